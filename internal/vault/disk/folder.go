@@ -56,6 +56,9 @@ type Folder struct {
 	redact   func(p Path, text []byte) ([]byte, error)
 	gathered *gathered // by changes that become durable together; nil if each does by itself
 	judge    *Judge    // nil closes no note
+	// tell is told of what cannot be read, see [Folder.Telling]; nil tells nobody.
+	tell func(p Path)
+	ask  *interposed // the same for all of these
 }
 
 // Refusal says why an existing file or folder is not accepted.
@@ -90,7 +93,7 @@ func Open(path string) (*Folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Folder{root: root, sys: system.Calls{Patience: system.Patient}, names: filenames.In(func() (*os.Root, error) { return root.OpenRoot(".") })}, nil
+	return &Folder{root: root, sys: system.Calls{Patience: system.Patient}, ask: new(interposed), names: filenames.In(func() (*os.Root, error) { return root.OpenRoot(".") })}, nil
 }
 
 // Close closes the folder; files that were opened from it stay open.
@@ -309,7 +312,7 @@ func (f *Folder) Contents(p Path) (c Contents, err error) {
 	slices.SortFunc(c.Files, inOrder)
 	slices.SortFunc(c.Folders, inOrder) // a folder is before those in it
 	in, all := map[Path]int{}, 0
-	whole := Folder{root: f.root, sys: f.sys, names: f.names}
+	whole := Folder{root: f.root, sys: f.sys, names: f.names, ask: f.ask}
 	err = whole.Walk(p, func(e Entry) {
 		in[Path{e.Path.Folder()}]++
 		all++

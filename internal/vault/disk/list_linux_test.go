@@ -48,7 +48,7 @@ func TestEntriesOfAFolder(t *testing.T) {
 		"an entry without a length": {[][]byte{dirent("a.md", unix.DT_REG), endless}, []listed{first}},
 		"an entry without a name":   {[][]byte{dirent("", unix.DT_REG), dirent("a.md", unix.DT_REG)}, []listed{first}},
 	} {
-		assert.EqualSlices(t, at.(descriptor).pick(nil, slices.Concat(test.entries...)), test.want, "%s", name)
+		assert.EqualSlices(t, at.(steady).place.(descriptor).pick(nil, slices.Concat(test.entries...)), test.want, "%s", name)
 	}
 }
 

@@ -15,9 +15,9 @@ import (
 
 // place is an open folder in which files are looked at and read. Every name it is given is
 // one segment that a [Path] may have, so none leads out of it. Its errors are those of
-// [Folder.Open]. There are two: rooted works everywhere, and Linux has one that costs less.
+// [Folder.Open]. There are two, behind a [steady] one: rooted works everywhere, and Linux has one that costs less.
 type place interface {
-	// list returns the visible files and folders. It may be called once.
+	// list returns the visible files and folders. It may be called again only after an error.
 	list() ([]listed, error)
 	// step opens the sub-folder name, never through a link.
 	step(name string) (place, error)
@@ -36,11 +36,23 @@ type listed struct {
 
 // place opens the folder that the segments lead to. The caller closes it.
 func (f *Folder) place(segments []string) (place, error) {
-	dir, err := f.enter(segments)
+	found := steady{ask: f.ask}
+	name := "."
+	if len(segments) > 0 {
+		name = segments[len(segments)-1]
+	}
+	err := found.try("step", name, func() error {
+		dir, err := f.enter(segments)
+		if err != nil {
+			return err
+		}
+		found.place, err = native(f.in(dir))
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	return native(f.in(dir))
+	return found, nil
 }
 
 // rooted is a place that goes through an os.Root.
@@ -248,42 +260,49 @@ func (j *Judge) judges(p Path) bool { return j != nil && IsNote(p) && j.of(p) }
 // IsNote reports whether a file is a note by its extension, in any case: one that a [Judge] looks at.
 func IsNote(p Path) bool { return strings.EqualFold(p.Ext(), "md") }
 
-// refuse returns the error of a note that its text closes, which is that of a missing one. The
-// text is read unless the note was judged in the same state before. One that is not on the disk
-// counts as closed: it is not fetched to be judged.
+// refuse returns the error of a note that its text closes, which is that of a missing one. One that cannot be read
+// is not refused: a caller that names it cannot read it either.
 func (j *Judge) refuse(at place, p Path) error {
+	if closed, _ := j.decide(at, p); closed {
+		return missing(p)
+	}
+	return nil
+}
+
+// decide reports whether the text of a note closes it. The text is read unless the note was judged in the same state
+// before. One that is not on the disk counts as closed: it is not fetched to be judged. The error is that of a text that
+// cannot be read.
+func (j *Judge) decide(at place, p Path) (closed bool, err error) {
 	if !j.judges(p) {
-		return nil
+		return false, nil
 	}
 	now := time.Now()
 	stamp, err := at.stamp(p.Base())
 	if err != nil {
-		return nil // the caller finds the same
+		return false, err
 	}
 	j.mu.Lock()
 	known, ok := j.known[p]
 	j.mu.Unlock()
-	if !ok || known.stamp != stamp {
-		if system.HasCloudFiles {
-			if info, err := at.info(p.Base()); err == nil && system.IsElsewhere(info) {
-				return missing(p)
-			}
-		}
-		text, read, err := at.read(p.Base(), nil)
-		if err != nil {
-			return nil // no caller can read it
-		}
-		known = judged{read, j.closes(text)}
-		if read.Settled(now) {
-			j.mu.Lock()
-			j.known[p] = known
-			j.mu.Unlock()
+	if ok && known.stamp == stamp {
+		return known.closed, nil
+	}
+	if system.HasCloudFiles {
+		if info, err := at.info(p.Base()); err == nil && system.IsElsewhere(info) {
+			return true, nil
 		}
 	}
-	if known.closed {
-		return missing(p)
+	text, read, err := at.read(p.Base(), nil)
+	if err != nil {
+		return false, err
 	}
-	return nil
+	known = judged{read, j.closes(text)}
+	if read.Settled(now) {
+		j.mu.Lock()
+		j.known[p] = known
+		j.mu.Unlock()
+	}
+	return known.closed, nil
 }
 
 // longNote is the size in bytes up to which a text that is judged is read into memory at once.

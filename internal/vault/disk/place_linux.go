@@ -137,6 +137,7 @@ func (d descriptor) list() ([]listed, error) {
 		case err == unix.EINTR:
 			continue
 		case err != nil:
+			_, _ = unix.Seek(int(d.folder.Fd()), 0, io.SeekStart) // for another try
 			return found, &fs.PathError{Op: "readdirent", Path: ".", Err: err}
 		case n == 0:
 			return found, nil

@@ -16,7 +16,7 @@ import (
 func TestDescriptorsStayInTheProcess(t *testing.T) {
 	at := require.Value(openFolder(t, planted(t, map[string]string{"a/n.md": ""})).place([]string{"a"}))(t)
 	defer at.close()
-	folder := int(at.(descriptor).folder.Fd())
+	folder := int(at.(steady).place.(descriptor).folder.Fd())
 	file := require.Value(unix.Openat(folder, "n.md", openAsFile, 0))(t)
 	defer unix.Close(file)
 	for name, fd := range map[string]int{"folder": folder, "file": file} {
@@ -37,7 +37,7 @@ func TestErrorsOfDescriptors(t *testing.T) {
 	_, said["fstatat none: no such file or directory"] = at.stamp("none")
 	_, said["readdirent .: bad file descriptor"] = closed.list()
 	_, said["fstat n.md: bad file descriptor"] = openFile{fd: -1, name: "n.md"}.stamp()
-	_, said[`"." is a folder`] = openFile{fd: int(at.(descriptor).folder.Fd()), name: "."}.stamp()
+	_, said[`"." is a folder`] = openFile{fd: int(at.(steady).place.(descriptor).folder.Fd()), name: "."}.stamp()
 	n, err := openFile{fd: -1, name: "n.md"}.Read(make([]byte, 4))
 	said["read n.md: bad file descriptor"] = err
 	starved(t, 0, func() { _, _, said["openat n.md: too many open files"] = at.read("n.md", nil) })

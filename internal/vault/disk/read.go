@@ -95,10 +95,11 @@ func (f *Folder) ReadStamped(p Path) ([]byte, system.Stamp, error) {
 func (f *Folder) ReadHere(p Path) ([]byte, system.Stamp, error) {
 	if system.HasCloudFiles {
 		if info, err := f.Stat(p); err == nil && system.IsElsewhere(info) {
-			return nil, system.Stamp{}, system.ErrElsewhere
+			return nil, system.Stamp{}, f.Told(p, system.ErrElsewhere)
 		}
 	}
-	return f.ReadStamped(p)
+	text, stamp, err := f.ReadStamped(p)
+	return text, stamp, f.Told(p, err)
 }
 
 // HasStub reports whether iCloud has evicted the file at p and put a stub in its place. It

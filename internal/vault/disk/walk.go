@@ -20,10 +20,16 @@ type Entry struct {
 }
 
 // Info returns what is known about a file, with the errors of [Folder.Open].
-func (e Entry) Info() (fs.FileInfo, error) { return e.at.info(e.Path.Base()) }
+func (e Entry) Info() (fs.FileInfo, error) {
+	info, err := e.at.info(e.Path.Base())
+	return info, e.in.Told(e.Path, err)
+}
 
 // Stamp returns the state of a file, with the errors of [Folder.Open].
-func (e Entry) Stamp() (system.Stamp, error) { return e.at.stamp(e.Path.Base()) }
+func (e Entry) Stamp() (system.Stamp, error) {
+	stamp, err := e.at.stamp(e.Path.Base())
+	return stamp, e.in.Told(e.Path, err)
+}
 
 // Read returns a whole file and its stamp as [Folder.ReadStamped] does, but fetches none
 // from the cloud: the error is then [system.ErrElsewhere]. It costs less than a read by
@@ -35,11 +41,12 @@ func (e Entry) Read() ([]byte, system.Stamp, error) { return e.ReadInto(nil) }
 func (e Entry) ReadInto(buf []byte) ([]byte, system.Stamp, error) {
 	if system.HasCloudFiles {
 		if info, err := e.Info(); err == nil && system.IsElsewhere(info) {
-			return nil, system.Stamp{}, system.ErrElsewhere
+			return nil, system.Stamp{}, e.in.Told(e.Path, system.ErrElsewhere)
 		}
 	}
 	text, stamp, err := e.at.read(e.Path.Base(), buf)
-	return e.in.passes(e.Path, text, stamp, err)
+	text, stamp, err = e.in.passes(e.Path, text, stamp, err)
+	return text, stamp, e.in.Told(e.Path, err)
 }
 
 // Walk visits every visible file and folder below the folder under, a folder before its
@@ -221,7 +228,7 @@ func (w *walk) do(j job) {
 				continue
 			}
 		}
-		if w.unread || w.in.judge.refuse(j.in.place, path) == nil {
+		if w.unread || w.judges(j.in.place, path) {
 			w.visit(Entry{Path: path, at: j.in.place, in: w.in})
 		}
 	}
@@ -235,12 +242,19 @@ func (w *walk) do(j job) {
 	if err == nil {
 		err = w.folder(sub, j.folder)
 	}
-	// One that vanished or cannot be entered counts as empty.
-	if err != nil && !IsMissing(err) && !errors.Is(err, fs.ErrPermission) {
+	// One that vanished or cannot be entered counts as empty, and so does any other that is told of.
+	if w.in.Told(j.folder, err); IsUnread(err) && w.in.tell == nil && !errors.Is(err, fs.ErrPermission) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.failed = errors.Join(w.failed, err)
 	}
+}
+
+// judges reports whether the text of a note lets it be visited. A note that cannot be read may be a closed one: its name
+// is not shown.
+func (w *walk) judges(at place, p Path) bool {
+	closed, err := w.in.judge.decide(at, p)
+	return w.in.Told(p, err) == nil && !closed
 }
 
 // folder makes jobs of the content of a place, which the last of them closes. The error is
