@@ -61,6 +61,7 @@ type Machine struct {
 	Start func(ctx context.Context, command []string) (name, version string, err error)
 
 	Listen   func(ctx context.Context, addr string) error   // tries whether a server can listen on an address of TCP
+	TryRead  func(name string) error                        // reads the beginning of a file; nil reads none
 	Free     func(folder string) (bytes uint64, known bool) // returns how many bytes can be written to the file system of a folder
 	Elevated func() bool                                    // reports whether this process has the rights of an administrator
 }

@@ -230,6 +230,14 @@ var faults = []struct {
 	{"placeholders", Warning, func(p *patient) { p.put("In/.Report.md.icloud", "bplist") }},
 	{"conflict-copies", Warning, func(p *patient) { p.put("Daily.sync-conflict-20261121-101010-ABCDEFG.md", "a") }},
 	{"conflict-copies", Warning, func(p *patient) { p.put("Daily (Ann's conflicted copy 2026-11-21).md", "a") }},
+	{"unreadable", Warning, func(p *patient) {
+		p.TryRead = func(name string) error {
+			if filepath.Base(name) == "Daily.md" {
+				return syscall.EIO
+			}
+			return nil
+		}
+	}},
 	{"links-outside", Warning, func(p *patient) { p.link(p.root, "Outside") }},
 	{"links-outside", Warning, func(p *patient) { p.link("nowhere.md", "Broken.md") }},
 	{"cli-missing", Problem, func(p *patient) { p.Settings.Backend, p.appFails = settings.App, appFailure(exec.CodeNotFound) }},

@@ -80,7 +80,7 @@ func ThisMachine(std terminal.Streams, args []string, more func(*settings.Flags)
 			}
 			return l.Close()
 		},
-		Start: starter(system), Free: Free, Elevated: Elevated,
+		Start: starter(system), TryRead: tryRead, Free: Free, Elevated: Elevated,
 		Embedded: func(ctx context.Context, folder string) (string, error) { return sandboxOf(ctx, executable, folder) },
 	}
 	if invalid == nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -25,6 +26,7 @@ const maxEntries = 500_000
 // census counts the contents of a vault, with one example of each relevant kind.
 type census struct {
 	root        string
+	tryRead     func(name string) error
 	entries     int
 	notes       int
 	placeholder found
@@ -37,18 +39,31 @@ type census struct {
 }
 
 type found struct {
-	count   int
-	example string
+	count    int
+	examples []string // the first ones
 }
 
+// maxExamples is how many of the names of one kind are kept.
+const maxExamples = 20
+
 func (f *found) add(name string) {
-	if f.count++; f.count == 1 {
-		f.example = name
+	f.count++
+	if len(f.examples) < maxExamples {
+		f.examples = append(f.examples, name)
 	}
 }
 
+// named lists the first names, at most so many.
+func (f *found) named(most int) string {
+	var quoted []string
+	for _, name := range f.examples[:min(most, len(f.examples))] {
+		quoted = append(quoted, fmt.Sprintf("%q", name))
+	}
+	return strings.Join(quoted, ", ")
+}
+
 func (m Machine) notes(ctx context.Context, v settings.Served, r *Report) {
-	c := census{root: v.Folder, names: map[string]string{}}
+	c := census{root: v.Folder, tryRead: m.TryRead, names: map[string]string{}}
 	err := filepath.WalkDir(v.Folder, func(name string, entry fs.DirEntry, err error) error {
 		if ctx.Err() != nil || c.entries >= maxEntries {
 			return fs.SkipAll
@@ -122,10 +137,33 @@ func (c *census) file(rel string, entry fs.DirEntry) {
 	}
 	if system.IsElsewhere(info) {
 		c.placeholder.add(rel)
+	} else if !c.canRead(rel) {
+		c.unreadable.add(rel)
 	}
 	if links(info) > 1 {
 		c.hardLinked.add(rel)
 	}
+}
+
+func (c *census) canRead(rel string) bool {
+	if c.tryRead == nil {
+		return true
+	}
+	err := c.tryRead(filepath.Join(c.root, rel))
+	return err == nil || errors.Is(err, fs.ErrNotExist)
+}
+
+// tryRead reads the first byte of a file, which tells a missing right and most faults of a disk.
+func tryRead(name string) error {
+	file, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	if _, err = file.Read(make([]byte, 1)); errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
 }
 
 // copies are notes that programs for synchronisation make when two machines have changed one:
@@ -138,6 +176,10 @@ func (c *census) report(mutations bool, r *Report) {
 	if !mutations {
 		c.hardLinked = found{}
 	}
+	if c.unreadable.count > 0 {
+		r.warn("unreadable", fmt.Sprintf("%d files or folders cannot be read: %s", c.unreadable.count, c.unreadable.named(maxExamples)),
+			"they are missing in answers, and changes of many notes are refused", "give your user the right to read them, or look at the disk")
+	}
 	for _, kind := range []struct {
 		found
 		check, what, why, fix string
@@ -147,10 +189,9 @@ func (c *census) report(mutations bool, r *Report) {
 		{c.hardLinked, "hard-links", "notes have more than one hard link", "changes of them are refused: the other name would keep the old text, or change unseen", "replace the link by a copy"},
 		{c.outside, "links-outside", "symbolic links lead out of the vault, or nowhere", "what they lead to is not read", "move the notes into the vault, or serve their folder as a vault of its own"},
 		{c.twice, "same-name", "names differ from another one only in upper and lower case", "on other systems both are one file, and synchronising loses one of them", "rename one of them"},
-		{c.unreadable, "unreadable", "files or folders cannot be read", "they are missing in answers", "give your user the right to read them"},
 	} {
 		if kind.count > 0 {
-			r.warn(kind.check, fmt.Sprintf("%d %s, such as %q", kind.count, kind.what, kind.example), kind.why, kind.fix)
+			r.warn(kind.check, fmt.Sprintf("%d %s, such as %s", kind.count, kind.what, kind.named(1)), kind.why, kind.fix)
 		}
 	}
 }
