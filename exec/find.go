@@ -198,7 +198,7 @@ func (r *Runner) Embedded(folder string) (Program, error) {
 	}
 	info, err := os.Stat(abs)
 	if err != nil {
-		return Program{}, invalidVault(folder, "not found", err)
+		return Program{}, unseenVault(folder, err)
 	}
 	if !info.IsDir() {
 		return Program{}, invalidVault(folder, "is not a folder", nil)

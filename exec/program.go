@@ -2,7 +2,9 @@ package exec
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -113,6 +115,16 @@ func switches(q protocol.Request) (args []string) {
 func invalidVault(folder, reason string, cause error) *Unavailable {
 	return &Unavailable{code: CodeVaultNotFound, reason: fmt.Sprintf("vault %q: %s", folder, reason), cause: cause,
 		hint: "the user can set vault to the folder of an existing vault"}
+}
+
+// unseenVault says why a folder cannot be looked at: only one that is not there is to be replaced by another one.
+func unseenVault(folder string, err error) *Unavailable {
+	if errors.Is(err, fs.ErrNotExist) {
+		return invalidVault(folder, "not found", err)
+	}
+	unseen := invalidVault(folder, "cannot be looked at", err)
+	unseen.hint = "try again; if it stays so, the user can look at the disk of the vault, and at the rights of its folder"
+	return unseen
 }
 
 func selfNotAbsolute(path string) *Unavailable {

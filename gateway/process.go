@@ -368,6 +368,7 @@ func (r reported) result(out exec.Outcome, err error) Result {
 		result.Change = &Change{ID: out.Change, Before: out.Before, After: out.Hash, Added: out.Added, Removed: out.Removed}
 		result.lost = out.Destructive || call.Loss() != ""
 	}
+	result.Unread = out.Unread
 	if out.Nothing {
 		result.Changed = new(int)
 	}

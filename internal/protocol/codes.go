@@ -16,6 +16,7 @@ const (
 	CodePartlyApplied    = "partly_applied"
 	CodeStateUnavailable = "state_unavailable"
 	CodeVaultNotFound    = "vault_not_found"
+	CodeVaultUnwritable  = "vault_unwritable"
 	CodeTimeout          = "timeout"
 	CodeOutputLimit      = "output_limit"
 	CodeContentTooLong   = "content_too_long"

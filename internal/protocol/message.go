@@ -114,6 +114,7 @@ type Facts struct {
 	Loses     bool    `json:"loses,omitempty"`     // the change was destructive, whatever its command is
 	Overtaken bool    `json:"overtaken,omitempty"` // another program changed the note right after the call
 	Nothing   bool    `json:"nothing,omitempty"`   // the call asked for what is there already: no byte was changed
+	Unread    int     `json:"unread,omitempty"`    // notes and folders that could not be read for the answer
 	LineEnds  bool    `json:"lineEnds,omitempty"`  // the text was converted to the line ends of the note
 	Image     string  `json:"image,omitempty"`     // media type of an image, "" for none; its bytes are the last line of the answer, in base64
 	State     string  `json:"state,omitempty"`     // of the index that the answer depends on, "" if it depends on more

@@ -228,7 +228,7 @@ func handle(h *call.Host, folder string, c resident.Call) (answer.Reply, *protoc
 		}
 		closed = v.ClosedNow(q.Command)
 	}
-	said := Respond(v, q, literal)
+	said := Respond(v, q, literal).WithoutUnread(len(v.Unread()))
 	if unfinished != "" && said.Status == answer.ExitDone {
 		said.Truncated = said.Truncated || said.Notice == ""
 		said.Notice = strings.Join(slices.DeleteFunc([]string{said.Notice, unfinished}, func(text string) bool { return text == "" }), "; ")

@@ -62,6 +62,7 @@ func TestEveryFailureIsReportedAsData(t *testing.T) {
 	w := h.Worker()
 	reported := map[string]bool{
 		protocol.CodeStateUnavailable: true, // in TestAChangeThatCannotBeKeptIsNotMade
+		protocol.CodeVaultUnwritable:  true, // in TestADiskThatTakesNoChangeIsNamedByItsCode
 		protocol.CodePartlyApplied:    true, // in TestAnotherProgramWritesAtAnyMoment
 	}
 	for kind, line := range calls {

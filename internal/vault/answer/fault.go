@@ -1,11 +1,14 @@
 package answer
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"strings"
+	"syscall"
 
 	"github.com/vaultwicket/vaultwicket/internal/budget"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
@@ -110,6 +113,8 @@ var (
 	Unapproved      = Kind{protocol.CodeUnconfirmed, "the note was changed meanwhile, or by an earlier operation; send the same call again, alone, so that the user can be asked"}
 	NoJournal       = Kind{protocol.CodeStateUnavailable, "the user can look at the folder of the journal and its limits; nothing was changed"}
 	Unfinished      = Kind{protocol.CodeStateUnavailable, "the user can make room in the vault, or let the program write there; the next call tries again"}
+	Unread          = Kind{protocol.CodeCLIError, "try again; if it stays so, the user can let the program read them: vaultwicket doctor names them"}
+	Unwritable      = Kind{protocol.CodeVaultUnwritable, "the user can make room on the disk of the vault, or let the program write there; vaultwicket doctor looks at both"}
 	PartlyApplied   = Kind{protocol.CodePartlyApplied, ""}
 	VaultNotFound   = Kind{protocol.CodeVaultNotFound, "compare the name with the list of the command vaults"}
 	AppDoesLess     = Kind{protocol.CodeCLIError, protocol.HintAppDoesLess}
@@ -180,6 +185,42 @@ func ReadError(asTyped string, err error) error {
 		return InCloud.Failure("File %q is in the cloud and could not be fetched.", Verbatim(asTyped))
 	case errors.Is(err, fs.ErrPermission):
 		return Failure("File %q cannot be read: permission denied.", Verbatim(asTyped))
+	case err == nil || isWorded(err):
+		return err
+	}
+	return Unread.Failure("File %q cannot be read: %v.", Verbatim(asTyped), reasonOf(err))
+}
+
+// FolderReadError explains why what is in a folder cannot be told.
+func FolderReadError(asTyped string, err error) error {
+	switch {
+	case disk.IsMissing(err):
+		return FolderNotFound(asTyped)
+	case err == nil || isWorded(err):
+		return err
+	}
+	return Unread.Failure("Folder %q cannot be read: %v.", Verbatim(asTyped), reasonOf(err))
+}
+
+// isWorded reports whether an error has its sentence already, or is the end of a call.
+func isWorded(err error) bool {
+	_, isFault := errors.AsType[*Fault](err)
+	_, isOverrun := errors.AsType[*budget.Overrun](err)
+	_, isTooLarge := errors.AsType[*disk.SizeError](err)
+	return isFault || isOverrun || isTooLarge || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// reasonOf returns what an error of the disk says without the path of the file, which may be that of a temporary file, or
+// of a folder outside the vault.
+func reasonOf(err error) error {
+	if at, ok := errors.AsType[*fs.PathError](err); ok {
+		return at.Err
+	}
+	if call, ok := errors.AsType[*os.SyscallError](err); ok {
+		return call.Err
+	}
+	if link, ok := errors.AsType[*os.LinkError](err); ok {
+		return link.Err
 	}
 	return err
 }
@@ -209,10 +250,24 @@ func WriteError(path string, err error) error {
 		return inUse(path)
 	case errors.Is(err, disk.ErrChanged):
 		return Conflict.Failure("File %q was changed by another program at the same time. Nothing was written.", Verbatim(path))
-	case errors.Is(err, fs.ErrPermission):
-		return Failure("File %q cannot be written: permission denied.", Verbatim(path))
+	case isWorded(err) || disk.IsMissing(err) || errors.Is(err, fs.ErrExist):
+		return err
 	}
-	return err
+	return Unwritable.Failure("File %q cannot be written: %v.", Verbatim(path), reasonOf(err))
+}
+
+// VaultError explains why the folder of a vault cannot be opened. Only one that is not there is to be replaced by another
+// one.
+func VaultError(err error) error {
+	if err == nil || errors.Is(err, fs.ErrNotExist) || isNoFolder(err) {
+		return ErrVaultNotFound
+	}
+	return Unread.Failure("The folder of the vault cannot be opened: %v.", reasonOf(err))
+}
+
+// isNoFolder reports whether there is something else at the path of a folder.
+func isNoFolder(err error) bool {
+	return errors.Is(err, syscall.ENOTDIR) || strings.Contains(fmt.Sprint(reasonOf(err)), "not a directory")
 }
 
 // ErrVaultNotFound is the one answer of the app that does not begin with

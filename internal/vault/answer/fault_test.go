@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
@@ -22,7 +23,7 @@ func TestErrorsOfReading(t *testing.T) {
 		{"not there", fs.ErrNotExist, "Error: File \"n\" not found."},
 		{"no note", &disk.Refusal{Path: "n", Reason: "is a folder"}, "Error: File \"n\" not found."},
 		{"not allowed", &fs.PathError{Op: "open", Path: "n", Err: fs.ErrPermission}, "Error: File \"n\" cannot be read: permission denied."},
-		{"anything else", errors.New("the disk is on strike"), "Error: the disk is on strike"},
+		{"anything else", errors.New("the disk is on strike"), "Error: File \"n\" cannot be read: the disk is on strike."},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			said := Explain(ReadError("n", test.err))
@@ -40,7 +41,9 @@ func TestErrorsOfWriting(t *testing.T) {
 		{"changed meanwhile", disk.ErrChanged, "Error: File \"n\" was changed by another program at the same time. Nothing was written."},
 		{"a link", &disk.Refusal{Path: "n", Reason: "is a symbolic link"}, "Error: File \"n\" cannot be written: \"n\" is a symbolic link."},
 		{"not allowed", fs.ErrPermission, "Error: File \"n\" cannot be written: permission denied."},
-		{"anything else", errors.New("no space left"), "Error: no space left"},
+		{"anything else", errors.New("no space left"), "Error: File \"n\" cannot be written: no space left."},
+		{"a temporary file", &os.PathError{Op: "write", Path: "/home/me/V/.vaultwicket-1.tmp", Err: syscall.ENOSPC}, "Error: File \"n\" cannot be written: no space left on device."},
+		{"two of them", &os.LinkError{Op: "rename", Old: "/home/me/V/a", New: "/home/me/V/b", Err: syscall.EIO}, "Error: File \"n\" cannot be written: input/output error."},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			said := Explain(WriteError("n", test.err))
@@ -73,7 +76,8 @@ func TestKindsOfErrorsOfTheDisk(t *testing.T) {
 		{WriteError("n", system.ErrInUse), InUseConflict},
 		{WriteError("n", disk.ErrChanged), Conflict},
 		{WriteError("n", os.ErrExist), AlreadyExists},
-		{WriteError("n", os.ErrPermission), OtherFailure},
+		{WriteError("n", os.ErrPermission), Unwritable},
+		{WriteError("n", syscall.ENOSPC), Unwritable},
 		{AllOf([]error{WriteError("n", disk.ErrChanged), os.ErrPermission}), Conflict},
 	} {
 		assert.Equal(t, Explain(test.err).Kind, test.want, "%v", test.err)

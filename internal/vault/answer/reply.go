@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -41,6 +42,7 @@ type Reply struct {
 	// Made and Unmade are the files of a change that was made in part, see [Fault].
 	Made, Unmade []string
 	Nothing      bool // of a change that changes no byte
+	Unread       int  // notes and folders that could not be read for the answer, which the notice counts
 	LineEnds     bool // the text got the line ends of the note
 	// Image is the media type of an image, whose bytes are the last line of Text in base64; ""
 	// for other answers.
@@ -69,6 +71,27 @@ func Nothing(sentence, reason string, args ...any) Reply {
 // FromNote returns a reply of success that was made from the text of a note as the caller reads it.
 func FromNote(note disk.Path, text []byte, answer string) Reply {
 	return Reply{Text: answer, Note: note, hash: Digest(text)}
+}
+
+// WithoutUnread returns the reply with the remark that so many notes and folders could not be read for it; 0 is none.
+func (r Reply) WithoutUnread(count int) Reply {
+	if count == 0 || r.Status != ExitDone {
+		return r
+	}
+	what := NotesOrFolders(count) + " could not be read, and the answer is without what they contain"
+	if r.Notice != "" {
+		what = r.Notice + "; " + what
+	}
+	r.Notice, r.Unread, r.Truncated = what, count, true
+	return r
+}
+
+// NotesOrFolders counts what is a note or a folder.
+func NotesOrFolders(count int) string {
+	if count == 1 {
+		return "1 note or folder"
+	}
+	return strconv.Itoa(count) + " notes or folders"
 }
 
 // Compact has a listing in JSON printed without the space between its tokens. Other replies
@@ -202,9 +225,9 @@ func (r *Reply) Facts(hashOf func(note disk.Path) string) *protocol.Facts {
 	case r.Status != ExitDone, r.Note == (disk.Path{}) && r.Notice == "":
 		return nil
 	case r.Note == (disk.Path{}):
-		return &protocol.Facts{Notice: r.Notice, Nothing: r.Nothing}
+		return &protocol.Facts{Notice: r.Notice, Nothing: r.Nothing, Unread: r.Unread}
 	}
-	f := &protocol.Facts{Notice: r.Notice, Path: r.Note.String(), Change: r.Entry, Overtaken: r.Overtaken, Nothing: r.Nothing, LineEnds: r.LineEnds, Image: r.Image}
+	f := &protocol.Facts{Notice: r.Notice, Unread: r.Unread, Path: r.Note.String(), Change: r.Entry, Overtaken: r.Overtaken, Nothing: r.Nothing, LineEnds: r.LineEnds, Image: r.Image}
 	switch {
 	case r.Change != nil:
 		f.Before, f.Hash, f.Loses = &r.Change.Before, r.Change.After, r.Change.Destructive

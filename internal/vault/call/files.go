@@ -47,7 +47,8 @@ func (l Listed) Stamp() (system.Stamp, error) {
 // with a current index it reads no folder, and visits the files in the order of listings, as sorted
 // says. The error is that of the disk, also for a missing folder.
 func (v *Vault) EachEntry(under disk.Path, file func(Listed), folder func(path string)) (sorted bool, err error) {
-	if files := v.indexedBelow(under); len(files) > 0 {
+	if files, unread := v.indexedBelow(under); len(files) > 0 {
+		v.unread.add(unread...)
 		looks := v.Disk.Stamper()
 		defer looks.Close()
 		for _, f := range files {
@@ -97,10 +98,8 @@ func (v *Vault) EachFileBelow(folder string, visit func(Listed)) (sorted bool, e
 	if err != nil {
 		return false, answer.FolderNotFound(folder)
 	}
-	if sorted, err = v.EachEntry(under, visit, nil); disk.IsMissing(err) {
-		err = answer.FolderNotFound(folder)
-	}
-	return sorted, err
+	sorted, err = v.EachEntry(under, visit, nil)
+	return sorted, answer.FolderReadError(folder, err)
 }
 
 // FolderThere returns the path of a folder as it was typed. The error of one that does not exist
@@ -110,41 +109,42 @@ func (v *Vault) FolderThere(typed string) (disk.Path, error) {
 	if err != nil {
 		return at, answer.FolderNotFound(typed)
 	}
-	if err = v.IsThere(at); disk.IsMissing(err) {
-		err = answer.FolderNotFound(typed)
-	}
-	return at, err
+	return at, answer.FolderReadError(typed, v.IsThere(at))
 }
 
 // IsThere returns the error of the disk if a folder is not there.
 func (v *Vault) IsThere(folder disk.Path) error {
-	if len(v.indexedBelow(folder)) > 0 {
+	if files, _ := v.indexedBelow(folder); len(files) > 0 {
 		return nil
 	}
-	return v.Disk.Walk(folder, func(disk.Entry) {})
+	return v.Disk.Telling(nil).Walk(folder, func(disk.Entry) {})
 }
 
 // indexedBelow returns the files below a folder in the order of listings, if there is an index
-// that is up to date, and none otherwise.
-func (v *Vault) indexedBelow(folder disk.Path) []*index.File {
+// that is up to date, and none otherwise; and the paths there that could not be read.
+func (v *Vault) indexedBelow(folder disk.Path) (below []*index.File, unread []string) {
 	x, ok := v.Host.Knowledge.IndexIfMade(v.View())
 	if !ok && v.Disk.Judges() { // a walk would read every note
-		made, err := v.Index()
+		made, err := v.IndexOfNames()
 		x, ok = made, err == nil
 	}
 	switch {
 	case !ok:
-		return nil
+		return nil, nil
 	case folder == disk.Path{}:
-		return x.Files
+		return x.Files, x.Unread
 	}
-	var below []*index.File
+	for _, path := range x.Unread {
+		if strings.HasPrefix(path, folder.String()+"/") {
+			unread = append(unread, path)
+		}
+	}
 	for _, f := range x.Files {
 		if f.Path.Below(folder) {
 			below = append(below, f)
 		}
 	}
-	return below
+	return below, unread
 }
 
 // Excluded returns the test for files that the user has excluded, and a text that tells it from
@@ -273,13 +273,22 @@ func (h *Host) respell() (others bool) {
 // NamesOneFile reports whether a call is about one file.
 func NamesOneFile(p Values) bool { return p.Has("file") || p.Has("path") || p.Has("active") }
 
-// IndexedTarget finds the file that a request means in the index.
+// IndexedTarget finds the file that a request means in the index, for an answer that is made of other files, too.
 func (v *Vault) IndexedTarget(p Values) (x *index.Index, place int, err error) {
+	return v.targetIn(p, v.Index)
+}
+
+// IndexedFile is [Vault.IndexedTarget] for an answer that is made of the file alone.
+func (v *Vault) IndexedFile(p Values) (x *index.Index, place int, err error) {
+	return v.targetIn(p, v.IndexOfNames)
+}
+
+func (v *Vault) targetIn(p Values, take func() (*index.Index, error)) (x *index.Index, place int, err error) {
 	t, err := v.Target(p)
 	if err != nil {
 		return nil, 0, err
 	}
-	if x, err = v.Index(); err != nil {
+	if x, err = take(); err != nil {
 		return nil, 0, err
 	}
 	place, ok := x.Place(t.Path.String())
@@ -293,7 +302,7 @@ func (v *Vault) IndexedTarget(p Values) (x *index.Index, place int, err error) {
 // focused one with active, else all that are not excluded. Nobody changes the list.
 func (v *Vault) ScopedFiles(p Values) ([]*index.File, error) {
 	if NamesOneFile(p) {
-		x, place, err := v.IndexedTarget(p)
+		x, place, err := v.IndexedFile(p)
 		if err != nil {
 			return nil, err
 		}

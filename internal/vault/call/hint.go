@@ -76,7 +76,7 @@ func hintFor(v *Vault, m answer.Missing) string {
 	}
 	slash := strings.LastIndexByte(strings.Trim(typed, "/"), '/')
 	if slash < 0 {
-		x, err := v.Index()
+		x, err := v.IndexOfNames()
 		if err != nil {
 			return ""
 		}

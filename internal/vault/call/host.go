@@ -152,7 +152,7 @@ func (h *Host) OpenFolder(path string, v *Vault) error {
 	if h.folder == nil || h.path != path {
 		folder, err := disk.Open(path)
 		if err != nil {
-			return answer.ErrVaultNotFound
+			return answer.VaultError(err)
 		}
 		h.closeFolder()
 		h.path, h.folder, h.seen = path, folder, nil
@@ -173,7 +173,8 @@ func (h *Host) OpenFolder(path string, v *Vault) error {
 			h.visible = h.visible.Judging(h.judge)
 		}
 	}
-	v.Disk, v.shared = h.redacting(h.visible, v.redact), h.visible
+	v.unread = new(unread)
+	v.Disk, v.shared = h.redacting(h.visible, v.redact).Telling(v.unread.tell), h.visible
 	v.Sight, v.Rules = h.sight, h.spelled.rules
 	return nil
 }

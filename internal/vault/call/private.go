@@ -184,7 +184,7 @@ func (v *Vault) Narrowed(paths []string) (answer.Reply, error) {
 		}
 	}
 	if len(paths) == 0 {
-		x, err := v.Index()
+		x, err := v.IndexOfNames()
 		if err != nil {
 			return answer.Reply{}, err
 		}
@@ -211,7 +211,7 @@ func (v *Vault) levels(x *index.Index) []access.Level {
 // Marked replies with the paths of the seen notes that have one of some tags, written with "#", or for
 // "private" narrow access to themselves, a line each.
 func (v *Vault) Marked(marks []string) (answer.Reply, error) {
-	x, err := v.Index()
+	x, err := v.IndexOfNames()
 	if err != nil {
 		return answer.Reply{}, err
 	}

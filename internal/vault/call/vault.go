@@ -37,6 +37,7 @@ type Vault struct {
 	Path       string // of the folder, absolute
 	Disk       *disk.Folder
 	shared     *disk.Folder    // the same, which calls share and none is charged for
+	unread     *unread         // what of the vault could not be read for the call
 	Rules      access.Rules    // access to each note
 	Sight      *Sight          // the visible files; nil if all are
 	Host       *Host           // state between calls
@@ -59,12 +60,31 @@ type Vault struct {
 	Changes func(files int) bool
 }
 
-// Index returns what the files of the vault contain.
-func (v *Vault) Index() (*index.Index, error) { return v.Host.Knowledge.Index(v.View()) }
+// Index returns what the files of the vault contain, for an answer that is made of all of them: what could not be read
+// counts in [Vault.Unread].
+func (v *Vault) Index() (*index.Index, error) {
+	x, err := v.IndexOfNames()
+	if err == nil {
+		v.unread.add(x.Unread...)
+	}
+	return x, err
+}
+
+// IndexIfCurrent is [Vault.Index] if it costs almost nothing, see [search.Store.IndexIfCurrent].
+func (v *Vault) IndexIfCurrent() (*index.Index, bool) {
+	x, ok := v.Host.Knowledge.IndexIfCurrent(v.View())
+	if ok {
+		v.unread.add(x.Unread...)
+	}
+	return x, ok
+}
+
+// IndexOfNames is [Vault.Index] to find files by their names, for which no text is needed.
+func (v *Vault) IndexOfNames() (*index.Index, error) { return v.Host.Knowledge.Index(v.View()) }
 
 // View is the vault as the knowledge of earlier calls needs it.
 func (v *Vault) View() search.View {
-	return search.View{Ctx: v.Ctx, Folder: v.shared, Own: v.Disk, Path: v.Path, Env: v.Host.Env, Now: v.Host.Now, Settled: v.settled, Judge: v.Host.judging, Tally: v.Tally}
+	return search.View{Ctx: v.Ctx, Folder: v.shared, Own: v.Disk, Path: v.Path, Env: v.Host.Env, Now: v.Host.Now, Settled: v.settled, Unread: v.unread.add, Judge: v.Host.judging, Tally: v.Tally}
 }
 
 // Origin is what a call made a note from.
@@ -312,7 +332,7 @@ func (v *Vault) Resolve(name string) (disk.Path, error) {
 	x, ok := v.Host.Knowledge.IndexIfCurrent(v.View())
 	if !ok && v.Disk.Judges() { // a walk would read every note
 		var err error
-		if x, err = v.Index(); err != nil {
+		if x, err = v.IndexOfNames(); err != nil {
 			return disk.Path{}, err
 		}
 		ok = true
@@ -324,7 +344,7 @@ func (v *Vault) Resolve(name string) (disk.Path, error) {
 		return disk.Path{}, answer.FileNotFound(name)
 	}
 	var found []string
-	err := v.Disk.Walk(disk.Path{}, func(e disk.Entry) {
+	err := v.Disk.Telling(nil).Walk(disk.Path{}, func(e disk.Entry) {
 		if !e.IsDir {
 			found = append(found, e.Path.String())
 		}

@@ -80,7 +80,9 @@ func (p *Proposal) findCarried(v *call.Vault, addresses protocol.Addresses) erro
 		return nil
 	}
 	looked := newAdditions(added)
-	err := v.Host.Knowledge.EachNote(v.View(), search.Scope{Texts: true, Excluded: func(path string) bool { return own[path] }}, func(n *search.Note) {
+	view := v.View()
+	view.Own, view.Unread = v.Disk.Telling(nil), nil // a text that nobody can read is in no address
+	err := v.Host.Knowledge.EachNote(view, search.Scope{Texts: true, Excluded: func(path string) bool { return own[path] }}, func(n *search.Note) {
 		text := n.Text()
 		if budget.From(v.Ctx).Step(1+int64(len(text))/32) == nil {
 			looked.lookIn(n.File, text)

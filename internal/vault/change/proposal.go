@@ -78,6 +78,8 @@ type Proposal struct {
 type Links struct {
 	Count int
 	Notes []string
+	// Unread is how many notes and folders could not be read, so that it is not known which links they have.
+	Unread int
 }
 
 // Add counts links of a note.
@@ -94,11 +96,19 @@ func (l Links) String() string {
 
 // breaks says which links the change breaks, "" if there are none.
 func (l Links) breaks() string {
+	unknown := ""
+	if l.Unread > 0 {
+		unknown = "may break links in what cannot be read (" + answer.NotesOrFolders(l.Unread) + ")"
+	}
 	if l.Count == 0 {
-		return ""
+		return unknown
 	}
 	names := answer.Map(l.Notes[:min(len(l.Notes), maxBrokenNamed)], func(note string) string { return fmt.Sprint(named(note)) })
-	return "breaks " + l.String() + ": " + answer.AndMore(strings.Join(names, ", "), len(l.Notes)-maxBrokenNamed)
+	broken := "breaks " + l.String() + ": " + answer.AndMore(strings.Join(names, ", "), len(l.Notes)-maxBrokenNamed)
+	if unknown != "" {
+		broken += ", and " + unknown
+	}
+	return broken
 }
 
 const maxBrokenNamed = 5

@@ -315,7 +315,7 @@ func (t *transaction) commit() error {
 		}
 	}
 	if err := t.sync(); err != nil {
-		return answer.Failure("The change was taken back: %v", err)
+		return answer.WriteError(t.steps[0].Path.String(), err)
 	}
 	return nil
 }

@@ -217,6 +217,9 @@ func listed(names []string) string {
 func propose(v *call.Vault, row Command, values call.Values, how protocol.Write) (Proposal, error) {
 	p, err := row.Plan(v, values)
 	if err == nil {
+		err = refuseUnread(v)
+	}
+	if err == nil {
 		p.Steps, err = mergeSteps(p.Steps)
 	}
 	if err == nil {
@@ -228,6 +231,20 @@ func propose(v *call.Vault, row Command, values call.Values, how protocol.Write)
 		return Proposal{}, err
 	}
 	return p, nil
+}
+
+// refuseUnread refuses a change for which many notes were looked at, of which one cannot be read: a link, a tag or a text
+// in it would stay as it is. Where the texts of notes say who may see them, the names of such notes are not told.
+func refuseUnread(v *call.Vault) error {
+	unread := v.Unread()
+	if len(unread) == 0 {
+		return nil
+	}
+	which := answer.NotesOrFolders(len(unread))
+	if !v.Disk.Judges() {
+		which = listed(unread)
+	}
+	return answer.Unread.Failure("Nothing was changed: the change concerns notes that cannot be read (%s), so that a part of it would be missing.", which)
 }
 
 // MarkCut is the failure of a change that would leave a part of the mark of a secret.

@@ -90,7 +90,7 @@ func writeAttachment(v *call.Vault, p call.Values) (change.Proposal, error) {
 	if before.Exists && !p.Has("overwrite") {
 		return change.Proposal{}, answer.AlreadyExists.Advise("choose another name, or give overwrite to replace it").Failure("File %q already exists.", answer.Verbatim(made.String()))
 	}
-	x, err := v.Index()
+	x, err := v.IndexOfNames()
 	if err != nil {
 		return change.Proposal{}, err
 	}

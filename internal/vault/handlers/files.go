@@ -129,9 +129,7 @@ func listFolders(v *call.Vault, p call.Values) (answer.Reply, error) {
 	} else {
 		found, err = v.Host.Knowledge.Folders(v.View())
 	}
-	if disk.IsMissing(err) {
-		err = answer.FolderNotFound(p["folder"])
-	}
+	err = answer.FolderReadError(p["folder"], err)
 	return listing(p, found, answer.Nothing("", "%s has no folders", answer.Place(p["folder"]))), err
 }
 
@@ -218,10 +216,11 @@ func removing(v *call.Vault, files []call.Target, permanent bool) (planned chang
 		gone[file.Path] = true
 		planned.Steps = append(planned.Steps, change.Step{Path: file.Path, Before: states[i], Trash: trash})
 	}
-	x, err := v.Index()
+	x, err := v.IndexOfNames() // a file can be removed, whatever leads to it
 	if err != nil {
 		return planned, err
 	}
+	planned.Broken.Unread = len(x.Unread)
 	links := map[disk.Path]int{}
 	graph := x.Graph()
 	for place, f := range x.Files {
@@ -502,7 +501,7 @@ type changed struct {
 // changedNotes visits the notes that were changed since a time, in any order, and returns
 // how many notes there are.
 func changedNotes(v *call.Vault, since time.Time, visit func(changed)) (total int, err error) {
-	if x, ok := v.Host.Knowledge.IndexIfCurrent(v.View()); ok {
+	if x, ok := v.IndexIfCurrent(); ok {
 		for i, f := range x.Files {
 			if !f.IsNote() {
 				continue

@@ -144,10 +144,8 @@ func existingFolder(v *call.Vault, typed string) (disk.Path, error) {
 func contentsOf(v *call.Vault, t call.Target, whole bool) (disk.Contents, error) {
 	in, err := v.Disk.Contents(t.Path)
 	switch {
-	case disk.IsMissing(err):
-		return in, answer.FolderNotFound(t.Typed)
 	case err != nil:
-		return in, answer.ReadError(t.Typed, err)
+		return in, answer.FolderReadError(t.Typed, err)
 	case whole && (in.Hidden || v.Rules.Restrict() && v.Rules.Lowest(t.Path.String()) < access.Delete):
 		return in, answer.AccessDenied.Failure("Access denied: the folder %q may not be changed as a whole.", answer.Verbatim(t.Path.String()))
 	}

@@ -74,7 +74,7 @@ func links(v *call.Vault, p call.Values) (answer.Reply, error) {
 		said.Truncated = said.Notice != ""
 		return said, nil
 	}
-	x, place, err := v.IndexedTarget(p)
+	x, place, err := v.IndexedFile(p)
 	if err != nil {
 		return answer.Reply{}, err
 	}

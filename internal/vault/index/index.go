@@ -11,6 +11,7 @@ import (
 	"bytes"
 	"errors"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -28,8 +29,11 @@ import (
 type Index struct {
 	// Files are all visible files, in the order of listings, in none if the index is sparse.
 	Files []*File
-	// Closed are the notes that are not among them because of their texts, see [disk.Judge].
+	// Closed are the notes that are not among them because of their texts, see [disk.Judge], or because
+	// these cannot be read.
 	Closed []*File
+	// Unread are the paths of the visible files and folders that are there and could not be read, sorted.
+	Unread []string
 
 	sparse bool
 	derived
@@ -61,7 +65,7 @@ func Build(folder *disk.Folder, old *Index, memory Memory, begun time.Time, t *p
 			l.known[f.Path] = f
 		}
 	}
-	if err := folder.Counting(t.Found).WalkUnread(disk.Path{}, l.visit); err != nil {
+	if err := folder.Counting(t.Found).Telling(l.tell).WalkUnread(disk.Path{}, l.visit); err != nil {
 		return nil, err
 	}
 	if memory.Learned != nil {
@@ -69,11 +73,13 @@ func Build(folder *disk.Folder, old *Index, memory Memory, begun time.Time, t *p
 	}
 	if memory.Sparse {
 		x := newIndex(l.files, l.closed, nil)
-		x.sparse = true
+		x.sparse, x.Unread = true, slices.Sorted(maps.Keys(l.unread))
 		return x, nil
 	}
 	sortFiles(l.files)
-	return newIndex(l.files, l.closed, old), nil
+	x := newIndex(l.files, l.closed, old)
+	x.Unread = slices.Sorted(maps.Keys(l.unread))
+	return x, nil
 }
 
 // newIndex makes an index of files in the order of listings, where old, which may be nil,
@@ -151,6 +157,17 @@ type look struct {
 	mu     sync.Mutex
 	files  []*File
 	closed []*File
+	unread map[string]bool // by path
+}
+
+// tell notes a file or folder that is there and cannot be read.
+func (l *look) tell(p disk.Path) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.unread == nil {
+		l.unread = map[string]bool{}
+	}
+	l.unread[p.String()] = true
 }
 
 func (l *look) visit(e disk.Entry) {
@@ -194,8 +211,11 @@ func (l *look) at(path disk.Path, from source) *File {
 		return l.read(path, from) // no stamp can save the read
 	}
 	now, err := from.Stamp()
-	if err != nil {
+	if disk.IsMissing(err) {
 		return nil
+	}
+	if err != nil {
+		return l.withoutText(path, system.Stamp{}, err)
 	}
 	if known != nil && known.settled && known.Stamp == now {
 		return known
@@ -228,13 +248,10 @@ func (l *look) read(path disk.Path, from source) *File {
 	}()
 	text, state, err := from.ReadInto(*buf)
 	if err != nil {
-		if _, err := from.Stamp(); err != nil {
+		if _, gone := from.Stamp(); disk.IsMissing(gone) {
 			return nil
 		}
-		if l.judges && disk.IsNote(path) && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, system.ErrElsewhere)) {
-			return &File{Path: path, Stamp: state, settled: state.Settled(l.begun), closed: true}
-		}
-		return newFile(path, system.Stamp{}, "", false) // it exists, and stays without facts
+		return l.withoutText(path, state, err)
 	}
 	*buf = text
 	f := newFile(path, state, read(path, text, l.first), state.Settled(l.begun))
@@ -247,11 +264,23 @@ func (l *look) read(path disk.Path, from source) *File {
 	return f
 }
 
+// withoutText returns what the index has of a file whose text it does not get. A note that is closed by its text has
+// no name in it, nor has one whose text cannot be looked at for that; of another file it has the name. err is that of the
+// look at it, or of the read.
+func (l *look) withoutText(path disk.Path, state system.Stamp, err error) *File {
+	if !l.judges || !disk.IsNote(path) {
+		return newFile(path, system.Stamp{}, "", false)
+	}
+	isDecided := errors.Is(err, fs.ErrNotExist) || errors.Is(err, system.ErrElsewhere)
+	return &File{Path: path, Stamp: state, settled: isDecided && state.Settled(l.begun), closed: true}
+}
+
 // Update returns the index after changes at some paths: of files, or of folders with
 // everything below them, that may be new, changed or gone. Paths that no file of the vault
 // can have are ignored.
 func (x *Index) Update(folder *disk.Folder, paths []string, memory Memory, begun time.Time) (*Index, error) {
 	l := &look{memory: memory, begun: begun, judges: folder.Judges()}
+	folder = folder.Telling(l.tell)
 	// A change may be reported in another spelling, or by a short name: the path as the disk
 	// has it counts, too. Paths below others are left out.
 	all := slices.Clone(paths)
@@ -275,17 +304,20 @@ func (x *Index) Update(folder *disk.Folder, paths []string, memory Memory, begun
 			continue
 		}
 		from := byPath{folder, folder.Judging(nil), path}
-		if _, err := from.Stamp(); err == nil {
+		_, err = from.Stamp()
+		if err == nil || disk.IsUnread(err) {
 			l.add(l.at(path, from))
 			continue
 		}
-		// It is gone, unreadable, or a folder.
-		if err := folder.WalkUnread(path, l.visit); err != nil && !disk.IsMissing(err) && !errors.Is(err, fs.ErrPermission) {
-			return nil, err
-		}
+		// It is gone, or a folder, which may be unreadable.
+		_ = folder.Told(path, folder.WalkUnread(path, l.visit))
 	}
 	closed := slices.DeleteFunc(slices.Clone(x.Closed), func(f *File) bool { return isBelow(f.Path.String(), changes) })
-	return newIndex(x.replace(changes, l.files), append(closed, l.closed...), x), nil
+	y := newIndex(x.replace(changes, l.files), append(closed, l.closed...), x)
+	y.Unread = slices.DeleteFunc(slices.Clone(x.Unread), func(path string) bool { return isBelow(path, changes) })
+	y.Unread = append(y.Unread, slices.Collect(maps.Keys(l.unread))...)
+	slices.Sort(y.Unread)
+	return y, nil
 }
 
 // With returns the index of the vault in which a file has been written.
@@ -300,7 +332,10 @@ type byPath struct {
 	path             disk.Path
 }
 
-func (b byPath) Stamp() (system.Stamp, error) { return b.unjudged.Stamp(b.path) }
+func (b byPath) Stamp() (system.Stamp, error) {
+	stamp, err := b.unjudged.Stamp(b.path)
+	return stamp, b.folder.Told(b.path, err)
+}
 
 func (b byPath) ReadInto([]byte) ([]byte, system.Stamp, error) { return b.folder.ReadHere(b.path) }
 

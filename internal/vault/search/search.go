@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"io/fs"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -41,6 +43,9 @@ func (s Scope) wants(n *Note) bool { return s.Wanted == nil || s.Wanted(n) }
 // of small ones take; the others are read from the vault, and only if the visit needs them.
 func (k *Store) EachNote(from View, s Scope, visit func(*Note)) error {
 	if x, ok := k.IndexIfCurrent(from); ok {
+		from.tell(slices.DeleteFunc(slices.Clone(x.Unread), func(path string) bool {
+			return s.Folder != (disk.Path{}) && !strings.HasPrefix(path, s.Folder.String()+"/")
+		})...)
 		k.eachIndexed(x, from, s, visit)
 		return nil
 	}
@@ -118,13 +123,13 @@ func (w *walked) take(e disk.Entry) {
 	}
 	buf := buffers.Get().(*[]byte)
 	defer buffers.Put(buf)
-	n := &Note{File: e.Path.String(), read: func() []byte { text, _ := w.read(e, buf); return text }}
+	n := &Note{File: e.Path.String(), read: func() ([]byte, error) { return w.read(e, buf) }}
 	if w.judges && !record.Has(cache.TextPart) && !record.Has(cache.FactsPart) {
 		text, err := w.read(e, buf)
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, system.ErrElsewhere) {
 			return
 		}
-		n.text, n.hasText = text, true
+		n.text, n.hasText, n.failed = text, true, err
 	}
 	if w.Seen != nil {
 		w.Seen.Add(1)
@@ -262,10 +267,11 @@ type Note struct {
 
 	from    *View
 	path    disk.Path
-	isNFC   bool          // File is known to be in normal form C
-	read    func() []byte // instead of a read by its path
+	isNFC   bool                   // File is known to be in normal form C
+	read    func() ([]byte, error) // instead of a read by its path
 	text    []byte
 	hasText bool
+	failed  error       // of the read of the text
 	indexed *index.File // nil if there was no index
 	// Filter is that of the text, the zero one if it is not known.
 	Filter trigram.Filter
@@ -285,18 +291,21 @@ func (s *Note) Path() string {
 	return s.File
 }
 
-// Text is empty for a note that cannot be read: it is found by its name alone.
+// Text is empty for a note that cannot be read: it is found by its name alone, and [View].Own tells of it.
 func (s *Note) Text() []byte {
 	switch {
 	case s.hasText:
 	case s.read != nil:
-		s.text = s.read()
+		s.text, s.failed = s.read()
 	default:
-		s.text, _, _ = cmp.Or(s.from.Own, s.from.Folder).ReadHere(s.path)
+		s.text, _, s.failed = cmp.Or(s.from.Own, s.from.Folder).ReadHere(s.path)
 	}
 	s.hasText = true
 	return s.text
 }
+
+// IsUnread reports whether the text is that of a note that could not be read.
+func (s *Note) IsUnread() bool { return disk.IsUnread(s.failed) }
 
 // Scan returns the parts of the note, from the index where it has them.
 func (s *Note) Scan() *markdown.Note {

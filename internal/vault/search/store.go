@@ -36,8 +36,18 @@ type View struct {
 	// Settled is set once a look of the call has waited for the reports of all changes before it; nil
 	// makes every look wait.
 	Settled *atomic.Bool
-	Judge   string          // by what the texts of notes close them, "" for nothing
-	Tally   *protocol.Tally // of the call; may be nil
+	// Unread gets the paths of what cannot be read, for an answer that is made of many files; nil gets none. It is
+	// called from several goroutines.
+	Unread func(paths ...string)
+	Judge  string          // by what the texts of notes close them, "" for nothing
+	Tally  *protocol.Tally // of the call; may be nil
+}
+
+// tell tells of what cannot be read.
+func (v View) tell(paths ...string) {
+	if v.Unread != nil {
+		v.Unread(paths...)
+	}
 }
 
 // source names what the facts come from: a vault that is read without its secrets, or without the
@@ -225,10 +235,16 @@ func (k *Store) look(from View) (*index.Index, error) {
 	case k.last == nil || told.all:
 		return k.lookAtAll(from)
 	case len(told.paths) > 0:
-		x, err := k.last.Update(k.folder, told.paths, index.Memory{}, from.Now())
+		// What could not be read is tried again, for nothing reports that it can be read now.
+		x, err := k.last.Update(k.folder, slices.Concat(told.paths, k.last.Unread), index.Memory{}, from.Now())
 		k.last = x // nil after an error: changes are reported once
 		k.behind += len(told.paths)
 		return x, err
+	case len(k.last.Unread) > 0:
+		x, err := k.last.Update(k.folder, k.last.Unread, index.Memory{}, from.Now())
+		if err == nil && !slices.Equal(x.Unread, k.last.Unread) {
+			k.last = x
+		}
 	}
 	return k.last, nil
 }
@@ -510,8 +526,13 @@ func (k *Store) Folders(from View) ([]string, error) {
 	if kept := k.folders.Load(); known && kept != nil && kept.state == state {
 		return kept.paths, nil
 	}
-	paths, err := FoldersBelow(from.Folder, disk.Path{})
-	if err == nil && known { // a change since then makes another state
+	var isUnread atomic.Bool
+	folder := from.Folder.Telling(func(p disk.Path) {
+		isUnread.Store(true)
+		from.tell(p.String())
+	})
+	paths, err := FoldersBelow(folder, disk.Path{})
+	if err == nil && known && !isUnread.Load() { // a change since then makes another state
 		k.folders.Store(&folderList{state, paths})
 	}
 	return paths, err

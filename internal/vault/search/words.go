@@ -191,12 +191,15 @@ func (k *Store) eachDoc(from View, x *index.Index, files []string, add func(rank
 		missing[p] = true
 	}
 	used := budget.From(from.Ctx)
-	take := func(p string, text []byte) {
+	take := func(p string, text []byte, isUnread bool) {
 		place, known := x.Place(p)
 		if !known {
 			return
 		}
 		d := docOf(x.Files[place], text)
+		if isUnread {
+			d.Stamp = 0 // the next question tries again
+		}
 		mu.Lock()
 		defer mu.Unlock()
 		if err == nil {
@@ -215,7 +218,10 @@ func (k *Store) eachDoc(from View, x *index.Index, files []string, add func(rank
 			Texts:    true,
 			Excluded: func(string) bool { return false },
 			Wanted:   func(n *Note) bool { return wanted[n.File] && from.Ctx.Err() == nil },
-		}, func(n *Note) { take(n.File, n.Text()) })
+		}, func(n *Note) {
+			text := n.Text()
+			take(n.File, text, n.IsUnread())
+		})
 		if err = cmp.Or(err, walked); err != nil {
 			return read, err
 		}
@@ -223,10 +229,14 @@ func (k *Store) eachDoc(from View, x *index.Index, files []string, add func(rank
 	// What is no note, and what was made meanwhile.
 	for _, p := range slices.Sorted(maps.Keys(missing)) {
 		var text []byte
+		var failed error
 		if place, known := x.Place(p); known && KindOf(p) <= ranking.Canvas {
-			text, _ = from.Folder.Read(x.Files[place].Path) // without one it is found by its name
+			text, failed = from.Folder.Read(x.Files[place].Path) // without one it is found by its name
+			if disk.IsUnread(failed) {
+				from.tell(p)
+			}
 		}
-		if take(p, text); err != nil {
+		if take(p, text, disk.IsUnread(failed)); err != nil {
 			break
 		}
 	}
