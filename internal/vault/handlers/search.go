@@ -58,15 +58,14 @@ type result struct {
 	hits    []hit
 	found   int    // notes, of which hits are the first ones
 	reading string // "" for words side by side
+	meant   string // the query that was probably meant, "" for this one
 	notes   int    // that were looked at
 }
 
 // reply returns an answer with how the query was read.
 func (r result) reply(text string) answer.Reply {
 	said := answer.Text(text)
-	if r.reading != "" {
-		said.Notice = "query read as: " + r.reading
-	}
+	said.Notice = r.howRead()
 	return limited(said, len(r.hits), r.found, "note")
 }
 
@@ -76,10 +75,22 @@ func (r result) nothing(p call.Values) answer.Reply {
 	if r.notes == 0 {
 		said.Notice = answer.Place(p["path"]) + " has no notes"
 	}
-	if r.reading != "" {
-		said.Notice += "; query read as: " + r.reading
+	if read := r.howRead(); read != "" {
+		said.Notice += "; " + read
 	}
 	return said
+}
+
+// howRead says how the query was read where that may not be what was meant, "" for words side by side.
+func (r result) howRead() string {
+	var notices []string
+	if r.reading != "" {
+		notices = append(notices, "query read as: "+r.reading)
+	}
+	if r.meant != "" {
+		notices = append(notices, fmt.Sprintf("AND, NOT, && and = are text here; did you mean query=%s?", r.meant))
+	}
+	return strings.Join(notices, "; ")
 }
 
 func searchLines(v *call.Vault, p call.Values) (answer.Reply, error) {
@@ -132,7 +143,11 @@ func searchLines(v *call.Vault, p call.Values) (answer.Reply, error) {
 // if they are wanted the lines in them. Only notes are found, and none that is
 // excluded.
 func searchNotes(v *call.Vault, p call.Values, lines bool) (result, error) {
+	meant := query.Meant(p["query"])
 	q, err := query.Parse(p["query"], query.Options{CaseSensitive: p.Has("case"), Budget: budget.From(v.Ctx)})
+	if err != nil && meant != "" {
+		return result{}, answer.MisuseWithHint("did you mean query="+meant+"?", "%v", err)
+	}
 	if err != nil {
 		return result{}, badQuery(err)
 	}
@@ -192,7 +207,7 @@ func searchNotes(v *call.Vault, p call.Values, lines bool) (result, error) {
 	defer found.mu.Unlock()
 	found.shorten()
 	sorted := found.all
-	return result{sorted[:min(len(sorted), cmp.Or(limit, len(sorted)))], len(sorted), q.Reading(), int(notes.Load())}, nil
+	return result{sorted[:min(len(sorted), cmp.Or(limit, len(sorted)))], len(sorted), q.Reading(), meant, int(notes.Load())}, nil
 }
 
 // maxHits is where the app stops a search.

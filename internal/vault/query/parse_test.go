@@ -115,17 +115,57 @@ func TestHowAQueryWasRead(t *testing.T) {
 	for query, want := range map[string]string{
 		"a b":                       "",
 		`"a b"`:                     "",
-		"a b OR c":                  "(a AND b) OR c",
-		"a (b OR c)":                "a AND (b OR c)",
-		"tag:#work -draft":          "tag:#work AND NOT draft",
-		"-(a b)":                    "NOT (a AND b)",
-		"line:(a b) [status:done]":  "line:(a AND b) AND [status:done]",
-		"task-todo:call path:Work/": "task-todo:call AND path:Work/",
+		"a b OR c":                  "(a b) OR c",
+		"a (b OR c)":                "a (b OR c)",
+		"tag:#work -draft":          "tag:#work -draft",
+		"-(a b)":                    "-(a b)",
+		"line:(a b) [status:done]":  "line:(a b) [status:done]",
+		"task-todo:call path:Work/": "task-todo:call path:Work/",
 		"[a OR b:1]":                "[a OR b:1]",
 	} {
 		assert.Equal(t, mustParse(t, query, Options{}).Reading(), want, "%s is read as", query)
 	}
+	for _, query := range []string{"a b OR c", "a (b OR c)", "-(a b) c", "line:(a OR b) -[c:d e OR f]", `"a b" OR -/x y/`} {
+		read := mustParse(t, query, Options{}).Reading()
+		assert.Equal(t, mustParse(t, read, Options{}).Reading(), read, "%s, read as a query again", query)
+	}
 	assert.Equal(t, new(Query).Reading(), "", "the zero query is read as")
+}
+
+// Words of other languages are text here, and the query in the words of this one is offered.
+func TestWordsOfOtherLanguages(t *testing.T) {
+	for query, want := range map[string]string{
+		"solar AND roof":                "solar roof",
+		"solar AND NOT roof":            "solar -roof",
+		"solar NOT roof":                "solar -roof",
+		"solar && roof":                 "solar roof",
+		"solar || roof":                 "solar OR roof",
+		"solar and !roof":               "solar and -roof",
+		"tag=work":                      "tag:#work",
+		"tag=#work solar":               "tag:#work solar",
+		"tags=work":                     "tag:#work",
+		"status=open":                   "[status:open]",
+		`status="in progress" AND roof`: `[status:"in progress"] roof`,
+		"status == open":                "[status:open]",
+		"folder=Projects":               "path:Projects",
+		"WHERE status = open":           "[status:open]",
+		"solar roof":                    "",
+		"#work":                         "",
+		"salt and pepper":               "",
+		`"a AND b"`:                     "",
+		"a OR b":                        "",
+		"https://a.example/?x=1":        "",
+		"E=mc²":                         "[E:mc²]",
+		"line:(a AND b)":                "line:(a b)",
+		"x != y":                        "-[x:y]",
+		"[[Ann Lee]]":                   `"[[Ann Lee]]"`,
+		"see [[Ann]]":                   `see "[[Ann]]"`,
+	} {
+		assert.Equal(t, Meant(query), want, "%s is probably", query)
+		if want != "" {
+			mustParse(t, want, Options{})
+		}
+	}
 }
 
 func TestHalfTypedQueriesAreRefused(t *testing.T) {

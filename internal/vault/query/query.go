@@ -184,7 +184,7 @@ const (
 	Always
 )
 
-// Reading returns how a query with operators was understood, with explicit AND, OR and NOT. It
+// Reading returns how a query with operators was understood, as a query with all parentheses. It
 // is "" for plain words.
 func (q *Query) Reading() string {
 	if q.root == nil || !q.special {
@@ -193,16 +193,12 @@ func (q *Query) Reading() string {
 	return reading(q.root, false, false)
 }
 
-// reading formats a node; with nested, several sides are in parentheses. In the value of a property
-// the operators are written as in a query.
+// reading formats a node; with nested, several sides are in parentheses. The value of a property
+// has only those that it needs.
 func reading(n node, nested, inValue bool) string {
-	and, negation := " AND ", "NOT "
-	if inValue {
-		and, negation = " ", "-"
-	}
 	switch n := n.(type) {
 	case *group:
-		between := and
+		between := " "
 		if n.any {
 			between = " OR "
 		}
@@ -216,7 +212,7 @@ func reading(n node, nested, inValue bool) string {
 		}
 		return strings.Join(all, between)
 	case not:
-		return negation + reading(n.term, true, inValue)
+		return "-" + reading(n.term, true, inValue)
 	case *operator:
 		return n.name + ":" + reading(n.node, true, inValue)
 	case *part:
