@@ -2,7 +2,6 @@ package bases
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/vaultwicket/vaultwicket/internal/vault/bases/formula"
@@ -18,32 +17,16 @@ func ParseExpression(text string) (*formula.Program, error) {
 	return p, nil
 }
 
-// Properties returns the names of the note properties that an expression reads, each once, in
-// the order of the text.
-func Properties(p *formula.Program) (names []string) {
-	if p == nil || p.Node() == nil {
-		return nil
-	}
-	skip := map[syntax.Node]bool{} // names of functions
-	syntax.Walk(p.Node(), func(n syntax.Node) {
-		if call, ok := n.(*syntax.Call); ok {
-			skip[call.Function] = true
-		}
-		name, ok := propertyName(n)
-		if ok && !skip[n] && !slices.Contains(ofLists, name) && !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	})
-	return names
-}
-
 // ofLists are the names that list functions bind in their argument.
 var ofLists = []string{"value", "index", "acc"}
 
+// Parser compiles an expression of a request.
+type Parser func(text string) (*formula.Program, error)
+
 // ParseColumns parses columns separated by commas: ids of properties or expressions, each
 // after an optional label and a colon. label returns the default label of an id. The error
-// is that of [ParseExpression], or about more than maxColumns.
-func ParseColumns(text string, label func(id string) string) ([]Column, error) {
+// is that of parse, or about more than maxColumns.
+func ParseColumns(text string, label func(id string) string, parse Parser) ([]Column, error) {
 	var columns []Column
 	for _, part := range parts(text) {
 		if len(columns) == maxColumns {
@@ -57,7 +40,7 @@ func ParseColumns(text string, label func(id string) string) ([]Column, error) {
 			return colon < 0
 		})
 		expression := strings.TrimSpace(part[colon+1:])
-		program, err := ParseExpression(expression)
+		program, err := parse(expression)
 		if err != nil {
 			return nil, err
 		}
@@ -77,10 +60,10 @@ func ParseColumns(text string, label func(id string) string) ([]Column, error) {
 const maxColumns = 100
 
 // ParseKeys parses sort keys separated by commas, see [ParseKey].
-func ParseKeys(text string) ([]Key, error) {
+func ParseKeys(text string, parse Parser) ([]Key, error) {
 	var keys []Key
 	for _, part := range parts(text) {
-		key, err := ParseKey(part)
+		key, err := ParseKey(part, parse)
 		if err != nil {
 			return nil, err
 		}
@@ -90,11 +73,11 @@ func ParseKeys(text string) ([]Key, error) {
 }
 
 // ParseKey parses a sort key: an id or an expression, optionally followed by asc (the
-// default) or desc. The error is that of [ParseExpression].
-func ParseKey(text string) (Key, error) {
+// default) or desc. The error is that of parse.
+func ParseKey(text string, parse Parser) (Key, error) {
 	text, descending := CutDirection(text)
 	key := Key{Descending: descending}
-	program, err := ParseExpression(text)
+	program, err := parse(text)
 	switch {
 	case err != nil:
 		return Key{}, err

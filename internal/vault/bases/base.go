@@ -6,6 +6,7 @@
 package bases
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -122,18 +123,33 @@ var modeNames = [...]string{All: "and", Any: "or", None: "not"}
 // Holds reports whether a row passes; nil passes every row. Parts are evaluated from left to
 // right until the result is known. An expression that fails is false.
 func (f *Filter) Holds(row *formula.Row) bool {
+	holds, _ := f.test(row)
+	return holds
+}
+
+// test is Holds with the sentence of the first expression that failed, "" if none did.
+func (f *Filter) test(row *formula.Row) (holds bool, failed string) {
 	if f == nil {
-		return true
+		return true, ""
 	}
 	if f.Expression != nil {
-		return f.Expression.IsEmpty() || row.Eval(f.Expression).Truthy()
+		if f.Expression.IsEmpty() {
+			return true, ""
+		}
+		v := row.Eval(f.Expression)
+		if v.IsError() {
+			failed = v.Message()
+		}
+		return v.Truthy(), failed
 	}
 	for _, part := range f.Parts {
-		if holds := part.Holds(row); holds == (f.Mode != All) {
-			return f.Mode == Any
+		holds, message := part.test(row)
+		failed = cmp.Or(failed, message)
+		if holds == (f.Mode != All) {
+			return f.Mode == Any, failed
 		}
 	}
-	return f.Mode != Any
+	return f.Mode != Any, failed
 }
 
 // statements returns the parts of a filter under and; any other filter is one statement.

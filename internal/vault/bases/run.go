@@ -35,10 +35,7 @@ func (b *Base) Run(ctx context.Context, src Source, q Query) (*Table, error) {
 	}
 	counts := make([]*statement, len(filters))
 	for i, f := range filters {
-		counts[i] = &statement{filter: f}
-		if r.query.Explain {
-			counts[i].Statement = f.String()
-		}
+		counts[i] = &statement{filter: f, FilterCount: FilterCount{Statement: f.String()}}
 	}
 
 	// By path if the view sorts them, which keeps that order for equal rows, otherwise by name.
@@ -72,11 +69,23 @@ func (b *Base) Run(ctx context.Context, src Source, q Query) (*Table, error) {
 			if cells[i], kept = r.valueOf(row.Row, c.ID, c.Expression); !kept {
 				break
 			}
+			r.count(c.Expression, row.Row, cells[i])
 		}
 		table.Rows = append(table.Rows, Row{row.Entry().Path(), cells})
 	}
 	table.Groups = r.groups(v, rows)
 	table.Summaries = r.summaries(v, rows)
+	for i, c := range counts {
+		if c.Failed > 0 {
+			isWhere := r.query.Where != nil && i == len(counts)-1
+			table.Failures = append(table.Failures, Failure{c.Statement, isWhere, c.Asked, c.Failed, c.Error, c.path})
+		}
+	}
+	for _, p := range r.programs {
+		if f := r.counted[p]; f.Failed > 0 {
+			table.Failures = append(table.Failures, *f)
+		}
+	}
 	if r.query.Explain {
 		table.Explain = &Explanation{Files: len(r.source.Files), Filters: []FilterCount{}, Steps: r.session.Steps()}
 		for _, c := range counts {
@@ -95,6 +104,32 @@ type run struct {
 	query   Query
 	source  Source
 	session *formula.Session
+	// counted are the expressions of the query but for where, in the order of programs.
+	counted  map[*formula.Program]*Failure
+	programs []*formula.Program
+}
+
+// count notes the value of an expression of the query for a row. nil is a property.
+func (r *run) count(p *formula.Program, row *formula.Row, v formula.Value) {
+	if p == nil {
+		return
+	}
+	f := r.counted[p]
+	if f == nil {
+		f = &Failure{Expression: p.Source(), OfRequest: true}
+		if r.counted == nil {
+			r.counted = map[*formula.Program]*Failure{}
+		}
+		r.counted[p] = f
+		r.programs = append(r.programs, p)
+	}
+	f.Asked++
+	if v.IsError() {
+		f.Failed++
+		if f.Error == "" {
+			f.Error, f.Path = v.Message(), row.Entry().Path()
+		}
+	}
 }
 
 // columns returns those of the query, otherwise of the view, otherwise of the base.
@@ -122,6 +157,7 @@ func (r *run) columns(v View) []Column {
 type statement struct {
 	filter *Filter
 	FilterCount
+	path string // of the first row that failed
 }
 
 // ranked is a row with its sort keys.
@@ -135,15 +171,15 @@ type ranked struct {
 func (r *run) passes(row *formula.Row, statements []*statement) bool {
 	for _, s := range statements {
 		s.Asked++
-		if s.filter.Holds(row) {
+		holds, failed := s.filter.test(row)
+		if holds {
 			continue
 		}
 		s.Dropped++
-		if r.query.Explain && s.filter.Expression != nil {
-			if v := row.Eval(s.filter.Expression); v.IsError() {
-				s.Failed++
-				s.Error = cmp.Or(s.Error, v.Message())
-			}
+		if failed != "" {
+			s.Failed++
+			s.Error = cmp.Or(s.Error, failed)
+			s.path = cmp.Or(s.path, row.Entry().Path())
 		}
 		return false
 	}
@@ -158,9 +194,11 @@ func (r *run) sort(v View, rows []ranked) {
 	for i := range rows {
 		if v.Group != nil {
 			rows[i].group, _ = r.valueOf(rows[i].Row, v.Group.Property, v.Group.Expression)
+			r.count(v.Group.Expression, rows[i].Row, rows[i].group)
 		}
 		for _, key := range v.Sort {
 			value, _ := r.valueOf(rows[i].Row, key.Property, key.Expression)
+			r.count(key.Expression, rows[i].Row, value)
 			rows[i].keys = append(rows[i].keys, value)
 		}
 	}
@@ -294,6 +332,19 @@ type Table struct {
 	// Total is the number of rows without limit and offset.
 	Total   int
 	Explain *Explanation
+	// Failures are the filters that failed for rows that they dropped, and the expressions of the
+	// query that failed.
+	Failures []Failure
+}
+
+// Failure is an expression that failed for some of the rows that it was evaluated for.
+type Failure struct {
+	Expression string
+	// OfRequest means that it is an expression of the query, and not a filter of the base.
+	OfRequest     bool
+	Asked, Failed int
+	// Error and Path are those of the first row.
+	Error, Path string
 }
 
 // Row is a file of an answer.

@@ -194,7 +194,12 @@ func setInBase(v *call.Vault, p call.Values) (change.Proposal, error) {
 	if err != nil {
 		return change.Proposal{}, err
 	}
-	q, err := parseQuery(base, name, p)
+	names, err := expressionNames(v)
+	if err != nil {
+		return change.Proposal{}, err
+	}
+	names.Formulas = base.Formulas
+	q, unknown, err := parseQuery(base, name, p, names)
 	if err != nil {
 		return change.Proposal{}, err
 	}
@@ -206,6 +211,13 @@ func setInBase(v *call.Vault, p call.Values) (change.Proposal, error) {
 	table, err := base.Run(v.Ctx, files.Source(), q)
 	if err != nil {
 		return change.Proposal{}, queryFailed(err)
+	}
+	if len(unknown) > 0 && len(table.Rows) > 0 {
+		// Where a property is missing in all notes, a filter takes all of them or none, and a change of all is not meant.
+		return change.Proposal{}, answer.BadValue.Failure("Nothing was changed: %s.", unknownProperties(unknown, names))
+	}
+	if _, err := oddities(table, nil); err != nil {
+		return change.Proposal{}, err
 	}
 	value, err := newValue(v, p)
 	if err != nil {
@@ -263,7 +275,17 @@ func restructuring(restructure func(text []byte, base *bases.Base, p call.Values
 				return change.Proposal{}, answer.BadValue.Advise("base:check lists what is wrong with a base").Failure("The change would break the base: %s", problem)
 			}
 		}
-		return change.Proposal{Steps: []change.Step{{Path: path, Before: change.Existing(before), After: change.Existing(after)}}, Message: said + " in " + path.String(), Note: path,
+		names, err := expressionNames(v)
+		if err != nil {
+			return change.Proposal{}, err
+		}
+		doubts := slices.DeleteFunc(now.Doubts(names), func(doubt bases.Problem) bool {
+			return slices.ContainsFunc(old.Doubts(names), func(known bases.Problem) bool {
+				return known.Text == doubt.Text && known.Expression == doubt.Expression
+			})
+		})
+		notice := strings.Join(answer.Map(doubts, func(doubt bases.Problem) string { return doubt.Text }), "; ")
+		return change.Proposal{Steps: []change.Step{{Path: path, Before: change.Existing(before), After: change.Existing(after)}}, Message: said + " in " + path.String(), Note: path, Notice: notice,
 			Already: fmt.Sprintf("%q says this already", answer.Verbatim(path.String()))}, nil
 	}
 }
@@ -336,7 +358,8 @@ func setFormula(text []byte, base *bases.Base, p call.Values) ([]byte, string, e
 		}
 	}
 	if _, err := bases.ParseExpression(p["expr"]); err != nil {
-		return nil, "", answer.Misuse("Invalid value for expr: %s: %v", answer.Verbatim(p["expr"]), err)
+		_, _, err = bases.Judge(p["expr"], bases.Names{Formulas: base.Formulas})
+		return nil, "", badExpression("expr", p["expr"], err)
 	}
 	value := textValue(p["expr"])
 	edited, err := frontmatter.SetIn(text, []string{"formulas"}, name, &value)
@@ -363,6 +386,9 @@ func viewKeys(p call.Values) (keys frontmatter.Properties, err error) {
 			trimmed := strings.TrimSpace(text)
 			if !strings.HasPrefix(trimmed, "[") && !strings.HasPrefix(trimmed, "{") {
 				_, err := bases.ParseExpression(text)
+				if err != nil {
+					_, _, err = bases.Judge(text, bases.Names{})
+				}
 				return textValue(text), err
 			}
 			v, err := frontmatter.ParseDocument([]byte(trimmed))
@@ -413,7 +439,7 @@ func viewKeys(p call.Values) (keys frontmatter.Properties, err error) {
 		var value frontmatter.Value
 		if text := p[of.param]; text != noKey || of.param == "type" {
 			if value, err = of.read(text); err != nil {
-				return nil, answer.Misuse("Invalid value for %s: %s: %v", of.param, answer.Verbatim(text), err)
+				return nil, badExpression(of.param, text, err)
 			}
 		}
 		keys = append(keys, frontmatter.Property{Key: of.key, Value: value})

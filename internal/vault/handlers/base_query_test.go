@@ -66,12 +66,13 @@ func TestBaseQueryHasDetailsInJSON(t *testing.T) {
 	h := embedded.New(t, shelf)
 	const ubik = "[\n  {\n    \"path\": \"Books/Ubik.md\",\n    \"rating\": 4,\n    \"finished\": null\n  }\n]\n"
 	h.Expect(answer.ExitDone, ubik, "base:query", "path=Books.base", "select=rating, finished", "values=typed", "offset=1", "limit=1")
-	status, out, _ := h.Run("query", "where=nope(1)", "explain")
-	want := `"filter": "nope(1)",
-        "asked": 4,
+	h.Put("Books/Emma.md", "---\nrating: none\n---\n")
+	status, out, _ := h.Run("query", "where=rating.round() == 4", "explain")
+	want := `"filter": "rating.round() == 4",
+        "asked": 5,
         "dropped": 4,
-        "failed": 4,
-        "error": "Cannot find function \"nope\""`
+        "failed": 1,
+        "error": "Cannot find function \"round\" on type String"`
 	assert.That(t, status == answer.ExitDone && strings.Contains(out, want), "status %d, %s", status, out)
 }
 
@@ -91,7 +92,7 @@ func TestBaseEval(t *testing.T) {
 	h.Expect(answer.ExitDone, "*****!\n", "base:eval", "file=Dune", `expr=formula.stars + "!"`, "base=Books.base")
 	h.Expect(answer.ExitDone, `{"type":"Date","text":"2026-01-11","value":"2026-01-11"}`+"\n", "base:eval", "file=Dune", "expr=finished", "format=json")
 	h.Expect(answer.ExitFailed, "Error: Cannot find function \"map\" on type Number\n", "base:eval", "file=Dune", "expr=rating.map(value)")
-	h.Expect(answer.ExitMisuse, "Error: Invalid value for expr: Unable to parse formula. (position 1) a number cannot be followed by '.'; put it in parentheses\n", "base:eval", "file=Dune", "expr=1.round()")
+	h.Expect(answer.ExitMisuse, "Error: Invalid value for expr: \"1.round()\": Unable to parse formula. (position 1) a number cannot be followed by '.'; put it in parentheses\n", "base:eval", "file=Dune", "expr=1.round()")
 	h.Expect(answer.ExitFailed, "Error: File \"None\" not found.\n", "base:eval", "file=None", "expr=1")
 	h.Expect(answer.ExitFailed, "Error: Base file not found: None.base\n", "base:eval", "file=Dune", "expr=1", "base=None.base")
 }
@@ -193,4 +194,89 @@ func words(line string) (all []string) {
 		all = append(all, strings.ReplaceAll(found, "'", ""))
 	}
 	return all
+}
+
+// A text without quotes would be null, as is a property that a note does not have, so that the opposite
+// notes would be the answer. It is refused with the expression that was meant.
+func TestAQueryWithoutQuotesIsRefused(t *testing.T) {
+	h := embedded.New(t, shelf)
+	for _, tt := range []struct{ command, param, text, hint string }{
+		{"query", "where", `status == done`, `write status == "done"`},
+		{"query", "where", `type == done`, `write type == "done"`},
+		{"query", "where", `contains(tags, "book")`, `write tags.contains("book")`},
+		{"query", "where", `status = done AND rating > 3`, `write status == "done" && rating > 3`},
+		{"query", "select", `file.name, lower(status)`, `write status.lower()`},
+		{"query", "sort", `file.modified desc`, `write file.mtime`},
+		{"query", "group", `upper(status)`, `write status.lower()`},
+		{"base:query", "where", `rating > 3 and status is done`, `write rating > 3 && status == "done"`},
+		{"base:query", "where", `formula.star == "*"`, "formulas are those of the base; write the expression itself, or name a property"},
+		{"base:eval", "expr", `lower(status)`, `write status.lower()`},
+		{"base:set", "where", `status == done`, `write status == "done"`},
+		{"base:set-formula", "expr", `rating = 3`, `write rating == 3`},
+		{"base:set-view", "filters", `rating = 3 and done`, `write rating == 3 && done`},
+	} {
+		words := []string{tt.command, tt.param + "=" + tt.text}
+		if strings.HasPrefix(tt.command, "base:") && tt.command != "base:eval" {
+			words = append(words, "path=Books.base")
+		}
+		switch tt.command {
+		case "base:eval":
+			words = append(words, "file=Dune")
+		case "base:set":
+			words = append(words, "name=seen", "value=yes")
+		case "base:set-formula":
+			words = append(words, "name=f")
+		case "base:set-view":
+			words = append(words, "view=All")
+		}
+		before := h.Tree()
+		failed := h.Failure(words...)
+		assert.Equal(t, failed.Code, "bad_value", "%v", words)
+		assert.Equal(t, failed.Hint, tt.hint, "%v", words)
+		assert.Equal(t, h.Tree(), before, "%v", words)
+	}
+}
+
+func noticeOf(t *testing.T, h *embedded.Vault, words ...string) string {
+	t.Helper()
+	status, _, stderr := h.Run(append([]string{"--facts"}, words...)...)
+	_, facts, _ := embedded.CutReport(stderr)
+	assert.Equal(t, status, answer.ExitDone, "%v: %s", words, stderr)
+	return facts.Notice
+}
+
+func TestAnExpressionThatFailsIsTold(t *testing.T) {
+	h := embedded.New(t, shelf)
+	got := h.Failure("query", "where=file.name.round() > 3")
+	assert.Equal(t, got.Reason, `Error: The expression "file.name.round() > 3" failed for each of 4 files, as for "Books/Dune.md": "Cannot find function \"round\" on type String"`)
+	got = h.Failure("query", "select=file.name.round()")
+	assert.Equal(t, got.Code, "bad_value")
+	h.Put("Books/Emma.md", "---\nrating: none\n---\n")
+	const some = `the expression "rating.round() > 4" failed for 1 of 5 files, as for "Books/Emma.md": "Cannot find function \"round\" on type String"`
+	assert.Equal(t, noticeOf(t, h, "query", "where=rating.round() > 4"), some)
+}
+
+// A property that no note has, or has any more, does not break a query that is made each night. A
+// change of all notes by it is refused.
+func TestAPropertyThatNoNoteHasIsTold(t *testing.T) {
+	h := embedded.New(t, shelf)
+	h.Expect(answer.ExitDone, "[]\n", "query", `where=company == "Acme"`)
+	assert.Equal(t, noticeOf(t, h, "query", `where=company == "Acme"`), `no note has the property "company"`)
+	assert.Equal(t, noticeOf(t, h, "query", `where=company != "Acme"`), `no note has the property "company"`)
+	assert.Equal(t, noticeOf(t, h, "base:query", "path=Books.base", "select=file.name, stauts"), `no note has the property "stauts"; did you mean "status"?`)
+	got := h.Failure("base:set", "path=Books.base", `where=stauts != "done"`, "name=seen", "value=yes")
+	assert.Equal(t, got.Reason, `Error: Nothing was changed: no note has the property "stauts"; did you mean "status"?.`)
+	h.Put(".obsidian/types.json", `{"types":{"company":"text"}}`)
+	assert.Equal(t, noticeOf(t, h, "query", `where=company == "Acme"`), "no row passes the filters; explain says how many each of them dropped")
+}
+
+// A base has the meaning that the app gives it, and what looks wrong is told.
+func TestDoubtsAboutABaseAreTold(t *testing.T) {
+	h := embedded.New(t, map[string]string{"a.md": "---\nstatus: open\n---\n", "b.base": "filters: status == open\nviews:\n  - type: table\n    name: All\n"})
+	const doubt = `Filters: "open" is no property of any note, and a text needs quotes; write status == "open"`
+	h.Expect(answer.ExitDone, "line 1: warning: "+doubt+", in \"status == open\"\n", "base:check", "path=b.base")
+	assert.Contains(t, noticeOf(t, h, "base:query", "path=b.base", "format=paths"), `in the base, "Filters: \"open\" is no property of any note`)
+	const ofView = `View "Mine": "waiting" is no property of any note, and a text needs quotes; write status == "waiting"`
+	assert.Equal(t, noticeOf(t, h, "base:add-view", "path=b.base", "name=Mine", "filters=status == waiting"), ofView)
+	assert.Equal(t, noticeOf(t, h, "base:add-view", "path=b.base", "name=Others", `filters=status == "waiting"`), "")
 }

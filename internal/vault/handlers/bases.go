@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -115,7 +116,12 @@ func checkBase(v *call.Vault, p call.Values) (answer.Reply, error) {
 	if isMalformed {
 		problems = []bases.Problem{{Line: malformed.Line, Fatal: true, Text: malformed.Reason, Position: -1}}
 	} else {
-		problems = read.Problems
+		names, err := expressionNames(v)
+		if err != nil {
+			return answer.Reply{}, err
+		}
+		problems = append(read.Problems, read.Doubts(names)...)
+		slices.SortStableFunc(problems, func(a, b bases.Problem) int { return cmp.Compare(a.Line, b.Line) })
 	}
 	if p["format"] != answer.FormatJSON {
 		lines := answer.Map(problems, func(problem bases.Problem) string { return problem.String() })
@@ -146,9 +152,9 @@ func evaluate(v *call.Vault, p call.Values) (answer.Reply, error) {
 	if err != nil {
 		return answer.Reply{}, err
 	}
-	program, err := bases.ParseExpression(p["expr"])
+	names, err := expressionNames(v)
 	if err != nil {
-		return answer.Reply{}, answer.Misuse("Invalid value for expr: %v", err)
+		return answer.Reply{}, err
 	}
 	files, err := baseFiles(v, t.Path.String())
 	if err != nil {
@@ -170,6 +176,11 @@ func evaluate(v *call.Vault, p call.Values) (answer.Reply, error) {
 			return answer.Reply{}, err
 		}
 		src.Formulas = base.Formulas
+		names.Formulas = base.Formulas
+	}
+	program, unknown, err := bases.Judge(p["expr"], names)
+	if err != nil {
+		return answer.Reply{}, badExpression("expr", p["expr"], err)
 	}
 	got, err := evaluated(v.Ctx, src.Environment, entry, program)
 	if err != nil {
@@ -179,14 +190,14 @@ func evaluate(v *call.Vault, p call.Values) (answer.Reply, error) {
 		return answer.Reply{}, answer.Failure("%s", got.Message())
 	}
 	if p["format"] != answer.FormatJSON {
-		return answer.Text(got.Text()), nil
+		return answer.Reply{Text: got.Text(), Notice: unknownProperties(unknown, names)}, nil
 	}
 	printed, err := json.Marshal(struct {
 		Type  string          `json:"type"`
 		Text  string          `json:"text"`
 		Value json.RawMessage `json:"value"`
 	}{got.Kind().String(), got.Text(), got.JSON()})
-	return answer.Text(string(printed)), err
+	return answer.Reply{Text: string(printed), Notice: unknownProperties(unknown, names)}, err
 }
 
 func evaluated(ctx context.Context, env formula.Environment, e formula.Entry, program *formula.Program) (formula.Value, error) {
@@ -277,7 +288,12 @@ func queryBase(v *call.Vault, p call.Values) (answer.Reply, error) {
 }
 
 func answerQuery(v *call.Vault, base *bases.Base, viewName, this string, p call.Values, everyFile bool) (answer.Reply, error) {
-	q, err := parseQuery(base, viewName, p)
+	names, err := expressionNames(v)
+	if err != nil {
+		return answer.Reply{}, err
+	}
+	names.Formulas = base.Formulas
+	q, unknown, err := parseQuery(base, viewName, p, names)
 	if err != nil {
 		return answer.Reply{}, err
 	}
@@ -311,57 +327,118 @@ func answerQuery(v *call.Vault, base *bases.Base, viewName, this string, p call.
 			Typed: p["values"] == "typed", Groups: p.Has("groups"), Summaries: p.Has("summaries"), Explain: p.Has("explain"),
 		})
 	}
-	if table.Total == 0 {
-		said.Notice, err = noRows(v, q)
+	notices, err := oddities(table, base.Doubts(names))
+	if err != nil {
+		return answer.Reply{}, err
 	}
-	return limited(said, q.Offset+len(table.Rows), table.Total, "row"), err
+	if notice := unknownProperties(unknown, names); notice != "" {
+		notices = append(notices, notice)
+	}
+	if table.Total == 0 && len(notices) == 0 {
+		notices = append(notices, "no row passes the filters; explain says how many each of them dropped")
+	}
+	said.Notice = strings.Join(notices, "; ")
+	return limited(said, q.Offset+len(table.Rows), table.Total, "row"), nil
 }
 
-// noRows says why a query has no rows: it asks for a property that no note has, or the
-// filters drop them all.
-func noRows(v *call.Vault, q bases.Query) (string, error) {
+// oddities says what makes an answer other than it was probably meant: expressions that failed, and
+// doubts about the base. An expression of the request that failed for every row is an error.
+func oddities(table *bases.Table, doubts []bases.Problem) (notices []string, err error) {
+	for _, f := range table.Failures {
+		if f.OfRequest && f.Failed == f.Asked {
+			return nil, answer.MisuseWithHint("base:eval shows the value of an expression for one note", "The expression %s failed for each of %s, as for %s: %s",
+				answer.Verbatim(f.Expression), answer.Count(f.Asked, "file"), answer.Verbatim(f.Path), answer.Verbatim(f.Error))
+		}
+		notices = append(notices, fmt.Sprintf("the expression %s failed for %d of %s, as for %s: %s",
+			answer.Verbatim(f.Expression), f.Failed, answer.Count(f.Asked, "file"), answer.Verbatim(f.Path), answer.Verbatim(f.Error)))
+	}
+	for _, doubt := range doubts[:min(len(doubts), maxDoubts)] {
+		doubt.Line = 0
+		notices = append(notices, fmt.Sprintf("in the base, %s", answer.Verbatim(doubt.Text)))
+	}
+	if len(doubts) > maxDoubts {
+		notices = append(notices, "base:check lists more")
+	}
+	return notices, nil
+}
+
+// maxDoubts bounds how many doubts about a base an answer has; base:check lists all.
+const maxDoubts = 2
+
+// expressionNames returns what names in an expression can mean in this vault.
+func expressionNames(v *call.Vault) (bases.Names, error) {
 	known, err := propertyNames(v)
 	if err != nil {
-		return "", err
+		return bases.Names{}, err
 	}
-	for _, name := range bases.Properties(q.Where) {
-		if slices.ContainsFunc(known, func(other string) bool { return strings.EqualFold(name, other) }) {
-			continue
-		}
-		notice := fmt.Sprintf("no note has the property %q", answer.Verbatim(name))
-		switch hint := answer.DidYouMean(lookup.NearestNames(name, known)); {
-		case formula.IsFunction(name):
-			notice += "; the function is " + name + "()"
-		case hint != "":
-			notice += "; " + hint
-		}
-		return notice, nil
+	types, err := propertyTypes(v)
+	if err != nil {
+		return bases.Names{}, err
 	}
-	return "no row passes the filters; explain says how many each of them dropped", nil
+	known = slices.Clip(known)
+	for _, more := range []map[string]string{types, ownTypes} {
+		known = append(known, slices.Sorted(maps.Keys(more))...)
+	}
+	return bases.Names{Properties: known}, nil
 }
 
-// parseQuery reads what a request lays over a view.
-func parseQuery(base *bases.Base, viewName string, p call.Values) (q bases.Query, err error) {
+// badExpression says what is wrong with an expression of a request, and what would be right.
+func badExpression(param, text string, err error) error {
+	var mistake *bases.Mistake
+	if !errors.As(err, &mistake) {
+		return answer.Misuse("Invalid value for %s: %s: %v", param, answer.Verbatim(text), err)
+	}
+	return answer.MisuseWithHint(mistake.Hint(), "Invalid value for %s: %s: %v", param, answer.Verbatim(text), mistake)
+}
+
+// unknownProperties says which properties an expression asks for and no note has, "" for none.
+func unknownProperties(unknown []string, names bases.Names) string {
+	var notices []string
+	for _, name := range unknown {
+		notice := fmt.Sprintf("no note has the property %q", answer.Verbatim(name))
+		if hint := answer.DidYouMean(lookup.NearestNames(name, names.Properties)); hint != "" {
+			notice += "; " + hint
+		}
+		notices = append(notices, notice)
+	}
+	return strings.Join(notices, "; ")
+}
+
+// parseQuery reads what a request lays over a view. unknown are the properties that it asks for
+// and that no note has.
+func parseQuery(base *bases.Base, viewName string, p call.Values, names bases.Names) (q bases.Query, unknown []string, err error) {
 	q = bases.Query{View: viewName, Explain: p.Has("explain")}
+	parse := func(text string) (*formula.Program, error) {
+		program, missing, err := bases.Judge(text, names)
+		for _, name := range missing {
+			if !slices.Contains(unknown, name) {
+				unknown = append(unknown, name)
+			}
+		}
+		return program, err
+	}
 	read := func(name string, parse func(text string) error) {
 		if err != nil || !p.Has(name) {
 			return
 		}
 		if failed := parse(p[name]); failed != nil {
-			err = answer.Misuse("Invalid value for %s: %s: %v", name, answer.Verbatim(p[name]), failed)
+			err = badExpression(name, p[name], failed)
 		}
 	}
-	read("where", func(text string) (err error) { q.Where, err = bases.ParseExpression(text); return err })
-	read("select", func(text string) (err error) { q.Columns, err = bases.ParseColumns(text, base.Label); return err })
-	read("sort", func(text string) (err error) { q.Sort, err = bases.ParseKeys(text); return err })
+	read("where", func(text string) (err error) { q.Where, err = parse(text); return err })
+	read("select", func(text string) (err error) {
+		q.Columns, err = bases.ParseColumns(text, base.Label, parse)
+		return err
+	})
+	read("sort", func(text string) (err error) { q.Sort, err = bases.ParseKeys(text, parse); return err })
 	read("group", func(text string) error {
-		key, err := bases.ParseKey(text)
+		key, err := bases.ParseKey(text, parse)
 		q.Group = &key
 		return err
 	})
 	read("limit", func(text string) (err error) { q.Limit, err = parseCount(text, 1); return err })
 	read("offset", func(text string) (err error) { q.Offset, err = parseCount(text, 0); return err })
-	return q, err
+	return q, unknown, err
 }
 
 // parseCount reads how many rows are meant.

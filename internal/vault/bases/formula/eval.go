@@ -512,3 +512,45 @@ func IsFunction(name string) bool {
 	_, known := allTables().globals[name]
 	return known || name == "if"
 }
+
+// Functions returns the names of the functions that are not methods, sorted.
+func Functions() []string {
+	names := append(slices.Collect(maps.Keys(allTables().globals)), "if")
+	slices.Sort(names)
+	return names
+}
+
+// IsMethod reports whether values of some kind have a method with that name.
+func IsMethod(name string) bool {
+	if _, known := allTables().any[name]; known {
+		return true
+	}
+	for _, methods := range allTables().kinds {
+		if _, known := methods[name]; known {
+			return true
+		}
+	}
+	return false
+}
+
+// Methods returns the names of the methods of all kinds, sorted.
+func Methods() []string {
+	names := slices.Collect(maps.Keys(allTables().any))
+	for _, methods := range allTables().kinds {
+		names = slices.AppendSeq(names, maps.Keys(methods))
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// IsOfFiles reports whether a method is one of files.
+func IsOfFiles(name string) bool {
+	_, known := allTables().kinds[File][name]
+	return known
+}
+
+// IsPart reports whether a date or a duration has a part with that name in lower case.
+func IsPart(name string) bool {
+	_, ofDuration := lengths[name]
+	return dateFields[name] != nil || ofDuration
+}

@@ -1,9 +1,11 @@
 package formula
 
 import (
+	"maps"
 	"math"
 	"math/big"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/vaultwicket/vaultwicket/internal/vault/momentformat"
@@ -336,3 +338,6 @@ func (r *Row) fileField(e Entry, name string) Value {
 
 // IsFileField reports whether files have a field with that name, ignoring case.
 func IsFileField(name string) bool { return fileFields[strings.ToLower(name)] != nil }
+
+// FileFields returns the names of the fields of files, sorted.
+func FileFields() []string { return slices.Sorted(maps.Keys(fileFields)) }

@@ -1,0 +1,716 @@
+package bases
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+	"github.com/vaultwicket/vaultwicket/internal/vault/bases/formula"
+	"github.com/vaultwicket/vaultwicket/internal/vault/bases/syntax"
+)
+
+// Names are what the names in an expression can mean, beside the functions.
+type Names struct {
+	// Properties are those of the notes that the caller may see, and those that have a type.
+	Properties []string
+	// Formulas are those of the base; nil for an expression that is in no base.
+	Formulas map[string]*formula.Program
+}
+
+func (n Names) isProperty(name string) bool {
+	return slices.ContainsFunc(n.Properties, func(known string) bool { return strings.EqualFold(known, name) })
+}
+
+// Mistake is what is wrong with an expression: the app would read it in another way than it
+// was probably meant.
+type Mistake struct {
+	Reason string
+	// Right is the expression that was probably meant, "" if that is not known.
+	Right string
+	// Advice is what to write instead where there is no Right.
+	Advice string
+}
+
+// Error returns what is wrong.
+func (m *Mistake) Error() string { return m.Reason }
+
+// Hint returns what would be right.
+func (m *Mistake) Hint() string {
+	if m.Right == "" {
+		return m.Advice
+	}
+	return "write " + excerpt.Clip(m.Right, maxHint)
+}
+
+// maxHint bounds an expression in a hint: it is there to be sent as it is.
+const maxHint = 400
+
+// Findings are what [Examine] found in an expression.
+type Findings struct {
+	// Mistake is nil if the expression can be evaluated as it is.
+	Mistake *Mistake
+	// Unknown are the properties that the expression asks for and that no note has, each once.
+	Unknown []string
+}
+
+// Examine says what is wrong with an expression of which the syntax is right: a text without quotes,
+// which the app reads as a property that no note has, functions and fields that do not exist, and
+// comparisons that have the same result for every note.
+func Examine(p *formula.Program, names Names) Findings {
+	if p == nil || p.Node() == nil {
+		return Findings{}
+	}
+	e := examiner{source: p.Source(), names: names, skip: map[syntax.Node]bool{}, texts: map[syntax.Node]bool{}}
+	syntax.Walk(p.Node(), e.visit)
+	if len(e.edits) == 0 && e.mistake == nil {
+		return Findings{Unknown: e.unknown}
+	}
+	if e.mistake.Advice == "" {
+		e.mistake.Right = e.mended()
+	}
+	return Findings{Mistake: e.mistake, Unknown: e.unknown}
+}
+
+// Doubts returns what is odd about the expressions of a base, which the app evaluates as they
+// are: see [Examine]. What is among the problems of the base already is left out.
+func (b *Base) Doubts(names Names) (doubts []Problem) {
+	names.Formulas = b.Formulas
+	judge := func(where string, p *formula.Program, line int) {
+		mistake := Examine(p, names).Mistake
+		if mistake == nil {
+			return
+		}
+		isKnown := slices.ContainsFunc(b.Problems, func(known Problem) bool {
+			return known.Expression == p.Source() && strings.Contains(known.Text, mistake.Reason)
+		})
+		if !isKnown {
+			text := where + mistake.Reason + "; " + mistake.Hint()
+			doubts = append(doubts, Problem{Line: line, Text: text, Position: -1, Expression: p.Source()})
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(b.Formulas)) {
+		judge(whereOf("formulas", name), b.Formulas[name], 0)
+	}
+	for _, name := range slices.Sorted(maps.Keys(b.Summaries)) {
+		judge(whereOf("summaries", name), b.Summaries[name], 0)
+	}
+	var inFilter func(where string, f *Filter)
+	inFilter = func(where string, f *Filter) {
+		if f == nil {
+			return
+		}
+		if f.Expression != nil {
+			judge(where, f.Expression, f.Line)
+		}
+		for _, part := range f.Parts {
+			inFilter(where, part)
+		}
+	}
+	inFilter("Filters: ", b.Filter)
+	for _, v := range b.Views {
+		inFilter(fmt.Sprintf("View %q: ", v.Name), v.Filter)
+	}
+	return doubts
+}
+
+// examiner walks through one expression, parents first.
+type examiner struct {
+	source  string
+	names   Names
+	skip    map[syntax.Node]bool // names that are not properties
+	texts   map[syntax.Node]bool // nodes that are compared with, so that an unknown name is a text
+	edits   []textEdit
+	mistake *Mistake // the first one
+	unknown []string
+}
+
+// textEdit replaces a part of the source.
+type textEdit struct {
+	start, end int
+	text       string
+}
+
+// refuse notes a mistake. Without edits there is no better expression, and advice says what to do.
+func (e *examiner) refuse(reason, advice string, edits ...textEdit) {
+	if e.mistake == nil {
+		e.mistake = &Mistake{Reason: reason, Advice: advice}
+	}
+	e.edits = append(e.edits, edits...)
+}
+
+// mended returns the source with all edits. One within another, which would be lost, is left
+// to the next request.
+func (e *examiner) mended() string {
+	edits := slices.Clone(e.edits)
+	slices.SortStableFunc(edits, func(a, b textEdit) int { return a.start - b.start })
+	var out strings.Builder
+	at := 0
+	for _, edit := range edits {
+		if edit.start < at {
+			continue
+		}
+		out.WriteString(e.source[at:edit.start])
+		out.WriteString(edit.text)
+		at = edit.end
+	}
+	out.WriteString(e.source[at:])
+	return out.String()
+}
+
+func (e *examiner) visit(n syntax.Node) {
+	switch n := n.(type) {
+	case *syntax.Binary:
+		switch n.Op {
+		case syntax.Equal, syntax.NotEqual, syntax.Less, syntax.Greater, syntax.LessEqual, syntax.GreaterEqual:
+			e.comparison(n)
+		}
+	case *syntax.List:
+		for _, item := range n.Items {
+			e.texts[item] = true
+		}
+	case *syntax.Call:
+		e.call(n)
+	case *syntax.Member:
+		e.member(n)
+	case *syntax.Index:
+		e.skipNamespace(n.X)
+		e.property(n)
+	case *syntax.Name:
+		e.property(n)
+	}
+}
+
+// comparison judges the two sides of a comparison.
+func (e *examiner) comparison(n *syntax.Binary) {
+	left, right := e.wordsOf(n.X), e.wordsOf(n.Y)
+	link := e.linkAt(n.Y)
+	switch {
+	case link != nil:
+		e.refuse(fmt.Sprintf("%s is a list in a list", excerpt.Short(e.source[link.start:link.end])), "",
+			textEdit{link.start, link.end, "link(" + strconv.Quote(link.text) + ")"})
+		e.leave(n.Y)
+	case right != nil:
+		e.quote(*right)
+		e.leave(n.Y)
+	case left != nil && e.isOperand(n.Y):
+		e.quote(*left)
+		e.leave(n.X)
+	}
+	e.constant(n.X, n.Y, n.Op)
+	e.constant(n.Y, n.X, n.Op)
+}
+
+// leave has the names below a node not judged again.
+func (e *examiner) leave(n syntax.Node) {
+	syntax.Walk(n, func(below syntax.Node) { e.skip[below] = true })
+}
+
+// quote notes a text without quotes.
+func (e *examiner) quote(t words) {
+	reason := fmt.Sprintf("%s is no property of any note, and a text needs quotes", excerpt.Quoted(t.text))
+	if t.isDate {
+		reason = fmt.Sprintf("%s without quotes is a subtraction", excerpt.Short(t.text))
+	}
+	if formula.IsFunction(t.text) {
+		e.refuse(fmt.Sprintf("%s is a function", excerpt.Quoted(t.text)), "", textEdit{t.start, t.end, t.text + "()"})
+		return
+	}
+	e.refuse(reason, "", textEdit{t.start, t.end, strconv.Quote(t.text)})
+}
+
+// words are a text without quotes in the source.
+type words struct {
+	start, end int
+	text       string
+	isDate     bool
+}
+
+// isoDate is a date without quotes, which is a subtraction.
+var isoDate = regexp.MustCompile(`^\d{4}-\d{1,2}(-\d{1,2})?$`)
+
+// wordsOf returns the text without quotes that an operand is: a name that no note has as a property,
+// or several such joined by dashes, slashes and dots. It is nil for anything else.
+func (e *examiner) wordsOf(n syntax.Node) *words {
+	if e.skip[n] {
+		return nil
+	}
+	start, end, ok := e.extent(n)
+	if !ok {
+		return nil
+	}
+	text := e.source[start:end]
+	_, isNumber := n.(*syntax.Number)
+	switch {
+	case isoDate.MatchString(text):
+		return &words{start, end, text, true}
+	case isNumber || e.isKnown(n):
+		return nil
+	}
+	return &words{start, end, text, false}
+}
+
+// extent returns where an operand is in the source. ok is false for one that cannot be words.
+func (e *examiner) extent(n syntax.Node) (start, end int, ok bool) {
+	switch n := n.(type) {
+	case *syntax.Name:
+		return n.Position(), n.Position() + len(n.Text), true
+	case *syntax.Number:
+		length := strings.IndexFunc(e.source[n.Position():], func(r rune) bool { return r < '0' || r > '9' })
+		if length < 0 {
+			length = len(e.source) - n.Position()
+		}
+		return n.Position(), n.Position() + length, length > 0
+	case *syntax.Member:
+		start, _, ok = e.extent(n.X)
+		return start, n.Position() + len(n.Name), ok
+	case *syntax.Binary:
+		if n.Op != syntax.Subtract && n.Op != syntax.Divide {
+			return 0, 0, false
+		}
+		start, before, leftOK := e.extent(n.X)
+		behind, end, rightOK := e.extent(n.Y)
+		// A subtraction has blanks around its sign as a rule, a word with a dash never.
+		tight := before == n.Position() && behind == n.Position()+1
+		return start, end, leftOK && rightOK && tight
+	}
+	return 0, 0, false
+}
+
+// isKnown reports whether an operand has a meaning without quotes: a property or a namespace in it
+// exists.
+func (e *examiner) isKnown(n syntax.Node) bool {
+	known := true
+	switch n := n.(type) {
+	case *syntax.Name:
+		return namespaces[n.Text] || slices.Contains(ofLists, n.Text) || n.Text == "values" || e.names.isProperty(n.Text)
+	case *syntax.Member:
+		return e.isKnown(n.X)
+	case *syntax.Binary:
+		if n.Op == syntax.Subtract || n.Op == syntax.Divide {
+			_, isNumber := n.X.(*syntax.Number)
+			known = !isNumber && e.isKnown(n.X)
+			if _, isNumber := n.Y.(*syntax.Number); !isNumber {
+				known = known || e.isKnown(n.Y)
+			}
+		}
+	}
+	return known
+}
+
+// isOperand reports whether an operand is the name of something that exists.
+func (e *examiner) isOperand(n syntax.Node) bool {
+	_, isNumber := n.(*syntax.Number)
+	_, _, isWords := e.extent(n)
+	return isWords && !isNumber && e.isKnown(n)
+}
+
+// linkAt returns the target of a link as notes write it, which is a list in a list; nil for anything else.
+func (e *examiner) linkAt(n syntax.Node) *words {
+	if _, ok := n.(*syntax.List); !ok {
+		return nil
+	}
+	start := n.Position()
+	end := strings.Index(e.source[start:], "]]")
+	if end < 0 {
+		return nil
+	}
+	end += start + len("]]")
+	found := linkText.FindStringSubmatch(e.source[start:end])
+	if found == nil || strings.ContainsAny(found[1], `"'`) {
+		return nil
+	}
+	return &words{start: start, end: end, text: found[1]}
+}
+
+var namespaces = map[string]bool{"file": true, "note": true, "formula": true, "this": true}
+
+// skipNamespace marks the name before a dot or a bracket, which is not a property itself.
+func (e *examiner) skipNamespace(n syntax.Node) {
+	if name, ok := n.(*syntax.Name); ok && namespaces[name.Text] {
+		e.skip[n] = true
+	}
+}
+
+// property notes a property that no note has.
+func (e *examiner) property(n syntax.Node) {
+	name, ok := propertyName(n)
+	switch {
+	case !ok, e.skip[n], slices.Contains(ofLists, name), name == "values", e.names.isProperty(name):
+		return
+	case e.texts[n]:
+		if t := e.wordsOf(n); t != nil {
+			e.quote(*t)
+			return
+		}
+	}
+	if !slices.Contains(e.unknown, name) {
+		e.unknown = append(e.unknown, name)
+	}
+}
+
+// member judges x.name.
+func (e *examiner) member(n *syntax.Member) {
+	e.skipNamespace(n.X)
+	e.property(n)
+	if e.skip[n] {
+		return
+	}
+	space, _ := n.X.(*syntax.Name)
+	switch {
+	case space == nil:
+	case space.Text == "file" && !formula.IsFileField(n.Name):
+		e.refuse(fmt.Sprintf(`Cannot find "%s" on type File`, n.Name), "")
+		if other := fieldOf(n.Name); other != "" {
+			e.edits = append(e.edits, textEdit{n.Position(), n.Position() + len(n.Name), other})
+		} else {
+			e.mistake.Advice = "the fields of a file are " + strings.Join(formula.FileFields(), ", ")
+		}
+	case space.Text == "formula" && e.names.Formulas[n.Name] == nil:
+		e.refuse(fmt.Sprintf("no formula is called %q", n.Name), "formulas are those of the base; write the expression itself, or name a property")
+	}
+}
+
+// textArguments are the methods and functions whose arguments are texts, so that a name which
+// no note has as a property is one.
+var textArguments = []string{
+	"contains", "containsAll", "containsAny", "startsWith", "endsWith", "hasTag", "hasLink", "hasProperty", "inFolder", "link", "file", "date", "duration", "format",
+	"isType", "split", "join", "icon", "image", "linksTo", "replace",
+}
+
+// call judges a call, and marks what is not a property in it.
+func (e *examiner) call(n *syntax.Call) {
+	e.skip[n.Function] = true
+	name := ""
+	switch f := n.Function.(type) {
+	case *syntax.Name:
+		if name = f.Text; !formula.IsFunction(name) {
+			e.unknownFunction(n, f)
+			return
+		}
+	case *syntax.Member:
+		e.skipNamespace(f.X)
+		if name = f.Name; !formula.IsMethod(name) {
+			e.unknownMethod(n, f)
+			return
+		}
+	}
+	if !slices.Contains(textArguments, name) {
+		return
+	}
+	for _, argument := range n.Args {
+		if t := e.wordsOf(argument); t != nil && (!formula.IsFunction(t.text) || name == "date") {
+			e.argument(n, name, *t)
+			e.leave(argument)
+		}
+	}
+}
+
+// argument notes a text without quotes as an argument.
+func (e *examiner) argument(n *syntax.Call, function string, t words) {
+	f, isFunction := n.Function.(*syntax.Name)
+	day := dayOf[strings.ToLower(t.text)]
+	if isFunction && function == "date" && day != "" {
+		_, end := e.arguments(n)
+		e.refuse(fmt.Sprintf("%s is no property of any note", excerpt.Quoted(t.text)), "", textEdit{f.Position(), end, day})
+		return
+	}
+	e.quote(t)
+}
+
+// dayOf are the days by the names that other languages have for them.
+var dayOf = map[string]string{
+	"today": "today()", "now": "now()", "tomorrow": `(today() + "1d")`, "yesterday": `(today() - "1d")`,
+}
+
+// constant notes a comparison that has the same result for every note, whatever its properties are.
+func (e *examiner) constant(of, with syntax.Node, op syntax.Operator) {
+	literal, isText := with.(*syntax.String)
+	if !isText || e.mistake != nil {
+		return
+	}
+	start := literal.Position()
+	end := e.textEnd(start)
+	field := ""
+	if m, ok := of.(*syntax.Member); ok && isFileMember(of, m.Name) {
+		field = strings.ToLower(m.Name)
+	}
+	name, isProperty := propertyName(of)
+	isEquality := op == syntax.Equal || op == syntax.NotEqual
+	isOrder := !isEquality
+	whole, isBinary := e.comparisonAround(of, with)
+	lists := field == "tags" || field == "links" || field == "embeds" || field == "backlinks"
+	if isProperty && (name == "tags" || name == "aliases") {
+		lists = true
+	}
+	thousands := strings.ReplaceAll(literal.Value, ",", "")
+	switch {
+	case isEquality && lists && isBinary:
+		from, to, known := e.extent(of)
+		if !known {
+			return
+		}
+		method := e.source[from:to] + ".contains(" + e.source[start:end] + ")"
+		if op == syntax.NotEqual {
+			method = "!" + method
+		}
+		e.refuse(fmt.Sprintf("%s is a list, which equals no text", e.source[from:to]), "", textEdit{whole.start, whole.end, method})
+	case isEquality && field == "name" && strings.HasSuffix(literal.Value, ".md"):
+		e.refuse("file.name of a note has no .md", "", textEdit{start, end, strconv.Quote(strings.TrimSuffix(literal.Value, ".md"))})
+	case isEquality && field == "ext" && strings.HasPrefix(literal.Value, "."):
+		e.refuse("file.ext has no dot", "", textEdit{start, end, strconv.Quote(strings.TrimPrefix(literal.Value, "."))})
+	case isEquality && field == "folder" && len(literal.Value) > 1 && strings.Trim(literal.Value, "/") != literal.Value:
+		e.refuse("file.folder has no slash at its ends", "", textEdit{start, end, strconv.Quote(strings.Trim(literal.Value, "/"))})
+	case isOrder && grouped.MatchString(literal.Value):
+		e.refuse(fmt.Sprintf("%s is no number", excerpt.Quoted(literal.Value)), "", textEdit{start, end, thousands})
+	}
+}
+
+// grouped is a number with commas between its thousands.
+var grouped = regexp.MustCompile(`^-?\d{1,3}(,\d{3})+(\.\d+)?$`)
+
+// comparisonAround returns where a comparison of two operands is in the source.
+func (e *examiner) comparisonAround(x, y syntax.Node) (whole words, ok bool) {
+	from, to, xOK := e.extent(x)
+	literal := y.Position()
+	end := e.textEnd(literal)
+	return words{start: min(from, literal), end: max(to, end)}, xOK
+}
+
+// textEnd returns the end of the string literal that begins at start.
+func (e *examiner) textEnd(start int) int {
+	quote := e.source[start]
+	for i := start + 1; i < len(e.source); i++ {
+		switch e.source[i] {
+		case '\\':
+			i++
+		case quote:
+			return i + 1
+		}
+	}
+	return len(e.source)
+}
+
+// arguments returns the texts of the arguments of a call, and where the call ends.
+func (e *examiner) arguments(n *syntax.Call) (texts []string, end int) {
+	open := n.Position()
+	end = len(e.source)
+	depth := 0
+	for i := open; i < len(e.source); i++ {
+		c := e.source[i]
+		switch c {
+		case '"', '\'':
+			i = e.textEnd(i) - 1
+		case '(', '[':
+			depth++
+		case ')', ']':
+			depth--
+		}
+		if depth == 0 {
+			end = i + 1
+			break
+		}
+	}
+	if len(n.Args) == 0 {
+		return nil, end
+	}
+	for _, part := range parts(e.source[open+1 : end-1]) {
+		texts = append(texts, strings.TrimSpace(part))
+	}
+	return texts, end
+}
+
+// unknownFunction notes a function that does not exist, with how it is spelled here.
+func (e *examiner) unknownFunction(n *syntax.Call, f *syntax.Name) {
+	reason := fmt.Sprintf(`Cannot find function "%s"`, f.Text)
+	args, end := e.arguments(n)
+	right := spelledHere(f.Text, args)
+	if right == "" {
+		near := excerpt.Nearest(f.Text, formula.Functions())
+		if near == "" {
+			e.refuse(reason, "the functions are "+strings.Join(formula.Functions(), ", ")+"; others are written behind a value, as in tags.contains(\"x\")")
+			return
+		}
+		right = near + "(" + strings.Join(args, ", ") + ")"
+	}
+	e.refuse(reason, "", textEdit{f.Position(), end, right})
+	// What the call is about becomes part of the new text as it is.
+	for _, argument := range n.Args {
+		if t := e.wordsOf(argument); t != nil && argument != n.Args[0] {
+			e.leave(argument)
+		}
+	}
+}
+
+// unknownMethod notes a method that no value has, with how it is spelled here.
+func (e *examiner) unknownMethod(n *syntax.Call, f *syntax.Member) {
+	reason := fmt.Sprintf(`Cannot find function "%s"`, f.Name)
+	_, end := e.arguments(n)
+	start := f.Position()
+	lower := strings.ToLower(f.Name)
+	switch right := methodOf[lower]; {
+	case right != "":
+		e.refuse(reason, "", textEdit{start, start + len(f.Name), right})
+	case slices.Contains([]string{"length", "size", "count", "len"}, lower) && len(n.Args) == 0:
+		e.refuse(reason, "", textEdit{start, end, "length"})
+	case formula.IsPart(lower) && len(n.Args) == 0:
+		e.refuse(reason, "", textEdit{start, end, lower})
+	case slices.Contains([]string{"upper", "touppercase", "uppercase"}, lower):
+		e.refuse(reason, "", textEdit{start, start + len(f.Name), "lower"})
+	default:
+		for _, name := range formula.Methods() {
+			if strings.EqualFold(name, f.Name) {
+				e.refuse(reason, "", textEdit{start, start + len(f.Name), name})
+				return
+			}
+		}
+		if near := excerpt.Nearest(f.Name, formula.Methods()); near != "" {
+			e.refuse(reason, "", textEdit{start, start + len(f.Name), near})
+			return
+		}
+		e.refuse(reason, "the functions of values are "+strings.Join(formula.Methods(), ", "))
+	}
+}
+
+// methodOf are methods by the names that other languages have for them, in lower case.
+var methodOf = map[string]string{
+	"includes": "contains", "include": "contains", "has": "contains", "contain": "contains", "indexof": "contains", "in": "contains", "includesany": "containsAny",
+	"some": "containsAny", "any": "containsAny", "hasany": "containsAny", "every": "containsAll", "all": "containsAll", "hasall": "containsAll",
+	"tolower": "lower", "tolowercase": "lower", "lowercase": "lower", "lcase": "lower", "beginswith": "startsWith", "substring": "slice", "substr": "slice",
+	"strip": "trim", "isnull": "isEmpty", "isblank": "isEmpty", "empty": "isEmpty", "isnone": "isEmpty", "dateformat": "format", "strftime": "format",
+	"tostr": "toString", "str": "toString", "distinct": "unique", "flatten": "flat", "hastags": "hasTag", "tagged": "hasTag", "infolders": "inFolder",
+	"inpath": "inFolder", "linkto": "hasLink", "haslinks": "hasLink", "hasfield": "hasProperty", "titlecase": "title", "average": "mean", "avg": "mean",
+	"total": "sum",
+}
+
+// fieldOf returns the field of a file that other languages call so, or one that is written
+// alike; "" if none is.
+func fieldOf(name string) string {
+	others := map[string]string{
+		"cday": "ctime", "created": "ctime", "cdate": "ctime", "birthtime": "ctime", "mday": "mtime", "modified": "mtime", "updated": "mtime", "mdate": "mtime",
+		"outlinks": "links", "inlinks": "backlinks", "etags": "tags", "tag": "tags", "title": "name", "filename": "name", "extension": "ext", "type": "ext",
+		"parent": "folder", "dir": "folder", "directory": "folder", "frontmatter": "properties", "aliases": "properties.aliases", "stat": "size", "length": "size",
+	}
+	if other := others[strings.ToLower(name)]; other != "" {
+		return other
+	}
+	return excerpt.Nearest(name, formula.FileFields())
+}
+
+// spelledHere returns a call of a function of another language as this one spells it, "" if it
+// is not known.
+func spelledHere(name string, args []string) string {
+	lower := strings.ToLower(name)
+	for _, row := range callsHere {
+		if slices.Contains(strings.Fields(row.names), lower) && len(args) == arity(row.form) {
+			return fill(row.form, args)
+		}
+	}
+	for _, function := range formula.Functions() {
+		if strings.EqualFold(function, name) {
+			return function + "(" + strings.Join(args, ", ") + ")"
+		}
+	}
+	for _, method := range formula.Methods() {
+		switch {
+		case !strings.EqualFold(method, name):
+		case formula.IsOfFiles(method):
+			return "file." + method + "(" + strings.Join(args, ", ") + ")"
+		case len(args) > 0:
+			return operand(args[0]) + "." + method + "(" + strings.Join(args[1:], ", ") + ")"
+		}
+	}
+	if formula.IsPart(lower) && len(args) == 1 {
+		return operand(args[0]) + "." + lower
+	}
+	return ""
+}
+
+// callsHere are functions of other languages by their names in lower case, and their form here,
+// where each argument is a $ with a digit: one with a dot behind it is an operand.
+var callsHere = [...]struct{ names, form string }{
+	{"contains icontains econtains containsword includes has instr", "$1.contains($2)"},
+	{"length len size count", "$1.length"},
+	{"lower lcase tolower lowercase tolowercase", "$1.lower()"},
+	{"upper ucase toupper uppercase touppercase", "$1.lower()"},
+	{"empty isempty isnull isblank isnone", "$1.isEmpty()"},
+	{"not", "!($1)"},
+	{"and", "$1 && $2"},
+	{"or", "$1 || $2"},
+	{"default coalesce nvl ifnull ifempty", "if($1, $1, $2)"},
+	{"choice iif iff ternary cond when", "if($1, $2, $3)"},
+	{"choice iif iff ternary cond when", "if($1, $2)"},
+	{"exists defined hasfield", "!$1.isEmpty()"},
+	{"tagged taggedwith tag tags hastags", "file.hasTag($1)"},
+	{"folder infolder infolders inpath", "file.inFolder($1)"},
+	{"linksto linkto links haslinks", "file.hasLink($1)"},
+	{"concat concatenate datetimeadd dateadd add", "$1 + $2"},
+	{"datediff subtract datesub", "$1 - $2"},
+	{"dateformat formatdate strftime todate_format date_format", "$1.format($2)"},
+	{"striptime", "$1.date()"},
+	{"regexmatch regextest matches regexp regex", "$/1/.matches($2)"},
+	{"regexreplace", "$2.replace($/1/g, $3)"},
+	{"dur durationof interval", "duration($1)"},
+	{"string str text tostring to_string", "$1.toString()"},
+	{"array aslist tolist", "list($1)"},
+	{"num int float tonumber parseint parsefloat", "number($1)"},
+	{"currentdate curdate current_date", "today()"},
+	{"distinct", "$1.unique()"},
+	{"average avg", "$1.mean()"},
+	{"substring substr", "$1.slice($2, $3)"},
+	{"substring substr", "$1.slice($2)"},
+	{"beginswith", "$1.startsWith($2)"},
+}
+
+// arity returns how many arguments a form has.
+func arity(form string) int {
+	most := 0
+	for _, c := range form {
+		if '1' <= c && c <= '9' {
+			most = max(most, int(c-'0'))
+		}
+	}
+	return most
+}
+
+// fill puts arguments into a form. $/1/ is an argument as a regular expression.
+func fill(form string, args []string) string {
+	for i, arg := range args {
+		n := strconv.Itoa(i + 1)
+		if body, err := unquoted(arg); err == nil {
+			form = strings.ReplaceAll(form, "$/"+n+"/", "/"+strings.ReplaceAll(body, "/", `\/`)+"/")
+		}
+		form = strings.ReplaceAll(form, "$"+n+".", operand(arg)+".")
+		form = strings.ReplaceAll(form, "$"+n, arg)
+	}
+	return form
+}
+
+// unquoted returns the content of a string literal.
+func unquoted(literal string) (string, error) {
+	node, err := syntax.Parse(literal)
+	if err != nil {
+		return "", err
+	}
+	if text, ok := node.(*syntax.String); ok {
+		return text.Value, nil
+	}
+	return "", strconv.ErrSyntax
+}
+
+// operand puts an expression into parentheses where a dot behind it would not be about all of it.
+func operand(text string) string {
+	node, err := syntax.Parse(text)
+	switch node.(type) {
+	case *syntax.Binary, *syntax.Unary, *syntax.Number:
+		return "(" + text + ")"
+	}
+	if err != nil || !utf8.ValidString(text) {
+		return "(" + text + ")"
+	}
+	return text
+}
