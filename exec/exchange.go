@@ -16,34 +16,34 @@ import (
 // until done is closed, then the call.
 type exchange struct {
 	heard
-	id       uint32
-	sent     int           // of the output
-	large    chan struct{} // closed when the worker waits for more
-	granted  bool          // that it sends all; under the lock of the worker
-	lost     string        // how the worker ended, if it did before the call
-	done     chan struct{}
-	changing bool // files, so that it is not cancelled any more; under the lock of the worker
-	files    int  // how many it changes
+	id        uint32
+	sent      int           // of the output
+	large     chan struct{} // closed when the worker waits for more
+	granted   bool          // that it sends all; under the lock of the worker
+	lost      string        // how the worker ended, if it did before the call
+	done      chan struct{}
+	changing  bool // files, so that it is not cancelled any more; under the lock of the worker
+	files     int  // how many it changes
+	cancelled bool // the worker has confirmed that it is; under the lock of the worker
 
 	hearing sync.Mutex // while a frame is taken
 	left    bool       // done is closed: what still comes is dropped; under hearing
 }
 
-// ask has the worker answer one command. It returns at most half a second after ctx has ended; a worker that
-// did not end the call by then is stopped. A call that has begun to change files is waited for, see
+// ask has the worker answer one command. It returns at most half a second after ctx has ended; a call that has not ended
+// by then goes on alone for a while, see lateLimit. A call that has begun to change files is waited for, see
 // [workerLimits.commitOf]: it is not cut. With unrun set nothing was begun, and another worker may be asked.
 func (w *worker) ask(ctx context.Context, command Command) (e process.Ending, reply protocol.Reply, unrun bool) {
 	e = w.pool.nothing()
 	if unrun, e.Kind, e.Cause = w.ready(ctx); unrun || e.Kind != process.Exited {
 		return e, reply, unrun
 	}
-	defer func() { <-w.slots }()
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	x := &exchange{heard: heard{stdout: e.Stdout, tell: protocol.ProgressOf(ctx)}, large: make(chan struct{}), done: make(chan struct{})}
 	x.stdout.Flood = func() { stop(process.ErrFlood) }
 	w.mu.Lock()
-	if w.open == nil { // it has ended
+	if w.open == nil { // it has ended, and its slots are not counted any more
 		w.mu.Unlock()
 		return e, reply, true
 	}
@@ -126,8 +126,10 @@ func (w *worker) ready(ctx context.Context) (unrun bool, kind process.Kind, caus
 		return w.cause != "", process.NotStarted, w.failed
 	}
 	select {
-	case w.slots <- struct{}{}:
+	case w.slots <- struct{}{}: // until the worker has answered
 		return false, process.Exited, nil
+	case <-w.gone:
+		return true, process.Lost, nil
 	case <-ctx.Done():
 		return false, process.Stopped, ctx.Err()
 	}
@@ -171,6 +173,7 @@ func (w *worker) write(x *exchange, fill func([]byte) ([]byte, bool)) (started b
 		w.mu.Lock()
 		if w.open[x.id] == x {
 			delete(w.open, x.id)
+			<-w.slots
 			close(x.done)
 		}
 		w.mu.Unlock()
@@ -194,8 +197,16 @@ func (w *worker) cancelCall(x *exchange) {
 		return
 	default:
 	}
-	last := time.AfterFunc(cancelGrace, func() { w.leave(x) })
-	defer last.Stop()
+	late := time.AfterFunc(cancelGrace, func() {
+		if !w.leaveAlone(x) {
+			time.AfterFunc(confirmGrace, func() {
+				if !w.leaveAlone(x) {
+					w.leave(x)
+				}
+			})
+		}
+	})
+	defer late.Stop()
 	_, _ = w.write(x, func(b []byte) ([]byte, bool) {
 		return protocol.Append(b, protocol.Frame{Kind: protocol.KindCancel, ID: x.id}), true
 	})
@@ -208,7 +219,31 @@ const (
 	commitPerFile = 20 * time.Millisecond
 )
 
-// leave ends a call that the worker did not end in time, and the worker with it: at once, or
+// leaveAlone ends the waiting for a call that the worker has confirmed to be cancelled, and has not ended in time: on a busy machine
+// that is no fault. The worker goes on with the other calls. If the call does not end at all, the worker takes no more, and is
+// stopped once the others are done.
+func (w *worker) leaveAlone(x *exchange) bool {
+	w.mu.Lock()
+	isAlone := w.open[x.id] == x && x.cancelled
+	w.mu.Unlock()
+	if !isAlone {
+		return false
+	}
+	time.AfterFunc(w.pool.limits.late, func() {
+		w.mu.Lock()
+		isOpen := w.open[x.id] == x
+		w.mu.Unlock()
+		if isOpen {
+			w.pool.retire(w)
+		}
+	})
+	x.hearing.Lock()
+	defer x.hearing.Unlock()
+	x.endWith("")
+	return true
+}
+
+// leave ends a call that the worker did not end in time, nor confirmed to be cancelled, and the worker with it: at once, or
 // after the calls in flight that write. One that writes itself is given the time for that.
 func (w *worker) leave(x *exchange) {
 	w.mu.Lock()

@@ -14,12 +14,19 @@ import (
 // beginLimit is how long a worker may take to begin while no call waits for it.
 const beginLimit = 15 * time.Second
 
-// cancelGrace is how long a worker may take to end a call that timed out or was cancelled. Then the worker is
-// stopped in the steps of every child; together they keep a call within its limit and half a second.
-const cancelGrace = 150 * time.Millisecond
+const (
+	// cancelGrace is how long a call that timed out or was cancelled is waited for. Then it is left to itself, if the worker
+	// has confirmed that it is cancelled.
+	cancelGrace = 150 * time.Millisecond
+	// confirmGrace is how much longer a worker may take to confirm that. Then it is stopped in the steps of every child, which
+	// together keep a call within its limit and half a second.
+	confirmGrace = 150 * time.Millisecond
+	// lateLimit is how long a call may go on that was left to itself: far longer than its budget lasts on any machine.
+	lateLimit = 20 * time.Second
+)
 
-// worker is the resident embedded program of one vault. It is stopped after a call that did not end in
-// time and after any error, because its state is unknown. The next call starts another one.
+// worker is the resident embedded program of one vault. It is stopped after any error, and after a cancelled call that
+// does not end, because its state is unknown. The next call starts another one.
 type worker struct {
 	pool *pool
 	at   workerKey
@@ -216,6 +223,11 @@ func (w *worker) take(f protocol.Frame) error {
 		x.changing, x.files = true, files
 		w.mu.Unlock()
 		return err
+	case protocol.KindCancelled:
+		w.mu.Lock()
+		x.cancelled = true
+		w.mu.Unlock()
+		return nil
 	case protocol.KindReply:
 		return w.takeReply(x, f)
 	}
@@ -233,6 +245,7 @@ func (w *worker) takeReply(x *exchange, f protocol.Frame) error {
 	}
 	w.mu.Lock()
 	delete(w.open, f.ID)
+	<-w.slots
 	_, writes := w.writes()
 	last := w.doomed && !writes
 	w.mu.Unlock()

@@ -108,6 +108,9 @@ func (f *fakeWorker) take(got protocol.Frame) {
 		if _, err := os.Stat(os.Args[0] + ".polite"); err == nil {
 			f.end(got.ID, protocol.Reply{Status: 1})
 		}
+		if _, err := os.Stat(os.Args[0] + ".confirms"); err == nil {
+			f.send(protocol.Append(nil, protocol.Frame{Kind: protocol.KindCancelled, ID: got.ID}))
+		}
 	}
 }
 

@@ -25,6 +25,7 @@ type workerLimits struct {
 	idle, checkHealth time.Duration
 	full, stopAbove   int64
 	commit, perFile   time.Duration // see [workerLimits.commitOf]
+	late              time.Duration // how long a call may go on that was cancelled
 }
 
 // commitOf is how long a call may take to change so many files. It is far more than disks need: a program that takes

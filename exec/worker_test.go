@@ -209,7 +209,47 @@ func TestCancelOfAResidentCall(t *testing.T) {
 	})
 }
 
-// A call that does not end takes the worker with it. One that has changed nothing yet is
+// A call that goes on after its cancel, as on a busy machine, costs nobody the worker. Only one that does not end at all has
+// the next calls asked of another one.
+func TestACallThatEndsLateKeepsTheWorker(t *testing.T) {
+	t.Parallel()
+	for _, permit := range []policy.Permit{reads("hang.md"), writes("hang.md")} {
+		r, p, path := residentRunner(t, Config{}, "worker")
+		require.NoError(t, os.WriteFile(path+".confirms", nil, 0o600))
+		pid := pidOf(t, r, p)
+		for hanging := range 8 {
+			ctx, cancel := context.WithCancel(t.Context())
+			ended := inFlight(ctx, t, r, permit, p, path, hanging+1)
+			cancel()
+			got := <-ended
+			assert.Equal(t, codeOf(got.err), CodeCancelled, "%v", got.err)
+		}
+		assert.Equal(t, pidOf(t, r, p), pid, "the next call is asked of another worker")
+	}
+}
+
+func TestACallThatNeverEndsHasTheWorkerReplaced(t *testing.T) {
+	t.Parallel()
+	r, p, path := residentRunner(t, Config{}, "worker", "worker")
+	require.NoError(t, os.WriteFile(path+".confirms", nil, 0o600))
+	r.pool.limits.late = 0
+	pid := pidOf(t, r, p)
+	written := inFlight(t.Context(), t, r, writes("finishes.md"), p, path, 1)
+	ctx, cancel := context.WithCancel(t.Context())
+	hung := inFlight(ctx, t, r, reads("hang.md"), p, path, 2)
+	cancel()
+	got := <-hung
+	assert.Equal(t, codeOf(got.err), CodeCancelled, "%v", got.err)
+	within(t, 20*time.Second, "another worker", func() bool { return pidOf(t, r, p) != pid })
+	isGone := gone(pid)
+	assert.That(t, !isGone, "the worker ends in the middle of a change")
+	require.NoError(t, os.WriteFile(path+".finish", nil, 0o600))
+	got = <-written
+	assert.NoError(t, got.err)
+	within(t, 20*time.Second, "the end of the worker", func() bool { return gone(pid) })
+}
+
+// A call that does not end, nor is confirmed to be cancelled, takes the worker with it. One that has changed nothing yet is
 // asked again of the next worker.
 func TestACallThatIsCancelledCostsOthersNothing(t *testing.T) {
 	t.Parallel()

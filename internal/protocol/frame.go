@@ -11,7 +11,7 @@ import (
 type Kind uint8
 
 // The kinds. A worker receives a hello, then requests, each followed by its input if it has any;
-// a cancel asks for the early end of one. It sends its own hello, then for each request pieces
+// a cancel asks for the early end of one, which it confirms unless the request has ended or changes files. It sends its own hello, then for each request pieces
 // of output and one reply. After [Window] bytes of output it waits for the more of that
 // request (backpressure), so that a large answer blocks no other one.
 const (
@@ -23,7 +23,8 @@ const (
 	KindProgress
 	KindReply
 	KindMore
-	KindChanging // the call begins to change files, and how many: it cannot be cancelled any more
+	KindChanging  // the call begins to change files, and how many: it cannot be cancelled any more
+	KindCancelled // the call is cancelled: it ends when it notices, and changes no file until then
 )
 
 const (
@@ -41,7 +42,7 @@ const (
 // bounds are the longest payloads, by kind. A kind without one is unknown.
 var bounds = [...]int{
 	KindHello: maxHello, KindRequest: MaxRequest, KindInput: MaxChunk, KindCancel: 1,
-	KindOutput: MaxChunk, KindProgress: maxProgress, KindReply: maxReply, KindMore: 1, KindChanging: maxChanging,
+	KindOutput: MaxChunk, KindProgress: maxProgress, KindReply: maxReply, KindMore: 1, KindChanging: maxChanging, KindCancelled: 1,
 }
 
 // headSize is the length of a frame header: payload length, kind and number of the request, big-endian.

@@ -68,7 +68,7 @@ func TestMalformed(t *testing.T) {
 	tests := []struct{ name, sent string }{
 		{"text", "Error: Unknown switch: --worker\n"},
 		{"no kind", "\x00\x00\x00\x00\x00\x00\x00\x00\x01"},
-		{"an unknown kind", "\x00\x00\x00\x00\x0a\x00\x00\x00\x01"},
+		{"an unknown kind", "\x00\x00\x00\x00\x0b\x00\x00\x00\x01"},
 		{"a cancel that carries too much", "\x00\x00\x00\x02\x04\x00\x00\x00\x01xx"},
 		{"a piece that is too long", "\x00\x01\x00\x01\x05\x00\x00\x00\x01"},
 		{"a length without end", "\xff\xff\xff\xff\x02\x00\x00\x00\x01"},

@@ -18,7 +18,7 @@ import (
 )
 
 // Version is the version of the protocol. The form of a [Hello] never changes.
-const Version = 6
+const Version = 7
 
 // Request is what is asked of the embedded program.
 type Request struct {
@@ -237,6 +237,7 @@ func (r *Reply) fields(f *form) {
 	f.flag(&r.Facts.Loses)
 	f.flag(&r.Facts.Overtaken)
 	f.flag(&r.Facts.Nothing)
+	f.number(&r.Facts.Unread)
 	f.flag(&r.Facts.LineEnds)
 	f.text(&r.Facts.Image)
 	f.text(&r.Facts.State)

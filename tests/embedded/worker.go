@@ -153,7 +153,7 @@ func (w *Worker) Answers(n int) map[uint32]Said {
 		case protocol.KindReply:
 			s = Heard(s.Stdout, require.Value(protocol.ParseReply(f))(w.T), w.facts[f.ID])
 			ended++
-		case protocol.KindChanging, protocol.KindProgress:
+		case protocol.KindChanging, protocol.KindProgress, protocol.KindCancelled:
 		default:
 			w.T.Fatalf("a frame of kind %d", f.Kind)
 		}

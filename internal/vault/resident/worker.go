@@ -168,8 +168,8 @@ func (w *Worker) take(f protocol.Frame) error {
 	case protocol.KindCancel:
 		// A request that has not begun ends; one that has is told to stop, and what it prints is dropped.
 		// One that was answered meanwhile is nil.
-		if j != nil {
-			j.stop()
+		if j != nil && j.stop() {
+			go w.confirm(j)
 		}
 		if j != nil && j.waiting {
 			j.waiting = false
@@ -183,6 +183,15 @@ func (w *Worker) take(f protocol.Frame) error {
 		return protocol.Malformedf("kind %d is not for a worker", f.Kind)
 	}
 	return nil
+}
+
+// confirm tells that a request is cancelled, if it is still open.
+func (w *Worker) confirm(j *job) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.open[j.id] == j {
+		_ = w.out.write(protocol.Append(nil, protocol.Frame{Kind: protocol.KindCancelled, ID: j.id})) // the end of the answer fails in the same way
+	}
 }
 
 // run answers one request, and returns its exit status. A panic is answered as the crash of a process of one call, and ends
@@ -368,13 +377,15 @@ func (j *job) tell(p protocol.Progress) {
 	}
 }
 
-// stop cancels a request, unless it is changing files.
-func (j *job) stop() {
+// stop cancels a request, unless it is changing files. It reports whether it has.
+func (j *job) stop() bool {
 	j.changing.Lock()
 	defer j.changing.Unlock()
-	if !j.isChanging {
-		j.cancel()
+	if j.isChanging {
+		return false
 	}
+	j.cancel()
+	return true
 }
 
 // changes tells that the request begins to change files, unless it is cancelled.
