@@ -76,3 +76,49 @@ func TestAWorkerWithoutAReaderEnds(t *testing.T) {
 		t.Fatal("the worker goes on")
 	}
 }
+
+// A cancel is confirmed at once, however long the request goes on; one that comes while files are changed is not.
+func TestACancelIsConfirmedBeforeTheRequestEnds(t *testing.T) {
+	for _, isChanging := range []bool{false, true} {
+		stdin, in := io.Pipe()
+		heard, out := io.Pipe()
+		begun, end := make(chan struct{}), make(chan struct{})
+		perform := func(c Call) protocol.Reply {
+			if isChanging {
+				c.Changes(1)
+			}
+			close(begun)
+			<-end
+			may := c.Changes(1)
+			assert.Equal(t, may, isChanging, "may it change files after the cancel")
+			return protocol.Reply{}
+		}
+		at := call.NewHost(func(string) string { return "" }, nil)
+		w := New(at, perform, t.TempDir(), out)
+		go w.listen(protocol.NewReader(stdin))
+		frames := protocol.NewReader(heard)
+		var kinds []protocol.Kind
+		next := func() {
+			f := require.Value(frames.Next())(t)
+			kinds = append(kinds, f.Kind)
+		}
+		request, _ := protocol.AppendRequest(nil, 1, protocol.Request{Command: "append"})
+		require.Value(in.Write(request))(t)
+		if isChanging {
+			next()
+		}
+		<-begun
+		require.Value(in.Write(protocol.Append(nil, protocol.Frame{Kind: protocol.KindCancel, ID: 1})))(t)
+		want := []protocol.Kind{protocol.KindChanging, protocol.KindChanging, protocol.KindReply}
+		if !isChanging {
+			want = []protocol.Kind{protocol.KindCancelled, protocol.KindReply}
+			next()
+		}
+		close(end)
+		for len(kinds) < len(want) {
+			next()
+		}
+		assert.EqualSlices(t, kinds, want, "changing %v", isChanging)
+		in.Close()
+	}
+}
