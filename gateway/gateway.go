@@ -240,6 +240,9 @@ func (g *Gateway) Tighten(policies []policy.Policy, limits admission.Limits, dis
 	}
 }
 
+// Agent returns the name of the agent that every request is of, "" where no agent is defined.
+func (g *Gateway) Agent() string { return g.agent }
+
 // Ended reports whether the agent of the calls has no rights any more: it was revoked, has expired,
 // or is not defined.
 func (g *Gateway) Ended() bool { return g.WhyEnded() != "" }

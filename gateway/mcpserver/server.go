@@ -126,7 +126,7 @@ func ServeHTTP(ctx context.Context, c Config, transport streamable.Config, liste
 			}
 			servers[key] = s
 		}
-		return streamable.Holder{Server: s, Identity: holder.Identity, Ended: holder.Gateway.Ended}, nil
+		return streamable.Holder{Server: s, Agent: holder.Gateway.Agent(), Identity: holder.Identity, Ended: holder.Gateway.Ended}, nil
 	}
 	ended := transport.Ended
 	transport.Ended = func(caller string) {

@@ -59,7 +59,7 @@ func serveHTTP(ctx context.Context, o bootstrap.Opened, c mcpserver.Config) erro
 		var sessions atomic.Int64
 		config.Opened, config.Ended = func(string) { sessions.Add(1) }, func(string) { sessions.Add(-1) }
 		o.Follow(func() int { return int(sessions.Load()) })
-		config.Metrics = o.Metrics.WritePrometheus
+		config.Metrics = o.Metrics.WriteFor
 	}
 	if err := o.HTTP.CheckOAuth(); err != nil {
 		return err

@@ -98,13 +98,22 @@ func newBearer(token string, log *slog.Logger) *bearer {
 	return &bearer{want: sha256.Sum256([]byte(token)), log: log}
 }
 
-// admit returns the owner of a request and the server of its agent, nil for the token of no agent,
-// or answers it. It compares digests, because a comparison in constant time needs equal lengths.
-func (b *bearer) admit(w http.ResponseWriter, r *http.Request) (owner, *wire.Server, bool) {
+// admitted is whose request it is, and who answers it.
+type admitted struct {
+	owner  owner
+	server *wire.Server // of the agent; nil for the token of no agent
+	agent  string       // the name of the agent, "" for the token of no agent
+}
+
+// unnamed stands for an agent without a name: the name of no agent, which is not the owner either.
+const unnamed = "unnamed agent"
+
+// admit returns whose request it is, or answers it. It compares digests, because a comparison in constant time needs equal lengths.
+func (b *bearer) admit(w http.ResponseWriter, r *http.Request) (by admitted, ok bool) {
 	token, given := tokenIn(r)
 	sum := owner(sha256.Sum256([]byte(token)))
 	if given && b.isOwn(sum) {
-		return sum, nil, true
+		return admitted{owner: sum}, true
 	}
 	problem, scopes, text := "", "", ""
 	if b.resource != nil {
@@ -118,7 +127,7 @@ func (b *bearer) admit(w http.ResponseWriter, r *http.Request) (owner, *wire.Ser
 		case errors.As(err, &refused):
 			status, scopes, text = refused.Status, refused.Scopes, refused.Reason
 		case err == nil && holder.Server != nil:
-			return holder.owner(sum), holder.Server, true
+			return admitted{holder.owner(sum), holder.Server, cmp.Or(holder.Agent, unnamed)}, true
 		}
 	}
 	if given && !b.delay(r.Context(), r.RemoteAddr) {
@@ -134,7 +143,7 @@ func (b *bearer) admit(w http.ResponseWriter, r *http.Request) (owner, *wire.Ser
 	b.resource.challenge(w.Header(), problem, scopes)
 	w.Header().Set("Connection", "close")
 	refuse(w, status, cmp.Or(text, http.StatusText(status)))
-	return owner{}, nil, false
+	return admitted{}, false
 }
 
 // isOwn reports whether a digest is that of the token of the settings.
@@ -250,6 +259,7 @@ type SignIn interface {
 type Holder struct {
 	// Server answers the requests.
 	Server *wire.Server
+	Agent  string // its name; without one it gets no figures
 	// Identity is the same for all tokens that may use one session, zero for only this token.
 	Identity [sha256.Size]byte
 	// Ended reports whether the agent has no rights any more: its calls are answered with that, and its

@@ -244,7 +244,7 @@ func TestProbes(t *testing.T) {
 	var sick error
 	r := open(t, func(c *Config) {
 		c.Ready = func() error { return sick }
-		c.Metrics = func(w io.Writer) { fmt.Fprint(w, "calls 1") }
+		c.Metrics = func(w io.Writer, agent string) { fmt.Fprint(w, "calls 1"+agent) }
 	})
 	for _, test := range []struct {
 		path, token, body string

@@ -150,21 +150,21 @@ func (d *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
-	by, server, ok := d.bearer.admit(w, r)
+	by, ok := d.bearer.admit(w, r)
 	if !ok {
 		return
 	}
-	if server == nil {
-		server = d.Server // of the token of the settings
+	if by.server == nil {
+		by.server = d.Server // of the token of the settings
 	}
 	httpguard.MarkAuthenticated(r.Context())
 	switch {
 	case path == endpoint:
-		d.serveMCP(w, r, by, server)
+		d.serveMCP(w, r, by.owner, by.server)
 	case !allowed(w, r, http.MethodGet, http.MethodHead):
 	case path == metricsPath:
 		h.Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-		d.Metrics(w)
+		d.Metrics(w, by.agent)
 	default:
 		if d.Ready != nil {
 			if err := d.Ready(); err != nil {

@@ -87,8 +87,9 @@ type Config struct {
 	// Ready returns why calls are not possible now, for /readyz; nil is always ready.
 	Ready func() error
 
-	// Metrics writes the answer of /metrics, in the text format of Prometheus; nil is 404.
-	Metrics func(io.Writer)
+	// Metrics writes the answer of /metrics, in the text format of Prometheus: what an agent with that name may know, "" for
+	// the owner, who may know all. nil is 404.
+	Metrics func(w io.Writer, agent string)
 
 	// Opened and Ended are called with the caller (see [callerOf]) of each session that opens
 	// or ends. Both may be nil; they must not block.

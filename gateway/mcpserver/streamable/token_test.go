@@ -151,7 +151,7 @@ func TestOnlyTheTokenOpens(t *testing.T) {
 			r := httptest.NewRequest(http.MethodPost, "/mcp", nil)
 			r.Header.Set("Authorization", test.header)
 			w := httptest.NewRecorder()
-			if _, _, ok := b.admit(w, r); ok != test.want || !ok && (w.Code != 401 || w.Body.String() != "Unauthorized\n") {
+			if _, ok := b.admit(w, r); ok != test.want || !ok && (w.Code != 401 || w.Body.String() != "Unauthorized\n") {
 				t.Errorf("%s: %v, %d %q", test.name, ok, w.Code, w.Body)
 			}
 		}
@@ -214,7 +214,7 @@ func attemptWith(ctx context.Context, b *bearer, text string) int {
 	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/mcp", nil)
 	r.Header.Set("Authorization", "Bearer "+text)
 	w := httptest.NewRecorder()
-	_, _, _ = b.admit(w, r)
+	_, _ = b.admit(w, r)
 	return w.Code
 }
 

@@ -25,6 +25,7 @@
 package signals
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -149,6 +150,23 @@ func (c *countedCall) End(end telemetry.CallEnd) {
 		}
 		duration := named("vaultwicket_call_duration_seconds", "backend", cmp.Or(end.Backend, "none"), "effect", cmp.Or(end.Effect, "none"))
 		c.set.GetOrCreatePrometheusHistogramExt(duration, bounds).Update(end.Duration.Seconds())
+	}
+}
+
+// WriteFor writes what the agent with a name may know: how many calls it has made. For "", the owner, it writes all.
+func (m *Metrics) WriteFor(w io.Writer, agent string) {
+	if agent == "" {
+		m.WritePrometheus(w)
+		return
+	}
+	own := named("vaultwicket_agent_calls_total", "agent", agent)
+	own = strings.TrimSuffix(own, "}") + ","
+	var all bytes.Buffer
+	m.set.WritePrometheus(&all)
+	for line := range strings.Lines(all.String()) {
+		if strings.HasPrefix(line, own) {
+			_, _ = io.WriteString(w, line)
+		}
 	}
 }
 

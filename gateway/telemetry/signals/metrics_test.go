@@ -154,3 +154,20 @@ func TestWhatRulesAboutTextsFoundIsCounted(t *testing.T) {
 	got := values(scrape(t, m)["vaultwicket_found_total"])
 	assert.That(t, len(got) == 2 && got["secrets github-pat false"] == 2 && got["suspicious order true"] == 1, "%v", got)
 }
+
+func TestAnAgentSeesItsOwnFiguresAlone(t *testing.T) {
+	m := NewMetrics("1.2.3")
+	for agent, calls := range map[string]int{"one": 2, "one-more": 1, "": 3} {
+		for range calls {
+			_, call := m.Begin(t.Context(), telemetry.CallStart{Command: "read", Surface: "http", Agent: agent})
+			call.End(telemetry.CallEnd{Code: "ok"})
+		}
+	}
+	var own, unknown, all bytes.Buffer
+	m.WriteFor(&own, "one")
+	assert.Equal(t, own.String(), `vaultwicket_agent_calls_total{agent="one",outcome="ok"} 2`+"\n")
+	m.WriteFor(&unknown, "unnamed agent")
+	assert.Equal(t, unknown.String(), "")
+	m.WriteFor(&all, "")
+	assert.Contains(t, all.String(), `vaultwicket_calls_total{command="read"`)
+}
