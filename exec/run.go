@@ -288,7 +288,11 @@ func (a attempt) result(r *Runner, permit policy.Grant) (Outcome, error) {
 	case process.NotStarted:
 		return out, cannotStart(a.path, a.Cause)
 	case process.Stopped:
-		return out, stoppedBy(a.Cause, r.config.Timeout, mutates && a.Started)
+		stopped := stoppedBy(a.Cause, r.config.Timeout, mutates && a.Started)
+		if a.embedded {
+			stopped.ofEmbedded(r.config.Timeout)
+		}
+		return out, stopped
 	case process.Crashed:
 		if permit.Call().Apart() { // it reached its limit, see the row of the command
 			out.Failure = &Failure{fact{code: CodeOutputLimit, reason: "to read the file takes too much memory", hint: "ask for a part of it; the user can open it"}}
@@ -325,6 +329,20 @@ func stoppedBy(cause error, timeout time.Duration, begun bool) *Stopped {
 		s.code, s.hint = CodeOutcomeUnknown, "the app may have made the change, or may still make it; "+hintReadBack
 	}
 	return s
+}
+
+// ofEmbedded has the sentences speak of the embedded CLI: it shows no dialog, and what a call of it may have changed is settled
+// by the next one.
+func (s *Stopped) ofEmbedded(timeout time.Duration) {
+	switch s.code {
+	case CodeTimeout:
+		s.reason = fmt.Sprintf("the embedded CLI did not answer within %v", timeout)
+		s.hint = "nothing was changed; ask for less, or narrow the call with folder= or query="
+	case CodeOutputLimit:
+		s.reason = fmt.Sprintf("the embedded CLI printed more than %d bytes", process.FloodLimit)
+	case CodeOutcomeUnknown:
+		s.hint = "the next call completes the change or takes it back; " + hintReadBack
+	}
 }
 
 func crashed(path, how string, mutates bool) *Unavailable {

@@ -152,6 +152,8 @@ func TestFaultsOfTheWorker(t *testing.T) {
 						t.Errorf("%s: %q, %v; want %q", permit.Call().Name(), out.Stdout, err, want)
 					}
 					assert.That(t, hintOf(err) != "", "no hint with %v", err)
+					speaksOfDialogs := strings.Contains(hintOf(err), "dialog")
+					assert.That(t, !speaksOfDialogs, "the embedded CLI shows none: %s", hintOf(err))
 					assert.That(t, took <= faultLimit*2+promise+busyness, "came back after %v", took)
 					within(t, soon, "end of the worker", func() bool { return gone(pid) })
 				}
