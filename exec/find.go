@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -222,7 +223,7 @@ func (r *Runner) suitable(path string, file fs.FileInfo) error {
 		reason = notClient(path, file)
 	}
 	if reason == "" {
-		reason = ownerfiles.CheckProgramFile(path, file, ownerfiles.Surroundings{Vaults: r.config.Vaults, Home: r.config.Getenv("HOME")})
+		reason = ownerfiles.CheckProgramFile(path, file, ownerfiles.Surroundings{Vaults: r.config.Vaults, Home: ownerfiles.Home(runtime.GOOS, r.config.Getenv)})
 	}
 	if reason != "" {
 		return unsuitable(path, reason)

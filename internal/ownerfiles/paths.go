@@ -11,6 +11,15 @@ import (
 
 const programFolder = "vaultwicket" // of this program, within the places for all programs
 
+// Home returns the folder of the user, which terminals and many clients begin in, as the environment of the system goos
+// names it (a value of [runtime.GOOS]): USERPROFILE on Windows, which has no HOME; "" if the environment does not say.
+func Home(goos string, env func(string) string) string {
+	if goos == "windows" {
+		return env("USERPROFILE")
+	}
+	return env("HOME")
+}
+
 // CacheFolder returns the folder for files that this program can make again, by the rules of
 // the system, "" if there is none or it is in the vault: this program keeps no files there.
 func CacheFolder(env func(string) string, vault string) string {

@@ -104,3 +104,10 @@ func TestAnotherSpellingOfTheVaultIsTheVault(t *testing.T) {
 		assert.That(t, (got == "") == test.within, "the state of %s in %s is kept in %q", test.vault, test.place, got)
 	}
 }
+
+func TestHomeIsNamedByTheSystem(t *testing.T) {
+	env := func(name string) string { return "value of " + name }
+	for goos, want := range map[string]string{"windows": "USERPROFILE", "linux": "HOME", "darwin": "HOME"} {
+		assert.Equal(t, Home(goos, env), "value of "+want, "%s", goos)
+	}
+}

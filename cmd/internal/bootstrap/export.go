@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 
@@ -53,7 +54,7 @@ func (o Opened) startExport() (*export.Exporter, error) {
 
 // whyUnsafe says why an agent or another user could change a program, "" if neither could.
 func (o Opened) whyUnsafe(program string) string {
-	reason, err := ownerfiles.CheckProgram(program, ownerfiles.Surroundings{Vaults: func() []string { return o.VaultFolders(o.Std) }, Home: o.Std.Getenv("HOME")})
+	reason, err := ownerfiles.CheckProgram(program, ownerfiles.Surroundings{Vaults: func() []string { return o.VaultFolders(o.Std) }, Home: ownerfiles.Home(runtime.GOOS, o.Std.Getenv)})
 	if err != nil {
 		return err.Error()
 	}

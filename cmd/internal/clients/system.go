@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 )
 
 // System is the machine that the clients run on.
@@ -14,10 +16,7 @@ type System struct {
 }
 
 func (s System) home() string {
-	if s.OS == "windows" {
-		return s.Getenv("USERPROFILE")
-	}
-	return s.Getenv("HOME")
+	return ownerfiles.Home(s.OS, s.Getenv)
 }
 
 // path returns the absolute path that a pattern of the table means, "" if the environment does not say. A

@@ -90,7 +90,7 @@ func (m Machine) folder(v settings.Served, r *Report) bool {
 		r.problem("vault-unreadable", fmt.Sprintf("the vault folder %q cannot be read: %v", v.Folder, reason(err)), why, "give your user the right to read it")
 		return false
 	}
-	if dir := filepath.Clean(v.Folder); dir == filepath.Clean(m.Getenv("HOME")) || filepath.Dir(dir) == dir {
+	if dir := filepath.Clean(v.Folder); dir == filepath.Clean(ownerfiles.Home(m.OS, m.Getenv)) || filepath.Dir(dir) == dir {
 		r.warn("vault-too-wide", fmt.Sprintf("the vault %q is a whole home folder or disk", v.Folder), "an agent could read every Markdown file in it", "set vault to the folder of your notes alone")
 	}
 	if !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == ".obsidian" }) {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"runtime"
 	"strings"
 	"syscall"
 
@@ -114,6 +115,7 @@ var (
 	NoJournal       = Kind{protocol.CodeStateUnavailable, "the user can look at the folder of the journal and its limits; nothing was changed"}
 	Unfinished      = Kind{protocol.CodeStateUnavailable, "the user can make room in the vault, or let the program write there; the next call tries again"}
 	Unread          = Kind{protocol.CodeCLIError, "try again; if it stays so, the user can let the program read them: vaultwicket doctor names them"}
+	ClosedByMacOS   = Kind{protocol.CodeCLIError, HintPrivacy}
 	Unwritable      = Kind{protocol.CodeVaultUnwritable, "the user can make room on the disk of the vault, or let the program write there; vaultwicket doctor looks at both"}
 	PartlyApplied   = Kind{protocol.CodePartlyApplied, ""}
 	VaultNotFound   = Kind{protocol.CodeVaultNotFound, "compare the name with the list of the command vaults"}
@@ -154,6 +156,9 @@ func DidYouMean(names []string) string {
 	}
 }
 
+// HintPrivacy is for a place that macOS protects.
+const HintPrivacy = "the user can allow it in System Settings, Privacy & Security, Files and Folders, for the program that started this one: the client or the terminal"
+
 // HintInCloud is for a note whose content is not on this disk.
 const HintInCloud = "it is in the cloud and not on this disk; the user can have the program that synchronises the vault keep it on this device"
 
@@ -183,6 +188,8 @@ func ReadError(asTyped string, err error) error {
 		return inUse(asTyped)
 	case system.IsFetching(err):
 		return InCloud.Failure("File %q is in the cloud and could not be fetched.", Verbatim(asTyped))
+	case isClosedByMacOS(runtime.GOOS, err):
+		return ClosedByMacOS.Failure("File %q cannot be read: macOS does not allow it.", Verbatim(asTyped))
 	case errors.Is(err, fs.ErrPermission):
 		return Failure("File %q cannot be read: permission denied.", Verbatim(asTyped))
 	case err == nil || isWorded(err):
@@ -198,8 +205,16 @@ func FolderReadError(asTyped string, err error) error {
 		return FolderNotFound(asTyped)
 	case err == nil || isWorded(err):
 		return err
+	case isClosedByMacOS(runtime.GOOS, err):
+		return ClosedByMacOS.Failure("Folder %q cannot be read: macOS does not allow it.", Verbatim(asTyped))
 	}
 	return Unread.Failure("Folder %q cannot be read: %v.", Verbatim(asTyped), reasonOf(err))
+}
+
+// isClosedByMacOS reports whether an error on the system goos, a value of [runtime.GOOS], is that of a place that macOS protects,
+// such as Documents and iCloud Drive. The rights of a file or a folder have another one there (EACCES).
+func isClosedByMacOS(goos string, err error) bool {
+	return goos == "darwin" && errors.Is(err, syscall.EPERM)
 }
 
 // isWorded reports whether an error has its sentence already, or is the end of a call.
@@ -252,6 +267,8 @@ func WriteError(path string, err error) error {
 		return Conflict.Failure("File %q was changed by another program at the same time. Nothing was written.", Verbatim(path))
 	case isWorded(err) || disk.IsMissing(err) || errors.Is(err, fs.ErrExist):
 		return err
+	case isClosedByMacOS(runtime.GOOS, err):
+		return Unwritable.Advise(HintPrivacy).Failure("File %q cannot be written: macOS does not allow it.", Verbatim(path))
 	}
 	return Unwritable.Failure("File %q cannot be written: %v.", Verbatim(path), reasonOf(err))
 }
@@ -261,6 +278,9 @@ func WriteError(path string, err error) error {
 func VaultError(err error) error {
 	if err == nil || errors.Is(err, fs.ErrNotExist) || isNoFolder(err) {
 		return ErrVaultNotFound
+	}
+	if isClosedByMacOS(runtime.GOOS, err) {
+		return ClosedByMacOS.Failure("The folder of the vault cannot be opened: macOS does not allow it.")
 	}
 	return Unread.Failure("The folder of the vault cannot be opened: %v.", reasonOf(err))
 }

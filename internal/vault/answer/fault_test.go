@@ -32,6 +32,17 @@ func TestErrorsOfReading(t *testing.T) {
 	}
 }
 
+func TestAPlaceThatMacOSProtects(t *testing.T) {
+	protected := &fs.PathError{Op: "open", Path: "n", Err: syscall.EPERM}
+	for _, test := range []struct {
+		goos string
+		err  error
+		want bool
+	}{{"darwin", protected, true}, {"linux", protected, false}, {"darwin", &fs.PathError{Err: syscall.EACCES}, false}, {"darwin", nil, false}} {
+		assert.Equal(t, isClosedByMacOS(test.goos, test.err), test.want, "%s, %v", test.goos, test.err)
+	}
+}
+
 func TestErrorsOfWriting(t *testing.T) {
 	for _, test := range []struct {
 		name string

@@ -2,10 +2,18 @@
 
 package disk
 
-import "time"
+import (
+	"time"
+
+	"github.com/vaultwicket/vaultwicket/internal/vault/disk/system"
+)
 
 func native(r rooted) (place, error) { return r, nil }
 
-// Born returns when the file was last changed: the time of its creation is not read on
-// this system.
-func (f *File) Born() time.Time { return f.Info.ModTime() }
+// Born returns when the file was created, or when it was last changed where the system does not record that.
+func (f *File) Born() time.Time {
+	if born, ok := system.BornOf(f.Info); ok {
+		return born
+	}
+	return f.Info.ModTime()
+}

@@ -2,7 +2,9 @@ package system
 
 import (
 	"io/fs"
+	"os"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -15,6 +17,33 @@ func moveat(source int, from string, target int, to string) error {
 // exchangeat gives each of two files the name of the other.
 func exchangeat(source int, from string, target int, to string) error {
 	return unix.RenameatxNp(source, from, target, to, unix.RENAME_SWAP)
+}
+
+// BornOf returns when the file that info describes was created; ok is false where the file system does not record it.
+func BornOf(info fs.FileInfo) (born time.Time, ok bool) {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	if !ok || stat.Birthtimespec.Sec == 0 {
+		return time.Time{}, false
+	}
+	return time.Unix(stat.Birthtimespec.Unix()), true
+}
+
+// keepBirth gives a new file the time of creation of the one that it replaces: a time of modification before that of the
+// creation sets both, as setattrlist(2) of macOS says. The time of modification is set back.
+func keepBirth(from, to *os.File) {
+	old, err := from.Stat()
+	if err != nil {
+		return
+	}
+	born, ok := BornOf(old)
+	made, err := to.Stat()
+	if err != nil || !ok {
+		return
+	}
+	for _, modified := range []time.Time{born, made.ModTime()} {
+		at := unix.NsecToTimeval(modified.UnixNano())
+		_ = control(to, func(fd int) error { return unix.Futimes(fd, []unix.Timeval{at, at}) })
+	}
 }
 
 // StampOf returns the stamp of the file that info describes.

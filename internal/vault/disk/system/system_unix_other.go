@@ -4,6 +4,7 @@ package system
 
 import (
 	"io/fs"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -13,6 +14,9 @@ func moveat(int, string, int, string) error { return unix.ENOTSUP }
 
 // exchangeat says that this system cannot exchange two files.
 func exchangeat(int, string, int, string) error { return unix.ENOTSUP }
+
+// BornOf says that the time of creation is not read on this system.
+func BornOf(fs.FileInfo) (born time.Time, ok bool) { return time.Time{}, false }
 
 // StampOf returns the stamp of the file that info describes: its size and time.
 func StampOf(info fs.FileInfo) Stamp { return portable(info) }

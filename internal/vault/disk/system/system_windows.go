@@ -7,6 +7,7 @@ import (
 	"math/bits"
 	"os"
 	"syscall"
+	"time"
 	"unicode/utf16"
 
 	"golang.org/x/sys/windows"
@@ -181,6 +182,15 @@ func IsInUse(err error) bool {
 // IsNoName reports whether an error says that no file can have the name, such as one with
 // a question mark.
 func IsNoName(err error) bool { return errors.Is(err, windows.ERROR_INVALID_NAME) }
+
+// BornOf returns when the file that info describes was created; ok is false where the file system does not record it.
+func BornOf(info fs.FileInfo) (born time.Time, ok bool) {
+	data, ok := info.Sys().(*syscall.Win32FileAttributeData)
+	if !ok || data.CreationTime == (syscall.Filetime{}) {
+		return time.Time{}, false
+	}
+	return time.Unix(0, data.CreationTime.Nanoseconds()), true
+}
 
 // StampOf returns the stamp of the file that info describes: its size and time.
 func StampOf(info fs.FileInfo) Stamp { return portable(info) }
