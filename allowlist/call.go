@@ -344,6 +344,19 @@ func (c Call) DailyPath() (Call, error) {
 	return asked, err
 }
 
+// VersionText returns the question that StepVersion asks, about the note and the vault of the call. The error is a
+// [*ParseError] for a call that restores no version of a history of the app.
+func (c Call) VersionText() (Call, error) {
+	params := c.Params()
+	asked, err := Parse(c.of().versions.read, params)
+	asked.vault = c.vault
+	return asked, err
+}
+
+// VersionsOf says in words in which history of the app the versions are that the call is about, "" for a call that is
+// about none.
+func (c Call) VersionsOf() string { return c.of().versions.of }
+
 // HasStep reports whether a step is part of the call when the app runs it.
 func (c Call) HasStep(s Step) bool {
 	switch s {

@@ -100,6 +100,9 @@ func AnswersApart(command string) bool { return known(command).apart }
 // ListsVaults reports whether a command reads the list of vaults that the app keeps outside of the vault.
 func ListsVaults(command string) bool { return known(command).listsVaults }
 
+// RestoresVersion reports whether a command restores a version from a history of the app, see [StepVersion].
+func RestoresVersion(command string) bool { return known(command).versions.read != "" }
+
 // PrintsNamed reports whether the answer of a command is text of the one file that it names, see
 // [Call.PrintsNamed].
 func PrintsNamed(command string) bool { return known(command).printsNamed() }

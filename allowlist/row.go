@@ -54,10 +54,24 @@ type row struct {
 	wider        string // the command that may find something where this one finds nothing, "" for none
 	maker        string // the command that makes the note that this one needs, "" if it does so itself, or none does
 	ofFolders    string // the command that does the same to a folder, "" for none
+	// versions says in which history of the app the versions are that the command is about; the zero value of one that
+	// is about none. The embedded CLI has versions in its journal.
+	versions versions
 	// searches marks a command of which an answer depends on texts that are not in it. The app searches
 	// notes with their secrets, the embedded CLI without.
 	searches bool
 }
+
+// versions is a history of the app.
+type versions struct {
+	of   string // in words, in the middle of a sentence
+	read string // of a command that restores one: the command that prints its text
+}
+
+const (
+	historyOfApp  = "the file history of the app"
+	historyOfSync = "the history of Obsidian Sync"
+)
 
 // escalation says that a call carrying param has at least this effect.
 type escalation struct {
@@ -215,6 +229,9 @@ const (
 	// StepReadDaily asks for the path of the daily note, and reads the note at that path in place of the call.
 	StepReadDaily
 	StepAbsent // asks whether the note that a call makes exists already
+	// StepVersion asks for the text of the version that a call restores. The embedded CLI writes that text: the
+	// number of a version counts from the newest, and would mean another one after the next version.
+	StepVersion
 )
 
 // rowStep is a step that all calls of a command take, but for those with a parameter.
@@ -228,6 +245,7 @@ var (
 	readsDailyByPath = []rowStep{{step: StepReadDaily}}
 	// In the app create makes a numbered copy of a note that exists, and reports success (recorded on 1.12.7).
 	createsIfAbsent = []rowStep{{StepAbsent, "overwrite"}}
+	restoresText    = []rowStep{{step: StepVersion}}
 )
 
 // ReplyKind says what the CLI prints for a command, so that its answer can be told apart from an error message

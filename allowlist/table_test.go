@@ -431,7 +431,7 @@ func TestWhatSingleCommandsHave(t *testing.T) {
 		"access to move":       {func(r *row) bool { return r.access == AccessToMove }, "move"},
 		"reads the daily note": {func(r *row) bool { return slices.Contains(r.steps, rowStep{step: StepReadDaily}) }, "daily:read"},
 		"makes if absent":      {func(r *row) bool { return slices.Contains(r.steps, rowStep{StepAbsent, "overwrite"}) }, "create"},
-		"any step":             {func(r *row) bool { return len(r.steps) > 0 }, "daily:read create"},
+		"any step":             {func(r *row) bool { return len(r.steps) > 0 }, "daily:read create history:restore sync:restore"},
 		"names a new note":     {func(r *row) bool { return r.newNote != "" }, "create"},
 		"prints a note":        {func(r *row) bool { return r.printsNote }, "daily:read read"},
 		"random":               {func(r *row) bool { return r.random }, "random random:read"},
@@ -445,6 +445,8 @@ func TestWhatSingleCommandsHave(t *testing.T) {
 		"suggests another":     {func(r *row) bool { return r.wider != "" }, "search search:context"},
 		"suggests a maker":     {func(r *row) bool { return r.maker != "" }, "append prepend"},
 		"is of files":          {func(r *row) bool { return r.ofFolders != "" }, "move rename copy delete"},
+		"restores a version":   {func(r *row) bool { return r.versions.read != "" }, "history:restore sync:restore"},
+		"numbers versions":     {func(r *row) bool { return r.versions.of != "" }, "diff history history:list history:read history:restore sync:restore"},
 		"is built in": {func(r *row) bool { return r.builtIn },
 			"help version file files folder folders open create read append prepend move rename delete vault vaults"},
 		"own answer": {func(r *row) bool { return r.ownAnswer != AnswersNothing }, "help undo:list approvals"},
@@ -467,18 +469,19 @@ func TestSteps(t *testing.T) {
 		"daily:read": {StepReadDaily}, "create path=A.md": {StepAbsent}, "create name=A": {StepLocateNew, StepAbsent},
 		"create name=A overwrite": {StepLocateNew}, "create path=A.md overwrite": nil, "read file=A": {StepLocate}, "read path=A.md": nil,
 		"daily:append content=x": nil, "base:query file=A": nil, "bookmark file=A.md": nil,
+		"history:restore path=A.md version=1": {StepVersion}, "sync:restore file=A version=1": {StepLocate, StepVersion},
 	} {
 		words := strings.Fields(line)
 		call := require.Value(ParseWords(words[0], words[1:]))(t)
 		var got []Step
-		for s := Step(0); s <= StepAbsent+1; s++ {
+		for s := Step(0); s <= StepVersion+1; s++ {
 			if call.HasStep(s) {
 				got = append(got, s)
 			}
 		}
 		assert.That(t, slices.Equal(got, want), "%s: %v, want %v", line, got, want)
 	}
-	for s := Step(0); s <= StepAbsent+1; s++ {
+	for s := Step(0); s <= StepVersion+1; s++ {
 		assert.That(t, !(Call{}).HasStep(s), "the zero call takes the step %d", s)
 	}
 	var zero Call

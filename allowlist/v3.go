@@ -91,7 +91,7 @@ var v3Rows = []row{
 		params: []param{
 			noteByName, noteByPath,
 			{name: "version", kind: kindNumber, required: true, least: 1, summary: "The version, 1 is the newest"},
-		}, exclusive: fileOrPath, reply: Reply{Kind: Quiet}},
+		}, exclusive: fileOrPath, reply: Reply{Kind: Quiet}, steps: restoresText, versions: versions{historyOfSync, "sync:read"}},
 	{name: "sync:open", tier: tiers.V3, effect: tiers.Shows,
 		verb:  verb{"open the Sync history", "opened the Sync history", "of"},
 		reach: reachNote, needsApp: true,

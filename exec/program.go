@@ -23,11 +23,19 @@ type Program struct {
 	name    string // what the program is told it was called as
 	folder  string // the vault of the embedded program
 	options protocol.Write
+	version string // the text of the version that options say is restored
 }
 
 // WithOptions returns the program with options for the calls that change something. The app knows no such thing.
 func (p Program) WithOptions(how protocol.Write) Program {
 	p.options = how
+	return p
+}
+
+// Restoring returns the program with the text of a version that a call restores, which the app has kept; version says in
+// words which one it is.
+func (p Program) Restoring(version, text string) Program {
+	p.options.Restores, p.version = version, text
 	return p
 }
 
@@ -82,7 +90,10 @@ func (p Program) Command(call allowlist.Call) (Command, error) {
 			return Command{}, err
 		}
 		c := Command{Path: p.path, StdinParam: line.StdinParam, Stdin: line.Stdin}
-		c.request = protocol.Request{Input: line.StdinParam, Want: protocol.Want{Facts: true}}
+		if p.options.Restores != "" {
+			c.StdinParam, c.Stdin = protocol.VersionInput, p.version
+		}
+		c.request = protocol.Request{Input: c.StdinParam, Want: protocol.Want{Facts: true}}
 		words := line.Argv
 		if vault, named := strings.CutPrefix(words[0], "vault="); named {
 			c.request.Vault, words = &vault, words[1:]

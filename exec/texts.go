@@ -80,6 +80,13 @@ func plainly(line string) string {
 	return string(unicode.ToLower(first)) + text[size:]
 }
 
+// LooksLikeRemark reports whether a line may be a sentence of the app, where its form was never recorded: an error, or one
+// that says that there is nothing.
+func LooksLikeRemark(line string) bool {
+	isAbsence := strings.HasPrefix(line, "No ") && strings.HasSuffix(line, ".")
+	return strings.HasPrefix(line, strings.TrimSpace(prefixError)) || exception(line) || nothingFound(line) || isAbsence
+}
+
 // exception reports whether text is an uncaught error of the app,
 // such as "TypeError: Cannot read properties of undefined".
 func exception(text string) bool {

@@ -55,6 +55,9 @@ func (g *vaultGateway) change(ctx context.Context, r route) (exec.Outcome, error
 		out.Notices = append(out.Notices, notKept+", because the folder of the vault is not known: undo cannot take it back")
 		return out, err
 	}
+	if r.restoresVersion() {
+		return g.restore(ctx, r, *own, options)
+	}
 	if !r.alone {
 		kept, err := g.journal(g.target().Folder)
 		if err != nil {
@@ -333,6 +336,12 @@ func (g *vaultGateway) workOut(ctx context.Context, plan *Plan) error {
 	}
 	var err error
 	plan.change, err = g.planned(ctx, plan.routes[0], *own)
+	if away, ok := errors.AsType[*exec.Unavailable](err); ok && plan.canTurn(away) {
+		// The version is then one of the journal, and the call is carried out as it was planned.
+		plan.notices = append(slices.Clone(plan.notices), answeredByEmbedded(away))
+		plan.routes = slices.Clone(plan.routes[1:])
+		plan.change, err = g.planned(ctx, plan.routes[0], *own)
+	}
 	return err
 }
 
@@ -351,7 +360,16 @@ func (e *unreadablePlan) Error() string { return "the plan of the change cannot 
 // planned has the embedded program work out the change of a route. The error is an [*unreadablePlan] if
 // the plan is not whole.
 func (g *vaultGateway) planned(ctx context.Context, r route, own exec.Program) (*plannedChange, error) {
-	out, err := g.runner.Preview(ctx, r.decision.Preview(), own.WithOptions(protocol.Write{Task: protocol.Plan, Expect: r.expect, Caller: argument(r.caller), Addresses: r.addresses()}))
+	own = own.WithOptions(protocol.Write{Task: protocol.Plan, Expect: r.expect, Caller: argument(r.caller), Addresses: r.addresses()})
+	if r.restoresVersion() {
+		return g.plannedRestore(ctx, r, own)
+	}
+	return g.plannedBy(ctx, r, own)
+}
+
+// plannedBy has the embedded program work out the change of a route with the options that it is given.
+func (g *vaultGateway) plannedBy(ctx context.Context, r route, own exec.Program) (*plannedChange, error) {
+	out, err := g.runner.Preview(ctx, r.decision.Preview(), own)
 	if err != nil {
 		return nil, err
 	}
@@ -426,7 +444,8 @@ func (r route) addresses() protocol.Addresses {
 
 // plannedChange is what a call would change, as the embedded program reports it.
 type plannedChange struct {
-	failure *exec.Failure // why there is no change
+	failure failure.CodedError // why there is no change
+	version *version           // whose text it writes, nil for another change
 	Path    string        // of the note that it is about
 	Files   []struct {
 		consent.PlannedFile

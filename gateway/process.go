@@ -243,7 +243,7 @@ func (g *vaultGateway) carryOut(ctx context.Context, plan Plan) Result {
 			away, unavailable := errors.AsType[*exec.Unavailable](err)
 			less, failed := errors.AsType[*exec.Failure](err)
 			if unavailable && slices.Contains(detours, away.Code()) || failed && less.AppDoesLess() {
-				notices = append(notices, "answered by the embedded backend: "+err.Error())
+				notices = append(notices, answeredByEmbedded(err))
 				continue
 			}
 		}
@@ -262,6 +262,14 @@ func (g *vaultGateway) carryOut(ctx context.Context, plan Plan) Result {
 		return reported{g.name(), route, notices, plan.part}.result(out, err)
 	}
 	return Reject(plan.call.Name(), failure.New(failure.CodeInternal, "", "a plan without a program"))
+}
+
+// answeredByEmbedded is the notice that the app was not used, and why.
+func answeredByEmbedded(cause error) string { return "answered by the embedded backend: " + cause.Error() }
+
+// canTurn reports whether another program can carry out the plan because the first one is not there.
+func (p Plan) canTurn(away *exec.Unavailable) bool {
+	return len(p.routes) > 1 && slices.Contains(detours, away.Code())
 }
 
 // detours are the codes of programs that did not begin the call, so that another one may.
@@ -307,6 +315,9 @@ func (g *vaultGateway) run(ctx context.Context, r route) (exec.Outcome, error) {
 	}
 	out.Duration += located.Duration
 	out.Notices = append(located.Notices, out.Notices...)
+	if r.call.VersionsOf() != "" && !r.call.Effect().Mutates() && err == nil && out.Failure == nil && out.Stdout != "" {
+		out.Notices = append(out.Notices, r.whoseVersions())
+	}
 	if err != nil || out.Failure != nil || r.program.Backend() != string(App) {
 		return out, err
 	}

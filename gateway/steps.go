@@ -53,6 +53,10 @@ var steps = [...]step{
 		step: allowlist.StepAbsent, run: (*vaultGateway).createAbsent,
 		notice: "first asks whether the note exists; create itself would make a numbered copy",
 	},
+	{
+		step: allowlist.StepVersion, run: (*vaultGateway).restoreByApp,
+		notice: "first asks for the text of the version, and writes that text; its number may mean another version later",
+	},
 }
 
 // steps are those of the call. Only calls on the app have any.

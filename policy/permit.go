@@ -46,6 +46,8 @@ type grant struct {
 	by       Policy
 	facts    Facts
 	separate bool
+	// unshown says that the answer is written into a note and not shown, so that its secrets stay in it.
+	unshown bool
 }
 
 var noGrant grant // of the zero Permit
@@ -80,7 +82,7 @@ func (g *grant) Guarded() bool {
 
 // Secrets says what is done with secrets in the answer to the call.
 func (g *grant) Secrets() Secrets {
-	if by := &g.of().by; by.Redacts() {
+	if by := &g.of().by; by.Redacts() && !g.of().unshown {
 		return by.secrets()
 	}
 	return SecretsAllow
@@ -154,6 +156,33 @@ func (p Permit) Exists(key, value string) Permit {
 		return Permit{}
 	}
 	return p.step("file", allowlist.Params{key: allowlist.Text(value)})
+}
+
+// Version returns the permit to ask for the text of the version that the call restores. The text is written into the
+// note, with its secrets, and shown to nobody. It is granted to calls that take StepVersion.
+func (p Permit) Version() Permit {
+	if !p.Call().HasStep(allowlist.StepVersion) {
+		return Permit{}
+	}
+	permit := p.derive(p.Call().VersionText())
+	if permit.Valid() {
+		permit.unshown = true
+	}
+	return permit
+}
+
+// ReadNote returns the permit to read the note of the call before it restores a version, and after: what is read is
+// compared and not shown. It is granted to calls that take StepVersion and name the path of their note.
+func (p Permit) ReadNote() Permit {
+	path, named := p.Call().Param("path")
+	if !p.Call().HasStep(allowlist.StepVersion) || !named {
+		return Permit{}
+	}
+	permit := p.step("read", allowlist.Params{"path": allowlist.Text(path)})
+	if permit.Valid() {
+		permit.unshown = true
+	}
+	return permit
 }
 
 // Locate returns the permit to ask which note a name refers to: the call is then judged again with the

@@ -36,6 +36,7 @@ func TestSteps(t *testing.T) {
 			{"ReadDaily", permit.ReadDaily("Daily/2026-11-21.md"), call.Name() == "daily:read", "vault=Work read path=Daily/2026-11-21.md"},
 			{"Locate", permit.Locate(), isNamed(call), "vault=Work file file=" + nameIn(call)},
 			{"Exists by path", permit.Exists("path", "A/B.md"), createsNew(call), "vault=Work file path=A/B.md"},
+			{"Version", permit.Version(), allowlist.RestoresVersion(call.Name()), versionLine(call)},
 			{"Exists by name", permit.Exists("file", "B"), createsNew(call), "vault=Work file file=B"},
 		} {
 			if step.permit.Valid() != step.granted {
@@ -59,6 +60,15 @@ func TestSteps(t *testing.T) {
 func createsNew(call allowlist.Call) bool {
 	_, overwrite := call.Param("overwrite")
 	return call.Name() == "create" && !overwrite
+}
+
+// versionLine is the question for the text that a call restores.
+func versionLine(call allowlist.Call) string {
+	asked, err := call.VersionText()
+	if err != nil {
+		return ""
+	}
+	return "vault=Work " + asked.String()
 }
 
 func isNamed(call allowlist.Call) bool { _, ok := call.Named(); return ok }

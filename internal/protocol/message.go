@@ -57,7 +57,13 @@ type Write struct {
 	Alone     bool      // the caller has the lock of the journal
 	Sparing   bool      // refuses a change that removes so much that it requires approval
 	Addresses Addresses // what is done about text of another note in an address that is added
+	// Restores says in words which version of a history of the app a call restores, "" for one of the journal. The
+	// text of the version is then the input, in place of the value of a parameter.
+	Restores string
 }
+
+// VersionInput is the input of a request that restores a version of a history of the app. No parameter has this name.
+const VersionInput = "the text of the version"
 
 // Task is a part of carrying out a change.
 type Task uint8
@@ -218,6 +224,7 @@ func (q *Request) fields(f *form) {
 	f.flag(&q.Write.Alone)
 	f.flag(&q.Write.Sparing)
 	f.choice((*uint8)(&q.Write.Addresses), uint8(lastAddresses))
+	f.text(&q.Write.Restores)
 	f.flag(&q.Want.Facts)
 	f.flag(&q.Want.Compact)
 	f.text(&q.Want.Unless)

@@ -207,6 +207,10 @@ func handle(h *call.Host, folder string, c resident.Call) (answer.Reply, *protoc
 		return answer.Explain(err), nil
 	}
 	v.Changes = c.Changes
+	if q.Input == protocol.VersionInput && q.Write.Restores != "" {
+		v.Restores = &call.Version{Of: q.Write.Restores, Text: []byte(literal[q.Input])}
+		literal = nil
+	}
 	unfinished := change.RecoverBefore(v, q.Want.Facts || q.Write.Allowed)
 	if q.Ask != protocol.AskCommand {
 		said, err := v.Narrowed(q.Args)
@@ -290,6 +294,9 @@ func Commands() []string {
 // Respond carries out one command. Every error becomes a reply here.
 func Respond(v *call.Vault, q protocol.Request, literal map[string]string) answer.Reply {
 	row, err := lookUp(q.Command)
+	if restoring, ok := handlers.RestoringFromApp(q.Command); ok && v.Restores != nil {
+		row, err = restoring, nil // also where only the app has a history
+	}
 	if err != nil {
 		return answer.Explain(err)
 	}

@@ -32,6 +32,8 @@ type appVault struct {
 	client string   // the link through which the fake is called
 	name   string   // the app's name for the vault
 	env    []string // further variables of the server
+	// history and sync are the versions that the app keeps, by notes, the newest first.
+	history, sync map[string][]string
 }
 
 // appFault is a fault of the fake, see tests/fakeobsidian.
@@ -86,7 +88,7 @@ func (a *appVault) tell(finalBreak bool, faults ...appFault) {
 	a.t.Helper()
 	text := require.Value(json.Marshal(map[string]any{
 		"vaults": []map[string]string{{"id": "a1b2c3d4e5f60718", "name": a.name, "folder": a.dir}},
-		"today":  appToday, "finalBreak": finalBreak, "faults": faults,
+		"today":  appToday, "finalBreak": finalBreak, "faults": faults, "history": a.history, "sync": a.sync,
 	}))(a.t)
 	rig.WriteFile(a.t, a.client+".json", text)
 }

@@ -37,6 +37,9 @@ type config struct {
 	Today string `json:"today"`
 	// FinalBreak ends every text that is added with a line break.
 	FinalBreak bool `json:"finalBreak"`
+	// History and Sync are the versions of notes by their paths, the newest first.
+	History map[string][]string `json:"history"`
+	Sync    map[string][]string `json:"sync"`
 	// Faults happen in their order, each once, at the next call of their command.
 	Faults []fault `json:"faults"`
 }

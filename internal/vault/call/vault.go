@@ -54,7 +54,8 @@ type Vault struct {
 
 	Tally *protocol.Tally // progress of the call, may be nil
 
-	Origin Origin // that the proposed change was made from
+	Origin   Origin   // that the proposed change was made from
+	Restores *Version // that the app has kept, for a call that restores it; nil for other calls
 	// Changes is called before the first file is changed, with how many are. It is false if the call is cancelled; nil tells
 	// nobody.
 	Changes func(files int) bool
@@ -94,6 +95,12 @@ type Origin struct {
 	// Left says what of it was not filled in, because only a plugin of the app knows it; ""
 	// if nothing was left.
 	Left string
+}
+
+// Version is a version of a note in a history of the app.
+type Version struct {
+	Of   string // which one of which history, in words
+	Text []byte // as the app has printed it
 }
 
 // ActiveNote returns the path of the focused note, which need not exist. A hidden one is not

@@ -55,7 +55,7 @@ type plan struct {
 	Files []plannedFile `json:"files"`
 	Rest  *plannedRest  `json:"rest,omitempty"`
 	Loses string        `json:"loses,omitempty"` // why the change is destructive
-	Links string        `json:"links,omitempty"` // what it does to links
+	Links string        `json:"links,omitempty"` // what it does to links, or which version it restores
 	// Carries is the kind of what the addresses that it adds carry.
 	Carries string `json:"carries,omitempty"`
 	Digest  string `json:"digest"`
@@ -72,6 +72,9 @@ func showPlan(v *call.Vault, p Proposal) (answer.Reply, error) {
 	}
 	if p.Mentions != "" {
 		links = append(links, "leaves "+p.Mentions)
+	}
+	if p.Restores != "" {
+		links = append(links, "restores "+p.Restores)
 	}
 	shown.Links = strings.Join(slices.DeleteFunc(links, func(part string) bool { return part == "" }), ", and ")
 	var changes []difference.Change // of the files of which lines are shown, which come first

@@ -65,6 +65,8 @@ type Proposal struct {
 	// AppDoesLess says what the app would leave out, so that it must not carry out the
 	// change; nil if it does the same.
 	AppDoesLess error
+	// Restores says in words which version the change restores, "" for another change.
+	Restores string
 	// carried is what the addresses that are added carry.
 	carried Carried
 	// destroys says that the command removes or replaces something of its note by what it is, however

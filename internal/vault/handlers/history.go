@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"maps"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/internal/budget"
 	"github.com/vaultwicket/vaultwicket/internal/journal"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
@@ -25,10 +27,7 @@ func init() {
 		Command{Name: "history", Run: listVersions},
 		Command{Name: "history:list", Run: listHistories},
 		Command{Name: "history:read", Run: readVersion},
-		// The app takes the text from its own history, of which nothing is known here but that the note changed.
-		Command{Name: "history:restore", Plan: restoreVersion, Verify: func(_ *call.Vault, _ call.Values, c change.AppChange) (change.Verdict, error) {
-			return change.Verdict{Done: !c.Now.Equal(c.Before), Style: "the text is from the history of the app"}, nil
-		}},
+		Command{Name: "history:restore", Plan: restoreVersion},
 		Command{Name: "diff", Run: diffVersions},
 		Command{Name: "undo", Positional: "id", Plan: undo},
 	)
@@ -270,13 +269,16 @@ func version(v *call.Vault, t call.Target, kept []journal.Version, number string
 	return text, nil
 }
 
-// restoreVersion brings a note back that was removed, too.
+// RestoringFromApp returns the command that writes the text of a version that the app has kept, by the name with which it
+// is asked for. ok is false for a command that restores none.
+func RestoringFromApp(name string) (row Command, ok bool) {
+	return Command{Name: name, Plan: restoreVersion}, allowlist.RestoresVersion(name)
+}
+
+// restoreVersion writes the text of a version that the app has kept, or else one of the journal. It brings a note back
+// that was removed, too.
 func restoreVersion(v *call.Vault, p call.Values) (change.Proposal, error) {
-	t, kept, err := versions(v, p)
-	if err != nil {
-		return change.Proposal{}, err
-	}
-	text, err := version(v, t, kept, p["version"])
+	t, text, of, err := restored(v, p)
 	if err != nil {
 		return change.Proposal{}, err
 	}
@@ -284,13 +286,38 @@ func restoreVersion(v *call.Vault, p call.Values) (change.Proposal, error) {
 	if err != nil {
 		return change.Proposal{}, answer.WriteError(t.Path.String(), err)
 	}
+	if v.Restores != nil && before.Exists && !bytes.HasSuffix(before.Text, []byte("\n")) {
+		// The app prints a line break at the end of each text. Whether the version has one is not known, so it ends
+		// as the note does.
+		text = bytes.TrimSuffix(text, []byte("\n"))
+	}
 	return change.Proposal{
 		Steps:   []change.Step{{Path: t.Path, Before: before, After: change.Existing(text)}},
-		Message: "Restored: " + t.Path.String() + " from version " + p["version"],
-		Note:    t.Path, Replaces: before.Exists,
-		Already: fmt.Sprintf("%q has the text of this version already", answer.Verbatim(t.Path.String())),
+		Message: "Restored: " + t.Path.String() + " from " + of,
+		Note:    t.Path, Replaces: before.Exists, Restores: of,
+		Already: fmt.Sprintf("%q has the text of %s already", answer.Verbatim(t.Path.String()), of),
 	}, nil
 }
+
+// restored returns the note of a request that restores a version, its text, and which one it is in words.
+func restored(v *call.Vault, p call.Values) (t call.Target, text []byte, of string, err error) {
+	if kept := v.Restores; kept != nil {
+		if len(kept.Text) == 0 {
+			return t, nil, "", answer.Failure("The text of %s is empty, which cannot be told from a missing answer.", kept.Of)
+		}
+		t, err = v.Target(p)
+		return t, kept.Text, kept.Of, err
+	}
+	t, kept, err := versions(v, p)
+	if err != nil {
+		return t, nil, "", err
+	}
+	text, err = version(v, t, kept, p["version"])
+	return t, text, "version " + p["version"] + " " + ofJournal, err
+}
+
+// ofJournal says which history a number belongs to, where it is that of the journal: the app has others.
+const ofJournal = "of the journal of vaultwicket"
 
 func diffVersions(v *call.Vault, p call.Values) (answer.Reply, error) {
 	switch {

@@ -245,8 +245,8 @@ func TestHistory(t *testing.T) {
 		{"a version that is not there to compare", "diff path=n/a.md from=2 to=9", answer.ExitFailed, "Error: Version \"9\" of \"n/a.md\" not found.\n"},
 		{"nothing to start from", "diff path=n/a.md to=9", answer.ExitMisuse, "Error: Use to=<n> with from=<n>.\n"},
 		{"what only the app has", "diff path=n/a.md filter=sync", answer.ExitFailed, "Error: \"diff filter=sync\" needs the Obsidian app.\n"},
-		{"a note is restored", "history:restore path=b.md version=1", answer.ExitDone, "Restored: b.md from version 1\n"},
-		{"one that is gone too", "history:restore path=n/a.md version=2", answer.ExitDone, "Restored: n/a.md from version 2\n"},
+		{"a note is restored", "history:restore path=b.md version=1", answer.ExitDone, "Restored: b.md from version 1 of the journal of vaultwicket\n"},
+		{"one that is gone too", "history:restore path=n/a.md version=2", answer.ExitDone, "Restored: n/a.md from version 2 of the journal of vaultwicket\n"},
 	})
 	assert.That(t, h.Get("b.md") == "" && h.Get("n/a.md") == "one\ntwo", "the notes are %q and %q", h.Get("b.md"), h.Get("n/a.md"))
 	h.Run("undo")
