@@ -125,7 +125,7 @@ func (s changeState) note(out *exec.Outcome, id string) {
 // was found.
 func unexpectedState(id, format string, args ...any) *failure.RequestError {
 	hint := "look at the note before you try again; undo id=" + id + " makes it what it was"
-	return failure.New(failure.CodeNotApplied, hint, format+", but the note is neither as it was nor as it was to be", args...)
+	return failure.New(failure.CodeUnknown, hint, format+", but the note is neither as it was nor as it was to be", args...)
 }
 
 func (g *vaultGateway) readChangeState(ctx context.Context, r route, own exec.Program, id string) (changeState, error) {
@@ -446,7 +446,7 @@ func (r route) addresses() protocol.Addresses {
 type plannedChange struct {
 	failure failure.CodedError // why there is no change
 	version *version           // whose text it writes, nil for another change
-	Path    string        // of the note that it is about
+	Path    string             // of the note that it is about
 	Files   []struct {
 		consent.PlannedFile
 		Raw *[2]string // see [consent.PlannedFile]

@@ -265,7 +265,9 @@ func (g *vaultGateway) carryOut(ctx context.Context, plan Plan) Result {
 }
 
 // answeredByEmbedded is the notice that the app was not used, and why.
-func answeredByEmbedded(cause error) string { return "answered by the embedded backend: " + cause.Error() }
+func answeredByEmbedded(cause error) string {
+	return "answered by the embedded backend: " + cause.Error()
+}
 
 // canTurn reports whether another program can carry out the plan because the first one is not there.
 func (p Plan) canTurn(away *exec.Unavailable) bool {

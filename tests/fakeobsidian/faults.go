@@ -46,6 +46,13 @@ func (c *call) withFault(self string, args []string, conf config) int {
 		said := c.answer()
 		c.write(cmp.Or(f.Path, c.values["path"]), f.Text)
 		fmt.Print(said)
+	case "does it, and a plugin touches it": // as one that notes when a note was saved
+		said := c.answer()
+		at := cmp.Or(f.Path, c.values["path"])
+		props, body, _ := split(c.read(at))
+		key, value, _ := strings.Cut(f.Text, ": ")
+		c.write(at, "---\n"+append(props, property{key, value}).yaml()+"---\n"+body)
+		fmt.Print(said)
 	case "hangs":
 		hang()
 	case "does it and hangs":

@@ -57,7 +57,7 @@ func TestPiecesWithoutABreak(t *testing.T) {
 
 func TestEnding(t *testing.T) {
 	for now, want := range map[string]Verdict{
-		"a": Exact, "a\n": {true, endsInBreaks}, "a\r\n": {true, endsInBreaks}, "a\n\n": {}, "b": {}, "": {}, "ab": {}, "a\nb": {},
+		"a": Exact, "a\n": {Done: true, Style: endsInBreaks}, "a\r\n": {Done: true, Style: endsInBreaks}, "a\n\n": {}, "b": {}, "": {}, "ab": {}, "a\nb": {},
 	} {
 		assert.Equal(t, Ending([]byte("a"), []byte(now)), want, "%q", now)
 	}

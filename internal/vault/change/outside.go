@@ -192,6 +192,7 @@ type traced struct {
 	now   FileState
 	old   FileState // what is where the file was before a move
 	state string
+	more  bool // see [Verdict]
 	style string
 }
 
@@ -219,7 +220,7 @@ func settled(v *call.Vault, j *journal.Journal, row Command, values call.Values,
 	same := 0
 	for range settleMost {
 		before := seen
-		if seen, err = lookBack(v, j, row, values, e); err != nil || stateOf(seen) != otherwise {
+		if seen, err = lookBack(v, j, row, values, e); err != nil || isCertain(seen) {
 			return seen, err
 		}
 		if same++; !slices.EqualFunc(before, seen, func(a, b traced) bool { return a.now.Equal(b.now) && a.old.Equal(b.old) }) {
@@ -231,6 +232,11 @@ func settled(v *call.Vault, j *journal.Journal, row Command, values call.Values,
 		v.Host.Pause(v.Ctx, settleEvery)
 	}
 	return seen, nil
+}
+
+// isCertain reports whether files are as they were, or as they were meant to be and nothing more.
+func isCertain(seen []traced) bool {
+	return stateOf(seen) != otherwise && !slices.ContainsFunc(seen, func(t traced) bool { return t.more })
 }
 
 // lookBack looks at the files of an entry and says of each what became of it.
@@ -270,7 +276,7 @@ func lookBack(v *call.Vault, j *journal.Journal, row Command, values call.Values
 				return nil, err
 			}
 			if verdict.Done {
-				t.state, t.style = applied, verdict.Style
+				t.state, t.style, t.more = applied, verdict.Style, verdict.More
 			}
 		}
 		seen = append(seen, t)
@@ -307,6 +313,8 @@ func stateOf(seen []traced) string {
 type Verdict struct {
 	// Done says that the note says what it was to say.
 	Done bool
+	// More says that more was changed than that: the note is looked at again until it stays the same.
+	More bool
 	// Style says in what the note differs all the same, "" in nothing.
 	Style string
 }

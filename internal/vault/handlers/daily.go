@@ -179,8 +179,8 @@ func meansAdded(add func(before, now []byte, p call.Values) change.Verdict) chan
 			return change.Verdict{}, err
 		}
 		verdict := add(fresh, c.Now.Text, p)
-		if !verdict.Done && len(fresh) > 0 && change.AddsOnce(c.Now.Text, fresh, p["content"]) {
-			return change.Verdict{Done: true, Style: "the app has made the note from the daily template"}, nil
+		if !verdict.Done && change.AddsOnce(c.Now.Text, fresh, p["content"]) {
+			return change.Verdict{Done: true, More: true, Style: "the app has filled the new note by itself, from a template or by a plugin"}, nil
 		}
 		return verdict, nil
 	}

@@ -39,7 +39,7 @@ func init() {
 			if p.Has("template") {
 				return change.Verdict{Done: !c.Now.Equal(c.Before), Style: templateStyle}, nil
 			}
-			return change.IsComposedOf(c.Now.Text, false, []byte(p["content"])), nil
+			return madeWith(c, p["content"]), nil
 		}},
 		Command{Name: "append", Plan: addTo("Appended to: ", edit.Append), Verify: meansAdded(appended)},
 		Command{Name: "prepend", Plan: addTo("Prepended to: ", edit.Prepend), Verify: meansAdded(prepended)},
@@ -221,13 +221,31 @@ func (add adding) of(p call.Values) func(text []byte) ([]byte, error) {
 // templateStyle is what is said of a note that the app filled from a template.
 const templateStyle = "the text is what the app made of the template"
 
+// madeWith judges a note that was made, or replaced, with a text.
+func madeWith(c change.AppChange, text string) change.Verdict {
+	if verdict := change.IsComposedOf(c.Now.Text, false, []byte(text)); verdict.Done || !change.AddsOnce(c.Now.Text, nil, text) {
+		return verdict
+	}
+	if c.Before.Exists && change.Beyond(c.Before.Text, c.Now.Text, text, "").Done {
+		return change.Verdict{} // what was to be replaced is still there
+	}
+	return change.Beyond(nil, c.Now.Text, text, "")
+}
+
 func appended(before, now []byte, p call.Values) change.Verdict {
-	return change.IsComposedOf(now, p.Has("inline"), before, []byte(p["content"]))
+	if verdict := change.IsComposedOf(now, p.Has("inline"), before, []byte(p["content"])); verdict.Done {
+		return verdict
+	}
+	return change.AddedAt(before, now, p["content"], change.AtEnd, p.Has("inline"))
 }
 
 func prepended(before, now []byte, p call.Values) change.Verdict {
 	body := markdown.BodyStart(before)
-	return change.IsComposedOf(now, p.Has("inline"), slices.Concat(before[:body], []byte(p["content"])), before[body:])
+	verdict := change.IsComposedOf(now, p.Has("inline"), slices.Concat(before[:body], []byte(p["content"])), before[body:])
+	if verdict.Done {
+		return verdict
+	}
+	return change.AddedAt(before, now, p["content"], change.AtStart, p.Has("inline"))
 }
 
 // maxSeveral bounds the text of an answer with several notes: what is more

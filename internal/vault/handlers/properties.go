@@ -37,7 +37,14 @@ func init() {
 			if err != nil {
 				return change.Verdict{}, nil
 			}
-			return change.Properties(wanted, c.Now.Text), nil
+			if verdict := change.Properties(wanted, c.Now.Text); verdict.Done {
+				return verdict, nil
+			}
+			left, err := change.PropertiesIn(c.Now.Text)
+			if _, isLeft := left.Lookup(p["name"]); err != nil || isLeft {
+				return change.Verdict{}, nil
+			}
+			return change.Beyond(c.Before.Text, c.Now.Text, "", p["name"]), nil
 		}},
 	)
 }
@@ -479,7 +486,15 @@ func meansSet(v *call.Vault, p call.Values, c change.AppChange) (change.Verdict,
 			return verdict, nil
 		}
 	}
-	return change.Verdict{}, nil
+	left, err := change.PropertiesIn(c.Now.Text)
+	if err != nil {
+		return change.Verdict{}, nil
+	}
+	set, ok := left.Lookup(p["name"])
+	if !ok || !slices.ContainsFunc(candidates, set.Value.Equal) {
+		return change.Verdict{}, nil
+	}
+	return change.Beyond(c.Before.Text, c.Now.Text, "", p["name"]), nil
 }
 
 // changeList returns the command that adds items to a list property or removes them, of one note or of several. A list is made

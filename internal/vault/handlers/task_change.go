@@ -163,7 +163,38 @@ func meansMarked(v *call.Vault, p call.Values, c change.AppChange) (change.Verdi
 	if err != nil {
 		return change.Verdict{}, nil
 	}
-	return change.Ending(wanted, c.Now.Text), nil
+	if verdict := change.Ending(wanted, c.Now.Text); verdict.Done {
+		return verdict, nil
+	}
+	// The line may be elsewhere by now, and a plugin may have added to it when it was marked.
+	marked, unmarked := lineNumber(wanted, line), lineNumber(c.Before.Text, line)
+	isMarked := countBeginnings(c.Now.Text, marked) == countBeginnings(wanted, marked)
+	isLeft := countBeginnings(c.Now.Text, unmarked) != countBeginnings(wanted, unmarked)
+	if !isMarked || isLeft || marked == unmarked {
+		return change.Verdict{}, nil
+	}
+	return change.Beyond(wanted, c.Now.Text, "", ""), nil
+}
+
+// lineNumber returns a line of a text, counted from 1, without its break; "" where there is none.
+func lineNumber(text []byte, number int) string {
+	n := 0
+	for line := range bytes.Lines(text) {
+		if n++; n == number {
+			return strings.TrimRight(string(line), "\r\n")
+		}
+	}
+	return ""
+}
+
+// countBeginnings returns how many lines of a text begin so.
+func countBeginnings(text []byte, beginning string) (n int) {
+	for line := range bytes.Lines(text) {
+		if bytes.HasPrefix(line, []byte(beginning)) {
+			n++
+		}
+	}
+	return n
 }
 
 // namedOne is the task that a request names, in the text of its note.
