@@ -259,7 +259,7 @@ func (a attempt) result(r *Runner, permit policy.Grant) (Outcome, error) {
 		Total: int64(len(v.stdout)), Notices: v.notices,
 		Path: facts.Path, Hash: facts.Hash, Change: facts.Change,
 		Added: facts.Added, Removed: facts.Removed, Destructive: facts.Loses, Image: facts.Image,
-		State: facts.State, Unchanged: facts.Unchanged, Closed: facts.Closed, Rows: facts.Rows, Nothing: facts.Nothing, Unread: facts.Unread, Partly: a.reply.Partly,
+		State: facts.State, Unchanged: facts.Unchanged, Closed: facts.Closed, Rows: facts.Rows, Nothing: facts.Nothing, Unread: facts.Unread, Ambiguous: facts.Ambiguous, Partly: a.reply.Partly,
 	}
 	if before := facts.Before; before != nil {
 		out.Before = *before

@@ -58,16 +58,17 @@ func (g *vaultGateway) change(ctx context.Context, r route) (exec.Outcome, error
 	if r.restoresVersion() {
 		return g.restore(ctx, r, *own, options)
 	}
+	unlock := func() {}
+	defer func() { unlock() }()
 	if !r.alone {
 		kept, err := g.journal(g.target().Folder)
 		if err != nil {
 			return exec.Outcome{ExitCode: -1}, err
 		}
-		unlock, err := kept.Lock(ctx)
-		if err != nil {
+		if unlock, err = kept.Lock(ctx); err != nil {
+			unlock = func() {}
 			return exec.Outcome{ExitCode: -1}, failure.New(failure.CodeConflict, "try again", "another program changes the vault: %v", err)
 		}
-		defer unlock()
 	}
 	options.Task = protocol.Begin
 	begun, err := g.runner.Run(ctx, r.permit, own.WithOptions(options))
@@ -83,16 +84,38 @@ func (g *vaultGateway) change(ctx context.Context, r route) (exec.Outcome, error
 	case begun.Failure != nil:
 		return nothingRan(begun), begun.Failure
 	}
-	out, err := g.perform(ctx, r)
-	if err != nil {
-		return g.pollOutcome(ctx, r, *own, id, out, err)
+	limited, cancel := withinLimit(ctx)
+	defer cancel()
+	out, err := g.perform(limited, r)
+	if err == nil {
+		return g.verified(ctx, r, *own, id, begun, out)
 	}
-	return g.verified(ctx, r, *own, id, begun, out)
+	if !mayHaveActed(err) {
+		return out, err
+	}
+	found, isKnown := g.pollOutcome(r, *own, id, answerBy(ctx))
+	switch {
+	case isKnown && found.State == stateApplied:
+		found.note(&out, id)
+		out.Notices = append(out.Notices, "the call was broken off ("+err.Error()+"), and the change is made")
+		return out, nil
+	case isKnown:
+		found.note(&out, id)
+		return out, unexpectedState(id, "the call was broken off (%v)", err)
+	case found.State == stateUntouched:
+		out.Notices = append(out.Notices, "when the call was answered the note was as before it")
+	}
+	if !r.alone {
+		g.watchOn(r, *own, id, unlock)
+		unlock = func() {}
+	}
+	return out, err
 }
 
 // changeState is the state of a change afterwards, as the embedded program reports it.
 type changeState struct {
 	State  string `json:"state"` // one of those below
+	Path   string `json:"path"`  // of the note
 	Before string `json:"before"`
 	After  string `json:"after"`
 	// Notices say how a change that was made differs from the planned one.
@@ -115,6 +138,7 @@ const (
 // note adds the state of a change to an outcome.
 func (s changeState) note(out *exec.Outcome, id string) {
 	out.Change, out.Before, out.Hash, out.Added, out.Removed = id, s.Before, s.After, s.Added, s.Removed
+	out.Path = cmp.Or(out.Path, s.Path)
 	if s.State == stateApplied {
 		out.Notices = append(out.Notices, s.Notices...)
 	}
@@ -174,10 +198,35 @@ func (g *vaultGateway) verified(ctx context.Context, r route, own exec.Program, 
 
 const (
 	// pollFor is how long a note is polled after a call was aborted: an app that was only slow
-	// is done by then.
+	// is done by then. What is left of it behind the answer is watched on.
 	pollFor   = 2 * time.Second
 	pollEvery = 100 * time.Millisecond
+	// readBack is kept of the limit of a call for reading the note back, at most an eighth of it; overLimit is how long
+	// behind the limit a call is answered at most.
+	readBack  = 500 * time.Millisecond
+	overLimit = 450 * time.Millisecond
 )
+
+// withinLimit returns a context that ends so long before the limit of a call that the note can be read back within it.
+func withinLimit(ctx context.Context) (context.Context, context.CancelFunc) {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return context.WithCancel(ctx)
+	}
+	return context.WithDeadline(ctx, deadline.Add(-min(readBack, time.Until(deadline)/8)))
+}
+
+// answerBy is when a call that was aborted is to be answered.
+func answerBy(ctx context.Context) time.Time {
+	by := time.Now().Add(pollFor)
+	if deadline, ok := ctx.Deadline(); ok && deadline.Add(overLimit).Before(by) {
+		by = deadline.Add(overLimit)
+	}
+	if errors.Is(ctx.Err(), context.Canceled) { // nobody waits for it
+		by = time.Now().Add(pollEvery)
+	}
+	return by
+}
 
 // mayHaveActed reports whether a program was stopped, or died, that may have changed something.
 func mayHaveActed(broken error) bool {
@@ -231,41 +280,37 @@ func (g *vaultGateway) settledOutcome(ctx context.Context, r route, id string, o
 	}
 }
 
-// pollOutcome finds out whether the app has made a change whose call was aborted. The change is never
-// made again. While the app may still be making it, the outcome stays unknown.
+// pollOutcome finds out until a time whether the app has made a change whose call was aborted, and returns what was seen
+// last. The change is never made again. isKnown is false while the app may still be making it.
 //
 // A note that is neither old nor as planned is read once: the journal then records it as the
 // result of the change.
-func (g *vaultGateway) pollOutcome(ctx context.Context, r route, own exec.Program, id string, out exec.Outcome, broken error) (exec.Outcome, error) {
-	if !mayHaveActed(broken) {
-		return out, broken
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), pollFor)
+func (g *vaultGateway) pollOutcome(r route, own exec.Program, id string, until time.Time) (last changeState, isKnown bool) {
+	ctx, cancel := context.WithDeadline(context.Background(), until)
 	defer cancel()
-	var last changeState
 	for {
 		s, err := g.readChangeState(ctx, r, own, id)
-		switch {
-		case err != nil:
-		case s.State == stateApplied:
-			s.note(&out, id)
-			out.Notices = append(out.Notices, "the call was broken off ("+broken.Error()+"), and the change is made")
-			return out, nil
-		case s.State == stateOtherwise:
-			s.note(&out, id)
-			return out, unexpectedState(id, "the call was broken off (%v)", broken)
-		default:
+		if err == nil {
 			last = s
+		}
+		if err == nil && (s.State == stateApplied || s.State == stateOtherwise) {
+			return s, true
 		}
 		select {
 		case <-ctx.Done():
-			if last.State == stateUntouched {
-				out.Notices = append(out.Notices, fmt.Sprintf("for %v behind the call the note was as before it", pollFor))
-			}
-			return out, broken
+			return last, false
 		case <-time.After(pollEvery):
 		}
 	}
+}
+
+// watchOn polls a note on behind the answer to its call, so that the journal has what becomes of it. Until then nothing else
+// is changed: the lock of the journal is given up afterwards.
+func (g *vaultGateway) watchOn(r route, own exec.Program, id string, unlock func()) {
+	g.watches.Go(func() {
+		defer unlock()
+		_ = g.guard(r.call.Name(), func() { g.pollOutcome(r, own, id, time.Now().Add(pollFor)) })
+	})
 }
 
 // The name of a call does not say what it removes: replacing the text of a note by nothing deletes

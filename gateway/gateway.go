@@ -17,6 +17,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/sourcegraph/conc"
+
 	"github.com/vaultwicket/vaultwicket/exec"
 	"github.com/vaultwicket/vaultwicket/gateway/admission"
 	"github.com/vaultwicket/vaultwicket/gateway/audit"
@@ -107,6 +109,7 @@ type shared struct {
 	log       *slog.Logger
 	observer  telemetry.Observer
 	getenv    func(string) string
+	watches   conc.WaitGroup // of notes behind the answers to calls, see watchOn
 }
 
 // vaultGateway carries out the requests for one vault.
@@ -256,9 +259,12 @@ func (g *Gateway) Load() telemetry.Load {
 	return load
 }
 
-// Flush writes the lines of the audit log that were only counted so far. It is for the end
-// of a program; the gateway can be used afterwards.
-func (g *Gateway) Flush() { g.records.Flush() }
+// Flush waits until no change of the app is watched any more, for two seconds at most, and writes the lines of the audit log
+// that were only counted so far. It is for the end of a program; the gateway can be used afterwards.
+func (g *Gateway) Flush() {
+	g.watches.Wait()
+	g.records.Flush()
+}
 
 // VaultNames returns the display names of the vaults, the default one first; "" for the app's
 // choice.

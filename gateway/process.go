@@ -323,8 +323,13 @@ func (g *vaultGateway) run(ctx context.Context, r route) (exec.Outcome, error) {
 	if err != nil || out.Failure != nil || r.program.Backend() != string(App) {
 		return out, err
 	}
-	if path, ok := r.call.Param("path"); ok && out.Path == "" && !r.call.Effect().Mutates() {
-		out.Path = path
+	path, _ := r.call.Param("path")
+	isOfNote := r.call.TouchesOneNote() && !r.call.FollowsLinks() // else the path may be that of a base, or the old one
+	switch {
+	case !r.call.Effect().Mutates():
+		out.Path = cmp.Or(out.Path, path)
+	case isOfNote:
+		out.Path = cmp.Or(out.Path, confirmedPath(r.call, out.Stdout), path)
 	}
 	if r.call.PrintsNote() && out.Path != "" && !out.Cut {
 		// The app adds a missing final newline (inferred from counts of bytes, 1.12.7), so the size of the

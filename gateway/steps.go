@@ -247,11 +247,41 @@ func (g *vaultGateway) locate(ctx context.Context, r route) (route, exec.Outcome
 	if r.call, err = r.call.At(path); err != nil {
 		return r, nothingRan(asked), failure.New(failure.CodeCLIError, "name the note with path=", "the app says that %q is the note %q, which is not a path", name, excerpt.Short(path))
 	}
+	if err := g.tellNamesakes(ctx, r, &asked); err != nil {
+		return r, nothingRan(asked), err
+	}
 	_, r.facts.Narrowed = g.narrowed(r.call)
 	if r, err = g.replaced(r); err != nil {
 		return r, nothingRan(asked), err
 	}
 	return r, asked, nil
+}
+
+// tellNamesakes adds to the answer to a name the notice of other notes that have the name, too: the app takes one and says
+// nothing. A change of a note by such a name is refused. Where the folder of the vault is not known, neither are they.
+func (g *vaultGateway) tellNamesakes(ctx context.Context, r route, asked *exec.Outcome) error {
+	own := g.embeddedProgram()
+	if own == nil {
+		return nil
+	}
+	seen := *asked // by the embedded program already, for a confined call
+	if !r.permit.Confined() {
+		var err error
+		if seen, err = g.runner.Run(ctx, r.permit.Locate(), *own); err != nil {
+			return err
+		}
+	}
+	if !seen.Ambiguous {
+		return nil
+	}
+	if r.permit.Call().Effect().Mutates() {
+		name, _ := r.permit.Call().Named()
+		return failure.New(failure.CodeAmbiguous, "name the note with path=", "the name %q is ambiguous: %s", excerpt.Short(name), strings.Join(seen.Notices, "; "))
+	}
+	if !r.permit.Confined() {
+		asked.Notices = append(asked.Notices, seen.Notices...)
+	}
+	return nil
 }
 
 // resolver returns the program that resolves the name of a note: that of the route, or the

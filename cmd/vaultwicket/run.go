@@ -56,6 +56,11 @@ func runCall(ctx context.Context, std terminal.Streams, args []string) error {
 // doTyped carries out a request that was typed in a terminal, and prints the result: the command's own
 // output, or all of it as JSON. An error that the user has seen already is an [terminal.Silent].
 func doTyped(ctx context.Context, o bootstrap.Opened, req gateway.Request) error {
+	defer func() {
+		if o.Gateway != nil { // and not a server
+			o.Gateway.Flush()
+		}
+	}()
 	user := &oversight.User{Std: o.Std, Progress: o.Progress(req.Command)}
 	var result gateway.Result
 	var err error

@@ -121,6 +121,7 @@ type Facts struct {
 	Overtaken bool    `json:"overtaken,omitempty"` // another program changed the note right after the call
 	Nothing   bool    `json:"nothing,omitempty"`   // the call asked for what is there already: no byte was changed
 	Unread    int     `json:"unread,omitempty"`    // notes and folders that could not be read for the answer
+	Ambiguous bool    `json:"ambiguous,omitempty"` // the name of the note is that of other files, too; the notice names them
 	LineEnds  bool    `json:"lineEnds,omitempty"`  // the text was converted to the line ends of the note
 	Image     string  `json:"image,omitempty"`     // media type of an image, "" for none; its bytes are the last line of the answer, in base64
 	State     string  `json:"state,omitempty"`     // of the index that the answer depends on, "" if it depends on more
@@ -245,6 +246,7 @@ func (r *Reply) fields(f *form) {
 	f.flag(&r.Facts.Overtaken)
 	f.flag(&r.Facts.Nothing)
 	f.number(&r.Facts.Unread)
+	f.flag(&r.Facts.Ambiguous)
 	f.flag(&r.Facts.LineEnds)
 	f.text(&r.Facts.Image)
 	f.text(&r.Facts.State)

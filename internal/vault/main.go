@@ -237,6 +237,10 @@ func handle(h *call.Host, folder string, c resident.Call) (answer.Reply, *protoc
 		said.Truncated = said.Truncated || said.Notice == ""
 		said.Notice = strings.Join(slices.DeleteFunc([]string{said.Notice, unfinished}, func(text string) bool { return text == "" }), "; ")
 	}
+	ambiguous := v.AmbiguousName()
+	if ambiguous != "" && said.Status == answer.ExitDone {
+		said.Notice = strings.Join(slices.DeleteFunc([]string{ambiguous, said.Notice}, func(text string) bool { return text == "" }), "; ")
+	}
 	if q.Want.Compact {
 		said.Compact()
 	}
@@ -244,6 +248,9 @@ func handle(h *call.Host, folder string, c resident.Call) (answer.Reply, *protoc
 		return said, nil
 	}
 	known := said.Facts(v.HashOf)
+	if known != nil {
+		known.Ambiguous = ambiguous != ""
+	}
 	if said.Status == answer.ExitDone && state+closed != "" {
 		known = cmp.Or(known, &protocol.Facts{})
 		known.State, known.Closed = state, closed

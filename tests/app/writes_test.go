@@ -3,10 +3,12 @@ package app
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/long"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
@@ -63,6 +65,7 @@ func TestWritesThroughTheApp(t *testing.T) {
 					continue
 				}
 				assert.Equal(t, a.get(w.path), w.want, "%s: %s", w.name, w.path)
+				assert.Equal(t, got.Path, w.path, "%s: the path in the answer", w.name)
 				if said := strings.Join(got.Notices, "\n"); strings.Contains(said, "properties anew") != (w.style == "properties anew") || strings.Contains(said, "line breaks") != (w.style == "line breaks") {
 					t.Errorf("%s: the notices are %q", w.name, said)
 				}
@@ -143,6 +146,49 @@ func TestAnAppThatDoesSomethingElse(t *testing.T) {
 			a.isAsBefore(w.name)
 		})
 	}
+}
+
+// A name that several notes have is resolved as the app does, with a notice that names them all; a change needs the path.
+func TestANameThatSeveralNotesHave(t *testing.T) {
+	t.Parallel()
+	for _, backend := range []string{"obsidian", "embedded"} {
+		a := newAppVault(t, appNotes)
+		a.serve(howNamed[0].settings, "--backend="+backend)
+		got := a.do("read", "file", "Note")
+		assert.That(t, got.OK && got.Backend == backend, "%+v, %+v", got, got.Error)
+		assert.Contains(t, strings.Join(got.Notices, "\n"), `the name is that of 2 files: "A/Note.md", "C/Note.md"`, "the notices of %s", backend)
+		for _, change := range [][]string{{"append", "content", "x"}, {"property:set", "name", "x", "value", "y"}, {"delete"}} {
+			got := a.do(change[0], append([]string{"file", "Note"}, change[1:]...)...)
+			assert.Equal(t, rig.CodeOf(got), "ambiguous", "%s by %s: %+v", change[0], backend, got.Error)
+			assert.Contains(t, got.Error.Message, `"C/Note.md"`, "%s by %s", change[0], backend)
+		}
+		a.isAsBefore(backend)
+		clear := a.do("append", "file", "A/Note", "content", "x")
+		assert.That(t, clear.OK, "a name with its folder: %+v", clear.Error)
+	}
+}
+
+// A write that runs into its limit is answered at the limit, and not at twice the limit. What the app does later is in the
+// journal all the same, before anything else is changed.
+func TestAWriteThatIsLate(t *testing.T) {
+	t.Parallel()
+	const limit = 3 * time.Second
+	a := newAppVault(t, appNotes)
+	a.serve(howNamed[0].settings, "--timeout="+limit.String())
+	require.That(t, a.do("read", "path", "Plain.md").OK, "the programs start")
+	a.tell(false, appFault{Command: "append", Kind: "does it late", Text: "3800ms"})
+	begun := time.Now()
+	got := a.do("append", "path", "Plain.md", "content", "new")
+	took := time.Since(begun)
+	require.Equal(t, rig.CodeOf(got), "outcome_unknown", "%+v", got)
+	assert.That(t, took < limit+500*time.Millisecond, "it took %v, with a limit of %v", took, limit)
+	next := a.do("append", "path", "Plan.md", "content", "other")
+	require.That(t, next.OK, "%+v", next.Error)
+	assert.Equal(t, a.get("Plain.md"), "text without an end\nnew", "the note, by then")
+	for range 2 {
+		assert.That(t, a.do("undo").OK, "undo")
+	}
+	a.isAsBefore("late")
 }
 
 // An atomic batch through the app is made as a whole, or taken back. Keys, hashes and dry runs are

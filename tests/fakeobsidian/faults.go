@@ -53,6 +53,8 @@ func (c *call) withFault(self string, args []string, conf config) int {
 		key, value, _ := strings.Cut(f.Text, ": ")
 		c.write(at, "---\n"+append(props, property{key, value}).yaml()+"---\n"+body)
 		fmt.Print(said)
+	case "does it late": // so long after the call, whether its client is there or not
+		return startLater(task{Self: self, Args: args, After: f.Text})
 	case "hangs":
 		hang()
 	case "does it and hangs":
@@ -122,6 +124,7 @@ type task struct {
 	Self   string   `json:"self"`
 	Args   []string `json:"args"`
 	Client int      `json:"client"`
+	After  string   `json:"after"` // a duration, "" for until the client is gone
 	// Empty is a note that is empty for a while before the call is carried out.
 	Empty string `json:"empty"`
 }
@@ -135,7 +138,10 @@ func later(text string) int {
 	if err := json.Unmarshal([]byte(text), &t); err != nil {
 		return unexpected
 	}
-	for os.Getppid() == t.Client {
+	if after, err := time.ParseDuration(t.After); err == nil {
+		time.Sleep(after)
+	}
+	for t.After == "" && os.Getppid() == t.Client {
 		time.Sleep(time.Millisecond) // there is no event for the end of a parent
 	}
 	var c config

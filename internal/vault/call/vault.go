@@ -54,7 +54,11 @@ type Vault struct {
 
 	Tally *protocol.Tally // progress of the call, may be nil
 
-	Origin   Origin   // that the proposed change was made from
+	Origin Origin // that the proposed change was made from
+	// Namesakes are the files that the name of the note of the call may mean, the one that it does first; at most one if it
+	// was named otherwise.
+	Namesakes []string
+
 	Restores *Version // that the app has kept, for a call that restores it; nil for other calls
 	// Changes is called before the first file is changed, with how many are. It is false if the call is cancelled; nil tells
 	// nobody.
@@ -310,7 +314,7 @@ type Target struct {
 // else the focused note. It need not exist.
 func (v *Vault) Target(p Values) (Target, error) {
 	if p.Has("file") {
-		path, err := v.Resolve(p["file"])
+		path, err := v.resolve(p["file"], &v.Namesakes)
 		return Target{path, p["file"]}, err
 	}
 	typed := p["path"]
@@ -326,7 +330,10 @@ func (v *Vault) Target(p Values) (Target, error) {
 
 // Resolve finds the file that a link with this text would lead to from a note
 // in the vault's folder.
-func (v *Vault) Resolve(name string) (disk.Path, error) {
+func (v *Vault) Resolve(name string) (disk.Path, error) { return v.resolve(name, nil) }
+
+// resolve is Resolve, and notes which files the name may mean, unless namesakes is nil.
+func (v *Vault) resolve(name string, namesakes *[]string) (disk.Path, error) {
 	exact := name // the path of a file, with its extension or as the name of a note, wins against all others
 	if !strings.Contains(name[strings.LastIndexByte(name, '/')+1:], ".") {
 		exact += ".md"
@@ -346,6 +353,9 @@ func (v *Vault) Resolve(name string) (disk.Path, error) {
 	}
 	if ok {
 		if place, ok := x.Resolve(name); ok {
+			if namesakes != nil {
+				*namesakes = x.Namesakes(name)
+			}
 			return x.Files[place].Path, nil
 		}
 		return disk.Path{}, answer.FileNotFound(name)
@@ -361,6 +371,9 @@ func (v *Vault) Resolve(name string) (disk.Path, error) {
 	}
 	files := lookup.New(found)
 	if i, ok := files.Resolve(name, ""); ok {
+		if namesakes != nil {
+			*namesakes = answer.Map(files.Namesakes(name), files.Path)
+		}
 		return disk.ParsePath(files.Path(i))
 	}
 	return disk.Path{}, answer.FileNotFound(name)
@@ -433,4 +446,14 @@ func (v *Vault) SeesPlace(path string) bool {
 func (v *Vault) SeesFolder(path string) bool {
 	at, err := v.FolderOf(path)
 	return err == nil && v.Disk.Sees(at, true)
+}
+
+// AmbiguousName says which files the name of the note of the call may mean, "" for a name that is clear.
+func (v *Vault) AmbiguousName() string {
+	if len(v.Namesakes) < 2 {
+		return ""
+	}
+	const named = 5
+	listed := answer.List(v.Namesakes, named)
+	return "the name is that of " + answer.Count(len(v.Namesakes), "file") + ": " + answer.AndMore(listed, len(v.Namesakes)-named)
 }

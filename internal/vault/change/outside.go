@@ -13,6 +13,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/internal/vault/call"
+	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 	"github.com/vaultwicket/vaultwicket/internal/vault/edit"
 	"github.com/vaultwicket/vaultwicket/internal/vault/frontmatter"
 	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
@@ -91,6 +92,7 @@ func end(v *call.Vault, row Command, values call.Values, how protocol.Write) (an
 	}
 	verdict := struct {
 		State   string   `json:"state"`
+		Path    string   `json:"path,omitempty"` // of the first file, unless it is one of the settings of the app
 		Before  string   `json:"before,omitempty"`
 		After   string   `json:"after,omitempty"`
 		Notices []string `json:"notices,omitempty"`
@@ -127,6 +129,9 @@ func end(v *call.Vault, row Command, values call.Values, how protocol.Write) (an
 		verdict.Removed += made.Removed
 		if at, err := StepPath(v, t.step.Path); err == nil && i == 0 {
 			verdict.Before, verdict.After = hashAt(v, at, was), hashAt(v, at, t.now)
+			if at != disk.Bookmarks() {
+				verdict.Path = at.String()
+			}
 		}
 	}
 	if e.State == journal.Begun && verdict.State != untouched {

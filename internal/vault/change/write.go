@@ -216,6 +216,9 @@ func listed(names []string) string {
 // propose works out what a call would do, and refuses what the rules do not allow.
 func propose(v *call.Vault, row Command, values call.Values, how protocol.Write) (Proposal, error) {
 	p, err := row.Plan(v, values)
+	if names := v.AmbiguousName(); err == nil && p.ReadAnswer == nil && names != "" {
+		err = answer.Ambiguous.Failure("Name %q is ambiguous: %s. Nothing was changed.", answer.Verbatim(values["file"]), names)
+	}
 	if err == nil {
 		err = refuseUnread(v)
 	}

@@ -130,6 +130,14 @@ func newIndex(files, closed []*File, old *Index) *Index {
 // that the parameter file= means.
 func (x *Index) Resolve(name string) (place int, ok bool) { return x.names().Resolve(name, "") }
 
+// Namesakes returns the paths of all files that a name may mean, see [lookup.Files.Namesakes].
+func (x *Index) Namesakes(name string) (paths []string) {
+	for _, place := range x.names().Namesakes(name) {
+		paths = append(paths, x.Files[place].Path.String())
+	}
+	return paths
+}
+
 // Place returns the place in Files of the file with exactly this path.
 func (x *Index) Place(path string) (place int, ok bool) {
 	if x.sparse {

@@ -105,6 +105,31 @@ func (f *Files) Resolve(target, source string) (i int, ok bool) {
 	return f.find(append(key, note...), folder, fixed)
 }
 
+// Namesakes returns the places of all files to which the link in no note may lead, the one to which it does first; none
+// for a link that is the path of a file.
+func (f *Files) Namesakes(target string) (places []int) {
+	wanted, fixed := anchor(target, "")
+	key := appendFolded(nil, wanted)
+	names := [][]byte{append(bytes.Clone(key), note...)}
+	if strings.Contains(base(wanted), ".") {
+		names = [][]byte{key, names[0]}
+	}
+	for _, name := range names {
+		if _, exact := f.at(name); exact || fixed {
+			return nil
+		}
+		for _, e := range f.byName.run(hash(last(name))) {
+			if ends(f.paths[e.place], name) {
+				places = append(places, int(e.place))
+			}
+		}
+		if len(places) > 0 {
+			break // a file with its whole name goes before a note without its extension
+		}
+	}
+	return places
+}
+
 // note is the extension that a link may omit.
 const note = ".md"
 
