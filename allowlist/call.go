@@ -284,6 +284,9 @@ func (c Call) IsDaily() bool { return c.of().target == targetDaily }
 // IsRandom reports whether the same call has another answer each time.
 func (c Call) IsRandom() bool { return c.of().random }
 
+// DrawsNote reports whether the call prints a random note. The app does not say which one it is.
+func (c Call) DrawsNote() bool { return c.of().random && c.Effect() == tiers.Reads && !c.Shows() }
+
 // OwnAnswer returns what the gateway itself answers the call with.
 func (c Call) OwnAnswer() OwnAnswer { return c.of().ownAnswer }
 

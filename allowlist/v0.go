@@ -66,7 +66,7 @@ var v0Rows = []row{
 			{name: "count", kind: kindNumber, least: 1, most: maxRandom, embeddedOnly: true, summary: "Number of different notes"},
 			{name: "min-age", kind: kindAge, most: maxDays, embeddedOnly: true, summary: "Only notes unchanged for this many days, or since a date"},
 			{name: "seed", kind: kindNumber, most: maxNumber, embeddedOnly: true, rare: true, summary: "The same seed picks the same notes"},
-		}, reply: Reply{Kind: Content, Empty: "No markdown files found.", Silent: true, Headings: ArrowHeadings}, random: true},
+		}, reply: Reply{Kind: Content, Empty: "No markdown files found.", Headings: ArrowHeadings}, random: true},
 	// An extension: several days in one bounded answer, the missing ones named.
 	{name: "daily:range", tier: tiers.V0, effect: tiers.Reads,
 		verb: verb{"read daily notes", "read daily notes", ""}, naming: namesNotAll,

@@ -26,6 +26,7 @@ type question struct {
 	fallsBack bool
 	probes    bool // the answer is a version
 	printed   bool // the answer is the text of the file that the call names
+	draws     bool // it is the text of a random note
 	templates bool // it works on the folder of templates
 	embedded  bool
 	windows   bool
@@ -38,7 +39,7 @@ func questionOf(permit policy.Grant, p Program) question {
 	call := permit.Call()
 	q := question{
 		name: call.Name(), reply: call.Reply(), fallsBack: call.UsesOpenNote(),
-		probes: call.IsProbe(), printed: call.PrintsNamed(), templates: call.OfTemplates(),
+		probes: call.IsProbe(), printed: call.PrintsNamed(), draws: call.DrawsNote(), templates: call.OfTemplates(),
 		embedded: p.backend == embeddedBackend, windows: runtime.GOOS == "windows",
 	}
 	for _, key := range repeated {
@@ -234,6 +235,9 @@ func (q question) settle(v *verdict, text string) {
 	case isBinary && !slices.ContainsFunc(q.values, isMarkdown):
 		v.stdout = ""
 		v.failure = &Failure{fact{code: CodeCLIError, reason: "the file is not a text", hint: "attachment:read shows an image, attachment:text the text of a PDF; of other files attachment:read tells type and size"}}
+	case q.draws && text == q.reply.Empty && len(q.values) > 0 && !q.embedded: // the app does not say that a folder is missing
+		v.stdout = ""
+		v.failure = &Failure{fact{code: CodeNoSuchNote, reason: "the folder has no notes, or does not exist", hint: protocol.HintNotFound}}
 	// In the text of a note only the exact sentence for "nothing" counts.
 	case text != "" && q.reply.Empty != "" && (text == q.reply.Empty || q.reply.Kind != allowlist.Content && nothingFound(text)):
 		if !v.explained {

@@ -93,7 +93,7 @@ func (g *vaultGateway) dryRun(ctx context.Context, req Request) DryRun {
 		err = failure.New(failure.CodeBadRequest, "leave the cursor or dryRun out", "a cursor goes on with an answer, and a dry run has none")
 	}
 	if err == nil {
-		plan, err = g.Plan(req)
+		plan, err = g.planWithFolder(ctx, req)
 		line.Described(plan.call, plan.refusal)
 		line.HiddenBy(g.rules.HiddenBy(plan.call, plan.policy, plan.facts))
 	}

@@ -124,6 +124,7 @@ type vaultGateway struct {
 
 	target         func() appvaults.Place
 	found          *atomic.Pointer[appvaults.Place] // by [vaultGateway.findFolder], in place of what the list of the app has
+	noFolder       *atomic.Bool                     // the app has named none that this machine has
 	folderIdentity func() string                    // the identity of the folder of the target
 	pinned         struct {
 		sync.Mutex
@@ -167,7 +168,7 @@ func New(c Config) *Gateway {
 		g.consent.Void(c.Agent)
 	})
 	for _, served := range c.Vaults {
-		d := &vaultGateway{shared: g.shared, vault: served.Vault, writing: admission.NewSemaphore(1), changingMany: admission.NewSemaphore(1), found: &atomic.Pointer[appvaults.Place]{}}
+		d := &vaultGateway{shared: g.shared, vault: served.Vault, writing: admission.NewSemaphore(1), changingMany: admission.NewSemaphore(1), found: &atomic.Pointer[appvaults.Place]{}, noFolder: &atomic.Bool{}}
 		listed := sync.OnceValue(func() appvaults.Place {
 			return appvaults.Locate(appvaults.Read(g.getenv), appvaults.Wanted{Name: served.Name, ID: served.ID, Folder: served.Folder})
 		})
@@ -197,7 +198,7 @@ func (g *Gateway) Scoped(scope policy.Scope) *Gateway {
 	for _, d := range g.vaults {
 		scoped.vaults = append(scoped.vaults, &vaultGateway{
 			shared: d.shared, vault: d.vault, rules: d.rules.Scoped(scope), writing: d.writing, changingMany: d.changingMany,
-			target: d.target, found: d.found, folderIdentity: d.folderIdentity,
+			target: d.target, found: d.found, noFolder: d.noFolder, folderIdentity: d.folderIdentity,
 		})
 	}
 	return scoped

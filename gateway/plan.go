@@ -125,9 +125,9 @@ func (g *vaultGateway) route(plan *Plan) error {
 	var program exec.Program
 	_, daily := plan.call.Param("daily")
 	aboutToday := daily || plan.call.IsDaily()
-	// The embedded program turns the mark of a secret back into the secret.
+	// The embedded program turns the mark of a secret back into the secret, and says which random note it has drawn.
 	own := plan.call.EmbeddedOnly() || plan.call.HasValue(func(value string) bool { return guard.HasMark([]byte(value)) }) ||
-		g.target().Folder != "" && (plan.call.FollowsLinks() || g.backend == Auto && plan.call.Searches() && plan.policy.Redacts() || g.ownDay && aboutToday)
+		g.target().Folder != "" && (plan.call.FollowsLinks() || plan.call.DrawsNote() || g.backend == Auto && plan.call.Searches() && plan.policy.Redacts() || g.ownDay && aboutToday)
 	if g.backend != Embedded && !own {
 		if program, appErr = g.app(); appErr == nil {
 			appErr = g.addRoute(plan, program, g.target().App)

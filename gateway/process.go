@@ -179,12 +179,7 @@ func (g *vaultGateway) admit(ctx context.Context, req Request, line *audit.Recor
 	if time.Since(req.Taken) >= g.runner.Timeout() {
 		return Plan{}, g.admission.NotStarted(context.DeadlineExceeded, telemetry.KnownCommand(req.Command)) // the user is not asked
 	}
-	plan, err := g.Plan(req)
-	if missing := g.findFolder(ctx, plan); missing != nil {
-		err = missing
-	} else if len(plan.routes) > 0 && plan.place != g.target() { // it was just found: notes are judged by what they say now
-		plan, err = g.Plan(req)
-	}
+	plan, err := g.planWithFolder(ctx, req)
 	plan.change = by.change
 	plan, err = g.assessLoss(ctx, req, plan, err)
 	if err == nil && req.Shows {

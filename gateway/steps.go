@@ -3,6 +3,7 @@ package gateway
 import (
 	"cmp"
 	"context"
+	"errors"
 	"path"
 	"path/filepath"
 	"slices"
@@ -331,36 +332,90 @@ func pathIn(answer string) string {
 	return ""
 }
 
-// findFolder asks the app for the folder of its vault, once, where it is not known and a plan is about notes:
-// which of them narrow access to themselves is only seen in the folder. The vault that the app names is that
-// of all later calls. Without a folder on this machine the calls are refused. The app may name one by the
-// path of another system, see [appvaults.System.Here].
-func (g *vaultGateway) findFolder(ctx context.Context, plan Plan) error {
-	if plan.place.Folder != "" || g.target().Folder != "" || plan.policy.Private.IsZero() || plan.policy.Shadows(policy.RulePrivate) ||
-		len(plan.routes) == 0 || plan.call.TouchesNoNote() || plan.refusal != nil && !needsApproval(plan.refusal) {
+// needsFolder reports whether a plan needs the folder of the vault, which is not known: private says that notes can narrow
+// access to themselves, which is only seen there, and otherwise the call can be carried out without it.
+func (g *vaultGateway) needsFolder(plan Plan, planned error) (needs, private bool) {
+	isKnown := plan.place.Folder != "" || g.target().Folder != ""
+	isRefused := plan.refusal != nil && !needsApproval(plan.refusal)
+	if isKnown || isRefused || !plan.call.Valid() || plan.call.TouchesNoNote() || g.backend == Embedded || plan.answer != "" {
+		return false, false
+	}
+	if !plan.policy.Private.IsZero() && !plan.policy.Shadows(policy.RulePrivate) {
+		return len(plan.routes) > 0 || onlyEmbedded(planned), true
+	}
+	if g.noFolder.Load() {
+		return false, false
+	}
+	// A change is journaled and shown from the folder, and a random note is drawn there.
+	isBetter := len(plan.routes) > 0 && (plan.routes[0].changesNotes() || plan.call.DrawsNote())
+	return isBetter || onlyEmbedded(planned), false
+}
+
+// onlyEmbedded reports whether a plan ended because only the embedded program can carry out the call, for which the folder
+// is missing: it has the command alone, or no argument of the client can have a value of the call.
+func onlyEmbedded(planned error) bool {
+	tooMuch, isOfClient := errors.AsType[*allowlist.ParseError](planned)
+	if isOfClient {
+		return tooMuch.Code() == allowlist.CodeContentUnsafe || tooMuch.Code() == failure.CodeTooLong
+	}
+	return errors.Is(planned, errNoFolder)
+}
+
+// findFolder asks the app for the folder of its vault, once, where it is not known and a plan needs it, see needsFolder.
+// The vault that the app names is that of all later calls. Without a folder on this machine calls are refused for which
+// notes could narrow access to themselves. The app may name one by the path of another system, see
+// [appvaults.System.Here]. planned is the error that came with the plan.
+func (g *vaultGateway) findFolder(ctx context.Context, plan Plan, planned error) error {
+	needs, private := g.needsFolder(plan, planned)
+	if !needs {
 		return nil
 	}
-	permit, err := plan.routes[0].decision.Approved() // of which only the question is asked
+	program, err := g.app()
+	if err != nil {
+		return nil // the plan says so
+	}
+	decision, err := inVault(plan.decision, g.target().App)
+	if err != nil {
+		return nil // as the plan says
+	}
+	permit, err := decision.Approved() // of which only the question is asked
 	if err != nil {
 		return err
 	}
-	asked, err := g.runner.Run(ctx, permit.VaultPath(), plan.routes[0].program)
+	asked, err := g.runner.Run(ctx, permit.VaultPath(), program)
 	if err != nil {
 		return err
 	}
 	system, named := appvaults.ThisSystem(g.getenv), strings.TrimSpace(asked.Stdout)
 	folder := system.Here(named)
-	switch isPath := filepath.IsAbs(named) || appvaults.IsOfWindows(named); {
-	case asked.Failure == nil && folder == "" && isPath:
+	isPath := filepath.IsAbs(named) || appvaults.IsOfWindows(named)
+	isUnknown := asked.Failure != nil || folder == "" || ownerfiles.StateFolder(g.getenv, folder) == ""
+	switch {
+	case isUnknown && !private:
+		g.noFolder.Store(asked.Failure == nil)
+		return nil
+	case isUnknown && asked.Failure == nil && folder == "" && isPath:
 		return failure.New(policy.CodeAccess, "the user can "+system.Remedy()+`, which "vaultwicket doctor" checks; or private-property and private-tags to empty lists`,
 			"which notes are private is not known, because this machine does not have the folder that the app names for the vault")
-	case asked.Failure != nil, folder == "", ownerfiles.StateFolder(g.getenv, folder) == "":
+	case isUnknown:
 		return failure.New(policy.CodeAccess, "the user can set vault to the folder of the vault, or private-property and private-tags to empty lists",
 			"which notes are private is not known, because the folder of the vault is not")
 	}
 	at := appvaults.Locate(appvaults.Read(g.getenv), appvaults.Wanted{Folder: folder})
 	g.found.CompareAndSwap(nil, &appvaults.Place{App: cmp.Or(plan.place.App, at.App, filepath.Base(folder)), Folder: folder})
 	return nil
+}
+
+// planWithFolder is [vaultGateway.Plan], once the folder of the vault is known where the plan needs it.
+func (g *vaultGateway) planWithFolder(ctx context.Context, req Request) (Plan, error) {
+	plan, err := g.Plan(req)
+	if missing := g.findFolder(ctx, plan, err); missing != nil {
+		return plan, missing
+	}
+	if plan.call.Valid() && plan.place != g.target() { // it was just found: notes are judged by what they say now
+		return g.Plan(req)
+	}
+	return plan, err
 }
 
 // checkPinnedVault asks the app for the folder of its vault, once, and refuses another one: the

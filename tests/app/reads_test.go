@@ -116,3 +116,46 @@ func TestTheAppsMissingNamesHaveNearOnes(t *testing.T) {
 		assert.That(t, test.other == "" || a.get(test.other) == "(missing)", "%s was made", test.other)
 	}
 }
+
+// TestARandomNoteHasItsPath: of a vault whose folder is known, or that the app names, the note is drawn by the embedded CLI,
+// and the answer is the same whether the app is there or not. Elsewhere the app answers, and nothing is no answer.
+func TestARandomNoteHasItsPath(t *testing.T) {
+	t.Parallel()
+	notes := map[string]string{"R/One.md": "one\n", ".obsidian/app.json": "{}"}
+	for name, settings := range map[string]string{"known": howNamed[0].settings, "named by the app": "private-property = []\nprivate-tags = []\n# %q\n"} {
+		a := newAppVault(t, notes)
+		a.serve(settings)
+		got := a.do("random:read", "folder", "R")
+		assert.That(t, got.OK && got.Path == "R/One.md" && got.Stdout == "R/One.md\none\n" && got.Hash != "", "%s: %+v, %+v", name, got, got.Error)
+		missing := a.do("random:read", "folder", "Nowhere")
+		assert.Equal(t, rig.CodeOf(missing), "not_found", "%s: %+v", name, missing)
+		several := a.do("random:read", "count", "2")
+		assert.That(t, several.OK, "%s: %+v", name, several.Error)
+	}
+	elsewhere := newAppVault(t, notes)
+	elsewhere.tell(false, appFault{Command: "vault", Kind: "says", Text: "/nowhere/at/all\n"}, appFault{Command: "random:read", Kind: "says"},
+		appFault{Command: "random:read", Kind: "says", Text: "No markdown files found.\n"})
+	elsewhere.serve("private-property = []\nprivate-tags = []\n# %q\n")
+	for _, code := range []string{"empty_output", "not_found", ""} {
+		got := elsewhere.do("random:read", "folder", "R")
+		assert.Equal(t, rig.CodeOf(got), code, "%+v", got)
+	}
+}
+
+// TestTheFolderIsAskedForWhenItIsNeeded: the first call is answered as every later one, whatever was called before.
+func TestTheFolderIsAskedForWhenItIsNeeded(t *testing.T) {
+	t.Parallel()
+	for _, private := range []string{"", "private-property = []\nprivate-tags = []\n"} {
+		a := newAppVault(t, map[string]string{".obsidian/app.json": "{}"})
+		a.serve(private+"[[vaults]]\nname = \"My Notes\"\n# %q\n", "--backend=auto")
+		for range 2 {
+			a.ask("obsidianCli", "daily:append", "content", `C:\new`, "-dryRun", "true")
+			var plan gateway.DryRun
+			unmarshalResult(t, a.receive(), &plan)
+			assert.That(t, plan.OK, "the dry run: %+v", plan.Error)
+			got := a.do("daily:append", "content", `C:\new`)
+			assert.That(t, got.OK && got.Backend == "embedded", "%+v, %+v", got, got.Error)
+		}
+		assert.Contains(t, a.get(appToday+".md"), `C:\new`, "the note")
+	}
+}

