@@ -148,7 +148,7 @@ func TestReplies(t *testing.T) {
 	}{
 		{"read", nil, Content, false, "", false},
 		{"daily:read", nil, Content, false, "", true},
-		{"random:read", nil, Content, false, "No markdown files found.", true},
+		{"random:read", nil, Content, false, "No markdown files found.", false},
 		{"search", Params{"query": Text("x")}, Paths, false, "No matches found.", false},
 		{"search", Params{"query": Text("x"), "format": Text("json")}, Paths, true, "No matches found.", false},
 		{"search", Params{"query": Text("x"), "format": Text("text")}, Paths, false, "No matches found.", false},

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -168,6 +169,7 @@ func (g *vaultGateway) readChangeState(ctx context.Context, r route, own exec.Pr
 // verified compares the answer of the app with the notes.
 func (g *vaultGateway) verified(ctx context.Context, r route, own exec.Program, id string, begun, out exec.Outcome) (exec.Outcome, error) {
 	var planned struct {
+		Path  string
 		Files []json.RawMessage
 		Links string
 	}
@@ -181,6 +183,9 @@ func (g *vaultGateway) verified(ctx context.Context, r route, own exec.Program, 
 	switch {
 	case err != nil:
 		out.Notices = append(out.Notices, "the change could not be read back: "+err.Error())
+	case s.State == stateUntouched && out.Failure == nil && isElsewhere(confirmedPath(r.call, out.Stdout), planned.Path):
+		return out, failure.New(failure.CodeUnknown, "look at both notes before you try again", "the app reports that it changed %q, and not %q",
+			excerpt.Short(confirmedPath(r.call, out.Stdout)), excerpt.Short(planned.Path))
 	case s.State == stateUntouched && out.Failure == nil:
 		return out, failure.New(failure.CodeNotApplied, "look at the note", "the app reports success, but the note is as it was")
 	case s.State == stateApplied && out.Failure != nil:
@@ -196,14 +201,21 @@ func (g *vaultGateway) verified(ctx context.Context, r route, own exec.Program, 
 	return out, nil
 }
 
+// isElsewhere reports whether the app has confirmed a change of another note than the planned one. It confirms some
+// without the folder.
+func isElsewhere(confirmed, planned string) bool {
+	isFile := path.Ext(confirmed) != "" && path.Ext(confirmed) == path.Ext(planned) // not the name of a property
+	return isFile && path.Base(confirmed) != path.Base(planned)
+}
+
 const (
 	// pollFor is how long a note is polled after a call was aborted: an app that was only slow
 	// is done by then. What is left of it behind the answer is watched on.
 	pollFor   = 2 * time.Second
 	pollEvery = 100 * time.Millisecond
-	// readBack is kept of the limit of a call for reading the note back, at most an eighth of it; overLimit is how long
+	// readBack is kept of the limit of a call for reading the note back, at most a quarter of it; overLimit is how long
 	// behind the limit a call is answered at most.
-	readBack  = 500 * time.Millisecond
+	readBack  = time.Second
 	overLimit = 450 * time.Millisecond
 )
 
@@ -213,7 +225,7 @@ func withinLimit(ctx context.Context) (context.Context, context.CancelFunc) {
 	if !ok {
 		return context.WithCancel(ctx)
 	}
-	return context.WithDeadline(ctx, deadline.Add(-min(readBack, time.Until(deadline)/8)))
+	return context.WithDeadline(ctx, deadline.Add(-min(readBack, time.Until(deadline)/4)))
 }
 
 // answerBy is when a call that was aborted is to be answered.

@@ -98,7 +98,7 @@ func TestDo(t *testing.T) {
 				`vault=Work file path=a.md => Error: File "a.md" not found.\n`, `vault=Work create path=a => Created: a.md\n`},
 			request:   Request{Command: "create", Params: params("path", "a")},
 			want:      Result{Command: "create", Stdout: "Created: a.md\n", Backend: "obsidian", Path: "a.md"},
-			calledApp: []string{"vault=Work version", "vault=Work file path=a", "vault=Work file path=a.md", "vault=Work create path=a"},
+			calledApp: []string{"vault=Work version", "vault=Work vault info=path", "vault=Work file path=a", "vault=Work file path=a.md", "vault=Work create path=a"},
 		},
 		{
 			name:      "creating by name compares the name that was made",
@@ -107,7 +107,7 @@ func TestDo(t *testing.T) {
 			request:   Request{Command: "create", Params: params("name", "a")},
 			want:      Result{Command: "create", Stdout: "Created: Notes/a 1.md\n", Backend: "obsidian"},
 			code:      "not_applied",
-			calledApp: []string{"vault=Work version", "vault=Work file file=a", "vault=Work create name=a"},
+			calledApp: []string{"vault=Work version", "vault=Work vault info=path", "vault=Work file file=a", "vault=Work create name=a"},
 		},
 		{
 			name:      "overwriting needs no question first",
@@ -115,7 +115,7 @@ func TestDo(t *testing.T) {
 			app:       []string{versionLine, `vault=Work create path=a.md overwrite => Overwrote: a.md\n`},
 			request:   Request{Command: "create", Params: allowlist.Params{"path": allowlist.Text("a.md"), "overwrite": allowlist.Flag(true)}},
 			want:      Result{Command: "create", Stdout: "Overwrote: a.md\n", Backend: "obsidian", Path: "a.md"},
-			calledApp: []string{"vault=Work version", "vault=Work create path=a.md overwrite"},
+			calledApp: []string{"vault=Work version", "vault=Work vault info=path", "vault=Work create path=a.md overwrite"},
 		},
 		{
 			name:      "the embedded program by name leaves the app alone",
@@ -141,11 +141,12 @@ func TestDo(t *testing.T) {
 			calledOwn: []string{"--facts vault=Work daily:read offset=-1"},
 		},
 		{
-			name:    "without a folder there is no other way",
-			change:  func(c *Config) { c.Vault.Folder = "" },
-			request: Request{Command: "daily:append", Params: params("content", `\nabla`)},
-			want:    Result{Command: "daily:append"},
-			code:    "content_unsafe",
+			name:      "without a folder there is no other way",
+			change:    func(c *Config) { c.Vault.Folder = "" },
+			request:   Request{Command: "daily:append", Params: params("content", `\nabla`)},
+			want:      Result{Command: "daily:append"},
+			code:      "content_unsafe",
+			calledApp: []string{"vault=Work version"}, // which is asked for the folder
 		},
 		{
 			name:    "the embedded program needs a folder",

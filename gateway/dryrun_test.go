@@ -26,7 +26,7 @@ func TestDryRunChangesNothing(t *testing.T) {
 		ok                                     bool
 		decision, code, backend, argv, notices string
 	}{
-		{"a read on the app", nil, Request{Command: "random:read"}, true, "allow", "", "obsidian", "vault=Work random:read", ""},
+		{"a read on the app", nil, Request{Command: "tags"}, true, "allow", "", "obsidian", "vault=Work tags", ""},
 		{"the daily note on the app is read in steps", nil, Request{Command: "daily:read"}, true, "allow", "", "obsidian",
 			"vault=Work daily:path", "daily:read itself would make a missing note"},
 		{"create on the app asks first", nil, Request{Command: "create", Params: params("path", "a.md")}, true, "allow", "", "obsidian",
@@ -85,7 +85,7 @@ func TestADryRunForAnAgentShowsNoProgram(t *testing.T) {
 		request Request
 		argv    string
 	}{
-		{"allowed, on the app", nil, Request{Command: "random:read"}, "vault=Work random:read"},
+		{"allowed, on the app", nil, Request{Command: "tags"}, "vault=Work tags"},
 		{"allowed, on the embedded program", func(c *Config) { c.Backend = Embedded }, Request{Command: "daily:append", Params: params("content", "x")}, "vault=Work daily:append content=x"},
 		{"asked about", func(c *Config) { c.Policy.Confirm = 1 }, Request{Command: "delete", Params: params("path", "a.md")}, ""},
 		{"a closed tier", func(c *Config) { c.Policy.Ceiling = 1 }, Request{Command: "tabs"}, ""},

@@ -341,21 +341,20 @@ func (g *vaultGateway) needsFolder(plan Plan, planned error) (needs, private boo
 		return false, false
 	}
 	if !plan.policy.Private.IsZero() && !plan.policy.Shadows(policy.RulePrivate) {
-		return len(plan.routes) > 0 || onlyEmbedded(planned), true
+		return len(plan.routes) > 0 || g.onlyEmbedded(planned), true
 	}
 	if g.noFolder.Load() {
 		return false, false
 	}
 	// A change is journaled and shown from the folder, and a random note is drawn there.
 	isBetter := len(plan.routes) > 0 && (plan.routes[0].changesNotes() || plan.call.DrawsNote())
-	return isBetter || onlyEmbedded(planned), false
+	return isBetter || g.onlyEmbedded(planned), false
 }
 
 // onlyEmbedded reports whether a plan ended because only the embedded program can carry out the call, for which the folder
 // is missing: it has the command alone, or no argument of the client can have a value of the call.
-func onlyEmbedded(planned error) bool {
-	tooMuch, isOfClient := errors.AsType[*allowlist.ParseError](planned)
-	if isOfClient {
+func (g *vaultGateway) onlyEmbedded(planned error) bool {
+	if tooMuch, ok := errors.AsType[*allowlist.ParseError](planned); ok && g.backend == Auto {
 		return tooMuch.Code() == allowlist.CodeContentUnsafe || tooMuch.Code() == failure.CodeTooLong
 	}
 	return errors.Is(planned, errNoFolder)
@@ -383,7 +382,10 @@ func (g *vaultGateway) findFolder(ctx context.Context, plan Plan, planned error)
 		return err
 	}
 	asked, err := g.runner.Run(ctx, permit.VaultPath(), program)
-	if err != nil {
+	switch {
+	case g.onlyEmbedded(planned) && (err != nil || asked.Failure != nil):
+		return nil // what the plan says is true without the folder
+	case err != nil:
 		return err
 	}
 	system, named := appvaults.ThisSystem(g.getenv), strings.TrimSpace(asked.Stdout)

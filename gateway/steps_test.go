@@ -158,7 +158,11 @@ func TestANameIsResolvedBeforeTheCallIsJudged(t *testing.T) {
 			if code(got) != test.code || got.Stdout != test.want.Stdout || got.Path != test.want.Path || got.Command != test.command {
 				t.Errorf("got %+v (%v), want %+v", got, got.Error, test.want)
 			}
-			want := []string{"vault=Work version", "vault=Work file file=Plan"}
+			want := []string{"vault=Work version"}
+			if test.command != "read" { // which is journaled in the folder
+				want = append(want, "vault=Work vault info=path")
+			}
+			want = append(want, "vault=Work file file=Plan")
 			if test.called != "" {
 				want = append(want, test.called)
 			}

@@ -18,7 +18,7 @@ import (
 )
 
 // Version is the version of the protocol. The form of a [Hello] never changes.
-const Version = 7
+const Version = 8
 
 // Request is what is asked of the embedded program.
 type Request struct {

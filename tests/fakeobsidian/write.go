@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path"
@@ -154,4 +155,43 @@ func setTask(c *call) string {
 	lines[n-1] = lines[n-1][:box] + mark + lines[n-1][box+1:]
 	c.write(at, strings.Join(lines, ""))
 	return strings.TrimSuffix(lines[n-1], "\n")
+}
+
+// openDaily makes a missing note, as daily:read does, and shows it.
+func openDaily(c *call) string {
+	readDaily(c)
+	return ""
+}
+
+// unique names a note after the minute of the day on which tests are.
+func unique(c *call) string {
+	at := strings.TrimSpace(strings.ReplaceAll(c.config.Today, "-", "")+"1042 "+c.values["name"]) + ".md"
+	if c.setting("app.json", "newFileLocation") == "folder" {
+		at = path.Join(c.setting("app.json", "newFileFolderPath"), at)
+	}
+	c.write(at, c.ended(expand(c.values["content"])))
+	return "Created: " + at
+}
+
+// createInBase answers with the name of the file, without its folder (recorded on 1.12.7).
+func createInBase(c *call) string {
+	at := c.values["name"] + ".md"
+	c.write(at, c.ended(expand(c.values["content"])))
+	return "Created: " + path.Base(at)
+}
+
+// bookmark adds a file to those of the app.
+func bookmark(c *call) string {
+	const list = ".obsidian/bookmarks.json"
+	var kept struct {
+		Items []map[string]any `json:"items"`
+	}
+	if c.isThere(list) {
+		must(json.Unmarshal([]byte(c.read(list)), &kept))
+	}
+	kept.Items = append(kept.Items, map[string]any{"type": "file", "ctime": 1, "path": c.values["file"], "title": c.values["title"]})
+	text, err := json.Marshal(kept)
+	must(err)
+	c.write(list, string(text))
+	return ""
 }
