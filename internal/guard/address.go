@@ -61,8 +61,8 @@ func (a Address) query() string {
 	return ""
 }
 
-// leastPart is how many bytes a part of an address has at least that can carry a text.
-const leastPart = 8
+// leastCarried is how many bytes a part of an address has at least that can carry a text.
+const leastCarried = 8
 
 // Carried returns the texts that an address carries: the parts of what follows the path, and for an
 // image of all that follows the scheme, each as it is, and decoded where it is in hexadecimal digits or in
@@ -75,7 +75,7 @@ func (a Address) Carried() []string {
 	host, rest, _ := strings.Cut(rest, "/")
 	all := texts(rest)
 	for label := range strings.SplitSeq(host, ".") {
-		if len(label) > 2*leastPart { // as in a name that only one server knows
+		if len(label) > 2*leastCarried { // as in a name that only one server knows
 			all = append(all, texts(label)...)
 		}
 	}
@@ -89,13 +89,13 @@ func texts(query string) (all []string) {
 		if err != nil {
 			text = part
 		}
-		if len(text) < leastPart {
+		if len(text) < leastCarried {
 			continue
 		}
 		all = append(all, text)
 		bare := strings.TrimRight(text, "=")
 		for _, decode := range []func(string) ([]byte, error){hex.DecodeString, base64.RawStdEncoding.DecodeString, base64.RawURLEncoding.DecodeString} {
-			if inner, err := decode(bare); err == nil && len(inner) >= leastPart && utf8.Valid(inner) && bytes.IndexFunc(inner, unicode.IsControl) < 0 {
+			if inner, err := decode(bare); err == nil && len(inner) >= leastCarried && utf8.Valid(inner) && bytes.IndexFunc(inner, unicode.IsControl) < 0 {
 				all = append(all, string(inner))
 				break
 			}

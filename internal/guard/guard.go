@@ -22,6 +22,8 @@ import (
 type Span struct {
 	Start, End int
 	Kind       string // such as "github-pat"
+
+	secret []byte // as a decoder makes it of these bytes
 }
 
 // rule finds the secrets of one kind.
@@ -56,7 +58,8 @@ const (
 )
 
 // Find returns the secrets of a text, in order and without overlaps; one of several lines
-// is a span for each. With strict, numbers of cards and accounts are secrets, too.
+// is a span for each. A secret with escapes in it is found as well. With strict, numbers of cards and accounts are
+// secrets, too.
 //
 // The time is linear in the length of the text: a pattern is matched where its keyword is,
 // and against a bounded piece of text.
@@ -68,46 +71,108 @@ func Find(text []byte, strict bool) []Span {
 // Spend charges a caller for steps of less than a microsecond each. Its error ends the search.
 type Spend func(steps int64) error
 
-// find is Find that is charged: a nil spend charges nothing.
+// find is Find that is charged: a nil spend charges nothing. The text is searched as it is and as decoders make it,
+// and what any of the searches finds is a secret.
 func find(text []byte, strict bool, spend Spend) ([]Span, error) {
 	if HasMark(text) { // nothing is looked for in a mark
 		text = markPattern().ReplaceAllFunc(text, func(mark []byte) []byte {
 			return append([]byte("‹"), bytes.Repeat([]byte{1}, len(mark)-len("‹"))...)
 		})
 	}
-	s := scan{text: text, spend: spend}
+	found, err := search(text, strict, spend)
+	if err != nil {
+		return nil, err
+	}
+	levels, without := levelsOf(text)
+	for _, l := range levels {
+		more, err := search(l.text, strict, spend)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range more {
+			if f.secret == nil {
+				f.secret = l.text[f.Start:f.End]
+			}
+			start, end := l.origin(f.Start, f.End)
+			found = append(found, divided(text, Span{start, end, f.Kind, f.secret})...)
+		}
+	}
+	found = united(without.align(found, len(text)))
+	for i, f := range found {
+		switch {
+		case f.secret != nil:
+		case len(without) > 0:
+			found[i].secret = without[0].made(f.Start, f.End)
+		default:
+			found[i].secret = text[f.Start:f.End]
+		}
+	}
+	return found, nil
+}
+
+// search returns the secrets of a text as it is, in order and without overlaps, those that are spelled otherwise than
+// they are with what they are.
+func search(text []byte, strict bool, spend Spend) ([]Span, error) {
+	s := scan{text: text, blockEnd: -1, spend: spend}
 	s.charge(len(text) / 16) // for all passes
 	s.keywords(secretWords())
 	s.encoded()
 	if strict {
 		s.numbers()
 	}
-	// Secrets that overlap are one, of the kind of the first, and each is divided at the ends of lines, so
-	// that marks leave a text as many lines as it has.
 	var all []Span
-	slices.SortStableFunc(s.found, func(a, b Span) int {
+	for _, f := range s.found {
+		all = append(all, trimmed(text, f)...)
+	}
+	return united(all), s.err
+}
+
+// trimmed divides a span at the ends of lines, and leaves out what is around a secret on a line.
+func trimmed(text []byte, f Span) (all []Span) {
+	for start := f.Start; start < f.End; {
+		line := text[start:f.End]
+		if n := bytes.IndexByte(line, '\n'); n >= 0 {
+			line = line[:n]
+		}
+		piece := bytes.Trim(line, " \t\r>\\")
+		switch {
+		case len(piece) == f.End-f.Start || f.secret != nil && len(line) == f.End-f.Start:
+			all = append(all, f)
+		case len(piece) > 0:
+			from := start + bytes.Index(line, piece)
+			all = append(all, Span{Start: from, End: from + len(piece), Kind: f.Kind})
+		}
+		start += len(line) + len("\n")
+	}
+	return all
+}
+
+// divided divides a span of what a decoder made at the ends of lines of the text that it was made from.
+func divided(text []byte, f Span) []Span {
+	if bytes.IndexByte(text[f.Start:f.End], '\n') < 0 {
+		return []Span{f}
+	}
+	f.secret = nil
+	return trimmed(text, f)
+}
+
+// united returns spans in order. Those that overlap are one, of the kind of the first, and so are those without
+// anything between them.
+func united(found []Span) (all []Span) {
+	slices.SortStableFunc(found, func(a, b Span) int {
 		return cmp.Or(a.Start-b.Start, b.End-a.End, generic[a.Kind]-generic[b.Kind])
 	})
-	done := 0
-	for _, f := range s.found {
-		for start := max(f.Start, done); start < f.End; {
-			end := f.End
-			if n := bytes.IndexByte(s.text[start:end], '\n'); n >= 0 {
-				end = start + n
-			}
-			piece := bytes.Trim(s.text[start:end], " \t\r>\\")
-			if from := start + bytes.Index(s.text[start:end], piece); len(piece) > 0 {
-				if n := len(all); n > 0 && all[n-1].End == from {
-					all[n-1].End = from + len(piece)
-				} else {
-					all = append(all, Span{from, from + len(piece), f.Kind})
-				}
-			}
-			start = end + 1
+	for _, f := range found {
+		if len(all) == 0 || f.Start > all[len(all)-1].End {
+			all = append(all, f)
+			continue
 		}
-		done = max(done, f.End)
+		if last := &all[len(all)-1]; f.End > last.End {
+			last.End = f.End
+			last.secret = nil
+		}
 	}
-	return all, s.err
+	return all
 }
 
 // scan is one search.
@@ -124,6 +189,7 @@ type scan struct {
 	commentEnd, runsEnd int
 	lower               [512]byte // the text from lowerFrom to lowerEnd in lower case
 	lowerFrom, lowerEnd int
+	blockEnd            int // of the properties, -1 if it is not known
 	spend               Spend
 	err                 error // of spend: the search has ended
 }
@@ -142,7 +208,12 @@ var generic = map[string]int{"secret": 1, "password": 1}
 const bytesOfStep = 64
 
 func (s *scan) add(start, end int, kind string) {
-	s.found = append(s.found, Span{start, end, kind})
+	s.found = append(s.found, Span{Start: start, End: end, Kind: kind})
+}
+
+// addAs is add for a secret that is spelled otherwise in the text.
+func (s *scan) addAs(start, end int, kind string, secret []byte) {
+	s.found = append(s.found, Span{start, end, kind, secret})
 }
 
 // keywords tries each rule where one of its keywords is.
@@ -194,7 +265,12 @@ func (s *scan) try(r *rule, at, end int) {
 	if s.charge(end - start); s.err != nil {
 		return
 	}
-	if from, to, ok := r.match(s.text[start:end]); ok {
+	from, to, ok := r.match(s.text[start:end])
+	for ok && r.before > 0 && start+to <= at { // that of the keyword before
+		start += to
+		from, to, ok = r.match(s.text[start:end])
+	}
+	if ok {
 		s.add(start+from, start+to, r.kind)
 		s.passed(r, start+to)
 	} else if r.contextual && bytes.Contains(s.text[start:end], []byte("\\\n")) {

@@ -5,6 +5,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -125,11 +126,8 @@ func (m *Marker) mark(kind string, secret []byte) string {
 	return markBegins + kind + ":" + hex.EncodeToString(sum.Sum(nil)[:3]) + "›"
 }
 
-// binaryStart is how much of a file is searched for a NUL byte, which no text has.
-const binaryStart = 8 << 10
-
 // Redact returns the text with marks in place of its secrets: the very same slice if it has
-// none, or if it is no text. It has as many lines as before.
+// none. It has as many lines as before.
 func (m *Marker) Redact(text []byte) []byte {
 	out, _ := m.RedactWithin(text, nil) // nothing is charged
 	return out
@@ -137,11 +135,15 @@ func (m *Marker) Redact(text []byte) []byte {
 
 // RedactWithin is Redact that is charged. With an error, which is that of spend, there is no text.
 func (m *Marker) RedactWithin(text []byte, spend Spend) ([]byte, error) {
-	if m == nil || isBinary(text) {
+	if m == nil {
 		return text, nil
 	}
 	if len(text) <= chunkSize {
-		return m.chunk(text, spend)
+		found, err := find(text, m.strict, spend)
+		if err != nil {
+			return nil, err
+		}
+		return m.marked(text, found), nil
 	}
 	out, err := io.ReadAll(m.Reader(bytes.NewReader(text), spend))
 	if err != nil {
@@ -150,45 +152,61 @@ func (m *Marker) RedactWithin(text []byte, spend Spend) ([]byte, error) {
 	return out, nil
 }
 
-func isBinary(text []byte) bool { return bytes.IndexByte(text[:min(len(text), binaryStart)], 0) >= 0 }
-
-// chunkSize is how much of a large text is searched at once, in bytes.
-const chunkSize = 256 << 10
-
-// chunkOf returns how many bytes of a text are searched at once: whole lines, and no part of a
-// private key, unless one is longer than all of it.
-func chunkOf(text []byte) int {
-	if len(text) <= chunkSize {
-		return len(text)
-	}
-	part := text[:chunkSize]
-	if begins := bytes.LastIndex(part, []byte("-----BEGIN ")); begins > 0 && begins > bytes.LastIndex(part, keyEnds) {
-		part = part[:begins]
-	}
-	for end := len(part); end > 0; {
-		if end = bytes.LastIndexByte(part[:end], '\n'); end > 0 && part[end-1] != '\\' {
-			return end + 1
-		}
-	}
-	return len(part)
-}
-
-// chunk redacts a text that is searched at once.
-func (m *Marker) chunk(text []byte, spend Spend) ([]byte, error) {
-	found, err := find(text, m.strict, spend)
-	if err != nil {
-		return nil, err
-	}
+// marked returns a text with marks in place of what was found in it.
+func (m *Marker) marked(text []byte, found []Span) []byte {
 	if len(found) == 0 {
-		return text, nil
+		return text
 	}
 	var out []byte
 	at := 0
 	for _, s := range found {
-		out = append(append(out, text[at:s.Start]...), m.mark(s.Kind, text[s.Start:s.End])...)
+		out = append(append(out, text[at:s.Start]...), m.mark(s.Kind, s.secret)...)
 		at = s.End
 	}
-	return append(out, text[at:]...), nil
+	return append(out, text[at:]...)
+}
+
+// Sizes of the pieces in which a large text is searched, in bytes.
+const (
+	chunkSize = 256 << 10
+	// lookBehind and lookAhead are what of a long line is searched with a piece of it: the name before a value, and
+	// the rest of a token that begins in the piece.
+	lookBehind = 2 * longestValue
+	lookAhead  = longestToken + longestValue
+	// longestProperties is how far properties are searched at once.
+	longestProperties = 1 << 20
+)
+
+// wanted returns how many bytes of a text are to be there before its first piece is searched.
+func wanted(text []byte) int {
+	if end, isOpen := propertiesEnd(text); isOpen && len(text) < longestProperties {
+		return longestProperties
+	} else if end < longestProperties {
+		return max(chunkSize, end) + lookAhead
+	}
+	return chunkSize + lookAhead
+}
+
+// chunkOf returns how many bytes of a text are searched at once: whole lines, and no part of a
+// private key or of properties, unless one is longer than all of it. It is not whole for a part of a line.
+func chunkOf(text []byte) (size int, whole bool) {
+	size = chunkSize
+	if end, isOpen := propertiesEnd(text); !isOpen && end < longestProperties {
+		size = max(size, end)
+	}
+	if len(text) <= size {
+		return len(text), true
+	}
+	part := text[:size]
+	if begins := bytes.LastIndex(part, []byte("-----BEGIN ")); begins > 0 && begins > bytes.LastIndex(part, keyEnds[0]) {
+		part = part[:begins]
+	}
+	for end := len(part); end > 0; {
+		if end = bytes.LastIndexByte(part[:end], '\n'); end > 0 && part[end-1] != '\\' {
+			return end + 1, true
+		}
+	}
+	return len(part), false
 }
 
 // firstRead is how much of a file is read first, in bytes: all of most notes.
@@ -203,41 +221,85 @@ type redacting struct {
 	m        *Marker
 	spend    Spend
 	from     io.Reader
-	raw      []byte // not yet redacted
+	behind   int    // how many bytes of raw are shown: the end of a piece of the same line
+	raw      []byte // not yet shown
 	shown    []byte // not yet read
-	binary   bool
-	begun    bool
 	finished error
 }
 
 func (r *redacting) Read(into []byte) (int, error) {
 	for len(r.shown) == 0 {
-		for len(r.raw) <= chunkSize && r.finished == nil {
+		for r.finished == nil && len(r.raw)-r.behind <= wanted(r.raw[r.behind:]) {
 			if len(r.raw) == cap(r.raw) {
 				r.raw = slices.Grow(r.raw, max(firstRead, len(r.raw)))
 			}
 			n, err := r.from.Read(r.raw[len(r.raw):cap(r.raw)])
 			r.raw, r.finished = r.raw[:len(r.raw)+n], err
 		}
-		if len(r.raw) == 0 {
+		if len(r.raw) == r.behind {
 			return 0, r.finished
 		}
-		if !r.begun {
-			r.begun, r.binary = true, isBinary(r.raw)
+		if err := r.next(); err != nil {
+			r.raw, r.behind, r.finished = nil, 0, err
+			return 0, err
 		}
-		n := chunkOf(r.raw)
-		if r.shown = r.raw[:n:n]; !r.binary {
-			var err error
-			if r.shown, err = r.m.chunk(r.shown, r.spend); err != nil {
-				r.raw, r.finished = nil, err
-				return 0, err
-			}
-		}
-		r.raw = slices.Clone(r.raw[n:])
 	}
 	n := copy(into, r.shown)
 	r.shown = r.shown[n:]
 	return n, nil
+}
+
+// next redacts the next piece of the text.
+func (r *redacting) next() error {
+	size, whole := chunkOf(r.raw[r.behind:])
+	end := r.behind + size
+	window := r.raw[:end:end]
+	if !whole {
+		window = r.raw[:min(len(r.raw), end+lookAhead)]
+	}
+	found, err := find(window, r.m.strict, r.spend)
+	if err != nil {
+		return err
+	}
+	if !whole {
+		end = cutBefore(window, found, r.behind, end)
+	}
+	var within []Span
+	for _, f := range found {
+		if start := max(f.Start, r.behind); start < min(f.End, end) { // all of it, but for one that is longer than what is searched
+			within = append(within, Span{start - r.behind, min(f.End, end) - r.behind, f.Kind, f.secret})
+		}
+	}
+	r.shown = r.m.marked(r.raw[r.behind:end:end], within)
+	keep := end
+	if !whole {
+		keep = max(0, end-lookBehind)
+	}
+	r.behind = end - keep
+	r.raw = slices.Clone(r.raw[keep:])
+	return nil
+}
+
+// cutBefore returns where a long line is divided, near a place: neither in a secret nor in an escape or a mark. It is
+// behind start.
+func cutBefore(window []byte, found []Span, start, near int) int {
+	const longestMark = len(markBegins) + 64 + len(":000000›")
+	cut := near
+	if at := bytes.LastIndexByte(window[start:cut], '\\'); at >= 0 && cut-start-at < len(`\ud800\udc00`) {
+		cut = start + at
+	}
+	if at := bytes.LastIndex(window[max(start, cut-longestMark):cut], []byte("‹")); at >= 0 {
+		cut = max(start, cut-longestMark) + at
+	}
+	for _, f := range found {
+		if f.Start < cut && cut < f.End {
+			cut = f.Start
+		}
+	}
+	if cut <= start { // a secret that is longer than the piece
+		return near
+	}
+	return cut
 }
 
 // UnknownMark says that a text has a mark of a secret that none of the notes of a change has.
@@ -249,53 +311,125 @@ func (e *UnknownMark) Error() string { return e.Mark + " is the mark of a secret
 // time.
 var ErrExposed = errors.New("a secret would no longer be recognized, and so be shown")
 
+// secret is what a mark stands for, in the spellings that it has in texts.
+type secret struct {
+	value     []byte   // as decoders make it
+	spellings [][]byte // each once
+	places    [][]int  // by text: which spelling each has, in the order of its places
+	ambiguous bool     // another secret has the same mark
+}
+
+// spelled notes that a text has the secret once more.
+func (s *secret) spelled(text int, as []byte) {
+	n := slices.IndexFunc(s.spellings, func(known []byte) bool { return bytes.Equal(known, as) })
+	if n < 0 {
+		n = len(s.spellings)
+		s.spellings = append(s.spellings, bytes.Clone(as))
+	}
+	s.places[text] = append(s.places[text], n)
+}
+
+// spelling returns how the secret is to be written at the n-th of some places in a text: as it is at that place of a
+// text with as many of them.
+func (s *secret) spelling(n, places int) []byte {
+	if len(s.spellings) == 1 {
+		return s.spellings[0]
+	}
+	for _, as := range s.places {
+		if len(as) == places {
+			return s.spellings[as[n]]
+		}
+	}
+	return s.value
+}
+
+// secretsOf returns the secrets of some texts by their marks.
+func (m *Marker) secretsOf(texts [][]byte, spend Spend) (map[string]*secret, error) {
+	secrets := map[string]*secret{}
+	for i, text := range texts {
+		found, err := find(text, m.strict, spend)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range found {
+			mark := m.mark(f.Kind, f.secret)
+			known := secrets[mark]
+			if known == nil {
+				known = &secret{value: bytes.Clone(f.secret), places: make([][]int, len(texts))}
+				secrets[mark] = known
+			}
+			known.ambiguous = known.ambiguous || !bytes.Equal(known.value, f.secret)
+			known.spelled(i, text[f.Start:f.End])
+		}
+	}
+	return secrets, nil
+}
+
+// spellers write a secret into a text, at the n-th of some places. The first that keeps it recognizable is taken: as
+// it was, as what it means, and as a part of a string in quotes.
+var spellers = []func(s *secret, n, places int) []byte{
+	(*secret).spelling,
+	func(s *secret, _, _ int) []byte { return s.value },
+	func(s *secret, _, _ int) []byte { return inQuotes(s.value) },
+}
+
+// inQuotes writes a text as a part of a string in double quotes, of JSON and of YAML.
+func inQuotes(text []byte) []byte {
+	quoted, err := json.Marshal(string(text))
+	if err != nil {
+		return text
+	}
+	return quoted[1 : len(quoted)-1]
+}
+
 // Restore returns a function that puts the secrets of the texts in place of their marks. A mark
 // that one of the texts has itself stays as it is; for any other one the error is an
 // [*UnknownMark], as for a mark that two secrets have. It is [ErrExposed] where redacting the
 // result does not bring the marks back, such as for a password without its name, or that of spend.
 func (m *Marker) Restore(spend Spend, from ...[]byte) func(text []byte) ([]byte, error) {
-	known := sync.OnceValues(func() (map[string][]byte, error) {
-		secrets := map[string][]byte{}
-		for _, raw := range from {
-			found, err := find(raw, m.strict, spend)
-			if err != nil {
-				return nil, err
-			}
-			for _, s := range found {
-				secret := raw[s.Start:s.End]
-				mark := m.mark(s.Kind, secret)
-				if other, ok := secrets[mark]; ok && !bytes.Equal(other, secret) {
-					secret = nil
-				}
-				secrets[mark] = secret
-			}
-		}
-		return secrets, nil
-	})
+	known := sync.OnceValues(func() (map[string]*secret, error) { return m.secretsOf(from, spend) })
 	return func(text []byte) ([]byte, error) {
 		if m == nil || !HasMark(text) {
 			return text, nil
 		}
-		secrets, failed := known()
-		if failed != nil {
-			return nil, failed
+		secrets, err := known()
+		if err != nil {
+			return nil, err
 		}
-		restored := markPattern().ReplaceAllFunc(text, func(mark []byte) []byte {
-			if secret := secrets[string(mark)]; secret != nil {
-				return secret
-			}
-			if !slices.ContainsFunc(from, func(raw []byte) bool { return bytes.Contains(raw, mark) }) {
-				failed = &UnknownMark{string(mark)}
-			}
-			return mark
-		})
-		if failed == nil {
-			var again []byte
-			if again, failed = m.RedactWithin(restored, spend); failed == nil && !covers(again, text) {
-				failed = ErrExposed
+		places := map[string]int{}
+		for _, at := range Marks(text) {
+			mark := string(text[at[0]:at[1]])
+			places[mark]++
+			isKnown := secrets[mark] != nil && !secrets[mark].ambiguous
+			if !isKnown && !slices.ContainsFunc(from, func(raw []byte) bool { return bytes.Contains(raw, []byte(mark)) }) {
+				return nil, &UnknownMark{mark}
 			}
 		}
-		return restored, failed
+		var before []byte
+		for _, spell := range spellers {
+			done := map[string]int{}
+			restored := markPattern().ReplaceAllFunc(text, func(mark []byte) []byte {
+				known := secrets[string(mark)]
+				if known == nil || known.ambiguous {
+					return mark
+				}
+				n := done[string(mark)]
+				done[string(mark)]++
+				return spell(known, n, places[string(mark)])
+			})
+			if bytes.Equal(restored, before) {
+				continue
+			}
+			before = restored
+			again, err := m.RedactWithin(restored, spend)
+			if err != nil {
+				return nil, err
+			}
+			if covers(again, text) {
+				return restored, nil
+			}
+		}
+		return nil, ErrExposed
 	}
 }
 

@@ -10,7 +10,8 @@ import (
 
 // own are the rules for what gitleaks has no rule for that suits notes.
 var own = []rule{
-	{kind: "private-key", keywords: []string{"-----begin"}, by: (*scan).privateKey},
+	{kind: "private-key", keywords: []string{"-----begin", "---- begin"}, by: (*scan).privateKey},
+	{kind: "private-key", keywords: []string{"private-lines:"}, by: (*scan).puttyKey},
 	{kind: "password-in-url", keywords: []string{"://"}, by: (*scan).userinfo},
 	{kind: "authorization", keywords: []string{"bearer ", "basic "}, by: (*scan).authorization},
 	{kind: "password", keywords: []string{"password", "passwd", "passphrase", "passwort", "kennwort", "pwd", "passcode"}, by: (*scan).password},
@@ -32,11 +33,6 @@ func allRules() (all []*rule) {
 }
 
 var (
-	keyBegins = lazily(`^(?i)-----BEGIN[ A-Z0-9_-]{0,100}PRIVATE KEY(?: BLOCK)?-----`)
-	// keyLine is a line of a key.
-	keyLine = lazily(`(?m)^[ \t>]*[A-Za-z0-9+/=\\]+\r?$`)
-	keyEnds = []byte("-----END")
-
 	userinfo = lazily("^://[^\\s/@:'\"<>()|\\\\^`\\[\\]{}]{0,100}:([^\\s/@'\"<>()|\\\\^`\\[\\]]{3,200})@[A-Za-z0-9.\\[-]")
 
 	// assigned is the rest of a name after a keyword, what is between it and a value, and the value.
@@ -45,36 +41,6 @@ var (
 	// placeholder is what documentation has in place of a secret.
 	placeholder = lazily(`(?i)^(?:x+|\*+|\.+|-+|_+|#+|•+|\?+|pass(?:word|wd|phrase)?|pw|pwd|secret|token|key|user(?:name)?|true|false|null|none|nil|yes|no|required|optional|string|text|number|bool(?:ean)?|redacted|removed|hidden|unknown|todo|tbd|n/a|changeme|change[-_ ]?it|example.*|sample.*|dummy.*|test|foo|bar|baz|abc|xyz|123|s3cr3t|hunter2|p@ssw0rd|my[-_ ]?\w*|your[-_ ]?.*|some[-_ ]?\w*|the[-_ ]\w*|<.*|\$.*|\{.*|\[.*|%.*|‹.*|\(.*|@.*|!.*|~.*|/.*|https?:.*|\w+\(.*|.*\.\.\..*|.*…)$`)
 )
-
-// privateKey finds the lines of a private key, without the first and the last one. A key that has
-// no last line was cut off: it continues to the first line that cannot be a part of a key.
-func (s *scan) privateKey(at, _ int) {
-	head := keyBegins().Find(s.text[at:min(len(s.text), at+160)])
-	if head == nil || at < s.keysEnd {
-		return
-	}
-	start := at + len(head)
-	s.charge(min(len(s.text)-start, longestKey))
-	rest, end := s.text[start:min(len(s.text), start+longestKey)], -1
-	if start+len(rest) > s.noEnd {
-		if end = bytes.Index(rest, keyEnds); end < 0 {
-			s.noEnd = start + len(rest) - len(keyEnds)
-		}
-	}
-	isCut := end < 0
-	if isCut {
-		end = min(len(rest), longestCut)
-	}
-	for line := range bytes.Lines(rest[:end]) {
-		if bare := bytes.TrimRight(line, "\n"); keyLine().Match(bare) {
-			s.add(start, start+len(bare), "private-key")
-		} else if rest := bytes.Trim(bare, " \t\r>"); isCut && len(rest) > 0 && !bytes.Contains(rest, []byte(": ")) && !bytes.HasPrefix(rest, []byte("‹")) {
-			break // neither a header nor the mark of a line
-		}
-		start += len(line)
-	}
-	s.keysEnd = start
-}
 
 // userinfo finds the password in an address such as ftp://user:password@host.
 func (s *scan) userinfo(at, _ int) {
@@ -114,34 +80,205 @@ func (s *scan) authorization(at, _ int) {
 }
 
 // password finds the value of a property or line such as "password: …". In properties any
-// value counts, elsewhere only one that looks like a password.
+// value counts, as in a column of a table, and elsewhere one that looks like a password.
 func (s *scan) password(at, end int) {
-	from, to, ok := s.value(at, end)
-	if !ok {
+	if !s.isName(at) {
+		return
+	}
+	add := func(from, to int, value []byte) {
+		if len(value) >= 3 && !unset().Match(value) {
+			s.addAs(from, to, "password", value)
+		}
+	}
+	addString := func(from, to int, value []byte) {
+		if !isLabel(value) {
+			add(from, to, value)
+		}
+	}
+	if s.property(at, end, add) || s.member(at, end, addString) || s.column(at, end, add) {
+		return
+	}
+	from, to := s.value(end)
+	if from == to {
 		return
 	}
 	value := s.text[from:to]
-	isProperty := false // the place is in a line of the properties, at the start of a note
-	if bytes.HasPrefix(s.text, []byte("---\n")) || bytes.HasPrefix(s.text, []byte("---\r\n")) {
-		end := bytes.Index(s.text[3:], []byte("\n---"))
-		isProperty = end >= 0 && at < end+3
-	}
-	if (isProperty || len(value) >= 6 && len(value) <= 64 && isMixed(value) && !bytes.ContainsAny(value, " ") && entropyOf(value) >= 2.5 && !bytes.Contains(value, []byte("()"))) && !placeholder().Match(value) {
-		s.add(from, to, "password")
+	switch {
+	case placeholder().Match(value):
+	case isPassword(value):
+		s.addPieces(from, to, "password", isPassword)
+	case isPhrase(s.text[at:end]):
+		if words := phrase().Find(s.line(from, longestPassword)); words != nil && !spokenWords().Match(words) {
+			s.add(from, from+len(words), "password")
+		}
 	}
 }
+
+// addPieces adds a value. In a string of JSON it does not end at an escape such as \n: then it is the pieces that are
+// secrets by themselves, if the first one is.
+func (s *scan) addPieces(from, to int, kind string, isSecret func([]byte) bool) {
+	cuts := controlEscapes().FindAllIndex(s.text[from:to], -1)
+	if len(cuts) == 0 || !isSecret(s.text[from:from+cuts[0][0]]) {
+		s.add(from, to, kind)
+		return
+	}
+	start := from
+	for _, cut := range append(cuts, []int{to - from, to - from}) {
+		if end := from + cut[0]; isSecret(s.text[start:end]) {
+			s.add(start, end, kind)
+		}
+		start = from + cut[1]
+	}
+}
+
+// controlEscapes are escapes of ends of lines and tabs, in strings and in strings in strings.
+var controlEscapes = lazily(`\\+[nrt]`)
+
+// isPassword reports whether a value looks like a password.
+func isPassword(value []byte) bool {
+	hasLength := len(value) >= 6 && len(value) <= 64
+	return hasLength && isMixed(value) && !bytes.ContainsAny(value, " ") && entropyOf(value) >= 2.5 && !bytes.Contains(value, []byte("()"))
+}
+
+// isLabel reports whether a value is a text about passwords, as in the texts of a program.
+func isLabel(value []byte) bool { return passwordWord().Match(value) }
+
+// isPhrase reports whether a keyword says that the secret is several words.
+func isPhrase(keyword []byte) bool { return bytes.EqualFold(keyword, []byte("passphrase")) }
+
+var (
+	passwordWord = lazily(`(?i)passw|passphrase|kennwort|passcode`)
+	// phrase are words of a passphrase, up to the end of a line. Words that are frequent in sentences are in none.
+	phrase      = lazily("^[\"'`*_]{0,3}[a-z]{3,}(?:[ -][a-z]{3,}){3,23}(?:[\"'`*_.]{0,3}\\s*$)")
+	spokenWords = lazily(`\b(?:the|and|for|with|that|this|which|used|your|our|from|are|was|has|have|not|must|should|can|will|words)\b`)
+	// unset is a value of a property that is no secret although its name is that of one.
+	unset = lazily(`(?i)^(?:x+|\*+|\.+|-+|_+|•+|\?+|…|pass(?:word|wd|phrase)?|passwort|kennwort|pwd|secret|token|key|true|false|null|none|nil|yes|no|required|optional|string|text|number|boolean|redacted|removed|hidden|unknown|todo|tbd|n/a|changeme|change[-_ ]?(?:me|it)|(?:my|your|some|the)[-_ ](?:password|passphrase|secret|token|key)(?:[-_ ]here)?|<[^<>]*>|\$\w+|\$\{[^}]*\}|\$\([^)]*\)|\$\{\{.*\}\}|\{\{.*\}\}|\{%.*%\}|%\w+%|!?\[\[[^\]]*\]\]|‹.*)$`)
+)
 
 // named finds a long random value of a name such as "client_secret" or
 // "API key".
 func (s *scan) named(at, end int) {
-	from, to, ok := s.value(at, end)
-	if !ok {
+	if !s.isName(at) {
 		return
 	}
-	value := s.text[from:to]
-	if len(value) >= 16 && len(value) <= 200 && isMixed(value) && entropyOf(value) >= 3.5 && !bytes.ContainsAny(value, " ()[]{}<>,;") && !isHashOrName(value) && !placeholder().Match(value) {
-		s.add(from, to, "secret")
+	add := func(from, to int, value []byte) {
+		if isRandom(value) {
+			s.addAs(from, to, "secret", value)
+		}
 	}
+	if s.property(at, end, add) || s.member(at, end, add) || s.column(at, end, add) {
+		return
+	}
+	if from, to := s.value(end); from < to && isRandom(s.text[from:to]) {
+		s.addPieces(from, to, "secret", isRandom)
+	}
+}
+
+// isRandom reports whether a value looks like a key or a token.
+func isRandom(value []byte) bool {
+	hasLength := len(value) >= 16 && len(value) <= 200
+	if !hasLength || !isMixed(value) || entropyOf(value) < 3.5 || bytes.ContainsAny(value, " ()[]{}<>,;") {
+		return false
+	}
+	return !isHashOrName(value) && !placeholder().Match(value)
+}
+
+// isName reports whether a keyword may begin a name, or a word in it.
+func (s *scan) isName(at int) bool {
+	if at == 0 || !isWord(s.text[at-1]) || s.text[at-1] == '_' {
+		return true
+	}
+	isCapital := 'A' <= s.text[at] && s.text[at] <= 'Z'
+	return isCapital && 'a' <= s.text[at-1] && s.text[at-1] <= 'z' // as in dbPassword
+}
+
+// memberRest is the rest of the key of a member of JSON after a keyword, up to its value: a string or a list.
+var memberRest = lazily(`^[\w-]{0,40}"\s{0,20}:\s{0,20}["\[]`)
+
+// member calls each with the strings of the value of the member of JSON whose key has a keyword from at to end. It is
+// false if there is no such key.
+func (s *scan) member(at, end int, each func(from, to int, value []byte)) bool {
+	for at > 0 && (isWord(s.text[at-1]) || s.text[at-1] == '-') {
+		at--
+	}
+	if at == 0 || s.text[at-1] != '"' || keyAbout().Match(s.text[end:min(len(s.text), end+40)]) {
+		return false
+	}
+	piece := s.text[end:min(len(s.text), end+longestValue)]
+	rest := memberRest().Find(piece)
+	if rest == nil {
+		return false
+	}
+	s.charge(len(piece))
+	r := properties{scan: s, end: end + len(piece), each: each, flow: true}
+	r.value(end+len(rest)-1, 0)
+	return true
+}
+
+// headingCell is a cell of a table that has nothing but the name of a secret.
+var headingCell = lazily("(?i)^[\\s*_`]*(?:[\\w.-]+ ){0,2}[\\w.-]*(?:password|passwd|passphrase|passwort|kennwort|pwd|passcode|secret|token|api[ _-]?key|access[ _-]?key|private_key|auth_key|credential)s?[\\s*_`]*$")
+
+// column calls each with the cells below the heading of a table that has a keyword from at to end. It is false if
+// there is no such heading.
+func (s *scan) column(at, end int, each func(from, to int, value []byte)) bool {
+	start := bytes.LastIndexByte(s.text[:at], '\n') + 1
+	if at-start > longestValue {
+		return false
+	}
+	line, next := lineAt(s.text, start)
+	if bytes.IndexByte(line, '|') < 0 || next >= len(s.text) {
+		return false
+	}
+	rule, next := lineAt(s.text, next)
+	if !isRuleOfTable(rule) {
+		return false
+	}
+	s.charge(len(line) + len(rule))
+	number := -1
+	for i, cell := range cellsOf(line) {
+		if start+cell[0] <= at && end <= start+cell[1] && headingCell().Match(line[cell[0]:cell[1]]) {
+			number = i
+		}
+	}
+	for number >= 0 && next < len(s.text) && s.err == nil {
+		from := next
+		line, next = lineAt(s.text, from)
+		cells := cellsOf(line)
+		if bytes.IndexByte(line, '|') < 0 {
+			break
+		}
+		s.charge(len(line))
+		if number < len(cells) {
+			cell := cells[number]
+			value := bytes.Trim(line[cell[0]:cell[1]], " \t*`\"'")
+			if len(value) > 0 {
+				at := from + cell[0] + bytes.Index(line[cell[0]:cell[1]], value)
+				each(at, at+len(value), value)
+			}
+		}
+	}
+	return number >= 0
+}
+
+// isRuleOfTable reports whether a line is the one below the headings of a table.
+func isRuleOfTable(line []byte) bool {
+	return bytes.IndexByte(line, '-') >= 0 && len(bytes.Trim(line, "|-: \t>")) == 0
+}
+
+// cellsOf returns where the cells of a row of a table begin and end. The first is in front of the first bar, unless
+// the row begins with it.
+func cellsOf(line []byte) (cells [][2]int) {
+	from := len(line) - len(bytes.TrimLeft(line, " \t>"))
+	if from < len(line) && line[from] == '|' {
+		from++
+	}
+	for i := from; i <= len(line); i++ {
+		if i == len(line) || line[i] == '|' && line[i-1] != '\\' {
+			cells = append(cells, [2]int{from, i})
+			from = i + 1
+		}
+	}
+	return cells
 }
 
 // line returns the rest of a line from the place at, up to most bytes of it, which are charged.
@@ -154,30 +291,32 @@ func (s *scan) line(at, most int) []byte {
 	return line
 }
 
-// value returns the value that is assigned to the name that has a keyword from the place at to the place end.
-func (s *scan) value(at, end int) (from, to int, ok bool) {
-	if before := s.text[:at]; at > 0 && isWord(before[at-1]) && before[at-1] != '_' {
-		return 0, 0, false
-	}
+// value returns the value that is assigned to a name with a keyword that ends at a place. It is empty if there is none.
+func (s *scan) value(end int) (from, to int) {
 	line := s.line(end, longestValue)
 	if !mayAssign(line) {
-		return 0, 0, false
+		return 0, 0
 	}
 	m := assigned().FindSubmatchIndex(line)
 	if m == nil {
-		return 0, 0, false
+		return 0, 0
 	}
 	from, to = longest(m[2:])
-	if from, to = end+from, end+to; to-from > longestPassword {
+	from += end
+	to += end
+	if to-from > longestPassword {
 		if m[8] < 0 { // in quotes
-			return 0, 0, false
+			return 0, 0
 		}
 		to = from + longestPassword
 	}
 	for to > from && strings.IndexByte(".,;:|*)", s.text[to-1]) >= 0 {
 		to--
 	}
-	return from, to, to-from >= 3
+	if to-from < 3 {
+		return 0, 0
+	}
+	return from, to
 }
 
 // mayAssign is a fast test for assigned: it is false only where that cannot match.

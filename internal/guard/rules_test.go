@@ -57,6 +57,8 @@ func convert(s source) (row string, err error) {
 	pattern = strings.ReplaceAll(pattern, "(?:[\\x60'\"\\s;]|\\\\[nr]|$|\\b)", `(?:[^\w-]|$)`)
 	pattern = strings.ReplaceAll(pattern, `(?:[ \t\w.-]{0,20})[\s'"]{0,3}`, "(?:[ \\t\\w.-]{0,20})[\\s'\"\\x60*_\\\\]{0,5}")
 	pattern = strings.ReplaceAll(pattern, `(?:=|>|:{1,3}=|\|\||:|=>|\?=|,)[\x60'"\s=]{0,5}`, "(?:=|>|:{1,3}=|\\|{1,2}|:{1,2}|=>|\\?=|,)[\\x60'\"\\s=*_\\\\]{0,6}")
+	pattern = strings.ReplaceAll(pattern, "(?:^|[\\\\'\"\\x60\\s>=:(,)])", `(?:^|[^\w~.-])`)
+	pattern = strings.ReplaceAll(pattern, "(?:$|[\\\\'\"\\x60\\s<),])", `(?:$|[^\w~.-])`)
 	kw := s.Keywords
 	if own := otherKeywords[s.ID]; own != nil {
 		kw = own
@@ -86,7 +88,9 @@ func convert(s source) (row string, err error) {
 	most := longestOf(parsed)
 	var allow []string
 	for _, a := range s.Allowlists {
-		allow = append(allow, a.Regexes...)
+		for _, re := range a.Regexes {
+			allow = append(allow, "^(?:"+re+")") // not in the middle of a secret
+		}
 	}
 	if _, err := syntax.Parse(strings.Join(allow, "|"), syntax.Perl); err != nil {
 		return "", err

@@ -112,14 +112,34 @@ func secretFiles(r *rand.Rand) (files map[string]string, tokens []string) {
 		return tokens[len(tokens)-1]
 	}
 	shared := token()
+	key := token()[4:] + token()[4:]
+	escaped := func() string { return `\u0067` + token()[1:] }
 	return map[string]string{
+		"Escaped.md": "---\ntitle: \"Escaped\\n" + token() + "\"\nother: \"\\x67" + token()[1:] + "\"\nlist: [\"x\\t" + token() + "\", plain]\npassphrase: >-\n  " + token()[4:20] + " horse\n  " + token()[4:20] + "\n---\n# Escaped [x](" + escaped() + ")\n" +
+			"```json\n{\"a\": \"b\\n" + token() + "\", \"c\": \"" + escaped() + "\", \"password\": \"\\\"" + token()[4:20] + " horse\"}\n```\n- [ ] task [y](a%67" + token()[1:] + ")\n\n| who | password |\n|---|---|\n| bob | " + token()[4:24] + " horse |\n",
+		"Cards.canvas": `{"nodes":[{"id":"a","type":"text","text":"# Cards\n` + token() + `\n- [ ] do \"` + token() + `\" it","x":0,"y":0,"width":10,"height":10},` +
+			`{"id":"b","type":"text","text":"-----BEGIN PRIVATE KEY-----\n` + key + `\n-----END PRIVATE KEY-----\n","x":0,"y":50,"width":10,"height":10},` +
+			`{"id":"c","type":"link","url":"https:\/\/bob:` + token()[4:20] + `@host.test\/x","x":0,"y":90,"width":10,"height":10},{"id":"d","type":"group","label":"g\t` + escaped() + `","x":0,"y":130,"width":10,"height":10}],"edges":[{"id":"e","fromNode":"a","toNode":"b","label":"\n` + token() + `"}]}`,
+		"config.json": "{\"a\":\"x\\n" + token() + "\",\"b\":\"" + escaped() + "\"}\n", "Wide.md": wide("# Wide\n" + token() + "\n"), "NUL.md": "\x00# NUL\n" + token() + "\n",
 		"A.md":                "---\ntitle: Keys\napi: " + token() + "\nlist:\n  - " + token() + "\n  - plain\npassword: Zk7pQ2mVx\n---\n# Keys " + token() + "\nThe token " + shared + " opens the door.\n\n- [ ] rotate " + token() + " 📅 2026-11-25\n- [x] done\n\n## Part\n| name | value |\n|---|---|\n| key | " + token() + " |\n\n```\nexport A=" + token() + "\n```\nSee [[B|" + token() + "]] and `" + token() + "` ^block\n",
 		"B.md":                "# B\npostgres://app:Zk7pQ2mVx@db.local/x\n-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEAx3Fq7Zk1l2m3n4o5\np6q7r8s9tUvWxYz0a1b2c3d4\n-----END RSA PRIVATE KEY-----\n" + shared + "\n[[A]] end\n",
 		"Daily/2026-11-21.md": "today " + token() + "\n- [ ] call\n", "Templates/Form.md": "form {{date}}\n", "C.md": "no secret, [[A#Part]] and ![[B]]\n",
 		"Board.canvas": `{"nodes":[{"id":"a","type":"text","text":"card ` + token() + `","x":0,"y":0,"width":10,"height":10}],"edges":[]}` + "\n",
 		"All.base":     "views:\n  - type: table\n    name: Keys\n    filters: title == \"Keys\"\n    order: [file.name, api, list]\n", "words.txt": "text " + token() + "\n",
+
 		".obsidian/daily-notes.json": `{"folder":"Daily"}`, ".obsidian/templates.json": `{"folder":"Templates"}`, ".obsidian/app.json": `{"alwaysUpdateLinks":true}`,
 	}, tokens
+}
+
+// wide returns a text in UTF-16.
+func wide(text string) string {
+	var out strings.Builder
+	for _, c := range []byte("\xff\xfe" + text) {
+		if out.WriteByte(c); c < 0x80 {
+			out.WriteByte(0)
+		}
+	}
+	return out.String()
 }
 
 // TestReadsDoNotTellSecrets runs every reading command on every file, in every form, and
@@ -133,6 +153,7 @@ func TestReadsDoNotTellSecrets(t *testing.T) {
 		calls++
 		out := w.do(args...)
 		for _, token := range tokens {
+			out := strings.ReplaceAll(out, "\x00", "")
 			require.That(t, !strings.Contains(out, token[4:16]), "%q tells %s: %s", args, token, out)
 		}
 	}
@@ -149,11 +170,11 @@ func TestReadsDoNotTellSecrets(t *testing.T) {
 					forms = append(forms, "format="+choice)
 				}
 			case p.Name == "path":
-				given["path"] = []string{"A.md", "B.md", "Board.canvas", "All.base", "words.txt"}
+				given["path"] = []string{"A.md", "B.md", "Board.canvas", "All.base", "words.txt", "Escaped.md", "Cards.canvas", "config.json", "Wide.md", "NUL.md"}
 			case p.Name == "query":
 				given["query"] = []string{"token", "Keys", tokens[0], tokens[1][:12], "/ghp_[A-Z]/", "MIIE"}
 			case p.Required || p.Name == "name" || p.Name == "heading" || p.Name == "where":
-				given[p.Name] = map[string][]string{"name": {"api", "list", "password", "Form", "A"}, "heading": {"Part", "Keys"}, "expr": {"api", "list", "file.links"}, "where": {`api.contains("ghp")`, "api", "rank > 1"}, "from": {"2026-11-20"}, "version": {"1"}, "ref": {"A.md:12"}, "period": {"day"}}[p.Name]
+				given[p.Name] = map[string][]string{"name": {"api", "list", "password", "Form", "A", "title", "other", "passphrase"}, "heading": {"Part", "Keys"}, "expr": {"api", "list", "file.links", "title + passphrase"}, "where": {`api.contains("ghp")`, "api", "rank > 1"}, "from": {"2026-11-20"}, "version": {"1"}, "ref": {"A.md:12"}, "period": {"day"}}[p.Name]
 			}
 		}
 		combinations := [][]string{{row.Name}}

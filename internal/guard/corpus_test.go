@@ -1,0 +1,401 @@
+package guard
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"unicode/utf16"
+
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/long"
+	"github.com/vaultwicket/vaultwicket/tests/require"
+)
+
+// place puts a line with a secret into a text, in the spelling of a decoder.
+type place struct {
+	put    func(line string) string
+	decode func(text string) (string, error) // nil for a text that is shown as it is
+}
+
+func quotedJSON(text string) string {
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	_ = encoder.Encode(text) // a string
+	return strings.TrimSpace(out.String())
+}
+
+// canvasOf returns a canvas with a card, whose text is a string of JSON, with its quotes.
+func canvasOf(quoted string) string {
+	return `{"nodes":[{"id":"a","type":"text","x":0,"y":0,"width":10,"height":10,"text":` + quoted + `}],"edges":[]}`
+}
+
+// cardOf returns the text of the card of a canvas.
+func cardOf(text string) (string, error) {
+	var canvas struct{ Nodes []struct{ Text string } }
+	if err := json.Unmarshal([]byte(text), &canvas); err != nil {
+		return "", err
+	}
+	return canvas.Nodes[0].Text, nil
+}
+
+// everyRune spells the characters of a line by their numbers, those that which selects.
+func everyRune(line, form string, which func(i int) bool) string {
+	var out strings.Builder
+	for i, r := range line {
+		if which(i) && r < 128 {
+			fmt.Fprintf(&out, form, r)
+			continue
+		}
+		out.WriteString(strings.Trim(quotedJSON(string(r)), `"`))
+	}
+	return out.String()
+}
+
+func inUTF16(text string, order binary.AppendByteOrder) string {
+	out := order.AppendUint16(nil, 0xfeff)
+	for _, unit := range utf16.Encode([]rune(text)) {
+		out = order.AppendUint16(out, unit)
+	}
+	return string(out)
+}
+
+// places are where a secret is, and how it is spelled there.
+func places() map[string]place {
+	unquote := func(text string) (string, error) {
+		var inner string
+		err := json.Unmarshal([]byte(text), &inner)
+		return inner, err
+	}
+	withoutNULs := func(text string) (string, error) { return strings.ReplaceAll(text, "\x00", ""), nil }
+	all := map[string]place{
+		"card":                  {func(line string) string { return canvasOf(quotedJSON("above\n" + line + "\nbelow")) }, cardOf},
+		"card, after a tab":     {func(line string) string { return canvasOf(quotedJSON("above\t" + line)) }, cardOf},
+		"card, in quotes":       {func(line string) string { return canvasOf(quotedJSON(`he said "` + line + `" then`)) }, cardOf},
+		"card, after CRLF":      {func(line string) string { return canvasOf(quotedJSON("above\r\n" + line + "\r\n")) }, cardOf},
+		"card, slashes escaped": {func(line string) string { return canvasOf(strings.ReplaceAll(quotedJSON("x\n"+line), "/", `\/`)) }, cardOf},
+		"card, first character": {func(line string) string {
+			return canvasOf(`"` + everyRune(line, `\u%04x`, func(i int) bool { return i == 0 }) + `"`)
+		}, cardOf},
+		"card, all by numbers": {func(line string) string {
+			return canvasOf(`"` + everyRune(line, `\u%04X`, func(int) bool { return true }) + `"`)
+		}, cardOf},
+		"card, every third": {func(line string) string {
+			return canvasOf(`"` + everyRune(line, `\u%04x`, func(i int) bool { return i%3 == 0 }) + `"`)
+		}, cardOf},
+		"card, the same line as JSON": {func(line string) string { return canvasOf(quotedJSON("```json\n" + quotedJSON("a\n"+line+"\nb") + "\n```")) }, func(text string) (string, error) {
+			card, err := cardOf(text)
+			if err != nil {
+				return "", err
+			}
+			return unquote(strings.Split(card, "\n")[1])
+		}},
+		"three strings in each other": {func(line string) string { return quotedJSON(quotedJSON(quotedJSON("a\n" + line + "\n"))) }, func(text string) (string, error) {
+			var err error
+			for range 3 {
+				if text, err = unquote(text); err != nil {
+					break
+				}
+			}
+			return text, err
+		}},
+		"block of JSON":        {func(line string) string { return "text\n```json\n{\"note\": " + quotedJSON("a\n"+line+"\nb") + "}\n```\n" }, nil},
+		"quoted property":      {func(line string) string { return "---\ntitle: " + quotedJSON("a\n"+line) + "\n---\ntext\n" }, nil},
+		"property, by numbers": {func(line string) string { return "---\ntitle: \"" + everyRune(line, `\x%02x`, func(i int) bool { return i%2 == 0 }) + "\"\n---\n" }, nil},
+		"property, in a list":  {func(line string) string { return "---\ntitles:\n  - x\n  - " + quotedJSON("\t"+line) + "\n---\n" }, nil},
+		"property, as a block": {func(line string) string { return "---\ntitle: |-\n  first\n  " + line + "\n---\n" }, nil},
+		"property, folded":     {func(line string) string { return "---\ntitle: >-\n  first\n  " + line + "\n---\n" }, nil},
+		"property, brackets":   {func(line string) string { return "---\ntitle: [x, " + quotedJSON(line) + ", y]\n---\n" }, nil},
+		"property, anchor":     {func(line string) string { return "---\ntitle: &a !!str " + quotedJSON(line) + "\nother: *a\n---\n" }, nil},
+		"UTF-16LE":             {func(line string) string { return inUTF16("a\n"+line+"\nb\n", binary.LittleEndian) }, withoutNULs},
+		"UTF-16BE":             {func(line string) string { return inUTF16("a\n"+line+"\nb\n", binary.BigEndian) }, withoutNULs},
+		"NUL in front":         {func(line string) string { return "\x00\n" + line + "\n" }, nil},
+		"NULs between":         {func(line string) string { return "a\n" + strings.Join(strings.Split(line, ""), "\x00") + "\n" }, withoutNULs},
+		"percent":              {func(line string) string { return "[x](https://example.org/" + strings.ReplaceAll(url.QueryEscape(line), "+", "%20") + ")\n" }, url.PathUnescape},
+		"Markdown escapes":     {func(line string) string { return strings.NewReplacer("_", `\_`, "*", `\*`, "-", `\-`).Replace(line) + "\n" }, func(text string) (string, error) { return strings.ReplaceAll(text, `\`, ""), nil }},
+		"heading":              {func(line string) string { return "# " + line + "\n" }, nil},
+		"item":                 {func(line string) string { return "- " + line + "\n" }, nil},
+		"task":                 {func(line string) string { return "- [ ] " + line + " 📅 2026-11-25\n" }, nil},
+		"quote":                {func(line string) string { return "> [!note] x\n> " + line + "\n" }, nil},
+		"footnote":             {func(line string) string { return "[^1]: " + line + "\n" }, nil},
+		"code":                 {func(line string) string { return "```\n" + line + "\n```\n" }, nil},
+		"code span":            {func(line string) string { return "see `" + line + "`, it\n" }, nil},
+		"comment":              {func(line string) string { return "<!-- " + line + " -->\n%% " + line + " %%\n" }, nil},
+		"bold":                 {func(line string) string { return "**" + line + "**\n" }, nil},
+		"alias":                {func(line string) string { return "[[B|" + line + "]]\n" }, nil},
+		"cell":                 {func(line string) string { return "| a | b |\n|---|---|\n| x | " + line + " |\n" }, nil},
+		"attribute":            {func(line string) string { return "<span title=\"" + line + "\">x</span>\n" }, nil},
+		"CRLF":                 {func(line string) string { return "a\r\n" + line + "\r\nb\r\n" }, nil},
+		"byte order mark":      {func(line string) string { return "\ufeff" + line + "\n" }, nil},
+		"the end":              {func(line string) string { return "text\n" + line }, nil},
+		"base64":               {func(line string) string { return "data " + base64.StdEncoding.EncodeToString([]byte("x "+line+"\n")) + " end\n" }, nil},
+		"YAML, line goes on":   {func(line string) string { return "---\nx: \"a " + line[:len(line)-4] + "\\\n   " + line[len(line)-4:] + "\"\n---\n" }, nil},
+	}
+	return all
+}
+
+// lineOf is a line with a secret.
+func (d drawn) line() string {
+	d.secret = strings.TrimLeft(d.secret, "(=:,>")
+	if d.before != "" {
+		return d.before + "_key: " + d.secret
+	}
+	return d.secret
+}
+
+// TestWhatIsDecodedIsSearched puts secrets of all kinds into all places, in all spellings: what a decoder makes of
+// the redacted text has none, the text is still one of the decoder, and is restored to the byte.
+func TestWhatIsDecodedIsSearched(t *testing.T) {
+	all := drawnFrom(t, long.Count(1, 4))
+	m := NewMarker([]byte("key"), false)
+	// A rule that has quotes, blanks or ends of lines in what is around its match is not for every place.
+	total, missed := 0, map[string][]string{}
+	for where, p := range places() {
+		for _, d := range all {
+			if strings.ContainsAny(d.secret, "\\\" \n%") { // other spellings of the same
+				continue
+			}
+			total++
+			raw := p.put(d.line())
+			shown := m.Redact([]byte(raw))
+			assert.Equal(t, bytes.Count(shown, []byte("\n")), strings.Count(raw, "\n"), "%s: lines of %q", where, shown)
+			text, err := string(shown), error(nil)
+			if p.decode != nil {
+				text, err = p.decode(text)
+			}
+			require.That(t, err == nil, "%s, %s: %q became %q: %v", where, d.kind, raw, shown, err)
+			isShown := strings.Contains(text, d.secret[1:len(d.secret)-4])
+			if where == "base64" {
+				isShown = !HasMark(shown)
+			}
+			if isShown {
+				missed[where] = append(missed[where], d.kind+" "+raw)
+			}
+			back, err := m.Restore(nil, []byte(raw))(shown)
+			require.That(t, err == nil && string(back) == raw, "%s: %q became %q and %q (%v)", where, raw, shown, back, err)
+		}
+	}
+	for where, kinds := range missed {
+		t.Errorf("%s: %d are shown, such as %q", where, len(kinds), kinds[:min(len(kinds), 3)])
+	}
+	t.Logf("%d texts", total)
+}
+
+// TestAMarkIsTheSameInEverySpelling: the mark of a secret does not tell how it was written.
+func TestAMarkIsTheSameInEverySpelling(t *testing.T) {
+	m := NewMarker([]byte("key"), false)
+	token := drawnToken(rand.New(rand.NewPCG(49, 1)))
+	want := string(m.Redact([]byte(token)))
+	for where, p := range places() {
+		if where == "base64" || where == "YAML, line goes on" {
+			continue
+		}
+		raw := p.put(token)
+		shown := string(m.Redact([]byte(raw)))
+		assert.Contains(t, shown, want, "%s: %q", where, raw)
+	}
+}
+
+// drawnToken returns a token of the form of GitHub's.
+func drawnToken(r *rand.Rand) string {
+	var out strings.Builder
+	for range 36 {
+		out.WriteByte(letters[r.IntN(len(letters)-1)])
+	}
+	return "ghp_" + out.String()
+}
+
+// TestALongLineIsSearchedAcrossItsPieces has a token and a password at every place around the end of a piece of a
+// long line, in JSON and as it is.
+func TestALongLineIsSearchedAcrossItsPieces(t *testing.T) {
+	m := NewMarker([]byte("key"), false)
+	token := drawnToken(rand.New(rand.NewPCG(49, 2)))
+	password := "Zk7" + "pQ2mVx9"
+	step := 7
+	if long.Count(0, 1) > 0 {
+		step = 1
+	}
+	for _, secret := range []string{" " + token + " ", ` password: \"` + password + `\" `, `\n` + token + `\n`, ` \u0067` + token[1:] + " "} {
+		for before := chunkSize - len(secret) - 3; before < chunkSize+3; before += step {
+			for _, fill := range []string{"x ", "words/without\\n"} {
+				line := strings.Repeat(fill, before/len(fill)+1)[:before] + secret + strings.Repeat("y ", lookAhead)
+				shown := m.Redact([]byte(line))
+				isShown := bytes.Contains(shown, []byte(token[8:20])) || bytes.Contains(shown, []byte(password))
+				require.That(t, !isShown, "%q at %d", secret, before)
+				read, err := io.ReadAll(m.Reader(iotest.HalfReader(strings.NewReader(line)), nil))
+				require.That(t, err == nil && bytes.Equal(read, shown), "%q at %d: a reader has other bytes: %v", secret, before, err)
+				back, err := m.Restore(nil, []byte(line))(shown)
+				require.That(t, err == nil && string(back) == line, "%q at %d: not restored: %v", secret, before, err)
+			}
+		}
+	}
+}
+
+// TestAPropertyIsASecretAsAWhole has the value of a property in each form of YAML.
+func TestAPropertyIsASecretAsAWhole(t *testing.T) {
+	m := NewMarker([]byte("key"), false)
+	for _, name := range []string{"password", "Passwort", "passphrase", "db_password", "dbPassword", "wifi-password", "\"password\"", "'password'", "password (old)"} {
+		for _, value := range []string{
+			" correct horse battery staple", " \"correct horse battery staple\"", " 'correct horse battery staple'", " [correct, horse, \"battery staple\"]", " [correct,\n  horse battery,\n  staple]",
+			" |\n  correct horse\n  battery staple", " >-\n  correct horse\n  battery\n\n  staple", " |2+\n   correct horse\n  battery staple\n", "\n  correct horse battery staple", "\n  - correct\n  - horse\n  - battery staple", "\n- correct\n- horse battery staple",
+			" &a correct horse battery staple", " !!str correct horse battery staple", " !secret &x \"correct horse\n  battery staple\"", " correct horse\n  battery staple", " \"correct \\\n  horse battery staple\"", " \"correct\\thorse \\\"battery\\\" staple\"",
+			" 'correct ''horse'' battery staple'", " {user: correct horse, more: [battery, staple]}", "\n  user: correct horse\n  more:\n    - battery staple", " correct horse battery staple # of the cellar", "\r\n  correct horse battery staple", " '!correct horse battery staple'", " \"@correct #horse: battery staple\"",
+		} {
+			for _, close := range []string{"\n", "\r\n"} {
+				text := "---" + close + "title: a horse" + close + name + ":" + value + close + "tags: [stapled]" + close + "---" + close + "The text.\n"
+				shown := string(m.Redact([]byte(text)))
+				for _, word := range []string{"correct", "horse'", "horse ", "horse,", "battery", "staple\"", "staple'", "staple\r", "staple\n"} {
+					_, after, _ := strings.Cut(shown, "title: a horse")
+					assert.That(t, !strings.Contains(after, word), "%q is shown as %q", text, shown)
+				}
+				require.That(t, strings.Contains(shown, "title: a horse") && strings.Contains(shown, "tags: [stapled]") && strings.Contains(shown, "The text."), "%q is shown as %q", text, shown)
+				back, err := m.Restore(nil, []byte(text))([]byte(shown))
+				require.That(t, err == nil && string(back) == text, "%q became %q (%v)", text, back, err)
+				assert.Equal(t, string(m.Redact([]byte(shown))), shown)
+			}
+		}
+	}
+	assert.That(t, !strings.Contains(string(m.Redact([]byte("---\nshared: &p correct horse battery\npassword: *p\n---\n"))), "horse"), "an alias")
+	assert.That(t, !strings.Contains(string(m.Redact([]byte("---\n{user: bob, password: correct horse, age: 7}\n---\n"))), "horse"), "in braces")
+	assert.That(t, !strings.Contains(string(m.Redact([]byte("---\napi_key: |\n  8f3kD92mQx7LpZ4tVbN1\n---\n"))), "8f3kD"), "a key in a block")
+	for _, text := range []string{
+		"---\npassword: \"{{password}}\"\n---\n", "---\npassword:\n---\n", "---\npassword: required\n---\n", "---\ntitle: \"password: correct horse\"\n---\n", "---\npasswords are kept: elsewhere\nx: y\n---\n", "---\ntitle: x # password: correct horse\n---\n",
+		"---\npassword: $DB_PASSWORD\n---\n", "---\npassword: \"[[The safe]]\"\n---\n", "---\ntoken: correct horse battery staple\n---\n",
+	} {
+		assert.Equal(t, string(m.Redact([]byte(text))), text)
+	}
+}
+
+// TestAColumnOfSecrets has a table whose heading is the name of a secret.
+func TestAColumnOfSecrets(t *testing.T) {
+	m := NewMarker([]byte("key"), false)
+	token := "8f3kD92mQx" + "7LpZ4tVbN1"
+	for _, heading := range []string{"password", "**Password**", "Passwort", "Wifi password", "passphrase"} {
+		text := "| who | " + heading + " | what |\n|---|:--:|---|\n| bob | correct horse | a door |\n| amy | `plain` | a gate |\n| joe | | none |\n\n| bob | correct |\n"
+		shown := string(m.Redact([]byte(text)))
+		assert.That(t, !strings.Contains(shown, "correct horse") && !strings.Contains(shown, "plain"), "%s", shown)
+		assert.Contains(t, shown, "a door |\n| amy |", "%s", shown)
+		assert.Contains(t, shown, "| joe | | none |\n\n| bob | correct |\n", "%s", shown)
+		back, err := m.Restore(nil, []byte(text))([]byte(shown))
+		assert.That(t, err == nil && string(back) == text, "%q, %v", back, err)
+	}
+	shown := string(m.Redact([]byte("service | API key\n--- | ---\nmaps | " + token + "\nmail | none\n")))
+	assert.That(t, !strings.Contains(shown, token) && strings.Contains(shown, "mail | none"), "%s", shown)
+	for _, text := range []string{
+		"| password | Password policy |\n|---|---|\n", "| Password policy | what |\n|---|---|\n| length | 12 letters |\n", "a password | is a word\nand | no table\n", "| token | meaning |\n|---|---|\n| word | a part of a text |\n",
+	} {
+		assert.Equal(t, string(m.Redact([]byte(text))), text)
+	}
+}
+
+// pem returns the lines of a key that is drawn.
+func pem(r *rand.Rand) (lines []string) {
+	raw := make([]byte, 300+r.IntN(300))
+	for i := range raw {
+		raw[i] = byte(r.Uint32())
+	}
+	text := base64.StdEncoding.EncodeToString(raw)
+	for len(text) > 64 {
+		lines = append(lines, text[:64])
+		text = text[64:]
+	}
+	return append(lines, text)
+}
+
+// TestAPrivateKeyInAnyLayout has a key in code, in lists, in tables, in one line, with headers, without an end.
+func TestAPrivateKeyInAnyLayout(t *testing.T) {
+	r := rand.New(rand.NewPCG(49, 3))
+	m := NewMarker([]byte("key"), false)
+	each := func(lines []string, form string) string {
+		var out strings.Builder
+		for i, line := range lines {
+			out.WriteString(strings.NewReplacer("%n", fmt.Sprint(i+1), "%s", line).Replace(form))
+		}
+		return out.String()
+	}
+	layouts := map[string]func(begin, end string, key []string) string{
+		"block":            func(b, e string, k []string) string { return b + "\n" + each(k, "%s\n") + e + "\n" },
+		"block, CRLF":      func(b, e string, k []string) string { return b + "\r\n" + each(k, "%s\r\n") + e + "\r\n" },
+		"indented":         func(b, e string, k []string) string { return "key: |\n  " + b + "\n" + each(k, "  %s\n") + "  " + e + "\n" },
+		"quote":            func(b, e string, k []string) string { return "> " + b + "\n" + each(k, "> %s\n") + "> " + e + "\n" },
+		"code, joined":     func(b, e string, k []string) string { return `k := "` + b + `\n" +` + "\n" + each(k, "\t\"%s\\n\" +\n") + "\t\"" + e + "\"\n" },
+		"code, list":       func(b, e string, k []string) string { return "[\"" + b + "\",\n" + each(k, " '%s',\n") + " \"" + e + "\"]\n" },
+		"list":             func(b, e string, k []string) string { return "- " + b + "\n" + each(k, "- %s\n") + "- " + e + "\n" },
+		"numbered":         func(b, e string, k []string) string { return "1. " + b + "\n" + each(k, "%n. %s\n") + "9. " + e + "\n" },
+		"lines of a file":  func(b, e string, k []string) string { return "  1\t" + b + "\n" + each(k, "  %n\t%s\n") + " 99\t" + e + "\n" },
+		"table":            func(b, e string, k []string) string { return "| key |\n|---|\n| " + b + "<br>" + each(k, "%s<br>") + e + " |\n" },
+		"rows of a table":  func(b, e string, k []string) string { return "| key |\n|---|\n| " + b + " |\n" + each(k, "| %s |\n") + "| " + e + " |\n" },
+		"one line":         func(b, e string, k []string) string { return b + " " + each(k, "%s ") + e + "\n" },
+		"one line, joined": func(b, e string, k []string) string { return "KEY=\"" + b + strings.Join(k, "") + e + "\"\n" },
+		"JSON":             func(b, e string, k []string) string { return quotedJSON(b+"\n"+each(k, "%s\n")+e+"\n") + "\n" },
+		"JSON twice":       func(b, e string, k []string) string { return quotedJSON(quotedJSON(b + "\n" + each(k, "%s\n") + e + "\n")) },
+		"escapes":          func(b, e string, k []string) string { return "KEY=" + b + `\n` + strings.Join(k, `\n`) + `\n` + e + "\n" },
+		"with a version":   func(b, e string, k []string) string { return b + "\nVersion: GnuPG v2\nComment: of the boat\n\n" + each(k, "%s\n") + e + "\n" },
+		"encrypted":        func(b, e string, k []string) string { return b + "\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,0011223344556677\n\n" + each(k, "%s\n") + e + "\n" },
+		"encrypted, list":  func(b, e string, k []string) string { return "- " + b + "\n- Proc-Type: 4,ENCRYPTED\n" + each(k, "- %s\n") + "- " + e + "\n" },
+		"encrypted, line":  func(b, e string, k []string) string { return b + " Proc-Type: 4,ENCRYPTED " + each(k, "%s ") + e + "\n" },
+		"no end":           func(b, e string, k []string) string { return b + "\n" + each(k, "%s\n") + "\nThe text goes on here.\n" },
+		"no end, list":     func(b, e string, k []string) string { return "- " + b + "\n" + each(k, "- %s\n") + "- The text goes on here.\n" },
+		"no end, code":     func(b, e string, k []string) string { return "\"" + b + "\\n\"\n" + each(k, "\"%s\\n\"\n") + "The text goes on here.\n" },
+		"no end, one line": func(b, e string, k []string) string { return b + " " + each(k, "%s ") + "\nThe text goes on here.\n" },
+		"no end, header":   func(b, e string, k []string) string { return b + "\nVersion: 1\n\n" + each(k, "%s\n") + "The text goes on here.\n" },
+	}
+	for where, lay := range layouts {
+		for _, kind := range []string{"RSA PRIVATE KEY", "PRIVATE KEY", "OPENSSH PRIVATE KEY", "PGP PRIVATE KEY BLOCK", "EC PRIVATE KEY", "ENCRYPTED PRIVATE KEY"} {
+			key := pem(r)
+			text := lay("-----BEGIN "+kind+"-----", "-----END "+kind+"-----", key)
+			requireKeyHidden(t, m, where, text, key)
+		}
+	}
+	key := pem(r)
+	for where, text := range map[string]string{
+		"PuTTY":      "PuTTY-User-Key-File-3: ssh-ed25519\nEncryption: none\nComment: boat\nPublic-Lines: 1\nAAAAC3NzaC1lZDI1NTE5\nPrivate-Lines: " + fmt.Sprint(len(key)) + "\n" + strings.Join(key, "\n") + "\nPrivate-MAC: 0011\n",
+		"PuTTY list": "- Private-Lines: 3\n- " + strings.Join(key, "\n- ") + "\n- Private-MAC: 0011\n", "PuTTY, JSON": quotedJSON("Private-Lines: 3\r\n" + strings.Join(key, "\r\n") + "\r\nPrivate-MAC: 00\r\n"),
+		"SSH2": "---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----\nComment: \"boat\"\n" + strings.Join(key, "\n") + "\n---- END SSH2 ENCRYPTED PRIVATE KEY ----\n",
+	} {
+		requireKeyHidden(t, m, where, text, key)
+	}
+	for _, text := range []string{
+		"A key begins with -----BEGIN PRIVATE KEY----- and ends with -----END PRIVATE KEY-----, with lines between.\n", "-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----\n", "Look for `-----BEGIN RSA PRIVATE KEY-----` in the file.\nIt is the first line of a key.\n",
+		"-----BEGIN CERTIFICATE-----\n" + strings.Join(key, "\n") + "\n-----END CERTIFICATE-----\n",
+	} {
+		assert.Equal(t, string(m.Redact([]byte(text))), text)
+	}
+}
+
+func requireKeyHidden(t *testing.T, m *Marker, where, text string, key []string) {
+	t.Helper()
+	shown := string(m.Redact([]byte(text)))
+	for _, line := range key {
+		assert.That(t, len(line) < 4 || !strings.Contains(shown, line[:4]), "%s: %q is shown: %s", where, line, shown)
+	}
+	if strings.Contains(text, "The text") {
+		assert.Contains(t, shown, "The text goes on here.", where)
+	}
+	assert.Equal(t, json.Valid([]byte(shown)), json.Valid([]byte(text)), "%s: JSON", where)
+	back, err := m.Restore(nil, []byte(text))([]byte(shown))
+	require.That(t, err == nil && string(back) == text, "%s: %q became %q (%v)", where, text, back, err)
+}
+
+// TestASecretKeepsTheSpellingOfItsPlace: what is not changed is restored to the byte.
+func TestASecretKeepsTheSpellingOfItsPlace(t *testing.T) {
+	m := NewMarker([]byte("key"), false)
+	token := drawnToken(rand.New(rand.NewPCG(49, 4)))
+	escaped := `\u0067` + token[1:]
+	text := []byte("a " + token + "\n\"" + escaped + "\"\n" + token + "\n")
+	shown := m.Redact(text)
+	back, err := m.Restore(nil, text)(append([]byte("first\n"), shown...))
+	assert.That(t, err == nil && string(back) == "first\n"+string(text), "%q, %v", back, err)
+	lines := bytes.SplitAfter(shown, []byte("\n"))
+	back, err = m.Restore(nil, text)(bytes.Join(slices.Insert(lines, 1, lines[1]), nil)) // it is there once more
+	assert.That(t, err == nil && bytes.Equal(m.Redact(back), bytes.Join(slices.Insert(bytes.SplitAfter(shown, []byte("\n")), 1, lines[1]), nil)), "%q, %v", back, err)
+}
