@@ -240,11 +240,7 @@ func classifyEnding(e process.Ending, reply protocol.Reply, permit policy.Grant,
 		a.verdict = questionOf(permit, p).judge(got)
 	}
 	if name := permit.Call().PrintedProperty(); name != "" && !a.embedded {
-		var shown strings.Builder
-		for value := range strings.Lines(a.verdict.stdout) {
-			shown.WriteString(strings.TrimPrefix(string(marker.Redact([]byte(name+": "+value))), name+": "))
-		}
-		a.verdict.stdout = shown.String()
+		a.verdict.stdout = marker.RedactProperty(name, a.verdict.stdout)
 	}
 	return a
 }

@@ -126,7 +126,7 @@ func (g *vaultGateway) route(plan *Plan) error {
 	_, daily := plan.call.Param("daily")
 	aboutToday := daily || plan.call.IsDaily()
 	// The embedded program turns the mark of a secret back into the secret, and says which random note it has drawn.
-	own := plan.call.EmbeddedOnly() || plan.call.HasValue(func(value string) bool { return guard.HasMark([]byte(value)) }) ||
+	own := plan.call.EmbeddedOnly() || plan.call.HasValue(func(value string) bool { return guard.MayHaveMark([]byte(value)) }) ||
 		g.target().Folder != "" && (plan.call.FollowsLinks() || plan.call.DrawsNote() || g.backend == Auto && plan.call.Searches() && plan.policy.Redacts() || g.ownDay && aboutToday)
 	if g.backend != Embedded && !own {
 		if program, appErr = g.app(); appErr == nil {

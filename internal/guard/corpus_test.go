@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"net/url"
 	"slices"
@@ -398,4 +399,70 @@ func TestASecretKeepsTheSpellingOfItsPlace(t *testing.T) {
 	lines := bytes.SplitAfter(shown, []byte("\n"))
 	back, err = m.Restore(nil, text)(bytes.Join(slices.Insert(lines, 1, lines[1]), nil)) // it is there once more
 	assert.That(t, err == nil && bytes.Equal(m.Redact(back), bytes.Join(slices.Insert(bytes.SplitAfter(shown, []byte("\n")), 1, lines[1]), nil)), "%q, %v", back, err)
+}
+
+// nearForms are how models write a mark of a kind and some digits: all of them are put back.
+var nearForms = []string{
+	"‹secret:%k:%d›", "<secret:%k:%d>", "secret:%k:%d", "«secret:%k:%d»", "&lsaquo;secret:%k:%d&rsaquo;", `\u2039secret:%k:%d\u203a`, `\\u2039secret:%k:%d\\u203A`, "&lt;secret:%k:%d&gt;", `\<secret:%k:%d\>`, `\u003csecret:%k:%d\u003e`,
+	"‹ secret:%k:%d ›", "‹Secret:%k:%d›", "<SECRET:%k:%d>", "‹secret: %k: %d›", `‹secret\:%k\:%d›`, "&#8249;secret:%k:%d&#8250;", "&#x2039;secret:%k:%d&#x203A;", "%E2%80%B9secret:%k:%d%E2%80%BA", "⟨secret:%k:%d⟩", "＜secret:%k:%d＞",
+	"‹secret:%k:%d", "secret:%k:%d›", "&laquo;secret:%k:%d&raquo;", "‹secret:%k:%D›", "‹secret：%k：%d›", "<secret%3A%k%3A%d>",
+}
+
+// wrongForms are marks of which a part is missing or wrong: they are refused where the mark is gone.
+var wrongForms = []string{"‹secret:%k:%c›", "<secret:%k:%c>", "secret:%k:%c", "‹secret:%k›", "‹secret›", "‹%k:%d›", "‹secret:%k:%d0›", "secret %d", "<secret>", "‹secret:%d›"}
+
+func spellMark(form, mark string) string {
+	digits := mark[len(mark)-digitsOfMark-len("›") : len(mark)-len("›")]
+	kind := mark[len(markBegins) : len(mark)-digitsOfMark-len(":›")]
+	other := "0"
+	if digits[0] == '0' {
+		other = "1"
+	}
+	return strings.NewReplacer("%k", kind, "%d", digits, "%D", strings.ToUpper(digits), "%c", other+digits[1:]).Replace(form)
+}
+
+// TestNoSecretIsLost draws edits of texts with marks, with what is nearly a mark, and with what is wrong: a secret is
+// put back, or the change is refused. What has no mark in it stays as it is.
+func TestNoSecretIsLost(t *testing.T) {
+	r := rand.New(rand.NewPCG(49, 5))
+	m := NewMarker([]byte("key"), false)
+	for n := range long.Count(400, 4000) {
+		token, other := drawnToken(r), drawnToken(r)
+		kinds := places()
+		names := slices.Sorted(maps.Keys(kinds))
+		where := names[r.IntN(len(names))]
+		if slices.Contains([]string{"base64", "UTF-16LE", "UTF-16BE", "NULs between", "comment", "YAML, line goes on"}, where) { // the mark is no text there, or several
+			where = "item"
+		}
+		raw := []byte(kinds[where].put(token) + "\nthe other: " + other + "\n")
+		shown := m.Redact(raw)
+		mark := string(m.Redact([]byte(token)))
+		require.That(t, bytes.Contains(shown, []byte(mark)), "%s: %q", where, shown)
+		forms, isNear := nearForms, r.IntN(3) > 0
+		if !isNear {
+			forms = wrongForms
+		}
+		form := forms[r.IntN(len(forms))]
+		edited := bytes.Replace(shown, []byte(mark), []byte(spellMark(form, mark)), 1)
+		secrets := m.Restorer(nil, raw)
+		marked, err := secrets.Marked(edited)
+		if err == nil && Cuts(shown, marked) {
+			err = ErrExposed
+		}
+		if err == nil {
+			marked, err = secrets.Restored(marked)
+		}
+		back := marked
+		switch {
+		case isNear:
+			require.That(t, err == nil && bytes.Equal(back, raw), "%d, %s, %q: %q became %q, %v", n, where, form, edited, back, err)
+		default:
+			require.That(t, err != nil, "%d, %s, %q: %q became %q", n, where, form, edited, back)
+		}
+	}
+	secrets := m.Restorer(nil, []byte("key "+drawnToken(r)))
+	for _, text := range []string{"the secret: it is a deed", "a secret:sauce:recipe", "secret: the: face", "client_secret:github-pat:aaaaaa", "<secret>x</secret>"} {
+		marked, err := secrets.Marked([]byte(text))
+		assert.That(t, err == nil && string(marked) == text, "%q became %q, %v", text, marked, err)
+	}
 }

@@ -81,8 +81,8 @@ func Divides(mark []int, start, end int) bool {
 	return mark[0] < end && mark[1] > start && (mark[0] < start || mark[1] > end)
 }
 
-// Cuts reports whether after has a part of a mark that before has whole: then the secret would be
-// lost, and something that looks like its mark be stored. A mark may go as a whole.
+// Cuts reports whether after has a part of a mark that before has whole, or something that looks like a part of it: then
+// the secret would be lost, and what looks like its mark be stored. A mark may go as a whole.
 func Cuts(before, after []byte) bool {
 	lost := map[string]int{}
 	for _, mark := range markPattern().FindAll(before, -1) {
@@ -93,10 +93,12 @@ func Cuts(before, after []byte) bool {
 	}
 	old, now := markPattern().ReplaceAll(before, []byte(" ")), markPattern().ReplaceAll(after, []byte(" "))
 	for mark, times := range lost {
-		for _, part := range []string{markBegins, mark[len(mark)-len("00›"):]} {
-			if times > 0 && bytes.Count(now, []byte(part)) > bytes.Count(old, []byte(part)) {
-				return true
-			}
+		if times <= 0 {
+			continue
+		}
+		part := partOfMark(mark)
+		if len(part.FindAll(now, -1)) > len(part.FindAll(old, -1)) {
+			return true
 		}
 	}
 	return false
@@ -164,6 +166,74 @@ func (m *Marker) marked(text []byte, found []Span) []byte {
 		at = s.End
 	}
 	return append(out, text[at:]...)
+}
+
+// RedactPieces is RedactWithin for the pieces of one text, such as the pages of a file: what goes on from one piece to
+// the next is a secret, too.
+func (m *Marker) RedactPieces(pieces []string, spend Spend) ([]string, error) {
+	if m == nil {
+		return pieces, nil
+	}
+	joined, err := find([]byte(strings.Join(pieces, "")), m.strict, spend)
+	if err != nil {
+		return nil, err
+	}
+	redacted := make([]string, len(pieces))
+	start := 0
+	for i, piece := range pieces {
+		text := []byte(piece)
+		found, err := find(text, m.strict, spend)
+		if err != nil {
+			return nil, err
+		}
+		end := start + len(text)
+		for _, f := range joined {
+			from, to := max(f.Start, start), min(f.End, end)
+			if from >= to {
+				continue
+			}
+			if to-from < f.End-f.Start { // the rest is in another piece
+				f.secret = nil
+			}
+			found = append(found, Span{from - start, to - start, f.Kind, f.secret})
+		}
+		found = united(found)
+		for n, f := range found {
+			if f.secret == nil {
+				found[n].secret = text[f.Start:f.End]
+			}
+		}
+		redacted[i] = string(m.marked(text, found))
+		start = end
+	}
+	return redacted, nil
+}
+
+// RedactProperty is Redact for the value of a property that a program prints, an item of a list on each line.
+func (m *Marker) RedactProperty(name, value string) string {
+	if m == nil {
+		return value
+	}
+	head := "---\n\"" + string(inQuotes([]byte(name))) + "\": |\n"
+	const behind = "---\n"
+	var block strings.Builder
+	block.WriteString(head)
+	for line := range strings.Lines(value) {
+		block.WriteString("  " + line)
+	}
+	open := !strings.HasSuffix(value, "\n")
+	if open {
+		block.WriteString("\n")
+	}
+	shown := string(m.Redact([]byte(block.String() + behind)))
+	var out strings.Builder
+	for line := range strings.Lines(shown[len(head) : len(shown)-len(behind)]) {
+		out.WriteString(strings.TrimPrefix(line, "  "))
+	}
+	if open {
+		return strings.TrimSuffix(out.String(), "\n")
+	}
+	return out.String()
 }
 
 // Sizes of the pieces in which a large text is searched, in bytes.
@@ -382,55 +452,91 @@ func inQuotes(text []byte) []byte {
 	return quoted[1 : len(quoted)-1]
 }
 
-// Restore returns a function that puts the secrets of the texts in place of their marks. A mark
-// that one of the texts has itself stays as it is; for any other one the error is an
-// [*UnknownMark], as for a mark that two secrets have. It is [ErrExposed] where redacting the
-// result does not bring the marks back, such as for a password without its name, or that of spend.
+// Restore returns a function that puts the secrets of the texts in place of their marks, and of what is nearly one of
+// them. A mark that one of the texts has itself stays as it is; for any other one the error is an
+// [*UnknownMark], as for a mark that two secrets have, and a [*NearMark] for what is nearly another one. It is
+// [ErrExposed] where redacting the result does not bring the marks back, such as for a password without its name, or
+// that of spend.
 func (m *Marker) Restore(spend Spend, from ...[]byte) func(text []byte) ([]byte, error) {
-	known := sync.OnceValues(func() (map[string]*secret, error) { return m.secretsOf(from, spend) })
+	r := m.Restorer(spend, from...)
 	return func(text []byte) ([]byte, error) {
-		if m == nil || !HasMark(text) {
-			return text, nil
-		}
-		secrets, err := known()
+		text, err := r.Marked(text)
 		if err != nil {
 			return nil, err
 		}
-		places := map[string]int{}
-		for _, at := range Marks(text) {
-			mark := string(text[at[0]:at[1]])
-			places[mark]++
-			isKnown := secrets[mark] != nil && !secrets[mark].ambiguous
-			if !isKnown && !slices.ContainsFunc(from, func(raw []byte) bool { return bytes.Contains(raw, []byte(mark)) }) {
-				return nil, &UnknownMark{mark}
-			}
-		}
-		var before []byte
-		for _, spell := range spellers {
-			done := map[string]int{}
-			restored := markPattern().ReplaceAllFunc(text, func(mark []byte) []byte {
-				known := secrets[string(mark)]
-				if known == nil || known.ambiguous {
-					return mark
-				}
-				n := done[string(mark)]
-				done[string(mark)]++
-				return spell(known, n, places[string(mark)])
-			})
-			if bytes.Equal(restored, before) {
-				continue
-			}
-			before = restored
-			again, err := m.RedactWithin(restored, spend)
-			if err != nil {
-				return nil, err
-			}
-			if covers(again, text) {
-				return restored, nil
-			}
-		}
-		return nil, ErrExposed
+		return r.Restored(text)
 	}
+}
+
+// Restorer knows the secrets of some texts by their marks. They are looked for when the first mark is to be restored.
+type Restorer struct {
+	m     *Marker
+	spend Spend
+	from  [][]byte
+	known func() (map[string]*secret, error)
+}
+
+// Restorer returns what restores the secrets of the texts, see [Marker.Restore].
+func (m *Marker) Restorer(spend Spend, from ...[]byte) *Restorer {
+	known := sync.OnceValues(func() (map[string]*secret, error) { return m.secretsOf(from, spend) })
+	return &Restorer{m, spend, from, known}
+}
+
+// Marked returns a text with marks in place of what is nearly a mark.
+func (r *Restorer) Marked(text []byte) ([]byte, error) {
+	if r.m == nil || !mayBeNear(text) {
+		return text, nil
+	}
+	secrets, err := r.known()
+	if err != nil {
+		return nil, err
+	}
+	return nearly(text, secrets, r.from)
+}
+
+// Restored returns a text with secrets in place of marks.
+func (r *Restorer) Restored(text []byte) ([]byte, error) {
+	if r.m == nil || !HasMark(text) {
+		return text, nil
+	}
+	secrets, err := r.known()
+	if err != nil {
+		return nil, err
+	}
+	places := map[string]int{}
+	for _, at := range Marks(text) {
+		mark := string(text[at[0]:at[1]])
+		places[mark]++
+		isKnown := secrets[mark] != nil && !secrets[mark].ambiguous
+		if !isKnown && !slices.ContainsFunc(r.from, func(raw []byte) bool { return bytes.Contains(raw, []byte(mark)) }) {
+			return nil, &UnknownMark{mark}
+		}
+	}
+	var before []byte
+	for _, spell := range spellers {
+		done := map[string]int{}
+		restored := markPattern().ReplaceAllFunc(text, func(mark []byte) []byte {
+			known := secrets[string(mark)]
+			if known == nil || known.ambiguous {
+				return mark
+			}
+			n := done[string(mark)]
+			done[string(mark)]++
+			return spell(known, n, places[string(mark)])
+		})
+		if bytes.Equal(restored, before) {
+			continue
+		}
+		before = restored
+		again, err := r.m.RedactWithin(restored, r.spend)
+		if err != nil {
+			return nil, err
+		}
+		if covers(again, text) {
+			return restored, nil
+		}
+	}
+	return nil, ErrExposed
 }
 
 // covers reports whether a text has each mark of another text as often as that one, whatever

@@ -346,3 +346,48 @@ func TestNoPartOfAMarkIsChanged(t *testing.T) {
 		assert.That(t, left == c.left || refused && left == note, "%q: %q, and the note is %q", c.args, said, left)
 	}
 }
+
+// A model writes a mark back with other brackets, as an entity or an escape: the secret is put back. A mark that is
+// written wrongly is refused, and nothing is changed.
+func TestWhatIsNearlyAMarkIsPutBack(t *testing.T) {
+	token := drawnToken(rand.New(rand.NewPCG(49, 1)))
+	note := "---\napi: " + token + "\n---\n# A\nkey " + token + " end\n"
+	board := `{"nodes":[{"id":"a","type":"text","text":"card\n` + token + `","x":0,"y":0,"width":10,"height":10}],"edges":[]}`
+	w := newTwins(t, map[string]string{"A.md": note, "B.md": "none\n", "Board.canvas": board})
+	mark := string(w.marker.Redact([]byte(token)))
+	digits := mark[len(mark)-len("000000›") : len(mark)-len("›")]
+	for _, form := range []string{
+		"‹secret:github-pat:%s›", "<secret:github-pat:%s>", "secret:github-pat:%s", "«secret:github-pat:%s»", "&lsaquo;secret:github-pat:%s&rsaquo;", `\\u2039secret:github-pat:%s\\u203a`, "‹Secret: github-pat: %s›", "&lt;secret:github-pat:%s&gt;",
+	} {
+		near := fmt.Sprintf(form, digits)
+		for _, c := range []struct {
+			path string
+			args []string
+			left string
+		}{
+			{"A.md", []string{"create", "path=A.md", "overwrite", `content=---\napi: ` + near + `\n---\n# A\nnew key ` + near + ` end\n`}, strings.Replace(note, "key", "new key", 1)},
+			{"A.md", []string{"append", "path=A.md", "content=again " + near}, note + "again " + token + "\n"},
+			{"A.md", []string{"note:replace", "path=A.md", "old=key " + mark + " end", "new=key " + near + ", it ends"}, strings.Replace(note, " end", ", it ends", 1)},
+			{"A.md", []string{"property:set", "path=A.md", "name=api", "value=" + near + " x"}, strings.Replace(note, "api: "+token, "api: "+token+" x", 1)},
+			{"Board.canvas", []string{"canvas:set", "path=Board.canvas", "id=a", "text=new " + near}, ""},
+			{"B.md", []string{"append", "path=B.md", "content=" + near}, "none\n"},
+		} {
+			w.secret.Put("A.md", note)
+			w.secret.Put("B.md", "none\n")
+			w.secret.Put("Board.canvas", board)
+			_, said, _ := w.secret.Run(c.args...)
+			left := w.secret.Get(c.path)
+			if c.left == "" {
+				assert.Contains(t, left, "new "+token, "%q: %s", c.args, said)
+				continue
+			}
+			assert.Equal(t, strings.ReplaceAll(strings.TrimSuffix(left, "\n"), `"`, ""), strings.TrimSuffix(c.left, "\n"), "%q: %s", c.args, said)
+		}
+	}
+	for _, wrong := range []string{"<secret:github-pat:000000>", "‹secret:github-pat›", "‹github-pat:" + digits + "›", "secret:github-pat:" + digits[:5]} {
+		w.secret.Put("A.md", note)
+		_, said, _ := w.secret.Run("note:replace", "path=A.md", "old=key "+mark+" end", "new=key "+wrong)
+		assert.Contains(t, said, "secret", "%q", wrong)
+		assert.Equal(t, w.secret.Get("A.md"), note, "%q: %s", wrong, said)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/bootstrap"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
@@ -21,6 +22,13 @@ type foundSecret struct {
 	Path string `json:"path"`
 	Line int    `json:"line"`
 	Kind string `json:"kind"`
+}
+
+// isSearched reports whether a file may be a text, by its name: in the bytes of images and of PDF files no secret can
+// be recognized.
+func isSearched(path disk.Path) bool {
+	kind := allowlist.FileKind(path.Ext())
+	return !slices.Contains([]string{"image", "audio", "video", "pdf"}, kind) || strings.EqualFold(path.Ext(), "svg")
 }
 
 // Scan is "vaultwicket scan": where a vault has secrets, without their values.
@@ -39,8 +47,11 @@ func Scan(_ context.Context, std terminal.Streams, args []string) error {
 	defer folder.Close()
 	rows := []foundSecret{}
 	err = folder.Walk(disk.Path{}, func(e disk.Entry) {
+		if e.IsDir || !isSearched(e.Path) {
+			return
+		}
 		text, _, err := e.Read()
-		if e.IsDir || err != nil || bytes.IndexByte(text, 0) >= 0 {
+		if err != nil {
 			return
 		}
 		for _, s := range guard.Find(text, o.Policy.Secrets == policy.SecretsStrict) {

@@ -199,6 +199,14 @@ func (v *Vault) redact(text []byte) ([]byte, error) {
 	return v.Host.marker.RedactWithin(text, budget.From(v.Ctx).Step)
 }
 
+// ShownPages returns the pages of the file at path as the caller reads them.
+func (v *Vault) ShownPages(path disk.Path, pages []string) ([]string, error) {
+	if !v.redacts(path) {
+		return pages, nil
+	}
+	return v.Host.marker.RedactPieces(pages, budget.From(v.Ctx).Step)
+}
+
 // redacts reports whether the file at path is read with marks in place of its secrets.
 func (v *Vault) redacts(path disk.Path) bool {
 	return v.Disk.IsRedacted() && !v.IsExcepted("secrets", path)
@@ -228,8 +236,8 @@ func (v *Vault) ShownFrom(path disk.Path, file io.Reader) io.Reader {
 
 // Restorer returns what puts the secrets of some texts, and those of the files that were read by
 // [Vault.ReadSource], back into a text with marks.
-func (v *Vault) Restorer(texts ...[]byte) func(text []byte) ([]byte, error) {
-	return v.Host.marker.Restore(budget.From(v.Ctx).Step, slices.Concat(v.sources, texts)...)
+func (v *Vault) Restorer(texts ...[]byte) *guard.Restorer {
+	return v.Host.marker.Restorer(budget.From(v.Ctx).Step, slices.Concat(v.sources, texts)...)
 }
 
 // ReadSource reads a file whose text a change puts into another one: with marks, as the caller sees

@@ -259,13 +259,12 @@ func (p *Proposal) restore(v *call.Vault) error {
 	if !v.Disk.IsRedacted() || p.Undoes != "" {
 		return nil
 	}
+	shown := make([][]byte, len(p.Steps)) // the texts before, as the caller sees them
 	var texts [][]byte
 	for i := range p.Steps {
 		s := &p.Steps[i]
+		shown[i] = s.Before.Text
 		if guard.HasMark(s.Before.Text) {
-			if guard.Cuts(s.Before.Text, s.After.Text) {
-				return MarkCut
-			}
 			now, err := CurrentState(v, s.source())
 			if err != nil || !bytes.Equal(v.Redact(now.Text), s.Before.Text) && !now.Equal(s.Before) {
 				return cmp.Or(err, answer.Conflict.Failure("Conflict: %q was changed while the change was worked out.", named(s.source().String())))
@@ -274,20 +273,31 @@ func (p *Proposal) restore(v *call.Vault) error {
 		}
 		texts = append(texts, s.Before.Text)
 	}
-	restored := v.Restorer(texts...)
+	secrets := v.Restorer(texts...)
 	for i := 0; i <= len(p.Steps); i++ {
 		text := &p.asGiven
 		if i < len(p.Steps) {
 			text = &p.Steps[i].After.Text
 		}
-		var err error
-		if *text, err = restored(*text); budget.From(v.Ctx).Exceeded() != nil {
-			return err
-		} else if errors.Is(err, guard.ErrExposed) {
+		marked, err := secrets.Marked(*text)
+		if err == nil && i < len(p.Steps) && guard.HasMark(shown[i]) && guard.Cuts(shown[i], marked) {
+			return MarkCut
+		}
+		if err == nil {
+			marked, err = secrets.Restored(marked)
+		}
+		var near *guard.NearMark
+		switch {
+		case budget.From(v.Ctx).Exceeded() != nil:
+			return cmp.Or(err, budget.From(v.Ctx).Exceeded())
+		case errors.As(err, &near):
+			return answer.BadValue.Advise("write the mark as it was shown, with its brackets").Failure("Secret not recognized: %v.", err)
+		case errors.Is(err, guard.ErrExposed):
 			return answer.BadValue.Advise("keep the mark where it is, with the name in front of it").Failure("Secret not recognized: by this change %v.", err)
-		} else if err != nil {
+		case err != nil:
 			return answer.BadValue.Advise("the mark of a secret can be written only into the note that has the secret").Failure("%v.", err)
 		}
+		*text = marked
 	}
 	return nil
 }

@@ -162,7 +162,8 @@ func textOfAttachment(v *call.Vault, p call.Values) (answer.Reply, error) {
 		}
 	}
 	said := answer.FromNote(t.Path, v.Shown(t.Path, file), "") // before the file is changed in memory
-	pages, total, err := pdftext.Read(file, first, last, uses)
+	// A secret can go on over the end of a page: the pages next to those that are asked for are judged, too.
+	pages, total, err := pdftext.Read(file, max(1, first-1), last+min(1, math.MaxInt-last), uses)
 	var malformed *pdftext.Malformed
 	var over *budget.Overrun
 	switch {
@@ -175,21 +176,30 @@ func textOfAttachment(v *call.Vault, p call.Values) (answer.Reply, error) {
 	case total > 0 && first > total:
 		return answer.Reply{}, answer.Misuse("Invalid value for pages: %s. The PDF has %s.", answer.Verbatim(p["pages"]), answer.Count(total, "page"))
 	}
+	texts, err := v.ShownPages(t.Path, answer.Map(pages, func(p pdftext.Page) string { return p.Text }))
+	if err != nil {
+		return answer.Reply{}, err
+	}
 	var out strings.Builder
 	var broken []string
-	written := 0
-	for _, page := range pages {
-		if written += len(page.Text); page.Err != nil {
+	written, shown := 0, 0
+	for i, page := range pages {
+		if page.Number < first || page.Number > last {
+			continue
+		}
+		shown++
+		written += len(page.Text)
+		if page.Err != nil {
 			broken = append(broken, fmt.Sprintf("page %d cannot be read: %v", page.Number, page.Err))
 		}
-		fmt.Fprintf(&out, "==> page %d of %d <==\n%s\n", page.Number, total, page.Text)
+		fmt.Fprintf(&out, "==> page %d of %d <==\n%s\n", page.Number, total, texts[i])
 	}
 	if len(broken) > maxViews {
 		broken = append(broken[:maxViews], fmt.Sprintf("%d more cannot be read", len(broken)-maxViews))
 	}
-	said.Text, said.Notice = string(v.Redact([]byte(out.String()))), strings.Join(broken, "; ")
+	said.Text, said.Notice = out.String(), strings.Join(broken, "; ")
 	if written == 0 && len(broken) == 0 {
-		said.Text, said.Notice = "", fmt.Sprintf("no text in it: %s, which may show images of text", answer.Count(len(pages), "page"))
+		said.Text, said.Notice = "", fmt.Sprintf("no text in it: %s, which may show images of text", answer.Count(shown, "page"))
 	}
 	return said, nil
 }

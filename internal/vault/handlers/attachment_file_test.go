@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/internal/budget"
+	"github.com/vaultwicket/vaultwicket/internal/guard"
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
@@ -204,6 +205,19 @@ func TestAttachmentText(t *testing.T) {
 }
 
 // What was made to hurt ends with a typed error, or with what can be read, soon.
+// A token that goes on over the end of a page is in neither page, whichever is asked for.
+func TestASecretOverTwoPagesIsHidden(t *testing.T) {
+	token := "ghp_" + "R8dk2Lx0PqW3mZt7" + "YbN5cVj1HsA9fGe4UoT6"
+	page := func(text string) string { return "BT /F1 9 Tf (" + text + ") Tj ET" }
+	h := embedded.New(t, map[string]string{"a.pdf": pdfOf(page("the key is "+token[:20]), page(token[20:]+" of the door"), page("the end"))})
+	h.Env[guard.Variable] = guard.NewMarker([]byte("key of the test"), false).String()
+	for _, pages := range []string{"1-3", "1", "2", "2-3"} {
+		_, out, _ := h.Run("attachment:text", "path=a.pdf", "pages="+pages)
+		isShown := strings.Contains(out, token[4:20]) || strings.Contains(out, token[20:])
+		assert.That(t, !isShown && strings.Contains(out, "‹secret:github-pat:"), "pages %s: %s", pages, out)
+	}
+}
+
 func TestHostilePDFs(t *testing.T) {
 	enough := budget.Default
 	t.Cleanup(func() { budget.Default = enough })
