@@ -123,6 +123,7 @@ type vaultGateway struct {
 	writing, changingMany *admission.Semaphore
 
 	target         func() appvaults.Place
+	kept           *atomic.Pointer[keptJournal]     // the journal, once it was asked
 	found          *atomic.Pointer[appvaults.Place] // by [vaultGateway.findFolder], in place of what the list of the app has
 	noFolder       *atomic.Bool                     // the app has named none that this machine has
 	folderIdentity func() string                    // the identity of the folder of the target
@@ -168,7 +169,7 @@ func New(c Config) *Gateway {
 		g.consent.Void(c.Agent)
 	})
 	for _, served := range c.Vaults {
-		d := &vaultGateway{shared: g.shared, vault: served.Vault, writing: admission.NewSemaphore(1), changingMany: admission.NewSemaphore(1), found: &atomic.Pointer[appvaults.Place]{}, noFolder: &atomic.Bool{}}
+		d := &vaultGateway{shared: g.shared, vault: served.Vault, writing: admission.NewSemaphore(1), changingMany: admission.NewSemaphore(1), found: &atomic.Pointer[appvaults.Place]{}, noFolder: &atomic.Bool{}, kept: &atomic.Pointer[keptJournal]{}}
 		listed := sync.OnceValue(func() appvaults.Place {
 			return appvaults.Locate(appvaults.Read(g.getenv), appvaults.Wanted{Name: served.Name, ID: served.ID, Folder: served.Folder})
 		})
@@ -198,7 +199,7 @@ func (g *Gateway) Scoped(scope policy.Scope) *Gateway {
 	for _, d := range g.vaults {
 		scoped.vaults = append(scoped.vaults, &vaultGateway{
 			shared: d.shared, vault: d.vault, rules: d.rules.Scoped(scope), writing: d.writing, changingMany: d.changingMany,
-			target: d.target, found: d.found, noFolder: d.noFolder, folderIdentity: d.folderIdentity,
+			target: d.target, found: d.found, noFolder: d.noFolder, kept: d.kept, folderIdentity: d.folderIdentity,
 		})
 	}
 	return scoped

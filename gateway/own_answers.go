@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"cmp"
+	"context"
 	"encoding/hex"
 	"fmt"
 	"path/filepath"
@@ -23,7 +24,7 @@ const defaultUndoList = 20
 
 // undoList returns the changes of the caller of a plan that can be undone, one a line: id,
 // local time, command, note, and the batch that it was a part of.
-func (g *vaultGateway) undoList(plan Plan) (string, error) {
+func (g *vaultGateway) undoList(ctx context.Context, plan Plan) (string, error) {
 	folder := g.target().Folder
 	if folder == "" {
 		return "", errNoFolder
@@ -42,7 +43,7 @@ func (g *vaultGateway) undoList(plan Plan) (string, error) {
 	if agent := ownerfiles.AgentOf(of.Caller); agent != "" { // in whichever session
 		of = journal.Filter{Agent: agent}
 	}
-	err = kept.EachUndoable(of, func(e journal.Entry) bool {
+	err = kept.EachUndoable(ctx, of, func(e journal.Entry) bool {
 		if e.SeenBy(sees) {
 			fmt.Fprintf(&b, "%s\t%s\t%s", e.ID, e.Time.Local().Format(time.DateTime), sanitize.Line(e.Command))
 			if len(e.Steps) > 0 {
@@ -67,13 +68,19 @@ func (g *vaultGateway) undoList(plan Plan) (string, error) {
 
 // Undoable calls visit with the changes of the default vault that an agent made, "" for any caller,
 // that can be undone and may be seen, newest first, until it returns false.
-func (g *Gateway) Undoable(agent string, visit func(journal.Entry) bool) error {
+func (g *Gateway) Undoable(ctx context.Context, agent string, visit func(journal.Entry) bool) error {
 	kept, err := g.Journal("")
 	if err != nil {
 		return err
 	}
 	sees := g.Visible("")
-	return kept.EachUndoable(journal.Filter{Agent: agent}, func(e journal.Entry) bool { return !e.SeenBy(sees) || visit(e) })
+	return kept.EachUndoable(ctx, journal.Filter{Agent: agent}, func(e journal.Entry) bool { return !e.SeenBy(sees) || visit(e) })
+}
+
+// keptJournal is the journal of a vault and where it is kept. What was read of it is known to the next question.
+type keptJournal struct {
+	*journal.Journal
+	state, folder string
 }
 
 // journal returns the journal of the vault; both programs open it by the same path.
@@ -86,7 +93,12 @@ func (g *vaultGateway) journal(folder string) (*journal.Journal, error) {
 	if state == "" {
 		return nil, failure.New(failure.CodeNotConfigured, "the user can set XDG_STATE_HOME to a folder outside of the vault", "no folder for the journal outside the vault")
 	}
-	return journal.OpenAs(filepath.Join(state, "journal"), g.folderIdentity(), abs), nil
+	if kept := g.kept.Load(); kept != nil && kept.state == state && kept.folder == abs {
+		return kept.Journal, nil
+	}
+	kept := &keptJournal{journal.OpenAs(filepath.Join(state, "journal"), g.folderIdentity(), abs), state, abs}
+	g.kept.Store(kept)
+	return kept.Journal, nil
 }
 
 // Journal returns the journal of a vault, "" for the default one. The error is a
@@ -132,10 +144,10 @@ func (g *vaultGateway) waitingCalls(plan Plan, caller string) (string, error) {
 }
 
 // ownAnswerTo returns the text with which the gateway itself answers a call.
-func (g *vaultGateway) ownAnswerTo(plan Plan, req Request) (string, error) {
+func (g *vaultGateway) ownAnswerTo(ctx context.Context, plan Plan, req Request) (string, error) {
 	switch plan.call.OwnAnswer() {
 	case allowlist.AnswersUndoList:
-		return g.undoList(plan)
+		return g.undoList(ctx, plan)
 	case allowlist.AnswersApprovals:
 		return g.waitingCalls(plan, g.callerOf(req))
 	}

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"errors"
 	"path/filepath"
 	"slices"
@@ -51,7 +52,9 @@ func (g *vaultGateway) Plan(req Request) (Plan, error) {
 	if call.OwnAnswer() != allowlist.AnswersNothing {
 		err := plan.refusal
 		if err == nil {
-			plan.answer, err = g.ownAnswerTo(plan, req)
+			ctx, cancel := context.WithTimeout(context.Background(), g.runner.Timeout()) // a plan is made for no call in particular
+			plan.answer, err = g.ownAnswerTo(ctx, plan, req)
+			cancel()
 		}
 		return plan, err
 	}

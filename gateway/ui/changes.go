@@ -57,7 +57,7 @@ type changeRow struct {
 }
 
 // rowOf returns a change as it is listed.
-func (p *Page) rowOf(kept *journal.Journal, vault string, e journal.Entry) changeRow {
+func (p *Page) rowOf(ctx context.Context, kept *journal.Journal, vault string, e journal.Entry) changeRow {
 	row := changeRow{
 		Entry: e, Vault: vault, Who: cmp.Or(ownerfiles.AgentOf(e.Caller), strings.Join(strings.Fields(e.Client), " ")),
 		Own: e.Caller == Surface || e.Caller == atTerminal, InEffect: true,
@@ -69,7 +69,7 @@ func (p *Page) rowOf(kept *journal.Journal, vault string, e journal.Entry) chang
 		row.Toggle = e.ID
 		for last := e; last.State == journal.Undone; {
 			row.InEffect = !row.InEffect
-			next, err := kept.Entry(last.UndoneBy)
+			next, err := kept.Entry(ctx, last.UndoneBy)
 			if row.Toggle = next.ID; err != nil {
 				row.Toggle = ""
 				break
@@ -83,7 +83,7 @@ func (p *Page) rowOf(kept *journal.Journal, vault string, e journal.Entry) chang
 	if !known {
 		counted.ok = len(e.Steps) <= maxShownSteps
 		for _, s := range e.Steps[:min(len(e.Steps), maxShownSteps)] {
-			before, after, ok := p.textsOf(kept, vault, s)
+			before, after, ok := p.textsOf(ctx, kept, vault, s)
 			c := difference.Of(before, after)
 			counted.added, counted.removed, counted.ok = counted.added+c.Added, counted.removed+c.Removed, counted.ok && ok && !c.Binary
 		}
@@ -130,25 +130,23 @@ func (p *Page) changes(r request) view {
 		before = ""
 	}
 	sees := p.Gateway.Visible(data.Vault)
-	filter := journal.Filter{Limit: changesOfPage, OlderThan: before, Caller: data.Caller, Batch: data.Batch, Path: data.Note}
-	for len(data.Rows) < changesOfPage {
-		entries, damage, err := kept.Entries(filter)
-		if err != nil {
-			return show(failure.New(failure.CodeState, `the user can see more with "vaultwicket doctor"`, "the journal cannot be read: %v", err))
+	filter := journal.Filter{OlderThan: before, Caller: data.Caller, Batch: data.Batch, Path: data.Note}
+	isMore := false
+	damage, err := kept.Each(r.Context(), filter, func(e journal.Entry) bool {
+		if !e.SeenBy(sees) {
+			return true
 		}
-		data.Damage = len(damage)
-		for _, e := range entries {
-			filter.OlderThan = e.ID
-			if len(data.Rows) == changesOfPage {
-				break
-			}
-			if e.SeenBy(sees) {
-				data.Rows = append(data.Rows, p.rowOf(kept, data.Vault, e))
-			}
+		if isMore = len(data.Rows) == changesOfPage; !isMore {
+			data.Rows = append(data.Rows, p.rowOf(r.Context(), kept, data.Vault, e))
 		}
-		if len(entries) < changesOfPage {
-			return show(nil)
-		}
+		return !isMore
+	})
+	if err != nil {
+		return show(failure.New(failure.CodeState, `the user can see more with "vaultwicket doctor"`, "the journal cannot be read: %v", err))
+	}
+	data.Damage = len(damage)
+	if !isMore {
+		return show(nil)
 	}
 	query.Set("before", data.Rows[len(data.Rows)-1].ID)
 	data.Older = template.URL(query.Encode())
@@ -182,7 +180,7 @@ type shownFile struct {
 // oneChange shows a change with the texts before and after it.
 func (p *Page) oneChange(r request) view {
 	vault, id := r.URL.Query().Get("vault"), r.rest
-	data, err := p.changeOf(vault, id, r.URL.Query().Get("as") == "rendered")
+	data, err := p.changeOf(r.Context(), vault, id, r.URL.Query().Get("as") == "rendered")
 	if err != nil {
 		return view{template: "missing", title: "Not found", status: http.StatusNotFound, problem: problemOf(err)}
 	}
@@ -193,12 +191,12 @@ func (p *Page) oneChange(r request) view {
 	return view{template: "change", title: title, data: data}
 }
 
-func (p *Page) changeOf(vault, id string, rendered bool) (changeData, error) {
+func (p *Page) changeOf(ctx context.Context, vault, id string, rendered bool) (changeData, error) {
 	kept, err := p.Gateway.Journal(vault)
 	if err != nil {
 		return changeData{}, err
 	}
-	e, err := kept.Entry(id)
+	e, err := kept.Entry(ctx, id)
 	sees := p.Gateway.Visible(vault)
 	if err == nil && !e.SeenBy(sees) {
 		err = &journal.Unknown{What: id}
@@ -206,13 +204,13 @@ func (p *Page) changeOf(vault, id string, rendered bool) (changeData, error) {
 	if err != nil {
 		return changeData{}, failure.New(failure.CodeNotFound, "the list of changes has those that are kept", "%v", err)
 	}
-	data := changeData{changeRow: p.rowOf(kept, vault, e), Further: max(0, len(e.Steps)-maxShownSteps), Rendered: rendered}
+	data := changeData{changeRow: p.rowOf(ctx, kept, vault, e), Further: max(0, len(e.Steps)-maxShownSteps), Rendered: rendered}
 	for _, s := range e.Steps[:min(len(e.Steps), maxShownSteps)] {
 		f := shownFile{Step: s, fileBlock: fileBlock{Path: s.Path, From: s.From}}
 		if name, isNote := strings.CutSuffix(s.Path, ".md"); isNote && s.After.Exists {
 			f.Opens = obsidianURL(vault, name)
 		}
-		before, after, ok := p.textsOf(kept, vault, s)
+		before, after, ok := p.textsOf(ctx, kept, vault, s)
 		c := difference.Of(before, after)
 		switch {
 		case !ok:
@@ -232,9 +230,9 @@ func (p *Page) changeOf(vault, id string, rendered bool) (changeData, error) {
 		if data.Toggle == "" || !data.InEffect || len(data.Later) > 0 {
 			continue
 		}
-		later, _, _ := kept.Entries(journal.Filter{Path: s.Path, Limit: maxLater, Since: e.Time}) // without them the undo says what conflicts
+		later, _, _ := kept.Entries(ctx, journal.Filter{Path: s.Path, Limit: maxLater, Since: e.Time}) // without them the undo says what conflicts
 		for _, other := range later {
-			if row := p.rowOf(kept, vault, other); other.ID > e.ID && other.SeenBy(sees) && row.InEffect && row.Toggle != "" {
+			if row := p.rowOf(ctx, kept, vault, other); other.ID > e.ID && other.SeenBy(sees) && row.InEffect && row.Toggle != "" {
 				data.Later = append(data.Later, row)
 			}
 		}
@@ -253,11 +251,11 @@ func (d changeData) All() []string {
 
 // textsOf returns the texts of a file before and after a step. The journal has the second one only
 // if another change followed; otherwise it is the note itself, if that still has its hash.
-func (p *Page) textsOf(kept *journal.Journal, vault string, s journal.Step) (before, after []byte, ok bool) {
+func (p *Page) textsOf(ctx context.Context, kept *journal.Journal, vault string, s journal.Step) (before, after []byte, ok bool) {
 	if s.Before.Size > maxSideBytes || s.After.Size > maxSideBytes {
 		return nil, nil, false
 	}
-	return kept.Texts(s, func(hash string) (string, bool) {
+	return kept.Texts(ctx, s, func(hash string) (string, bool) {
 		if text, ok := p.Gateway.NoteWithHash(vault, s.Path, hash); ok {
 			return text, true
 		}
@@ -298,7 +296,7 @@ func (p *Page) undo(r request) view {
 		},
 	})
 	first, _, _ := strings.Cut(form.ID, ",")
-	data, err := p.changeOf(form.Vault, first, false)
+	data, err := p.changeOf(ctx, form.Vault, first, false)
 	if err != nil {
 		return view{goTo: "changes?" + url.Values{"vault": {form.Vault}}.Encode()}.failed(err)
 	}

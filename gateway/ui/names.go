@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"context"
 	"strings"
 	"sync"
 	"time"
@@ -77,7 +78,7 @@ func (n *noteNames) build() {
 		}
 		sees := n.page.Gateway.Visible(vault)
 		if kept, err := n.page.Gateway.Journal(vault); err == nil {
-			entries, _, _ := kept.Entries(journal.Filter{}) // those that can be read
+			entries, _, _ := kept.Entries(context.Background(), journal.Filter{}) // those that can be read
 			for _, e := range entries {
 				for _, s := range e.Steps {
 					for _, path := range []string{s.Path, s.Source()} {

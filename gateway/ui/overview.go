@@ -2,6 +2,7 @@ package ui
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"net/url"
 	"path/filepath"
@@ -97,7 +98,7 @@ const (
 func (p *Page) overview(r request) view {
 	v := view{template: "overview", title: "Overview"}
 	_, err := p.calls.Update()
-	today, more, changesErr := p.changedToday()
+	today, more, changesErr := p.changedToday(r.Context())
 	waiting, _, _, _, questionsErr := p.questions()
 	data := overviewData{Cards: p.cards(waiting), Changed: today, More: more, Vault: p.Gateway.VaultName()}
 	var refusals []activity.Refused
@@ -124,12 +125,12 @@ func (p *Page) overview(r request) view {
 
 // changedToday returns the changes of today by who made them, the newest first, at most changesOfDay of
 // a vault, and whether there are more. Hidden ones are not among them.
-func (p *Page) changedToday() (list []changedBy, more bool, err error) {
+func (p *Page) changedToday(ctx context.Context) (list []changedBy, more bool, err error) {
 	for _, vault := range p.Gateway.VaultNames() {
 		kept, failed := p.Gateway.Journal(vault)
 		var entries []journal.Entry
 		if failed == nil {
-			entries, _, failed = kept.Entries(journal.Filter{Since: midnight(p.Now()), Limit: changesOfDay + 1})
+			entries, _, failed = kept.Entries(ctx, journal.Filter{Since: midnight(p.Now()), Limit: changesOfDay + 1})
 		}
 		if err = cmp.Or(err, failed); failed != nil && failure.Of(failed).Code == failure.CodeVaultNotFound {
 			err = nil // without a folder there is no journal
@@ -140,7 +141,7 @@ func (p *Page) changedToday() (list []changedBy, more bool, err error) {
 			if e.Undoes != "" || !e.SeenBy(sees) { // an undo is told where it was undone
 				continue
 			}
-			row := p.rowOf(kept, vault, e)
+			row := p.rowOf(ctx, kept, vault, e)
 			at := slices.IndexFunc(list, func(c changedBy) bool { return c.Who == row.Who && c.Vault == vault && c.Own == row.Own })
 			if at < 0 {
 				at = len(list)
@@ -252,7 +253,7 @@ type shownAgent struct {
 // agents shows who may call, and what each did today.
 func (p *Page) agents(r request) view {
 	_, err := p.calls.Update()
-	today, _, changesErr := p.changedToday()
+	today, _, changesErr := p.changedToday(r.Context())
 	days, _ := p.day(today)
 	var data agentsData
 	defined, agentsErr := p.Agents()

@@ -32,7 +32,7 @@ func sample(t *testing.T, j *Journal) []Entry {
 // most two records are gone, for a newline belongs to two.
 func harmed(t *testing.T, j *Journal, whole []Entry, what string) {
 	t.Helper()
-	list, damage, err := j.Entries(Filter{})
+	list, damage, err := j.Entries(t.Context(), Filter{})
 	require.NoError(t, err)
 	require.That(t, len(damage) != 0, "%s: nothing is told", what)
 	lost := 0
@@ -47,7 +47,7 @@ func harmed(t *testing.T, j *Journal, whole []Entry, what string) {
 	assert.That(t, lost <= 1, "%s: %d records are lost", what, lost)
 	for _, e := range whole {
 		want := e.Steps[0].Before
-		text, err := j.Object(want.Hash)
+		text, err := j.Object(t.Context(), want.Hash)
 		require.That(t, err != nil || ImageOf(text) == want, "%s: wrong bytes", what)
 		assert.That(t, err == nil || isTyped(err), "%s: %v", what, err)
 	}
@@ -87,7 +87,7 @@ func TestAnyByteThatIsFlippedOrCutIsTold(t *testing.T) {
 			changed := slices.Clone(data)
 			changed[at] = 'x'
 			require.NoError(t, os.WriteFile(name, changed, 0o600))
-			if list, damage, err := again(j).Entries(Filter{}); err != nil || len(damage) != 1 || len(list) != len(whole) {
+			if list, damage, err := again(j).Entries(t.Context(), Filter{}); err != nil || len(damage) != 1 || len(list) != len(whole) {
 				t.Errorf("without the newline at %d: %d entries, %v, %v", at, len(list), damage, err)
 			}
 		}
@@ -112,7 +112,7 @@ func TestACutEndIsToldAndGoneOnBehind(t *testing.T) {
 		j := again(j)
 		c := confirmed{map[string]string{}, map[string]State{}}
 		for _, e := range whole[3:] {
-			text := require.Value(j.Object(e.Steps[0].Before.Hash))(t)
+			text := require.Value(j.Object(t.Context(), e.Steps[0].Before.Hash))(t)
 			c.texts[e.ID] = string(text)
 		}
 		c.check(t, j, fmt.Sprintf("cut at %d", size))
@@ -143,10 +143,10 @@ func TestADamagedFileIsToldAndReplaced(t *testing.T) {
 		} {
 			require.NoError(t, spoil())
 			var damaged *Damaged
-			_, err := again(j).Object(e.Steps[0].Before.Hash)
+			_, err := again(j).Object(t.Context(), e.Steps[0].Before.Hash)
 			assert.That(t, errors.As(err, &damaged), "%s: %v", name, err)
 			begun(t, again(j), "a.bin", text, "")
-			got, err := again(j).Object(e.Steps[0].Before.Hash)
+			got, err := again(j).Object(t.Context(), e.Steps[0].Before.Hash)
 			assert.That(t, err == nil && string(got) == text, "%s: %d bytes, %v", name, len(got), err)
 		}
 	}
@@ -161,10 +161,10 @@ func TestADamagedObjectInALineIsKeptAgain(t *testing.T) {
 	data[strings.Index(string(data), `"data"`)+100] ^= 1
 	require.NoError(t, os.WriteFile(name, data, 0o600))
 	j = again(j)
-	_, err := j.Object(e.Steps[0].Before.Hash)
+	_, err := j.Object(t.Context(), e.Steps[0].Before.Hash)
 	assert.That(t, isTyped(err), "%v", err)
 	begun(t, j, "a.md", text, "")
-	got, err := j.Object(e.Steps[0].Before.Hash)
+	got, err := j.Object(t.Context(), e.Steps[0].Before.Hash)
 	assert.That(t, err == nil && string(got) == text, "%d bytes, %v", len(got), err)
 }
 
@@ -175,7 +175,7 @@ func TestALineTooLongIsSkipped(t *testing.T) {
 	_, err := file.Write(append(make([]byte, 3*maxLine), '\n'))
 	require.NoError(t, errors.Join(err, file.Close()))
 	begun(t, j, "a.md", "a", "b")
-	list, damage, err := again(j).Entries(Filter{})
+	list, damage, err := again(j).Entries(t.Context(), Filter{})
 	assert.That(t, err == nil && len(damage) == 1 && len(list) == len(whole)+1, "%d entries, %v, %v", len(list), damage, err)
 }
 
@@ -194,7 +194,7 @@ func TestAMissingSegmentIsTold(t *testing.T) {
 	require.NoError(t, os.Remove(j.folder.file(segmentName(1))))
 	whole := entries(t, again(j))
 	require.NoError(t, os.Remove(j.folder.file(segmentName(3))))
-	list, damage, err := again(j).Entries(Filter{})
+	list, damage, err := again(j).Entries(t.Context(), Filter{})
 	assert.That(t, err == nil && len(damage) == 1 && damage[0].File == segmentName(3) && len(list) < len(whole), "%d of %d entries, %+v, %v", len(list), len(whole), damage, err)
 }
 
@@ -207,7 +207,7 @@ func TestAJournalUnderAnotherPathIsTakenOver(t *testing.T) {
 		require.NoError(t, openAt(dir, vault, Limits{}).Begin(e, content))
 	}
 	count := func(t *testing.T, j *Journal) int {
-		entries, _, err := j.Entries(Filter{Limit: 10})
+		entries, _, err := j.Entries(t.Context(), Filter{Limit: 10})
 		require.NoError(t, err)
 		return len(entries)
 	}
@@ -245,7 +245,7 @@ func TestAJournalUnderAnotherPathIsTakenOver(t *testing.T) {
 		if ownerfiles.CheckFolder(folderOf(dir, "/link")) == nil {
 			t.Skip("who may look into a folder is not told here")
 		}
-		_, _, err := OpenAs(dir, "/real", "/link").Entries(Filter{Limit: 10})
+		_, _, err := OpenAs(dir, "/real", "/link").Entries(t.Context(), Filter{Limit: 10})
 		assert.That(t, err != nil, "it is taken over")
 	})
 }
@@ -260,7 +260,7 @@ type confirmed struct {
 // damaged but lines that were cut short.
 func (c confirmed) check(t *testing.T, j *Journal, what string) {
 	t.Helper()
-	list, damage, err := j.Entries(Filter{})
+	list, damage, err := j.Entries(t.Context(), Filter{})
 	require.NoError(t, err)
 	for _, d := range damage {
 		assert.That(t, d.Torn, "%s: %+v", what, d)
@@ -274,7 +274,7 @@ func (c confirmed) check(t *testing.T, j *Journal, what string) {
 		require.That(t, ok, "%s: entry %s is lost", what, id)
 		state := c.states[id]
 		assert.That(t, state == Begun || e.State == state, "%s: entry is %v, want %v", what, e.State, state)
-		got, err := j.Object(e.Steps[0].Before.Hash)
+		got, err := j.Object(t.Context(), e.Steps[0].Before.Hash)
 		assert.That(t, err == nil && string(got) == text, "%s: %d bytes, want %d, %v", what, len(got), len(text), err)
 	}
 }

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"maps"
 	"os"
@@ -18,37 +19,96 @@ type Filter struct {
 	Caller    string // those of one caller
 	Agent     string // those of the callers of one agent
 	Batch     string // those of one batch
+	Session   string // those of one session
 	Path      string // those that touch what has this path, or had it
 	// Since and Until bound when a change was begun. Until itself is not included, and
 	// a zero time bounds nothing.
 	Since, Until time.Time
+	// Undoable wants those that are [Entry.Undoable].
+	Undoable bool
 }
 
 const defaultLimit = 1000
 
-// Entries returns entries, newest first, and the damage found on the way to the last of them.
-func (j *Journal) Entries(f Filter) (entries []Entry, damage []Damage, err error) {
+// Entries returns entries, newest first, and the damage found on the way to the last of them. How long it takes depends on
+// them and not on the length of the journal; only the first question after an index was lost waits until it is made
+// again. The error is that of ctx once it has ended.
+func (j *Journal) Entries(ctx context.Context, f Filter) (entries []Entry, damage []Damage, err error) {
 	limit := cmp.Or(f.Limit, defaultLimit)
-	behind := f.OlderThan == ""
-	damage, err = j.each("", func(e Entry) (stop bool) {
-		if !behind {
-			behind = e.ID == f.OlderThan
-			return false
-		}
-		if f.wants(e) {
-			entries = append(entries, e)
-		}
-		return len(entries) >= limit
+	damage, err = j.Each(ctx, f, func(e Entry) bool {
+		entries = append(entries, e)
+		return len(entries) < limit
 	})
 	return entries, damage, err
 }
 
-func (f Filter) wants(e Entry) bool {
-	if f.Caller != "" && e.Caller != f.Caller || f.Batch != "" && e.Batch != f.Batch ||
-		f.Agent != "" && ownerfiles.AgentOf(e.Caller) != f.Agent {
-		return false
+// Each calls visit with the entries of a filter, newest first, until it returns false. It ignores the limit of the
+// filter, and is otherwise as [Journal.Entries].
+func (j *Journal) Each(ctx context.Context, f Filter, visit func(Entry) bool) (damage []Damage, err error) {
+	v, err := j.view()
+	if err != nil {
+		return nil, err
 	}
-	if e.Time.Before(f.Since) || !f.Until.IsZero() && !e.Time.Before(f.Until) {
+	defer v.close()
+	from := place{segment: len(v.segments) - 1, row: -1}
+	if f.OlderThan != "" {
+		if from, err = v.locate(ctx, f.OlderThan); err != nil || from.summary == nil {
+			return v.damage, err
+		}
+	}
+	wanted := f.key()
+	for i := from.segment; i >= 0; i-- {
+		s, err := v.visit(ctx, i, wanted, f.Since, f.Until)
+		if err != nil {
+			return v.damage, err
+		}
+		if s == nil {
+			continue
+		}
+		for _, row := range slices.Backward(s.rows(wanted)) {
+			if isBehind := i < from.segment || from.row < 0 || row < from.row; !isBehind || !f.mayWant(s.entries[row]) {
+				continue
+			}
+			e, found, err := v.read(ctx, place{i, s, row}, f.Undoable)
+			if err != nil {
+				return v.damage, err
+			}
+			if found && f.wants(e) && !visit(e) {
+				return v.damage, nil
+			}
+		}
+	}
+	return v.damage, nil
+}
+
+// key is what the fewest of the wanted entries' neighbours have, the zero key if all entries are to be looked at.
+func (f Filter) key() key {
+	switch {
+	case f.Path != "":
+		return keyOf(byPath, f.Path)
+	case f.Batch != "":
+		return keyOf(byBatch, f.Batch)
+	case f.Session != "":
+		return keyOf(bySession, f.Session)
+	case f.Caller != "":
+		return keyOf(byCaller, f.Caller)
+	case f.Agent != "":
+		return keyOf(byAgent, f.Agent)
+	}
+	return 0
+}
+
+// mayWant reports whether an entry may be wanted by what an index has of it.
+func (f Filter) mayWant(e entryRow) bool {
+	isInTime := !e.time.Before(f.Since) && (f.Until.IsZero() || e.time.Before(f.Until))
+	return isInTime && !(f.Undoable && e.isUndo)
+}
+
+func (f Filter) wants(e Entry) bool {
+	isBy := f.Caller == "" || e.Caller == f.Caller
+	isOf := f.Agent == "" || ownerfiles.AgentOf(e.Caller) == f.Agent
+	isIn := (f.Batch == "" || e.Batch == f.Batch) && (f.Session == "" || e.Session == f.Session)
+	if !isBy || !isOf || !isIn {
 		return false
 	}
 	return f.Path == "" || slices.ContainsFunc(e.Steps, func(s Step) bool { return s.Path == f.Path || s.From == f.Path })
@@ -56,22 +116,26 @@ func (f Filter) wants(e Entry) bool {
 
 // Entry returns one entry. The error is an *[Unknown] if it does not exist, and a *[Damaged] if
 // it cannot be read.
-func (j *Journal) Entry(id string) (Entry, error) {
+func (j *Journal) Entry(ctx context.Context, id string) (Entry, error) {
 	if _, err := ParseID(id); err != nil {
 		return Entry{}, err
 	}
-	var found *Entry
-	damage, err := j.each(id, func(e Entry) (stop bool) {
-		found = &e
-		return true
-	})
+	v, err := j.view()
 	if err != nil {
 		return Entry{}, err
 	}
-	if found != nil {
-		return *found, nil
+	defer v.close()
+	at, err := v.locate(ctx, id)
+	if err != nil {
+		return Entry{}, err
 	}
-	for _, d := range damage {
+	if at.summary != nil {
+		e, found, err := v.read(ctx, at, false)
+		if err != nil || found {
+			return e, err
+		}
+	}
+	for _, d := range v.damage {
 		if d.ID == id {
 			return Entry{}, &Damaged{id, d.Reason}
 		}
@@ -79,78 +143,12 @@ func (j *Journal) Entry(id string) (Entry, error) {
 	return Entry{}, &Unknown{id}
 }
 
-// each calls visit with the entries, newest first, merged with later records about them. only is
-// the id of the wanted entry, or "".
-func (j *Journal) each(only string, visit func(Entry) (stop bool)) ([]Damage, error) {
-	segments, err := j.segments()
-	if err != nil {
-		return nil, err
-	}
-	var damage []Damage
-	later := map[string][]outcome{} // outcomes whose entry comes still, in their order
-	oldest := uint64(0)             // of those that are there
-	for _, seg := range slices.Backward(segments) {
-		c, err := j.folder.readSegment(seg, only)
-		if err != nil {
-			return damage, err
-		}
-		if c.gone {
-			continue
-		}
-		if oldest > c.number+1 {
-			damage = append(damage, Damage{File: segmentName(c.number + 1), Reason: "is missing, though an older one is there"})
-		}
-		oldest = c.number
-		damage = append(damage, c.damage...)
-		for _, o := range slices.Backward(c.outcomes) {
-			later[o.ID] = slices.Insert(later[o.ID], 0, o)
-		}
-		for _, e := range slices.Backward(c.entries) {
-			for _, o := range later[e.ID] {
-				if !o.state.mayFollow(e.State) || o.Count != 0 && o.Count != e.Count {
-					damage = append(damage, Damage{File: segmentName(c.number), Offset: o.at, ID: e.ID, Reason: "the outcome does not match its entry"})
-					continue
-				}
-				e.State, e.Note, e.UndoneBy = o.state, cmp.Or(o.Note, e.Note), cmp.Or(o.By, e.UndoneBy)
-				for i, after := range o.after {
-					e.Steps[i].After = after
-				}
-				for i, was := range o.Was {
-					if i >= 0 && i < len(e.Steps) {
-						e.Steps[i].Before = was
-					}
-				}
-			}
-			delete(later, e.ID)
-			if visit(e) {
-				return damage, nil
-			}
-		}
-	}
-	// The entries of these outcomes are missing, unless they were removed with their segments.
-	for _, id := range slices.Sorted(maps.Keys(later)) {
-		if i := slices.IndexFunc(later[id], func(o outcome) bool { return o.Home >= oldest }); i >= 0 {
-			damage = append(damage, Damage{File: segmentName(later[id][i].Home), ID: id, Reason: "an outcome has no entry"})
-		}
-	}
-	return damage, nil
-}
-
 // EachUndoable calls visit with the entries of a filter that are [Entry.Undoable], the newest
 // first, until it returns false.
-func (j *Journal) EachUndoable(f Filter, visit func(Entry) bool) error {
-	for {
-		entries, _, err := j.Entries(f)
-		if err != nil || len(entries) == 0 {
-			return err
-		}
-		for _, e := range entries {
-			f.OlderThan = e.ID
-			if e.Undoable() && !visit(e) {
-				return nil
-			}
-		}
-	}
+func (j *Journal) EachUndoable(ctx context.Context, f Filter, visit func(Entry) bool) error {
+	f.Undoable = true
+	_, err := j.Each(ctx, f, visit)
+	return err
 }
 
 // Version is a note as it was before a change.
@@ -165,24 +163,65 @@ type Version struct {
 // Versions returns the note at path as it was before each change, newest first, at most limit
 // versions. It follows the note through moves that are known to have been made;
 // versions of another note of the same name are among them.
-func (j *Journal) Versions(path string, limit int) (versions []Version, err error) {
-	_, err = j.each("", func(e Entry) (stop bool) {
-		for _, s := range slices.Backward(e.Steps) {
-			// Of a move that failed it is not known where the note was.
-			moved := s.From != "" && (e.State == Done || e.State == Undone)
-			if s.Path != path && (moved || s.Source() != path) {
+func (j *Journal) Versions(ctx context.Context, path string, limit int) (versions []Version, err error) {
+	v, err := j.view()
+	if err != nil {
+		return nil, err
+	}
+	defer v.close()
+	for i := len(v.segments) - 1; i >= 0; i-- {
+		before := -1 // the row that was looked at last
+		for {
+			wanted := keyOf(byPath, path)
+			s, err := v.find(ctx, i, wanted)
+			if err != nil {
+				return versions, err
+			}
+			if s == nil {
+				break
+			}
+			rows := s.rows(wanted)
+			if before >= 0 {
+				rows = slices.DeleteFunc(rows, func(row int) bool { return row >= before })
+			}
+			if len(rows) == 0 {
+				break
+			}
+			before = rows[len(rows)-1]
+			e, found, err := v.read(ctx, place{i, s, before}, false)
+			if err != nil {
+				return versions, err
+			}
+			if !found {
 				continue
 			}
-			if moved {
-				path = s.From
-			}
-			if s.Before.Exists && !s.isPureMove() && len(versions) < limit {
-				versions = append(versions, Version{e.Time, e.Command, s.Source(), e.By(), s.Before})
+			var more []Version
+			more, path = e.versions(path)
+			versions = append(versions, more[:min(len(more), limit-len(versions))]...)
+			if len(versions) >= limit {
+				return versions, nil
 			}
 		}
-		return len(versions) >= limit
-	})
-	return versions, err
+	}
+	return versions, nil
+}
+
+// versions returns what an entry keeps of the note at path, newest first, and where the note was before.
+func (e Entry) versions(path string) (versions []Version, was string) {
+	for _, s := range slices.Backward(e.Steps) {
+		// Of a move that failed it is not known where the note was.
+		moved := s.From != "" && (e.State == Done || e.State == Undone)
+		if s.Path != path && (moved || s.Source() != path) {
+			continue
+		}
+		if moved {
+			path = s.From
+		}
+		if s.Before.Exists && !s.isPureMove() {
+			versions = append(versions, Version{e.Time, e.Command, s.Source(), e.By(), s.Before})
+		}
+	}
+	return versions, path
 }
 
 // Damage is a part of the journal that could not be read. All other parts could.
@@ -196,61 +235,86 @@ type Damage struct {
 	Torn bool
 }
 
-// segmentContent is the content of one segment.
-type segmentContent struct {
-	number   uint64
-	gone     bool    // it was removed as too old, in part or in between
-	entries  []Entry // as they were begun
-	outcomes []outcome
-	damage   []Damage
-}
-
-// segmentReader reads a segment.
+// segmentReader reads a segment, or a part of it.
 type segmentReader struct {
-	segmentContent
+	summary
 	name string
-	only string // the id of the one entry that is wanted, "" for all
 
-	steps map[string][]Step // of entries whose own record comes later
-	after map[string][]Image
-	at    int64 // of the record that is read
+	// The entries and outcomes that it has read, if they are wanted.
+	isWhole  bool
+	read     []Entry // as they were begun
+	readEnds []outcome
+
+	steps  map[string][]Step // of entries whose own record comes later
+	after  map[string][]Image
+	begins map[string]int64 // where the first record of such a list is
+	ids    map[string]bool  // of the entries, but of those that were taken back
+	line   span             // that is read
+	isTorn bool             // the last line has no newline
 }
 
-// readSegment reads a segment up to its size. An incomplete entry is damage.
-func (p folder) readSegment(seg segment, only string) (segmentContent, error) {
-	r := &segmentReader{
-		segmentContent: segmentContent{number: seg.number}, name: segmentName(seg.number), only: only,
-		steps: map[string][]Step{}, after: map[string][]Image{},
+func newSegmentReader(number uint64) *segmentReader {
+	return &segmentReader{
+		summary: summary{number: number}, name: segmentName(number),
+		steps: map[string][]Step{}, after: map[string][]Image{}, begins: map[string]int64{}, ids: map[string]bool{},
+	}
+}
+
+// linesBetween is how many lines are read between two looks at whether the reading was cancelled.
+const linesBetween = 64
+
+// readTo reads on up to a size. The error is [fs.ErrNotExist] for a segment that was removed, as too old.
+func (r *segmentReader) readTo(ctx context.Context, p folder, size int64) error {
+	if r.size >= size {
+		return nil
+	}
+	if r.isTorn { // what follows changes what the last line is
+		*r = *newSegmentReader(r.number)
 	}
 	file, err := ownerfiles.Open(p.file(r.name), os.O_RDONLY)
-	if os.IsNotExist(err) {
-		r.gone = true
-		return r.segmentContent, nil
-	}
 	if err != nil {
-		return segmentContent{}, unusable(p.file(r.name), err)
+		return unusable(p.file(r.name), err)
 	}
 	defer file.Close()
-	for line, err := range ownerfiles.Lines(file, 0, seg.size, maxLine) {
+	for line, err := range ownerfiles.Lines(file, r.size, size, maxLine) {
 		if err != nil {
-			return segmentContent{}, unusable(p.file(r.name), err)
+			return unusable(p.file(r.name), err)
 		}
-		r.at = line.At
-		if record, ok := unwrap(line.Text); ok {
-			r.record(record)
-			continue
+		if line.Number%linesBetween == 0 && ctx.Err() != nil {
+			return ctx.Err()
 		}
-		reason := "the checksum is wrong"
-		if line.Text == nil {
-			reason = "the line is too long"
-		}
-		r.addDamage(line.At, "", reason, !line.Whole)
-		salvage(line.Text, r.record)
+		r.add(line)
+		r.size = line.End
 	}
-	for id := range r.steps {
-		r.addDamage(0, id, "an entry is incomplete", true)
+	return nil
+}
+
+// add reads one line.
+func (r *segmentReader) add(line ownerfiles.Line) {
+	r.line, r.isTorn = span{line.At, line.End}, !line.Whole
+	if record, ok := unwrap(line.Text); ok {
+		if hash, _, _, isObject := objectHead(record); isObject {
+			r.objects = append(r.objects, objectRow{keyOf(byObject, hash), line.At, line.End - line.At})
+		}
+		r.record(record)
+		return
 	}
-	return r.segmentContent, nil
+	reason := "the checksum is wrong"
+	if line.Text == nil {
+		reason = "the line is too long"
+	}
+	r.addDamage(line.At, "", reason, !line.Whole)
+	salvage(line.Text, r.record)
+}
+
+// soFar returns the summary of what was read. It stays as it is while the reader reads on.
+func (r *segmentReader) soFar() *summary {
+	s := r.summary
+	s.damage = slices.Clone(s.damage)
+	for _, id := range slices.Sorted(maps.Keys(r.steps)) {
+		s.damage = append(s.damage, Damage{r.name, 0, id, "an entry is incomplete", true})
+	}
+	return &s
 }
 
 func (r *segmentReader) addDamage(at int64, id, reason string, torn bool) {
@@ -262,11 +326,11 @@ func (r *segmentReader) record(record []byte) {
 	switch {
 	case hasKey(record, objectKey):
 	case hasKey(record, stepsKey):
-		r.recordOfEntry(record, stepsKey, func(record []byte) bool { return addPart(r.steps, record, stepsKey) })
+		r.recordOfEntry(record, stepsKey, func(record []byte) bool { return addPart(r, r.steps, record, stepsKey) })
 	case hasKey(record, entryKey):
 		r.recordOfEntry(record, entryKey, r.addEntry)
 	case hasKey(record, afterKey):
-		r.recordOfEntry(record, afterKey, func(record []byte) bool { return addPart(r.after, record, afterKey) })
+		r.recordOfEntry(record, afterKey, func(record []byte) bool { return addPart(r, r.after, record, afterKey) })
 	case hasKey(record, outcomeKey):
 		r.recordOfEntry(record, outcomeKey, r.addOutcome)
 	case hasKey(record, repairKey):
@@ -276,28 +340,24 @@ func (r *segmentReader) record(record []byte) {
 	case hasKey(record, segmentKey):
 		var s segmentRecord
 		if json.Unmarshal(record, &s) != nil || s.Version > formatVersion {
-			r.addDamage(r.at, "", "is of another version of the program", false)
+			r.addDamage(r.line.at, "", "is of another version of the program", false)
 		}
 	default:
-		r.addDamage(r.at, "", "unknown record", false)
+		r.addDamage(r.line.at, "", "unknown record", false)
 	}
 }
 
-// recordOfEntry calls add with a record of a wanted entry. Damage is recorded if add returns
-// false.
+// recordOfEntry calls add with a record of an entry. Damage is recorded if add returns false.
 func (r *segmentReader) recordOfEntry(record []byte, key string, add func([]byte) bool) {
 	id := record[len(key):]
 	id = id[:min(len(id), idLength)]
-	if r.only != "" && string(id) != r.only {
-		return
-	}
 	if !add(record) {
-		r.addDamage(r.at, string(id), "the record does not fit", false)
+		r.addDamage(r.line.at, string(id), "the record does not fit", false)
 	}
 }
 
 // addPart adds a part of the list of an entry, which must follow the parts before it.
-func addPart[T any](lists map[string][]T, record []byte, key string) bool {
+func addPart[T any](r *segmentReader, lists map[string][]T, record []byte, key string) bool {
 	var part struct {
 		First int `json:"first"`
 		List  []T `json:"list"`
@@ -305,6 +365,9 @@ func addPart[T any](lists map[string][]T, record []byte, key string) bool {
 	id, _, _ := cutText(record, key)
 	if !isID(id) || json.Unmarshal(record, &part) != nil || part.First != len(lists[id]) || part.First+len(part.List) > maxSteps {
 		return false
+	}
+	if part.First == 0 {
+		r.begins[key+id] = r.line.at
 	}
 	lists[id] = append(lists[id], part.List...)
 	return true
@@ -324,15 +387,20 @@ func (r *segmentReader) addEntry(record []byte) bool {
 	if delete(r.steps, e.ID); len(e.Steps) != e.Count || e.check() != nil {
 		return false
 	}
-	if slices.ContainsFunc(r.entries, func(other Entry) bool { return other.ID == e.ID }) {
+	if r.ids[e.ID] {
 		return false
 	}
-	r.entries = append(r.entries, e)
+	r.ids[e.ID] = true
+	if r.isWhole {
+		r.read = append(r.read, e)
+	} else {
+		r.summary.addEntry(e, r.since(stepsKey+e.ID))
+	}
 	return true
 }
 
 func (r *segmentReader) addOutcome(record []byte) bool {
-	o := outcome{at: r.at}
+	var o outcome
 	if json.Unmarshal(record, &o.outcomeRecord) != nil || !isID(o.ID) || o.By != "" && !isID(o.By) || o.Count < 0 || o.Count > maxSteps {
 		return false
 	}
@@ -347,6 +415,24 @@ func (r *segmentReader) addOutcome(record []byte) bool {
 	if delete(r.after, o.ID); len(o.after) != o.Count {
 		return false
 	}
-	r.outcomes = append(r.outcomes, o)
+	if o.state == Undone {
+		delete(r.ids, o.ID) // a call that is carried out once more begins it again
+	}
+	where := r.since(afterKey + o.ID)
+	if r.isWhole {
+		r.readEnds = append(r.readEnds, o)
+	} else {
+		r.ends = append(r.ends, endRow{where, o.ID, o.state, o.Count, o.Home})
+	}
 	return true
+}
+
+// since returns where the records are that end with the one that is read, and begin with the first of a list.
+func (r *segmentReader) since(list string) span {
+	where := r.line
+	if at, isLong := r.begins[list]; isLong {
+		where.at = at
+		delete(r.begins, list)
+	}
+	return where
 }

@@ -3,7 +3,9 @@ package journal
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"compress/flate"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -18,43 +20,98 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 )
 
-// Object returns the bytes with this hash, verified. The errors are *[Unknown] and *[Damaged].
-func (j *Journal) Object(hash string) ([]byte, error) {
-	if !isHash(hash) {
-		return nil, &Invalid{"hash", hash, "is not a SHA-256"}
-	}
-	segments, err := j.segments()
+// Object returns the bytes with this hash, verified. The errors are *[Unknown] and *[Damaged], and that of ctx.
+func (j *Journal) Object(ctx context.Context, hash string) ([]byte, error) {
+	v, err := j.view()
 	if err != nil {
 		return nil, err
 	}
-	err = &Unknown{hash}
-	for _, seg := range slices.Backward(segments) { // several may have the object
-		s, text, problem := j.locate(seg, hash)
-		if errors.Is(problem, fs.ErrNotExist) {
-			continue // not there, or removed in between
+	defer v.close()
+	return v.object(ctx, hash)
+}
+
+// object is [Journal.Object].
+func (v *view) object(ctx context.Context, hash string) ([]byte, error) {
+	if !isHash(hash) {
+		return nil, &Invalid{"hash", hash, "is not a SHA-256"}
+	}
+	wanted := keyOf(byObject, hash)
+	var err error = &Unknown{hash}
+	for _, i := range v.having(wanted, 0) { // several may have the object
+		s, failed := v.find(ctx, i, wanted)
+		if failed != nil {
+			return nil, failed
 		}
-		if problem == nil && s.isWhole() {
-			var whole bytes.Buffer
-			problem = j.folder.copyFile(&whole, seg.number, Image{true, hash, s.size})
-			text = whole.Bytes()
+		if s == nil || len(s.objectsWith(wanted)) == 0 {
+			continue
 		}
-		if err = problem; err == nil {
+		text, problem := v.objectIn(v.segments[i], s, hash)
+		switch {
+		case problem == nil:
 			return text, nil
+		case !errors.Is(problem, fs.ErrNotExist): // else it was removed in between
+			err = problem
 		}
 	}
 	return nil, err
 }
 
+// objectIn returns an object that a segment has.
+func (v *view) objectIn(seg segment, s *summary, hash string) ([]byte, error) {
+	if lines, err := v.file(seg); lines == nil || err != nil {
+		return nil, cmp.Or(err, fs.ErrNotExist)
+	}
+	p := v.journal.folder
+	find := func(hash string) (location, bool) { return v.location(seg, s, hash) }
+	spot, ok := find(hash)
+	if !ok {
+		v.journal.forget(seg.number)
+		return nil, &Damaged{hash, "its record cannot be read"}
+	}
+	if !spot.isWhole() {
+		return p.text(seg.number, find, hash)
+	}
+	var whole bytes.Buffer
+	err := p.copyFile(&whole, seg.number, Image{true, hash, spot.size})
+	return whole.Bytes(), err
+}
+
+// location returns where a segment has an object. ok is false if it has none.
+func (v *view) location(seg segment, s *summary, hash string) (spot location, ok bool) {
+	for _, row := range s.objectsWith(keyOf(byObject, hash)) {
+		lines, err := v.file(seg)
+		if lines == nil || err != nil {
+			return location{}, false
+		}
+		line := make([]byte, min(row.length, maxLine))
+		if _, err := lines.ReadAt(line, row.at); err != nil {
+			continue
+		}
+		record, isSound := unwrap(bytes.TrimSuffix(line, []byte("\n")))
+		found, _, spot, isObject := objectHead(record)
+		if isSound && isObject && found == hash {
+			spot.at, spot.length = row.at, row.length
+			return spot, true
+		}
+	}
+	return location{}, false
+}
+
 // Texts returns the bytes of a file before and after a step, nil where there was none. now returns
 // the file as it is if it has this hash: what the step left is not always kept. ok is false if one
 // of the texts cannot be had any more.
-func (j *Journal) Texts(s Step, now func(hash string) (text string, ok bool)) (before, after []byte, ok bool) {
+func (j *Journal) Texts(ctx context.Context, s Step, now func(hash string) (text string, ok bool)) (before, after []byte, ok bool) {
 	texts := [2][]byte{}
+	v, err := j.view()
+	if err != nil {
+		return nil, nil, false
+	}
+	defer v.close()
 	for i, image := range []Image{s.Before, s.After} {
 		if !image.Exists {
 			continue
 		}
-		text, err := j.Object(image.Hash)
+		text, err := v.object(ctx, image.Hash)
 		if err != nil {
 			current, same := now(image.Hash)
 			if !same {
@@ -65,45 +122,6 @@ func (j *Journal) Texts(s Step, now func(hash string) (text string, ok bool)) (b
 		texts[i] = text
 	}
 	return texts[0], texts[1], true
-}
-
-// locate returns where a segment has an object, and its text unless it is a file.
-func (j *Journal) locate(seg segment, hash string) (s location, text []byte, err error) {
-	j.seenMu.Lock()
-	defer j.seenMu.Unlock()
-	ix, err := j.indexOf(seg)
-	if err != nil {
-		return location{}, nil, err
-	}
-	s, ok := ix.objects[hash]
-	switch {
-	case !ok:
-		err = fs.ErrNotExist
-	case !s.isWhole():
-		text, err = j.folder.text(ix, hash)
-	}
-	return s, text, err
-}
-
-// maxSeen is the number of cached indexes. Entries undone together are usually in one segment.
-const maxSeen = 4
-
-// indexOf returns the index of a segment, up to its size. It needs seenMu.
-func (j *Journal) indexOf(seg segment) (*index, error) {
-	ix := j.seen[seg.number]
-	if ix == nil || ix.read > seg.size {
-		ix = newIndex(seg.number)
-	}
-	if ix.read < seg.size {
-		if err := j.folder.read(ix, seg.size); err != nil {
-			return nil, err
-		}
-	}
-	if j.seen == nil || len(j.seen) >= maxSeen {
-		j.seen = map[uint64]*index{}
-	}
-	j.seen[seg.number] = ix
-	return ix, nil
 }
 
 // segments returns the segments and their sizes. Up to those sizes they are immutable, so
@@ -118,13 +136,12 @@ func (j *Journal) segments() ([]segment, error) {
 		return nil, store.Locked(j.folder.file(appendLock), err)
 	}
 	defer unlock()
-	seen, err := j.folder.list()
-	return seen.segments, err
+	return j.known.segmentsNow(j.folder)
 }
 
-// text returns a text that is kept as lines, or as a small file.
-func (p folder) text(ix *index, hash string) ([]byte, error) {
-	name := p.file(segmentName(ix.number))
+// text returns a text that is kept in a segment as lines, or as a small file. find says where the segment has an object.
+func (p folder) text(number uint64, find func(hash string) (location, bool), hash string) ([]byte, error) {
+	name := p.file(segmentName(number))
 	lines, err := ownerfiles.Open(name, os.O_RDONLY)
 	if err != nil {
 		return nil, unusable(name, err)
@@ -136,13 +153,13 @@ func (p folder) text(ix *index, hash string) ([]byte, error) {
 		if len(chain) > maxDepth {
 			return nil, &Damaged{hash, "is stored as too many differences"}
 		}
-		s, ok := ix.objects[next]
+		s, ok := find(next)
 		if !ok {
 			return nil, &Damaged{hash, "is stored as a difference from something that is missing"}
 		}
 		if s.isWhole() {
 			var whole bytes.Buffer
-			if err := p.copyFile(&whole, ix.number, Image{true, next, min(s.size, maxText)}); err != nil {
+			if err := p.copyFile(&whole, number, Image{true, next, min(s.size, maxText)}); err != nil {
 				return nil, err
 			}
 			text = whole.Bytes()
@@ -157,7 +174,7 @@ func (p folder) text(ix *index, hash string) ([]byte, error) {
 		}
 		if o.File { // the hash of the whole text verifies its data
 			o.Raw, o.Data = true, make([]byte, o.Middle)
-			err := p.readObject(objectName(ix.number, o.Hash), func(in io.Reader) bool {
+			err := p.readObject(objectName(number, o.Hash), func(in io.Reader) bool {
 				_, err := io.ReadFull(in, o.Data)
 				return err == nil
 			})
@@ -236,6 +253,12 @@ func newIndex(number uint64) *index {
 		number: number, objects: map[string]location{}, latest: map[string]string{},
 		entries: map[string]int{}, states: map[string]State{}, spent: ledger{},
 	}
+}
+
+// find returns where an object is.
+func (ix *index) find(hash string) (spot location, ok bool) {
+	spot, ok = ix.objects[hash]
+	return spot, ok
 }
 
 func (ix *index) add(record []byte, at, length int64) {

@@ -40,7 +40,7 @@ func TestAnUnfitFolderIsRefused(t *testing.T) {
 				e, content := change("a.md", "a", "b")
 				err := j.Begin(e, content)
 				assert.That(t, errors.As(err, &unusable), "begin: %v", err)
-				_, _, err = j.Entries(Filter{})
+				_, _, err = j.Entries(t.Context(), Filter{})
 				assert.That(t, errors.As(err, &unusable), "entries: %v", err)
 			}
 			assert.Equal(t, diskUse(t, filepath.Dir(j.folder.root)), before, "something was written")

@@ -9,6 +9,10 @@
 // the segment. A segment needs nothing outside of it but outcomes of its entries, which may follow
 // in a later one, so the oldest can be removed at any time.
 //
+// What is asked for (the newest entry of a caller, of a batch, of a note, one by its id) is found by
+// an index: a file beside each segment that is full, made from it, and made again if it is missing
+// or damaged. So it takes as long in a long journal as in a short one. [Journal.Check] reads it all.
+//
 // Entries younger than a day are never removed to make room, and one caller can write a quarter of
 // the journal within an hour, so that no caller can push out the record of a change. A change for
 // which there is no room is refused.
@@ -65,6 +69,7 @@ type Journal struct {
 	sys    ownerfiles.System
 	now    func() time.Time
 	inText int64 // maxText, or less in tests
+	lines  int64 // maxSegment, or less in tests
 
 	mu         sync.Mutex // one that writes at a time, in this process
 	tail       *tail      // what is known of the segment that is written to
@@ -73,8 +78,7 @@ type Journal struct {
 	older      int64     // what the segments before the tail take, when last looked at
 	unrecorded unrecorded
 	looked     atomic.Bool // for a change that was broken off
-	seenMu     sync.Mutex
-	seen       map[uint64]*index // of the segments that are read, by number
+	known      known       // of the segments, for questions
 }
 
 // OpenAs returns the journal of the vault at an absolute path, below the folder dir. A journal
@@ -83,7 +87,7 @@ type Journal struct {
 func OpenAs(dir, vault, former string) *Journal {
 	return &Journal{
 		folder: folder{root: dir, dir: folderOf(dir, vault), former: folderOf(dir, former), vault: vault},
-		limits: limits{256 << 20, 90 * 24 * time.Hour}, sys: ownerfiles.Disk{}, now: time.Now, inText: maxText,
+		limits: limits{256 << 20, 90 * 24 * time.Hour}, sys: ownerfiles.Disk{}, now: time.Now, inText: maxText, lines: maxSegment,
 	}
 }
 
@@ -224,11 +228,11 @@ func (j *Journal) Extent() Extent {
 		return Extent{j.tail.number, j.tail.read}
 	}
 	j.mu.Unlock()
-	seen, err := j.folder.list()
-	if err != nil || len(seen.segments) == 0 {
+	segments, err := j.segments()
+	if err != nil || len(segments) == 0 {
 		return Extent{}
 	}
-	newest := seen.segments[len(seen.segments)-1]
+	newest := segments[len(segments)-1]
 	return Extent{newest.number, newest.size}
 }
 

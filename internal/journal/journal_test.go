@@ -30,7 +30,7 @@ func newJournal(t testing.TB, limits Limits) *Journal {
 
 func again(j *Journal) *Journal {
 	next := openAt(j.folder.root, j.folder.vault, j.limits)
-	next.now, next.inText = j.now, j.inText
+	next.now, next.inText, next.lines = j.now, j.inText, j.lines
 	return next
 }
 
@@ -56,7 +56,7 @@ func begun(t testing.TB, j *Journal, path, before, after string) Entry {
 // entries returns all that is there, and fails if anything is damaged.
 func entries(t testing.TB, j *Journal) []Entry {
 	t.Helper()
-	list, damage, err := j.Entries(Filter{})
+	list, damage, err := j.Entries(t.Context(), Filter{})
 	require.NoError(t, err)
 	require.That(t, len(damage) == 0, "damage %+v", damage)
 	return list
@@ -68,21 +68,21 @@ func TestAnEntryIsReadAsItWasWritten(t *testing.T) {
 	require.That(t, len(list) == 0, "%d entries of nothing", len(list))
 	e := begun(t, j, "a note.md", "one\n", "one\ntwo\n")
 	for _, j := range []*Journal{j, again(j)} {
-		got, err := j.Entry(e.ID)
+		got, err := j.Entry(t.Context(), e.ID)
 		assert.That(t, err == nil && fmt.Sprint(got) == fmt.Sprint(e), "got %+v, %v, want %+v", got, err, e)
 	}
 	after := []Image{ImageOf([]byte("something else"))}
 	require.NoError(t, j.End(e.ID, Outcome{State: Failed, After: after, Note: "the client was cut short"}))
 	e.State, e.Note, e.Steps[0].After = Failed, "the client was cut short", after[0]
-	got, err := again(j).Entry(e.ID)
+	got, err := again(j).Entry(t.Context(), e.ID)
 	assert.That(t, err == nil && fmt.Sprint(got) == fmt.Sprint(e), "got %+v, %v, want %+v", got, err, e)
 	by := NewID(time.Now())
 	require.NoError(t, again(j).MarkUndone(e.ID, by))
-	got, err = j.Entry(e.ID)
+	got, err = j.Entry(t.Context(), e.ID)
 	assert.That(t, err == nil && got.State == Undone && got.UndoneBy == by && got.Note == e.Note, "got %+v, %v", got, err)
-	text, err := j.Object(e.Steps[0].Before.Hash)
+	text, err := j.Object(t.Context(), e.Steps[0].Before.Hash)
 	assert.That(t, err == nil && string(text) == "one\n", "%q, %v", text, err)
-	list, _, err = j.Entries(Filter{})
+	list, _, err = j.Entries(t.Context(), Filter{})
 	assert.That(t, err == nil && len(list) == 1 && len(list[0].Steps) == 1 && list[0].Count == 1, "%+v, %v", list, err)
 }
 
@@ -174,7 +174,7 @@ func TestObjectsOfEverySize(t *testing.T) {
 		for _, text := range [][]byte{random(size), bytes.Repeat([]byte("x"), size)} {
 			e := begun(t, j, "a.md", string(text), "")
 			for _, j := range []*Journal{j, again(j)} {
-				got, err := j.Object(e.Steps[0].Before.Hash)
+				got, err := j.Object(t.Context(), e.Steps[0].Before.Hash)
 				assert.That(t, err == nil && bytes.Equal(got, text), "%d bytes: %d, %v", size, len(got), err)
 			}
 		}
@@ -220,7 +220,7 @@ func TestAnEntryOfManySteps(t *testing.T) {
 	}
 	require.NoError(t, j.Begin(e, textsOf(texts)))
 	require.NoError(t, j.End(e.ID, Outcome{State: Done, After: after}))
-	got := require.Value(again(j).Entry(e.ID))(t)
+	got := require.Value(again(j).Entry(t.Context(), e.ID))(t)
 	if len(got.Steps) != count || got.Steps[count-1].Path != e.Steps[count-1].Path || got.Steps[count/2].After != after[count/2] {
 		t.Errorf("%d steps, the last is %+v", len(got.Steps), got.Steps[count-1])
 	}
@@ -255,15 +255,15 @@ func TestVersionsFollowANoteThroughMoves(t *testing.T) {
 	begin(Done, Step{Path: "c.md", From: "b.md", Before: image("3"), After: image("4")})
 	begin(Begun, Step{Path: "c.md", Before: image("4"), After: image("5")})
 	begin(Done, Step{Path: "a.md", After: image("5")}) // another note of that name
-	versions := require.Value(j.Versions("c.md", 9))(t)
+	versions := require.Value(j.Versions(t.Context(), "c.md", 9))(t)
 	got := []string{}
 	for _, v := range versions {
-		text := require.Value(j.Object(v.Image.Hash))(t)
+		text := require.Value(j.Object(t.Context(), v.Image.Hash))(t)
 		got = append(got, v.Path+"="+string(text))
 	}
 	want := []string{"c.md=4", "b.md=3", "b.md=2", "a.md=1"}
 	assert.That(t, slices.Equal(got, want), "got %q, want %q", got, want)
-	limited, err := j.Versions("c.md", 2)
+	limited, err := j.Versions(t.Context(), "c.md", 2)
 	assert.That(t, err == nil && len(limited) == 2, "%d versions, %v", len(limited), err)
 }
 
@@ -276,7 +276,7 @@ func TestFilters(t *testing.T) {
 		require.NoError(t, j.Begin(e, content))
 		ids = append(ids, e.ID)
 	}
-	all, _, err := j.Entries(Filter{})
+	all, _, err := j.Entries(t.Context(), Filter{})
 	require.NoError(t, err)
 	begun := func(i int) time.Time { return all[len(all)-1-i].Time }
 	for name, c := range map[string]struct {
@@ -292,7 +292,7 @@ func TestFilters(t *testing.T) {
 		"of a note":        {Filter{Path: "2.md"}, []int{8, 5, 2}},
 		"behind something": {Filter{OlderThan: "x"}, nil},
 	} {
-		list, _, err := j.Entries(c.filter)
+		list, _, err := j.Entries(t.Context(), c.filter)
 		require.NoError(t, err)
 		got := []int(nil)
 		for _, e := range list {
@@ -320,13 +320,13 @@ func TestOldEntriesGoFirst(t *testing.T) {
 	assert.That(t, len(list) >= 20 && len(list) != len(ids), "%d of %d entries are left", len(list), len(ids))
 	for i, e := range list {
 		require.That(t, e.ID == ids[len(ids)-1-i] && e.State == Done, "entry %d is %+v", i, e)
-		_, err := j.Object(e.Steps[0].Before.Hash)
+		_, err := j.Object(t.Context(), e.Steps[0].Before.Hash)
 		assert.NoError(t, err)
 	}
 	use := diskUse(t, j.folder.dir)
 	assert.That(t, use <= limits.MaxBytes*5/4, "%d bytes on the disk", use)
 	var unknown *Unknown
-	_, err := j.Entry(ids[0])
+	_, err := j.Entry(t.Context(), ids[0])
 	assert.That(t, errors.As(err, &unknown), "%v", err)
 }
 

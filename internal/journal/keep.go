@@ -52,7 +52,7 @@ func (b *batch) text(hash string) ([]byte, bool) {
 	if b.flush() != nil {
 		return nil, false
 	}
-	text, err := b.folder.text(b.tail.index, hash)
+	text, err := b.folder.text(b.tail.number, b.tail.find, hash)
 	if err != nil {
 		return nil, false
 	}

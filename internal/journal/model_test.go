@@ -125,7 +125,7 @@ func (m *model) put(t *rapid.T) {
 // check compares: what is there is the newest part of the list.
 func (m *model) check(t *rapid.T) {
 	for _, j := range append(m.handles[:], m.open()) {
-		list, damage, err := j.Entries(Filter{})
+		list, damage, err := j.Entries(t.Context(), Filter{})
 		m.fail(t, err)
 		require.That(t, len(damage) == 0, "damage %+v", damage)
 		require.That(t, len(list) >= min(2, len(m.entries)) && len(list) <= len(m.entries), "%d entries of %d", len(list), len(m.entries))
@@ -133,7 +133,7 @@ func (m *model) check(t *rapid.T) {
 		for i, want := range m.entries[len(m.entries)-len(list):] {
 			require.Equal(t, fmt.Sprint(list[i]), fmt.Sprint(want), "%+v, want %+v", list[i], want)
 			for _, s := range want.Steps {
-				text, err := j.Object(s.Before.Hash)
+				text, err := j.Object(t.Context(), s.Before.Hash)
 				require.That(t, err == nil && string(text) == m.contents[s.Before.Hash], "%d bytes, %v", len(text), err)
 			}
 		}
@@ -198,12 +198,13 @@ func checkRecord(t *testing.T, record []byte) {
 			require.That(t, !ok || int64(len(text)) == o.Size, "%d bytes of %+v", len(text), o)
 		}
 	}
-	r := &segmentReader{steps: map[string][]Step{}, after: map[string][]Image{}}
+	r := newSegmentReader(1)
+	r.isWhole = true
 	r.record(record)
-	for _, e := range r.entries {
+	for _, e := range r.read {
 		require.That(t, e.check() == nil && len(e.Steps) == e.Count, "%+v", e)
 	}
-	for _, o := range r.outcomes {
+	for _, o := range r.readEnds {
 		require.That(t, o.state != Begun && len(o.after) == o.Count, "%+v", o)
 	}
 }
@@ -214,11 +215,11 @@ func checkSegment(t *testing.T, segment []byte) {
 	j := openAt(dir, testVault, Limits{})
 	require.NoError(t, j.prepare())
 	require.NoError(t, os.WriteFile(j.folder.file(segmentName(1)), segment, 0o600))
-	list, _, err := j.Entries(Filter{})
+	list, _, err := j.Entries(t.Context(), Filter{})
 	require.NoError(t, err)
 	for _, e := range list {
 		for _, s := range e.Steps {
-			text, err := j.Object(s.Before.Hash)
+			text, err := j.Object(t.Context(), s.Before.Hash)
 			require.That(t, err != nil || ImageOf(text).Hash == s.Before.Hash, "wrong bytes")
 		}
 	}
@@ -226,8 +227,8 @@ func checkSegment(t *testing.T, segment []byte) {
 	e.ID = NewID(time.Now())
 	require.NoError(t, j.Begin(e, content))
 	for _, j := range []*Journal{j, again(j)} {
-		got, err := j.Entry(e.ID)
+		got, err := j.Entry(t.Context(), e.ID)
 		require.That(t, err == nil && len(got.Steps) == 1, "%+v, %v", got, err)
-		require.Value(j.Object(e.Steps[0].Before.Hash))(t)
+		require.Value(j.Object(t.Context(), e.Steps[0].Before.Hash))(t)
 	}
 }

@@ -83,7 +83,7 @@ func start(t *testing.T, dir string, count int, said io.Writer) *exec.Cmd {
 func verify(t *testing.T, dir, said string) (confirmedEntries int) {
 	t.Helper()
 	j := openAt(dir, testVault, Limits{})
-	list, damage, err := j.Entries(Filter{Limit: 1 << 20})
+	list, damage, err := j.Entries(t.Context(), Filter{Limit: 1 << 20})
 	require.NoError(t, err)
 	for _, d := range damage {
 		assert.That(t, d.Torn, "damage %+v", d)
@@ -93,7 +93,7 @@ func verify(t *testing.T, dir, said string) (confirmedEntries int) {
 		found[e.ID] = e
 		seed := 0
 		_, _ = fmt.Sscan(e.Note, &seed)
-		text, err := j.Object(e.Steps[0].Before.Hash)
+		text, err := j.Object(t.Context(), e.Steps[0].Before.Hash)
 		assert.That(t, err == nil && string(text) == childText(seed), "%s: %d bytes, %v", e.ID, len(text), err)
 	}
 	for line := range strings.Lines(said) {
@@ -165,7 +165,7 @@ func TestBrokenOff(t *testing.T) {
 	defer unlock()
 	expect := func(when string, j *Journal, want string) {
 		t.Helper()
-		broken, err := j.BrokenOff()
+		broken, err := j.BrokenOff(t.Context())
 		require.NoError(t, err)
 		id := ""
 		if broken != nil {
@@ -182,7 +182,7 @@ func TestBrokenOff(t *testing.T) {
 	expect("while it is made", j, e.ID)
 	expect("in another process", open(), e.ID)
 	require.NoError(t, j.MarkTakingBack(e.ID))
-	broken := require.Value(j.BrokenOff())(t)
+	broken := require.Value(j.BrokenOff(t.Context()))(t)
 	assert.That(t, broken.ID == e.ID && broken.TakingBack, "taken back: %+v", broken)
 	require.NoError(t, os.WriteFile(j.folder.file(unfinishedFile), []byte(e.ID[:7]), 0o600))
 	expect("with half a mark", j, e.ID)

@@ -103,7 +103,6 @@ type outcome struct {
 	outcomeRecord
 	state State
 	after []Image
-	at    int64 // where its record is
 }
 
 func isID(text string) bool {

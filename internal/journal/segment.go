@@ -2,6 +2,7 @@ package journal
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -19,13 +20,18 @@ import (
 const (
 	segmentSuffix   = ".lines"
 	objectSuffix    = ".object"
-	temporarySuffix = ".half" // what is being written
+	indexSuffix     = ".index" // the summary of a segment, which can be made again
+	temporarySuffix = ".half"  // what is being written
 
 	numberDigits = 10
 )
 
 func segmentName(number uint64) string {
 	return fmt.Sprintf("%0*d%s", numberDigits, number, segmentSuffix)
+}
+
+func indexName(number uint64) string {
+	return fmt.Sprintf("%0*d%s", numberDigits, number, indexSuffix)
 }
 
 func objectName(number uint64, hash string) string {
@@ -36,9 +42,10 @@ func objectName(number uint64, hash string) string {
 type segment struct {
 	number  uint64
 	size    int64 // of the lines
-	objects int64 // of the files next to it
+	objects int64 // of the files next to it, with the index
 	files   []string
-	last    time.Time // when it was last written to
+	last    time.Time   // when it was last written to
+	info    fs.FileInfo // of the lines, nil if there are none
 }
 
 // content is the list of files in the folder.
@@ -55,6 +62,7 @@ func (p folder) list() (content, error) {
 	}
 	var s content
 	byNumber := map[uint64]int{}
+	indexes := map[uint64]fs.FileInfo{}
 	for _, e := range entries { // sorted: a segment's own file comes after its objects
 		number, end, ok := parseName(e.Name())
 		if !ok {
@@ -74,6 +82,10 @@ func (p folder) list() (content, error) {
 		if err != nil {
 			return content{}, unusable(p.file(e.Name()), err)
 		}
+		if end == indexSuffix { // it may be made long after the segment was last written to
+			indexes[number] = info
+			continue
+		}
 		at, known := byNumber[number]
 		if !known {
 			at = len(s.segments)
@@ -85,10 +97,18 @@ func (p folder) list() (content, error) {
 		if end == objectSuffix {
 			seg.objects += info.Size()
 		} else {
-			seg.size = info.Size()
+			seg.size, seg.info = info.Size(), info
 		}
 		if info.ModTime().After(seg.last) {
 			seg.last = info.ModTime()
+		}
+	}
+	for number, index := range indexes {
+		if at, known := byNumber[number]; known {
+			s.segments[at].files = append(s.segments[at].files, index.Name())
+			s.segments[at].objects += index.Size()
+		} else {
+			s.temporary = append(s.temporary, index.Name()) // its segment was removed by an older program
 		}
 	}
 	slices.SortFunc(s.segments, func(a, b segment) int { return cmp.Compare(a.number, b.number) })
@@ -104,9 +124,10 @@ func parseName(name string) (number uint64, end string, ok bool) {
 	if err != nil {
 		return 0, "", false
 	}
-	for _, end := range []string{segmentSuffix, objectSuffix, temporarySuffix} {
+	for _, end := range []string{segmentSuffix, indexSuffix, objectSuffix, temporarySuffix} {
 		rest, has := strings.CutSuffix(name[numberDigits:], end)
-		if has && (rest == "") == (end == segmentSuffix) {
+		ofSegment := end == segmentSuffix || end == indexSuffix
+		if has && (rest == "") == ofSegment {
 			return number, end, end != objectSuffix || isHash(strings.TrimPrefix(rest, "-"))
 		}
 	}
@@ -159,6 +180,8 @@ func (j *Journal) openTail(now time.Time) (*tail, error) {
 		if err != nil {
 			return nil, unusable(name, err)
 		}
+		// It is written to no more. Without its index whoever asks first makes it.
+		_, _ = j.headOf(context.Background(), newest)
 		next := newIndex(j.tail.number + 1)
 		next.spent.load(j.tail.spent.records(now))
 		j.tail = &tail{index: next}
@@ -236,7 +259,7 @@ func (j *Journal) isFull(now time.Time) bool {
 	if t.read == 0 {
 		return false
 	}
-	lines := min(maxSegment, j.limits.MaxBytes/16)
+	lines := min(j.lines, j.limits.MaxBytes/16)
 	tooOld := !t.born.IsZero() && now.Sub(t.born) > j.limits.MaxAge/8
 	return t.newer || tooOld || t.read >= lines || t.read+t.objects >= j.limits.MaxBytes/8
 }

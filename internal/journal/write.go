@@ -1,12 +1,12 @@
 package journal
 
 import (
+	"context"
 	"errors"
 	"io"
 	"io/fs"
 	"maps"
 	"os"
-	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -147,28 +147,24 @@ func (b *batch) lookUp(id string) (home uint64, steps int, state State, err erro
 	if count, ok := b.tail.entries[id]; ok {
 		return b.tail.number, count, state, nil
 	}
-	seen, err := b.folder.list()
+	segments, err := b.known.segmentsNow(b.folder)
 	if err != nil {
 		return 0, 0, 0, err
 	}
-	b.seenMu.Lock()
-	defer b.seenMu.Unlock()
-	for _, seg := range slices.Backward(seen.segments) {
-		if seg.number == b.tail.number {
-			continue
-		}
-		ix, err := b.indexOf(seg)
-		if err != nil {
-			return 0, 0, 0, err
-		}
-		if state == Begun {
-			state = ix.states[id]
-		}
-		if count, ok := ix.entries[id]; ok {
-			return ix.number, count, state, nil
-		}
+	v := &view{journal: b.Journal, segments: segments, files: map[uint64]*os.File{}}
+	ctx := context.Background() // an outcome is never left out
+	at, err := v.locate(ctx, id)
+	if err == nil && at.summary == nil {
+		err = &Unknown{id}
 	}
-	return 0, 0, 0, &Unknown{id}
+	if err != nil {
+		return 0, 0, 0, err
+	}
+	ends, _, err := v.outcomes(ctx, at)
+	if state == Begun && len(ends) > 0 {
+		state = ends[len(ends)-1].state
+	}
+	return segments[at.segment].number, at.summary.entries[at.row].steps, state, err
 }
 
 // Put keeps the bytes of the note at path next to the entries, such as those that a change of
@@ -248,7 +244,7 @@ func (j *Journal) MarkBatchFinished() { _ = j.sys.Remove(j.folder.file(batchFile
 
 // UnfinishedBatch returns the changes of a batch that was broken off, the newest first, and whether there is one. The caller has
 // [Journal.Lock].
-func (j *Journal) UnfinishedBatch() (entries []Entry, found bool, err error) {
+func (j *Journal) UnfinishedBatch(ctx context.Context) (entries []Entry, found bool, err error) {
 	id, err := os.ReadFile(j.folder.file(batchFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, false, nil
@@ -256,7 +252,7 @@ func (j *Journal) UnfinishedBatch() (entries []Entry, found bool, err error) {
 	if err != nil {
 		return nil, false, unusable(j.folder.file(batchFile), err)
 	}
-	entries, _, err = j.Entries(Filter{Batch: string(id)})
+	entries, _, err = j.Entries(ctx, Filter{Batch: string(id)})
 	return entries, true, err
 }
 
@@ -268,7 +264,7 @@ type BrokenOff struct {
 
 // BrokenOff returns the change that was broken off, nil if there is none. The caller has [Journal.Lock]. The first call of a
 // process also looks at the newest entry: after a crash of the system the mark may be lost.
-func (j *Journal) BrokenOff() (*BrokenOff, error) {
+func (j *Journal) BrokenOff(ctx context.Context) (*BrokenOff, error) {
 	marked := j.has(unfinishedFile)
 	first := !j.looked.Swap(true)
 	if !marked && !first {
@@ -287,7 +283,7 @@ func (j *Journal) BrokenOff() (*BrokenOff, error) {
 			return nil, err
 		}
 	}
-	e, err := j.Entry(id)
+	e, err := j.Entry(ctx, id)
 	if _, unknown := errors.AsType[*Unknown](err); unknown {
 		return nil, nil // it was not even begun
 	}
@@ -316,13 +312,13 @@ func (j *Journal) newestBegun() (id string, err error) {
 	ended := maps.Clone(t.states)
 	newest := t.index
 	if len(newest.entries) == 0 { // it was just begun
-		seen, err := j.folder.list()
-		if err != nil || len(seen.segments) == 0 {
+		segments, err := j.known.segmentsNow(j.folder)
+		if err != nil || len(segments) == 0 {
 			return "", err
 		}
-		j.seenMu.Lock()
-		defer j.seenMu.Unlock()
-		if newest, err = j.indexOf(seen.segments[len(seen.segments)-1]); err != nil {
+		last := segments[len(segments)-1]
+		newest = newIndex(last.number)
+		if err := j.folder.read(newest, last.size); err != nil {
 			return "", err
 		}
 		maps.Copy(ended, newest.states)

@@ -173,7 +173,7 @@ func Lines(in io.ReaderAt, from, to int64, limit int) iter.Seq2[Line, error] {
 		if from >= to {
 			return
 		}
-		lines := bufio.NewReaderSize(io.NewSectionReader(in, from, to-from), 64<<10)
+		lines := bufio.NewReaderSize(io.NewSectionReader(in, from, to-from), int(min(to-from, 64<<10)))
 		var long []byte // a line that does not fit the buffer
 		for line := (Line{At: from, End: from}); ; line = (Line{Number: line.Number, At: line.End, End: line.End}) {
 			line.Number++

@@ -85,7 +85,7 @@ func TestEverySpellingIsOneNote(t *testing.T) {
 		assert.That(t, batch.OK && batch.Results[0].Result.Path == name, "%+q: the batch is %+v", asked, batch)
 	}
 	kept := require.Value(s.gateway.Journal(""))(t)
-	entries, _, err := kept.Entries(journal.Filter{Limit: 100})
+	entries, _, err := kept.Entries(t.Context(), journal.Filter{Limit: 100})
 	require.That(t, err == nil && len(entries) >= 8, "%d entries, %v", len(entries), err)
 	for _, e := range entries {
 		for _, step := range e.Steps {

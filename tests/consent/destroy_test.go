@@ -247,7 +247,7 @@ func TestAFullJournalRefusesTheNextChange(t *testing.T) {
 		break
 	}
 	kept := require.Value(o.Gateway.Journal(""))(t)
-	entries, damage, err := kept.Entries(journal.Filter{Caller: "me"})
+	entries, damage, err := kept.Entries(t.Context(), journal.Filter{Caller: "me"})
 	if err != nil || len(damage) > 0 || len(entries) != len(ids) || len(ids) < 3 || len(ids) > 8 {
 		t.Errorf("%d entries of %d are left, %v, %v", len(entries), len(ids), damage, err)
 	}

@@ -18,7 +18,7 @@ func (h *Vault) Journal() *journal.Journal {
 
 // Changes returns the ids of the changes in the journal, oldest first.
 func (h *Vault) Changes() (ids []string) {
-	entries, damage, err := h.Journal().Entries(journal.Filter{})
+	entries, damage, err := h.Journal().Entries(context.Background(), journal.Filter{})
 	if err != nil || len(damage) > 0 {
 		h.T.Fatal(err, damage)
 	}

@@ -25,7 +25,7 @@ import (
 // large note with its journal.
 const leastFree = 200 << 20
 
-func (m Machine) state(_ context.Context, r *Report) {
+func (m Machine) state(ctx context.Context, r *Report) {
 	const noChange = "no change can be recorded, so none is made"
 	switch {
 	case m.State == "":
@@ -54,7 +54,7 @@ func (m Machine) state(_ context.Context, r *Report) {
 		}
 	}
 	m.pending(r)
-	m.journals(r)
+	m.journals(ctx, r)
 	if m.Invalid != nil || m.Settings.Backend == settings.App {
 		return
 	}
@@ -113,7 +113,7 @@ func (m Machine) pending(r *Report) {
 	}
 }
 
-func (m Machine) journals(r *Report) {
+func (m Machine) journals(ctx context.Context, r *Report) {
 	if m.Invalid != nil {
 		return
 	}
@@ -124,7 +124,7 @@ func (m Machine) journals(r *Report) {
 		kept, err := m.Journal(v.Vault)
 		var damage []journal.Damage
 		if err == nil {
-			_, damage, err = kept.Entries(journal.Filter{})
+			damage, err = kept.Check(ctx)
 		}
 		switch {
 		case err != nil && !errors.Is(err, fs.ErrNotExist):

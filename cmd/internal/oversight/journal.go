@@ -15,7 +15,7 @@ import (
 )
 
 // Journal is "vaultwicket journal": the changes, and which of them can be undone.
-func Journal(_ context.Context, std terminal.Streams, args []string) error {
+func Journal(ctx context.Context, std terminal.Streams, args []string) error {
 	q := journalQuery{limit: 50}
 	o, err := bootstrap.Open("journal", std, args, q.flags)
 	if err != nil {
@@ -29,7 +29,7 @@ func Journal(_ context.Context, std terminal.Streams, args []string) error {
 	switch {
 	case len(o.Rest) == 1 && o.Rest[0] == "list" && q.limit > 0:
 		s := terminal.NewScreen(std, q.screen, now)
-		entries, damage, err := kept.Entries(wanted)
+		entries, damage, err := kept.Entries(ctx, wanted)
 		if err != nil {
 			return terminal.FailureOf(&failure.Error{Code: "not_found", Message: err.Error()})
 		}
@@ -45,7 +45,7 @@ func Journal(_ context.Context, std terminal.Streams, args []string) error {
 		}
 		return printChanges(o, s, changes)
 	case len(o.Rest) == 2 && o.Rest[0] == "show":
-		return showEntry(o, terminal.NewScreen(std, q.screen, now), kept, o.Rest[1])
+		return showEntry(ctx, o, terminal.NewScreen(std, q.screen, now), kept, o.Rest[1])
 	}
 	return &terminal.UsageError{Reason: "usage: vaultwicket journal list | show ID", Advice: `"vaultwicket help journal" shows the flags`}
 }
@@ -79,8 +79,8 @@ func (q *journalQuery) open(o bootstrap.Opened, now time.Time) (kept *journal.Jo
 	return kept, f, err
 }
 
-func showEntry(o bootstrap.Opened, s terminal.Screen, kept *journal.Journal, id string) error {
-	e, err := kept.Entry(id)
+func showEntry(ctx context.Context, o bootstrap.Opened, s terminal.Screen, kept *journal.Journal, id string) error {
+	e, err := kept.Entry(ctx, id)
 	if err == nil && !e.SeenBy(o.Gateway.Visible("")) {
 		err = &journal.Unknown{What: id}
 	}

@@ -28,7 +28,7 @@ type changedNote struct {
 }
 
 // Today is "vaultwicket today": the notes that were changed, and by whom.
-func Today(_ context.Context, std terminal.Streams, args []string) error {
+func Today(ctx context.Context, std terminal.Streams, args []string) error {
 	q := journalQuery{since: "today", limit: 1000}
 	o, err := bootstrap.Open("today", std, args, q.flags)
 	if err != nil {
@@ -42,7 +42,7 @@ func Today(_ context.Context, std terminal.Streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	entries, _, err := kept.Entries(wanted)
+	entries, _, err := kept.Entries(ctx, wanted)
 	if err != nil {
 		return terminal.FailureOf(&failure.Error{Code: "not_found", Message: err.Error()})
 	}
@@ -53,7 +53,7 @@ func Today(_ context.Context, std terminal.Streams, args []string) error {
 				continue
 			}
 			row := changedNote{Time: e.Time, Path: s.Path, From: s.From, By: e.By(), Command: e.Command, State: e.State.String(), Change: e.ID}
-			if before, after, ok := kept.Texts(s, func(hash string) (string, bool) { return vaultview.WithHash(o.Vault.Folder, s.Path, hash) }); ok {
+			if before, after, ok := kept.Texts(ctx, s, func(hash string) (string, bool) { return vaultview.WithHash(o.Vault.Folder, s.Path, hash) }); ok {
 				lines := difference.Of(before, after)
 				row.Added, row.Removed = &lines.Added, &lines.Removed
 			}

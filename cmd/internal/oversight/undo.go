@@ -50,7 +50,7 @@ func Undo(ctx context.Context, std terminal.Streams, args []string, carryOut fun
 		// "vaultwicket undo list": the changes that can be taken back, of every caller.
 		s := terminal.NewScreen(std, u.screen, time.Now())
 		changes := []keptChange{}
-		err := o.Gateway.Undoable(o.Reviewed, func(e journal.Entry) bool {
+		err := o.Gateway.Undoable(ctx, o.Reviewed, func(e journal.Entry) bool {
 			changes = append(changes, keptChangeOf(e))
 			return len(changes) < maxListed
 		})
@@ -63,14 +63,14 @@ func Undo(ctx context.Context, std terminal.Streams, args []string, carryOut fun
 	case len(o.Rest) == 1:
 		id = o.Rest[0]
 	}
-	words, cause := toUndo(o, u, id)
+	words, cause := toUndo(ctx, o, u, id)
 	if cause != nil {
 		return terminal.FailureOf(cause)
 	}
 	return carryOut(ctx, o, gateway.Request{Command: "undo", Words: words})
 }
 
-func toUndo(o bootstrap.Opened, u undoFlags, id string) ([]string, *failure.Error) {
+func toUndo(ctx context.Context, o bootstrap.Opened, u undoFlags, id string) ([]string, *failure.Error) {
 	words := []string{}
 	if id != "" {
 		words = append(words, "id="+id)
@@ -85,7 +85,7 @@ func toUndo(o bootstrap.Opened, u undoFlags, id string) ([]string, *failure.Erro
 		return words, nil // the command reports invalid combinations
 	}
 	var latest journal.Entry // of the agent whose past is wanted, not undone and no undo
-	err := o.Gateway.Undoable(o.Reviewed, func(e journal.Entry) bool {
+	err := o.Gateway.Undoable(ctx, o.Reviewed, func(e journal.Entry) bool {
 		latest = e
 		return false
 	})

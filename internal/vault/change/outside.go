@@ -3,6 +3,7 @@ package change
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -73,7 +74,7 @@ func end(v *call.Vault, row Command, values call.Values, how protocol.Write) (an
 	if err != nil {
 		return answer.Reply{}, err
 	}
-	e, err := j.Entry(how.Entry)
+	e, err := j.Entry(v.Ctx, how.Entry)
 	if err == nil && e.Backend == embedded { // it may have been broken off
 		if e, err = afterRecovery(v, j, how); err != nil {
 			return answer.Reply{}, err
@@ -120,7 +121,7 @@ func end(v *call.Vault, row Command, values call.Values, how protocol.Write) (an
 		if !t.step.Before.Exists {
 			was = FileState{}
 		} else if t.step.Before != found[i] {
-			if text, err := j.Object(t.step.Before.Hash); err == nil {
+			if text, err := j.Object(context.WithoutCancel(v.Ctx), t.step.Before.Hash); err == nil {
 				was = Existing(text)
 			}
 		}
@@ -155,7 +156,7 @@ func afterRecovery(v *call.Vault, j *journal.Journal, how protocol.Write) (journ
 		return journal.Entry{}, err
 	}
 	defer unlock()
-	return j.Entry(how.Entry)
+	return j.Entry(v.Ctx, how.Entry)
 }
 
 // sidesOf returns which files of a change that is made in part it has changed, and which not.
@@ -270,7 +271,7 @@ func lookBack(v *call.Vault, j *journal.Journal, row Command, values call.Values
 		case row.Verify != nil && t.now.Exists:
 			before := FileState{}
 			if s.Before.Exists {
-				text, err := j.Object(s.Before.Hash)
+				text, err := j.Object(context.WithoutCancel(v.Ctx), s.Before.Hash)
 				if err != nil {
 					break // it was not kept, because nothing of it was to change
 				}

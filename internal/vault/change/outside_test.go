@@ -121,7 +121,7 @@ func TestTheWorkOfTheAppIsJudgedByItsMeaning(t *testing.T) {
 			}
 			id, said := byTheAppIn(h, func() { h.Put(path, test.made) }, args...)
 			require.That(t, said.State == test.state && (len(said.Notices) > 0) == test.style, "told %+v, want %s, another style %v", said, test.state, test.style)
-			e := require.Value(h.Journal().Entry(id))(t)
+			e := require.Value(h.Journal().Entry(h.T.Context(), id))(t)
 			if said.State == isUntouched {
 				return
 			}

@@ -2,6 +2,7 @@ package change
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io/fs"
 	"maps"
@@ -202,7 +203,7 @@ func Recover(v *call.Vault, j *journal.Journal) error {
 
 // recoverChange completes a change that was broken off, or takes it back.
 func recoverChange(v *call.Vault, j *journal.Journal) error {
-	broken, err := j.BrokenOff()
+	broken, err := j.BrokenOff(v.Ctx)
 	if err != nil {
 		return unjournaled(err)
 	}
@@ -217,7 +218,7 @@ func recoverChange(v *call.Vault, j *journal.Journal) error {
 
 // recoverBatch takes back the changes of a batch whose gateway has ended: it is made as a whole or not at all.
 func recoverBatch(v *call.Vault, j *journal.Journal) error {
-	entries, found, err := j.UnfinishedBatch()
+	entries, found, err := j.UnfinishedBatch(v.Ctx)
 	if err != nil {
 		return unjournaled(err)
 	}
@@ -279,6 +280,11 @@ type settler struct {
 	entry   journal.Entry
 	sync    func() error
 	was     map[int]journal.Image // see [journal.Outcome]
+}
+
+// text returns a text of the journal. What is begun is settled even after the call was cancelled.
+func (s *settler) text(image journal.Image) ([]byte, error) {
+	return s.journal.Object(context.WithoutCancel(s.vault.Ctx), image.Hash)
 }
 
 func newSettler(v *call.Vault, j *journal.Journal, e journal.Entry) *settler {
@@ -432,7 +438,7 @@ func (s *settler) isCommitted(i int) bool {
 
 // isStagedBack reports whether a draft is what this settling writes to take the step back, or the beginning of that.
 func (s *settler) isStagedBack(kept journal.Step, appended, text []byte) bool {
-	old, err := s.journal.Object(kept.Before.Hash)
+	old, err := s.text(kept.Before)
 	return err == nil && bytes.HasPrefix(slices.Concat(old, appended), text)
 }
 
@@ -740,7 +746,7 @@ func (s *settler) takeBackStep(i int) error {
 func (s *settler) restoreText(kept journal.Step, path disk.Path, seen *sight) error {
 	_, text := s.draft(kept)
 	if text == nil || journal.ImageOf(text) != kept.Before {
-		old, err := s.journal.Object(kept.Before.Hash)
+		old, err := s.text(kept.Before)
 		if err != nil {
 			return err
 		}
@@ -793,7 +799,7 @@ func (s *settler) restore(kept journal.Step, path disk.Path, seen sight) error {
 	if held {
 		return s.vault.Disk.PutBack(draft, path)
 	}
-	text, err := s.journal.Object(kept.Before.Hash)
+	text, err := s.text(kept.Before)
 	if err != nil {
 		return err
 	}

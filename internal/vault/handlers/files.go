@@ -467,26 +467,24 @@ func madeBy(v *call.Vault, notes []changed) map[string]string {
 	if err != nil {
 		return nil
 	}
-	wanted, makers := map[string]bool{}, map[string]string{}
+	makers := map[string]string{}
 	oldest := notes[len(notes)-1].at.Add(-time.Minute) // a change begins before it is written
 	for _, n := range notes {
-		wanted[n.path] = true
-	}
-	entries, _, _ := j.Entries(journal.Filter{Since: oldest, Limit: maxEntries})
-	for _, e := range entries { // the newest first
-		for _, s := range e.Steps {
-			if !wanted[s.Path] {
-				continue
+		_, _ = j.Each(v.Ctx, journal.Filter{Path: n.path, Since: oldest}, func(e journal.Entry) bool {
+			i := slices.IndexFunc(e.Steps, func(s journal.Step) bool { return s.Path == n.path })
+			if i < 0 {
+				return true // it was moved away from there
 			}
-			delete(wanted, s.Path)
+			s := e.Steps[i]
 			at, err := v.PathOf(s.Path)
 			if err != nil || !v.Sees(s.Source()) {
-				continue
+				return false
 			}
 			if now, err := change.CurrentState(v, at); err == nil && change.ImageOf(now) == s.After {
-				makers[s.Path] = e.By()
+				makers[n.path] = e.By()
 			}
-		}
+			return false
+		})
 	}
 	return makers
 }

@@ -3,6 +3,7 @@ package handlers
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -34,8 +35,7 @@ func init() {
 }
 
 const (
-	maxVersions = 1000    // of a note are told apart
-	maxEntries  = 1 << 20 // of the journal are looked at, more than it has
+	maxVersions = 1000 // of a note are told apart
 )
 
 // versions are those of the note that a request means, which need not be there
@@ -49,12 +49,12 @@ func versions(v *call.Vault, p call.Values) (call.Target, []journal.Version, err
 	if err != nil {
 		return t, nil, err
 	}
-	kept, err := j.Versions(t.Path.String(), maxVersions)
+	kept, err := j.Versions(v.Ctx, t.Path.String(), maxVersions)
 	if err != nil {
 		return t, nil, answer.Failure("Cannot use the journal: %v", err)
 	}
 	kept = slices.DeleteFunc(kept, func(was journal.Version) bool { return !v.Sees(t.Path.String()) || !v.Sees(was.Path) })
-	if len(kept) > 0 && keptBack(v, t.Path, func() (gone bool) { return goneByUs(j, t.Path.String()) }) {
+	if len(kept) > 0 && keptBack(v, t.Path, func() (gone bool) { return goneByUs(v, j, t.Path.String()) }) {
 		kept = nil
 	}
 	if _, err := v.Disk.Stat(t.Path); err != nil && len(kept) == 0 {
@@ -75,8 +75,8 @@ func keptBack(v *call.Vault, at disk.Path, gone func() bool) bool {
 }
 
 // goneByUs reports whether the last change of a path in the journal took the file away.
-func goneByUs(j *journal.Journal, path string) bool {
-	last, _, err := j.Entries(journal.Filter{Path: path, Limit: 1})
+func goneByUs(v *call.Vault, j *journal.Journal, path string) bool {
+	last, _, err := j.Entries(v.Ctx, journal.Filter{Path: path, Limit: 1})
 	if err != nil || len(last) == 0 || last[0].State != journal.Done {
 		return false
 	}
@@ -149,29 +149,37 @@ func listHistories(v *call.Vault, _ call.Values) (answer.Reply, error) {
 	return answer.Text(strings.Join(paths, "\n")), nil
 }
 
+// errEnough ends a listing that has what was asked for.
+var errEnough = errors.New("enough")
+
 // eachStep visits the steps of the journal, the newest first, and notes in gone of which paths the
-// last change took the file away.
+// last change took the file away. An error of visit ends that; [errEnough] is none.
 func eachStep(v *call.Vault, which journal.Filter, gone map[string]bool, visit func(*journal.Journal, journal.Entry, journal.Step) error) error {
 	j, err := v.Journal()
 	if err != nil {
 		return err
 	}
-	which.Limit = maxEntries
-	entries, _, err := j.Entries(which)
-	if err != nil {
-		return answer.Failure("Cannot use the journal: %v", err)
-	}
-	for _, e := range entries {
+	var ended error
+	_, err = j.Each(v.Ctx, which, func(e journal.Entry) bool {
 		for _, s := range slices.Backward(e.Steps) {
 			for _, path := range []string{s.Path, s.Source()} {
 				if _, known := gone[path]; !known {
 					gone[path] = e.State == journal.Done && takesAway(s, path)
 				}
 			}
-			if err := visit(j, e, s); err != nil {
-				return err
+			if ended = visit(j, e, s); ended != nil {
+				return false
 			}
 		}
+		return true
+	})
+	switch {
+	case ended == errEnough:
+		return nil
+	case ended != nil:
+		return ended
+	case err != nil:
+		return answer.Failure("Cannot use the journal: %v", err)
 	}
 	return nil
 }
@@ -201,14 +209,14 @@ func listJournal(v *call.Vault, p call.Values) (answer.Reply, error) {
 			return nil
 		}
 		if found++; found > limit {
-			return nil
+			return errEnough // how many there are is not counted: there may be months of them
 		}
 		uses, bytes := budget.From(v.Ctx), s.Before.Size+s.After.Size
 		if err := uses.Hold(bytes); err != nil {
 			return err
 		}
 		defer uses.Release(bytes)
-		before, after, isKept := j.Texts(s, func(hash string) (string, bool) {
+		before, after, isKept := j.Texts(v.Ctx, s, func(hash string) (string, bool) {
 			at, err := v.PathOf(s.Path)
 			if err != nil {
 				return "", false
@@ -231,7 +239,10 @@ func listJournal(v *call.Vault, p call.Values) (answer.Reply, error) {
 	if found == 0 {
 		said.Notice = "no note was changed through vaultwicket since " + days.First.Format(time.DateOnly)
 	}
-	return limited(said, len(table.Rows), found, "change"), nil
+	if found > limit {
+		said = noted(said, fmt.Sprintf("the latest %s are listed; a higher limit lists more", answer.Count(limit, "change")))
+	}
+	return said, nil
 }
 
 // manyChanges is how many changed notes are listed without limit=.
@@ -262,7 +273,7 @@ func version(v *call.Vault, t call.Target, kept []journal.Version, number string
 	if err != nil {
 		return nil, err
 	}
-	text, err := j.Object(kept[n-1].Image.Hash)
+	text, err := j.Object(v.Ctx, kept[n-1].Image.Hash)
 	if err != nil {
 		return nil, answer.Failure("Version %q of %q cannot be read: %v", answer.Verbatim(number), answer.Verbatim(t.Path.String()), err)
 	}

@@ -29,23 +29,27 @@ func undo(v *call.Vault, p call.Values) (change.Proposal, error) {
 	if err != nil {
 		return change.Proposal{}, err
 	}
+	of := journal.Filter{Caller: v.Caller, Undoable: true}
+	if agent := ownerfiles.AgentOf(v.Caller); agent != "" { // in whichever session
+		of = journal.Filter{Agent: agent, Undoable: true}
+	}
 	own := func(e journal.Entry) bool { return e.Caller == v.Caller || isOwn(v, e) }
 	// The last change that is the caller's own and undoable, but one that failed and left nothing. A batch is one change.
 	var latest []journal.Entry // the newest first
 	var undone change.Proposal
 	var refused error // why it cannot be undone
 	passed := map[string]bool{}
-	for e, err := range newestFirst(j) {
+	for e, err := range newestFirst(v, j, of) {
 		if err != nil {
 			return change.Proposal{}, err
 		}
-		if !own(e) || !e.Undoable() || !e.SeenBy(v.SeesPlace) || passed[e.Batch] {
+		if !own(e) || !e.SeenBy(v.SeesPlace) || passed[e.Batch] {
 			continue
 		}
 		together := []journal.Entry{e}
 		if e.Batch != "" {
 			passed[e.Batch] = true
-			together, err = undoable(v, j, func(other journal.Entry) bool { return other.Batch == e.Batch && other.Caller == e.Caller })
+			together, err = undoable(v, j, journal.Filter{Batch: e.Batch}, func(other journal.Entry) bool { return other.Caller == e.Caller })
 			if err != nil {
 				continue // a part of it is hidden: it is not there
 			}
@@ -82,7 +86,7 @@ func named(v *call.Vault, j *journal.Journal, p call.Values) ([]journal.Entry, e
 	}
 	name := given[0]
 	if name == "batch" {
-		entries, err := undoable(v, j, func(e journal.Entry) bool { return e.Batch != "" && e.Batch == p[name] })
+		entries, err := undoable(v, j, journal.Filter{Batch: p[name]}, func(e journal.Entry) bool { return e.Batch != "" })
 		if err == nil {
 			return entries, nil
 		}
@@ -113,11 +117,12 @@ func named(v *call.Vault, j *journal.Journal, p call.Values) ([]journal.Entry, e
 	case name == "batch" && e.Batch == "":
 		return nil, answer.Failure("Change %s belongs to no batch.", e.ID)
 	}
-	same := func(other journal.Entry) bool { return other.Session == e.Session && other.Caller == e.Caller }
 	if name == "batch" {
-		same = func(other journal.Entry) bool { return other.Batch == e.Batch }
+		return undoable(v, j, journal.Filter{Batch: e.Batch}, nil)
 	}
-	return undoable(v, j, same)
+	return undoable(v, j, journal.Filter{Session: e.Session}, func(other journal.Entry) bool {
+		return other.Session == e.Session && other.Caller == e.Caller
+	})
 }
 
 // entryOf returns the entry with an id, if all that it concerns may be seen.
@@ -125,7 +130,7 @@ func entryOf(v *call.Vault, j *journal.Journal, id string) (journal.Entry, error
 	if _, err := journal.ParseID(id); err != nil {
 		return journal.Entry{}, answer.MisuseWithHint(answer.NotFoundID.Hint, "Invalid value for id: %s", answer.Verbatim(id))
 	}
-	e, err := j.Entry(id)
+	e, err := j.Entry(v.Ctx, id)
 	_, unknown := errors.AsType[*journal.Unknown](err)
 	switch {
 	case err != nil && !unknown:
@@ -146,15 +151,16 @@ func ofOtherAgent(v *call.Vault, e journal.Entry) bool {
 // maxTogether is how many changes are taken back together. A batch has a hundred.
 const maxTogether = 1000
 
-// undoable returns the changes of a kind that can be taken back: those that are not
-// undone, and are no undo themselves. If one of them concerns what is hidden, all of
-// them are unknown.
-func undoable(v *call.Vault, j *journal.Journal, same func(journal.Entry) bool) (entries []journal.Entry, err error) {
-	for e, err := range newestFirst(j) {
+// undoable returns the changes of a filter that can be taken back: those that are not
+// undone, and are no undo themselves. same says which of them are meant, nil for all. If one of
+// them concerns what is hidden, all of them are unknown.
+func undoable(v *call.Vault, j *journal.Journal, of journal.Filter, same func(journal.Entry) bool) (entries []journal.Entry, err error) {
+	of.Undoable = true
+	for e, err := range newestFirst(v, j, of) {
 		switch {
 		case err != nil:
 			return nil, err
-		case !same(e) || !e.Undoable():
+		case same != nil && !same(e):
 			continue
 		case !e.SeenBy(v.SeesPlace) || ofOtherAgent(v, e):
 			return nil, answer.Failure("Nothing to undo.")
@@ -169,26 +175,16 @@ func undoable(v *call.Vault, j *journal.Journal, same func(journal.Entry) bool) 
 	return entries, nil
 }
 
-// historyPage is how many entries are looked at at once.
-const historyPage = 1000
-
-// newestFirst are the entries of a journal, and an error where it cannot be read.
-func newestFirst(j *journal.Journal) iter.Seq2[journal.Entry, error] {
+// newestFirst are the entries of a filter, and an error where the journal cannot be read.
+func newestFirst(v *call.Vault, j *journal.Journal, of journal.Filter) iter.Seq2[journal.Entry, error] {
 	return func(yield func(journal.Entry, error) bool) {
-		for behind := ""; ; {
-			entries, _, err := j.Entries(journal.Filter{Limit: historyPage, OlderThan: behind})
-			if err != nil {
-				yield(journal.Entry{}, answer.Failure("Cannot use the journal: %v", err))
-				return
-			}
-			for _, e := range entries {
-				if behind = e.ID; !yield(e, nil) {
-					return
-				}
-			}
-			if len(entries) < historyPage {
-				return
-			}
+		isDone := false
+		_, err := j.Each(v.Ctx, of, func(e journal.Entry) bool {
+			isDone = !yield(e, nil)
+			return !isDone
+		})
+		if err != nil && !isDone {
+			yield(journal.Entry{}, answer.Failure("Cannot use the journal: %v", err))
 		}
 	}
 }
@@ -347,7 +343,7 @@ func (o outlook) back(j *journal.Journal, e journal.Entry, kept journal.Step) ([
 	case kept.Before == kept.After: // of a file that was moved as it was, nothing is kept but where it was
 		s.After = now
 	default:
-		text, err := j.Object(kept.Before.Hash)
+		text, err := j.Object(o.v.Ctx, kept.Before.Hash)
 		if err != nil {
 			return nil, answer.Failure("Change %s cannot be undone: %v", e.ID, err)
 		}
@@ -366,12 +362,12 @@ const (
 // that.
 func conflict(v *call.Vault, j *journal.Journal, at disk.Path, kept journal.Step, now change.FileState) error {
 	const refused = "Conflict: %q was changed since. Nothing was undone.\n%s"
-	if keptBack(v, at, func() bool { return goneByUs(j, at.String()) }) {
+	if keptBack(v, at, func() bool { return goneByUs(v, j, at.String()) }) {
 		return answer.UndoConflict.Failure(refused, answer.Verbatim(at.String()), "It is not where it was.")
 	}
 	var left []byte
 	if kept.After.Exists {
-		text, err := j.Object(kept.After.Hash)
+		text, err := j.Object(v.Ctx, kept.After.Hash)
 		if err != nil {
 			return answer.UndoConflict.Failure(refused, answer.Verbatim(at.String()), "The text that the change wrote is not kept.")
 		}

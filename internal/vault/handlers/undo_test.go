@@ -63,7 +63,7 @@ func TestUndo(t *testing.T) {
 // redone returns the note that taking a change back is about.
 func redone(t *testing.T, h *embedded.Vault, id string) string {
 	t.Helper()
-	return require.Value(h.Journal().Entry(id))(t).Steps[0].Source()
+	return require.Value(h.Journal().Entry(h.T.Context(), id))(t).Steps[0].Source()
 }
 
 func TestUndoRefusesWhatSomebodyElseChanged(t *testing.T) {
