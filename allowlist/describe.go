@@ -65,6 +65,12 @@ func Describe(name string) (Command, error) {
 	return r.describe(), nil
 }
 
+// Takes reports whether a command has a parameter.
+func Takes(command, name string) bool {
+	r := find(command)
+	return r != nil && r.param(name) != nil
+}
+
 // TakesData reports whether a parameter of a command takes the bytes of a file in base64, which
 // may be longer than any text.
 func TakesData(command, name string) bool {

@@ -2,6 +2,7 @@ package allowlist
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"net/url"
 	"slices"
@@ -54,6 +55,12 @@ func (k kind) String() string { return kinds[k].name }
 func (p *param) check(v Value) (text, reason string) {
 	if p.kind == kindChoice && (v.form == flagOn || v.form == flagOff) { // true and false may be choices
 		v = Text(strconv.FormatBool(v.form == flagOn))
+	}
+	if p.name == "value" {
+		v = v.ofProperty()
+	}
+	if p.name == "files" && v.form == listForm {
+		v = v.lines()
 	}
 	if v.form != textForm && (v.form != numberForm || !(p.kind == kindNumber || p.kind == kindAge || p.kind.free())) {
 		return "", fmt.Sprintf("want %s, got %s", p.wants(), v.describe())
@@ -121,6 +128,28 @@ func (p *param) check(v Value) (text, reason string) {
 		}
 	}
 	return v.text, ""
+}
+
+// ofProperty returns the value of a property as a text: true and false are those of a checkbox, and a
+// list is written as JSON.
+func (v Value) ofProperty() Value {
+	switch v.form {
+	case flagOn, flagOff:
+		return Text(strconv.FormatBool(v.form == flagOn))
+	case listForm:
+		return Text(v.text)
+	}
+	return v
+}
+
+// lines returns a list as a text with an item on each line. An item with a line break stays a list, which
+// is refused.
+func (v Value) lines() Value {
+	var items []string
+	if json.Unmarshal([]byte(v.text), &items) != nil || slices.ContainsFunc(items, func(item string) bool { return strings.Contains(item, "\n") }) {
+		return v
+	}
+	return Text(strings.Join(items, "\n"))
 }
 
 // IsChoice reports whether a text is a choice. One that ends with ":NAME" takes any name there.

@@ -37,6 +37,7 @@ func Parse(name string, params Params) (Call, error) {
 			return Call{}, err
 		}
 	}
+	call.takeListType(params)
 	slices.SortFunc(call.args, compareArgs)
 	for i := range r.params {
 		if p := &r.params[i]; p.required && !call.has(p.name) {
@@ -102,8 +103,13 @@ func ParseWords(name string, words []string) (Call, error) {
 // take checks one parameter and adds it to the call.
 func (c *Call) take(key string, v Value) error {
 	p := c.row.param(key)
+	// Releases of the CLI before 1.12.2 opened a note unless told not to. What is not opened anyway needs no word.
+	isSilent := key == "silent" && c.row.param("open") != nil && (v.form == flagOn || v.form == flagOff || v.text == "true")
+	if p == nil && isSilent {
+		return nil
+	}
 	if p == nil {
-		return c.unknownParam(key, v.form == flagOn)
+		return c.unknownParam(key, v)
 	}
 	if v.form == absent {
 		return nil
@@ -137,6 +143,14 @@ func (c *Call) take(key string, v Value) error {
 	return nil
 }
 
+// takeListType gives a list its type, where a value without one would be read as a text.
+func (c *Call) takeListType(params Params) {
+	typed := c.row.param("type")
+	if params["value"].form == listForm && typed != nil && !c.has("type") {
+		c.args = append(c.args, arg{key: "type", value: "list", kind: typed.kind})
+	}
+}
+
 func (c *Call) refuse(code, key, reason string) *ParseError {
 	return &ParseError{code: code, Command: c.row.name, Param: key, Reason: reason}
 }
@@ -163,7 +177,7 @@ func (p Params) Names() []string {
 	return names
 }
 
-// Value is one parameter value as a caller gave it: text, a number or a flag.
+// Value is one parameter value as a caller gave it: text, a number, a flag or a list of texts.
 // The zero Value is absent, like null in JSON.
 type Value struct {
 	text string
@@ -178,6 +192,7 @@ const (
 	numberForm
 	flagOn
 	flagOff
+	listForm
 )
 
 // Text is a value given as text.
@@ -195,7 +210,13 @@ func Flag(on bool) Value {
 	return Value{form: flagOff}
 }
 
-// Text returns the text or the digits of a value, "" for a flag.
+// List is a list of texts, which the values of properties and the paths of several files can be.
+func List(items []string) Value {
+	text, _ := excerpt.JSON(items) // texts always marshal
+	return Value{text: text, form: listForm}
+}
+
+// Text returns the text or the digits of a value, the JSON of a list, "" for a flag.
 func (v Value) Text() string { return v.text }
 
 // describe names the form of v in an error message.
@@ -207,6 +228,8 @@ func (v Value) describe() string {
 		return "a number"
 	case flagOn, flagOff:
 		return "true or false"
+	case listForm:
+		return "a list"
 	}
 	return "nothing"
 }
@@ -237,6 +260,13 @@ func (e *ParseError) Code() string { return e.code }
 
 // Hint returns what would be right, or "" when the reason says it all.
 func (e *ParseError) Hint() string { return e.hint }
+
+// Advise returns the error with another hint, where more is known of what was meant.
+func (e *ParseError) Advise(hint string) *ParseError {
+	advised := *e
+	advised.hint = hint
+	return &advised
+}
 
 func (e *ParseError) Error() string {
 	switch {

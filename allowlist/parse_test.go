@@ -44,7 +44,7 @@ func TestParse(t *testing.T) {
 		{"a flag behind a colon is no command", "delete:permanent", nil, CodeUnknownCommand},
 
 		{"a parameter that is not in the row", "read", Params{"colour": Text("red")}, CodeUnknownParam},
-		{"a parameter of early releases", "create", Params{"name": Text("A"), "silent": Flag(true)}, CodeUnknownParam},
+		{"a parameter of early releases that asks for what is done anyway", "create", Params{"name": Text("A"), "silent": Flag(true)}, accepted},
 		{"a flag of early releases", "orphans", Params{"all": Flag(true)}, CodeUnknownParam},
 		{"a parameter in another case", "read", Params{"Path": Text("A.md")}, CodeUnknownParam},
 		{"a parameter with a long s", "task", Params{"ſtatus": Text("x")}, CodeUnknownParam},
@@ -206,8 +206,8 @@ func TestMessagesNameWhatWouldBeRight(t *testing.T) {
 		{"read", Params{"--path": Text("A.md")}, `parameter "--path"`, `did you mean "path"?`},
 		{"read", Params{"heading": Text("A")}, `parameter "heading"`, "valid parameters: file, path"},
 		{"version", Params{"date": Text("2026-01-01")}, `parameter "date"`, "takes no parameters"},
-		{"read", Params{"vault": Text("x")}, "chosen by the gateway", "leave it out"},
-		{"read", Params{"--vault": Text("x")}, "chosen by the gateway", "leave it out"},
+		{"read", Params{"vault": Text("x")}, "chosen by the gateway", `"vault" stands beside "params", not in them; on a command line it is the flag --vault`},
+		{"read", Params{"--vault": Text("x")}, "chosen by the gateway", "stands beside"},
 		{"read", Params{"copy": Flag(true)}, "clipboard", ""},
 		{"read", Params{"~copy": Flag(true)}, "unknown parameter", "valid parameters: file, path"}, // a dash is overlooked, nothing else
 		{"append", Params{"path": Text("A.md")}, `parameter "content": is required`, "give content= with text"},

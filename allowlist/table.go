@@ -134,6 +134,7 @@ var (
 	// Another day than today is an extension of the embedded vault CLI: the app
 	// ignores date= and answers with today's note (reported on 1.12).
 	onDay    = param{name: "date", kind: kindDate, embeddedOnly: true, summary: "The note of this day, such as 2026-11-21, yesterday, -3d or monday"}
+	rareDay  = param{name: "date", kind: kindDate, rare: true, embeddedOnly: true, summary: "The note of this day in place of today's, such as tomorrow"}
 	daysAway = param{name: "offset", kind: kindNumber, rare: true, least: -maxDays, most: maxDays, embeddedOnly: true, summary: "Days from today; -1 is yesterday"}
 
 	ensuredDay  = param{name: "date", kind: kindDate, summary: "The note of this day, such as tomorrow"}

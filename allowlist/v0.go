@@ -41,15 +41,17 @@ var v0Rows = []row{
 	{name: "daily:append", tier: tiers.V0, effect: tiers.Writes,
 		verb:   verb{"add to the daily note", "added to the daily note", ""},
 		target: targetDaily, summary: "Add text at the end of today's daily note",
-		shows: showsOpen, params: []param{newText, openPane, inlineEnd, openAfter, belowHeading, createHeading}, exclusive: inlineOrHeading,
-		needs: paneAndHeadingNeeds, since: tiers.Version{1, 12, 2}, // before, it opened the note unless told not to
+		shows: showsOpen, params: []param{newText, openPane, inlineEnd, openAfter, belowHeading, createHeading, rareDay, daysAway},
+		exclusive: [][]string{{"heading", "inline"}, {"date", "offset"}},
+		needs:     paneAndHeadingNeeds, since: tiers.Version{1, 12, 2}, // before, it opened the note unless told not to
 		reply: Reply{Kind: Confirmation, Confirms: []string{"Added to: ", "Appended to: "}, Silent: true}},
 	// Confirmed like daily:append.
 	{name: "daily:prepend", tier: tiers.V0, effect: tiers.Writes,
 		verb:    verb{"add to the daily note", "added to the daily note", ""},
 		target:  targetDaily,
 		summary: "Add text at the top of today's daily note, below its properties", shows: showsOpen,
-		params: []param{newText, openPane, inlineStart, openAfter}, needs: paneNeeds, since: tiers.Version{1, 12, 2}, // as daily:append
+		params: []param{newText, openPane, inlineStart, openAfter, rareDay, daysAway}, exclusive: dayOrOffset,
+		needs: paneNeeds, since: tiers.Version{1, 12, 2}, // as daily:append
 		reply: Reply{Kind: Confirmation, Confirms: []string{"Added to: ", "Prepended to: "}, Silent: true}},
 	{name: "random", tier: tiers.V0, effect: tiers.Shows,
 		verb: verb{"open a random note", "opened a random note", ""}, naming: namesNotAll,

@@ -76,6 +76,12 @@ var deviations = map[string]string{
 	"daily:read date":      "as for daily:path",
 	"daily:read offset":    "as for daily:path",
 	"daily:read exclusive": "as for daily:path",
+	"daily:append date":    "as for daily:path",
+	"daily:append offset":  "as for daily:path",
+	"daily:prepend date":   "as for daily:path",
+	"daily:prepend offset": "as for daily:path",
+
+	"daily:prepend exclusive": "as for daily:path",
 	"base:views file":      "an extension of the embedded vault CLI; the app has no target for it",
 	"base:views path":      "as file",
 	"base:views exclusive": "both name the base",

@@ -250,7 +250,7 @@ func TestReasons(t *testing.T) {
 		"Error: Base file not found: \x1b[31m.base":          `the client answered "Error: Base file not found: \x1b[31m.base"`,
 		"Error: Élan not found.":                             "élan not found",
 		"TypeError: x":                                       `the client answered "TypeError: x"`,
-		"Error: " + strings.Repeat("x", 500) + " not found.": `the client answered "Error: ` + strings.Repeat("x", excerpt.Limit-len("Error: ")) + `…"`,
+		"Error: " + strings.Repeat("x", 1500) + " not found.": `the client answered "Error: ` + strings.Repeat("x", excerpt.Limit-len("Error: ")) + `…"`,
 	} {
 		assert.Equal(t, asked(t, "file", note).refusal(text, 1).Error(), want, "%q", text)
 	}

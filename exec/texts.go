@@ -69,12 +69,16 @@ func shapeOf(text string) *shape {
 	return nil
 }
 
+// maxReason is how long an error line is at most to be a reason as it is: one names a text, a place and what would be right.
+const maxReason = 1000
+
 // plainly turns an error line into a reason: "Error: File "a.md" not found."
 // becomes "file "a.md" not found". Odd characters stay visible.
 func plainly(line string) string {
 	text := strings.TrimRight(strings.TrimPrefix(line, prefixError), ".!")
 	first, size := utf8.DecodeRuneInString(text)
-	if len(text) > excerpt.Limit || strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) || !utf8.ValidString(text) {
+	isShown := func(r rune) bool { return unicode.IsPrint(r) || unicode.Is(unicode.Zs, r) }
+	if len(text) > maxReason || strings.ContainsFunc(text, func(r rune) bool { return !isShown(r) }) || !utf8.ValidString(text) {
 		return "the client answered " + excerpt.Quoted(line)
 	}
 	return string(unicode.ToLower(first)) + text[size:]

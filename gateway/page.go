@@ -57,7 +57,7 @@ func (g *vaultGateway) firstPage(req Request, whole Result) Result {
 		case !enabled:
 		case none:
 			whole.Notices = append(slices.Clone(whole.Notices), findsMore)
-		case namesNote:
+		case namesNote && strings.HasPrefix(whole.Error.Message, `file "`): // and no view or heading of a note that exists
 			advised := *whole.Error
 			advised.Hint = strings.TrimPrefix(advised.Hint+"; "+findsMore, "; ")
 			whole.Error = &advised
@@ -78,7 +78,7 @@ func (g *vaultGateway) firstPage(req Request, whole Result) Result {
 	return shown
 }
 
-const findsMore = allowlist.FindsNotes + " ranks the notes that a query means, in other words and with typing errors"
+const findsMore = allowlist.FindsNotes + " searches in other words too, and forgives typing errors"
 
 // withoutText is the result of a read whose answer cannot be shown as requested.
 func withoutText(r Result, err error) Result {

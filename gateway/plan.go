@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -25,7 +26,7 @@ import (
 func (g *vaultGateway) Plan(req Request) (Plan, error) {
 	call, err := req.parse()
 	if err != nil {
-		return Plan{}, err
+		return Plan{}, g.relativePath(req, err)
 	}
 	switch {
 	case req.ExpectHash != "" && (len(req.ExpectHash) != 16 || strings.Trim(req.ExpectHash, "0123456789abcdef") != ""):
@@ -223,6 +224,27 @@ func (r Request) checkPage(call allowlist.Call) error {
 		return failure.New(failure.CodeBadRequest, hint, "fields requires an answer in JSON, which this call of %q does not give", call.Name())
 	}
 	return nil
+}
+
+// relativePath is the error about a path of the machine in place of one of the vault. Where the file is
+// in the vault, the hint has its path there.
+func (g *vaultGateway) relativePath(req Request, err error) error {
+	wrong, ok := errors.AsType[*allowlist.ParseError](err)
+	folder := g.target().Folder
+	if !ok || wrong.Code() != allowlist.CodeBadValue || folder == "" {
+		return err
+	}
+	given := req.Params[wrong.Param].Text()
+	for _, word := range req.Words {
+		if value, found := strings.CutPrefix(word, wrong.Param+"="); found {
+			given = value
+		}
+	}
+	inside, err := filepath.Rel(folder, filepath.FromSlash(given))
+	if err != nil || !filepath.IsAbs(filepath.FromSlash(given)) || !filepath.IsLocal(inside) {
+		return wrong
+	}
+	return wrong.Advise(fmt.Sprintf("did you mean %q?", excerpt.Short(filepath.ToSlash(inside))))
 }
 
 // Permits returns nil if the policy of the vault of req permits the call, possibly after

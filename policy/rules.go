@@ -8,6 +8,7 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/internal/access"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
@@ -270,7 +271,7 @@ func accessAllows(p Policy, s subject) *Denial {
 		if p.Agent != "" {
 			raise = "the user can raise it in the tables [vaults.access] and [agents." + p.Agent + ".access] of the settings file"
 		}
-		return deny(CodeAccess, "access", spelled.Param+"= has access "+has.String()+" (needs "+s.needs(spelled).String()+")", raise)
+		return deny(CodeAccess, "access", excerpt.Quoted(spelled.Path)+" has access "+has.String()+", and "+s.name+" needs "+s.needs(spelled).String(), raise)
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ const allowedImports = `
 tiers                        :
 allowlist                    : allowlist/day internal/excerpt tiers
 allowlist/day                : internal/excerpt
-policy                       : allowlist internal/access tiers
+policy                       : allowlist internal/access internal/excerpt tiers
 exec                         : allowlist exec/process internal/excerpt internal/guard internal/ownerfiles internal/protocol policy tiers
 exec/process                 : internal/protocol
 gateway                      : allowlist exec gateway/admission gateway/audit gateway/catalog gateway/consent gateway/failure gateway/paging gateway/telemetry gateway/vaultview internal/access internal/appvaults internal/difference internal/excerpt internal/filenames internal/guard internal/journal internal/ownerfiles internal/protocol internal/sanitize policy tiers

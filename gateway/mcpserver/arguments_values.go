@@ -76,13 +76,44 @@ func decodeValue(command, name, field string, raw json.RawMessage) (allowlist.Va
 			err = tooLong(field, text)
 		}
 		return allowlist.Text(text), len(text), err
-	case '{', '[':
-		return allowlist.Value{}, 0, wrongArgument(badValue, field, "is "+typeName(raw), "send a string, an integer, true, false or null")
+	case '[':
+		return decodeListValue(field, raw)
+	case '{':
+		return allowlist.Value{}, 0, wrongArgument(badValue, field, "is "+typeName(raw), "send a string, an integer, true, false, null, or a list of strings")
 	}
 	if !plainInteger(string(raw)) {
 		return allowlist.Value{}, 0, wrongArgument(badValue, field, fmt.Sprintf("is %s, not a plain integer within 2^53", wire.Clip(string(raw))), "write integers in digits, such as 1000, and anything else as a string")
 	}
 	return allowlist.Number(string(raw)), 0, nil
+}
+
+// decodeListValue decodes a list of texts, numbers, and true or false, which become texts.
+func decodeListValue(field string, raw json.RawMessage) (allowlist.Value, int, *argumentError) {
+	var elements []json.RawMessage
+	if err := json.Unmarshal(raw, &elements); err != nil {
+		return allowlist.Value{}, 0, wrongArgument(badValue, field, "is "+typeName(raw), "send a list of strings")
+	}
+	items := make([]string, len(elements))
+	size := 0
+	for i, element := range elements {
+		switch element[0] {
+		case '"':
+			text, err := decodeString(field, element)
+			if err != nil {
+				return allowlist.Value{}, 0, err
+			}
+			items[i] = text
+		case '{', '[', 'n':
+			return allowlist.Value{}, 0, wrongArgument(badValue, field, "has "+typeName(element)+" in a list", "send a list of strings")
+		default:
+			items[i] = string(element)
+		}
+		size += len(items[i])
+	}
+	if size > maxText {
+		return allowlist.Value{}, 0, tooLong(field, string(raw))
+	}
+	return allowlist.List(items), size, nil
 }
 
 // plainInteger reports whether a JSON number is written in digits alone and is the same

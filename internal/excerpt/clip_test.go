@@ -54,3 +54,19 @@ func FuzzClip(f *testing.F) {
 		require.That(t, !utf8.ValidString(text) || utf8.ValidString(got), "%q at %d: %q is not valid UTF-8", text, limit, got)
 	})
 }
+
+// A name with a blank that is none of ASCII, as macOS gives to pictures of the screen, can be sent back as
+// it is printed. What shows nothing is escaped.
+func TestQuotedKeepsBlanks(t *testing.T) {
+	for text, want := range map[string]string{
+		"a b":                       `"a b"`,
+		"Shot 10.30\u202fAM":        "\"Shot 10.30\u202fAM\"",
+		"a\u00a0b\u3000c":           "\"a\u00a0b\u3000c\"",
+		"a\u200bb \u202e\n\"\u202f": "\"a\\u200bb \\u202e\\n\\\"\u202f\"",
+		"\xff\u202f":                "\"\\xff\u202f\"",
+	} {
+		if got := Quoted(text); got != want {
+			t.Errorf("%q: got %s, want %s", text, got, want)
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -18,8 +19,40 @@ const Limit = 200
 // Short returns text as messages repeat it: clipped to [Limit] bytes.
 func Short(text string) string { return Clip(text, Limit) }
 
-// Quoted returns [Short] of a text in quotation marks, with escapes as in a Go string.
-func Quoted(text string) string { return strconv.Quote(Short(text)) }
+// Quoted returns [Short] of a text in quotation marks, with escapes as in a Go string. Blanks of all
+// widths stay: they are in names of files, and a name has to be sent back as it is.
+func Quoted(text string) string {
+	quoted := strconv.Quote(Short(text))
+	if !strings.Contains(quoted, `\u`) && !strings.Contains(quoted, `\x`) {
+		return quoted
+	}
+	var out strings.Builder
+	out.WriteByte('"')
+	for _, part := range splitBlanks(Short(text)) {
+		if r, size := utf8.DecodeRuneInString(part); size == len(part) && unicode.Is(unicode.Zs, r) {
+			out.WriteString(part)
+			continue
+		}
+		part = strconv.Quote(part)
+		out.WriteString(part[1 : len(part)-1])
+	}
+	out.WriteByte('"')
+	return out.String()
+}
+
+// splitBlanks splits a text before and behind each blank that is none of ASCII.
+func splitBlanks(text string) (parts []string) {
+	begin := 0
+	for i, r := range text {
+		if r < utf8.RuneSelf || !unicode.Is(unicode.Zs, r) {
+			continue
+		}
+		size := utf8.RuneLen(r)
+		parts = append(parts, text[begin:i], text[i:i+size])
+		begin = i + size
+	}
+	return append(parts, text[begin:])
+}
 
 // Clip returns text if it has at most limit bytes. A longer text is cut at the last
 // character boundary within limit and ends with an ellipsis, which is not counted.

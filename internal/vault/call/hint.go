@@ -27,6 +27,8 @@ func On(v *Vault, command string, err error) error {
 	ofFolders := allowlist.OfFolders(command)
 	maker := allowlist.Maker(command)
 	switch {
+	case hint != "" && allowlist.Takes(command, "folder"):
+		advised.Kind.Hint = strings.Replace(hint, " is a folder: list its notes with files folder=", " is a folder: give it as folder=", 1)
 	case hint != "" && ofFolders != "":
 		advised.Kind.Hint = strings.Replace(hint, " is a folder: list its notes with files folder=", " is a folder: use "+ofFolders+" path=", 1)
 	case hint != "":

@@ -37,10 +37,19 @@ var extensions = map[string]string{
 	"application/zip": "zip", "audio/mpeg": "mp3", "application/ogg": "ogg", "audio/flac": "flac", "video/webm": "webm",
 }
 
+// bytesOfURL returns the base64 of a data URL, and any other text as it is.
+func bytesOfURL(data string) string {
+	head, encoded, found := strings.Cut(data, ",")
+	if found && strings.HasPrefix(head, "data:") && strings.HasSuffix(head, ";base64") {
+		return encoded
+	}
+	return data
+}
+
 // writeAttachment makes a file of any kind but a note, a canvas or a base. Its bytes have to be
 // what its name promises.
 func writeAttachment(v *call.Vault, p call.Values) (change.Proposal, error) {
-	data, err := base64.StdEncoding.DecodeString(p["data"])
+	data, err := base64.StdEncoding.DecodeString(bytesOfURL(p["data"]))
 	switch {
 	case err != nil || len(data) == 0:
 		return change.Proposal{}, answer.Misuse("Invalid value for data: it is not base64.")

@@ -38,11 +38,11 @@ func init() {
 func createInBase(v *call.Vault, p call.Values) (change.Proposal, error) {
 	path, err := base(v, p)
 	if err != nil {
-		return change.Proposal{}, err
+		return change.Proposal{}, adviseNewBase(err)
 	}
 	base, _, err := readBase(v, path, "")
 	if err != nil {
-		return change.Proposal{}, err
+		return change.Proposal{}, adviseNewBase(err)
 	}
 	name := strings.TrimSuffix(cmp.Or(p["name"], "Untitled"), ".md")
 	if strings.ContainsAny(name, `/\`) {
@@ -95,6 +95,14 @@ func createInBase(v *call.Vault, p call.Values) (change.Proposal, error) {
 	text, proposal.Notice, err = madeToFit(v, base, shown, path, made, text, implied.Links)
 	proposal.Steps = []change.Step{{Path: made, After: change.Existing(text)}}
 	return proposal, err
+}
+
+// adviseNewBase says of a base that is missing what makes one, because base:create makes a note.
+func adviseNewBase(err error) error {
+	if missing, ok := errors.AsType[*answer.Fault](err); ok && missing.Missing.Ext == baseExtension {
+		missing.Kind = answer.NotFound.Advise(`"create" with path="NAME.base" makes a base; base:create makes a note in one`)
+	}
+	return err
 }
 
 // madeToFit adds the links that the filters ask for to the text of a new note, and says which

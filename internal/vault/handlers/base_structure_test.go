@@ -396,3 +396,13 @@ func isJSONCanvas(t *testing.T, text string) {
 		assert.That(t, e.ID != "" && !ids[e.ID] && ids[e.FromNode] && ids[e.ToNode], "%+v in %s", e, text)
 	}
 }
+
+// What is wrong with a long expression is told in full, and base:create says what makes a base.
+func TestErrorsOfBasesSayWhatToDo(t *testing.T) {
+	h := embedded.New(t, map[string]string{"Plan/a.md": "- [ ] x\n", "F/b.md": "b\n"})
+	assert.Equal(t, h.Failure("base:create", "path=New.base", "name=x").Hint, `"create" with path="NAME.base" makes a base; base:create makes a note in one`)
+	assert.Equal(t, h.Failure("folder:move", "path=F", "to=Plan").Hint, `with a slash at its end, to="Plan/" is the folder into which it goes`)
+	assert.Equal(t, h.Failure("tasks", "path=Plan").Hint, `"Plan" is a folder: give it as folder="Plan"`)
+	h.Expect(answer.ExitDone, "Added to: 2026-11-22.md\n", "daily:append", "content=x", "date=2026-11-22")
+	h.Expect(answer.ExitDone, "Written: p.png\n", "attachment:write", "path=p.png", "data=data:image/png;base64,iVBORw0KGgo=")
+}

@@ -164,7 +164,11 @@ func newFolderPath(v *call.Vault, typed string) (disk.Path, error) {
 	if _, err := v.Disk.Stat(at); disk.IsMissing(err) && !v.Disk.IsFolder(at) {
 		return at, nil
 	}
-	return at, answer.AlreadyExists.Failure("Destination %q already exists!", answer.Verbatim(at.String()))
+	kind := answer.AlreadyExists
+	if v.Disk.IsFolder(at) {
+		kind = kind.Advise(fmt.Sprintf("with a slash at its end, to=%q is the folder into which it goes", answer.Verbatim(at.String()+"/")))
+	}
+	return at, kind.Failure("Destination %q already exists!", answer.Verbatim(at.String()))
 }
 
 // makeFolders returns the steps that make a folder with those above it that are missing.

@@ -58,7 +58,7 @@ func listTasks(v *call.Vault, p call.Values) (answer.Reply, error) {
 		case len(all) == 0:
 			return answer.Nothing(sentence, "%s has no tasks", where), nil
 		case isDetailed(p):
-			return answer.Nothing(sentence, "none of the %s in %s is wanted by all filters together", answer.Count(len(all), "task"), where), nil
+			return answer.Nothing(sentence, "none of the %s in %s matches all filters", answer.Count(len(all), "task"), where), nil
 		case p.Has("status"):
 			return answer.Nothing(sentence, "no task with the status %q in %s (%s of other status)", answer.Verbatim(p["status"]), where, answer.Count(len(all), "task")), nil
 		case p.Has("done"):
