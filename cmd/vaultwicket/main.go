@@ -17,6 +17,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	_ "time/tzdata" // some machines have none, and the daily note would be that of another day
 
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 )

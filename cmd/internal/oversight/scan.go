@@ -9,6 +9,7 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/bootstrap"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/internal/guard"
@@ -31,9 +32,54 @@ func isSearched(path disk.Path) bool {
 	return !slices.Contains([]string{"image", "audio", "video", "pdf"}, kind) || strings.EqualFold(path.Ext(), "svg")
 }
 
-// Scan is "vaultwicket scan": where a vault has secrets, without their values.
-func Scan(_ context.Context, std terminal.Streams, args []string) error {
-	o, err := bootstrap.Open("scan", std, args, nil)
+// scan is a search for secrets in a vault.
+type scan struct {
+	rows     []foundSecret
+	searched int
+	unread   []string // paths of files and folders that could not be read
+}
+
+// of searches all files of a folder. It ends early with ctx.
+func (s *scan) of(ctx context.Context, folder *disk.Folder, alsoNumbers bool, count func(searched int)) error {
+	folder = folder.Telling(func(p disk.Path) { s.unread = append(s.unread, p.String()) })
+	err := folder.Walk(disk.Path{}, func(e disk.Entry) {
+		if ctx.Err() != nil || e.IsDir || !isSearched(e.Path) {
+			return
+		}
+		text, _, err := e.Read()
+		if err != nil {
+			return // it is told above, unless it is gone
+		}
+		s.searched++
+		count(s.searched)
+		for _, found := range guard.Find(text, alsoNumbers) {
+			line := 1 + bytes.Count(text[:found.Start], []byte("\n"))
+			s.rows = append(s.rows, foundSecret{e.Path.String(), line, found.Kind})
+		}
+	})
+	if err == nil {
+		err = ctx.Err()
+	}
+	slices.SortStableFunc(s.rows, func(a, b foundSecret) int { return strings.Compare(a.Path, b.Path) })
+	slices.Sort(s.unread)
+	s.unread = slices.Compact(s.unread)
+	return err
+}
+
+// status is the exit status with --strict.
+func (s *scan) status() int {
+	if len(s.rows)+len(s.unread) > 0 {
+		return terminal.ExitFailed
+	}
+	return terminal.ExitDone
+}
+
+// Scan is "vaultwicket scan": where a vault has secrets, without their values. It ends early with ctx.
+func Scan(ctx context.Context, std terminal.Streams, args []string) error {
+	strict := false
+	o, err := bootstrap.Open("scan", std, args, func(f *settings.Flags) {
+		f.BoolVar(&strict, "strict", false, "end with status 1 if a secret is found, or a file cannot be read")
+	})
 	if err != nil {
 		return err
 	}
@@ -45,29 +91,32 @@ func Scan(_ context.Context, std terminal.Streams, args []string) error {
 		return terminal.FailureOf(&failure.Error{Code: failure.CodeVaultNotFound, Message: "the folder of the vault is not known", Hint: "use --vault with a folder"})
 	}
 	defer folder.Close()
-	rows := []foundSecret{}
-	err = folder.Walk(disk.Path{}, func(e disk.Entry) {
-		if e.IsDir || !isSearched(e.Path) {
-			return
-		}
-		text, _, err := e.Read()
-		if err != nil {
-			return
-		}
-		for _, s := range guard.Find(text, o.Policy.Secrets == policy.SecretsStrict) {
-			rows = append(rows, foundSecret{e.Path.String(), 1 + bytes.Count(text[:s.Start], []byte("\n")), s.Kind})
-		}
+	found := scan{rows: []foundSecret{}}
+	progress := o.Progress("scan")
+	err = found.of(ctx, folder, o.Policy.Secrets == policy.SecretsStrict, func(searched int) {
+		progress.Count(sanitize.Counted(searched, "file"))
 	})
+	progress.Stop()
 	if err != nil {
 		return terminal.FailureOf(failure.Of(err))
 	}
-	slices.SortStableFunc(rows, func(a, b foundSecret) int { return strings.Compare(a.Path, b.Path) })
-	if o.JSON {
-		return terminal.PrintJSON(std.Out, rows, terminal.ExitDone)
+	status := terminal.ExitDone
+	if strict {
+		status = found.status()
 	}
-	for _, row := range rows {
+	for _, path := range found.unread {
+		terminal.Notef(std.Err, "not searched, because it cannot be read: %s", sanitize.Line(path))
+	}
+	if o.JSON {
+		return terminal.PrintJSON(std.Out, found.rows, status)
+	}
+	for _, row := range found.rows {
 		fmt.Fprintf(std.Out, "%s:%d\t%s\n", sanitize.Line(row.Path), row.Line, row.Kind)
 	}
-	terminal.Notef(std.Err, "%d found", len(rows))
-	return nil
+	unread := ""
+	if len(found.unread) > 0 {
+		unread = fmt.Sprintf("; %d could not be read", len(found.unread))
+	}
+	terminal.Notef(std.Err, "%d found in %s%s", len(found.rows), sanitize.Counted(found.searched, "file"), unread)
+	return terminal.Silent(status)
 }
