@@ -268,6 +268,9 @@ func (g *Gateway) Flush() {
 	g.records.Flush()
 }
 
+// AuditMissed returns how many lines of the audit log this process could not write.
+func (g *Gateway) AuditMissed() uint64 { return g.records.Missed() }
+
 // VaultNames returns the display names of the vaults, the default one first; "" for the app's
 // choice.
 func (g *Gateway) VaultNames() []string {

@@ -15,6 +15,10 @@
 // line of the kind "break", and the log counts as broken from then on. It is still written to:
 // later lines are evidence too.
 //
+// When lines cannot be written, as on a full disk, they are counted, and refusals are kept in a
+// file that was made for that: the first lines once there is room say how many are missing, and
+// which calls were refused.
+//
 // Before each line, under a lock of all writers, the log checks for changes by others: in the
 // folder, which must be this user's alone, and at the end of the file. A file that was made
 // accessible to others, or got a second hard link, takes no more lines.
@@ -76,6 +80,13 @@ type Log struct {
 
 	queueMu sync.Mutex
 	queue   []*waiting // written by the first goroutine that gets mu
+
+	// hasReserve says that what cannot be written is counted, see [reserve]. late says that there may be something, unkept
+	// is what is not in the file, and missed what this process could not write in all.
+	hasReserve bool
+	late       bool
+	unkept     reserve
+	missed     atomic.Uint64
 
 	key      atomic.Pointer[key]
 	prepared atomic.Bool // the folder was found, or made, and checked

@@ -46,10 +46,20 @@ func OpenLogs(state string) Logs {
 	if state == "" {
 		return Logs{}
 	}
-	return Logs{
+	l := Logs{
 		lasting: Open(AuditFolder(state), Limits{MinAge: keptFor}),
 		calls:   Open(CallsFolder(state), Limits{}),
 	}
+	l.lasting.hasReserve, l.calls.hasReserve = true, true
+	return l
+}
+
+// Missed returns how many lines this process could not write to either part.
+func (l Logs) Missed() uint64 {
+	if l.None() {
+		return 0
+	}
+	return l.lasting.Missed() + l.calls.Missed()
 }
 
 // None reports whether nothing is written.

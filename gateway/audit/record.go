@@ -33,6 +33,9 @@ func NewRecords(state, agent, session string) *Records {
 	return r
 }
 
+// Missed returns how many lines this process could not write.
+func (r *Records) Missed() uint64 { return r.logs.Missed() }
+
 // Flush writes what was only counted until then.
 func (r *Records) Flush() { r.limited.Flush() }
 

@@ -71,6 +71,7 @@ func (l *Log) findTail(t *tail) error {
 	if err != nil {
 		return err
 	}
+	l.makeReserve()
 	there, err := l.folder.list()
 	if err != nil {
 		return err

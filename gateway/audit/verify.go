@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -32,6 +33,10 @@ type Report struct {
 	// how many bytes are at the end of it that the next write will repair.
 	Gaps int   `json:"gaps"`
 	Torn int64 `json:"torn"`
+	// Missed is how many lines could not be written, as on a full disk: as the lines say, and those that
+	// wait to be counted in one. Waiting is how many refusals are kept until there is room.
+	Missed  uint64 `json:"missed,omitempty"`
+	Waiting int    `json:"waiting,omitempty"`
 	// Broken is what is wrong first, nil if nothing is.
 	Broken *Break `json:"broken,omitempty"`
 }
@@ -83,6 +88,8 @@ func verifyEach(dir string, each func(point)) (Report, error) {
 			}
 		}
 	}
+	left, refusals, _ := p.readReserve()
+	r.Missed, r.Waiting = w.missed+left.Missed, bytes.Count(refusals, []byte("\n"))
 	r.Lines, r.Gaps, r.Last, r.Hash = w.lines, w.gaps, w.at.seq, hex.EncodeToString(w.at.hash[:])
 	if r.Lines == 0 {
 		r.First, r.Last, r.Hash, r.Since = 0, 0, "", time.Time{}
@@ -203,6 +210,7 @@ type walker struct {
 	brokeSeq uint64
 	lines    int
 	gaps     int
+	missed   uint64 // lines that could not be written
 
 	mark    int64 // an offset that a line is to end at
 	marked  bool
@@ -232,7 +240,9 @@ func (w *walker) walk(name string, in io.ReaderAt, from, to int64) error {
 			}
 		}
 		if ok && l.seq == w.at.seq+1 && l.prev == w.at.hash && (w.loose < 0 || w.isExplained(l, r)) {
-			if l.kind == kindGap {
+			if missed := missedIn(l, r.Text); missed > 0 {
+				w.missed += missed
+			} else if l.kind == kindGap {
 				w.gaps++
 			}
 			w.at = point{l.seq, sha256.Sum256(r.Text)}
@@ -270,6 +280,18 @@ func (w *walker) walk(name string, in io.ReaderAt, from, to int64) error {
 		}
 	}
 	return nil
+}
+
+// missedIn returns how many lines could not be written, by a gap that says so.
+func missedIn(l link, text []byte) uint64 {
+	if l.kind != kindGap {
+		return 0
+	}
+	line, ok := parse(text)
+	if !ok || line.Repair == nil || line.Repair.Torn != 0 {
+		return 0
+	}
+	return line.Repair.Lost
 }
 
 // isExplained reports whether r is a gap that explains all that is loose.

@@ -47,6 +47,7 @@ func (l *Log) WriteAll(durable bool, lines ...Line) error {
 type waiting struct {
 	lines   []Line
 	durable bool
+	isLate  bool  // it could not be written before
 	written bool  // or failed
 	err     error // of a line that is not in the log
 }
@@ -58,16 +59,26 @@ func (l *Log) writeWaiting() {
 	l.queue = nil
 	l.queueMu.Unlock()
 	unlock, err := l.lock()
-	if err == nil {
+	isLocked := err == nil
+	if isLocked {
 		defer unlock()
 		var t *tail
 		if t, err = l.openTail(); err == nil {
+			if late := l.lateLines(); late != nil {
+				all = slices.Insert(all, 0, late)
+			}
 			err = l.append(t, all)
 		}
 		if err != nil || !l.keepOpen {
 			_ = l.closeTail() // without an error the lines are there, and durable if they are to be
 		}
 		err = unusable(l.current, err)
+	}
+	if len(all) > 0 && all[0].isLate && all[0].written {
+		l.wroteLate()
+	}
+	if err != nil {
+		l.miss(all, isLocked)
 	}
 	for _, w := range all {
 		if !w.written {

@@ -263,7 +263,7 @@ func newSegmentReader(number uint64) *segmentReader {
 // linesBetween is how many lines are read between two looks at whether the reading was cancelled.
 const linesBetween = 64
 
-// readTo reads on up to a size. The error is [fs.ErrNotExist] for a segment that was removed, as too old.
+// readTo reads on up to a size. The error for a segment that was removed, as too old, is that of a missing file.
 func (r *segmentReader) readTo(ctx context.Context, p folder, size int64) error {
 	if r.size >= size {
 		return nil

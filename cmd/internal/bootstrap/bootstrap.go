@@ -289,7 +289,7 @@ func (o Opened) observer() telemetry.Observer {
 func (o Opened) Follow(sessions func() int) {
 	if o.Metrics != nil {
 		children := func() signals.Children { return signals.Children(o.Runner.Children()) }
-		sources := signals.Sources{Load: o.Gateway.Load, Children: children, Sessions: sessions}
+		sources := signals.Sources{Load: o.Gateway.Load, Children: children, Sessions: sessions, Missed: o.Gateway.AuditMissed}
 		if o.Records != nil {
 			sources.Dropped = o.Records.Dropped
 		}

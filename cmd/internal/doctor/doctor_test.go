@@ -287,6 +287,13 @@ var faults = []struct {
 		text := require.Value(os.ReadFile(file))(p.t)
 		require.NoError(p.t, os.WriteFile(file, []byte(strings.Replace(string(text), `"read"`, `"none"`, 1)), 0o600))
 	}},
+	{"audit-missed", Warning, func(p *patient) {
+		require.NoError(p.t, audit.OpenLogs(p.State).Write(audit.Line{Kind: "decision", Command: "append"}, true, true))
+		name := filepath.Join(audit.AuditFolder(p.State), "audit.reserve")
+		file := require.Value(os.OpenFile(name, os.O_RDWR, 0))(p.t)
+		_, err := file.WriteAt([]byte(`{"version":1,"missed":3,"sum":""}`+strings.Repeat(" ", 100)), 0)
+		require.NoError(p.t, errors.Join(err, file.Close()))
+	}},
 	{"audit-full", Warning, func(p *patient) {
 		p.auditLine()
 		require.NoError(p.t, os.Truncate(p.file("state/"+strings.TrimPrefix(audit.AuditFolder(p.State), p.State+string(filepath.Separator))+"/old", "", 0o600), 3<<30))

@@ -149,6 +149,9 @@ func (m Machine) logs(_ context.Context, r *Report) {
 		case report.Lines > 0:
 			r.ok("audit", fmt.Sprintf("audit log: %d lines, unbroken since %s", report.Lines, report.Since.Local().Format(time.DateOnly)))
 		}
+		if missed := report.Missed + uint64(report.Waiting); err == nil && missed > 0 {
+			r.warn("audit-missed", fmt.Sprintf("%d lines of the audit log in %q could not be written", missed, folder), "what these calls did is not recorded; the disk was full, or refused them", "free some space; lines of the kind gap in \"vaultwicket audit list\" say when")
+		}
 	}
 	var size int64
 	entries, _ := os.ReadDir(audit.AuditFolder(m.State)) // none without a log

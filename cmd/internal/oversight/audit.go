@@ -217,7 +217,7 @@ func reportOf(r audit.Report) auditReport {
 // intactLog describes a log that passed verification.
 func intactLog(r audit.Report) string {
 	if r.Lines == 0 {
-		return "no entries"
+		return "no entries" + missedLines(r)
 	}
 	text := fmt.Sprintf("%d entries verified, numbers %d to %d, complete since %s, SHA-256 of the last %s", r.Lines, r.First, r.Last, r.Since.UTC().Format(time.RFC3339), r.Hash)
 	if r.First > 1 {
@@ -228,6 +228,17 @@ func intactLog(r audit.Report) string {
 	}
 	if r.Torn > 0 {
 		text += fmt.Sprintf("; %d bytes at the end truncated by a crash", r.Torn)
+	}
+	return text + missedLines(r)
+}
+
+// missedLines says what of a log could not be written, "" for nothing.
+func missedLines(r audit.Report) (text string) {
+	if r.Missed > 0 {
+		text += fmt.Sprintf("; %d entries could not be written", r.Missed)
+	}
+	if r.Waiting > 0 {
+		text += fmt.Sprintf("; %d refusals wait until there is room", r.Waiting)
 	}
 	return text
 }

@@ -18,6 +18,7 @@
 //	vaultwicket_worker_memory_bytes                            resident memory of the workers, on Linux
 //	vaultwicket_sessions                                       clients, where they are counted
 //	vaultwicket_export_dropped_total                           lines of the audit log that targets of export have lost
+//	vaultwicket_audit_missed_total                             lines of the audit log that could not be written, as on a full disk
 //	vaultwicket_build_info{version,go}                         and go_* and process_* of the library
 //
 // A call counts once, when it has ended: refused, failed or done. Requests that were not
@@ -55,13 +56,14 @@ type Metrics struct {
 	agents map[string]bool // that have a label of their own: the first ones that called
 }
 
-// Sources are asked for the current load when the figures are written. Sessions and Dropped may be
+// Sources are asked for the current load when the figures are written. Sessions, Dropped and Missed may be
 // nil; their figures are then left out.
 type Sources struct {
 	Load     func() telemetry.Load
 	Children func() Children
 	Sessions func() int // of clients
 	Dropped  func() uint64
+	Missed   func() uint64 // lines of the audit log
 }
 
 // Children are counts of running processes, as exec.Children.
@@ -196,6 +198,9 @@ func (m *Metrics) WritePrometheus(w io.Writer) {
 	}
 	if s.Dropped != nil {
 		vm.WriteCounterUint64(w, "vaultwicket_export_dropped_total", s.Dropped())
+	}
+	if s.Missed != nil {
+		vm.WriteCounterUint64(w, "vaultwicket_audit_missed_total", s.Missed())
 	}
 	load, c := s.Load(), s.Children()
 	gauges("vaultwicket_calls_running", series{"vaultwicket_calls_running", load.Running})
