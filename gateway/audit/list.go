@@ -49,8 +49,8 @@ func List(dir string, f Filter) iter.Seq2[Line, error] {
 		}
 		defer s.close()
 		if f.Limit <= 0 {
-			for i := range s.files {
-				for line, err := range s.lines(i, f) {
+			for i, file := range s.files {
+				for line, err := range s.lines(i, 0, file.size, f) {
 					if !yield(line, err) {
 						return
 					}
@@ -58,15 +58,7 @@ func List(dir string, f Filter) iter.Seq2[Line, error] {
 			}
 			return
 		}
-		// The newest file is read first, and no more of them than it takes.
-		var parts [][]item
-		left := f.Limit
-		for i := len(s.files) - 1; i >= 0 && left > 0; i-- {
-			part := newestOf(s.lines(i, f), left)
-			left -= len(part)
-			parts = append(parts, part)
-		}
-		for _, part := range slices.Backward(parts) {
+		for _, part := range slices.Backward(s.newest(f)) {
 			for _, it := range part {
 				if !yield(it.line, it.err) {
 					return
@@ -92,12 +84,61 @@ func newestOf(list iter.Seq2[Line, error], limit int) (last []item) {
 	return last[max(0, len(last)-limit):]
 }
 
-// lines yields the lines of one file that are wanted.
-func (s *snapshot) lines(i int, f Filter) iter.Seq2[Line, error] {
+// partSize is how many bytes of a file are read at once from its end, but for the rest of a line.
+const partSize = 256 << 10
+
+// newest returns the newest wanted lines, as many as the filter's limit, in parts of which the last is the oldest. The log
+// is read from its end, and no more of it than it takes.
+func (s *snapshot) newest(f Filter) (parts [][]item) {
+	left := f.Limit
+	for i, file := range slices.Backward(s.files) {
+		for to := file.size; to > 0 && left > 0; {
+			from, err := partBefore(file, to)
+			if err != nil {
+				return append(parts, []item{{err: unusable(file.name, err)}})
+			}
+			part := newestOf(s.lines(i, from, to, f), left)
+			left -= len(part)
+			parts = append(parts, part)
+			to = from
+		}
+	}
+	return parts
+}
+
+// partBefore returns where a part of a file begins that ends at to: with a line that explains nothing before it.
+func partBefore(file snapshotFile, to int64) (from int64, err error) {
+	for size := int64(partSize); to > size; size *= 2 {
+		isFirst := true // the rest of a line
+		for r, err := range linesIn(file.file, to-size, to) {
+			if err != nil {
+				return 0, err
+			}
+			if l, ok := readLink(r.Text); ok && !isFirst && l.kind != kindGap {
+				return r.At, nil
+			}
+			isFirst = false
+		}
+	}
+	return 0, nil
+}
+
+// lineAt returns the number of the line of a file that begins at an offset.
+func (f snapshotFile) lineAt(at int64) int {
+	number := 1
+	for range linesIn(f.file, 0, at) {
+		number++
+	}
+	return number
+}
+
+// lines yields the lines of one file between two offsets that are wanted.
+func (s *snapshot) lines(i int, from, to int64, f Filter) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		file := s.files[i]
+		damaged := func(l ownerfiles.Line) error { return &Damaged{file.name, file.lineAt(l.At)} }
 		var loose []ownerfiles.Line // that a gap may explain
-		for r, err := range linesIn(file.file, 0, file.size) {
+		for r, err := range linesIn(file.file, from, to) {
 			if err != nil {
 				yield(Line{}, unusable(file.name, err))
 				return
@@ -110,7 +151,7 @@ func (s *snapshot) lines(i int, f Filter) iter.Seq2[Line, error] {
 			}
 			for _, l := range loose {
 				isExplained := line.Kind == kindGap && line.Repair != nil && line.Repair.Torn >= r.At-l.At
-				if !isExplained && !yield(Line{}, &Damaged{file.name, l.Number}) {
+				if !isExplained && !yield(Line{}, damaged(l)) {
 					return
 				}
 			}
@@ -120,7 +161,7 @@ func (s *snapshot) lines(i int, f Filter) iter.Seq2[Line, error] {
 			}
 		}
 		for _, l := range loose {
-			if l.Whole && !yield(Line{}, &Damaged{file.name, l.Number}) {
+			if l.Whole && !yield(Line{}, damaged(l)) {
 				return
 			}
 		}

@@ -81,7 +81,7 @@ func verifyEach(dir string, each func(point)) (Report, error) {
 		}
 	}
 	for i := 0; i < len(s.files) && r.Since.IsZero(); i++ { // the first line of the oldest file that has one
-		for line, err := range s.lines(i, Filter{}) {
+		for line, err := range s.lines(i, 0, s.files[i].size, Filter{}) {
 			if err == nil {
 				r.Since = line.Time
 				break
