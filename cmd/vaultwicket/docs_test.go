@@ -224,7 +224,7 @@ var codeTexts = map[string]codeText{
 
 	"timeout":         {"the call took longer than `timeout`, or needs more steps or time of matching than a call has", "ask for less, or try again"},
 	"cancelled":       {"the caller cancelled the call", "–"},
-	"outcome_unknown": {"a change was broken off, and whether it was made is not known", "read the note before you try again"},
+	"outcome_unknown": {"a change was broken off, or the note is neither as it was nor as it was to be, and whether it was made is not known", "read the note before you try again"},
 	"output_limit":    {"the output, or what the call has in memory for it, is larger than the maximum", "ask for less"},
 
 	"internal": {"vaultwicket failed", "report it; the log has the details"},

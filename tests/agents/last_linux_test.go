@@ -148,7 +148,7 @@ func TestARunningProgramEndsWithItsAgent(t *testing.T) {
 			rig.WaitFor(t, "the program ends", func() bool { return rig.Gone(pid) })
 			stopped <- time.Since(at)
 		}()
-		got := reader.Do(rig.Calling("random:read"))
+		got := reader.Do(rig.Calling("daily:path"))
 		answered := time.Since(<-ended)
 		if took := <-stopped; got.OK || got.Error.Code != "paused" && got.Error.Code != "agent_denied" && got.Error.Code != "cancelled" {
 			t.Errorf("%q: the program ended after %v, the call with %+v", how, took, got)

@@ -129,7 +129,7 @@ func TestWhatAPageOfABrowserReaches(t *testing.T) {
 	client, starts := countingClient(t)
 	s := rig.ServeHTTP(t, "--backend=obsidian", "--shadow=private", "--cli="+client)
 	a := require.Value(s.Connect(t.Context()))(t)
-	call := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"obsidianCli","arguments":{"command":"random:read"}%s}}`
+	call := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"obsidianCli","arguments":{"command":"daily:path"}%s}}`
 	stateless, inSession := fmt.Sprintf(call, ","+rig.ModernMeta), fmt.Sprintf(call, "")
 	tried := 0
 	for _, v := range visits(s.Addr) {
@@ -162,7 +162,7 @@ func TestWhatAPageOfABrowserReaches(t *testing.T) {
 	n := starts()
 	assert.That(t, n <= 0, "pages started the client %d times", n)
 	// The session lives, and the client can be started.
-	if got, err := a.Call(t.Context(), map[string]any{"command": "random:read"}); err != nil || !got.OK || starts() == 0 {
+	if got, err := a.Call(t.Context(), map[string]any{"command": "daily:path"}); err != nil || !got.OK || starts() == 0 {
 		t.Errorf("the call of an agent: %+v, %v, %d starts", got.Error, err, starts())
 	}
 	t.Logf("%d requests of pages", tried)

@@ -81,10 +81,10 @@ func TestAPauseInTheMiddleOfABatch(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, map[string]string{"Note.md": "one\n"})
 	r.Set("confirm", `"never"`).Set("backend", `"obsidian"`)
-	app := r.App(`case "$2" in version) echo "1.12.7 (installer 1.12.7)";; random:read) "` + rig.Binary + `" pause >/dev/null; echo Note.md; echo one;; vault) echo "` + r.Vault + `";; *) echo "$*" >>"$HOME/called"; echo one;; esac`)
+	app := r.App(`case "$2" in version) echo "1.12.7 (installer 1.12.7)";; files) "` + rig.Binary + `" pause >/dev/null; echo Note.md;; vault) echo "` + r.Vault + `";; *) echo "$*" >>"$HOME/called"; echo one;; esac`)
 	r.Flags = []string{"--cli=" + app}
 	e := r.Stdio(false, "")
-	got := e.Batch(rig.Calling("random:read"), rig.Calling("append", "path=Note.md", "content=x"), rig.Calling("daily:path"))
+	got := e.Batch(rig.Calling("files"), rig.Calling("append", "path=Note.md", "content=x"), rig.Calling("daily:path"))
 	require.That(t, !got.OK && len(got.Results) == 3 && got.Results[0].Status == "ok", "the batch: %s", rig.JSON(t, got))
 	for _, result := range got.Results[1:] {
 		assert.That(t, result.Result != nil && rig.CodeOfError(result.Result.Error) == "paused", "after the pause: %s", rig.JSON(t, result))

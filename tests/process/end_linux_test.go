@@ -103,7 +103,7 @@ func newBusyServer(t *testing.T, way, timeout string, flags ...string) *busyServ
 // warmUp is a call that the worker answers, hanging one that the app is asked.
 const (
 	warmUp  = `{"command":"recent"}`
-	hanging = `{"command":"random:read"}`
+	hanging = `{"command":"daily:path"}`
 )
 
 // shortFolder is for sockets, whose paths have to be short.

@@ -15,7 +15,7 @@ import (
 func TestCtrlCEndsARunWithItsOwnStatus(t *testing.T) {
 	t.Parallel()
 	client, pidFile := rig.HangingClient(t)
-	run := exec.Command(rig.Binary, "run", "--config=none", "--cli="+client, "random:read")
+	run := exec.Command(rig.Binary, "run", "--config=none", "--cli="+client, "daily:path")
 	var log bytes.Buffer
 	run.Stderr = &log
 	require.NoError(t, run.Start())

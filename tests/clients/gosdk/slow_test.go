@@ -32,7 +32,7 @@ var slow = []string{"--backend=obsidian", "--cli=HOME/slow", "--timeout=25s"}
 
 // slowCall calls a command that takes its time and hears how it goes on.
 func slowCall(ctx context.Context, session *mcp.ClientSession) (*mcp.CallToolResult, error) {
-	params := &mcp.CallToolParams{Name: "obsidianCli", Arguments: map[string]any{"command": "random:read"}}
+	params := &mcp.CallToolParams{Name: "obsidianCli", Arguments: map[string]any{"command": "daily:path"}}
 	params.Meta = mcp.Meta{"progressToken": "slow"}
 	return session.CallTool(ctx, params)
 }
