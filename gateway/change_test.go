@@ -181,7 +181,9 @@ func TestADryRunShowsTheDifference(t *testing.T) {
 	}
 	f := newFixture(t, nil).embedded(`--plan --facts vault=Work delete path=a.md => exit 1 not_found Error: File "a.md" not found.`)
 	got := f.gateway.DryRun(context.Background(), Request{Command: "delete", Params: params("path", "a.md")})
-	assert.That(t, got.OK && strings.Contains(strings.Join(got.Notices, " "), "would fail: file \"a.md\" not found"), "what would fail: %+v", got)
+	require.That(t, got.Error != nil, "what would fail: %+v", got)
+	assert.That(t, !got.OK && got.Decision == "allow", "what would fail: %+v", got)
+	assert.Equal(t, got.Error.Code+": "+got.Error.Message, "not_found: file \"a.md\" not found", "what would fail")
 }
 
 // A plan that is cut, or is no plan, is no "nothing changes": nobody could be asked about the change.

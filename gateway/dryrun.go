@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
 
+	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/exec"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
@@ -16,14 +18,15 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 	"github.com/vaultwicket/vaultwicket/policy"
+	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
 // DryRun is a plan for people and programs: what would run, and the verdict of every rule.
 type DryRun struct {
-	OK       bool   `json:"ok"` // would be allowed, possibly after approval
+	OK       bool   `json:"ok"` // would be carried out, possibly after approval; else Error says why not
 	DryRun   bool   `json:"dryRun"`
 	Command  string `json:"command"`
-	Decision string `json:"decision"` // allow, ask or deny
+	Decision string `json:"decision"` // of the policy: allow, ask or deny
 	Tier     string `json:"tier,omitempty"`
 	Effect   string `json:"effect,omitempty"`
 	Backend  string `json:"backend,omitempty"`
@@ -35,13 +38,21 @@ type DryRun struct {
 	Argv    []string `json:"argv,omitempty"`
 	Stdin   *Stdin   `json:"stdin,omitempty"`
 	Shell   string   `json:"shell,omitempty"`
-	Rules   []Rule   `json:"rules,omitempty"`
+	// Steps are all that is asked of programs, in their order, for a call that takes several.
+	Steps []StepShown `json:"steps,omitempty"`
+	Rules []Rule      `json:"rules,omitempty"`
 	// Files are those that would change, Diff is how; a long diff is truncated.
 	Files   []consent.PlannedFile `json:"files,omitempty"`
 	Diff    string                `json:"diff,omitempty"`
 	Shown   []consent.Line        `json:"-"` // the same for people, see [consent.Changes]
 	Notices []string              `json:"notices,omitempty"`
 	Error   *failure.Error        `json:"error,omitempty"`
+}
+
+// StepShown is one step of a call.
+type StepShown struct {
+	For  string   `json:"for"`            // what it is for
+	Argv []string `json:"argv,omitempty"` // as [DryRun.Argv]; in angle brackets is what an earlier step answers
 }
 
 // Stdin says that one value travels on standard input.
@@ -98,6 +109,7 @@ func (g *vaultGateway) dryRun(ctx context.Context, req Request) DryRun {
 		line.HiddenBy(g.rules.HiddenBy(plan.call, plan.policy, plan.facts))
 	}
 	previewNotice := ""
+	var fails error // that the call would end with, although the policy permits it
 	if err == nil || needsApproval(err) {
 		if len(plan.routes) > 0 && plan.routes[0].changesNotes() && g.embeddedProgram() != nil {
 			line.Previewed(plan.backend())
@@ -110,22 +122,29 @@ func (g *vaultGateway) dryRun(ctx context.Context, req Request) DryRun {
 		}
 		if plan.change != nil {
 			if cause := plan.change.failure; cause != nil && cause.Code() != failure.CodeNeedsApp {
-				previewNotice = "would fail: " + cause.Error()
+				fails = cause
 			}
 			g.discloses(plan)
 			plan, err = plan.withChange(err)
 		}
 		telemetry.CallOf(ctx).Described(plan.call)
 	}
-	d := DryRun{OK: err == nil || needsApproval(err), DryRun: true, Command: sanitize.String(excerpt.Short(req.Command)), Decision: "allow", Notices: plan.notices}
+	if lacks(err) && plan.call.Valid() {
+		fails = err
+		err = plan.refusal
+	}
+	d := DryRun{
+		OK: fails == nil && (err == nil || needsApproval(err)), DryRun: true, Command: sanitize.String(excerpt.Short(req.Command)),
+		Decision: "allow", Notices: plan.notices,
+	}
 	switch {
 	case needsApproval(err):
 		d.Decision = "ask"
 	case err != nil:
 		d.Decision = "deny"
 	}
-	if err != nil {
-		d.Error = failure.Of(err)
+	if cause := cmp.Or(fails, err); cause != nil {
+		d.Error = failure.Of(cause)
 	}
 	if plan.call.Valid() {
 		d.Tier, d.Effect = plan.call.Tier().String(), plan.call.Effect().String()
@@ -135,11 +154,19 @@ func (g *vaultGateway) dryRun(ctx context.Context, req Request) DryRun {
 				continue // the paths of exceptions may be hidden from the caller
 			}
 			d.Rules = append(d.Rules, Rule{Rule: v.Rule, Verdict: v.Verdict.String(), Why: v.Why})
+			if plan.call.Tier() == tiers.Restricted && v.Verdict == policy.Deny {
+				break // no setting would permit it: what the rules behind this one say does not matter
+			}
 		}
 	}
 	if len(plan.routes) > 0 {
-		d.show(plan.routes[0])
+		g.show(ctx, &d, plan.routes[0])
 		d.Vault = g.name()
+	} else if fails != nil && req.AtTerminal {
+		d.showWithoutProgram(plan)
+	}
+	if why := g.noDifference(plan, err); why != "" && fails == nil {
+		d.Notices = append(d.Notices, "what would change is not shown, because "+why)
 	}
 	if err == nil && plan.answer != "" {
 		d.Notices = append(d.Notices, "vaultwicket answers this itself; no program is started")
@@ -163,10 +190,10 @@ func (g *vaultGateway) dryRun(ctx context.Context, req Request) DryRun {
 	if !req.AtTerminal { // an agent must not see how to carry out the call without the gateway
 		d.Program, d.Shell = "", ""
 		if d.Decision != "allow" {
-			d.Argv = nil
+			d.Argv, d.Steps = nil, nil
 		}
 		if len(plan.routes) > 0 && d.Argv != nil {
-			d.Argv = d.Argv[plan.routes[0].command.Prefix:]
+			d.Argv = d.Argv[plan.routes[0].command.Prefix:] // of the embedded program, which takes no steps
 		}
 	}
 	return d
@@ -200,22 +227,58 @@ func (g *vaultGateway) discloses(plan Plan) {
 	}
 }
 
-// show fills in the program of the first route. Of a call that is carried out in steps it
-// shows the first one and names the others.
-func (d *DryRun) show(r route) {
+// lacks reports whether an error is about what is missing to carry out a call: a program, the app, the vault.
+func lacks(err error) bool {
+	if _, ok := errors.AsType[*exec.Unavailable](err); ok {
+		return true
+	}
+	missing, ok := errors.AsType[*failure.RequestError](err)
+	return ok && missing.Code() == failure.CodeVaultNotFound
+}
+
+// showWithoutProgram fills in what a program would be given that is missing on this machine.
+func (d *DryRun) showWithoutProgram(plan Plan) {
+	to := allowlist.ToApp(runtime.GOOS)
+	if plan.call.EmbeddedOnly() {
+		to = allowlist.ToEmbedded(runtime.GOOS)
+	}
+	if line, err := plan.call.Line(to); err == nil {
+		d.Argv = line.Argv
+	}
+}
+
+// noDifference says why a change is not shown, "" for a call that changes nothing, and where it is. err is that of the plan.
+func (g *vaultGateway) noDifference(plan Plan, err error) string {
+	isPlanned := plan.change != nil && plan.change.failure == nil
+	refused := err != nil && !needsApproval(err)
+	if len(plan.routes) == 0 || !plan.routes[0].changesNotes() || isPlanned || refused {
+		return ""
+	}
+	if g.embeddedProgram() == nil {
+		return "the folder of the vault is not known"
+	}
+	if plan.change != nil {
+		return "only the app knows what it changes"
+	}
+	return "it could not be worked out"
+}
+
+// show fills in the program of the first route, and all steps of a call that takes several.
+func (g *vaultGateway) show(ctx context.Context, d *DryRun, r route) {
 	command := r.command
-	d.Backend = r.program.Backend()
-	d.Shell = withNewline(pipeline(command))
+	steps := []StepShown{{For: "carries out the call", Argv: command.Args}}
 	for _, s := range r.steps() {
 		d.Notices = append(d.Notices, s.notice)
-		if s.first == nil {
-			continue
-		}
-		if call, err := s.first(r.call); err == nil {
-			if first, err := r.program.Command(call); err == nil {
-				command, d.Shell = first, s.shell(first)
-			}
-		}
+		steps = s.shows(g, ctx, r, steps)
+	}
+	d.Backend = r.program.Backend()
+	d.Shell = withNewline(pipeline(command))
+	if d.Backend == string(App) && r.call.HasStep(allowlist.StepReadDaily) { // the call itself is never run
+		command.Args = steps[0].Argv
+		d.Shell = shellReadLine(command)
+	}
+	if len(steps) > 1 {
+		d.Steps = steps
 	}
 	d.Program, d.Argv = command.Path, command.Args
 	if command.StdinParam != "" {
@@ -234,8 +297,11 @@ func pipeline(c exec.Command) string {
 	return "printf %s " + shellQuote(c.Stdin) + " | " + line
 }
 
-// shellReadLine is the line that reads the note whose path asking answers.
+// shellReadLine is the line that reads the note whose path asking answers. A command that reads a note itself is the line.
 func shellReadLine(asking exec.Command) string {
+	if asking.Args[len(asking.Args)-1] != "daily:path" {
+		return withNewline(pipeline(asking))
+	}
 	read := append([]string{asking.Path}, asking.Args[:len(asking.Args)-1]...)
 	return withNewline(shellWords(append(read, "read")) + ` path="$(` + pipeline(asking) + `)"`)
 }

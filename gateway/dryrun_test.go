@@ -39,7 +39,7 @@ func TestDryRunChangesNothing(t *testing.T) {
 		{"daily notes of a closed tier too", func(c *Config) { c.Policy.Ceiling = 0 }, Request{Command: "daily:read"}, false, "deny", "tier_closed", "obsidian", "vault=Work daily:path", ""},
 		{"there is no way for a restricted command", nil, Request{Command: "eval"}, false, "deny", "restricted_command", "", "", ""},
 		{"no call at all", nil, Request{Command: "tab"}, false, "deny", "unknown_command", "", "", ""},
-		{"no program", func(c *Config) { c.Backend, c.Vault.Folder = Embedded, "" }, Request{Command: "daily:path"}, false, "deny", "vault_not_found", "", "", ""},
+		{"no program", func(c *Config) { c.Backend, c.Vault.Folder = Embedded, "" }, Request{Command: "daily:path"}, false, "allow", "vault_not_found", "", "daily:path", ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -54,11 +54,58 @@ func TestDryRunChangesNothing(t *testing.T) {
 			assert.That(t, strings.Contains(strings.Join(got.Notices, " "), tt.notices), "notices %q, want %q", got.Notices, tt.notices)
 			assert.That(t, (got.Shell != "") == (got.Backend != "" && got.Decision != "deny"), "the line to paste is %q", got.Shell)
 			app, embedded := f.called()
-			if len(app) > 0 || slices.ContainsFunc(embedded, func(line string) bool { return !strings.Contains(line, "--plan ") }) {
+			asksOnly := func(line string) bool {
+				return strings.Contains(line, "--plan ") || strings.HasSuffix(line, " daily:path")
+			}
+			if len(app) > 0 || slices.ContainsFunc(embedded, func(line string) bool { return !asksOnly(line) }) {
 				t.Errorf("started %q and %q", app, embedded)
 			}
 		})
 	}
+}
+
+// The steps of a call are shown in the order in which a run takes them, with what each is for.
+func TestDryRunShowsTheSteps(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name, command string
+		params        []string
+		embedded      string
+		want          []string
+	}{
+		{"the path of the daily note is asked for", "daily:read", nil, "",
+			[]string{"vault=Work daily:path", "vault=Work read path=<path>"}},
+		{"the settings tell the path", "daily:read", nil, "--facts vault=Work daily:path => D/2026-11-22.md",
+			[]string{"vault=Work read path=D/2026-11-22.md", "vault=Work daily:path"}},
+		{"a name", "read", []string{"file", "Plan"}, "", []string{"vault=Work file file=Plan", "vault=Work read path=<path>"}},
+		{"a new note", "create", []string{"path", "a"}, "", []string{"vault=Work file path=a", "vault=Work file path=a.md", "vault=Work create path=a"}},
+		{"one step", "tags", nil, "", nil},
+	} {
+		f := newFixture(t, nil).embedded(test.embedded)
+		got := f.gateway.DryRun(t.Context(), Request{Command: test.command, Params: params(test.params...)})
+		var steps []string
+		for _, step := range got.Steps {
+			assert.That(t, step.For != "", "%s: %+v", test.name, got.Steps)
+			steps = append(steps, strings.Join(step.Argv, " "))
+		}
+		assert.That(t, slices.Equal(steps, test.want), "%s: %q, want %q", test.name, steps, test.want)
+	}
+}
+
+// A difference that is not shown has its reason, and a restricted command the one that is true whatever is set.
+func TestDryRunSaysWhatIsMissing(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, func(c *Config) { c.Vault.Folder = "" }).app(versionLine)
+	got := f.gateway.DryRun(t.Context(), Request{Command: "append", Params: params("path", "a.md", "content", "x")})
+	assert.Contains(t, strings.Join(got.Notices, "\n"), "the folder of the vault is not known", "the notices")
+	restricted := f.gateway.DryRun(t.Context(), Request{Command: "eval"})
+	denied := 0
+	for _, r := range restricted.Rules {
+		if r.Verdict == "deny" {
+			denied++
+		}
+	}
+	assert.Equal(t, denied, 1, "%+v", restricted.Rules)
 }
 
 func TestDryRunShowsEveryRule(t *testing.T) {

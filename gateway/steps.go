@@ -30,32 +30,30 @@ type step struct {
 	resolve func(*vaultGateway, context.Context, route) (route, exec.Outcome, error)
 	// run carries out the call; nil for a step after which it is run as it is.
 	run func(*vaultGateway, context.Context, route) (exec.Outcome, error)
-	// first is the question to the app in place of the call, and shell the line that continues
-	// from its answer, for a dry run; nil where the call itself is shown.
-	first func(allowlist.Call) (allowlist.Call, error)
-	shell func(first exec.Command) string
+	// shows returns the steps of the call with this one, for a dry run. The last of those that it is given is the call.
+	shows func(*vaultGateway, context.Context, route, []StepShown) []StepShown
 }
 
 // steps are taken in this order.
 var steps = [...]step{
 	{
-		step: allowlist.StepLocate, resolve: (*vaultGateway).locate,
+		step: allowlist.StepLocate, resolve: (*vaultGateway).locate, shows: (*vaultGateway).showLocate,
 		notice: "first asks which note the name refers to, and runs the call with its path",
 	},
 	{
-		step: allowlist.StepLocateNew, resolve: (*vaultGateway).locateNew,
+		step: allowlist.StepLocateNew, resolve: (*vaultGateway).locateNew, shows: (*vaultGateway).showAsItIs,
 		notice: "first looks up the folder for new notes, and runs the call with the path",
 	},
 	{
-		step: allowlist.StepReadDaily, run: (*vaultGateway).readDaily, first: allowlist.Call.DailyPath, shell: shellReadLine,
+		step: allowlist.StepReadDaily, run: (*vaultGateway).readDaily, shows: (*vaultGateway).showReadDaily,
 		notice: "then reads the note at the path it answers, and does not ask while the settings of the vault tell the path; daily:read itself would make a missing note",
 	},
 	{
-		step: allowlist.StepAbsent, run: (*vaultGateway).createAbsent,
+		step: allowlist.StepAbsent, run: (*vaultGateway).createAbsent, shows: (*vaultGateway).showAbsent,
 		notice: "first asks whether the note exists; create itself would make a numbered copy",
 	},
 	{
-		step: allowlist.StepVersion, run: (*vaultGateway).restoreByApp,
+		step: allowlist.StepVersion, run: (*vaultGateway).restoreByApp, shows: (*vaultGateway).showVersion,
 		notice: "first asks for the text of the version, and writes that text; its number may mean another version later",
 	},
 }
@@ -91,12 +89,7 @@ func (g *vaultGateway) perform(ctx context.Context, r route) (exec.Outcome, erro
 // createAbsent refuses a path at which a note exists, where the app would make a
 // numbered copy and report success (recorded on 1.12.7).
 func (g *vaultGateway) createAbsent(ctx context.Context, r route) (exec.Outcome, error) {
-	key := "path"
-	asked, given := r.call.Param("path")
-	if !given {
-		key = "file"
-		asked, _ = r.call.Param("name")
-	}
+	key, asked := r.absentAs()
 	for _, candidate := range madeFrom(key, asked) {
 		found, err := g.runner.Run(ctx, r.permit.Exists(key, candidate), r.program)
 		if err != nil {
@@ -124,6 +117,15 @@ func (g *vaultGateway) createAbsent(ctx context.Context, r route) (exec.Outcome,
 	return out, failure.New(failure.CodeNotApplied, "look at both notes", "the app made %q instead of %q", excerpt.Short(made), asked)
 }
 
+// absentAs returns by which parameter a note is looked for that a call makes, and its value.
+func (r route) absentAs() (key, value string) {
+	if path, given := r.call.Param("path"); given {
+		return "path", path
+	}
+	name, _ := r.call.Param("name")
+	return "file", name
+}
+
 // madeFrom returns the paths that the app may create for a given one: it adds .md to an
 // extension that it does not know.
 func madeFrom(key, asked string) []string {
@@ -148,15 +150,7 @@ func (g *vaultGateway) readDaily(ctx context.Context, r route) (exec.Outcome, er
 			own = strings.TrimSpace(asked.Stdout)
 		}
 	}
-	g.today.mu.Lock()
-	known, cached := g.today.app, g.today.own == own // the app's path of that note
-	g.today.mu.Unlock()
-	switch {
-	case own == "" || !cached && strings.ContainsFunc(strings.TrimSuffix(path.Base(own), ".md"), unicode.IsLetter):
-		known = ""
-	case !cached:
-		known = own // a name without letters does not depend on a language
-	}
+	known := g.knownDaily(own)
 	var out exec.Outcome
 	if known != "" {
 		var err error
@@ -180,6 +174,22 @@ func (g *vaultGateway) readDaily(ctx context.Context, r route) (exec.Outcome, er
 		g.today.mu.Unlock()
 	}
 	return r.missingDaily(out, err)
+}
+
+// knownDaily returns the path at which the app has the note that the embedded program knows by a path, "" where the app has
+// to be asked.
+func (g *vaultGateway) knownDaily(own string) string {
+	g.today.mu.Lock()
+	defer g.today.mu.Unlock()
+	switch {
+	case own == "":
+		return ""
+	case g.today.own == own:
+		return g.today.app
+	case strings.ContainsFunc(strings.TrimSuffix(path.Base(own), ".md"), unicode.IsLetter):
+		return ""
+	}
+	return own // a name without letters does not depend on a language
 }
 
 // readDailyAt reads the note at a path in place of the call. asked is the earlier answer of

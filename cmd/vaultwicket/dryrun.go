@@ -16,7 +16,7 @@ import (
 
 var helpOfDryRun = description{
 	Name: "dry-run", Usage: "[flags] COMMAND [key=value | flag …]", Group: groupUse, Summary: "preview a command; nothing is changed",
-	About: []string{"It prints the decision with the verdict of every rule, the program that would be started, and the difference that a change would make. The exit status is that of the decision."},
+	About: []string{"It prints the decision with the verdict of every rule, the program that would be started, and the difference that a change would make. The exit status is that of the decision, or of the error with which the command would end."},
 	Examples: []example{
 		{"preview a change", `vaultwicket dry-run --vault ~/Notes --allow-mutations daily:append content="buy milk"`},
 		{"why is this denied?", "vaultwicket dry-run eval code=1"},
@@ -79,11 +79,18 @@ func printPlan(out io.Writer, s terminal.Screen, plan gateway.DryRun) error {
 	facts.Add("effect", plan.Effect, terminal.EffectStyles[plan.Effect])
 	facts.Add("backend", plan.Backend, terminal.Plain)
 	facts.Add("program", plan.Program, terminal.Plain)
+	if plan.Error != nil {
+		facts.Add("error", plan.Error.Code+": "+plan.Error.Message, terminal.Alert)
+		facts.Add("hint", plan.Error.Hint, terminal.Plain)
+	}
 	for i, item := range plan.Argv {
 		facts.Add(fmt.Sprintf("argv[%d]", i), item, terminal.Plain)
 	}
 	if plan.Stdin != nil {
 		facts.Add("stdin", fmt.Sprintf("%d bytes", plan.Stdin.Bytes), terminal.Plain)
+	}
+	for i, step := range plan.Steps {
+		facts.Add(fmt.Sprintf("step %d", i+1), strings.TrimSuffix(step.For+": "+strings.Join(step.Argv, " "), ": "), terminal.Plain)
 	}
 	for _, notice := range plan.Notices {
 		facts.Add("note", notice, terminal.Alert)
