@@ -117,6 +117,12 @@ func typedRequest(o bootstrap.Opened, stdin string) (gateway.Request, error) {
 		return gateway.Request{}, &terminal.UsageError{Reason: "no vault command given", Advice: `"vaultwicket commands" lists what is allowed`}
 	}
 	command, words := o.Rest[0], append([]string{}, o.Rest[1:]...)
+	if vault, isOrderOfApp := strings.CutPrefix(command, "vault="); isOrderOfApp {
+		return gateway.Request{}, &terminal.UsageError{
+			Reason: fmt.Sprintf("%q names a vault, and not a command", excerpt.Short(command)),
+			Advice: fmt.Sprintf("name the vault by the flag: vaultwicket %s --vault %s %s", o.Flags.Name(), excerpt.Short(vault), excerpt.Short(strings.Join(words, " "))),
+		}
+	}
 	for _, word := range words {
 		if name, _, _ := strings.Cut(strings.TrimPrefix(word, "--"), "="); strings.HasPrefix(word, "--") && o.Flags.Lookup(name) != nil {
 			return gateway.Request{}, &terminal.UsageError{
