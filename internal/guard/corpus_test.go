@@ -93,7 +93,9 @@ func places() map[string]place {
 		"card, every third": {func(line string) string {
 			return canvasOf(`"` + everyRune(line, `\u%04x`, func(i int) bool { return i%3 == 0 }) + `"`)
 		}, cardOf},
-		"card, the same line as JSON": {func(line string) string { return canvasOf(quotedJSON("```json\n" + quotedJSON("a\n"+line+"\nb") + "\n```")) }, func(text string) (string, error) {
+		"card, the same line as JSON": {func(line string) string {
+			return canvasOf(quotedJSON("```json\n" + quotedJSON("a\n"+line+"\nb") + "\n```"))
+		}, func(text string) (string, error) {
 			card, err := cardOf(text)
 			if err != nil {
 				return "", err
@@ -109,9 +111,13 @@ func places() map[string]place {
 			}
 			return text, err
 		}},
-		"block of JSON":        {func(line string) string { return "text\n```json\n{\"note\": " + quotedJSON("a\n"+line+"\nb") + "}\n```\n" }, nil},
-		"quoted property":      {func(line string) string { return "---\ntitle: " + quotedJSON("a\n"+line) + "\n---\ntext\n" }, nil},
-		"property, by numbers": {func(line string) string { return "---\ntitle: \"" + everyRune(line, `\x%02x`, func(i int) bool { return i%2 == 0 }) + "\"\n---\n" }, nil},
+		"block of JSON": {func(line string) string {
+			return "text\n```json\n{\"note\": " + quotedJSON("a\n"+line+"\nb") + "}\n```\n"
+		}, nil},
+		"quoted property": {func(line string) string { return "---\ntitle: " + quotedJSON("a\n"+line) + "\n---\ntext\n" }, nil},
+		"property, by numbers": {func(line string) string {
+			return "---\ntitle: \"" + everyRune(line, `\x%02x`, func(i int) bool { return i%2 == 0 }) + "\"\n---\n"
+		}, nil},
 		"property, in a list":  {func(line string) string { return "---\ntitles:\n  - x\n  - " + quotedJSON("\t"+line) + "\n---\n" }, nil},
 		"property, as a block": {func(line string) string { return "---\ntitle: |-\n  first\n  " + line + "\n---\n" }, nil},
 		"property, folded":     {func(line string) string { return "---\ntitle: >-\n  first\n  " + line + "\n---\n" }, nil},
@@ -121,25 +127,33 @@ func places() map[string]place {
 		"UTF-16BE":             {func(line string) string { return inUTF16("a\n"+line+"\nb\n", binary.BigEndian) }, withoutNULs},
 		"NUL in front":         {func(line string) string { return "\x00\n" + line + "\n" }, nil},
 		"NULs between":         {func(line string) string { return "a\n" + strings.Join(strings.Split(line, ""), "\x00") + "\n" }, withoutNULs},
-		"percent":              {func(line string) string { return "[x](https://example.org/" + strings.ReplaceAll(url.QueryEscape(line), "+", "%20") + ")\n" }, url.PathUnescape},
-		"Markdown escapes":     {func(line string) string { return strings.NewReplacer("_", `\_`, "*", `\*`, "-", `\-`).Replace(line) + "\n" }, func(text string) (string, error) { return strings.ReplaceAll(text, `\`, ""), nil }},
-		"heading":              {func(line string) string { return "# " + line + "\n" }, nil},
-		"item":                 {func(line string) string { return "- " + line + "\n" }, nil},
-		"task":                 {func(line string) string { return "- [ ] " + line + " 📅 2026-11-25\n" }, nil},
-		"quote":                {func(line string) string { return "> [!note] x\n> " + line + "\n" }, nil},
-		"footnote":             {func(line string) string { return "[^1]: " + line + "\n" }, nil},
-		"code":                 {func(line string) string { return "```\n" + line + "\n```\n" }, nil},
-		"code span":            {func(line string) string { return "see `" + line + "`, it\n" }, nil},
-		"comment":              {func(line string) string { return "<!-- " + line + " -->\n%% " + line + " %%\n" }, nil},
-		"bold":                 {func(line string) string { return "**" + line + "**\n" }, nil},
-		"alias":                {func(line string) string { return "[[B|" + line + "]]\n" }, nil},
-		"cell":                 {func(line string) string { return "| a | b |\n|---|---|\n| x | " + line + " |\n" }, nil},
-		"attribute":            {func(line string) string { return "<span title=\"" + line + "\">x</span>\n" }, nil},
-		"CRLF":                 {func(line string) string { return "a\r\n" + line + "\r\nb\r\n" }, nil},
-		"byte order mark":      {func(line string) string { return "\ufeff" + line + "\n" }, nil},
-		"the end":              {func(line string) string { return "text\n" + line }, nil},
-		"base64":               {func(line string) string { return "data " + base64.StdEncoding.EncodeToString([]byte("x "+line+"\n")) + " end\n" }, nil},
-		"YAML, line goes on":   {func(line string) string { return "---\nx: \"a " + line[:len(line)-4] + "\\\n   " + line[len(line)-4:] + "\"\n---\n" }, nil},
+		"percent": {func(line string) string {
+			return "[x](https://example.org/" + strings.ReplaceAll(url.QueryEscape(line), "+", "%20") + ")\n"
+		}, url.PathUnescape},
+		"Markdown escapes": {func(line string) string {
+			return strings.NewReplacer("_", `\_`, "*", `\*`, "-", `\-`).Replace(line) + "\n"
+		}, func(text string) (string, error) { return strings.ReplaceAll(text, `\`, ""), nil }},
+		"heading":         {func(line string) string { return "# " + line + "\n" }, nil},
+		"item":            {func(line string) string { return "- " + line + "\n" }, nil},
+		"task":            {func(line string) string { return "- [ ] " + line + " 📅 2026-11-25\n" }, nil},
+		"quote":           {func(line string) string { return "> [!note] x\n> " + line + "\n" }, nil},
+		"footnote":        {func(line string) string { return "[^1]: " + line + "\n" }, nil},
+		"code":            {func(line string) string { return "```\n" + line + "\n```\n" }, nil},
+		"code span":       {func(line string) string { return "see `" + line + "`, it\n" }, nil},
+		"comment":         {func(line string) string { return "<!-- " + line + " -->\n%% " + line + " %%\n" }, nil},
+		"bold":            {func(line string) string { return "**" + line + "**\n" }, nil},
+		"alias":           {func(line string) string { return "[[B|" + line + "]]\n" }, nil},
+		"cell":            {func(line string) string { return "| a | b |\n|---|---|\n| x | " + line + " |\n" }, nil},
+		"attribute":       {func(line string) string { return "<span title=\"" + line + "\">x</span>\n" }, nil},
+		"CRLF":            {func(line string) string { return "a\r\n" + line + "\r\nb\r\n" }, nil},
+		"byte order mark": {func(line string) string { return "\ufeff" + line + "\n" }, nil},
+		"the end":         {func(line string) string { return "text\n" + line }, nil},
+		"base64": {func(line string) string {
+			return "data " + base64.StdEncoding.EncodeToString([]byte("x "+line+"\n")) + " end\n"
+		}, nil},
+		"YAML, line goes on": {func(line string) string {
+			return "---\nx: \"a " + line[:len(line)-4] + "\\\n   " + line[len(line)-4:] + "\"\n---\n"
+		}, nil},
 	}
 	return all
 }
@@ -324,31 +338,61 @@ func TestAPrivateKeyInAnyLayout(t *testing.T) {
 		return out.String()
 	}
 	layouts := map[string]func(begin, end string, key []string) string{
-		"block":            func(b, e string, k []string) string { return b + "\n" + each(k, "%s\n") + e + "\n" },
-		"block, CRLF":      func(b, e string, k []string) string { return b + "\r\n" + each(k, "%s\r\n") + e + "\r\n" },
-		"indented":         func(b, e string, k []string) string { return "key: |\n  " + b + "\n" + each(k, "  %s\n") + "  " + e + "\n" },
-		"quote":            func(b, e string, k []string) string { return "> " + b + "\n" + each(k, "> %s\n") + "> " + e + "\n" },
-		"code, joined":     func(b, e string, k []string) string { return `k := "` + b + `\n" +` + "\n" + each(k, "\t\"%s\\n\" +\n") + "\t\"" + e + "\"\n" },
-		"code, list":       func(b, e string, k []string) string { return "[\"" + b + "\",\n" + each(k, " '%s',\n") + " \"" + e + "\"]\n" },
-		"list":             func(b, e string, k []string) string { return "- " + b + "\n" + each(k, "- %s\n") + "- " + e + "\n" },
-		"numbered":         func(b, e string, k []string) string { return "1. " + b + "\n" + each(k, "%n. %s\n") + "9. " + e + "\n" },
-		"lines of a file":  func(b, e string, k []string) string { return "  1\t" + b + "\n" + each(k, "  %n\t%s\n") + " 99\t" + e + "\n" },
-		"table":            func(b, e string, k []string) string { return "| key |\n|---|\n| " + b + "<br>" + each(k, "%s<br>") + e + " |\n" },
-		"rows of a table":  func(b, e string, k []string) string { return "| key |\n|---|\n| " + b + " |\n" + each(k, "| %s |\n") + "| " + e + " |\n" },
+		"block":       func(b, e string, k []string) string { return b + "\n" + each(k, "%s\n") + e + "\n" },
+		"block, CRLF": func(b, e string, k []string) string { return b + "\r\n" + each(k, "%s\r\n") + e + "\r\n" },
+		"indented": func(b, e string, k []string) string {
+			return "key: |\n  " + b + "\n" + each(k, "  %s\n") + "  " + e + "\n"
+		},
+		"quote": func(b, e string, k []string) string { return "> " + b + "\n" + each(k, "> %s\n") + "> " + e + "\n" },
+		"code, joined": func(b, e string, k []string) string {
+			return `k := "` + b + `\n" +` + "\n" + each(k, "\t\"%s\\n\" +\n") + "\t\"" + e + "\"\n"
+		},
+		"code, list": func(b, e string, k []string) string {
+			return "[\"" + b + "\",\n" + each(k, " '%s',\n") + " \"" + e + "\"]\n"
+		},
+		"list":     func(b, e string, k []string) string { return "- " + b + "\n" + each(k, "- %s\n") + "- " + e + "\n" },
+		"numbered": func(b, e string, k []string) string { return "1. " + b + "\n" + each(k, "%n. %s\n") + "9. " + e + "\n" },
+		"lines of a file": func(b, e string, k []string) string {
+			return "  1\t" + b + "\n" + each(k, "  %n\t%s\n") + " 99\t" + e + "\n"
+		},
+		"table": func(b, e string, k []string) string {
+			return "| key |\n|---|\n| " + b + "<br>" + each(k, "%s<br>") + e + " |\n"
+		},
+		"rows of a table": func(b, e string, k []string) string {
+			return "| key |\n|---|\n| " + b + " |\n" + each(k, "| %s |\n") + "| " + e + " |\n"
+		},
 		"one line":         func(b, e string, k []string) string { return b + " " + each(k, "%s ") + e + "\n" },
 		"one line, joined": func(b, e string, k []string) string { return "KEY=\"" + b + strings.Join(k, "") + e + "\"\n" },
 		"JSON":             func(b, e string, k []string) string { return quotedJSON(b+"\n"+each(k, "%s\n")+e+"\n") + "\n" },
-		"JSON twice":       func(b, e string, k []string) string { return quotedJSON(quotedJSON(b + "\n" + each(k, "%s\n") + e + "\n")) },
-		"escapes":          func(b, e string, k []string) string { return "KEY=" + b + `\n` + strings.Join(k, `\n`) + `\n` + e + "\n" },
-		"with a version":   func(b, e string, k []string) string { return b + "\nVersion: GnuPG v2\nComment: of the boat\n\n" + each(k, "%s\n") + e + "\n" },
-		"encrypted":        func(b, e string, k []string) string { return b + "\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,0011223344556677\n\n" + each(k, "%s\n") + e + "\n" },
-		"encrypted, list":  func(b, e string, k []string) string { return "- " + b + "\n- Proc-Type: 4,ENCRYPTED\n" + each(k, "- %s\n") + "- " + e + "\n" },
-		"encrypted, line":  func(b, e string, k []string) string { return b + " Proc-Type: 4,ENCRYPTED " + each(k, "%s ") + e + "\n" },
-		"no end":           func(b, e string, k []string) string { return b + "\n" + each(k, "%s\n") + "\nThe text goes on here.\n" },
-		"no end, list":     func(b, e string, k []string) string { return "- " + b + "\n" + each(k, "- %s\n") + "- The text goes on here.\n" },
-		"no end, code":     func(b, e string, k []string) string { return "\"" + b + "\\n\"\n" + each(k, "\"%s\\n\"\n") + "The text goes on here.\n" },
+		"JSON twice": func(b, e string, k []string) string {
+			return quotedJSON(quotedJSON(b + "\n" + each(k, "%s\n") + e + "\n"))
+		},
+		"escapes": func(b, e string, k []string) string {
+			return "KEY=" + b + `\n` + strings.Join(k, `\n`) + `\n` + e + "\n"
+		},
+		"with a version": func(b, e string, k []string) string {
+			return b + "\nVersion: GnuPG v2\nComment: of the boat\n\n" + each(k, "%s\n") + e + "\n"
+		},
+		"encrypted": func(b, e string, k []string) string {
+			return b + "\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,0011223344556677\n\n" + each(k, "%s\n") + e + "\n"
+		},
+		"encrypted, list": func(b, e string, k []string) string {
+			return "- " + b + "\n- Proc-Type: 4,ENCRYPTED\n" + each(k, "- %s\n") + "- " + e + "\n"
+		},
+		"encrypted, line": func(b, e string, k []string) string {
+			return b + " Proc-Type: 4,ENCRYPTED " + each(k, "%s ") + e + "\n"
+		},
+		"no end": func(b, e string, k []string) string { return b + "\n" + each(k, "%s\n") + "\nThe text goes on here.\n" },
+		"no end, list": func(b, e string, k []string) string {
+			return "- " + b + "\n" + each(k, "- %s\n") + "- The text goes on here.\n"
+		},
+		"no end, code": func(b, e string, k []string) string {
+			return "\"" + b + "\\n\"\n" + each(k, "\"%s\\n\"\n") + "The text goes on here.\n"
+		},
 		"no end, one line": func(b, e string, k []string) string { return b + " " + each(k, "%s ") + "\nThe text goes on here.\n" },
-		"no end, header":   func(b, e string, k []string) string { return b + "\nVersion: 1\n\n" + each(k, "%s\n") + "The text goes on here.\n" },
+		"no end, header": func(b, e string, k []string) string {
+			return b + "\nVersion: 1\n\n" + each(k, "%s\n") + "The text goes on here.\n"
+		},
 	}
 	for where, lay := range layouts {
 		for _, kind := range []string{"RSA PRIVATE KEY", "PRIVATE KEY", "OPENSSH PRIVATE KEY", "PGP PRIVATE KEY BLOCK", "EC PRIVATE KEY", "ENCRYPTED PRIVATE KEY"} {
