@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/hex"
+	"html"
 	"net/url"
 	"strings"
 	"unicode"
@@ -17,40 +18,113 @@ type Address struct {
 }
 
 var (
-	addresses = lazily("(?i)\\bhttps?://[^\\s<>\"'`]+")
+	addresses = lazily("(?i)\\b(?:https?|file):[/\\\\]{1,4}[^\\s<>\"'`/\\\\][^\\s<>\"'`]*")
+	// localFile is the address of a file of this machine.
+	localFile = lazily(`(?i)^file:(?:///[^/]|/[^/])`)
+	// relative is an address with the scheme of the page.
+	relative = lazily("(?i)(?:\\b(?:src(?:set)?|href|poster|data)\\s*=\\s*[\"']?|\\]\\(\\s*<?|url\\(\\s*[\"']?)(//[^\\s<>\"'`]+)")
 	// shows is what is in front of the address of an image.
 	shows = lazily(`(?is)(?:!\[[^\]]*\]\(\s*<?|!\[[^\]]*\]:\s*|\bsrc(?:set)?\s*=\s*["']?|\bposter\s*=\s*["']?|\bdata\s*=\s*["']?|url\(\s*["']?|^\s*\w*(?:image|cover|banner|thumbnail|icon)\w*:\s*["']?)$`)
 	// hasPlace is a place for a text in an address.
 	hasPlace = lazily(`(?i)\{[^}]*\}|%7b|\$\w|<\w|\[[A-Z_ -]{3,}|\b(?:your|insert|put|the)[_-](?:data|text|notes?|secrets?|content)|\bDATA\b`)
 )
 
-// Addresses returns the addresses of http and https in a text, in order.
-func Addresses(text []byte) (all []Address) {
+// longestAddress is how far an address is read that is in quotes or in brackets, where it can have blanks.
+const longestAddress = 8 << 10
+
+// Addresses returns the addresses on other machines in a text, in order, and then those that are in it once it is
+// decoded: as a string of JSON, as HTML.
+func Addresses(text []byte) []Address {
+	all := addressesIn(text)
+	if !mayHaveAddress(text) {
+		return all
+	}
+	levels, _ := levelsOf(text)
+	for _, l := range levels {
+		all = append(all, addressesIn(l.text)...)
+		if v := withoutEntities(l.text); v != nil {
+			all = append(all, addressesIn(v.text)...)
+		}
+	}
+	if v := withoutEntities(text); v != nil {
+		all = append(all, addressesIn(v.text)...)
+	}
+	return all
+}
+
+// mayHaveAddress reports whether a text can have an address that is only one when it is decoded.
+func mayHaveAddress(text []byte) bool {
+	for _, sign := range []string{`\/`, `\u`, `\x`, `\U`, "&#", "&colon;", "&sol;", "&amp;", "&quot;", "%3", "\x00", `\"`} {
+		if bytes.Contains(text, []byte(sign)) {
+			return true
+		}
+	}
+	return false
+}
+
+// withoutEntities decodes what HTML has for characters.
+func withoutEntities(text []byte) *view {
+	return decode(text, '&', func(rest []byte) ([]byte, int) {
+		n := bytes.IndexByte(rest[:min(len(rest), 12)], ';')
+		if n < 0 {
+			return nil, 0
+		}
+		decoded := html.UnescapeString(string(rest[:n+1]))
+		if decoded == string(rest[:n+1]) {
+			return nil, 0
+		}
+		return []byte(decoded), n + 1
+	})
+}
+
+// addressesIn returns the addresses of a text as it is.
+func addressesIn(text []byte) (all []Address) {
 	for end := 0; ; {
 		m := addresses().FindIndex(text[end:])
 		if m == nil {
-			return all
+			break
 		}
 		start := end + m[0]
-		end += m[1]
-		open := 0
-		for i, c := range text[start:end] { // the parenthesis that ends a link
-			if c == '(' {
-				open++
-			} else if c == ')' && open == 0 {
-				end = start + i
-				break
-			} else if c == ')' {
-				open--
-			}
-		}
+		end = addressEnd(text, start, end+m[1])
 		address := string(bytes.TrimRight(text[start:end], ".,;:!?*_"))
+		if localFile().MatchString(address) {
+			continue
+		}
 		before := text[max(0, start-200):start]
 		if n := bytes.LastIndexByte(before, '\n'); n >= 0 {
 			before = before[n+1:]
 		}
 		all = append(all, Address{address, shows().Match(before)})
 	}
+	for _, m := range relative().FindAllSubmatchIndex(text, -1) {
+		end := addressEnd(text, m[2], m[3])
+		all = append(all, Address{string(text[m[2]:end]), true})
+	}
+	return all
+}
+
+// addressEnd returns where an address ends that begins at start, and has no blank up to end: in quotes and brackets at
+// their end, else before the parenthesis that ends a link.
+func addressEnd(text []byte, start, end int) int {
+	if start > 0 {
+		closing := map[byte]string{'<': ">", '"': "\"", '\'': "'"}[text[start-1]]
+		rest := text[start:min(len(text), start+longestAddress)]
+		if n := bytes.Index(rest, []byte(closing)); closing != "" && n >= 0 && !bytes.Contains(rest[:n], []byte("\n\n")) {
+			return start + n
+		}
+	}
+	open := 0
+	for i, c := range text[start:end] {
+		switch {
+		case c == '(':
+			open++
+		case c == ')' && open == 0:
+			return start + i
+		case c == ')':
+			open--
+		}
+	}
+	return end
 }
 
 // query returns what follows the path of an address.
@@ -69,22 +143,55 @@ const leastCarried = 8
 // base64.
 func (a Address) Carried() []string {
 	if !a.Image {
-		return texts(a.query())
+		return partsOf(a.query())
 	}
-	_, rest, _ := strings.Cut(a.Text, "://")
-	host, rest, _ := strings.Cut(rest, "/")
-	all := texts(rest)
+	host, rest := a.hostAndRest()
+	all := partsOf(rest)
 	for label := range strings.SplitSeq(host, ".") {
 		if len(label) > 2*leastCarried { // as in a name that only one server knows
-			all = append(all, texts(label)...)
+			all = append(all, partsOf(label)...)
 		}
 	}
 	return all
 }
 
-// texts returns the parts of a query, decoded.
-func texts(query string) (all []string) {
-	for part := range strings.FieldsFuncSeq(query, func(r rune) bool { return strings.ContainsRune("?&#;=/", r) }) {
+// hostAndRest returns what follows the scheme.
+func (a Address) hostAndRest() (host, rest string) {
+	_, rest, _ = strings.Cut(strings.ReplaceAll(a.Text, "\\", "/"), "//")
+	host, rest, _ = strings.Cut(rest, "/")
+	return host, rest
+}
+
+// Joined returns the texts whose words are the parts of an address, joined by what is between parts. Of the path of a
+// link they are those where each part is a word.
+func (a Address) Joined() (all []string) {
+	_, rest := a.hostAndRest()
+	path, _, _ := strings.Cut(rest, "?")
+	joined := []string{a.query()}
+	if a.Image {
+		joined = []string{rest}
+	} else if strings.IndexFunc(path, func(r rune) bool { return r != '/' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) < 0 {
+		joined = append(joined, path)
+	}
+	for _, text := range joined {
+		text = strings.Trim(text, separators)
+		if !strings.ContainsAny(text, separators) {
+			continue
+		}
+		if decoded, err := url.QueryUnescape(text); err == nil {
+			text = decoded
+		}
+		all = append(all, text)
+	}
+	return all
+}
+
+// separators are between the parts of a query or a path.
+const separators = "?&#;=/"
+
+// partsOf returns the parts of a query, decoded.
+func partsOf(query string) (all []string) {
+	for part := range strings.FieldsFuncSeq(query, func(r rune) bool { return strings.ContainsRune(separators, r) }) {
 		text, err := url.QueryUnescape(part)
 		if err != nil {
 			text = part

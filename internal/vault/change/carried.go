@@ -39,26 +39,31 @@ const (
 // findCarried looks for texts of other notes in the addresses that a proposal adds. What a note of
 // the vault has as an address is no new one. addresses is [protocol.Write.Addresses]. The error is that of the budget.
 func (p *Proposal) findCarried(v *call.Vault, addresses protocol.Addresses) error {
-	if addresses == protocol.AddressesPass || p.Undoes != "" || p.Raw {
+	if addresses == protocol.AddressesPass || p.Undoes != "" {
 		return nil
 	}
 	asks := addresses == protocol.AddressesAsk
 	var added []addition
 	own, seen := map[string]bool{}, map[string]bool{}
-	var before addressPlaces // in the texts of the proposal, made if it has an address
+	var before *addressPlaces // in the texts of the proposal, made if it has an address
 	for _, s := range p.Steps {
 		own[s.Path.String()], own[s.source().String()] = true, true
-		if !s.After.Exists || s.After.Folder || s.CopyOf != (disk.Path{}) || !bytes.Contains(s.After.Text, schemeEnd) || s.Before.Equal(s.After) ||
-			v.IsExcepted("remote-links", s.Path) {
+		isMade := s.After.Exists && !s.After.Folder && s.CopyOf == (disk.Path{}) && !s.Before.Equal(s.After)
+		if !isMade || v.IsExcepted("remote-links", s.Path) {
 			continue
 		}
 		if err := budget.From(v.Ctx).Step(1 + int64(len(s.After.Text))/64); err != nil {
 			return err
 		}
-		if before == nil {
+		if s.addsOpenFormula() {
+			p.carried = Carried{"text", fmt.Sprintf("adds a formula that makes an address of texts of notes to %q", named(s.Path.String())), asks}
+			return nil
+		}
+		all := guard.Addresses(s.After.Text)
+		if before == nil && len(all) > 0 {
 			before = p.addressesBefore()
 		}
-		for _, a := range guard.Addresses(s.After.Text) {
+		for _, a := range all {
 			if seen[a.Text] || before.have(a.Text) {
 				continue
 			}
@@ -70,9 +75,13 @@ func (p *Proposal) findCarried(v *call.Vault, addresses protocol.Addresses) erro
 			for _, text := range a.Carried() {
 				pieces = append(pieces, piecesOf(text)...)
 			}
-			if len(pieces) > 0 {
+			var joined []string
+			for _, text := range a.Joined() {
+				joined = append(joined, piecesOf(text)...)
+			}
+			if len(pieces)+len(joined) > 0 {
 				seen[a.Text] = true
-				added = append(added, addition{address: a.Text, pieces: pieces})
+				added = append(added, addition{address: a.Text, pieces: pieces, joined: joined})
 			}
 		}
 	}
@@ -98,6 +107,7 @@ func (p *Proposal) findCarried(v *call.Vault, addresses protocol.Addresses) erro
 type addition struct {
 	address string
 	pieces  []string // of the texts that it carries, see [piecesOf]
+	joined  []string // the same of its parts together, which are not looked for in addresses: those have such parts, too
 	known   bool     // a note has it
 	from    string   // the first note with one of the pieces
 }
@@ -108,18 +118,22 @@ type additions struct {
 	addresses map[string]int // places of additions by the address
 	sizes     []int          // of the addresses, each once
 	pieces    map[string][]int
+	joined    map[string][]int
 
 	mu  sync.Mutex
 	all []addition
 }
 
 func newAdditions(all []addition) *additions {
-	a := &additions{addresses: map[string]int{}, pieces: map[string][]int{}, all: all}
+	a := &additions{addresses: map[string]int{}, pieces: map[string][]int{}, joined: map[string][]int{}, all: all}
 	for i, one := range all {
 		a.addresses[one.address] = i
 		a.sizes = append(a.sizes, len(one.address))
 		for _, piece := range one.pieces {
 			a.pieces[piece] = append(a.pieces[piece], i)
+		}
+		for _, piece := range one.joined {
+			a.joined[piece] = append(a.joined[piece], i)
 		}
 	}
 	slices.Sort(a.sizes)
@@ -143,19 +157,9 @@ func (a *additions) lookIn(file string, text []byte) {
 			}
 		}
 	}
-	words := wordsOf(string(text))
-	plain := strings.Join(words, " ")
-	at := 0 // of the word in plain
-	for i, word := range words {
-		carried = append(carried, a.pieces[word]...)
-		if i+carriedWords <= len(words) {
-			end := at
-			for _, next := range words[i : i+carriedWords] {
-				end += len(next) + len(" ")
-			}
-			carried = append(carried, a.pieces[plain[at:end-len(" ")]]...)
-		}
-		at += len(word) + len(" ")
+	carried = carriedIn(text, a.pieces, carried)
+	if len(a.joined) > 0 {
+		carried = carriedIn(withoutAddresses(text), a.joined, carried)
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -167,6 +171,45 @@ func (a *additions) lookIn(file string, text []byte) {
 			one.from = file
 		}
 	}
+}
+
+// carriedIn appends the additions of which a text has a piece.
+func carriedIn(text []byte, pieces map[string][]int, carried []int) []int {
+	words := wordsOf(string(text))
+	plain := strings.Join(words, " ")
+	at := 0 // of the word in plain
+	for i, word := range words {
+		carried = append(carried, pieces[word]...)
+		if i+carriedWords <= len(words) {
+			end := at
+			for _, next := range words[i : i+carriedWords] {
+				end += len(next) + len(" ")
+			}
+			carried = append(carried, pieces[plain[at:end-len(" ")]]...)
+		}
+		at += len(word) + len(" ")
+	}
+	return carried
+}
+
+// withoutAddresses returns a text without what follows the scheme of an address, up to the next blank.
+func withoutAddresses(text []byte) []byte {
+	var out []byte
+	done := 0
+	for at := range schemeEnds(text) {
+		if at < done {
+			continue
+		}
+		out = append(out, text[done:at]...)
+		done = len(text)
+		if n := bytes.IndexAny(text[at:], " \t\r\n"); n >= 0 {
+			done = at + n
+		}
+	}
+	if done == 0 {
+		return text
+	}
+	return append(out, text[done:]...)
 }
 
 // from returns the note of which the first address that no note has carries text, "" for none.
@@ -197,17 +240,21 @@ func schemeEnds(text []byte) func(yield func(at int) bool) {
 	}
 }
 
-// addressPlaces are the places of addresses in texts, in the order of what follows the scheme.
-type addressPlaces []addressPlace
+// addressPlaces are the addresses of texts: their places, in the order of what follows the scheme, and those that
+// are spelled otherwise than they are.
+type addressPlaces struct {
+	places []addressPlace
+	others map[string]bool
+}
 
 type addressPlace struct {
 	scheme []byte // and what is before it
 	rest   []byte // up to the end of the longest address that begins there
 }
 
-// addressesBefore returns the places of addresses in the texts that a proposal changes.
-func (p *Proposal) addressesBefore() addressPlaces {
-	places := addressPlaces{}
+// addressesBefore returns the addresses in the texts that a proposal changes.
+func (p *Proposal) addressesBefore() *addressPlaces {
+	all := &addressPlaces{others: map[string]bool{}}
 	for _, s := range p.Steps {
 		text := s.Before.Text
 		for at := range schemeEnds(text) {
@@ -215,21 +262,28 @@ func (p *Proposal) addressesBefore() addressPlaces {
 			if end := bytes.IndexAny(rest, " \t\r\n\f<>\"'`"); end >= 0 {
 				rest = rest[:end]
 			}
-			places = append(places, addressPlace{text[max(0, at-len("https")):at], rest})
+			all.places = append(all.places, addressPlace{text[max(0, at-len("https")):at], rest})
+		}
+		for _, a := range guard.Addresses(text) {
+			all.others[a.Text] = true
 		}
 	}
-	slices.SortFunc(places, func(a, b addressPlace) int {
+	slices.SortFunc(all.places, func(a, b addressPlace) int {
 		return cmp.Or(bytes.Compare(a.rest, b.rest), bytes.Compare(a.scheme, b.scheme))
 	})
-	return slices.CompactFunc(places, func(a, b addressPlace) bool { return bytes.Equal(a.rest, b.rest) && bytes.Equal(a.scheme, b.scheme) })
+	all.places = slices.CompactFunc(all.places, func(a, b addressPlace) bool { return bytes.Equal(a.rest, b.rest) && bytes.Equal(a.scheme, b.scheme) })
+	return all
 }
 
 // have reports whether one of the texts has an address.
-func (p addressPlaces) have(address string) bool {
+func (p *addressPlaces) have(address string) bool {
 	at := strings.Index(address, string(schemeEnd))
+	if p.others[address] || at < 0 {
+		return p.others[address]
+	}
 	scheme, rest := []byte(address[:at]), []byte(address[at:])
-	first, _ := slices.BinarySearchFunc(p, rest, func(place addressPlace, rest []byte) int { return bytes.Compare(place.rest, rest) })
-	for _, place := range p[first:] {
+	first, _ := slices.BinarySearchFunc(p.places, rest, func(place addressPlace, rest []byte) int { return bytes.Compare(place.rest, rest) })
+	for _, place := range p.places[first:] {
 		switch {
 		case !bytes.HasPrefix(place.rest, rest):
 			return false

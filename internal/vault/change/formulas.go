@@ -1,0 +1,163 @@
+package change
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/vaultwicket/vaultwicket/internal/vault/bases/syntax"
+	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
+	"github.com/vaultwicket/vaultwicket/internal/vault/frontmatter"
+	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
+	"github.com/vaultwicket/vaultwicket/internal/vault/search"
+)
+
+// The app evaluates the formulas of a base over all notes, and fetches the images that they show. A formula that makes an
+// address of anything but constants can therefore carry texts of notes.
+
+// addsOpenFormula reports whether a step adds such a formula.
+func (s Step) addsOpenFormula() bool {
+	made := openFormulas(s.Path, s.After.Text)
+	if len(made) == 0 {
+		return false
+	}
+	had := openFormulas(s.source(), s.Before.Text)
+	return slices.ContainsFunc(made, func(formula string) bool { return !slices.Contains(had, formula) })
+}
+
+// openFormulas returns the expressions of a file that make an address of something that is not constant.
+func openFormulas(path disk.Path, text []byte) (open []string) {
+	var blocks [][]byte
+	switch strings.ToLower(path.Ext()) {
+	case "base":
+		blocks = [][]byte{text}
+	case "md":
+		blocks = baseBlocks(text)
+	case "canvas":
+		blocks = baseBlocks([]byte(search.CanvasText(text)))
+	}
+	for _, block := range blocks {
+		document, err := frontmatter.ParseDocument(block)
+		if err != nil {
+			continue // the app shows an error in place of the base
+		}
+		eachText(document, func(text string) {
+			if expression, err := syntax.Parse(text); err == nil && makesAddress(expression) {
+				open = append(open, text)
+			}
+		})
+	}
+	return open
+}
+
+// baseBlocks returns the bases in a note.
+func baseBlocks(text []byte) (blocks [][]byte) {
+	if !strings.Contains(strings.ToLower(string(text)), "base") {
+		return nil
+	}
+	for _, span := range markdown.Scan(text).Bases {
+		blocks = append(blocks, text[span.Start:span.End])
+	}
+	return blocks
+}
+
+// eachText calls do with each text in a value.
+func eachText(v frontmatter.Value, do func(text string)) {
+	switch v.Kind() {
+	case frontmatter.List:
+		for _, element := range v.List() {
+			eachText(element, do)
+		}
+	case frontmatter.Map:
+		for _, field := range v.Fields() {
+			eachText(field.Value, do)
+		}
+	default:
+		do(v.Text())
+	}
+}
+
+// predicates are the methods that say something about a text and do not return it.
+var predicates = []string{"contains", "containsany", "containsall", "startswith", "endswith", "matches", "isempty", "istruthy", "istype", "indexof"}
+
+// shows are the functions that make an address of their first argument.
+var shows = []string{"image", "link", "html"}
+
+// makesAddress reports whether an expression makes an address of something that is not constant.
+func makesAddress(expression syntax.Node) (makes bool) {
+	syntax.Walk(expression, func(n syntax.Node) {
+		switch n := n.(type) {
+		case *syntax.Binary:
+			makes = makes || n.Op == syntax.Add && isOpenSum(n)
+		case *syntax.Call:
+			makes = makes || isOpenCall(n)
+		}
+	})
+	return makes
+}
+
+// isOpenSum reports whether a sum of texts is an address with something that is not constant.
+func isOpenSum(n *syntax.Binary) bool {
+	if !isVariable(n) {
+		return false
+	}
+	terms := termsOf(n)
+	first, isText := terms[0].(*syntax.String)
+	beginsScheme := isText && first.Value != "" && strings.HasPrefix("https://", strings.ToLower(first.Value))
+	return beginsScheme || hasAddress(n)
+}
+
+// isOpenCall reports whether a call makes an address of something that is not constant.
+func isOpenCall(n *syntax.Call) bool {
+	switch function := n.Function.(type) {
+	case *syntax.Member:
+		isPredicate := slices.Contains(predicates, strings.ToLower(function.Name))
+		return !isPredicate && hasAddress(n) && isVariable(n)
+	case *syntax.Name:
+		if !slices.Contains(shows, strings.ToLower(function.Text)) || len(n.Args) == 0 {
+			return false
+		}
+		variable := 0
+		terms := termsOf(n.Args[0])
+		for _, term := range terms {
+			if isVariable(term) {
+				variable++
+			}
+		}
+		return isVariable(terms[0]) && variable > 1
+	}
+	return false
+}
+
+// termsOf returns the terms of a sum in order, and of anything else itself.
+func termsOf(n syntax.Node) []syntax.Node {
+	sum, ok := n.(*syntax.Binary)
+	if !ok || sum.Op != syntax.Add {
+		return []syntax.Node{n}
+	}
+	return append(termsOf(sum.X), termsOf(sum.Y)...)
+}
+
+// isVariable reports whether an expression has a property, a file or a value in it.
+func isVariable(n syntax.Node) (is bool) {
+	functions := map[syntax.Node]bool{}
+	syntax.Walk(n, func(n syntax.Node) {
+		if call, ok := n.(*syntax.Call); ok {
+			functions[call.Function] = true
+		}
+		if name, ok := n.(*syntax.Name); ok && !functions[n] {
+			is = is || name.Text != ""
+		}
+	})
+	return is
+}
+
+// hasAddress reports whether a text in an expression is an address or the beginning of one.
+func hasAddress(n syntax.Node) (has bool) {
+	syntax.Walk(n, func(n syntax.Node) {
+		if text, ok := n.(*syntax.String); ok {
+			lower := strings.ToLower(text.Value)
+			has = has || strings.Contains(lower, "//") || strings.Contains(lower, "http") || strings.HasPrefix(lower, "www.")
+		}
+	})
+	return has
+}
