@@ -96,6 +96,7 @@ var openOf = []string{
 	"---\nprivate: false\n---\n", "---\nprivate:\n---\n", "---\nprivate: \"\"\n---\n", "---\nprivate: no\n---\n", "---\nprivate: 0\n---\n", "---\nprivate: []\n---\n", "---\nprivate: rwd\nagent: rwd\n---\n", "---\nagent:\n---\n",
 	"---\nprivately: true\nmeta:\n  private: true\n---\n", "---\ntags: [privacy, not/private]\n---\n", "---\ntitle: private\nx: '#private'\n---\n", "---\n# private: true\n---\n",
 	"```\n#private\n```\n", "`#private` ", "~~~yaml\nprivate: true\n#private\n~~~\n", "private: true\n", "#privates ", "x#private ", "\\#private ", "[[Note#private]] ", "https://example.org/#private ", "<!-- #private -->\n", "# private\n",
+	"-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----\n", "----\nprivate: true\n", "--- of an agent\nprivate: true\n", "---x\nagent: none\n---\n",
 	"text\n---\nprivate: true\n---\n", "---\nx: [\nbroken\n---\n", "$#private$ ", "    #private\n",
 }
 

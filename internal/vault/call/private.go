@@ -68,12 +68,18 @@ func suspects(p access.Private, text io.Reader) bool {
 }
 
 // openBlock returns what follows the first fence of a text where the app takes it for text: the second
-// fence is missing, or something is in front of the first one. It ends before an empty line.
+// fence is missing, or something is in front of the first one. It ends before an empty line. A line that only begins
+// with dashes, such as that of a key, is no fence.
 func openBlock(text []byte) []byte {
 	rest, fenced := bytes.CutPrefix(bytes.TrimLeft(text, " \t\r\n\ufeff"), []byte("---"))
-	if !fenced {
+	end := bytes.IndexAny(rest, "\r\n")
+	if end < 0 {
+		end = len(rest)
+	}
+	if !fenced || len(bytes.TrimLeft(rest[:end], " \t")) > 0 {
 		return nil
 	}
+	rest = rest[end:]
 	for _, stop := range []string{"\n\n", "\n\r\n", "\n---", "\n..."} {
 		if at := bytes.Index(rest, []byte(stop)); at >= 0 {
 			rest = rest[:at]
