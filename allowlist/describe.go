@@ -71,6 +71,11 @@ func Takes(command, name string) bool {
 	return r != nil && r.param(name) != nil
 }
 
+// TakesList reports whether a parameter of a command takes a list: the value of a property, and the paths of several files.
+func TakesList(command, name string) bool {
+	return (name == "value" || name == "files") && Takes(command, name)
+}
+
 // TakesData reports whether a parameter of a command takes the bytes of a file in base64, which
 // may be longer than any text.
 func TakesData(command, name string) bool {

@@ -76,10 +76,11 @@ func decodeValue(command, name, field string, raw json.RawMessage) (allowlist.Va
 			err = tooLong(field, text)
 		}
 		return allowlist.Text(text), len(text), err
-	case '[':
-		return decodeListValue(field, raw)
-	case '{':
-		return allowlist.Value{}, 0, wrongArgument(badValue, field, "is "+typeName(raw), "send a string, an integer, true, false, null, or a list of strings")
+	case '{', '[':
+		if raw[0] == '[' && allowlist.TakesList(command, name) {
+			return decodeListValue(field, raw)
+		}
+		return allowlist.Value{}, 0, wrongArgument(badValue, field, "is "+typeName(raw), "send a string, an integer, true, false or null")
 	}
 	if !plainInteger(string(raw)) {
 		return allowlist.Value{}, 0, wrongArgument(badValue, field, fmt.Sprintf("is %s, not a plain integer within 2^53", wire.Clip(string(raw))), "write integers in digits, such as 1000, and anything else as a string")
