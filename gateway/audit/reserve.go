@@ -140,8 +140,8 @@ func (l *Log) miss(all []*waiting, isLocked bool) {
 	missed := uint64(0)
 	for _, line := range lines {
 		text, err := json.Marshal(line)
-		hasRoom := len(refusals)+len(text)+1 <= reserveSize-reserveHead
-		if exists && err == nil && line.Decision == "deny" && hasRoom {
+		fits := len(refusals)+len(text)+1 <= reserveSize-reserveHead
+		if exists && err == nil && line.Decision == "deny" && fits {
 			refusals = append(append(refusals, text...), '\n')
 			continue
 		}
