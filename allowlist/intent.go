@@ -155,7 +155,7 @@ var advices = [...]struct{ names, advice string }{
 	{"image; image read; get image; image view; image show; display image; picture; picture read; image open", `"attachment:read" with path= shows an image; "attachments" with type=image lists them`},
 	{"image insert; add embed; embed; embed file; embed note; embed image; embed insert; create embed", `nothing embeds by itself: "append" with content="![[FILE]]" does`},
 	{"add link; create link; insert link; link make; link; link note; link notes; link new", `nothing links by itself: "append" with content="[[NOTE]]" does`},
-	{"batch; bulk; multi; batch call; batch run; batch calls; transaction; sequence; chain; pipeline", `several calls at once are a batch, which has a tool and a subcommand of its own; it is no command`},
+	{"batch; bulk; multi; batch call; batch run; batch calls; transaction; sequence; chain; pipeline", `several calls at once are a batch, which has a tool and a subcommand of its own, and is not a command`},
 	{"graph; graph view; get graph; graph read; graph show; knowledge map; map; map mind; network; connections; links map", `"links" with depth=2 path=NOTE lists what a note leads to; "related" finds notes on the same subject`},
 	{"delete heading; delete section; heading remove; remove section; block delete; block remove; delete line; delete lines; line remove; lines remove; remove text; delete text; delete task; remove task; task trash",
 		`"note:replace" with old= and new= changes text; "note:set-section" replaces a part by other text`},

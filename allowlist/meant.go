@@ -427,7 +427,7 @@ func (c *Call) unknownParam(key string, v Value) *ParseError {
 	switch {
 	case word == "vault":
 		err.Reason = "the vault is chosen by the gateway, not by a parameter"
-		err.hint = `"vault" stands beside "params", not in them; on a command line it is the flag --vault`
+		err.hint = `"vault" is an argument next to "params", not one of them; on a command line it is the flag --vault`
 	case word == "copy" && find(c.row.name+":copy") == nil:
 		err.Reason = "not allowed: it would overwrite the clipboard of the user"
 	case bare && find(c.row.name+":"+word) != nil: // as in "daily read"

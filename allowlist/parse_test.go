@@ -206,8 +206,8 @@ func TestMessagesNameWhatWouldBeRight(t *testing.T) {
 		{"read", Params{"--path": Text("A.md")}, `parameter "--path"`, `did you mean "path"?`},
 		{"read", Params{"heading": Text("A")}, `parameter "heading"`, "valid parameters: file, path"},
 		{"version", Params{"date": Text("2026-01-01")}, `parameter "date"`, "takes no parameters"},
-		{"read", Params{"vault": Text("x")}, "chosen by the gateway", `"vault" stands beside "params", not in them; on a command line it is the flag --vault`},
-		{"read", Params{"--vault": Text("x")}, "chosen by the gateway", "stands beside"},
+		{"read", Params{"vault": Text("x")}, "chosen by the gateway", `"vault" is an argument next to "params", not one of them; on a command line it is the flag --vault`},
+		{"read", Params{"--vault": Text("x")}, "chosen by the gateway", `next to "params"`},
 		{"read", Params{"copy": Flag(true)}, "clipboard", ""},
 		{"read", Params{"~copy": Flag(true)}, "unknown parameter", "valid parameters: file, path"}, // a dash is overlooked, nothing else
 		{"append", Params{"path": Text("A.md")}, `parameter "content": is required`, "give content= with text"},

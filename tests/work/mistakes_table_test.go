@@ -129,7 +129,7 @@ var mistakes = []mistake{
 	{`{"command":"property:set","params":{"path":"Ideas/Tea.md","key":"a","value":"b"}}`, `"name"`},
 	{`{"command":"note:replace","params":{"path":"Ideas/Tea.md","old_string":"tea","new_string":"Tea"}}`, `"new"`},
 	{`{"command":"move","params":{"path":"Ideas/Tea.md","destination":"Projects/"}}`, `"to"`},
-	{`{"command":"read","params":{"vault":"Notes","path":"Ideas/Tea.md"}}`, `stands beside`},
+	{`{"command":"read","params":{"vault":"Notes","path":"Ideas/Tea.md"}}`, `next to "params"`},
 	{`{"command":"read","params":{"file":"Tea","path":"Ideas/Tea.md"}}`, `path alone names the note`},
 	// Parameters in the wrong place.
 	{`{"command":"daily:read date=yesterday"}`, `{"command":"daily:read","params":{"date":"yesterday"}}`},

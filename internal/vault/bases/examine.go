@@ -212,7 +212,7 @@ func (e *examiner) leave(n syntax.Node) {
 
 // quote notes a text without quotes.
 func (e *examiner) quote(t words) {
-	reason := fmt.Sprintf("%s is not a property of any note, and a text needs quotes", excerpt.Quoted(t.text))
+	reason := fmt.Sprintf("no note has the property %s, and a text needs quotes", excerpt.Quoted(t.text))
 	if t.isDate {
 		reason = fmt.Sprintf("%s without quotes is a subtraction", excerpt.Short(t.text))
 	}
@@ -416,7 +416,7 @@ func (e *examiner) argument(n *syntax.Call, function string, t words) {
 	day := dayOf[strings.ToLower(t.text)]
 	if isFunction && function == "date" && day != "" {
 		_, end := e.arguments(n)
-		e.refuse(fmt.Sprintf("%s is not a property of any note", excerpt.Quoted(t.text)), "", textEdit{f.Position(), end, day})
+		e.refuse(fmt.Sprintf("no note has the property %s", excerpt.Quoted(t.text)), "", textEdit{f.Position(), end, day})
 		return
 	}
 	e.quote(t)

@@ -273,10 +273,10 @@ func TestAPropertyThatNoNoteHasIsTold(t *testing.T) {
 // A base has the meaning that the app gives it, and what looks wrong is told.
 func TestDoubtsAboutABaseAreTold(t *testing.T) {
 	h := embedded.New(t, map[string]string{"a.md": "---\nstatus: open\n---\n", "b.base": "filters: status == open\nviews:\n  - type: table\n    name: All\n"})
-	const doubt = `Filters: "open" is not a property of any note, and a text needs quotes; write status == "open"`
+	const doubt = `Filters: no note has the property "open", and a text needs quotes; write status == "open"`
 	h.Expect(answer.ExitDone, "line 1: warning: "+doubt+", in \"status == open\"\n", "base:check", "path=b.base")
-	assert.Contains(t, noticeOf(t, h, "base:query", "path=b.base", "format=paths"), `in the base, "Filters: \"open\" is not a property of any note`)
-	const ofView = `View "Mine": "waiting" is not a property of any note, and a text needs quotes; write status == "waiting"`
+	assert.Contains(t, noticeOf(t, h, "base:query", "path=b.base", "format=paths"), `in the base, "Filters: no note has the property \"open\"`)
+	const ofView = `View "Mine": no note has the property "waiting", and a text needs quotes; write status == "waiting"`
 	assert.Equal(t, noticeOf(t, h, "base:add-view", "path=b.base", "name=Mine", "filters=status == waiting"), ofView)
 	assert.Equal(t, noticeOf(t, h, "base:add-view", "path=b.base", "name=Others", `filters=status == "waiting"`), "")
 }
