@@ -92,8 +92,11 @@ var v0Rows = []row{
 		verb: verb{"list its pending approvals", "listed its pending approvals", "of"}, naming: namesNothing,
 		target: targetNone, embeddedOnly: true,
 		summary: "List your calls that wait for the user's approval",
-		params:  []param{{name: "withdraw", kind: kindName, rare: true, summary: "Take back the one of this id, or all"}},
-		reply:   Reply{Kind: Lines, Silent: true}, ownAnswer: AnswersApprovals},
+		params: []param{
+			{name: "wait", kind: kindNumber, least: 1, most: 50, rare: true, summary: "Wait up to so many seconds until the user has decided one"},
+			{name: "withdraw", kind: kindName, rare: true, summary: "Take back the one of this id, or all"},
+		},
+		reply: Reply{Kind: Lines, Silent: true}, ownAnswer: AnswersApprovals},
 	// An extension: daily shows the note, and knows no other day.
 	{name: "daily:ensure", tier: tiers.V0, effect: tiers.Writes,
 		verb:   verb{"create a daily note", "created a daily note", ""},

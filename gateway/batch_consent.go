@@ -18,11 +18,6 @@ import (
 	"github.com/vaultwicket/vaultwicket/policy"
 )
 
-const (
-	maxAsked   = 8  // operations that a form describes
-	maxBesides = 16 // lines about the others in a form
-)
-
 // requestBatchApproval asks the user once about all operations of a batch that require
 // approval. The audit log has the answer for each.
 func (g *vaultGateway) requestBatchApproval(ctx context.Context, plan *batchPlan) error {
@@ -123,46 +118,30 @@ func (g *vaultGateway) checkBatchUnchanged(each []consent.Question) error {
 // questionOfBatch makes one question of those about the operations, and returns
 // these too. Each of them is about the notes as they are before the batch.
 func (g *vaultGateway) questionOfBatch(ctx context.Context, plan *batchPlan) (q consent.Question, each []consent.Question, err error) {
-	q = consent.Question{Vault: g.name(), Command: telemetry.BatchCommand, Caller: plan.batch.Caller}
+	q = consent.Question{
+		Vault: g.name(), Command: telemetry.BatchCommand, Caller: plan.batch.Caller,
+		Requester: g.callerOf(plan.batch.Request), Client: plan.batch.Client,
+	}
 	digest := sha256.New()
 	whole := plan.digest()
 	digest.Write(whole[:])
-	q.InForm = true
 	asked, files, calls := plan.asked(), []consent.PlannedFile(nil), []consent.CallDigest(nil)
 	var rest consent.Rest
-	heading := fmt.Sprintf("A batch of %d operations, %d of which need approval:", len(plan.steps), len(asked))
-	if len(asked) == 1 {
-		heading = fmt.Sprintf("A batch of %d operations, one of which needs approval:", len(plan.steps))
-	}
-	q.Lines, q.Text = []consent.Line{{Text: heading}}, heading
-	for i, step := range asked {
+	for _, step := range asked {
 		if len(step.references()) > 0 {
 			return q, nil, failure.New(failure.CodeUnconfirmed, "send it alone, with the value itself", "operation %q requires user approval, and the user cannot be shown what it takes from another one", excerpt.Short(step.ClientID))
 		}
-		one, err := g.question(ctx, plan.batch.Request, &step.plan, len(asked))
+		one, err := g.question(ctx, plan.batch.Request, &step.plan)
 		if err != nil {
 			return q, nil, inOperation(step.ClientID, err)
 		}
 		each, files, calls = append(each, one), append(files, one.Files...), append(calls, one.Call)
 		rest = rest.Plus(one.Rest)
-		q.Lines, q.InForm = append(append(q.Lines, consent.Line{}), one.Lines...), q.InForm && one.InForm && i < maxAsked
-		if i < maxAsked {
-			q.Text += "\n\n" + one.Text
-		}
 		digest.Write(one.Digest[:])
 		q.Destructive = q.Destructive || one.Destructive
 	}
-	if n := len(asked) - maxAsked; n > 0 {
-		q.Text += fmt.Sprintf("\n\n… left out: %d operations", n)
-	}
-	if besides := g.besides(ctx, plan); len(besides) > 0 {
-		q.Lines = append(append(q.Lines, consent.Line{}), besides...)
-		if n := len(besides) - maxBesides; n > 0 {
-			besides, q.InForm = append(besides[:maxBesides:maxBesides], consent.Line{Text: fmt.Sprintf("… left out: %d lines", n)}), false
-		}
-		q.Text += "\n\n" + consent.Draw(besides)
-	}
 	q.Does = consent.Does(q.Command, files, rest)
+	q.Together(len(plan.steps), each, g.besides(ctx, plan))
 	q.Digest = [sha256.Size]byte(digest.Sum(nil))
 	q.Call = consent.DigestOfCalls(calls)
 	return q, each, nil
@@ -183,8 +162,6 @@ func (g *vaultGateway) besides(ctx context.Context, plan *batchPlan) (lines []co
 		case !step.plan.call.Effect().Mutates():
 			reads++
 			continue
-		case len(lines) == 0:
-			say("The batch also does this:")
 		}
 		say("operation %d: %s", i+1, step.plan.call.Name())
 		if len(step.references()) == 0 {

@@ -547,7 +547,9 @@ func (p *plannedChange) diff() string {
 	}
 	var b strings.Builder
 	left := p.Rest
-	for _, f := range p.Files {
+	shown := difference.Fit(p.changes(), difference.Extent{Rows: maxDiffLines, Bytes: maxDiff, Line: maxDiffLine})
+	for i, f := range p.Files {
+		f.Change = shown[i]
 		if f.Raw == nil && len(f.Lines) == 0 {
 			left = left.Plus(consent.Rest{Changed: 1, Added: f.Added, Removed: f.Removed})
 			continue
@@ -570,6 +572,13 @@ func (p *plannedChange) diff() string {
 	}
 	return sanitize.String(b.String())
 }
+
+// What of a difference is in a preview. A question shows all of it.
+const (
+	maxDiff      = 256 << 10 // bytes of all lines together
+	maxDiffLines = 4000
+	maxDiffLine  = 8 << 10 // bytes of one line
+)
 
 // embeddedProgram returns the program that keeps a change of the app, nil if there is none.
 func (g *vaultGateway) embeddedProgram() *exec.Program {

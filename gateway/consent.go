@@ -27,7 +27,7 @@ func (g *vaultGateway) requestApproval(ctx context.Context, req Request, plan Pl
 	if err := g.consent.CheckDeclined(plan.call.Name(), g.callerOf(req), req.Answers, g.digestOfCall(plan)); err != nil {
 		return plan, "", err
 	}
-	q, err := g.question(ctx, req, &plan, 1)
+	q, err := g.question(ctx, req, &plan)
 	if err != nil {
 		return plan, "", err
 	}
@@ -53,7 +53,7 @@ func (g *vaultGateway) requestApproval(ctx context.Context, req Request, plan Pl
 		if err := g.checkUnchanged(q); err != nil {
 			return plan, "", err
 		}
-		again, err := g.question(ctx, req, &plan, 1)
+		again, err := g.question(ctx, req, &plan)
 		if err = cmp.Or(err, q.SameAs(again)); err != nil {
 			return plan, "", err
 		}
@@ -64,8 +64,10 @@ func (g *vaultGateway) requestApproval(ctx context.Context, req Request, plan Pl
 
 // requester describes the sender of a request, for questions.
 func (g *vaultGateway) requester(req Request) consent.Requester {
-	by := consent.Requester{Caller: g.callerOf(req), Client: req.Client, Ask: req.Ask}
 	p := g.rules.Policy()
+	by := consent.Requester{
+		Caller: g.callerOf(req), Client: req.Client, Ask: req.Ask, Owner: req.Owner || req.AtTerminal, Ways: p.Asking, MinAnswer: p.MinAnswerTime(),
+	}
 	suspected := g.hasRead(by.Caller) != "" && !p.Shadows(policy.RuleSuspicious)
 	if req.OneSession && !suspected && (len(g.flows.of(time.Now())) == 0 || p.Shadows(policy.RuleFlow)) { // what the user allowed before does not count any more
 		by.Session = g.identity() + "\x00" + req.Caller
@@ -100,12 +102,12 @@ type approved struct {
 	takesBack bool
 }
 
-// question makes the question about a plan, one of several that are asked together. An error is
-// the answer to the call: the user is not asked about a call that would fail.
-func (g *vaultGateway) question(ctx context.Context, req Request, plan *Plan, together int) (consent.Question, error) {
+// question makes the question about a plan. An error is the answer to the call: the user is not asked about a call that
+// would fail.
+func (g *vaultGateway) question(ctx context.Context, req Request, plan *Plan) (consent.Question, error) {
 	call := plan.call
 	q := consent.Question{
-		Vault: g.name(), Command: call.Name(), Caller: req.Caller,
+		Vault: g.name(), Command: call.Name(), Caller: req.Caller, Requester: g.callerOf(req), Client: req.Client,
 		Destructive: call.Effect().WorseThan(tiers.Writes) || plan.flows(),
 	}
 	if plan.flows() {
@@ -143,7 +145,7 @@ func (g *vaultGateway) question(ctx context.Context, req Request, plan *Plan, to
 	if !q.Destructive && req.OneSession && q.Rest.Files() == 0 {
 		q.Folder = consent.FolderOfAll(q.Files)
 	}
-	if err := q.Describe(call, plan.change.changes(), together); err != nil {
+	if err := q.Describe(call, plan.change.changes()); err != nil {
 		return q, err
 	}
 	q.Digest = g.digestOfQuestion(*plan, q)

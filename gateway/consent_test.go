@@ -87,7 +87,7 @@ func TestAYesToPublishIsForTheTextThatWasThere(t *testing.T) {
 	}
 	got = f.gateway.Do(t.Context(), req)
 	assert.That(t, code(got) == "conflict" && f.published() == 1, "changed under the question: %+v", got)
-	assert.That(t, asked.Destructive && asked.Folder == "" && strings.Contains(asked.Text, "It changes what is published.\npath: \"a.md\""), "asked %+v", asked)
+	assert.That(t, asked.Destructive && asked.Folder == "" && strings.Contains(asked.Text, "Publish \"a.md\" (vault \"Work\")\n"), "asked %+v", asked)
 	req.Ask = replies(consent.Yes, &asked)
 	got = f.gateway.Do(t.Context(), req)
 	assert.That(t, code(got) == "" && f.published() == 2, "accepted: %+v", got)

@@ -124,7 +124,7 @@ func newFixture(t *testing.T, change func(*Config)) *fixture {
 	f.config = Config{
 		Policy: policy.Policy{
 			Ceiling: tiers.V3, Mutations: true, Publish: true, UI: true,
-			Confirm: policy.ConfirmNever, Secrets: policy.SecretsRedact, MinVersion: tiers.DefaultMinimum,
+			Confirm: policy.ConfirmNever, Asking: policy.AskClient, Secrets: policy.SecretsRedact, MinVersion: tiers.DefaultMinimum,
 		},
 		Runner: exec.New(exec.Config{CLI: f.cli, Self: self}),
 		Vault:  Vault{Name: "Work", Folder: f.vault},

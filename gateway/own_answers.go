@@ -3,7 +3,6 @@ package gateway
 import (
 	"cmp"
 	"context"
-	"encoding/hex"
 	"fmt"
 	"path/filepath"
 	"strconv"
@@ -117,7 +116,7 @@ func (g *Gateway) Journal(vault string) (*journal.Journal, error) {
 
 // waitingCalls returns the calls of a caller with a pending approval, one a line: id, command,
 // vault, and when they expire. The id is not the code with which the user approves. The
-// parameter withdraw withdraws those that it names.
+// parameter withdraw withdraws those that it names; wait is followed in [vaultGateway.awaited].
 func (g *vaultGateway) waitingCalls(plan Plan, caller string) (string, error) {
 	list, err := g.consent.Waiting(caller)
 	if err != nil {
@@ -126,7 +125,7 @@ func (g *vaultGateway) waitingCalls(plan Plan, caller string) (string, error) {
 	wanted, withdraws := plan.call.Param("withdraw")
 	var b strings.Builder
 	for _, q := range list {
-		id := hex.EncodeToString(q.Digest[:4])
+		id := q.ID()
 		switch {
 		case !withdraws:
 			fmt.Fprintf(&b, "%s\t%s\t%s\tuntil %s\n", id, q.Command, q.Vault, q.Expires.Local().Format(time.TimeOnly))
@@ -141,6 +140,34 @@ func (g *vaultGateway) waitingCalls(plan Plan, caller string) (string, error) {
 		return "", failure.New(failure.CodeNotFound, "call approvals without withdraw: it lists their ids", "no call of yours with the id %q waits for approval", excerpt.Short(wanted))
 	}
 	return cmp.Or(b.String(), "No call of yours waits for approval.\n"), nil
+}
+
+// awaited returns the plan of a call that waits for the decisions of the user, with its answer: those that were made,
+// one a line, and after them the calls that still wait. Another plan is returned as it is.
+func (g *vaultGateway) awaited(ctx context.Context, req Request, plan Plan) (Plan, error) {
+	text, waits := plan.call.Param("wait")
+	if !waits || plan.call.OwnAnswer() != allowlist.AnswersApprovals {
+		return plan, nil
+	}
+	begun := time.Now()
+	seconds, _ := strconv.Atoi(text) // it was parsed
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(seconds)*time.Second)
+	defer cancel()
+	decided, err := g.consent.Decided(ctx, g.callerOf(req))
+	if err != nil {
+		return plan, failure.New(failure.CodeState, `the user can see more with "vaultwicket doctor"`, "the questions to the user cannot be read: %v", err)
+	}
+	waiting, err := g.waitingCalls(plan, g.callerOf(req))
+	if err != nil {
+		return plan, err
+	}
+	var b strings.Builder
+	for _, q := range decided {
+		fmt.Fprintf(&b, "%s\t%s\t%s\t%s\n", q.ID(), q.Command, q.Vault, q.State)
+	}
+	plan.answer = b.String() + waiting
+	plan.asking += time.Since(begun)
+	return plan, nil
 }
 
 // ownAnswerTo returns the text with which the gateway itself answers a call.

@@ -92,6 +92,9 @@ func (g *vaultGateway) process(ctx context.Context, hold *exec.Hold, req Request
 		ctx = admission.PastPause(ctx)
 	}
 	plan, err := g.admit(ctx, req, line, by)
+	if err == nil && !by.inBatch { // a batch does not stop others for it
+		plan, err = g.awaited(ctx, req, plan)
+	}
 	if before, ok := errors.AsType[*answered](err); ok {
 		return g.firstAnswer(before.plan, before.answer).endedIn(line), true
 	}

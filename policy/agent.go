@@ -96,7 +96,7 @@ func (p Policy) closed(agent, why string) Policy {
 // Unlimited returns the policy that narrows nothing. It is the beginning of the rights of a
 // vault or an agent, of which the user has written only some.
 func Unlimited() Policy {
-	return Policy{Ceiling: tiers.V3, Mutations: true, Publish: true, UI: true, Confirm: ConfirmNever, Secrets: SecretsAllow, Suspicious: SuspiciousOff, RemoteLinks: true, AnyShadow: true, AnyException: true, MinVersion: tiers.MinimumFloor}
+	return Policy{Ceiling: tiers.V3, Mutations: true, Publish: true, UI: true, Confirm: ConfirmNever, Asking: AskClient, MinAnswer: NoMinAnswer, Secrets: SecretsAllow, Suspicious: SuspiciousOff, RemoteLinks: true, AnyShadow: true, AnyException: true, MinVersion: tiers.MinimumFloor}
 }
 
 // Scope is the most that a request may do by the access token that it came with. It grants

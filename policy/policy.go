@@ -19,11 +19,15 @@ import (
 // [Policy.Meet] alone; what a session or a call brings is in [Facts]. The zero value enables nothing and requires
 // approval of every change.
 type Policy struct {
-	Ceiling     tiers.Tier // the highest enabled tier
-	Mutations   bool       // enables calls that change something
-	Publish     bool       // enables, together with Mutations, what leaves the machine
-	UI          bool       // enables calls that move the focus or open a view
-	Confirm     Confirm    // which changes require approval
+	Ceiling   tiers.Tier // the highest enabled tier
+	Mutations bool       // enables calls that change something
+	Publish   bool       // enables, together with Mutations, what leaves the machine
+	UI        bool       // enables calls that move the focus or open a view
+	Confirm   Confirm    // which changes require approval
+	Asking    Asking     // how the user is asked for it
+	// MinAnswer is how long a client has had a form at least when an answer comes that counts: what comes sooner no
+	// person has given. The zero value is [DefaultMinAnswer].
+	MinAnswer   time.Duration
 	Secrets     Secrets    // what is done with keys, tokens and passwords in answers
 	Suspicious  Suspicious // what follows from signs of injection in answers
 	RemoteLinks bool       // allows changes that add an address with text of another note
@@ -76,6 +80,61 @@ func (c Confirm) String() string {
 		return confirmNames[c]
 	}
 	return fmt.Sprintf("confirm(%d)", uint8(c))
+}
+
+// Asking says in which ways questions reach the user. Each has those before it, too: a terminal is always one.
+type Asking uint8
+
+const (
+	AskTerminal Asking = iota // "vaultwicket approve" alone. It is the zero value.
+	AskPage                   // the page of vaultwicket, which a client may open
+	AskAuto                   // a form of the client, where it shows all of the question, and nothing is destroyed
+	AskClient                 // a form of the client also for what is destructive
+)
+
+var askingNames = [...]string{AskTerminal: "terminal", AskPage: "page", AskAuto: "auto", AskClient: "client"}
+
+// String returns the value of the setting ask.
+func (a Asking) String() string { return askingNames[Policy{Asking: a}.asking()] }
+
+// ParseAsking reads "terminal", "page", "auto" or "client".
+func ParseAsking(s string) (Asking, error) {
+	return parseNamed[Asking](askingNames[:], s, "ask: want auto, page, terminal or client")
+}
+
+const (
+	// DefaultMinAnswer is less than a person needs to read a question. Programs have answered within 200 ms.
+	DefaultMinAnswer = time.Second
+	// NoMinAnswer lets every answer count.
+	NoMinAnswer time.Duration = -1
+)
+
+// MinAnswerTime returns how long a client has had a form at least when an answer comes that counts.
+func (p Policy) MinAnswerTime() time.Duration {
+	switch {
+	case p.MinAnswer == 0:
+		return DefaultMinAnswer
+	case p.MinAnswer < 0:
+		return 0
+	}
+	return p.MinAnswer
+}
+
+// minAnswerOf returns the field for a time.
+func minAnswerOf(d time.Duration) time.Duration {
+	if d <= 0 {
+		return NoMinAnswer
+	}
+	return d
+}
+
+// ParseMinAnswer reads a time such as "1s", from 0s to 60s.
+func ParseMinAnswer(s string) (time.Duration, error) {
+	d, err := time.ParseDuration(s)
+	if err != nil || d < 0 || d > time.Minute {
+		return 0, fmt.Errorf("invalid value %.40q for min-answer-time: want 0s to 60s", s)
+	}
+	return minAnswerOf(d), nil
 }
 
 // Secrets says what is done with keys, tokens and passwords in answers.
@@ -232,6 +291,7 @@ func (p Policy) EnforcedAccess() access.Rules {
 func (p Policy) secrets() Secrets       { return valid(p.Secrets, SecretsAllow) }
 func (p Policy) suspicious() Suspicious { return valid(p.Suspicious, SuspiciousOff) }
 func (p Policy) confirm() Confirm       { return valid(p.Confirm, ConfirmNever) }
+func (p Policy) asking() Asking         { return valid(p.Asking, AskClient) }
 
 // Redacts reports whether notes are read with marks in place of their secrets.
 func (p Policy) Redacts() bool { return p.secrets() != SecretsAllow && !p.Shadows(RuleSecrets) }

@@ -35,7 +35,7 @@ gateway/admission            : gateway/failure internal/ownerfiles policy
 gateway/agents               : internal/ownerfiles
 gateway/audit                : allowlist gateway/failure gateway/telemetry internal/excerpt internal/ownerfiles policy tiers
 gateway/catalog              : allowlist gateway/failure internal/access policy tiers
-gateway/consent              : allowlist gateway/audit gateway/failure internal/difference internal/excerpt internal/ownerfiles internal/sanitize tiers
+gateway/consent              : allowlist gateway/audit gateway/failure internal/difference internal/excerpt internal/ownerfiles internal/sanitize policy tiers
 gateway/failure              : internal/excerpt internal/sanitize
 gateway/mcpserver            : allowlist allowlist/day gateway gateway/catalog gateway/consent gateway/failure gateway/mcpserver/streamable gateway/mcpserver/wire gateway/telemetry internal/excerpt internal/protocol policy tiers
 gateway/mcpserver/streamable : gateway/mcpserver/wire internal/httpguard internal/ownerfiles

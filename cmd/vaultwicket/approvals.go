@@ -2,7 +2,7 @@ package main
 
 var helpOfApprovals = description{
 	Name: "approvals", Usage: "[flags]", Group: groupConsent, Summary: "list pending approvals",
-	About:    []string{"A call that requires approval is shown by the MCP client if it supports forms. Otherwise it is pending here, for ten minutes."},
+	About:    []string{"A call that requires approval is pending here for ten minutes, whatever its MCP client shows. approve CODE shows all that it would write."},
 	Examples: []example{{"what is pending", "vaultwicket approvals"}},
 }
 
@@ -13,6 +13,7 @@ var helpOfApprove = description{
 }
 
 var helpOfDeny = description{
-	Name: "deny", Usage: "CODE", Group: groupConsent, Summary: "deny a pending request",
+	Name: "deny", Usage: "CODE", Group: groupConsent, Summary: "deny a pending request, or withdraw an approval",
+	About:    []string{"An approval can be withdrawn until the call has used it. The same call is then refused for ten minutes."},
 	Examples: []example{{"deny a request by its code", "vaultwicket deny 7ZBC-2GX4"}},
 }

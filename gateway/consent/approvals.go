@@ -21,6 +21,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/gateway/audit"
@@ -28,8 +29,12 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
+	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
+
+// Terminal is the caller of what the owner does at a terminal.
+const Terminal = "terminal"
 
 // Folder returns the folder of pending questions in the state folder.
 func Folder(state string) string { return filepath.Join(state, "approvals") }
@@ -45,14 +50,20 @@ type Approvals struct {
 
 // Requester is who needs an approval.
 type Requester struct {
-	// Caller names the caller, for the limit of one open question and for what was
+	// Caller names the caller, for the limit of one open dialog and for what was
 	// declined. Client is what the client calls itself.
 	Caller, Client string
 	// Session is one session of one client in one vault, "" for anything else. An
 	// approval for a folder is good for the session.
 	Session string
-	// Ask asks the user where they are, nil where that is not possible.
-	Ask Asker
+	// Ask asks the user where they are, nil where that is not possible. Owner says that it asks the user themselves,
+	// at the terminal or on the page, and no client.
+	Ask   Asker
+	Owner bool
+	// Ways are the ways in which questions reach the user, and MinAnswer how long a client needs for an answer that
+	// counts, see [policy.Policy].
+	Ways      policy.Asking
+	MinAnswer time.Duration
 }
 
 // New returns the approvals in a state folder. With "" a user can only be asked through the
@@ -60,7 +71,7 @@ type Requester struct {
 // of notes and a link to the question on the local page, "" if none is open; it must not wait.
 func New(state string, tell func(text, link string)) *Approvals {
 	c := &Approvals{standing: newStanding(time.Now), tell: tell, state: state}
-	c.attention = &attention{now: time.Now, open: map[string]openQuestion{}, declined: map[declined]time.Time{}, dismissed: map[string][]dismissal{}}
+	c.attention = &attention{now: time.Now, open: map[string]openQuestion{}, declined: map[declined]time.Time{}, closed: map[declined]time.Time{}}
 	if state != "" {
 		c.store = OpenStore(Folder(state), time.Now)
 	}
@@ -82,6 +93,10 @@ type Approval struct {
 
 // Request returns how the user approved the call of a question, otherwise the error for the
 // client. refusal is the error if the user cannot be asked.
+//
+// The question is stored first, with all that it shows, and the client is one way to it: the first answer that counts
+// decides. What a client does without the user leaves the question open, and so does a call that ends before the
+// answer: the same call finds it.
 func (a *Approvals) Request(ctx context.Context, by Requester, q Question, refusal error) (Approval, error) {
 	if by.Session != "" && a.standsFor(by.Session, q) {
 		return Approval{}, nil
@@ -96,84 +111,167 @@ func (a *Approvals) Request(ctx context.Context, by Requester, q Question, refus
 	if a.attention.isDeclined(by.Caller, calls...) {
 		return Approval{}, declinedError(q.Command)
 	}
+	if q.Unshown != "" {
+		return Approval{}, failure.New(failure.CodeUnconfirmed, "make it several calls that change less each",
+			"command %q requires user approval, and the user cannot be shown all of it: %s", q.Command, q.Unshown)
+	}
 	given, pending, err := a.redeem(vault, q, by.Caller)
 	if pending == nil || err != nil {
 		return Approval{By: given}, err
 	}
-	reply := NoWay
-	var onPage StoredQuestion
-	q.OnPage = func(kinds ...string) (Page, bool) {
-		if a.store == nil || Link(a.state, "", kinds...) == "" {
-			return Page{}, false
-		}
-		left, err := a.leave(vault, q, by)
-		if err != nil {
-			return Page{}, false
-		}
-		onPage = left
-		return Page{q.told(by), Link(a.state, left.Ref, kinds...), left.Ref, func(ctx context.Context) bool { return a.answered(ctx, left.Ref) }}, true
+	asksOwner := by.Ask != nil && by.Owner
+	if asksOwner || a.store == nil {
+		return a.askOnce(ctx, by, q, calls, refusal)
 	}
-	if by.Ask != nil {
-		end, dismissed := a.attention.begin(by.Caller, calls)
-		if dismissed {
-			return Approval{}, failure.New(failure.CodeUnconfirmed, "ask the user what they want; they can be asked again in a minute",
-				"command %q requires user approval, and %d questions were dismissed within a minute", q.Command, maxDismissed)
-		}
-		if end != nil {
-			defer func() { end(reply) }()
-			if reply = by.Ask(ctx, q); onPage.Code != "" && (reply == No || reply == Dismissed || reply == Misfit) {
-				_ = a.store.Withdraw(onPage) // it ends by itself, too
-			}
-		}
+	left, err := a.leave(vault, q, by)
+	var open *StillOpen
+	switch {
+	case errors.As(err, &open):
+		return Approval{}, failure.New(failure.CodeUnconfirmed, `wait until the user has answered; the command approvals lists your questions, and withdraws those that are not needed`,
+			"command %q requires user approval, and %v", q.Command, open)
+	case err != nil:
+		return Approval{}, failure.New(failure.CodeUnconfirmed, failure.Of(refusal).Hint, "command %q: approval cannot be requested: %v", q.Command, err)
+	case pending.State != Pending && a.tell != nil:
+		a.tell(q.told(by), a.linkTo(left)) // the owner may be anywhere
 	}
+	reply, dialog := a.askClient(ctx, by, q, left, calls)
+	if reply == Later {
+		return Approval{}, failure.New(failure.CodeUnconfirmed, "send the call again with the answer of the user", "command %q: the user is being asked", q.Command)
+	}
+	given, pending, err = a.redeem(vault, q, by.Caller)
+	switch {
+	case pending == nil || err != nil:
+		return Approval{Waited: true, By: given}, err
+	case reply == Void:
+		return Approval{}, failure.New(failure.CodeUnconfirmed, "send the call again, without an answer: the user is asked again",
+			"command %q: the answer is not one to this call on the notes as they are, or comes too late", q.Command)
+	case pending.State == Unasked:
+		return Approval{}, failure.New(failure.CodeUnconfirmed, "the same call asks the user again", "command %q: the question was withdrawn, or has expired", q.Command)
+	}
+	return Approval{}, a.waits(q, left, dialog)
+}
+
+// askOnce asks the user about a question that no other way leads to.
+func (a *Approvals) askOnce(ctx context.Context, by Requester, q Question, calls []CallDigest, refusal error) (Approval, error) {
+	if by.Ask == nil {
+		return Approval{}, refusal
+	}
+	end := a.attention.begin(by.Caller, calls)
+	if end == nil {
+		return Approval{}, refusal
+	}
+	q.Dialog = newDialog(ctx, by, q)
+	reply := by.Ask(ctx, q)
+	end(reply)
 	switch reply {
-	case Opened:
-		if given, pending, err = a.redeem(vault, q, by.Caller); err != nil || pending == nil {
-			return Approval{Waited: true, By: given}, err
-		}
-		if pending.State == Unasked {
-			return Approval{}, failure.New(failure.CodeUnconfirmed, "the same call asks the user again", "command %q: the question was withdrawn, or has expired", q.Command)
-		}
-	case YesHere:
-		if by.Session != "" && !q.Destructive && q.Folder != "" {
-			a.standing.grant(by.Session, q.Folder)
-		}
-		return Approval{Waited: true}, nil
-	case Yes:
+	case Yes, YesHere:
+		a.remember(by, q, reply)
 		return Approval{Waited: true}, nil
 	case No:
 		return Approval{}, declinedError(q.Command)
-	case Dismissed, Misfit, Later, Void:
-		return Approval{}, failure.New(failure.CodeUnconfirmed, unanswered[reply].hint, "command %q: %s", q.Command, unanswered[reply].reason)
 	}
-	if pending.State != Pending || reply == Opened { // of one that was opened now they are told
-		if a.store == nil {
-			return Approval{}, refusal
-		}
-		// Put the question where the user finds it in a terminal, and tell them.
-		left, err := a.leave(vault, q, by)
-		var open *StillOpen
-		switch {
-		case errors.As(err, &open):
-			return Approval{}, failure.New(failure.CodeUnconfirmed, `wait until the user has answered; the command approvals lists your questions, and withdraws those that are not needed`,
-				"command %q requires user approval, and %v", q.Command, open)
-		case err != nil:
-			return Approval{}, failure.New(failure.CodeUnconfirmed, failure.Of(refusal).Hint, "command %q: approval cannot be requested: %v", q.Command, err)
-		case a.tell != nil:
-			a.tell(q.told(by), Link(a.state, left.Ref, RemotePage, LocalPage)) // the owner may be anywhere
-		}
-	}
-	// The error does not contain the code of the question: with it and a terminal an agent could approve.
-	return Approval{}, failure.New(failure.CodeUnconfirmed, `the user can list what waits for approval with "vaultwicket approvals" in a terminal, and approve it there; then send the same call again`,
-		"command %q requires user approval", q.Command)
+	return Approval{}, refusal
 }
 
-// unanswered are the replies that neither approve nor decline a call.
-var unanswered = map[Reply]struct{ hint, reason string }{
-	Dismissed: {"ask the user what they want; the same call asks again", "the user dismissed the question"},
-	Misfit:    {"the same call asks the user again", "the client's answer does not fit the form"},
-	Later:     {"send the call again with the answer of the user", "the user is being asked"},
-	Void:      {"send the call again, without an answer: the user is asked again", "the answer is not one to this call on the notes as they are, or comes too late"},
+// remember keeps an approval for a folder.
+func (a *Approvals) remember(by Requester, q Question, reply Reply) {
+	if reply == YesHere && by.Session != "" && !q.Destructive && q.Folder != "" {
+		a.standing.grant(by.Session, q.Folder)
+	}
+}
+
+// maxWait is how long a call waits for the answer to its question. Some clients end a call after 60 seconds.
+const maxWait = 50 * time.Second
+
+// errDecided is the cause with which a dialog ends about a question that was decided elsewhere.
+var errDecided = errors.New("the question was decided elsewhere")
+
+// askClient has the client ask the user about a question that is stored, if one of the ways that are open leads
+// through it. What comes back is stored before it returns, and also what comes after that.
+func (a *Approvals) askClient(ctx context.Context, by Requester, q Question, left StoredQuestion, calls []CallDigest) (Reply, *Dialog) {
+	d := newDialog(ctx, by, q)
+	if by.Ask == nil || !d.Form && !d.Link {
+		return NoWay, d
+	}
+	end := a.attention.begin(by.Caller, calls)
+	if end == nil {
+		return NoWay, d
+	}
+	open, decided := context.WithCancelCause(context.WithoutCancel(ctx))
+	open, expire := context.WithDeadline(open, left.Expires)
+	d.Open = open
+	go func() {
+		if a.answered(open, left.Ref) {
+			decided(errDecided)
+		}
+	}()
+	settle := func(reply Reply) {
+		a.settle(by, q, left, reply)
+		end(reply)
+		expire()
+		decided(nil)
+	}
+	d.Later = settle
+	q.Dialog = d
+	q.OnPage = func(kinds ...string) (Page, bool) {
+		link := ""
+		if d.Link {
+			link = Link(a.state, left.Ref, kinds...)
+		}
+		return Page{q.told(by), link, left.Ref}, link != ""
+	}
+	during, stop := context.WithTimeout(ctx, maxWait)
+	defer stop()
+	defer context.AfterFunc(open, stop)()
+	reply := by.Ask(during, q)
+	if reply == Waiting {
+		d.Say("the client still shows the question")
+		return reply, d
+	}
+	settle(reply)
+	return reply, d
+}
+
+// settle stores what came of a dialog. An answer that was given elsewhere before counts.
+func (a *Approvals) settle(by Requester, q Question, left StoredQuestion, reply Reply) {
+	answer := a.store.Deny
+	switch reply {
+	case Yes, YesHere:
+		answer = a.store.Approve
+	case No:
+	default:
+		return
+	}
+	if _, err := answer(left.Code); err == nil {
+		a.remember(by, q, reply)
+	}
+}
+
+// waits returns the error of a call that waits for the user. It does not contain the code of the question: with it and
+// a terminal an agent could approve.
+func (a *Approvals) waits(q Question, left StoredQuestion, d *Dialog) error {
+	waiting := &failure.Approval{ID: left.ID(), Reason: q.reason(), Ways: []string{"terminal"}, Expires: left.Expires.UTC().Truncate(time.Second)}
+	if link := a.linkTo(left); link != "" {
+		waiting.Ways, waiting.Link = []string{"page", "terminal"}, link
+	}
+	what := ""
+	if said := d.Said(); said != "" {
+		what = "; " + said
+		waiting.Reason += what
+	}
+	hint := `the user can approve it in a terminal, where "vaultwicket approvals" lists it; the command approvals with wait=50 waits for that; then send the same call again`
+	if waiting.Link != "" {
+		hint = `show the user the link in approval.link, or tell them of "vaultwicket approvals" in a terminal; the command approvals with wait=50 waits for the answer; then send the same call again`
+	}
+	return failure.New(failure.CodeUnconfirmed, hint, "command %q requires user approval, and waits for the owner%s", q.Command, what).Waiting(waiting)
+}
+
+// linkTo returns a link to a question, "" where no page is open, or the question is for the terminal alone.
+func (a *Approvals) linkTo(q StoredQuestion) string {
+	if q.Only == Terminal {
+		return ""
+	}
+	return Link(a.state, q.Ref, RemotePage, LocalPage)
 }
 
 // CheckDeclined returns an error if the user recently declined one of the calls of a command. With
@@ -212,6 +310,8 @@ func (a *Approvals) redeem(vault string, q Question, caller string) (by string, 
 		return granted.By, nil, nil
 	case without && ungranted.State == Denied:
 		return "", nil, declinedError(q.Command)
+	case without && ungranted.State == Withdrawn:
+		return "", nil, failure.New(failure.CodeUnconfirmed, "ask the user what they want instead; the same call is not asked about again for ten minutes", "command %q: the user withdrew the approval", q.Command)
 	case without:
 		return "", ungranted, nil
 	}
@@ -240,12 +340,17 @@ const lookAgain = 200 * time.Millisecond
 
 // leave stores a question. The errors are those of [Store.Ask].
 func (a *Approvals) leave(vault string, q Question, by Requester) (StoredQuestion, error) {
+	only := ""
+	if by.Ways == policy.AskTerminal {
+		only = Terminal
+	}
 	effect := tiers.Writes
 	if q.Destructive {
 		effect = tiers.Destroys
 	}
 	return a.store.Ask(StoredQuestion{
 		Session: by.Caller, Client: sanitize.Line(excerpt.Short(by.Client)), Vault: vault, Command: q.Command, Effect: effect.String(), Text: q.Text, Lines: q.Lines, Digest: q.Digest, Call: q.Call,
+		Only: only, Typed: q.typed(),
 	})
 }
 
@@ -291,6 +396,35 @@ func (a *Approvals) Waiting(caller string) (list []StoredQuestion, err error) {
 	return list, err
 }
 
+// Decided waits until one of the questions of a caller that wait for the user does not any more, or ctx ends. It returns
+// all that are decided: a repeated call finds its answer.
+func (a *Approvals) Decided(ctx context.Context, caller string) (list []StoredQuestion, err error) {
+	waiting, err := a.Waiting(caller)
+	for err == nil && len(waiting) > 0 {
+		now, failed := a.Waiting(caller)
+		isOver := slices.ContainsFunc(waiting, func(q StoredQuestion) bool {
+			return !slices.ContainsFunc(now, func(other StoredQuestion) bool { return other.Code == q.Code })
+		})
+		if err = failed; isOver || ctx.Err() != nil {
+			break
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(lookAgain):
+		}
+	}
+	if err != nil || a.store == nil {
+		return nil, err
+	}
+	all, _, err := a.store.List()
+	for _, q := range all {
+		if q.Session == caller && q.State != Pending {
+			list = append(list, q)
+		}
+	}
+	return list, err
+}
+
 // Withdraw takes back a question of a caller that waits for the user.
 func (a *Approvals) Withdraw(q StoredQuestion) error { return a.store.Withdraw(q) }
 
@@ -317,21 +451,27 @@ type Answer struct {
 	Approve bool   // false denies
 	By      string // where they were shown it: "terminal", "page" or "sign-in"
 	Session string // of the process that shows it
+	Typed   string // what they have typed to approve it, see [StoredQuestion]
 }
 
 // Decide stores an answer in the state folder, for the call that waits for it, and notes it
-// in the audit log. The errors are those of [Store.Approve].
+// in the audit log. To deny what was approved withdraws the approval, until it is used. The errors are
+// those of [Store.Approve].
 func Decide(state string, a Answer) (StoredQuestion, error) {
 	store := OpenStore(Folder(state), time.Now)
 	store.by = a.By
-	answer, decision := store.Deny, "deny"
+	wanted := Denied
 	if a.Approve {
-		answer, decision = store.Approve, "approve"
+		wanted = Approved
 	}
-	q, err := answer(a.Code)
+	q, err := store.answer(a.Code, wanted, a.Typed)
+	if answered, ok := errors.AsType[*Answered](err); ok && answered.State == Approved && !a.Approve {
+		q, err = store.TakeBack(a.Code) // until it is used
+	}
 	if err != nil {
 		return q, err
 	}
+	decision := map[State]string{Approved: "approve", Denied: "deny", Withdrawn: "withdraw"}[q.State]
 	// The answer counts without the line: the call is not carried out unless its own lines, which
 	// say where it was approved, can be written.
 	_ = audit.OpenLogs(state).Write(audit.Line{
@@ -356,19 +496,65 @@ const (
 	// YesHere to this call, and to those that change notes in the same folder
 	// until the session ends, but for destructive ones.
 	YesHere
-	// Dismissed: the user closed the question without an answer.
-	Dismissed
-	// Misfit: the client says yes with something that the form has not asked for.
-	Misfit
+	// Left: the client has closed the question, or answered it with something that no user has chosen. The dialog
+	// says what it was, see [Dialog.Say].
+	Left
 	// Void: what came is no answer to this question, so the user has not declined.
 	Void
-	// Opened: the client has opened the question on the local page, and the answer is there, if
-	// there is one yet.
+	// Opened: the client has opened the question on a page, and the answer is there, if there is one yet.
 	Opened
+	// Waiting: the call ends before the answer. What comes then is passed to [Dialog.Later].
+	Waiting
 )
 
-// Asker asks a person and waits for the answer, no longer than ctx lasts.
+// Asker asks a person and waits for the answer, no longer than ctx lasts. A client is asked in the ways of q.Dialog.
 type Asker func(ctx context.Context, q Question) Reply
+
+// Dialog is how a client may ask the user.
+type Dialog struct {
+	Form, Link bool // a form, a link to a page
+	// MinAnswer is how long a client has had a form at least when an answer comes that counts.
+	MinAnswer time.Duration
+	// Open ends when nobody has to answer any more, see [Dialog.IsDecided]. It outlasts the call.
+	Open context.Context
+	// Later takes what an Asker has returned [Waiting] for, once.
+	Later func(Reply)
+
+	mu   sync.Mutex
+	said string
+}
+
+// newDialog returns the ways in which a client may ask about a question. What is destructive is not decided in a form,
+// unless the user has chosen that: a program that answers in their place cannot be told from them.
+func newDialog(ctx context.Context, by Requester, q Question) *Dialog {
+	d := &Dialog{MinAnswer: by.MinAnswer, Open: ctx, Later: func(Reply) {}}
+	switch by.Ways {
+	case policy.AskClient:
+		d.Form, d.Link = true, true
+	case policy.AskAuto:
+		d.Form, d.Link = !q.Destructive, true
+	case policy.AskPage:
+		d.Link = true
+	}
+	return d
+}
+
+// Say notes what became of a dialog, for the agent.
+func (d *Dialog) Say(format string, args ...any) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.said = fmt.Sprintf(format, args...)
+}
+
+// Said returns what was noted last, "" for nothing.
+func (d *Dialog) Said() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.said
+}
+
+// IsDecided reports whether the question was answered elsewhere.
+func (d *Dialog) IsDecided() bool { return context.Cause(d.Open) == errDecided }
 
 // Why the state of a question approves nothing. Callers are only told that it does not.
 var (
@@ -402,12 +588,17 @@ func (e *Unknown) Error() string { return fmt.Sprintf("no approval has the code 
 // Answered says that a question has its answer.
 type Answered struct {
 	Question string // its code
-	State    State  // Approved or Denied
+	State    State  // that it has: Approved, Denied or Withdrawn, or Pending for one that cannot be taken back
 }
 
 func (e *Answered) Error() string {
 	return fmt.Sprintf("approval %s was already answered: %s", e.Question, e.State)
 }
+
+// Elsewhere says that a question is not approved in this way.
+type Elsewhere struct{ Question, Reason string } // its code, and which way it is
+
+func (e *Elsewhere) Error() string { return fmt.Sprintf("approval %s: %s", e.Question, e.Reason) }
 
 // StillOpen says that a session has as many questions that were not answered yet as it may.
 type StillOpen struct{ Questions int }

@@ -15,28 +15,17 @@ const (
 	answerWithin = 2 * time.Minute
 	// maxDeclined bounds the memory: each of them was declined one by one.
 	maxDeclined = 4096
-	// maxDismissed questions within dismissedFor may be closed without an answer before a caller
-	// has to wait.
-	maxDismissed = 3
-	dismissedFor = time.Minute
 )
 
-// attention limits the questions to the user: each caller has at most one open dialog, and does
-// not ask again for a declined call, nor at once after repeated dismissals.
+// attention limits the dialogs of clients: each caller has at most one open, and none about a call that the user
+// declined, or of which the client has closed one.
 type attention struct {
 	now func() time.Time
 
-	mu        sync.Mutex
-	open      map[string]openQuestion // by caller
-	declined  map[declined]time.Time
-	dismissed map[string][]dismissal // by caller, the last ones
-}
-
-// dismissal is a dialog that was closed without an answer: by the user, or by a client that has
-// dropped it and shows no dialog, as far as can be told.
-type dismissal struct {
-	at      time.Time
-	dropped bool
+	mu       sync.Mutex
+	open     map[string]openQuestion // by caller
+	declined map[declined]time.Time
+	closed   map[declined]time.Time // calls whose dialog was closed without an answer of the user
 }
 
 // openQuestion is one that the user has not answered yet.
@@ -63,34 +52,22 @@ func (a *attention) isDeclined(caller string, calls ...CallDigest) bool {
 	return false
 }
 
-// begin opens the dialog about a call, which may be recognised by more than one digest. end
-// takes what came of it. Where a client has dropped the dialog about this call, which its
-// answer would have closed, it opens again. end is nil while another dialog of the caller is open, and
-// where the client drops them: the question is left for the user elsewhere. dismissed says that the user
-// has closed too many.
-func (a *attention) begin(caller string, calls []CallDigest) (end func(Reply), dismissed bool) {
+// begin opens the dialog about a call, which may be recognised by more than one digest. end takes what came of it. end is
+// nil while another dialog of the caller is open, and about a call of which the client has closed one, or has dropped it
+// without an answer: the question is there for the user elsewhere.
+func (a *attention) begin(caller string, calls []CallDigest) (end func(Reply)) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	before, isOpen := a.open[caller]
-	switch {
-	case !isOpen || !before.until.IsZero() && !a.now().Before(before.until):
-	case before.until.IsZero() || before.call != calls[0]:
-		return nil, false
-	default:
-		a.dismiss(caller, true)
-	}
-	recent, dropped := 0, false
-	for _, d := range a.dismissed[caller] {
-		if a.now().Sub(d.at) < dismissedFor {
-			recent, dropped = recent+1, dropped || d.dropped
-		}
-	}
-	switch {
-	case recent >= maxDismissed && dropped:
+	isWaiting := isOpen && (before.until.IsZero() || a.now().Before(before.until))
+	if isWaiting && !before.until.IsZero() && before.call == calls[0] { // the call came again, without the answer
 		delete(a.open, caller)
-		return nil, false
-	case recent >= maxDismissed:
-		return nil, true
+		a.note(a.closed, caller, calls)
+		return nil
+	}
+	until, wasClosed := a.closed[declined{caller, calls[0]}]
+	if isWaiting || wasClosed && a.now().Before(until) {
+		return nil
 	}
 	a.open[caller] = openQuestion{call: calls[0]}
 	return func(r Reply) {
@@ -100,36 +77,32 @@ func (a *attention) begin(caller string, calls []CallDigest) (end func(Reply), d
 		switch r {
 		case Later:
 			a.open[caller] = openQuestion{calls[0], a.now().Add(answerWithin)}
-		case Dismissed, Misfit:
-			a.dismiss(caller, false)
+		case Left:
+			a.note(a.closed, caller, calls)
 		case No:
-			now := a.now()
-			for _, call := range calls {
-				if len(a.declined) >= maxDeclined {
-					maps.DeleteFunc(a.declined, func(_ declined, until time.Time) bool { return !now.Before(until) })
-				}
-				if len(a.declined) >= maxDeclined {
-					var oldest declined
-					for d, until := range a.declined {
-						if first, ok := a.declined[oldest]; !ok || until.Before(first) {
-							oldest = d
-						}
-					}
-					delete(a.declined, oldest)
-				}
-				a.declined[declined{caller, call}] = now.Add(declinedFor)
-			}
+			a.note(a.declined, caller, calls)
 		}
-	}, false
+	}
 }
 
-// dismiss notes that a dialog of a caller was closed without an answer.
-func (a *attention) dismiss(caller string, dropped bool) {
-	if len(a.dismissed) >= maxDeclined {
-		clear(a.dismissed)
+// note notes calls of a caller for a time. Of very many the oldest are forgotten.
+func (a *attention) note(list map[declined]time.Time, caller string, calls []CallDigest) {
+	now := a.now()
+	for _, call := range calls {
+		if len(list) >= maxDeclined {
+			maps.DeleteFunc(list, func(_ declined, until time.Time) bool { return !now.Before(until) })
+		}
+		if len(list) >= maxDeclined {
+			var oldest declined
+			for d, until := range list {
+				if first, ok := list[oldest]; !ok || until.Before(first) {
+					oldest = d
+				}
+			}
+			delete(list, oldest)
+		}
+		list[declined{caller, call}] = now.Add(declinedFor)
 	}
-	all := append(a.dismissed[caller], dismissal{a.now(), dropped})
-	a.dismissed[caller] = all[max(0, len(all)-maxDismissed):]
 }
 
 // answered closes the question about a call whose answer came with a request, also

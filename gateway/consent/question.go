@@ -2,7 +2,6 @@ package consent
 
 import (
 	"cmp"
-	"context"
 	"crypto/sha256"
 	"fmt"
 	"path"
@@ -12,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/internal/difference"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
@@ -26,12 +26,16 @@ type Question struct {
 	// it. It is "" if there is no such folder, what would change is not known, or the
 	// caller is not one session.
 	Folder string
-	// Lines are the whole question as it may be shown, see [Draw]. Text is the question
-	// in a few rows; InForm says that it tells enough for a decision: something of the
-	// change of each file, and what decides in full.
-	Lines  []Line
-	Text   string
-	InForm bool
+	// Lines are the whole question as it may be shown, see [Draw]: what the call does, who asks, and every line that it
+	// removes and adds. Text is what the call does and who asks, in a few rows. Unshown says why Lines are not all that
+	// would be written, "" if they are: then nobody is asked.
+	Lines   []Line
+	Text    string
+	Unshown string
+	heading int // of Lines, those that are in Text
+	// Requester is who asks, with the agent, and Client what the client calls itself.
+	Requester, Client string
+	why               string // it requires approval, in a few words
 	// Does says what the call would do without the name of a note, see [Does].
 	Does string
 	// Links says what the change does to links, "" for nothing.
@@ -39,8 +43,9 @@ type Question struct {
 	// Because says why a flow rule is about the call, "" where none is.
 	Because string
 	// OnPage leaves the question on a page, for an [Asker] that has the client open its link. It
-	// reports false where no page of these kinds is open, see [Link], or the question cannot be left.
+	// reports false where no page of these kinds is open, see [Link], or links are no way to this question.
 	OnPage func(kinds ...string) (Page, bool)
+	Dialog *Dialog // for an [Asker] that has a client ask the user
 	// Digest is that of the exact call, and of the notes as they are at the time of the
 	// question. An approval is good for nothing else.
 	Digest [sha256.Size]byte
@@ -65,8 +70,6 @@ type Question struct {
 // Page is a question on a page. The link gives no right to answer it.
 type Page struct {
 	Text, Link, Ref string // Text is without names of notes; see [StoredQuestion] for Ref
-	// Answered waits until the user has answered, and reports false if ctx ends before.
-	Answered func(ctx context.Context) bool
 }
 
 // SameAs returns an error unless an approval of q is one of again.
@@ -122,7 +125,7 @@ type PlannedFile struct {
 	From   string `json:"from,omitempty"` // where it is before a move
 	Before string `json:"before,omitempty"`
 	After  string `json:"after,omitempty"`
-	// Size is how many bytes it has before the change, where the plan of a very large change has no text of it.
+	// Size is how many bytes it has that would be deleted, or of which the plan of a very large change has no text.
 	Size int64 `json:"size,omitempty"`
 	// Raw are the SHA-256 of its bytes before and after, in hexadecimal, "" for no file. No caller is told
 	// them, because by that of a note with a secret in it guesses of the secret could be tried. It is nil where
@@ -154,17 +157,7 @@ func (r Rest) Plus(other Rest) Rest {
 }
 
 // Named returns the line of a question about the file.
-func (f PlannedFile) Named() Line {
-	switch {
-	case f.From != "":
-		return Named("moves", f.From, f.Path)
-	case f.Before == "":
-		return Named("makes", f.Path)
-	case f.After == "":
-		return Named("removes", f.Path)
-	}
-	return Named("changes", f.Path)
-}
+func (f PlannedFile) Named() Line { return f.line(difference.Change{}) }
 
 // Does says without any name or text of a note what a call does to files, such as "delete 1 note
 // and change 2 notes". Where they are not known it is the name of the command.
@@ -244,14 +237,17 @@ func Named(label string, values ...string) Line {
 // quoted shows a name or a short value on one line. Of a long one it shows the
 // ends: the first folders and the name of the note. A quotation mark in it is escaped, so
 // that none ends the quotation.
-func quoted(s string) string {
+func quoted(s string) string { return quotedIn(s, maxShownName) }
+
+// quotedIn is [quoted] for a name of which at most limit bytes are shown.
+func quotedIn(s string, limit int) string {
 	s = strings.ReplaceAll(sanitize.Line(s), `"`, `\"`)
-	if len(s) > maxShownName {
-		end := len(s) - maxShownName/2
+	if len(s) > limit {
+		end := len(s) - limit/2
 		for !utf8.RuneStart(s[end]) {
 			end++
 		}
-		s = excerpt.Clip(s, maxShownName/2) + strings.TrimPrefix(s[end:], `"`) // not the half of an escape
+		s = excerpt.Clip(s, limit/2) + strings.TrimPrefix(s[end:], `"`) // not the half of an escape
 	}
 	return `"` + s + `"`
 }

@@ -92,6 +92,17 @@ func (s *Sealer) Open(state string, b Bound) error {
 	return s.use(t, false)
 }
 
+// Age returns how long ago a state was made that was sealed for ttl. Of one that is not from here it is 0.
+func (s *Sealer) Age(state string, ttl time.Duration) time.Duration {
+	t, err := s.authentic(state)
+	if err != nil {
+		return 0
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.watch.elapsed() - (t.expiry - ttl)
+}
+
 // Spend uses up a state whose question was not approved, so that it cannot return with another
 // answer. It does not matter which call the answer came with.
 //

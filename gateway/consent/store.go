@@ -3,7 +3,10 @@ package consent
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -102,12 +105,31 @@ func (d *Store) Ask(q StoredQuestion) (StoredQuestion, error) {
 				q.Code = displayCode(code)
 			}
 		}
+		q.Rows, q.Cost = len(q.Lines), linesCost(q.Lines)
 		return d.save(q)
 	})
 	if err != nil {
 		return StoredQuestion{}, err
 	}
 	return q, nil
+}
+
+// Shown returns the lines of a question that [Store.List] has returned: all that the user is to see before they
+// approve. Its error is *[Damaged], or *[Unusable] for what cannot be read, such as a question that was answered.
+func (d *Store) Shown(q StoredQuestion) ([]Line, error) {
+	if q.shown == "" {
+		return q.Lines, nil
+	}
+	path := d.linesPath(q.Code)
+	data, err := ownerfiles.Read(path, maxDecoded)
+	if err != nil {
+		return nil, unusable(path, err)
+	}
+	lines, err := decodeLines(data)
+	if sum := sha256.Sum256(data); err != nil || hex.EncodeToString(sum[:]) != q.shown {
+		return nil, &Damaged{filepath.Base(path), "is not what was written"}
+	}
+	return lines, nil
 }
 
 // List returns the questions that have not expired, the oldest first, and the files that cannot be
@@ -123,15 +145,19 @@ func (d *Store) List() (questions []StoredQuestion, damaged []*Damaged, err erro
 // Approve approves the question with a code and returns it. The code may be in lower case, with a
 // dash or without. The approval lasts as long as the question.
 //
-// Its errors are *[Unknown], also for a question that has expired, *[Answered],
+// Its errors are *[Unknown], also for a question that has expired, *[Answered], *[Elsewhere],
 // *[Damaged] and *[Unusable]. With the last one the question may be gone; the
 // others have changed nothing.
-func (d *Store) Approve(code string) (StoredQuestion, error) { return d.answer(code, Approved) }
+func (d *Store) Approve(code string) (StoredQuestion, error) { return d.answer(code, Approved, "") }
 
 // Deny denies the question in the same way. The denial lasts ten minutes.
-func (d *Store) Deny(code string) (StoredQuestion, error) { return d.answer(code, Denied) }
+func (d *Store) Deny(code string) (StoredQuestion, error) { return d.answer(code, Denied, "") }
 
-func (d *Store) answer(typed string, state State) (answered StoredQuestion, err error) {
+// TakeBack withdraws an approval that is not used, in the same way. The call is refused for ten minutes.
+func (d *Store) TakeBack(code string) (StoredQuestion, error) { return d.answer(code, Withdrawn, "") }
+
+// answer answers the question with a code that the user has typed, or chosen. words are what they have typed besides.
+func (d *Store) answer(typed string, state State, words string) (answered StoredQuestion, err error) {
 	code, ok := parseCode(typed)
 	if !ok {
 		return StoredQuestion{}, &Unknown{typed}
@@ -141,11 +167,20 @@ func (d *Store) answer(typed string, state State) (answered StoredQuestion, err 
 		if err != nil {
 			return err
 		}
-		if q.State != Pending {
-			return &Answered{q.Code, q.State}
+		from := Pending
+		if state == Withdrawn {
+			from = Approved
 		}
-		q.State, q.By, q.Lines = state, d.by, nil // it is not shown again
-		if state == Denied {                      // which lasts as long as a question that was just asked
+		switch {
+		case q.State != from:
+			return &Answered{q.Code, q.State}
+		case state == Approved && q.Only != "" && q.Only != d.by:
+			return &Elsewhere{q.Code, "it can only be approved at a " + q.Only}
+		case state == Approved && q.Typed != "" && strings.TrimSpace(words) != q.Typed:
+			return &Elsewhere{q.Code, fmt.Sprintf("it is approved by typing %q", q.Typed)}
+		}
+		q.State, q.By = state, d.by
+		if state != Approved { // which lasts as long as a question that was just asked
 			if until := s.now.UTC().Round(0).Add(defaultLife); until.After(q.Expires) {
 				q.Expires = until
 			}
@@ -204,10 +239,13 @@ func (d *Store) Withdraw(q StoredQuestion) error {
 	})
 }
 
-// remove removes the file of q for good.
+// remove removes the files of q for good.
 func (d *Store) remove(q StoredQuestion) error {
 	path := d.path(q.Code)
 	err := d.system.Remove(path)
+	if q.shown != "" {
+		_ = d.system.Remove(d.linesPath(q.Code)) // without the question it counts for nothing
+	}
 	if errors.Is(err, fs.ErrNotExist) { // another process did, in spite of the lock
 		return &Ungranted{}
 	}
@@ -259,6 +297,7 @@ func (d *Store) withLock(do func(content) error) error {
 
 const (
 	recordSuffix    = ".json"
+	linesSuffix     = ".lines"
 	temporarySuffix = ".half" // a file that is being written
 
 	// maxFiles is how many names are read. More were not made by this package.
@@ -294,6 +333,10 @@ func (d *Store) readContent() (content, error) {
 		switch filepath.Ext(name) {
 		case temporarySuffix:
 			_ = d.system.Remove(path) // it counts for nothing
+		case linesSuffix:
+			if !slices.Contains(names, strings.TrimSuffix(name, linesSuffix)+recordSuffix) {
+				_ = d.system.Remove(path)
+			}
 		case recordSuffix:
 			data, err := ownerfiles.Read(path, maxRecord)
 			q, ok := parseQuestion(strings.TrimSuffix(name, recordSuffix), data)
@@ -311,6 +354,9 @@ func (d *Store) readContent() (content, error) {
 				s.live = append(s.live, q)
 			default:
 				_ = d.system.Remove(path) // it has expired, wherever it is
+				if q.shown != "" {
+					_ = d.system.Remove(d.linesPath(q.Code))
+				}
 			}
 		}
 	}
@@ -348,15 +394,30 @@ func (d *Store) path(shownCode string) string {
 	return filepath.Join(d.dir, code+recordSuffix)
 }
 
+func (d *Store) linesPath(shownCode string) string {
+	return strings.TrimSuffix(d.path(shownCode), recordSuffix) + linesSuffix
+}
+
 // save writes the file of q atomically. After an error the file, and with it q, may be gone: no
 // answer is better than one that was reported as failed.
 func (d *Store) save(q StoredQuestion) error {
+	path := d.path(q.Code)
+	half := strings.TrimSuffix(path, recordSuffix) + temporarySuffix
+	if linesCost(q.Lines) > maxInline {
+		lines, err := encodeLines(q.Lines)
+		if err != nil {
+			return err
+		}
+		if _, err := ownerfiles.Replace(d.system, half, d.linesPath(q.Code), lines, time.Time{}); err != nil {
+			return unusable(d.linesPath(q.Code), err)
+		}
+		sum := sha256.Sum256(lines)
+		q.Lines, q.shown = nil, hex.EncodeToString(sum[:])
+	}
 	data, err := q.encode()
 	if err != nil {
 		return err
 	}
-	path := d.path(q.Code)
-	half := strings.TrimSuffix(path, recordSuffix) + temporarySuffix
 	replaced, err := ownerfiles.Replace(d.system, half, path, data, time.Time{})
 	if replaced && err != nil {
 		_ = d.system.Remove(path)

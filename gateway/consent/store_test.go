@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -451,4 +452,72 @@ func TestTheStoreIsAsItsModel(t *testing.T) {
 			},
 		})
 	})
+}
+
+// An approval is taken back until it is used, and then the call is refused, whoever sends it. Nothing else can be.
+func TestAnApprovalIsTakenBackUntilItIsUsed(t *testing.T) {
+	d, _ := newStore(t)
+	q := ask(t, d, about(1))
+	var answered *Answered
+	_, err := d.TakeBack(q.Code)
+	assert.That(t, errors.As(err, &answered), "while it is pending: %v", err)
+	require.Value(d.Approve(q.Code))(t)
+	got := require.Value(d.TakeBack(q.Code))(t)
+	assert.Equal(t, got.State, Withdrawn)
+	wantUngranted(t, d, q, Withdrawn)
+	_, err = d.Approve(q.Code)
+	assert.That(t, errors.As(err, &answered), "approved again: %v", err)
+	again := ask(t, d, about(1))
+	assert.Equal(t, again.State, Withdrawn, "asked again")
+
+	q = ask(t, d, by(2))
+	require.Value(d.Approve(q.Code))(t)
+	require.Value(redeem(d, q))(t)
+	var unknown *Unknown
+	_, err = d.TakeBack(q.Code)
+	assert.That(t, errors.As(err, &unknown), "after it was used: %v", err)
+}
+
+// A question that is too long for its file has one for its lines, which goes with it, and which counts for nothing if it
+// is changed.
+func TestALongQuestionHasAFileForItsLines(t *testing.T) {
+	d, c := newStore(t)
+	long := about(1)
+	for i := range 60_000 {
+		long.Lines = append(long.Lines, Line{Kind: Added, New: i + 1, Text: fmt.Sprintf("line <%d> \"of\" many", i)})
+	}
+	files := func() (n int) {
+		names, err := filepath.Glob(filepath.Join(d.dir, "*.lines"))
+		require.NoError(t, err)
+		return len(names)
+	}
+	ask(t, d, long)
+	assert.Equal(t, files(), 1, "files of lines")
+	list, damaged := listed(t, d)
+	require.That(t, len(list) == 1 && len(damaged) == 0, "%v, %v", list, damaged)
+	assert.Equal(t, len(list[0].Lines), 0, "lines that are read with the list")
+	shown := require.Value(d.Shown(list[0]))(t)
+	assert.That(t, slices.Equal(shown, long.Lines), "%d lines of %d, or others", len(shown), len(long.Lines))
+
+	require.Value(d.Approve(list[0].Code))(t)
+	shown = require.Value(d.Shown(list[0]))(t)
+	assert.Equal(t, len(shown), len(long.Lines), "lines after the approval")
+
+	path := d.linesPath(list[0].Code)
+	text := require.Value(os.ReadFile(path))(t)
+	text[len(text)/2] ^= 1
+	require.NoError(t, os.WriteFile(path, text, 0o600))
+	_, err := d.Shown(list[0])
+	assert.That(t, err != nil, "a changed file is shown")
+
+	require.Value(redeem(d, list[0]))(t)
+	assert.Equal(t, files(), 0, "files of lines after it was used")
+
+	ask(t, d, long)
+	c.pass(2 * defaultLife)
+	listed(t, d)
+	assert.Equal(t, files(), 0, "files of lines after it has expired")
+	require.NoError(t, os.WriteFile(filepath.Join(d.dir, "23456789.lines"), nil, 0o600))
+	listed(t, d)
+	assert.Equal(t, files(), 0, "files of lines without a question")
 }

@@ -2,6 +2,7 @@ package consent
 
 import (
 	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -23,15 +24,16 @@ const (
 	Pending
 	Approved
 	Denied
+	Withdrawn // by the user, after it was approved and before it was used
 )
 
-var stateNames = [...]string{"unasked", "pending", "approved", "denied"}
+var stateNames = [...]string{"unasked", "pending", "approved", "denied", "withdrawn"}
 
 // String returns the name of the state, as it is in its file.
 func (s State) String() string { return stateNames[min(int(s), len(stateNames)-1)] }
 
 // StoredQuestion is a question to the user about one call. What [Store.Ask] takes of it is marked;
-// the rest is what it gives. It takes 16 KiB of text, 128 KiB of lines, 1 KiB of anything else,
+// the rest is what it gives. It takes 16 KiB of text, 8 MiB of lines, 1 KiB of anything else,
 // and UTF-8 without characters that act on a terminal or turn the direction of a line: the caller
 // makes sure that no text poses as another question.
 type StoredQuestion struct {
@@ -49,12 +51,21 @@ type StoredQuestion struct {
 	Command string // taken, needed
 	Effect  string // taken
 	Text    string // taken, needed: the question in a few rows, made fit for it by the caller
-	Lines   []Line // taken: the whole question, while it waits for its answer
+	Lines   []Line // taken: the whole question; see [Store.Shown]
+	Rows    int    // how many lines it has
+	Cost    int    // bytes of them
 	By      string // where the user answered, see [Answer]; "" before that
 	Digest  Digest // taken, needed: of the exact call
 	// Call is taken: the digest of the call whatever the notes contain, by which a call
 	// that was denied is known again; zero for none.
 	Call CallDigest
+
+	// Only is taken: the one place where it can be approved, [Terminal], or "" for any.
+	Only string
+	// Typed is taken: the words that the user types to approve something very large, "" for none.
+	Typed string
+
+	shown string // the SHA-256 of the file of its lines, "" where they are here
 }
 
 // Line is one line of a question: of the program that asks, or of a note or value that it
@@ -69,6 +80,18 @@ type Line struct {
 	New  int `json:"new,omitempty"`
 	From int `json:"from,omitempty"`
 	To   int `json:"to,omitempty"`
+	// NoEnd says that the note ends with the line and without a newline, and that this differs from the other side.
+	NoEnd bool `json:"noEnd,omitempty"`
+	// Aside says that the line is of a note that goes to the trash, which its name, size and hash stand for.
+	Aside bool `json:"aside,omitempty"`
+	// Of a [File], of which Text is the verb: where it is, where it comes from, how many lines are added and removed,
+	// and of one that is deleted its size in bytes and its hash as results have it.
+	Path    string `json:"path,omitempty"`
+	Source  string `json:"source,omitempty"`
+	Added   int    `json:"added,omitempty"`
+	Removed int    `json:"removed,omitempty"`
+	Size    int64  `json:"size,omitempty"`
+	Hash    string `json:"hash,omitempty"`
 }
 
 // LineKind says what a line of a question is.
@@ -76,19 +99,27 @@ type LineKind string
 
 // The kinds of lines.
 const (
-	Words   LineKind = ""  // of the program that asks
-	Quoted  LineKind = ">" // of a value
-	Same    LineKind = " " // of a note, before and after
+	Words   LineKind = ""     // of the program that asks
+	Act     LineKind = "act"  // what a call does: the first line of a question, and of each operation in it
+	File    LineKind = "file" // a file, before the lines of it
+	Place   LineKind = "at"   // where in the file the next lines are
+	Quoted  LineKind = ">"    // of a value
+	Same    LineKind = " "    // of a note, before and after
 	Removed LineKind = "-"
 	Added   LineKind = "+"
 )
 
-const (
-	defaultLife = 10 * time.Minute // to notice the question, read it and answer
+var kindsOfLines = []LineKind{Words, Act, File, Place, Quoted, Same, Removed, Added}
 
-	maxText   = 16 << 10  // more than the user reads before approving
-	maxLines  = 128 << 10 // bytes of all lines, which can be scrolled
-	lineBytes = 8         // that a line counts with besides its text
+// Life is how long a question can be answered: to notice it, read it and answer.
+const Life = 10 * time.Minute
+
+const (
+	defaultLife = Life
+
+	maxText   = 16 << 10 // more than the user reads before approving
+	maxInline = 64 << 10 // bytes of lines, see [linesCost], that are in the file of the question; more have a file of their own
+	lineBytes = 8        // that a line counts with besides its text
 	maxField  = 1 << 10
 )
 
@@ -103,7 +134,7 @@ func (q StoredQuestion) check() error {
 		needed      bool
 	}{
 		{"session", q.Session, true}, {"vault", q.Vault, true}, {"command", q.Command, true},
-		{"client", q.Client, false}, {"effect", q.Effect, false}, {"by", q.By, false}, {"ref", q.Ref, false},
+		{"client", q.Client, false}, {"effect", q.Effect, false}, {"by", q.By, false}, {"ref", q.Ref, false}, {"only", q.Only, false}, {"typed", q.Typed, false},
 	} {
 		if err := checkText(f.name, f.value, maxField, isUnprintable); err != nil {
 			return err
@@ -115,20 +146,60 @@ func (q StoredQuestion) check() error {
 	if q.Text == "" {
 		return &Invalid{"text", "is empty"}
 	}
-	left := maxLines
-	for _, l := range q.Lines {
-		if !slices.Contains([]LineKind{Words, Quoted, Same, Removed, Added}, l.Kind) {
-			return &Invalid{"lines", "have an unknown kind"}
-		}
-		if left -= lineBytes + len(l.Text); left < 0 {
-			return &Invalid{"lines", "are too long"}
-		}
-		if err := checkText("lines", l.Text, maxLines, func(r rune) bool { return r != '\t' && isUnprintable(r) }); err != nil {
-			return err
-		}
+	if err := checkLines(q.Lines); err != nil {
+		return err
 	}
 	return checkText("text", q.Text, maxText, func(r rune) bool { return r != '\n' && r != '\t' && isUnprintable(r) })
 }
+
+// checkLines returns an error unless lines can be shown.
+func checkLines(lines []Line) error {
+	if linesCost(lines) > maxQuestion {
+		return &Invalid{"lines", "are too long"}
+	}
+	bad := func(r rune) bool { return r != '\t' && isUnprintable(r) }
+	for _, l := range lines {
+		if !slices.Contains(kindsOfLines, l.Kind) {
+			return &Invalid{"lines", "have an unknown kind"}
+		}
+		for _, text := range []string{l.Text, l.Path, l.Source, l.Hash} {
+			if err := checkText("lines", text, maxQuestion, bad); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// encodeLines writes lines as the content of a file of their own.
+func encodeLines(lines []Line) ([]byte, error) {
+	var b bytes.Buffer
+	packed := gzip.NewWriter(&b)
+	if err := json.NewEncoder(packed).Encode(lines); err != nil {
+		return nil, err
+	}
+	err := packed.Close()
+	return b.Bytes(), err
+}
+
+// decodeLines reads what encodeLines has written. The error says that it is something else.
+func decodeLines(data []byte) (lines []Line, err error) {
+	packed, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(io.LimitReader(packed, maxDecoded))
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(text, &lines); err != nil {
+		return nil, err
+	}
+	return lines, checkLines(lines)
+}
+
+// maxDecoded is more than the longest lines take: JSON writes some characters as six bytes.
+const maxDecoded = 16 * maxQuestion
 
 func checkText(field, value string, limit int, bad func(rune) bool) error {
 	switch {
@@ -188,14 +259,22 @@ type record struct {
 	By      string    `json:"by,omitempty"`
 	Ref     string    `json:"ref,omitempty"`
 	Lines   []Line    `json:"lines,omitempty"`
+	Rows    int       `json:"rows,omitempty"`
+	Cost    int       `json:"cost,omitempty"`
+	Shown   string    `json:"shown,omitempty"`
+	Only    string    `json:"only,omitempty"`
+	Typed   string    `json:"typed,omitempty"`
 }
+
+// ID names a question for the agent that asks. It is not its code.
+func (q StoredQuestion) ID() string { return hex.EncodeToString(q.Digest[:4]) }
 
 // maxRecord is more than the largest question takes: each byte of it six times,
 // as JSON writes some characters.
 const maxRecord = 1 << 20
 
 // kept are the states that a file can have.
-var kept = []State{Pending, Approved, Denied}
+var kept = []State{Pending, Approved, Denied, Withdrawn}
 
 // encode writes q as the content of its file.
 func (q StoredQuestion) encode() ([]byte, error) {
@@ -203,7 +282,7 @@ func (q StoredQuestion) encode() ([]byte, error) {
 	r := record{
 		Code: code, State: q.State.String(), Made: q.Made, Expires: q.Expires,
 		Session: q.Session, Client: q.Client, Vault: q.Vault, Command: q.Command, Effect: q.Effect,
-		Text: q.Text, Digest: hex.EncodeToString(q.Digest[:]), By: q.By, Ref: q.Ref, Lines: q.Lines,
+		Text: q.Text, Digest: hex.EncodeToString(q.Digest[:]), By: q.By, Ref: q.Ref, Lines: q.Lines, Rows: q.Rows, Cost: q.Cost, Shown: q.shown, Only: q.Only, Typed: q.Typed,
 	}
 	if q.Call != (CallDigest{}) {
 		r.Call = hex.EncodeToString(q.Call[:])
@@ -238,9 +317,10 @@ func parseQuestion(code string, data []byte) (StoredQuestion, bool) {
 	q := StoredQuestion{
 		Code: displayCode(r.Code), State: kept[state], Made: r.Made.UTC(), Expires: r.Expires.UTC(),
 		Session: r.Session, Client: r.Client, Vault: r.Vault, Command: r.Command, Effect: r.Effect,
-		Text: r.Text, Digest: Digest(digest), Call: call, By: r.By, Ref: r.Ref, Lines: r.Lines,
+		Text: r.Text, Digest: Digest(digest), Call: call, By: r.By, Ref: r.Ref, Lines: r.Lines, Rows: r.Rows, Cost: r.Cost, shown: r.Shown, Only: r.Only, Typed: r.Typed,
 	}
-	if q.check() != nil || !q.Made.Before(q.Expires) || q.Expires.Sub(q.Made) > maxLife {
+	isShown := r.Shown == "" || len(r.Lines) == 0
+	if !isShown || q.check() != nil || !q.Made.Before(q.Expires) || q.Expires.Sub(q.Made) > maxLife {
 		return StoredQuestion{}, false
 	}
 	again, err := q.encode()

@@ -10,170 +10,334 @@ import (
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/internal/difference"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
-// extent is how much a question shows.
+// extent is how much of a change is shown that is not asked about.
 type extent struct{ rows, bytes int }
 
-// How much the user is shown before they decide. A form has ten rows if that tells it,
-// else more; the whole question is for where it can be scrolled.
-var (
-	brief = extent{10, 2 << 10}
-	form  = extent{24, 2 << 10}
-	whole = extent{3000, 64 << 10}
-)
+// told is for where it can be scrolled.
+var told = extent{3000, 64 << 10}
 
 const (
-	leastRows    = 6       // of one of several questions that are asked together
-	maxShownLine = 4 << 10 // of a line
-	maxDeciding  = 32 << 10
-	// leastDeciding is that of one of several questions that are asked together.
-	leastDeciding = 4 << 10
-	maxShownName  = 512 // bytes of a path, of which the ends say most
-	maxShort      = 80  // bytes of a value that is a part of a row
+	maxShownLine = 4 << 10 // of a line of a change that is not asked about
+	// maxValue is how long a value is that is shown where the change is not known.
+	maxValue     = 32 << 10
+	maxShownName = 512 // bytes of a path, of which the ends say most
+	maxShort     = 80  // bytes of a value that is a part of a row
+	maxInHeading = 48  // bytes of a name in the first line
 
 	// MaxShownFiles is how many files of something are named where they are not the subject.
 	MaxShownFiles = 8
+
+	// maxQuestion is how many bytes the lines of a question take, see [linesCost]: a person can read them in parts.
+	maxQuestion = 8 << 20
 )
 
-// Describe fills in what the user is shown of a call, which is one of several that are
-// asked about together. changes are those of q.Files, nil if they are not known. The error
-// says that a value that has to be shown is too long for it.
-func (q *Question) Describe(call allowlist.Call, changes []difference.Change, together int) error {
+// Describe fills in what the user is shown of a call: first what it does, then who asks, then every line that it
+// removes and adds, whole. changes are those of q.Files, nil if they are not known. The error says that a value that
+// has to be shown is too long for it.
+func (q *Question) Describe(call allowlist.Call, changes []difference.Change) error {
 	q.Does = Does(q.Command, q.Files, q.Rest)
-	size := 0
-	for _, name := range call.AskedInFull() {
-		value, _ := call.Param(name)
-		size += len(value)
-		_, complete := valueLines(value, extent{whole.rows / together, maxDeciding})
-		if !complete || size > max(leastDeciding, maxDeciding/together) {
-			return failure.New(failure.CodeTooLong, "make it several calls with shorter values",
-				"command %q requires user approval, and the value of %q is too long to ask about: %d bytes with the others before it, of %d", q.Command, name, size, max(leastDeciding, maxDeciding/together))
+	q.Lines = []Line{{Kind: Act, Text: q.act(call, changes)}}
+	q.say("%s", askedBy(q.Requester, q.Client))
+	does := call.Loss()
+	if does == "" && changes == nil {
+		does = effectOf(call)
+	}
+	if does != "" {
+		q.say("It %s.", does)
+	}
+	q.why = cmp.Or(does, q.Does)
+	if q.Links != "" {
+		q.say("It %s.", q.Links)
+	}
+	if q.Because != "" {
+		q.say("It may carry text away: %s.", q.Because)
+	}
+	q.heading = len(q.Lines)
+	if changes == nil { // nothing else says what would be written
+		if err := q.addValues(call); err != nil {
+			return err
 		}
+		changes = make([]difference.Change, len(q.Files))
 	}
-	show := func(e extent) ([]Line, bool) {
-		return q.lines(call, changes, extent{max(e.rows/together, leastRows), e.bytes / together})
-	}
-	q.Lines, _ = show(whole)
-	short, fits := show(brief)
-	if !fits {
-		short, fits = show(form)
-	}
-	q.Text, q.InForm = Draw(short), fits
+	_, permanent := call.Param("permanent")
+	shown, reason := filesOf(q.Files, changes, q.Rest, permanent)
+	q.Lines = append(q.Lines, shown...)
+	q.finish(reason)
 	return nil
 }
 
-// lines writes a question, and reports whether it tells all that a form has to tell: each
-// file with something of its change, and what decides in full.
-func (q Question) lines(call allowlist.Call, changes []difference.Change, show extent) (lines []Line, tells bool) {
-	tells = true
-	does := call.Loss()
+// finish notes why the question cannot be asked, "" if it shows all.
+func (q *Question) finish(reason string) {
+	if cost := linesCost(q.Lines); reason == "" && cost > maxQuestion {
+		reason = fmt.Sprintf("what it would write takes %d MiB, of %d that can be shown", cost>>20, maxQuestion>>20)
+	}
+	q.Unshown = reason
+	q.Text = Draw(q.Lines[:q.heading])
+}
+
+// Together fills in what the user is shown of the operations of a batch that are asked about in one question. further
+// is what is said of the other operations.
+func (q *Question) Together(operations int, each []Question, further []Line) {
+	heading := fmt.Sprintf("%s (vault %s)", capital(q.Does), quotedIn(cmp.Or(q.Vault, "of the app"), maxInHeading))
+	q.Lines = []Line{{Kind: Act, Text: heading}}
+	need := "one of which needs approval"
+	if len(each) > 1 {
+		need = fmt.Sprintf("%d of which need approval", len(each))
+	}
+	q.say("A batch of %d operations, %s. %s", operations, need, askedBy(q.Requester, q.Client))
+	q.heading, q.why = len(q.Lines), fmt.Sprintf("would %s in %d operations", q.Does, len(each))
+	reason := ""
+	for i, one := range each {
+		lines := slices.Clone(one.Lines)
+		lines[0].Text = fmt.Sprintf("%d. %s", i+1, lines[0].Text)
+		lines = slices.Delete(lines, 1, 2) // who asks
+		q.Lines = append(q.Lines, lines...)
+		reason = cmp.Or(reason, one.Unshown)
+	}
+	if len(further) > 0 {
+		q.Lines = append(append(q.Lines, Line{Kind: Act, Text: "The batch also does this:"}), further...)
+	}
+	q.finish(reason)
+}
+
+const (
+	maxClicked      = 200 << 10 // bytes of new text above which the act is typed in words to approve it
+	maxClickedFiles = 1000      // files above which it is
+)
+
+// typed returns the words that the user types to approve the question, "" if they need not.
+func (q *Question) typed() string {
+	files, added := q.Rest.Files(), 0
+	for _, l := range q.Lines {
+		switch l.Kind {
+		case File:
+			files++
+		case Added, Quoted:
+			added += len(l.Text)
+		}
+	}
+	if files <= maxClickedFiles && added <= maxClicked {
+		return ""
+	}
+	return q.Does
+}
+
+// reason says in a few words why the call requires approval, for the agent.
+func (q *Question) reason() string { return cmp.Or(q.why, q.Does) }
+
+func (q *Question) say(format string, args ...any) {
+	q.Lines = append(q.Lines, words(fmt.Sprintf(format, args...))...)
+}
+
+// effectOf says what a call does whose change is not known.
+func effectOf(call allowlist.Call) string {
 	switch e := call.Effect(); {
-	case does != "":
-	case e == tiers.Writes:
-		does = "changes notes"
+	case e == tiers.Writes: // the first line says so
+		return ""
 	case e == tiers.Destroys:
-		does = "deletes or overwrites notes"
+		return "deletes or overwrites notes"
 	case e == tiers.Publishes && call.Sends():
-		does = "sends texts of notes to another machine, until the server stops"
+		return "sends texts of notes to another machine, until the server stops"
 	case e == tiers.Publishes:
-		does = "changes what is published"
-	default:
-		does = "changes the app"
+		return "changes what is published"
 	}
-	lines = words(fmt.Sprintf("Allow %q in the vault %s?", q.Command, quoted(cmp.Or(q.Vault, "of the app"))), fmt.Sprintf("It %s.", does))
-	if q.Links != "" {
-		lines = append(lines, words("It "+q.Links+".")...)
+	return "changes the app"
+}
+
+// askedBy says who asks. A name that a client gives itself is quoted, and said to be that.
+func askedBy(caller, client string) string {
+	switch agent := ownerfiles.AgentOf(caller); {
+	case agent != "":
+		return fmt.Sprintf("Asked by the agent %s.", quotedIn(agent, maxInHeading))
+	case ownerfiles.SessionOf(caller) == Terminal:
+		return "Asked by your terminal."
+	case client != "":
+		return fmt.Sprintf("Asked by a client that calls itself %s.", quotedIn(client, maxInHeading))
 	}
-	if q.Because != "" {
-		lines = append(lines, words("It may carry text away: "+q.Because+".")...)
+	return "Asked by a client that gives no name."
+}
+
+// act says what a call does, in one line.
+func (q *Question) act(call allowlist.Call, changes []difference.Change) string {
+	in := fmt.Sprintf("(vault %s)", quotedIn(cmp.Or(q.Vault, "of the app"), maxInHeading))
+	_, permanent := call.Param("permanent")
+	_, overwrites := call.Param("overwrite")
+	many := len(q.Files) + q.Rest.Files()
+	if many == 0 {
+		return fmt.Sprintf("%s %s", q.actOnUnknown(), in)
 	}
-	if len(q.Files) == 0 && q.Path != "" {
-		lines = append(lines, Named("path", q.Path))
+	counts := countsOf(changes, q.Rest)
+	if many > 1 {
+		what := capital(q.Does)
+		switch old, isReplaced := call.Param("old"); {
+		case isReplaced:
+			now, _ := call.Param("new")
+			what = fmt.Sprintf("Replace %s by %s: %s", quotedIn(old, maxInHeading/2), quotedIn(now, maxInHeading/2), q.Does)
+		case permanent:
+			what += " for good"
+		default:
+			if folder := folderNamed(call); folder != "" {
+				what = fmt.Sprintf("%s, of the folder %s", what, quotedIn(folder, maxInHeading))
+			}
+		}
+		return fmt.Sprintf("%s %s%s", what, in, counts)
 	}
-	params, inFull := call.Params(), call.AskedInFull()
+	f := q.Files[0]
+	name := quotedIn(f.Path, maxInHeading)
+	switch {
+	case f.From != "":
+		return fmt.Sprintf("Move %s to %s %s%s", quotedIn(f.From, maxInHeading), name, in, counts)
+	case f.Before == "":
+		return fmt.Sprintf("Create %s %s%s", name, in, counts)
+	case f.After == "" && permanent:
+		return fmt.Sprintf("Delete for good: %s %s%s", name, in, counts)
+	case f.After == "":
+		return fmt.Sprintf("Delete %s %s%s", name, in, counts)
+	case overwrites:
+		return fmt.Sprintf("Overwrite %s %s%s", name, in, counts)
+	}
+	return fmt.Sprintf("Change %s %s%s", name, in, counts)
+}
+
+// actOnUnknown says what a call does of which the files are not known.
+func (q *Question) actOnUnknown() string {
+	does := "run " + q.Command
+	if verb, ok := allowlist.VerbOf(q.Command); ok {
+		does = verb.Wants
+		if q.Path != "" && verb.Before != "" {
+			does += " " + verb.Before
+		}
+	}
+	if q.Path != "" {
+		does += " " + quotedIn(q.Path, maxInHeading)
+	}
+	return capital(does)
+}
+
+// folderNamed returns the folder that a call is about, "" for none.
+func folderNamed(call allowlist.Call) string {
+	for _, named := range call.NamedPaths() {
+		if named.Folder && !named.To {
+			return named.Path
+		}
+	}
+	return ""
+}
+
+func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
+
+// countsOf says how many lines changes remove and add, such as ": −12 +3 lines"; "" for none.
+func countsOf(changes []difference.Change, rest Rest) string {
+	added, removed := rest.Added, rest.Removed
+	for _, c := range changes {
+		added += c.Added
+		removed += c.Removed
+	}
+	var parts []string
+	if removed > 0 {
+		parts = append(parts, fmt.Sprintf("−%d", removed))
+	}
+	if added > 0 {
+		parts = append(parts, fmt.Sprintf("+%d", added))
+	}
+	switch {
+	case len(parts) == 0:
+		return ""
+	case added+removed == 1:
+		return fmt.Sprintf(": %s line", parts[0])
+	}
+	return fmt.Sprintf(": %s lines", strings.Join(parts, " "))
+}
+
+// addValues shows the values of a call whose change is not known.
+func (q *Question) addValues(call allowlist.Call) error {
+	if len(q.Files) == 0 && q.Path != "" && quotedIn(q.Path, maxInHeading) != quoted(q.Path) { // the first line has its ends
+		q.Lines = append(q.Lines, Named("path", q.Path))
+	}
+	params, size := call.Params(), 0
 	for _, name := range slices.Sorted(maps.Keys(params)) {
 		value, _ := call.Param(name)
 		switch {
 		case value == "":
-			lines = append(lines, words(name)...)
-		case value == q.Path, len(q.Files) > 0 && value == q.Files[0].From: // it is in the text already
+			q.say("%s", name)
+		case value == q.Path: // it is in the text already
 		case len(value) <= maxShort && !strings.ContainsAny(value, "\r\n"):
-			lines = append(lines, Named(name, value))
-		case slices.Contains(inFull, name):
-			lines = append(lines, words(fmt.Sprintf("%s, %d bytes:", name, len(value)))...)
-			excerpt, complete := valueLines(value, extent{show.rows - rowsOf(lines), maxDeciding})
-			lines, tells = append(lines, excerpt...), tells && complete
+			q.Lines = append(q.Lines, Named(name, value))
 		default:
-			lines = append(lines, words(fmt.Sprintf("%s: %d bytes", name, len(value)))...)
-			if changes == nil {
-				excerpt, _ := valueLines(value, extent{show.rows - rowsOf(lines), show.bytes})
-				lines = append(lines, excerpt...)
+			lines, shown := valueLines(value)
+			if size += len(value); size > maxValue || !shown {
+				return failure.New(failure.CodeTooLong, "make it several calls with shorter values",
+					"command %q requires user approval, and the value of %q is too long to ask about: %d bytes with the others before it, of %d", q.Command, name, size, maxValue)
 			}
+			q.say("%s, %d bytes:", name, len(value))
+			q.Lines = append(q.Lines, lines...)
 		}
 	}
-	if changes == nil {
-		changes = make([]difference.Change, len(q.Files))
-	}
-	files, all := fileLines(q.Files, changes, q.Rest, extent{show.rows - rowsOf(lines), show.bytes}, show.rows > form.rows)
-	return append(lines, files...), tells && all
+	return nil
 }
 
-// valueLines shows a value, and reports whether it does so in full.
-func valueLines(value string, show extent) (lines []Line, complete bool) {
-	c := difference.Of(nil, []byte(value))
-	if c.Binary {
-		return words("not a text"), false
+// valueLines shows a value as a whole, and reports whether it can.
+func valueLines(value string) (lines []Line, shown bool) {
+	c := difference.Whole(nil, []byte(value), maxQuestion)
+	if !c.IsComplete() {
+		return nil, false
 	}
-	shown := fit([]difference.Change{c}, extent{max(1, show.rows), show.bytes}, maxDeciding)[0]
-	complete = true
-	for _, l := range shown.Lines {
+	for _, l := range c.Lines {
 		lines = append(lines, linesOf(l, Quoted)...)
-		complete = complete && len(l.Cuts) == 0
 	}
-	if left, _ := shown.Left(); left > 0 {
-		return append(lines, words(fmt.Sprintf("… left out: %s", sanitize.Counted(left, "line")))...), false
-	}
-	return lines, complete
+	return lines, true
 }
 
-// Changes shows the changes of files, one for each, and counts those of the rest.
-func Changes(files []PlannedFile, changes []difference.Change, rest Rest) []Line {
-	lines, _ := fileLines(files, changes, rest, whole, true)
-	return lines
+// filesOf shows files with every line that changes, and counts the rest. reason says why that is not all that would be
+// written, "" if it is. What goes to the trash is known by its name, size and hash; its text is shown beside.
+func filesOf(files []PlannedFile, changes []difference.Change, rest Rest, permanent bool) (lines []Line, reason string) {
+	for i, f := range files {
+		c := changes[i]
+		isTrashed := f.After == "" && f.Before != "" && !permanent
+		name := f.line(c)
+		lines = append(lines, name)
+		switch {
+		case c.Binary || isTrashed && !c.IsComplete():
+		case !c.IsComplete() && reason == "":
+			reason = fmt.Sprintf("the change of %s has more lines than can be shown: %d added, %d removed", quotedIn(f.Path, maxInHeading), c.Added, c.Removed)
+		}
+		part := changeLines(c, true)
+		for j := range part {
+			part[j].Aside = isTrashed
+		}
+		lines = append(lines, part...)
+	}
+	if n := rest.Files(); n > 0 {
+		isTold := rest.Changed+rest.Made+rest.Added == 0 && (rest.Deleted == 0 || !permanent)
+		if !isTold {
+			reason = cmp.Or(reason, fmt.Sprintf("it changes %d files more than can be shown", n))
+		}
+		lines = append(lines, restLine(n, rest.Added, rest.Removed))
+	}
+	return lines, reason
 }
 
-// fileLines shows files with their changes, and counts the rest. It reports whether all files are there, and of
-// each something of what changes. placed says that it is told where in a file a part is.
-func fileLines(files []PlannedFile, changes []difference.Change, rest Rest, show extent, placed bool) (lines []Line, all bool) {
-	all = true
+func restLine(files, added, removed int) Line {
+	return words(fmt.Sprintf("and %s more, with %s added and %d removed", sanitize.Counted(files, "file"), sanitize.Counted(added, "line"), removed))[0]
+}
+
+// Changes shows the changes of files, one for each, as far as there is room, and counts those of the rest.
+func Changes(files []PlannedFile, changes []difference.Change, rest Rest) (lines []Line) {
 	n, rows := 0, 0
 	for n < len(files) {
-		next := rowsOf([]Line{files[n].Named()}) + min(1, len(changes[n].Lines))
-		if rows+next > show.rows-min(1, len(files)-n-1+rest.Files()) && n > 0 {
+		next := 1 + min(1, len(changes[n].Lines))
+		if rows+next > told.rows-min(1, len(files)-n-1+rest.Files()) && n > 0 {
 			break
 		}
 		n, rows = n+1, rows+next
 	}
-	left := show.rows
-	for _, f := range files[:n] {
-		left -= rowsOf([]Line{f.Named()})
-	}
-	shown := fit(changes[:n], extent{left, show.bytes}, maxShownLine)
-	for range 2 { // what is left out takes rows that say so, and more is left out then
-		said := 0
-		for _, c := range shown {
-			if added, removed := c.Left(); added+removed > 0 {
-				said++
-			}
-		}
-		shown = fit(changes[:n], extent{left - said, show.bytes}, maxShownLine)
-	}
-	for i, c := range shown {
-		part, told := changeLines(c, placed)
-		lines, all = append(append(lines, files[i].Named()), part...), all && told
+	for i, c := range fit(changes[:n], extent{told.rows - 2*n, told.bytes}) {
+		lines = append(append(lines, files[i].line(c)), changeLines(c, true)...)
 	}
 	if left := len(files) - n + rest.Files(); left > 0 {
 		added, removed := rest.Added, rest.Removed
@@ -181,42 +345,68 @@ func fileLines(files []PlannedFile, changes []difference.Change, rest Rest, show
 			added += c.Added
 			removed += c.Removed
 		}
-		return append(lines, words(fmt.Sprintf("and %s more, with %s added and %d removed", sanitize.Counted(left, "file"), sanitize.Counted(added, "line"), removed))...), false
+		lines = append(lines, restLine(left, added, removed))
 	}
-	return lines, all
+	return lines
 }
 
-// changeLines shows what changes in one file.
-func changeLines(c difference.Change, placed bool) (lines []Line, told bool) {
-	if c.Binary {
-		return words("not a text"), true
+// line names a file, and says what becomes of it.
+func (f PlannedFile) line(c difference.Change) Line {
+	l := Line{Kind: File, Path: sanitize.Line(f.Path), Source: sanitize.Line(f.From), Added: c.Added, Removed: c.Removed}
+	switch {
+	case f.From != "":
+		l.Text = "moves"
+	case f.Before == "":
+		l.Text = "makes"
+	case f.After == "":
+		l.Text, l.Size, l.Hash = "removes", f.Size, f.Before
+	default:
+		l.Text = "changes"
 	}
-	told = c.Added+c.Removed == 0
+	return l
+}
+
+// changeLines shows what changes in one file. placed says that it is told where in the file a part is.
+func changeLines(c difference.Change, placed bool) (lines []Line) {
+	if c.Binary {
+		return words("not a text")
+	}
 	for i, hunk := range c.Hunks() {
 		if at := cmp.Or(hunk[0].Old, hunk[0].New); i > 0 || placed && at > 1 {
-			lines = append(lines, words(fmt.Sprintf("at line %d:", at))...)
+			lines = append(lines, Line{Kind: Place, Text: fmt.Sprintf("at line %d:", at)})
 		}
 		for _, l := range hunk {
 			lines = append(lines, linesOf(l, LineKind(l.Sign))...)
-			told = told || l.Sign != difference.Same
-			if l.NoEnd && l.Sign != difference.Same && slices.ContainsFunc(hunk, func(other difference.Line) bool {
-				return other.Text == l.Text && other.Sign != l.Sign && !other.NoEnd
-			}) {
-				lines = append(lines, words("(without a newline at its end)")...)
-			}
+			isEnd := l.NoEnd && l.Sign != difference.Same
+			lines[len(lines)-1].NoEnd = isEnd && differsAtItsEnd(l, hunk)
 		}
 	}
 	if added, removed := c.Left(); added+removed > 0 {
 		lines = append(lines, words(fmt.Sprintf("… left out: %s added, %d removed", sanitize.Counted(added, "line"), removed))...)
 	}
-	return lines, told
+	return lines
 }
 
-// fit chooses what is shown of changes.
-func fit(changes []difference.Change, show extent, line int) []difference.Change {
-	line = min(line, rowWidth*max(1, show.rows/max(1, 2*len(changes))))
+// differsAtItsEnd reports whether the missing newline after a line that is removed or added makes a difference: the other
+// side ends with one, or has the line with one.
+func differsAtItsEnd(l difference.Line, hunk []difference.Line) bool {
+	endsSame := false
+	for _, other := range hunk {
+		if other.Sign == l.Sign {
+			continue
+		}
+		if !other.NoEnd && other.Sign != difference.Same && other.Text == l.Text {
+			return true
+		}
+		endsSame = endsSame || other.NoEnd
+	}
+	return !endsSame
+}
+
+// fit chooses what is shown of changes that are not asked about.
+func fit(changes []difference.Change, show extent) []difference.Change {
 	return difference.Fit(changes, difference.Extent{
-		Rows: show.rows, Bytes: show.bytes, Line: line, Place: 1,
+		Rows: show.rows, Bytes: show.bytes, Line: maxShownLine, Place: 1,
 		Cost: func(l difference.Line) int { return rowsOf(linesOf(l, LineKind(l.Sign))) },
 	})
 }
@@ -272,20 +462,40 @@ func Rows(lines []Line, columns int) (rows []Row) {
 	for _, l := range lines {
 		first, further := "", "  "
 		switch l.Kind {
-		case Words:
+		case Words, Act, File, Place:
 		case Quoted:
 			first, further = "> ", ">…"
 		default:
 			first, further = "│ "+string(l.Kind), "│…"+string(l.Kind)
 		}
-		for i, part := range sanitize.Rows(l.Text, max(leastWide, columns-barWidth)) {
+		for i, part := range sanitize.Rows(l.words(), max(leastWide, columns-barWidth)) {
 			if i > 0 || l.More {
 				first = further
 			}
 			rows = append(rows, Row{l.Kind, first + part})
 		}
+		if l.NoEnd {
+			rows = append(rows, Row{Words, noEnd})
+		}
 	}
 	return rows
+}
+
+const noEnd = "(without a newline at its end)"
+
+// words returns the text of a line. Of a file it is what becomes of it, and of one that is deleted also what it is.
+func (l Line) words() string {
+	if l.Kind != File {
+		return l.Text
+	}
+	name := Named(l.Text, l.Path).Text
+	if l.Source != "" {
+		name = Named(l.Text, l.Source, l.Path).Text
+	}
+	if l.Hash == "" {
+		return name
+	}
+	return fmt.Sprintf("%s (%s, hash %s)", name, sanitize.Counted(int(l.Size), "byte"), l.Hash)
 }
 
 // SignOf returns the sign of a row that [Draw] has drawn: "-" or "+", else "".
@@ -299,6 +509,56 @@ func SignOf(row string) string {
 }
 
 func rowsOf(lines []Line) (n int) { return len(Rows(lines, Columns)) }
+
+// linesCost is what lines take where they are stored, in bytes.
+func linesCost(lines []Line) (cost int) {
+	for _, l := range lines {
+		cost += lineBytes + len(l.Text) + len(l.Path) + len(l.Source)
+	}
+	return cost
+}
+
+// Form returns the question as it is shown in a form of a client, which shows rows of it: all of it, or what it does
+// and every line that is removed or added without those around them. ok is false if there is no room for that. What
+// goes to the trash is named, and its text left out.
+func (q Question) Form(rows, bytes int) (text string, ok bool) {
+	if q.Unshown != "" {
+		return "", false
+	}
+	var changed []Line
+	files := 0
+	for _, l := range q.Lines {
+		if l.Kind == File {
+			files++
+		}
+	}
+	for _, l := range q.Lines {
+		isNamed := l.Kind == File && files == 1 && l.Hash == ""
+		if l.Aside || l.Kind == Same || l.Kind == Place || isNamed && q.namesInFull(l) {
+			continue
+		}
+		changed = append(changed, l)
+	}
+	for _, lines := range [][]Line{q.Lines, changed} {
+		if rowsOf(lines) > rows {
+			continue
+		}
+		if text = Draw(lines); len(text) <= bytes {
+			return text, true
+		}
+	}
+	return "", false
+}
+
+// namesInFull reports whether the first line of the question has the whole name of a file.
+func (q Question) namesInFull(l Line) bool {
+	for _, name := range []string{l.Path, l.Source} {
+		if quotedIn(name, maxInHeading) != quoted(name) {
+			return false
+		}
+	}
+	return true
+}
 
 // Draw returns the rows of lines as one text, without a newline at the end.
 func Draw(lines []Line) string {

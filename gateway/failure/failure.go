@@ -8,6 +8,7 @@ package failure
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
@@ -43,6 +44,24 @@ const (
 // RequestError is an error of the gateway itself.
 type RequestError struct {
 	code, reason, hint string
+	approval           *Approval
+}
+
+// Approval is what a call waits for.
+type Approval struct {
+	ID      string    `json:"id"`     // as the command approvals has it
+	Reason  string    `json:"reason"` // why it is required, and what became of a dialog
+	Ways    []string  `json:"ways"`   // where the user can answer: "page", "terminal"
+	Expires time.Time `json:"expires"`
+	// Link shows the user the question, "" where no page is open. It gives no right to answer.
+	Link string `json:"link,omitempty"`
+}
+
+// Waiting returns the error with the approval that it waits for.
+func (e *RequestError) Waiting(on *Approval) *RequestError {
+	waits := *e
+	waits.approval = on
+	return &waits
 }
 
 // Code returns the stable code of the failure.
@@ -70,6 +89,8 @@ type Error struct {
 	// many each has the first.
 	Made    []string `json:"made,omitempty"`
 	NotMade []string `json:"notMade,omitempty"`
+	// Approval is what the call waits for, nil for any other failure.
+	Approval *Approval `json:"approval,omitempty"`
 }
 
 // Error returns the message.
@@ -89,7 +110,13 @@ func Of(err error) *Error {
 	if !errors.As(err, &c) {
 		return &Error{Code: CodeInternal, Message: "internal error", Hint: "please report it; the log has the details"}
 	}
-	return &Error{Code: c.Code(), Message: Sentence(c.Error()), Hint: Sentence(c.Hint()), Rule: RuleOf(err)}
+	e := &Error{Code: c.Code(), Message: Sentence(c.Error()), Hint: Sentence(c.Hint()), Rule: RuleOf(err)}
+	if waits, ok := errors.AsType[*RequestError](err); ok && waits.approval != nil {
+		approval := *waits.approval
+		approval.Reason = Sentence(approval.Reason)
+		e.Approval = &approval
+	}
+	return e
 }
 
 // maxSentence bounds a message, a hint or a notice, in bytes: the longest lists the names of

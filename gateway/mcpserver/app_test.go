@@ -85,7 +85,7 @@ func TestTheAppShowsAQuestionAndApprovesNothing(t *testing.T) {
 		page := b.request("resources/read", `"uri":"ui://vaultwicket/difference"`)
 		assert.That(t, strings.Contains(page, `"mimeType":"text/html;profile=mcp-app"`) && strings.Contains(page, "doctype"), "%s: %s", e, page)
 		view, got := b.viewOf(removal, "")
-		if got.Code != "unconfirmed" || !strings.Contains(view, `path: "a.md"`) || !strings.HasSuffix(view, "true ") || len(b.pending()) != 1 {
+		if got.Code != "unconfirmed" || !strings.Contains(view, `Delete "a.md"`) || !strings.HasSuffix(view, "true ") || len(b.pending()) != 1 {
 			t.Errorf("%s, no page is open: %+v, %q", e, got, view)
 		}
 		b.openPage()

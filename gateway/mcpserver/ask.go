@@ -15,19 +15,11 @@ import (
 )
 
 const (
-	// answerTimeout is how long a client has to return the user's answer. Some clients
-	// declare that they can ask and never do.
-	answerTimeout = 2 * time.Minute
-
-	questionID  = "confirm"
-	choiceField = "choice"
-)
-
-// The choices of a form, in the words that the user sees.
-const (
-	allowOnce = "allow once"
-	allowHere = "allow for this folder until the server stops"
-	deny      = "deny"
+	questionID = "confirm"
+	// allowField is the one field of a form that is required, hereField is for the other calls in the folder. Both are
+	// false until the user has chosen.
+	allowField = "allow"
+	hereField  = "folder"
 )
 
 // elicitation asks the user of one client for approval of one request.
@@ -38,17 +30,15 @@ const (
 // because the client returns it as a parameter like any other.
 type elicitation struct {
 	sealer  *consent.Sealer
-	wait    time.Duration
 	params  mcp.CallToolParams
 	modes   askModes
 	pending *mcp.CallToolResult // the request for input that replaces the result
 }
 
 // sealers creates the key for sealing states when it is first needed. The zero value uses
-// the system clock and [answerTimeout].
+// the system clock.
 type sealers struct {
-	now  func() time.Time
-	wait time.Duration
+	now func() time.Time
 
 	once sync.Once
 	made *consent.Sealer
@@ -64,12 +54,14 @@ func (h handler) complete(
 	to.Caller, to.Client, to.Surface, to.OneSession = peer.Caller, name, surface(peer), !peer.Shared
 	to.MaxOutput, to.Keep, to.Taken = h.MaxOutput, true, peer.AcceptedAt
 	if can.Elicitation != nil {
-		modes := askModes{form: can.Elicitation.Form != nil || can.Elicitation.URL == nil, page: can.Elicitation.URL != nil, far: peer.Caller != ""}
+		modes := askModes{
+			form: can.Elicitation.Form != nil || can.Elicitation.URL == nil, page: can.Elicitation.URL != nil, far: peer.Caller != "", screen: screenOf(name),
+		}
 		if !peer.Modern() {
-			to.Ask = func(ctx context.Context, q consent.Question) consent.Reply { return h.askNow(ctx, peer, modes, q) }
+			to.Ask = func(ctx context.Context, q consent.Question) consent.Reply { return askNow(ctx, peer, modes, q) }
 		} else {
 			h.sealers.once.Do(func() { h.sealers.made = consent.NewSealer(h.sealers.now) })
-			asks = &elicitation{sealer: h.sealers.made, wait: cmp.Or(h.sealers.wait, answerTimeout), params: req.Params, modes: modes}
+			asks = &elicitation{sealer: h.sealers.made, params: req.Params, modes: modes}
 			to.Ask, to.Answers = asks.ask, req.Params.RequestState != ""
 		}
 	}
@@ -96,7 +88,31 @@ func (h handler) complete(
 
 // askModes are the ways in which a client can ask its user: it shows a form, or opens a link to a
 // page. One that is far may be on another machine.
-type askModes struct{ form, page, far bool }
+type askModes struct {
+	form, page, far bool
+	screen          screen
+}
+
+// screen is how much of the message of a form a client shows.
+type screen struct{ rows, bytes int }
+
+// screens are those of clients that were tried, by the names that they give themselves. What a client says that it is
+// gives no right: it decides what is worth showing there. Claude Code shows four lines and folds more; Codex and Copilot
+// cut what is longer than the terminal, of which the smallest have 24 lines.
+var screens = map[string]screen{
+	"claude-code":      {4, 1900},
+	"codex-mcp-client": {14, 4000},
+	"copilot-cli":      {14, 4000},
+	"vaultwicket":      {3000, 1 << 20}, // its own command line, which shows questions page by page
+}
+
+// screenOf returns the screen of a client. One that was not tried is taken to show three lines.
+func screenOf(client string) screen {
+	if s, ok := screens[client]; ok {
+		return s
+	}
+	return screen{3, 240}
+}
 
 // pages are the kinds of pages that the client opens: where the owner has to sign in with a passkey
 // only if there is no other way.
@@ -122,7 +138,7 @@ func (i *elicitation) ask(ctx context.Context, q consent.Question) consent.Reply
 		params.ElicitationID = ""  // this protocol version has none
 	}
 	if i.params.RequestState == "" {
-		state, err := i.sealer.Seal(bound, i.wait)
+		state, err := i.sealer.Seal(bound, consent.Life)
 		if err != nil {
 			return consent.NoWay
 		}
@@ -130,8 +146,9 @@ func (i *elicitation) ask(ctx context.Context, q consent.Question) consent.Reply
 		i.pending = &mcp.CallToolResult{Result: asked.Result, MultiRoundTripResult: asked.MultiRoundTripResult}
 		return consent.Later
 	}
+	took := i.sealer.Age(i.params.RequestState, consent.Life)
 	response := answerOf(i.params.InputResponses)
-	answer := replyOf(response, q, page)
+	answer := replyOf(response, q, page, took)
 	switch answer {
 	case consent.Yes, consent.YesHere, consent.Opened:
 	default:
@@ -145,9 +162,10 @@ func (i *elicitation) ask(ctx context.Context, q consent.Question) consent.Reply
 		return consent.Void // forged, changed, used, expired, or for another call
 	}
 	if answer == consent.Opened {
-		waiting, cancel := context.WithTimeout(ctx, i.wait)
-		defer cancel()
-		page.Answered(waiting)
+		select {
+		case <-ctx.Done():
+		case <-q.Dialog.Open.Done():
+		}
 	}
 	return answer
 }
@@ -161,83 +179,138 @@ func answerOf(responses mcp.InputResponses) *mcp.ElicitationResult {
 	return response.Elicitation
 }
 
-// askNow is the [consent.Asker] for clients that get a request of the server. A timeout, or
-// a client that has disconnected, is no answer: the user may answer in a terminal.
-func (h handler) askNow(ctx context.Context, client *wire.Peer, modes askModes, q consent.Question) consent.Reply {
+// askNow is the [consent.Asker] for clients that get a request of the server. The request stays open when the call
+// ends before the answer: the same call finds what the user has answered then.
+func askNow(ctx context.Context, client *wire.Peer, modes askModes, q consent.Question) consent.Reply {
 	params, page, ok := modes.dialog(q)
 	if !ok {
 		return consent.NoWay
 	}
-	waiting, cancel := context.WithTimeout(ctx, cmp.Or(h.sealers.wait, answerTimeout))
-	defer cancel()
-	result, err := wire.Ask[mcp.ElicitationResult](waiting, client, mcp.MethodElicitationCreate, params)
-	switch {
-	case err != nil && ctx.Err() == nil && (waiting.Err() != nil || errors.Is(err, wire.ErrNoClient)):
-		return consent.NoWay
-	case err != nil:
-		return consent.Void // the call was cancelled, or the client failed
+	d, asked := q.Dialog, time.Now()
+	replies := make(chan consent.Reply, 1)
+	go func() {
+		result, err := wire.Ask[mcp.ElicitationResult](d.Open, client, mcp.MethodElicitationCreate, params)
+		switch {
+		case d.IsDecided():
+		case errors.Is(err, wire.ErrNoClient), err != nil && d.Open.Err() != nil:
+			replies <- consent.NoWay
+			return
+		case err != nil:
+			d.Say("the client answered with an error")
+			replies <- consent.Left
+			return
+		}
+		if page == nil && result == nil {
+			replies <- consent.NoWay // it was answered elsewhere
+			return
+		}
+		reply := consent.Opened
+		if result != nil {
+			reply = replyOf(result, q, page, time.Since(asked))
+		}
+		if reply == consent.Opened {
+			<-d.Open.Done()
+		}
+		if page != nil && d.IsDecided() {
+			// A client that is gone needs no notification.
+			_ = client.Notify(context.Background(), string(mcp.MethodNotificationElicitationComplete), map[string]any{"elicitationId": page.Ref})
+		}
+		replies <- reply
+	}()
+	select {
+	case reply := <-replies:
+		return reply
+	case <-ctx.Done():
 	}
-	answer := replyOf(result, q, page)
-	if answer == consent.Opened && page.Answered(waiting) {
-		// A client that is gone needs no notification.
-		_ = client.Notify(ctx, string(mcp.MethodNotificationElicitationComplete), map[string]any{"elicitationId": page.Ref})
+	select {
+	case reply := <-replies: // both at once: the answer counts
+		return reply
+	case <-d.Open.Done(): // it comes at once
+		return <-replies
+	default:
 	}
-	return answer
+	go func() { d.Later(<-replies) }()
+	return consent.Waiting
 }
 
-// dialog returns what the client is asked: to open the question on a page, if one is open, or
-// to show a form. To accept the form is the approval: it has no field to be filled in, and a choice
-// only where there is more than one way to allow. To open the page approves nothing.
+// dialog returns what the client is asked: to show a form, if it shows all of the question, or to open the question on
+// a page, if one is open. The form has one field that has to be chosen, because some clients accept an empty form for
+// the user. To open the page approves nothing.
 func (m askModes) dialog(q consent.Question) (params mcp.ElicitationParams, page *consent.Page, ok bool) {
-	if m.page {
+	if m.form && q.Dialog.Form {
+		if text, fits := q.Form(m.screen.rows, m.screen.bytes); fits {
+			return mcp.ElicitationParams{Message: text, RequestedSchema: map[string]any{"type": "object", "properties": fieldsOf(q), "required": []string{allowField}}}, nil, true
+		}
+	}
+	if m.page && q.Dialog.Link {
 		if on, ok := q.OnPage(m.pages()...); ok {
 			return mcp.ElicitationParams{
 				Mode: mcp.ElicitationModeURL, ElicitationID: on.Ref, URL: on.Link, Message: on.Text + ". The page shows the whole change; approve or deny it there.",
 			}, &on, true
 		}
 	}
-	if !m.form || !q.InForm {
-		return params, nil, false
+	switch {
+	case !m.form:
+	case q.Dialog.Form:
+		q.Dialog.Say("no dialog was shown, because the question is longer than the %d lines that this client is known to show", m.screen.rows)
+	default:
+		q.Dialog.Say("no dialog was shown, because this question is not decided in the client (setting ask)")
 	}
-	properties := map[string]any{}
-	if q.Folder != "" {
-		properties[choiceField] = map[string]any{
-			"type": "string", "title": "Decision", "enum": []string{allowOnce, allowHere, deny}, "default": allowOnce,
-		}
-	}
-	return mcp.ElicitationParams{Message: q.Text, RequestedSchema: map[string]any{"type": "object", "properties": properties}}, nil, true
+	return params, nil, false
 }
 
-// replyOf decodes an answer. An accepted form is an approval, unless it has something that
-// the form has not asked for. On a page the user is still to answer.
-func replyOf(result *mcp.ElicitationResult, q consent.Question, page *consent.Page) consent.Reply {
-	switch {
-	case result == nil || result.Action == mcp.ElicitationResponseActionDecline:
-		return consent.No
-	case result.Action == mcp.ElicitationResponseActionCancel:
-		return consent.Dismissed
-	case result.Action != mcp.ElicitationResponseActionAccept:
-		return consent.Misfit
+// fieldsOf returns the fields of a form.
+func fieldsOf(q consent.Question) map[string]any {
+	fields := map[string]any{allowField: map[string]any{"type": "boolean", "title": "Allow this", "default": false}}
+	if q.Folder != "" && !q.Destructive {
+		fields[hereField] = map[string]any{"type": "boolean", "title": "Also in its folder, until the server stops", "default": false}
 	}
-	if page != nil {
+	return fields
+}
+
+// replyOf decodes an answer that took a time. A form is an approval if it is accepted with the choice of the user, and
+// nothing that it has not asked for. What comes sooner than a person can read was not answered by one, and neither was
+// a form that was closed. On a page the user is still to answer.
+func replyOf(result *mcp.ElicitationResult, q consent.Question, page *consent.Page, took time.Duration) consent.Reply {
+	d := q.Dialog
+	action := mcp.ElicitationResponseActionDecline
+	if result != nil {
+		action = result.Action
+	}
+	isHasty := page == nil && took < d.MinAnswer
+	after := took.Round(time.Millisecond)
+	switch {
+	case page != nil && action == mcp.ElicitationResponseActionAccept:
 		return consent.Opened
-	}
-	if result.Content == nil {
-		return consent.Yes
-	}
-	content, ok := result.Content.(map[string]any)
-	choice, chosen := content[choiceField]
-	switch {
-	case ok && len(content) == 0:
-		return consent.Yes
-	case !ok || !chosen || len(content) > 1 || q.Folder == "":
-		return consent.Misfit
-	case choice == allowOnce:
-		return consent.Yes
-	case choice == allowHere && !q.Destructive:
-		return consent.YesHere
-	case choice == deny:
+	case action == mcp.ElicitationResponseActionCancel:
+		d.Say("the client closed the question after %v", after)
+		return consent.Left
+	case action != mcp.ElicitationResponseActionAccept && action != mcp.ElicitationResponseActionDecline:
+		d.Say("the client's answer does not fit the form")
+		return consent.Left
+	case isHasty, page != nil:
+		d.Say("the client answered after %v, before anybody could have read it", after)
+		return consent.Left
+	case action == mcp.ElicitationResponseActionDecline:
 		return consent.No
 	}
-	return consent.Misfit
+	content, _ := result.Content.(map[string]any)
+	allowed, isBool := content[allowField].(bool)
+	here, isAsked := content[hereField]
+	isHere, isHereBool := here.(bool)
+	fields := 1
+	if isAsked {
+		fields = 2
+	}
+	switch {
+	case len(content) != fields || !isBool || isAsked && (!isHereBool || q.Folder == ""):
+		d.Say("the client's answer does not fit the form")
+		return consent.Left
+	case !allowed:
+		d.Say("the form came back after %v without the choice to allow it", after)
+		return consent.Left
+	case isHere && !q.Destructive:
+		return consent.YesHere
+	}
+	return consent.Yes
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
+	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
@@ -38,15 +39,14 @@ func (b *booth) pending() (waiting []consent.StoredQuestion) {
 }
 
 // A client that opens links gets one to the question on the page, and the call is made when the user
-// has approved it there. Without a page, or without links, it gets a form.
+// has approved it there. Without links it gets a form.
 func TestALinkOpensTheQuestionOnThePage(t *testing.T) {
 	for _, e := range eras {
-		b := openBooth(t, e, formsAndLinks)
-		if q := b.ask(removalOf("form")); q.link != "" {
-			t.Errorf("%s: no page is open, and the link is %s", e, q.link)
-		} else if b.answer(q, declined); len(b.ran()) > 0 {
-			t.Error("declined, and run")
-		}
+		b := boothAs{"codex-mcp-client", policy.AskAuto, policy.NoMinAnswer}.open(t, e, formsAndLinks)
+		closed := b.result(b.tool("obsidianCli", removalOf("closed"), ""))
+		assert.That(t, closed.Code == "unconfirmed" && closed.approval["link"] == nil, "%s: no page is open: %+v", e, closed)
+		_, err := b.approvals.Deny(b.pending()[0].Code)
+		require.NoError(t, err)
 		b.openPage()
 		q := b.ask(removal)
 		waiting := b.pending()
@@ -77,18 +77,26 @@ func (b *booth) approveLike(change func(*consent.StoredQuestion)) {
 	require.Value(b.approvals.Approve(other.Code))(b.T)
 }
 
+// given sends an answer that opens the page, and ends the wait for what the user decides there: the question is denied.
+func (b *booth) given(q question, answer string) told {
+	b.T.Helper()
+	id := b.reply(q, answer)
+	b.result(b.tool("obsidianRead", reading, "")) // it is read after the answer
+	_, err := b.approvals.Deny(b.pending()[0].Code)
+	require.NoError(b.T, err)
+	return b.result(id)
+}
+
 // Only the answer on the page approves: nothing that a client sends does, whatever it answers to the
 // link, and no answer to another question.
 func TestNoAnswerToALinkApproves(t *testing.T) {
 	const opens, withdrawal = `{"action":"accept"}`, "withdrawn by the agent"
 	attacks := map[string]func(b *booth, q question) told{
-		"opened, and not answered": func(b *booth, q question) told { return b.answer(q, opens) },
-		"opened with a form": func(b *booth, q question) told {
-			return b.answer(q, `{"action":"accept","content":{"choice":"allow once"}}`)
-		},
-		"another word": func(b *booth, q question) told { return b.answer(q, `{"action":"approve"}`) },
-		"declined":     func(b *booth, q question) told { return b.answer(q, declined) },
-		"dismissed":    func(b *booth, q question) told { return b.answer(q, dismissed) },
+		"opened, and not answered": func(b *booth, q question) told { return b.given(q, opens) },
+		"opened with a form":       func(b *booth, q question) told { return b.given(q, accepted) },
+		"another word":             func(b *booth, q question) told { return b.answer(q, `{"action":"approve"}`) },
+		"declined":                 func(b *booth, q question) told { return b.answer(q, declined) },
+		"dismissed":                func(b *booth, q question) told { return b.answer(q, dismissed) },
 		"denied on the page": func(b *booth, q question) told {
 			if _, err := b.approvals.Deny(b.pending()[0].Code); err != nil {
 				b.T.Fatal(err)
@@ -97,11 +105,11 @@ func TestNoAnswerToALinkApproves(t *testing.T) {
 		},
 		"approved for another caller": func(b *booth, q question) told {
 			b.approveLike(func(p *consent.StoredQuestion) { p.Session, p.Ref = "another", "" })
-			return b.answer(q, opens)
+			return b.given(q, opens)
 		},
 		"approved for another call": func(b *booth, q question) told {
 			b.approveLike(func(p *consent.StoredQuestion) { p.Digest[0]++; p.Call[0]++ })
-			return b.answer(q, opens)
+			return b.given(q, opens)
 		},
 		withdrawal: func(b *booth, q question) told {
 			id := b.reply(q, opens)
@@ -132,7 +140,7 @@ func TestNoAnswerToALinkApproves(t *testing.T) {
 			q.arg = removalOf("other")
 			return b.answer(q, opens)
 		},
-		"a replay": func(b *booth, q question) told { b.answer(q, opens); return b.answer(q, opens) },
+		"a replay": func(b *booth, q question) told { b.given(q, opens); return b.answer(q, opens) },
 	}
 	for _, e := range eras {
 		for _, set := range []map[string]func(*booth, question) told{attacks, modern} {
@@ -142,29 +150,17 @@ func TestNoAnswerToALinkApproves(t *testing.T) {
 				}
 				t.Run(fmt.Sprintf("%s, %s", e, name), func(t *testing.T) {
 					t.Parallel()
-					wait := 300 * time.Millisecond
-					if name == withdrawal { // not to end before
-						wait = time.Minute
-					}
-					b := openBooth(t, e, formsAndLinks, func(h *handler) { h.sealers.wait = wait })
+					b := boothAs{"codex-mcp-client", policy.AskPage, policy.NoMinAnswer}.open(t, e, formsAndLinks)
 					b.openPage()
 					b.refused(name, attack(b, b.ask(removal)))
-					if left := len(b.pending()); (name == "declined" || name == "dismissed" || name == "another word" && e == legacyEra) && left != 0 {
-						t.Errorf("%d questions are left on the page", left)
-					}
 				})
 			}
 		}
 	}
-	// What a client answered to the link is no answer to a form, which it gets when the page has
-	// been closed, and the other way round.
-	b := openBooth(t, modernEra, formsAndLinks)
+	// What a client answered to the link is no answer after the page has been closed.
+	b := boothAs{"codex-mcp-client", policy.AskPage, policy.NoMinAnswer}.open(t, modernEra, formsAndLinks)
 	closed := b.openPage()
 	q := b.ask(removal)
 	closed()
-	b.refused("the page was closed", b.answer(q, `{"action":"accept"}`))
-	b = openBooth(t, modernEra, formsAndLinks, func(h *handler) { h.sealers.wait = 300 * time.Millisecond })
-	q = b.ask(removal)
-	b.openPage()
-	b.refused("a page was opened", b.answer(q, accepted))
+	b.refused("the page was closed", b.answer(q, opened))
 }

@@ -57,16 +57,17 @@ type approvalsData struct {
 	Damaged  int    // files that cannot be read
 }
 
-// card is a question in a view. Chips are what it does, in short.
+// card is a question in a view. Act is what it does, and Chips the same in short.
 type card struct {
 	consent.StoredQuestion
-	Who, Path string
-	More      int // further files
-	Chips     []chip
-	Intro     []diffRow
-	Files     []fileBlock
-	Left      string // how long it can be answered
-	Grave     bool   // it is destructive
+	Act, Who, Path string
+	More           int // further files
+	Chips          []chip
+	Intro          []diffRow
+	Files          []fileBlock
+	Left           string // how long it can be answered
+	Grave          bool   // it is destructive
+	Whole          bool   // all of it is in the view; otherwise it is read in parts
 }
 
 // chip is a short fact. Class is "grave" for what is lost.
@@ -75,28 +76,74 @@ type chip struct{ Class, Text string }
 // answered is a question that was approved here, until the view that shows its end is left.
 type answered struct {
 	card
-	Call *activity.Call // that was made with the approval, nil before
+	Call      *activity.Call // that was made with the approval, nil before
+	Withdrawn bool
 }
 
+// Void says why the approval came to nothing, "" if it did not.
+func (a answered) Void() string {
+	if a.Call != nil && a.Call.Outcome() != "allowed" {
+		return "the call that came with it was refused or failed"
+	}
+	return ""
+}
+
+// The most that a view shows of one question: it is read in parts otherwise.
+const (
+	partRows = 2000
+	partCost = 256 << 10 // bytes, unless it is one line
+)
+
+// cardOf returns the card of a stored question. One that is too long for a view has its first lines.
 func (p *Page) cardOf(q consent.StoredQuestion) card {
+	lines, err := consent.OpenStore(consent.Folder(p.State), p.Now).Shown(q)
+	if err != nil || len(lines) == 0 { // the rows that every question has
+		for row := range strings.Lines(q.Text) {
+			lines = append(lines, consent.Line{Text: strings.TrimSuffix(row, "\n")})
+		}
+	}
+	parts := partsOf(lines)
+	c := p.drawnCard(q, parts[0])
+	c.Whole = err == nil && len(parts) == 1
+	return c
+}
+
+// partsOf divides lines into the parts of a view, of which there is at least one.
+func partsOf(lines []consent.Line) (parts [][]consent.Line) {
+	start, cost := 0, 0
+	for i, l := range lines {
+		cost += len(l.Text)
+		if isFull := i-start >= partRows || cost > partCost; isFull && i > start {
+			parts = append(parts, lines[start:i])
+			start, cost = i, len(l.Text)
+		}
+	}
+	return append(parts, lines[start:])
+}
+
+// drawnCard returns the card of a question with lines of it.
+func (p *Page) drawnCard(q consent.StoredQuestion, lines []consent.Line) card {
 	c := card{
-		StoredQuestion: q, Who: cmp.Or(ownerfiles.AgentOf(q.Session), q.Client), Left: countdown(q.Expires.Sub(p.Now())),
+		StoredQuestion: q, Who: ownerfiles.AgentOf(q.Session), Left: countdown(q.Expires.Sub(p.Now())),
 		Grave: q.Effect != "" && q.Effect != tiers.Writes.String(),
 	}
-	if q.Session == atTerminal {
+	switch {
+	case c.Who != "":
+	case q.Session == atTerminal:
 		c.Who = "Your terminal"
+	case q.Client != "": // its own word, which could be any other on the page
+		c.Who = "“" + q.Client + "”"
 	}
-	lines := q.Lines
-	if len(lines) > 0 && strings.HasPrefix(lines[0].Text, "Allow ") && lines[0].Kind == consent.Words { // the heading says so
-		lines = lines[1:]
-	}
-	intro, files := blocksOf(lines)
-	c.Files, c.More = files, max(0, len(files)-1)
-	added, removed := 0, 0
-	for _, f := range files {
-		added, removed = added+f.Added, removed+f.Removed
+	c.Act, c.Intro, c.Files = blocksOf(lines)
+	added, removed, named := 0, 0, 0
+	for _, f := range c.Files {
+		if f.Act != "" {
+			continue
+		}
+		added, removed, named = added+f.Added, removed+f.Removed, named+1
 		c.Path = cmp.Or(c.Path, f.From, f.Path)
 	}
+	c.More = max(0, named-1)
 	add := func(class, sign string, n int, thing string) {
 		if n > 0 {
 			c.Chips = append(c.Chips, chip{class, sign + sanitize.Counted(n, thing)})
@@ -104,20 +151,57 @@ func (p *Page) cardOf(q consent.StoredQuestion) card {
 	}
 	add("grave", "−", removed, "line")
 	add("", "+", added, "line")
-	add("", "", len(files), "note")
-	for _, row := range intro {
+	add("", "", named, "note")
+	var rest []diffRow
+	for _, row := range c.Intro {
 		sentence, is := strings.CutPrefix(row.Before, "It ")
-		switch {
-		case row.Kind == "" && is:
+		if row.Kind == "" && is {
 			c.Chips = append(c.Chips, chip{"", strings.TrimSuffix(sentence, ".")})
-		default:
-			if path, is := strings.CutPrefix(row.Before, `path: "`); row.Kind == "" && is {
-				c.Path = cmp.Or(c.Path, strings.ReplaceAll(strings.TrimSuffix(path, `"`), `\"`, `"`))
-			}
-			c.Intro = append(c.Intro, row)
+			continue
 		}
+		if path, is := strings.CutPrefix(row.Before, `path: "`); row.Kind == "" && is {
+			c.Path = cmp.Or(c.Path, strings.ReplaceAll(strings.TrimSuffix(path, `"`), `\"`, `"`))
+		}
+		rest = append(rest, row)
 	}
+	c.Intro = rest
 	return c
+}
+
+// partData is a part of a question that is read in parts.
+type partData struct {
+	card
+	Part, Parts int // from 1
+	Next, Prev  int // other parts, 0 for none
+}
+
+// oneQuestion shows a part of a question that is too long for the list. It is approved where its end is shown.
+func (p *Page) oneQuestion(r request) view {
+	waiting, _, _, _, err := p.questions()
+	missing := failure.New(failure.CodeNotFound, "it was answered, or has expired", "no question with this code waits")
+	i := slices.IndexFunc(waiting, func(q consent.StoredQuestion) bool { return q.Code == r.rest })
+	if err == nil && i < 0 {
+		err = missing
+	}
+	if err != nil {
+		return view{goTo: "approvals", template: "missing", title: "Not found"}.failed(err)
+	}
+	lines, err := consent.OpenStore(consent.Folder(p.State), p.Now).Shown(waiting[i])
+	if err != nil {
+		return view{goTo: "approvals", template: "missing", title: "Not found"}.failed(missing)
+	}
+	parts := partsOf(lines)
+	at, _ := strconv.Atoi(r.URL.Query().Get("part")) // anything else is the first
+	at = min(max(at, 1), len(parts))
+	data := partData{card: p.drawnCard(waiting[i], parts[at-1]), Part: at, Parts: len(parts), Prev: at - 1}
+	if at < len(parts) {
+		data.Next = at + 1
+	}
+	if at > 1 { // the act is in the first one
+		data.Act, _, _ = blocksOf(lines[:1])
+		data.Chips = nil
+	}
+	return view{template: "part", title: "Question", data: data}
 }
 
 func (p *Page) cards(list []consent.StoredQuestion) (shown []card) {
@@ -141,9 +225,11 @@ func (p *Page) approvals(request) view {
 		}
 	}
 	p.approved = slices.DeleteFunc(p.approved, func(a answered) bool { return !p.Now().Before(a.Expires) })
+	withdrawn := p.withdrawn()
 	for i := range p.approved {
 		a := &p.approved[i]
-		if a.Call == nil && !slices.ContainsFunc(approved, func(q consent.StoredQuestion) bool { return q.Code == a.Code }) {
+		a.Withdrawn = slices.Contains(withdrawn, a.Code)
+		if a.Call == nil && !a.Withdrawn && !slices.ContainsFunc(approved, func(q consent.StoredQuestion) bool { return q.Code == a.Code }) {
 			for _, c := range p.calls.Page(activity.Filter{Vault: a.Vault, Command: a.Command, Since: a.Made}, 0, 100).Calls {
 				used := slices.ContainsFunc(p.approved, func(other answered) bool { return other.Call != nil && other.Call.ID == c.ID })
 				if c.Approved && c.Ended && c.Kind == "" && !c.Own() && !used {
@@ -159,6 +245,17 @@ func (p *Page) approvals(request) view {
 	return view{template: "approvals", title: "Approvals", data: data}.failed(err)
 }
 
+// withdrawn returns the codes of approvals that the user has withdrawn.
+func (p *Page) withdrawn() (codes []string) {
+	all, _, _ := consent.OpenStore(consent.Folder(p.State), p.Now).List() // what cannot be read is told elsewhere
+	for _, q := range all {
+		if q.State == consent.Withdrawn {
+			codes = append(codes, q.Code)
+		}
+	}
+	return codes
+}
+
 // decide answers the questions with the codes of the form.
 func (p *Page) decide(r request, approve bool) view {
 	waiting, ended, _, _, _ := p.questions() // what cannot be read cannot be answered
@@ -171,19 +268,24 @@ func (p *Page) decide(r request, approve bool) view {
 		if approve && slices.ContainsFunc(ended, func(q consent.StoredQuestion) bool { return q.Code == code }) {
 			return v.failed(failure.New(failure.CodeBadRequest, "the agent can repeat the call in a new session to request approval again", "the session that asked has ended"))
 		}
-		q, err := consent.Decide(p.State, consent.Answer{Code: code, Approve: approve, By: Surface, Session: p.Session})
+		q, err := consent.Decide(p.State, consent.Answer{Code: code, Approve: approve, By: Surface, Session: p.Session, Typed: r.PostForm.Get("typed")})
+		var elsewhere *consent.Elsewhere
 		var done *consent.Answered
 		var unusable *consent.Unusable
 		switch {
 		case errors.As(err, &unusable):
 			return v.failed(failure.New(failure.CodeState, "it must be a folder that only you can access", "%v", err))
+		case errors.As(err, &elsewhere):
+			return v.failed(failure.New(failure.CodeBadRequest, "open the question to read and approve it", "%v", err))
 		case errors.As(err, &done):
 			return v.failed(failure.New(failure.CodeBadRequest, "it was answered here or in a terminal", "%v", err))
 		case err != nil:
 			return v.failed(failure.New(failure.CodeNotFound, "it may have expired; the agent can repeat the call to request approval again", "%v", err))
 		}
-		if i := slices.IndexFunc(waiting, func(w consent.StoredQuestion) bool { return w.Code == q.Code }); i >= 0 && approve {
-			q.Lines = waiting[i].Lines // the store has them no more
+		if q.State == consent.Withdrawn {
+			v.note = "Withdrawn."
+		}
+		if slices.ContainsFunc(waiting, func(w consent.StoredQuestion) bool { return w.Code == q.Code }) && approve {
 			p.mu.Lock()
 			p.approved = append(p.approved, answered{card: p.cardOf(q)})
 			p.mu.Unlock()
@@ -193,7 +295,8 @@ func (p *Page) decide(r request, approve bool) view {
 	if approve {
 		did = "Approved"
 	}
-	if v.note = did + "."; len(codes) > 1 {
+	v.note = cmp.Or(v.note, did+".")
+	if len(codes) > 1 {
 		v.note = fmt.Sprintf("%s: %d calls.", did, len(codes))
 	}
 	return v

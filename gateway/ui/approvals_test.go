@@ -50,12 +50,18 @@ func TestSeveralQuestionsAreAnsweredTogether(t *testing.T) {
 	v := openPage(t, filepath.Join(t.TempDir(), "state"))
 	var codes []string
 	for i := range 4 {
-		lines := []consent.Line{{Text: `Allow "delete" in the vault "Notes"?`}, {Text: "It deletes or overwrites notes."}, {Text: "It leaves 19 links that lead nowhere."}, {Text: `removes: "Recipes/Bread \"old\".md"`}, {Kind: consent.Removed, Text: "flour"}, {Text: "… left out: 0 lines added, 9 removed"}, {Text: `changes: "Work/Plan.md"`}}
-		q, err := consent.OpenStore(consent.Folder(v.page.State), nil).Ask(consent.StoredQuestion{Session: "token-1", Client: "Claude Desktop", Vault: "Notes", Command: "delete", Effect: "destructive", Text: "x", Lines: lines, Digest: consent.Digest{byte(i + 1)}})
+		lines := []consent.Line{
+			{Kind: consent.Act, Text: `Delete 1 note, and change 1 note (vault "Notes")`}, {Text: `Asked by a client that calls itself "Your terminal".`}, {Text: "It leaves 19 links that lead nowhere."},
+			{Kind: consent.File, Text: "removes", Path: `Recipes/Bread "old".md`, Removed: 10, Size: 50, Hash: "9f2c4b1e0d77a6c3"}, {Kind: consent.Removed, Text: "flour"}, {Kind: consent.File, Text: "changes", Path: "Work/Plan.md"},
+		}
+		q, err := consent.OpenStore(consent.Folder(v.page.State), nil).Ask(consent.StoredQuestion{Session: "token-1", Client: "Your terminal", Vault: "Notes", Command: "delete", Effect: "destructive", Text: "x", Lines: lines, Digest: consent.Digest{byte(i + 1)}})
 		require.NoError(t, err)
 		codes = append(codes, q.Code)
 	}
-	for _, want := range []string{`Claude Desktop wants to <b>delete</b> Recipes/Bread &#34;old&#34;.md and 1 more note`, `<span class="chip grave">−10 lines</span>`, ">2 notes<", ">leaves 19 links that lead nowhere<", `class="ask grave"`, `Approve<span class="hidden"> delete Recipes/Bread`} {
+	for _, want := range []string{
+		`<b>Delete 1 note, and change 1 note (vault &#34;Notes&#34;)</b>`, `Asked by a client that calls itself &#34;Your terminal&#34;.`, `<span class="chip grave">−10 lines</span>`, ">2 notes<", ">leaves 19 links that lead nowhere<", `class="ask grave"`,
+		`Approve<span class="hidden"> Delete 1 note`, "50 bytes, hash <code>9f2c4b1e0d77a6c3</code>",
+	} {
 		assert.Contains(t, v.see("approvals"), want, "%q is not in", want)
 	}
 	v.send("approvals", "approvals/approve", url.Values{"code": codes[:2]})
@@ -63,12 +69,17 @@ func TestSeveralQuestionsAreAnsweredTogether(t *testing.T) {
 	at := v.send("approvals", "approvals/approve", url.Values{"code": nil})
 	assert.That(t, strings.Contains(at, "answer="), "nothing is selected, and it leads to %s", at)
 	view := v.see("approvals")
-	n := strings.Count(view, "Tell Claude Desktop to go on.")
+	n := strings.Count(view, "Tell “Your terminal” to go on.")
 	assert.That(t, n == 2 && strings.Count(view, `class="ask grave"`) == 1 && strings.Contains(view, `id="q-`+codes[3]+`"`), "%d are approved: %s", n, view)
 	states := map[consent.State]int{}
 	all, _, err := consent.OpenStore(consent.Folder(v.page.State), nil).List()
 	for _, q := range all {
 		states[q.State]++
 	}
+	v.send("approvals", "approvals/deny", url.Values{"code": codes[:1]}) // it was approved, and is taken back
+	view = v.see("approvals")
+	assert.Contains(t, view, "Withdrawn. The call is not carried out.")
+	n = strings.Count(view, "Tell “Your terminal” to go on.")
+	assert.Equal(t, n, 1, "approvals that are still good")
 	assert.That(t, err == nil && states[consent.Approved] == 2 && states[consent.Denied] == 1 && states[consent.Pending] == 1, "%v, %v", states, err)
 }

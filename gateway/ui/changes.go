@@ -219,7 +219,7 @@ func (p *Page) changeOf(ctx context.Context, vault, id string, rendered bool) (c
 			f.Unknown = "The file is not a text."
 		default:
 			planned := consent.PlannedFile{Path: s.Path, From: s.From, Before: "before", After: "after"}
-			if _, files := blocksOf(consent.Changes([]consent.PlannedFile{planned}, []difference.Change{c}, consent.Rest{})); len(files) == 1 {
+			if _, _, files := blocksOf(consent.Changes([]consent.PlannedFile{planned}, []difference.Change{c}, consent.Rest{})); len(files) == 1 {
 				f.Rows, f.Added, f.Removed = files[0].Rows, c.Added, c.Removed
 			}
 			if rendered {
@@ -310,7 +310,7 @@ func (p *Page) undo(r request) view {
 	case asked == nil:
 		return view{goTo: one, problem: result.Error, status: http.StatusUnprocessableEntity}
 	}
-	question := p.cardOf(consent.StoredQuestion{Vault: form.Vault, Command: "undo", Lines: asked.Lines})
+	question := p.drawnCard(consent.StoredQuestion{Vault: form.Vault, Command: "undo"}, asked.Lines)
 	question.Intro = slices.DeleteFunc(question.Intro, func(row diffRow) bool { return strings.HasPrefix(row.Before, which+": ") }) // the view is about it
 	form.Confirm = hex.EncodeToString(asked.Digest[:])
 	data.Question, data.Undo = &question, form

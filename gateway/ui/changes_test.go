@@ -21,7 +21,7 @@ import (
 
 // rowsOf are the rows of the difference of two texts, with their signs; what is marked is in braces.
 func rowsOf(before, after string) (rows []string) {
-	_, files := blocksOf(consent.Changes([]consent.PlannedFile{{Path: "a.md", Before: "1", After: "2"}}, []difference.Change{difference.Of([]byte(before), []byte(after))}, consent.Rest{}))
+	_, _, files := blocksOf(consent.Changes([]consent.PlannedFile{{Path: "a.md", Before: "1", After: "2"}}, []difference.Change{difference.Of([]byte(before), []byte(after))}, consent.Rest{}))
 	for _, r := range files[0].Rows {
 		text := r.Before
 		if r.Marked != "" || r.After != "" {
@@ -57,7 +57,7 @@ func TestDifferencesMarkWords(t *testing.T) {
 }
 
 func TestALongDifferenceIsFoldedAfterItsBeginning(t *testing.T) {
-	_, files := blocksOf(consent.Changes([]consent.PlannedFile{{Path: "a.md", Before: "1"}}, []difference.Change{difference.Of([]byte(strings.Repeat("line\n", 400)), nil)}, consent.Rest{}))
+	_, _, files := blocksOf(consent.Changes([]consent.PlannedFile{{Path: "a.md", Before: "1"}}, []difference.Change{difference.Of([]byte(strings.Repeat("line\n", 400)), nil)}, consent.Rest{}))
 	f := files[0]
 	if f.Removed != 400 || len(f.Head()) != shownRows || f.Head()[0].Kind != "removed" || len(f.Head())+len(f.Rest()) != len(f.Rows) {
 		t.Errorf("%d removed, %d rows seen, %d folded", f.Removed, len(f.Head()), len(f.Rest()))
@@ -140,8 +140,16 @@ func readBack(t *testing.T, rows []string) (files []readFile) {
 	t.Helper()
 	number := func(s string) int { n, _ := strconv.Atoi(s); return n }
 	at, bytes := 1, 0
-	var open *shownLine // which may go on
+	var open *shownLine         // which may go on
+	var further strings.Builder // of its last piece
+	join := func() {
+		if open != nil {
+			open.pieces[len(open.pieces)-1] += further.String()
+		}
+		further.Reset()
+	}
 	store := func() {
+		join()
 		if open != nil {
 			f := &files[len(files)-1]
 			if f.hunks[at] == nil {
@@ -171,9 +179,10 @@ func readBack(t *testing.T, rows []string) (files []readFile) {
 			case open == nil || open.sign != sign:
 				t.Errorf("the row %q goes on no line", row)
 			case bytes > 0:
+				join()
 				open.pieces, open.left[len(open.left)-1], open.left = append(open.pieces, text), bytes, append(open.left, 0)
 			default:
-				open.pieces[len(open.pieces)-1] += text
+				further.WriteString(text)
 			}
 			bytes = 0
 		case bytesRow.MatchString(row):
@@ -283,9 +292,9 @@ func questionOf(t *testing.T, changes []change) consent.Question {
 	var lines []difference.Change
 	for i, c := range changes {
 		f := consent.PlannedFile{Path: fmt.Sprintf("f%d.md", i), Before: "1", After: "2"}
-		q.Files, lines = append(q.Files, f), append(lines, difference.Of([]byte(c.before), []byte(c.after)))
+		q.Files, lines = append(q.Files, f), append(lines, difference.Whole([]byte(c.before), []byte(c.after), 6<<20))
 	}
-	require.NoError(t, q.Describe(call, lines, 1))
+	require.NoError(t, q.Describe(call, lines))
 	return q
 }
 
@@ -298,7 +307,20 @@ func TestQuestionsAreReadBackAsTheChange(t *testing.T) {
 	for name, changes := range all {
 		t.Run(name, func(t *testing.T) {
 			q := questionOf(t, changes)
-			drawn := map[string][]string{"form": strings.Split(q.Text, "\n")}
+			if name == "much" {
+				_, inForm := q.Form(1<<20, 1<<30)
+				assert.That(t, q.Unshown != "" && !inForm, "it is not all there, and can be asked about: %q", q.Unshown)
+				return
+			}
+			require.Equal(t, q.Unshown, "", "it is not all there")
+			drawn := map[string][]string{}
+			if text, ok := q.Form(14, 4000); ok {
+				drawn["form"] = strings.Split(text, "\n")
+				if !strings.Contains(text, "\nchanges: ") { // the first line names it
+					assert.Contains(t, text, `Overwrite "f0.md" (vault "Notes")`)
+					drawn["form"] = append([]string{`changes: "f0.md"`}, drawn["form"]...)
+				}
+			}
 			for _, columns := range []int{80, 40, 200} {
 				surface := fmt.Sprint("terminal of ", columns)
 				for _, row := range consent.Rows(q.Lines, columns) {
@@ -348,9 +370,6 @@ func TestQuestionsAreReadBackAsTheChange(t *testing.T) {
 				}
 			}
 			for surface, rows := range drawn {
-				if surface == "form" && !q.InForm {
-					continue
-				}
 				files := readBack(t, rows)
 				if len(files) != len(changes) {
 					t.Errorf("%s: %d of %d files", surface, len(files), len(changes))
@@ -360,7 +379,7 @@ func TestQuestionsAreReadBackAsTheChange(t *testing.T) {
 					judgeShown(t, f, changes[i], surface != "form")
 				}
 			}
-			assert.That(t, len(changes) <= 20 || !q.InForm, "a form is used for it")
+			assert.That(t, len(changes) <= 20 || drawn["form"] == nil, "a form is used for it")
 			stored, err := consent.OpenStore(filepath.Join(t.TempDir(), "a"), nil).Ask(consent.StoredQuestion{Session: "s", Vault: "v", Command: "c", Text: q.Text, Lines: q.Lines, Digest: consent.Digest{1}})
 			assert.That(t, err == nil && slices.Equal(stored.Lines, q.Lines), "it is stored with %d of %d lines, %v", len(stored.Lines), len(q.Lines), err)
 		})

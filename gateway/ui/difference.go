@@ -1,19 +1,21 @@
 package ui
 
 import (
-	"strconv"
-	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 )
 
-// fileBlock is what changes in one file, as a question or a change has it.
+// fileBlock is what changes in one file, as a question or a change has it. With an Act it is what one of several
+// operations does, and its rows are what is said of it.
 type fileBlock struct {
+	Act              string
 	Verb, From, Path string
 	Rows             []diffRow
-	Added, Removed   int // lines, also those that are not among the rows
+	Added, Removed   int    // lines, also those that are not among the rows
+	Size             int64  // of a file that is deleted, in bytes
+	Hash             string // of it, "" where it is not known
 }
 
 // diffRow is a line of a question: of a text before or after, or of this program. Of a changed line,
@@ -38,8 +40,10 @@ const (
 	// shownRows is how many rows of a file are seen before it is opened; a change begins with its
 	// changed lines and a few around them.
 	shownRows = 24
-	noEnd     = "(without a newline at its end)"
 )
+
+// Bytes is the size of a file that is deleted.
+func (b fileBlock) Bytes() int { return int(b.Size) }
 
 // Head returns the rows that are always seen, and Rest those that are folded.
 func (b fileBlock) Head() []diffRow { return b.Rows[:b.fold()] }
@@ -54,29 +58,21 @@ func (b fileBlock) fold() int {
 	return shownRows
 }
 
-// Words of this program in a question. No text of a note or a value is in a line of that kind but in
-// quotes, which it cannot end.
-var (
-	fileLine = pattern(`^(changes|makes|removes|moves): "(.*?)"(?: to "(.*)")?$`)
-	leftLine = pattern(`^… left out: (\d+) lines? added, (\d+) removed$`)
-	// placeLine is before a part of a file. Its rows have their numbers.
-	placeLine = pattern(`^at line \d+:$`)
-)
-
-// blocksOf returns what a question says before the first file, and the files.
-func blocksOf(lines []consent.Line) (intro []diffRow, files []fileBlock) {
-	for _, l := range lines {
-		if l.Kind == consent.Words {
-			if m := fileLine().FindStringSubmatch(strings.ReplaceAll(l.Text, `\"`, "\x00")); m != nil {
-				b := fileBlock{Verb: m[1], Path: strings.ReplaceAll(m[2], "\x00", `"`)}
-				if m[1] == "moves" {
-					b.From, b.Path = b.Path, strings.ReplaceAll(m[3], "\x00", `"`)
-				}
-				files = append(files, b)
-				continue
-			}
+// blocksOf returns the first line of a question, what it says before the first file, and the files.
+func blocksOf(lines []consent.Line) (act string, intro []diffRow, files []fileBlock) {
+	for i, l := range lines {
+		switch {
+		case l.Kind == consent.Act && i == 0:
+			act = l.Text
+			continue
+		case l.Kind == consent.Act:
+			files = append(files, fileBlock{Act: l.Text})
+			continue
+		case l.Kind == consent.File:
+			files = append(files, fileBlock{Verb: l.Text, From: l.Source, Path: l.Path, Added: l.Added, Removed: l.Removed, Size: l.Size, Hash: l.Hash})
+			continue
 		}
-		row := diffRow{Kind: kinds[l.Kind], Before: l.Text, More: l.More, Old: l.Old, New: l.New}
+		row := diffRow{Kind: kinds[l.Kind], Before: l.Text, More: l.More, NoEnd: l.NoEnd, Old: l.Old, New: l.New}
 		if 0 <= l.From && l.From <= l.To && l.To <= len(l.Text) {
 			row.mark(l.From, l.To)
 		}
@@ -85,29 +81,14 @@ func blocksOf(lines []consent.Line) (intro []diffRow, files []fileBlock) {
 			continue
 		}
 		b := &files[len(files)-1]
-		switch {
-		case l.Kind == consent.Added && !l.More:
-			b.Added++
-		case l.Kind == consent.Removed && !l.More:
-			b.Removed++
-		case l.Kind == consent.Words && placeLine().MatchString(l.Text):
+		if l.Kind == consent.Place {
 			if row = (diffRow{Kind: "gap", Before: "⋯"}); len(b.Rows) == 0 {
-				continue
-			}
-		case l.Kind == consent.Words:
-			if m := leftLine().FindStringSubmatch(l.Text); m != nil {
-				added, _ := strconv.Atoi(m[1]) // they are digits
-				removed, _ := strconv.Atoi(m[2])
-				b.Added, b.Removed = b.Added+added, b.Removed+removed
-			}
-			if l.Text == noEnd && len(b.Rows) > 0 {
-				b.Rows[len(b.Rows)-1].NoEnd = true
 				continue
 			}
 		}
 		b.Rows = append(b.Rows, row)
 	}
-	return intro, files
+	return act, intro, files
 }
 
 // mark marks the words with a part of the text, unless that is all of it.

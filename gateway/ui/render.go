@@ -126,9 +126,21 @@ func (f frame) Toggle(c changeRow) undoButton {
 	return f.Undo(c.Vault, what, label, c.Command+" of "+sanitize.Line(c.Path), []string{c.Toggle})
 }
 
+// questionForm is a form that answers a question.
+type questionForm struct{ Base, Token, Code, Act, Typed string }
+
+// Answers returns the forms that answer a question.
+func (f frame) Answers(c card) questionForm {
+	act := c.Act
+	if act == "" {
+		act = c.Command + " " + c.Path
+	}
+	return questionForm{f.Base, f.visit.Token("approvals"), c.Code, act, c.Typed}
+}
+
 // Blocks returns the lines of a question by files.
 func (frame) Blocks(lines []consent.Line) (c card) {
-	c.Intro, c.Files = blocksOf(lines)
+	c.Act, c.Intro, c.Files = blocksOf(lines)
 	return c
 }
 
@@ -292,7 +304,17 @@ func Asked(state, session, ref string) (shown string, answer func(approve bool) 
 	if i < 0 {
 		return "", nil
 	}
-	return drawn("question", p.cardOf(waiting[i])), func(approve bool) error {
+	c := p.cardOf(waiting[i])
+	if !c.Whole || waiting[i].Typed != "" || waiting[i].Only != "" { // it is read, and approved, where all of it is shown
+		return drawn("question", c), func(approve bool) error {
+			if approve {
+				return &consent.Elsewhere{Question: waiting[i].Code, Reason: "it is too large to be approved here"}
+			}
+			_, err := consent.Decide(state, consent.Answer{Code: waiting[i].Code, By: consent.RemotePage, Session: session})
+			return err
+		}
+	}
+	return drawn("question", c), func(approve bool) error {
 		_, err := consent.Decide(state, consent.Answer{Code: waiting[i].Code, Approve: approve, By: consent.RemotePage, Session: session})
 		return err
 	}

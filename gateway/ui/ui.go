@@ -42,7 +42,7 @@ import (
 const Surface = "page"
 
 // atTerminal is the caller of what the owner does at a terminal.
-const atTerminal = "terminal"
+const atTerminal = consent.Terminal
 
 // Config is what the page is made of. All of it is required but Version and Now.
 type Config struct {
@@ -130,6 +130,7 @@ func New(c Config) *Page {
 		"activity/call/":    {show: p.oneCall},
 		"approvals":         {show: p.approvals},
 		"approvals/approve": {act: func(r request) view { return p.decide(r, true) }},
+		"approvals/one/":    {show: p.oneQuestion},
 		"approvals/deny":    {act: func(r request) view { return p.decide(r, false) }},
 		"changes":           {show: p.changes},
 		"changes/one/":      {show: p.oneChange},

@@ -60,10 +60,58 @@ const (
 	maxLines    = 8 * maxKept
 	maxText     = 64 << 10 // bytes of a line
 	context     = 3        // lines around a change
+
+	// maxAround is how many bytes are kept of a line that stays as it is, where all that changes is kept whole.
+	maxAround = 4 << 10
+	// lineCost is what a line takes besides its text, in bytes, see [Change.Cost].
+	lineCost = 64
 )
 
-// Of returns how a text changes, with three lines around each place.
-func Of(before, after []byte) Change {
+// bounds are how much of a change is kept. The zero bounds keep every line that is removed or added, whole.
+type bounds struct {
+	kept  int // lines at each end of what is removed or added in one place
+	lines int // in all
+	text  int // bytes of a line
+}
+
+var shortened = bounds{kept: maxKept, lines: maxLines, text: maxText}
+
+// Of returns how a text changes, with three lines around each place. Of a long change it has the beginnings and ends.
+func Of(before, after []byte) Change { return of(before, after, -1) }
+
+// Whole returns how a text changes, with every line that is removed or added in full, and three lines around each
+// place. If that takes more than limit bytes, see [Change.Cost], it returns what [Of] does, which is not complete.
+func Whole(before, after []byte, limit int) Change {
+	c := of(before, after, max(0, limit))
+	if c.Cost() > limit && c.IsComplete() { // characters that are shown as escapes take more than they have
+		return Change{Added: c.Added, Removed: c.Removed}
+	}
+	return c
+}
+
+// IsComplete reports whether every line that is removed or added is among the lines, whole.
+func (c Change) IsComplete() bool {
+	if added, removed := c.Left(); added+removed > 0 || c.Binary {
+		return false
+	}
+	for _, l := range c.Lines {
+		if l.Sign != Same && len(l.Cuts) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// Cost returns what the lines take, in bytes: their texts, and 64 for each.
+func (c Change) Cost() (bytes int) {
+	for _, l := range c.Lines {
+		bytes += lineCost + len(l.Text)
+	}
+	return bytes
+}
+
+// of returns how a text changes: whole, if what changes takes at most limit bytes.
+func of(before, after []byte, limit int) Change {
 	for _, text := range [][]byte{before, after} {
 		if bytes.IndexByte(text[:min(len(text), 8000)], 0) >= 0 {
 			return Change{Binary: true}
@@ -75,13 +123,21 @@ func Of(before, after []byte) Change {
 	start, end := shared(before, after)
 	returns := bytes.Count(before, []byte("\r\n")) + bytes.Count(after, []byte("\r\n"))
 	agree := returns == 0 || returns == bytes.Count(before, newline)+bytes.Count(after, newline) // on how lines end
-	m := maker{returns: !agree, old: 1, new: 1}
+	m := maker{bounds: shortened, returns: !agree, old: 1, new: 1}
 	a, b := before[start:len(before)-end], after[start:len(after)-end]
 	if len(a) == 0 && len(b) == 0 {
 		return m.Change
 	}
+	edits := editsOf(a, b)
+	cost := 0
+	for _, e := range edits {
+		cost += e.end - e.start + len(e.text) + lineCost*(number(a[e.start:e.end])+number(e.text))
+	}
+	if cost <= limit {
+		m.bounds = bounds{}
+	}
 	done := 0 // bytes of before
-	for i, e := range editsOf(a, b) {
+	for i, e := range edits {
 		e.start, e.end = start+e.start, start+e.end
 		between := before[done:e.start]
 		n := number(between)
@@ -159,6 +215,7 @@ func endsLine(text []byte) bool { return len(text) == 0 || text[len(text)-1] == 
 // maker makes the lines of a change.
 type maker struct {
 	Change
+	bounds
 	returns  bool // that end a line are shown
 	old, new int  // the numbers of the lines that come next
 }
@@ -175,7 +232,7 @@ func (m *maker) same(text []byte) {
 func (m *maker) replace(removed, added []byte) {
 	r, a := number(removed), number(added)
 	m.Removed, m.Added = m.Removed+r, m.Added+a
-	before, after := ends(removed, r), ends(added, a)
+	before, after := ends(removed, r, m.kept), ends(added, a, m.kept)
 	pair := func(i int) (from, tail int) { // of what differs in the lines at a place of both
 		if i >= len(before) || i >= len(after) || before[i].at != after[i].at {
 			return 0, 0
@@ -207,8 +264,9 @@ type rawLine struct {
 	text []byte
 }
 
-// ends returns the lines of a text that are kept, of n.
-func ends(text []byte, n int) (kept []rawLine) {
+// ends returns the lines of a text that are kept, of n: all, or the first and the last ones, most of each. With 0 all
+// are kept.
+func ends(text []byte, n, most int) (kept []rawLine) {
 	at := 0
 	take := func(part []byte) {
 		for line := range bytes.Lines(part) {
@@ -216,22 +274,30 @@ func ends(text []byte, n int) (kept []rawLine) {
 			at++
 		}
 	}
-	if n <= 2*maxKept {
+	if most == 0 || n <= 2*most {
 		take(text)
 		return kept
 	}
-	take(first(text, maxKept))
-	at = n - maxKept
-	take(last(text, maxKept))
+	take(first(text, most))
+	at = n - most
+	take(last(text, most))
 	return kept
 }
 
-// add completes a line with its text, of which a part differs from another line. It is
+// add completes a line with its text, of which a part differs from another line. The text is
 // cleaned after a sign: a byte order mark at its beginning is shown. Of a very long one
 // what differs is taken.
 func (m *maker) add(l Line, text []byte, from, to int) {
-	if len(m.Lines) >= maxLines {
+	if m.lines > 0 && len(m.Lines) >= m.lines {
 		return
+	}
+	limit := m.text
+	switch {
+	case limit > 0:
+	case l.Sign == Same:
+		limit = maxAround
+	default:
+		limit = max(1, len(text))
 	}
 	text, ended := bytes.CutSuffix(text, newline)
 	if !m.returns {
@@ -242,7 +308,7 @@ func (m *maker) add(l Line, text []byte, from, to int) {
 	from, to = runeStart(text, min(from, to)), runeEnd(text, to)
 	shown := func(part []byte) string { return sanitize.String("-" + string(part))[1:] }
 	done := 0
-	for _, p := range windows(text, from, to, maxText) {
+	for _, p := range windows(text, from, to, limit) {
 		if p[0] > done {
 			l.Cuts = append(l.Cuts, Cut{len(l.Text), p[0] - done})
 		}

@@ -169,3 +169,43 @@ func TestCutsCountWhatIsMissing(t *testing.T) {
 		require.That(t, at == len(whole) && l.From <= l.To && l.To <= len(l.Text), "%d of %d bytes: %+v", at, len(whole), l)
 	})
 }
+
+// A change that is kept whole has every line that differs, to the byte, however long it is; one that takes more than the
+// limit is not taken for complete.
+func TestAWholeChangeHasEveryLine(t *testing.T) {
+	long := strings.Repeat("a long paragraph ", 1<<16)
+	many := strings.Repeat("line\n", 20_000)
+	for name, test := range map[string]struct{ before, after string }{
+		"a long line":         {"a\n" + long + "\n", "a\n" + long + "x\n"},
+		"the middle of one":   {long + "one" + long, long + "two" + long},
+		"all of many lines":   {many, ""},
+		"new lines":           {"", many},
+		"many for one":        {"one\n", many},
+		"one after many":      {many + "end", many + "end of it"},
+		"nothing":             {"a", "a"},
+		"beside a long line":  {long + "\na\n", long + "\nb\n"},
+		"many places of many": {strings.Repeat("a\nb\n", 9000), strings.Repeat("a\nc\n", 9000)},
+	} {
+		c := Whole([]byte(test.before), []byte(test.after), 8<<20)
+		assert.That(t, c.IsComplete(), "%s: not complete", name)
+		was, is := linesOf(test.before), linesOf(test.after)
+		for _, l := range c.Lines {
+			if l.Sign == Removed {
+				assert.That(t, l.Text == was[l.Old-1], "%s: line %d before has %d bytes of %d", name, l.Old, len(l.Text), len(was[l.Old-1]))
+			}
+			if l.Sign == Added {
+				assert.That(t, l.Text == is[l.New-1], "%s: line %d after has %d bytes of %d", name, l.New, len(l.Text), len(is[l.New-1]))
+			}
+		}
+		assert.That(t, c.Cost() <= 8<<20, "%s: takes %d bytes", name, c.Cost())
+		if c.Added+c.Removed > 0 {
+			short := Whole([]byte(test.before), []byte(test.after), 60)
+			assert.That(t, !short.IsComplete(), "%s: complete in 60 bytes", name)
+			assert.Equal(t, fmt.Sprint(short.Added, short.Removed), fmt.Sprint(c.Added, c.Removed), "%s: lines added and removed", name)
+		}
+	}
+	escapes := strings.Repeat("\x01", 1000)
+	c := Whole(nil, []byte(escapes), 2000)
+	assert.That(t, !c.IsComplete(), "as escapes it takes %d bytes of 2000", c.Cost())
+	assert.Equal(t, c.Added, 1, "lines added")
+}

@@ -157,12 +157,14 @@ func TestTheAnswerToOneAgentIsNotAnothers(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.Set("confirm", `"writes"`)
+	r.Set("ask", `"client"`)
+	r.Set("min-answer-time", `"0s"`)
 	r.Save()
 	giveTokens(r, []string{"ann", "bob"})
 	server := r.OverHTTP()
 	send := func(agent, more string) string {
 		t.Helper()
-		body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"obsidianCli","arguments":{"command":"append","params":{"path":"Both/Plan.md","content":"asked"}}` + more +
+		body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"obsidianCli","arguments":{"command":"append","params":{"path":"Both/Plan.md","content":"asked\n"}}` + more +
 			`,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}}}`
 		_, text := callerOf(server, "vwa_"+agent).send(body, "MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "obsidianCli")
 		return text
@@ -185,6 +187,8 @@ func TestAStandingPermissionIsThatOfASession(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.Set("confirm", `"writes"`)
+	r.Set("ask", `"client"`)
+	r.Set("min-answer-time", `"0s"`)
 	r.Save()
 	giveTokens(r, []string{"ann", "bob"})
 	server := r.OverHTTP()
@@ -192,7 +196,7 @@ func TestAStandingPermissionIsThatOfASession(t *testing.T) {
 	for _, name := range []string{"ann", "ann", "bob"} {
 		sessions = append(sessions, askable(server, name))
 	}
-	here := `{"action":"accept","content":{"choice":"allow for this folder until the server stops"}}`
+	here := `{"action":"accept","content":{"allow":true,"folder":true}}`
 	for i, test := range []struct {
 		by     int
 		answer string
@@ -208,7 +212,7 @@ func TestAStandingPermissionIsThatOfASession(t *testing.T) {
 	assert.Equal(t, strings.Count(r.Read("Both/Plan.md"), "x"), 3, "changes")
 }
 
-const appendBoth = `{"command":"append","params":{"path":"Both/Plan.md","content":"x"}}`
+const appendBoth = `{"command":"append","params":{"path":"Both/Plan.md","content":"x\n"}}`
 
 // askable opens a session of an agent whose client shows forms.
 func askable(server *rig.HTTPServer, agent string) *caller {

@@ -25,7 +25,7 @@ const vault = join(home, "Notes");
 const note = join(vault, "Note.md");
 mkdirSync(vault);
 const quote = JSON.stringify;
-const args = ["serve", "--config=none", "--backend=embedded", "--vault=" + vault, "--tier=v1", "--allow-mutations", "--confirm=writes"];
+const args = ["serve", "--config=none", "--backend=embedded", "--vault=" + vault, "--tier=v1", "--allow-mutations", "--confirm=writes", "--ask=client", "--min-answer-time=0s"];
 const places = { XDG_STATE_HOME: join(home, "state"), HOME: home };
 
 // behind is the server over HTTP, if it is to be one.
@@ -123,18 +123,18 @@ try {
     check(what, asked.length === before + 1 && got.isError === true && got.structuredContent?.error?.code === "unconfirmed" && text() === "one\n", { got, text: text(), asked: asked.length });
   }
   const refused = asked.length;
-  answer = { action: "accept", content: {}, _meta: null };
+  answer = { action: "accept", content: { allow: true }, _meta: null };
   got = await call("append", { path: "Note.md", content: "declined" });
   check("what was declined is not asked about again", asked.length === refused && got.structuredContent?.error?.code === "unconfirmed" && text() === "one\n", { got, text: text(), asked: asked.length });
 
   const question = asked[0] ?? {};
   check("the question is a form with the note in it", question.mode === "form" && question.serverName === "notes" &&
-    question.message.startsWith('Allow "append" in the vault "Notes"?\n') && question.message.includes('changes: "Note.md"') &&
-    Object.keys(question.requestedSchema?.properties ?? { none: 1 }).length === 0, question);
+    question.message.startsWith('Change "Note.md" (vault "Notes"): +1 line\n') &&
+    Object.keys(question.requestedSchema?.properties ?? { none: 1 }).length === 1, question);
 
   got = await call("append", { path: "Note.md", content: "two" });
   check("accepted", got.structuredContent?.ok === true && text() === "one\ntwo", { got, text: text() });
-  answer = { action: "accept", content: null, _meta: null };
+  answer = { action: "accept", content: { allow: true }, _meta: null };
   got = await call("delete", { path: "Note.md" });
   check("a delete is accepted", got.structuredContent?.ok === true && text() === null, { got, text: text() });
 

@@ -92,7 +92,7 @@ func TestABatchQuestionNamesAllOperations(t *testing.T) {
 				t.Errorf("no heading:\n%s", asked[0].Text)
 			}
 		}
-		return asked[0].Text
+		return consent.Draw(asked[0].Lines)
 	}
 	removal := rig.Operation("d", "delete", "path=junk.md", "permanent")
 	reference := rig.Operation("f", "append", "content=x")

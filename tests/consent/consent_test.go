@@ -164,6 +164,7 @@ func TestAYesForAFolder(t *testing.T) {
 		o.Refusing(fmt.Sprint(words), "unconfirmed", func() string {
 			got, asked := o.Do(words, rig.Says(consent.Void))
 			assert.Equal(t, len(asked), 1, "%s: asked, times", words)
+			o.Must([]string{"approvals", "withdraw=all"}) // so that there is room for the next one
 			return rig.CodeOf(got)
 		})
 	}

@@ -115,7 +115,7 @@ func TestALossInABatch(t *testing.T) {
 	before := o.Read("long.md")
 	operations := []gateway.Operation{rig.Operation("a", "append", "path=root.md", "content=x"), loss}
 	result, asked := o.Batch(operations, rig.Says(consent.No))
-	if result.OK || len(asked) != 1 || !strings.Contains(asked[0].Text, "removes 20 of the 42 lines") || o.Read("long.md") != before || o.Read("root.md") != "root\n" {
+	if result.OK || len(asked) != 1 || !strings.Contains(consent.Draw(asked[0].Lines), "removes 20 of the 42 lines") || o.Read("long.md") != before || o.Read("root.md") != "root\n" {
 		t.Errorf("declined: %+v, asked %+v", result, asked)
 	}
 	o = careful(t)
@@ -276,7 +276,7 @@ func TestABatchOfManyMovesIsAskedAbout(t *testing.T) {
 		assert.That(t, len(asked) == test.asked && got.Summary.OK == test.notes, "%d moves: asked %d times, %+v", test.notes, len(asked), got.Summary)
 		for _, q := range asked {
 			whole := consent.Draw(q.Lines)
-			if q.InForm || !q.Destructive || !strings.Contains(whole, "It is part of a batch that changes 30 notes.") || strings.Count(whole, "\nmoves: ") != 30 {
+			if _, inForm := q.Form(14, 4000); inForm || !q.Destructive || !strings.Contains(whole, "It is part of a batch that changes 30 notes.") || strings.Count(whole, "\nmoves: ") != 30 {
 				t.Errorf("the question is\n%s", whole)
 			}
 		}

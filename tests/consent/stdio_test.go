@@ -30,7 +30,7 @@ type session struct {
 // openSession starts the server on the vault of a harness, with its own state.
 func openSession(o *rig.Harness, modern bool, can string) *session {
 	o.T.Helper()
-	return startSession(o, modern, can, []string{"--backend=embedded", "--tier=v1", "--allow-mutations", "--confirm=writes"})
+	return startSession(o, modern, can, []string{"--backend=embedded", "--tier=v1", "--allow-mutations", "--confirm=writes", "--ask=client", "--min-answer-time=0s"})
 }
 
 // startSession does the same with other settings.
@@ -40,7 +40,7 @@ func startSession(o *rig.Harness, modern bool, can string, flags []string) *sess
 	server.Env = append(os.Environ(), "HOME="+o.T.TempDir(), "XDG_STATE_HOME="+o.State)
 	s := &session{rig.StartStdio(o.T, server), modern, can}
 	if !modern {
-		s.Send(rig.Handshake(can))
+		s.Send(strings.Replace(rig.Handshake(can), `"name":"t"`, `"name":"codex-mcp-client"`, 1)) // which shows many lines
 		s.next()
 		s.Send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	}
@@ -72,7 +72,7 @@ func (s *session) call(arguments, more string) {
 	s.T.Helper()
 	s.IDs++
 	if s.modern {
-		more += `,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":` + s.can + `}`
+		more += `,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"codex-mcp-client","version":"1"},"io.modelcontextprotocol/clientCapabilities":` + s.can + `}`
 	}
 	s.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"obsidianCli","arguments":%s%s}}`, s.IDs, arguments, more))
 }

@@ -36,7 +36,7 @@ var hostile = map[string]string{
 }
 
 // ownRow is every row that the gateway writes itself.
-var ownRow = regexp.MustCompile(`^(Allow "[a-z:-]+" in the vault "[^"]*"\?|It (changes notes|deletes or overwrites notes|changes what is published|changes the app)\.|(makes|removes|changes|path): "[^"]*"|moves: "[^"]*" to "[^"]*"|and \d+ more files?, with \d+ lines? added and \d+ removed|[a-z-]+(: ("[^"]*"|\d+ bytes)|, \d+ bytes:)?|at line \d+:|\(without a newline at its end\)|not a text|… left out: (\d+ lines?|\d+ bytes?|\d+ lines? added, \d+ removed))$`)
+var ownRow = regexp.MustCompile(`^((\d+\. )?[A-Z][a-z ,]*( \d+ (notes?|files?)| for good:)?( and [a-z]+ \d+ (notes?|files?))?( "[^"]*"( to "[^"]*")?)?( \(vault "[^"]*"\))(: (−\d+ ?)?(\+\d+ )?lines?)?|Asked by (your terminal|the agent "[^"]*"|a client that (gives no name|calls itself "[^"]*"))\.|It (deletes or overwrites notes|changes what is published|changes the app|removes [^"]*"[^"]*"|replaces [^"]*"[^"]*"[^"]*"[^"]*"[^"]*)\.|(makes|changes|path): "[^"]*"|removes: "[^"]*" \(\d+ bytes?, hash [0-9a-f]{16}\)|moves: "[^"]*" to "[^"]*"|and \d+ more files?, with \d+ lines? added and \d+ removed|[a-z-]+(: ("[^"]*"|\d+ bytes)|, \d+ bytes:)?|at line \d+:|\(without a newline at its end\)|not a text)$`)
 
 // shownRow is every row of a value or of a note.
 var shownRow = regexp.MustCompile(`^(>[ …]|│[ …][-+ ])`)
@@ -52,12 +52,12 @@ func judgeQuestion(t *testing.T, what string, q consent.Question, first string) 
 		t.Errorf("%s: the question contains what acts on a terminal: %q", what, q.Text)
 	}
 	rows := strings.Split(strings.ReplaceAll(q.Text+"\n"+consent.Draw(q.Lines), "\n  ", ""), "\n") // two columns begin a row of ours that goes on
-	assert.Equal(t, rows[0], first, "%s: the question begins with", what)
+	assert.That(t, strings.HasPrefix(rows[0], first), "%s: the question begins with %q", what, rows[0])
 	for _, row := range rows {
 		assert.That(t, shownRow.MatchString(row) || ownRow.MatchString(row), "%s: a row of its own: %q", what, row)
 	}
-	again := strings.Count(q.Text, "\nAllow ") + strings.Count(consent.Draw(q.Lines), "\nAllow ")
-	assert.That(t, again <= 0, "%s: there are %d more questions in it", what, again)
+	again := strings.Count(q.Text, "\nAsked by ") + strings.Count(consent.Draw(q.Lines), "\nAsked by ")
+	assert.Equal(t, again, 2, "%s: how often it says who asks", what)
 }
 
 func TestNoTextPosesInAQuestion(t *testing.T) {
@@ -89,51 +89,60 @@ func TestNoTextPosesInAQuestion(t *testing.T) {
 				t.Errorf("%s, %s: it was run", what, words[0])
 			}
 		}
-		ask(`Allow "append" in the vault "Notes"?`, "append", "path=root.md", "content="+text)
-		ask(`Allow "create" in the vault "Notes"?`, "create", "path=new.md", "content="+text)
+		ask(`Change "root.md" (vault "Notes")`, "append", "path=root.md", "content="+text)
+		ask(`Create "new.md" (vault "Notes")`, "create", "path=new.md", "content="+text)
 		short := text[:min(len(text), 200)]
-		ask(`Allow "create" in the vault "Notes"?`, "create", "path=Inbox/"+strings.NewReplacer("/", "", "\x00", "").Replace(short)+".md", "content=x")
-		ask(`Allow "property:set" in the vault "Notes"?`, "property:set", "path=root.md", "name=k", "value="+short)
-		ask(`Allow "property:set" in the vault "Notes"?`, "property:set", "path=root.md", "name="+short, "value=v")
+		ask(`Create "Inbox/`, "create", "path=Inbox/"+strings.NewReplacer("/", "", "\x00", "").Replace(short)+".md", "content=x")
+		ask(`Change "root.md" (vault "Notes")`, "property:set", "path=root.md", "name=k", "value="+short)
+		ask(`Change "root.md" (vault "Notes")`, "property:set", "path=root.md", "name="+short, "value=v")
 		o.Write("root.md", text)
-		ask(`Allow "delete" in the vault "Notes"?`, "delete", "path=root.md")
-		ask(`Allow "move" in the vault "Notes"?`, "move", "path=root.md", "to=Inbox/")
+		ask(`Delete "root.md" (vault "Notes")`, "delete", "path=root.md")
+		ask(`Move "root.md" to "Inbox/root.md" (vault "Notes")`, "move", "path=root.md", "to=Inbox/")
 		if name := strings.NewReplacer("/", "", "\x00", "", `\`, "").Replace(short) + ".md"; runtime.GOOS == "linux" && len(name) < 200 {
 			o.Write(name, text)
-			ask(`Allow "delete" in the vault "Notes"?`, "delete", "path="+name)
+			ask(`Delete "`, "delete", "path="+name)
 		}
 	}
 }
 
-// In a dialog the question has about ten lines, and says what it leaves out.
-func TestAQuestionIsBriefInADialog(t *testing.T) {
+// The first line of a question says it all, and a form has every line that changes or is not used.
+func TestAFormHasTheWholeQuestion(t *testing.T) {
 	t.Parallel()
-	o := rig.NewHarness(t, nil)
+	o := rig.NewHarness(t, func(c *gateway.Config) { c.Limits.Calls = 0 })
 	o.Write("long.md", strings.Repeat("line\n", 100))
 	o.Write("linked.md", "text\n")
 	for i := range 12 {
 		o.Write(fmt.Sprintf("link%02d.md", i), "[[linked]]\n")
 	}
+	paragraph := strings.Repeat("a paragraph of two hundred bytes ", 6)
+	o.Write("para.md", paragraph+"\n")
 	for _, test := range []struct {
-		words  []string
-		inForm bool
-		rows   int
-		says   string
+		words []string
+		act   string
+		rows  int // that a form has at least for it, 0 if there is none in 14
 	}{
-		{[]string{"append", "path=root.md", "content=two"}, true, 10, "content: \"two\"\nchanges: \"root.md\"\n│  root\n│ +two"},
-		{[]string{"append", "path=root.md", "content=" + strings.Repeat("more\n", 40)}, true, 10, ""},
-		{[]string{"delete", "path=long.md"}, true, 10, ""},
-		{[]string{"rename", "path=linked.md", "name=target"}, false, 28, "\nIt changes 12 links in 12 "},
-		{[]string{"append", "path=root.md", "content=" + strings.Repeat("wide ", 400)}, true, 10, ""},
+		{[]string{"append", "path=root.md", "content=two"}, `Change "root.md" (vault "Notes"): +1 line`, 4},
+		{[]string{"append", "path=root.md", "content=" + strings.Repeat("more\n", 40)}, `Change "root.md" (vault "Notes"): +40 lines`, 0},
+		{[]string{"note:replace", "path=para.md", "old=" + paragraph, "new=" + strings.ToUpper(paragraph)}, `Change "para.md" (vault "Notes"): −1 +1 lines`, 8},
+		{[]string{"delete", "path=long.md"}, `Delete "long.md" (vault "Notes"): −100 lines`, 3},
+		{[]string{"delete", "path=long.md", "permanent"}, `Delete for good: "long.md" (vault "Notes"): −100 lines`, 0},
+		{[]string{"create", "path=para.md", "content=x\\n", "overwrite"}, `Overwrite "para.md" (vault "Notes"): −1 +1 lines`, 7},
+		{[]string{"rename", "path=linked.md", "name=target"}, `Move 1 note and change 12 notes (vault "Notes"): −12 +12 lines`, 0},
+		{[]string{"append", "path=root.md", "content=" + strings.Repeat("wide ", 400)}, `Change "root.md" (vault "Notes"): +1 line`, 0},
 	} {
 		_, asked := o.Do(test.words, rig.Says(consent.No))
 		require.That(t, len(asked) == 1, "%.40s: asked %+v", test.words, asked)
 		q := asked[0]
-		if rows := strings.Count(q.Text, "\n") + 1; rows > test.rows || q.InForm != test.inForm || strings.Contains(q.Text, "@@") || !strings.Contains(q.Text, test.says) {
-			t.Errorf("%.40s: %d lines, fits %v:\n%s", test.words, rows, q.InForm, q.Text)
-		}
-		if whole := consent.Draw(q.Lines); whole != q.Text && !strings.Contains(q.Text, "\n… left out: ") && !strings.Contains(q.Text, "\nand ") {
-			t.Errorf("%.40s: the question is\n%s\nin full\n%s", test.words, q.Text, whole)
+		act, _, _ := strings.Cut(q.Text, "\n")
+		assert.Equal(t, act, test.act, "%.40s: the first line", test.words)
+		for rows := 1; rows <= 14; rows++ {
+			text, ok := q.Form(rows, 4000)
+			assert.That(t, ok == (test.rows > 0 && rows >= test.rows), "%.40s: a form of %d rows: %v", test.words, rows, ok)
+			if !ok {
+				continue
+			}
+			assert.That(t, strings.HasPrefix(text, test.act+"\n") && strings.Count(text, "\n") < rows, "%.40s: the form of %d rows is\n%s", test.words, rows, text)
+			assert.That(t, !strings.Contains(text, "left out"), "%.40s: the form is\n%s", test.words, text)
 		}
 	}
 }
@@ -166,62 +175,64 @@ func TestARowOfAQuestionFitsATerminal(t *testing.T) {
 	}
 }
 
+// A batch shows each operation with its own difference, whole.
 func TestABatchOfMuchTextCanBeAskedAbout(t *testing.T) {
 	t.Parallel()
 	o := rig.NewHarness(t, nil)
 	var operations []gateway.Operation
-	for i := range 8 {
+	for i := range 9 {
 		name := fmt.Sprintf("Inbox/n%d.md", i)
 		o.Write(name, strings.Repeat(strings.Repeat("字", 37)+"\n", 150))
 		operations = append(operations, rig.Operation(fmt.Sprint(i), "create", "path="+name, "overwrite", "content="+strings.Repeat("long text ", 1500)))
 	}
+	operations = append(operations, rig.Operation("a", "append", "path=root.md", "content=more"))
 	o.Refusing("much text", "unconfirmed", func() string {
 		got, asked := o.Batch(operations, rig.Says(consent.NoWay))
-		if len(asked) != 1 || !strings.Contains(got.Error.Hint, "vaultwicket approvals") {
-			t.Errorf("asked %d times, got %+v", len(asked), got.Error)
-			return got.Error.Code
+		require.That(t, len(asked) == 1 && strings.Contains(got.Error.Hint, "vaultwicket approvals"), "asked %d times, got %+v", len(asked), got.Error)
+		q := asked[0]
+		assert.That(t, strings.HasPrefix(q.Text, `Change 10 notes (vault "Notes")`+"\n"+`A batch of 10 operations, 10 of which need approval. Asked by `), "%s", q.Text)
+		operation, added, removed := 0, map[int]int{}, map[int]int{}
+		for _, l := range q.Lines[1:] {
+			switch l.Kind {
+			case consent.Act:
+				operation++
+				assert.That(t, strings.HasPrefix(l.Text, fmt.Sprintf("%d. ", operation)), "operation %d: %q", operation, l.Text)
+			case consent.Added:
+				added[operation] += len(l.Text)
+			case consent.Removed:
+				removed[operation] += len(l.Text)
+			}
 		}
-		if len(asked[0].Text) > maxQuestion {
-			t.Errorf("the question has %d bytes", len(asked[0].Text))
+		for i := range 9 {
+			assert.Equal(t, added[i+1], 15000, "bytes added by operation %d", i+1)
+			assert.Equal(t, removed[i+1], 150*37*3, "bytes removed by operation %d", i+1)
 		}
-		for i := range 8 {
-			assert.That(t, strings.Contains(asked[0].Text, fmt.Sprintf("\nchanges: \"Inbox/n%d.md\"\n", i)), "operation %d is not in it", i)
-		}
-		return got.Error.Code
-	})
-	o.Refusing("more than a form tells", "unconfirmed", func() string {
-		got, asked := o.Batch(append(operations, rig.Operation("9", "delete", "path=root.md")), rig.Says(consent.NoWay))
-		if len(asked) != 1 || asked[0].InForm || !strings.Contains(consent.Draw(asked[0].Lines), "removes: \"root.md\"") || !strings.Contains(asked[0].Text, "left out: 1 operations") {
-			t.Errorf("asked %+v", asked)
-		}
+		assert.Equal(t, added[10], len("more"), "bytes added by the last one")
 		return got.Error.Code
 	})
 }
 
-// What decides is shown in full, or the call is refused: by its bytes, by its lines, and where
-// it is no text.
+// What decides is shown in full, or nobody is asked.
 func TestWhatDecidesIsShownInFull(t *testing.T) {
 	t.Parallel()
 	o := rig.NewHarness(t, nil)
-	for name, test := range map[string]struct {
-		old, code string
-		inForm    bool
-	}{
-		"short":      {"one", "unconfirmed", true},
-		"some lines": {strings.Repeat("a line of the note that goes\n", 30), "unconfirmed", false},
-		"many bytes": {strings.Repeat("x", 40<<10), "content_too_long", false},
-		"many lines": {strings.Repeat("\n", 20<<10), "content_too_long", false},
+	for name, old := range map[string]string{
+		"short": "one\n", "some lines": strings.Repeat("a line of the note that goes\n", 30),
+		"many bytes": strings.Repeat("x", 40<<10) + "\n", "many lines": strings.Repeat("\n", 20<<10),
 	} {
-		o.Write("Inbox/a.md", test.old+"rest")
-		got, asked := o.Do([]string{"note:replace", "path=Inbox/a.md", "old=" + test.old, "new=two"}, rig.Says(consent.NoWay))
-		if rig.CodeOf(got) != test.code || (len(asked) > 0) != (test.code == "unconfirmed") {
-			t.Errorf("%s: asked %d times, %+v", name, len(asked), got.Error)
-			continue
-		}
-		for _, q := range asked {
-			if q.InForm != test.inForm || strings.Count(consent.Draw(q.Lines), "> a line of the note that goes") != strings.Count(test.old, "\n") {
-				t.Errorf("%s: in a form %v:\n%s", name, q.InForm, consent.Draw(q.Lines))
+		o.Write("Inbox/a.md", old+"rest\n")
+		got, asked := o.Do([]string{"note:replace", "path=Inbox/a.md", "old=" + old, "new=two\n"}, rig.Says(consent.NoWay))
+		require.That(t, rig.CodeOf(got) == "unconfirmed" && len(asked) == 1, "%s: asked %d times, %+v", name, len(asked), got.Error)
+		removed := ""
+		for _, l := range asked[0].Lines {
+			if l.Kind == consent.Removed {
+				removed += l.Text + "\n"
 			}
 		}
+		assert.Equal(t, removed, old, "%s: what is removed", name)
 	}
+	o.Write("Inbox/a.md", strings.Repeat(strings.Repeat("x", 99)+"\n", 40<<10))
+	got, asked := o.Do([]string{"create", "path=Inbox/a.md", "overwrite", "content=two"})
+	assert.That(t, rig.CodeOf(got) == "unconfirmed" && len(asked) == 0, "asked %d times, %+v", len(asked), got.Error)
+	assert.Contains(t, got.Error.Message, "the user cannot be shown all of it: the change of \"Inbox/a.md\" has more lines than can be shown")
 }

@@ -161,7 +161,7 @@ func playCallsOverHTTP(t *testing.T, more string) (lines []string) {
 }
 
 // acceptance is the answer of a user who allows what a question is about.
-const acceptance = `{"jsonrpc":"2.0","id":%v,"result":{"action":"accept","content":{}}}`
+const acceptance = `{"jsonrpc":"2.0","id":%v,"result":{"action":"accept","content":{"allow":true}}}`
 
 // wayCall is a tool with its arguments, as JSON.
 type wayCall struct{ tool, arguments string }

@@ -14,7 +14,7 @@ import (
 
 // Answers to a form.
 const (
-	Accept  = `{"action":"accept","content":{}}`
+	Accept  = `{"action":"accept","content":{"allow":true}}`
 	Decline = `{"action":"decline"}`
 )
 

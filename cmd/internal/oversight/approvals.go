@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -96,40 +97,59 @@ func Approve(ctx context.Context, std terminal.Streams, args []string) error {
 			Hint: "run it in a terminal window"})
 	}
 	defer console.Close()
-	state, q, err := questionOf(std, code)
+	state, q, err := questionOf(std, code, consent.Pending)
 	if err != nil {
 		return err
 	}
-	if !terminal.Pages(ctx, console, console, rowsOf(q, console)) || !terminal.Confirm(ctx, console, console, "Allow this?") {
+	rows, err := rowsOf(state, q, console)
+	if err != nil {
+		return err
+	}
+	typed, allowed := "", terminal.Pages(ctx, console, console, rows)
+	switch {
+	case !allowed:
+	case q.Typed != "":
+		fmt.Fprintf(console, "This is much. Type %q to allow it: ", q.Typed)
+		typed, allowed = terminal.Ask(ctx, console, console)
+		allowed = allowed && typed == q.Typed
+	default:
+		allowed = terminal.Confirm(ctx, console, console, "Allow this?")
+	}
+	if !allowed {
 		return terminal.FailureOf(&failure.Error{
 			Code: "unconfirmed", Message: fmt.Sprintf("approval %s is still pending", q.Code),
 			Hint: fmt.Sprintf(`"vaultwicket deny %s" denies it`, q.Code),
 		})
 	}
-	if q, err = decide(state, q.Code, true); err != nil {
+	if q, err = decide(state, q.Code, true, typed); err != nil {
 		return approvalError(err)
 	}
 	fmt.Fprintf(std.Out, "approved %s: %s in %s, once, until %s\n", q.Code, sanitize.Line(q.Command), sanitize.Line(q.Vault), q.Expires.Local().Format(time.TimeOnly))
 	return nil
 }
 
-// Deny is "vaultwicket deny CODE": it shows a question and answers it with no.
+// Deny is "vaultwicket deny CODE": it shows a question and answers it with no, or withdraws an approval that was not
+// used yet.
 func Deny(_ context.Context, std terminal.Streams, args []string) error {
 	code, err := codeIn("deny", args)
 	if err != nil {
 		return err
 	}
-	state, q, err := questionOf(std, code)
+	state, q, err := questionOf(std, code, consent.Pending, consent.Approved)
 	if err != nil {
 		return err
 	}
-	for _, row := range rowsOf(q, std.Err) {
+	rows, err := rowsOf(state, q, std.Err)
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
 		fmt.Fprintln(std.Err, row)
 	}
-	if q, err = decide(state, q.Code, false); err != nil {
+	if q, err = decide(state, q.Code, false, ""); err != nil {
 		return approvalError(err)
 	}
-	fmt.Fprintf(std.Out, "denied %s: %s in %s\n", q.Code, sanitize.Line(q.Command), sanitize.Line(q.Vault))
+	fmt.Fprintf(std.Out, "%s %s: %s in %s\n", q.State, q.Code, sanitize.Line(q.Command), sanitize.Line(q.Vault))
 	return nil
 }
 
@@ -142,9 +162,9 @@ func codeIn(name string, args []string) (string, error) {
 	return strings.Join(rest, ""), err
 }
 
-// questionOf finds the question with a code, which is to be shown: no question is answered unseen. It
-// also returns the state folder.
-func questionOf(std terminal.Streams, code string) (state string, q consent.StoredQuestion, err error) {
+// questionOf finds the question with a code, which is to be shown: no question is answered unseen. It is in one of
+// some states. It also returns the state folder.
+func questionOf(std terminal.Streams, code string, states ...consent.State) (state string, q consent.StoredQuestion, err error) {
 	state, questions, err := openQuestions(std)
 	if err != nil {
 		return "", q, err
@@ -153,7 +173,7 @@ func questionOf(std terminal.Streams, code string) (state string, q consent.Stor
 		if !strings.EqualFold(bareCode(q.Code), bareCode(code)) {
 			continue
 		}
-		if q.State != consent.Pending {
+		if !slices.Contains(states, q.State) {
 			return "", q, approvalError(&consent.Answered{Question: q.Code, State: q.State})
 		}
 		return state, q, nil
@@ -161,20 +181,25 @@ func questionOf(std terminal.Streams, code string) (state string, q consent.Stor
 	return "", q, approvalError(&consent.Unknown{What: code})
 }
 
-func rowsOf(q consent.StoredQuestion, stream any) []string {
-	rows := rowsFor(q.Lines, stream)
-	if rows == nil { // of a version that kept no lines
-		return strings.Split(terminal.Visible(q.Text), "\n")
+// rowsOf returns all that a question shows, in rows for a stream.
+func rowsOf(state string, q consent.StoredQuestion, stream any) ([]string, error) {
+	lines, err := consent.OpenStore(consent.Folder(state), time.Now).Shown(q)
+	if err != nil {
+		return nil, approvalError(err)
 	}
-	return rows
+	rows := rowsFor(lines, stream)
+	if rows == nil { // of a version that kept no lines
+		return strings.Split(terminal.Visible(q.Text), "\n"), nil
+	}
+	return rows, nil
 }
 
 // bareCode returns a code without its dash, which users may omit.
 func bareCode(code string) string { return strings.ReplaceAll(code, "-", "") }
 
-// decide stores the answer to a question that was shown in this terminal.
-func decide(state, code string, approve bool) (consent.StoredQuestion, error) {
-	return consent.Decide(state, consent.Answer{Code: code, Approve: approve, By: bootstrap.AtTerminal, Session: bootstrap.Session()})
+// decide stores the answer to a question that was shown in this terminal, with what the user has typed to approve it.
+func decide(state, code string, approve bool, typed string) (consent.StoredQuestion, error) {
+	return consent.Decide(state, consent.Answer{Code: code, Approve: approve, By: bootstrap.AtTerminal, Session: bootstrap.Session(), Typed: typed})
 }
 
 // openQuestions returns the state folder and its questions that have not expired, and says which cannot be read.

@@ -120,11 +120,11 @@ func call[R any](ctx context.Context, s *Server, tool string, arguments any) (re
 		params["requestState"] = a.Result.RequestState
 		responses := map[string]any{}
 		for id, question := range a.Result.InputRequests {
-			action := "decline"
+			response := map[string]any{"action": "decline"}
 			if s.Ask != nil && s.Ask(ctx, question.Params.Message) {
-				action = "accept"
+				response = map[string]any{"action": "accept", "content": map[string]any{"allow": true}}
 			}
-			responses[id] = map[string]any{"action": action}
+			responses[id] = response
 		}
 		params["inputResponses"] = responses
 		a, err = s.send(ctx, "tools/call", tool, params)

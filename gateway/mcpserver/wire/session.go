@@ -170,7 +170,8 @@ func (p *Peer) sendRequest(id int64, method mcp.MCPMethod, params any) error {
 
 // Ask sends a request of the server to a client with a handshake, and waits for the response. The error is
 // that of ctx, [ErrNoClient] after the client has closed its input, or says that the request could not be
-// sent or was answered with an error.
+// sent or was answered with an error. ctx has to have an end, because some clients never answer; the client is told
+// then that the request is cancelled.
 func Ask[Result any](ctx context.Context, p *Peer, method mcp.MCPMethod, params any) (*Result, error) {
 	id, answer := p.lastID.Add(1), make(chan Message, 1)
 	p.mu.Lock()
@@ -186,6 +187,8 @@ func Ask[Result any](ctx context.Context, p *Peer, method mcp.MCPMethod, params 
 	}
 	select {
 	case <-ctx.Done():
+		params := map[string]any{"requestId": id, "reason": "nobody waits for the answer any more"}
+		_ = p.Notify(context.WithoutCancel(ctx), string(mcp.MethodNotificationCancelled), params) // it may be gone
 		return nil, ctx.Err()
 	case <-p.closed:
 		return nil, ErrNoClient

@@ -76,7 +76,31 @@
     if (focus) (document.getElementById(focus) ?? document.getElementById('main')).focus({ preventScroll: true });
     if (careful) {
       for (const button of part.querySelectorAll('button')) button.disabled = true;
-      setTimeout(() => { for (const button of part.querySelectorAll('button')) button.disabled = false; }, 700);
+      setTimeout(() => {
+        for (const button of part.querySelectorAll('button')) button.disabled = false;
+        watch();
+      }, 700);
+    }
+  };
+  // What is new text has to have been on the screen before it can be approved: the last line of it, which a fold hides
+  // until it is opened.
+  const read = new Set();
+  const seenNow = 'IntersectionObserver' in window ? new IntersectionObserver((entries) => {
+    for (const entry of entries) {
+      if (!entry.isIntersecting) continue;
+      read.add(entry.target.closest('article').id);
+      seenNow.unobserve(entry.target);
+    }
+    watch();
+  }) : null;
+  const watch = () => {
+    if (!seenNow) return;
+    for (const article of document.querySelectorAll('article.ask')) {
+      const button = article.querySelector('button.yes');
+      const last = [...article.querySelectorAll('.row.added')].pop();
+      if (!button || !last) continue;
+      button.disabled = !read.has(article.id);
+      if (button.disabled) seenNow.observe(last);
     }
   };
   const announce = (text) => { document.getElementById('said').textContent = text; };
@@ -245,6 +269,7 @@
       return new Promise((resolve) => { release = resolve; });
     });
   };
+  watch();
   document.addEventListener('visibilitychange', look);
   if (!document.hidden) connect();
 })();

@@ -28,7 +28,7 @@ type plannedFile struct {
 	From   string `json:"from,omitempty"`
 	Before string `json:"before,omitempty"` // hashes as callers know them, "" where there is no file
 	After  string `json:"after,omitempty"`
-	// Size is how many bytes a file has of which no line is shown.
+	// Size is how many bytes a file has that would be deleted, or of which no line is shown.
 	Size int64 `json:"size,omitempty"`
 	// Raw are the SHA-256 of the bytes before and after, for the gateway alone. A file of which no line is
 	// shown has none: the digest of the plan stands for it.
@@ -79,6 +79,7 @@ func showPlan(v *call.Vault, p Proposal) (answer.Reply, error) {
 	shown.Links = strings.Join(slices.DeleteFunc(links, func(part string) bool { return part == "" }), ", and ")
 	var changes []difference.Change // of the files of which lines are shown, which come first
 	size := 0                       // bytes of the rows of the others
+	left := maxPlanned              // bytes that the lines of the next files may take
 	for _, s := range p.Steps {
 		if s.IsNoop() || s.Before.Folder || s.After.Folder {
 			continue
@@ -101,20 +102,31 @@ func showPlan(v *call.Vault, p Proposal) (answer.Reply, error) {
 			Raw: []string{ImageOf(s.Before).Hash, ImageOf(s.After).Hash},
 		}
 		shown.Files = append(shown.Files, file)
-		// The first files may take all that is told; what is kept of many stays small.
-		extent := difference.Extent{Rows: maxPlannedLines, Bytes: max(1<<10, 4*maxPlanned/len(shown.Files)), Line: maxPlannedLine}
+		if !s.After.Exists {
+			shown.Files[len(shown.Files)-1].Size = ImageOf(s.Before).Size
+		}
 		before, after := s.Before.Text, s.After.Text
 		if s.Path == disk.Bookmarks() && v.Hides() {
 			before, after = nil, s.Told
 		}
-		changes = append(changes, difference.Fit([]difference.Change{difference.Of(v.Redact(before), v.Redact(after))}, extent)...)
+		c := difference.Whole(v.Redact(before), v.Redact(after), left)
+		if !c.IsComplete() { // the user cannot be shown it: something of it is told all the same
+			part := difference.Extent{Rows: maxPartLines, Bytes: max(1<<10, maxPart/len(shown.Files)), Line: maxPartLine}
+			c = difference.Fit([]difference.Change{c}, part)[0]
+		}
+		left = max(0, left-c.Cost())
+		changes = append(changes, c)
 	}
-	changes = difference.Fit(changes, difference.Extent{Rows: maxPlannedLines, Bytes: maxPlanned, Line: maxPlannedLine})
 	for i, c := range changes {
 		shown.Files[i].Change = c
 	}
-	text, err := json.Marshal(shown)
-	return answer.Text(string(text)), err
+	var text strings.Builder
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false) // no browser reads it, and the texts are long
+	if err := encoder.Encode(shown); err != nil {
+		return answer.Reply{}, err
+	}
+	return answer.Text(strings.TrimSuffix(text.String(), "\n")), nil
 }
 
 // row is the file of a step of which no line is shown.
@@ -148,7 +160,7 @@ func (r *plannedRest) with(file plannedFile) *plannedRest {
 }
 
 // maxRows is how many bytes a plan has of the files of which no line is shown: the gateway keeps 16 MiB of an answer.
-const maxRows = 10 << 20
+const maxRows = 8 << 20
 
 // suits refuses a proposal that would write a text into a file of another kind: text goes into
 // notes, and into canvases and bases that the app can open. To take a change back, to copy a
@@ -289,12 +301,17 @@ const maxExact = 1 << 20 // bytes of two texts whose difference is shown in full
 
 // What of a plan is told. A move may change the links of every note.
 const (
-	maxPlanned      = 256 << 10 // bytes of all lines together
-	maxPlannedLines = 4000
-	maxPlannedLine  = 8 << 10 // bytes of one line
+	// maxPlanned is how many bytes the lines of a plan take, see [difference.Change.Cost], as long as every line that is
+	// removed or added is told whole. The gateway keeps 16 MiB of an answer, in which they are up to twice as long.
+	maxPlanned = 3 << 20
 
-	// MaxTexts is how many files are shown with lines: each has one at least.
-	MaxTexts = maxPlannedLines
+	// What is told of a file of which there is no room for every line.
+	maxPart      = 256 << 10 // bytes, of the first one
+	maxPartLines = 4000
+	maxPartLine  = 8 << 10 // bytes of one line
+
+	// MaxTexts is how many files are shown with lines: a person reads no more.
+	MaxTexts = 4000
 )
 
 // What a change destroys is decided from what it does to the notes, whatever command makes

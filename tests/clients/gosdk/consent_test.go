@@ -33,7 +33,7 @@ func (p *person) answer(_ context.Context, req *mcp.ElicitRequest) (*mcp.ElicitR
 }
 
 var (
-	accept  = &mcp.ElicitResult{Action: "accept", Content: map[string]any{}}
+	accept  = &mcp.ElicitResult{Action: "accept", Content: map[string]any{"allow": true}}
 	misfit  = &mcp.ElicitResult{Action: "accept", Content: map[string]any{"choice": "deny"}}
 	decline = &mcp.ElicitResult{Action: "decline"}
 	cancel  = &mcp.ElicitResult{Action: "cancel"}
@@ -81,7 +81,7 @@ func (s server) note(t *testing.T) string {
 
 var (
 	addition   = map[string]any{"path": "Note.md", "content": "two"}
-	consenting = []string{"--tier=v1", "--allow-mutations", "--confirm=writes"}
+	consenting = []string{"--tier=v1", "--allow-mutations", "--confirm=writes", "--ask=client", "--min-answer-time=0s"}
 )
 
 func TestConsent(t *testing.T) {
@@ -109,7 +109,7 @@ func TestConsent(t *testing.T) {
 		if !got.OK || s.note(t) != "one\ntwo" || len(p.asked) != 4 || len(got.Hash) != 16 {
 			t.Errorf("accepted: %+v, the note is %q", got, s.note(t))
 		}
-		if want := "Allow \"append\" in the vault \"Notes\"?\nIt changes notes.\ncontent: \"two\"\nchanges: \"Note.md\"\n"; !strings.HasPrefix(p.asked[3], want) || !strings.Contains(p.asked[3], "\n│ +two") {
+		if want := "Change \"Note.md\" (vault \"Notes\"): +1 line\nAsked by a client that calls itself "; !strings.HasPrefix(p.asked[3], want) || !strings.Contains(p.asked[3], "\n│ +two") {
 			t.Errorf("asked %q", p.asked[3])
 		}
 	})

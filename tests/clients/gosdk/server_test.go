@@ -62,7 +62,7 @@ func (s server) connect(t *testing.T, version string, options *mcp.ClientOptions
 	}
 	ctx, stop := context.WithTimeout(t.Context(), patience)
 	t.Cleanup(stop)
-	client := mcp.NewClient(&mcp.Implementation{Name: "gosdk", Version: "1"}, options)
+	client := mcp.NewClient(&mcp.Implementation{Name: "codex-mcp-client", Version: "1"}, options)
 	session, err := client.Connect(ctx, s.transport(t), &mcp.ClientSessionOptions{ProtocolVersion: version})
 	noError(t, err)
 	t.Cleanup(func() {
