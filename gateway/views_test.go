@@ -178,7 +178,7 @@ func TestOpened(t *testing.T) {
 	}{
 		"what changes is closed": {[]policy.Policy{{Ceiling: tiers.V1, UI: true}}, "task", reading},
 		"all of it is open":      {[]policy.Policy{{Ceiling: tiers.V1, UI: true, Mutations: true}}, "task", writing},
-		"views are closed":       {[]policy.Policy{{Ceiling: tiers.V0, Mutations: true}}, "daily:append", "content paneType inline heading create-heading"},
+		"views are closed":       {[]policy.Policy{{Ceiling: tiers.V0, Mutations: true}}, "daily:append", "content paneType inline heading create-heading date offset"},
 		"another tier":           {[]policy.Policy{{Ceiling: tiers.V0}}, "task", "-"},
 		"disabled":               {[]policy.Policy{{Ceiling: tiers.V1, Disable: []string{"task"}}}, "task", "-"},
 		"no such command":        {[]policy.Policy{{Ceiling: tiers.V3}}, "tusk", "-"},
