@@ -93,7 +93,7 @@ var v0Rows = []row{
 		target: targetNone, embeddedOnly: true,
 		summary: "List your calls that wait for the user's approval",
 		params: []param{
-			{name: "wait", kind: kindNumber, least: 1, most: 50, rare: true, summary: "Wait up to so many seconds until the user has decided one"},
+			{name: "wait", kind: kindNumber, least: 1, most: 50, rare: true, summary: "Maximum number of seconds to wait until the user has decided one"},
 			{name: "withdraw", kind: kindName, rare: true, summary: "Take back the one of this id, or all"},
 		},
 		reply: Reply{Kind: Lines, Silent: true}, ownAnswer: AnswersApprovals},

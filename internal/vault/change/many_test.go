@@ -53,7 +53,7 @@ func TestAFolderOfManyNotesIsRemoved(t *testing.T) {
 	require.That(t, len(plan.Files) == notes && plan.Rest == nil, "%d files of %d, and %v", len(plan.Files), notes, plan.Rest)
 	for i, f := range plan.Files {
 		text := h.Get(f.Path)
-		isShown := len(f.Raw) == 2 && len(f.Lines) > 0 && f.Size == 0
+		isShown := len(f.Raw) == 2 && len(f.Lines) > 0 && f.Size == int64(len(text))
 		isCounted := f.Raw == nil && f.Lines == nil && f.Size == int64(len(text))
 		fits := isShown
 		if i >= change.MaxTexts {
