@@ -60,7 +60,7 @@ func TestOtherClientsSeeNothingOfTheApp(t *testing.T) {
 				list += b.request(method, "") + "\n"
 			}
 			b.tool("obsidianCli", removal, "")
-			return list + regexp.MustCompile(`durationMs[\\":]+\d+`).ReplaceAllString(string(b.Next().Result), "")
+			return list + regexp.MustCompile(`durationMs[\\":]+\d+|expires[\\":]+[^\\",}]+`).ReplaceAllString(string(b.Next().Result), "")
 		}
 		for _, can := range []string{
 			`{}`, `{"extensions":{}}`, `{"extensions":{"io.modelcontextprotocol/ui":{}}}`, `{"extensions":{"io.modelcontextprotocol/ui":{"mimeTypes":["text/html"]}}}`,
