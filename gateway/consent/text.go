@@ -156,6 +156,8 @@ func askedBy(caller, client string) string {
 		return fmt.Sprintf("Asked by the agent %s.", quotedIn(agent, maxInHeading))
 	case ownerfiles.SessionOf(caller) == Terminal:
 		return "Asked by your terminal."
+	case ownerfiles.SessionOf(caller) == LocalPage:
+		return "Asked by you on the page."
 	case client != "":
 		return fmt.Sprintf("Asked by a client that calls itself %s.", quotedIn(client, maxInHeading))
 	}

@@ -26,7 +26,7 @@ func TestApproveOnThePage(t *testing.T) {
 	call := rig.Calling("delete", "path=Bread.md")
 	require.Equal(t, rig.CodeOf(client.Do(call)), "unconfirmed")
 	view := v.See("approvals")
-	has(t, view, "t wants to <b>delete</b> Bread.md", `<span class="chip grave">−3 lines</span>`, ">1 note<", "flour</span>", "salt</span>")
+	has(t, view, "<b>Delete &#34;Bread.md&#34; (vault &#34;Notes&#34;): −3 lines</b>", "Asked by a client that calls itself &#34;t&#34;.", `<span class="chip grave">−3 lines</span>`, ">1 note<", "flour</span>", "salt</span>")
 	if _, body := v.send(view, "approvals/approve", nil); !strings.Contains(body, "Approved, for one call") {
 		t.Fatalf("approved: %s", body)
 	}
@@ -78,7 +78,7 @@ func TestUndoOnThePage(t *testing.T) {
 	// One that removes a note requires approval.
 	created := client.Do(rig.Calling("create", "path=New.md", "content=hello")).Change
 	_, asked = v.send(v.See("changes/one/"+created.ID+"?vault=Notes"), "changes/undo", nil, `id="undo"`)
-	has(t, asked, "Undo this?", `New.md <span class="faint">deleted</span>`, "hello</span>")
+	has(t, asked, "Undo this?", `New.md <span class="faint">deleted</span>`, "hello<span")
 	_, wrong := v.send(asked, "changes/undo", url.Values{"confirm": {strings.Repeat("0", 64)}}, `name="confirm"`)
 	assert.That(t, r.Read("New.md") != "" && strings.Contains(wrong, `name="confirm"`), "undone without the right confirmation: %s", wrong)
 	_, done := v.send(asked, "changes/undo", nil, `name="confirm"`)
