@@ -275,7 +275,10 @@ func (g *vaultGateway) show(ctx context.Context, d *DryRun, r route) {
 	d.Shell = withNewline(pipeline(command))
 	if d.Backend == string(App) && r.call.HasStep(allowlist.StepReadDaily) { // the call itself is never run
 		command.Args = steps[0].Argv
-		d.Shell = shellReadLine(command)
+		d.Shell = withNewline(pipeline(command))
+		if len(steps) > 1 && slices.Contains(steps[1].Argv, pathOfAnswer) {
+			d.Shell = shellReadLine(command)
+		}
 	}
 	if len(steps) > 1 {
 		d.Steps = steps
@@ -297,11 +300,8 @@ func pipeline(c exec.Command) string {
 	return "printf %s " + shellQuote(c.Stdin) + " | " + line
 }
 
-// shellReadLine is the line that reads the note whose path asking answers. A command that reads a note itself is the line.
+// shellReadLine is the line that reads the note whose path asking answers.
 func shellReadLine(asking exec.Command) string {
-	if asking.Args[len(asking.Args)-1] != "daily:path" {
-		return withNewline(pipeline(asking))
-	}
 	read := append([]string{asking.Path}, asking.Args[:len(asking.Args)-1]...)
 	return withNewline(shellWords(append(read, "read")) + ` path="$(` + pipeline(asking) + `)"`)
 }

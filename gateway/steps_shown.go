@@ -42,11 +42,14 @@ func (g *vaultGateway) showLocate(_ context.Context, r route, steps []StepShown)
 	last.Argv = slices.Clone(last.Argv)
 	for i, word := range last.Argv {
 		if strings.HasPrefix(word, "file=") {
-			last.Argv[i] = "path=<path>"
+			last.Argv[i] = pathOfAnswer
 		}
 	}
 	return slices.Insert(steps, 0, r.stepShown("asks which note the name refers to", "file", "file", name))
 }
+
+// pathOfAnswer is the argument for which the answer to an earlier step is needed.
+const pathOfAnswer = "path=<path>"
 
 // showReadDaily asks the embedded program for the path, as a run does: the app is asked only where that is not enough.
 func (g *vaultGateway) showReadDaily(ctx context.Context, r route, _ []StepShown) []StepShown {
@@ -63,7 +66,7 @@ func (g *vaultGateway) showReadDaily(ctx context.Context, r route, _ []StepShown
 	}
 	reads := r.stepShown("reads the note at that path", "read", "path", "path")
 	if len(reads.Argv) > 0 {
-		reads.Argv[len(reads.Argv)-1] = "path=<path>"
+		reads.Argv[len(reads.Argv)-1] = pathOfAnswer
 	}
 	return []StepShown{asks, reads}
 }
