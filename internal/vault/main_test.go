@@ -21,7 +21,7 @@ import (
 
 func TestGrammar(t *testing.T) {
 	h := embedded.New(t, map[string]string{"a.md": "text"})
-	const appendUsage = "Usage: daily:append content=<text> [paneType=tab|split|window] [inline] [open] [heading=<name>] [create-heading]\n"
+	const appendUsage = "Usage: daily:append content=<text> [paneType=tab|split|window] [inline] [open] [heading=<name>] [create-heading] [date=<date>] [offset=<n>]\n"
 	h.Steps([]embedded.Turn{
 		{"the vault may be named", "vault=Home read path=a.md", answer.ExitDone, "text\n"},
 		{"another vault is not here", "vault=Work read path=a.md", answer.ExitFailed, "Vault not found.\n"},

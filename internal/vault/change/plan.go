@@ -102,14 +102,15 @@ func showPlan(v *call.Vault, p Proposal) (answer.Reply, error) {
 			Raw: []string{ImageOf(s.Before).Hash, ImageOf(s.After).Hash},
 		}
 		shown.Files = append(shown.Files, file)
-		if !s.After.Exists {
-			shown.Files[len(shown.Files)-1].Size = ImageOf(s.Before).Size
-		}
 		before, after := s.Before.Text, s.After.Text
 		if s.Path == disk.Bookmarks() && v.Hides() {
 			before, after = nil, s.Told
 		}
-		c := difference.Whole(v.Redact(before), v.Redact(after), left)
+		before, after = v.Redact(before), v.Redact(after)
+		if !s.After.Exists { // as the caller reads it: the length of a secret is not told
+			shown.Files[len(shown.Files)-1].Size = int64(len(before))
+		}
+		c := difference.Whole(before, after, left)
 		if !c.IsComplete() { // the user cannot be shown it: something of it is told all the same
 			part := difference.Extent{Rows: maxPartLines, Bytes: max(1<<10, maxPart/len(shown.Files)), Line: maxPartLine}
 			c = difference.Fit([]difference.Change{c}, part)[0]
