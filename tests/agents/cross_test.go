@@ -257,6 +257,8 @@ func TestAQuestionEndsWithItsAgent(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
 			r.Set("confirm", `"writes"`)
+			r.Set("ask", `"client"`)
+			r.Set("min-answer-time", `"0s"`)
 			if how == "expiry" {
 				r.Tables = strings.Replace(tables, "[agents.ann]\n", "[agents.ann]\nexpires = "+time.Now().Add(2500*time.Millisecond).UTC().Format("2006-01-02T15:04:05.000Z")+"\n", 1)
 			}
