@@ -271,7 +271,7 @@ func TestResultsDoNotDependOnWhatIsHidden(t *testing.T) {
 		}
 	}
 	t.Logf("%d commands, %d requests, %d of them granted, %d answers", commands, len(requests), granted, answered)
-	assert.That(t, granted >= 300, "only %d requests were granted: too few to mean anything", granted)
+	assert.That(t, granted >= 250, "only %d requests were granted: too few to mean anything", granted)
 	h.lookForCanaries()
 }
 

@@ -59,6 +59,8 @@ func TestManySessions(t *testing.T) {
 func TestAServerAsksAtTheTerminalOfItsClient(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, map[string]string{"a.md": "one\n", "b.md": "one\n", "c.md": "one\n"})
+	r.Set("ask", `"client"`)
+	r.Set("min-answer-time", `"0s"`)
 	server := r.OverHTTP()
 	for _, test := range []struct {
 		note, typed string

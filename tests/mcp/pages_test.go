@@ -200,8 +200,8 @@ func (r *reader) all(c listingCall, more map[string]any) (pages []gateway.Result
 	}
 }
 
-// everyPage is what each page is told of: what a limit leaves out of a list, and odd characters.
-var everyPage = regexp.MustCompile(`a higher limit lists more$|are shown as escapes$|^signs of injection`)
+// everyPage is what each page is told of: what a limit leaves out of a list, odd characters, and whose versions they are.
+var everyPage = regexp.MustCompile(`a higher limit lists more$|^the versions are those of |are shown as escapes$|^signs of injection`)
 
 // betweenMarks returns what is between the marks of an answer, and an answer without marks
 // as it is.

@@ -51,6 +51,7 @@ func newTypedServer(t *testing.T, p policy.Policy, marks bool) *typedServer {
 	state := t.TempDir()
 	s.fill()
 	p.UI, p.MinVersion = true, tiers.DefaultMinimum
+	p.Asking, p.MinAnswer = policy.AskClient, time.Nanosecond
 	runner := exec.New(exec.Config{CLI: "/nowhere/obsidian", Self: rig.Binary, Resident: true})
 	getenv := func(name string) string { return map[string]string{"XDG_STATE_HOME": state}[name] }
 	gw := gateway.New(gateway.Config{Policy: p, Vault: gateway.Vault{Folder: s.vault}, Runner: runner, Backend: gateway.Embedded, Session: "typed", Getenv: getenv, Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
@@ -60,7 +61,8 @@ func newTypedServer(t *testing.T, p policy.Policy, marks bool) *typedServer {
 			Gateway: gw, Version: "1", Toolsets: []string{"all"}, MaxOutput: 4 << 10, MarkUntrusted: marks, Grace: rig.Deadline, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 		}, in, out)
 	})
-	s.Send(rig.Handshake(`{"elicitation":{}}`))
+	// A client that shows many lines.
+	s.Send(strings.Replace(rig.Handshake(`{"elicitation":{}}`), `"name":"t"`, `"name":"codex-mcp-client"`, 1))
 	s.next()
 	s.Send(talk.Initialized)
 	return s

@@ -86,7 +86,8 @@ func TestAChangeByTheAppIsAskedAbout(t *testing.T) {
 	t.Parallel()
 	for answer, want := range map[string]string{rig.Accept: "one\ntwo", rig.Decline: "one\n"} {
 		r := rig.New(t, map[string]string{"Note.md": "one\n"})
-		writingApp(r.Set("confirm", `"writes"`))
+		writingApp(r.Set("confirm", `"writes"`).Set("min-answer-time", `"0s"`))
+		r.Client = "codex-mcp-client" // which shows many lines
 		e := r.Stdio(false, answer)
 		got := e.Do(rig.Calling("append", "path=Note.md", "content=two"))
 		assert.That(t, got.OK == (answer == rig.Accept) && r.Read("Note.md") == want, "%s: %+v, the note is %q", answer, got.Error, r.Read("Note.md"))

@@ -240,7 +240,11 @@ func listJournal(v *call.Vault, p call.Values) (answer.Reply, error) {
 		said.Notice = "no note was changed through vaultwicket since " + days.First.Format(time.DateOnly)
 	}
 	if found > limit {
-		said = noted(said, fmt.Sprintf("the latest %s are listed; a higher limit lists more", answer.Count(limit, "change")))
+		listed := "the latest change is listed"
+		if limit > 1 {
+			listed = fmt.Sprintf("the latest %d changes are listed", limit)
+		}
+		said = noted(said, listed+"; a higher limit lists more")
 	}
 	return said, nil
 }
