@@ -13,6 +13,32 @@ import (
 type view struct {
 	text  []byte
 	parts []part // in order; the first begins at 0
+	// nuls says where the bytes come from if only NUL bytes were left out. There are no parts then: every second byte of
+	// a file may be one.
+	nuls *leftOut
+}
+
+// leftOut is a text of which the NUL bytes were left out.
+type leftOut struct {
+	text  []byte
+	every []int // the place in text of the kept byte with the number 0, everyKept, twice that, and so on
+}
+
+// everyKept is how many bytes that are kept one place is noted for.
+const everyKept = 4096
+
+// placeOf returns where the kept byte with a number is in the text.
+func (l *leftOut) placeOf(number int) int {
+	at := l.every[number/everyKept]
+	for left := number % everyKept; ; at++ {
+		if l.text[at] == 0 {
+			continue
+		}
+		if left == 0 {
+			return at
+		}
+		left--
+	}
 }
 
 // part is a piece of a view, up to the next one. With size 0 it is a copy of the bytes at from, else all of it was
@@ -30,6 +56,9 @@ func (v *view) partAt(at int) part {
 
 // origin returns where the bytes from start up to end come from. They are not none.
 func (v *view) origin(start, end int) (from, to int) {
+	if v.nuls != nil {
+		return v.nuls.placeOf(start), v.nuls.placeOf(end-1) + 1
+	}
 	first, last := v.partAt(start), v.partAt(end-1)
 	from, to = first.from, last.from+last.size
 	if first.size == 0 {
@@ -156,7 +185,22 @@ func unpercent(text []byte) *view {
 
 // withoutNUL leaves out NUL bytes, which every second byte of a text in UTF-16 is.
 func withoutNUL(text []byte) *view {
-	return decode(text, 0, func(rest []byte) ([]byte, int) { return nil, 1 })
+	count := bytes.Count(text, []byte{0})
+	if count == 0 {
+		return nil
+	}
+	l := &leftOut{text: text}
+	kept := make([]byte, 0, len(text)-count)
+	for at, c := range text {
+		if c == 0 {
+			continue
+		}
+		if len(kept)%everyKept == 0 {
+			l.every = append(l.every, at)
+		}
+		kept = append(kept, c)
+	}
+	return &view{text: kept, nuls: l}
 }
 
 // maxLevels is how often a text is decoded again: JSON in a card of a canvas is a string in a string.
