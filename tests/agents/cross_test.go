@@ -260,7 +260,7 @@ func TestAQuestionEndsWithItsAgent(t *testing.T) {
 			r.Set("ask", `"client"`)
 			r.Set("min-answer-time", `"0s"`)
 			if how == "expiry" {
-				r.Tables = strings.Replace(tables, "[agents.ann]\n", "[agents.ann]\nexpires = "+time.Now().Add(2500*time.Millisecond).UTC().Format("2006-01-02T15:04:05.000Z")+"\n", 1)
+				r.Tables = strings.Replace(tables, "[agents.ann]\n", "[agents.ann]\nexpires = "+time.Now().Add(8*time.Second).UTC().Format("2006-01-02T15:04:05.000Z")+"\n", 1)
 			}
 			r.Save()
 			giveTokens(r, []string{"ann", "bob"})

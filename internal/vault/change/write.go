@@ -126,7 +126,8 @@ func tryOut(v *call.Vault, j *journal.Journal, row Command, values call.Values, 
 	if len(p.Steps) == 0 {
 		return p.nothing(said), nil
 	}
-	t, err := newTransaction(v, j, p, entry(v, row, values, how, p), how.Approved == "")
+	isOfOneState := how.Approved != "" || how.Expect != "" // of a note that was shown, or is named by its hash
+	t, err := newTransaction(v, j, p, entry(v, row, values, how, p), !isOfOneState)
 	if err == nil {
 		err = t.compare(alone)
 	}
