@@ -34,7 +34,7 @@ func (p *person) answer(_ context.Context, req *mcp.ElicitRequest) (*mcp.ElicitR
 
 var (
 	accept  = &mcp.ElicitResult{Action: "accept", Content: map[string]any{"allow": true}}
-	misfit  = &mcp.ElicitResult{Action: "accept", Content: map[string]any{"choice": "deny"}}
+	blank   = &mcp.ElicitResult{Action: "accept", Content: map[string]any{"allow": false}}
 	decline = &mcp.ElicitResult{Action: "decline"}
 	cancel  = &mcp.ElicitResult{Action: "cancel"}
 )
@@ -86,17 +86,17 @@ var (
 
 func TestConsent(t *testing.T) {
 	everywhere(t, consenting, func(t *testing.T, s server, version string) {
-		p := &person{answers: []*mcp.ElicitResult{decline, misfit, cancel, accept}}
+		p := &person{answers: []*mcp.ElicitResult{decline, blank, cancel, accept}}
 		session := s.connect(t, version, &mcp.ClientOptions{ElicitationHandler: p.answer})
 		if got := call(t, session, "read", map[string]any{"path": "Note.md"}); !got.OK || len(p.asked) > 0 {
 			t.Errorf("a read: %+v, asked %q", got, p.asked)
 		}
 		// What was declined is not asked about again; a form that was dismissed, or came
-		// back with what it has not asked for, is no answer.
+		// back without its mark, is no answer.
 		for i, c := range []struct {
 			answer *mcp.ElicitResult
 			asked  []int // after each of the same calls
-		}{{decline, []int{1, 1}}, {misfit, []int{2}}, {cancel, []int{3}}} {
+		}{{decline, []int{1, 1}}, {blank, []int{2}}, {cancel, []int{3}}} {
 			unwanted := map[string]any{"path": "Note.md", "content": strings.Repeat("no", i+1)}
 			for _, want := range c.asked {
 				got := call(t, session, "append", unwanted)
