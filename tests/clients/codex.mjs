@@ -138,9 +138,9 @@ try {
   got = await call("delete", { path: "Note.md" });
   check("a delete is accepted", got.structuredContent?.ok === true && text() === null, { got, text: text() });
 
-  // The third without an answer within a minute: nobody is asked after it.
+  // What does not fit the form is no answer, and keeps no later question back.
   answer = { action: "accept", content: "deny", _meta: null };
-  for (const [what, more] of [["accepted with a text", 1], ["after three without an answer", 0]]) {
+  for (const [what, more] of [["accepted with a text", 1], ["a question after three without an answer", 1]]) {
     const before = asked.length;
     got = await call("create", { path: "Note.md", content: what });
     check(what, asked.length === before + more && got.structuredContent?.error?.code === "unconfirmed" && text() === null, { got, text: text(), asked: asked.length });
