@@ -221,7 +221,7 @@ func TestAWalkInFirefox(t *testing.T) {
 		f.value(fmt.Sprintf("(document.querySelector(%q).click(), true)", selector), &done)
 	}
 	press("#questions article .yes")
-	f.until("the card that stays", `document.querySelector("#questions .answered")?.innerText.includes("Tell t to go on")`)
+	f.until("the card that stays", `document.querySelector("#questions .answered")?.innerText.includes("Tell “t” to go on")`)
 	got := client.Do(first)
 	assert.That(t, got.OK && w.Read("Bread.md") == "", "the approved call: %+v", got)
 	f.until("its end", `document.querySelector("#questions .answered")?.innerText.includes("Done, see the change")`)

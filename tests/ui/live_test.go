@@ -67,7 +67,7 @@ func TestApproveAndDenyInTheBrowser(t *testing.T) {
 	b.until("the question", `document.querySelector("#questions article .removed")?.innerText.includes("# Bread")`)
 	b.until("the title", `document.title.startsWith("(1) ") && document.getElementById("icon").href.includes("icon-waiting")`)
 	b.press("#questions .yes")
-	b.until("the card that stays", `document.querySelector("#questions .answered")?.innerText.includes("Tell t to go on")`)
+	b.until("the card that stays", `document.querySelector("#questions .answered")?.innerText.includes("Tell “t” to go on")`)
 	if got := client.Do(first); !got.OK || w.Read("Bread.md") != "" {
 		t.Errorf("the approved call: %+v", got)
 	}
