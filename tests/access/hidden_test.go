@@ -266,12 +266,14 @@ func TestResultsDoNotDependOnWhatIsHidden(t *testing.T) {
 	}
 	granted := 0
 	for _, said := range first {
-		if strings.Contains(said, `"ok":true`) {
+		// A dry run of a call that is granted and would fail is not ok.
+		isGranted := strings.Contains(said, `"ok":true`) || strings.Contains(said, `"decision":"allow"`)
+		if isGranted {
 			granted++
 		}
 	}
 	t.Logf("%d commands, %d requests, %d of them granted, %d answers", commands, len(requests), granted, answered)
-	assert.That(t, granted >= 250, "only %d requests were granted: too few to mean anything", granted)
+	assert.That(t, granted >= 300, "only %d requests were granted: too few to mean anything", granted)
 	h.lookForCanaries()
 }
 
