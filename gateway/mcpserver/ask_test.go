@@ -206,11 +206,11 @@ type told struct {
 	approval                    map[string]any
 }
 
-// result reads the answer to a call.
+// result reads the answer to a call, behind what may be said of its question before.
 func (b *booth) result(id int) told {
 	b.T.Helper()
 	m := b.Next()
-	if m.Method == "notifications/elicitation/complete" {
+	for m.Method == "notifications/elicitation/complete" || m.Method == "notifications/cancelled" {
 		m = b.Next()
 	}
 	require.That(b.T, fmt.Sprint(m.ID) == fmt.Sprint(float64(id)), "an answer to %v, want %d: %+v %s", m.ID, id, m, m.Result)
