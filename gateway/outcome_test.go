@@ -135,6 +135,7 @@ say() { echo 'Appended to: A.md'; }
 		Runner: exec.New(exec.Config{CLI: filepath.Join(folder, "obsidian"), Self: own, Timeout: timeout, Getenv: getenv}),
 		Vault:  Vault{Name: "Work", Folder: s.vault}, Getenv: getenv,
 	})
+	t.Cleanup(func() { s.gateway.Flush() }) // what is watched behind an answer ends
 	return s
 }
 

@@ -111,6 +111,7 @@ func TestPendingRequestsAndPlans(t *testing.T) {
 func TestHelpFitsTheWindow(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, nil)
+	r.Save()
 	for _, width := range widths {
 		for _, command := range []string{"help", "help run", "undo -h", "help audit"} {
 			lines := open(t, width, setting(r), "vaultwicket "+command).end()
@@ -147,6 +148,7 @@ func TestColoursOnATerminal(t *testing.T) {
 func TestServeByHand(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, map[string]string{"A.md": "a\n"})
+	r.Save()
 	for _, width := range widths {
 		w := open(t, width, setting(r), "vaultwicket serve")
 		w.until("Press Ctrl-C to stop.")
@@ -190,6 +192,7 @@ func TestProgressOfLongWork(t *testing.T) {
 			}
 			program := r.App("case \"$*\" in *version) echo '1.12.7 (installer 1.12.7)';; *info=path*) echo '" + r.Vault + "';; *) exec cat '" + gate + "';; esac")
 			r.Set("cli", fmt.Sprintf("%q", program)).Set("timeout", `"55s"`)
+			r.Save()
 			w := open(t, test.width, setting(r), "cd '"+folder+"'", test.command)
 			if test.shown {
 				w.until("vaultwicket: read is running (the first call in a large")
