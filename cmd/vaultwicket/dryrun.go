@@ -62,6 +62,9 @@ func dryRun(ctx context.Context, std terminal.Streams, args []string) error {
 	if o.JSON {
 		return terminal.PrintJSON(std.Out, plan, status)
 	}
+	if plan.Error != nil && o.Remote == nil {
+		plan.Error.Hint = o.OwnerHint(std, plan.Error.Hint)
+	}
 	if err := printPlan(std.Out, terminal.NewScreen(std, look, time.Time{}), plan); err != nil {
 		return err
 	}

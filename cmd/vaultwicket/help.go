@@ -13,8 +13,9 @@ import (
 )
 
 var helpOfHelp = description{
-	Name: "help", Usage: "[COMMAND]", Group: groupOther, Summary: "show this text, or the flags and examples of a command",
-	Examples: []example{{"one command", "vaultwicket help run"}},
+	Name: "help", Usage: "[COMMAND | exit-codes]", Group: groupOther,
+	Summary:  "show this text, or the flags and examples of a command",
+	Examples: []example{{"one command", "vaultwicket help run"}, {"the exit statuses, for scripts", "vaultwicket help " + exitCodes}},
 }
 
 // help is "vaultwicket help": the list of commands, or the same as COMMAND --help.
@@ -28,11 +29,25 @@ func help(_ context.Context, std terminal.Streams, args []string) error {
 		_, err := io.WriteString(std.Out, overviewText(terminal.DefaultScreen(std), vaultName))
 		return err
 	}
+	if args[0] == exitCodes {
+		return printExitCodes(std.Out)
+	}
 	c, found := subcommandNamed(args[0])
 	if !found {
 		return unknownSubcommand(args[0], args[1:])
 	}
 	return terminal.Silent(run([]string{c.Name, "--help"}, std))
+}
+
+// exitCodes is the topic of the help that lists the exit statuses.
+const exitCodes = "exit-codes"
+
+func printExitCodes(out io.Writer) error {
+	var text strings.Builder
+	for _, one := range terminal.ExitMeanings {
+		fmt.Fprintf(&text, "%3d  %s\n", one.Status, one.Meaning)
+	}
+	return terminal.Write(out, text.String())
 }
 
 // ownAndSettings separates the flags of a subcommand from the settings.

@@ -38,6 +38,7 @@ func run(args []string, std terminal.Streams) int {
 	if len(args) == 0 {
 		return terminal.PrintError(std.Err, &terminal.UsageError{Reason: "no command given", Advice: `"vaultwicket help" lists the commands`})
 	}
+	args = putCommandFirst(args)
 	if args[0] == completeName {
 		return terminal.PrintError(std.Err, complete(ctx, std, args[1:]))
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/gateway"
+	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 )
 
@@ -98,7 +99,7 @@ func doTyped(ctx context.Context, o bootstrap.Opened, req gateway.Request) error
 			}
 			fmt.Fprint(o.Std.Err, terminal.Visible(difference))
 		}
-		return terminal.FailureOf(result.Error)
+		return ownerFailure(o, result.Error)
 	}
 	output := result.Output()
 	if o.Remote != nil || o.MarkUntrusted || terminal.IsTerminal(o.Std.Out) {
@@ -108,6 +109,25 @@ func doTyped(ctx context.Context, o bootstrap.Opened, req gateway.Request) error
 		output = terminal.Visible(output) // a server of others may send anything
 	}
 	return terminal.Write(o.Std.Out, output)
+}
+
+// codeNoCLI is exec.CodeNotFound: there is no Obsidian CLI.
+const codeNoCLI = "cli_not_found"
+
+// ownerFailure returns a failure as an error for the owner at the terminal. What a server elsewhere answers is told
+// as it is: its settings are there.
+func ownerFailure(o bootstrap.Opened, cause *failure.Error) error {
+	told := *cause
+	switch {
+	case o.Remote != nil:
+	case told.Code == codeNoCLI && o.Vault == (settings.Vault{}) && o.Backend == settings.Auto:
+		told.Message = "no vault is given, and no Obsidian app was found whose vault could be used"
+		told.Hint = "add --vault with the folder of your notes, such as --vault ~/Notes, or change into a vault; " +
+			`"vaultwicket config set vault FOLDER" keeps it`
+	default:
+		told.Hint = o.OwnerHint(o.Std, told.Hint)
+	}
+	return terminal.FailureOf(&told)
 }
 
 // typedRequest reads the command and its words, and the value of one parameter from standard
@@ -131,6 +151,7 @@ func typedRequest(o bootstrap.Opened, stdin string) (gateway.Request, error) {
 			}
 		}
 	}
+	words = namePlainWord(command, words)
 	// One value is from standard input: that of the parameter stdin, or the one that is written content=-.
 	// A line break at the end of the input belongs to it.
 	at := slices.IndexFunc(words, func(word string) bool {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/oversight"
@@ -58,6 +59,9 @@ func subcommands() []subcommand {
 
 // unknownSubcommand returns the error for an unknown name before some words, with a suggestion.
 func unknownSubcommand(name string, after []string) error {
+	if strings.HasPrefix(name, "-") {
+		return &terminal.UsageError{Reason: "no command given", Advice: `"vaultwicket help" lists the commands; flags can be before or after one`}
+	}
 	var names []string
 	for _, c := range subcommands() {
 		names = append(names, c.Name)

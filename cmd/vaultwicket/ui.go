@@ -36,6 +36,7 @@ func servePage(ctx context.Context, std terminal.Streams, args []string) error {
 		Agents: func() ([]ui.Agent, error) {
 			f := settings.NewFlags("ui")
 			f.Reviews = true
+			f.FindsVault = true
 			pageFlags(f)
 			s, _, err := f.Load(std, args)
 			if err != nil {

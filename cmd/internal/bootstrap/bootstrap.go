@@ -67,6 +67,7 @@ func Open(name string, std terminal.Streams, args []string, more func(*settings.
 	if err := f.Parse(args); err != nil {
 		return Opened{}, err
 	}
+	f.FindsVault = !f.Observed
 	o := Opened{Flags: f, Std: std, messages: terminal.NewMessages(std.Err), Rest: f.Args()}
 	var err error
 	if o.Remote, o.Vault.Name, err = f.Server(std); err != nil || o.Remote != nil {

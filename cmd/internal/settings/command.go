@@ -22,7 +22,7 @@ var configActions = []struct {
 	name string
 	run  func(f *Flags, std terminal.Streams) error
 }{
-	{"show", showConfig}, {"check", checkConfig}, {"path", printConfigPath}, {"init", initConfig},
+	{"show", showConfig}, {"check", checkConfig}, {"path", printConfigPath}, {"init", initConfig}, {"set", setConfig},
 	{"schema", func(_ *Flags, std terminal.Streams) error {
 		return terminal.PrintJSON(std.Out, configSchema(), terminal.ExitDone)
 	}},
@@ -36,13 +36,14 @@ func Command(_ context.Context, std terminal.Streams, args []string) error {
 	}
 	var names []string
 	for _, action := range configActions {
-		if f.NArg() == 1 && f.Arg(0) == action.name {
+		isWhole := f.NArg() == 1 || action.name == "set"
+		if isWhole && f.Arg(0) == action.name {
 			return action.run(f, std)
 		}
 		names = append(names, action.name)
 	}
 	if f.NArg() != 1 {
-		return &terminal.UsageError{Reason: "usage: vaultwicket config show|check|path|init|schema", Advice: "one of " + strings.Join(names, ", ")}
+		return &terminal.UsageError{Reason: "usage: vaultwicket config show|check|path|init|set|schema", Advice: "one of " + strings.Join(names, ", ")}
 	}
 	return &terminal.UsageError{Reason: fmt.Sprintf("unknown action %q%s", excerpt.Short(f.Arg(0)), excerpt.DidYouMean(f.Arg(0), names)),
 		Advice: "one of " + strings.Join(names, ", ")}
@@ -112,8 +113,14 @@ func checkConfig(f *Flags, std terminal.Streams) error {
 		return terminal.PrintJSON(std.Out, answer, terminal.ExitDone)
 	case f.JSON:
 		return terminal.PrintJSON(std.Out, answer, terminal.StatusOf(err))
+	case err == nil && f.file.info == nil && f.file.name != "":
+		_, err = fmt.Fprintf(std.Out, "OK: all settings have their defaults, flags or variables; there is no file %s\n", terminal.Visible(f.file.name))
+		return err
+	case err == nil && f.file.info == nil:
+		_, err = fmt.Fprintln(std.Out, "OK: no settings file is used")
+		return err
 	case err == nil:
-		_, err = fmt.Fprintln(std.Out, "OK")
+		_, err = fmt.Fprintf(std.Out, "OK: %s\n", terminal.Visible(f.file.name))
 		return err
 	case file != nil:
 		var all terminal.Several

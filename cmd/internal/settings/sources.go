@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -34,6 +36,7 @@ type priority int
 
 const (
 	fromNothing priority = iota
+	fromWorkingFolder
 	fromFile
 	fromProfile
 	fromVariable
@@ -86,6 +89,9 @@ type Flags struct {
 	// Reviews says that the agent narrows what is shown of the past, and gives no rights: it
 	// may be one that is no longer defined.
 	Reviews bool
+	// FindsVault has the vault be the folder around the working folder that has a folder .obsidian, as git finds a
+	// repository, where no setting names one. It is for commands that a user types, and never for a server.
+	FindsVault bool
 }
 
 // FileFlag is the flag that names the settings file.
@@ -140,7 +146,7 @@ func (f *Flags) Parse(args []string) error {
 // again returns flags that were given as those of f were, and from which the
 // Settings can be read once more. Variables of flags are not touched.
 func (f *Flags) again() *Flags {
-	return &Flags{raws: f.given, given: f.given, config: f.config, agent: f.agent, Observed: f.Observed, Reviews: f.Reviews}
+	return &Flags{raws: f.given, given: f.given, config: f.config, agent: f.agent, Observed: f.Observed, Reviews: f.Reviews, FindsVault: f.FindsVault}
 }
 
 // read lays the sources over each other. What they say fits each by itself; see agree.
@@ -151,6 +157,7 @@ func (f *Flags) read(std terminal.Streams) (Settings, error) {
 	if err := f.fromFile(std); err != nil {
 		return Settings{}, err
 	}
+	f.fromWorkingFolder()
 	s := Settings{tables: f.file.vaults, Agents: f.source.agents, Notify: f.file.notify}
 	for i := range table {
 		if err := f.apply(&s, i); err != nil {
@@ -249,6 +256,28 @@ func (f *Flags) fromEnvironment(std terminal.Streams) error {
 		f.fill(i, raw{text: text, origin: envOrigin + name, priority: fromVariable})
 	}
 	return nil
+}
+
+// fromWorkingFolder fills in the vault around the working folder, if the subcommand looks for one and none is set.
+func (f *Flags) fromWorkingFolder() {
+	if !f.FindsVault || len(f.file.vaults) > 0 {
+		return
+	}
+	folder, err := os.Getwd()
+	if err != nil {
+		return
+	}
+	for {
+		if info, err := os.Stat(filepath.Join(folder, ".obsidian")); err == nil && info.IsDir() {
+			f.fill(settingIndex("vault"), raw{text: folder, origin: "working folder", priority: fromWorkingFolder})
+			return
+		}
+		above := filepath.Dir(folder)
+		if above == folder {
+			return
+		}
+		folder = above
+	}
 }
 
 // fill sets a value that no source of higher priority gave.

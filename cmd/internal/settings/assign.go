@@ -1,0 +1,146 @@
+package settings
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+)
+
+// setConfig is "config set KEY VALUE": one setting in the settings file, which is made as "config init" makes it if
+// it is missing. All other lines stay as they are. A folder of a vault is written as an absolute path.
+func setConfig(f *Flags, std terminal.Streams) error {
+	if f.NArg() != 3 {
+		return &terminal.UsageError{Reason: "usage: vaultwicket config set KEY VALUE", Advice: "such as: vaultwicket config set tier v1"}
+	}
+	row, known := settingOf(f.Arg(1))
+	if !known {
+		return &terminal.UsageError{
+			Reason: fmt.Sprintf("unknown setting %q%s", excerpt.Short(f.Arg(1)), excerpt.DidYouMean(f.Arg(1), Names())),
+			Advice: `"vaultwicket config show" lists the settings; tables such as [[vaults]] are written with an editor`,
+		}
+	}
+	var parsed Settings
+	if err := row.set(&parsed, f.Arg(2)); err != nil {
+		return &terminal.UsageError{Reason: fmt.Sprintf("setting %q: %v", row.name, err)}
+	}
+	text := f.Arg(2)
+	if row.name == "vault" && parsed.Vault.Folder != "" {
+		text = parsed.Vault.Folder
+	}
+	at, err := f.place(std)
+	if err != nil {
+		return err
+	}
+	if at.name == "" {
+		return at.missing()
+	}
+	if err := assign(at, row, text); err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintf(std.Out, "%s in %s\n", row.line(text), at.name); err != nil {
+		return fmt.Errorf("write the output: %w", err)
+	}
+	return f.tellWhatDecides(std, row)
+}
+
+// tellWhatDecides notes that another source than the file still decides a setting, and what running servers do.
+func (f *Flags) tellWhatDecides(std terminal.Streams, row setting) error {
+	fresh := f.again()
+	if _, err := fresh.Settings(std); err != nil {
+		return err
+	}
+	if origin := fresh.raws[settingIndex(row.name)].origin; origin != fresh.file.origin() {
+		terminal.Notef(std.Err, "%s decides %s, and not the file", origin, row.name)
+	}
+	terminal.Notef(std.Err, "a running server takes what is stricter at once, and the rest when its client starts it again")
+	return nil
+}
+
+// assign writes the line of a setting into the settings file.
+func assign(at place, row setting, text string) error {
+	before, err := openDocument(at)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if before.info == nil {
+		return writeNew(at.name, withSetting([]byte(initialConfig()), row, text))
+	}
+	target, err := filepath.EvalSymlinks(at.name)
+	if err != nil {
+		return cannotWrite(at.name, err)
+	}
+	content, err := os.ReadFile(target)
+	if err != nil {
+		return cannotWrite(at.name, err)
+	}
+	changed := withSetting(content, row, text)
+	if _, problems := parseDocument(changed); len(problems) > 0 {
+		return &wrongFile{at.name, problems}
+	}
+	if err := writeAside(target, changed, before.info.Mode().Perm(), os.Rename); err != nil {
+		return cannotWrite(at.name, err)
+	}
+	return nil
+}
+
+// withSetting returns a settings file with the line of a setting in place of the one that it has, or else of the
+// comment with its default, or else before the first table.
+func withSetting(content []byte, row setting, text string) []byte {
+	line := []byte(row.line(text) + "\n")
+	lines := bytes.SplitAfter(content, []byte("\n"))
+	tables := slices.IndexFunc(lines, func(l []byte) bool { return bytes.HasPrefix(bytes.TrimSpace(l), []byte("[")) })
+	if tables < 0 {
+		tables = len(lines)
+	}
+	head := lines[:tables]
+	isOf := func(prefix string) func([]byte) bool {
+		return func(l []byte) bool {
+			key, _, isSetting := strings.Cut(strings.TrimPrefix(string(bytes.TrimSpace(l)), prefix), "=")
+			return isSetting && bytes.HasPrefix(bytes.TrimSpace(l), []byte(prefix)) && strings.Trim(key, ` "'`) == row.name
+		}
+	}
+	if at := slices.IndexFunc(head, isOf("")); at >= 0 {
+		length, comment := valueAt(head[at:])
+		line = append(bytes.TrimSuffix(line, []byte("\n")), comment...)
+		return bytes.Join(slices.Replace(slices.Clone(lines), at, at+length, line), nil)
+	}
+	if at := slices.IndexFunc(head, isOf("#")); at >= 0 {
+		return bytes.Join(slices.Replace(slices.Clone(lines), at, at+1, line), nil)
+	}
+	if last := tables - 1; last >= 0 && len(lines[last]) > 0 && !bytes.HasSuffix(lines[last], []byte("\n")) {
+		line = append([]byte("\n"), line...)
+	}
+	return bytes.Join(slices.Insert(slices.Clone(lines), tables, line), nil)
+}
+
+// valueAt returns how many lines the setting on the first of these lines takes, and what is behind its value: a
+// comment, and the end of the line.
+func valueAt(lines [][]byte) (length int, comment []byte) {
+	var text []byte
+	for _, l := range lines {
+		text = append(text, l...)
+		length++
+		var whole map[string]any
+		if toml.Unmarshal(text, &whole) == nil {
+			break
+		}
+	}
+	for at, c := range text {
+		var value map[string]any
+		if c == '#' && toml.Unmarshal(text[:at], &value) == nil {
+			start := len(bytes.TrimRight(text[:at], " \t"))
+			return length, text[start:]
+		}
+	}
+	return length, text[len(bytes.TrimRight(text, " \t\r\n")):]
+}

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/vaultwicket/vaultwicket/allowlist"
+)
+
+// flagKind is the kind of a parameter that is written without a value.
+const flagKind = "flag"
+
+// namePlainWord returns the words of a typed command with the name of a parameter before the first word, if that
+// is a value alone: "read Plan" is read file=Plan, "read Work/Plan.md" is read path=Work/Plan.md, and "search garden"
+// is search query=garden. All other words, and those of an unknown command, are returned as they are: only what
+// cannot mean anything else is named.
+func namePlainWord(command string, words []string) []string {
+	described, err := allowlist.Describe(command)
+	if err != nil || len(words) == 0 || strings.Contains(words[0], "=") || strings.HasPrefix(words[0], "-") {
+		return words
+	}
+	value, rest := words[0], words[1:]
+	for _, word := range rest {
+		isFlag := slices.ContainsFunc(described.Params, func(p allowlist.Param) bool { return p.Kind == flagKind && p.Name == word })
+		if !strings.Contains(word, "=") && !isFlag {
+			return words // two values: which is which?
+		}
+	}
+	name := parameterOfWord(described.Params, value, rest)
+	if name == "" {
+		return words
+	}
+	return append([]string{name + "=" + value}, rest...)
+}
+
+// parameterOfWord returns the parameter that a value alone is of: the note, where none is named yet, or else the one
+// that is required and missing, or a name; "" if there is none. A value that is the name of a parameter is none.
+func parameterOfWord(params []allowlist.Param, value string, rest []string) string {
+	var free []string
+	required := ""
+	for _, p := range params {
+		isGiven := slices.ContainsFunc(rest, func(word string) bool { return strings.HasPrefix(word, p.Name+"=") })
+		switch {
+		case p.Name == value:
+			return ""
+		case isGiven && (p.Name == "file" || p.Name == "path"):
+			return ""
+		case isGiven || p.Refused != "" || p.Kind == flagKind:
+			continue
+		case p.Required && required == "":
+			required = p.Name
+		}
+		free = append(free, p.Name)
+	}
+	isPath := strings.Contains(value, "/") || path.Ext(value) != ""
+	switch {
+	case isPath && slices.Contains(free, "path"):
+		return "path"
+	case slices.Contains(free, "file"):
+		return "file"
+	case required == "" && slices.Contains(free, "name"):
+		return "name"
+	}
+	return required
+}
