@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/vaultwicket/vaultwicket/cmd/internal/bootstrap"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/clients"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/oversight"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
@@ -165,6 +166,10 @@ func changeClient(ctx context.Context, std terminal.Streams, name string, args [
 	}
 	if len(rest) == 1 {
 		s.Client = rest[0]
+	}
+	// A client starts the server in a folder of its own choice, so an entry has the whole path.
+	if folder := bootstrap.FolderNamed(std, s.Vault); folder != "" {
+		s.Vault = folder
 	}
 	if s.Tier != "" {
 		tier, err := tiers.ParseTier(s.Tier)

@@ -255,20 +255,34 @@ func Counting(ctx context.Context, p *terminal.Progress) context.Context {
 // Where there is a CLI and no list of vaults to look into, the app decides.
 func (o Opened) checkVaultName() error {
 	name := o.Vault.Name
-	if name == "" || o.Vault.Folder != "" {
+	if o.Vault.Folder != "" || FolderNamed(o.Std, name) == "" {
 		return nil
 	}
-	if info, err := os.Stat(name); err != nil || !info.IsDir() {
-		return nil
-	}
-	known := appvaults.VaultFolders(o.Std.Getenv)
-	if slices.ContainsFunc(known, func(folder string) bool { return filepath.Base(folder) == name }) {
-		return nil
-	}
-	if len(known) == 0 && o.Runner.HasApp() {
+	if len(appvaults.VaultFolders(o.Std.Getenv)) == 0 && o.Runner.HasApp() {
 		return nil
 	}
 	return terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("unknown vault %q", name), fmt.Sprintf("did you mean .%c%s? A folder is given with a separator", filepath.Separator, name))
+}
+
+// FolderNamed returns the absolute path of the folder in the working folder that has this name, if the app has no
+// vault of the name; "" otherwise, and for a path.
+func FolderNamed(std terminal.Streams, name string) string {
+	if name == "" || name == "." || filepath.Base(name) != name {
+		return ""
+	}
+	if info, err := os.Stat(name); err != nil || !info.IsDir() {
+		return ""
+	}
+	for _, folder := range appvaults.VaultFolders(std.Getenv) {
+		if filepath.Base(folder) == name {
+			return ""
+		}
+	}
+	folder, err := filepath.Abs(name)
+	if err != nil {
+		return ""
+	}
+	return folder
 }
 
 // observer returns who is told of the calls, nil if no one is.

@@ -43,9 +43,6 @@ func (s Session) Run(ctx context.Context) error {
 	if err := s.check(); err != nil {
 		return err
 	}
-	if info, err := os.Stat(s.Vault); err == nil && info.IsDir() && filepath.Base(s.Vault) == s.Vault && s.Vault != "." {
-		terminal.Notef(s.Err, "%q is taken as the name of a vault; write ./%s for the folder", terminal.Visible(s.Vault), s.Vault)
-	}
 	switch {
 	case s.List:
 		return s.list()

@@ -17,6 +17,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/cmd/internal/clients"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/exec"
+	"github.com/vaultwicket/vaultwicket/internal/appvaults"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tiers"
@@ -76,9 +77,17 @@ func (m Machine) entry(ctx context.Context, s clients.State, entry clients.Entry
 		r.warn("entry-relative", fmt.Sprintf("%s starts %q without a path", where, program), "clients of the desktop often have another PATH than a terminal, and do not find it", again)
 	}
 	for _, vault := range clients.ValuesOf("--vault", entry.Command) {
-		if filepath.IsAbs(vault) && !exists(vault) {
+		switch {
+		case filepath.IsAbs(vault) && !exists(vault):
 			r.problem("entry-vault-missing", fmt.Sprintf("%s is for the vault %q, which does not exist", where, vault), "vaultwicket does not start", again+" --vault FOLDER")
 			return
+		case !filepath.IsAbs(vault) && strings.ContainsAny(vault, `/\`):
+			r.problem("entry-vault-relative", fmt.Sprintf("%s is for the vault %q, which is a relative path", where, vault),
+				"the client starts vaultwicket in a folder of its own choice, where there is no such vault", again+" --vault FOLDER")
+			return
+		case !filepath.IsAbs(vault) && !appvaults.IsID(vault) && !m.appLists(vault):
+			r.warn("entry-vault-unknown", fmt.Sprintf("%s is for a vault with the name %q, which the app does not list", where, vault),
+				"without such a vault in the app no note can be read; a folder is given by its whole path", again+" --vault FOLDER")
 		}
 	}
 	name, version, err := m.Start(ctx, entry.Command)
@@ -92,6 +101,11 @@ func (m Machine) entry(ctx context.Context, s clients.State, entry clients.Entry
 	default:
 		r.ok("client", where+" starts")
 	}
+}
+
+// appLists reports whether the app lists a vault of this name.
+func (m Machine) appLists(name string) bool {
+	return slices.ContainsFunc(m.Known, func(folder string) bool { return filepath.Base(folder) == name })
 }
 
 // Of a token in its file. A shorter one can be guessed.
