@@ -43,7 +43,7 @@ func runDemo(ctx context.Context, std terminal.Streams, args []string) (err erro
 	now := clock()
 	folder, remove, err := unpackDemo(now)
 	if err != nil {
-		return fmt.Errorf("make the demo vault: %w", err)
+		return terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("make the demo vault: %v", err), "set TMPDIR to a folder in which files can be made")
 	}
 	defer func() { err = errors.Join(err, remove()) }()
 	// State such as the audit log goes to a temporary folder, because the user's own log is about

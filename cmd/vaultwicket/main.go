@@ -39,8 +39,10 @@ func run(args []string, std terminal.Streams) int {
 		return terminal.PrintError(std.Err, &terminal.UsageError{Reason: "no command given", Advice: `"vaultwicket help" lists the commands`})
 	}
 	args = putCommandFirst(args)
+	out := terminal.NewOutput(std.Out)
+	std.Out = out
 	if args[0] == completeName {
-		return terminal.PrintError(std.Err, complete(ctx, std, args[1:]))
+		return terminal.PrintError(std.Err, out.Check(complete(ctx, std, args[1:])))
 	}
 	c, found := subcommandNamed(args[0])
 	if !found {
@@ -52,11 +54,11 @@ func run(args []string, std terminal.Streams) int {
 	switch {
 	case errors.As(err, &usage):
 		_, _ = io.WriteString(std.Out, c.Text(terminal.DefaultScreen(std), ownAndSettings(usage.Flags)))
-		return terminal.ExitDone
+		err = nil
 	case errors.As(err, &version):
 		err = printVersion(ctx, std, nil)
 	}
-	return terminal.PrintError(std.Err, err)
+	return terminal.PrintError(std.Err, out.Check(err))
 }
 
 // untilSignal returns a context that ends with the first SIGINT or SIGTERM, so

@@ -32,7 +32,7 @@ func OpenConsole() (io.ReadWriteCloser, error) {
 // EnableEscapes prepares a terminal for escape sequences, and reports whether it obeys
 // them. Consoles before Windows 10 do not.
 func EnableEscapes(stream any) bool {
-	file, ok := stream.(*os.File)
+	file, ok := fileOf(stream)
 	if !ok {
 		return false
 	}

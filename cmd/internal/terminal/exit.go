@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"strings"
 
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
@@ -16,7 +17,7 @@ const (
 	ExitFailed      = 1  // the command ran and failed
 	ExitInvalid     = 2  // the request or a setting is invalid
 	ExitDenied      = 3  // denied by policy
-	ExitNotReady    = 4  // the CLI, the app, the vault or the state folder is not ready
+	ExitNotReady    = 4  // the CLI, the app, the vault, the state folder or the output is not ready
 	ExitInterrupted = 5  // timeout, cancelled, outcome unknown
 	ExitInternal    = 70 // internal error; EX_SOFTWARE of sysexits.h
 )
@@ -30,7 +31,7 @@ var ExitMeanings = []struct {
 	{ExitFailed, "the command ran and failed"},
 	{ExitInvalid, "the request or a setting is invalid"},
 	{ExitDenied, "denied by the policy"},
-	{ExitNotReady, "the CLI, the app, the vault or the state folder is not ready"},
+	{ExitNotReady, "the CLI, the app, the vault, the state folder or the output is not ready"},
 	{ExitInterrupted, "timeout, cancelled, or the outcome is unknown"},
 	{ExitInternal, "internal error"},
 }
@@ -74,6 +75,44 @@ func StatusOf(err error) int {
 		return StatusOfCode(coded.Code())
 	}
 	return ExitInternal
+}
+
+// Output is the standard output of a command. It remembers that something could not be written, so that no command
+// ends as if it had been.
+type Output struct {
+	to     io.Writer
+	failed error
+}
+
+// NewOutput returns the standard output that writes to a stream, which is the stream itself if it is one already.
+func NewOutput(to io.Writer) *Output {
+	if output, isOutput := to.(*Output); isOutput {
+		return output
+	}
+	return &Output{to: to}
+}
+
+// Write writes to the stream. The error is the stream's.
+func (o *Output) Write(text []byte) (int, error) {
+	n, err := o.to.Write(text)
+	if err != nil && o.failed == nil {
+		o.failed = err
+	}
+	return n, err
+}
+
+// Check returns the error with which a command ends that ended with err: its own, or that the output could not be
+// written, of which the exit status is [ExitNotReady].
+func (o *Output) Check(err error) error {
+	if o.failed == nil || err != nil && !errors.Is(err, o.failed) {
+		return err
+	}
+	reason := o.failed
+	if path, ok := errors.AsType[*fs.PathError](reason); ok {
+		reason = path.Err
+	}
+	return Fail(ExitNotReady, fmt.Sprintf("the command was carried out, but its output could not be written: %v", reason),
+		`"vaultwicket audit list" and "vaultwicket undo list" show what was done`)
 }
 
 // PrintError prints err on w, with its hint, and returns the exit status for it.

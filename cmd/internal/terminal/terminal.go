@@ -19,7 +19,7 @@ import (
 // IsTerminal reports whether a stream is a character device other than the null device, which
 // programs often get instead of a terminal.
 func IsTerminal(stream any) bool {
-	file, ok := stream.(*os.File)
+	file, ok := fileOf(stream)
 	if !ok {
 		return false
 	}
@@ -29,6 +29,15 @@ func IsTerminal(stream any) bool {
 	}
 	null, err := os.Stat(os.DevNull)
 	return err != nil || !os.SameFile(info, null)
+}
+
+// fileOf returns the file that a stream is.
+func fileOf(stream any) (file *os.File, ok bool) {
+	if output, isOutput := stream.(*Output); isOutput {
+		stream = output.to
+	}
+	file, ok = stream.(*os.File)
+	return file, ok
 }
 
 // Visible returns text from outside as our own messages show it: control sequences
@@ -87,7 +96,7 @@ func Width(stream any) (columns int, ok bool) {
 }
 
 func size(stream any) (columns, rows int, ok bool) {
-	file, isFile := stream.(*os.File)
+	file, isFile := fileOf(stream)
 	if !isFile || !term.IsTerminal(int(file.Fd())) {
 		return 0, 0, false
 	}
