@@ -121,8 +121,6 @@ var capabilities = []struct{ imported, importers, why string }{
 	{"os/exec", "exec/process/", "nothing else starts a process"},
 	{"github.com/mark3labs/mcp-go/mcp", "gateway/mcpserver/ gateway/mcpserver/streamable/ gateway/mcpserver/wire/", "the protocol stays at the edge"},
 	{"github.com/spf13/pflag", "cmd/internal/terminal/", "flags are read in one place"},
-	{"github.com/hashicorp/go-version", "exec/", "versions are read where they are printed"},
-	{"github.com/sourcegraph/conc/panics", "gateway/", "faults are caught where requests live"},
 	{"github.com/pelletier/go-toml/v2", "cmd/internal/settings/ internal/textedit/", "settings are read in one place, and those of MCP clients in another"},
 	{"go.yaml.in/yaml/v4", "internal/vault/frontmatter/ internal/textedit/", "YAML is read where properties are, and where MCP clients keep their settings"},
 	{"github.com/dlclark/regexp2/v2", "internal/vault/regex/", "the dialect of the app is compiled in one place"},
@@ -288,8 +286,7 @@ func TestEachCapabilityHasItsImporters(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{"os/exec", "github.com/mark3labs/mcp-go/mcp", "github.com/spf13/pflag",
-		"github.com/hashicorp/go-version", "github.com/sourcegraph/conc/panics", "github.com/pelletier/go-toml/v2"} {
+	for _, name := range []string{"os/exec", "github.com/mark3labs/mcp-go/mcp", "github.com/spf13/pflag", "github.com/pelletier/go-toml/v2"} {
 		assert.That(t, imported[name], "nothing imports %s: the list of capabilities is stale", name)
 	}
 }
