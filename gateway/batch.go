@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/sourcegraph/conc"
+
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/exec"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
@@ -227,7 +229,7 @@ func (g *vaultGateway) runBatch(ctx context.Context, plan *batchPlan, leave func
 			skip(stage)
 			continue
 		}
-		var running sync.WaitGroup
+		var running conc.WaitGroup // a panic of an operation is one of the batch
 		for _, i := range stage {
 			running.Go(func() {
 				r.run(ctx, i)
