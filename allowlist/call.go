@@ -264,6 +264,9 @@ func (p *param) isAskedInFull() bool {
 // PrintsNote reports whether the answer of the call is the complete text of one note.
 func (c Call) PrintsNote() bool { return c.of().printsNote && !c.has("frontmatter") }
 
+// PrintsPath reports whether the answer of the call is the path of one note.
+func (c Call) PrintsPath() bool { return c.of().printsPath }
+
 // IsProbe reports whether the answer is the version of the program.
 func (c Call) IsProbe() bool { return c.of().probes }
 

@@ -35,6 +35,7 @@ type row struct {
 
 	newNote      string     // the parameter that names a note to be made in the folder for new notes, "" for none
 	printsNote   bool       // the answer is the complete text of one note
+	printsPath   bool       // the answer is the path of one note
 	printsValue  bool       // the answer is the value of the property name, without the name
 	random       bool       // the answer differs each time
 	ownAnswer    OwnAnswer  // the answer of the gateway itself

@@ -28,7 +28,7 @@ var v0Rows = []row{
 		verb: verb{"ask for the path of the daily note", "asked for the path of the daily note", ""}, naming: namesNotAll,
 		target:  targetDaily,
 		summary: "Print the path of today's daily note, made or not", params: []param{onDay, daysAway}, exclusive: dayOrOffset,
-		since: release{1, 12, 2}, reply: Reply{Kind: Facts}},
+		since: release{1, 12, 2}, reply: Reply{Kind: Facts}, printsPath: true},
 	// The app makes a missing note and prints nothing (recorded on 1.13.7). It is a read because it is
 	// never sent to the app: steps reads the note by its path.
 	{name: "daily:read", tier: tiers.V0, effect: tiers.Reads,

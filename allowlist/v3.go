@@ -74,7 +74,7 @@ var v3Rows = []row{
 		verb:  verb{"list versions in Sync", "listed versions in Sync", "of"},
 		reach: reachNote, needsApp: true,
 		summary: "List the versions of a note in Sync", params: []param{noteByName, noteByPath, onlyTotal}, exclusive: fileOrPath,
-		reply: Reply{Kind: Lines, Silent: true}},
+		reply: Reply{Kind: Lines, Silent: true}, versions: versions{of: historyOfSync}},
 	{name: "sync:read", tier: tiers.V3, effect: tiers.Reads,
 		verb:  verb{"read a version from Sync", "read a version from Sync", "of"},
 		reach: reachNote, needsApp: true,
@@ -82,7 +82,7 @@ var v3Rows = []row{
 		params: []param{
 			noteByName, noteByPath,
 			{name: "version", kind: kindNumber, required: true, least: 1, summary: "The version, 1 is the newest"},
-		}, exclusive: fileOrPath, reply: Reply{Kind: Content, Silent: true}},
+		}, exclusive: fileOrPath, reply: Reply{Kind: Content, Silent: true}, versions: versions{of: historyOfSync}},
 	// The other devices of the user get the replaced text too.
 	{name: "sync:restore", tier: tiers.V3, effect: tiers.Destroys,
 		verb:  verb{"restore a version from Sync", "restored a version from Sync", "of"},

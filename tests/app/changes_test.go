@@ -13,16 +13,18 @@ import (
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
-// changesOfApp are the commands of the app that change notes, as docs/vault.md has them. Who writes is the app, and what
-// proves the change is that the notes are read back; or it is the embedded CLI, and nothing is asked of the app but what the
-// last column of that table says.
-var changesOfApp = []struct {
+type changeOfApp struct {
 	command string
 	pairs   []string
 	path    string // of the note that is changed
 	writes  string // "app", "embedded", or "" where the call is refused
 	says    string // what an app prints that does nothing
-}{
+}
+
+// changesOfApp are the commands of the app that change notes, as docs/vault.md has them. Who writes is the app, and what
+// proves the change is that the notes are read back; or it is the embedded CLI, and nothing is asked of the app but what the
+// last column of that table says.
+var changesOfApp = []changeOfApp{
 	{"daily", nil, appToday + ".md", "app", ""},
 	{"daily:append", []string{"content", "new"}, appToday + ".md", "app", "Added to: " + appToday + ".md\n"},
 	{"daily:prepend", []string{"content", "new"}, appToday + ".md", "app", "Added to: " + appToday + ".md\n"},
