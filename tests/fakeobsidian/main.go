@@ -35,6 +35,8 @@ type config struct {
 	Vaults []vault `json:"vaults"`
 	// Today is the day of the daily note, YYYY-MM-DD.
 	Today string `json:"today"`
+	// Minute is the minute of the day that unique notes are named after, hhmm; "" for 1042.
+	Minute string `json:"minute"`
 	// FinalBreak ends every text that is added with a line break.
 	FinalBreak bool `json:"finalBreak"`
 	// History and Sync are the versions of notes by their paths, the newest first.
