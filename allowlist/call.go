@@ -126,10 +126,10 @@ func (c Call) Since() tiers.Version {
 	switch {
 	case c.row == nil:
 		return tiers.Version{}
-	case c.row.since == tiers.Version{}:
-		return tiers.Version{1, 12, 0}
+	case c.row.since == release{}:
+		return tiers.Release(1, 12, 0)
 	}
-	return c.row.since
+	return tiers.Release(c.row.since[0], c.row.since[1], c.row.since[2])
 }
 
 // targetParams are the parameters that name the note a call works on.
@@ -263,6 +263,9 @@ func (p *param) isAskedInFull() bool {
 
 // PrintsNote reports whether the answer of the call is the complete text of one note.
 func (c Call) PrintsNote() bool { return c.of().printsNote && !c.has("frontmatter") }
+
+// PrintsPath reports whether the answer of the call is the path of one note.
+func (c Call) PrintsPath() bool { return c.of().printsPath }
 
 // IsProbe reports whether the answer is the version of the program.
 func (c Call) IsProbe() bool { return c.of().probes }

@@ -37,12 +37,12 @@ func TestACallSaysWhatItCarries(t *testing.T) {
 	want := Params{"path": Text("A.md"), "content": Text("x"), "open": Flag(true)}
 	got := call.Params()
 	assert.That(t, reflect.DeepEqual(got, want), "got %v, want %v", got, want)
-	if call.Name() != "create" || call.Tier() != tiers.V1 || call.Since() != (tiers.Version{1, 12, 2}) || call.String() != "create content=x path=A.md open" {
+	if call.Name() != "create" || call.Tier() != tiers.V1 || call.Since() != tiers.Release(1, 12, 2) || call.String() != "create content=x path=A.md open" {
 		t.Errorf("%s, tier %v, since %v: %s", call.Name(), call.Tier(), call.Since(), call)
 	}
 	web := mustParse(t, "web", Params{"url": Text("https://example.org")})
 	assert.That(t, web.Sends() && !call.Sends(), "web sends, create does not")
-	assert.Equal(t, mustParse(t, "read", nil).Since(), (tiers.Version{1, 12, 0}), "read since")
+	assert.Equal(t, mustParse(t, "read", nil).Since(), tiers.Release(1, 12, 0), "read since")
 }
 
 func TestOrderOfArguments(t *testing.T) {

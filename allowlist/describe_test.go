@@ -14,7 +14,7 @@ import (
 func TestDescribe(t *testing.T) {
 	got := require.Value(Describe("create"))(t)
 	if got.Name != "create" || got.Summary == "" || got.Tier != tiers.V1 || got.Effect != tiers.Writes || got.Worst != tiers.Destroys ||
-		got.Shows || got.Sends || got.EmbeddedOnly || got.Since != (tiers.Version{1, 12, 2}) {
+		got.Shows || got.Sends || got.EmbeddedOnly || got.Since != tiers.Release(1, 12, 2) {
 		t.Errorf("got %+v", got)
 	}
 	var kinds []string

@@ -439,6 +439,7 @@ func (c *Call) unknownParam(key string, v Value) *ParseError {
 	case word == "" || word == "=":
 		err.hint = "write a parameter as name=value, without blanks around ="
 	case meant != "":
+		err.meant = meant
 		err.hint = fmt.Sprintf("did you mean %q?", meant)
 		if p := c.row.param(meant); p != nil && p.kind == kindPath && slices.Contains(others, "folder") {
 			err.hint += " It names one note; \"files\" lists a folder"
@@ -446,9 +447,10 @@ func (c *Call) unknownParam(key string, v Value) *ParseError {
 	case len(c.row.params) == 0:
 		err.hint = "the command takes no parameters"
 	case bare && first != "":
+		err.meant = first
 		err.hint = fmt.Sprintf("did you mean %s=%s?", first, excerpt.Short(word))
 	default:
-		err.hint = "valid parameters: " + strings.Join(names, ", ")
+		err.hint = validParams + strings.Join(names, ", ")
 	}
 	return err
 }

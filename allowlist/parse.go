@@ -8,6 +8,8 @@
 package allowlist
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,7 +21,7 @@ import (
 // Parse checks a request against the table and returns its call.
 //
 // name is the exact name of a command. The params are those of the table; an absent value and a flag
-// that is false are left out. The error is always a [*ParseError] with a hint.
+// that is false are left out. The error is always a [*ParseError]. It names every parameter that is wrong.
 //
 // The parameters of a restricted command are not checked: nothing can run it,
 // so the answer should be that and not a missing parameter.
@@ -32,42 +34,88 @@ func Parse(name string, params Params) (Call, error) {
 	if r.tier == tiers.Restricted {
 		return call, nil
 	}
-	for _, key := range params.Names() {
-		if err := call.take(key, params[key]); err != nil {
-			return Call{}, err
-		}
-	}
+	wrong := call.takeAll(params)
 	call.takeListType(params)
 	slices.SortFunc(call.args, compareArgs)
-	for i := range r.params {
-		if p := &r.params[i]; p.required && !call.has(p.name) {
-			err := call.refuse(CodeMissingParam, p.name, "is required")
-			err.hint = "give " + p.name + "= with " + p.wants()
-			return Call{}, err
+	wrong = append(wrong, call.missing(wrong)...)
+	if len(wrong) == 0 { // otherwise the parameters that are meant can be others
+		wrong = call.misfits()
+	}
+	if len(wrong) > 0 {
+		return Call{}, together(wrong)
+	}
+	return call, nil
+}
+
+// takeAll adds the parameters to the call, in the order of their names, and returns what is wrong with the others.
+func (c *Call) takeAll(params Params) (wrong []*ParseError) {
+	for _, key := range params.Names() {
+		if err := c.take(key, params[key]); err != nil {
+			wrong = append(wrong, err)
 		}
 	}
-	for _, group := range r.oneOf {
-		if !slices.ContainsFunc(group, call.has) {
-			return Call{}, call.refuse(CodeMissingParam, "", "requires "+orList(group))
+	return wrong
+}
+
+// Unknown returns the error about those of params that a command does not have, nil if it has all of them, and
+// for a command of which the parameters are not checked.
+func Unknown(command string, params Params) *ParseError {
+	r := find(command)
+	if r == nil || r.tier == tiers.Restricted {
+		return nil
+	}
+	call := Call{row: r}
+	wrong := slices.DeleteFunc(call.takeAll(params), func(e *ParseError) bool { return e.code != CodeUnknownParam })
+	if len(wrong) == 0 {
+		return nil
+	}
+	return together(wrong)
+}
+
+// missing returns the required parameters that were not given, also not with a wrong value or under another name.
+func (c *Call) missing(wrong []*ParseError) (missing []*ParseError) {
+	isMeant := func(name string) bool {
+		return slices.ContainsFunc(wrong, func(e *ParseError) bool { return e.Param == name || e.meant == name })
+	}
+	for i := range c.row.params {
+		p := &c.row.params[i]
+		if !p.required || c.has(p.name) || isMeant(p.name) {
+			continue
+		}
+		err := c.refuse(CodeMissingParam, p.name, "is required")
+		err.hint = "give " + p.name + "= with " + p.wants()
+		missing = append(missing, err)
+	}
+	for _, group := range c.row.oneOf {
+		if !slices.ContainsFunc(group, c.has) && !slices.ContainsFunc(group, isMeant) {
+			err := c.refuse(CodeMissingParam, group[0], "requires "+orList(group))
+			err.isOneOf = true
+			missing = append(missing, err)
 		}
 	}
-	for _, group := range r.exclusive {
-		given := slices.DeleteFunc(slices.Clone(group), func(key string) bool { return !call.has(key) })
+	return missing
+}
+
+// misfits returns the parameters that cannot be given together, and those that mean nothing without another one.
+func (c *Call) misfits() (wrong []*ParseError) {
+	for _, group := range c.row.exclusive {
+		given := slices.DeleteFunc(slices.Clone(group), func(key string) bool { return !c.has(key) })
 		if len(given) < 2 {
 			continue
 		}
-		err := call.refuse(CodeConflict, given[1], fmt.Sprintf("cannot be combined with %q", given[0]))
-		if err.hint = fmt.Sprintf("leave %q or %q out", given[1], given[0]); slices.Contains(given, "file") && slices.Contains(given, "path") {
+		err := c.refuse(CodeConflict, given[1], fmt.Sprintf("cannot be combined with %q", given[0]))
+		err.hint = fmt.Sprintf("leave %q or %q out", given[1], given[0])
+		if slices.Contains(given, "file") && slices.Contains(given, "path") {
 			err.hint = "path alone names the note"
 		}
-		return Call{}, err
+		wrong = append(wrong, err)
 	}
-	for _, n := range r.needs {
-		if call.has(n.param) && !slices.ContainsFunc(n.with, call.has) {
-			return Call{}, call.refuse(CodeMissingParam, n.param, "requires "+orList(n.with))
+	for _, n := range c.row.needs {
+		if c.has(n.param) && !slices.ContainsFunc(n.with, c.has) {
+			wrong = append(wrong, c.refuse(CodeMissingParam, n.param, "requires "+orList(n.with)))
 		}
 	}
-	return call, nil
+	return wrong
 }
 
 // ParseWords is Parse for a command line: every word is key=value, the name of a flag, or the
@@ -82,6 +130,7 @@ func ParseWords(name string, words []string) (Call, error) {
 		return Parse(name, nil)
 	}
 	params := make(Params, len(words))
+	var repeated []*ParseError
 	for _, word := range words {
 		key, text, found := strings.Cut(word, "=")
 		value := Text(text)
@@ -93,15 +142,26 @@ func ParseWords(name string, words []string) (Call, error) {
 			}
 		}
 		if _, twice := params[key]; twice {
-			return Call{}, &ParseError{code: CodeConflict, Command: name, Param: key, Reason: "given more than once"}
+			again := &ParseError{code: CodeConflict, Command: name, Param: key, Reason: "given more than once"}
+			if !slices.ContainsFunc(repeated, func(e *ParseError) bool { return e.Param == key }) {
+				repeated = append(repeated, again)
+			}
+			continue
 		}
 		params[key] = value
 	}
-	return Parse(name, params)
+	call, err := Parse(name, params)
+	if len(repeated) == 0 {
+		return call, err
+	}
+	if wrong, ok := errors.AsType[*ParseError](err); ok {
+		repeated = append(repeated, wrong.Each()...)
+	}
+	return Call{}, together(repeated)
 }
 
 // take checks one parameter and adds it to the call.
-func (c *Call) take(key string, v Value) error {
+func (c *Call) take(key string, v Value) *ParseError {
 	p := c.row.param(key)
 	// Releases of the CLI before 1.12.2 opened a note unless told not to. What is not opened anyway needs no word.
 	isSilent := key == "silent" && c.row.param("open") != nil && (v.form == flagOn || v.form == flagOff || v.text == "true")
@@ -247,38 +307,99 @@ const (
 )
 
 // ParseError says why a request is no call. It is the caller's move: the same request will fail again.
+// It is about one parameter, and can have more errors with it, about others.
 type ParseError struct {
 	code    string
 	Command string // as given
 	Param   string // the parameter at fault, "" when it is the command
 	Reason  string // lower case, no full stop
 	hint    string
+	meant   string        // the parameter that an unknown one was most likely meant to be, "" if that is not known
+	isOneOf bool          // Param is the first of several of which one is required
+	others  []*ParseError // about other parameters of the same call
 }
 
-// Code returns one of the Code constants of this package.
+// together returns the first of some errors about one call, with the others.
+func together(wrong []*ParseError) *ParseError {
+	first := *wrong[0]
+	first.others = wrong[1:]
+	return &first
+}
+
+// Each returns the error for each parameter that is wrong, in the order of the message.
+func (e *ParseError) Each() []*ParseError {
+	own := *e
+	own.others = nil
+	return append([]*ParseError{&own}, e.others...)
+}
+
+// Code returns one of the Code constants of this package, for the first wrong parameter.
 func (e *ParseError) Code() string { return e.code }
 
-// Hint returns what would be right, or "" when the reason says it all.
-func (e *ParseError) Hint() string { return e.hint }
+// Field returns the name of the first wrong parameter, "" when it is the command.
+func (e *ParseError) Field() string { return e.Param }
 
-// Advise returns the error with another hint, where more is known of what was meant.
-func (e *ParseError) Advise(hint string) *ParseError {
-	advised := *e
-	advised.hint = hint
-	return &advised
+// Hint returns what would be right, or "" when the reason says it all.
+func (e *ParseError) Hint() string {
+	if len(e.others) == 0 {
+		return e.hint
+	}
+	return e.HintOfEach()
+}
+
+// HintOfEach is [ParseError.Hint] with the name of the parameter before its hint, also where only one is wrong.
+func (e *ParseError) HintOfEach() string {
+	var hints []string
+	for _, wrong := range e.Each() {
+		// The names of all parameters are the same for each.
+		isNamed := wrong.Param != "" && !strings.HasPrefix(wrong.hint, validParams)
+		hint := wrong.hint
+		if isNamed {
+			hint = fmt.Sprintf("%q: %s", excerpt.Short(wrong.Param), wrong.hint)
+		}
+		if wrong.hint != "" && !slices.Contains(hints, hint) {
+			hints = append(hints, hint)
+		}
+	}
+	return strings.Join(hints, "; ")
+}
+
+// Advised returns the error with other hints, where more is known of what was meant: advice returns the one for the
+// error about a parameter, "" to keep what it has.
+func (e *ParseError) Advised(advice func(*ParseError) string) *ParseError {
+	wrong := e.Each()
+	for i := range wrong {
+		advised := *wrong[i]
+		advised.hint = cmp.Or(advice(&advised), advised.hint)
+		wrong[i] = &advised
+	}
+	return together(wrong)
 }
 
 func (e *ParseError) Error() string {
-	switch {
-	case e.code == CodeUnknownCommand && e.Reason == unknown:
+	if e.code == CodeUnknownCommand && e.Reason == unknown {
 		return fmt.Sprintf("unknown command %q", excerpt.Short(e.Command))
-	case e.code == CodeUnknownParam && e.Reason == unknown:
-		return fmt.Sprintf("command %q: unknown parameter %q", excerpt.Short(e.Command), excerpt.Short(e.Param))
-	case e.Param == "":
-		return fmt.Sprintf("command %q: %s", excerpt.Short(e.Command), e.Reason)
 	}
-	return fmt.Sprintf("command %q: parameter %q: %s", excerpt.Short(e.Command), excerpt.Short(e.Param), e.Reason)
+	reasons := make([]string, 0, len(e.others)+1)
+	for _, wrong := range e.Each() {
+		reasons = append(reasons, wrong.reason())
+	}
+	return fmt.Sprintf("command %q: ", excerpt.Short(e.Command)) + strings.Join(reasons, "; ")
+}
+
+// reason says what is wrong with the one parameter.
+func (e *ParseError) reason() string {
+	switch {
+	case e.code == CodeUnknownParam && e.Reason == unknown:
+		return fmt.Sprintf("unknown parameter %q", excerpt.Short(e.Param))
+	case e.Param == "" || e.isOneOf:
+		return e.Reason
+	}
+	return fmt.Sprintf("parameter %q: %s", excerpt.Short(e.Param), e.Reason)
 }
 
 // unknown is the reason for a name that is not in the table.
 const unknown = "unknown"
+
+// validParams begins the hint that lists the parameters of a command.
+const validParams = "valid parameters: "

@@ -189,7 +189,7 @@ func TestErrorsComeInTheSameOrder(t *testing.T) {
 	params := Params{"zzz": Text("1"), "yyy": Text("1"), "path": Text("../x"), "aaa": Text("1")}
 	for range 50 {
 		_, err := Parse("read", params)
-		require.Equal(t, err.Error(), `command "read": unknown parameter "aaa"`)
+		require.Equal(t, err.Error(), `command "read": unknown parameter "aaa"; parameter "path": has the segment ".."; vault paths have no relative segments; unknown parameter "yyy"; unknown parameter "zzz"`)
 	}
 }
 
@@ -341,4 +341,69 @@ func TestCodes(t *testing.T) {
 	got := []string{CodeUnknownCommand, CodeUnknownParam, CodeMissingParam, CodeBadValue, CodeConflict, CodeTargetRequired, CodeContentUnsafe, CodeContentTooLong}
 	want := []string{"unknown_command", "unknown_param", "missing_param", "bad_value", "conflicting_params", "target_required", "content_unsafe", "content_too_long"}
 	assert.That(t, slices.Equal(got, want), "the codes changed: %v", got)
+}
+
+func TestEachWrongParameterIsNamed(t *testing.T) {
+	tests := []struct {
+		sentence, name   string
+		params           Params
+		code, field      string
+		message, hinting string
+	}{
+		{
+			"two names with a similar one", "create", Params{"nmae": Text("A"), "contnt": Text("x")}, CodeUnknownParam, "contnt",
+			`command "create": unknown parameter "contnt"; unknown parameter "nmae"`, `"contnt": did you mean "content"?; "nmae": did you mean "name"?`,
+		},
+		{
+			"a name and a value", "search", Params{"qurey": Text("x"), "limit": Text("many")}, CodeBadValue, "limit",
+			`command "search": parameter "limit": invalid number "many": want a whole number from 1 to 9007199254740992; unknown parameter "qurey"`, `"qurey": did you mean "query"?`,
+		},
+		{
+			"a required one that is missing beside a name", "append", Params{"pth": Text("A.md")}, CodeUnknownParam, "pth",
+			`command "append": unknown parameter "pth"; parameter "content": is required`, `"pth": did you mean "path"?; "content": give content= with text`,
+		},
+		{
+			"a required one under another name is not missing", "append", Params{"text": Text("x"), "path": Text("A.md")}, CodeUnknownParam, "text",
+			`command "append": unknown parameter "text"`, `did you mean "content"?`,
+		},
+		{
+			"a required one with a wrong value is not missing", "append", Params{"content": Flag(true), "pth": Text("A.md")}, CodeBadValue, "content",
+			`command "append": parameter "content": want text, got true or false; unknown parameter "pth"`, `"pth": did you mean "path"?`,
+		},
+		{
+			"two that are required", "note:replace", Params{"path": Text("A.md")}, CodeMissingParam, "old",
+			`command "note:replace": parameter "old": is required; parameter "new": is required`, `"old": give old= with text; "new": give new= with text`,
+		},
+		{
+			"one of several, and the field is the first of them", "create", Params{}, CodeMissingParam, "name",
+			`command "create": requires "name" or "path"`, "",
+		},
+		{
+			"two that exclude another, in two groups", "tasks", Params{"active": Flag(true), "daily": Flag(true), "done": Flag(true), "todo": Flag(true)}, CodeConflict, "daily",
+			`command "tasks": parameter "daily": cannot be combined with "active"; parameter "todo": cannot be combined with "done"`,
+			`"daily": leave "daily" or "active" out; "todo": leave "todo" or "done" out`,
+		},
+		{
+			"names without a similar one list the parameters once", "random:read", Params{"qqqqq": Text("x"), "wwwww": Text("x")}, CodeUnknownParam, "qqqqq",
+			`command "random:read": unknown parameter "qqqqq"; unknown parameter "wwwww"`, "valid parameters: folder, count, min-age, seed",
+		},
+	}
+	for _, test := range tests {
+		_, err := Parse(test.name, test.params)
+		wrong, ok := errors.AsType[*ParseError](err)
+		if !ok {
+			t.Errorf("%s: got %v", test.sentence, err)
+			continue
+		}
+		assert.Equal(t, wrong.Code(), test.code, test.sentence, err.Error())
+		assert.Equal(t, wrong.Field(), test.field, test.sentence, err.Error())
+		assert.Equal(t, err.Error(), test.message, test.sentence)
+		assert.Equal(t, wrong.Hint(), test.hinting, test.sentence)
+	}
+}
+
+func TestEachRepeatedWordIsNamedWithTheOthersThatAreWrong(t *testing.T) {
+	_, err := ParseWords("read", []string{"path=A.md", "path=B.md", "path=C.md", "pht=D.md"})
+	want := `command "read": parameter "path": given more than once; unknown parameter "pht"`
+	assert.That(t, err != nil && err.Error() == want, "got %v, want %s", err, want)
 }

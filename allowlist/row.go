@@ -25,8 +25,8 @@ type row struct {
 	// exclusive lists groups of which at most one parameter may be given. The help page states
 	// none; the groups are inferred from the meaning of the parameters.
 	exclusive [][]string
-	needs     []need        // parameters that mean nothing without another one
-	since     tiers.Version // first release that takes the parameters as given here; zero means 1.12.0
+	needs     []need  // parameters that mean nothing without another one
+	since     release // first release that takes the parameters as given here; zero means 1.12.0
 	reply     Reply
 	verb      verb       // what it does, for people; every command that can be enabled has one
 	naming    naming     // how its answer tells which files it is about; see there who has to state it
@@ -35,6 +35,7 @@ type row struct {
 
 	newNote      string     // the parameter that names a note to be made in the folder for new notes, "" for none
 	printsNote   bool       // the answer is the complete text of one note
+	printsPath   bool       // the answer is the path of one note
 	printsValue  bool       // the answer is the value of the property name, without the name
 	random       bool       // the answer differs each time
 	ownAnswer    OwnAnswer  // the answer of the gateway itself
@@ -61,6 +62,9 @@ type row struct {
 	// notes with their secrets, the embedded CLI without.
 	searches bool
 }
+
+// release is a release of the app: major, minor and patch. A table of [tiers.Version] would be filled at every start.
+type release [3]int
 
 // versions is a history of the app.
 type versions struct {

@@ -446,7 +446,7 @@ func TestWhatSingleCommandsHave(t *testing.T) {
 		"suggests a maker":     {func(r *row) bool { return r.maker != "" }, "append prepend"},
 		"is of files":          {func(r *row) bool { return r.ofFolders != "" }, "move rename copy delete"},
 		"restores a version":   {func(r *row) bool { return r.versions.read != "" }, "history:restore sync:restore"},
-		"numbers versions":     {func(r *row) bool { return r.versions.of != "" }, "diff history history:list history:read history:restore sync:restore"},
+		"numbers versions":     {func(r *row) bool { return r.versions.of != "" }, "diff history history:list history:read history:restore sync:history sync:read sync:restore"},
 		"is built in": {func(r *row) bool { return r.builtIn },
 			"help version file files folder folders open create read append prepend move rename delete vault vaults"},
 		"own answer": {func(r *row) bool { return r.ownAnswer != AnswersNothing }, "help undo:list approvals"},

@@ -9,7 +9,7 @@ var v0Rows = []row{
 		verb: verb{"ask for help", "asked for help", "on"}, builtIn: true,
 		target: targetNone, reach: reachNothing,
 		summary: "List the enabled commands, or explain one",
-		params:  []param{{name: "command", kind: kindWord, summary: "The command to explain, a bare word"}}, since: tiers.Version{1, 12, 2}, // the name of one command
+		params:  []param{{name: "command", kind: kindWord, summary: "The command to explain, a bare word"}}, since: release{1, 12, 2}, // the name of one command
 		reply: Reply{Kind: Facts}, ownAnswer: AnswersHelp},
 	// As help: the version gate needs it.
 	{name: "version", tier: tiers.V0, effect: tiers.Reads,
@@ -28,7 +28,7 @@ var v0Rows = []row{
 		verb: verb{"ask for the path of the daily note", "asked for the path of the daily note", ""}, naming: namesNotAll,
 		target:  targetDaily,
 		summary: "Print the path of today's daily note, made or not", params: []param{onDay, daysAway}, exclusive: dayOrOffset,
-		since: tiers.Version{1, 12, 2}, reply: Reply{Kind: Facts}},
+		since: release{1, 12, 2}, reply: Reply{Kind: Facts}, printsPath: true},
 	// The app makes a missing note and prints nothing (recorded on 1.13.7). It is a read because it is
 	// never sent to the app: steps reads the note by its path.
 	{name: "daily:read", tier: tiers.V0, effect: tiers.Reads,
@@ -43,7 +43,7 @@ var v0Rows = []row{
 		target: targetDaily, summary: "Add text at the end of today's daily note",
 		shows: showsOpen, params: []param{newText, openPane, inlineEnd, openAfter, belowHeading, createHeading, rareDay, daysAway},
 		exclusive: [][]string{{"heading", "inline"}, {"date", "offset"}},
-		needs:     paneAndHeadingNeeds, since: tiers.Version{1, 12, 2}, // before, it opened the note unless told not to
+		needs:     paneAndHeadingNeeds, since: release{1, 12, 2}, // before, it opened the note unless told not to
 		reply: Reply{Kind: Confirmation, Confirms: []string{"Added to: ", "Appended to: "}, Silent: true}},
 	// Confirmed like daily:append.
 	{name: "daily:prepend", tier: tiers.V0, effect: tiers.Writes,
@@ -51,7 +51,7 @@ var v0Rows = []row{
 		target:  targetDaily,
 		summary: "Add text at the top of today's daily note, below its properties", shows: showsOpen,
 		params: []param{newText, openPane, inlineStart, openAfter, rareDay, daysAway}, exclusive: dayOrOffset,
-		needs: paneNeeds, since: tiers.Version{1, 12, 2}, // as daily:append
+		needs: paneNeeds, since: release{1, 12, 2}, // as daily:append
 		reply: Reply{Kind: Confirmation, Confirms: []string{"Added to: ", "Prepended to: "}, Silent: true}},
 	{name: "random", tier: tiers.V0, effect: tiers.Shows,
 		verb: verb{"open a random note", "opened a random note", ""}, naming: namesNotAll,

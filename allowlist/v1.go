@@ -56,7 +56,7 @@ var v1Rows = []row{
 			{name: "overwrite", kind: kindFlag, summary: "Replace an existing note"},
 			openAfter, openNewTab,
 		}, oneOf: [][]string{{"name", "path"}}, exclusive: [][]string{{"name", "path"}}, embeddedWith: [][]string{{"content", "template"}},
-		needs: tabNeeds, since: tiers.Version{1, 12, 2}, // before, it opened the note unless told not to
+		needs: tabNeeds, since: release{1, 12, 2}, // before, it opened the note unless told not to
 		reply: Reply{Kind: Confirmation, Confirms: []string{"Created: ", "Overwrote: "}}, steps: createsIfAbsent, newNote: "name"},
 	// Even an empty note is printed with a line break (byte counts recorded on 1.12.7), so it is never silent.
 	{name: "read", tier: tiers.V1, effect: tiers.Reads,
@@ -189,7 +189,7 @@ var v1Rows = []row{
 			noteByName, noteByPath,
 			{name: "name", kind: kindTitle, required: true, summary: "The new name; it keeps its extension if none is given"},
 			linksToo,
-		}, exclusive: fileOrPath, since: tiers.Version{1, 12, 2}, reply: Reply{Kind: Confirmation, Confirms: []string{"Renamed: "}}},
+		}, exclusive: fileOrPath, since: release{1, 12, 2}, reply: Reply{Kind: Confirmation, Confirms: []string{"Renamed: "}}},
 	// The app has commands for none of these on its command line.
 	{name: "copy", tier: tiers.V1, effect: tiers.Writes,
 		verb: verb{"copy", "copied", ""}, ofFolders: "folder:copy",
@@ -242,7 +242,7 @@ var v1Rows = []row{
 			noteByName, noteByPath, rareTotal,
 			{name: "verbose", kind: kindFlag, rare: true, summary: "Add the note of each"},
 			onlyActive,
-		}, exclusive: oneOfNotes, since: tiers.Version{1, 12, 2}, // before, the bare form meant the open note
+		}, exclusive: oneOfNotes, since: release{1, 12, 2}, // before, the bare form meant the open note
 		reply: Reply{Kind: Lines, Silent: true}},
 	// For one note without properties, and for one whose properties cannot be
 	// read, it prints the same sentence in every format.
@@ -256,7 +256,7 @@ var v1Rows = []row{
 			sortByCount,
 			{name: "format", kind: kindChoice, choices: []string{"yaml", "json", "tsv"}, rare: true, summary: "Output format"},
 			rareTotal, withCounts, onlyActive,
-		}, exclusive: oneOfNotes, since: tiers.Version{1, 12, 2}, // as aliases
+		}, exclusive: oneOfNotes, since: release{1, 12, 2}, // as aliases
 		reply: Reply{Kind: Lines, Empty: "No frontmatter found."}},
 	// Replaces an old value without asking, and without type it may change the type; both can be
 	// brought back, so it is a write. The app rewrites the style of all properties.

@@ -18,7 +18,7 @@ var v1ContentRows = []row{
 			{name: "format", kind: kindChoice, choices: textOrJSON, rare: true, summary: "Output format"},
 			onlyTotal,
 			{name: "case", kind: kindFlag, rare: true, summary: "Case-sensitive"},
-		}, since: tiers.Version{1, 12, 2}, // before, it printed the lines
+		}, since: release{1, 12, 2}, // before, it printed the lines
 		reply: Reply{Kind: Paths, Empty: "No matches found."}},
 	// Prints lines of notes, which may look like anything; else as search.
 	{name: "search:context", tier: tiers.V1, effect: tiers.Reads,
@@ -31,7 +31,7 @@ var v1ContentRows = []row{
 			{name: "limit", kind: kindNumber, least: 1, summary: "Maximum number of notes"},
 			{name: "format", kind: kindChoice, choices: textOrJSON, rare: true, summary: "Output format"},
 			{name: "case", kind: kindFlag, rare: true, summary: "Case-sensitive"},
-		}, since: tiers.Version{1, 12, 2}, reply: Reply{Kind: Content, Empty: "No matches found."}},
+		}, since: release{1, 12, 2}, reply: Reply{Kind: Content, Empty: "No matches found."}},
 	{name: "search:open", tier: tiers.V1, effect: tiers.Shows,
 		verb: verb{"open the search pane", "opened the search pane", "on"}, naming: namesNotAll,
 		target: targetNone, needsApp: true,
@@ -41,7 +41,7 @@ var v1ContentRows = []row{
 		verb: verb{"list tags", "listed tags", "of"}, naming: tagsNaming,
 		target: targetVault, summary: "List the tags of the vault, or of one note",
 		params: []param{noteByName, noteByPath, sortByCount, onlyTotal, withCounts, asTable, onlyActive}, exclusive: oneOfNotes,
-		since: tiers.Version{1, 12, 2}, // as aliases
+		since: release{1, 12, 2}, // as aliases
 		reply: Reply{Kind: Lines, Empty: "No tags found."}},
 	// With verbose a count is printed before the paths.
 	{name: "tag", tier: tiers.V1, effect: tiers.Reads,
@@ -80,7 +80,7 @@ var v1ContentRows = []row{
 		},
 		exclusive: [][]string{{"file", "path", "active", "daily", "folder"}, {"done", "todo", "status"}, {"done", "overdue"},
 			{"no-due", "overdue", "due"}, {"no-due", "due-before"}, {"no-due", "due-after"}},
-		since: tiers.Version{1, 12, 2}, // as aliases
+		since: release{1, 12, 2}, // as aliases
 		reply: Reply{Kind: Lines, Empty: "No tasks found.", Headings: FileHeadings}},
 	// Four of its parameters make it a write. A task is always named by its line, in ref or in line;
 	// ref and line together would name two. What it prints was recorded nowhere.

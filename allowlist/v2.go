@@ -29,7 +29,7 @@ var v2Rows = []row{
 			{name: "content", kind: kindContent, asked: askedByChange, summary: "Its text"},
 			{name: "group", kind: kindText, asked: askedByChange, embeddedOnly: true, rare: true, summary: "The group of the view in which it is to be"},
 			openAfter, openNewTab,
-		}, exclusive: fileOrPath, needs: tabNeeds, since: tiers.Version{1, 12, 2}, // file, path and view
+		}, exclusive: fileOrPath, needs: tabNeeds, since: release{1, 12, 2}, // file, path and view
 		reply: Reply{Kind: Confirmation, Confirms: []string{"Created: "}}, access: AccessToRead}, // the path is that of the base
 	{name: "base:query", tier: tiers.V2, effect: tiers.Reads,
 		verb: verb{"query the base", "queried the base", ""}, naming: namesNotAll,
@@ -213,7 +213,7 @@ var v2Rows = []row{
 	{name: "backlinks", tier: tiers.V2, effect: tiers.Reads,
 		verb: verb{"list links", "listed links", "to"}, naming: namesFiles,
 		summary: "List the notes that link to a note",
-		params:  []param{noteByName, noteByPath, withCounts, rareTotal, asTable}, exclusive: fileOrPath, since: tiers.Version{1, 12, 2}, // format
+		params:  []param{noteByName, noteByPath, withCounts, rareTotal, asTable}, exclusive: fileOrPath, since: release{1, 12, 2}, // format
 		reply: Reply{Kind: Paths, Empty: "No backlinks found."}},
 	// A target without a file is printed as it is written, with a remark after it, so these lines are no paths.
 	{name: "links", tier: tiers.V2, effect: tiers.Reads,
@@ -241,7 +241,7 @@ var v2Rows = []row{
 			rareTotal, withCounts,
 			{name: "verbose", kind: kindFlag, rare: true, summary: "Add the notes that contain them"},
 			asTable,
-		}, since: tiers.Version{1, 12, 2}, // format
+		}, since: release{1, 12, 2}, // format
 		reply: Reply{Kind: Lines, Empty: "No unresolved links found."}},
 	// The flag all, which early releases had, is in no help page since 1.12.2; the installed client still lists
 	// it, but files that are no notes are listed without it too (recorded on 1.12.7). format is ignored.
@@ -262,7 +262,7 @@ var v2Rows = []row{
 			noteByName, noteByPath,
 			{name: "format", kind: kindChoice, choices: []string{"tree", "md", "json"}, rare: true, summary: "Output format"},
 			rareTotal,
-		}, exclusive: fileOrPath, since: tiers.Version{1, 12, 2}, // json
+		}, exclusive: fileOrPath, since: release{1, 12, 2}, // json
 		reply: Reply{Kind: Lines, Empty: "No headings found."}},
 	// Prints nothing where no site is set up.
 	{name: "publish:site", tier: tiers.V2, effect: tiers.Reads,

@@ -10,7 +10,7 @@ var v3Rows = []row{
 		verb: verb{"list bookmarks", "listed bookmarks", "of"}, naming: namesNotAll,
 		target: targetVault, summary: "List the bookmarks",
 		params: []param{onlyTotal, {name: "verbose", kind: kindFlag, summary: "Add the type of each"}, asTable},
-		since:  tiers.Version{1, 12, 2}, // format
+		since:  release{1, 12, 2}, // format
 		reply:  Reply{Kind: Lines, Silent: true}},
 	// What it does without a subject is stated nowhere, so one is required. Its file is a path, unlike
 	// that of other commands. A web address is only kept, not opened.
@@ -38,7 +38,7 @@ var v3Rows = []row{
 		target: targetNone, reach: reachNothing, needsApp: true,
 		summary: "List the keyboard shortcuts",
 		params:  []param{onlyTotal, {name: "verbose", kind: kindFlag, summary: "Mark those that were changed"}, asTable},
-		since:   tiers.Version{1, 12, 2}, // format
+		since:   release{1, 12, 2}, // format
 		reply:   Reply{Kind: Lines, Silent: true}},
 	{name: "hotkey", tier: tiers.V3, effect: tiers.Reads,
 		verb:   verb{"look up a keyboard shortcut", "looked up a keyboard shortcut", "of"},
@@ -53,14 +53,14 @@ var v3Rows = []row{
 		target: targetNone, reach: reachNothing, needsApp: true,
 		summary: "List the installed plugins",
 		params:  []param{pluginFilter, {name: "versions", kind: kindFlag, rare: true, summary: "Add their versions"}, asTable},
-		since:   tiers.Version{1, 12, 2}, // format
+		since:   release{1, 12, 2}, // format
 		reply:   Reply{Kind: Lines, Silent: true}},
 	{name: "plugins:enabled", tier: tiers.V3, effect: tiers.Reads,
 		verb:   verb{"list plugins", "listed plugins", "of"},
 		target: targetNone, reach: reachNothing, needsApp: true,
 		summary: "List the plugins that are switched on",
 		params:  []param{pluginFilter, {name: "versions", kind: kindFlag, rare: true, summary: "Add their versions"}, asTable},
-		since:   tiers.Version{1, 12, 2}, // format
+		since:   release{1, 12, 2}, // format
 		reply:   Reply{Kind: Lines, Silent: true}},
 	{name: "plugin", tier: tiers.V3, effect: tiers.Reads,
 		verb:   verb{"look up a plugin", "looked up a plugin", "of"},
@@ -74,7 +74,7 @@ var v3Rows = []row{
 		verb:  verb{"list versions in Sync", "listed versions in Sync", "of"},
 		reach: reachNote, needsApp: true,
 		summary: "List the versions of a note in Sync", params: []param{noteByName, noteByPath, onlyTotal}, exclusive: fileOrPath,
-		reply: Reply{Kind: Lines, Silent: true}},
+		reply: Reply{Kind: Lines, Silent: true}, versions: versions{of: historyOfSync}},
 	{name: "sync:read", tier: tiers.V3, effect: tiers.Reads,
 		verb:  verb{"read a version from Sync", "read a version from Sync", "of"},
 		reach: reachNote, needsApp: true,
@@ -82,7 +82,7 @@ var v3Rows = []row{
 		params: []param{
 			noteByName, noteByPath,
 			{name: "version", kind: kindNumber, required: true, least: 1, summary: "The version, 1 is the newest"},
-		}, exclusive: fileOrPath, reply: Reply{Kind: Content, Silent: true}},
+		}, exclusive: fileOrPath, reply: Reply{Kind: Content, Silent: true}, versions: versions{of: historyOfSync}},
 	// The other devices of the user get the replaced text too.
 	{name: "sync:restore", tier: tiers.V3, effect: tiers.Destroys,
 		verb:  verb{"restore a version from Sync", "restored a version from Sync", "of"},
@@ -129,7 +129,7 @@ var v3Rows = []row{
 			{name: "name", kind: kindTitle, summary: "Text to add to its name"},
 			{name: "content", kind: kindContent, asked: askedByChange, summary: "Its text"},
 			openPane, openAfter,
-		}, needs: paneNeeds, since: tiers.Version{1, 12, 2}, // before, it opened the note unless told not to
+		}, needs: paneNeeds, since: release{1, 12, 2}, // before, it opened the note unless told not to
 		reply: Reply{Kind: Confirmation, Confirms: []string{"Created: "}, Silent: true}},
 	// Reveals the folder of the vault on disk.
 	{name: "vault", tier: tiers.V3, effect: tiers.Reads,

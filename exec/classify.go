@@ -28,6 +28,9 @@ type question struct {
 	printed   bool // the answer is the text of the file that the call names
 	draws     bool // it is the text of a random note
 	templates bool // it works on the folder of templates
+	changes   bool // it changes more than what is shown
+	versions  bool // it is about a history of the app, of which nothing was recorded
+	searches  bool // its rows are lines of notes, each after the path of its note
 	embedded  bool
 	windows   bool
 }
@@ -40,7 +43,7 @@ func questionOf(permit policy.Grant, p Program) question {
 	q := question{
 		name: call.Name(), reply: call.Reply(), fallsBack: call.UsesOpenNote(),
 		probes: call.IsProbe(), printed: call.PrintsNamed(), draws: call.DrawsNote(), templates: call.OfTemplates(),
-		embedded: p.backend == embeddedBackend, windows: runtime.GOOS == "windows",
+		changes: call.Effect().Mutates(), versions: call.VersionsOf() != "", searches: call.Searches(), embedded: p.backend == embeddedBackend, windows: runtime.GOOS == "windows",
 	}
 	for _, key := range repeated {
 		if value, given := call.Param(key); given {
@@ -48,6 +51,13 @@ func questionOf(permit policy.Grant, p Program) question {
 		}
 	}
 	return q
+}
+
+// LooksLikeError reports whether an answer of the app has the form of one of its errors: a single line that begins
+// with "Error: ".
+func LooksLikeError(stdout string) bool {
+	text := trimmed(stdout)
+	return strings.HasPrefix(text, prefixError) && isLine(text)
 }
 
 type answer struct {
@@ -191,6 +201,8 @@ func (q question) isErrorInContent(text string) bool {
 		return q.templates
 	case usage(text, q.name+" "):
 		return true
+	case q.versions || q.searches && !strings.Contains(text, ".md:"):
+		return strings.HasPrefix(text, prefixError) && isLine(text)
 	}
 	rest, found := strings.CutPrefix(text, prefixError)
 	what, rest, quoted := strings.Cut(rest, ` "`)
@@ -212,7 +224,7 @@ func (q question) refusal(text string, exit int) *Failure {
 	switch {
 	case text == "":
 		return endedWithStatus(exit)
-	case exit == 0 && q.reply.Kind == allowlist.Confirmation:
+	case exit == 0 && q.reply.Kind == allowlist.Confirmation && q.changes:
 		return &Failure{fact{code: CodeNotApplied, reason: "the client answered " + excerpt.Quoted(firstLine(text)), hint: hintReadBack}}
 	}
 	return &Failure{fact{code: CodeCLIError, reason: "the client answered " + excerpt.Quoted(firstLine(text))}}

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	goversion "github.com/hashicorp/go-version"
-
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tiers"
@@ -99,29 +97,20 @@ type release struct {
 	installer tiers.Version // zero when the answer did not name one
 }
 
-// parseRelease accepts only the forms "1.12.7" and "1.12.7 (installer 1.12.4)".
+// parseRelease accepts only the forms "1.12.7" and "1.12.7 (installer 1.12.4)", with versions as [tiers.ParseVersion]
+// reads them.
 func parseRelease(line string) (release, bool) {
-	app, installer, two := strings.Cut(line, " (installer ")
-	first, ok := parseVersion(app)
-	if !ok || !two {
-		return release{app: first}, ok
+	app, installer, hasInstaller := strings.Cut(line, " (installer ")
+	first, err := tiers.ParseVersion(app)
+	if err != nil {
+		return release{}, false
+	}
+	if !hasInstaller {
+		return release{app: first}, true
 	}
 	installer, closed := strings.CutSuffix(installer, ")")
-	second, ok := parseVersion(installer)
-	return release{app: first, installer: second}, ok && closed
-}
-
-// parseVersion takes three numbers. The library alone would take much more, a single number too.
-func parseVersion(s string) (tiers.Version, bool) {
-	if strings.Count(s, ".") != 2 || strings.Trim(s, "0123456789.") != "" {
-		return tiers.Version{}, false
-	}
-	v, err := goversion.NewVersion(s)
-	if err != nil {
-		return tiers.Version{}, false
-	}
-	segments := v.Segments()
-	return tiers.Version{segments[0], segments[1], segments[2]}, true
+	second, err := tiers.ParseVersion(installer)
+	return release{app: first, installer: second}, err == nil && closed
 }
 
 // Watcher is notified of every program that answers for a [Runner], for traces, without the call

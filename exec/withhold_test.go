@@ -142,7 +142,7 @@ func TestAVersionIsAVersionLine(t *testing.T) {
 		{"the sentence of a cold start twice", []part{ask(coldVersion), ask(coldVersion)}, CodeVaultStarting},
 		{"any text twice", []part{ask("Loading plugins, please wait\n"), ask("Loading plugins, please wait\n")}, CodeVaultStarting},
 		{"a version and more", []part{ask(goodVersion + "x\n"), ask(goodVersion + "x\n")}, CodeVaultStarting},
-		{"no version of the grammar", []part{ask("1.12\n"), ask("v1.12.7\n")}, CodeVaultStarting},
+		{"no version of the grammar", []part{ask("1\n"), ask("version 1.12.7\n")}, CodeVaultStarting},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r, p, _ := appRunner(t, Config{}, tt.parts...)

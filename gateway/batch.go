@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/sourcegraph/conc"
+
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/exec"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
@@ -205,7 +207,7 @@ func (g *vaultGateway) carryOutBatch(ctx context.Context, plan *batchPlan) Batch
 func (g *vaultGateway) runBatch(ctx context.Context, plan *batchPlan, leave func(made bool)) BatchResult {
 	r := &batchRun{batchPlan: plan, gateway: g, results: make([]Result, len(plan.steps)), outputs: make([]output, len(plan.steps)), done: make([]OperationResult, len(plan.steps))}
 	for i, step := range plan.steps {
-		r.done[i] = OperationResult{ClientID: step.ClientID, Status: statusSkipped}
+		r.done[i] = OperationResult{ClientID: step.ClientID, Command: step.Command, Status: statusSkipped}
 	}
 	tell := protocol.ProgressOf(ctx)
 	ctx = protocol.WithProgress(ctx, nil) // the progress of an operation is not that of the batch
@@ -215,7 +217,10 @@ func (g *vaultGateway) runBatch(ctx context.Context, plan *batchPlan, leave func
 	}
 	skip := func(stage []int) {
 		for _, i := range stage {
-			r.done[i] = OperationResult{ClientID: r.steps[i].ClientID, Status: statusSkipped, Notice: "an operation before it failed, and the batch is atomic"}
+			r.done[i] = OperationResult{
+				ClientID: r.steps[i].ClientID, Command: r.steps[i].Command, Status: statusSkipped,
+				Notice: "an operation before it failed, and the batch is atomic",
+			}
 		}
 	}
 	count(0)
@@ -224,7 +229,7 @@ func (g *vaultGateway) runBatch(ctx context.Context, plan *batchPlan, leave func
 			skip(stage)
 			continue
 		}
-		var running sync.WaitGroup
+		var running conc.WaitGroup // a panic of an operation is one of the batch
 		for _, i := range stage {
 			running.Go(func() {
 				r.run(ctx, i)
@@ -430,7 +435,7 @@ func (g *vaultGateway) firstBatch(ctx context.Context, plan *batchPlan, answer [
 				err = missing(step.plan.call) // of which note it was is not known
 			}
 			if err != nil {
-				*done = OperationResult{ClientID: done.ClientID, Status: statusError, Result: Reject(step.Command, err).answer()}
+				*done = OperationResult{ClientID: done.ClientID, Command: step.Command, Status: statusError, Result: Reject(step.Command, err).answer()}
 			}
 		}
 		first.count()

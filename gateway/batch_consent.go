@@ -212,12 +212,21 @@ func (g *vaultGateway) refuseBatch(ctx context.Context, b Batch, clientID string
 		clientID, err = "", limit
 	}
 	g.recordOfBatch(ctx, b, clientID).Refused(err)
-	return RejectBatch(clientID, err)
+	refused := RejectBatch(clientID, err)
+	if i := b.find(clientID); i >= 0 {
+		refused.Command = shownCommand(b.Operations[i].Command)
+	}
+	return refused
+}
+
+// find returns the operation of that name, -1 for "" and for a name that none has.
+func (b Batch) find(clientID string) int {
+	return slices.IndexFunc(b.Operations, func(o Operation) bool { return clientID != "" && o.ClientID == clientID })
 }
 
 // recordOfBatch begins a record of the batch, or of its operation of that name.
 func (g *vaultGateway) recordOfBatch(ctx context.Context, b Batch, clientID string) *audit.Record {
-	i := slices.IndexFunc(b.Operations, func(o Operation) bool { return clientID != "" && o.ClientID == clientID })
+	i := b.find(clientID)
 	if i < 0 {
 		return g.record(ctx, g.name(), b.Request)
 	}

@@ -20,12 +20,14 @@ type BatchResult struct {
 	DurationMs int64             `json:"durationMs"`
 	Notices    []string          `json:"notices,omitempty"`
 	ClientID   string            `json:"clientId,omitempty"`
+	Command    string            `json:"command,omitempty"` // of the operation that the error is about
 	Error      *failure.Error    `json:"error,omitempty"`
 }
 
 // OperationResult is what came of one operation.
 type OperationResult struct {
 	ClientID string `json:"clientId"`
+	Command  string `json:"command"`
 	Status   string `json:"status"` // ok, error or skipped
 	// Undone says of an operation of an atomic batch that failed whether it was
 	// taken back, nil where there was nothing to take back.

@@ -53,6 +53,7 @@ func (g *vaultGateway) change(ctx context.Context, r route) (exec.Outcome, error
 				"while the folder of the vault is not known, text is written into notes only")
 		}
 		out, err := g.perform(ctx, r)
+		err = unseen(err)
 		out.Notices = append(out.Notices, notKept+", because the folder of the vault is not known: undo cannot take it back")
 		return out, err
 	}
@@ -188,6 +189,8 @@ func (g *vaultGateway) verified(ctx context.Context, r route, own exec.Program, 
 			excerpt.Short(confirmedPath(r.call, out.Stdout)), excerpt.Short(planned.Path))
 	case s.State == stateUntouched && out.Failure == nil:
 		return out, failure.New(failure.CodeNotApplied, "look at the note", "the app reports success, but the note is as it was")
+	case s.State == stateUntouched && isVague(out.Failure.Code()):
+		return out, failure.New(failure.CodeNotApplied, out.Failure.Hint(), "%s, and the note is as it was", out.Failure.Error())
 	case s.State == stateApplied && out.Failure != nil:
 		s.note(&out, id)
 		out.Notices = append(out.Notices, out.Failure.Error()+", and the change is made")
@@ -199,6 +202,11 @@ func (g *vaultGateway) verified(ctx context.Context, r route, own exec.Program, 
 		s.note(&out, id)
 	}
 	return out, nil
+}
+
+// isVague reports whether the code of a failure does not say why the app did nothing.
+func isVague(code string) bool {
+	return code == failure.CodeCLIError || code == exec.CodeEmptyOutput || code == failure.CodeNotApplied
 }
 
 // isElsewhere reports whether the app has confirmed a change of another note than the planned one. It confirms some
@@ -245,6 +253,14 @@ func mayHaveActed(broken error) bool {
 	stopped, isStopped := errors.AsType[*exec.Stopped](broken)
 	away, isAway := errors.AsType[*exec.Unavailable](broken)
 	return isStopped && stopped.Code() == exec.CodeOutcomeUnknown || isAway && away.Code() == exec.CodeCrashed
+}
+
+// unseen is the error of a call that was to change what no text shows: the app may have done it all the same.
+func unseen(broken error) error {
+	if !mayHaveActed(broken) {
+		return broken
+	}
+	return failure.New(failure.CodeUnknown, "the user can see in the app whether it was done, before it is asked for again", "%v", broken)
 }
 
 // settleFor is how long a change of the embedded program is waited for that was broken off: for the end of its process, and

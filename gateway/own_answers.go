@@ -187,5 +187,8 @@ func (g *vaultGateway) ownAnswerTo(ctx context.Context, plan Plan, req Request) 
 	if err != nil {
 		return "", err
 	}
+	if req.AtTerminal {
+		return l.Explained().TextAtTerminal(), nil
+	}
 	return l.Explained().Text(), nil
 }

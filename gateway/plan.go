@@ -231,20 +231,23 @@ func (r Request) checkPage(call allowlist.Call) error {
 func (g *vaultGateway) relativePath(req Request, err error) error {
 	wrong, ok := errors.AsType[*allowlist.ParseError](err)
 	folder := g.target().Folder
-	if !ok || wrong.Code() != allowlist.CodeBadValue || folder == "" {
+	if !ok || folder == "" {
 		return err
 	}
-	given := req.Params[wrong.Param].Text()
-	for _, word := range req.Words {
-		if value, found := strings.CutPrefix(word, wrong.Param+"="); found {
-			given = value
+	return wrong.Advised(func(e *allowlist.ParseError) string {
+		given := req.Params[e.Param].Text()
+		for _, word := range req.Words {
+			if value, found := strings.CutPrefix(word, e.Param+"="); found {
+				given = value
+			}
 		}
-	}
-	inside, err := filepath.Rel(folder, filepath.FromSlash(given))
-	if err != nil || !filepath.IsAbs(filepath.FromSlash(given)) || !filepath.IsLocal(inside) {
-		return wrong
-	}
-	return wrong.Advise(fmt.Sprintf("did you mean %q?", excerpt.Short(filepath.ToSlash(inside))))
+		isAbsolute := filepath.IsAbs(filepath.FromSlash(given))
+		inside, err := filepath.Rel(folder, filepath.FromSlash(given))
+		if e.Code() != allowlist.CodeBadValue || !isAbsolute || err != nil || !filepath.IsLocal(inside) {
+			return ""
+		}
+		return fmt.Sprintf("did you mean %q?", excerpt.Short(filepath.ToSlash(inside)))
+	})
 }
 
 // Permits returns nil if the policy of the vault of req permits the call, possibly after

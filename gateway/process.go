@@ -19,6 +19,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/paging"
 	"github.com/vaultwicket/vaultwicket/gateway/telemetry"
 	"github.com/vaultwicket/vaultwicket/gateway/vaultview"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tiers"
@@ -312,21 +313,27 @@ func (g *vaultGateway) run(ctx context.Context, r route) (exec.Outcome, error) {
 		out, err = g.change(ctx, r)
 	default:
 		out, err = g.perform(ctx, r)
+		if r.call.Effect().Mutates() {
+			err = unseen(err)
+		}
 	}
 	out.Duration += located.Duration
 	out.Notices = append(located.Notices, out.Notices...)
 	if r.call.VersionsOf() != "" && !r.call.Effect().Mutates() && err == nil && out.Failure == nil && out.Stdout != "" {
 		out.Notices = append(out.Notices, r.whoseVersions())
 	}
-	if err != nil || out.Failure != nil || r.program.Backend() != string(App) {
+	if err != nil || out.Failure != nil {
 		return out, err
+	}
+	if !r.call.Effect().Mutates() {
+		out.Path = cmp.Or(out.Path, r.namedNote(), r.printedPath(out))
+	}
+	if r.program.Backend() != string(App) {
+		return out, nil
 	}
 	path, _ := r.call.Param("path")
 	isOfNote := r.call.TouchesOneNote() && !r.call.FollowsLinks() // else the path may be that of a base, or the old one
-	switch {
-	case !r.call.Effect().Mutates():
-		out.Path = cmp.Or(out.Path, path)
-	case isOfNote:
+	if r.call.Effect().Mutates() && isOfNote {
 		out.Path = cmp.Or(out.Path, confirmedPath(r.call, out.Stdout), path)
 	}
 	if r.call.PrintsNote() && out.Path != "" && !out.Cut {
@@ -334,8 +341,34 @@ func (g *vaultGateway) run(ctx context.Context, r route) (exec.Outcome, error) {
 		// file tells which of two texts the note has. Without the folder of the vault, or while the note
 		// changes, there is no hash.
 		out.Hash = vaultview.HashOfPrinted(g.target().Folder, out.Path, out.Stdout)
+		// A note can begin like an error of the app. One that does not have this text is not what was printed.
+		isOther := out.Hash == "" && vaultview.Hash(g.target().Folder, out.Path) != ""
+		if line, _, _ := strings.Cut(out.Stdout, "\n"); isOther && exec.LooksLikeError(out.Stdout) {
+			return out, failure.New(failure.CodeCLIError, "", "the client answered %s, which is not the text of the note", excerpt.Quoted(line))
+		}
 	}
 	return out, nil
+}
+
+// namedNote returns the path of the file that a call names, "" for none.
+func (r route) namedNote() string {
+	for _, named := range r.call.NamedPaths() {
+		if named.Param == "path" && !named.Folder && !named.To {
+			return named.Path
+		}
+	}
+	return ""
+}
+
+// printedPath returns the path of a note that is the answer of the app, "" for another answer.
+func (r route) printedPath(out exec.Outcome) string {
+	printed := strings.TrimSpace(out.Stdout)
+	isPath := strings.HasSuffix(printed, ".md") && !strings.Contains(printed, "\n")
+	isAnswer := r.call.PrintsPath() && r.program.Backend() == string(App) // the embedded CLI tells it as data
+	if !isAnswer || !isPath {
+		return ""
+	}
+	return printed
 }
 
 // reported is what a result has besides the outcome of the program.

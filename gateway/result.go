@@ -100,8 +100,11 @@ func confirmedPath(call allowlist.Call, stdout string) string {
 // Reject is the result of a request for which no process ran: one that the gateway refused, or that was
 // rejected before it reached the gateway. err has a code and a hint, or is an internal error.
 func Reject(command string, err error) Result {
-	return Result{Command: sanitize.String(excerpt.Short(command)), ExitCode: -1, Error: failure.Of(err)}
+	return Result{Command: shownCommand(command), ExitCode: -1, Error: failure.Of(err)}
 }
+
+// shownCommand returns the name of a command as answers repeat it.
+func shownCommand(name string) string { return sanitize.String(excerpt.Short(name)) }
 
 // Fault is the result of a request on which vaultwicket itself failed.
 func Fault(command string) Result { return Reject(command, failure.ErrInternal) }

@@ -71,8 +71,9 @@ func (g *vaultGateway) versionOf(ctx context.Context, r route) (route, *version,
 func (g *vaultGateway) notVersion(r route, kept *version, asked exec.Outcome) error {
 	sentence := strings.TrimSpace(asked.Stdout)
 	isSentence := !strings.Contains(sentence, "\n") && exec.LooksLikeRemark(sentence)
+	isNoReason := asked.Failure == nil || asked.Failure.Code() == failure.CodeCLIError
 	switch {
-	case asked.Failure != nil && asked.Failure.Code() == failure.CodeNotFound, asked.Failure == nil && isSentence:
+	case asked.Failure != nil && asked.Failure.Code() == failure.CodeNotFound, isNoReason && isSentence:
 		return failure.New(failure.CodeNotFound, "history lists the versions of the app, sync:history those of Obsidian Sync",
 			"%s: the app answered %q", kept.of, g.shownExcerpt(r, sentence))
 	case asked.Failure != nil:

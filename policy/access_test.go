@@ -237,7 +237,7 @@ func TestPoliciesMeet(t *testing.T) {
 		func(p *policy.Policy) { p.EnableOnly = []string{"read", "append"} },
 		func(p *policy.Policy) { p.EnableOnly = []string{"search"} },
 		func(p *policy.Policy) { p.MinVersion = tiers.Version{} },
-		func(p *policy.Policy) { p.MinVersion = tiers.Version{1, 14, 0} },
+		func(p *policy.Policy) { p.MinVersion = tiers.Release(1, 14, 0) },
 		func(p *policy.Policy) { p.Access = rules },
 		func(p *policy.Policy) { p.Access = other },
 		func(p *policy.Policy) { *p = policy.Policy{} },

@@ -82,8 +82,8 @@ func TestTheVersionOfAVerdict(t *testing.T) {
 		t.Errorf("the rules look at %v, the call is since %v, %v", subjectOf(call, Facts{}).since, call.Since(), err)
 	}
 	for _, test := range []struct{ set, since, want tiers.Version }{
-		{tiers.Version{1, 12, 7}, tiers.Version{1, 12, 2}, tiers.Version{1, 12, 7}},
-		{tiers.Version{1, 12, 7}, tiers.Version{1, 13, 0}, tiers.Version{1, 13, 0}},
+		{tiers.Release(1, 12, 7), tiers.Release(1, 12, 2), tiers.Release(1, 12, 7)},
+		{tiers.Release(1, 12, 7), tiers.Release(1, 13, 0), tiers.Release(1, 13, 0)},
 	} {
 		for _, rule := range rules {
 			if rule.name == "version" {

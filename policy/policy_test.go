@@ -48,7 +48,7 @@ func wanted(p policy.Policy, name, tier, effect string, shows, sends, fallsBack 
 	if shows && !p.UI {
 		return "command_disabled"
 	}
-	if v := p.MinVersion; v[0] < 1 || v[0] == 1 && v[1] < 12 || v[0] == 1 && v[1] == 12 && v[2] < 2 {
+	if p.MinVersion.Before(tiers.Release(1, 12, 2)) {
 		return "cli_too_old"
 	}
 	switch p.Confirm.String() {
@@ -182,7 +182,7 @@ func TestDenialsRead(t *testing.T) {
 		{"read", "enable-only", func(p *policy.Policy) { p.EnableOnly = []string{} }, `command "read": not in the list of enabled commands`, "the user can add it to the setting enable-only"},
 		{"append content=x", "", func(*policy.Policy) {}, `command "append": requires a target; it would change the note that is open in the app`, "name the note with path= or file="},
 		{"open path=A.md", "allow-ui", func(p *policy.Policy) { p.UI = false }, `command "open": opens a view or moves the focus; disabled by allow-ui`, "the user can set allow-ui to true"},
-		{"read", "min-cli-version", func(p *policy.Policy) { p.MinVersion = tiers.Version{1, 12, 1} }, `command "read": min-cli-version is 1.12.1, want at least 1.12.2`, "the user can set min-cli-version to 1.12.7"},
+		{"read", "min-cli-version", func(p *policy.Policy) { p.MinVersion = tiers.Release(1, 12, 1) }, `command "read": min-cli-version is 1.12.1, want at least 1.12.2`, "the user can set min-cli-version to 1.12.7"},
 		{"eval", "", func(*policy.Policy) {}, `command "eval": runs code in or administers Obsidian; permanently disabled`, "the user can do this in the Obsidian app"},
 	}
 	for _, test := range tests {
@@ -253,7 +253,7 @@ pass confirm: effect read, requires approval: nothing
 pass secrets: keys, tokens and passwords: block
 pass suspicious: signs of injection: ask`
 	assert.Equal(t, says("read path=A.md"), want)
-	p.Confirm, p.Mutations, p.MinVersion = policy.ConfirmDestructive, false, tiers.Version{1, 13, 0}
+	p.Confirm, p.Mutations, p.MinVersion = policy.ConfirmDestructive, false, tiers.Release(1, 13, 0)
 	got := says("web url=https://example.org")
 	for _, line := range []string{"mutations are off", "pass publish: publishing is on\n", "1.13.0 or newer", "requires approval: deleting, overwriting, publishing"} {
 		assert.That(t, strings.Contains(got, line), "%q is not in\n%s", line, got)
@@ -279,11 +279,12 @@ func TestMinVersion(t *testing.T) {
 	p := widest()
 	for _, test := range []struct {
 		set, want tiers.Version
-	}{{tiers.MinimumFloor, tiers.Version{1, 12, 2}}, {tiers.DefaultMinimum, tiers.Version{1, 12, 7}}, {tiers.Version{2, 0, 0}, tiers.Version{2, 0, 0}}} {
+	}{{tiers.MinimumFloor, tiers.Release(1, 12, 2)}, {tiers.DefaultMinimum, tiers.Release(1, 12, 7)}, {tiers.Release(2, 0, 0), tiers.Release(2, 0, 0)}} {
 		p.MinVersion = test.set
 		assert.Equal(t, mustDecide(t, p, "daily:path").MinVersion(), test.want, "set %v", test.set)
 	}
-	for _, old := range []tiers.Version{{}, {1, 12, 1}, {1, 11, 9}, {0, 99, 99}, {-1, 0, 0}} {
+	beta := require.Value(tiers.ParseVersion("1.12.2-beta.1"))(t)
+	for _, old := range []tiers.Version{{}, tiers.Release(1, 12, 1), tiers.Release(1, 11, 9), tiers.Release(0, 99, 99), tiers.Release(-1, 0, 0), beta} {
 		p.MinVersion = old
 		_, err := p.Decide(mustParse(t, "version", nil), plain).Permit()
 		assert.Equal(t, code(err), policy.CodeVersion, "set %v: got %v", old, err)

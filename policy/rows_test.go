@@ -109,7 +109,7 @@ func drawPolicy(r *rand.Rand) Policy {
 		func() { p.Rates = Rates{r.IntN(3), r.IntN(3), r.IntN(3)} },
 		func() { p.Disabled = one(r, false, true) },
 		func() { p.Marks = one(r, false, true) },
-		func() { p.MinVersion = one(r, tiers.Version{}, tiers.Version{1, 12, 7}, tiers.Version{1, 13, 0}) },
+		func() { p.MinVersion = one(r, tiers.Version{}, tiers.Release(1, 12, 7), tiers.Release(1, 13, 0)) },
 		func() { p.Agent = one(r, "", "cursor", "phone") },
 		func() { p.Until = time.Date(2027, 1, 1+r.IntN(3), 0, 0, 0, 0, time.UTC) },
 		func() { p.Closed = one(r, "", "ended") },

@@ -121,8 +121,6 @@ var capabilities = []struct{ imported, importers, why string }{
 	{"os/exec", "exec/process/", "nothing else starts a process"},
 	{"github.com/mark3labs/mcp-go/mcp", "gateway/mcpserver/ gateway/mcpserver/streamable/ gateway/mcpserver/wire/", "the protocol stays at the edge"},
 	{"github.com/spf13/pflag", "cmd/internal/terminal/", "flags are read in one place"},
-	{"github.com/hashicorp/go-version", "exec/", "versions are read where they are printed"},
-	{"github.com/sourcegraph/conc/panics", "gateway/", "faults are caught where requests live"},
 	{"github.com/pelletier/go-toml/v2", "cmd/internal/settings/ internal/textedit/", "settings are read in one place, and those of MCP clients in another"},
 	{"go.yaml.in/yaml/v4", "internal/vault/frontmatter/ internal/textedit/", "YAML is read where properties are, and where MCP clients keep their settings"},
 	{"github.com/dlclark/regexp2/v2", "internal/vault/regex/", "the dialect of the app is compiled in one place"},
@@ -288,9 +286,60 @@ func TestEachCapabilityHasItsImporters(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{"os/exec", "github.com/mark3labs/mcp-go/mcp", "github.com/spf13/pflag",
-		"github.com/hashicorp/go-version", "github.com/sourcegraph/conc/panics", "github.com/pelletier/go-toml/v2"} {
+	for _, name := range []string{"os/exec", "github.com/mark3labs/mcp-go/mcp", "github.com/spf13/pflag", "github.com/pelletier/go-toml/v2"} {
 		assert.That(t, imported[name], "nothing imports %s: the list of capabilities is stale", name)
+	}
+}
+
+// bareGoroutines are the files of which a goroutine is in no group of conc, with how many and why. A group carries a
+// panic to whoever waits for it, so it is for goroutines that somebody waits for.
+var bareGoroutines = map[string]struct {
+	count int
+	why   string
+}{
+	"cmd/internal/serving/page.go":            {2, "reads the terminal, and reaps processes, as long as the process lives"},
+	"cmd/internal/serving/parent.go":          {1, "a server that does not watch its parent process must not go on"},
+	"cmd/internal/serving/serving.go":         {2, "reaps processes as long as the process lives, and writes a file whose absence is no fault"},
+	"cmd/internal/settings/reload.go":         {1, "a server that does not see stricter settings must not go on"},
+	"cmd/internal/terminal/terminal.go":       {1, "reading a terminal cannot be ended"},
+	"cmd/vaultwicket/batch.go":                {1, "reading standard input cannot be ended"},
+	"cmd/vaultwicket/demo.go":                 {1, "the server of the demonstration is the other end of a pipe"},
+	"cmd/vaultwicket/main.go":                 {1, "waits for signals as long as the process lives"},
+	"exec/exchange.go":                        {1, "stops a timer"},
+	"exec/process/child.go":                   {1, "a process is started and awaited on one thread of the system"},
+	"exec/worker.go":                          {1, "closes pipes of a process that has ended"},
+	"gateway/consent/approvals.go":            {1, "lives as long as its question"},
+	"gateway/mcpserver/ask.go":                {2, "a dialog of a client may outlive its call"},
+	"gateway/mcpserver/streamable/access.go":  {1, "a stream whose token nobody watches must not go on"},
+	"gateway/mcpserver/streamable/handler.go": {1, "turns the end of requests into a channel"},
+	"gateway/mcpserver/streamable/serve.go":   {1, "net/http catches the panics of its handlers"},
+	"gateway/mcpserver/wire/stdio.go":         {3, "the connection is the process"},
+	"gateway/ui/events.go":                    {1, "looks for changes as long as a page is open"},
+	"gateway/ui/health.go":                    {1, "catches its panic itself, and nobody has to wait for it"},
+	"gateway/ui/ui.go":                        {2, "net/http catches the panics of its handlers, and the first view of the log waits for no one"},
+	"internal/vault/call/commits.go":          {1, "waits for signals as long as the process lives"},
+	"internal/vault/handlers/find.go":         {1, "is made again by whoever needs it"},
+	"internal/vault/main.go":                  {1, "waits for the end of the gateway as long as the process lives"},
+	"internal/vault/resident/worker.go":       {5, "each request catches its panic itself, and the reader of requests ends the worker"},
+	"internal/vault/search/store.go":          {4, "an index for later calls, of which the call that needs it gets the error, and one that a cancelled call leaves behind"},
+	"internal/vault/search/watch.go":          {1, "hears of changes as long as the worker lives"},
+}
+
+func TestEachBareGoroutineHasItsReason(t *testing.T) {
+	found := map[string]int{}
+	for _, s := range sources(t) {
+		ast.Inspect(s.syntax, func(n ast.Node) bool {
+			if _, ok := n.(*ast.GoStmt); ok {
+				found[s.name]++
+			}
+			return true
+		})
+	}
+	for name, count := range found {
+		assert.Equal(t, count, bareGoroutines[name].count, "goroutines outside of groups in %s", name)
+	}
+	for name, bare := range bareGoroutines {
+		assert.That(t, found[name] > 0 && bare.why != "", "%s starts no goroutine, or there is no reason for it", name)
 	}
 }
 

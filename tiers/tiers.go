@@ -8,8 +8,11 @@ package tiers
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+
+	goversion "github.com/hashicorp/go-version"
 )
 
 // Tier is a group of commands that is opened together. Tiers are cumulative:
@@ -108,49 +111,70 @@ func (e Effect) severity() int {
 	return int(e)
 }
 
-// Version is a release of the Obsidian app as major, minor and patch, such as
-// 1.12.7. The zero Version means "not known" and satisfies no minimum.
-type Version [3]int
+// Version is a version of a program, such as 1.12.7 or 1.13.0-beta.1. The zero Version means "not known" and satisfies
+// no minimum. Two are equal by == if they are the same version, however they were written.
+type Version struct {
+	numbers [4]int // those that were not written are 0
+	pre     string // of a pre-release, "" for a release
+}
+
+// Release returns the version of a release.
+func Release(major, minor, patch int) Version { return Version{numbers: [4]int{major, minor, patch}} }
 
 // MinimumFloor is the lowest minimum a setting may ask for. Before 1.12.2 the
 // CLI answered from the current vault when the named one did not exist, and
 // "silent" and "all" had the opposite defaults (release notes of 1.12.2).
-var MinimumFloor = Version{1, 12, 2}
+var MinimumFloor = Version{numbers: [4]int{1, 12, 2}}
 
 // DefaultMinimum is the first release whose installer brings the native client
 // (release notes of 1.12.7).
-var DefaultMinimum = Version{1, 12, 7}
+var DefaultMinimum = Version{numbers: [4]int{1, 12, 7}}
 
-// ParseVersion reads exactly "major.minor.patch" in plain digits.
+// ParseVersion reads a version: two to four numbers with points between them, with "v" before them or not, and what
+// tells a pre-release or a build behind them, as in 2.0, v1.12.7 and 1.13.0-beta.1. The build is left out.
 func ParseVersion(s string) (Version, error) {
-	parts := strings.Split(s, ".")
-	if len(parts) != 3 {
-		return Version{}, fmt.Errorf("invalid version %q: want three numbers such as 1.12.7", s)
+	parsed, err := goversion.NewVersion(s)
+	// The library takes one number, too, which any program may print.
+	if err != nil || !strings.Contains(s, ".") {
+		return Version{}, fmt.Errorf("invalid version %q: want numbers such as 1.12.7", s)
 	}
-	var v Version
-	for i, part := range parts {
-		n, err := strconv.ParseUint(part, 10, 16)
-		if err != nil {
-			return Version{}, fmt.Errorf("invalid version %q: want three numbers such as 1.12.7", s)
-		}
-		v[i] = int(n)
+	segments := parsed.Segments()
+	v := Version{pre: parsed.Prerelease()}
+	if len(segments) > len(v.numbers) {
+		return Version{}, fmt.Errorf("invalid version %q: has more than %d numbers", s, len(v.numbers))
 	}
+	copy(v.numbers[:], segments)
 	return v, nil
 }
 
 // String returns the version as the app prints it.
 func (v Version) String() string {
-	return strconv.Itoa(v[0]) + "." + strconv.Itoa(v[1]) + "." + strconv.Itoa(v[2])
+	numbers := v.numbers[:3]
+	if v.numbers[3] != 0 {
+		numbers = v.numbers[:]
+	}
+	parts := make([]string, len(numbers))
+	for i, n := range numbers {
+		parts[i] = strconv.Itoa(n)
+	}
+	text := strings.Join(parts, ".")
+	if v.pre != "" {
+		text += "-" + v.pre
+	}
+	return text
 }
 
-// Before reports whether v is an earlier release than other.
+// Before reports whether v is an earlier version than other. A pre-release is before its release.
 func (v Version) Before(other Version) bool {
-	for i := range v {
-		if v[i] != other[i] {
-			return v[i] < other[i]
-		}
+	if order := slices.Compare(v.numbers[:], other.numbers[:]); order != 0 || v.pre == other.pre {
+		return order < 0
 	}
-	return false
+	if v.pre == "" || other.pre == "" {
+		return v.pre != ""
+	}
+	// Both were parsed, so they can be parsed again.
+	first := goversion.Must(goversion.NewVersion(v.String()))
+	return first.LessThan(goversion.Must(goversion.NewVersion(other.String())))
 }
 
 // Later returns the later of two releases.

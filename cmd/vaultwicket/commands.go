@@ -107,7 +107,7 @@ func explain(ctx context.Context, std terminal.Streams, args []string) error {
 	} else {
 		var c catalog.Listing
 		if c, err = o.Gateway.Explain(o.Rest[0]); err == nil {
-			text = c.Explained().Text()
+			text = c.Explained().TextAtTerminal()
 		}
 		if err == nil && o.JSON {
 			return terminal.PrintJSON(std.Out, c.Explained(), terminal.ExitDone)

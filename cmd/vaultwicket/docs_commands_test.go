@@ -55,7 +55,7 @@ func commandSection(t *testing.T, c allowlist.Command) string {
 		}
 	}
 	if c.Tier != tiers.Restricted {
-		fmt.Fprintf(&b, "\nExample: `vaultwicket run %s`\n", exampleOf(t, c))
+		fmt.Fprintf(&b, "\nExample: `vaultwicket run %s`\n", allowlist.ExampleLine(c.Name))
 	}
 	return b.String()
 }
@@ -148,118 +148,15 @@ func paramNotes(t *testing.T, c allowlist.Command, p allowlist.Param) string {
 	if p.Refused != "" {
 		return "; never passed on: " + p.Refused
 	}
-	if call, err := allowlist.ParseWords(c.Name, exampleWords(t, c, p.Name)); err == nil && call.EmbeddedOnly() && !c.EmbeddedOnly {
-		notes = append(notes, "embedded alone")
+	if words := allowlist.Example(c.Name, p.Name); words != nil && !c.EmbeddedOnly {
+		call, err := allowlist.ParseWords(words[0], words[1:])
+		require.NoError(t, err)
+		if call.EmbeddedOnly() {
+			notes = append(notes, "embedded alone")
+		}
 	}
 	if len(notes) == 0 {
 		return ""
 	}
 	return "; " + strings.Join(notes, "; ")
-}
-
-// exampleOf writes the words of a small call that the table takes and that names
-// its note.
-func exampleOf(t *testing.T, c allowlist.Command) string {
-	words := []string{c.Name}
-	for _, word := range exampleWords(t, c) {
-		if name, value, found := strings.Cut(word, "="); found && strings.ContainsAny(value, " #") {
-			word = name + `="` + value + `"`
-		}
-		words = append(words, word)
-	}
-	return strings.Join(words, " ")
-}
-
-// exampleWords returns the shortest words with the parameters must that the table
-// takes, if it can be with a note of their own.
-func exampleWords(t *testing.T, c allowlist.Command, must ...string) []string {
-	t.Helper()
-	var base, rest []allowlist.Param
-	for _, p := range c.Params {
-		switch {
-		case p.Refused != "":
-		case p.Required || p.Kind == "word" || slices.Contains(must, p.Name):
-			base = append(base, p)
-		default:
-			rest = append(rest, p)
-		}
-	}
-	slices.SortStableFunc(rest, func(a, b allowlist.Param) int { return rank(a) - rank(b) })
-	var falling []string
-	for size := 0; size <= 3; size++ {
-		for _, chosen := range choose(rest, size) {
-			words := wordsOf(c.Name, append(slices.Clone(base), chosen...))
-			call, err := allowlist.ParseWords(c.Name, words)
-			switch {
-			case err != nil:
-			case !call.UsesOpenNote() || c.Tier == tiers.Restricted:
-				return words
-			case falling == nil:
-				falling = words
-			}
-		}
-	}
-	require.That(t, falling != nil || len(must) != 0, "no example of %s was found", c.Name)
-	return falling
-}
-
-// rank puts in front what makes the plainest example.
-func rank(p allowlist.Param) int {
-	if i := slices.Index([]string{"path", "ref", "name", "heading", "line", "done"}, p.Name); i >= 0 {
-		return i
-	}
-	return 9
-}
-
-// choose returns all choices of so many of the parameters, in their order.
-func choose(list []allowlist.Param, size int) [][]allowlist.Param {
-	if size == 0 {
-		return [][]allowlist.Param{nil}
-	}
-	var all [][]allowlist.Param
-	for i, p := range list {
-		for _, tail := range choose(list[i+1:], size-1) {
-			all = append(all, append([]allowlist.Param{p}, tail...))
-		}
-	}
-	return all
-}
-
-func wordsOf(command string, params []allowlist.Param) []string {
-	var words []string
-	for _, p := range params {
-		switch p.Kind {
-		case "flag":
-			words = append(words, p.Name)
-		case "word":
-			words = append(words, "daily:read")
-		default:
-			words = append(words, p.Name+"="+exampleValue(command, p))
-		}
-	}
-	return words
-}
-
-// exampleValue is a value that a reader takes for a real one: by the command and
-// the parameter, by the parameter, by its kind.
-func exampleValue(command string, p allowlist.Param) string {
-	family, _, _ := strings.Cut(command, ":")
-	if len(p.Choices) > 0 {
-		return p.Choices[0]
-	}
-	for _, key := range []string{command + " " + p.Name, family + " " + p.Name, p.Name, p.Kind} {
-		if value := exampleValues[key]; value != "" {
-			return value
-		}
-	}
-	return ""
-}
-
-var exampleValues = map[string]string{
-	"base path": "Books.base", "base file": "Books.base", "base:create name": "Dune", "base:set name": "status", "base:eval path": "Work/Plan.md", "base:eval expr": "file.tags.length", "rename name": "Project", "create name": "Project",
-	"tag name": "project", "template name": "Day", "template:insert name": "Day", "workspace name": "Morning", "hotkey id": "app:go-back", "plugin id": "daily-notes",
-	"bookmark file": "Work/Plan.md", "query": "milk", "old": "milk", "new": "oat milk", "value": "done", "lines": "12-20", "heading": "Tasks",
-
-	"text": "oat milk", "content": "buy milk", "data": "iVBORw0KGgo=", "name": "status", "note name": "Plan", "base name": "Books.base", "file name": "Plan", "path": "Work/Plan.md",
-	"folder/ or path": "Archive/", "folder": "Work", "path:line": "Work/Plan.md:12", "number": "3", "age": "-2w", "date": "2026-11-21", "character": "x", "url": "https://example.org/",
 }

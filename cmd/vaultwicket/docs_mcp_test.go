@@ -208,7 +208,7 @@ func TestDocsTellEveryFieldOfABatch(t *testing.T) {
 	undone := true
 	text := require.Value(json.Marshal(gateway.BatchResult{
 		Results: []gateway.OperationResult{{Undone: &undone, Notice: "x", Result: &gateway.Answer{}}},
-		Summary: gateway.Summary{Undone: 1, NotUndone: 1}, Notices: []string{"x"}, ClientID: "x", Error: &failure.Error{},
+		Summary: gateway.Summary{Undone: 1, NotUndone: 1}, Notices: []string{"x"}, ClientID: "x", Command: "x", Error: &failure.Error{},
 	}))(t)
 	_, section, _ := strings.Cut(page(t, "mcp.md"), "\nA batch has other fields")
 	section, _, _ = strings.Cut(section, "\nA call of `help`")

@@ -28,9 +28,9 @@ var helpOfInstall = description{
 	Examples: []example{
 		{"which clients are here, and what is installed", "vaultwicket install --list"},
 		{"let a client read a vault", "vaultwicket install cursor --vault ~/Notes"},
-		{"let it change notes, too", "vaultwicket install claude-code --vault ~/Notes --edit"},
+		{"let it change notes, too", "vaultwicket install claude-code --vault ~/Notes --tier v1 --edit"},
 		{"with rights and a history of its own", "vaultwicket install cursor --vault ~/Notes --tier v1 --agent"},
-		{"another one, which edits in one folder", "vaultwicket install cursor --name work --vault ~/Work --edit --agent --access Drafts=rwd"},
+		{"another one, which edits in one folder", "vaultwicket install cursor --name work --vault ~/Work --tier v1 --edit --agent --access Drafts=rwd"},
 		{"only print the entry", "vaultwicket install zed --vault ~/Notes --print"},
 	},
 }
@@ -50,8 +50,8 @@ func install(ctx context.Context, std terminal.Streams, args []string) error {
 		f.BoolVar(&o.List, "list", false, "list the clients that were found, and what is installed")
 		f.BoolVar(&o.JSON, "json", false, "with --list: print JSON")
 		f.StringVar(&o.Vault, "vault", "", "name or id of a vault, or its folder (with a separator, such as ./Notes)")
-		f.BoolVar(&o.Edit, "edit", false, "let the agent change notes: tier v2 with --allow-mutations")
-		f.StringVar(&o.Tier, "tier", "", "highest enabled tier of the entry: v0, v1, v2 or v3 (default v0, with --edit v2)")
+		f.BoolVar(&o.Edit, "edit", false, "let the agent change what its tier has: the entry has --allow-mutations")
+		f.StringVar(&o.Tier, "tier", "", "highest enabled tier of the entry: v0, v1, v2 or v3 (default: that of the settings, v0)")
 		f.StringVar(&o.Agent, "agent", "", "start the server for an agent with the rights of --edit and --tier, which is defined if it is not (without a name: named after the client)")
 		f.Lookup("agent").NoOptDefVal = ofClient
 		f.StringArrayVar(&levels, "access", nil, "with --agent: access of a folder or note, such as Work=rw or /=r (none, r, rw or rwd); can be repeated")
@@ -121,7 +121,7 @@ func agentOfEntry(ctx context.Context, std terminal.Streams, o *clients.Options,
 		return nothing, nil
 	}
 	return func() error {
-		tier := cmp.Or(o.Tier, map[bool]string{false: "v0", true: "v2"}[o.Edit])
+		tier := cmp.Or(o.Tier, "v0")
 		lines := []string{"tier = " + strconv.Quote(tier), "allow-mutations = " + strconv.FormatBool(o.Edit)}
 		if asked && o.Edit {
 			lines = append(lines, `confirm = "writes"`)

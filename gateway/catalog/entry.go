@@ -6,6 +6,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
@@ -34,6 +35,10 @@ type Explained struct {
 	Extension bool             `json:"extension,omitempty"` // no app has it, the embedded program does
 	Rules     []string         `json:"rules,omitempty"`     // about texts that look at its calls, each with its name and what it is set to
 	Params    []ExplainedParam `json:"params"`
+	// Example is a call of the command as on a command line, "" for a restricted one. Needs is the setting that the call
+	// requires in addition to the tier, "" for a call that only reads.
+	Example string `json:"example,omitempty"`
+	Needs   string `json:"needs,omitempty"`
 }
 
 // ExplainedParam is one parameter of a command. Effect is what a call with it
@@ -70,7 +75,7 @@ func (l Listing) lacksProgram() bool { return l.Missing != nil && l.Tier != tier
 func (l Listing) Explained() Explained {
 	e := Explained{
 		Entry: l.Entry(), Summary: l.Summary, MaxEffect: l.Worst.String(), Since: l.Since.String(), Extension: l.EmbeddedOnly,
-		Params: []ExplainedParam{},
+		Params: []ExplainedParam{}, Example: allowlist.ExampleLine(l.Name), Needs: needsOfExample(l.Name),
 	}
 	for _, t := range l.vault.Policy.TextRulesOf(l.Command) {
 		t.Exceptions = nil // their paths may be hidden from the caller
@@ -98,9 +103,34 @@ func (l Listing) Explained() Explained {
 	return e
 }
 
-// Text describes the command in plain text: its signature, what it does, whether it is allowed and
-// how the user can change that, its parameters. It ends with a line break.
-func (e Explained) Text() string {
+// needsOfExample returns the setting that the example of a command requires.
+func needsOfExample(command string) string {
+	words := allowlist.Example(command)
+	if words == nil {
+		return ""
+	}
+	call, err := allowlist.ParseWords(words[0], words[1:])
+	switch {
+	case err != nil:
+		return ""
+	case call.Effect() == tiers.Publishes:
+		return "allow-publish"
+	case call.Effect().Mutates():
+		return "allow-mutations"
+	case call.Shows():
+		return "allow-ui"
+	}
+	return ""
+}
+
+// Text describes the command in plain text for a client: its signature, what it does, whether it is allowed and
+// how the user can change that, its parameters, and a call of it in JSON. It ends with a line break.
+func (e Explained) Text() string { return e.text(allowlist.ExampleJSON(e.Name)) }
+
+// TextAtTerminal is [Explained.Text] with the call as a command line.
+func (e Explained) TextAtTerminal() string { return e.text("vaultwicket run " + e.Example) }
+
+func (e Explained) text(example string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n  %s\n\n", e.Signature, e.Summary)
 	w := tabwriter.NewWriter(&b, 2, 8, 2, ' ', 0)
@@ -146,6 +176,13 @@ func (e Explained) Text() string {
 		fmt.Fprintf(w, "  %s\t%s\t%s\n", p.Name, cmp.Or(strings.Join(p.Choices, "|"), p.Kind), about)
 	}
 	w.Flush()
+	if e.Example == "" {
+		return b.String()
+	}
+	b.WriteString("\n  Example: " + example + "\n")
+	if e.Needs != "" {
+		b.WriteString("  The example requires " + e.Needs + ".\n")
+	}
 	return b.String()
 }
 

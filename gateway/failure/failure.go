@@ -83,6 +83,8 @@ type Error struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
 	Hint    string `json:"hint,omitempty"`
+	// Field is the parameter or argument that is wrong, the first of several; "" where none is.
+	Field string `json:"field,omitempty"`
 	// Rule is the rule of the policy that denied the call, "" for another failure.
 	Rule string `json:"rule,omitempty"`
 	// Made and NotMade are the notes of a change that was made in part: those that it changed, and the others. Of very
@@ -110,13 +112,25 @@ func Of(err error) *Error {
 	if !errors.As(err, &c) {
 		return &Error{Code: CodeInternal, Message: "internal error", Hint: "please report it; the log has the details"}
 	}
-	e := &Error{Code: c.Code(), Message: Sentence(c.Error()), Hint: Sentence(c.Hint()), Rule: RuleOf(err)}
+	e := &Error{Code: c.Code(), Message: Sentence(c.Error()), Hint: Sentence(c.Hint()), Field: fieldOf(err), Rule: RuleOf(err)}
 	if waits, ok := errors.AsType[*RequestError](err); ok && waits.approval != nil {
 		approval := *waits.approval
 		approval.Reason = Sentence(approval.Reason)
 		e.Approval = &approval
 	}
 	return e
+}
+
+// fieldOf returns the name of the parameter that an error is about, as a client may see it, "" for another error.
+func fieldOf(err error) string {
+	about, ok := errors.AsType[interface {
+		error
+		Field() string
+	}](err)
+	if !ok {
+		return ""
+	}
+	return sanitize.Line(excerpt.Short(about.Field()))
 }
 
 // maxSentence bounds a message, a hint or a notice, in bytes: the longest lists the names of

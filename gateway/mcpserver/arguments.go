@@ -33,53 +33,73 @@ type toolCall struct {
 	DryRun bool
 }
 
-// decodeCall decodes the arguments of obsidianCli, of which command is required.
+// decodeCall decodes the arguments of obsidianCli, of which command is required. Beside an error the call has its
+// command, if that could be decoded, for the answer.
 func decodeCall(raw json.RawMessage) (c toolCall, err *argumentError) {
 	fields, err := anyObject("", raw)
 	if err != nil {
 		return c, err
 	}
+	command, wrongCommand := decodeText("command", fields.Get("command"))
+	c.Command = command
 	if err := known("", fields, callNames, "; command parameters go into params"); err != nil {
 		return c, err.misplaced(fields)
 	}
-	command, err := decodeText("command", fields.Get("command"))
-	if err != nil {
-		return c, err
+	if wrongCommand != nil {
+		return c, wrongCommand
 	}
 	if command == "" {
 		return c, wrongArgument(badRequest, "command", "is missing", nameCommand)
 	}
-	raw, err = unwrap("params", fields.Get("params"))
-	if err != nil {
+	if c.Params, err = decodeParams(command, fields.Get("params")); err != nil {
 		return c, err
 	}
+	if err := c.decodeCommon(fields); err != nil {
+		return c, err
+	}
+	err = c.decodeTexts(fields)
+	return c, err
+}
+
+// decodeParams decodes the parameters of a command. The error names all that are wrong, also those that
+// the command does not have.
+func decodeParams(command string, raw json.RawMessage) (allowlist.Params, *argumentError) {
+	raw, err := unwrap("params", raw)
+	if err != nil {
+		return nil, err
+	}
 	if wire.IsString(raw) {
-		return c, wrongArgument(badValue, "params", "must be an object, not a string", `send an object, such as {"path": "A.md"}`)
+		return nil, wrongArgument(badValue, "params", "must be an object, not a string", `send an object, such as {"path": "A.md"}`)
 	}
 	given, err := paramFields("params", raw)
 	if err != nil {
-		return c, err.asObject(raw)
+		return nil, err.asObject(raw)
 	}
-	params, total := allowlist.Params{}, 0
+	params := allowlist.Params{}
+	total := 0
+	var wrong []*argumentError
 	for _, f := range given.Sorted() {
 		name := string(f.Name)
 		value, size, err := decodeValue(command, name, "params."+name, f.Value)
 		if err != nil {
-			return c, err
+			wrong = append(wrong, err)
+			continue
 		}
 		if total += size; total > maxTotalText {
-			return c, wrongArgument(badValue, "params", fmt.Sprintf("contains more than %d bytes of text", maxTotalText), "send less text per call")
+			return nil, wrongArgument(badValue, "params", fmt.Sprintf("contains more than %d bytes of text", maxTotalText), "send less text per call")
 		}
 		if value != (allowlist.Value{}) {
 			params[name] = value
 		}
 	}
-	if err := c.decodeCommon(fields); err != nil {
-		return toolCall{}, err
+	if len(wrong) == 0 {
+		return params, nil
 	}
-	c.Command, c.Params = command, params
-	err = c.decodeTexts(fields)
-	return c, err
+	err = together(wrong)
+	if unknown := allowlist.Unknown(command, params); unknown != nil {
+		err.others = append(err.others, unknown)
+	}
+	return nil, err
 }
 
 // decodeCommon and decodeTexts decode the arguments that every tool for one call has.
@@ -190,39 +210,57 @@ var otherArguments = map[string]string{
 	"dry_run": "dryRun", "preview": "dryRun", "max_results": "limit", "maxResults": "limit", "page": "cursor", "next": "cursor", "hash": "expectHash", "expect_hash": "expectHash",
 }
 
-// misplaced returns the error about an unknown argument with what to send instead, where
-// it is a parameter of the command, or is called otherwise elsewhere.
+// misplaced returns the error about unknown arguments with what to send instead, where
+// one is a parameter of the command, or is called otherwise elsewhere.
 func (e *argumentError) misplaced(fields wire.Fields) *argumentError {
-	if other := otherArguments[e.field]; other != "" && e.reason == "" {
-		return wrongArgument(badRequest, e.field, "", fmt.Sprintf("did you mean %q?", other))
+	wrong := e.each()
+	moved := movedParams(fields)
+	for i, unknown := range wrong {
+		other := otherArguments[unknown.field]
+		_, isParam := moved[unknown.field]
+		switch {
+		case unknown.reason != "":
+		case other != "":
+			wrong[i] = wrongArgument(badRequest, unknown.field, "", fmt.Sprintf("did you mean %q?", other))
+		case isParam:
+			name, _ := decodeText("command", fields.Get("command")) // or there were no parameters
+			hint := "put the parameters into params"
+			if text := string(wire.Encode(map[string]any{"command": name, "params": moved})); len(text) <= maxShownCall {
+				hint += ": " + strings.TrimSpace(text)
+			}
+			wrong[i] = wrongArgument(badRequest, unknown.field, "", hint)
+		}
 	}
-	name, err := decodeText("command", fields.Get("command"))
+	return together(wrong)
+}
+
+// movedParams returns the parameters of a call with those that are arguments next to params, nil where none is.
+func movedParams(fields wire.Fields) map[string]json.RawMessage {
+	name, wrong := decodeText("command", fields.Get("command"))
 	command, unknownCommand := allowlist.Describe(name)
-	if err != nil || unknownCommand != nil || e.reason != "" {
-		return e
+	if wrong != nil || unknownCommand != nil {
+		return nil
 	}
-	params, err := paramFields("params", fields.Get("params"))
-	if err != nil {
-		return e
+	params, wrong := paramFields("params", fields.Get("params"))
+	if wrong != nil {
+		return nil
 	}
 	moved := map[string]json.RawMessage{}
-	for _, f := range params {
-		moved[string(f.Name)] = f.Value
-	}
 	for _, f := range fields {
 		isParam := slices.ContainsFunc(command.Params, func(p allowlist.Param) bool { return p.Name == string(f.Name) })
 		if isParam && !slices.Contains(callNames, string(f.Name)) {
 			moved[string(f.Name)] = f.Value
 		}
 	}
-	if _, ok := moved[e.field]; !ok {
-		return e
+	if len(moved) == 0 {
+		return nil
 	}
-	hint := "put the parameters into params"
-	if text := string(wire.Encode(map[string]any{"command": name, "params": moved})); len(text) <= maxShownCall {
-		hint += ": " + strings.TrimSpace(text)
+	for _, f := range params {
+		if _, twice := moved[string(f.Name)]; !twice {
+			moved[string(f.Name)] = f.Value
+		}
 	}
-	return wrongArgument(badRequest, e.field, "", hint)
+	return moved
 }
 
 // asObject returns the error about parameters that are no JSON; where they are written as on a

@@ -109,6 +109,41 @@ func TestDecodeArgumentsRefuses(t *testing.T) {
 	}
 }
 
+// TestEveryWrongArgumentIsNamed: at once, each with what is right, and the first as data.
+func TestEveryWrongArgumentIsNamed(t *testing.T) {
+	for _, test := range []struct{ name, raw, command, field, text, hint string }{
+		{
+			"two arguments", `{"command":"read","parms":{},"lmit":5}`, "read", "lmit",
+			`unknown argument "lmit"; unknown argument "parms"`, `"lmit": did you mean "limit"?; "parms": did you mean "params"?`,
+		},
+		{
+			"a parameter next to params, and a name that is unknown", `{"command":"read","path":"A.md","lmit":5}`, "read", "lmit",
+			`unknown argument "lmit"; unknown argument "path"`,
+			`"lmit": did you mean "limit"?; "path": put the parameters into params: {"command":"read","params":{"path":"A.md"}}`,
+		},
+		{
+			"two values, and a parameter that the command does not have", `{"command":"search","params":{"query":["x"],"limit":1.5,"pth":"A"}}`, "search", "limit",
+			`argument "params.limit" is 1.5, not a plain integer within 2^53; argument "params.query" is a list; command "search": unknown parameter "pth"`,
+			`"params.limit": write integers in digits, such as 1000, and anything else as a string; "params.query": send a string, an integer, true, false or null; "pth": did you mean "path"?`,
+		},
+		{"one value", `{"command":"read","params":{"path":{}}}`, "read", "path", `argument "params.path" is an object`, "send a string, an integer, true, false or null"},
+		{"another argument", `{"command":"read","limit":"many"}`, "read", "limit", `argument "limit" is "many", not an integer of at least 1`, "send an integer in digits, such as 20"},
+		{"parameters that are no object", `{"command":"read","params":7}`, "read", "params", `argument "params" must be an object, not a number`, `send an object, such as {"name": "value"}`},
+	} {
+		call, err := decodeCall(json.RawMessage(test.raw))
+		if err == nil {
+			t.Errorf("%s: taken", test.name)
+			continue
+		}
+		assert.Equal(t, call.Command, test.command, test.name)
+		assert.Equal(t, err.Field(), test.field, test.name)
+		assert.Equal(t, err.Error(), test.text, test.name)
+		assert.Equal(t, err.Hint(), test.hint, test.name)
+	}
+	_, err := typedToolNamed("search_notes").decode(json.RawMessage(`{"query":{},"path":[]}`))
+	assert.That(t, err != nil && len(err.each()) > 1, "a typed tool names %v", err)
+}
+
 // FuzzDecodeArguments: what is accepted means the same to encoding/json, and to
 // a reader of tokens that lets the first of two equal keys win.
 func FuzzDecodeArguments(f *testing.F) {

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/wire"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 )
@@ -42,8 +43,9 @@ func anyObject(field string, raw json.RawMessage) (wire.Fields, *argumentError) 
 	return fields, nil
 }
 
-// known rejects fields that are none of names. more is added to the hint.
+// known rejects fields that are none of names, and names each. more is added to the hint.
 func known(field string, fields wire.Fields, names []string, more string) *argumentError {
+	var wrong []*argumentError
 	for _, f := range fields.Sorted() {
 		name := string(f.Name)
 		if slices.Contains(names, name) {
@@ -53,9 +55,9 @@ func known(field string, fields wire.Fields, names []string, more string) *argum
 		if near := excerpt.Nearest(name, names); near != "" {
 			hint = fmt.Sprintf("did you mean %q?", near)
 		}
-		return wrongArgument(badRequest, strings.TrimPrefix(field+"."+name, "."), "", hint)
+		wrong = append(wrong, wrongArgument(badRequest, strings.TrimPrefix(field+"."+name, "."), "", hint))
 	}
-	return nil
+	return together(wrong)
 }
 
 // decodeValue decodes the value of a parameter of a command, and returns how many bytes of text
@@ -278,24 +280,81 @@ const (
 	badValue   = "bad_value"   // one value is wrong
 )
 
-// argumentError says what is wrong with the arguments of a tool call.
-type argumentError struct{ code, field, reason, hint string }
+// argumentError says what is wrong with an argument of a tool call. It can have more errors with it,
+// about other arguments or parameters of the same call.
+type argumentError struct {
+	code, field, reason, hint string
+	others                    []failure.CodedError
+	// operation has the name and the command of the operation of a batch that it is about.
+	operation struct{ ClientID, Command string }
+}
 
 // wrongArgument returns the error for the argument at field, such as "params.content", or for
 // the arguments as a whole if field is empty. reason continues a sentence that begins with the
 // argument: "is missing"; it is empty for an argument that the tool does not have. hint is what
 // to send instead.
 func wrongArgument(code, field, reason, hint string) *argumentError {
-	return &argumentError{code, field, reason, hint}
+	return &argumentError{code: code, field: field, reason: reason, hint: hint}
 }
 
-// Code is the error code, such as "bad_request".
+// together returns the first of some errors about one call, with the others; nil for no errors.
+func together(wrong []*argumentError) *argumentError {
+	if len(wrong) == 0 {
+		return nil
+	}
+	first := *wrong[0]
+	for _, other := range wrong[1:] {
+		first.others = append(first.others, other)
+	}
+	return &first
+}
+
+// each returns the error for each argument that is wrong.
+func (e *argumentError) each() []*argumentError {
+	own := *e
+	own.others = nil
+	wrong := []*argumentError{&own}
+	for _, other := range e.others {
+		if argument, ok := other.(*argumentError); ok {
+			wrong = append(wrong, argument)
+		}
+	}
+	return wrong
+}
+
+// Code is the error code, such as "bad_request", of the first wrong argument.
 func (e *argumentError) Code() string { return e.code }
 
+// Field is the name of the first wrong argument: of a parameter its name alone.
+func (e *argumentError) Field() string { return strings.TrimPrefix(e.field, "params.") }
+
 // Hint says what to send instead.
-func (e *argumentError) Hint() string { return e.hint }
+func (e *argumentError) Hint() string {
+	if len(e.others) == 0 {
+		return e.hint
+	}
+	hints := []string{fmt.Sprintf("%q: %s", wire.Clip(e.field), e.hint)}
+	for _, other := range e.others {
+		switch about := other.(type) {
+		case *argumentError:
+			hints = append(hints, fmt.Sprintf("%q: %s", wire.Clip(about.field), about.hint))
+		case *allowlist.ParseError:
+			hints = append(hints, about.HintOfEach())
+		}
+	}
+	return strings.Join(hints, "; ")
+}
 
 func (e *argumentError) Error() string {
+	reasons := []string{e.ownReason()}
+	for _, other := range e.others {
+		reasons = append(reasons, other.Error())
+	}
+	return strings.Join(reasons, "; ")
+}
+
+// ownReason says what is wrong with the one argument.
+func (e *argumentError) ownReason() string {
 	switch {
 	case e.reason == "":
 		return fmt.Sprintf("unknown argument %q", wire.Clip(e.field))

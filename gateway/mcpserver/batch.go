@@ -1,8 +1,10 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -45,7 +47,11 @@ const batchSchema = `{"type":"object","properties":{` +
 func (h handler) batch(ctx context.Context, client *wire.Peer, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	batch, err := DecodeBatch(req.Params.RawArguments)
 	if err != nil {
-		return reply(gateway.RejectBatch("", err), true)
+		refused := gateway.RejectBatch("", err)
+		if wrong, ok := errors.AsType[*argumentError](err); ok {
+			refused.ClientID, refused.Command = wrong.operation.ClientID, wrong.operation.Command
+		}
+		return reply(refused, true)
 	}
 	ctx, stop := report(ctx, client, req)
 	defer stop()
@@ -109,6 +115,7 @@ func DecodeBatch(raw []byte) (gateway.Batch, error) {
 	for i, item := range list {
 		o, err := decodeOperation(fmt.Sprintf("operations[%d]", i), item, &total)
 		if err != nil {
+			err.operation.ClientID, err.operation.Command = wire.Clip(o.ClientID), wire.Clip(o.Command)
 			return gateway.Batch{}, err
 		}
 		b.Operations = append(b.Operations, o)
@@ -116,16 +123,17 @@ func DecodeBatch(raw []byte) (gateway.Batch, error) {
 	return b, nil
 }
 
-// decodeOperation decodes one operation, and adds the size of its texts to total.
+// decodeOperation decodes one operation, and adds the size of its texts to total. Beside an error the operation
+// has its name and its command, if those could be decoded.
 func decodeOperation(field string, raw json.RawMessage, total *int) (o gateway.Operation, err *argumentError) {
-	fields, err := decodeObject(field, raw, operationNames)
+	fields, err := anyObject(field, raw)
 	if err != nil {
 		return o, err
 	}
-	if o.ClientID, err = decodeText(field+".clientId", fields.Get("clientId")); err != nil {
-		return o, err
-	}
-	if o.Command, err = decodeText(field+".command", fields.Get("command")); err != nil {
+	var wrongID, wrongCommand *argumentError
+	o.ClientID, wrongID = decodeText(field+".clientId", fields.Get("clientId"))
+	o.Command, wrongCommand = decodeText(field+".command", fields.Get("command"))
+	if err := cmp.Or(known(field, fields, operationNames, ""), wrongID, wrongCommand); err != nil {
 		return o, err
 	}
 	if o.Command == "" {
@@ -139,36 +147,44 @@ func decodeOperation(field string, raw json.RawMessage, total *int) (o gateway.O
 	if err != nil {
 		return o, err
 	}
-	field += ".params"
-	params, err := unwrap(field, fields.Get("params"))
+	err = decodeOperationParams(&o, field+".params", fields.Get("params"), total)
+	return o, err
+}
+
+func decodeOperationParams(o *gateway.Operation, field string, raw json.RawMessage, total *int) *argumentError {
+	raw, err := unwrap(field, raw)
 	if err != nil {
-		return o, err
+		return err
 	}
-	fields, err = paramFields(field, params)
+	fields, err := paramFields(field, raw)
 	if err != nil {
-		return o, err
+		return err
 	}
-	o.Params, o.From = allowlist.Params{}, map[string]gateway.Reference{}
+	o.Params = allowlist.Params{}
+	o.From = map[string]gateway.Reference{}
+	var wrong []*argumentError
 	for _, f := range fields.Sorted() {
-		name, inside := string(f.Name), field+"."+string(f.Name)
+		name := string(f.Name)
+		inside := field + "." + name
 		if wire.IsObject(f.Value) {
 			if o.From[name], err = decodeReference(inside, f.Value); err != nil {
-				return o, err
+				wrong = append(wrong, err)
 			}
 			continue
 		}
 		value, size, err := decodeValue(o.Command, name, inside, f.Value)
 		if err != nil {
-			return o, err
+			wrong = append(wrong, err)
+			continue
 		}
 		if *total += size; *total > maxTotalText {
-			return o, wrongArgument(badValue, inside, fmt.Sprintf("exceeds %d bytes of text in one batch", maxTotalText), "send less text per batch")
+			return wrongArgument(badValue, inside, fmt.Sprintf("exceeds %d bytes of text in one batch", maxTotalText), "send less text per batch")
 		}
 		if value != (allowlist.Value{}) {
 			o.Params[name] = value
 		}
 	}
-	return o, nil
+	return together(wrong)
 }
 
 // decodeReference decodes the place of a value in the result of an earlier operation.

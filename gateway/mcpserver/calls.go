@@ -7,11 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"runtime/debug"
 	"sync/atomic"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/sourcegraph/conc"
+	"github.com/sourcegraph/conc/panics"
 
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
@@ -122,9 +123,8 @@ func report(ctx context.Context, client *wire.Peer, req mcp.CallToolRequest) (_ 
 	var latest atomic.Pointer[protocol.Progress]
 	counted := protocol.WithProgress(ctx, func(c protocol.Progress) { latest.Store(&c) })
 	ctx, cancel := context.WithCancel(ctx)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
+	var notifying conc.WaitGroup
+	notifying.Go(func() {
 		ticker := time.NewTicker(progressInterval)
 		defer ticker.Stop()
 		for p := (rising{}); ; {
@@ -139,10 +139,10 @@ func report(ctx context.Context, client *wire.Peer, req mcp.CallToolRequest) (_ 
 				return // the client has disconnected, or has cancelled the call
 			}
 		}
-	}()
+	})
 	return counted, func() {
 		cancel()
-		<-done
+		notifying.Wait()
 	}
 }
 
@@ -179,18 +179,17 @@ const (
 // handler with a fixed text: the panic value can contain text of a note.
 func traced(log *slog.Logger, next wire.ToolHandler) wire.ToolHandler {
 	return func(ctx context.Context, client *wire.Peer, req mcp.CallToolRequest) (result *mcp.CallToolResult, err error) {
-		defer func() {
-			if r := recover(); r != nil {
-				telemetry.LogPanic(log, "tool", r, debug.Stack())
-				result, err = answer(gateway.Fault(req.Params.Name))
-			}
-		}()
 		if meta := req.Params.Meta; meta != nil {
 			parent, _ := meta.AdditionalFields[traceParentKey].(string)
 			state, _ := meta.AdditionalFields[traceStateKey].(string)
 			ctx = telemetry.WithTrace(ctx, telemetry.Trace{Parent: parent, State: state})
 		}
-		return next(ctx, client, req)
+		panicked := panics.Try(func() { result, err = next(ctx, client, req) })
+		if panicked != nil {
+			telemetry.LogPanic(log, "tool", panicked.Value, panicked.Stack)
+			return answer(gateway.Fault(req.Params.Name))
+		}
+		return result, err
 	}
 }
 

@@ -188,7 +188,9 @@ func (t *typedTool) names() []string {
 // take moves the arguments that are the tool's own out of fields. It leaves out null,
 // and false for a flag. The allowlist checks the values further.
 func (t *typedTool) take(fields wire.Fields) (map[string]allowlist.Value, *argumentError) {
-	given, total := map[string]allowlist.Value{}, 0
+	given := map[string]allowlist.Value{}
+	total := 0
+	var wrong []*argumentError
 	for i := range t.args {
 		a := &t.args[i]
 		var value allowlist.Value
@@ -214,7 +216,8 @@ func (t *typedTool) take(fields wire.Fields) (map[string]allowlist.Value, *argum
 			value, size = allowlist.Text(choice), len(choice)
 		}
 		if err != nil {
-			return nil, err
+			wrong = append(wrong, err)
+			continue
 		}
 		if total += size; total > maxTotalText {
 			return nil, wrongArgument(badValue, a.Name, fmt.Sprintf("exceeds %d bytes of text in one call", maxTotalText), "send less text per call")
@@ -223,7 +226,7 @@ func (t *typedTool) take(fields wire.Fields) (map[string]allowlist.Value, *argum
 			given[a.Name] = value
 		}
 	}
-	return given, nil
+	return given, together(wrong)
 }
 
 func sendOneOf(values []string) string { return "send one of " + strings.Join(values, ", ") }

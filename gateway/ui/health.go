@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sourcegraph/conc/panics"
+
 	"github.com/vaultwicket/vaultwicket/gateway/audit"
 )
 
@@ -77,7 +79,10 @@ func (h *health) begin() (done chan struct{}) {
 		defer close(done)
 		ctx, cancel := context.WithTimeout(h.page.working, healthLimit)
 		defer cancel()
-		data := h.page.checked(ctx)
+		var data healthData
+		if panicked := panics.Try(func() { data = h.page.checked(ctx) }); panicked != nil { // the server goes on
+			h.page.Log.Error("a check of the page panicked", "stack", string(panicked.Stack))
+		}
 		h.mu.Lock()
 		h.data = data
 		h.mu.Unlock()

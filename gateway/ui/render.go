@@ -16,6 +16,7 @@ import (
 	"github.com/gomarkdown/markdown"
 	"github.com/gomarkdown/markdown/html"
 	"github.com/gomarkdown/markdown/parser"
+	"github.com/sourcegraph/conc/panics"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/gateway/admission"
@@ -342,11 +343,13 @@ func rendering(note []byte) (shown template.HTML) {
 	if len(note) > maxRendered {
 		return ""
 	}
-	defer func() {
-		if recover() != nil { // in the parser
-			shown = ""
-		}
-	}()
+	if panics.Try(func() { shown = rendered(note) }) != nil { // in the parser
+		return ""
+	}
+	return shown
+}
+
+func rendered(note []byte) (shown template.HTML) {
 	text, _ := sanitize.Text(string(note))
 	source := []byte(text)
 	if rest, found := bytes.CutPrefix(source, []byte("---\n")); found {

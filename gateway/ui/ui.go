@@ -23,11 +23,12 @@ import (
 	"net/http"
 	"net/url"
 	"path"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/sourcegraph/conc/panics"
 
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/audit"
@@ -236,12 +237,13 @@ type route struct{ show, act func(request) view }
 
 // answer answers an authenticated request.
 func (p *Page) answer(w http.ResponseWriter, r *http.Request, v visit) {
-	defer func() {
-		if fault := recover(); fault != nil {
-			p.Log.Error("a request to the page panicked", "stack", string(debug.Stack()))
-			http.Error(w, "internal error", http.StatusInternalServerError)
-		}
-	}()
+	if panicked := panics.Try(func() { p.show(w, r, v) }); panicked != nil {
+		p.Log.Error("a request to the page panicked", "stack", string(panicked.Stack))
+		http.Error(w, "internal error", http.StatusInternalServerError)
+	}
+}
+
+func (p *Page) show(w http.ResponseWriter, r *http.Request, v visit) {
 	switch name, isAsset := strings.CutPrefix(v.Path, "assets/"); {
 	case isAsset && r.Method != http.MethodPost:
 		serveAsset(w, r, name)

@@ -34,6 +34,10 @@ type appVault struct {
 	env    []string // further variables of the server
 	// history and sync are the versions that the app keeps, by notes, the newest first.
 	history, sync map[string][]string
+	answers       map[string]string // of further commands, which do nothing
+	away          bool              // the app does not run
+	minute        string            // that unique notes are named after, "" for the one of the server
+	flags         []string          // of the program
 }
 
 // appFault is a fault of the fake, see tests/fakeobsidian.
@@ -88,7 +92,7 @@ func (a *appVault) tell(finalBreak bool, faults ...appFault) {
 	a.t.Helper()
 	text := require.Value(json.Marshal(map[string]any{
 		"vaults": []map[string]string{{"id": "a1b2c3d4e5f60718", "name": a.name, "folder": a.dir}},
-		"today":  appToday, "finalBreak": finalBreak, "faults": faults, "history": a.history, "sync": a.sync,
+		"today":  appToday, "finalBreak": finalBreak, "faults": faults, "history": a.history, "sync": a.sync, "answers": a.answers, "away": a.away, "minute": a.minute,
 	}))(a.t)
 	rig.WriteFile(a.t, a.client+".json", text)
 }
@@ -103,10 +107,8 @@ func (a *appVault) serve(settings string, flags ...string) *appVault {
 	file := filepath.Join(a.home, "settings.toml")
 	text := "cli = " + fmt.Sprintf("%q", a.client) + "\nbackend = \"obsidian\"\ntier = \"v2\"\nallow-mutations = true\nconfirm = \"never\"\nrate-mutations = 0\n" + fmt.Sprintf(settings, a.dir)
 	require.NoError(a.t, os.WriteFile(file, []byte(text), 0o600))
-	server := osexec.Command(rig.Binary, append([]string{"serve", "--config=" + file}, flags...)...)
-	server.Dir = a.home
-	server.Env = []string{"HOME=" + a.home, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir(), "VAULTWICKET_NOW=" + appToday + "T10:42:00Z", "TZ=UTC"}
-	server.Env = append(server.Env, a.env...)
+	a.flags = append([]string{"--config=" + file}, flags...)
+	server := a.program("serve")
 	a.StdioServer = rig.StartStdio(a.t, server)
 	a.t.Cleanup(func() {
 		a.End()
@@ -116,6 +118,15 @@ func (a *appVault) serve(settings string, flags ...string) *appVault {
 	a.receive()
 	a.Send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	return a
+}
+
+// program is a subcommand on the vault, with the settings of the server.
+func (a *appVault) program(subcommand string, args ...string) *osexec.Cmd {
+	c := osexec.Command(rig.Binary, slices.Concat([]string{subcommand}, a.flags, args)...)
+	c.Dir = a.home
+	c.Env = []string{"HOME=" + a.home, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir(), "VAULTWICKET_NOW=" + appToday + "T10:42:00Z", "TZ=UTC"}
+	c.Env = append(c.Env, a.env...)
+	return c
 }
 
 // receive returns the next answer.
@@ -182,7 +193,14 @@ func (a *appVault) strict() {
 	for line := range strings.Lines(string(log)) {
 		assert.That(a.t, !strings.Contains(line, `"unexpected"`), "the app got %s", line)
 	}
+	left := a.faultsLeft()
+	assert.That(a.t, len(left) == 0, "faults that never happened: %+v", left)
+}
+
+// faultsLeft are the faults that have not happened.
+func (a *appVault) faultsLeft() []appFault {
+	a.t.Helper()
 	var left struct{ Faults []appFault }
-	text, err := os.ReadFile(a.client + ".json")
-	assert.That(a.t, err == nil && json.Unmarshal(text, &left) == nil && len(left.Faults) == 0, "faults that never happened: %+v, %v", left.Faults, err)
+	require.NoError(a.t, json.Unmarshal(require.Value(os.ReadFile(a.client+".json"))(a.t), &left))
+	return left.Faults
 }

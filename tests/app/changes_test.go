@@ -2,9 +2,11 @@ package app
 
 import (
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
@@ -13,16 +15,18 @@ import (
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
-// changesOfApp are the commands of the app that change notes, as docs/vault.md has them. Who writes is the app, and what
-// proves the change is that the notes are read back; or it is the embedded CLI, and nothing is asked of the app but what the
-// last column of that table says.
-var changesOfApp = []struct {
+type changeOfApp struct {
 	command string
 	pairs   []string
 	path    string // of the note that is changed
 	writes  string // "app", "embedded", or "" where the call is refused
 	says    string // what an app prints that does nothing
-}{
+}
+
+// changesOfApp are the commands of the app that change notes, as docs/vault.md has them. Who writes is the app, and what
+// proves the change is that the notes are read back; or it is the embedded CLI, and nothing is asked of the app but what the
+// last column of that table says.
+var changesOfApp = []changeOfApp{
 	{"daily", nil, appToday + ".md", "app", ""},
 	{"daily:append", []string{"content", "new"}, appToday + ".md", "app", "Added to: " + appToday + ".md\n"},
 	{"daily:prepend", []string{"content", "new"}, appToday + ".md", "app", "Added to: " + appToday + ".md\n"},
@@ -86,11 +90,70 @@ func TestEveryChangeOfTheApp(t *testing.T) {
 		assert.That(t, idle.Change == nil && a.get(c.path) == before, "%s, by an app that does nothing: %+v", c.command, idle.Change)
 		a.tell(false)
 	}
-	// The minute may pass between the plan and the app, whose new note has another name then.
-	a.tell(false, appFault{Command: "unique", Kind: "says", Text: "Created: Inbox/202611211043.md\n"})
-	other := a.do("unique", "content", "text")
-	assert.Equal(t, rig.CodeOf(other), "outcome_unknown", "another name: %+v", other)
-	assert.Contains(t, other.Error.Message, "Inbox/202611211043.md", "the message")
+}
+
+// TestTheMinuteOfAUniqueNotePasses: between the plan and the app, whose new note has another name then. It is looked for under
+// that name, too.
+func TestTheMinuteOfAUniqueNotePasses(t *testing.T) {
+	t.Parallel()
+	const planned, later = "Inbox/202611211042.md", "Inbox/202611211043.md"
+	for _, test := range []struct {
+		name  string
+		pairs []string
+		text  string // of the note
+		fault appFault
+	}{
+		{"with a text", []string{"content", "text"}, "text", appFault{}},
+		{"without a text", nil, "", appFault{}},
+		{"which the app does not confirm", []string{"content", "text"}, "text", appFault{Kind: "does it and says", Text: "Done.\n"}},
+		{"whose client dies", []string{"content", "text"}, "text", appFault{Kind: "crashes"}},
+		{"whose client is gone", []string{"content", "text"}, "text", appFault{Kind: "does it when the client is gone"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			a := newAppVault(t, appNotes)
+			a.minute = "1043"
+			var faults []appFault
+			if test.fault.Kind != "" {
+				test.fault.Command = "unique"
+				faults = append(faults, test.fault)
+			}
+			a.tell(false, faults...)
+			a.serve(howNamed[0].settings, "--tier=v3", "--timeout=6s")
+			got := a.do("unique", test.pairs...)
+			require.That(t, got.OK && got.Change != nil, "%+v, %+v", got, got.Error)
+			assert.Equal(t, got.Path, later, "the path")
+			assert.Equal(t, a.get(later), test.text, "the note")
+			assert.Equal(t, a.get(planned), "(missing)", "the planned note")
+			assert.Contains(t, strings.Join(got.Notices, "\n"), `the note is `+later+` and not `+planned, "the notices")
+			listed := a.do("undo:list")
+			assert.Contains(t, listed.Stdout, "unique\t"+later+"\n", "the changes that can be undone")
+			back := a.do("undo", "id", got.Change.ID)
+			assert.That(t, back.OK && a.get(later) == "(missing)", "undo: %+v", back.Error)
+		})
+	}
+}
+
+// TestANoteOfTheNextMinuteThatIsNotOurs: one that was there before, or has another text, is not taken for the new one.
+func TestANoteOfTheNextMinuteThatIsNotOurs(t *testing.T) {
+	t.Parallel()
+	const later = "Inbox/202611211043.md"
+	for name, text := range map[string]string{"one from before": "text", "another text": "something else\n"} {
+		a := newAppVault(t, appNotes)
+		a.put(later, text)
+		hourAgo := time.Now().Add(-time.Hour)
+		require.NoError(t, os.Chtimes(filepath.Join(a.dir, later), hourAgo, hourAgo))
+		fault := appFault{Command: "unique", Kind: "says", Text: "Created: " + later + "\n"}
+		if name == "another text" {
+			fault = appFault{Command: "unique", Kind: "does something else", Path: later, Text: text}
+		}
+		a.minute = "1043"
+		a.tell(false, fault)
+		a.serve(howNamed[0].settings, "--tier=v3")
+		got := a.do("unique", "content", "text")
+		assert.Equal(t, rig.CodeOf(got), "outcome_unknown", "%s: %+v", name, got)
+		assert.That(t, got.Change == nil && a.get(later) == text, "%s: %+v, the note is %q", name, got.Change, a.get(later))
+	}
 }
 
 // The table has every command of the app that can change a note, here and in the documentation.

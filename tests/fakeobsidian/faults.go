@@ -55,6 +55,13 @@ func (c *call) withFault(self string, args []string, conf config) int {
 		fmt.Print(said)
 	case "does it late": // so long after the call, whether its client is there or not
 		return startLater(task{Self: self, Args: args, After: f.Text})
+	case "is slow": // so long, and then does what it should
+		after, err := time.ParseDuration(f.Text)
+		if err != nil {
+			return refuse(self, args, err.Error())
+		}
+		time.Sleep(after)
+		fmt.Print(c.answer())
 	case "hangs":
 		hang()
 	case "does it and hangs":
@@ -66,9 +73,9 @@ func (c *call) withFault(self string, args []string, conf config) int {
 		return startLater(task{Self: self, Args: args, Empty: c.values["path"]})
 	case "crashes":
 		c.answer()
-		p, _ := os.FindProcess(os.Getpid())
-		_ = p.Kill()
-		hang()
+		crash(self)
+	case "crashes before":
+		crash(self)
 	default:
 		return refuse(self, args, "no fault is called "+f.Kind)
 	}
@@ -92,6 +99,14 @@ func (conf config) take(self, command string) (fault, bool) {
 }
 
 func hang() { select {} }
+
+// crash ends the client by a signal. The app is ready for the next call.
+func crash(self string) {
+	_ = os.Remove(self + ".busy")
+	p, _ := os.FindProcess(os.Getpid())
+	_ = p.Kill()
+	hang()
+}
 
 // onStop calls a function when the client is asked to end.
 func onStop(then func()) {

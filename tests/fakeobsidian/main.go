@@ -35,11 +35,17 @@ type config struct {
 	Vaults []vault `json:"vaults"`
 	// Today is the day of the daily note, YYYY-MM-DD.
 	Today string `json:"today"`
+	// Minute is the minute of the day that unique notes are named after, hhmm; "" for 1042.
+	Minute string `json:"minute"`
 	// FinalBreak ends every text that is added with a line break.
 	FinalBreak bool `json:"finalBreak"`
 	// History and Sync are the versions of notes by their paths, the newest first.
 	History map[string][]string `json:"history"`
 	Sync    map[string][]string `json:"sync"`
+	// Answers are what further commands print, whatever their parameters. They do nothing.
+	Answers map[string]string `json:"answers"`
+	// Away is set while the app does not run: the client cannot reach it.
+	Away bool `json:"away"`
 	// Faults happen in their order, each once, at the next call of their command.
 	Faults []fault `json:"faults"`
 }
@@ -88,6 +94,10 @@ func serve(self string, args []string) int {
 		return refuse(self, args, err.Error())
 	}
 	record(self, logged{Args: args})
+	if c.Away {
+		fmt.Fprintln(os.Stderr, "The CLI is unable to find Obsidian. Please make sure Obsidian is running and try again.")
+		return 1
+	}
 	if call.vault == nil {
 		fmt.Println("Vault not found.")
 		return 0
@@ -135,6 +145,9 @@ func parse(c config, args []string) (*call, error) {
 	}
 	called.command = first(args)
 	known, ok := commands[called.command]
+	if _, prints := c.Answers[called.command]; prints {
+		return called, nil
+	}
 	if !ok {
 		return nil, fmt.Errorf("there is no command %q here", called.command)
 	}
@@ -170,6 +183,9 @@ func (c *call) answer() (said string) {
 			said += "\n"
 		}
 	}()
+	if text, prints := c.config.Answers[c.command]; prints {
+		return text
+	}
 	return commands[c.command].run(c)
 }
 

@@ -163,9 +163,9 @@ func openDaily(c *call) string {
 	return ""
 }
 
-// unique names a note after the minute of the day on which tests are.
+// unique names a note after the minute.
 func unique(c *call) string {
-	at := strings.TrimSpace(strings.ReplaceAll(c.config.Today, "-", "")+"1042 "+c.values["name"]) + ".md"
+	at := strings.TrimSpace(strings.ReplaceAll(c.config.Today, "-", "")+cmp.Or(c.config.Minute, "1042")+" "+c.values["name"]) + ".md"
 	if c.setting("app.json", "newFileLocation") == "folder" {
 		at = path.Join(c.setting("app.json", "newFileFolderPath"), at)
 	}

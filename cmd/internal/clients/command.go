@@ -21,7 +21,7 @@ type Options struct {
 	All, List, JSON         bool
 	Vault, Name, URL, Token string
 	Edit                    bool
-	Tier                    string // of the entry, "" for v0, with Edit v2
+	Tier                    string // of the entry, "" for that of the settings
 	Agent                   string // for which the entry starts the server, "" for none
 	Scope                   string
 	Print, Link             bool

@@ -51,8 +51,8 @@ vaultwicket install --all --vault ~/Notes               # every client that was 
 vaultwicket uninstall cursor
 ` + "```" + `
 
-The entry is read-only: it has ` + "`--allow-mutations=false`" + `, whatever the settings file says. ` + "`--edit`" + ` writes ` + "`--tier v2 --allow-mutations`" + ` instead: the
-agent can then create, change, move and delete notes; calls that delete or replace text still need your approval. No entry allows a tool without the client's own question.
+The entry is read-only: it has ` + "`--allow-mutations=false`" + `, whatever the settings file says. ` + "`--edit`" + ` writes ` + "`--allow-mutations`" + ` instead: the
+agent can then change what its tier has. The tier is that of ` + "`--tier`" + `, else that of the settings: with ` + "`v0`" + ` the daily notes, with ` + "`--tier v1 --edit`" + ` all notes; calls that delete or replace text still need your approval. No entry allows a tool without the client's own question.
 
 | flag | |
 |---|---|
@@ -117,7 +117,7 @@ func clientPage(t *testing.T, c Client) string {
 	writeInstall(&b, c)
 	writePlaces(&b, c)
 	text := require.Value(c.Snippet(example()))(t)
-	fmt.Fprintf(&b, "\n## The entry\n\nBy hand, this goes into its settings. With `--edit` the last argument is `--allow-mutations` after `--tier v2`.\n\n%s", fenced(c, text))
+	fmt.Fprintf(&b, "\n## The entry\n\nBy hand, this goes into its settings. With `--edit` the last argument is `--allow-mutations`.\n\n%s", fenced(c, text))
 	if link := c.Link(example()); link != "" {
 		fmt.Fprintf(&b, "\nThis link makes the client ask for the same entry; `vaultwicket install %s --link` prints it with your paths:\n\n```text\n%s\n```\n", c.ID, link)
 	}
@@ -130,7 +130,7 @@ func writeInstall(b *strings.Builder, c Client) {
 	why, user := c.Writes(User)
 	_, project := c.Writes(Project)
 	if user {
-		fmt.Fprintf(b, "\n```sh\nvaultwicket install %s --vault ~/Notes\n```\n\nshows the change of its settings, asks, and writes it. The agent can then read and change nothing; `--edit` lets it change notes.\n", c.ID)
+		fmt.Fprintf(b, "\n```sh\nvaultwicket install %s --vault ~/Notes\n```\n\nshows the change of its settings, asks, and writes it. The agent can then read and change nothing; `--edit` lets it change daily notes, and `--tier v1 --edit` all notes.\n", c.ID)
 	} else {
 		fmt.Fprintf(b, "\n```sh\nvaultwicket install %s --vault ~/Notes --print\n```\n\nprints the entry. It is not written, because of this: %s.\n", c.ID, why)
 	}

@@ -1,7 +1,6 @@
 package clients
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"path"
@@ -87,24 +86,24 @@ func approvalKey(entry map[string]any) string {
 
 const allowMutations = "--allow-mutations"
 
-// Args returns the arguments of the command for a vault, "" for that of the settings.
-// Without edit changes are off, whatever the settings say.
+// Args returns the arguments of the command for a vault, "" for that of the settings, with a tier, "" for that of the
+// settings. Without edit changes are off, whatever the settings say; edit opens no tier.
 func Args(vault string, edit bool, tier string) []string {
 	args := []string{"serve"}
 	if vault != "" {
 		args = append(args, "--vault", vault)
 	}
-	if edit {
-		return append(args, "--tier", cmp.Or(tier, "v2"), allowMutations)
-	}
 	if tier != "" {
 		args = append(args, "--tier", tier)
+	}
+	if edit {
+		return append(args, allowMutations)
 	}
 	return append(args, allowMutations+"=false")
 }
 
 // EditMeans describes what an entry with edit allows.
-const EditMeans = "The agent can create, change, move and delete notes. Your approval is needed to delete or overwrite a note, to remove a property, to remove or replace more than 10 lines or half of a text, and to change or move more than 20 notes in one call or batch; \"vaultwicket undo\" takes changes back."
+const EditMeans = "The agent can change what its tier has: daily notes with v0; with \"--tier v1\" it can create, change, move and delete notes. Your approval is needed to delete or overwrite a note, to remove a property, to remove or replace more than 10 lines or half of a text, and to change or move more than 20 notes in one call or batch; \"vaultwicket undo\" takes changes back."
 
 // ReadMeans describes what an entry without edit allows.
 const ReadMeans = "The agent can read what its tier has and cannot change anything: daily and random notes with v0, all notes and their properties, tags and tasks with \"--tier v1\". \"--edit\" allows changes."

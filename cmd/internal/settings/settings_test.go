@@ -45,7 +45,7 @@ func writeSettings(t *testing.T, content string) string {
 func TestTheDefaultsAreTheCautiousOnes(t *testing.T) {
 	s, rest, err := NewFlags("run").Load(world(nil), []string{"--config=none", "daily:read"})
 	require.NoError(t, err)
-	want := policy.Policy{Ceiling: tiers.V0, UI: true, Confirm: policy.ConfirmDestructive, MinVersion: tiers.Version{1, 12, 7}}
+	want := policy.Policy{Ceiling: tiers.V0, UI: true, Confirm: policy.ConfirmDestructive, MinVersion: tiers.Release(1, 12, 7)}
 	if s.Policy.Ceiling != want.Ceiling || s.Policy.Mutations || s.Policy.Publish || !s.Policy.UI || s.Policy.Confirm != want.Confirm || s.Policy.MinVersion != want.MinVersion {
 		t.Errorf("policy %+v, want %+v", s.Policy, want)
 	}
@@ -147,7 +147,7 @@ func TestWrongValuesStopTheStart(t *testing.T) {
 		{"max-output", "2MiB", "invalid size"},
 		{"max-output", "32KB", "invalid size"},
 		{"max-output", "-1", "invalid size"},
-		{"min-cli-version", "1.12", "invalid version"},
+		{"min-cli-version", "1.12.x", "invalid version"},
 		{"min-cli-version", "1.12.1", "below 1.12.2"},
 		{"max-parallel", "0", "want 1 to 64"},
 		{"max-parallel", "65", "want 1 to 64"},

@@ -168,8 +168,10 @@ func setMaxOutput(s *Settings, text string) error {
 	return nil
 }
 
-// versionPattern takes the releases from tiers.MinimumFloor on.
-const versionPattern = `^(1\.12\.([2-9]|[1-9][0-9]{1,3})|1\.(1[3-9]|[2-9][0-9]|[1-9][0-9]{2,3})\.(0|[1-9][0-9]{0,3})|([2-9]|[1-9][0-9]{1,3})\.(0|[1-9][0-9]{0,3})\.(0|[1-9][0-9]{0,3}))$`
+// versionPattern takes the releases from tiers.MinimumFloor on, and the pre-releases after it.
+const versionPattern = `^v?(1\.12\.2|(1\.12\.([3-9]|[1-9][0-9]{1,3})` +
+	`|1\.(1[3-9]|[2-9][0-9]|[1-9][0-9]{2,3})(\.(0|[1-9][0-9]{0,3}))?` +
+	`|([2-9]|[1-9][0-9]{1,3})(\.(0|[1-9][0-9]{0,3})){1,2})(-[a-z]+(\.[0-9]{1,4})?)?)$`
 
 func setMinVersion(s *Settings, text string) error {
 	v, err := tiers.ParseVersion(text)

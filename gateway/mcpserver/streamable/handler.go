@@ -13,11 +13,12 @@ import (
 	"fmt"
 	"net/http"
 	"runtime"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/sourcegraph/conc/panics"
 
 	"github.com/vaultwicket/vaultwicket/internal/httpguard"
 )
@@ -103,7 +104,14 @@ func (d *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer d.running.Done()
-	defer d.rescue(w)
+	if panicked := panics.Try(func() { d.answer(w, r) }); panicked != nil {
+		d.rescue(w, panicked)
+	}
+}
+
+// answer answers a request that is counted.
+func (d *handler) answer(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
 	if len(r.TransferEncoding) > 0 {
 		// net/http drops a Content-Length next to it. A proxy before us may not have, so
 		// nothing that follows on this connection can be trusted (request smuggling).
@@ -200,18 +208,13 @@ func refuseBusy(w http.ResponseWriter, text string) {
 }
 
 // rescue answers a request whose handler panicked: net/http would send an empty 200. The log has a
-// runtime error in full, any other value by its type, because it can contain text of a note. It
-// must be deferred itself.
-func (d *handler) rescue(w http.ResponseWriter) {
-	fault := recover()
-	if fault == nil {
-		return
-	}
-	what := fmt.Sprintf("%T", fault)
-	if found, ok := fault.(runtime.Error); ok {
+// runtime error in full, any other value by its type, because it can contain text of a note.
+func (d *handler) rescue(w http.ResponseWriter, panicked *panics.Recovered) {
+	what := fmt.Sprintf("%T", panicked.Value)
+	if found, ok := panicked.Value.(runtime.Error); ok {
 		what = found.Error()
 	}
-	d.Log.Error("a request panicked", "panic", what, "stack", string(debug.Stack()))
+	d.Log.Error("a request panicked", "panic", what, "stack", string(panicked.Stack))
 	refuse(w, http.StatusInternalServerError, "internal error")
 }
 

@@ -7,9 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"runtime/debug"
 
 	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/sourcegraph/conc/panics"
 )
 
 // Server is what clients can ask for: how it introduces itself, and a handler for each thing that it
@@ -78,20 +78,20 @@ var errInternal = errors.New("internal error; please report it, the log has the 
 // an error response, 0 for a result. A handler that panics gets an error response; the log has the type
 // of the panic and the stack.
 func (s *Server) Respond(ctx context.Context, p *Peer, m Message) (line []byte, code int) {
-	defer func() {
-		if fault := recover(); fault != nil {
-			s.Log.Error("a call panicked", "panic", fmt.Sprintf("%T", fault), "stack", string(debug.Stack()))
-			line, code = failed(m.ID, errInternal)
+	panicked := panics.Try(func() {
+		result, err := s.answer(ctx, p, m)
+		if err == nil {
+			line, err = encode(&response{mcp.JSONRPC_VERSION, m.ID, result})
 		}
-	}()
-	result, err := s.answer(ctx, p, m)
-	if err == nil {
-		line, err = encode(&response{mcp.JSONRPC_VERSION, m.ID, result})
+		if err != nil {
+			line, code = failed(m.ID, err)
+		}
+	})
+	if panicked != nil {
+		s.Log.Error("a call panicked", "panic", fmt.Sprintf("%T", panicked.Value), "stack", string(panicked.Stack))
+		return failed(m.ID, errInternal)
 	}
-	if err != nil {
-		return failed(m.ID, err)
-	}
-	return line, 0
+	return line, code
 }
 
 // response is a JSON-RPC response with a result.

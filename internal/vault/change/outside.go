@@ -88,6 +88,20 @@ func end(v *call.Vault, row Command, values call.Values, how protocol.Write) (an
 		return answer.Reply{}, err
 	}
 	state := stateOf(seen)
+	moved := ""
+	if state == untouched && e.State == journal.Begun && row.Elsewhere != nil {
+		planned := e.Steps[0].Path
+		if e, err = followElsewhere(v, j, row, values, e); err != nil {
+			return answer.Reply{}, err
+		}
+		if e.Steps[0].Path != planned {
+			if seen, err = settled(v, j, row, values, e); err != nil {
+				return answer.Reply{}, err
+			}
+			state = stateOf(seen)
+			moved = "the note is " + e.Steps[0].Path + " and not " + planned + ": time has passed until the app made it"
+		}
+	}
 	if e.Backend == embedded {
 		state = map[journal.State]string{journal.Done: applied, journal.Undone: untouched, journal.Failed: inPart}[e.State]
 	}
@@ -113,6 +127,9 @@ func end(v *call.Vault, row Command, values call.Values, how protocol.Write) (an
 				verdict.Notices = append(verdict.Notices, t.style)
 			}
 		}
+	}
+	if moved != "" {
+		verdict.Notices = append(verdict.Notices, moved)
 	}
 	found := make([]journal.Image, len(seen))
 	for i, t := range seen {
@@ -147,6 +164,58 @@ func end(v *call.Vault, row Command, values call.Values, how protocol.Write) (an
 	}
 	text, err := json.Marshal(verdict)
 	return answer.Text(string(text)), err
+}
+
+// fileTimes is how far the time of a file can be behind the clock. Where times are coarser, as on FAT, a note that was made
+// elsewhere is not found.
+const fileTimes = 50 * time.Millisecond
+
+// followElsewhere looks for a new note that the app has made under another name than the planned one, since the entry was
+// begun and with the text that was asked for. The entry is then about that note; otherwise it stays as it is.
+func followElsewhere(v *call.Vault, j *journal.Journal, row Command, values call.Values, e journal.Entry) (journal.Entry, error) {
+	paths, err := row.Elsewhere(v, values)
+	if err != nil {
+		return e, err
+	}
+	for _, at := range paths {
+		isMade, err := madeSince(v, row, values, at, e)
+		if err != nil {
+			return e, err
+		}
+		if at.String() == e.Steps[0].Path || !isMade {
+			continue
+		}
+		if err := j.End(e.ID, journal.Outcome{State: journal.Undone, Note: "made as " + at.String()}); err != nil {
+			return e, unjournaled(err)
+		}
+		e.Steps = []journal.Step{{Path: at.String(), After: e.Steps[0].After}}
+		if err := j.Begin(e, nil); err != nil {
+			return e, unjournaled(err)
+		}
+		return e, nil
+	}
+	return e, nil
+}
+
+// madeSince reports whether a note was made since an entry was begun, and has the text that was asked for. The app does not
+// write it in one piece.
+func madeSince(v *call.Vault, row Command, values call.Values, at disk.Path, e journal.Entry) (bool, error) {
+	for range settleLooks {
+		info, err := v.Disk.Stat(at)
+		if err != nil || info.ModTime().Before(e.Time.Add(-fileTimes)) {
+			return false, nil
+		}
+		now, err := CurrentState(v, at)
+		if err != nil {
+			return false, err
+		}
+		verdict, err := row.Verify(v, values, AppChange{Now: now})
+		if err != nil || verdict.Done {
+			return verdict.Done, err
+		}
+		v.Host.Pause(v.Ctx, settleEvery)
+	}
+	return false, nil
 }
 
 // afterRecovery settles what was broken off, once no other process changes the vault, and returns an entry.

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/sourcegraph/conc"
+
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk/system"
 )
 
@@ -434,7 +436,7 @@ func (f *Folder) stageOne(ctx context.Context, one Staging) error {
 
 // work runs functions in up to waiting goroutines.
 type work struct {
-	sync.WaitGroup
+	conc.WaitGroup
 	free chan struct{}
 }
 

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/sourcegraph/conc"
+
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk/system"
 	"github.com/vaultwicket/vaultwicket/internal/vault/parallel"
 )
@@ -168,7 +170,7 @@ type walk struct {
 	seen       *atomic.Int64
 	skipsFiles bool
 	most       int // workers at once
-	running    sync.WaitGroup
+	running    conc.WaitGroup
 
 	mu      sync.Mutex
 	more    sync.Cond // there are jobs, or there will be none

@@ -37,7 +37,7 @@ func init() {
 		Command{Name: "periodic:path", Run: pathOf(periodicNote)},
 		Command{Name: "periodic:read", Run: periodicRead},
 		Command{Name: "periodic:append", Plan: changing(periodicNote, "Added to: ", adding(edit.Append).of)},
-		Command{Name: "unique", Plan: unique, Verify: filledIn(templateStyle)},
+		Command{Name: "unique", Plan: unique, Verify: filledIn(templateStyle), Elsewhere: uniqueElsewhere},
 	)
 }
 
@@ -281,40 +281,75 @@ const (
 // minutes the next free name is that of tomorrow.
 const maxMinutes = 24*60 + 1
 
+// uniqueSettings returns the settings for unique notes, with the folder that a name of p is for.
+func uniqueSettings(v *call.Vault, p call.Values) (settings dailySettings, err error) {
+	if err := v.ReadConfig(uniqueConfig, &settings); err != nil {
+		return settings, err
+	}
+	settings.Folder = call.NormalPath(strings.TrimSpace(settings.Folder))
+	if settings.Folder == "" {
+		if settings.Folder, err = newFolder(v); err != nil {
+			return settings, err
+		}
+	}
+	if strings.ContainsAny(p["name"], `/\`) {
+		return settings, answer.Misuse("Invalid value for name: %s. The folder of unique notes is a setting of the vault.", answer.Verbatim(p["name"]))
+	}
+	if strings.TrimSpace(settings.Format) == "" {
+		settings.Format = defaultUnique
+	}
+	return settings, nil
+}
+
+// pathIn returns the path of the unique note of the minute that is so many minutes away.
+func (s dailySettings) pathIn(v *call.Vault, p call.Values, minutes int) (disk.Path, error) {
+	at := v.Clock().Add(time.Duration(minutes) * time.Minute)
+	name := path.Join(s.Folder, strings.TrimSpace(momentformat.Format(at, s.Format)+" "+p["name"]))
+	if !strings.HasSuffix(name, ".md") {
+		name += ".md"
+	}
+	made, err := v.PathOf(name)
+	if err != nil {
+		return made, answer.Failure("File %q cannot be created: %v.", answer.Verbatim(name), err)
+	}
+	return made, nil
+}
+
+// uniqueElsewhere returns where the app may have made a unique note by now: its name is that of the minute in which it was
+// made, or of a later one where that is taken.
+func uniqueElsewhere(v *call.Vault, p call.Values) (paths []disk.Path, err error) {
+	settings, err := uniqueSettings(v, p)
+	if err != nil {
+		return nil, err
+	}
+	const laterMinutes = 3
+	for n := range laterMinutes {
+		at, err := settings.pathIn(v, p, n)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(paths, at) {
+			paths = append(paths, at)
+		}
+	}
+	return paths, nil
+}
+
 // unique makes the first note from the present minute on whose path is free. In a name, a blank
 // separates the time from what is added. Text that is given follows the template's, so that
 // neither is lost; as for daily notes, a template that is set but does not exist is none.
 func unique(v *call.Vault, p call.Values) (change.Proposal, error) {
-	var settings dailySettings
-	if err := v.ReadConfig(uniqueConfig, &settings); err != nil {
+	settings, err := uniqueSettings(v, p)
+	if err != nil {
 		return change.Proposal{}, err
-	}
-	folder := call.NormalPath(strings.TrimSpace(settings.Folder))
-	if folder == "" {
-		var err error
-		if folder, err = newFolder(v); err != nil {
-			return change.Proposal{}, err
-		}
-	}
-	if strings.ContainsAny(p["name"], `/\`) {
-		return change.Proposal{}, answer.Misuse("Invalid value for name: %s. The folder of unique notes is a setting of the vault.", answer.Verbatim(p["name"]))
-	}
-	if strings.TrimSpace(settings.Format) == "" {
-		settings.Format = defaultUnique
 	}
 	var made disk.Path
 	for n := 0; ; n++ {
 		if n == maxMinutes {
 			return change.Proposal{}, answer.Failure("The names of all unique notes of a day are taken.")
 		}
-		at := v.Clock().Add(time.Duration(n) * time.Minute)
-		name := path.Join(folder, strings.TrimSpace(momentformat.Format(at, settings.Format)+" "+p["name"]))
-		if !strings.HasSuffix(name, ".md") {
-			name += ".md"
-		}
-		var err error
-		if made, err = v.PathOf(name); err != nil {
-			return change.Proposal{}, answer.Failure("File %q cannot be created: %v.", answer.Verbatim(name), err)
+		if made, err = settings.pathIn(v, p, n); err != nil {
+			return change.Proposal{}, err
 		}
 		if _, err := v.Disk.Stat(made); errors.Is(err, fs.ErrNotExist) {
 			break

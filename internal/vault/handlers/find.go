@@ -7,9 +7,10 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 	"unicode/utf8"
+
+	"github.com/sourcegraph/conc"
 
 	"github.com/vaultwicket/vaultwicket/internal/budget"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
@@ -129,7 +130,7 @@ func findNotes(v *call.Vault, p call.Values) (answer.Reply, error) {
 	}
 	v.Host.Knowledge.Sparse = !v.Host.Knowledge.Resident && !p.Has("tag") && !p.Has("property")
 	if !v.Host.Knowledge.Resident {
-		var opened sync.WaitGroup
+		var opened conc.WaitGroup
 		opened.Go(func() { v.Host.Knowledge.OpenWords(v.View()) })
 		defer opened.Wait()
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/internal/vault/change"
+	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 )
 
 // Command is one row of the table of what this program can do. What it can carry and
@@ -26,6 +27,8 @@ type Command struct {
 	OfIndex, OfFiles bool
 	OnlyReads        func(call.Values) bool // whether a request of a command with a plan only shows something; nil for never
 	Verify           change.Verifier        // of a file that differs from the plan after the app has changed it; nil refuses it
+	// Elsewhere is that of [change.Command].
+	Elsewhere func(*call.Vault, call.Values) ([]disk.Path, error)
 }
 
 // Writes reports whether the command changes the vault.
@@ -33,7 +36,7 @@ func (c Command) Writes() bool { return c.Plan != nil }
 
 // Change returns what of the row says how the command changes the vault.
 func (c Command) Change() change.Command {
-	return change.Command{Name: c.Name, Plan: c.Plan, OnlyReads: c.OnlyReads, Verify: c.Verify}
+	return change.Command{Name: c.Name, Plan: c.Plan, OnlyReads: c.OnlyReads, Verify: c.Verify, Elsewhere: c.Elsewhere}
 }
 
 // Syntax returns what a command line of the command can carry, and what it is for. A

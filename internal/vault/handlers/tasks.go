@@ -6,8 +6,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode/utf8"
+
+	"github.com/sourcegraph/conc"
 
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/internal/vault/call"
@@ -419,7 +420,7 @@ func detailedItems(files []*index.File) []taskItem {
 		}
 		return items
 	})
-	var readers sync.WaitGroup
+	var readers conc.WaitGroup
 	for some := range slices.Chunk(all, len(all)/parallel.Count()+1) {
 		readers.Go(func() {
 			for i := range some {

@@ -17,6 +17,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sourcegraph/conc"
+
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/internal/vault/collation"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
@@ -398,7 +400,7 @@ func sortFiles(files []*File) {
 		return
 	}
 	var a, b []keyed
-	var other sync.WaitGroup
+	var other conc.WaitGroup
 	other.Go(func() { a = sortedByKey(files[:len(files)/2]) })
 	b = sortedByKey(files[len(files)/2:])
 	other.Wait()

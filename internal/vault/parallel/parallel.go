@@ -4,8 +4,9 @@ package parallel
 
 import (
 	"runtime"
-	"sync"
 	"sync/atomic"
+
+	"github.com/sourcegraph/conc"
 )
 
 // kept is how many processors of the runtime calls leave free.
@@ -25,7 +26,7 @@ func Keep() {
 func Count() int { return max(1, runtime.GOMAXPROCS(0)-int(kept.Load())) }
 
 // Each divides a list of a length into ranges of share elements, calls do for each range
-// from as many goroutines as [Count] allows, and returns when the last call has.
+// from as many goroutines as [Count] allows, and returns when the last call has. A panic of a call is one of Each.
 func Each(length, share int, do func(start, end int)) {
 	var next atomic.Int64
 	work := func() {
@@ -37,7 +38,7 @@ func Each(length, share int, do func(start, end int)) {
 			do(end-share, min(end, length))
 		}
 	}
-	var others sync.WaitGroup
+	var others conc.WaitGroup
 	for range min(Count(), (length+share-1)/share) - 1 {
 		others.Go(work)
 	}

@@ -16,6 +16,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sourcegraph/conc/panics"
+
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/internal/vault/call"
@@ -197,13 +199,16 @@ func (w *Worker) confirm(j *job) {
 // run answers one request, and returns its exit status. A panic is answered as the crash of a process of one call, and ends
 // the worker, because its state is not trusted.
 func (w *Worker) run(j *job) (status int) {
-	defer func() {
-		if reason := recover(); reason != nil {
-			w.answer(j, protocol.Reply{Status: answer.ExitMisuse, Last: true, Panic: fmt.Sprintf("panic: %v\n\n%s", reason, debug.Stack())})
-			status = answer.ExitMisuse
-			w.end(status)
-		}
-	}()
+	panicked := panics.Try(func() { status = w.runAndAnswer(j) })
+	if panicked == nil {
+		return status
+	}
+	w.answer(j, protocol.Reply{Status: answer.ExitMisuse, Last: true, Panic: fmt.Sprintf("panic: %v\n\n%s", panicked.Value, panicked.Stack)})
+	w.end(answer.ExitMisuse)
+	return answer.ExitMisuse
+}
+
+func (w *Worker) runAndAnswer(j *job) (status int) {
 	if w.host.FolderMoved() {
 		// The path leads to another folder: another worker has to open it.
 		w.answer(j, protocol.Reply{Status: answer.ExitFailed, Unrun: true, Last: true})

@@ -15,6 +15,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/sourcegraph/conc/panics"
+
 	"github.com/vaultwicket/vaultwicket/internal/guard"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
@@ -126,16 +128,21 @@ func (k *Store) Index(from View) (*index.Index, error) {
 // untilDone returns what do returns, or the error of a context that ends before: then do goes on.
 func untilDone[T any](ctx context.Context, do func() (T, error)) (value T, err error) {
 	type found struct {
-		value T
-		err   error
+		value    T
+		err      error
+		panicked *panics.Recovered
 	}
 	answer := make(chan found, 1)
 	go func() {
-		v, err := do()
-		answer <- found{v, err}
+		var f found
+		f.panicked = panics.Try(func() { f.value, f.err = do() })
+		answer <- f
 	}()
 	select {
 	case f := <-answer:
+		if f.panicked != nil {
+			panic(f.panicked)
+		}
 		return f.value, f.err
 	case <-ctx.Done():
 		return value, ctx.Err()

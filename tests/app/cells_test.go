@@ -1,0 +1,379 @@
+package app
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/vaultwicket/vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/gateway"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/golden"
+	"github.com/vaultwicket/vaultwicket/tests/long"
+	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tiers"
+)
+
+// behaviour is a way in which an app carries out a call.
+type behaviour struct {
+	name  string
+	fault appFault // without its command; the zero fault is none
+	// touches is set for a fault about the note of the call.
+	touches bool
+	// waits is set where the call runs into its limit.
+	waits bool
+}
+
+var behaviours = []behaviour{
+	{name: "as it should"},
+	{name: "silent", fault: appFault{Kind: "says"}},
+	{name: "error at exit 0", fault: appFault{Kind: "says", Text: "Error: Something went wrong.\n"}},
+	{name: "slow", fault: appFault{Kind: "is slow", Text: "200ms"}},
+	{name: "late", fault: appFault{Kind: "does it when the client is gone"}, waits: true},
+	{name: "other text", fault: appFault{Kind: "does it and says", Text: "All of it was taken care of.\n"}},
+	{name: "plugin touch", fault: appFault{Kind: "does it, and a plugin touches it", Text: "updated: 2026-11-21"}, touches: true},
+	{name: "dies after", fault: appFault{Kind: "crashes"}},
+	{name: "dies before", fault: appFault{Kind: "crashes before"}},
+}
+
+// appCall is a call that the app may be asked for.
+type appCall struct {
+	command string
+	pairs   []string
+	path    string // of the note that is changed, "" for none
+	makes   bool   // the note is made: it is missing before
+}
+
+// recordedAnswers are what the app was recorded to print (1.12.7 and 1.13.7), for commands that the fake does not carry out.
+var recordedAnswers = map[string]string{
+	"folders": "A\nC\n", "folder": "path\tWork\nfiles\t1\nfolders\t0\nsize\t4\n", "vaults": "My Notes\n", "outline": "Plan\n", "tags": "#a\n#b\n", "tag": "Plan.md\n",
+	"search:context": "Plan.md:8: first\n", "property:read": "The plan\n", "tasks": "- [ ] task\n", "backlinks": "Links.md\n", "orphans": "Plain.md\n", "deadends": "Plan.md\n",
+	"unresolved": "Nowhere\n", "bases": "B.base\n", "base:views": "All\ttable\n", "base:query": "[{\"path\":\"Plan.md\"}]\n", "commands": "app:go-back\n", "open": "Opened: Plan.md\n",
+}
+
+// carriedOut are commands that the fake carries out as it was recorded, beside those of changesOfApp.
+var carriedOut = []appCall{
+	{command: "files"}, {command: "file", pairs: []string{"path", "Plan.md"}}, {command: "read", pairs: []string{"path", "Plan.md"}},
+	{command: "search", pairs: []string{"query", "first"}}, {command: "properties", pairs: []string{"path", "Plan.md"}}, {command: "daily:path"}, {command: "daily:read"}, {command: "vault"},
+}
+
+// assumedOf are the commands of which no answer was recorded although the fake carries them out, or of which the
+// text above is from a description.
+var assumedOf = []string{
+	"random:read", "random", "history", "history:read", "history:restore", "sync:history", "sync:read", "sync:restore", "daily:append", "daily:prepend", "move", "property:remove", "task", "bookmark", "unique",
+	"daily", "folders", "folder", "workspace:delete", "template:insert",
+}
+
+// isAssumed reports whether what the app does for a command is not from a recording. That is so of all of 1.14.
+func isAssumed(command string) bool {
+	isRecorded := recordedAnswers[command] != "" || slices.ContainsFunc(carriedOut, func(c appCall) bool { return c.command == command }) ||
+		slices.ContainsFunc(changesOfApp, func(c changeOfApp) bool { return c.command == command })
+	return !isRecorded || slices.Contains(assumedOf, command)
+}
+
+// appCalls are one call of each command that the app has and that can be enabled, without the two that the gateway
+// needs for itself.
+func appCalls() (calls []appCall) {
+	for c := range allowlist.Commands() {
+		if c.EmbeddedOnly || c.Tier == tiers.Restricted || c.Name == "help" || c.Name == "version" {
+			continue
+		}
+		call := appCall{command: c.Name, pairs: pairsOf(allowlist.Example(c.Name))}
+		switch c.Name {
+		case "history", "sync:history":
+			call.pairs = []string{"path", "Plain.md"}
+		case "history:read", "sync:read":
+			call.pairs = []string{"path", "Plain.md", "version", "1"}
+		}
+		for _, other := range carriedOut {
+			if other.command == c.Name {
+				call = other
+			}
+		}
+		for _, change := range changesOfApp {
+			if change.command == c.Name {
+				call = appCall{change.command, change.pairs, change.path, change.command == "daily"}
+			}
+		}
+		calls = append(calls, call)
+	}
+	return calls
+}
+
+func pairsOf(words []string) (pairs []string) {
+	for _, word := range words[1:] {
+		key, value, isPair := strings.Cut(word, "=")
+		if !isPair {
+			value = "true"
+		}
+		value = strings.NewReplacer("Work/Plan.md", "Plan.md", "Books.base", "B.base").Replace(value)
+		pairs = append(pairs, key, value)
+	}
+	return pairs
+}
+
+// way is how calls come.
+type way struct {
+	name string
+	do   func(command string, pairs ...string) gateway.Result
+	plan func(command string, pairs ...string) gateway.DryRun
+}
+
+// ways are a server for MCP and the terminal, on one vault with one app.
+func (a *appVault) ways() []way {
+	atTerminal := func(subcommand, command string, pairs []string, into any) {
+		args := []string{"--json", command}
+		for i := 0; i < len(pairs); i += 2 {
+			word := pairs[i] + "=" + pairs[i+1]
+			if pairs[i+1] == "true" {
+				word = pairs[i]
+			}
+			args = append(args, word)
+		}
+		var out, log bytes.Buffer
+		c := a.program(subcommand, args...)
+		c.Stdout, c.Stderr = &out, &log
+		_ = c.Run() // its status is that of the error in the answer
+		require.That(a.t, json.Unmarshal(out.Bytes(), into) == nil, "%s %q: %s%s", subcommand, args, &out, &log)
+	}
+	return []way{
+		{"MCP", a.do, func(command string, pairs ...string) (plan gateway.DryRun) {
+			a.ask("obsidianCli", command, append(slices.Clone(pairs), "-dryRun", "true")...)
+			unmarshalResult(a.t, a.receive(), &plan)
+			return plan
+		}},
+		{"terminal", func(command string, pairs ...string) (result gateway.Result) {
+			atTerminal("run", command, pairs, &result)
+			return result
+		}, func(command string, pairs ...string) (plan gateway.DryRun) {
+			atTerminal("dry-run", command, pairs, &plan)
+			return plan
+		}},
+	}
+}
+
+// disk is the text of every file of the vault by its path, without the trash, where undo leaves what was moved there.
+func (a *appVault) disk() map[string]string {
+	a.t.Helper()
+	all := map[string]string{}
+	err := filepath.WalkDir(a.dir, func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.Name() == ".trash" {
+			return filepath.SkipDir
+		}
+		if d.IsDir() {
+			return nil
+		}
+		text, err := os.ReadFile(name)
+		all[strings.TrimPrefix(name, a.dir)] = string(text)
+		return err
+	})
+	require.NoError(a.t, err)
+	return all
+}
+
+// cell carries out a call by an app that behaves in one way, checks that answer, disk, journal, undo and the dry runs before
+// and after agree, and returns what came of it: "ok" or the code of the error, with "+" for a change that is named.
+// It is "not asked" where another program answers, or nothing is asked.
+func (a *appVault) cell(w way, c appCall, b behaviour) string {
+	a.t.Helper()
+	where := fmt.Sprintf("%s, %s, %s", c.command, b.name, w.name)
+	if b.fault.Kind != "" {
+		fault := b.fault
+		fault.Command = c.command
+		if b.touches {
+			fault.Path = c.path
+		}
+		a.tell(false, fault)
+	}
+	defer a.tell(false)
+	if c.makes {
+		text := a.get(c.path)
+		require.NoError(a.t, os.Remove(filepath.Join(a.dir, c.path)))
+		defer func() { a.put(c.path, text) }()
+	}
+	before := a.disk()
+	planned := w.plan(c.command, c.pairs...)
+	assert.That(a.t, maps.Equal(a.disk(), before), "%s: the dry run changed something", where)
+	got := w.do(c.command, c.pairs...)
+	after := a.disk()
+	changed := !maps.Equal(after, before)
+	asked := b.fault.Kind == "" || len(a.faultsLeft()) == 0
+
+	code := rig.CodeOf(got)
+	assert.Equal(a.t, got.Command, c.command, "%s: the command of the answer", where)
+	assert.That(a.t, got.OK == (code == ""), "%s: ok %v with %+v", where, got.OK, got.Error)
+	if planned.Error != nil {
+		assert.Equal(a.t, code, planned.Error.Code, "%s: the code, after a dry run that would fail with %+v", where, planned.Error)
+	}
+	switch {
+	case c.path == "":
+		assert.That(a.t, !changed && got.Change == nil, "%s: a call that changes nothing: %+v", where, got)
+	case got.OK:
+		assert.That(a.t, changed && got.Change != nil && got.Path != "" || strings.HasPrefix(c.path, "."), "%s: a change that was made: %+v, the disk is changed: %v", where, got, changed)
+	case code == "outcome_unknown":
+		assert.That(a.t, !changed || got.Change != nil, "%s: the disk is changed, and the answer names no change: %+v", where, got)
+	default:
+		assert.That(a.t, !changed && got.Change == nil, "%s: %s, the disk is changed: %v, %+v", where, code, changed, got)
+	}
+	if got.Change != nil {
+		listed := w.do("undo:list")
+		assert.Contains(a.t, listed.Stdout, got.Change.ID, "%s: the changes that can be undone", where)
+		back := w.do("undo", "id", got.Change.ID)
+		assert.That(a.t, back.OK, "%s: undo: %+v", where, back.Error)
+	}
+	for path, text := range before {
+		assert.Equal(a.t, a.disk()[path], text, "%s, undone: %s", where, path)
+	}
+	assert.Equal(a.t, len(a.disk()), len(before), "%s, undone: files", where)
+	if b.fault.Kind != "" {
+		a.tell(false) // a fault that did not happen
+	}
+	again := w.plan(c.command, c.pairs...)
+	same := again.OK == planned.OK && again.Decision == planned.Decision && again.Diff == planned.Diff
+	assert.That(a.t, same, "%s: the dry run before was %+v, after %+v", where, planned, again)
+
+	came := code
+	if code == "" {
+		came = "ok"
+	}
+	if got.Change != nil {
+		came += "+"
+	}
+	if !asked {
+		came = "not asked, " + came
+	}
+	return came
+}
+
+const cellsFile = "testdata/cells.tsv"
+
+// TestEveryCommandByEveryBehaviour: each command of the app by an app that behaves in each way, over MCP and in the terminal. What
+// comes of it is in testdata/cells.tsv, where a row is marked if what the app does is assumed. By default a part of
+// the cells is carried out.
+func TestEveryCommandByEveryBehaviour(t *testing.T) {
+	t.Parallel()
+	calls := appCalls()
+	kept := readCells(t)
+	found := make([][]string, len(calls)) // by call and behaviour, "" for what was not carried out
+	for i := range found {
+		found[i] = make([]string, len(behaviours))
+	}
+	t.Run("cells", func(t *testing.T) {
+		for at, b := range behaviours {
+			for n, name := range []string{"MCP", "terminal"} {
+				t.Run(b.name+" "+name, func(t *testing.T) {
+					t.Parallel()
+					a := vaultOfCells(t, calls, b)
+					mine := long.Shard(t, 11)
+					for i, c := range calls {
+						skipped := b.touches && (c.path == "" || strings.HasPrefix(c.path, "."))
+						tooSlow := b.waits && c.path == "" && i%10 != 0
+						if skipped || tooSlow || !mine(i+at+5*n) {
+							continue
+						}
+						came := a.cell(a.ways()[n], c, b)
+						if n == 0 {
+							found[i][at] = came
+						}
+						want, isKept := kept[c.command+"\t"+b.name]
+						assert.That(t, *golden.Update || isKept && came == want, "%s, %s, %s: %q, want %q", c.command, b.name, name, came, want)
+					}
+				})
+			}
+		}
+	})
+	if *golden.Update && long.Enabled() {
+		golden.File(t, cellsFile, cellsTable(calls, found))
+	}
+}
+
+func cellsTable(calls []appCall, found [][]string) string {
+	var b strings.Builder
+	b.WriteString("command\tassumed")
+	for _, way := range behaviours {
+		b.WriteString("\t" + way.name)
+	}
+	for i, c := range calls {
+		assumed := ""
+		if isAssumed(c.command) {
+			assumed = "assumed"
+		}
+		b.WriteString("\n" + c.command + "\t" + assumed + "\t" + strings.Join(found[i], "\t"))
+	}
+	return b.String() + "\n"
+}
+
+// readCells returns what is to come of each cell, by command and behaviour.
+func readCells(t *testing.T) map[string]string {
+	t.Helper()
+	kept := map[string]string{}
+	text, err := os.ReadFile(cellsFile)
+	require.That(t, err == nil || *golden.Update, "%v", err)
+	lines := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
+	head := strings.Split(lines[0], "\t")
+	for _, line := range lines[1:] {
+		fields := strings.Split(line, "\t")
+		for i, came := range fields[2:] {
+			kept[fields[0]+"\t"+head[i+2]] = came
+		}
+	}
+	return kept
+}
+
+// vaultOfCells is a vault whose app answers every command.
+func vaultOfCells(t *testing.T, calls []appCall, b behaviour) *appVault {
+	t.Helper()
+	a := newAppVault(t, appNotes)
+	a.put("B.base", "views:\n  - type: table\n    name: All\n")
+	a.put(appToday+".md", "today\n")
+	a.history = map[string][]string{"Plain.md": {"an older text\n"}}
+	a.sync = a.history
+	a.answers = map[string]string{}
+	for _, c := range calls {
+		if c.command == "workspace:delete" { // the fake has no workspaces
+			a.answers[c.command] = "something\n"
+			continue
+		}
+		isCarriedOut := slices.ContainsFunc(carriedOut, func(o appCall) bool { return o.command == c.command }) ||
+			slices.ContainsFunc(changesOfApp, func(o changeOfApp) bool { return o.command == c.command }) ||
+			slices.Contains([]string{"random:read", "history", "history:read", "sync:history", "sync:read"}, c.command)
+		if isCarriedOut {
+			continue
+		}
+		a.answers[c.command] = recordedAnswers[c.command]
+		if a.answers[c.command] == "" {
+			a.answers[c.command] = "something\n"
+		}
+	}
+	a.tell(false)
+	limit := "--timeout=30s"
+	if b.waits {
+		limit = "--timeout=3s"
+	}
+	return a.serve(howNamed[0].settings, "--tier=v3", "--allow-publish", "--rate=0", limit)
+}
+
+// TestTheTableOfCellsIsWhole: every command has a row, with its mark, and no cell that was carried out is empty.
+func TestTheTableOfCellsIsWhole(t *testing.T) {
+	t.Parallel()
+	text := string(require.Value(os.ReadFile(cellsFile))(t))
+	for _, c := range appCalls() {
+		mark := ""
+		if isAssumed(c.command) {
+			mark = "assumed"
+		}
+		assert.Contains(t, text, "\n"+c.command+"\t"+mark+"\t", "%s", cellsFile)
+	}
+	assert.Equal(t, strings.Count(text, "\n"), len(appCalls())+1, "rows")
+}
