@@ -88,7 +88,7 @@ internal/vault/query         : internal/budget internal/excerpt internal/vault/f
 internal/vault/query/trigram :
 internal/vault/ranking       : internal/excerpt internal/vault/embeddings internal/vault/lookup internal/vault/markdown internal/vault/parallel
 internal/vault/regex         :
-internal/vault/relink        : internal/vault/frontmatter internal/vault/lookup internal/vault/markdown
+internal/vault/relink        : internal/vault/bases/syntax internal/vault/frontmatter internal/vault/lookup internal/vault/markdown
 internal/vault/resident      : internal/protocol internal/vault/answer internal/vault/call internal/vault/disk
 internal/vault/search        : internal/budget internal/guard internal/ownerfiles internal/protocol internal/release internal/vault/collation internal/vault/disk internal/vault/disk/system internal/vault/frontmatter internal/vault/index internal/vault/index/cache internal/vault/markdown internal/vault/parallel internal/vault/query/trigram internal/vault/ranking
 internal/vault/task          :

@@ -167,10 +167,10 @@ func (r *rewriter) offset(n *yaml.Node) int {
 	return at.offset
 }
 
-// place returns the span of a string in the block, and how another is written there.
-func (r *rewriter) place(n *yaml.Node, old, text string) (at markdown.Span, written string, ok bool) {
+// valueStart returns where the value of a node begins, behind an anchor and a type.
+func (r *rewriter) valueStart(n *yaml.Node) int {
 	start := r.offset(n)
-	for start < len(r.block) && (r.block[start] == '&' || r.block[start] == '!') { // an anchor or a type
+	for start < len(r.block) && (r.block[start] == '&' || r.block[start] == '!') {
 		for start < len(r.block) && bytes.IndexByte([]byte(" \t\r\n"), r.block[start]) < 0 {
 			start++
 		}
@@ -178,6 +178,12 @@ func (r *rewriter) place(n *yaml.Node, old, text string) (at markdown.Span, writ
 			start++
 		}
 	}
+	return start
+}
+
+// place returns the span of a string in the block, and how another is written there.
+func (r *rewriter) place(n *yaml.Node, old, text string) (at markdown.Span, written string, ok bool) {
+	start := r.valueStart(n)
 	if start >= len(r.block) {
 		return at, "", false
 	}
