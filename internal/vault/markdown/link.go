@@ -108,6 +108,9 @@ func (s *scanner) closeBracket(at int, line segment) int {
 	s.brackets.size--
 	open := s.brackets.open[s.brackets.size]
 	if at+1 >= line.end || s.text[at+1] != '(' {
+		if s.references != nil {
+			s.addUse(open.at, at, s.para[open.seg])
+		}
 		return at + 1
 	}
 	r := reader{text: s.text[at+2 : line.end]}
