@@ -114,7 +114,8 @@ func TestContentFromStandardInput(t *testing.T) {
 func TestTemplates(t *testing.T) {
 	for _, test := range []struct{ name, settings, template, want string }{
 		{"the title is the name of the note", `{"format":"YYYY/MM/DD","template":"Templates/T"}`, "{{title}}", "21"},
-		{"a date takes no format of the name", `{"format":"YYYY/YYYY-MM-DD dddd","template":"Templates/T.md"}`, "{{date}} {{title}}", "2026-11-21 2026-11-21 Saturday"},
+		{"a date takes the format of the name", `{"format":"dddd, MMMM Do YYYY","template":"Templates/T.md"}`, "{{date}}|{{title}}|{{date:YYYY}}", "Saturday, November 21st 2026|Saturday, November 21st 2026|2026"},
+		{"with the folders in it", `{"format":"YYYY/YYYY-MM-DD dddd","template":"Templates/T.md"}`, "{{date}} {{title}}", "2026/2026-11-21 Saturday 2026-11-21 Saturday"},
 		{"a date in its own format", `{"template":"T"}`, "{{date:dddd}} {{time:YYYY}}", "Saturday 2026"},
 		{"a time takes the format of the templates", `{"template":"T"}`, "{{time}}", "09h05"},
 		{"names in any case, with blanks", `{"template":"T"}`, "{{ DATE }} {{Title}} {{TIME: HH}}", "2026-11-21 2026-11-21 09"},

@@ -307,7 +307,9 @@ func TestNamesInExpressionsFollowInEachSpelling(t *testing.T) {
 		"hex":     func(e string) string { return strings.ReplaceAll(strconv.Quote(e), "ä", `\xe4`) },
 		"literal": func(e string) string { return "|\n      " + e },
 		"folded":  func(e string) string { return ">-\n      " + strings.ReplaceAll(e, " && ", "\n      && ") },
-		"lines":   func(e string) string { return "'" + strings.ReplaceAll(strings.ReplaceAll(e, "'", "''"), " ", "\n      ") + "'" },
+		"lines": func(e string) string {
+			return "'" + strings.ReplaceAll(strings.ReplaceAll(e, "'", "''"), " ", "\n      ") + "'"
+		},
 	}
 	for name, spelled := range spell {
 		for n, expression := range append(folders, paths...) {
