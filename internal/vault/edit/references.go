@@ -43,7 +43,9 @@ func WithOwnLabels(text, other []byte) (edited []byte, renamed []string) {
 
 // sameDefinition reports whether two definitions say the same.
 func sameDefinition(text []byte, d markdown.Definition, other []byte, o markdown.Definition) bool {
-	said := func(text []byte, d markdown.Definition) []byte { return bytes.TrimSpace(text[d.LabelAt.End:d.Span.End]) }
+	said := func(text []byte, d markdown.Definition) []byte {
+		return bytes.TrimSpace(text[d.LabelAt.End:d.Span.End])
+	}
 	return bytes.Equal(said(text, d), said(other, o))
 }
 

@@ -62,7 +62,7 @@ func rewriteTexts(block []byte, concerned func(key string) bool, change func(tex
 		if p.Start < at {
 			return block, 0, append(r.left, r.done...) // no note has this: a value within another
 		}
-		edited = append(append(edited, block[at:p.Start]...), p.text...)
+		edited = append(append(edited, block[at:p.Start]...), p.Text...)
 		at = p.End
 	}
 	edited = append(edited, block[at:]...)
@@ -95,7 +95,7 @@ type rewriter struct {
 	texts  map[string]string   // old strings and their replacements
 	change func(text string, line int) string
 
-	edits []patch
+	edits []Patch
 	done  []textAt
 	left  []textAt
 
@@ -109,12 +109,6 @@ type place struct{ line, column, offset int }
 type textAt struct {
 	text string
 	line int
-}
-
-// patch is a piece of the block and its replacement.
-type patch struct {
-	markdown.Span
-	text string
 }
 
 func (r *rewriter) value(n *yaml.Node) {
@@ -142,7 +136,7 @@ func (r *rewriter) value(n *yaml.Node) {
 			return
 		}
 		r.texts[value.text] = text
-		r.edits = append(r.edits, patch{at, written})
+		r.edits = append(r.edits, Patch{at, written})
 		r.done = append(r.done, it)
 	case yaml.SequenceNode:
 		for _, element := range n.Content {

@@ -36,11 +36,11 @@ func TestMergeExtractAndSplit(t *testing.T) {
 		want map[string]string
 	}{
 		{[]string{"note:merge", "path=A.md", "into=B.md"}, "Merged: A.md -> B.md\nKept of B.md: status\n", map[string]string{
-			"A.md": "(missing)", "B.md": "---\ntags:\n  - y\n  - z\n  - x\nstatus: done\nrank: 1\n---\n# Intro\nfrom b [[B#More]]\n\n# End\nlast\n\n# Intro\nfrom a [[#More]] [[B]]\n## More\nmore ^id\n",
+			"A.md": "(missing)", "B.md": "---\ntags: [y, z, x]\nstatus: done\nrank: 1\n---\n# Intro\nfrom b [[B#More]]\n\n# End\nlast\n\n# Intro\nfrom a [[#More]] [[B]]\n## More\nmore ^id\n",
 			"f/L.md": "[[B]] [[B#End]] ![[B#^id]] [t](B.md#More)", "All.base": "filters: file.hasLink(\"B\")\n", "C.canvas": `{"nodes":[{"type":"file","file":"B.md","subpath":"#More"}]}`,
 		}},
 		{[]string{"note:merge", "path=A.md", "into=B.md", "heading=Intro"}, "Merged: A.md -> B.md\nKept of B.md: status\n", map[string]string{
-			"A.md": "(missing)", "B.md": "---\ntags:\n  - y\n  - z\n  - x\nstatus: done\nrank: 1\n---\n# Intro\nfrom b [[B#More]]\n\n# Intro\nfrom a [[#More]] [[B]]\n## More\nmore ^id\n\n# End\nlast",
+			"A.md": "(missing)", "B.md": "---\ntags: [y, z, x]\nstatus: done\nrank: 1\n---\n# Intro\nfrom b [[B#More]]\n\n# Intro\nfrom a [[#More]] [[B]]\n## More\nmore ^id\n\n# End\nlast",
 		}},
 		{[]string{"note:extract", "path=A.md", "heading=More", "to=f/New.md"}, "Extracted: A.md -> f/New.md\n", map[string]string{
 			"A.md": "---\ntags: [x, y]\nstatus: open\nrank: 1\n---\n# Intro\nfrom a [[New#More]] [[B]]\n\n[[New]]\n", "f/New.md": "## More\nmore ^id\n", "B.md": strings.Replace(files["B.md"], "A#More", "New#More", 1),

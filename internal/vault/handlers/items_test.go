@@ -38,21 +38,25 @@ func TestATaskIsFoundByItsWords(t *testing.T) {
 
 func TestItemsOfAList(t *testing.T) {
 	h := embedded.New(t, map[string]string{
-		"A.md": "---\nwho: [Ann, 7] # c\ntags: one\nstatus: open\n---\ntext\n", "F/B.md": "text", "F/C.md": "---\nwho:\n  - Bob\n---\n",
+		"A.md": "---\nwho: [Ann, 7] # c\ntags: one\nstatus: open\n---\ntext\n", "N.md": "---\nnum: [1, 02, 1.50, null]\n---\n", "F/B.md": "text", "F/C.md": "---\nwho:\n  - Bob\n---\n",
 	})
 	for _, test := range []struct {
 		call, said string
 		status     int
 		note, want string
 	}{
-		{`property:add|path=A.md|name=who|value=Bob, "Smith, Joe", Ann`, "Added to who: Bob, \"Smith, Joe\", Ann\n", answer.ExitDone, "A.md", "---\nwho: # c\n  - Ann\n  - 7\n  - Bob\n  - Smith, Joe\ntags: one\nstatus: open\n---\ntext\n"},
-		{`property:remove-item|path=A.md|name=who|value="Smith, Joe",7`, "Removed from who: \"Smith, Joe\",7\n", answer.ExitDone, "A.md", "---\nwho: # c\n  - Ann\n  - Bob\ntags: one\nstatus: open\n---\ntext\n"},
-		{`property:add|path=A.md|name=tags|value=two`, "Added to tags: two\n", answer.ExitDone, "A.md", "---\nwho: # c\n  - Ann\n  - Bob\ntags:\n  - one\n  - two\nstatus: open\n---\ntext\n"},
+		{`property:add|path=A.md|name=who|value=Bob, "Smith, Joe", Ann`, "Added to who: Bob, Smith, Joe\nIn the list already: Ann\n", answer.ExitDone, "A.md", "---\nwho: [Ann, 7, Bob, \"Smith, Joe\"] # c\ntags: one\nstatus: open\n---\ntext\n"},
+		{`property:remove-item|path=A.md|name=who|value="Smith, Joe",7`, "Removed from who: \"Smith, Joe\",7\n", answer.ExitDone, "A.md", "---\nwho: [Ann, Bob] # c\ntags: one\nstatus: open\n---\ntext\n"},
+		{`property:add|path=A.md|name=tags|value=two`, "Added to tags: two\n", answer.ExitDone, "A.md", "---\nwho: [Ann, Bob] # c\ntags:\n  - one\n  - two\nstatus: open\n---\ntext\n"},
+		{`property:remove-item|path=A.md|name=tags|value=three, one`, "Removed from tags: one\nNot in the list: three\n", answer.ExitDone, "A.md", "---\nwho: [Ann, Bob] # c\ntags:\n  - two\nstatus: open\n---\ntext\n"},
+		{`property:add|path=A.md|name=tags|value=one`, "Added to tags: one\n", answer.ExitDone, "A.md", ""},
+		{`property:add|path=N.md|name=num|value=3,4.50`, "Added to num: 3,4.50\n", answer.ExitDone, "N.md", "---\nnum: [1, 02, 1.50, null, 3, 4.50]\n---\n"},
+		{`property:remove-item|path=N.md|name=num|value=1.5,2`, "Removed from num: 1.5,2\n", answer.ExitDone, "N.md", "---\nnum: [1, null, 3, 4.50]\n---\n"},
 		{`property:add|path=A.md|name=status|value=two`, "Error: The property \"status\" of \"A.md\" is not a list.\n", answer.ExitFailed, "A.md", ""},
 		{`property:add|folder=F|name=who|value=Eve`, "Added to who: Eve in 2 notes\n", answer.ExitDone, "F/B.md", "---\nwho:\n  - Eve\n---\ntext"},
 		{`property:remove-item|folder=F|name=who|value=Eve`, "Removed from who: Eve in 2 notes\n", answer.ExitDone, "F/C.md", "---\nwho:\n  - Bob\n---\n"},
-		{`property:set|path=A.md|name=who|value="A, B", C`, "Set who: \"A, B\", C\n", answer.ExitDone, "A.md", "---\nwho: # c\n  - A, B\n  - C\ntags:\n  - one\n  - two\nstatus: open\n---\ntext\n"},
-		{`property:set|path=A.md|name=who|value=A|type=text`, "Set who: A\n", answer.ExitDone, "A.md", "---\nwho: A # c\ntags:\n  - one\n  - two\nstatus: open\n---\ntext\n"},
+		{`property:set|path=A.md|name=who|value="A, B", C`, "Set who: \"A, B\", C\n", answer.ExitDone, "A.md", "---\nwho: # c\n  - A, B\n  - C\ntags:\n  - two\n  - one\nstatus: open\n---\ntext\n"},
+		{`property:set|path=A.md|name=who|value=A|type=text`, "Set who: A\n", answer.ExitDone, "A.md", "---\nwho: A # c\ntags:\n  - two\n  - one\nstatus: open\n---\ntext\n"},
 		{`read|path=A.md|frontmatter=false`, "text\n", answer.ExitDone, "A.md", ""},
 		{`read|path=F/C.md|frontmatter=true`, "---\nwho:\n  - Bob\n---\n", answer.ExitDone, "A.md", ""},
 	} {

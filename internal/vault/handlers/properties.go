@@ -518,6 +518,7 @@ func changeList(said string, adds bool) func(*call.Vault, call.Values) (change.P
 			}
 			old, _ := all.Lookup(p["name"])
 			items := slices.Clone(old.Value.List())
+			wanted := asked.List()
 			switch kind := old.Value.Kind(); {
 			case kind == frontmatter.List || kind == frontmatter.Null:
 			case as == frontmatter.TypeMultitext && kind != frontmatter.Map:
@@ -528,9 +529,9 @@ func changeList(said string, adds bool) func(*call.Vault, call.Values) (change.P
 			}
 			var now []frontmatter.Value
 			if adds {
-				now = withItems(items, asked.List())
+				now = withItems(items, likeItems(items, wanted))
 			} else {
-				now = withoutItems(items, asked.List())
+				now = withoutItems(items, wanted)
 			}
 			if len(now) == len(items) {
 				return text, nil
@@ -544,7 +545,7 @@ func changeList(said string, adds bool) func(*call.Vault, call.Values) (change.P
 				return change.Proposal{}, err
 			}
 			edited, err := edit(t.Path, text)
-			proposal := change.ProposeChange(t.Path, text, edited, said+p["name"]+": "+p["value"])
+			proposal := change.ProposeChange(t.Path, text, edited, said+p["name"]+": "+itemsChanged(text, edited, p, asked.List()))
 			name, note := answer.Verbatim(p["name"]), answer.Verbatim(t.Path.String())
 			proposal.Already = fmt.Sprintf("the property %q of %q has no such item", name, note)
 			if adds {
@@ -569,14 +570,57 @@ func changeList(said string, adds bool) func(*call.Vault, call.Values) (change.P
 	}
 }
 
+// itemsChanged returns which of the items that were asked for were added to the list of a note or removed from it, and
+// which were not.
+func itemsChanged(before, after []byte, p call.Values, asked []frontmatter.Value) string {
+	list := frontmatter.Get(before, p["name"]).Elements()
+	old := textsOf(list)
+	added := len(frontmatter.Get(after, p["name"]).Elements()) > len(list)
+	var changed, kept []string
+	for _, item := range asked {
+		if text := item.Text(); added && old[text] || !added && !old[text] {
+			kept = append(kept, text)
+		} else {
+			changed = append(changed, text)
+		}
+	}
+	switch {
+	case len(kept) == 0 || len(changed) == 0:
+		return p["value"]
+	case added:
+		return strings.Join(changed, ", ") + "\nIn the list already: " + strings.Join(kept, ", ")
+	}
+	return strings.Join(changed, ", ") + "\nNot in the list: " + strings.Join(kept, ", ")
+}
+
+// likeItems returns items in the type that all items of a list have, where they fit it.
+func likeItems(list, items []frontmatter.Value) []frontmatter.Value {
+	kind := frontmatter.Null
+	for _, element := range list {
+		switch {
+		case element.Kind() == frontmatter.Null:
+		case kind != frontmatter.Null && kind != element.Kind():
+			return items
+		default:
+			kind = element.Kind()
+		}
+	}
+	return answer.Map(items, func(item frontmatter.Value) frontmatter.Value {
+		if shaped, err := frontmatter.ParseValue(item.Text(), ""); err == nil && shaped.Kind() == kind {
+			return shaped
+		}
+		return item
+	})
+}
+
 // withItems returns a list with those of some items at its end whose texts it does not have.
 func withItems(list, items []frontmatter.Value) []frontmatter.Value {
 	all, there := slices.Clone(list), textsOf(list)
 	for _, item := range items {
-		if !there[item.Text()] {
+		if !there[itemText(item)] {
 			all = append(all, item)
 		}
-		there[item.Text()] = true
+		there[itemText(item)] = true
 	}
 	return all
 }
@@ -584,13 +628,18 @@ func withItems(list, items []frontmatter.Value) []frontmatter.Value {
 // withoutItems returns a list without those of its elements that have the text of an item.
 func withoutItems(list, items []frontmatter.Value) []frontmatter.Value {
 	gone := textsOf(items)
-	return slices.DeleteFunc(slices.Clone(list), func(element frontmatter.Value) bool { return gone[element.Text()] })
+	return slices.DeleteFunc(slices.Clone(list), func(element frontmatter.Value) bool { return gone[itemText(element)] || gone[element.String()] })
 }
 
+// itemText returns an item as it is written, without its quotes.
+func itemText(item frontmatter.Value) string { return cmp.Or(item.Text(), item.String()) }
+
+// textsOf returns the texts of items, of numbers both as they are written and as they are printed.
 func textsOf(list []frontmatter.Value) map[string]bool {
 	texts := make(map[string]bool, len(list))
 	for _, element := range list {
-		texts[element.Text()] = true
+		texts[element.String()] = true
+		texts[itemText(element)] = true
 	}
 	return texts
 }
