@@ -67,6 +67,7 @@ type plan struct {
 func showPlan(v *call.Vault, p Proposal) (answer.Reply, error) {
 	shown := plan{Path: p.Note.String(), Says: p.Message, Files: []plannedFile{}, Loses: p.loses, Carries: p.carried.Kind, Digest: digestOf(v, p), Nothing: !slices.ContainsFunc(p.Steps, func(s Step) bool { return !s.IsNoop() })}
 	links := []string{p.Broken.breaks()}
+	links = append(links, p.leadElsewhere())
 	if p.Followed.Count > 0 {
 		links = append(links, "changes "+p.Followed.String())
 	}

@@ -60,6 +60,8 @@ type Proposal struct {
 	// Broken are the links of other notes that do not lead to their file any more. Followed are
 	// those that were changed so that they do, in the notes that have them.
 	Broken, Followed Links
+	// rerouted are those that lead to another file than before.
+	rerouted []rerouted
 	// Mentions says which mentions in text are left, "" if there are none.
 	Mentions string
 	// AppDoesLess says what the app would leave out, so that it must not carry out the
