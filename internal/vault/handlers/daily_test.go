@@ -204,3 +204,21 @@ func TestUnique(t *testing.T) {
 	h.Put(".obsidian/zk-prefixer.json", `{`)
 	h.Expect(answer.ExitFailed, "Error: Cannot use the settings in .obsidian/zk-prefixer.json: unexpected end of JSON input\n", "unique")
 }
+
+// A name that differs from that of a file in its normal form alone is that of the file, whoever spells it.
+func TestNamesInAnyNormalForm(t *testing.T) {
+	const composed, parted = "\u00dcbung", "U\u0308bung"
+	h := embedded.New(t, map[string]string{
+		parted + "/" + parted + ".md": "text\n", ".obsidian/daily-notes.json": `{"folder":"` + composed + `","format":"[` + composed + ` ]YYYY"}`, parted + "/" + parted + " 2026.md": "day\n",
+	})
+	h.Expect(answer.ExitDone, "text\n", "read", "path="+composed+"/"+composed+".md")
+	h.Expect(answer.ExitDone, "Appended to: "+parted+"/"+parted+".md\n", "append", "path="+composed+"/"+composed+".md", "content=x")
+	got := h.Failure("create", "path="+composed+"/"+composed, "content=x")
+	assert.Equal(t, got.Code, "already_exists", "code")
+	h.Expect(answer.ExitDone, "Created: "+parted+"/New.md\n", "create", "path="+composed+"/New.md", "content=x")
+	h.Expect(answer.ExitDone, "day\n", "daily:read")
+	h.Expect(answer.ExitDone, "Added to: "+parted+"/"+parted+" 2026.md\n", "daily:append", "content=x")
+	h.Expect(answer.ExitDone, parted+"/New.md\n"+parted+"/"+parted+" 2026.md\n"+parted+"/"+parted+".md\n", "files", "folder="+composed)
+	h.Expect(answer.ExitDone, "Moved: "+parted+"/New.md -> "+parted+"/Sub/New.md\n", "move", "path="+composed+"/New.md", "to="+composed+"/Sub/")
+	h.Expect(answer.ExitDone, "Renamed: "+parted+"/"+parted+".md -> "+parted+"/"+composed+".md\n", "rename", "path="+parted+"/"+parted+".md", "name="+composed)
+}
