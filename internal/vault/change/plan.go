@@ -385,7 +385,7 @@ func (p Proposal) loss() string {
 	if p.carried.asks {
 		return p.carried.Why
 	}
-	return ""
+	return p.Loss
 }
 
 // removedFrom returns how many lines a change removes or replaces. Of a long line that is

@@ -41,6 +41,9 @@ type Proposal struct {
 	Replaces bool
 	// Ensures says that the call asks for something to be there, and not for a change.
 	Ensures bool
+	// Loss says what the call takes away from a value, in the words of a reason for which a change is destructive; "" for
+	// nothing that the lines of the notes do not tell.
+	Loss string
 	// Raw says that bytes are written as they are, into a file of any kind.
 	Raw bool
 	// Undoes is the entry of the journal that this takes back, "" mostly.

@@ -55,8 +55,8 @@ func TestItemsOfAList(t *testing.T) {
 		{`property:add|path=A.md|name=status|value=two`, "Error: The property \"status\" of \"A.md\" is not a list.\n", answer.ExitFailed, "A.md", ""},
 		{`property:add|folder=F|name=who|value=Eve`, "Added to who: Eve in 2 notes\n", answer.ExitDone, "F/B.md", "---\nwho:\n  - Eve\n---\ntext"},
 		{`property:remove-item|folder=F|name=who|value=Eve`, "Removed from who: Eve in 2 notes\n", answer.ExitDone, "F/C.md", "---\nwho:\n  - Bob\n---\n"},
-		{`property:set|path=A.md|name=who|value="A, B", C`, "Set who: \"A, B\", C\n", answer.ExitDone, "A.md", "---\nwho: # c\n  - A, B\n  - C\ntags:\n  - two\n  - one\nstatus: open\n---\ntext\n"},
-		{`property:set|path=A.md|name=who|value=A|type=text`, "Set who: A\n", answer.ExitDone, "A.md", "---\nwho: A # c\ntags:\n  - two\n  - one\nstatus: open\n---\ntext\n"},
+		{`property:set|path=A.md|name=who|value="A, B", C`, "Set who: \"A, B\", C\nBefore: Ann, Bob\nAfter: A, B, C\n", answer.ExitDone, "A.md", "---\nwho: # c\n  - A, B\n  - C\ntags:\n  - two\n  - one\nstatus: open\n---\ntext\n"},
+		{`property:set|path=A.md|name=who|value=A|type=text`, "Set who: A\nBefore: A, B, C\nAfter: A\n", answer.ExitDone, "A.md", "---\nwho: A # c\ntags:\n  - two\n  - one\nstatus: open\n---\ntext\n"},
 		{`read|path=A.md|frontmatter=false`, "text\n", answer.ExitDone, "A.md", ""},
 		{`read|path=F/C.md|frontmatter=true`, "---\nwho:\n  - Bob\n---\n", answer.ExitDone, "A.md", ""},
 	} {
@@ -64,4 +64,41 @@ func TestItemsOfAList(t *testing.T) {
 		got := h.Get(test.note)
 		assert.That(t, test.want == "" || got == test.want, "%s: %s is %q, want %q", test.call, test.note, got, test.want)
 	}
+}
+
+// A value that replaces items of a list says so, and that is a loss where the list gets shorter.
+func TestItemsThatAValueReplacesAreTold(t *testing.T) {
+	files := map[string]string{
+		"A.md": "---\ntags: [work, home]\none: [x]\ntext: a, b\n---\n", "F/a.md": "---\ntags: [a, b, c]\n---\n", "F/b.md": "", ".obsidian/types.json": `{"types":{"due":"date","done":"checkbox","code":"text","who":"multitext"}}`,
+	}
+	for _, test := range []struct{ call, said, loses string }{
+		{"property:set|path=A.md|name=tags|value=urgent", "Set tags: urgent\nBefore: work, home\nAfter: urgent\n", `removes 2 items from the property "tags" of "A.md"`},
+		{"property:set|path=A.md|name=tags|value=home", "Set tags: home\nBefore: work, home\nAfter: home\n", `removes 1 item from the property "tags" of "A.md"`},
+		{"property:set|path=A.md|name=tags|value=work, home, new", "Set tags: work, home, new\n", ""},
+		{"property:set|path=A.md|name=tags|value=work, new", "Set tags: work, new\nBefore: work, home\nAfter: work, new\n", ""},
+		{"property:set|path=A.md|name=one|value=y", "Set one: y\n", ""},
+		{"property:set|folder=F|name=tags|value=x", "Set tags: x in 2 notes\nThe change removes 3 items from the property \"tags\" of \"F/a.md\"\nType: list\n", `removes 3 items from the property "tags" of "F/a.md"`},
+		{"property:set|path=A.md|name=new|value=[a, b]", "Set new: [a, b]\nType: list\n", ""},
+		{"property:set|path=A.md|name=new|value=true", "Set new: true\nType: checkbox\n", ""},
+		{"property:set|path=A.md|name=new|value=tomorrow", "Set new: tomorrow\nType: text\n", ""},
+		{"property:set|path=A.md|name=new|value=2026-12-01", "Set new: 2026-12-01\nType: date\n", ""},
+		{"property:set|path=A.md|name=new|value=4.5", "Set new: 4.5\nType: number\n", ""},
+		{"property:set|path=A.md|name=new|value=[[Note]]", "Set new: [[Note]]\nType: text\n", ""},
+		{"property:set|path=A.md|name=code|value=true", "Set code: true\nType: text\n", ""},
+		{"property:set|path=A.md|name=who|value=Ann", "Set who: Ann\nType: list\n", ""},
+		{"property:set|path=A.md|name=new|value=7|type=text", "Set new: 7\n", ""},
+		{"property:set|path=A.md|name=text|value=[a, b]", "Set text: [a, b]\n", ""},
+	} {
+		h := embedded.New(t, files)
+		call := strings.Split(test.call, "|")
+		assert.Equal(t, h.Plan(call...).Loses, test.loses, "%s loses", test.call)
+		h.Expect(answer.ExitDone, test.said, call...)
+	}
+	h := embedded.New(t, files)
+	h.Does("property:set", "path=A.md", "name=new", "value=[a, 'b c', 2]")
+	assert.That(t, strings.Contains(h.Get("A.md"), "new:\n  - a\n  - b c\n  - 2\n"), "%s", h.Get("A.md"))
+	got := h.Failure("property:set", "path=A.md", "name=due", "value=tomorrow")
+	assert.Equal(t, got.Hint, `"tomorrow" is value=2026-11-22`, "hint")
+	status, out, _ := h.Run("--sparing", "property:set", "path=A.md", "name=tags", "value=urgent")
+	assert.That(t, status == answer.ExitFailed && strings.HasPrefix(out, "Error: Approval required: the change removes 2 items"), "%s", out)
 }
