@@ -63,7 +63,7 @@ func (r References) Defined(label string) (Definition, bool) {
 // addDefinitions adds the definitions with which lines of the current paragraph begin. The address of reference links
 // begins a paragraph or follows another definition; a footnote may follow any text.
 func (s *scanner) addDefinitions() {
-	follows := true
+	follows := s.para[0].start == s.start || s.text[s.start] != '#' // not the text of a heading
 	for _, line := range s.para {
 		d, ok := definitionAt(s.text, line.start, line.end)
 		isFootnote := ok && strings.HasPrefix(d.Label, "^")
@@ -71,6 +71,28 @@ func (s *scanner) addDefinitions() {
 			d.Line = line.line
 			s.references.Definitions = append(s.references.Definitions, d)
 		}
+	}
+}
+
+// addReferences adds the addresses of reference links with which the current paragraph begins as links.
+func (s *scanner) addReferences() {
+	for _, line := range s.para {
+		d, ok := definitionAt(s.text, line.start, line.end)
+		switch {
+		case !ok:
+			return
+		case d.TargetAt == (Span{}): // a footnote
+			continue
+		}
+		target := s.text[d.TargetAt.Start:d.TargetAt.End]
+		end := d.TargetAt.End
+		if end < line.end && s.text[end] == '>' {
+			end++
+		}
+		if hasScheme(target) {
+			continue
+		}
+		s.addLink(Link{Style: Reference, Line: line.line, Span: Span{line.start, end}}, s.decode(target), false)
 	}
 }
 

@@ -325,6 +325,9 @@ func (s *scanner) closeParagraph() {
 		return
 	}
 	s.scanText()
+	if first := s.para[0].start; first < len(s.text) && s.text[first] == '[' && (first == s.start || s.text[s.start] != '#') {
+		s.addReferences()
+	}
 	if s.references != nil {
 		s.addDefinitions()
 	}

@@ -81,7 +81,7 @@ func (m *Move) RewriteParts(text []byte, source string, of func(at int) *Move) (
 		line := newLines(text).of
 		for _, n := range canvasNodes(text) {
 			switch n.kind {
-			case "file":
+			case "file", "group":
 				some, reason := m.file(text, n, source)
 				if reason != "" {
 					left = append(left, Left{line(n.file.Start), unquote(text[n.file.Start:n.file.End]), reason})
@@ -318,7 +318,7 @@ func canvasNodes(text []byte) (all []node) {
 				case value[0] != '"':
 				case key == "type":
 					n.kind = unquote(value)
-				case key == "file":
+				case key == "file", key == "background": // the image of a group
 					n.file = span
 				case key == "subpath":
 					n.subpath = span
@@ -326,7 +326,7 @@ func canvasNodes(text []byte) (all []node) {
 					n.text = span
 				}
 			})
-			if n.kind == "file" && n.file.End > 0 || n.kind == "text" && n.text.End > 0 {
+			if n.kind != "text" && n.file.End > 0 || n.kind == "text" && n.text.End > 0 {
 				all = append(all, n)
 			}
 		})

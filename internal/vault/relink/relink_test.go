@@ -80,6 +80,8 @@ func TestRewrite(t *testing.T) {
 		{"a base in a code block", "A.md", "f/B.md", "f/New.md", "", "---\nx: 1\n---\n[[f/B]]\n```base\nfilters: file.hasLink(\"f/B\")\n```\n- ~~~~ base \r\n  ~~~: 1\r\n  x:\r\n  - link('f/B')\r\n  ~~~~\n```dataview\nlink(\"f/B\")\n```\n[[f/B]]\n> ```base\n> - file.path == \"f/B.md\"", "---\nx: 1\n---\n[[New]]\n```base\nfilters: file.hasLink(\"New\")\n```\n- ~~~~ base \r\n  ~~~: 1\r\n  x:\r\n  - link('New')\r\n  ~~~~\n```dataview\nlink(\"f/B\")\n```\n[[New]]\n> ```base\n> - file.path == \"f/New.md\""},
 		{"a base in a node of a canvas", "f/c.canvas", "Old.md", "New.md", "", `{"nodes":[{"type":"text","text":"é\n` + "```base" + `\nlink('Old')\n` + "```" + `\n[[Old]]"}]}`, `{"nodes":[{"type":"text","text":"é\n` + "```base" + `\nlink('New')\n` + "```" + `\n[[New]]"}]}`},
 		{"a name with a quote in a code block", "A.md", "Old.md", "N\"x'y.md", "", "```base\n- link('Old')\n- link(\"Old\")\n```", "```base\n- link('N\"x\\'y')\n- link(\"N\\\"x'y\")\n```"},
+		{"addresses of reference links", "A.md", "Old.md", "f/N (x).md", "", "see [t][r]\n\n[r]: Old.md#h 'title'\n[s]: <Old.md>\n[^1]: Old.md\n[u]: https://x/Old.md\n\ntext\n[v]: Old.md\n", "see [t][r]\n\n[r]: N%20(x).md#h 'title'\n[s]: <N (x).md>\n[^1]: Old.md\n[u]: https://x/Old.md\n\ntext\n[v]: Old.md\n"},
+		{"the background of a group", "f/c.canvas", "img.png", "f/new.png", "", `{"nodes":[{"type":"group","background":"img.png","label":"img.png"}]}`, `{"nodes":[{"type":"group","background":"f/new.png","label":"img.png"}]}`},
 		{"other files have no links", "img.png", "Old.md", "New.md", "", "[[Old]]", "[[Old]]"},
 	}
 	for _, tt := range tests {
