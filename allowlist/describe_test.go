@@ -24,7 +24,7 @@ func TestDescribe(t *testing.T) {
 			t.Errorf("got %+v", p)
 		}
 	}
-	want := []string{"name file name", "path path", "content content", "template note name", "overwrite flag", "open flag", "newtab flag"}
+	want := []string{"name file name", "path path", "content content", "template note name", "overwrite flag", "open flag", "newtab flag", "links choice"}
 	assert.That(t, slices.Equal(kinds, want), "got %q", kinds)
 }
 
@@ -67,7 +67,7 @@ func TestBriefLeavesOutWhatIsRare(t *testing.T) {
 	all := func(Param) bool { return true }
 	for name, want := range map[string]string{
 		"base:query": "base:query [file= path= view= where= select= sort= limit= …]",
-		"create":     "create [name= path= content= template= overwrite]",
+		"create":     "create [name= path= content= template= overwrite …]",
 		"open":       "open [file= path=]",
 		"read":       "read [file= path= …]",
 	} {

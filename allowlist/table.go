@@ -80,7 +80,7 @@ var (
 	viewTypes  = []string{"table", "cards", "list", "kanban", "map"}
 	nodeSides  = []string{"top", "right", "bottom", "left"}
 
-	linkChoices = []string{"update", "keep"}
+	linkChoices = []string{"update", "keep", "hold"}
 
 	taskPriorities = []string{"highest", "high", "medium", "normal", "low", "lowest"}
 	taskOrders     = []string{"due", "priority", "path"}
@@ -164,6 +164,7 @@ var (
 	newFolder   = param{name: "to", kind: kindDestination, required: true, ofFolder: true, summary: "Folder/ to keep the name, or the new path"}
 	theFolder   = param{name: "path", kind: kindFolder, required: true, summary: "The folder"}
 	linksToo    = param{name: "links", kind: kindChoice, choices: linkChoices, embeddedOnly: true, rare: true, summary: "Change the links to the file (default), or keep them as they are"}
+	linksHeld   = param{name: "links", kind: kindChoice, choices: []string{"hold"}, embeddedOnly: true, rare: true, summary: "Make links that the new name would take over into paths first"}
 	setResults  = param{name: "query", kind: kindText, asked: askedInFull, embeddedOnly: true, rare: true, summary: "In place of one note: all notes that this search finds"}
 
 	makeHeading   = param{name: "create-heading", kind: kindFlag, rare: true, summary: "Make the heading if it is missing"}

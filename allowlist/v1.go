@@ -54,7 +54,7 @@ var v1Rows = []row{
 			{name: "content", kind: kindContent, asked: askedByChange, summary: "Its text"},
 			{name: "template", kind: kindLink, summary: "The template to start from"},
 			{name: "overwrite", kind: kindFlag, summary: "Replace an existing note"},
-			openAfter, openNewTab,
+			openAfter, openNewTab, linksHeld,
 		}, oneOf: [][]string{{"name", "path"}}, exclusive: [][]string{{"name", "path"}}, embeddedWith: [][]string{{"content", "template"}},
 		needs: tabNeeds, since: release{1, 12, 2}, // before, it opened the note unless told not to
 		reply: Reply{Kind: Confirmation, Confirms: []string{"Created: ", "Overwrote: "}}, steps: createsIfAbsent, newNote: "name"},
@@ -156,6 +156,7 @@ var v1Rows = []row{
 			{name: "data", kind: kindData, asked: askedByChange, required: true, summary: "Its bytes in base64, up to 8 MiB"},
 			{name: "note", kind: kindLink, rare: true, summary: "The note next to which it is kept, where the vault has it so"},
 			{name: "overwrite", kind: kindFlag, summary: "Replace an existing file"},
+			linksHeld,
 		}, oneOf: [][]string{{"name", "path"}}, exclusive: [][]string{{"name", "path"}}, target: targetNone,
 		reply: Reply{Kind: Confirmation, Confirms: []string{"Written: "}}},
 	{name: "append", tier: tiers.V1, effect: tiers.Writes,
@@ -197,6 +198,7 @@ var v1Rows = []row{
 		params: []param{
 			noteByName, noteByPath,
 			{name: "to", kind: kindDestination, required: true, summary: "Folder/ to keep the name, or the path of the copy"},
+			linksHeld,
 		}, exclusive: fileOrPath, reply: Reply{Kind: Confirmation, Confirms: []string{"Copied: "}}, access: AccessToRead},
 	{name: "folder:create", tier: tiers.V1, effect: tiers.Writes,
 		verb:   verb{"create the folder", "created the folder", ""},
@@ -222,7 +224,7 @@ var v1Rows = []row{
 	{name: "folder:copy", tier: tiers.V1, effect: tiers.Writes,
 		verb:   verb{"copy the folder", "copied the folder", ""},
 		target: targetNone, embeddedOnly: true, many: true,
-		summary: "Copy a folder; links between its notes lead to the copies", params: []param{theFolder, newFolder},
+		summary: "Copy a folder; links between its notes lead to the copies", params: []param{theFolder, newFolder, linksHeld},
 		reply: Reply{Kind: Confirmation, Confirms: []string{"Copied: "}}},
 	{name: "folder:delete", tier: tiers.V1, effect: tiers.Destroys,
 		verb:   verb{"delete the folder", "deleted the folder", ""},

@@ -117,6 +117,7 @@ var deviations = map[string]string{
 	"tasks tag":         "as folder",
 	"base:create group": "the embedded program makes a note of a group",
 	"tasks sort":        "as folder",
+	"create links":      "as those of move",
 	"tasks group":       "as folder",
 	"tasks details":     "as folder",
 	"tasks exclusive":   "filters that no task can fit",

@@ -98,6 +98,9 @@ func (g *vaultGateway) planBatch(b Batch) (plan *batchPlan, clientID string, err
 		case plan.find(o.ClientID, i) >= 0:
 			err = failure.New(failure.CodeBadRequest, "give every operation a name of its own", "duplicate clientId in the batch")
 		}
+		if err == nil {
+			err = b.refuseLiteralReferences(o)
+		}
 		for _, key := range slices.Sorted(maps.Keys(o.From)) {
 			if err == nil {
 				err = plan.checkReference("parameter "+key, o.From[key], i)

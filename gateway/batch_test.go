@@ -102,6 +102,10 @@ func TestABatch(t *testing.T) {
 			name:  "an unknown parameter that is taken",
 			batch: Batch{Operations: []Operation{operation("c1", "tags"), operation("c2", "tags").taking("pth", "c1", "stdout")}}, want: `refused unknown_param at "c2"`,
 		},
+		{
+			name:  "a text that looks like a reference",
+			batch: Batch{Operations: []Operation{operation("a", "read", "path", "N.md"), operation("b", "append", "path", "{{a.path}}", "content", "x")}}, want: `refused bad_request at "b"`,
+		},
 		{name: "too much", batch: Batch{Operations: make([]Operation, MaxOperations+1)}, want: `refused bad_request at ""`},
 		{name: "without a name", batch: Batch{Operations: []Operation{operation("", "tags")}}, want: `refused bad_request at ""`},
 		{
@@ -603,5 +607,21 @@ func TestAnAnsweredBatchIsNotAskedAbout(t *testing.T) {
 	batch.Operations[0].ClientID = "other"
 	if got := f.gateway.DoBatch(t.Context(), batch); got.OK || asked != 2 {
 		t.Errorf("another batch under the key: %+v, asked %d times", got, asked)
+	}
+}
+
+// A text that looks like a reference to an earlier result is refused, and one that only looks like one of another kind is
+// not.
+func TestTextsThatLookLikeReferences(t *testing.T) {
+	batch := Batch{Operations: []Operation{operation("a", "read", "path", "N.md"), operation("c", "tags"), operation("x1", "read", "path", "N.md")}}
+	for text, want := range map[string]string{
+		"{{a.path}}": "{{a.path}} a path", "$c.stdout": "$c.stdout c stdout", "${a.hash}": "${a.hash} a hash", "see {{ a.path }} and": "{{ a.path }} a path",
+		"${{ steps.a.outputs.path }}": "${{ steps.a.outputs.path }} a path", "{{a}}": "{{a}} a path", "$a": "$a a path", "{{x1.output}}": "{{x1.output}} x1 path", "{a.path}": "{a.path} a path",
+		"<a.path>": "<a.path> a path", "{{previous.path}}": "{{previous.path}} previous path", "$0.stdout": "$0.stdout 0 stdout", "{{results[\"a\"].path}}": "{{results[\"a\"].path}} a path",
+		"{{date}}": "", "{{title}} $5.00 a.path": "", "costs $a or {{a}} in a text": "", "$x^2$ {{b.path}} in a text": "", "a.path": "", "me@a.org": "", "N.md": "", "${HOME}": "", "<% tp.file.path %>": "", "{{date:YYYY}}": "",
+	} {
+		written, from, field := batch.literalReference(text)
+		got := strings.TrimSpace(written + " " + from + " " + field)
+		assert.Equal(t, got, want, "%q", text)
 	}
 }

@@ -69,7 +69,7 @@ internal/vault/bases         : internal/excerpt internal/vault/bases/formula int
 internal/vault/bases/formula : internal/budget internal/vault/bases/syntax internal/vault/collation internal/vault/frontmatter internal/vault/momentformat internal/vault/regex
 internal/vault/bases/syntax  :
 internal/vault/call          : allowlist allowlist/day internal/access internal/appvaults internal/budget internal/excerpt internal/filenames internal/guard internal/journal internal/ownerfiles internal/protocol internal/vault/answer internal/vault/bases internal/vault/collation internal/vault/disk internal/vault/disk/system internal/vault/embeddings internal/vault/frontmatter internal/vault/index internal/vault/lookup internal/vault/markdown internal/vault/search
-internal/vault/change        : allowlist internal/access internal/budget internal/difference internal/excerpt internal/guard internal/journal internal/protocol internal/vault/answer internal/vault/bases internal/vault/bases/syntax internal/vault/call internal/vault/disk internal/vault/edit internal/vault/frontmatter internal/vault/markdown internal/vault/search
+internal/vault/change        : allowlist internal/access internal/budget internal/difference internal/excerpt internal/guard internal/journal internal/protocol internal/vault/answer internal/vault/bases internal/vault/bases/syntax internal/vault/call internal/vault/disk internal/vault/edit internal/vault/frontmatter internal/vault/index internal/vault/lookup internal/vault/markdown internal/vault/search
 internal/vault/collation     :
 internal/vault/disk          : internal/access internal/filenames internal/vault/disk/system internal/vault/parallel
 internal/vault/disk/system   :
@@ -88,7 +88,7 @@ internal/vault/query         : internal/budget internal/excerpt internal/vault/f
 internal/vault/query/trigram :
 internal/vault/ranking       : internal/excerpt internal/vault/embeddings internal/vault/lookup internal/vault/markdown internal/vault/parallel
 internal/vault/regex         :
-internal/vault/relink        : internal/vault/frontmatter internal/vault/lookup internal/vault/markdown
+internal/vault/relink        : internal/vault/bases/syntax internal/vault/frontmatter internal/vault/lookup internal/vault/markdown
 internal/vault/resident      : internal/protocol internal/vault/answer internal/vault/call internal/vault/disk
 internal/vault/search        : internal/budget internal/guard internal/ownerfiles internal/protocol internal/release internal/vault/collation internal/vault/disk internal/vault/disk/system internal/vault/frontmatter internal/vault/index internal/vault/index/cache internal/vault/markdown internal/vault/parallel internal/vault/query/trigram internal/vault/ranking
 internal/vault/task          :

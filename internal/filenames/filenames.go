@@ -89,6 +89,64 @@ func (f *Folder) Name(path string) (string, error) {
 	return join(named, rest), nil
 }
 
+// NameInAnyForm is [Folder.Name] for a path that a caller or a setting spells out: where its folder has no file of a name,
+// but one whose name differs in its Unicode normal form alone, that file is meant.
+func (f *Folder) NameInAnyForm(path string) (string, error) {
+	path, err := f.Name(path)
+	if err != nil || isASCII(path) {
+		return path, err
+	}
+	at, err := f.open()
+	if err != nil {
+		return "", err
+	}
+	defer func() { at.close() }()
+	named, rest := "", path
+	for {
+		asked, more, isFolder := strings.Cut(rest, "/")
+		stored, ok := storedName(at, asked)
+		if !ok {
+			break
+		}
+		named, rest = join(named, stored), more
+		info, err := at.lstat(stored)
+		if err != nil || !isFolder || !info.IsDir() {
+			break
+		}
+		next, err := at.enter(stored)
+		if err != nil {
+			break
+		}
+		at.close()
+		at = next
+	}
+	return join(named, rest), nil
+}
+
+// storedName returns the name itself if a file has it, and otherwise the only one of the folder with the same normal form.
+func storedName(at level, asked string) (name string, ok bool) {
+	_, err := at.lstat(asked)
+	if err == nil || !errors.Is(err, fs.ErrNotExist) || isASCII(asked) {
+		return asked, err == nil
+	}
+	names, err := at.list()
+	if err != nil {
+		return "", false
+	}
+	form := norm.NFC.String(asked)
+	for _, other := range names {
+		if norm.NFC.String(other) != form {
+			continue
+		}
+		if ok {
+			return "", false
+		}
+		name = other
+		ok = true
+	}
+	return name, ok
+}
+
 // entry is what a name leads to.
 type entry struct {
 	name string

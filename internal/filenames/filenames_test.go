@@ -298,3 +298,26 @@ func TestIdentity(t *testing.T) {
 	assert.Equal(t, filepath.Base(Identity(filepath.Join(dir, "missing"))), "missing", "a folder that is not there")
 	assert.Equal(t, filepath.Base(Identity(string(filepath.Separator))), string(filepath.Separator), "the root")
 }
+
+func TestANameInAnyForm(t *testing.T) {
+	const composed, parted = "caf\u00e9", "cafe\u0301"
+	for _, test := range []struct {
+		what  string
+		files []string
+		asked string
+		want  string
+	}{
+		{"a note", []string{parted + ".md"}, composed + ".md", parted + ".md"},
+		{"and the other way", []string{composed + ".md"}, parted + ".md", composed + ".md"},
+		{"the exact name goes first", []string{parted + ".md", composed + ".md"}, composed + ".md", composed + ".md"},
+		{"a new note in a folder", []string{parted + "/a.md"}, composed + "/" + composed + ".md", parted + "/" + composed + ".md"},
+		{"another case is another name", []string{parted + ".md"}, "CAF\u00c9.md", "CAF\u00c9.md"},
+		{"two files have the form", []string{"o\u0302\u0323.md", "\u00f4\u0323.md"}, "\u1ed9.md", "\u1ed9.md"},
+		{"nothing there", nil, composed + "/a.md", composed + "/a.md"},
+		{"below a file", []string{parted}, composed + "/a.md", parted + "/a.md"},
+	} {
+		_, folder := grow(t, nothing, test.files...)
+		got, err := folder.NameInAnyForm(test.asked)
+		assert.That(t, got == test.want && err == nil, "%s: %+q is %+q, %v, want %+q", test.what, test.asked, got, err, test.want)
+	}
+}

@@ -170,6 +170,7 @@ func (h *Vault) Does(args ...string) string {
 
 // ShownPlan is what a call would change.
 type ShownPlan struct {
+	Links         string
 	Loses, Digest string
 	Files         []struct {
 		Path           string

@@ -210,7 +210,7 @@ func (v *Vault) FolderOf(text string) (disk.Path, error) {
 // path of which a part does not exist keeps that part. The error says that the path
 // names another file on this system.
 func (v *Vault) NameOnDisk(asked disk.Path) (disk.Path, error) {
-	path, err := v.Disk.Named(asked)
+	path, err := v.Disk.NamedInAnyForm(asked)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("path %q: names something else on this system", asked)
 	}
@@ -224,7 +224,7 @@ func (v *Vault) FindPath(typed string) (disk.Path, error) {
 	if err != nil {
 		return disk.Path{}, answer.FileNotFound(typed)
 	}
-	path, err := v.Disk.Named(asked)
+	path, err := v.Disk.NamedInAnyForm(asked)
 	if err != nil {
 		return disk.Path{}, answer.ReadError(typed, err)
 	}

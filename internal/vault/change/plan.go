@@ -67,6 +67,7 @@ type plan struct {
 func showPlan(v *call.Vault, p Proposal) (answer.Reply, error) {
 	shown := plan{Path: p.Note.String(), Says: p.Message, Files: []plannedFile{}, Loses: p.loses, Carries: p.carried.Kind, Digest: digestOf(v, p), Nothing: !slices.ContainsFunc(p.Steps, func(s Step) bool { return !s.IsNoop() })}
 	links := []string{p.Broken.breaks()}
+	links = append(links, p.leadElsewhere())
 	if p.Followed.Count > 0 {
 		links = append(links, "changes "+p.Followed.String())
 	}
@@ -384,7 +385,7 @@ func (p Proposal) loss() string {
 	if p.carried.asks {
 		return p.carried.Why
 	}
-	return ""
+	return p.Loss
 }
 
 // removedFrom returns how many lines a change removes or replaces. Of a long line that is

@@ -41,6 +41,9 @@ type Proposal struct {
 	Replaces bool
 	// Ensures says that the call asks for something to be there, and not for a change.
 	Ensures bool
+	// Loss says what the call takes away from a value, in the words of a reason for which a change is destructive; "" for
+	// nothing that the lines of the notes do not tell.
+	Loss string
 	// Raw says that bytes are written as they are, into a file of any kind.
 	Raw bool
 	// Undoes is the entry of the journal that this takes back, "" mostly.
@@ -60,6 +63,8 @@ type Proposal struct {
 	// Broken are the links of other notes that do not lead to their file any more. Followed are
 	// those that were changed so that they do, in the notes that have them.
 	Broken, Followed Links
+	// rerouted are those that lead to another file than before.
+	rerouted []rerouted
 	// Mentions says which mentions in text are left, "" if there are none.
 	Mentions string
 	// AppDoesLess says what the app would leave out, so that it must not carry out the

@@ -116,6 +116,7 @@ func tryOut(v *call.Vault, j *journal.Journal, row Command, values call.Values, 
 	if broken := p.Broken.breaks(); broken != "" {
 		notices = append(notices, "the change "+broken)
 	}
+	notices = append(notices, p.leadElsewhere())
 	notices = slices.DeleteFunc(notices, func(notice string) bool { return notice == "" })
 	if len(p.Steps) == 0 {
 		for _, id := range p.takesBack() { // of what is to be undone nothing is there
@@ -231,7 +232,7 @@ func propose(v *call.Vault, row Command, values call.Values, how protocol.Write)
 	if err == nil {
 		declared, _ := allowlist.Describe(row.Name)
 		p.destroys = declared.DestroysNote
-		err = cmp.Or(p.restore(v), p.findCarried(v, how.Addresses), p.assessLoss(v), budget.From(v.Ctx).Exceeded(), judge(v, p), p.suits())
+		err = cmp.Or(p.traceLinks(v), p.restore(v), p.findCarried(v, how.Addresses), p.assessLoss(v), budget.From(v.Ctx).Exceeded(), judge(v, p), p.suits())
 	}
 	if err != nil {
 		return Proposal{}, err

@@ -450,15 +450,27 @@ func (f *Folder) Named(p Path) (Path, error) {
 	if p == Bookmarks() {
 		return p, nil
 	}
-	named, err := f.name(p)
+	return f.visibleName(p, f.names.Name)
+}
+
+// NamedInAnyForm is [Folder.Named] for a path that a caller or a setting spells out: a name that differs from that of a
+// file in its Unicode normal form alone is that of the file.
+func (f *Folder) NamedInAnyForm(p Path) (Path, error) {
+	return f.visibleName(p, f.names.NameInAnyForm)
+}
+
+func (f *Folder) visibleName(p Path, name func(path string) (string, error)) (Path, error) {
+	named, err := f.nameBy(p, name)
 	if err != nil || named == p || !f.IsClosed(named) && (f.sees(named, false) || f.sees(named, true) || f.view.Enters(named.text)) {
 		return named, err
 	}
 	return p, nil
 }
 
-func (f *Folder) name(p Path) (Path, error) {
-	text, err := f.names.Name(p.text)
+func (f *Folder) name(p Path) (Path, error) { return f.nameBy(p, f.names.Name) }
+
+func (f *Folder) nameBy(p Path, name func(path string) (string, error)) (Path, error) {
+	text, err := name(p.text)
 	switch {
 	case err != nil:
 		return Path{}, err
@@ -498,7 +510,7 @@ func (f *Folder) Renamed(from, p Path) (Path, error) {
 }
 
 func (f *Folder) renamed(from, p Path) (Path, error) {
-	named, err := f.name(p)
+	named, err := f.nameBy(p, f.names.NameInAnyForm)
 	if err != nil || named != from {
 		return named, err
 	}

@@ -111,7 +111,7 @@ var pathless = map[string]string{
 	"FreeTrashName": "makes a name in the trash", "HoldsTrashed": "is about a file in the trash", "RemoveEmptyTrash": "is about the trash",
 	"Sees": "is the view", "FolderInfo": "is tried with IsFolder",
 	"HasStub": "is about another file, and judged by the test of what was not found",
-	"Named":   "says how a path is written", "Renamed": "says how a path is written",
+	"Named":   "says how a path is written", "NamedInAnyForm": "says how a path is written", "Renamed": "says how a path is written",
 	"Config": "reads the app's settings, by the name of one", "Ignored": "reads the file of patterns", "Stamper": "has a method by path, which is tried with Stamp",
 }
 

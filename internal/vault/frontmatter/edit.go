@@ -28,7 +28,7 @@ func (r *Refusal) Error() string {
 }
 
 // Set returns the note text with a property set to value. Only the lines of that property
-// change: its key stays as it is spelled, and so does a comment after it. A new property
+// change, and of a list that gets or loses items those of the items: its key stays as it is spelled, and so does a comment after it. A new property
 // is added at the end of the block, or in a new block before the body. A property that has
 // the value already stays as it is written.
 //
@@ -57,6 +57,11 @@ func Set(text []byte, key string, value Value) ([]byte, error) {
 	}
 	want := slices.Clone(b.properties)
 	want[place].Value = value
+	if patches, ok := b.itemPatches(place, value); ok {
+		if edited, err := b.checked(patched(b.text, patches), want, want[place].Line); err == nil {
+			return edited, nil
+		}
+	}
 	r := b.replacement(place)
 	return b.first(value, func(form string) ([]byte, error) {
 		return b.checked(splice(b.text, r.span, r.lines(form)), want, want[place].Line)
@@ -88,7 +93,7 @@ func setTogether(text []byte, values Properties) (edited []byte, ok bool) {
 		return nil, false
 	}
 	want := b.properties.Named()
-	var replaced []patch
+	var replaced []Patch
 	added := ""
 	for _, property := range values {
 		if unusable(property.Key) != "" {
@@ -106,23 +111,24 @@ func setTogether(text []byte, values Properties) (edited []byte, ok bool) {
 			continue
 		}
 		want.all[place].Value = property.Value
+		if patches, ok := b.itemPatches(place, property.Value); ok {
+			replaced = append(replaced, patches...)
+			continue
+		}
 		r := b.replacement(place)
-		replaced = append(replaced, patch{r.span, r.lines(b.form(property.Value))})
+		replaced = append(replaced, Patch{r.span, r.lines(b.form(property.Value))})
 	}
 	if added != "" {
 		at, lines := b.addition(added)
-		replaced = append(replaced, patch{at, lines})
+		replaced = append(replaced, Patch{at, lines})
 	}
-	slices.SortStableFunc(replaced, func(a, b patch) int { return a.Start - b.Start })
-	at := 0
-	for _, p := range replaced {
-		if p.Start < at { // one is set twice
+	slices.SortStableFunc(replaced, func(a, b Patch) int { return a.Start - b.Start })
+	for i := 1; i < len(replaced); i++ {
+		if replaced[i].Start < replaced[i-1].End { // one is set twice
 			return nil, false
 		}
-		edited = append(append(edited, text[at:p.Start]...), p.text...)
-		at = p.End
 	}
-	edited, err = b.checked(append(edited, text[at:]...), want.all, 0)
+	edited, err = b.checked(patched(text, replaced), want.all, 0)
 	return edited, err == nil
 }
 

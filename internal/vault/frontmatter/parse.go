@@ -110,11 +110,22 @@ func readBlock(text []byte, lines bool) (v Value, line int, err error) {
 	return v, root.Line, err
 }
 
-// load parses the YAML. A text that escapes a character as a surrogate pair, as JSON does,
-// is tried again with the pairs joined.
+// load parses the YAML as the app does. A text that escapes a character as a surrogate pair, as JSON does, is tried again
+// with the pairs joined, and one with marks in the names of anchors with others in their place.
 func load(block []byte) (document yaml.Node, err error) {
-	if err = yaml.Load(block, &document); err == nil {
+	document, err = loadPlain(block)
+	if err == nil {
+		if refusal := refusedByApp(block, &document); refusal != nil {
+			return document, refusal
+		}
 		return document, nil
+	}
+	if plain, count := withPlainAnchors(string(block)); count > 0 {
+		// A text in quotes may have what looks like an anchor, so all that were renamed have to be some.
+		other, failed := loadPlain([]byte(plain))
+		if failed == nil && len(oddAnchors().FindAllString(plain, -1)) == namesOf(&other) {
+			return other, nil
+		}
 	}
 	var out strings.Builder
 	joined := false
@@ -137,14 +148,21 @@ func load(block []byte) (document yaml.Node, err error) {
 		out.WriteString(`\u`)
 	}
 	if joined {
-		document = yaml.Node{}
-		err = yaml.Load([]byte(out.String()), &document)
+		document, err = loadPlain([]byte(out.String()))
 	}
+	return document, err
+}
+
+func loadPlain(block []byte) (document yaml.Node, err error) {
+	err = yaml.Load(block, &document)
 	return document, err
 }
 
 // malformed takes the line and the reason from an error of the library.
 func malformed(err error) error {
+	if refusal, ok := errors.AsType[*Malformed](err); ok {
+		return refusal
+	}
 	if all, ok := errors.AsType[*yaml.LoadErrors](err); ok && len(all.Errors) > 0 {
 		err = all.Errors[0]
 	}
@@ -220,12 +238,12 @@ type scalarKey struct {
 // key returns the text of a key and adds it to seen. A list or map as a key is legal:
 // "{{date}}" in a template is one.
 func (b *builder) key(n *yaml.Node, seen map[scalarKey]bool) (string, error) {
-	if n.Kind == yaml.AliasNode {
+	if n.Kind == yaml.AliasNode && n.Alias.Kind == yaml.ScalarNode {
 		n = n.Alias
 	}
 	if n.Kind != yaml.ScalarNode {
 		w := keyWriter{b: b}
-		err := w.node(n, MaxDepth)
+		err := w.node(n, MaxDepth, "")
 		return unshield(w.out.String()), err
 	}
 	value := scalar(n)
@@ -264,49 +282,25 @@ func scalar(n *yaml.Node) Value {
 	return v
 }
 
-// keyWriter writes a list or a map as a key, as the app does: on one line.
+// keyWriter writes a list or a map as a key, as the app does: on one line, unless a key in it is a list or a map.
 type keyWriter struct {
 	b   *builder
 	out strings.Builder
 }
 
-func (w *keyWriter) node(n *yaml.Node, depth int) error {
+func (w *keyWriter) node(n *yaml.Node, depth int, indent string) error {
 	w.b.nodes--
 	if w.b.nodes < 0 || depth == 0 {
 		return &Malformed{n.Line, "a key contains too much"}
+	}
+	if n.Anchor != "" && depth < MaxDepth {
+		w.out.WriteString("&" + n.Anchor + " ")
 	}
 	switch {
 	case n.Kind == yaml.AliasNode:
 		w.out.WriteString("*" + n.Value)
 	case n.Kind == yaml.SequenceNode || n.Kind == yaml.MappingNode:
-		isMap, brackets := n.Kind == yaml.MappingNode, "[]"
-		if isMap {
-			brackets = "{}"
-		}
-		if len(n.Content) == 0 {
-			w.out.WriteString(brackets)
-			return nil
-		}
-		for i, node := range n.Content {
-			isValue := isMap && i%2 == 1
-			switch {
-			case isValue && node.Kind == yaml.ScalarNode && node.Value == "" && node.Style == 0:
-				continue
-			case isValue:
-				w.out.WriteString(": ")
-			case i == 0:
-				w.out.WriteString(brackets[:1] + " ")
-			default:
-				w.out.WriteString(", ")
-			}
-			if isMap && !isValue && (node.Kind == yaml.MappingNode || node.Kind == yaml.SequenceNode) {
-				w.out.WriteString("? ")
-			}
-			if err := w.node(node, depth-1); err != nil {
-				return err
-			}
-		}
-		w.out.WriteString(" " + brackets[1:])
+		return w.collection(n, depth, indent)
 	case n.Style&yaml.SingleQuotedStyle != 0:
 		w.out.WriteString("'" + strings.ReplaceAll(n.Value, "'", "''") + "'")
 	case n.Style&yaml.DoubleQuotedStyle != 0:
@@ -315,4 +309,53 @@ func (w *keyWriter) node(n *yaml.Node, depth int) error {
 		w.out.WriteString(n.Value)
 	}
 	return nil
+}
+
+func (w *keyWriter) collection(n *yaml.Node, depth int, indent string) error {
+	brackets := "[]"
+	step := 1
+	if n.Kind == yaml.MappingNode {
+		brackets = "{}"
+		step = 2
+	}
+	if len(n.Content) == 0 {
+		w.out.WriteString(brackets)
+		return nil
+	}
+	inner := indent + "  "
+	var items []string
+	for i := 0; i < len(n.Content); i += step {
+		one := keyWriter{b: w.b}
+		if err := one.item(n.Content[i:i+step], depth-1, inner); err != nil {
+			return err
+		}
+		items = append(items, one.out.String())
+	}
+	if joined := strings.Join(items, ", "); !strings.Contains(joined, "\n") {
+		w.out.WriteString(brackets[:1] + " " + joined + " " + brackets[1:])
+		return nil
+	}
+	w.out.WriteString(brackets[:1] + "\n" + inner + strings.Join(items, ",\n"+inner) + "\n" + indent + brackets[1:])
+	return nil
+}
+
+// item writes an element of a list, or a key and its value.
+func (w *keyWriter) item(nodes []*yaml.Node, depth int, indent string) error {
+	key := nodes[0]
+	isPair := len(nodes) > 1
+	isComplex := isPair && (key.Kind == yaml.MappingNode || key.Kind == yaml.SequenceNode)
+	if isComplex {
+		w.out.WriteString("? ")
+	}
+	if err := w.node(key, depth, indent); err != nil || !isPair {
+		return err
+	}
+	if value := nodes[1]; value.Kind == yaml.ScalarNode && value.Value == "" && value.Style == 0 {
+		return nil
+	}
+	if isComplex {
+		w.out.WriteString("\n" + indent)
+	}
+	w.out.WriteString(": ")
+	return w.node(nodes[1], depth, indent)
 }

@@ -127,7 +127,7 @@ func TestParse(t *testing.T) {
 		{"a literal text at the end keeps its line end", "a: |\n  x", `{"a":"x\n"}`},
 		{"variables of a template", "created: {{date}}\n{{title}}: x", `{"created":{"{ date }":null},"{ ? { title } }":"x"}`},
 		{"a merge key is a key", "<<: {a: 1}", `{"<<":{"a":1}}`},
-		{"anchors are followed", "a: &x [1]\nb: *x\n*x : 2", `{"a":[1],"b":[1],"[ 1 ]":2}`},
+		{"anchors are followed", "a: &x [1]\nb: *x\n*x : 2", `{"a":[1],"b":[1],"*x":2}`},
 		{"a key without end is written by its name", "? &a [*a]\n: 1", `{"[ *a ]":1}`},
 		{"an alias as a key", "a: &x k\n*x : 2", `{"a":"k","k":2}`},
 		{"an alias in a key", "a: &x k\n[*x, {b}]: 2", `{"a":"k","[ *x, { b } ]":2}`},

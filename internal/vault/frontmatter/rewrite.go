@@ -62,7 +62,7 @@ func rewriteTexts(block []byte, concerned func(key string) bool, change func(tex
 		if p.Start < at {
 			return block, 0, append(r.left, r.done...) // no note has this: a value within another
 		}
-		edited = append(append(edited, block[at:p.Start]...), p.text...)
+		edited = append(append(edited, block[at:p.Start]...), p.Text...)
 		at = p.End
 	}
 	edited = append(edited, block[at:]...)
@@ -95,7 +95,7 @@ type rewriter struct {
 	texts  map[string]string   // old strings and their replacements
 	change func(text string, line int) string
 
-	edits []patch
+	edits []Patch
 	done  []textAt
 	left  []textAt
 
@@ -109,12 +109,6 @@ type place struct{ line, column, offset int }
 type textAt struct {
 	text string
 	line int
-}
-
-// patch is a piece of the block and its replacement.
-type patch struct {
-	markdown.Span
-	text string
 }
 
 func (r *rewriter) value(n *yaml.Node) {
@@ -142,7 +136,7 @@ func (r *rewriter) value(n *yaml.Node) {
 			return
 		}
 		r.texts[value.text] = text
-		r.edits = append(r.edits, patch{at, written})
+		r.edits = append(r.edits, Patch{at, written})
 		r.done = append(r.done, it)
 	case yaml.SequenceNode:
 		for _, element := range n.Content {
@@ -167,10 +161,10 @@ func (r *rewriter) offset(n *yaml.Node) int {
 	return at.offset
 }
 
-// place returns the span of a string in the block, and how another is written there.
-func (r *rewriter) place(n *yaml.Node, old, text string) (at markdown.Span, written string, ok bool) {
+// valueStart returns where the value of a node begins, behind an anchor and a type.
+func (r *rewriter) valueStart(n *yaml.Node) int {
 	start := r.offset(n)
-	for start < len(r.block) && (r.block[start] == '&' || r.block[start] == '!') { // an anchor or a type
+	for start < len(r.block) && (r.block[start] == '&' || r.block[start] == '!') {
 		for start < len(r.block) && bytes.IndexByte([]byte(" \t\r\n"), r.block[start]) < 0 {
 			start++
 		}
@@ -178,6 +172,12 @@ func (r *rewriter) place(n *yaml.Node, old, text string) (at markdown.Span, writ
 			start++
 		}
 	}
+	return start
+}
+
+// place returns the span of a string in the block, and how another is written there.
+func (r *rewriter) place(n *yaml.Node, old, text string) (at markdown.Span, written string, ok bool) {
+	start := r.valueStart(n)
 	if start >= len(r.block) {
 		return at, "", false
 	}

@@ -206,6 +206,25 @@ func ParseValue(typed string, as Type) (Value, error) {
 	return Value{}, errors.New("Invalid type: " + string(as) + ". Use text, list, number, checkbox, date or datetime")
 }
 
+// InferValue reads what a request sets a property to that has no type yet: as the app by its shape, and a list in brackets
+// of several items as that list, in which the items have the types of their own shapes.
+func InferValue(typed string) (Value, error) {
+	inBrackets := strings.HasPrefix(typed, "[") && strings.HasSuffix(typed, "]") && !strings.HasPrefix(typed, "[[")
+	isJSON := json.Valid([]byte(typed))
+	if inBrackets && (isJSON || strings.Contains(typed, ",")) && !strings.Contains(typed, "\n") {
+		if p, err := Parse([]byte("x: " + typed + "\n")); err == nil && len(p) == 1 && isFlat(p[0].Value) {
+			return p[0].Value, nil
+		}
+	}
+	return ParseValue(typed, "")
+}
+
+// isFlat reports whether a value is a list without lists and maps in it.
+func isFlat(v Value) bool {
+	isNested := func(element Value) bool { return element.kind == List || element.kind == Map }
+	return v.kind == List && !slices.ContainsFunc(v.List(), isNested)
+}
+
 func text(typed string) Value { return Value{kind: String, text: typed} }
 
 // list splits a text into elements.

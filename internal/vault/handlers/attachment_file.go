@@ -107,11 +107,12 @@ func writeAttachment(v *call.Vault, p call.Values) (change.Proposal, error) {
 	if place, ok := x.Resolve(link); ok && x.Files[place].Path != made {
 		link = made.String()
 	}
-	return change.Proposal{
+	planned := change.Proposal{
 		Steps: []change.Step{{Path: made, Before: before, After: change.Existing(data)}}, Message: "Written: " + made.String(), Note: made,
 		Raw: true, Replaces: before.Exists, Notice: "![[" + link + "]] in a note shows it",
 		Already: fmt.Sprintf("%q has these bytes already", answer.Verbatim(made.String())),
-	}, nil
+	}
+	return holding(v, p, planned)
 }
 
 // attachmentFolder returns the folder for new attachments, "" for that of the vault. It can be

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"image"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -90,6 +91,7 @@ func listAttachments(v *call.Vault, p call.Values) (answer.Reply, error) {
 func attachmentsOf(v *call.Vault, x *index.Index, p call.Values) ([]file, error) {
 	var found []file
 	graph := x.Graph()
+	named := namedInProperties(x)
 	var used map[int32]bool // by the note
 	if p.Has("note") {
 		note, err := v.Resolve(p["note"])
@@ -104,6 +106,11 @@ func attachmentsOf(v *call.Vault, x *index.Index, p call.Values) ([]file, error)
 		for _, edge := range graph.Out(place) {
 			used[edge.Place] = true
 		}
+		for target, users := range named {
+			if slices.ContainsFunc(users, func(e index.Edge) bool { return int(e.Place) == place }) {
+				used[target] = true
+			}
+		}
 	}
 	sorted, err := v.EachFileBelow(p["folder"], func(l call.Listed) {
 		extension := l.Path.Ext()
@@ -114,7 +121,7 @@ func attachmentsOf(v *call.Vault, x *index.Index, p call.Values) ([]file, error)
 		if !ok || used != nil && !used[int32(place)] {
 			return
 		}
-		users := graph.In(place)
+		users := withUsers(graph.In(place), named[int32(place)])
 		if p.Has("unused") && len(users) > 0 {
 			return
 		}
@@ -132,6 +139,55 @@ func attachmentsOf(v *call.Vault, x *index.Index, p call.Values) ([]file, error)
 		slices.SortFunc(found, func(a, b file) int { return collation.Compare(a.path, b.path) })
 	}
 	return found, err
+}
+
+// namedInProperties returns the attachments that notes name in their properties, as ![[image.png]] or by a path, and the
+// notes that do. Links in properties are none of them: the graph has those.
+func namedInProperties(x *index.Index) map[int32][]index.Edge {
+	named := map[int32][]index.Edge{}
+	texts := index.Collect(x.Files, func(f index.Facts) (found []string) {
+		for _, property := range f.Properties() {
+			for _, value := range property.Value.Elements() {
+				text := strings.TrimSpace(value.Text())
+				if inner, isEmbed := strings.CutPrefix(text, "![["); isEmbed {
+					text, _, _ = strings.Cut(strings.TrimSuffix(inner, "]]"), "|")
+				}
+				text, _, _ = strings.Cut(text, "#")
+				extension := strings.TrimPrefix(path.Ext(text), ".")
+				if extension != "" && isAttachment(extension) && !strings.HasPrefix(text, "[[") {
+					found = append(found, text)
+				}
+			}
+		}
+		return found
+	})
+	for source, all := range texts {
+		for _, text := range all {
+			target, ok := x.ResolveFrom(text, x.Files[source].Path.String())
+			if ok {
+				named[int32(target)] = withUsers(named[int32(target)], []index.Edge{{Place: int32(source), Count: 1}})
+			}
+		}
+	}
+	return named
+}
+
+// withUsers returns users of a file with more of them, in the order of listings.
+func withUsers(users, more []index.Edge) []index.Edge {
+	if len(more) == 0 {
+		return users
+	}
+	all := slices.Concat(users, more)
+	slices.SortStableFunc(all, func(a, b index.Edge) int { return int(a.Place - b.Place) })
+	united := all[:0]
+	for _, e := range all {
+		if n := len(united); n > 0 && united[n-1].Place == e.Place {
+			united[n-1].Count += e.Count
+			continue
+		}
+		united = append(united, e)
+	}
+	return united
 }
 
 // maxUsers is how many notes a row of text names; JSON has all.

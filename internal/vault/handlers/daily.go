@@ -214,9 +214,11 @@ type templateSettings struct {
 type datedNote struct {
 	Path     disk.Path
 	template string // as it is set; may be empty
-	date     string // of {{date}}: as the app writes it, or by the format of a plugin
-	now      time.Time
-	period   string // "" for a daily note of the app
+	// date is that of {{date}}: in the format that names the notes, folders included, as createDailyNote of
+	// obsidian-daily-notes-interface and createPeriodicNote of the Periodic Notes plugin write it.
+	date   string
+	now    time.Time
+	period string // "" for a daily note of the app
 }
 
 // maxDays is how far from today an offset may lead: a century.
@@ -264,11 +266,12 @@ func noteOnDay(v *call.Vault, now time.Time) (datedNote, error) {
 	if strings.TrimSpace(settings.Format) == "" {
 		settings.Format = defaultDate
 	}
-	path, err := noteIn(v, settings.Folder, momentformat.Format(now, settings.Format))
+	date := momentformat.Format(now, settings.Format)
+	path, err := noteIn(v, settings.Folder, date)
 	if err != nil {
 		return datedNote{}, answer.Failure("%s leads to no note of the vault: %v", disk.ConfigPath(dailyConfig), err)
 	}
-	return datedNote{Path: path, template: settings.Template, date: momentformat.Format(now, defaultDate), now: now}, nil
+	return datedNote{Path: path, template: settings.Template, date: date, now: now}, nil
 }
 
 // The app's settings file for unique notes, and its default.

@@ -114,7 +114,8 @@ func TestContentFromStandardInput(t *testing.T) {
 func TestTemplates(t *testing.T) {
 	for _, test := range []struct{ name, settings, template, want string }{
 		{"the title is the name of the note", `{"format":"YYYY/MM/DD","template":"Templates/T"}`, "{{title}}", "21"},
-		{"a date takes no format of the name", `{"format":"YYYY/YYYY-MM-DD dddd","template":"Templates/T.md"}`, "{{date}} {{title}}", "2026-11-21 2026-11-21 Saturday"},
+		{"a date takes the format of the name", `{"format":"dddd, MMMM Do YYYY","template":"Templates/T.md"}`, "{{date}}|{{title}}|{{date:YYYY}}", "Saturday, November 21st 2026|Saturday, November 21st 2026|2026"},
+		{"with the folders in it", `{"format":"YYYY/YYYY-MM-DD dddd","template":"Templates/T.md"}`, "{{date}} {{title}}", "2026/2026-11-21 Saturday 2026-11-21 Saturday"},
 		{"a date in its own format", `{"template":"T"}`, "{{date:dddd}} {{time:YYYY}}", "Saturday 2026"},
 		{"a time takes the format of the templates", `{"template":"T"}`, "{{time}}", "09h05"},
 		{"names in any case, with blanks", `{"template":"T"}`, "{{ DATE }} {{Title}} {{TIME: HH}}", "2026-11-21 2026-11-21 09"},
@@ -202,4 +203,22 @@ func TestUnique(t *testing.T) {
 	h.Expect(answer.ExitFailed, "Error: File \"../x/202611210905.md\" cannot be created: path \"../x/202611210905.md\": has a hidden segment.\n", "unique")
 	h.Put(".obsidian/zk-prefixer.json", `{`)
 	h.Expect(answer.ExitFailed, "Error: Cannot use the settings in .obsidian/zk-prefixer.json: unexpected end of JSON input\n", "unique")
+}
+
+// A name that differs from that of a file in its normal form alone is that of the file, whoever spells it.
+func TestNamesInAnyNormalForm(t *testing.T) {
+	const composed, parted = "\u00dcbung", "U\u0308bung"
+	h := embedded.New(t, map[string]string{
+		parted + "/" + parted + ".md": "text\n", ".obsidian/daily-notes.json": `{"folder":"` + composed + `","format":"[` + composed + ` ]YYYY"}`, parted + "/" + parted + " 2026.md": "day\n",
+	})
+	h.Expect(answer.ExitDone, "text\n", "read", "path="+composed+"/"+composed+".md")
+	h.Expect(answer.ExitDone, "Appended to: "+parted+"/"+parted+".md\n", "append", "path="+composed+"/"+composed+".md", "content=x")
+	got := h.Failure("create", "path="+composed+"/"+composed, "content=x")
+	assert.Equal(t, got.Code, "already_exists", "code")
+	h.Expect(answer.ExitDone, "Created: "+parted+"/New.md\n", "create", "path="+composed+"/New.md", "content=x")
+	h.Expect(answer.ExitDone, "day\n", "daily:read")
+	h.Expect(answer.ExitDone, "Added to: "+parted+"/"+parted+" 2026.md\n", "daily:append", "content=x")
+	h.Expect(answer.ExitDone, parted+"/New.md\n"+parted+"/"+parted+" 2026.md\n"+parted+"/"+parted+".md\n", "files", "folder="+composed)
+	h.Expect(answer.ExitDone, "Moved: "+parted+"/New.md -> "+parted+"/Sub/New.md\n", "move", "path="+composed+"/New.md", "to="+composed+"/Sub/")
+	h.Expect(answer.ExitDone, "Renamed: "+parted+"/"+parted+".md -> "+parted+"/"+composed+".md\n", "rename", "path="+parted+"/"+parted+".md", "name="+composed)
 }

@@ -116,6 +116,10 @@ func mergeNotes(v *call.Vault, p call.Values) (change.Proposal, error) {
 	case into.Path == from.Path:
 		return change.Proposal{}, answer.Misuse("A note cannot be merged into itself.")
 	}
+	// Footnotes and reference links lead where they led, and what is open in one text does not hide the other.
+	text, renamed := edit.WithOwnLabels(edit.Closed(text), other)
+	original := other
+	other = edit.Closed(other)
 	a, b := newLinked(markdown.Scan(text)), newLinked(markdown.Scan(other))
 	for _, block := range a.Blocks {
 		if _, both := b.blocks[markdown.FoldCase(block.ID)]; both {
@@ -184,10 +188,13 @@ func mergeNotes(v *call.Vault, p call.Values) (change.Proposal, error) {
 	if err != nil {
 		return change.Proposal{}, err
 	}
-	changed := change.ProposeChange(into.Path, other, merged, "Merged: "+source+" -> "+target)
+	changed := change.ProposeChange(into.Path, original, merged, "Merged: "+source+" -> "+target)
 	changed.Steps = append(changed.Steps, planned.Steps...)
 	if len(kept) > 0 {
 		changed.Message += "\nKept of " + target + ": " + strings.Join(kept, ", ")
+	}
+	if len(renamed) > 0 {
+		changed.Message += "\nLabels: " + strings.Join(renamed, ", ")
 	}
 	changed.Message += remarks(into.Path, append(lost, more...))
 	err = changeLinks(v, &changed, m, others(x, m, from.Path, into.Path), true)
@@ -306,8 +313,8 @@ func divide(v *call.Vault, p call.Values, said string, choose func(found markdow
 	edited, _, lost := m.RewriteParts(text, note, func(at int) *relink.Move { return moves[d.part(note, at)] })
 	now := markdown.Scan(edited)
 	ends := sectionEnds(now)
-	var out []byte
-	var steps []change.Step
+	var rest []byte
+	var contents [][]byte
 	at := 0
 	for _, s := range sections {
 		span := markdown.Span{Start: now.Headings[s.heading].At, End: ends[s.heading]}
@@ -318,24 +325,40 @@ func divide(v *call.Vault, p call.Values, said string, choose func(found markdow
 		if err := budget.From(v.Ctx).Hold(int64(len(content))); err != nil {
 			return change.Proposal{}, err
 		}
-		steps = append(steps, change.Step{Path: s.to, After: change.Existing([]byte(content))})
+		contents = append(contents, []byte(content))
 		link := m.Wikilink(note, s.to.String())
 		if p.Has("embed") {
 			link = "!" + link
 		}
-		out = append(out, edited[at:span.Start]...)
-		if len(out) > 0 && !bytes.HasSuffix(out, []byte("\n\n")) && !bytes.HasSuffix(out, []byte("\n\r\n")) && len(out) > now.Body {
-			out = append(out, '\n')
+		rest = append(rest, edited[at:span.Start]...)
+		if len(rest) > 0 && !bytes.HasSuffix(rest, []byte("\n\n")) && !bytes.HasSuffix(rest, []byte("\n\r\n")) && len(rest) > now.Body {
+			rest = append(rest, '\n')
 		}
-		out = append(out, link+"\n"...)
+		rest = append(rest, link+"\n"...)
 		if at = span.End; at < len(edited) {
-			out = append(out, '\n')
+			rest = append(rest, '\n')
 		}
 	}
+	rest = append(rest, edited[at:]...)
+	divided, carried := edit.DivideReferences(append(contents, rest), func(part int, definition []byte) []byte {
+		if part == len(sections) {
+			return definition
+		}
+		// A link in a definition is one of the note in which it is afterwards.
+		written, _, _ := moves[sections[part].to.String()].Rewrite(definition, note)
+		return written
+	})
+	var steps []change.Step
+	for i, s := range sections {
+		steps = append(steps, change.Step{Path: s.to, After: change.Existing(divided[i])})
+	}
 	unwritten := unwrittenIn(text, lost, func(at int) string { return d.part(note, at) }, sections, from.Path)
-	planned := change.ProposeChange(from.Path, text, append(out, edited[at:]...), fmt.Sprintf("%s: %s -> %s", said, note, strings.Join(made, ", ")))
+	planned := change.ProposeChange(from.Path, text, divided[len(sections)], fmt.Sprintf("%s: %s -> %s", said, note, strings.Join(made, ", ")))
 	planned.Keeps = true
 	planned.Steps = append(steps, planned.Steps...)
+	if len(carried) > 0 {
+		planned.Message += "\nDefinitions taken along: " + strings.Join(carried, ", ")
+	}
 	planned.Message += unwritten
 	err = changeLinks(v, &planned, m, others(x, m, from.Path), true)
 	return d.checked(planned, err)

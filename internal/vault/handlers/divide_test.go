@@ -36,11 +36,11 @@ func TestMergeExtractAndSplit(t *testing.T) {
 		want map[string]string
 	}{
 		{[]string{"note:merge", "path=A.md", "into=B.md"}, "Merged: A.md -> B.md\nKept of B.md: status\n", map[string]string{
-			"A.md": "(missing)", "B.md": "---\ntags:\n  - y\n  - z\n  - x\nstatus: done\nrank: 1\n---\n# Intro\nfrom b [[B#More]]\n\n# End\nlast\n\n# Intro\nfrom a [[#More]] [[B]]\n## More\nmore ^id\n",
+			"A.md": "(missing)", "B.md": "---\ntags: [y, z, x]\nstatus: done\nrank: 1\n---\n# Intro\nfrom b [[B#More]]\n\n# End\nlast\n\n# Intro\nfrom a [[#More]] [[B]]\n## More\nmore ^id\n",
 			"f/L.md": "[[B]] [[B#End]] ![[B#^id]] [t](B.md#More)", "All.base": "filters: file.hasLink(\"B\")\n", "C.canvas": `{"nodes":[{"type":"file","file":"B.md","subpath":"#More"}]}`,
 		}},
 		{[]string{"note:merge", "path=A.md", "into=B.md", "heading=Intro"}, "Merged: A.md -> B.md\nKept of B.md: status\n", map[string]string{
-			"A.md": "(missing)", "B.md": "---\ntags:\n  - y\n  - z\n  - x\nstatus: done\nrank: 1\n---\n# Intro\nfrom b [[B#More]]\n\n# Intro\nfrom a [[#More]] [[B]]\n## More\nmore ^id\n\n# End\nlast",
+			"A.md": "(missing)", "B.md": "---\ntags: [y, z, x]\nstatus: done\nrank: 1\n---\n# Intro\nfrom b [[B#More]]\n\n# Intro\nfrom a [[#More]] [[B]]\n## More\nmore ^id\n\n# End\nlast",
 		}},
 		{[]string{"note:extract", "path=A.md", "heading=More", "to=f/New.md"}, "Extracted: A.md -> f/New.md\n", map[string]string{
 			"A.md": "---\ntags: [x, y]\nstatus: open\nrank: 1\n---\n# Intro\nfrom a [[New#More]] [[B]]\n\n[[New]]\n", "f/New.md": "## More\nmore ^id\n", "B.md": strings.Replace(files["B.md"], "A#More", "New#More", 1),
@@ -72,6 +72,39 @@ func TestMergeExtractAndSplit(t *testing.T) {
 // TestDividedNotesKeepTheirLinesAndLinks draws notes with headings of equal names on several
 // levels, blocks, and links to all of them, and merges, extracts and splits. Every line of text
 // is in the vault afterwards as often as before, and each link leads to the same heading or block.
+// A footnote and a reference link lead where they led, wherever their text goes.
+func TestFootnotesAndReferencesStayWithTheirTexts(t *testing.T) {
+	files := map[string]string{
+		"A.md": "Alpha.[^1] [site][s].\n\n[^1]: Source of alpha\n[s]: https://a.example\n", "B.md": "Beta.[^1] [it][s].\n\n[^1]: Source of beta\n[s]: https://b.example\n",
+		"Open.md": "# H\n```sh\nls", "L.md": "# Long\n\n## One\nfirst [a][r].[^1]\n\n## Two\nsecond.[^2]\n\n[^1]: see [t](./B.md)\n[^2]: note two\n[r]: https://x.example\n",
+	}
+	for _, test := range []struct {
+		call []string
+		said string
+		want map[string]string
+	}{
+		{[]string{"note:merge", "path=A.md", "into=B.md"}, "Merged: A.md -> B.md\nLabels: [^1] -> [^2], [s] -> [s-2]\n", map[string]string{
+			"B.md": files["B.md"] + "\nAlpha.[^2] [site][s-2].\n\n[^2]: Source of alpha\n[s-2]: https://a.example\n",
+		}},
+		{[]string{"note:merge", "path=A.md", "into=Open.md"}, "Merged: A.md -> Open.md\n", map[string]string{"Open.md": "# H\n```sh\nls\n```\n\n" + files["A.md"]}},
+		{[]string{"note:merge", "path=A.md", "into=Open.md", "heading=H"}, "Merged: A.md -> Open.md\n", map[string]string{"Open.md": "# H\n```sh\nls\n```\n" + files["A.md"]}},
+		{[]string{"note:split", "path=L.md", "folder=f"}, "Split: L.md -> f/One.md, f/Two.md\nDefinitions taken along: [^1], [r]\n", map[string]string{
+			"L.md": "# Long\n\n[[One]]\n\n[[Two]]\n", "f/One.md": "## One\nfirst [a][r].[^1]\n\n[^1]: see [t](../B.md)\n[r]: https://x.example\n", "f/Two.md": "## Two\nsecond.[^2]\n\n[^2]: note two\n",
+		}},
+		{[]string{"note:extract", "path=L.md", "heading=Two", "to=Two.md"}, "Extracted: L.md -> Two.md\nDefinitions taken along: [^1], [r]\n", map[string]string{
+			"L.md": "# Long\n\n## One\nfirst [a][r].[^1]\n\n[[Two]]\n\n[^1]: see [t](./B.md)\n[r]: https://x.example\n", "Two.md": "## Two\nsecond.[^2]\n\n[^2]: note two\n",
+		}},
+	} {
+		h := embedded.New(t, files)
+		_, said, _ := h.Run(test.call...)
+		assert.Equal(t, said, test.said, "%q says", test.call)
+		texts := h.Texts(false)
+		for name, want := range test.want {
+			assert.Equal(t, texts[name], want, "%q leaves in %s", test.call, name)
+		}
+	}
+}
+
 func TestDividedNotesKeepTheirLinesAndLinks(t *testing.T) {
 	done := map[string]int{}
 	rapid.Check(t, func(rt *rapid.T) {

@@ -211,9 +211,7 @@ func removing(v *call.Vault, files []call.Target, permanent bool) (planned chang
 	if err != nil {
 		return planned, err
 	}
-	gone := map[disk.Path]bool{}
 	for i, file := range files {
-		gone[file.Path] = true
 		planned.Steps = append(planned.Steps, change.Step{Path: file.Path, Before: states[i], Trash: trash})
 	}
 	x, err := v.IndexOfNames() // a file can be removed, whatever leads to it
@@ -221,21 +219,6 @@ func removing(v *call.Vault, files []call.Target, permanent bool) (planned chang
 		return planned, err
 	}
 	planned.Broken.Unread = len(x.Unread)
-	links := map[disk.Path]int{}
-	graph := x.Graph()
-	for place, f := range x.Files {
-		if !gone[f.Path] {
-			continue
-		}
-		for _, edge := range graph.In(place) {
-			if from := x.Files[edge.Place].Path; !gone[from] {
-				links[from] += int(edge.Count)
-			}
-		}
-	}
-	for _, f := range x.Files {
-		planned.Broken.Add(f.Path, links[f.Path])
-	}
 	return planned, nil
 }
 

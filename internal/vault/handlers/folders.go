@@ -21,7 +21,7 @@ func moveFolders(v *call.Vault, p call.Values) (change.Proposal, error) {
 			return change.Proposal{}, answer.Misuse("Invalid value for to: %s. Several folders go to a folder, with a slash at its end.", answer.Verbatim(p["to"]))
 		}
 	}
-	return relocateFolders(v, list, "Moved", false, into(p["to"]))
+	return relocateFolders(v, p, list, "Moved", false, into(p["to"]))
 }
 
 // into returns where a folder goes with to=.
@@ -35,12 +35,12 @@ func into(to string) func(from disk.Path) string {
 }
 
 // relocateFolders moves or copies the folders of a list with all that is in them, as one change.
-func relocateFolders(v *call.Vault, list, said string, copies bool, destination func(from disk.Path) string) (change.Proposal, error) {
+func relocateFolders(v *call.Vault, p call.Values, list, said string, copies bool, destination func(from disk.Path) string) (change.Proposal, error) {
 	folders, err := pathLines(list, func(typed string) (disk.Path, error) { return existingFolder(v, typed) })
 	if err != nil {
 		return change.Proposal{}, err
 	}
-	r := relocation{v: v, follow: true, copies: copies, to: map[string]string{}, folders: map[string]string{}, taken: map[string]bool{}}
+	r := relocation{v: v, follow: !copies || p["links"] == holdLinks, copies: copies, to: map[string]string{}, folders: map[string]string{}, taken: map[string]bool{}}
 	var made, gone []change.Step
 	willBe := map[disk.Path]bool{} // folders that are made
 	var where []string

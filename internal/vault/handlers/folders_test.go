@@ -111,7 +111,7 @@ func TestRelocationsKeepWhereLinksLead(t *testing.T) {
 		before := h.Texts(false)
 		call := rapid.SampledFrom([][]string{
 			{"folder:move", "path=A", "to=B/"}, {"folder:move", "path=A/Sub", "to=New/Deep"}, {"folder:move", "path=B", "to=A/Sub/"}, {"folder:rename", "path=A", "name=Z"}, {"folder:rename", "path=Projects", "name=Archiv é"},
-			{"folder:copy", "path=A", "to=B/"}, {"folder:copy", "path=A", "to=0"}, {"folder:delete", "path=A"}, {"copy", "path=" + paths[0], "to=0/"}, {"move", "path=" + paths[0], "to=B/Sub/other", "links=update"}, {"move", "files=" + strings.Join(paths[:min(len(paths), 3)], "\n"), "to=Q/", "links=update"},
+			{"folder:copy", "path=A", "to=B/", "links=hold"}, {"folder:copy", "path=A", "to=0", "links=hold"}, {"folder:delete", "path=A"}, {"copy", "path=" + paths[0], "to=0/", "links=hold"}, {"move", "path=" + paths[0], "to=B/Sub/other", "links=update"}, {"move", "files=" + strings.Join(paths[:min(len(paths), 3)], "\n"), "to=Q/", "links=update"},
 			{"folder:move", "files=A\nProjects", "to=B/"},
 		}).Draw(rt, "call")
 		status, out, _ := h.Run(call...)

@@ -38,21 +38,25 @@ func TestATaskIsFoundByItsWords(t *testing.T) {
 
 func TestItemsOfAList(t *testing.T) {
 	h := embedded.New(t, map[string]string{
-		"A.md": "---\nwho: [Ann, 7] # c\ntags: one\nstatus: open\n---\ntext\n", "F/B.md": "text", "F/C.md": "---\nwho:\n  - Bob\n---\n",
+		"A.md": "---\nwho: [Ann, 7] # c\ntags: one\nstatus: open\n---\ntext\n", "N.md": "---\nnum: [1, 02, 1.50, null]\n---\n", "F/B.md": "text", "F/C.md": "---\nwho:\n  - Bob\n---\n",
 	})
 	for _, test := range []struct {
 		call, said string
 		status     int
 		note, want string
 	}{
-		{`property:add|path=A.md|name=who|value=Bob, "Smith, Joe", Ann`, "Added to who: Bob, \"Smith, Joe\", Ann\n", answer.ExitDone, "A.md", "---\nwho: # c\n  - Ann\n  - 7\n  - Bob\n  - Smith, Joe\ntags: one\nstatus: open\n---\ntext\n"},
-		{`property:remove-item|path=A.md|name=who|value="Smith, Joe",7`, "Removed from who: \"Smith, Joe\",7\n", answer.ExitDone, "A.md", "---\nwho: # c\n  - Ann\n  - Bob\ntags: one\nstatus: open\n---\ntext\n"},
-		{`property:add|path=A.md|name=tags|value=two`, "Added to tags: two\n", answer.ExitDone, "A.md", "---\nwho: # c\n  - Ann\n  - Bob\ntags:\n  - one\n  - two\nstatus: open\n---\ntext\n"},
+		{`property:add|path=A.md|name=who|value=Bob, "Smith, Joe", Ann`, "Added to who: Bob, Smith, Joe\nIn the list already: Ann\n", answer.ExitDone, "A.md", "---\nwho: [Ann, 7, Bob, \"Smith, Joe\"] # c\ntags: one\nstatus: open\n---\ntext\n"},
+		{`property:remove-item|path=A.md|name=who|value="Smith, Joe",7`, "Removed from who: \"Smith, Joe\",7\n", answer.ExitDone, "A.md", "---\nwho: [Ann, Bob] # c\ntags: one\nstatus: open\n---\ntext\n"},
+		{`property:add|path=A.md|name=tags|value=two`, "Added to tags: two\n", answer.ExitDone, "A.md", "---\nwho: [Ann, Bob] # c\ntags:\n  - one\n  - two\nstatus: open\n---\ntext\n"},
+		{`property:remove-item|path=A.md|name=tags|value=three, one`, "Removed from tags: one\nNot in the list: three\n", answer.ExitDone, "A.md", "---\nwho: [Ann, Bob] # c\ntags:\n  - two\nstatus: open\n---\ntext\n"},
+		{`property:add|path=A.md|name=tags|value=one`, "Added to tags: one\n", answer.ExitDone, "A.md", ""},
+		{`property:add|path=N.md|name=num|value=3,4.50`, "Added to num: 3,4.50\n", answer.ExitDone, "N.md", "---\nnum: [1, 02, 1.50, null, 3, 4.50]\n---\n"},
+		{`property:remove-item|path=N.md|name=num|value=1.5,2`, "Removed from num: 1.5,2\n", answer.ExitDone, "N.md", "---\nnum: [1, null, 3, 4.50]\n---\n"},
 		{`property:add|path=A.md|name=status|value=two`, "Error: The property \"status\" of \"A.md\" is not a list.\n", answer.ExitFailed, "A.md", ""},
 		{`property:add|folder=F|name=who|value=Eve`, "Added to who: Eve in 2 notes\n", answer.ExitDone, "F/B.md", "---\nwho:\n  - Eve\n---\ntext"},
 		{`property:remove-item|folder=F|name=who|value=Eve`, "Removed from who: Eve in 2 notes\n", answer.ExitDone, "F/C.md", "---\nwho:\n  - Bob\n---\n"},
-		{`property:set|path=A.md|name=who|value="A, B", C`, "Set who: \"A, B\", C\n", answer.ExitDone, "A.md", "---\nwho: # c\n  - A, B\n  - C\ntags:\n  - one\n  - two\nstatus: open\n---\ntext\n"},
-		{`property:set|path=A.md|name=who|value=A|type=text`, "Set who: A\n", answer.ExitDone, "A.md", "---\nwho: A # c\ntags:\n  - one\n  - two\nstatus: open\n---\ntext\n"},
+		{`property:set|path=A.md|name=who|value="A, B", C`, "Set who: \"A, B\", C\nBefore: Ann, Bob\nAfter: A, B, C\n", answer.ExitDone, "A.md", "---\nwho: # c\n  - A, B\n  - C\ntags:\n  - two\n  - one\nstatus: open\n---\ntext\n"},
+		{`property:set|path=A.md|name=who|value=A|type=text`, "Set who: A\nBefore: A, B, C\nAfter: A\n", answer.ExitDone, "A.md", "---\nwho: A # c\ntags:\n  - two\n  - one\nstatus: open\n---\ntext\n"},
 		{`read|path=A.md|frontmatter=false`, "text\n", answer.ExitDone, "A.md", ""},
 		{`read|path=F/C.md|frontmatter=true`, "---\nwho:\n  - Bob\n---\n", answer.ExitDone, "A.md", ""},
 	} {
@@ -60,4 +64,41 @@ func TestItemsOfAList(t *testing.T) {
 		got := h.Get(test.note)
 		assert.That(t, test.want == "" || got == test.want, "%s: %s is %q, want %q", test.call, test.note, got, test.want)
 	}
+}
+
+// A value that replaces items of a list says so, and that is a loss where the list gets shorter.
+func TestItemsThatAValueReplacesAreTold(t *testing.T) {
+	files := map[string]string{
+		"A.md": "---\ntags: [work, home]\none: [x]\ntext: a, b\n---\n", "F/a.md": "---\ntags: [a, b, c]\n---\n", "F/b.md": "", ".obsidian/types.json": `{"types":{"due":"date","done":"checkbox","code":"text","who":"multitext"}}`,
+	}
+	for _, test := range []struct{ call, said, loses string }{
+		{"property:set|path=A.md|name=tags|value=urgent", "Set tags: urgent\nBefore: work, home\nAfter: urgent\n", `removes 2 items from the property "tags" of "A.md"`},
+		{"property:set|path=A.md|name=tags|value=home", "Set tags: home\nBefore: work, home\nAfter: home\n", `removes 1 item from the property "tags" of "A.md"`},
+		{"property:set|path=A.md|name=tags|value=work, home, new", "Set tags: work, home, new\n", ""},
+		{"property:set|path=A.md|name=tags|value=work, new", "Set tags: work, new\nBefore: work, home\nAfter: work, new\n", ""},
+		{"property:set|path=A.md|name=one|value=y", "Set one: y\n", ""},
+		{"property:set|folder=F|name=tags|value=x", "Set tags: x in 2 notes\nThe change removes 3 items from the property \"tags\" of \"F/a.md\"\nType: list\n", `removes 3 items from the property "tags" of "F/a.md"`},
+		{"property:set|path=A.md|name=new|value=[a, b]", "Set new: [a, b]\nType: list\n", ""},
+		{"property:set|path=A.md|name=new|value=true", "Set new: true\nType: checkbox\n", ""},
+		{"property:set|path=A.md|name=new|value=tomorrow", "Set new: tomorrow\nType: text\n", ""},
+		{"property:set|path=A.md|name=new|value=2026-12-01", "Set new: 2026-12-01\nType: date\n", ""},
+		{"property:set|path=A.md|name=new|value=4.5", "Set new: 4.5\nType: number\n", ""},
+		{"property:set|path=A.md|name=new|value=[[Note]]", "Set new: [[Note]]\nType: text\n", ""},
+		{"property:set|path=A.md|name=code|value=true", "Set code: true\nType: text\n", ""},
+		{"property:set|path=A.md|name=who|value=Ann", "Set who: Ann\nType: list\n", ""},
+		{"property:set|path=A.md|name=new|value=7|type=text", "Set new: 7\n", ""},
+		{"property:set|path=A.md|name=text|value=[a, b]", "Set text: [a, b]\n", ""},
+	} {
+		h := embedded.New(t, files)
+		call := strings.Split(test.call, "|")
+		assert.Equal(t, h.Plan(call...).Loses, test.loses, "%s loses", test.call)
+		h.Expect(answer.ExitDone, test.said, call...)
+	}
+	h := embedded.New(t, files)
+	h.Does("property:set", "path=A.md", "name=new", "value=[a, 'b c', 2]")
+	assert.That(t, strings.Contains(h.Get("A.md"), "new:\n  - a\n  - b c\n  - 2\n"), "%s", h.Get("A.md"))
+	got := h.Failure("property:set", "path=A.md", "name=due", "value=tomorrow")
+	assert.Equal(t, got.Hint, `"tomorrow" is value=2026-11-22`, "hint")
+	status, out, _ := h.Run("--sparing", "property:set", "path=A.md", "name=tags", "value=urgent")
+	assert.That(t, status == answer.ExitFailed && strings.HasPrefix(out, "Error: Approval required: the change removes 2 items"), "%s", out)
 }

@@ -28,9 +28,9 @@ func init() {
 	register(
 		Command{Name: "move", Plan: move},
 		Command{Name: "rename", Plan: rename},
-		// The links of the copy lead where those of the other file lead, and no link leads to the copy.
+		// The links of the copy lead where those of the other file lead.
 		Command{Name: "copy", Plan: func(v *call.Vault, p call.Values) (change.Proposal, error) {
-			r := &relocation{v: v, follow: true, copies: true, to: map[string]string{}, taken: map[string]bool{}}
+			r := &relocation{v: v, follow: p["links"] == holdLinks, copies: true, to: map[string]string{}, taken: map[string]bool{}}
 			return r.moving(p, "Copied", func(from disk.Path) string { return destinationOf(p["to"], from) })
 		}},
 		Command{Name: "folder:create", Plan: func(v *call.Vault, p call.Values) (change.Proposal, error) {
@@ -45,10 +45,10 @@ func init() {
 			if err := oneName(p["name"]); err != nil {
 				return change.Proposal{}, err
 			}
-			return relocateFolders(v, p["path"], "Renamed", false, func(from disk.Path) string { return path.Join(from.Folder(), p["name"]) })
+			return relocateFolders(v, p, p["path"], "Renamed", false, func(from disk.Path) string { return path.Join(from.Folder(), p["name"]) })
 		}},
 		Command{Name: "folder:copy", Plan: func(v *call.Vault, p call.Values) (change.Proposal, error) {
-			return relocateFolders(v, p["path"], "Copied", true, into(p["to"]))
+			return relocateFolders(v, p, p["path"], "Copied", true, into(p["to"]))
 		}},
 		Command{Name: "folder:delete", Plan: removeFolder},
 	)
@@ -199,7 +199,7 @@ func relocating(v *call.Vault, p call.Values) (*relocation, error) {
 	err := v.ReadConfig("app.json", &app)
 	follow := v.ForGateway || app.Update
 	if p.Has("links") {
-		follow = p["links"] == "update"
+		follow = p["links"] != "keep"
 	}
 	return &relocation{v: v, follow: follow, to: map[string]string{}, taken: map[string]bool{}}, err
 }
@@ -295,6 +295,9 @@ func (r *relocation) relink() error {
 			}
 			r.planned.Message += remarks(s.Path, lost)
 		}
+		if !r.follow {
+			return nil
+		}
 		if m, err = newMove(r.v, nil, nil, made, before, after); err != nil {
 			return err
 		}
@@ -309,6 +312,36 @@ func (r *relocation) relink() error {
 		r.planned.Message += "\nLeft: " + r.planned.Mentions
 	}
 	return err
+}
+
+// holdLinks is the value of links= with which links that a new name would take over become paths first.
+const holdLinks = "hold"
+
+// holding changes the links of other notes that the files which a proposal makes would take over, if the call asks for
+// that, so that they lead where they led.
+func holding(v *call.Vault, p call.Values, planned change.Proposal) (change.Proposal, error) {
+	if p["links"] != holdLinks {
+		return planned, nil
+	}
+	x, err := v.Index()
+	if err != nil {
+		return planned, err
+	}
+	var before, made []string
+	for _, f := range x.Files {
+		before = append(before, f.Path.String())
+	}
+	for _, s := range planned.Steps {
+		if !s.Before.Exists {
+			made = append(made, s.Path.String())
+		}
+	}
+	m, err := newMove(v, nil, nil, made, before, slices.Concat(before, made))
+	if err != nil {
+		return planned, err
+	}
+	err = changeLinks(v, &planned, m, concerned(x, m, nil), true)
+	return planned, err
 }
 
 // newMove returns a move as the vault writes links.
@@ -350,7 +383,10 @@ func changeLinks(v *call.Vault, planned *change.Proposal, m *relink.Move, source
 		}
 		after, changed, lost := m.Rewrite(s.Before.Text, source.String())
 		if !follow {
-			planned.Broken.Add(source, changed+len(lost))
+			// The links of other notes are counted when the change is judged, by where they lead then.
+			if moves || source.Ext() == "base" {
+				planned.Broken.Add(source, changed+len(lost))
+			}
 			continue
 		}
 		left.WriteString(remarks(s.Path, lost))

@@ -132,7 +132,7 @@ func TestBrokenSettingsStopAMove(t *testing.T) {
 // The texts are those that were recorded from the app, but for what it does not have.
 func TestAMoveWithoutADestination(t *testing.T) {
 	h := embedded.New(t, map[string]string{"a.md": "A"})
-	h.Expect(answer.ExitMisuse, "Error: Missing required parameter: to=<path>\nUsage: move [file=<name>] [path=<path>] to=<path> [files=<text>] [query=<text>] [links=update|keep]\n", "move", "path=a.md")
+	h.Expect(answer.ExitMisuse, "Error: Missing required parameter: to=<path>\nUsage: move [file=<name>] [path=<path>] to=<path> [files=<text>] [query=<text>] [links=update|keep|hold]\n", "move", "path=a.md")
 }
 
 func TestAWorkerSeesWhatItMoved(t *testing.T) {

@@ -286,8 +286,11 @@ func create(v *call.Vault, p call.Values) (change.Proposal, error) {
 	if before.Exists {
 		said = "Overwrote: "
 	}
-	return change.Proposal{Steps: []change.Step{{Path: made, Before: before, After: change.Existing(text)}}, Message: said + made.String(), Note: made, Replaces: before.Exists,
-		Already: fmt.Sprintf("%q has this text already", answer.Verbatim(made.String()))}, nil
+	planned := change.Proposal{
+		Steps: []change.Step{{Path: made, Before: before, After: change.Existing(text)}}, Message: said + made.String(), Note: made, Replaces: before.Exists,
+		Already: fmt.Sprintf("%q has this text already", answer.Verbatim(made.String())),
+	}
+	return holding(v, p, planned)
 }
 
 // newPath returns where a new file goes: path= as it is, name= into the folder

@@ -135,7 +135,7 @@ func TestTemplateInsert(t *testing.T) {
 		{"properties are added", "---\na: 1\n---\nbody\n", "---\nb: two\nempty:\n---\nmore", "---\na: 1\nb: two\nempty:\n---\nbody\nmore"},
 		{"a value that is there stays", "---\nA: 1 # mine\n---\nb\n", "---\na: 2\n---\n", "---\nA: 1 # mine\n---\nb\n"},
 		{"what has no value gets one", "---\na:\n---\nb\n", "---\na: 2\n---\n", "---\na: 2\n---\nb\n"},
-		{"lists are united", "---\ntags: [x, y]\nz: 1\n---\nb\n", "---\ntags:\n  - y\n  - w\n---\n", "---\ntags:\n  - x\n  - y\n  - w\nz: 1\n---\nb\n"},
+		{"lists are united", "---\ntags: [x, y]\nz: 1\n---\nb\n", "---\ntags:\n  - y\n  - w\n---\n", "---\ntags: [x, y, w]\nz: 1\n---\nb\n"},
 		{"a text stays beside a list", "---\ntags: x\n---\nb\n", "---\ntags:\n  - y\n---\n", "---\ntags: x\n---\nb\n"},
 		{"a note without properties gets them", "b\n", "---\na: {{date}}\n---\n\nT\n", "---\na: 2026-11-21\n---\nb\n\nT\n"},
 		{"other line ends stay", "---\r\na: 1\r\n---\r\nb\r\n", "---\nb: 2\n---\nT", "---\r\na: 1\r\nb: 2\r\n---\r\nb\r\nT"},

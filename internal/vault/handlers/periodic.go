@@ -180,9 +180,6 @@ func (p period) noteAt(v *call.Vault, chosen noteSettings, at time.Time) (datedN
 	if err != nil {
 		return datedNote{}, answer.Failure("The settings of notes for a %s lead to no note of the vault: %v", p.name, err)
 	}
-	if p.name == "day" && !chosen.Enabled {
-		date = momentformat.Format(begin, defaultDate)
-	}
 	return datedNote{Path: path, template: chosen.Template, date: date, now: begin, period: p.name}, nil
 }
 

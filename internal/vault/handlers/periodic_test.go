@@ -66,7 +66,7 @@ func TestPeriodicNotes(t *testing.T) {
 	h.Put(".obsidian/daily-notes.json", `{"format":"[D]/YYYYMMDD","template":"T/day"}`)
 	h.Put("T/day.md", "{{date}}\n")
 	h.Expect(answer.ExitDone, "Added to: D/20261121.md\n", "periodic:append", "period=day", "content=x")
-	h.Expect(answer.ExitDone, "2026-11-21\nx\n", "periodic:read", "period=day")
+	h.Expect(answer.ExitDone, "D/20261121\nx\n", "periodic:read", "period=day")
 	h.Expect(answer.ExitDone, "==> W/2026-W44.md (missing) <==\n==> W/2026-W45.md (has no such heading) <==\n==> W/2026-W46.md <==\n## Log\nforty-six\n==> W/2026-W47.md <==\n## Log\ndone\n",
 		"periodic:read", "period=week", "from=2026-10-31", "heading=Log")
 	h.Expect(answer.ExitDone, "==> 2026-Q2.md (missing) <==\n==> 2026-Q3.md (missing) <==\n==> 2026-Q4.md <==\nquarter\n", "periodic:read", "period=quarter", "from=2026-06-30", "to=2026-12-31")

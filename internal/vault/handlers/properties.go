@@ -307,6 +307,7 @@ func setProperty(v *call.Vault, p call.Values) (change.Proposal, error) {
 	edited, err := value.Set(t.Path, text)
 	proposal := change.ProposeChange(t.Path, text, edited, "Set "+p["name"]+": "+p["value"])
 	proposal.Already = fmt.Sprintf("the property %q of %q has this value already", answer.Verbatim(p["name"]), answer.Verbatim(t.Path.String()))
+	value.tell(&proposal)
 	if shaped, _ := frontmatter.ParseValue(p["value"], ""); !p.Has("type") && !shaped.Equal(becomes) && frontmatter.Get(text, p["name"]).Kind() != frontmatter.Null {
 		proposal.AppDoesLess = answer.AppDoesLess.Failure("The app would change the type of the property %q. With type= it does not.", answer.Verbatim(p["name"]))
 	}
@@ -336,7 +337,54 @@ func settingAll(v *call.Vault, p call.Values, notes []disk.Path, value propertyV
 	if len(notes) > 0 {
 		all.Already = fmt.Sprintf("the property %q has this value already in all notes that are meant (%d)", answer.Verbatim(p["name"]), len(notes))
 	}
+	value.tell(&all)
 	return all, err
+}
+
+// tell adds to a proposal which items of lists the value replaces, and which type a new property gets.
+func (x propertyValue) tell(planned *change.Proposal) {
+	kind := ""
+	for _, s := range planned.Steps {
+		old, now := frontmatter.Get(s.Before.Text, x.name), frontmatter.Get(s.After.Text, x.name)
+		if old.Kind() == frontmatter.Null && !x.given && kind == "" {
+			kind = x.typeOf(now)
+		}
+		left := textsOf(now.Elements())
+		lost := slices.DeleteFunc(slices.Clone(old.List()), func(item frontmatter.Value) bool { return left[itemText(item)] })
+		if len(old.List()) < 2 || len(lost) == 0 {
+			continue
+		}
+		if len(planned.Steps) == 1 {
+			planned.Message += "\nBefore: " + joinedItems(old.List()) + "\nAfter: " + joinedItems(now.Elements())
+		}
+		if planned.Loss == "" && len(now.Elements()) < len(old.List()) {
+			planned.Loss = fmt.Sprintf("removes %s from the property %q of %q",
+				answer.Count(len(lost), "item"), answer.Verbatim(x.name), answer.Verbatim(s.Path.String()))
+		}
+	}
+	if len(planned.Steps) > 1 && planned.Loss != "" {
+		planned.Message += "\nThe change " + planned.Loss
+	}
+	if kind != "" {
+		planned.Message += "\nType: " + kind
+	}
+}
+
+// typeOf returns the word for the type that a new property gets.
+func (x propertyValue) typeOf(value frontmatter.Value) string {
+	kind := value.Type()
+	if x.assigned {
+		kind = x.as
+	}
+	if kind == frontmatter.TypeMultitext || value.Kind() == frontmatter.List {
+		return "list"
+	}
+	return string(kind)
+}
+
+// joinedItems returns the texts of items on one line.
+func joinedItems(items []frontmatter.Value) string {
+	return strings.Join(answer.Map(items, itemText), ", ")
 }
 
 // noneMeant is why nothing changes where several notes could be meant and none is.
@@ -346,6 +394,7 @@ const noneMeant = "there is no note that is meant"
 type propertyValue struct {
 	name, typed     string
 	given, assigned bool // the type, by the request or in the vault
+	as              frontmatter.Type
 	value           frontmatter.Value
 }
 
@@ -362,12 +411,15 @@ func newValue(v *call.Vault, p call.Values) (propertyValue, error) {
 		}
 		as, assigned = assignedType(types, p["name"])
 	}
-	value, err := frontmatter.ParseValue(p["value"], as)
-	switch {
-	case err == nil:
-		return propertyValue{p["name"], p["value"], p.Has("type"), assigned, value}, nil
-	case assigned:
-		return propertyValue{}, answer.Misuse("%v. In this vault %q is of the type %s; type= sets it to another.", err, answer.Verbatim(p["name"]), as)
+	var value frontmatter.Value
+	var err error
+	if as == "" {
+		value, err = frontmatter.InferValue(p["value"])
+	} else {
+		value, err = frontmatter.ParseValue(p["value"], as)
+	}
+	if err == nil {
+		return propertyValue{p["name"], p["value"], p.Has("type"), assigned, as, value}, nil
 	}
 	hint := ""
 	if as == frontmatter.TypeDate {
@@ -375,6 +427,9 @@ func newValue(v *call.Vault, p call.Values) (propertyValue, error) {
 		if days, err := call.DaysAhead(p["value"], v.Today()); err == nil && days.First == days.Last {
 			hint = fmt.Sprintf("%q is value=%s", answer.Verbatim(excerpt.Short(p["value"])), days.First.Format(time.DateOnly))
 		}
+	}
+	if assigned {
+		return propertyValue{}, answer.MisuseWithHint(hint, "%v. In this vault %q is of the type %s; type= sets it to another.", err, answer.Verbatim(p["name"]), as)
 	}
 	return propertyValue{}, answer.MisuseWithHint(hint, "%v", err)
 }
@@ -518,6 +573,7 @@ func changeList(said string, adds bool) func(*call.Vault, call.Values) (change.P
 			}
 			old, _ := all.Lookup(p["name"])
 			items := slices.Clone(old.Value.List())
+			wanted := asked.List()
 			switch kind := old.Value.Kind(); {
 			case kind == frontmatter.List || kind == frontmatter.Null:
 			case as == frontmatter.TypeMultitext && kind != frontmatter.Map:
@@ -528,9 +584,9 @@ func changeList(said string, adds bool) func(*call.Vault, call.Values) (change.P
 			}
 			var now []frontmatter.Value
 			if adds {
-				now = withItems(items, asked.List())
+				now = withItems(items, likeItems(items, wanted))
 			} else {
-				now = withoutItems(items, asked.List())
+				now = withoutItems(items, wanted)
 			}
 			if len(now) == len(items) {
 				return text, nil
@@ -544,7 +600,7 @@ func changeList(said string, adds bool) func(*call.Vault, call.Values) (change.P
 				return change.Proposal{}, err
 			}
 			edited, err := edit(t.Path, text)
-			proposal := change.ProposeChange(t.Path, text, edited, said+p["name"]+": "+p["value"])
+			proposal := change.ProposeChange(t.Path, text, edited, said+p["name"]+": "+itemsChanged(text, edited, p, asked.List()))
 			name, note := answer.Verbatim(p["name"]), answer.Verbatim(t.Path.String())
 			proposal.Already = fmt.Sprintf("the property %q of %q has no such item", name, note)
 			if adds {
@@ -569,14 +625,57 @@ func changeList(said string, adds bool) func(*call.Vault, call.Values) (change.P
 	}
 }
 
+// itemsChanged returns which of the items that were asked for were added to the list of a note or removed from it, and
+// which were not.
+func itemsChanged(before, after []byte, p call.Values, asked []frontmatter.Value) string {
+	list := frontmatter.Get(before, p["name"]).Elements()
+	old := textsOf(list)
+	added := len(frontmatter.Get(after, p["name"]).Elements()) > len(list)
+	var changed, kept []string
+	for _, item := range asked {
+		if text := item.Text(); added && old[text] || !added && !old[text] {
+			kept = append(kept, text)
+		} else {
+			changed = append(changed, text)
+		}
+	}
+	switch {
+	case len(kept) == 0 || len(changed) == 0:
+		return p["value"]
+	case added:
+		return strings.Join(changed, ", ") + "\nIn the list already: " + strings.Join(kept, ", ")
+	}
+	return strings.Join(changed, ", ") + "\nNot in the list: " + strings.Join(kept, ", ")
+}
+
+// likeItems returns items in the type that all items of a list have, where they fit it.
+func likeItems(list, items []frontmatter.Value) []frontmatter.Value {
+	kind := frontmatter.Null
+	for _, element := range list {
+		switch {
+		case element.Kind() == frontmatter.Null:
+		case kind != frontmatter.Null && kind != element.Kind():
+			return items
+		default:
+			kind = element.Kind()
+		}
+	}
+	return answer.Map(items, func(item frontmatter.Value) frontmatter.Value {
+		if shaped, err := frontmatter.ParseValue(item.Text(), ""); err == nil && shaped.Kind() == kind {
+			return shaped
+		}
+		return item
+	})
+}
+
 // withItems returns a list with those of some items at its end whose texts it does not have.
 func withItems(list, items []frontmatter.Value) []frontmatter.Value {
 	all, there := slices.Clone(list), textsOf(list)
 	for _, item := range items {
-		if !there[item.Text()] {
+		if !there[itemText(item)] {
 			all = append(all, item)
 		}
-		there[item.Text()] = true
+		there[itemText(item)] = true
 	}
 	return all
 }
@@ -584,13 +683,18 @@ func withItems(list, items []frontmatter.Value) []frontmatter.Value {
 // withoutItems returns a list without those of its elements that have the text of an item.
 func withoutItems(list, items []frontmatter.Value) []frontmatter.Value {
 	gone := textsOf(items)
-	return slices.DeleteFunc(slices.Clone(list), func(element frontmatter.Value) bool { return gone[element.Text()] })
+	return slices.DeleteFunc(slices.Clone(list), func(element frontmatter.Value) bool { return gone[itemText(element)] || gone[element.String()] })
 }
 
+// itemText returns an item as it is written, without its quotes.
+func itemText(item frontmatter.Value) string { return cmp.Or(item.Text(), item.String()) }
+
+// textsOf returns the texts of items, of numbers both as they are written and as they are printed.
 func textsOf(list []frontmatter.Value) map[string]bool {
 	texts := make(map[string]bool, len(list))
 	for _, element := range list {
-		texts[element.Text()] = true
+		texts[element.String()] = true
+		texts[itemText(element)] = true
 	}
 	return texts
 }

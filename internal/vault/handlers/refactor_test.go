@@ -30,7 +30,7 @@ func changed(t *testing.T, files map[string]string, said string, want map[string
 	before := h.Texts(true)
 	after := maps.Clone(before)
 	maps.Copy(after, want)
-	h.Expect(answer.ExitDone, said+"\n", call...)
+	h.ExpectPrefix(answer.ExitDone, said+"\n", call...)
 	maps.DeleteFunc(after, func(_, text string) bool { return text == "(missing)" })
 	for path, text := range h.Texts(true) {
 		assert.Equal(t, text, after[path], "%q made of %s", call, path)
@@ -111,9 +111,9 @@ func TestPropertyRename(t *testing.T) {
 
 func TestPropertySetOnSeveral(t *testing.T) {
 	files := map[string]string{"F/a.md": "milk", "F/b.md": "---\nstatus: open # c\n---\nmilk", "F/c.md": "bread", "a.md": "milk", "F/x.canvas": "{}"}
-	changed(t, files, "Set status: done in 2 notes", map[string]string{"F/a.md": "---\nstatus: done\n---\nmilk", "F/b.md": "---\nstatus: done # c\n---\nmilk"},
+	changed(t, files, "Set status: done in 2 notes\nType: text", map[string]string{"F/a.md": "---\nstatus: done\n---\nmilk", "F/b.md": "---\nstatus: done # c\n---\nmilk"},
 		"property:set", "name=status", "value=done", "folder=F", "query=milk")
-	changed(t, files, "Set n: 3 in 3 notes", map[string]string{"F/a.md": "---\nn: 3\n---\nmilk", "F/b.md": "---\nstatus: open # c\nn: 3\n---\nmilk", "F/c.md": "---\nn: 3\n---\nbread"}, "property:set", "name=n", "value=3", "folder=F")
+	changed(t, files, "Set n: 3 in 3 notes\nType: number", map[string]string{"F/a.md": "---\nn: 3\n---\nmilk", "F/b.md": "---\nstatus: open # c\nn: 3\n---\nmilk", "F/c.md": "---\nn: 3\n---\nbread"}, "property:set", "name=n", "value=3", "folder=F")
 	changed(t, files, "Nothing was changed: there is no note that is meant.", nil, "property:set", "name=n", "value=3", "query=nothing")
 	refused(t, files, "Use file=<name> or path=<path> for one note", "property:set", "name=n", "value=3", "folder=F", "path=a.md")
 	refused(t, map[string]string{"a.md": "x", "b.md": "---\na: 1\na: 2\n---\n"}, `The properties of "b.md" cannot be changed`, "property:set", "name=n", "value=3", "folder=/")

@@ -78,7 +78,7 @@ func markTasks(v *call.Vault, p call.Values) (change.Proposal, error) {
 		if err != nil {
 			return change.Proposal{}, err
 		}
-		day, settings.Managed, settings.GlobalFilter = days.First, true, "" // who names the day wants to have it written
+		day, settings.Managed, settings.Asked = days.First, true, true // who names the day wants to have it written
 	}
 	marked, err := task.Mark(one.text, one.Mark, mark, day, settings)
 	if err != nil {

@@ -179,6 +179,8 @@ func TestCompletingARecurringTask(t *testing.T) {
 		{"one that goes", `{}`, "- [ ] mow 🏁 delete", "done", "", "removed\t- [ ] mow 🏁 delete\n"},
 		{"no date, where the settings say so", `{"setDoneDate":false}`, "- [ ] mow", "done", "- [x] mow", ""},
 		{"a date that was asked for", `{"setDoneDate":true,"globalFilter":"#task"}`, "- [ ] mow", "done date=2026-11-19", "- [x] mow ✅ 2026-11-19", ""},
+		{"with a date what the filter leaves out does not recur", `{"setDoneDate":true,"globalFilter":"#task"}`, "- [ ] mow 🔁 every day 📅 2024-05-01", "done date=2024-05-01", "- [x] mow 🔁 every day 📅 2024-05-01 ✅ 2024-05-01", ""},
+		{"nor is it removed", `{"globalFilter":"#task"}`, "- [ ] mow 🏁 delete", "done date=2024-05-01", "- [x] mow 🏁 delete ✅ 2024-05-01", ""},
 		{"what the filter leaves out", `{"globalFilter":"#task"}`, "- [ ] mow 🔁 every day", "done", "- [x] mow 🔁 every day", ""},
 	} {
 		for _, end := range []string{"\n", "\r\n"} {

@@ -151,7 +151,7 @@ func read(path disk.Path, text []byte, together bool) Facts {
 		}
 		return Facts(p.packed)
 	case "canvas":
-		// The links of a canvas: its file nodes, and the links of its text nodes (release notes of 1.12.0). A
+		// The links of a canvas: its file nodes, the images of its groups, and the links of its text nodes (release notes of 1.12.0). A
 		// canvas that is no JSON has none.
 		var canvas struct {
 			Nodes []struct {
@@ -159,6 +159,8 @@ func read(path disk.Path, text []byte, together bool) Facts {
 				File    string `json:"file"`
 				Subpath string `json:"subpath"`
 				Text    string `json:"text"`
+				// Background is the image of a group.
+				Background string `json:"background"`
 			} `json:"nodes"`
 		}
 		found := &Found{}
@@ -171,6 +173,10 @@ func read(path disk.Path, text []byte, together bool) Facts {
 				found.Links = append(found.Links, markdown.Link{
 					Target: node.File + node.Subpath, Path: "/" + node.File, Subpath: node.Subpath, Embed: true,
 				})
+			case "group":
+				if node.Background != "" {
+					found.Links = append(found.Links, markdown.Link{Target: node.Background, Path: "/" + node.Background, Embed: true})
+				}
 			case "text":
 				text := markdown.Scan([]byte(node.Text))
 				found.Links, found.Bases = append(found.Links, text.Links...), append(found.Bases, text.Bases...)

@@ -140,6 +140,14 @@ func (x *Index) Namesakes(name string) (paths []string) {
 	return paths
 }
 
+// Rivals returns the places in Files of all files that a link to a path may lead to instead, see [lookup.Files.Rivals].
+func (x *Index) Rivals(path string) (places []int) {
+	for _, place := range x.names().Rivals(path) {
+		places = append(places, int(place))
+	}
+	return places
+}
+
 // Place returns the place in Files of the file with exactly this path.
 func (x *Index) Place(path string) (place int, ok bool) {
 	if x.sparse {

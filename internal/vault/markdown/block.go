@@ -151,6 +151,14 @@ func run(line []byte, mark byte) int {
 	return n
 }
 
+// closing returns the line that closes the block.
+func (r raw) closing() string {
+	if r.kind == fenced {
+		return strings.Repeat(string(r.mark), r.size)
+	}
+	return rawMarks[r.kind].closing
+}
+
 func (s *scanner) closeRaw() {
 	s.flush()
 	s.raw = raw{}

@@ -23,6 +23,8 @@ type inline struct {
 	noComment bool
 	ticks     ticks
 	brackets  brackets
+	// The last pair of brackets that is no link, where references are collected.
+	pairStart, pairEnd int
 
 	// looked counts the bytes looked at beyond the one pass, for the test that this is
 	// never more than a multiple of the text.

@@ -108,6 +108,9 @@ func (s *scanner) closeBracket(at int, line segment) int {
 	s.brackets.size--
 	open := s.brackets.open[s.brackets.size]
 	if at+1 >= line.end || s.text[at+1] != '(' {
+		if s.references != nil {
+			s.addUse(open.at, at, s.para[open.seg])
+		}
 		return at + 1
 	}
 	r := reader{text: s.text[at+2 : line.end]}
@@ -130,8 +133,7 @@ func (s *scanner) closeBracket(at int, line segment) int {
 	if len(target) == 0 {
 		return end
 	}
-	colon := bytes.IndexByte(target, ':') // after a scheme
-	if colon >= 1 && isLetter(target[0]) && !slices.ContainsFunc(target[:colon], func(b byte) bool { return !isNameByte(b) }) {
+	if hasScheme(target) {
 		return end
 	}
 	link := Link{
@@ -140,6 +142,12 @@ func (s *scanner) closeBracket(at int, line segment) int {
 	}
 	s.addLink(link, s.decode(target), open.embed)
 	return end
+}
+
+// hasScheme reports whether a target is the address of something outside of the vault.
+func hasScheme(target []byte) bool {
+	colon := bytes.IndexByte(target, ':')
+	return colon >= 1 && isLetter(target[0]) && !slices.ContainsFunc(target[:colon], func(b byte) bool { return !isNameByte(b) })
 }
 
 // reader reads the target of an inline link. It looks at no byte twice; at is how far it

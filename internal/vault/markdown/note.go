@@ -60,8 +60,9 @@ type Link struct {
 type LinkStyle uint8
 
 const (
-	Wikilink LinkStyle = iota // [[target|display]]
-	Inline                    // [display](target)
+	Wikilink  LinkStyle = iota // [[target|display]]
+	Inline                     // [display](target)
+	Reference                  // [label]: target, the definition that reference links share
 )
 
 // Tag is a tag in the body, with its "#".

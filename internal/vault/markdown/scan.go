@@ -34,6 +34,8 @@ type scanner struct {
 	before  section // the one above it
 	blanked bool    // whether a blank line came after top
 
+	references *References // collects them; nil where nobody asks
+
 	inline
 }
 
@@ -130,6 +132,9 @@ func (s *scanner) scan() {
 		}
 	}
 	if s.raw.kind != notRaw {
+		if s.references != nil && s.raw.depth == 0 { // others end with their containers
+			s.references.Open = s.raw.closing()
+		}
 		s.closeRaw()
 	}
 	s.closeParagraph()
@@ -320,6 +325,12 @@ func (s *scanner) closeParagraph() {
 		return
 	}
 	s.scanText()
+	if first := s.para[0].start; first < len(s.text) && s.text[first] == '[' && (first == s.start || s.text[s.start] != '#') {
+		s.addReferences()
+	}
+	if s.references != nil {
+		s.addDefinitions()
+	}
 	s.blockID()
 	s.para = s.para[:0]
 }

@@ -118,6 +118,9 @@ func (m *Move) leads(target, note, file string) bool {
 // link returns the edits to a link that reads raw: none if it need not be rewritten. reason is why
 // it cannot be.
 func (m *Move) link(raw string, old markdown.Link, source string) (edits []edit, reason string) {
+	if old.Style == markdown.Reference {
+		return m.definition(raw, old, source)
+	}
 	file, parts, concerned := m.destination(old.Path, old.Subpath, source)
 	if !concerned {
 		return nil, ""
@@ -164,6 +167,20 @@ func (m *Move) link(raw string, old markdown.Link, source string) (edits []edit,
 		return nil, unwritableHeading
 	}
 	return nil, unwritable
+}
+
+// definition returns the edits to the address of reference links, which is written as that of an inline link.
+func (m *Move) definition(raw string, old markdown.Link, source string) (edits []edit, reason string) {
+	const before = "[x]("
+	at := strings.Index(raw, "]:") + len("]:")
+	at += len(raw[at:]) - len(strings.TrimLeft(raw[at:], " \t"))
+	old.Style = markdown.Inline
+	edits, reason = m.link(before+raw[at:]+")", old, source)
+	for i := range edits {
+		edits[i].Start += at - len(before)
+		edits[i].End += at - len(before)
+	}
+	return edits, reason
 }
 
 // withDisplay returns the edits to a link with that of its target, in their order. A display text that

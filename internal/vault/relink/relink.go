@@ -12,10 +12,8 @@ import (
 	"cmp"
 	"encoding/json"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -83,7 +81,7 @@ func (m *Move) RewriteParts(text []byte, source string, of func(at int) *Move) (
 		line := newLines(text).of
 		for _, n := range canvasNodes(text) {
 			switch n.kind {
-			case "file":
+			case "file", "group":
 				some, reason := m.file(text, n, source)
 				if reason != "" {
 					left = append(left, Left{line(n.file.Start), unquote(text[n.file.Start:n.file.End]), reason})
@@ -293,62 +291,6 @@ func encode(path, marks string) string {
 	return out.String()
 }
 
-// named finds the texts in the expressions of a base that name a file or a folder:
-// link("x"), file("x"), image("x"), file.hasLink("x"), x.linksTo("x"), file.inFolder("x"),
-// file.folder == "x" and file.path == "x". In YAML the quotation marks may have a backslash.
-var named = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\b(link|file|image|hasLink|linksTo|inFolder)\(\s*(\\?["'])([^"'\\\r\n]+)|\b(?:file|this)(?:\.file)?\.(folder|path)\s*[=!]=\s*(\\?["'])([^"'\\\r\n]+)`)
-})
-
-// expressions returns the edits to the names of files and folders in a base. A text is resolved
-// as a link in the base; a [[link]] in a text keeps its marks.
-func (m *Move) expressions(text []byte, source string) (edits []edit, left []Left) {
-	if m.names == nil { // a heading gets another text, and those of bases name none
-		return nil, nil
-	}
-	lines := newLines(text)
-	for _, at := range named().FindAllSubmatchIndex(text, -1) {
-		kind, mark, name := at[2:4], at[4:6], markdown.Span{Start: at[6], End: at[7]}
-		if kind[0] < 0 {
-			kind, mark, name = at[8:10], at[10:12], markdown.Span{Start: at[12], End: at[13]}
-		}
-		if !bytes.HasPrefix(text[name.End:], text[mark[0]:mark[1]]) {
-			continue // not the end of the text
-		}
-		old := string(text[name.Start:name.End])
-		var written, reason string
-		switch string(text[kind[0]:kind[1]]) {
-		case "inFolder", "folder":
-			bare := strings.Trim(old, "/")
-			for from, to := range m.folders { // of which none is in another one
-				if rest, in := strings.CutPrefix(bare, from); in && (rest == "" || rest[0] == '/') {
-					written = strings.Replace(old, bare, to+rest, 1)
-				}
-			}
-		case "path":
-			written = m.to[old]
-		default:
-			raw, bare := old, strings.HasPrefix(old, "[[")
-			if !bare {
-				raw = "[[" + old + "]]"
-			}
-			if link, ok := markdown.ParseLink(raw); ok {
-				var some []edit
-				some, reason = m.link(raw, link, source)
-				if written = string(apply([]byte(raw), some)); !bare {
-					written = strings.TrimSuffix(strings.TrimPrefix(written, "[["), "]]")
-				}
-			}
-		}
-		if strings.ContainsAny(written, "\"'\\") || reason != "" {
-			left = append(left, Left{lines.of(name.Start), old, unwritable})
-		} else if written != "" && written != old {
-			edits = append(edits, edit{name, written})
-		}
-	}
-	return edits, left
-}
-
 // node is a node of a canvas: its type, and the places of its strings with their quotes.
 type node struct {
 	kind                string
@@ -376,7 +318,7 @@ func canvasNodes(text []byte) (all []node) {
 				case value[0] != '"':
 				case key == "type":
 					n.kind = unquote(value)
-				case key == "file":
+				case key == "file", key == "background": // the image of a group
 					n.file = span
 				case key == "subpath":
 					n.subpath = span
@@ -384,7 +326,7 @@ func canvasNodes(text []byte) (all []node) {
 					n.text = span
 				}
 			})
-			if n.kind == "file" && n.file.End > 0 || n.kind == "text" && n.text.End > 0 {
+			if n.kind != "text" && n.file.End > 0 || n.kind == "text" && n.text.End > 0 {
 				all = append(all, n)
 			}
 		})

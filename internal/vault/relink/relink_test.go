@@ -6,11 +6,13 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"github.com/vaultwicket/vaultwicket/internal/vault/bases/syntax"
 	"github.com/vaultwicket/vaultwicket/internal/vault/frontmatter"
 	"github.com/vaultwicket/vaultwicket/internal/vault/lookup"
 	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
@@ -74,9 +76,12 @@ func TestRewrite(t *testing.T) {
 		{"text nodes of a canvas", "f/c.canvas", "Old.md", "Néw.md", "", `{"nodes":[{"type":"text","text":"\ud83d\ude00 \u00e9ö\n[[Old\\|x]] ` + "`[[Old]]`" + `\t[t](Old.md)","x":1.0}, 3, {"type":"link","url":"Old.md"}]}`, `{"nodes":[{"type":"text","text":"\ud83d\ude00 \u00e9ö\n[[Néw\\|x]] ` + "`[[Old]]`" + `\t[t](Néw.md)","x":1.0}, 3, {"type":"link","url":"Old.md"}]}`},
 		{"the case of a file node counts", "f/c.canvas", "Old.md", "OLD.md", "", `{"nodes":[{"type":"file","file":"Old.md"}]}`, `{"nodes":[{"type":"file","file":"OLD.md"}]}`},
 		{"a canvas that is broken", "f/c.canvas", "Old.md", "New.md", "", `{"nodes":[{"type":"file","file":"Old.md"}`, `{"nodes":[{"type":"file","file":"Old.md"}`},
-		{"expressions of a base", "f/x.base", "f/B.md", "f/New.md", "", "filters:\n  or:\n    - file.hasLink(\"f/B\") && link('[[f/B|x]]') # hasLink(\"f/B\")\n    - 'file.path == \"f/B.md\"'\n    - \"file.hasLink(\\\"f/B\\\")\"\n    - file.name == \"f/B\" || file.hasLink(\"A\")\n", "filters:\n  or:\n    - file.hasLink(\"New\") && link('[[New|x]]') # hasLink(\"New\")\n    - 'file.path == \"f/New.md\"'\n    - \"file.hasLink(\\\"New\\\")\"\n    - file.name == \"f/B\" || file.hasLink(\"A\")\n"},
-		{"a base in a code block", "A.md", "f/B.md", "f/New.md", "", "---\nx: 1\n---\n[[f/B]]\n```base\nfilters: file.hasLink(\"f/B\")\n```\n- ~~~~ base \r\n  ~~~\r\n  - link('f/B')\r\n  ~~~~\n```dataview\nlink(\"f/B\")\n```\n[[f/B]]\n> ```base\n> - file.path == \"f/B.md\"", "---\nx: 1\n---\n[[New]]\n```base\nfilters: file.hasLink(\"New\")\n```\n- ~~~~ base \r\n  ~~~\r\n  - link('New')\r\n  ~~~~\n```dataview\nlink(\"f/B\")\n```\n[[New]]\n> ```base\n> - file.path == \"f/New.md\""},
+		{"expressions of a base", "f/x.base", "f/B.md", "f/New.md", "", "filters:\n  or:\n    - file.hasLink(\"f/B\") && link('[[f/B|x]]') # hasLink(\"f/B\")\n    - 'file.path == \"f/B.md\"'\n    - \"file.hasLink(\\\"f/B\\\")\"\n    - file.name == \"f/B\" || file.hasLink(\"A\")\n", "filters:\n  or:\n    - file.hasLink(\"New\") && link('[[New|x]]') # hasLink(\"f/B\")\n    - 'file.path == \"f/New.md\"'\n    - \"file.hasLink(\\\"New\\\")\"\n    - file.name == \"f/B\" || file.hasLink(\"A\")\n"},
+		{"a base in a code block", "A.md", "f/B.md", "f/New.md", "", "---\nx: 1\n---\n[[f/B]]\n```base\nfilters: file.hasLink(\"f/B\")\n```\n- ~~~~ base \r\n  ~~~: 1\r\n  x:\r\n  - link('f/B')\r\n  ~~~~\n```dataview\nlink(\"f/B\")\n```\n[[f/B]]\n> ```base\n> - file.path == \"f/B.md\"", "---\nx: 1\n---\n[[New]]\n```base\nfilters: file.hasLink(\"New\")\n```\n- ~~~~ base \r\n  ~~~: 1\r\n  x:\r\n  - link('New')\r\n  ~~~~\n```dataview\nlink(\"f/B\")\n```\n[[New]]\n> ```base\n> - file.path == \"f/New.md\""},
 		{"a base in a node of a canvas", "f/c.canvas", "Old.md", "New.md", "", `{"nodes":[{"type":"text","text":"é\n` + "```base" + `\nlink('Old')\n` + "```" + `\n[[Old]]"}]}`, `{"nodes":[{"type":"text","text":"é\n` + "```base" + `\nlink('New')\n` + "```" + `\n[[New]]"}]}`},
+		{"a name with a quote in a code block", "A.md", "Old.md", "N\"x'y.md", "", "```base\n- link('Old')\n- link(\"Old\")\n```", "```base\n- link('N\"x\\'y')\n- link(\"N\\\"x'y\")\n```"},
+		{"addresses of reference links", "A.md", "Old.md", "f/N (x).md", "", "see [t][r]\n\n[r]: Old.md#h 'title'\n[s]: <Old.md>\n[^1]: Old.md\n[u]: https://x/Old.md\n\ntext\n[v]: Old.md\n", "see [t][r]\n\n[r]: N%20(x).md#h 'title'\n[s]: <N (x).md>\n[^1]: Old.md\n[u]: https://x/Old.md\n\ntext\n[v]: Old.md\n"},
+		{"the background of a group", "f/c.canvas", "img.png", "f/new.png", "", `{"nodes":[{"type":"group","background":"img.png","label":"img.png"}]}`, `{"nodes":[{"type":"group","background":"f/new.png","label":"img.png"}]}`},
 		{"other files have no links", "img.png", "Old.md", "New.md", "", "[[Old]]", "[[Old]]"},
 	}
 	for _, tt := range tests {
@@ -93,7 +98,7 @@ func TestWhatCannotBeWrittenIsLeft(t *testing.T) {
 		want           []Left
 	}{
 		{"a name with a bar", "N|x.md", "x\n[[Old]]", []Left{{2, "Old", unwritable}}},
-		{"in a code block", "N\"x.md", "a\n```base\n- link('Old')\n```", []Left{{3, "Old", unwritable}}},
+		{"in a code block", "N|x.md", "a\n```base\n- link('Old')\n```", []Left{{3, "Old", unwritable}}},
 		{"a name with a number sign", "N#x.md", "[t](Old.md)", []Left{{1, "Old.md", unwritable}}},
 		{"a file without an extension", "LICENSE", "[[Old]]", []Left{{1, "Old", unwritable}}},
 		{"a name that hides another link", "a$b.md", "$c [[Old]] [[A]]", []Left{{1, "Old", disturbed}}},
@@ -286,4 +291,55 @@ func FuzzRewrite(f *testing.F) {
 			sound(t, m, text, note)
 		}
 	})
+}
+
+// Each spelling of a name in an expression, in each spelling of a text in YAML, follows a file and a folder.
+func TestNamesInExpressionsFollowInEachSpelling(t *testing.T) {
+	files := lookup.New([]string{"Bob's \"x\"/Mum O'Härä.md", "x.base"})
+	to := map[string]string{"Bob's \"x\"/Mum O'Härä.md": "A, 'B' #\\1/New: \"y\".md"}
+	after := lookup.New([]string{"A, 'B' #\\1/New: \"y\".md", "x.base"})
+	m := New(to, map[string]string{"Bob's \"x\"": "A, 'B' #\\1"}, nil, files, after, "")
+	folders := []string{`file.inFolder("Bob's \"x\"")`, `file.inFolder('Bob\'s "x"') && 1`, `a || "Bob's \"x\"" == file.folder`, `(["a", 'Bob\'s \"x\"']).contains(this.file.folder)`, `file.folder != "Bob's \"x\"/"`}
+	paths := []string{`file.path == "Bob's \"x\"/Mum O'Härä.md"`}
+	const folder, file = `A, 'B' #\1`, `A, 'B' #\1/New: "y".md`
+	spell := map[string]func(string) string{
+		"plain":   func(e string) string { return e },
+		"single":  func(e string) string { return "'" + strings.ReplaceAll(e, "'", "''") + "'" },
+		"double":  func(e string) string { return strings.ReplaceAll(strconv.Quote(e), "ä", `\u00e4`) },
+		"hex":     func(e string) string { return strings.ReplaceAll(strconv.Quote(e), "ä", `\xe4`) },
+		"literal": func(e string) string { return "|\n      " + e },
+		"folded":  func(e string) string { return ">-\n      " + strings.ReplaceAll(e, " && ", "\n      && ") },
+		"lines": func(e string) string {
+			return "'" + strings.ReplaceAll(strings.ReplaceAll(e, "'", "''"), " ", "\n      ") + "'"
+		},
+	}
+	for name, spelled := range spell {
+		for n, expression := range append(folders, paths...) {
+			text := "filters:\n  and:\n    - " + spelled(expression) + " \n    - file.name == \"z\" # kept\n"
+			got, changed, left := m.Rewrite([]byte(text), "x.base")
+			wanted := folder
+			if n >= len(folders) {
+				wanted = file
+			}
+			names := namedIn(t, got)
+			assert.That(t, changed == 1 && len(left) == 0 && strings.HasSuffix(string(got), "# kept\n"), "%s %s: %d, %v, %s", name, expression, changed, left, got)
+			assert.That(t, slices.ContainsFunc(names, func(s string) bool { return strings.Trim(s, "/") == wanted }), "%s %s: %q in %s", name, expression, names, got)
+		}
+	}
+}
+
+// namedIn returns the string literals in the expressions of a base.
+func namedIn(t *testing.T, base []byte) (names []string) {
+	t.Helper()
+	frontmatter.RewritePieces(base, func(s frontmatter.Scalar) []frontmatter.Patch {
+		node, err := syntax.Parse(s.Text)
+		require.That(t, err == nil, "%q: %v", s.Text, err)
+		syntax.Walk(node, func(n syntax.Node) {
+			if literal, ok := n.(*syntax.String); ok {
+				names = append(names, literal.Value)
+			}
+		})
+		return nil
+	})
+	return names
 }

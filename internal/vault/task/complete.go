@@ -23,8 +23,11 @@ type Change struct {
 func Mark(text string, from, to rune, today time.Time, s Settings) (Change, error) {
 	l := Read(text)
 	rule := l.Get(Recurs)
-	finishes := s.isDone(to) && !s.isDone(from)
-	if !s.covers(text) || s.status(to).Type == typeNone || !s.Managed && rule == "" {
+	// The plugin takes a line without its global filter for no task (Task.fromLine: includesIn of GlobalFilter), so
+	// such a line recurs by nothing. A day that is asked for is written there all the same.
+	covered := s.covers(text)
+	finishes := covered && s.isDone(to) && !s.isDone(from)
+	if !covered && !s.Asked || s.status(to).Type == typeNone || !s.Managed && rule == "" {
 		return Change{Text: text}, nil
 	}
 	c := Change{Text: text}

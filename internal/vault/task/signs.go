@@ -121,6 +121,7 @@ type Settings struct {
 	// every task and not only to those that recur.
 	Managed      bool
 	GlobalFilter string `json:"globalFilter"`
+	Asked        bool   `json:"-"` // dates are written that the caller asks for, whatever the plugin does
 	Format       string `json:"taskFormat"`
 	SetCreated   bool   `json:"setCreatedDate"`
 	SetDone      *bool  `json:"setDoneDate"`      // nil is true

@@ -46,6 +46,7 @@ type Number struct {
 type String struct {
 	at
 	Value string
+	End   int // the offset after its closing quote
 }
 
 // Regex is a regular expression literal, /Body/Flags.

@@ -17,6 +17,12 @@ const (
 	maxChain  = 200 // members and calls after one operand: each is a level of the tree
 )
 
+// Quote returns a text as a string literal in quotes of one kind, " or '.
+func Quote(text string, mark byte) string {
+	written := strings.NewReplacer(`\`, `\\`, string(mark), `\`+string(mark), "\n", `\n`, "\r", `\r`, "\t", `\t`).Replace(text)
+	return string(mark) + written + string(mark)
+}
+
 // Parse parses an expression. An empty one is null. The error is an [*Error].
 func Parse(source string) (node Node, err error) {
 	p := &parser{source: source}
@@ -136,7 +142,7 @@ func (p *parser) chain() Node {
 	case t.kind == number:
 		node = &Number{at(t.at), t.value}
 	case t.kind == text:
-		node = &String{at(t.at), t.text}
+		node = &String{at(t.at), t.text, p.at}
 	case t.kind == regex:
 		node = &Regex{at(t.at), t.text, t.flags}
 	case t.kind != name:

@@ -24,7 +24,7 @@ import (
 //	CRC-32C of all that
 const (
 	magic  = "vaultwicketcache" // 16 bytes
-	format = 4                  // of the table, and of the pieces of the pack
+	format = 5                  // of the table, and of the pieces of the pack
 
 	formatAt     = 16
 	countAt      = formatAt + 4

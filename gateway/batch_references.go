@@ -1,0 +1,59 @@
+package gateway
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+)
+
+// writtenReferences match what other programs write for the result of an earlier operation, such as {{a.path}},
+// ${a.path}, $a.stdout, <a.path> and ${{ steps.a.outputs.path }}.
+var writtenReferences = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(\$\{\{|\{\{|\$\{|\$\(|\{|\$|<|@)\s*\$?(?:(?:steps|results|operations|ops)[.\[])?["']?([\w-]+)["']?\]?((?:\.\w+)*)\s*(\}\}|\}|\)|>)?`)
+})
+
+// otherFields are names by which other programs take a field of a result.
+var otherFields = []string{"output", "outputs", "result", "results", "text", "content", "data", "id", "value", "notes"}
+
+// literalReference returns what looks like a reference to the result of an operation in a text that would be taken as it
+// is, and the operation; "" if nothing does. Anywhere in a text it has to name an operation of the batch and a field; a text
+// that is nothing else may name any.
+func (b Batch) literalReference(text string) (written, clientID, field string) {
+	for _, at := range writtenReferences().FindAllStringSubmatchIndex(text, -1) {
+		part := func(n int) string { return text[max(at[2*n], 0):max(at[2*n+1], 0)] }
+		name, fields := part(2), strings.Split(strings.TrimPrefix(part(3), "."), ".")
+		last := fields[len(fields)-1]
+		isOperation := slices.ContainsFunc(b.Operations, func(o Operation) bool { return o.ClientID == name })
+		isOwnField := slices.Contains(fieldNames, strings.Join(fields, ".")) || slices.Contains(fieldNames, last)
+		isField := isOwnField || slices.Contains(otherFields, last)
+		isWhole := strings.TrimSpace(text) == text[at[0]:at[1]]
+		inBraces := strings.HasPrefix(part(1), "{{") || strings.HasPrefix(part(1), "$")
+		switch {
+		case isOperation && isField, isWhole && inBraces && isOwnField, isWhole && inBraces && isOperation && last == "":
+			if !isOwnField {
+				last = "path"
+			}
+			return text[at[0]:at[1]], name, last
+		}
+	}
+	return "", "", ""
+}
+
+// refuseLiteralReferences refuses an operation with a text that looks like a reference and is none.
+func (b Batch) refuseLiteralReferences(o Operation) error {
+	for _, key := range slices.Sorted(maps.Keys(o.Params)) {
+		written, from, field := b.literalReference(o.Params[key].Text())
+		if written == "" {
+			continue
+		}
+		hint := fmt.Sprintf(`for the value of a result send {"from": %q, "field": %q} in place of the text; a text that is meant as it is needs other names of operations`, from, field)
+		return failure.New(failure.CodeBadRequest, hint, "parameter %s contains %q, which looks like a reference and would be taken as text", excerpt.Short(key), excerpt.Short(written))
+	}
+	return nil
+}

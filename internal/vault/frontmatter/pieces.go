@@ -1,0 +1,262 @@
+package frontmatter
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
+)
+
+// Patch is a span of a text and its replacement.
+type Patch struct {
+	markdown.Span
+	Text string
+}
+
+// Scalar is a single value in a YAML document.
+type Scalar struct {
+	Key  string // of the map that it is in, or of the list; "" without one
+	Text string // as it is read
+	Line int    // from 1
+}
+
+// RewritePieces returns the patches to a YAML document with which pieces of its texts are replaced. change gets
+// each text; it returns the pieces to replace, in their order, by their places in the text as it is read. Quotes,
+// escapes and layout stay, except that a plain text is quoted where it has to be.
+//
+// left are the texts of which the pieces cannot be replaced. A document that cannot be read has no texts.
+func RewritePieces(text []byte, change func(Scalar) []Patch) (patches []Patch, left []Scalar) {
+	document, err := load(shield(text))
+	if err != nil {
+		return nil, nil
+	}
+	r := rewriter{block: text, lines: lineStarts(text)}
+	var all []pieces
+	eachScalar(&document, "", func(n *yaml.Node, key string) {
+		p := pieces{Scalar: Scalar{Key: key, Text: unshield(n.Value), Line: n.Line}}
+		p.wanted = p.Text
+		if scalar(n).kind == String {
+			p.changes = change(p.Scalar)
+		}
+		if len(p.changes) > 0 {
+			p.locate(text, r.valueStart(n))
+		}
+		all = append(all, p)
+	})
+	for _, write := range []func(*pieces) []Patch{(*pieces).inPlace, (*pieces).quoted} {
+		patches = nil
+		for i := range all {
+			patches = append(patches, write(&all[i])...)
+		}
+		if readsAs(patched(text, patches), all) {
+			for _, p := range all {
+				if len(p.changes) > 0 && p.sources == nil {
+					left = append(left, p.Scalar)
+				}
+			}
+			return patches, left
+		}
+	}
+	for _, p := range all {
+		if len(p.changes) > 0 {
+			left = append(left, p.Scalar)
+		}
+	}
+	return nil, left
+}
+
+// eachScalar visits the scalars of a document in its order.
+func eachScalar(n *yaml.Node, key string, visit func(n *yaml.Node, key string)) {
+	switch n.Kind {
+	case yaml.ScalarNode:
+		visit(n, key)
+	case yaml.MappingNode:
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			eachScalar(n.Content[i+1], n.Content[i].Value, visit)
+		}
+	case yaml.SequenceNode, yaml.DocumentNode:
+		for _, node := range n.Content {
+			eachScalar(node, key, visit)
+		}
+	}
+}
+
+// readsAs reports whether a document has the texts that are wanted.
+func readsAs(text []byte, wanted []pieces) bool {
+	document, err := load(shield(text))
+	if err != nil {
+		return false
+	}
+	var read []string
+	eachScalar(&document, "", func(n *yaml.Node, _ string) { read = append(read, unshield(n.Value)) })
+	return slices.EqualFunc(read, wanted, func(text string, p pieces) bool { return text == p.wanted })
+}
+
+// patched returns a text with patches that are in its order.
+func patched(text []byte, patches []Patch) []byte {
+	var out []byte
+	at := 0
+	for _, p := range patches {
+		out = append(append(out, text[at:p.Start]...), p.Text...)
+		at = p.End
+	}
+	return append(out, text[at:]...)
+}
+
+// pieces are the pieces of a text that are replaced.
+type pieces struct {
+	Scalar
+	changes []Patch
+	wanted  string // the text with the changes
+	start   int    // of the value in the document
+	mark    byte   // with which it begins
+	// sources has the place in the document of each byte of the text, and of its end; nil if they are not known.
+	sources []int
+}
+
+// locate finds the bytes of the text in the document, where its value begins at start.
+func (p *pieces) locate(document []byte, start int) {
+	if start >= len(document) {
+		return
+	}
+	p.start, p.mark = start, document[start]
+	from := start
+	switch p.mark {
+	case '"', '\'':
+		from++
+	case '|', '>':
+		line := bytes.IndexByte(document[start:], '\n')
+		if line < 0 {
+			return
+		}
+		from += line
+	}
+	if p.sources = sourcesOf(document, from, p.mark, p.Text); p.sources != nil {
+		p.wanted = string(patched([]byte(p.Text), p.changes))
+	}
+}
+
+// sourcesOf walks along a text and its source. Where lines are folded the blanks of both are passed over.
+func sourcesOf(document []byte, from int, mark byte, text string) []int {
+	sources := make([]int, len(text)+1)
+	for at := 0; at < len(text); {
+		if from == len(document) && strings.TrimSpace(text[at:]) == "" {
+			break // the line break that a block has at the end of the document
+		}
+		if size := breakLength(document[from:], mark); size > 0 {
+			for ; at < len(text) && strings.IndexByte(" \t\r\n", text[at]) >= 0; at++ {
+				sources[at] = from
+			}
+			from += size
+			continue
+		}
+		written, size := characterAt(document[from:], mark)
+		if size == 0 || !strings.HasPrefix(text[at:], written) {
+			return nil
+		}
+		for end := at + len(written); at < end; at++ {
+			sources[at] = from
+		}
+		from += size
+	}
+	sources[len(text)] = from
+	return sources
+}
+
+// breakLength returns the length of the blanks at the beginning of a source if a line ends in them, otherwise 0.
+func breakLength(source []byte, mark byte) int {
+	escaped := 0
+	if mark == '"' && len(source) > 1 && source[0] == '\\' && (source[1] == '\n' || source[1] == '\r') {
+		escaped = 1
+	}
+	rest := source[escaped:]
+	size := len(rest) - len(bytes.TrimLeft(rest, " \t\r\n"))
+	if bytes.IndexByte(rest[:size], '\n') < 0 {
+		return 0
+	}
+	return escaped + size
+}
+
+// characterAt returns what the beginning of a source means, and its length; 0 if it means nothing.
+func characterAt(source []byte, mark byte) (text string, size int) {
+	switch {
+	case len(source) == 0:
+		return "", 0
+	case mark == '"' && source[0] == '\\':
+		return escapeAt(source)
+	case mark == '\'' && source[0] == '\'':
+		if !bytes.HasPrefix(source, []byte("''")) {
+			return "", 0
+		}
+		return "'", len("''")
+	}
+	return string(source[:1]), 1
+}
+
+// escapeAt returns the meaning and the length of an escape in double quotes.
+func escapeAt(source []byte) (text string, size int) {
+	if len(source) < len(`\n`) {
+		return "", 0
+	}
+	digits := map[byte]int{'x': 2, 'u': 4, 'U': 8}[source[1]]
+	if digits == 0 {
+		named := map[byte]string{
+			'0': "\x00", 'a': "\a", 'b': "\b", 't': "\t", '\t': "\t", 'n': "\n", 'v': "\v", 'f': "\f", 'r': "\r", 'e': "\x1b",
+			' ': " ", '"': `"`, '/': "/", '\\': `\`, 'N': "\u0085", '_': "\u00a0", 'L': "\u2028", 'P': "\u2029",
+		}
+		return named[source[1]], len(`\n`)
+	}
+	code := func(at int) (rune, bool) {
+		if len(source) < at+2+digits {
+			return 0, false
+		}
+		n, err := strconv.ParseUint(string(source[at+2:at+2+digits]), 16, 32)
+		return rune(n), err == nil
+	}
+	first, ok := code(0)
+	if !ok {
+		return "", 0
+	}
+	size = 2 + digits
+	if second, pair := code(size); pair && utf16.IsSurrogate(first) {
+		if joined := utf16.DecodeRune(first, second); joined != utf8.RuneError {
+			return string(joined), 2 * size
+		}
+	}
+	return string(first), size
+}
+
+// inPlace returns the patches that replace the pieces where they are.
+func (p *pieces) inPlace() (patches []Patch) {
+	if p.sources == nil {
+		return nil
+	}
+	for _, c := range p.changes {
+		written := c.Text
+		switch p.mark {
+		case '"':
+			quoted := doubleQuoted(c.Text)
+			written = quoted[1 : len(quoted)-1]
+		case '\'':
+			written = strings.ReplaceAll(c.Text, "'", "''")
+		}
+		span := markdown.Span{Start: p.sources[c.Start], End: p.sources[c.End]}
+		patches = append(patches, Patch{span, written})
+	}
+	return patches
+}
+
+// quoted returns the patches as inPlace does, but a plain text gets quotes.
+func (p *pieces) quoted() []Patch {
+	if p.sources == nil || strings.IndexByte(`"'|>`, p.mark) >= 0 {
+		return p.inPlace()
+	}
+	span := markdown.Span{Start: p.start, End: p.sources[len(p.Text)]}
+	return []Patch{{span, "'" + strings.ReplaceAll(p.wanted, "'", "''") + "'"}}
+}

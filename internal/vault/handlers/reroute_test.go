@@ -1,0 +1,67 @@
+package handlers_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/embedded"
+)
+
+// A name that is made takes links over, and one that goes gives them back. Both are counted by resolving, in the plan and
+// in the answer, and no other note is changed unless the call asks for that.
+func TestLinksThatANameTakesOverAreTold(t *testing.T) {
+	files := map[string]string{
+		"P/Solar/Roof.md": "[[Roof]]", "a.md": "[[Roof]] ![[Roof#x]] [[P/Solar/Roof]]", "b.md": "---\nup: \"[[Roof]]\"\n---\n[t](Roof.md)", "P/Solar/c.md": "[[Roof]]", "other.md": "[[Gone]]",
+		"pic/x.png": "\x89PNG\r\n\x1a\nold", "d.md": "![[x.png]]", "T.md": "# T\n## Roof\ntext",
+	}
+	const taken = "6 links that led to P/Solar/Roof.md lead here now"
+	png := "data=" + inBase64(embedded.OnePixel)
+	for _, test := range []struct {
+		name string
+		call []string
+		says string // of the links, in the plan and the answer
+	}{
+		{"create", []string{"create", "path=Roof.md", "content=x"}, taken},
+		{"create elsewhere", []string{"create", "path=Z/Far/Away/Roof.md", "content=x"}, ""},
+		{"create of what links name in vain", []string{"create", "path=Gone.md"}, ""},
+		{"create of a new name", []string{"create", "path=New.md"}, ""},
+		{"copy", []string{"copy", "path=P/Solar/Roof.md", "to=Roof.md"}, taken},
+		{"copy of a folder", []string{"folder:copy", "path=P/Solar", "to=S"}, "4 links that led to P/Solar/Roof.md lead to S/Roof.md now"},
+		{"attachment", []string{"attachment:write", "path=x.png", png}, "1 link that led to pic/x.png leads here now"},
+	} {
+		h := embedded.New(t, files)
+		before := h.Texts(false)
+		planned := h.Plan(test.call...)
+		assert.Equal(t, planned.Links, test.says, "%s: the plan says", test.name)
+		_, _, stderr := h.Run(append([]string{"--facts"}, test.call...)...)
+		assert.That(t, test.says == "" || strings.Contains(stderr, test.says), "%s: %s", test.name, stderr)
+		for path, text := range before {
+			assert.Equal(t, h.Get(path), text, "%s changed %s", test.name, path)
+		}
+		if test.says == "" {
+			continue
+		}
+		h = embedded.New(t, files)
+		status, out, _ := h.Run(append([]string{}, append(test.call, "links=hold")...)...)
+		assert.Equal(t, status, answer.ExitDone, "%s with links=hold: %s", test.name, out)
+		if test.name != "attachment" {
+			assert.Equal(t, h.Get("b.md"), "---\nup: \"[[P/Solar/Roof]]\"\n---\n[t](P/Solar/Roof.md)", "%s with links=hold: b.md", test.name)
+		}
+	}
+}
+
+func TestLinksThatANameGivesBackAreTold(t *testing.T) {
+	h := embedded.New(t, map[string]string{"P/Solar/Roof.md": "x", "a.md": "[[Roof]] [[Roof]]", "b.md": "[[Roof]] [[/Roof]]", "Roof.md": "", "F/Wall.md": "", "c.md": "[[Wall]]"})
+	for _, test := range []struct{ call, says string }{
+		{"delete path=Roof.md", `breaks 1 link in 1 note: "b.md", and 3 links that led here lead to P/Solar/Roof.md now`},
+		{"move path=Roof.md to=Q/Other.md links=keep", `breaks 1 link in 1 note: "b.md", and 3 links that led to Roof.md lead to P/Solar/Roof.md now`},
+		{"folder:delete path=F", `breaks 1 link in 1 note: "c.md"`},
+		{"delete path=a.md", ""},
+	} {
+		assert.Equal(t, h.Plan(strings.Fields(test.call)...).Links, test.says, "%s", test.call)
+	}
+	_, _, stderr := h.Run("--facts", "delete", "path=Roof.md")
+	assert.That(t, strings.Contains(stderr, "3 links that led here lead to P/Solar/Roof.md now"), "%s", stderr)
+}

@@ -1,0 +1,204 @@
+package markdown
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+)
+
+// References are the definitions of a text, which begin with "[label]:", and what refers to them by their labels.
+type References struct {
+	Definitions []Definition // in the order of the text
+	Uses        []Use        // in the order of the text
+	// Open closes the code block, comment or formula that is open at the end of the text; "" without one.
+	Open string
+}
+
+// Definition is a footnote, "[^label]: text", or the address of reference links, "[label]: address".
+type Definition struct {
+	Label    string // as it is compared, with "^" before that of a footnote
+	Span     Span   // its lines, the last break included
+	LabelAt  Span   // without the brackets, "^" included
+	TargetAt Span   // the address, without angle brackets; empty for a footnote
+	Line     int
+}
+
+// Use is a mark of a footnote, [^label], or a reference link: [text][label], [label][] or [label].
+type Use struct {
+	Label    string // as that of a [Definition]
+	At       Span   // of the label, without its brackets; between the brackets of an empty one
+	Shortcut bool   // there is no label after the brackets of the text: [label]
+}
+
+// FoldLabel returns a label as it is compared: in any case, and with single blanks.
+func FoldLabel(label string) string { return FoldCase(strings.Join(strings.Fields(label), " ")) }
+
+// ScanReferences finds the definitions and references of a text. Those in code, formulas and HTML comments are none. A
+// reference whose label nothing defines is a text in brackets.
+func ScanReferences(text []byte) References {
+	s := scanner{text: text, references: &References{}}
+	s.scan()
+	r := s.references
+	for i := range r.Definitions {
+		r.Definitions[i].Span.End = endOfDefinition(text, r.Definitions[i])
+	}
+	r.Definitions = slices.DeleteFunc(r.Definitions, func(d Definition) bool {
+		return slices.ContainsFunc(r.Definitions, func(other Definition) bool {
+			return other.Span.Start < d.Span.Start && d.Span.Start < other.Span.End
+		})
+	})
+	slices.SortFunc(r.Uses, func(a, b Use) int { return a.At.Start - b.At.Start })
+	return *r
+}
+
+// Defined returns the first definition of a label.
+func (r References) Defined(label string) (Definition, bool) {
+	i := slices.IndexFunc(r.Definitions, func(d Definition) bool { return d.Label == label })
+	if i < 0 {
+		return Definition{}, false
+	}
+	return r.Definitions[i], true
+}
+
+// addDefinitions adds the definitions with which lines of the current paragraph begin. The address of reference links
+// begins a paragraph or follows another definition; a footnote may follow any text.
+func (s *scanner) addDefinitions() {
+	follows := s.para[0].start == s.start || s.text[s.start] != '#' // not the text of a heading
+	for _, line := range s.para {
+		d, ok := definitionAt(s.text, line.start, line.end)
+		isFootnote := ok && strings.HasPrefix(d.Label, "^")
+		if follows = isFootnote || ok && follows; follows {
+			d.Line = line.line
+			s.references.Definitions = append(s.references.Definitions, d)
+		}
+	}
+}
+
+// addReferences adds the addresses of reference links with which the current paragraph begins as links.
+func (s *scanner) addReferences() {
+	for _, line := range s.para {
+		d, ok := definitionAt(s.text, line.start, line.end)
+		switch {
+		case !ok:
+			return
+		case d.TargetAt == (Span{}): // a footnote
+			continue
+		}
+		target := s.text[d.TargetAt.Start:d.TargetAt.End]
+		end := d.TargetAt.End
+		if end < line.end && s.text[end] == '>' {
+			end++
+		}
+		if hasScheme(target) {
+			continue
+		}
+		s.addLink(Link{Style: Reference, Line: line.line, Span: Span{line.start, end}}, s.decode(target), false)
+	}
+}
+
+// definitionAt reads the definition with which a line begins.
+func definitionAt(text []byte, start, end int) (d Definition, ok bool) {
+	line := text[start:end]
+	closing := bytes.Index(line, []byte("]:"))
+	if len(line) == 0 || line[0] != '[' || closing < 0 {
+		return d, false
+	}
+	inner := line[1:closing]
+	label := FoldLabel(string(inner))
+	if strings.Trim(label, "^ ") == "" || bytes.ContainsAny(inner, "[]") {
+		return d, false
+	}
+	first := bytes.LastIndexByte(text[:start], '\n') + 1 // the marks of containers are part of the line
+	d = Definition{Label: label, Span: Span{first, end}, LabelAt: Span{start + 1, start + closing}}
+	if label[0] == '^' {
+		return d, true
+	}
+	rest := segment{start: start + closing + len("]:"), end: end}
+	rest.trim(text)
+	address := text[rest.start:rest.end]
+	size := bytes.IndexAny(address, " \t")
+	if bytes.HasPrefix(address, []byte("<")) {
+		rest.start++
+		size = bytes.IndexByte(address[1:], '>')
+		if size < 0 {
+			return d, false
+		}
+	} else if size < 0 {
+		size = len(address)
+	}
+	d.TargetAt = Span{rest.start, rest.start + size}
+	return d, size > 0
+}
+
+// endOfDefinition returns where the lines of a definition end: for a footnote with the lines of its paragraph, and the
+// indented ones after it.
+func endOfDefinition(text []byte, d Definition) int {
+	end, next := lineEnd(text, d.Span.Start)
+	if d.Label[0] != '^' {
+		return next
+	}
+	ended := next
+	afterBlank := false
+	for at := next; at < len(text); at = next {
+		end, next = lineEnd(text, at)
+		line := text[at:end]
+		bare := bytes.TrimLeft(line, " \t")
+		isIndented := len(line)-len(bare) >= 2 || bytes.HasPrefix(line, []byte("\t"))
+		_, begins := definitionAt(text, end-len(bare), end)
+		switch {
+		case len(bare) == 0:
+			afterBlank = true
+			continue
+		case isIndented:
+		case afterBlank, begins, opensBlock(bare):
+			return ended
+		}
+		afterBlank = false
+		ended = next
+	}
+	return ended
+}
+
+// opensBlock reports whether a line ends the paragraph before it: it is a heading, a fence, a quote, a rule, a table or an
+// item of a list.
+func opensBlock(line []byte) bool {
+	switch line[0] {
+	case '#', '>', '|', '`', '~', '%', '$', '<':
+		return true
+	case '-', '*', '+', '_':
+		return isRule(line) || len(line) > 1 && isBlank(line[1])
+	}
+	digits := len(line) - len(bytes.TrimLeft(line, "0123456789"))
+	return digits > 0 && len(line) > digits+1 && (line[digits] == '.' || line[digits] == ')') && isBlank(line[digits+1])
+}
+
+// addUse adds what the brackets from open to closing, which are no link, may refer to.
+func (s *scanner) addUse(open, closing int, line segment) {
+	inner := Span{open + 1, closing}
+	content := s.text[inner.Start:inner.End]
+	next := byte(0)
+	if closing+1 < len(s.text) {
+		next = s.text[closing+1]
+	}
+	previous := byte(0)
+	if open > line.start {
+		previous = s.text[open-1]
+	}
+	begins := open == line.start && next == ':'
+	label := FoldLabel(string(content))
+	switch {
+	case begins, bytes.ContainsAny(content, "[]"), previous == '^': // the last is a footnote of its own
+	case strings.HasPrefix(label, "^"):
+		s.references.Uses = append(s.references.Uses, Use{Label: label, At: inner})
+	case previous == ']' && s.pairEnd == open-1:
+		u := Use{Label: label, At: inner}
+		if label == "" {
+			u.Label = FoldLabel(string(s.text[s.pairStart+1 : s.pairEnd]))
+		}
+		s.references.Uses = append(s.references.Uses, u)
+	case label == "", next == '[':
+	default:
+		s.references.Uses = append(s.references.Uses, Use{Label: label, At: inner, Shortcut: true})
+	}
+	s.pairStart, s.pairEnd = open, closing
+}

@@ -1,0 +1,202 @@
+package relink
+
+import (
+	"bytes"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/vaultwicket/vaultwicket/internal/vault/bases/syntax"
+	"github.com/vaultwicket/vaultwicket/internal/vault/frontmatter"
+	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
+)
+
+// nameKind says how a text in an expression names a file or a folder.
+type nameKind int
+
+const (
+	noName nameKind = iota
+	linkName
+	folderName
+	pathName
+)
+
+// functionNames are the functions and methods whose first argument names a file or a folder.
+var functionNames = map[string]nameKind{
+	"link": linkName, "file": linkName, "image": linkName, // functions
+	"hasLink": linkName, "linksTo": linkName, "inFolder": folderName, // methods
+}
+
+// fileFields are the fields of a file that are compared with names.
+var fileFields = map[string]nameKind{"folder": folderName, "path": pathName}
+
+// expressions returns the edits to the names of files and folders in a base: in link("x"), file("x"), image("x"),
+// file.hasLink("x"), x.linksTo("x"), file.inFolder("x"), and where file.folder or file.path is compared with "x". A text
+// is resolved as a link in the base; a [[link]] in a text keeps its marks. What is no base, or no expression, has none.
+func (m *Move) expressions(text []byte, source string) (edits []edit, left []Left) {
+	if m.names == nil { // a heading gets another text, and those of bases name none
+		return nil, nil
+	}
+	bare, places := withoutQuoteMarks(text)
+	reasons := map[int][]Left{} // by line
+	patches, unwritten := frontmatter.RewritePieces(bare, func(s frontmatter.Scalar) []frontmatter.Patch {
+		if s.Key == "name" || s.Key == "displayName" { // of a view or a column
+			return nil
+		}
+		pieces, lost := m.expression(s.Text, source)
+		for _, l := range lost {
+			l.Line = s.Line
+			left = append(left, l)
+		}
+		for _, p := range pieces {
+			reasons[s.Line] = append(reasons[s.Line], Left{s.Line, s.Text[p.Start:p.End], unlocated})
+		}
+		return pieces
+	})
+	for _, s := range unwritten {
+		left = append(left, reasons[s.Line]...)
+	}
+	for _, p := range patches {
+		span := markdown.Span{Start: places[p.Start], End: places[p.End]}
+		edits = append(edits, edit{span, p.Text})
+	}
+	return edits, left
+}
+
+// expression returns what is replaced in one expression.
+func (m *Move) expression(text, source string) (pieces []frontmatter.Patch, left []Left) {
+	root, err := syntax.Parse(text)
+	if err != nil {
+		return nil, nil
+	}
+	syntax.Walk(root, func(n syntax.Node) {
+		kind, literals := namesIn(n)
+		for _, literal := range literals {
+			written, reason := m.renamed(kind, literal.Value, source)
+			switch {
+			case reason != "":
+				left = append(left, Left{Target: literal.Value, Reason: reason})
+			case written != "" && written != literal.Value:
+				span := markdown.Span{Start: literal.Position(), End: literal.End}
+				pieces = append(pieces, frontmatter.Patch{Span: span, Text: syntax.Quote(written, text[span.Start])})
+			}
+		}
+	})
+	slices.SortFunc(pieces, func(a, b frontmatter.Patch) int { return a.Start - b.Start })
+	return pieces, left
+}
+
+// namesIn returns the texts that name files or folders directly in a node.
+func namesIn(n syntax.Node) (nameKind, []*syntax.String) {
+	switch n := n.(type) {
+	case *syntax.Binary:
+		if n.Op != syntax.Equal && n.Op != syntax.NotEqual {
+			return noName, nil
+		}
+		if kind := fieldOf(n.X); kind != noName {
+			return kind, stringsOf(n.Y)
+		}
+		return fieldOf(n.Y), stringsOf(n.X)
+	case *syntax.Call:
+		if len(n.Args) == 0 {
+			return noName, nil
+		}
+		switch function := n.Function.(type) {
+		case *syntax.Name:
+			return functionNames[function.Text], stringsOf(n.Args[0])
+		case *syntax.Member:
+			if list, isList := function.X.(*syntax.List); isList && function.Name == "contains" {
+				return fieldOf(n.Args[0]), stringsOf(list.Items...)
+			}
+			return functionNames[function.Name], stringsOf(n.Args[0])
+		}
+	}
+	return noName, nil
+}
+
+// fieldOf returns how a field of a file, as file.folder or this.file.path, names something.
+func fieldOf(n syntax.Node) nameKind {
+	member, isMember := n.(*syntax.Member)
+	if !isMember {
+		return noName
+	}
+	switch owner := member.X.(type) {
+	case *syntax.Name:
+		if owner.Text == "file" || owner.Text == "this" {
+			return fileFields[member.Name]
+		}
+	case *syntax.Member:
+		if owner.Name == "file" {
+			return fileFields[member.Name]
+		}
+	}
+	return noName
+}
+
+// stringsOf returns those nodes that are string literals.
+func stringsOf(nodes ...syntax.Node) (literals []*syntax.String) {
+	for _, n := range nodes {
+		if literal, ok := n.(*syntax.String); ok {
+			literals = append(literals, literal)
+		}
+	}
+	return literals
+}
+
+// renamed returns what a text that names something is after the move, "" for the same.
+func (m *Move) renamed(kind nameKind, old, source string) (written, reason string) {
+	switch kind {
+	case folderName:
+		bare := strings.Trim(old, "/")
+		for from, to := range m.folders { // of which none is in another one
+			if rest, in := strings.CutPrefix(bare, from); in && (rest == "" || rest[0] == '/') {
+				return strings.Replace(old, bare, to+rest, 1), ""
+			}
+		}
+	case pathName:
+		return m.to[old], ""
+	case linkName:
+		raw := old
+		isBare := !strings.HasPrefix(old, "[[")
+		if isBare {
+			raw = "[[" + old + "]]"
+		}
+		link, ok := markdown.ParseLink(raw)
+		if !ok {
+			return "", ""
+		}
+		some, reason := m.link(raw, link, source)
+		written = string(apply([]byte(raw), some))
+		if isBare {
+			written = strings.TrimSuffix(strings.TrimPrefix(written, "[["), "]]")
+		}
+		return written, reason
+	}
+	return "", ""
+}
+
+// quoteMarks are the marks of a quote at the beginning of a line.
+var quoteMarks = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[ \t]*(?:>[ \t]?)+`) })
+
+// withoutQuoteMarks returns the text of a code block without the marks of a quote that it is in, and the places of its
+// bytes, and of its end, in text.
+func withoutQuoteMarks(text []byte) (bare []byte, places []int) {
+	quoted := len(text) > 0
+	for line := range bytes.Lines(text) {
+		quoted = quoted && (quoteMarks().Match(line) || len(bytes.TrimSpace(line)) == 0)
+	}
+	at := 0
+	for line := range bytes.Lines(text) {
+		skipped := 0
+		if quoted {
+			skipped = len(quoteMarks().Find(line))
+		}
+		bare = append(bare, line[skipped:]...)
+		for i := skipped; i < len(line); i++ {
+			places = append(places, at+i)
+		}
+		at += len(line)
+	}
+	return bare, append(places, at)
+}
