@@ -179,7 +179,7 @@ func (p *Page) Serve(ctx context.Context, l net.Listener) error {
 	base, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer cut()
 	defer p.stop()
-	limited := httpguard.NewConnLimiter(l, maxConnections)
+	limited := httpguard.NewConnLimiter(l, httpguard.ConnLimit(maxConnections))
 	s := httpguard.NewServer(base, p.guard, slog.NewLogLogger(p.Log.Handler(), slog.LevelDebug))
 	failed := make(chan error, 1)
 	go func() { failed <- s.Serve(limited) }()
