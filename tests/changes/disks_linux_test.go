@@ -1,0 +1,147 @@
+package changes
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"os"
+	osexec "os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/vaultwicket/vaultwicket/gateway"
+	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/long"
+	"github.com/vaultwicket/vaultwicket/tests/memory"
+	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/rig"
+)
+
+// badDisk is the program of tests/baddisk: a folder, shown through a file system that fails when it is told so.
+type badDisk struct {
+	t       *testing.T
+	files   string // the folder itself
+	in      io.WriteCloser
+	answers *bufio.Reader
+}
+
+// mountBadDisk shows folder/files as folder/Vault.
+func mountBadDisk(t *testing.T, folder string) *badDisk {
+	t.Helper()
+	if file, err := os.OpenFile("/dev/fuse", os.O_RDWR, 0); err != nil {
+		t.Skipf("this machine has no FUSE: %v", err)
+	} else {
+		file.Close()
+	}
+	program := filepath.Join(t.TempDir(), "baddisk")
+	require.NoError(t, rig.Build("github.com/vaultwicket/vaultwicket/tests/baddisk", program))
+	d := &badDisk{t: t, files: filepath.Join(folder, "files")}
+	mounted := filepath.Join(folder, "Vault")
+	require.NoError(t, os.Mkdir(d.files, 0o755))
+	require.NoError(t, os.Mkdir(mounted, 0o755))
+	run := osexec.Command(program, d.files, mounted)
+	run.Stderr = os.Stderr
+	d.in = require.Value(run.StdinPipe())(t)
+	d.answers = bufio.NewReader(require.Value(run.StdoutPipe())(t))
+	require.NoError(t, run.Start())
+	t.Cleanup(func() {
+		d.in.Close()
+		assert.NoError(t, run.Wait())
+	})
+	if line, _ := d.answers.ReadString('\n'); line != "mounted\n" {
+		t.Skipf("this user cannot mount a file system: %q", line)
+	}
+	return d
+}
+
+// tell gives the file system a command, and returns its answer.
+func (d *badDisk) tell(format string, args ...any) string {
+	d.t.Helper()
+	_, err := fmt.Fprintf(d.in, format+"\n", args...)
+	require.NoError(d.t, err)
+	return strings.TrimSpace(require.Value(d.answers.ReadString('\n'))(d.t))
+}
+
+// diskFaults are the ways in which a disk fails, as [badDisk.tell] is told them.
+var diskFaults = []struct{ errno, operations string }{
+	{"EIO", "lookup"}, {"EIO", "getattr"}, {"EIO", "open"}, {"EIO", "read"}, {"EIO", "opendir"}, {"EIO", "readdir"}, {"EIO", "statfs"}, {"EIO", "fsyncdir"},
+	{"EIO", "setattr"}, {"EIO", "mkdir"}, {"EIO", "unlink"}, {"EIO", "rmdir"}, {"EIO", "rename"}, {"EIO", "link"}, {"EIO", "create"}, {"EIO", "write"}, {"EIO", "flush"}, {"EIO", "fsync"},
+	{"EIO", "all"}, {"EIO", "changing"}, {"ENOSPC", "create,write,mkdir,link"}, {"EROFS", "changing"}, {"delay", "changing"}, {"delay", "all"},
+}
+
+// TestAnswersAreTrueOfABadDisk makes changes of many files on a disk that begins to fail at some operation: once, some
+// times, or until it is healed. An answer is true of what is on the disk. After the disk is healed and the next call, all
+// notes are as they were or as they were to be, and nothing else is left.
+func TestAnswersAreTrueOfABadDisk(t *testing.T) {
+	tries := 200
+	random := rand.New(rand.NewPCG(8, 9))
+	folder := memory.Folder(t)
+	d := mountBadDisk(t, folder)
+	old, done := make([]map[string]string, len(ofMany)), make([]map[string]string, len(ofMany))
+	begin := func(i int) (g *gateway.Gateway, end func()) {
+		require.NoError(t, os.RemoveAll(filepath.Join(folder, "state")))
+		fillMany(t, d.files)
+		g, end = manyGateway(t, folder, 0)
+		if ofMany[i].before != nil {
+			must(t, g, ofMany[i].before)
+		}
+		return g, end
+	}
+	outcomes := map[string]int{}
+	for n := range tries {
+		i := n % len(ofMany)
+		if old[i] == nil {
+			g, end := begin(i)
+			old[i] = everything(t, d.files)
+			must(t, g, ofMany[i].change)
+			done[i] = everything(t, d.files)
+			end()
+		}
+		g, end := begin(i)
+		must(t, g, []string{"version"}) // so that there is a worker
+		kind := diskFaults[random.IntN(len(diskFaults))]
+		from := 1 + random.IntN(1<<random.IntN(8))
+		count := []int{1, 2, 10, 0}[random.IntN(4)]
+		require.Equal(t, d.tell("fault %s %s %d %d", kind.errno, kind.operations, from, count), "ok")
+		result := g.Do(t.Context(), gateway.Request{Command: ofMany[i].change[0], Words: ofMany[i].change[1:]})
+		told := everything(t, d.files)
+		failed := d.tell("heal")
+		next, endNext := manyGateway(t, folder, 0)
+		must(t, next, []string{"files", "total"})
+		now := everything(t, d.files)
+		end()
+		endNext()
+		outcome := "ok"
+		if !result.OK {
+			outcome = result.Error.Code
+		}
+		when := fmt.Sprintf("%d: %q, %s of %s from %d, %d of them (%s failed): %s (%v)", n, ofMany[i].change, kind.errno, kind.operations, from, count, failed, outcome, result.Error)
+		if failed != "0" {
+			outcomes[kind.errno+" "+outcome]++
+		}
+		if outcome == "ok" {
+			assert.That(t, maps.Equal(told, done[i]), "%s: when it was told, there were the differences %.300q", when, differ(told, done[i], ""))
+		}
+		judgeDisk(t, when, outcome, now, old[i], done[i])
+	}
+	t.Logf("%d tries, where something failed: %v", tries, outcomes)
+}
+
+// judgeDisk compares what is on a disk that was healed with what may be there after an answer.
+func judgeDisk(t *testing.T, when, outcome string, now, old, done map[string]string) {
+	t.Helper()
+	isOld := maps.Equal(now, old)
+	isDone := maps.Equal(now, done)
+	switch outcome {
+	case "ok":
+		assert.That(t, isDone, "%s: healed, there are the differences %.300q", when, differ(now, done, ""))
+	case failure.CodeUnknown:
+		assert.That(t, isOld || isDone, "%s: healed, there are the differences %.300q", when, differ(now, old, ""))
+	default:
+		assert.That(t, isOld, "%s: healed, there are the differences %.300q", when, differ(now, old, ""))
+	}
+}
