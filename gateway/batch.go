@@ -431,8 +431,14 @@ func (g *vaultGateway) isTakenBack(ctx context.Context, undo Request, id string)
 	if err != nil || own == nil {
 		return false, cmp.Or(err, error(failure.New(failure.CodeVaultNotFound, "", "the folder of the vault is gone")))
 	}
-	s, err := g.readChangeState(ctx, plan.routes[0], *own, id)
-	return s.State == stateUntouched, err
+	for tries := 1; ; tries++ {
+		s, err := g.readChangeState(ctx, plan.routes[0], *own, id)
+		away, isAway := errors.AsType[*exec.Unavailable](err)
+		isCrash := isAway && away.Code() == exec.CodeCrashed
+		if !isCrash || tries == settleTries { // another worker goes on where it ended
+			return s.State == stateUntouched, err
+		}
+	}
 }
 
 // rememberedBatch is [rememberedResult] for a batch.

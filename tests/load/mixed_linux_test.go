@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -26,7 +27,7 @@ import (
 )
 
 // soakVariable says how long the traffic lasts, such as 10m.
-const soakVariable = "VAULTWICKET_SOAK"
+const soakVariable = "SOAK_TIME"
 
 const (
 	soakAgents  = 20
@@ -206,7 +207,7 @@ func (s *soak) undo(session *rig.HTTPSession, line string) {
 
 // failBatch sends an atomic batch whose third operation fails: nothing of it stays.
 func (s *soak) failBatch(session *rig.HTTPSession, note, line string) {
-	lines := []string{line + "b1", line + "b2"}
+	lines := []string{strings.TrimSuffix(line, ".") + "-1.", strings.TrimSuffix(line, ".") + "-2."}
 	var operations []map[string]any
 	for i, one := range lines {
 		operations = append(operations, map[string]any{"clientId": fmt.Sprint("c", i), "command": "append", "params": map[string]any{"path": note, "content": one}})
@@ -221,6 +222,7 @@ func (s *soak) failBatch(session *rig.HTTPSession, note, line string) {
 	defer s.mu.Unlock()
 	if strings.Contains(text, `"notUndone"`) {
 		s.codes["batch notUndone"]++
+		s.t.Logf("not undone: %.1500s", text)
 		return
 	}
 	for _, one := range lines {
@@ -315,6 +317,9 @@ func (s *soak) files() (names []string) {
 	return names
 }
 
+// soakLines are the lines of agents and of the other program. Some are not ended by a line break.
+var soakLines = regexp.MustCompile(`- (line|foreign) [0-9-]+\.`)
+
 // judge compares the notes with what agents were told.
 func (s *soak) judge(before []string) {
 	t := s.t
@@ -338,7 +343,7 @@ func (s *soak) judge(before []string) {
 		if counts[note] == nil {
 			counts[note] = map[string]int{}
 			text := string(require.Value(os.ReadFile(filepath.Join(s.vault, note)))(t))
-			for one := range strings.SplitSeq(text, "\n") {
+			for _, one := range soakLines.FindAllString(text, -1) {
 				counts[note][one]++
 			}
 		}

@@ -19,9 +19,9 @@ import (
 )
 
 const (
-	// firstRead is how many bytes at the end of each part of the log are read before the first answer: some 2,500
+	// firstRead is how many bytes at the end of each part of the log are read before the first answer: some 1,200
 	// lines, and olderRead how many of what is before them at once.
-	firstRead = 1 << 20
+	firstRead = 512 << 10
 	olderRead = 4 << 20
 
 	// maxRead is how many bytes of each part of the log are read in all: some 150,000 lines. "vaultwicket audit
