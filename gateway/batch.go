@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -31,8 +32,8 @@ const MaxOperations = 100
 // Batch is a list of operations that are decided together and carried out in order.
 type Batch struct {
 	// Request is what they have in common: Vault, Ask, Answers, OneSession, Shows, Keep, Owner, Caller,
-	// Client and Surface. IdempotencyKey is that of the batch as a whole, and Taken counts until it
-	// begins: the time limit of each operation counts from when those before it are done. MaxOutput
+	// Client and Surface. IdempotencyKey is that of the batch as a whole. The time limit of one call, counted
+	// from Taken, is that of all operations together: what is not begun by then is left out. MaxOutput
 	// bounds the output of all operations in bytes, shared evenly, with 200 bytes for the JSON around
 	// each and a share of at least 128; 0 means no bound.
 	Request
@@ -100,7 +101,10 @@ func (g *vaultGateway) doBatch(ctx context.Context, b Batch) BatchResult {
 	if err != nil {
 		return g.refuseBatch(ctx, b, clientID, err)
 	}
-	if clientID, err := g.assessLosses(ctx, plan); err != nil {
+	assessing, cancel := g.admission.WithDeadline(ctx, b.Taken, 0)
+	clientID, err = g.assessLosses(assessing, plan)
+	cancel()
+	if err != nil {
 		return g.refuseBatch(ctx, b, clientID, err)
 	}
 	if len(plan.asked()) > 0 && plan.mutates() { // the user is not asked about a batch that was carried out
@@ -127,10 +131,10 @@ func (g *vaultGateway) doBatch(ctx context.Context, b Batch) BatchResult {
 	if err := g.admission.Batch(g.accountOf(b.Caller), calls, changes, true); err != nil {
 		return g.refuseBatch(ctx, b, "", err)
 	}
+	ctx, cancel = g.admission.WithDeadline(ctx, b.Taken, time.Since(asked))
+	defer cancel()
 	if plan.mutates() {
-		waiting, cancel := g.admission.WithDeadline(ctx, b.Taken, time.Since(asked)) // up to the time limit of one call
-		release, err := g.admission.Acquire(waiting, b.Caller, telemetry.BatchCommand, g.writing, g.changingMany)
-		cancel()
+		release, err := g.admission.Acquire(ctx, b.Caller, telemetry.BatchCommand, g.writing, g.changingMany)
 		if err != nil {
 			return RejectBatch("", err)
 		}
@@ -169,8 +173,8 @@ type batchRun struct {
 	images  atomic.Int64 // how many bytes of images there are so far
 }
 
-// carryOutBatch runs one stage after the other. One that is atomic does so alone, and marked in the journal: until
-// the mark is removed, whoever has the lock next takes back what was made.
+// carryOutBatch runs one stage after the other, until ctx ends. One that is atomic does so alone, and marked in the
+// journal: until the mark is removed, whoever has the lock next takes back what was made.
 func (g *vaultGateway) carryOutBatch(ctx context.Context, plan *batchPlan) BatchResult {
 	if !plan.batch.Atomic || !plan.mutates() {
 		return g.runBatch(ctx, plan, nil)
@@ -179,9 +183,7 @@ func (g *vaultGateway) carryOutBatch(ctx context.Context, plan *batchPlan) Batch
 	if err != nil {
 		return g.refuseBatch(ctx, plan.batch, "", err)
 	}
-	waiting, cancel := context.WithTimeout(ctx, g.runner.Timeout())
-	unlock, err := kept.Lock(waiting)
-	cancel()
+	unlock, err := kept.Lock(ctx)
 	if err != nil {
 		return g.refuseBatch(ctx, plan.batch, "", failure.New(failure.CodeConflict, "try again", "another program changes the vault: %v", err))
 	}
@@ -251,14 +253,27 @@ func (g *vaultGateway) runBatch(ctx context.Context, plan *batchPlan, leave func
 	if leave != nil {
 		leave(!r.failed)
 	}
-	if r.failed && plan.batch.Atomic { // it is taken back by now, or will be by the first question
-		for i := range slices.Backward(r.steps) {
-			if r.steps[i].plan.call.Effect().Mutates() && r.done[i].Status != statusSkipped {
-				r.lookBack(context.WithoutCancel(ctx), i)
-			}
-		}
+	if r.failed && plan.batch.Atomic {
+		r.lookBackAll(ctx, tell)
 	}
 	return r.report(ctx)
+}
+
+// lookBackAll notes of the operations of a batch that failed whether they are taken back: they are by now, or will
+// be by the first question, whatever has ended the batch. The progress is that of taking back.
+func (r *batchRun) lookBackAll(ctx context.Context, tell func(protocol.Progress)) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleFor)
+	defer cancel()
+	var made []int
+	for i, step := range slices.Backward(r.steps) {
+		if step.plan.call.Effect().Mutates() && r.done[i].Status != statusSkipped {
+			made = append(made, i)
+		}
+	}
+	for n, i := range made {
+		tell(protocol.Progress{Done: n, Total: len(made), Of: protocol.OperationsBack})
+		r.lookBack(ctx, i)
+	}
 }
 
 // report counts, and says why the batch ended early.
@@ -268,7 +283,12 @@ func (r *batchRun) report(ctx context.Context) BatchResult {
 	if result.Summary.NotUndone > 0 {
 		result.Notices = append(result.Notices, fmt.Sprintf("%d of the changes could not be taken back", result.Summary.NotUndone))
 	}
-	if ctx.Err() != nil && result.Summary.Skipped > 0 {
+	switch {
+	case ctx.Err() == nil || result.Summary.Skipped == 0:
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		result.Error = failure.Of(failure.New(failure.CodeTimeout, "send fewer operations at once; results says which were carried out",
+			"the time limit of %v passed, and operations were left out", r.gateway.runner.Timeout()))
+	default:
 		result.Error = failure.Of(failure.New(failure.CodeCancelled, "", "the batch was cancelled, and operations were left out"))
 	}
 	return result
@@ -282,6 +302,10 @@ func (r *batchRun) run(ctx context.Context, i int) {
 			done.Notice = fmt.Sprintf("takes a field of %q, which did not succeed", excerpt.Short(ref.ClientID))
 			return
 		}
+	}
+	if ctx.Err() != nil {
+		done.Notice = notBegun(ctx)
+		return
 	}
 	hold := r.gateway.runner.Hold()
 	defer hold.Release()
@@ -305,7 +329,7 @@ func (r *batchRun) run(ctx context.Context, i int) {
 		}
 	}
 	if !begun {
-		done.Notice = "cancelled before it started"
+		done.Notice = notBegun(ctx)
 		return
 	}
 	done.Status = statusError
@@ -326,6 +350,14 @@ func (r *batchRun) run(ctx context.Context, i int) {
 	done.Result = result.answer()
 	result.Image = nil
 	r.results[i] = result
+}
+
+// notBegun says why an operation was left out.
+func notBegun(ctx context.Context) string {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return "the time limit of the batch passed before it started"
+	}
+	return "cancelled before it started"
 }
 
 // maxImages bounds the images of a batch together, in bytes as they are sent: one of the
@@ -404,10 +436,14 @@ func (g *vaultGateway) isTakenBack(ctx context.Context, undo Request, id string)
 	if err != nil || own == nil {
 		return false, cmp.Or(err, error(failure.New(failure.CodeVaultNotFound, "", "the folder of the vault is gone")))
 	}
-	ctx, cancel := context.WithTimeout(ctx, settleFor)
-	defer cancel()
-	s, err := g.readChangeState(ctx, plan.routes[0], *own, id)
-	return s.State == stateUntouched, err
+	for tries := 1; ; tries++ {
+		s, err := g.readChangeState(ctx, plan.routes[0], *own, id)
+		away, isAway := errors.AsType[*exec.Unavailable](err)
+		isCrash := isAway && away.Code() == exec.CodeCrashed
+		if !isCrash || tries == settleTries { // another worker goes on where it ended
+			return s.State == stateUntouched, err
+		}
+	}
 }
 
 // rememberedBatch is [rememberedResult] for a batch.

@@ -77,7 +77,9 @@ func (g *vaultGateway) askAboutBatch(ctx context.Context, plan *batchPlan) (by s
 			for i := range now.steps {
 				now.steps[i].plan.change = plan.steps[i].plan.change
 			}
-			clientID, err = g.assessLosses(ctx, now)
+			assessing, cancel := context.WithTimeout(ctx, g.runner.Timeout())
+			clientID, err = g.assessLosses(assessing, now)
+			cancel()
 		}
 		switch {
 		case err != nil && clientID != "":

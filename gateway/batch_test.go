@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/gateway/admission"
@@ -264,6 +265,70 @@ func TestACancelledBatchKeepsWhatIsDone(t *testing.T) {
 	})
 	got := f.gateway.vaults[0].carryOutBatch(ctx, plan)
 	assert.That(t, outcome(got) == `c1=ok c2=skipped refused cancelled at ""` && got.Results[0].Result.Stdout == "text\n", "got %s", outcome(got))
+}
+
+// expiring is a context whose time limit passes when it is told.
+type expiring struct {
+	context.Context
+	passed chan struct{}
+}
+
+func (e expiring) Done() <-chan struct{} { return e.passed }
+
+func (e expiring) Err() error {
+	select {
+	case <-e.passed:
+		return context.DeadlineExceeded
+	default:
+		return nil
+	}
+}
+
+// The operations of a batch have one time limit together.
+func TestABatchEndsAtItsLimit(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		atomic bool
+		want   string
+	}{
+		{false, `c1=ok c2=skipped c3=skipped refused timeout at ""`},
+		{true, `c1=ok[undone true] c2=skipped c3=skipped refused timeout at ""`},
+	} {
+		const id = "20261121T083000.000000000Z-00aa"
+		f := newFixture(t, embeddedOnly).embedded(
+			`--write --change ID --facts vault=Work create path=N.md => facts {"change":"`+id+`"} Created: N.md\n`, readsN,
+			`--write --end --change ID --facts vault=Work undo id=`+id+` => {"state":"untouched"}\n`)
+		plan, at, err := f.gateway.vaults[0].planBatch(Batch{Atomic: test.atomic, Operations: []Operation{
+			operation("c1", "create", "path", "N.md"), operation("c2", "create", "path", "O.md"), operation("c3", "read", "path", "N.md"),
+		}})
+		require.That(t, err == nil, "%v %v", at, err)
+		limited := expiring{t.Context(), make(chan struct{})}
+		var told []string
+		ctx := protocol.WithProgress(limited, func(c protocol.Progress) {
+			told = append(told, c.String())
+			if c.Done == 1 && c.Of == protocol.Operations {
+				close(limited.passed)
+			}
+		})
+		got := f.gateway.vaults[0].carryOutBatch(ctx, plan)
+		assert.That(t, outcome(got) == test.want && got.Error.Hint != "", "got %s, want %s", outcome(got), test.want)
+		assert.That(t, slices.Contains(got.Failures(), "timeout") && got.Results[1].Notice != "", "%+v", got)
+		last := told[len(told)-1]
+		assert.That(t, test.atomic == (last == "0 of 1 operations taken back"), "told %q", told)
+	}
+}
+
+// A batch that comes to its turn after its limit begins nothing.
+func TestABatchThatIsLateBeginsNothing(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, embeddedOnly).embedded(readsN)
+	late := Request{Taken: time.Now().Add(-f.config.Runner.Timeout())}
+	got := f.gateway.DoBatch(t.Context(), Batch{Request: late, Operations: []Operation{
+		operation("c1", "read", "path", "N.md"), operation("c2", "read", "path", "N.md"),
+	}})
+	assert.Equal(t, outcome(got), `c1=skipped c2=skipped refused timeout at ""`)
+	_, own := f.called()
+	assert.That(t, len(own) == 0, "called %q", own)
 }
 
 func TestAnAtomicBatchStopsAtTheFirstFailure(t *testing.T) {

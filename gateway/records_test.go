@@ -26,7 +26,7 @@ import (
 func auditOf(t *testing.T, f *fixture) []audit.Line {
 	t.Helper()
 	var lines []audit.Line
-	for line, err := range audit.Lines(f.state(), audit.Filter{}) {
+	for line, err := range audit.Lines(t.Context(), f.state(), audit.Filter{}) {
 		require.NoError(t, err)
 		lines = append(lines, line)
 	}
@@ -105,7 +105,7 @@ func (f *fixture) startsOf(t *testing.T, c allowlist.Command) (starts int) {
 func (f *fixture) checkLogs(t *testing.T) (lines int) {
 	t.Helper()
 	for _, folder := range []string{audit.AuditFolder(f.state()), audit.CallsFolder(f.state())} {
-		report, err := audit.Verify(folder)
+		report, err := audit.Verify(t.Context(), folder)
 		assert.That(t, err == nil && report.Broken == nil, "the log is %+v, %v", report, err)
 		if lines += report.Lines; report.Lines == 0 {
 			continue
@@ -256,7 +256,7 @@ func TestCallsRefusedForTheirRateFlushNothing(t *testing.T) {
 		}
 	}
 	var changes, denied, all int
-	for line, err := range audit.List(audit.AuditFolder(f.state()), audit.Filter{}) {
+	for line, err := range audit.List(t.Context(), audit.AuditFolder(f.state()), audit.Filter{}) {
 		require.NoError(t, err)
 		all++
 		if line.Kind == "end" && line.Effect == "write" {

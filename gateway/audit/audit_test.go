@@ -81,7 +81,7 @@ func TestFilters(t *testing.T) {
 			t.Errorf("%s: %d lines", test.name, len(lines))
 		}
 	}
-	for range List(l.folder.dir, Filter{}) {
+	for range List(t.Context(), l.folder.dir, Filter{}) {
 		break // it may be left early
 	}
 }
@@ -247,7 +247,7 @@ func writeAll(t testing.TB, l *Log, from, to int) {
 
 func verified(t testing.TB, l *Log) Report {
 	t.Helper()
-	return require.Value(Verify(l.folder.dir))(t)
+	return require.Value(Verify(t.Context(), l.folder.dir))(t)
 }
 
 // wantWhole fails unless the log is whole and has so many lines.
@@ -259,7 +259,7 @@ func wantWhole(t testing.TB, l *Log, lines int) {
 
 func listed(t testing.TB, l *Log, f Filter) (lines []Line) {
 	t.Helper()
-	for line, err := range List(l.folder.dir, f) {
+	for line, err := range List(t.Context(), l.folder.dir, f) {
 		require.NoError(t, err)
 		lines = append(lines, line)
 	}

@@ -3,6 +3,7 @@ package audit
 import (
 	"bufio"
 	"cmp"
+	"context"
 	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/base64"
@@ -137,7 +138,7 @@ const maxCheckpointLine = 4 * maxLine
 // the lines of a file that are JSON and have a member "checkpoint", such as those that were exported.
 // Other lines are skipped. key is the public key in base64, "" for that of the first checkpoint. The
 // error says that it could not be checked.
-func VerifyCheckpoints(state, key string, in io.Reader, now time.Time) (r CheckedLog, err error) {
+func VerifyCheckpoints(ctx context.Context, state, key string, in io.Reader, now time.Time) (r CheckedLog, err error) {
 	r.Key = key
 	var all []statement
 	lines := bufio.NewScanner(in)
@@ -194,7 +195,7 @@ func VerifyCheckpoints(state, key string, in io.Reader, now time.Time) (r Checke
 		for _, s := range all {
 			hashes[part.of(s).Seq] = ""
 		}
-		report, err := verifyEach(part.dir, func(p point) {
+		report, err := verifyEach(ctx, part.dir, func(p point) {
 			if _, wanted := hashes[p.seq]; wanted {
 				hashes[p.seq] = hex.EncodeToString(p.hash[:])
 			}

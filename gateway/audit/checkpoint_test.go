@@ -36,7 +36,7 @@ func signedLog(t *testing.T, calls int) (state string, lasting, routine []Line) 
 
 func allLines(t *testing.T, dir string) (lines []Line) {
 	t.Helper()
-	for line, err := range List(dir, Filter{}) {
+	for line, err := range List(t.Context(), dir, Filter{}) {
 		require.NoError(t, err)
 		lines = append(lines, line)
 	}
@@ -72,7 +72,7 @@ func rewritten(t *testing.T, lasting, routine []Line) (state string) {
 func TestCheckpointsFindALogThatWasWrittenAnew(t *testing.T) {
 	state, lasting, routine := signedLog(t, 400)
 	kept := keptElsewhere(t, lasting)
-	r, err := VerifyCheckpoints(state, "", strings.NewReader(kept), time.Now())
+	r, err := VerifyCheckpoints(t.Context(), state, "", strings.NewReader(kept), time.Now())
 	require.That(t, err == nil && r.Broken == "" && r.Checkpoints == 20 && r.Key != "", "%+v, %v", r, err)
 	draws := rand.New(rand.NewPCG(30, 3))
 	for i := range long.Count(25, 100) {
@@ -96,13 +96,13 @@ func TestCheckpointsFindALogThatWasWrittenAnew(t *testing.T) {
 		parts[part] = lines
 		forged := rewritten(t, parts[0], parts[1])
 		for _, dir := range []string{AuditFolder(forged), CallsFolder(forged)} {
-			r, err := Verify(dir)
+			r, err := Verify(t.Context(), dir)
 			require.That(t, err == nil && r.Broken == nil, "the log that was written anew: %+v, %v", r, err)
 		}
-		r, err := VerifyCheckpoints(forged, "", strings.NewReader(kept), time.Now())
+		r, err := VerifyCheckpoints(t.Context(), forged, "", strings.NewReader(kept), time.Now())
 		assert.That(t, err == nil && r.Broken != "", "place %d: line %d of part %d was %s: %+v, %v", i, at, part, how, r, err)
 	}
-	r, err = VerifyCheckpoints(rewritten(t, lasting, routine), "", strings.NewReader(kept), time.Now())
+	r, err = VerifyCheckpoints(t.Context(), rewritten(t, lasting, routine), "", strings.NewReader(kept), time.Now())
 	assert.That(t, err == nil && r.Broken == "", "the same lines: %+v, %v", r, err)
 }
 
@@ -123,7 +123,7 @@ func TestAFileOfCheckpointsIsChecked(t *testing.T) {
 		"a signature":        {strings.Replace(kept, `"signature":"`, `"signature":"A`, 1), "", "cannot be read"},
 		"no key":             {kept, "AAAA", "cannot be read"},
 	} {
-		r, err := VerifyCheckpoints(state, test.key, strings.NewReader(test.text), time.Now())
+		r, err := VerifyCheckpoints(t.Context(), state, test.key, strings.NewReader(test.text), time.Now())
 		if err != nil || (test.want == "") != (r.Broken == "") || !strings.Contains(r.Broken, test.want) {
 			// The lines of another log have other hashes, or other numbers.
 			if name == "of another log" && err == nil && r.Broken != "" {
@@ -132,7 +132,7 @@ func TestAFileOfCheckpointsIsChecked(t *testing.T) {
 			t.Errorf("%s: %+v, %v, want %q", name, r, err, test.want)
 		}
 	}
-	_, err := VerifyCheckpoints(state, "", strings.NewReader(strings.Repeat("x", maxCheckpointLine+1)), time.Now())
+	_, err := VerifyCheckpoints(t.Context(), state, "", strings.NewReader(strings.Repeat("x", maxCheckpointLine+1)), time.Now())
 	assert.That(t, err != nil, "a line without an end was read")
 }
 
@@ -176,7 +176,7 @@ func TestCheckpointsOfRemovedLines(t *testing.T) {
 		}
 	}
 	for age, broken := range map[time.Duration]bool{time.Hour: true, keptFor - time.Hour: true, keptFor + time.Hour: false} {
-		r, err := VerifyCheckpoints(state, "", strings.NewReader(kept), time.Now().Add(age))
+		r, err := VerifyCheckpoints(t.Context(), state, "", strings.NewReader(kept), time.Now().Add(age))
 		assert.That(t, err == nil && (r.Broken != "") == broken && (broken || r.Removed == 1), "after %v: %+v, %v", age, r, err)
 	}
 }

@@ -49,7 +49,7 @@ func TestAnUnfitFolderIsRefused(t *testing.T) {
 			if name == "a link to the next older file" {
 				return // a reader has no use for it
 			}
-			_, err = Verify(l.folder.dir)
+			_, err = Verify(t.Context(), l.folder.dir)
 			assert.That(t, errors.As(err, &unusable), "verify: %v", err)
 		})
 	}

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"context"
 	"io/fs"
 	"os"
 	"slices"
@@ -23,6 +24,7 @@ type Follower struct {
 	at     Position
 	begun  bool
 	seen   fs.FileInfo // the present file at the last look that read all of it, nil before
+	first  Place       // where the first look began, without a length; the zero Place if that is the beginning of the log
 }
 
 // Position is how far a log was read. The zero Position is before its first line.
@@ -71,10 +73,11 @@ func (f *Follower) Take(limit int, visit func(Place, Line, []byte)) error {
 		for _, file := range slices.Backward(files) {
 			f.at.File, f.at.Offset = file.number, 0
 			if file.size > left {
-				for r := range linesIn(file.file, file.size-left, file.size) {
+				for r := range linesIn(context.Background(), file.file, file.size-left, file.size) {
 					f.at.Offset = r.End // 0 after an error, which read reports
 					break
 				}
+				f.first = Place{File: f.at.File, Offset: f.at.Offset}
 				break
 			}
 			left -= file.size
@@ -105,7 +108,7 @@ func (f *Follower) read(file snapshotFile, left *int, visit func(Place, Line, []
 	if file.number > f.at.File || file.size < f.at.Offset { // another program may have cut it
 		f.at.File, f.at.Offset = file.number, 0
 	}
-	for r, err := range linesIn(file.file, f.at.Offset, file.size) {
+	for r, err := range linesIn(context.Background(), file.file, f.at.Offset, file.size) {
 		if err != nil {
 			return unusable(file.name, err)
 		}
@@ -122,6 +125,78 @@ func (f *Follower) read(file snapshotFile, left *int, visit func(Place, Line, []
 		}
 	}
 	return nil
+}
+
+// HasOlder reports whether there was something in the log before the first look.
+func (f *Follower) HasOlder() bool { return f.first != Place{} }
+
+// Older returns a reader of what was in the log before the first look of the follower.
+func (f *Follower) Older() *Older { return &Older{folder: f.folder, at: f.first} }
+
+// Older reads a log backward, a part at a time. It keeps no file open and is for one goroutine at a time.
+type Older struct {
+	folder folder
+	at     Place // where what was read begins
+}
+
+// Take calls visit with the lines of the last size bytes before what was read, the oldest first. more is false once
+// the oldest line that is kept was given. The errors are those of [Follower.Take], and that of ctx once it has ended.
+func (o *Older) Take(ctx context.Context, size int64, visit func(Place, Line)) (more bool, err error) {
+	if o.at == (Place{}) {
+		return false, nil
+	}
+	s, err := o.folder.takeSnapshot(max(o.at.File, 1) - 1)
+	if err != nil {
+		return false, err
+	}
+	defer s.close()
+	if s.content.current {
+		s.files[len(s.files)-1].number = s.content.next()
+	}
+	if s.content.next() < o.at.File { // the log began anew
+		o.at = Place{}
+		return false, nil
+	}
+	for _, file := range slices.Backward(s.files) {
+		to := file.size
+		if file.number == o.at.File {
+			to = min(to, o.at.Offset)
+		}
+		if file.number > o.at.File || to == 0 {
+			continue
+		}
+		from, err := o.read(ctx, file, to, size, visit)
+		if err != nil {
+			return false, err
+		}
+		o.at = Place{File: file.number, Offset: from}
+		return true, nil
+	}
+	o.at = Place{}
+	return false, nil
+}
+
+// read gives the lines of a file that begin in the last size bytes before an offset to visit, and returns where the
+// first of them begins.
+func (o *Older) read(ctx context.Context, file snapshotFile, to, size int64, visit func(Place, Line)) (from int64, err error) {
+	from = max(0, to-size)
+	isRest := from > 0 // of a line that begins before
+	for r, err := range linesIn(ctx, file.file, from, to) {
+		if err != nil {
+			return from, unreadable(file.name, err)
+		}
+		if isRest {
+			isRest = false
+			if r.End < to { // else the part is too small for a line
+				from = r.End
+			}
+			continue
+		}
+		if line, ok := parse(r.Text); ok {
+			visit(Place{file.number, r.At, int32(min(r.End-r.At, maxLine))}, line)
+		}
+	}
+	return from, nil
 }
 
 // At returns the line at a place that [Follower.Take] has given. It is false if it is no

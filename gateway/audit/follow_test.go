@@ -97,9 +97,9 @@ func TestALockThatIsHeldIsNotWaitedForForEver(t *testing.T) {
 		var busy *Busy
 		err := l.Write(sample(2), false)
 		assert.That(t, errors.As(err, &busy), "write: %v", err)
-		_, err = Verify(l.folder.dir)
+		_, err = Verify(t.Context(), l.folder.dir)
 		assert.That(t, errors.As(err, &busy), "verify: %v", err)
-		for _, err := range List(l.folder.dir, Filter{}) {
+		for _, err := range List(t.Context(), l.folder.dir, Filter{}) {
 			assert.That(t, errors.As(err, &busy), "list: %v", err)
 		}
 		unlock()
@@ -115,4 +115,29 @@ func TestAFolderThatGoesAwayIsMadeAnew(t *testing.T) {
 	writeAll(t, l, 1, 1)
 	wantWhole(t, l, 1)
 	assert.That(t, l.Digest("text") == digest && again(t, l).Digest("text") == digest, "another key")
+}
+
+// What is before the first look of a follower is read backward, each line once, over the ends of files.
+func TestOlderLinesAreReadBackward(t *testing.T) {
+	l := countedLines(t, 30_000) // in several files
+	f := Follow(l.folder.dir, 64<<10)
+	var newest, older []string
+	require.NoError(t, f.Take(0, func(_ Place, line Line, _ []byte) { newest = append(newest, line.Call) }))
+	o := f.Older()
+	for more := true; more; {
+		var part []string
+		var err error
+		more, err = o.Take(t.Context(), 1<<20, func(at Place, line Line) {
+			part = append(part, line.Call)
+			if found, ok := f.At(at); !ok || found.Call != line.Call {
+				t.Fatalf("at %+v is %+v, not %q", at, found, line.Call)
+			}
+		})
+		require.NoError(t, err)
+		older = append(part, older...)
+	}
+	assert.That(t, len(newest) > 0 && len(newest) < 1000, "%d lines at the first look", len(newest))
+	all := callsOf(t, l.folder.dir, Filter{})
+	got := append(older, newest...)
+	assert.That(t, slices.Equal(got, all), "%d older and %d newer lines of %d", len(older), len(newest), len(all))
 }

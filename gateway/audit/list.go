@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"iter"
@@ -38,9 +39,9 @@ func (f Filter) wants(line Line) bool {
 // List returns the lines of the log in the folder dir, the oldest first, as it is
 // at the moment when one begins to read. A line that cannot be read comes as a
 // *[Damaged], and the others after it; what is left of lines that were never
-// finished is skipped. An *[Unusable] or a *[Busy] ends the list. The chain is not checked: that
-// is [Verify].
-func List(dir string, f Filter) iter.Seq2[Line, error] {
+// finished is skipped. An *[Unusable], a *[Busy], or the error of ctx once that has ended, ends the list. The chain is
+// not checked: that is [Verify].
+func List(ctx context.Context, dir string, f Filter) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		s, err := folder{dir}.takeSnapshot(0)
 		if err != nil {
@@ -50,7 +51,7 @@ func List(dir string, f Filter) iter.Seq2[Line, error] {
 		defer s.close()
 		if f.Limit <= 0 {
 			for i, file := range s.files {
-				for line, err := range s.lines(i, 0, file.size, f) {
+				for line, err := range s.lines(ctx, i, 0, file.size, f) {
 					if !yield(line, err) {
 						return
 					}
@@ -58,7 +59,7 @@ func List(dir string, f Filter) iter.Seq2[Line, error] {
 			}
 			return
 		}
-		for _, part := range slices.Backward(s.newest(f)) {
+		for _, part := range slices.Backward(s.newest(ctx, f)) {
 			for _, it := range part {
 				if !yield(it.line, it.err) {
 					return
@@ -89,15 +90,15 @@ const partSize = 256 << 10
 
 // newest returns the newest wanted lines, as many as the filter's limit, in parts of which the last is the oldest. The log
 // is read from its end, and no more of it than it takes.
-func (s *snapshot) newest(f Filter) (parts [][]item) {
+func (s *snapshot) newest(ctx context.Context, f Filter) (parts [][]item) {
 	left := f.Limit
 	for i, file := range slices.Backward(s.files) {
 		for to := file.size; to > 0 && left > 0; {
-			from, err := partBefore(file, to)
+			from, err := partBefore(ctx, file, to)
 			if err != nil {
-				return append(parts, []item{{err: unusable(file.name, err)}})
+				return append(parts, []item{{err: unreadable(file.name, err)}})
 			}
-			part := newestOf(s.lines(i, from, to, f), left)
+			part := newestOf(s.lines(ctx, i, from, to, f), left)
 			left -= len(part)
 			parts = append(parts, part)
 			to = from
@@ -107,10 +108,10 @@ func (s *snapshot) newest(f Filter) (parts [][]item) {
 }
 
 // partBefore returns where a part of a file begins that ends at to: with a line that explains nothing before it.
-func partBefore(file snapshotFile, to int64) (from int64, err error) {
+func partBefore(ctx context.Context, file snapshotFile, to int64) (from int64, err error) {
 	for size := int64(partSize); to > size; size *= 2 {
 		isFirst := true // the rest of a line
-		for r, err := range linesIn(file.file, to-size, to) {
+		for r, err := range linesIn(ctx, file.file, to-size, to) {
 			if err != nil {
 				return 0, err
 			}
@@ -124,23 +125,23 @@ func partBefore(file snapshotFile, to int64) (from int64, err error) {
 }
 
 // lineAt returns the number of the line of a file that begins at an offset.
-func (f snapshotFile) lineAt(at int64) int {
+func (f snapshotFile) lineAt(ctx context.Context, at int64) int {
 	number := 1
-	for range linesIn(f.file, 0, at) {
+	for range linesIn(ctx, f.file, 0, at) {
 		number++
 	}
 	return number
 }
 
 // lines yields the lines of one file between two offsets that are wanted.
-func (s *snapshot) lines(i int, from, to int64, f Filter) iter.Seq2[Line, error] {
+func (s *snapshot) lines(ctx context.Context, i int, from, to int64, f Filter) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		file := s.files[i]
-		damaged := func(l ownerfiles.Line) error { return &Damaged{file.name, file.lineAt(l.At)} }
+		damaged := func(l ownerfiles.Line) error { return &Damaged{file.name, file.lineAt(ctx, l.At)} }
 		var loose []ownerfiles.Line // that a gap may explain
-		for r, err := range linesIn(file.file, from, to) {
+		for r, err := range linesIn(ctx, file.file, from, to) {
 			if err != nil {
-				yield(Line{}, unusable(file.name, err))
+				yield(Line{}, unreadable(file.name, err))
 				return
 			}
 			line, ok := parse(r.Text)

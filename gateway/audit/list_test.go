@@ -1,6 +1,8 @@
 package audit
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -30,7 +32,7 @@ func countedLines(t *testing.T, count int) *Log {
 
 func callsOf(t *testing.T, dir string, f Filter) (calls []string) {
 	t.Helper()
-	for line, err := range List(dir, f) {
+	for line, err := range List(t.Context(), dir, f) {
 		require.NoError(t, err)
 		calls = append(calls, line.Call)
 	}
@@ -60,10 +62,35 @@ func TestADamagedLineNearTheEndHasItsNumber(t *testing.T) {
 	lines[3989] = "damaged\n"
 	require.NoError(t, os.WriteFile(name, []byte(strings.Join(lines, "")), 0o600))
 	var got error
-	for _, err := range List(l.folder.dir, Filter{Limit: 20}) {
+	for _, err := range List(t.Context(), l.folder.dir, Filter{Limit: 20}) {
 		if err != nil {
 			got = err
 		}
 	}
 	assert.Equal(t, fmt.Sprint(got), fmt.Sprint(&Damaged{currentFile, 3990}))
+}
+
+// Every reading of the log stops at a cancel.
+func TestReadingStopsAtACancel(t *testing.T) {
+	l := countedLines(t, 20)
+	for _, f := range []Filter{{}, {Limit: 10}, {Kind: "none"}, {Kind: "none", Limit: 10}} {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		lines, ended := 0, error(nil)
+		if f.Kind != "" {
+			cancel()
+		}
+		for _, err := range List(ctx, l.folder.dir, f) {
+			lines++
+			ended = err
+			cancel()
+		}
+		isRead := f.Limit > 0 && f.Kind == "" // before the first one was given
+		assert.That(t, isRead == (ended == nil) && (isRead || errors.Is(ended, context.Canceled)), "%+v: %d lines, %v", f, lines, ended)
+		assert.That(t, isRead || lines <= 2, "%+v: %d lines after the cancel", f, lines)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := Verify(ctx, l.folder.dir)
+	assert.That(t, errors.Is(err, context.Canceled), "verify: %v", err)
 }

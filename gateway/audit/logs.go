@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"context"
 	"iter"
 	"path/filepath"
 	"sync"
@@ -21,8 +22,8 @@ func CallsFolder(state string) string { return filepath.Join(state, "audit-calls
 
 // Lines returns the lines of both parts of the audit log in a state folder, in
 // the order of their times. They come as [List] yields them.
-func Lines(state string, f Filter) iter.Seq2[Line, error] {
-	all := merge(List(AuditFolder(state), f), List(CallsFolder(state), f))
+func Lines(ctx context.Context, state string, f Filter) iter.Seq2[Line, error] {
+	all := merge(List(ctx, AuditFolder(state), f), List(ctx, CallsFolder(state), f))
 	if f.Limit <= 0 {
 		return all
 	}

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"bytes"
+	"context"
 	"encoding/hex"
 	"os"
 	"path/filepath"
@@ -28,10 +29,10 @@ func TestAnySequenceVerifies(t *testing.T) {
 		defer func() { _ = l.Close() }()
 		written, torn := 0, false
 		check := func() {
-			r, err := Verify(l.folder.dir)
+			r, err := Verify(context.Background(), l.folder.dir)
 			require.That(rt, err == nil && r.Broken == nil && (r.Torn > 0) == torn, "%+v, %v, torn %v", r, err, torn)
 			promised := 0
-			for line, err := range List(l.folder.dir, Filter{Kind: "end"}) {
+			for line, err := range List(t.Context(), l.folder.dir, Filter{Kind: "end"}) {
 				require.NoError(rt, err)
 				if line.Call != "" {
 					promised++
@@ -87,7 +88,7 @@ func flipOne(rt *rapid.T, l *Log) {
 	names = append(names, l.folder.file(headFile))
 	name := rapid.SampledFrom(names).Draw(rt, "name")
 	data := require.Value(os.ReadFile(name))(rt)
-	r, _ := Verify(l.folder.dir)
+	r, _ := Verify(context.Background(), l.folder.dir)
 	end := len(data)
 	if filepath.Base(name) == currentFile {
 		end -= int(r.Torn)
@@ -99,7 +100,7 @@ func flipOne(rt *rapid.T, l *Log) {
 	changed := bytes.Clone(data)
 	changed[at] = byte(rapid.IntRange(0, 255).Filter(func(b int) bool { return byte(b) != data[at] }).Draw(rt, "to"))
 	require.NoError(rt, os.WriteFile(name, changed, 0o600))
-	if r, err := Verify(l.folder.dir); err != nil || r.Broken == nil {
+	if r, err := Verify(context.Background(), l.folder.dir); err != nil || r.Broken == nil {
 		rt.Fatalf("byte %d of %s was %q and is %q: %+v, %v", at, filepath.Base(name), data[at], changed[at], r, err)
 	}
 	require.NoError(rt, os.WriteFile(name, data, 0o600))
@@ -194,7 +195,7 @@ func checkEnd(t *testing.T, data []byte) {
 	require.NoError(t, err)
 	all := append(bytes.Clone(data), a.text...)
 	w := walker{mark: -1}
-	require.NoError(t, w.walk(currentFile, bytes.NewReader(all), 0, int64(len(all))))
+	require.NoError(t, w.walk(t.Context(), currentFile, bytes.NewReader(all), 0, int64(len(all))))
 	require.Equal(t, w.loose < 0 && w.at == a.end, (why == ""), "%q: %+v", why, w)
 }
 

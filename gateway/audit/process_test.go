@@ -153,7 +153,7 @@ func end(call string) Line { return Line{Kind: "end", Call: call, Command: "read
 // written are the lines of a log by kind and call.
 func written(t *testing.T, state string) (kinds []string) {
 	t.Helper()
-	for line, err := range Lines(state, Filter{}) {
+	for line, err := range Lines(t.Context(), state, Filter{}) {
 		require.NoError(t, err)
 		kinds = append(kinds, line.Kind+" "+line.Call)
 	}

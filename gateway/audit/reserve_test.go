@@ -85,9 +85,9 @@ func TestWhatAFullDiskDoesNotTakeIsCounted(t *testing.T) {
 	assert.Equal(t, other.Missed(), uint64(10), "in the other process")
 
 	calls, lasting := logs.calls.folder.dir, logs.lasting.folder.dir
-	report := require.Value(Verify(calls))(t)
+	report := require.Value(Verify(t.Context(), calls))(t)
 	assert.That(t, report.Missed == 50 && report.Waiting == 0 && report.Broken == nil, "the calls, while it is full: %+v", report)
-	report = require.Value(Verify(lasting))(t)
+	report = require.Value(Verify(t.Context(), lasting))(t)
 	assert.That(t, report.Missed == 1 && report.Waiting == 2 && report.Broken == nil, "the other part, while it is full: %+v", report)
 
 	*full = false
@@ -95,12 +95,12 @@ func TestWhatAFullDiskDoesNotTakeIsCounted(t *testing.T) {
 		require.NoError(t, l.Write(read(51+n), false, false))
 		require.NoError(t, l.Write(refused(3+n), false, false))
 	}
-	report = require.Value(Verify(calls))(t)
+	report = require.Value(Verify(t.Context(), calls))(t)
 	assert.That(t, report.Missed == 50 && report.Waiting == 0 && report.Broken == nil && report.Gaps == 0, "the calls: %+v", report)
 	got := told(t, calls)
 	want := []string{"read 0", "gap 50", "read 51", "read 52", "read 53"}
 	assert.Equal(t, strings.Join(got, ", "), strings.Join(want, ", "), "the calls")
-	report = require.Value(Verify(lasting))(t)
+	report = require.Value(Verify(t.Context(), lasting))(t)
 	assert.That(t, report.Missed == 1 && report.Waiting == 0 && report.Broken == nil, "the other part: %+v", report)
 	want = []string{"refused 0", "gap 1", "refused 1", "refused 2", "refused 3", "refused 4", "refused 5"}
 	assert.Equal(t, strings.Join(told(t, lasting), ", "), strings.Join(want, ", "), "the other part")
@@ -109,7 +109,7 @@ func TestWhatAFullDiskDoesNotTakeIsCounted(t *testing.T) {
 // told returns the calls of the lines of a log, and how many lines its gaps count.
 func told(t *testing.T, dir string) (all []string) {
 	t.Helper()
-	for line, err := range List(dir, Filter{}) {
+	for line, err := range List(t.Context(), dir, Filter{}) {
 		require.NoError(t, err)
 		if line.Kind == kindGap {
 			all = append(all, fmt.Sprint("gap ", line.Repair.Lost))
@@ -130,7 +130,7 @@ func TestTheReserveHasAnEnd(t *testing.T) {
 		assert.ErrorIs(t, logs.Write(refused(n), false, false), syscall.ENOSPC)
 	}
 	lasting := logs.lasting.folder.dir
-	report := require.Value(Verify(lasting))(t)
+	report := require.Value(Verify(t.Context(), lasting))(t)
 	assert.That(t, report.Waiting >= 300 && report.Missed+uint64(report.Waiting) == count, "%+v", report)
 	info := require.Value(os.Stat(logs.lasting.folder.file(reserveFile)))(t)
 	assert.Equal(t, info.Size(), int64(reserveSize), "the size of the reserve")
@@ -167,11 +167,11 @@ func TestAReserveThatWasAlteredIsNotBelieved(t *testing.T) {
 	for what, content := range map[string][]byte{"zeros": make([]byte, reserveSize), "short": []byte("{"), "text": []byte(strings.Repeat("x", reserveSize))} {
 		require.NoError(t, os.WriteFile(name, content, 0o600))
 		require.NoError(t, open().Write(read(1), false, false))
-		report := require.Value(Verify(logs.calls.folder.dir))(t)
+		report := require.Value(Verify(t.Context(), logs.calls.folder.dir))(t)
 		assert.That(t, report.Broken == nil && report.Missed == 0, "%s: %+v", what, report)
 	}
 	require.NoError(t, os.WriteFile(name, whole, 0o600))
 	require.NoError(t, open().Write(read(1), false, false))
-	report := require.Value(Verify(logs.calls.folder.dir))(t)
+	report := require.Value(Verify(t.Context(), logs.calls.folder.dir))(t)
 	assert.That(t, report.Broken == nil && report.Missed == 3, "a line that is no caller's: %+v", report)
 }

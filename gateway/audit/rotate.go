@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -131,7 +132,7 @@ func (p folder) walkRotated(w *walker, number uint64) error {
 		return err
 	}
 	defer file.Close()
-	return w.walk(name, file, 0, size)
+	return w.walk(context.Background(), name, file, 0, size)
 }
 
 // linesOf yields the lines in the last bytes of a file, at most limit of them.
@@ -143,7 +144,7 @@ func (p folder) linesOf(name string, limit int64) iter.Seq2[ownerfiles.Line, err
 			return
 		}
 		defer file.Close()
-		linesIn(file, max(0, size-limit), size)(yield)
+		linesIn(context.Background(), file, max(0, size-limit), size)(yield)
 	}
 }
 

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"errors"
 	"io"
@@ -230,7 +231,7 @@ func (l *Log) findFile(t *tail) (why string, err error) {
 // the head.
 func (t *tail) adopt() (why string, err error) {
 	w := walker{at: t.head.end, last: t.head.last, mark: -1}
-	if err := w.walk(currentFile, t.file, t.head.size, t.size); err != nil {
+	if err := w.walk(context.Background(), currentFile, t.file, t.head.size, t.size); err != nil {
 		return "", err
 	}
 	t.end, t.last = w.at, w.last
@@ -271,7 +272,7 @@ func (t *tail) isUnclosed() (bool, error) {
 func (t *tail) continueAfterBreak(was head, seen point, why string) error {
 	end := point{max(was.end.seq, t.end.seq, seen.seq), t.end.hash}
 	present := uint64(0) // the highest number in the file
-	for r, err := range linesIn(t.file, 0, t.size) {
+	for r, err := range linesIn(context.Background(), t.file, 0, t.size) {
 		if err != nil {
 			return err
 		}

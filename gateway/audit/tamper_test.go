@@ -183,7 +183,7 @@ func TestABreakIsToldForEver(t *testing.T) {
 }
 
 func listedAnyhow(t *testing.T, l *Log, f Filter) (lines []Line) {
-	for line, err := range List(l.folder.dir, f) {
+	for line, err := range List(t.Context(), l.folder.dir, f) {
 		if err == nil {
 			lines = append(lines, line)
 		}
@@ -253,7 +253,7 @@ func TestLinesThatCannotBeReadAreListedAsSuch(t *testing.T) {
 		return append(lines, []byte(`{"seq"`))
 	})(t, l)
 	got := ""
-	for line, err := range List(l.folder.dir, Filter{}) {
+	for line, err := range List(t.Context(), l.folder.dir, Filter{}) {
 		if err != nil {
 			got += err.Error() + "\n"
 		} else {

@@ -132,7 +132,7 @@ func TestThoseWhoWaitAreWrittenByOne(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	l.writeWaiting()
-	report, err := Verify(l.folder.dir)
+	report, err := Verify(t.Context(), l.folder.dir)
 	l.mu.Unlock()
 	assert.That(t, err == nil && report.Lines == 9, "%d lines are written, want 9; %v", report.Lines, err)
 	all.Wait()

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -49,11 +50,11 @@ type Break struct {
 }
 
 // Verify checks all of the log in the folder dir. A missing or empty folder is valid. The error,
-// an *[Unusable] or a *[Busy], means that it could not be checked.
-func Verify(dir string) (Report, error) { return verifyEach(dir, nil) }
+// an *[Unusable], a *[Busy], or that of ctx once it has ended, means that it could not be checked.
+func Verify(ctx context.Context, dir string) (Report, error) { return verifyEach(ctx, dir, nil) }
 
 // verifyEach is [Verify], and calls each with every line that fits, unless it is nil.
-func verifyEach(dir string, each func(point)) (Report, error) {
+func verifyEach(ctx context.Context, dir string, each func(point)) (Report, error) {
 	p := folder{dir}
 	s, err := p.takeSnapshot(0)
 	if err != nil {
@@ -65,8 +66,8 @@ func verifyEach(dir string, each func(point)) (Report, error) {
 	}
 	w := walker{at: s.head.start, mark: -1, each: each}
 	r := Report{Files: len(s.files), First: w.at.seq + 1}
-	if r.Broken, err = s.verify(&w, &r); err != nil {
-		return Report{}, unusable(dir, err)
+	if r.Broken, err = s.verify(ctx, &w, &r); err != nil {
+		return Report{}, unreadable(dir, err)
 	}
 	if r.Broken == nil && s.why == "" {
 		switch k, wrong := p.readKey(); {
@@ -81,7 +82,7 @@ func verifyEach(dir string, each func(point)) (Report, error) {
 		}
 	}
 	for i := 0; i < len(s.files) && r.Since.IsZero(); i++ { // the first line of the oldest file that has one
-		for line, err := range s.lines(i, 0, s.files[i].size, Filter{}) {
+		for line, err := range s.lines(ctx, i, 0, s.files[i].size, Filter{}) {
 			if err == nil {
 				r.Since = line.Time
 				break
@@ -107,7 +108,7 @@ func (s *snapshot) brokenHead() *Break {
 }
 
 // verify follows the chain through all files, and returns the first break.
-func (s *snapshot) verify(w *walker, r *Report) (*Break, error) {
+func (s *snapshot) verify(ctx context.Context, w *walker, r *Report) (*Break, error) {
 	if b := s.brokenHead(); b != nil {
 		return b, nil
 	}
@@ -139,7 +140,7 @@ func (s *snapshot) verify(w *walker, r *Report) (*Break, error) {
 		if i == marked {
 			w.mark = s.head.size
 		}
-		if err := w.walk(f.name, f.file, 0, f.size); err != nil {
+		if err := w.walk(ctx, f.name, f.file, 0, f.size); err != nil {
 			return nil, err
 		}
 		if b := s.check(w, f, i == marked); b != nil {
@@ -183,9 +184,27 @@ func (b *Break) String() string {
 	return fmt.Sprintf("%s, line %d: %s", b.File, b.Line, b.Why)
 }
 
-// linesIn yields the lines of a file between two offsets.
-func linesIn(in io.ReaderAt, from, to int64) iter.Seq2[ownerfiles.Line, error] {
-	return ownerfiles.Lines(in, from, to, maxLine)
+// linesIn yields the lines of a file between two offsets. Once ctx has ended it yields the error of that.
+func linesIn(ctx context.Context, in io.ReaderAt, from, to int64) iter.Seq2[ownerfiles.Line, error] {
+	return func(yield func(ownerfiles.Line, error) bool) {
+		for line, err := range ownerfiles.Lines(in, from, to, maxLine) {
+			if ended := ctx.Err(); err == nil && ended != nil {
+				yield(ownerfiles.Line{}, ended)
+				return
+			}
+			if !yield(line, err) {
+				return
+			}
+		}
+	}
+}
+
+// unreadable is [unusable] for an error of [linesIn]: that of a context is returned as it is.
+func unreadable(what string, err error) error {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return unusable(what, err)
 }
 
 // walker follows the chain through files, the oldest first.
@@ -219,12 +238,12 @@ type walker struct {
 }
 
 // walk reads a file between two offsets.
-func (w *walker) walk(name string, in io.ReaderAt, from, to int64) error {
+func (w *walker) walk(ctx context.Context, name string, in io.ReaderAt, from, to int64) error {
 	w.in, w.end, w.loose, w.open, w.foreign = in, from, -1, false, nil
 	if w.mark == from {
 		w.marked, w.atMark = true, w.at
 	}
-	for r, err := range linesIn(in, from, to) {
+	for r, err := range linesIn(ctx, in, from, to) {
 		if err != nil {
 			return err
 		}

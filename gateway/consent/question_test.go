@@ -79,7 +79,7 @@ func TestADecisionIsInTheAuditLog(t *testing.T) {
 			want.Decision, state2 = "approve", Approved
 		}
 		lines := 0
-		for line, err := range audit.Lines(state, audit.Filter{}) {
+		for line, err := range audit.Lines(t.Context(), state, audit.Filter{}) {
 			if err != nil || line.Kind != want.Kind || line.Decision != want.Decision || line.By != want.By || line.Client != want.Client || line.Command != want.Command || line.Vault != want.Vault || line.Session != want.Session {
 				t.Errorf("line %+v, %v", line, err)
 			}

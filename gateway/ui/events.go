@@ -44,7 +44,8 @@ type events struct {
 	open    map[chan event]bool
 	stop    func()
 	read    uint64 // lines of the audit log; a view may have read them first
-	newest  uint64
+	newest  uint64 // the number of the last call
+	outcome string // of that
 	stamp   string
 	pending int
 	version uint64 // rises with each change; a view has the version that it was made at
@@ -155,9 +156,13 @@ func (e *events) look() {
 	if read, err := p.calls.Update(); err == nil && read != e.read {
 		e.read = read
 		parts = append(parts, "calls")
-		if last, ok := p.calls.Last(); ok {
+		last, ok := p.calls.Last()
+		isNew := ok && (last.Number != e.newest || last.Outcome() != e.outcome) // else older ones were read
+		if isNew {
 			calls = int(last.Number - e.newest)
-			gate, e.newest = last.Outcome(), last.Number
+			gate = last.Outcome()
+			e.newest = last.Number
+			e.outcome = gate
 		}
 	}
 	var b strings.Builder // tells one state of the small files from another

@@ -117,7 +117,7 @@ func (p *Page) checked(ctx context.Context) healthData {
 	} {
 		log := checkedLog{About: part.about}
 		var err error
-		if log.Report, err = audit.Verify(part.folder); err != nil {
+		if log.Report, err = audit.Verify(ctx, part.folder); err != nil {
 			log.Err = err.Error()
 		}
 		if log.Err != "" || log.Report.Broken != nil {

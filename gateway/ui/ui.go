@@ -123,7 +123,7 @@ func New(c Config) *Page {
 	p := &Page{Config: c, calls: activity.Open(c.State), streams: httpguard.NewStreams(maxStreams), counted: map[string]countedLines{}}
 	p.names = &noteNames{page: p, logs: audit.OpenLogs(c.State)}
 	p.working, p.stop = context.WithCancel(context.Background())
-	p.events = &events{page: p, open: map[chan event]bool{}}
+	p.events = &events{page: p, open: map[chan event]bool{}, newest: activity.FirstNumber - 1}
 	p.health = &health{page: p}
 	p.routes = map[string]route{
 		"":                  {show: p.overview},
@@ -163,20 +163,29 @@ func New(c Config) *Page {
 // Open returns the path of a link that opens the page once.
 func (p *Page) Open() string { return p.guard.Open() }
 
+// readLog reads the audit log from its end, part after part, until the page ends.
+func (p *Page) readLog() {
+	_, err := p.calls.Update()
+	for more := err == nil; more && err == nil; {
+		more, err = p.calls.ReadOlder(p.working)
+	}
+	if err != nil && p.working.Err() == nil {
+		p.Log.Warn("the audit log cannot be read", "error", err.Error())
+	}
+}
+
 // Serve answers requests on a listener until ctx ends, and then returns nil. The error is why
 // the listener failed.
 func (p *Page) Serve(ctx context.Context, l net.Listener) error {
 	base, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer cut()
 	defer p.stop()
-	limited := httpguard.NewConnLimiter(l, maxConnections)
+	limited := httpguard.NewConnLimiter(l, httpguard.ConnLimit(maxConnections))
 	s := httpguard.NewServer(base, p.guard, slog.NewLogLogger(p.Log.Handler(), slog.LevelDebug))
 	failed := make(chan error, 1)
 	go func() { failed <- s.Serve(limited) }()
 	go func() { // before the first view asks for it
-		if _, err := p.calls.Update(); err != nil {
-			p.Log.Warn("the audit log cannot be read", "error", err.Error())
-		}
+		p.readLog()
 		p.names.mu.Lock()
 		p.names.build()
 		p.names.mu.Unlock()

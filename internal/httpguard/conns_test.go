@@ -4,6 +4,10 @@ import (
 	"crypto/tls"
 	"errors"
 	"net"
+	"os"
+	"slices"
+	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
@@ -22,4 +26,62 @@ func TestAGateBehindTLSKnowsItsConnections(t *testing.T) {
 	if err := errors.Join(c.Close(), c.Close()); err != nil || len(g.open) != 0 {
 		t.Errorf("%v, %d open", err, len(g.open))
 	}
+}
+
+// scarce is a listener of a process that can have few connections open.
+type scarce struct {
+	net.Listener
+	max  int
+	open atomic.Int32
+}
+
+func (l *scarce) Accept() (net.Conn, error) {
+	if int(l.open.Load()) >= l.max {
+		return nil, &net.OpError{Op: "accept", Err: os.NewSyscallError("accept4", syscall.EMFILE)}
+	}
+	l.open.Add(1)
+	one, _ := net.Pipe()
+	return &scarceConn{one, l}, nil
+}
+
+type scarceConn struct {
+	net.Conn
+	of *scarce
+}
+
+func (c *scarceConn) Close() error {
+	c.of.open.Add(-1)
+	return c.Conn.Close()
+}
+
+// Where the process can open no more files, connections without a token make room, and never those with one.
+func TestSilentConnectionsLeaveDescriptors(t *testing.T) {
+	l := &scarce{max: 10}
+	g := NewConnLimiter(l, 100)
+	s := NewServer(t.Context(), nil, nil)
+	var callers []*conn
+	for range 3 {
+		c := require.Value(g.Accept())(t)
+		MarkAuthenticated(s.ConnContext(t.Context(), c))
+		callers = append(callers, c.(*conn))
+	}
+	for i := range 120 {
+		_, err := g.Accept()
+		require.That(t, err == nil, "connection %d: %v", i, err)
+	}
+	for _, c := range callers {
+		assert.That(t, slices.Contains(g.open, c), "a caller with a token was closed for a silent connection")
+	}
+	full := NewConnLimiter(&scarce{max: 2}, 100)
+	for range 2 {
+		MarkAuthenticated(s.ConnContext(t.Context(), require.Value(full.Accept())(t)))
+	}
+	_, err := full.Accept()
+	assert.That(t, errors.Is(err, syscall.EMFILE), "where nothing can be closed the error is %v", err)
+}
+
+func TestConnectionsTakeAQuarterOfTheFiles(t *testing.T) {
+	files, isLimited := fileLimit()
+	got := ConnLimit(1 << 30)
+	assert.That(t, ConnLimit(1) == 1 && (!isLimited && got == 1<<30 || isLimited && got == max(1, files/4)), "%d of %d files", got, files)
 }

@@ -8,6 +8,7 @@ package httpguard
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"log"
 	"maps"
 	"net"
@@ -15,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -123,8 +125,18 @@ func (s *Streams) Close() {
 	}
 }
 
-// ConnLimiter is a listener that limits the open connections. At the limit it closes one for the
-// next: the oldest without an authenticated request, so that a client without the token cannot
+// ConnLimit returns how many connections a server may have open that wants so many: at most a quarter of the files that
+// the process may have open, so that connections leave enough of them for the calls.
+func ConnLimit(wanted int) int {
+	files, isLimited := fileLimit()
+	if !isLimited {
+		return wanted
+	}
+	return max(1, min(wanted, files/4))
+}
+
+// ConnLimiter is a listener that limits the open connections. At the limit, or where the process can open no more
+// files, it closes one for the next: the oldest without an authenticated request, so that a client without the token cannot
 // keep others out, or else the one that has been idle between two requests for longest.
 type ConnLimiter struct {
 	net.Listener
@@ -150,6 +162,9 @@ func NewConnLimiter(l net.Listener, max int) *ConnLimiter { return &ConnLimiter{
 func (g *ConnLimiter) Accept() (net.Conn, error) {
 	for {
 		raw, err := g.Listener.Accept()
+		if isFull := errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE); isFull && g.evict() {
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -170,21 +185,38 @@ func (g *ConnLimiter) admit(c *conn) (evicted *conn, ok bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if len(g.open) >= g.max {
-		for _, old := range g.open {
-			switch {
-			case !old.authenticated && (evicted == nil || evicted.authenticated):
-				evicted = old
-			case old.authenticated && old.rested > 0 && (evicted == nil || evicted.authenticated && old.rested < evicted.rested):
-				evicted = old
-			}
-		}
-		if evicted == nil {
+		if evicted = g.leastNeeded(); evicted == nil {
 			return nil, false
 		}
 		g.open = slices.DeleteFunc(g.open, func(other *conn) bool { return other == evicted })
 	}
 	g.open = append(g.open, c)
 	return evicted, true
+}
+
+// leastNeeded returns the connection to close for another one, nil if there is none. It is called with mu held.
+func (g *ConnLimiter) leastNeeded() (least *conn) {
+	for _, old := range g.open {
+		switch {
+		case !old.authenticated && (least == nil || least.authenticated):
+			least = old
+		case old.authenticated && old.rested > 0 && (least == nil || least.authenticated && old.rested < least.rested):
+			least = old
+		}
+	}
+	return least
+}
+
+// evict closes the connection that is needed least, and reports whether there is one.
+func (g *ConnLimiter) evict() bool {
+	g.mu.Lock()
+	least := g.leastNeeded()
+	g.mu.Unlock()
+	if least == nil {
+		return false
+	}
+	least.Close()
+	return true
 }
 
 // Close closes a connection and stops counting it.

@@ -23,15 +23,19 @@ type ProgressKind string
 
 // What is counted.
 const (
-	FilesRead    ProgressKind = "read"       // files of the vault
-	FilesChanged ProgressKind = "changed"    // files of the vault
-	Operations   ProgressKind = "operations" // of a batch
+	FilesRead      ProgressKind = "read"       // files of the vault
+	FilesChanged   ProgressKind = "changed"    // files of the vault
+	Operations     ProgressKind = "operations" // of a batch
+	OperationsBack ProgressKind = "taken back" // operations of a batch
 )
 
 // String returns the progress for people, such as "120 of 3000 files read".
 func (p Progress) String() string {
-	if p.Of == Operations {
+	switch p.Of {
+	case Operations:
 		return fmt.Sprintf("%d of %d operations", p.Done, p.Total)
+	case OperationsBack:
+		return fmt.Sprintf("%d of %d operations taken back", p.Done, p.Total)
 	}
 	return fmt.Sprintf("%d of %d files %s", p.Done, p.Total, p.Of)
 }

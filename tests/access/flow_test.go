@@ -166,7 +166,7 @@ func TestFlowRulesInShadowAndExceptions(t *testing.T) {
 	}
 	shadow.Gateway.Flush()
 	var logged []string
-	for line, err := range audit.Lines(filepath.Join(shadow.State, "vaultwicket"), audit.Filter{}) {
+	for line, err := range audit.Lines(t.Context(), filepath.Join(shadow.State, "vaultwicket"), audit.Filter{}) {
 		require.NoError(t, err)
 		if len(line.Shadow) > 0 {
 			logged = append(logged, fmt.Sprint(line.Kind, line.Command, line.Found, line.Shadow, len(line.Because)))

@@ -125,7 +125,7 @@ func TestWhoMayAddAddresses(t *testing.T) {
 		assert.That(t, rig.CodeOf(got) == test.code, "%s: %+v", name, got.Error)
 		o.Gateway.Flush()
 		logged := ""
-		for line, err := range audit.Lines(filepath.Join(o.State, "vaultwicket"), audit.Filter{}) {
+		for line, err := range audit.Lines(t.Context(), filepath.Join(o.State, "vaultwicket"), audit.Filter{}) {
 			require.NoError(t, err)
 			if slices.Contains(line.Found, "remote-links text") && logged == "" {
 				logged = "found"

@@ -154,7 +154,7 @@ func TestShadowRulesDecideAndHaveNoEffect(t *testing.T) {
 		assert.That(t, got.OK && (len(asked) == 0) == shadow, "shadow %v: %d questions, %+v", shadow, len(asked), got.Error)
 		o.Gateway.Flush()
 		found, acted, blocked := map[string]bool{}, map[string]bool{}, map[string]bool{}
-		for line, err := range audit.Lines(filepath.Join(o.State, "vaultwicket"), audit.Filter{}) {
+		for line, err := range audit.Lines(t.Context(), filepath.Join(o.State, "vaultwicket"), audit.Filter{}) {
 			require.NoError(t, err)
 			for _, f := range line.Found {
 				found[line.Command+" "+f] = true

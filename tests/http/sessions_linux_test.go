@@ -2,6 +2,7 @@ package http_test
 
 import (
 	"fmt"
+	"net"
 	"net/http"
 	osexec "os/exec"
 	"path/filepath"
@@ -54,6 +55,25 @@ func TestManySessions(t *testing.T) {
 	assert.That(t, err == nil && answer.Status == http.StatusOK, "%+v, %v", answer, err)
 	open()
 	assert.Equal(t, len(rig.WorkersOf(t, s.Process.Process.Pid)), 1, "the server has the children")
+}
+
+// Silent connections without a token take a share of the files that a server can have open: callers with one go on,
+// also on new connections.
+func TestSilentConnectionsDoNotLockCallersOut(t *testing.T) {
+	t.Parallel()
+	vault := t.TempDir()
+	rig.WriteFile(t, filepath.Join(vault, "Tides.md"), []byte("Two a day.\n"))
+	s := rig.ServeHTTPWithFiles(t, 64, "--backend=embedded", "--vault="+vault, "--allow-mutations", "--tier=v1")
+	for range 120 {
+		silent := require.Value(net.Dial("tcp", s.Host()))(t)
+		defer silent.Close()
+	}
+	for i := range 10 {
+		a := require.Value(s.Connect(t.Context()))(t)
+		got, err := a.Call(t.Context(), map[string]any{"command": "append", "params": map[string]any{"path": "Tides.md", "content": fmt.Sprint(i)}})
+		require.That(t, err == nil && got.OK, "call %d: %+v, %v", i, got.Error, err)
+	}
+	assert.That(t, !strings.Contains(s.Said(), "too many open files"), "the server says %s", s.Said())
 }
 
 func TestAServerAsksAtTheTerminalOfItsClient(t *testing.T) {

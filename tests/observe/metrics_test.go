@@ -136,7 +136,7 @@ func TestTheMetricsAgreeWithTheAuditLog(t *testing.T) {
 func auditedCalls(t *testing.T, o *rig.Harness) (ends, decisions map[string]int, calls int) {
 	t.Helper()
 	ends, decisions = map[string]int{}, map[string]int{}
-	for line, err := range audit.Lines(ownerfiles.StateFolder(o.Config.Getenv, ""), audit.Filter{}) {
+	for line, err := range audit.Lines(t.Context(), ownerfiles.StateFolder(o.Config.Getenv, ""), audit.Filter{}) {
 		require.NoError(t, err)
 		if line.Kind == "decision" {
 			decisions[line.Decision+" "+orWord(line.Rule, "none")]++

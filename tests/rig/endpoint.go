@@ -124,13 +124,30 @@ func ServeHTTP(t *testing.T, flags ...string) *HTTPServer {
 
 func ServeHTTPIn(t *testing.T, home string, flags ...string) *HTTPServer {
 	t.Helper()
+	s := newHTTPServer(home, flags...)
+	s.start(t)
+	return s
+}
+
+// ServeHTTPWithFiles is ServeHTTP for a server that can have only so many files open. It needs a shell.
+func ServeHTTPWithFiles(t *testing.T, files int, flags ...string) *HTTPServer {
+	t.Helper()
+	s := newHTTPServer(t.TempDir(), flags...)
+	limited := fmt.Sprintf(`ulimit -n %d; exec "$0" "$@"`, files)
+	env := s.Process.Env
+	s.Process = osexec.Command("/bin/sh", append([]string{"-c", limited}, s.Process.Args...)...)
+	s.Process.Env = env
+	s.start(t)
+	return s
+}
+
+func newHTTPServer(home string, flags ...string) *HTTPServer {
 	s := &HTTPServer{ended: make(chan error, 1)}
 	if !slices.ContainsFunc(flags, func(flag string) bool { return strings.HasPrefix(flag, "--http=") }) {
 		flags = append(flags, "--http=127.0.0.1:0")
 	}
 	s.Process = osexec.Command(Binary, append([]string{"serve", "--config=none", "--rate=0", "--rate-mutations=0", "--rate-mutations-hour=0"}, flags...)...)
 	s.Process.Env = append(os.Environ(), "HOME="+home, "XDG_STATE_HOME="+home, "VAULTWICKET_TOKEN="+Token, "VAULTWICKET_NOW=2026-11-21T09:30:00+01:00")
-	s.start(t)
 	return s
 }
 

@@ -221,7 +221,7 @@ func (o *Harness) Waiting() []consent.StoredQuestion {
 // Decisions are what the audit log has of decisions, as "decision effect code".
 func (o *Harness) Decisions() (list []string) {
 	o.T.Helper()
-	for l, err := range audit.List(audit.AuditFolder(o.State+"/vaultwicket"), audit.Filter{}) {
+	for l, err := range audit.List(o.T.Context(), audit.AuditFolder(o.State+"/vaultwicket"), audit.Filter{}) {
 		require.NoError(o.T, err)
 		list = append(list, strings.TrimSpace(l.Kind+" "+l.Decision+" "+l.Effect+" "+l.Code))
 	}

@@ -135,12 +135,12 @@ func (m Machine) journals(ctx context.Context, r *Report) {
 	}
 }
 
-func (m Machine) logs(_ context.Context, r *Report) {
+func (m Machine) logs(ctx context.Context, r *Report) {
 	if m.State == "" || m.StateUnsafe != nil {
 		return
 	}
 	for _, folder := range []string{audit.AuditFolder(m.State), audit.CallsFolder(m.State)} {
-		report, err := audit.Verify(folder)
+		report, err := audit.Verify(ctx, folder)
 		switch {
 		case err != nil:
 			r.problem("audit-unusable", fmt.Sprintf("the audit log in %q cannot be read: %v", folder, err), "changes are refused while nothing can be recorded", "see the reason; restore the folder, or move it away")

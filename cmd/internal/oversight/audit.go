@@ -33,7 +33,7 @@ func Audit(ctx context.Context, std terminal.Streams, args []string) error {
 	case "what-if":
 		return replayAudit(ctx, std, args[1:])
 	case "verify":
-		return verifyAudit(std, args[1:])
+		return verifyAudit(ctx, std, args[1:])
 	case "export":
 		// "vaultwicket audit export": all lines, byte for byte as in the log.
 		args := args[1:]
@@ -122,7 +122,7 @@ func (v *verification) flags(f terminal.FlagSet) {
 }
 
 // verifyAudit is "vaultwicket audit verify": whether the log is as it was written.
-func verifyAudit(std terminal.Streams, args []string) error {
+func verifyAudit(ctx context.Context, std terminal.Streams, args []string) error {
 	var asJSON bool
 	var against verification
 	rest, err := terminal.ParseFlags("audit verify", args, func(f terminal.FlagSet) {
@@ -142,9 +142,9 @@ func verifyAudit(std terminal.Streams, args []string) error {
 	parts := auditParts(state)
 	var reports []audit.Report
 	for _, part := range parts {
-		r, err := audit.Verify(part.folder)
+		r, err := audit.Verify(ctx, part.folder)
 		if err != nil {
-			return auditError(err)
+			return lineError(err)
 		}
 		reports = append(reports, r)
 	}
@@ -155,9 +155,9 @@ func verifyAudit(std terminal.Streams, args []string) error {
 			return &terminal.UsageError{Reason: fmt.Sprintf("audit verify: checkpoints %q: %v", excerpt.Short(file), errors.Unwrap(err))}
 		}
 		defer in.Close()
-		c, err := audit.VerifyCheckpoints(state, against.key, in, time.Now())
+		c, err := audit.VerifyCheckpoints(ctx, state, against.key, in, time.Now())
 		if err != nil {
-			return auditError(err)
+			return lineError(err)
 		}
 		if checked = &c; c.Checkpoints == 0 && c.Broken == "" {
 			return &terminal.UsageError{Reason: fmt.Sprintf("audit verify: %q has no checkpoint", excerpt.Short(file)), Advice: "it is a file of lines that the setting export has sent, or of \"vaultwicket audit export\""}
@@ -261,7 +261,7 @@ func exportLines(ctx context.Context, std terminal.Streams, state string, out io
 	to := bufio.NewWriter(out)
 	for _, part := range auditParts(state) {
 		p := exportedPart{auditPart: part}
-		damaged, err := eachLine(ctx, std, audit.List(part.folder, audit.Filter{}), func(line audit.Line) error {
+		damaged, err := eachLine(ctx, std, audit.List(ctx, part.folder, audit.Filter{}), func(line audit.Line) error {
 			text, err := excerpt.JSON(line) // byte for byte as the log has it
 			if err == nil {
 				p.lines, p.last, p.hash = p.lines+1, line.Seq, sha256.Sum256([]byte(text))

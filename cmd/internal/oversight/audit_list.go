@@ -101,7 +101,7 @@ func listAudit(ctx context.Context, std terminal.Streams, args []string) error {
 	if limit > 0 {
 		q.filter.Limit++ // one more tells whether there are more
 	}
-	_, err = eachLine(ctx, std, newestLines(std, audit.Lines(state, q.filter), limit), func(line audit.Line) error {
+	_, err = eachLine(ctx, std, newestLines(std, audit.Lines(ctx, state, q.filter), limit), func(line audit.Line) error {
 		if err := to.write(line); err != nil {
 			return fmt.Errorf("write the output: %w", err)
 		}

@@ -62,7 +62,7 @@ func replayAudit(ctx context.Context, std terminal.Streams, args []string) error
 	}
 	counts, unknown := map[whatIfRow]int{}, map[string]int{}
 	suspects := map[string]bool{} // the sessions that have read signs
-	_, err = eachLine(ctx, std, audit.Lines(state, w.filter), func(line audit.Line) error {
+	_, err = eachLine(ctx, std, audit.Lines(ctx, state, w.filter), func(line audit.Line) error {
 		for _, o := range w.outcomes(line, suspects) {
 			if o.outcome == "" {
 				unknown[o.rule]++

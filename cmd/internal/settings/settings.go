@@ -172,7 +172,7 @@ var table = [...]setting{
 		s.Policy.Exceptions, err = access.ParseExceptions(strings.Split(text, ","), policy.TextRules()...)
 		return err
 	}},
-	{name: "timeout", example: "30s", fallback: "15s", usage: "time limit of a call, 1s to 55s", form: form{pattern: timeoutPattern}, fixed: true, set: setTimeout},
+	{name: "timeout", example: "30s", fallback: "15s", usage: "time limit of a call or a batch, 1s to 55s", form: form{pattern: timeoutPattern}, fixed: true, set: setTimeout},
 	{name: "max-output", example: "64KiB", fallback: "32KiB", usage: "maximum output in one MCP answer, 1KiB to 1MiB", form: form{pattern: sizePattern}, fixed: true, set: setMaxOutput},
 	{name: "result-format", fallback: "json", usage: "MCP answers of obsidianCli: json (structured) or text (the output itself, which costs fewer tokens)", form: form{choices: resultFormats}, fixed: true, set: parsed(func(s *Settings) *string { return &s.ResultFormat }, choice(resultFormats, "result format", "json or text"))},
 	{name: "mark-untrusted", fallback: "false", kind: boolean, usage: "wrap note text in answers in random delimiters: output (JSON as a whole), differences, and what is quoted in messages, hints and notices; not the fields path, files and argv", fixed: true, set: parsed(func(s *Settings) *bool { return &s.Policy.Marks }, parseBool)},

@@ -71,7 +71,7 @@ type Config struct {
 	Resource *Resource
 
 	// MaxSessions is the maximum number of open sessions (0: 1000), MaxConnections that of
-	// connections (0: 256).
+	// connections (0: 256), which are fewer where the process can open few files, see [httpguard.ConnLimit].
 	MaxSessions, MaxConnections int
 
 	// Idle is how long a session without a request lasts (0: 30 minutes).
@@ -113,6 +113,7 @@ func (c Config) complete() (Config, error) {
 	if c.MaxSessions < 0 || c.MaxConnections < 0 || c.Idle < 0 || c.Grace < 0 || c.MaxBody < 0 {
 		return c, &SettingError{Setting: "http", Reason: "negative limit", hint: "leave it out for the default"}
 	}
+	c.MaxConnections = httpguard.ConnLimit(c.MaxConnections)
 	if c.Server == nil {
 		return c, errNoServer
 	}

@@ -1,11 +1,13 @@
 // Package activity keeps the calls of the audit log in memory, and answers what the page asks
 // about them: the newest ones that a filter wants, one with all its lines, and figures of a time.
 //
-// The log is read once from near its end, and then its new lines. Names are chosen by clients, and
+// The log is read from its end: some of it at once, so that the first answer does not wait for more, and then its
+// new lines, and in parts what is older. Names are chosen by clients, and
 // are cleaned when they are shown. The log has no text and no path of a note, so none is here.
 package activity
 
 import (
+	"context"
 	"fmt"
 	"iter"
 	"maps"
@@ -17,9 +19,20 @@ import (
 )
 
 const (
-	// firstRead is how many bytes at the end of each part of the log are read at the start:
-	// some 150,000 lines. "vaultwicket audit list" lists older ones.
-	firstRead = 64 << 20
+	// firstRead is how many bytes at the end of each part of the log are read before the first answer: some 1,200
+	// lines, and olderRead how many of what is before them at once.
+	firstRead = 512 << 10
+	olderRead = 4 << 20
+
+	// maxRead is how many bytes of each part of the log are read in all: some 150,000 lines. "vaultwicket audit
+	// list" lists older ones.
+	maxRead = 64 << 20
+
+	// FirstNumber is that of the first call that is read. Older ones have lower numbers.
+	FirstNumber = 1 << 32
+
+	// waiting is how many calls are known by their ids at either end: they may get more lines.
+	waiting = 4096
 
 	// maxCalls is the maximum number of calls. At the limit the oldest quarter is dropped.
 	maxCalls = 200_000
@@ -31,6 +44,9 @@ type Calls struct {
 	parts [2]*audit.Follower
 	max   int // calls that are kept
 
+	reading sync.Mutex // held while older lines are read
+	older   [2]olderPart
+
 	mu      sync.Mutex
 	rows    []row
 	order   []int32           // the rows by their times: a line of an earlier call can be written later
@@ -38,7 +54,9 @@ type Calls struct {
 	byCall  map[string]uint64 // numbers of rows that may get more lines, by their ids
 	names   map[string]string // that calls have in common, each once in memory
 	read    uint64            // lines, since the beginning
-	skipped bool              // calls that are not kept were dropped
+	skipped bool              // there are older calls, which are not kept
+	begun   bool              // the newest lines were read
+	partial bool              // older calls are still to be read
 	texts   map[TextDay]int   // by outcome
 }
 
@@ -46,6 +64,13 @@ type Calls struct {
 type row struct {
 	Call
 	lines []line
+}
+
+// olderPart is what was not read at first of one part of the log.
+type olderPart struct {
+	log   *audit.Older
+	bytes int64 // that were read
+	ended bool
 }
 
 // line is where a line of a call is in the log.
@@ -58,7 +83,7 @@ type line struct {
 func Open(state string) *Calls {
 	return &Calls{
 		parts: [2]*audit.Follower{audit.Follow(audit.AuditFolder(state), firstRead), audit.Follow(audit.CallsFolder(state), firstRead)},
-		max:   maxCalls, first: 1, // 0 is none
+		max:   maxCalls, first: FirstNumber,
 		byCall: map[string]uint64{}, names: map[string]string{}, texts: map[TextDay]int{},
 	}
 }
@@ -74,25 +99,20 @@ func (c *Calls) Update() (read uint64, err error) {
 			number, known := c.byCall[l.Call]
 			if l.Call == "" || !known || number < c.first {
 				number = c.first + uint64(len(c.rows))
-				one := row{Call: Call{ID: l.Call, Session: c.name(l.Session), Time: l.Time}}
-				if l.Call == "" {
-					one.ID = fmt.Sprintf("line%d-%d", part, l.Seq)
-				} else {
+				c.rows = append(c.rows, c.begin(part, l))
+				if l.Call != "" {
 					c.byCall[l.Call] = number
 				}
-				c.rows = append(c.rows, one)
 			}
-			r := &c.rows[number-c.first]
-			r.lines = append(r.lines, line{part, place})
-			c.describe(&r.Call, l)
-			for rule, did := range l.TextOutcomes() {
-				c.texts[TextDay{l.Time.Local().Format(time.DateOnly), rule, did}]++
-			}
-			c.read++
+			c.add(&c.rows[number-c.first], line{part, place}, l)
 		})
 		if err != nil {
 			return c.read, err
 		}
+	}
+	if !c.begun {
+		c.begun = true
+		c.partial = c.parts[0].HasOlder() || c.parts[1].HasOlder()
 	}
 	// The calls that came after the known ones are put in the order of their times: they are
 	// read from one part of the log after the other, and the line of a call that takes long comes
@@ -112,6 +132,112 @@ func (c *Calls) Update() (read uint64, err error) {
 	}
 	c.forget()
 	return c.read, nil
+}
+
+// begin returns the row of a call, or of a line that is about none, without its lines.
+func (c *Calls) begin(part int, l audit.Line) row {
+	one := row{Call: Call{ID: l.Call, Session: c.name(l.Session), Time: l.Time}}
+	if l.Call == "" {
+		one.ID = fmt.Sprintf("line%d-%d", part, l.Seq)
+	}
+	return one
+}
+
+// add adds a line to a row.
+func (c *Calls) add(r *row, at line, l audit.Line) {
+	r.lines = append(r.lines, at)
+	c.describe(&r.Call, l)
+	for rule, did := range l.TextOutcomes() {
+		c.texts[TextDay{l.Time.Local().Format(time.DateOnly), rule, did}]++
+	}
+	c.read++
+}
+
+// ReadOlder reads one more part of what is before the calls that are known. more is false once there is none, or as
+// many calls are known as are kept. It is for after the first [Calls.Update], and lets others ask meanwhile. The
+// error is that of the log, or of ctx once it has ended.
+func (c *Calls) ReadOlder(ctx context.Context) (more bool, err error) {
+	c.reading.Lock()
+	defer c.reading.Unlock()
+	type olderLine struct {
+		at   line
+		line audit.Line
+	}
+	for part := range c.older {
+		o := &c.older[part]
+		if o.log == nil {
+			c.mu.Lock()
+			o.log, o.bytes = c.parts[part].Older(), firstRead
+			c.mu.Unlock()
+		}
+		if o.ended || o.bytes >= maxRead {
+			continue
+		}
+		var lines []olderLine
+		goesOn, err := o.log.Take(ctx, olderRead, func(at audit.Place, l audit.Line) {
+			lines = append(lines, olderLine{line{part, at}, l})
+		})
+		if err != nil {
+			return true, err
+		}
+		o.ended, o.bytes = !goesOn, o.bytes+olderRead
+		c.mu.Lock()
+		known := c.oldest()
+		var rows []row
+		begun := map[string]int{}
+		for _, l := range lines {
+			id := l.line.Call
+			if number, isKnown := known[id]; isKnown && id != "" {
+				c.add(&c.rows[number-c.first], l.at, l.line)
+				continue
+			}
+			i, isBegun := begun[id]
+			if !isBegun || id == "" {
+				i = len(rows)
+				rows = append(rows, c.begin(part, l.line))
+				begun[id] = i
+			}
+			c.add(&rows[i], l.at, l.line)
+		}
+		c.prepend(rows)
+		c.mu.Unlock()
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	isFull := len(c.rows) >= c.max*3/4
+	for _, o := range c.older {
+		hasMore := !o.ended
+		more = more || hasMore && o.bytes < maxRead && !isFull
+		c.skipped = c.skipped || hasMore && (o.bytes >= maxRead || isFull)
+	}
+	c.partial = more
+	return more, nil
+}
+
+// oldest returns the oldest calls that are known, by their ids.
+func (c *Calls) oldest() map[string]uint64 {
+	known := map[string]uint64{}
+	for _, i := range c.order[:min(len(c.order), waiting)] {
+		known[c.rows[i].ID] = c.rows[i].Number
+	}
+	return known
+}
+
+// prepend adds rows that are older than those that are known, but for some.
+func (c *Calls) prepend(rows []row) {
+	slices.SortStableFunc(rows, func(a, b row) int { return a.Time.Compare(b.Time) })
+	c.first -= uint64(len(rows))
+	order := make([]int32, 0, len(rows)+len(c.order))
+	for i := range rows {
+		rows[i].Number = c.first + uint64(i)
+		order = append(order, int32(i))
+	}
+	for _, i := range c.order {
+		order = append(order, i+int32(len(rows)))
+	}
+	c.rows = slices.Concat(rows, c.rows)
+	c.order = order
+	slices.SortStableFunc(c.order, func(a, b int32) int { return c.rows[a].Time.Compare(c.rows[b].Time) })
 }
 
 // name returns a text that many calls have, so that it is in memory once.
@@ -178,7 +304,6 @@ func (c *Calls) describe(r *Call, l audit.Line) {
 // forget drops the oldest calls when there are too many, and the ids of those that have
 // ended a while ago: their last lines have come.
 func (c *Calls) forget() {
-	const waiting = 4096 // calls whose lines may still come
 	if len(c.rows) > c.max {
 		drop := len(c.rows) / 4
 		c.rows = slices.Clone(c.rows[drop:])

@@ -302,3 +302,58 @@ func TestWhatRulesAboutTextsDid(t *testing.T) {
 	want := []TextDay{{day(2), "suspicious", "1 noticed"}, {day(0), "flow", "1 blocked, 1 shadow"}, {day(0), "private", "1 blocked"}, {day(0), "remote-links", "2 asked"}, {day(0), "secrets", "1 blocked, 1 redacted, 1 shadow"}, {day(0), "suspicious", "1 noticed"}}
 	assert.EqualSlices(t, c.TextDays(begun), want)
 }
+
+// A long log is read from its end: the first answer has the newest calls and says that there are more, and the older
+// ones come in parts, each call once with all its lines, under numbers that stay.
+func TestALongLogIsReadFromItsEnd(t *testing.T) {
+	const count = 12_000
+	w := newWriter(t)
+	var lines []audit.Line
+	exit := 0
+	for i := range count {
+		at := begun.Add(time.Duration(i) * time.Second)
+		line := audit.Line{Kind: "decision", Decision: "allow", Time: at, Call: fmt.Sprintf("2-abc-%d", i), Session: "2-abc", Client: "agent", Surface: "mcp", Vault: "Notes", Command: "read", Effect: "read"}
+		ended := audit.Line{Kind: "end", Time: at.Add(time.Millisecond), Call: line.Call, Session: "1-abc", Client: "agent", Surface: "mcp", Vault: "Notes", Command: "read", DurationMs: 1, Exit: &exit, Backend: "embedded"}
+		lines = append(lines, line, ended)
+	}
+	for part := range slices.Chunk(lines, 1000) {
+		require.NoError(t, audit.Open(audit.CallsFolder(w.state), audit.Limits{}).WriteAll(false, part...))
+	}
+	w.call("append", "agent", time.Minute, 1, "allow", "") // of the other part of the log
+	c := Open(w.state)
+	update(t, c)
+	first := c.Page(Filter{}, 0, 50)
+	assert.That(t, first.Partial && first.Total > 50 && first.Total < count/2, "%d calls at first", first.Total)
+	for more := true; more; {
+		var err error
+		more, err = c.ReadOlder(t.Context())
+		require.NoError(t, err)
+	}
+	w.call("search", "agent", count*time.Second, 1, "allow", "")
+	update(t, c)
+	all := c.Page(Filter{}, 0, 1)
+	assert.That(t, all.Total == count+2 && !all.Partial && !all.Dropped, "%d calls in the end: %+v", all.Total, all)
+	assert.Equal(t, all.Calls[0].Command, "search")
+	seen := map[string]bool{}
+	for before := first.Older; ; {
+		p := c.Page(Filter{}, before, 500)
+		for _, call := range p.Calls {
+			seen[call.ID] = true
+			if call.Decision != "allow" || !call.Ended {
+				t.Fatalf("%+v", call)
+			}
+		}
+		if before = p.Older; before == 0 {
+			break
+		}
+	}
+	assert.That(t, len(seen) == count+1-len(first.Calls), "%d calls behind the first page of %d", len(seen), len(first.Calls))
+	_, of, ok := c.One("2-abc-17")
+	assert.That(t, ok && len(of) == 2 && of[0].Kind == "decision" && of[1].Kind == "end", "%+v", of)
+	f := c.Figures(Filter{Command: "read"}, begun.Add(count*time.Second))
+	sum := 0
+	for _, hour := range f.Hours {
+		sum += hour.Allowed
+	}
+	assert.Equal(t, sum, count)
+}

@@ -114,8 +114,8 @@ type Page struct {
 	Total int    // how many the filter wants in all
 	Own   int    // of them by the owner, who is not in the figures
 	Older uint64 // what [Calls.Page] takes for the next page, 0 for none
-	// Dropped says that there were older calls, which are not kept.
-	Dropped bool
+	// Dropped says that there are older calls, which are not kept; Partial, that older ones are still to be read.
+	Dropped, Partial bool
 }
 
 // Page returns at most limit calls that a filter wants, in the order of time, the newest first,
@@ -123,7 +123,7 @@ type Page struct {
 func (c *Calls) Page(f Filter, before uint64, limit int) (p Page) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	p.Dropped = c.skipped
+	p.Dropped, p.Partial = c.skipped, c.partial
 	var at time.Time // when the call before was; all are newer than one that is not kept
 	if i := before - c.first; before > 0 && i < uint64(len(c.rows)) {
 		at = c.rows[i].Time

@@ -211,6 +211,28 @@ func FolderReadError(asTyped string, err error) error {
 	return Unread.Failure("Folder %q cannot be read: %v.", Verbatim(asTyped), reasonOf(err))
 }
 
+// NoSuchFile explains why the path of a file that was named cannot be found: there is no such file, or the disk cannot tell.
+func NoSuchFile(asTyped string, err error) error {
+	if isOfDisk(err) {
+		return ReadError(asTyped, err)
+	}
+	return FileNotFound(asTyped)
+}
+
+// NoSuchFolder is [NoSuchFile] for a folder.
+func NoSuchFolder(asTyped string, err error) error {
+	if isOfDisk(err) {
+		return FolderReadError(asTyped, err)
+	}
+	return FolderNotFound(asTyped)
+}
+
+// isOfDisk reports whether an error is one of the disk, and not that of a name.
+func isOfDisk(err error) bool {
+	_, isOfDisk := errors.AsType[*fs.PathError](err)
+	return isOfDisk && !disk.IsMissing(err)
+}
+
 // isClosedByMacOS reports whether an error on the system goos, a value of [runtime.GOOS], is that of a place that macOS protects,
 // such as Documents and iCloud Drive. The rights of a file or a folder have another one there (EACCES).
 func isClosedByMacOS(goos string, err error) bool {

@@ -96,7 +96,7 @@ func (v *Vault) PathsBelow(folder string, wanted func(Listed) bool) (found []str
 func (v *Vault) EachFileBelow(folder string, visit func(Listed)) (sorted bool, err error) {
 	under, err := v.FolderOf(folder)
 	if err != nil {
-		return false, answer.FolderNotFound(folder)
+		return false, answer.NoSuchFolder(folder, err)
 	}
 	sorted, err = v.EachEntry(under, visit, nil)
 	return sorted, answer.FolderReadError(folder, err)
@@ -107,7 +107,7 @@ func (v *Vault) EachFileBelow(folder string, visit func(Listed)) (sorted bool, e
 func (v *Vault) FolderThere(typed string) (disk.Path, error) {
 	at, err := v.FolderOf(typed)
 	if err != nil {
-		return at, answer.FolderNotFound(typed)
+		return at, answer.NoSuchFolder(typed, err)
 	}
 	return at, answer.FolderReadError(typed, v.IsThere(at))
 }

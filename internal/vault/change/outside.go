@@ -83,7 +83,11 @@ func end(v *call.Vault, row Command, values call.Values, how protocol.Write) (an
 	if err != nil {
 		return answer.Reply{}, answer.NotFound.Failure("Change %q not found.", answer.Verbatim(how.Entry))
 	}
-	seen, err := settled(v, j, row, values, e)
+	look := lookBack
+	if mayBeWriting := e.Backend != embedded && e.State == journal.Begun; mayBeWriting {
+		look = settled
+	}
+	seen, err := look(v, j, row, values, e)
 	if err != nil {
 		return answer.Reply{}, err
 	}

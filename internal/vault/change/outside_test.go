@@ -213,6 +213,30 @@ func TestANoteIsLookedAtUntilItStaysTheSame(t *testing.T) {
 	}
 }
 
+// What became of a change of this program, or of one that has ended, is in the journal: its notes, which may have been
+// changed since, are looked at once.
+func TestWhatTheJournalKnowsIsNotWaitedFor(t *testing.T) {
+	h := embedded.New(t, map[string]string{"A.md": "old\n"})
+	hosted := h.Host()
+	run := func(args ...string) (said ended) {
+		status, out, _ := embedded.Called(hosted, append([]string{h.Dir, call.WriteSwitch}, args...)...)
+		require.That(t, status == answer.ExitDone, "%q: %d, %s", args, status, out)
+		_ = json.Unmarshal([]byte(out), &said)
+		return said
+	}
+	ours, apps := journal.NewID(time.Now()), journal.NewID(time.Now())
+	run(call.ChangeSwitch, ours, "append", "path=A.md", "content=new")
+	run("--begin", call.ChangeSwitch, apps, "append", "path=A.md", "content=more")
+	h.Put("A.md", "old\nnew\nmore\n")
+	require.Equal(t, run("--end", call.ChangeSwitch, apps, "append", "path=A.md", "content=more").State, isApplied)
+	h.Put("A.md", "of another program\n")
+	pauses := 0
+	hosted.Pause = func(context.Context, time.Duration) { pauses++ }
+	assert.Equal(t, run("--end", call.ChangeSwitch, ours, "append", "path=A.md", "content=new").State, isApplied)
+	assert.Equal(t, run("--end", call.ChangeSwitch, apps, "append", "path=A.md", "content=more").State, isOtherwise)
+	assert.Equal(t, pauses, 0, "pauses")
+}
+
 // The app would make a text of a list, and a number of a text, so it does not carry out the change.
 func TestTheAppChangesNoType(t *testing.T) {
 	h := embedded.New(t, map[string]string{"A.md": appNote, "B.md": "---\ncode: x\n---\n"})

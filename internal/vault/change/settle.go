@@ -358,7 +358,11 @@ func (s *settler) look(i int) (sight, error) {
 		return sight{}, err
 	}
 	if isFolderStep(kept) {
-		if s.vault.Disk.IsFolder(to) == kept.After.Exists {
+		_, err := s.vault.Disk.FolderInfo(to)
+		if err != nil && !disk.IsMissing(err) {
+			return sight{}, err
+		}
+		if (err == nil) == kept.After.Exists {
 			return sight{position: after}, nil
 		}
 		return sight{position: before}, nil
@@ -371,9 +375,9 @@ func (s *settler) look(i int) (sight, error) {
 	case from != to:
 		return s.lookAtMove(kept, from, to, now)
 	case !kept.Before.Exists:
-		return s.lookAtMade(i, now), nil
+		return s.lookAtMade(i, now)
 	case !kept.After.Exists:
-		return s.lookAtRemoved(kept, now), nil
+		return s.lookAtRemoved(kept, now)
 	}
 	return s.lookAtChanged(i, now)
 }
@@ -394,7 +398,10 @@ func (s *settler) lookAtChanged(i int, now FileState) (sight, error) {
 	if isBefore && (!isAfter || len(beforeRest) < len(afterRest)) {
 		return sight{before, now, beforeRest}, nil
 	}
-	draft, text := s.draft(kept)
+	draft, text, err := s.draft(kept)
+	if err != nil {
+		return sight{}, err
+	}
 	isWaiting := text != nil && journal.ImageOf(text) == kept.After
 	isExchanged := text != nil && journal.ImageOf(text) == kept.Before
 	switch {
@@ -402,10 +409,14 @@ func (s *settler) lookAtChanged(i int, now FileState) (sight, error) {
 		return sight{after, now, afterRest}, nil
 	case !isAfter && isExchanged:
 		return sight{overtaken, now, nil}, nil
-	case !isAfter && isWaiting, !isAfter && !s.isCommitted(i):
+	case !isAfter && isWaiting:
 		return sight{foreign, now, nil}, nil
 	case !isAfter:
-		return sight{overtaken, now, nil}, nil
+		isCommitted, err := s.isCommitted(i)
+		if isCommitted {
+			return sight{overtaken, now, nil}, err
+		}
+		return sight{foreign, now, nil}, err
 	}
 	// The files were exchanged, and what came out is a text of another program: the process ended before it looked at it. It is
 	// put back.
@@ -425,15 +436,15 @@ func (s *settler) lookAtChanged(i int, now FileState) (sight, error) {
 
 // isCommitted reports whether a step that does not wait to be made is made. The steps are made in their order, and taken back in the
 // opposite one, so it is if the one before it is; the first one is not, because its new text may not have been staged.
-func (s *settler) isCommitted(i int) bool {
+func (s *settler) isCommitted(i int) (bool, error) {
 	for i--; i >= 0; i-- {
 		if isFolderStep(s.entry.Steps[i]) {
 			continue
 		}
 		seen, err := s.look(i)
-		return err == nil && (seen.position == after || seen.position == overtaken)
+		return seen.position == after || seen.position == overtaken, err
 	}
-	return false
+	return false, nil
 }
 
 // isStagedBack reports whether a draft is what this settling writes to take the step back, or the beginning of that.
@@ -442,46 +453,57 @@ func (s *settler) isStagedBack(kept journal.Step, appended, text []byte) bool {
 	return err == nil && bytes.HasPrefix(slices.Concat(old, appended), text)
 }
 
-func (s *settler) lookAtMade(i int, now FileState) sight {
+func (s *settler) lookAtMade(i int, now FileState) (sight, error) {
 	kept := s.entry.Steps[i]
 	isAfter, rest := startsWith(now, kept.After)
-	isWaiting := s.holds(kept, kept.After)
+	isWaiting, err := s.holds(kept, kept.After)
+	if err != nil {
+		return sight{}, err
+	}
 	switch {
 	case !now.Exists && isWaiting:
-		return sight{before, now, nil}
-	case !now.Exists && s.isCommitted(i):
-		return sight{gone, now, nil}
+		return sight{before, now, nil}, nil
 	case !now.Exists:
-		return sight{before, now, nil}
+		isCommitted, err := s.isCommitted(i)
+		if isCommitted {
+			return sight{gone, now, nil}, err
+		}
+		return sight{before, now, nil}, err
 	case isWaiting && isEmpty(now) && kept.After.Size > 0:
-		return sight{reserved, now, nil}
+		return sight{reserved, now, nil}, nil
 	case isWaiting:
-		return sight{foreign, now, nil}
+		return sight{foreign, now, nil}, nil
 	case isAfter:
-		return sight{after, now, rest}
+		return sight{after, now, rest}, nil
 	}
-	return sight{overtaken, now, nil}
+	return sight{overtaken, now, nil}, nil
 }
 
-func (s *settler) lookAtRemoved(kept journal.Step, now FileState) sight {
-	isAside := s.holds(kept, kept.Before)
+func (s *settler) lookAtRemoved(kept journal.Step, now FileState) (sight, error) {
+	isAside, err := s.holds(kept, kept.Before)
+	if err != nil {
+		return sight{}, err
+	}
 	isBefore, rest := startsWith(now, kept.Before)
 	switch {
 	case isAside && now.Exists:
-		return sight{overtaken, now, nil} // another program has made a file in its place
+		return sight{overtaken, now, nil}, nil // another program has made a file in its place
 	case isAside:
-		return sight{after, now, nil}
+		return sight{after, now, nil}, nil
 	case isBefore:
-		return sight{before, now, rest}
+		return sight{before, now, rest}, nil
 	case now.Exists:
-		return sight{foreign, now, nil}
+		return sight{foreign, now, nil}, nil
 	}
-	draft, text := s.draft(kept)
+	draft, text, err := s.draft(kept)
+	if err != nil {
+		return sight{}, err
+	}
 	path, err := ParseStepPath(kept.Path)
 	if text != nil && err == nil && s.vault.Disk.PutBack(draft, path) == nil { // it was changed right before it was set aside
-		return sight{foreign, Existing(text), nil}
+		return sight{foreign, Existing(text), nil}, nil
 	}
-	return sight{gone, now, nil}
+	return sight{gone, now, nil}, nil
 }
 
 func (s *settler) lookAtMove(kept journal.Step, from, to disk.Path, now FileState) (sight, error) {
@@ -507,10 +529,12 @@ func (s *settler) lookAtMove(kept journal.Step, from, to disk.Path, now FileStat
 		return sight{foreign, then, nil}, nil
 	case !now.Exists:
 		return sight{gone, now, nil}, nil
-	case s.holds(kept, kept.After): // it was moved, and changed before it got its new text
-		return sight{moved, now, nil}, nil
 	}
-	return sight{overtaken, now, nil}, nil
+	isWaiting, err := s.holds(kept, kept.After)
+	if isWaiting { // it was moved, and changed before it got its new text
+		return sight{moved, now, nil}, err
+	}
+	return sight{overtaken, now, nil}, err
 }
 
 // isEmpty reports whether there is an empty file, such as one that reserves a name, see [disk.Folder.Move].
@@ -535,33 +559,36 @@ func startsWith(now FileState, image journal.Image) (ok bool, appended []byte) {
 	return true, now.Text[image.Size:]
 }
 
-// draft returns the draft of a step, and its text, nil if it is not there.
-func (s *settler) draft(kept journal.Step) (disk.Draft, []byte) {
+// draft returns the draft of a step, and its text, nil if it is not there. The error says that it cannot be read.
+func (s *settler) draft(kept journal.Step) (disk.Draft, []byte, error) {
 	if kept.Draft == "" {
-		return disk.Draft{}, nil
+		return disk.Draft{}, nil, nil
 	}
 	draft, err := disk.ParseDraft(kept.Draft)
 	if err != nil {
-		return disk.Draft{}, nil
+		return disk.Draft{}, nil, nil
 	}
 	text, err := s.vault.Disk.ReadDraft(draft)
-	if err != nil {
-		return draft, nil
+	if disk.IsMissing(err) {
+		return draft, nil, nil
 	}
-	return draft, text
+	return draft, text, err
 }
 
-// holds reports whether the draft of a step, or the trash, holds a file.
-func (s *settler) holds(kept journal.Step, image journal.Image) bool {
+// holds reports whether the draft of a step, or the trash, holds a file. The error says that it cannot be read.
+func (s *settler) holds(kept journal.Step, image journal.Image) (bool, error) {
 	content := disk.Sum(image.Hash, image.Size)
 	if kept.Trash != "" {
 		return s.vault.Disk.HoldsTrashed(kept.Trash, content)
 	}
 	if kept.Draft == "" {
-		return false
+		return false, nil
 	}
 	draft, err := disk.ParseDraft(kept.Draft)
-	return err == nil && s.vault.Disk.Holds(draft, content)
+	if err != nil {
+		return false, nil
+	}
+	return s.vault.Disk.Holds(draft, content)
 }
 
 func (s *settler) completeStep(i int) error {
@@ -611,7 +638,10 @@ func (s *settler) completeStep(i int) error {
 	if kept.Before == kept.After {
 		return nil
 	}
-	_, text := s.draft(kept)
+	_, text, err := s.draft(kept)
+	if err != nil {
+		return err
+	}
 	isStaged, rest := startsWith(FileState{Exists: text != nil, Text: text}, kept.After)
 	if !isStaged || len(rest) > 0 && !bytes.Equal(rest, seen.appended) {
 		return errForeign // the new text was not staged
@@ -644,7 +674,11 @@ func (s *settler) publish(kept journal.Step, to disk.Path) error {
 	if err != nil {
 		return err
 	}
-	if !s.holds(kept, kept.After) {
+	isStaged, err := s.holds(kept, kept.After)
+	if err != nil {
+		return err
+	}
+	if !isStaged {
 		return errForeign
 	}
 	return s.vault.Disk.Publish(draft, to)
@@ -679,7 +713,10 @@ func (s *settler) move(from, to disk.Path, seen sight) error {
 
 // replace gives a file a text, by its draft if that has it.
 func (s *settler) replace(kept journal.Step, path disk.Path, now FileState, text []byte) error {
-	draft, held := s.draft(kept)
+	draft, held, err := s.draft(kept)
+	if err != nil {
+		return err
+	}
 	if draft == (disk.Draft{}) {
 		draft = s.vault.Disk.NewDraft(path)
 	}
@@ -692,7 +729,7 @@ func (s *settler) replace(kept journal.Step, path disk.Path, now FileState, text
 			return err
 		}
 	}
-	err := s.vault.Disk.Replace(path, now.content(), draft, disk.Text(text))
+	err = s.vault.Disk.Replace(path, now.content(), draft, disk.Text(text))
 	if err != nil || kept.Draft != "" {
 		return err
 	}
@@ -744,7 +781,10 @@ func (s *settler) takeBackStep(i int) error {
 
 // restoreText gives a file its old text, with what another program has appended since.
 func (s *settler) restoreText(kept journal.Step, path disk.Path, seen *sight) error {
-	_, text := s.draft(kept)
+	_, text, err := s.draft(kept)
+	if err != nil {
+		return err
+	}
 	if text == nil || journal.ImageOf(text) != kept.Before {
 		old, err := s.text(kept.Before)
 		if err != nil {
@@ -788,7 +828,10 @@ func (s *settler) unmake(kept journal.Step, path disk.Path, seen sight) error {
 
 // restore brings back a file that the change has removed.
 func (s *settler) restore(kept journal.Step, path disk.Path, seen sight) error {
-	held := s.holds(kept, kept.Before)
+	held, err := s.holds(kept, kept.Before)
+	if err != nil {
+		return err
+	}
 	if held && kept.Trash != "" {
 		return s.vault.Disk.Untrash(kept.Trash, path, disk.Sum(kept.Before.Hash, kept.Before.Size))
 	}

@@ -70,12 +70,21 @@ func (t *transaction) place(s *Step, numbers map[string]int) error {
 			return answer.WriteError(s.Path.String(), err)
 		}
 		s.TrashName, numbers[s.Path.Base()] = name, next
-	case !s.Before.Exists && s.TrashName != "" && t.vault.Disk.HoldsTrashed(s.TrashName, s.After.content()):
+	case t.isTrashed(*s):
 	case !s.IsMove() || !s.Before.Equal(s.After):
 		s.TrashName = ""
 		s.draft = t.vault.Disk.NewDraft(s.Path)
 	}
 	return nil
+}
+
+// isTrashed reports whether a step takes its file out of the trash. One that cannot be read there is made anew.
+func (t *transaction) isTrashed(s Step) bool {
+	if s.Before.Exists || s.TrashName == "" {
+		return false
+	}
+	held, err := t.vault.Disk.HoldsTrashed(s.TrashName, s.After.content())
+	return held && err == nil
 }
 
 // keptStep is what the journal keeps of a step.

@@ -43,8 +43,11 @@ func remove(f *Folder, p Path, before Content) error {
 	if err == nil {
 		err = f.Discard(draft)
 	}
-	if err != nil && f.Holds(draft, before) {
-		return errors.Join(err, f.PutBack(draft, p))
+	if err == nil {
+		return nil
+	}
+	if held, failed := f.Holds(draft, before); held || failed != nil {
+		return errors.Join(err, failed, f.PutBack(draft, p))
 	}
 	return err
 }

@@ -207,14 +207,23 @@ func (f *Folder) ReadDraft(d Draft) ([]byte, error) {
 	return rooted{dir: dir}.readAll(d.name, MaxNote)
 }
 
-// Holds reports whether there is a draft with this content.
-func (f *Folder) Holds(d Draft, content Content) bool {
+// Holds reports whether there is a draft with this content. The error says that it cannot be read.
+func (f *Folder) Holds(d Draft, content Content) (bool, error) {
 	dir, err := f.enter(d.folder.segments())
 	if err != nil {
-		return false
+		return false, ignoreMissing(err)
 	}
 	defer dir.Close()
-	return rooted{dir: dir}.unchanged(d.name, content) == nil
+	return isUnchanged(rooted{dir: dir}, d.name, content)
+}
+
+// isUnchanged reports whether the file name still has the content. The error says that it cannot be read.
+func isUnchanged(in rooted, name string, content Content) (bool, error) {
+	err := in.unchanged(name, content)
+	if errors.Is(err, ErrChanged) || IsHardLinked(err) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // Discard removes a draft. One that is not there is no error.
@@ -296,8 +305,9 @@ func (f *Folder) exchangeBack(dir *os.Root, p Path, drafts *os.Root, d Draft, af
 	if err := f.sys.Exchange(drafts, d.name, dir, p.Base()); err != nil {
 		return fmt.Errorf("%q is in %q, because it could not be put back: %w", p.text, d, err)
 	}
-	if (rooted{dir: drafts}).unchanged(d.name, after) == nil {
-		return nil
+	// What cannot be read is not taken for a text of another program.
+	if err := (rooted{dir: drafts}).unchanged(d.name, after); !errors.Is(err, ErrChanged) {
+		return err
 	}
 	if err := f.sys.Exchange(drafts, d.name, dir, p.Base()); err != nil {
 		return fmt.Errorf("%q was written twice meanwhile, and one of its texts is in %q: %w", p.text, d, err)

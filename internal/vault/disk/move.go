@@ -168,17 +168,18 @@ func numbered(name string, n int) string {
 	return fmt.Sprintf("%s %d%s", strings.TrimSuffix(name, ext), n, ext)
 }
 
-// HoldsTrashed reports whether the file of that name in the trash of the vault has the content.
-func (f *Folder) HoldsTrashed(name string, content Content) bool {
+// HoldsTrashed reports whether the file of that name in the trash of the vault has the content. The error says that it
+// cannot be read.
+func (f *Folder) HoldsTrashed(name string, content Content) (bool, error) {
 	if !isTrashName(name) {
-		return false
+		return false, nil
 	}
 	trash, err := f.enter([]string{trashFolder})
 	if err != nil {
-		return false
+		return false, ignoreMissing(err)
 	}
 	defer trash.Close()
-	return f.in(trash).unchanged(name, content) == nil
+	return isUnchanged(f.in(trash), name, content)
 }
 
 func isTrashName(name string) bool { return !strings.ContainsAny(name, `/\`) && flaw(name) == "" }
@@ -227,8 +228,11 @@ func (f *Folder) take(seen *File, source *os.Root, target *os.Root, to string) e
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // another program moved it on
 	}
+	if err != nil {
+		return errors.Join(err, f.pass(target, to, source, from))
+	}
 	was := seen.Info
-	if err == nil && os.SameFile(was, moved) && was.Size() == moved.Size() && was.ModTime().Equal(moved.ModTime()) {
+	if os.SameFile(was, moved) && was.Size() == moved.Size() && was.ModTime().Equal(moved.ModTime()) {
 		return nil
 	}
 	for n := range maxTrashed {

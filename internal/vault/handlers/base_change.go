@@ -238,7 +238,7 @@ func setInBase(v *call.Vault, p call.Values) (change.Proposal, error) {
 		}
 		path, err := v.PathOf(row.Path)
 		if err != nil {
-			return change.Proposal{}, answer.FileNotFound(row.Path)
+			return change.Proposal{}, answer.NoSuchFile(row.Path, err)
 		}
 		notes = append(notes, path)
 	}

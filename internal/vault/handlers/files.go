@@ -121,7 +121,7 @@ func listFiles(v *call.Vault, p call.Values) (answer.Reply, error) {
 func listFolders(v *call.Vault, p call.Values) (answer.Reply, error) {
 	under, err := v.FolderOf(p["folder"])
 	if err != nil {
-		return answer.Reply{}, answer.FolderNotFound(p["folder"])
+		return answer.Reply{}, answer.NoSuchFolder(p["folder"], err)
 	}
 	var found []string
 	if p.Has("folder") {
@@ -151,7 +151,7 @@ func vaultInfo(v *call.Vault, p call.Values) (answer.Reply, error) {
 func folderInfo(v *call.Vault, p call.Values) (answer.Reply, error) {
 	under, err := v.FolderOf(p["path"])
 	if err != nil {
-		return answer.Reply{}, answer.FolderNotFound(p["path"])
+		return answer.Reply{}, answer.NoSuchFolder(p["path"], err)
 	}
 	said, err := counted(v, under, p["info"], "path\t"+cmp.Or(under.String(), "/")+"\n") // the app's name of the root
 	if disk.IsMissing(err) {

@@ -337,8 +337,11 @@ func (f *finding) wanted() (func(string) bool, error) {
 	var all []func(p string, file *index.File) bool
 	if f.p.Has("folder") {
 		under, err := f.FolderOf(f.p["folder"])
-		if err != nil || f.IsThere(under) != nil {
-			return nil, answer.FolderNotFound(f.p["folder"])
+		if err == nil {
+			err = f.IsThere(under)
+		}
+		if err != nil {
+			return nil, answer.NoSuchFolder(f.p["folder"], err)
 		}
 		if under != (disk.Path{}) {
 			below := under.String() + "/"

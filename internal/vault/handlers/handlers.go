@@ -120,7 +120,7 @@ func notesFor(v *call.Vault, p call.Values, texts bool, wanted func(*search.Note
 	for _, name := range names {
 		path, err := v.PathOf(name)
 		if err != nil {
-			return nil, answer.FileNotFound(name)
+			return nil, answer.NoSuchFile(name, err)
 		}
 		all = append(all, path)
 	}

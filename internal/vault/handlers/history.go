@@ -119,11 +119,19 @@ func when(v *call.Vault, t time.Time) string {
 	return t.In(v.Clock().Location()).Format(time.DateTime)
 }
 
-// listHistories names the notes by the path that they have now, or had when they
+// maxListedSteps is how many changes of notes are looked at for a list of those with versions, the latest ones: a
+// fraction of a second, however long the journal is.
+const maxListedSteps = 10_000
+
+// listHistories names the notes of the latest changes by the path that they have now, or had when they
 // were removed.
 func listHistories(v *call.Vault, _ call.Values) (answer.Reply, error) {
 	names, found, gone := map[string]string{}, map[string]bool{}, map[string]bool{}
+	looked := 0
 	err := eachStep(v, journal.Filter{}, gone, func(_ *journal.Journal, e journal.Entry, s journal.Step) error {
+		if looked++; looked > maxListedSteps {
+			return errEnough
+		}
 		now := cmp.Or(names[s.Path], s.Path)
 		// Of a move that failed it is not known where the note was.
 		if s.From != "" && (e.State == journal.Done || e.State == journal.Undone) {
@@ -146,7 +154,11 @@ func listHistories(v *call.Vault, _ call.Values) (answer.Reply, error) {
 	}
 	paths := slices.Collect(maps.Keys(found))
 	collation.Sort(paths)
-	return answer.Text(strings.Join(paths, "\n")), nil
+	said := answer.Text(strings.Join(paths, "\n"))
+	if looked > maxListedSteps {
+		said.Notice = fmt.Sprintf("the notes of the latest %d changes are listed; history path=NOTE has the versions of any note", maxListedSteps)
+	}
+	return said, nil
 }
 
 // errEnough ends a listing that has what was asked for.

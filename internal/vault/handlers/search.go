@@ -157,7 +157,7 @@ func searchNotes(v *call.Vault, p call.Values, lines bool) (result, error) {
 	}
 	under, err := v.FolderOf(p["path"])
 	if err != nil {
-		return result{}, answer.FolderNotFound(p["path"])
+		return result{}, answer.NoSuchFolder(p["path"], err)
 	}
 	excluded, _, err := v.Excluded()
 	if err != nil {

@@ -129,7 +129,7 @@ func scope(v *call.Vault, p call.Values) ([]*index.File, error) {
 	}
 	folder, err := v.FolderOf(strings.Trim(p["folder"], "/"))
 	if err != nil {
-		return nil, answer.FolderNotFound(p["folder"])
+		return nil, answer.NoSuchFolder(p["folder"], err)
 	}
 	if err = v.IsThere(folder); disk.IsMissing(err) {
 		err = answer.FolderNotFound(p["folder"])

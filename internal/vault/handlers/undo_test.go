@@ -2,6 +2,7 @@ package handlers_test
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"os"
 	"regexp"
@@ -254,6 +255,33 @@ func TestHistory(t *testing.T) {
 	assert.That(t, h.Get("b.md") == "x" && h.Get("n/a.md") == "(missing)", "undone, the notes are %q and %q", h.Get("b.md"), h.Get("n/a.md"))
 	left, _, _ := h.Run("history:restore", "path=b.md", "version=1")
 	assert.Equal(t, left, answer.ExitDone, "it cannot be restored again")
+}
+
+// The list of histories is that of the latest changes, however long the journal is, and says so.
+func TestTheListOfHistoriesHasALimit(t *testing.T) {
+	const most = 10_000
+	h := embedded.New(t, map[string]string{"old.md": "x"})
+	h.Does("append", "path=old.md", "content=more")
+	old := []byte("before\n")
+	kept := func(journal.Step) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(old)), nil }
+	begin := func(steps int) {
+		entry := journal.Entry{ID: journal.NewID(time.Now()), Time: time.Now(), Command: "append", Backend: "embedded"}
+		for i := range steps {
+			path := fmt.Sprintf("many/%d.md", i)
+			entry.Steps = append(entry.Steps, journal.Step{Path: path, Before: journal.ImageOf(old), After: journal.ImageOf([]byte("after\n"))})
+		}
+		j := h.Journal()
+		require.NoError(t, j.Begin(entry, kept))
+		require.NoError(t, j.End(entry.ID, journal.Outcome{State: journal.Done}))
+	}
+	begin(2)
+	h.Expect(answer.ExitDone, "many/0.md\nmany/1.md\nold.md\n", "history:list")
+	begin(most)
+	status, out, _ := h.Run("--facts", "history:list")
+	assert.That(t, status == answer.ExitDone && !strings.Contains(out, "old.md"), "status %d: all of the journal is read", status)
+	assert.That(t, strings.Count(out, "\n") == most, "%d notes", strings.Count(out, "\n"))
+	_, _, facts := h.Run("--facts", "history:list")
+	assert.That(t, strings.Contains(facts, "history path="), "nothing says that older notes are left out: %s", facts)
 }
 
 func TestHistoryOfAVaultThatWasNeverChanged(t *testing.T) {

@@ -1,0 +1,210 @@
+package changes
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"os"
+	osexec "os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/vaultwicket/vaultwicket/gateway"
+	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/long"
+	"github.com/vaultwicket/vaultwicket/tests/memory"
+	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/rig"
+)
+
+// badDisk is the program of tests/baddisk: a folder, shown through a file system that fails when it is told so.
+type badDisk struct {
+	t       *testing.T
+	files   string // the folder itself
+	in      io.WriteCloser
+	answers *bufio.Reader
+}
+
+// mountBadDisk shows folder/files as folder/Vault.
+func mountBadDisk(t *testing.T, folder string) *badDisk {
+	t.Helper()
+	if file, err := os.OpenFile("/dev/fuse", os.O_RDWR, 0); err != nil {
+		t.Skipf("this machine has no FUSE: %v", err)
+	} else {
+		file.Close()
+	}
+	program := filepath.Join(t.TempDir(), "baddisk")
+	require.NoError(t, rig.Build("github.com/vaultwicket/vaultwicket/tests/baddisk", program))
+	d := &badDisk{t: t, files: filepath.Join(folder, "files")}
+	mounted := filepath.Join(folder, "Vault")
+	require.NoError(t, os.Mkdir(d.files, 0o755))
+	require.NoError(t, os.Mkdir(mounted, 0o755))
+	run := osexec.Command(program, d.files, mounted)
+	run.Stderr = os.Stderr
+	d.in = require.Value(run.StdinPipe())(t)
+	d.answers = bufio.NewReader(require.Value(run.StdoutPipe())(t))
+	require.NoError(t, run.Start())
+	t.Cleanup(func() {
+		d.in.Close()
+		assert.NoError(t, run.Wait())
+	})
+	if line, _ := d.answers.ReadString('\n'); line != "mounted\n" {
+		t.Skipf("this user cannot mount a file system: %q", line)
+	}
+	return d
+}
+
+// tell gives the file system a command, and returns its answer.
+func (d *badDisk) tell(format string, args ...any) string {
+	d.t.Helper()
+	_, err := fmt.Fprintf(d.in, format+"\n", args...)
+	require.NoError(d.t, err)
+	return strings.TrimSpace(require.Value(d.answers.ReadString('\n'))(d.t))
+}
+
+// diskFaults are the ways in which a disk fails, as [badDisk.tell] is told them.
+var diskFaults = []struct{ errno, operations string }{
+	{"EIO", "lookup"}, {"EIO", "getattr"}, {"EIO", "open"}, {"EIO", "read"}, {"EIO", "opendir"}, {"EIO", "readdir"}, {"EIO", "statfs"}, {"EIO", "fsyncdir"},
+	{"EIO", "setattr"}, {"EIO", "mkdir"}, {"EIO", "unlink"}, {"EIO", "rmdir"}, {"EIO", "rename"}, {"EIO", "link"}, {"EIO", "create"}, {"EIO", "write"}, {"EIO", "flush"}, {"EIO", "fsync"},
+	{"EIO", "all"}, {"EIO", "changing"}, {"ENOSPC", "create,write,mkdir,link"}, {"EROFS", "changing"}, {"delay", "changing"}, {"delay", "all"},
+}
+
+// TestAnswersAreTrueOfABadDisk makes changes of many files on a disk that begins to fail at some operation: once, some
+// times, or until it is healed. An answer is true of what is on the disk. After the disk is healed and the next call, all
+// notes are as they were or as they were to be, and nothing else is left.
+func TestAnswersAreTrueOfABadDisk(t *testing.T) {
+	tries := long.Count(24, 1200)
+	random := rand.New(rand.NewPCG(8, 9))
+	folder := memory.Folder(t)
+	d := mountBadDisk(t, folder)
+	old, done := make([]map[string]string, len(ofMany)), make([]map[string]string, len(ofMany))
+	begin := func(i int) (g *gateway.Gateway, end func()) {
+		require.NoError(t, os.RemoveAll(filepath.Join(folder, "state")))
+		fillMany(t, d.files)
+		g, end = manyGateway(t, folder, 0)
+		if ofMany[i].before != nil {
+			must(t, g, ofMany[i].before)
+		}
+		return g, end
+	}
+	outcomes := map[string]int{}
+	for n := range tries {
+		i := n % len(ofMany)
+		if old[i] == nil {
+			g, end := begin(i)
+			old[i] = everything(t, d.files)
+			must(t, g, ofMany[i].change)
+			done[i] = everything(t, d.files)
+			end()
+		}
+		g, end := begin(i)
+		must(t, g, []string{"version"}) // so that there is a worker
+		kind := diskFaults[random.IntN(len(diskFaults))]
+		from := 1 + random.IntN(1<<random.IntN(8))
+		count := []int{1, 2, 10, 0}[random.IntN(4)]
+		require.Equal(t, d.tell("fault %s %s %d %d", kind.errno, kind.operations, from, count), "ok")
+		result := g.Do(t.Context(), gateway.Request{Command: ofMany[i].change[0], Words: ofMany[i].change[1:]})
+		told := everything(t, d.files)
+		failed := d.tell("heal")
+		next, endNext := manyGateway(t, folder, 0)
+		must(t, next, []string{"files", "total"})
+		now := everything(t, d.files)
+		end()
+		endNext()
+		outcome := "ok"
+		if !result.OK {
+			outcome = result.Error.Code
+		}
+		when := fmt.Sprintf("%d: %q, %s of %s from %d, %d of them (%s failed): %s (%v)", n, ofMany[i].change, kind.errno, kind.operations, from, count, failed, outcome, result.Error)
+		if failed != "0" {
+			outcomes[kind.errno+" "+outcome]++
+		}
+		if outcome == "ok" {
+			maps.DeleteFunc(told, func(name, _ string) bool { return strings.HasSuffix(name, ".tmp") }) // the next call removes it
+			assert.That(t, maps.Equal(told, done[i]), "%s: when it was told, there were the differences %.300q", when, differ(told, done[i], ""))
+		}
+		if !result.OK {
+			text := result.Error.Message + result.Error.Hint
+			assert.That(t, !strings.Contains(text, ".vaultwicket-"), "%s: it names a temporary file", when)
+			assert.That(t, outcome != failure.CodeNotFound, "%s: nothing is missing", when)
+		}
+		judgeDisk(t, when, outcome, now, old[i], done[i])
+	}
+	t.Logf("%d tries, where something failed: %v", tries, outcomes)
+}
+
+// judgeDisk compares what is on a disk that was healed with what may be there after an answer.
+func judgeDisk(t *testing.T, when, outcome string, now, old, done map[string]string) {
+	t.Helper()
+	isOld := maps.Equal(now, old)
+	isDone := maps.Equal(now, done)
+	switch outcome {
+	case "ok":
+		assert.That(t, isDone, "%s: healed, there are the differences %.300q", when, differ(now, done, ""))
+	case failure.CodeUnknown:
+		assert.That(t, isOld || isDone, "%s: healed, there are the differences %.300q", when, differ(now, old, ""))
+	default:
+		assert.That(t, isOld, "%s: healed, there are the differences %.300q", when, differ(now, old, ""))
+	}
+}
+
+// readsOfDisk are commands that read a vault of [fillMany].
+var readsOfDisk = [][]string{
+	{"search", "query=word"}, {"search:context", "query=word"}, {"files"}, {"folders"}, {"backlinks", "path=hub.md"}, {"links", "path=P/n1.md"}, {"tags", "counts"}, {"orphans"}, {"deadends"},
+	{"unresolved"}, {"read", "path=long.md"}, {"read", "file=hub"}, {"outline", "path=long.md"}, {"tasks"}, {"properties"}, {"files", "folder=P"}, {"folder", "path=P"}, {"vault"}, {"find", "query=word"},
+}
+
+// TestReadsAreTrueOfABadDisk reads a vault on a disk that fails at some operation: an answer is as on a good disk, or
+// says how much could not be read, or is an error; and nothing is said to be missing. Afterwards it is as before.
+func TestReadsAreTrueOfABadDisk(t *testing.T) {
+	tries := long.Count(60, 3000)
+	random := rand.New(rand.NewPCG(10, 11))
+	folder := memory.Folder(t)
+	d := mountBadDisk(t, folder)
+	fillMany(t, d.files)
+	g, end := manyGateway(t, folder, 0)
+	defer func() { end() }()
+	ask := func(words []string) gateway.Result {
+		return g.Do(t.Context(), gateway.Request{Command: words[0], Words: words[1:]})
+	}
+	want := map[string]string{}
+	for _, words := range readsOfDisk {
+		got := ask(words)
+		require.That(t, got.OK, "%q: %+v", words, got.Error)
+		want[strings.Join(words, " ")] = got.Stdout
+	}
+	outcomes := map[string]int{}
+	for n := range tries {
+		words := readsOfDisk[random.IntN(len(readsOfDisk))]
+		if random.IntN(2) == 0 { // a worker that has read nothing yet
+			end()
+			require.NoError(t, os.RemoveAll(filepath.Join(folder, "cache")))
+			g, end = manyGateway(t, folder, 0)
+		}
+		kind := []string{"lookup", "getattr", "open", "read", "opendir", "readdir", "all"}[random.IntN(7)]
+		from := 1 + random.IntN(1<<random.IntN(8))
+		count := []int{1, 2, 10, 0}[random.IntN(4)]
+		require.Equal(t, d.tell("fault EIO %s %d %d", kind, from, count), "ok")
+		got := ask(words)
+		failed := d.tell("heal")
+		when := fmt.Sprintf("%d: %q, EIO of %s from %d, %d of them (%s failed)", n, words, kind, from, count, failed)
+		asUsual := want[strings.Join(words, " ")]
+		switch {
+		case !got.OK:
+			outcomes[got.Error.Code]++
+			assert.That(t, got.Error.Code != failure.CodeNotFound, "%s: nothing is missing: %v", when, got.Error)
+		case got.Unread > 0:
+			outcomes["unread"]++
+		default:
+			outcomes["ok"]++
+			assert.That(t, got.Stdout == asUsual, "%s: the answer is %.300q, not %.300q", when, got.Stdout, asUsual)
+		}
+		after := ask(words)
+		assert.That(t, after.OK && after.Unread == 0 && after.Stdout == asUsual, "%s: healed, the answer is %.300q (%v), not %.300q", when, after.Stdout, after.Error, asUsual)
+	}
+	t.Logf("%d tries: %v", tries, outcomes)
+}

@@ -1,0 +1,377 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/vaultwicket/vaultwicket/exec"
+	"github.com/vaultwicket/vaultwicket/gateway"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/bench/vaultgen"
+	"github.com/vaultwicket/vaultwicket/tests/long"
+	"github.com/vaultwicket/vaultwicket/tests/memory"
+	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/rig"
+)
+
+// soakVariable says how long the traffic lasts, such as 10m.
+const soakVariable = "SOAK_TIME"
+
+const (
+	soakAgents  = 20
+	killEvery   = 25 * time.Second
+	foreignPace = 30 * time.Millisecond
+	sharedNote  = "Shared/log.md"
+	soakTenths  = 10
+)
+
+// soak is the mixed traffic of many agents on one server, and what has to be true of it afterwards.
+type soak struct {
+	t      *testing.T
+	vault  string
+	server *rig.HTTPServer
+	began  time.Time
+	length time.Duration
+
+	mu      sync.Mutex
+	kept    map[string]string // the notes of lines that were acknowledged, by line
+	refused map[string]string // those of lines that were refused, or taken back
+	kills   []time.Time
+	workers map[int]bool // that were seen
+	tenths  [soakTenths]int
+	took    map[string][]time.Duration // of calls that succeeded
+	codes   map[string]int             // of answers
+	crashed int                        // answers with cli_crashed without a kill
+	undone  int
+}
+
+// TestMixedTrafficForAWhile has agents read, change, undo, cancel and fail for a while, over one server, while another
+// program changes notes and the worker is killed now and then. Each acknowledged line is there exactly once and each
+// refused one nowhere, no worker is replaced but for a kill, the worker knows what is there, and nothing else is left.
+func TestMixedTrafficForAWhile(t *testing.T) {
+	long.Only(t)
+	s := &soak{
+		t: t, vault: filepath.Join(memory.Folder(t), "Vault"), length: 20 * time.Second,
+		kept: map[string]string{}, refused: map[string]string{}, workers: map[int]bool{}, took: map[string][]time.Duration{}, codes: map[string]int{},
+	}
+	if wanted := os.Getenv(soakVariable); wanted != "" {
+		s.length = require.Value(time.ParseDuration(wanted))(t)
+	}
+	require.NoError(t, vaultgen.Write(s.vault, 300, 7))
+	for i := range soakAgents {
+		rig.WriteFile(t, filepath.Join(s.vault, ownNote(i)), []byte("# Own\n"))
+		rig.WriteFile(t, filepath.Join(s.vault, fmt.Sprintf("Foreign/f%d.md", i)), nil)
+	}
+	rig.WriteFile(t, filepath.Join(s.vault, sharedNote), []byte("# Shared\n"))
+	before := s.files()
+	s.server = rig.ServeHTTP(t, "--backend=embedded", "--vault="+s.vault, "--allow-mutations", "--tier=v2", "--confirm=never", "--secrets=allow")
+	s.began = time.Now()
+	ctx, stop := context.WithTimeout(t.Context(), s.length)
+	defer stop()
+	var others, agents sync.WaitGroup
+	others.Go(func() { s.editFromOutside(ctx) })
+	others.Go(func() { s.watchWorkers(ctx) })
+	others.Go(func() { s.kill(ctx) })
+	for i := range soakAgents {
+		session := require.Value(s.server.Connect(t.Context()))(t)
+		agents.Go(func() { s.act(ctx, i, session) })
+	}
+	agents.Wait()
+	stop()
+	others.Wait()
+	s.judge(before)
+	s.tell()
+}
+
+func ownNote(agent int) string { return fmt.Sprintf("Agents/a%d.md", agent) }
+
+// reads are calls that change nothing.
+var soakReads = []map[string]any{
+	{"command": "search", "params": map[string]any{"query": "the"}, "limit": 20},
+	{"command": "tags", "params": map[string]any{"counts": true}},
+	{"command": "backlinks", "params": map[string]any{"path": sharedNote}},
+	{"command": "tasks", "limit": 20},
+	{"command": "random:read"},
+	{"command": "files", "params": map[string]any{"total": true}},
+	{"command": "find", "params": map[string]any{"query": "plan notes week"}},
+	{"command": "recent"},
+	{"command": "read", "params": map[string]any{"path": sharedNote}},
+}
+
+// act is what one agent does until ctx ends.
+func (s *soak) act(ctx context.Context, agent int, session *rig.HTTPSession) {
+	random := rand.New(rand.NewPCG(uint64(agent), 46))
+	for n := 0; ctx.Err() == nil; n++ {
+		line := fmt.Sprintf("- line %d-%d.", agent, n)
+		switch draw := random.IntN(100); {
+		case draw < 45:
+			s.call(session, "read", soakReads[random.IntN(len(soakReads))], 0)
+		case draw < 60:
+			s.append(session, sharedNote, line)
+		case draw < 72:
+			if s.append(session, ownNote(agent), line) && random.IntN(2) == 0 {
+				s.undo(session, line)
+			}
+		case draw < 80:
+			s.call(session, "changes", map[string]any{"command": "changes", "params": map[string]any{"limit": 5}}, 0)
+		case draw < 84:
+			s.call(session, "undo:list", map[string]any{"command": "undo:list"}, 0)
+		case draw < 92: // a client that gives up
+			s.call(session, "cancelled", soakReads[random.IntN(len(soakReads))], time.Duration(1+random.IntN(8))*time.Millisecond)
+		case draw < 96:
+			s.failBatch(session, ownNote(agent), line)
+		default:
+			s.call(session, "property", map[string]any{"command": "property:set", "params": map[string]any{"path": ownNote(agent), "name": "n", "value": fmt.Sprint(n)}}, 0)
+		}
+	}
+}
+
+// call makes one call, cancelled after a while if that is not 0. ok is false without an answer.
+func (s *soak) call(session *rig.HTTPSession, kind string, arguments map[string]any, giveUp time.Duration) (result gateway.Result, ok bool) {
+	ctx := s.t.Context()
+	if giveUp > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, giveUp)
+		defer cancel()
+	}
+	begun := time.Now()
+	result, err := session.Call(ctx, arguments)
+	if err != nil {
+		isOwn := giveUp > 0 && (errors.Is(err, context.DeadlineExceeded) || errors.Is(err, rig.ErrUnanswered))
+		assert.That(s.t, isOwn, "%s: %v", kind, err)
+		return result, false
+	}
+	s.count(kind, begun, result.OK, rig.CodeOf(result))
+	return result, true
+}
+
+// count notes an answer.
+func (s *soak) count(kind string, begun time.Time, ok bool, code string) {
+	now := time.Now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	tenth := int(now.Sub(s.began) * soakTenths / s.length)
+	s.tenths[min(tenth, soakTenths-1)]++
+	if ok {
+		s.took[kind] = append(s.took[kind], now.Sub(begun))
+		return
+	}
+	s.codes[kind+" "+code]++
+	isKilled := slices.ContainsFunc(s.kills, func(at time.Time) bool { return at.After(begun.Add(-time.Second)) && at.Before(now) })
+	if code == exec.CodeCrashed && !isKilled {
+		s.crashed++
+	}
+}
+
+// append adds a line to a note, and notes what the answer says of it.
+func (s *soak) append(session *rig.HTTPSession, note, line string) (ok bool) {
+	result, _ := s.call(session, "append", map[string]any{"command": "append", "params": map[string]any{"path": note, "content": line}}, 0)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case result.OK:
+		s.kept[line] = note
+	case result.Error.Code == exec.CodeOutcomeUnknown: // it may be there
+	default:
+		s.refused[line] = note
+	}
+	return result.OK
+}
+
+// undo takes back the line that was just added.
+func (s *soak) undo(session *rig.HTTPSession, line string) {
+	result, _ := s.call(session, "undo", map[string]any{"command": "undo"}, 0)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case result.OK:
+		s.undone++
+		s.refused[line] = s.kept[line]
+		delete(s.kept, line)
+	case result.Error.Code == exec.CodeOutcomeUnknown:
+		delete(s.kept, line)
+	}
+}
+
+// failBatch sends an atomic batch whose third operation fails: nothing of it stays.
+func (s *soak) failBatch(session *rig.HTTPSession, note, line string) {
+	lines := []string{strings.TrimSuffix(line, ".") + "-1.", strings.TrimSuffix(line, ".") + "-2."}
+	var operations []map[string]any
+	for i, one := range lines {
+		operations = append(operations, map[string]any{"clientId": fmt.Sprint("c", i), "command": "append", "params": map[string]any{"path": note, "content": one}})
+	}
+	operations = append(operations, map[string]any{"clientId": "c2", "command": "read", "params": map[string]any{"path": "gone.md"}})
+	begun := time.Now()
+	answer, err := session.Ask(s.t.Context(), "tools/call", map[string]any{"name": "obsidianBatch", "arguments": map[string]any{"operations": operations, "atomic": true}})
+	assert.NoError(s.t, err)
+	s.count("batch", begun, true, "")
+	text := string(answer.Result.StructuredContent)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if strings.Contains(text, `"notUndone"`) {
+		s.codes["batch notUndone"]++
+		s.t.Logf("not undone: %.1500s", text)
+		return
+	}
+	for _, one := range lines {
+		s.refused[one] = note
+	}
+}
+
+// editFromOutside changes notes as an editor does, one of which agents append to.
+func (s *soak) editFromOutside(ctx context.Context) {
+	random := rand.New(rand.NewPCG(1, 2))
+	pace := time.NewTicker(foreignPace)
+	defer pace.Stop()
+	for n := 0; ; n++ {
+		select {
+		case <-ctx.Done():
+			return
+		case <-pace.C:
+		}
+		if n%10 == 0 {
+			line := fmt.Sprintf("- foreign %d.", n)
+			assert.NoError(s.t, appendLine(filepath.Join(s.vault, sharedNote), line))
+			s.mu.Lock()
+			s.kept[line] = sharedNote
+			s.mu.Unlock()
+			continue
+		}
+		note := filepath.Join(s.vault, fmt.Sprintf("Foreign/f%d.md", random.IntN(soakAgents)))
+		text := fmt.Sprintf("#foreign%d the [[log]]\n- [ ] %d\n", random.IntN(5), n)
+		assert.NoError(s.t, os.WriteFile(note, []byte(text), 0o644))
+	}
+}
+
+func appendLine(name, line string) error {
+	file, err := os.OpenFile(name, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	_, err = file.WriteString(line + "\n")
+	return err
+}
+
+// watchWorkers notes which workers there are.
+func (s *soak) watchWorkers(ctx context.Context) {
+	pace := time.NewTicker(200 * time.Millisecond)
+	defer pace.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-pace.C:
+		}
+		pids := rig.WorkersOf(s.t, s.server.Process.Process.Pid)
+		s.mu.Lock()
+		for _, pid := range pids {
+			s.workers[pid] = true
+		}
+		s.mu.Unlock()
+	}
+}
+
+// kill kills the worker now and then.
+func (s *soak) kill(ctx context.Context) {
+	pace := time.NewTicker(min(killEvery, s.length/3))
+	defer pace.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-pace.C:
+		}
+		s.mu.Lock()
+		for _, pid := range rig.WorkersOf(s.t, s.server.Process.Process.Pid) {
+			s.workers[pid] = true
+			if syscall.Kill(pid, syscall.SIGKILL) == nil {
+				s.kills = append(s.kills, time.Now())
+			}
+		}
+		s.mu.Unlock()
+	}
+}
+
+// files are the names of all files in the vault, hidden ones included.
+func (s *soak) files() (names []string) {
+	err := filepath.WalkDir(s.vault, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			names = append(names, path)
+		}
+		return err
+	})
+	require.NoError(s.t, err)
+	return names
+}
+
+// soakLines are the lines of agents and of the other program. Some are not ended by a line break.
+var soakLines = regexp.MustCompile(`- (line|foreign) [0-9-]+\.`)
+
+// judge compares the notes with what agents were told.
+func (s *soak) judge(before []string) {
+	t := s.t
+	session := require.Value(s.server.Connect(t.Context()))(t)
+	runner, program := rig.RunnerOf(t, s.vault, false)
+	for _, c := range []struct {
+		name   string
+		params map[string]string
+	}{{"tags", map[string]string{"counts": "true"}}, {"files", map[string]string{"total": "true"}}, {"unresolved", map[string]string{"total": "true"}}, {"orphans", map[string]string{"total": "true"}}, {"backlinks", map[string]string{"path": sharedNote}}} {
+		alone := require.Value(runner.Run(t.Context(), rig.PermitFor(t, c.name, c.params), program))(t)
+		params := map[string]any{}
+		for name, value := range c.params {
+			params[name] = value
+		}
+		got := require.Value(session.Call(t.Context(), map[string]any{"command": c.name, "params": params}))(t)
+		assert.That(t, got.OK && got.Stdout == alone.Stdout, "%s: the worker says\n%.300s\na process of its own\n%.300s", c.name, got.Stdout, alone.Stdout)
+	}
+	assert.That(t, slices.Equal(s.files(), before), "files are left: %d there, %d before", len(s.files()), len(before))
+	counts := map[string]map[string]int{} // lines by notes
+	countIn := func(note, line string) int {
+		if counts[note] == nil {
+			counts[note] = map[string]int{}
+			text := string(require.Value(os.ReadFile(filepath.Join(s.vault, note)))(t))
+			for _, one := range soakLines.FindAllString(text, -1) {
+				counts[note][one]++
+			}
+		}
+		return counts[note][line]
+	}
+	wrong := 0
+	for line, note := range s.kept {
+		if count := countIn(note, line); count != 1 {
+			wrong++
+			t.Errorf("the acknowledged line %q is in %s %d times", line, note, count)
+		}
+	}
+	for line, note := range s.refused {
+		if count := countIn(note, line); count != 0 {
+			wrong++
+			t.Errorf("the refused line %q is in %s %d times", line, note, count)
+		}
+	}
+	assert.Equal(t, s.crashed, 0, "answers with cli_crashed without a kill")
+	assert.That(t, len(s.workers) <= len(s.kills)+1, "%d workers with %d kills", len(s.workers), len(s.kills))
+	t.Logf("%d acknowledged lines, %d refused or taken back (%d undone), %d wrong; %d kills, %d workers", len(s.kept), len(s.refused), s.undone, wrong, len(s.kills), len(s.workers))
+}
+
+// tell reports the rates, which depend on the machine.
+func (s *soak) tell() {
+	s.t.Logf("answers in each tenth: %v; without success: %v", s.tenths, s.codes)
+	for kind, all := range s.took {
+		slices.Sort(all)
+		s.t.Logf("%-10s %6d: p50 %v, p99 %v, slowest %v", kind, len(all), all[len(all)/2], all[len(all)*99/100], all[len(all)-1])
+	}
+}
