@@ -1,0 +1,107 @@
+package page
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/rig"
+)
+
+// notesOf is a vault with some notes that have one line each.
+func notesOf(count int) map[string]string {
+	notes := map[string]string{}
+	for i := range count {
+		notes[fmt.Sprintf("Note %03d.md", i)] = "one\n"
+	}
+	return notes
+}
+
+// appendTo appends a line to the notes of [notesOf] from one up to another, in batches.
+func appendTo(t *testing.T, client *rig.Client, from, to int) {
+	t.Helper()
+	const atOnce = 20 // more of them are destructive
+	for ; from < to; from += atOnce {
+		var calls []rig.Call
+		for i := from; i < min(to, from+atOnce); i++ {
+			calls = append(calls, rig.Calling("append", fmt.Sprintf("path=Note %03d.md", i), "content=two"))
+		}
+		require.That(t, client.Batch(calls...).OK, "the batch from %d on", from)
+	}
+}
+
+// changedNotes counts the notes of [notesOf] that are not as they were.
+func changedNotes(r *rig.Rig, count int) (changed int) {
+	for i := range count {
+		if r.Read(fmt.Sprintf("Note %03d.md", i)) != "one\n" {
+			changed++
+		}
+	}
+	return changed
+}
+
+// The figures, the sentence and the undo are about all changes of a day, and lists have the rest on further pages.
+func TestAllChangesOfADayCount(t *testing.T) {
+	t.Parallel()
+	const notes = 68
+	r := rig.New(t, notesOf(notes))
+	v, client := open(r), r.Stdio(false, "")
+	appendTo(t, client, 0, notes)
+	view := v.See("")
+	has(t, view, "t changed 68 notes.", "Undo all 68", "and 48 more")
+	assert.Equal(t, strings.Count(view, `class="note-link"`), 20, "changes that are listed")
+	has(t, v.See("agents"), "<dt>Notes changed</dt><dd>68</dd>")
+	further := regexp.MustCompile(`changes\?[^"]*day=[^"]*`).FindString(view)
+	first := v.See(strings.ReplaceAll(further, "&amp;", "&"))
+	older := regexp.MustCompile(`changes\?[^"]*before=[^"]*`).FindString(first)
+	second := v.See(strings.ReplaceAll(older, "&amp;", "&"))
+	assert.Equal(t, strings.Count(first, `id="g-`)+strings.Count(second, `id="g-`), notes, "changes on two pages")
+
+	r.Write("Note 007.md", "by hand\n")
+	done := v.undo(view, "Undo all 68")
+	has(t, done, "67 changes undone.", "Not undone, because changed since: Note 007.md.", "t changed 1 note.", "Redo all 67")
+	assert.Equal(t, changedNotes(r, notes), 1, "notes that are not as they were")
+	again := v.undo(done, "redo-day")
+	has(t, again, "Done again.", "t changed 68 notes.", "Undo all 68")
+	assert.Equal(t, changedNotes(r, notes), notes, "notes that are changed again")
+}
+
+// What is changed after a view was shown is not taken back by its form.
+func TestTheUndoOfADayEndsWithTheView(t *testing.T) {
+	t.Parallel()
+	r := rig.New(t, notesOf(3))
+	v, client := open(r), r.Stdio(false, "")
+	appendTo(t, client, 0, 2)
+	view := v.See("")
+	appendTo(t, client, 2, 3)
+	has(t, v.undo(view, "Undo all 2"), "2 changes undone.", "t changed 1 note.")
+	assert.Equal(t, r.Read("Note 002.md"), "one\ntwo", "the note that was changed later")
+	status, body := v.Fetch(http.MethodGet, v.Base+"changes?day=x&who=t", nil)
+	assert.That(t, status == http.StatusOK && strings.Count(body, `id="g-`) >= 3, "a day that is none: %d", status)
+}
+
+// One change of many files has its lines as any other.
+func TestAChangeOfManyFilesHasItsLines(t *testing.T) {
+	t.Parallel()
+	const notes = 25
+	all := notesOf(notes)
+	for name := range all {
+		all[name] = "about #old\n"
+	}
+	r := rig.New(t, all)
+	v, client := open(r), r.Stdio(true, "")
+	r.Set("confirm", `"never"`)
+	renamed := client.Do(rig.Calling("tag:rename", "name=old", "to=new"))
+	if !renamed.OK {
+		v.send(v.See("approvals"), "approvals/approve", nil)
+		renamed = client.Do(rig.Calling("tag:rename", "name=old", "to=new"))
+	}
+	require.That(t, renamed.OK, "%+v", renamed)
+	has(t, v.See(""), "and 24 more", "+25", "−25")
+	has(t, v.See("changes"), "+25", "−25")
+	has(t, v.See("changes/one/"+renamed.Change.ID+"?vault=Notes"), "+25", "−25")
+}
