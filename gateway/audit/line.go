@@ -267,6 +267,9 @@ const maxName = 100
 
 const ellipsis = "…"
 
+// Name returns a name as the log keeps it, for what is to be found by the name in the log.
+func Name(name string) string { return clean(name) }
+
 // clean returns a name as it is kept: at most maxName bytes, with escapes for invisible and
 // misleading characters. Names come from clients, and a log is read in terminals.
 func clean(name string) string {

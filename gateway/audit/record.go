@@ -22,8 +22,10 @@ type Records struct {
 	limited Limited
 	agent   string
 	session string
-	count   atomic.Uint64
 }
+
+// calls counts the calls of this process: a session can have several records, and the id of a call is its own.
+var calls atomic.Uint64
 
 // NewRecords returns the records of a session of an agent, "" for none, in a state folder, ""
 // for none.
@@ -45,7 +47,7 @@ type Caller struct{ Client, Surface, Vault, Command string }
 // Begin starts the record of a call. seen is told of the decisions.
 func (r *Records) Begin(c Caller, seen *telemetry.Call) *Record {
 	return &Record{records: r, begun: time.Now(), seen: seen, line: Line{
-		Call:    fmt.Sprintf("%s-%d", r.session, r.count.Add(1)),
+		Call:    fmt.Sprintf("%s-%d", r.session, calls.Add(1)),
 		Session: r.session, Agent: r.agent, Client: c.Client, Surface: c.Surface, Vault: c.Vault, Command: excerpt.Short(c.Command),
 	}}
 }

@@ -105,3 +105,56 @@ func TestAChangeOfManyFilesHasItsLines(t *testing.T) {
 	has(t, v.See("changes"), "+25", "−25")
 	has(t, v.See("changes/one/"+renamed.Change.ID+"?vault=Notes"), "+25", "−25")
 }
+
+// Whatever a client calls itself, its changes are found under the name of its calls.
+func TestChangesAreUnderTheNameOfTheClient(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{strings.Repeat("long ", 30) + "end", "two  blanks", `a\b`, "line\nbreak", "\u202eother"} {
+		r := rig.New(t, notesOf(2))
+		r.Client = name
+		v, client := open(r), r.Stdio(false, "")
+		appendTo(t, client, 0, 2)
+		view := v.See("")
+		has(t, view, " changed 2 notes.", "Undo all 2")
+		has(t, v.See("agents"), "<dt>Notes changed</dt><dd>2</dd>")
+		has(t, v.undo(view, "Undo all 2"), "2 changes undone.")
+		assert.Equal(t, changedNotes(r, 2), 0, "%q: notes that are not as they were", name)
+	}
+}
+
+// The calls of a process have different ids, whichever part of it has sent them.
+func TestEachCallHasItsID(t *testing.T) {
+	t.Parallel()
+	r, v, client := begin(t)
+	client.Do(rig.Calling("append", "path=Bread.md", "content=yeast"))
+	v.undo(v.See(""), "Undo")
+	v.check()
+	ids := map[string]string{}
+	for _, line := range auditLines(r, "") {
+		if line.Call == "" {
+			continue
+		}
+		other, known := ids[line.Call]
+		assert.That(t, !known || other == line.Command, "%s is the id of %s and of %s", line.Call, other, line.Command)
+		ids[line.Call] = line.Command
+	}
+	has(t, v.See("activity"), ">undid a change<")
+}
+
+// The calls of all agents of a server count to its line.
+func TestTheCallsOfAgentsCountToTheirServer(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.Tables = "[agents.ann]\ntier = \"v1\"\nallow-mutations = true\n[agents.bob]\ntier = \"v1\"\n"
+	r.Save()
+	tokens := map[string]string{}
+	for _, name := range []string{"ann", "bob"} {
+		tokens[name] = strings.TrimSpace(r.Must("agent", "add", name))
+	}
+	v, server := open(r), r.OverHTTP()
+	for _, name := range []string{"bob", "ann", "ann"} {
+		r.Session(server, tokens[name]).Do(rig.Calling("read", "path=Bread.md"))
+	}
+	has(t, v.See(""), ">ann</a> (", ", 3 calls in the last minute)")
+	lacks(t, v.See(""), "no call yet")
+}
