@@ -67,6 +67,16 @@ type Record struct {
 	hidden, hiddenName string
 }
 
+// InBatch goes on with the record of an operation whose batch was approved. seen is told of the decisions.
+func (r *Record) InBatch(seen *telemetry.Call) { r.seen = seen }
+
+// Skipped ends the record of an operation of a batch that did not run. It is no decision about the batch, of which
+// observers know.
+func (r *Record) Skipped() {
+	r.seen = nil
+	r.write(r.decision("skip", nil))
+}
+
 // Asked notes that the call requires approval, before the user is asked.
 func (r *Record) Asked(refusal error) { r.write(r.decision("ask", refusal)) }
 
@@ -86,6 +96,7 @@ func (r *Record) Described(call allowlist.Call, refusal error) {
 		return
 	}
 	r.line.Command, r.line.Effect = call.Name(), call.Effect().String()
+	r.line.Params, r.line.Note = nil, ""
 	if r.records.logs.None() {
 		return
 	}
@@ -188,7 +199,7 @@ func (r *Record) truly(line Line) Line {
 // Refused ends the record of a call that was not let through.
 func (r *Record) Refused(err error) {
 	line := r.decision("deny", nil)
-	line.Code = failure.Of(err).Code
+	line.Code, line.Declined = failure.Of(err).Code, failure.IsDeclined(err)
 	line.DurationMs = time.Since(r.begun).Milliseconds()
 	if r.refusal != nil {
 		line.Rule = failure.RuleOf(r.refusal)

@@ -79,7 +79,7 @@ func (p *Page) overview(r request) view {
 	servers, serversErr := ownerfiles.Servers(ownerfiles.ServersFolder(p.State))
 	for _, s := range servers {
 		shown := shownServer{Server: s, Up: lasted(max(0, p.Now().Sub(s.Since)))}
-		shown.Minute = p.calls.Page(activity.Filter{Session: s.Session, Since: p.Now().Add(-time.Minute)}, 0, 0).Total
+		shown.Minute = p.calls.Page(activity.Filter{Session: s.Session, Since: p.Now().Add(-time.Minute)}, 0, 0).Made
 		if last, ok := p.calls.Latest(activity.Filter{Session: s.Session}); ok {
 			shown.Who = last.Who()
 		}

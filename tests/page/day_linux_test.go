@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
@@ -157,4 +158,66 @@ func TestTheCallsOfAgentsCountToTheirServer(t *testing.T) {
 	}
 	has(t, v.See(""), ">ann</a> (", ", 3 calls in the last minute)")
 	lacks(t, v.See(""), "no call yet")
+}
+
+// shownCounts are the numbers of a view that follow a text.
+func shownCount(t *testing.T, view, pattern string) string {
+	t.Helper()
+	found := regexp.MustCompile(pattern).FindStringSubmatch(view)
+	require.That(t, found != nil, "%q is not in %s", pattern, mainOf(view))
+	return found[1]
+}
+
+// A batch that was approved and failed has each of its operations once: what ran, what failed, and what did not run.
+func TestABatchIsToldOnce(t *testing.T) {
+	t.Parallel()
+	r := rig.New(t, notesOf(4))
+	v, client := open(r), r.Stdio(false, "")
+	calls := []rig.Call{
+		rig.Calling("read", "path=Note 000.md"),
+		rig.Calling("delete", "path=Note 001.md"),
+		rig.Calling("append", "path=Missing.md", "content=x"),
+		rig.Calling("delete", "path=Note 002.md"),
+		rig.Calling("read", "path=Note 003.md"),
+	}
+	atomic := func() gateway.BatchResult {
+		arguments, result := rig.BatchOf(calls...), gateway.BatchResult{}
+		arguments["atomic"] = true
+		client.Tool("obsidianBatch", arguments, &result)
+		return result
+	}
+	atomic()
+	v.send(v.See("approvals"), "approvals/approve", nil)
+	result := atomic()
+	require.That(t, result.Summary.Skipped >= 2, "%+v", result.Summary)
+	has(t, v.See("activity?command=delete"), ">delete <b>Note 002.md</b><", `<span class="outcome skipped">skipped</span>`)
+	lacks(t, v.See("activity?command=delete"), ">deleted <b>Note 002.md</b><")
+	has(t, v.See("activity?outcome=skipped"), "Note 002.md", "Note 003.md", ">2 calls<")
+	has(t, v.See("agents"), "<dt>Notes read</dt><dd>1</dd>")
+	shown := v.See("activity")
+	assert.Equal(t, shownCount(t, shown, `<figcaption>(\d+) calls`), shownCount(t, shown, `<p class="faint">(\d+) calls`), "calls in the chart and in the list")
+	has(t, shown, ">You", "approved a call of t: run several calls", "about approvals and the log itself")
+	began := map[string]int{}
+	for _, line := range auditLines(r, "") {
+		if line.Decision == "ask" && line.Code == "unconfirmed" {
+			began[line.Call]++
+		}
+	}
+	assert.Equal(t, len(began), 4, "calls that asked: two operations, twice")
+}
+
+// What the owner decides is theirs, and a call that repeats what they declined was denied.
+func TestWhatTheOwnerDeclinesIsDenied(t *testing.T) {
+	t.Parallel()
+	r, v, client := begin(t)
+	call := rig.Calling("delete", "path=Bread.md")
+	client.Do(call)
+	has(t, v.See("activity"), `<span class="outcome asked">asked</span>`)
+	v.send(v.See("approvals"), "approvals/deny", nil)
+	client.Do(call)
+	shown := v.See("activity")
+	has(t, shown, "declined a call of t: delete", `<span class="outcome declined">declined</span>`, ">2 calls; 1 line about approvals and the log itself<")
+	has(t, v.See("activity?outcome=denied"), ">1 call<", `<span class="outcome denied">denied</span>`)
+	lacks(t, v.See("activity?who=t"), "declined a call")
+	assert.That(t, r.Read("Bread.md") != "", "the note is gone")
 }
