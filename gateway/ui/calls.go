@@ -231,7 +231,7 @@ func (p *Page) oneCall(r request) view {
 	}
 	data := callData{callRow{Call: call, Path: p.names.of(call)}, lines, nil}
 	if call.Kind == "" && call.Decision == "deny" || call.Kind == audit.KindLimited {
-		why := p.why(call)
+		why := p.advised(call)
 		data.Why = &why
 	}
 	return view{template: "call", title: "Call", data: data}
