@@ -128,6 +128,7 @@ func (g *vaultGateway) doBatch(ctx context.Context, b Batch) BatchResult {
 	if err := g.requestBatchApproval(ctx, plan); err != nil {
 		return RejectBatch("", err)
 	}
+	defer g.recordSkipped(ctx, plan)
 	if err := g.admission.Batch(g.accountOf(b.Caller), calls, changes, true); err != nil {
 		return g.refuseBatch(ctx, b, "", err)
 	}
@@ -207,6 +208,7 @@ func (g *vaultGateway) carryOutBatch(ctx context.Context, plan *batchPlan) Batch
 // runBatch runs the stages of a batch. leave is called once when none is left to be run, with whether the changes stay; nil for a batch
 // that is not atomic.
 func (g *vaultGateway) runBatch(ctx context.Context, plan *batchPlan, leave func(made bool)) BatchResult {
+	plan.isBegun = true
 	r := &batchRun{batchPlan: plan, gateway: g, results: make([]Result, len(plan.steps)), outputs: make([]output, len(plan.steps)), done: make([]OperationResult, len(plan.steps))}
 	for i, step := range plan.steps {
 		r.done[i] = OperationResult{ClientID: step.ClientID, Command: step.Command, Status: statusSkipped}
@@ -307,18 +309,20 @@ func (r *batchRun) run(ctx context.Context, i int) {
 		done.Notice = notBegun(ctx)
 		return
 	}
+	r.steps[i].isRecorded = true
 	hold := r.gateway.runner.Hold()
 	defer hold.Release()
 	var result Result
 	begun := false
 	request, err := r.resolve(i)
 	if err != nil {
+		r.gateway.recordOfStep(ctx, r.batch, r.steps[i].Operation, r.steps[i].plan).Refused(err)
 		result, begun = Reject(r.steps[i].Command, err), true
 	} else {
 		request.visibility, request.batch = r.gateway.rules.Fingerprint(), r.id
 		request.alone = r.batch.Atomic && r.mutates()
 		fault := r.gateway.guard(request.Command, func() {
-			by := approved{question: r.steps[i].approved, inBatch: true}
+			by := approved{question: r.steps[i].approved, record: r.steps[i].record, inBatch: true}
 			if by.question != nil {
 				by.change = r.steps[i].plan.change
 			}

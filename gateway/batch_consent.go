@@ -29,21 +29,37 @@ func (g *vaultGateway) requestBatchApproval(ctx context.Context, plan *batchPlan
 		g.recordOfBatch(ctx, plan.batch, "").Refused(err)
 		return err
 	}
-	var lines []*audit.Record
+	var records []*audit.Record
 	for _, step := range asked {
-		line := g.recordOfStep(ctx, plan.batch, step.Operation, step.plan)
-		line.Asked(step.plan.refusal)
-		lines = append(lines, line)
+		step.record = g.recordOfStep(ctx, plan.batch, step.Operation, step.plan)
+		step.record.Asked(step.plan.refusal)
+		records = append(records, step.record)
 	}
 	by, err := g.askAboutBatch(ctx, plan)
-	for _, line := range lines {
+	for _, record := range records {
 		if err != nil {
-			line.Refused(err)
+			record.Refused(err)
 			continue
 		}
-		line.Approved(by)
+		record.Approved(by)
 	}
 	return err
+}
+
+// recordSkipped ends the records of the operations of a batch that did not run. The log has each operation of a
+// batch that was begun, and of another one those that the user was asked about.
+func (g *vaultGateway) recordSkipped(ctx context.Context, plan *batchPlan) {
+	for i := range plan.steps {
+		step := &plan.steps[i]
+		isInLog := plan.isBegun || step.record != nil
+		if step.isRecorded || !isInLog {
+			continue
+		}
+		if step.record == nil {
+			step.record = g.recordOfStep(ctx, plan.batch, step.Operation, step.plan)
+		}
+		step.record.Skipped()
+	}
 }
 
 // askAboutBatch asks the user about a batch, and returns where they approved it.
@@ -75,7 +91,7 @@ func (g *vaultGateway) askAboutBatch(ctx context.Context, plan *batchPlan) (by s
 		now, clientID, err := g.planBatch(plan.batch)
 		if err == nil {
 			for i := range now.steps {
-				now.steps[i].plan.change = plan.steps[i].plan.change
+				now.steps[i].plan.change, now.steps[i].record = plan.steps[i].plan.change, plan.steps[i].record
 			}
 			assessing, cancel := context.WithTimeout(ctx, g.runner.Timeout())
 			clientID, err = g.assessLosses(assessing, now)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/gateway/audit"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
@@ -32,6 +33,7 @@ type batchPlan struct {
 	share    int                // bytes of output for each operation, 0 for any
 	approved []consent.Question // about the operations that require approval, once the user gave it
 	id       string             // of the batch in the journal
+	isBegun  bool
 }
 
 // batchStep is an operation that may be carried out.
@@ -44,6 +46,9 @@ type batchStep struct {
 	// approved is the question about the operation that the user approved, nil
 	// for one that needs no approval.
 	approved *consent.Question
+	// record is that of an operation that the user was asked about, nil for another one.
+	record     *audit.Record
+	isRecorded bool // the record has its end, or gets it
 }
 
 // asked are the operations that require approval.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/exec"
+	"github.com/vaultwicket/vaultwicket/gateway/audit"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/internal/difference"
@@ -30,7 +31,7 @@ import (
 func (g *vaultGateway) change(ctx context.Context, r route) (exec.Outcome, error) {
 	id := cmp.Or(r.entry, journal.NewID(time.Now()))
 	options := protocol.Write{
-		Entry: id, Expect: r.expect, Approved: r.shown.Change, Caller: argument(r.caller), Client: sanitize.Line(excerpt.Short(r.client)), Batch: r.batch, Alone: r.alone,
+		Entry: id, Expect: r.expect, Approved: r.shown.Change, Caller: argument(r.caller), Client: audit.Name(r.client), Batch: r.batch, Alone: r.alone,
 		Sparing: r.policy.Confirm != policy.ConfirmNever && !r.approved, Addresses: r.addresses(),
 	}
 	if r.program.Backend() == string(Embedded) {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/vaultwicket/vaultwicket/gateway/audit"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/gateway/vaultview"
@@ -95,6 +96,7 @@ func (p Plan) withApproval(q consent.Question) (Plan, error) {
 type approved struct {
 	question *consent.Question
 	change   *plannedChange // that the question showed
+	record   *audit.Record  // of the call as it was asked about, nil for none
 	// inBatch says that the user was asked about the whole batch: what they were
 	// not shown there is not asked about in the midst of it.
 	inBatch bool

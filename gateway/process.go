@@ -88,7 +88,12 @@ func (g *Gateway) Do(ctx context.Context, req Request) (result Result) {
 // hold is the reservation of memory for a large answer, by is what the user approved before.
 // started is false for a request that ended while it waited.
 func (g *vaultGateway) process(ctx context.Context, hold *exec.Hold, req Request, by approved) (result Result, started bool) {
-	line := g.record(ctx, g.name(), req)
+	line := by.record
+	if line == nil {
+		line = g.record(ctx, g.name(), req)
+	} else {
+		line.InBatch(telemetry.CallOf(ctx))
+	}
 	if req.undoesForOwner() {
 		ctx = admission.PastPause(ctx)
 	}

@@ -28,22 +28,26 @@ type Line struct {
 	Time time.Time `json:"time"`
 	// Kind is what the line is about, a word in lower case: "decision", "end",
 	// "setting", "checkpoint". "gap" and "break" are the log's own.
-	Kind     string `json:"kind"`
-	Call     string `json:"call,omitempty"` // joins a decision and an end
-	Session  string `json:"session,omitempty"`
-	Agent    string `json:"agent,omitempty"` // that called, "" where no agent is defined
-	Client   string `json:"client,omitempty"`
-	Surface  string `json:"surface,omitempty"`
-	Vault    string `json:"vault,omitempty"`
-	Command  string `json:"command,omitempty"`
-	Effect   string `json:"effect,omitempty"`
-	Decision string `json:"decision,omitempty"` // "allow", "deny", "ask", "reply", "approve"
+	Kind    string `json:"kind"`
+	Call    string `json:"call,omitempty"` // joins a decision and an end
+	Session string `json:"session,omitempty"`
+	Agent   string `json:"agent,omitempty"` // that called, "" where no agent is defined
+	Client  string `json:"client,omitempty"`
+	Surface string `json:"surface,omitempty"`
+	Vault   string `json:"vault,omitempty"`
+	Command string `json:"command,omitempty"`
+	Effect  string `json:"effect,omitempty"`
+	// Decision is "plan", "ask", "reply" (approved), "allow", "deny" or "skip" (an operation of a batch that did not
+	// run); of an approval "approve", "deny" or "withdraw".
+	Decision string `json:"decision,omitempty"`
 	// By is where the user approved or denied: "terminal", "page" (the local one) or "sign-in" (with a
 	// passkey); "" in the client that asked.
 	By      string `json:"by,omitempty"`
 	Rule    string `json:"rule,omitempty"`
 	Code    string `json:"code,omitempty"`
 	Backend string `json:"backend,omitempty"`
+	// Declined says of a denial that the user declined the call, or has declined the same one before.
+	Declined bool `json:"declined,omitempty"`
 	// Note is the digest of a note's path, by [Log.Digest].
 	Note string `json:"note,omitempty"`
 	// Before and After are the SHA-256 of a note, in hexadecimal, or a prefix of
@@ -266,6 +270,9 @@ func parse(text []byte) (Line, bool) {
 const maxName = 100
 
 const ellipsis = "…"
+
+// Name returns a name as the log keeps it, for what is to be found by the name in the log.
+func Name(name string) string { return clean(name) }
 
 // clean returns a name as it is kept: at most maxName bytes, with escapes for invisible and
 // misleading characters. Names come from clients, and a log is read in terminals.

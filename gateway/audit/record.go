@@ -22,8 +22,10 @@ type Records struct {
 	limited Limited
 	agent   string
 	session string
-	count   atomic.Uint64
 }
+
+// calls counts the calls of this process: a session can have several records, and the id of a call is its own.
+var calls atomic.Uint64
 
 // NewRecords returns the records of a session of an agent, "" for none, in a state folder, ""
 // for none.
@@ -45,7 +47,7 @@ type Caller struct{ Client, Surface, Vault, Command string }
 // Begin starts the record of a call. seen is told of the decisions.
 func (r *Records) Begin(c Caller, seen *telemetry.Call) *Record {
 	return &Record{records: r, begun: time.Now(), seen: seen, line: Line{
-		Call:    fmt.Sprintf("%s-%d", r.session, r.count.Add(1)),
+		Call:    fmt.Sprintf("%s-%d", r.session, calls.Add(1)),
 		Session: r.session, Agent: r.agent, Client: c.Client, Surface: c.Surface, Vault: c.Vault, Command: excerpt.Short(c.Command),
 	}}
 }
@@ -63,6 +65,16 @@ type Record struct {
 	// that it is missing. hiddenName is the same for the name in file=, which may also mean
 	// another note; it counts if nothing is found.
 	hidden, hiddenName string
+}
+
+// InBatch goes on with the record of an operation whose batch was approved. seen is told of the decisions.
+func (r *Record) InBatch(seen *telemetry.Call) { r.seen = seen }
+
+// Skipped ends the record of an operation of a batch that did not run. It is no decision about the batch, of which
+// observers know.
+func (r *Record) Skipped() {
+	r.seen = nil
+	r.write(r.decision("skip", nil))
 }
 
 // Asked notes that the call requires approval, before the user is asked.
@@ -84,6 +96,7 @@ func (r *Record) Described(call allowlist.Call, refusal error) {
 		return
 	}
 	r.line.Command, r.line.Effect = call.Name(), call.Effect().String()
+	r.line.Params, r.line.Note = nil, ""
 	if r.records.logs.None() {
 		return
 	}
@@ -186,7 +199,7 @@ func (r *Record) truly(line Line) Line {
 // Refused ends the record of a call that was not let through.
 func (r *Record) Refused(err error) {
 	line := r.decision("deny", nil)
-	line.Code = failure.Of(err).Code
+	line.Code, line.Declined = failure.Of(err).Code, failure.IsDeclined(err)
 	line.DurationMs = time.Since(r.begun).Milliseconds()
 	if r.refusal != nil {
 		line.Rule = failure.RuleOf(r.refusal)

@@ -79,7 +79,7 @@ func New(state string, tell func(text, link string)) *Approvals {
 }
 
 func declinedError(command string) error {
-	return failure.New(failure.CodeUnconfirmed, "ask the user what they want instead; the same call is not asked about again for ten minutes", "command %q: the user declined", command)
+	return failure.New(failure.CodeUnconfirmed, "ask the user what they want instead; the same call is not asked about again for ten minutes", "command %q: the user declined", command).Declined()
 }
 
 // Approval says how the user approved a call.
@@ -311,7 +311,7 @@ func (a *Approvals) redeem(vault string, q Question, caller string) (by string, 
 	case without && ungranted.State == Denied:
 		return "", nil, declinedError(q.Command)
 	case without && ungranted.State == Withdrawn:
-		return "", nil, failure.New(failure.CodeUnconfirmed, "ask the user what they want instead; the same call is not asked about again for ten minutes", "command %q: the user withdrew the approval", q.Command)
+		return "", nil, failure.New(failure.CodeUnconfirmed, "ask the user what they want instead; the same call is not asked about again for ten minutes", "command %q: the user withdrew the approval", q.Command).Declined()
 	case without:
 		return "", ungranted, nil
 	}

@@ -45,6 +45,7 @@ const (
 type RequestError struct {
 	code, reason, hint string
 	approval           *Approval
+	declined           bool
 }
 
 // Approval is what a call waits for.
@@ -62,6 +63,19 @@ func (e *RequestError) Waiting(on *Approval) *RequestError {
 	waits := *e
 	waits.approval = on
 	return &waits
+}
+
+// Declined returns the error as one of a call that the user declined, or whose approval they withdrew.
+func (e *RequestError) Declined() *RequestError {
+	declined := *e
+	declined.declined = true
+	return &declined
+}
+
+// IsDeclined reports whether an error is that the user declined the call.
+func IsDeclined(err error) bool {
+	request, ok := errors.AsType[*RequestError](err)
+	return ok && request.declined
 }
 
 // Code returns the stable code of the failure.

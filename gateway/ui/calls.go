@@ -101,7 +101,7 @@ type callQuery struct {
 }
 
 // outcomes are the choices of a filter.
-var outcomes = []string{"allowed", "denied", "failed", "asked", "planned"}
+var outcomes = []string{"allowed", "denied", "failed", "asked", "planned", "skipped"}
 
 // periods are the names of the choices of a time.
 var periods = map[string]string{"hour": "last hour", "today": "today", "week": "last 7 days", "all": "all"}
@@ -231,7 +231,7 @@ func (p *Page) oneCall(r request) view {
 	}
 	data := callData{callRow{Call: call, Path: p.names.of(call)}, lines, nil}
 	if call.Kind == "" && call.Decision == "deny" || call.Kind == audit.KindLimited {
-		why := p.why(call)
+		why := p.advised(call)
 		data.Why = &why
 	}
 	return view{template: "call", title: "Call", data: data}
@@ -277,14 +277,18 @@ func chartOf(hours []activity.Hour, in *time.Location) chart {
 				fewer = append(fewer, activity.Hour{Start: h.Start})
 			}
 			sum := &fewer[len(fewer)-1]
-			sum.Allowed, sum.Denied, sum.Failed, sum.Asked = sum.Allowed+h.Allowed, sum.Denied+h.Denied, sum.Failed+h.Failed, sum.Asked+h.Asked
+			sum.Allowed += h.Allowed
+			sum.Denied += h.Denied
+			sum.Failed += h.Failed
+			sum.Asked += h.Asked
+			sum.Skipped += h.Skipped
 		}
 		hours = fewer
 	}
 	c := chart{Each: each}
 	most, calls, denied := 1, 0, 0
 	for _, h := range hours {
-		all := h.Allowed + h.Denied + h.Failed + h.Asked
+		all := h.Allowed + h.Denied + h.Failed + h.Asked + h.Skipped
 		most, calls, denied = max(most, all), calls+all, denied+h.Denied
 	}
 	switch {
@@ -303,7 +307,7 @@ func chartOf(hours []activity.Hour, in *time.Location) chart {
 		for _, part := range []struct { // from the bottom
 			calls int
 			class string
-		}{{h.Allowed, "allowed"}, {h.Failed, "failed"}, {h.Asked, "asked"}, {h.Denied, "denied"}} {
+		}{{h.Allowed, "allowed"}, {h.Failed, "failed"}, {h.Asked, "asked"}, {h.Skipped, "skipped"}, {h.Denied, "denied"}} {
 			if part.calls == 0 {
 				continue
 			}

@@ -12,6 +12,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
@@ -33,6 +34,7 @@ const (
 type changesData struct {
 	Vaults                     []string
 	Vault, Caller, Batch, Note string
+	Who, Own, Day              string
 	Chips                      []filterChip
 	Rows                       []changeRow
 	Older                      template.URL // the query of the next part, "" for none
@@ -56,48 +58,86 @@ type changeRow struct {
 	InEffect bool
 }
 
-// rowOf returns a change as it is listed.
+// rowOf returns a change as it is listed, with its lines.
 func (p *Page) rowOf(ctx context.Context, kept *journal.Journal, vault string, e journal.Entry) changeRow {
+	row := p.stateOf(ctx, kept, vault, e, map[string]toggle{})
+	p.countLines(ctx, kept, &row)
+	return row
+}
+
+// toggle is what to undo for another state of a change, see [changeRow].
+type toggle struct {
+	id       string
+	inEffect bool
+}
+
+// stateOf returns a change as it is listed, without its lines. known are the states that undos have led to, by
+// their ids: those of one undo are looked up once.
+func (p *Page) stateOf(ctx context.Context, kept *journal.Journal, vault string, e journal.Entry, known map[string]toggle) changeRow {
 	row := changeRow{
-		Entry: e, Vault: vault, Who: cmp.Or(ownerfiles.AgentOf(e.Caller), strings.Join(strings.Fields(e.Client), " ")),
+		Entry: e, Vault: vault, Who: cmp.Or(ownerfiles.AgentOf(e.Caller), e.Client),
 		Own: e.Caller == Surface || e.Caller == atTerminal, InEffect: true,
 	}
 	if len(e.Steps) > 0 {
 		row.Path, row.More = e.Steps[0].Path, len(e.Steps)-1
 	}
-	if e.Undoes == "" {
+	switch {
+	case e.Undoes != "":
+		return row
+	case e.State != journal.Undone:
 		row.Toggle = e.ID
-		for last := e; last.State == journal.Undone; {
-			row.InEffect = !row.InEffect
-			next, err := kept.Entry(ctx, last.UndoneBy)
-			if row.Toggle = next.ID; err != nil {
-				row.Toggle = ""
-				break
-			}
-			last = next
-		}
+		return row
 	}
+	found, isKnown := known[e.UndoneBy]
+	if !isKnown {
+		found = lastToggle(ctx, kept, e)
+		known[e.UndoneBy] = found
+	}
+	row.Toggle, row.InEffect = found.id, found.inEffect
+	return row
+}
+
+// lastToggle follows the undos of a change that was undone, and the undos of these, to the last one.
+func lastToggle(ctx context.Context, kept *journal.Journal, e journal.Entry) toggle {
+	at := toggle{e.ID, true}
+	for last := e; last.State == journal.Undone; {
+		at.inEffect = !at.inEffect
+		next, err := kept.Entry(ctx, last.UndoneBy)
+		if err != nil {
+			at.id = ""
+			break
+		}
+		at.id = next.ID
+		last = next
+	}
+	return at
+}
+
+// countLines adds the lines of a change, as far as its texts are known.
+func (p *Page) countLines(ctx context.Context, kept *journal.Journal, row *changeRow) {
 	p.mu.Lock()
-	counted, known := p.counted[e.ID]
+	counted, known := p.counted[row.ID]
 	p.mu.Unlock()
 	if !known {
-		counted.ok = len(e.Steps) <= maxShownSteps
-		for _, s := range e.Steps[:min(len(e.Steps), maxShownSteps)] {
-			before, after, ok := p.textsOf(ctx, kept, vault, s)
+		counted.ok = true
+		for _, s := range row.Steps {
+			before, after, ok := p.textsOf(ctx, kept, row.Vault, s)
 			c := difference.Of(before, after)
 			counted.added, counted.removed, counted.ok = counted.added+c.Added, counted.removed+c.Removed, counted.ok && ok && !c.Binary
+			if !counted.ok {
+				break
+			}
 		}
 		if counted.ok { // a text that is not kept may be that of a note which is changed back
 			p.mu.Lock()
 			if len(p.counted) > maxCounted {
 				clear(p.counted)
 			}
-			p.counted[e.ID] = counted
+			p.counted[row.ID] = counted
 			p.mu.Unlock()
 		}
 	}
 	row.Added, row.Removed, row.Lines = counted.added, counted.removed, counted.ok
-	return row
 }
 
 // countedLines are the lines of a change.
@@ -106,18 +146,30 @@ type countedLines struct {
 	ok             bool
 }
 
+// wants reports whether a change is by those whose changes the view shows.
+func (d changesData) wants(row changeRow) bool {
+	isOfAgent := d.Who == "" || row.Who == d.Who && !row.Own
+	isOfOwner := d.Own == "" || row.Own
+	return isOfAgent && isOfOwner
+}
+
 // changes shows the journal of a vault. Changes of notes that are hidden are not in it.
 func (p *Page) changes(r request) view {
 	values := r.URL.Query()
-	data := changesData{Vaults: p.Gateway.VaultNames(), Vault: p.vaultOf(r), Caller: values.Get("caller"), Batch: values.Get("batch"), Note: values.Get("note")}
-	query := url.Values{"vault": {data.Vault}}
-	filters := []string{"note", "caller", "batch"}
-	for _, name := range filters {
-		query[name] = values[name]
+	data := changesData{
+		Vaults: p.Gateway.VaultNames(), Vault: p.vaultOf(r), Caller: values.Get("caller"), Batch: values.Get("batch"), Note: values.Get("note"),
+		Who: values.Get("who"), Own: values.Get("own"), Day: values.Get("day"),
 	}
-	for _, name := range filters {
-		if value := query.Get(name); value != "" {
-			data.Chips = append(data.Chips, chipOf(query, name+": "+value, name))
+	query := url.Values{"vault": {data.Vault}}
+	filters := []struct{ name, label string }{
+		{"note", "note: "}, {"who", "agent: "}, {"own", "yours: "}, {"day", "day: "}, {"caller", "caller: "}, {"batch", "batch: "},
+	}
+	for _, f := range filters {
+		query[f.name] = values[f.name]
+	}
+	for _, f := range filters {
+		if value := query.Get(f.name); value != "" {
+			data.Chips = append(data.Chips, chipOf(query, f.label+value, f.name))
 		}
 	}
 	show := func(err error) view { return view{template: "changes", title: "Changes", data: data}.failed(err) }
@@ -131,13 +183,22 @@ func (p *Page) changes(r request) view {
 	}
 	sees := p.Gateway.Visible(data.Vault)
 	filter := journal.Filter{OlderThan: before, Caller: data.Caller, Batch: data.Batch, Path: data.Note}
+	if day, err := time.ParseInLocation(time.DateOnly, data.Day, time.Local); err == nil {
+		filter.Since, filter.Until = day, midnight(day.AddDate(0, 0, 1))
+	}
 	isMore := false
+	known := map[string]toggle{}
 	damage, err := kept.Each(r.Context(), filter, func(e journal.Entry) bool {
 		if !e.SeenBy(sees) {
 			return true
 		}
+		row := p.stateOf(r.Context(), kept, data.Vault, e, known)
+		if !data.wants(row) {
+			return true
+		}
 		if isMore = len(data.Rows) == changesOfPage; !isMore {
-			data.Rows = append(data.Rows, p.rowOf(r.Context(), kept, data.Vault, e))
+			p.countLines(r.Context(), kept, &row)
+			data.Rows = append(data.Rows, row)
 		}
 		return !isMore
 	})
@@ -269,24 +330,26 @@ func obsidianURL(vault, note string) template.URL {
 	return template.URL("obsidian://open?vault=" + encoded(vault) + "&file=" + encoded(note))
 }
 
-// undoForm is a form that undoes changes: those with some ids, a batch, or a session. From is the
-// view that it leads back to, "" for that of the change. Confirm is the digest of the question that it
-// confirms, "" for none.
-type undoForm struct{ Vault, ID, What, Confirm, From string }
+// undoForm is a form that undoes changes: those with some ids, a batch, a session, or those that Who made on the
+// day of the change with the id, up to that one. From is the view that it leads back to, "" for that of the change.
+// Confirm is the digest of the question that it confirms, "" for none.
+type undoForm struct{ Vault, ID, What, Who, Own, Confirm, From string }
 
 // undo undoes changes with the command undo, as the terminal does. To undo an undo does the change
 // again. If that requires approval, the question is shown first, and the form confirms that question
 // by its digest.
 func (p *Page) undo(r request) view {
-	form := undoForm{r.PostForm.Get("vault"), r.PostForm.Get("id"), r.PostForm.Get("what"), r.PostForm.Get("confirm"), r.PostForm.Get("from")}
-	which := "id"
-	if form.What == "batch" || form.What == "session" {
-		which = form.What
+	sent := r.PostForm.Get
+	form := undoForm{Vault: sent("vault"), ID: sent("id"), What: sent("what"), Who: sent("who"), Own: sent("own"), Confirm: sent("confirm"), From: sent("from")}
+	ctx := context.WithoutCancel(r.Context()) // a window that is closed does not cut a change off
+	which, ids, err := p.named(ctx, form)
+	list := view{goTo: "changes?" + url.Values{"vault": {form.Vault}}.Encode()}
+	if err != nil {
+		return list.failed(err)
 	}
 	var asked *consent.Question
-	ctx := context.WithoutCancel(r.Context()) // a window that is closed does not cut a change off
 	result := p.Gateway.Do(ctx, gateway.Request{
-		Command: "undo", Words: []string{which + "=" + form.ID}, Vault: form.Vault, Caller: Surface, Client: Surface, Surface: Surface, Owner: true,
+		Command: "undo", Words: []string{which + "=" + strings.Join(ids, ",")}, Vault: form.Vault, Caller: Surface, Client: Surface, Surface: Surface, Owner: true,
 		Ask: func(_ context.Context, q consent.Question) consent.Reply {
 			if digest, err := hex.DecodeString(strings.TrimSpace(form.Confirm)); err == nil && subtle.ConstantTimeCompare(digest, q.Digest[:]) == 1 {
 				return consent.Yes // the form confirms exactly this question
@@ -295,10 +358,9 @@ func (p *Page) undo(r request) view {
 			return consent.Void // not a denial: the user is shown it now
 		},
 	})
-	first, _, _ := strings.Cut(form.ID, ",")
-	data, err := p.changeOf(ctx, form.Vault, first, false)
+	data, err := p.changeOf(ctx, form.Vault, ids[0], false)
 	if err != nil {
-		return view{goTo: "changes?" + url.Values{"vault": {form.Vault}}.Encode()}.failed(err)
+		return list.failed(err)
 	}
 	one := "changes/one/" + url.PathEscape(data.ID) + "?" + url.Values{"vault": {form.Vault}}.Encode()
 	switch {
@@ -306,7 +368,12 @@ func (p *Page) undo(r request) view {
 		if form.From != "" {
 			one = p.backTo(r)
 		}
-		return view{goTo: one, note: undoneNote(result.Stdout, form.What == "redo")}
+		done := undoneOf(result.Stdout)
+		note := done.note(form.What == "redo" || form.What == redoDay)
+		if form.isOfDay() {
+			note += p.leftNote(ctx, form, len(done.skipped))
+		}
+		return view{goTo: one, note: note}
 	case asked == nil:
 		return view{goTo: one, problem: result.Error, status: http.StatusUnprocessableEntity}
 	}
@@ -314,41 +381,88 @@ func (p *Page) undo(r request) view {
 	question.Intro = slices.DeleteFunc(question.Intro, func(row diffRow) bool { return strings.HasPrefix(row.Before, which+": ") }) // the view is about it
 	form.Confirm = hex.EncodeToString(asked.Digest[:])
 	data.Question, data.Undo = &question, form
-	title := "Undo this?"
-	switch n := strings.Count(form.ID, ",") + 1; {
-	case form.What == "redo":
-		title = "Do this again?"
-	case form.What == "batch":
-		title = "Undo the whole batch?"
-	case form.What == "session":
-		title = "Undo all of this session?"
-	case n > 1:
-		title = fmt.Sprintf("Undo these %d changes?", n)
-	}
-	return view{template: "change", title: title, data: data, goTo: one}
+	return view{template: "change", title: undoTitle(form.What, len(ids)), data: data, goTo: one}
 }
 
-// undoneNote says what an undo did, by its answer: a line for each change.
-func undoneNote(answer string, again bool) string {
-	done, skipped := 0, []string(nil)
+// named returns the parameter of the command undo for a form, and its values.
+func (p *Page) named(ctx context.Context, form undoForm) (parameter string, ids []string, err error) {
+	switch {
+	case form.What == "batch" || form.What == "session":
+		return form.What, []string{form.ID}, nil
+	case !form.isOfDay():
+		return "id", strings.Split(form.ID, ","), nil
+	}
+	c, err := p.ofDay(ctx, form)
+	ids = togglesOf(c.inState(form.What == undoDay))
+	if err == nil && len(ids) == 0 {
+		err = failure.New(failure.CodeNotFound, "the view shows the changes as they are now", "nothing to undo")
+	}
+	return "id", ids[:min(len(ids), maxUndone)], err
+}
+
+// undoTitle asks about an undo of some changes.
+func undoTitle(what string, changes int) string {
+	switch {
+	case what == "batch":
+		return "Undo the whole batch?"
+	case what == "session":
+		return "Undo all of this session?"
+	case what == redoDay:
+		return "Redo all?"
+	case what == "redo":
+		return "Do this again?"
+	case changes > 1:
+		return fmt.Sprintf("Undo these %d changes?", changes)
+	}
+	return "Undo this?"
+}
+
+// undone is what the command undo did: how many changes it took back, and the notes of those that it left.
+type undone struct {
+	changes int
+	skipped []string
+}
+
+// undoneOf reads the answer of the command undo: a line for each change.
+func undoneOf(answer string) (done undone) {
 	for line := range strings.Lines(answer) {
 		before, change, _ := strings.Cut(strings.TrimSpace(line), ": ")
 		switch fields := strings.SplitN(change, " ", 3); {
 		case before == "Undone":
-			done++
+			done.changes++
 		case strings.HasPrefix(before, "Not undone") && len(fields) == 3:
-			skipped = append(skipped, fields[2])
+			done.skipped = append(done.skipped, fields[2])
 		}
 	}
+	return done
+}
+
+// maxSkipped is how many notes the note about an undo names.
+const maxSkipped = 10
+
+// note says what an undo did; again, that it did changes again.
+func (u undone) note(again bool) string {
 	note := "Undone."
 	switch {
 	case again:
 		note = "Done again."
-	case done > 1:
-		note = fmt.Sprintf("%d changes undone.", done)
+	case u.changes > 1:
+		note = fmt.Sprintf("%d changes undone.", u.changes)
 	}
-	if len(skipped) > 0 {
-		note += " Not undone, because changed since: " + strings.Join(slices.Compact(skipped), ", ") + "."
+	if len(u.skipped) == 0 {
+		return note
 	}
-	return note
+	count := ""
+	if len(u.skipped) > 1 {
+		count = fmt.Sprintf("%d changes ", len(u.skipped))
+	}
+	notes := slices.Compact(slices.Sorted(slices.Values(u.skipped)))
+	further := ""
+	if n := len(notes) - maxSkipped; n > 0 {
+		notes, further = notes[:maxSkipped], fmt.Sprintf(" and %d more", n)
+	}
+	return note + " " + upperFirst(count+"not undone") + ", because changed since: " + strings.Join(notes, ", ") + further + "."
 }
+
+// upperFirst is a text with a capital at its beginning.
+func upperFirst(text string) string { return strings.ToUpper(text[:1]) + text[1:] }

@@ -25,6 +25,10 @@ type noteNames struct {
 
 const (
 	maxNames = 500_000 // of a vault
+	// The entries of the journal whose notes have names: those of the periods that the view of calls has, and
+	// further ones if these are few.
+	namedAge     = 7 * 24 * time.Hour
+	namedEntries = 1000
 	// namesAge is how old the names are at least before a digest that is unknown has them computed
 	// again: a note that is hidden or gone stays unknown. The time that it takes counts twentyfold.
 	namesAge = 2 * time.Second
@@ -78,8 +82,8 @@ func (n *noteNames) build() {
 		}
 		sees := n.page.Gateway.Visible(vault)
 		if kept, err := n.page.Gateway.Journal(vault); err == nil {
-			entries, _, _ := kept.Entries(context.Background(), journal.Filter{}) // those that can be read
-			for _, e := range entries {
+			read := 0
+			_, _ = kept.Each(context.Background(), journal.Filter{}, func(e journal.Entry) bool { // those that can be read
 				for _, s := range e.Steps {
 					for _, path := range []string{s.Path, s.Source()} {
 						if sees(path) {
@@ -87,7 +91,9 @@ func (n *noteNames) build() {
 						}
 					}
 				}
-			}
+				read++
+				return (read < namedEntries || begun.Sub(e.Time) < namedAge) && len(paths) < maxNames
+			})
 		}
 		_ = n.page.Gateway.EachVisible(vault, add)
 		n.paths[vault] = paths

@@ -2,7 +2,6 @@ package ui
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"net/url"
 	"path/filepath"
@@ -13,7 +12,6 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/admission"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/gateway/ui/activity"
-	"github.com/vaultwicket/vaultwicket/internal/journal"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 )
@@ -22,8 +20,7 @@ import (
 type overviewData struct {
 	Sentence string
 	Cards    []card
-	Changed  []changedBy
-	More     bool // changes of today that are not shown
+	Changed  []listed
 	Refused  []refused
 	// MoreRefused are the kinds of refusals that are not shown.
 	MoreRefused int
@@ -31,38 +28,6 @@ type overviewData struct {
 	Servers     []shownServer
 	First       bool // no agent has ever called
 	Vault       string
-}
-
-// changedBy are the changes of one agent in one vault today, those of a batch together.
-type changedBy struct {
-	Who     string
-	Vault   string
-	Own     bool
-	Batches []batchOf
-}
-
-// batchOf are changes of one batch, or one change.
-type batchOf struct {
-	ID   string // of the batch, "" for a single change
-	Rows []changeRow
-}
-
-// All returns what undoes all changes of an agent that are in effect.
-func (c changedBy) All() (ids []string) {
-	for _, b := range c.Batches {
-		ids = append(ids, b.All()...)
-	}
-	return ids
-}
-
-// All returns what undoes all changes of a batch that are in effect.
-func (b batchOf) All() (ids []string) {
-	for _, row := range b.Rows {
-		if row.InEffect && row.Toggle != "" {
-			ids = append(ids, row.Toggle)
-		}
-	}
-	return ids
 }
 
 // refused are calls of one agent that were refused for one reason.
@@ -86,10 +51,8 @@ type shownServer struct {
 	Minute int // calls in the last minute
 }
 
-// The maximum of what the first view shows: changes of a vault, and agents and kinds of refusals,
-// whose names clients choose.
+// The maximum of what the first view shows of agents and kinds of refusals, whose names clients choose.
 const (
-	changesOfDay = 60
 	agentsOfDay  = 50
 	refusedOfDay = 20
 )
@@ -98,11 +61,14 @@ const (
 func (p *Page) overview(r request) view {
 	v := view{template: "overview", title: "Overview"}
 	_, err := p.calls.Update()
-	today, more, changesErr := p.changedToday(r.Context())
+	today, changesErr := p.changedOn(r.Context(), p.Now())
 	waiting, _, _, _, questionsErr := p.questions()
-	data := overviewData{Cards: p.cards(waiting), Changed: today, More: more, Vault: p.Gateway.VaultName()}
+	data := overviewData{Cards: p.cards(waiting), Vault: p.Gateway.VaultName()}
+	for _, c := range today {
+		data.Changed = append(data.Changed, p.listed(r.Context(), c))
+	}
 	var refusals []activity.Refused
-	data.Agents, refusals = p.day(today)
+	data.Agents, refusals = p.agentsOn(today)
 	data.MoreRefused = max(0, len(refusals)-refusedOfDay)
 	for _, one := range refusals[:min(len(refusals), refusedOfDay)] {
 		data.Refused = append(data.Refused, refused{one, p.names.of(one.Last), p.why(one.Last).Sentence})
@@ -113,7 +79,7 @@ func (p *Page) overview(r request) view {
 	servers, serversErr := ownerfiles.Servers(ownerfiles.ServersFolder(p.State))
 	for _, s := range servers {
 		shown := shownServer{Server: s, Up: lasted(max(0, p.Now().Sub(s.Since)))}
-		shown.Minute = p.calls.Page(activity.Filter{Session: s.Session, Since: p.Now().Add(-time.Minute)}, 0, 0).Total
+		shown.Minute = p.calls.Page(activity.Filter{Session: s.Session, Since: p.Now().Add(-time.Minute)}, 0, 0).Made
 		if last, ok := p.calls.Latest(activity.Filter{Session: s.Session}); ok {
 			shown.Who = last.Who()
 		}
@@ -121,70 +87,6 @@ func (p *Page) overview(r request) view {
 	}
 	v.data = data
 	return v.failed(cmp.Or(err, questionsErr, serversErr, changesErr))
-}
-
-// changedToday returns the changes of today by who made them, the newest first, at most changesOfDay of
-// a vault, and whether there are more. Hidden ones are not among them.
-func (p *Page) changedToday(ctx context.Context) (list []changedBy, more bool, err error) {
-	for _, vault := range p.Gateway.VaultNames() {
-		kept, failed := p.Gateway.Journal(vault)
-		var entries []journal.Entry
-		if failed == nil {
-			entries, _, failed = kept.Entries(ctx, journal.Filter{Since: midnight(p.Now()), Limit: changesOfDay + 1})
-		}
-		if err = cmp.Or(err, failed); failed != nil && failure.Of(failed).Code == failure.CodeVaultNotFound {
-			err = nil // without a folder there is no journal
-		}
-		more = more || len(entries) > changesOfDay
-		sees := p.Gateway.Visible(vault)
-		for _, e := range entries[:min(len(entries), changesOfDay)] {
-			if e.Undoes != "" || !e.SeenBy(sees) { // an undo is told where it was undone
-				continue
-			}
-			row := p.rowOf(ctx, kept, vault, e)
-			at := slices.IndexFunc(list, func(c changedBy) bool { return c.Who == row.Who && c.Vault == vault && c.Own == row.Own })
-			if at < 0 {
-				at = len(list)
-				list = append(list, changedBy{Who: row.Who, Vault: vault, Own: row.Own})
-			}
-			batches := &list[at].Batches
-			if n := len(*batches); n > 0 && row.Batch != "" && (*batches)[n-1].ID == row.Batch {
-				(*batches)[n-1].Rows = append((*batches)[n-1].Rows, row)
-				continue
-			}
-			*batches = append(*batches, batchOf{row.Batch, []changeRow{row}})
-		}
-	}
-	return list, more, err
-}
-
-// day returns what each agent did, the busiest first, and what was refused today.
-func (p *Page) day(today []changedBy) (list []dayOf, refusals []activity.Refused) {
-	now := p.Now()
-	strips := p.calls.Figures(activity.Filter{Since: now.Add(-23 * time.Hour)}, now)
-	figures := p.calls.Figures(activity.Filter{Since: midnight(now)}, now)
-	for _, a := range strips.Agents {
-		one := dayOf{Agent: activity.Agent{Name: a.Name}, Strip: chartOf(a.Hours, time.Local)}
-		if i := slices.IndexFunc(figures.Agents, func(other activity.Agent) bool { return other.Name == a.Name }); i >= 0 {
-			one.Agent = figures.Agents[i]
-		}
-		one.Last = a.Last
-		notes := map[string]bool{}
-		for _, c := range today {
-			for _, b := range c.Batches {
-				for _, row := range b.Rows {
-					for _, s := range row.Steps {
-						if c.Who == a.Name && !c.Own && row.InEffect && !notes[row.Vault+"\x00"+s.Path] {
-							notes[row.Vault+"\x00"+s.Path] = true
-							one.Changed++
-						}
-					}
-				}
-			}
-		}
-		list = append(list, one)
-	}
-	return list, figures.Refused
 }
 
 // sentence tells of a day.
@@ -253,8 +155,8 @@ type shownAgent struct {
 // agents shows who may call, and what each did today.
 func (p *Page) agents(r request) view {
 	_, err := p.calls.Update()
-	today, _, changesErr := p.changedToday(r.Context())
-	days, _ := p.day(today)
+	today, changesErr := p.changedOn(r.Context(), p.Now())
+	days, _ := p.agentsOn(today)
 	var data agentsData
 	defined, agentsErr := p.Agents()
 	show := func(a Agent, isDefined bool) {

@@ -1,10 +1,11 @@
 package ui
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
+	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/vaultwicket/vaultwicket/gateway"
@@ -12,7 +13,6 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/gateway/ui/activity"
 	"github.com/vaultwicket/vaultwicket/gateway/vaultview"
-	"github.com/vaultwicket/vaultwicket/internal/access"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
@@ -94,18 +94,24 @@ func (p *Page) policy(r request) view {
 
 // tryData is what the view of a preview shows.
 type tryData struct {
-	Vaults, Commands []string
-	Vault, Command   string
-	Params           string
-	Plan             *gateway.DryRun
+	Vaults, Commands, Agents []string
+	Vault, Command, Agent    string // of Agent "" for the owner
+	Params                   string
+	Plan                     *gateway.DryRun
 }
 
 const tryTitle = "Try a command"
 
 func (p *Page) tryDataOf(r request) tryData {
-	data := tryData{Vaults: p.Gateway.VaultNames(), Vault: p.vaultOf(r), Command: r.FormValue("command"), Params: r.FormValue("params")}
+	data := tryData{Vaults: p.Gateway.VaultNames(), Vault: p.vaultOf(r), Command: r.FormValue("command"), Agent: r.FormValue("agent"), Params: r.FormValue("params")}
 	for _, c := range p.Gateway.Listing() {
 		data.Commands = append(data.Commands, c.Name)
+	}
+	defined, _ := p.Agents() // what cannot be read is no choice
+	for _, a := range defined {
+		if a.State != "undefined" {
+			data.Agents = append(data.Agents, a.Name)
+		}
 	}
 	return data
 }
@@ -126,10 +132,36 @@ func (p *Page) try(r request) view {
 	if len(words) > maxParams {
 		return v.failed(failure.New(failure.CodeBadRequest, "write one parameter a line", "%d parameters, the maximum is %d", len(words), maxParams))
 	}
-	plan := p.Gateway.DryRun(r.Context(), gateway.Request{Command: data.Command, Words: words, Vault: data.Vault, Caller: Surface, Client: Surface, Surface: Surface, Owner: true})
+	as, err := p.gatewayOf(data)
+	if err != nil {
+		return v.failed(err)
+	}
+	plan := as.DryRun(r.Context(), gateway.Request{
+		Command: data.Command, Words: words, Vault: data.Vault, Caller: Surface, Client: Surface, Surface: Surface, Owner: data.Agent == "",
+	})
 	data.Plan = &plan
 	v.data = data
 	return v
+}
+
+// gatewayOf returns the gateway of the one who would call.
+func (p *Page) gatewayOf(data tryData) (*gateway.Gateway, error) {
+	if data.Agent == "" {
+		return p.Gateway, nil
+	}
+	if !slices.Contains(data.Agents, data.Agent) {
+		return nil, failure.New(failure.CodeNotFound, "the view of agents lists them", "no such agent")
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if known := p.ofAgents[data.Agent]; known != nil {
+		return known, nil
+	}
+	made, err := p.OfAgent(data.Agent)
+	if err == nil {
+		p.ofAgents[data.Agent] = made
+	}
+	return made, err
 }
 
 // accessData is what the view of the access tree shows.
@@ -176,113 +208,96 @@ func (p *Page) access(r request) view {
 // reason is why a call was refused, for the owner of the vault, and how to allow it.
 type reason struct {
 	Sentence string
-	Lines    []string // of the settings file that allow it, none if no setting does
-	// Now is the value that is in force, and Origin where it comes from.
-	Setting, Now, Origin string
-	File                 string // the settings file
+	// IsSetting says that settings decide; Advice is then how to change them.
+	IsSetting bool
+	Advice    Advice
 }
 
-// why returns why a call was refused. It is told by what applies now.
-func (p *Page) why(c activity.Call) reason {
-	command, vault := c.Command, c.Vault
-	if vault == "" {
-		vault = "the vault"
+// Lines returns the lines that the advice writes, each after the header of its table.
+func (r reason) Lines() (lines []string) {
+	table := ""
+	for _, edit := range r.Advice.Edits {
+		if edit.Table != table && strings.HasPrefix(edit.Table, "[") {
+			table = edit.Table
+			lines = append(lines, table)
+		}
+		lines = append(lines, edit.Text)
 	}
-	var r reason
-	set := func(setting, value, format string, args ...any) {
-		r.Setting, r.Sentence = setting, fmt.Sprintf(format, args...)
-		if value != "" {
-			r.Lines = []string{setting + " = " + value}
-		}
+	return lines
+}
+
+// advised returns why a call was refused, with how to allow it.
+func (p *Page) advised(c activity.Call) reason {
+	r := p.why(c)
+	if !r.IsSetting || p.Advise == nil {
+		return reason{Sentence: r.Sentence}
 	}
-	say := func(format string, args ...any) { r.Sentence = fmt.Sprintf(format, args...) }
-	switch {
-	case c.Code == policy.CodeTierClosed:
-		tier := ""
-		if l, err := p.Gateway.Explain(command); err == nil {
-			tier = l.Tier.String()
-		}
-		set("tier", strconv.Quote(tier), "%s needs tier %s, which is more than %s is open for.", command, tier, vault)
-	case c.Code == policy.CodeMutationsOff && c.Rule == "publish":
-		set("allow-publish", "true", "%s can send text off this machine, and publishing is off.", command)
-	case c.Code == policy.CodeMutationsOff:
-		set("allow-mutations", "true", "%s changes notes, and %s is read-only.", command, vault)
-	case c.Code == policy.CodeDisabled && c.Rule == "ui":
-		set("allow-ui", "true", "%s opens a view or moves the focus in the app, which is off.", command)
-	case c.Code == policy.CodeDisabled:
-		disabled := p.settingValues("disable")
-		set("disable", list(slices.DeleteFunc(disabled, func(name string) bool { return name == command })), "%s is disabled by name.", command)
-		if only := p.settingValues("enable-only"); len(only) > 0 && !slices.Contains(only, command) {
-			set("enable-only", list(append(only, command)), "%s is not in the list of commands that are enabled.", command)
-		}
-	case c.Code == policy.CodeAccess:
-		path := p.names.of(c)
-		say("The access rules of %s do not allow it on this note.", vault)
-		if path != "" {
-			level := access.Write
-			if c.Effect == "destructive" {
-				level = access.Delete
-			}
-			if c.Effect == "read" {
-				level = access.Read
-			}
-			say("The access rules of %s do not allow it on %s.", vault, path)
-			r.Lines = []string{"[vaults.access]", strconv.Quote(path) + " = " + strconv.Quote(level.String())}
-		}
-	case c.Code == policy.CodeRestricted:
-		say("%s runs code in Obsidian or administers it. No setting allows that.", command)
-	case c.Code == policy.CodeTargetRequired:
-		say("%s named no note, and would have been about the one that is open in the app.", command)
-	case c.Code == policy.CodeUnconfirmed && c.Rule == policy.RuleRemoteLinks:
-		set("remote-links", strconv.Quote("allow"), "%s needs your approval because it adds an address with text of a note, and it was not given.", command)
-	case c.Code == policy.CodeUnconfirmed && c.Rule == policy.RuleSuspicious:
-		set("suspicious", strconv.Quote("notice"), "%s needs your approval after a text that looked like instructions, and it was not given.", command)
-	case c.Code == policy.CodeScope:
-		say("The client signed in without the right to do this. It has to sign in again with more.")
-	case c.Code == failure.CodeSecret:
-		set("secrets", strconv.Quote("redact"), "A secret was found, and nothing was passed on.")
-	case c.Code == policy.CodeUnconfirmed:
-		set("confirm", "", "%s needs your approval, which was not given.", command)
-	case c.Code == failure.CodePaused:
-		say("Agents were paused.")
-	case c.Code == failure.CodeRateLimited:
-		now, _ := strconv.Atoi(strings.Join(p.settingValues("rate"), ""))
-		set("rate", strconv.Itoa(max(2*now, 60)), "It called more often than the limit allows.")
-	case c.Code == policy.CodeAgent:
-		say("The agent has no right to call: it is not defined, has expired or was revoked.")
-	case c.Code == policy.CodeVersion:
-		set("min-cli-version", "", "%s needs a newer Obsidian.", command)
-	default:
-		say("The call was not a valid one (%s).", c.Code)
+	advice, err := p.Advise(Refusal{Agent: c.Agent, Vault: c.Vault, Command: c.Command, Path: p.names.of(c), Effect: c.Effect, Code: c.Code, Rule: c.Rule})
+	if err != nil {
+		p.Log.Warn("no advice about a refused call", "error", err.Error())
+		return reason{Sentence: r.Sentence}
 	}
-	if len(r.Lines) > 0 {
-		shown, _ := p.inForce() // without them the line is right all the same
-		r.File = shown.File
-		for _, row := range shown.Rows {
-			if row.Name == r.Setting {
-				r.Now, r.Origin = row.Value, row.Origin
-			}
-		}
+	if advice.File != "" {
+		advice.Origin = strings.ReplaceAll(advice.Origin, advice.File, filepath.Base(advice.File))
+		advice.File = filepath.Base(advice.File)
 	}
+	r.Advice = advice
 	return r
 }
 
-// settingValues returns the values of a setting that is a list, nil if it is not known.
-func (p *Page) settingValues(name string) []string {
-	shown, _ := p.inForce() // an unknown one has no values
-	for _, row := range shown.Rows {
-		if row.Name == name {
-			return strings.FieldsFunc(row.Value, func(r rune) bool { return r == ',' || r == ' ' })
+// why returns why a call was refused.
+func (p *Page) why(c activity.Call) (r reason) {
+	vault := cmp.Or(c.Vault, "the vault")
+	does := wants(c.Command, false)
+	bySetting := func(format string, args ...any) { r = reason{fmt.Sprintf(format, args...), true, Advice{}} }
+	say := func(format string, args ...any) { r = reason{Sentence: fmt.Sprintf(format, args...)} }
+	switch {
+	case c.Code == policy.CodeTierClosed:
+		tier := ""
+		if l, err := p.Gateway.Explain(c.Command); err == nil {
+			tier = l.Tier.String()
 		}
+		bySetting("It may not %s: needs tier %s.", does, tier)
+	case c.Code == policy.CodeMutationsOff && c.Rule == "publish":
+		bySetting("It may not %s: this can send text off this machine, and publishing is off.", does)
+	case c.Code == policy.CodeMutationsOff:
+		bySetting("It may not %s: it may not change notes in %s.", does, vault)
+	case c.Code == policy.CodeDisabled && c.Rule == "ui":
+		bySetting("It may not %s: this opens a view or moves the focus in the app, which is off.", does)
+	case c.Code == policy.CodeDisabled:
+		bySetting("It may not %s: the command %s is disabled.", does, c.Command)
+	case c.Code == policy.CodeAccess:
+		where := "this note"
+		if path := p.names.of(c); path != "" {
+			where = path
+		}
+		bySetting("The access rules of %s do not allow it on %s.", vault, where)
+	case c.Code == policy.CodeRestricted:
+		say("%s runs code in Obsidian or administers it. No setting allows that.", c.Command)
+	case c.Code == policy.CodeTargetRequired:
+		say("%s named no note, and would have been about the one that is open in the app.", c.Command)
+	case c.Code == policy.CodeUnconfirmed && c.Declined:
+		say("You declined it. The same call is not asked about again for ten minutes.")
+	case c.Code == policy.CodeUnconfirmed && c.Rule == policy.RuleRemoteLinks:
+		bySetting("It needs your approval because it adds an address with text of a note, and it was not given.")
+	case c.Code == policy.CodeUnconfirmed && c.Rule == policy.RuleSuspicious:
+		bySetting("It needs your approval after a text that looked like instructions, and it was not given.")
+	case c.Code == policy.CodeScope:
+		say("The client signed in without the right to do this. It has to sign in again with more.")
+	case c.Code == failure.CodeSecret:
+		bySetting("A secret was found, and nothing was passed on.")
+	case c.Code == policy.CodeUnconfirmed:
+		say("It needs your approval, which was not given.")
+	case c.Code == failure.CodePaused:
+		say("Agents were paused.")
+	case c.Code == failure.CodeRateLimited:
+		say("It called more often than the limit allows.")
+	case c.Code == policy.CodeAgent:
+		say("The agent has no right to call: it is not defined, has expired or was revoked.")
+	case c.Code == policy.CodeVersion:
+		say("%s needs a newer Obsidian.", c.Command)
+	default:
+		say("The call was not a valid one (%s).", c.Code)
 	}
-	return nil
-}
-
-// list is a list as it is in the settings file.
-func list(names []string) string {
-	quoted := make([]string, len(names))
-	for i, name := range names {
-		quoted[i] = strconv.Quote(name)
-	}
-	return "[" + strings.Join(quoted, ", ") + "]"
+	return r
 }

@@ -118,6 +118,16 @@ func (f frame) Undo(vault, what, label, about string, ids []string) undoButton {
 	return u
 }
 
+// Day returns the form that undoes the changes of an agent on a day, or does them again.
+func (f frame) Day(c changedBy, what, label, about string) undoButton {
+	u := f.Undo(c.Vault, what, label, about, []string{c.Newest()})
+	u.Who = c.Who
+	if c.Own {
+		u.Own = "1"
+	}
+	return u
+}
+
 // Toggle returns the form that undoes a change, or does it again.
 func (f frame) Toggle(c changeRow) undoButton {
 	what, label := "redo", "Redo"

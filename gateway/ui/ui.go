@@ -59,6 +59,10 @@ type Config struct {
 	// Agents returns the agents that are defined or have a token, and Revoke takes all rights from one.
 	Agents func() ([]Agent, error)
 	Revoke func(agent string) error
+	// OfAgent returns a gateway with the rights of an agent, for what it would be allowed.
+	OfAgent func(agent string) (*gateway.Gateway, error)
+	// Advise returns how the settings file can be changed so that a call is allowed that was refused.
+	Advise func(Refusal) (Advice, error)
 
 	Log *slog.Logger // takes messages for the user
 	// Now is the clock; nil is the system's.
@@ -75,6 +79,29 @@ type Settings struct {
 type Setting struct {
 	Name, Value, Default, Origin, About string
 	Lines                               []string
+}
+
+// Refusal is a call that was refused, as far as the audit log has it.
+type Refusal struct {
+	Agent, Vault, Command, Path string // each "" where it is not known
+	Effect, Code, Rule          string
+}
+
+// Advice is how the settings file can be changed so that a call is allowed. Without edits no change of the file
+// allows it.
+type Advice struct {
+	File    string // the settings file, "" where there is none yet
+	Setting string // that refuses the call now, "" if the settings allow it
+	Origin  string // where that comes from
+	Edits   []Edit
+	Opens   []string // what the edits allow besides the call
+}
+
+// Edit is a change of one line. Was is the text that Text replaces, "" where Text is added below the line, which is
+// 0 for the beginning of the file.
+type Edit struct {
+	Line             int
+	Table, Was, Text string
 }
 
 // Finding is what one check of the installation has found. Level is ok, warning or problem.
@@ -109,6 +136,7 @@ type Page struct {
 	mu       sync.Mutex
 	approved []answered              // that were not shown as done, or were and are still on the page
 	counted  map[string]countedLines // by the ids of changes
+	ofAgents map[string]*gateway.Gateway
 
 	// working ends with the page, and with it what a view has begun and not waited for.
 	working context.Context
@@ -120,7 +148,7 @@ func New(c Config) *Page {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	p := &Page{Config: c, calls: activity.Open(c.State), streams: httpguard.NewStreams(maxStreams), counted: map[string]countedLines{}}
+	p := &Page{Config: c, calls: activity.Open(c.State), streams: httpguard.NewStreams(maxStreams), counted: map[string]countedLines{}, ofAgents: map[string]*gateway.Gateway{}}
 	p.names = &noteNames{page: p, logs: audit.OpenLogs(c.State)}
 	p.working, p.stop = context.WithCancel(context.Background())
 	p.events = &events{page: p, open: map[chan event]bool{}, newest: activity.FirstNumber - 1}

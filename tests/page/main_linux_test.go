@@ -70,6 +70,13 @@ func (v *visitor) undo(view, mark string) (body string) {
 	return body
 }
 
+// check has the installation checked, and waits for the end.
+func (v *visitor) check() {
+	v.T.Helper()
+	v.send(v.See("health"), "health/check", nil)
+	rig.WaitFor(v.T, "the end of the check", func() bool { return !strings.Contains(v.See("health"), "checking…") })
+}
+
 // has fails unless a view contains all of texts, as it is or as a browser reads it.
 func has(t *testing.T, view string, texts ...string) {
 	t.Helper()

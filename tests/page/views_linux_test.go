@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
@@ -44,10 +43,7 @@ func TestEveryView(t *testing.T) {
 	has(t, v.See("changes"), ">Bread.md<", ">done<")
 	has(t, v.See("policy"), "permanently", "rule <code>", "with approval", "<code>secrets</code></td>", ">1 redacted</td>")
 	has(t, v.See("settings"), "tier = &#34;v2&#34;", "allow-publish = true", "config.toml")
-	v.send(v.See("health"), "health/check", nil)
-	for deadline := time.Now().Add(time.Minute); strings.Contains(v.See("health"), "checking…"); time.Sleep(20 * time.Millisecond) {
-		require.That(t, !time.Now().After(deadline), "the check does not end")
-	}
+	v.check()
 	has(t, v.See("health"), "tier v3, mutations on", "Verification", ">approvals<")
 	call := regexp.MustCompile(`activity/call/[^"]+`).FindString(v.See("activity?q=append"))
 	has(t, v.See(call), "Lines of the audit log", "decision: allow", "embedded", "content</code> 5 bytes")
@@ -260,55 +256,4 @@ func TestTwoVaults(t *testing.T) {
 	has(t, body, "Undone.")
 	text, err := os.ReadFile(filepath.Join(other, "Only here", "b.md"))
 	assert.That(t, string(text) == "b\n" && err == nil, "the note of the second vault is %q, %v", text, err)
-}
-
-// A refused call says why, and the line that it shows allows it.
-func TestTheLineThatIsShownAllowsTheCall(t *testing.T) {
-	t.Parallel()
-	for name, test := range map[string]struct {
-		settings map[string]string
-		tables   string
-		call     rig.Call
-		times    int
-		why      string
-	}{
-		"tier":     {map[string]string{"tier": `"v0"`}, "", rig.Calling("search", "query=flour"), 1, "search needs tier v1, which is more than Notes is open for."},
-		"changes":  {map[string]string{"allow-mutations": "false"}, "", rig.Calling("append", "path=Bread.md", "content=x"), 1, "append changes notes, and Notes is read-only."},
-		"disabled": {map[string]string{"disable": `["read", "tags"]`}, "", rig.Calling("read", "path=Bread.md"), 1, "read is disabled by name."},
-		"only":     {map[string]string{"enable-only": `["tags"]`}, "", rig.Calling("read", "path=Bread.md"), 1, "read is not in the list of commands that are enabled."},
-		"access":   {nil, "[vaults.access]\n\"/\" = \"r\"\n", rig.Calling("append", "path=Bread.md", "content=x"), 1, "The access rules of Notes do not allow it on Bread.md."},
-		"rate":     {map[string]string{"rate": "1"}, "", rig.Calling("read", "path=Bread.md"), 2, "It called more often than the limit allows."},
-	} {
-		t.Run(name, func(t *testing.T) {
-			r := newRig(t)
-			for setting, value := range test.settings {
-				r.Set(setting, value)
-			}
-			r.Tables = test.tables
-			client := r.Stdio(false, "")
-			for i := range test.times {
-				require.Equal(t, client.Do(test.call).OK, (i < test.times-1))
-			}
-			v := open(r)
-			view := v.See(regexp.MustCompile(`activity/call/[^"]+`).FindString(v.See("activity?outcome=denied")))
-			has(t, view, "Why, and how to allow it", test.why)
-			if name != "rate" { // the line of the log names no call
-				has(t, view, "Show in Try")
-			}
-			shown := regexp.MustCompile(`(?s)<code class="block" id="line">(.*?)</code>`).FindStringSubmatch(view)
-			require.That(t, shown != nil, "no line in %s", mainOf(view))
-			lines := strings.Split(strings.TrimSpace(html.UnescapeString(shown[1])), "\n")
-			if len(lines) == 2 {
-				r.Tables = strings.Replace(r.Tables, lines[0]+"\n", lines[0]+"\n"+lines[1]+"\n", 1)
-			} else {
-				setting, value, _ := strings.Cut(lines[0], " = ")
-				r.Set(setting, value)
-			}
-			again := r.Stdio(false, "")
-			for range test.times {
-				got := again.Do(test.call)
-				assert.That(t, got.OK, "with %q: %+v", lines, got.Error)
-			}
-		})
-	}
 }

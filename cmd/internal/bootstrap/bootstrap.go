@@ -178,13 +178,13 @@ func (o Opened) NewGateway() *gateway.Gateway {
 	if len(o.Agents) == 0 {
 		agent = ""
 	}
-	return o.gatewayOf(agent, Session())
+	return o.gatewayOf(agent)
 }
 
-func (o Opened) gatewayOf(agent, session string) *gateway.Gateway {
+func (o Opened) gatewayOf(agent string) *gateway.Gateway {
 	return gateway.New(gateway.Config{
 		Vaults: vaultsOf(o.Served), Runner: o.Runner, Backend: gateway.Backend(o.Backend), Limits: admission.Limits(o.Limits), Disabled: !o.Enabled, OwnDay: o.DayStart > 0,
-		Agent: agent, Session: session, Getenv: o.Std.Getenv, Log: o.Log, Observe: o.observer(), Notify: o.Notifier.Send,
+		Agent: agent, Session: Session(), Getenv: o.Std.Getenv, Log: o.Log, Observe: o.observer(), Notify: o.Notifier.Send,
 	})
 }
 
@@ -209,7 +209,7 @@ func (t tightener) Tighten(policies []policy.Policy, limits settings.Limits, dis
 func (o Opened) OfAgent(agent string) (g *gateway.Gateway, err error) {
 	err = o.running.AddAgent(agent, func(s settings.Settings) settings.Tightener {
 		o.Settings = s
-		g = o.gatewayOf(agent, newSession())
+		g = o.gatewayOf(agent)
 		return tightener{g}
 	})
 	return g, err
@@ -333,7 +333,5 @@ func DayClock(clock func() time.Time, dayStart int) func() time.Time {
 // for the command that is typed again in another.
 const AtTerminal = "terminal"
 
-// Session names what this process does.
-var Session = sync.OnceValue(newSession)
-
-func newSession() string { return fmt.Sprintf("%d-%08x", os.Getpid(), rand.Uint32()) }
+// Session names what this process does, for whichever of its agents.
+var Session = sync.OnceValue(func() string { return fmt.Sprintf("%d-%08x", os.Getpid(), rand.Uint32()) })

@@ -50,7 +50,7 @@ func (q *auditQuery) flags(f terminal.FlagSet) {
 	f.BoolVar(&q.csv, "csv", false, "print CSV")
 }
 
-var auditDecisions = []string{"allow", "ask", "reply", "deny"}
+var auditDecisions = []string{"allow", "ask", "reply", "deny", "skip"}
 
 func (q *auditQuery) parse(rest []string, now time.Time) (err error) {
 	switch {

@@ -56,6 +56,15 @@ func ServePage(ctx context.Context, o bootstrap.Opened, address string, c ui.Con
 		}
 		return shown, err
 	}
+	c.OfAgent = o.OfAgent
+	c.Advise = func(r ui.Refusal) (ui.Advice, error) {
+		found, err := o.Flags.Advise(o.Std, settings.Refusal(r))
+		advised := ui.Advice{File: found.File, Setting: found.Setting, Origin: found.Origin, Opens: found.Opens}
+		for _, edit := range found.Edits {
+			advised.Edits = append(advised.Edits, ui.Edit(edit))
+		}
+		return advised, err
+	}
 	page := ui.New(c)
 	if o.Std.Getenv("GOGC") == "" {
 		debug.SetGCPercent(garbage) // it stays open all day

@@ -110,7 +110,7 @@ func withSetting(content []byte, row setting, text string) []byte {
 		}
 	}
 	if at := slices.IndexFunc(head, isOf("")); at >= 0 {
-		length, comment := valueAt(head[at:])
+		length, comment := linesOfValue(head[at:])
 		line = append(bytes.TrimSuffix(line, []byte("\n")), comment...)
 		return bytes.Join(slices.Replace(slices.Clone(lines), at, at+length, line), nil)
 	}
@@ -123,9 +123,9 @@ func withSetting(content []byte, row setting, text string) []byte {
 	return bytes.Join(slices.Insert(slices.Clone(lines), tables, line), nil)
 }
 
-// valueAt returns how many lines the setting on the first of these lines takes, and what is behind its value: a
+// linesOfValue returns how many lines the setting on the first of these lines takes, and what is behind its value: a
 // comment, and the end of the line.
-func valueAt(lines [][]byte) (length int, comment []byte) {
+func linesOfValue(lines [][]byte) (length int, comment []byte) {
 	var text []byte
 	for _, l := range lines {
 		text = append(text, l...)

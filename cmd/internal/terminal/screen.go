@@ -129,7 +129,7 @@ func (s Screen) Paint(style Style, text string) string {
 }
 
 // DecisionStyles are the colours of decisions, verdicts of rules and outcomes of calls.
-var DecisionStyles = map[string]Style{"allow": Good, "reply": Good, "ask": Alert, "deny": Bad, "end": Faint}
+var DecisionStyles = map[string]Style{"allow": Good, "reply": Good, "ask": Alert, "deny": Bad, "skip": Faint, "end": Faint}
 
 // EffectStyles are the colours of effects that change something.
 var EffectStyles = map[string]Style{tiers.Writes.String(): Alert, tiers.Destroys.String(): Bad, tiers.Publishes.String(): Bad}

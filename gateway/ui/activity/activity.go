@@ -250,7 +250,7 @@ func (c *Calls) name(text string) string {
 
 // decisions are in the order in which one replaces another: the lines of a call can come
 // from two files.
-var decisions = []string{"", "plan", "ask", "reply", "allow", "deny"}
+var decisions = []string{"", "plan", "ask", "reply", "allow", "deny", "skip"}
 
 // describe adds to a call what a line of it says.
 func (c *Calls) describe(r *Call, l audit.Line) {
@@ -293,7 +293,11 @@ func (c *Calls) describe(r *Call, l audit.Line) {
 		if !r.Ended {
 			r.Rule, r.Code = c.name(l.Rule), c.name(l.Code)
 		}
-		if l.Decision == "deny" {
+		r.Declined = r.Declined || l.Declined
+		switch l.Decision {
+		case "skip":
+			r.Ended = true
+		case "deny":
 			r.Ended, r.Duration = true, took
 			set(&r.Rule, l.Rule)
 			set(&r.Code, l.Code)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/gateway/audit"
 	"github.com/vaultwicket/vaultwicket/policy"
+	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
 // Call is one call, or a line of the log that is about none.
@@ -23,10 +24,10 @@ type Call struct {
 	// Kind is "" for a call, and that of the line for any other.
 	Kind                                                             string
 	Session, Agent, Client, Surface, Vault, Command, Effect, Backend string
-	// Decision is allow, deny, ask, reply or plan; Ended is false while a call waits for
-	// the user or runs.
+	// Decision is allow, deny, ask, reply, plan or skip, of an approval approve, deny or withdraw; Ended is false
+	// while a call waits for the user or runs. Declined says that the user declined it, or the same one before.
 	Decision, Rule, Code, Change, By string
-	Ended, Approved                  bool
+	Ended, Approved, Declined        bool
 	Exit                             int
 	Duration                         time.Duration
 	Count                            int // of calls in one row, 0 for one
@@ -43,25 +44,60 @@ func NoteOf(digest string) Note {
 	return Note(number)
 }
 
-// Who is the agent that called, or what its client calls itself; "" if neither is known.
-func (c Call) Who() string { return cmp.Or(c.Agent, c.Client) }
+// kindApproval is the kind of the line in which the owner has decided about a call.
+const kindApproval = "approval"
 
-// Own reports whether the owner of the notes called, and no agent: on the page, at a
-// terminal, or by a completion or a check, which name no surface.
-func (c Call) Own() bool {
-	return c.Surface == "page" || c.Surface == "terminal" || c.Surface == "" && c.Kind == ""
+// Asker is the agent that called, or what its client calls itself; "" if neither is known. Of what the owner
+// decided it is the one that asked.
+func (c Call) Asker() string { return cmp.Or(c.Agent, c.Client) }
+
+// Who is who called, as [Call.Asker], or where the owner decided.
+func (c Call) Who() string {
+	if c.Kind == kindApproval {
+		return c.By
+	}
+	return c.Asker()
 }
 
-// Outcome is what became of a call, in one word: allowed, denied, failed, asked, planned,
-// approved or noted. A call that waits for the user or that they have declined was asked.
+// Own reports whether the owner of the notes called or decided, and no agent: on the page, at a
+// terminal, or by a completion or a check, which name no surface.
+func (c Call) Own() bool {
+	isOfOwner := c.Surface == "page" || c.Surface == "terminal"
+	isUnnamed := c.Surface == "" && c.Kind == ""
+	return isOfOwner || isUnnamed || c.Kind == kindApproval
+}
+
+// reads reports whether it is a call that names a note and changes nothing.
+func (c Call) reads() bool {
+	isOfNote := c.Note != 0 && c.Change == ""
+	return isOfNote && (c.Effect == "" || c.Effect == tiers.Reads.String())
+}
+
+// Calls is how many calls it represents, 0 for a line that is about none.
+func (c Call) Calls() int {
+	if c.Kind != "" && c.Kind != audit.KindLimited {
+		return 0
+	}
+	return max(1, c.Count)
+}
+
+// decided are the outcomes of what the owner decided.
+var decided = map[string]string{"approve": "approved", "deny": "declined", "withdraw": "withdrawn"}
+
+// Outcome is what became of a call, in one word: allowed, denied, failed, asked, planned or skipped, of what the
+// owner decided approved, declined or withdrawn, and noted of any other line. A call that waits for the user was
+// asked, one that they declined was denied.
 func (c Call) Outcome() string {
+	isUnconfirmed := c.Decision == "deny" && c.Code == policy.CodeUnconfirmed
 	switch {
-	case c.Kind == "approval" && c.Decision == "approve":
-		return "approved"
-	case c.Kind == "" && (c.Decision == "ask" || c.Decision == "deny" && c.Code == policy.CodeUnconfirmed):
+	case c.Kind == kindApproval:
+		return cmp.Or(decided[c.Decision], "noted")
+	case c.Kind == "" && (c.Decision == "ask" || isUnconfirmed && !c.Declined):
 		return "asked"
-	case c.Kind == "approval" || c.Decision == "deny" || c.Kind == "limited":
+	case c.Decision == "deny" || c.Kind == audit.KindLimited:
 		return "denied"
+	case c.Decision == "skip":
+		return "skipped"
 	case c.Kind != "":
 		return "noted"
 	case c.Decision == "plan":
@@ -111,8 +147,10 @@ func (c *Calls) wanted(f Filter) iter.Seq[*row] {
 // Page is a part of the calls that a filter wants.
 type Page struct {
 	Calls []Call // the newest first
-	Total int    // how many the filter wants in all
+	Total int    // how many the filter wants in all, with the lines about no call
+	Made  int    // how many calls these are: a line can count several
 	Own   int    // of them by the owner, who is not in the figures
+	Other int    // lines about no call: what the owner decided, and the log's own
 	Older uint64 // what [Calls.Page] takes for the next page, 0 for none
 	// Dropped says that there are older calls, which are not kept; Partial, that older ones are still to be read.
 	Dropped, Partial bool
@@ -129,9 +167,14 @@ func (c *Calls) Page(f Filter, before uint64, limit int) (p Page) {
 		at = c.rows[i].Time
 	}
 	for r := range c.wanted(f) {
+		calls := r.Calls()
 		p.Total++
-		if r.Own() {
-			p.Own++
+		p.Made += calls
+		switch {
+		case calls == 0:
+			p.Other++
+		case r.Own():
+			p.Own += calls
 		}
 		switch {
 		case before > 0 && (r.Time.After(at) || r.Time.Equal(at) && r.Number >= before):
@@ -194,7 +237,10 @@ func (c *Calls) Names() (who, vaults, commands []string) {
 	seen := [3]map[string]bool{{}, {}, {}}
 	for i := range c.rows {
 		r := &c.rows[i]
-		seen[0][r.Who()], seen[1][r.Vault], seen[2][r.Command] = true, true, true
+		if r.Kind != kindApproval {
+			seen[0][r.Who()] = true
+		}
+		seen[1][r.Vault], seen[2][r.Command] = true, true
 	}
 	var lists [3][]string
 	for i, set := range seen {

@@ -25,8 +25,8 @@ type Figures struct {
 
 // Hour counts the calls of one hour.
 type Hour struct {
-	Start                          time.Time
-	Allowed, Denied, Failed, Asked int
+	Start                                   time.Time
+	Allowed, Denied, Failed, Asked, Skipped int
 }
 
 // Count is how often something happened.
@@ -146,10 +146,10 @@ type tally struct {
 }
 
 func (t *tally) add(one Call) {
-	if one.Own() || one.Kind != "" && one.Kind != "limited" {
+	calls := one.Calls()
+	if one.Own() || calls == 0 {
 		return
 	}
-	calls := max(1, one.Count)
 	agent := t.agents[one.Who()]
 	if agent == nil {
 		agent = &Agent{Name: one.Who(), Last: one, notes: map[Note]bool{}, hours: map[int64]*Hour{}}
@@ -171,6 +171,8 @@ func (t *tally) add(one Call) {
 			hour.Failed += calls
 		case "asked":
 			hour.Asked += calls
+		case "skipped":
+			hour.Skipped += calls
 		default:
 			hour.Allowed += calls
 		}
@@ -184,7 +186,7 @@ func (t *tally) add(one Call) {
 		}
 		t.refused[key].Calls += calls
 	case "allowed":
-		if one.Note != 0 && one.Change == "" && !agent.notes[one.Note] {
+		if one.reads() && !agent.notes[one.Note] {
 			agent.notes[one.Note] = true
 			agent.Read++
 		}

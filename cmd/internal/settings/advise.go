@@ -1,0 +1,439 @@
+package settings
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"github.com/vaultwicket/vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/internal/access"
+	"github.com/vaultwicket/vaultwicket/policy"
+)
+
+// Refusal is a call that was refused, as far as the audit log has it.
+type Refusal struct {
+	Agent, Vault, Command, Path string // each "" where it is not known
+	Effect, Code, Rule          string
+}
+
+// Advice is how the settings file can be changed so that a call is allowed. Without edits no change of the file
+// allows it.
+type Advice struct {
+	File    string // the settings file, "" where there is none yet
+	Setting string // that refuses the call now, "" if the settings allow it
+	Origin  string // where that comes from
+	Edits   []Edit
+	Opens   []string // what the edits allow besides the call
+}
+
+// Edit is a change of one line. Was is the text that Text replaces, "" where Text is added below the line, which is
+// 0 for the beginning of the file.
+type Edit struct {
+	Line             int
+	Table, Was, Text string
+}
+
+// Advise returns how to allow a call that was refused. Each change is made in a copy of the file, which is loaded, and
+// the call is decided again: an advice is one that was tried.
+func (f *Flags) Advise(std terminal.Streams, r Refusal) (Advice, error) {
+	current := f.again()
+	if _, err := current.read(std); err != nil {
+		return Advice{}, err
+	}
+	advised := Advice{}
+	content, err := os.ReadFile(current.file.name)
+	switch {
+	case err == nil:
+		advised.File = current.file.name
+	case !errors.Is(err, fs.ErrNotExist):
+		return Advice{}, err
+	}
+	t := trial{flags: f, std: std, refusal: r, origin: current.source}
+	file := draftOf(content)
+	before, setting, err := t.decide(file)
+	if err != nil {
+		return Advice{}, err
+	}
+	advised.Setting, advised.Origin = setting, before.Origins[setting]
+	for range len(liftable) {
+		if setting == "" {
+			break
+		}
+		if file, setting = t.lift(file, setting); file == nil {
+			return advised, nil
+		}
+	}
+	if advised.Setting != "" && setting == "" {
+		advised.Edits = file.edits()
+		advised.Opens = t.opens(draftOf(content), file)
+	}
+	return advised, nil
+}
+
+// trial tries changes of the settings file on a refused call.
+type trial struct {
+	flags   *Flags
+	std     terminal.Streams
+	refusal Refusal
+	origin  *source
+}
+
+// settingsIn returns the settings with another text of their file, for an agent.
+func (t trial) settingsIn(file draft, agent string) (Settings, *Flags, error) {
+	content := file.content()
+	document, problems := parseDocument(content)
+	if len(problems) > 0 {
+		return Settings{}, nil, &wrongFile{t.origin.file.name, problems}
+	}
+	document.place, document.info = t.origin.file.place, t.origin.file.info
+	changed := *t.origin
+	changed.file, changed.agents = document, maps.Clone(document.agents)
+	for name, agent := range t.origin.agents {
+		if agent.Ended != "" { // by the machine
+			narrowed := changed.agents[name]
+			narrowed.Ended = agent.Ended
+			changed.agents[name] = narrowed
+		}
+	}
+	flags := t.flags.again()
+	flags.source, flags.agent, flags.Reviews = &changed, &agent, false
+	s, err := flags.read(t.std)
+	if err == nil {
+		err = flags.agree(&s)
+	}
+	return s, flags, err
+}
+
+// decide returns the policy of the call with a text of the file, and the setting that refuses the call, "" if none
+// does.
+func (t trial) decide(file draft) (p policy.Policy, setting string, err error) {
+	s, _, err := t.settingsIn(file, t.refusal.Agent)
+	if err != nil {
+		return p, "", err
+	}
+	i := max(0, slices.IndexFunc(s.Served, func(v Served) bool { return vaultTable{Vault: v.Vault}.label() == t.refusal.Vault }))
+	p = s.Served[i].Policy
+	return p, t.refusal.refusedBy(p), nil
+}
+
+// liftable are the settings that can refuse a call and be changed for it, each with its value that does not.
+var liftable = map[string]func(Refusal, []string) string{
+	"tier": func(r Refusal, _ []string) string {
+		command, _ := allowlist.Describe(r.Command) // it was found before
+		return strconv.Quote(command.Tier.String())
+	},
+	"disable": func(r Refusal, now []string) string {
+		return listLine(slices.DeleteFunc(slices.Clone(now), func(name string) bool { return name == r.Command }))
+	},
+	"enable-only":          func(r Refusal, now []string) string { return listLine(append(slices.Clone(now), r.Command)) },
+	"allow-mutations":      func(Refusal, []string) string { return "true" },
+	"allow-publish":        func(Refusal, []string) string { return "true" },
+	"allow-ui":             func(Refusal, []string) string { return "true" },
+	"access":               func(r Refusal, _ []string) string { return strconv.Quote(r.level().String()) },
+	policy.RuleRemoteLinks: func(Refusal, []string) string { return `"allow"` },
+	policy.RuleSuspicious:  func(Refusal, []string) string { return `"notice"` },
+	policy.RuleSecrets:     func(Refusal, []string) string { return `"redact"` },
+}
+
+func listLine(names []string) string {
+	quoted := make([]string, len(names))
+	for i, name := range names {
+		quoted[i] = strconv.Quote(name)
+	}
+	return "[" + strings.Join(quoted, ", ") + "]"
+}
+
+// level is the access that the call needs to its note.
+func (r Refusal) level() access.Level {
+	switch r.Effect {
+	case "read":
+		return access.Read
+	case "destructive":
+		return access.Delete
+	}
+	return access.Write
+}
+
+// refusedBy returns the setting that refuses the call in a policy, "" if none does.
+func (r Refusal) refusedBy(p policy.Policy) string {
+	command, err := allowlist.Describe(r.Command)
+	if err != nil {
+		return "command"
+	}
+	denial := p.Lists(command, policy.ClearFacts(time.Now()))
+	isUnconfirmed := r.Code == policy.CodeUnconfirmed
+	switch {
+	case denial != nil && denial.Setting == "":
+		return denial.Rule
+	case denial != nil && (denial.Setting != "access" || r.Path == ""):
+		return denial.Setting
+	case r.Path != "" && p.Access.Level(r.Path) < r.level():
+		return "access"
+	case isUnconfirmed && r.Rule == policy.RuleRemoteLinks && !p.RemoteLinks:
+		return policy.RuleRemoteLinks
+	case isUnconfirmed && r.Rule == policy.RuleSuspicious && p.Suspicious == policy.SuspiciousAsk:
+		return policy.RuleSuspicious
+	case r.Code == failure.CodeSecret && p.Secrets == policy.SecretsBlock:
+		return policy.RuleSecrets
+	}
+	return ""
+}
+
+// lift returns the text of the file with the fewest changes after which a setting does not refuse the call, and what
+// refuses it then; nil if none is enough.
+func (t trial) lift(file draft, setting string) (changed draft, next string) {
+	value, known := liftable[setting]
+	if !known {
+		return nil, setting
+	}
+	spots := t.spots(file, setting)
+	var choices [][]spot // the smallest first; of one size those of the narrowest table
+	for chosen := 1; chosen < 1<<len(spots); chosen++ {
+		var choice []spot
+		for i, s := range spots {
+			if chosen&(1<<i) != 0 {
+				choice = append(choice, s)
+			}
+		}
+		choices = append(choices, choice)
+	}
+	slices.SortStableFunc(choices, func(a, b []spot) int { return len(a) - len(b) })
+	for _, choice := range choices {
+		tried := slices.Clone(file)
+		for _, s := range choice {
+			tried = tried.with(s, value(t.refusal, s.names))
+		}
+		if _, next, err := t.decide(tried); err == nil && next != setting {
+			return tried, next
+		}
+	}
+	return nil, setting
+}
+
+// spot is where a file can have a setting: in a table, "" for none.
+type spot struct {
+	path  []string // of the key
+	table string
+	names []string // of the list that it has there
+	isNew bool     // the key is to be added to the table
+}
+
+// spots returns where a file can have a setting for the call, the narrowest table first.
+func (t trial) spots(file draft, setting string) (spots []spot) {
+	var root map[string]any
+	if toml.Unmarshal(file.content(), &root) != nil {
+		return nil
+	}
+	add := func(table string, isAdded bool, path ...string) {
+		value, found := valueAt(root, path)
+		if !found && !isAdded {
+			return
+		}
+		one := spot{path: path, table: table, isNew: !found}
+		list, _ := value.([]any)
+		for _, name := range list {
+			one.names = append(one.names, fmt.Sprint(name))
+		}
+		spots = append(spots, one)
+	}
+	vault := -1
+	for i, v := range t.origin.file.vaults {
+		if v.label() == t.refusal.Vault {
+			vault = i
+		}
+	}
+	number := strconv.Itoa(vault)
+	if setting == "access" {
+		for _, table := range [][]string{{"agents", t.refusal.Agent, setting}, {"vaults", number, setting}} {
+			if _, found := valueAt(root, table); found {
+				name := strings.Join(table, ".")
+				if table[0] == "vaults" {
+					name = "vaults.access"
+				}
+				add("["+name+"]", true, append(table, t.refusal.Path)...)
+			}
+		}
+		return spots
+	}
+	add("[agents."+keyOfAgent(t.refusal.Agent)+"]", false, "agents", t.refusal.Agent, setting)
+	add("[[vaults]] of "+t.refusal.Vault, false, "vaults", number, setting)
+	if profile, _ := root["profile"].(string); profile != "" {
+		add("[profiles."+profile+"]", false, "profiles", profile, setting)
+	}
+	add("", true, setting)
+	return spots
+}
+
+// valueAt returns what a file has under a key.
+func valueAt(root any, path []string) (value any, found bool) {
+	for _, name := range path {
+		switch at := root.(type) {
+		case map[string]any:
+			root, found = at[name]
+		case []any:
+			i, err := strconv.Atoi(name)
+			if found = err == nil && i >= 0 && i < len(at); found {
+				root = at[i]
+			}
+		default:
+			found = false
+		}
+		if !found {
+			return nil, false
+		}
+	}
+	return root, true
+}
+
+// draft is a text of the settings file, with what was changed of it.
+type draft []draftLine
+
+// draftLine is a line of a draft. number is that of the line in the file, 0 for one that is added.
+type draftLine struct {
+	number           int
+	text, was, table string
+}
+
+func draftOf(content []byte) (file draft) {
+	for i, text := range strings.Split(string(content), "\n") {
+		file = append(file, draftLine{number: i + 1, text: text})
+	}
+	return file
+}
+
+func (d draft) content() []byte {
+	var text bytes.Buffer
+	for i, line := range d {
+		if i > 0 {
+			text.WriteByte('\n')
+		}
+		text.WriteString(line.text)
+	}
+	return text.Bytes()
+}
+
+// settingLine is a line with one setting and a comment behind it.
+var settingLine = regexp.MustCompile(`^(\s*)([^=]+?)\s*=\s*("[^"]*"|\[[^\]]*\]|[a-z0-9]+)(\s*(?:#.*)?\r?)$`)
+
+// with returns a draft with a value in a place. One whose line has more than the setting stays as it is.
+func (d draft) with(s spot, value string) draft {
+	lines := linesOf(d.content())
+	key := s.path[len(s.path)-1]
+	if s.isNew {
+		name := key
+		if s.table != "" {
+			name = strconv.Quote(key)
+		}
+		added := draftLine{text: name + " = " + value, table: s.table}
+		at := d.endOfGeneral()
+		if s.table != "" {
+			at = lines[keyOf(s.path[:len(s.path)-1])]
+		}
+		return slices.Insert(slices.Clone(d), at, added)
+	}
+	at := lines[keyOf(s.path)] - 1
+	found := settingLine.FindStringSubmatch(d[max(at, 0)].text)
+	if at < 0 || found == nil {
+		return d
+	}
+	changed := slices.Clone(d)
+	line := &changed[at]
+	if line.was == "" {
+		line.was = line.text
+	}
+	line.text, line.table = found[1]+found[2]+" = "+value+found[4], s.table
+	return changed
+}
+
+// endOfGeneral returns how many lines there are before the first table.
+func (d draft) endOfGeneral() int {
+	i := slices.IndexFunc(d, func(line draftLine) bool { return strings.HasPrefix(strings.TrimSpace(line.text), "[") })
+	for i > 0 && (strings.TrimSpace(d[i-1].text) == "" || strings.HasPrefix(d[i-1].text, "#")) { // the comment of the table
+		i--
+	}
+	if i < 0 {
+		return len(d) - 1 // what follows the last newline
+	}
+	return i
+}
+
+// edits returns what was changed.
+func (d draft) edits() (list []Edit) {
+	last := 0
+	for _, line := range d {
+		switch {
+		case line.number == 0:
+			list = append(list, Edit{Line: last, Table: line.table, Text: line.text})
+		case line.was != "":
+			list = append(list, Edit{Line: line.number, Table: line.table, Was: strings.TrimSpace(line.was), Text: strings.TrimSpace(line.text)})
+		}
+		if line.number > 0 {
+			last = line.number
+		}
+	}
+	return list
+}
+
+// opens says which further commands each agent can call after a change of the file.
+func (t trial) opens(before, after draft) (said []string) {
+	agents := slices.Sorted(maps.Keys(t.origin.agents))
+	if len(t.origin.file.agents) == 0 {
+		agents = []string{""}
+	}
+	for _, agent := range agents {
+		var more []string
+		was, now := t.enabledFor(before, agent), t.enabledFor(after, agent)
+		for _, name := range slices.Sorted(maps.Keys(now)) {
+			isRefused := name == t.refusal.Command && agent == t.refusal.Agent
+			if !was[name] && !isRefused {
+				more = append(more, name)
+			}
+		}
+		if len(more) == 0 {
+			continue
+		}
+		who := agent
+		if who == "" {
+			who = "every client"
+		}
+		said = append(said, who+": "+shortList(more))
+	}
+	return said
+}
+
+// shortList names the first of some commands.
+func shortList(names []string) string {
+	const most = 5
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+}
+
+// enabledFor returns the commands that are enabled for an agent in the vault of the call.
+func (t trial) enabledFor(file draft, agent string) map[string]bool {
+	t.refusal.Agent = agent
+	enabled := map[string]bool{}
+	p, _, err := t.decide(file)
+	if err != nil {
+		return enabled
+	}
+	for command := range allowlist.Commands() {
+		if p.Lists(command, policy.ClearFacts(time.Now())) == nil {
+			enabled[command.Name] = true
+		}
+	}
+	return enabled
+}

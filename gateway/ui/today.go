@@ -1,0 +1,224 @@
+package ui
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"html/template"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/gateway/ui/activity"
+	"github.com/vaultwicket/vaultwicket/internal/journal"
+)
+
+// changedBy are the changes of one agent in one vault on a day, all of them, the newest first.
+type changedBy struct {
+	Who   string
+	Vault string
+	Own   bool
+	Rows  []changeRow // without their lines, see [Page.listed]
+}
+
+// batchOf are changes of one batch, or one change.
+type batchOf struct {
+	ID   string // of the batch, "" for a single change
+	Rows []changeRow
+}
+
+// listed are the first changes of an agent as a view lists them.
+type listed struct {
+	changedBy
+	Batches []batchOf
+	Further int // changes that are not listed
+}
+
+// Of returns the changes of the day, of which some are listed.
+func (l listed) Of() changedBy { return l.changedBy }
+
+const (
+	// rowsOfAgent is how many changes of an agent the overview lists: the view of changes has the rest.
+	rowsOfAgent = 20
+	// maxUndone is how many changes one undo takes back, see the command undo.
+	maxUndone = 1000
+)
+
+// changedOn returns the changes of the day that has a time, by who made them, those of the newest change
+// first. All of the journal of that day counts, but for changes of notes that are hidden.
+func (p *Page) changedOn(ctx context.Context, at time.Time) (list []changedBy, err error) {
+	for _, vault := range p.Gateway.VaultNames() {
+		ofVault, failed := p.changedIn(ctx, vault, at)
+		if failed != nil && failure.Of(failed).Code == failure.CodeVaultNotFound {
+			failed = nil // without a folder there is no journal
+		}
+		list, err = append(list, ofVault...), cmp.Or(err, failed)
+	}
+	return list, err
+}
+
+func (p *Page) changedIn(ctx context.Context, vault string, at time.Time) (list []changedBy, err error) {
+	kept, err := p.Gateway.Journal(vault)
+	if err != nil {
+		return nil, err
+	}
+	sees := p.Gateway.Visible(vault)
+	begins := midnight(at)
+	known := map[string]toggle{}
+	_, err = kept.Each(ctx, journal.Filter{Since: begins, Until: midnight(begins.AddDate(0, 0, 1))}, func(e journal.Entry) bool {
+		if e.Undoes != "" || !e.SeenBy(sees) { // an undo is told where it was undone
+			return true
+		}
+		row := p.stateOf(ctx, kept, vault, e, known)
+		at := slices.IndexFunc(list, func(c changedBy) bool { return c.Who == row.Who && c.Own == row.Own })
+		if at < 0 {
+			at = len(list)
+			list = append(list, changedBy{Who: row.Who, Vault: vault, Own: row.Own})
+		}
+		list[at].Rows = append(list[at].Rows, row)
+		return true
+	})
+	return list, err
+}
+
+// Undoable returns how many changes are in effect and can be undone.
+func (c changedBy) Undoable() int { return len(c.inState(true)) }
+
+// Redoable returns how many changes were undone and can be done again.
+func (c changedBy) Redoable() int { return len(c.inState(false)) }
+
+// inState returns the changes that are in effect or undone, and can be changed to the other state.
+func (c changedBy) inState(inEffect bool) (rows []changeRow) {
+	for _, row := range c.Rows {
+		if row.InEffect == inEffect && row.Toggle != "" {
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// Newest returns the id of the newest change, up to which a form is about the day.
+func (c changedBy) Newest() string { return c.Rows[0].ID }
+
+// Query returns the query of the view of changes for the changes of the day.
+func (c changedBy) Query() template.URL {
+	query := url.Values{"vault": {c.Vault}, "day": {c.Rows[0].Time.Local().Format(time.DateOnly)}}
+	if c.Own {
+		query.Set("own", "1")
+	} else {
+		query.Set("who", c.Who)
+	}
+	return template.URL(query.Encode())
+}
+
+// All returns what undoes all changes of a batch that are in effect.
+func (b batchOf) All() []string { return togglesOf(changedBy{Rows: b.Rows}.inState(true)) }
+
+// togglesOf returns what to undo for another state of changes, each once.
+func togglesOf(rows []changeRow) (ids []string) {
+	seen := map[string]bool{}
+	for _, row := range rows {
+		if !seen[row.Toggle] {
+			seen[row.Toggle] = true
+			ids = append(ids, row.Toggle)
+		}
+	}
+	return ids
+}
+
+// listed returns the newest changes of an agent with their lines, those of a batch together.
+func (p *Page) listed(ctx context.Context, c changedBy) listed {
+	shown := listed{changedBy: c, Further: max(0, len(c.Rows)-rowsOfAgent)}
+	kept, err := p.Gateway.Journal(c.Vault)
+	for _, row := range c.Rows[:len(c.Rows)-shown.Further] {
+		if err == nil {
+			p.countLines(ctx, kept, &row)
+		}
+		n := len(shown.Batches)
+		if n > 0 && row.Batch != "" && shown.Batches[n-1].ID == row.Batch {
+			shown.Batches[n-1].Rows = append(shown.Batches[n-1].Rows, row)
+			continue
+		}
+		shown.Batches = append(shown.Batches, batchOf{row.Batch, []changeRow{row}})
+	}
+	return shown
+}
+
+// notesChangedBy counts the notes that an agent changed on a day, by changes that are in effect.
+func notesChangedBy(who string, day []changedBy) int {
+	notes := map[[2]string]bool{}
+	for _, c := range day {
+		if c.Who != who || c.Own {
+			continue
+		}
+		for _, row := range c.Rows {
+			for _, s := range row.Steps {
+				if row.InEffect && !strings.HasSuffix(s.Path, "/") {
+					notes[[2]string{c.Vault, s.Path}] = true
+				}
+			}
+		}
+	}
+	return len(notes)
+}
+
+// agentsOn returns what each agent did on the day of today's changes, the busiest first, and what was refused.
+func (p *Page) agentsOn(today []changedBy) (list []dayOf, refusals []activity.Refused) {
+	now := p.Now()
+	strips := p.calls.Figures(activity.Filter{Since: now.Add(-23 * time.Hour)}, now)
+	figures := p.calls.Figures(activity.Filter{Since: midnight(now)}, now)
+	for _, a := range strips.Agents {
+		one := dayOf{Agent: activity.Agent{Name: a.Name}, Strip: chartOf(a.Hours, time.Local), Changed: notesChangedBy(a.Name, today)}
+		if i := slices.IndexFunc(figures.Agents, func(other activity.Agent) bool { return other.Name == a.Name }); i >= 0 {
+			one.Agent = figures.Agents[i]
+		}
+		one.Last = a.Last
+		list = append(list, one)
+	}
+	return list, figures.Refused
+}
+
+// What forms of an undo are about, see [undoForm].
+const (
+	undoDay = "day"
+	redoDay = "redo-day"
+)
+
+// isOfDay reports whether a form is about the changes of a day.
+func (u undoForm) isOfDay() bool { return u.What == undoDay || u.What == redoDay }
+
+// ofDay returns the changes of a form that is about a day, the newest first.
+func (p *Page) ofDay(ctx context.Context, form undoForm) (c changedBy, err error) {
+	kept, err := p.Gateway.Journal(form.Vault)
+	if err != nil {
+		return c, err
+	}
+	newest, err := kept.Entry(ctx, form.ID)
+	if err != nil {
+		return c, failure.New(failure.CodeNotFound, "open the view again", "the form names no change: %v", err)
+	}
+	day, err := p.changedIn(ctx, form.Vault, newest.Time)
+	for _, one := range day {
+		if one.Who == form.Who && one.Own == (form.Own != "") {
+			c = one
+		}
+	}
+	c.Rows = slices.DeleteFunc(slices.Clone(c.Rows), func(row changeRow) bool { return row.ID > form.ID })
+	return c, err
+}
+
+// leftNote says how many changes of a form are left after an undo that skipped some, "" for none.
+func (p *Page) leftNote(ctx context.Context, form undoForm, skipped int) string {
+	c, err := p.ofDay(ctx, form)
+	left := c.Undoable()
+	again := "undo"
+	if form.What == redoDay {
+		left, again = c.Redoable(), "redo"
+	}
+	if left -= skipped; err != nil || left <= 0 {
+		return ""
+	}
+	return fmt.Sprintf(" %d more are left: %s again.", left, again)
+}

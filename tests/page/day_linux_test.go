@@ -1,0 +1,223 @@
+package page
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/vaultwicket/vaultwicket/gateway"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/rig"
+)
+
+// notesOf is a vault with some notes that have one line each.
+func notesOf(count int) map[string]string {
+	notes := map[string]string{}
+	for i := range count {
+		notes[fmt.Sprintf("Note %03d.md", i)] = "one\n"
+	}
+	return notes
+}
+
+// appendTo appends a line to the notes of [notesOf] from one up to another, in batches.
+func appendTo(t *testing.T, client *rig.Client, from, to int) {
+	t.Helper()
+	const atOnce = 20 // more of them are destructive
+	for ; from < to; from += atOnce {
+		var calls []rig.Call
+		for i := from; i < min(to, from+atOnce); i++ {
+			calls = append(calls, rig.Calling("append", fmt.Sprintf("path=Note %03d.md", i), "content=two"))
+		}
+		require.That(t, client.Batch(calls...).OK, "the batch from %d on", from)
+	}
+}
+
+// changedNotes counts the notes of [notesOf] that are not as they were.
+func changedNotes(r *rig.Rig, count int) (changed int) {
+	for i := range count {
+		if r.Read(fmt.Sprintf("Note %03d.md", i)) != "one\n" {
+			changed++
+		}
+	}
+	return changed
+}
+
+// The figures, the sentence and the undo are about all changes of a day, and lists have the rest on further pages.
+func TestAllChangesOfADayCount(t *testing.T) {
+	t.Parallel()
+	const notes = 68
+	r := rig.New(t, notesOf(notes))
+	v, client := open(r), r.Stdio(false, "")
+	appendTo(t, client, 0, notes)
+	view := v.See("")
+	has(t, view, "t changed 68 notes.", "Undo all 68", "and 48 more")
+	assert.Equal(t, strings.Count(view, `class="note-link"`), 20, "changes that are listed")
+	has(t, v.See("agents"), "<dt>Notes changed</dt><dd>68</dd>")
+	further := regexp.MustCompile(`changes\?[^"]*day=[^"]*`).FindString(view)
+	first := v.See(strings.ReplaceAll(further, "&amp;", "&"))
+	older := regexp.MustCompile(`changes\?[^"]*before=[^"]*`).FindString(first)
+	second := v.See(strings.ReplaceAll(older, "&amp;", "&"))
+	assert.Equal(t, strings.Count(first, `id="g-`)+strings.Count(second, `id="g-`), notes, "changes on two pages")
+
+	r.Write("Note 007.md", "by hand\n")
+	done := v.undo(view, "Undo all 68")
+	has(t, done, "67 changes undone.", "Not undone, because changed since: Note 007.md.", "t changed 1 note.", "Redo all 67")
+	assert.Equal(t, changedNotes(r, notes), 1, "notes that are not as they were")
+	again := v.undo(done, "redo-day")
+	has(t, again, "Done again.", "t changed 68 notes.", "Undo all 68")
+	assert.Equal(t, changedNotes(r, notes), notes, "notes that are changed again")
+}
+
+// What is changed after a view was shown is not taken back by its form.
+func TestTheUndoOfADayEndsWithTheView(t *testing.T) {
+	t.Parallel()
+	r := rig.New(t, notesOf(3))
+	v, client := open(r), r.Stdio(false, "")
+	appendTo(t, client, 0, 2)
+	view := v.See("")
+	appendTo(t, client, 2, 3)
+	has(t, v.undo(view, "Undo all 2"), "2 changes undone.", "t changed 1 note.")
+	assert.Equal(t, r.Read("Note 002.md"), "one\ntwo", "the note that was changed later")
+	status, body := v.Fetch(http.MethodGet, v.Base+"changes?day=x&who=t", nil)
+	assert.That(t, status == http.StatusOK && strings.Count(body, `id="g-`) >= 3, "a day that is none: %d", status)
+}
+
+// One change of many files has its lines as any other.
+func TestAChangeOfManyFilesHasItsLines(t *testing.T) {
+	t.Parallel()
+	const notes = 25
+	all := notesOf(notes)
+	for name := range all {
+		all[name] = "about #old\n"
+	}
+	r := rig.New(t, all)
+	v, client := open(r), r.Stdio(true, "")
+	r.Set("confirm", `"never"`)
+	renamed := client.Do(rig.Calling("tag:rename", "name=old", "to=new"))
+	if !renamed.OK {
+		v.send(v.See("approvals"), "approvals/approve", nil)
+		renamed = client.Do(rig.Calling("tag:rename", "name=old", "to=new"))
+	}
+	require.That(t, renamed.OK, "%+v", renamed)
+	has(t, v.See(""), "and 24 more", "+25", "−25")
+	has(t, v.See("changes"), "+25", "−25")
+	has(t, v.See("changes/one/"+renamed.Change.ID+"?vault=Notes"), "+25", "−25")
+}
+
+// Whatever a client calls itself, its changes are found under the name of its calls.
+func TestChangesAreUnderTheNameOfTheClient(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{strings.Repeat("long ", 30) + "end", "two  blanks", `a\b`, "line\nbreak", "\u202eother"} {
+		r := rig.New(t, notesOf(2))
+		r.Client = name
+		v, client := open(r), r.Stdio(false, "")
+		appendTo(t, client, 0, 2)
+		view := v.See("")
+		has(t, view, " changed 2 notes.", "Undo all 2")
+		has(t, v.See("agents"), "<dt>Notes changed</dt><dd>2</dd>")
+		has(t, v.undo(view, "Undo all 2"), "2 changes undone.")
+		assert.Equal(t, changedNotes(r, 2), 0, "%q: notes that are not as they were", name)
+	}
+}
+
+// The calls of a process have different ids, whichever part of it has sent them.
+func TestEachCallHasItsID(t *testing.T) {
+	t.Parallel()
+	r, v, client := begin(t)
+	client.Do(rig.Calling("append", "path=Bread.md", "content=yeast"))
+	v.undo(v.See(""), "Undo")
+	v.check()
+	ids := map[string]string{}
+	for _, line := range auditLines(r, "") {
+		if line.Call == "" {
+			continue
+		}
+		other, known := ids[line.Call]
+		assert.That(t, !known || other == line.Command, "%s is the id of %s and of %s", line.Call, other, line.Command)
+		ids[line.Call] = line.Command
+	}
+	has(t, v.See("activity"), ">undid a change<")
+}
+
+// The calls of all agents of a server count to its line.
+func TestTheCallsOfAgentsCountToTheirServer(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.Tables = "[agents.ann]\ntier = \"v1\"\nallow-mutations = true\n[agents.bob]\ntier = \"v1\"\n"
+	r.Save()
+	tokens := map[string]string{}
+	for _, name := range []string{"ann", "bob"} {
+		tokens[name] = strings.TrimSpace(r.Must("agent", "add", name))
+	}
+	v, server := open(r), r.OverHTTP()
+	for _, name := range []string{"bob", "ann", "ann"} {
+		r.Session(server, tokens[name]).Do(rig.Calling("read", "path=Bread.md"))
+	}
+	has(t, v.See(""), ">ann</a> (", ", 3 calls in the last minute)")
+	lacks(t, v.See(""), "no call yet")
+}
+
+// shownCounts are the numbers of a view that follow a text.
+func shownCount(t *testing.T, view, pattern string) string {
+	t.Helper()
+	found := regexp.MustCompile(pattern).FindStringSubmatch(view)
+	require.That(t, found != nil, "%q is not in %s", pattern, mainOf(view))
+	return found[1]
+}
+
+// A batch that was approved and failed has each of its operations once: what ran, what failed, and what did not run.
+func TestABatchIsToldOnce(t *testing.T) {
+	t.Parallel()
+	r := rig.New(t, notesOf(4))
+	v, client := open(r), r.Stdio(false, "")
+	calls := []rig.Call{
+		rig.Calling("read", "path=Note 000.md"),
+		rig.Calling("delete", "path=Note 001.md"),
+		rig.Calling("append", "path=Missing.md", "content=x"),
+		rig.Calling("delete", "path=Note 002.md"),
+		rig.Calling("read", "path=Note 003.md"),
+	}
+	atomic := func() gateway.BatchResult {
+		arguments, result := rig.BatchOf(calls...), gateway.BatchResult{}
+		arguments["atomic"] = true
+		client.Tool("obsidianBatch", arguments, &result)
+		return result
+	}
+	atomic()
+	v.send(v.See("approvals"), "approvals/approve", nil)
+	result := atomic()
+	require.That(t, result.Summary.Skipped >= 2, "%+v", result.Summary)
+	has(t, v.See("activity?command=delete"), ">delete <b>Note 002.md</b><", `<span class="outcome skipped">skipped</span>`)
+	lacks(t, v.See("activity?command=delete"), ">deleted <b>Note 002.md</b><")
+	has(t, v.See("activity?outcome=skipped"), "Note 002.md", "Note 003.md", ">2 calls<")
+	has(t, v.See("agents"), "<dt>Notes read</dt><dd>1</dd>")
+	shown := v.See("activity")
+	assert.Equal(t, shownCount(t, shown, `<figcaption>(\d+) calls`), shownCount(t, shown, `<p class="faint">(\d+) calls`), "calls in the chart and in the list")
+	has(t, shown, ">You", "approved a call of t: run several calls", "about approvals and the log itself")
+	began := map[string]int{}
+	for _, line := range auditLines(r, "") {
+		if line.Decision == "ask" && line.Code == "unconfirmed" {
+			began[line.Call]++
+		}
+	}
+	assert.Equal(t, len(began), 4, "calls that asked: two operations, twice")
+}
+
+// What the owner decides is theirs, and a call that repeats what they declined was denied.
+func TestWhatTheOwnerDeclinesIsDenied(t *testing.T) {
+	t.Parallel()
+	r, v, client := begin(t)
+	call := rig.Calling("delete", "path=Bread.md")
+	client.Do(call)
+	has(t, v.See("activity"), `<span class="outcome asked">asked</span>`)
+	v.send(v.See("approvals"), "approvals/deny", nil)
+	client.Do(call)
+	shown := v.See("activity")
+	has(t, shown, "declined a call of t: delete", `<span class="outcome declined">declined</span>`, ">2 calls; 1 line about approvals and the log itself<")
+	has(t, v.See("activity?outcome=denied"), ">1 call<", `<span class="outcome denied">denied</span>`)
+	lacks(t, v.See("activity?who=t"), "declined a call")
+	assert.That(t, r.Read("Bread.md") != "", "the note is gone")
+}
