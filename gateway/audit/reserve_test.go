@@ -125,7 +125,7 @@ func TestTheReserveHasAnEnd(t *testing.T) {
 	logs, full, _ := onFullDisk(t)
 	require.NoError(t, logs.Write(refused(0), false, false))
 	*full = true
-	const count = 600 // about twice as many as it holds
+	const count = 1000 // some more than it holds
 	for n := 1; n <= count; n++ {
 		assert.ErrorIs(t, logs.Write(refused(n), false, false), syscall.ENOSPC)
 	}

@@ -31,7 +31,7 @@ func readmePart(t *testing.T) string {
 		}
 	}
 	text := require.Value(client(t, "cursor").Snippet(example()))(t)
-	return "It knows " + strings.Join(names, ", ") + " and prints the entry for others ([docs/clients.md](docs/clients.md)). By hand, most take\n\n```json\n" + text + "```\n\n"
+	return "It knows " + strings.Join(names, ", ") + " and prints the entry for others ([docs/clients.md](docs/clients.md)). To configure a client by hand, add this; most accept it:\n\n```json\n" + text + "```\n\n"
 }
 
 // example is the server of the snippets.

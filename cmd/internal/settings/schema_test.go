@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -212,4 +213,25 @@ const generatedNote = "<!-- Made by go generate ./cmd/internal/settings; a test 
 
 func TestThePageHoldsTheSettings(t *testing.T) {
 	golden.File(t, "../../../docs/settings.md", settingsPage())
+}
+
+// The page on which a reader decides about trust names what opens a connection, from the table of settings. What
+// are not settings of that table are the keys of [notify], the variables of OpenTelemetry, and the flag --url.
+func TestTheFAQNamesWhatConnects(t *testing.T) {
+	const page = "../../../docs/faq.md"
+	text := golden.Head("what you set", "with whom, and what is sent")
+	for _, row := range table {
+		if row.connects != "" {
+			text += golden.Row(golden.Code(row.name), row.connects)
+		}
+	}
+	for _, key := range notifyKeys() {
+		if key.name == "ntfy" || key.name == "webhook" {
+			text += golden.Row(golden.Code("[notify] "+key.name), "the address that it names: which agent asks for what on which note, and no text of it")
+		}
+	}
+	text += golden.Row(golden.Code("OTEL_EXPORTER_OTLP_ENDPOINT"), "the collector that it names: times and names of calls, and no text of notes")
+	text += golden.Row(golden.Code("run --url"), "the server that it names: the call")
+	content := require.Value(os.ReadFile(page))(t)
+	golden.File(t, page, golden.Between(t, string(content), "connections", text))
 }

@@ -102,8 +102,9 @@ type setting struct {
 	name, fallback, usage string
 	example               string // another value than the default, of one that takes a text or a list
 	kind                  kind
-	form                  form // of its value, for the schema
-	fixed                 bool // what a running server does not take from a file that changed
+	form                  form   // of its value, for the schema
+	fixed                 bool   // what a running server does not take from a file that changed
+	connects              string // with whom it opens a connection, and what is sent; "" for a setting that opens none
 	set                   func(s *Settings, text string) error
 }
 
@@ -134,7 +135,7 @@ var table = [...]setting{
 	{name: "disable", example: "delete", usage: "commands to disable (flag: comma-separated)", kind: list, set: parsed(func(s *Settings) *[]string { return &s.Policy.Disable }, commandList)},
 	{name: "enable-only", example: "read", usage: "the only commands to enable (default: all)", kind: list, set: parsed(func(s *Settings) *[]string { return &s.Policy.EnableOnly }, commandList)},
 	{name: "allow-mutations", fallback: "false", kind: boolean, usage: "allow changes to notes", set: parsed(func(s *Settings) *bool { return &s.Policy.Mutations }, parseBool)},
-	{name: "allow-publish", fallback: "false", kind: boolean, usage: "allow commands that send text off the machine", set: parsed(func(s *Settings) *bool { return &s.Policy.Publish }, parseBool)},
+	{name: "allow-publish", fallback: "false", kind: boolean, connects: "Obsidian's services, and addresses that the app opens: what the call gives them", usage: "allow commands that send text off the machine", set: parsed(func(s *Settings) *bool { return &s.Policy.Publish }, parseBool)},
 	{name: "allow-ui", fallback: "true", kind: boolean, usage: "allow commands that move the focus or open a view", set: parsed(func(s *Settings) *bool { return &s.Policy.UI }, parseBool)},
 	{name: "confirm", fallback: "destructive", usage: "calls that require user approval: never, destructive or writes", form: form{choices: []string{"never", "destructive", "writes"}}, set: parsed(func(s *Settings) *policy.Confirm { return &s.Policy.Confirm }, policy.ParseConfirm)},
 	{name: "ask", fallback: "auto", usage: "how you are asked for approval: auto (a form of the client if it shows everything and nothing is destroyed, otherwise a page or the terminal), page, terminal or client (forms for everything)", form: form{choices: []string{"auto", "page", "terminal", "client"}}, set: parsed(func(s *Settings) *policy.Asking { return &s.Policy.Asking }, policy.ParseAsking)},
@@ -178,7 +179,7 @@ var table = [...]setting{
 	{name: "mark-untrusted", fallback: "false", kind: boolean, usage: "wrap note text in answers in random delimiters: output (JSON as a whole), differences, and what is quoted in messages, hints and notices; not the fields path, files and argv", fixed: true, set: parsed(func(s *Settings) *bool { return &s.Policy.Marks }, parseBool)},
 	{name: "min-cli-version", example: "1.13.0", fallback: "1.12.7", usage: "minimum Obsidian version, never below 1.12.2", form: form{pattern: versionPattern}, set: setMinVersion},
 	{name: "day-start", fallback: "0", kind: numeric, usage: "hour at which a new day begins for daily and periodic notes and tasks, 0 to 12", form: form{most: latestDayStart}, fixed: true, set: number(func(s *Settings) *int { return &s.DayStart }, 0, latestDayStart)},
-	{name: "embeddings-url", example: "http://127.0.0.1:11434/v1", usage: "server that makes vectors of texts for find, such as http://127.0.0.1:11434/v1 (default: none); another machine requires allow-publish, and https beyond a private network", fixed: true, set: setEmbeddings},
+	{name: "embeddings-url", example: "http://127.0.0.1:11434/v1", connects: "the server that it names (another machine also needs allow-publish): parts of notes, and what is searched", usage: "server that makes vectors of texts for find, such as http://127.0.0.1:11434/v1 (default: none); another machine requires allow-publish, and https beyond a private network", fixed: true, set: setEmbeddings},
 	{name: "embeddings-model", example: "mxbai-embed-large", fallback: "nomic-embed-text", usage: "model of that server", fixed: true, set: func(s *Settings, text string) error {
 		if s.Embeddings.Model = text; strings.TrimSpace(text) == "" {
 			return errors.New("the model has no name")
@@ -190,7 +191,7 @@ var table = [...]setting{
 	{name: "rate", fallback: "120", kind: numeric, usage: "calls per minute, up to 100000 (0: no limit)", form: form{most: maxRate}, set: number(func(s *Settings) *int { return &s.Policy.Rates.Calls }, 0, maxRate)},
 	{name: "rate-mutations", fallback: "30", kind: numeric, usage: "changes per minute (0: no limit)", form: form{most: maxRate}, set: number(func(s *Settings) *int { return &s.Policy.Rates.Mutations }, 0, maxRate)},
 	{name: "rate-mutations-hour", fallback: "300", kind: numeric, usage: "changes per hour (0: no limit)", form: form{most: maxRate}, set: number(func(s *Settings) *int { return &s.Policy.Rates.MutationsHour }, 0, maxRate)},
-	{name: "export", example: "https://collector.example:4318/v1/logs", kind: list, usage: "where a server sends the lines of the audit log: https://HOST:4318/v1/logs (OTLP), syslog+tcp://, syslog+tls://HOST:PORT, syslog+unix:///PATH, file:///PATH (flag: comma-separated)", form: form{pattern: targetPattern}, fixed: true, set: parsed(func(s *Settings) *[]string { return &s.Export }, each(func(address string) error {
+	{name: "export", example: "https://collector.example:4318/v1/logs", kind: list, connects: "the collector or log server that it names: lines of the audit log, with commands, paths and decisions, and no text of notes", usage: "where a server sends the lines of the audit log: https://HOST:4318/v1/logs (OTLP), syslog+tcp://, syslog+tls://HOST:PORT, syslog+unix:///PATH, file:///PATH (flag: comma-separated)", form: form{pattern: targetPattern}, fixed: true, set: parsed(func(s *Settings) *[]string { return &s.Export }, each(func(address string) error {
 		if err := export.Check(address); err != nil {
 			return fmt.Errorf("%q: %w", excerpt.Short(address), err)
 		}
@@ -231,9 +232,9 @@ var table = [...]setting{
 	{name: "allow-origin", example: "https://app.example", kind: list, usage: "web origins allowed to call over HTTP, such as https://app.example (flag: comma-separated)", form: form{pattern: originPattern}, fixed: true, set: parsed(func(s *Settings) *[]string { return &s.HTTP.Origins }, each(streamable.CheckOrigin))},
 	{name: "allow-host", example: "notes.example", kind: list, usage: "additional allowed Host headers, for a proxy in front (flag: comma-separated)", form: form{pattern: hostPattern}, fixed: true, set: parsed(func(s *Settings) *[]string { return &s.HTTP.Hosts }, each(streamable.CheckHost))},
 	{name: "public-url", example: "https://notes.example/mcp", usage: "address at which clients reach the server over HTTP, such as https://notes.example/mcp; access tokens are for it", fixed: true, set: parsed(func(s *Settings) *string { return &s.HTTP.PublicURL }, webAddress)},
-	{name: "oauth-issuer", example: "https://login.example", usage: "authorization server whose access tokens are accepted over HTTP, such as https://login.example", fixed: true, set: parsed(func(s *Settings) *string { return &s.HTTP.Issuer }, webAddress)},
+	{name: "oauth-issuer", example: "https://login.example", connects: "the authorization server: nothing of the vault; its keys are read, or with oauth-client-file a token is asked about", usage: "authorization server whose access tokens are accepted over HTTP, such as https://login.example", fixed: true, set: parsed(func(s *Settings) *string { return &s.HTTP.Issuer }, webAddress)},
 	{name: "oauth-client-file", example: "/home/me/.config/vaultwicket/client", usage: "private file with the id and the secret of the server at oauth-issuer, on two lines: the issuer is asked about access tokens (default: they are signed JWTs)", fixed: true, set: parsed(func(s *Settings) *string { return &s.HTTP.ClientFile }, absolute)},
-	{name: "sign-in", usage: "how the owner signs in to give clients access over HTTP: passkey (default: not at all)", form: form{choices: []string{"", "passkey"}}, fixed: true, set: func(s *Settings, text string) error {
+	{name: "sign-in", connects: "the address that a client gives for its own metadata: nothing of the vault", usage: "how the owner signs in to give clients access over HTTP: passkey (default: not at all)", form: form{choices: []string{"", "passkey"}}, fixed: true, set: func(s *Settings, text string) error {
 		if s.HTTP.SignIn = text == "passkey"; !s.HTTP.SignIn && text != "" {
 			return fmt.Errorf("invalid value %q: want passkey", excerpt.Short(text))
 		}
