@@ -43,7 +43,8 @@ func questionOf(permit policy.Grant, p Program) question {
 	q := question{
 		name: call.Name(), reply: call.Reply(), fallsBack: call.UsesOpenNote(),
 		probes: call.IsProbe(), printed: call.PrintsNamed(), draws: call.DrawsNote(), templates: call.OfTemplates(),
-		changes: call.Effect().Mutates(), versions: call.VersionsOf() != "", searches: call.Searches(), embedded: p.backend == embeddedBackend, windows: runtime.GOOS == "windows",
+		changes: call.Effect().Mutates(), versions: call.VersionsOf() != "", searches: call.Searches(),
+		embedded: p.backend == embeddedBackend, windows: runtime.GOOS == "windows",
 	}
 	for _, key := range repeated {
 		if value, given := call.Param(key); given {

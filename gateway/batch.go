@@ -475,7 +475,9 @@ func (g *vaultGateway) firstBatch(ctx context.Context, plan *batchPlan, answer [
 				err = missing(step.plan.call) // of which note it was is not known
 			}
 			if err != nil {
-				*done = OperationResult{ClientID: done.ClientID, Command: step.Command, Status: statusError, Result: Reject(step.Command, err).answer()}
+				*done = OperationResult{
+					ClientID: done.ClientID, Command: step.Command, Status: statusError, Result: Reject(step.Command, err).answer(),
+				}
 			}
 		}
 		first.count()

@@ -191,7 +191,8 @@ func (g *vaultGateway) verified(ctx context.Context, r route, own exec.Program, 
 	case s.State == stateUntouched && out.Failure == nil:
 		return out, failure.New(failure.CodeNotApplied, "look at the note", "the app reports success, but the note is as it was")
 	case s.State == stateUntouched && isVague(out.Failure.Code()):
-		return out, failure.New(failure.CodeNotApplied, out.Failure.Hint(), "%s, and the note is as it was", out.Failure.Error())
+		return out, failure.New(failure.CodeNotApplied, out.Failure.Hint(),
+			"%s, and the note is as it was", out.Failure.Error())
 	case s.State == stateApplied && out.Failure != nil:
 		s.note(&out, id)
 		out.Notices = append(out.Notices, out.Failure.Error()+", and the change is made")
@@ -261,7 +262,8 @@ func unseen(broken error) error {
 	if !mayHaveActed(broken) {
 		return broken
 	}
-	return failure.New(failure.CodeUnknown, "the user can see in the app whether it was done, before it is asked for again", "%v", broken)
+	return failure.New(failure.CodeUnknown,
+		"the user can see in the app whether it was done, before it is asked for again", "%v", broken)
 }
 
 // settleFor is how long a change of the embedded program is waited for that was broken off: for the end of its process, and

@@ -35,10 +35,10 @@ type Explained struct {
 	Extension bool             `json:"extension,omitempty"` // no app has it, the embedded program does
 	Rules     []string         `json:"rules,omitempty"`     // about texts that look at its calls, each with its name and what it is set to
 	Params    []ExplainedParam `json:"params"`
-	// Example is a call of the command as on a command line, "" for a restricted one. Needs is the setting that the call
-	// requires in addition to the tier, "" for a call that only reads.
-	Example string `json:"example,omitempty"`
-	Needs   string `json:"needs,omitempty"`
+	// Example is a call of the command as on a command line, "" for a restricted one. Needs are the settings that the
+	// call requires in addition to the tier.
+	Example string   `json:"example,omitempty"`
+	Needs   []string `json:"needs,omitempty"`
 }
 
 // ExplainedParam is one parameter of a command. Effect is what a call with it
@@ -103,24 +103,26 @@ func (l Listing) Explained() Explained {
 	return e
 }
 
-// needsOfExample returns the setting that the example of a command requires.
-func needsOfExample(command string) string {
+// needsOfExample returns the settings that the example of a command requires.
+func needsOfExample(command string) (needs []string) {
 	words := allowlist.Example(command)
 	if words == nil {
-		return ""
+		return nil
 	}
 	call, err := allowlist.ParseWords(words[0], words[1:])
-	switch {
-	case err != nil:
-		return ""
-	case call.Effect() == tiers.Publishes:
-		return "allow-publish"
-	case call.Effect().Mutates():
-		return "allow-mutations"
-	case call.Shows():
-		return "allow-ui"
+	if err != nil {
+		return nil
 	}
-	return ""
+	if call.Effect().Mutates() {
+		needs = append(needs, "allow-mutations")
+	}
+	if call.Sends() || call.Effect() == tiers.Publishes {
+		needs = append(needs, "allow-publish")
+	}
+	if call.Shows() {
+		needs = append(needs, "allow-ui")
+	}
+	return needs
 }
 
 // Text describes the command in plain text for a client: its signature, what it does, whether it is allowed and
@@ -180,8 +182,8 @@ func (e Explained) text(example string) string {
 		return b.String()
 	}
 	b.WriteString("\n  Example: " + example + "\n")
-	if e.Needs != "" {
-		b.WriteString("  The example requires " + e.Needs + ".\n")
+	if len(e.Needs) > 0 {
+		b.WriteString("  The example requires " + strings.Join(e.Needs, " and ") + ".\n")
 	}
 	return b.String()
 }

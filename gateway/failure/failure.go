@@ -126,7 +126,9 @@ func Of(err error) *Error {
 	if !errors.As(err, &c) {
 		return &Error{Code: CodeInternal, Message: "internal error", Hint: "please report it; the log has the details"}
 	}
-	e := &Error{Code: c.Code(), Message: Sentence(c.Error()), Hint: Sentence(c.Hint()), Field: fieldOf(err), Rule: RuleOf(err)}
+	e := &Error{
+		Code: c.Code(), Message: Sentence(c.Error()), Hint: Sentence(c.Hint()), Field: fieldOf(err), Rule: RuleOf(err),
+	}
 	if waits, ok := errors.AsType[*RequestError](err); ok && waits.approval != nil {
 		approval := *waits.approval
 		approval.Reason = Sentence(approval.Reason)
