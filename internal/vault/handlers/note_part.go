@@ -26,8 +26,8 @@ func onePart(p call.Values) error {
 	return answer.Misuse("Use heading=<text>, block=<id> or lines=<n-m>, not several.")
 }
 
-// readSection prints the bytes of one part of a note as they are. Its facts are
-// those of the whole note, so that a change of the part can be tied to them.
+// readSection prints the bytes of one part of a note as they are. Its facts are those of the whole note; the hash of the
+// part is in the notice, so that a change of the part can be tied to either.
 func readSection(v *call.Vault, p call.Values) (answer.Reply, error) {
 	t, text, err := v.MarkdownNote(p)
 	if err != nil {
@@ -61,7 +61,9 @@ func readSection(v *call.Vault, p call.Values) (answer.Reply, error) {
 	if err != nil {
 		return answer.Reply{}, explainEditError(found, err)
 	}
-	return answer.FromNote(t.Path, text, string(text[part.Start:part.End])), nil
+	section := text[part.Start:part.End]
+	said := answer.FromNote(t.Path, text, string(section))
+	return noted(said, "the hash of this part is "+answer.Digest(section)), nil
 }
 
 // parseRange reads numbers that are given as "12" or "12-20", counted from 1.
@@ -149,7 +151,8 @@ func outline(v *call.Vault, p call.Values) (answer.Reply, error) {
 	if err != nil {
 		return answer.Reply{}, err
 	}
-	headings := markdown.Scan(text).Headings
+	found := markdown.Scan(text)
+	headings := found.Headings
 	var out strings.Builder
 	switch {
 	case len(headings) == 0:
@@ -161,8 +164,14 @@ func outline(v *call.Vault, p call.Values) (answer.Reply, error) {
 			Level   int    `json:"level"`
 			Heading string `json:"heading"`
 			Line    int    `json:"line"`
+			Hash    string `json:"hash"` // of the section, for a change of it
 		}
-		out.WriteString(indented(answer.Map(headings, func(h markdown.Heading) row { return row{h.Level, h.Text, h.Line} })))
+		var rows []row
+		for i, h := range headings {
+			part := found.Section(i)
+			rows = append(rows, row{h.Level, h.Text, h.Line, answer.Digest(text[part.Start:part.End])})
+		}
+		out.WriteString(indented(rows))
 	case p["format"] == "md":
 		for _, h := range headings {
 			out.WriteString(strings.Repeat("#", h.Level) + " " + h.Text + "\n")
