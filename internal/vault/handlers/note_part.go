@@ -26,8 +26,8 @@ func onePart(p call.Values) error {
 	return answer.Misuse("Use heading=<text>, block=<id> or lines=<n-m>, not several.")
 }
 
-// readSection prints the bytes of one part of a note as they are. Its facts are those of the whole note; the hash of the
-// part is in the notice, so that a change of the part can be tied to either.
+// readSection prints the bytes of one part of a note as they are. Its facts are
+// those of the whole note, so that a change of the part can be tied to them.
 func readSection(v *call.Vault, p call.Values) (answer.Reply, error) {
 	t, text, err := v.MarkdownNote(p)
 	if err != nil {
@@ -61,9 +61,7 @@ func readSection(v *call.Vault, p call.Values) (answer.Reply, error) {
 	if err != nil {
 		return answer.Reply{}, explainEditError(found, err)
 	}
-	section := text[part.Start:part.End]
-	said := answer.FromNote(t.Path, text, string(section))
-	return noted(said, "the hash of this part is "+answer.Digest(section)), nil
+	return answer.FromNote(t.Path, text, string(text[part.Start:part.End])), nil
 }
 
 // parseRange reads numbers that are given as "12" or "12-20", counted from 1.
