@@ -418,7 +418,7 @@ func (p Proposal) expects(v *call.Vault, hash string) error {
 		if s.Path != p.Note && s.From != p.Note {
 			continue
 		}
-		if now := cmp.Or(hashAt(v, s.source(), s.Before), "none"); now != hash {
+		if now := cmp.Or(hashAt(v, s.source(), s.Before), "none"); now != hash && !s.changesPartOf(v, hash) {
 			return answer.Conflict.Failure("Conflict: %q has the hash %s, not %s.", answer.Verbatim(p.Note.String()), now, hash)
 		}
 		return nil

@@ -214,8 +214,8 @@ type templateSettings struct {
 type datedNote struct {
 	Path     disk.Path
 	template string // as it is set; may be empty
-	// date is that of {{date}}: in the format that names the notes, folders included, as createDailyNote of
-	// obsidian-daily-notes-interface and createPeriodicNote of the Periodic Notes plugin write it.
+	// date is that of {{date}}: in the format that names the notes, folders included. So the library
+	// obsidian-daily-notes-interface writes it, which follows the app, and the Periodic Notes plugin.
 	date   string
 	now    time.Time
 	period string // "" for a daily note of the app

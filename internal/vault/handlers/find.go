@@ -197,7 +197,15 @@ func findNotes(v *call.Vault, p call.Values) (answer.Reply, error) {
 	if err := f.budget.Put(int64(len(text))); err != nil {
 		return answer.Reply{}, err
 	}
-	return f.learned(noted(answer.Text(text), tried(found)), "words", found.WithoutMeaning), nil
+	elsewhere, err := f.elsewhere(found)
+	if err != nil {
+		return answer.Reply{}, err
+	}
+	said := noted(answer.Text(text), tried(found))
+	if elsewhere != "" {
+		said = noted(said, elsewhere)
+	}
+	return f.learned(said, "words", found.WithoutMeaning), nil
 }
 
 // words has ask use the index of the words that this caller may see.

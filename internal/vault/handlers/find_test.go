@@ -386,3 +386,20 @@ func TestFindAsksBeforeNotesAreSentElsewhere(t *testing.T) {
 	out, said = does("find", "query=photovoltaics")
 	assert.That(t, !strings.Contains(said, "approve") && !strings.Contains(said, "find:send"), "%q, %q", out, said)
 }
+
+// A word that no note has is looked for in text files, and the answer says which texts were not searched.
+func TestFindSaysWhatIsInOtherFiles(t *testing.T) {
+	h := embedded.New(t, map[string]string{
+		"a.md": "heat pump", "Data/costs.csv": "item,price\nChimney,500\n", "b.txt": "nothing", "c.canvas": `{"nodes":[{"type":"text","text":"gutter"}]}`, "scan.pdf": "%PDF-1.4", "x.docx": "PK", "pic.png": "\x89PNG",
+	})
+	const unsearched = `not searched: the text of 2 files (DOCX 1, PDF 1); attachment:text reads one`
+	for query, want := range map[string]string{
+		"chimney": `"chimney" is in "Data/costs.csv"; ` + unsearched,
+		"quantum": `"quantum": in no file; ` + unsearched,
+	} {
+		_, _, said := h.Run("--facts", "find", "query="+query)
+		assert.That(t, strings.Contains(said, strings.ReplaceAll(want, `"`, `\"`)), "%s: %s", query, said)
+	}
+	_, out, said := h.Run("--facts", "find", "query=gutter")
+	assert.That(t, strings.HasPrefix(out, "c.canvas") && !strings.Contains(said, "not searched"), "%s %s", out, said)
+}

@@ -192,7 +192,7 @@ func TestOutline(t *testing.T) {
 	h.Expect(answer.ExitDone, "├── One\n│   ├── Deep\n│   └── Two **bold**\n└── Last\n    └── Setext\n", "outline", "path=A.md")
 	h.Expect(answer.ExitDone, "# One\n### Deep\n## Two **bold**\n# Last\n## Setext\n", "outline", "path=A.md", "format=md")
 	h.Expect(answer.ExitDone, "5\n", "outline", "path=A.md", "total", "format=json")
-	h.Expect(answer.ExitDone, "[\n  {\n    \"level\": 1,\n    \"heading\": \"One\",\n    \"line\": 1\n  }\n]\n", "outline", "path=One.md", "format=json")
+	h.Expect(answer.ExitDone, "[\n  {\n    \"level\": 1,\n    \"heading\": \"One\",\n    \"line\": 1,\n    \"hash\": \""+answer.Digest([]byte(h.Get("One.md")))+"\"\n  }\n]\n", "outline", "path=One.md", "format=json")
 	for _, form := range [][]string{{"outline", "path=None.md"}, {"outline", "path=None.md", "format=json"}, {"outline", "path=None.md", "total"}} {
 		h.Expect(answer.ExitDone, "No headings found.\n", form...)
 	}

@@ -268,3 +268,35 @@ func TestPropertiesThatCannotBeChanged(t *testing.T) {
 	assert.That(t, status == answer.ExitFailed && h.Get("A.md") == notes["A.md"], "with types that cannot be read: status %d, %q", status, out)
 	h.Expect(answer.ExitDone, "Set x: 1\n", "property:set", "path=A.md", "name=x", "value=1", "type=number")
 }
+
+// A change may name the hash of the section or the line that it changes in place of that of the note.
+func TestTheHashOfAPartIsEnough(t *testing.T) {
+	const note = "# A\none\n## B\n- [ ] task 🔁 every day 📅 2026-11-21\ntwo\n# C\nthree\n"
+	digest := func(text string) string { return answer.Digest([]byte(text)) }
+	b := "## B\n- [ ] task 🔁 every day 📅 2026-11-21\ntwo\n"
+	line := "- [ ] task 🔁 every day 📅 2026-11-21"
+	for _, test := range []struct {
+		hash string
+		call []string
+		fits bool
+	}{
+		{digest(b), []string{"note:set-section", "path=n.md", "heading=B", "content=new"}, true},
+		{digest("# A\none\n" + b), []string{"note:set-section", "path=n.md", "heading=B", "content=new"}, true},
+		{digest(b), []string{"note:replace", "path=n.md", "old=two", "new=2"}, true},
+		{digest(b), []string{"note:replace", "path=n.md", "old=one", "new=2"}, false},
+		{digest("# C\nthree\n"), []string{"note:set-section", "path=n.md", "heading=B", "content=new"}, false},
+		{digest("## B\nold\n"), []string{"note:set-section", "path=n.md", "heading=B", "content=new"}, false},
+		{digest(line), []string{"task", "path=n.md", "line=4", "done"}, true},
+		{digest(line + "\n"), []string{"task", "path=n.md", "line=4", "done"}, true},
+		{digest(b), []string{"task", "path=n.md", "line=4", "done"}, true},
+		{digest("two"), []string{"task", "path=n.md", "line=4", "done"}, false},
+		{digest(note), []string{"task", "path=n.md", "line=4", "done"}, true},
+	} {
+		h := embedded.New(t, map[string]string{"n.md": note})
+		status, out, _ := h.Run(append([]string{"--expect", test.hash}, test.call...)...)
+		assert.That(t, (status == answer.ExitDone) == test.fits, "%q: %d, %s", test.call, status, out)
+		assert.That(t, (h.Get("n.md") == note) != test.fits, "%q leaves %s", test.call, h.Get("n.md"))
+	}
+	h := embedded.New(t, map[string]string{"n.md": note})
+	assert.That(t, strings.Contains(h.Does("outline", "path=n.md", "format=json"), `"hash": "`+digest(b)+`"`), "outline")
+}

@@ -149,7 +149,8 @@ func outline(v *call.Vault, p call.Values) (answer.Reply, error) {
 	if err != nil {
 		return answer.Reply{}, err
 	}
-	headings := markdown.Scan(text).Headings
+	found := markdown.Scan(text)
+	headings := found.Headings
 	var out strings.Builder
 	switch {
 	case len(headings) == 0:
@@ -161,8 +162,14 @@ func outline(v *call.Vault, p call.Values) (answer.Reply, error) {
 			Level   int    `json:"level"`
 			Heading string `json:"heading"`
 			Line    int    `json:"line"`
+			Hash    string `json:"hash"` // of the section, for a change of it
 		}
-		out.WriteString(indented(answer.Map(headings, func(h markdown.Heading) row { return row{h.Level, h.Text, h.Line} })))
+		var rows []row
+		for i, h := range headings {
+			part := found.Section(i)
+			rows = append(rows, row{h.Level, h.Text, h.Line, answer.Digest(text[part.Start:part.End])})
+		}
+		out.WriteString(indented(rows))
 	case p["format"] == "md":
 		for _, h := range headings {
 			out.WriteString(strings.Repeat("#", h.Level) + " " + h.Text + "\n")

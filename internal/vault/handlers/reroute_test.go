@@ -65,3 +65,21 @@ func TestLinksThatANameGivesBackAreTold(t *testing.T) {
 	_, _, stderr := h.Run("--facts", "delete", "path=Roof.md")
 	assert.That(t, strings.Contains(stderr, "3 links that led here lead to P/Solar/Roof.md now"), "%s", stderr)
 }
+
+// What a note names in a definition or a property, and a canvas as the image of a group, is linked.
+func TestOtherPlacesThatNameAFileAreLinks(t *testing.T) {
+	h := embedded.New(t, map[string]string{
+		"a.md": "[t][r]\n\n[r]: Note.md\n[s]: https://x.example/Note.md\n", "Note.md": "", "c.canvas": `{"nodes":[{"type":"group","background":"img/bg.png"}]}`, "img/bg.png": "\x89PNG", "img/cover.png": "\x89PNG",
+		"img/banner.jpg": "x", "img/icon.svg": "<svg/>", "img/lost.png": "\x89PNG", "p.md": "---\ncover: img/cover.png\nbanner: \"![[banner.jpg|100]]\"\nicons: [icon.svg, nothing.png]\nlink: https://x.example/lost.png\n---\n",
+	})
+	h.Expect(answer.ExitDone, "a.md\n", "backlinks", "path=Note.md")
+	h.Expect(answer.ExitDone, "c.canvas\n", "backlinks", "path=img/bg.png")
+	out := h.Does("attachments", "unused")
+	assert.That(t, strings.HasPrefix(out, "img/lost.png") && strings.Count(out, "\n") == 1, "unused: %s", out)
+	out = h.Does("attachments", "note=p")
+	assert.That(t, strings.Count(out, "\n") == 3 && !strings.Contains(out, "lost"), "of p.md: %s", out)
+	h.Does("rename", "path=Note.md", "name=New note", "links=update")
+	assert.Equal(t, h.Get("a.md"), "[t][r]\n\n[r]: New%20note.md\n[s]: https://x.example/Note.md\n", "a.md")
+	h.Does("move", "path=img/bg.png", "to=pics/", "links=update")
+	assert.Equal(t, h.Get("c.canvas"), `{"nodes":[{"type":"group","background":"pics/bg.png"}]}`, "c.canvas")
+}

@@ -23,8 +23,8 @@ type Change struct {
 func Mark(text string, from, to rune, today time.Time, s Settings) (Change, error) {
 	l := Read(text)
 	rule := l.Get(Recurs)
-	// The plugin takes a line without its global filter for no task (Task.fromLine: includesIn of GlobalFilter), so
-	// such a line recurs by nothing. A day that is asked for is written there all the same.
+	// The plugin takes a line without its global filter for no task when it parses a line of a note, so
+	// such a line does not recur. A day that is asked for is written there all the same.
 	covered := s.covers(text)
 	finishes := covered && s.isDone(to) && !s.isDone(from)
 	if !covered && !s.Asked || s.status(to).Type == typeNone || !s.Managed && rule == "" {

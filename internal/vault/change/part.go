@@ -1,0 +1,63 @@
+package change
+
+import (
+	"bytes"
+
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
+	"github.com/vaultwicket/vaultwicket/internal/vault/call"
+	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
+)
+
+// changesPartOf reports whether all that a step changes is in a section of its note, or in a line, with a hash. Callers know
+// the hash of a section or a line from what they have read of it, and what others write elsewhere in the note does not matter.
+func (s Step) changesPartOf(v *call.Vault, hash string) bool {
+	if s.IsMove() || !s.Before.Exists || !s.After.Exists || s.Path.Ext() != "md" {
+		return false
+	}
+	before, after := v.Redact(s.Before.Text), v.Redact(s.After.Text)
+	changed := changedSpan(before, after)
+	has := func(part markdown.Span) bool {
+		isIn := part.Start <= changed.Start && changed.End <= part.End
+		return isIn && answer.Digest(before[part.Start:part.End]) == hash
+	}
+	found := markdown.Scan(before)
+	for i := range found.Headings {
+		if has(found.Section(i)) {
+			return true
+		}
+	}
+	// The line of a task, to which its next one is added above or below.
+	start := bytes.LastIndexByte(before[:changed.Start], '\n') + 1
+	for range 2 {
+		end := start + len(before[start:])
+		next := len(before)
+		if n := bytes.IndexByte(before[start:], '\n'); n >= 0 {
+			end, next = start+n, start+n+1
+		}
+		line := before[start:end]
+		isIn := start <= changed.Start && changed.End <= next || changed.Start == next && changed.End == next
+		bare := bytes.TrimSuffix(line, []byte("\r"))
+		isHash := answer.Digest(bare) == hash || answer.Digest(before[start:next]) == hash
+		if isIn && isHash {
+			return true
+		}
+		if start == 0 {
+			return false
+		}
+		start = bytes.LastIndexByte(before[:start-1], '\n') + 1
+	}
+	return false
+}
+
+// changedSpan returns the bytes of a text that another one replaces: all between what both begin and end with.
+func changedSpan(before, after []byte) markdown.Span {
+	start := 0
+	for start < min(len(before), len(after)) && before[start] == after[start] {
+		start++
+	}
+	end := 0
+	for end < min(len(before), len(after))-start && before[len(before)-1-end] == after[len(after)-1-end] {
+		end++
+	}
+	return markdown.Span{Start: start, End: len(before) - end}
+}
