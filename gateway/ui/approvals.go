@@ -165,6 +165,10 @@ func (p *Page) drawnCard(q consent.StoredQuestion, lines []consent.Line) card {
 		rest = append(rest, row)
 	}
 	c.Intro = rest
+	countsAll := func(other chip) bool { return strings.HasPrefix(other.Text, "affects ") }
+	if slices.ContainsFunc(c.Chips, countsAll) {
+		c.Chips = slices.DeleteFunc(c.Chips, func(other chip) bool { return other.Text == sanitize.Counted(named, "note") })
+	}
 	return c
 }
 

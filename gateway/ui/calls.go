@@ -27,6 +27,7 @@ type activityData struct {
 	Vaults   []string
 	Commands []string
 	Outcomes []string
+	First    bool         // there was never a call
 	Before   bool         // this is not the newest part
 	Newest   template.URL // the query of the newest part
 	Older    template.URL // that of the next part, "" for none
@@ -201,6 +202,8 @@ func (p *Page) activity(r request) view {
 	}
 	data.Page = p.calls.Page(filter, before, rowsOfPage)
 	data.Rows = p.rowsOf(data.Page.Calls)
+	_, some := p.calls.Last()
+	data.First = !some
 	data.Who, data.Vaults, data.Commands = p.calls.Names()
 	for _, c := range data.Figures.Commands {
 		data.Most = max(data.Most, c.Calls)

@@ -73,7 +73,9 @@ type toggle struct {
 
 // stateOf returns a change as it is listed, without its lines. known are the states that undos have led to, by
 // their ids: those of one undo are looked up once.
-func (p *Page) stateOf(ctx context.Context, kept *journal.Journal, vault string, e journal.Entry, known map[string]toggle) changeRow {
+func (p *Page) stateOf(
+	ctx context.Context, kept *journal.Journal, vault string, e journal.Entry, known map[string]toggle,
+) changeRow {
 	row := changeRow{
 		Entry: e, Vault: vault, Who: cmp.Or(ownerfiles.AgentOf(e.Caller), e.Client),
 		Own: e.Caller == Surface || e.Caller == atTerminal, InEffect: true,
@@ -157,12 +159,14 @@ func (d changesData) wants(row changeRow) bool {
 func (p *Page) changes(r request) view {
 	values := r.URL.Query()
 	data := changesData{
-		Vaults: p.Gateway.VaultNames(), Vault: p.vaultOf(r), Caller: values.Get("caller"), Batch: values.Get("batch"), Note: values.Get("note"),
+		Vaults: p.Gateway.VaultNames(), Vault: p.vaultOf(r),
+		Caller: values.Get("caller"), Batch: values.Get("batch"), Note: values.Get("note"),
 		Who: values.Get("who"), Own: values.Get("own"), Day: values.Get("day"),
 	}
 	query := url.Values{"vault": {data.Vault}}
 	filters := []struct{ name, label string }{
-		{"note", "note: "}, {"who", "agent: "}, {"own", "yours: "}, {"day", "day: "}, {"caller", "caller: "}, {"batch", "batch: "},
+		{"note", "note: "}, {"who", "agent: "}, {"own", "yours: "},
+		{"day", "day: "}, {"caller", "caller: "}, {"batch", "batch: "},
 	}
 	for _, f := range filters {
 		query[f.name] = values[f.name]
@@ -340,7 +344,10 @@ type undoForm struct{ Vault, ID, What, Who, Own, Confirm, From string }
 // by its digest.
 func (p *Page) undo(r request) view {
 	sent := r.PostForm.Get
-	form := undoForm{Vault: sent("vault"), ID: sent("id"), What: sent("what"), Who: sent("who"), Own: sent("own"), Confirm: sent("confirm"), From: sent("from")}
+	form := undoForm{
+		Vault: sent("vault"), ID: sent("id"), What: sent("what"), Who: sent("who"), Own: sent("own"),
+		Confirm: sent("confirm"), From: sent("from"),
+	}
 	ctx := context.WithoutCancel(r.Context()) // a window that is closed does not cut a change off
 	which, ids, err := p.named(ctx, form)
 	list := view{goTo: "changes?" + url.Values{"vault": {form.Vault}}.Encode()}
@@ -349,7 +356,8 @@ func (p *Page) undo(r request) view {
 	}
 	var asked *consent.Question
 	result := p.Gateway.Do(ctx, gateway.Request{
-		Command: "undo", Words: []string{which + "=" + strings.Join(ids, ",")}, Vault: form.Vault, Caller: Surface, Client: Surface, Surface: Surface, Owner: true,
+		Command: "undo", Words: []string{which + "=" + strings.Join(ids, ",")}, Vault: form.Vault,
+		Caller: Surface, Client: Surface, Surface: Surface, Owner: true,
 		Ask: func(_ context.Context, q consent.Question) consent.Reply {
 			if digest, err := hex.DecodeString(strings.TrimSpace(form.Confirm)); err == nil && subtle.ConstantTimeCompare(digest, q.Digest[:]) == 1 {
 				return consent.Yes // the form confirms exactly this question
@@ -375,13 +383,23 @@ func (p *Page) undo(r request) view {
 		}
 		return view{goTo: one, note: note}
 	case asked == nil:
-		return view{goTo: one, problem: result.Error, status: http.StatusUnprocessableEntity}
+		return view{goTo: one, problem: forOwner(result.Error), status: http.StatusUnprocessableEntity}
 	}
 	question := p.drawnCard(consent.StoredQuestion{Vault: form.Vault, Command: "undo"}, asked.Lines)
 	question.Intro = slices.DeleteFunc(question.Intro, func(row diffRow) bool { return strings.HasPrefix(row.Before, which+": ") }) // the view is about it
 	form.Confirm = hex.EncodeToString(asked.Digest[:])
 	data.Question, data.Undo = &question, form
 	return view{template: "change", title: undoTitle(form.What, len(ids)), data: data, goTo: one}
+}
+
+// forOwner is an error of an undo with a hint for the one who reads the page, and not for an agent.
+func forOwner(cause *failure.Error) *failure.Error {
+	if cause == nil || cause.Code != failure.CodeConflict {
+		return cause
+	}
+	told := *cause
+	told.Hint = "undo the later changes too, which are listed here, or change the note yourself in Obsidian"
+	return &told
 }
 
 // named returns the parameter of the command undo for a form, and its values.

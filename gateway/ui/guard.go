@@ -230,7 +230,9 @@ func (g *guard) trade(w http.ResponseWriter, r *http.Request, code string) {
 		refuse(w, http.StatusForbidden, `This link was used before or has expired. Press Enter where "vaultwicket ui" runs for another one.`)
 		return
 	}
-	bare(w, http.StatusOK, `<meta http-equiv="refresh" content="0; url=`+g.base+`"><link rel="icon" href="`+g.base+`assets/icon.svg">`, `<p><a href="`+g.base+`">Continue</a></p>`)
+	head := `<meta http-equiv="refresh" content="0; url=` + g.base + `">` +
+		`<link rel="icon" href="` + g.base + `assets/icon.svg"><link rel="stylesheet" href="` + g.base + `assets/page.css">`
+	bare(w, http.StatusOK, head, `<h1>vaultwicket</h1><p><a href="`+g.base+`">Continue</a></p>`)
 }
 
 // The files of the page of a link. They are no names of questions.

@@ -21,13 +21,14 @@ type overviewData struct {
 	Sentence string
 	Cards    []card
 	Changed  []listed
-	Refused  []refused
+	// Refused and Agents are seen at once, and the others when they are asked for.
+	Refused, RefusedRest []refused
 	// MoreRefused are the kinds of refusals that are not shown.
-	MoreRefused int
-	Agents      []dayOf
-	Servers     []shownServer
-	First       bool // no agent has ever called
-	Vault       string
+	MoreRefused        int
+	Agents, AgentsRest []dayOf
+	Servers            []shownServer
+	First              bool // no agent has ever called
+	Vault              string
 }
 
 // refused are calls of one agent that were refused for one reason.
@@ -55,7 +56,15 @@ type shownServer struct {
 const (
 	agentsOfDay  = 50
 	refusedOfDay = 20
+	agentsSeen   = 10 // the others are folded
+	refusedSeen  = 5
 )
+
+// folded divides a list into the part that is seen and the rest.
+func folded[T any](list []T, seen int) (shown, rest []T) {
+	seen = min(seen, len(list))
+	return list[:seen], list[seen:]
+}
 
 // overview tells what happened today, what waits, and what can be taken back.
 func (p *Page) overview(r request) view {
@@ -76,6 +85,8 @@ func (p *Page) overview(r request) view {
 	data.First = len(today) == 0 && len(data.Agents) == 0 && len(p.calls.Figures(activity.Filter{}, p.Now()).Agents) == 0
 	data.Sentence = sentence(data.Agents, len(waiting))
 	data.Agents = data.Agents[:min(len(data.Agents), agentsOfDay)]
+	data.Agents, data.AgentsRest = folded(data.Agents, agentsSeen)
+	data.Refused, data.RefusedRest = folded(data.Refused, refusedSeen)
 	servers, serversErr := ownerfiles.Servers(ownerfiles.ServersFolder(p.State))
 	for _, s := range servers {
 		shown := shownServer{Server: s, Up: lasted(max(0, p.Now().Sub(s.Since)))}
@@ -163,7 +174,8 @@ func (p *Page) agents(r request) view {
 		one := shownAgent{Agent: a, Defined: isDefined, Day: dayOf{Agent: activity.Agent{Name: a.Name}}}
 		if isDefined {
 			one.Rights = "May do nothing"
-			if a.Tier != "" && a.Tier != "none" {
+			isEnded := a.State == "revoked" || a.State == "expired"
+			if a.Tier != "" && a.Tier != "none" && !isEnded {
 				one.Rights = "May call the commands of tier " + a.Tier + map[bool]string{true: " and change notes", false: " and may not change notes"}[a.Mutations]
 				if a.Expires != nil {
 					one.Rights += ", until " + a.Expires.Local().Format(time.DateOnly)

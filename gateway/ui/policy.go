@@ -13,6 +13,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/gateway/ui/activity"
 	"github.com/vaultwicket/vaultwicket/gateway/vaultview"
+	"github.com/vaultwicket/vaultwicket/internal/access"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
@@ -103,7 +104,10 @@ type tryData struct {
 const tryTitle = "Try a command"
 
 func (p *Page) tryDataOf(r request) tryData {
-	data := tryData{Vaults: p.Gateway.VaultNames(), Vault: p.vaultOf(r), Command: r.FormValue("command"), Agent: r.FormValue("agent"), Params: r.FormValue("params")}
+	data := tryData{
+		Vaults: p.Gateway.VaultNames(), Vault: p.vaultOf(r),
+		Command: r.FormValue("command"), Agent: r.FormValue("agent"), Params: r.FormValue("params"),
+	}
 	for _, c := range p.Gateway.Listing() {
 		data.Commands = append(data.Commands, c.Name)
 	}
@@ -137,7 +141,8 @@ func (p *Page) try(r request) view {
 		return v.failed(err)
 	}
 	plan := as.DryRun(r.Context(), gateway.Request{
-		Command: data.Command, Words: words, Vault: data.Vault, Caller: Surface, Client: Surface, Surface: Surface, Owner: data.Agent == "",
+		Command: data.Command, Words: words, Vault: data.Vault,
+		Caller: Surface, Client: Surface, Surface: Surface, Owner: data.Agent == "",
 	})
 	data.Plan = &plan
 	v.data = data
@@ -232,7 +237,10 @@ func (p *Page) advised(c activity.Call) reason {
 	if !r.IsSetting || p.Advise == nil {
 		return reason{Sentence: r.Sentence}
 	}
-	advice, err := p.Advise(Refusal{Agent: c.Agent, Vault: c.Vault, Command: c.Command, Path: p.names.of(c), Effect: c.Effect, Code: c.Code, Rule: c.Rule})
+	advice, err := p.Advise(Refusal{
+		Agent: c.Agent, Vault: c.Vault, Command: c.Command, Path: p.names.of(c), Code: c.Code, Rule: c.Rule,
+		Needs: neededBy(c),
+	})
 	if err != nil {
 		p.Log.Warn("no advice about a refused call", "error", err.Error())
 		return reason{Sentence: r.Sentence}
@@ -243,6 +251,17 @@ func (p *Page) advised(c activity.Call) reason {
 	}
 	r.Advice = advice
 	return r
+}
+
+// neededBy is the access to its note that a call needs.
+func neededBy(c activity.Call) access.Level {
+	switch c.Effect {
+	case tiers.Reads.String():
+		return access.Read
+	case tiers.Destroys.String():
+		return access.Delete
+	}
+	return access.Write
 }
 
 // why returns why a call was refused.

@@ -36,6 +36,7 @@ var views = sync.OnceValue(func() map[string]*template.Template {
 		"line": sanitize.Line, "took": took, "join": strings.Join, "value": settingValue, "name": nameOf, "dot": dotOf, "count": sanitize.Counted,
 		"wants": wants,
 		"did":   did,
+		"row":   func(f frame, row any) framed { return framed{f, row} },
 		"list":  func(names ...string) []string { return names },
 		"cell": func(column string) template.HTMLAttr {
 			return template.HTMLAttr(`role="cell" data-label="` + column + `"`)
@@ -71,6 +72,12 @@ type frame struct {
 	Note                   string
 	Refresh                bool // load again after some seconds, for browsers without script
 	Data                   any
+}
+
+// framed is a row for a template, with what is around it.
+type framed struct {
+	Frame frame
+	Row   any
 }
 
 // Moment is a time as the templates show it: how long ago, and exactly.

@@ -67,7 +67,8 @@ func (p *Page) changedIn(ctx context.Context, vault string, at time.Time) (list 
 	sees := p.Gateway.Visible(vault)
 	begins := midnight(at)
 	known := map[string]toggle{}
-	_, err = kept.Each(ctx, journal.Filter{Since: begins, Until: midnight(begins.AddDate(0, 0, 1))}, func(e journal.Entry) bool {
+	ofDay := journal.Filter{Since: begins, Until: midnight(begins.AddDate(0, 0, 1))}
+	_, err = kept.Each(ctx, ofDay, func(e journal.Entry) bool {
 		if e.Undoes != "" || !e.SeenBy(sees) { // an undo is told where it was undone
 			return true
 		}
@@ -170,7 +171,8 @@ func (p *Page) agentsOn(today []changedBy) (list []dayOf, refusals []activity.Re
 	strips := p.calls.Figures(activity.Filter{Since: now.Add(-23 * time.Hour)}, now)
 	figures := p.calls.Figures(activity.Filter{Since: midnight(now)}, now)
 	for _, a := range strips.Agents {
-		one := dayOf{Agent: activity.Agent{Name: a.Name}, Strip: chartOf(a.Hours, time.Local), Changed: notesChangedBy(a.Name, today)}
+		one := dayOf{Agent: activity.Agent{Name: a.Name}, Strip: chartOf(a.Hours, time.Local)}
+		one.Changed = notesChangedBy(a.Name, today)
 		if i := slices.IndexFunc(figures.Agents, func(other activity.Agent) bool { return other.Name == a.Name }); i >= 0 {
 			one.Agent = figures.Agents[i]
 		}

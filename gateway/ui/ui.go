@@ -35,6 +35,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/gateway/ui/activity"
+	"github.com/vaultwicket/vaultwicket/internal/access"
 	"github.com/vaultwicket/vaultwicket/internal/httpguard"
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 )
@@ -84,7 +85,8 @@ type Setting struct {
 // Refusal is a call that was refused, as far as the audit log has it.
 type Refusal struct {
 	Agent, Vault, Command, Path string // each "" where it is not known
-	Effect, Code, Rule          string
+	Code, Rule                  string
+	Needs                       access.Level // of the note at Path
 }
 
 // Advice is how the settings file can be changed so that a call is allowed. Without edits no change of the file

@@ -221,3 +221,53 @@ func TestWhatTheOwnerDeclinesIsDenied(t *testing.T) {
 	lacks(t, v.See("activity?who=t"), "declined a call")
 	assert.That(t, r.Read("Bread.md") != "", "the note is gone")
 }
+
+// An agent that was revoked has no rights in its card, and revoking is confirmed where it says what ends.
+func TestARevokedAgentMayDoNothing(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.Tables = twoAgents
+	r.Save()
+	r.Must("agent", "add", "cursor")
+	v := open(r)
+	view := v.See("agents")
+	has(t, view, `<summary id="revoke-title-cursor">Revoke`, "This ends the token of cursor, its sign-ins over HTTP, and its questions and approvals that wait.", "May call the commands of tier v1 and change notes")
+	_, view = v.send(view, "agents/revoke", nil, `value="cursor"`)
+	has(t, view, "cursor is revoked", "May do nothing")
+	lacks(t, view, "May call the commands of tier v1")
+}
+
+// What waits is before what was answered, and many questions are folded to what they do.
+func TestManyQuestionsAreFolded(t *testing.T) {
+	t.Parallel()
+	r := rig.New(t, notesOf(5))
+	v, client := open(r), r.Stdio(false, "")
+	ask := func(from, to int) {
+		for i := from; i < to; i++ {
+			client.Do(rig.Calling("delete", fmt.Sprintf("path=Note %03d.md", i)))
+		}
+	}
+	ask(0, 1)
+	v.send(v.See("approvals"), "approvals/approve", nil)
+	ask(1, 2)
+	few := v.See("approvals")
+	assert.That(t, strings.Index(few, "Note 001.md") < strings.Index(few, "Approved, for one call"), "what was answered is before what waits: %s", mainOf(few))
+	lacks(t, few, ">What changes<")
+	ask(2, 5)
+	many := v.See("approvals")
+	assert.Equal(t, strings.Count(many, ">What changes<"), 4, "questions that are folded")
+	assert.That(t, strings.Index(many, `id="many"`) < strings.Index(many, "Approved, for one call"), "the bar for several is behind what was answered")
+	lacks(t, many, "affects 1 note<")
+}
+
+// On a first run nothing speaks of filters, and the steps can be followed as they are.
+func TestAFirstRun(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	v := open(r)
+	has(t, v.See("activity"), "No agent has called yet.")
+	lacks(t, v.See("activity"), "fewer filters")
+	step := shownCount(t, v.See(""), `Run <code>vaultwicket (install [^<]*)</code>`)
+	_, said, status := r.Run(strings.Fields(step)...)
+	assert.That(t, status != 2 && !strings.Contains(said, "no client given"), "%s: %d, %s", step, status, said)
+}

@@ -221,7 +221,7 @@ func TestWithoutAnything(t *testing.T) {
 	r := newRig(t)
 	v := open(r, "--config=none")
 	for _, test := range []struct{ path, want string }{
-		{"", "No server is running"}, {"activity", "No call matches"}, {"approvals", "Nothing is waiting"}, {"changes", "no vault folder given"},
+		{"", "No server is running"}, {"activity", "No agent has called yet."}, {"approvals", "Nothing is waiting"}, {"changes", "no vault folder given"},
 		{"policy", "Settings in effect"}, {"policy/try", "What a call would do"}, {"policy/access", "is not known"}, {"settings", "There is no settings file"},
 		{"health", "vault"}, // the last one: it asks the app for its version, which is a call
 	} {

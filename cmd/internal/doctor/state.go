@@ -147,7 +147,8 @@ func (m Machine) logs(ctx context.Context, r *Report) {
 		case report.Broken != nil:
 			r.problem("audit-broken", fmt.Sprintf("the audit log in %q was changed: %s", folder, report.Broken), "what it says before that place may not be what happened", "vaultwicket audit verify; keep a copy of the folder, then move it away")
 		case report.Lines > 0:
-			r.ok("audit", fmt.Sprintf("audit log: %d lines, unbroken since %s", report.Lines, report.Since.Local().Format(time.DateOnly)))
+			since := report.Since.Local().Format(time.DateOnly)
+			r.ok("audit", fmt.Sprintf("audit log: %s, unbroken since %s", sanitize.Counted(report.Lines, "line"), since))
 		}
 		if missed := report.Missed + uint64(report.Waiting); err == nil && missed > 0 {
 			r.warn("audit-missed", fmt.Sprintf("%d lines of the audit log in %q could not be written", missed, folder), "what these calls did is not recorded; the disk was full, or refused them", "free some space; lines of the kind gap in \"vaultwicket audit list\" say when")

@@ -183,12 +183,15 @@ func openSignIn(o bootstrap.Opened, gateways func(agent string) *gateway.Gateway
 				if one.Rights != "" {
 					one.Rights += "; "
 				}
+				values := map[string]any{}
 				for _, setting := range view.Settings {
-					if slices.Contains([]string{"tier", "allow-mutations", "confirm"}, setting.Name) {
-						one.Rights += fmt.Sprintf("%s %v, ", setting.Name, setting.Value)
-					}
+					values[setting.Name] = setting.Value
 				}
-				one.Rights += map[bool]string{true: "access rules", false: "all notes"}[view.Access.Rules]
+				notes := "all notes"
+				if view.Access.Rules {
+					notes = "the notes that its access rules allow"
+				}
+				one.Rights += rightsTo(notes, values)
 			}
 			list = append(list, one)
 		}
@@ -288,4 +291,21 @@ func outsideVaults(o bootstrap.Opened, setting, file string) error {
 		return nil
 	}
 	return &terminal.UsageError{Reason: fmt.Sprintf("%s %q is inside the vault %q, where an agent may read", setting, file, vault), Advice: "move it out of the vault"}
+}
+
+// rightsTo says in words for the owner what may be done with notes under the values of settings.
+func rightsTo(notes string, values map[string]any) string {
+	changes := values["allow-mutations"] == true
+	may := "may read " + notes
+	if changes {
+		may = "may read and change " + notes
+	}
+	switch confirm := values["confirm"]; {
+	case !changes:
+	case confirm == "writes":
+		may += ", with your approval for each change"
+	case confirm == "destructive":
+		may += ", with your approval where something is destroyed"
+	}
+	return may + fmt.Sprintf(" (commands up to tier %v)", values["tier"])
 }

@@ -25,7 +25,8 @@ import (
 // Refusal is a call that was refused, as far as the audit log has it.
 type Refusal struct {
 	Agent, Vault, Command, Path string // each "" where it is not known
-	Effect, Code, Rule          string
+	Code, Rule                  string
+	Needs                       access.Level // of the note at Path
 }
 
 // Advice is how the settings file can be changed so that a call is allowed. Without edits no change of the file
@@ -123,8 +124,8 @@ func (t trial) decide(file draft) (p policy.Policy, setting string, err error) {
 	if err != nil {
 		return p, "", err
 	}
-	i := max(0, slices.IndexFunc(s.Served, func(v Served) bool { return vaultTable{Vault: v.Vault}.label() == t.refusal.Vault }))
-	p = s.Served[i].Policy
+	i := slices.IndexFunc(s.Served, func(v Served) bool { return vaultTable{Vault: v.Vault}.label() == t.refusal.Vault })
+	p = s.Served[max(i, 0)].Policy
 	return p, t.refusal.refusedBy(p), nil
 }
 
@@ -141,7 +142,7 @@ var liftable = map[string]func(Refusal, []string) string{
 	"allow-mutations":      func(Refusal, []string) string { return "true" },
 	"allow-publish":        func(Refusal, []string) string { return "true" },
 	"allow-ui":             func(Refusal, []string) string { return "true" },
-	"access":               func(r Refusal, _ []string) string { return strconv.Quote(r.level().String()) },
+	"access":               func(r Refusal, _ []string) string { return strconv.Quote(r.Needs.String()) },
 	policy.RuleRemoteLinks: func(Refusal, []string) string { return `"allow"` },
 	policy.RuleSuspicious:  func(Refusal, []string) string { return `"notice"` },
 	policy.RuleSecrets:     func(Refusal, []string) string { return `"redact"` },
@@ -153,17 +154,6 @@ func listLine(names []string) string {
 		quoted[i] = strconv.Quote(name)
 	}
 	return "[" + strings.Join(quoted, ", ") + "]"
-}
-
-// level is the access that the call needs to its note.
-func (r Refusal) level() access.Level {
-	switch r.Effect {
-	case "read":
-		return access.Read
-	case "destructive":
-		return access.Delete
-	}
-	return access.Write
 }
 
 // refusedBy returns the setting that refuses the call in a policy, "" if none does.
@@ -179,7 +169,7 @@ func (r Refusal) refusedBy(p policy.Policy) string {
 		return denial.Rule
 	case denial != nil && (denial.Setting != "access" || r.Path == ""):
 		return denial.Setting
-	case r.Path != "" && p.Access.Level(r.Path) < r.level():
+	case r.Path != "" && p.Access.Level(r.Path) < r.Needs:
 		return "access"
 	case isUnconfirmed && r.Rule == policy.RuleRemoteLinks && !p.RemoteLinks:
 		return policy.RuleRemoteLinks
@@ -360,7 +350,8 @@ func (d draft) with(s spot, value string) draft {
 // endOfGeneral returns how many lines there are before the first table.
 func (d draft) endOfGeneral() int {
 	i := slices.IndexFunc(d, func(line draftLine) bool { return strings.HasPrefix(strings.TrimSpace(line.text), "[") })
-	for i > 0 && (strings.TrimSpace(d[i-1].text) == "" || strings.HasPrefix(d[i-1].text, "#")) { // the comment of the table
+	isOfTable := func(text string) bool { return strings.TrimSpace(text) == "" || strings.HasPrefix(text, "#") }
+	for i > 0 && isOfTable(d[i-1].text) { // its comment, and what is between
 		i--
 	}
 	if i < 0 {
@@ -377,7 +368,8 @@ func (d draft) edits() (list []Edit) {
 		case line.number == 0:
 			list = append(list, Edit{Line: last, Table: line.table, Text: line.text})
 		case line.was != "":
-			list = append(list, Edit{Line: line.number, Table: line.table, Was: strings.TrimSpace(line.was), Text: strings.TrimSpace(line.text)})
+			was, text := strings.TrimSpace(line.was), strings.TrimSpace(line.text)
+			list = append(list, Edit{Line: line.number, Table: line.table, Was: was, Text: text})
 		}
 		if line.number > 0 {
 			last = line.number

@@ -11,7 +11,6 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/gateway/audit"
 	"github.com/vaultwicket/vaultwicket/policy"
-	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
 // Call is one call, or a line of the log that is about none.
@@ -67,10 +66,13 @@ func (c Call) Own() bool {
 	return isOfOwner || isUnnamed || c.Kind == kindApproval
 }
 
+// readEffect is the effect of a call that changes nothing, as the log names it.
+const readEffect = "read"
+
 // reads reports whether it is a call that names a note and changes nothing.
 func (c Call) reads() bool {
 	isOfNote := c.Note != 0 && c.Change == ""
-	return isOfNote && (c.Effect == "" || c.Effect == tiers.Reads.String())
+	return isOfNote && (c.Effect == "" || c.Effect == readEffect)
 }
 
 // Calls is how many calls it represents, 0 for a line that is about none.

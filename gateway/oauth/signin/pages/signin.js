@@ -30,13 +30,21 @@ function encoded(credential) {
   return { id: credential.id, rawId: text(credential.rawId), type: credential.type, response, clientExtensionResults: credential.getClientExtensionResults() };
 }
 
-const words = { "vault:read": "read", "vault:write": "read and write", "vault:destructive": "read, write, and make destructive changes" };
+const words = {
+  "vault:read": "only read notes",
+  "vault:write": "read notes, and create and add to them",
+  "vault:destructive": "read notes, and create, replace, move and delete them",
+};
 
 function option(select, value, label) {
   const one = document.createElement("option");
   one.value = value;
   one.textContent = label;
   select.append(one);
+}
+
+function title(text) {
+  document.querySelector("h1").textContent = text;
 }
 
 // decide shows what waits for the decision, and sends it.
@@ -46,6 +54,7 @@ function decide(wanted) {
   if (wanted.html) {
     $("question").innerHTML = wanted.html; // of this server, with the text of notes escaped
     $("question").hidden = false;
+    title("Approve this call?");
     $("consent").hidden = true;
   } else {
     consent(wanted);
@@ -65,15 +74,18 @@ function decide(wanted) {
 }
 
 function consent(wanted) {
+  title("Allow this client?");
   $("client").textContent = wanted.client.name || "without a name";
   $("id").textContent = wanted.client.id;
   $("returns").textContent = wanted.client.returns;
+  if (wanted.agents.length > 1) option($("agent"), "", "choose an agent"); // the owner says which one
   for (const agent of wanted.agents) option($("agent"), agent.name, agent.name);
   for (const scope of wanted.scopes) option($("scope"), scope, words[scope] || scope);
   $("scope").value = wanted.scopes[0];
   const rights = () => {
     const agent = wanted.agents.find((one) => one.name === $("agent").value);
-    $("rights").textContent = "In " + agent.vaults.join(", ") + ": " + agent.rights;
+    $("allow").disabled = !agent;
+    $("rights").textContent = agent ? "In " + agent.vaults.join(", ") + ", the agent " + agent.rights + "." : "";
   };
   rights();
   $("agent").addEventListener("change", rights);
