@@ -330,6 +330,7 @@ func (g *vaultGateway) run(ctx context.Context, r route) (exec.Outcome, error) {
 	if err != nil || out.Failure != nil {
 		return out, err
 	}
+	// The path says that the answer is of that note alone: an exception for the note, and the rules of flows, go by it.
 	if !r.call.Effect().Mutates() {
 		out.Path = cmp.Or(out.Path, r.namedNote(), r.printedPath(out))
 	}
@@ -355,8 +356,12 @@ func (g *vaultGateway) run(ctx context.Context, r route) (exec.Outcome, error) {
 	return out, nil
 }
 
-// namedNote returns the path of the file that a call names, "" for none.
+// namedNote returns the path of the file that a call names, "" for none, or if the answer has texts of other files,
+// too.
 func (r route) namedNote() string {
+	if !r.call.TouchesOneNote() {
+		return ""
+	}
 	for _, named := range r.call.NamedPaths() {
 		if named.Param == "path" && !named.Folder && !named.To {
 			return named.Path
