@@ -188,7 +188,7 @@ func (g *vaultGateway) ownAnswerTo(ctx context.Context, plan Plan, req Request) 
 		return "", err
 	}
 	if req.AtTerminal {
-		return l.Explained().TextAtTerminal(), nil
+		return l.Explained().TextAtTerminal(req.CallPrefix), nil
 	}
 	return l.Explained().Text(), nil
 }

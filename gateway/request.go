@@ -44,6 +44,8 @@ type Request struct {
 	// AtTerminal says that the answer goes to the user's own terminal. Every other answer
 	// leaves out how the program could be started without the gateway.
 	AtTerminal bool
+	// CallPrefix is what a call begins with at that terminal, for examples: the program and its subcommand.
+	CallPrefix string
 	// Owner says that the owner of the notes sends it, at a terminal or on the page: then undo is
 	// possible during a pause, and counts against no limit.
 	Owner bool

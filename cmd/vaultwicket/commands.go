@@ -14,6 +14,9 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 )
 
+// callPrefix is what a call of a command begins with at a terminal.
+const callPrefix = "vaultwicket run"
+
 var helpOfCommands = description{
 	Name: "commands", Usage: "[flags] [--all]", Group: groupUse, Summary: "list enabled commands; with --all also the others, and why not",
 	Examples: []example{
@@ -107,7 +110,7 @@ func explain(ctx context.Context, std terminal.Streams, args []string) error {
 	} else {
 		var c catalog.Listing
 		if c, err = o.Gateway.Explain(o.Rest[0]); err == nil {
-			text = c.Explained().TextAtTerminal()
+			text = c.Explained().TextAtTerminal(callPrefix)
 		}
 		if err == nil && o.JSON {
 			return terminal.PrintJSON(std.Out, c.Explained(), terminal.ExitDone)

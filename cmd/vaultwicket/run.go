@@ -50,6 +50,7 @@ func runCall(ctx context.Context, std terminal.Streams, args []string) error {
 		return err
 	}
 	req.AtTerminal = true
+	req.CallPrefix = callPrefix
 	req.ExpectHash, req.IdempotencyKey = hash, key
 	return doTyped(ctx, o, req)
 }

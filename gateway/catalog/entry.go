@@ -129,8 +129,10 @@ func needsOfExample(command string) (needs []string) {
 // how the user can change that, its parameters, and a call of it in JSON. It ends with a line break.
 func (e Explained) Text() string { return e.text(allowlist.ExampleJSON(e.Name)) }
 
-// TextAtTerminal is [Explained.Text] with the call as a command line.
-func (e Explained) TextAtTerminal() string { return e.text("vaultwicket run " + e.Example) }
+// TextAtTerminal is [Explained.Text] with the call as a command line, which begins with prefix.
+func (e Explained) TextAtTerminal(prefix string) string {
+	return e.text(strings.TrimSpace(prefix + " " + e.Example))
+}
 
 func (e Explained) text(example string) string {
 	var b strings.Builder
