@@ -152,7 +152,8 @@ func (c Call) Reply() Reply {
 	}
 	switch {
 	case c.has("total"):
-		reply.Kind, reply.JSON = Facts, false // a bare number, whatever the format (recorded on 1.12.7)
+		reply.Kind = Facts
+		reply.JSON = false // a bare number, whatever the format (recorded on 1.12.7)
 	case reply.Kind == Paths && (c.has("counts") || c.has("verbose") || format == "csv"):
 		reply.Kind = Lines // with a column after each path
 	}
@@ -313,7 +314,8 @@ func (c Call) NamedPaths() []NamedPath {
 		case kindFolder:
 			s.Folder = true
 		case kindDestination:
-			s.To, s.Folder = true, strings.HasSuffix(a.value, "/")
+			s.To = true
+			s.Folder = strings.HasSuffix(a.value, "/")
 		default:
 			continue
 		}

@@ -54,7 +54,8 @@ func (c Call) Line(k Carrier) (Line, error) {
 			i = slices.IndexFunc(c.args, func(a arg) bool { return a.kind.free() && len(a.value) > stdinFromBytes })
 		}
 		if i >= 0 {
-			line.StdinParam, line.Stdin = c.args[i].key, c.args[i].value
+			line.StdinParam = c.args[i].key
+			line.Stdin = c.args[i].value
 		}
 	} else if key := c.embeddedOnlyParam(); key != "" {
 		return Line{}, c.refuse(CodeTargetRequired, key, "is known to the embedded vault CLI only, and the app would change the note that is open")
@@ -131,7 +132,10 @@ func (c Call) itemsWithout(key string) []string {
 
 // tooLong returns the reason why items do not fit, and the key of the longest.
 func (k Carrier) tooLong(items []string) (reason, key string) {
-	longest, total, units, ascii := "", 0, 0, true
+	longest := ""
+	total := 0
+	units := 0
+	ascii := true
 	for _, item := range items {
 		total += len(item) + 1
 		units += 3 // an upper bound: quotes around it, and every quote and backslash twice
@@ -148,7 +152,9 @@ func (k Carrier) tooLong(items []string) (reason, key string) {
 	}
 	key, _, _ = strings.Cut(longest, "=")
 	// A system that is not known has the limits of all.
-	app, windows, mac := !k.embedded, k.os != "linux" && k.os != "darwin", k.os != "linux" && k.os != "windows"
+	app := !k.embedded
+	windows := k.os != "linux" && k.os != "darwin"
+	mac := k.os != "linux" && k.os != "windows"
 	switch {
 	case app && windows && len(longest) > windowsItem:
 		return fmt.Sprintf("is %d bytes, and the app breaks off above %d in one argument on Windows", len(longest), windowsItem), key

@@ -409,13 +409,15 @@ func (c *Call) unknownParam(key string, v Value) *ParseError {
 	bare := v.form == flagOn
 	err := c.refuse(CodeUnknownParam, key, unknown)
 	word := strings.TrimLeft(key, "-")
-	names, first := make([]string, len(c.row.params)), "" // the parameter that a command cannot do without, if that is a text
+	names := make([]string, len(c.row.params))
+	first := "" // the parameter that a command cannot do without, if that is a text
 	for i, p := range c.row.params {
 		if names[i] = p.name; first == "" && p.required && p.kind != kindFlag {
 			first = p.name
 		}
 	}
-	joined, meant := strings.Join(wordsOf(word), ""), ""
+	joined := strings.Join(wordsOf(word), "")
+	meant := ""
 	others := otherParams()[joined]
 	if i := slices.IndexFunc(names, func(name string) bool { return strings.ReplaceAll(name, "-", "") == joined }); i >= 0 {
 		meant = names[i]

@@ -174,7 +174,8 @@ func (c *Call) take(key string, v Value) *ParseError {
 	if v.form == absent {
 		return nil
 	}
-	text, reason := "", ""
+	text := ""
+	reason := ""
 	switch { // for a flag text is accepted, because command lines and some models have nothing else
 	case p.kind != kindFlag:
 		text, reason = p.check(v)

@@ -210,7 +210,8 @@ func (c Call) At(path string) (Call, error) {
 // those of notes that have to exist. Of the new path of a file only the folder is replaced. The error is a
 // [*ParseError] for a path that is not valid.
 func (c Call) WithPaths(exist bool, name func(path string) string) (Call, error) {
-	params, changed := c.Params(), false
+	params := c.Params()
+	changed := false
 	for _, a := range c.args {
 		if exist && a.kind != kindPath && a.kind != kindRef {
 			continue

@@ -68,7 +68,8 @@ func (w *worker) ask(ctx context.Context, command Command) (e process.Ending, re
 	stopped := !inTime() && !isMade
 	switch {
 	case x.lost != "":
-		e.Kind, e.How = process.Lost, x.lost
+		e.Kind = process.Lost
+		e.How = x.lost
 	case !x.reply.Unrun:
 		e.Exit = int(x.reply.Status)
 	}
@@ -145,7 +146,8 @@ func (w *worker) send(ctx context.Context, x *exchange, command Command) (starte
 			if input != "" {
 				b = protocol.Append(b, protocol.Frame{Kind: protocol.KindInput, ID: x.id, Payload: []byte(input)})
 			}
-			b, input = protocol.Append(b, protocol.Frame{Kind: protocol.KindInput, ID: x.id}), ""
+			b = protocol.Append(b, protocol.Frame{Kind: protocol.KindInput, ID: x.id})
+			input = ""
 		}
 		return b, ok
 	})
@@ -279,7 +281,8 @@ func (w *worker) leave(x *exchange) {
 // endWith ends a call without an answer, unless it has ended. It is called with hearing held.
 func (x *exchange) endWith(how string) {
 	if !x.left {
-		x.left, x.lost = true, how
+		x.left = true
+		x.lost = how
 		close(x.done)
 	}
 }
@@ -288,7 +291,8 @@ func (x *exchange) endWith(how string) {
 func (w *worker) writes() (files int, writes bool) {
 	for _, x := range w.open {
 		if x.changing {
-			files, writes = files+x.files, true
+			files = files + x.files
+			writes = true
 		}
 	}
 	return files, writes

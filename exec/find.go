@@ -43,7 +43,8 @@ func (r *Runner) App() (Program, error) {
 	}
 	err := r.search()
 	if err != nil {
-		c.missing, c.missedAt = err, time.Now()
+		c.missing = err
+		c.missedAt = time.Now()
 	}
 	return c.program, err
 }
@@ -84,7 +85,9 @@ func (r *Runner) search() error {
 		path, file, problem := r.inspect(candidate)
 		if problem == nil {
 			c := &r.client
-			c.program, c.checked, c.missing = Program{backend: appBackend, path: path, name: candidate}, file, nil
+			c.program = Program{backend: appBackend, path: path, name: candidate}
+			c.checked = file
+			c.missing = nil
 			return nil
 		}
 		if err == nil && !errors.Is(problem, fs.ErrNotExist) {
@@ -169,7 +172,9 @@ func (r *Runner) recheck(p Program) error {
 	defer c.mu.Unlock()
 	file, err := lstat(p.path)
 	if err != nil {
-		c.program, c.checked, c.release = Program{}, nil, nil
+		c.program = Program{}
+		c.checked = nil
+		c.release = nil
 		return cannotLookAt(p.path, err)
 	}
 	if was := c.checked; p.path == c.program.path && was != nil && os.SameFile(file, was) &&
@@ -180,10 +185,14 @@ func (r *Runner) recheck(p Program) error {
 		err = checkWay(p.path)
 	}
 	if err != nil {
-		c.program, c.checked, c.release = Program{}, nil, nil
+		c.program = Program{}
+		c.checked = nil
+		c.release = nil
 		return err
 	}
-	c.program, c.checked, c.release = p, file, nil
+	c.program = p
+	c.checked = file
+	c.release = nil
 	return nil
 }
 
@@ -235,7 +244,8 @@ func (r *Runner) suitable(path string, file fs.FileInfo) error {
 // be. The app itself would open a window, may become the user's app, and stopping it could kill that.
 func notClient(path string, file fs.FileInfo) string {
 	const theApp = "is the Obsidian app itself and not its command line client"
-	base, dir := strings.ToLower(filepath.Base(path)), filepath.Dir(path)
+	base := strings.ToLower(filepath.Base(path))
+	dir := filepath.Dir(path)
 	switch filepath.Ext(base) {
 	case ".bat", ".cmd", ".ps1": // run by an interpreter, for which no quoting is always right
 		return "is a batch file, whose arguments cannot be quoted safely"

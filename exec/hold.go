@@ -87,14 +87,17 @@ func holdOf(ctx context.Context) *Hold {
 // does not know the rules: its errors suggest other notes, and anything can be on its standard
 // error. The requested data and sentences that only repeat the call stay.
 func (a *attempt) withhold(permit policy.Grant) {
-	q, v := questionOf(permit, Program{backend: appBackend}), &a.verdict
+	q := questionOf(permit, Program{backend: appBackend})
+	v := &a.verdict
 	v.stderr = ""
 	v.notices = slices.DeleteFunc(v.notices, func(notice string) bool { return notice != q.reply.Empty })
 	switch {
 	case a.Kind != process.Exited, v.unavailable != nil:
-		v.stdout, v.cut = "", false
+		v.stdout = ""
+		v.cut = false
 	case v.failure != nil && v.failure.code != CodeEmptyOutput && !q.isKnownRefusal(trimmed(v.stdout)):
-		v.stdout, v.cut = "", false
+		v.stdout = ""
+		v.cut = false
 		v.failure = &Failure{fact{code: v.failure.code, hint: v.failure.hint, reason: fmt.Sprintf("the Obsidian app answered command %q with an error", q.name)}}
 	case v.failure == nil && q.reply.Kind == allowlist.Confirmation:
 		v.stdout = q.knownConfirmation(firstLine(v.stdout))

@@ -67,8 +67,10 @@ func (r *Runner) once(ctx context.Context, c process.Child, folder string, comma
 	}
 	ctx, commit, end := uncut(ctx, r.pool.limits)
 	defer end()
-	said, failed := heard{tell: protocol.ProgressOf(ctx), changes: commit}, error(nil)
-	c.Args, c.Stdin = []string{"vault", folder, onceSwitch}, sent
+	said := heard{tell: protocol.ProgressOf(ctx), changes: commit}
+	var failed error
+	c.Args = []string{"vault", folder, onceSwitch}
+	c.Stdin = sent
 	c.Hear = func(out io.Reader, kept *process.Stream) {
 		said.stdout = kept
 		failed = said.hear(out, c.Path, folder)
@@ -82,9 +84,11 @@ func (r *Runner) once(ctx context.Context, c process.Child, folder string, comma
 	case said.ended:
 		e.Exit = int(said.reply.Status)
 	case e.Exit == goCrash:
-		e.Kind, e.How = process.Crashed, "a panic"
+		e.Kind = process.Crashed
+		e.How = "a panic"
 	default:
-		e.Kind, e.How = process.Lost, fmt.Sprintf("ended with status %d", e.Exit)
+		e.Kind = process.Lost
+		e.How = fmt.Sprintf("ended with status %d", e.Exit)
 	}
 	return e, said.reply
 }

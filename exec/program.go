@@ -35,7 +35,8 @@ func (p Program) WithOptions(how protocol.Write) Program {
 // Restoring returns the program with the text of a version that a call restores, which the app has kept; version says in
 // words which one it is.
 func (p Program) Restoring(version, text string) Program {
-	p.options.Restores, p.version = version, text
+	p.options.Restores = version
+	p.version = text
 	return p
 }
 
@@ -91,14 +92,17 @@ func (p Program) Command(call allowlist.Call) (Command, error) {
 		}
 		c := Command{Path: p.path, StdinParam: line.StdinParam, Stdin: line.Stdin}
 		if p.options.Restores != "" {
-			c.StdinParam, c.Stdin = protocol.VersionInput, p.version
+			c.StdinParam = protocol.VersionInput
+			c.Stdin = p.version
 		}
 		c.request = protocol.Request{Input: c.StdinParam, Want: protocol.Want{Facts: true}}
 		words := line.Argv
 		if vault, named := strings.CutPrefix(words[0], "vault="); named {
-			c.request.Vault, words = &vault, words[1:]
+			c.request.Vault = &vault
+			words = words[1:]
 		}
-		c.request.Command, c.request.Args = words[0], words[1:]
+		c.request.Command = words[0]
+		c.request.Args = words[1:]
 		if call.Effect().Mutates() {
 			c.request.Write = p.options
 			c.request.Write.Allowed = p.options.Task != protocol.Plan

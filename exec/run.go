@@ -105,7 +105,8 @@ func (r *Runner) runWithRetry(ctx context.Context, permit policy.Permit, p Progr
 	}
 	second := r.attempt(ctx, permit, p, command, turn)
 	second.Took += first.Took
-	call, v := permit.Call(), &second.verdict
+	call := permit.Call()
+	v := &second.verdict
 	text := v.sentence()
 	switch {
 	case v.cold && call.IsProbe() && !(question{name: call.Name()}).unknownCommand(text):
@@ -116,7 +117,8 @@ func (r *Runner) runWithRetry(ctx context.Context, permit policy.Permit, p Progr
 		}
 	case v.cold && (call.BuiltIn() || first.verdict.sentence() != text),
 		v.failure != nil && v.failure.code == CodeEmptyOutput:
-		v.failure, v.unavailable = nil, &Unavailable{code: CodeVaultStarting, reason: "the vault is being opened and does not know its commands yet",
+		v.failure = nil
+		v.unavailable = &Unavailable{code: CodeVaultStarting, reason: "the vault is being opened and does not know its commands yet",
 			hint: "nothing was run; ask again in a few seconds"}
 	case v.cold: // the same answer for a command of a plugin means that the plugin is off
 		v.failure = &Failure{fact{code: CodeCLIError, reason: "the client answered " + excerpt.Quoted(firstLine(text)),
@@ -226,11 +228,13 @@ func classifyEnding(e process.Ending, reply protocol.Reply, permit policy.Grant,
 	got.stdout, got.gap = a.Stdout.Text()
 	got.stderr, _ = a.Stderr.Text()
 	if a.embedded {
-		got.reported, got.explained = reply.Failure, reply.Facts.Notice != ""
+		got.reported = reply.Failure
+		got.explained = reply.Facts.Notice != ""
 	}
 	if reply.Panic != "" && a.Kind == process.Exited {
 		got.stderr = reply.Panic
-		a.Kind, a.How = process.Crashed, "a panic"
+		a.Kind = process.Crashed
+		a.How = "a panic"
 	}
 	if !a.embedded { // which has read no secrets
 		got.stdout, got.stderr = string(marker.Redact([]byte(got.stdout))), string(marker.Redact([]byte(got.stderr)))
@@ -249,7 +253,8 @@ func (a attempt) result(r *Runner, permit policy.Grant) (Outcome, error) {
 	if permit.Guarded() && !a.embedded {
 		a.withhold(permit)
 	}
-	v, facts := a.verdict, a.reply.Facts
+	v := a.verdict
+	facts := a.reply.Facts
 	out := Outcome{
 		Stdout: v.stdout, Stderr: v.stderr, ExitCode: a.Exit, Duration: a.Took,
 		Total: int64(len(v.stdout)), Notices: v.notices,
@@ -261,7 +266,8 @@ func (a attempt) result(r *Runner, permit policy.Grant) (Outcome, error) {
 		out.Before = *before
 	}
 	if v.cut {
-		out.Cut, out.CutAt = true, v.gap
+		out.Cut = true
+		out.CutAt = v.gap
 		out.Total += a.Stdout.Total - int64(a.Stdout.Kept())
 	}
 	if facts.Notice != "" {
@@ -322,7 +328,8 @@ func stoppedBy(cause error, timeout time.Duration, begun bool) *Stopped {
 			hint: "check whether Obsidian shows a dialog or is still starting"}}
 	}
 	if begun {
-		s.code, s.hint = CodeOutcomeUnknown, "the app may have made the change, or may still make it; "+hintReadBack
+		s.code = CodeOutcomeUnknown
+		s.hint = "the app may have made the change, or may still make it; " + hintReadBack
 	}
 	return s
 }
@@ -357,9 +364,11 @@ func cannotStart(path string, err error) *Unavailable {
 		hint: "the user can check whether this program can be started at all"}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		u.code, u.hint = CodeNotFound, "the file, or the interpreter it names, is gone; the user can install it again"
+		u.code = CodeNotFound
+		u.hint = "the file, or the interpreter it names, is gone; the user can install it again"
 	case errors.Is(err, errors.ErrUnsupported):
-		u.code, u.hint = CodePlatform, "this system does not let one program start another"
+		u.code = CodePlatform
+		u.hint = "this system does not let one program start another"
 	case errors.Is(err, syscall.EAGAIN), errors.Is(err, syscall.ENOMEM), errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
 		u.hint = "the system has reached a limit on processes, memory or open files; try again later"
 	}

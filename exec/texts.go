@@ -176,7 +176,8 @@ func cutNoise(text string, isNoise func(string) bool) (rest string, noise []stri
 		if !isNoise(line) {
 			break
 		}
-		noise, rest = append(noise, line), after
+		noise = append(noise, line)
+		rest = after
 	}
 	return rest, noise
 }

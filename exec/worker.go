@@ -70,7 +70,8 @@ func (w *worker) live(c process.Child) {
 		w.terminate("was not started")
 		return
 	}
-	w.peer, w.path = peer, c.Path
+	w.peer = peer
+	w.path = c.Path
 	go func() { // close the pipes of a process that has ended while another one has them open
 		<-peer.Done()
 		select {
@@ -220,7 +221,8 @@ func (w *worker) take(f protocol.Frame) error {
 	case protocol.KindChanging:
 		files, err := protocol.ParseChanging(f)
 		w.mu.Lock()
-		x.changing, x.files = true, files
+		x.changing = true
+		x.files = files
 		w.mu.Unlock()
 		return err
 	case protocol.KindCancelled:
@@ -253,7 +255,8 @@ func (w *worker) takeReply(x *exchange, f protocol.Frame) error {
 		defer w.stop(causeUnfinishedCall)
 	}
 	if !x.left {
-		x.reply, x.left = reply, true
+		x.reply = reply
+		x.left = true
 		close(x.done)
 	}
 	return nil

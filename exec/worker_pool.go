@@ -70,7 +70,8 @@ func (p *pool) run(ctx context.Context, c process.Child, command Command, at wor
 		}
 	}
 	e = p.nothing()
-	e.Kind, e.How = process.Lost, "ended again and again"
+	e.Kind = process.Lost
+	e.How = "ended again and again"
 	return e, reply
 }
 
@@ -97,7 +98,8 @@ func (p *pool) acquire(c process.Child, at workerKey) *worker {
 		if p.taking == nil {
 			p.taking, p.all = map[workerKey]*worker{}, map[*worker]struct{}{}
 		}
-		p.taking[at], p.all[w] = w, struct{}{}
+		p.taking[at] = w
+		p.all[w] = struct{}{}
 		c.Args = []string{"vault", at.folder, "--worker"}
 		p.lives.Go(func() { w.live(c) })
 	}
@@ -169,7 +171,8 @@ func (s *sizes) keep(call uint64, size int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	known := &s.known[call%uint64(len(s.known))]
-	known.call, known.size = call, size
+	known.call = call
+	known.size = size
 }
 
 // The functions below end idle workers and those that use too much memory. They are called

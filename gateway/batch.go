@@ -68,7 +68,8 @@ func (g *Gateway) DoBatch(ctx context.Context, b Batch) (result BatchResult) {
 	if b.Taken.IsZero() {
 		b.Taken = started
 	}
-	b.Caller, b.Command = g.ofAgent(b.Caller), telemetry.BatchCommand
+	b.Caller = g.ofAgent(b.Caller)
+	b.Command = telemetry.BatchCommand
 	b.Operations = slices.Clone(b.Operations)
 	for i := range b.Operations {
 		b.Operations[i].Request = b.Operations[i].withOneLimit()
@@ -112,7 +113,8 @@ func (g *vaultGateway) doBatch(ctx context.Context, b Batch) BatchResult {
 			return g.firstBatch(ctx, plan, answer)
 		}
 	}
-	calls, changes := 0, 0 // that count against the limits: a batch that exceeds them does not begin
+	calls := 0
+	changes := 0 // that count against the limits: a batch that exceeds them does not begin
 	for _, s := range plan.steps {
 		if b.from(s.Request).undoesForOwner() {
 			continue
@@ -317,9 +319,11 @@ func (r *batchRun) run(ctx context.Context, i int) {
 	request, err := r.resolve(i)
 	if err != nil {
 		r.gateway.recordOfStep(ctx, r.batch, r.steps[i].Operation, r.steps[i].plan).Refused(err)
-		result, begun = Reject(r.steps[i].Command, err), true
+		result = Reject(r.steps[i].Command, err)
+		begun = true
 	} else {
-		request.visibility, request.batch = r.gateway.rules.Fingerprint(), r.id
+		request.visibility = r.gateway.rules.Fingerprint()
+		request.batch = r.id
 		request.alone = r.batch.Atomic && r.mutates()
 		fault := r.gateway.guard(request.Command, func() {
 			by := approved{question: r.steps[i].approved, record: r.steps[i].record, inBatch: true}
@@ -329,7 +333,8 @@ func (r *batchRun) run(ctx context.Context, i int) {
 			result, begun = r.gateway.step(ctx, hold, r.batch.from(request), by)
 		})
 		if fault != nil {
-			result, begun = Fault(request.Command), true
+			result = Fault(request.Command)
+			begun = true
 		}
 	}
 	if !begun {
@@ -342,7 +347,8 @@ func (r *batchRun) run(ctx context.Context, i int) {
 	}
 	r.outputs[i] = r.referred(i, result)
 	if r.share > 0 {
-		request.MaxOutput, request.Keep = r.share, r.batch.Keep
+		request.MaxOutput = r.share
+		request.Keep = r.batch.Keep
 		result = r.gateway.page(r.batch.from(request), result, result.Stdout)
 	}
 	result.raw = "" // it may be megabytes
@@ -373,7 +379,8 @@ const maxImages = 4 << 20
 func (g *vaultGateway) step(ctx context.Context, hold *exec.Hold, req Request, by approved) (result Result, begun bool) {
 	ctx, seen := telemetry.Begin(ctx, g.observer, telemetry.InBatch, req.Command, req.Surface, g.agent)
 	defer func() { seen.Ended(result.OK, result.Error, result.Backend, len(result.Stdout)) }()
-	req.Taken, req.IdempotencyKey = time.Now(), "" // the batch has the key
+	req.Taken = time.Now()
+	req.IdempotencyKey = "" // the batch has the key
 	return g.process(ctx, hold, req, by)
 }
 
@@ -407,7 +414,8 @@ func undoOf(id string) Request {
 
 // lookBack notes whether an operation of a batch that failed was taken back.
 func (r *batchRun) lookBack(ctx context.Context, i int) {
-	result, done := r.results[i], &r.done[i]
+	result := r.results[i]
+	done := &r.done[i]
 	undone := false
 	switch {
 	case result.Change != nil:
@@ -466,7 +474,8 @@ func (g *vaultGateway) firstBatch(ctx context.Context, plan *batchPlan, answer [
 	if kept.Hidden != g.rules.Digest() {
 		// Remove from the first answer to a batch what is hidden by now.
 		for i := range first.Results[:min(len(first.Results), len(plan.steps))] {
-			done, step := &first.Results[i], plan.steps[i]
+			done := &first.Results[i]
+			step := plan.steps[i]
 			if done.Result == nil {
 				continue
 			}
@@ -521,7 +530,9 @@ func (r BatchResult) forKeeping() BatchResult {
 		}
 		short := *done.Result
 		cut, _, _ := Result{Stdout: short.Stdout, Stderr: short.Stderr, Truncated: short.Truncated}.cut(paging.Limit{Bytes: keptShare})
-		short.Stdout, short.Stderr, short.Truncated = cut.Stdout, cut.Stderr, cut.Truncated
+		short.Stdout = cut.Stdout
+		short.Stderr = cut.Stderr
+		short.Truncated = cut.Truncated
 		r.Results[i].Result = &short
 	}
 	return r

@@ -91,7 +91,8 @@ func (g *vaultGateway) askAboutBatch(ctx context.Context, plan *batchPlan) (by s
 		now, clientID, err := g.planBatch(plan.batch)
 		if err == nil {
 			for i := range now.steps {
-				now.steps[i].plan.change, now.steps[i].record = plan.steps[i].plan.change, plan.steps[i].record
+				now.steps[i].plan.change = plan.steps[i].plan.change
+				now.steps[i].record = plan.steps[i].record
 			}
 			assessing, cancel := context.WithTimeout(ctx, g.runner.Timeout())
 			clientID, err = g.assessLosses(assessing, now)
@@ -143,7 +144,9 @@ func (g *vaultGateway) questionOfBatch(ctx context.Context, plan *batchPlan) (q 
 	digest := sha256.New()
 	whole := plan.digest()
 	digest.Write(whole[:])
-	asked, files, calls := plan.asked(), []consent.PlannedFile(nil), []consent.CallDigest(nil)
+	asked := plan.asked()
+	var files []consent.PlannedFile
+	var calls []consent.CallDigest
 	var rest consent.Rest
 	for _, step := range asked {
 		if len(step.references()) > 0 {
@@ -153,7 +156,9 @@ func (g *vaultGateway) questionOfBatch(ctx context.Context, plan *batchPlan) (q 
 		if err != nil {
 			return q, nil, inOperation(step.ClientID, err)
 		}
-		each, files, calls = append(each, one), append(files, one.Files...), append(calls, one.Call)
+		each = append(each, one)
+		files = append(files, one.Files...)
+		calls = append(calls, one.Call)
 		rest = rest.Plus(one.Rest)
 		digest.Write(one.Digest[:])
 		q.Destructive = q.Destructive || one.Destructive
@@ -227,7 +232,8 @@ func inOperation(clientID string, err error) error {
 // was refused, or that it was the batch, and it counts as one call.
 func (g *vaultGateway) refuseBatch(ctx context.Context, b Batch, clientID string, err error) BatchResult {
 	if limit := g.admission.Call(g.accountOf(b.Caller)); limit != nil {
-		clientID, err = "", limit
+		clientID = ""
+		err = limit
 	}
 	g.recordOfBatch(ctx, b, clientID).Refused(err)
 	refused := RejectBatch(clientID, err)
@@ -248,7 +254,8 @@ func (g *vaultGateway) recordOfBatch(ctx context.Context, b Batch, clientID stri
 	if i < 0 {
 		return g.record(ctx, g.name(), b.Request)
 	}
-	o, plan := b.Operations[i], Plan{}
+	o := b.Operations[i]
+	plan := Plan{}
 	if request, err := o.withPlaceholders(); err == nil {
 		plan, _ = g.Plan(request)
 	}
@@ -265,7 +272,11 @@ func (g *vaultGateway) recordOfStep(ctx context.Context, b Batch, o Operation, p
 
 // from returns a request of the batch with its sender.
 func (b Batch) from(request Request) Request {
-	request.Vault, request.Caller, request.Client, request.Surface, request.Shows = b.Vault, b.Caller, b.Client, b.Surface, b.Shows
+	request.Vault = b.Vault
+	request.Caller = b.Caller
+	request.Client = b.Client
+	request.Surface = b.Surface
+	request.Shows = b.Shows
 	request.Owner = b.Owner
 	return request
 }

@@ -134,7 +134,8 @@ func (g *vaultGateway) planBatch(b Batch) (plan *batchPlan, clientID string, err
 		if err != nil {
 			return nil, o.ClientID, err
 		}
-		request.Caller, request.reads = b.Caller, reads
+		request.Caller = b.Caller
+		request.reads = reads
 		if plan.steps[i].plan, err = g.Plan(request); err != nil && !needsApproval(err) {
 			return nil, o.ClientID, err
 		}

@@ -27,7 +27,8 @@ var otherFields = []string{"output", "outputs", "result", "results", "text", "co
 func (b Batch) literalReference(text string) (written, clientID, field string) {
 	for _, at := range writtenReferences().FindAllStringSubmatchIndex(text, -1) {
 		part := func(n int) string { return text[max(at[2*n], 0):max(at[2*n+1], 0)] }
-		name, fields := part(2), strings.Split(strings.TrimPrefix(part(3), "."), ".")
+		name := part(2)
+		fields := strings.Split(strings.TrimPrefix(part(3), "."), ".")
 		last := fields[len(fields)-1]
 		isOperation := slices.ContainsFunc(b.Operations, func(o Operation) bool { return o.ClientID == name })
 		isOwnField := slices.Contains(fieldNames, strings.Join(fields, ".")) || slices.Contains(fieldNames, last)

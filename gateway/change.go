@@ -140,7 +140,11 @@ const (
 
 // note adds the state of a change to an outcome.
 func (s changeState) note(out *exec.Outcome, id string) {
-	out.Change, out.Before, out.Hash, out.Added, out.Removed = id, s.Before, s.After, s.Added, s.Removed
+	out.Change = id
+	out.Before = s.Before
+	out.Hash = s.After
+	out.Added = s.Added
+	out.Removed = s.Removed
 	out.Path = cmp.Or(out.Path, s.Path)
 	if s.State == stateApplied {
 		out.Notices = append(out.Notices, s.Notices...)
@@ -290,7 +294,8 @@ func (g *vaultGateway) settledOutcome(ctx context.Context, r route, id string, o
 			out.Notices = append(out.Notices, "the call was broken off ("+broken.Error()+"), and the change is made")
 			return out, nil
 		case err == nil && s.State == statePartly:
-			out.Change, out.Partly = id, &protocol.Partly{Made: s.Made, Unmade: s.Unmade}
+			out.Change = id
+			out.Partly = &protocol.Partly{Made: s.Made, Unmade: s.Unmade}
 			return out, failure.New(failure.CodePartlyApplied, "undo id="+id+" takes back what was made",
 				"the call was broken off (%v), and other programs changed notes at the same time: %d of its notes are changed and %d are not", broken, len(s.Made), len(s.Unmade))
 		case err == nil, isAnswer && cause.Code() == failure.CodeNotFound: // it did not even begin
@@ -462,7 +467,10 @@ func (g *vaultGateway) plannedBy(ctx context.Context, r route, own exec.Program)
 	for _, f := range change.Files {
 		for i, l := range f.Lines {
 			if text := sanitize.String(l.Text); text != l.Text {
-				f.Lines[i].Text, f.Lines[i].From, f.Lines[i].To, f.Lines[i].Cuts = text, 0, len(text), nil
+				f.Lines[i].Text = text
+				f.Lines[i].From = 0
+				f.Lines[i].To = len(text)
+				f.Lines[i].Cuts = nil
 			}
 		}
 	}
@@ -497,7 +505,8 @@ func (p Plan) withLoss(why string, err error) (Plan, error) {
 		if err != nil {
 			return p, err
 		}
-		r.decision, r.facts = decision, p.facts
+		r.decision = decision
+		r.facts = p.facts
 		r.call = r.decision.Call()
 		p.routes[i], _ = r.permitted() // without a permit it is only shown
 	}
@@ -573,7 +582,8 @@ func (p *plannedChange) diff() string {
 			left = left.Plus(consent.Rest{Changed: 1, Added: f.Added, Removed: f.Removed})
 			continue
 		}
-		from, to := "a/"+cmp.Or(f.From, f.Path), "b/"+f.Path
+		from := "a/" + cmp.Or(f.From, f.Path)
+		to := "b/" + f.Path
 		switch {
 		case f.PlannedFile.From != "":
 			fmt.Fprintf(&b, "rename from %s\nrename to %s\n", f.From, f.Path)

@@ -81,7 +81,8 @@ func (g *vaultGateway) requester(req Request) consent.Requester {
 func (p Plan) withApproval(q consent.Question) (Plan, error) {
 	p.routes = slices.Clone(p.routes)
 	for i, r := range p.routes {
-		r.approved, r.shown = true, q
+		r.approved = true
+		r.shown = q
 		var err error
 		if p.routes[i], err = r.permitted(); err != nil {
 			return p, err
@@ -126,7 +127,8 @@ func (g *vaultGateway) question(ctx context.Context, req Request, plan *Plan) (c
 		if change.failure != nil && change.failure.Code() != failure.CodeNeedsApp {
 			return q, change.failure
 		}
-		q.Files, q.Rest = change.files(), change.Rest
+		q.Files = change.files()
+		q.Rest = change.Rest
 		q.Change, q.Links = change.Digest, sanitize.Line(change.Links)
 	}
 	q.Identity, q.Call = g.identity(), g.digestOfCall(*plan)

@@ -99,7 +99,8 @@ func (g *Gateway) DryRun(ctx context.Context, req Request) (d DryRun) {
 
 func (g *vaultGateway) dryRun(ctx context.Context, req Request) DryRun {
 	line := g.record(ctx, g.name(), req)
-	plan, err := Plan{}, g.admission.Call(g.accountOf(req.Caller))
+	plan := Plan{}
+	err := g.admission.Call(g.accountOf(req.Caller))
 	if err == nil && req.Cursor != "" {
 		err = failure.New(failure.CodeBadRequest, "leave the cursor or dryRun out", "a cursor goes on with an answer, and a dry run has none")
 	}
@@ -188,9 +189,11 @@ func (g *vaultGateway) dryRun(ctx context.Context, req Request) DryRun {
 		d.Shell = "" // no ready line past the rules
 	}
 	if !req.AtTerminal { // an agent must not see how to carry out the call without the gateway
-		d.Program, d.Shell = "", ""
+		d.Program = ""
+		d.Shell = ""
 		if d.Decision != "allow" {
-			d.Argv, d.Steps = nil, nil
+			d.Argv = nil
+			d.Steps = nil
 		}
 		if len(plan.routes) > 0 && d.Argv != nil {
 			d.Argv = d.Argv[plan.routes[0].command.Prefix:] // of the embedded program, which takes no steps
@@ -283,7 +286,8 @@ func (g *vaultGateway) show(ctx context.Context, d *DryRun, r route) {
 	if len(steps) > 1 {
 		d.Steps = steps
 	}
-	d.Program, d.Argv = command.Path, command.Args
+	d.Program = command.Path
+	d.Argv = command.Args
 	if command.StdinParam != "" {
 		d.Stdin = &Stdin{Bytes: len(command.Stdin)}
 	}

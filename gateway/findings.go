@@ -93,13 +93,16 @@ var pieces = sync.Pool{New: func() any { return new([]byte) }}
 // kinds.
 func (r route) signsIn(output, path string) (notice string, kinds []string) {
 	const around = 4 << 10 // no rule looks further
-	left, begin, line := int64(signSteps), 0, 0
+	left := int64(signSteps)
+	begin := 0
+	line := 0
 	var where []string
 	buffer := pieces.Get().(*[]byte)
 	defer pieces.Put(buffer)
 	var err error
 	for at := 0; at < len(output) && err == nil; at += signPiece {
-		line, begin = line+strings.Count(output[begin:max(0, at-around)], "\n"), max(0, at-around)
+		line = line + strings.Count(output[begin:max(0, at-around)], "\n")
+		begin = max(0, at-around)
 		text := append((*buffer)[:0], output[begin:min(len(output), at+signPiece+around)]...)
 		*buffer = text
 		if r.call.Reply().JSON {
@@ -116,12 +119,14 @@ func (r route) signsIn(output, path string) (notice string, kinds []string) {
 		})
 		for _, s := range signs {
 			if !slices.Contains(kinds, s.Kind) {
-				kinds, where = append(kinds, s.Kind), append(where, fmt.Sprintf("%s in line %d", s.Kind, line+s.Line))
+				kinds = append(kinds, s.Kind)
+				where = append(where, fmt.Sprintf("%s in line %d", s.Kind, line+s.Line))
 			}
 		}
 	}
 	if err != nil {
-		kinds, where = append(kinds, "too-much"), append(where, "too many words of such rules to search all of it")
+		kinds = append(kinds, "too-much")
+		where = append(where, "too many words of such rules to search all of it")
 	}
 	if where == nil {
 		return "", nil

@@ -117,7 +117,8 @@ func (g *vaultGateway) flowReads(p policy.Policy, call allowlist.Call, how readi
 		}
 		if p.Shadows(policy.RulePrivate) && slices.Contains(marks, policy.FromPrivate) {
 			levels, all := g.rules.WouldNarrow()
-			marked, known = slices.AppendSeq(marked, maps.Keys(levels)), known && all
+			marked = slices.AppendSeq(marked, maps.Keys(levels))
+			known = known && all
 		}
 		note := g.readFrom(call, how, answer, rule.From, marked, func(at string) bool { return p.Exceptions.Has(policy.RuleFlow, at) })
 		if note == "" && !known && g.readFrom(call, how, answer, []string{"/"}, nil, func(string) bool { return false }) != "" {
@@ -210,12 +211,15 @@ func (g *vaultGateway) withPrivate(plan Plan, result Result) findings {
 	if !plan.policy.Shadows(policy.RulePrivate) {
 		return found
 	}
-	how, needs := readsAnswer, access.Read
+	how := readsAnswer
+	needs := access.Read
 	switch plan.call.Effect() {
 	case tiers.Writes:
-		how, needs = readsNamed, access.Write
+		how = readsNamed
+		needs = access.Write
 	case tiers.Destroys:
-		how, needs = readsNamed, access.Delete
+		how = readsNamed
+		needs = access.Delete
 	}
 	levels, _ := g.rules.WouldNarrow()
 	maps.DeleteFunc(levels, func(_ string, level access.Level) bool { return level >= needs })

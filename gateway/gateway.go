@@ -217,7 +217,8 @@ func (g *Gateway) vaultNamed(name string) (*vaultGateway, error) {
 		if name == d.name() || name == d.vault.ID || isFolder {
 			return d, nil
 		}
-		names, quoted = append(names, d.name()), append(quoted, excerpt.Quoted(d.name()))
+		names = append(names, d.name())
+		quoted = append(quoted, excerpt.Quoted(d.name()))
 	}
 	hint := "the vaults are " + strings.Join(quoted, ", ")
 	if near := excerpt.Nearest(name, names); near != "" {

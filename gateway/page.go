@@ -83,7 +83,8 @@ const findsMore = allowlist.FindsNotes + " searches in other words too, and forg
 // withoutText is the result of a read whose answer cannot be shown as requested.
 func withoutText(r Result, err error) Result {
 	r.OK, r.Stdout, r.Truncated, r.Error = false, "", nil, failure.Of(err)
-	r.raw, r.missingPart = "", ""
+	r.raw = ""
+	r.missingPart = ""
 	return r
 }
 
@@ -111,7 +112,8 @@ func (g *vaultGateway) page(req Request, answer Result, whole string) Result {
 	if err != nil || call.Effect() != tiers.Reads || len(call.String()) > maxKeptCall {
 		return shown
 	}
-	req.Ask, req.MaxOutput = nil, 0
+	req.Ask = nil
+	req.MaxOutput = 0
 	note := vaultview.Stamp{}
 	if call.PrintsNote() && !call.IsDaily() && answer.Hash != "" {
 		note = vaultview.StampOf(g.target().Folder, answer.Path).Before(req.Taken)
@@ -120,7 +122,8 @@ func (g *vaultGateway) page(req Request, answer Result, whole string) Result {
 	if answer.divided != nil {
 		answer.divided.plain = text == answer.raw
 	}
-	answer.Stdout, answer.raw = "", ""
+	answer.Stdout = ""
+	answer.raw = ""
 	if id, ok := g.answers.Put(req.Caller, text, storedAnswer{request: req, call: call, answer: answer, whole: wholeOf(whole, text), note: note}); ok {
 		shown.Truncated.Cursor = paging.Cursor(id, next)
 	}
@@ -223,8 +226,12 @@ type storedText struct {
 // there is no text to compare.
 func (g *vaultGateway) readAgain(ctx context.Context, hold *exec.Hold, req Request, first storedAnswer) (now Result, compares bool) {
 	again := first.request
-	again.Fields, again.Limit = nil, 0 // of the whole
-	again.Ask, again.Client, again.Surface, again.Taken = req.Ask, req.Client, req.Surface, req.Taken
+	again.Fields = nil
+	again.Limit = 0 // of the whole
+	again.Ask = req.Ask
+	again.Client = req.Client
+	again.Surface = req.Surface
+	again.Taken = req.Taken
 	if !first.call.IsRandom() && (first.note == vaultview.Stamp{} || first.note != vaultview.StampOf(g.target().Folder, first.answer.Path)) {
 		now, _ = g.process(exec.UnlessState(ctx, first.answer.state), hold, again, approved{})
 		return now, !now.unchanged
@@ -242,7 +249,8 @@ func (g *vaultGateway) readAgain(ctx context.Context, hold *exec.Hold, req Reque
 func (r Request) continues(before storedAnswer) error {
 	first := before.request
 	asked := r
-	asked.Cursor, asked.Limit = "", first.Limit
+	asked.Cursor = ""
+	asked.Limit = first.Limit
 	again, err := asked.withOneLimit().parse()
 	switch {
 	case r.Command != first.Command:
@@ -397,7 +405,8 @@ func (s storedAnswer) extend(req Request, from storedText, all bool) (storedAnsw
 		if d.isArray() {
 			before = strings.TrimSuffix(before, "]")
 		}
-		from.text, d.seen = before+shown, end
+		from.text = before + shown
+		d.seen = end
 		if end < len(text) {
 			if d.isArray() {
 				from.text += "]"
@@ -441,7 +450,8 @@ func (s storedAnswer) filledWith(whole Result, from storedText) (storedAnswer, s
 		return s, from, paging.ErrGone // the position would be a different one
 	}
 	from.text = answer.Stdout
-	answer.Stdout, answer.raw = "", ""
+	answer.Stdout = ""
+	answer.raw = ""
 	s.answer, s.whole = answer, wholeOf(whole.Stdout, from.text)
 	return s.withRows(from.text), from, nil
 }

@@ -79,7 +79,8 @@ func (g *vaultGateway) sessionFacts(plan *Plan, req Request) policy.Facts {
 		facts.Flowing = facts.Flowing.With(read.rule)
 	}
 	hides, narrowed := g.narrowed(plan.call)
-	plan.hidden, facts.Narrowed = plan.hidden || hides, narrowed
+	plan.hidden = plan.hidden || hides
+	facts.Narrowed = narrowed
 	return facts
 }
 

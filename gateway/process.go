@@ -34,7 +34,8 @@ func (g *Gateway) Do(ctx context.Context, req Request) (result Result) {
 		id, _, err := paging.ParseCursor(req.Cursor)
 		if err == nil { // otherwise it is refused where it is used
 			if _, first, err := g.answers.Get(req.Caller, id); err == nil {
-				req.Command, req.Vault = cmp.Or(req.Command, first.request.Command), cmp.Or(req.Vault, first.request.Vault)
+				req.Command = cmp.Or(req.Command, first.request.Command)
+				req.Vault = cmp.Or(req.Vault, first.request.Vault)
 			}
 		}
 	}
@@ -402,7 +403,9 @@ func (r reported) result(out exec.Outcome, err error) Result {
 	var found findings
 	if err == nil {
 		if found, err = r.route.inspect(&out); err != nil {
-			out.Stdout, out.Total, out.Cut = "", 0, false
+			out.Stdout = ""
+			out.Total = 0
+			out.Cut = false
 		}
 	}
 	var image *Image
@@ -411,7 +414,9 @@ func (r reported) result(out exec.Outcome, err error) Result {
 		if found && !out.Cut {
 			image = &Image{MediaType: out.Image, Base64: data}
 		}
-		out.Stdout, out.Total, out.Cut = strings.Clone(about)+"\n", int64(len(about)+1), false
+		out.Stdout = strings.Clone(about) + "\n"
+		out.Total = int64(len(about) + 1)
+		out.Cut = false
 	}
 	var notices []string
 	for _, notice := range out.Notices {

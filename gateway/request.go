@@ -78,10 +78,12 @@ func (r Request) undoesForOwner() bool { return r.Owner && allowlist.TakesBack(r
 // For a command without the parameter it is the option, which cuts the answer into pages; a
 // command that prints few rows by default gets it as its parameter.
 func (r Request) withOneLimit() Request {
-	at, text := -1, r.Params[limitParam].Text()
+	at := -1
+	text := r.Params[limitParam].Text()
 	for i, word := range r.Words {
 		if value, ok := strings.CutPrefix(word, limitParam+"="); ok {
-			at, text = i, value
+			at = i
+			text = value
 			break
 		}
 	}

@@ -200,7 +200,9 @@ func (r Result) showing(page paging.Page) Result {
 		r.Notices = append(slices.Clone(r.Notices), r.missingPart)
 	}
 	// A copy: the page would keep the whole answer in memory.
-	r.Stdout, r.rows, r.Truncated = strings.Clone(page.Text), paging.Rows{}, &Truncated{ShownBytes: len(page.Text), TotalBytes: total}
+	r.Stdout = strings.Clone(page.Text)
+	r.rows = paging.Rows{}
+	r.Truncated = &Truncated{ShownBytes: len(page.Text), TotalBytes: total}
 	if page.Partial {
 		if r.form == paging.JSON {
 			r.Notices = append(slices.Clone(r.Notices), "a row is larger than a page: this is a piece of it and no JSON by itself")
@@ -240,7 +242,8 @@ func (r Result) Marked() Result {
 
 // Marked returns the plan with marks, without the drawing for people.
 func (d DryRun) Marked() DryRun {
-	d.Diff, d.Shown = marked(d.Diff), nil
+	d.Diff = marked(d.Diff)
+	d.Shown = nil
 	d.Notices, d.Error = markedSentences(d.Notices, d.Error)
 	d.Rules = slices.Clone(d.Rules)
 	for i, r := range d.Rules {
@@ -280,7 +283,8 @@ func markedSentences(notices []string, cause *failure.Error) ([]string, *failure
 	fenced := sanitize.FenceNames(all)
 	if cause != nil {
 		explained := *cause
-		explained.Message, explained.Hint = fenced[len(notices)], fenced[len(notices)+1]
+		explained.Message = fenced[len(notices)]
+		explained.Hint = fenced[len(notices)+1]
 		cause = &explained
 	}
 	return fenced[:len(notices):len(notices)], cause

@@ -109,7 +109,8 @@ func (g *vaultGateway) createAbsent(ctx context.Context, r route) (exec.Outcome,
 	out, err := g.runner.Run(ctx, r.permit, r.program)
 	made := confirmedPath(r.call, out.Stdout)
 	if key == "file" {
-		made, asked = path.Base(made), path.Base(asked) // the app chooses the folder
+		made = path.Base(made)
+		asked = path.Base(asked) // the app chooses the folder
 	}
 	if err != nil || out.Failure != nil || slices.Contains(madeFrom("path", asked), made) {
 		return out, err
@@ -170,7 +171,8 @@ func (g *vaultGateway) readDaily(ctx context.Context, r route) (exec.Outcome, er
 	out, err = g.readDailyAt(ctx, r, asked, note)
 	if err == nil && out.Failure == nil {
 		g.today.mu.Lock()
-		g.today.own, g.today.app = own, note
+		g.today.own = own
+		g.today.app = note
 		g.today.mu.Unlock()
 	}
 	return r.missingDaily(out, err)
@@ -398,7 +400,8 @@ func (g *vaultGateway) findFolder(ctx context.Context, plan Plan, planned error)
 	case err != nil:
 		return err
 	}
-	system, named := appvaults.ThisSystem(g.getenv), strings.TrimSpace(asked.Stdout)
+	system := appvaults.ThisSystem(g.getenv)
+	named := strings.TrimSpace(asked.Stdout)
 	folder := system.Here(named)
 	isPath := filepath.IsAbs(named) || appvaults.IsOfWindows(named)
 	isUnknown := asked.Failure != nil || folder == "" || ownerfiles.StateFolder(g.getenv, folder) == ""

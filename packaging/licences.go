@@ -83,7 +83,8 @@ func LicenceOf(m Module) (id, text string, err error) {
 		}
 		found, err := IdentifyLicence(string(content))
 		if e, ok := exceptions[m.Path]; ok && strings.Contains(string(content), e.words) {
-			found, err = e.id, nil
+			found = e.id
+			err = nil
 		}
 		if err != nil {
 			return "", "", fmt.Errorf("%s: %s: %w", m.Path, e.Name(), err)

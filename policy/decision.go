@@ -107,7 +107,8 @@ type Decision struct {
 // runs and pages ask it, or [Policy.Judge] and [Policy.Lists], which go through the same rules.
 func (p Policy) Decide(call allowlist.Call, facts Facts) Decision {
 	p = p.Under(facts)
-	d, of := Decision{call: call}, subjectOf(call, facts)
+	d := Decision{call: call}
+	of := subjectOf(call, facts)
 	for i := 0; i < len(rules) && d.denial == nil; i++ {
 		d.denial = rules[i].refuse(p, of)
 	}

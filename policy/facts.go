@@ -124,7 +124,8 @@ var factRows = [...]factRow{
 			to.Flowing = Flowing{f.Flowing.known && g.Flowing.known, unionOfFlows(f.Flowing.rules, g.Flowing.rules)}
 		},
 		same: func(f, g Facts) bool {
-			a, b := f.Flowing, g.Flowing
+			a := f.Flowing
+			b := g.Flowing
 			return a.known == b.known && flowsWithin(a.rules, b.rules) && flowsWithin(b.rules, a.rules)
 		},
 	},

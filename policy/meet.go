@@ -146,9 +146,11 @@ var rows = [...]row{
 	{
 		name: "agent", fields: []string{"Agent", "Closed"}, meets: "the agent of either; nothing is allowed to an agent that is not defined, may not use the vault or has ended, nor to two agents at once",
 		join: func(to *Policy, p, q Policy) {
-			to.Agent, to.Closed = cmp.Or(p.Agent, q.Agent), cmp.Or(p.Closed, q.Closed)
+			to.Agent = cmp.Or(p.Agent, q.Agent)
+			to.Closed = cmp.Or(p.Closed, q.Closed)
 			if p.Agent != "" && q.Agent != "" && p.Agent != q.Agent {
-				to.Agent, to.Closed = min(p.Agent, q.Agent), cmp.Or(to.Closed, "two agents have no rights together")
+				to.Agent = min(p.Agent, q.Agent)
+				to.Closed = cmp.Or(to.Closed, "two agents have no rights together")
 			}
 		},
 		same: func(p, q Policy) bool { return p.Agent == q.Agent && (p.Closed == "") == (q.Closed == "") },
@@ -235,7 +237,8 @@ func (p Policy) Meet(q Policy) Policy {
 
 // originOfBoth says where the access rules of p and q come from.
 func originOfBoth(p, q Policy) string {
-	first, second := p.Origins[accessSetting], q.Origins[accessSetting]
+	first := p.Origins[accessSetting]
+	second := q.Origins[accessSetting]
 	switch {
 	case !p.Access.Restrict():
 		return second

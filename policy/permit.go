@@ -198,7 +198,8 @@ func (p Permit) Locate() Permit {
 // unconfined returns the permit for a question about no note, which any program may answer.
 func (p Permit) unconfined(separate bool) Permit {
 	if p.Valid() {
-		p.confined, p.separate = false, separate
+		p.confined = false
+		p.separate = separate
 	}
 	return p
 }

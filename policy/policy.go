@@ -216,7 +216,8 @@ func (p Policy) Judge(call allowlist.Call, facts Facts) []RuleVerdict {
 		case v.denial == nil:
 			v.Verdict, v.Why = Pass, rule.pass(p, s)
 		case v.denial.NeedsApproval():
-			v.Verdict, v.Why = Ask, v.denial.Reason
+			v.Verdict = Ask
+			v.Why = v.denial.Reason
 		default:
 			v.Why = v.denial.Reason
 		}

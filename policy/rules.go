@@ -105,7 +105,9 @@ func (r rule) refuse(p Policy, s subject) (denial *Denial) {
 		denial = &d
 	}
 	if denial != nil {
-		denial.Rule, denial.Command, denial.origin = r.name, s.name, p.Origins[denial.Setting]
+		denial.Rule = r.name
+		denial.Command = s.name
+		denial.origin = p.Origins[denial.Setting]
 	}
 	return denial
 }

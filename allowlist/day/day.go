@@ -108,7 +108,8 @@ func (w Words) Resolve(now time.Time, toward Direction) Span {
 		first = date{at.year, at.month, 1}.addMonths(offset)
 		last = first.addMonths(1).add(-1)
 	case w.unit == wholeYear:
-		first, last = date{at.year + offset, time.January, 1}, date{at.year + offset, time.December, 31}
+		first = date{at.year + offset, time.January, 1}
+		last = date{at.year + offset, time.December, 31}
 	}
 	return Span{startOf(first, now.Location()), startOf(cmp.Or(last, first), now.Location())}
 }

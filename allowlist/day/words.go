@@ -88,19 +88,25 @@ func distance(text string) (Words, bool) {
 	if parts == nil {
 		return Words{}, false
 	}
-	ahead, sign, back := parts[1] != "", parts[2], parts[5] != ""
+	ahead := parts[1] != ""
+	sign := parts[2]
+	back := parts[5] != ""
 	if ahead && back || (ahead || back) && sign != "" {
 		return Words{}, false
 	}
 	number, _ := strconv.Atoi(parts[3])
-	u, length := days, 1
+	u := days
+	length := 1
 	switch parts[4][0] {
 	case 'w':
-		u, length = weeks, 7
+		u = weeks
+		length = 7
 	case 'm':
-		u, length = months, 30
+		u = months
+		length = 30
 	case 'y':
-		u, length = years, 365
+		u = years
+		length = 365
 	}
 	if number*length > MaxDays {
 		return Words{}, false

@@ -57,7 +57,10 @@ func runBatch(ctx context.Context, std terminal.Streams, args []string) error {
 	user := &oversight.User{Std: o.Std, Progress: o.Progress("batch")}
 	operations.MaxOutput = maxBatchOutput
 	operations.Owner = true
-	operations.Ask, operations.Caller, operations.Client, operations.Surface = user.Asker(), bootstrap.AtTerminal, bootstrap.AtTerminal, bootstrap.AtTerminal
+	operations.Ask = user.Asker()
+	operations.Caller = bootstrap.AtTerminal
+	operations.Client = bootstrap.AtTerminal
+	operations.Surface = bootstrap.AtTerminal
 	var result gateway.BatchResult
 	if o.Remote != nil {
 		result, err = serverOf(o, user.AsksRemote()).Batch(ctx, input)

@@ -20,7 +20,8 @@ var helpOfCompare = description{
 
 // compareBackends is "vaultwicket compare": the same reading commands to both backends.
 func compareBackends(ctx context.Context, std terminal.Streams, args []string) error {
-	notes, texts := 0, false
+	notes := 0
+	texts := false
 	o, err := bootstrap.Open("compare", std, args, func(f *settings.Flags) {
 		f.Resident = true
 		f.IntVar(&notes, "notes", 25, "maximum number of notes to compare one by one")

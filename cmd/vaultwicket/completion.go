@@ -144,7 +144,8 @@ func (p completer) Complete(words []string) candidates {
 	if len(words) == 1 {
 		return candidates{List: slices.Clone(p.Commands)}.below(last)
 	}
-	command, between := words[0], words[1:len(words)-1]
+	command := words[0]
+	between := words[1 : len(words)-1]
 	if n := len(between); n > 0 && p.takesValue(command, between[n-1]) {
 		return p.value(between[n-1], "", last)
 	}

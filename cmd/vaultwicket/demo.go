@@ -81,7 +81,9 @@ func (t *demoTeller) session(ctx context.Context, mutations bool, part func(*dem
 	requests, in := io.Pipe()
 	answers, out := io.Pipe()
 	std := t.std
-	std.In, std.Out, std.Err = requests, out, io.Discard
+	std.In = requests
+	std.Out = out
+	std.Err = io.Discard
 	ended := make(chan error, 1)
 	go func() {
 		err := serve(ctx, std, []string{"--config=none", "--backend=embedded", "--vault=" + t.folder, "--allow-mutations=" + strconv.FormatBool(mutations),

@@ -115,7 +115,8 @@ func agentOfEntry(ctx context.Context, std terminal.Streams, o *clients.Options,
 		if !ok || err != nil || n < 1 || n > len(agentRights) {
 			return nil, terminal.Fail(terminal.ExitDenied, "nothing was written: no rights were chosen", "")
 		}
-		o.Tier, o.Edit = agentRights[n-1].tier, agentRights[n-1].edit
+		o.Tier = agentRights[n-1].tier
+		o.Edit = agentRights[n-1].edit
 	}
 	if o.Print || o.Link || o.DryRun {
 		return nothing, nil

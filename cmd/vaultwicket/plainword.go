@@ -20,7 +20,8 @@ func namePlainWord(command string, words []string) []string {
 	if err != nil || len(words) == 0 || strings.Contains(words[0], "=") || strings.HasPrefix(words[0], "-") {
 		return words
 	}
-	value, rest := words[0], words[1:]
+	value := words[0]
+	rest := words[1:]
 	for _, word := range rest {
 		isFlag := slices.ContainsFunc(described.Params, func(p allowlist.Param) bool { return p.Kind == flagKind && p.Name == word })
 		if !strings.Contains(word, "=") && !isFlag {

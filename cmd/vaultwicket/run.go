@@ -51,7 +51,8 @@ func runCall(ctx context.Context, std terminal.Streams, args []string) error {
 	}
 	req.AtTerminal = true
 	req.CallPrefix = callPrefix
-	req.ExpectHash, req.IdempotencyKey = hash, key
+	req.ExpectHash = hash
+	req.IdempotencyKey = key
 	return doTyped(ctx, o, req)
 }
 
@@ -137,7 +138,8 @@ func typedRequest(o bootstrap.Opened, stdin string) (gateway.Request, error) {
 	if len(o.Rest) == 0 {
 		return gateway.Request{}, &terminal.UsageError{Reason: "no vault command given", Advice: `"vaultwicket commands" lists what is allowed`}
 	}
-	command, words := o.Rest[0], append([]string{}, o.Rest[1:]...)
+	command := o.Rest[0]
+	words := append([]string{}, o.Rest[1:]...)
 	if vault, isOrderOfApp := strings.CutPrefix(command, "vault="); isOrderOfApp {
 		return gateway.Request{}, &terminal.UsageError{
 			Reason: fmt.Sprintf("%q names a vault, and not a command", excerpt.Short(command)),
@@ -208,7 +210,10 @@ func stdinFlag(f *settings.Flags, param *string) {
 // typed returns a request as one that was typed in a terminal, where user is asked.
 func typed(user *oversight.User, req gateway.Request) gateway.Request {
 	req.Owner = true
-	req.Ask, req.Caller, req.Client, req.Surface = user.Asker(), bootstrap.AtTerminal, bootstrap.AtTerminal, bootstrap.AtTerminal
+	req.Ask = user.Asker()
+	req.Caller = bootstrap.AtTerminal
+	req.Client = bootstrap.AtTerminal
+	req.Surface = bootstrap.AtTerminal
 	return req
 }
 

@@ -71,7 +71,10 @@ type Ending struct {
 }
 
 // End sets how a child ended that did not simply exit.
-func (e *Ending) End(kind Kind, cause error) { e.Kind, e.Cause = kind, cause }
+func (e *Ending) End(kind Kind, cause error) {
+	e.Kind = kind
+	e.Cause = cause
+}
 
 // Run starts the child and waits for its end. It returns at most PipeGrace after ctx has ended,
 // with no process of ours left.
@@ -96,7 +99,8 @@ func (c Child) Run(ctx context.Context) Ending {
 		e.End(NotStarted, err)
 		return e
 	}
-	cmd.Stdout, cmd.Stderr = e.Stdout, e.Stderr
+	cmd.Stdout = e.Stdout
+	cmd.Stderr = e.Stderr
 	if c.Hear != nil {
 		cmd.Stdout = hearer{e.Stdout, c.Hear}
 	}
@@ -266,7 +270,9 @@ func Start(ctx context.Context, c Child) (*Process, error) {
 		stop()
 		return nil, err
 	}
-	p.In, p.Out, p.out = in, out, out
+	p.In = in
+	p.Out = out
+	p.out = out
 
 	started := make(chan error)
 	go func() { // starts the server and waits for its end on one thread, see [Child.Run]
@@ -277,7 +283,8 @@ func Start(ctx context.Context, c Child) (*Process, error) {
 		if err == nil {
 			s := &stopper{cmd: cmd, embedded: c.Embedded}
 			cmd.Cancel = s.ask
-			cmd.Stdin, cmd.Stdout = stdin, stdout
+			cmd.Stdin = stdin
+			cmd.Stdout = stdout
 			err = children.start(func() error { return start(cmd, c.Embedded) }, cmd)
 			defer func() {
 				s.done()

@@ -57,7 +57,8 @@ func (s *Stream) Write(p []byte) (int, error) {
 	}
 	if !s.full {
 		n := s.forHead(p)
-		size, c := s.head.Len()+n, s.head.Cap()
+		size := s.head.Len() + n
+		c := s.head.Cap()
 		switch {
 		case size <= c || size <= smallAnswer:
 		case size <= firstStep && s.keep > firstStep:
@@ -141,7 +142,8 @@ func (s *Stream) Text() (text string, gap int) {
 	} else {
 		s.head.Write(s.tail[first:s.next])
 	}
-	s.tail, s.next = nil, 0
+	s.tail = nil
+	s.next = 0
 	if size := s.head.Len(); size > smallAnswer && size < s.head.Cap()/2 {
 		// The space that was not written to costs no memory, and counts as such all the
 		// same: with a few answers kept, the collector would run all the time.

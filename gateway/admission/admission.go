@@ -173,7 +173,8 @@ type quota struct {
 // take takes so many from each limiter, or from none, so that a refused call does not count; the
 // error says when there will be enough. Without count it takes none in any case.
 func take(n int, count bool, quotas ...quota) error {
-	now, keeps := time.Now(), false
+	now := time.Now()
+	keeps := false
 	taken := make([]*rate.Reservation, 0, len(quotas))
 	defer func() {
 		for i := 0; i < len(taken) && !keeps; i++ {

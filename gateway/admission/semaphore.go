@@ -99,13 +99,15 @@ func (s *Semaphore) releaseLocked(caller string) {
 // grant lets calls run while there is room.
 func (s *Semaphore) grant() {
 	for s.inUse < s.size {
-		at, best := -1, (*callerState)(nil)
+		at := -1
+		var best *callerState
 		for i, w := range s.waiting {
 			l := s.of(w.caller)
 			// The last place is kept for a caller that has none running, as long as there is more than one.
 			mayRun := !s.shared || l.running == 0 || l.running < s.share && s.inUse < s.size-1
 			if mayRun && (best == nil || l.running < best.running || l.running == best.running && l.served < best.served) {
-				at, best = i, l
+				at = i
+				best = l
 			}
 		}
 		if best == nil {
@@ -113,7 +115,9 @@ func (s *Semaphore) grant() {
 		}
 		s.served++
 		s.inUse++
-		best.running, best.waiting, best.served = best.running+1, best.waiting-1, s.served
+		best.running = best.running + 1
+		best.waiting = best.waiting - 1
+		best.served = s.served
 		close(s.waiting[at].ready)
 		s.waiting = slices.Delete(s.waiting, at, at+1)
 	}

@@ -139,7 +139,8 @@ func (s *Store) current() []Token {
 	defer s.mu.Unlock()
 	now, err := os.Lstat(s.file())
 	if err != nil {
-		s.seen, s.tokens = nil, nil
+		s.seen = nil
+		s.tokens = nil
 		return nil
 	}
 	if s.seen != nil && os.SameFile(s.seen, now) && s.seen.ModTime().Equal(now.ModTime()) && s.seen.Size() == now.Size() && s.seen.Mode() == now.Mode() {

@@ -61,7 +61,8 @@ func (f *Follower) Take(limit int, visit func(Place, Line, []byte)) error {
 		return err
 	}
 	defer s.close()
-	files, next := s.files, s.content.next()
+	files := s.files
+	next := s.content.next()
 	if next < f.at.File && !s.content.isEmpty() { // the log was removed, and began anew; without files it may come back
 		f.at = Position{Seq: f.at.Seq}
 	}
@@ -71,7 +72,8 @@ func (f *Follower) Take(limit int, visit func(Place, Line, []byte)) error {
 	if !f.begun { // it goes to where the last limit bytes begin, and from there to the next line
 		left := f.limit
 		for _, file := range slices.Backward(files) {
-			f.at.File, f.at.Offset = file.number, 0
+			f.at.File = file.number
+			f.at.Offset = 0
 			if file.size > left {
 				for r := range linesIn(context.Background(), file.file, file.size-left, file.size) {
 					f.at.Offset = r.End // 0 after an error, which read reports
@@ -83,7 +85,8 @@ func (f *Follower) Take(limit int, visit func(Place, Line, []byte)) error {
 			left -= file.size
 		}
 	}
-	f.begun, f.seen = true, nil
+	f.begun = true
+	f.seen = nil
 	left := limit
 	for _, file := range files {
 		if err := f.read(file, &left, visit); err != nil {
@@ -106,7 +109,8 @@ func (f *Follower) read(file snapshotFile, left *int, visit func(Place, Line, []
 		return nil
 	}
 	if file.number > f.at.File || file.size < f.at.Offset { // another program may have cut it
-		f.at.File, f.at.Offset = file.number, 0
+		f.at.File = file.number
+		f.at.Offset = 0
 	}
 	for r, err := range linesIn(context.Background(), file.file, f.at.Offset, file.size) {
 		if err != nil {

@@ -104,7 +104,8 @@ const NotSearched = "not-searched"
 // "shadow" for one that had no effect, "asked", "blocked", "redacted", or "noticed". Of all lines of a call one
 // says it of a rule, but for an approval that was asked for.
 func (line Line) TextOutcomes() map[string]string {
-	did, isEnd := map[string]string{}, line.Kind == "end"
+	did := map[string]string{}
+	isEnd := line.Kind == "end"
 	for _, f := range line.Found {
 		switch rule, kind, _ := strings.Cut(f, " "); {
 		case kind == NotSearched:
@@ -169,7 +170,9 @@ func (line Line) prepared(now time.Time) (Line, error) {
 			(*list)[i] = clean(name)
 		}
 	}
-	line.Seq, line.Prev, line.Repair = 0, "", nil
+	line.Seq = 0
+	line.Prev = ""
+	line.Repair = nil
 	line.MoreParams = max(0, len(line.Params)-maxParams)
 	given := line.Params[:min(len(line.Params), maxParams)]
 	line.Params = nil
@@ -216,7 +219,8 @@ type point struct {
 func (p point) encode(buf []byte, line *Line) ([]byte, point, error) {
 	var prev [2 * sha256.Size]byte // on the stack
 	hex.Encode(prev[:], p.hash[:])
-	line.Seq, line.Prev = p.seq+1, string(prev[:])
+	line.Seq = p.seq + 1
+	line.Prev = string(prev[:])
 	out := bytes.NewBuffer(buf)
 	encoder := json.NewEncoder(out)
 	encoder.SetEscapeHTML(false)
@@ -247,7 +251,8 @@ func readLink(text []byte) (l link, ok bool) {
 		if !begins || !ends {
 			return link{}, false
 		}
-		values[i], text = string(value), rest
+		values[i] = string(value)
+		text = rest
 	}
 	seq, err := strconv.ParseUint(values[0], 10, 63)
 	prev, ok := hashOf(values[1])

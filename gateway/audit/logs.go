@@ -51,7 +51,8 @@ func OpenLogs(state string) Logs {
 		lasting: Open(AuditFolder(state), Limits{MinAge: keptFor}),
 		calls:   Open(CallsFolder(state), Limits{}),
 	}
-	l.lasting.hasReserve, l.calls.hasReserve = true, true
+	l.lasting.hasReserve = true
+	l.calls.hasReserve = true
 	return l
 }
 
@@ -174,7 +175,8 @@ func (l *Limited) First(line Line) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.counts == nil {
-		l.begun, l.counts = time.Now(), map[limitedBy]uint64{}
+		l.begun = time.Now()
+		l.counts = map[limitedBy]uint64{}
 		l.end = time.AfterFunc(LimitedPeriod, l.Flush)
 		return true
 	}
@@ -189,7 +191,8 @@ func (l *Limited) First(line Line) bool {
 // Flush ends the period, if there is one, and writes its counts.
 func (l *Limited) Flush() {
 	l.mu.Lock()
-	counts, begun := l.counts, l.begun
+	counts := l.counts
+	begun := l.begun
 	if counts != nil {
 		l.counts = nil
 		l.end.Stop()

@@ -90,13 +90,15 @@ func (r *Record) Previewed(backend string) {
 // Described notes what the call is, without its values, and why the policy refuses it, nil
 // if it does not. An invalid call stays as it was sent.
 func (r *Record) Described(call allowlist.Call, refusal error) {
-	r.call, r.refusal = call, refusal
+	r.call = call
+	r.refusal = refusal
 	r.seen.Described(call)
 	if !call.Valid() {
 		return
 	}
 	r.line.Command, r.line.Effect = call.Name(), call.Effect().String()
-	r.line.Params, r.line.Note = nil, ""
+	r.line.Params = nil
+	r.line.Note = ""
 	if r.records.logs.None() {
 		return
 	}
@@ -117,7 +119,10 @@ func (r *Record) Described(call allowlist.Call, refusal error) {
 }
 
 // Found notes what the rules about texts found in the change, and which of them only log it.
-func (r *Record) Found(found, shadow []string) { r.line.Found, r.line.Shadow = found, shadow }
+func (r *Record) Found(found, shadow []string) {
+	r.line.Found = found
+	r.line.Shadow = shadow
+}
 
 // Because notes a note that was read, where a flow rule is about the call for that.
 func (r *Record) Because(note string) {
@@ -129,7 +134,8 @@ func (r *Record) Because(note string) {
 // HiddenBy notes which rule hides what the call names: as a path, and by its name alone. The first rule
 // counts.
 func (r *Record) HiddenBy(rule, ofName string) {
-	r.hidden, r.hiddenName = cmp.Or(r.hidden, rule), cmp.Or(r.hiddenName, ofName)
+	r.hidden = cmp.Or(r.hidden, rule)
+	r.hiddenName = cmp.Or(r.hiddenName, ofName)
 }
 
 // digestOf returns the digest of a path, which mostly is that of a parameter.
@@ -156,14 +162,17 @@ func (r *Record) Redact(params []string) {
 // Approved notes that the user approved, and where: "" for the client.
 func (r *Record) Approved(by string) {
 	line := r.decision("reply", nil)
-	line.Rule, line.Code, line.By = "confirm", "", by
+	line.Rule = "confirm"
+	line.Code = ""
+	line.By = by
 	r.write(line)
 }
 
 // Allowed records that a call is passed to a backend, "" for none. A call that changes something
 // is refused unless that is in the log.
 func (r *Record) Allowed(call allowlist.Call, backend string) error {
-	r.call, r.refusal = call, nil
+	r.call = call
+	r.refusal = nil
 	mutates := call.Effect().Mutates()
 	if r.records.logs.None() {
 		if mutates {
@@ -189,7 +198,8 @@ func (r *Record) truly(line Line) Line {
 	if r.hidden == "" {
 		return line
 	}
-	line.Rule, line.Code = r.hidden, policy.CodeAccess
+	line.Rule = r.hidden
+	line.Code = policy.CodeAccess
 	if line.Decision == "allow" {
 		line.Decision = "deny"
 	}
@@ -227,15 +237,20 @@ type End struct {
 // Ended ends the record of a call that was let through.
 func (r *Record) Ended(end End) {
 	line := r.line
-	line.Kind, line.Params, line.Note = "end", nil, ""
+	line.Kind = "end"
+	line.Params = nil
+	line.Note = ""
 	line.Backend, line.DurationMs, line.Exit, line.Code = end.Backend, time.Since(r.begun).Milliseconds(), &end.ExitCode, end.Code
-	line.Change, line.Before, line.After = end.Change, end.Before, end.After
+	line.Change = end.Change
+	line.Before = end.Before
+	line.After = end.After
 	for _, hash := range []*string{&line.Before, &line.After} {
 		if !isHex(*hash, digestLength, digestLength) {
 			*hash = ""
 		}
 	}
-	line.Found, line.Shadow = slices.Concat(line.Found, end.Found), slices.Concat(line.Shadow, end.Shadow)
+	line.Found = slices.Concat(line.Found, end.Found)
+	line.Shadow = slices.Concat(line.Shadow, end.Shadow)
 	r.seen.Found(line.Found, line.Shadow)
 	if end.Lost {
 		line.Effect = tiers.Destroys.String()

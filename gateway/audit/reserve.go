@@ -37,7 +37,9 @@ func (r reserve) isEmpty() bool { return r.Missed == 0 && r.Bytes == 0 }
 // encode returns the head as it is written.
 func (r reserve) encode(refusals []byte) []byte {
 	sum := sha256.Sum256(refusals)
-	r.Version, r.Bytes, r.Sum = reserveVersion, int64(len(refusals)), hex.EncodeToString(sum[:digestLength/2])
+	r.Version = reserveVersion
+	r.Bytes = int64(len(refusals))
+	r.Sum = hex.EncodeToString(sum[:digestLength/2])
 	text, _ := json.Marshal(r) // it has numbers and texts
 	head := bytes.Repeat([]byte{' '}, reserveHead)
 	copy(head, text)
@@ -167,7 +169,8 @@ func (l *Log) lateLines() *waiting {
 		return nil
 	}
 	r, refusals, _ := l.folder.readReserve()
-	missed, since := r.Missed+l.unkept.Missed, r.Since
+	missed := r.Missed + l.unkept.Missed
+	since := r.Since
 	if since.IsZero() || !l.unkept.Since.IsZero() && l.unkept.Since.Before(since) {
 		since = l.unkept.Since
 	}
@@ -200,7 +203,8 @@ func (l *Log) wroteLate() {
 	if _, _, exists := l.folder.readReserve(); exists && l.writeReserve(reserve{}, nil) != nil {
 		return // they come a second time, which is better than never
 	}
-	l.late, l.unkept = false, reserve{}
+	l.late = false
+	l.unkept = reserve{}
 }
 
 // Missed returns how many lines this process could not write, without the refusals in the reserve.

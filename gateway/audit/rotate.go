@@ -70,7 +70,8 @@ func (l *Log) rotateFile(t *tail) error {
 		return err
 	}
 	t.file = nil
-	name, aside := l.current, l.folder.file(rotatedName(t.head.number))
+	name := l.current
+	aside := l.folder.file(rotatedName(t.head.number))
 	if err := l.sys.Rename(name, aside); err != nil {
 		t.file, t.fileInfo, err = opened(l.sys.Open(name, os.O_RDWR|os.O_APPEND))
 		return err
@@ -79,13 +80,17 @@ func (l *Log) rotateFile(t *tail) error {
 	if err != nil {
 		return err
 	}
-	t.file, t.fileInfo = file, info
+	t.file = file
+	t.fileInfo = info
 	if err := l.sys.SyncFolder(l.folder.dir); err != nil {
 		return err
 	}
 	t.head.number++
-	t.head.size, t.head.last, t.head.synced = 0, 0, t.end.seq
-	t.size, t.last = 0, 0
+	t.head.size = 0
+	t.head.last = 0
+	t.head.synced = t.end.seq
+	t.size = 0
+	t.last = 0
 	// Remove the oldest files. Each is verified before: damage would be forgotten with it.
 	for t.head.number-t.head.first >= uint64(l.limits.Files) {
 		if young, err := l.isYoung(t); young || err != nil {

@@ -179,7 +179,9 @@ func (l *Log) finishRotation(h *head, there content) (why string, err error) {
 		return "", nil
 	}
 	was := *h
-	h.number, h.size, h.last = there.next(), 0, 0
+	h.number = there.next()
+	h.size = 0
+	h.last = 0
 	if h.number != was.number+1 {
 		return unknownRotated, nil
 	}
@@ -216,7 +218,9 @@ func (l *Log) findFile(t *tail) (why string, err error) {
 	if err != nil {
 		return "", unusable(name, err)
 	}
-	t.size, t.last, t.end = t.fileInfo.Size(), t.head.last, t.head.end
+	t.size = t.fileInfo.Size()
+	t.last = t.head.last
+	t.end = t.head.end
 	switch {
 	case why != "":
 	case t.size < t.head.size:
@@ -234,7 +238,8 @@ func (t *tail) adopt() (why string, err error) {
 	if err := w.walk(context.Background(), currentFile, t.file, t.head.size, t.size); err != nil {
 		return "", err
 	}
-	t.end, t.last = w.at, w.last
+	t.end = w.at
+	t.last = w.last
 	if w.brokeSeq > 0 && t.head.broken == 0 {
 		t.head.broken = w.brokeSeq
 	}
@@ -251,7 +256,8 @@ func (t *tail) adopt() (why string, err error) {
 	gap := &Repair{Torn: t.size - w.loose}
 	more := ""
 	if t.unclosed {
-		gap.Torn, more = gap.Torn+1, "\n"
+		gap.Torn = gap.Torn + 1
+		more = "\n"
 	}
 	gap.Sum, err = sumOf(t.file, w.loose, t.size, more)
 	t.repairs = []Line{{Kind: kindGap, Repair: gap}}
@@ -279,7 +285,8 @@ func (t *tail) continueAfterBreak(was head, seen point, why string) error {
 		if l, ok := readLink(r.Text); ok {
 			present = max(present, l.seq)
 		}
-		end.hash, t.last = sha256.Sum256(r.Text), r.At
+		end.hash = sha256.Sum256(r.Text)
+		t.last = r.At
 	}
 	var err error
 	if t.unclosed, err = t.isUnclosed(); err != nil {
@@ -321,8 +328,11 @@ func (l *Log) isCurrent(t *tail) bool {
 	if !isOn || info.Size() != h.size || !endsWith(t.file, h) {
 		return false
 	}
-	t.head, t.text = h, text
-	t.size, t.last, t.end = h.size, h.last, h.end
+	t.head = h
+	t.text = text
+	t.size = h.size
+	t.last = h.last
+	t.end = h.end
 	return true
 }
 

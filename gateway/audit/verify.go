@@ -90,10 +90,17 @@ func verifyEach(ctx context.Context, dir string, each func(point)) (Report, erro
 		}
 	}
 	left, refusals, _ := p.readReserve()
-	r.Missed, r.Waiting = w.missed+left.Missed, bytes.Count(refusals, []byte("\n"))
-	r.Lines, r.Gaps, r.Last, r.Hash = w.lines, w.gaps, w.at.seq, hex.EncodeToString(w.at.hash[:])
+	r.Missed = w.missed + left.Missed
+	r.Waiting = bytes.Count(refusals, []byte("\n"))
+	r.Lines = w.lines
+	r.Gaps = w.gaps
+	r.Last = w.at.seq
+	r.Hash = hex.EncodeToString(w.at.hash[:])
 	if r.Lines == 0 {
-		r.First, r.Last, r.Hash, r.Since = 0, 0, "", time.Time{}
+		r.First = 0
+		r.Last = 0
+		r.Hash = ""
+		r.Since = time.Time{}
 	}
 	return r, err
 }
@@ -239,9 +246,14 @@ type walker struct {
 
 // walk reads a file between two offsets.
 func (w *walker) walk(ctx context.Context, name string, in io.ReaderAt, from, to int64) error {
-	w.in, w.end, w.loose, w.open, w.foreign = in, from, -1, false, nil
+	w.in = in
+	w.end = from
+	w.loose = -1
+	w.open = false
+	w.foreign = nil
 	if w.mark == from {
-		w.marked, w.atMark = true, w.at
+		w.marked = true
+		w.atMark = w.at
 	}
 	for r, err := range linesIn(ctx, in, from, to) {
 		if err != nil {
@@ -255,7 +267,8 @@ func (w *walker) walk(ctx context.Context, name string, in io.ReaderAt, from, to
 				why = line.Repair.Why
 			}
 			if w.broke == nil {
-				w.broke, w.brokeSeq = &Break{name, r.Number, why}, l.seq
+				w.broke = &Break{name, r.Number, why}
+				w.brokeSeq = l.seq
 			}
 		}
 		if ok && l.seq == w.at.seq+1 && l.prev == w.at.hash && (w.loose < 0 || w.isExplained(l, r)) {
@@ -265,15 +278,21 @@ func (w *walker) walk(ctx context.Context, name string, in io.ReaderAt, from, to
 				w.gaps++
 			}
 			w.at = point{l.seq, sha256.Sum256(r.Text)}
-			w.file, w.line = name, r.Number
-			w.last, w.end, w.open = r.At, r.End, !r.Whole
-			w.loose, w.foreign = -1, nil
+			w.file = name
+			w.line = r.Number
+			w.last = r.At
+			w.end = r.End
+			w.open = !r.Whole
+			w.loose = -1
+			w.foreign = nil
 			w.lines++
 			if w.each != nil {
 				w.each(w.at)
 			}
 			if r.End == w.mark {
-				w.marked, w.atMark, w.markNum = true, w.at, r.Number
+				w.marked = true
+				w.atMark = w.at
+				w.markNum = r.Number
 			}
 			continue
 		}
@@ -292,7 +311,8 @@ func (w *walker) walk(ctx context.Context, name string, in io.ReaderAt, from, to
 			here = Break{name, r.Number, "does not follow the line before it"}
 		}
 		if w.loose < 0 {
-			w.loose, w.misfit = r.At, here
+			w.loose = r.At
+			w.misfit = here
 		}
 		if ok && w.foreign == nil {
 			w.foreign = &here

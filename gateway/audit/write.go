@@ -82,16 +82,19 @@ func (l *Log) writeWaiting() {
 	}
 	for _, w := range all {
 		if !w.written {
-			w.written, w.err = true, err
+			w.written = true
+			w.err = err
 		}
 	}
 }
 
 // append writes lines, as many at once as fit into a file.
 func (l *Log) append(t *tail, all []*waiting) error {
-	lines, durable := slices.Clip(all[0].lines), all[0].durable
+	lines := slices.Clip(all[0].lines)
+	durable := all[0].durable
 	for _, w := range all[1:] {
-		lines, durable = append(lines, w.lines...), durable || w.durable
+		lines = append(lines, w.lines...)
+		durable = durable || w.durable
 	}
 	for done, rotated := 0, false; done < len(lines); {
 		next, count, err := l.compose(t, lines[done:], rotated)
@@ -153,7 +156,8 @@ func (l *Log) compose(t *tail, lines []Line, rotated bool) (a addition, count in
 			break
 		}
 		a.last = t.size + int64(len(a.text))
-		a.text, a.end = text, end
+		a.text = text
+		a.end = end
 		count++
 	}
 	l.buf = a.text
@@ -170,7 +174,9 @@ func (l *Log) commit(t *tail, a addition, durable bool) error {
 		err = t.file.Sync()
 	}
 	h := t.head
-	h.size, h.last, h.end = t.size+int64(len(a.text)), a.last, a.end
+	h.size = t.size + int64(len(a.text))
+	h.last = a.last
+	h.end = a.end
 	if durable {
 		h.synced = a.end.seq
 	}
@@ -189,9 +195,13 @@ func (l *Log) commit(t *tail, a addition, durable bool) error {
 		}
 		return errors.Join(err, failed)
 	}
-	t.head, t.text = h, t.next
-	t.size, t.last, t.end = h.size, h.last, h.end
-	t.unclosed, t.repairs = false, nil
+	t.head = h
+	t.text = t.next
+	t.size = h.size
+	t.last = h.last
+	t.end = h.end
+	t.unclosed = false
+	t.repairs = nil
 	l.seen = t.end
 	if t.dropped {
 		t.dropped = false

@@ -60,7 +60,8 @@ func (l Listing) Entry() Entry {
 	e := Entry{Name: l.Name, Tier: l.Tier.String(), Effect: l.Effect.String(), Signature: l.Signature(false), Allowed: l.Enabled()}
 	switch {
 	case l.lacksProgram():
-		e.Code, e.Hint = l.Missing.Code, l.Missing.Hint
+		e.Code = l.Missing.Code
+		e.Hint = l.Missing.Hint
 	case l.Denial != nil:
 		e.Code, e.Rule, e.Hint = l.Denial.Code(), l.Denial.Rule, l.Denial.Hint()
 	}
@@ -138,7 +139,9 @@ func (e Explained) text(example string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n  %s\n\n", e.Signature, e.Summary)
 	w := tabwriter.NewWriter(&b, 2, 8, 2, ' ', 0)
-	effects, since, allowed := e.Effect, "Obsidian "+e.Since, "yes"
+	effects := e.Effect
+	since := "Obsidian " + e.Since
+	allowed := "yes"
 	if e.Effect != e.MaxEffect {
 		effects += ", with some parameters " + e.MaxEffect
 	}

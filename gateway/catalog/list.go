@@ -61,9 +61,12 @@ func listed(vaults []Vault, c allowlist.Command) Listing {
 	l := Listing{Command: c}
 	for i := range vaults {
 		v := &vaults[i]
-		denial, missing := v.Policy.Lists(c, v.Facts), v.Programs.missing(c)
+		denial := v.Policy.Lists(c, v.Facts)
+		missing := v.Programs.missing(c)
 		if i == 0 || denial == nil && (l.Denial != nil || missing == nil) {
-			l.Denial, l.Missing, l.vault = denial, missing, v
+			l.Denial = denial
+			l.Missing = missing
+			l.vault = v
 		}
 	}
 	l.closed = make([]bool, len(c.Params))

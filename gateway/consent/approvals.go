@@ -252,7 +252,8 @@ func (a *Approvals) settle(by Requester, q Question, left StoredQuestion, reply 
 func (a *Approvals) waits(q Question, left StoredQuestion, d *Dialog) error {
 	waiting := &failure.Approval{ID: left.ID(), Reason: q.reason(), Ways: []string{"terminal"}, Expires: left.Expires.UTC().Truncate(time.Second)}
 	if link := a.linkTo(left); link != "" {
-		waiting.Ways, waiting.Link = []string{"page", "terminal"}, link
+		waiting.Ways = []string{"page", "terminal"}
+		waiting.Link = link
 	}
 	what := ""
 	if said := d.Said(); said != "" {
@@ -530,9 +531,11 @@ func newDialog(ctx context.Context, by Requester, q Question) *Dialog {
 	d := &Dialog{MinAnswer: by.MinAnswer, Open: ctx, Later: func(Reply) {}}
 	switch by.Ways {
 	case policy.AskClient:
-		d.Form, d.Link = true, true
+		d.Form = true
+		d.Link = true
 	case policy.AskAuto:
-		d.Form, d.Link = !q.Destructive, true
+		d.Form = !q.Destructive
+		d.Link = true
 	case policy.AskPage:
 		d.Link = true
 	}

@@ -73,7 +73,9 @@ func (d *Store) Ask(q StoredQuestion) (StoredQuestion, error) {
 			q = before
 			return nil
 		}
-		pending, own, same := 0, 0, -1 // of all, of the session, and the one about the same call, which has no answer
+		pending := 0
+		own := 0
+		same := -1 // of all, of the session, and the one about the same call, which has no answer
 		for i, other := range s.live {
 			if other.State != Pending {
 				continue
@@ -89,7 +91,8 @@ func (d *Store) Ask(q StoredQuestion) (StoredQuestion, error) {
 			if err := d.remove(s.live[same]); err != nil {
 				return err
 			}
-			s.live, pending = slices.Delete(s.live, same, same+1), pending-1
+			s.live = slices.Delete(s.live, same, same+1)
+			pending = pending - 1
 		} else if own >= maxOpen {
 			return &StillOpen{own}
 		}
@@ -136,7 +139,8 @@ func (d *Store) Shown(q StoredQuestion) ([]Line, error) {
 // read. Expired questions are removed. Its error is *[Unusable].
 func (d *Store) List() (questions []StoredQuestion, damaged []*Damaged, err error) {
 	err = d.withContent(func(s content) error {
-		questions, damaged = s.live, s.damaged
+		questions = s.live
+		damaged = s.damaged
 		return nil
 	})
 	return questions, damaged, err
@@ -179,7 +183,8 @@ func (d *Store) answer(typed string, state State, words string) (answered Stored
 		case state == Approved && q.Typed != "" && strings.TrimSpace(words) != q.Typed:
 			return &Elsewhere{q.Code, fmt.Sprintf("it is approved by typing %q", q.Typed)}
 		}
-		q.State, q.By = state, d.by
+		q.State = state
+		q.By = d.by
 		if state != Approved { // which lasts as long as a question that was just asked
 			if until := s.now.UTC().Round(0).Add(defaultLife); until.After(q.Expires) {
 				q.Expires = until
@@ -412,7 +417,8 @@ func (d *Store) save(q StoredQuestion) error {
 			return unusable(d.linesPath(q.Code), err)
 		}
 		sum := sha256.Sum256(lines)
-		q.Lines, q.shown = nil, hex.EncodeToString(sum[:])
+		q.Lines = nil
+		q.shown = hex.EncodeToString(sum[:])
 	}
 	data, err := q.encode()
 	if err != nil {

@@ -90,7 +90,8 @@ func (q *Question) Together(operations int, each []Question, further []Line) {
 		need = fmt.Sprintf("%d of which need approval", len(each))
 	}
 	q.say("A batch of %d operations, %s. %s", operations, need, askedBy(q.Requester, q.Client))
-	q.heading, q.why = len(q.Lines), fmt.Sprintf("would %s in %d operations", q.Does, len(each))
+	q.heading = len(q.Lines)
+	q.why = fmt.Sprintf("would %s in %d operations", q.Does, len(each))
 	reason := ""
 	for i, one := range each {
 		lines := slices.Clone(one.Lines)
@@ -112,7 +113,8 @@ const (
 
 // typed returns the words that the user types to approve the question, "" if they need not.
 func (q *Question) typed() string {
-	files, added := q.Rest.Files(), 0
+	files := q.Rest.Files()
+	added := 0
 	for _, l := range q.Lines {
 		switch l.Kind {
 		case File:
@@ -235,7 +237,8 @@ func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
 // countsOf says how many lines changes remove and add, such as ": −12 +3 lines"; "" for none.
 func countsOf(changes []difference.Change, rest Rest) string {
-	added, removed := rest.Added, rest.Removed
+	added := rest.Added
+	removed := rest.Removed
 	for _, c := range changes {
 		added += c.Added
 		removed += c.Removed
@@ -261,7 +264,8 @@ func (q *Question) addValues(call allowlist.Call) error {
 	if len(q.Files) == 0 && q.Path != "" && quotedIn(q.Path, maxInHeading) != quoted(q.Path) { // the first line has its ends
 		q.Lines = append(q.Lines, Named("path", q.Path))
 	}
-	params, size := call.Params(), 0
+	params := call.Params()
+	size := 0
 	for _, name := range slices.Sorted(maps.Keys(params)) {
 		value, _ := call.Param(name)
 		switch {
@@ -330,19 +334,22 @@ func restLine(files, added, removed int) Line {
 
 // Changes shows the changes of files, one for each, as far as there is room, and counts those of the rest.
 func Changes(files []PlannedFile, changes []difference.Change, rest Rest) (lines []Line) {
-	n, rows := 0, 0
+	n := 0
+	rows := 0
 	for n < len(files) {
 		next := 1 + min(1, len(changes[n].Lines))
 		if rows+next > told.rows-min(1, len(files)-n-1+rest.Files()) && n > 0 {
 			break
 		}
-		n, rows = n+1, rows+next
+		n = n + 1
+		rows = rows + next
 	}
 	for i, c := range fit(changes[:n], extent{told.rows - 2*n, told.bytes}) {
 		lines = append(append(lines, files[i].line(c)), changeLines(c, true)...)
 	}
 	if left := len(files) - n + rest.Files(); left > 0 {
-		added, removed := rest.Added, rest.Removed
+		added := rest.Added
+		removed := rest.Removed
 		for _, c := range changes[n:] {
 			added += c.Added
 			removed += c.Removed
@@ -361,7 +368,9 @@ func (f PlannedFile) line(c difference.Change) Line {
 	case f.Before == "":
 		l.Text = "makes"
 	case f.After == "":
-		l.Text, l.Size, l.Hash = "removes", f.Size, f.Before
+		l.Text = "removes"
+		l.Size = f.Size
+		l.Hash = f.Before
 	default:
 		l.Text = "changes"
 	}
@@ -428,8 +437,11 @@ func linesOf(l difference.Line, kind LineKind) (lines []Line) {
 	if kind == Quoted {
 		return lines
 	}
-	if lines[0].Old, lines[0].New = l.Old, l.New; len(l.Cuts) == 0 && kind != Same {
-		lines[0].From, lines[0].To = l.From, l.To
+	lines[0].Old = l.Old
+	lines[0].New = l.New
+	if len(l.Cuts) == 0 && kind != Same {
+		lines[0].From = l.From
+		lines[0].To = l.To
 	}
 	return lines
 }
@@ -462,13 +474,16 @@ const (
 // row that goes on has an ellipsis after the bar, and of a change every row has its sign.
 func Rows(lines []Line, columns int) (rows []Row) {
 	for _, l := range lines {
-		first, further := "", "  "
+		first := ""
+		further := "  "
 		switch l.Kind {
 		case Words, Act, File, Place:
 		case Quoted:
-			first, further = "> ", ">…"
+			first = "> "
+			further = ">…"
 		default:
-			first, further = "│ "+string(l.Kind), "│…"+string(l.Kind)
+			first = "│ " + string(l.Kind)
+			further = "│…" + string(l.Kind)
 		}
 		for i, part := range sanitize.Rows(l.words(), max(leastWide, columns-barWidth)) {
 			if i > 0 || l.More {

@@ -52,7 +52,9 @@ func (h handler) complete(
 ) (asks *elicitation, shown *view) {
 	name, can := peer.Client()
 	to.Caller, to.Client, to.Surface, to.OneSession = peer.Caller, name, surface(peer), !peer.Shared
-	to.MaxOutput, to.Keep, to.Taken = h.MaxOutput, true, peer.AcceptedAt
+	to.MaxOutput = h.MaxOutput
+	to.Keep = true
+	to.Taken = peer.AcceptedAt
 	if can.Elicitation != nil {
 		modes := askModes{
 			form: can.Elicitation.Form != nil || can.Elicitation.URL == nil, page: can.Elicitation.URL != nil, far: peer.Caller != "", screen: screenOf(name),
@@ -62,13 +64,17 @@ func (h handler) complete(
 		} else {
 			h.sealers.once.Do(func() { h.sealers.made = consent.NewSealer(h.sealers.now) })
 			asks = &elicitation{sealer: h.sealers.made, params: req.Params, modes: modes}
-			to.Ask, to.Answers = asks.ask, req.Params.RequestState != ""
+			to.Ask = asks.ask
+			to.Answers = req.Params.RequestState != ""
 		}
 	}
 	if h.showsApps(peer) {
 		// The view shows a question that the client does not ask: it waits for the user on a page or in the terminal.
-		v, next := &view{app: h.App}, to.Ask
-		shown, to.Shows, to.Ask = v, true, func(ctx context.Context, q consent.Question) consent.Reply {
+		v := &view{app: h.App}
+		next := to.Ask
+		shown = v
+		to.Shows = true
+		to.Ask = func(ctx context.Context, q consent.Question) consent.Reply {
 			if next != nil {
 				if reply := next(ctx, q); reply != consent.NoWay {
 					return reply
@@ -186,7 +192,8 @@ func askNow(ctx context.Context, client *wire.Peer, modes askModes, q consent.Qu
 	if !ok {
 		return consent.NoWay
 	}
-	d, asked := q.Dialog, time.Now()
+	d := q.Dialog
+	asked := time.Now()
 	replies := make(chan consent.Reply, 1)
 	go func() {
 		result, err := wire.Ask[mcp.ElicitationResult](d.Open, client, mcp.MethodElicitationCreate, params)

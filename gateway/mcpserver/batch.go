@@ -49,7 +49,8 @@ func (h handler) batch(ctx context.Context, client *wire.Peer, req mcp.CallToolR
 	if err != nil {
 		refused := gateway.RejectBatch("", err)
 		if wrong, ok := errors.AsType[*argumentError](err); ok {
-			refused.ClientID, refused.Command = wrong.operation.ClientID, wrong.operation.Command
+			refused.ClientID = wrong.operation.ClientID
+			refused.Command = wrong.operation.Command
 		}
 		return reply(refused, true)
 	}

@@ -64,7 +64,8 @@ func allPrompts() []promptTask {
 }
 
 func morningReview(d *draft) string {
-	day, days := d.day("date"), d.number("days", 1)
+	day := d.day("date")
+	days := d.number("days", 1)
 	d.step("Daily note of the day", "daily:read", d.dayParams(day))
 	if days == 1 {
 		d.step("Daily note before it", "daily:read", d.dayParams(day.AddDate(0, 0, -1)))
@@ -89,7 +90,8 @@ func eveningJournal(d *draft) string {
 }
 
 func weeklyRollup(d *draft) string {
-	last, days := d.day("date"), d.number("days", 7)
+	last := d.day("date")
+	days := d.number("days", 7)
 	first := last.AddDate(0, 0, 1-days)
 	d.step("Daily notes", "daily:range", callParams{"from": isoDate(first), "to": isoDate(last)})
 	d.step("Changed notes", "recent", callParams{"since": isoDate(first), "limit": 50})
@@ -134,7 +136,8 @@ const (
 )
 
 func inboxTriage(d *draft) string {
-	folder, count := cmp.Or(d.arguments["folder"], defaultInbox), d.number("count", 10)
+	folder := cmp.Or(d.arguments["folder"], defaultInbox)
+	count := d.number("count", 10)
 	d.step("Notes to sort", "files", callParams{"folder": folder, "ext": "md"})
 	d.step("Folders of the vault", "folders", nil)
 	d.step("Tags of the vault", "tags", callParams{"counts": true, "sort": "count"})
@@ -160,7 +163,8 @@ func inboxTriage(d *draft) string {
 }
 
 func briefing(d *draft) string {
-	topic, days := d.arguments["topic"], d.number("days", 14)
+	topic := d.arguments["topic"]
+	days := d.number("days", 14)
 	if !d.step("Today's note, tasks that are due, late or left over, recent changes", "briefing", nil) {
 		d.step("Today's note", "daily:read", nil)
 	}

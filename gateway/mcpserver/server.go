@@ -94,8 +94,11 @@ func ServeHTTP(ctx context.Context, c Config, transport streamable.Config, liste
 	if err != nil {
 		return err
 	}
-	transport.Server, transport.Log, transport.Grace = s, s.Log, c.Grace
-	transport.Ready, transport.TokenEnded = c.Gateway.Admits, c.Gateway.Ended
+	transport.Server = s
+	transport.Log = s.Log
+	transport.Grace = c.Grace
+	transport.Ready = c.Gateway.Admits
+	transport.TokenEnded = c.Gateway.Ended
 	// The servers of agents, each with the tools of its policy, are made when their agents first call.
 	var mu sync.Mutex
 	servers := map[served]*wire.Server{}
@@ -179,7 +182,8 @@ func capabilities() (c mcp.ServerCapabilities) {
 	type unchanging = struct {
 		ListChanged bool `json:"listChanged,omitempty"`
 	}
-	c.Tools, c.Prompts = &unchanging{}, &unchanging{}
+	c.Tools = &unchanging{}
+	c.Prompts = &unchanging{}
 	c.Resources = &struct {
 		Subscribe   bool `json:"subscribe,omitempty"`
 		ListChanged bool `json:"listChanged,omitempty"`

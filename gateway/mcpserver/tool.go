@@ -113,7 +113,8 @@ var enabling = [...]string{"tier", "allow-mutations", "allow-publish", "allow-ui
 // describe writes the tool description. A model reads it in every conversation, so it says
 // only what cannot be guessed.
 func describe(view toolView) string {
-	vaults, listing := view.vaults, view.enabled
+	vaults := view.vaults
+	listing := view.enabled
 	var b strings.Builder
 	b.WriteString("Runs one Obsidian command")
 	vault := `"` + strings.ReplaceAll(vaults[0], `"`, `'`) + `"` // its characters were checked with the settings
@@ -149,7 +150,8 @@ func describe(view toolView) string {
 	// There is a line for each command, and one for all those with the same prefix: their whole names are
 	// in the schema.
 	var lines []string
-	members, begun := map[string]int{}, map[string]int{}
+	members := map[string]int{}
+	begun := map[string]int{}
 	prefixOf := func(c catalog.Listing) string { return c.Name[:strings.IndexByte(c.Name, ':')+1] }
 	for _, c := range listing {
 		members[prefixOf(c)]++

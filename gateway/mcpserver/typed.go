@@ -162,10 +162,12 @@ func (t *typedTool) decode(raw json.RawMessage) (c toolCall, err *argumentError)
 		return c, err
 	}
 	if c.Limit > 0 && slices.ContainsFunc(o.objectWith, func(flag string) bool { return c.Params[flag] != allowlist.Value{} }) {
-		c.Params["limit"], c.Limit = allowlist.Number(strconv.Itoa(c.Limit)), 0
+		c.Params["limit"] = allowlist.Number(strconv.Itoa(c.Limit))
+		c.Limit = 0
 	}
 	if c.Cursor != "" && len(given) == 0 {
-		c.Command, c.Params = "", nil // the cursor knows which command it was
+		c.Command = ""
+		c.Params = nil // the cursor knows which command it was
 	}
 	return c, nil
 }
@@ -213,7 +215,8 @@ func (t *typedTool) take(fields wire.Fields) (map[string]allowlist.Value, *argum
 			if choice, err = decodeText(a.Name, raw); err == nil && !slices.Contains(a.Values, choice) {
 				err = wrongArgument(badValue, a.Name, fmt.Sprintf("has the invalid value %q", wire.Clip(choice)), sendOneOf(a.Values)+excerpt.DidYouMean(choice, a.Values))
 			}
-			value, size = allowlist.Text(choice), len(choice)
+			value = allowlist.Text(choice)
+			size = len(choice)
 		}
 		if err != nil {
 			wrong = append(wrong, err)
@@ -298,7 +301,8 @@ func (t *typedTool) describe(gw *gateway.Gateway) (described mcp.Tool, ok bool) 
 		return mcp.Tool{}, false
 	}
 	var sentences []string
-	worst, sends := tiers.Reads, false
+	worst := tiers.Reads
+	sends := false
 	for _, o := range operations {
 		sentences = append(sentences, o.description)
 		sends = sends || o.command.Sends
@@ -331,14 +335,17 @@ func (o *enabledOperation) param(name string) *allowlist.Param {
 // schema uses only what every client supports: no $ref, no union, every object with an
 // explicit additionalProperties.
 func (t *typedTool) schema(operations []enabledOperation, worst tiers.Effect, vaults []string) map[string]any {
-	properties, required := map[string]any{}, []string{}
+	properties := map[string]any{}
+	required := []string{}
 	for _, a := range t.args {
 		// Leave out an argument that cannot lead to a permitted call, and values that cannot.
-		used, values := false, []string(nil)
+		used := false
+		var values []string
 		for _, o := range operations {
 			switch p := o.param(a.Name); {
 			case p != nil && slices.Contains(o.params, a.Name):
-				used, values = true, p.Choices
+				used = true
+				values = p.Choices
 			case o.is == "" && slices.Contains(o.when, a.Name):
 				used = true
 			}
@@ -347,7 +354,8 @@ func (t *typedTool) schema(operations []enabledOperation, worst tiers.Effect, va
 			if slices.ContainsFunc(operations, func(o enabledOperation) bool { // the value selects something enabled
 				return o.is == value && slices.Contains(o.when, a.Name) || o.flagArgument == a.Name && o.param(value) != nil
 			}) {
-				used, values = true, append(values, value)
+				used = true
+				values = append(values, value)
 			}
 		}
 		if !used {

@@ -168,7 +168,8 @@ func Open(c Config, env []string, log *slog.Logger) (*Notifier, error) {
 			if err != nil {
 				return err
 			}
-			id, seconds := "msg_"+rand.Text(), strconv.FormatInt(at.Unix(), 10)
+			id := "msg_" + rand.Text()
+			seconds := strconv.FormatInt(at.Unix(), 10)
 			mac := hmac.New(sha256.New, key)
 			fmt.Fprintf(mac, "%s.%s.%s", id, seconds, body)
 			return n.post(ctx, c.Webhook, http.Header{
@@ -269,7 +270,9 @@ func (n *Notifier) Send(text, link string) {
 
 // work sends the messages of a channel, one at a time and seldom.
 func (n *Notifier) work(c *channel) {
-	gap, failed, last := n.gap, false, time.Time{}
+	gap := n.gap
+	failed := false
+	last := time.Time{}
 	for closing := false; !closing; {
 		select {
 		case <-c.wake:
@@ -281,7 +284,8 @@ func (n *Notifier) work(c *channel) {
 		if c.more > 0 {
 			m.Text += fmt.Sprintf(", and %d more wait for approval", c.more)
 		}
-		c.pending, c.more = Message{}, 0
+		c.pending = Message{}
+		c.more = 0
 		c.mu.Unlock()
 		if m == (Message{}) {
 			continue

@@ -53,9 +53,12 @@ func (k *keys) refresh(ctx context.Context, enough func() bool) error {
 		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchLimit)
 		defer cancel()
 		set, place, err := k.fetch(limited)
-		k.tried, k.err = now, err
+		k.tried = now
+		k.err = err
 		if err == nil {
-			k.set, k.place, k.read = set, place, now
+			k.set = set
+			k.place = place
+			k.read = now
 		}
 	}
 	if k.read.IsZero() || now.Sub(k.read) >= keptFor || k.err != nil && !enough() {
@@ -76,9 +79,11 @@ func (k *keys) fetch(ctx context.Context) (set jose.JSONWebKeySet, place string,
 			break
 		}
 	}
-	name, place := "jwks_uri", about.Keys
+	name := "jwks_uri"
+	place = about.Keys
 	if k.introspects {
-		name, place = "introspection_endpoint", about.Asks
+		name = "introspection_endpoint"
+		place = about.Asks
 	}
 	switch {
 	case err != nil:
@@ -111,7 +116,8 @@ func MetadataURLs(issuer string) []string {
 	if err != nil {
 		return nil
 	}
-	origin, path := u.Scheme+"://"+u.Host, strings.TrimSuffix(u.EscapedPath(), "/")
+	origin := u.Scheme + "://" + u.Host
+	path := strings.TrimSuffix(u.EscapedPath(), "/")
 	list := []string{origin + "/.well-known/oauth-authorization-server" + path, origin + path + "/.well-known/openid-configuration"}
 	if path != "" {
 		list = append(list, origin+"/.well-known/openid-configuration"+path)

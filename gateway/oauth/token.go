@@ -128,7 +128,8 @@ func (v *Verifier) Looks(token string) bool {
 
 // Verify returns what a token says. The error is an [*Invalid] or an [*Unavailable].
 func (v *Verifier) Verify(ctx context.Context, text string) (Token, error) {
-	sum, now := sha256.Sum256([]byte(text)), v.Now()
+	sum := sha256.Sum256([]byte(text))
+	now := v.Now()
 	v.mu.Lock()
 	seen, found := v.verified[sum]
 	v.mu.Unlock()
@@ -137,9 +138,11 @@ func (v *Verifier) Verify(ctx context.Context, text string) (Token, error) {
 	}
 	var standard jwt.Claims
 	var all map[string]any
-	claims, keeps := v.signed, verifiedFor
+	claims := v.signed
+	keeps := verifiedFor
 	if v.keys.introspects {
-		claims, keeps = v.introspected, introspectFor
+		claims = v.introspected
+		keeps = introspectFor
 	}
 	err := claims(ctx, text, &standard, &all)
 	if err == nil {

@@ -66,16 +66,20 @@ func Fields(text string, fields []string) (string, error) {
 		return text, nil
 	}
 	var out strings.Builder
-	before, end := "", ""
+	before := ""
+	end := ""
 	if rows.isArray {
-		before, end = "[", "]"
+		before = "["
+		end = "]"
 	}
-	found, chosen := make([]bool, len(fields)), make([]string, len(fields)) // in any row; of one row, "" where it has none
+	found := make([]bool, len(fields))
+	chosen := make([]string, len(fields)) // in any row; of one row, "" where it has none
 	for object := range objects {
 		clear(chosen)
 		members(object, func(key, member string) {
 			if i, asked := places[key]; asked {
-				found[i], chosen[i] = true, member
+				found[i] = true
+				chosen[i] = member
 			}
 		})
 		out.WriteString(before + "{")
@@ -100,7 +104,8 @@ func Fields(text string, fields []string) (string, error) {
 // rowsOfJSON returns the elements of an array, or the one value that other JSON is.
 func rowsOfJSON(text string, rows Rows) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		at, count := skipSpace(text, 0), 1
+		at := skipSpace(text, 0)
+		count := 1
 		if rows.isArray {
 			at, _ = firstRow(text)
 			count = rows.count

@@ -165,7 +165,8 @@ func (w Whole) cut(at Position, limit Limit) (Page, error) {
 	if at == (Position{}) {
 		return w.Form.cut(w.Text, 0, limit), nil
 	}
-	inRow, reason := at.Until != 0, ""
+	inRow := at.Until != 0
+	reason := ""
 	switch {
 	case at.At < 0, at.At >= len(w.Text), inRow && (at.Until <= at.At || at.Until > len(w.Text)):
 		reason = "is outside of the answer"
@@ -226,12 +227,14 @@ func (f Form) window(whole string, at, size int) string {
 func (f Form) fill(whole string, at int, row rowAt, around brackets, limit Limit) (page Page, ok bool) {
 	space := limit.Bytes - len(around.open) - len(around.shut)
 	window := f.window(whole, at, space)
-	end, next := at, at // of the rows, with the headings after them
-	lastRow := at       // the end of the last row
+	end := at
+	next := at    // of the rows, with the headings after them
+	lastRow := at // the end of the last row
 	page.Partial = f.HasLines() && at > 0 && whole[at-1] != '\n'
 	more := func() bool { return next < len(whole) && (limit.Rows == 0 || page.Rows < limit.Rows) }
 	for more() && row.ok && row.end-at <= space {
-		end, next = row.end, row.next
+		end = row.end
+		next = row.next
 		if page.Rows += row.count; row.count > 0 {
 			lastRow = end
 		}
@@ -244,7 +247,9 @@ func (f Form) fill(whole string, at int, row rowAt, around brackets, limit Limit
 			if f.hasHeadings() { // one is recognised by its end
 				row = f.row(whole, next)
 			}
-			end, page.Partial, page.Rows = cut, true, page.Rows+row.count
+			end = cut
+			page.Partial = true
+			page.Rows = page.Rows + row.count
 		} else if page.Rows > 0 && f.hasHeadings() {
 			end = lastRow // headings are on the page of their rows
 		}
@@ -265,7 +270,8 @@ func (f Form) piece(whole string, at Position, limit Limit) Page {
 		return Page{Text: rest[:cut], Next: Position{at.At + cut, at.Until}, Partial: true}
 	}
 	page := Page{Text: rest, Partial: true}
-	next, ok := at.Until, true
+	next := at.Until
+	ok := true
 	if f == JSON && at.Until < len(whole) {
 		next, ok = follow(whole, at.Until)
 	}

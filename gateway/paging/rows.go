@@ -77,7 +77,8 @@ func (c Counted) Rows(whole string, form Form, until int) (count int) {
 	if c.at > until {
 		c = Counted{}
 	}
-	at, count := c.at, c.rows
+	at := c.at
+	count = c.rows
 	switch {
 	case form == Text:
 		part := whole[at:until]
@@ -97,7 +98,8 @@ func (c Counted) Rows(whole string, form Form, until int) (count int) {
 		if !row.ok {
 			break
 		}
-		at, count = row.next, count+row.count
+		at = row.next
+		count = count + row.count
 	}
 	return count
 }

@@ -72,7 +72,8 @@ func (s *Store[T]) put(fresh *kept[T], replaces bool) (ok bool) {
 	defer s.mu.Unlock()
 	fresh.used = s.now()
 	s.sweep(fresh.used)
-	found, ofSession := false, 0
+	found := false
+	ofSession := 0
 	s.forget(func(k *kept[T]) bool {
 		same := k.id == fresh.id && k.session == fresh.session
 		found = found || same
@@ -88,7 +89,8 @@ func (s *Store[T]) put(fresh *kept[T], replaces bool) (ok bool) {
 	s.forget(func(k *kept[T]) bool {
 		surplus := k.session == fresh.session && ofSession >= s.limits.PerSession
 		if surplus {
-			ofSession, count = ofSession-1, count-1
+			ofSession = ofSession - 1
+			count = count - 1
 		}
 		return surplus
 	})

@@ -193,14 +193,16 @@ func (c *Call) Decided(d Decision) {
 	if c == nil {
 		return
 	}
-	c.end.Decision, c.end.Rule = d.Decision, d.Rule
+	c.end.Decision = d.Decision
+	c.end.Rule = d.Rule
 	c.by.Decided(d)
 }
 
 // Found notes what the rules about texts found, and which of them had no effect, see [CallEnd].
 func (c *Call) Found(found, shadow []string) {
 	if c != nil {
-		c.end.Found, c.end.Shadow = found, shadow
+		c.end.Found = found
+		c.end.Shadow = shadow
 	}
 }
 
@@ -231,7 +233,10 @@ func (c *Call) Ended(ok bool, cause *failure.Error, backend string, bytes int) {
 	default:
 		code = cause.Code
 	}
-	c.end.Code, c.end.Backend, c.end.Bytes, c.end.Duration = code, backend, bytes, time.Since(c.begun)
+	c.end.Code = code
+	c.end.Backend = backend
+	c.end.Bytes = bytes
+	c.end.Duration = time.Since(c.begun)
 	c.by.End(c.end)
 }
 

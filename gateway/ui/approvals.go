@@ -110,12 +110,14 @@ func (p *Page) cardOf(q consent.StoredQuestion) card {
 
 // partsOf divides lines into the parts of a view, of which there is at least one.
 func partsOf(lines []consent.Line) (parts [][]consent.Line) {
-	start, cost := 0, 0
+	start := 0
+	cost := 0
 	for i, l := range lines {
 		cost += len(l.Text)
 		if isFull := i-start >= partRows || cost > partCost; isFull && i > start {
 			parts = append(parts, lines[start:i])
-			start, cost = i, len(l.Text)
+			start = i
+			cost = len(l.Text)
 		}
 	}
 	return append(parts, lines[start:])
@@ -135,12 +137,16 @@ func (p *Page) drawnCard(q consent.StoredQuestion, lines []consent.Line) card {
 		c.Who = "“" + q.Client + "”"
 	}
 	c.Act, c.Intro, c.Files = blocksOf(lines)
-	added, removed, named := 0, 0, 0
+	added := 0
+	removed := 0
+	named := 0
 	for _, f := range c.Files {
 		if f.Act != "" {
 			continue
 		}
-		added, removed, named = added+f.Added, removed+f.Removed, named+1
+		added = added + f.Added
+		removed = removed + f.Removed
+		named = named + 1
 		c.Path = cmp.Or(c.Path, f.From, f.Path)
 	}
 	c.More = max(0, named-1)

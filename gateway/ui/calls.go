@@ -197,7 +197,8 @@ func (p *Page) activity(r request) view {
 		slot.Query = template.URL(link.Encode())
 	}
 	if from, until, ok := q.hour(); ok { // the chart shows what is around it
-		filter.Since, filter.Until = from, until
+		filter.Since = from
+		filter.Until = until
 		data.Figures = p.calls.Figures(filter, now)
 	}
 	data.Page = p.calls.Page(filter, before, rowsOfPage)
@@ -289,10 +290,14 @@ func chartOf(hours []activity.Hour, in *time.Location) chart {
 		hours = fewer
 	}
 	c := chart{Each: each}
-	most, calls, denied := 1, 0, 0
+	most := 1
+	calls := 0
+	denied := 0
 	for _, h := range hours {
 		all := h.Allowed + h.Denied + h.Failed + h.Asked + h.Skipped
-		most, calls, denied = max(most, all), calls+all, denied+h.Denied
+		most = max(most, all)
+		calls = calls + all
+		denied = denied + h.Denied
 	}
 	switch {
 	case calls == 0:
@@ -303,7 +308,8 @@ func chartOf(hours []activity.Hour, in *time.Location) chart {
 		c.About = fmt.Sprintf("%s, %d denied; at most %d in %d hours", sanitize.Counted(calls, "call"), denied, most, each)
 	}
 	for i, h := range hours {
-		x, next := i*width/len(hours), (i+1)*width/len(hours)
+		x := i * width / len(hours)
+		next := (i + 1) * width / len(hours)
 		y := height - below
 		one := slot{Start: h.Start}
 		var said []string

@@ -81,7 +81,8 @@ func (p *Page) stateOf(
 		Own: e.Caller == Surface || e.Caller == atTerminal, InEffect: true,
 	}
 	if len(e.Steps) > 0 {
-		row.Path, row.More = e.Steps[0].Path, len(e.Steps)-1
+		row.Path = e.Steps[0].Path
+		row.More = len(e.Steps) - 1
 	}
 	switch {
 	case e.Undoes != "":
@@ -95,7 +96,8 @@ func (p *Page) stateOf(
 		found = lastToggle(ctx, kept, e)
 		known[e.UndoneBy] = found
 	}
-	row.Toggle, row.InEffect = found.id, found.inEffect
+	row.Toggle = found.id
+	row.InEffect = found.inEffect
 	return row
 }
 
@@ -125,7 +127,9 @@ func (p *Page) countLines(ctx context.Context, kept *journal.Journal, row *chang
 		for _, s := range row.Steps {
 			before, after, ok := p.textsOf(ctx, kept, row.Vault, s)
 			c := difference.Of(before, after)
-			counted.added, counted.removed, counted.ok = counted.added+c.Added, counted.removed+c.Removed, counted.ok && ok && !c.Binary
+			counted.added = counted.added + c.Added
+			counted.removed = counted.removed + c.Removed
+			counted.ok = counted.ok && ok && !c.Binary
 			if !counted.ok {
 				break
 			}
@@ -139,7 +143,9 @@ func (p *Page) countLines(ctx context.Context, kept *journal.Journal, row *chang
 			p.mu.Unlock()
 		}
 	}
-	row.Added, row.Removed, row.Lines = counted.added, counted.removed, counted.ok
+	row.Added = counted.added
+	row.Removed = counted.removed
+	row.Lines = counted.ok
 }
 
 // countedLines are the lines of a change.
@@ -244,7 +250,8 @@ type shownFile struct {
 
 // oneChange shows a change with the texts before and after it.
 func (p *Page) oneChange(r request) view {
-	vault, id := r.URL.Query().Get("vault"), r.rest
+	vault := r.URL.Query().Get("vault")
+	id := r.rest
 	data, err := p.changeOf(r.Context(), vault, id, r.URL.Query().Get("as") == "rendered")
 	if err != nil {
 		return view{template: "missing", title: "Not found", status: http.StatusNotFound, problem: problemOf(err)}
@@ -285,7 +292,9 @@ func (p *Page) changeOf(ctx context.Context, vault, id string, rendered bool) (c
 		default:
 			planned := consent.PlannedFile{Path: s.Path, From: s.From, Before: "before", After: "after"}
 			if _, _, files := blocksOf(consent.Changes([]consent.PlannedFile{planned}, []difference.Change{c}, consent.Rest{})); len(files) == 1 {
-				f.Rows, f.Added, f.Removed = files[0].Rows, c.Added, c.Removed
+				f.Rows = files[0].Rows
+				f.Added = c.Added
+				f.Removed = c.Removed
 			}
 			if rendered {
 				f.Before, f.After = rendering(before), rendering(after)
@@ -388,7 +397,8 @@ func (p *Page) undo(r request) view {
 	question := p.drawnCard(consent.StoredQuestion{Vault: form.Vault, Command: "undo"}, asked.Lines)
 	question.Intro = slices.DeleteFunc(question.Intro, func(row diffRow) bool { return strings.HasPrefix(row.Before, which+": ") }) // the view is about it
 	form.Confirm = hex.EncodeToString(asked.Digest[:])
-	data.Question, data.Undo = &question, form
+	data.Question = &question
+	data.Undo = form
 	return view{template: "change", title: undoTitle(form.What, len(ids)), data: data, goTo: one}
 }
 
@@ -477,7 +487,8 @@ func (u undone) note(again bool) string {
 	notes := slices.Compact(slices.Sorted(slices.Values(u.skipped)))
 	further := ""
 	if n := len(notes) - maxSkipped; n > 0 {
-		notes, further = notes[:maxSkipped], fmt.Sprintf(" and %d more", n)
+		notes = notes[:maxSkipped]
+		further = fmt.Sprintf(" and %d more", n)
 	}
 	return note + " " + upperFirst(count+"not undone") + ", because changed since: " + strings.Join(notes, ", ") + further + "."
 }

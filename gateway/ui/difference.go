@@ -110,6 +110,8 @@ func (r *diffRow) mark(from, to int) {
 		to++
 	}
 	if from < to && to-from < len(text) {
-		r.Before, r.Marked, r.After = text[:from], text[from:to], text[to:]
+		r.Before = text[:from]
+		r.Marked = text[from:to]
+		r.After = text[to:]
 	}
 }

@@ -152,7 +152,8 @@ func (e *events) send(one event) {
 func (e *events) look() {
 	p := e.page
 	var parts []string
-	gate, calls := "", 0
+	gate := ""
+	calls := 0
 	if read, err := p.calls.Update(); err == nil && read != e.read {
 		e.read = read
 		parts = append(parts, "calls")
@@ -185,7 +186,8 @@ func (e *events) look() {
 	if len(parts) > 0 {
 		e.version++
 		found := e.now(parts...)
-		found.Gate, found.Calls = gate, calls
+		found.Gate = gate
+		found.Calls = calls
 		e.send(found)
 	}
 }

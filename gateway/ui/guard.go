@@ -83,7 +83,8 @@ func random() string {
 // Open returns the path of a link that opens the page once, within [LinkLife]. It invalidates the
 // previous link.
 func (g *guard) Open() string {
-	code, s := random(), g.sessions
+	code := random()
+	s := g.sessions
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.code, s.until = sha256.Sum256([]byte(code)), s.now().Add(LinkLife)

@@ -128,7 +128,8 @@ func (p *Page) checked(ctx context.Context) healthData {
 	// The sizes of the folders in the state folder.
 	var list []folderSize
 	for _, name := range []string{"audit", "audit-calls", "approvals", "journal", "servers"} {
-		files, bytes := 0, int64(0)
+		files := 0
+		bytes := int64(0)
 		_ = filepath.WalkDir(filepath.Join(p.State, name), func(_ string, entry fs.DirEntry, err error) error {
 			if err != nil || !entry.Type().IsRegular() {
 				return nil // what cannot be read has no size

@@ -98,5 +98,6 @@ func (n *noteNames) build() {
 		_ = n.page.Gateway.EachVisible(vault, add)
 		n.paths[vault] = paths
 	}
-	n.built, n.took = time.Now(), time.Since(begun)
+	n.built = time.Now()
+	n.took = time.Since(begun)
 }

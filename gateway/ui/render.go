@@ -121,7 +121,8 @@ func (f frame) Form(u undoForm, name, label string) undoButton {
 // Undo returns the form in a list that undoes changes of a vault with some ids.
 func (f frame) Undo(vault, what, label, about string, ids []string) undoButton {
 	u := f.Form(f.Which(vault, what, strings.Join(ids, ",")), "", label)
-	u.Class, u.About = "small", about
+	u.Class = "small"
+	u.About = about
 	return u
 }
 
@@ -137,9 +138,11 @@ func (f frame) Day(c changedBy, what, label, about string) undoButton {
 
 // Toggle returns the form that undoes a change, or does it again.
 func (f frame) Toggle(c changeRow) undoButton {
-	what, label := "redo", "Redo"
+	what := "redo"
+	label := "Redo"
 	if c.InEffect {
-		what, label = "", "Undo"
+		what = ""
+		label = "Undo"
 	}
 	return f.Undo(c.Vault, what, label, c.Command+" of "+sanitize.Line(c.Path), []string{c.Toggle})
 }

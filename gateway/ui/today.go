@@ -54,7 +54,8 @@ func (p *Page) changedOn(ctx context.Context, at time.Time) (list []changedBy, e
 		if failed != nil && failure.Of(failed).Code == failure.CodeVaultNotFound {
 			failed = nil // without a folder there is no journal
 		}
-		list, err = append(list, ofVault...), cmp.Or(err, failed)
+		list = append(list, ofVault...)
+		err = cmp.Or(err, failed)
 	}
 	return list, err
 }
@@ -217,7 +218,8 @@ func (p *Page) leftNote(ctx context.Context, form undoForm, skipped int) string 
 	left := c.Undoable()
 	again := "undo"
 	if form.What == redoDay {
-		left, again = c.Redoable(), "redo"
+		left = c.Redoable()
+		again = "redo"
 	}
 	if left -= skipped; err != nil || left <= 0 {
 		return ""

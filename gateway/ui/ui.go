@@ -306,7 +306,8 @@ func (p *Page) show(w http.ResponseWriter, r *http.Request, v visit) {
 	found, known := p.routes[v.Path]
 	rest := ""
 	if i := strings.LastIndexByte(v.Path, '/'); !known && i >= 0 {
-		found, rest = p.routes[v.Path[:i+1]], v.Path[i+1:]
+		found = p.routes[v.Path[:i+1]]
+		rest = v.Path[i+1:]
 	}
 	handle := found.show
 	if r.Method == http.MethodPost {
@@ -330,7 +331,9 @@ func (p *Page) show(w http.ResponseWriter, r *http.Request, v visit) {
 		w.WriteHeader(http.StatusSeeOther)
 		return
 	}
-	answer.note, answer.problem, answer.status = kept.note, cmp.Or(kept.problem, answer.problem), cmp.Or(kept.status, answer.status)
+	answer.note = kept.note
+	answer.problem = cmp.Or(kept.problem, answer.problem)
+	answer.status = cmp.Or(kept.status, answer.status)
 	p.write(w, req, answer)
 }
 
@@ -339,7 +342,8 @@ func (v view) failed(err error) view {
 	if err == nil {
 		return v
 	}
-	v.problem, v.status = problemOf(err), http.StatusUnprocessableEntity
+	v.problem = problemOf(err)
+	v.status = http.StatusUnprocessableEntity
 	return v
 }
 

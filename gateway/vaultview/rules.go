@@ -85,7 +85,8 @@ func (r *Rules) policyAt(now time.Time) policy.Policy {
 		return p
 	}
 	// The rules apply to the names that the disk has for their paths, too.
-	last, written := r.ruled.Load(), p.Access.String()
+	last := r.ruled.Load()
+	written := p.Access.String()
 	if last == nil || last.written != written || now.Sub(last.at) >= respellAfter {
 		last = &ruleNames{written: written, at: now, rules: p.Access.Named(func(path string) string {
 			if name, err := r.names.Name(path); err == nil {
@@ -250,7 +251,8 @@ func (r *Rules) isFile(asked string) bool {
 // and the ignore file as they are now. With an ignore file that cannot be used, nothing may.
 func (r *Rules) Visible() func(path string) bool {
 	text, ok := ignorePatterns(r.folder())
-	rules, patterns := r.Policy().Access, access.ParseIgnored(string(text))
+	rules := r.Policy().Access
+	patterns := access.ParseIgnored(string(text))
 	closed := sync.OnceValue(func() func(path string) bool { // of many paths
 		levels, known := r.Narrowing()
 		return func(path string) bool {
@@ -266,7 +268,8 @@ func (r *Rules) Visible() func(path string) bool {
 // hides returns what tells whether a note or folder is hidden.
 func (r *Rules) hides() func(path string) bool {
 	text, ok := ignorePatterns(r.folder())
-	rules, patterns := r.Policy().Access, access.ParseIgnored(string(text))
+	rules := r.Policy().Access
+	patterns := access.ParseIgnored(string(text))
 	return func(path string) bool {
 		return !ok || rules.Level(path) == access.None && !rules.Opens(path) || patterns.Hides(path, false) || patterns.Hides(path, true) || r.Closes(path)
 	}
@@ -277,7 +280,8 @@ func (r *Rules) hides() func(path string) bool {
 // file, "" if nothing of it is hidden. The call was judged by p and the facts. It is
 // for the audit log: the answer is made by the program that enforces the rules.
 func (r *Rules) HiddenBy(call allowlist.Call, p policy.Policy, facts policy.Facts) (rule, ofName string) {
-	rules, ignores := p.Access, facts.Ignores.Holds()
+	rules := p.Access
+	ignores := facts.Ignores.Holds()
 	if !call.Valid() || !rules.Hide() && !ignores {
 		return "", ""
 	}

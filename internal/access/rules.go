@@ -281,14 +281,16 @@ func longest(levels map[string]Level, path string) (key string, level Level, cov
 // Rule returns the path of the rule that gives a note or folder its level, as it is written, "/" for
 // the root; "" if no rule covers it. Of several with the same level it is the first.
 func (r Rules) Rule(path string) string {
-	lowest, rule := Delete, ""
+	lowest := Delete
+	rule := ""
 	for _, l := range r.layers {
 		key, exact, covered := longest(l.exact, path)
 		folded, level, foldedCovers := longest(l.folded, Fold(path))
 		if level = min(level, exact); level > lowest || level == lowest && rule != "" {
 			continue
 		}
-		lowest, rule = level, ""
+		lowest = level
+		rule = ""
 		switch {
 		case covered && exact == level:
 			rule = written(key)

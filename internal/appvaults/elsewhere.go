@@ -154,7 +154,8 @@ func (s System) mountsOf(drive string) (list []string) {
 // automount of its file.
 func (s System) automountRoot() string {
 	text, _ := s.Read("/etc/wsl.conf") // without it the setting has its default
-	root, section := "/mnt", ""
+	root := "/mnt"
+	section := ""
 	for line := range strings.Lines(string(text)) {
 		line, _, _ = strings.Cut(strings.TrimSpace(line), "#")
 		if name, ok := strings.CutPrefix(line, "["); ok {

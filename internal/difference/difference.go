@@ -118,13 +118,15 @@ func of(before, after []byte, limit int) Change {
 		}
 	}
 	if mark := []byte("\ufeff"); bytes.HasPrefix(before, mark) && bytes.HasPrefix(after, mark) {
-		before, after = before[len(mark):], after[len(mark):]
+		before = before[len(mark):]
+		after = after[len(mark):]
 	}
 	start, end := shared(before, after)
 	returns := bytes.Count(before, []byte("\r\n")) + bytes.Count(after, []byte("\r\n"))
 	agree := returns == 0 || returns == bytes.Count(before, newline)+bytes.Count(after, newline) // on how lines end
 	m := maker{bounds: shortened, returns: !agree, old: 1, new: 1}
-	a, b := before[start:len(before)-end], after[start:len(after)-end]
+	a := before[start : len(before)-end]
+	b := after[start : len(after)-end]
 	if len(a) == 0 && len(b) == 0 {
 		return m.Change
 	}
@@ -138,14 +140,16 @@ func of(before, after []byte, limit int) Change {
 	}
 	done := 0 // bytes of before
 	for i, e := range edits {
-		e.start, e.end = start+e.start, start+e.end
+		e.start = start + e.start
+		e.end = start + e.end
 		between := before[done:e.start]
 		n := number(between)
 		if i > 0 {
 			m.same(first(between, context))
 			n = max(0, n-context)
 		}
-		m.old, m.new = m.old+max(0, n-context), m.new+max(0, n-context)
+		m.old = m.old + max(0, n-context)
+		m.new = m.new + max(0, n-context)
 		m.same(last(between, min(n, context)))
 		m.replace(before[e.start:e.end], e.text)
 		done = e.end
@@ -223,21 +227,26 @@ type maker struct {
 func (m *maker) same(text []byte) {
 	for line := range bytes.Lines(text) {
 		m.add(Line{Sign: Same, Old: m.old, New: m.new}, line, 0, len(line))
-		m.old, m.new = m.old+1, m.new+1
+		m.old = m.old + 1
+		m.new = m.new + 1
 	}
 }
 
 // replace adds what takes the place of something: all that is removed before all that is
 // added, and of much its beginning and end.
 func (m *maker) replace(removed, added []byte) {
-	r, a := number(removed), number(added)
-	m.Removed, m.Added = m.Removed+r, m.Added+a
-	before, after := ends(removed, r, m.kept), ends(added, a, m.kept)
+	r := number(removed)
+	a := number(added)
+	m.Removed = m.Removed + r
+	m.Added = m.Added + a
+	before := ends(removed, r, m.kept)
+	after := ends(added, a, m.kept)
 	pair := func(i int) (from, tail int) { // of what differs in the lines at a place of both
 		if i >= len(before) || i >= len(after) || before[i].at != after[i].at {
 			return 0, 0
 		}
-		x, y := before[i].text, after[i].text
+		x := before[i].text
+		y := after[i].text
 		n := min(len(x), len(y))
 		for from < n && x[from] == y[from] {
 			from++
@@ -255,7 +264,8 @@ func (m *maker) replace(removed, added []byte) {
 		from, tail := pair(i)
 		m.add(Line{Sign: Added, New: m.new + l.at}, l.text, from, len(l.text)-tail)
 	}
-	m.old, m.new = m.old+r, m.new+a
+	m.old = m.old + r
+	m.new = m.new + a
 }
 
 // rawLine is a line of a text, with its number from 0.
@@ -305,7 +315,8 @@ func (m *maker) add(l Line, text []byte, from, to int) {
 	}
 	l.NoEnd = !ended
 	to = min(to, len(text))
-	from, to = runeStart(text, min(from, to)), runeEnd(text, to)
+	from = runeStart(text, min(from, to))
+	to = runeEnd(text, to)
 	shown := func(part []byte) string { return sanitize.String("-" + string(part))[1:] }
 	done := 0
 	for _, p := range windows(text, from, to, limit) {
@@ -341,7 +352,8 @@ func windows[T string | []byte](s T, from, to, limit int) (parts [][2]int) {
 	if to-from <= limit*3/4 {
 		return [][2]int{window((from+to-limit)/2, limit)}
 	}
-	head, tail := window(from-limit/8, limit/2), window(to+limit/8-limit/2, limit/2)
+	head := window(from-limit/8, limit/2)
+	tail := window(to+limit/8-limit/2, limit/2)
 	tail[0] = max(tail[0], head[1])
 	return [][2]int{head, tail}
 }

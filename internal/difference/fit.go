@@ -30,7 +30,8 @@ func Fit(changes []Change, e Extent) []Change {
 			lines[j] = l.cut(max(minLine, min(e.Line, e.Bytes/max(1, 2*len(changes)))))
 		}
 		c.Lines = lines
-		f.shown[i], f.taken[i] = c, make([]bool, len(lines))
+		f.shown[i] = c
+		f.taken[i] = make([]bool, len(lines))
 	}
 	for _, p := range f.places() {
 		if p.first {
@@ -44,7 +45,8 @@ func Fit(changes []Change, e Extent) []Change {
 	for range context {
 		// Take the lines that come directly before and after those that are taken.
 		for i, c := range f.shown {
-			before, at := slices.Clone(f.taken[i]), 0
+			before := slices.Clone(f.taken[i])
+			at := 0
 			for _, hunk := range c.Hunks() {
 				for j := range hunk {
 					if hunk[j].Sign == Same && !before[at+j] && (j > 0 && before[at+j-1] || j+1 < len(hunk) && before[at+j+1]) {
@@ -72,7 +74,8 @@ const minLine = 72
 
 // Left returns how many lines that are added and removed are not among the lines.
 func (c Change) Left() (added, removed int) {
-	added, removed = c.Added, c.Removed
+	added = c.Added
+	removed = c.Removed
 	for _, l := range c.Lines {
 		switch l.Sign {
 		case Added:
@@ -179,7 +182,8 @@ func (f *fitting) take(change, rows int, lines ...int) bool {
 	if rows > f.Rows || bytes > f.Bytes {
 		return false
 	}
-	f.Rows, f.Bytes = f.Rows-rows, f.Bytes-bytes
+	f.Rows = f.Rows - rows
+	f.Bytes = f.Bytes - bytes
 	for _, i := range lines {
 		f.taken[change][i] = true
 	}
@@ -192,7 +196,9 @@ func (l Line) cut(limit int) Line {
 		return l
 	}
 	parts := windows(l.Text, l.From, l.To, limit)
-	text, done, cuts := "", 0, []Cut(nil)
+	text := ""
+	done := 0
+	var cuts []Cut
 	moved := func(i int) (to int) { // where a place of the line comes to
 		for _, p := range parts {
 			if i <= p[1] {
@@ -256,12 +262,18 @@ func (c Change) Unified(from, to string) string {
 
 // Hunks returns the lines in parts between which lines are missing.
 func (c Change) Hunks() (hunks [][]Line) {
-	start, old, now := 0, 0, 0 // the last line of each side in this part, 0 for none
+	start := 0
+	old := 0
+	now := 0 // the last line of each side in this part, 0 for none
 	for i, l := range c.Lines {
 		if old > 0 && l.Old > 0 && l.Old != old+1 || now > 0 && l.New > 0 && l.New != now+1 {
-			hunks, start, old, now = append(hunks, c.Lines[start:i]), i, 0, 0
+			hunks = append(hunks, c.Lines[start:i])
+			start = i
+			old = 0
+			now = 0
 		}
-		old, now = max(old, l.Old), max(now, l.New)
+		old = max(old, l.Old)
+		now = max(now, l.New)
 	}
 	if start < len(c.Lines) {
 		hunks = append(hunks, c.Lines[start:])
@@ -272,10 +284,12 @@ func (c Change) Hunks() (hunks [][]Line) {
 // part is the range of the lines of one side: its first number, and how many there are
 // unless it is one.
 func part(lines []Line, of func(Line) int) string {
-	start, n := 0, 0
+	start := 0
+	n := 0
 	for _, l := range lines {
 		if at := of(l); at > 0 {
-			start, n = cmp.Or(start, at), n+1
+			start = cmp.Or(start, at)
+			n = n + 1
 		}
 	}
 	if n == 1 {

@@ -92,7 +92,8 @@ func Nearest(word string, list []string) string {
 	best := ""
 	for _, candidate := range list {
 		if d := Mistakes([]byte(word), []byte(candidate), limit); d <= limit {
-			best, limit = candidate, d-1
+			best = candidate
+			limit = d - 1
 		}
 	}
 	return best
@@ -105,7 +106,9 @@ func Mistakes[T comparable](a, b []T, limit int) int {
 	if max(len(a), len(b))-min(len(a), len(b)) > limit {
 		return limit + 1
 	}
-	before, above, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	before := make([]int, len(b)+1)
+	above := make([]int, len(b)+1)
+	row := make([]int, len(b)+1)
 	for j := range above {
 		above[j] = j
 	}

@@ -62,7 +62,8 @@ func (f *Folder) Name(path string) (string, error) {
 		return "", err
 	}
 	defer func() { at.close() }()
-	named, rest := "", path
+	named := ""
+	rest := path
 	for rest != "" {
 		asked, more, _ := strings.Cut(rest, "/")
 		info, err := at.lstat(asked)
@@ -75,7 +76,8 @@ func (f *Folder) Name(path string) (string, error) {
 				return "", err
 			}
 		}
-		named, rest = join(named, found.name), more
+		named = join(named, found.name)
+		rest = more
 		if rest == "" || !found.info.IsDir() {
 			break
 		}
@@ -101,14 +103,16 @@ func (f *Folder) NameInAnyForm(path string) (string, error) {
 		return "", err
 	}
 	defer func() { at.close() }()
-	named, rest := "", path
+	named := ""
+	rest := path
 	for {
 		asked, more, isFolder := strings.Cut(rest, "/")
 		stored, ok := storedName(at, asked)
 		if !ok {
 			break
 		}
-		named, rest = join(named, stored), more
+		named = join(named, stored)
+		rest = more
 		info, err := at.lstat(stored)
 		if err != nil || !isFolder || !info.IsDir() {
 			break
@@ -325,13 +329,15 @@ func (m *memory) tellsAll(path string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := m.now()
-	folder, rest := "", path
+	folder := ""
+	rest := path
 	for rest != "" {
 		asked, more, _ := strings.Cut(rest, "/")
 		if !m.knows(folder, asked, now) {
 			return false
 		}
-		folder, rest = path[:len(path)-len(rest)+len(asked)], more
+		folder = path[:len(path)-len(rest)+len(asked)]
+		rest = more
 	}
 	return true
 }

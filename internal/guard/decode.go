@@ -59,8 +59,10 @@ func (v *view) origin(start, end int) (from, to int) {
 	if v.nuls != nil {
 		return v.nuls.placeOf(start), v.nuls.placeOf(end-1) + 1
 	}
-	first, last := v.partAt(start), v.partAt(end-1)
-	from, to = first.from, last.from+last.size
+	first := v.partAt(start)
+	last := v.partAt(end - 1)
+	from = first.from
+	to = last.from + last.size
 	if first.size == 0 {
 		from += start - first.at
 	}
@@ -262,7 +264,8 @@ func (e escapes) align(found []Span, length int) []Span {
 		if start != f.Start || end != f.End {
 			f.secret = nil
 		}
-		f.Start, f.End = start, end
+		f.Start = start
+		f.End = end
 		kept = append(kept, f)
 	}
 	return kept

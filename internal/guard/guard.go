@@ -243,11 +243,13 @@ func (s *scan) try(r *rule, at, end int) {
 			most = longestToken
 		}
 	}
-	start, named := at, end
+	start := at
+	named := end
 	end = min(len(s.text), at+most+1) // and the byte that ends it
 	switch {
 	case r.before > 0:
-		start, end = max(0, at-r.before), min(len(s.text), at+2*most)
+		start = max(0, at-r.before)
+		end = min(len(s.text), at+2*most)
 		s.passed(r, end-most)
 	case !r.contextual && r.least > 0:
 		run := s.tokenEnd(at)
@@ -333,13 +335,15 @@ func (s *scan) joined(r *rule, at, end int) {
 			if !r.contextual && isFound() {
 				return
 			}
-			at, lines = next, lines+1
+			at = next
+			lines = lines + 1
 			continue
 		}
 		if !r.contextual && !isToken[c] {
 			break
 		}
-		whole, places = append(whole, c), append(places, at)
+		whole = append(whole, c)
+		places = append(places, at)
 		at++
 	}
 	isFound()
@@ -388,11 +392,14 @@ func (r *rule) match(piece []byte) (from, to int, ok bool) {
 	if m == nil {
 		return 0, 0, false
 	}
-	from, to = m[0], m[1]
+	from = m[0]
+	to = m[1]
 	if r.group > 0 {
-		from, to = m[2*r.group], m[2*r.group+1]
+		from = m[2*r.group]
+		to = m[2*r.group+1]
 	} else if a, b := longest(m[2:]); r.contextual || 2*(b-a) >= to-from {
-		from, to = a, b
+		from = a
+		to = b
 	}
 	for r.group == 0 && to > from && !isToken[piece[to-1]] && !r.contextual {
 		to-- // what ended it
@@ -407,7 +414,8 @@ func (r *rule) match(piece []byte) (from, to int, ok bool) {
 func longest(m []int) (from, to int) {
 	for i := 0; i+1 < len(m); i += 2 {
 		if m[i+1]-m[i] > to-from {
-			from, to = m[i], m[i+1]
+			from = m[i]
+			to = m[i+1]
 		}
 	}
 	return from, to
@@ -430,7 +438,8 @@ func entropyOf(text []byte) (bits float64) {
 
 // isMixed reports whether a text has a digit and a letter.
 func isMixed(text []byte) bool {
-	digit, letter := false, false
+	digit := false
+	letter := false
 	for _, c := range text {
 		digit = digit || '0' <= c && c <= '9'
 		letter = letter || 'a' <= c|0x20 && c|0x20 <= 'z'

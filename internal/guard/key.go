@@ -50,7 +50,8 @@ func (s *scan) key(start int) {
 		return
 	}
 	s.charge(min(len(s.text)-start, longestKey))
-	rest, end := s.text[start:min(len(s.text), start+longestKey)], -1
+	rest := s.text[start:min(len(s.text), start+longestKey)]
+	end := -1
 	if start+len(rest) > s.noEnd {
 		for _, mark := range keyEnds {
 			if n := bytes.Index(rest, mark); n >= 0 && (end < 0 || n < end) {
@@ -104,7 +105,8 @@ const (
 
 // shapeOf returns how the key is divided that is between a first and a last line.
 func shapeOf(text []byte) shape {
-	mixed, size := 0, 0
+	mixed := 0
+	size := 0
 	runs := keyRun().FindAll(text, -1)
 	for _, run := range runs {
 		if isMixedRun(run) {

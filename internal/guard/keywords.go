@@ -50,7 +50,8 @@ func hashOfWord[T string | []byte](text T) uint32 {
 var secretWords = sync.OnceValue(func() *keywords { return newKeywords(allRules()) })
 
 func newKeywords(rules []*rule) *keywords {
-	k, of := &keywords{}, map[string][]*rule{}
+	k := &keywords{}
+	of := map[string][]*rule{}
 	for _, r := range rules {
 		for _, word := range r.keywords {
 			of[word] = append(of[word], r)
@@ -104,8 +105,10 @@ func (k *keywords) each(text []byte, try func(r *rule, at, end int) bool) {
 	i := 0
 	for rest := text; len(rest) >= 8; rest, i = rest[4:], i+4 {
 		windows := binary.LittleEndian.Uint64(rest) | folded<<32 | folded
-		a, b := hash(uint32(windows))>>filterShift, hash(uint32(windows>>16))>>filterShift
-		isA, isB := k.filter[a/64]>>(a%64)&1 != 0, k.filter[b/64]>>(b%64)&1 != 0
+		a := hash(uint32(windows)) >> filterShift
+		b := hash(uint32(windows>>16)) >> filterShift
+		isA := k.filter[a/64]>>(a%64)&1 != 0
+		isB := k.filter[b/64]>>(b%64)&1 != 0
 		if isA && !w.lookAt(i-1, i+2) || isB && !w.lookAt(i+1, i+4) {
 			return
 		}
@@ -126,7 +129,8 @@ type walk struct {
 // find finds the next place of a short word by its rarer byte: the second one after a letter.
 func (w *walk) find(i, from int) {
 	word := w.short[i].text
-	last, rare := len(word)-1, 0
+	last := len(word) - 1
+	rare := 0
 	if isWord(word[0]) {
 		rare = last
 	}
@@ -149,7 +153,8 @@ func (w *walk) find(i, from int) {
 func (w *walk) lookAt(from, to int) bool {
 	for at := max(w.done, from); at < to; at++ {
 		for len(w.short) > 0 && w.next <= at {
-			i, place := slices.Index(w.places, w.next), w.next
+			i := slices.Index(w.places, w.next)
+			place := w.next
 			if w.find(i, place+1); !w.found(&w.short[i], place) {
 				return false
 			}

@@ -91,7 +91,8 @@ func Cuts(before, after []byte) bool {
 	for _, mark := range markPattern().FindAll(after, -1) {
 		lost[string(mark)]--
 	}
-	old, now := markPattern().ReplaceAll(before, []byte(" ")), markPattern().ReplaceAll(after, []byte(" "))
+	old := markPattern().ReplaceAll(before, []byte(" "))
+	now := markPattern().ReplaceAll(after, []byte(" "))
 	for mark, times := range lost {
 		if times <= 0 {
 			continue
@@ -188,7 +189,8 @@ func (m *Marker) RedactPieces(pieces []string, spend Spend) ([]string, error) {
 		}
 		end := start + len(text)
 		for _, f := range joined {
-			from, to := max(f.Start, start), min(f.End, end)
+			from := max(f.Start, start)
+			to := min(f.End, end)
 			if from >= to {
 				continue
 			}
@@ -304,13 +306,16 @@ func (r *redacting) Read(into []byte) (int, error) {
 				r.raw = slices.Grow(r.raw, max(firstRead, len(r.raw)))
 			}
 			n, err := r.from.Read(r.raw[len(r.raw):cap(r.raw)])
-			r.raw, r.finished = r.raw[:len(r.raw)+n], err
+			r.raw = r.raw[:len(r.raw)+n]
+			r.finished = err
 		}
 		if len(r.raw) == r.behind {
 			return 0, r.finished
 		}
 		if err := r.next(); err != nil {
-			r.raw, r.behind, r.finished = nil, 0, err
+			r.raw = nil
+			r.behind = 0
+			r.finished = err
 			return 0, err
 		}
 	}

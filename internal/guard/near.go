@@ -74,9 +74,11 @@ func nearly(text []byte, secrets map[string]*secret, texts [][]byte) ([]byte, er
 // extent returns where something that is nearly a mark begins and ends. A bracket that other texts have, too, is a
 // part of it where both are there.
 func extent(text []byte, at []int) (start, end int) {
-	hasOpen, hasClose := at[2] >= 0, at[10] >= 0
+	hasOpen := at[2] >= 0
+	hasClose := at[10] >= 0
 	both := hasOpen && hasClose
-	start, end = at[4], at[1]
+	start = at[4]
+	end = at[1]
 	if hasOpen && (both || ownBracket().Match(text[at[2]:at[3]])) {
 		start = at[2]
 	}

@@ -403,14 +403,16 @@ var (
 // by that of ISO 13616).
 func (s *scan) numbers() {
 	for _, m := range cards().FindAllIndex(s.text, -1) {
-		sum, double := 0, false
+		sum := 0
+		double := false
 		for i := m[1] - 1; i >= m[0]; i-- {
 			if c := s.text[i]; '0' <= c && c <= '9' {
 				d := int(c - '0')
 				if double {
 					d = d*2%10 + d/5
 				}
-				sum, double = sum+d, !double
+				sum = sum + d
+				double = !double
 			}
 		}
 		if sum%10 == 0 {

@@ -34,16 +34,19 @@ func Signs(text []byte, spend Spend) ([]Sign, error) {
 	s.keywords(signWords())
 	slices.SortFunc(s.found, func(a, b Span) int { return cmp.Compare(a.Start, b.Start) })
 	var signs []Sign
-	line, at := 1, 0
+	line := 1
+	at := 0
 	for _, f := range s.found {
-		line, at = line+bytes.Count(text[at:f.Start], []byte("\n")), f.Start
+		line = line + bytes.Count(text[at:f.Start], []byte("\n"))
+		at = f.Start
 		signs = append(signs, Sign{f.Kind, line})
 	}
 	return signs, s.err
 }
 
 var signWords = sync.OnceValue(func() *keywords {
-	rules, all := signRules(), []*rule{}
+	rules := signRules()
+	all := []*rule{}
 	for i := range rules {
 		all = append(all, &rules[i])
 	}
@@ -106,7 +109,8 @@ func (s *scan) follows(r *rule, at int) bool {
 // what a rule looks at for a word that it needs.
 func (s *scan) lowered(at, end int) []byte {
 	if at >= s.lowerEnd {
-		s.lowerFrom, s.lowerEnd = at, at
+		s.lowerFrom = at
+		s.lowerEnd = at
 	}
 	if end-s.lowerFrom > len(s.lower) {
 		copy(s.lower[:], s.lower[at-s.lowerFrom:s.lowerEnd-s.lowerFrom])
@@ -207,7 +211,9 @@ func (s *scan) invisible(at, _ int) {
 	if at < s.runsEnd || s.has("invisible") {
 		return
 	}
-	run, tags, override := 0, 0, false
+	run := 0
+	tags := 0
+	override := false
 	i := at
 	for i < len(s.text) {
 		r, size := utf8.DecodeRune(s.text[i:])

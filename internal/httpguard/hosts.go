@@ -47,9 +47,13 @@ func (h Hosts) Allow(header string) bool {
 // it. ok is false for all but "name", "name:port", "[::1]" and "[::1]:port": browsers and proxies
 // read other forms differently.
 func HostName(header string) (string, bool) {
-	name, port, found := header, "", false
+	name := header
+	port := ""
+	found := false
 	if end := strings.IndexByte(header, ']'); strings.HasPrefix(header, "[") && end > 0 {
-		name, port, found = header[1:end], strings.TrimPrefix(header[end+1:], ":"), end+1 < len(header)
+		name = header[1:end]
+		port = strings.TrimPrefix(header[end+1:], ":")
+		found = end+1 < len(header)
 		if found && header[end+1] != ':' {
 			return "", false
 		}
@@ -106,7 +110,8 @@ func CanonicalOrigin(entry string) (string, bool) {
 	if !ok {
 		return "", false
 	}
-	scheme, port := strings.ToLower(u.Scheme), u.Port()
+	scheme := strings.ToLower(u.Scheme)
+	port := u.Port()
 	origin := scheme + "://" + Bracketed(name)
 	if port == "" || scheme == "http" && port == "80" || scheme == "https" && port == "443" {
 		return origin, true

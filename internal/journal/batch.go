@@ -184,7 +184,9 @@ func (b *batch) commit(lazy bool) error {
 	if err != nil {
 		return err
 	}
-	b.tail.read, b.tail.torn, b.tail.unsure = b.at, false, false
+	b.tail.read = b.at
+	b.tail.torn = false
+	b.tail.unsure = false
 	b.tail.objects += b.stored
 	err = b.out.Close()
 	b.out = nil

@@ -291,7 +291,8 @@ func (r *segmentReader) readTo(ctx context.Context, p folder, size int64) error 
 
 // add reads one line.
 func (r *segmentReader) add(line ownerfiles.Line) {
-	r.line, r.isTorn = span{line.At, line.End}, !line.Whole
+	r.line = span{line.At, line.End}
+	r.isTorn = !line.Whole
 	if record, ok := unwrap(line.Text); ok {
 		if hash, _, _, isObject := objectHead(record); isObject {
 			r.objects = append(r.objects, objectRow{keyOf(byObject, hash), line.At, line.End - line.At})
@@ -379,7 +380,8 @@ func (r *segmentReader) addEntry(record []byte) bool {
 		return false
 	}
 	e := read.Entry
-	e.ID, e.Count = read.ID, read.Count
+	e.ID = read.ID
+	e.Count = read.Count
 	if len(read.Steps) > 0 && json.Unmarshal(read.Steps, &e.Steps) != nil {
 		return false
 	}

@@ -54,7 +54,8 @@ func (e Entry) Undoable() bool { return e.State != Undone && e.Undoes == "" }
 // By says who made the change: the agent, and the client program as it calls itself; "-" if
 // neither is known.
 func (e Entry) By() string {
-	agent, client := ownerfiles.AgentOf(e.Caller), strings.Join(strings.Fields(e.Client), " ") // it is text of the client's
+	agent := ownerfiles.AgentOf(e.Caller)
+	client := strings.Join(strings.Fields(e.Client), " ") // it is text of the client's
 	if agent != "" && client != "" {
 		return agent + " (" + client + ")"
 	}
@@ -295,7 +296,8 @@ func ParseID(id string) (time.Time, error) {
 	if len(id) != idLength {
 		return time.Time{}, &Invalid{"id", id, "is not the id of an entry"}
 	}
-	moment, random := id[:len(idTime)], id[len(idTime):]
+	moment := id[:len(idTime)]
+	random := id[len(idTime):]
 	t, err := time.Parse(idTime, moment)
 	if err != nil || t.Format(idTime) != moment || random[0] != '-' || !isHex(random[1:]) {
 		return time.Time{}, &Invalid{"id", id, "is not the id of an entry"}

@@ -90,7 +90,8 @@ func (v *view) location(seg segment, s *summary, hash string) (spot location, ok
 		record, isSound := unwrap(bytes.TrimSuffix(line, []byte("\n")))
 		found, _, spot, isObject := objectHead(record)
 		if isSound && isObject && found == hash {
-			spot.at, spot.length = row.at, row.length
+			spot.at = row.at
+			spot.length = row.length
 			return spot, true
 		}
 	}
@@ -173,7 +174,8 @@ func (p folder) text(number uint64, find func(hash string) (location, bool), has
 			return nil, &Damaged{hash, "its record cannot be read"}
 		}
 		if o.File { // the hash of the whole text verifies its data
-			o.Raw, o.Data = true, make([]byte, o.Middle)
+			o.Raw = true
+			o.Data = make([]byte, o.Middle)
 			err := p.readObject(objectName(number, o.Hash), func(in io.Reader) bool {
 				_, err := io.ReadFull(in, o.Data)
 				return err == nil
@@ -182,7 +184,8 @@ func (p folder) text(number uint64, find func(hash string) (location, bool), has
 				return nil, err
 			}
 		}
-		chain, next = append(chain, o), o.Base
+		chain = append(chain, o)
+		next = o.Base
 	}
 	for _, o := range slices.Backward(chain) {
 		var ok bool
@@ -265,8 +268,10 @@ func (ix *index) add(record []byte, at, length int64) {
 	switch {
 	case hasKey(record, objectKey):
 		if hash, note, spot, ok := objectHead(record); ok {
-			spot.at, spot.length = at, length
-			ix.objects[hash], ix.latest[note] = spot, hash
+			spot.at = at
+			spot.length = length
+			ix.objects[hash] = spot
+			ix.latest[note] = hash
 		}
 	case hasKey(record, entryKey):
 		id, rest, _ := cutText(record, entryKey)
@@ -285,7 +290,8 @@ func (ix *index) add(record []byte, at, length int64) {
 	case hasKey(record, segmentKey):
 		var s segmentRecord
 		if json.Unmarshal(record, &s) == nil {
-			ix.born, ix.newer = s.Time, s.Version > formatVersion
+			ix.born = s.Time
+			ix.newer = s.Version > formatVersion
 			ix.spent.load(s.Spent)
 		}
 	}

@@ -118,7 +118,10 @@ func (b *batch) delta(note, hash string, text []byte) (object, bool) {
 		o.setData(middle)
 	}
 	if len(middle) > maxPacked || len(o.Data) > maxInline {
-		o.Middle, o.Raw, o.File, o.Data = len(middle), false, true, middle
+		o.Middle = len(middle)
+		o.Raw = false
+		o.File = true
+		o.Data = middle
 	}
 	return o, true
 }
@@ -189,7 +192,8 @@ func (r *recent) put(hash string, text []byte) {
 		return
 	}
 	if r.texts == nil || r.size+len(text) > maxRecent {
-		r.texts, r.size = map[string][]byte{}, 0
+		r.texts = map[string][]byte{}
+		r.size = 0
 	}
 	r.texts[hash] = text
 	r.size += len(text)

@@ -215,7 +215,8 @@ func (k Keys) sweep(now time.Time) error {
 	if err != nil {
 		return unusable(k.folder(), err)
 	}
-	count, stored := 0, int64(0)
+	count := 0
+	stored := int64(0)
 	for _, e := range entries {
 		info, err := e.Info()
 		if err != nil {

@@ -48,7 +48,8 @@ func (k *known) segmentsNow(p folder) ([]segment, error) {
 			if info.Size() == newest.size {
 				return k.segments, nil
 			}
-			newest.size, newest.info = info.Size(), info
+			newest.size = info.Size()
+			newest.info = info
 			k.segments = slices.Clone(k.segments)
 			k.segments[len(k.segments)-1] = newest
 			return k.segments, nil
@@ -81,7 +82,8 @@ func (k *known) forgetOthers(now []segment) {
 	was := k.segments[len(k.segments)-1]
 	i := slices.IndexFunc(now, func(s segment) bool { return s.number == was.number })
 	if i < 0 || now[i].size < was.size || !os.SameFile(now[i].info, was.info) { // another journal is in the place of this one
-		k.tail, k.recent = nil, nil
+		k.tail = nil
+		k.recent = nil
 		clear(k.heads)
 	}
 }
@@ -188,7 +190,8 @@ func (j *Journal) makeIndex(ctx context.Context, seg segment) (*head, *summary, 
 
 // sort makes what a summary is searched in searchable, in slices of its own.
 func (s *summary) sort() {
-	s.objects, s.keys = slices.Clone(s.objects), slices.Clone(s.keys)
+	s.objects = slices.Clone(s.objects)
+	s.keys = slices.Clone(s.keys)
 	slices.SortStableFunc(s.objects, func(a, b objectRow) int { return cmp.Compare(a.key, b.key) })
 	slices.SortStableFunc(s.keys, func(a, b keyRow) int { return cmp.Compare(a.key, b.key) })
 	s.sorted = true

@@ -52,7 +52,8 @@ func parseObject(record []byte) (o object, ok bool) {
 	if json.Unmarshal(record, &o) != nil || o.File != (o.Data == nil) {
 		return object{}, false
 	}
-	isWhole, limit := o.File && o.Base == "", int64(maxText) // a file that has all of it
+	isWhole := o.File && o.Base == ""
+	limit := int64(maxText) // a file that has all of it
 	if isWhole {
 		limit = maxObject
 	}
@@ -70,7 +71,9 @@ func parseObject(record []byte) (o object, ok bool) {
 
 // setData sets the data of o, compressed if that is shorter.
 func (o *object) setData(text []byte) {
-	o.Middle, o.Raw, o.Data = len(text), true, text
+	o.Middle = len(text)
+	o.Raw = true
+	o.Data = text
 	if len(text) < leastPacked {
 		return
 	}

@@ -63,7 +63,9 @@ const chunk = 64 << 10
 // list returns the items of a list about an entry, as JSON. Of a long list it writes records with
 // parts of bounded length, and returns nil.
 func (b *batch) list(key, id string, count int, item func(i int) any) (whole json.RawMessage, err error) {
-	list, first, total := []byte{'['}, 0, 0
+	list := []byte{'['}
+	first := 0
+	total := 0
 	for i := range count {
 		data, err := json.Marshal(item(i))
 		if err != nil {
@@ -76,7 +78,8 @@ func (b *batch) list(key, id string, count int, item func(i int) any) (whole jso
 			if err := b.line(listRecord(key, id, first, append(list, ']'))); err != nil {
 				return nil, err
 			}
-			list, first = list[:1], i
+			list = list[:1]
+			first = i
 		}
 		if i > first {
 			list = append(list, ',')

@@ -97,7 +97,8 @@ func (p folder) list() (content, error) {
 		if end == objectSuffix {
 			seg.objects += info.Size()
 		} else {
-			seg.size, seg.info = info.Size(), info
+			seg.size = info.Size()
+			seg.info = info
 		}
 		if info.ModTime().After(seg.last) {
 			seg.last = info.ModTime()
@@ -245,7 +246,8 @@ func (p folder) read(ix *index, size int64) error {
 		if err != nil {
 			return unusable(name, err)
 		}
-		ix.read, ix.torn = line.End, !line.Whole
+		ix.read = line.End
+		ix.torn = !line.Whole
 		if record, ok := unwrap(line.Text); ok {
 			ix.add(record, line.At, line.End-line.At)
 		}

@@ -313,8 +313,10 @@ func decodeRows(h *head, lengths indexLengths, rows []byte) (s *summary, ok bool
 	if max(lengths.entries, lengths.ends, lengths.objects, lengths.keys) > len(rows) {
 		return nil, false
 	}
-	s.entries, s.ends = make([]entryRow, 0, lengths.entries), make([]endRow, 0, lengths.ends)
-	s.objects, s.keys = make([]objectRow, 0, lengths.objects), make([]keyRow, 0, lengths.keys)
+	s.entries = make([]entryRow, 0, lengths.entries)
+	s.ends = make([]endRow, 0, lengths.ends)
+	s.objects = make([]objectRow, 0, lengths.objects)
+	s.keys = make([]keyRow, 0, lengths.keys)
 	for range lengths.entries {
 		e := entryRow{id: in.text(idLength), span: span{in.number(), in.number()}, steps: int(in.number()), time: in.moment(), isUndo: in.flag()}
 		s.entries = append(s.entries, e)

@@ -86,7 +86,8 @@ func (v *view) unlessGone(err error) error {
 	k := &v.journal.known
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.segments, k.tail = nil, nil // the next question looks at the folder
+	k.segments = nil
+	k.tail = nil // the next question looks at the folder
 	return nil
 }
 
@@ -226,7 +227,9 @@ func (v *view) read(ctx context.Context, at place, undoable bool) (e Entry, foun
 
 // apply adds to an entry how it ended.
 func (e *Entry) apply(o outcome) {
-	e.State, e.Note, e.UndoneBy = o.state, cmp.Or(o.Note, e.Note), cmp.Or(o.By, e.UndoneBy)
+	e.State = o.state
+	e.Note = cmp.Or(o.Note, e.Note)
+	e.UndoneBy = cmp.Or(o.By, e.UndoneBy)
 	for i, after := range o.after[:min(len(o.after), len(e.Steps))] {
 		e.Steps[i].After = after
 	}

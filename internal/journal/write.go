@@ -121,7 +121,8 @@ func (j *Journal) end(r outcomeRecord, state State, after []Image) error {
 		if after != nil && len(after) != steps {
 			return &Invalid{"images", r.ID, "are not one for each step"}
 		}
-		r.Home, r.Count = home, len(after)
+		r.Home = home
+		r.Count = len(after)
 		if b.unrecorded.bytes > 0 {
 			r.Bytes, r.Payer, b.unrecorded.bytes = b.unrecorded.bytes, b.unrecorded.payer, 0
 		}
@@ -180,7 +181,8 @@ func (j *Journal) Put(caller, path string, image Image, content io.Reader) error
 		if payer := payerOf(caller); b.unrecorded.payer != payer {
 			b.unrecorded = unrecorded{payer: payer}
 		}
-		b.bounded, b.payer = true, b.unrecorded.payer
+		b.bounded = true
+		b.payer = b.unrecorded.payer
 		b.earlier = b.tail.spent.of(b.payer, b.now) + b.unrecorded.bytes
 		err := b.keep(path, image, contentReader{content})
 		if err == nil {
@@ -270,7 +272,8 @@ func (j *Journal) BrokenOff(ctx context.Context) (*BrokenOff, error) {
 	if !marked && !first {
 		return nil, nil
 	}
-	id, isTakenBack := "", false
+	id := ""
+	isTakenBack := false
 	if marked {
 		text, err := os.ReadFile(j.folder.file(unfinishedFile))
 		if err != nil {

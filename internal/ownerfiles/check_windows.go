@@ -212,9 +212,11 @@ func splitTarget(folder, target string) (from string, names []string) {
 	case filepath.IsAbs(target):
 		target = filepath.Clean(target) // as the system does before it looks at any name
 		volume := filepath.VolumeName(target)
-		root, names := volume+`\`, namesIn(target[len(volume):])
+		root := volume + `\`
+		names := namesIn(target[len(volume):])
 		if strings.EqualFold(volume, longShare) && len(names) >= 2 {
-			root, names = root+names[0]+`\`+names[1]+`\`, names[2:]
+			root = root + names[0] + `\` + names[1] + `\`
+			names = names[2:]
 		}
 		return root, names
 	case os.IsPathSeparator(target[0]):

@@ -35,10 +35,12 @@ func StateFolder(env func(string) string, vault string) string {
 // and their like elsewhere; "" if it is in the vault. An XDG variable that is no absolute
 // path is to be ignored (XDG Base Directory Specification 0.8).
 func baseFolder(env func(string) string, vault, variable, unix, mac string) string {
-	home, below := env("HOME"), unix
+	home := env("HOME")
+	below := unix
 	switch runtime.GOOS {
 	case "windows":
-		home, below = env("LOCALAPPDATA"), ""
+		home = env("LOCALAPPDATA")
+		below = ""
 	case "darwin":
 		below = mac
 	}

@@ -54,7 +54,8 @@ func RegisterServer(dir string, s Server) (remove func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	file, lock := filepath.Join(dir, s.Session+serverFile), filepath.Join(dir, s.Session+serverLock)
+	file := filepath.Join(dir, s.Session+serverFile)
+	lock := filepath.Join(dir, s.Session+serverLock)
 	unlock, err := tryLock(lock)
 	if err == nil && unlock == nil {
 		err = errors.New("a server with the name of the session runs")
@@ -105,7 +106,8 @@ func Servers(dir string) ([]Server, error) {
 		if !found || !isSession(session) || len(servers) == maxServers {
 			continue
 		}
-		file, lock := filepath.Join(dir, session+serverFile), filepath.Join(dir, session+serverLock)
+		file := filepath.Join(dir, session+serverFile)
+		lock := filepath.Join(dir, session+serverLock)
 		unlock, err := tryLock(lock)
 		if unlock != nil { // it has ended
 			removeServer(file, lock, unlock)

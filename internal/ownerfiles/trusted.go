@@ -168,7 +168,8 @@ func WalkPath(path string, visit func(folder, entry string, info fs.FileInfo) er
 			return &fs.PathError{Op: "follow", Path: path, Err: syscall.ELOOP}
 		}
 		root, names := splitTarget(at, target)
-		at, todo = root, append(names, todo...)
+		at = root
+		todo = append(names, todo...)
 	}
 	return nil
 }

@@ -98,7 +98,8 @@ func (r *Reader) Next() (Frame, error) {
 	if err != nil {
 		return Frame{}, err
 	}
-	size, f := binary.BigEndian.Uint32(head), Frame{Kind: Kind(head[4]), ID: binary.BigEndian.Uint32(head[5:])}
+	size := binary.BigEndian.Uint32(head)
+	f := Frame{Kind: Kind(head[4]), ID: binary.BigEndian.Uint32(head[5:])}
 	if int(f.Kind) >= len(bounds) || bounds[f.Kind] == 0 {
 		return Frame{}, Malformedf("sent a frame of the unknown kind %d", f.Kind)
 	}
@@ -107,7 +108,8 @@ func (r *Reader) Next() (Frame, error) {
 	}
 	if whole := headSize + int(size); whole <= r.in.Size() {
 		if head, err = r.in.Peek(whole); err == nil {
-			r.taken, f.Payload = whole, head[headSize:]
+			r.taken = whole
+			f.Payload = head[headSize:]
 		}
 	} else { // longer than any piece of input or output: copied, and the buffer is not kept
 		_, _ = r.in.Discard(headSize)

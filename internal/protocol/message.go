@@ -153,7 +153,8 @@ func (p *Partly) bounded() *Partly {
 	if p == nil {
 		return nil
 	}
-	made, unmade := within(p.Made, maxPartly), within(p.Unmade, maxPartly)
+	made := within(p.Made, maxPartly)
+	unmade := within(p.Unmade, maxPartly)
 	left := p.Left + len(p.Made) - len(made) + len(p.Unmade) - len(unmade)
 	return &Partly{made, unmade, left}
 }
@@ -372,7 +373,8 @@ func (f *form) size(n uint64, most uint64) uint64 {
 		}
 		return n
 	}
-	f.broken, f.in = true, ""
+	f.broken = true
+	f.in = ""
 	return 0
 }
 
@@ -397,10 +399,12 @@ func (f *form) text(s *string) {
 		return
 	}
 	if n > uint64(len(f.in)) { // without the bytes of its length
-		f.broken, f.in = true, ""
+		f.broken = true
+		f.in = ""
 		return
 	}
-	*s, f.in = f.in[:n], f.in[n:]
+	*s = f.in[:n]
+	f.in = f.in[n:]
 }
 
 // optional passes over a text that may be missing.

@@ -95,7 +95,8 @@ func (t *Tally) Done() {
 		return
 	}
 	done := int(t.done.Add(1))
-	now, next := int64(time.Since(t.begun)), t.next.Load()
+	now := int64(time.Since(t.begun))
+	next := t.next.Load()
 	if now < next || !t.next.CompareAndSwap(next, now+int64(tellApart)) {
 		return
 	}

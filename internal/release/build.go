@@ -60,7 +60,8 @@ func buildOf(info *debug.BuildInfo) Build {
 	for _, m := range info.Deps {
 		module := Module{Path: m.Path, Version: m.Version, Sum: m.Sum}
 		if m.Replace != nil {
-			module.Replaced, module.Sum = m.Replace.Path, m.Replace.Sum
+			module.Replaced = m.Replace.Path
+			module.Sum = m.Replace.Sum
 		}
 		b.Modules = append(b.Modules, module)
 	}

@@ -50,7 +50,9 @@ func (c *cleaner) run(out *strings.Builder, s string, last bool) (from, n int) {
 			if c.prev != broken {
 				c.write(out, string(utf8.RuneError))
 				c.report.Invalid++
-				c.prev, c.base, c.marks = broken, hidden, 0
+				c.prev = broken
+				c.base = hidden
+				c.marks = 0
 			}
 			i++
 			from = i
@@ -65,7 +67,8 @@ func (c *cleaner) run(out *strings.Builder, s string, last bool) (from, n int) {
 		rest := s[i+size:]
 		if r == bom && i == 0 && !c.started {
 			c.report.BOM++
-			i, from = size, size
+			i = size
+			from = size
 			continue
 		}
 		if !last && undecided(k, rest) {
@@ -138,7 +141,11 @@ const maxEscape = 10
 const longText = 64 << 10
 
 // pass continues after a character that is shown in any case.
-func (c *cleaner) pass(r rune) { c.prev, c.base, c.marks = r, r, 0 }
+func (c *cleaner) pass(r rune) {
+	c.prev = r
+	c.base = r
+	c.marks = 0
+}
 
 // keep continues after a character of kind k that is shown here.
 func (c *cleaner) keep(k kind, r rune) {
@@ -146,7 +153,8 @@ func (c *cleaner) keep(k kind, r rune) {
 	case mark, graphemeJoiner:
 		c.marks++
 	case carriage, filler:
-		c.base, c.marks = r, 0
+		c.base = r
+		c.marks = 0
 	}
 	c.prev = r
 }
@@ -167,7 +175,8 @@ func (c *cleaner) hide(k kind) {
 	default:
 		c.report.Invisible++
 	}
-	c.prev, c.base = hidden, hidden
+	c.prev = hidden
+	c.base = hidden
 	if k != mark {
 		c.marks = 0
 	}

@@ -24,10 +24,12 @@ func Line(s string) string {
 		return s
 	}
 	var out strings.Builder
-	from, marks := 0, 0
+	from := 0
+	marks := 0
 	for i := 0; i < len(s); {
 		r, size := utf8.DecodeRuneInString(s[i:])
-		invalid, shown := r == utf8.RuneError && size == 1, false
+		invalid := r == utf8.RuneError && size == 1
+		shown := false
 		switch kindOf(r) {
 		case mark:
 			marks++ // those in a row
@@ -74,7 +76,10 @@ const tabWidth = 8 // at most
 // letter and its marks where that can be. An empty line is one row.
 func Rows(line string, width int) (rows []string) {
 	for len(rows) == 0 || line != "" {
-		n, border, columns, joined := len(line), 0, 0, false
+		n := len(line)
+		border := 0
+		columns := 0
+		joined := false
 		for i, r := range line {
 			takes, starts := extent(r)
 			if starts && !joined {
@@ -144,7 +149,8 @@ const tokenBytes = 12
 // was written before the token was drawn, and a token that is in the text is drawn again. The text
 // itself stays as it is, and gets a newline at its end if it has none; clean it first.
 func Fence(text string) string {
-	token, newline := drawToken(text), ""
+	token := drawToken(text)
+	newline := ""
 	if text != "" && !strings.HasSuffix(text, "\n") {
 		newline = "\n"
 	}

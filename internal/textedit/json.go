@@ -43,7 +43,8 @@ func (o JSON) set(text []byte, at Place, entry Object) ([]byte, error) {
 		s.text = changed
 		changed = append(append(changed, s.render(nestedObject(keys, entry), s.lineIndent(len(changed)), true)...), s.newline...)
 	} else {
-		holder, inline := root, s.inline
+		holder := root
+		inline := s.inline
 		for len(keys) > 1 {
 			if err := holder.mustBeObject(text, at); err != nil {
 				return nil, err
@@ -53,7 +54,8 @@ func (o JSON) set(text []byte, at Place, entry Object) ([]byte, error) {
 				break
 			}
 			inline = s.inline || len(holder.members) > 1 && s.oneLine(holder)
-			holder, keys = holder.members[i].value, keys[1:]
+			holder = holder.members[i].value
+			keys = keys[1:]
 		}
 		if len(holder.members) > 0 {
 			inline = s.inline || s.oneLine(holder)
@@ -154,7 +156,8 @@ func removeMember(text []byte, parent, holder *jsonNode, i int) []byte {
 		cut = append(cut, Splice{Start: comma, End: comma + 1})
 	}
 	if len(holder.members) == 1 {
-		before, after := text[holder.start+1:m.gap], text[m.value.end:holder.end-1]
+		before := text[holder.start+1 : m.gap]
+		after := text[m.value.end : holder.end-1]
 		rest := bytes.TrimSpace(append(bytes.Clone(before), after...))
 		collapses := parent == nil || bytes.IndexByte(text[parent.start:holder.start], '\n') >= 0 || bytes.IndexByte(text[holder.end:parent.end], '\n') >= 0
 		if (len(rest) == 0 || string(rest) == ",") && collapses {
@@ -179,7 +182,8 @@ func sameLineComments(text []byte, at int) int {
 		if end <= 0 || bytes.IndexByte(text[next:end], '\n') >= 0 {
 			return at
 		}
-		at, next = end, end
+		at = end
+		next = end
 	}
 	return at
 }
@@ -211,12 +215,14 @@ func jsonStyleOf(text []byte, root *jsonNode) jsonStyle {
 	if bytes.IndexByte(body, '\n') < 0 {
 		s.inline = true
 		if !bytes.Contains(body, []byte(`": `)) {
-			s.colon, s.space = ":", ""
+			s.colon = ":"
+			s.space = ""
 		}
 		return s
 	}
 	if s.startsLine(first.keyStart) {
-		outer, inner := s.lineIndent(root.start), s.lineIndent(first.keyStart)
+		outer := s.lineIndent(root.start)
+		inner := s.lineIndent(first.keyStart)
 		if unit, ok := strings.CutPrefix(inner, outer); ok && unit != "" {
 			s.unit = unit
 		}
@@ -251,9 +257,12 @@ func (s jsonStyle) render(value any, indent string, lines bool) string {
 		if len(v) == 0 {
 			return "{}"
 		}
-		before, after, separator := "", "", ","+s.space
+		before := ""
+		after := ""
+		separator := "," + s.space
 		if lines {
-			before, after = s.newline+indent+s.unit, s.newline+indent
+			before = s.newline + indent + s.unit
+			after = s.newline + indent
 			separator = "," + before
 		}
 		var members []string
@@ -300,8 +309,10 @@ func (o JSON) AddTo(text []byte, list string, entry Object) ([]byte, error) {
 		}
 		return o.AddTo(s.insert(root, !s.inline && !s.oneLine(root), list, []string{}), list, entry)
 	}
-	lines, indent := false, s.lineIndent(at.start)+s.unit
-	s.colon, s.space = ":", "" // as the app writes canvases
+	lines := false
+	indent := s.lineIndent(at.start) + s.unit
+	s.colon = ":"
+	s.space = "" // as the app writes canvases
 	for _, m := range slices.Backward(root.members) {
 		if items := m.value.items; len(items) > 0 && (m.value == at || len(at.items) == 0) && len(items[0].whole(text, o).members) > 0 {
 			sample := items[len(items)-1].whole(text, o)
@@ -314,14 +325,17 @@ func (o JSON) AddTo(text []byte, list string, entry Object) ([]byte, error) {
 		spread = s.startsLine(at.items[len(at.items)-1].start)
 	}
 	if o.Lines && spread {
-		s.colon, lines = ": ", true
+		s.colon = ": "
+		lines = true
 	}
 	var splice Splice
 	switch n := len(at.items); n {
 	case 0:
-		before, after := "", ""
+		before := ""
+		after := ""
 		if spread {
-			before, after = s.newline+indent, s.newline+s.lineIndent(at.start)
+			before = s.newline + indent
+			after = s.newline + s.lineIndent(at.start)
 		}
 		splice = Splice{Start: at.start + 1, End: at.end - 1, Text: before + s.render(entry, indent, lines) + after}
 	default:

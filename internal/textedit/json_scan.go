@@ -69,7 +69,8 @@ func parseJSON(text []byte, options JSON, levels int) (root *jsonNode, err error
 		switch failed := recover().(type) {
 		case nil:
 		case *Malformed:
-			root, err = nil, failed
+			root = nil
+			err = failed
 		default:
 			panic(failed)
 		}
@@ -112,7 +113,8 @@ func (s *jsonScanner) skip() {
 			case !s.options.Comments:
 				s.fail(s.at, "comment in a file that the client reads without comments")
 			}
-			s.at, s.last = end, end
+			s.at = end
+			s.last = end
 		default:
 			return
 		}
@@ -150,7 +152,8 @@ func (s *jsonScanner) value(depth, levels int) *jsonNode {
 		s.fail(s.at, "value expected, found the end of the file")
 	}
 	var n *jsonNode
-	start, kind := s.at, s.text[s.at]
+	start := s.at
+	kind := s.text[s.at]
 	if levels >= 0 {
 		n = &jsonNode{kind: kind, start: start, jsonParts: &notKept}
 	}
@@ -210,7 +213,8 @@ func (s *jsonScanner) value(depth, levels int) *jsonNode {
 
 // object reads an object. Its members are returned if they are kept.
 func (s *jsonScanner) object(depth, levels int) (members []jsonMember) {
-	opened, outer := s.at, len(s.names)
+	opened := s.at
+	outer := len(s.names)
 	var many map[string]bool // the names, where they are too many to be compared one by one
 	s.token()
 	for s.skip(); !s.closes('}', opened); s.skip() {
@@ -307,7 +311,8 @@ func (s *jsonScanner) comma(bracket byte) int {
 	if s.at < len(s.text) && s.text[s.at] == bracket {
 		s.fail(comma, "comma before %q", string(bracket))
 	}
-	s.at, s.last = last, last
+	s.at = last
+	s.last = last
 	return comma
 }
 

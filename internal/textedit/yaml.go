@@ -129,12 +129,15 @@ func yamlHolderOf(text []byte, at Place) (*yamlHolder, error) {
 		if root.Content[i].Value != at.Path[0] || root.Content[i].Kind != yaml.ScalarNode {
 			continue
 		}
-		h.key, h.value = root.Content[i], root.Content[i+1]
+		h.key = root.Content[i]
+		h.value = root.Content[i+1]
 		break
 	}
-	kind, name := yaml.MappingNode, "mapping"
+	kind := yaml.MappingNode
+	name := "mapping"
 	if h.list {
-		kind, name = yaml.SequenceNode, "list"
+		kind = yaml.SequenceNode
+		name = "list"
 	}
 	switch {
 	case h.key == nil:
@@ -176,7 +179,8 @@ func (h *yamlHolder) childIndent() string {
 func (h *yamlHolder) colon() (int, error) {
 	// The column of the key is counted in characters from 1.
 	line := h.content(h.key.Line)
-	at, column := h.start(h.key.Line), h.key.Column
+	at := h.start(h.key.Line)
+	column := h.key.Column
 	if h.key.Line == 1 && bytes.HasPrefix(h.text, []byte(BOM)) {
 		at += len(BOM)
 	}

@@ -224,7 +224,8 @@ func handle(h *call.Host, folder string, c resident.Call) (answer.Reply, *protoc
 	}
 	v.Tally = protocol.NewTally(c.Progress)
 	defer v.Tally.End()
-	state, closed := "", ""
+	state := ""
+	closed := ""
 	if q.Want.Facts {
 		state = stateOf(v, q) // before the answer: what changes meanwhile is another state
 		if state != "" && state == q.Want.Unless {
@@ -253,7 +254,8 @@ func handle(h *call.Host, folder string, c resident.Call) (answer.Reply, *protoc
 	}
 	if said.Status == answer.ExitDone && state+closed != "" {
 		known = cmp.Or(known, &protocol.Facts{})
-		known.State, known.Closed = state, closed
+		known.State = state
+		known.Closed = closed
 	}
 	if said.Status == answer.ExitDone && state != "" { // the gateway divides no other answer
 		known.Rows = said.Rows()
@@ -302,7 +304,8 @@ func Commands() []string {
 func Respond(v *call.Vault, q protocol.Request, literal map[string]string) answer.Reply {
 	row, err := lookUp(q.Command)
 	if restoring, ok := handlers.RestoringFromApp(q.Command); ok && v.Restores != nil {
-		row, err = restoring, nil // also where only the app has a history
+		row = restoring
+		err = nil // also where only the app has a history
 	}
 	if err != nil {
 		return answer.Explain(err)
@@ -319,7 +322,8 @@ func Respond(v *call.Vault, q protocol.Request, literal map[string]string) answe
 	if row.Writes() && !shows && !q.Write.Allowed && q.Write.Task != protocol.Plan {
 		return answer.Explain(answer.Misuse("%s changes the vault, and this program only reads. Put %s before the command.", row.Name, call.WriteSwitch))
 	}
-	said, err := answer.Reply{}, error(nil)
+	said := answer.Reply{}
+	err = error(nil)
 	switch option := call.OptionOf(q.Write); {
 	case row.Writes():
 		v.Caller = q.Write.Caller

@@ -136,7 +136,8 @@ func writeNPM(o options, _ io.Reader, _ io.Writer) error {
 		}
 	}
 	// The package that users install.
-	folder, from := filepath.Join(o["out"], packaging.Name), "packaging/npm/"+packaging.Name+"/"
+	folder := filepath.Join(o["out"], packaging.Name)
+	from := "packaging/npm/" + packaging.Name + "/"
 	launcher, err := os.ReadFile(from + "launcher.js")
 	if err != nil {
 		return err

@@ -32,7 +32,8 @@ func Once(folder string, in io.Reader, out io.Writer) (*Process, error) {
 
 // OnceAs is [Once] with another greeting.
 func OnceAs(greeting protocol.Hello, in io.Reader, out io.Writer) (*Process, error) {
-	p, read := &Process{out: out}, protocol.NewReader(in)
+	p := &Process{out: out}
+	read := protocol.NewReader(in)
 	first, err := read.Next()
 	if err == nil {
 		_, err = protocol.ParseHello(first)
@@ -165,17 +166,22 @@ func Split(words []string) (set func(*protocol.Request), rest []string) {
 		case "--unless":
 			add(func(q *protocol.Request) { q.Want.Unless = value })
 		case "--narrowed", "--marked":
-			ask, args := protocol.AskNarrowed, words[1:]
+			ask := protocol.AskNarrowed
+			args := words[1:]
 			if words[0] == "--marked" {
 				ask = protocol.AskMarked
 			}
-			add(func(q *protocol.Request) { q.Ask, q.Args = ask, args })
+			add(func(q *protocol.Request) {
+				q.Ask = ask
+				q.Args = args
+			})
 			return set, nil
 		case "--stdin", "--change", "--expect", "--approved":
 			used = min(used, len(words))
 			rest = append(rest, words[:used]...)
 		case "--facts", "--compact", "--write", "--plan":
-			rest, used = append(rest, words[0]), 1
+			rest = append(rest, words[0])
+			used = 1
 		default:
 			return set, append(rest, words...)
 		}

@@ -47,7 +47,8 @@ func (h *Vault) SilentWorker() *Worker {
 	stdin, in := io.Pipe()
 	out, stdout := io.Pipe()
 	w := &Worker{T: h.T, In: in, Hear: protocol.NewReader(out), status: make(chan int, 1), facts: map[uint32]bool{}}
-	at, ended := h.Host(), make(chan struct{})
+	at := h.Host()
+	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
 		status := vault.Process{Args: []string{h.Dir, call.WorkerSwitch}, Stdin: stdin, Stdout: stdout}.Run(context.Background(), at)

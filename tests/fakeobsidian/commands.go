@@ -166,7 +166,8 @@ func fileFacts(c *call) string {
 	at := c.target()
 	info, err := os.Stat(c.file(at))
 	must(err)
-	ms, ext := info.ModTime().UnixMilli(), path.Ext(at)
+	ms := info.ModTime().UnixMilli()
+	ext := path.Ext(at)
 	return fmt.Sprintf("path\t%s\nname\t%s\nextension\t%s\nsize\t%d\ncreated\t%d\nmodified\t%d",
 		at, strings.TrimSuffix(path.Base(at), ext), strings.TrimPrefix(ext, "."), info.Size(), ms, ms)
 }

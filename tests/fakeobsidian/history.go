@@ -19,7 +19,8 @@ func (c *call) listVersions(of map[string][]string) string {
 
 // version returns the text of one version of a note.
 func (c *call) version(of map[string][]string) string {
-	at, number := c.target(), c.values["version"]
+	at := c.target()
+	number := c.values["version"]
 	if number == "" {
 		number = "1"
 	}

@@ -11,7 +11,8 @@ var wikilink = regexp.MustCompile(`\[\[([^\]|#]+)([#|][^\]]*)?\]\]`)
 // resolve returns the path of the file to which a link leads, "" for none: an exact
 // path, then a file next to the source, then the shortest path that ends so.
 func (c *call) resolve(target, source string) string {
-	near, best := "", ""
+	near := ""
+	best := ""
 	for _, name := range []string{target, target + ".md"} {
 		for _, p := range c.paths() {
 			switch {

@@ -138,7 +138,8 @@ func parse(c config, args []string) (*call, error) {
 		called.vault = &c.Vaults[0]
 	}
 	if name, ok := strings.CutPrefix(first(args), "vault="); ok {
-		called.vault, args = nil, args[1:]
+		called.vault = nil
+		args = args[1:]
 		if i := slices.IndexFunc(c.Vaults, func(v vault) bool { return v.Name == name || v.ID != "" && v.ID == name }); i >= 0 {
 			called.vault = &c.Vaults[i]
 		}

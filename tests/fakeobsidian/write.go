@@ -59,7 +59,8 @@ func (c *call) ended(text string) string {
 // added returns the text of a note with content at its end, or before its body. A
 // line break separates them, also where there is one.
 func (c *call) added(text string, atEnd bool) string {
-	content, separator := expand(c.values["content"]), "\n"
+	content := expand(c.values["content"])
+	separator := "\n"
 	if c.has("inline") {
 		separator = ""
 	}

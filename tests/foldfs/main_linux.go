@@ -39,7 +39,8 @@ func serve(rules *naming) error {
 		return err
 	}
 	defer os.RemoveAll(top)
-	source, mountpoint := filepath.Join(top, "files"), filepath.Join(top, "mounted")
+	source := filepath.Join(top, "files")
+	mountpoint := filepath.Join(top, "mounted")
 	if err := errors.Join(os.Mkdir(source, 0o755), os.Mkdir(mountpoint, 0o755)); err != nil {
 		return err
 	}

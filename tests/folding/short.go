@@ -9,7 +9,8 @@ import (
 // that Wine gives them: on Windows they end in a number mostly, by which they are
 // known, and not always.
 func ShortName(name string) string {
-	stem, ext := strings.TrimLeft(name, "."), ""
+	stem := strings.TrimLeft(name, ".")
+	ext := ""
 	if dot := strings.LastIndexByte(stem, '.'); dot > 0 {
 		stem, ext = stem[:dot], "."+plain(stem[dot+1:], 3)
 	}

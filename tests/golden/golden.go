@@ -38,7 +38,8 @@ func File(t testing.TB, name, generated string) {
 // Between is a page with other text between the two comments that bear a name.
 func Between(t testing.TB, page, name, text string) string {
 	t.Helper()
-	begin, end := "<!-- "+name+" -->\n", "<!-- /"+name+" -->"
+	begin := "<!-- " + name + " -->\n"
+	end := "<!-- /" + name + " -->"
 	before, rest, ok := strings.Cut(page, begin)
 	_, after, closed := strings.Cut(rest, end)
 	require.That(t, ok && closed, "the page has no comments %s", name)

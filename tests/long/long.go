@@ -50,7 +50,9 @@ func Shard(t *testing.T, n int) (mine func(item int) bool) {
 // on the usual number of them, with the others passing unseen. From a failure on every
 // case runs, since rapid looks for a smaller one that fails.
 func Cases(usual int, property func(*rapid.T)) func(*rapid.T) {
-	passed, inside, failed := 0, false, Enabled()
+	passed := 0
+	inside := false
+	failed := Enabled()
 	return func(t *rapid.T) {
 		failed = failed || inside
 		if !failed && passed == usual {
@@ -58,7 +60,8 @@ func Cases(usual int, property func(*rapid.T)) func(*rapid.T) {
 		}
 		inside = true
 		property(t)
-		inside, passed = false, passed+1
+		inside = false
+		passed = passed + 1
 	}
 }
 

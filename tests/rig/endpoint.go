@@ -34,7 +34,8 @@ type Endpoint struct {
 func NewEndpoint(t *testing.T, url string) *Endpoint {
 	s := &Endpoint{T: t, Token: Token, Network: "tcp", Addr: strings.TrimSuffix(strings.TrimPrefix(url, "http://"), "/mcp")}
 	if path, ok := strings.CutPrefix(url, "unix:"); ok {
-		s.Network, s.Addr = "unix", path
+		s.Network = "unix"
+		s.Addr = path
 	}
 	transport := &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 100, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, s.Network, s.Addr)
@@ -156,7 +157,8 @@ func (s *HTTPServer) start(t *testing.T) {
 	t.Helper()
 	messages := require.Value(s.Process.StderrPipe())(t)
 	require.NoError(t, s.Process.Start())
-	urls, read := make(chan string, 1), make(chan struct{})
+	urls := make(chan string, 1)
+	read := make(chan struct{})
 	go func() { defer close(read); s.listen(messages, urls) }()
 	t.Cleanup(func() { s.Process.Process.Kill(); <-s.ended })
 	go func() { <-read; s.ended <- s.Process.Wait(); close(s.ended) }()

@@ -107,7 +107,8 @@ func (o *Harness) Must(words []string, answers ...func(consent.Question) consent
 
 func (o *Harness) Send(req gateway.Request, answers ...func(consent.Question) consent.Reply) (result gateway.Result, asked []consent.Question) {
 	o.T.Helper()
-	req.Ask, req.OneSession = o.Asker(&asked, answers), o.Session
+	req.Ask = o.Asker(&asked, answers)
+	req.OneSession = o.Session
 	return o.Gateway.Do(o.T.Context(), req), asked
 }
 
@@ -136,7 +137,8 @@ func First(do func()) func(consent.Question) consent.Reply {
 // the journal, and nothing was let through that would.
 func (o *Harness) Refusing(what, code string, do func() string) {
 	o.T.Helper()
-	before, begun := TreeOf(o.T, o.Vault), o.Begun()
+	before := TreeOf(o.T, o.Vault)
+	begun := o.Begun()
 	assert.Equal(o.T, do(), code, "%s", what)
 	require.That(o.T, TreeOf(o.T, o.Vault) == before, "%s: the vault is another one", what)
 	now := o.Begun()

@@ -70,7 +70,8 @@ func Build(program, to string) error {
 	}
 	run := exec.Command("go", "run", "-exec", "'"+self+"'", program)
 	run.Env = append(os.Environ(), "CGO_ENABLED=0", copyTo+"="+to)
-	run.Stdout, run.Stderr = os.Stderr, os.Stderr
+	run.Stdout = os.Stderr
+	run.Stderr = os.Stderr
 	return run.Run()
 }
 

@@ -83,7 +83,8 @@ func (r *Rig) Run(args ...string) (stdout, stderr string, status int) {
 	r.T.Helper()
 	c := r.command(args...)
 	var out, log bytes.Buffer
-	c.Stdout, c.Stderr = &out, &log
+	c.Stdout = &out
+	c.Stderr = &log
 	if err := c.Run(); c.ProcessState == nil {
 		r.T.Fatalf("%q: %v", args, err)
 	}

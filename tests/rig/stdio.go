@@ -38,7 +38,8 @@ func StartStdio(t *testing.T, program *exec.Cmd) *StdioServer {
 	s.In, err = program.StdinPipe()
 	require.NoError(t, err)
 	out := require.Value(program.StdoutPipe())(t)
-	s.Out, s.Stdout = bufio.NewReader(out), out
+	s.Out = bufio.NewReader(out)
+	s.Stdout = out
 	require.NoError(t, program.Start())
 	t.Cleanup(func() { program.Process.Kill(); program.Wait() })
 	return s

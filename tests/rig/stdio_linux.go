@@ -24,7 +24,8 @@ const Patience = 20 * time.Second
 func HangingClient(t *testing.T) (client, pidFile string) {
 	t.Helper()
 	folder := t.TempDir()
-	client, pidFile = filepath.Join(folder, "obsidian"), filepath.Join(folder, "pid")
+	client = filepath.Join(folder, "obsidian")
+	pidFile = filepath.Join(folder, "pid")
 	script := fmt.Sprintf("#!/bin/sh\nif [ \"$1\" = version ]; then echo '1.12.7 (installer 1.12.7)'; exit; fi\necho $$ >'%s'\nexec sleep 600\n", pidFile)
 	programs.Write(t, client, []byte(script))
 	return client, pidFile

@@ -133,7 +133,8 @@ func check(environment []string, moment time.Time) error {
 		return fmt.Errorf("build with a shifted clock: %w", err)
 	}
 	// The shift is in whole seconds, so the clock may be half of one behind.
-	first, last := moment.Add(-time.Second).Format(seen), moment.Add(time.Since(begun)+time.Second).Format(seen)
+	first := moment.Add(-time.Second).Format(seen)
+	last := moment.Add(time.Since(begun) + time.Second).Format(seen)
 	for got := range strings.Lines(string(out)) {
 		if got = strings.TrimSpace(got); got < first || got > last {
 			return fmt.Errorf("a program built with a shifted clock prints %q, want %q", out, first)
@@ -145,6 +146,8 @@ func check(environment []string, moment time.Time) error {
 // goCommand returns the go command, which prints where this program prints.
 func goCommand(environment []string, args ...string) *exec.Cmd {
 	command := exec.Command("go", args...)
-	command.Env, command.Stdout, command.Stderr = environment, os.Stdout, os.Stderr
+	command.Env = environment
+	command.Stdout = os.Stdout
+	command.Stderr = os.Stderr
 	return command
 }

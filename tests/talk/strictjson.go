@@ -30,7 +30,8 @@ func DuplicateKey(raw []byte) error {
 			if top.keys[key] {
 				return fmt.Errorf("key %q appears twice in %q", key, raw)
 			}
-			top.keys[key], top.expectsValue = true, true
+			top.keys[key] = true
+			top.expectsValue = true
 			continue
 		}
 		top.expectsValue = false

@@ -113,9 +113,11 @@ func IDs() []string {
 
 // Writes reports whether the client's settings are changed in a scope; where they are not, why says the reason.
 func (c Client) Writes(scope Scope) (why string, ok bool) {
-	where, unsure := c.user, c.unsure
+	where := c.user
+	unsure := c.unsure
 	if scope == Project {
-		where, unsure = c.project, c.unsureProject
+		where = c.project
+		unsure = c.unsureProject
 		if where.none() && unsure == "" {
 			unsure = "has no settings of a project"
 		}

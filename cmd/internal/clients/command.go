@@ -150,7 +150,8 @@ func (s Session) server() (Server, error) {
 }
 
 func (s Session) all(ctx context.Context) error {
-	done, failed := 0, 0
+	done := 0
+	failed := 0
 	var first *terminal.Failure
 	for _, c := range All() {
 		if _, ok := c.Writes(User); !ok || s.Installer.System.Found(c) == "" {

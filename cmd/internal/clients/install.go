@@ -67,7 +67,8 @@ func (c *Change) Diff() string {
 	if c.deletes {
 		to = "(no file)"
 	}
-	before, after := string(c.before.content), string(c.after)
+	before := string(c.before.content)
+	after := string(c.after)
 	text, err := udiff.ToUnified(from, to, before, udiff.Strings(before, after), 1)
 	if err != nil {
 		return ""
@@ -143,7 +144,8 @@ func (i Installer) Install(c Client, scope Scope, s Server, replace bool) (*Chan
 			return change, nil
 		}
 		for _, what := range []string{"vault", "agent"} {
-			had, has := ValuesOf("--"+what, commandOf(old)), ValuesOf("--"+what, s.Args)
+			had := ValuesOf("--"+what, commandOf(old))
+			has := ValuesOf("--"+what, s.Args)
 			if !replace && len(had) > 0 && !slices.Equal(had, has) {
 				return nil, terminal.Fail(terminal.ExitFailed, fmt.Sprintf("%s already has a server %q for another %s: %q", c.Name, s.Name, what, had[0]),
 					"add this one with another --name, or replace that one with --replace")
@@ -190,7 +192,8 @@ func (i Installer) Uninstall(c Client, scope Scope, name string) (*Change, error
 	}
 	change.restore()
 	if program := i.ownProgram(c, scope); program != "" {
-		change.Commands, change.deletes = [][]string{{program, "mcp", "remove", name, "-s", "user"}}, false
+		change.Commands = [][]string{{program, "mcp", "remove", name, "-s", "user"}}
+		change.deletes = false
 	}
 	change.verify = func() error {
 		_, now, err := i.plan(c, scope, name)
@@ -206,7 +209,8 @@ func (i Installer) Uninstall(c Client, scope Scope, name string) (*Change, error
 // nothing but an empty collection or the white space in it, which the entry needed.
 // Two texts differ in no more if both become the same when an entry is added.
 func (c *Change) restore() {
-	editor, at := c.Client.format.editor(), c.Client.at(c.Name)
+	editor := c.Client.format.editor()
+	at := c.Client.at(c.Name)
 	probe := textedit.Object{{Key: "command", Value: programName}}
 	want, err := textedit.Set(editor, c.after, at, probe)
 	folder := c.installer.backupsOf(c.Client, c.before)
@@ -229,7 +233,8 @@ func (c *Change) restore() {
 			continue
 		}
 		if got, err := textedit.Set(editor, content, at, probe); err == nil && bytes.Equal(got, want) {
-			c.after, c.deletes = content, absent
+			c.after = content
+			c.deletes = absent
 			return
 		}
 	}

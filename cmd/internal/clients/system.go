@@ -26,7 +26,8 @@ func (s System) path(pattern string) string {
 	head, rest, _ := strings.Cut(pattern, "/")
 	if strings.HasPrefix(pattern, "{") {
 		head, rest, _ = strings.Cut(pattern, "}")
-		head, rest = head+"}", strings.TrimPrefix(rest, "/")
+		head = head + "}"
+		rest = strings.TrimPrefix(rest, "/")
 	}
 	var root string
 	switch {
@@ -48,7 +49,8 @@ func (s System) path(pattern string) string {
 			root = s.path(otherwise)
 		}
 	default:
-		root, rest = s.Project, pattern
+		root = s.Project
+		rest = pattern
 	}
 	switch {
 	case !s.isAbs(root):

@@ -24,7 +24,8 @@ import (
 )
 
 func (m Machine) clients(ctx context.Context, r *Report) {
-	present, installed := 0, 0
+	present := 0
+	installed := 0
 	for _, c := range clients.All() {
 		s := m.Clients.State(c)
 		if s.Problem != "" {
@@ -198,7 +199,8 @@ func (m Machine) app(ctx context.Context, r *Report) {
 	report := r.warn
 	needed := "commands that need the app fail; everything else is answered by the embedded CLI"
 	if m.Settings.Backend == settings.App {
-		report, needed = r.problem, "the setting backend is obsidian: every call fails"
+		report = r.problem
+		needed = "the setting backend is obsidian: every call fails"
 	}
 	version, failed := m.App(ctx)
 	if failed == nil {

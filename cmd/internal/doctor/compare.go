@@ -28,10 +28,14 @@ func Compare(ctx context.Context, o bootstrap.Opened, notes int, texts bool) (Co
 // reading returns a gateway of one backend that reads in every tier and changes nothing.
 // Access rules and disabled commands stay as they are set.
 func reading(o bootstrap.Opened, backend settings.Backend) *gateway.Gateway {
-	o.Backend, o.Limits = backend, settings.Limits{Parallel: 1}
+	o.Backend = backend
+	o.Limits = settings.Limits{Parallel: 1}
 	o.Served = slices.Clone(o.Served[:1])
 	p := &o.Served[0].Policy
-	p.Ceiling, p.Mutations, p.Publish, p.UI = tiers.V3, false, false, false
+	p.Ceiling = tiers.V3
+	p.Mutations = false
+	p.Publish = false
+	p.UI = false
 	return o.NewGateway()
 }
 
@@ -105,7 +109,8 @@ func (c comparison) compare(ctx context.Context, notes int, texts bool) (Compari
 		if err := ctx.Err(); err != nil {
 			return r, err
 		}
-		app, embedded := c.ask(ctx, c.app, one), c.ask(ctx, c.embedded, one)
+		app := c.ask(ctx, c.app, one)
+		embedded := c.ask(ctx, c.embedded, one)
 		d := DifferingCall{Call: one.String(), Kind: "different", App: sizeOf(app), Embedded: sizeOf(embedded)}
 		failed := app.Error != nil || embedded.Error != nil
 		r.Compared++
@@ -114,8 +119,11 @@ func (c comparison) compare(ctx context.Context, notes int, texts bool) (Compari
 			continue
 		}
 		if !failed {
-			onlyApp, onlyEmbedded := linesWithout(linesOf(app.Output()), linesOf(embedded.Output())), linesWithout(linesOf(embedded.Output()), linesOf(app.Output()))
-			if d.OnlyApp, d.OnlyEmbedded = len(onlyApp), len(onlyEmbedded); d.OnlyApp+d.OnlyEmbedded == 0 {
+			onlyApp := linesWithout(linesOf(app.Output()), linesOf(embedded.Output()))
+			onlyEmbedded := linesWithout(linesOf(embedded.Output()), linesOf(app.Output()))
+			d.OnlyApp = len(onlyApp)
+			d.OnlyEmbedded = len(onlyEmbedded)
+			if d.OnlyApp+d.OnlyEmbedded == 0 {
 				d.Kind = "order"
 			}
 			if texts {

@@ -112,8 +112,13 @@ func askApp(ctx context.Context, s settings.Settings, std terminal.Streams, vaul
 	}
 	defer runner.Close()
 	p := s.Policy // whatever the tier, as a user at a terminal asks
-	p.Ceiling, p.EnableOnly, p.Disable = tiers.V3, []string{question.Command}, nil
-	p.Mutations, p.Publish, p.UI, p.Disabled = false, false, false, false
+	p.Ceiling = tiers.V3
+	p.EnableOnly = []string{question.Command}
+	p.Disable = nil
+	p.Mutations = false
+	p.Publish = false
+	p.UI = false
+	p.Disabled = false
 	g := gateway.New(gateway.Config{
 		Policy: p, Vault: vault, Runner: runner, Backend: gateway.App, Session: bootstrap.Session(), Getenv: std.Getenv, Log: slog.New(slog.DiscardHandler),
 	})

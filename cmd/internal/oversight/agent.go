@@ -105,7 +105,8 @@ func (a agentAction) add(name string) error {
 		return &terminal.UsageError{Reason: fmt.Sprintf("the agent %q has a token already", name), Advice: rotate}
 	}
 	first := len(a.settings.Agents) == 0
-	tier, mutations := tiers.V0, false // without a flag the least, whatever the server is allowed
+	tier := tiers.V0
+	mutations := false // without a flag the least, whatever the server is allowed
 	if a.flags.Lookup("tier").Changed {
 		tier = a.settings.Policy.Ceiling
 	}
@@ -296,7 +297,9 @@ func (a agentAction) shown(name string) (ShownAgent, error) {
 	one := ShownAgent{Name: name, Defined: defined, Token: a.made[name], State: "active"}
 	if defined {
 		p := a.settings.Policy.Meet(agent.Rights)
-		one.Tier, one.Mutations, one.Vaults = p.Ceiling.String(), p.Mutations, agent.Vaults
+		one.Tier = p.Ceiling.String()
+		one.Mutations = p.Mutations
+		one.Vaults = agent.Vaults
 	}
 	if !agent.Expires.IsZero() {
 		one.Expires = &agent.Expires

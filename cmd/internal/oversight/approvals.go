@@ -61,9 +61,11 @@ func Approvals(_ context.Context, std terminal.Streams, args []string) error {
 		s := terminal.NewScreen(std, look, now)
 		left := time.Duration(w.LeftSeconds) * time.Second
 		// Relative times on a terminal, unless exact ones are requested.
-		asked, expires := s.Time(w.Asked), s.Paint(terminal.Alert, terminal.Span(left)+" left")
+		asked := s.Time(w.Asked)
+		expires := s.Paint(terminal.Alert, terminal.Span(left)+" left")
 		if !s.IsTerminal() {
-			asked, expires = fmt.Sprintf("%s ago", time.Duration(w.AgeSeconds)*time.Second), fmt.Sprintf("%s left", left)
+			asked = fmt.Sprintf("%s ago", time.Duration(w.AgeSeconds)*time.Second)
+			expires = fmt.Sprintf("%s left", left)
 		} else if asked == w.Asked.UTC().Format(time.RFC3339) {
 			expires = "expires " + w.Expires.UTC().Format(time.RFC3339)
 		}
@@ -105,7 +107,8 @@ func Approve(ctx context.Context, std terminal.Streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	typed, allowed := "", terminal.Pages(ctx, console, console, rows)
+	typed := ""
+	allowed := terminal.Pages(ctx, console, console, rows)
 	switch {
 	case !allowed:
 	case q.Typed != "":

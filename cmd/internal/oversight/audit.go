@@ -164,7 +164,8 @@ func verifyAudit(ctx context.Context, std terminal.Streams, args []string) error
 		}
 	}
 	if asJSON {
-		report, calls := reportOf(reports[0]), reportOf(reports[1])
+		report := reportOf(reports[0])
+		calls := reportOf(reports[1])
 		report.Calls = &calls
 		status := terminal.ExitDone
 		report.OK = report.OK && calls.OK

@@ -229,12 +229,15 @@ func newLineTable(s terminal.Screen) lineWriter {
 }
 
 func newLineArray(to io.Writer) lineWriter {
-	out, before, after := bufio.NewWriter(to), "[\n  ", "[]\n"
+	out := bufio.NewWriter(to)
+	before := "[\n  "
+	after := "[]\n"
 	return lineWriter{func(l audit.Line) error {
 		text, err := excerpt.JSON(l) // as the log has it: the hash in the next line is that of this text
 		if err == nil {
 			_, err = out.WriteString(before + text)
-			before, after = ",\n  ", "\n]\n"
+			before = ",\n  "
+			after = "\n]\n"
 		}
 		return err
 	}, func() error {

@@ -52,7 +52,9 @@ func replayAudit(ctx context.Context, std terminal.Streams, args []string) error
 		return err
 	}
 	for _, check := range [][]string{{"secrets", w.secrets, "redact", "strict", "block", "allow"}, {"suspicious", w.suspicious, "notice", "ask", "off"}, {"remote-links", w.remoteLinks, "ask", "allow"}} {
-		if value, of := check[1], check[2:]; value != "" && !slices.Contains(of, value) {
+		value := check[1]
+		of := check[2:]
+		if value != "" && !slices.Contains(of, value) {
 			return &terminal.UsageError{Reason: fmt.Sprintf("flag --%s: invalid value %q", check[0], excerpt.Short(value)), Advice: "want " + strings.Join(of, ", ")}
 		}
 	}
@@ -60,7 +62,8 @@ func replayAudit(ctx context.Context, std terminal.Streams, args []string) error
 	if err != nil {
 		return err
 	}
-	counts, unknown := map[whatIfRow]int{}, map[string]int{}
+	counts := map[whatIfRow]int{}
+	unknown := map[string]int{}
 	suspects := map[string]bool{} // the sessions that have read signs
 	_, err = eachLine(ctx, std, audit.Lines(ctx, state, w.filter), func(line audit.Line) error {
 		for _, o := range w.outcomes(line, suspects) {

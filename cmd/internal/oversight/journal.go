@@ -66,7 +66,8 @@ func (q *journalQuery) flags(f *settings.Flags) {
 
 // open returns the journal of the vault, and the filter for the changes.
 func (q *journalQuery) open(o bootstrap.Opened, now time.Time) (kept *journal.Journal, f journal.Filter, err error) {
-	f.Limit, f.Agent = q.limit, o.Reviewed
+	f.Limit = q.limit
+	f.Agent = o.Reviewed
 	if f.Since, err = terminal.ParseMoment("since", q.since, now, false); err != nil {
 		return nil, f, err
 	}

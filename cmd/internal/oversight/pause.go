@@ -66,7 +66,8 @@ func Resume(_ context.Context, std terminal.Streams, args []string) error {
 	if err != nil {
 		return terminal.Fail(terminal.ExitNotReady, "still paused: "+err.Error(), "delete the file")
 	}
-	now, text := pauseState{Agent: agent}, "resumed"
+	now := pauseState{Agent: agent}
+	text := "resumed"
 	if agent == "" {
 		now.File = admission.PauseFile(state)
 	}

@@ -46,7 +46,8 @@ func Today(ctx context.Context, std terminal.Streams, args []string) error {
 	if err != nil {
 		return terminal.FailureOf(&failure.Error{Code: "not_found", Message: err.Error()})
 	}
-	rows, sees := []changedNote{}, o.Gateway.Visible("")
+	rows := []changedNote{}
+	sees := o.Gateway.Visible("")
 	for _, e := range entries {
 		for _, s := range slices.Backward(e.Steps) {
 			if !sees(s.Path) || !sees(s.Source()) {
@@ -55,7 +56,8 @@ func Today(ctx context.Context, std terminal.Streams, args []string) error {
 			row := changedNote{Time: e.Time, Path: s.Path, From: s.From, By: e.By(), Command: e.Command, State: e.State.String(), Change: e.ID}
 			if before, after, ok := kept.Texts(ctx, s, func(hash string) (string, bool) { return vaultview.WithHash(o.Vault.Folder, s.Path, hash) }); ok {
 				lines := difference.Of(before, after)
-				row.Added, row.Removed = &lines.Added, &lines.Removed
+				row.Added = &lines.Added
+				row.Removed = &lines.Removed
 			}
 			rows = append(rows, row)
 		}
@@ -69,7 +71,8 @@ func Today(ctx context.Context, std terminal.Streams, args []string) error {
 		terminal.Column{Title: "lines"}, terminal.Column{Title: "state"},
 	)
 	for _, row := range rows {
-		note, lines := row.Path, "-"
+		note := row.Path
+		lines := "-"
 		if row.From != "" {
 			note = row.From + " -> " + note
 		}

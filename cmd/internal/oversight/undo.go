@@ -42,7 +42,8 @@ func Undo(ctx context.Context, std terminal.Streams, args []string, carryOut fun
 		return err
 	}
 	if u.session == ofLatest && len(o.Rest) == 1 {
-		u.session, o.Rest = o.Rest[0], nil
+		u.session = o.Rest[0]
+		o.Rest = nil
 	}
 	id := ""
 	switch {

@@ -50,7 +50,9 @@ func (s *Server) Do(ctx context.Context, r gateway.Request) (result gateway.Resu
 			return page, err
 		}
 		text += page.Stdout
-		next, result.Truncated, result.Notices = page.Truncated, nil, nil // they are about a part
+		next = page.Truncated
+		result.Truncated = nil
+		result.Notices = nil // they are about a part
 	}
 	result.Stdout = text
 	return result, err
@@ -251,7 +253,8 @@ func (s *Server) Probe(ctx context.Context, method, address string, headers ...s
 	p.Status, p.Challenge, p.ContentType = response.StatusCode, response.Header.Get("WWW-Authenticate"), response.Header.Get("Content-Type")
 	p.Date, _ = http.ParseTime(response.Header.Get("Date"))
 	if response.TLS != nil && len(response.TLS.PeerCertificates) > 0 {
-		p.From, p.Until = response.TLS.PeerCertificates[0].NotBefore, response.TLS.PeerCertificates[0].NotAfter
+		p.From = response.TLS.PeerCertificates[0].NotBefore
+		p.Until = response.TLS.PeerCertificates[0].NotAfter
 	}
 	p.Body, err = io.ReadAll(io.LimitReader(response.Body, maxProbe))
 	return p, err

@@ -57,7 +57,8 @@ func serveHTTP(ctx context.Context, o bootstrap.Opened, c mcpserver.Config) erro
 	}
 	if o.Metrics != nil {
 		var sessions atomic.Int64
-		config.Opened, config.Ended = func(string) { sessions.Add(1) }, func(string) { sessions.Add(-1) }
+		config.Opened = func(string) { sessions.Add(1) }
+		config.Ended = func(string) { sessions.Add(-1) }
 		o.Follow(func() int { return int(sessions.Load()) })
 		config.Metrics = o.Metrics.WriteFor
 	}
@@ -224,7 +225,8 @@ func holders(o bootstrap.Opened, gatewayOf func(agent string) *gateway.Gateway, 
 			if err != nil || !two || strings.Contains(secret, "\n") {
 				return nil, &terminal.UsageError{Reason: fmt.Sprintf("oauth-client-file %q cannot be used (%v)", file, cmp.Or(err, errors.New("it has not two lines"))), Advice: "name a file that only you can read, with the id on the first line and the secret on the second"}
 			}
-			c.ClientID, c.Secret = strings.TrimSpace(id), secret
+			c.ClientID = strings.TrimSpace(id)
+			c.Secret = secret
 		}
 		var err error
 		if verifier, err = oauth.New(c); err != nil {
@@ -242,7 +244,8 @@ func holders(o bootstrap.Opened, gatewayOf func(agent string) *gateway.Gateway, 
 				return h, nil
 			}
 			if name := tokens.AgentOf(sha256.Sum256([]byte(token))); name != "" {
-				h.Gateway, h.Scope = gatewayOf(name), policy.ScopeAll
+				h.Gateway = gatewayOf(name)
+				h.Scope = policy.ScopeAll
 			}
 			return h, nil
 		}

@@ -67,7 +67,8 @@ func (f *Flags) Advise(std terminal.Streams, r Refusal) (Advice, error) {
 	if err != nil {
 		return Advice{}, err
 	}
-	advised.Setting, advised.Origin = setting, before.Origins[setting]
+	advised.Setting = setting
+	advised.Origin = before.Origins[setting]
 	for range len(liftable) {
 		if setting == "" {
 			break
@@ -98,9 +99,11 @@ func (t trial) settingsIn(file draft, agent string) (Settings, *Flags, error) {
 	if len(problems) > 0 {
 		return Settings{}, nil, &wrongFile{t.origin.file.name, problems}
 	}
-	document.place, document.info = t.origin.file.place, t.origin.file.info
+	document.place = t.origin.file.place
+	document.info = t.origin.file.info
 	changed := *t.origin
-	changed.file, changed.agents = document, maps.Clone(document.agents)
+	changed.file = document
+	changed.agents = maps.Clone(document.agents)
 	for name, agent := range t.origin.agents {
 		if agent.Ended != "" { // by the machine
 			narrowed := changed.agents[name]
@@ -109,7 +112,9 @@ func (t trial) settingsIn(file draft, agent string) (Settings, *Flags, error) {
 		}
 	}
 	flags := t.flags.again()
-	flags.source, flags.agent, flags.Reviews = &changed, &agent, false
+	flags.source = &changed
+	flags.agent = &agent
+	flags.Reviews = false
 	s, err := flags.read(t.std)
 	if err == nil {
 		err = flags.agree(&s)
@@ -343,7 +348,8 @@ func (d draft) with(s spot, value string) draft {
 	if line.was == "" {
 		line.was = line.text
 	}
-	line.text, line.table = found[1]+found[2]+" = "+value+found[4], s.table
+	line.text = found[1] + found[2] + " = " + value + found[4]
+	line.table = s.table
 	return changed
 }
 
@@ -368,7 +374,8 @@ func (d draft) edits() (list []Edit) {
 		case line.number == 0:
 			list = append(list, Edit{Line: last, Table: line.table, Text: line.text})
 		case line.was != "":
-			was, text := strings.TrimSpace(line.was), strings.TrimSpace(line.text)
+			was := strings.TrimSpace(line.was)
+			text := strings.TrimSpace(line.text)
 			list = append(list, Edit{Line: line.number, Table: line.table, Was: was, Text: text})
 		}
 		if line.number > 0 {
@@ -386,7 +393,8 @@ func (t trial) opens(before, after draft) (said []string) {
 	}
 	for _, agent := range agents {
 		var more []string
-		was, now := t.enabledFor(before, agent), t.enabledFor(after, agent)
+		was := t.enabledFor(before, agent)
+		now := t.enabledFor(after, agent)
 		for _, name := range slices.Sorted(maps.Keys(now)) {
 			isRefused := name == t.refusal.Command && agent == t.refusal.Agent
 			if !was[name] && !isRefused {

@@ -168,7 +168,8 @@ func (f *Flags) DefineAgent(std terminal.Streams, name string, lines []string) (
 	if _, defined := f.file.agents[name]; defined {
 		return f.file.name, false, nil
 	}
-	target, content := f.file.name, fmt.Sprintf("[agents.%s]\n%s\n", keyOfAgent(name), strings.Join(lines, "\n"))
+	target := f.file.name
+	content := fmt.Sprintf("[agents.%s]\n%s\n", keyOfAgent(name), strings.Join(lines, "\n"))
 	if f.file.info != nil {
 		var before []byte
 		if target, err = filepath.EvalSymlinks(f.file.name); err == nil {

@@ -163,14 +163,18 @@ func (r *reading) settings(values map[string]any, path []string) map[string]stri
 // read returns a value of the file, which must have the type of the setting, as the text that a flag would
 // have, and says what is wrong with it.
 func (s setting) read(value any) (string, error) {
-	text, ok := "", false
+	text := ""
+	ok := false
 	switch v := value.(type) {
 	case string:
-		text, ok = v, s.kind == textual
+		text = v
+		ok = s.kind == textual
 	case bool:
-		text, ok = strconv.FormatBool(v), s.kind == boolean
+		text = strconv.FormatBool(v)
+		ok = s.kind == boolean
 	case int64:
-		text, ok = strconv.FormatInt(v, 10), s.kind == numeric
+		text = strconv.FormatInt(v, 10)
+		ok = s.kind == numeric
 	case []any:
 		ok = s.kind == list
 		for i := 0; ok && i < len(v); i++ { // what a flag would read as two names, or as none, is no name
@@ -257,8 +261,10 @@ func keyOf(path []string) string { return strings.Join(path, "\x00") }
 
 // linesOf looks for the keys of content, which is known to be right TOML.
 func linesOf(content []byte) lines {
-	found, arrays := lines{}, map[string]int{} // how many there were of each array of tables
-	offset, line := 0, 1                       // up to which lines are counted
+	found := lines{}
+	arrays := map[string]int{} // how many there were of each array of tables
+	offset := 0
+	line := 1 // up to which lines are counted
 	var parser unstable.Parser
 	note := func(path []string, node *unstable.Node) {
 		if next := int(node.Raw.Offset); next > offset {

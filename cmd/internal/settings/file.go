@@ -28,7 +28,8 @@ type place struct {
 
 // place finds the settings file. A relative name counts from the working folder.
 func (f *Flags) place(std terminal.Streams) (place, error) {
-	name, origin := f.config.text, f.config.origin
+	name := f.config.text
+	origin := f.config.origin
 	if origin == "" {
 		if name = std.Getenv(envPrefix + "CONFIG"); name != "" {
 			origin = envOrigin + envPrefix + "CONFIG"
@@ -51,7 +52,8 @@ func (f *Flags) place(std terminal.Streams) (place, error) {
 			folder = filepath.Join(home, "Library", "Application Support")
 		default:
 			if xdg := std.Getenv("XDG_CONFIG_HOME"); filepath.IsAbs(xdg) {
-				home, folder = xdg, xdg
+				home = xdg
+				folder = xdg
 			}
 		}
 		if !filepath.IsAbs(home) {
@@ -97,7 +99,8 @@ func (f *Flags) fromFile(std terminal.Streams) error {
 		s.err = err
 		f.source = s
 	}
-	f.file, f.bounds = f.source.file, f.source.bounds
+	f.file = f.source.file
+	f.bounds = f.source.bounds
 	if f.source.err != nil {
 		return f.source.err
 	}
@@ -137,7 +140,8 @@ func openDocument(at place) (document, error) {
 		return document{place: at}, unusable(at, err)
 	}
 	doc, problems := parseDocument(content)
-	doc.place, doc.info = at, info
+	doc.place = at
+	doc.info = info
 	if len(problems) > 0 {
 		return doc, &wrongFile{at.name, problems}
 	}

@@ -64,7 +64,8 @@ func setManaged(m *managed, row setting, text string) error {
 	m.texts[row.name] = text
 	s := Settings{Policy: m.rights, Export: m.export}
 	err := row.set(&s, text)
-	m.rights, m.export = s.Policy, s.Export
+	m.rights = s.Policy
+	m.export = s.Export
 	return err
 }
 
@@ -93,7 +94,9 @@ func openManaged() (m managed, err error) {
 	} else if errors.Is(err, fs.ErrNotExist) {
 		return managed{name: name, rights: policy.Unlimited()}, nil
 	}
-	if m.name, m.info = name, info; err == nil {
+	m.name = name
+	m.info = info
+	if err == nil {
 		return m, nil
 	}
 	if path, ok := errors.AsType[*os.PathError](err); ok {
@@ -147,7 +150,9 @@ func (f *Flags) ManagedAccess(std terminal.Streams, s Settings, v Vault) access.
 		return access.Rules{} // and the app's list is not read
 	}
 	at := appvaults.Locate(appvaults.Read(std.Getenv), appvaults.Wanted{Name: v.Name, ID: v.ID, Folder: v.Folder})
-	folder, known, rules := at.Folder, s.VaultFolders(std), f.bounds.rights.Access
+	folder := at.Folder
+	known := s.VaultFolders(std)
+	rules := f.bounds.rights.Access
 	if folder == "" {
 		return rules
 	}

@@ -96,10 +96,12 @@ func (r *reloader) reload(read *source) *source {
 func (r *reloader) tighten(i int, f *Flags, s Settings, told *telling) policy.Policy {
 	has := r.served[i].Policy
 	// Where there were no tables and are none, it is the one vault whatever its name is.
-	wanted, there := s.Served[0].Policy, !r.tables && len(s.tables) == 0
+	wanted := s.Served[0].Policy
+	there := !r.tables && len(s.tables) == 0
 	for _, served := range s.Served {
 		if !there && served.Vault == r.served[i].Vault {
-			wanted, there = served.Policy, true
+			wanted = served.Policy
+			there = true
 		}
 	}
 	if !there {
@@ -107,12 +109,14 @@ func (r *reloader) tighten(i int, f *Flags, s Settings, told *telling) policy.Po
 			told.add(&told.closed, fmt.Sprintf("%q", r.label(i)))
 		}
 		wanted = has
-		wanted.Ceiling, wanted.Origins = tiers.None, maps.Clone(has.Origins)
+		wanted.Ceiling = tiers.None
+		wanted.Origins = maps.Clone(has.Origins)
 		wanted.Origins["tier"] = "file " + f.file.base() + ", which does not list this vault"
 		r.served[i].Policy = wanted
 		return wanted
 	}
-	stricter, looser := has.Stricter(wanted), wanted.Stricter(has)
+	stricter := has.Stricter(wanted)
+	looser := wanted.Stricter(has)
 	for _, part := range policy.Meetings() {
 		if !reloads(part.Name) {
 			continue
@@ -277,18 +281,23 @@ func watch(ctx context.Context, look func() []fs.FileInfo, seen []fs.FileInfo, a
 		case <-ctx.Done():
 			return
 		case <-asked:
-			seen, changing = look(), false
+			seen = look()
+			changing = false
 			reload()
 		case <-timer.C:
-			now, wait := look(), lookEvery
+			now := look()
+			wait := lookEvery
 			switch {
 			case same(now, seen):
 				changing = false
 			case changing && same(now, last): // as at the last look: it has settled
-				seen, changing = now, false
+				seen = now
+				changing = false
 				reload()
 			default:
-				changing, last, wait = true, now, settleFor
+				changing = true
+				last = now
+				wait = settleFor
 			}
 			timer.Reset(wait)
 		}

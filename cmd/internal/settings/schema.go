@@ -17,16 +17,20 @@ type object = map[string]any
 // of a value; what a value means, such as whether a profile is there, is for "config check".
 func configSchema() object {
 	definitions := object{"command": object{"enum": allowlist.Names()}}
-	general, profile := object{}, object{}
+	general := object{}
+	profile := object{}
 	for _, row := range table {
 		o := object{"description": row.usage, "default": row.valueOf(row.fallback)}
 		switch row.kind {
 		case boolean:
 			o["type"] = "boolean"
 		case numeric:
-			o["type"], o["minimum"], o["maximum"] = "integer", row.form.least, row.form.most
+			o["type"] = "integer"
+			o["minimum"] = row.form.least
+			o["maximum"] = row.form.most
 		case list:
-			o["type"], o["items"] = "array", object{"$ref": "#/$defs/command"}
+			o["type"] = "array"
+			o["items"] = object{"$ref": "#/$defs/command"}
 			if row.form.choices != nil {
 				o["items"] = object{"enum": row.form.choices}
 			} else if row.form.pattern != "" {

@@ -51,7 +51,9 @@ func (r *raw) Set(text string) error {
 	if r.origin != "" {
 		return errors.New("given twice")
 	}
-	r.text, r.origin, r.priority = text, flagOrigin+r.name, fromFlag
+	r.text = text
+	r.origin = flagOrigin + r.name
+	r.priority = fromFlag
 	return nil
 }
 
@@ -217,14 +219,18 @@ func (f *Flags) read(std terminal.Streams) (Settings, error) {
 // bindServer sets what the policy says of the server as a whole, which all its vaults have in common.
 func (s *Settings) bindServer() {
 	p := s.Served[0].Policy
-	s.Limits.Calls, s.Limits.Mutations, s.Limits.MutationsHour = p.Rates.Calls, p.Rates.Mutations, p.Rates.MutationsHour
-	s.Enabled, s.MarkUntrusted = !p.Disabled, p.Marks
+	s.Limits.Calls = p.Rates.Calls
+	s.Limits.Mutations = p.Rates.Mutations
+	s.Limits.MutationsHour = p.Rates.MutationsHour
+	s.Enabled = !p.Disabled
+	s.MarkUntrusted = p.Marks
 }
 
 func (f *Flags) apply(s *Settings, i int) error {
 	r := &f.raws[i]
 	if r.origin == "" {
-		r.text, r.origin = table[i].fallback, "default"
+		r.text = table[i].fallback
+		r.origin = "default"
 	}
 	if err := table[i].set(s, r.text); err != nil {
 		return &terminal.UsageError{Reason: fmt.Sprintf("setting %q (%s): %v", table[i].name, r.origin, err)}
@@ -283,7 +289,9 @@ func (f *Flags) fromWorkingFolder() {
 // fill sets a value that no source of higher priority gave.
 func (f *Flags) fill(i int, given raw) {
 	if r := &f.raws[i]; r.origin == "" {
-		r.text, r.origin, r.priority = given.text, given.origin, given.priority
+		r.text = given.text
+		r.origin = given.origin
+		r.priority = given.priority
 	}
 }
 

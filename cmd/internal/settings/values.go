@@ -154,11 +154,14 @@ const (
 )
 
 func setMaxOutput(s *Settings, text string) error {
-	digits, unit := text, uint64(1)
+	digits := text
+	unit := uint64(1)
 	if rest, ok := strings.CutSuffix(text, "KiB"); ok {
-		digits, unit = rest, 1<<10
+		digits = rest
+		unit = 1 << 10
 	} else if rest, ok := strings.CutSuffix(text, "MiB"); ok {
-		digits, unit = rest, 1<<20
+		digits = rest
+		unit = 1 << 20
 	}
 	n, err := strconv.ParseUint(digits, 10, 32)
 	if n *= unit; err != nil || n < minOutput || n > maxOutput {

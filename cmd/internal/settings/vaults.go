@@ -191,7 +191,8 @@ func (f *Flags) everyVault(s Settings) []Served {
 func (f *Flags) agree(s *Settings) error {
 	// The tier of a vault is at most the general one. Where a flag, the environment or the managed
 	// settings close what the file opens, the lower of the two applies.
-	general, origin := s.Policy.Ceiling, f.raws[settingIndex("tier")].origin
+	general := s.Policy.Ceiling
+	origin := f.raws[settingIndex("tier")].origin
 	lower := slices.ContainsFunc([]string{flagOrigin, envOrigin, policy.OriginManaged}, func(source string) bool { return strings.HasPrefix(origin, source) })
 	for i, t := range s.tables {
 		if t.tiered && t.tier > general && !lower {

@@ -50,7 +50,8 @@ func (p *Progress) begin(out io.Writer, width int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	started := time.Now()
-	p.out, p.width = out, width
+	p.out = out
+	p.width = width
 	p.timer = time.AfterFunc(progressInterval, func() { p.show(time.Since(started)) })
 }
 

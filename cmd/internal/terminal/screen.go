@@ -219,11 +219,13 @@ func wrapLine(text string, width int) (lines []string) {
 		case columns.String(line)+1+columns.String(word) <= width:
 			line += " " + word
 		default:
-			lines, line = append(lines, line), word
+			lines = append(lines, line)
+			line = word
 		}
 		for columns.String(line) > width {
 			// The characters at the start of text that fit, at least one.
-			end, used := 0, 0
+			end := 0
+			used := 0
 			for g := columns.StringGraphemes(line); g.Next(); {
 				if used += g.Width(); used > width && end > 0 {
 					break
@@ -234,7 +236,8 @@ func wrapLine(text string, width int) (lines []string) {
 			if head == line {
 				break // one character is wider than the line
 			}
-			lines, line = append(lines, head), line[len(head):]
+			lines = append(lines, head)
+			line = line[len(head):]
 		}
 	}
 	return append(lines, line)

@@ -115,7 +115,9 @@ func (b *bearer) admit(w http.ResponseWriter, r *http.Request) (by admitted, ok 
 	if given && b.isOwn(sum) {
 		return admitted{owner: sum}, true
 	}
-	problem, scopes, text := "", "", ""
+	problem := ""
+	scopes := ""
+	text := ""
 	if b.resource != nil {
 		scopes = strings.Join(b.resource.Scopes, " ") // with which a client begins
 	}
@@ -125,7 +127,9 @@ func (b *bearer) admit(w http.ResponseWriter, r *http.Request) (by admitted, ok 
 		var refused *Refusal
 		switch {
 		case errors.As(err, &refused):
-			status, scopes, text = refused.Status, refused.Scopes, refused.Reason
+			status = refused.Status
+			scopes = refused.Scopes
+			text = refused.Reason
 		case err == nil && holder.Server != nil:
 			return admitted{holder.owner(sum), holder.Server, cmp.Or(holder.Agent, unnamed)}, true
 		}
@@ -211,7 +215,8 @@ func (b *bearer) delay(ctx context.Context, remote string) bool {
 	b.wrongs++
 	if now.Sub(b.told) >= warnInterval {
 		b.log.Warn("invalid bearer token", "from", remote, "times", b.wrongs)
-		b.told, b.wrongs = now, 0
+		b.told = now
+		b.wrongs = 0
 	}
 	if b.turn.Before(now) {
 		b.turn = now

@@ -78,7 +78,8 @@ func (p *reservation) add(n int64) error {
 		return errDropped
 	}
 	if p.since += n; p.since >= progress {
-		p.last, p.since = a.now(), 0
+		p.last = a.now()
+		p.since = 0
 	}
 	for a.bySender[p.sender]+n > a.share {
 		if !a.dropStalled(func(other *reservation) bool { return other.sender == p.sender && other != p }) {

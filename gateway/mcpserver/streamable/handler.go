@@ -69,7 +69,9 @@ func newHandler(c Config, h httpguard.Hosts) (*handler, error) {
 		sessions: newSessions(c.MaxSessions, c.Idle), budget: newMessageBudget(c.MaxBody),
 		streams: httpguard.NewStreams(max(1, c.MaxConnections/2)),
 	}
-	d.bearer.holder, d.bearer.resource, d.bearer.ended = c.HolderOf, c.Resource, c.TokenEnded
+	d.bearer.holder = c.HolderOf
+	d.bearer.resource = c.Resource
+	d.bearer.ended = c.TokenEnded
 	d.sessions.opened = func(x *session) {
 		if d.Opened != nil {
 			d.Opened(x.caller)

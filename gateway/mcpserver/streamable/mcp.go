@@ -170,7 +170,8 @@ func (d *handler) postRequest(w http.ResponseWriter, r *http.Request, by owner, 
 	if x == nil {
 		client.Session, client.Caller, client.Shared = wire.NewSession(), callerOf("token", by[:]), true
 	} else {
-		client.Session, client.Caller = x.Session, x.caller
+		client.Session = x.Session
+		client.Caller = x.caller
 		defer context.AfterFunc(x.ctx, cancel)()
 	}
 	if x != nil && !opens { // a handshake cannot be cancelled
@@ -205,7 +206,8 @@ func (d *handler) postRequest(w http.ResponseWriter, r *http.Request, by owner, 
 	case interrupted && listens:
 		reply = nil
 	case interrupted:
-		status, reply = http.StatusServiceUnavailable, (&wire.Error{Code: mcp.INTERNAL_ERROR, ID: m.ID, Text: unanswered}).Encode()
+		status = http.StatusServiceUnavailable
+		reply = (&wire.Error{Code: mcp.INTERNAL_ERROR, ID: m.ID, Text: unanswered}).Encode()
 	case m.modern:
 		// The status that protocol 2026-07-28 has for the code of an error response, so that a proxy sees a
 		// failure without reading the body; 0 is a result.

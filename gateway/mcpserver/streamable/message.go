@@ -76,7 +76,8 @@ func readBody(w http.ResponseWriter, r *http.Request, p *reservation, limit int6
 // readMessage decodes a message, or answers the request.
 func readMessage(w http.ResponseWriter, h http.Header, body []byte) (m received, ok bool) {
 	decoded, err := wire.Decode(body)
-	version, meta := decoded.Param("protocolVersion"), decoded.Param("_meta")
+	version := decoded.Param("protocolVersion")
+	meta := decoded.Param("_meta")
 	isVersion := wire.IsNull(version) || wire.IsString(version)
 	isMeta := wire.IsNull(meta) || decoded.Meta != nil
 	if err == nil && !(isVersion && isMeta) {
@@ -94,7 +95,8 @@ func readMessage(w http.ResponseWriter, h http.Header, body []byte) (m received,
 // agree with the message (SEP-2243, SEP-2575), and the JSON-RPC code for it; "" is nothing.
 // [wire.Server] refuses a version that does not exist, and a request without capabilities.
 func checkModern(h http.Header, m received) (code int, wrong string) {
-	inHeader, inMeta := h.Get(mcp.HeaderProtocolVersion), m.Meta.ProtocolVersion()
+	inHeader := h.Get(mcp.HeaderProtocolVersion)
+	inMeta := m.Meta.ProtocolVersion()
 	switch {
 	case m.Kind == wire.Response:
 		return mcp.INVALID_REQUEST, "client-to-server responses are not supported in protocol version " +

@@ -209,7 +209,8 @@ func Serve(ctx context.Context, c Config, listening func(url string)) error {
 	if listening != nil && at.network == "unix" {
 		listening("unix:" + at.text)
 	} else if listening != nil {
-		scheme, host := "http", at.host
+		scheme := "http"
+		host := at.host
 		if pair != nil {
 			scheme = "https"
 			if httpguard.Unspecified(host) && len(pair.Leaf.DNSNames) > 0 {

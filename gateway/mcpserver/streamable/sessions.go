@@ -92,7 +92,8 @@ func (s *sessions) add(x *session) (out *session, err error) {
 	if s.closed {
 		return nil, errStopped
 	}
-	busy, of := 0, map[client]int{x.client: 1} // how many sessions each client has, with the new one
+	busy := 0
+	of := map[client]int{x.client: 1} // how many sessions each client has, with the new one
 	for _, other := range s.byID {
 		of[other.client]++
 		if other.client == x.client && other.requests > 0 {

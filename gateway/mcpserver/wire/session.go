@@ -48,7 +48,8 @@ func (s *Session) introduce(version string, client clientInfo) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	client.level = s.client.level
-	s.version, s.client = version, client
+	s.version = version
+	s.client = client
 }
 
 func (s *Session) setLogLevel(level mcp.LoggingLevel) {
@@ -173,7 +174,8 @@ func (p *Peer) sendRequest(id int64, method mcp.MCPMethod, params any) error {
 // sent or was answered with an error. ctx has to have an end, because some clients never answer; the client is told
 // then that the request is cancelled.
 func Ask[Result any](ctx context.Context, p *Peer, method mcp.MCPMethod, params any) (*Result, error) {
-	id, answer := p.lastID.Add(1), make(chan Message, 1)
+	id := p.lastID.Add(1)
+	answer := make(chan Message, 1)
 	p.mu.Lock()
 	p.asked[id] = answer
 	p.mu.Unlock()

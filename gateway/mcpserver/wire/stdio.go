@@ -56,7 +56,8 @@ func (c *conn) serve(ctx context.Context, in io.Reader) error {
 	defer cancel(nil)
 	running, stopRunning := context.WithCancel(ctx)
 	defer stopRunning()
-	c.ctx, c.fail = running, cancel
+	c.ctx = running
+	c.fail = cancel
 	changes := c.server.OpenStream(c.session)
 	defer changes.Close()
 	defer context.AfterFunc(ctx, c.stop)()

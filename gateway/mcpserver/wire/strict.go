@@ -184,7 +184,8 @@ func (l *linter) value(depth int) error {
 }
 
 func (l *linter) object(depth int) error {
-	begin, seen := len(l.open), map[string]struct{}(nil) // the names, where there are many
+	begin := len(l.open)
+	var seen map[string]struct{} // the names, where there are many
 	for l.skip(); l.peek() != '}'; {
 		raw := l.takeString()
 		l.peek()
@@ -250,7 +251,8 @@ func (l *linter) peek() byte {
 func (l *linter) skip() { l.rest = l.rest[1:] }
 
 func (l *linter) takeString() []byte {
-	end, quote := 1, 0
+	end := 1
+	quote := 0
 	for {
 		if quote < end { // it was escaped, or is the first one
 			quote = end + bytes.IndexByte(l.rest[end:], '"')

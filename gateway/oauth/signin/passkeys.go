@@ -64,7 +64,8 @@ func (s *Server) finishSetup(r *http.Request) (any, error) {
 		if err != nil {
 			return errors.New("the passkey is not valid here")
 		}
-		c.Setup, c.SetupEnd = "", time.Time{}
+		c.Setup = ""
+		c.SetupEnd = time.Time{}
 		c.Passkeys = append(c.Passkeys, Passkey{ID: strings.ToLower(rand.Text()[:8]), Added: s.Now(), Credential: *credential})
 		return nil
 	})

@@ -238,7 +238,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path == base+"register":
 		s.mu.Lock()
 		if now := s.Now(); now.Sub(s.minute) >= time.Minute {
-			s.minute, s.registered = now, 0
+			s.minute = now
+			s.registered = 0
 		}
 		s.registered++
 		many := s.registered > registrations
@@ -266,7 +267,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func reply(w http.ResponseWriter, status int, answer any) {
 	text, err := json.Marshal(answer)
 	if err != nil {
-		status, text = http.StatusInternalServerError, []byte("{}")
+		status = http.StatusInternalServerError
+		text = []byte("{}")
 	}
 	httpguard.LimitWrite(w)
 	w.Header().Set("Content-Type", "application/json")
@@ -396,7 +398,8 @@ func (s *Server) decide(r *http.Request) (any, error) {
 	if most < 0 || !counts || !s.Grantable(a.Agent) {
 		return nil, errors.New("unknown agent or scope")
 	}
-	t.request.UserID, t.request.Scope = a.Agent, strings.Join(t.scopes[:most+1], " ")
+	t.request.UserID = a.Agent
+	t.request.Scope = strings.Join(t.scopes[:most+1], " ")
 	ctx := context.WithValue(r.Context(), clientKey{}, t.client)
 	info, err := s.oauth.GetAuthorizeToken(context.WithValue(ctx, generationKey{}, generation), t.request)
 	if err != nil {
@@ -429,19 +432,27 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) {
 	// The client that a code or a refresh token was issued to, and the agent with the generation of its
 	// credentials; of the latter also the scope of the grant. It uses neither up.
 	var client Client
-	agent, generation, scope, found := "", "", "", false
+	agent := ""
+	generation := ""
+	scope := ""
+	found := false
 	if form.Get("grant_type") == "refresh_token" {
 		id := grantOf(form.Get("refresh_token"))
 		all := s.tokens.current().Grants
 		if i := slices.IndexFunc(all, func(g Grant) bool { return g.ID == id }); i >= 0 {
-			client, scope, found = all[i].Client, all[i].Scope, true
-			agent, generation = all[i].Agent, all[i].Generation
+			client = all[i].Client
+			scope = all[i].Scope
+			found = true
+			agent = all[i].Agent
+			generation = all[i].Generation
 		}
 	} else {
 		s.tokens.mu.Lock()
 		if known := s.tokens.codes[hashed(form.Get("code"))]; known != nil {
-			client, found = known.client, true
-			agent, generation = known.info.GetUserID(), known.generation
+			client = known.client
+			found = true
+			agent = known.info.GetUserID()
+			generation = known.generation
 		}
 		s.tokens.mu.Unlock()
 	}

@@ -257,7 +257,8 @@ func (t *tokens) current() content {
 	defer t.mu.Unlock()
 	now, err := os.Lstat(filepath.Join(t.store.state, fileName))
 	if err != nil {
-		t.seen, t.file = nil, content{}
+		t.seen = nil
+		t.file = content{}
 		return t.file
 	}
 	if t.seen != nil && os.SameFile(t.seen, now) && t.seen.ModTime().Equal(now.ModTime()) && t.seen.Size() == now.Size() && t.seen.Mode() == now.Mode() {
@@ -334,9 +335,11 @@ func (t *tokens) Create(ctx context.Context, info oauth2.TokenInfo) error {
 func (t *tokens) GetByCode(_ context.Context, text string) (oauth2.TokenInfo, error) {
 	t.mu.Lock()
 	known := t.codes[hashed(text)]
-	again, grant := false, ""
+	again := false
+	grant := ""
 	if known != nil {
-		again, grant = known.used, known.grant
+		again = known.used
+		grant = known.grant
 		known.used = true
 	}
 	t.mu.Unlock()

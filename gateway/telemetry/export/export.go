@@ -275,7 +275,8 @@ func (t *target) run(ctx context.Context) {
 			continue
 		}
 		pause = firstPause
-		t.at, t.unsure = next, append(t.unsure, batch{time.Now(), next, uint64(len(entries)), lost})
+		t.at = next
+		t.unsure = append(t.unsure, batch{time.Now(), next, uint64(len(entries)), lost})
 	}
 }
 
@@ -334,7 +335,8 @@ func (t *target) take(followers map[string]*audit.Follower) (entries []Entry, ne
 		if len(read[0]) == 0 || len(read[1]) > 0 && read[1][0].Line.Time.Before(read[0][0].Line.Time) {
 			i = 1
 		}
-		entries, read[i] = append(entries, read[i][0]), read[i][1:]
+		entries = append(entries, read[i][0])
+		read[i] = read[i][1:]
 	}
 	return entries, next, lost
 }
@@ -359,7 +361,8 @@ func (t *target) warn(reason string, dropped uint64) {
 	t.unsaid += dropped
 	if now := time.Now(); t.warned.IsZero() || now.Sub(t.warned) >= warnEvery {
 		t.config.Log.Warn("audit lines are not exported", "target", t.name, "reason", reason, "dropped", t.unsaid)
-		t.warned, t.unsaid = now, 0
+		t.warned = now
+		t.unsaid = 0
 	}
 }
 

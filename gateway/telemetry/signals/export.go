@@ -80,7 +80,9 @@ func (e *exporter) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) er
 	defer context.AfterFunc(e.life, cancel)()
 	var all []message
 	for _, span := range spans {
-		at, parent, flags := span.SpanContext(), span.Parent(), uint32(span.SpanContext().TraceFlags())|flagKnowsRemote
+		at := span.SpanContext()
+		parent := span.Parent()
+		flags := uint32(span.SpanContext().TraceFlags()) | flagKnowsRemote
 		if parent.IsRemote() {
 			flags |= flagRemoteContext
 		}
@@ -259,7 +261,8 @@ func (w *warner) lost(spans int, err error) {
 		return
 	}
 	lost := w.spans
-	w.last, w.spans = now, 0
+	w.last = now
+	w.spans = 0
 	w.mu.Unlock()
 	w.log.Warn("traces cannot be sent", "reason", err.Error(), "lostSpans", lost)
 }
@@ -335,7 +338,8 @@ func (l *Logs) Send(ctx context.Context, records []LogRecord) (refused int, reas
 			"severityNumber": severityInfo, "severityText": "INFO", "body": textOf(r.Text), "attributes": attributes,
 		}
 		if r.Warn {
-			m["severityNumber"], m["severityText"] = severityWarn, "WARN"
+			m["severityNumber"] = severityWarn
+			m["severityText"] = "WARN"
 		}
 		all = append(all, m)
 	}

@@ -202,7 +202,8 @@ func (m *Metrics) WritePrometheus(w io.Writer) {
 	if s.Missed != nil {
 		vm.WriteCounterUint64(w, "vaultwicket_audit_missed_total", s.Missed())
 	}
-	load, c := s.Load(), s.Children()
+	load := s.Load()
+	c := s.Children()
 	gauges("vaultwicket_calls_running", series{"vaultwicket_calls_running", load.Running})
 	gauges("vaultwicket_calls_waiting", series{named("vaultwicket_calls_waiting", "for", "place"), load.Waiting}, series{named("vaultwicket_calls_waiting", "for", "app"), c.Waiting})
 	gauges("vaultwicket_children", series{named("vaultwicket_children", "kind", "process"), c.Processes}, series{named("vaultwicket_children", "kind", "worker"), c.Workers})

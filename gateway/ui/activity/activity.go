@@ -167,7 +167,8 @@ func (c *Calls) ReadOlder(ctx context.Context) (more bool, err error) {
 		o := &c.older[part]
 		if o.log == nil {
 			c.mu.Lock()
-			o.log, o.bytes = c.parts[part].Older(), firstRead
+			o.log = c.parts[part].Older()
+			o.bytes = firstRead
 			c.mu.Unlock()
 		}
 		if o.ended || o.bytes >= maxRead {
@@ -180,7 +181,8 @@ func (c *Calls) ReadOlder(ctx context.Context) (more bool, err error) {
 		if err != nil {
 			return true, err
 		}
-		o.ended, o.bytes = !goesOn, o.bytes+olderRead
+		o.ended = !goesOn
+		o.bytes = o.bytes + olderRead
 		c.mu.Lock()
 		known := c.oldest()
 		var rows []row
@@ -287,7 +289,9 @@ func (c *Calls) describe(r *Call, l audit.Line) {
 		set(&r.Kind, l.Kind)
 		set(&r.Decision, l.Decision)
 		set(&r.Code, l.Code)
-		r.Duration, r.Count, r.Ended = took, int(min(l.Count, 1<<31)), true
+		r.Duration = took
+		r.Count = int(min(l.Count, 1<<31))
+		r.Ended = true
 	case slices.Index(decisions, l.Decision) >= slices.Index(decisions, r.Decision):
 		set(&r.Decision, l.Decision)
 		if !r.Ended {
@@ -298,7 +302,8 @@ func (c *Calls) describe(r *Call, l audit.Line) {
 		case "skip":
 			r.Ended = true
 		case "deny":
-			r.Ended, r.Duration = true, took
+			r.Ended = true
+			r.Duration = took
 			set(&r.Rule, l.Rule)
 			set(&r.Code, l.Code)
 		}

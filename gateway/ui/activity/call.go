@@ -163,7 +163,8 @@ type Page struct {
 func (c *Calls) Page(f Filter, before uint64, limit int) (p Page) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	p.Dropped, p.Partial = c.skipped, c.partial
+	p.Dropped = c.skipped
+	p.Partial = c.partial
 	var at time.Time // when the call before was; all are newer than one that is not kept
 	if i := before - c.first; before > 0 && i < uint64(len(c.rows)) {
 		at = c.rows[i].Time

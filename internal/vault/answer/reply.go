@@ -82,7 +82,9 @@ func (r Reply) WithoutUnread(count int) Reply {
 	if r.Notice != "" {
 		what = r.Notice + "; " + what
 	}
-	r.Notice, r.Unread, r.Truncated = what, count, true
+	r.Notice = what
+	r.Unread = count
+	r.Truncated = true
 	return r
 }
 
@@ -126,7 +128,8 @@ const PrintBuffer = 64 << 10
 func (r *Reply) Print(stdout io.Writer) int {
 	out := &lastByte{to: bufio.NewWriterSize(stdout, PrintBuffer)}
 	_, _ = out.WriteString(r.Text)
-	b, longest := out.to.AvailableBuffer(), usualRow
+	b := out.to.AvailableBuffer()
+	longest := usualRow
 	for place := range r.rows.count { // many at a time, made where they are written from
 		before := len(b)
 		b = r.rows.row(b, place)
@@ -157,7 +160,9 @@ func (r *Reply) Print(stdout io.Writer) int {
 		if err != nil {
 			out.endLine()
 			why := Explain(err)
-			r.Status, r.Kind, r.Text = ExitFailed, why.Kind, "Error: reading stopped: "+strings.TrimPrefix(why.Text, "Error: ")
+			r.Status = ExitFailed
+			r.Kind = why.Kind
+			r.Text = "Error: reading stopped: " + strings.TrimPrefix(why.Text, "Error: ")
 			_, _ = out.WriteString(r.Text)
 		}
 	}
@@ -230,8 +235,11 @@ func (r *Reply) Facts(hashOf func(note disk.Path) string) *protocol.Facts {
 	f := &protocol.Facts{Notice: r.Notice, Unread: r.Unread, Path: r.Note.String(), Change: r.Entry, Overtaken: r.Overtaken, Nothing: r.Nothing, LineEnds: r.LineEnds, Image: r.Image}
 	switch {
 	case r.Change != nil:
-		f.Before, f.Hash, f.Loses = &r.Change.Before, r.Change.After, r.Change.Destructive
-		f.Added, f.Removed = r.Change.Lines.Added, r.Change.Lines.Removed
+		f.Before = &r.Change.Before
+		f.Hash = r.Change.After
+		f.Loses = r.Change.Destructive
+		f.Added = r.Change.Lines.Added
+		f.Removed = r.Change.Lines.Removed
 	case r.Body != nil:
 		r.facts = f
 	case r.hash != "":

@@ -104,7 +104,9 @@ func (l Listing) array(space spacing) Reply {
 	for i, name := range l.Columns {
 		keys[i] = append(AppendJSON([]byte(","+space.key), name), space.colon+`"`...)
 	}
-	open, shut, end := ","+space.row+"{", space.row+"}", space.end+"]"
+	open := "," + space.row + "{"
+	shut := space.row + "}"
+	end := space.end + "]"
 	return Rows(l.Rows, func(b []byte, row int) []byte {
 		start := len(b)
 		b = append(b, open...)
@@ -246,6 +248,7 @@ func word[T string | []byte](s T) uint64 {
 // difference has it set where that of the text is what is looked for. Above the first such
 // byte it may be set elsewhere.
 func marked(word uint64) uint64 {
-	quote, backslash := word^'"'*everyByte, word^'\\'*everyByte
+	quote := word ^ '"'*everyByte
+	backslash := word ^ '\\'*everyByte
 	return (word | (word - ' '*everyByte) | (quote - everyByte) | (backslash - everyByte)) & highBits
 }

@@ -130,7 +130,8 @@ func parts(text string) []string {
 // outside visits the characters of an expression outside brackets and quotes, until visit
 // returns false.
 func outside(text string, visit func(i int, c byte) bool) {
-	depth, quote := 0, byte(0)
+	depth := 0
+	quote := byte(0)
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
 		case quote != 0 && c == '\\':

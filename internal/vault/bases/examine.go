@@ -187,7 +187,8 @@ func (e *examiner) visit(n syntax.Node) {
 
 // comparison judges the two sides of a comparison.
 func (e *examiner) comparison(n *syntax.Binary) {
-	left, right := e.wordsOf(n.X), e.wordsOf(n.Y)
+	left := e.wordsOf(n.X)
+	right := e.wordsOf(n.Y)
 	link := e.linkAt(n.Y)
 	switch {
 	case link != nil:

@@ -56,7 +56,8 @@ func (m *Mistake) confirm(names Names) {
 		if found.Mistake == nil {
 			return
 		}
-		m.Right, m.Advice = found.Mistake.Right, found.Mistake.Advice
+		m.Right = found.Mistake.Right
+		m.Advice = found.Mistake.Advice
 	}
 	m.Right = ""
 }
@@ -439,7 +440,11 @@ func asDataview(text string) string {
 	if found == nil {
 		return ""
 	}
-	columns, from, where, sort, limit := found[1], found[2], found[3], found[4], found[5]
+	columns := found[1]
+	from := found[2]
+	where := found[3]
+	sort := found[4]
+	limit := found[5]
 	var conditions, params []string
 	for _, e := range elementsOf(from) {
 		switch {

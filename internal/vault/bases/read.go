@@ -289,7 +289,8 @@ func (r *reader) references() {
 	}
 	r.inFilter("Filters: ", r.base.Filter)
 	for i, v := range r.base.Views {
-		line, where := r.views[i], fmt.Sprintf("View %q: ", v.Name)
+		line := r.views[i]
+		where := fmt.Sprintf("View %q: ", v.Name)
 		r.inFilter(where, v.Filter)
 		ids := slices.Clone(v.Order)
 		for _, key := range v.Sort {

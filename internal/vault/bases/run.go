@@ -26,7 +26,8 @@ func (b *Base) Run(ctx context.Context, src Source, q Query) (*Table, error) {
 	if q.Sort != nil {
 		v.Sort = q.Sort
 	}
-	v.Group, v.Limit = cmp.Or(q.Group, v.Group), cmp.Or(max(q.Limit, 0), v.Limit)
+	v.Group = cmp.Or(q.Group, v.Group)
+	v.Limit = cmp.Or(max(q.Limit, 0), v.Limit)
 	table := &Table{Columns: r.columns(v)}
 	// The filters are those of the base, of the view and of the query.
 	filters := append(r.base.Filter.statements(), v.Filter.statements()...)
@@ -204,7 +205,8 @@ func (r *run) sort(v View, rows []ranked) {
 	}
 	for key := range v.Sort {
 		// A key is a checkbox if it is a boolean in every row that has it; where it is missing it is unchecked.
-		checkboxes, others := 0, 0
+		checkboxes := 0
+		others := 0
 		for _, row := range rows {
 			switch row.keys[key].Kind() {
 			case formula.Null, formula.Error:
@@ -428,7 +430,8 @@ func (b *Base) Place(name string) (at int, unknown *UnknownView) {
 // Only returns the source with the wanted files as rows.
 func (s Source) Only(wanted func(formula.Entry) bool) Source {
 	kept := make([]int32, len(s.Files))
-	byName, all := s.ByName, s.Files
+	byName := s.ByName
+	all := s.Files
 	s.Files = nil
 	for i, e := range all {
 		kept[i] = -1

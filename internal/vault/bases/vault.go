@@ -53,7 +53,9 @@ type Memory struct {
 func (m *Memory) Forget() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.index, m.columns, m.byName = nil, nil, nil
+	m.index = nil
+	m.columns = nil
+	m.byName = nil
 }
 
 // New returns the vault of a query. It reuses the properties of files that have not changed
@@ -74,7 +76,9 @@ func (m *Memory) New(c Config) *Vault {
 				}
 			}
 		}
-		m.index, m.columns, m.byName = x, columns, nil
+		m.index = x
+		m.columns = columns
+		m.byName = nil
 	}
 	columns := m.columns
 	m.mu.Unlock()
@@ -136,7 +140,8 @@ func (v *Vault) Source() Source {
 			names := make([]string, len(x.Files))
 			places := make([]int32, len(x.Files))
 			for i, f := range x.Files {
-				names[i], places[i] = strings.TrimSuffix(path.Base(f.Path.String()), ".md"), int32(i) // file.name
+				names[i] = strings.TrimSuffix(path.Base(f.Path.String()), ".md")
+				places[i] = int32(i) // file.name
 			}
 			slices.SortFunc(places, func(a, b int32) int {
 				return cmp.Or(collation.Compare(names[a], names[b]), cmp.Compare(a, b)) // files are in the order of their paths

@@ -126,7 +126,8 @@ func (v *Vault) indexedBelow(folder disk.Path) (below []*index.File, unread []st
 	x, ok := v.Host.Knowledge.IndexIfMade(v.View())
 	if !ok && v.Disk.Judges() { // a walk would read every note
 		made, err := v.IndexOfNames()
-		x, ok = made, err == nil
+		x = made
+		ok = err == nil
 	}
 	switch {
 	case !ok:

@@ -132,7 +132,8 @@ func (h *Host) Confine(vault string, list bool) {
 				folders = append(folders, dir)
 			}
 		}
-		port, names := uint16(0), false
+		port := uint16(0)
+		names := false
 		if h.Meaning != nil {
 			port, names = h.Meaning.Reach()
 		}
@@ -155,7 +156,9 @@ func (h *Host) OpenFolder(path string, v *Vault) error {
 			return answer.VaultError(err)
 		}
 		h.closeFolder()
-		h.path, h.folder, h.seen = path, folder, nil
+		h.path = path
+		h.folder = folder
+		h.seen = nil
 	}
 	ignored, err := h.folder.Ignored()
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -174,8 +177,10 @@ func (h *Host) OpenFolder(path string, v *Vault) error {
 		}
 	}
 	v.unread = new(unread)
-	v.Disk, v.shared = h.redacting(h.visible, v.redact).Telling(v.unread.tell), h.visible
-	v.Sight, v.Rules = h.sight, h.spelled.rules
+	v.Disk = h.redacting(h.visible, v.redact).Telling(v.unread.tell)
+	v.shared = h.visible
+	v.Sight = h.sight
+	v.Rules = h.spelled.rules
 	return nil
 }
 
@@ -233,7 +238,8 @@ func (h *Host) Close() {
 func (h *Host) closeFolder() {
 	if h.folder != nil {
 		h.folder.Close()
-		h.folder, h.visible = nil, nil
+		h.folder = nil
+		h.visible = nil
 	}
 }
 

@@ -56,7 +56,8 @@ func ParseLine(args []string) (Line, error) {
 	if len(rest) == 0 {
 		return Line{}, answer.Misuse("No command given.\n%s", Synopsis)
 	}
-	l.Command, l.Args = rest[0], rest[1:]
+	l.Command = rest[0]
+	l.Args = rest[1:]
 	// --help is another spelling of the command help. Every other switch is refused: the app ignores
 	// unknown ones, and --copy would change the clipboard.
 	if l.Command == "--help" {
@@ -97,7 +98,8 @@ func isHex(text string, digits int) bool {
 // takeSwitches reads the switches before the command, and returns the rest.
 func takeSwitches(q *protocol.Request, args []string) ([]string, error) {
 	for len(args) > 0 {
-		arg, value := args[0], "" // of a switch with one, none of which can be empty
+		arg := args[0]
+		value := "" // of a switch with one, none of which can be empty
 		if len(args) > 1 {
 			value = args[1]
 		}
@@ -127,7 +129,8 @@ func takeSwitches(q *protocol.Request, args []string) ([]string, error) {
 			if _, err := journal.ParseID(value); err != nil {
 				return nil, answer.Misuse("%s: %v", arg, err)
 			}
-			q.Write.Entry, args = value, args[1:]
+			q.Write.Entry = value
+			args = args[1:]
 		case isVault && q.Vault == nil:
 			q.Vault = &name
 		default:

@@ -29,9 +29,11 @@ func LevelIn(p access.Private, text []byte) access.Level {
 	}
 	level := access.Delete
 	span, body, _ := markdown.Frontmatter(text)
-	block, closed := text[span.Start:span.End], true
+	block := text[span.Start:span.End]
+	closed := true
 	if span == (markdown.Span{}) {
-		block, closed = openBlock(text), false
+		block = openBlock(text)
+		closed = false
 	}
 	if mayName(p, block) {
 		properties, err := frontmatter.Parse(block)

@@ -21,8 +21,12 @@ func Beyond(before, now []byte, text, property string) Verdict {
 	if len(before) > maxRepeated || len(now) > maxRepeated {
 		return Verdict{}
 	}
-	old, left, asked := linesOfBody(before), linesOfBody(now), linesIn([]byte(text))
-	all, removed, added := 0, 0, 0
+	old := linesOfBody(before)
+	left := linesOfBody(now)
+	asked := linesIn([]byte(text))
+	all := 0
+	removed := 0
+	added := 0
 	for line, n := range old {
 		all += n
 		removed += max(0, n-left[line])

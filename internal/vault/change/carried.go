@@ -44,10 +44,12 @@ func (p *Proposal) findCarried(v *call.Vault, addresses protocol.Addresses) erro
 	}
 	asks := addresses == protocol.AddressesAsk
 	var added []addition
-	own, seen := map[string]bool{}, map[string]bool{}
+	own := map[string]bool{}
+	seen := map[string]bool{}
 	var before *addressPlaces // in the texts of the proposal, made if it has an address
 	for _, s := range p.Steps {
-		own[s.Path.String()], own[s.source().String()] = true, true
+		own[s.Path.String()] = true
+		own[s.source().String()] = true
 		isMade := s.After.Exists && !s.After.Folder && s.CopyOf == (disk.Path{}) && !s.Before.Equal(s.After)
 		if !isMade || v.IsExcepted("remote-links", s.Path) {
 			continue
@@ -90,7 +92,8 @@ func (p *Proposal) findCarried(v *call.Vault, addresses protocol.Addresses) erro
 	}
 	looked := newAdditions(added)
 	view := v.View()
-	view.Own, view.Unread = v.Disk.Telling(nil), nil // a text that nobody can read is in no address
+	view.Own = v.Disk.Telling(nil)
+	view.Unread = nil // a text that nobody can read is in no address
 	err := v.Host.Knowledge.EachNote(view, search.Scope{Texts: true, Excluded: func(path string) bool { return own[path] }}, func(n *search.Note) {
 		text := n.Text()
 		if budget.From(v.Ctx).Step(1+int64(len(text))/32) == nil {
@@ -281,7 +284,8 @@ func (p *addressPlaces) have(address string) bool {
 	if p.others[address] || at < 0 {
 		return p.others[address]
 	}
-	scheme, rest := []byte(address[:at]), []byte(address[at:])
+	scheme := []byte(address[:at])
+	rest := []byte(address[at:])
 	first, _ := slices.BinarySearchFunc(p.places, rest, func(place addressPlace, rest []byte) int { return bytes.Compare(place.rest, rest) })
 	for _, place := range p.places[first:] {
 		switch {

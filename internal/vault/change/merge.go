@@ -76,7 +76,8 @@ func keepTimes(earlier, later Step) Step {
 
 // touchesTwice reports whether a file is concerned by two steps.
 func touchesTwice(steps []Step) bool {
-	sources, targets := map[disk.Path]bool{}, map[disk.Path]bool{}
+	sources := map[disk.Path]bool{}
+	targets := map[disk.Path]bool{}
 	for _, s := range steps {
 		if s.Before.Folder || s.After.Folder {
 			continue
@@ -84,7 +85,8 @@ func touchesTwice(steps []Step) bool {
 		if sources[s.source()] || targets[s.source()] || targets[s.Path] {
 			return true
 		}
-		sources[s.source()], targets[s.Path] = true, true
+		sources[s.source()] = true
+		targets[s.Path] = true
 	}
 	return false
 }
@@ -110,14 +112,17 @@ func orderFiles(files []*file, folders []Step) ([]Step, error) {
 	moving := map[disk.Path]*file{} // by origin
 	for _, f := range files {
 		s := f.last
-		s.Before, s.After, s.From = f.before, f.now, disk.Path{}
+		s.Before = f.before
+		s.After = f.now
+		s.From = disk.Path{}
 		switch {
 		case f.origin == (disk.Path{}) && f.removed: // it was made and removed
 		case f.origin == (disk.Path{}):
 			s.Path = f.path
 			changed = append(changed, s)
 		case f.removed:
-			s.Path, s.After = f.origin, FileState{}
+			s.Path = f.origin
+			s.After = FileState{}
 			steps = append(steps, s)
 		case f.origin != f.path:
 			moving[f.origin] = f
@@ -155,10 +160,14 @@ func appendMoves(steps []Step, f *file, moving map[disk.Path]*file) ([]Step, err
 	for _, one := range slices.Backward(chain) {
 		delete(moving, one.origin)
 		s := one.last
-		s.Path, s.From, s.Before, s.After = one.path, one.origin, one.before, one.now
+		s.Path = one.path
+		s.From = one.origin
+		s.Before = one.before
+		s.After = one.now
 		if isRing {
 			i := slices.IndexFunc(chain, func(other *file) bool { return other.origin == one.path })
-			s.From, s.Before = disk.Path{}, chain[i].before
+			s.From = disk.Path{}
+			s.Before = chain[i].before
 			if s.Before.Image.Exists || s.After.Image.Exists {
 				return nil, answer.Failure("Files that took each other's place cannot be changed together, because %q is large. Take the changes back one by one.", answer.Verbatim(one.path.String()))
 			}

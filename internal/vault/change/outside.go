@@ -45,7 +45,8 @@ func begin(v *call.Vault, row Command, values call.Values, how protocol.Write) (
 		return answer.Reply{}, err
 	}
 	if p.lineEnds { // the app does not convert them
-		p.Steps[0].After, p.lineEnds = Existing(p.asGiven), false
+		p.Steps[0].After = Existing(p.asGiven)
+		p.lineEnds = false
 	}
 	p.Steps = slices.DeleteFunc(p.Steps, Step.IsNoop)
 	if len(p.Steps) > 0 {
@@ -325,7 +326,8 @@ func lookBack(v *call.Vault, j *journal.Journal, row Command, values call.Values
 		if t.now, err = heldAt(v, s.Path); err != nil {
 			return nil, err
 		}
-		now, source := ImageOf(t.now), ImageOf(t.now)
+		now := ImageOf(t.now)
+		source := ImageOf(t.now)
 		if s.From != "" {
 			if t.old, err = heldAt(v, s.From); err != nil {
 				return nil, err
@@ -355,7 +357,9 @@ func lookBack(v *call.Vault, j *journal.Journal, row Command, values call.Values
 				return nil, err
 			}
 			if verdict.Done {
-				t.state, t.style, t.more = applied, verdict.Style, verdict.More
+				t.state = applied
+				t.style = verdict.Style
+				t.more = verdict.More
 			}
 		}
 		seen = append(seen, t)
@@ -415,10 +419,12 @@ const maxBreaks = 2
 // a line unless inline says that the second one goes on in the line of the first.
 // The app may put line breaks between them and at the end.
 func IsComposedOf(now []byte, inline bool, pieces ...[]byte) Verdict {
-	rest, at := now, 0
+	rest := now
+	at := 0
 	for i, piece := range pieces {
 		if i > 0 && len(piece) > 0 {
-			breaks, begun := 0, rest // the line breaks in front of the piece
+			breaks := 0
+			begun := rest // the line breaks in front of the piece
 			for ; !bytes.HasPrefix(begun, piece); breaks++ {
 				shorter := bytes.TrimPrefix(bytes.TrimPrefix(begun, []byte("\r")), []byte("\n"))
 				if len(shorter) == len(begun) {
@@ -438,7 +444,8 @@ func IsComposedOf(now []byte, inline bool, pieces ...[]byte) Verdict {
 		if !found {
 			return Verdict{}
 		}
-		at, rest = at+len(piece), after
+		at = at + len(piece)
+		rest = after
 	}
 	if bytes.Count(rest, []byte("\n")) > maxBreaks || len(bytes.Trim(rest, "\r\n")) > 0 {
 		return Verdict{}

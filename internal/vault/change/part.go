@@ -14,7 +14,8 @@ func (s Step) changesPartOf(v *call.Vault, hash string) bool {
 	if s.IsMove() || !s.Before.Exists || !s.After.Exists || s.Path.Ext() != "md" {
 		return false
 	}
-	before, after := v.Redact(s.Before.Text), v.Redact(s.After.Text)
+	before := v.Redact(s.Before.Text)
+	after := v.Redact(s.After.Text)
 	changed := changedSpan(before, after)
 	has := func(part markdown.Span) bool {
 		isIn := part.Start <= changed.Start && changed.End <= part.End
@@ -32,7 +33,8 @@ func (s Step) changesPartOf(v *call.Vault, hash string) bool {
 		end := start + len(before[start:])
 		next := len(before)
 		if n := bytes.IndexByte(before[start:], '\n'); n >= 0 {
-			end, next = start+n, start+n+1
+			end = start + n
+			next = start + n + 1
 		}
 		line := before[start:end]
 		isIn := start <= changed.Start && changed.End <= next || changed.Start == next && changed.End == next

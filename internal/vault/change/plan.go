@@ -103,11 +103,14 @@ func showPlan(v *call.Vault, p Proposal) (answer.Reply, error) {
 			Raw: []string{ImageOf(s.Before).Hash, ImageOf(s.After).Hash},
 		}
 		shown.Files = append(shown.Files, file)
-		before, after := s.Before.Text, s.After.Text
+		before := s.Before.Text
+		after := s.After.Text
 		if s.Path == disk.Bookmarks() && v.Hides() {
-			before, after = nil, s.Told
+			before = nil
+			after = s.Told
 		}
-		before, after = v.Redact(before), v.Redact(after)
+		before = v.Redact(before)
+		after = v.Redact(after)
 		if !s.After.Exists { // as the caller reads it: the length of a secret is not told
 			shown.Files[len(shown.Files)-1].Size = int64(len(before))
 		}
@@ -177,7 +180,8 @@ func (p Proposal) suits() error {
 		if !written || kind == "note" || s.Path == disk.Bookmarks() {
 			continue
 		}
-		why, refused := "", answer.BadValue.Advise(allowlist.ServesKind(kind))
+		why := ""
+		refused := answer.BadValue.Advise(allowlist.ServesKind(kind))
 		switch kind {
 		case "canvas":
 			var board struct{ Nodes, Edges []struct{} }                                // of objects
@@ -252,7 +256,8 @@ func judge(v *call.Vault, p Proposal) error {
 			return err
 		}
 		if s.After.Exists && !s.After.Folder {
-			before, after := levelIn(v, s.source(), s.Before), levelIn(v, s.Path, s.After)
+			before := levelIn(v, s.source(), s.Before)
+			after := levelIn(v, s.Path, s.After)
 			if before != after && (s.Before.Exists || after == access.None) {
 				return answer.AccessDenied.Advise(hintItself).Failure("Access denied: %q may not be changed like this: its properties or tags say which access agents have to it.", answer.Verbatim(s.Path.String()))
 			}
@@ -360,8 +365,10 @@ func (p Proposal) loss() string {
 		case p.Undoes != "":
 			return fmt.Sprintf("replaces what %q contains", named(s.Path.String()))
 		}
-		body, bodyAfter := edit.Body(s.Before.Text), edit.Body(s.After.Text)
-		ofBody, all := removedFrom(body, bodyAfter), linesOf(body)
+		body := edit.Body(s.Before.Text)
+		bodyAfter := edit.Body(s.After.Text)
+		ofBody := removedFrom(body, bodyAfter)
+		all := linesOf(body)
 		removed := ofBody
 		if len(body) < len(s.Before.Text) || len(bodyAfter) < len(s.After.Text) {
 			removed = removedFrom(s.Before.Text, s.After.Text)
@@ -436,8 +443,10 @@ func lostProperty(before, after []byte) (key string, how propertyLoss) {
 		p, _ := frontmatter.Parse(block) // what is no properties loses none
 		return p
 	}
-	old, now := properties(before), properties(after)
-	byName, named := old.Named(), now.Named()
+	old := properties(before)
+	now := properties(after)
+	byName := old.Named()
+	named := now.Named()
 	added := frontmatter.Values{} // those of properties that have another name, or are new
 	for _, p := range now {
 		if _, there := byName.Lookup(p.Key); !there {

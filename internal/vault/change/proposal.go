@@ -237,7 +237,8 @@ func CurrentState(v *call.Vault, path disk.Path) (FileState, error) {
 		}
 		defer file.Close()
 		read := &io.LimitedReader{R: file, N: math.MaxInt64} // counts
-		hash, seen := sha256.New(), sha256.New()
+		hash := sha256.New()
+		seen := sha256.New()
 		shown := io.TeeReader(read, hash)
 		if file.Info.Size() <= disk.MaxNote { // who reads nothing of a larger one can try no guess by its hash
 			shown = v.ShownFrom(path, shown)

@@ -159,7 +159,8 @@ const maxRerouted = 5
 func (p Proposal) leadElsewhere() string {
 	var said []string
 	for _, r := range p.rerouted[:min(len(p.rerouted), maxRerouted)] {
-		links, verb := answer.Count(r.count, "link"), "lead"
+		links := answer.Count(r.count, "link")
+		verb := "lead"
 		if r.count == 1 {
 			verb = "leads"
 		}

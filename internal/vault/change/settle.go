@@ -138,7 +138,8 @@ func (s *settler) finish(end outcome, found []journal.Image) error {
 	case end == unmade:
 		record = journal.Outcome{State: journal.Undone, Note: "it was not completed, and is taken back"}
 	case end == partly:
-		record.State, record.Note = journal.Failed, "it is made in part"
+		record.State = journal.Failed
+		record.Note = "it is made in part"
 	case len(s.was) > 0: // what the files hold is not what was planned
 		record.After = s.found()
 	}

@@ -69,7 +69,8 @@ func (t *transaction) place(s *Step, numbers map[string]int) error {
 		if err != nil {
 			return answer.WriteError(s.Path.String(), err)
 		}
-		s.TrashName, numbers[s.Path.Base()] = name, next
+		s.TrashName = name
+		numbers[s.Path.Base()] = next
 	case t.isTrashed(*s):
 	case !s.IsMove() || !s.Before.Equal(s.After):
 		s.TrashName = ""
@@ -122,7 +123,8 @@ func (t *transaction) compare(alone bool) error {
 				return answer.WriteError(s.source().String(), err)
 			}
 		}
-		touched[s.source()], touched[s.Path] = true, true
+		touched[s.source()] = true
+		touched[s.Path] = true
 	}
 	return nil
 }
@@ -159,7 +161,8 @@ func (t *transaction) takeAlong(i int) bool {
 	if levelIn(t.vault, s.source(), s.Before) != levelIn(t.vault, s.source(), now) || levelIn(t.vault, s.Path, s.After) != levelIn(t.vault, s.Path, after) {
 		return false // the note says by now that others have no access to it
 	}
-	s.Before, s.After = now, after
+	s.Before = now
+	s.After = after
 	return true
 }
 
@@ -290,7 +293,8 @@ func (t *transaction) stage() error {
 		if s.Before.Exists {
 			staging.Like = from
 		}
-		all, of = append(all, staging), append(of, s.Path)
+		all = append(all, staging)
+		of = append(of, s.Path)
 	}
 	if failed, err := t.folder.StageAll(t.vault.Ctx, all); err != nil {
 		return answer.WriteError(of[failed].String(), err)

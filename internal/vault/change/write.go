@@ -141,7 +141,8 @@ func tryOut(v *call.Vault, j *journal.Journal, row Command, values call.Values, 
 		return answer.Reply{}, err
 	}
 	end, err := t.run()
-	said.Entry, said.Overtaken = t.entry.ID, end.overtaken
+	said.Entry = t.entry.ID
+	said.Overtaken = end.overtaken
 	if len(end.made) > 0 {
 		return said, partlyApplied(t.entry.ID, end, err)
 	}
@@ -321,7 +322,8 @@ func (p Proposal) answer() answer.Reply {
 // entry is what the journal keeps of a call: never a value, but the names of
 // its parameters.
 func entry(v *call.Vault, row Command, values call.Values, how protocol.Write, p Proposal) journal.Entry {
-	now, id := v.Host.Now(), how.Entry
+	now := v.Host.Now()
+	id := how.Entry
 	if id == "" {
 		id = journal.NewID(now)
 	}

@@ -35,12 +35,15 @@ func Compare(a, b string) int {
 	for n > 0 && (isDigit(a[n-1]) || a[n-1] >= utf8.RuneSelf) {
 		n--
 	}
-	x, y := newReader(a[n:]), newReader(b[n:])
+	x := newReader(a[n:])
+	y := newReader(b[n:])
 	for {
-		left, right := x.next(), y.next()
+		left := x.next()
+		right := y.next()
 		switch {
 		case left == digit && right == digit:
-			l, r := strings.TrimLeft(x.number(), "0"), strings.TrimLeft(y.number(), "0")
+			l := strings.TrimLeft(x.number(), "0")
+			r := strings.TrimLeft(y.number(), "0")
 			if c := cmp.Or(cmp.Compare(len(l), len(r)), strings.Compare(l, r)); c != 0 {
 				return c
 			}

@@ -92,7 +92,9 @@ func (f *Folder) MissingFolders(p Path) (missing []Path) {
 // caller do not matter.
 func (f *Folder) Whole() *Folder {
 	g := *f
-	g.view, g.redact, g.judge = nil, nil, nil
+	g.view = nil
+	g.redact = nil
+	g.judge = nil
 	return &g
 }
 
@@ -429,7 +431,8 @@ func (f *Folder) StageAll(ctx context.Context, all []Staging) (failed int, err e
 			if problem := f.stageOne(ctx, one); problem != nil {
 				mu.Lock()
 				defer mu.Unlock()
-				failed, err = i, problem
+				failed = i
+				err = problem
 			}
 		})
 	}

@@ -311,7 +311,8 @@ func (f *Folder) Contents(p Path) (c Contents, err error) {
 	inOrder := func(a, b Path) int { return strings.Compare(a.text, b.text) }
 	slices.SortFunc(c.Files, inOrder)
 	slices.SortFunc(c.Folders, inOrder) // a folder is before those in it
-	in, all := map[Path]int{}, 0
+	in := map[Path]int{}
+	all := 0
 	whole := Folder{root: f.root, sys: f.sys, names: f.names, ask: f.ask}
 	err = whole.Walk(p, func(e Entry) {
 		in[Path{e.Path.Folder()}]++

@@ -144,7 +144,8 @@ func (s *Stamper) Stamp(p Path) (system.Stamp, error) {
 		if err != nil {
 			return system.Stamp{}, err
 		}
-		s.at, s.folder = at, folder
+		s.at = at
+		s.folder = folder
 	}
 	if err := s.in.judge.refuse(s.at, p); err != nil {
 		return system.Stamp{}, err

@@ -103,7 +103,8 @@ func (f *Folder) walkWith(most int, under Path, foldersOnly, unread bool, visit 
 	if err != nil {
 		return err
 	}
-	w.most, w.unread = most, unread
+	w.most = most
+	w.unread = unread
 	// Files count where they alone show that the first folder exists.
 	w.skipsFiles = foldersOnly && w.seen == nil
 	at, err := f.place(under.segments())

@@ -21,7 +21,8 @@ type LineCounts struct{ Added, Removed int }
 // difference: texts of any size take little memory and a bounded time.
 func CountLines(before, after []byte) LineCounts {
 	const block = 4 << 10
-	n, same := min(len(before), len(after)), 0
+	n := min(len(before), len(after))
+	same := 0
 	for same+block <= n && bytes.Equal(before[same:same+block], after[same:same+block]) {
 		same += block
 	}
@@ -29,17 +30,21 @@ func CountLines(before, after []byte) LineCounts {
 		same++
 	}
 	start := bytes.LastIndexByte(before[:same], '\n') + 1
-	before, after = before[start:], after[start:]
+	before = before[start:]
+	after = after[start:]
 	if n, m := NumberOfLines(before), NumberOfLines(after); n == 0 || m == 0 || n+m > maxLines {
 		return LineCounts{m, n}
 	}
 	seed := maphash.MakeSeed()
-	a, b := lineHashes(before, seed), lineHashes(after, seed)
+	a := lineHashes(before, seed)
+	b := lineHashes(after, seed)
 	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
-		a, b = a[1:], b[1:]
+		a = a[1:]
+		b = b[1:]
 	}
 	for len(a) > 0 && len(b) > 0 && a[len(a)-1] == b[len(b)-1] {
-		a, b = a[:len(a)-1], b[:len(b)-1]
+		a = a[:len(a)-1]
+		b = b[:len(b)-1]
 	}
 	if len(a) == 0 || len(b) == 0 {
 		return LineCounts{len(b), len(a)}
@@ -48,7 +53,8 @@ func CountLines(before, after []byte) LineCounts {
 	if exact {
 		return LineCounts{Added: (edits + len(b) - len(a)) / 2, Removed: (edits + len(a) - len(b)) / 2}
 	}
-	gone, come := missing(a, b), missing(b, a)
+	gone := missing(a, b)
+	come := missing(b, a)
 	return LineCounts{Added: max(come, (edits+len(b)-len(a))/2), Removed: max(gone, (edits+len(a)-len(b))/2)}
 }
 

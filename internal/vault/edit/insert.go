@@ -110,7 +110,9 @@ func AppendUnderMade(text []byte, heading, content string) ([]byte, error) {
 	for n := len(chain) - 1; n > 0; n-- {
 		i, err := outline.Find(strings.Join(chain[:n], "#"))
 		if err == nil {
-			at, level, chain = d.sectionEnd(i), d.found.Headings[i].Level+1, chain[n:]
+			at = d.sectionEnd(i)
+			level = d.found.Headings[i].Level + 1
+			chain = chain[n:]
 			break
 		}
 		if !errors.As(err, &missing) {
@@ -153,7 +155,8 @@ func (d *doc) insert(at int, content string, whole bool) ([]byte, error) {
 		return nil, &Refusal{Line: d.line(at), Reason: "the place is inside code, a comment or a formula that does not end before"}
 	}
 	end := d.lineEnd(at)
-	lead, tail := "", ""
+	lead := ""
+	tail := ""
 	switch {
 	case at == len(d.text) && !endsLine(d.text):
 		if at > 0 && string(d.text) != bom {
@@ -166,10 +169,12 @@ func (d *doc) insert(at int, content string, whole bool) ([]byte, error) {
 	if !raw {
 		// With whole, content does not become a part of an adjacent paragraph, and is separated from a heading
 		// below it.
-		first, last := 0, 0
+		first := 0
+		last := 0
 		all := linesOf(content)
 		joins := func(above, below string) bool {
-			a, b := kindOf(above), kindOf(below)
+			a := kindOf(above)
+			b := kindOf(below)
 			switch a {
 			case tableRow, quoted, listItem, indented:
 				if b == plainText { // it would become a part of what is above
@@ -261,7 +266,8 @@ func (d *doc) within(at int) lineKind {
 	if !ok || at == len(d.text) {
 		return blank
 	}
-	kind, next := kindOf(above), kindOf(d.lineAt(at))
+	kind := kindOf(above)
+	next := kindOf(d.lineAt(at))
 	for kind == indented && (next == listItem || next == indented) && ok {
 		above, start, ok = d.lineBefore(start)
 		kind = kindOf(above)
@@ -280,7 +286,8 @@ func (d *doc) around(at int, kind lineKind) []int {
 		k := kindOf(line)
 		return k == kind || kind == listItem && k == indented
 	}
-	first, last := at, at
+	first := at
+	last := at
 	for {
 		line, start, ok := d.lineBefore(first)
 		if !ok || !belongs(line) {
@@ -364,7 +371,8 @@ func KeepLineEnds(before, after []byte) (kept []byte, converted bool) {
 	}
 	end := len(after)
 	for rest := len(before); rest > start && end > start && before[rest-1] == after[end-1]; {
-		rest, end = rest-1, end-1
+		rest = rest - 1
+		end = end - 1
 	}
 	kept = append(make([]byte, 0, len(after)+bytes.Count(after[start:end], newline)), after[:start]...)
 	for i, b := range after[start:end] {

@@ -59,7 +59,8 @@ func (o *Outline) Above(heading int) int { return o.above[heading] }
 // Find returns the index of the one heading that is meant, as [FindHeading] does.
 func (o *Outline) Find(wanted string) (int, error) {
 	chain := chainOf(wanted)
-	all, last := &Ambiguous{What: "heading", Wanted: wanted}, 0
+	all := &Ambiguous{What: "heading", Wanted: wanted}
+	last := 0
 	for _, i := range o.candidates(chain) {
 		if o.places(i, chain) != nil {
 			all.add(o.headings[i].Line)

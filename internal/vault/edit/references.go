@@ -13,7 +13,8 @@ import (
 // links where the other text has the same label for something else. What refers to them is changed with them. renamed
 // has the changes as "[^1] -> [^2]".
 func WithOwnLabels(text, other []byte) (edited []byte, renamed []string) {
-	own, others := markdown.ScanReferences(text), markdown.ScanReferences(other)
+	own := markdown.ScanReferences(text)
+	others := markdown.ScanReferences(other)
 	taken := map[string]bool{}
 	for _, r := range []markdown.References{own, others} {
 		for _, d := range r.Definitions {

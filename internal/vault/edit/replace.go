@@ -158,7 +158,8 @@ func apart(text string) (lead, body, trail string) {
 	}
 	if n := strings.IndexByte(text[len(body):], '\n'); n >= 0 {
 		line := len(body) + n
-		body, trail = strings.TrimSuffix(text[:line], "\r"), text[line+1:]
+		body = strings.TrimSuffix(text[:line], "\r")
+		trail = text[line+1:]
 		return lead, body, trail
 	}
 	return lead, text, ""

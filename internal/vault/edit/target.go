@@ -189,7 +189,8 @@ func SetTask(text []byte, line int, mark rune) ([]byte, error) {
 	if n < 0 {
 		return nil, &Refusal{Line: line, Reason: "there is no task"}
 	}
-	at, size := d.found.Tasks[n].MarkAt, len(string(mark))
+	at := d.found.Tasks[n].MarkAt
+	size := len(string(mark))
 	if d.found.Tasks[n].Mark == mark && at.End-at.Start == size {
 		return text, nil
 	}

@@ -152,14 +152,17 @@ type vector struct {
 
 // quantise sets the direction of a vector. It reports whether there is one.
 func (q *vector) quantise(v []float64) bool {
-	most, sum := 0.0, 0.0
+	most := 0.0
+	sum := 0.0
 	for _, x := range v {
-		most, sum = max(most, math.Abs(x)), sum+x*x
+		most = max(most, math.Abs(x))
+		sum = sum + x*x
 	}
 	if len(v) == 0 || len(v) > maxDimensions || !(sum > 0) || math.IsInf(sum, 0) {
 		return false
 	}
-	q.Scale, q.Values = float32(most/127/math.Sqrt(sum)), make([]byte, len(v))
+	q.Scale = float32(most / 127 / math.Sqrt(sum))
+	q.Values = make([]byte, len(v))
 	for i, x := range v {
 		q.Values[i] = byte(int8(math.Round(127 * x / most)))
 	}

@@ -132,7 +132,8 @@ func (s *Store) Allow(host, model string, sections int) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.allowed, s.left = true, sections
+	s.allowed = true
+	s.left = sections
 	s.of = nil // what was left out is sent now
 	return nil
 }
@@ -183,7 +184,8 @@ func (s *Store) put(path string, n known) {
 	for _, of := range n.Sections {
 		s.size += len(of.Vector.Values)
 	}
-	s.notes[path], s.unsaved = n, true
+	s.notes[path] = n
+	s.unsaved = true
 }
 
 func (s *Store) save() {
@@ -254,7 +256,8 @@ func (s *Store) learn(w *work) error {
 		wanted[n.Path] = true
 		s.mu.Lock()
 		before, has := s.notes[n.Path]
-		other, full := s.next != nil, s.size > maxVectors
+		other := s.next != nil
+		full := s.size > maxVectors
 		s.mu.Unlock()
 		if other || s.ctx.Err() != nil {
 			return nil
@@ -306,7 +309,8 @@ func (s *Store) embed(path string, texts []string, before []section) ([]section,
 			list[i].Vector = before[at].Vector
 			continue
 		}
-		send, places = append(send, text), append(places, i)
+		send = append(send, text)
+		places = append(places, i)
 	}
 	for len(send) > 0 {
 		n := min(len(send), textsAtOnce)
@@ -326,7 +330,8 @@ func (s *Store) embed(path string, texts []string, before []section) ([]section,
 		for i, v := range got {
 			list[places[i]].Vector = v
 		}
-		send, places = send[n:], places[n:]
+		send = send[n:]
+		places = places[n:]
 	}
 	return list, nil
 }
@@ -341,7 +346,8 @@ func (s *Store) away() error {
 
 func (s *Store) fail(err error) {
 	if !errors.Is(err, context.Canceled) {
-		s.failure, s.failed = err, time.Now()
+		s.failure = err
+		s.failed = time.Now()
 	}
 }
 
@@ -409,7 +415,8 @@ func (s *Store) nearest(to vector, visible func(path string) bool, most int) (fo
 		best := near{Near{Path: path}, 0}
 		for i, of := range n.Sections {
 			if c := of.Vector.cosine(to); c > best.cosine {
-				best.Section, best.cosine = i, c
+				best.Section = i
+				best.cosine = c
 			}
 		}
 		if best.cosine >= leastSimilar && visible(path) {

@@ -137,9 +137,11 @@ func (b *note) newLines(key, form string) string { return b.indent() + writtenKe
 
 // addition returns where properties are added, and what is written there.
 func (b *note) addition(lines string) (markdown.Span, string) {
-	at, end := b.span.End, breakBefore(b.text, b.span.End)
+	at := b.span.End
+	end := breakBefore(b.text, b.span.End)
 	if b.body <= b.front { // there is no block
-		at, end = b.front, breakBefore(b.text, b.front+1+bytes.IndexByte(b.text[b.front:], '\n'))
+		at = b.front
+		end = breakBefore(b.text, b.front+1+bytes.IndexByte(b.text[b.front:], '\n'))
 		lines = fence + "\n" + lines + fence + "\n"
 	}
 	return markdown.Span{Start: at, End: at}, withBreaks(lines, end)
@@ -153,7 +155,8 @@ type replacement struct {
 }
 
 func (b *note) replacement(place int) replacement {
-	at, first := b.trimmed(place), b.firstLine(place)
+	at := b.trimmed(place)
+	first := b.firstLine(place)
 	line := b.block()[first.Start:first.End]
 	r := replacement{
 		span: markdown.Span{Start: b.span.Start + at.Start, End: b.span.Start + at.End},
@@ -416,7 +419,8 @@ func lineStarts(block []byte) []int {
 // trimmed returns the span of the entry at place without the comments and blank lines after
 // it: those that can be removed and change nothing.
 func (b *note) trimmed(place int) markdown.Span {
-	block, at := b.block(), b.entries[place].Span
+	block := b.block()
+	at := b.entries[place].Span
 	ends := []int{at.End} // of the entry, if idle lines are removed from its end
 	starts := lineStarts(block[at.Start:at.End])
 	for n := len(starts) - 1; n > 0; n-- {

@@ -222,7 +222,8 @@ func elements(block []byte, key string) (items []markdown.Span, column int, at m
 	if node.Kind != yaml.SequenceNode || node.Style&yaml.FlowStyle != 0 {
 		return nil, 0, at, refusal
 	}
-	lines, column := lineStarts(block), node.Column-1
+	lines := lineStarts(block)
+	column = node.Column - 1
 	for i, item := range node.Content {
 		start := lines[item.Line-1]
 		first := block[start:min(len(block), start+item.Column-1)]

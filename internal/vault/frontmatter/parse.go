@@ -141,7 +141,8 @@ func load(block []byte) (document yaml.Node, err error) {
 			low, errLow := strconv.ParseUint(rest[6:size], 16, 16)
 			if r := utf16.DecodeRune(rune(high), rune(low)); errHigh == nil && errLow == nil && r != utf8.RuneError {
 				out.WriteRune(r)
-				text, joined = rest[size:], true
+				text = rest[size:]
+				joined = true
 				continue
 			}
 		}
@@ -266,7 +267,8 @@ func scalar(n *yaml.Node) Value {
 	if n.Style&yaml.TaggedStyle == 0 {
 		return v
 	}
-	tag, fits := n.ShortTag(), true
+	tag := n.ShortTag()
+	fits := true
 	switch v.kind {
 	case Null:
 		fits = tag == "!!null"

@@ -125,7 +125,8 @@ func (p *pieces) locate(document []byte, start int) {
 	if start >= len(document) {
 		return
 	}
-	p.start, p.mark = start, document[start]
+	p.start = start
+	p.mark = document[start]
 	from := start
 	switch p.mark {
 	case '"', '\'':

@@ -250,7 +250,8 @@ func RewriteTags(text []byte, change func(name string) string) (edited []byte, c
 		return text, 0, nil
 	}
 	edited = splice(text, found.Frontmatter, string(rewritten))
-	before, now := tagList(text), tagList(edited)
+	before := tagList(text)
+	now := tagList(edited)
 	once := unique(now)
 	if len(once) == len(now) || len(unique(before)) < len(before) {
 		return edited, changed, nil

@@ -32,9 +32,11 @@ func resolve(text string) Value {
 
 // parseNumber reads a number of the core schema.
 func parseNumber(text string) (float64, bool) {
-	digits, signed := text, false
+	digits := text
+	signed := false
 	if text != "" && (text[0] == '-' || text[0] == '+') {
-		digits, signed = text[1:], true
+		digits = text[1:]
+		signed = true
 	}
 	switch {
 	case digits == "":

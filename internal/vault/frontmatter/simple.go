@@ -45,7 +45,8 @@ func (p *Parser) simple(block []byte) (Properties, bool) {
 			if !ok || len(items) > 0 && own != indent {
 				return nil, false
 			}
-			items, indent = append(items, v), own
+			items = append(items, v)
+			indent = own
 			r.properties[len(r.properties)-1].Value = Value{kind: List, more: items}
 		default:
 			key, rest, ok := strings.Cut(line, ":")
@@ -59,7 +60,8 @@ func (p *Parser) simple(block []byte) (Properties, bool) {
 				return nil, false
 			}
 			r.properties = append(r.properties, Property{key, v, place})
-			open, items = rest == "", nil
+			open = rest == ""
+			items = nil
 		}
 	}
 	if len(r.properties) == 0 {
@@ -116,7 +118,8 @@ func (r *simpleReader) value(text string) (Value, bool) {
 	case text == "|":
 		// Read the lines of a text, which ends with one line end.
 		var text strings.Builder
-		indent, blank := 0, 0
+		indent := 0
+		blank := 0
 		for r.rest != "" && (r.rest[0] == ' ' || r.rest[0] == '\n' || r.rest[0] == '\r') {
 			line := r.next()
 			if line == "" && indent > 0 {

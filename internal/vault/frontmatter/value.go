@@ -251,7 +251,8 @@ func (v Value) Union(w Value) (Value, bool) {
 	if v.kind != List || w.kind != List {
 		return v, false
 	}
-	all, has := slices.Clone(v.List()), Values{}
+	all := slices.Clone(v.List())
+	has := Values{}
 	for _, element := range all {
 		has.Add(element)
 	}

@@ -164,7 +164,8 @@ func textOfAttachment(v *call.Vault, p call.Values) (answer.Reply, error) {
 		hint := allowlist.ServesKind(allowlist.FileKind(t.Path.Ext()))
 		return answer.Reply{}, answer.BadValue.Advise(hint).Failure("File %q is not a text, and not a PDF: %s", answer.Verbatim(t.Typed), cmp.Or(marked(file), promised(t.Path)))
 	}
-	first, last := 1, math.MaxInt
+	first := 1
+	last := math.MaxInt
 	if p.Has("pages") {
 		var ok bool
 		if first, last, ok = parseRange(p["pages"]); !ok {
@@ -192,7 +193,8 @@ func textOfAttachment(v *call.Vault, p call.Values) (answer.Reply, error) {
 	}
 	var out strings.Builder
 	var broken []string
-	written, shown := 0, 0
+	written := 0
+	shown := 0
 	for i, page := range pages {
 		if page.Number < first || page.Number > last {
 			continue
@@ -207,7 +209,8 @@ func textOfAttachment(v *call.Vault, p call.Values) (answer.Reply, error) {
 	if len(broken) > maxViews {
 		broken = append(broken[:maxViews], fmt.Sprintf("%d more cannot be read", len(broken)-maxViews))
 	}
-	said.Text, said.Notice = out.String(), strings.Join(broken, "; ")
+	said.Text = out.String()
+	said.Notice = strings.Join(broken, "; ")
 	if written == 0 && len(broken) == 0 {
 		said.Text, said.Notice = "", fmt.Sprintf("no text in it: %s, which may show images of text", answer.Count(shown, "page"))
 	}
@@ -232,7 +235,8 @@ func scaled(ctx context.Context, file []byte, kind string, most int) ([]byte, st
 		return file, kind, nil
 	}
 	// The bytes of a pixel in memory. A progressive JPEG is kept as coefficients, too.
-	bytesEach, pixels := int64(4), int64(config.Width)*int64(config.Height)
+	bytesEach := int64(4)
+	pixels := int64(config.Width) * int64(config.Height)
 	switch config.ColorModel {
 	case color.NRGBA64Model, color.RGBA64Model:
 		bytesEach = 8
@@ -249,9 +253,11 @@ func scaled(ctx context.Context, file []byte, kind string, most int) ([]byte, st
 		return nil, "", errors.Join(ctx.Err(), err)
 	}
 	from := whole.Bounds()
-	width, height := most, max(1, from.Dy()*most/max(1, from.Dx()))
+	width := most
+	height := max(1, from.Dy()*most/max(1, from.Dx()))
 	if from.Dy() > from.Dx() {
-		width, height = max(1, from.Dx()*most/from.Dy()), most
+		width = max(1, from.Dx()*most/from.Dy())
+		height = most
 	}
 	rows := int64(band)*int64(from.Dy())/int64(height) + 2
 	if err := uses.Hold(int64(width)*int64(height)*4 + int64(width)*rows*32); err != nil {

@@ -131,7 +131,9 @@ func attachmentsOf(v *call.Vault, x *index.Index, p call.Values) ([]file, error)
 			if err != nil {
 				return // it is gone by now
 			}
-			f.kind, f.size, f.users = allowlist.FileKind(extension), stamp.Size, users
+			f.kind = allowlist.FileKind(extension)
+			f.size = stamp.Size
+			f.users = users
 		}
 		found = append(found, f)
 	})
@@ -245,7 +247,8 @@ func readAttachment(v *call.Vault, p call.Values) (answer.Reply, error) {
 	case !slices.Contains([]string{"image/png", "image/jpeg", "image/gif", "image/webp"}, kind): // that clients show to a model
 		return answer.FromNote(t.Path, known, fmt.Sprintf("%s, %d bytes: not a text, and not an image that can be shown", kind, len(text))), nil
 	}
-	about, shown := fmt.Sprintf("%s%s, %d bytes", kind, dimensions(text), len(text)), text
+	about := fmt.Sprintf("%s%s, %d bytes", kind, dimensions(text), len(text))
+	shown := text
 	most, err := p.Number("max-pixels", 0, leastPixels, mostPixels)
 	if err != nil {
 		return answer.Reply{}, err

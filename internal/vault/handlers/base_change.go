@@ -433,7 +433,9 @@ func viewKeys(p call.Values) (keys frontmatter.Properties, err error) {
 			var fields frontmatter.Properties
 			for part := range strings.SplitSeq(text, ",") {
 				id, summary, found := strings.Cut(part, ":")
-				if id, summary = strings.TrimSpace(id), strings.TrimSpace(summary); !found || id == "" || summary == "" {
+				id = strings.TrimSpace(id)
+				summary = strings.TrimSpace(summary)
+				if !found || id == "" || summary == "" {
 					return frontmatter.Value{}, fmt.Errorf("want property: summary, such as rating: Average")
 				}
 				fields = append(fields, frontmatter.Property{Key: id, Value: textValue(summary)})

@@ -257,7 +257,8 @@ func codeBlocks(text, language string) (blocks []string) {
 		}
 		switch {
 		case fence == "" && mark != "":
-			fence, block = mark, ""
+			fence = mark
+			block = ""
 			wanted = strings.TrimSpace(bare[len(mark):]) == language
 		case fence != "" && strings.HasPrefix(mark, fence) && strings.Trim(bare, fence[:1]) == "":
 			if wanted {

@@ -139,7 +139,8 @@ func parseBookmark(v *call.Vault, p call.Values) (bookmark, error) {
 		if err != nil {
 			return bookmark{}, answer.FileNotFound(p["file"])
 		}
-		b.Path, b.Subpath = at.String(), p["subpath"]
+		b.Path = at.String()
+		b.Subpath = p["subpath"]
 		if b.Subpath != "" && !strings.HasPrefix(b.Subpath, "#") { // also in front of the mark of a block
 			b.Subpath = "#" + b.Subpath
 		}

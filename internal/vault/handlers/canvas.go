@@ -312,7 +312,9 @@ func parse(text []byte) (*board, error) {
 			file.Edges[i] = e
 		}
 		e.at = i
-		if e.from, e.to = byID[e.From], byID[e.To]; e.from != nil && e.to != nil {
+		e.from = byID[e.From]
+		e.to = byID[e.To]
+		if e.from != nil && e.to != nil {
 			b.edges = append(b.edges, e)
 		}
 	}
@@ -321,7 +323,8 @@ func parse(text []byte) (*board, error) {
 
 // around returns the smallest group around the middle of a node.
 func (b *board) around(n *node) (smallest *node) {
-	x, y := n.X+n.Width/2, n.Y+n.Height/2
+	x := n.X + n.Width/2
+	y := n.Y + n.Height/2
 	for _, g := range b.groups {
 		switch {
 		case g == n || n.Type == "group" && g.area() <= n.area():

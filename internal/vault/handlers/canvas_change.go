@@ -74,12 +74,15 @@ func (c *canvas) add(p call.Values) ([]byte, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	width, height := cardSize, cardSize
+	width := cardSize
+	height := cardSize
 	switch kind {
 	case "text":
-		width, height = textWidth, min(textHeight+lineHeight*strings.Count(p["text"], "\n"), maxTextHeight)
+		width = textWidth
+		height = min(textHeight+lineHeight*strings.Count(p["text"], "\n"), maxTextHeight)
 	case "group":
-		width, height = groupWidth, groupHeight
+		width = groupWidth
+		height = groupHeight
 	}
 	n := &node{Type: kind, Width: float64(width), Height: float64(height)}
 	if _, err := c.numbers(p, n); err != nil {
@@ -179,7 +182,8 @@ func colored(p call.Values) (textedit.Object, error) {
 // beside returns a place to the right of the last card of the file, where a new node covers no
 // other one. A card may be in the groups in which the last one is.
 func (c *canvas) beside(n *node) (x, y int, err error) {
-	others, from := c.all(), c.cards
+	others := c.all()
+	from := c.cards
 	if n.Type == "group" || len(from) == 0 {
 		from = others
 	}
@@ -197,7 +201,8 @@ func (c *canvas) beside(n *node) (x, y int, err error) {
 		covers = false
 		for _, o := range others {
 			if at.X < o.X+o.Width && o.X < at.X+at.Width {
-				at.X, covers = o.X+o.Width+between, true
+				at.X = o.X + o.Width + between
+				covers = true
 			}
 		}
 		if err := uses.Step(int64(len(others))); err != nil {
@@ -269,7 +274,8 @@ func (c *canvas) set(p call.Values) ([]byte, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	list, at := "edges", 0
+	list := "edges"
+	at := 0
 	if i := c.edge(p["id"]); i >= 0 {
 		at = c.drawn[i].at
 		for _, name := range []string{"text", "note", "url", "x", "y", "width", "height"} {
@@ -285,7 +291,8 @@ func (c *canvas) set(p call.Values) ([]byte, string, error) {
 		if err != nil {
 			return nil, "", err
 		}
-		list, at = "nodes", n.at
+		list = "nodes"
+		at = n.at
 		sizes, err := c.numbers(p, n)
 		if err != nil {
 			return nil, "", err
@@ -318,15 +325,20 @@ func (c *canvas) connect(p call.Values) ([]byte, string, error) {
 		return nil, "", answer.AlreadyExists.Advise("canvas:set changes an edge, canvas:remove removes one").Failure("The two nodes are connected already.")
 	}
 	// The sides that face each other, as the app chooses them for an arrow that is drawn.
-	dx, dy := to.X+to.Width/2-from.X-from.Width/2, to.Y+to.Height/2-from.Y-from.Height/2
-	fromSide, toSide := "right", "left"
+	dx := to.X + to.Width/2 - from.X - from.Width/2
+	dy := to.Y + to.Height/2 - from.Y - from.Height/2
+	fromSide := "right"
+	toSide := "left"
 	switch wide := dx*dx >= dy*dy; {
 	case wide && dx < 0:
-		fromSide, toSide = "left", "right"
+		fromSide = "left"
+		toSide = "right"
 	case !wide && dy >= 0:
-		fromSide, toSide = "bottom", "top"
+		fromSide = "bottom"
+		toSide = "top"
 	case !wide:
-		fromSide, toSide = "top", "bottom"
+		fromSide = "top"
+		toSide = "bottom"
 	}
 	color, err := colored(p)
 	if err != nil {

@@ -149,7 +149,8 @@ func daysOfRange(v *call.Vault, p call.Values) (first, last time.Time, err error
 	if err != nil {
 		return first, last, err
 	}
-	first, last = call.OnDay(now, from.First), now
+	first = call.OnDay(now, from.First)
+	last = now
 	if p.Has("to") {
 		to, err := call.Days(p["to"], now)
 		if err != nil {

@@ -120,7 +120,8 @@ func mergeNotes(v *call.Vault, p call.Values) (change.Proposal, error) {
 	text, renamed := edit.WithOwnLabels(edit.Closed(text), other)
 	original := other
 	other = edit.Closed(other)
-	a, b := newLinked(markdown.Scan(text)), newLinked(markdown.Scan(other))
+	a := newLinked(markdown.Scan(text))
+	b := newLinked(markdown.Scan(other))
 	for _, block := range a.Blocks {
 		if _, both := b.blocks[markdown.FoldCase(block.ID)]; both {
 			return change.Proposal{}, answer.AlreadyExists.Failure("Both notes have a block %q. Nothing was changed.", "^"+block.ID)
@@ -146,7 +147,8 @@ func mergeNotes(v *call.Vault, p call.Values) (change.Proposal, error) {
 	if err != nil {
 		return change.Proposal{}, err
 	}
-	source, target := from.Path.String(), into.Path.String()
+	source := from.Path.String()
+	target := into.Path.String()
 	d := &division{
 		was: map[string]*linked{source: a, target: b}, now: map[string]*linked{target: newLinked(markdown.Scan(merged))},
 		to: map[headingAt]headingAt{}, part: func(string, int) string { return target },
@@ -381,14 +383,16 @@ func divisionOf(v *call.Vault, note string, text []byte, found markdown.Note, se
 		return note
 	}
 	// The rest of the note as it will be, but for links: all sections are cut out of it.
-	rest, at := []byte(nil), 0
+	var rest []byte
+	at := 0
 	for _, s := range sections {
 		if _, err := v.Disk.Stat(s.to); !disk.IsMissing(err) {
 			return nil, nil, answer.AlreadyExists.Failure("File %q already exists.", answer.Verbatim(s.to.String()))
 		}
 		made = append(made, s.to.String())
 		span := spanOf(s)
-		rest, at = append(rest, text[at:span.Start]...), span.End
+		rest = append(rest, text[at:span.Start]...)
+		at = span.End
 		for i := s.heading; i < len(found.Headings) && found.Headings[i].At < span.End; i++ {
 			d.to[headingAt{note, i}] = headingAt{s.to.String(), i - s.heading}
 		}
@@ -428,10 +432,12 @@ func unwrittenIn(text []byte, lost []relink.Left, partOf func(at int) string, se
 		return ""
 	}
 	in := map[string][]relink.Left{}
-	at, line := 0, 1
+	at := 0
+	line := 1
 	for _, l := range lost {
 		if l.Line < line { // what is found in the properties, and in bases, is not in the order of the text
-			at, line = 0, 1
+			at = 0
+			line = 1
 		}
 		at, _ = lineStart(text, at, l.Line-line)
 		line = l.Line

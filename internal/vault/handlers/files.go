@@ -189,7 +189,8 @@ func remove(v *call.Vault, p call.Values) (change.Proposal, error) {
 		return change.Proposal{}, err
 	}
 	planned, err := removing(v, []call.Target{t}, p.Has("permanent"))
-	planned.Message, planned.Note = planned.Message+t.Path.String(), t.Path
+	planned.Message = planned.Message + t.Path.String()
+	planned.Note = t.Path
 	return planned, err
 }
 

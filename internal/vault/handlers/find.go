@@ -233,7 +233,8 @@ func (f *finding) readRequest() (err error) {
 			words = append(words, piece)
 		}
 	}
-	f.question, f.operators = strings.Join(words, " "), strings.Join(special, " ")
+	f.question = strings.Join(words, " ")
+	f.operators = strings.Join(special, " ")
 	if f.question == "" {
 		return answer.MisuseWithHint("The command search lists what operators alone match.", "The query has no words that a note could be about.")
 	}
@@ -501,7 +502,8 @@ const maxSaid = 8
 func tried(a ranking.Answer) string {
 	var list []string
 	for _, t := range a.Tried {
-		word, files := excerpt.Quoted(t.Word), ": "+answer.Count(t.Files, "file")
+		word := excerpt.Quoted(t.Word)
+		files := ": " + answer.Count(t.Files, "file")
 		if t.Changed {
 			word += fmt.Sprintf(" as %q", t.Found[0])
 		}

@@ -126,7 +126,9 @@ const maxListedSteps = 10_000
 // listHistories names the notes of the latest changes by the path that they have now, or had when they
 // were removed.
 func listHistories(v *call.Vault, _ call.Values) (answer.Reply, error) {
-	names, found, gone := map[string]string{}, map[string]bool{}, map[string]bool{}
+	names := map[string]string{}
+	found := map[string]bool{}
+	gone := map[string]bool{}
 	looked := 0
 	err := eachStep(v, journal.Filter{}, gone, func(_ *journal.Journal, e journal.Entry, s journal.Step) error {
 		if looked++; looked > maxListedSteps {
@@ -208,7 +210,9 @@ func listJournal(v *call.Vault, p call.Values) (answer.Reply, error) {
 		return answer.Reply{}, err
 	}
 	table := answer.Table{Columns: []string{"time", "path", "by", "command", "lines", "state", "from", "id"}, Sparse: true}
-	found, gone, kept := 0, map[string]bool{}, map[string]bool{}
+	found := 0
+	gone := map[string]bool{}
+	kept := map[string]bool{}
 	err = eachStep(v, journal.Filter{Since: days.First, Agent: p["agent"]}, gone, func(j *journal.Journal, e journal.Entry, s journal.Step) error {
 		at, err := v.PathOf(s.Path)
 		if err != nil || !v.Sees(s.Path) || !v.Sees(s.Source()) {
@@ -223,7 +227,8 @@ func listJournal(v *call.Vault, p call.Values) (answer.Reply, error) {
 		if found++; found > limit {
 			return errEnough // how many there are is not counted: there may be months of them
 		}
-		uses, bytes := budget.From(v.Ctx), s.Before.Size+s.After.Size
+		uses := budget.From(v.Ctx)
+		bytes := s.Before.Size + s.After.Size
 		if err := uses.Hold(bytes); err != nil {
 			return err
 		}

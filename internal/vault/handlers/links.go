@@ -96,7 +96,8 @@ func unresolved(v *call.Vault, p call.Values) (answer.Reply, error) {
 	if err != nil {
 		return answer.Reply{}, err
 	}
-	counts, sources := map[string]int{}, map[string][]string{}
+	counts := map[string]int{}
+	sources := map[string][]string{}
 	graph := x.Graph()
 	for place, source := range x.Files {
 		for _, missing := range graph.Unresolved(place) {

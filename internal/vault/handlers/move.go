@@ -152,7 +152,8 @@ func (r *relocation) moving(p call.Values, said string, destination func(from di
 	if err != nil {
 		return change.Proposal{}, err
 	}
-	r.planned.Message, r.planned.Note = said+": "+t.Path.String()+" -> "+to.String(), to
+	r.planned.Message = said + ": " + t.Path.String() + " -> " + to.String()
+	r.planned.Note = to
 	r.planned.Already = fmt.Sprintf("the file is at %q already", answer.Verbatim(to.String()))
 	err = r.relink()
 	return r.planned, err
@@ -276,7 +277,8 @@ func (r *relocation) relink() error {
 		before = append(before, p)
 		switch to, moves := r.to[p]; {
 		case moves && r.copies:
-			after, made = append(after, p, to), append(made, to)
+			after = append(after, p, to)
+			made = append(made, to)
 		case moves:
 			after = append(after, to)
 		default:
@@ -511,10 +513,12 @@ func (p *linkPlaces) isOpen(at int) bool {
 	for ; p.read < at; p.read++ {
 		c := p.text[p.read]
 		if c == '\n' {
-			p.opens, p.ends = 0, 0
+			p.opens = 0
+			p.ends = 0
 		}
 		if c != p.bracket {
-			p.bracket, p.bracketsLong = c, 0
+			p.bracket = c
+			p.bracketsLong = 0
 		}
 		if p.bracketsLong++; p.bracketsLong%2 != 0 {
 			continue

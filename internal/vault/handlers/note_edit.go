@@ -117,7 +117,8 @@ func explainEditError(found markdown.Note, err error) error {
 	var refusal *edit.Refusal
 	switch {
 	case errors.As(err, &missing):
-		kind, instead := answer.NotFound, ""
+		kind := answer.NotFound
+		instead := ""
 		var near []string
 		switch missing.What {
 		case "line":
@@ -128,14 +129,16 @@ func explainEditError(found markdown.Note, err error) error {
 				instead = " Its first line is on " + edit.OnLines(missing.Near, len(missing.Near)) + "."
 			}
 		case "block":
-			kind, instead = answer.NotFoundNearest, " The note has no blocks with an id."
+			kind = answer.NotFoundNearest
+			instead = " The note has no blocks with an id."
 			ids := answer.Map(found.Blocks, func(b markdown.Block) string { return b.ID })
 			near = lookup.NearestNames(strings.TrimPrefix(missing.Wanted, "^"), ids)
 			if len(ids) > 0 {
 				instead = " The note has " + answer.AndMore(answer.List(ids, maxListedHeadings), len(ids)-maxListedHeadings) + "."
 			}
 		case "heading":
-			kind, instead = answer.NotFoundHeading, " The note has no headings."
+			kind = answer.NotFoundHeading
+			instead = " The note has no headings."
 			names := answer.Map(found.Headings, func(h markdown.Heading) string { return h.Text })
 			near = lookup.NearestNames(missing.Wanted[strings.LastIndexByte(missing.Wanted, '#')+1:], names)
 			if len(names) > 0 {
@@ -296,7 +299,8 @@ func create(v *call.Vault, p call.Values) (change.Proposal, error) {
 // newPath returns where a new file goes: path= as it is, name= into the folder
 // for new notes.
 func newPath(v *call.Vault, p call.Values) (disk.Path, error) {
-	text, typed := p["path"], p["path"]
+	text := p["path"]
+	typed := p["path"]
 	switch {
 	case p.Has("path") && p.Has("name"):
 		return disk.Path{}, answer.Misuse("Use name=<name> or path=<path>, not both.")

@@ -184,13 +184,15 @@ func outline(v *call.Vault, p call.Values) (answer.Reply, error) {
 // lower level; levels that are left out take no room.
 func tree(headings []markdown.Heading) string {
 	const root = -1
-	parents, last := make([]int, len(headings)), map[int]int{} // the last branch below each
+	parents := make([]int, len(headings))
+	last := map[int]int{} // the last branch below each
 	for i, h := range headings {
 		above := i - 1
 		for above != root && headings[above].Level >= h.Level {
 			above = parents[above]
 		}
-		parents[i], last[above] = above, i
+		parents[i] = above
+		last[above] = i
 	}
 	var out strings.Builder
 	below := map[int]string{} // what is in front of the branches below each

@@ -345,7 +345,8 @@ func settingAll(v *call.Vault, p call.Values, notes []disk.Path, value propertyV
 func (x propertyValue) tell(planned *change.Proposal) {
 	kind := ""
 	for _, s := range planned.Steps {
-		old, now := frontmatter.Get(s.Before.Text, x.name), frontmatter.Get(s.After.Text, x.name)
+		old := frontmatter.Get(s.Before.Text, x.name)
+		now := frontmatter.Get(s.After.Text, x.name)
 		if old.Kind() == frontmatter.Null && !x.given && kind == "" {
 			kind = x.typeOf(now)
 		}
@@ -403,7 +404,8 @@ type propertyValue struct {
 // in the note, else that of the shape of the value. A value that does not fit the type is refused.
 // The app goes by the shape alone, with which a number replaces a text.
 func newValue(v *call.Vault, p call.Values) (propertyValue, error) {
-	as, assigned := frontmatter.Type(p["type"]), false
+	as := frontmatter.Type(p["type"])
+	assigned := false
 	if !p.Has("type") {
 		types, err := propertyTypes(v)
 		if err != nil {
@@ -485,14 +487,17 @@ func propertyError(at disk.Path, text []byte, err error) error {
 	if err == nil {
 		return nil
 	}
-	line, reason := 0, err.Error()
+	line := 0
+	reason := err.Error()
 	var malformed *frontmatter.Malformed
 	var refusal *frontmatter.Refusal
 	switch {
 	case errors.As(err, &malformed):
-		line, reason = malformed.Line, malformed.Reason
+		line = malformed.Line
+		reason = malformed.Reason
 	case errors.As(err, &refusal):
-		line, reason = refusal.Line, refusal.Reason
+		line = refusal.Line
+		reason = refusal.Reason
 	}
 	if line == 0 {
 		return answer.Failure("The properties of %q cannot be changed: %s.", answer.Verbatim(at.String()), reason)
@@ -601,7 +606,8 @@ func changeList(said string, adds bool) func(*call.Vault, call.Values) (change.P
 			}
 			edited, err := edit(t.Path, text)
 			proposal := change.ProposeChange(t.Path, text, edited, said+p["name"]+": "+itemsChanged(text, edited, p, asked.List()))
-			name, note := answer.Verbatim(p["name"]), answer.Verbatim(t.Path.String())
+			name := answer.Verbatim(p["name"])
+			note := answer.Verbatim(t.Path.String())
 			proposal.Already = fmt.Sprintf("the property %q of %q has no such item", name, note)
 			if adds {
 				proposal.Already = fmt.Sprintf("the property %q of %q has each of these items already", name, note)
@@ -670,7 +676,8 @@ func likeItems(list, items []frontmatter.Value) []frontmatter.Value {
 
 // withItems returns a list with those of some items at its end whose texts it does not have.
 func withItems(list, items []frontmatter.Value) []frontmatter.Value {
-	all, there := slices.Clone(list), textsOf(list)
+	all := slices.Clone(list)
+	there := textsOf(list)
 	for _, item := range items {
 		if !there[itemText(item)] {
 			all = append(all, item)

@@ -77,7 +77,8 @@ func renameHeading(v *call.Vault, p call.Values) (change.Proposal, error) {
 		}
 		return parts
 	}, p["to"])
-	to, places := strings.TrimSpace(p["to"]), 0
+	to := strings.TrimSpace(p["to"])
+	places := 0
 	all, err := editAll(v, sources, "", func(source disk.Path, text []byte) ([]byte, error) {
 		edited, changed, left := links.Rewrite(text, source.String())
 		if len(left) > 0 {
@@ -108,7 +109,8 @@ func badHeading(to string, err error) error {
 // written. A note that has the new name, too, is a reason to change nothing: one of
 // the two values would be lost.
 func renameProperty(v *call.Vault, p call.Values) (change.Proposal, error) {
-	name, to := p["name"], strings.TrimSpace(p["to"])
+	name := p["name"]
+	to := strings.TrimSpace(p["to"])
 	notes, err := indexedNotes(v, p, func(f *index.File) bool {
 		_, ok := f.Facts().Properties().Lookup(name)
 		return ok
@@ -156,7 +158,8 @@ func renameTag(v *call.Vault, p call.Values) (change.Proposal, error) {
 		}
 		names[param] = bare
 	}
-	from, to := names["name"], names["to"]
+	from := names["name"]
+	to := names["to"]
 	renamed := func(name string) string { // "" for another tag
 		size := len(from)
 		switch {
@@ -188,7 +191,8 @@ func renameTag(v *call.Vault, p call.Values) (change.Proposal, error) {
 			return nil, propertyError(path, text, err)
 		}
 		found := markdown.Scan(edited)
-		out, at := []byte(nil), 0
+		var out []byte
+		at := 0
 		for _, tag := range found.Tags {
 			to := renamed(tag.Text[1:])
 			if to == "" || to == tag.Text[1:] {

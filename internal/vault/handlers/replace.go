@@ -32,7 +32,8 @@ func replaceInVault(v *call.Vault, p call.Values) (change.Proposal, error) {
 	case !utf8.ValidString(p["old"]) || !utf8.ValidString(p["new"]):
 		return change.Proposal{}, answer.Misuse("old and new must be valid UTF-8.")
 	}
-	old, put := flatten([]byte(p["old"])).text, strings.ReplaceAll(p["new"], "\r\n", "\n")
+	old := flatten([]byte(p["old"])).text
+	put := strings.ReplaceAll(p["new"], "\r\n", "\n")
 	uses := budget.From(v.Ctx)
 	var find finder = exactly{old, put}
 	var err error
@@ -60,7 +61,8 @@ func replaceInVault(v *call.Vault, p call.Values) (change.Proposal, error) {
 			return nil, err
 		}
 		// A block of properties that could be read must not become text, or one that cannot.
-		old, now := markdown.Scan(text), markdown.Scan(edited)
+		old := markdown.Scan(text)
+		now := markdown.Scan(edited)
 		_, wasWrong := frontmatter.Parse(text[old.Frontmatter.Start:old.Frontmatter.End])
 		if _, wrong := frontmatter.Parse(edited[now.Frontmatter.Start:now.Frontmatter.End]); wasWrong == nil && old.Body > 0 && (wrong != nil || now.Body == 0) {
 			return nil, answer.Failure("The properties of %q could not be read with the new text. Nothing was changed. Narrow it with folder=<path> or query=<text>.", answer.Verbatim(path.String()))
@@ -91,7 +93,8 @@ func replaceIn(text []byte, marks [][]int, find finder) (edited []byte, places i
 		if end != "\n" {
 			put = strings.ReplaceAll(put, "\n", end)
 		}
-		start, stop := flat.offset(from), flat.offset(to)
+		start := flat.offset(from)
+		stop := flat.offset(to)
 		for ; len(marks) > 0 && marks[0][0] < stop; marks = marks[1:] {
 			if guard.Divides(marks[0], start, stop) {
 				return nil
@@ -104,7 +107,8 @@ func replaceIn(text []byte, marks [][]int, find finder) (edited []byte, places i
 			out = make([]byte, 0, len(text))
 		}
 		out = append(append(out, text[at:start]...), put...)
-		at, places = stop, places+1
+		at = stop
+		places = places + 1
 		return nil
 	})
 	if err != nil || places == 0 {

@@ -272,7 +272,8 @@ func (h *hits) shorten() {
 		one := &h.all[i]
 		for n, line := range one.lines {
 			if h.size+len(line.Text)+lineCost > maxContext {
-				one.lines, one.cut = slices.Clone(one.lines[:n]), true
+				one.lines = slices.Clone(one.lines[:n])
+				one.cut = true
 				h.size = maxContext // nothing after it fits, however short
 				break
 			}

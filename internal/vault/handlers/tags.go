@@ -204,7 +204,8 @@ func (s *spellings) number(name string) int32 {
 	}
 	n := int32(len(s.names))
 	s.numbers[name] = n
-	s.names, s.tags = append(s.names, name), append(s.tags, tag)
+	s.names = append(s.names, name)
+	s.tags = append(s.tags, tag)
 	return n
 }
 

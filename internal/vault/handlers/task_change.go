@@ -78,7 +78,9 @@ func markTasks(v *call.Vault, p call.Values) (change.Proposal, error) {
 		if err != nil {
 			return change.Proposal{}, err
 		}
-		day, settings.Managed, settings.Asked = days.First, true, true // who names the day wants to have it written
+		day = days.First
+		settings.Managed = true
+		settings.Asked = true // who names the day wants to have it written
 	}
 	marked, err := task.Mark(one.text, one.Mark, mark, day, settings)
 	if err != nil {
@@ -118,7 +120,8 @@ func completed(one namedOne, mark rune, marked task.Change) (change.Proposal, er
 		lines = slices.Insert(lines, at, one.lineWith(marked.NextMark, marked.Next))
 	}
 	edited := one.with(lines...)
-	place, next := one.Line, one.Line
+	place := one.Line
+	next := one.Line
 	switch {
 	case marked.HasNext && marked.Below && !marked.Removed:
 		next++
@@ -167,7 +170,8 @@ func meansMarked(v *call.Vault, p call.Values, c change.AppChange) (change.Verdi
 		return verdict, nil
 	}
 	// The line may be elsewhere by now, and a plugin may have added to it when it was marked.
-	marked, unmarked := lineNumber(wanted, line), lineNumber(c.Before.Text, line)
+	marked := lineNumber(wanted, line)
+	unmarked := lineNumber(c.Before.Text, line)
 	isMarked := countBeginnings(c.Now.Text, marked) == countBeginnings(wanted, marked)
 	isLeft := countBeginnings(c.Now.Text, unmarked) != countBeginnings(wanted, unmarked)
 	if !isMarked || isLeft || marked == unmarked {
@@ -245,7 +249,8 @@ func (n namedOne) lineWith(mark, text string) string {
 
 // with returns the note with other lines in place of that of the task, or without it.
 func (n namedOne) with(lines ...string) []byte {
-	before, after := n.note[:n.at.Start], n.note[n.at.End:]
+	before := n.note[:n.at.Start]
+	after := n.note[n.at.End:]
 	if len(lines) == 0 {
 		_, after, _ = bytes.Cut(after, []byte("\n"))
 	}

@@ -74,7 +74,8 @@ func filterOf(v *call.Vault, p call.Values) (filter, error) {
 		if err != nil {
 			return nil, err
 		}
-		first, last := dateOf(days.First), dateOf(days.Last)
+		first := dateOf(days.First)
+		last := dateOf(days.Last)
 		f = append(f, func(i *taskItem) bool { return isDue(i, func(due task.Date) bool { return by.fits(due, first, last) }) })
 	}
 
@@ -168,7 +169,8 @@ func arranged(items []*taskItem, p call.Values, values map[string][]string) []*t
 	}
 	// The tasks of a group keep their order.
 	by := p["group"]
-	members, count := map[string][]*taskItem{}, 0
+	members := map[string][]*taskItem{}
+	count := 0
 	for _, one := range items {
 		// With tags, a task is in all of their groups.
 		visit := func(name string) {
@@ -198,7 +200,8 @@ func arranged(items []*taskItem, p call.Values, values map[string][]string) []*t
 			visit(one.file)
 		}
 	}
-	all, in := make([]taskItem, 0, count), make([]*taskItem, 0, count)
+	all := make([]taskItem, 0, count)
+	in := make([]*taskItem, 0, count)
 	names := slices.SortedFunc(maps.Keys(members), func(a, b string) int {
 		isNone := func(name string) int {
 			if name == noDue || name == noHeading || name == noTag || name == noValue {

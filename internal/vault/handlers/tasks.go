@@ -139,7 +139,9 @@ func scope(v *call.Vault, p call.Values) ([]*index.File, error) {
 
 // printedTasks returns a list of tasks in the form that a request asks for.
 func printedTasks(items []*taskItem, p call.Values) answer.Reply {
-	verbose, detailed, grouped := p.Has("verbose"), isDetailed(p), p.Has("group")
+	verbose := p.Has("verbose")
+	detailed := isDetailed(p)
+	grouped := p.Has("group")
 	if p.Has("format") {
 		shown := columns
 		if !detailed {
@@ -158,9 +160,11 @@ func printedTasks(items []*taskItem, p call.Values) answer.Reply {
 	// number, or with the place by which it can be named again. The app's own layout of the second form
 	// was never recorded.
 	return answer.Rows(len(items), func(b []byte, n int) []byte {
-		i, first := items[n], n == 0
+		i := items[n]
+		first := n == 0
 		if grouped && (first || i.group != items[n-1].group) {
-			b, first = append(append(append(b, "==> "...), i.group...), " <==\n"...), true
+			b = append(append(append(b, "==> "...), i.group...), " <==\n"...)
+			first = true
 		}
 		switch {
 		case verbose:
@@ -401,7 +405,8 @@ func detailedItems(files []*index.File) []taskItem {
 		if len(items) == 0 {
 			return nil
 		}
-		headings, tags := f.Headings(), f.BodyTags()
+		headings := f.Headings()
+		tags := f.BodyTags()
 		details := make([]told, len(items))
 		for n := range items {
 			i := &items[n]
@@ -427,7 +432,8 @@ func detailedItems(files []*index.File) []taskItem {
 				line := some[i].text
 				box := strings.IndexByte(line, '[') // no mark of a list has one
 				after := box + 1 + strings.IndexByte(line[box+2:], ']') + 2
-				told, read := some[i].told, task.Read(strings.TrimLeft(line[after:], " \t"))
+				told := some[i].told
+				read := task.Read(strings.TrimLeft(line[after:], " \t"))
 				told.line, told.due, told.rank = read, task.DateOf(read.Get(task.Due)), task.Rank(read.Get(task.Priority))
 			}
 		})
@@ -444,12 +450,15 @@ func itemsOfTasks(tasks []markdown.Task) []taskItem {
 // of all are put into one, in their order: a list of them reads memory from its start to its end,
 // which is a fifth faster.
 func itemsWith(files []*index.File, ask func(index.Facts) []taskItem) []taskItem {
-	each, count, places := index.Collect(files, ask), 0, 0
+	each := index.Collect(files, ask)
+	count := 0
+	places := 0
 	for _, items := range each {
 		count += len(items)
 		places += min(len(items), 1)
 	}
-	all, at := make([]taskItem, 0, count), make([]place, 0, places)
+	all := make([]taskItem, 0, count)
+	at := make([]place, 0, places)
 	for i, items := range each {
 		if len(items) == 0 {
 			continue
@@ -476,7 +485,8 @@ func itemsWith(files []*index.File, ask func(index.Facts) []taskItem) []taskItem
 	rest := packed.String()
 	eachText(func(text *string) {
 		n := len(*text)
-		*text, rest = rest[:n], rest[n:]
+		*text = rest[:n]
+		rest = rest[n:]
 	})
 	return all
 }

@@ -205,7 +205,8 @@ func (b blanks) variable(v *call.Vault, inner string) (value string, known bool,
 		v.Origin.Timed = true
 		return momentformat.Format(at, cmp.Or(strings.TrimSpace(format), defaultDate)), true, nil
 	}
-	name, format = strings.ToLower(strings.TrimSpace(name)), strings.TrimSpace(format)
+	name = strings.ToLower(strings.TrimSpace(name))
+	format = strings.TrimSpace(format)
 	isClock := name == "date" || name == "time"
 	switch {
 	case isClock && format != "":
@@ -275,7 +276,8 @@ func withProperties(text []byte, more frontmatter.Properties) (united []byte, ke
 		if err != nil {
 			return text, nil, err
 		}
-		named, given := there.Named(), map[string]bool{}
+		named := there.Named()
+		given := map[string]bool{}
 		var values frontmatter.Properties
 		for len(more) > 0 && !given[markdown.FoldCase(more[0].Key)] { // one that differs in case alone is united with the first
 			property := more[0]
@@ -335,7 +337,8 @@ func leftOver(text string) string {
 	if len(names) > 0 {
 		more := ""
 		if len(names) > maxLeftNames {
-			names, more = names[:maxLeftNames], " and more"
+			names = names[:maxLeftNames]
+			more = " and more"
 		}
 		parts = append(parts, "placeholders: {{"+strings.Join(names, "}}, {{")+"}}"+more)
 	}

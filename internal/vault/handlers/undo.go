@@ -212,13 +212,15 @@ func undoing(v *call.Vault, j *journal.Journal, entries []journal.Entry, skips b
 		if more := len(e.Steps) - 1; more > 0 {
 			line += fmt.Sprintf(" and %d more", more)
 		}
-		steps, known := p.Steps, maps.Clone(ahead.ahead)
+		steps := p.Steps
+		known := maps.Clone(ahead.ahead)
 		if err := ahead.takeBack(j, e, &p); err != nil {
 			if !skips || answer.Explain(err).Kind != answer.UndoConflict {
 				return change.Proposal{}, err
 			}
 			conflicting = cmp.Or(conflicting, err)
-			p.Steps, ahead.ahead = steps, known
+			p.Steps = steps
+			ahead.ahead = known
 			said = append(said, "Not undone, because it was changed since: "+line)
 			continue
 		}
@@ -300,7 +302,8 @@ func (o outlook) back(j *journal.Journal, e journal.Entry, kept journal.Step) ([
 	if err != nil {
 		return nil, answer.ReadError(is.String(), err)
 	}
-	then, isMove := now, was != is
+	then := now
+	isMove := was != is
 	if isMove {
 		if then, err = o.current(was, ""); err != nil {
 			return nil, answer.ReadError(was.String(), err)
@@ -311,7 +314,8 @@ func (o outlook) back(j *journal.Journal, e journal.Entry, kept journal.Step) ([
 		return nil, nil // of a change that was made in part it is a step that was not
 	}
 	if e.State != journal.Done { // only a part of the step may have been done
-		untouched, unchanged := change.ImageOf(then) == kept.Before, change.ImageOf(now) == kept.Before
+		untouched := change.ImageOf(then) == kept.Before
+		unchanged := change.ImageOf(now) == kept.Before
 		isEmpty := now.Exists && !now.Folder && change.ImageOf(now).Size == 0
 		switch {
 		case !isMove && unchanged, isMove && untouched && !now.Exists:
@@ -337,7 +341,8 @@ func (o outlook) back(j *journal.Journal, e journal.Entry, kept journal.Step) ([
 	if isMove {
 		s.From = is
 	}
-	s.TrashName, s.Mode = kept.Trash, kept.Mode
+	s.TrashName = kept.Trash
+	s.Mode = kept.Mode
 	switch {
 	case !kept.Before.Exists:
 	case kept.Before == kept.After: // of a file that was moved as it was, nothing is kept but where it was
@@ -374,7 +379,8 @@ func conflict(v *call.Vault, j *journal.Journal, at disk.Path, kept journal.Step
 		left = text
 	}
 	changes := difference.Fit([]difference.Change{difference.Of(v.Redact(left), v.Redact(now.Text))}, difference.Extent{Rows: maxShownRows, Bytes: maxShown, Line: maxShown / 8})
-	from, to := "a/"+at.String(), "b/"+at.String()
+	from := "a/" + at.String()
+	to := "b/" + at.String()
 	switch {
 	case !kept.After.Exists:
 		from = "/dev/null"

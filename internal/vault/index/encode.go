@@ -194,12 +194,14 @@ func (p packed) list(n int) reader {
 
 func readLink(r *reader, at *last, l *markdown.Link) {
 	form := r.uint()
-	l.Style, l.Embed = markdown.LinkStyle(form>>linkStyle), form&linkEmbeds != 0
+	l.Style = markdown.LinkStyle(form >> linkStyle)
+	l.Embed = form&linkEmbeds != 0
 	l.Target = r.string()
 	if form&linkSplits == 0 {
 		l.Path, l.Subpath = r.string(), r.string()
 	} else if size := r.uint(); size <= uint64(len(l.Target)) {
-		l.Path, l.Subpath = l.Target[:size], l.Target[size:]
+		l.Path = l.Target[:size]
+		l.Subpath = l.Target[size:]
 	} else {
 		r.fail()
 	}
@@ -256,7 +258,8 @@ func readProperties(r *reader, depth int) frontmatter.Properties {
 	fields := readList[frontmatter.Property](r, leastProperty)
 	line := 0
 	for i := range fields {
-		key, value := r.string(), readValue(r, depth)
+		key := r.string()
+		value := readValue(r, depth)
 		line += r.int()
 		fields[i] = frontmatter.Property{Key: key, Value: value, Line: line}
 	}
@@ -341,7 +344,10 @@ func newReader(text string) reader { return reader{text: text, unclaimed: len(te
 func (r *reader) done() bool { return !r.failed && r.at == len(r.text) }
 
 // fail makes r fail, for what is well-formed and makes no sense.
-func (r *reader) fail() { r.failed, r.at = true, len(r.text) }
+func (r *reader) fail() {
+	r.failed = true
+	r.at = len(r.text)
+}
 
 func (r *reader) byte() byte {
 	if r.at >= len(r.text) {

@@ -90,7 +90,8 @@ func (f Facts) Tags() []string {
 			break
 		}
 	}
-	r, l := note.list(tagList.place), last{}
+	r = note.list(tagList.place)
+	l := last{}
 	count, _ := r.readCount(tagList.least)
 	tags = slices.Grow(tags, count)
 	for range count {
@@ -123,7 +124,8 @@ func (f Facts) EachLink(visit func(*markdown.Link)) {
 			visit(&link.Link)
 		}
 	}
-	r, l := note.list(linkList.place), last{}
+	r = note.list(linkList.place)
+	l := last{}
 	var link markdown.Link // one for all: each takes memory of its own otherwise
 	count, _ := r.readCount(linkList.least)
 	for range count {
@@ -179,7 +181,8 @@ func read(path disk.Path, text []byte, together bool) Facts {
 				}
 			case "text":
 				text := markdown.Scan([]byte(node.Text))
-				found.Links, found.Bases = append(found.Links, text.Links...), append(found.Bases, text.Bases...)
+				found.Links = append(found.Links, text.Links...)
+				found.Bases = append(found.Bases, text.Bases...)
 			}
 		}
 		return found.Pack()

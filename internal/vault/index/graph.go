@@ -133,12 +133,14 @@ func resolveAll(files []*File, names *lookup.Files) (rows[Edge], rows[Missing]) 
 			shares[start/share].resolve(f, names, m)
 		}
 	})
-	edges, missing := 0, 0
+	edges := 0
+	missing := 0
 	for i := range shares {
 		edges += len(shares[i].out.all)
 		missing += len(shares[i].missing.all)
 	}
-	out, lost := newRows[Edge](len(files), edges), newRows[Missing](len(files), missing)
+	out := newRows[Edge](len(files), edges)
+	lost := newRows[Missing](len(files), missing)
 	for i := range shares {
 		out.add(shares[i].out)
 		lost.add(shares[i].missing)
@@ -159,7 +161,8 @@ type resolverMemory struct {
 }
 
 func (r *resolver) resolve(f *File, names *lookup.Files, m *resolverMemory) {
-	m.places, m.lost = m.places[:0], m.lost[:0]
+	m.places = m.places[:0]
+	m.lost = m.lost[:0]
 	if f.HasFacts() {
 		source := f.Path.String()
 		f.Facts().EachLink(func(link *markdown.Link) {
@@ -260,7 +263,8 @@ func (l *linked) concerned(d *difference, files []*File) []int32 {
 // out of fresh, in their order, and the others from before, with each element moved.
 func replaced[T any](before *rows[T], to, again []int32, fresh *rows[T], files int, moved func(T) T) rows[T] {
 	after := newRows[T](files, len(before.all)+len(fresh.all))
-	old, next := 0, 0 // the next file from before, and of again
+	old := 0
+	next := 0 // the next file from before, and of again
 	for place := range int32(files) {
 		for old < len(to) && to[old] < place {
 			old++
@@ -307,7 +311,8 @@ func Kept(before, after []*File) []int32 {
 
 func compare(before, after []*File) difference {
 	d := difference{to: make([]int32, len(before))}
-	i, k := 0, 0
+	i := 0
+	k := 0
 	for i < len(before) || k < len(after) {
 		c := 0
 		switch {
@@ -331,7 +336,8 @@ func compare(before, after []*File) difference {
 			if before[i] != after[k] {
 				d.changed = append(d.changed, int32(k))
 			}
-			i, k = i+1, k+1
+			i = i + 1
+			k = k + 1
 		}
 	}
 	return d

@@ -75,7 +75,8 @@ func Build(folder *disk.Folder, old *Index, memory Memory, begun time.Time, t *p
 	}
 	if memory.Sparse {
 		x := newIndex(l.files, l.closed, nil)
-		x.sparse, x.Unread = true, slices.Sorted(maps.Keys(l.unread))
+		x.sparse = true
+		x.Unread = slices.Sorted(maps.Keys(l.unread))
 		return x, nil
 	}
 	sortFiles(l.files)
@@ -115,7 +116,8 @@ func newIndex(files, closed []*File, old *Index) *Index {
 		return places
 	})
 	x.graph = sync.OnceValue(func() *Graph {
-		names, g := x.names(), new(Graph)
+		names := x.names()
+		g := new(Graph)
 		if before := x.linked.Load(); before != nil {
 			g = before.changed(files, names)
 		} else {
@@ -414,9 +416,11 @@ func sortFiles(files []*File) {
 	other.Wait()
 	for i := range files {
 		if len(a) > 0 && (len(b) == 0 || byKey(a[0], b[0]) < 0) {
-			files[i], a = a[0].file, a[1:]
+			files[i] = a[0].file
+			a = a[1:]
 		} else {
-			files[i], b = b[0].file, b[1:]
+			files[i] = b[0].file
+			b = b[1:]
 		}
 	}
 }
@@ -437,7 +441,8 @@ func sortedByKey(files []*File) []keyed {
 			all = make([]byte, 0, keysSize)
 		}
 		if in := f.Path.Folder(); in != folder {
-			folder, start = in, collation.AppendKey(nil, in)
+			folder = in
+			start = collation.AppendKey(nil, in)
 		}
 		at := len(all)
 		all = collation.AppendKey(append(all, start...), f.Path.String()[len(folder):])

@@ -35,7 +35,8 @@ type Files struct {
 // order. It keeps the slice, which must not change afterwards.
 func New(paths []string) *Files {
 	f := &Files{paths: paths}
-	byPath, byName := make([]entry, len(paths)), make([]entry, len(paths))
+	byPath := make([]entry, len(paths))
+	byName := make([]entry, len(paths))
 	var key []byte
 	for i, path := range paths {
 		key = appendFolded(key[:0], path)
@@ -316,7 +317,8 @@ func Fold(name string) string {
 
 // appendFolded appends Fold(name) to key.
 func appendFolded(key []byte, name string) []byte {
-	start, composed := len(key), true
+	start := len(key)
+	composed := true
 	for i := range len(name) {
 		c := name[i]
 		if c >= utf8.RuneSelf {

@@ -54,9 +54,12 @@ func NearestPaths(typed string, paths []string) []string {
 		typed = typed[:i]
 	}
 	typed = strings.Trim(strings.ReplaceAll(strings.ReplaceAll(typed, "%20", " "), `\`, "/"), "/")
-	key, base, folder := newWanted(withoutExt(typed)), newWanted(stem(typed)), plain(path.Dir("/"+typed))
+	key := newWanted(withoutExt(typed))
+	base := newWanted(stem(typed))
+	folder := plain(path.Dir("/" + typed))
 	return best(typed, key, paths, func() func(string) closeness {
-		last, plainLast := "", "" // the folder of the previous path: many share one
+		last := ""
+		plainLast := "" // the folder of the previous path: many share one
 		return func(candidate string) closeness {
 			dir := candidate[:max(0, strings.LastIndexByte(candidate, '/'))]
 			if dir != last {
@@ -197,7 +200,8 @@ func plain(name string) string {
 		if counts {
 			words = append(words, folded[:size]...)
 		}
-		ended, folded = !counts, folded[size:]
+		ended = !counts
+		folded = folded[size:]
 	}
 	return string(words)
 }

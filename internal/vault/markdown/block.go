@@ -270,7 +270,8 @@ func (c *cursor) skip(columns int) {
 // jump moves the cursor over the white space and a mark that ends at at.
 func (c *cursor) jump(width, mark, at int) {
 	c.column += width - c.owed + mark
-	c.at, c.owed = at, 0
+	c.at = at
+	c.owed = 0
 }
 
 func (c *cursor) blank() bool {

@@ -39,8 +39,13 @@ var special = [256]bool{'\\': true, '`': true, '#': true, '$': true, '<': true, 
 
 // scanText reads the text of para.
 func (s *scanner) scanText() {
-	s.seg, s.literal, s.brackets.size = 0, 0, 0
-	s.noMath, s.noDisplay, s.noComment, s.ticks.known = false, false, false, false
+	s.seg = 0
+	s.literal = 0
+	s.brackets.size = 0
+	s.noMath = false
+	s.noDisplay = false
+	s.noComment = false
+	s.ticks.known = false
 	at := s.para[0].start
 	for n, line := range s.para {
 		s.seg = n
@@ -270,7 +275,8 @@ func (s *scanner) formula(at int, line segment) int {
 			return next
 		}
 		// It closes the formula not after a blank, not escaped, and not before a digit, which makes it a price.
-		slashes, after := 0, closing.at+1
+		slashes := 0
+		after := closing.at + 1
 		for s.text[closing.at-1-slashes] == '\\' {
 			slashes++
 		}
@@ -410,7 +416,8 @@ func (s *scanner) blockID() {
 	if start == end || mark < last.start || s.text[mark] != '^' || mark > last.start && !isBlank(s.text[mark-1]) {
 		return
 	}
-	named, alone := Span{s.start, last.end}, mark == last.start
+	named := Span{s.start, last.end}
+	alone := mark == last.start
 	switch {
 	case alone && len(s.para) == 1 && s.depth == 0 && s.before.End > 0:
 		named = s.before.Span

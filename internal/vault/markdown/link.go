@@ -64,7 +64,8 @@ func (s *scanner) wikilink(at int, line segment) (end int) {
 		closing++
 	}
 	end = closing + len("]]")
-	target, display := s.string(start, closing), ""
+	target := s.string(start, closing)
+	display := ""
 	if target != "" {
 		// The first bar begins the display text; in a table it has a backslash in front. A
 		// bar in the first place is part of the target.
@@ -72,7 +73,8 @@ func (s *scanner) wikilink(at int, line segment) (end int) {
 			target, display = strings.TrimSuffix(target[:1+bar], `\`), target[1+bar+1:]
 		}
 	}
-	target, display = strings.TrimSpace(target), strings.TrimSpace(display)
+	target = strings.TrimSpace(target)
+	display = strings.TrimSpace(display)
 	if target == "" {
 		return end
 	}
@@ -86,7 +88,8 @@ func (s *scanner) addLink(link Link, target string, embed bool) {
 	link.Target = target
 	link.Path = target
 	if n := strings.IndexByte(target, '#'); n >= 0 {
-		link.Path, link.Subpath = target[:n], target[n:]
+		link.Path = target[:n]
+		link.Subpath = target[n:]
 	}
 	if embed {
 		link.Embed = true
@@ -233,7 +236,8 @@ const maxNesting = 32
 // plain reads a target without angle brackets. It ends at a blank, or at a closing bracket
 // without an opening one.
 func (r *reader) plain() (target []byte, ok bool) {
-	start, nested := r.at, 0
+	start := r.at
+	nested := 0
 	for ; r.at < len(r.text); r.at++ {
 		switch b := r.text[r.at]; {
 		case b == '\\' && r.at+1 < len(r.text) && isPunctuation(r.text[r.at+1]):
@@ -262,7 +266,8 @@ func (s *scanner) decode(target []byte) string {
 			}
 			b = append(b, target[n])
 		}
-		s.unescaped, target = b, b
+		s.unescaped = b
+		target = b
 	}
 	if bytes.IndexByte(target, '%') >= 0 {
 		decoded, ok := appendDecoded(s.decoded[:0], target)
@@ -283,10 +288,12 @@ func (s *scanner) decode(target []byte) string {
 func appendDecoded(b, text []byte) (decoded []byte, ok bool) {
 	for len(text) > 0 {
 		if text[0] != '%' {
-			b, text = append(b, text[0]), text[1:]
+			b = append(b, text[0])
+			text = text[1:]
 			continue
 		}
-		start, first := len(b), text
+		start := len(b)
+		first := text
 		for !utf8.FullRune(b[start:]) {
 			if len(text) < 3 || text[0] != '%' {
 				return b, false

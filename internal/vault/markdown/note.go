@@ -156,7 +156,8 @@ func WordCount(body []byte) (words, characters int) {
 	body = bytes.TrimPrefix(body, []byte(bom))
 	inWord := false
 	for at := 0; at < len(body); {
-		r, size := rune(body[at]), 1
+		r := rune(body[at])
+		size := 1
 		if r >= utf8.RuneSelf {
 			r, size = utf8.DecodeRune(body[at:])
 		}

@@ -200,5 +200,6 @@ func (s *scanner) addUse(open, closing int, line segment) {
 	default:
 		s.references.Uses = append(s.references.Uses, Use{Label: label, At: inner, Shortcut: true})
 	}
-	s.pairStart, s.pairEnd = open, closing
+	s.pairStart = open
+	s.pairEnd = closing
 }

@@ -97,7 +97,9 @@ func (s *scanner) scan() {
 	if block != (Span{}) {
 		s.note.Body = from
 	}
-	s.note.Frontmatter, s.note.BodyLine, s.note.Size = block, line, len(s.text)
+	s.note.Frontmatter = block
+	s.note.BodyLine = line
+	s.note.Size = len(s.text)
 	s.line = line
 	for at, next := from, 0; at < len(s.text); at, s.line = next, s.line+1 {
 		var end int
@@ -146,7 +148,8 @@ func lineEnd(text []byte, at int) (end, next int) {
 	if n < 0 {
 		return len(text), len(text)
 	}
-	end, next = at+n, at+n+1
+	end = at + n
+	next = at + n + 1
 	if n > 0 && text[end-1] == '\r' {
 		end--
 	}
@@ -231,7 +234,8 @@ func (s *scanner) begin(c *cursor, matched int) {
 			s.leaf(at, c.end, matched, continues)
 			return
 		}
-		matched, continues = s.depth, false
+		matched = s.depth
+		continues = false
 		if c.at == c.end {
 			return
 		}
@@ -266,7 +270,8 @@ func (s *scanner) leaf(at, end, matched int, continues bool) {
 			}
 			s.addHeading(Heading{Level: level, Text: s.string(inner.start, inner.end), Line: s.line, At: at})
 			s.para = append(s.para, inner)
-			s.start, s.lazy = at, false
+			s.start = at
+			s.lazy = false
 			s.closeParagraph()
 			return
 		}
@@ -307,7 +312,8 @@ func (s *scanner) leaf(at, end, matched int, continues bool) {
 // for a reader: at the mark of its list item if it is the first block of one.
 func (s *scanner) beginParagraph(start, at, end int) {
 	s.touch(paragraph, start, end)
-	s.start, s.lazy = start, false
+	s.start = start
+	s.lazy = false
 	s.para = append(s.para, segment{at, end, s.line})
 }
 

@@ -94,7 +94,9 @@ func isLineEnd(token string) bool {
 // rules are the library's, with its oddities: YYY is YY and Y, ggg is gg and
 // g, and a bar after w or W belongs to that letter.
 func tokenSize(s string) int {
-	switch c, rest := s[0], s[1:]; c {
+	c := s[0]
+	rest := s[1:]
+	switch c {
 	case 'H', 'h':
 		switch {
 		case strings.HasPrefix(rest, "mmss"):
@@ -280,7 +282,8 @@ func isoYear(t time.Time) int {
 func pad(n, width int) string {
 	sign := ""
 	if n < 0 {
-		sign, n = "-", -n
+		sign = "-"
+		n = -n
 	}
 	digits := strconv.Itoa(n)
 	return sign + strings.Repeat("0", max(0, width-len(digits))) + digits

@@ -24,7 +24,8 @@ func Meant(text string) string {
 		sides := i > 0 && i < len(words)-1
 		switch {
 		case w == "NOT" && i < len(words)-1:
-			negated, changed = true, true
+			negated = true
+			changed = true
 			continue
 		case sides && (w == "AND" || w == "&&"):
 			changed = true
@@ -111,7 +112,11 @@ func wordHere(w string) string {
 	if found == nil {
 		return w
 	}
-	before, name, sign, value, behind := found[1], found[2], found[3], found[4], found[5]
+	before := found[1]
+	name := found[2]
+	sign := found[3]
+	value := found[4]
+	behind := found[5]
 	if sign == "!=" {
 		before += "-"
 	}

@@ -51,7 +51,8 @@ func newNeedle(text string, exact bool) *needle {
 	}
 	n.text = []byte(string(n.runes))
 	n.grams = trigram.WordOf(n.text)
-	n.strayK, n.strayI = strings.ContainsRune(string(n.runes), 'k'), strings.ContainsRune(string(n.runes), 'i')
+	n.strayK = strings.ContainsRune(string(n.runes), 'k')
+	n.strayI = strings.ContainsRune(string(n.runes), 'i')
 	if len(n.runes) == 0 {
 		return n
 	}
@@ -60,7 +61,8 @@ func newNeedle(text string, exact bool) *needle {
 		n.anchors = append(n.anchors, []byte(string(r)))
 	}
 	if n.ascii {
-		best, second := n.anchor, len(n.text)-1
+		best := n.anchor
+		second := len(n.text) - 1
 		for i, r := range n.runes {
 			if i != best && (second == best || rarity(r) > rarity(n.runes[second])) {
 				second = i
@@ -111,7 +113,8 @@ func eachExact(text, wanted []byte, try func(start, end int) verdict) {
 const patience = 8
 
 func (n *needle) eachASCII(text []byte, try func(start, end int) verdict) {
-	size, from := len(n.text), 0
+	size := len(n.text)
+	from := 0
 	wasted := patience * (len(text) + size)
 	n.pair.each(text, size, func(start int) bool {
 		if start < from {
@@ -216,7 +219,8 @@ func indexFrom(text, wanted []byte, from int) int {
 
 // around compares the needle with the text around its anchor.
 func (n *needle) around(text []byte, anchor int, wasted *int) (start, end int, ok bool) {
-	start, end = anchor, anchor
+	start = anchor
+	end = anchor
 	for i := n.anchor - 1; i >= 0; i-- {
 		r, size := utf8.DecodeLastRune(text[:start])
 		if !sameRune(r, size, n.runes[i]) {
@@ -283,9 +287,12 @@ func (p pair) each(text []byte, size int, try func(start int) bool) {
 		return
 	}
 	// One slice for each byte of the pair, so that both are read at the same index.
-	first, second := text[p.atFirst:p.atFirst+starts], text[p.atSecond:p.atSecond+starts]
-	wantFirst, wantSecond := everyByte*uint64(p.first), everyByte*uint64(p.second)
-	lowFirst, lowSecond := everyByte*uint64(p.caseFirst), everyByte*uint64(p.caseSecond)
+	first := text[p.atFirst : p.atFirst+starts]
+	second := text[p.atSecond : p.atSecond+starts]
+	wantFirst := everyByte * uint64(p.first)
+	wantSecond := everyByte * uint64(p.second)
+	lowFirst := everyByte * uint64(p.caseFirst)
+	lowSecond := everyByte * uint64(p.caseSecond)
 	i := 0
 	for ; i+word <= len(first) && i+word <= len(second); i += word {
 		// A byte of differs is zero where both bytes agree.

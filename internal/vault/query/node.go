@@ -59,7 +59,8 @@ func (g *group) cost() cost {
 }
 
 func (g *group) match(s *search, in scope) bool {
-	before, found := len(s.found), !g.any
+	before := len(s.found)
+	found := !g.any
 	for _, term := range g.ordered {
 		switch matches := term.match(s, in); {
 		case !g.any && !matches:
@@ -79,10 +80,12 @@ func (g *group) possible(text []byte) bool {
 }
 
 func (g *group) foresee(s *search, text trigram.Filter) Outlook {
-	least, most := Always, Never
+	least := Always
+	most := Never
 	for _, term := range g.ordered {
 		outlook := term.foresee(s, text)
-		least, most = min(least, outlook), max(most, outlook)
+		least = min(least, outlook)
+		most = max(most, outlook)
 		if g.any && most == Always || !g.any && least == Never {
 			break
 		}

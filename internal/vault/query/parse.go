@@ -433,11 +433,13 @@ func (p *parser) refuseUnknown(set setting) {
 	if size < 2 || rest[size] != ':' || size+1 == len(rest) || strings.IndexByte(" \t\r\n/\\:)", rest[size+1]) >= 0 || rest[:size] == "OR" {
 		return // a single letter names a drive
 	}
-	name, value := rest[:size], rest[size+1:]
+	name := rest[:size]
+	value := rest[size+1:]
 	if end := strings.IndexAny(value, " ()"); end > 0 {
 		value = value[:end]
 	}
-	lower, advice := strings.ToLower(name), fmt.Sprintf("did you mean the property \"[%s:%s]\"?", excerpt.Short(name), excerpt.Short(value))
+	lower := strings.ToLower(name)
+	advice := fmt.Sprintf("did you mean the property \"[%s:%s]\"?", excerpt.Short(name), excerpt.Short(value))
 	meant := excerpt.Nearest(lower, operators)
 	for operator, others := range otherNames {
 		if slices.Contains(others, lower) {

@@ -66,7 +66,8 @@ func Parse(text string, options Options) (q *Query, err error) {
 		switch failed := recover().(type) {
 		case nil:
 		case *ParseError:
-			q, err = nil, failed
+			q = nil
+			err = failed
 		default:
 			panic(failed)
 		}
@@ -111,7 +112,8 @@ func (q *Query) Lines(n Note) []Line {
 	slices.Sort(s.found)
 	text := s.textOf()
 	lines := []Line{} // not nil: the note was found
-	number, end := 0, -1
+	number := 0
+	end := -1
 	for _, at := range s.found {
 		if at <= end {
 			continue
@@ -120,15 +122,18 @@ func (q *Query) Lines(n Note) []Line {
 		start := 1 + bytes.LastIndexByte(text[:at], '\n')
 		end = at + lineLength(text[at:])
 		line := bytes.TrimSuffix(text[start:end], []byte("\r"))
-		before, after := "", ""
+		before := ""
+		after := ""
 		if len(line) > maxLineText { // an excerpt of whole characters, with a quarter of it before the match
 			from := max(0, min(at-start-maxLineText/4, len(line)-maxLineText))
 			to := from + maxLineText
 			if to < len(line) {
-				to, after = nextRune(line, to-utf8.UTFMax), ellipsis
+				to = nextRune(line, to-utf8.UTFMax)
+				after = ellipsis
 			}
 			if from > 0 {
-				from, before = nextRune(line, from), ellipsis
+				from = nextRune(line, from)
+				before = ellipsis
 			}
 			line = line[from:to]
 		}
@@ -332,7 +337,8 @@ func (p span) has(at int) bool { return p.start <= at && at < p.end }
 
 func (s *search) pathOf() []byte {
 	if !s.hasPath {
-		s.path, s.hasPath = append(s.path[:0], s.note.Path()...), true
+		s.path = append(s.path[:0], s.note.Path()...)
+		s.hasPath = true
 	}
 	return s.path
 }
@@ -345,7 +351,8 @@ func (s *search) nameOf() []byte {
 
 func (s *search) textOf() []byte {
 	if !s.hasText {
-		s.text, s.hasText = s.note.Text(), true
+		s.text = s.note.Text()
+		s.hasText = true
 	}
 	return s.text
 }
@@ -367,7 +374,8 @@ func (s *search) scanOf() *markdown.Note {
 
 func (s *search) propertiesOf() frontmatter.Properties {
 	if !s.hasProps {
-		s.properties, s.hasProps = s.note.Properties(), true
+		s.properties = s.note.Properties()
+		s.hasProps = true
 	}
 	return s.properties
 }

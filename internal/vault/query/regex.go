@@ -59,7 +59,8 @@ func (r *regexTerm) each(b *budget.Budget, text []byte, many bool, try func(star
 		return
 	}
 	for at, left := 0, maxLines; left > 0 && at <= len(text); {
-		from, to := nextRune(text, max(0, at-overlap)), min(at+maxWindow, len(text))
+		from := nextRune(text, max(0, at-overlap))
+		to := min(at+maxWindow, len(text))
 		next := to + 1 // where the matches of the next window begin
 		if to < len(text) {
 			next = nextRune(text, to-overlap)
@@ -118,7 +119,10 @@ const minRequired = 2
 func requiredText(source string, exact bool) *needle {
 	var runs []string
 	var run []byte
-	end := func() { runs, run = append(runs, string(run)), nil }
+	end := func() {
+		runs = append(runs, string(run))
+		run = nil
+	}
 	depth := 0
 	for at := 0; at < len(source); at = regex.Next(source, at) {
 		c := source[at]

@@ -91,9 +91,11 @@ func (s *search) piecesOf(k kind) []span {
 // splitSections returns the text before the first heading, and for each heading the text up to
 // the next one that ends its section: of any level, or not of sub-headings.
 func (s *search) splitSections(k kind) []span {
-	text, headings := s.textOf(), s.scanOf().Headings
+	text := s.textOf()
+	headings := s.scanOf().Headings
 	starts := make([]int, 0, len(headings))
-	line, at := 1, 0
+	line := 1
+	at := 0
 	for _, h := range headings {
 		for ; line < h.Line && at < len(text); line++ {
 			at = min(at+lineLength(text[at:])+1, len(text))
@@ -120,7 +122,8 @@ func (s *search) splitSections(k kind) []span {
 // splitTasks returns the text of each task of the kind: after the box, to the end of its block,
 // without nested items.
 func (s *search) splitTasks(k kind) []span {
-	blocks, size := s.piecesOf(blocks), len(s.textOf())
+	blocks := s.piecesOf(blocks)
+	size := len(s.textOf())
 	var spans []span
 	for _, t := range s.scanOf().Tasks {
 		if k != tasks && (t.Mark == ' ') != (k == openTasks) {
@@ -150,13 +153,17 @@ func splitBlocks(text []byte, body int) []span {
 		if isOpen {
 			done = append(done, current)
 		}
-		isOpen, until, wasHeading, depth = false, nil, false, 0
+		isOpen = false
+		until = nil
+		wasHeading = false
+		depth = 0
 	}
 	if body = min(body, len(text)); body > 0 {
 		done = append(done, span{0, body})
 	}
 	for at := body; at < len(text); {
-		start, end := at, at+lineLength(text[at:])
+		start := at
+		end := at + lineLength(text[at:])
 		at = end + 1
 		line := text[start:end]
 		if len(until) > 0 {
@@ -179,15 +186,19 @@ func splitBlocks(text []byte, body int) []span {
 			continue
 		}
 		marks := len(rest) - len(bytes.TrimLeft(rest, "#"))
-		fence, heading := opens(rest), 1 <= marks && marks <= 6 && (marks == len(rest) || rest[marks] == ' ' || rest[marks] == '\t')
+		fence := opens(rest)
+		heading := 1 <= marks && marks <= 6 && (marks == len(rest) || rest[marks] == ' ' || rest[marks] == '\t')
 		if len(fence) > 0 || heading || wasHeading || inner != depth || isItem(rest) {
 			finish()
 		}
 		if !isOpen {
-			current.start, isOpen = start, true
+			current.start = start
+			isOpen = true
 		}
 		current.end = end
-		depth, until, wasHeading = inner, fence, heading
+		depth = inner
+		until = fence
+		wasHeading = heading
 	}
 	finish()
 	return done

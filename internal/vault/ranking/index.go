@@ -165,12 +165,16 @@ func (b *builder) add(d Doc) {
 	for _, id := range b.seen {
 		w := &b.words[id]
 		w.postings = appendPosting(w.postings, place-w.last, w.count, w.fields)
-		w.last, w.count, w.fields = place, 0, 0
+		w.last = place
+		w.count = 0
+		w.fields = 0
 	}
 	b.seen = b.seen[:0]
 	// The language is the one with most stop words, none where there is no lead over the others: a word of
 	// several languages counts in each of them.
-	language, best, second := languageSet(0), 0, -1
+	language := languageSet(0)
+	best := 0
+	second := -1
 	for i := 1; i < len(counts); i++ {
 		if counts[i] > counts[best] {
 			best, second = i, counts[best]
@@ -231,7 +235,8 @@ func lettersOf(word string) (set uint32) {
 
 // list returns the postings of a word. Its error is [ErrDamaged].
 func (s *segment) list(word int) (string, error) {
-	from, to := uint32(0), s.ends[word]
+	from := uint32(0)
+	to := s.ends[word]
 	if word > 0 {
 		from = s.ends[word-1]
 	}
@@ -245,7 +250,8 @@ func (s *segment) list(word int) (string, error) {
 func (s *segment) each(postings string, visit func(place, count int, in fields)) {
 	place := -1
 	for i := 0; i < len(postings); {
-		step, n := uint64(postings[i]), 1
+		step := uint64(postings[i])
+		n := 1
 		if step >= 0x80 {
 			step, n = uvarint(postings[i:])
 		}
@@ -254,7 +260,8 @@ func (s *segment) each(postings string, visit func(place, count int, in fields))
 		}
 		place += int(step)
 		i += n
-		count, in := postings[i]&0x7f, fields(0)
+		count := postings[i] & 0x7f
+		in := fields(0)
 		if postings[i] >= 0x80 && i+1 < len(postings) {
 			i++
 			in = fields(postings[i])
@@ -295,10 +302,12 @@ func merge(parts []*segment, dead []map[int]bool) (*segment, error) {
 	at := make([]int, len(parts))
 	var postings []byte
 	for {
-		word, found := "", false
+		word := ""
+		found := false
 		for i, p := range parts {
 			if at[i] < len(p.words) && (!found || p.words[at[i]] < word) {
-				word, found = p.words[at[i]], true
+				word = p.words[at[i]]
+				found = true
 			}
 		}
 		if !found {
@@ -396,7 +405,8 @@ func (x *Index) Update(docs func(add func(Doc)), gone []string) (*Index, error) 
 		for _, of := range b.words {
 			w.add(of.word, of.postings)
 		}
-		next.segments, next.dead = append(next.segments, w.done()), append(next.dead, map[int]bool{})
+		next.segments = append(next.segments, w.done())
+		next.dead = append(next.dead, map[int]bool{})
 	}
 	// The smaller segments are merged when there are many, and dead files dropped when they are more than a
 	// quarter.
@@ -417,9 +427,11 @@ func (x *Index) Update(docs func(add func(Doc)), gone []string) (*Index, error) 
 		if err != nil {
 			return nil, err
 		}
-		next.segments, next.dead = next.segments[:from], next.dead[:from]
+		next.segments = next.segments[:from]
+		next.dead = next.dead[:from]
 		if len(merged.files) > 0 {
-			next.segments, next.dead = append(next.segments, merged), append(next.dead, map[int]bool{})
+			next.segments = append(next.segments, merged)
+			next.dead = append(next.dead, map[int]bool{})
 		}
 	}
 	next.place()

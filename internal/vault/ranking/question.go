@@ -108,7 +108,8 @@ func (w *View) vocabulary() *vocabulary {
 
 // postings returns the visible files of a segment that have a word, in their order.
 func (l *vocabulary) postings(segment int, word string) []posting {
-	s, seen := l.x.segments[segment], l.visible[segment]
+	s := l.x.segments[segment]
+	seen := l.visible[segment]
 	at, known := slices.BinarySearch(s.words, word)
 	if !known {
 		return nil
@@ -216,7 +217,8 @@ const (
 // the other visible notes that have the word in their bodies. path is the file of the text. The error is that of
 // visit, or [ErrDamaged].
 func (w *View) EachShared(text, path string, visit func(word string, notes []string) error) (err error) {
-	l, seen := w.vocabulary(), map[string]bool{}
+	l := w.vocabulary()
+	seen := map[string]bool{}
 	eachWritten(text, nil, func(written string, _, _ int) {
 		words, _ := parts(written)
 		for _, word := range words {
@@ -302,7 +304,8 @@ func (l *vocabulary) addTypos(t *term) {
 	}
 	var found []answer
 	judged := map[string]bool{} // a word can be in several segments
-	mask, letters := lettersOf(t.word), []rune(t.word)
+	mask := lettersOf(t.word)
+	letters := []rune(t.word)
 	for _, s := range l.x.segments {
 		for i, w := range s.words {
 			if more := len(w) - len(t.word); max(more, -more) > 2*most || bits.OnesCount32(s.letters[i]^mask) > 2*most+2 {

@@ -273,7 +273,9 @@ func (q *ranking) score(segment int, visit func(found)) {
 			tf := of.body/long + of.elsewhere
 			of.score += float32(t.idf) * tf * (k1 + 1) / (k1 + tf)
 			of.coverage += float32(t.idf) * of.strength
-			of.body, of.elsewhere, of.strength = 0, 0, 0
+			of.body = 0
+			of.elsewhere = 0
+			of.strength = 0
 		}
 	}
 	for _, place := range touched {
@@ -322,7 +324,8 @@ func (q *ranking) look(f *found) (err error) {
 func (q *ranking) reasons(f *found) (why []string) {
 	in := fields(0)
 	for _, t := range q.terms {
-		exact, because := false, ""
+		exact := false
+		because := ""
 		for _, a := range t.answers {
 			list := q.postings(f.segment, a.word)
 			if at, has := slices.BinarySearchFunc(list, f.place, func(p posting, place int) int { return int(p.place) - place }); has {
@@ -354,7 +357,8 @@ func (q *ranking) fuse(ctx context.Context, question string, list []*found, a *A
 	if a.WithoutMeaning = err; len(near) == 0 {
 		return list, ctx.Err()
 	}
-	byPath, fused := map[string]*found{}, map[string]float64{}
+	byPath := map[string]*found{}
+	fused := map[string]float64{}
 	for i, f := range list {
 		byPath[f.path], fused[f.path] = f, embeddings.Credit(i)
 	}

@@ -91,12 +91,15 @@ func Load(from io.ReaderAt, size int64, made string) (*Index, error) {
 		s.files[i] = file{path: r.word(), stamp: r.number(math.MaxUint64), kind: Kind(r.number(uint64(Attachment))), language: languageSet(r.number(math.MaxUint16)), length: int32(r.number(math.MaxInt32)), key: lookup.Key(r.fixed())}
 	}
 	n := r.count()
-	s.words, s.ends, s.letters = make([]string, n), make([]uint32, n), make([]uint32, n)
+	s.words = make([]string, n)
+	s.ends = make([]uint32, n)
+	s.letters = make([]uint32, n)
 	last := uint64(0)
 	for i := range s.words {
 		s.words[i] = r.word()
 		last += r.number(math.MaxUint32)
-		s.letters[i], s.ends[i] = lettersOf(s.words[i]), uint32(last)
+		s.letters[i] = lettersOf(s.words[i])
+		s.ends[i] = uint32(last)
 	}
 	s.saved = &blocks{from: io.NewSectionReader(from, int64(beginning)+length, int64(last)), sums: r.rest}
 	if r.failed || last != uint64(size-int64(beginning)-length) || last > math.MaxUint32 || len(r.rest) != int(last+blockSize-1)/blockSize*crc32.Size {

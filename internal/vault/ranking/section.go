@@ -16,9 +16,11 @@ type occurrence struct {
 
 // section returns where a section is, from 0 for the part before the first heading.
 func (c Content) section(i int) (from, to int, heading string) {
-	from, to = c.Body, len(c.Text)
+	from = c.Body
+	to = len(c.Text)
 	if i > 0 {
-		from, heading = c.Headings[i-1].At, c.Headings[i-1].Text
+		from = c.Headings[i-1].At
+		heading = c.Headings[i-1].Text
 	}
 	if i < len(c.Headings) {
 		to = c.Headings[i].At
@@ -39,7 +41,8 @@ func (c Content) Sections() (texts []string) {
 // that answers, it is a preferred one.
 func (q *ranking) bestSection(c Content, preferred int, r *Result) (best float64) {
 	best = -1
-	start, end := c.Body, c.Body
+	start := c.Body
+	end := c.Body
 	var all []occurrence
 	for i := range len(c.Headings) + 1 {
 		from, to, heading := c.section(i)
@@ -59,8 +62,10 @@ func (q *ranking) bestSection(c Content, preferred int, r *Result) (best float64
 		}
 		if score > best && (len(all) > 0 || best < 0) || score == 0 && best == 0 && i == preferred {
 			best = score
-			start, end = from, to
-			r.Heading, r.Marks = heading, nil
+			start = from
+			end = to
+			r.Heading = heading
+			r.Marks = nil
 			for _, o := range all {
 				if n := len(r.Marks); n == 0 || r.Marks[n-1] != o.mark {
 					r.Marks = append(r.Marks, o.mark)
@@ -82,7 +87,8 @@ func (q *ranking) bestSection(c Content, preferred int, r *Result) (best float64
 		end = start + runeStart(c.Text[start:end], min(end-start, MaxSection))
 		r.Marks = slices.DeleteFunc(r.Marks, func(m Mark) bool { return m.End > end-start })
 	}
-	r.Section, r.Line = strings.Clone(c.Text[start:end]), 1+strings.Count(c.Text[:start], "\n")
+	r.Section = strings.Clone(c.Text[start:end])
+	r.Line = 1 + strings.Count(c.Text[:start], "\n")
 	r.Heading = strings.Clone(r.Heading)
 	return max(best, 0)
 }
@@ -90,7 +96,8 @@ func (q *ranking) bestSection(c Content, preferred int, r *Result) (best float64
 // section returns the weight of a section: BM25 over its words, and a bonus for the shortest run
 // of words that has most terms.
 func (q *ranking) section(all []occurrence, words int, heading string) (score float64) {
-	tf, strength := make([]float64, len(q.terms)), make([]float64, len(q.terms))
+	tf := make([]float64, len(q.terms))
+	strength := make([]float64, len(q.terms))
 	for _, o := range all {
 		tf[o.term] += o.weight
 		strength[o.term] = max(strength[o.term], o.weight)
@@ -116,7 +123,8 @@ func (q *ranking) section(all []occurrence, words int, heading string) (score fl
 	last := make([]int, len(q.terms)) // word of the latest occurrence of each term, 0 for none
 	for _, o := range all {
 		last[o.term] = o.word
-		first, seen := math.MaxInt, 0
+		first := math.MaxInt
+		seen := 0
 		for _, w := range last {
 			if w > 0 {
 				first = min(first, w)
@@ -153,7 +161,8 @@ func (r Result) Snippet(context, width int) (text string, line int) {
 		}
 		return i
 	}
-	best, most := 0, 0
+	best := 0
+	most := 0
 	for best < len(starts)-1 && strings.TrimSpace(r.Section[starts[best]:starts[best+1]]) == "" {
 		best++ // without a mark the first line that is not empty
 	}
@@ -165,14 +174,16 @@ func (r Result) Snippet(context, width int) (text string, line int) {
 			distinct[strings.ToLower(r.Section[r.Marks[i].Start:r.Marks[i].End])] = true
 		}
 		if len(distinct) > most {
-			best, most = at, len(distinct)
+			best = at
+			most = len(distinct)
 		}
 	}
 	first := max(0, best-context)
 	last := min(len(starts)-1, best+context)
 	var out []string
 	for i := first; i <= last; i++ {
-		from, to := starts[i], len(r.Section)
+		from := starts[i]
+		to := len(r.Section)
 		if i+1 < len(starts) {
 			to = starts[i+1]
 		}
@@ -195,13 +206,15 @@ func (r Result) marked(from, to, most int) string {
 		to--
 	}
 	i, _ := slices.BinarySearchFunc(r.Marks, from, func(m Mark, at int) int { return m.Start - at })
-	begin, end := from, to
+	begin := from
+	end := to
 	if to-from > most {
 		if i < len(r.Marks) && r.Marks[i].Start < to {
 			begin = max(from, r.Marks[i].Start-most/3)
 		}
 		end = min(to, begin+most)
-		begin, end = runeStart(r.Section, begin), runeStart(r.Section, end)
+		begin = runeStart(r.Section, begin)
+		end = runeStart(r.Section, end)
 	}
 	var out strings.Builder
 	if begin > from {

@@ -29,7 +29,9 @@ func eachWritten(text string, of *shapes, visit func(word string, start, number 
 				continue
 			}
 		}
-		start, others, next := i, uint8(0), uint8(separates)
+		start := i
+		others := uint8(0)
+		next := uint8(separates)
 		for n > 0 {
 			for i, next = i+n, separates; i < len(text); i++ {
 				if next = classOf[text[i]]; next&inWord == 0 {
@@ -69,14 +71,18 @@ func (s *shapes) may(written string, plain bool) bool {
 	if plain {
 		return s.begins(written, false)
 	}
-	begin, before, accented := 0, uint8(connects), false // of a part: where it begins, and whether it has a letter that is not of ASCII
+	begin := 0
+	before := uint8(connects)
+	accented := false // of a part: where it begins, and whether it has a letter that is not of ASCII
 	for i, r := range written {
 		class := uint8(lower)
 		if isFar(r) {
 			if s[utf8.RuneSelf] != 0 || i > begin && s.begins(written[begin:i], true) {
 				return true
 			}
-			begin, accented, class = i+utf8.RuneLen(r), false, connects
+			begin = i + utf8.RuneLen(r)
+			accented = false
+			class = connects
 		} else if r >= utf8.RuneSelf {
 			if i == begin || !unicode.IsLower(r) {
 				return true
@@ -86,7 +92,8 @@ func (s *shapes) may(written string, plain bool) bool {
 			if s.begins(written, true) || i > begin && s.begins(written[begin:i], accented) {
 				return true
 			}
-			begin, accented = i, false
+			begin = i
+			accented = false
 			if class == connects {
 				begin++
 			}
@@ -177,7 +184,8 @@ func parts(written string) (words []string, whole string) {
 		return []string{strings.ToLower(written)}, ""
 	}
 	var cut []string
-	joined, digits := false, false
+	joined := false
+	digits := false
 	begin := 0
 	part := func(to int) {
 		if to > begin {

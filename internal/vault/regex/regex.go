@@ -99,7 +99,8 @@ func Within(re *Regexp, limit time.Duration) *Regexp {
 // Each visits the matches in a text, from an offset in bytes on, until visit returns false. limit
 // bounds the time of all of them together.
 func Each(re *Regexp, text string, from int, limit time.Duration, visit func(*Match) bool) error {
-	begun, limited := time.Now(), *re
+	begun := time.Now()
+	limited := *re
 	limited.MatchTimeout = limit
 	m, err := limited.FindStringMatchStartingAt(text, from)
 	for err == nil && m != nil && visit(m) {
@@ -152,27 +153,33 @@ func NewTemplate(re *Regexp, source string, around bool) (t Template, unknown st
 		if !found {
 			break
 		}
-		p, size := piece{"$", literal}, 0
+		p := piece{"$", literal}
+		size := 0
 		switch {
 		case rest == "":
 		case rest[0] == '$':
 			size = 1
 		case rest[0] == '&':
-			p.group, size = 0, 1
+			p.group = 0
+			size = 1
 		case around && rest[0] == '`':
-			p.group, size = before, 1
+			p.group = before
+			size = 1
 		case around && rest[0] == '\'':
-			p.group, size = after, 1
+			p.group = after
+			size = 1
 		default:
 			var known bool
 			if p.group, size, known = reference(re, rest); !known {
 				if size > 0 && unknown == "" {
 					unknown = "$" + rest[:size]
 				}
-				p.group, size = literal, 0
+				p.group = literal
+				size = 0
 			}
 		}
-		t, source = append(t, p), rest[size:]
+		t = append(t, p)
+		source = rest[size:]
 	}
 	return t, unknown
 }
@@ -180,7 +187,8 @@ func NewTemplate(re *Regexp, source string, around bool) (t Template, unknown st
 // reference reads the group that is named after a dollar sign, and how long its name is written:
 // 0 if it is none.
 func reference(re *Regexp, rest string) (group, size int, known bool) {
-	numbers, names := re.GetGroupNumbers(), re.GetGroupNames()
+	numbers := re.GetGroupNumbers()
+	names := re.GetGroupNames()
 	if rest[0] == '<' {
 		name, _, closed := strings.Cut(rest[1:], ">")
 		if !closed {

@@ -102,7 +102,8 @@ func (m *Move) destination(target, subpath, source string) (wanted string, parts
 		return "", nil, false
 	}
 	file := m.before.Path(i)
-	wanted, parts = cmp.Or(m.to[file], file), []string{subpath}
+	wanted = cmp.Or(m.to[file], file)
+	parts = []string{subpath}
 	if m.parts != nil {
 		wanted, parts = m.parts(file, subpath)
 	}
@@ -129,7 +130,8 @@ func (m *Move) link(raw string, old markdown.Link, source string) (edits []edit,
 	if !ok {
 		return nil, unlocated
 	}
-	at, targets := p.path, []string{old.Path}
+	at := p.path
+	targets := []string{old.Path}
 	divides := !slices.Equal(parts, []string{old.Subpath})
 	keepsPath := old.Subpath != "" && m.leads(old.Path, m.place(source), file)
 	if !keepsPath {
@@ -186,7 +188,8 @@ func (m *Move) definition(raw string, old markdown.Link, source string) (edits [
 // withDisplay returns the edits to a link with that of its target, in their order. A display text that
 // was the name of the file before becomes its new name.
 func (m *Move) withDisplay(target edit, p parts, old markdown.Link, source, file string) []edit {
-	shown, renamed := p.raw[p.display.Start:p.display.End], old.Display
+	shown := p.raw[p.display.Start:p.display.End]
+	renamed := old.Display
 	if i, ok := m.before.Resolve(old.Path, source); ok && !old.Embed && m.parts == nil && old.Display != "" && old.Display == stem(m.before.Path(i)) {
 		renamed = stem(file)
 	}
@@ -216,7 +219,9 @@ func (m *Move) file(text []byte, n node, source string) (edits []edit, reason st
 		subpath = unquote(text[n.subpath.Start:n.subpath.End])
 	}
 	file := unquote(text[n.file.Start:n.file.End])
-	to, parts, concerned := m.to[file], []string{subpath}, m.to[file] != "" && m.to[file] != file
+	to := m.to[file]
+	parts := []string{subpath}
+	concerned := m.to[file] != "" && m.to[file] != file
 	if m.to[file] == "" || m.parts != nil {
 		to, parts, concerned = m.destination("/"+file, subpath, source)
 	}
@@ -254,7 +259,8 @@ func (m *Move) targets(old markdown.Link, source, file string) []string {
 		}
 		to := strings.Split(file, "/")
 		for len(from) > 0 && len(to) > 1 && from[0] == to[0] {
-			from, to = from[1:], to[1:]
+			from = from[1:]
+			to = to[1:]
 		}
 		way := strings.Repeat("../", len(from)) + strings.Join(to, "/")
 		switch { // without dots it may also be read as a path from the vault's folder

@@ -75,7 +75,9 @@ func (m *Move) RewriteParts(text []byte, source string, of func(at int) *Move) (
 			edits = append(edits, edit{front, string(block)})
 		}
 		inBody, more, lostInBody := body(text, found, source, of)
-		edits, changed, left = append(edits, inBody...), inProperties+more, append(left, lostInBody...)
+		edits = append(edits, inBody...)
+		changed = inProperties + more
+		left = append(left, lostInBody...)
 	case ".canvas":
 		// The edits are inside strings of the JSON; the rest keeps its layout.
 		line := newLines(text).of
@@ -87,7 +89,8 @@ func (m *Move) RewriteParts(text []byte, source string, of func(at int) *Move) (
 					left = append(left, Left{line(n.file.Start), unquote(text[n.file.Start:n.file.End]), reason})
 				}
 				slices.SortFunc(some, func(a, b edit) int { return cmp.Compare(a.Start, b.Start) })
-				edits, changed = append(edits, some...), changed+min(len(some), 1)
+				edits = append(edits, some...)
+				changed = changed + min(len(some), 1)
 			case "text":
 				inner := []byte(unquote(text[n.text.Start:n.text.End]))
 				some, more, lost := body(inner, markdown.Scan(inner), source, of)
@@ -166,7 +169,8 @@ func apply(text []byte, edits []edit) []byte {
 	for _, e := range edits {
 		size += len(e.text) - (e.End - e.Start)
 	}
-	out, at := make([]byte, 0, size), 0
+	out := make([]byte, 0, size)
+	at := 0
 	for _, e := range edits {
 		out = append(append(out, text[at:e.Start]...), e.text...)
 		at = e.End
@@ -185,7 +189,8 @@ func newLines(text []byte) *lines { return &lines{text: text, line: 1} }
 // of returns the line of an offset, from 1.
 func (l *lines) of(offset int) int {
 	if offset < l.at {
-		l.at, l.line = 0, 1
+		l.at = 0
+		l.line = 1
 	}
 	l.line += bytes.Count(l.text[l.at:offset], []byte("\n"))
 	l.at = offset
@@ -240,7 +245,8 @@ func split(raw string, link markdown.Link) (p parts, ok bool) {
 			}
 			end := start
 			for ; end < len(p.raw)-1; end++ {
-				b, next := p.raw[end], p.raw[end+1]
+				b := p.raw[end]
+				next := p.raw[end+1]
 				if b == '#' || b == '\\' && next == '#' || p.angle && b == '>' || !p.angle && b <= ' ' {
 					break
 				}
@@ -375,7 +381,8 @@ func quote(text string) []byte {
 // begins at the offset at.
 func onto(quoted []byte, at int, edits []edit) []edit {
 	out := make([]edit, len(edits))
-	from, said := 1, 0 // offsets in quoted and in the decoded text
+	from := 1
+	said := 0 // offsets in quoted and in the decoded text
 	advance := func(to int) int {
 		for said < to {
 			if quoted[from] < utf8.RuneSelf && quoted[from] != '\\' {
@@ -385,7 +392,8 @@ func onto(quoted []byte, at int, edits []edit) []edit {
 			}
 			// The first character: an escape, a pair of surrogate escapes, or its bytes.
 			const escape = len(`\ud83d`)
-			rest, size := quoted[from:], 1
+			rest := quoted[from:]
+			size := 1
 			switch {
 			case rest[0] != '\\':
 				for rest[size] >= 0x80 && rest[size] < 0xc0 {

@@ -144,5 +144,6 @@ func (k *Store) adopt(next *cache.Cache) {
 	if k.cache != nil {
 		k.cache.Close()
 	}
-	k.cache, k.aimed = next, aimed{}
+	k.cache = next
+	k.aimed = aimed{}
 }

@@ -129,7 +129,9 @@ func (w *walked) take(e disk.Entry) {
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, system.ErrElsewhere) {
 			return
 		}
-		n.text, n.hasText, n.failed = text, true, err
+		n.text = text
+		n.hasText = true
+		n.failed = err
 	}
 	if w.Seen != nil {
 		w.Seen.Add(1)
@@ -181,7 +183,8 @@ func (w *walked) visitKept(from View) {
 			n++
 		}
 	}
-	records, notes = records[:n], notes[:n]
+	records = records[:n]
+	notes = notes[:n]
 	visitTexts(c, records, notes, func(i int) {
 		n := notes[i]
 		kept := n.hasText
@@ -229,7 +232,8 @@ func (k *Store) eachIndexed(x *index.Index, from View, s Scope, visit func(*Note
 			switch {
 			case n == nil:
 			case s.Texts && has.files[i].record.Has(cache.TextPart):
-				records, cached = append(records, has.files[i].record), append(cached, n)
+				records = append(records, has.files[i].record)
+				cached = append(cached, n)
 			default:
 				rest = append(rest, n)
 			}
@@ -248,7 +252,8 @@ func (k *Store) eachIndexed(x *index.Index, from View, s Scope, visit func(*Note
 func visitTexts(c *cache.Cache, records []cache.Record, notes []*Note, visit func(i int)) {
 	c.Each(records, cache.TextPart, func(i int, text []byte, ok bool) {
 		if ok {
-			notes[i].text, notes[i].hasText = text, true
+			notes[i].text = text
+			notes[i].hasText = true
 		}
 		visit(i)
 	})
@@ -352,7 +357,8 @@ func (k *Store) withAimed(x *index.Index, use func(*cache.Cache, aimed)) {
 		k.aim(x)
 		k.keep.RLock()
 	}
-	c, has := k.cache, k.aimed
+	c := k.cache
+	has := k.aimed
 	if c != nil {
 		c = c.Share()
 		defer c.Close()
@@ -394,13 +400,16 @@ func (k *Store) aim(x *index.Index) {
 		}
 	}
 	// Filters are read from the cache, or made of the texts there. Damaged ones count as missing.
-	kept, made := make([]cache.Record, 0, len(unread)), make([]cache.Record, 0, len(unread))
+	kept := make([]cache.Record, 0, len(unread))
+	made := make([]cache.Record, 0, len(unread))
 	var keptOf, madeOf []int
 	for _, place := range unread {
 		if record := next.files[place].record; record.Has(cache.FilterPart) {
-			kept, keptOf = append(kept, record), append(keptOf, place)
+			kept = append(kept, record)
+			keptOf = append(keptOf, place)
 		} else {
-			made, madeOf = append(made, record), append(madeOf, place)
+			made = append(made, record)
+			madeOf = append(madeOf, place)
 		}
 	}
 	k.cache.Each(kept, cache.FilterPart, func(i int, filter []byte, ok bool) {

@@ -418,7 +418,10 @@ func (k *Store) release() {
 	if w := k.told.Swap(nil); w != nil {
 		w.close()
 	}
-	k.folder, k.last, k.watcher, k.behind = nil, nil, nil, 0
+	k.folder = nil
+	k.last = nil
+	k.watcher = nil
+	k.behind = 0
 	if k.shelf != nil {
 		k.shelf.Close()
 	}
@@ -428,7 +431,8 @@ func (k *Store) release() {
 	if k.cache != nil {
 		k.cache.Close()
 	}
-	k.cache, k.aimed = nil, aimed{}
+	k.cache = nil
+	k.aimed = aimed{}
 }
 
 // Rest takes the facts that the cache file has out of memory, until a call needs them. The
@@ -508,7 +512,8 @@ func shelfOf(from *cache.Cache, folder *disk.Folder) *index.Shelf {
 		var places []int
 		for i, f := range files {
 			if record, ok := from.Find(f.Path.String(), f.Stamp); ok && record.Has(cache.FactsPart) {
-				records, places = append(records, record), append(places, i)
+				records = append(records, record)
+				places = append(places, i)
 			}
 		}
 		from.Each(records, cache.FactsPart, func(i int, facts []byte, ok bool) {

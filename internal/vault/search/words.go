@@ -88,7 +88,8 @@ func (k *Store) wordsInTurn(from View, x *index.Index, filters string, excluded 
 			}
 		})
 	} else {
-		before, now := make([]bool, len(w.of.Files)), map[string]bool{}
+		before := make([]bool, len(w.of.Files))
+		now := map[string]bool{}
 		for i, place := range index.Kept(w.of.Files, x.Files) {
 			if place >= 0 {
 				before[place] = true
@@ -105,7 +106,8 @@ func (k *Store) wordsInTurn(from View, x *index.Index, filters string, excluded 
 		}
 	}
 	if len(changed)+len(gone) > 0 {
-		w.of, w.view = nil, nil
+		w.of = nil
+		w.view = nil
 		var err error
 		read := 0
 		next, damaged := w.index.Update(func(add func(ranking.Doc)) { read, err = k.eachDoc(from, x, changed, add) }, gone)
@@ -122,7 +124,8 @@ func (k *Store) wordsInTurn(from View, x *index.Index, filters string, excluded 
 	if w.unsaved > maxUnsaved || !k.Resident {
 		w.save()
 	}
-	w.view, w.filters = w.index.View(func(p string) bool { return !excluded(p) }), filters
+	w.view = w.index.View(func(p string) bool { return !excluded(p) })
+	w.filters = filters
 	return w.view, nil
 }
 
@@ -155,7 +158,8 @@ func (w *words) save() {
 	}
 	w.unsaved = 0
 	if loaded := w.load(); loaded != nil {
-		w.index, w.view = loaded, nil
+		w.index = loaded
+		w.view = nil
 	}
 }
 
@@ -167,7 +171,12 @@ func (w *words) load() (loaded *ranking.Index) {
 	return loaded
 }
 
-func (w *words) forget() { w.index, w.view, w.of, w.unsaved = nil, nil, nil, 0 }
+func (w *words) forget() {
+	w.index = nil
+	w.view = nil
+	w.of = nil
+	w.unsaved = 0
+}
 
 // StampOf tells the content of a file from others. It is 0 for a file that was written a moment ago, because that may
 // change and keep its stamp.

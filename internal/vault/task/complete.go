@@ -36,7 +36,8 @@ func Mark(text string, from, to rune, today time.Time, s Settings) (Change, erro
 		kind  string
 		set   bool
 	}{{Cancelled, typeCancelled, set(s.SetCancelled)}, {Done, typeDone, set(s.SetDone)}} {
-		was, is := s.status(from).Type == date.kind, s.status(to).Type == date.kind
+		was := s.status(from).Type == date.kind
+		is := s.status(to).Type == date.kind
 		switch {
 		case is && !was && date.set:
 			c.Text = Set(c.Text, date.field, today.Format(time.DateOnly), s.NewFormat())

@@ -83,7 +83,8 @@ func (l *Line) readBrackets() {
 			continue
 		}
 		from := at + 1 + len(key) + len("::") + len(value) - len(strings.TrimLeft(value, " "))
-		key, value = strings.Trim(key, " "), strings.Trim(value, " ")
+		key = strings.Trim(key, " ")
+		value = strings.Trim(value, " ")
 		for field := range fieldCount {
 			if signs[field].key == key && signs[field].holds(value) {
 				l.places = append(l.places, place{field: field, piece: piece{at, at + size + 1}, from: from, to: from + len(value), value: value, bracket: true})
@@ -155,7 +156,8 @@ func (l Line) Get(field Field) string {
 
 // AppendDescription appends the text without the fields and the id of the block.
 func (l Line) AppendDescription(b []byte) []byte {
-	start, at := len(b), 0
+	start := len(b)
+	at := 0
 	add := func(word string) {
 		if word == "" {
 			return
@@ -210,7 +212,9 @@ func DateOf(text string) Date {
 // Exists reports whether there is such a day: 2026-02-30 is none, and neither is the zero Date.
 func (d Date) Exists() bool {
 	number := int(d &^ isGiven)
-	year, month, day := number/10000, number/100%100, number%100
+	year := number / 10000
+	month := number / 100 % 100
+	day := number % 100
 	if d == 0 || month < 1 || month > 12 || day < 1 {
 		return false
 	}
@@ -248,8 +252,10 @@ func Set(text string, field Field, value string, fallback Format) string {
 			}
 		}
 		// The text with a field at a place, parted by blanks: two next to brackets.
-		before, after := strings.TrimRight(l.text[:at], " \t"), l.text[at:]
-		gap, next := " ", ""
+		before := strings.TrimRight(l.text[:at], " \t")
+		after := l.text[at:]
+		gap := " "
+		next := ""
 		if at < l.end {
 			next = " "
 		}
@@ -293,7 +299,8 @@ func Remove(text string, field Field) string {
 
 // cut takes a field out of a text, with the blanks before it and the comma after it.
 func cut(text string, start, end int) string {
-	before, after := text[:start], strings.TrimPrefix(text[end:], ",")
+	before := text[:start]
+	after := strings.TrimPrefix(text[end:], ",")
 	if trimmed := strings.TrimRight(before, " \t"); trimmed != "" || strings.TrimLeft(after, " \t") == "" {
 		before = trimmed
 	} else {

@@ -94,9 +94,11 @@ func (r Rule) includes(start, d time.Time) bool {
 		return false
 	}
 	return len(r.weekdays) == 0 || slices.ContainsFunc(r.weekdays, func(w weekday) bool {
-		number, size := d.Day(), daysIn(d)
+		number := d.Day()
+		size := daysIn(d)
 		if r.unit == yearly && len(r.months) == 0 {
-			number, size = d.YearDay(), time.Date(d.Year(), 12, 31, 0, 0, 0, 0, time.UTC).YearDay()
+			number = d.YearDay()
+			size = time.Date(d.Year(), 12, 31, 0, 0, 0, 0, time.UTC).YearDay()
 		}
 		switch {
 		case d.Weekday() != w.day:
@@ -119,7 +121,8 @@ func Parse(text string) (Rule, error) {
 	words := strings.Fields(strings.ToLower(strings.ReplaceAll(text, ",", " , ")))
 	p := parser{rule: Rule{interval: 1}, words: words}
 	if n := len(words); n >= 2 && words[n-2] == "when" && words[n-1] == "done" {
-		p.rule.WhenDone, p.words = true, words[:n-2]
+		p.rule.WhenDone = true
+		p.words = words[:n-2]
 	}
 	if !p.take("every") {
 		return Rule{}, errors.New("it does not begin with \"every\"")
@@ -238,7 +241,8 @@ func (p *parser) item() {
 		}
 	}
 	word := p.next()
-	day, month := weekdayOf(word), monthOf(word)
+	day := weekdayOf(word)
+	month := monthOf(word)
 	switch {
 	case nth != 0 && day >= 0:
 		p.rule.weekdays = append(p.rule.weekdays, weekday{day, nth})
@@ -292,7 +296,8 @@ func (p *parser) unknown() {
 
 func (p *parser) fail(reason string) {
 	if p.err == nil {
-		p.err, p.words = errors.New(reason), nil
+		p.err = errors.New(reason)
+		p.words = nil
 	}
 }
 

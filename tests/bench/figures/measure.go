@@ -49,7 +49,8 @@ func measure(rounds int) ([]result, error) {
 	if out, err := exec.Command("go", "test", "-c", "-o", tests, "./tests/bench").CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("build the benchmarks: %w\n%s", err, out)
 	}
-	all, failed := make([]result, rounds), error(nil)
+	all := make([]result, rounds)
+	var failed error
 	for round := range all {
 		all[round] = result{}
 		for _, g := range groups {
@@ -115,7 +116,8 @@ func spanOf(rounds []result, of func(result) (float64, bool)) (s span, found boo
 			continue
 		}
 		if !found {
-			s, found = span{value, value}, true
+			s = span{value, value}
+			found = true
 		}
 		s = span{min(s.Low, value), max(s.High, value)}
 	}

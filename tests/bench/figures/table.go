@@ -80,7 +80,8 @@ func (t table) markdown() string {
 	var b strings.Builder
 	b.WriteString("Measured on " + t.Machine + ":\n\n| what | measured | aim | both sides |\n|---|---|---|---|\n")
 	for _, r := range t.Rows {
-		measured, compared := "not here", ""
+		measured := "not here"
+		compared := ""
 		if r.Measured != nil {
 			measured = r.Measured.text(r.Unit)
 		}
@@ -94,7 +95,8 @@ func (t table) markdown() string {
 
 // text shows a span with as many digits as mean something.
 func (s span) text(unit string) string {
-	low, high := digits(s.Low), digits(s.High)
+	low := digits(s.Low)
+	high := digits(s.High)
 	if low != high {
 		low += " to " + high
 	}

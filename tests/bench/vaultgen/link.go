@@ -95,7 +95,8 @@ func relative(from, to string) string {
 	if steps[0] == "." {
 		steps = nil
 	}
-	parts, shared := strings.Split(to, "/"), 0
+	parts := strings.Split(to, "/")
+	shared := 0
 	for shared < len(steps) && shared < len(parts)-1 && steps[shared] == parts[shared] {
 		shared++
 	}

@@ -141,9 +141,11 @@ func (g *page) tasks() {
 			nested = false
 			continue
 		}
-		bullet, indent := pick(g.Rand, bullets), ""
+		bullet := pick(g.Rand, bullets)
+		indent := ""
 		if nested && g.IntN(4) == 0 {
-			bullet, indent = "-", pick(g.Rand, []string{"\t", "    ", "  "})
+			bullet = "-"
+			indent = pick(g.Rand, []string{"\t", "    ", "  "})
 		}
 		nested = indent == "" && len(bullet) == 1
 		g.WriteString(indent + bullet + " [" + pick(g.Rand, marks) + "] " + g.sentence() + g.dates() + "\n")

@@ -53,7 +53,10 @@ func (p *plan) canvas(r *rand.Rand) string {
 		nodes = append(nodes, node{Type: "file", File: p.target(r)}, node{Type: "text", Text: "# Board\n" + g.sentence()})
 	}
 	for i := range nodes {
-		nodes[i].ID, nodes[i].X, nodes[i].Width, nodes[i].Height = fmt.Sprintf("%016x", i), i*300, 250, 60
+		nodes[i].ID = fmt.Sprintf("%016x", i)
+		nodes[i].X = i * 300
+		nodes[i].Width = 250
+		nodes[i].Height = 60
 	}
 	text, _ := json.MarshalIndent(map[string]any{"nodes": nodes, "edges": []string{}}, "", "\t") // text and numbers always encode
 	return string(text)

@@ -36,7 +36,8 @@ func (g *page) day() time.Time { return firstChange.AddDate(0, 0, g.IntN(1000)) 
 func quoted(text string) string { return `"` + strings.ReplaceAll(text, `"`, `\"`) + `"` }
 
 func (g *page) tags() string {
-	a, b := pick(g.Rand, tagNames), pick(g.Rand, tagNames)
+	a := pick(g.Rand, tagNames)
+	b := pick(g.Rand, tagNames)
 	return pick(g.Rand, []string{
 		"tags: [" + a + ", \"#" + b + "\"]", "tags:\n  - " + a + "\n  - " + b, "Tags: " + a, "tags: " + a + ", " + b, "tags: []", "tags:", "tag: " + a, "tags:\n  - 2026\n  - " + b,
 	})

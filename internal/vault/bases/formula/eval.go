@@ -417,9 +417,11 @@ func checked(function string, p param, v Value) Value {
 // each evaluates the first argument for every element of the list. It returns the first error,
 // otherwise null.
 func (c *call) each(inner scope, do func(item, v Value, s *scope)) Value {
-	inner.outer, inner.inLambda = c.scope, true
+	inner.outer = c.scope
+	inner.inLambda = true
 	for i, item := range c.on.Items() {
-		inner.element, inner.index = item, i
+		inner.element = item
+		inner.index = i
 		v := c.eval(c.nodes[0], &inner)
 		if v.IsError() {
 			return v

@@ -164,7 +164,8 @@ func numberMethods() map[string]function {
 	return map[string]function{
 		"abs": of(math.Abs), "ceil": of(math.Ceil), "floor": of(math.Floor),
 		"round": {params: digits, run: func(c *call) Value {
-			n, decimals := c.on.Num(), int(max(-maxDigits, min(c.arg(0).Num(), maxDigits)))
+			n := c.on.Num()
+			decimals := int(max(-maxDigits, min(c.arg(0).Num(), maxDigits)))
 			if decimals == 0 {
 				return OfNumber(roundHalfUp(n))
 			}
@@ -175,7 +176,8 @@ func numberMethods() map[string]function {
 			return c.on
 		}},
 		"toFixed": {params: []param{{"precision", Number}}, required: 1, run: func(c *call) Value {
-			n, decimals := c.on.Num(), c.arg(0).Num()
+			n := c.on.Num()
+			decimals := c.arg(0).Num()
 			switch {
 			case !(decimals >= 0 && decimals <= maxDigits):
 				return failure("toFixed() digits argument must be between 0 and 100")

@@ -61,7 +61,8 @@ func (r *Row) listHas(items []Value, wanted Value) (found, ok bool) {
 		}
 		if item.Kind() == Tag && wanted.Kind().isText() {
 			// The "#" is optional in both, and case is ignored.
-			tag, above := strings.ToLower(strings.TrimPrefix(item.Text(), "#")), strings.ToLower(strings.TrimPrefix(wanted.Text(), "#"))
+			tag := strings.ToLower(strings.TrimPrefix(item.Text(), "#"))
+			above := strings.ToLower(strings.TrimPrefix(wanted.Text(), "#"))
 			if above != "" && (tag == above || strings.HasPrefix(tag, above+"/")) {
 				return true, true
 			}
@@ -77,7 +78,8 @@ func (r *Row) listHas(items []Value, wanted Value) (found, ok bool) {
 // listContains reports whether the list contains all, or any, of the arguments. An argument
 // that is a list means its elements, unless the list contains lists.
 func (c *call) listContains(all bool) Value {
-	items, wanted := c.on.Items(), c.args
+	items := c.on.Items()
+	wanted := c.args
 	if !slices.ContainsFunc(items, func(v Value) bool { return v.Kind() == List }) {
 		wanted = flattened(wanted)
 	}
@@ -92,7 +94,8 @@ func (c *call) listContains(all bool) Value {
 
 func (c *call) filter() Value {
 	var kept []Value
-	alive, formulas := c.row.alive, c.row.kept
+	alive := c.row.alive
+	formulas := c.row.kept
 	if failed := c.each(scope{}, func(item, v Value, _ *scope) {
 		c.row.let(alive + c.row.kept - formulas) // what the answer was made of is gone
 		if v.Truthy() {
@@ -114,7 +117,10 @@ func (c *call) mapped() Value {
 
 func (c *call) reduce() Value {
 	result := c.arg(1)
-	if failed := c.each(scope{acc: result, hasAcc: true}, func(_, v Value, s *scope) { result, s.acc = v, v }); failed.IsError() {
+	if failed := c.each(scope{acc: result, hasAcc: true}, func(_, v Value, s *scope) {
+		result = v
+		s.acc = v
+	}); failed.IsError() {
 		return failed
 	}
 	return result
@@ -202,7 +208,8 @@ func greatest(numbers []float64, _ int) float64 { return slices.Max(numbers) }
 
 // deviation is the population standard deviation.
 func deviation(numbers []float64, _ int) float64 {
-	average, total := sum(numbers, 0)/float64(len(numbers)), 0.0
+	average := sum(numbers, 0) / float64(len(numbers))
+	total := 0.0
 	for _, n := range numbers {
 		total += (n - average) * (n - average)
 	}
@@ -216,7 +223,8 @@ func extremeDate(items []Value, direction int) Value {
 	for _, item := range items {
 		m, ok := item.Moment()
 		if ok && (result.IsNull() || m.Time.Compare(best.Time) == direction) {
-			result, best = item, m
+			result = item
+			best = m
 		}
 	}
 	return result

@@ -39,7 +39,8 @@ func (w *World) calculate(op syntax.Operator, a, b Value) Value {
 	case a.kind == Duration || b.kind == Duration:
 		return w.calculateSpan(op, a, b)
 	case op == syntax.Add && (a.kind.isText() || b.kind.isText()):
-		x, y := a.Text(), b.Text()
+		x := a.Text()
+		y := b.Text()
 		if len(x)+len(y) > maxText {
 			return tooLong
 		}
@@ -66,9 +67,11 @@ func (w *World) calculateDate(op syntax.Operator, a, b Value) Value {
 	if a.kind == Null || b.kind == Null {
 		return Value{}
 	}
-	date, by := a, b
+	date := a
+	by := b
 	if op == syntax.Add && b.kind == Date {
-		date, by = b, a // the duration may come first
+		date = b
+		by = a // the duration may come first
 	}
 	if span, ok := w.Duration(by); ok && date.kind == Date && (op == syntax.Add || op == syntax.Subtract) {
 		if op == syntax.Subtract {
@@ -139,7 +142,9 @@ func (w *World) Compare(a, b Value) (c int, ok bool) {
 		return cmp.Compare(x.Milliseconds(w.Now), y.Milliseconds(w.Now)), isX && isY
 	case a.kind.isText() && b.kind.isText():
 		// By code units, which differs from the order of bytes for characters outside the basic plane.
-		x, y, i := a.Text(), b.Text(), 0
+		x := a.Text()
+		y := b.Text()
+		i := 0
 		for i < len(x) && i < len(y) && x[i] == y[i] {
 			i++
 		}
@@ -169,7 +174,8 @@ func firstUnit(s string) int {
 // by value, others by text in the order of listings. Null and errors are last in both
 // directions.
 func (w *World) Order(a, b Value, descending bool) int {
-	lastA, lastB := a.kind == Null || a.kind == Error, b.kind == Null || b.kind == Error
+	lastA := a.kind == Null || a.kind == Error
+	lastB := b.kind == Null || b.kind == Error
 	switch {
 	case lastA && lastB:
 		return 0
@@ -192,7 +198,8 @@ func (w *World) Order(a, b Value, descending bool) int {
 		y, _ := b.Span()
 		return cmp.Compare(x.Milliseconds(w.Now), y.Milliseconds(w.Now))
 	}
-	x, y := a.Text(), b.Text()
+	x := a.Text()
+	y := b.Text()
 	if strings.EqualFold(x, y) {
 		return 0
 	}
@@ -231,7 +238,8 @@ func (w *World) Equal(a, b Value) bool {
 		y, isY := w.Duration(b)
 		return isX && isY && x.Milliseconds(w.Now) == y.Milliseconds(w.Now)
 	case a.kind == Object && b.kind == Object:
-		x, y := a.Fields(), b.Fields()
+		x := a.Fields()
+		y := b.Fields()
 		if len(x.Keys) != len(y.Keys) {
 			return false
 		}
@@ -272,7 +280,8 @@ func (w *World) equalFiles(a, b Value) bool {
 		}
 		return t.Text == text
 	}
-	x, y := w.meant(a), w.meant(b)
+	x := w.meant(a)
+	y := w.meant(b)
 	if x != nil || y != nil {
 		return x != nil && y != nil && x.Path() == y.Path()
 	}
@@ -309,7 +318,8 @@ func ParseLink(text, from string) (Target, bool) {
 	}
 	t := Target{Text: strings.TrimSpace(inner), From: from}
 	if i := strings.LastIndexByte(inner, '|'); i >= 0 {
-		t.Text, t.Display = strings.TrimSpace(inner[:i]), strings.TrimSpace(inner[i+1:])
+		t.Text = strings.TrimSpace(inner[:i])
+		t.Display = strings.TrimSpace(inner[i+1:])
 	}
 	return t, true
 }

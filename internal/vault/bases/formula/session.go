@@ -154,7 +154,8 @@ func (s *Session) Keep(v Value) bool {
 
 // Forgetting calls do and, unless it returns true, releases the formulas evaluated in it.
 func (s *Session) Forgetting(do func() (keep bool)) bool {
-	alive, kept := s.alive, s.kept
+	alive := s.alive
+	kept := s.kept
 	keep := do()
 	if !keep {
 		s.kept = kept
@@ -235,7 +236,8 @@ func (r *Row) run(p *Program, s *scope) Value {
 	r.depth++
 	defer func() { r.depth-- }()
 	e := evaluation{row: r, program: p}
-	alive, kept := r.alive, r.kept
+	alive := r.alive
+	kept := r.kept
 	v := e.eval(p.node, s)
 	r.let(alive + r.kept - kept) // of what it took, the formulas stay
 	return v
@@ -261,7 +263,8 @@ func (r *Row) Formula(name string) Value {
 		c.value = r.run(p, nil)
 		c.known = true
 		if size := int64(c.value.deep()); r.hold(c.value) {
-			r.alive, r.kept = r.alive+size-int64(c.value.shallow()), r.kept+size
+			r.alive = r.alive + size - int64(c.value.shallow())
+			r.kept = r.kept + size
 		}
 	case !c.known:
 		return failure(Cycle)

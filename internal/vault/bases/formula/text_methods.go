@@ -94,7 +94,8 @@ func title(s string) string {
 }
 
 func (c *call) repeat() Value {
-	text, n := c.on.Text(), c.arg(0).Num()
+	text := c.on.Text()
+	n := c.arg(0).Num()
 	if !(n >= 1) || text == "" {
 		return OfText("")
 	}
@@ -105,7 +106,8 @@ func (c *call) repeat() Value {
 }
 
 func (c *call) split() Value {
-	text, separator := c.on.Text(), c.arg(0)
+	text := c.on.Text()
+	separator := c.arg(0)
 	var items []Value
 	switch {
 	case separator.Kind() == RegExp:
@@ -156,11 +158,15 @@ func (c *call) split() Value {
 }
 
 func (c *call) replace() Value {
-	text, wanted, with := c.on.Text(), c.arg(0), c.arg(1).Text()
+	text := c.on.Text()
+	wanted := c.arg(0)
+	with := c.arg(1).Text()
 	if wanted.Kind() == RegExp {
 		// The first match, or with the flag g all, is replaced by an expanded template.
 		var out strings.Builder
-		end, fits, found := 0, true, wanted.ref.(*pattern)
+		end := 0
+		fits := true
+		found := wanted.ref.(*pattern)
 		put, _ := regex.NewTemplate(found.compiled, with, true)
 		failed := c.row.eachMatch(wanted, text, strings.Contains(found.flags, "g"), func(m *regex.Match) bool {
 			start, length := m.ByteRange()
@@ -206,7 +212,8 @@ func bounds(length int, from, to float64, hasEnd bool) (start, end int) {
 	if !hasEnd {
 		to = float64(length)
 	}
-	start, end = bound(length, from), bound(length, to)
+	start = bound(length, from)
+	end = bound(length, to)
 	return start, max(start, end)
 }
 

@@ -53,7 +53,8 @@ func parseDate(text string, zone *time.Location) (Moment, bool) {
 }
 
 func parseDashed(text string, zone *time.Location) (Moment, bool) {
-	day, rest := text[:len(dayLayout)], text[len(dayLayout):]
+	day := text[:len(dayLayout)]
+	rest := text[len(dayLayout):]
 	date, err := time.ParseInLocation(dayLayout, day, zone)
 	if err != nil || rest == "" {
 		return Moment{Time: date}, err == nil
@@ -88,7 +89,8 @@ func parseClock(date time.Time, text string, zone *time.Location) (time.Time, bo
 		if text[i] == '-' {
 			offset = -offset
 		}
-		clock, zone = text[:i], time.FixedZone("", offset)
+		clock = text[:i]
+		zone = time.FixedZone("", offset)
 	}
 	seconds, fraction, _ := strings.Cut(clock, ".")
 	parts := strings.Split(seconds, ":")
@@ -157,9 +159,11 @@ func ParseSpan(text string) (Span, bool) {
 	if len(text) > 64 {
 		return Span{}, false
 	}
-	sign, rest := 1.0, text
+	sign := 1.0
+	rest := text
 	if after, ok := strings.CutPrefix(text, "-"); ok {
-		sign, rest = -1, after
+		sign = -1
+		rest = after
 	} else {
 		rest = strings.TrimPrefix(text, "+")
 	}

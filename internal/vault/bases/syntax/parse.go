@@ -33,7 +33,8 @@ func Parse(source string) (node Node, err error) {
 		switch failed := recover().(type) {
 		case nil:
 		case *Error:
-			node, err = nil, failed
+			node = nil
+			err = failed
 		default:
 			panic(failed)
 		}
@@ -245,7 +246,8 @@ type token struct {
 var symbols = []string{"||", "&&", "==", "!=", "<=", ">=", "<", ">", "+", "-", "*", "/", "%", "!", "(", ")", "[", "]", ",", "."}
 
 func (p *parser) read() token {
-	start, rest := p.at, p.source[p.at:]
+	start := p.at
+	rest := p.source[p.at:]
 	if rest == "" {
 		return token{kind: end, at: start}
 	}
@@ -341,7 +343,8 @@ func (p *parser) string(quote byte) token {
 // regex reads /body/flags. An escaped slash, or one in a character class, does not end the
 // body.
 func (p *parser) regex() token {
-	start, class := p.at, false
+	start := p.at
+	class := false
 	for i := start + 1; i < len(p.source); i++ {
 		switch c := p.source[i]; {
 		case c == '\n':

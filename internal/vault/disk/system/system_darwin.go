@@ -50,7 +50,8 @@ func keepBirth(from, to *os.File) {
 func StampOf(info fs.FileInfo) Stamp {
 	s := portable(info)
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
-		s.Changed, s.Inode = stat.Ctimespec.Nano(), stat.Ino
+		s.Changed = stat.Ctimespec.Nano()
+		s.Inode = stat.Ino
 	}
 	return s
 }

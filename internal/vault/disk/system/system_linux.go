@@ -25,7 +25,8 @@ func exchangeat(source int, from string, target int, to string) error {
 func StampOf(info fs.FileInfo) Stamp {
 	s := portable(info)
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
-		s.Changed, s.Inode = stat.Ctim.Nano(), stat.Ino
+		s.Changed = stat.Ctim.Nano()
+		s.Inode = stat.Ino
 	}
 	return s
 }

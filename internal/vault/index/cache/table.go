@@ -211,7 +211,8 @@ func takeTable(data []byte, vault, program string) (*table, bool) {
 		return nil, false
 	}
 	take := func(size uint64) (piece []byte) {
-		piece, data = data[:size], data[size:]
+		piece = data[:size]
+		data = data[size:]
 		return piece
 	}
 	take(headSize)
@@ -224,7 +225,8 @@ func takeTable(data []byte, vault, program string) (*table, bool) {
 		return nil, false
 	}
 	// The paths are sorted, none appears twice, and every offset is within bounds.
-	end, path := 0, ""
+	end := 0
+	path := ""
 	for i := range t.count {
 		next := t.end(i)
 		if next < end || next > len(t.paths) {
@@ -299,14 +301,17 @@ func (c *Cache) Each(records []Record, what Part, visit func(i int, data []byte,
 	parallel.Each(len(all), 1, func(n, _ int) {
 		scratch := scratches.Get().(*scratch)
 		defer scratch.put()
-		run, from, most := all[n], all[n][0].at, uint64(0)
+		run := all[n]
+		from := all[n][0].at
+		most := uint64(0)
 		for _, p := range run {
 			most = max(most, p.end())
 		}
 		scratch.bytes = resize(scratch.bytes, int(most-from))
 		got, _ := c.pack.file.ReadAt(scratch.bytes, int64(from)) // what is missing is found below
 		for _, p := range run {
-			start, end := p.at-from, p.end()-from
+			start := p.at - from
+			end := p.end() - from
 			if end > uint64(got) || checksum(scratch.bytes[start:end]) != p.sum {
 				records[p.i].harm()
 				visit(p.i, nil, false)

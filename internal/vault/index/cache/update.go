@@ -219,7 +219,8 @@ func (u *Update) save() (*Cache, error) {
 	for place, kept := range u.kept {
 		path := u.base.table.path(place)
 		for len(fresh) > 0 && fresh[0].path < path {
-			items, fresh = append(items, *fresh[0]), fresh[1:]
+			items = append(items, *fresh[0])
+			fresh = fresh[1:]
 		}
 		if kept && (len(fresh) == 0 || fresh[0].path != path) {
 			items = append(items, item{path, u.base.table.entry(place)})
@@ -241,7 +242,8 @@ func (u *Update) save() (*Cache, error) {
 		}
 		items = slices.DeleteFunc(items, func(it item) bool { return it.isEmpty() })
 	}
-	c, w := u.base, u.writer
+	c := u.base
+	w := u.writer
 	data := makeTable(randomID(), w.id, w.end, c.place.vault, c.program, items)
 	t, ok := parseTable(data, c.place.vault, c.program)
 	if !ok {
@@ -361,7 +363,8 @@ func newWriter(p place, base *pack, start, limit uint64) *writer {
 // add writes a part and sets its place; the checksum is set already. A part for which
 // there is no room stays nothing.
 func (w *writer) add(what Part, data []byte, s *span) error {
-	size, limit := uint64(len(data)), w.limit
+	size := uint64(len(data))
+	limit := w.limit
 	if what != TextPart {
 		limit += limit / factsShare
 	}
@@ -420,7 +423,8 @@ func (w *writer) flushOne(s *staging) error {
 	}
 	w.end += uint64(len(s.bytes))
 	w.staged -= uint64(len(s.bytes))
-	s.bytes, s.waiting = s.bytes[:0], s.waiting[:0]
+	s.bytes = s.bytes[:0]
+	s.waiting = s.waiting[:0]
 	return nil
 }
 

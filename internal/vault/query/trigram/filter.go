@@ -76,7 +76,8 @@ func (m *maker) begin(trigrams int) {
 	for places < maxBits && trigrams > enough(1<<places) {
 		places++
 	}
-	m.seen, m.drop = m.all[:1<<places], 32-places
+	m.seen = m.all[:1<<places]
+	m.drop = 32 - places
 }
 
 // hash spreads a trigram, whose first byte is the lowest, over 32 bits. The highest bits are
@@ -109,20 +110,24 @@ func (m *maker) collect(text []byte) bool {
 		// Lower case, eight bytes at a time where the text is ASCII.
 		for at := 0; at < len(part); {
 			n := foldWords(m.buf[have:], part[at:])
-			at, have = at+n, have+n
+			at = at + n
+			have = have + n
 			// The character of several bytes that is near, or the end.
 			for near := min(at+wordSize, len(part)); at < near; {
 				if b := part[at]; b < utf8.RuneSelf {
 					m.buf[have] = lower[b]
-					at, have = at+1, have+1
+					at = at + 1
+					have = have + 1
 					continue
 				}
 				size, folded := m.foldRune(m.buf[have:], part[at:])
-				at, have = at+size, have+folded
+				at = at + size
+				have = have + folded
 			}
 		}
 		folded := m.buf[:have]
-		seen, drop := m.seen, m.drop
+		seen := m.seen
+		drop := m.drop
 		for ; len(folded) >= atOnce+size; folded = folded[atOnce:] {
 			seen[hash(binary.LittleEndian.Uint32(folded))>>(drop&31)] = 1
 			seen[hash(binary.LittleEndian.Uint32(folded[1:]))>>(drop&31)] = 1
@@ -235,7 +240,8 @@ func foldWords(to, text []byte) (length int) {
 		if word&highBits != 0 {
 			break
 		}
-		fromA, behindZ := word+(0x80-'A')*everyByte, word+(0x80-'Z'-1)*everyByte
+		fromA := word + (0x80-'A')*everyByte
+		behindZ := word + (0x80-'Z'-1)*everyByte
 		binary.LittleEndian.PutUint64(to[length:], word|(fromA^behindZ)&highBits>>2)
 	}
 	return length
