@@ -88,7 +88,8 @@ func (c Call) OpensWeb() bool { return c.of().opensWeb }
 // EmbeddedOnly reports whether only the embedded CLI can run the call, because of its
 // command, of one of its parameters or of some together.
 func (c Call) EmbeddedOnly() bool {
-	return c.row != nil && (c.row.embeddedOnly || c.embeddedOnlyParam() != "" || slices.ContainsFunc(c.row.embeddedWith, c.hasAll))
+	return c.row != nil &&
+		(c.row.embeddedOnly || c.embeddedOnlyParam() != "" || slices.ContainsFunc(c.row.embeddedWith, c.hasAll))
 }
 
 // FollowsLinks reports whether the call changes the links to what it moves, which only the

@@ -145,14 +145,17 @@ func known(command string) *row {
 func (r *row) describe() Command {
 	c := Command{
 		Name: r.name, Summary: r.summary, Tier: r.tier, Effect: r.effect, Worst: r.effect,
-		Shows: r.alwaysShows || r.effect == tiers.Shows, Sends: r.sends, Notes: r.reach != reachNothing, DestroysNote: r.reach == reachNote && r.effect == tiers.Destroys, EmbeddedOnly: r.embeddedOnly, NeedsApp: r.needsApp, Since: Call{row: r}.Since(),
+		Shows: r.alwaysShows ||
+			r.effect == tiers.Shows, Sends: r.sends, Notes: r.reach != reachNothing, DestroysNote: r.reach == reachNote && r.effect == tiers.Destroys, EmbeddedOnly: r.embeddedOnly, NeedsApp: r.needsApp, Since: Call{row: r}.Since(),
 	}
 	c.Params = make([]Param, 0, len(r.params))
 	for i := range r.params {
 		p := &r.params[i]
 		d := Param{
 			Name: p.name, Kind: p.kind.String(), Hint: cmp.Or(p.hint, kinds[p.kind].hint), Summary: p.summary, Required: p.required,
-			Choices: append([]string(nil), p.choices...), Refused: p.refused, Rare: p.rare, Terse: p.terse, Shows: slices.Contains(r.shows, p.name),
+			Choices: append(
+				[]string(nil),
+				p.choices...), Refused: p.refused, Rare: p.rare, Terse: p.terse, Shows: slices.Contains(r.shows, p.name),
 		}
 		for _, e := range r.when {
 			if e.param == p.name {

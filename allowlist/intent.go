@@ -141,41 +141,117 @@ func adviceOf(words []string) string {
 
 // advices name what does it, in words that can be sent as they are, or say that nothing does.
 var advices = [...]struct{ names, advice string }{
-	{"redo; change redo; redo undo", `an undo is a change too: "undo:list" has its id, and "undo" with that id takes it back`},
-	{"archive; archive file; archive note; archive page; archive folder", `nothing is archived by itself: "move" with to="Archive/" puts a note into a folder`},
-	{"unarchive; note unarchive; restore; note restore; file restore; recover; note recover; trash untrash; untrash; undelete", `"undo:list" lists what can be taken back, and "undo" with an id takes back that change; "history" lists the versions of a note`},
-	{"canvas list; canvases; canvases list; all canvases; canvases get; boards; board list", `"files" with ext=canvas lists them`},
+	{
+		"redo; change redo; redo undo",
+		`an undo is a change too: "undo:list" has its id, and "undo" with that id takes it back`,
+	},
+	{
+		"archive; archive file; archive note; archive page; archive folder",
+		`nothing is archived by itself: "move" with to="Archive/" puts a note into a folder`,
+	},
+	{
+		"unarchive; note unarchive; restore; note restore; file restore; recover; note recover; trash untrash; untrash; undelete",
+		`"undo:list" lists what can be taken back, and "undo" with an id takes back that change; "history" lists the versions of a note`,
+	},
+	{
+		"canvas list; canvases; canvases list; all canvases; canvases get; boards; board list",
+		`"files" with ext=canvas lists them`,
+	},
 	{"list pdf; list pdfs; pdfs; all pdfs", `"attachments" with type=pdf lists them`},
-	{"add tag; add tags; add note tag; tag; assign tag; create tag; apply tag; append tag; manage tags; insert tag; new tag; set tag; set tags; tag write; tag update; tags update",
-		`"property:add" with name=tags value=TAG adds one to the properties of a note`},
+	{
+		"add tag; add tags; add note tag; tag; assign tag; create tag; apply tag; append tag; manage tags; insert tag; new tag; set tag; set tags; tag write; tag update; tags update",
+		`"property:add" with name=tags value=TAG adds one to the properties of a note`,
+	},
 	{"remove tag; remove tags; delete tag; delete tags; drop tag; tag unset; clear tags; untag; tag untag",
 		`"property:remove-item" with name=tags value=TAG takes one out of the properties of a note; with query="tag:#TAG" out of those of many`},
-	{"mkdir; mkdirs; folder mkdir; create dir; create directory; directory make; folder make; folder new; add folder; folder put; dir make; directory new", `"folder:create" with path= makes a folder`},
-	{"rmdir; delete directory; directory remove; dir remove; delete dir; folder remove; folder rm", `"folder:delete" with path= deletes a folder with all that is in it`},
-	{"image; image read; get image; image view; image show; display image; picture; picture read; image open", `"attachment:read" with path= shows an image; "attachments" with type=image lists them`},
-	{"image insert; add embed; embed; embed file; embed note; embed image; embed insert; create embed", `nothing embeds by itself: "append" with content="![[FILE]]" does`},
-	{"add link; create link; insert link; link make; link; link note; link notes; link new", `nothing links by itself: "append" with content="[[NOTE]]" does`},
-	{"batch; bulk; multi; batch call; batch run; batch calls; transaction; sequence; chain; pipeline", `several calls at once are a batch, which has a tool and a subcommand of its own, and is not a command`},
-	{"graph; graph view; get graph; graph read; graph show; knowledge map; map; map mind; network; connections; links map", `"links" with depth=2 path=NOTE lists what a note leads to; "related" finds notes on the same subject`},
-	{"delete heading; delete section; heading remove; remove section; block delete; block remove; delete line; delete lines; line remove; lines remove; remove text; delete text; delete task; remove task; task trash",
-		`"note:replace" with old= and new= changes text; "note:set-section" replaces a part by other text`},
-	{"add heading; create heading; heading insert; heading new; add section; create section; new section; insert section", `"append" with heading= and create-heading=true makes a heading and adds text below it`},
-	{"edit task; rename task; change task; modify task", `"note:replace" with old= and new= changes the text of a task; "task" its status, "task:reschedule" its dates`},
-	{"add row; base create; base new; base make; add base; create database; database new", `"create" with path="NAME.base" makes a base; "base:create" makes a note in one`},
+	{
+		"mkdir; mkdirs; folder mkdir; create dir; create directory; directory make; folder make; folder new; add folder; folder put; dir make; directory new",
+		`"folder:create" with path= makes a folder`,
+	},
+	{
+		"rmdir; delete directory; directory remove; dir remove; delete dir; folder remove; folder rm",
+		`"folder:delete" with path= deletes a folder with all that is in it`,
+	},
+	{
+		"image; image read; get image; image view; image show; display image; picture; picture read; image open",
+		`"attachment:read" with path= shows an image; "attachments" with type=image lists them`,
+	},
+	{
+		"image insert; add embed; embed; embed file; embed note; embed image; embed insert; create embed",
+		`nothing embeds by itself: "append" with content="![[FILE]]" does`,
+	},
+	{
+		"add link; create link; insert link; link make; link; link note; link notes; link new",
+		`nothing links by itself: "append" with content="[[NOTE]]" does`,
+	},
+	{
+		"batch; bulk; multi; batch call; batch run; batch calls; transaction; sequence; chain; pipeline",
+		`several calls at once are a batch, which has a tool and a subcommand of its own, and is not a command`,
+	},
+	{
+		"graph; graph view; get graph; graph read; graph show; knowledge map; map; map mind; network; connections; links map",
+		`"links" with depth=2 path=NOTE lists what a note leads to; "related" finds notes on the same subject`,
+	},
+	{
+		"delete heading; delete section; heading remove; remove section; block delete; block remove; delete line; delete lines; line remove; lines remove; remove text; delete text; delete task; remove task; task trash",
+		`"note:replace" with old= and new= changes text; "note:set-section" replaces a part by other text`,
+	},
+	{
+		"add heading; create heading; heading insert; heading new; add section; create section; new section; insert section",
+		`"append" with heading= and create-heading=true makes a heading and adds text below it`,
+	},
+	{
+		"edit task; rename task; change task; modify task",
+		`"note:replace" with old= and new= changes the text of a task; "task" its status, "task:reschedule" its dates`,
+	},
+	{
+		"add row; base create; base new; base make; add base; create database; database new",
+		`"create" with path="NAME.base" makes a base; "base:create" makes a note in one`,
+	},
 	{"base delete; base remove; canvas delete; delete template; remove template", `"delete" with path= deletes a file`},
 	{"create template; new template", `a template is a note in the folder of templates: "create" with path= makes it`},
-	{"add alias; alias create; alias new; alias set; aliases set", `"property:add" with name=aliases value=NAME adds one`},
+	{
+		"add alias; alias create; alias new; alias set; aliases set",
+		`"property:add" with name=aliases value=NAME adds one`,
+	},
 	{"alias remove; alias delete; aliases remove", `"property:remove-item" with name=aliases value=NAME takes one out`},
-	{"duplicate; clone; clone note; duplicate note; duplicate file; cp; copy file; copy note", `"copy" with to= copies a file`},
-	{"combine; combine notes; merge; merge notes; join notes", `"note:merge" with into= puts a note at the end of another, and removes it`},
+	{
+		"duplicate; clone; clone note; duplicate note; duplicate file; cp; copy file; copy note",
+		`"copy" with to= copies a file`,
+	},
+	{
+		"combine; combine notes; merge; merge notes; join notes",
+		`"note:merge" with into= puts a note at the end of another, and removes it`,
+	},
 	{"split; divide; note split; divide note", `"note:split" makes a note of each section`},
-	{"extract; extract section; extract heading; move section", `"note:extract" with heading= and to= makes a note of a section`},
+	{
+		"extract; extract section; extract heading; move section",
+		`"note:extract" with heading= and to= makes a note of a section`,
+	},
 	{"add bookmark; bookmark create; star; favorite; pin; note pin", `"bookmark" with file= bookmarks a file`},
-	{"bookmark delete; bookmark remove; unpin; unstar; unbookmark", `no command removes a bookmark: the user can, in the app`},
-	{"export; export note; convert; convert note; note print; export pdf; export html; pdf to", `nothing converts or exports: "read" prints a note`},
-	{"commit; commit git; backup; backup vault; push; pull; snapshot; sync vault", `nothing does this; every change is recorded and "undo" takes it back`},
-	{"exec; shell; run; bash; code eval; python; script; run script; execute; command execute", `nothing runs programs`},
-	{"publish; note publish; share; note share; note upload", `nothing shares a note unless the user allows to publish`},
+	{
+		"bookmark delete; bookmark remove; unpin; unstar; unbookmark",
+		`no command removes a bookmark: the user can, in the app`,
+	},
+	{
+		"export; export note; convert; convert note; note print; export pdf; export html; pdf to",
+		`nothing converts or exports: "read" prints a note`,
+	},
+	{
+		"commit; commit git; backup; backup vault; push; pull; snapshot; sync vault",
+		`nothing does this; every change is recorded and "undo" takes it back`,
+	},
+	{
+		"exec; shell; run; bash; code eval; python; script; run script; execute; command execute",
+		`nothing runs programs`,
+	},
+	{
+		"publish; note publish; share; note share; note upload",
+		`nothing shares a note unless the user allows to publish`,
+	},
 	{"count notes; count note; count files; total", `"files" with total=true ext=md counts the notes`},
-	{"formula; formulas; evaluate; evaluate formula; formula read; calculate; compute", `"base:eval" with expr= and path= evaluates an expression for a note`},
+	{
+		"formula; formulas; evaluate; evaluate formula; formula read; calculate; compute",
+		`"base:eval" with expr= and path= evaluates an expression for a note`,
+	},
 }

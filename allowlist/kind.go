@@ -95,7 +95,8 @@ func (p *param) check(v Value) (text, reason string) {
 	case kindNumber:
 		return v.text, p.checkNumber(v.text)
 	case kindDate, kindAge: // an age is a number of days, or words for the day since which it counts
-		if reason := p.checkNumber(v.text); p.kind == kindAge && (reason == "" || strings.Trim(v.text, "0123456789") == "") {
+		if reason := p.checkNumber(v.text); p.kind == kindAge &&
+			(reason == "" || strings.Trim(v.text, "0123456789") == "") {
 			return v.text, reason
 		}
 		// Which day a word refers to is decided when the call is carried out, by the clock of the vault.
@@ -104,7 +105,14 @@ func (p *param) check(v Value) (text, reason string) {
 		}
 	case kindChoice:
 		if !slices.ContainsFunc(p.choices, func(choice string) bool { return IsChoice(v.text, choice) }) {
-			return v.text, fmt.Sprintf("has no value %q, want %s", excerpt.Short(v.text), p.wants()) + excerpt.DidYouMean(v.text, p.choices)
+			return v.text, fmt.Sprintf(
+				"has no value %q, want %s",
+				excerpt.Short(v.text),
+				p.wants(),
+			) + excerpt.DidYouMean(
+				v.text,
+				p.choices,
+			)
 		}
 	case kindChar: // one code point between the brackets of a task
 		if r, size := utf8.DecodeRuneInString(v.text); size != len(v.text) || unprintable(r) {
@@ -116,7 +124,10 @@ func (p *param) check(v Value) (text, reason string) {
 		}
 		u, err := url.Parse(v.text)
 		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || firstUnprintable(v.text) >= 0 {
-			return v.text, fmt.Sprintf("is %q, want an address that begins with https:// or http://", excerpt.Short(v.text))
+			return v.text, fmt.Sprintf(
+				"is %q, want an address that begins with https:// or http://",
+				excerpt.Short(v.text),
+			)
 		}
 	case kindWord:
 		if find(v.text) == nil {
@@ -146,7 +157,8 @@ func (v Value) ofProperty() Value {
 // is refused.
 func (v Value) lines() Value {
 	var items []string
-	if json.Unmarshal([]byte(v.text), &items) != nil || slices.ContainsFunc(items, func(item string) bool { return strings.Contains(item, "\n") }) {
+	if json.Unmarshal([]byte(v.text), &items) != nil ||
+		slices.ContainsFunc(items, func(item string) bool { return strings.Contains(item, "\n") }) {
 		return v
 	}
 	return Text(strings.Join(items, "\n"))

@@ -61,7 +61,11 @@ func (c Call) Line(k Carrier) (Line, error) {
 		return Line{}, c.refuse(CodeTargetRequired, key, "is known to the embedded vault CLI only, and the app would change the note that is open")
 	}
 	if i := slices.IndexFunc(c.row.embeddedWith, c.hasAll); i >= 0 && !k.embedded {
-		return Line{}, c.refuse(CodeTargetRequired, c.row.embeddedWith[i][0], "the app does not take it together with "+strings.Join(c.row.embeddedWith[i][1:], ", "))
+		return Line{}, c.refuse(
+			CodeTargetRequired,
+			c.row.embeddedWith[i][0],
+			"the app does not take it together with "+strings.Join(c.row.embeddedWith[i][1:], ", "),
+		)
 	}
 	unsafe := ""
 	if rewritten(c.vault) {
@@ -70,7 +74,11 @@ func (c Call) Line(k Carrier) (Line, error) {
 		unsafe = c.args[i].key
 	}
 	if unsafe != "" {
-		err := c.refuse(CodeContentUnsafe, unsafe, `contains a backslash followed by n, t or r, which the Obsidian CLI would turn into a line break or a tab`)
+		err := c.refuse(
+			CodeContentUnsafe,
+			unsafe,
+			`contains a backslash followed by n, t or r, which the Obsidian CLI would turn into a line break or a tab`,
+		)
 		err.hint = `for a line break send the line break itself; text with backslashes needs the embedded backend: the user can set vault to the folder of the vault`
 		return Line{}, err
 	}
@@ -157,11 +165,19 @@ func (k Carrier) tooLong(items []string) (reason, key string) {
 	mac := k.os != "linux" && k.os != "windows"
 	switch {
 	case app && windows && len(longest) > windowsItem:
-		return fmt.Sprintf("is %d bytes, and the app breaks off above %d in one argument on Windows", len(longest), windowsItem), key
+		return fmt.Sprintf(
+			"is %d bytes, and the app breaks off above %d in one argument on Windows",
+			len(longest),
+			windowsItem,
+		), key
 	case windows && units > windowsLine:
 		return fmt.Sprintf("makes a command line of %d characters, Windows takes %d", units, windowsLine), key
 	case app && mac && !ascii && total > macTotalBytes:
-		return fmt.Sprintf("makes %d bytes with other than ASCII characters, and the client damages such text above %d on macOS", total, macTotalBytes), key
+		return fmt.Sprintf(
+			"makes %d bytes with other than ASCII characters, and the client damages such text above %d on macOS",
+			total,
+			macTotalBytes,
+		), key
 	case len(longest) > linuxItemBytes:
 		return fmt.Sprintf("is %d bytes, an argument can have %d", len(longest), linuxItemBytes), key
 	}

@@ -83,7 +83,30 @@ func wordsOf(name string) []string {
 }
 
 // fillers are words in the names of tools that do not distinguish them.
-var fillers = []string{"obsidian", "vault", "vaultwicket", "cli", "tool", "command", "the", "a", "my", "all", "md", "markdown", "content", "contents", "by", "in", "for", "of", "local", "mcp", "simple", "help"}
+var fillers = []string{
+	"obsidian",
+	"vault",
+	"vaultwicket",
+	"cli",
+	"tool",
+	"command",
+	"the",
+	"a",
+	"my",
+	"all",
+	"md",
+	"markdown",
+	"content",
+	"contents",
+	"by",
+	"in",
+	"for",
+	"of",
+	"local",
+	"mcp",
+	"simple",
+	"help",
+}
 
 // subjects are what most commands are about.
 var subjects = []string{"note", "notes", "file", "files", "page", "pages"}
@@ -289,60 +312,129 @@ func otherName(words string) string {
 
 // otherNamesOf lists the other names by command.
 var otherNamesOf = [...]struct{ command, others string }{
-	{"read", "cat; cat note; content file get; content get note; content note; fetch; fetch note; file get; file read; file read text; get; get note; " +
-		"get page; load; load note; note open read; note print; note read; note show; note view; page read; print; show; view"},
-	{"files", "all files; all list; all notes; browse; dir; dir files in; dir files in list; dir list; directory list; directory tree; enumerate notes; " +
-		"file list; files find; files get; files in list vault; files list; files search; files show; folder list; get notes; glob; index; list; " +
-		"list note; list notes; list vault; ls; notes; tree"},
+	{
+		"read",
+		"cat; cat note; content file get; content get note; content note; fetch; fetch note; file get; file read; file read text; get; get note; " +
+			"get page; load; load note; note open read; note print; note read; note show; note view; page read; print; show; view",
+	},
+	{
+		"files",
+		"all files; all list; all notes; browse; dir; dir files in; dir files in list; dir list; directory list; directory tree; enumerate notes; " +
+			"file list; files find; files get; files in list vault; files list; files search; files show; folder list; get notes; glob; index; list; " +
+			"list note; list notes; list vault; ls; notes; tree",
+	},
 	{"folders", "directories; directories list; dirs; dirs list; folders list"},
-	{"create", "add note; apply template; content put; create file; create from template; create note; create template; file write; " +
-		"insert note; make note; new; new note; note put; note save; note upsert; note write; put; save; template use; touch; write"},
-	{"append", "add; add content; add note text; add note to; add text; append content; append file; append file to; append note; append note to; " +
-		"append text; append update; concat"},
+	{
+		"create",
+		"add note; apply template; content put; create file; create from template; create note; create template; file write; " +
+			"insert note; make note; new; new note; note put; note save; note upsert; note write; put; save; template use; touch; write",
+	},
+	{
+		"append",
+		"add; add content; add note text; add note to; add text; append content; append file; append file to; append note; append note to; " +
+			"append text; append update; concat",
+	},
 	{"prepend", "add top; content prepend; insert top; note prepend"},
-	{"note:replace", "and find replace; and replace search; apply patch; change note; content patch; edit; edit file; edit note; editor replace str; " +
-		"file in replace; file patch; find replace; in note replace; modify; modify note; note patch; note update; patch; replace; replace search; " +
-		"replace str; replace text; sed; update"},
+	{
+		"note:replace",
+		"and find replace; and replace search; apply patch; change note; content patch; edit; edit file; edit note; editor replace str; " +
+			"file in replace; file patch; find replace; in note replace; modify; modify note; note patch; note update; patch; replace; replace search; " +
+			"replace str; replace text; sed; update",
+	},
 	{"note:insert", "after insert; at insert; before insert; content insert; insert; insert text"},
-	{"note:set-section", "edit section; heading patch; heading update; patch section; replace section; section set; section update"},
-	{"note:section", "block; block get; block read; get heading; get section; head; heading; heading note; heading read; lines; lines note; lines read; " +
-		"read section; section; tail"},
+	{
+		"note:set-section",
+		"edit section; heading patch; heading update; patch section; replace section; section set; section update",
+	},
+	{
+		"note:section",
+		"block; block get; block read; get heading; get section; head; heading; heading note; heading read; lines; lines note; lines read; " +
+			"read section; section; tail",
+	},
 	{"delete", "del; delete file; delete note; file remove; note remove; remove; rm; trash"},
 	{"move", "file move; move note; move to; mv; relocate"},
 	{"rename", "file rename; note rename; rename to"},
-	{"search", "all search; complex search; content files search; content search; find; find note; find notes; find text; full search text; grep; locate; " +
-		"lookup; md search; note search; notes search; query search; rg; search semantic; search simple; search text; search vault"},
-	{"search:context", "context search; context search with; grep lines; lines search; matches; matches search; search snippets"},
-	{"daily:read", "daily get; daily get note; daily note; daily note open; daily note read; daily open; daily read; daily show; daily today; daily view; " +
-		"diary; get note periodic; get today; journal; journal read; note today; read today; show today; today"},
-	{"daily:append", "add daily; add daily note; add daily to; add inbox; add journal; add quick; append daily; append daily note; append daily to; " +
-		"append journal; append log; capture; capture quick; daily insert; daily log; daily update; daily write; journal write"},
-	{"daily:range", "all daily; daily list; daily notes; daily range; daily week; journal list; journal range; notes week; week"},
-	{"random:read", "get note random; get random; note random; note random read; notes random; pick random; random read; shuffle; surprise"},
-	{"properties", "front matter; frontmatter; frontmatter get; frontmatter note; frontmatter read; get metadata; get properties; info properties; " +
-		"list properties; list property; metadata; metadata note; note properties; properties read; yaml"},
+	{
+		"search",
+		"all search; complex search; content files search; content search; find; find note; find notes; find text; full search text; grep; locate; " +
+			"lookup; md search; note search; notes search; query search; rg; search semantic; search simple; search text; search vault",
+	},
+	{
+		"search:context",
+		"context search; context search with; grep lines; lines search; matches; matches search; search snippets",
+	},
+	{
+		"daily:read",
+		"daily get; daily get note; daily note; daily note open; daily note read; daily open; daily read; daily show; daily today; daily view; " +
+			"diary; get note periodic; get today; journal; journal read; note today; read today; show today; today",
+	},
+	{
+		"daily:append",
+		"add daily; add daily note; add daily to; add inbox; add journal; add quick; append daily; append daily note; append daily to; " +
+			"append journal; append log; capture; capture quick; daily insert; daily log; daily update; daily write; journal write",
+	},
+	{
+		"daily:range",
+		"all daily; daily list; daily notes; daily range; daily week; journal list; journal range; notes week; week",
+	},
+	{
+		"random:read",
+		"get note random; get random; note random; note random read; notes random; pick random; random read; shuffle; surprise",
+	},
+	{
+		"properties",
+		"front matter; frontmatter; frontmatter get; frontmatter note; frontmatter read; get metadata; get properties; info properties; " +
+			"list properties; list property; metadata; metadata note; note properties; properties read; yaml",
+	},
 	{"property:read", "field get; frontmatter property; get property; property read; property show; property value"},
-	{"property:set", "add property; create property; edit frontmatter; field set; frontmatter manage; frontmatter set; frontmatter update; " +
-		"metadata set; metadata update; properties set; properties update; property set; property update; property write; set status"},
+	{
+		"property:set",
+		"add property; create property; edit frontmatter; field set; frontmatter manage; frontmatter set; frontmatter update; " +
+			"metadata set; metadata update; properties set; properties update; property set; property update; property write; set status",
+	},
 	{"property:remove", "delete property; frontmatter remove; property remove; property unset"},
 	{"tags", "all list tags; all tag; all tags; cloud tag; get tags; list tag; list tags; show tags"},
-	{"tag", "by files tag; by get notes tag; by list notes tag; by notes tag; by search tag; by tag; files tag; find tag; notes tag; notes tag with; " +
-		"search tag"},
-	{"tasks", "all task; checklist; find task; find tasks; get tasks; list task; list tasks; list todo; list todos; open tasks; query tasks; search task; " +
-		"search tasks; tasks todo; todo; todos"},
-	{"task", "check task; close task; complete task; done; done mark; done task; finish task; mark task; set task; task toggle; task update; todo toggle"},
-	{"links", "forward links; get links; link list; links list; links note; links out; links outgoing; outgoing; outlinks"},
-	{"backlinks", "back links; backlink; backlinks get; backlinks list; backlinks note; incoming; incoming links; inlinks; linked mentions; linked notes; " +
-		"links to; mentions; references"},
-	{"recent", "changed; changed recently; changes get recent; changes recent; files recent; get recent; last modified; latest; list notes recent; " +
-		"list recent; modified; modified recently; notes recent; notes recents; recently updated; updated"},
-	{"outline", "contents of table; contents table; document get map; document map; get headings; get outline; heading list; headings; headings list; " +
-		"headings note; note outline; note structure; structure; structure summary; toc"},
+	{
+		"tag",
+		"by files tag; by get notes tag; by list notes tag; by notes tag; by search tag; by tag; files tag; find tag; notes tag; notes tag with; " +
+			"search tag",
+	},
+	{
+		"tasks",
+		"all task; checklist; find task; find tasks; get tasks; list task; list tasks; list todo; list todos; open tasks; query tasks; search task; " +
+			"search tasks; tasks todo; todo; todos",
+	},
+	{
+		"task",
+		"check task; close task; complete task; done; done mark; done task; finish task; mark task; set task; task toggle; task update; todo toggle",
+	},
+	{
+		"links",
+		"forward links; get links; link list; links list; links note; links out; links outgoing; outgoing; outlinks",
+	},
+	{
+		"backlinks",
+		"back links; backlink; backlinks get; backlinks list; backlinks note; incoming; incoming links; inlinks; linked mentions; linked notes; " +
+			"links to; mentions; references",
+	},
+	{
+		"recent",
+		"changed; changed recently; changes get recent; changes recent; files recent; get recent; last modified; latest; list notes recent; " +
+			"list recent; modified; modified recently; notes recent; notes recents; recently updated; updated",
+	},
+	{
+		"outline",
+		"contents of table; contents table; document get map; document map; get headings; get outline; heading list; headings; headings list; " +
+			"headings note; note outline; note structure; structure; structure summary; toc",
+	},
 	{"templates", "all template; get templates; list template; list templates"},
 	{"template:read", "get template; read template; show template"},
 	{"template:insert", "add template; insert template"},
 	{"wordcount", "count; count word; count words; note stats; stats; wc; words"},
-	{"file", "details; exists; exists file; exists note; file get info; file info; file metadata; file stat; info; info note; note stat; stat"},
+	{
+		"file",
+		"details; exists; exists file; exists note; file get info; file info; file metadata; file stat; info; info note; note stat; stat",
+	},
 	{"folder", "folder info; folder size; folder stat"},
 	{"vault", "about; info vault; stats vault; status vault"},
 	{"vaults", "all list vault; available list vaults; available vaults; get vaults; list vaults"},
@@ -350,10 +442,16 @@ var otherNamesOf = [...]struct{ command, others string }{
 	{"undo:list", "change list; changes history; changes journal; changes list; list undo"},
 	{"history:read", "get version; read version; show version"},
 	{"unresolved", "broken links; check links; dead links; links missing; links unresolved"},
-	{"orphans", "files orphan; find orphans; links notes without; list orphans; notes orphan; notes orphaned; notes unlinked; orphan"},
+	{
+		"orphans",
+		"files orphan; find orphans; links notes without; list orphans; notes orphan; notes orphaned; notes unlinked; orphan",
+	},
 	{"bookmarks", "bookmark list; bookmarks list; favorites; favourites; starred"},
-	{"query", "base; by find property; by property search; database; dataview; dataview query; dql; filter; frontmatter search; notes query; " +
-		"property search; sql; table"},
+	{
+		"query",
+		"base; by find property; by property search; database; dataview; dataview query; dql; filter; frontmatter search; notes query; " +
+			"property search; sql; table",
+	},
 	{"bases", "base list; bases list"},
 	{"base:query", "base get; base query; base read; base run"},
 	{"base:add-view", "add base view; add view; base create view; create view"},
@@ -361,7 +459,10 @@ var otherNamesOf = [...]struct{ command, others string }{
 	{"base:set-formula", "add formula; formula set; edit formula; formula update"},
 	{"related", "find related; find similar; notes related; notes similar; similar"},
 	{"attachments", "attachment list; attachments list; images; images list; media"},
-	{"attachment:write", "add attachment; add image; attachment create; attachment save; attachment upload; image save; image upload; upload"},
+	{
+		"attachment:write",
+		"add attachment; add image; attachment create; attachment save; attachment upload; image save; image upload; upload",
+	},
 	{"attachment:text", "extract text; pdf; pdf read; pdf text"},
 	{"canvas:read", "canvas; canvas get; canvas read"},
 	{"canvas:create", "canvas create; canvas new; add canvas file"},
@@ -370,12 +471,18 @@ var otherNamesOf = [...]struct{ command, others string }{
 	{"vault:replace", "all in notes replace; all replace; bulk replace; mass replace; replace search vault"},
 	{"tag:rename", "rename tag; rename tags"},
 	{"property:rename", "properties rename; property rename"},
-	{"help", "available commands; can do what you; capabilities; commands help; commands list; get help; list tools; man; tools; usage"},
+	{
+		"help",
+		"available commands; can do what you; capabilities; commands help; commands list; get help; list tools; man; tools; usage",
+	},
 	{"unique", "create zettel; new zettel; create note unique; new note unique; create unique"},
 	{"aliases", "alias; alias list; aliases get; aliases list"},
 	{"open", "app in open; file open; file show; in obsidian open; note open"},
 	{"daily:ensure", "create daily; create daily note; daily make note; daily new; daily new note; day start"},
-	{"periodic:read", "get note weekly; month note; monthly; monthly note; note quarterly; note week; note weekly; note yearly; weekly"},
+	{
+		"periodic:read",
+		"get note weekly; month note; monthly; monthly note; note quarterly; note week; note weekly; note yearly; weekly",
+	},
 	{"task:add", "add task; add todo; create task; create todo; new task; new todo"},
 }
 
@@ -384,23 +491,76 @@ var otherNamesOf = [...]struct{ command, others string }{
 // copy the rows at its start (shared.go).
 func otherParams() map[string][]string {
 	return map[string][]string{
-		"note": {"path", "file", "name", "content"}, "filename": {"path", "file", "name"}, "filepath": {"path", "folder"}, "notepath": {"path"}, "notename": {"file", "name"},
-		"title": {"name", "file", "path", "heading"}, "name": {"file", "name", "path"}, "uri": {"path", "url"}, "source": {"path", "from"}, "target": {"path", "to"}, "id": {"ref", "path", "file"},
-		"path": {"folder", "ref", "file", "name"}, "file": {"path", "ref", "name"}, "folder": {"folder", "path"}, "dir": {"folder", "path"}, "directory": {"folder", "path"}, "folderpath": {"folder", "path"},
+		"note": {
+			"path",
+			"file",
+			"name",
+			"content",
+		}, "filename": {"path", "file", "name"}, "filepath": {"path", "folder"}, "notepath": {"path"}, "notename": {"file", "name"},
+		"title": {
+			"name",
+			"file",
+			"path",
+			"heading",
+		}, "name": {"file", "name", "path"}, "uri": {"path", "url"}, "source": {"path", "from"}, "target": {"path", "to"}, "id": {"ref", "path", "file"},
+		"path": {
+			"folder",
+			"ref",
+			"file",
+			"name",
+		}, "file": {"path", "ref", "name"}, "folder": {"folder", "path"}, "dir": {"folder", "path"}, "directory": {"folder", "path"}, "folderpath": {"folder", "path"},
 		"in": {"folder", "path"}, "parent": {"folder", "path"}, "scope": {"folder", "path"}, "root": {"folder", "path"},
-		"q": {"query", "name"}, "text": {"content", "query", "value", "new"}, "term": {"query"}, "search": {"query", "old"}, "keyword": {"query"}, "keywords": {"query"}, "pattern": {"query"}, "searchterm": {"query"},
-		"body": {"content", "new"}, "data": {"content", "value"}, "message": {"content"}, "markdown": {"content"}, "append": {"content"}, "contents": {"content"}, "line": {"content", "lines", "line"},
-		"entry": {"content"}, "item": {"content"}, "task": {"content", "ref"}, "string": {"content", "query"}, "value": {"value", "content"},
-		"key": {"name"}, "property": {"name"}, "field": {"name"}, "prop": {"name"}, "tag": {"name", "tag"}, "tags": {"name", "tag"}, "template": {"name", "template"}, "templatename": {"template", "name"},
-		"days": {"since", "min-age", "from", "offset"}, "after": {"since", "from", "due-after"}, "before": {"to", "due-before"}, "start": {"from", "since"}, "startdate": {"from"}, "end": {"to"}, "enddate": {"to"}, "until": {"to"},
-		"newer": {"since"}, "modified": {"since"}, "older": {"min-age"}, "minage": {"min-age"}, "age": {"min-age"}, "olderthan": {"min-age"}, "day": {"date", "since"}, "date": {"date", "since", "from", "due"}, "when": {"date", "since"},
-		"from": {"from", "path", "old", "since"}, "to": {"to", "name", "new"}, "destination": {"to"}, "dest": {"to"}, "newpath": {"to"}, "newname": {"name", "to"}, "newfolder": {"to"}, "into": {"to"},
-		"max": {"limit", "count"}, "n": {"count", "limit"}, "number": {"count", "limit"}, "num": {"count", "limit"}, "top": {"limit", "count"}, "size": {"limit", "count"}, "maxresults": {"limit", "count"}, "count": {"count", "limit", "total"},
-		"limit": {"limit", "count"}, "results": {"limit"}, "casesensitive": {"case"}, "matchcase": {"case"}, "section": {"heading"}, "header": {"heading"}, "under": {"heading"}, "headline": {"heading"}, "blockid": {"block"},
-		"linenumber": {"line", "lines"}, "range": {"lines"}, "oldtext": {"old"}, "oldstring": {"old"}, "oldstr": {"old"}, "find": {"old", "query"}, "newtext": {"new", "content"}, "newstring": {"new"}, "newstr": {"new"},
-		"replace": {"new", "overwrite"}, "replacement": {"new"}, "with": {"new"}, "force": {"overwrite"}, "extension": {"ext"}, "type": {"ext", "type", "format"}, "filetype": {"ext"}, "completed": {"done"}, "complete": {"done"},
-		"finished": {"done"}, "open": {"todo"}, "pending": {"todo"}, "incomplete": {"todo"}, "today": {"daily", "date"}, "state": {"status"}, "mark": {"status"}, "status": {"status"}, "sortby": {"sort"}, "order": {"sort"}, "orderby": {"sort"},
-		"groupby": {"group"}, "output": {"format"}, "outputformat": {"format"}, "json": {"format"}, "position": {"position"}, "where": {"where", "query"}, "filter": {"where", "query"}, "fields": {"select"}, "columns": {"select"}, "change": {"id"}, "changeid": {"id"},
+		"q": {
+			"query",
+			"name",
+		}, "text": {"content", "query", "value", "new"}, "term": {"query"}, "search": {"query", "old"}, "keyword": {"query"}, "keywords": {"query"}, "pattern": {"query"}, "searchterm": {"query"},
+		"body": {
+			"content",
+			"new",
+		}, "data": {"content", "value"}, "message": {"content"}, "markdown": {"content"}, "append": {"content"}, "contents": {"content"}, "line": {"content", "lines", "line"},
+		"entry": {
+			"content",
+		}, "item": {"content"}, "task": {"content", "ref"}, "string": {"content", "query"}, "value": {"value", "content"},
+		"key": {
+			"name",
+		}, "property": {"name"}, "field": {"name"}, "prop": {"name"}, "tag": {"name", "tag"}, "tags": {"name", "tag"}, "template": {"name", "template"}, "templatename": {"template", "name"},
+		"days": {
+			"since",
+			"min-age",
+			"from",
+			"offset",
+		}, "after": {"since", "from", "due-after"}, "before": {"to", "due-before"}, "start": {"from", "since"}, "startdate": {"from"}, "end": {"to"}, "enddate": {"to"}, "until": {"to"},
+		"newer": {
+			"since",
+		}, "modified": {"since"}, "older": {"min-age"}, "minage": {"min-age"}, "age": {"min-age"}, "olderthan": {"min-age"}, "day": {"date", "since"}, "date": {"date", "since", "from", "due"}, "when": {"date", "since"},
+		"from": {
+			"from",
+			"path",
+			"old",
+			"since",
+		}, "to": {"to", "name", "new"}, "destination": {"to"}, "dest": {"to"}, "newpath": {"to"}, "newname": {"name", "to"}, "newfolder": {"to"}, "into": {"to"},
+		"max": {
+			"limit",
+			"count",
+		}, "n": {"count", "limit"}, "number": {"count", "limit"}, "num": {"count", "limit"}, "top": {"limit", "count"}, "size": {"limit", "count"}, "maxresults": {"limit", "count"}, "count": {"count", "limit", "total"},
+		"limit": {
+			"limit",
+			"count",
+		}, "results": {"limit"}, "casesensitive": {"case"}, "matchcase": {"case"}, "section": {"heading"}, "header": {"heading"}, "under": {"heading"}, "headline": {"heading"}, "blockid": {"block"},
+		"linenumber": {
+			"line",
+			"lines",
+		}, "range": {"lines"}, "oldtext": {"old"}, "oldstring": {"old"}, "oldstr": {"old"}, "find": {"old", "query"}, "newtext": {"new", "content"}, "newstring": {"new"}, "newstr": {"new"},
+		"replace": {
+			"new",
+			"overwrite",
+		}, "replacement": {"new"}, "with": {"new"}, "force": {"overwrite"}, "extension": {"ext"}, "type": {"ext", "type", "format"}, "filetype": {"ext"}, "completed": {"done"}, "complete": {"done"},
+		"finished": {
+			"done",
+		}, "open": {"todo"}, "pending": {"todo"}, "incomplete": {"todo"}, "today": {"daily", "date"}, "state": {"status"}, "mark": {"status"}, "status": {"status"}, "sortby": {"sort"}, "order": {"sort"}, "orderby": {"sort"},
+		"groupby": {
+			"group",
+		}, "output": {"format"}, "outputformat": {"format"}, "json": {"format"}, "position": {"position"}, "where": {"where", "query"}, "filter": {"where", "query"}, "fields": {"select"}, "columns": {"select"}, "change": {"id"}, "changeid": {"id"},
 	}
 }
 
@@ -538,6 +698,17 @@ func withEnding(path string) string {
 
 // openWords and doneWords are what statuses of tasks are called.
 var (
-	openWords = []string{"todo", "open", "incomplete", "pending", "not done", "undone", "unchecked", "active", "false", "[ ]"}
+	openWords = []string{
+		"todo",
+		"open",
+		"incomplete",
+		"pending",
+		"not done",
+		"undone",
+		"unchecked",
+		"active",
+		"false",
+		"[ ]",
+	}
 	doneWords = []string{"done", "complete", "completed", "finished", "closed", "checked", "true", "[x]"}
 )

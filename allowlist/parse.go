@@ -164,7 +164,8 @@ func ParseWords(name string, words []string) (Call, error) {
 func (c *Call) take(key string, v Value) *ParseError {
 	p := c.row.param(key)
 	// Releases of the CLI before 1.12.2 opened a note unless told not to. What is not opened anyway needs no word.
-	isSilent := key == "silent" && c.row.param("open") != nil && (v.form == flagOn || v.form == flagOff || v.text == "true")
+	isSilent := key == "silent" && c.row.param("open") != nil &&
+		(v.form == flagOn || v.form == flagOff || v.text == "true")
 	if p == nil && isSilent {
 		return nil
 	}

@@ -42,7 +42,10 @@ func canonicalPath(p string) (reason string) {
 	for s := range strings.SplitSeq(p, "/") {
 		// HFS+ leaves joiners out when it compares names, and the app may trim blanks: neither may
 		// hide the dot of a hidden folder.
-		seen := strings.TrimLeftFunc(s, func(r rune) bool { return r == '\u200c' || r == '\u200d' || unicode.IsSpace(r) })
+		seen := strings.TrimLeftFunc(
+			s,
+			func(r rune) bool { return r == '\u200c' || r == '\u200d' || unicode.IsSpace(r) },
+		)
 		switch {
 		case s == "":
 			return "has an empty segment (two slashes in a row or one at the end)"
@@ -51,7 +54,10 @@ func canonicalPath(p string) (reason string) {
 		case s == "." || s == "..":
 			return fmt.Sprintf("has the segment %q; vault paths have no relative segments", s)
 		case seen[0] == '.':
-			return fmt.Sprintf("has the hidden segment %q; files and folders that begin with a dot are not accessible", s)
+			return fmt.Sprintf(
+				"has the hidden segment %q; files and folders that begin with a dot are not accessible",
+				s,
+			)
 		case len(s) > maxSegmentBytes:
 			return fmt.Sprintf("has a segment longer than %d bytes", maxSegmentBytes)
 		case s[len(s)-1] == '.' || len(strings.TrimRightFunc(s, unicode.IsSpace)) < len(s):
@@ -108,7 +114,11 @@ func canonicalDestination(p string) (reason string) {
 		return reason
 	}
 	if name := p[strings.LastIndexByte(p, '/')+1:]; !strings.Contains(name, ".") {
-		return fmt.Sprintf("could be a folder or a file; want %q for the folder or %q for the note", excerpt.Short(p)+"/", excerpt.Short(p)+".md")
+		return fmt.Sprintf(
+			"could be a folder or a file; want %q for the folder or %q for the note",
+			excerpt.Short(p)+"/",
+			excerpt.Short(p)+".md",
+		)
 	}
 	return ""
 }
@@ -170,7 +180,8 @@ func unprintable(r rune) bool {
 	if r == '\u200c' || r == '\u200d' {
 		return false
 	}
-	return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point)
+	return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' ||
+		unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point)
 }
 
 // Named returns the value of file=, by which a call names its note as a link
@@ -194,7 +205,12 @@ func (c Call) At(path string) (Call, error) {
 	name := c.of().newNote
 	if _, makes := c.NamesNew(); !makes {
 		if _, ok := c.Named(); !ok {
-			return Call{}, &ParseError{code: CodeBadValue, Command: c.Name(), Param: "path", Reason: "the call names no note"}
+			return Call{}, &ParseError{
+				code:    CodeBadValue,
+				Command: c.Name(),
+				Param:   "path",
+				Reason:  "the call names no note",
+			}
 		}
 		name = "file"
 	}

@@ -99,50 +99,189 @@ var (
 	baseByPath = param{name: "path", kind: kindPath, summary: "The base by its path in the vault"}
 
 	// In the app base:views knows no other base than the open one.
-	ourBaseByName = param{name: "file", kind: kindBase, embeddedOnly: true, summary: "The base by its name, as in a link"}
-	ourBaseByPath = param{name: "path", kind: kindPath, embeddedOnly: true, summary: "The base by its path in the vault"}
+	ourBaseByName = param{
+		name:         "file",
+		kind:         kindBase,
+		embeddedOnly: true,
+		summary:      "The base by its name, as in a link",
+	}
+	ourBaseByPath = param{
+		name:         "path",
+		kind:         kindPath,
+		embeddedOnly: true,
+		summary:      "The base by its path in the vault",
+	}
 
 	canvasByName = param{name: "file", kind: kindLink, summary: "The canvas by its name, as in a link"}
 	canvasByPath = param{name: "path", kind: kindPath, summary: "The canvas by its path in the vault"}
-	nodeID       = param{name: "id", kind: kindText, asked: askedByChange, required: true, summary: "Its id, or what the card or group shows"}
-	cardText     = param{name: "text", kind: kindContent, asked: askedByChange, summary: "The text of a card"}
-	cardNote     = param{name: "note", kind: kindLink, summary: "The note or file that a card shows, as in a link"}
-	cardURL      = param{name: "url", kind: kindURL, asked: askedByChange, rare: true, summary: "The web address that a card shows"}
-	nodeLabel    = param{name: "label", kind: kindText, asked: askedByChange, summary: "The label of a group; in canvas:set also of an edge"}
-	nodeX        = param{name: "x", kind: kindNumber, least: -maxPixels, most: maxPixels, rare: true, summary: "Its left side in pixels"}
-	nodeY        = param{name: "y", kind: kindNumber, least: -maxPixels, most: maxPixels, rare: true, summary: "Its top in pixels"}
-	nodeWidth    = param{name: "width", kind: kindNumber, least: 1, most: maxPixels, rare: true, summary: "Its width in pixels"}
-	nodeHeight   = param{name: "height", kind: kindNumber, least: 1, most: maxPixels, rare: true, summary: "Its height in pixels"}
-	nodeColor    = param{name: "color", kind: kindName, rare: true, summary: "Its color: 1 to 6, #rrggbb or none"}
+	nodeID       = param{
+		name:     "id",
+		kind:     kindText,
+		asked:    askedByChange,
+		required: true,
+		summary:  "Its id, or what the card or group shows",
+	}
+	cardText = param{name: "text", kind: kindContent, asked: askedByChange, summary: "The text of a card"}
+	cardNote = param{name: "note", kind: kindLink, summary: "The note or file that a card shows, as in a link"}
+	cardURL  = param{
+		name:    "url",
+		kind:    kindURL,
+		asked:   askedByChange,
+		rare:    true,
+		summary: "The web address that a card shows",
+	}
+	nodeLabel = param{
+		name:    "label",
+		kind:    kindText,
+		asked:   askedByChange,
+		summary: "The label of a group; in canvas:set also of an edge",
+	}
+	nodeX = param{
+		name:    "x",
+		kind:    kindNumber,
+		least:   -maxPixels,
+		most:    maxPixels,
+		rare:    true,
+		summary: "Its left side in pixels",
+	}
+	nodeY = param{
+		name:    "y",
+		kind:    kindNumber,
+		least:   -maxPixels,
+		most:    maxPixels,
+		rare:    true,
+		summary: "Its top in pixels",
+	}
+	nodeWidth = param{
+		name:    "width",
+		kind:    kindNumber,
+		least:   1,
+		most:    maxPixels,
+		rare:    true,
+		summary: "Its width in pixels",
+	}
+	nodeHeight = param{
+		name:    "height",
+		kind:    kindNumber,
+		least:   1,
+		most:    maxPixels,
+		rare:    true,
+		summary: "Its height in pixels",
+	}
+	nodeColor = param{name: "color", kind: kindName, rare: true, summary: "Its color: 1 to 6, #rrggbb or none"}
 
-	viewNamed     = param{name: "view", kind: kindName, required: true, summary: "The view by its name or number"}
-	viewType      = param{name: "type", kind: kindChoice, rare: true, choices: viewTypes, summary: "How it is shown"}
-	viewFilters   = param{name: "filters", kind: kindText, asked: askedByChange, rare: true, summary: "Its filters: an expression, or in JSON a list or and, or, not"}
-	viewOrder     = param{name: "order", kind: kindText, asked: askedByChange, rare: true, summary: "Its columns, with commas between"}
-	viewSort      = param{name: "sort", kind: kindText, asked: askedByChange, rare: true, summary: "Its order: properties with commas between, each with asc or desc"}
-	viewGroup     = param{name: "group", kind: kindText, asked: askedByChange, rare: true, summary: "The property by which rows are grouped, with asc or desc"}
-	viewLimit     = param{name: "limit", kind: kindNumber, rare: true, most: maxRows, summary: "Maximum number of rows; 0 for none"}
-	viewSummaries = param{name: "summaries", kind: kindText, asked: askedByChange, rare: true, summary: "Its summaries, such as rating: Average, pages: Sum"}
+	viewNamed   = param{name: "view", kind: kindName, required: true, summary: "The view by its name or number"}
+	viewType    = param{name: "type", kind: kindChoice, rare: true, choices: viewTypes, summary: "How it is shown"}
+	viewFilters = param{
+		name:    "filters",
+		kind:    kindText,
+		asked:   askedByChange,
+		rare:    true,
+		summary: "Its filters: an expression, or in JSON a list or and, or, not",
+	}
+	viewOrder = param{
+		name:    "order",
+		kind:    kindText,
+		asked:   askedByChange,
+		rare:    true,
+		summary: "Its columns, with commas between",
+	}
+	viewSort = param{
+		name:    "sort",
+		kind:    kindText,
+		asked:   askedByChange,
+		rare:    true,
+		summary: "Its order: properties with commas between, each with asc or desc",
+	}
+	viewGroup = param{
+		name:    "group",
+		kind:    kindText,
+		asked:   askedByChange,
+		rare:    true,
+		summary: "The property by which rows are grouped, with asc or desc",
+	}
+	viewLimit = param{
+		name:    "limit",
+		kind:    kindNumber,
+		rare:    true,
+		most:    maxRows,
+		summary: "Maximum number of rows; 0 for none",
+	}
+	viewSummaries = param{
+		name:    "summaries",
+		kind:    kindText,
+		asked:   askedByChange,
+		rare:    true,
+		summary: "Its summaries, such as rating: Average, pages: Sum",
+	}
 
 	onlyTotal   = param{name: "total", kind: kindFlag, summary: "Answer with the number only"}
 	rareTotal   = param{name: "total", kind: kindFlag, rare: true, summary: "Answer with the number only"}
 	onlyActive  = param{name: "active", kind: kindFlag, rare: true, summary: "Only the note that is open in the app"}
 	asTable     = param{name: "format", kind: kindChoice, rare: true, choices: tableForms, summary: "Output format"}
 	withCounts  = param{name: "counts", kind: kindFlag, summary: "Add how often each occurs"}
-	sortByCount = param{name: "sort", kind: kindChoice, choices: countOnly, rare: true, summary: "Most frequent first instead of by name"}
+	sortByCount = param{
+		name:    "sort",
+		kind:    kindChoice,
+		choices: countOnly,
+		rare:    true,
+		summary: "Most frequent first instead of by name",
+	}
 
 	// Another day than today is an extension of the embedded vault CLI: the app
 	// ignores date= and answers with today's note (reported on 1.12).
-	onDay    = param{name: "date", kind: kindDate, embeddedOnly: true, summary: "The note of this day, such as 2026-11-21, yesterday, -3d or monday"}
-	rareDay  = param{name: "date", kind: kindDate, rare: true, embeddedOnly: true, summary: "The note of this day in place of today's, such as tomorrow"}
-	daysAway = param{name: "offset", kind: kindNumber, rare: true, least: -maxDays, most: maxDays, embeddedOnly: true, summary: "Days from today; -1 is yesterday"}
+	onDay = param{
+		name:         "date",
+		kind:         kindDate,
+		embeddedOnly: true,
+		summary:      "The note of this day, such as 2026-11-21, yesterday, -3d or monday",
+	}
+	rareDay = param{
+		name:         "date",
+		kind:         kindDate,
+		rare:         true,
+		embeddedOnly: true,
+		summary:      "The note of this day in place of today's, such as tomorrow",
+	}
+	daysAway = param{
+		name:         "offset",
+		kind:         kindNumber,
+		rare:         true,
+		least:        -maxDays,
+		most:         maxDays,
+		embeddedOnly: true,
+		summary:      "Days from today; -1 is yesterday",
+	}
 
 	ensuredDay  = param{name: "date", kind: kindDate, summary: "The note of this day, such as tomorrow"}
-	whichPeriod = param{name: "period", kind: kindChoice, choices: notePeriods, required: true, summary: "How long the time is that the note is about"}
-	tersePeriod = param{name: "period", kind: kindChoice, choices: notePeriods, required: true, terse: true, summary: "How long the time is that the note is about"}
-	dayInPeriod = param{name: "date", kind: kindDate, summary: "A day in it, such as 2026-W47 or last month (default: today)"}
+	whichPeriod = param{
+		name:     "period",
+		kind:     kindChoice,
+		choices:  notePeriods,
+		required: true,
+		summary:  "How long the time is that the note is about",
+	}
+	tersePeriod = param{
+		name:     "period",
+		kind:     kindChoice,
+		choices:  notePeriods,
+		required: true,
+		terse:    true,
+		summary:  "How long the time is that the note is about",
+	}
+	dayInPeriod = param{
+		name:    "date",
+		kind:    kindDate,
+		summary: "A day in it, such as 2026-W47 or last month (default: today)",
+	}
 
-	newText     = param{name: "content", kind: kindContent, asked: askedByChange, required: true, summary: "The text to add"}
+	newText = param{
+		name:     "content",
+		kind:     kindContent,
+		asked:    askedByChange,
+		required: true,
+		summary:  "The text to add",
+	}
 	inlineEnd   = param{name: "inline", kind: kindFlag, rare: true, summary: "Continue the last line"}
 	inlineStart = param{name: "inline", kind: kindFlag, rare: true, summary: "Put no line break behind the text"}
 	openAfter   = param{name: "open", kind: kindFlag, rare: true, summary: "Show the note afterwards"}
@@ -151,40 +290,114 @@ var (
 	inNewTab    = param{name: "newtab", kind: kindFlag, rare: true, summary: "In a new tab"}
 
 	// Below a heading is an extension: the app ignores heading= and writes at the end of the note.
-	belowHeading = param{name: "heading", kind: kindName, embeddedOnly: true, summary: "Below this heading, before the next one; A#B is B below A"}
+	belowHeading = param{
+		name:         "heading",
+		kind:         kindName,
+		embeddedOnly: true,
+		summary:      "Below this heading, before the next one; A#B is B below A",
+	}
 
 	// Changes across the vault. A name is rarely meant in one folder only.
-	inFolder    = param{name: "folder", kind: kindFolder, rare: true, summary: "Only notes in this folder and below"}
-	ofSearch    = param{name: "query", kind: kindText, asked: askedInFull, rare: true, summary: "Only notes that this search finds"}
-	newName     = param{name: "to", kind: kindName, required: true, summary: "The new name"}
-	setFolder   = param{name: "folder", kind: kindFolder, embeddedOnly: true, rare: true, summary: "In place of one note: all notes in this folder and below"}
+	inFolder = param{name: "folder", kind: kindFolder, rare: true, summary: "Only notes in this folder and below"}
+	ofSearch = param{
+		name:    "query",
+		kind:    kindText,
+		asked:   askedInFull,
+		rare:    true,
+		summary: "Only notes that this search finds",
+	}
+	newName   = param{name: "to", kind: kindName, required: true, summary: "The new name"}
+	setFolder = param{
+		name:         "folder",
+		kind:         kindFolder,
+		embeddedOnly: true,
+		rare:         true,
+		summary:      "In place of one note: all notes in this folder and below",
+	}
 	leaveEmbed  = param{name: "embed", kind: kindFlag, rare: true, summary: "Leave an embed in place of a link"}
 	theProperty = param{name: "name", kind: kindName, required: true, summary: "The property"}
-	itemsOfList = param{name: "value", kind: kindText, asked: askedByChange, required: true, summary: "The items; commas separate them, quotation marks keep one together"}
-	newFolder   = param{name: "to", kind: kindDestination, required: true, ofFolder: true, summary: "Folder/ to keep the name, or the new path"}
-	theFolder   = param{name: "path", kind: kindFolder, required: true, summary: "The folder"}
-	linksToo    = param{name: "links", kind: kindChoice, choices: linkChoices, embeddedOnly: true, rare: true, summary: "Change the links to the file (default), or keep them as they are"}
-	linksHeld   = param{name: "links", kind: kindChoice, choices: []string{"hold"}, embeddedOnly: true, rare: true, summary: "Make links that the new name would take over into paths first"}
-	setResults  = param{name: "query", kind: kindText, asked: askedInFull, embeddedOnly: true, rare: true, summary: "In place of one note: all notes that this search finds"}
+	itemsOfList = param{
+		name:     "value",
+		kind:     kindText,
+		asked:    askedByChange,
+		required: true,
+		summary:  "The items; commas separate them, quotation marks keep one together",
+	}
+	newFolder = param{
+		name:     "to",
+		kind:     kindDestination,
+		required: true,
+		ofFolder: true,
+		summary:  "Folder/ to keep the name, or the new path",
+	}
+	theFolder = param{name: "path", kind: kindFolder, required: true, summary: "The folder"}
+	linksToo  = param{
+		name:         "links",
+		kind:         kindChoice,
+		choices:      linkChoices,
+		embeddedOnly: true,
+		rare:         true,
+		summary:      "Change the links to the file (default), or keep them as they are",
+	}
+	linksHeld = param{
+		name:         "links",
+		kind:         kindChoice,
+		choices:      []string{"hold"},
+		embeddedOnly: true,
+		rare:         true,
+		summary:      "Make links that the new name would take over into paths first",
+	}
+	setResults = param{
+		name:         "query",
+		kind:         kindText,
+		asked:        askedInFull,
+		embeddedOnly: true,
+		rare:         true,
+		summary:      "In place of one note: all notes that this search finds",
+	}
 
-	makeHeading   = param{name: "create-heading", kind: kindFlag, rare: true, summary: "Make the heading if it is missing"}
-	createHeading = param{name: "create-heading", kind: kindFlag, embeddedOnly: true, rare: true, summary: "Make the heading if it is missing"}
+	makeHeading = param{
+		name:    "create-heading",
+		kind:    kindFlag,
+		rare:    true,
+		summary: "Make the heading if it is missing",
+	}
+	createHeading = param{
+		name:         "create-heading",
+		kind:         kindFlag,
+		embeddedOnly: true,
+		rare:         true,
+		summary:      "Make the heading if it is missing",
+	}
 
 	dueDay     = param{name: "due", kind: kindDate, summary: "The day until which it is to be done"}
 	plannedDay = param{name: "scheduled", kind: kindDate, rare: true, summary: "The day on which it is planned"}
 	firstDay   = param{name: "start", kind: kindDate, rare: true, summary: "The first day on which it can be done"}
 
-	taskByText  = param{name: "text", kind: kindText, asked: askedByChange, embeddedOnly: true, rare: true, summary: "The one task with all these words"}
+	taskByText = param{
+		name:         "text",
+		kind:         kindText,
+		asked:        askedByChange,
+		embeddedOnly: true,
+		rare:         true,
+		summary:      "The one task with all these words",
+	}
 	inToday     = param{name: "daily", kind: kindFlag, summary: "In today's daily note, made if it is missing"}
 	partHeading = param{name: "heading", kind: kindName, summary: "The section of this heading; A#B is B below A"}
 	partBlock   = param{name: "block", kind: kindName, summary: "The block with this id"}
 	partLines   = param{name: "lines", kind: kindName, summary: "These lines, such as 12-20"}
 
 	pluginID     = param{name: "id", kind: kindName, required: true, summary: "The id of the plugin"}
-	pluginFilter = param{name: "filter", kind: kindChoice, choices: origins, rare: true, summary: "Only plugins of this origin"}
-	themeName    = param{name: "name", kind: kindName, required: true, summary: "The name of the theme"}
-	switchOn     = param{name: "on", kind: kindFlag, summary: "Switch it on"}
-	switchOff    = param{name: "off", kind: kindFlag, summary: "Switch it off"}
+	pluginFilter = param{
+		name:    "filter",
+		kind:    kindChoice,
+		choices: origins,
+		rare:    true,
+		summary: "Only plugins of this origin",
+	}
+	themeName = param{name: "name", kind: kindName, required: true, summary: "The name of the theme"}
+	switchOn  = param{name: "on", kind: kindFlag, summary: "Switch it on"}
+	switchOff = param{name: "off", kind: kindFlag, summary: "Switch it off"}
 )
 
 var (
@@ -217,17 +430,83 @@ var (
 
 // These add a query to the view of a base, or are the query of the command query.
 var (
-	queryWhere     = param{name: "where", kind: kindText, embeddedOnly: true, summary: "One more filter, an expression of bases"}
-	querySelect    = param{name: "select", kind: kindText, embeddedOnly: true, summary: "Columns, each a property or \"label: expression\""}
-	querySort      = param{name: "sort", kind: kindText, embeddedOnly: true, summary: "Properties or expressions, such as \"due desc, file.name\""}
-	queryGroup     = param{name: "group", kind: kindText, embeddedOnly: true, rare: true, summary: "Property or expression to group by"}
-	queryLimit     = param{name: "limit", kind: kindNumber, least: 1, most: maxRows, embeddedOnly: true, summary: "Maximum number of rows"}
-	queryOffset    = param{name: "offset", kind: kindNumber, most: maxRows, embeddedOnly: true, rare: true, summary: "Rows to leave out at the beginning"}
-	queryValues    = param{name: "values", kind: kindChoice, choices: textOrTyped, embeddedOnly: true, rare: true, summary: "JSON values as text or in their own types"}
-	queryGroups    = param{name: "groups", kind: kindFlag, embeddedOnly: true, rare: true, summary: "Add the groups to JSON"}
-	querySummaries = param{name: "summaries", kind: kindFlag, embeddedOnly: true, rare: true, summary: "Add the summaries to JSON"}
-	queryExplain   = param{name: "explain", kind: kindFlag, embeddedOnly: true, rare: true, summary: "Add to JSON how many rows each filter dropped"}
-	queryThis      = param{name: "this", kind: kindPath, embeddedOnly: true, rare: true, summary: "The note that this refers to, default: the base"}
+	queryWhere = param{
+		name:         "where",
+		kind:         kindText,
+		embeddedOnly: true,
+		summary:      "One more filter, an expression of bases",
+	}
+	querySelect = param{
+		name:         "select",
+		kind:         kindText,
+		embeddedOnly: true,
+		summary:      "Columns, each a property or \"label: expression\"",
+	}
+	querySort = param{
+		name:         "sort",
+		kind:         kindText,
+		embeddedOnly: true,
+		summary:      "Properties or expressions, such as \"due desc, file.name\"",
+	}
+	queryGroup = param{
+		name:         "group",
+		kind:         kindText,
+		embeddedOnly: true,
+		rare:         true,
+		summary:      "Property or expression to group by",
+	}
+	queryLimit = param{
+		name:         "limit",
+		kind:         kindNumber,
+		least:        1,
+		most:         maxRows,
+		embeddedOnly: true,
+		summary:      "Maximum number of rows",
+	}
+	queryOffset = param{
+		name:         "offset",
+		kind:         kindNumber,
+		most:         maxRows,
+		embeddedOnly: true,
+		rare:         true,
+		summary:      "Rows to leave out at the beginning",
+	}
+	queryValues = param{
+		name:         "values",
+		kind:         kindChoice,
+		choices:      textOrTyped,
+		embeddedOnly: true,
+		rare:         true,
+		summary:      "JSON values as text or in their own types",
+	}
+	queryGroups = param{
+		name:         "groups",
+		kind:         kindFlag,
+		embeddedOnly: true,
+		rare:         true,
+		summary:      "Add the groups to JSON",
+	}
+	querySummaries = param{
+		name:         "summaries",
+		kind:         kindFlag,
+		embeddedOnly: true,
+		rare:         true,
+		summary:      "Add the summaries to JSON",
+	}
+	queryExplain = param{
+		name:         "explain",
+		kind:         kindFlag,
+		embeddedOnly: true,
+		rare:         true,
+		summary:      "Add to JSON how many rows each filter dropped",
+	}
+	queryThis = param{
+		name:         "this",
+		kind:         kindPath,
+		embeddedOnly: true,
+		rare:         true,
+		summary:      "The note that this refers to, default: the base",
+	}
 )
 
 const maxRows = 1_000_000 // more than any vault has files

@@ -148,13 +148,20 @@ func (a answer) sentence() string {
 func (q question) surroundings(text string, v verdict) *Unavailable {
 	strict := q.reply.Kind == allowlist.Content && v.exit == 0
 	switch {
-	case text == textNotRunning, isLine(text) && strings.HasPrefix(text, prefixNotRunning) && !strict, hasLine(v.stderr, prefixNotRunning):
+	case text == textNotRunning,
+		isLine(text) && strings.HasPrefix(text, prefixNotRunning) && !strict,
+		hasLine(v.stderr, prefixNotRunning):
 		return &Unavailable{code: CodeNotRunning, reason: "the client cannot reach the Obsidian app",
 			hint: "the user can start Obsidian; if it runs, this process may be kept from it by a sandbox, " +
 				"or may have another HOME or XDG_RUNTIME_DIR than the app"}
-	case text == textDisabled, isLine(text) && strings.HasPrefix(text, prefixDisabled) && !strict, hasLine(v.stderr, prefixDisabled):
-		return &Unavailable{code: CodeDisabled, reason: "the command line interface of the Obsidian app is switched off",
-			hint: "the user can switch it on in Obsidian under Settings > General > Advanced > Command line interface"}
+	case text == textDisabled,
+		isLine(text) && strings.HasPrefix(text, prefixDisabled) && !strict,
+		hasLine(v.stderr, prefixDisabled):
+		return &Unavailable{
+			code:   CodeDisabled,
+			reason: "the command line interface of the Obsidian app is switched off",
+			hint:   "the user can switch it on in Obsidian under Settings > General > Advanced > Command line interface",
+		}
 	case text == textVaultNotFound, hasLine(v.stderr, textVaultNotFound):
 		return vaultNotFound()
 	}
@@ -226,7 +233,13 @@ func (q question) refusal(text string, exit int) *Failure {
 	case text == "":
 		return endedWithStatus(exit)
 	case exit == 0 && q.reply.Kind == allowlist.Confirmation && q.changes:
-		return &Failure{fact{code: CodeNotApplied, reason: "the client answered " + excerpt.Quoted(firstLine(text)), hint: hintReadBack}}
+		return &Failure{
+			fact{
+				code:   CodeNotApplied,
+				reason: "the client answered " + excerpt.Quoted(firstLine(text)),
+				hint:   hintReadBack,
+			},
+		}
 	}
 	return &Failure{fact{code: CodeCLIError, reason: "the client answered " + excerpt.Quoted(firstLine(text))}}
 }
@@ -243,14 +256,27 @@ const hintReadBack = "read the note to see whether it changed before asking agai
 func (q question) settle(v *verdict, text string) {
 	// A file such as an image or a PDF. A note may contain a NUL after a crash of the system that wrote it.
 	isMarkdown := func(name string) bool { return path.Ext(name) == ".md" || path.Ext(name) == "" }
-	isBinary := q.printed && (strings.Contains(v.stdout[:min(len(v.stdout), 8000)], "\x00") || strings.HasPrefix(v.stdout, "%PDF-"))
+	isBinary := q.printed &&
+		(strings.Contains(v.stdout[:min(len(v.stdout), 8000)], "\x00") || strings.HasPrefix(v.stdout, "%PDF-"))
 	switch {
 	case isBinary && !slices.ContainsFunc(q.values, isMarkdown):
 		v.stdout = ""
-		v.failure = &Failure{fact{code: CodeCLIError, reason: "the file is not a text", hint: "attachment:read shows an image, attachment:text the text of a PDF; of other files attachment:read tells type and size"}}
+		v.failure = &Failure{
+			fact{
+				code:   CodeCLIError,
+				reason: "the file is not a text",
+				hint:   "attachment:read shows an image, attachment:text the text of a PDF; of other files attachment:read tells type and size",
+			},
+		}
 	case q.draws && text == q.reply.Empty && len(q.values) > 0 && !q.embedded: // the app does not say that a folder is missing
 		v.stdout = ""
-		v.failure = &Failure{fact{code: CodeNoSuchNote, reason: "the folder has no notes, or does not exist", hint: protocol.HintNotFound}}
+		v.failure = &Failure{
+			fact{
+				code:   CodeNoSuchNote,
+				reason: "the folder has no notes, or does not exist",
+				hint:   protocol.HintNotFound,
+			},
+		}
 	// In the text of a note only the exact sentence for "nothing" counts.
 	case text != "" && q.reply.Empty != "" && (text == q.reply.Empty || q.reply.Kind != allowlist.Content && nothingFound(text)):
 		if !v.explained {

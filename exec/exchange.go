@@ -40,7 +40,11 @@ func (w *worker) ask(ctx context.Context, command Command) (e process.Ending, re
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	x := &exchange{heard: heard{stdout: e.Stdout, tell: protocol.ProgressOf(ctx)}, large: make(chan struct{}), done: make(chan struct{})}
+	x := &exchange{
+		heard: heard{stdout: e.Stdout, tell: protocol.ProgressOf(ctx)},
+		large: make(chan struct{}),
+		done:  make(chan struct{}),
+	}
 	x.stdout.Flood = func() { stop(process.ErrFlood) }
 	w.mu.Lock()
 	if w.open == nil { // it has ended, and its slots are not counted any more

@@ -82,8 +82,16 @@ func New(c Config) *Runner {
 		c.Getenv = os.Getenv
 	}
 	r := &Runner{config: c, queue: make(chan struct{}, 1), large: make(chan struct{}, 1), pool: &pool{
-		keep:   c.MaxKept,
-		limits: workerLimits{idle: maxIdle, checkHealth: checkInterval, full: memoryRetire, stopAbove: memoryStop, commit: commitLimit, perFile: commitPerFile, late: lateLimit},
+		keep: c.MaxKept,
+		limits: workerLimits{
+			idle:        maxIdle,
+			checkHealth: checkInterval,
+			full:        memoryRetire,
+			stopAbove:   memoryStop,
+			commit:      commitLimit,
+			perFile:     commitPerFile,
+			late:        lateLimit,
+		},
 	}}
 	// The environment of each kind of program is computed once, at its first use.
 	app := sync.OnceValue(func() []string {

@@ -232,7 +232,11 @@ func (r *Runner) suitable(path string, file fs.FileInfo) error {
 		reason = notClient(path, file)
 	}
 	if reason == "" {
-		reason = ownerfiles.CheckProgramFile(path, file, ownerfiles.Surroundings{Vaults: r.config.Vaults, Home: ownerfiles.Home(runtime.GOOS, r.config.Getenv)})
+		reason = ownerfiles.CheckProgramFile(
+			path,
+			file,
+			ownerfiles.Surroundings{Vaults: r.config.Vaults, Home: ownerfiles.Home(runtime.GOOS, r.config.Getenv)},
+		)
 	}
 	if reason != "" {
 		return unsuitable(path, reason)
@@ -254,7 +258,8 @@ func notClient(path string, file fs.FileInfo) string {
 		base == "obsidian" && filepath.Base(dir) == "MacOS" {
 		return theApp
 	}
-	if base != nativeName && base != nativeName+".exe" && base != nativeName+".com" && base != strings.ToLower(shimName) {
+	if base != nativeName && base != nativeName+".exe" && base != nativeName+".com" &&
+		base != strings.ToLower(shimName) {
 		for _, besideApp := range []string{"chrome-sandbox", "chrome_100_percent.pak", "resources/app.asar", "resources/obsidian.asar"} {
 			if _, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(besideApp))); err == nil {
 				return theApp
@@ -270,7 +275,8 @@ func notClient(path string, file fs.FileInfo) string {
 	head := make([]byte, scriptHead)
 	n, _ := io.ReadFull(f, head) // a short file is no error here
 	head = bytes.ToLower(head[:n])
-	if bytes.HasPrefix(head, []byte("#!")) && (bytes.Contains(head, []byte("electron")) || bytes.Contains(head, []byte(".asar"))) {
+	if bytes.HasPrefix(head, []byte("#!")) &&
+		(bytes.Contains(head, []byte("electron")) || bytes.Contains(head, []byte(".asar"))) {
 		return "is a script that starts the Obsidian app itself"
 	}
 	return ""

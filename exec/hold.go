@@ -98,7 +98,13 @@ func (a *attempt) withhold(permit policy.Grant) {
 	case v.failure != nil && v.failure.code != CodeEmptyOutput && !q.isKnownRefusal(trimmed(v.stdout)):
 		v.stdout = ""
 		v.cut = false
-		v.failure = &Failure{fact{code: v.failure.code, hint: v.failure.hint, reason: fmt.Sprintf("the Obsidian app answered command %q with an error", q.name)}}
+		v.failure = &Failure{
+			fact{
+				code:   v.failure.code,
+				hint:   v.failure.hint,
+				reason: fmt.Sprintf("the Obsidian app answered command %q with an error", q.name),
+			},
+		}
 	case v.failure == nil && q.reply.Kind == allowlist.Confirmation:
 		v.stdout = q.knownConfirmation(firstLine(v.stdout))
 	}
@@ -109,7 +115,11 @@ func (a *attempt) withhold(permit policy.Grant) {
 func Missing(call allowlist.Call) Outcome {
 	for _, s := range call.NamedPaths() {
 		text := fmt.Sprintf("Error: File \"%s\" not found.", s.Path)
-		return Outcome{Stdout: text + "\n", Total: int64(len(text)) + 1, Failure: question{name: call.Name(), reply: call.Reply()}.refusal(text, 0)}
+		return Outcome{
+			Stdout:  text + "\n",
+			Total:   int64(len(text)) + 1,
+			Failure: question{name: call.Name(), reply: call.Reply()}.refusal(text, 0),
+		}
 	}
 	return notRun()
 }
@@ -117,7 +127,10 @@ func Missing(call allowlist.Call) Outcome {
 // isKnownRefusal reports whether text is an error that repeats nothing but what the call itself names.
 func (q question) isKnownRefusal(text string) bool {
 	switch text {
-	case textNoActiveFile, textNoTemplates, "Error: Destination file already exists!", "Error: File is not a markdown file.",
+	case textNoActiveFile,
+		textNoTemplates,
+		"Error: Destination file already exists!",
+		"Error: File is not a markdown file.",
 		"Error: Invalid date format. Use YYYY-MM-DD":
 		return true
 	}

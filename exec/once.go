@@ -56,7 +56,12 @@ func (h *heard) take(f protocol.Frame) (err error) {
 }
 
 // once has a process of its own answer one command.
-func (r *Runner) once(ctx context.Context, c process.Child, folder string, command Command) (process.Ending, protocol.Reply) {
+func (r *Runner) once(
+	ctx context.Context,
+	c process.Child,
+	folder string,
+	command Command,
+) (process.Ending, protocol.Reply) {
 	r.processes.Add(1)
 	defer r.processes.Add(-1)
 	sent, fits := onlyRequest(command)

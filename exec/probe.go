@@ -33,8 +33,10 @@ func (r *Runner) ready(ctx context.Context, permit policy.Permit, p Program) (re
 		// An old installer is not an error: the client that was found is not the Electron executable.
 		native := tiers.DefaultMinimum // the first one with the native client
 		if known.installer != (tiers.Version{}) && known.installer.Before(native) {
-			remarks = []string{fmt.Sprintf("the Obsidian installer is %s; installers from %s on bring a faster client, "+
-				"download the latest one and register the command line interface again", known.installer, native)}
+			remarks = []string{
+				fmt.Sprintf("the Obsidian installer is %s; installers from %s on bring a faster client, "+
+					"download the latest one and register the command line interface again", known.installer, native),
+			}
 		}
 	}
 	if minimum := permit.MinVersion(); known.app.Before(minimum) {
@@ -65,7 +67,8 @@ func (r *Runner) probe(ctx context.Context, whole policy.Permit, p Program) (*re
 	// Another program has the name of the CLI if it answered twice with neither a version nor an
 	// error of the app.
 	unavailable := (*Unavailable)(nil)
-	foreign := errors.As(err, &unavailable) && unavailable.Code() == CodeVaultStarting && out.Stdout != "" && !strings.HasPrefix(out.Stdout, prefixError)
+	foreign := errors.As(err, &unavailable) && unavailable.Code() == CodeVaultStarting && out.Stdout != "" &&
+		!strings.HasPrefix(out.Stdout, prefixError)
 	if err != nil && !foreign {
 		return nil, err
 	}
@@ -79,8 +82,12 @@ func (r *Runner) probe(ctx context.Context, whole policy.Permit, p Program) (*re
 	case whole.Guarded():
 		answered = "printed something else" // which could name a hidden note
 	}
-	return nil, &Unavailable{code: CodeUnsuitable, program: p.path, reason: "is not the Obsidian CLI: asked for its version it " + answered,
-		hint: "the user can set cli to the full path of the native client; on Windows that is Obsidian.com and never Obsidian.exe"}
+	return nil, &Unavailable{
+		code:    CodeUnsuitable,
+		program: p.path,
+		reason:  "is not the Obsidian CLI: asked for its version it " + answered,
+		hint:    "the user can set cli to the full path of the native client; on Windows that is Obsidian.com and never Obsidian.exe",
+	}
 }
 
 // learnRelease keeps the answer of the client, nil to ask again.

@@ -62,7 +62,13 @@ func (r *Runner) Preview(ctx context.Context, preview policy.Preview, p Program)
 
 // watched runs a call with its time limit and its [Hold], and notifies the watcher. Nothing is
 // run unless the call is permitted.
-func (r *Runner) watched(ctx context.Context, p Program, permitted bool, permit policy.Grant, run func(context.Context, Command) (Outcome, error)) (out Outcome, err error) {
+func (r *Runner) watched(
+	ctx context.Context,
+	p Program,
+	permitted bool,
+	permit policy.Grant,
+	run func(context.Context, Command) (Outcome, error),
+) (out Outcome, err error) {
 	if r.config.Watch != nil {
 		if end := r.config.Watch.BeginRun(ctx, p.Backend()); end != nil {
 			defer func() {
@@ -95,7 +101,13 @@ func (r *Runner) watched(ctx context.Context, p Program, permitted bool, permit 
 
 // runWithRetry repeats a call that the client did not know: nothing was run, and a
 // vault that was just opened knows it the second time. turn ends with each process unless nil.
-func (r *Runner) runWithRetry(ctx context.Context, permit policy.Permit, p Program, command Command, turn *turn) (Outcome, error) {
+func (r *Runner) runWithRetry(
+	ctx context.Context,
+	permit policy.Permit,
+	p Program,
+	command Command,
+	turn *turn,
+) (Outcome, error) {
 	first := r.attempt(ctx, permit, p, command, turn)
 	if first.Kind != process.Exited || !first.verdict.cold {
 		return first.result(r, permit)
@@ -111,15 +123,20 @@ func (r *Runner) runWithRetry(ctx context.Context, permit policy.Permit, p Progr
 	switch {
 	case v.cold && call.IsProbe() && !(question{name: call.Name()}).unknownCommand(text):
 		v.unavailable = &Unavailable{
-			code:   CodeVaultStarting,
-			reason: "the client answered " + excerpt.Quoted(firstLine(text)) + " in place of its version: the app is starting, or this is not the Obsidian CLI",
-			hint:   "ask again in a few seconds; if the answer stays the same, the user can set cli to the full path of the Obsidian CLI",
+			code: CodeVaultStarting,
+			reason: "the client answered " + excerpt.Quoted(
+				firstLine(text),
+			) + " in place of its version: the app is starting, or this is not the Obsidian CLI",
+			hint: "ask again in a few seconds; if the answer stays the same, the user can set cli to the full path of the Obsidian CLI",
 		}
 	case v.cold && (call.BuiltIn() || first.verdict.sentence() != text),
 		v.failure != nil && v.failure.code == CodeEmptyOutput:
 		v.failure = nil
-		v.unavailable = &Unavailable{code: CodeVaultStarting, reason: "the vault is being opened and does not know its commands yet",
-			hint: "nothing was run; ask again in a few seconds"}
+		v.unavailable = &Unavailable{
+			code:   CodeVaultStarting,
+			reason: "the vault is being opened and does not know its commands yet",
+			hint:   "nothing was run; ask again in a few seconds",
+		}
 	case v.cold: // the same answer for a command of a plugin means that the plugin is off
 		v.failure = &Failure{fact{code: CodeCLIError, reason: "the client answered " + excerpt.Quoted(firstLine(text)),
 			hint: "the user can switch on the core plugin that brings this command, in Obsidian under Settings > Core plugins"}}
@@ -165,7 +182,12 @@ func (r *Runner) attempt(ctx context.Context, permit policy.Grant, p Program, co
 }
 
 func (r *Runner) workerKey(folder string, permit policy.Grant, marker *guard.Marker) workerKey {
-	return workerKey{folder, permit.Access(), marker.String() + "\n" + permit.Exceptions(), r.config.Embeddings.Elsewhere && permit.Sends()}
+	return workerKey{
+		folder,
+		permit.Access(),
+		marker.String() + "\n" + permit.Exceptions(),
+		r.config.Embeddings.Elsewhere && permit.Sends(),
+	}
 }
 
 // withRules adds to an environment what the embedded program hides from a caller, and where it may send texts.
@@ -189,7 +211,13 @@ func (r *Runner) withRules(env []string, permit policy.Grant, marker *guard.Mark
 // Ask asks p, which must be the embedded program, a question about notes, and returns the lines of the
 // answer; an error means that it is not known. After [protocol.AskNarrowed] with paths each line has a level, a tab
 // and a path; after [protocol.AskMarked] with tags, written with "#", it has a path.
-func (r *Runner) Ask(ctx context.Context, q policy.Question, p Program, question protocol.Ask, words []string) (lines []string, err error) {
+func (r *Runner) Ask(
+	ctx context.Context,
+	q policy.Question,
+	p Program,
+	question protocol.Ask,
+	words []string,
+) (lines []string, err error) {
 	if p.backend != embeddedBackend {
 		return nil, ErrNoProgram
 	}
@@ -197,7 +225,13 @@ func (r *Runner) Ask(ctx context.Context, q policy.Question, p Program, question
 	defer cancel()
 	marker := r.Marker(q.Secrets())
 	command := Command{Path: p.path, request: protocol.Request{Ask: question, Args: words}}
-	c := process.Child{Path: p.path, Name: p.name, Env: r.withRules(r.env(p.backend), &q, marker), Embedded: true, Keep: r.config.MaxKept}
+	c := process.Child{
+		Path:     p.path,
+		Name:     p.name,
+		Env:      r.withRules(r.env(p.backend), &q, marker),
+		Embedded: true,
+		Keep:     r.config.MaxKept,
+	}
 	var e process.Ending
 	if r.config.Resident {
 		e, _ = r.pool.run(ctx, c, command, r.workerKey(p.folder, &q, marker))
@@ -206,7 +240,12 @@ func (r *Runner) Ask(ctx context.Context, q policy.Question, p Program, question
 	}
 	text, _ := e.Stdout.Text()
 	if e.Kind != process.Exited || e.Exit != 0 || e.Stdout.Cut() {
-		return nil, fmt.Errorf("the embedded program does not answer question %d: %v, exit status %d", question, e.Kind, e.Exit)
+		return nil, fmt.Errorf(
+			"the embedded program does not answer question %d: %v, exit status %d",
+			question,
+			e.Kind,
+			e.Exit,
+		)
 	}
 	return slices.Collect(strings.FieldsFuncSeq(text, func(c rune) bool { return c == '\n' })), nil
 }
@@ -222,7 +261,13 @@ func (r *Runner) Marker(s policy.Secrets) *guard.Marker {
 	return r.marker()
 }
 
-func classifyEnding(e process.Ending, reply protocol.Reply, permit policy.Grant, p Program, marker *guard.Marker) attempt {
+func classifyEnding(
+	e process.Ending,
+	reply protocol.Reply,
+	permit policy.Grant,
+	p Program,
+	marker *guard.Marker,
+) attempt {
 	a := attempt{Ending: e, path: p.path, embedded: p.backend == embeddedBackend, reply: reply}
 	got := answer{exit: a.Exit, cut: a.Stdout.Cut()}
 	got.stdout, got.gap = a.Stdout.Text()
@@ -280,10 +325,16 @@ func (a attempt) result(r *Runner, permit policy.Grant) (Outcome, error) {
 		out.Notices = append(out.Notices, "the change was made, and then somebody else changed the note again")
 	}
 	if a.Stderr.Cut() {
-		out.Notices = append(out.Notices, fmt.Sprintf("of %d bytes on standard error the middle was dropped", a.Stderr.Total))
+		out.Notices = append(
+			out.Notices,
+			fmt.Sprintf("of %d bytes on standard error the middle was dropped", a.Stderr.Total),
+		)
 	}
 	if a.Held {
-		out.Notices = append(out.Notices, "another process kept the output of the client open; what it printed later is not in the answer")
+		out.Notices = append(
+			out.Notices,
+			"another process kept the output of the client open; what it printed later is not in the answer",
+		)
 	}
 	mutates := permit.Call().Effect().Mutates()
 	switch a.Kind {
@@ -297,17 +348,29 @@ func (a attempt) result(r *Runner, permit policy.Grant) (Outcome, error) {
 		return out, stopped
 	case process.Crashed:
 		if permit.Call().Apart() { // it reached its limit, see the row of the command
-			out.Failure = &Failure{fact{code: CodeOutputLimit, reason: "to read the file takes too much memory", hint: "ask for a part of it; the user can open it"}}
+			out.Failure = &Failure{
+				fact{
+					code:   CodeOutputLimit,
+					reason: "to read the file takes too much memory",
+					hint:   "ask for a part of it; the user can open it",
+				},
+			}
 			return out, nil
 		}
 		return out, crashed(a.path, a.How, mutates)
 	case process.Lost:
 		if mutates && a.Started {
-			return out, &Stopped{fact{code: CodeOutcomeUnknown, reason: "the worker of the vault " + a.How + " before it answered",
-				hint: "the change may have been made; " + hintReadBack}}
+			return out, &Stopped{
+				fact{code: CodeOutcomeUnknown, reason: "the worker of the vault " + a.How + " before it answered",
+					hint: "the change may have been made; " + hintReadBack},
+			}
 		}
-		return out, &Unavailable{code: CodeCrashed, program: a.path, reason: "as the worker of the vault it " + a.How + " before it answered",
-			hint: "nothing was changed; the next call starts another worker"}
+		return out, &Unavailable{
+			code:    CodeCrashed,
+			program: a.path,
+			reason:  "as the worker of the vault it " + a.How + " before it answered",
+			hint:    "nothing was changed; the next call starts another worker",
+		}
 	}
 	if v.unavailable != nil {
 		return out, v.unavailable
@@ -318,11 +381,22 @@ func (a attempt) result(r *Runner, permit policy.Grant) (Outcome, error) {
 
 // stoppedBy says why a call with a time limit was ended; with begun it may have changed something.
 func stoppedBy(cause error, timeout time.Duration, begun bool) *Stopped {
-	s := &Stopped{fact{code: CodeCancelled, reason: "the call was cancelled", hint: "nothing was changed; the call can be repeated"}}
+	s := &Stopped{
+		fact{
+			code:   CodeCancelled,
+			reason: "the call was cancelled",
+			hint:   "nothing was changed; the call can be repeated",
+		},
+	}
 	switch {
 	case errors.Is(cause, process.ErrFlood):
-		s = &Stopped{fact{code: CodeOutputLimit, reason: fmt.Sprintf("the client printed more than %d bytes", process.FloodLimit),
-			hint: "narrow the call with limit=, folder= or path="}}
+		s = &Stopped{
+			fact{
+				code:   CodeOutputLimit,
+				reason: fmt.Sprintf("the client printed more than %d bytes", process.FloodLimit),
+				hint:   "narrow the call with limit=, folder= or path=",
+			},
+		}
 	case errors.Is(cause, context.DeadlineExceeded):
 		s = &Stopped{fact{code: CodeTimeout, reason: fmt.Sprintf("the client did not answer within %v", timeout),
 			hint: "check whether Obsidian shows a dialog or is still starting"}}
@@ -369,7 +443,10 @@ func cannotStart(path string, err error) *Unavailable {
 	case errors.Is(err, errors.ErrUnsupported):
 		u.code = CodePlatform
 		u.hint = "this system does not let one program start another"
-	case errors.Is(err, syscall.EAGAIN), errors.Is(err, syscall.ENOMEM), errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
+	case errors.Is(err, syscall.EAGAIN),
+		errors.Is(err, syscall.ENOMEM),
+		errors.Is(err, syscall.EMFILE),
+		errors.Is(err, syscall.ENFILE):
 		u.hint = "the system has reached a limit on processes, memory or open files; try again later"
 	}
 	return u

@@ -40,7 +40,12 @@ var shapes = [...]shape{
 	{prefix: "Error: No active file", code: CodeTargetRequired, hint: hintTarget},
 	{prefix: "Error: No active editor", code: CodeTargetRequired, hint: hintTarget},
 	{prefix: "Error: No editor", code: CodeTargetRequired, hint: hintTarget},
-	{prefix: "Error: No ", suffix: " configured.", code: CodeNotConfigured, hint: "the user can set it in the settings of the vault"},
+	{
+		prefix: "Error: No ",
+		suffix: " configured.",
+		code:   CodeNotConfigured,
+		hint:   "the user can set it in the settings of the vault",
+	},
 	{prefix: `Error: Command "" not found. Use ""`, code: CodeNoSuchNote},
 	{prefix: `Error: Command "" not found.`, code: CodeCLIError,
 		hint: "the program that answered does not have this command"},
@@ -78,7 +83,8 @@ func plainly(line string) string {
 	text := strings.TrimRight(strings.TrimPrefix(line, prefixError), ".!")
 	first, size := utf8.DecodeRuneInString(text)
 	isShown := func(r rune) bool { return unicode.IsPrint(r) || unicode.Is(unicode.Zs, r) }
-	if len(text) > maxReason || strings.ContainsFunc(text, func(r rune) bool { return !isShown(r) }) || !utf8.ValidString(text) {
+	if len(text) > maxReason || strings.ContainsFunc(text, func(r rune) bool { return !isShown(r) }) ||
+		!utf8.ValidString(text) {
 		return "the client answered " + excerpt.Quoted(line)
 	}
 	return string(unicode.ToLower(first)) + text[size:]
@@ -110,7 +116,8 @@ func usage(text, command string) bool {
 func explained(text string) bool {
 	_, second, two := strings.Cut(text, "\n")
 	label, _, found := strings.Cut(second, ": ")
-	return two && found && isLine(second) && strings.Trim(label, " ") != "" && isWord(strings.ReplaceAll(label, " ", ""))
+	return two && found && isLine(second) && strings.Trim(label, " ") != "" &&
+		isWord(strings.ReplaceAll(label, " ", ""))
 }
 
 // nothingFound reports whether text is a sentence such as "No tags found.". The
@@ -155,7 +162,11 @@ const maxNoise = 16
 
 // noiseSentences begin the lines that an app newer than its installer prints in front of every answer,
 // on either stream (recorded on 1.12.7, both streams by different people).
-var noiseSentences = [...]string{"Your Obsidian installer is out of date.", "Please download the latest installer", "Ignored: Error: "}
+var noiseSentences = [...]string{
+	"Your Obsidian installer is out of date.",
+	"Please download the latest installer",
+	"Ignored: Error: ",
+}
 
 // packageVerbs and packageKinds make the other line: "Loading updated app
 // package <folder>/obsidian-1.12.7.asar".

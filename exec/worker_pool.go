@@ -55,7 +55,12 @@ type workerKey struct {
 
 // run has the worker of the vault of c answer one command. c starts the worker, so it has
 // nothing of the call.
-func (p *pool) run(ctx context.Context, c process.Child, command Command, at workerKey) (e process.Ending, reply protocol.Reply) {
+func (p *pool) run(
+	ctx context.Context,
+	c process.Child,
+	command Command,
+	at workerKey,
+) (e process.Ending, reply protocol.Reply) {
 	for range otherWorkers {
 		w := p.acquire(c, at)
 		if w == nil {
@@ -77,7 +82,11 @@ func (p *pool) run(ctx context.Context, c process.Child, command Command, at wor
 
 // nothing is the ending of a call of which nothing was sent.
 func (p *pool) nothing() process.Ending {
-	return process.Ending{Exit: process.NoExit, Stdout: process.NewStream(p.keep, nil, nil), Stderr: process.NewStream(0, nil, nil)}
+	return process.Ending{
+		Exit:   process.NoExit,
+		Stdout: process.NewStream(p.keep, nil, nil),
+		Stderr: process.NewStream(0, nil, nil),
+	}
 }
 
 // acquire returns the worker that takes the calls for a vault, and starts it if there is none,
@@ -259,8 +268,13 @@ func (t *turn) begin(ctx context.Context) error {
 		return nil
 	case <-ctx.Done():
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			return &Stopped{fact{code: CodeTimeout, reason: "the time limit passed while the call was queued: the app answers one call at a time",
-				hint: "nothing was changed; try again later, with fewer calls at once"}}
+			return &Stopped{
+				fact{
+					code:   CodeTimeout,
+					reason: "the time limit passed while the call was queued: the app answers one call at a time",
+					hint:   "nothing was changed; try again later, with fewer calls at once",
+				},
+			}
 		}
 		return stoppedBy(ctx.Err(), t.r.config.Timeout, false)
 	}

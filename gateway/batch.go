@@ -188,11 +188,26 @@ func (g *vaultGateway) carryOutBatch(ctx context.Context, plan *batchPlan) Batch
 	}
 	unlock, err := kept.Lock(ctx)
 	if err != nil {
-		return g.refuseBatch(ctx, plan.batch, "", failure.New(failure.CodeConflict, "try again", "another program changes the vault: %v", err))
+		return g.refuseBatch(
+			ctx,
+			plan.batch,
+			"",
+			failure.New(failure.CodeConflict, "try again", "another program changes the vault: %v", err),
+		)
 	}
 	if err := kept.MarkBatch(plan.id); err != nil {
 		unlock()
-		return g.refuseBatch(ctx, plan.batch, "", failure.New(failure.CodeState, "the user can look at the folder of the journal", "nothing was changed, because the journal cannot keep it: %v", err))
+		return g.refuseBatch(
+			ctx,
+			plan.batch,
+			"",
+			failure.New(
+				failure.CodeState,
+				"the user can look at the folder of the journal",
+				"nothing was changed, because the journal cannot keep it: %v",
+				err,
+			),
+		)
 	}
 	var once sync.Once
 	leave := func(made bool) {
@@ -211,7 +226,13 @@ func (g *vaultGateway) carryOutBatch(ctx context.Context, plan *batchPlan) Batch
 // that is not atomic.
 func (g *vaultGateway) runBatch(ctx context.Context, plan *batchPlan, leave func(made bool)) BatchResult {
 	plan.isBegun = true
-	r := &batchRun{batchPlan: plan, gateway: g, results: make([]Result, len(plan.steps)), outputs: make([]output, len(plan.steps)), done: make([]OperationResult, len(plan.steps))}
+	r := &batchRun{
+		batchPlan: plan,
+		gateway:   g,
+		results:   make([]Result, len(plan.steps)),
+		outputs:   make([]output, len(plan.steps)),
+		done:      make([]OperationResult, len(plan.steps)),
+	}
 	for i, step := range plan.steps {
 		r.done[i] = OperationResult{ClientID: step.ClientID, Command: step.Command, Status: statusSkipped}
 	}
@@ -285,15 +306,22 @@ func (r *batchRun) report(ctx context.Context) BatchResult {
 	result := BatchResult{Results: r.done}
 	result.count()
 	if result.Summary.NotUndone > 0 {
-		result.Notices = append(result.Notices, fmt.Sprintf("%d of the changes could not be taken back", result.Summary.NotUndone))
+		result.Notices = append(
+			result.Notices,
+			fmt.Sprintf("%d of the changes could not be taken back", result.Summary.NotUndone),
+		)
 	}
 	switch {
 	case ctx.Err() == nil || result.Summary.Skipped == 0:
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		result.Error = failure.Of(failure.New(failure.CodeTimeout, "send fewer operations at once; results says which were carried out",
-			"the time limit of %v passed, and operations were left out", r.gateway.runner.Timeout()))
+		result.Error = failure.Of(
+			failure.New(failure.CodeTimeout, "send fewer operations at once; results says which were carried out",
+				"the time limit of %v passed, and operations were left out", r.gateway.runner.Timeout()),
+		)
 	default:
-		result.Error = failure.Of(failure.New(failure.CodeCancelled, "", "the batch was cancelled, and operations were left out"))
+		result.Error = failure.Of(
+			failure.New(failure.CodeCancelled, "", "the batch was cancelled, and operations were left out"),
+		)
 	}
 	return result
 }
@@ -355,7 +383,13 @@ func (r *batchRun) run(ctx context.Context, i int) {
 	if result.Image != nil && r.images.Add(int64(len(result.Image.Base64))) > maxImages {
 		r.images.Add(-int64(len(result.Image.Base64)))
 		result.Image = nil
-		result.Notices = append(slices.Clone(result.Notices), fmt.Sprintf("the image is left out: a batch shows images of up to %d MiB together; read it alone", maxImages>>20))
+		result.Notices = append(
+			slices.Clone(result.Notices),
+			fmt.Sprintf(
+				"the image is left out: a batch shows images of up to %d MiB together; read it alone",
+				maxImages>>20,
+			),
+		)
 	}
 	done.Result = result.answer()
 	result.Image = nil
@@ -376,7 +410,12 @@ const maxImages = 4 << 20
 
 // step does for one operation what [Gateway.Do] does for a request, while the batch has
 // the semaphore of changes. begun is false for one that was cancelled before.
-func (g *vaultGateway) step(ctx context.Context, hold *exec.Hold, req Request, by approved) (result Result, begun bool) {
+func (g *vaultGateway) step(
+	ctx context.Context,
+	hold *exec.Hold,
+	req Request,
+	by approved,
+) (result Result, begun bool) {
 	ctx, seen := telemetry.Begin(ctx, g.observer, telemetry.InBatch, req.Command, req.Surface, g.agent)
 	defer func() { seen.Ended(result.OK, result.Error, result.Backend, len(result.Stdout)) }()
 	req.Taken = time.Now()
@@ -389,18 +428,32 @@ func (g *vaultGateway) checkUndoable(plan *batchPlan) (clientID string, err erro
 	for _, step := range plan.steps {
 		effect := step.plan.call.Effect()
 		if effect.Mutates() && effect != tiers.Writes && effect != tiers.Destroys {
-			return step.ClientID, failure.New(failure.CodeBadRequest, "leave it out of the atomic batch", "command %q changes more than notes, which nothing can take back", step.Command)
+			return step.ClientID, failure.New(
+				failure.CodeBadRequest,
+				"leave it out of the atomic batch",
+				"command %q changes more than notes, which nothing can take back",
+				step.Command,
+			)
 		}
 	}
 	if g.embeddedProgram() == nil {
-		return "", failure.New(failure.CodeBadRequest, "the user can set vault to the folder of the vault", "an atomic batch with changes needs the folder of the vault, which is not known")
+		return "", failure.New(
+			failure.CodeBadRequest,
+			"the user can set vault to the folder of the vault",
+			"an atomic batch with changes needs the folder of the vault, which is not known",
+		)
 	}
 	if _, err := g.journal(g.target().Folder); err != nil {
 		return "", err
 	}
 	if _, err := g.Plan(undoOf(journal.NewID(time.Now()))); err != nil && !needsApproval(err) {
 		cause := failure.Of(err)
-		return "", failure.New(cause.Code, cause.Hint, "an atomic batch has to be able to take back what it did: %s", cause.Message)
+		return "", failure.New(
+			cause.Code,
+			cause.Hint,
+			"an atomic batch has to be able to take back what it did: %s",
+			cause.Message,
+		)
 	}
 	return "", nil
 }
@@ -468,7 +521,10 @@ type rememberedBatch struct {
 func (g *vaultGateway) firstBatch(ctx context.Context, plan *batchPlan, answer []byte) BatchResult {
 	var kept rememberedBatch
 	if err := json.Unmarshal(answer, &kept); err != nil {
-		return RejectBatch("", failure.New(failure.CodeUnknown, "look at the notes", "the answer that was kept cannot be read"))
+		return RejectBatch(
+			"",
+			failure.New(failure.CodeUnknown, "look at the notes", "the answer that was kept cannot be read"),
+		)
 	}
 	first := kept.BatchResult
 	if kept.Hidden != g.rules.Digest() {
@@ -529,7 +585,13 @@ func (r BatchResult) forKeeping() BatchResult {
 			continue
 		}
 		short := *done.Result
-		cut, _, _ := Result{Stdout: short.Stdout, Stderr: short.Stderr, Truncated: short.Truncated}.cut(paging.Limit{Bytes: keptShare})
+		cut, _, _ := Result{
+			Stdout:    short.Stdout,
+			Stderr:    short.Stderr,
+			Truncated: short.Truncated,
+		}.cut(
+			paging.Limit{Bytes: keptShare},
+		)
 		short.Stdout = cut.Stdout
 		short.Stderr = cut.Stderr
 		short.Truncated = cut.Truncated

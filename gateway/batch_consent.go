@@ -136,7 +136,10 @@ func (g *vaultGateway) checkBatchUnchanged(each []consent.Question) error {
 
 // questionOfBatch makes one question of those about the operations, and returns
 // these too. Each of them is about the notes as they are before the batch.
-func (g *vaultGateway) questionOfBatch(ctx context.Context, plan *batchPlan) (q consent.Question, each []consent.Question, err error) {
+func (g *vaultGateway) questionOfBatch(
+	ctx context.Context,
+	plan *batchPlan,
+) (q consent.Question, each []consent.Question, err error) {
 	q = consent.Question{
 		Vault: g.name(), Command: telemetry.BatchCommand, Caller: plan.batch.Caller,
 		Requester: g.callerOf(plan.batch.Request), Client: plan.batch.Client,
@@ -150,7 +153,12 @@ func (g *vaultGateway) questionOfBatch(ctx context.Context, plan *batchPlan) (q 
 	var rest consent.Rest
 	for _, step := range asked {
 		if len(step.references()) > 0 {
-			return q, nil, failure.New(failure.CodeUnconfirmed, "send it alone, with the value itself", "operation %q requires user approval, and the user cannot be shown what it takes from another one", excerpt.Short(step.ClientID))
+			return q, nil, failure.New(
+				failure.CodeUnconfirmed,
+				"send it alone, with the value itself",
+				"operation %q requires user approval, and the user cannot be shown what it takes from another one",
+				excerpt.Short(step.ClientID),
+			)
 		}
 		one, err := g.question(ctx, plan.batch.Request, &step.plan)
 		if err != nil {
@@ -331,7 +339,10 @@ func (g *vaultGateway) assessLosses(ctx context.Context, plan *batchPlan) (clien
 			return step.ClientID, err
 		}
 		var refusal error
-		step.plan, refusal = step.plan.withLoss(fmt.Sprintf("is part of a batch that changes %d notes", len(touched)), nil)
+		step.plan, refusal = step.plan.withLoss(
+			fmt.Sprintf("is part of a batch that changes %d notes", len(touched)),
+			nil,
+		)
 		if refusal != nil && !needsApproval(refusal) {
 			return step.ClientID, refusal
 		}
@@ -370,8 +381,14 @@ func mayDestroy(p Plan, levels map[string]access.Level, known bool) error {
 			level = min(level, itself)
 		}
 		if !known || level < access.Delete {
-			return failure.New(policy.CodeAccess, "the user can raise the access of the note; or send fewer operations at once",
-				"command %q: a batch that changes more than %d notes needs rwd, which %q does not have", p.call.Name(), maxTouched, excerpt.Short(path))
+			return failure.New(
+				policy.CodeAccess,
+				"the user can raise the access of the note; or send fewer operations at once",
+				"command %q: a batch that changes more than %d notes needs rwd, which %q does not have",
+				p.call.Name(),
+				maxTouched,
+				excerpt.Short(path),
+			)
 		}
 	}
 	return nil

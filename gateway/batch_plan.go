@@ -87,7 +87,12 @@ func (g *Gateway) LacksScope(b Batch) (lacks policy.Scope) {
 // planBatch judges all operations. clientID is the operation of an error, "" for the batch.
 func (g *vaultGateway) planBatch(b Batch) (plan *batchPlan, clientID string, err error) {
 	if n := len(b.Operations); n == 0 || n > MaxOperations {
-		return nil, "", failure.New(failure.CodeBadRequest, fmt.Sprintf("send 1 to %d", MaxOperations), "a batch of %d operations", n)
+		return nil, "", failure.New(
+			failure.CodeBadRequest,
+			fmt.Sprintf("send 1 to %d", MaxOperations),
+			"a batch of %d operations",
+			n,
+		)
 	}
 	plan = &batchPlan{batch: b, id: journal.NewID(time.Now()), steps: make([]batchStep, len(b.Operations))}
 	if b.MaxOutput > 0 {
@@ -97,11 +102,25 @@ func (g *vaultGateway) planBatch(b Batch) (plan *batchPlan, clientID string, err
 		plan.steps[i].Operation = o
 		switch {
 		case o.ClientID == "":
-			err = failure.New(failure.CodeBadRequest, "give every operation a short name", "operation %d of the batch has no clientId", i+1)
+			err = failure.New(
+				failure.CodeBadRequest,
+				"give every operation a short name",
+				"operation %d of the batch has no clientId",
+				i+1,
+			)
 		case len(o.ClientID) > maxClientID:
-			err = failure.New(failure.CodeBadRequest, fmt.Sprintf("use at most %d bytes", maxClientID), "the clientId is %d bytes long", len(o.ClientID))
+			err = failure.New(
+				failure.CodeBadRequest,
+				fmt.Sprintf("use at most %d bytes", maxClientID),
+				"the clientId is %d bytes long",
+				len(o.ClientID),
+			)
 		case plan.find(o.ClientID, i) >= 0:
-			err = failure.New(failure.CodeBadRequest, "give every operation a name of its own", "duplicate clientId in the batch")
+			err = failure.New(
+				failure.CodeBadRequest,
+				"give every operation a name of its own",
+				"duplicate clientId in the batch",
+			)
 		}
 		if err == nil {
 			err = b.refuseLiteralReferences(o)
@@ -151,14 +170,26 @@ func (g *vaultGateway) planBatch(b Batch) (plan *batchPlan, clientID string, err
 func (p *batchPlan) checkReference(where string, ref Reference, i int) error {
 	from := p.find(ref.ClientID, i)
 	if from < 0 {
-		return failure.New(failure.CodeBadRequest, "refer to an earlier operation", "%s takes a field of %q, which is not an earlier operation", excerpt.Short(where), excerpt.Short(ref.ClientID))
+		return failure.New(
+			failure.CodeBadRequest,
+			"refer to an earlier operation",
+			"%s takes a field of %q, which is not an earlier operation",
+			excerpt.Short(where),
+			excerpt.Short(ref.ClientID),
+		)
 	}
 	if !slices.Contains(fieldNames, ref.Field) {
 		hint := "the fields are " + strings.Join(fieldNames, ", ")
 		if near := excerpt.Nearest(ref.Field, fieldNames); near != "" {
 			hint = fmt.Sprintf("write %q", near)
 		}
-		return failure.New(failure.CodeBadRequest, hint, "%s takes the field %q, which no result has", excerpt.Short(where), excerpt.Short(ref.Field))
+		return failure.New(
+			failure.CodeBadRequest,
+			hint,
+			"%s takes the field %q, which no result has",
+			excerpt.Short(where),
+			excerpt.Short(ref.Field),
+		)
 	}
 	if ref.Field == fieldStdout {
 		p.steps[from].wanted = true
@@ -207,7 +238,12 @@ func (o Operation) withPlaceholders() (Request, error) {
 			text := cmp.Or(placeholders[p.Kind], "x.md") // a path, a folder or the name of a note
 			switch p.Kind {
 			case "flag":
-				return Request{}, failure.New(failure.CodeBadRequest, "write true or false", "parameter %q is a flag, which is never taken from a result", key)
+				return Request{}, failure.New(
+					failure.CodeBadRequest,
+					"write true or false",
+					"parameter %q is a flag, which is never taken from a result",
+					key,
+				)
 			case "choice":
 				text = p.Choices[0]
 			}
@@ -242,7 +278,11 @@ func (p *batchPlan) stages() (stages [][]int) {
 	}
 	for i, step := range p.steps {
 		alone := step.plan.call.Effect() != tiers.Reads || step.plan.call.Shows()
-		if alone || slices.ContainsFunc(step.references(), func(ref Reference) bool { return slices.Contains(group, p.find(ref.ClientID, i)) }) {
+		if alone ||
+			slices.ContainsFunc(
+				step.references(),
+				func(ref Reference) bool { return slices.Contains(group, p.find(ref.ClientID, i)) },
+			) {
 			closeGroup()
 		}
 		group = append(group, i)
@@ -294,15 +334,32 @@ func (r *batchRun) field(ref Reference, i int) (text string, err error) {
 		o := r.outputs[r.find(ref.ClientID, i)]
 		switch {
 		case o.bytes > int64(o.most):
-			return "", failure.New(failure.CodeTooLong, fmt.Sprintf("refer to outputs of up to %d bytes in this batch, or read a part of the note", o.most),
-				"the output of %q has %d bytes, which is too long to be referred to", excerpt.Short(ref.ClientID), o.bytes)
+			return "", failure.New(
+				failure.CodeTooLong,
+				fmt.Sprintf("refer to outputs of up to %d bytes in this batch, or read a part of the note", o.most),
+				"the output of %q has %d bytes, which is too long to be referred to",
+				excerpt.Short(ref.ClientID),
+				o.bytes,
+			)
 		case o.gap != "":
-			return "", failure.New(failure.CodeBadRequest, "ask for less", "the output of %q is not whole: %s", excerpt.Short(ref.ClientID), o.gap)
+			return "", failure.New(
+				failure.CodeBadRequest,
+				"ask for less",
+				"the output of %q is not whole: %s",
+				excerpt.Short(ref.ClientID),
+				o.gap,
+			)
 		}
 		text = strings.TrimSuffix(strings.TrimSuffix(o.text, "\n"), "\r") // without its last line break
 	}
 	if text == "" {
-		return "", failure.New(failure.CodeBadRequest, "", "the result of %q has no %s", excerpt.Short(ref.ClientID), ref.Field)
+		return "", failure.New(
+			failure.CodeBadRequest,
+			"",
+			"the result of %q has no %s",
+			excerpt.Short(ref.ClientID),
+			ref.Field,
+		)
 	}
 	return text, nil
 }

@@ -15,7 +15,9 @@ import (
 // writtenReferences match what other programs write for the result of an earlier operation, such as {{a.path}},
 // ${a.path}, $a.stdout, <a.path> and ${{ steps.a.outputs.path }}.
 var writtenReferences = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(\$\{\{|\{\{|\$\{|\$\(|\{|\$|<|@)\s*\$?(?:(?:steps|results|operations|ops)[.\[])?["']?([\w-]+)["']?\]?((?:\.\w+)*)\s*(\}\}|\}|\)|>)?`)
+	return regexp.MustCompile(
+		`(\$\{\{|\{\{|\$\{|\$\(|\{|\$|<|@)\s*\$?(?:(?:steps|results|operations|ops)[.\[])?["']?([\w-]+)["']?\]?((?:\.\w+)*)\s*(\}\}|\}|\)|>)?`,
+	)
 })
 
 // otherFields are names by which other programs take a field of a result.
@@ -36,7 +38,9 @@ func (b Batch) literalReference(text string) (written, clientID, field string) {
 		isWhole := strings.TrimSpace(text) == text[at[0]:at[1]]
 		inBraces := strings.HasPrefix(part(1), "{{") || strings.HasPrefix(part(1), "$")
 		switch {
-		case isOperation && isField, isWhole && inBraces && isOwnField, isWhole && inBraces && isOperation && last == "":
+		case isOperation && isField,
+			isWhole && inBraces && isOwnField,
+			isWhole && inBraces && isOperation && last == "":
 			if !isOwnField {
 				last = "path"
 			}
@@ -53,8 +57,18 @@ func (b Batch) refuseLiteralReferences(o Operation) error {
 		if written == "" {
 			continue
 		}
-		hint := fmt.Sprintf(`for the value of a result send {"from": %q, "field": %q} in place of the text; a text that is meant as it is needs other names of operations`, from, field)
-		return failure.New(failure.CodeBadRequest, hint, "parameter %s contains %q, which looks like a reference and would be taken as text", excerpt.Short(key), excerpt.Short(written))
+		hint := fmt.Sprintf(
+			`for the value of a result send {"from": %q, "field": %q} in place of the text; a text that is meant as it is needs other names of operations`,
+			from,
+			field,
+		)
+		return failure.New(
+			failure.CodeBadRequest,
+			hint,
+			"parameter %s contains %q, which looks like a reference and would be taken as text",
+			excerpt.Short(key),
+			excerpt.Short(written),
+		)
 	}
 	return nil
 }

@@ -47,15 +47,29 @@ func (g *vaultGateway) change(ctx context.Context, r route) (exec.Outcome, error
 	own := g.embeddedProgram()
 	if own == nil {
 		if r.expect != "" {
-			return exec.Outcome{ExitCode: -1}, failure.New(failure.CodeVaultNotFound, "the user can set vault to the folder of the vault", "expectHash needs the folder of the vault, which is not known")
+			return exec.Outcome{
+					ExitCode: -1,
+				}, failure.New(
+					failure.CodeVaultNotFound,
+					"the user can set vault to the folder of the vault",
+					"expectHash needs the folder of the vault, which is not known",
+				)
 		}
 		if kind := r.call.TextInto(); kind != "note" { // no one would look at what the file becomes
-			return exec.Outcome{ExitCode: -1}, failure.New(failure.CodeBadValue, "the user can set vault to the folder of the vault; "+allowlist.ServesKind(kind),
-				"while the folder of the vault is not known, text is written into notes only")
+			return exec.Outcome{
+					ExitCode: -1,
+				}, failure.New(
+					failure.CodeBadValue,
+					"the user can set vault to the folder of the vault; "+allowlist.ServesKind(kind),
+					"while the folder of the vault is not known, text is written into notes only",
+				)
 		}
 		out, err := g.perform(ctx, r)
 		err = unseen(err)
-		out.Notices = append(out.Notices, notKept+", because the folder of the vault is not known: undo cannot take it back")
+		out.Notices = append(
+			out.Notices,
+			notKept+", because the folder of the vault is not known: undo cannot take it back",
+		)
 		return out, err
 	}
 	if r.restoresVersion() {
@@ -70,7 +84,14 @@ func (g *vaultGateway) change(ctx context.Context, r route) (exec.Outcome, error
 		}
 		if unlock, err = kept.Lock(ctx); err != nil {
 			unlock = func() {}
-			return exec.Outcome{ExitCode: -1}, failure.New(failure.CodeConflict, "try again", "another program changes the vault: %v", err)
+			return exec.Outcome{
+					ExitCode: -1,
+				}, failure.New(
+					failure.CodeConflict,
+					"try again",
+					"another program changes the vault: %v",
+					err,
+				)
 		}
 	}
 	options.Task = protocol.Begin
@@ -82,7 +103,10 @@ func (g *vaultGateway) change(ctx context.Context, r route) (exec.Outcome, error
 		return exec.Missing(r.call), nil // no rule lets it come here
 	case begun.Failure != nil && begun.Failure.Code() == failure.CodeNeedsApp:
 		out, err := g.perform(ctx, r)
-		out.Notices = append(out.Notices, notKept+", because only the app knows what it changes: undo cannot take it back")
+		out.Notices = append(
+			out.Notices,
+			notKept+", because only the app knows what it changes: undo cannot take it back",
+		)
 		return out, err
 	case begun.Failure != nil:
 		return nothingRan(begun), begun.Failure
@@ -156,11 +180,19 @@ func (s changeState) note(out *exec.Outcome, id string) {
 // was found.
 func unexpectedState(id, format string, args ...any) *failure.RequestError {
 	hint := "look at the note before you try again; undo id=" + id + " makes it what it was"
-	return failure.New(failure.CodeUnknown, hint, format+", but the note is neither as it was nor as it was to be", args...)
+	return failure.New(
+		failure.CodeUnknown,
+		hint,
+		format+", but the note is neither as it was nor as it was to be",
+		args...)
 }
 
 func (g *vaultGateway) readChangeState(ctx context.Context, r route, own exec.Program, id string) (changeState, error) {
-	out, err := g.runner.Run(ctx, r.permit, own.WithOptions(protocol.Write{Task: protocol.End, Entry: id, Alone: r.alone}))
+	out, err := g.runner.Run(
+		ctx,
+		r.permit,
+		own.WithOptions(protocol.Write{Task: protocol.End, Entry: id, Alone: r.alone}),
+	)
 	if err != nil {
 		return changeState{}, err
 	}
@@ -173,7 +205,13 @@ func (g *vaultGateway) readChangeState(ctx context.Context, r route, own exec.Pr
 }
 
 // verified compares the answer of the app with the notes.
-func (g *vaultGateway) verified(ctx context.Context, r route, own exec.Program, id string, begun, out exec.Outcome) (exec.Outcome, error) {
+func (g *vaultGateway) verified(
+	ctx context.Context,
+	r route,
+	own exec.Program,
+	id string,
+	begun, out exec.Outcome,
+) (exec.Outcome, error) {
 	var planned struct {
 		Path  string
 		Files []json.RawMessage
@@ -190,10 +228,19 @@ func (g *vaultGateway) verified(ctx context.Context, r route, own exec.Program, 
 	case err != nil:
 		out.Notices = append(out.Notices, "the change could not be read back: "+err.Error())
 	case s.State == stateUntouched && out.Failure == nil && isElsewhere(confirmedPath(r.call, out.Stdout), planned.Path):
-		return out, failure.New(failure.CodeUnknown, "look at both notes before you try again", "the app reports that it changed %q, and not %q",
-			excerpt.Short(confirmedPath(r.call, out.Stdout)), excerpt.Short(planned.Path))
+		return out, failure.New(
+			failure.CodeUnknown,
+			"look at both notes before you try again",
+			"the app reports that it changed %q, and not %q",
+			excerpt.Short(confirmedPath(r.call, out.Stdout)),
+			excerpt.Short(planned.Path),
+		)
 	case s.State == stateUntouched && out.Failure == nil:
-		return out, failure.New(failure.CodeNotApplied, "look at the note", "the app reports success, but the note is as it was")
+		return out, failure.New(
+			failure.CodeNotApplied,
+			"look at the note",
+			"the app reports success, but the note is as it was",
+		)
 	case s.State == stateUntouched && isVague(out.Failure.Code()):
 		return out, failure.New(failure.CodeNotApplied, out.Failure.Hint(),
 			"%s, and the note is as it was", out.Failure.Error())
@@ -279,7 +326,13 @@ const settleTries = 3
 
 // settledOutcome has the embedded program settle its change that was broken off, and says what became of it: it is made, or nothing
 // of it is, or where other programs have changed notes meanwhile it is made in part.
-func (g *vaultGateway) settledOutcome(ctx context.Context, r route, id string, out exec.Outcome, broken error) (exec.Outcome, error) {
+func (g *vaultGateway) settledOutcome(
+	ctx context.Context,
+	r route,
+	id string,
+	out exec.Outcome,
+	broken error,
+) (exec.Outcome, error) {
 	if !mayHaveActed(broken) {
 		return out, broken
 	}
@@ -296,10 +349,21 @@ func (g *vaultGateway) settledOutcome(ctx context.Context, r route, id string, o
 		case err == nil && s.State == statePartly:
 			out.Change = id
 			out.Partly = &protocol.Partly{Made: s.Made, Unmade: s.Unmade}
-			return out, failure.New(failure.CodePartlyApplied, "undo id="+id+" takes back what was made",
-				"the call was broken off (%v), and other programs changed notes at the same time: %d of its notes are changed and %d are not", broken, len(s.Made), len(s.Unmade))
+			return out, failure.New(
+				failure.CodePartlyApplied,
+				"undo id="+id+" takes back what was made",
+				"the call was broken off (%v), and other programs changed notes at the same time: %d of its notes are changed and %d are not",
+				broken,
+				len(s.Made),
+				len(s.Unmade),
+			)
 		case err == nil, isAnswer && cause.Code() == failure.CodeNotFound: // it did not even begin
-			return out, failure.New(failure.CodeNotApplied, "the call can be repeated", "the call was broken off (%v), and nothing was changed", broken)
+			return out, failure.New(
+				failure.CodeNotApplied,
+				"the call can be repeated",
+				"the call was broken off (%v), and nothing was changed",
+				broken,
+			)
 		case isAnswer:
 			return out, err
 		}
@@ -321,7 +385,12 @@ func (g *vaultGateway) settledOutcome(ctx context.Context, r route, id string, o
 //
 // A note that is neither old nor as planned is read once: the journal then records it as the
 // result of the change.
-func (g *vaultGateway) pollOutcome(r route, own exec.Program, id string, until time.Time) (last changeState, isKnown bool) {
+func (g *vaultGateway) pollOutcome(
+	r route,
+	own exec.Program,
+	id string,
+	until time.Time,
+) (last changeState, isKnown bool) {
 	ctx, cancel := context.WithDeadline(context.Background(), until)
 	defer cancel()
 	for {
@@ -361,7 +430,8 @@ func (g *vaultGateway) assessLoss(ctx context.Context, req Request, plan Plan, e
 	loses := plan.mayLose() && plan.policy.Confirm != policy.ConfirmNever
 	// The call may add an address on another machine. What it does not say itself, the embedded program
 	// refuses when it makes the change.
-	carries := !plan.policy.RemoteLinks && len(plan.routes) > 0 && plan.routes[0].changesNotes() && plan.routes[0].decision.Preview().Valid() &&
+	carries := !plan.policy.RemoteLinks && len(plan.routes) > 0 && plan.routes[0].changesNotes() &&
+		plan.routes[0].decision.Preview().Valid() &&
 		plan.call.HasValue(func(value string) bool { return strings.Contains(value, "://") })
 	if err != nil && !needsApproval(err) || !loses && !carries {
 		return plan, err
@@ -375,7 +445,8 @@ func (g *vaultGateway) assessLoss(ctx context.Context, req Request, plan Plan, e
 // workOutNow is [vaultGateway.workOut] as a call of its own. The error is that of waiting for one, or that of
 // a plan that cannot be read; if the change cannot be worked out for another reason, the call itself says why.
 func (g *vaultGateway) workOutNow(ctx context.Context, req Request, plan *Plan) error {
-	if plan.change != nil || g.embeddedProgram() == nil { // the commands that could remove a text are those of the embedded program
+	if plan.change != nil ||
+		g.embeddedProgram() == nil { // the commands that could remove a text are those of the embedded program
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, g.runner.Timeout())
@@ -408,7 +479,8 @@ func (p Plan) withChange(err error) (Plan, error) {
 // The change stays nil for a call that changes no notes, and if the folder of the vault is not
 // known.
 func (g *vaultGateway) workOut(ctx context.Context, plan *Plan) error {
-	if plan.change != nil || len(plan.routes) == 0 || !plan.routes[0].changesNotes() || !plan.routes[0].decision.Preview().Valid() {
+	if plan.change != nil || len(plan.routes) == 0 || !plan.routes[0].changesNotes() ||
+		!plan.routes[0].decision.Preview().Valid() {
 		return nil
 	}
 	own := g.embeddedProgram()
@@ -441,7 +513,9 @@ func (e *unreadablePlan) Error() string { return "the plan of the change cannot 
 // planned has the embedded program work out the change of a route. The error is an [*unreadablePlan] if
 // the plan is not whole.
 func (g *vaultGateway) planned(ctx context.Context, r route, own exec.Program) (*plannedChange, error) {
-	own = own.WithOptions(protocol.Write{Task: protocol.Plan, Expect: r.expect, Caller: argument(r.caller), Addresses: r.addresses()})
+	own = own.WithOptions(
+		protocol.Write{Task: protocol.Plan, Expect: r.expect, Caller: argument(r.caller), Addresses: r.addresses()},
+	)
 	if r.restoresVersion() {
 		return g.plannedRestore(ctx, r, own)
 	}
@@ -480,7 +554,9 @@ func (g *vaultGateway) plannedBy(ctx context.Context, r route, own exec.Program)
 // passNothing approves a change that changes no byte: nobody is asked about it. If it would change something by the time that it
 // is made, it is a conflict. err is the one that asks for the approval.
 func (g *vaultGateway) passNothing(ctx context.Context, req Request, plan Plan, err error) (Plan, error) {
-	if len(plan.routes) == 0 || !plan.routes[0].changesNotes() || g.workOutNow(ctx, req, &plan) != nil || plan.change == nil || !plan.change.Nothing {
+	if len(plan.routes) == 0 || !plan.routes[0].changesNotes() || g.workOutNow(ctx, req, &plan) != nil ||
+		plan.change == nil ||
+		!plan.change.Nothing {
 		return plan, err
 	}
 	return plan.withApproval(consent.Question{Change: plan.change.Digest})

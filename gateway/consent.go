@@ -24,7 +24,12 @@ import (
 
 // requestApproval asks the user about a plan that requires approval. It returns the plan with
 // permits and where the user approved it, or why it may not be carried out.
-func (g *vaultGateway) requestApproval(ctx context.Context, req Request, plan Plan, refusal error) (approvedPlan Plan, by string, err error) {
+func (g *vaultGateway) requestApproval(
+	ctx context.Context,
+	req Request,
+	plan Plan,
+	refusal error,
+) (approvedPlan Plan, by string, err error) {
 	if err := g.consent.CheckDeclined(plan.call.Name(), g.callerOf(req), req.Answers, g.digestOfCall(plan)); err != nil {
 		return plan, "", err
 	}
@@ -67,10 +72,13 @@ func (g *vaultGateway) requestApproval(ctx context.Context, req Request, plan Pl
 func (g *vaultGateway) requester(req Request) consent.Requester {
 	p := g.rules.Policy()
 	by := consent.Requester{
-		Caller: g.callerOf(req), Client: req.Client, Ask: req.Ask, Owner: req.Owner || req.AtTerminal, Ways: p.Asking, MinAnswer: p.MinAnswerTime(),
+		Caller: g.callerOf(
+			req,
+		), Client: req.Client, Ask: req.Ask, Owner: req.Owner || req.AtTerminal, Ways: p.Asking, MinAnswer: p.MinAnswerTime(),
 	}
 	suspected := g.hasRead(by.Caller) != "" && !p.Shadows(policy.RuleSuspicious)
-	if req.OneSession && !suspected && (len(g.flows.of(time.Now())) == 0 || p.Shadows(policy.RuleFlow)) { // what the user allowed before does not count any more
+	if req.OneSession && !suspected &&
+		(len(g.flows.of(time.Now())) == 0 || p.Shadows(policy.RuleFlow)) { // what the user allowed before does not count any more
 		by.Session = g.identity() + "\x00" + req.Caller
 	}
 	return by
@@ -116,7 +124,14 @@ func (g *vaultGateway) question(ctx context.Context, req Request, plan *Plan) (c
 	if plan.flows() {
 		var parts []string
 		for _, r := range plan.because {
-			parts = append(parts, fmt.Sprintf("the session has read %s (flow rule %s)", excerpt.Quoted(excerpt.Short(r.note)), excerpt.Quoted(r.rule.Name)))
+			parts = append(
+				parts,
+				fmt.Sprintf(
+					"the session has read %s (flow rule %s)",
+					excerpt.Quoted(excerpt.Short(r.note)),
+					excerpt.Quoted(r.rule.Name),
+				),
+			)
 		}
 		q.Because = strings.Join(parts, "; ")
 	}
@@ -141,7 +156,14 @@ func (g *vaultGateway) question(ctx context.Context, req Request, plan *Plan) (c
 	if len(q.Files) > 0 {
 		q.Path = q.Files[0].Path
 		if before := q.Files[0].Before; plan.expect != "" && plan.expect != before {
-			return q, failure.New(failure.CodeConflict, "re-read the note and retry", "the note %q has the hash %q, not %q", excerpt.Short(q.Path), before, plan.expect)
+			return q, failure.New(
+				failure.CodeConflict,
+				"re-read the note and retry",
+				"the note %q has the hash %q, not %q",
+				excerpt.Short(q.Path),
+				before,
+				plan.expect,
+			)
 		}
 	} else if spelled := call.NamedPaths(); len(spelled) > 0 {
 		q.Path = spelled[0].Path

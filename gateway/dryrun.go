@@ -84,7 +84,10 @@ func (g *Gateway) DryRun(ctx context.Context, req Request) (d DryRun) {
 		// A line for a shell that would be changed by what makes it fit to be shown, or would not be one line, is left out.
 		if sanitize.String(d.Shell) != d.Shell || strings.ContainsAny(d.Shell, "\r\n") {
 			d.Shell = ""
-			d.Notices = append(d.Notices, "the arguments contain characters that are shown as escapes here and passed on unchanged")
+			d.Notices = append(
+				d.Notices,
+				"the arguments contain characters that are shown as escapes here and passed on unchanged",
+			)
 		}
 		d.Argv, d.Notices = slices.Clone(d.Argv), failure.Sentences(slices.Clone(d.Notices))
 		for i, arg := range d.Argv {
@@ -92,7 +95,12 @@ func (g *Gateway) DryRun(ctx context.Context, req Request) (d DryRun) {
 		}
 	})
 	if err = cmp.Or(fault, err); err != nil {
-		d = DryRun{DryRun: true, Command: sanitize.String(excerpt.Short(req.Command)), Decision: "deny", Error: failure.Of(err)}
+		d = DryRun{
+			DryRun:   true,
+			Command:  sanitize.String(excerpt.Short(req.Command)),
+			Decision: "deny",
+			Error:    failure.Of(err),
+		}
 	}
 	return d
 }
@@ -102,7 +110,11 @@ func (g *vaultGateway) dryRun(ctx context.Context, req Request) DryRun {
 	plan := Plan{}
 	err := g.admission.Call(g.accountOf(req.Caller))
 	if err == nil && req.Cursor != "" {
-		err = failure.New(failure.CodeBadRequest, "leave the cursor or dryRun out", "a cursor goes on with an answer, and a dry run has none")
+		err = failure.New(
+			failure.CodeBadRequest,
+			"leave the cursor or dryRun out",
+			"a cursor goes on with an answer, and a dry run has none",
+		)
 	}
 	if err == nil {
 		plan, err = g.planWithFolder(ctx, req)
@@ -135,7 +147,8 @@ func (g *vaultGateway) dryRun(ctx context.Context, req Request) DryRun {
 		err = plan.refusal
 	}
 	d := DryRun{
-		OK: fails == nil && (err == nil || needsApproval(err)), DryRun: true, Command: sanitize.String(excerpt.Short(req.Command)),
+		OK: fails == nil &&
+			(err == nil || needsApproval(err)), DryRun: true, Command: sanitize.String(excerpt.Short(req.Command)),
 		Decision: "allow", Notices: plan.notices,
 	}
 	switch {
@@ -226,7 +239,14 @@ func (d *DryRun) showChange(change *plannedChange, most int) {
 // discloses notes that an answer shows text of the files that a plan changes.
 func (g *vaultGateway) discloses(plan Plan) {
 	for _, file := range plan.change.files() {
-		g.flows.add(g.flowReads(plan.policy, plan.call, readsAnswer, Result{Stdout: file.Path, raw: file.Path, Path: file.Path}))
+		g.flows.add(
+			g.flowReads(
+				plan.policy,
+				plan.call,
+				readsAnswer,
+				Result{Stdout: file.Path, raw: file.Path, Path: file.Path},
+			),
+		)
 	}
 }
 

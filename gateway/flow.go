@@ -67,7 +67,8 @@ func (g *vaultGateway) flowing(p policy.Policy, call allowlist.Call, also []flow
 		return nil
 	}
 	named := call.NamedPaths()
-	if _, byName := call.Named(); call.Effect().Mutates() && (len(named) > 1 || byName && len(named) > 0) { // it takes a note elsewhere, and so reads it
+	if _, byName := call.Named(); call.Effect().Mutates() &&
+		(len(named) > 1 || byName && len(named) > 0) { // it takes a note elsewhere, and so reads it
 		reads = append(reads, g.flowReads(p, call, readsNamed, Result{})...)
 	}
 	carriesTo := func(place string) bool { // a change of notes that the call does not name may be anywhere
@@ -109,7 +110,10 @@ const (
 // flowReads returns from which places of flow rules a call reads.
 func (g *vaultGateway) flowReads(p policy.Policy, call allowlist.Call, how reading, answer Result) (reads []flowRead) {
 	for _, rule := range p.Flows {
-		marks := slices.DeleteFunc(slices.Clone(rule.From), func(place string) bool { return place != policy.FromPrivate && !strings.HasPrefix(place, "#") })
+		marks := slices.DeleteFunc(
+			slices.Clone(rule.From),
+			func(place string) bool { return place != policy.FromPrivate && !strings.HasPrefix(place, "#") },
+		)
 		var marked []string
 		known := true
 		if len(marks) > 0 {
@@ -120,8 +124,16 @@ func (g *vaultGateway) flowReads(p policy.Policy, call allowlist.Call, how readi
 			marked = slices.AppendSeq(marked, maps.Keys(levels))
 			known = known && all
 		}
-		note := g.readFrom(call, how, answer, rule.From, marked, func(at string) bool { return p.Exceptions.Has(policy.RuleFlow, at) })
-		if note == "" && !known && g.readFrom(call, how, answer, []string{"/"}, nil, func(string) bool { return false }) != "" {
+		note := g.readFrom(
+			call,
+			how,
+			answer,
+			rule.From,
+			marked,
+			func(at string) bool { return p.Exceptions.Has(policy.RuleFlow, at) },
+		)
+		if note == "" && !known &&
+			g.readFrom(call, how, answer, []string{"/"}, nil, func(string) bool { return false }) != "" {
 			note = "a note that is not known"
 		}
 		if note != "" {
@@ -133,15 +145,31 @@ func (g *vaultGateway) flowReads(p policy.Policy, call allowlist.Call, how readi
 
 // readFrom returns the first note or folder that a call reads text from of some places and marked notes
 // without those that are excepted, "" for none.
-func (g *vaultGateway) readFrom(call allowlist.Call, how reading, answer Result, from, marked []string, excepted func(path string) bool) string {
-	if call.Naming() == allowlist.NamesNothing || how == readsAnswer && (answer.Stdout == "" && answer.Image == nil || answer.Error != nil && answer.Error.Code == failure.CodeNotFound || answer.OK && call.Effect().Mutates()) {
+func (g *vaultGateway) readFrom(
+	call allowlist.Call,
+	how reading,
+	answer Result,
+	from, marked []string,
+	excepted func(path string) bool,
+) string {
+	if call.Naming() == allowlist.NamesNothing ||
+		how == readsAnswer &&
+			(answer.Stdout == "" && answer.Image == nil || answer.Error != nil && answer.Error.Code == failure.CodeNotFound || answer.OK && call.Effect().Mutates()) {
 		return ""
 	}
 	marked = slices.DeleteFunc(marked, excepted)
 	places := slices.Concat(slices.DeleteFunc(policy.Paths(from), excepted), marked)
 	covered := func(at string) bool {
-		return policy.Covers(from, at) && !excepted(at) || slices.ContainsFunc(marked, func(m string) bool { return m == at || m == at+".md" || strings.HasPrefix(m, at+"/") }) ||
-			how == readsNamed && slices.ContainsFunc(places, func(place string) bool { return strings.HasPrefix(access.Fold(place), access.Fold(at)+"/") })
+		return policy.Covers(from, at) && !excepted(at) ||
+			slices.ContainsFunc(
+				marked,
+				func(m string) bool { return m == at || m == at+".md" || strings.HasPrefix(m, at+"/") },
+			) ||
+			how == readsNamed &&
+				slices.ContainsFunc(
+					places,
+					func(place string) bool { return strings.HasPrefix(access.Fold(place), access.Fold(at)+"/") },
+				)
 	}
 	named := []string{answer.Path}
 	for _, s := range call.NamedPaths() {
@@ -162,7 +190,8 @@ func (g *vaultGateway) readFrom(call allowlist.Call, how reading, answer Result,
 	text := access.Fold(answer.raw)
 	for _, at := range places {
 		inJSON, _ := json.Marshal(access.Fold(at))
-		if at == "/" || strings.Contains(text, access.Fold(at)) || strings.Contains(text, strings.Trim(string(inJSON), `"`)) {
+		if at == "/" || strings.Contains(text, access.Fold(at)) ||
+			strings.Contains(text, strings.Trim(string(inJSON), `"`)) {
 			return at
 		}
 	}

@@ -160,8 +160,14 @@ func New(c Config) *Gateway {
 	}
 	g := &Gateway{shared: &shared{
 		runner: c.Runner, backend: c.Backend, ownDay: c.OwnDay, running: admission.NewSemaphore(c.Limits.Parallel), agent: c.Agent, session: c.Session, log: c.Log, getenv: c.Getenv,
-		observer:  telemetry.All(c.Observe, telemetry.NewCallLog(c.Log, c.Session)),
-		admission: admission.New(c.Agent, c.Limits, c.Disabled, ownerfiles.StateFolder(c.Getenv, ""), c.Runner.Timeout), consent: consent.New(state, c.Notify), records: audit.NewRecords(state, c.Agent, c.Session),
+		observer: telemetry.All(c.Observe, telemetry.NewCallLog(c.Log, c.Session)),
+		admission: admission.New(
+			c.Agent,
+			c.Limits,
+			c.Disabled,
+			ownerfiles.StateFolder(c.Getenv, ""),
+			c.Runner.Timeout,
+		), consent: consent.New(state, c.Notify), records: audit.NewRecords(state, c.Agent, c.Session),
 		answers: paging.NewStore(storeLimits, time.Now, storedAnswer.size),
 	}}
 	g.admission.OnRenewal(func() {
@@ -169,9 +175,20 @@ func New(c Config) *Gateway {
 		g.consent.Void(c.Agent)
 	})
 	for _, served := range c.Vaults {
-		d := &vaultGateway{shared: g.shared, vault: served.Vault, writing: admission.NewSemaphore(1), changingMany: admission.NewSemaphore(1), found: &atomic.Pointer[appvaults.Place]{}, noFolder: &atomic.Bool{}, kept: &atomic.Pointer[keptJournal]{}}
+		d := &vaultGateway{
+			shared:       g.shared,
+			vault:        served.Vault,
+			writing:      admission.NewSemaphore(1),
+			changingMany: admission.NewSemaphore(1),
+			found:        &atomic.Pointer[appvaults.Place]{},
+			noFolder:     &atomic.Bool{},
+			kept:         &atomic.Pointer[keptJournal]{},
+		}
 		listed := sync.OnceValue(func() appvaults.Place {
-			return appvaults.Locate(appvaults.Read(g.getenv), appvaults.Wanted{Name: served.Name, ID: served.ID, Folder: served.Folder})
+			return appvaults.Locate(
+				appvaults.Read(g.getenv),
+				appvaults.Wanted{Name: served.Name, ID: served.ID, Folder: served.Folder},
+			)
 		})
 		d.target = func() appvaults.Place {
 			if at := d.found.Load(); at != nil {
@@ -180,13 +197,17 @@ func New(c Config) *Gateway {
 			return listed()
 		}
 		d.folderIdentity = sync.OnceValue(func() string { return filenames.Identity(d.target().Folder) })
-		d.rules = vaultview.NewRules(served.Policy, func() string { return d.target().Folder }, func(p policy.Policy, question protocol.Ask, words []string) ([]string, error) {
-			program, err := d.embedded()
-			if err != nil {
-				return nil, err
-			}
-			return d.runner.Ask(context.Background(), p.Question(), program, question, words)
-		})
+		d.rules = vaultview.NewRules(
+			served.Policy,
+			func() string { return d.target().Folder },
+			func(p policy.Policy, question protocol.Ask, words []string) ([]string, error) {
+				program, err := d.embedded()
+				if err != nil {
+					return nil, err
+				}
+				return d.runner.Ask(context.Background(), p.Question(), program, question, words)
+			},
+		)
 		g.vaults = append(g.vaults, d)
 	}
 	return g

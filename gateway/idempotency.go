@@ -62,7 +62,11 @@ func (g *vaultGateway) recall(key string, digest keyDigest) []byte {
 func (g *vaultGateway) answerUnder(key string, digest keyDigest) (kept *journal.Journal, answer []byte, err error) {
 	folder := g.target().Folder
 	if folder == "" {
-		return nil, nil, failure.New(failure.CodeBadRequest, "the user can set vault to the folder of the vault", "idempotencyKey needs the folder of the vault, which is not known")
+		return nil, nil, failure.New(
+			failure.CodeBadRequest,
+			"the user can set vault to the folder of the vault",
+			"idempotencyKey needs the folder of the vault, which is not known",
+		)
 	}
 	if kept, err = g.journal(folder); err != nil {
 		return nil, nil, err
@@ -115,7 +119,10 @@ func (g *vaultGateway) firstAnswer(plan Plan, answer []byte) Result {
 	name := plan.call.Name()
 	var kept rememberedResult
 	if err := json.Unmarshal(answer, &kept); err != nil {
-		return Reject(name, failure.New(failure.CodeUnknown, "look at the note", "the answer that was kept cannot be read"))
+		return Reject(
+			name,
+			failure.New(failure.CodeUnknown, "look at the note", "the answer that was kept cannot be read"),
+		)
 	}
 	first := kept.Result
 	if kept.Hidden != g.rules.Digest() {
@@ -236,7 +243,11 @@ func keyError(err error) error {
 	var invalid *journal.Invalid
 	switch {
 	case errors.As(err, &reused):
-		return failure.New(failure.CodeBadRequest, "use another key", "the idempotency key was used for another call, or by another session")
+		return failure.New(
+			failure.CodeBadRequest,
+			"use another key",
+			"the idempotency key was used for another call, or by another session",
+		)
 	case errors.As(err, &unfinished):
 		return failure.New(failure.CodeUnknown, "look at the note before you try again with another key", "%v", err)
 	case errors.As(err, &invalid):

@@ -60,7 +60,12 @@ func (g *vaultGateway) undoList(ctx context.Context, plan Plan) (string, error) 
 		return most > 0
 	})
 	if err != nil {
-		return "", failure.New(failure.CodeState, `the user can see more with "vaultwicket doctor"`, "the journal cannot be read: %v", err)
+		return "", failure.New(
+			failure.CodeState,
+			`the user can see more with "vaultwicket doctor"`,
+			"the journal cannot be read: %v",
+			err,
+		)
 	}
 	return cmp.Or(b.String(), "No change of yours can be undone.\n"), nil
 }
@@ -73,7 +78,11 @@ func (g *Gateway) Undoable(ctx context.Context, agent string, visit func(journal
 		return err
 	}
 	sees := g.Visible("")
-	return kept.EachUndoable(ctx, journal.Filter{Agent: agent}, func(e journal.Entry) bool { return !e.SeenBy(sees) || visit(e) })
+	return kept.EachUndoable(
+		ctx,
+		journal.Filter{Agent: agent},
+		func(e journal.Entry) bool { return !e.SeenBy(sees) || visit(e) },
+	)
 }
 
 // keptJournal is the journal of a vault and where it is kept. What was read of it is known to the next question.
@@ -90,7 +99,11 @@ func (g *vaultGateway) journal(folder string) (*journal.Journal, error) {
 	}
 	state := ownerfiles.StateFolder(g.getenv, abs)
 	if state == "" {
-		return nil, failure.New(failure.CodeNotConfigured, "the user can set XDG_STATE_HOME to a folder outside of the vault", "no folder for the journal outside the vault")
+		return nil, failure.New(
+			failure.CodeNotConfigured,
+			"the user can set XDG_STATE_HOME to a folder outside of the vault",
+			"no folder for the journal outside the vault",
+		)
 	}
 	if kept := g.kept.Load(); kept != nil && kept.state == state && kept.folder == abs {
 		return kept.Journal, nil
@@ -109,7 +122,11 @@ func (g *Gateway) Journal(vault string) (*journal.Journal, error) {
 	}
 	folder := d.target().Folder
 	if folder == "" {
-		return nil, failure.New(failure.CodeVaultNotFound, "the user can set vault to the folder of the vault", "no vault folder given")
+		return nil, failure.New(
+			failure.CodeVaultNotFound,
+			"the user can set vault to the folder of the vault",
+			"no vault folder given",
+		)
 	}
 	return d.journal(folder)
 }
@@ -120,7 +137,12 @@ func (g *Gateway) Journal(vault string) (*journal.Journal, error) {
 func (g *vaultGateway) waitingCalls(plan Plan, caller string) (string, error) {
 	list, err := g.consent.Waiting(caller)
 	if err != nil {
-		return "", failure.New(failure.CodeState, `the user can see more with "vaultwicket doctor"`, "the questions to the user cannot be read: %v", err)
+		return "", failure.New(
+			failure.CodeState,
+			`the user can see more with "vaultwicket doctor"`,
+			"the questions to the user cannot be read: %v",
+			err,
+		)
 	}
 	wanted, withdraws := plan.call.Param("withdraw")
 	var b strings.Builder
@@ -131,13 +153,24 @@ func (g *vaultGateway) waitingCalls(plan Plan, caller string) (string, error) {
 			fmt.Fprintf(&b, "%s\t%s\t%s\tuntil %s\n", id, q.Command, q.Vault, q.Expires.Local().Format(time.TimeOnly))
 		case wanted == id || wanted == "all":
 			if err := g.consent.Withdraw(q); err != nil {
-				return "", failure.New(failure.CodeNotFound, "list them again", "the call %s cannot be withdrawn: %v", id, err)
+				return "", failure.New(
+					failure.CodeNotFound,
+					"list them again",
+					"the call %s cannot be withdrawn: %v",
+					id,
+					err,
+				)
 			}
 			fmt.Fprintf(&b, "Withdrawn: %s\t%s\t%s\n", id, q.Command, q.Vault)
 		}
 	}
 	if withdraws && wanted != "all" && b.Len() == 0 {
-		return "", failure.New(failure.CodeNotFound, "call approvals without withdraw: it lists their ids", "no call of yours with the id %q waits for approval", excerpt.Short(wanted))
+		return "", failure.New(
+			failure.CodeNotFound,
+			"call approvals without withdraw: it lists their ids",
+			"no call of yours with the id %q waits for approval",
+			excerpt.Short(wanted),
+		)
 	}
 	return cmp.Or(b.String(), "No call of yours waits for approval.\n"), nil
 }
@@ -155,7 +188,12 @@ func (g *vaultGateway) awaited(ctx context.Context, req Request, plan Plan) (Pla
 	defer cancel()
 	decided, err := g.consent.Decided(ctx, g.callerOf(req))
 	if err != nil {
-		return plan, failure.New(failure.CodeState, `the user can see more with "vaultwicket doctor"`, "the questions to the user cannot be read: %v", err)
+		return plan, failure.New(
+			failure.CodeState,
+			`the user can see more with "vaultwicket doctor"`,
+			"the questions to the user cannot be read: %v",
+			err,
+		)
 	}
 	waiting, err := g.waitingCalls(plan, g.callerOf(req))
 	if err != nil {

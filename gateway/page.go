@@ -104,7 +104,8 @@ func (g *vaultGateway) page(req Request, answer Result, whole string) Result {
 	answer = answer.counted()
 	if req.batch == "" { // the parts of a batch are too many for remarks on each
 		shown = shown.numbered(answer, paging.Position{}, paging.Counted{})
-		if _, outlines := catalog.Enabled([]catalog.Vault{g.listed()}, allowlist.ListsHeadings); answer.isNote && outlines {
+		if _, outlines := catalog.Enabled([]catalog.Vault{g.listed()}, allowlist.ListsHeadings); answer.isNote &&
+			outlines {
 			shown.Notices = append(slices.Clone(shown.Notices), longNote)
 		}
 	}
@@ -201,14 +202,18 @@ func (g *vaultGateway) nextPage(ctx context.Context, hold *exec.Hold, req Reques
 		changed = checksumOf(now.Stdout) != *first.whole
 	}
 	if compares && changed {
-		answer.Notices = append(answer.Notices, "the answer has changed since its first page; this page is of the earlier answer")
+		answer.Notices = append(
+			answer.Notices,
+			"the answer has changed since its first page; this page is of the earlier answer",
+		)
 	}
 	answer.Stdout = from.text
 	shown := answer.showing(page).numbered(answer, from.at, first.counted)
 	if !page.Last() {
 		shown.Truncated.Cursor = paging.Cursor(from.id, page.Next)
 	}
-	if counted, ok := paging.Before(from.text, answer.form, page.Next, shown.Truncated.To); ok && shown.Truncated.To > 0 {
+	if counted, ok := paging.Before(from.text, answer.form, page.Next, shown.Truncated.To); ok &&
+		shown.Truncated.To > 0 {
 		first.counted = counted
 	}
 	g.answers.Replace(req.Caller, from.id, from.text, first) // if it is too large, it is fetched again for each page
@@ -224,7 +229,12 @@ type storedText struct {
 // readAgain carries out the request of a page again, for its present caller. A random answer, and
 // an unchanged note, is only judged again; an unchanged answer from an index is left out. Then
 // there is no text to compare.
-func (g *vaultGateway) readAgain(ctx context.Context, hold *exec.Hold, req Request, first storedAnswer) (now Result, compares bool) {
+func (g *vaultGateway) readAgain(
+	ctx context.Context,
+	hold *exec.Hold,
+	req Request,
+	first storedAnswer,
+) (now Result, compares bool) {
 	again := first.request
 	again.Fields = nil
 	again.Limit = 0 // of the whole
@@ -232,7 +242,8 @@ func (g *vaultGateway) readAgain(ctx context.Context, hold *exec.Hold, req Reque
 	again.Client = req.Client
 	again.Surface = req.Surface
 	again.Taken = req.Taken
-	if !first.call.IsRandom() && (first.note == vaultview.Stamp{} || first.note != vaultview.StampOf(g.target().Folder, first.answer.Path)) {
+	if !first.call.IsRandom() &&
+		(first.note == vaultview.Stamp{} || first.note != vaultview.StampOf(g.target().Folder, first.answer.Path)) {
 		now, _ = g.process(exec.UnlessState(ctx, first.answer.state), hold, again, approved{})
 		return now, !now.unchanged
 	}
@@ -254,15 +265,36 @@ func (r Request) continues(before storedAnswer) error {
 	again, err := asked.withOneLimit().parse()
 	switch {
 	case r.Command != first.Command:
-		return failure.New(failure.CodeBadRequest, "send it with that command", "the cursor belongs to an answer of the command %q", first.Command)
+		return failure.New(
+			failure.CodeBadRequest,
+			"send it with that command",
+			"the cursor belongs to an answer of the command %q",
+			first.Command,
+		)
 	case r.Vault != first.Vault:
-		return failure.New(failure.CodeBadRequest, "leave the vault out", "the cursor belongs to an answer about another vault")
+		return failure.New(
+			failure.CodeBadRequest,
+			"leave the vault out",
+			"the cursor belongs to an answer about another vault",
+		)
 	case r.Fields != nil && !slices.Equal(r.Fields, first.Fields):
-		return failure.New(failure.CodeBadRequest, "leave fields out", "the cursor belongs to an answer with other fields")
+		return failure.New(
+			failure.CodeBadRequest,
+			"leave fields out",
+			"the cursor belongs to an answer with other fields",
+		)
 	case len(r.Params)+len(r.Words) > 0 && (err != nil || again.String() != before.call.String()):
-		return failure.New(failure.CodeBadRequest, "leave the parameters out", "the cursor belongs to an answer to other parameters")
+		return failure.New(
+			failure.CodeBadRequest,
+			"leave the parameters out",
+			"the cursor belongs to an answer to other parameters",
+		)
 	case r.ExpectHash != "" || r.IdempotencyKey != "":
-		return failure.New(failure.CodeBadRequest, "leave them out", "expectHash and idempotencyKey are for changes, and a cursor reads")
+		return failure.New(
+			failure.CodeBadRequest,
+			"leave them out",
+			"expectHash and idempotencyKey are for changes, and a cursor reads",
+		)
 	case r.Limit < 0:
 		return r.checkPage(before.call)
 	}
@@ -326,7 +358,11 @@ func checksumOf(text string) checksum {
 // pageAt returns the page of a stored answer at the position of a request.
 func (s storedAnswer) pageAt(req Request, from storedText) (paging.Page, error) {
 	whole := paging.Whole{Text: from.text, Form: s.answer.form, Rows: s.answer.rows}
-	return paging.CutForJSON(whole, from.at, paging.Limit{Bytes: req.MaxOutput, Rows: cmp.Or(req.Limit, s.request.Limit)})
+	return paging.CutForJSON(
+		whole,
+		from.at,
+		paging.Limit{Bytes: req.MaxOutput, Rows: cmp.Or(req.Limit, s.request.Limit)},
+	)
 }
 
 // divided is a long listing of which only the beginning was made fit to be shown, and searched for what the rules

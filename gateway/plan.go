@@ -30,22 +30,46 @@ func (g *vaultGateway) Plan(req Request) (Plan, error) {
 	}
 	switch {
 	case req.ExpectHash != "" && (len(req.ExpectHash) != 16 || strings.Trim(req.ExpectHash, "0123456789abcdef") != ""):
-		return Plan{}, failure.New(failure.CodeBadRequest, "give the hash of an earlier result", "invalid expectHash %q: want 16 digits of 0-9 and a-f", excerpt.Short(req.ExpectHash))
+		return Plan{}, failure.New(
+			failure.CodeBadRequest,
+			"give the hash of an earlier result",
+			"invalid expectHash %q: want 16 digits of 0-9 and a-f",
+			excerpt.Short(req.ExpectHash),
+		)
 	case req.ExpectHash != "" && !call.Effect().Mutates():
-		return Plan{}, failure.New(failure.CodeBadRequest, "leave it out", "expectHash is for calls that change a note, which %q does not", call.Name())
+		return Plan{}, failure.New(
+			failure.CodeBadRequest,
+			"leave it out",
+			"expectHash is for calls that change a note, which %q does not",
+			call.Name(),
+		)
 	}
 	if err := req.checkPage(call); err != nil {
 		return Plan{}, err
 	}
 	call, hidden := g.rules.Named(call)
-	plan := Plan{place: g.target(), call: call, expect: req.ExpectHash, hidden: hidden, caller: g.callerOf(req), client: req.Client, batch: req.batch, alone: req.alone}
+	plan := Plan{
+		place:  g.target(),
+		call:   call,
+		expect: req.ExpectHash,
+		hidden: hidden,
+		caller: g.callerOf(req),
+		client: req.Client,
+		batch:  req.batch,
+		alone:  req.alone,
+	}
 	plan.policy, plan.facts = g.inForce(req.visibility)
 	plan.facts = plan.facts.Meet(g.sessionFacts(&plan, req))
 	plan.decision = plan.policy.Decide(call, plan.facts)
 	plan.refusal = plan.decision.Err()
 	reads := call.Effect() == tiers.Reads && !call.Shows() && !call.Sends()
 	if req.ReadsOnly && !reads && (plan.refusal == nil || needsApproval(plan.refusal)) {
-		return plan, failure.New(failure.CodeBadRequest, "send it with the tool obsidianCli", "this tool only reads, and this call of %q does more", call.Name())
+		return plan, failure.New(
+			failure.CodeBadRequest,
+			"send it with the tool obsidianCli",
+			"this tool only reads, and this call of %q does more",
+			call.Name(),
+		)
 	}
 	if call.Tier() == tiers.Restricted {
 		return plan, plan.refusal // there is no way to show
@@ -53,7 +77,10 @@ func (g *vaultGateway) Plan(req Request) (Plan, error) {
 	if call.OwnAnswer() != allowlist.AnswersNothing {
 		err := plan.refusal
 		if err == nil {
-			ctx, cancel := context.WithTimeout(context.Background(), g.runner.Timeout()) // a plan is made for no call in particular
+			ctx, cancel := context.WithTimeout(
+				context.Background(),
+				g.runner.Timeout(),
+			) // a plan is made for no call in particular
 			plan.answer, err = g.ownAnswerTo(ctx, plan, req)
 			cancel()
 		}
@@ -69,7 +96,8 @@ func (g *vaultGateway) Plan(req Request) (Plan, error) {
 // rules about texts act on.
 func (g *vaultGateway) sessionFacts(plan *Plan, req Request) policy.Facts {
 	facts := policy.ClearFacts(plan.facts.At)
-	if read := g.hasRead(plan.caller); read != "" && plan.policy.Suspicious == policy.SuspiciousAsk && plan.call.Effect().Mutates() {
+	if read := g.hasRead(plan.caller); read != "" && plan.policy.Suspicious == policy.SuspiciousAsk &&
+		plan.call.Effect().Mutates() {
 		plan.findings.acts(plan.policy, policy.RuleSuspicious)
 		facts.Suspected = policy.Because(read)
 	}
@@ -91,7 +119,10 @@ var notesNarrow = policy.Because("notes in reach narrow access to themselves")
 // call: hidden, that one that it names is hidden, and protected, that only the embedded program may
 // carry it out, because it may reach others.
 func (g *vaultGateway) narrowed(call allowlist.Call) (hidden bool, protected policy.Reason) {
-	if g.backend == Embedded || call.TouchesNoNote() || call.EmbeddedOnly() || call.OwnAnswer() != allowlist.AnswersNothing || g.runner == nil || !g.runner.HasApp() {
+	if g.backend == Embedded || call.TouchesNoNote() || call.EmbeddedOnly() ||
+		call.OwnAnswer() != allowlist.AnswersNothing ||
+		g.runner == nil ||
+		!g.runner.HasApp() {
 		return false, policy.None
 	}
 	var paths []string // of a call that may reach other notes there are none
@@ -131,8 +162,10 @@ func (g *vaultGateway) route(plan *Plan) error {
 	_, daily := plan.call.Param("daily")
 	aboutToday := daily || plan.call.IsDaily()
 	// The embedded program turns the mark of a secret back into the secret, and says which random note it has drawn.
-	own := plan.call.EmbeddedOnly() || plan.call.HasValue(func(value string) bool { return guard.MayHaveMark([]byte(value)) }) ||
-		g.target().Folder != "" && (plan.call.FollowsLinks() || plan.call.DrawsNote() || g.backend == Auto && plan.call.Searches() && plan.policy.Redacts() || g.ownDay && aboutToday)
+	own := plan.call.EmbeddedOnly() ||
+		plan.call.HasValue(func(value string) bool { return guard.MayHaveMark([]byte(value)) }) ||
+		g.target().Folder != "" &&
+			(plan.call.FollowsLinks() || plan.call.DrawsNote() || g.backend == Auto && plan.call.Searches() && plan.policy.Redacts() || g.ownDay && aboutToday)
 	if g.backend != Embedded && !own {
 		if program, appErr = g.app(); appErr == nil {
 			appErr = g.addRoute(plan, program, g.target().App)
@@ -148,7 +181,10 @@ func (g *vaultGateway) route(plan *Plan) error {
 		// The result says why the app was not asked where that is about this call, not
 		// about the machine as a whole.
 		if unsafe, ok := errors.AsType[*allowlist.ParseError](appErr); ok && g.backend == Auto {
-			plan.notices = append(plan.notices, "carried out by the embedded backend, because the client cannot carry it: "+unsafe.Reason)
+			plan.notices = append(
+				plan.notices,
+				"carried out by the embedded backend, because the client cannot carry it: "+unsafe.Reason,
+			)
 		}
 		return nil
 	case appErr != nil && (ownErr == nil || g.target().Folder == ""):
@@ -203,8 +239,12 @@ func (g *vaultGateway) accessError(call allowlist.Call) error {
 	case g.backend == App:
 		hint = "the user can set backend to auto"
 	}
-	return failure.New(policy.CodeAccess, hint,
-		"command %q could reach notes that the access rules hide or protect; only the embedded backend enforces them", call.Name())
+	return failure.New(
+		policy.CodeAccess,
+		hint,
+		"command %q could reach notes that the access rules hide or protect; only the embedded backend enforces them",
+		call.Name(),
+	)
 }
 
 // checkPage refuses options that mean nothing for the answer to the call.
@@ -214,15 +254,29 @@ func (r Request) checkPage(call allowlist.Call) error {
 	case r.Limit < 0:
 		return failure.New(failure.CodeBadValue, "give the rows of a page, such as 50", "limit %d is below 1", r.Limit)
 	case chosen && call.Effect() != tiers.Reads:
-		return failure.New(failure.CodeBadRequest, "leave them out", "fields and limit are for calls that only read, and %q does more", call.Name())
+		return failure.New(
+			failure.CodeBadRequest,
+			"leave them out",
+			"fields and limit are for calls that only read, and %q does more",
+			call.Name(),
+		)
 	case r.Fields != nil && !call.Reply().JSON:
 		hint := "leave fields out; use limit to shorten the answer"
 		c, _ := allowlist.Describe(call.Name()) // it exists, or there were no call
 		format, _ := call.Param("format")
-		if format != "json" && slices.ContainsFunc(c.Params, func(p allowlist.Param) bool { return p.Name == "format" && slices.Contains(p.Choices, "json") }) {
+		if format != "json" &&
+			slices.ContainsFunc(
+				c.Params,
+				func(p allowlist.Param) bool { return p.Name == "format" && slices.Contains(p.Choices, "json") },
+			) {
 			hint = "add the parameter format=json"
 		}
-		return failure.New(failure.CodeBadRequest, hint, "fields requires an answer in JSON, which this call of %q does not give", call.Name())
+		return failure.New(
+			failure.CodeBadRequest,
+			hint,
+			"fields requires an answer in JSON, which this call of %q does not give",
+			call.Name(),
+		)
 	}
 	return nil
 }

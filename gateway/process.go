@@ -88,7 +88,12 @@ func (g *Gateway) Do(ctx context.Context, req Request) (result Result) {
 //
 // hold is the reservation of memory for a large answer, by is what the user approved before.
 // started is false for a request that ended while it waited.
-func (g *vaultGateway) process(ctx context.Context, hold *exec.Hold, req Request, by approved) (result Result, started bool) {
+func (g *vaultGateway) process(
+	ctx context.Context,
+	hold *exec.Hold,
+	req Request,
+	by approved,
+) (result Result, started bool) {
 	line := by.record
 	if line == nil {
 		line = g.record(ctx, g.name(), req)
@@ -119,7 +124,8 @@ func (g *vaultGateway) process(ctx context.Context, hold *exec.Hold, req Request
 		if form == paging.JSON {
 			ctx = exec.CompactJSON(ctx)
 		}
-		if req.MaxOutput != 0 && req.Fields == nil && !plan.call.PrintsNote() && form != paging.Headed && form != paging.Numbered {
+		if req.MaxOutput != 0 && req.Fields == nil && !plan.call.PrintsNote() && form != paging.Headed &&
+			form != paging.Numbered {
 			// One byte more, so that the page ends before the part does.
 			plan.part = req.MaxOutput + 1
 		}
@@ -165,7 +171,10 @@ func (g *vaultGateway) process(ctx context.Context, hold *exec.Hold, req Request
 
 // record begins the record of a request to a vault, "" for an unknown one.
 func (g *shared) record(ctx context.Context, vault string, req Request) *audit.Record {
-	return g.records.Begin(audit.Caller{Client: req.Client, Surface: req.Surface, Vault: vault, Command: req.Command}, telemetry.CallOf(ctx))
+	return g.records.Begin(
+		audit.Caller{Client: req.Client, Surface: req.Surface, Vault: vault, Command: req.Command},
+		telemetry.CallOf(ctx),
+	)
 }
 
 // admit takes a request through everything before the first process: the pause, the limits,
@@ -187,7 +196,10 @@ func (g *vaultGateway) admit(ctx context.Context, req Request, line *audit.Recor
 		}
 	}
 	if time.Since(req.Taken) >= g.runner.Timeout() {
-		return Plan{}, g.admission.NotStarted(context.DeadlineExceeded, telemetry.KnownCommand(req.Command)) // the user is not asked
+		return Plan{}, g.admission.NotStarted(
+			context.DeadlineExceeded,
+			telemetry.KnownCommand(req.Command),
+		) // the user is not asked
 	}
 	plan, err := g.planWithFolder(ctx, req)
 	plan.change = by.change
@@ -210,7 +222,12 @@ func (g *vaultGateway) admit(ctx context.Context, req Request, line *audit.Recor
 	case by.takesBack && needsApproval(err):
 		plan, err = plan.withApproval(consent.Question{})
 	case needsApproval(err) && by.inBatch:
-		err = failure.New(failure.CodeUnconfirmed, "send it alone", "command %q requires user approval, and the user was not shown it with the batch", plan.call.Name())
+		err = failure.New(
+			failure.CodeUnconfirmed,
+			"send it alone",
+			"command %q requires user approval, and the user was not shown it with the batch",
+			plan.call.Name(),
+		)
 	case needsApproval(err):
 		line.Asked(err)
 		if answer := g.recall(req.IdempotencyKey, g.boundTo(req, digestOf(plan))); answer != nil {
@@ -238,7 +255,14 @@ func (g *vaultGateway) admit(ctx context.Context, req Request, line *audit.Recor
 // gateway answers itself has none.
 func (g *vaultGateway) carryOut(ctx context.Context, plan Plan) Result {
 	if plan.answer != "" {
-		return Result{OK: true, Command: plan.call.Name(), ExitCode: -1, Stdout: plan.answer, Notices: plan.notices, raw: plan.answer}
+		return Result{
+			OK:       true,
+			Command:  plan.call.Name(),
+			ExitCode: -1,
+			Stdout:   plan.answer,
+			Notices:  plan.notices,
+			raw:      plan.answer,
+		}
 	}
 	notices := plan.notices
 	for i, route := range plan.routes {
@@ -254,12 +278,14 @@ func (g *vaultGateway) carryOut(ctx context.Context, plan Plan) Result {
 		}
 		g.logFault(err)
 		reads := route.call.Effect() == tiers.Reads && !route.call.Shows() && !route.call.Sends()
-		if err == nil && route.program.Backend() == string(App) && reads && out.Failure != nil && out.Failure.IsNotFound() {
+		if err == nil && route.program.Backend() == string(App) && reads && out.Failure != nil &&
+			out.Failure.IsNotFound() {
 			// The app has not found something: the hint is that of the embedded program, which knows the
 			// visible names. Only reads are run again for it.
 			if own := g.embeddedProgram(); own != nil {
 				again, err := g.runner.Run(ctx, route.permit, *own)
-				if err == nil && again.Failure != nil && again.Failure.Code() == failure.CodeNotFound && again.Failure.Hint() != "" {
+				if err == nil && again.Failure != nil && again.Failure.Code() == failure.CodeNotFound &&
+					again.Failure.Hint() != "" {
 					out.Failure = out.Failure.WithHint(again.Failure.Hint())
 				}
 			}
@@ -351,7 +377,12 @@ func (g *vaultGateway) run(ctx context.Context, r route) (exec.Outcome, error) {
 		// A note can begin like an error of the app. One that does not have this text is not what was printed.
 		isOther := out.Hash == "" && vaultview.Hash(g.target().Folder, out.Path) != ""
 		if line, _, _ := strings.Cut(out.Stdout, "\n"); isOther && exec.LooksLikeError(out.Stdout) {
-			return out, failure.New(failure.CodeCLIError, "", "the client answered %s, which is not the text of the note", excerpt.Quoted(line))
+			return out, failure.New(
+				failure.CodeCLIError,
+				"",
+				"the client answered %s, which is not the text of the note",
+				excerpt.Quoted(line),
+			)
 		}
 	}
 	return out, nil
@@ -420,16 +451,27 @@ func (r reported) result(out exec.Outcome, err error) Result {
 	}
 	var notices []string
 	for _, notice := range out.Notices {
-		notices = append(notices, strings.Clone(notice)) // it may be a piece of a long answer, which it would keep in memory
+		notices = append(
+			notices,
+			strings.Clone(notice),
+		) // it may be a piece of a long answer, which it would keep in memory
 	}
 	result := Result{
 		OK: err == nil && out.Failure == nil, Command: call.Name(), Vault: r.vault, divided: part,
 		ExitCode: out.ExitCode, Backend: r.route.program.Backend(),
 		Path: out.Path, Hash: out.Hash, Notices: append(slices.Clip(r.notices), failure.Sentences(notices)...), raw: out.Stdout,
-		form: formOf(call), isNote: call.PrintsNote(), Image: image, found: found, state: out.State, closed: out.Closed, unchanged: out.Unchanged,
+		form: formOf(
+			call,
+		), isNote: call.PrintsNote(), Image: image, found: found, state: out.State, closed: out.Closed, unchanged: out.Unchanged,
 	}
 	if out.Change != "" {
-		result.Change = &Change{ID: out.Change, Before: out.Before, After: out.Hash, Added: out.Added, Removed: out.Removed}
+		result.Change = &Change{
+			ID:      out.Change,
+			Before:  out.Before,
+			After:   out.Hash,
+			Added:   out.Added,
+			Removed: out.Removed,
+		}
 		result.lost = out.Destructive || call.Loss() != ""
 	}
 	result.Unread = out.Unread
@@ -443,7 +485,11 @@ func (r reported) result(out exec.Outcome, err error) Result {
 	}
 	if out.Cut {
 		result.Truncated = &Truncated{ShownBytes: len(result.Stdout), TotalBytes: out.Total}
-		result.missingPart = fmt.Sprintf("the answer had %d bytes; what is missing was in the middle, behind byte %d", out.Total, out.CutAt)
+		result.missingPart = fmt.Sprintf(
+			"the answer had %d bytes; what is missing was in the middle, behind byte %d",
+			out.Total,
+			out.CutAt,
+		)
 	}
 	switch {
 	case err != nil:
@@ -463,7 +509,11 @@ func (r reported) result(out exec.Outcome, err error) Result {
 // logFault logs an error that no caller sees, because it has no code: an internal error.
 func (g *shared) logFault(err error) {
 	if _, hasCode := errors.AsType[failure.CodedError](err); err != nil && !hasCode {
-		g.log.LogAttrs(context.Background(), telemetry.LevelBug, "an error without a code", telemetry.FaultAttrs(err)...)
+		g.log.LogAttrs(
+			context.Background(),
+			telemetry.LevelBug,
+			"an error without a code",
+			telemetry.FaultAttrs(err)...)
 	}
 }
 

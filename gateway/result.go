@@ -71,7 +71,14 @@ type Truncated struct {
 
 // endedIn ends the record of an admitted call with its result.
 func (r Result) endedIn(line *audit.Record) Result {
-	end := audit.End{Backend: r.Backend, ExitCode: r.ExitCode, Lost: r.lost, After: r.Hash, Found: r.found.found, Shadow: r.found.shadow}
+	end := audit.End{
+		Backend:  r.Backend,
+		ExitCode: r.ExitCode,
+		Lost:     r.lost,
+		After:    r.Hash,
+		Found:    r.found.found,
+		Shadow:   r.found.shadow,
+	}
 	if r.Error != nil {
 		end.Code = r.Error.Code
 	}
@@ -140,7 +147,15 @@ func (r *Result) shown(s, stream string) string {
 	}
 	if read < len(s) { // a text of escapes is up to eight times as long
 		r.Truncated = &Truncated{ShownBytes: len(text), TotalBytes: int64(len(s))}
-		r.Notices = append(r.Notices, fmt.Sprintf("%s: the first %d of %d bytes can be shown; most of its characters are shown as escapes", stream, read, len(s)))
+		r.Notices = append(
+			r.Notices,
+			fmt.Sprintf(
+				"%s: the first %d of %d bytes can be shown; most of its characters are shown as escapes",
+				stream,
+				read,
+				len(s),
+			),
+		)
 	}
 	return text
 }
@@ -161,7 +176,10 @@ func (r Result) cut(limit paging.Limit) (Result, paging.Position, error) {
 			end = newline + 1
 		}
 		shown := r.Stderr[:end]
-		r.Notices = append(slices.Clone(r.Notices), fmt.Sprintf("stderr: truncated, the first %d of %d bytes are shown", len(shown), len(r.Stderr)))
+		r.Notices = append(
+			slices.Clone(r.Notices),
+			fmt.Sprintf("stderr: truncated, the first %d of %d bytes are shown", len(shown), len(r.Stderr)),
+		)
 		r.Stderr = shown + "…"
 	}
 	if limit.Rows == 0 && (limit.Bytes == 0 || len(r.Stdout) <= limit.Bytes/2) {
@@ -205,7 +223,10 @@ func (r Result) showing(page paging.Page) Result {
 	r.Truncated = &Truncated{ShownBytes: len(page.Text), TotalBytes: total}
 	if page.Partial {
 		if r.form == paging.JSON {
-			r.Notices = append(slices.Clone(r.Notices), "a row is larger than a page: this is a piece of it and no JSON by itself")
+			r.Notices = append(
+				slices.Clone(r.Notices),
+				"a row is larger than a page: this is a piece of it and no JSON by itself",
+			)
 		}
 		if !r.form.HasLines() {
 			r.form = paging.Text

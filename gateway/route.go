@@ -38,14 +38,22 @@ func (g *vaultGateway) app() (exec.Program, error) {
 		return program, err
 	}
 	if at := g.target(); at.Unlisted {
-		return program, failure.New(failure.CodeVaultNotFound, "the user can open the folder as a vault in Obsidian, or set backend to embedded",
-			"the app does not know a vault in the folder %q", at.Folder)
+		return program, failure.New(
+			failure.CodeVaultNotFound,
+			"the user can open the folder as a vault in Obsidian, or set backend to embedded",
+			"the app does not know a vault in the folder %q",
+			at.Folder,
+		)
 	}
 	return program, nil
 }
 
 // errNoFolder says why the embedded program cannot be used.
-var errNoFolder = failure.New(failure.CodeVaultNotFound, "the user can set vault to the folder of the vault", "the embedded backend needs the folder of the vault")
+var errNoFolder = failure.New(
+	failure.CodeVaultNotFound,
+	"the user can set vault to the folder of the vault",
+	"the embedded backend needs the folder of the vault",
+)
 
 // embedded returns the embedded CLI as the program for the vault, or why it cannot be used.
 func (g *vaultGateway) embedded() (exec.Program, error) {

@@ -96,11 +96,22 @@ func (g *vaultGateway) createAbsent(ctx context.Context, r route) (exec.Outcome,
 			return found, err
 		}
 		if found.Failure == nil && key == "file" {
-			return nothingRan(found), failure.New(failure.CodeAmbiguous, "name the new note with path=",
-				"the note %q has this name, and in which folder the new one would be made is not known", excerpt.Short(pathIn(found.Stdout)))
+			return nothingRan(found), failure.New(
+				failure.CodeAmbiguous,
+				"name the new note with path=",
+				"the note %q has this name, and in which folder the new one would be made is not known",
+				excerpt.Short(pathIn(found.Stdout)),
+			)
 		}
 		if found.Failure == nil {
-			return nothingRan(found), failure.New(failure.CodeAlreadyExists, "choose another name, or give overwrite to replace it", "the note %q exists already", candidate)
+			return nothingRan(
+					found,
+				), failure.New(
+					failure.CodeAlreadyExists,
+					"choose another name, or give overwrite to replace it",
+					"the note %q exists already",
+					candidate,
+				)
 		}
 		if found.Failure.Code() != failure.CodeNotFound {
 			return found, nil
@@ -115,7 +126,13 @@ func (g *vaultGateway) createAbsent(ctx context.Context, r route) (exec.Outcome,
 	if err != nil || out.Failure != nil || slices.Contains(madeFrom("path", asked), made) {
 		return out, err
 	}
-	return out, failure.New(failure.CodeNotApplied, "look at both notes", "the app made %q instead of %q", excerpt.Short(made), asked)
+	return out, failure.New(
+		failure.CodeNotApplied,
+		"look at both notes",
+		"the app made %q instead of %q",
+		excerpt.Short(made),
+		asked,
+	)
 }
 
 // absentAs returns by which parameter a note is looked for that a call makes, and its value.
@@ -196,10 +213,20 @@ func (g *vaultGateway) knownDaily(own string) string {
 
 // readDailyAt reads the note at a path in place of the call. asked is the earlier answer of
 // the app, if it was asked.
-func (g *vaultGateway) readDailyAt(ctx context.Context, r route, asked exec.Outcome, note string) (exec.Outcome, error) {
+func (g *vaultGateway) readDailyAt(
+	ctx context.Context,
+	r route,
+	asked exec.Outcome,
+	note string,
+) (exec.Outcome, error) {
 	permit := r.permit.ReadDaily(note)
 	if !permit.Valid() {
-		return asked, failure.New(failure.CodeCLIError, "look at the daily note settings of the vault", "daily:path answered %q, which is not the path of a note", excerpt.Short(note))
+		return asked, failure.New(
+			failure.CodeCLIError,
+			"look at the daily note settings of the vault",
+			"daily:path answered %q, which is not the path of a note",
+			excerpt.Short(note),
+		)
 	}
 	if r.permit.Confined() {
 		// The embedded program answers for a hidden note as for a missing one.
@@ -258,7 +285,15 @@ func (g *vaultGateway) locate(ctx context.Context, r route) (route, exec.Outcome
 	}
 	path := pathIn(asked.Stdout)
 	if r.call, err = r.call.At(path); err != nil {
-		return r, nothingRan(asked), failure.New(failure.CodeCLIError, "name the note with path=", "the app says that %q is the note %q, which is not a path", name, excerpt.Short(path))
+		return r, nothingRan(
+				asked,
+			), failure.New(
+				failure.CodeCLIError,
+				"name the note with path=",
+				"the app says that %q is the note %q, which is not a path",
+				name,
+				excerpt.Short(path),
+			)
 	}
 	if err := g.tellNamesakes(ctx, r, &asked); err != nil {
 		return r, nothingRan(asked), err
@@ -289,7 +324,13 @@ func (g *vaultGateway) tellNamesakes(ctx context.Context, r route, asked *exec.O
 	}
 	if r.permit.Call().Effect().Mutates() {
 		name, _ := r.permit.Call().Named()
-		return failure.New(failure.CodeAmbiguous, "name the note with path=", "the name %q is ambiguous: %s", excerpt.Short(name), strings.Join(seen.Notices, "; "))
+		return failure.New(
+			failure.CodeAmbiguous,
+			"name the note with path=",
+			"the name %q is ambiguous: %s",
+			excerpt.Short(name),
+			strings.Join(seen.Notices, "; "),
+		)
 	}
 	if !r.permit.Confined() {
 		asked.Notices = append(asked.Notices, seen.Notices...)
@@ -349,7 +390,8 @@ func pathIn(answer string) string {
 func (g *vaultGateway) needsFolder(plan Plan, planned error) (needs, private bool) {
 	isKnown := plan.place.Folder != "" || g.target().Folder != ""
 	isRefused := plan.refusal != nil && !needsApproval(plan.refusal)
-	if isKnown || isRefused || !plan.call.Valid() || plan.call.TouchesNoNote() || g.backend == Embedded || plan.answer != "" {
+	if isKnown || isRefused || !plan.call.Valid() || plan.call.TouchesNoNote() || g.backend == Embedded ||
+		plan.answer != "" {
 		return false, false
 	}
 	if !plan.policy.Private.IsZero() && !plan.policy.Shadows(policy.RulePrivate) {
@@ -410,14 +452,23 @@ func (g *vaultGateway) findFolder(ctx context.Context, plan Plan, planned error)
 		g.noFolder.Store(asked.Failure == nil)
 		return nil
 	case isUnknown && asked.Failure == nil && folder == "" && isPath:
-		return failure.New(policy.CodeAccess, "the user can "+system.Remedy()+`, which "vaultwicket doctor" checks; or private-property and private-tags to empty lists`,
-			"which notes are private is not known, because this machine does not have the folder that the app names for the vault")
+		return failure.New(
+			policy.CodeAccess,
+			"the user can "+system.Remedy()+`, which "vaultwicket doctor" checks; or private-property and private-tags to empty lists`,
+			"which notes are private is not known, because this machine does not have the folder that the app names for the vault",
+		)
 	case isUnknown:
-		return failure.New(policy.CodeAccess, "the user can set vault to the folder of the vault, or private-property and private-tags to empty lists",
-			"which notes are private is not known, because the folder of the vault is not")
+		return failure.New(
+			policy.CodeAccess,
+			"the user can set vault to the folder of the vault, or private-property and private-tags to empty lists",
+			"which notes are private is not known, because the folder of the vault is not",
+		)
 	}
 	at := appvaults.Locate(appvaults.Read(g.getenv), appvaults.Wanted{Folder: folder})
-	g.found.CompareAndSwap(nil, &appvaults.Place{App: cmp.Or(plan.place.App, at.App, filepath.Base(folder)), Folder: folder})
+	g.found.CompareAndSwap(
+		nil,
+		&appvaults.Place{App: cmp.Or(plan.place.App, at.App, filepath.Base(folder)), Folder: folder},
+	)
 	return nil
 }
 
@@ -455,8 +506,14 @@ func (g *vaultGateway) checkPinnedVault(ctx context.Context, r route) error {
 	lies := strings.TrimSpace(asked.Stdout)
 	here := cmp.Or(appvaults.ThisSystem(g.getenv).Here(lies), lies)
 	if !appvaults.SameFolder(here, g.vault.Folder) {
-		return failure.New(failure.CodeVaultNotFound, "the user can set the id of the vault, or correct its folder",
-			"the app has the vault %q in the folder %q, the settings have %q", g.name(), excerpt.Short(lies), excerpt.Short(g.vault.Folder))
+		return failure.New(
+			failure.CodeVaultNotFound,
+			"the user can set the id of the vault, or correct its folder",
+			"the app has the vault %q in the folder %q, the settings have %q",
+			g.name(),
+			excerpt.Short(lies),
+			excerpt.Short(g.vault.Folder),
+		)
 	}
 	g.pinned.confirmed = true
 	return nil

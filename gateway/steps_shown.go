@@ -61,7 +61,15 @@ func (g *vaultGateway) showReadDaily(ctx context.Context, r route, _ []StepShown
 		note := strings.TrimSpace(asked.Stdout)
 		if err == nil && asked.Failure == nil && g.knownDaily(note) != "" {
 			asks.For = "asks for the path, if there is no such note"
-			return []StepShown{r.stepShown("reads the note at the path that the settings of the vault tell", "read", "path", g.knownDaily(note)), asks}
+			return []StepShown{
+				r.stepShown(
+					"reads the note at the path that the settings of the vault tell",
+					"read",
+					"path",
+					g.knownDaily(note),
+				),
+				asks,
+			}
 		}
 	}
 	reads := r.stepShown("reads the note at that path", "read", "path", "path")

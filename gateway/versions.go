@@ -74,14 +74,36 @@ func (g *vaultGateway) notVersion(r route, kept *version, asked exec.Outcome) er
 	isNoReason := asked.Failure == nil || asked.Failure.Code() == failure.CodeCLIError
 	switch {
 	case asked.Failure != nil && asked.Failure.Code() == failure.CodeNotFound, isNoReason && isSentence:
-		return failure.New(failure.CodeNotFound, "history lists the versions of the app, sync:history those of Obsidian Sync",
-			"%s: the app answered %q", kept.of, g.shownExcerpt(r, sentence))
+		return failure.New(
+			failure.CodeNotFound,
+			"history lists the versions of the app, sync:history those of Obsidian Sync",
+			"%s: the app answered %q",
+			kept.of,
+			g.shownExcerpt(r, sentence),
+		)
 	case asked.Failure != nil:
-		return failure.New(asked.Failure.Code(), asked.Failure.Hint(), "%s: %s", kept.of, g.shownExcerpt(r, asked.Failure.Error()))
+		return failure.New(
+			asked.Failure.Code(),
+			asked.Failure.Hint(),
+			"%s: %s",
+			kept.of,
+			g.shownExcerpt(r, asked.Failure.Error()),
+		)
 	case asked.Stdout == "":
-		return failure.New(exec.CodeEmptyOutput, "the user can restore it in the app", "%s: the app printed nothing at all", kept.of)
+		return failure.New(
+			exec.CodeEmptyOutput,
+			"the user can restore it in the app",
+			"%s: the app printed nothing at all",
+			kept.of,
+		)
 	case asked.Cut:
-		return failure.New(exec.CodeOutputLimit, "the user can restore it in the app", "%s has %d bytes, more than are kept of an answer", kept.of, asked.Total)
+		return failure.New(
+			exec.CodeOutputLimit,
+			"the user can restore it in the app",
+			"%s has %d bytes, more than are kept of an answer",
+			kept.of,
+			asked.Total,
+		)
 	}
 	return nil
 }
@@ -112,7 +134,12 @@ func (g *vaultGateway) plannedRestore(ctx context.Context, r route, own exec.Pro
 
 // restore writes the text of a version that the app has kept, as the change that it is. The text is that which the change
 // was planned from.
-func (g *vaultGateway) restore(ctx context.Context, r route, own exec.Program, options protocol.Write) (exec.Outcome, error) {
+func (g *vaultGateway) restore(
+	ctx context.Context,
+	r route,
+	own exec.Program,
+	options protocol.Write,
+) (exec.Outcome, error) {
 	var kept *version
 	if r.change != nil {
 		kept = r.change.version
@@ -165,7 +192,11 @@ func (g *vaultGateway) restoreByApp(ctx context.Context, r route) (exec.Outcome,
 	case after == kept.text:
 	case out.Failure != nil:
 	case after == before:
-		return out, failure.New(failure.CodeNotApplied, "look at the note", "the app reports success, but the note is as it was")
+		return out, failure.New(
+			failure.CodeNotApplied,
+			"look at the note",
+			"the app reports success, but the note is as it was",
+		)
 	default:
 		return out, failure.New(failure.CodeUnknown, "look at the note before you try again",
 			"the app reports success, but the note does not have the text of %s", kept.of)
@@ -184,7 +215,13 @@ func (g *vaultGateway) printedNow(ctx context.Context, r route) (string, error) 
 		return "", err
 	}
 	if read.Failure != nil {
-		return "", failure.New(read.Failure.Code(), read.Failure.Hint(), "the note %q: %s", excerpt.Short(note), read.Failure.Error())
+		return "", failure.New(
+			read.Failure.Code(),
+			read.Failure.Hint(),
+			"the note %q: %s",
+			excerpt.Short(note),
+			read.Failure.Error(),
+		)
 	}
 	return read.Stdout, nil
 }

@@ -126,7 +126,13 @@ func (g *Gateway) AccessBelow(vault, path string) (list []vaultview.Access, more
 	}
 	names, more, err := vaultview.Folders(d.target().Folder, path, maxBelow)
 	if err != nil {
-		return nil, false, failure.New(failure.CodeNotFound, "give the path of a folder in the vault", "folder %q: %v", excerpt.Short(path), err)
+		return nil, false, failure.New(
+			failure.CodeNotFound,
+			"give the path of a folder in the vault",
+			"folder %q: %v",
+			excerpt.Short(path),
+			err,
+		)
 	}
 	for _, name := range names {
 		a, err := g.AccessOf(vault, strings.TrimPrefix(path+"/"+name, "/"))
@@ -206,7 +212,12 @@ func (g *Gateway) Status() Status {
 	l := g.admission.Limits()
 	s := Status{
 		Enabled: !g.admission.Disabled(), Paused: g.admission.Paused(), Backend: string(g.backend),
-		Limits: LimitStatus{Parallel: l.Parallel, CallsMinute: l.Calls, MutationsMinute: l.Mutations, MutationsPerHour: l.MutationsHour},
+		Limits: LimitStatus{
+			Parallel:         l.Parallel,
+			CallsMinute:      l.Calls,
+			MutationsMinute:  l.Mutations,
+			MutationsPerHour: l.MutationsHour,
+		},
 	}
 	for _, d := range g.vaults {
 		backends := []BackendStatus{} // that the setting backend permits

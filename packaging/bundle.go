@@ -27,7 +27,10 @@ var epoch = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
 // same bytes: entries are sorted and have a fixed time.
 func WriteBundle(w io.Writer, files map[string]BundleFile) error {
 	z := zip.NewWriter(w)
-	z.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) { return flate.NewWriter(w, flate.BestCompression) })
+	z.RegisterCompressor(
+		zip.Deflate,
+		func(w io.Writer) (io.WriteCloser, error) { return flate.NewWriter(w, flate.BestCompression) },
+	)
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		header := zip.FileHeader{Name: name, Method: zip.Deflate, Modified: epoch}
 		header.SetMode(0o644)

@@ -51,7 +51,9 @@ type Tool struct{ Name, Description string }
 
 // Tools are those that a client sees with default settings, in words for people.
 func Tools() []Tool {
-	return []Tool{{"obsidianCli", "Runs one command on the vault, such as daily:read or search, if your policy allows it."}}
+	return []Tool{
+		{"obsidianCli", "Runs one command on the vault, such as daily:read or search, if your policy allows it."},
+	}
 }
 
 // Platform is a system and processor that there are packages for.

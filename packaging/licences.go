@@ -19,16 +19,53 @@ var licenceKinds = []struct {
 	id    string
 	words []string
 }{
-	{"Apache-2.0", []string{"Apache License", "Version 2.0, January 2004", "TERMS AND CONDITIONS FOR USE, REPRODUCTION, AND DISTRIBUTION"}},
-	{"MIT", []string{"Permission is hereby granted, free of charge", "The above copyright notice and this permission notice"}},
-	{"ISC", []string{"Permission to use, copy, modify, and/or distribute this software for any purpose with or without fee is hereby granted"}},
-	{"BSD-3-Clause", []string{"Redistribution and use in source and binary forms", "used to endorse or promote products derived from this software without"}},
-	{"BSD-2-Clause", []string{"Redistribution and use in source and binary forms", "Redistributions in binary form must reproduce"}},
+	{
+		"Apache-2.0",
+		[]string{
+			"Apache License",
+			"Version 2.0, January 2004",
+			"TERMS AND CONDITIONS FOR USE, REPRODUCTION, AND DISTRIBUTION",
+		},
+	},
+	{
+		"MIT",
+		[]string{
+			"Permission is hereby granted, free of charge",
+			"The above copyright notice and this permission notice",
+		},
+	},
+	{
+		"ISC",
+		[]string{
+			"Permission to use, copy, modify, and/or distribute this software for any purpose with or without fee is hereby granted",
+		},
+	},
+	{
+		"BSD-3-Clause",
+		[]string{
+			"Redistribution and use in source and binary forms",
+			"used to endorse or promote products derived from this software without",
+		},
+	},
+	{
+		"BSD-2-Clause",
+		[]string{"Redistribution and use in source and binary forms", "Redistributions in binary form must reproduce"},
+	},
 }
 
 // copyleft are words of licences that ask for more. A text with one of them is only
 // permissive if it says that the other licence is a choice.
-var copyleft = []string{"GNU GENERAL PUBLIC LICENSE", "GNU LESSER GENERAL PUBLIC LICENSE", "GNU AFFERO", "GPL v2", "Mozilla Public License", "Eclipse Public License", "Server Side Public License", "Business Source License", "Commons Clause"}
+var copyleft = []string{
+	"GNU GENERAL PUBLIC LICENSE",
+	"GNU LESSER GENERAL PUBLIC LICENSE",
+	"GNU AFFERO",
+	"GPL v2",
+	"Mozilla Public License",
+	"Eclipse Public License",
+	"Server Side Public License",
+	"Business Source License",
+	"Commons Clause",
+}
 
 // licenceChoice is how a text offers a permissive licence as one of two.
 const licenceChoice = "SPDX-License-Identifier: BSD-3-Clause OR "
@@ -53,7 +90,11 @@ func IdentifyLicence(text string) (string, error) {
 
 // exceptions are modules under another licence that are in the program all the same.
 var exceptions = map[string]struct{ id, words, reason string }{
-	"github.com/hashicorp/go-version": {"MPL-2.0", "Mozilla Public License, version 2.0", "it is used unchanged, and its terms concern its own files; packages name the module and its version"},
+	"github.com/hashicorp/go-version": {
+		"MPL-2.0",
+		"Mozilla Public License, version 2.0",
+		"it is used unchanged, and its terms concern its own files; packages name the module and its version",
+	},
 }
 
 // licenceNames are how files with licences are called, in lower case.
@@ -130,12 +171,27 @@ func LicenceTexts(modules []Module) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		fmt.Fprintf(&b, "\n%s\n%s %s (%s)\n%s\n\n%s\n", licenceRule, m.Path, m.Version, id, licenceRule, strings.Trim(text, "\n"))
+		fmt.Fprintf(
+			&b,
+			"\n%s\n%s %s (%s)\n%s\n\n%s\n",
+			licenceRule,
+			m.Path,
+			m.Version,
+			id,
+			licenceRule,
+			strings.Trim(text, "\n"),
+		)
 	}
 	for path := range missing {
 		return "", fmt.Errorf("the module %s is missing", path)
 	}
-	fmt.Fprintf(&b, "\n%s\npatterns of secrets: github.com/gitleaks/gitleaks v8.30.1 (MIT)\n%s\n\n%s\n", licenceRule, licenceRule, strings.Trim(patternLicence, "\n"))
+	fmt.Fprintf(
+		&b,
+		"\n%s\npatterns of secrets: github.com/gitleaks/gitleaks v8.30.1 (MIT)\n%s\n\n%s\n",
+		licenceRule,
+		licenceRule,
+		strings.Trim(patternLicence, "\n"),
+	)
 	return b.String(), nil
 }
 

@@ -35,8 +35,13 @@ func SBOM(file, version string, licences map[string]string) ([]byte, error) {
 	for _, s := range info.Settings {
 		properties = append(properties, property("go:build:"+strings.TrimLeft(s.Key, "-"), s.Value))
 	}
-	slices.SortFunc(properties, func(a, b object) int { return strings.Compare(a["name"].(string), b["name"].(string)) })
-	components := []object{library("stdlib", strings.TrimPrefix(strings.Fields(info.GoVersion)[0], "go"), "", "BSD-3-Clause")}
+	slices.SortFunc(
+		properties,
+		func(a, b object) int { return strings.Compare(a["name"].(string), b["name"].(string)) },
+	)
+	components := []object{
+		library("stdlib", strings.TrimPrefix(strings.Fields(info.GoVersion)[0], "go"), "", "BSD-3-Clause"),
+	}
 	for _, m := range info.Deps {
 		components = append(components, library(m.Path, m.Version, m.Sum, licences[m.Path]))
 	}

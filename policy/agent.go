@@ -60,7 +60,8 @@ func (a Agent) HasRightsAt(now time.Time) bool {
 
 // MayUse reports whether the agent may use the vault that has one of the names.
 func (a Agent) MayUse(known ...string) bool {
-	return a.Vaults == nil || slices.ContainsFunc(a.Vaults, func(name string) bool { return name != "" && slices.Contains(known, name) })
+	return a.Vaults == nil ||
+		slices.ContainsFunc(a.Vaults, func(name string) bool { return name != "" && slices.Contains(known, name) })
 }
 
 // At returns the policy at a time: one that has expired allows nothing. The zero time is after every end.
@@ -89,14 +90,36 @@ var nothing, _ = access.New(map[string]access.Level{"/": access.None})
 
 // closed returns a policy that allows nothing and hides every note.
 func (p Policy) closed(agent, why string) Policy {
-	shut := Policy{Agent: agent, Closed: why, Access: nothing, MinVersion: p.MinVersion, Disabled: p.Disabled, Marks: p.Marks, Rates: p.Rates}
+	shut := Policy{
+		Agent:      agent,
+		Closed:     why,
+		Access:     nothing,
+		MinVersion: p.MinVersion,
+		Disabled:   p.Disabled,
+		Marks:      p.Marks,
+		Rates:      p.Rates,
+	}
 	return shut.From("agent " + agent)
 }
 
 // Unlimited returns the policy that narrows nothing. It is the beginning of the rights of a
 // vault or an agent, of which the user has written only some.
 func Unlimited() Policy {
-	return Policy{Ceiling: tiers.V3, Mutations: true, Publish: true, UI: true, Confirm: ConfirmNever, Asking: AskClient, MinAnswer: NoMinAnswer, Secrets: SecretsAllow, Suspicious: SuspiciousOff, RemoteLinks: true, AnyShadow: true, AnyException: true, MinVersion: tiers.MinimumFloor}
+	return Policy{
+		Ceiling:      tiers.V3,
+		Mutations:    true,
+		Publish:      true,
+		UI:           true,
+		Confirm:      ConfirmNever,
+		Asking:       AskClient,
+		MinAnswer:    NoMinAnswer,
+		Secrets:      SecretsAllow,
+		Suspicious:   SuspiciousOff,
+		RemoteLinks:  true,
+		AnyShadow:    true,
+		AnyException: true,
+		MinVersion:   tiers.MinimumFloor,
+	}
 }
 
 // Scope is the most that a request may do by the access token that it came with. It grants
@@ -149,8 +172,12 @@ func scopeSuffices(_ Policy, s subject) *Denial {
 	if scope := s.facts.Scope; needs <= scope && scope <= ScopeAll {
 		return nil
 	}
-	d := deny(CodeScope, "", "requires an access token with the scope "+needs.String()+" (current: "+s.facts.Scope.String()+")",
-		"the user can sign in again and grant the scope "+needs.String())
+	d := deny(
+		CodeScope,
+		"",
+		"requires an access token with the scope "+needs.String()+" (current: "+s.facts.Scope.String()+")",
+		"the user can sign in again and grant the scope "+needs.String(),
+	)
 	d.Scope = needs
 	return d
 }

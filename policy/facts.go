@@ -29,7 +29,16 @@ type Facts struct {
 
 // ClearFacts returns the facts of a call at a time with nothing against it.
 func ClearFacts(at time.Time) Facts {
-	return Facts{At: at, Halted: None, Scope: ScopeAll, Suspected: None, Flowing: NothingFlows, Carries: None, Narrowed: None, Ignores: None}
+	return Facts{
+		At:        at,
+		Halted:    None,
+		Scope:     ScopeAll,
+		Suspected: None,
+		Flowing:   NothingFlows,
+		Carries:   None,
+		Narrowed:  None,
+		Ignores:   None,
+	}
 }
 
 // Reason says why a fact holds. The zero Reason is that it is not known whether it does, and counts as if it did.

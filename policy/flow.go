@@ -85,13 +85,19 @@ func (f Flow) Action() string {
 // String returns the rule for people.
 func (f Flow) String() string {
 	follows := map[string]string{"ask": "requires approval", "refuse": "is refused"}[f.Action()]
-	return fmt.Sprintf("after reading from %s, carrying text to %s %s", strings.Join(f.From, ", "), strings.Join(f.To, ", "), follows)
+	return fmt.Sprintf(
+		"after reading from %s, carrying text to %s %s",
+		strings.Join(f.From, ", "),
+		strings.Join(f.To, ", "),
+		follows,
+	)
 }
 
 // Paths returns the places From or To of the rule that are paths; "/" is the vault.
 func Paths(places []string) (paths []string) {
 	for _, place := range places {
-		if !strings.HasPrefix(place, "#") && !slices.Contains([]string{FromPrivate, ToPublish, ToWeb, ToVaults}, place) {
+		if !strings.HasPrefix(place, "#") &&
+			!slices.Contains([]string{FromPrivate, ToPublish, ToWeb, ToVaults}, place) {
 			paths = append(paths, place)
 		}
 	}
@@ -136,9 +142,19 @@ func flowsHere(p Policy, s subject) *Denial {
 			switch {
 			case f.Refuses != refuses:
 			case refuses:
-				return deny(CodeAccess, RuleFlow, "can carry text that this session has read to where it may not go, by the flow rule \""+f.Name+"\"", "the user can start a new session, or change the tables [[flow]] of the settings file")
+				return deny(
+					CodeAccess,
+					RuleFlow,
+					"can carry text that this session has read to where it may not go, by the flow rule \""+f.Name+"\"",
+					"the user can start a new session, or change the tables [[flow]] of the settings file",
+				)
 			default:
-				return deny(CodeUnconfirmed, RuleFlow, "can carry text that this session has read to where it leaves, by the flow rule \""+f.Name+"\"; requires user approval", "the user can approve it, or change the tables [[flow]] of the settings file")
+				return deny(
+					CodeUnconfirmed,
+					RuleFlow,
+					"can carry text that this session has read to where it leaves, by the flow rule \""+f.Name+"\"; requires user approval",
+					"the user can approve it, or change the tables [[flow]] of the settings file",
+				)
 			}
 		}
 	}

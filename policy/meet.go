@@ -45,20 +45,44 @@ var rows = [...]row{
 	gate("allow-mutations", "Mutations", func(p *Policy) *bool { return &p.Mutations }),
 	gate("allow-publish", "Publish", func(p *Policy) *bool { return &p.Publish }),
 	gate("allow-ui", "UI", func(p *Policy) *bool { return &p.UI }),
-	least("confirm", "Confirm", "the one that requires more approval: writes, destructive, never", func(p *Policy) *Confirm { return &p.Confirm }, ConfirmNever,
-		func(p Policy) any { return p.Confirm.String() }),
-	least("ask", "Asking", "the one with fewer ways: terminal, page, auto, client", func(p *Policy) *Asking { return &p.Asking }, AskClient,
-		func(p Policy) any { return p.Asking.String() }),
+	least(
+		"confirm",
+		"Confirm",
+		"the one that requires more approval: writes, destructive, never",
+		func(p *Policy) *Confirm { return &p.Confirm },
+		ConfirmNever,
+		func(p Policy) any { return p.Confirm.String() },
+	),
+	least(
+		"ask",
+		"Asking",
+		"the one with fewer ways: terminal, page, auto, client",
+		func(p *Policy) *Asking { return &p.Asking },
+		AskClient,
+		func(p Policy) any { return p.Asking.String() },
+	),
 	{
 		name: "min-answer-time", fields: []string{"MinAnswer"}, bounds: true, meets: "the longer time",
 		value: func(p Policy) any { return p.MinAnswerTime().String() },
 		join:  func(to *Policy, p, q Policy) { to.MinAnswer = minAnswerOf(max(p.MinAnswerTime(), q.MinAnswerTime())) },
 		same:  func(p, q Policy) bool { return p.MinAnswerTime() == q.MinAnswerTime() },
 	},
-	least("secrets", "Secrets", "the stricter one: block, strict, redact, allow", func(p *Policy) *Secrets { return &p.Secrets }, SecretsAllow,
-		func(p Policy) any { return p.Secrets.String() }),
-	least("suspicious", "Suspicious", "the stricter one: ask, notice, off", func(p *Policy) *Suspicious { return &p.Suspicious }, SuspiciousOff,
-		func(p Policy) any { return p.Suspicious.String() }),
+	least(
+		"secrets",
+		"Secrets",
+		"the stricter one: block, strict, redact, allow",
+		func(p *Policy) *Secrets { return &p.Secrets },
+		SecretsAllow,
+		func(p Policy) any { return p.Secrets.String() },
+	),
+	least(
+		"suspicious",
+		"Suspicious",
+		"the stricter one: ask, notice, off",
+		func(p *Policy) *Suspicious { return &p.Suspicious },
+		SuspiciousOff,
+		func(p Policy) any { return p.Suspicious.String() },
+	),
 	{
 		name: "remote-links", fields: []string{"RemoteLinks"}, bounds: true, meets: "ask, if one says so",
 		value: func(p Policy) any { return p.remoteLinks() },
@@ -78,7 +102,10 @@ var rows = [...]row{
 			}
 		},
 		same: func(p, q Policy) bool {
-			return !slices.ContainsFunc(TextRules(), func(rule string) bool { return p.Shadows(rule) != q.Shadows(rule) })
+			return !slices.ContainsFunc(
+				TextRules(),
+				func(rule string) bool { return p.Shadows(rule) != q.Shadows(rule) },
+			)
 		},
 	},
 	names("private-property", "the properties of both", func(p *Policy) *[]string { return &p.Private.Properties }),
@@ -115,7 +142,10 @@ var rows = [...]row{
 		join: func(to *Policy, p, q Policy) { to.Access = p.Access.Meet(q.Access) },
 		same: func(p, q Policy) bool {
 			paths := p.Access.Meet(q.Access).Paths()
-			return !slices.ContainsFunc(paths, func(path string) bool { return p.Access.Level(path) != q.Access.Level(path) })
+			return !slices.ContainsFunc(
+				paths,
+				func(path string) bool { return p.Access.Level(path) != q.Access.Level(path) },
+			)
 		},
 	},
 	{
@@ -358,7 +388,10 @@ func enabledInBoth(a, b []string) []string {
 
 // exceptionsIn returns the exceptions of p that q has, too.
 func (p Policy) exceptionsIn(q Policy) access.Exceptions {
-	return slices.DeleteFunc(slices.Clone(p.Exceptions), func(e access.Exception) bool { return !q.exempts(e.Rule, e.Path) })
+	return slices.DeleteFunc(
+		slices.Clone(p.Exceptions),
+		func(e access.Exception) bool { return !q.exempts(e.Rule, e.Path) },
+	)
 }
 
 // exempts reports whether a rule about texts does not apply to the file at a path.
@@ -393,8 +426,14 @@ func (p Policy) Overlaid(priority func(setting string) int) Policy {
 		}
 		return highest
 	}
-	p.Shadow = slices.DeleteFunc(slices.Clone(p.Shadow), func(rule string) bool { return priority("shadow") < said(rule) })
-	p.Exceptions = slices.DeleteFunc(slices.Clone(p.Exceptions), func(e access.Exception) bool { return priority("exceptions") < said(e.Rule) })
+	p.Shadow = slices.DeleteFunc(
+		slices.Clone(p.Shadow),
+		func(rule string) bool { return priority("shadow") < said(rule) },
+	)
+	p.Exceptions = slices.DeleteFunc(
+		slices.Clone(p.Exceptions),
+		func(e access.Exception) bool { return priority("exceptions") < said(e.Rule) },
+	)
 	return p
 }
 

@@ -147,7 +147,12 @@ const (
 	SecretsAllow                 // leaves them as they are
 )
 
-var secretsNames = [...]string{SecretsBlock: "block", SecretsStrict: "strict", SecretsRedact: "redact", SecretsAllow: "allow"}
+var secretsNames = [...]string{
+	SecretsBlock:  "block",
+	SecretsStrict: "strict",
+	SecretsRedact: "redact",
+	SecretsAllow:  "allow",
+}
 
 // String returns the value of the setting secrets.
 func (s Secrets) String() string { return secretsNames[Policy{Secrets: s}.secrets()] }

@@ -15,12 +15,27 @@ import (
 // rules apply in this order; the first denial is the answer. The check of a rule returns nil
 // if it passes the subject.
 var rules = [...]rule{
-	{name: "known", denial: Denial{code: CodeRestricted, Reason: "not a call of a known command"}, // the zero call has no row in the table
-		denies: func(_ Policy, s subject) bool { return !s.valid }, pass: func(Policy, subject) string { return "known command" }},
+	{
+		name: "known",
+		denial: Denial{
+			code:   CodeRestricted,
+			Reason: "not a call of a known command",
+		}, // the zero call has no row in the table
+		denies: func(_ Policy, s subject) bool { return !s.valid },
+		pass:   func(Policy, subject) string { return "known command" },
+	},
 	// What runs code, administers the app or shows its screen is denied by no setting, so that no mistake
 	// in a setting can enable it.
-	{name: "restricted", denial: Denial{code: CodeRestricted, Reason: "runs code in or administers Obsidian; permanently disabled", hint: "the user can do this in the Obsidian app"},
-		denies: func(_ Policy, s subject) bool { return s.tier == tiers.Restricted }, pass: func(Policy, subject) string { return "not permanently restricted" }},
+	{
+		name: "restricted",
+		denial: Denial{
+			code:   CodeRestricted,
+			Reason: "runs code in or administers Obsidian; permanently disabled",
+			hint:   "the user can do this in the Obsidian app",
+		},
+		denies: func(_ Policy, s subject) bool { return s.tier == tiers.Restricted },
+		pass:   func(Policy, subject) string { return "not permanently restricted" },
+	},
 	{name: agentRule, check: agentAllowed, pass: func(p Policy, _ subject) string {
 		if p.Until.IsZero() {
 			return "agent " + p.Agent
@@ -29,23 +44,58 @@ var rules = [...]rule{
 	}},
 	{name: "tier", check: tierOpen, pass: tierRequired},
 	{name: "enabled", check: commandEnabled, pass: func(Policy, subject) string { return "not disabled" }},
-	{name: "mutations", denial: Denial{code: CodeMutationsOff, Setting: "allow-mutations", Reason: "changes are disabled (read-only mode)", hint: "the user can set allow-mutations to true"},
-		denies: func(p Policy, s subject) bool { return !p.Mutations && s.effect.Mutates() }, pass: func(p Policy, s subject) string {
+	{
+		name: "mutations",
+		denial: Denial{
+			code:    CodeMutationsOff,
+			Setting: "allow-mutations",
+			Reason:  "changes are disabled (read-only mode)",
+			hint:    "the user can set allow-mutations to true",
+		},
+		denies: func(p Policy, s subject) bool { return !p.Mutations && s.effect.Mutates() },
+		pass: func(p Policy, s subject) string {
 			return "effect " + s.effect.String() + ", mutations are " + onOff[p.Mutations]
-		}},
+		},
+	},
 	// It regards sends besides the effect: an address that is opened changes nothing, and can contain a note.
-	{name: "publish", denial: Denial{code: CodeMutationsOff, Setting: "allow-publish", Reason: "can send text off this machine; publishing is disabled", hint: "the user can set allow-publish to true"},
-		denies: func(p Policy, s subject) bool { return !p.Publish && leaves(s) }, pass: func(p Policy, s subject) string {
+	{
+		name: "publish",
+		denial: Denial{
+			code:    CodeMutationsOff,
+			Setting: "allow-publish",
+			Reason:  "can send text off this machine; publishing is disabled",
+			hint:    "the user can set allow-publish to true",
+		},
+		denies: func(p Policy, s subject) bool { return !p.Publish && leaves(s) },
+		pass: func(p Policy, s subject) string {
 			return "publishing is " + onOff[p.Publish] + map[bool]string{false: ", and nothing leaves the machine"}[leaves(s)]
-		}},
-	{name: "target", check: targetNamed, pass: func(Policy, subject) string { return "target is explicit or not needed" }},
+		},
+	},
+	{
+		name:  "target",
+		check: targetNamed,
+		pass:  func(Policy, subject) string { return "target is explicit or not needed" },
+	},
 	{name: "access", check: accessAllows, pass: accessPasses},
-	{name: "ui", denial: Denial{code: CodeDisabled, Setting: "allow-ui", Reason: "opens a view or moves the focus; disabled by allow-ui", hint: "the user can set allow-ui to true"},
-		denies: func(p Policy, s subject) bool { return !p.UI && s.shows }, pass: func(p Policy, _ subject) string { return "moving the focus is " + onOff[p.UI] }},
+	{
+		name: "ui",
+		denial: Denial{
+			code:    CodeDisabled,
+			Setting: "allow-ui",
+			Reason:  "opens a view or moves the focus; disabled by allow-ui",
+			hint:    "the user can set allow-ui to true",
+		},
+		denies: func(p Policy, s subject) bool { return !p.UI && s.shows },
+		pass:   func(p Policy, _ subject) string { return "moving the focus is " + onOff[p.UI] },
+	},
 	{name: "version", check: versionSet, pass: func(p Policy, s subject) string {
 		return "requires Obsidian " + tiers.Later(p.MinVersion, s.since).String() + " or newer"
 	}},
-	{name: scopeRule, check: scopeSuffices, pass: func(_ Policy, s subject) string { return "access token with the scope " + s.facts.Scope.String() }},
+	{
+		name:  scopeRule,
+		check: scopeSuffices,
+		pass:  func(_ Policy, s subject) string { return "access token with the scope " + s.facts.Scope.String() },
+	},
 	{name: RuleFlow, check: flowsHere, looks: "what the session has read", settings: []string{"flow"},
 		about: func(s subject) bool { return s.effect.Mutates() || s.sends },
 		state: func(p Policy) string {
@@ -62,21 +112,30 @@ var rules = [...]rule{
 		}
 		return "effect " + s.effect.String() + loss + ", requires approval: " + [...]string{"every change", "deleting, overwriting, publishing", "nothing"}[p.confirm()]
 	}},
-	{name: RulePrivate, looks: "properties and tags of private notes", settings: []string{"private-property", "private-tags"},
-		about: func(s subject) bool { return s.notes },
+	{
+		name:     RulePrivate,
+		looks:    "properties and tags of private notes",
+		settings: []string{"private-property", "private-tags"},
+		about:    func(s subject) bool { return s.notes },
 		state: func(p Policy) string {
 			marks := slices.Clone(p.Private.Properties)
 			for _, tag := range p.Private.Tags {
 				marks = append(marks, "#"+tag)
 			}
 			return strings.Join(marks, ", ")
-		}},
+		},
+	},
 	{name: RuleSecrets, looks: "keys, tokens and passwords", settings: []string{RuleSecrets},
 		about: func(s subject) bool { return s.notes },
 		state: func(p Policy) string { return p.Secrets.String() }},
-	{name: RuleRemoteLinks, check: carriesNothing, looks: "text of notes in added addresses", settings: []string{RuleRemoteLinks},
-		about: func(s subject) bool { return s.notes && s.effect.Mutates() },
-		state: Policy.remoteLinks},
+	{
+		name:     RuleRemoteLinks,
+		check:    carriesNothing,
+		looks:    "text of notes in added addresses",
+		settings: []string{RuleRemoteLinks},
+		about:    func(s subject) bool { return s.notes && s.effect.Mutates() },
+		state:    Policy.remoteLinks,
+	},
 	{name: RuleSuspicious, check: unsuspected, looks: "signs of injection", settings: []string{RuleSuspicious},
 		about: func(s subject) bool { return s.notes },
 		state: func(p Policy) string { return p.Suspicious.String() }},
@@ -160,13 +219,28 @@ func tierRequired(p Policy, s subject) string {
 
 func commandEnabled(p Policy, s subject) *Denial {
 	if p.Disabled {
-		return deny(CodeDisabled, "enabled", "vaultwicket is disabled by the setting enabled", "the user can set enabled to true and restart")
+		return deny(
+			CodeDisabled,
+			"enabled",
+			"vaultwicket is disabled by the setting enabled",
+			"the user can set enabled to true and restart",
+		)
 	}
 	if slices.Contains(p.Disable, s.name) {
-		return deny(CodeDisabled, "disable", "disabled by the setting disable", "the user can remove it from the setting disable")
+		return deny(
+			CodeDisabled,
+			"disable",
+			"disabled by the setting disable",
+			"the user can remove it from the setting disable",
+		)
 	}
 	if p.EnableOnly != nil && !slices.Contains(p.EnableOnly, s.name) {
-		return deny(CodeDisabled, "enable-only", "not in the list of enabled commands", "the user can add it to the setting enable-only")
+		return deny(
+			CodeDisabled,
+			"enable-only",
+			"not in the list of enabled commands",
+			"the user can add it to the setting enable-only",
+		)
 	}
 	return nil
 }
@@ -183,7 +257,8 @@ func targetNamed(_ Policy, s subject) *Denial {
 		return nil
 	}
 	hint := "name the note with path= or file="
-	if c, err := allowlist.Describe(s.name); err == nil && slices.ContainsFunc(c.Params, func(p allowlist.Param) bool { return p.Name == "daily" }) {
+	if c, err := allowlist.Describe(s.name); err == nil &&
+		slices.ContainsFunc(c.Params, func(p allowlist.Param) bool { return p.Name == "daily" }) {
 		hint += ", or give daily for the daily note of today"
 	}
 	return deny(CodeTargetRequired, "", "requires a target; it would change the note that is open in the app", hint)
@@ -195,8 +270,12 @@ func versionSet(p Policy, s subject) *Denial {
 	if !p.MinVersion.Before(tiers.MinimumFloor) {
 		return nil
 	}
-	return deny(CodeVersion, "min-cli-version", "min-cli-version is "+p.MinVersion.String()+", want at least "+tiers.MinimumFloor.String(),
-		"the user can set min-cli-version to "+tiers.DefaultMinimum.String())
+	return deny(
+		CodeVersion,
+		"min-cli-version",
+		"min-cli-version is "+p.MinVersion.String()+", want at least "+tiers.MinimumFloor.String(),
+		"the user can set min-cli-version to "+tiers.DefaultMinimum.String(),
+	)
 }
 
 func confirmed(p Policy, s subject) *Denial {
@@ -212,7 +291,12 @@ func confirmed(p Policy, s subject) *Denial {
 			return nil
 		}
 	}
-	return deny(CodeUnconfirmed, "confirm", changes(s)+"; requires user approval", "the user can change with the setting confirm which calls need approval")
+	return deny(
+		CodeUnconfirmed,
+		"confirm",
+		changes(s)+"; requires user approval",
+		"the user can change with the setting confirm which calls need approval",
+	)
 }
 
 // unsuspected requires approval of every change of a session that has read signs of injection.
@@ -221,7 +305,12 @@ func unsuspected(p Policy, s subject) *Denial {
 	if !asks || !s.facts.Suspected.Holds() || !s.effect.Mutates() {
 		return nil
 	}
-	return deny(CodeUnconfirmed, RuleSuspicious, changes(s)+", and the session has read "+s.facts.Suspected.or("what is not known")+"; requires user approval", "the user can set suspicious to notice")
+	return deny(
+		CodeUnconfirmed,
+		RuleSuspicious,
+		changes(s)+", and the session has read "+s.facts.Suspected.or("what is not known")+"; requires user approval",
+		"the user can set suspicious to notice",
+	)
 }
 
 // carriesNothing requires approval, whatever confirm says, of an added address with text of another note.
@@ -230,7 +319,12 @@ func carriesNothing(p Policy, s subject) *Denial {
 	if !asks || !s.facts.Carries.Holds() || !s.effect.Mutates() {
 		return nil
 	}
-	return deny(CodeUnconfirmed, RuleRemoteLinks, s.facts.Carries.or("may add an address with text of another note")+"; requires user approval", "the user can set remote-links to allow")
+	return deny(
+		CodeUnconfirmed,
+		RuleRemoteLinks,
+		s.facts.Carries.or("may add an address with text of another note")+"; requires user approval",
+		"the user can set remote-links to allow",
+	)
 }
 
 func changes(s subject) string {
@@ -262,7 +356,12 @@ func accessAllows(p Policy, s subject) *Denial {
 		return nil
 	}
 	if s.fallsBack {
-		return deny(CodeTargetRequired, "access", "requires a target because there are access rules", "name the note with path= or file=")
+		return deny(
+			CodeTargetRequired,
+			"access",
+			"requires a target because there are access rules",
+			"name the note with path= or file=",
+		)
 	}
 	for _, spelled := range s.spells {
 		has := p.Access.Level(spelled.Path)
@@ -273,7 +372,15 @@ func accessAllows(p Policy, s subject) *Denial {
 		if p.Agent != "" {
 			raise = "the user can raise it in the tables [vaults.access] and [agents." + p.Agent + ".access] of the settings file"
 		}
-		return deny(CodeAccess, "access", excerpt.Quoted(spelled.Path)+" has access "+has.String()+", and "+s.name+" needs "+s.needs(spelled).String(), raise)
+		return deny(
+			CodeAccess,
+			"access",
+			excerpt.Quoted(
+				spelled.Path,
+			)+" has access "+has.String()+", and "+s.name+" needs "+s.needs(spelled).
+				String(),
+			raise,
+		)
 	}
 	return nil
 }
@@ -416,7 +523,15 @@ func (p Policy) TextRulesOf(command allowlist.Command) (all []TextRule) {
 func (r rule) looksAt(p Policy, s subject) bool { return p.states(r.name) && r.about(s) }
 
 func (r rule) text(p Policy) TextRule {
-	return TextRule{r.name, r.looks, r.settings, r.state(p), p.Origins[r.settings[0]], p.Shadows(r.name), p.Exceptions.Of(r.name)}
+	return TextRule{
+		r.name,
+		r.looks,
+		r.settings,
+		r.state(p),
+		p.Origins[r.settings[0]],
+		p.Shadows(r.name),
+		p.Exceptions.Of(r.name),
+	}
 }
 
 // Shadows reports whether a rule about texts decides and has no effect.

@@ -35,7 +35,9 @@ func fixed(text string) (Words, bool) {
 	return Words{anchor: monday.add(number - 1)}, true
 }
 
-var isoWeekForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([0-9]{4})-?[wW]([0-9]{2})(?:-?([1-7]))?$`) })
+var isoWeekForm = sync.OnceValue(
+	func() *regexp.Regexp { return regexp.MustCompile(`^([0-9]{4})-?[wW]([0-9]{2})(?:-?([1-7]))?$`) },
+)
 
 // relative reads what counts from today. The text is in lower case, with one space
 // between words.

@@ -18,10 +18,15 @@ import (
 
 var helpOfBatch = description{
 	Name: "batch", Usage: "[flags] FILE|-", Group: groupUse, Summary: "run several commands from a JSON file",
-	About: []string{"An operation can use results of earlier ones. With \"atomic\": true either all changes are made or none. The results are JSON."},
+	About: []string{
+		"An operation can use results of earlier ones. With \"atomic\": true either all changes are made or none. The results are JSON.",
+	},
 	Examples: []example{
 		{"from a file", "vaultwicket batch --vault ~/Notes --tier v1 --allow-mutations batch.json"},
-		{"from standard input", `echo '{"operations": [{"clientId": "c1", "command": "daily:read"}]}' | vaultwicket batch --vault ~/Notes -`},
+		{
+			"from standard input",
+			`echo '{"operations": [{"clientId": "c1", "command": "daily:read"}]}' | vaultwicket batch --vault ~/Notes -`,
+		},
 	},
 }
 
@@ -44,7 +49,10 @@ func runBatch(ctx context.Context, std terminal.Streams, args []string) error {
 		defer o.Gateway.Flush()
 	}
 	if len(o.Rest) != 1 {
-		return &terminal.UsageError{Reason: "batch requires one file", Advice: `"-" reads the operations from standard input`}
+		return &terminal.UsageError{
+			Reason: "batch requires one file",
+			Advice: `"-" reads the operations from standard input`,
+		}
 	}
 	input, err := readBatch(ctx, std, o.Rest[0])
 	if err != nil {
@@ -90,7 +98,10 @@ func readBatch(ctx context.Context, std terminal.Streams, name string) ([]byte, 
 	if name != "-" {
 		file, err := os.Open(name)
 		if err != nil {
-			return nil, &terminal.UsageError{Reason: fmt.Sprintf("batch %q: %v", excerpt.Short(name), errors.Unwrap(err)), Advice: `use a JSON file, or "-" for standard input`}
+			return nil, &terminal.UsageError{
+				Reason: fmt.Sprintf("batch %q: %v", excerpt.Short(name), errors.Unwrap(err)),
+				Advice: `use a JSON file, or "-" for standard input`,
+			}
 		}
 		defer file.Close()
 		in = file
@@ -112,9 +123,15 @@ func readBatch(ctx context.Context, std terminal.Streams, name string) ([]byte, 
 		case r.err != nil:
 			return nil, &terminal.UsageError{Reason: fmt.Sprintf("batch %q: %v", excerpt.Short(name), r.err)}
 		case len(r.input) > maxBatchInput:
-			return nil, &terminal.UsageError{Reason: fmt.Sprintf("batch %q is longer than %d bytes", excerpt.Short(name), maxBatchInput), Advice: "split it into several files"}
+			return nil, &terminal.UsageError{
+				Reason: fmt.Sprintf("batch %q is longer than %d bytes", excerpt.Short(name), maxBatchInput),
+				Advice: "split it into several files",
+			}
 		case len(r.input) == 0:
-			return nil, &terminal.UsageError{Reason: fmt.Sprintf("batch %q is empty", excerpt.Short(name)), Advice: `send {"operations": [{"clientId": "c1", "command": "daily:read"}]}`}
+			return nil, &terminal.UsageError{
+				Reason: fmt.Sprintf("batch %q is empty", excerpt.Short(name)),
+				Advice: `send {"operations": [{"clientId": "c1", "command": "daily:read"}]}`,
+			}
 		}
 		return r.input, nil
 	}

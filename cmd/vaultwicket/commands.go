@@ -42,7 +42,10 @@ func listCommands(ctx context.Context, std terminal.Streams, args []string) erro
 		return err
 	}
 	if len(o.Rest) > 0 {
-		return &terminal.UsageError{Reason: fmt.Sprintf("commands: unexpected argument %q", excerpt.Short(o.Rest[0])), Advice: `"vaultwicket explain COMMAND" shows one command`}
+		return &terminal.UsageError{
+			Reason: fmt.Sprintf("commands: unexpected argument %q", excerpt.Short(o.Rest[0])),
+			Advice: `"vaultwicket explain COMMAND" shows one command`,
+		}
 	}
 	commands := []catalog.Explained{}
 	if o.Remote != nil {
@@ -52,7 +55,10 @@ func listCommands(ctx context.Context, std terminal.Streams, args []string) erro
 		}
 		for _, c := range list {
 			if all || c.Allowed {
-				commands = append(commands, catalog.Explained{Entry: c, Why: c.Hint, Params: []catalog.ExplainedParam{}})
+				commands = append(
+					commands,
+					catalog.Explained{Entry: c, Why: c.Hint, Params: []catalog.ExplainedParam{}},
+				)
 			}
 		}
 	} else {
@@ -84,9 +90,19 @@ func listCommands(ctx context.Context, std terminal.Streams, args []string) erro
 		case !all:
 			table.Add(terminal.Text(c.Tier), effect, terminal.Text(c.Signature))
 		case c.Why == "":
-			table.Add(terminal.Text(c.Tier), effect, terminal.Text(c.Name), terminal.Cell{Text: "allowed", Style: terminal.Good})
+			table.Add(
+				terminal.Text(c.Tier),
+				effect,
+				terminal.Text(c.Name),
+				terminal.Cell{Text: "allowed", Style: terminal.Good},
+			)
 		default:
-			table.Add(terminal.Text(c.Tier), effect, terminal.Text(c.Name), terminal.Cell{Text: c.Why, Style: terminal.Faint})
+			table.Add(
+				terminal.Text(c.Tier),
+				effect,
+				terminal.Text(c.Name),
+				terminal.Cell{Text: c.Why, Style: terminal.Faint},
+			)
 		}
 	}
 	return table.Flush()
@@ -98,12 +114,18 @@ func explain(ctx context.Context, std terminal.Streams, args []string) error {
 		return err
 	}
 	if len(o.Rest) != 1 {
-		return &terminal.UsageError{Reason: "explain requires one command", Advice: `"vaultwicket commands --all" lists them`}
+		return &terminal.UsageError{
+			Reason: "explain requires one command",
+			Advice: `"vaultwicket commands --all" lists them`,
+		}
 	}
 	var text string
 	if o.Remote != nil {
 		if o.JSON {
-			return &terminal.UsageError{Reason: "explain: --json cannot be combined with --url", Advice: "leave one of them out"}
+			return &terminal.UsageError{
+				Reason: "explain: --json cannot be combined with --url",
+				Advice: "leave one of them out",
+			}
 		}
 		text, err = serverOf(o, nil).Help(ctx, o.Rest[0])
 		text = terminal.Visible(text)
@@ -137,7 +159,13 @@ func drifted(ctx context.Context, o bootstrap.Opened) (unknown []catalog.Explain
 	}
 	for _, name := range d.New {
 		unknown = append(unknown, catalog.Explained{
-			Entry:   catalog.Entry{Name: name, Tier: "unknown", Effect: "unknown", Signature: name, Code: allowlist.CodeUnknownCommand},
+			Entry: catalog.Entry{
+				Name:      name,
+				Tier:      "unknown",
+				Effect:    "unknown",
+				Signature: name,
+				Code:      allowlist.CodeUnknownCommand,
+			},
 			Why:     "new in Obsidian " + d.Version + " and not known to vaultwicket; permanently disabled",
 			Summary: "unknown", MaxEffect: "unknown", Since: "unknown", Params: []catalog.ExplainedParam{},
 		})

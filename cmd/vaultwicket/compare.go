@@ -32,7 +32,10 @@ func compareBackends(ctx context.Context, std terminal.Streams, args []string) e
 	}
 	defer o.Runner.Close()
 	if len(o.Rest) > 0 || notes < 0 {
-		return &terminal.UsageError{Reason: "usage: vaultwicket compare [--vault V] [--notes N] [--texts] [--json]", Advice: `"vaultwicket help compare" shows the flags`}
+		return &terminal.UsageError{
+			Reason: "usage: vaultwicket compare [--vault V] [--notes N] [--texts] [--json]",
+			Advice: `"vaultwicket help compare" shows the flags`,
+		}
 	}
 	progress := o.Progress("compare")
 	report, err := doctor.Compare(ctx, o, notes, texts)

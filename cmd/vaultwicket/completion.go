@@ -40,7 +40,10 @@ func printCompletion(_ context.Context, std terminal.Streams, args []string) err
 	}
 	script, known := completionScript(args[0])
 	if !known {
-		return &terminal.UsageError{Reason: fmt.Sprintf("completion: unknown shell %q", excerpt.Short(args[0])), Advice: "use one of " + shells}
+		return &terminal.UsageError{
+			Reason: fmt.Sprintf("completion: unknown shell %q", excerpt.Short(args[0])),
+			Advice: "use one of " + shells,
+		}
 	}
 	_, err = io.WriteString(std.Out, script)
 	return err
@@ -60,7 +63,13 @@ func complete(ctx context.Context, std terminal.Streams, words []string) error {
 		},
 		Words: map[string][]string{
 			"install": clients.IDs(), "uninstall": clients.IDs(), "prompt": mcpserver.PromptNames(), "completion": shells, "man": manualNames(),
-			"config": {"show", "check", "path", "init", "schema"}, "audit": {"list", "what-if", "verify", "export"}, "journal": {"list", "show"},
+			"config": {
+				"show",
+				"check",
+				"path",
+				"init",
+				"schema",
+			}, "audit": {"list", "what-if", "verify", "export"}, "journal": {"list", "show"},
 			"approvals": {}, "approve": {}, "deny": {}, "pause": {}, "resume": {}, "undo": {}, "commands": {}, "demo": {}, "doctor": {}, "version": {}, "serve": {},
 		},
 		Paths: func(line []string, prefix string) []string {
@@ -177,7 +186,11 @@ func (p completer) Complete(words []string) candidates {
 			return p.parameter(command, words, name, value)
 		}
 		for _, param := range command.Params {
-			if param.Refused != "" || slices.ContainsFunc(given[1:], func(word string) bool { return strings.HasPrefix(word+"=", param.Name+"=") }) {
+			if param.Refused != "" ||
+				slices.ContainsFunc(
+					given[1:],
+					func(word string) bool { return strings.HasPrefix(word+"=", param.Name+"=") },
+				) {
 				continue
 			}
 			if param.Kind == "flag" {
@@ -201,7 +214,10 @@ func (p completer) Complete(words []string) candidates {
 }
 
 func (p completer) takesValue(command, word string) bool {
-	return slices.ContainsFunc(p.Flags(command), func(f terminal.Flag) bool { return "--"+f.Name == word && f.Value != "" })
+	return slices.ContainsFunc(
+		p.Flags(command),
+		func(f terminal.Flag) bool { return "--"+f.Name == word && f.Value != "" },
+	)
 }
 
 func (p completer) value(flag, before, prefix string) candidates {

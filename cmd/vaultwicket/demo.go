@@ -33,7 +33,10 @@ func runDemo(ctx context.Context, std terminal.Streams, args []string) (err erro
 		return err
 	}
 	if len(args) > 0 {
-		return &terminal.UsageError{Reason: fmt.Sprintf("demo: unexpected argument %q", excerpt.Short(args[0])), Advice: "demo has no arguments"}
+		return &terminal.UsageError{
+			Reason: fmt.Sprintf("demo: unexpected argument %q", excerpt.Short(args[0])),
+			Advice: "demo has no arguments",
+		}
 	}
 	clock, err := bootstrap.Clock(std)
 	if err != nil {
@@ -43,17 +46,27 @@ func runDemo(ctx context.Context, std terminal.Streams, args []string) (err erro
 	now := clock()
 	folder, remove, err := unpackDemo(now)
 	if err != nil {
-		return terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("make the demo vault: %v", err), "set TMPDIR to a folder in which files can be made")
+		return terminal.Fail(
+			terminal.ExitNotReady,
+			fmt.Sprintf("make the demo vault: %v", err),
+			"set TMPDIR to a folder in which files can be made",
+		)
 	}
 	defer func() { err = errors.Join(err, remove()) }()
 	// State such as the audit log goes to a temporary folder, because the user's own log is about
 	// their own vaults. The clock is fixed, so that the daily note is still today's after midnight.
 	// The settings of the user are about their vaults, too: the server has only the variables of any child.
 	std = bootstrap.WithoutSettings(std, now, map[string]string{
-		"XDG_STATE_HOME": filepath.Join(filepath.Dir(folder), "state"), "XDG_CACHE_HOME": filepath.Join(filepath.Dir(folder), "cache"),
+		"XDG_STATE_HOME": filepath.Join(
+			filepath.Dir(folder),
+			"state",
+		), "XDG_CACHE_HOME": filepath.Join(filepath.Dir(folder), "cache"),
 	})
 	t := demoTeller{std: std, out: std.Out, folder: folder, now: now}
-	fmt.Fprintf(t.out, "An agent's client starts \"vaultwicket serve\" on a small vault. The settings are the defaults: read-only.\n")
+	fmt.Fprintf(
+		t.out,
+		"An agent's client starts \"vaultwicket serve\" on a small vault. The settings are the defaults: read-only.\n",
+	)
 	if err := t.session(ctx, false, t.readOnly); err != nil {
 		return err
 	}
@@ -86,8 +99,20 @@ func (t *demoTeller) session(ctx context.Context, mutations bool, part func(*dem
 	std.Err = io.Discard
 	ended := make(chan error, 1)
 	go func() {
-		err := serve(ctx, std, []string{"--config=none", "--backend=embedded", "--vault=" + t.folder, "--allow-mutations=" + strconv.FormatBool(mutations),
-			"--secrets=block", "--suspicious=ask", "--private-property=", "--private-tags="})
+		err := serve(
+			ctx,
+			std,
+			[]string{
+				"--config=none",
+				"--backend=embedded",
+				"--vault=" + t.folder,
+				"--allow-mutations=" + strconv.FormatBool(mutations),
+				"--secrets=block",
+				"--suspicious=ask",
+				"--private-property=",
+				"--private-tags=",
+			},
+		)
 		requests.Close()
 		out.Close()
 		ended <- err
@@ -131,7 +156,12 @@ func (t *demoTeller) readOnly(c *demoClient) error {
 	steps := []demoStep{
 		{"The agent reads today's note.", "daily:read", nil, ""},
 		{"It asks for a random note from the folder Ideas.", "random:read", map[string]any{"folder": "Ideas"}, ""},
-		{"It tries to add a line to today's note. Changes are off, so nothing is started.", "daily:append", t.milk(), "mutations_off"},
+		{
+			"It tries to add a line to today's note. Changes are off, so nothing is started.",
+			"daily:append",
+			t.milk(),
+			"mutations_off",
+		},
 	}
 	if err := t.play(c, steps); err != nil {
 		return err
@@ -152,7 +182,12 @@ func (t *demoTeller) readOnly(c *demoClient) error {
 		return fmt.Errorf(demoFailure, "daily:append", plan.Decision, "deny")
 	}
 	return t.play(c, []demoStep{
-		{"It tries to run code in the app. No setting enables that.", "eval", map[string]any{"code": "1+1"}, "restricted_command"},
+		{
+			"It tries to run code in the app. No setting enables that.",
+			"eval",
+			map[string]any{"code": "1+1"},
+			"restricted_command",
+		},
 	})
 }
 

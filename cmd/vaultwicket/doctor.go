@@ -10,7 +10,9 @@ import (
 
 var helpOfDoctor = description{
 	Name: "doctor", Usage: "[flags]", Group: groupStart, Summary: "check this installation; each problem with its fix",
-	About: []string{"The exit status is 0 without problems, with --strict 1 if there are warnings, and 4 with problems."},
+	About: []string{
+		"The exit status is 0 without problems, with --strict 1 if there are warnings, and 4 with problems.",
+	},
 	Examples: []example{
 		{"check everything", "vaultwicket doctor"},
 		{"for programs", "vaultwicket doctor --json"},
@@ -52,5 +54,7 @@ func runDoctor(ctx context.Context, std terminal.Streams, args []string) error {
 	if strict {
 		warned = terminal.ExitFailed
 	}
-	return terminal.Silent(map[doctor.Level]int{doctor.OK: terminal.ExitDone, doctor.Warning: warned, doctor.Problem: terminal.ExitNotReady}[report.Worst()])
+	return terminal.Silent(
+		map[doctor.Level]int{doctor.OK: terminal.ExitDone, doctor.Warning: warned, doctor.Problem: terminal.ExitNotReady}[report.Worst()],
+	)
 }

@@ -16,7 +16,9 @@ import (
 
 var helpOfDryRun = description{
 	Name: "dry-run", Usage: "[flags] COMMAND [key=value | flag …]", Group: groupUse, Summary: "preview a command; nothing is changed",
-	About: []string{"It prints the decision with the verdict of every rule, the program that would be started, and the difference that a change would make. The exit status is that of the decision, or of the error with which the command would end."},
+	About: []string{
+		"It prints the decision with the verdict of every rule, the program that would be started, and the difference that a change would make. The exit status is that of the decision, or of the error with which the command would end.",
+	},
 	Examples: []example{
 		{"preview a change", `vaultwicket dry-run --vault ~/Notes --allow-mutations daily:append content="buy milk"`},
 		{"why is this denied?", "vaultwicket dry-run eval code=1"},
@@ -93,7 +95,11 @@ func printPlan(out io.Writer, s terminal.Screen, plan gateway.DryRun) error {
 		facts.Add("stdin", fmt.Sprintf("%d bytes", plan.Stdin.Bytes), terminal.Plain)
 	}
 	for i, step := range plan.Steps {
-		facts.Add(fmt.Sprintf("step %d", i+1), strings.TrimSuffix(step.For+": "+strings.Join(step.Argv, " "), ": "), terminal.Plain)
+		facts.Add(
+			fmt.Sprintf("step %d", i+1),
+			strings.TrimSuffix(step.For+": "+strings.Join(step.Argv, " "), ": "),
+			terminal.Plain,
+		)
 	}
 	for _, notice := range plan.Notices {
 		facts.Add("note", notice, terminal.Alert)

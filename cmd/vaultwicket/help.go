@@ -14,8 +14,11 @@ import (
 
 var helpOfHelp = description{
 	Name: "help", Usage: "[COMMAND | exit-codes]", Group: groupOther,
-	Summary:  "show this text, or the flags and examples of a command",
-	Examples: []example{{"one command", "vaultwicket help run"}, {"the exit statuses, for scripts", "vaultwicket help " + exitCodes}},
+	Summary: "show this text, or the flags and examples of a command",
+	Examples: []example{
+		{"one command", "vaultwicket help run"},
+		{"the exit statuses, for scripts", "vaultwicket help " + exitCodes},
+	},
 }
 
 // help is "vaultwicket help": the list of commands, or the same as COMMAND --help.
@@ -72,7 +75,13 @@ func flagsOf(name string) []terminal.Flag {
 	if !found {
 		return nil
 	}
-	quiet := terminal.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Lookup: func(string) (string, bool) { return "", false }, Environ: func() []string { return nil }}
+	quiet := terminal.Streams{
+		In:      strings.NewReader(""),
+		Out:     io.Discard,
+		Err:     io.Discard,
+		Lookup:  func(string) (string, bool) { return "", false },
+		Environ: func() []string { return nil },
+	}
 	var asked *terminal.HelpRequested
 	if !errors.As(c.run(context.Background(), quiet, []string{"--help"}), &asked) {
 		return nil
@@ -112,8 +121,11 @@ func overviewText(s terminal.Screen, hidden ...string) string {
 	p.heading("Examples")
 	p.commandLines(overviewExamples)
 	p.line("")
-	p.wrap("", "\"vaultwicket help COMMAND\" shows the flags and examples of a command. Every setting is a flag (--allow-mutations), "+
-		"an environment variable (VAULTWICKET_ALLOW_MUTATIONS) and a key of the settings file (allow-mutations = true).")
+	p.wrap(
+		"",
+		"\"vaultwicket help COMMAND\" shows the flags and examples of a command. Every setting is a flag (--allow-mutations), "+
+			"an environment variable (VAULTWICKET_ALLOW_MUTATIONS) and a key of the settings file (allow-mutations = true).",
+	)
 	return p.text.String()
 }
 

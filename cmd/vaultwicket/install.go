@@ -30,7 +30,10 @@ var helpOfInstall = description{
 		{"let a client read a vault", "vaultwicket install cursor --vault ~/Notes"},
 		{"let it change notes, too", "vaultwicket install claude-code --vault ~/Notes --tier v1 --edit"},
 		{"with rights and a history of its own", "vaultwicket install cursor --vault ~/Notes --tier v1 --agent"},
-		{"another one, which edits in one folder", "vaultwicket install cursor --name work --vault ~/Work --tier v1 --edit --agent --access Drafts=rwd"},
+		{
+			"another one, which edits in one folder",
+			"vaultwicket install cursor --name work --vault ~/Work --tier v1 --edit --agent --access Drafts=rwd",
+		},
 		{"only print the entry", "vaultwicket install zed --vault ~/Notes --print"},
 	},
 }
@@ -51,12 +54,32 @@ func install(ctx context.Context, std terminal.Streams, args []string) error {
 		f.BoolVar(&o.JSON, "json", false, "with --list: print JSON")
 		f.StringVar(&o.Vault, "vault", "", "name or id of a vault, or its folder (with a separator, such as ./Notes)")
 		f.BoolVar(&o.Edit, "edit", false, "let the agent change what its tier has: the entry has --allow-mutations")
-		f.StringVar(&o.Tier, "tier", "", "highest enabled tier of the entry: v0, v1, v2 or v3 (default: that of the settings, v0)")
-		f.StringVar(&o.Agent, "agent", "", "start the server for an agent with the rights of --edit and --tier, which is defined if it is not (without a name: named after the client)")
+		f.StringVar(
+			&o.Tier,
+			"tier",
+			"",
+			"highest enabled tier of the entry: v0, v1, v2 or v3 (default: that of the settings, v0)",
+		)
+		f.StringVar(
+			&o.Agent,
+			"agent",
+			"",
+			"start the server for an agent with the rights of --edit and --tier, which is defined if it is not (without a name: named after the client)",
+		)
 		f.Lookup("agent").NoOptDefVal = ofClient
-		f.StringArrayVar(&levels, "access", nil, "with --agent: access of a folder or note, such as Work=rw or /=r (none, r, rw or rwd); can be repeated")
+		f.StringArrayVar(
+			&levels,
+			"access",
+			nil,
+			"with --agent: access of a folder or note, such as Work=rw or /=r (none, r, rw or rwd); can be repeated",
+		)
 		f.StringVar(&o.URL, "url", "", "connect to a running server, such as http://127.0.0.1:8765/mcp")
-		f.StringVar(&o.Token, "token-env", "VAULTWICKET_TOKEN", "with --url: environment variable from which the client takes the token")
+		f.StringVar(
+			&o.Token,
+			"token-env",
+			"VAULTWICKET_TOKEN",
+			"with --url: environment variable from which the client takes the token",
+		)
 		f.BoolVar(&o.Print, "print", false, "print the entry; nothing is written")
 		f.BoolVar(&o.Link, "link", false, "print a link that installs it, where the client has one")
 		f.BoolVar(&o.Replace, "replace", false, "overwrite the entry of this name of another program, vault or agent")
@@ -78,11 +101,19 @@ var agentRights = []struct {
 
 // agentOfEntry settles the agent of an entry and its rights, for which it asks at a terminal if no
 // flag gives them, and returns what defines it in the settings file once the entry is written.
-func agentOfEntry(ctx context.Context, std terminal.Streams, o *clients.Options, levels []string) (define func() error, err error) {
+func agentOfEntry(
+	ctx context.Context,
+	std terminal.Streams,
+	o *clients.Options,
+	levels []string,
+) (define func() error, err error) {
 	nothing := func() error { return nil }
 	if o.Agent == "" {
 		if len(levels) > 0 {
-			return nil, &terminal.UsageError{Reason: "install: --access needs --agent", Advice: "rights for folders are those of an agent, or of a vault in the settings file"}
+			return nil, &terminal.UsageError{
+				Reason: "install: --access needs --agent",
+				Advice: "rights for folders are those of an agent, or of a vault in the settings file",
+			}
 		}
 		return nothing, nil
 	}
@@ -103,7 +134,9 @@ func agentOfEntry(ctx context.Context, std terminal.Streams, o *clients.Options,
 		return nil, &terminal.UsageError{Reason: "install: --access: " + err.Error()}
 	}
 	_, defined := s.Agents[o.Agent]
-	asked := !defined && !o.Edit && o.Tier == "" && levels == nil && !o.Yes && !o.Print && !o.Link && !o.DryRun && terminal.IsTerminal(std.In) && terminal.IsTerminal(std.Err)
+	asked := !defined && !o.Edit && o.Tier == "" && levels == nil && !o.Yes && !o.Print && !o.Link && !o.DryRun &&
+		terminal.IsTerminal(std.In) &&
+		terminal.IsTerminal(std.Err)
 	if asked {
 		fmt.Fprintf(std.Err, "What may the agent %s do?\n", o.Agent)
 		for i, choice := range agentRights {
@@ -135,9 +168,19 @@ func agentOfEntry(ctx context.Context, std terminal.Streams, o *clients.Options,
 		case err != nil:
 			return err
 		case !added:
-			terminal.Notef(std.Err, "[agents.%s] in %s stays as it is: the rights there and those of the entry both apply", o.Agent, terminal.Visible(file))
+			terminal.Notef(
+				std.Err,
+				"[agents.%s] in %s stays as it is: the rights there and those of the entry both apply",
+				o.Agent,
+				terminal.Visible(file),
+			)
 		case len(s.Agents) == 0:
-			terminal.Notef(std.Err, "added [agents.%s] to %s; a server without --agent is now allowed nothing: define [agents.default] for it", o.Agent, terminal.Visible(file))
+			terminal.Notef(
+				std.Err,
+				"added [agents.%s] to %s; a server without --agent is now allowed nothing: define [agents.default] for it",
+				o.Agent,
+				terminal.Visible(file),
+			)
 		default:
 			terminal.Notef(std.Err, "added [agents.%s] to %s", o.Agent, terminal.Visible(file))
 		}
@@ -146,10 +189,24 @@ func agentOfEntry(ctx context.Context, std terminal.Streams, o *clients.Options,
 }
 
 func uninstall(ctx context.Context, std terminal.Streams, args []string) error {
-	return changeClient(ctx, std, "uninstall", args, new([]string), func(_ terminal.FlagSet, o *clients.Options) { o.Remove = true })
+	return changeClient(
+		ctx,
+		std,
+		"uninstall",
+		args,
+		new([]string),
+		func(_ terminal.FlagSet, o *clients.Options) { o.Remove = true },
+	)
 }
 
-func changeClient(ctx context.Context, std terminal.Streams, name string, args []string, levels *[]string, define func(terminal.FlagSet, *clients.Options)) error {
+func changeClient(
+	ctx context.Context,
+	std terminal.Streams,
+	name string,
+	args []string,
+	levels *[]string,
+	define func(terminal.FlagSet, *clients.Options),
+) error {
 	s := clients.Session{Out: std.Out, Err: std.Err}
 	rest, err := terminal.ParseFlags(name, args, func(f terminal.FlagSet) {
 		define(f, &s.Options)
@@ -163,7 +220,10 @@ func changeClient(ctx context.Context, std terminal.Streams, name string, args [
 		return err
 	}
 	if len(rest) > 1 {
-		return &terminal.UsageError{Reason: fmt.Sprintf("%s: unexpected argument %q", name, excerpt.Short(rest[1])), Advice: name + " takes one client, or --all"}
+		return &terminal.UsageError{
+			Reason: fmt.Sprintf("%s: unexpected argument %q", name, excerpt.Short(rest[1])),
+			Advice: name + " takes one client, or --all",
+		}
 	}
 	if len(rest) == 1 {
 		s.Client = rest[0]
@@ -193,7 +253,12 @@ func changeClient(ctx context.Context, std terminal.Streams, name string, args [
 		return err
 	}
 	system := clients.System{OS: runtime.GOOS, Getenv: std.Getenv, Project: folder}
-	s.Installer = clients.Installer{System: system, Backups: filepath.Join(state, "clients"), Run: clients.Run, Now: time.Now}
+	s.Installer = clients.Installer{
+		System:  system,
+		Backups: filepath.Join(state, "clients"),
+		Run:     clients.Run,
+		Now:     time.Now,
+	}
 	s.Binary = system.Binary(executable)
 	s.Confirm = func(ctx context.Context) (yes, asked bool) {
 		if !terminal.IsTerminal(std.In) || !terminal.IsTerminal(std.Err) {

@@ -36,7 +36,10 @@ func run(args []string, std terminal.Streams) int {
 	ctx, stop := untilSignal(context.Background(), std.Err)
 	defer stop()
 	if len(args) == 0 {
-		return terminal.PrintError(std.Err, &terminal.UsageError{Reason: "no command given", Advice: `"vaultwicket help" lists the commands`})
+		return terminal.PrintError(
+			std.Err,
+			&terminal.UsageError{Reason: "no command given", Advice: `"vaultwicket help" lists the commands`},
+		)
 	}
 	args = putCommandFirst(args)
 	out := terminal.NewOutput(std.Out)

@@ -41,7 +41,10 @@ func printManual(_ context.Context, std terminal.Streams, args []string) error {
 	case err != nil:
 		return err
 	case len(rest) > 1 || len(rest) > 0 && (list || folder != "") || list && folder != "":
-		return &terminal.UsageError{Reason: "man takes one page, --list or --write", Advice: `"vaultwicket man run" prints the page of run`}
+		return &terminal.UsageError{
+			Reason: "man takes one page, --list or --write",
+			Advice: `"vaultwicket man run" prints the page of run`,
+		}
 	case list:
 		for _, page := range manualPages() {
 			fmt.Fprintln(std.Out, page.File())
@@ -56,7 +59,10 @@ func printManual(_ context.Context, std terminal.Streams, args []string) error {
 				err = os.WriteFile(filepath.Join(place, page.File()), []byte(page.Text), 0o644)
 			}
 			if err != nil {
-				return &terminal.UsageError{Reason: fmt.Sprintf("write the manual pages: %v", err), Advice: "choose a folder that you can write to"}
+				return &terminal.UsageError{
+					Reason: fmt.Sprintf("write the manual pages: %v", err),
+					Advice: "choose a folder that you can write to",
+				}
 			}
 		}
 		return nil
@@ -67,7 +73,14 @@ func printManual(_ context.Context, std terminal.Streams, args []string) error {
 	}
 	page, found := manualPageNamed(name)
 	if !found {
-		return &terminal.UsageError{Reason: fmt.Sprintf("unknown manual page %q%s", excerpt.Short(name), excerpt.DidYouMean(name, manualNames())), Advice: `"vaultwicket man --list" lists the pages`}
+		return &terminal.UsageError{
+			Reason: fmt.Sprintf(
+				"unknown manual page %q%s",
+				excerpt.Short(name),
+				excerpt.DidYouMean(name, manualNames()),
+			),
+			Advice: `"vaultwicket man --list" lists the pages`,
+		}
 	}
 	if terminal.IsTerminal(std.Out) {
 		terminal.Notef(std.Err, "this is the source of the page; read it with: vaultwicket man %s | man -l -", name)
@@ -101,7 +114,10 @@ func manualNames() []string {
 
 func manualPages() []manualPage {
 	commands := subcommands()
-	sorted := slices.SortedFunc(slices.Values(commands), func(a, b subcommand) int { return strings.Compare(a.Name, b.Name) })
+	sorted := slices.SortedFunc(
+		slices.Values(commands),
+		func(a, b subcommand) int { return strings.Compare(a.Name, b.Name) },
+	)
 	pages := []manualPage{{programName, 1, manualText("overview", map[string]any{
 		"Groups": groups, "Commands": commands, "Sorted": sorted, "Statuses": terminal.ExitMeanings, "Examples": overviewExamples,
 	})}}
@@ -124,7 +140,10 @@ func commandPage(c description, f flagLists) manualPage {
 // program, "settings", or "vaultwicket"; ok is false for any other.
 func manualPageNamed(name string) (page manualPage, ok bool) {
 	pages := manualPages()
-	i := slices.IndexFunc(pages, func(p manualPage) bool { return p.Name == name || p.Name == programName+"-"+name || p.File() == name })
+	i := slices.IndexFunc(
+		pages,
+		func(p manualPage) bool { return p.Name == name || p.Name == programName+"-"+name || p.File() == name },
+	)
 	if i < 0 {
 		return manualPage{}, false
 	}

@@ -23,7 +23,10 @@ func namePlainWord(command string, words []string) []string {
 	value := words[0]
 	rest := words[1:]
 	for _, word := range rest {
-		isFlag := slices.ContainsFunc(described.Params, func(p allowlist.Param) bool { return p.Kind == flagKind && p.Name == word })
+		isFlag := slices.ContainsFunc(
+			described.Params,
+			func(p allowlist.Param) bool { return p.Kind == flagKind && p.Name == word },
+		)
 		if !strings.Contains(word, "=") && !isFlag {
 			return words // two values: which is which?
 		}

@@ -27,13 +27,19 @@ func promptText(_ context.Context, std terminal.Streams, args []string) error {
 		return err
 	}
 	if len(o.Rest) == 0 {
-		return &terminal.UsageError{Reason: "no prompt given", Advice: "the prompts are " + strings.Join(mcpserver.PromptNames(), ", ")}
+		return &terminal.UsageError{
+			Reason: "no prompt given",
+			Advice: "the prompts are " + strings.Join(mcpserver.PromptNames(), ", "),
+		}
 	}
 	arguments := map[string]string{}
 	for _, word := range o.Rest[1:] {
 		name, value, ok := strings.Cut(word, "=")
 		if _, twice := arguments[name]; twice || !ok {
-			return &terminal.UsageError{Reason: fmt.Sprintf("invalid or duplicate argument %q", excerpt.Short(word)), Advice: "write key=value, such as days=3"}
+			return &terminal.UsageError{
+				Reason: fmt.Sprintf("invalid or duplicate argument %q", excerpt.Short(word)),
+				Advice: "write key=value, such as days=3",
+			}
 		}
 		arguments[name] = value
 	}

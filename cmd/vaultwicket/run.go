@@ -26,7 +26,10 @@ var helpOfRun = description{
 	Examples: []example{
 		{"read today's note", "vaultwicket run --vault ~/Notes daily:read"},
 		{"search", `vaultwicket run --vault ~/Notes --tier v1 search query="garden shed"`},
-		{"add lines from standard input", "date | vaultwicket run --vault ~/Notes --allow-mutations daily:append content=-"},
+		{
+			"add lines from standard input",
+			"date | vaultwicket run --vault ~/Notes --allow-mutations daily:append content=-",
+		},
 		{"on a server", "vaultwicket run --url https://notes.example/mcp --token-file ~/notes.token files"},
 		{"all of the result, for programs", "vaultwicket run --vault ~/Notes --json random:read"},
 	},
@@ -136,21 +139,39 @@ func ownerFailure(o bootstrap.Opened, cause *failure.Error) error {
 // input if that is asked for.
 func typedRequest(o bootstrap.Opened, stdin string) (gateway.Request, error) {
 	if len(o.Rest) == 0 {
-		return gateway.Request{}, &terminal.UsageError{Reason: "no vault command given", Advice: `"vaultwicket commands" lists what is allowed`}
+		return gateway.Request{}, &terminal.UsageError{
+			Reason: "no vault command given",
+			Advice: `"vaultwicket commands" lists what is allowed`,
+		}
 	}
 	command := o.Rest[0]
 	words := append([]string{}, o.Rest[1:]...)
 	if vault, isOrderOfApp := strings.CutPrefix(command, "vault="); isOrderOfApp {
 		return gateway.Request{}, &terminal.UsageError{
 			Reason: fmt.Sprintf("%q names a vault, and not a command", excerpt.Short(command)),
-			Advice: fmt.Sprintf("name the vault by the flag: vaultwicket %s --vault %s %s", o.Flags.Name(), excerpt.Short(vault), excerpt.Short(strings.Join(words, " "))),
+			Advice: fmt.Sprintf(
+				"name the vault by the flag: vaultwicket %s --vault %s %s",
+				o.Flags.Name(),
+				excerpt.Short(vault),
+				excerpt.Short(strings.Join(words, " ")),
+			),
 		}
 	}
 	for _, word := range words {
-		if name, _, _ := strings.Cut(strings.TrimPrefix(word, "--"), "="); strings.HasPrefix(word, "--") && o.Flags.Lookup(name) != nil {
+		if name, _, _ := strings.Cut(strings.TrimPrefix(word, "--"), "="); strings.HasPrefix(word, "--") &&
+			o.Flags.Lookup(name) != nil {
 			return gateway.Request{}, &terminal.UsageError{
-				Reason: fmt.Sprintf("flag %q must come before the command %q", excerpt.Short(word), excerpt.Short(command)),
-				Advice: fmt.Sprintf("put it before the command: vaultwicket %s %s … %s", o.Flags.Name(), excerpt.Short(word), excerpt.Short(command)),
+				Reason: fmt.Sprintf(
+					"flag %q must come before the command %q",
+					excerpt.Short(word),
+					excerpt.Short(command),
+				),
+				Advice: fmt.Sprintf(
+					"put it before the command: vaultwicket %s %s … %s",
+					o.Flags.Name(),
+					excerpt.Short(word),
+					excerpt.Short(command),
+				),
 			}
 		}
 	}
@@ -163,12 +184,18 @@ func typedRequest(o bootstrap.Opened, stdin string) (gateway.Request, error) {
 	})
 	switch {
 	case at >= 0 && stdin != "":
-		return gateway.Request{}, &terminal.UsageError{Reason: fmt.Sprintf("--stdin cannot be combined with %q", excerpt.Short(words[at])), Advice: "standard input is one value: leave one of them out"}
+		return gateway.Request{}, &terminal.UsageError{
+			Reason: fmt.Sprintf("--stdin cannot be combined with %q", excerpt.Short(words[at])),
+			Advice: "standard input is one value: leave one of them out",
+		}
 	case at >= 0:
 		stdin, _, _ = strings.Cut(words[at], "=")
 		words = slices.Delete(words, at, at+1)
 	case strings.Contains(stdin, "="):
-		return gateway.Request{}, &terminal.UsageError{Reason: fmt.Sprintf("flag --stdin: %q is not the name of a parameter", excerpt.Short(stdin)), Advice: "use --stdin content"}
+		return gateway.Request{}, &terminal.UsageError{
+			Reason: fmt.Sprintf("flag --stdin: %q is not the name of a parameter", excerpt.Short(stdin)),
+			Advice: "use --stdin content",
+		}
 	}
 	if stdin != "" {
 		text, err := io.ReadAll(io.LimitReader(o.Std.In, maxInput+1))
@@ -176,7 +203,10 @@ func typedRequest(o bootstrap.Opened, stdin string) (gateway.Request, error) {
 		case err != nil:
 			return gateway.Request{}, &terminal.UsageError{Reason: fmt.Sprintf("read standard input: %v", err)}
 		case len(text) > maxInput:
-			return gateway.Request{}, &terminal.UsageError{Reason: fmt.Sprintf("standard input is longer than %d bytes", maxInput), Advice: "write less at once"}
+			return gateway.Request{}, &terminal.UsageError{
+				Reason: fmt.Sprintf("standard input is longer than %d bytes", maxInput),
+				Advice: "write less at once",
+			}
 		}
 		words = append(words, stdin+"="+string(text))
 	}
@@ -184,7 +214,12 @@ func typedRequest(o bootstrap.Opened, stdin string) (gateway.Request, error) {
 	for _, word := range words {
 		key, value, _ := strings.Cut(word, "=")
 		if slices.Contains(inputParams, key) && strings.Contains(value, `\n`) && !strings.Contains(value, "\n") {
-			terminal.Notef(o.Std.Err, `\n in %s= is written as it is, with its backslash; give lines on standard input with %s=-`, key, key)
+			terminal.Notef(
+				o.Std.Err,
+				`\n in %s= is written as it is, with its backslash; give lines on standard input with %s=-`,
+				key,
+				key,
+			)
 		}
 	}
 	req := gateway.Request{Command: command, Words: words}

@@ -32,10 +32,14 @@ func serve(ctx context.Context, std terminal.Streams, args []string) error {
 	o, err := bootstrap.Open("serve", std, args, func(f *settings.Flags) {
 		f.Resident = true
 		f.Observed = true
-		f.Func("parent-pid", "exit when this process ends; for programs that start the server", func(text string) (err error) {
-			parent, err = serving.ParseProcessID(text)
-			return err
-		})
+		f.Func(
+			"parent-pid",
+			"exit when this process ends; for programs that start the server",
+			func(text string) (err error) {
+				parent, err = serving.ParseProcessID(text)
+				return err
+			},
+		)
 	})
 	if err != nil {
 		return err
@@ -46,7 +50,10 @@ func serve(ctx context.Context, std terminal.Streams, args []string) error {
 		if terminal.IsTerminal(std.In) && terminal.IsTerminal(std.Out) && terminal.IsTerminal(std.Err) && !o.LogJSON {
 			onError := std
 			onError.Out = std.Err
-			fmt.Fprint(std.Err, serveText(terminal.DefaultScreen(onError), cmp.Or(o.Vault.Name, o.Vault.Folder, o.Vault.ID)))
+			fmt.Fprint(
+				std.Err,
+				serveText(terminal.DefaultScreen(onError), cmp.Or(o.Vault.Name, o.Vault.Folder, o.Vault.ID)),
+			)
 		}
 	})
 }
@@ -62,9 +69,17 @@ func serveText(s terminal.Screen, vault string) string {
 		flag = " --vault " + vault
 	}
 	p := helpWriter{screen: s, width: min(s.Width(pipeWidth), maxHelpWidth)}
-	p.wrap("", "This is an MCP server. It waits for messages of an MCP client on standard input, which is your keyboard now. Clients start it themselves: you do not need to keep it running.")
+	p.wrap(
+		"",
+		"This is an MCP server. It waits for messages of an MCP client on standard input, which is your keyboard now. Clients start it themselves: you do not need to keep it running.",
+	)
 	p.heading("To connect a client")
-	p.commandLines([]example{{"which clients are here", "vaultwicket install --list"}, {"add it to one", "vaultwicket install claude-code" + flag}})
+	p.commandLines(
+		[]example{
+			{"which clients are here", "vaultwicket install --list"},
+			{"add it to one", "vaultwicket install claude-code" + flag},
+		},
+	)
 	p.heading("To try it without a client")
 	p.commandLines([]example{
 		{"one command", "vaultwicket run" + flag + " daily:read"},

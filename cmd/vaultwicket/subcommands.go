@@ -60,13 +60,19 @@ func subcommands() []subcommand {
 // unknownSubcommand returns the error for an unknown name before some words, with a suggestion.
 func unknownSubcommand(name string, after []string) error {
 	if strings.HasPrefix(name, "-") {
-		return &terminal.UsageError{Reason: "no command given", Advice: `"vaultwicket help" lists the commands; flags can be before or after one`}
+		return &terminal.UsageError{
+			Reason: "no command given",
+			Advice: `"vaultwicket help" lists the commands; flags can be before or after one`,
+		}
 	}
 	var names []string
 	for _, c := range subcommands() {
 		names = append(names, c.Name)
 	}
-	err := &terminal.UsageError{Reason: fmt.Sprintf("unknown command %q", excerpt.Short(name)), Advice: `"vaultwicket help" shows the commands`}
+	err := &terminal.UsageError{
+		Reason: fmt.Sprintf("unknown command %q", excerpt.Short(name)),
+		Advice: `"vaultwicket help" shows the commands`,
+	}
 	spaced := ""
 	if len(after) > 0 {
 		if _, unknown := allowlist.Describe(name + ":" + after[0]); unknown == nil { // "daily read"

@@ -45,7 +45,17 @@ func servePage(ctx context.Context, std terminal.Streams, args []string) error {
 			all, err := oversight.Agents(std, f, s)
 			list := []ui.Agent{}
 			for _, one := range all {
-				list = append(list, ui.Agent{Name: one.Name, State: one.State, Tier: one.Tier, Mutations: one.Mutations, Vaults: one.Vaults, Expires: one.Expires})
+				list = append(
+					list,
+					ui.Agent{
+						Name:      one.Name,
+						State:     one.State,
+						Tier:      one.Tier,
+						Mutations: one.Mutations,
+						Vaults:    one.Vaults,
+						Expires:   one.Expires,
+					},
+				)
 			}
 			return list, err
 		},
@@ -57,7 +67,10 @@ func servePage(ctx context.Context, std terminal.Streams, args []string) error {
 			}
 			var list []ui.Finding
 			for _, f := range doctor.Check(ctx, m).Findings {
-				list = append(list, ui.Finding{Check: f.Check, Level: string(f.Level), What: f.What, Why: f.Why, Fix: f.Fix})
+				list = append(
+					list,
+					ui.Finding{Check: f.Check, Level: string(f.Level), What: f.What, Why: f.Why, Fix: f.Fix},
+				)
 			}
 			return list
 		},

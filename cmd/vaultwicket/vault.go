@@ -11,7 +11,9 @@ import (
 
 var helpOfVault = description{
 	Name: "vault", Usage: "FOLDER [--write] COMMAND [key=value | flag …]", Group: groupUse, Summary: "the embedded CLI itself, without the gateway",
-	About: []string{"It has no tiers, no approvals and no audit log: do not give it to an agent. It only reads unless --write is given, and keeps the access rules of the settings file."},
+	About: []string{
+		"It has no tiers, no approvals and no audit log: do not give it to an agent. It only reads unless --write is given, and keeps the access rules of the settings file.",
+	},
 	Examples: []example{
 		{"its commands", "vaultwicket vault ~/Notes help"},
 		{"read a note", "vaultwicket vault ~/Notes read path=Plan.md"},

@@ -18,12 +18,19 @@ var helpOfVersion = description{
 
 func printVersion(_ context.Context, std terminal.Streams, args []string) error {
 	var asJSON bool
-	rest, err := terminal.ParseFlags("version", args, func(f terminal.FlagSet) { f.BoolVar(&asJSON, "json", false, "print JSON, with all modules") })
+	rest, err := terminal.ParseFlags(
+		"version",
+		args,
+		func(f terminal.FlagSet) { f.BoolVar(&asJSON, "json", false, "print JSON, with all modules") },
+	)
 	if err != nil {
 		return err
 	}
 	if len(rest) > 0 {
-		return &terminal.UsageError{Reason: fmt.Sprintf("version: unexpected argument %q", excerpt.Short(rest[0])), Advice: "the one flag is --json"}
+		return &terminal.UsageError{
+			Reason: fmt.Sprintf("version: unexpected argument %q", excerpt.Short(rest[0])),
+			Advice: "the one flag is --json",
+		}
 	}
 	known, isKnown := doctor.KnownDrift(std.Getenv)
 	build := release.ThisBuild()

@@ -60,7 +60,17 @@ type Controller struct {
 // refused while it is paused or revoked. disabled refuses every call, state is the folder of the
 // file that pauses, "" where nothing can be paused, and timeout the time limit of a call.
 func New(agent string, l Limits, disabled bool, state string, timeout func() time.Duration) *Controller {
-	a := &Controller{agent: agent, state: state, timeout: timeout, limits: l, callers: map[string]*rate.Limiter{}, followed: map[*context.CancelFunc]followedCall{}, standings: NewStandings(state), minute: limiter(l.Mutations, time.Minute), hour: limiter(l.MutationsHour, time.Hour)}
+	a := &Controller{
+		agent:     agent,
+		state:     state,
+		timeout:   timeout,
+		limits:    l,
+		callers:   map[string]*rate.Limiter{},
+		followed:  map[*context.CancelFunc]followedCall{},
+		standings: NewStandings(state),
+		minute:    limiter(l.Mutations, time.Minute),
+		hour:      limiter(l.MutationsHour, time.Hour),
+	}
 	a.disabled.Store(disabled)
 	a.void = func() {}
 	generation := ""
@@ -122,7 +132,11 @@ const others = "\x00others"
 // Open refuses every call while the gateway is paused or disabled.
 func (a *Controller) Open() error {
 	if a.disabled.Load() {
-		return failure.New(failure.CodePaused, "the user can set enabled to true and restart", "vaultwicket is disabled by the setting enabled")
+		return failure.New(
+			failure.CodePaused,
+			"the user can set enabled to true and restart",
+			"vaultwicket is disabled by the setting enabled",
+		)
 	}
 	paused, err := isThere(a.pauseFile)
 	if err != nil {
@@ -130,7 +144,11 @@ func (a *Controller) Open() error {
 			"cannot tell whether vaultwicket is paused: state folder: %v", err)
 	}
 	if paused {
-		return failure.New(failure.CodePaused, `the user can resume it with "vaultwicket resume"`, "vaultwicket is paused")
+		return failure.New(
+			failure.CodePaused,
+			`the user can resume it with "vaultwicket resume"`,
+			"vaultwicket is paused",
+		)
 	}
 	return a.agentOpen()
 }
@@ -183,14 +201,29 @@ func take(n int, count bool, quotas ...quota) error {
 	}()
 	for _, q := range quotas {
 		if n > q.limiter.Burst() {
-			return failure.New(failure.CodeRateLimited, fmt.Sprintf("send at most %d at once", q.most), "%d at once are above the rate limit: %d %s (setting %s)", n, q.most, q.unit, q.setting)
+			return failure.New(
+				failure.CodeRateLimited,
+				fmt.Sprintf("send at most %d at once", q.most),
+				"%d at once are above the rate limit: %d %s (setting %s)",
+				n,
+				q.most,
+				q.unit,
+				q.setting,
+			)
 		}
 		reserved := q.limiter.ReserveN(now, n)
 		taken = append(taken, reserved)
 		wait := reserved.DelayFrom(now)
 		if wait > 0 {
 			wait = wait.Truncate(time.Second) + time.Second
-			return failure.New(failure.CodeRateLimited, "try again in "+wait.String(), "rate limit reached: %d %s (setting %s)", q.most, q.unit, q.setting)
+			return failure.New(
+				failure.CodeRateLimited,
+				"try again in "+wait.String(),
+				"rate limit reached: %d %s (setting %s)",
+				q.most,
+				q.unit,
+				q.setting,
+			)
 		}
 	}
 	keeps = count

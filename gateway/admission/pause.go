@@ -249,9 +249,20 @@ func (a *Controller) agentOpen() error {
 		return failure.New(failure.CodeState, "the user can make the state folder one of their own, with mode 0700",
 			"cannot tell whether the agent is paused: state folder: %v", err)
 	case standing.Revoked:
-		return failure.New(failure.CodeAgent, `the user can give it a new token with "vaultwicket agent rotate"`, "agent %q: %s", a.agent, policy.Revoked)
+		return failure.New(
+			failure.CodeAgent,
+			`the user can give it a new token with "vaultwicket agent rotate"`,
+			"agent %q: %s",
+			a.agent,
+			policy.Revoked,
+		)
 	case paused:
-		return failure.New(failure.CodePaused, `the user can resume it with "vaultwicket resume --agent"`, "agent %q is paused", a.agent)
+		return failure.New(
+			failure.CodePaused,
+			`the user can resume it with "vaultwicket resume --agent"`,
+			"agent %q is paused",
+			a.agent,
+		)
 	}
 	return nil
 }
@@ -298,7 +309,10 @@ type followedCall struct {
 // Follow returns a context that is cancelled soon after the agent of the calls is paused or
 // revoked, its credentials are renewed, or ended reports that its rights have. Without an agent it is cancelled by cancel
 // alone. The caller calls cancel.
-func (a *Controller) Follow(ctx context.Context, ended func() bool) (followed context.Context, cancel context.CancelFunc) {
+func (a *Controller) Follow(
+	ctx context.Context,
+	ended func() bool,
+) (followed context.Context, cancel context.CancelFunc) {
 	ctx, stop := context.WithCancel(ctx)
 	if a.agent == "" {
 		return ctx, stop

@@ -105,7 +105,8 @@ func (s *Semaphore) grant() {
 			l := s.of(w.caller)
 			// The last place is kept for a caller that has none running, as long as there is more than one.
 			mayRun := !s.shared || l.running == 0 || l.running < s.share && s.inUse < s.size-1
-			if mayRun && (best == nil || l.running < best.running || l.running == best.running && l.served < best.served) {
+			if mayRun &&
+				(best == nil || l.running < best.running || l.running == best.running && l.served < best.served) {
 				at = i
 				best = l
 			}
@@ -161,7 +162,11 @@ func PastPause(ctx context.Context) context.Context { return context.WithValue(c
 
 // Acquire acquires each of the semaphores for a caller, in their order. It waits until
 // ctx is done, and not through a pause. release releases them.
-func (a *Controller) Acquire(ctx context.Context, caller, command string, semaphores ...*Semaphore) (release func(), err error) {
+func (a *Controller) Acquire(
+	ctx context.Context,
+	caller, command string,
+	semaphores ...*Semaphore,
+) (release func(), err error) {
 	var acquired []*Semaphore
 	release = func() {
 		for _, s := range acquired {
@@ -188,7 +193,11 @@ func (a *Controller) Acquire(ctx context.Context, caller, command string, semaph
 
 // WithDeadline bounds how long a call may take since it was received: the time in which
 // it waits counts, the time in which the user was asked does not.
-func (a *Controller) WithDeadline(ctx context.Context, received time.Time, asking time.Duration) (context.Context, context.CancelFunc) {
+func (a *Controller) WithDeadline(
+	ctx context.Context,
+	received time.Time,
+	asking time.Duration,
+) (context.Context, context.CancelFunc) {
 	return context.WithDeadline(ctx, received.Add(a.timeout()+asking))
 }
 

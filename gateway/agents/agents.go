@@ -66,7 +66,10 @@ func (s *Store) Set(agent string, now time.Time) (token string, err error) {
 	sum := sha256.Sum256([]byte(token))
 	err = s.change(func(list []Token) []Token {
 		list = slices.DeleteFunc(list, func(t Token) bool { return t.Agent == agent })
-		return append(list, Token{Agent: agent, SHA256: hex.EncodeToString(sum[:]), Made: now.UTC().Truncate(time.Second)})
+		return append(
+			list,
+			Token{Agent: agent, SHA256: hex.EncodeToString(sum[:]), Made: now.UTC().Truncate(time.Second)},
+		)
 	})
 	if err != nil {
 		return "", err
@@ -143,7 +146,9 @@ func (s *Store) current() []Token {
 		s.tokens = nil
 		return nil
 	}
-	if s.seen != nil && os.SameFile(s.seen, now) && s.seen.ModTime().Equal(now.ModTime()) && s.seen.Size() == now.Size() && s.seen.Mode() == now.Mode() {
+	if s.seen != nil && os.SameFile(s.seen, now) && s.seen.ModTime().Equal(now.ModTime()) &&
+		s.seen.Size() == now.Size() &&
+		s.seen.Mode() == now.Mode() {
 		return s.tokens
 	}
 	s.seen = now

@@ -54,7 +54,9 @@ type Signer interface {
 // needed. One that cannot be kept is that of this process alone.
 func StateKey(state string) Signer {
 	return stateKey{sync.OnceValue(func() ed25519.PrivateKey {
-		seed := sha256.Sum256(append([]byte("vaultwicket checkpoint key\n"), ownerfiles.Key(state, "checkpoint.key")...))
+		seed := sha256.Sum256(
+			append([]byte("vaultwicket checkpoint key\n"), ownerfiles.Key(state, "checkpoint.key")...),
+		)
 		return ed25519.NewKeyFromSeed(seed[:])
 	})}
 }
@@ -115,7 +117,8 @@ func (c *Checkpoints) Sign() error {
 	if err := c.log.Write(Line{Kind: "checkpoint", Checkpoint: &Checkpoint{string(text), base64.StdEncoding.EncodeToString(signature)}}, true, true); err != nil {
 		return err
 	}
-	if h, why, err := (folder{AuditFolder(c.state)}).readHead(); err == nil && why == "" && h.end.seq == now.Audit.Seq+1 {
+	if h, why, err := (folder{AuditFolder(c.state)}).readHead(); err == nil && why == "" &&
+		h.end.seq == now.Audit.Seq+1 {
 		now.Audit = mark{h.end.seq, hex.EncodeToString(h.end.hash[:])}
 	}
 	c.last = now
@@ -176,10 +179,17 @@ func VerifyCheckpoints(ctx context.Context, state, key string, in io.Reader, now
 		return r, err
 	}
 	r.Checkpoints = len(all)
-	slices.SortStableFunc(all, func(a, b statement) int { return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.Audit.Seq, b.Audit.Seq)) })
+	slices.SortStableFunc(
+		all,
+		func(a, b statement) int { return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.Audit.Seq, b.Audit.Seq)) },
+	)
 	for i, s := range all {
 		if r.Last = s.Time; i > 0 && (s.Audit.Seq < all[i-1].Audit.Seq || s.Calls.Seq < all[i-1].Calls.Seq) {
-			r.Broken = fmt.Sprintf("at %s the log had fewer lines than at %s: it began anew", s.Time.Format(time.RFC3339), all[i-1].Time.Format(time.RFC3339))
+			r.Broken = fmt.Sprintf(
+				"at %s the log had fewer lines than at %s: it began anew",
+				s.Time.Format(time.RFC3339),
+				all[i-1].Time.Format(time.RFC3339),
+			)
 			return r, nil
 		}
 	}
@@ -213,13 +223,28 @@ func VerifyCheckpoints(ctx context.Context, state, key string, in io.Reader, now
 			switch {
 			case m.Seq == 0:
 			case report.Lines == 0 || m.Seq > report.Last:
-				r.Broken = fmt.Sprintf("%s: line %d, which was signed at %s, is missing: the log ends before it", part.name, m.Seq, at)
+				r.Broken = fmt.Sprintf(
+					"%s: line %d, which was signed at %s, is missing: the log ends before it",
+					part.name,
+					m.Seq,
+					at,
+				)
 			case m.Seq < report.First && now.Sub(s.Time) < part.kept:
-				r.Broken = fmt.Sprintf("%s: line %d, which was signed at %s, was removed although it is not old enough", part.name, m.Seq, at)
+				r.Broken = fmt.Sprintf(
+					"%s: line %d, which was signed at %s, was removed although it is not old enough",
+					part.name,
+					m.Seq,
+					at,
+				)
 			case m.Seq < report.First:
 				r.Removed++
 			case hashes[m.Seq] != m.Hash:
-				r.Broken = fmt.Sprintf("%s: line %d, or one before it, is not the one that was signed at %s", part.name, m.Seq, at)
+				r.Broken = fmt.Sprintf(
+					"%s: line %d, or one before it, is not the one that was signed at %s",
+					part.name,
+					m.Seq,
+					at,
+				)
 			}
 			if r.Broken != "" {
 				return r, nil

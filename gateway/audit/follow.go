@@ -182,7 +182,12 @@ func (o *Older) Take(ctx context.Context, size int64, visit func(Place, Line)) (
 
 // read gives the lines of a file that begin in the last size bytes before an offset to visit, and returns where the
 // first of them begins.
-func (o *Older) read(ctx context.Context, file snapshotFile, to, size int64, visit func(Place, Line)) (from int64, err error) {
+func (o *Older) read(
+	ctx context.Context,
+	file snapshotFile,
+	to, size int64,
+	visit func(Place, Line),
+) (from int64, err error) {
 	from = max(0, to-size)
 	isRest := from > 0 // of a line that begins before
 	for r, err := range linesIn(ctx, file.file, from, to) {

@@ -88,7 +88,17 @@ func parseHead(text []byte) (head, bool) {
 	if !ok1 || !ok2 || r.Version != headVersion || !isHex(r.Key, digestLength, digestLength) {
 		return head{}, false
 	}
-	h := head{r.File, r.Size, r.Last, point{r.Seq, end}, r.Synced, r.First, point{r.FirstSeq - 1, start}, r.Broken, r.Key}
+	h := head{
+		r.File,
+		r.Size,
+		r.Last,
+		point{r.Seq, end},
+		r.Synced,
+		r.First,
+		point{r.FirstSeq - 1, start},
+		r.Broken,
+		r.Key,
+	}
 	again := h.encode()
 	return h, bytes.Equal(again[:], text)
 }

@@ -282,7 +282,8 @@ func Name(name string) string { return clean(name) }
 // clean returns a name as it is kept: at most maxName bytes, with escapes for invisible and
 // misleading characters. Names come from clients, and a log is read in terminals.
 func clean(name string) string {
-	if len(name) <= maxName && !strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r > '~' || r == '\\' }) {
+	if len(name) <= maxName &&
+		!strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r > '~' || r == '\\' }) {
 		return name
 	}
 	var out strings.Builder

@@ -176,7 +176,11 @@ func (r *Record) Allowed(call allowlist.Call, backend string) error {
 	mutates := call.Effect().Mutates()
 	if r.records.logs.None() {
 		if mutates {
-			return failure.New(failure.CodeState, "the user can set XDG_STATE_HOME to a folder outside of the vault", "changes require an audit log, and there is no folder for it outside the vaults")
+			return failure.New(
+				failure.CodeState,
+				"the user can set XDG_STATE_HOME to a folder outside of the vault",
+				"changes require an audit log, and there is no folder for it outside the vaults",
+			)
 		}
 		r.seen.Decided(telemetry.Decision{Decision: "allow"})
 		return nil
@@ -240,7 +244,9 @@ func (r *Record) Ended(end End) {
 	line.Kind = "end"
 	line.Params = nil
 	line.Note = ""
-	line.Backend, line.DurationMs, line.Exit, line.Code = end.Backend, time.Since(r.begun).Milliseconds(), &end.ExitCode, end.Code
+	line.Backend, line.DurationMs, line.Exit, line.Code = end.Backend, time.Since(r.begun).
+		Milliseconds(),
+		&end.ExitCode, end.Code
 	line.Change = end.Change
 	line.Before = end.Before
 	line.After = end.After

@@ -217,7 +217,8 @@ func (p folder) list() (content, error) {
 	var s content
 	for _, entry := range entries {
 		digits := strings.TrimSuffix(strings.TrimPrefix(entry.Name(), "audit-"), ".jsonl")
-		if number, err := strconv.ParseUint(digits, 10, 63); err == nil && number > 0 && rotatedName(number) == entry.Name() {
+		if number, err := strconv.ParseUint(digits, 10, 63); err == nil && number > 0 &&
+			rotatedName(number) == entry.Name() {
 			s.rotated = append(s.rotated, number)
 		}
 		s.current = s.current || entry.Name() == currentFile

@@ -312,7 +312,8 @@ func (l *Log) isCurrent(t *tail) bool {
 		return false
 	}
 	record, err := os.Lstat(l.folder.file(headFile))
-	if err != nil || !os.SameFile(record, t.recordInfo) || record.Size() != headSize || ownerfiles.CheckFile(headFile, record) != nil {
+	if err != nil || !os.SameFile(record, t.recordInfo) || record.Size() != headSize ||
+		ownerfiles.CheckFile(headFile, record) != nil {
 		return false
 	}
 	if info.Size() == t.size {

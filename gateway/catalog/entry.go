@@ -57,7 +57,13 @@ type ExplainedParam struct {
 
 // Entry returns the command in one line.
 func (l Listing) Entry() Entry {
-	e := Entry{Name: l.Name, Tier: l.Tier.String(), Effect: l.Effect.String(), Signature: l.Signature(false), Allowed: l.Enabled()}
+	e := Entry{
+		Name:      l.Name,
+		Tier:      l.Tier.String(),
+		Effect:    l.Effect.String(),
+		Signature: l.Signature(false),
+		Allowed:   l.Enabled(),
+	}
 	switch {
 	case l.lacksProgram():
 		e.Code = l.Missing.Code

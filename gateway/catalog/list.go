@@ -129,7 +129,10 @@ func Enabled(vaults []Vault, name string) (enabled allowlist.Command, ok bool) {
 	if err != nil {
 		return allowlist.Command{}, false
 	}
-	vaults = slices.DeleteFunc(slices.Clone(vaults), func(v Vault) bool { return !listed([]Vault{v}, enabled).Enabled() })
+	vaults = slices.DeleteFunc(
+		slices.Clone(vaults),
+		func(v Vault) bool { return !listed([]Vault{v}, enabled).Enabled() },
+	)
 	enabled.Params = slices.DeleteFunc(enabled.Params, func(p allowlist.Param) bool {
 		return p.Refused != "" || !slices.ContainsFunc(vaults, func(v Vault) bool { return v.Policy.Allows(p) })
 	})
@@ -188,7 +191,11 @@ type AccessView struct {
 
 // ViewOf returns what a policy allows in a vault of which the facts are known.
 func ViewOf(vault string, p policy.Policy, facts policy.Facts) View {
-	view := View{Vault: vault, Access: AccessView{Rules: p.Access.Restrict() || facts.Ignores.Holds()}, Texts: p.TextRules()}
+	view := View{
+		Vault:  vault,
+		Access: AccessView{Rules: p.Access.Restrict() || facts.Ignores.Holds()},
+		Texts:  p.TextRules(),
+	}
 	for _, name := range []string{
 		"tier", "disable", "enable-only", "allow-mutations", "allow-publish", "allow-ui", "secrets", "suspicious", "remote-links", "shadow",
 		"private-property", "private-tags", "confirm", "min-cli-version", // and not the exceptions, which are paths

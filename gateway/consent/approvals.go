@@ -71,7 +71,12 @@ type Requester struct {
 // of notes and a link to the question on the local page, "" if none is open; it must not wait.
 func New(state string, tell func(text, link string)) *Approvals {
 	c := &Approvals{standing: newStanding(time.Now), tell: tell, state: state}
-	c.attention = &attention{now: time.Now, open: map[string]openQuestion{}, declined: map[declined]time.Time{}, closed: map[declined]time.Time{}}
+	c.attention = &attention{
+		now:      time.Now,
+		open:     map[string]openQuestion{},
+		declined: map[declined]time.Time{},
+		closed:   map[declined]time.Time{},
+	}
 	if state != "" {
 		c.store = OpenStore(Folder(state), time.Now)
 	}
@@ -79,7 +84,8 @@ func New(state string, tell func(text, link string)) *Approvals {
 }
 
 func declinedError(command string) error {
-	return failure.New(failure.CodeUnconfirmed, "ask the user what they want instead; the same call is not asked about again for ten minutes", "command %q: the user declined", command).Declined()
+	return failure.New(failure.CodeUnconfirmed, "ask the user what they want instead; the same call is not asked about again for ten minutes", "command %q: the user declined", command).
+		Declined()
 }
 
 // Approval says how the user approved a call.
@@ -127,32 +133,63 @@ func (a *Approvals) Request(ctx context.Context, by Requester, q Question, refus
 	var open *StillOpen
 	switch {
 	case errors.As(err, &open):
-		return Approval{}, failure.New(failure.CodeUnconfirmed, `wait until the user has answered; the command approvals lists your questions, and withdraws those that are not needed`,
-			"command %q requires user approval, and %v", q.Command, open)
+		return Approval{}, failure.New(
+			failure.CodeUnconfirmed,
+			`wait until the user has answered; the command approvals lists your questions, and withdraws those that are not needed`,
+			"command %q requires user approval, and %v",
+			q.Command,
+			open,
+		)
 	case err != nil:
-		return Approval{}, failure.New(failure.CodeUnconfirmed, failure.Of(refusal).Hint, "command %q: approval cannot be requested: %v", q.Command, err)
+		return Approval{}, failure.New(
+			failure.CodeUnconfirmed,
+			failure.Of(refusal).Hint,
+			"command %q: approval cannot be requested: %v",
+			q.Command,
+			err,
+		)
 	case pending.State != Pending && a.tell != nil:
 		a.tell(q.told(by), a.linkTo(left)) // the owner may be anywhere
 	}
 	reply, dialog := a.askClient(ctx, by, q, left, calls)
 	if reply == Later {
-		return Approval{}, failure.New(failure.CodeUnconfirmed, "send the call again with the answer of the user", "command %q: the user is being asked", q.Command)
+		return Approval{}, failure.New(
+			failure.CodeUnconfirmed,
+			"send the call again with the answer of the user",
+			"command %q: the user is being asked",
+			q.Command,
+		)
 	}
 	given, pending, err = a.redeem(vault, q, by.Caller)
 	switch {
 	case pending == nil || err != nil:
 		return Approval{Waited: true, By: given}, err
 	case reply == Void:
-		return Approval{}, failure.New(failure.CodeUnconfirmed, "send the call again, without an answer: the user is asked again",
-			"command %q: the answer is not one to this call on the notes as they are, or comes too late", q.Command)
+		return Approval{}, failure.New(
+			failure.CodeUnconfirmed,
+			"send the call again, without an answer: the user is asked again",
+			"command %q: the answer is not one to this call on the notes as they are, or comes too late",
+			q.Command,
+		)
 	case pending.State == Unasked:
-		return Approval{}, failure.New(failure.CodeUnconfirmed, "the same call asks the user again", "command %q: the question was withdrawn, or has expired", q.Command)
+		return Approval{}, failure.New(
+			failure.CodeUnconfirmed,
+			"the same call asks the user again",
+			"command %q: the question was withdrawn, or has expired",
+			q.Command,
+		)
 	}
 	return Approval{}, a.waits(q, left, dialog)
 }
 
 // askOnce asks the user about a question that no other way leads to.
-func (a *Approvals) askOnce(ctx context.Context, by Requester, q Question, calls []CallDigest, refusal error) (Approval, error) {
+func (a *Approvals) askOnce(
+	ctx context.Context,
+	by Requester,
+	q Question,
+	calls []CallDigest,
+	refusal error,
+) (Approval, error) {
 	if by.Ask == nil {
 		return Approval{}, refusal
 	}
@@ -188,7 +225,13 @@ var errDecided = errors.New("the question was decided elsewhere")
 
 // askClient has the client ask the user about a question that is stored, if one of the ways that are open leads
 // through it. What comes back is stored before it returns, and also what comes after that.
-func (a *Approvals) askClient(ctx context.Context, by Requester, q Question, left StoredQuestion, calls []CallDigest) (Reply, *Dialog) {
+func (a *Approvals) askClient(
+	ctx context.Context,
+	by Requester,
+	q Question,
+	left StoredQuestion,
+	calls []CallDigest,
+) (Reply, *Dialog) {
 	d := newDialog(ctx, by, q)
 	if by.Ask == nil || !d.Form && !d.Link {
 		return NoWay, d
@@ -250,7 +293,12 @@ func (a *Approvals) settle(by Requester, q Question, left StoredQuestion, reply 
 // waits returns the error of a call that waits for the user. It does not contain the code of the question: with it and
 // a terminal an agent could approve.
 func (a *Approvals) waits(q Question, left StoredQuestion, d *Dialog) error {
-	waiting := &failure.Approval{ID: left.ID(), Reason: q.reason(), Ways: []string{"terminal"}, Expires: left.Expires.UTC().Truncate(time.Second)}
+	waiting := &failure.Approval{
+		ID:      left.ID(),
+		Reason:  q.reason(),
+		Ways:    []string{"terminal"},
+		Expires: left.Expires.UTC().Truncate(time.Second),
+	}
 	if link := a.linkTo(left); link != "" {
 		waiting.Ways = []string{"page", "terminal"}
 		waiting.Link = link
@@ -264,7 +312,8 @@ func (a *Approvals) waits(q Question, left StoredQuestion, d *Dialog) error {
 	if waiting.Link != "" {
 		hint = `show the user the link in approval.link, or tell them of "vaultwicket approvals" in a terminal; the command approvals with wait=50 waits for the answer; then send the same call again`
 	}
-	return failure.New(failure.CodeUnconfirmed, hint, "command %q requires user approval, and waits for the owner%s", q.Command, what).Waiting(waiting)
+	return failure.New(failure.CodeUnconfirmed, hint, "command %q requires user approval, and waits for the owner%s", q.Command, what).
+		Waiting(waiting)
 }
 
 // linkTo returns a link to a question, "" where no page is open, or the question is for the terminal alone.
@@ -312,11 +361,18 @@ func (a *Approvals) redeem(vault string, q Question, caller string) (by string, 
 	case without && ungranted.State == Denied:
 		return "", nil, declinedError(q.Command)
 	case without && ungranted.State == Withdrawn:
-		return "", nil, failure.New(failure.CodeUnconfirmed, "ask the user what they want instead; the same call is not asked about again for ten minutes", "command %q: the user withdrew the approval", q.Command).Declined()
+		return "", nil, failure.New(failure.CodeUnconfirmed, "ask the user what they want instead; the same call is not asked about again for ten minutes", "command %q: the user withdrew the approval", q.Command).
+			Declined()
 	case without:
 		return "", ungranted, nil
 	}
-	return "", nil, failure.New(failure.CodeUnconfirmed, `the user can look at them with "vaultwicket approvals"`, "command %q: the answers of the user cannot be read: %v", q.Command, err)
+	return "", nil, failure.New(
+		failure.CodeUnconfirmed,
+		`the user can look at them with "vaultwicket approvals"`,
+		"command %q: the answers of the user cannot be read: %v",
+		q.Command,
+		err,
+	)
 }
 
 // answered waits until a question that was left is no longer pending. It reports false if ctx ends

@@ -83,8 +83,12 @@ func (q Question) SameAs(again Question) error {
 // ChangedSince returns the error of a call that is not carried out because notes were
 // changed after the user was asked.
 func ChangedSince(command string) error {
-	return failure.New(failure.CodeConflict, "read the notes again; the same call asks the user again, with the notes as they are now",
-		"command %q: notes were changed after the user was asked", command)
+	return failure.New(
+		failure.CodeConflict,
+		"read the notes again; the same call asks the user again, with the notes as they are now",
+		"command %q: notes were changed after the user was asked",
+		command,
+	)
 }
 
 // FolderOfAll returns the folder of the first file if it contains all of them, and otherwise "".
@@ -212,7 +216,12 @@ func (q Question) told(by Requester) string {
 		}, name)), " ")
 		return cmp.Or(excerpt.Clip(strings.TrimLeft(name, "-_ "), maxTold), fallback)
 	}
-	return fmt.Sprintf("%s asks to %s in %s", plain(cmp.Or(ownerfiles.AgentOf(by.Caller), by.Client), "An agent"), q.Does, plain(q.Vault, "the vault of the app"))
+	return fmt.Sprintf(
+		"%s asks to %s in %s",
+		plain(cmp.Or(ownerfiles.AgentOf(by.Caller), by.Client), "An agent"),
+		q.Does,
+		plain(q.Vault, "the vault of the app"),
+	)
 }
 
 const maxTold = 60 // bytes of a name

@@ -206,7 +206,12 @@ func (d *Store) answer(typed string, state State, words string) (answered Stored
 //
 // Its errors are *[Ungranted], which distinguishes Pending, Denied and Unasked, *[Invalid] and
 // *[Unusable].
-func (d *Store) Redeem(vault string, digest Digest, call CallDigest, session string) (granted StoredQuestion, err error) {
+func (d *Store) Redeem(
+	vault string,
+	digest Digest,
+	call CallDigest,
+	session string,
+) (granted StoredQuestion, err error) {
 	if err := (Bound{vault, digest, session}).check(); err != nil {
 		return StoredQuestion{}, err
 	}

@@ -311,7 +311,8 @@ func parseQuestion(code string, data []byte) (StoredQuestion, bool) {
 		return StoredQuestion{}, false
 	}
 	var call CallDigest
-	if of, err := hex.DecodeString(r.Call); err != nil || len(of) != copy(call[:], of) || len(of) != 0 && len(of) != len(call) {
+	if of, err := hex.DecodeString(r.Call); err != nil || len(of) != copy(call[:], of) ||
+		len(of) != 0 && len(of) != len(call) {
 		return StoredQuestion{}, false
 	}
 	q := StoredQuestion{

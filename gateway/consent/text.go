@@ -181,7 +181,12 @@ func (q *Question) act(call allowlist.Call, changes []difference.Change) string 
 		switch old, isReplaced := call.Param("old"); {
 		case isReplaced:
 			now, _ := call.Param("new")
-			what = fmt.Sprintf("Replace %s by %s: %s", quotedIn(old, maxInHeading/2), quotedIn(now, maxInHeading/2), q.Does)
+			what = fmt.Sprintf(
+				"Replace %s by %s: %s",
+				quotedIn(old, maxInHeading/2),
+				quotedIn(now, maxInHeading/2),
+				q.Does,
+			)
 		case permanent:
 			what += " for good"
 		default:
@@ -261,7 +266,8 @@ func countsOf(changes []difference.Change, rest Rest) string {
 
 // addValues shows the values of a call whose change is not known.
 func (q *Question) addValues(call allowlist.Call) error {
-	if len(q.Files) == 0 && q.Path != "" && quotedIn(q.Path, maxInHeading) != quoted(q.Path) { // the first line has its ends
+	if len(q.Files) == 0 && q.Path != "" &&
+		quotedIn(q.Path, maxInHeading) != quoted(q.Path) { // the first line has its ends
 		q.Lines = append(q.Lines, Named("path", q.Path))
 	}
 	params := call.Params()
@@ -277,8 +283,15 @@ func (q *Question) addValues(call allowlist.Call) error {
 		default:
 			lines, shown := valueLines(value)
 			if size += len(value); size > maxValue || !shown {
-				return failure.New(failure.CodeTooLong, "make it several calls with shorter values",
-					"command %q requires user approval, and the value of %q is too long to ask about: %d bytes with the others before it, of %d", q.Command, name, size, maxValue)
+				return failure.New(
+					failure.CodeTooLong,
+					"make it several calls with shorter values",
+					"command %q requires user approval, and the value of %q is too long to ask about: %d bytes with the others before it, of %d",
+					q.Command,
+					name,
+					size,
+					maxValue,
+				)
 			}
 			q.say("%s, %d bytes:", name, len(value))
 			q.Lines = append(q.Lines, lines...)
@@ -301,7 +314,12 @@ func valueLines(value string) (lines []Line, shown bool) {
 
 // filesOf shows files with every line that changes, and counts the rest. reason says why that is not all that would be
 // written, "" if it is. What goes to the trash is known by its name, size and hash; its text is shown beside.
-func filesOf(files []PlannedFile, changes []difference.Change, rest Rest, permanent bool) (lines []Line, reason string) {
+func filesOf(
+	files []PlannedFile,
+	changes []difference.Change,
+	rest Rest,
+	permanent bool,
+) (lines []Line, reason string) {
 	for i, f := range files {
 		c := changes[i]
 		isTrashed := f.After == "" && f.Before != "" && !permanent
@@ -310,7 +328,12 @@ func filesOf(files []PlannedFile, changes []difference.Change, rest Rest, perman
 		switch {
 		case c.Binary || isTrashed && !c.IsComplete():
 		case !c.IsComplete() && reason == "":
-			reason = fmt.Sprintf("the change of %s has more lines than can be shown: %d added, %d removed", quotedIn(f.Path, maxInHeading), c.Added, c.Removed)
+			reason = fmt.Sprintf(
+				"the change of %s has more lines than can be shown: %d added, %d removed",
+				quotedIn(f.Path, maxInHeading),
+				c.Added,
+				c.Removed,
+			)
 		}
 		part := changeLines(c, true)
 		for j := range part {
@@ -361,7 +384,13 @@ func Changes(files []PlannedFile, changes []difference.Change, rest Rest) (lines
 
 // line names a file, and says what becomes of it.
 func (f PlannedFile) line(c difference.Change) Line {
-	l := Line{Kind: File, Path: sanitize.Line(f.Path), Source: sanitize.Line(f.From), Added: c.Added, Removed: c.Removed}
+	l := Line{
+		Kind:    File,
+		Path:    sanitize.Line(f.Path),
+		Source:  sanitize.Line(f.From),
+		Added:   c.Added,
+		Removed: c.Removed,
+	}
 	switch {
 	case f.From != "":
 		l.Text = "moves"
@@ -393,7 +422,9 @@ func changeLines(c difference.Change, placed bool) (lines []Line) {
 		}
 	}
 	if added, removed := c.Left(); added+removed > 0 {
-		lines = append(lines, words(fmt.Sprintf("… left out: %s added, %d removed", sanitize.Counted(added, "line"), removed))...)
+		lines = append(
+			lines,
+			words(fmt.Sprintf("… left out: %s added, %d removed", sanitize.Counted(added, "line"), removed))...)
 	}
 	return lines
 }

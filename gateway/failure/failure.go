@@ -218,7 +218,10 @@ var codes = []Code{
 	{"cli_not_found", Surroundings}, {"cli_unsuitable", Surroundings}, {"cli_too_old", Surroundings},
 	{"cli_disabled", Surroundings}, {"cli_crashed", Surroundings}, {"app_not_running", Surroundings},
 	{"vault_not_found", Surroundings}, {"vault_starting", Surroundings},
-	{"unsupported_platform", Surroundings}, {"needs_app", Surroundings}, {"state_unavailable", Surroundings}, {"vault_unwritable", Surroundings},
+	{
+		"unsupported_platform",
+		Surroundings,
+	}, {"needs_app", Surroundings}, {"state_unavailable", Surroundings}, {"vault_unwritable", Surroundings},
 
 	{"not_found", Answered}, {"already_exists", Answered}, {"ambiguous", Answered},
 	{"conflict", Answered}, {"not_configured", Answered}, {"empty_output", Answered},

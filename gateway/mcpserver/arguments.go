@@ -24,7 +24,17 @@ const (
 )
 
 // callNames are the arguments of obsidianCli.
-var callNames = []string{"command", "params", "vault", "dryRun", "fields", "limit", "cursor", "expectHash", "idempotencyKey"}
+var callNames = []string{
+	"command",
+	"params",
+	"vault",
+	"dryRun",
+	"fields",
+	"limit",
+	"cursor",
+	"expectHash",
+	"idempotencyKey",
+}
 
 // toolCall is what the arguments of obsidianCli or a typed tool ask for. A missing argument and
 // null are the zero value.
@@ -69,7 +79,12 @@ func decodeParams(command string, raw json.RawMessage) (allowlist.Params, *argum
 		return nil, err
 	}
 	if wire.IsString(raw) {
-		return nil, wrongArgument(badValue, "params", "must be an object, not a string", `send an object, such as {"path": "A.md"}`)
+		return nil, wrongArgument(
+			badValue,
+			"params",
+			"must be an object, not a string",
+			`send an object, such as {"path": "A.md"}`,
+		)
 	}
 	given, err := paramFields("params", raw)
 	if err != nil {
@@ -86,7 +101,12 @@ func decodeParams(command string, raw json.RawMessage) (allowlist.Params, *argum
 			continue
 		}
 		if total += size; total > maxTotalText {
-			return nil, wrongArgument(badValue, "params", fmt.Sprintf("contains more than %d bytes of text", maxTotalText), "send less text per call")
+			return nil, wrongArgument(
+				badValue,
+				"params",
+				fmt.Sprintf("contains more than %d bytes of text", maxTotalText),
+				"send less text per call",
+			)
 		}
 		if value != (allowlist.Value{}) {
 			params[name] = value
@@ -142,7 +162,12 @@ func unwrap(field string, raw json.RawMessage) (json.RawMessage, *argumentError)
 func paramFields(field string, raw json.RawMessage) (wire.Fields, *argumentError) {
 	fields, err := anyObject(field, raw)
 	if err == nil && len(fields) > maxParams {
-		err = wrongArgument(badRequest, field, fmt.Sprintf("has %d keys", len(fields)), fmt.Sprintf("send up to %d", maxParams))
+		err = wrongArgument(
+			badRequest,
+			field,
+			fmt.Sprintf("has %d keys", len(fields)),
+			fmt.Sprintf("send up to %d", maxParams),
+		)
 	}
 	return fields, err
 }
@@ -225,7 +250,9 @@ func (e *argumentError) misplaced(fields wire.Fields) *argumentError {
 		case isParam:
 			name, _ := decodeText("command", fields.Get("command")) // or there were no parameters
 			hint := "put the parameters into params"
-			if text := string(wire.Encode(map[string]any{"command": name, "params": moved})); len(text) <= maxShownCall {
+			if text := string(wire.Encode(map[string]any{"command": name, "params": moved})); len(
+				text,
+			) <= maxShownCall {
 				hint += ": " + strings.TrimSpace(text)
 			}
 			wrong[i] = wrongArgument(badRequest, unknown.field, "", hint)

@@ -35,10 +35,20 @@ func anyObject(field string, raw json.RawMessage) (wire.Fields, *argumentError) 
 	}
 	fields, err := wire.Lint(raw)
 	if err != nil {
-		return nil, wrongArgument(badRequest, field, "must not contain "+err.Error(), "send each key once, and plain values")
+		return nil, wrongArgument(
+			badRequest,
+			field,
+			"must not contain "+err.Error(),
+			"send each key once, and plain values",
+		)
 	}
 	if fields == nil {
-		return nil, wrongArgument(badRequest, field, "must be an object, not "+typeName(raw), `send an object, such as {"name": "value"}`)
+		return nil, wrongArgument(
+			badRequest,
+			field,
+			"must be an object, not "+typeName(raw),
+			`send an object, such as {"name": "value"}`,
+		)
 	}
 	return fields, nil
 }
@@ -82,10 +92,20 @@ func decodeValue(command, name, field string, raw json.RawMessage) (allowlist.Va
 		if raw[0] == '[' && allowlist.TakesList(command, name) {
 			return decodeListValue(field, raw)
 		}
-		return allowlist.Value{}, 0, wrongArgument(badValue, field, "is "+typeName(raw), "send a string, an integer, true, false or null")
+		return allowlist.Value{}, 0, wrongArgument(
+			badValue,
+			field,
+			"is "+typeName(raw),
+			"send a string, an integer, true, false or null",
+		)
 	}
 	if !plainInteger(string(raw)) {
-		return allowlist.Value{}, 0, wrongArgument(badValue, field, fmt.Sprintf("is %s, not a plain integer within 2^53", wire.Clip(string(raw))), "write integers in digits, such as 1000, and anything else as a string")
+		return allowlist.Value{}, 0, wrongArgument(
+			badValue,
+			field,
+			fmt.Sprintf("is %s, not a plain integer within 2^53", wire.Clip(string(raw))),
+			"write integers in digits, such as 1000, and anything else as a string",
+		)
 	}
 	return allowlist.Number(string(raw)), 0, nil
 }
@@ -107,7 +127,12 @@ func decodeListValue(field string, raw json.RawMessage) (allowlist.Value, int, *
 			}
 			items[i] = text
 		case '{', '[', 'n':
-			return allowlist.Value{}, 0, wrongArgument(badValue, field, "has "+typeName(element)+" in a list", "send a list of strings")
+			return allowlist.Value{}, 0, wrongArgument(
+				badValue,
+				field,
+				"has "+typeName(element)+" in a list",
+				"send a list of strings",
+			)
 		default:
 			items[i] = string(element)
 		}
@@ -135,7 +160,12 @@ func decodeBool(field string, raw json.RawMessage) (bool, *argumentError) {
 	case "true", `"true"`:
 		return true, nil
 	}
-	return false, wrongArgument(badValue, field, "is "+typeName(raw)+", not true or false", "send true or false without quotes")
+	return false, wrongArgument(
+		badValue,
+		field,
+		"is "+typeName(raw)+", not true or false",
+		"send true or false without quotes",
+	)
 }
 
 // maxItems is the maximum length of a list of names: no row of an answer has half as many fields.
@@ -156,7 +186,12 @@ func decodeCount(field string, raw json.RawMessage) (int, *argumentError) {
 	}
 	n, err := strconv.ParseInt(digits, 10, 64)
 	if err != nil || !plainInteger(digits) || strconv.FormatInt(n, 10) != digits || n < 1 || int64(int(n)) != n {
-		return 0, wrongArgument(badValue, field, fmt.Sprintf("is %s, not an integer of at least 1", wire.Clip(string(raw))), "send an integer in digits, such as 20")
+		return 0, wrongArgument(
+			badValue,
+			field,
+			fmt.Sprintf("is %s, not an integer of at least 1", wire.Clip(string(raw))),
+			"send an integer in digits, such as 20",
+		)
 	}
 	return int(n), nil
 }
@@ -180,10 +215,20 @@ func decodeList(field string, raw json.RawMessage) ([]string, *argumentError) {
 	}
 	var items []json.RawMessage
 	if json.Unmarshal(raw, &items) != nil {
-		return nil, wrongArgument(badValue, field, "is "+typeName(raw)+", not a list", `send a list of strings, such as ["path"]`)
+		return nil, wrongArgument(
+			badValue,
+			field,
+			"is "+typeName(raw)+", not a list",
+			`send a list of strings, such as ["path"]`,
+		)
 	}
 	if len(items) > maxItems {
-		return nil, wrongArgument(badValue, field, fmt.Sprintf("has %d items", len(items)), fmt.Sprintf("send up to %d", maxItems))
+		return nil, wrongArgument(
+			badValue,
+			field,
+			fmt.Sprintf("has %d items", len(items)),
+			fmt.Sprintf("send up to %d", maxItems),
+		)
 	}
 	texts := make([]string, len(items))
 	for i, item := range items {
@@ -226,7 +271,12 @@ func decodeText(field string, raw json.RawMessage) (string, *argumentError) {
 }
 
 func tooLong(field, text string) *argumentError {
-	return wrongArgument(badValue, field, fmt.Sprintf("is %d bytes long", len(text)), fmt.Sprintf("send up to %d bytes per value", maxText))
+	return wrongArgument(
+		badValue,
+		field,
+		fmt.Sprintf("is %d bytes long", len(text)),
+		fmt.Sprintf("send up to %d bytes per value", maxText),
+	)
 }
 
 // decodeString decodes a string. A missing value and null are empty.
@@ -252,7 +302,12 @@ func decodeString(field string, raw json.RawMessage) (string, *argumentError) {
 		}
 		low, size := escape(rest)
 		if utf16.DecodeRune(unit, low) == utf8.RuneError {
-			return "", wrongArgument(badValue, field, `contains half of a surrogate pair, such as "\ud83d" alone`, "send whole characters")
+			return "", wrongArgument(
+				badValue,
+				field,
+				`contains half of a surrogate pair, such as "\ud83d" alone`,
+				"send whole characters",
+			)
 		}
 		rest = rest[size:]
 	}

@@ -57,7 +57,8 @@ func (h handler) complete(
 	to.Taken = peer.AcceptedAt
 	if can.Elicitation != nil {
 		modes := askModes{
-			form: can.Elicitation.Form != nil || can.Elicitation.URL == nil, page: can.Elicitation.URL != nil, far: peer.Caller != "", screen: screenOf(name),
+			form: can.Elicitation.Form != nil ||
+				can.Elicitation.URL == nil, page: can.Elicitation.URL != nil, far: peer.Caller != "", screen: screenOf(name),
 		}
 		if !peer.Modern() {
 			to.Ask = func(ctx context.Context, q consent.Question) consent.Reply { return askNow(ctx, peer, modes, q) }
@@ -148,7 +149,10 @@ func (i *elicitation) ask(ctx context.Context, q consent.Question) consent.Reply
 		if err != nil {
 			return consent.NoWay
 		}
-		asked := mcp.NewInputRequiredResult(mcp.InputRequests{questionID: mcp.NewElicitationInputRequest(params)}, state)
+		asked := mcp.NewInputRequiredResult(
+			mcp.InputRequests{questionID: mcp.NewElicitationInputRequest(params)},
+			state,
+		)
 		i.pending = &mcp.CallToolResult{Result: asked.Result, MultiRoundTripResult: asked.MultiRoundTripResult}
 		return consent.Later
 	}
@@ -220,7 +224,11 @@ func askNow(ctx context.Context, client *wire.Peer, modes askModes, q consent.Qu
 		}
 		if page != nil && d.IsDecided() {
 			// A client that is gone needs no notification.
-			_ = client.Notify(context.Background(), string(mcp.MethodNotificationElicitationComplete), map[string]any{"elicitationId": page.Ref})
+			_ = client.Notify(
+				context.Background(),
+				string(mcp.MethodNotificationElicitationComplete),
+				map[string]any{"elicitationId": page.Ref},
+			)
 		}
 		replies <- reply
 	}()
@@ -246,7 +254,14 @@ func askNow(ctx context.Context, client *wire.Peer, modes askModes, q consent.Qu
 func (m askModes) dialog(q consent.Question) (params mcp.ElicitationParams, page *consent.Page, ok bool) {
 	if m.form && q.Dialog.Form {
 		if text, fits := q.Form(m.screen.rows, m.screen.bytes); fits {
-			return mcp.ElicitationParams{Message: text, RequestedSchema: map[string]any{"type": "object", "properties": fieldsOf(q), "required": []string{allowField}}}, nil, true
+			return mcp.ElicitationParams{
+				Message: text,
+				RequestedSchema: map[string]any{
+					"type":       "object",
+					"properties": fieldsOf(q),
+					"required":   []string{allowField},
+				},
+			}, nil, true
 		}
 	}
 	if m.page && q.Dialog.Link {
@@ -259,7 +274,10 @@ func (m askModes) dialog(q consent.Question) (params mcp.ElicitationParams, page
 	switch {
 	case !m.form:
 	case q.Dialog.Form:
-		q.Dialog.Say("no dialog was shown, because the question is longer than the %d lines that this client is known to show", m.screen.rows)
+		q.Dialog.Say(
+			"no dialog was shown, because the question is longer than the %d lines that this client is known to show",
+			m.screen.rows,
+		)
 	default:
 		q.Dialog.Say("no dialog was shown, because this question is not decided in the client (setting ask)")
 	}
@@ -270,7 +288,11 @@ func (m askModes) dialog(q consent.Question) (params mcp.ElicitationParams, page
 func fieldsOf(q consent.Question) map[string]any {
 	fields := map[string]any{allowField: map[string]any{"type": "boolean", "title": "Allow this", "default": false}}
 	if q.Folder != "" && !q.Destructive {
-		fields[hereField] = map[string]any{"type": "boolean", "title": "Also in its folder, until the server stops", "default": false}
+		fields[hereField] = map[string]any{
+			"type":    "boolean",
+			"title":   "Also in its folder, until the server stops",
+			"default": false,
+		}
 	}
 	return fields
 }

@@ -108,9 +108,19 @@ func DecodeBatch(raw []byte) (gateway.Batch, error) {
 	case wire.IsNull(operations):
 		return gateway.Batch{}, wrongArgument(badRequest, "operations", "is missing", listOperations)
 	case json.Unmarshal(operations, &list) != nil:
-		return gateway.Batch{}, wrongArgument(badRequest, "operations", "is "+typeName(operations)+", not a list", listOperations)
+		return gateway.Batch{}, wrongArgument(
+			badRequest,
+			"operations",
+			"is "+typeName(operations)+", not a list",
+			listOperations,
+		)
 	case len(list) > gateway.MaxOperations:
-		return gateway.Batch{}, wrongArgument(badRequest, "operations", fmt.Sprintf("has %d operations", len(list)), fmt.Sprintf("send up to %d", gateway.MaxOperations))
+		return gateway.Batch{}, wrongArgument(
+			badRequest,
+			"operations",
+			fmt.Sprintf("has %d operations", len(list)),
+			fmt.Sprintf("send up to %d", gateway.MaxOperations),
+		)
 	}
 	total := 0
 	for i, item := range list {
@@ -179,7 +189,12 @@ func decodeOperationParams(o *gateway.Operation, field string, raw json.RawMessa
 			continue
 		}
 		if *total += size; *total > maxTotalText {
-			return wrongArgument(badValue, inside, fmt.Sprintf("exceeds %d bytes of text in one batch", maxTotalText), "send less text per batch")
+			return wrongArgument(
+				badValue,
+				inside,
+				fmt.Sprintf("exceeds %d bytes of text in one batch", maxTotalText),
+				"send less text per batch",
+			)
 		}
 		if value != (allowlist.Value{}) {
 			o.Params[name] = value
@@ -201,7 +216,12 @@ func decodeReference(field string, raw json.RawMessage) (ref gateway.Reference, 
 		return ref, err
 	}
 	if ref.ClientID == "" || ref.Field == "" {
-		return ref, wrongArgument(badRequest, field, "is an incomplete reference", `send a plain value, or {"from": "c1", "field": "path"}`)
+		return ref, wrongArgument(
+			badRequest,
+			field,
+			"is an incomplete reference",
+			`send a plain value, or {"from": "c1", "field": "path"}`,
+		)
 	}
 	return ref, nil
 }

@@ -42,7 +42,13 @@ func (h handler) typed(t *typedTool, readsOnly bool) wire.ToolHandler {
 			return answer(gateway.Reject(t.Name, refused))
 		}
 		call.ReadsOnly = readsOnly
-		return h.run(ctx, client, req, call, func(r gateway.Result) (*mcp.CallToolResult, error) { return reply(t.content(r), !r.OK) })
+		return h.run(
+			ctx,
+			client,
+			req,
+			call,
+			func(r gateway.Result) (*mcp.CallToolResult, error) { return reply(t.content(r), !r.OK) },
+		)
 	}
 }
 

@@ -25,7 +25,10 @@ func (h handler) listPrompts() (listed []mcp.Prompt) {
 	for _, p := range allPrompts() {
 		described := mcp.Prompt{Name: p.Name, Title: p.Title, Description: p.Description}
 		for _, a := range p.argumentsFor(h.Gateway.VaultNames()) {
-			described.Arguments = append(described.Arguments, mcp.PromptArgument{Name: a.Name, Description: a.Description})
+			described.Arguments = append(
+				described.Arguments,
+				mcp.PromptArgument{Name: a.Name, Description: a.Description},
+			)
 		}
 		listed = append(listed, described)
 	}
@@ -205,7 +208,10 @@ func (d *draft) step(what, command string, params callParams) (permitted bool) {
 // text assembles the prompt: its purpose, the calls, what to do with the results.
 func (d *draft) text(aim, then string) string {
 	if len(d.steps) == 0 {
-		return aim + "\n\nThis requires calls of the tool " + toolName + " that are disabled: " + visibleError(d.denied).Error() + ". Tell me that, and do not try anything else."
+		return aim + "\n\nThis requires calls of the tool " + toolName + " that are disabled: " + visibleError(
+			d.denied,
+		).Error() +
+			". Tell me that, and do not try anything else."
 	}
 	return aim + " Make exactly these calls of the tool " + toolName + ":\n\n" +
 		strings.Join(d.steps, "\n") + "\n\n" +
@@ -268,7 +274,11 @@ var (
 	}
 	headingArgument = promptArgument{
 		Name: "heading", Description: "heading of today's note to add the text under; default: end of the note",
-		check: valueCheck("daily:append", "heading", allowlist.Params{"content": allowlist.Text("x")}), // headings are text of a note, so none is suggested
+		check: valueCheck(
+			"daily:append",
+			"heading",
+			allowlist.Params{"content": allowlist.Text("x")},
+		), // headings are text of a note, so none is suggested
 	}
 	folderArgument = promptArgument{
 		Name: "folder", Description: "folder of the notes to sort; default: " + defaultInbox,

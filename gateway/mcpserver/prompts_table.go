@@ -76,17 +76,23 @@ func morningReview(d *draft) string {
 		d.step("Open tasks of today's note", "tasks", callParams{"daily": true, "todo": true})
 	}
 	d.step("Recently changed notes", "recent", callParams{"since": isoDate(day.AddDate(0, 0, -days)), "limit": 20})
-	return d.text("Help me start my day with my Obsidian vault.",
-		"Then tell me in up to ten short lines: what is planned, what is still open from the days before, what I worked on recently. Change nothing.")
+	return d.text(
+		"Help me start my day with my Obsidian vault.",
+		"Then tell me in up to ten short lines: what is planned, what is still open from the days before, what I worked on recently. Change nothing.",
+	)
 }
 
 func eveningJournal(d *draft) string {
 	d.step("Today's note", "daily:read", nil)
 	d.step("Its tasks", "tasks", callParams{"daily": true})
 	d.step("Notes changed today", "recent", callParams{"since": isoDate(d.today), "limit": 20})
-	return d.text("Help me end my day with my Obsidian vault.",
+	return d.text(
+		"Help me end my day with my Obsidian vault.",
 		"Then write a journal entry of up to eight lines, in the language of my notes: what I did, what is still open, one thing to remember. "+
-			d.keeping("ENTRY"))
+			d.keeping(
+				"ENTRY",
+			),
+	)
 }
 
 func weeklyRollup(d *draft) string {
@@ -96,9 +102,15 @@ func weeklyRollup(d *draft) string {
 	d.step("Daily notes", "daily:range", callParams{"from": isoDate(first), "to": isoDate(last)})
 	d.step("Changed notes", "recent", callParams{"since": isoDate(first), "limit": 50})
 	d.step("Number of open tasks", "tasks", callParams{"todo": true, "total": true})
-	return d.text(fmt.Sprintf("Help me summarize the days from %s to %s of my Obsidian vault.", isoDate(first), isoDate(last)),
-		"Then write a summary in the language of my notes: done, decided, still open, next. Link the source note of each point, such as [["+isoDate(last)+"]]. "+
-			d.keeping("SUMMARY"))
+	return d.text(
+		fmt.Sprintf("Help me summarize the days from %s to %s of my Obsidian vault.", isoDate(first), isoDate(last)),
+		"Then write a summary in the language of my notes: done, decided, still open, next. Link the source note of each point, such as [["+isoDate(
+			last,
+		)+"]]. "+
+			d.keeping(
+				"SUMMARY",
+			),
+	)
 }
 
 // keeping says what to do with a text: show it, and then add it to today's note if the
@@ -122,10 +134,16 @@ func surpriseMe(d *draft) string {
 	}
 	d.step("Random notes", "random:read", params)
 	d.step("Today's note", "daily:read", nil)
-	d.step("Links to the note that you find most interesting (replace NOTE.md by its path)", "backlinks", callParams{"path": "NOTE.md"})
-	return d.text("Surprise me with my own notes from my Obsidian vault.",
+	d.step(
+		"Links to the note that you find most interesting (replace NOTE.md by its path)",
+		"backlinks",
+		callParams{"path": "NOTE.md"},
+	)
+	return d.text(
+		"Surprise me with my own notes from my Obsidian vault.",
 		"Then tell me about connections between these notes, or with my day, that I may not see myself, and ask me one question about them. "+
-			"Name the notes, and quote up to one sentence of each. Change nothing.")
+			"Name the notes, and quote up to one sentence of each. Change nothing.",
+	)
 }
 
 // Placeholders in calls. They name no note of the user: a call with the path of a hidden
@@ -141,10 +159,17 @@ func inboxTriage(d *draft) string {
 	d.step("Notes to sort", "files", callParams{"folder": folder, "ext": "md"})
 	d.step("Folders of the vault", "folders", nil)
 	d.step("Tags of the vault", "tags", callParams{"counts": true, "sort": "count"})
-	d.step(fmt.Sprintf("Text of up to %d of the notes, one call each (replace %s by the path)", count, somePath), "read", callParams{"path": somePath})
+	d.step(
+		fmt.Sprintf("Text of up to %d of the notes, one call each (replace %s by the path)", count, somePath),
+		"read",
+		callParams{"path": somePath},
+	)
 	then := "Change nothing: changing my notes is disabled."
 	move, moves := d.call("move", callParams{"path": somePath, "to": someFolder})
-	tag, tags := d.call("property:set", callParams{"path": somePath, "name": "tags", "value": "TAG, TAG", "type": "list"})
+	tag, tags := d.call(
+		"property:set",
+		callParams{"path": somePath, "name": "tags", "value": "TAG, TAG", "type": "list"},
+	)
 	if moves || tags {
 		then = "Show me the table and ask which rows are right. Only for those, one note at a time:"
 	}
@@ -157,9 +182,11 @@ func inboxTriage(d *draft) string {
 	if moves {
 		then += " move it: " + move
 	}
-	return d.text(fmt.Sprintf("Help me sort the notes in the folder %q of my Obsidian vault.", folder),
+	return d.text(
+		fmt.Sprintf("Help me sort the notes in the folder %q of my Obsidian vault.", folder),
 		"Then propose for each note, in a table with one row per note: what it is about in up to ten words, the existing folder it belongs to or \"keep\", "+
-			"up to three existing tags, the tasks in it. Say where you are not sure. Propose no deletion. "+then)
+			"up to three existing tags, the tasks in it. Say where you are not sure. Propose no deletion. "+then,
+	)
 }
 
 func briefing(d *draft) string {
@@ -171,14 +198,26 @@ func briefing(d *draft) string {
 	if topic != "" {
 		d.step("Lines about the topic", "search:context", callParams{"query": topic, "limit": 20})
 	}
-	d.step(fmt.Sprintf("Notes changed in the last %d days", days), "recent", callParams{"since": isoDate(d.today.AddDate(0, 0, -days)), "limit": 30})
-	d.step("Text of up to five of the notes that matter most, one call each (replace "+somePath+" by the path)", "read", callParams{"path": somePath})
+	d.step(
+		fmt.Sprintf("Notes changed in the last %d days", days),
+		"recent",
+		callParams{"since": isoDate(d.today.AddDate(0, 0, -days)), "limit": 30},
+	)
+	d.step(
+		"Text of up to five of the notes that matter most, one call each (replace "+somePath+" by the path)",
+		"read",
+		callParams{"path": somePath},
+	)
 	d.step("Notes related to the most important one", "related", callParams{"path": somePath, "limit": 10})
 	aim := "Brief me on my day from my Obsidian vault."
 	if topic != "" {
 		aim = fmt.Sprintf("Brief me on %q from my Obsidian vault.", topic)
 	}
-	return d.text(aim,
+	return d.text(
+		aim,
 		"Then write a briefing of up to 25 lines in the language of my notes: where things are, decisions with their dates, open questions and tasks, people, what to do next. "+
-			"Name the source note of each point as a link, such as [["+isoDate(d.today)+"]]. Say what the notes do not answer, and add nothing that is not in them. Change nothing.")
+			"Name the source note of each point as a link, such as [["+isoDate(
+			d.today,
+		)+"]]. Say what the notes do not answer, and add nothing that is not in them. Change nothing.",
+	)
 }

@@ -52,7 +52,13 @@ type resource struct {
 func (h handler) resources() []resource {
 	began := time.Now()
 	document := func(name, title, description string, content func() any) resource {
-		described := mcp.Resource{URI: scheme + name, Name: name, Title: title, Description: description, MIMEType: mimeJSON}
+		described := mcp.Resource{
+			URI:         scheme + name,
+			Name:        name,
+			Title:       title,
+			Description: description,
+			MIMEType:    mimeJSON,
+		}
 		read := func() (string, error) { return excerpt.JSON(content()) } // a model reads it
 		return resource{Resource: described, read: read}
 	}
@@ -64,7 +70,12 @@ func (h handler) resources() []resource {
 			}
 			return entries
 		}),
-		document("policy", "Policy", "settings of each vault and their sources", func() any { return h.Gateway.Policies() }),
+		document(
+			"policy",
+			"Policy",
+			"settings of each vault and their sources",
+			func() any { return h.Gateway.Policies() },
+		),
 		document("status", "Status", "whether calls are enabled, available backends, limits", func() any {
 			return struct {
 				Version string `json:"version"`
@@ -98,8 +109,13 @@ func templates() []mcp.ResourceTemplate {
 	return []mcp.ResourceTemplate{
 		mcp.NewResourceTemplate(helpURI, "help", mcp.WithTemplateTitle("Help"), mcp.WithTemplateMIMEType(mimeText),
 			mcp.WithTemplateDescription(helpSummary)),
-		mcp.NewResourceTemplate(outputURI, "output", mcp.WithTemplateTitle("Output"), mcp.WithTemplateMIMEType(mimeText),
-			mcp.WithTemplateDescription("the rest of a truncated result, by its cursor")),
+		mcp.NewResourceTemplate(
+			outputURI,
+			"output",
+			mcp.WithTemplateTitle("Output"),
+			mcp.WithTemplateMIMEType(mimeText),
+			mcp.WithTemplateDescription("the rest of a truncated result, by its cursor"),
+		),
 	}
 }
 
@@ -147,7 +163,13 @@ func otherURI(listed []mcp.Resource, uri string) string {
 			return "did you mean " + scheme + near + "?"
 		}
 	}
-	return "valid: " + strings.Join([]string{helpURI, outputURI}, ", ") + ", " + scheme + strings.Join(names, ", "+scheme)
+	return "valid: " + strings.Join(
+		[]string{helpURI, outputURI},
+		", ",
+	) + ", " + scheme + strings.Join(
+		names,
+		", "+scheme,
+	)
 }
 
 // readHelp returns the help of a command, whose name is given plain or percent-encoded.

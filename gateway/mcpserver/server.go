@@ -120,7 +120,10 @@ func ServeHTTP(ctx context.Context, c Config, transport streamable.Config, liste
 				own.Gateway = holder.Gateway.Scoped(holder.Scope)
 			}
 			if s, err = newServer(own); err != nil {
-				return streamable.Holder{}, &streamable.Refusal{Status: http.StatusInternalServerError, Reason: "internal error"}
+				return streamable.Holder{}, &streamable.Refusal{
+					Status: http.StatusInternalServerError,
+					Reason: "internal error",
+				}
 			}
 			if holder.Scope != policy.ScopeAll {
 				s.Lacks = func(tool string, raw json.RawMessage) string {
@@ -129,7 +132,12 @@ func ServeHTTP(ctx context.Context, c Config, transport streamable.Config, liste
 			}
 			servers[key] = s
 		}
-		return streamable.Holder{Server: s, Agent: holder.Gateway.Agent(), Identity: holder.Identity, Ended: holder.Gateway.Ended}, nil
+		return streamable.Holder{
+			Server:   s,
+			Agent:    holder.Gateway.Agent(),
+			Identity: holder.Identity,
+			Ended:    holder.Gateway.Ended,
+		}, nil
 	}
 	ended := transport.Ended
 	transport.Ended = func(caller string) {
@@ -256,7 +264,12 @@ func (h handler) tools() (all []offered, err error) {
 	names := ToolsetNames()
 	for _, name := range h.Toolsets {
 		if !slices.Contains(names, name) {
-			return nil, fmt.Errorf("unknown toolset %q (use %s)%s", wire.Clip(name), strings.Join(names, ", "), excerpt.DidYouMean(name, names))
+			return nil, fmt.Errorf(
+				"unknown toolset %q (use %s)%s",
+				wire.Clip(name),
+				strings.Join(names, ", "),
+				excerpt.DidYouMean(name, names),
+			)
 		}
 	}
 	mutates := h.Gateway.Mutates()

@@ -108,7 +108,15 @@ func toolViewOf(gw *gateway.Gateway) toolView {
 }
 
 // enabling are the settings that enable commands, the one that enables most first.
-var enabling = [...]string{"tier", "allow-mutations", "allow-publish", "allow-ui", "disable", "enable-only", "min-cli-version"}
+var enabling = [...]string{
+	"tier",
+	"allow-mutations",
+	"allow-publish",
+	"allow-ui",
+	"disable",
+	"enable-only",
+	"min-cli-version",
+}
 
 // describe writes the tool description. A model reads it in every conversation, so it says
 // only what cannot be guessed.
@@ -177,7 +185,12 @@ func describe(view toolView) string {
 		b.WriteString("\n" + shortened.Replace(line))
 	}
 	if view.disabled > 0 {
-		fmt.Fprintf(&b, "\n%d more are disabled; the user can enable them (%s).", view.disabled, strings.Join(view.settings, ", "))
+		fmt.Fprintf(
+			&b,
+			"\n%d more are disabled; the user can enable them (%s).",
+			view.disabled,
+			strings.Join(view.settings, ", "),
+		)
 	}
 	return b.String()
 }

@@ -138,11 +138,21 @@ func (t *typedTool) decode(raw json.RawMessage) (c toolCall, err *argumentError)
 		}
 		for _, other := range o.when {
 			if _, ok := given[other]; ok && o.is == "" {
-				return c, wrongArgument(allowlist.CodeConflict, name, fmt.Sprintf("cannot be combined with %q", other), "send only one of the two")
+				return c, wrongArgument(
+					allowlist.CodeConflict,
+					name,
+					fmt.Sprintf("cannot be combined with %q", other),
+					"send only one of the two",
+				)
 			}
 		}
 		if o.is != "" {
-			return c, wrongArgument(allowlist.CodeConflict, name, fmt.Sprintf("cannot be combined with %s %q", o.when[0], o.is), "with it send "+strings.Join(o.params, ", "))
+			return c, wrongArgument(
+				allowlist.CodeConflict,
+				name,
+				fmt.Sprintf("cannot be combined with %s %q", o.when[0], o.is),
+				"with it send "+strings.Join(o.params, ", "),
+			)
 		}
 		var selectors []string // the arguments that select an operation which uses this one
 		for _, operation := range t.operations {
@@ -152,7 +162,12 @@ func (t *typedTool) decode(raw json.RawMessage) (c toolCall, err *argumentError)
 				}
 			}
 		}
-		return c, wrongArgument(allowlist.CodeMissingParam, name, "requires "+strings.Join(selectors, " or "), "send that too, or leave this out")
+		return c, wrongArgument(
+			allowlist.CodeMissingParam,
+			name,
+			"requires "+strings.Join(selectors, " or "),
+			"send that too, or leave this out",
+		)
 	}
 	c.Command, c.Params = o.command, t.commandParams(o, given)
 	if err := c.decodeCommon(fields); err != nil {
@@ -161,7 +176,8 @@ func (t *typedTool) decode(raw json.RawMessage) (c toolCall, err *argumentError)
 	if err := c.decodeTexts(fields); err != nil {
 		return c, err
 	}
-	if c.Limit > 0 && slices.ContainsFunc(o.objectWith, func(flag string) bool { return c.Params[flag] != allowlist.Value{} }) {
+	if c.Limit > 0 &&
+		slices.ContainsFunc(o.objectWith, func(flag string) bool { return c.Params[flag] != allowlist.Value{} }) {
 		c.Params["limit"] = allowlist.Number(strconv.Itoa(c.Limit))
 		c.Limit = 0
 	}
@@ -213,7 +229,12 @@ func (t *typedTool) take(fields wire.Fields) (map[string]allowlist.Value, *argum
 		default:
 			var choice string
 			if choice, err = decodeText(a.Name, raw); err == nil && !slices.Contains(a.Values, choice) {
-				err = wrongArgument(badValue, a.Name, fmt.Sprintf("has the invalid value %q", wire.Clip(choice)), sendOneOf(a.Values)+excerpt.DidYouMean(choice, a.Values))
+				err = wrongArgument(
+					badValue,
+					a.Name,
+					fmt.Sprintf("has the invalid value %q", wire.Clip(choice)),
+					sendOneOf(a.Values)+excerpt.DidYouMean(choice, a.Values),
+				)
 			}
 			value = allowlist.Text(choice)
 			size = len(choice)
@@ -223,7 +244,12 @@ func (t *typedTool) take(fields wire.Fields) (map[string]allowlist.Value, *argum
 			continue
 		}
 		if total += size; total > maxTotalText {
-			return nil, wrongArgument(badValue, a.Name, fmt.Sprintf("exceeds %d bytes of text in one call", maxTotalText), "send less text per call")
+			return nil, wrongArgument(
+				badValue,
+				a.Name,
+				fmt.Sprintf("exceeds %d bytes of text in one call", maxTotalText),
+				"send less text per call",
+			)
 		}
 		if value != (allowlist.Value{}) {
 			given[a.Name] = value
@@ -315,7 +341,11 @@ func (t *typedTool) describe(gw *gateway.Gateway) (described mcp.Tool, ok bool) 
 			}
 		}
 	}
-	described = mcp.NewToolWithRawSchema(t.Name, strings.Join(sentences, " "), wire.Encode(t.schema(operations, worst, gw.VaultNames())))
+	described = mcp.NewToolWithRawSchema(
+		t.Name,
+		strings.Join(sentences, " "),
+		wire.Encode(t.schema(operations, worst, gw.VaultNames())),
+	)
 	described.RawOutputSchema = []byte(outputSchema)
 	if t.rows {
 		described.RawOutputSchema = []byte(outputRows)
@@ -352,7 +382,8 @@ func (t *typedTool) schema(operations []enabledOperation, worst tiers.Effect, va
 		}
 		for _, value := range a.Values {
 			if slices.ContainsFunc(operations, func(o enabledOperation) bool { // the value selects something enabled
-				return o.is == value && slices.Contains(o.when, a.Name) || o.flagArgument == a.Name && o.param(value) != nil
+				return o.is == value && slices.Contains(o.when, a.Name) ||
+					o.flagArgument == a.Name && o.param(value) != nil
 			}) {
 				used = true
 				values = append(values, value)

@@ -15,9 +15,23 @@ var typedTools = []typedTool{
 			makeHeading,
 		},
 		operations: []operation{
-			{command: "daily:read", description: "Reads the daily note of today, or of date or offset.", params: []string{"date", "offset"}},
-			{command: "daily:range", description: "from reads a range of days.", when: []string{"from"}, params: []string{"from", "to"}},
-			{command: "daily:append", description: "content is appended to today's note.", when: []string{"content"}, params: []string{"content", "heading", "create-heading"}},
+			{
+				command:     "daily:read",
+				description: "Reads the daily note of today, or of date or offset.",
+				params:      []string{"date", "offset"},
+			},
+			{
+				command:     "daily:range",
+				description: "from reads a range of days.",
+				when:        []string{"from"},
+				params:      []string{"from", "to"},
+			},
+			{
+				command:     "daily:append",
+				description: "content is appended to today's note.",
+				when:        []string{"content"},
+				params:      []string{"content", "heading", "create-heading"},
+			},
 		},
 	},
 	{
@@ -29,7 +43,11 @@ var typedTools = []typedTool{
 			{Name: "seed", Type: typeInteger, Description: "same seed, same notes"},
 		},
 		operations: []operation{
-			{command: "random:read", description: "Reads random notes, with their paths.", params: []string{"folder", "count", "min-age", "seed"}},
+			{
+				command:     "random:read",
+				description: "Reads random notes, with their paths.",
+				params:      []string{"folder", "count", "min-age", "seed"},
+			},
 		},
 	},
 	{
@@ -42,9 +60,23 @@ var typedTools = []typedTool{
 			{Name: "budget", Type: typeInteger, Description: "max tokens"},
 		},
 		operations: []operation{
-			{command: "search", description: "Lists the notes that match a query.", params: []string{"query", "path", "case"}},
-			{command: "search:context", description: "context returns the matching lines.", when: []string{"context"}, params: []string{"query", "path", "case"}},
-			{command: "find", description: "budget ranks notes and returns the best sections whole.", when: []string{"budget"}, params: []string{"query", "budget"}},
+			{
+				command:     "search",
+				description: "Lists the notes that match a query.",
+				params:      []string{"query", "path", "case"},
+			},
+			{
+				command:     "search:context",
+				description: "context returns the matching lines.",
+				when:        []string{"context"},
+				params:      []string{"query", "path", "case"},
+			},
+			{
+				command:     "find",
+				description: "budget ranks notes and returns the best sections whole.",
+				when:        []string{"budget"},
+				params:      []string{"query", "budget"},
+			},
 		},
 	},
 	{
@@ -55,7 +87,11 @@ var typedTools = []typedTool{
 			{Name: "limit", Type: typeInteger, Description: "max notes, default: 20"},
 		},
 		operations: []operation{
-			{command: "recent", description: "Lists recently changed notes, newest first.", params: []string{"since", "limit"}},
+			{
+				command:     "recent",
+				description: "Lists recently changed notes, newest first.",
+				params:      []string{"since", "limit"},
+			},
 		},
 	},
 	{
@@ -67,8 +103,18 @@ var typedTools = []typedTool{
 		},
 		operations: []operation{
 			{command: "read", description: "Reads a note, with its hash.", params: noteTarget},
-			{command: "outline", description: "outline lists its headings.", when: []string{"outline"}, params: noteTarget},
-			{command: "note:section", description: "heading, block or lines select a part.", when: partOfNote, params: []string{"path", "file", "heading", "block", "lines"}},
+			{
+				command:     "outline",
+				description: "outline lists its headings.",
+				when:        []string{"outline"},
+				params:      noteTarget,
+			},
+			{
+				command:     "note:section",
+				description: "heading, block or lines select a part.",
+				when:        partOfNote,
+				params:      []string{"path", "file", "heading", "block", "lines"},
+			},
 		},
 	},
 	{
@@ -85,14 +131,48 @@ var typedTools = []typedTool{
 			partHeading, partBlock, partLines, makeHeading,
 		},
 		operations: []operation{
-			{command: "create", description: "create creates a note.", when: byAction, is: "create", params: []string{"path", "content"}},
-			{command: "append", description: "append adds at the end, or under heading.", when: byAction, is: "append", params: []string{"path", "file", "content", "heading", "create-heading"}},
-			{command: "prepend", description: "prepend adds at the top.", when: byAction, is: "prepend", params: []string{"path", "file", "content"}},
-			{command: "note:replace", description: "replace replaces old by new.", when: byAction, is: "replace", params: []string{"path", "file", "daily", "old", "new"}},
-			{command: "note:insert", description: "insert adds content before or after a section, block or lines.", when: byAction, is: "insert",
-				params: []string{"path", "file", "daily", "heading", "block", "lines", "position", "content"}},
-			{command: "note:set-section", description: "set-section replaces them by content.", when: byAction, is: "set-section",
-				params: []string{"path", "file", "daily", "heading", "block", "lines", "content"}},
+			{
+				command:     "create",
+				description: "create creates a note.",
+				when:        byAction,
+				is:          "create",
+				params:      []string{"path", "content"},
+			},
+			{
+				command:     "append",
+				description: "append adds at the end, or under heading.",
+				when:        byAction,
+				is:          "append",
+				params:      []string{"path", "file", "content", "heading", "create-heading"},
+			},
+			{
+				command:     "prepend",
+				description: "prepend adds at the top.",
+				when:        byAction,
+				is:          "prepend",
+				params:      []string{"path", "file", "content"},
+			},
+			{
+				command:     "note:replace",
+				description: "replace replaces old by new.",
+				when:        byAction,
+				is:          "replace",
+				params:      []string{"path", "file", "daily", "old", "new"},
+			},
+			{
+				command:     "note:insert",
+				description: "insert adds content before or after a section, block or lines.",
+				when:        byAction,
+				is:          "insert",
+				params:      []string{"path", "file", "daily", "heading", "block", "lines", "position", "content"},
+			},
+			{
+				command:     "note:set-section",
+				description: "set-section replaces them by content.",
+				when:        byAction,
+				is:          "set-section",
+				params:      []string{"path", "file", "daily", "heading", "block", "lines", "content"},
+			},
 		},
 	},
 	{
@@ -108,8 +188,20 @@ var typedTools = []typedTool{
 		},
 		operations: []operation{
 			// The line numbers are needed for ref in a later call.
-			{command: "tasks", description: "Lists tasks by note, with line numbers.", params: []string{"path", "file", "daily", "overdue", "due-before"}, flagArgument: "state", always: []string{"verbose"}},
-			{command: "task", description: "ref selects one task.", when: []string{"ref"}, params: []string{"ref"}, flagArgument: "set"},
+			{
+				command:      "tasks",
+				description:  "Lists tasks by note, with line numbers.",
+				params:       []string{"path", "file", "daily", "overdue", "due-before"},
+				flagArgument: "state",
+				always:       []string{"verbose"},
+			},
+			{
+				command:      "task",
+				description:  "ref selects one task.",
+				when:         []string{"ref"},
+				params:       []string{"ref"},
+				flagArgument: "set",
+			},
 		},
 	},
 	{
@@ -122,10 +214,22 @@ var typedTools = []typedTool{
 		}, queryArguments...),
 		operations: []operation{
 			{command: "bases", description: "Lists the bases of the vault."},
-			{command: "base:check", description: "check lists the problems of a base.", when: []string{"check"}, params: []string{"path", "file"}},
+			{
+				command:     "base:check",
+				description: "check lists the problems of a base.",
+				when:        []string{"check"},
+				params:      []string{"path", "file"},
+			},
 			{command: "base:query", description: "view, where to explain query a base and return rows.",
-				when: append([]string{"view"}, queryNames...), params: append([]string{"path", "file", "view"}, queryNames...), implied: withGroups, objectWith: objectFlags},
-			{command: "base:views", description: "path or file alone list its views.", when: []string{"path", "file"}, params: []string{"path", "file"}},
+				when: append(
+					[]string{"view"},
+					queryNames...), params: append([]string{"path", "file", "view"}, queryNames...), implied: withGroups, objectWith: objectFlags},
+			{
+				command:     "base:views",
+				description: "path or file alone list its views.",
+				when:        []string{"path", "file"},
+				params:      []string{"path", "file"},
+			},
 		},
 	},
 	{
@@ -134,8 +238,13 @@ var typedTools = []typedTool{
 			{Name: "all", Type: typeBoolean, Description: "also files that are not notes"},
 		}, queryArguments...),
 		operations: []operation{
-			{command: "query", description: "Queries notes by properties, tags, links and dates with Obsidian Bases expressions, and returns rows.",
-				params: append([]string{"all"}, queryNames...), implied: withGroups, objectWith: objectFlags},
+			{
+				command:     "query",
+				description: "Queries notes by properties, tags, links and dates with Obsidian Bases expressions, and returns rows.",
+				params:      append([]string{"all"}, queryNames...),
+				implied:     withGroups,
+				objectWith:  objectFlags,
+			},
 		},
 	},
 }

@@ -57,7 +57,9 @@ func (c Config) Check() error {
 	} {
 		switch {
 		case f.value == "" && f.of == "webhook" && f.url != "":
-			return errors.New("webhook: webhook-secret-file is missing; the receiver knows by its key that a message is genuine")
+			return errors.New(
+				"webhook: webhook-secret-file is missing; the receiver knows by its key that a message is genuine",
+			)
 		case f.value != "" && f.url == "":
 			return fmt.Errorf("%s: %s is missing", f.key, f.of)
 		case f.value != "" && !filepath.IsAbs(f.value):
@@ -135,7 +137,11 @@ func Open(c Config, env []string, log *slog.Logger) (*Notifier, error) {
 		if c.NtfyTokenFile != "" {
 			var err error
 			if token, err = ownerfiles.ReadToken(c.NtfyTokenFile, maxSecret); err != nil {
-				return nil, fmt.Errorf("ntfy-token-file %q: want a file of yours alone with one line (%w)", c.NtfyTokenFile, err)
+				return nil, fmt.Errorf(
+					"ntfy-token-file %q: want a file of yours alone with one line (%w)",
+					c.NtfyTokenFile,
+					err,
+				)
 			}
 		}
 		add("ntfy", func(ctx context.Context, m Message) error {
@@ -234,7 +240,12 @@ func run(ctx context.Context, command, env []string, m Message) error {
 	if m.Link != "" {
 		text += "\n" + m.Link
 	}
-	child := process.Child{Path: command[0], Name: command[0], Args: append(command[1:len(command):len(command)], text), Keep: maxAnswer}
+	child := process.Child{
+		Path: command[0],
+		Name: command[0],
+		Args: append(command[1:len(command):len(command)], text),
+		Keep: maxAnswer,
+	}
 	child.Env = append([]string{}, env...) // nil would be the environment of this process
 	switch end := child.Run(ctx); {
 	case end.Cause != nil:
@@ -303,7 +314,11 @@ func (n *Notifier) work(c *channel) {
 			}
 		}
 		if err != nil && !failed {
-			n.log.Warn("the owner is not told of questions by "+c.name+": "+err.Error(), "hint", "check [notify] in the settings file; further failures are not logged")
+			n.log.Warn(
+				"the owner is not told of questions by "+c.name+": "+err.Error(),
+				"hint",
+				"check [notify] in the settings file; further failures are not logged",
+			)
 		}
 		if failed = err != nil; n.now().Sub(last) > maxGap {
 			gap = n.gap

@@ -118,7 +118,10 @@ func MetadataURLs(issuer string) []string {
 	}
 	origin := u.Scheme + "://" + u.Host
 	path := strings.TrimSuffix(u.EscapedPath(), "/")
-	list := []string{origin + "/.well-known/oauth-authorization-server" + path, origin + path + "/.well-known/openid-configuration"}
+	list := []string{
+		origin + "/.well-known/oauth-authorization-server" + path,
+		origin + path + "/.well-known/openid-configuration",
+	}
 	if path != "" {
 		list = append(list, origin+"/.well-known/openid-configuration"+path)
 	}

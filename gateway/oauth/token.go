@@ -114,7 +114,17 @@ func New(c Config) (*Verifier, error) {
 	if c.Claim == "" {
 		return nil, errors.New("the name of the claim is empty")
 	}
-	return &Verifier{Config: c, asks: make(chan struct{}, asksAtOnce), keys: keys{issuer: c.Issuer, now: c.Now, client: httpguard.Client(&http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true}), introspects: c.ClientID != ""}, verified: map[[sha256.Size]byte]known{}}, nil
+	return &Verifier{
+		Config: c,
+		asks:   make(chan struct{}, asksAtOnce),
+		keys: keys{
+			issuer:      c.Issuer,
+			now:         c.Now,
+			client:      httpguard.Client(&http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true}),
+			introspects: c.ClientID != "",
+		},
+		verified: map[[sha256.Size]byte]known{},
+	}, nil
 }
 
 // Looks reports whether a bearer token may be one of the issuer. Tokens of agents have a prefix: no
@@ -146,7 +156,10 @@ func (v *Verifier) Verify(ctx context.Context, text string) (Token, error) {
 	}
 	err := claims(ctx, text, &standard, &all)
 	if err == nil {
-		err = standard.ValidateWithLeeway(jwt.Expected{Issuer: v.Issuer, AnyAudience: jwt.Audience{v.Resource}, Time: now}, leeway)
+		err = standard.ValidateWithLeeway(
+			jwt.Expected{Issuer: v.Issuer, AnyAudience: jwt.Audience{v.Resource}, Time: now},
+			leeway,
+		)
 		switch {
 		case err != nil:
 			err = &Invalid{strings.TrimPrefix(err.Error(), "go-jose/go-jose/jwt: ")}
@@ -259,7 +272,12 @@ func (v *Verifier) introspected(ctx context.Context, text string, standard *jwt.
 	case <-limited.Done():
 		return &Unavailable{limited.Err()}
 	}
-	r, err := http.NewRequestWithContext(limited, http.MethodPost, place, strings.NewReader(url.Values{"token": {text}, "token_type_hint": {"access_token"}}.Encode()))
+	r, err := http.NewRequestWithContext(
+		limited,
+		http.MethodPost,
+		place,
+		strings.NewReader(url.Values{"token": {text}, "token_type_hint": {"access_token"}}.Encode()),
+	)
 	if err != nil {
 		return &Unavailable{err}
 	}

@@ -34,7 +34,12 @@ func Fields(text string, fields []string) (string, error) {
 	case len(fields) == 0:
 		return "", failure.New(failure.CodeBadValue, "name a field, or leave fields out", "fields is an empty list")
 	case len(fields) > maxFields:
-		return "", failure.New(failure.CodeBadValue, "name fewer, or leave fields out", "fields has more than %d names", maxFields)
+		return "", failure.New(
+			failure.CodeBadValue,
+			"name fewer, or leave fields out",
+			"fields has more than %d names",
+			maxFields,
+		)
 	}
 	places := make(map[string]int, len(fields)) // of the fields in the order asked for
 	for i, name := range fields {
@@ -44,7 +49,11 @@ func Fields(text string, fields []string) (string, error) {
 		places[name] = i
 	}
 	noRows := func(reason string, args ...any) error {
-		return failure.New(failure.CodeBadRequest, "leave fields out; they are for rows that are objects of JSON", "fields cannot be chosen: the answer "+reason, args...)
+		return failure.New(
+			failure.CodeBadRequest,
+			"leave fields out; they are for rows that are objects of JSON",
+			"fields cannot be chosen: the answer "+reason,
+			args...)
 	}
 	rows := surveyed(text)
 	if !rows.isJSON {
@@ -56,7 +65,10 @@ func Fields(text string, fields []string) (string, error) {
 		if number++; object[0] == '{' {
 			continue
 		}
-		kind := cmp.Or(map[byte]string{'[': "an array", '"': "a string", 't': "a boolean", 'f': "a boolean", 'n': "null"}[object[0]], "a number")
+		kind := cmp.Or(
+			map[byte]string{'[': "an array", '"': "a string", 't': "a boolean", 'f': "a boolean", 'n': "null"}[object[0]],
+			"a number",
+		)
 		if rows.isArray {
 			return "", noRows("has %s as row %d, not an object", kind, number)
 		}

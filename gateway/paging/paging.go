@@ -133,9 +133,20 @@ func CutForJSON(whole Whole, at Position, limit Limit) (Page, error) {
 func (w Whole) cut(at Position, limit Limit) (Page, error) {
 	switch {
 	case limit.Bytes < 0, limit.Bytes > 0 && limit.Bytes < MinBytes:
-		return Page{}, failure.New(failure.CodeBadValue, "give a larger one, or none", "size of a page is %d bytes, which is below %d", limit.Bytes, MinBytes)
+		return Page{}, failure.New(
+			failure.CodeBadValue,
+			"give a larger one, or none",
+			"size of a page is %d bytes, which is below %d",
+			limit.Bytes,
+			MinBytes,
+		)
 	case limit.Rows < 0:
-		return Page{}, failure.New(failure.CodeBadValue, "give a number from 1, or none", "number of rows is %d, which is below zero", limit.Rows)
+		return Page{}, failure.New(
+			failure.CodeBadValue,
+			"give a number from 1, or none",
+			"number of rows is %d, which is below zero",
+			limit.Rows,
+		)
 	case limit.Bytes == 0:
 		limit.Bytes = max(len(w.Text), MinBytes)
 	}

@@ -108,7 +108,11 @@ func (s *Store[T]) put(fresh *kept[T], replaces bool) (ok bool) {
 
 // ErrGone says that no text is kept under an id for a session: it has expired, was evicted, or
 // never existed.
-var ErrGone = failure.New(failure.CodeNotFound, "run the command again, without a cursor", "the rest of this answer is not kept any more")
+var ErrGone = failure.New(
+	failure.CodeNotFound,
+	"run the command again, without a cursor",
+	"the rest of this answer is not kept any more",
+)
 
 const sendAsItWas = "send the cursor of the latest answer, as it was"
 

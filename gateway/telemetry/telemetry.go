@@ -170,11 +170,19 @@ type callKey struct{}
 
 // Begin begins to observe a call; with a nil observer it costs nothing. The context that it
 // returns goes with the call.
-func Begin(ctx context.Context, observer Observer, kind CallKind, command, surface, agent string) (context.Context, *Call) {
+func Begin(
+	ctx context.Context,
+	observer Observer,
+	kind CallKind,
+	command, surface, agent string,
+) (context.Context, *Call) {
 	if observer == nil {
 		return ctx, nil
 	}
-	ctx, by := observer.Begin(ctx, CallStart{Command: KnownCommand(command), Surface: surface, Agent: agent, Kind: kind})
+	ctx, by := observer.Begin(
+		ctx,
+		CallStart{Command: KnownCommand(command), Surface: surface, Agent: agent, Kind: kind},
+	)
 	if by == nil {
 		return ctx, nil
 	}
@@ -269,13 +277,24 @@ type loggedCall struct {
 }
 
 func (l *loggedCall) Decided(d Decision) {
-	l.log.LogAttrs(l.ctx, slog.LevelDebug, "decided", slog.String("command", l.call.Command), slog.String("decision", d.Decision),
-		slog.String("rule", d.Rule), slog.String("code", d.Code), slog.String("session", l.session))
+	l.log.LogAttrs(
+		l.ctx,
+		slog.LevelDebug,
+		"decided",
+		slog.String("command", l.call.Command),
+		slog.String("decision", d.Decision),
+		slog.String("rule", d.Rule),
+		slog.String("code", d.Code),
+		slog.String("session", l.session),
+	)
 }
 
 func (l *loggedCall) End(end CallEnd) {
 	attrs := []slog.Attr{
-		slog.String("command", l.call.Command), slog.String("kind", l.call.Kind.String()), slog.String("surface", l.call.Surface),
+		slog.String(
+			"command",
+			l.call.Command,
+		), slog.String("kind", l.call.Kind.String()), slog.String("surface", l.call.Surface),
 		slog.String("decision", end.Decision), slog.String("rule", end.Rule), slog.String("code", end.Code),
 		slog.Float64("durationMs", float64(end.Duration.Microseconds())/1000), slog.String("backend", end.Backend),
 		slog.String("effect", end.Effect), slog.Int("bytes", end.Bytes), slog.String("session", l.session),

@@ -46,7 +46,8 @@ func hasEnded(caller string, servers []ownerfiles.Server) bool {
 	if _, err := strconv.Atoi(kind); err == nil {
 		return !slices.ContainsFunc(servers, func(s ownerfiles.Server) bool { return s.Session == caller })
 	}
-	return kind == "session" && !slices.ContainsFunc(servers, func(s ownerfiles.Server) bool { return s.Transport == "http" })
+	return kind == "session" &&
+		!slices.ContainsFunc(servers, func(s ownerfiles.Server) bool { return s.Transport == "http" })
 }
 
 // approvalsData is what the view of approvals shows.
@@ -173,7 +174,10 @@ func (p *Page) drawnCard(q consent.StoredQuestion, lines []consent.Line) card {
 	c.Intro = rest
 	countsAll := func(other chip) bool { return strings.HasPrefix(other.Text, "affects ") }
 	if slices.ContainsFunc(c.Chips, countsAll) {
-		c.Chips = slices.DeleteFunc(c.Chips, func(other chip) bool { return other.Text == sanitize.Counted(named, "note") })
+		c.Chips = slices.DeleteFunc(
+			c.Chips,
+			func(other chip) bool { return other.Text == sanitize.Counted(named, "note") },
+		)
 	}
 	return c
 }
@@ -239,9 +243,13 @@ func (p *Page) approvals(request) view {
 	for i := range p.approved {
 		a := &p.approved[i]
 		a.Withdrawn = slices.Contains(withdrawn, a.Code)
-		if a.Call == nil && !a.Withdrawn && !slices.ContainsFunc(approved, func(q consent.StoredQuestion) bool { return q.Code == a.Code }) {
+		if a.Call == nil && !a.Withdrawn &&
+			!slices.ContainsFunc(approved, func(q consent.StoredQuestion) bool { return q.Code == a.Code }) {
 			for _, c := range p.calls.Page(activity.Filter{Vault: a.Vault, Command: a.Command, Since: a.Made}, 0, 100).Calls {
-				used := slices.ContainsFunc(p.approved, func(other answered) bool { return other.Call != nil && other.Call.ID == c.ID })
+				used := slices.ContainsFunc(
+					p.approved,
+					func(other answered) bool { return other.Call != nil && other.Call.ID == c.ID },
+				)
 				if c.Approved && c.Ended && c.Kind == "" && !c.Own() && !used {
 					a.Call = &c
 					break
@@ -276,9 +284,24 @@ func (p *Page) decide(r request, approve bool) view {
 	}
 	for _, code := range codes {
 		if approve && slices.ContainsFunc(ended, func(q consent.StoredQuestion) bool { return q.Code == code }) {
-			return v.failed(failure.New(failure.CodeBadRequest, "the agent can repeat the call in a new session to request approval again", "the session that asked has ended"))
+			return v.failed(
+				failure.New(
+					failure.CodeBadRequest,
+					"the agent can repeat the call in a new session to request approval again",
+					"the session that asked has ended",
+				),
+			)
 		}
-		q, err := consent.Decide(p.State, consent.Answer{Code: code, Approve: approve, By: Surface, Session: p.Session, Typed: r.PostForm.Get("typed")})
+		q, err := consent.Decide(
+			p.State,
+			consent.Answer{
+				Code:    code,
+				Approve: approve,
+				By:      Surface,
+				Session: p.Session,
+				Typed:   r.PostForm.Get("typed"),
+			},
+		)
 		var elsewhere *consent.Elsewhere
 		var done *consent.Answered
 		var unusable *consent.Unusable
@@ -290,7 +313,14 @@ func (p *Page) decide(r request, approve bool) view {
 		case errors.As(err, &done):
 			return v.failed(failure.New(failure.CodeBadRequest, "it was answered here or in a terminal", "%v", err))
 		case err != nil:
-			return v.failed(failure.New(failure.CodeNotFound, "it may have expired; the agent can repeat the call to request approval again", "%v", err))
+			return v.failed(
+				failure.New(
+					failure.CodeNotFound,
+					"it may have expired; the agent can repeat the call to request approval again",
+					"%v",
+					err,
+				),
+			)
 		}
 		if q.State == consent.Withdrawn {
 			v.note = "Withdrawn."

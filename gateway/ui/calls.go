@@ -55,7 +55,9 @@ func (p *Page) rowsOf(calls []activity.Call) (rows []callRow) {
 		if n := len(rows); n > 0 {
 			last := &rows[n-1]
 			if last.Kind == "" && c.Kind == "" && last.Change == "" && c.Change == "" && last.Who() == c.Who() && last.Own() == c.Own() &&
-				last.Session == c.Session && last.Vault == c.Vault && last.Command == c.Command && last.Code == c.Code && last.Outcome() == c.Outcome() {
+				last.Session == c.Session && last.Vault == c.Vault && last.Command == c.Command &&
+				last.Code == c.Code &&
+				last.Outcome() == c.Outcome() {
 				if last.Same == nil {
 					last.Same = []callID{{last.ID, last.Path, last.Time}}
 				}
@@ -173,9 +175,25 @@ func (p *Page) activity(r request) view {
 		text := strings.TrimSpace(values.Get(name))
 		*field = text[:min(len(text), 200)]
 	}
-	data := activityData{Query: q, Chips: q.chips(), Outcomes: outcomes, Before: before > 0, Most: 1, Newest: template.URL(q.values().Encode())}
+	data := activityData{
+		Query:    q,
+		Chips:    q.chips(),
+		Outcomes: outcomes,
+		Before:   before > 0,
+		Most:     1,
+		Newest:   template.URL(q.values().Encode()),
+	}
 	// What a query wants. The period is a day if none is given.
-	filter := activity.Filter{Who: q.Who, Vault: q.Vault, Command: q.Command, Outcome: q.Outcome, Text: q.Text, Notes: p.names.matching(q.Text), Session: q.Session, Changes: q.Changes != ""}
+	filter := activity.Filter{
+		Who:     q.Who,
+		Vault:   q.Vault,
+		Command: q.Command,
+		Outcome: q.Outcome,
+		Text:    q.Text,
+		Notes:   p.names.matching(q.Text),
+		Session: q.Session,
+		Changes: q.Changes != "",
+	}
 	switch q.Period {
 	case "hour":
 		filter.Since = now.Add(-time.Hour)
@@ -305,7 +323,13 @@ func chartOf(hours []activity.Hour, in *time.Location) chart {
 	case each == 1:
 		c.About = fmt.Sprintf("%s, %d denied; at most %d in an hour", sanitize.Counted(calls, "call"), denied, most)
 	default:
-		c.About = fmt.Sprintf("%s, %d denied; at most %d in %d hours", sanitize.Counted(calls, "call"), denied, most, each)
+		c.About = fmt.Sprintf(
+			"%s, %d denied; at most %d in %d hours",
+			sanitize.Counted(calls, "call"),
+			denied,
+			most,
+			each,
+		)
 	}
 	for i, h := range hours {
 		x := i * width / len(hours)

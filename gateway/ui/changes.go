@@ -213,7 +213,14 @@ func (p *Page) changes(r request) view {
 		return !isMore
 	})
 	if err != nil {
-		return show(failure.New(failure.CodeState, `the user can see more with "vaultwicket doctor"`, "the journal cannot be read: %v", err))
+		return show(
+			failure.New(
+				failure.CodeState,
+				`the user can see more with "vaultwicket doctor"`,
+				"the journal cannot be read: %v",
+				err,
+			),
+		)
 	}
 	data.Damage = len(damage)
 	if !isMore {
@@ -276,7 +283,11 @@ func (p *Page) changeOf(ctx context.Context, vault, id string, rendered bool) (c
 	if err != nil {
 		return changeData{}, failure.New(failure.CodeNotFound, "the list of changes has those that are kept", "%v", err)
 	}
-	data := changeData{changeRow: p.rowOf(ctx, kept, vault, e), Further: max(0, len(e.Steps)-maxShownSteps), Rendered: rendered}
+	data := changeData{
+		changeRow: p.rowOf(ctx, kept, vault, e),
+		Further:   max(0, len(e.Steps)-maxShownSteps),
+		Rendered:  rendered,
+	}
 	for _, s := range e.Steps[:min(len(e.Steps), maxShownSteps)] {
 		f := shownFile{Step: s, fileBlock: fileBlock{Path: s.Path, From: s.From}}
 		if name, isNote := strings.CutSuffix(s.Path, ".md"); isNote && s.After.Exists {
@@ -291,7 +302,9 @@ func (p *Page) changeOf(ctx context.Context, vault, id string, rendered bool) (c
 			f.Unknown = "The file is not a text."
 		default:
 			planned := consent.PlannedFile{Path: s.Path, From: s.From, Before: "before", After: "after"}
-			if _, _, files := blocksOf(consent.Changes([]consent.PlannedFile{planned}, []difference.Change{c}, consent.Rest{})); len(files) == 1 {
+			if _, _, files := blocksOf(consent.Changes([]consent.PlannedFile{planned}, []difference.Change{c}, consent.Rest{})); len(
+				files,
+			) == 1 {
 				f.Rows = files[0].Rows
 				f.Added = c.Added
 				f.Removed = c.Removed
@@ -304,9 +317,13 @@ func (p *Page) changeOf(ctx context.Context, vault, id string, rendered bool) (c
 		if data.Toggle == "" || !data.InEffect || len(data.Later) > 0 {
 			continue
 		}
-		later, _, _ := kept.Entries(ctx, journal.Filter{Path: s.Path, Limit: maxLater, Since: e.Time}) // without them the undo says what conflicts
+		later, _, _ := kept.Entries(
+			ctx,
+			journal.Filter{Path: s.Path, Limit: maxLater, Since: e.Time},
+		) // without them the undo says what conflicts
 		for _, other := range later {
-			if row := p.rowOf(ctx, kept, vault, other); other.ID > e.ID && other.SeenBy(sees) && row.InEffect && row.Toggle != "" {
+			if row := p.rowOf(ctx, kept, vault, other); other.ID > e.ID && other.SeenBy(sees) && row.InEffect &&
+				row.Toggle != "" {
 				data.Later = append(data.Later, row)
 			}
 		}
@@ -325,7 +342,12 @@ func (d changeData) All() []string {
 
 // textsOf returns the texts of a file before and after a step. The journal has the second one only
 // if another change followed; otherwise it is the note itself, if that still has its hash.
-func (p *Page) textsOf(ctx context.Context, kept *journal.Journal, vault string, s journal.Step) (before, after []byte, ok bool) {
+func (p *Page) textsOf(
+	ctx context.Context,
+	kept *journal.Journal,
+	vault string,
+	s journal.Step,
+) (before, after []byte, ok bool) {
 	if s.Before.Size > maxSideBytes || s.After.Size > maxSideBytes {
 		return nil, nil, false
 	}
@@ -368,7 +390,8 @@ func (p *Page) undo(r request) view {
 		Command: "undo", Words: []string{which + "=" + strings.Join(ids, ",")}, Vault: form.Vault,
 		Caller: Surface, Client: Surface, Surface: Surface, Owner: true,
 		Ask: func(_ context.Context, q consent.Question) consent.Reply {
-			if digest, err := hex.DecodeString(strings.TrimSpace(form.Confirm)); err == nil && subtle.ConstantTimeCompare(digest, q.Digest[:]) == 1 {
+			if digest, err := hex.DecodeString(strings.TrimSpace(form.Confirm)); err == nil &&
+				subtle.ConstantTimeCompare(digest, q.Digest[:]) == 1 {
 				return consent.Yes // the form confirms exactly this question
 			}
 			asked = &q
@@ -395,7 +418,10 @@ func (p *Page) undo(r request) view {
 		return view{goTo: one, problem: forOwner(result.Error), status: http.StatusUnprocessableEntity}
 	}
 	question := p.drawnCard(consent.StoredQuestion{Vault: form.Vault, Command: "undo"}, asked.Lines)
-	question.Intro = slices.DeleteFunc(question.Intro, func(row diffRow) bool { return strings.HasPrefix(row.Before, which+": ") }) // the view is about it
+	question.Intro = slices.DeleteFunc(
+		question.Intro,
+		func(row diffRow) bool { return strings.HasPrefix(row.Before, which+": ") },
+	) // the view is about it
 	form.Confirm = hex.EncodeToString(asked.Digest[:])
 	data.Question = &question
 	data.Undo = form
@@ -490,7 +516,12 @@ func (u undone) note(again bool) string {
 		notes = notes[:maxSkipped]
 		further = fmt.Sprintf(" and %d more", n)
 	}
-	return note + " " + upperFirst(count+"not undone") + ", because changed since: " + strings.Join(notes, ", ") + further + "."
+	return note + " " + upperFirst(
+		count+"not undone",
+	) + ", because changed since: " + strings.Join(
+		notes,
+		", ",
+	) + further + "."
 }
 
 // upperFirst is a text with a capital at its beginning.

@@ -69,7 +69,18 @@ func blocksOf(lines []consent.Line) (act string, intro []diffRow, files []fileBl
 			files = append(files, fileBlock{Act: l.Text})
 			continue
 		case l.Kind == consent.File:
-			files = append(files, fileBlock{Verb: l.Text, From: l.Source, Path: l.Path, Added: l.Added, Removed: l.Removed, Size: l.Size, Hash: l.Hash})
+			files = append(
+				files,
+				fileBlock{
+					Verb:    l.Text,
+					From:    l.Source,
+					Path:    l.Path,
+					Added:   l.Added,
+					Removed: l.Removed,
+					Size:    l.Size,
+					Hash:    l.Hash,
+				},
+			)
 			continue
 		}
 		row := diffRow{Kind: kinds[l.Kind], Before: l.Text, More: l.More, NoEnd: l.NoEnd, Old: l.Old, New: l.New}

@@ -135,7 +135,12 @@ func (e *events) check() (version uint64, pending int) {
 }
 
 func (e *events) now(parts ...string) event {
-	return event{Parts: parts, Pending: e.pending, Paused: admission.PausedSince(e.page.State) != nil, version: e.version}
+	return event{
+		Parts:   parts,
+		Pending: e.pending,
+		Paused:  admission.PausedSince(e.page.State) != nil,
+		version: e.version,
+	}
 }
 
 // send does not wait for a slow page, which loads the whole view at the next event.

@@ -70,7 +70,12 @@ type guard struct {
 // newGuard returns a guard that calls next for authenticated requests. The Host header must have
 // localhost or a loopback address.
 func newGuard(now func() time.Time, next func(http.ResponseWriter, *http.Request, visit)) *guard {
-	return &guard{base: "/" + random() + "/", hosts: httpguard.NewHosts(nil, nil), sessions: &sessions{now: now}, next: next}
+	return &guard{
+		base:     "/" + random() + "/",
+		hosts:    httpguard.NewHosts(nil, nil),
+		sessions: &sessions{now: now},
+		next:     next,
+	}
 }
 
 // random returns 128 random bits as text for a path or a cookie.
@@ -112,15 +117,20 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusMethodNotAllowed, "Allowed methods: GET, HEAD, POST.")
 		return
 	}
-	if ref, found := strings.CutPrefix(r.URL.EscapedPath(), consent.LinkPath); found && !changes && !isEmbedded(r.Header) {
+	if ref, found := strings.CutPrefix(r.URL.EscapedPath(), consent.LinkPath); found && !changes &&
+		!isEmbedded(r.Header) {
 		if ref == questionScript || ref == questionIcon {
 			serveAsset(w, r, ref)
 			return
 		}
 		// The page is the same for every question and visitor. Its script goes on to the question
 		// where this browser is signed in.
-		bare(w, http.StatusOK, `<link rel="icon" href="`+consent.LinkPath+questionIcon+`"><script src="`+consent.LinkPath+questionScript+`" defer></script>`,
-			`<h1>An agent asks for your approval</h1><p>This browser is not signed in. Open the link that &quot;vaultwicket ui&quot; prints in it: the question is under Approvals.</p>`)
+		bare(
+			w,
+			http.StatusOK,
+			`<link rel="icon" href="`+consent.LinkPath+questionIcon+`"><script src="`+consent.LinkPath+questionScript+`" defer></script>`,
+			`<h1>An agent asks for your approval</h1><p>This browser is not signed in. Open the link that &quot;vaultwicket ui&quot; prints in it: the question is under Approvals.</p>`,
+		)
 		return
 	}
 	path, inside := strings.CutPrefix(r.URL.EscapedPath(), g.base)
@@ -134,14 +144,20 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	s := g.sessions.of(r)
 	if !inside || s == nil {
-		refuse(w, http.StatusForbidden, `Open the link that "vaultwicket ui" prints. It works once; press Enter there for another one.`)
+		refuse(
+			w,
+			http.StatusForbidden,
+			`Open the link that "vaultwicket ui" prints. It works once; press Enter there for another one.`,
+		)
 		return
 	}
 	httpguard.MarkAuthenticated(r.Context())
 	v := visit{session: s, Base: g.base, Path: path}
 	if changes { // they come from a form of the page that they are about
 		r.Body = http.MaxBytesReader(w, r.Body, bodyLimit)
-		if kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); strings.TrimSpace(kind) != "application/x-www-form-urlencoded" {
+		if kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); strings.TrimSpace(
+			kind,
+		) != "application/x-www-form-urlencoded" {
 			refuse(w, http.StatusUnsupportedMediaType, "Changes are sent as a form.")
 			return
 		}
@@ -149,7 +165,8 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			refuse(w, http.StatusBadRequest, "The form cannot be read, or is too long.")
 			return
 		}
-		if tokens := r.PostForm[tokenField]; len(tokens) != 1 || !hmac.Equal([]byte(tokens[0]), []byte(v.Token(v.Page()))) {
+		if tokens := r.PostForm[tokenField]; len(tokens) != 1 ||
+			!hmac.Equal([]byte(tokens[0]), []byte(v.Token(v.Page()))) {
 			refuse(w, http.StatusForbidden, "The form is not of this session. Load the page again.")
 			return
 		}
@@ -213,7 +230,8 @@ var protections = map[string]string{
 // view by itself: after a redirect from a link in another program, browsers would not send a
 // SameSite=Strict cookie.
 func (g *guard) trade(w http.ResponseWriter, r *http.Request, code string) {
-	if r.Method != http.MethodGet || isEmbedded(r.Header) || r.Header.Get("Sec-Purpose") != "" { // a prefetch would use it up
+	if r.Method != http.MethodGet || isEmbedded(r.Header) ||
+		r.Header.Get("Sec-Purpose") != "" { // a prefetch would use it up
 		refuse(w, http.StatusForbidden, "Open the link in a browser.")
 		return
 	}
@@ -222,13 +240,26 @@ func (g *guard) trade(w http.ResponseWriter, r *http.Request, code string) {
 	case cookie != "":
 		// Without a domain the cookie is of this host alone, without an age of this run of
 		// the browser. It is not marked as secure: there is no TLS on a loopback address.
-		http.SetCookie(w, &http.Cookie{Name: cookieName, Value: cookie, Path: g.base, HttpOnly: true, SameSite: http.SameSiteStrictMode})
+		http.SetCookie(
+			w,
+			&http.Cookie{
+				Name:     cookieName,
+				Value:    cookie,
+				Path:     g.base,
+				HttpOnly: true,
+				SameSite: http.SameSiteStrictMode,
+			},
+		)
 	case g.sessions.of(r) != nil: // a browser that has traded it before
 		w.Header().Set("Location", g.base)
 		w.WriteHeader(http.StatusSeeOther)
 		return
 	case site != "cross-site": // such a browser keeps its cookie back here, and sends it from a page of ours
-		refuse(w, http.StatusForbidden, `This link was used before or has expired. Press Enter where "vaultwicket ui" runs for another one.`)
+		refuse(
+			w,
+			http.StatusForbidden,
+			`This link was used before or has expired. Press Enter where "vaultwicket ui" runs for another one.`,
+		)
 		return
 	}
 	head := `<meta http-equiv="refresh" content="0; url=` + g.base + `">` +
@@ -251,7 +282,10 @@ func refuse(w http.ResponseWriter, status int, text string) {
 func bare(w http.ResponseWriter, status int, head, body string) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	fmt.Fprintln(w, `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>vaultwicket</title>`+head+`</head><body><main>`+body+`</main></body></html>`)
+	fmt.Fprintln(
+		w,
+		`<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>vaultwicket</title>`+head+`</head><body><main>`+body+`</main></body></html>`,
+	)
 }
 
 // LinkLife is how long a link can be opened.

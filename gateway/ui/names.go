@@ -83,17 +83,21 @@ func (n *noteNames) build() {
 		sees := n.page.Gateway.Visible(vault)
 		if kept, err := n.page.Gateway.Journal(vault); err == nil {
 			read := 0
-			_, _ = kept.Each(context.Background(), journal.Filter{}, func(e journal.Entry) bool { // those that can be read
-				for _, s := range e.Steps {
-					for _, path := range []string{s.Path, s.Source()} {
-						if sees(path) {
-							add(path)
+			_, _ = kept.Each(
+				context.Background(),
+				journal.Filter{},
+				func(e journal.Entry) bool { // those that can be read
+					for _, s := range e.Steps {
+						for _, path := range []string{s.Path, s.Source()} {
+							if sees(path) {
+								add(path)
+							}
 						}
 					}
-				}
-				read++
-				return (read < namedEntries || begun.Sub(e.Time) < namedAge) && len(paths) < maxNames
-			})
+					read++
+					return (read < namedEntries || begun.Sub(e.Time) < namedAge) && len(paths) < maxNames
+				},
+			)
 		}
 		_ = n.page.Gateway.EachVisible(vault, add)
 		n.paths[vault] = paths

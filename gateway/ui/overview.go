@@ -82,7 +82,8 @@ func (p *Page) overview(r request) view {
 	for _, one := range refusals[:min(len(refusals), refusedOfDay)] {
 		data.Refused = append(data.Refused, refused{one, p.names.of(one.Last), p.why(one.Last).Sentence})
 	}
-	data.First = len(today) == 0 && len(data.Agents) == 0 && len(p.calls.Figures(activity.Filter{}, p.Now()).Agents) == 0
+	data.First = len(today) == 0 && len(data.Agents) == 0 &&
+		len(p.calls.Figures(activity.Filter{}, p.Now()).Agents) == 0
 	data.Sentence = sentence(data.Agents, len(waiting))
 	data.Agents = data.Agents[:min(len(data.Agents), agentsOfDay)]
 	data.Agents, data.AgentsRest = folded(data.Agents, agentsSeen)
@@ -136,7 +137,13 @@ func sentence(agents []dayOf, waiting int) string {
 		parts = append(parts, "No agent has called today")
 	}
 	if waiting > 0 {
-		parts = append(parts, sanitize.Counted(waiting, "question")+map[bool]string{true: " waits for you", false: " wait for you"}[waiting == 1])
+		parts = append(
+			parts,
+			sanitize.Counted(
+				waiting,
+				"question",
+			)+map[bool]string{true: " waits for you", false: " wait for you"}[waiting == 1],
+		)
 	}
 	return strings.Join(parts, "; ") + "."
 }
@@ -241,10 +248,18 @@ func (p *Page) pause(r request, on bool) view {
 	v := view{goTo: p.backTo(r)}
 	switch usable := ownerfiles.EnsureFolder(p.State); {
 	case on && !usable:
-		return v.failed(failure.New(failure.CodeState, "it must be a folder that only you can access", "not paused: the state folder cannot be used"))
+		return v.failed(
+			failure.New(
+				failure.CodeState,
+				"it must be a folder that only you can access",
+				"not paused: the state folder cannot be used",
+			),
+		)
 	case on:
 		if err := admission.Pause(p.State, "", p.Now()); err != nil {
-			return v.failed(failure.New(failure.CodeState, `try "vaultwicket pause" in a terminal`, "not paused: %v", err))
+			return v.failed(
+				failure.New(failure.CodeState, `try "vaultwicket pause" in a terminal`, "not paused: %v", err),
+			)
 		}
 	default:
 		if _, err := admission.Resume(p.State, ""); err != nil {

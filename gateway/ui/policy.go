@@ -53,7 +53,12 @@ func (p *Page) vaultOf(r request) string {
 func (p *Page) policy(r request) view {
 	v := view{template: "policy", title: "Policy"}
 	_, logErr := p.calls.Update()
-	data := policyData{Vaults: p.Gateway.VaultNames(), Vault: p.vaultOf(r), Counts: map[string]int{}, Texts: p.calls.TextDays(p.Now().AddDate(0, 0, -6))}
+	data := policyData{
+		Vaults: p.Gateway.VaultNames(),
+		Vault:  p.vaultOf(r),
+		Counts: map[string]int{},
+		Texts:  p.calls.TextDays(p.Now().AddDate(0, 0, -6)),
+	}
 	list, err := p.Gateway.ListingOf(data.Vault)
 	if err != nil {
 		v.data = data
@@ -134,7 +139,15 @@ func (p *Page) try(r request) view {
 		}
 	}
 	if len(words) > maxParams {
-		return v.failed(failure.New(failure.CodeBadRequest, "write one parameter a line", "%d parameters, the maximum is %d", len(words), maxParams))
+		return v.failed(
+			failure.New(
+				failure.CodeBadRequest,
+				"write one parameter a line",
+				"%d parameters, the maximum is %d",
+				len(words),
+				maxParams,
+			),
+		)
 	}
 	as, err := p.gatewayOf(data)
 	if err != nil {
@@ -185,7 +198,11 @@ type parent struct{ Name, Path string }
 
 // access shows what can be done with a note or folder and with the folders in it.
 func (p *Page) access(r request) view {
-	data := accessData{Vaults: p.Gateway.VaultNames(), Vault: p.vaultOf(r), Path: strings.Trim(strings.TrimSpace(r.FormValue("path")), "/")}
+	data := accessData{
+		Vaults: p.Gateway.VaultNames(),
+		Vault:  p.vaultOf(r),
+		Path:   strings.Trim(strings.TrimSpace(r.FormValue("path")), "/"),
+	}
 	v := view{template: "access", title: "Access"}
 	parts := strings.Split(data.Path, "/")
 	for i, name := range parts[:max(0, len(parts)-1)] {

@@ -169,7 +169,9 @@ func (frame) Blocks(lines []consent.Line) (c card) {
 func (p *Page) write(w http.ResponseWriter, r request, v view) {
 	f := frame{
 		visit: r.visit, Active: r.Page(), Title: v.title, Version: p.Version, Token: r.Token(r.Page()), PauseToken: r.Token("pause"), From: r.Path + "?" + r.URL.RawQuery, Health: p.health.latest(),
-		Paused: admission.PausedSince(p.State), Now: p.Now(), Pending: r.pending, Seen: r.seen, Problem: v.problem, Note: v.note, Data: v.data,
+		Paused: admission.PausedSince(
+			p.State,
+		), Now: p.Now(), Pending: r.pending, Seen: r.seen, Problem: v.problem, Note: v.note, Data: v.data,
 	}
 	if checked, ok := v.data.(healthData); ok {
 		f.Refresh = checked.Running
@@ -272,7 +274,11 @@ func verbOf(command string) allowlist.Verb {
 	}
 	verb, known := allowlist.VerbOf(command)
 	if !known {
-		return allowlist.Verb{Wants: sanitize.Line("run " + command), Did: sanitize.Line("ran " + command), Before: "on"}
+		return allowlist.Verb{
+			Wants:  sanitize.Line("run " + command),
+			Did:    sanitize.Line("ran " + command),
+			Before: "on",
+		}
 	}
 	return verb
 }
@@ -326,17 +332,24 @@ func Asked(state, session, ref string) (shown string, answer func(approve bool) 
 		return "", nil
 	}
 	c := p.cardOf(waiting[i])
-	if !c.Whole || waiting[i].Typed != "" || waiting[i].Only != "" { // it is read, and approved, where all of it is shown
+	if !c.Whole || waiting[i].Typed != "" ||
+		waiting[i].Only != "" { // it is read, and approved, where all of it is shown
 		return drawn("question", c), func(approve bool) error {
 			if approve {
 				return &consent.Elsewhere{Question: waiting[i].Code, Reason: "it is too large to be approved here"}
 			}
-			_, err := consent.Decide(state, consent.Answer{Code: waiting[i].Code, By: consent.RemotePage, Session: session})
+			_, err := consent.Decide(
+				state,
+				consent.Answer{Code: waiting[i].Code, By: consent.RemotePage, Session: session},
+			)
 			return err
 		}
 	}
 	return drawn("question", c), func(approve bool) error {
-		_, err := consent.Decide(state, consent.Answer{Code: waiting[i].Code, Approve: approve, By: consent.RemotePage, Session: session})
+		_, err := consent.Decide(
+			state,
+			consent.Answer{Code: waiting[i].Code, Approve: approve, By: consent.RemotePage, Session: session},
+		)
 		return err
 	}
 }
@@ -355,7 +368,9 @@ const maxRendered = 128 << 10
 
 // plainTag is every tag that a note may have when it is shown as it reads: none that loads, runs,
 // leads anywhere or has an attribute of its text's choice.
-var plainTag = pattern(`^</?(p|h[1-6]|ul|ol|li|dl|dt|dd|table|thead|tbody|tr|th|td|blockquote|pre|code|tt|em|strong|del|br|hr)( /| align="(left|right|center)"| start="[0-9]{1,9}")?>`)
+var plainTag = pattern(
+	`^</?(p|h[1-6]|ul|ol|li|dl|dt|dd|table|thead|tbody|tr|th|td|blockquote|pre|code|tt|em|strong|del|br|hr)( /| align="(left|right|center)"| start="[0-9]{1,9}")?>`,
+)
 
 // rendering returns a note as it reads, without its properties: HTML, images and links in it are left
 // out or shown as text. It is "" for a note that is too long, or of which that cannot be said.
@@ -377,8 +392,14 @@ func rendered(note []byte) (shown template.HTML) {
 			source = body
 		}
 	}
-	p := parser.NewWithExtensions(parser.NoIntraEmphasis | parser.Tables | parser.FencedCode | parser.Strikethrough | parser.SpaceHeadings | parser.BackslashLineBreak | parser.NoEmptyLineBeforeBlock)
-	made := markdown.ToHTML(source, p, html.NewRenderer(html.RendererOptions{Flags: html.SkipHTML | html.SkipImages | html.SkipLinks}))
+	p := parser.NewWithExtensions(
+		parser.NoIntraEmphasis | parser.Tables | parser.FencedCode | parser.Strikethrough | parser.SpaceHeadings | parser.BackslashLineBreak | parser.NoEmptyLineBeforeBlock,
+	)
+	made := markdown.ToHTML(
+		source,
+		p,
+		html.NewRenderer(html.RendererOptions{Flags: html.SkipHTML | html.SkipImages | html.SkipLinks}),
+	)
 	made = codeClass().ReplaceAll(made, []byte("<code>"))
 	for rest := made; ; {
 		at := bytes.IndexByte(rest, '<')

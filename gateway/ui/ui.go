@@ -150,7 +150,13 @@ func New(c Config) *Page {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	p := &Page{Config: c, calls: activity.Open(c.State), streams: httpguard.NewStreams(maxStreams), counted: map[string]countedLines{}, ofAgents: map[string]*gateway.Gateway{}}
+	p := &Page{
+		Config:   c,
+		calls:    activity.Open(c.State),
+		streams:  httpguard.NewStreams(maxStreams),
+		counted:  map[string]countedLines{},
+		ofAgents: map[string]*gateway.Gateway{},
+	}
 	p.names = &noteNames{page: p, logs: audit.OpenLogs(c.State)}
 	p.working, p.stop = context.WithCancel(context.Background())
 	p.events = &events{page: p, open: map[chan event]bool{}, newest: activity.FirstNumber - 1}
@@ -171,9 +177,12 @@ func New(c Config) *Page {
 		"agents/resume":     {act: func(r request) view { return p.agentAct(r, "resume") }},
 		"agents/revoke":     {act: func(r request) view { return p.agentAct(r, "revoke") }},
 		"policy":            {show: p.policy},
-		"policy/try":        {show: func(r request) view { return view{template: "try", title: tryTitle, data: p.tryDataOf(r)} }, act: p.try},
-		"policy/access":     {show: p.access},
-		"health":            {show: p.healthView},
+		"policy/try": {
+			show: func(r request) view { return view{template: "try", title: tryTitle, data: p.tryDataOf(r)} },
+			act:  p.try,
+		},
+		"policy/access": {show: p.access},
+		"health":        {show: p.healthView},
 		"health/check": {act: func(request) view {
 			p.health.begin()
 			return view{goTo: "health"}
@@ -420,7 +429,11 @@ func Stylesheet() []byte {
 }
 
 // assetTypes are the types of the files of the page: browsers do not guess them.
-var assetTypes = map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
+var assetTypes = map[string]string{
+	".css": "text/css; charset=utf-8",
+	".js":  "text/javascript; charset=utf-8",
+	".svg": "image/svg+xml",
+}
 
 // asset is a file of the page. Its address has a part of its hash, so that a browser keeps it.
 type asset struct {

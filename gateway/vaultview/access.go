@@ -104,7 +104,10 @@ func (r *Rules) AccessOf(p policy.Policy, facts policy.Facts, path string) (Acce
 		case p.Closed != "":
 			one.permitted.Why = p.Closed
 		case one.permitted.Allowed && itself < one.needs:
-			*one.permitted = Permitted{Why: "the note itself allows " + itself.String() + " by its properties or tags", Hint: "the user can change them in the app"}
+			*one.permitted = Permitted{
+				Why:  "the note itself allows " + itself.String() + " by its properties or tags",
+				Hint: "the user can change them in the app",
+			}
 		}
 	}
 	return a, nil

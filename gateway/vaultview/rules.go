@@ -47,8 +47,18 @@ type ruleNames struct {
 // NewRules returns the rules of a vault with a policy. folder returns the folder of the vault,
 // "" where it is not known; it is asked when the rules are first used. ask asks the embedded
 // program what notes say of themselves; nil where they say nothing.
-func NewRules(p policy.Policy, folder func() string, ask func(p policy.Policy, question protocol.Ask, words []string) ([]string, error)) *Rules {
-	r := &Rules{folder: folder, policy: &atomic.Pointer[policy.Policy]{}, scope: policy.ScopeAll, ask: ask, names: filenames.In(func() (*os.Root, error) { return os.OpenRoot(folder()) })}
+func NewRules(
+	p policy.Policy,
+	folder func() string,
+	ask func(p policy.Policy, question protocol.Ask, words []string) ([]string, error),
+) *Rules {
+	r := &Rules{
+		folder: folder,
+		policy: &atomic.Pointer[policy.Policy]{},
+		scope:  policy.ScopeAll,
+		ask:    ask,
+		names:  filenames.In(func() (*os.Root, error) { return os.OpenRoot(folder()) }),
+	}
 	r.policy.Store(&p)
 	return r
 }
@@ -153,7 +163,10 @@ func (r *Rules) Digest() string {
 	text, ok := ignorePatterns(r.folder())
 	rules := r.policy.Load().EnforcedAccess().String()
 	narrowed, known := r.Narrowing()
-	return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%t %d:%s%s %t %q", ok, len(rules), rules, text, known, narrowed)))
+	return fmt.Sprintf(
+		"%x",
+		sha256.Sum256(fmt.Appendf(nil, "%t %d:%s%s %t %q", ok, len(rules), rules, text, known, narrowed)),
+	)
 }
 
 // Named returns the call with its paths as the disk has them, so that rules,
@@ -271,7 +284,9 @@ func (r *Rules) hides() func(path string) bool {
 	rules := r.Policy().Access
 	patterns := access.ParseIgnored(string(text))
 	return func(path string) bool {
-		return !ok || rules.Level(path) == access.None && !rules.Opens(path) || patterns.Hides(path, false) || patterns.Hides(path, true) || r.Closes(path)
+		return !ok || rules.Level(path) == access.None && !rules.Opens(path) || patterns.Hides(path, false) ||
+			patterns.Hides(path, true) ||
+			r.Closes(path)
 	}
 }
 

@@ -27,7 +27,10 @@ func ParseExceptions(lines []string, rules ...string) (all Exceptions, err error
 		case len(rules) > 0 && !slices.Contains(rules, rule):
 			return nil, fmt.Errorf("unknown rule %q in an exception: want %s", rule, strings.Join(rules, ", "))
 		case e.Path == "" || e.Comment == "":
-			return nil, fmt.Errorf("invalid exception %q: want a rule, a folder or note, and why: secrets Docs/Samples # keys of the documentation", line)
+			return nil, fmt.Errorf(
+				"invalid exception %q: want a rule, a folder or note, and why: secrets Docs/Samples # keys of the documentation",
+				line,
+			)
 		}
 		all = append(all, e)
 	}

@@ -29,7 +29,10 @@ func parsePath(written string) (string, error) {
 	case strings.ContainsAny(path, "\\\x00"):
 		return "", fmt.Errorf("path %q contains a backslash or NUL; paths are written with /", written)
 	case strings.ContainsAny(path, "*?[]"):
-		return "", fmt.Errorf("path %q looks like a pattern; a rule names a folder or a note, and patterns go into .vaultwicketignore", written)
+		return "", fmt.Errorf(
+			"path %q looks like a pattern; a rule names a folder or a note, and patterns go into .vaultwicketignore",
+			written,
+		)
 	case !utf8.ValidString(path):
 		return "", fmt.Errorf("path %q is not UTF-8", written)
 	case strings.ContainsFunc(path, unicode.IsControl):

@@ -22,8 +22,13 @@ const MaxPrivateName = 100
 // that no property or tag can have.
 func NewPrivate(properties, tags []string) (p Private, err error) {
 	for _, name := range properties {
-		if name = strings.TrimSpace(name); name == "" || len(name) > MaxPrivateName || strings.ContainsFunc(name, unicode.IsControl) {
-			return Private{}, fmt.Errorf("%q is not the name of a property: want 1 to %d bytes without control characters", name, MaxPrivateName)
+		if name = strings.TrimSpace(name); name == "" || len(name) > MaxPrivateName ||
+			strings.ContainsFunc(name, unicode.IsControl) {
+			return Private{}, fmt.Errorf(
+				"%q is not the name of a property: want 1 to %d bytes without control characters",
+				name,
+				MaxPrivateName,
+			)
 		}
 		folded := Fold(name)
 		if folded == "" {
@@ -33,9 +38,10 @@ func NewPrivate(properties, tags []string) (p Private, err error) {
 	}
 	for _, tag := range tags {
 		name := strings.TrimPrefix(strings.TrimSpace(tag), "#")
-		if Fold(name) == "" || strings.Trim(name, "/0123456789") == "" || len(name) > MaxPrivateName || strings.ContainsFunc(name, func(r rune) bool {
-			return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune("#,.;:!?'\"()[]{}<>|\\`^*+=&%$@~", r)
-		}) {
+		if Fold(name) == "" || strings.Trim(name, "/0123456789") == "" || len(name) > MaxPrivateName ||
+			strings.ContainsFunc(name, func(r rune) bool {
+				return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune("#,.;:!?'\"()[]{}<>|\\`^*+=&%$@~", r)
+			}) {
 			return Private{}, fmt.Errorf("%q is not a tag: want letters, digits, - and _, parts separated by /", tag)
 		}
 		p.Tags = append(p.Tags, Fold(strings.TrimSuffix(name, "/")))

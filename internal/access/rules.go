@@ -89,7 +89,12 @@ func rulesOf(layers []layer, private Private) Rules {
 		tables = append(tables, string(text))
 	}
 	if !private.IsZero() {
-		add(map[string]string{keyProperties: strings.Join(private.Properties, "\n"), keyTags: strings.Join(private.Tags, "\n")})
+		add(
+			map[string]string{
+				keyProperties: strings.Join(private.Properties, "\n"),
+				keyTags:       strings.Join(private.Tags, "\n"),
+			},
+		)
 	}
 	for _, l := range layers {
 		table := map[string]string{}

@@ -42,7 +42,13 @@ func Read(env func(string) string) []Vault {
 		if places = below(env("XDG_CONFIG_HOME"), "obsidian"); places == nil {
 			places = below(env("HOME"), ".config/obsidian")
 		}
-		places = append(places, below(env("HOME"), ".var/app/md.obsidian.Obsidian/config/obsidian", "snap/obsidian/current/.config/obsidian")...)
+		places = append(
+			places,
+			below(
+				env("HOME"),
+				".var/app/md.obsidian.Obsidian/config/obsidian",
+				"snap/obsidian/current/.config/obsidian",
+			)...)
 	}
 	var all []Vault
 	for _, folder := range places {
@@ -140,7 +146,10 @@ func Locate(list []Vault, w Wanted) Place {
 	case w.ID != "":
 		return Place{App: w.ID, Folder: cmp.Or(w.Folder, folderOf(list, func(v Vault) bool { return v.ID == w.ID }))}
 	case w.Name != "":
-		return Place{App: w.Name, Folder: cmp.Or(w.Folder, folderOf(list, func(v Vault) bool { return v.Name() == w.Name }))}
+		return Place{
+			App:    w.Name,
+			Folder: cmp.Or(w.Folder, folderOf(list, func(v Vault) bool { return v.Name() == w.Name })),
+		}
 	case w.Folder == "":
 		return Place{}
 	case at < 0:

@@ -132,7 +132,12 @@ func (b *Budget) Put(bytes int64) error {
 		return err
 	}
 	if bytes > b.limits.Put-b.put {
-		return b.end(protocol.CodeOutputLimit, "ask for fewer rows or columns, or narrow the filter", "the answer is larger than %s", size(b.limits.Put))
+		return b.end(
+			protocol.CodeOutputLimit,
+			"ask for fewer rows or columns, or narrow the filter",
+			"the answer is larger than %s",
+			size(b.limits.Put),
+		)
 	}
 	b.put += bytes
 	return b.hold(bytes)
@@ -146,7 +151,12 @@ func (b *Budget) Step(n int64) error {
 	}
 	after := b.steps.Add(n)
 	if after > b.limits.Steps {
-		return b.end(protocol.CodeTimeout, "narrow the filter, or make the expressions simpler", "the call takes more than %d steps", b.limits.Steps)
+		return b.end(
+			protocol.CodeTimeout,
+			"narrow the filter, or make the expressions simpler",
+			"the call takes more than %d steps",
+			b.limits.Steps,
+		)
 	}
 	if (after-n)/lookEvery != after/lookEvery {
 		return b.ctx.Err()
@@ -172,8 +182,13 @@ func (b *Budget) Match(pattern string, match func(left time.Duration) error) err
 	if runes := []rune(pattern); len(runes) > maxShown {
 		pattern = string(runes[:maxShown]) + "…"
 	}
-	return b.end(protocol.CodeTimeout, "avoid repetition inside repetition, or narrow the search with other terms or a folder",
-		"the regular expression %q takes more than %v for what it has to look at", pattern, b.limits.Match)
+	return b.end(
+		protocol.CodeTimeout,
+		"avoid repetition inside repetition, or narrow the search with other terms or a folder",
+		"the regular expression %q takes more than %v for what it has to look at",
+		pattern,
+		b.limits.Match,
+	)
 }
 
 // end records the first limit that was exceeded.
@@ -246,7 +261,11 @@ func (b *Budget) share(alive int64) error {
 			b.reserved = true
 		case <-b.ctx.Done():
 		case <-patience.C:
-			_ = b.end(protocol.CodeTimeout, "try again in a moment, or ask for less", "other calls use the memory that there is for all of them")
+			_ = b.end(
+				protocol.CodeTimeout,
+				"try again in a moment, or ask for less",
+				"other calls use the memory that there is for all of them",
+			)
 		}
 		patience.Stop()
 		if err := b.Err(); err != nil {

@@ -49,7 +49,8 @@ func Fit(changes []Change, e Extent) []Change {
 			at := 0
 			for _, hunk := range c.Hunks() {
 				for j := range hunk {
-					if hunk[j].Sign == Same && !before[at+j] && (j > 0 && before[at+j-1] || j+1 < len(hunk) && before[at+j+1]) {
+					if hunk[j].Sign == Same && !before[at+j] &&
+						(j > 0 && before[at+j-1] || j+1 < len(hunk) && before[at+j+1]) {
 						f.take(i, 0, at+j)
 					}
 				}
@@ -240,7 +241,12 @@ func (c Change) Unified(from, to string) string {
 	}
 	fmt.Fprintf(&b, "--- %s\n+++ %s\n", from, to)
 	for _, hunk := range c.Hunks() {
-		fmt.Fprintf(&b, "@@ -%s +%s @@\n", part(hunk, func(l Line) int { return l.Old }), part(hunk, func(l Line) int { return l.New }))
+		fmt.Fprintf(
+			&b,
+			"@@ -%s +%s @@\n",
+			part(hunk, func(l Line) int { return l.Old }),
+			part(hunk, func(l Line) int { return l.New }),
+		)
 		for _, l := range hunk {
 			b.WriteString(string(l.Sign))
 			done := 0

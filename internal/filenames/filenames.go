@@ -46,7 +46,10 @@ func In(open func() (*os.Root, error)) *Folder {
 }
 
 func newFolder(open func() (level, error)) *Folder {
-	return &Folder{open: open, memory: &memory{now: time.Now, knacks: map[string]learned{}, listings: map[string]listing{}}}
+	return &Folder{
+		open:   open,
+		memory: &memory{now: time.Now, knacks: map[string]learned{}, listings: map[string]listing{}},
+	}
 }
 
 // Name returns a path, segments joined by slashes, with each segment as its folder lists it.
@@ -351,7 +354,10 @@ func (m *memory) tells(folder, asked string) bool {
 func (m *memory) knows(folder, asked string, now time.Time) bool {
 	// A name can look like a short one, or have an end that some file systems pass over.
 	odd := strings.HasSuffix(asked, ".") || strings.HasSuffix(asked, " ") || strings.Contains(asked, "~")
-	hasLetters := strings.ContainsFunc(asked, func(r rune) bool { return r|0x20 >= 'a' && r|0x20 <= 'z' || r >= utf8.RuneSelf })
+	hasLetters := strings.ContainsFunc(
+		asked,
+		func(r rune) bool { return r|0x20 >= 'a' && r|0x20 <= 'z' || r >= utf8.RuneSelf },
+	)
 	if !odd && !hasLetters && runtime.GOOS != "windows" { // where there are short names, any can be one
 		return true // no file system takes it for that of another file
 	}

@@ -22,11 +22,17 @@ var (
 	// localFile is the address of a file of this machine.
 	localFile = lazily(`(?i)^file:(?:///[^/]|/[^/])`)
 	// relative is an address with the scheme of the page.
-	relative = lazily("(?i)(?:\\b(?:src(?:set)?|href|poster|data)\\s*=\\s*[\"']?|\\]\\(\\s*<?|url\\(\\s*[\"']?)(//[^\\s<>\"'`]+)")
+	relative = lazily(
+		"(?i)(?:\\b(?:src(?:set)?|href|poster|data)\\s*=\\s*[\"']?|\\]\\(\\s*<?|url\\(\\s*[\"']?)(//[^\\s<>\"'`]+)",
+	)
 	// shows is what is in front of the address of an image.
-	shows = lazily(`(?is)(?:!\[[^\]]*\]\(\s*<?|!\[[^\]]*\]:\s*|\bsrc(?:set)?\s*=\s*["']?|\bposter\s*=\s*["']?|\bdata\s*=\s*["']?|url\(\s*["']?|^\s*\w*(?:image|cover|banner|thumbnail|icon)\w*:\s*["']?)$`)
+	shows = lazily(
+		`(?is)(?:!\[[^\]]*\]\(\s*<?|!\[[^\]]*\]:\s*|\bsrc(?:set)?\s*=\s*["']?|\bposter\s*=\s*["']?|\bdata\s*=\s*["']?|url\(\s*["']?|^\s*\w*(?:image|cover|banner|thumbnail|icon)\w*:\s*["']?)$`,
+	)
 	// hasPlace is a place for a text in an address.
-	hasPlace = lazily(`(?i)\{[^}]*\}|%7b|\$\w|<\w|\[[A-Z_ -]{3,}|\b(?:your|insert|put|the)[_-](?:data|text|notes?|secrets?|content)|\bDATA\b`)
+	hasPlace = lazily(
+		`(?i)\{[^}]*\}|%7b|\$\w|<\w|\[[A-Z_ -]{3,}|\b(?:your|insert|put|the)[_-](?:data|text|notes?|secrets?|content)|\bDATA\b`,
+	)
 )
 
 // longestAddress is how far an address is read that is in quotes or in brackets, where it can have blanks.
@@ -109,7 +115,8 @@ func addressEnd(text []byte, start, end int) int {
 	if start > 0 {
 		closing := map[byte]string{'<': ">", '"': "\"", '\'': "'"}[text[start-1]]
 		rest := text[start:min(len(text), start+longestAddress)]
-		if n := bytes.Index(rest, []byte(closing)); closing != "" && n >= 0 && !bytes.Contains(rest[:n], []byte("\n\n")) {
+		if n := bytes.Index(rest, []byte(closing)); closing != "" && n >= 0 &&
+			!bytes.Contains(rest[:n], []byte("\n\n")) {
 			return start + n
 		}
 	}
@@ -202,7 +209,8 @@ func partsOf(query string) (all []string) {
 		all = append(all, text)
 		bare := strings.TrimRight(text, "=")
 		for _, decode := range []func(string) ([]byte, error){hex.DecodeString, base64.RawStdEncoding.DecodeString, base64.RawURLEncoding.DecodeString} {
-			if inner, err := decode(bare); err == nil && len(inner) >= leastCarried && utf8.Valid(inner) && bytes.IndexFunc(inner, unicode.IsControl) < 0 {
+			if inner, err := decode(bare); err == nil && len(inner) >= leastCarried && utf8.Valid(inner) &&
+				bytes.IndexFunc(inner, unicode.IsControl) < 0 {
 				all = append(all, string(inner))
 				break
 			}

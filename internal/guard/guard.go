@@ -371,7 +371,15 @@ const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_
 
 // isWordByte, isToken and isBase64 say which bytes a word, a token and a text in base64 can have, and
 // betweenNames which others are between the name of a service and what assigns a value to it.
-var isWordByte, isToken, isBase64, betweenNames = bytesOf(letters), bytesOf(letters + "-.+/=~%"), bytesOf(letters + "+/-"), bytesOf(" \t\n\f\r.-'\"`*_\\")
+var isWordByte, isToken, isBase64, betweenNames = bytesOf(
+	letters,
+), bytesOf(
+	letters + "-.+/=~%",
+), bytesOf(
+	letters + "+/-",
+), bytesOf(
+	" \t\n\f\r.-'\"`*_\\",
+)
 
 func bytesOf(set string) (is [256]bool) {
 	for _, c := range []byte(set) {

@@ -86,7 +86,12 @@ func (s *scan) key(start int) {
 			case first && isCut:
 				least = leastRun
 			}
-			s.runs(start, bare, least, func(run []byte) bool { return shape == inGroups || shape == inLines && !isWordRun(run) })
+			s.runs(
+				start,
+				bare,
+				least,
+				func(run []byte) bool { return shape == inGroups || shape == inLines && !isWordRun(run) },
+			)
 		}
 		start += len(line)
 		first = false

@@ -120,7 +120,8 @@ func Kinds(text string) (kinds []string) {
 
 // IsKind reports whether there is a rule of a kind: a note can have a mark of any other one.
 func IsKind(kind string) bool {
-	return kind == "card-number" || kind == "iban" || slices.ContainsFunc(allRules(), func(r *rule) bool { return r.kind == kind })
+	return kind == "card-number" || kind == "iban" ||
+		slices.ContainsFunc(allRules(), func(r *rule) bool { return r.kind == kind })
 }
 
 func (m *Marker) mark(kind string, secret []byte) string {
@@ -270,7 +271,8 @@ func chunkOf(text []byte) (size int, whole bool) {
 		return len(text), true
 	}
 	part := text[:size]
-	if begins := bytes.LastIndex(part, []byte("-----BEGIN ")); begins > 0 && begins > bytes.LastIndex(part, keyEnds[0]) {
+	if begins := bytes.LastIndex(part, []byte("-----BEGIN ")); begins > 0 &&
+		begins > bytes.LastIndex(part, keyEnds[0]) {
 		part = part[:begins]
 	}
 	for end := len(part); end > 0; {
@@ -341,7 +343,10 @@ func (r *redacting) next() error {
 	}
 	var within []Span
 	for _, f := range found {
-		if start := max(f.Start, r.behind); start < min(f.End, end) { // all of it, but for one that is longer than what is searched
+		if start := max(f.Start, r.behind); start < min(
+			f.End,
+			end,
+		) { // all of it, but for one that is longer than what is searched
 			within = append(within, Span{start - r.behind, min(f.End, end) - r.behind, f.Kind, f.secret})
 		}
 	}
@@ -513,7 +518,8 @@ func (r *Restorer) Restored(text []byte) ([]byte, error) {
 		mark := string(text[at[0]:at[1]])
 		places[mark]++
 		isKnown := secrets[mark] != nil && !secrets[mark].ambiguous
-		if !isKnown && !slices.ContainsFunc(r.from, func(raw []byte) bool { return bytes.Contains(raw, []byte(mark)) }) {
+		if !isKnown &&
+			!slices.ContainsFunc(r.from, func(raw []byte) bool { return bytes.Contains(raw, []byte(mark)) }) {
 			return nil, &UnknownMark{mark}
 		}
 	}

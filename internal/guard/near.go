@@ -16,9 +16,13 @@ const (
 )
 
 var (
-	nearMark = lazily(`(?i)(?:(` + nearOpen + `\s{0,3})|\b|\\[nrt])(secret)` + nearColon + `([a-z0-9-]{1,64})` + nearColon + `([0-9a-f]{1,64})\b(\s{0,3}` + nearClose + `)?`)
+	nearMark = lazily(
+		`(?i)(?:(` + nearOpen + `\s{0,3})|\b|\\[nrt])(secret)` + nearColon + `([a-z0-9-]{1,64})` + nearColon + `([0-9a-f]{1,64})\b(\s{0,3}` + nearClose + `)?`,
+	)
 	// ownBracket is a bracket of marks, however it is written: that of a mark alone.
-	ownBracket = lazily(`(?i)^\s*\\?(?:[‹›]|&(?:lsaquo|rsaquo|#8249|#8250|#x2039|#x203a);|\\*u(?:2039|203a)|%e2%80%b[9a])\s*$`)
+	ownBracket = lazily(
+		`(?i)^\s*\\?(?:[‹›]|&(?:lsaquo|rsaquo|#8249|#8250|#x2039|#x203a);|\\*u(?:2039|203a)|%e2%80%b[9a])\s*$`,
+	)
 )
 
 // mayBeNear reports whether a text has the word that each mark begins with, in its usual spellings.
@@ -123,5 +127,11 @@ func markNamed(secrets map[string]*secret, kind, digits []byte) string {
 func partOfMark(mark string) *regexp.Regexp {
 	digits := mark[len(mark)-digitsOfMark-len("›") : len(mark)-len("›")]
 	kind := mark[len(markBegins) : len(mark)-digitsOfMark-len(":›")]
-	return regexp.MustCompile(`(?i)‹\s*secret|` + nearOpen + `\s*secret\b|(?:\b|\\[nrt])secret` + nearColon + regexp.QuoteMeta(kind) + `\b|\b` + regexp.QuoteMeta(kind) + nearColon + digits + `|\b` + digits + `(?:\b|›)`)
+	return regexp.MustCompile(
+		`(?i)‹\s*secret|` + nearOpen + `\s*secret\b|(?:\b|\\[nrt])secret` + nearColon + regexp.QuoteMeta(
+			kind,
+		) + `\b|\b` + regexp.QuoteMeta(
+			kind,
+		) + nearColon + digits + `|\b` + digits + `(?:\b|›)`,
+	)
 }

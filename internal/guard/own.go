@@ -14,8 +14,29 @@ var own = []rule{
 	{kind: "private-key", keywords: []string{"private-lines:"}, by: (*scan).puttyKey},
 	{kind: "password-in-url", keywords: []string{"://"}, by: (*scan).userinfo},
 	{kind: "authorization", keywords: []string{"bearer ", "basic "}, by: (*scan).authorization},
-	{kind: "password", keywords: []string{"password", "passwd", "passphrase", "passwort", "kennwort", "pwd", "passcode"}, by: (*scan).password},
-	{kind: "secret", keywords: []string{"secret", "token", "api_key", "api-key", "apikey", "api key", "access_key", "accesskey", "access key", "private_key", "auth_key", "credential"}, by: (*scan).named},
+	{
+		kind:     "password",
+		keywords: []string{"password", "passwd", "passphrase", "passwort", "kennwort", "pwd", "passcode"},
+		by:       (*scan).password,
+	},
+	{
+		kind: "secret",
+		keywords: []string{
+			"secret",
+			"token",
+			"api_key",
+			"api-key",
+			"apikey",
+			"api key",
+			"access_key",
+			"accesskey",
+			"access key",
+			"private_key",
+			"auth_key",
+			"credential",
+		},
+		by: (*scan).named,
+	},
 }
 
 // lazily compiles a pattern when it is used first: most processes search no text.
@@ -33,13 +54,19 @@ func allRules() (all []*rule) {
 }
 
 var (
-	userinfo = lazily("^://[^\\s/@:'\"<>()|\\\\^`\\[\\]{}]{0,100}:([^\\s/@'\"<>()|\\\\^`\\[\\]]{3,200})@[A-Za-z0-9.\\[-]")
+	userinfo = lazily(
+		"^://[^\\s/@:'\"<>()|\\\\^`\\[\\]{}]{0,100}:([^\\s/@'\"<>()|\\\\^`\\[\\]]{3,200})@[A-Za-z0-9.\\[-]",
+	)
 
 	// assigned is the rest of a name after a keyword, what is between it and a value, and the value.
-	assigned = lazily("^[\\w-]*(?: ?\\([^()\\n]+\\))?[*_`\"']{0,3}[ \\t]*(?:::?|=>?|:=|\\|)[ \\t]*[*_`]{0,3}(?:\"([^\"\\n]{3,})\"|'([^'\\n]{3,})'|`([^`\\n]{3,})`|([^\\s`\"'|]{3,}))")
+	assigned = lazily(
+		"^[\\w-]*(?: ?\\([^()\\n]+\\))?[*_`\"']{0,3}[ \\t]*(?:::?|=>?|:=|\\|)[ \\t]*[*_`]{0,3}(?:\"([^\"\\n]{3,})\"|'([^'\\n]{3,})'|`([^`\\n]{3,})`|([^\\s`\"'|]{3,}))",
+	)
 
 	// placeholder is what documentation has in place of a secret.
-	placeholder = lazily(`(?i)^(?:x+|\*+|\.+|-+|_+|#+|•+|\?+|pass(?:word|wd|phrase)?|pw|pwd|secret|token|key|user(?:name)?|true|false|null|none|nil|yes|no|required|optional|string|text|number|bool(?:ean)?|redacted|removed|hidden|unknown|todo|tbd|n/a|changeme|change[-_ ]?it|example.*|sample.*|dummy.*|test|foo|bar|baz|abc|xyz|123|s3cr3t|hunter2|p@ssw0rd|my[-_ ]?\w*|your[-_ ]?.*|some[-_ ]?\w*|the[-_ ]\w*|<.*|\$.*|\{.*|\[.*|%.*|‹.*|\(.*|@.*|!.*|~.*|/.*|https?:.*|\w+\(.*|.*\.\.\..*|.*…)$`)
+	placeholder = lazily(
+		`(?i)^(?:x+|\*+|\.+|-+|_+|#+|•+|\?+|pass(?:word|wd|phrase)?|pw|pwd|secret|token|key|user(?:name)?|true|false|null|none|nil|yes|no|required|optional|string|text|number|bool(?:ean)?|redacted|removed|hidden|unknown|todo|tbd|n/a|changeme|change[-_ ]?it|example.*|sample.*|dummy.*|test|foo|bar|baz|abc|xyz|123|s3cr3t|hunter2|p@ssw0rd|my[-_ ]?\w*|your[-_ ]?.*|some[-_ ]?\w*|the[-_ ]\w*|<.*|\$.*|\{.*|\[.*|%.*|‹.*|\(.*|@.*|!.*|~.*|/.*|https?:.*|\w+\(.*|.*\.\.\..*|.*…)$`,
+	)
 )
 
 // userinfo finds the password in an address such as ftp://user:password@host.
@@ -49,7 +76,8 @@ func (s *scan) userinfo(at, _ int) {
 		return
 	}
 	m := userinfo().FindSubmatchIndex(line)
-	if m != nil && !placeholder().Match(s.text[at+m[2]:at+m[3]]) && !bytes.HasPrefix(s.text[at+m[1]-1:], []byte("example.")) {
+	if m != nil && !placeholder().Match(s.text[at+m[2]:at+m[3]]) &&
+		!bytes.HasPrefix(s.text[at+m[1]-1:], []byte("example.")) {
 		s.add(at+m[2], at+m[3], "password-in-url")
 	}
 }
@@ -70,7 +98,8 @@ func (s *scan) authorization(at, _ int) {
 	}
 	if s.text[at]|0x20 == 'b' && s.text[at+1]|0x20 == 'a' {
 		decoded, err := base64.StdEncoding.DecodeString(string(value))
-		if user, password, found := bytes.Cut(decoded, []byte(":")); err != nil || !found || !isPrintable(user) || len(password) == 0 {
+		if user, password, found := bytes.Cut(decoded, []byte(":")); err != nil || !found || !isPrintable(user) ||
+			len(password) == 0 {
 			return
 		}
 	} else if !isMixed(value) || entropyOf(value) < 3.5 || len(value) < 20 {
@@ -137,7 +166,8 @@ var controlEscapes = lazily(`\\+[nrt]`)
 // isPassword reports whether a value looks like a password.
 func isPassword(value []byte) bool {
 	hasLength := len(value) >= 6 && len(value) <= 64
-	return hasLength && isMixed(value) && !bytes.ContainsAny(value, " ") && entropyOf(value) >= 2.5 && !bytes.Contains(value, []byte("()"))
+	return hasLength && isMixed(value) && !bytes.ContainsAny(value, " ") && entropyOf(value) >= 2.5 &&
+		!bytes.Contains(value, []byte("()"))
 }
 
 // isLabel reports whether a value is a text about passwords, as in the texts of a program.
@@ -150,9 +180,13 @@ var (
 	passwordWord = lazily(`(?i)passw|passphrase|kennwort|passcode`)
 	// phrase are words of a passphrase, up to the end of a line. Words that are frequent in sentences are in none.
 	phrase      = lazily("^[\"'`*_]{0,3}[a-z]{3,}(?:[ -][a-z]{3,}){3,23}(?:[\"'`*_.]{0,3}\\s*$)")
-	spokenWords = lazily(`\b(?:the|and|for|with|that|this|which|used|your|our|from|are|was|has|have|not|must|should|can|will|words)\b`)
+	spokenWords = lazily(
+		`\b(?:the|and|for|with|that|this|which|used|your|our|from|are|was|has|have|not|must|should|can|will|words)\b`,
+	)
 	// unset is a value of a property that is no secret although its name is that of one.
-	unset = lazily(`(?i)^(?:x+|\*+|\.+|-+|_+|•+|\?+|…|pass(?:word|wd|phrase)?|passwort|kennwort|pwd|secret|token|key|true|false|null|none|nil|yes|no|required|optional|string|text|number|boolean|redacted|removed|hidden|unknown|todo|tbd|n/a|changeme|change[-_ ]?(?:me|it)|(?:my|your|some|the)[-_ ](?:password|passphrase|secret|token|key)(?:[-_ ]here)?|<[^<>]*>|\$\w+|\$\{[^}]*\}|\$\([^)]*\)|\$\{\{.*\}\}|\{\{.*\}\}|\{%.*%\}|%\w+%|!?\[\[[^\]]*\]\]|‹.*)$`)
+	unset = lazily(
+		`(?i)^(?:x+|\*+|\.+|-+|_+|•+|\?+|…|pass(?:word|wd|phrase)?|passwort|kennwort|pwd|secret|token|key|true|false|null|none|nil|yes|no|required|optional|string|text|number|boolean|redacted|removed|hidden|unknown|todo|tbd|n/a|changeme|change[-_ ]?(?:me|it)|(?:my|your|some|the)[-_ ](?:password|passphrase|secret|token|key)(?:[-_ ]here)?|<[^<>]*>|\$\w+|\$\{[^}]*\}|\$\([^)]*\)|\$\{\{.*\}\}|\{\{.*\}\}|\{%.*%\}|%\w+%|!?\[\[[^\]]*\]\]|‹.*)$`,
+	)
 )
 
 // named finds a long random value of a name such as "client_secret" or
@@ -216,7 +250,9 @@ func (s *scan) member(at, end int, each func(from, to int, value []byte)) bool {
 }
 
 // headingCell is a cell of a table that has nothing but the name of a secret.
-var headingCell = lazily("(?i)^[\\s*_`]*(?:[\\w.-]+ ){0,2}[\\w.-]*(?:password|passwd|passphrase|passwort|kennwort|pwd|passcode|secret|token|api[ _-]?key|access[ _-]?key|private_key|auth_key|credential)s?[\\s*_`]*$")
+var headingCell = lazily(
+	"(?i)^[\\s*_`]*(?:[\\w.-]+ ){0,2}[\\w.-]*(?:password|passwd|passphrase|passwort|kennwort|pwd|passcode|secret|token|api[ _-]?key|access[ _-]?key|private_key|auth_key|credential)s?[\\s*_`]*$",
+)
 
 // column calls each with the cells below the heading of a table that has a keyword from at to end. It is false if
 // there is no such heading.
@@ -338,7 +374,9 @@ func mayAssign(line []byte) bool {
 // isHashOrName reports whether a value is more likely a digest, a version, an address, a
 // path or words than a secret.
 func isHashOrName(value []byte) bool {
-	return bytes.Contains(value, []byte("://")) || bytes.Count(value, []byte("/")) > 2 || bytes.Count(value, []byte(".")) > 3 || words().Match(value)
+	return bytes.Contains(value, []byte("://")) || bytes.Count(value, []byte("/")) > 2 ||
+		bytes.Count(value, []byte(".")) > 3 ||
+		words().Match(value)
 }
 
 // words are words with separators, of which at most one in three has a digit.

@@ -55,7 +55,9 @@ var (
 	// keyRest is the rest of the key of a property after a keyword, with the colon.
 	keyRest = lazily(`^[\w-]{0,40}(?: [\w-]{1,20})?(?: ?\([^()\n]{0,40}\))?["']?[ \t]*:(?:[ \t\r\n]|$)`)
 	// keyAbout is that of a key that says something about a secret.
-	keyAbout = lazily(`(?i)^s?[-_ ]?(?:polic|manager|hint|chang|updat|expir|length|reset|rotat|date|age\b|less|location|type|strength|rule|require|url|link|file|path|store|count|min|max|protect|enabl|field|id\b|name|are\b|is\b)`)
+	keyAbout = lazily(
+		`(?i)^s?[-_ ]?(?:polic|manager|hint|chang|updat|expir|length|reset|rotat|date|age\b|less|location|type|strength|rule|require|url|link|file|path|store|count|min|max|protect|enabl|field|id\b|name|are\b|is\b)`,
+	)
 )
 
 // property calls each with the scalars of the value of the property whose key has a keyword from at to end. It is

@@ -103,7 +103,8 @@ type Origins map[string]bool
 // CanonicalOrigin returns an origin as a browser would send it.
 func CanonicalOrigin(entry string) (string, bool) {
 	u, err := url.Parse(entry)
-	if err != nil || u.Scheme == "" || u.User != nil || strings.Trim(u.Path, "/") != "" || strings.ContainsAny(entry, "?#") {
+	if err != nil || u.Scheme == "" || u.User != nil || strings.Trim(u.Path, "/") != "" ||
+		strings.ContainsAny(entry, "?#") {
 		return "", false
 	}
 	name, ok := HostName(u.Host)
@@ -150,7 +151,10 @@ func (o Origins) Judge(h http.Header) OriginKind {
 // Client returns a client for a server that the user has named. It follows no redirect: what is sent, and the token with it, is
 // for that server, and another one could have this machine look at addresses that only it reaches.
 func Client(by *http.Transport) *http.Client {
-	return &http.Client{Transport: by, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return &http.Client{
+		Transport:     by,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
 }
 
 // CheckURL returns what is wrong with the URL of a server, nil for one with https, or with http on

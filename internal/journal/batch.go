@@ -134,7 +134,9 @@ func (b *batch) checkSize() error {
 	case !b.bounded:
 		return nil
 	case b.earlier+b.written() > share:
-		return &Full{fmt.Sprintf("one caller can write up to %d bytes an hour, and this one has written %d", share, b.earlier)}
+		return &Full{
+			fmt.Sprintf("one caller can write up to %d bytes an hour, and this one has written %d", share, b.earlier),
+		}
 	case b.fits():
 		return nil
 	}

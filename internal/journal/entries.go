@@ -111,7 +111,8 @@ func (f Filter) wants(e Entry) bool {
 	if !isBy || !isOf || !isIn {
 		return false
 	}
-	return f.Path == "" || slices.ContainsFunc(e.Steps, func(s Step) bool { return s.Path == f.Path || s.From == f.Path })
+	return f.Path == "" ||
+		slices.ContainsFunc(e.Steps, func(s Step) bool { return s.Path == f.Path || s.From == f.Path })
 }
 
 // Entry returns one entry. The error is an *[Unknown] if it does not exist, and a *[Damaged] if
@@ -364,7 +365,8 @@ func addPart[T any](r *segmentReader, lists map[string][]T, record []byte, key s
 		List  []T `json:"list"`
 	}
 	id, _, _ := cutText(record, key)
-	if !isID(id) || json.Unmarshal(record, &part) != nil || part.First != len(lists[id]) || part.First+len(part.List) > maxSteps {
+	if !isID(id) || json.Unmarshal(record, &part) != nil || part.First != len(lists[id]) ||
+		part.First+len(part.List) > maxSteps {
 		return false
 	}
 	if part.First == 0 {
@@ -403,7 +405,8 @@ func (r *segmentReader) addEntry(record []byte) bool {
 
 func (r *segmentReader) addOutcome(record []byte) bool {
 	var o outcome
-	if json.Unmarshal(record, &o.outcomeRecord) != nil || !isID(o.ID) || o.By != "" && !isID(o.By) || o.Count < 0 || o.Count > maxSteps {
+	if json.Unmarshal(record, &o.outcomeRecord) != nil || !isID(o.ID) || o.By != "" && !isID(o.By) || o.Count < 0 ||
+		o.Count > maxSteps {
 		return false
 	}
 	if len(o.After) > 0 && json.Unmarshal(o.After, &o.after) != nil {

@@ -101,7 +101,11 @@ func (v *view) location(seg segment, s *summary, hash string) (spot location, ok
 // Texts returns the bytes of a file before and after a step, nil where there was none. now returns
 // the file as it is if it has this hash: what the step left is not always kept. ok is false if one
 // of the texts cannot be had any more.
-func (j *Journal) Texts(ctx context.Context, s Step, now func(hash string) (text string, ok bool)) (before, after []byte, ok bool) {
+func (j *Journal) Texts(
+	ctx context.Context,
+	s Step,
+	now func(hash string) (text string, ok bool),
+) (before, after []byte, ok bool) {
 	texts := [2][]byte{}
 	v, err := j.view()
 	if err != nil {

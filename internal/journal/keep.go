@@ -113,7 +113,15 @@ func (b *batch) delta(note, hash string, text []byte) (object, bool) {
 	if len(middle) > len(text)/2 {
 		return object{}, false
 	}
-	o := object{Hash: hash, Note: note, Depth: spot.depth + 1, Size: int64(len(text)), Base: last, Prefix: prefix, Suffix: suffix}
+	o := object{
+		Hash:   hash,
+		Note:   note,
+		Depth:  spot.depth + 1,
+		Size:   int64(len(text)),
+		Base:   last,
+		Prefix: prefix,
+		Suffix: suffix,
+	}
 	if len(middle) <= maxPacked {
 		o.setData(middle)
 	}

@@ -204,7 +204,13 @@ func (k Keys) put(name string, r keyRecord) error {
 		return err
 	}
 	half := filepath.Join(k.folder(), name+temporarySuffix)
-	_, err = ownerfiles.Replace(k.journal.sys, half, k.path(name), appendLine(nil, record), r.Time) // sweep goes by the time
+	_, err = ownerfiles.Replace(
+		k.journal.sys,
+		half,
+		k.path(name),
+		appendLine(nil, record),
+		r.Time,
+	) // sweep goes by the time
 	return unusable(k.path(name), err)
 }
 

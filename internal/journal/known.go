@@ -40,7 +40,8 @@ func (k *known) segmentsNow(p folder) ([]segment, error) {
 		newest := k.segments[len(k.segments)-1]
 		info, err := os.Lstat(p.file(segmentName(newest.number)))
 		_, after := os.Lstat(p.file(segmentName(newest.number + 1)))
-		isSame := err == nil && errors.Is(after, fs.ErrNotExist) && os.SameFile(info, newest.info) && info.Size() >= newest.size
+		isSame := err == nil && errors.Is(after, fs.ErrNotExist) && os.SameFile(info, newest.info) &&
+			info.Size() >= newest.size
 		if isSame {
 			if err := ownerfiles.CheckFile("", info); err != nil {
 				return nil, unusable(p.file(segmentName(newest.number)), err)
@@ -67,7 +68,11 @@ func (k *known) segmentsNow(p folder) ([]segment, error) {
 // forgetOthers drops what is known of segments that are there no more, or are others.
 func (k *known) forgetOthers(now []segment) {
 	isThere := func(number uint64, size int64) bool {
-		i, found := slices.BinarySearchFunc(now, number, func(s segment, n uint64) int { return cmp.Compare(s.number, n) })
+		i, found := slices.BinarySearchFunc(
+			now,
+			number,
+			func(s segment, n uint64) int { return cmp.Compare(s.number, n) },
+		)
 		return found && now[i].size >= size
 	}
 	for number, h := range k.heads {
@@ -81,7 +86,8 @@ func (k *known) forgetOthers(now []segment) {
 	}
 	was := k.segments[len(k.segments)-1]
 	i := slices.IndexFunc(now, func(s segment) bool { return s.number == was.number })
-	if i < 0 || now[i].size < was.size || !os.SameFile(now[i].info, was.info) { // another journal is in the place of this one
+	if i < 0 || now[i].size < was.size ||
+		!os.SameFile(now[i].info, was.info) { // another journal is in the place of this one
 		k.tail = nil
 		k.recent = nil
 		clear(k.heads)

@@ -124,7 +124,11 @@ func (s *summary) rows(wanted key) (rows []int) {
 	}
 	from := 0
 	if s.sorted {
-		from, _ = slices.BinarySearchFunc(s.keys, wanted, func(row keyRow, k key) int { return cmp.Compare(row.key, k) })
+		from, _ = slices.BinarySearchFunc(
+			s.keys,
+			wanted,
+			func(row keyRow, k key) int { return cmp.Compare(row.key, k) },
+		)
 	}
 	for _, row := range s.keys[from:] {
 		switch {
@@ -141,7 +145,11 @@ func (s *summary) rows(wanted key) (rows []int) {
 func (s *summary) objectsWith(wanted key) (found []objectRow) {
 	from := 0
 	if s.sorted {
-		from, _ = slices.BinarySearchFunc(s.objects, wanted, func(row objectRow, k key) int { return cmp.Compare(row.key, k) })
+		from, _ = slices.BinarySearchFunc(
+			s.objects,
+			wanted,
+			func(row objectRow, k key) int { return cmp.Compare(row.key, k) },
+		)
 	}
 	for _, row := range s.objects[from:] {
 		switch {
@@ -287,7 +295,13 @@ func decodeHead(data []byte) (h *head, lengths indexLengths, ok bool) {
 	if in.text(len(indexMagic)) != indexMagic {
 		return nil, indexLengths{}, false
 	}
-	h = &head{number: uint64(in.number()), size: in.number(), oldest: in.moment(), newest: in.moment(), isDamaged: in.flag()}
+	h = &head{
+		number:    uint64(in.number()),
+		size:      in.number(),
+		oldest:    in.moment(),
+		newest:    in.moment(),
+		isDamaged: in.flag(),
+	}
 	for _, length := range []*int{&lengths.filter, &lengths.rows, &lengths.entries, &lengths.ends, &lengths.objects, &lengths.keys} {
 		n := in.number()
 		if n < 0 || n > maxIndexBytes {
@@ -318,14 +332,26 @@ func decodeRows(h *head, lengths indexLengths, rows []byte) (s *summary, ok bool
 	s.objects = make([]objectRow, 0, lengths.objects)
 	s.keys = make([]keyRow, 0, lengths.keys)
 	for range lengths.entries {
-		e := entryRow{id: in.text(idLength), span: span{in.number(), in.number()}, steps: int(in.number()), time: in.moment(), isUndo: in.flag()}
+		e := entryRow{
+			id:     in.text(idLength),
+			span:   span{in.number(), in.number()},
+			steps:  int(in.number()),
+			time:   in.moment(),
+			isUndo: in.flag(),
+		}
 		s.entries = append(s.entries, e)
 		if in.isShort {
 			return nil, false
 		}
 	}
 	for range lengths.ends {
-		o := endRow{id: in.text(idLength), span: span{in.number(), in.number()}, state: State(in.number()), count: int(in.number()), home: uint64(in.number())}
+		o := endRow{
+			id:    in.text(idLength),
+			span:  span{in.number(), in.number()},
+			state: State(in.number()),
+			count: int(in.number()),
+			home:  uint64(in.number()),
+		}
 		s.ends = append(s.ends, o)
 		if in.isShort {
 			return nil, false

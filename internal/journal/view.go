@@ -103,7 +103,10 @@ func (v *view) visit(ctx context.Context, i int, wanted key, since, until time.T
 		return s, err
 	}
 	if v.segments[i+1].number > seg.number+1 {
-		v.damage = append(v.damage, Damage{File: segmentName(seg.number + 1), Reason: "is missing, though an older one is there"})
+		v.damage = append(
+			v.damage,
+			Damage{File: segmentName(seg.number + 1), Reason: "is missing, though an older one is there"},
+		)
 	}
 	h, err := v.journal.headOf(ctx, seg)
 	if err != nil {
@@ -176,7 +179,10 @@ func (v *view) outcomes(ctx context.Context, at place) (ends []placedEnd, isAgai
 				continue
 			}
 			if !o.state.mayFollow(state) || o.count != 0 && o.count != e.steps {
-				v.damage = append(v.damage, Damage{segmentName(s.number), o.at, e.id, "the outcome does not match its entry", false})
+				v.damage = append(
+					v.damage,
+					Damage{segmentName(s.number), o.at, e.id, "the outcome does not match its entry", false},
+				)
 				continue
 			}
 			state = o.state
@@ -214,7 +220,10 @@ func (v *view) read(ctx context.Context, at place, undoable bool) (e Entry, foun
 		}
 		which := -1
 		if records != nil {
-			which = slices.IndexFunc(records.readEnds, func(o outcome) bool { return o.ID == row.id && o.state == end.state })
+			which = slices.IndexFunc(
+				records.readEnds,
+				func(o outcome) bool { return o.ID == row.id && o.state == end.state },
+			)
 		}
 		if which < 0 {
 			v.misplaced(end.segment.number, end.at, row.id)
@@ -308,7 +317,10 @@ func (j *Journal) Check(ctx context.Context) (damage []Damage, err error) {
 			return damage, err
 		}
 		if oldest > seg.number+1 {
-			damage = append(damage, Damage{File: segmentName(seg.number + 1), Reason: "is missing, though an older one is there"})
+			damage = append(
+				damage,
+				Damage{File: segmentName(seg.number + 1), Reason: "is missing, though an older one is there"},
+			)
 		}
 		oldest = seg.number
 		s := r.soFar()
@@ -329,7 +341,16 @@ func (j *Journal) Check(ctx context.Context) (damage []Damage, err error) {
 			state := Begun
 			for _, o := range later[e.id] {
 				if !o.state.mayFollow(state) || o.count != 0 && o.count != e.steps {
-					damage = append(damage, Damage{segmentName(o.segment.number), o.at, e.id, "the outcome does not match its entry", false})
+					damage = append(
+						damage,
+						Damage{
+							segmentName(o.segment.number),
+							o.at,
+							e.id,
+							"the outcome does not match its entry",
+							false,
+						},
+					)
 					continue
 				}
 				state = o.state
@@ -341,7 +362,10 @@ func (j *Journal) Check(ctx context.Context) (damage []Damage, err error) {
 	// The entries of these outcomes are missing, unless they were removed with their segments.
 	for _, id := range slices.Sorted(maps.Keys(later)) {
 		if i := slices.IndexFunc(later[id], func(o placedEnd) bool { return o.home >= oldest }); i >= 0 {
-			damage = append(damage, Damage{File: segmentName(later[id][i].home), ID: id, Reason: "an outcome has no entry"})
+			damage = append(
+				damage,
+				Damage{File: segmentName(later[id][i].home), ID: id, Reason: "an outcome has no entry"},
+			)
 		}
 	}
 	return damage, nil

@@ -53,7 +53,16 @@ func (j *Journal) Begin(e Entry, content Content) error {
 		if err != nil {
 			return err
 		}
-		return b.value(entryRecord{ID: e.ID, Count: len(e.Steps), Bytes: b.written() + int64(len(steps)) + aroundEntry, Payer: b.payer, Entry: e, Steps: steps})
+		return b.value(
+			entryRecord{
+				ID:    e.ID,
+				Count: len(e.Steps),
+				Bytes: b.written() + int64(len(steps)) + aroundEntry,
+				Payer: b.payer,
+				Entry: e,
+				Steps: steps,
+			},
+		)
 	})
 }
 

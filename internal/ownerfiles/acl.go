@@ -35,7 +35,8 @@ func ParseDescriptor(text string) Descriptor {
 		d.Owner = SIDOf(owner)
 	}
 	_, list, found := strings.Cut(text, "D:")
-	if list, _, _ = strings.Cut(list, "S:"); !found || strings.Contains(list, "NO_ACCESS_CONTROL") || hasCondition(text) {
+	if list, _, _ = strings.Cut(list, "S:"); !found || strings.Contains(list, "NO_ACCESS_CONTROL") ||
+		hasCondition(text) {
 		d.Entries = []AccessEntry{{Account: everybody, Rights: AllRights}}
 		return d
 	}

@@ -88,11 +88,17 @@ func safeStep(folder, _ string, entry fs.FileInfo) (reason string, err error) {
 func safeFile(name string, _ *os.File, info fs.FileInfo) error {
 	switch mode := info.Mode().Perm(); {
 	case !Owned(name, info):
-		return &Untrusted{"belongs to another user", fmt.Sprintf("copy it, or as root: chown %d %q", os.Geteuid(), name)}
+		return &Untrusted{
+			"belongs to another user",
+			fmt.Sprintf("copy it, or as root: chown %d %q", os.Geteuid(), name),
+		}
 	case mode&othersWrite != 0:
 		return &Untrusted{fmt.Sprintf("can be written by others (mode %04o)", mode), fmt.Sprintf("chmod 600 %q", name)}
 	case mode&groupWrites != 0:
-		return &Untrusted{fmt.Sprintf("can be written by its group (mode %04o)", mode), fmt.Sprintf("chmod 600 %q", name)}
+		return &Untrusted{
+			fmt.Sprintf("can be written by its group (mode %04o)", mode),
+			fmt.Sprintf("chmod 600 %q", name),
+		}
 	}
 	return nil
 }
@@ -105,7 +111,10 @@ func CheckFolderPath(folder string) error {
 		if info.Mode().Perm()&othersWrite == 0 || info.Mode()&fs.ModeSticky != 0 {
 			return nil
 		}
-		return &Untrusted{fmt.Sprintf("is in the folder %q, which others can write (mode %04o)", name, info.Mode().Perm()), fmt.Sprintf("chmod o-w %q", name)}
+		return &Untrusted{
+			fmt.Sprintf("is in the folder %q, which others can write (mode %04o)", name, info.Mode().Perm()),
+			fmt.Sprintf("chmod o-w %q", name),
+		}
 	}
 	root, err := os.Lstat("/")
 	if err != nil {
@@ -119,7 +128,10 @@ func CheckFolderPath(folder string) error {
 		case info.Mode()&fs.ModeSymlink == 0:
 			return check(entry, info)
 		case !Owned(entry, info):
-			return &Untrusted{fmt.Sprintf("is reached through the link %q, which belongs to another user", entry), "use a path without it"}
+			return &Untrusted{
+				fmt.Sprintf("is reached through the link %q, which belongs to another user", entry),
+				"use a path without it",
+			}
 		}
 		return nil
 	})
@@ -149,7 +161,8 @@ func notOfMachine(_ string, info fs.FileInfo) string {
 		return "does not belong to root"
 	case mode&fs.ModeSymlink != 0 || mode.IsDir() && mode&fs.ModeSticky != 0:
 		return ""
-	case mode.Perm()&othersWrite != 0, mode.Perm()&groupWrites != 0 && stat.Gid != 0 && (runtime.GOOS != "darwin" || stat.Gid != macAdmins):
+	case mode.Perm()&othersWrite != 0,
+		mode.Perm()&groupWrites != 0 && stat.Gid != 0 && (runtime.GOOS != "darwin" || stat.Gid != macAdmins):
 		return fmt.Sprintf("can be written by users other than root (mode %04o)", mode.Perm())
 	}
 	return ""

@@ -95,7 +95,10 @@ func safeFile(name string, file *os.File, _ fs.FileInfo) error {
 	case err != nil:
 		return err
 	case found.Own:
-		return &Untrusted{"belongs to another user", fmt.Sprintf("copy it, or as administrator: %s", takeOwnership(name))}
+		return &Untrusted{
+			"belongs to another user",
+			fmt.Sprintf("copy it, or as administrator: %s", takeOwnership(name)),
+		}
 	case found.Account != "":
 		return &Untrusted{fmt.Sprintf("can be written by %q", found.Account), Remedy(name, found.Account)}
 	}
@@ -125,10 +128,17 @@ func CheckFolderPath(folder string) error {
 		case err != nil:
 			return err
 		case found.Own:
-			return &Untrusted{fmt.Sprintf("is in the folder %q, which belongs to another user", name), "as administrator: " + takeOwnership(name)}
+			return &Untrusted{
+				fmt.Sprintf("is in the folder %q, which belongs to another user", name),
+				"as administrator: " + takeOwnership(name),
+			}
 		case found.Account != "": // other accounts may need their rights to a folder
 			return &Untrusted{fmt.Sprintf("is in the folder %q, which %q can write", name, found.Account),
-				fmt.Sprintf(`keep the file below your profile, or: icacls "%s" /inheritance:d /remove:g "%s"`, name, found.Account)}
+				fmt.Sprintf(
+					`keep the file below your profile, or: icacls "%s" /inheritance:d /remove:g "%s"`,
+					name,
+					found.Account,
+				)}
 		}
 		return nil
 	}
@@ -145,7 +155,10 @@ func CheckFolderPath(folder string) error {
 		if err != nil || !found.Own && found.Account == "" {
 			return err
 		}
-		return &Untrusted{fmt.Sprintf("is reached through the link %q, which another user can change", entry), "use a path without it"}
+		return &Untrusted{
+			fmt.Sprintf("is reached through the link %q, which another user can change", entry),
+			"use a path without it",
+		}
 	})
 	if errors.Is(err, syscall.ELOOP) {
 		return &Untrusted{"is reached through too many links", "use a path without them"}

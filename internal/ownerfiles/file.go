@@ -31,7 +31,12 @@ func OpenLinked(name string) (*os.File, error) {
 }
 
 // open checks the file at name, opens it, and checks that it opened the same file (TOCTOU).
-func open(name string, flag int, check func(string, fs.FileInfo) error, checkOpened func(string, *os.File) (fs.FileInfo, error)) (*os.File, error) {
+func open(
+	name string,
+	flag int,
+	check func(string, fs.FileInfo) error,
+	checkOpened func(string, *os.File) (fs.FileInfo, error),
+) (*os.File, error) {
 	seen, err := os.Lstat(name)
 	if err != nil {
 		return nil, err
@@ -105,7 +110,8 @@ func Read(name string, limit int) ([]byte, error) {
 func ReadToken(name string, limit int) (string, error) {
 	text, err := Read(name, limit)
 	token := strings.TrimSpace(string(text))
-	if err == nil && (token == "" || len(text) > limit || strings.ContainsFunc(token, func(c rune) bool { return c <= ' ' || c > '~' })) {
+	if err == nil &&
+		(token == "" || len(text) > limit || strings.ContainsFunc(token, func(c rune) bool { return c <= ' ' || c > '~' })) {
 		err = fmt.Errorf("want one line of up to %d visible characters of ASCII", limit)
 	}
 	return token, err

@@ -80,7 +80,8 @@ func tryLock(path string) (unlock func(), err error) {
 // writer, so it succeeds without a lock.
 func LockToRead(path string, patience time.Duration) (unlock func(), err error) {
 	unlock, err = Lock(context.Background(), path, patience)
-	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) { // on Windows it shows as a missing permission
+	if errors.Is(err, fs.ErrPermission) ||
+		errors.Is(err, syscall.EROFS) { // on Windows it shows as a missing permission
 		return func() {}, checkExisting(path)
 	}
 	return unlock, err

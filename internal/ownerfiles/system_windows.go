@@ -58,7 +58,9 @@ func makePrivate(name string) error {
 	if err != nil {
 		return err
 	}
-	descriptor, err := windows.SecurityDescriptorFromString(fmt.Sprintf("D:P(A;OICI;FA;;;%s)(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)", all[0]))
+	descriptor, err := windows.SecurityDescriptorFromString(
+		fmt.Sprintf("D:P(A;OICI;FA;;;%s)(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)", all[0]),
+	)
 	if err != nil {
 		return err
 	}
@@ -67,7 +69,10 @@ func makePrivate(name string) error {
 		return err
 	}
 	const words = 3 // the size of the structure, whose fields are aligned to a word each
-	return windows.CreateDirectory(path, &windows.SecurityAttributes{Length: words * bits.UintSize / 8, SecurityDescriptor: descriptor})
+	return windows.CreateDirectory(
+		path,
+		&windows.SecurityAttributes{Length: words * bits.UintSize / 8, SecurityDescriptor: descriptor},
+	)
 }
 
 // checkAccess returns an *[Unsafe] unless the owner is one of [accounts] and no other account

@@ -121,7 +121,10 @@ func ReadMachineFile(name string) ([]byte, fs.FileInfo, error) {
 	}
 	err := WalkPath(name, func(_, entry string, info fs.FileInfo) error {
 		if reason := notOfMachine(entry, info); reason != "" {
-			return &Untrusted{fmt.Sprintf("%q %s", entry, reason), "the administrator of this machine can correct it or remove the file"}
+			return &Untrusted{
+				fmt.Sprintf("%q %s", entry, reason),
+				"the administrator of this machine can correct it or remove the file",
+			}
 		}
 		return nil
 	})

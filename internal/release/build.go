@@ -43,7 +43,15 @@ func ThisBuild() Build {
 }
 
 func buildOf(info *debug.BuildInfo) Build {
-	b := Build{Version: Version, Commit: commit, Time: commitTime, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Settings: []string{}, Modules: []Module{}}
+	b := Build{
+		Version:  Version,
+		Commit:   commit,
+		Time:     commitTime,
+		Go:       runtime.Version(),
+		Platform: runtime.GOOS + "/" + runtime.GOARCH,
+		Settings: []string{},
+		Modules:  []Module{},
+	}
 	for _, s := range info.Settings {
 		switch s.Key {
 		case "vcs":

@@ -203,7 +203,10 @@ func undecided(k kind, rest string) bool {
 	case mark, control, escape, bidirectional, invisible:
 		return false
 	case flag: // too short to tell whether tags follow
-		return slices.ContainsFunc(flagTags, func(tags string) bool { return len(rest) < len(tags) && strings.HasPrefix(tags, rest) })
+		return slices.ContainsFunc(
+			flagTags,
+			func(tags string) bool { return len(rest) < len(tags) && strings.HasPrefix(tags, rest) },
+		)
 	}
 	return !utf8.FullRuneInString(rest)
 }

@@ -76,7 +76,11 @@ func (m *Malformed) Error() string {
 func MalformedAt(text []byte, offset int, reason string) *Malformed {
 	before := text[:min(max(offset, 0), len(text))]
 	line := before[bytes.LastIndexByte(before, '\n')+1:]
-	return &Malformed{1 + bytes.Count(before, []byte("\n")), 1 + utf8.RuneCount(bytes.TrimPrefix(line, []byte(BOM))), reason}
+	return &Malformed{
+		1 + bytes.Count(before, []byte("\n")),
+		1 + utf8.RuneCount(bytes.TrimPrefix(line, []byte(BOM))),
+		reason,
+	}
 }
 
 // Unsupported is the error for a well-formed text that the editor cannot change

@@ -37,11 +37,14 @@ func (o JSON) set(text []byte, at Place, entry Object) ([]byte, error) {
 	var changed []byte
 	if root == nil {
 		changed = bytes.Clone(text) // white space and comments
-		if comments := bytes.TrimSpace(bytes.TrimPrefix(text, []byte(BOM))); len(comments) > 0 && !bytes.HasSuffix(text, []byte("\n")) {
+		if comments := bytes.TrimSpace(bytes.TrimPrefix(text, []byte(BOM))); len(comments) > 0 &&
+			!bytes.HasSuffix(text, []byte("\n")) {
 			changed = append(changed, s.newline...)
 		}
 		s.text = changed
-		changed = append(append(changed, s.render(nestedObject(keys, entry), s.lineIndent(len(changed)), true)...), s.newline...)
+		changed = append(
+			append(changed, s.render(nestedObject(keys, entry), s.lineIndent(len(changed)), true)...),
+			s.newline...)
 	} else {
 		holder := root
 		inline := s.inline
@@ -159,7 +162,8 @@ func removeMember(text []byte, parent, holder *jsonNode, i int) []byte {
 		before := text[holder.start+1 : m.gap]
 		after := text[m.value.end : holder.end-1]
 		rest := bytes.TrimSpace(append(bytes.Clone(before), after...))
-		collapses := parent == nil || bytes.IndexByte(text[parent.start:holder.start], '\n') >= 0 || bytes.IndexByte(text[holder.end:parent.end], '\n') >= 0
+		collapses := parent == nil || bytes.IndexByte(text[parent.start:holder.start], '\n') >= 0 ||
+			bytes.IndexByte(text[holder.end:parent.end], '\n') >= 0
 		if (len(rest) == 0 || string(rest) == ",") && collapses {
 			return Apply(text, Splice{Start: holder.start + 1, End: holder.end - 1})
 		}
@@ -314,7 +318,8 @@ func (o JSON) AddTo(text []byte, list string, entry Object) ([]byte, error) {
 	s.colon = ":"
 	s.space = "" // as the app writes canvases
 	for _, m := range slices.Backward(root.members) {
-		if items := m.value.items; len(items) > 0 && (m.value == at || len(at.items) == 0) && len(items[0].whole(text, o).members) > 0 {
+		if items := m.value.items; len(items) > 0 && (m.value == at || len(at.items) == 0) &&
+			len(items[0].whole(text, o).members) > 0 {
 			sample := items[len(items)-1].whole(text, o)
 			s.colon, s.space = s.separators(sample)
 			lines = !s.oneLine(sample)
@@ -462,7 +467,9 @@ func (o JSON) differs(text, changed []byte, list string, change listChange) ([]b
 	}
 	for i, m := range before.members {
 		other := after.members[i]
-		if m.key != other.key || m.value != old && !bytes.Equal(text[m.value.start:m.value.end], changed[other.value.start:other.value.end]) {
+		if m.key != other.key ||
+			m.value != old &&
+				!bytes.Equal(text[m.value.start:m.value.end], changed[other.value.start:other.value.end]) {
 			return nil, errElsewhere
 		}
 	}

@@ -283,7 +283,13 @@ func (s *jsonScanner) token() {
 func (s *jsonScanner) closes(bracket byte, opened int) bool {
 	if s.at == len(s.text) {
 		m := MalformedAt(s.text, opened, "")
-		s.fail(s.at, "%q expected: the bracket opened at line %d, column %d is not closed", string(bracket), m.Line, m.Column)
+		s.fail(
+			s.at,
+			"%q expected: the bracket opened at line %d, column %d is not closed",
+			string(bracket),
+			m.Line,
+			m.Column,
+		)
 	}
 	if s.text[s.at] != bracket {
 		return false

@@ -92,7 +92,8 @@ func cutRuns(text []byte, runs []tomlRun) []byte {
 			start -= lineEnd(before)
 			before = before[:len(before)-lineEnd(before)]
 		}
-		if rest := before[:len(before)-lineEnd(before)]; r.table && (len(rest) == 0 || bytes.HasSuffix(rest, []byte("\n")) || start < r.start) {
+		if rest := before[:len(before)-lineEnd(before)]; r.table &&
+			(len(rest) == 0 || bytes.HasSuffix(rest, []byte("\n")) || start < r.start) {
 			start -= lineEnd(before)
 		}
 		cuts = append(cuts, Splice{Start: start, End: r.end})
@@ -128,7 +129,10 @@ func tomlRunsOf(text []byte, at Place) []tomlRun {
 		} else {
 			path = append(slices.Clone(header), path...)
 		}
-		list = append(list, expression{tomlRun{start: bytes.LastIndexByte(body[:first], '\n') + 1 + offset, table: table}, path})
+		list = append(
+			list,
+			expression{tomlRun{start: bytes.LastIndexByte(body[:first], '\n') + 1 + offset, table: table}, path},
+		)
 	}
 	want := append(slices.Clone(at.Path), at.Name)
 	var runs []tomlRun

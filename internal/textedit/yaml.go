@@ -117,7 +117,11 @@ func yamlHolderOf(text []byte, at Place) (*yamlHolder, error) {
 		return h, err
 	}
 	if root.Kind != yaml.MappingNode {
-		return nil, &Malformed{Line: root.Line, Column: root.Column, Reason: "a mapping is needed here, for " + at.Path[0]}
+		return nil, &Malformed{
+			Line:   root.Line,
+			Column: root.Column,
+			Reason: "a mapping is needed here, for " + at.Path[0],
+		}
 	}
 	if root.Style&yaml.FlowStyle != 0 {
 		return nil, &Unsupported{Reason: "the file is written in braces"}
@@ -145,7 +149,11 @@ func yamlHolderOf(text []byte, at Place) (*yamlHolder, error) {
 		return nil, flowStyleError(at)
 	case h.empty() && (h.value.Kind == kind || h.value.Kind == yaml.ScalarNode):
 	case h.value.Kind != kind:
-		return nil, &Malformed{Line: h.value.Line, Column: h.value.Column, Reason: fmt.Sprintf("a %s is needed here, for %s", name, at.Path[0])}
+		return nil, &Malformed{
+			Line:   h.value.Line,
+			Column: h.value.Column,
+			Reason: fmt.Sprintf("a %s is needed here, for %s", name, at.Path[0]),
+		}
 	case h.value.Style&yaml.FlowStyle != 0 || h.value.Content[0].Line <= h.key.Line:
 		return nil, flowStyleError(at)
 	}
@@ -222,7 +230,9 @@ func (h *yamlHolder) fill(block, newline string) ([]byte, error) {
 	if rest = strings.TrimRight(rest, " \t"); rest != "" {
 		comment := strings.TrimLeft(rest, " \t")
 		if comment[0] != '#' {
-			return nil, &Unsupported{Reason: "the value of " + h.key.Value + " is written in a form that cannot be edited"}
+			return nil, &Unsupported{
+				Reason: "the value of " + h.key.Value + " is written in a form that cannot be edited",
+			}
 		}
 		rest = " " + comment
 	}
@@ -251,7 +261,8 @@ func (h *yamlHolder) span(at Place) (start, end int, err error) {
 		}
 		indent := h.childIndent()
 		text := h.content(n.Line)
-		if after, ok := strings.CutPrefix(text, indent); !ok || strings.HasPrefix(after, " ") || h.list != strings.HasPrefix(after, "- ") {
+		if after, ok := strings.CutPrefix(text, indent); !ok || strings.HasPrefix(after, " ") ||
+			h.list != strings.HasPrefix(after, "- ") {
 			return 0, 0, flowStyleError(at)
 		}
 		last := n.Line
@@ -262,7 +273,8 @@ func (h *yamlHolder) span(at Place) (start, end int, err error) {
 				continue
 			}
 			// An item of a list at the indentation of its key belongs to the entry.
-			if depth := len(text) - len(trimmed); depth < len(indent) || depth == len(indent) && (h.list || !strings.HasPrefix(trimmed, "- ")) {
+			if depth := len(text) - len(trimmed); depth < len(indent) ||
+				depth == len(indent) && (h.list || !strings.HasPrefix(trimmed, "- ")) {
 				break
 			}
 			last = line
@@ -407,7 +419,11 @@ func plainYAML(n *yaml.Node, depth int, nodes *int) (any, error) {
 				name = fmt.Sprintf("%T %v", key, key)
 			}
 			if _, twice := mapping[name]; twice && name != "!!merge <<" {
-				return nil, &Malformed{Line: n.Content[i].Line, Column: n.Content[i].Column, Reason: fmt.Sprintf("%q is given twice", name)}
+				return nil, &Malformed{
+					Line:   n.Content[i].Line,
+					Column: n.Content[i].Column,
+					Reason: fmt.Sprintf("%q is given twice", name),
+				}
 			}
 			if mapping[name], err = plainYAML(n.Content[i+1], depth-1, nodes); err != nil {
 				return nil, err

@@ -70,7 +70,13 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, env func(str
 		debug.SetGCPercent(gcPercentWorker)
 		parallel.Keep()
 	}
-	p := Process{Args: args, Stdin: stdin, Stdout: stdout, Stderr: stderr, limitMemory: func() { system.LimitMemory(apartMemory) }}
+	p := Process{
+		Args:        args,
+		Stdin:       stdin,
+		Stdout:      stdout,
+		Stderr:      stderr,
+		limitMemory: func() { system.LimitMemory(apartMemory) },
+	}
 	return p.Run(context.Background(), h)
 }
 
@@ -139,12 +145,19 @@ func (p Process) ByHand(ctx context.Context, h *call.Host) int {
 	reply := protocol.Reply{}
 	if err == nil {
 		p.boundMemory(line.Request)
-		reply = Perform(h, line.Folder, resident.Call{Ctx: ctx, Request: line.Request, Input: p.Stdin, Output: p.Stdout})
+		reply = Perform(
+			h,
+			line.Folder,
+			resident.Call{Ctx: ctx, Request: line.Request, Input: p.Stdin, Output: p.Stdout},
+		)
 	} else {
 		said := answer.Explain(err)
 		reply.Status, reply.Failure = uint8(said.Print(p.Stdout)), said.Failure()
 	}
-	p.Report(reply, len(p.Args) > 0 && slices.Contains(p.Args[1:], call.FactsSwitch)) // also of a line that cannot be parsed
+	p.Report(
+		reply,
+		len(p.Args) > 0 && slices.Contains(p.Args[1:], call.FactsSwitch),
+	) // also of a line that cannot be parsed
 	return int(reply.Status)
 }
 
@@ -236,11 +249,17 @@ func handle(h *call.Host, folder string, c resident.Call) (answer.Reply, *protoc
 	said := Respond(v, q, literal).WithoutUnread(len(v.Unread()))
 	if unfinished != "" && said.Status == answer.ExitDone {
 		said.Truncated = said.Truncated || said.Notice == ""
-		said.Notice = strings.Join(slices.DeleteFunc([]string{said.Notice, unfinished}, func(text string) bool { return text == "" }), "; ")
+		said.Notice = strings.Join(
+			slices.DeleteFunc([]string{said.Notice, unfinished}, func(text string) bool { return text == "" }),
+			"; ",
+		)
 	}
 	ambiguous := v.AmbiguousName()
 	if ambiguous != "" && said.Status == answer.ExitDone {
-		said.Notice = strings.Join(slices.DeleteFunc([]string{ambiguous, said.Notice}, func(text string) bool { return text == "" }), "; ")
+		said.Notice = strings.Join(
+			slices.DeleteFunc([]string{ambiguous, said.Notice}, func(text string) bool { return text == "" }),
+			"; ",
+		)
 	}
 	if q.Want.Compact {
 		said.Compact()
@@ -271,13 +290,20 @@ func init() {
 	table = sync.OnceValue(func() []handlers.Command {
 		own := []handlers.Command{
 			{Name: "help", Help: "Show what this program can do", Positional: "command", Run: help},
-			{Name: "version", Help: "Show the version of this program", Run: func(*call.Vault, call.Values) (answer.Reply, error) {
-				// It does not have the form of the app's own line, which begins with a number: this program
-				// must not be taken for the app.
-				return answer.Text("vaultwicket " + release.Version + " (embedded)"), nil
-			}},
+			{
+				Name: "version",
+				Help: "Show the version of this program",
+				Run: func(*call.Vault, call.Values) (answer.Reply, error) {
+					// It does not have the form of the app's own line, which begins with a number: this program
+					// must not be taken for the app.
+					return answer.Text("vaultwicket " + release.Version + " (embedded)"), nil
+				},
+			},
 		}
-		return slices.SortedFunc(slices.Values(append(own, handlers.All()...)), func(a, b handlers.Command) int { return strings.Compare(a.Name, b.Name) })
+		return slices.SortedFunc(
+			slices.Values(append(own, handlers.All()...)),
+			func(a, b handlers.Command) int { return strings.Compare(a.Name, b.Name) },
+		)
 	})
 }
 
@@ -320,7 +346,13 @@ func Respond(v *call.Vault, q protocol.Request, literal map[string]string) answe
 	}
 	shows := row.OnlyReads != nil && row.OnlyReads(values)
 	if row.Writes() && !shows && !q.Write.Allowed && q.Write.Task != protocol.Plan {
-		return answer.Explain(answer.Misuse("%s changes the vault, and this program only reads. Put %s before the command.", row.Name, call.WriteSwitch))
+		return answer.Explain(
+			answer.Misuse(
+				"%s changes the vault, and this program only reads. Put %s before the command.",
+				row.Name,
+				call.WriteSwitch,
+			),
+		)
 	}
 	said := answer.Reply{}
 	err = error(nil)

@@ -54,10 +54,13 @@ func status(h *call.Host, folder string) answer.Reply {
 // call of the same state has the same answer. No two processes have a state in common.
 func stateOf(v *call.Vault, q protocol.Request) string {
 	row, err := lookUp(q.Command)
-	ofTheMoment := slices.ContainsFunc(q.Args, func(arg string) bool { // of the active note, or of today's, which the settings of the vault name
-		name, _, _ := strings.Cut(arg, "=")
-		return name == "active" || name == "daily"
-	})
+	ofTheMoment := slices.ContainsFunc(
+		q.Args,
+		func(arg string) bool { // of the active note, or of today's, which the settings of the vault name
+			name, _, _ := strings.Cut(arg, "=")
+			return name == "active" || name == "daily"
+		},
+	)
 	if err != nil || !row.OfIndex && !row.OfFiles || !v.Host.Knowledge.Resident || ofTheMoment {
 		return ""
 	}
@@ -99,7 +102,12 @@ func help(v *call.Vault, p call.Values) (answer.Reply, error) {
 		fmt.Fprintf(&out, "  %-22s%s\n", "vault=<name>", "Name or id of the vault; it must be this folder's")
 		fmt.Fprintf(&out, "  %-22s%s\n", call.WriteSwitch, "Let the command change the vault")
 		fmt.Fprintf(&out, "  %-22s%s\n", call.PlanSwitch, "Show what the command would change")
-		fmt.Fprintf(&out, "  %-22s%s\n", call.StdinSwitch+" PARAM", "Take the value of one parameter from standard input")
+		fmt.Fprintf(
+			&out,
+			"  %-22s%s\n",
+			call.StdinSwitch+" PARAM",
+			"Take the value of one parameter from standard input",
+		)
 	}
 	out.WriteString(`
 Notes:

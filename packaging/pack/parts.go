@@ -122,15 +122,33 @@ func writeNPM(o options, _ io.Reader, _ io.Writer) error {
 		manifest, err := json.MarshalIndent(map[string]any{
 			"name": p.NPM(), "version": o["version"], "description": about, "license": packaging.Licence, "author": packaging.Authors, "homepage": packaging.Homepage,
 			"repository": map[string]string{"type": "git", "url": "git+" + packaging.Repository + ".git"},
-			"os":         []string{p.NodeOS}, "cpu": []string{p.NodeArch}, "files": []string{"bin", licenceFile, modulesFile},
-			"publishConfig": map[string]any{"access": "public", "provenance": true}, "preferUnplugged": true, // else some package managers keep the program in an archive
+			"os": []string{
+				p.NodeOS,
+			}, "cpu": []string{p.NodeArch}, "files": []string{"bin", licenceFile, modulesFile},
+			"publishConfig": map[string]any{
+				"access":     "public",
+				"provenance": true,
+			}, "preferUnplugged": true, // else some package managers keep the program in an archive
 		}, "", "  ")
 		folder := filepath.Join(o["out"], p.NodeOS+"-"+p.NodeArch)
 		page := "# " + p.NPM() + "\n\n" + about + ". Install the package `" + packaging.Name + "`, which starts it.\n"
-		err = errors.Join(err, os.MkdirAll(filepath.Join(folder, "bin"), 0o755),
-			os.WriteFile(filepath.Join(folder, "package.json"), append(manifest, '\n'), 0o644), os.WriteFile(filepath.Join(folder, "README.md"), []byte(page), 0o644),
-			os.WriteFile(filepath.Join(folder, licenceFile), texts[licenceFile], 0o644), os.WriteFile(filepath.Join(folder, modulesFile), texts[modulesFile], 0o644),
-			os.WriteFile(filepath.Join(folder, "bin", p.Program()), content, 0o755))
+		err = errors.Join(
+			err,
+			os.MkdirAll(filepath.Join(folder, "bin"), 0o755),
+			os.WriteFile(
+				filepath.Join(folder, "package.json"),
+				append(manifest, '\n'),
+				0o644,
+			),
+			os.WriteFile(filepath.Join(folder, "README.md"), []byte(page), 0o644),
+			os.WriteFile(
+				filepath.Join(folder, licenceFile),
+				texts[licenceFile],
+				0o644,
+			),
+			os.WriteFile(filepath.Join(folder, modulesFile), texts[modulesFile], 0o644),
+			os.WriteFile(filepath.Join(folder, "bin", p.Program()), content, 0o755),
+		)
 		if err != nil {
 			return err
 		}

@@ -72,7 +72,10 @@ func Open(name string, std terminal.Streams, args []string, more func(*settings.
 	var err error
 	if o.Remote, o.Vault.Name, err = f.Server(std); err != nil || o.Remote != nil {
 		if err == nil && o.Remote.Token == "" {
-			err = &terminal.UsageError{Reason: "no token for the server", Advice: "give the file of the token with --token-file"}
+			err = &terminal.UsageError{
+				Reason: "no token for the server",
+				Advice: "give the file of the token with --token-file",
+			}
 		}
 		return o, err
 	}
@@ -103,7 +106,10 @@ func Open(name string, std terminal.Streams, args []string, more func(*settings.
 			error
 			Hint() string
 		}
-		if o.Traces, err = signals.OpenTracing(signals.TracingConfig{Getenv: std.Getenv, Version: release.Version, Log: o.Log}); errors.As(err, &wrong) {
+		if o.Traces, err = signals.OpenTracing(signals.TracingConfig{Getenv: std.Getenv, Version: release.Version, Log: o.Log}); errors.As(
+			err,
+			&wrong,
+		) {
 			o.Log.Warn("tracing is off: "+wrong.Error(), "hint", wrong.Hint())
 		}
 		o.Activity = &Activity{}
@@ -154,7 +160,10 @@ func NewRunner(s settings.Settings, std terminal.Streams, resident bool, watch e
 func embeddingsOf(s settings.Settings, std terminal.Streams) (exec.Embeddings, error) {
 	chosen := s.Embeddings
 	if chosen.Elsewhere && !s.Policy.Publish {
-		return exec.Embeddings{}, &terminal.UsageError{Reason: "embeddings-url names another machine, which requires allow-publish", Advice: "set allow-publish to true, or name a server on this machine"}
+		return exec.Embeddings{}, &terminal.UsageError{
+			Reason: "embeddings-url names another machine, which requires allow-publish",
+			Advice: "set allow-publish to true, or name a server on this machine",
+		}
 	}
 	vectors := exec.Embeddings{KeyFile: chosen.KeyFile, Elsewhere: chosen.Elsewhere}
 	if chosen.Address == "" {
@@ -162,10 +171,22 @@ func embeddingsOf(s settings.Settings, std terminal.Streams) (exec.Embeddings, e
 	}
 	if file := chosen.KeyFile; file != "" {
 		if vault := s.VaultAround(std, file); vault != "" {
-			return exec.Embeddings{}, failure.New(failure.CodeBadRequest, "move the file out of the vault", "embeddings-key-file: %q is inside the vault %q, where an agent may read", file, vault)
+			return exec.Embeddings{}, failure.New(
+				failure.CodeBadRequest,
+				"move the file out of the vault",
+				"embeddings-key-file: %q is inside the vault %q, where an agent may read",
+				file,
+				vault,
+			)
 		}
 		if _, err := ownerfiles.ReadToken(file, embeddings.MaxKey); err != nil {
-			return exec.Embeddings{}, failure.New(failure.CodeBadRequest, "use a file that only you can read, with the key alone", "embeddings-key-file %q: %v", file, err)
+			return exec.Embeddings{}, failure.New(
+				failure.CodeBadRequest,
+				"use a file that only you can read, with the key alone",
+				"embeddings-key-file %q: %v",
+				file,
+				err,
+			)
 		}
 	}
 	vectors.Server = chosen.Address + " " + chosen.Model
@@ -183,7 +204,9 @@ func (o Opened) NewGateway() *gateway.Gateway {
 
 func (o Opened) gatewayOf(agent string) *gateway.Gateway {
 	return gateway.New(gateway.Config{
-		Vaults: vaultsOf(o.Served), Runner: o.Runner, Backend: gateway.Backend(o.Backend), Limits: admission.Limits(o.Limits), Disabled: !o.Enabled, OwnDay: o.DayStart > 0,
+		Vaults: vaultsOf(
+			o.Served,
+		), Runner: o.Runner, Backend: gateway.Backend(o.Backend), Limits: admission.Limits(o.Limits), Disabled: !o.Enabled, OwnDay: o.DayStart > 0,
 		Agent: agent, Session: Session(), Getenv: o.Std.Getenv, Log: o.Log, Observe: o.observer(), Notify: o.Notifier.Send,
 	})
 }
@@ -228,7 +251,10 @@ func (o Opened) AgentsNow() policy.Agents { return o.running.Agents() }
 // none or if they are of several.
 func (o Opened) AgentOf(subjects []string) (name string) {
 	for other, agent := range o.AgentsNow() {
-		if !slices.ContainsFunc(subjects, func(subject string) bool { return slices.Contains(agent.Subjects, subject) }) {
+		if !slices.ContainsFunc(
+			subjects,
+			func(subject string) bool { return slices.Contains(agent.Subjects, subject) },
+		) {
 			continue
 		}
 		if name != "" {
@@ -242,7 +268,11 @@ func (o Opened) AgentOf(subjects []string) (name string) {
 // Progress tells the user that a command takes time, and when that is to be expected. The
 // caller stops it when there is a result.
 func (o Opened) Progress(command string) *terminal.Progress {
-	return terminal.StartProgress(o.messages, sanitize.Line(excerpt.Short(command))+" is running", "the first call in a large vault takes longer; Ctrl-C cancels")
+	return terminal.StartProgress(
+		o.messages,
+		sanitize.Line(excerpt.Short(command))+" is running",
+		"the first call in a large vault takes longer; Ctrl-C cancels",
+	)
 }
 
 // Counting is ctx for a call of which p shows how far it has come.
@@ -261,7 +291,11 @@ func (o Opened) checkVaultName() error {
 	if len(appvaults.VaultFolders(o.Std.Getenv)) == 0 && o.Runner.HasApp() {
 		return nil
 	}
-	return terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("unknown vault %q", name), fmt.Sprintf("did you mean .%c%s? A folder is given with a separator", filepath.Separator, name))
+	return terminal.Fail(
+		terminal.ExitNotReady,
+		fmt.Sprintf("unknown vault %q", name),
+		fmt.Sprintf("did you mean .%c%s? A folder is given with a separator", filepath.Separator, name),
+	)
 }
 
 // FolderNamed returns the absolute path of the folder in the working folder that has this name, if the app has no
@@ -304,7 +338,12 @@ func (o Opened) observer() telemetry.Observer {
 func (o Opened) Follow(sessions func() int) {
 	if o.Metrics != nil {
 		children := func() signals.Children { return signals.Children(o.Runner.Children()) }
-		sources := signals.Sources{Load: o.Gateway.Load, Children: children, Sessions: sessions, Missed: o.Gateway.AuditMissed}
+		sources := signals.Sources{
+			Load:     o.Gateway.Load,
+			Children: children,
+			Sessions: sessions,
+			Missed:   o.Gateway.AuditMissed,
+		}
 		if o.Records != nil {
 			sources.Dropped = o.Records.Dropped
 		}

@@ -53,9 +53,17 @@ func rulesByHand(args []string, std terminal.Streams) (access.Rules, error) {
 		paused, err := admission.IsPaused(state)
 		switch {
 		case err != nil:
-			return access.Rules{}, terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("state folder %q: %v", state, err), "the pause state is kept there; make it a folder that only you can access")
+			return access.Rules{}, terminal.Fail(
+				terminal.ExitNotReady,
+				fmt.Sprintf("state folder %q: %v", state, err),
+				"the pause state is kept there; make it a folder that only you can access",
+			)
 		case paused:
-			return access.Rules{}, terminal.Fail(terminal.ExitDenied, "vaultwicket is paused", `"vaultwicket resume" ends the pause`)
+			return access.Rules{}, terminal.Fail(
+				terminal.ExitDenied,
+				"vaultwicket is paused",
+				`"vaultwicket resume" ends the pause`,
+			)
 		}
 	}
 	if len(args) == 0 {
@@ -71,7 +79,11 @@ func rulesByHand(args []string, std terminal.Streams) (access.Rules, error) {
 		return access.Rules{}, err
 	}
 	if slices.Contains(args, "--write") && !flags.ManagedMutations() {
-		return access.Rules{}, terminal.Fail(terminal.ExitDenied, "the managed settings of this machine do not allow changes", "the administrator of this machine can change allow-mutations")
+		return access.Rules{}, terminal.Fail(
+			terminal.ExitDenied,
+			"the managed settings of this machine do not allow changes",
+			"the administrator of this machine can change allow-mutations",
+		)
 	}
 	rules := flags.ManagedAccess(std, s, settings.Vault{Folder: folder})
 	for _, served := range s.Served {
@@ -91,9 +103,17 @@ func rulesByHand(args []string, std terminal.Streams) (access.Rules, error) {
 			switch {
 			case appvaults.SameFolder(folder, args[0]):
 				rules = rules.Meet(served.Policy.Access)
-			case ownerfiles.VaultAround(args[0], []string{folder}) != "", ownerfiles.VaultAround(folder, []string{args[0]}) != "":
-				return access.Rules{}, terminal.Fail(terminal.ExitDenied,
-					fmt.Sprintf("folder %q: overlaps the vault %q, which has access rules", args[0], folder), "use the folder of the vault itself")
+			case ownerfiles.VaultAround(args[0], []string{folder}) != "",
+				ownerfiles.VaultAround(folder, []string{args[0]}) != "":
+				return access.Rules{}, terminal.Fail(
+					terminal.ExitDenied,
+					fmt.Sprintf(
+						"folder %q: overlaps the vault %q, which has access rules",
+						args[0],
+						folder,
+					),
+					"use the folder of the vault itself",
+				)
 			}
 		}
 	}

@@ -32,10 +32,24 @@ func (o Opened) startExport() (*export.Exporter, error) {
 	}
 	for _, address := range o.Export {
 		if file := export.FileOf(address); file != "" && o.VaultAround(o.Std, file) != "" {
-			return nil, &terminal.UsageError{Reason: fmt.Sprintf("setting %q: %q is inside the vault %q, where an agent may write", "export", file, o.VaultAround(o.Std, file))}
+			return nil, &terminal.UsageError{
+				Reason: fmt.Sprintf(
+					"setting %q: %q is inside the vault %q, where an agent may write",
+					"export",
+					file,
+					o.VaultAround(o.Std, file),
+				),
+			}
 		}
 	}
-	c := export.Config{State: state, To: o.Export, Getenv: o.Std.Getenv, Version: release.Version, Log: o.Log, Signer: audit.StateKey(state)}
+	c := export.Config{
+		State:   state,
+		To:      o.Export,
+		Getenv:  o.Std.Getenv,
+		Version: release.Version,
+		Log:     o.Log,
+		Signer:  audit.StateKey(state),
+	}
 	if o.Checkpoints != "" && o.Checkpoints != settings.SignedByState {
 		path, err := filepath.EvalSymlinks(o.Checkpoints)
 		reason := ""
@@ -45,7 +59,9 @@ func (o Opened) startExport() (*export.Exporter, error) {
 			reason = o.whyUnsafe(path)
 		}
 		if reason != "" {
-			return nil, &terminal.UsageError{Reason: fmt.Sprintf("setting %q: the command %q %s", "checkpoints", o.Checkpoints, reason)}
+			return nil, &terminal.UsageError{
+				Reason: fmt.Sprintf("setting %q: the command %q %s", "checkpoints", o.Checkpoints, reason),
+			}
 		}
 		c.Signer = commandKey(path)
 	}
@@ -54,7 +70,13 @@ func (o Opened) startExport() (*export.Exporter, error) {
 
 // whyUnsafe says why an agent or another user could change a program, "" if neither could.
 func (o Opened) whyUnsafe(program string) string {
-	reason, err := ownerfiles.CheckProgram(program, ownerfiles.Surroundings{Vaults: func() []string { return o.VaultFolders(o.Std) }, Home: ownerfiles.Home(runtime.GOOS, o.Std.Getenv)})
+	reason, err := ownerfiles.CheckProgram(
+		program,
+		ownerfiles.Surroundings{
+			Vaults: func() []string { return o.VaultFolders(o.Std) },
+			Home:   ownerfiles.Home(runtime.GOOS, o.Std.Getenv),
+		},
+	)
 	if err != nil {
 		return err.Error()
 	}
@@ -85,7 +107,16 @@ func (c commandKey) Sign(text []byte) ([]byte, error) { return c.run("sign", str
 func (c commandKey) run(verb, stdin string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), signFor)
 	defer cancel()
-	end := process.Child{Path: string(c), Name: string(c), Args: []string{verb}, Env: os.Environ(), Stdin: stdin, Keep: maxSigned}.Run(ctx)
+	end := process.Child{
+		Path:  string(c),
+		Name:  string(c),
+		Args:  []string{verb},
+		Env:   os.Environ(),
+		Stdin: stdin,
+		Keep:  maxSigned,
+	}.Run(
+		ctx,
+	)
 	if end.Kind != process.Exited || end.Exit != 0 {
 		return nil, fmt.Errorf("the command %q ended with status %d", string(c), end.Exit)
 	}

@@ -17,17 +17,34 @@ func (o *Opened) openNotifier() error {
 	}
 	for _, name := range []string{c.NtfyTokenFile, c.WebhookSecretFile} {
 		if vault := o.VaultAround(o.Std, name); name != "" && vault != "" {
-			return failure.New(failure.CodeBadRequest, "move the file out of the vault", "[notify]: %q is inside the vault %q, where an agent may read", name, vault)
+			return failure.New(
+				failure.CodeBadRequest,
+				"move the file out of the vault",
+				"[notify]: %q is inside the vault %q, where an agent may read",
+				name,
+				vault,
+			)
 		}
 	}
 	if len(c.Command) > 0 {
 		if reason := o.whyUnsafe(filepath.Clean(c.Command[0])); reason != "" {
-			return failure.New(failure.CodeBadRequest, "name a program that only you or the administrator can change", "[notify]: the program %q %s", c.Command[0], reason)
+			return failure.New(
+				failure.CodeBadRequest,
+				"name a program that only you or the administrator can change",
+				"[notify]: the program %q %s",
+				c.Command[0],
+				reason,
+			)
 		}
 	}
 	var err error
 	if o.Notifier, err = notify.Open(c, exec.OwnersEnvironment(o.Std.Getenv), o.Log); err != nil {
-		return failure.New(failure.CodeBadRequest, "correct the table [notify] of the settings file", "[notify]: %v", err)
+		return failure.New(
+			failure.CodeBadRequest,
+			"correct the table [notify] of the settings file",
+			"[notify]: %v",
+			err,
+		)
 	}
 	return nil
 }

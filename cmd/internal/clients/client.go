@@ -140,5 +140,6 @@ const maxName = 32
 
 // ValidName reports whether a server name fits every client: lower-case letters, digits and hyphens.
 func ValidName(name string) bool {
-	return name != "" && len(name) <= maxName && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == "" && name[0] != '-'
+	return name != "" && len(name) <= maxName && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == "" &&
+		name[0] != '-'
 }

@@ -67,7 +67,10 @@ func (s Session) Run(ctx context.Context) error {
 	link := c.Link(server)
 	if !s.Print {
 		if link == "" {
-			return usage(c.Name+" has no link for this", fmt.Sprintf(`"vaultwicket install %s --print" shows what to add`, c.ID))
+			return usage(
+				c.Name+" has no link for this",
+				fmt.Sprintf(`"vaultwicket install %s --print" shows what to add`, c.ID),
+			)
 		}
 		_, err = fmt.Fprintln(s.Out, link)
 		return err
@@ -113,13 +116,25 @@ func (s Session) check() error {
 	case s.URL == "":
 		return nil
 	case !strings.HasPrefix(s.URL, "http://") && !strings.HasPrefix(s.URL, "https://") || strings.ContainsAny(s.URL, " \t\r\n\"'@"):
-		return usage(fmt.Sprintf("invalid value %q for --url", s.URL), "use an address such as http://127.0.0.1:8765/mcp")
+		return usage(
+			fmt.Sprintf("invalid value %q for --url", s.URL),
+			"use an address such as http://127.0.0.1:8765/mcp",
+		)
 	case strings.HasPrefix(s.URL, "http://") && !local:
-		return usage(fmt.Sprintf("invalid value %q for --url: the token would be sent in clear", s.URL), "use https for another machine")
+		return usage(
+			fmt.Sprintf("invalid value %q for --url: the token would be sent in clear", s.URL),
+			"use https for another machine",
+		)
 	case s.Agent != "":
-		return usage("--url cannot be combined with --agent", `give the client the token that "vaultwicket agent add" prints`)
+		return usage(
+			"--url cannot be combined with --agent",
+			`give the client the token that "vaultwicket agent add" prints`,
+		)
 	case s.Edit || s.Vault != "":
-		return usage("--url cannot be combined with --edit or --vault", `the settings of the server at the address decide; see "vaultwicket help serve"`)
+		return usage(
+			"--url cannot be combined with --edit or --vault",
+			`the settings of the server at the address decide; see "vaultwicket help serve"`,
+		)
 	case strings.Trim(s.Token, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != "" || s.Token == "":
 		return usage("invalid value for --token-env", "use the name of an environment variable, never the token itself")
 	}
@@ -135,12 +150,20 @@ func (s Session) server() (Server, error) {
 			return server, usage(fmt.Sprintf("vault %q: %v", s.Vault, err), "")
 		}
 		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
-			return server, terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("vault folder %q does not exist", folder), "check --vault")
+			return server, terminal.Fail(
+				terminal.ExitNotReady,
+				fmt.Sprintf("vault folder %q does not exist", folder),
+				"check --vault",
+			)
 		}
 		vault = folder
 	}
 	if s.URL == "" && Temporary(s.Binary) {
-		return server, terminal.Fail(terminal.ExitNotReady, `this program was started by "go run" and will be deleted`, "build or install vaultwicket first")
+		return server, terminal.Fail(
+			terminal.ExitNotReady,
+			`this program was started by "go run" and will be deleted`,
+			"build or install vaultwicket first",
+		)
 	}
 	server.Args = Args(vault, s.Edit, s.Tier)
 	if s.Agent != "" {
@@ -175,7 +198,11 @@ func (s Session) all(ctx context.Context) error {
 		}
 	}
 	if done == 0 {
-		return terminal.Fail(terminal.ExitNotReady, "no client was found", `name one; "vaultwicket install --list" shows the clients`)
+		return terminal.Fail(
+			terminal.ExitNotReady,
+			"no client was found",
+			`name one; "vaultwicket install --list" shows the clients`,
+		)
 	}
 	if first != nil {
 		return terminal.Fail(first.Status, fmt.Sprintf("%d of %d clients failed", failed, done), first.Advice)
@@ -202,7 +229,14 @@ func (s Session) one(ctx context.Context, c Client) error {
 		if s.Remove {
 			text = "is not installed as"
 		}
-		_, err := fmt.Fprintf(s.Out, "%s: vaultwicket %s %q in %s\n", c.Name, text, s.Name, terminal.Visible(change.File))
+		_, err := fmt.Fprintf(
+			s.Out,
+			"%s: vaultwicket %s %q in %s\n",
+			c.Name,
+			text,
+			s.Name,
+			terminal.Visible(change.File),
+		)
 		return err
 	}
 	var shown strings.Builder
@@ -213,7 +247,11 @@ func (s Session) one(ctx context.Context, c Client) error {
 	switch {
 	case s.Remove:
 	case s.URL != "":
-		fmt.Fprintf(&shown, "The client takes the token from the environment variable %s; set it to what the token file of the server contains.\n", s.Token)
+		fmt.Fprintf(
+			&shown,
+			"The client takes the token from the environment variable %s; set it to what the token file of the server contains.\n",
+			s.Token,
+		)
 	case s.Edit:
 		shown.WriteString(EditMeans + "\n")
 	default:
@@ -226,7 +264,10 @@ func (s Session) one(ctx context.Context, c Client) error {
 		yes, asked := s.Confirm(ctx)
 		switch {
 		case !asked:
-			return usage("nothing was written: confirmation needs a terminal", "--yes writes without asking, --dry-run only shows")
+			return usage(
+				"nothing was written: confirmation needs a terminal",
+				"--yes writes without asking, --dry-run only shows",
+			)
 		case !yes:
 			return errDeclined
 		}
@@ -253,7 +294,8 @@ func (s Session) one(ctx context.Context, c Client) error {
 func shellLine(words []string) string {
 	var quoted []string
 	for _, word := range words {
-		if word == "" || strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=") != "" {
+		if word == "" ||
+			strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=") != "" {
 			word = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 		}
 		quoted = append(quoted, word)

@@ -45,7 +45,11 @@ func readFile(name string) (file, error) {
 			case err == nil && !info.IsDir():
 				return f, terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("%q is not a folder", folder), "")
 			case err == nil && !ownedByUser(folder, info):
-				return f, terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("%q cannot be created: the folder %q belongs to another user", f.name, folder), "run the command as that user")
+				return f, terminal.Fail(
+					terminal.ExitNotReady,
+					fmt.Sprintf("%q cannot be created: the folder %q belongs to another user", f.name, folder),
+					"run the command as that user",
+				)
 			case err == nil:
 				return f, nil
 			case !errors.Is(err, fs.ErrNotExist) || folder == filepath.Dir(folder):
@@ -60,9 +64,17 @@ func readFile(name string) (file, error) {
 	case !info.Mode().IsRegular():
 		return f, terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("%q is not a regular file", name), "")
 	case info.Size() > textedit.MaxText:
-		return f, terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("%q is larger than %d MiB", name, textedit.MaxText>>20), "")
+		return f, terminal.Fail(
+			terminal.ExitNotReady,
+			fmt.Sprintf("%q is larger than %d MiB", name, textedit.MaxText>>20),
+			"",
+		)
 	case !ownedByUser(f.target, info):
-		return f, terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("%q belongs to another user", f.target), "run the command as that user")
+		return f, terminal.Fail(
+			terminal.ExitNotReady,
+			fmt.Sprintf("%q belongs to another user", f.target),
+			"run the command as that user",
+		)
 	}
 	if f.content, err = os.ReadFile(f.target); err != nil {
 		return f, environment(name, err)
@@ -91,8 +103,11 @@ func (f file) unchanged() error {
 	if again.target == f.target && again.missing() == f.missing() && bytes.Equal(again.content, f.content) {
 		return nil
 	}
-	return terminal.Fail(terminal.ExitFailed, fmt.Sprintf("%q was changed by another program after it was shown; nothing was written", f.name),
-		"run the command again, with the client closed if this happens again")
+	return terminal.Fail(
+		terminal.ExitFailed,
+		fmt.Sprintf("%q was changed by another program after it was shown; nothing was written", f.name),
+		"run the command again, with the client closed if this happens again",
+	)
 }
 
 // replace writes the whole file through a temporary file in its folder. Its mode, on Windows its
@@ -160,7 +175,8 @@ func backupNames(folder string) []string {
 	entries, _ := os.ReadDir(folder)
 	var names []string
 	for _, entry := range entries {
-		if ending := filepath.Ext(entry.Name()); entry.Type().IsRegular() && (ending == backupEnding || ending == absentEnding) {
+		if ending := filepath.Ext(entry.Name()); entry.Type().IsRegular() &&
+			(ending == backupEnding || ending == absentEnding) {
 			names = append(names, entry.Name())
 		}
 	}

@@ -79,14 +79,26 @@ func (c *Change) Diff() string {
 // plan reads the client's file. The entry is nil if it is missing.
 func (i Installer) plan(c Client, scope Scope, name string) (change *Change, entry map[string]any, err error) {
 	if why, ok := c.Writes(scope); !ok {
-		return nil, nil, terminal.Fail(terminal.ExitInvalid, fmt.Sprintf("%s %s; nothing is written for it", c.Name, why), fmt.Sprintf(`"vaultwicket install %s --print" shows what to add by hand`, c.ID))
+		return nil, nil, terminal.Fail(
+			terminal.ExitInvalid,
+			fmt.Sprintf("%s %s; nothing is written for it", c.Name, why),
+			fmt.Sprintf(`"vaultwicket install %s --print" shows what to add by hand`, c.ID),
+		)
 	}
 	if !ValidName(name) {
-		return nil, nil, terminal.Fail(terminal.ExitInvalid, fmt.Sprintf("invalid name %q of a server", name), "use up to 32 lower-case letters, digits and hyphens")
+		return nil, nil, terminal.Fail(
+			terminal.ExitInvalid,
+			fmt.Sprintf("invalid name %q of a server", name),
+			"use up to 32 lower-case letters, digits and hyphens",
+		)
 	}
 	where := i.System.File(c, scope)
 	if where == "" {
-		return nil, nil, terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("%s: the settings file cannot be determined on this system", c.Name), "check HOME, or USERPROFILE and APPDATA")
+		return nil, nil, terminal.Fail(
+			terminal.ExitNotReady,
+			fmt.Sprintf("%s: the settings file cannot be determined on this system", c.Name),
+			"check HOME, or USERPROFILE and APPDATA",
+		)
 	}
 	f, err := readFile(where)
 	if err != nil {
@@ -96,7 +108,15 @@ func (i Installer) plan(c Client, scope Scope, name string) (change *Change, ent
 		folder, err := filepath.EvalSymlinks(i.System.Project)
 		rel, wrong := filepath.Rel(folder, f.target)
 		if errors.Join(err, wrong) != nil || !filepath.IsLocal(rel) {
-			return nil, nil, terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("%q is a symbolic link to %q, outside of the project; nothing was written", where, f.target), "use --scope user, or replace the link")
+			return nil, nil, terminal.Fail(
+				terminal.ExitNotReady,
+				fmt.Sprintf(
+					"%q is a symbolic link to %q, outside of the project; nothing was written",
+					where,
+					f.target,
+				),
+				"use --scope user, or replace the link",
+			)
 		}
 	}
 	change = &Change{Client: c, Scope: scope, Name: name, File: where, before: f, installer: i}
@@ -111,10 +131,17 @@ func (i Installer) plan(c Client, scope Scope, name string) (change *Change, ent
 // unusable is the error for a file that cannot be edited.
 func (c Client) unusable(where string, err error) error {
 	if malformed, ok := errors.AsType[*textedit.Malformed](err); ok {
-		return terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("%s:%d:%d: %s; nothing was written", where, malformed.Line, malformed.Column, malformed.Reason),
-			fmt.Sprintf("repair the file; %s reads it as %s", c.Name, c.format))
+		return terminal.Fail(
+			terminal.ExitNotReady,
+			fmt.Sprintf("%s:%d:%d: %s; nothing was written", where, malformed.Line, malformed.Column, malformed.Reason),
+			fmt.Sprintf("repair the file; %s reads it as %s", c.Name, c.format),
+		)
 	}
-	return terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("%s: %v; nothing was written", where, err), fmt.Sprintf(`"vaultwicket install %s --print" shows what to add by hand`, c.ID))
+	return terminal.Fail(
+		terminal.ExitNotReady,
+		fmt.Sprintf("%s: %v; nothing was written", where, err),
+		fmt.Sprintf(`"vaultwicket install %s --print" shows what to add by hand`, c.ID),
+	)
 }
 
 // Install plans to add the entry for a server, or to replace that of an earlier installation. An entry
@@ -127,7 +154,11 @@ func (i Installer) Install(c Client, scope Scope, s Server, replace bool) (*Chan
 	}
 	for _, word := range append([]string{s.Command}, s.Args...) {
 		if strings.Contains(word, "${") { // clients have no way to escape a dollar sign
-			return nil, terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("%q has ${, in place of which %s would put a variable", word, c.Name), "use a path without it, such as a link to the folder")
+			return nil, terminal.Fail(
+				terminal.ExitNotReady,
+				fmt.Sprintf("%q has ${, in place of which %s would put a variable", word, c.Name),
+				"use a path without it, such as a link to the folder",
+			)
 		}
 	}
 	change, old, err := i.plan(c, scope, s.Name)
@@ -136,8 +167,16 @@ func (i Installer) Install(c Client, scope Scope, s Server, replace bool) (*Chan
 	}
 	if old != nil {
 		if !isOurs(s.Name, old) && !replace {
-			return nil, terminal.Fail(terminal.ExitFailed, fmt.Sprintf("%s already has a server %q of another program: %q", c.Name, s.Name, append(commandOf(old), urlOf(old))),
-				"use another --name, or --replace to overwrite it")
+			return nil, terminal.Fail(
+				terminal.ExitFailed,
+				fmt.Sprintf(
+					"%s already has a server %q of another program: %q",
+					c.Name,
+					s.Name,
+					append(commandOf(old), urlOf(old)),
+				),
+				"use another --name, or --replace to overwrite it",
+			)
 		}
 		if textedit.Equal(old, entry.Plain()) {
 			change.after = change.before.content
@@ -147,8 +186,11 @@ func (i Installer) Install(c Client, scope Scope, s Server, replace bool) (*Chan
 			had := ValuesOf("--"+what, commandOf(old))
 			has := ValuesOf("--"+what, s.Args)
 			if !replace && len(had) > 0 && !slices.Equal(had, has) {
-				return nil, terminal.Fail(terminal.ExitFailed, fmt.Sprintf("%s already has a server %q for another %s: %q", c.Name, s.Name, what, had[0]),
-					"add this one with another --name, or replace that one with --replace")
+				return nil, terminal.Fail(
+					terminal.ExitFailed,
+					fmt.Sprintf("%s already has a server %q for another %s: %q", c.Name, s.Name, what, had[0]),
+					"add this one with another --name, or replace that one with --replace",
+				)
 			}
 		}
 	}
@@ -160,12 +202,19 @@ func (i Installer) Install(c Client, scope Scope, s Server, replace bool) (*Chan
 		if old != nil { // add-json refuses a name that exists
 			change.Commands = [][]string{{program, "mcp", "remove", s.Name, "-s", "user"}}
 		}
-		change.Commands = append(change.Commands, []string{program, "mcp", "add-json", s.Name, textedit.RenderJSONLine(entry), "-s", "user"})
+		change.Commands = append(
+			change.Commands,
+			[]string{program, "mcp", "add-json", s.Name, textedit.RenderJSONLine(entry), "-s", "user"},
+		)
 	}
 	change.verify = func() error {
 		_, now, err := i.plan(c, scope, s.Name)
 		if err == nil && !textedit.Equal(now, entry.Plain()) {
-			return terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("%s did not keep the entry in %q", c.Name, change.File), "")
+			return terminal.Fail(
+				terminal.ExitNotReady,
+				fmt.Sprintf("%s did not keep the entry in %q", c.Name, change.File),
+				"",
+			)
 		}
 		return err
 	}
@@ -184,7 +233,16 @@ func (i Installer) Uninstall(c Client, scope Scope, name string) (*Change, error
 		return change, nil
 	}
 	if !isOurs(name, old) {
-		return nil, terminal.Fail(terminal.ExitFailed, fmt.Sprintf("the server %q of %s is another program's: %q", name, c.Name, append(commandOf(old), urlOf(old))), "remove it by hand")
+		return nil, terminal.Fail(
+			terminal.ExitFailed,
+			fmt.Sprintf(
+				"the server %q of %s is another program's: %q",
+				name,
+				c.Name,
+				append(commandOf(old), urlOf(old)),
+			),
+			"remove it by hand",
+		)
 	}
 	change.after, err = textedit.Remove(c.format.editor(), change.before.content, c.at(name))
 	if err != nil {
@@ -250,7 +308,11 @@ func (c *Change) Write(ctx context.Context) (backup string, err error) {
 		return "", err
 	}
 	if c.installer.Backups == "" {
-		return "", terminal.Fail(terminal.ExitNotReady, "no folder for backups", "set HOME or XDG_STATE_HOME to an absolute path")
+		return "", terminal.Fail(
+			terminal.ExitNotReady,
+			"no folder for backups",
+			"set HOME or XDG_STATE_HOME to an absolute path",
+		)
 	}
 	folder := c.installer.backupsOf(c.Client, c.before)
 	if err := ownerfiles.MakeFolder(ownerfiles.Disk{}, folder); err != nil {
@@ -258,8 +320,11 @@ func (c *Change) Write(ctx context.Context) (backup string, err error) {
 		if !ok {
 			return "", environment(folder, err)
 		}
-		return "", terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("the folder for backups %v; nothing was written", unsafe),
-			cmp.Or(unsafe.Remedy(), "move it away; it is made again"))
+		return "", terminal.Fail(
+			terminal.ExitNotReady,
+			fmt.Sprintf("the folder for backups %v; nothing was written", unsafe),
+			cmp.Or(unsafe.Remedy(), "move it away; it is made again"),
+		)
 	}
 	ending := backupEnding
 	if c.before.missing() {
@@ -286,7 +351,11 @@ func (c *Change) Write(ctx context.Context) (backup string, err error) {
 	case len(c.Commands) > 0:
 		for _, argv := range c.Commands {
 			if output, err := c.installer.Run(ctx, argv); err != nil {
-				return backup, terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("%s: %v: %s", c.Client.Name, err, output), "")
+				return backup, terminal.Fail(
+					terminal.ExitNotReady,
+					fmt.Sprintf("%s: %v: %s", c.Client.Name, err, output),
+					"",
+				)
 			}
 		}
 	case c.deletes:
@@ -345,7 +414,16 @@ func Ask(ctx context.Context, argv []string, input string) (printed, complaint s
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	end := process.Child{Path: argv[0], Name: argv[0], Args: argv[1:], Env: os.Environ(), Stdin: input, Keep: maxOutput}.Run(ctx)
+	end := process.Child{
+		Path:  argv[0],
+		Name:  argv[0],
+		Args:  argv[1:],
+		Env:   os.Environ(),
+		Stdin: input,
+		Keep:  maxOutput,
+	}.Run(
+		ctx,
+	)
 	printed, _ = end.Stdout.Text()
 	complaint, _ = end.Stderr.Text()
 	switch {

@@ -28,7 +28,11 @@ func resolve(name string, links int) (string, error) {
 	}
 	err := ownerfiles.WalkPath(name, func(_, entry string, info fs.FileInfo) error {
 		if info.Mode()&fs.ModeSymlink != 0 && !ownerfiles.Owned(entry, info) {
-			return terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("%q is behind the symbolic link %q of another user", name, entry), "")
+			return terminal.Fail(
+				terminal.ExitNotReady,
+				fmt.Sprintf("%q is behind the symbolic link %q of another user", name, entry),
+				"",
+			)
 		}
 		return nil
 	})

@@ -21,7 +21,11 @@ func ownedByUser(name string, info fs.FileInfo) bool { return ownerfiles.Owned(n
 func resolve(name string, _ int) (string, error) {
 	err := ownerfiles.WalkPath(name, func(_, entry string, info fs.FileInfo) error {
 		if ownerfiles.IsLink(entry, info) && !ownedByUser(entry, info) {
-			return terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("%q is behind the symbolic link %q of another user", name, entry), "")
+			return terminal.Fail(
+				terminal.ExitNotReady,
+				fmt.Sprintf("%q is behind the symbolic link %q of another user", name, entry),
+				"",
+			)
 		}
 		return nil
 	})
@@ -51,5 +55,8 @@ func keepRights(from, to string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(windows.SetKernelObjectSecurity(handle, windows.DACL_SECURITY_INFORMATION, descriptor), windows.CloseHandle(handle))
+	return errors.Join(
+		windows.SetKernelObjectSecurity(handle, windows.DACL_SECURITY_INFORMATION, descriptor),
+		windows.CloseHandle(handle),
+	)
 }

@@ -69,15 +69,26 @@ func with(before, after textedit.Object) func(Server) textedit.Object {
 // oneCommand is the form of opencode: one list for the command and its arguments.
 func oneCommand(after ...textedit.Member) func(Server) textedit.Object {
 	return func(s Server) textedit.Object {
-		return append(textedit.Object{{Key: "type", Value: "local"}, {Key: "command", Value: append([]string{s.Command}, s.Args...)}}, after...)
+		return append(
+			textedit.Object{
+				{Key: "type", Value: "local"},
+				{Key: "command", Value: append([]string{s.Command}, s.Args...)},
+			},
+			after...)
 	}
 }
 
 // remote is the form of a server that is reached by its address, with members before.
 func remote(address string, before ...textedit.Member) func(Server, string) textedit.Object {
 	return func(s Server, token string) textedit.Object {
-		return append(append(textedit.Object{}, before...),
-			textedit.Member{Key: address, Value: s.URL}, textedit.Member{Key: "headers", Value: textedit.Object{{Key: "Authorization", Value: "Bearer " + token}}})
+		return append(
+			append(textedit.Object{}, before...),
+			textedit.Member{
+				Key:   address,
+				Value: s.URL,
+			},
+			textedit.Member{Key: "headers", Value: textedit.Object{{Key: "Authorization", Value: "Bearer " + token}}},
+		)
 	}
 }
 
@@ -145,7 +156,11 @@ const codeInputs = `  "inputs": [
 `
 
 func (c Client) noHTTP() error {
-	return terminal.Fail(terminal.ExitInvalid, c.Name+" cannot take the token of an HTTP server from an environment variable", "install it without --url, so that the client starts vaultwicket itself")
+	return terminal.Fail(
+		terminal.ExitInvalid,
+		c.Name+" cannot take the token of an HTTP server from an environment variable",
+		"install it without --url, so that the client starts vaultwicket itself",
+	)
 }
 
 // Link returns an address that makes a client offer to install the server, "" for a client without one.

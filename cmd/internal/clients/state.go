@@ -35,7 +35,13 @@ type Entry struct {
 // State returns whether a client is installed, and its entries for the user.
 func (i Installer) State(c Client) State {
 	_, writes := c.Writes(User)
-	s := State{Client: c.ID, Name: c.Name, Found: i.System.Found(c), File: i.System.File(c, User), Writes: writes && c.on(i.System.OS)}
+	s := State{
+		Client: c.ID,
+		Name:   c.Name,
+		Found:  i.System.Found(c),
+		File:   i.System.File(c, User),
+		Writes: writes && c.on(i.System.OS),
+	}
 	if s.File == "" || c.format == noFile || !exists(s.File) {
 		return s
 	}
@@ -57,7 +63,16 @@ func (i Installer) State(c Client) State {
 			continue
 		}
 		words := commandOf(entry)
-		s.Servers = append(s.Servers, Entry{Name: name, Command: words, URL: urlOf(entry), Edit: slices.Contains(words, allowMutations), Approves: approvalKey(entry)})
+		s.Servers = append(
+			s.Servers,
+			Entry{
+				Name:     name,
+				Command:  words,
+				URL:      urlOf(entry),
+				Edit:     slices.Contains(words, allowMutations),
+				Approves: approvalKey(entry),
+			},
+		)
 	}
 	return s
 }
@@ -150,7 +165,14 @@ func (s Session) list() error {
 		case len(names) == 0:
 			installed = "not installed"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", state.Client, state.Name, terminal.Visible(installed), terminal.Visible(state.File))
+		fmt.Fprintf(
+			w,
+			"%s\t%s\t%s\t%s\n",
+			state.Client,
+			state.Name,
+			terminal.Visible(installed),
+			terminal.Visible(state.File),
+		)
 	}
 	if err := w.Flush(); err != nil {
 		return err

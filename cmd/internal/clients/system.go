@@ -88,7 +88,8 @@ func (s System) File(c Client, scope Scope) string {
 			continue
 		}
 		packaged := strings.HasPrefix(pattern, storePackages)
-		if exists(name) || packaged && exists(s.path(pattern[:len(storePackages)+strings.Index(pattern[len(storePackages):], "/")])) {
+		if exists(name) ||
+			packaged && exists(s.path(pattern[:len(storePackages)+strings.Index(pattern[len(storePackages):], "/")])) {
 			return name
 		}
 		if first == "" && !packaged {
@@ -132,7 +133,8 @@ func (s System) Program(name string) string {
 		for _, ending := range endings {
 			file := filepath.Join(folder, name+ending)
 			info, err := os.Stat(file)
-			if filepath.IsAbs(file) && err == nil && info.Mode().IsRegular() && (s.OS == "windows" || info.Mode()&0o111 != 0) {
+			if filepath.IsAbs(file) && err == nil && info.Mode().IsRegular() &&
+				(s.OS == "windows" || info.Mode()&0o111 != 0) {
 				return file
 			}
 		}

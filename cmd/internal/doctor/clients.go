@@ -29,7 +29,12 @@ func (m Machine) clients(ctx context.Context, r *Report) {
 	for _, c := range clients.All() {
 		s := m.Clients.State(c)
 		if s.Problem != "" {
-			r.warn("client-file", s.Problem, fmt.Sprintf("%s may start no MCP server at all", c.Name), fmt.Sprintf("correct %q", s.File))
+			r.warn(
+				"client-file",
+				s.Problem,
+				fmt.Sprintf("%s may start no MCP server at all", c.Name),
+				fmt.Sprintf("correct %q", s.File),
+			)
 		}
 		if s.Found != "" {
 			present++
@@ -42,9 +47,19 @@ func (m Machine) clients(ctx context.Context, r *Report) {
 	switch {
 	case installed > 0:
 	case present == 0:
-		r.warn("clients-none", "no MCP client was found", "an agent needs one to use vaultwicket", "install a client, or add the entry that \"vaultwicket install --print CLIENT\" prints")
+		r.warn(
+			"clients-none",
+			"no MCP client was found",
+			"an agent needs one to use vaultwicket",
+			"install a client, or add the entry that \"vaultwicket install --print CLIENT\" prints",
+		)
 	default:
-		r.warn("clients-without-entry", fmt.Sprintf("%d MCP clients were found; none starts vaultwicket", present), "no agent can use it yet", "vaultwicket install --list, then vaultwicket install CLIENT")
+		r.warn(
+			"clients-without-entry",
+			fmt.Sprintf("%d MCP clients were found; none starts vaultwicket", present),
+			"no agent can use it yet",
+			"vaultwicket install --list, then vaultwicket install CLIENT",
+		)
 	}
 }
 
@@ -52,8 +67,12 @@ func (m Machine) entry(ctx context.Context, s clients.State, entry clients.Entry
 	where := fmt.Sprintf("entry %q of %s", entry.Name, s.Name)
 	again := fmt.Sprintf("vaultwicket install %s --name %s", s.Client, entry.Name)
 	if entry.Approves != "" {
-		r.warn("entry-approves", fmt.Sprintf("%s has %s: the client runs calls without asking you", where, entry.Approves), "what the policy allows, an agent does unseen",
-			fmt.Sprintf("remove %s from the entry, or set confirm in the settings of vaultwicket", entry.Approves))
+		r.warn(
+			"entry-approves",
+			fmt.Sprintf("%s has %s: the client runs calls without asking you", where, entry.Approves),
+			"what the policy allows, an agent does unseen",
+			fmt.Sprintf("remove %s from the entry, or set confirm in the settings of vaultwicket", entry.Approves),
+		)
 	}
 	if entry.URL != "" || len(entry.Command) == 0 {
 		r.ok("client", where+": "+entry.URL)
@@ -61,17 +80,32 @@ func (m Machine) entry(ctx context.Context, s clients.State, entry clients.Entry
 	}
 	program := entry.Command[0]
 	if clients.Temporary(program) {
-		r.problem("entry-temporary", fmt.Sprintf("%s starts %q", where, program), "\"go run\" deletes that program", "install vaultwicket, then "+again)
+		r.problem(
+			"entry-temporary",
+			fmt.Sprintf("%s starts %q", where, program),
+			"\"go run\" deletes that program",
+			"install vaultwicket, then "+again,
+		)
 		return
 	}
 	if filepath.IsAbs(program) {
 		info, err := os.Stat(program)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			r.problem("entry-program-missing", fmt.Sprintf("%s starts %q, which does not exist", where, program), "the client cannot start vaultwicket", again)
+			r.problem(
+				"entry-program-missing",
+				fmt.Sprintf("%s starts %q, which does not exist", where, program),
+				"the client cannot start vaultwicket",
+				again,
+			)
 			return
 		case err == nil && (info.IsDir() || m.OS != "windows" && info.Mode()&0o111 == 0):
-			r.problem("entry-not-executable", fmt.Sprintf("%s starts %q, which is not a program", where, program), "the client cannot start vaultwicket", again)
+			r.problem(
+				"entry-not-executable",
+				fmt.Sprintf("%s starts %q, which is not a program", where, program),
+				"the client cannot start vaultwicket",
+				again,
+			)
 			return
 		}
 	} else {
@@ -80,25 +114,53 @@ func (m Machine) entry(ctx context.Context, s clients.State, entry clients.Entry
 	for _, vault := range clients.ValuesOf("--vault", entry.Command) {
 		switch {
 		case filepath.IsAbs(vault) && !exists(vault):
-			r.problem("entry-vault-missing", fmt.Sprintf("%s is for the vault %q, which does not exist", where, vault), "vaultwicket does not start", again+" --vault FOLDER")
+			r.problem(
+				"entry-vault-missing",
+				fmt.Sprintf("%s is for the vault %q, which does not exist", where, vault),
+				"vaultwicket does not start",
+				again+" --vault FOLDER",
+			)
 			return
 		case !filepath.IsAbs(vault) && strings.ContainsAny(vault, `/\`):
-			r.problem("entry-vault-relative", fmt.Sprintf("%s is for the vault %q, which is a relative path", where, vault),
-				"the client starts vaultwicket in a folder of its own choice, where there is no such vault", again+" --vault FOLDER")
+			r.problem(
+				"entry-vault-relative",
+				fmt.Sprintf("%s is for the vault %q, which is a relative path", where, vault),
+				"the client starts vaultwicket in a folder of its own choice, where there is no such vault",
+				again+" --vault FOLDER",
+			)
 			return
 		case !filepath.IsAbs(vault) && !appvaults.IsID(vault) && !m.appLists(vault):
-			r.warn("entry-vault-unknown", fmt.Sprintf("%s is for a vault with the name %q, which the app does not list", where, vault),
-				"without such a vault in the app no note can be read; a folder is given by its whole path", again+" --vault FOLDER")
+			r.warn(
+				"entry-vault-unknown",
+				fmt.Sprintf("%s is for a vault with the name %q, which the app does not list", where, vault),
+				"without such a vault in the app no note can be read; a folder is given by its whole path",
+				again+" --vault FOLDER",
+			)
 		}
 	}
 	name, version, err := m.Start(ctx, entry.Command)
 	switch {
 	case err != nil:
-		r.problem("entry-fails", fmt.Sprintf("%s does not start: %v", where, err), "the client shows no tools of vaultwicket", "run the command in a terminal to see what it says: "+strings.Join(entry.Command, " "))
+		r.problem(
+			"entry-fails",
+			fmt.Sprintf("%s does not start: %v", where, err),
+			"the client shows no tools of vaultwicket",
+			"run the command in a terminal to see what it says: "+strings.Join(entry.Command, " "),
+		)
 	case name != "vaultwicket":
-		r.problem("entry-other-program", fmt.Sprintf("%s starts another program, %q", where, name), "its calls do not pass the permissions of vaultwicket", again+" --replace")
+		r.problem(
+			"entry-other-program",
+			fmt.Sprintf("%s starts another program, %q", where, name),
+			"its calls do not pass the permissions of vaultwicket",
+			again+" --replace",
+		)
 	case version != m.Version:
-		r.warn("entry-version", fmt.Sprintf("%s starts version %s; this is %s", where, version, m.Version), "it may know other commands and settings", again)
+		r.warn(
+			"entry-version",
+			fmt.Sprintf("%s starts version %s; this is %s", where, version, m.Version),
+			"it may know other commands and settings",
+			again,
+		)
 	default:
 		r.ok("client", where+" starts")
 	}
@@ -126,11 +188,26 @@ func (m Machine) http(ctx context.Context, r *Report) {
 		var unsafe *ownerfiles.Unsafe
 		switch {
 		case errors.As(err, &unsafe):
-			r.problem("token-unsafe", unsafe.Error(), "others could use the server; "+why, strings.TrimPrefix(unsafe.Remedy()+"; if others could read it, make another token", "; "))
+			r.problem(
+				"token-unsafe",
+				unsafe.Error(),
+				"others could use the server; "+why,
+				strings.TrimPrefix(unsafe.Remedy()+"; if others could read it, make another token", "; "),
+			)
 		case err != nil:
-			r.problem("token-missing", fmt.Sprintf("the token file %q cannot be read: %v", h.TokenFile, reason(err)), why, "let \"vaultwicket serve --http\" make one, or correct token-file")
+			r.problem(
+				"token-missing",
+				fmt.Sprintf("the token file %q cannot be read: %v", h.TokenFile, reason(err)),
+				why,
+				"let \"vaultwicket serve --http\" make one, or correct token-file",
+			)
 		case len(strings.TrimSpace(string(text))) < leastToken:
-			r.problem("token-short", fmt.Sprintf("the token in %q has fewer than %d characters", h.TokenFile, leastToken), "it could be guessed; "+why, "remove the file: a new token is made at the next start")
+			r.problem(
+				"token-short",
+				fmt.Sprintf("the token in %q has fewer than %d characters", h.TokenFile, leastToken),
+				"it could be guessed; "+why,
+				"remove the file: a new token is made at the next start",
+			)
 		default:
 			r.ok("token", fmt.Sprintf("token file %q", h.TokenFile))
 		}
@@ -143,11 +220,26 @@ func (m Machine) http(ctx context.Context, r *Report) {
 		}
 		switch {
 		case err != nil:
-			r.problem("certificate-unusable", fmt.Sprintf("the certificate %q cannot be used: %v", h.Cert, err), "the server does not start", "correct tls-cert and tls-key: both are PEM files that belong together")
+			r.problem(
+				"certificate-unusable",
+				fmt.Sprintf("the certificate %q cannot be used: %v", h.Cert, err),
+				"the server does not start",
+				"correct tls-cert and tls-key: both are PEM files that belong together",
+			)
 		case ends.Sub(m.Now()) <= 0:
-			r.problem("certificate-expired", fmt.Sprintf("the certificate %q ended on %s", h.Cert, ends.Format(time.DateOnly)), "clients refuse to connect", "renew it")
+			r.problem(
+				"certificate-expired",
+				fmt.Sprintf("the certificate %q ended on %s", h.Cert, ends.Format(time.DateOnly)),
+				"clients refuse to connect",
+				"renew it",
+			)
 		case ends.Sub(m.Now()) < certificateLeft:
-			r.warn("certificate-ends", fmt.Sprintf("the certificate %q ends on %s", h.Cert, ends.Format(time.DateOnly)), "clients refuse to connect from then on", "renew it")
+			r.warn(
+				"certificate-ends",
+				fmt.Sprintf("the certificate %q ends on %s", h.Cert, ends.Format(time.DateOnly)),
+				"clients refuse to connect from then on",
+				"renew it",
+			)
 		}
 	}
 	// Report an address on which no server can listen. While a server of vaultwicket serves HTTP, the
@@ -156,7 +248,12 @@ func (m Machine) http(ctx context.Context, r *Report) {
 	onSocket := strings.HasPrefix(h.Addr, "unix:")
 	if !(onSocket || slices.ContainsFunc(all, func(s ownerfiles.Server) bool { return s.Transport == "http" })) {
 		if err := m.Listen(ctx, h.Addr); err != nil {
-			r.problem("http-address", fmt.Sprintf("MCP cannot be served at %s: %v", h.Addr, err), "the server does not start", "end the program that listens there, or set another address")
+			r.problem(
+				"http-address",
+				fmt.Sprintf("MCP cannot be served at %s: %v", h.Addr, err),
+				"the server does not start",
+				"end the program that listens there, or set another address",
+			)
 		}
 	}
 	host, _, err := net.SplitHostPort(h.Addr)
@@ -164,7 +261,12 @@ func (m Machine) http(ctx context.Context, r *Report) {
 		host = h.Addr
 	}
 	if h.Cert == "" && !onSocket && host != "localhost" && !net.ParseIP(host).IsLoopback() {
-		r.warn("http-open", fmt.Sprintf("MCP is served at %s without TLS", h.Addr), "the token and the notes can be read by others in the network", "listen on 127.0.0.1, or set tls-cert and tls-key")
+		r.warn(
+			"http-open",
+			fmt.Sprintf("MCP is served at %s without TLS", h.Addr),
+			"the token and the notes can be read by others in the network",
+			"listen on 127.0.0.1, or set tls-cert and tls-key",
+		)
 	}
 }
 
@@ -183,10 +285,19 @@ func (m Machine) backends(ctx context.Context, r *Report) {
 			sandbox, err := m.Embedded(ctx, v.Folder)
 			switch {
 			case err != nil:
-				r.problem("embedded-fails", fmt.Sprintf("the embedded CLI does not answer for %q: %v", v.Folder, err), "without the app no note can be read", "run \"vaultwicket vault "+v.Folder+" files total\" to see what it says")
+				r.problem(
+					"embedded-fails",
+					fmt.Sprintf("the embedded CLI does not answer for %q: %v", v.Folder, err),
+					"without the app no note can be read",
+					"run \"vaultwicket vault "+v.Folder+" files total\" to see what it says",
+				)
 			case strings.HasPrefix(sandbox, "none") && m.OS == "linux":
-				r.warn("no-sandbox", "the embedded CLI is not confined: "+sandbox, "a fault in it could reach files outside the vault; its own checks still hold",
-					"use a kernel with Landlock (5.13 or later, listed in /sys/kernel/security/lsm)")
+				r.warn(
+					"no-sandbox",
+					"the embedded CLI is not confined: "+sandbox,
+					"a fault in it could reach files outside the vault; its own checks still hold",
+					"use a kernel with Landlock (5.13 or later, listed in /sys/kernel/security/lsm)",
+				)
 			default:
 				r.ok("embedded", "the embedded CLI answers; confined: "+sandbox)
 			}
@@ -207,7 +318,12 @@ func (m Machine) app(ctx context.Context, r *Report) {
 		number, _, _ := strings.Cut(version, " ")
 		minimum := m.Settings.Policy.MinVersion
 		if v, err := tiers.ParseVersion(number); err == nil && v.Before(minimum) {
-			report("app-outdated", fmt.Sprintf("Obsidian %s is older than %s", number, minimum), needed, "update Obsidian to "+minimum.String()+" or newer")
+			report(
+				"app-outdated",
+				fmt.Sprintf("Obsidian %s is older than %s", number, minimum),
+				needed,
+				"update Obsidian to "+minimum.String()+" or newer",
+			)
 			return
 		}
 		r.ok("app", "Obsidian "+version+" answers")
@@ -225,7 +341,12 @@ func (m Machine) app(ctx context.Context, r *Report) {
 	if !known {
 		check = "app-fails"
 	}
-	report(check, failed.Message, needed, cmp.Or(failed.Hint, "run the program by hand to see what it says: "+m.Settings.CLI+" version"))
+	report(
+		check,
+		failed.Message,
+		needed,
+		cmp.Or(failed.Hint, "run the program by hand to see what it says: "+m.Settings.CLI+" version"),
+	)
 }
 
 // elsewhere checks that this machine has the folders of the vaults for which the app is asked. An app that
@@ -245,8 +366,12 @@ func (m Machine) elsewhere(ctx context.Context, r *Report) {
 		}
 		switch here := m.System.Here(named); here {
 		case "":
-			r.problem("vault-elsewhere", fmt.Sprintf("the app has the vault in %q, and this machine does not have that folder", named),
-				"which notes are private is not known, so every call about notes is refused", m.System.Remedy())
+			r.problem(
+				"vault-elsewhere",
+				fmt.Sprintf("the app has the vault in %q, and this machine does not have that folder", named),
+				"which notes are private is not known, so every call about notes is refused",
+				m.System.Remedy(),
+			)
 		case named:
 			r.ok("vault", fmt.Sprintf("the app has the vault in %q", named))
 		default:

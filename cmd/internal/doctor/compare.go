@@ -141,7 +141,10 @@ func (c comparison) compare(ctx context.Context, notes int, texts bool) (Compari
 }
 
 func (c comparison) ask(ctx context.Context, gw *gateway.Gateway, one comparedCall) gateway.Result {
-	return gw.Do(ctx, gateway.Request{Command: one[0], Words: one[1:], Caller: "compare", Client: "compare", Surface: "terminal"})
+	return gw.Do(
+		ctx,
+		gateway.Request{Command: one[0], Words: one[1:], Caller: "compare", Client: "compare", Surface: "terminal"},
+	)
 }
 
 // calls returns the calls of the tables, for the notes and names of the vault.
@@ -165,8 +168,19 @@ func (c comparison) calls(ctx context.Context, files []string, most int) []compa
 	}
 	folders := slices.DeleteFunc(list("folders"), func(folder string) bool { return folder == "/" })
 	return slices.Concat(
-		callsOf(ofVault, []string{""}), callsOf(ofNote, sample), callsOf(ofFolder, spreadOver(folders, maxValues)), callsOf(ofTag, spreadOver(list("tags"), maxValues)),
-		callsOf(ofBase, spreadOver(list("bases"), maxValues)), callsOf(ofName, spreadOver(list("templates"), maxValues)), callsOf(ofWord, words),
+		callsOf(
+			ofVault,
+			[]string{""},
+		),
+		callsOf(ofNote, sample),
+		callsOf(ofFolder, spreadOver(folders, maxValues)),
+		callsOf(ofTag, spreadOver(list("tags"), maxValues)),
+		callsOf(
+			ofBase,
+			spreadOver(list("bases"), maxValues),
+		),
+		callsOf(ofName, spreadOver(list("templates"), maxValues)),
+		callsOf(ofWord, words),
 	)
 }
 

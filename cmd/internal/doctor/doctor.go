@@ -145,15 +145,31 @@ const markWidth = 8
 // it. Text from outside has no control characters.
 func (r *Report) Print(out io.Writer, s terminal.Screen) error {
 	for _, f := range r.Findings {
-		text := fmt.Sprintf("%s%*s %s\n", s.Paint(levelStyles[f.Level], marks[f.Level]), markWidth-len(marks[f.Level]), "", terminal.Visible(f.What))
+		text := fmt.Sprintf(
+			"%s%*s %s\n",
+			s.Paint(levelStyles[f.Level], marks[f.Level]),
+			markWidth-len(marks[f.Level]),
+			"",
+			terminal.Visible(f.What),
+		)
 		if f.Level != OK {
-			text += fmt.Sprintf("         why: %s\n         fix: %s  (%s)\n", terminal.Visible(f.Why), terminal.Visible(f.Fix), f.Check)
+			text += fmt.Sprintf(
+				"         why: %s\n         fix: %s  (%s)\n",
+				terminal.Visible(f.Why),
+				terminal.Visible(f.Fix),
+				f.Check,
+			)
 		}
 		if _, err := io.WriteString(out, text); err != nil {
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(out, "\n%s, %s\n", sanitize.Counted(r.Count(Problem), "problem"), sanitize.Counted(r.Count(Warning), "warning"))
+	_, err := fmt.Fprintf(
+		out,
+		"\n%s, %s\n",
+		sanitize.Counted(r.Count(Problem), "problem"),
+		sanitize.Counted(r.Count(Warning), "warning"),
+	)
 	return err
 }
 

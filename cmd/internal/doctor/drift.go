@@ -51,17 +51,37 @@ func CheckDrift(ctx context.Context, getenv func(string) string, app InstalledAp
 		return d, nil
 	}
 	text, _ := json.Marshal(d)
-	_, _ = ownerfiles.Replace(ownerfiles.Disk{}, name+".new", name, append(text, '\n'), time.Time{}) // without it the app is asked again
+	_, _ = ownerfiles.Replace(
+		ownerfiles.Disk{},
+		name+".new",
+		name,
+		append(text, '\n'),
+		time.Time{},
+	) // without it the app is asked again
 	return d, nil
 }
 
 // Notices say in which commands the app differs from the table.
 func (d Drift) Notices() (notices []string) {
 	if len(d.New) > 0 {
-		notices = append(notices, fmt.Sprintf("Obsidian %s has commands that vaultwicket does not know and does not enable: %s", d.Version, strings.Join(d.New, ", ")))
+		notices = append(
+			notices,
+			fmt.Sprintf(
+				"Obsidian %s has commands that vaultwicket does not know and does not enable: %s",
+				d.Version,
+				strings.Join(d.New, ", "),
+			),
+		)
 	}
 	if len(d.Missing) > 0 {
-		notices = append(notices, fmt.Sprintf("Obsidian %s does not list these commands; a core plugin may be off: %s", d.Version, strings.Join(d.Missing, ", ")))
+		notices = append(
+			notices,
+			fmt.Sprintf(
+				"Obsidian %s does not list these commands; a core plugin may be off: %s",
+				d.Version,
+				strings.Join(d.Missing, ", "),
+			),
+		)
 	}
 	return notices
 }
@@ -73,7 +93,8 @@ func KnownDrift(getenv func(string) string) (d Drift, ok bool) {
 		return Drift{}, false
 	}
 	valid := func(names []string) bool {
-		return len(names) <= maxDriftCommands && !slices.ContainsFunc(names, func(name string) bool { return !commandName().MatchString(name) })
+		return len(names) <= maxDriftCommands &&
+			!slices.ContainsFunc(names, func(name string) bool { return !commandName().MatchString(name) })
 	}
 	return d, d.Version != "" && len(d.Version) <= maxDriftVersion && valid(d.New) && valid(d.Missing)
 }
@@ -92,7 +113,9 @@ func driftFile(getenv func(string) string) string {
 	return filepath.Join(folder, "obsidian-commands.json")
 }
 
-var commandName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9-]{0,40}(:[a-z0-9-]{1,40}){0,3}$`) })
+var commandName = sync.OnceValue(
+	func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9-]{0,40}(:[a-z0-9-]{1,40}){0,3}$`) },
+)
 
 // commandsIn returns the commands of a help text: in the sections below "Commands:", the
 // first word of each line that begins with two blanks. It returns nil for another text.
@@ -106,7 +129,8 @@ func commandsIn(help string) (names []string) {
 		if !indented || strings.HasPrefix(rest, " ") {
 			continue
 		}
-		if word := strings.Fields(rest); len(word) > 0 && commandName().MatchString(word[0]) && len(names) < maxDriftCommands {
+		if word := strings.Fields(rest); len(word) > 0 && commandName().MatchString(word[0]) &&
+			len(names) < maxDriftCommands {
 			names = append(names, word[0])
 		}
 	}

@@ -45,7 +45,10 @@ func ThisMachine(std terminal.Streams, args []string, more func(*settings.Flags)
 		return m, false, invalid
 	}
 	if invalid == nil && len(rest) > 0 {
-		return m, false, &terminal.UsageError{Reason: fmt.Sprintf("doctor: unexpected argument %q", excerpt.Short(rest[0])), Advice: "doctor takes only flags"}
+		return m, false, &terminal.UsageError{
+			Reason: fmt.Sprintf("doctor: unexpected argument %q", excerpt.Short(rest[0])),
+			Advice: "doctor takes only flags",
+		}
 	}
 	var file []string // a file that is no good is a finding, also when a flag names it
 	if given := f.Lookup(settings.FileFlag); given.Changed {
@@ -89,7 +92,13 @@ func ThisMachine(std terminal.Streams, args []string, more func(*settings.Flags)
 			return askApp(ctx, s, std, gateway.Vault{}, gateway.Request{Command: "version"})
 		}
 		m.AppFolder = func(ctx context.Context, vault string) (string, *failure.Error) {
-			return askApp(ctx, s, std, gateway.Vault{Name: vault}, gateway.Request{Command: "vault", Params: allowlist.Params{"info": allowlist.Text("path")}})
+			return askApp(
+				ctx,
+				s,
+				std,
+				gateway.Vault{Name: vault},
+				gateway.Request{Command: "vault", Params: allowlist.Params{"info": allowlist.Text("path")}},
+			)
 		}
 		m.Journal = func(v settings.Vault) (*journal.Journal, error) {
 			runner, err := bootstrap.NewRunner(s, std, false, nil)
@@ -97,7 +106,16 @@ func ThisMachine(std terminal.Streams, args []string, more func(*settings.Flags)
 				return nil, err
 			}
 			defer runner.Close()
-			g := gateway.New(gateway.Config{Vault: gateway.Vault(v), Runner: runner, Backend: gateway.Embedded, Session: bootstrap.Session(), Getenv: std.Getenv, Log: slog.New(slog.DiscardHandler)})
+			g := gateway.New(
+				gateway.Config{
+					Vault:   gateway.Vault(v),
+					Runner:  runner,
+					Backend: gateway.Embedded,
+					Session: bootstrap.Session(),
+					Getenv:  std.Getenv,
+					Log:     slog.New(slog.DiscardHandler),
+				},
+			)
 			return g.Journal("")
 		}
 	}
@@ -105,7 +123,13 @@ func ThisMachine(std terminal.Streams, args []string, more func(*settings.Flags)
 }
 
 // askApp asks the Obsidian CLI one command in a vault, through a gateway whose policy allows nothing else.
-func askApp(ctx context.Context, s settings.Settings, std terminal.Streams, vault gateway.Vault, question gateway.Request) (string, *failure.Error) {
+func askApp(
+	ctx context.Context,
+	s settings.Settings,
+	std terminal.Streams,
+	vault gateway.Vault,
+	question gateway.Request,
+) (string, *failure.Error) {
 	runner, err := bootstrap.NewRunner(s, std, false, nil)
 	if err != nil {
 		return "", failure.Of(err)

@@ -99,7 +99,8 @@ func (m Machine) notes(ctx context.Context, v settings.Served, r *Report) {
 		if entry.Type()&fs.ModeSymlink != 0 {
 			target, err := filepath.EvalSymlinks(name)
 			root, err2 := filepath.EvalSymlinks(c.root)
-			if inside, err3 := filepath.Rel(root, target); errors.Join(err, err2, err3) != nil || !filepath.IsLocal(inside) {
+			if inside, err3 := filepath.Rel(root, target); errors.Join(err, err2, err3) != nil ||
+				!filepath.IsLocal(inside) {
 				c.outside.add(rel)
 			}
 		}
@@ -109,14 +110,24 @@ func (m Machine) notes(ctx context.Context, v settings.Served, r *Report) {
 		return nil
 	})
 	if err != nil {
-		r.warn("vault-unreadable", fmt.Sprintf("%q could not be looked through: %v", v.Folder, reason(err)), "notes may be missing in answers", "give your user the right to read it")
+		r.warn(
+			"vault-unreadable",
+			fmt.Sprintf("%q could not be looked through: %v", v.Folder, reason(err)),
+			"notes may be missing in answers",
+			"give your user the right to read it",
+		)
 	}
 	more := ""
 	if c.entries >= maxEntries {
 		more = ", and more that were not looked at"
 	}
 	if c.notes == 0 && more == "" {
-		r.warn("vault-empty", fmt.Sprintf("%q has no note", v.Folder), "there is nothing for an agent to read", "set vault to the folder that contains your notes")
+		r.warn(
+			"vault-empty",
+			fmt.Sprintf("%q has no note", v.Folder),
+			"there is nothing for an agent to read",
+			"set vault to the folder that contains your notes",
+		)
 	} else {
 		r.ok("vault", fmt.Sprintf("vault %q: %s%s", v.Folder, sanitize.Counted(c.notes, "note"), more))
 	}
@@ -177,8 +188,12 @@ func (c *census) report(mutations bool, r *Report) {
 		c.hardLinked = found{}
 	}
 	if c.unreadable.count > 0 {
-		r.warn("unreadable", fmt.Sprintf("%d files or folders cannot be read: %s", c.unreadable.count, c.unreadable.named(maxExamples)),
-			"they are missing in answers, and changes of many notes are refused", "give your user the right to read them, or look at the disk")
+		r.warn(
+			"unreadable",
+			fmt.Sprintf("%d files or folders cannot be read: %s", c.unreadable.count, c.unreadable.named(maxExamples)),
+			"they are missing in answers, and changes of many notes are refused",
+			"give your user the right to read them, or look at the disk",
+		)
 	}
 	for _, kind := range []struct {
 		found
@@ -191,7 +206,12 @@ func (c *census) report(mutations bool, r *Report) {
 		{c.twice, "same-name", "names differ from another one only in upper and lower case", "on other systems both are one file, and synchronising loses one of them", "rename one of them"},
 	} {
 		if kind.count > 0 {
-			r.warn(kind.check, fmt.Sprintf("%d %s, such as %s", kind.count, kind.what, kind.named(1)), kind.why, kind.fix)
+			r.warn(
+				kind.check,
+				fmt.Sprintf("%d %s, such as %s", kind.count, kind.what, kind.named(1)),
+				kind.why,
+				kind.fix,
+			)
 		}
 	}
 }
@@ -205,32 +225,68 @@ func (m Machine) ignored(folder string, r *Report) {
 	case errors.Is(err, fs.ErrNotExist):
 		return
 	case err == nil && !info.Mode().IsRegular():
-		r.problem("ignore-not-file", fmt.Sprintf("%q is not a regular file", file), why, "replace it by a file with one pattern a line")
+		r.problem(
+			"ignore-not-file",
+			fmt.Sprintf("%q is not a regular file", file),
+			why,
+			"replace it by a file with one pattern a line",
+		)
 		return
 	case err == nil && info.Size() > access.MaxIgnoreFile:
-		r.problem("ignore-too-long", fmt.Sprintf("%q has %d bytes, more than %d", file, info.Size(), access.MaxIgnoreFile), why, "shorten it: a pattern may name a whole folder")
+		r.problem(
+			"ignore-too-long",
+			fmt.Sprintf("%q has %d bytes, more than %d", file, info.Size(), access.MaxIgnoreFile),
+			why,
+			"shorten it: a pattern may name a whole folder",
+		)
 		return
 	}
 	text, err := os.ReadFile(file)
 	switch {
 	case err != nil:
-		r.problem("ignore-unreadable", fmt.Sprintf("%q cannot be read: %v", file, reason(err)), why, "give your user the right to read it")
+		r.problem(
+			"ignore-unreadable",
+			fmt.Sprintf("%q cannot be read: %v", file, reason(err)),
+			why,
+			"give your user the right to read it",
+		)
 	case !utf8.Valid(text):
-		r.warn("ignore-not-utf8", fmt.Sprintf("%q is not UTF-8 text", file), "a pattern in another encoding hides nothing", "save it as UTF-8")
+		r.warn(
+			"ignore-not-utf8",
+			fmt.Sprintf("%q is not UTF-8 text", file),
+			"a pattern in another encoding hides nothing",
+			"save it as UTF-8",
+		)
 	case !slices.ContainsFunc(strings.Split(string(text), "\n"), func(line string) bool {
 		line = strings.TrimSpace(line)
 		return line != "" && !strings.HasPrefix(line, "#")
 	}):
-		r.warn("ignore-empty", fmt.Sprintf("%q has no pattern", file), "it hides nothing", "add patterns, or remove the file")
+		r.warn(
+			"ignore-empty",
+			fmt.Sprintf("%q has no pattern", file),
+			"it hides nothing",
+			"add patterns, or remove the file",
+		)
 	case access.ParseIgnored(string(text)).Hides("Any note.md", false) && access.ParseIgnored(string(text)).Hides("Any folder", true):
-		r.warn("ignore-everything", fmt.Sprintf("%q hides every note", file), "an agent finds an empty vault", "make the patterns narrower")
+		r.warn(
+			"ignore-everything",
+			fmt.Sprintf("%q hides every note", file),
+			"an agent finds an empty vault",
+			"make the patterns narrower",
+		)
 	default:
 		r.ok("ignore", fmt.Sprintf("%q hides notes", file))
 		// A pattern that ends with a space was hardly meant.
 		for i, line := range strings.Split(string(text), "\n") {
 			line = strings.TrimSuffix(line, "\r")
-			if strings.HasSuffix(line, " ") && !strings.HasSuffix(line, `\ `) && strings.TrimSpace(line) != "" && !strings.HasPrefix(line, "#") {
-				r.warn("ignore-space", fmt.Sprintf("line %d of %q ends with a space", i+1, file), "the space is not part of the pattern", `remove it, or write "\ "`)
+			if strings.HasSuffix(line, " ") && !strings.HasSuffix(line, `\ `) && strings.TrimSpace(line) != "" &&
+				!strings.HasPrefix(line, "#") {
+				r.warn(
+					"ignore-space",
+					fmt.Sprintf("line %d of %q ends with a space", i+1, file),
+					"the space is not part of the pattern",
+					`remove it, or write "\ "`,
+				)
 				break
 			}
 		}

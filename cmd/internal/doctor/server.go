@@ -27,7 +27,12 @@ func CheckServer(ctx context.Context, s *remote.Server, now time.Time) *Report {
 	origin := u.Scheme + "://" + u.Host
 	p, err := s.Probe(ctx, "POST", s.URL)
 	if err != nil {
-		r.problem("server-reach", fmt.Sprintf("%s cannot be reached: %v", s.URL, err), "no client can connect", "check the address, the name in the DNS, the proxy and its certificate")
+		r.problem(
+			"server-reach",
+			fmt.Sprintf("%s cannot be reached: %v", s.URL, err),
+			"no client can connect",
+			"check the address, the name in the DNS, the proxy and its certificate",
+		)
 		return r
 	}
 	r.ok("server-reach", fmt.Sprintf("%s answers", s.URL))
@@ -35,23 +40,42 @@ func CheckServer(ctx context.Context, s *remote.Server, now time.Time) *Report {
 	case p.Until.IsZero():
 		r.ok("server-tls", "no TLS, on this machine only")
 	case left < certificateLeft && left < p.Until.Sub(p.From)/4: // programs renew theirs when a third is left
-		r.warn("server-tls", "the certificate expires at "+p.Until.Local().Format(time.DateTime), "clients stop connecting then", "renew it")
+		r.warn(
+			"server-tls",
+			"the certificate expires at "+p.Until.Local().Format(time.DateTime),
+			"clients stop connecting then",
+			"renew it",
+		)
 	default:
 		r.ok("server-tls", "TLS, the certificate is valid until "+p.Until.Local().Format(time.DateTime))
 	}
 	if differs := p.Date.Sub(now).Abs(); !p.Date.IsZero() && differs > clockDifference {
-		r.problem("server-clock", fmt.Sprintf("the clocks differ by %s", differs.Round(time.Second)), "access tokens are refused before they begin or after they have expired", "synchronize the clocks")
+		r.problem(
+			"server-clock",
+			fmt.Sprintf("the clocks differ by %s", differs.Round(time.Second)),
+			"access tokens are refused before they begin or after they have expired",
+			"synchronize the clocks",
+		)
 	} else {
 		r.ok("server-clock", "the clocks agree")
 	}
 	if p.Status != 401 {
-		r.problem("server-token", fmt.Sprintf("a request without a token is answered with %d", p.Status), "a client needs 401 to sign in, and nobody else should get an answer",
-			"check that the proxy passes requests on to vaultwicket unchanged")
+		r.problem(
+			"server-token",
+			fmt.Sprintf("a request without a token is answered with %d", p.Status),
+			"a client needs 401 to sign in, and nobody else should get an answer",
+			"check that the proxy passes requests on to vaultwicket unchanged",
+		)
 	} else {
 		r.ok("server-token", "a request without a token is refused")
 	}
 	if p, err := s.Probe(ctx, "POST", s.URL, "Origin", "https://doctor.invalid"); err == nil && p.Status != 403 {
-		r.problem("server-origin", fmt.Sprintf("a request of an unknown web page is answered with %d", p.Status), "a page in a browser could call the server", "check that the proxy passes the header Origin on")
+		r.problem(
+			"server-origin",
+			fmt.Sprintf("a request of an unknown web page is answered with %d", p.Status),
+			"a page in a browser could call the server",
+			"check that the proxy passes the header Origin on",
+		)
 	} else {
 		r.ok("server-origin", "requests of unknown web pages are refused")
 	}
@@ -64,7 +88,12 @@ func CheckServer(ctx context.Context, s *remote.Server, now time.Time) *Report {
 		return r
 	}
 	if version, err := s.Version(ctx); err != nil {
-		r.problem("server-call", err.Error(), "the token is of no use", cmp.Or(terminal.HintOf(err), "give a valid one with --token-file"))
+		r.problem(
+			"server-call",
+			err.Error(),
+			"the token is of no use",
+			cmp.Or(terminal.HintOf(err), "give a valid one with --token-file"),
+		)
 	} else {
 		r.ok("server-call", "the token is accepted, version "+version)
 	}
@@ -86,19 +115,36 @@ func checkMetadata(ctx context.Context, s *remote.Server, r *Report, place, orig
 		r.problem("server-metadata", "the server describes itself at "+place, why, "set public-url to "+s.URL)
 		return
 	case err != nil || p.Status != 200:
-		r.problem("server-metadata", fmt.Sprintf("%s is answered with %d", place, p.Status), why, "have the proxy pass /.well-known/oauth-protected-resource on")
+		r.problem(
+			"server-metadata",
+			fmt.Sprintf("%s is answered with %d", place, p.Status),
+			why,
+			"have the proxy pass /.well-known/oauth-protected-resource on",
+		)
 		return
 	case about.Resource != s.URL || len(about.Servers) == 0:
-		r.problem("server-metadata", fmt.Sprintf("the server says that it is %q", about.Resource), "clients refuse a description of another address", "set public-url to "+s.URL)
+		r.problem(
+			"server-metadata",
+			fmt.Sprintf("the server says that it is %q", about.Resource),
+			"clients refuse a description of another address",
+			"set public-url to "+s.URL,
+		)
 		return
 	}
 	r.ok("server-metadata", "clients are told to sign in at "+about.Servers[0])
 	for _, known := range oauth.MetadataURLs(about.Servers[0]) {
 		var issuer struct{ Issuer string }
-		if p, err := s.Probe(ctx, "GET", known); err == nil && p.Status == 200 && json.Unmarshal(p.Body, &issuer) == nil && issuer.Issuer == about.Servers[0] {
+		if p, err := s.Probe(ctx, "GET", known); err == nil && p.Status == 200 &&
+			json.Unmarshal(p.Body, &issuer) == nil &&
+			issuer.Issuer == about.Servers[0] {
 			r.ok("server-issuer", "the authorization server describes itself at "+known)
 			return
 		}
 	}
-	r.problem("server-issuer", about.Servers[0]+" does not describe itself as that issuer", "neither clients nor the server find its keys", "set oauth-issuer to the issuer exactly as its metadata has it")
+	r.problem(
+		"server-issuer",
+		about.Servers[0]+" does not describe itself as that issuer",
+		"neither clients nor the server find its keys",
+		"set oauth-issuer to the issuer exactly as its metadata has it",
+	)
 }

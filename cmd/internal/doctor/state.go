@@ -29,26 +29,59 @@ func (m Machine) state(ctx context.Context, r *Report) {
 	const noChange = "no change can be recorded, so none is made"
 	switch {
 	case m.State == "":
-		r.problem("state-none", "there is no location for the state folder", noChange+", and pause does nothing", "set HOME or XDG_STATE_HOME to an absolute path")
+		r.problem(
+			"state-none",
+			"there is no location for the state folder",
+			noChange+", and pause does nothing",
+			"set HOME or XDG_STATE_HOME to an absolute path",
+		)
 		return
 	case m.StateUnsafe != nil:
-		r.problem("state-unsafe", m.StateUnsafe.Error(), "somebody else, or an agent, could approve requests or change the audit log there: no command runs", terminal.HintOf(m.StateUnsafe))
+		r.problem(
+			"state-unsafe",
+			m.StateUnsafe.Error(),
+			"somebody else, or an agent, could approve requests or change the audit log there: no command runs",
+			terminal.HintOf(m.StateUnsafe),
+		)
 		return
 	case m.StateReadOnly != "":
-		r.problem("state-read-only", m.StateReadOnly, noChange, fmt.Sprintf("give your user the right to write in %q", m.State))
+		r.problem(
+			"state-read-only",
+			m.StateReadOnly,
+			noChange,
+			fmt.Sprintf("give your user the right to write in %q", m.State),
+		)
 		return
 	}
 	r.ok("state", fmt.Sprintf("state folder %q", m.State))
 	if free, known := m.Free(m.State); known && free < leastFree {
-		r.warn("disk-full", fmt.Sprintf("%d MB are free where the state folder is", free>>20), "when the disk is full changes are refused", "free some space")
+		r.warn(
+			"disk-full",
+			fmt.Sprintf("%d MB are free where the state folder is", free>>20),
+			"when the disk is full changes are refused",
+			"free some space",
+		)
 	}
 	if m.Paused() {
-		r.warn("paused", "vaultwicket is paused: every call is refused", "somebody ran \"vaultwicket pause\"", "vaultwicket resume")
+		r.warn(
+			"paused",
+			"vaultwicket is paused: every call is refused",
+			"somebody ran \"vaultwicket pause\"",
+			"vaultwicket resume",
+		)
 	}
 	m.servers(r)
 	for _, p := range export.ProgressOf(m.State) {
 		if to := sanitize.Line(p.Target); p.Dropped > 0 {
-			r.warn("export-dropped", fmt.Sprintf("%d lines of the audit log are lost for %s", p.Dropped, to), "it was down longer than the log reaches back, or refused them", fmt.Sprintf("see that it takes lines; the last ones at %s", p.Time.In(m.Now().Location()).Format(time.DateTime)))
+			r.warn(
+				"export-dropped",
+				fmt.Sprintf("%d lines of the audit log are lost for %s", p.Dropped, to),
+				"it was down longer than the log reaches back, or refused them",
+				fmt.Sprintf(
+					"see that it takes lines; the last ones at %s",
+					p.Time.In(m.Now().Location()).Format(time.DateTime),
+				),
+			)
 		} else {
 			r.ok("export", fmt.Sprintf("%s has taken %d lines of the audit log, none is lost", to, p.Sent))
 		}
@@ -64,7 +97,12 @@ func (m Machine) state(ctx context.Context, r *Report) {
 		}
 		cache := ownerfiles.CacheFolder(m.Getenv, v.Folder)
 		if cache == "" || ownerfiles.Unwritable(cache) != nil || ownerfiles.WhyUnsafe(cache) != "" {
-			r.warn("cache-unusable", fmt.Sprintf("nothing can be kept in the cache folder %q", cache), "the first call after each start reads every note again", "set XDG_CACHE_HOME to a private folder outside the vault")
+			r.warn(
+				"cache-unusable",
+				fmt.Sprintf("nothing can be kept in the cache folder %q", cache),
+				"the first call after each start reads every note again",
+				"set XDG_CACHE_HOME to a private folder outside the vault",
+			)
 			return
 		}
 	}
@@ -73,7 +111,12 @@ func (m Machine) state(ctx context.Context, r *Report) {
 func (m Machine) servers(r *Report) {
 	all, err := ownerfiles.Servers(ownerfiles.ServersFolder(m.State))
 	if err != nil {
-		r.warn("servers-unknown", err.Error(), "running servers cannot be listed, here and on the local page", fmt.Sprintf("remove %q; each server that starts makes it again", ownerfiles.ServersFolder(m.State)))
+		r.warn(
+			"servers-unknown",
+			err.Error(),
+			"running servers cannot be listed, here and on the local page",
+			fmt.Sprintf("remove %q; each server that starts makes it again", ownerfiles.ServersFolder(m.State)),
+		)
 		return
 	}
 	if len(all) == 0 {
@@ -82,7 +125,16 @@ func (m Machine) servers(r *Report) {
 	}
 	var shown []string
 	for _, s := range all[:min(len(all), maxServers)] {
-		shown = append(shown, fmt.Sprintf("%s %d (%s, since %s)", sanitize.Line(s.Transport), s.PID, sanitize.Line(strings.Join(s.Vaults, ", ")), s.Since.In(m.Now().Location()).Format(time.DateTime)))
+		shown = append(
+			shown,
+			fmt.Sprintf(
+				"%s %d (%s, since %s)",
+				sanitize.Line(s.Transport),
+				s.PID,
+				sanitize.Line(strings.Join(s.Vaults, ", ")),
+				s.Since.In(m.Now().Location()).Format(time.DateTime),
+			),
+		)
 	}
 	more := ""
 	if len(all) > maxServers {
@@ -96,7 +148,12 @@ const maxServers = 8
 func (m Machine) pending(r *Report) {
 	open, damaged, err := consent.OpenStore(consent.Folder(m.State), m.Now).List()
 	if err != nil {
-		r.problem("approvals-unreadable", err.Error(), "requests that wait for approval cannot be approved", "remove the folder; open questions are asked again")
+		r.problem(
+			"approvals-unreadable",
+			err.Error(),
+			"requests that wait for approval cannot be approved",
+			"remove the folder; open questions are asked again",
+		)
 		return
 	}
 	waiting := 0
@@ -106,10 +163,20 @@ func (m Machine) pending(r *Report) {
 		}
 	}
 	if waiting > 0 {
-		r.warn("approvals-pending", sanitize.Counted(waiting, "request")+" pending approval", "an agent waits for it, or has given up", "vaultwicket approvals")
+		r.warn(
+			"approvals-pending",
+			sanitize.Counted(waiting, "request")+" pending approval",
+			"an agent waits for it, or has given up",
+			"vaultwicket approvals",
+		)
 	}
 	if len(damaged) > 0 {
-		r.warn("approvals-damaged", fmt.Sprintf("%d approvals cannot be read, such as %q", len(damaged), damaged[0].Name), "they count as no answer", fmt.Sprintf("remove them from %q", consent.Folder(m.State)))
+		r.warn(
+			"approvals-damaged",
+			fmt.Sprintf("%d approvals cannot be read, such as %q", len(damaged), damaged[0].Name),
+			"they count as no answer",
+			fmt.Sprintf("remove them from %q", consent.Folder(m.State)),
+		)
 	}
 }
 
@@ -128,9 +195,19 @@ func (m Machine) journals(ctx context.Context, r *Report) {
 		}
 		switch {
 		case err != nil && !errors.Is(err, fs.ErrNotExist):
-			r.problem("journal-unusable", fmt.Sprintf("the journal of %q cannot be read: %v", v.Folder, err), "changes are refused, because they could not be taken back", "see the reason; restore the folder from a backup, or move it away")
+			r.problem(
+				"journal-unusable",
+				fmt.Sprintf("the journal of %q cannot be read: %v", v.Folder, err),
+				"changes are refused, because they could not be taken back",
+				"see the reason; restore the folder from a backup, or move it away",
+			)
 		case len(damage) > 0:
-			r.warn("journal-damaged", fmt.Sprintf("%d places of the journal of %q cannot be read", len(damage), v.Folder), "what they recorded cannot be taken back", "vaultwicket journal list shows what can")
+			r.warn(
+				"journal-damaged",
+				fmt.Sprintf("%d places of the journal of %q cannot be read", len(damage), v.Folder),
+				"what they recorded cannot be taken back",
+				"vaultwicket journal list shows what can",
+			)
 		}
 	}
 }
@@ -143,15 +220,33 @@ func (m Machine) logs(ctx context.Context, r *Report) {
 		report, err := audit.Verify(ctx, folder)
 		switch {
 		case err != nil:
-			r.problem("audit-unusable", fmt.Sprintf("the audit log in %q cannot be read: %v", folder, err), "changes are refused while nothing can be recorded", "see the reason; restore the folder, or move it away")
+			r.problem(
+				"audit-unusable",
+				fmt.Sprintf("the audit log in %q cannot be read: %v", folder, err),
+				"changes are refused while nothing can be recorded",
+				"see the reason; restore the folder, or move it away",
+			)
 		case report.Broken != nil:
-			r.problem("audit-broken", fmt.Sprintf("the audit log in %q was changed: %s", folder, report.Broken), "what it says before that place may not be what happened", "vaultwicket audit verify; keep a copy of the folder, then move it away")
+			r.problem(
+				"audit-broken",
+				fmt.Sprintf("the audit log in %q was changed: %s", folder, report.Broken),
+				"what it says before that place may not be what happened",
+				"vaultwicket audit verify; keep a copy of the folder, then move it away",
+			)
 		case report.Lines > 0:
 			since := report.Since.Local().Format(time.DateOnly)
-			r.ok("audit", fmt.Sprintf("audit log: %s, unbroken since %s", sanitize.Counted(report.Lines, "line"), since))
+			r.ok(
+				"audit",
+				fmt.Sprintf("audit log: %s, unbroken since %s", sanitize.Counted(report.Lines, "line"), since),
+			)
 		}
 		if missed := report.Missed + uint64(report.Waiting); err == nil && missed > 0 {
-			r.warn("audit-missed", fmt.Sprintf("%d lines of the audit log in %q could not be written", missed, folder), "what these calls did is not recorded; the disk was full, or refused them", "free some space; lines of the kind gap in \"vaultwicket audit list\" say when")
+			r.warn(
+				"audit-missed",
+				fmt.Sprintf("%d lines of the audit log in %q could not be written", missed, folder),
+				"what these calls did is not recorded; the disk was full, or refused them",
+				"free some space; lines of the kind gap in \"vaultwicket audit list\" say when",
+			)
 		}
 	}
 	var size int64
@@ -162,7 +257,12 @@ func (m Machine) logs(ctx context.Context, r *Report) {
 		}
 	}
 	if size > maxLasting*9/10 {
-		r.warn("audit-full", fmt.Sprintf("the lasting audit log has %d MB of %d", size>>20, maxLasting>>20), "when it is full changes are refused, since lines of 90 days must be kept", "keep a copy of the oldest files and remove them")
+		r.warn(
+			"audit-full",
+			fmt.Sprintf("the lasting audit log has %d MB of %d", size>>20, maxLasting>>20),
+			"when it is full changes are refused, since lines of 90 days must be kept",
+			"keep a copy of the oldest files and remove them",
+		)
 	}
 }
 
@@ -171,34 +271,67 @@ const maxLasting = 256 * 8 << 20
 
 func (m Machine) settings(_ context.Context, r *Report) {
 	if m.Invalid != nil {
-		r.problem("settings-invalid", m.Invalid.Error(), "no command runs with invalid settings",
-			cmp.Or(terminal.HintOf(m.Invalid), "correct the setting; \"vaultwicket config show\" tells where each comes from"))
+		r.problem(
+			"settings-invalid",
+			m.Invalid.Error(),
+			"no command runs with invalid settings",
+			cmp.Or(
+				terminal.HintOf(m.Invalid),
+				"correct the setting; \"vaultwicket config show\" tells where each comes from",
+			),
+		)
 		return
 	}
 	s := m.Settings
-	r.ok("settings", fmt.Sprintf("tier %s, mutations %s", s.Policy.Ceiling, map[bool]string{true: "on", false: "off"}[s.Policy.Mutations]))
+	r.ok(
+		"settings",
+		fmt.Sprintf(
+			"tier %s, mutations %s",
+			s.Policy.Ceiling,
+			map[bool]string{true: "on", false: "off"}[s.Policy.Mutations],
+		),
+	)
 	if !s.Enabled {
 		r.warn("disabled", "every call is refused", "the setting enabled is false", "remove it, or set it to true")
 	}
 	if s.Policy.Mutations && s.Policy.Confirm == policy.ConfirmNever {
-		r.warn("unasked-changes", "an agent may delete and overwrite notes without approval",
-			"the setting confirm is never; what an agent reads can tell it to", `set confirm to "destructive" or "writes"`)
+		r.warn(
+			"unasked-changes",
+			"an agent may delete and overwrite notes without approval",
+			"the setting confirm is never; what an agent reads can tell it to",
+			`set confirm to "destructive" or "writes"`,
+		)
 	}
 	if s.Policy.Mutations && s.Policy.Publish {
-		r.warn("publishing", "an agent may publish notes to the web", "the setting allow-publish is true: what is published cannot be taken back", "remove allow-publish unless it is needed")
+		r.warn(
+			"publishing",
+			"an agent may publish notes to the web",
+			"the setting allow-publish is true: what is published cannot be taken back",
+			"remove allow-publish unless it is needed",
+		)
 	}
 }
 
 func (m Machine) system(_ context.Context, r *Report) {
 	now := m.Now()
 	if now.Year() < 2026 || !m.Built.IsZero() && now.Before(m.Built.Add(-24*time.Hour)) {
-		r.warn("clock", fmt.Sprintf("the clock says %s, which is before this program was made", now.Format(time.DateOnly)), "daily notes of the wrong day are read and made", "set the clock")
+		r.warn(
+			"clock",
+			fmt.Sprintf("the clock says %s, which is before this program was made", now.Format(time.DateOnly)),
+			"daily notes of the wrong day are read and made",
+			"set the clock",
+		)
 	}
 	zone := strings.TrimPrefix(m.Getenv("TZ"), ":")
 	// It may name a file with a zone. One in the form of POSIX, such as CET-1, is not known to this
 	// program's library.
 	if _, err := time.LoadLocation(zone); err != nil && !(strings.HasPrefix(zone, "/") && exists(zone)) {
-		r.warn("zone", fmt.Sprintf("the variable TZ names no time zone: %q", zone), "the day of daily notes is that of UTC", "set TZ to a name such as Europe/Berlin, or remove it")
+		r.warn(
+			"zone",
+			fmt.Sprintf("the variable TZ names no time zone: %q", zone),
+			"the day of daily notes is that of UTC",
+			"set TZ to a name such as Europe/Berlin, or remove it",
+		)
 	} else {
 		r.ok("clock", fmt.Sprintf("today is %s, %s", now.Format(time.DateOnly), now.Format("-07:00")))
 	}
@@ -207,6 +340,11 @@ func (m Machine) system(_ context.Context, r *Report) {
 		if m.OS != "windows" {
 			what = "running as root"
 		}
-		r.warn("elevated", what, "files that are made now cannot be changed by your own user later, and an agent would have the same rights", "run vaultwicket as your own user")
+		r.warn(
+			"elevated",
+			what,
+			"files that are made now cannot be changed by your own user later, and an agent would have the same rights",
+			"run vaultwicket as your own user",
+		)
 	}
 }

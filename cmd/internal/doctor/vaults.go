@@ -30,7 +30,12 @@ func (m Machine) vaults(ctx context.Context, r *Report) {
 					if len(m.Known) > 0 {
 						fix = fmt.Sprintf("give the folder of the vault, such as %q", m.Known[0])
 					}
-					r.problem("vault-unknown", fmt.Sprintf("there is no vault %q", v.Name+v.ID), "no note of it can be read without the app", fix)
+					r.problem(
+						"vault-unknown",
+						fmt.Sprintf("there is no vault %q", v.Name+v.ID),
+						"no note of it can be read without the app",
+						fix,
+					)
 					continue
 				}
 				r.ok("vault", fmt.Sprintf("vault %q of the app, whose folder is not set", v.Name+v.ID))
@@ -55,8 +60,12 @@ func (m Machine) vaults(ctx context.Context, r *Report) {
 			if err != nil || rel == "." || strings.HasPrefix(filepath.ToSlash(rel), "../") || rel == ".." {
 				continue
 			}
-			r.warn("vault-in-vault", fmt.Sprintf("the vault %q is inside the vault %q", inner.Folder, outer.Folder),
-				"each has its own permissions: what the one hides can be read through the other", "serve one of them, or give both the same access rules")
+			r.warn(
+				"vault-in-vault",
+				fmt.Sprintf("the vault %q is inside the vault %q", inner.Folder, outer.Folder),
+				"each has its own permissions: what the one hides can be read through the other",
+				"serve one of them, or give both the same access rules",
+			)
 		}
 	}
 	if served > 0 {
@@ -70,7 +79,12 @@ func (m Machine) vaults(ctx context.Context, r *Report) {
 		r.ok("vault", "no vault is set: the app chooses the one that is open")
 		return
 	}
-	r.warn("vault-none", "no vault is set", "notes can be read only while the app runs, from the vault that is open there", fix)
+	r.warn(
+		"vault-none",
+		"no vault is set",
+		"notes can be read only while the app runs, from the vault that is open there",
+		fix,
+	)
 }
 
 // folder checks that the folder exists and is readable; otherwise nothing else can be checked.
@@ -79,25 +93,56 @@ func (m Machine) folder(v settings.Served, r *Report) bool {
 	const why = "no note of it can be read"
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		r.problem("vault-missing", fmt.Sprintf("the vault folder %q does not exist", v.Folder), why, "correct the setting vault, or mount the disk")
+		r.problem(
+			"vault-missing",
+			fmt.Sprintf("the vault folder %q does not exist", v.Folder),
+			why,
+			"correct the setting vault, or mount the disk",
+		)
 		return false
 	case err == nil && !info.IsDir():
-		r.problem("vault-not-folder", fmt.Sprintf("the vault %q is not a folder", v.Folder), why, "set vault to the folder that contains your notes")
+		r.problem(
+			"vault-not-folder",
+			fmt.Sprintf("the vault %q is not a folder", v.Folder),
+			why,
+			"set vault to the folder that contains your notes",
+		)
 		return false
 	}
 	entries, err := os.ReadDir(v.Folder)
 	if err != nil {
-		r.problem("vault-unreadable", fmt.Sprintf("the vault folder %q cannot be read: %v", v.Folder, reason(err)), why, "give your user the right to read it")
+		r.problem(
+			"vault-unreadable",
+			fmt.Sprintf("the vault folder %q cannot be read: %v", v.Folder, reason(err)),
+			why,
+			"give your user the right to read it",
+		)
 		return false
 	}
-	if dir := filepath.Clean(v.Folder); dir == filepath.Clean(ownerfiles.Home(m.OS, m.Getenv)) || filepath.Dir(dir) == dir {
-		r.warn("vault-too-wide", fmt.Sprintf("the vault %q is a whole home folder or disk", v.Folder), "an agent could read every Markdown file in it", "set vault to the folder of your notes alone")
+	if dir := filepath.Clean(v.Folder); dir == filepath.Clean(ownerfiles.Home(m.OS, m.Getenv)) ||
+		filepath.Dir(dir) == dir {
+		r.warn(
+			"vault-too-wide",
+			fmt.Sprintf("the vault %q is a whole home folder or disk", v.Folder),
+			"an agent could read every Markdown file in it",
+			"set vault to the folder of your notes alone",
+		)
 	}
 	if !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == ".obsidian" }) {
-		r.warn("vault-unopened", fmt.Sprintf("%q has no folder .obsidian", v.Folder), "either Obsidian never opened it, or it is not the vault itself", "set vault to the folder that Obsidian opens; a plain folder of Markdown files works too")
+		r.warn(
+			"vault-unopened",
+			fmt.Sprintf("%q has no folder .obsidian", v.Folder),
+			"either Obsidian never opened it, or it is not the vault itself",
+			"set vault to the folder that Obsidian opens; a plain folder of Markdown files works too",
+		)
 	}
 	if v.Policy.Mutations && ownerfiles.Unwritable(v.Folder) != nil {
-		r.problem("vault-read-only", fmt.Sprintf("the vault folder %q cannot be written", v.Folder), "changes are enabled and will fail", "give your user the right to write, or set allow-mutations to false")
+		r.problem(
+			"vault-read-only",
+			fmt.Sprintf("the vault folder %q cannot be written", v.Folder),
+			"changes are enabled and will fail",
+			"give your user the right to write, or set allow-mutations to false",
+		)
 	}
 	return true
 }
@@ -131,15 +176,30 @@ func (m Machine) obsidianSettings(folder string, r *Report) {
 			err = json.Unmarshal(text, &value)
 		}
 		if err != nil {
-			r.warn("app-settings", fmt.Sprintf("%q cannot be read: %v", file, reason(err)), appSettings[name], "open the vault in Obsidian and save the setting again")
+			r.warn(
+				"app-settings",
+				fmt.Sprintf("%q cannot be read: %v", file, reason(err)),
+				appSettings[name],
+				"open the vault in Obsidian and save the setting again",
+			)
 			continue
 		}
 		template := filepath.Join(folder, filepath.FromSlash(value.Template))
 		switch {
 		case name == "daily-notes.json" && value.Template != "" && !exists(template) && !exists(template+".md"):
-			r.warn("daily-template-missing", fmt.Sprintf("the template %q of daily notes does not exist", value.Template), "new daily notes cannot be made from it", "correct the template in Obsidian's settings of daily notes")
+			r.warn(
+				"daily-template-missing",
+				fmt.Sprintf("the template %q of daily notes does not exist", value.Template),
+				"new daily notes cannot be made from it",
+				"correct the template in Obsidian's settings of daily notes",
+			)
 		case name == "templates.json" && value.Folder != "" && !exists(filepath.Join(folder, filepath.FromSlash(value.Folder))):
-			r.warn("template-folder-missing", fmt.Sprintf("the folder %q of templates does not exist", value.Folder), "no template is found", "correct the folder in Obsidian's settings of templates")
+			r.warn(
+				"template-folder-missing",
+				fmt.Sprintf("the folder %q of templates does not exist", value.Folder),
+				"no template is found",
+				"correct the folder in Obsidian's settings of templates",
+			)
 		}
 	}
 }
@@ -155,7 +215,12 @@ func (m Machine) rules(v settings.Served, r *Report) {
 		return
 	}
 	if !v.Policy.Access.Opens("") {
-		r.warn("nothing-readable", fmt.Sprintf("the access rules hide every note of %q", v.Folder), "an agent finds an empty vault", `give a folder the level "r", "rw" or "rwd"`)
+		r.warn(
+			"nothing-readable",
+			fmt.Sprintf("the access rules hide every note of %q", v.Folder),
+			"an agent finds an empty vault",
+			`give a folder the level "r", "rw" or "rwd"`,
+		)
 		return
 	}
 	var tables []map[string]string
@@ -167,7 +232,12 @@ func (m Machine) rules(v settings.Served, r *Report) {
 	slices.Sort(paths)
 	for _, rule := range slices.Compact(paths) {
 		if rule != "/" && !exists(filepath.Join(v.Folder, filepath.FromSlash(rule))) {
-			r.warn("rule-without-folder", fmt.Sprintf("an access rule names %q, which does not exist in %q", rule, v.Folder), "a misspelled rule protects nothing", "correct the path; upper and lower case count")
+			r.warn(
+				"rule-without-folder",
+				fmt.Sprintf("an access rule names %q, which does not exist in %q", rule, v.Folder),
+				"a misspelled rule protects nothing",
+				"correct the path; upper and lower case count",
+			)
 		}
 	}
 }

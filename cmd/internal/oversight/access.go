@@ -18,7 +18,10 @@ func Access(_ context.Context, std terminal.Streams, args []string) error {
 		return err
 	}
 	if len(o.Rest) != 1 {
-		return &terminal.UsageError{Reason: "access requires one path of a note or folder in the vault", Advice: "for example: vaultwicket access Ideas/Bread.md"}
+		return &terminal.UsageError{
+			Reason: "access requires one path of a note or folder in the vault",
+			Advice: "for example: vaultwicket access Ideas/Bread.md",
+		}
 	}
 	a, err := o.Gateway.AccessOf("", o.Rest[0])
 	if err != nil {

@@ -48,7 +48,13 @@ func Agent(_ context.Context, std terminal.Streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	actions := map[string]func(string) error{"add": a.add, "show": a.show, "rotate": a.rotate, "revoke": a.revoke, "remove": a.remove}
+	actions := map[string]func(string) error{
+		"add":    a.add,
+		"show":   a.show,
+		"rotate": a.rotate,
+		"revoke": a.revoke,
+		"remove": a.remove,
+	}
 	switch {
 	case len(rest) == 1 && rest[0] == "list":
 		all, err := a.all()
@@ -63,9 +69,14 @@ func Agent(_ context.Context, std terminal.Streams, args []string) error {
 		return actions[rest[0]](rest[1])
 	case len(rest) > 0 && rest[0] != "list" && actions[rest[0]] == nil:
 		names := append(slices.Sorted(maps.Keys(actions)), "list")
-		return &terminal.UsageError{Reason: fmt.Sprintf("unknown action %q%s", excerpt.Short(rest[0]), excerpt.DidYouMean(rest[0], names)), Advice: `"vaultwicket help agent" shows them`}
+		return &terminal.UsageError{
+			Reason: fmt.Sprintf("unknown action %q%s", excerpt.Short(rest[0]), excerpt.DidYouMean(rest[0], names)),
+			Advice: `"vaultwicket help agent" shows them`,
+		}
 	}
-	return &terminal.UsageError{Reason: "usage: vaultwicket agent add NAME | list | show NAME | rotate NAME | revoke NAME | remove NAME"}
+	return &terminal.UsageError{
+		Reason: "usage: vaultwicket agent add NAME | list | show NAME | rotate NAME | revoke NAME | remove NAME",
+	}
 }
 
 type agentAction struct {
@@ -78,7 +89,14 @@ type agentAction struct {
 }
 
 func newAgentAction(std terminal.Streams, f *settings.Flags, s settings.Settings, state string) (agentAction, error) {
-	a := agentAction{std: std, flags: f, settings: s, state: state, tokens: agents.Open(state), made: map[string]*time.Time{}}
+	a := agentAction{
+		std:      std,
+		flags:    f,
+		settings: s,
+		state:    state,
+		tokens:   agents.Open(state),
+		made:     map[string]*time.Time{},
+	}
 	tokens, err := a.tokens.List()
 	if err != nil {
 		return a, terminal.Fail(terminal.ExitNotReady, "the tokens cannot be read: "+err.Error(), "")
@@ -100,7 +118,10 @@ func (a agentAction) add(name string) error {
 	case err != nil:
 		return stateUnknown(err)
 	case defined && revoked:
-		return &terminal.UsageError{Reason: fmt.Sprintf("the agent %q is revoked", name), Advice: "give it a new token, which ends the revocation, with: vaultwicket agent rotate " + name}
+		return &terminal.UsageError{
+			Reason: fmt.Sprintf("the agent %q is revoked", name),
+			Advice: "give it a new token, which ends the revocation, with: vaultwicket agent rotate " + name,
+		}
 	case defined && a.made[name] != nil:
 		return &terminal.UsageError{Reason: fmt.Sprintf("the agent %q has a token already", name), Advice: rotate}
 	}
@@ -127,7 +148,10 @@ func (a agentAction) add(name string) error {
 		}
 	}
 	if added && first && name != "default" {
-		terminal.Notef(a.std.Err, "a server without --agent, and the token of the server itself, are now allowed nothing; define [agents.default] for them")
+		terminal.Notef(
+			a.std.Err,
+			"a server without --agent, and the token of the server itself, are now allowed nothing; define [agents.default] for them",
+		)
 	}
 	return a.newToken(name)
 }
@@ -163,7 +187,11 @@ func (a agentAction) revoke(name string) error {
 	if err := revoke(a.state, name); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(a.std.Out, "agent %s is revoked: it has no rights until \"vaultwicket agent rotate %[1]s\"\n", name)
+	_, err := fmt.Fprintf(
+		a.std.Out,
+		"agent %s is revoked: it has no rights until \"vaultwicket agent rotate %[1]s\"\n",
+		name,
+	)
 	return err
 }
 
@@ -171,7 +199,10 @@ func (a agentAction) revoke(name string) error {
 // rights of its table again.
 func (a agentAction) remove(name string) error {
 	if _, defined := a.settings.Agents[name]; defined {
-		return &terminal.UsageError{Reason: fmt.Sprintf("the agent %q is defined in the settings file", name), Advice: fmt.Sprintf("remove the table [agents.%s] first, or revoke the agent", name)}
+		return &terminal.UsageError{
+			Reason: fmt.Sprintf("the agent %q is defined in the settings file", name),
+			Advice: fmt.Sprintf("remove the table [agents.%s] first, or revoke the agent", name),
+		}
 	}
 	paused, revoked, err := admission.AgentState(a.state, name)
 	if err != nil {
@@ -200,7 +231,11 @@ func revoke(state, name string) error {
 		return terminal.Fail(terminal.ExitNotReady, "not revoked: "+err.Error(), "")
 	}
 	if _, err := endCredentials(state, name); err != nil {
-		return terminal.Fail(terminal.ExitNotReady, "the agent is revoked, and its credentials are still stored: "+err.Error(), "")
+		return terminal.Fail(
+			terminal.ExitNotReady,
+			"the agent is revoked, and its credentials are still stored: "+err.Error(),
+			"",
+		)
 	}
 	return nil
 }
@@ -209,7 +244,11 @@ func revoke(state, name string) error {
 // with what it is given from now on.
 func renew(state, name string) error {
 	if !ownerfiles.EnsureFolder(state) {
-		return terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("state folder %q: %s", state, cmp.Or(ownerfiles.WhyUnsafe(state), "cannot be made")), "")
+		return terminal.Fail(
+			terminal.ExitNotReady,
+			fmt.Sprintf("state folder %q: %s", state, cmp.Or(ownerfiles.WhyUnsafe(state), "cannot be made")),
+			"",
+		)
 	}
 	_, err := endCredentials(state, name)
 	if err == nil {
@@ -241,8 +280,14 @@ func stateUnknown(err error) error {
 }
 
 func (a agentAction) unknown(name string) error {
-	return &terminal.UsageError{Reason: fmt.Sprintf("unknown agent %q%s", name, excerpt.DidYouMean(name, slices.Collect(maps.Keys(a.settings.Agents)))),
-		Advice: "add it with: vaultwicket agent add " + name}
+	return &terminal.UsageError{
+		Reason: fmt.Sprintf(
+			"unknown agent %q%s",
+			name,
+			excerpt.DidYouMean(name, slices.Collect(maps.Keys(a.settings.Agents))),
+		),
+		Advice: "add it with: vaultwicket agent add " + name,
+	}
 }
 
 func (a agentAction) show(name string) error {
@@ -261,7 +306,9 @@ func (a agentAction) print(list []ShownAgent, value any) error {
 		return terminal.PrintJSON(a.std.Out, value, terminal.ExitDone)
 	}
 	table := terminal.DefaultScreen(a.std).Table(
-		terminal.Column{Title: "agent"}, terminal.Column{Title: "state"}, terminal.Column{Title: "tier"}, terminal.Column{Title: "changes"}, terminal.Column{Title: "token"}, terminal.Column{Title: "expires"},
+		terminal.Column{
+			Title: "agent",
+		}, terminal.Column{Title: "state"}, terminal.Column{Title: "tier"}, terminal.Column{Title: "changes"}, terminal.Column{Title: "token"}, terminal.Column{Title: "expires"},
 	)
 	day := func(t *time.Time) string {
 		if t == nil {
@@ -274,7 +321,14 @@ func (a agentAction) print(list []ShownAgent, value any) error {
 		if one.Mutations {
 			changes = "yes"
 		}
-		table.Add(terminal.Text(one.Name), terminal.Text(one.State), terminal.Text(one.Tier), terminal.Text(changes), terminal.Text(day(one.Token)), terminal.Text(day(one.Expires)))
+		table.Add(
+			terminal.Text(one.Name),
+			terminal.Text(one.State),
+			terminal.Text(one.Tier),
+			terminal.Text(changes),
+			terminal.Text(day(one.Token)),
+			terminal.Text(day(one.Expires)),
+		)
 	}
 	return table.Flush()
 }

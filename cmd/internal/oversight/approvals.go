@@ -30,7 +30,10 @@ func Approvals(_ context.Context, std terminal.Streams, args []string) error {
 		return err
 	}
 	if len(rest) > 0 {
-		return &terminal.UsageError{Reason: fmt.Sprintf("approvals: unexpected argument %q", excerpt.Short(rest[0])), Advice: `"vaultwicket approve CODE" approves one`}
+		return &terminal.UsageError{
+			Reason: fmt.Sprintf("approvals: unexpected argument %q", excerpt.Short(rest[0])),
+			Advice: `"vaultwicket approve CODE" approves one`,
+		}
 	}
 	_, questions, err := openQuestions(std)
 	if err != nil {
@@ -42,7 +45,9 @@ func Approvals(_ context.Context, std terminal.Streams, args []string) error {
 		if q.State == consent.Pending { // seconds are never below zero: a clock may have been put back
 			list = append(list, waitingApproval{
 				Code: q.Code, Asked: q.Made, AgeSeconds: int(max(0, now.Sub(q.Made)) / time.Second), Expires: q.Expires, LeftSeconds: int(max(0, q.Expires.Sub(now)) / time.Second),
-				Session: sanitize.Line(ownerfiles.SessionOf(q.Session)), Agent: sanitize.Line(ownerfiles.AgentOf(q.Session)), Client: sanitize.Line(q.Client), Vault: sanitize.Line(q.Vault), Command: sanitize.Line(q.Command), Text: terminal.Visible(q.Text),
+				Session: sanitize.Line(
+					ownerfiles.SessionOf(q.Session),
+				), Agent: sanitize.Line(ownerfiles.AgentOf(q.Session)), Client: sanitize.Line(q.Client), Vault: sanitize.Line(q.Vault), Command: sanitize.Line(q.Command), Text: terminal.Visible(q.Text),
 			})
 		}
 	}
@@ -95,8 +100,10 @@ func Approve(ctx context.Context, std terminal.Streams, args []string) error {
 	}
 	console, err := std.OpenConsole()
 	if err != nil {
-		return terminal.FailureOf(&failure.Error{Code: "unconfirmed", Message: "approve requires a terminal: " + err.Error(),
-			Hint: "run it in a terminal window"})
+		return terminal.FailureOf(
+			&failure.Error{Code: "unconfirmed", Message: "approve requires a terminal: " + err.Error(),
+				Hint: "run it in a terminal window"},
+		)
 	}
 	defer console.Close()
 	state, q, err := questionOf(std, code, consent.Pending)
@@ -127,7 +134,14 @@ func Approve(ctx context.Context, std terminal.Streams, args []string) error {
 	if q, err = decide(state, q.Code, true, typed); err != nil {
 		return approvalError(err)
 	}
-	fmt.Fprintf(std.Out, "approved %s: %s in %s, once, until %s\n", q.Code, sanitize.Line(q.Command), sanitize.Line(q.Vault), q.Expires.Local().Format(time.TimeOnly))
+	fmt.Fprintf(
+		std.Out,
+		"approved %s: %s in %s, once, until %s\n",
+		q.Code,
+		sanitize.Line(q.Command),
+		sanitize.Line(q.Vault),
+		q.Expires.Local().Format(time.TimeOnly),
+	)
 	return nil
 }
 
@@ -160,14 +174,21 @@ func Deny(_ context.Context, std terminal.Streams, args []string) error {
 func codeIn(name string, args []string) (string, error) {
 	rest, err := terminal.ParseFlags(name, args, nil)
 	if err == nil && len(rest) != 1 {
-		err = &terminal.UsageError{Reason: name + " requires one code", Advice: `"vaultwicket approvals" lists the pending approvals with their codes`}
+		err = &terminal.UsageError{
+			Reason: name + " requires one code",
+			Advice: `"vaultwicket approvals" lists the pending approvals with their codes`,
+		}
 	}
 	return strings.Join(rest, ""), err
 }
 
 // questionOf finds the question with a code, which is to be shown: no question is answered unseen. It is in one of
 // some states. It also returns the state folder.
-func questionOf(std terminal.Streams, code string, states ...consent.State) (state string, q consent.StoredQuestion, err error) {
+func questionOf(
+	std terminal.Streams,
+	code string,
+	states ...consent.State,
+) (state string, q consent.StoredQuestion, err error) {
 	state, questions, err := openQuestions(std)
 	if err != nil {
 		return "", q, err
@@ -202,7 +223,16 @@ func bareCode(code string) string { return strings.ReplaceAll(code, "-", "") }
 
 // decide stores the answer to a question that was shown in this terminal, with what the user has typed to approve it.
 func decide(state, code string, approve bool, typed string) (consent.StoredQuestion, error) {
-	return consent.Decide(state, consent.Answer{Code: code, Approve: approve, By: bootstrap.AtTerminal, Session: bootstrap.Session(), Typed: typed})
+	return consent.Decide(
+		state,
+		consent.Answer{
+			Code:    code,
+			Approve: approve,
+			By:      bootstrap.AtTerminal,
+			Session: bootstrap.Session(),
+			Typed:   typed,
+		},
+	)
 }
 
 // openQuestions returns the state folder and its questions that have not expired, and says which cannot be read.
@@ -223,7 +253,11 @@ func openQuestions(std terminal.Streams) (state string, questions []consent.Stor
 func approvalError(err error) error {
 	var answered *consent.Answered
 	var unusable *consent.Unusable
-	cause := &failure.Error{Code: "not_found", Message: err.Error(), Hint: `"vaultwicket approvals" lists the pending ones; repeat the call to request approval again`}
+	cause := &failure.Error{
+		Code:    "not_found",
+		Message: err.Error(),
+		Hint:    `"vaultwicket approvals" lists the pending ones; repeat the call to request approval again`,
+	}
 	switch {
 	case errors.As(err, &unusable):
 		return terminal.Fail(terminal.ExitNotReady, err.Error(), "it must be a folder that only you can access")

@@ -42,7 +42,10 @@ func Audit(ctx context.Context, std terminal.Streams, args []string) error {
 			return err
 		}
 		if len(rest) != 1 || rest[0] == "" {
-			return &terminal.UsageError{Reason: "audit export requires one file", Advice: `"-" writes to standard output`}
+			return &terminal.UsageError{
+				Reason: "audit export requires one file",
+				Advice: `"-" writes to standard output`,
+			}
 		}
 		state, err := settings.StateFolder(std)
 		if err != nil {
@@ -56,9 +59,14 @@ func Audit(ctx context.Context, std terminal.Streams, args []string) error {
 		if err != nil {
 			name := rest[0]
 			if errors.Is(err, fs.ErrExist) {
-				return &terminal.UsageError{Reason: fmt.Sprintf("audit export: %q already exists", excerpt.Short(name)), Advice: "choose a file that does not exist"}
+				return &terminal.UsageError{
+					Reason: fmt.Sprintf("audit export: %q already exists", excerpt.Short(name)),
+					Advice: "choose a file that does not exist",
+				}
 			}
-			return &terminal.UsageError{Reason: fmt.Sprintf("audit export %q: %v", excerpt.Short(name), errors.Unwrap(err))}
+			return &terminal.UsageError{
+				Reason: fmt.Sprintf("audit export %q: %v", excerpt.Short(name), errors.Unwrap(err)),
+			}
 		}
 		done, err := exportLines(ctx, std, state, file)
 		if err == nil {
@@ -79,7 +87,10 @@ func Audit(ctx context.Context, std terminal.Streams, args []string) error {
 		})
 		return err
 	}
-	return &terminal.UsageError{Reason: "usage: vaultwicket audit list | what-if | verify | export FILE", Advice: `"vaultwicket audit --help" shows the flags`}
+	return &terminal.UsageError{
+		Reason: "usage: vaultwicket audit list | what-if | verify | export FILE",
+		Advice: `"vaultwicket audit --help" shows the flags`,
+	}
 }
 
 type auditPart struct{ about, folder string }
@@ -133,7 +144,10 @@ func verifyAudit(ctx context.Context, std terminal.Streams, args []string) error
 		return err
 	}
 	if len(rest) > 0 {
-		return &terminal.UsageError{Reason: fmt.Sprintf("audit verify: unexpected argument %q", excerpt.Short(rest[0])), Advice: "it verifies the whole log"}
+		return &terminal.UsageError{
+			Reason: fmt.Sprintf("audit verify: unexpected argument %q", excerpt.Short(rest[0])),
+			Advice: "it verifies the whole log",
+		}
 	}
 	state, err := settings.StateFolder(std)
 	if err != nil {
@@ -152,7 +166,9 @@ func verifyAudit(ctx context.Context, std terminal.Streams, args []string) error
 	if file := against.checkpoints; file != "" {
 		in, err := os.Open(file)
 		if err != nil {
-			return &terminal.UsageError{Reason: fmt.Sprintf("audit verify: checkpoints %q: %v", excerpt.Short(file), errors.Unwrap(err))}
+			return &terminal.UsageError{
+				Reason: fmt.Sprintf("audit verify: checkpoints %q: %v", excerpt.Short(file), errors.Unwrap(err)),
+			}
 		}
 		defer in.Close()
 		c, err := audit.VerifyCheckpoints(ctx, state, against.key, in, time.Now())
@@ -160,7 +176,10 @@ func verifyAudit(ctx context.Context, std terminal.Streams, args []string) error
 			return lineError(err)
 		}
 		if checked = &c; c.Checkpoints == 0 && c.Broken == "" {
-			return &terminal.UsageError{Reason: fmt.Sprintf("audit verify: %q has no checkpoint", excerpt.Short(file)), Advice: "it is a file of lines that the setting export has sent, or of \"vaultwicket audit export\""}
+			return &terminal.UsageError{
+				Reason: fmt.Sprintf("audit verify: %q has no checkpoint", excerpt.Short(file)),
+				Advice: "it is a file of lines that the setting export has sent, or of \"vaultwicket audit export\"",
+			}
 		}
 	}
 	if asJSON {
@@ -188,9 +207,22 @@ func verifyAudit(ctx context.Context, std terminal.Streams, args []string) error
 	}
 	switch {
 	case checked != nil && checked.Broken != "" && len(broken) == 0:
-		broken = append(broken, terminal.Fail(terminal.ExitFailed, "the audit log does not match the checkpoints: "+sanitize.Line(checked.Broken), "keep a copy of the log and of the checkpoints"))
+		broken = append(
+			broken,
+			terminal.Fail(
+				terminal.ExitFailed,
+				"the audit log does not match the checkpoints: "+sanitize.Line(checked.Broken),
+				"keep a copy of the log and of the checkpoints",
+			),
+		)
 	case checked != nil && len(broken) == 0:
-		fmt.Fprintf(std.Out, "OK: %d checkpoints, the last of %s, signed with the key %s\n", checked.Checkpoints, checked.Last.UTC().Format(time.RFC3339), checked.Key)
+		fmt.Fprintf(
+			std.Out,
+			"OK: %d checkpoints, the last of %s, signed with the key %s\n",
+			checked.Checkpoints,
+			checked.Last.UTC().Format(time.RFC3339),
+			checked.Key,
+		)
 	}
 	if len(broken) > 0 {
 		return broken
@@ -205,7 +237,11 @@ func (p auditPart) broken(r audit.Report) error {
 	if r.Lines > 1 {
 		hint = fmt.Sprintf("entries up to number %d are intact, later ones are not reliable", r.Last-1)
 	}
-	return terminal.Fail(terminal.ExitFailed, fmt.Sprintf("audit log (%s) was changed or damaged: %s", p.about, sanitize.Line(r.Broken.String())), hint+"; keep a copy of "+sanitize.Line(p.folder))
+	return terminal.Fail(
+		terminal.ExitFailed,
+		fmt.Sprintf("audit log (%s) was changed or damaged: %s", p.about, sanitize.Line(r.Broken.String())),
+		hint+"; keep a copy of "+sanitize.Line(p.folder),
+	)
 }
 
 func reportOf(r audit.Report) auditReport {
@@ -220,7 +256,14 @@ func intactLog(r audit.Report) string {
 	if r.Lines == 0 {
 		return "no entries" + missedLines(r)
 	}
-	text := fmt.Sprintf("%d entries verified, numbers %d to %d, complete since %s, SHA-256 of the last %s", r.Lines, r.First, r.Last, r.Since.UTC().Format(time.RFC3339), r.Hash)
+	text := fmt.Sprintf(
+		"%d entries verified, numbers %d to %d, complete since %s, SHA-256 of the last %s",
+		r.Lines,
+		r.First,
+		r.Last,
+		r.Since.UTC().Format(time.RFC3339),
+		r.Hash,
+	)
 	if r.First > 1 {
 		text += fmt.Sprintf("; %d older entries were removed by age", r.First-1)
 	}
@@ -291,7 +334,11 @@ func (e exportedLog) report(std terminal.Streams, err error) error {
 	case err != nil:
 		return terminal.Fail(terminal.ExitNotReady, "nothing was exported: "+err.Error(), "")
 	case e.damaged > 0:
-		return terminal.Fail(terminal.ExitFailed, fmt.Sprintf("%d lines of the audit log cannot be read and are not in the export", e.damaged), `"vaultwicket audit verify" shows details`)
+		return terminal.Fail(
+			terminal.ExitFailed,
+			fmt.Sprintf("%d lines of the audit log cannot be read and are not in the export", e.damaged),
+			`"vaultwicket audit verify" shows details`,
+		)
 	case len(e.parts) == 0:
 		terminal.Notef(std.Err, "no entries")
 	}

@@ -55,14 +55,26 @@ var auditDecisions = []string{"allow", "ask", "reply", "deny", "skip"}
 func (q *auditQuery) parse(rest []string, now time.Time) (err error) {
 	switch {
 	case len(rest) > 0:
-		return &terminal.UsageError{Reason: fmt.Sprintf("audit list: unexpected argument %q", excerpt.Short(rest[0])), Advice: `"vaultwicket audit list --help" shows the flags`}
+		return &terminal.UsageError{
+			Reason: fmt.Sprintf("audit list: unexpected argument %q", excerpt.Short(rest[0])),
+			Advice: `"vaultwicket audit list --help" shows the flags`,
+		}
 	case q.json && q.csv:
 		return &terminal.UsageError{Reason: "--json and --csv cannot be combined"}
 	case q.filter.Limit < 0:
-		return &terminal.UsageError{Reason: fmt.Sprintf("flag --limit: invalid value %d, want 0 or more", q.filter.Limit), Advice: "0 shows all entries"}
+		return &terminal.UsageError{
+			Reason: fmt.Sprintf("flag --limit: invalid value %d, want 0 or more", q.filter.Limit),
+			Advice: "0 shows all entries",
+		}
 	case q.filter.Decision != "" && !slices.Contains(auditDecisions, q.filter.Decision):
-		return &terminal.UsageError{Reason: fmt.Sprintf("flag --decision: unknown decision %q%s", excerpt.Short(q.filter.Decision), excerpt.DidYouMean(q.filter.Decision, auditDecisions)),
-			Advice: "the decisions are " + strings.Join(auditDecisions, ", ")}
+		return &terminal.UsageError{
+			Reason: fmt.Sprintf(
+				"flag --decision: unknown decision %q%s",
+				excerpt.Short(q.filter.Decision),
+				excerpt.DidYouMean(q.filter.Decision, auditDecisions),
+			),
+			Advice: "the decisions are " + strings.Join(auditDecisions, ", "),
+		}
 	}
 	if q.filter.Since, err = terminal.ParseMoment("since", q.since, now, false); err != nil {
 		return err
@@ -71,7 +83,9 @@ func (q *auditQuery) parse(rest []string, now time.Time) (err error) {
 		return err
 	}
 	if !q.filter.Since.IsZero() && !q.filter.Until.IsZero() && !q.filter.Since.Before(q.filter.Until) {
-		return &terminal.UsageError{Reason: fmt.Sprintf("--since %q is not before --until %q", excerpt.Short(q.since), excerpt.Short(q.until))}
+		return &terminal.UsageError{
+			Reason: fmt.Sprintf("--since %q is not before --until %q", excerpt.Short(q.since), excerpt.Short(q.until)),
+		}
 	}
 	return nil
 }
@@ -101,12 +115,17 @@ func listAudit(ctx context.Context, std terminal.Streams, args []string) error {
 	if limit > 0 {
 		q.filter.Limit++ // one more tells whether there are more
 	}
-	_, err = eachLine(ctx, std, newestLines(std, audit.Lines(ctx, state, q.filter), limit), func(line audit.Line) error {
-		if err := to.write(line); err != nil {
-			return fmt.Errorf("write the output: %w", err)
-		}
-		return nil
-	})
+	_, err = eachLine(
+		ctx,
+		std,
+		newestLines(std, audit.Lines(ctx, state, q.filter), limit),
+		func(line audit.Line) error {
+			if err := to.write(line); err != nil {
+				return fmt.Errorf("write the output: %w", err)
+			}
+			return nil
+		},
+	)
 	if err != nil {
 		return lineError(err)
 	}
@@ -118,7 +137,12 @@ func listAudit(ctx context.Context, std terminal.Streams, args []string) error {
 
 // eachLine calls do with the lines that can be read, and prints a note for each other one, of which
 // it returns the number. It ends with ctx.
-func eachLine(ctx context.Context, std terminal.Streams, lines iter.Seq2[audit.Line, error], do func(audit.Line) error) (damaged int, err error) {
+func eachLine(
+	ctx context.Context,
+	std terminal.Streams,
+	lines iter.Seq2[audit.Line, error],
+	do func(audit.Line) error,
+) (damaged int, err error) {
 	for line, err := range lines {
 		if ctx.Err() != nil {
 			return damaged, ctx.Err()
@@ -186,8 +210,15 @@ const tableRows = 1000 // aligned with each other
 
 func newLineTable(s terminal.Screen) lineWriter {
 	t := s.Table(
-		terminal.Column{Title: "no"}, terminal.Column{Title: "when"}, terminal.Column{Title: "decision"},
-		terminal.Column{Title: "command", Min: 8}, terminal.Column{Title: "vault", Min: 4}, terminal.Column{Title: "details", Min: 8},
+		terminal.Column{Title: "no"},
+		terminal.Column{Title: "when"},
+		terminal.Column{Title: "decision"},
+		terminal.Column{
+			Title: "command",
+			Min:   8,
+		},
+		terminal.Column{Title: "vault", Min: 4},
+		terminal.Column{Title: "details", Min: 8},
 	)
 	rows := 0
 	return lineWriter{func(l audit.Line) error {
@@ -222,8 +253,16 @@ func newLineTable(s terminal.Screen) lineWriter {
 		}
 		add("session=", l.Session)
 		what := sanitize.Line(cmp.Or(l.Decision, l.Kind))
-		t.Add(terminal.Text(strconv.FormatUint(l.Seq, 10)), terminal.Text(s.Time(l.Time)), terminal.Cell{Text: what, Style: terminal.DecisionStyles[what]},
-			terminal.Text(cmp.Or(l.Command, "-")), terminal.Text(cmp.Or(l.Vault, "-")), terminal.Text(strings.Join(details, ", ")))
+		t.Add(
+			terminal.Text(strconv.FormatUint(l.Seq, 10)),
+			terminal.Text(s.Time(l.Time)),
+			terminal.Cell{Text: what, Style: terminal.DecisionStyles[what]},
+			terminal.Text(
+				cmp.Or(l.Command, "-"),
+			),
+			terminal.Text(cmp.Or(l.Vault, "-")),
+			terminal.Text(strings.Join(details, ", ")),
+		)
 		return nil
 	}, t.Flush}
 }
@@ -268,7 +307,12 @@ func newLineSheet(out io.Writer) lineWriter {
 		for _, p := range l.Params {
 			params = append(params, p.Name)
 		}
-		cells := []string{strconv.FormatUint(l.Seq, 10), l.Time.UTC().Format(time.RFC3339Nano), exit, strconv.FormatInt(l.DurationMs, 10)}
+		cells := []string{
+			strconv.FormatUint(l.Seq, 10),
+			l.Time.UTC().Format(time.RFC3339Nano),
+			exit,
+			strconv.FormatInt(l.DurationMs, 10),
+		}
 		for _, name := range []string{
 			l.Kind, l.Decision, l.Call, l.Session, l.Client, l.Surface, l.Vault, l.Command, l.Effect,
 			l.Rule, l.Code, l.Backend, l.Note, l.Before, l.After, l.Change, strings.Join(params, " "), l.Agent, strings.Join(l.Found, "; "), strings.Join(l.Shadow, "; "),

@@ -55,7 +55,10 @@ func replayAudit(ctx context.Context, std terminal.Streams, args []string) error
 		value := check[1]
 		of := check[2:]
 		if value != "" && !slices.Contains(of, value) {
-			return &terminal.UsageError{Reason: fmt.Sprintf("flag --%s: invalid value %q", check[0], excerpt.Short(value)), Advice: "want " + strings.Join(of, ", ")}
+			return &terminal.UsageError{
+				Reason: fmt.Sprintf("flag --%s: invalid value %q", check[0], excerpt.Short(value)),
+				Advice: "want " + strings.Join(of, ", "),
+			}
 		}
 	}
 	state, err := settings.StateFolder(std)
@@ -84,20 +87,33 @@ func replayAudit(ctx context.Context, std terminal.Streams, args []string) error
 		rows = append(rows, row)
 	}
 	slices.SortFunc(rows, func(a, b whatIfRow) int {
-		return cmp.Or(strings.Compare(a.Day, b.Day), strings.Compare(a.Rule, b.Rule), strings.Compare(a.Outcome, b.Outcome))
+		return cmp.Or(
+			strings.Compare(a.Day, b.Day),
+			strings.Compare(a.Rule, b.Rule),
+			strings.Compare(a.Outcome, b.Outcome),
+		)
 	})
 	for _, rule := range policy.TextRules() {
 		if n := unknown[rule]; n > 0 {
 			terminal.Notef(std.Err, "%s: not known for %d calls, whose texts were not searched", rule, n)
 		}
 	}
-	terminal.Notef(std.Err, "the log has no texts: what another rule would find in them is not known, and calls before these rules count as if nothing was found")
+	terminal.Notef(
+		std.Err,
+		"the log has no texts: what another rule would find in them is not known, and calls before these rules count as if nothing was found",
+	)
 	if w.json {
 		return terminal.PrintJSON(std.Out, rows, terminal.ExitDone)
 	}
-	table := terminal.NewScreen(std, w.screen, now).Table(terminal.Column{Title: "day"}, terminal.Column{Title: "rule"}, terminal.Column{Title: "outcome", Min: 8}, terminal.Column{Title: "calls"})
+	table := terminal.NewScreen(std, w.screen, now).
+		Table(terminal.Column{Title: "day"}, terminal.Column{Title: "rule"}, terminal.Column{Title: "outcome", Min: 8}, terminal.Column{Title: "calls"})
 	for _, r := range rows {
-		table.Add(terminal.Text(r.Day), terminal.Text(r.Rule), terminal.Text(r.Outcome), terminal.Text(strconv.Itoa(r.Calls)))
+		table.Add(
+			terminal.Text(r.Day),
+			terminal.Text(r.Rule),
+			terminal.Text(r.Outcome),
+			terminal.Text(strconv.Itoa(r.Calls)),
+		)
 	}
 	return table.Flush()
 }
@@ -139,7 +155,10 @@ func (w *whatIf) outcomes(line audit.Line, suspects map[string]bool) (all []outc
 		case rule == policy.RuleSuspicious && w.suspicious == "ask" && line.Kind == "decision" && line.Decision == "allow" && line.Effect != "read" && line.Effect != "ui" && suspects[session]:
 			all = append(all, outcome{rule, "approval required"})
 		case rule == policy.RuleRemoteLinks && w.remoteLinks != "" && line.Kind == "decision" && len(kinds) > 0 && (line.Decision == "allow" || line.Decision == "ask"):
-			all = append(all, outcome{rule, map[string]string{"ask": "approval required", "allow": "allowed"}[w.remoteLinks]})
+			all = append(
+				all,
+				outcome{rule, map[string]string{"ask": "approval required", "allow": "allowed"}[w.remoteLinks]},
+			)
 		}
 	}
 	return all

@@ -47,7 +47,10 @@ func Journal(ctx context.Context, std terminal.Streams, args []string) error {
 	case len(o.Rest) == 2 && o.Rest[0] == "show":
 		return showEntry(ctx, o, terminal.NewScreen(std, q.screen, now), kept, o.Rest[1])
 	}
-	return &terminal.UsageError{Reason: "usage: vaultwicket journal list | show ID", Advice: `"vaultwicket help journal" shows the flags`}
+	return &terminal.UsageError{
+		Reason: "usage: vaultwicket journal list | show ID",
+		Advice: `"vaultwicket help journal" shows the flags`,
+	}
 }
 
 type journalQuery struct {
@@ -86,7 +89,9 @@ func showEntry(ctx context.Context, o bootstrap.Opened, s terminal.Screen, kept 
 		err = &journal.Unknown{What: id}
 	}
 	if err != nil {
-		return terminal.FailureOf(&failure.Error{Code: "not_found", Message: err.Error(), Hint: `"vaultwicket journal list" shows the ids`})
+		return terminal.FailureOf(
+			&failure.Error{Code: "not_found", Message: err.Error(), Hint: `"vaultwicket journal list" shows the ids`},
+		)
 	}
 	c := keptChangeOf(e)
 	if o.JSON {
@@ -117,7 +122,11 @@ func showEntry(ctx context.Context, o bootstrap.Opened, s terminal.Screen, kept 
 		if f.From != "" {
 			line = f.From + " -> " + f.Path
 		}
-		facts.Add("file", fmt.Sprintf("%s  %s -> %s", line, cmp.Or(f.Before, "none"), cmp.Or(f.After, "none")), terminal.Plain)
+		facts.Add(
+			"file",
+			fmt.Sprintf("%s  %s -> %s", line, cmp.Or(f.Before, "none"), cmp.Or(f.After, "none")),
+			terminal.Plain,
+		)
 	}
 	return facts.Print()
 }
@@ -168,16 +177,32 @@ func printChanges(o bootstrap.Opened, s terminal.Screen, changes []keptChange) e
 		return terminal.PrintJSON(o.Std.Out, changes, terminal.ExitDone)
 	}
 	table := s.Table(
-		terminal.Column{Title: "change", Below: true}, terminal.Column{Title: "when", OnTerminal: true}, terminal.Column{Title: "state"},
-		terminal.Column{Title: "command", Min: 8}, terminal.Column{Title: "by", Min: 6}, terminal.Column{Title: "files", Min: 10},
+		terminal.Column{
+			Title: "change",
+			Below: true,
+		},
+		terminal.Column{Title: "when", OnTerminal: true},
+		terminal.Column{Title: "state"},
+		terminal.Column{
+			Title: "command",
+			Min:   8,
+		},
+		terminal.Column{Title: "by", Min: 6},
+		terminal.Column{Title: "files", Min: 10},
 	)
 	for _, c := range changes {
 		by := cmp.Or(c.Client, c.Caller, "-") // the agent, and the client program as it calls itself
 		if c.Agent != "" {
 			by = c.Agent + " (" + by + ")"
 		}
-		table.Add(terminal.Text(c.ID), terminal.Text(s.Time(c.Time)), terminal.Cell{Text: c.State, Style: stateStyles[c.State]},
-			terminal.Text(c.Command), terminal.Text(by), terminal.Text(filesOf(c)))
+		table.Add(
+			terminal.Text(c.ID),
+			terminal.Text(s.Time(c.Time)),
+			terminal.Cell{Text: c.State, Style: stateStyles[c.State]},
+			terminal.Text(c.Command),
+			terminal.Text(by),
+			terminal.Text(filesOf(c)),
+		)
 	}
 	return table.Flush()
 }

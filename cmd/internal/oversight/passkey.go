@@ -29,14 +29,20 @@ func Passkey(_ context.Context, std terminal.Streams, args []string) error {
 	switch {
 	case len(rest) == 1 && rest[0] == "add":
 		if s.HTTP.PublicURL == "" {
-			return &terminal.UsageError{Reason: `the setting "public-url" is missing`, Advice: "set the address at which clients reach the server, such as https://notes.example/mcp"}
+			return &terminal.UsageError{
+				Reason: `the setting "public-url" is missing`,
+				Advice: "set the address at which clients reach the server, such as https://notes.example/mcp",
+			}
 		}
 		code, err := store.NewSetup(time.Now())
 		if err != nil {
 			return err
 		}
 		u, _ := url.Parse(s.HTTP.PublicURL) // it was checked
-		terminal.Notef(std.Err, "open this on the device with the passkey, within 15 minutes; whoever opens it first can sign in")
+		terminal.Notef(
+			std.Err,
+			"open this on the device with the passkey, within 15 minutes; whoever opens it first can sign in",
+		)
 		_, err = fmt.Fprintf(std.Out, "%s://%s%s#%s\n", u.Scheme, u.Host, signin.SetupPath, code)
 		return err
 	case len(rest) == 1 && rest[0] == "list":
@@ -49,24 +55,45 @@ func Passkey(_ context.Context, std terminal.Streams, args []string) error {
 			list = append(list, signedIn{ID: p.ID, Kind: "passkey", Since: p.Added})
 		}
 		for _, g := range grants {
-			list = append(list, signedIn{ID: g.ID, Kind: "client", Client: terminal.Visible(g.Client.Name + " (" + g.Client.ID + ")"), Agent: g.Agent, Scope: g.Scope, Since: g.Made, Used: g.Used})
+			list = append(
+				list,
+				signedIn{
+					ID:     g.ID,
+					Kind:   "client",
+					Client: terminal.Visible(g.Client.Name + " (" + g.Client.ID + ")"),
+					Agent:  g.Agent,
+					Scope:  g.Scope,
+					Since:  g.Made,
+					Used:   g.Used,
+				},
+			)
 		}
 		if f.JSON {
 			return terminal.PrintJSON(std.Out, list, terminal.ExitDone)
 		}
-		table := terminal.NewScreen(std, look, time.Now()).Table(terminal.Column{Title: "id"}, terminal.Column{Title: "what"}, terminal.Column{Title: "since"}, terminal.Column{Title: "agent"}, terminal.Column{Title: "scope"})
+		table := terminal.NewScreen(std, look, time.Now()).
+			Table(terminal.Column{Title: "id"}, terminal.Column{Title: "what"}, terminal.Column{Title: "since"}, terminal.Column{Title: "agent"}, terminal.Column{Title: "scope"})
 		for _, one := range list {
 			what := one.Kind
 			if one.Client != "" {
 				what = one.Client
 			}
-			table.Add(terminal.Text(one.ID), terminal.Text(what), terminal.Text(one.Since.Local().Format(time.DateTime)), terminal.Text(one.Agent), terminal.Text(one.Scope))
+			table.Add(
+				terminal.Text(one.ID),
+				terminal.Text(what),
+				terminal.Text(one.Since.Local().Format(time.DateTime)),
+				terminal.Text(one.Agent),
+				terminal.Text(one.Scope),
+			)
 		}
 		return table.Flush()
 	case len(rest) == 2 && rest[0] == "remove":
 		had, err := store.Remove(rest[1])
 		if err == nil && !had {
-			err = &terminal.UsageError{Reason: fmt.Sprintf("unknown id %q", excerpt.Short(rest[1])), Advice: `"vaultwicket passkey list" shows them`}
+			err = &terminal.UsageError{
+				Reason: fmt.Sprintf("unknown id %q", excerpt.Short(rest[1])),
+				Advice: `"vaultwicket passkey list" shows them`,
+			}
 		}
 		return err
 	}

@@ -29,7 +29,11 @@ func Pause(_ context.Context, std terminal.Streams, args []string) error {
 		return err
 	}
 	if !ownerfiles.EnsureFolder(state) {
-		return terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("not paused: cannot create %q as a private folder", state), "")
+		return terminal.Fail(
+			terminal.ExitNotReady,
+			fmt.Sprintf("not paused: cannot create %q as a private folder", state),
+			"",
+		)
 	}
 	if err := admission.Pause(state, agent, time.Now()); err != nil {
 		return terminal.Fail(terminal.ExitNotReady, "not paused: "+err.Error(), "")
@@ -38,7 +42,11 @@ func Pause(_ context.Context, std terminal.Streams, args []string) error {
 		if asJSON {
 			return terminal.PrintJSON(std.Out, pauseState{Paused: true, Agent: agent}, terminal.ExitDone)
 		}
-		fmt.Fprintf(std.Out, "agent %s is paused: its calls are denied until \"vaultwicket resume --agent %[1]s\"\n", agent)
+		fmt.Fprintf(
+			std.Out,
+			"agent %s is paused: its calls are denied until \"vaultwicket resume --agent %[1]s\"\n",
+			agent,
+		)
 		return nil
 	}
 	if place := std.Getenv("XDG_STATE_HOME"); place != "" { // a desktop program may have started one without it
@@ -46,7 +54,11 @@ func Pause(_ context.Context, std terminal.Streams, args []string) error {
 	}
 	since := admission.PausedSince(state)
 	if asJSON {
-		return terminal.PrintJSON(std.Out, pauseState{Paused: true, Since: since, File: admission.PauseFile(state)}, terminal.ExitDone)
+		return terminal.PrintJSON(
+			std.Out,
+			pauseState{Paused: true, Since: since, File: admission.PauseFile(state)},
+			terminal.ExitDone,
+		)
 	}
 	text := "paused"
 	if since != nil {
@@ -99,7 +111,10 @@ func pauseWords(name string, std terminal.Streams, args []string) (state, agent 
 		}
 	}
 	if len(rest) > 0 {
-		return "", "", false, &terminal.UsageError{Reason: fmt.Sprintf("%s: unexpected argument %q", name, excerpt.Short(rest[0])), Advice: "it applies to every server of this user"}
+		return "", "", false, &terminal.UsageError{
+			Reason: fmt.Sprintf("%s: unexpected argument %q", name, excerpt.Short(rest[0])),
+			Advice: "it applies to every server of this user",
+		}
 	}
 	state, err = settings.StateFolder(std)
 	return state, agent, asJSON, err

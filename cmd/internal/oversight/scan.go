@@ -84,11 +84,20 @@ func Scan(ctx context.Context, std terminal.Streams, args []string) error {
 		return err
 	}
 	if len(o.Rest) > 0 {
-		return &terminal.UsageError{Reason: "usage: vaultwicket scan", Advice: `"vaultwicket help scan" shows the flags`}
+		return &terminal.UsageError{
+			Reason: "usage: vaultwicket scan",
+			Advice: `"vaultwicket help scan" shows the flags`,
+		}
 	}
 	folder, err := disk.Open(o.Vault.Folder)
 	if o.Vault.Folder == "" || err != nil {
-		return terminal.FailureOf(&failure.Error{Code: failure.CodeVaultNotFound, Message: "the folder of the vault is not known", Hint: "use --vault with a folder"})
+		return terminal.FailureOf(
+			&failure.Error{
+				Code:    failure.CodeVaultNotFound,
+				Message: "the folder of the vault is not known",
+				Hint:    "use --vault with a folder",
+			},
+		)
 	}
 	defer folder.Close()
 	found := scan{rows: []foundSecret{}}

@@ -35,7 +35,10 @@ func Today(ctx context.Context, std terminal.Streams, args []string) error {
 		return err
 	}
 	if len(o.Rest) > 0 {
-		return &terminal.UsageError{Reason: "usage: vaultwicket today", Advice: `"vaultwicket help today" shows the flags`}
+		return &terminal.UsageError{
+			Reason: "usage: vaultwicket today",
+			Advice: `"vaultwicket help today" shows the flags`,
+		}
 	}
 	now := time.Now()
 	kept, wanted, err := q.open(o, now)
@@ -53,7 +56,15 @@ func Today(ctx context.Context, std terminal.Streams, args []string) error {
 			if !sees(s.Path) || !sees(s.Source()) {
 				continue
 			}
-			row := changedNote{Time: e.Time, Path: s.Path, From: s.From, By: e.By(), Command: e.Command, State: e.State.String(), Change: e.ID}
+			row := changedNote{
+				Time:    e.Time,
+				Path:    s.Path,
+				From:    s.From,
+				By:      e.By(),
+				Command: e.Command,
+				State:   e.State.String(),
+				Change:  e.ID,
+			}
 			if before, after, ok := kept.Texts(ctx, s, func(hash string) (string, bool) { return vaultview.WithHash(o.Vault.Folder, s.Path, hash) }); ok {
 				lines := difference.Of(before, after)
 				row.Added = &lines.Added
@@ -67,8 +78,14 @@ func Today(ctx context.Context, std terminal.Streams, args []string) error {
 	}
 	screen := terminal.NewScreen(std, q.screen, now)
 	table := screen.Table(
-		terminal.Column{Title: "when"}, terminal.Column{Title: "note", Min: 10}, terminal.Column{Title: "by", Min: 6}, terminal.Column{Title: "command", Min: 8},
-		terminal.Column{Title: "lines"}, terminal.Column{Title: "state"},
+		terminal.Column{
+			Title: "when",
+		},
+		terminal.Column{Title: "note", Min: 10},
+		terminal.Column{Title: "by", Min: 6},
+		terminal.Column{Title: "command", Min: 8},
+		terminal.Column{Title: "lines"},
+		terminal.Column{Title: "state"},
 	)
 	for _, row := range rows {
 		note := row.Path
@@ -79,8 +96,14 @@ func Today(ctx context.Context, std terminal.Streams, args []string) error {
 		if row.Added != nil {
 			lines = fmt.Sprintf("+%d -%d", *row.Added, *row.Removed)
 		}
-		table.Add(terminal.Text(screen.Time(row.Time)), terminal.Text(note), terminal.Text(row.By), terminal.Text(row.Command),
-			terminal.Text(lines), terminal.Cell{Text: row.State, Style: stateStyles[row.State]})
+		table.Add(
+			terminal.Text(screen.Time(row.Time)),
+			terminal.Text(note),
+			terminal.Text(row.By),
+			terminal.Text(row.Command),
+			terminal.Text(lines),
+			terminal.Cell{Text: row.State, Style: stateStyles[row.State]},
+		)
 	}
 	return table.Flush()
 }

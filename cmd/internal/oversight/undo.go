@@ -29,12 +29,22 @@ const ofLatest = "latest"
 //
 // Without an id it undoes the latest change of the vault by any author. A change of another caller is
 // named to the gateway, which requires approval if the undo removes or replaces something.
-func Undo(ctx context.Context, std terminal.Streams, args []string, carryOut func(context.Context, bootstrap.Opened, gateway.Request) error) error {
+func Undo(
+	ctx context.Context,
+	std terminal.Streams,
+	args []string,
+	carryOut func(context.Context, bootstrap.Opened, gateway.Request) error,
+) error {
 	var u undoFlags
 	o, err := bootstrap.Open("undo", std, args, func(f *settings.Flags) {
 		f.Reviews = true
 		f.StringVar(&u.batch, "batch", "", "take back the whole batch that the change with this id belongs to")
-		f.StringVar(&u.session, "session", "", "take back all changes of the session of the change with this id (default: of the latest change)")
+		f.StringVar(
+			&u.session,
+			"session",
+			"",
+			"take back all changes of the session of the change with this id (default: of the latest change)",
+		)
 		f.Lookup("session").NoOptDefVal = ofLatest
 		u.screen.Flags(f.FlagSet)
 	})
@@ -60,7 +70,10 @@ func Undo(ctx context.Context, std terminal.Streams, args []string, carryOut fun
 		}
 		return printChanges(o, s, changes)
 	case len(o.Rest) > 1:
-		return &terminal.UsageError{Reason: fmt.Sprintf("undo: unexpected argument %q", excerpt.Short(o.Rest[1])), Advice: `"vaultwicket journal list" shows the ids`}
+		return &terminal.UsageError{
+			Reason: fmt.Sprintf("undo: unexpected argument %q", excerpt.Short(o.Rest[1])),
+			Advice: `"vaultwicket journal list" shows the ids`,
+		}
 	case len(o.Rest) == 1:
 		id = o.Rest[0]
 	}

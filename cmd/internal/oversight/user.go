@@ -25,7 +25,8 @@ func (u *User) Asker() consent.Asker {
 	}
 	return func(ctx context.Context, q consent.Question) consent.Reply {
 		defer u.Progress.Pause()()
-		if terminal.Pages(ctx, u.Std.In, u.Std.Err, rowsFor(q.Lines, u.Std.Err)) && terminal.Confirm(ctx, u.Std.In, u.Std.Err, "Allow this?") {
+		if terminal.Pages(ctx, u.Std.In, u.Std.Err, rowsFor(q.Lines, u.Std.Err)) &&
+			terminal.Confirm(ctx, u.Std.In, u.Std.Err, "Allow this?") {
 			return consent.Yes
 		}
 		u.Declined = true
@@ -40,7 +41,8 @@ func (u *User) AsksRemote() func(ctx context.Context, text string) bool {
 	}
 	return func(ctx context.Context, text string) bool {
 		defer u.Progress.Pause()()
-		u.Declined = !terminal.Pages(ctx, u.Std.In, u.Std.Err, strings.Split(terminal.Visible(text), "\n")) || !terminal.Confirm(ctx, u.Std.In, u.Std.Err, "Allow this?")
+		u.Declined = !terminal.Pages(ctx, u.Std.In, u.Std.Err, strings.Split(terminal.Visible(text), "\n")) ||
+			!terminal.Confirm(ctx, u.Std.In, u.Std.Err, "Allow this?")
 		return !u.Declined
 	}
 }

@@ -45,7 +45,12 @@ func (s *Server) Do(ctx context.Context, r gateway.Request) (result gateway.Resu
 	text := result.Stdout
 	for next := result.Truncated; err == nil && next != nil && next.Cursor != ""; {
 		var page gateway.Result
-		page, err = call[gateway.Result](ctx, s, "obsidianCli", map[string]any{"command": r.Command, "cursor": next.Cursor})
+		page, err = call[gateway.Result](
+			ctx,
+			s,
+			"obsidianCli",
+			map[string]any{"command": r.Command, "cursor": next.Cursor},
+		)
 		if page.Error != nil {
 			return page, err
 		}
@@ -95,7 +100,13 @@ func argumentsOf(r gateway.Request) map[string]any {
 			params[name] = true
 		}
 	}
-	all := map[string]any{"command": r.Command, "params": params, "vault": r.Vault, "expectHash": r.ExpectHash, "idempotencyKey": r.IdempotencyKey}
+	all := map[string]any{
+		"command":        r.Command,
+		"params":         params,
+		"vault":          r.Vault,
+		"expectHash":     r.ExpectHash,
+		"idempotencyKey": r.IdempotencyKey,
+	}
 	maps.DeleteFunc(all, func(_ string, value any) bool { return value == "" })
 	return all
 }
@@ -134,7 +145,11 @@ func call[R any](ctx context.Context, s *Server, tool string, arguments any) (re
 	switch {
 	case err != nil:
 	case a.Result.StructuredContent == nil:
-		err = terminal.Fail(terminal.ExitNotReady, "the server answers in text alone", "the owner of the server can set result-format to json")
+		err = terminal.Fail(
+			terminal.ExitNotReady,
+			"the server answers in text alone",
+			"the owner of the server can set result-format to json",
+		)
 	default:
 		err = json.Unmarshal(a.Result.StructuredContent, &result)
 	}
@@ -180,7 +195,11 @@ func (s *Server) send(ctx context.Context, method, name string, params map[strin
 		if ctx.Err() != nil {
 			return a, terminal.Silent(terminal.ExitInterrupted)
 		}
-		return a, terminal.Fail(terminal.ExitNotReady, failure.Sentence(err.Error()), "\"vaultwicket doctor --url\" checks a server")
+		return a, terminal.Fail(
+			terminal.ExitNotReady,
+			failure.Sentence(err.Error()),
+			"\"vaultwicket doctor --url\" checks a server",
+		)
 	}
 	defer response.Body.Close()
 	// The answer is a document, or the last message of a stream.
@@ -205,7 +224,11 @@ func (s *Server) send(ctx context.Context, method, name string, params map[strin
 	}
 	switch {
 	case response.StatusCode == http.StatusUnauthorized:
-		return a, terminal.Fail(terminal.ExitDenied, fmt.Sprintf("%s does not accept the token", s.URL), "give a valid one with --token-file")
+		return a, terminal.Fail(
+			terminal.ExitDenied,
+			fmt.Sprintf("%s does not accept the token", s.URL),
+			"give a valid one with --token-file",
+		)
 	case err != nil || string(a.ID) != "1":
 		return a, s.unexpected(fmt.Sprintf("%s %s", response.Status, text[:min(len(text), maxReason)]))
 	case a.Error != nil:
@@ -223,7 +246,11 @@ func (s *Server) client() *http.Client {
 }
 
 func (s *Server) unexpected(what string) error {
-	return terminal.Fail(terminal.ExitNotReady, failure.Sentence(fmt.Sprintf("unexpected answer of %s: %s", s.URL, what)), "\"vaultwicket doctor --url\" checks a server")
+	return terminal.Fail(
+		terminal.ExitNotReady,
+		failure.Sentence(fmt.Sprintf("unexpected answer of %s: %s", s.URL, what)),
+		"\"vaultwicket doctor --url\" checks a server",
+	)
 }
 
 // Probe is a plain response of a server, for diagnosis.
@@ -250,7 +277,11 @@ func (s *Server) Probe(ctx context.Context, method, address string, headers ...s
 		return p, err
 	}
 	defer response.Body.Close()
-	p.Status, p.Challenge, p.ContentType = response.StatusCode, response.Header.Get("WWW-Authenticate"), response.Header.Get("Content-Type")
+	p.Status, p.Challenge, p.ContentType = response.StatusCode, response.Header.Get(
+		"WWW-Authenticate",
+	), response.Header.Get(
+		"Content-Type",
+	)
 	p.Date, _ = http.ParseTime(response.Header.Get("Date"))
 	if response.TLS != nil && len(response.TLS.PeerCertificates) > 0 {
 		p.From = response.TLS.PeerCertificates[0].NotBefore

@@ -65,7 +65,11 @@ func serveHTTP(ctx context.Context, o bootstrap.Opened, c mcpserver.Config) erro
 	if err := o.HTTP.CheckOAuth(); err != nil {
 		return err
 	}
-	resource := streamable.Resource{URL: o.HTTP.PublicURL, Issuer: o.HTTP.Issuer, Scopes: policy.ScopeNames(policy.ScopeDestructive)}
+	resource := streamable.Resource{
+		URL:    o.HTTP.PublicURL,
+		Issuer: o.HTTP.Issuer,
+		Scopes: policy.ScopeNames(policy.ScopeDestructive),
+	}
 	owners := agentGateways(o)
 	standings := standingsOf(o)
 	var signIn *signin.Server
@@ -74,9 +78,12 @@ func serveHTTP(ctx context.Context, o bootstrap.Opened, c mcpserver.Config) erro
 			return err
 		}
 		config.SignIn, resource.Issuer = signIn, signIn.Issuer()
-		remove, err := ownerfiles.RegisterServer(consent.Pages(ownerfiles.StateFolder(o.Std.Getenv, "")), ownerfiles.Server{
-			Session: bootstrap.Session(), PID: os.Getpid(), Since: time.Now().UTC(), Version: release.Version, Transport: consent.RemotePage, URL: signIn.Issuer() + signin.Pages,
-		})
+		remove, err := ownerfiles.RegisterServer(
+			consent.Pages(ownerfiles.StateFolder(o.Std.Getenv, "")),
+			ownerfiles.Server{
+				Session: bootstrap.Session(), PID: os.Getpid(), Since: time.Now().UTC(), Version: release.Version, Transport: consent.RemotePage, URL: signIn.Issuer() + signin.Pages,
+			},
+		)
 		if err != nil {
 			o.Log.Warn("links to questions cannot lead to the page of this server: " + err.Error())
 		} else {
@@ -102,10 +109,20 @@ func serveHTTP(ctx context.Context, o bootstrap.Opened, c mcpserver.Config) erro
 func tokenOf(o bootstrap.Opened) (token, from string, err error) {
 	if text := o.Std.Getenv(settings.TokenVariable); text != "" {
 		if o.HTTP.TokenFile != "" {
-			return "", "", &terminal.UsageError{Reason: fmt.Sprintf("the setting %q and the environment %q both give a token", "token-file", settings.TokenVariable), Advice: "leave one of the two out"}
+			return "", "", &terminal.UsageError{
+				Reason: fmt.Sprintf(
+					"the setting %q and the environment %q both give a token",
+					"token-file",
+					settings.TokenVariable,
+				),
+				Advice: "leave one of the two out",
+			}
 		}
 		if reason := streamable.Weakness(text); reason != "" {
-			return "", "", &terminal.UsageError{Reason: fmt.Sprintf("environment %q: the token %s", settings.TokenVariable, reason), Advice: "use 32 random bytes, such as the token file that vaultwicket creates"}
+			return "", "", &terminal.UsageError{
+				Reason: fmt.Sprintf("environment %q: the token %s", settings.TokenVariable, reason),
+				Advice: "use 32 random bytes, such as the token file that vaultwicket creates",
+			}
 		}
 		return text, "the environment " + settings.TokenVariable, nil
 	}
@@ -116,7 +133,11 @@ func tokenOf(o bootstrap.Opened) (token, from string, err error) {
 			return "", "", &terminal.UsageError{Reason: "no location for the HTTP token", Advice: "set --token-file"}
 		}
 		if !ownerfiles.EnsureFolder(state) {
-			return "", "", fmt.Errorf("state folder %q: %s", state, cmp.Or(ownerfiles.WhyUnsafe(state), "cannot be made"))
+			return "", "", fmt.Errorf(
+				"state folder %q: %s",
+				state,
+				cmp.Or(ownerfiles.WhyUnsafe(state), "cannot be made"),
+			)
 		}
 		file = filepath.Join(state, tokenName)
 	}
@@ -153,7 +174,11 @@ func standingsOf(o bootstrap.Opened) *admission.Standings {
 	return admission.NewStandings(ownerfiles.StateFolder(o.Std.Getenv, ""))
 }
 
-func openSignIn(o bootstrap.Opened, gateways func(agent string) *gateway.Gateway, standings *admission.Standings) (*signin.Server, error) {
+func openSignIn(
+	o bootstrap.Opened,
+	gateways func(agent string) *gateway.Gateway,
+	standings *admission.Standings,
+) (*signin.Server, error) {
 	state, err := settings.StateFolder(o.Std)
 	if err != nil {
 		return nil, err
@@ -207,7 +232,12 @@ func openSignIn(o bootstrap.Opened, gateways func(agent string) *gateway.Gateway
 
 // holders returns what finds out whose a token is. An access token is its agent's within its scopes, unless it
 // was issued before the credentials of the agent were renewed.
-func holders(o bootstrap.Opened, gatewayOf func(agent string) *gateway.Gateway, standings *admission.Standings, signIn *signin.Server) (func(ctx context.Context, token string) (mcpserver.Holder, error), error) {
+func holders(
+	o bootstrap.Opened,
+	gatewayOf func(agent string) *gateway.Gateway,
+	standings *admission.Standings,
+	signIn *signin.Server,
+) (func(ctx context.Context, token string) (mcpserver.Holder, error), error) {
 	state := ownerfiles.StateFolder(o.Std.Getenv, "")
 	if o.VaultAround(o.Std, state) != "" {
 		state = ""
@@ -223,7 +253,14 @@ func holders(o bootstrap.Opened, gatewayOf func(agent string) *gateway.Gateway, 
 			text, err := ownerfiles.Read(file, maxClientFile)
 			id, secret, two := strings.Cut(strings.TrimSpace(string(text)), "\n")
 			if err != nil || !two || strings.Contains(secret, "\n") {
-				return nil, &terminal.UsageError{Reason: fmt.Sprintf("oauth-client-file %q cannot be used (%v)", file, cmp.Or(err, errors.New("it has not two lines"))), Advice: "name a file that only you can read, with the id on the first line and the secret on the second"}
+				return nil, &terminal.UsageError{
+					Reason: fmt.Sprintf(
+						"oauth-client-file %q cannot be used (%v)",
+						file,
+						cmp.Or(err, errors.New("it has not two lines")),
+					),
+					Advice: "name a file that only you can read, with the id on the first line and the secret on the second",
+				}
 			}
 			c.ClientID = strings.TrimSpace(id)
 			c.Secret = secret
@@ -236,7 +273,11 @@ func holders(o bootstrap.Opened, gatewayOf func(agent string) *gateway.Gateway, 
 	return func(ctx context.Context, token string) (h mcpserver.Holder, err error) {
 		if signIn != nil {
 			if granted := signIn.Holder(token); granted.Agent != "" {
-				return mcpserver.Holder{Gateway: gatewayOf(granted.Agent), Scope: policy.ParseScope(granted.Scopes), Identity: granted.Identity}, nil
+				return mcpserver.Holder{
+					Gateway:  gatewayOf(granted.Agent),
+					Scope:    policy.ParseScope(granted.Scopes),
+					Identity: granted.Identity,
+				}, nil
 			}
 		}
 		if verifier == nil || !verifier.Looks(token) {
@@ -254,32 +295,57 @@ func holders(o bootstrap.Opened, gatewayOf func(agent string) *gateway.Gateway, 
 		switch {
 		case errors.As(err, &unavailable):
 			o.Log.Warn(err.Error())
-			return h, &streamable.Refusal{Status: http.StatusServiceUnavailable, Reason: "access tokens cannot be checked now"}
+			return h, &streamable.Refusal{
+				Status: http.StatusServiceUnavailable,
+				Reason: "access tokens cannot be checked now",
+			}
 		case err != nil:
 			o.Log.Info(err.Error())
 			return h, nil
 		}
 		if h.Scope = policy.ParseScope(verified.Scopes); h.Scope == policy.ScopeNone {
-			return h, &streamable.Refusal{Status: http.StatusForbidden, Scopes: policy.ScopeRead.String(), Reason: "the access token has none of the scopes of this server"}
+			return h, &streamable.Refusal{
+				Status: http.StatusForbidden,
+				Scopes: policy.ScopeRead.String(),
+				Reason: "the access token has none of the scopes of this server",
+			}
 		}
 		name := o.AgentOf(verified.Subjects)
 		if name == "" {
-			o.Log.Warn("an access token does not belong to an agent", o.HTTP.Claim, excerpt.Short(strings.Join(verified.Subjects, ", ")))
-			return h, &streamable.Refusal{Status: http.StatusForbidden, Reason: "the access token does not belong to an agent of this server; its owner can add it with the key oauth of [agents.NAME]"}
+			o.Log.Warn(
+				"an access token does not belong to an agent",
+				o.HTTP.Claim,
+				excerpt.Short(strings.Join(verified.Subjects, ", ")),
+			)
+			return h, &streamable.Refusal{
+				Status: http.StatusForbidden,
+				Reason: "the access token does not belong to an agent of this server; its owner can add it with the key oauth of [agents.NAME]",
+			}
 		}
 		standing, err := standings.Of(name)
 		switch {
 		case err != nil:
-			return h, &streamable.Refusal{Status: http.StatusServiceUnavailable, Reason: "cannot tell whether the agent was revoked"}
+			return h, &streamable.Refusal{
+				Status: http.StatusServiceUnavailable,
+				Reason: "cannot tell whether the agent was revoked",
+			}
 		case standing.Revoked:
 			return h, &streamable.Refusal{Status: http.StatusForbidden, Reason: policy.Revoked}
 		case verified.Issued.Before(standing.Since):
-			o.Log.Info("an access token was issued before the credentials of its agent were renewed, or does not say when", "agent", name)
+			o.Log.Info(
+				"an access token was issued before the credentials of its agent were renewed, or does not say when",
+				"agent",
+				name,
+			)
 			return mcpserver.Holder{}, nil
 		}
 		// One session is of one agent, also if the settings come to mean another one, and of one generation of
 		// its credentials.
-		h.Gateway, h.Identity = gatewayOf(name), sha256.Sum256(append(verified.Holder[:], name+"\x00"+standing.Generation...))
+		h.Gateway, h.Identity = gatewayOf(
+			name,
+		), sha256.Sum256(
+			append(verified.Holder[:], name+"\x00"+standing.Generation...),
+		)
 		return h, nil
 	}, nil
 }
@@ -293,7 +359,10 @@ func outsideVaults(o bootstrap.Opened, setting, file string) error {
 	if vault == "" {
 		return nil
 	}
-	return &terminal.UsageError{Reason: fmt.Sprintf("%s %q is inside the vault %q, where an agent may read", setting, file, vault), Advice: "move it out of the vault"}
+	return &terminal.UsageError{
+		Reason: fmt.Sprintf("%s %q is inside the vault %q, where an agent may read", setting, file, vault),
+		Advice: "move it out of the vault",
+	}
 }
 
 // rightsTo says in words for the owner what may be done with notes under the values of settings.

@@ -23,7 +23,12 @@ func releaseProgram() {
 	}
 	defer maps.Close()
 	for _, s := range releasable(maps, program) {
-		_, _, _ = syscall.Syscall(syscall.SYS_MADVISE, s.from, s.to-s.from, syscall.MADV_DONTNEED) // nothing depends on it
+		_, _, _ = syscall.Syscall(
+			syscall.SYS_MADVISE,
+			s.from,
+			s.to-s.from,
+			syscall.MADV_DONTNEED,
+		) // nothing depends on it
 	}
 }
 
@@ -43,7 +48,8 @@ func releasable(smaps io.Reader, program string) (all []mappedSpan) {
 			return all
 		}
 		text := strings.TrimSuffix(string(line), "\n")
-		if value, found := strings.CutPrefix(text, "Anonymous:"); found && isProgram && strings.TrimSpace(value) == "0 kB" {
+		if value, found := strings.CutPrefix(text, "Anonymous:"); found && isProgram &&
+			strings.TrimSpace(value) == "0 kB" {
 			all = append(all, at)
 		}
 		if addresses, rest, found := strings.Cut(text, " "); found && !strings.HasSuffix(addresses, ":") {
@@ -52,7 +58,8 @@ func releasable(smaps io.Reader, program string) (all []mappedSpan) {
 			from, err := strconv.ParseUint(first, 16, strconv.IntSize)
 			to, err2 := strconv.ParseUint(last, 16, strconv.IntSize)
 			at = mappedSpan{uintptr(from), uintptr(to)}
-			isProgram = err == nil && err2 == nil && (permissions == "r-xp" || permissions == "r--p") && strings.HasSuffix(rest, " "+program)
+			isProgram = err == nil && err2 == nil && (permissions == "r-xp" || permissions == "r--p") &&
+				strings.HasSuffix(rest, " "+program)
 		}
 	}
 }

@@ -31,7 +31,10 @@ func ServePage(ctx context.Context, o bootstrap.Opened, address string, c ui.Con
 	defer o.Runner.Close()
 	defer o.Gateway.Flush()
 	if len(o.Rest) > 0 {
-		return &terminal.UsageError{Reason: fmt.Sprintf("ui: unexpected argument %q", excerpt.Short(o.Rest[0])), Advice: `"vaultwicket help ui" shows the flags`}
+		return &terminal.UsageError{
+			Reason: fmt.Sprintf("ui: unexpected argument %q", excerpt.Short(o.Rest[0])),
+			Advice: `"vaultwicket help ui" shows the flags`,
+		}
 	}
 	state, err := settings.StateFolder(o.Std)
 	if err != nil {
@@ -39,7 +42,13 @@ func ServePage(ctx context.Context, o bootstrap.Opened, address string, c ui.Con
 	}
 	console, err := o.Std.OpenConsole()
 	if err != nil {
-		return terminal.FailureOf(&failure.Error{Code: failure.CodeUnconfirmed, Message: "ui requires a terminal, which shows the link: " + err.Error(), Hint: "run it in a terminal window"})
+		return terminal.FailureOf(
+			&failure.Error{
+				Code:    failure.CodeUnconfirmed,
+				Message: "ui requires a terminal, which shows the link: " + err.Error(),
+				Hint:    "run it in a terminal window",
+			},
+		)
 	}
 	defer console.Close()
 	l, err := listenLoopback(ctx, address)
@@ -80,7 +89,12 @@ func ServePage(ctx context.Context, o bootstrap.Opened, address string, c ui.Con
 	go exec.ReapOrphans(ctx)
 	go func() { // a link, and another one for each line that is typed
 		link := func() string { return "http://" + l.Addr().String() + page.Open() }
-		fmt.Fprintf(console, "%s\nOpen it in a browser. It works once, within %d minutes; press Enter for another one. Ctrl-C ends the page.\n", link(), int(ui.LinkLife/time.Minute))
+		fmt.Fprintf(
+			console,
+			"%s\nOpen it in a browser. It works once, within %d minutes; press Enter for another one. Ctrl-C ends the page.\n",
+			link(),
+			int(ui.LinkLife/time.Minute),
+		)
 		for lines := bufio.NewScanner(console); lines.Scan(); {
 			fmt.Fprintln(console, link())
 		}
@@ -94,7 +108,10 @@ func ServePage(ctx context.Context, o bootstrap.Opened, address string, c ui.Con
 // listenLoopback listens on an address that only this machine can reach.
 func listenLoopback(ctx context.Context, address string) (net.Listener, error) {
 	refused := func(reason string) error {
-		return &terminal.UsageError{Reason: fmt.Sprintf("--listen %q %s", excerpt.Short(address), reason), Advice: `use one such as "127.0.0.1:8766" or "[::1]:8766"`}
+		return &terminal.UsageError{
+			Reason: fmt.Sprintf("--listen %q %s", excerpt.Short(address), reason),
+			Advice: `use one such as "127.0.0.1:8766" or "[::1]:8766"`,
+		}
 	}
 	host, port, err := net.SplitHostPort(address)
 	if err != nil || port != "0" && !httpguard.IsPort(port) {
@@ -105,7 +122,11 @@ func listenLoopback(ctx context.Context, address string) (net.Listener, error) {
 	}
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
-		return nil, terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("cannot listen on %s: %v", address, err), "choose another port, or leave --listen out for a free one")
+		return nil, terminal.Fail(
+			terminal.ExitNotReady,
+			fmt.Sprintf("cannot listen on %s: %v", address, err),
+			"choose another port, or leave --listen out for a free one",
+		)
 	}
 	return l, nil
 }

@@ -54,8 +54,10 @@ func newParent(pid int, lookUp func(int) (processInfo, error), direct func() int
 	p := &parentProcess{pid: pid, lookUp: lookUp, direct: direct}
 	first, err := lookUp(pid)
 	if pid == os.Getpid() || errors.Is(err, errNoProcess) {
-		return nil, &terminal.UsageError{Reason: fmt.Sprintf("flag --parent-pid: no other running process has the id %d", pid),
-			Advice: "use the id of the process that starts the server"}
+		return nil, &terminal.UsageError{
+			Reason: fmt.Sprintf("flag --parent-pid: no other running process has the id %d", pid),
+			Advice: "use the id of the process that starts the server",
+		}
 	}
 	p.first, p.above = first, p.isAbove(false)
 	return p, nil

@@ -53,7 +53,10 @@ func Serve(ctx context.Context, o bootstrap.Opened, parent int, greet func()) er
 		debug.SetMemoryLimit(memory)
 	}
 	if len(o.Rest) > 0 {
-		return &terminal.UsageError{Reason: fmt.Sprintf("serve: unexpected argument %q", excerpt.Short(o.Rest[0])), Advice: `"vaultwicket help serve" shows the flags`}
+		return &terminal.UsageError{
+			Reason: fmt.Sprintf("serve: unexpected argument %q", excerpt.Short(o.Rest[0])),
+			Advice: `"vaultwicket help serve" shows the flags`,
+		}
 	}
 	for _, served := range o.Served { // otherwise the user would see a missing folder only in the answers to calls
 		if served.Folder == "" {

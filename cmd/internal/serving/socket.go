@@ -19,7 +19,10 @@ func passedListener(getenv func(string) string, pid int) (net.Listener, error) {
 		return nil, nil
 	}
 	if n := getenv("LISTEN_FDS"); n != "1" {
-		return nil, &terminal.UsageError{Reason: fmt.Sprintf("the service manager passes %q sockets, want 1", n), Advice: "give the socket unit one ListenStream"}
+		return nil, &terminal.UsageError{
+			Reason: fmt.Sprintf("the service manager passes %q sockets, want 1", n),
+			Advice: "give the socket unit one ListenStream",
+		}
 	}
 	return listener(firstPassed)
 }
@@ -32,7 +35,10 @@ func listener(descriptor uintptr) (l net.Listener, err error) {
 		l, err = net.FileListener(file)
 	}
 	if err != nil {
-		return nil, &terminal.UsageError{Reason: fmt.Sprintf("the socket of the service manager cannot be used: %v", err), Advice: "use ListenStream in the socket unit"}
+		return nil, &terminal.UsageError{
+			Reason: fmt.Sprintf("the socket of the service manager cannot be used: %v", err),
+			Advice: "use ListenStream in the socket unit",
+		}
 	}
 	return l, nil
 }

@@ -129,7 +129,10 @@ func (t trial) decide(file draft) (p policy.Policy, setting string, err error) {
 	if err != nil {
 		return p, "", err
 	}
-	i := slices.IndexFunc(s.Served, func(v Served) bool { return vaultTable{Vault: v.Vault}.label() == t.refusal.Vault })
+	i := slices.IndexFunc(
+		s.Served,
+		func(v Served) bool { return vaultTable{Vault: v.Vault}.label() == t.refusal.Vault },
+	)
 	p = s.Served[max(i, 0)].Policy
 	return p, t.refusal.refusedBy(p), nil
 }

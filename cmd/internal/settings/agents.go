@@ -33,7 +33,10 @@ const maxAgents = 1000
 // CheckAgentName says what is wrong with the name of an agent.
 func CheckAgentName(name string) error {
 	if !agentName().MatchString(name) {
-		return fmt.Errorf("invalid agent name %q: want 1 to 64 of a to z, 0 to 9, dot, dash and underscore, not beginning with a sign", excerpt.Short(name))
+		return fmt.Errorf(
+			"invalid agent name %q: want 1 to 64 of a to z, 0 to 9, dot, dash and underscore, not beginning with a sign",
+			excerpt.Short(name),
+		)
 	}
 	return nil
 }
@@ -41,16 +44,31 @@ func CheckAgentName(name string) error {
 // agentKeys are the keys of the table of an agent.
 func agentKeys() []tableKey[policy.Agent] {
 	return append(settingKeys(policy.SettingNames(), setOfAgent), []tableKey[policy.Agent]{
-		{"vaults", "names, ids or folders of the vaults that the agent may use (default: all)", listForm(), nameList(func(t *policy.Agent) *[]string { return &t.Vaults }, "names, ids or folders of vaults")},
+		{
+			"vaults",
+			"names, ids or folders of the vaults that the agent may use (default: all)",
+			listForm(),
+			nameList(func(t *policy.Agent) *[]string { return &t.Vaults }, "names, ids or folders of vaults"),
+		},
 		{"access", accessAbout, accessForm(), func(r *reading, t *policy.Agent, value any, at []string) (err error) {
 			_, t.Rights.Access, err = r.access(value, at, "[agents.NAME.access]")
 			return err
 		}},
-		{"expires", "first day, in local time, or time at which the agent has no rights any more (default: never)", object{}, func(_ *reading, t *policy.Agent, value any, _ []string) (err error) {
-			t.Expires, err = expiry(value)
-			return err
-		}},
-		{"oauth", "values of the claim oauth-claim: access tokens with one of them are the agent's (default: none)", listForm(), nameList(func(t *policy.Agent) *[]string { return &t.Subjects }, "values of the claim oauth-claim")},
+		{
+			"expires",
+			"first day, in local time, or time at which the agent has no rights any more (default: never)",
+			object{},
+			func(_ *reading, t *policy.Agent, value any, _ []string) (err error) {
+				t.Expires, err = expiry(value)
+				return err
+			},
+		},
+		{
+			"oauth",
+			"values of the claim oauth-claim: access tokens with one of them are the agent's (default: none)",
+			listForm(),
+			nameList(func(t *policy.Agent) *[]string { return &t.Subjects }, "values of the claim oauth-claim"),
+		},
 		{"flow", flowAbout, flowForm(), func(r *reading, t *policy.Agent, value any, at []string) error {
 			t.Rights.Flows = r.flows(value, at)
 			return nil
@@ -136,7 +154,13 @@ func (f *Flags) pickAgent(s *Settings) error {
 	switch {
 	case !defined && !f.Reviews && r.text != "" && r.text == s.Agent && (r.text != policy.DefaultAgent || len(s.Agents) > 0):
 		return &terminal.UsageError{
-			Reason: fmt.Sprintf("setting %q (%s): unknown agent %q%s", "agent", r.origin, r.text, excerpt.DidYouMean(r.text, slices.Collect(maps.Keys(s.Agents)))),
+			Reason: fmt.Sprintf(
+				"setting %q (%s): unknown agent %q%s",
+				"agent",
+				r.origin,
+				r.text,
+				excerpt.DidYouMean(r.text, slices.Collect(maps.Keys(s.Agents))),
+			),
 			Advice: fmt.Sprintf("define it in the settings file as a table [agents.%s]", r.text),
 		}
 	case !defined || agent.Vaults == nil:

@@ -20,7 +20,10 @@ import (
 // it is missing. All other lines stay as they are. A folder of a vault is written as an absolute path.
 func setConfig(f *Flags, std terminal.Streams) error {
 	if f.NArg() != 3 {
-		return &terminal.UsageError{Reason: "usage: vaultwicket config set KEY VALUE", Advice: "such as: vaultwicket config set tier v1"}
+		return &terminal.UsageError{
+			Reason: "usage: vaultwicket config set KEY VALUE",
+			Advice: "such as: vaultwicket config set tier v1",
+		}
 	}
 	row, known := settingOf(f.Arg(1))
 	if !known {
@@ -62,7 +65,10 @@ func (f *Flags) tellWhatDecides(std terminal.Streams, row setting) error {
 	if origin := fresh.raws[settingIndex(row.name)].origin; origin != fresh.file.origin() {
 		terminal.Notef(std.Err, "%s decides %s, and not the file", origin, row.name)
 	}
-	terminal.Notef(std.Err, "a running server takes what is stricter at once, and the rest when its client starts it again")
+	terminal.Notef(
+		std.Err,
+		"a running server takes what is stricter at once, and the rest when its client starts it again",
+	)
 	return nil
 }
 
@@ -106,7 +112,8 @@ func withSetting(content []byte, row setting, text string) []byte {
 	isOf := func(prefix string) func([]byte) bool {
 		return func(l []byte) bool {
 			key, _, isSetting := strings.Cut(strings.TrimPrefix(string(bytes.TrimSpace(l)), prefix), "=")
-			return isSetting && bytes.HasPrefix(bytes.TrimSpace(l), []byte(prefix)) && strings.Trim(key, ` "'`) == row.name
+			return isSetting && bytes.HasPrefix(bytes.TrimSpace(l), []byte(prefix)) &&
+				strings.Trim(key, ` "'`) == row.name
 		}
 	}
 	if at := slices.IndexFunc(head, isOf("")); at >= 0 {

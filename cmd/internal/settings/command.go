@@ -43,10 +43,15 @@ func Command(_ context.Context, std terminal.Streams, args []string) error {
 		names = append(names, action.name)
 	}
 	if f.NArg() != 1 {
-		return &terminal.UsageError{Reason: "usage: vaultwicket config show|check|path|init|set|schema", Advice: "one of " + strings.Join(names, ", ")}
+		return &terminal.UsageError{
+			Reason: "usage: vaultwicket config show|check|path|init|set|schema",
+			Advice: "one of " + strings.Join(names, ", "),
+		}
 	}
-	return &terminal.UsageError{Reason: fmt.Sprintf("unknown action %q%s", excerpt.Short(f.Arg(0)), excerpt.DidYouMean(f.Arg(0), names)),
-		Advice: "one of " + strings.Join(names, ", ")}
+	return &terminal.UsageError{
+		Reason: fmt.Sprintf("unknown action %q%s", excerpt.Short(f.Arg(0)), excerpt.DidYouMean(f.Arg(0), names)),
+		Advice: "one of " + strings.Join(names, ", "),
+	}
 }
 
 // printConfigPath is "config path": where the settings file is, or would be.
@@ -68,7 +73,10 @@ func printConfigPath(f *Flags, std terminal.Streams) error {
 // missing is the error of a command that needs a settings file where there is none to be.
 func (p place) missing() error {
 	if p.origin != "" {
-		return &terminal.UsageError{Reason: fmt.Sprintf("the settings file is %q (%s)", noFile, p.origin), Advice: "set one with --config"}
+		return &terminal.UsageError{
+			Reason: fmt.Sprintf("the settings file is %q (%s)", noFile, p.origin),
+			Advice: "set one with --config",
+		}
 	}
 	return &terminal.UsageError{Reason: "no location for a settings file", Advice: "set one with --config"}
 }
@@ -85,7 +93,9 @@ func checkConfig(f *Flags, std terminal.Streams) error {
 	s, err := f.Settings(std)
 	if err == nil { // settings with which no server could start; commands that serve nothing have no use for them
 		// What there is of a certificate must be whole without an address, too.
-		err = streamable.CheckTLS(streamable.Config{Addr: cmp.Or(s.HTTP.Addr, "127.0.0.1:0"), TLSCert: s.HTTP.Cert, TLSKey: s.HTTP.Key})
+		err = streamable.CheckTLS(
+			streamable.Config{Addr: cmp.Or(s.HTTP.Addr, "127.0.0.1:0"), TLSCert: s.HTTP.Cert, TLSKey: s.HTTP.Key},
+		)
 	}
 	if err == nil {
 		err = s.HTTP.CheckOAuth()
@@ -114,7 +124,11 @@ func checkConfig(f *Flags, std terminal.Streams) error {
 	case f.JSON:
 		return terminal.PrintJSON(std.Out, answer, terminal.StatusOf(err))
 	case err == nil && f.file.info == nil && f.file.name != "":
-		_, err = fmt.Fprintf(std.Out, "OK: all settings have their defaults, flags or variables; there is no file %s\n", terminal.Visible(f.file.name))
+		_, err = fmt.Fprintf(
+			std.Out,
+			"OK: all settings have their defaults, flags or variables; there is no file %s\n",
+			terminal.Visible(f.file.name),
+		)
 		return err
 	case err == nil && f.file.info == nil:
 		_, err = fmt.Fprintln(std.Out, "OK: no settings file is used")
@@ -210,7 +224,10 @@ func showConfig(f *Flags, std terminal.Streams) error {
 	for _, v := range shown.Vaults {
 		fmt.Fprintln(std.Out)
 		lines := [][2]string{{"vault", cmp.Or(v.Name, v.Folder, v.ID, "chosen by the app")},
-			{"  id", v.ID}, {"  folder", v.Folder}, {"  ignore file", v.Ignore}, {"  tier", v.Tier + " (" + v.Origin + ")"}}
+			{
+				"  id",
+				v.ID,
+			}, {"  folder", v.Folder}, {"  ignore file", v.Ignore}, {"  tier", v.Tier + " (" + v.Origin + ")"}}
 		for _, path := range slices.Sorted(maps.Keys(v.Access)) {
 			lines = append(lines, [2]string{"  access " + strconv.Quote(path), v.Access[path]})
 		}
@@ -256,7 +273,12 @@ func Describe() []Description {
 // DescribeVault returns the keys of a table [[vaults]], each with what it means.
 func DescribeVault() [][2]string { return described(vaultKeys()) }
 
-var levelTexts = []string{"no access; it is hidden completely", "it can be read, listed and found", "also, it can be created and changed", "also, it can be removed, replaced and moved away"}
+var levelTexts = []string{
+	"no access; it is hidden completely",
+	"it can be read, listed and found",
+	"also, it can be created and changed",
+	"also, it can be removed, replaced and moved away",
+}
 
 // DescribeLevels returns the levels of access, each with what may be done with a note.
 func DescribeLevels() (list [][2]string) {
@@ -284,7 +306,17 @@ func (f *Flags) List(std terminal.Streams) (rows []Row, file string, err error) 
 	}
 	for i, s := range table {
 		value := f.raws[i].text
-		rows = append(rows, Row{Name: s.name, Value: value, Default: s.fallback, Origin: f.raws[i].origin, About: s.usage, Lines: s.lines(value)})
+		rows = append(
+			rows,
+			Row{
+				Name:    s.name,
+				Value:   value,
+				Default: s.fallback,
+				Origin:  f.raws[i].origin,
+				About:   s.usage,
+				Lines:   s.lines(value),
+			},
+		)
 	}
 	return rows, file, nil
 }

@@ -75,7 +75,15 @@ func parseDocument(content []byte) (document, []problem) {
 		return document{}, []problem{syntaxProblem(err)}
 	}
 	r := &reading{content: content}
-	d := document{general: r.settings(root, nil), profiles: r.profiles(root["profiles"]), vaults: r.vaults(root["vaults"]), agents: r.agents(root["agents"]), notify: r.notify(root["notify"]), flows: r.flows(root["flow"], []string{"flow"}), lineOf: r.lineOf}
+	d := document{
+		general:  r.settings(root, nil),
+		profiles: r.profiles(root["profiles"]),
+		vaults:   r.vaults(root["vaults"]),
+		agents:   r.agents(root["agents"]),
+		notify:   r.notify(root["notify"]),
+		flows:    r.flows(root["flow"], []string{"flow"}),
+		lineOf:   r.lineOf,
+	}
 	if name := d.general["profile"]; name != "" && d.profiles[name] == nil {
 		r.report([]string{"profile"}, "setting %q: %s", "profile", d.noProfile(name))
 	}
@@ -91,7 +99,9 @@ func syntaxProblem(err error) problem {
 	}
 	text := strings.TrimPrefix(wrong.Error(), "toml: ")
 	switch { // the parser tells characters
-	case strings.HasPrefix(text, "unexpected character U+000A"), strings.HasPrefix(text, "unexpected end"), strings.HasPrefix(text, "expected value"):
+	case strings.HasPrefix(text, "unexpected character U+000A"),
+		strings.HasPrefix(text, "unexpected end"),
+		strings.HasPrefix(text, "expected value"):
 		text = "the value is missing"
 	case strings.HasSuffix(text, "at start of value"):
 		text = `a value is a text in quotation marks ("v1"), a number, true, false or a list`
@@ -141,10 +151,20 @@ func (r *reading) settings(values map[string]any, path []string) map[string]stri
 		case path == nil && slices.Contains(tablesBeside, name):
 			continue
 		case !known && path == nil:
-			r.report(at, "unknown setting %q%s", excerpt.Short(name), excerpt.DidYouMean(name, append(Names(), tablesBeside...)))
+			r.report(
+				at,
+				"unknown setting %q%s",
+				excerpt.Short(name),
+				excerpt.DidYouMean(name, append(Names(), tablesBeside...)),
+			)
 			continue
 		case !known:
-			r.report(at, "unknown setting %q%s", excerpt.Short(strings.Join(at, ".")), excerpt.DidYouMean(name, Names()))
+			r.report(
+				at,
+				"unknown setting %q%s",
+				excerpt.Short(strings.Join(at, ".")),
+				excerpt.DidYouMean(name, Names()),
+			)
 			continue
 		case path != nil && name == "profile":
 			r.report(at, "setting %q: a profile cannot choose a profile", strings.Join(at, "."))
@@ -245,7 +265,13 @@ func (r *reading) profiles(value any) map[string]map[string]string {
 		case name == "":
 			r.report(at, "a profile needs a name")
 		case !ok:
-			r.report(at, "%q is %s, want a table [profiles.%s]", strings.Join(at, "."), typeName(all[name]), excerpt.Short(name))
+			r.report(
+				at,
+				"%q is %s, want a table [profiles.%s]",
+				strings.Join(at, "."),
+				typeName(all[name]),
+				excerpt.Short(name),
+			)
 		default:
 			read[name] = r.settings(values, at)
 		}

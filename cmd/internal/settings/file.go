@@ -39,7 +39,10 @@ func (f *Flags) place(std terminal.Streams) (place, error) {
 	case name == noFile:
 		return place{origin: origin}, nil
 	case name == "" && origin != "":
-		return place{}, &terminal.UsageError{Reason: "settings file (" + origin + "): the name is empty", Advice: `use "none" for no file`}
+		return place{}, &terminal.UsageError{
+			Reason: "settings file (" + origin + "): the name is empty",
+			Advice: `use "none" for no file`,
+		}
 	case name == "":
 		// XDG on Linux, the like on macOS and Windows: os.UserConfigDir with our own view of the environment.
 		home := std.Getenv("HOME")
@@ -118,7 +121,14 @@ func (f *Flags) fromFile(std terminal.Streams) error {
 			return &terminal.UsageError{Reason: fmt.Sprintf("setting %q (%s): %s", "profile", chosen.origin, why)}
 		}
 		for name, text := range values {
-			f.fill(settingIndex(name), raw{text: text, origin: fmt.Sprintf("profile %s in %s", chosen.text, f.file.name), priority: fromProfile})
+			f.fill(
+				settingIndex(name),
+				raw{
+					text:     text,
+					origin:   fmt.Sprintf("profile %s in %s", chosen.text, f.file.name),
+					priority: fromProfile,
+				},
+			)
 		}
 	}
 	for name, text := range f.file.general {
@@ -155,7 +165,10 @@ func unusable(at place, err error) error {
 		who = " (" + at.origin + ")"
 	}
 	if unsafe, ok := errors.AsType[*ownerfiles.Untrusted](err); ok {
-		return &terminal.UsageError{Reason: fmt.Sprintf("settings file %q%s: %s", at.name, who, unsafe.Reason), Advice: unsafe.Advice}
+		return &terminal.UsageError{
+			Reason: fmt.Sprintf("settings file %q%s: %s", at.name, who, unsafe.Reason),
+			Advice: unsafe.Advice,
+		}
 	}
 	if path, ok := errors.AsType[*os.PathError](err); ok {
 		err = path.Err
@@ -173,7 +186,13 @@ func (s Settings) CheckState(std terminal.Streams) (warning string, err error) {
 		return "no location for the state folder: changes and pause are unavailable", nil
 	}
 	if vault := s.VaultAround(std, state); vault != "" {
-		return "", failure.New(failure.CodeState, hintState, "state folder %q: is inside the vault %q, where an agent may write", state, vault)
+		return "", failure.New(
+			failure.CodeState,
+			hintState,
+			"state folder %q: is inside the vault %q, where an agent may write",
+			state,
+			vault,
+		)
 	}
 	if reason := ownerfiles.WhyUnsafe(state); reason != "" {
 		hint := hintState
@@ -198,7 +217,15 @@ func (s Settings) CheckCLI(f *Flags, std terminal.Streams) error {
 		return nil // a name is looked up, and where it is found is looked at
 	}
 	if vault := s.VaultAround(std, s.CLI); vault != "" {
-		return failure.New(codeUnsuitable, "move the CLI out of the vault", "setting %q (%s): %q is inside the vault %q, where an agent may write", "cli", r.origin, s.CLI, vault)
+		return failure.New(
+			codeUnsuitable,
+			"move the CLI out of the vault",
+			"setting %q (%s): %q is inside the vault %q, where an agent may write",
+			"cli",
+			r.origin,
+			s.CLI,
+			vault,
+		)
 	}
 	return nil
 }
@@ -208,14 +235,22 @@ func StateFolder(std terminal.Streams) (string, error) {
 	if state := ownerfiles.StateFolder(std.Getenv, ""); state != "" {
 		return state, nil
 	}
-	return "", terminal.Fail(terminal.ExitNotReady, "no location for the state folder", "set HOME or XDG_STATE_HOME to an absolute path")
+	return "", terminal.Fail(
+		terminal.ExitNotReady,
+		"no location for the state folder",
+		"set HOME or XDG_STATE_HOME to an absolute path",
+	)
 }
 
 // SecretsFolder returns the state folder for what no agent may read, such as tokens.
 func (s Settings) SecretsFolder(std terminal.Streams) (string, error) {
 	state, err := StateFolder(std)
 	if vault := s.VaultAround(std, state); err == nil && vault != "" {
-		err = terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("the state folder is inside the vault %q, where an agent may read", vault), "set XDG_STATE_HOME to a private folder outside all vaults")
+		err = terminal.Fail(
+			terminal.ExitNotReady,
+			fmt.Sprintf("the state folder is inside the vault %q, where an agent may read", vault),
+			"set XDG_STATE_HOME to a private folder outside all vaults",
+		)
 	}
 	return state, err
 }

@@ -34,7 +34,10 @@ func initConfig(f *Flags, std terminal.Streams) error {
 		return err
 	}
 	if vault := s.VaultAround(std, at.name); vault != "" {
-		return &terminal.UsageError{Reason: fmt.Sprintf("%q is inside the vault %q, where an agent may write", at.name, vault), Advice: "choose another path with --config"}
+		return &terminal.UsageError{
+			Reason: fmt.Sprintf("%q is inside the vault %q, where an agent may write", at.name, vault),
+			Advice: "choose another path with --config",
+		}
 	}
 	if err := writeNew(at.name, []byte(initialConfig())); err != nil {
 		return err
@@ -44,7 +47,10 @@ func initConfig(f *Flags, std terminal.Streams) error {
 }
 
 func thereAlready(name string) error {
-	return &terminal.UsageError{Reason: fmt.Sprintf("settings file %q already exists", name), Advice: `"vaultwicket config show" shows its settings`}
+	return &terminal.UsageError{
+		Reason: fmt.Sprintf("settings file %q already exists", name),
+		Advice: `"vaultwicket config show" shows its settings`,
+	}
 }
 
 // writeNew writes a file that only this user can read, as a whole or not at all, and never over another one.
@@ -83,7 +89,10 @@ func writeAside(name string, content []byte, mode fs.FileMode, give func(tempora
 // cannotWrite is the error for a place where nothing can be written: the person
 // named it, or has to name another.
 func cannotWrite(name string, err error) error {
-	return &terminal.UsageError{Reason: fmt.Sprintf("write the settings file %q: %v", name, err), Advice: "choose another path with --config"}
+	return &terminal.UsageError{
+		Reason: fmt.Sprintf("write the settings file %q: %v", name, err),
+		Advice: "choose another path with --config",
+	}
 }
 
 func initialConfig() string {

@@ -39,24 +39,54 @@ var machine = struct {
 
 func managedKeys() []tableKey[managed] {
 	return append(settingKeys(append(policy.SettingNames(), "mark-untrusted"), setManaged), []tableKey[managed]{
-		{"access", "what may be done with a folder or note of any vault, by its path in the vault, also where a folder of the vault or one around it is served; \"/\" is the vault", nil, func(r *reading, m *managed, value any, at []string) (err error) {
-			_, m.rights.Access, err = r.access(value, at, "[access]")
-			return err
-		}},
-		{"export", "where every server sends the lines of the audit log, too; others can only add targets", nil, readSetting("export", setManaged)},
-		{"checkpoints", "what signs where the audit log ends, in place of what others say", nil, readSetting("checkpoints", setManaged)},
-		{"flow", "tables [[flow]] that are added to those of the user", nil, func(r *reading, m *managed, value any, at []string) error {
-			m.rights.Flows = r.flows(value, at)
-			return nil
-		}},
-		{"agents", "names of the agents that may have rights; \"default\" is the one of a server that names none (default: all)", nil, nameList(func(m *managed) *[]string { return &m.agents }, "names of agents")},
-		{"notify", "false ignores the table [notify] of the user's file: nothing is sent and no program is started (default: true)", nil, func(_ *reading, m *managed, value any, _ []string) error {
-			told, ok := value.(bool)
-			if m.silent = !told; !ok {
-				return fmt.Errorf("is %s, want %s", typeName(value), wanted[boolean])
-			}
-			return nil
-		}},
+		{
+			"access",
+			"what may be done with a folder or note of any vault, by its path in the vault, also where a folder of the vault or one around it is served; \"/\" is the vault",
+			nil,
+			func(r *reading, m *managed, value any, at []string) (err error) {
+				_, m.rights.Access, err = r.access(value, at, "[access]")
+				return err
+			},
+		},
+		{
+			"export",
+			"where every server sends the lines of the audit log, too; others can only add targets",
+			nil,
+			readSetting("export", setManaged),
+		},
+		{
+			"checkpoints",
+			"what signs where the audit log ends, in place of what others say",
+			nil,
+			readSetting("checkpoints", setManaged),
+		},
+		{
+			"flow",
+			"tables [[flow]] that are added to those of the user",
+			nil,
+			func(r *reading, m *managed, value any, at []string) error {
+				m.rights.Flows = r.flows(value, at)
+				return nil
+			},
+		},
+		{
+			"agents",
+			"names of the agents that may have rights; \"default\" is the one of a server that names none (default: all)",
+			nil,
+			nameList(func(m *managed) *[]string { return &m.agents }, "names of agents"),
+		},
+		{
+			"notify",
+			"false ignores the table [notify] of the user's file: nothing is sent and no program is started (default: true)",
+			nil,
+			func(_ *reading, m *managed, value any, _ []string) error {
+				told, ok := value.(bool)
+				if m.silent = !told; !ok {
+					return fmt.Errorf("is %s, want %s", typeName(value), wanted[boolean])
+				}
+				return nil
+			},
+		},
 	}...)
 }
 
@@ -102,7 +132,13 @@ func openManaged() (m managed, err error) {
 	if path, ok := errors.AsType[*os.PathError](err); ok {
 		err = path.Err
 	}
-	return m, failure.New(failure.CodeBadRequest, "the administrator of this machine can correct or remove the file", "managed settings %q: %v", name, err)
+	return m, failure.New(
+		failure.CodeBadRequest,
+		"the administrator of this machine can correct or remove the file",
+		"managed settings %q: %v",
+		name,
+		err,
+	)
 }
 
 // bound narrows settings that were read from all other sources, before vaults and agents narrow
@@ -162,7 +198,8 @@ func (f *Flags) ManagedAccess(std terminal.Streams, s Settings, v Vault) access.
 	}
 	hasVault := func(dir string) bool {
 		info, err := os.Stat(filepath.Join(dir, ".obsidian"))
-		return err == nil && info.IsDir() || slices.ContainsFunc(known, func(vault string) bool { return appvaults.SameFolder(vault, dir) })
+		return err == nil && info.IsDir() ||
+			slices.ContainsFunc(known, func(vault string) bool { return appvaults.SameFolder(vault, dir) })
 	}
 	for _, root := range roots {
 		for dir := filepath.Dir(root); ; dir = filepath.Dir(dir) {

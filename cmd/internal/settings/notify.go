@@ -10,19 +10,57 @@ import (
 func notifyKeys() []tableKey[notify.Config] {
 	secretFile := object{"type": "string", "minLength": 1, "pattern": absolutePattern}
 	webTarget := object{"type": "string", "minLength": 1, "pattern": `^https?://[^?#@]+$`}
-	oneProgram := object{"type": "array", "minItems": 1, "prefixItems": []object{{"type": "string", "pattern": absolutePattern}}, "items": object{"type": "string", "minLength": 1}}
+	oneProgram := object{
+		"type":        "array",
+		"minItems":    1,
+		"prefixItems": []object{{"type": "string", "pattern": absolutePattern}},
+		"items":       object{"type": "string", "minLength": 1},
+	}
 	return []tableKey[notify.Config]{
-		{"ntfy", "URL of a topic of ntfy, such as https://ntfy.sh/a-name-that-nobody-guesses", webTarget, notifyText(func(c *notify.Config) *string { return &c.Ntfy })},
-		{"ntfy-token-file", "private file with an access token for the topic (default: none)", secretFile, notifyText(func(c *notify.Config) *string { return &c.NtfyTokenFile })},
-		{"webhook", "URL that a signed message is posted to", webTarget, notifyText(func(c *notify.Config) *string { return &c.Webhook })},
-		{"webhook-secret-file", "private file with the key of the signatures, at least 16 bytes; needed for webhook", secretFile, notifyText(func(c *notify.Config) *string { return &c.WebhookSecretFile })},
-		{"command", "list of the absolute path of a program and its arguments; the message is one more argument", oneProgram, func(r *reading, c *notify.Config, value any, at []string) error {
-			err := nameList(func(c *notify.Config) *[]string { return &c.Command }, "the path of a program and its arguments")(r, c, value, at)
-			if err == nil && len(c.Command) == 0 {
-				err = errors.New("is empty")
-			}
-			return err
-		}},
+		{
+			"ntfy",
+			"URL of a topic of ntfy, such as https://ntfy.sh/a-name-that-nobody-guesses",
+			webTarget,
+			notifyText(func(c *notify.Config) *string { return &c.Ntfy }),
+		},
+		{
+			"ntfy-token-file",
+			"private file with an access token for the topic (default: none)",
+			secretFile,
+			notifyText(func(c *notify.Config) *string { return &c.NtfyTokenFile }),
+		},
+		{
+			"webhook",
+			"URL that a signed message is posted to",
+			webTarget,
+			notifyText(func(c *notify.Config) *string { return &c.Webhook }),
+		},
+		{
+			"webhook-secret-file",
+			"private file with the key of the signatures, at least 16 bytes; needed for webhook",
+			secretFile,
+			notifyText(func(c *notify.Config) *string { return &c.WebhookSecretFile }),
+		},
+		{
+			"command",
+			"list of the absolute path of a program and its arguments; the message is one more argument",
+			oneProgram,
+			func(r *reading, c *notify.Config, value any, at []string) error {
+				err := nameList(
+					func(c *notify.Config) *[]string { return &c.Command },
+					"the path of a program and its arguments",
+				)(
+					r,
+					c,
+					value,
+					at,
+				)
+				if err == nil && len(c.Command) == 0 {
+					err = errors.New("is empty")
+				}
+				return err
+			},
+		},
 	}
 }
 

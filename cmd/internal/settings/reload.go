@@ -87,7 +87,11 @@ func (r *reloader) reload(read *source) *source {
 		}
 	}
 	if read == nil || len(parts) > 0 { // once is enough for all agents
-		r.log.Log(context.Background(), terminal.LevelNote, "settings reloaded: "+cmp.Or(strings.Join(parts, "; "), "nothing became stricter"))
+		r.log.Log(
+			context.Background(),
+			terminal.LevelNote,
+			"settings reloaded: "+cmp.Or(strings.Join(parts, "; "), "nothing became stricter"),
+		)
 	}
 	return f.source
 }
@@ -209,7 +213,13 @@ func (r *Running) Watch(ctx context.Context, g Tightener, s Settings) (stop func
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		watch(ctx, lookAt(r.flags.file.name, r.flags.bounds.name), []fs.FileInfo{r.flags.file.info, r.flags.bounds.info}, asked, r.reload)
+		watch(
+			ctx,
+			lookAt(r.flags.file.name, r.flags.bounds.name),
+			[]fs.FileInfo{r.flags.file.info, r.flags.bounds.info},
+			asked,
+			r.reload,
+		)
 	}()
 	return func() {
 		signal.Stop(asked)
@@ -227,7 +237,8 @@ func (r *Running) AddAgent(agent string, open func(s Settings) Tightener) error 
 	defer r.mu.Unlock()
 	_, early := r.started.Agents[agent]
 	read := r.read
-	if read != nil && !same(lookAt(read.file.name, read.bounds.name)(), []fs.FileInfo{read.file.info, read.bounds.info}) {
+	if read != nil &&
+		!same(lookAt(read.file.name, read.bounds.name)(), []fs.FileInfo{read.file.info, read.bounds.info}) {
 		read = nil // the files have changed since
 	}
 	if f.source = read; early {

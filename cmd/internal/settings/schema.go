@@ -53,8 +53,16 @@ func configSchema() object {
 		}
 	}
 	vault := tableSchema(vaultKeys())
-	vault["anyOf"] = []object{{"required": []string{"name"}}, {"required": []string{"id"}}, {"required": []string{"folder"}}}
-	general["vaults"] = object{"type": "array", "description": "the vaults, the first one being the default", "items": vault}
+	vault["anyOf"] = []object{
+		{"required": []string{"name"}},
+		{"required": []string{"id"}},
+		{"required": []string{"folder"}},
+	}
+	general["vaults"] = object{
+		"type":        "array",
+		"description": "the vaults, the first one being the default",
+		"items":       vault,
+	}
 	general["flow"] = flowForm()
 	general["flow"].(object)["description"] = flowAbout
 	general["profiles"] = object{
@@ -67,7 +75,11 @@ func configSchema() object {
 	}
 	told := tableSchema(notifyKeys())
 	told["description"] = "how you are told that a question waits"
-	told["dependentRequired"] = object{"webhook": []string{"webhook-secret-file"}, "webhook-secret-file": []string{"webhook"}, "ntfy-token-file": []string{"ntfy"}}
+	told["dependentRequired"] = object{
+		"webhook":             []string{"webhook-secret-file"},
+		"webhook-secret-file": []string{"webhook"},
+		"ntfy-token-file":     []string{"ntfy"},
+	}
 	general["notify"] = told
 	return object{
 		"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "vaultwicket settings",
@@ -106,7 +118,10 @@ func settingKeys[T any](names []string, set func(to *T, row setting, text string
 	return keys
 }
 
-func readSetting[T any](name string, set func(to *T, row setting, text string) error) func(*reading, *T, any, []string) error {
+func readSetting[T any](
+	name string,
+	set func(to *T, row setting, text string) error,
+) func(*reading, *T, any, []string) error {
 	row, _ := settingOf(name)
 	return func(_ *reading, to *T, value any, _ []string) error {
 		text, err := row.read(value)
@@ -119,7 +134,14 @@ func readSetting[T any](name string, set func(to *T, row setting, text string) e
 
 // readKeys reads a table. A problem begins with a format for the key with prefix, and an unknown key is
 // told with the sentence unknown. sound is false if there was any problem.
-func readKeys[T any](r *reading, keys []tableKey[T], to *T, values map[string]any, at []string, format, prefix, unknown string) (sound bool) {
+func readKeys[T any](
+	r *reading,
+	keys []tableKey[T],
+	to *T,
+	values map[string]any,
+	at []string,
+	format, prefix, unknown string,
+) (sound bool) {
 	before := len(r.problems)
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		var err error

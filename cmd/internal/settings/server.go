@@ -32,7 +32,10 @@ func (f *Flags) Server(std terminal.Streams) (server *Server, vault string, err 
 	}
 	usage := func(reason, advice string) error { return &terminal.UsageError{Reason: reason, Advice: advice} }
 	if err := httpguard.CheckURL(f.url); err != nil {
-		return nil, "", usage(fmt.Sprintf("flag \"--url\": %q %v", excerpt.Short(f.url), err), "use the address of the endpoint, such as https://notes.example/mcp")
+		return nil, "", usage(
+			fmt.Sprintf("flag \"--url\": %q %v", excerpt.Short(f.url), err),
+			"use the address of the endpoint, such as https://notes.example/mcp",
+		)
 	}
 	token := std.Getenv(TokenVariable)
 	for _, r := range f.raws {
@@ -41,17 +44,26 @@ func (f *Flags) Server(std terminal.Streams) (server *Server, vault string, err 
 		case r.name == "token-file":
 			text, err := ownerfiles.Read(r.text, maxTokenFile)
 			if err != nil {
-				return nil, "", usage(fmt.Sprintf("token-file %q: %v", excerpt.Short(r.text), err), "use a file that only you can read")
+				return nil, "", usage(
+					fmt.Sprintf("token-file %q: %v", excerpt.Short(r.text), err),
+					"use a file that only you can read",
+				)
 			}
 			token = strings.TrimSpace(string(text))
 		case r.name == "vault":
 			vault = r.text
 		default:
-			return nil, "", usage(fmt.Sprintf("flag %q has no effect with --url", "--"+r.name), "the server has its own settings")
+			return nil, "", usage(
+				fmt.Sprintf("flag %q has no effect with --url", "--"+r.name),
+				"the server has its own settings",
+			)
 		}
 	}
 	if strings.ContainsFunc(token, func(c rune) bool { return c <= ' ' || c > '~' }) {
-		return nil, "", usage("the token has characters that a header cannot carry", "give the file of the token with --token-file")
+		return nil, "", usage(
+			"the token has characters that a header cannot carry",
+			"give the file of the token with --token-file",
+		)
 	}
 	return &Server{URL: f.url, Token: token}, vault, nil
 }

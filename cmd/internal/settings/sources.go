@@ -148,7 +148,15 @@ func (f *Flags) Parse(args []string) error {
 // again returns flags that were given as those of f were, and from which the
 // Settings can be read once more. Variables of flags are not touched.
 func (f *Flags) again() *Flags {
-	return &Flags{raws: f.given, given: f.given, config: f.config, agent: f.agent, Observed: f.Observed, Reviews: f.Reviews, FindsVault: f.FindsVault}
+	return &Flags{
+		raws:       f.given,
+		given:      f.given,
+		config:     f.config,
+		agent:      f.agent,
+		Observed:   f.Observed,
+		Reviews:    f.Reviews,
+		FindsVault: f.FindsVault,
+	}
 }
 
 // read lays the sources over each other. What they say fits each by itself; see agree.
@@ -210,7 +218,10 @@ func (f *Flags) read(std terminal.Streams) (Settings, error) {
 	}
 	if vault := s.VaultAround(std, f.file.name); vault != "" {
 		return s, unusable(f.file.place, &ownerfiles.Untrusted{
-			Reason: fmt.Sprintf("is inside the vault %q, where an agent may write", vault), Advice: "move it out of the vault, and name it with --config",
+			Reason: fmt.Sprintf(
+				"is inside the vault %q, where an agent may write",
+				vault,
+			), Advice: "move it out of the vault, and name it with --config",
 		})
 	}
 	return s, nil
@@ -314,5 +325,9 @@ func VariableOf(name string) string {
 
 // noProfile says that the file has no such profile.
 func (d document) noProfile(name string) string {
-	return fmt.Sprintf("unknown profile %q%s", excerpt.Short(name), excerpt.DidYouMean(name, slices.Sorted(maps.Keys(d.profiles))))
+	return fmt.Sprintf(
+		"unknown profile %q%s",
+		excerpt.Short(name),
+		excerpt.DidYouMean(name, slices.Sorted(maps.Keys(d.profiles))),
+	)
 }

@@ -113,7 +113,13 @@ func nameFields(text string) []string {
 func choice(of []string, what, want string) func(string) (string, error) {
 	return func(text string) (string, error) {
 		if !slices.Contains(of, text) {
-			return "", fmt.Errorf("invalid %s %q: want %s%s", what, excerpt.Short(text), want, excerpt.DidYouMean(text, of))
+			return "", fmt.Errorf(
+				"invalid %s %q: want %s%s",
+				what,
+				excerpt.Short(text),
+				want,
+				excerpt.DidYouMean(text, of),
+			)
 		}
 		return text, nil
 	}
@@ -286,11 +292,20 @@ func (h HTTP) CheckOAuth() error {
 	}
 	switch {
 	case (h.Issuer != "" || h.SignIn) && h.PublicURL == "":
-		return &terminal.UsageError{Reason: fmt.Sprintf("setting %q requires %q", name, "public-url"), Advice: "set the address at which clients reach the server: access tokens are for it"}
+		return &terminal.UsageError{
+			Reason: fmt.Sprintf("setting %q requires %q", name, "public-url"),
+			Advice: "set the address at which clients reach the server: access tokens are for it",
+		}
 	case h.ClientFile != "" && h.Issuer == "":
-		return &terminal.UsageError{Reason: `setting "oauth-client-file" requires "oauth-issuer"`, Advice: "set the authorization server that is asked about tokens"}
+		return &terminal.UsageError{
+			Reason: `setting "oauth-client-file" requires "oauth-issuer"`,
+			Advice: "set the authorization server that is asked about tokens",
+		}
 	case h.Issuer != "" && h.SignIn:
-		return &terminal.UsageError{Reason: `the settings "oauth-issuer" and "sign-in" cannot be combined`, Advice: "leave one of them out"}
+		return &terminal.UsageError{
+			Reason: `the settings "oauth-issuer" and "sign-in" cannot be combined`,
+			Advice: "leave one of them out",
+		}
 	}
 	return nil
 }
@@ -310,7 +325,10 @@ func names(text string) []string {
 func (f *Flags) CheckWithoutHTTP() error {
 	for _, name := range []string{"tls-cert", "tls-key", "token-file", "allow-origin", "allow-host", "max-sessions", "public-url", "oauth-issuer", "oauth-client-file", "oauth-claim", "sign-in"} {
 		if r := f.raws[settingIndex(name)]; r.byFlag() && r.text != "" {
-			return &terminal.UsageError{Reason: fmt.Sprintf("flag %q requires HTTP", "--"+name), Advice: "add --http ADDRESS"}
+			return &terminal.UsageError{
+				Reason: fmt.Sprintf("flag %q requires HTTP", "--"+name),
+				Advice: "add --http ADDRESS",
+			}
 		}
 	}
 	return nil

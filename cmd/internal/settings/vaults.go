@@ -40,42 +40,65 @@ func (t vaultTable) label() string {
 
 func vaultKeys() []tableKey[vaultTable] {
 	return []tableKey[vaultTable]{
-		{"name", "what agents say", object{"type": "string", "pattern": `^[^/\\]+$`}, func(_ *reading, t *vaultTable, value any, _ []string) (err error) {
-			if t.Name, err = oneText(value); err != nil {
+		{
+			"name",
+			"what agents say",
+			object{"type": "string", "pattern": `^[^/\\]+$`},
+			func(_ *reading, t *vaultTable, value any, _ []string) (err error) {
+				if t.Name, err = oneText(value); err != nil {
+					return err
+				}
+				switch {
+				case t.Name == "":
+					return fmt.Errorf("is empty; leave it out where an id or a folder says which vault it is")
+				case strings.ContainsAny(t.Name, `/\`):
+					return fmt.Errorf(
+						"%q contains a path separator; use the key \"folder\" for a folder",
+						excerpt.Short(t.Name),
+					)
+				}
+				return checkName(t.Name)
+			},
+		},
+		{
+			"id",
+			"the app's id",
+			object{"type": "string", "pattern": "^[0-9a-f]{16}$"},
+			func(_ *reading, t *vaultTable, value any, _ []string) (err error) {
+				if t.ID, err = oneText(value); err == nil && !appvaults.IsID(t.ID) {
+					err = fmt.Errorf("invalid id %q, want 16 hexadecimal digits", excerpt.Short(t.ID))
+				}
 				return err
-			}
-			switch {
-			case t.Name == "":
-				return fmt.Errorf("is empty; leave it out where an id or a folder says which vault it is")
-			case strings.ContainsAny(t.Name, `/\`):
-				return fmt.Errorf("%q contains a path separator; use the key \"folder\" for a folder", excerpt.Short(t.Name))
-			}
-			return checkName(t.Name)
-		}},
-		{"id", "the app's id", object{"type": "string", "pattern": "^[0-9a-f]{16}$"}, func(_ *reading, t *vaultTable, value any, _ []string) (err error) {
-			if t.ID, err = oneText(value); err == nil && !appvaults.IsID(t.ID) {
-				err = fmt.Errorf("invalid id %q, want 16 hexadecimal digits", excerpt.Short(t.ID))
-			}
-			return err
-		}},
-		{"folder", "absolute; lets the embedded program serve the vault", object{"type": "string", "pattern": absolutePattern}, func(_ *reading, t *vaultTable, value any, _ []string) error {
-			text, err := oneText(value)
-			if err != nil {
+			},
+		},
+		{
+			"folder",
+			"absolute; lets the embedded program serve the vault",
+			object{"type": "string", "pattern": absolutePattern},
+			func(_ *reading, t *vaultTable, value any, _ []string) error {
+				text, err := oneText(value)
+				if err != nil {
+					return err
+				}
+				if t.Folder = filepath.Clean(text); !filepath.IsAbs(text) || strings.ContainsRune(text, 0) {
+					return fmt.Errorf("%q is not an absolute path", excerpt.Short(text))
+				}
+				return nil
+			},
+		},
+		{
+			"tier",
+			"ceiling of this vault, at most the general one",
+			object{"type": "string", "enum": tierNames},
+			func(_ *reading, t *vaultTable, value any, _ []string) error {
+				text, err := oneText(value)
+				if err == nil {
+					t.tier, err = tiers.ParseTier(text)
+					t.tiered = true
+				}
 				return err
-			}
-			if t.Folder = filepath.Clean(text); !filepath.IsAbs(text) || strings.ContainsRune(text, 0) {
-				return fmt.Errorf("%q is not an absolute path", excerpt.Short(text))
-			}
-			return nil
-		}},
-		{"tier", "ceiling of this vault, at most the general one", object{"type": "string", "enum": tierNames}, func(_ *reading, t *vaultTable, value any, _ []string) error {
-			text, err := oneText(value)
-			if err == nil {
-				t.tier, err = tiers.ParseTier(text)
-				t.tiered = true
-			}
-			return err
-		}},
+			},
+		},
 		{"access", accessAbout, accessForm(), func(r *reading, t *vaultTable, value any, at []string) (err error) {
 			t.levels, t.rules, err = r.access(value, at, "[vaults.access]")
 			return err
@@ -112,7 +135,11 @@ func (r *reading) vaults(value any) []vaultTable {
 			case t.Folder != "" && other.Folder != "" && appvaults.SameFolder(t.Folder, other.Folder):
 				r.report(append(at, "folder"), "two vaults have the folder %q", t.Folder)
 			case t.label() != "" && other.label() != "" && (t.label() == other.label() || t.label() == other.ID || t.ID == other.label()):
-				r.report(append(at, "name"), "two vaults have the name %q; give one of them another", excerpt.Short(other.label()))
+				r.report(
+					append(at, "name"),
+					"two vaults have the name %q; give one of them another",
+					excerpt.Short(other.label()),
+				)
 			}
 		}
 		tables = append(tables, t)
@@ -134,7 +161,11 @@ func checkName(text string) error {
 func (r *reading) access(value any, at []string, header string) (map[string]access.Level, access.Rules, error) {
 	table, ok := value.(map[string]any)
 	if !ok {
-		return nil, access.Rules{}, fmt.Errorf(`is %s, want a table %s with lines such as "Work" = "rw"`, typeName(value), header)
+		return nil, access.Rules{}, fmt.Errorf(
+			`is %s, want a table %s with lines such as "Work" = "rw"`,
+			typeName(value),
+			header,
+		)
 	}
 	if len(table) == 0 {
 		return nil, access.Rules{}, fmt.Errorf(`has no rule; leave the table out, or write "/" = "r"`)
@@ -155,7 +186,10 @@ func (r *reading) access(value any, at []string, header string) (map[string]acce
 func accessLevel(path string, value any) (access.Level, error) {
 	text, ok := value.(string)
 	if !ok {
-		return access.None, fmt.Errorf(`is %s, want "none", "r", "rw" or "rwd"; a path with a dot or a slash is written in quotes`, typeName(value))
+		return access.None, fmt.Errorf(
+			`is %s, want "none", "r", "rw" or "rwd"; a path with a dot or a slash is written in quotes`,
+			typeName(value),
+		)
 	}
 	level, err := access.ParseLevel(text)
 	if err == nil {
@@ -193,26 +227,47 @@ func (f *Flags) agree(s *Settings) error {
 	// settings close what the file opens, the lower of the two applies.
 	general := s.Policy.Ceiling
 	origin := f.raws[settingIndex("tier")].origin
-	lower := slices.ContainsFunc([]string{flagOrigin, envOrigin, policy.OriginManaged}, func(source string) bool { return strings.HasPrefix(origin, source) })
+	lower := slices.ContainsFunc(
+		[]string{flagOrigin, envOrigin, policy.OriginManaged},
+		func(source string) bool { return strings.HasPrefix(origin, source) },
+	)
 	for i, t := range s.tables {
 		if t.tiered && t.tier > general && !lower {
-			reason := fmt.Sprintf("vault setting %q: %s exceeds the general tier %s (%s)", "tier", t.tier, general, origin)
+			reason := fmt.Sprintf(
+				"vault setting %q: %s exceeds the general tier %s (%s)",
+				"tier",
+				t.tier,
+				general,
+				origin,
+			)
 			return &wrongFile{f.file.name, []problem{{f.file.lineOf("vaults", strconv.Itoa(i), "tier"), reason}}}
 		}
 	}
 	// The vault of the setting vault is the first one. Given as a flag, it is the only one.
 	if r := f.raws[settingIndex("vault")]; len(s.tables) > 0 && r.text != "" {
 		i := slices.IndexFunc(s.tables, func(t vaultTable) bool {
-			return r.text == t.label() || r.text == t.ID || s.Vault.Folder != "" && t.Folder != "" && appvaults.SameFolder(s.Vault.Folder, t.Folder)
+			return r.text == t.label() || r.text == t.ID ||
+				s.Vault.Folder != "" && t.Folder != "" && appvaults.SameFolder(s.Vault.Folder, t.Folder)
 		})
 		if i < 0 {
 			var known, labels []string
 			for _, t := range s.tables {
 				labels = append(labels, t.label())
-				known = append(known, slices.DeleteFunc([]string{t.Name, t.ID, t.Folder, t.label()}, func(word string) bool { return word == "" })...)
+				known = append(
+					known,
+					slices.DeleteFunc(
+						[]string{t.Name, t.ID, t.Folder, t.label()},
+						func(word string) bool { return word == "" },
+					)...)
 			}
 			return &terminal.UsageError{
-				Reason: fmt.Sprintf("setting %q (%s): unknown vault %q%s", "vault", r.origin, excerpt.Short(r.text), excerpt.DidYouMean(r.text, known)),
+				Reason: fmt.Sprintf(
+					"setting %q (%s): unknown vault %q%s",
+					"vault",
+					r.origin,
+					excerpt.Short(r.text),
+					excerpt.DidYouMean(r.text, known),
+				),
 				Advice: "the vaults are " + strings.Join(labels, ", "),
 			}
 		}
@@ -255,10 +310,30 @@ type flowTexts struct {
 
 func flowKeys() []tableKey[flowTexts] {
 	return []tableKey[flowTexts]{
-		{"name", "what questions, denials and logs call the rule", object{"type": "string"}, flowText(func(f *flowTexts) *string { return &f.name })},
-		{"from", "places that are read: folders and notes by their paths, tags such as \"#client\", or \"private\" for notes that narrow the access to themselves", listForm(), nameList(func(f *flowTexts) *[]string { return &f.from }, "places")},
-		{"to", "where text may not go then: publish, web, vaults (changes in other vaults), and folders by their paths (default: publish, web, vaults)", listForm(), nameList(func(f *flowTexts) *[]string { return &f.to }, "places")},
-		{"action", "ask (the default: requires approval) or refuse", object{"type": "string", "enum": []string{"ask", "refuse"}}, flowText(func(f *flowTexts) *string { return &f.action })},
+		{
+			"name",
+			"what questions, denials and logs call the rule",
+			object{"type": "string"},
+			flowText(func(f *flowTexts) *string { return &f.name }),
+		},
+		{
+			"from",
+			"places that are read: folders and notes by their paths, tags such as \"#client\", or \"private\" for notes that narrow the access to themselves",
+			listForm(),
+			nameList(func(f *flowTexts) *[]string { return &f.from }, "places"),
+		},
+		{
+			"to",
+			"where text may not go then: publish, web, vaults (changes in other vaults), and folders by their paths (default: publish, web, vaults)",
+			listForm(),
+			nameList(func(f *flowTexts) *[]string { return &f.to }, "places"),
+		},
+		{
+			"action",
+			"ask (the default: requires approval) or refuse",
+			object{"type": "string", "enum": []string{"ask", "refuse"}},
+			flowText(func(f *flowTexts) *string { return &f.action }),
+		},
 	}
 }
 
@@ -275,7 +350,13 @@ func flowText(to func(*flowTexts) *string) func(*reading, *flowTexts, any, []str
 func (r *reading) flows(value any, path []string) (rules []policy.Flow) {
 	list, ok := value.([]any)
 	if !ok && value != nil {
-		r.report(path, "%q is %s, want tables [[%s]], one per rule", path[len(path)-1], typeName(value), path[len(path)-1])
+		r.report(
+			path,
+			"%q is %s, want tables [[%s]], one per rule",
+			path[len(path)-1],
+			typeName(value),
+			path[len(path)-1],
+		)
 	}
 	for i, item := range list {
 		at := append(slices.Clone(path), strconv.Itoa(i))

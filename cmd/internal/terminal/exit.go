@@ -111,8 +111,11 @@ func (o *Output) Check(err error) error {
 	if path, ok := errors.AsType[*fs.PathError](reason); ok {
 		reason = path.Err
 	}
-	return Fail(ExitNotReady, fmt.Sprintf("the command was carried out, but its output could not be written: %v", reason),
-		`"vaultwicket audit list" and "vaultwicket undo list" show what was done`)
+	return Fail(
+		ExitNotReady,
+		fmt.Sprintf("the command was carried out, but its output could not be written: %v", reason),
+		`"vaultwicket audit list" and "vaultwicket undo list" show what was done`,
+	)
 }
 
 // PrintError prints err on w, with its hint, and returns the exit status for it.

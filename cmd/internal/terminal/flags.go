@@ -120,8 +120,10 @@ func ParseMoment(flag, text string, now time.Time, end bool) (time.Time, error) 
 	span, err := day.Read(text, now, day.Past)
 	switch {
 	case err != nil:
-		return time.Time{}, &UsageError{Reason: fmt.Sprintf("flag --%s: invalid date, time or duration %q", flag, excerpt.Short(text)),
-			Advice: "use 2026-11-21, yesterday, -3d, monday, 2026-W47, 2026-11-21T09:30:00Z or 24h"}
+		return time.Time{}, &UsageError{
+			Reason: fmt.Sprintf("flag --%s: invalid date, time or duration %q", flag, excerpt.Short(text)),
+			Advice: "use 2026-11-21, yesterday, -3d, monday, 2026-W47, 2026-11-21T09:30:00Z or 24h",
+		}
 	case end:
 		return span.End(), nil
 	}

@@ -20,19 +20,24 @@ const LevelNote = slog.LevelWarn + 1
 // object a line. Whatever a terminal would obey is written as an escape.
 func NewLogger(out io.Writer, level slog.Level, inJSON bool) *slog.Logger {
 	if inJSON {
-		return slog.New(slog.NewJSONHandler(out, &slog.HandlerOptions{Level: level, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
-			// Show what a terminal would obey, and name the levels as log tools do.
-			if level, is := a.Value.Any().(slog.Level); is && a.Key == slog.LevelKey {
-				return slog.String(slog.LevelKey, standardLevel(level).String())
-			}
-			switch a.Value.Kind() {
-			case slog.KindString:
-				return slog.String(a.Key, Visible(a.Value.String()))
-			case slog.KindAny:
-				return slog.String(a.Key, Visible(fmt.Sprint(a.Value.Any())))
-			}
-			return a
-		}}))
+		return slog.New(
+			slog.NewJSONHandler(
+				out,
+				&slog.HandlerOptions{Level: level, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+					// Show what a terminal would obey, and name the levels as log tools do.
+					if level, is := a.Value.Any().(slog.Level); is && a.Key == slog.LevelKey {
+						return slog.String(slog.LevelKey, standardLevel(level).String())
+					}
+					switch a.Value.Kind() {
+					case slog.KindString:
+						return slog.String(a.Key, Visible(a.Value.String()))
+					case slog.KindAny:
+						return slog.String(a.Key, Visible(fmt.Sprint(a.Value.Any())))
+					}
+					return a
+				}},
+			),
+		)
 	}
 	return slog.New(&lineHandler{out: out, level: level, writing: &sync.Mutex{}})
 }

@@ -70,7 +70,10 @@ func (p *Progress) show(elapsed time.Duration) {
 	if p.count != "" {
 		about = p.text + ", " + p.count
 	}
-	line := cut(fmt.Sprintf("vaultwicket: %s, %s", about, Span(elapsed.Round(time.Second))), p.width-1) // in the last column some terminals wrap
+	line := cut(
+		fmt.Sprintf("vaultwicket: %s, %s", about, Span(elapsed.Round(time.Second))),
+		p.width-1,
+	) // in the last column some terminals wrap
 	fmt.Fprint(p.out, "\r"+pad(line, p.shown))
 	p.shown = columns.String(line)
 }

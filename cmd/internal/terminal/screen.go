@@ -78,7 +78,12 @@ func (c *Color) String() string { return string(*c) }
 // Set takes one of [Colors].
 func (c *Color) Set(text string) error {
 	if !slices.Contains(Colors, text) {
-		return fmt.Errorf("invalid value %q: want %s%s", excerpt.Short(text), strings.Join(Colors, ", "), excerpt.DidYouMean(text, Colors))
+		return fmt.Errorf(
+			"invalid value %q: want %s%s",
+			excerpt.Short(text),
+			strings.Join(Colors, ", "),
+			excerpt.DidYouMean(text, Colors),
+		)
 	}
 	*c = Color(text)
 	return nil
@@ -129,10 +134,21 @@ func (s Screen) Paint(style Style, text string) string {
 }
 
 // DecisionStyles are the colours of decisions, verdicts of rules and outcomes of calls.
-var DecisionStyles = map[string]Style{"allow": Good, "reply": Good, "ask": Alert, "deny": Bad, "skip": Faint, "end": Faint}
+var DecisionStyles = map[string]Style{
+	"allow": Good,
+	"reply": Good,
+	"ask":   Alert,
+	"deny":  Bad,
+	"skip":  Faint,
+	"end":   Faint,
+}
 
 // EffectStyles are the colours of effects that change something.
-var EffectStyles = map[string]Style{tiers.Writes.String(): Alert, tiers.Destroys.String(): Bad, tiers.Publishes.String(): Bad}
+var EffectStyles = map[string]Style{
+	tiers.Writes.String():    Alert,
+	tiers.Destroys.String():  Bad,
+	tiers.Publishes.String(): Bad,
+}
 
 // Signed paints a row of a difference by its sign: removed or added.
 func (s Screen) Signed(sign, row string) string {

@@ -207,7 +207,9 @@ func (f *Facts) Print() error {
 	for _, row := range f.rows {
 		name := row[0].Text
 		for _, line := range Wrap(row[1].Text, max(s.width-names-gap, minValue)) {
-			text.WriteString(s.Paint(Faint, pad(name, names)) + strings.Repeat(" ", gap) + s.Paint(row[1].Style, line) + "\n")
+			text.WriteString(
+				s.Paint(Faint, pad(name, names)) + strings.Repeat(" ", gap) + s.Paint(row[1].Style, line) + "\n",
+			)
 			name = ""
 		}
 	}

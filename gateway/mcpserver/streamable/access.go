@@ -49,7 +49,12 @@ func parseHost(entry string) (string, error) {
 	name, ok := httpguard.HostName(httpguard.Bracketed(entry))
 	_, notIP := netip.ParseAddr(entry)
 	if !ok || notIP != nil && !strings.HasSuffix(entry, "]") && strings.Contains(entry, ":") { // the last is a port
-		return "", &SettingError{Setting: "allow-host", Value: entry, Reason: "is not a host name", hint: `use a name or an address without a port, such as "notes.example"`}
+		return "", &SettingError{
+			Setting: "allow-host",
+			Value:   entry,
+			Reason:  "is not a host name",
+			hint:    `use a name or an address without a port, such as "notes.example"`,
+		}
 	}
 	return name, nil
 }
@@ -58,7 +63,12 @@ func parseHost(entry string) (string, error) {
 func parseOrigin(entry string) (string, error) {
 	origin, ok := httpguard.CanonicalOrigin(entry)
 	if !ok {
-		return "", &SettingError{Setting: "allow-origin", Value: entry, Reason: "is not a web origin", hint: `use a scheme and a host without a path, such as "https://app.example" or "http://localhost:3000"`}
+		return "", &SettingError{
+			Setting: "allow-origin",
+			Value:   entry,
+			Reason:  "is not a web origin",
+			hint:    `use a scheme and a host without a path, such as "https://app.example" or "http://localhost:3000"`,
+		}
 	}
 	return origin, nil
 }
@@ -377,7 +387,12 @@ func readToken(path string) (string, error) {
 	case unsafe.Problem == ownerfiles.OtherOwner:
 		return "", tokenError(path, unsafe.Reason(), "name a file of your own, or none", nil)
 	case unsafe.Problem == ownerfiles.Accessible:
-		return "", tokenError(path, unsafe.Reason(), unsafe.Remedy()+", and make a new token: this one may be known", nil)
+		return "", tokenError(
+			path,
+			unsafe.Reason(),
+			unsafe.Remedy()+", and make a new token: this one may be known",
+			nil,
+		)
 	default:
 		return "", tokenError(path, unsafe.Reason(), "try again", nil)
 	}
@@ -388,7 +403,12 @@ func readToken(path string) (string, error) {
 	}
 	token := strings.TrimSuffix(strings.TrimSuffix(string(text), "\n"), "\r")
 	if reason := Weakness(token); reason != "" {
-		return "", tokenError(path, "contains a token that "+reason, "remove the file, and a new one is created at the next start", nil)
+		return "", tokenError(
+			path,
+			"contains a token that "+reason,
+			"remove the file, and a new one is created at the next start",
+			nil,
+		)
 	}
 	return token, nil
 }

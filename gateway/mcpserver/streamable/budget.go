@@ -56,7 +56,14 @@ type reservation struct {
 // several times its size.
 func newMessageBudget(largest int64) *messageBudget {
 	part := (largest + ownParts - 1) / ownParts
-	return &messageBudget{limit: parts * part, share: ownParts * part, now: time.Now, freed: make(chan struct{}), bySender: map[string]int64{}, coming: map[*reservation]struct{}{}}
+	return &messageBudget{
+		limit:    parts * part,
+		share:    ownParts * part,
+		now:      time.Now,
+		freed:    make(chan struct{}),
+		bySender: map[string]int64{},
+		coming:   map[*reservation]struct{}{},
+	}
 }
 
 // begin opens the reservation of a message, which the caller must end. cut may be called until

@@ -155,7 +155,10 @@ func (d *handler) answer(w http.ResponseWriter, r *http.Request) {
 		return
 	case path == endpoint && origin == httpguard.Listed && r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != "":
 		h.Set("Access-Control-Allow-Methods", "POST, GET, DELETE") // what a page of a listed origin may send (CORS)
-		h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Accept, Last-Event-ID, Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name")
+		h.Set(
+			"Access-Control-Allow-Headers",
+			"Authorization, Content-Type, Accept, Last-Event-ID, Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name",
+		)
 		h.Set("Access-Control-Max-Age", "600")
 		w.WriteHeader(http.StatusNoContent)
 		return

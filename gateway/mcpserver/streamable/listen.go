@@ -35,11 +35,26 @@ func parseAddr(text string) (address, error) {
 	if path, ok := strings.CutPrefix(text, "unix:"); ok {
 		switch {
 		case runtime.GOOS == "windows":
-			return address{}, &SettingError{Setting: "http", Value: text, Reason: "is not supported on Windows", hint: `use "127.0.0.1:8765"`}
+			return address{}, &SettingError{
+				Setting: "http",
+				Value:   text,
+				Reason:  "is not supported on Windows",
+				hint:    `use "127.0.0.1:8765"`,
+			}
 		case !filepath.IsAbs(path):
-			return address{}, &SettingError{Setting: "http", Value: text, Reason: "is not an absolute path", hint: `such as "unix:/run/user/1000/vaultwicket.sock"`}
+			return address{}, &SettingError{
+				Setting: "http",
+				Value:   text,
+				Reason:  "is not an absolute path",
+				hint:    `such as "unix:/run/user/1000/vaultwicket.sock"`,
+			}
 		case max(len(path), len(filepath.Dir(path))+whileMade) > maxSocket:
-			return address{}, &SettingError{Setting: "http", Value: text, Reason: "is too long for a socket", hint: "choose a shorter path"}
+			return address{}, &SettingError{
+				Setting: "http",
+				Value:   text,
+				Reason:  "is too long for a socket",
+				hint:    "choose a shorter path",
+			}
 		}
 		return address{network: "unix", text: path}, nil
 	}
@@ -78,7 +93,13 @@ func certificate(c Config) (*tls.Certificate, error) {
 	}
 	pair, err := tls.X509KeyPair(cert, key)
 	if err != nil {
-		return nil, &SettingError{Setting: "tls-cert", Value: c.TLSCert, Reason: "cannot be used with its key", cause: err, hint: "both files must be in PEM form and belong together"}
+		return nil, &SettingError{
+			Setting: "tls-cert",
+			Value:   c.TLSCert,
+			Reason:  "cannot be used with its key",
+			cause:   err,
+			hint:    "both files must be in PEM form and belong together",
+		}
 	}
 	return &pair, nil
 }
@@ -104,12 +125,23 @@ func listener(ctx context.Context, c Config, a address) (net.Listener, error) {
 	}
 	l, err := (&net.ListenConfig{}).Listen(ctx, a.network, a.text)
 	if err != nil {
-		return nil, &SettingError{Setting: "http", Value: c.Addr, Reason: "cannot listen", cause: err, hint: "choose another port, or 0 for a free one"}
+		return nil, &SettingError{
+			Setting: "http",
+			Value:   c.Addr,
+			Reason:  "cannot listen",
+			cause:   err,
+			hint:    "choose another port, or 0 for a free one",
+		}
 	}
 	// The hosts file can give the name localhost any address.
 	if a.private() && !loopback(l) {
 		l.Close()
-		return nil, &SettingError{Setting: "http", Value: c.Addr, Reason: "is not a loopback address on this machine", hint: "use 127.0.0.1"}
+		return nil, &SettingError{
+			Setting: "http",
+			Value:   c.Addr,
+			Reason:  "is not a loopback address on this machine",
+			hint:    "use 127.0.0.1",
+		}
 	}
 	return l, nil
 }
@@ -120,13 +152,17 @@ func checkPassed(l net.Listener, a address, shown string) error {
 	wrong := func(reason, hint string) error {
 		return &SettingError{Setting: "http", Value: shown, Reason: reason, hint: hint}
 	}
-	elsewhere := wrong("is not the address of the socket that was passed, "+l.Addr().String(), "use the same address in the socket unit and in --http")
+	elsewhere := wrong(
+		"is not the address of the socket that was passed, "+l.Addr().String(),
+		"use the same address in the socket unit and in --http",
+	)
 	if a.network == "unix" {
 		at, ok := l.Addr().(*net.UnixAddr)
 		if !ok || at.Name != a.text {
 			return elsewhere
 		}
-		if info, err := os.Lstat(a.text); err != nil || info.Mode().Type() != fs.ModeSocket || info.Mode().Perm()&0o077 != 0 {
+		if info, err := os.Lstat(a.text); err != nil || info.Mode().Type() != fs.ModeSocket ||
+			info.Mode().Perm()&0o077 != 0 {
 			return wrong("can be reached by other users", "set SocketMode=0600 in the socket unit")
 		}
 		return nil
@@ -136,7 +172,8 @@ func checkPassed(l net.Listener, a address, shown string) error {
 	if !ok || port != "0" && port != strconv.Itoa(at.Port) || a.private() && !loopback(l) {
 		return elsewhere
 	}
-	if ip, err := netip.ParseAddr(a.host); err == nil && !ip.IsUnspecified() && ip.Unmap() != at.AddrPort().Addr().Unmap() {
+	if ip, err := netip.ParseAddr(a.host); err == nil && !ip.IsUnspecified() &&
+		ip.Unmap() != at.AddrPort().Addr().Unmap() {
 		return elsewhere
 	}
 	return nil
@@ -168,19 +205,41 @@ func listenSocket(path string) (net.Listener, error) {
 	case err != nil:
 		return nil, &SettingError{Setting: "http", Value: "unix:" + path, Reason: "cannot be accessed", cause: err}
 	case info.Mode().Type() != fs.ModeSocket:
-		return nil, &SettingError{Setting: "http", Value: "unix:" + path, Reason: "already exists and is not a socket", hint: "choose another path; only an old socket is replaced"}
+		return nil, &SettingError{
+			Setting: "http",
+			Value:   "unix:" + path,
+			Reason:  "already exists and is not a socket",
+			hint:    "choose another path; only an old socket is replaced",
+		}
 	default:
 		c, err := net.DialTimeout("unix", path, time.Second)
 		if err == nil {
 			c.Close()
-			return nil, &SettingError{Setting: "http", Value: "unix:" + path, Reason: "is in use by another server", hint: "stop that one, or choose another path"}
+			return nil, &SettingError{
+				Setting: "http",
+				Value:   "unix:" + path,
+				Reason:  "is in use by another server",
+				hint:    "stop that one, or choose another path",
+			}
 		}
 		if !errors.Is(err, syscall.ECONNREFUSED) {
-			return nil, &SettingError{Setting: "http", Value: "unix:" + path, Reason: "already exists and may be in use", cause: err, hint: "remove it if it is not in use"}
+			return nil, &SettingError{
+				Setting: "http",
+				Value:   "unix:" + path,
+				Reason:  "already exists and may be in use",
+				cause:   err,
+				hint:    "remove it if it is not in use",
+			}
 		}
 	}
 	wrong := func(err error) error {
-		return &SettingError{Setting: "http", Value: "unix:" + path, Reason: "cannot listen", cause: err, hint: "the folder must exist and belong to you"}
+		return &SettingError{
+			Setting: "http",
+			Value:   "unix:" + path,
+			Reason:  "cannot listen",
+			cause:   err,
+			hint:    "the folder must exist and belong to you",
+		}
 	}
 	dir, err := os.MkdirTemp(filepath.Dir(path), ".vaultwicket-")
 	if err != nil {
@@ -222,7 +281,13 @@ const maxPEM = 1 << 20
 // text of the file.
 func readPEM(setting, path string) ([]byte, error) {
 	fail := func(reason string, cause error) ([]byte, error) {
-		return nil, &SettingError{Setting: setting, Value: path, Reason: reason, hint: "name a file in PEM form", cause: cause}
+		return nil, &SettingError{
+			Setting: setting,
+			Value:   path,
+			Reason:  reason,
+			hint:    "name a file in PEM form",
+			cause:   cause,
+		}
 	}
 	file, err := ownerfiles.OpenRegular(path)
 	switch {

@@ -40,7 +40,11 @@ func (d *handler) serveMCP(w http.ResponseWriter, r *http.Request, by owner, own
 		d.post(w, r, by, own)
 	case modern:
 		w.Header().Set("Allow", http.MethodPost)
-		refuse(w, http.StatusMethodNotAllowed, "protocol "+mcp.ProtocolVersion20260728+" has no "+r.Method+"; send subscriptions/listen instead")
+		refuse(
+			w,
+			http.StatusMethodNotAllowed,
+			"protocol "+mcp.ProtocolVersion20260728+" has no "+r.Method+"; send subscriptions/listen instead",
+		)
 	case r.Method == http.MethodDelete: // a session and its requests end
 		if x := d.session(w, r, by); x != nil {
 			d.sessions.finish(x)
@@ -136,7 +140,8 @@ func (d *handler) post(w http.ResponseWriter, r *http.Request, by owner, own *wi
 			return
 		}
 	}
-	empty := m.Failure == nil && (wire.IsNull(m.Result) || len(bytes.Trim(m.Result, "{}"+wire.Space)) == 0) // as the response to a ping
+	empty := m.Failure == nil &&
+		(wire.IsNull(m.Result) || len(bytes.Trim(m.Result, "{}"+wire.Space)) == 0) // as the response to a ping
 	switch {
 	case m.Kind == wire.Request:
 		d.postRequest(w, r, by, m, x, own)
@@ -161,7 +166,14 @@ const unanswered = "the request was interrupted; what it has changed is unknown"
 // postRequest answers a request of a session, or of a client without one. It ends with the
 // connection, with its session, and when its client cancels it (specification of 2025-11-25,
 // "Cancellation"), which gets no answer.
-func (d *handler) postRequest(w http.ResponseWriter, r *http.Request, by owner, m received, x *session, own *wire.Server) {
+func (d *handler) postRequest(
+	w http.ResponseWriter,
+	r *http.Request,
+	by owner,
+	m received,
+	x *session,
+	own *wire.Server,
+) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	answer := &response{w: w}
@@ -263,7 +275,11 @@ func (d *handler) session(w http.ResponseWriter, r *http.Request, by owner) *ses
 	}
 	if version := r.Header.Get(mcp.HeaderProtocolVersion); version != "" && version != x.Version() {
 		d.sessions.leave(x)
-		refuse(w, http.StatusBadRequest, "this session uses protocol "+x.Version()+"; the header "+mcp.HeaderProtocolVersion+" has another version")
+		refuse(
+			w,
+			http.StatusBadRequest,
+			"this session uses protocol "+x.Version()+"; the header "+mcp.HeaderProtocolVersion+" has another version",
+		)
 		return nil
 	}
 	return x

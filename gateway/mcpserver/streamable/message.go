@@ -87,7 +87,8 @@ func readMessage(w http.ResponseWriter, h http.Header, body []byte) (m received,
 		replyWith(w, http.StatusBadRequest, refusal.Encode())
 		return received{}, false
 	}
-	modern := mcp.IsModernProtocol(h.Get(mcp.HeaderProtocolVersion)) || mcp.IsModernProtocol(decoded.Meta.ProtocolVersion())
+	modern := mcp.IsModernProtocol(h.Get(mcp.HeaderProtocolVersion)) ||
+		mcp.IsModernProtocol(decoded.Meta.ProtocolVersion())
 	return received{decoded, modern}, true
 }
 

@@ -118,7 +118,11 @@ func (c Config) complete() (Config, error) {
 		return c, errNoServer
 	}
 	if reason := Weakness(c.Token); reason != "" {
-		return c, &SettingError{Setting: "token-file", Reason: "the token " + reason, hint: "leave it out and one is created at the first start"}
+		return c, &SettingError{
+			Setting: "token-file",
+			Reason:  "the token " + reason,
+			hint:    "leave it out and one is created at the first start",
+		}
 	}
 	return c, nil
 }
@@ -150,14 +154,27 @@ func CheckTLS(c Config) error {
 	case err != nil:
 		return err
 	case c.TLSCert == "" && c.TLSKey == "" && !a.private():
-		return &SettingError{Setting: "http", Value: c.Addr, Reason: "is reachable from other machines, and the token would be sent unencrypted",
-			hint: "listen on 127.0.0.1, or set a certificate with --tls-cert and --tls-key"}
+		return &SettingError{
+			Setting: "http",
+			Value:   c.Addr,
+			Reason:  "is reachable from other machines, and the token would be sent unencrypted",
+			hint:    "listen on 127.0.0.1, or set a certificate with --tls-cert and --tls-key",
+		}
 	case c.TLSCert == "" && c.TLSKey != "":
-		return &SettingError{Setting: "tls-cert", Reason: "is required with tls-key", hint: "set the file of the certificate"}
+		return &SettingError{
+			Setting: "tls-cert",
+			Reason:  "is required with tls-key",
+			hint:    "set the file of the certificate",
+		}
 	case c.TLSCert != "" && c.TLSKey == "":
 		return &SettingError{Setting: "tls-key", Reason: "is required with tls-cert", hint: "set the file of the key"}
 	case c.TLSCert != "" && a.network == "unix":
-		return &SettingError{Setting: "tls-cert", Value: c.TLSCert, Reason: "cannot be combined with a Unix socket", hint: "leave tls-cert and tls-key out"}
+		return &SettingError{
+			Setting: "tls-cert",
+			Value:   c.TLSCert,
+			Reason:  "cannot be combined with a Unix socket",
+			hint:    "leave tls-cert and tls-key out",
+		}
 	}
 	return nil
 }
@@ -234,7 +251,14 @@ func (d *handler) serve(ctx context.Context, g *httpguard.ConnLimiter, pair *tls
 	failed := make(chan error, 1)
 	var l net.Listener = g
 	if pair != nil {
-		l = tls.NewListener(g, &tls.Config{Certificates: []tls.Certificate{*pair}, NextProtos: []string{"http/1.1"}, MinVersion: tls.VersionTLS12})
+		l = tls.NewListener(
+			g,
+			&tls.Config{
+				Certificates: []tls.Certificate{*pair},
+				NextProtos:   []string{"http/1.1"},
+				MinVersion:   tls.VersionTLS12,
+			},
+		)
 	}
 	go func() { failed <- s.Serve(l) }()
 	select {

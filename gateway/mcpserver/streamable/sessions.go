@@ -70,7 +70,14 @@ func newSessions(max int, idle time.Duration) *sessions {
 // is errFull or errStopped.
 func (s *sessions) begin(by owner, from client) (*session, error) {
 	id := rand.Text()
-	x := &session{Session: wire.NewSession(), id: id, owner: by, client: from, caller: callerOf("session", []byte(id)), requests: 1}
+	x := &session{
+		Session:  wire.NewSession(),
+		id:       id,
+		owner:    by,
+		client:   from,
+		caller:   callerOf("session", []byte(id)),
+		requests: 1,
+	}
 	x.ctx, x.end = context.WithCancel(context.Background())
 	out, err := s.add(x)
 	if err != nil {
@@ -107,7 +114,9 @@ func (s *sessions) add(x *session) (out *session, err error) {
 		for _, other := range s.byID {
 			switch {
 			case other.requests > 0:
-			case out == nil, of[other.client] > of[out.client], of[other.client] == of[out.client] && other.rested < out.rested:
+			case out == nil,
+				of[other.client] > of[out.client],
+				of[other.client] == of[out.client] && other.rested < out.rested:
 				out = other
 			}
 		}

@@ -37,7 +37,22 @@ const (
 // differently is rejected.
 var exactKeys = map[int][]string{
 	1: {"jsonrpc", "id", "method", "params", "result", "error"},
-	2: {"name", "arguments", "_meta", "task", "inputResponses", "requestState", "requestId", "uri", "ref", "argument", "cursor", "level", "action", "content"},
+	2: {
+		"name",
+		"arguments",
+		"_meta",
+		"task",
+		"inputResponses",
+		"requestState",
+		"requestId",
+		"uri",
+		"ref",
+		"argument",
+		"cursor",
+		"level",
+		"action",
+		"content",
+	},
 }
 
 // Kind is the kind of a JSON-RPC message.
@@ -114,7 +129,10 @@ func Decode(line []byte) (Message, error) {
 	switch {
 	case fields != nil:
 	case bytes.HasPrefix(bytes.TrimLeft(line, Space), []byte("[")):
-		return Message{}, &Error{Code: mcp.INVALID_REQUEST, Text: "JSON-RPC batches are not supported; send one message at a time"}
+		return Message{}, &Error{
+			Code: mcp.INVALID_REQUEST,
+			Text: "JSON-RPC batches are not supported; send one message at a time",
+		}
 	default:
 		return Message{}, &Error{Code: mcp.INVALID_REQUEST, Text: "message is not a JSON object"}
 	}

@@ -29,10 +29,14 @@ var methods = map[mcp.MCPMethod]method{
 
 	mcp.MethodCompletionComplete: {feature: completions, answer: decoded((*Server).complete)},
 
-	mcp.MethodSetLogLevel:          {feature: logging, versions: withHandshake, answer: decoded((*Server).setLogLevel)},
-	mcp.MethodResourcesSubscribe:   {feature: resources, versions: withHandshake, answer: decoded((*Server).subscribe)},
-	mcp.MethodResourcesUnsubscribe: {feature: resources, versions: withHandshake, answer: decoded((*Server).unsubscribe)},
-	mcp.MethodSubscriptionsListen:  {versions: stateless, answer: listen},
+	mcp.MethodSetLogLevel:        {feature: logging, versions: withHandshake, answer: decoded((*Server).setLogLevel)},
+	mcp.MethodResourcesSubscribe: {feature: resources, versions: withHandshake, answer: decoded((*Server).subscribe)},
+	mcp.MethodResourcesUnsubscribe: {
+		feature:  resources,
+		versions: withHandshake,
+		answer:   decoded((*Server).unsubscribe),
+	},
+	mcp.MethodSubscriptionsListen: {versions: stateless, answer: listen},
 
 	mcp.MethodTasksGet:    {feature: tasks},
 	mcp.MethodTasksCancel: {feature: tasks},

@@ -87,7 +87,14 @@ func (r *request) subscribes() bool { return r.Method == string(mcp.MethodSubscr
 func (r *request) initializes() bool { return r.Method == string(mcp.MethodInitialize) }
 
 func newConn(s *Server, out io.Writer, grace time.Duration) *conn {
-	c := &conn{server: s, session: NewSession(), out: out, grace: grace, idle: make(chan *request), pending: map[any]*request{}}
+	c := &conn{
+		server:  s,
+		session: NewSession(),
+		out:     out,
+		grace:   grace,
+		idle:    make(chan *request),
+		pending: map[any]*request{},
+	}
 	c.changed.L = &c.mu
 	return c
 }
@@ -144,7 +151,12 @@ func (c *conn) accept(m Message) error {
 	case c.pending[m.ID] != nil:
 		return errDuplicateID
 	}
-	r := &request{Message: m, changes: changes, large: large, peer: Peer{Session: c.session, AcceptedAt: time.Now(), Send: c.send}}
+	r := &request{
+		Message: m,
+		changes: changes,
+		large:   large,
+		peer:    Peer{Session: c.session, AcceptedAt: time.Now(), Send: c.send},
+	}
 	if r.subscribes() {
 		if c.subscriptions == maxSubscriptions {
 			return errTooManySubscriptions
@@ -179,7 +191,10 @@ func (c *conn) remove(r *request) {
 // be called after every change, with the lock held.
 func (c *conn) settle() {
 	for !c.stopped && !c.initializing && c.running < maxRunning && c.ctx.Err() == nil {
-		i := slices.IndexFunc(c.waiting, func(r *request) bool { return !(r.changes && c.changing) && !(r.large && c.large == maxLarge) })
+		i := slices.IndexFunc(
+			c.waiting,
+			func(r *request) bool { return !(r.changes && c.changing) && !(r.large && c.large == maxLarge) },
+		)
 		if i < 0 {
 			break
 		}

@@ -64,14 +64,35 @@ func (m metadata) client(id string, now time.Time) (Client, error) {
 }
 
 // refusedSchemes run or show things in a browser.
-var refusedSchemes = []string{"javascript", "data", "vbscript", "file", "blob", "about", "view-source", "ftp", "ws", "wss", "mailto", "tel", "chrome", "filesystem", "intent"}
+var refusedSchemes = []string{
+	"javascript",
+	"data",
+	"vbscript",
+	"file",
+	"blob",
+	"about",
+	"view-source",
+	"ftp",
+	"ws",
+	"wss",
+	"mailto",
+	"tel",
+	"chrome",
+	"filesystem",
+	"intent",
+}
 
 // checkRedirect says what is wrong with an address to which codes are sent: want https, http on the
 // machine of the user, or a scheme of an app.
 func checkRedirect(uri string) error {
 	u, err := url.Parse(uri)
 	switch {
-	case err != nil, u.Scheme == "", u.User != nil, strings.ContainsAny(uri, "#\\ \t\r\n"), len(uri) > maxURI, strings.ContainsFunc(uri, func(r rune) bool { return r < ' ' || r > '~' }):
+	case err != nil,
+		u.Scheme == "",
+		u.User != nil,
+		strings.ContainsAny(uri, "#\\ \t\r\n"),
+		len(uri) > maxURI,
+		strings.ContainsFunc(uri, func(r rune) bool { return r < ' ' || r > '~' }):
 		return errors.New("a redirect_uri is not valid")
 	case u.Scheme == "https" && u.Hostname() != "", httpguard.IsLoopback(u):
 		return nil
@@ -104,7 +125,10 @@ func (c Client) redirects(uri string) bool {
 // register adds a client (RFC 7591). A client without a grant makes room for it.
 func (s *Server) register(r *http.Request) (status int, answer any) {
 	invalid := func(err error) (int, any) {
-		return http.StatusBadRequest, map[string]string{"error": "invalid_client_metadata", "error_description": err.Error()}
+		return http.StatusBadRequest, map[string]string{
+			"error":             "invalid_client_metadata",
+			"error_description": err.Error(),
+		}
 	}
 	var m metadata
 	if err := decode(r.Body, maxDocument, &m); err != nil {
@@ -131,7 +155,14 @@ func (s *Server) register(r *http.Request) (status int, answer any) {
 		s.Log.Warn("a client was not registered: " + err.Error())
 		return http.StatusServiceUnavailable, map[string]string{"error": "temporarily_unavailable"}
 	}
-	return http.StatusCreated, metadata{ID: client.ID, Name: client.Name, Redirects: client.Redirects, Auth: "none", Grants: []string{"authorization_code", "refresh_token"}, Responses: []string{"code"}}
+	return http.StatusCreated, metadata{
+		ID:        client.ID,
+		Name:      client.Name,
+		Redirects: client.Redirects,
+		Auth:      "none",
+		Grants:    []string{"authorization_code", "refresh_token"},
+		Responses: []string{"code"},
+	}
 }
 
 // clientOf returns the client with an id: one that is registered, or one whose id is the address of
@@ -147,7 +178,10 @@ func (s *Server) clientOf(ctx context.Context, id string) (Client, error) {
 		}
 	}
 	u, err := url.Parse(id)
-	if err != nil || u.Scheme != "https" || u.Hostname() == "" || u.User != nil || len(u.Path) < 2 || strings.ContainsAny(id, "#?\\") || strings.Contains(u.Path, "/.") || len(id) > maxURI {
+	if err != nil || u.Scheme != "https" || u.Hostname() == "" || u.User != nil || len(u.Path) < 2 ||
+		strings.ContainsAny(id, "#?\\") ||
+		strings.Contains(u.Path, "/.") ||
+		len(id) > maxURI {
 		return Client{}, errors.New("unknown client")
 	}
 	limited, cancel := context.WithTimeout(ctx, fetchLimit)
@@ -177,7 +211,9 @@ func publicOnly(_, address string, _ syscall.RawConn) error {
 		return err
 	}
 	ip := at.Addr().Unmap()
-	if !ip.IsGlobalUnicast() || ip.IsPrivate() || slices.ContainsFunc(notPublic, func(p netip.Prefix) bool { return p.Contains(ip) }) || at.Port() != 443 {
+	if !ip.IsGlobalUnicast() || ip.IsPrivate() ||
+		slices.ContainsFunc(notPublic, func(p netip.Prefix) bool { return p.Contains(ip) }) ||
+		at.Port() != 443 {
 		return fmt.Errorf("%s is not a public address", address)
 	}
 	return nil
@@ -185,7 +221,9 @@ func publicOnly(_, address string, _ syscall.RawConn) error {
 
 // notPublic are networks of carriers, and those that lead to addresses of version 4.
 var notPublic = []netip.Prefix{
-	netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("64:ff9b::/96"), netip.MustParsePrefix("64:ff9b:1::/48"), netip.MustParsePrefix("2002::/16"), netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("0.0.0.0/8"),
+	netip.MustParsePrefix(
+		"100.64.0.0/10",
+	), netip.MustParsePrefix("64:ff9b::/96"), netip.MustParsePrefix("64:ff9b:1::/48"), netip.MustParsePrefix("2002::/16"), netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("0.0.0.0/8"),
 }
 
 // decode reads one JSON value of up to limit bytes.

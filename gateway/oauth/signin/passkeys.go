@@ -40,11 +40,17 @@ func (s *Server) beginSetup(r *http.Request) (any, error) {
 	if len(c.Passkeys) >= maxPasskeys {
 		return nil, errors.New("there are too many passkeys; remove one in the terminal")
 	}
-	options, session, err := s.passkey.BeginRegistration(owner{c}, webauthn.WithExclusions(webauthn.Credentials(owner{c}.WebAuthnCredentials()).CredentialDescriptors()))
+	options, session, err := s.passkey.BeginRegistration(
+		owner{c},
+		webauthn.WithExclusions(webauthn.Credentials(owner{c}.WebAuthnCredentials()).CredentialDescriptors()),
+	)
 	if err != nil {
 		return nil, err
 	}
-	return map[string]any{"ticket": s.give(ticket{session: *session, setup: hashed(a.Code)}), "options": options.Response}, nil
+	return map[string]any{
+		"ticket":  s.give(ticket{session: *session, setup: hashed(a.Code)}),
+		"options": options.Response,
+	}, nil
 }
 
 func (s *Server) finishSetup(r *http.Request) (any, error) {
@@ -66,7 +72,10 @@ func (s *Server) finishSetup(r *http.Request) (any, error) {
 		}
 		c.Setup = ""
 		c.SetupEnd = time.Time{}
-		c.Passkeys = append(c.Passkeys, Passkey{ID: strings.ToLower(rand.Text()[:8]), Added: s.Now(), Credential: *credential})
+		c.Passkeys = append(
+			c.Passkeys,
+			Passkey{ID: strings.ToLower(rand.Text()[:8]), Added: s.Now(), Credential: *credential},
+		)
 		return nil
 	})
 	if err != nil {
@@ -78,7 +87,9 @@ func (s *Server) finishSetup(r *http.Request) (any, error) {
 
 // begin gives a page a challenge. It names no passkey, so it says nothing about the owner.
 func (s *Server) begin(*http.Request) (any, error) {
-	options, session, err := s.passkey.BeginDiscoverableLogin(webauthn.WithUserVerification(protocol.VerificationRequired))
+	options, session, err := s.passkey.BeginDiscoverableLogin(
+		webauthn.WithUserVerification(protocol.VerificationRequired),
+	)
 	if err != nil {
 		return nil, err
 	}

@@ -128,11 +128,16 @@ func New(c Config) (*Server, error) {
 	}
 	s := &Server{
 		Config: c, store: c.Store, origin: u.Scheme + "://" + u.Host, tickets: map[string]ticket{},
-		fetcher: httpguard.Client(&http.Transport{DisableKeepAlives: true, DialContext: (&net.Dialer{Control: publicOnly}).DialContext}),
+		fetcher: httpguard.Client(
+			&http.Transport{DisableKeepAlives: true, DialContext: (&net.Dialer{Control: publicOnly}).DialContext},
+		),
 	}
 	s.passkey, err = webauthn.New(&webauthn.Config{
 		RPID: u.Hostname(), RPDisplayName: "vaultwicket", RPOrigins: []string{s.origin},
-		AuthenticatorSelection: protocol.AuthenticatorSelection{ResidentKey: protocol.ResidentKeyRequirementRequired, UserVerification: protocol.VerificationRequired},
+		AuthenticatorSelection: protocol.AuthenticatorSelection{
+			ResidentKey:      protocol.ResidentKeyRequirementRequired,
+			UserVerification: protocol.VerificationRequired,
+		},
 	})
 	if err != nil {
 		return nil, err
@@ -140,9 +145,20 @@ func New(c Config) (*Server, error) {
 	s.tokens = &tokens{store: c.Store, now: c.Now, codes: map[string]*code{}, access: map[[sha256.Size]byte]access{}}
 	manager := manage.NewManager()
 	manager.SetAuthorizeCodeExp(codeFor)
-	manager.SetAuthorizeCodeTokenCfg(&manage.Config{AccessTokenExp: accessFor, RefreshTokenExp: refreshFor, IsGenerateRefresh: true})
-	manager.SetRefreshTokenCfg(&manage.RefreshingConfig{AccessTokenExp: accessFor, RefreshTokenExp: refreshFor, IsGenerateRefresh: true, IsResetRefreshTime: true})
-	manager.SetValidateURIHandler(func(string, string) error { return nil }) // it was compared with those of the client, and the code has it
+	manager.SetAuthorizeCodeTokenCfg(
+		&manage.Config{AccessTokenExp: accessFor, RefreshTokenExp: refreshFor, IsGenerateRefresh: true},
+	)
+	manager.SetRefreshTokenCfg(
+		&manage.RefreshingConfig{
+			AccessTokenExp:     accessFor,
+			RefreshTokenExp:    refreshFor,
+			IsGenerateRefresh:  true,
+			IsResetRefreshTime: true,
+		},
+	)
+	manager.SetValidateURIHandler(
+		func(string, string) error { return nil },
+	) // it was compared with those of the client, and the code has it
 	manager.MapAuthorizeGenerate(s.tokens)
 	manager.MapAccessGenerate(accessTokens{})
 	manager.MapTokenStorage(s.tokens)
@@ -151,7 +167,9 @@ func New(c Config) (*Server, error) {
 		TokenType: "Bearer", AllowedResponseTypes: []oauth2.ResponseType{oauth2.Code}, AllowedGrantTypes: []oauth2.GrantType{oauth2.AuthorizationCode, oauth2.Refreshing},
 		AllowedCodeChallengeMethods: []oauth2.CodeChallengeMethod{oauth2.CodeChallengeS256}, ForcePKCE: true,
 	}, manager)
-	s.oauth.SetClientInfoHandler(func(r *http.Request) (string, string, error) { return r.FormValue("client_id"), "", nil })
+	s.oauth.SetClientInfoHandler(
+		func(r *http.Request) (string, string, error) { return r.FormValue("client_id"), "", nil },
+	)
 	return s, nil
 }
 
@@ -185,7 +203,11 @@ func (s *Server) Holder(token string) (h Holder) {
 	}
 	for _, g := range s.tokens.current().Grants {
 		if g.ID == known.grant && s.counts(g.Agent, g.Generation) {
-			return Holder{g.Agent, strings.Fields(g.Scope), sha256.Sum256([]byte("signed in\x00" + g.Agent + "\x00" + g.Generation))}
+			return Holder{
+				g.Agent,
+				strings.Fields(g.Scope),
+				sha256.Sum256([]byte("signed in\x00" + g.Agent + "\x00" + g.Generation)),
+			}
 		}
 	}
 	return h
@@ -201,7 +223,10 @@ func (s *Server) counts(agent, granted string) bool {
 // ServeHTTP answers a request whose Host header was checked.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
-	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+	h.Set(
+		"Content-Security-Policy",
+		"default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+	)
 	h.Set("X-Frame-Options", "DENY")
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
@@ -210,7 +235,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	for _, page := range []struct{ path, kind, file string }{
 		{"authorize", "text/html; charset=utf-8", "authorize.html"}, {"passkey", "text/html; charset=utf-8", "passkey.html"}, {"question/", "text/html; charset=utf-8", "authorize.html"}, {"signin.js", "text/javascript; charset=utf-8", "signin.js"}, {"page.css", "text/css; charset=utf-8", ""},
 	} {
-		if (r.URL.Path == base+page.path || page.path == "question/" && strings.HasPrefix(r.URL.Path, questionPath)) && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
+		if (r.URL.Path == base+page.path || page.path == "question/" && strings.HasPrefix(r.URL.Path, questionPath)) &&
+			(r.Method == http.MethodGet || r.Method == http.MethodHead) {
 			text := s.Style
 			if page.file != "" {
 				text, _ = pages.ReadFile("pages/" + page.file) // it is embedded
@@ -227,8 +253,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path == metadataPath && r.Method == http.MethodGet:
 		reply(w, http.StatusOK, map[string]any{
 			"issuer": s.origin, "authorization_endpoint": s.origin + base + "authorize", "token_endpoint": s.origin + base + "token", "registration_endpoint": s.origin + base + "register",
-			"response_types_supported": []string{"code"}, "response_modes_supported": []string{"query"}, "grant_types_supported": []string{"authorization_code", "refresh_token"},
-			"code_challenge_methods_supported": []string{"S256"}, "token_endpoint_auth_methods_supported": []string{"none"}, "scopes_supported": s.Scopes,
+			"response_types_supported": []string{
+				"code",
+			}, "response_modes_supported": []string{"query"}, "grant_types_supported": []string{"authorization_code", "refresh_token"},
+			"code_challenge_methods_supported": []string{
+				"S256",
+			}, "token_endpoint_auth_methods_supported": []string{"none"}, "scopes_supported": s.Scopes,
 			"client_id_metadata_document_supported": true, "authorization_response_iss_parameter_supported": true,
 		})
 	case r.Method != http.MethodPost || do == nil && r.URL.Path != base+"token" && r.URL.Path != base+"register":
@@ -295,7 +325,8 @@ func (s *Server) give(t ticket) string {
 	now := s.Now()
 	t.until = now.Add(ticketFor)
 	for name, old := range s.tickets {
-		if !now.Before(old.until) || len(s.tickets) >= maxTickets && old.request == nil && old.answer == nil { // anybody can have challenges
+		if !now.Before(old.until) ||
+			len(s.tickets) >= maxTickets && old.request == nil && old.answer == nil { // anybody can have challenges
 			delete(s.tickets, name)
 		}
 	}
@@ -360,7 +391,11 @@ func (s *Server) wanted(ctx context.Context, query string) (any, error) {
 	case len(scopes) == 0:
 		problem = oautherrors.ErrInvalidScope
 	}
-	back := &server.AuthorizeRequest{RedirectURI: values.Get("redirect_uri"), State: values.Get("state"), ResponseType: oauth2.Code}
+	back := &server.AuthorizeRequest{
+		RedirectURI:  values.Get("redirect_uri"),
+		State:        values.Get("state"),
+		ResponseType: oauth2.Code,
+	}
 	if problem != nil {
 		return s.returning(back, map[string]any{"error": problem.Error()})
 	}
@@ -370,7 +405,9 @@ func (s *Server) wanted(ctx context.Context, query string) (any, error) {
 	}
 	u, _ := url.Parse(back.RedirectURI) // it was compared
 	return map[string]any{
-		"ticket": s.give(ticket{request: request, client: client, scopes: scopes}), "client": map[string]string{"name": client.Name, "id": client.ID, "returns": cmp.Or(u.Host, u.Scheme+":")},
+		"ticket": s.give(
+			ticket{request: request, client: client, scopes: scopes},
+		), "client": map[string]string{"name": client.Name, "id": client.ID, "returns": cmp.Or(u.Host, u.Scheme+":")},
 		"agents": agents, "scopes": scopes,
 	}, nil
 }

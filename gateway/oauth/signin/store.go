@@ -261,7 +261,9 @@ func (t *tokens) current() content {
 		t.file = content{}
 		return t.file
 	}
-	if t.seen != nil && os.SameFile(t.seen, now) && t.seen.ModTime().Equal(now.ModTime()) && t.seen.Size() == now.Size() && t.seen.Mode() == now.Mode() {
+	if t.seen != nil && os.SameFile(t.seen, now) && t.seen.ModTime().Equal(now.ModTime()) &&
+		t.seen.Size() == now.Size() &&
+		t.seen.Mode() == now.Mode() {
 		return t.file
 	}
 	t.seen = now
@@ -307,7 +309,17 @@ func (t *tokens) Create(ctx context.Context, info oauth2.TokenInfo) error {
 				return errors.New("too many grants")
 			}
 			i = len(c.Grants)
-			c.Grants = append(c.Grants, Grant{ID: id, Client: client, Agent: info.GetUserID(), Generation: generation, Scope: info.GetScope(), Made: now})
+			c.Grants = append(
+				c.Grants,
+				Grant{
+					ID:         id,
+					Client:     client,
+					Agent:      info.GetUserID(),
+					Generation: generation,
+					Scope:      info.GetScope(),
+					Made:       now,
+				},
+			)
 		}
 		c.Grants[i].Used, c.Grants[i].Refresh = now, hashed(info.GetRefresh())
 		return nil
@@ -366,7 +378,14 @@ func (t *tokens) GetByRefresh(_ context.Context, text string) (info oauth2.Token
 		default:
 			g := &c.Grants[i]
 			g.Refresh = ""
-			info = &models.Token{ClientID: g.Client.ID, UserID: g.Agent, Scope: g.Scope, Refresh: text, RefreshCreateAt: g.Used, RefreshExpiresIn: refreshFor}
+			info = &models.Token{
+				ClientID:         g.Client.ID,
+				UserID:           g.Agent,
+				Scope:            g.Scope,
+				Refresh:          text,
+				RefreshCreateAt:  g.Used,
+				RefreshExpiresIn: refreshFor,
+			}
 		}
 		return nil
 	})

@@ -68,7 +68,9 @@ func parse(address string, c Config) (to sender, name string, err error) {
 		}
 		return fileSender{name: pathOf(u)}, name, nil
 	}
-	return nil, "", errors.New("is not an address that begins with http, https, syslog+tcp, syslog+tls, syslog+unix or file")
+	return nil, "", errors.New(
+		"is not an address that begins with http, https, syslog+tcp, syslog+tls, syslog+unix or file",
+	)
 }
 
 // otlp sends entries as log records of OpenTelemetry.
@@ -82,7 +84,10 @@ func (o otlp) send(ctx context.Context, entries []Entry) error {
 	for i, e := range entries {
 		l := e.Line
 		records[i] = signals.LogRecord{Time: l.Time, Warn: e.isNotable(), Text: string(e.Text), Attributes: [][2]string{
-			{"vaultwicket.part", e.Part}, {"vaultwicket.kind", l.Kind}, {"vaultwicket.decision", l.Decision}, {"vaultwicket.command", l.Command}, {"vaultwicket.agent", l.Agent},
+			{
+				"vaultwicket.part",
+				e.Part,
+			}, {"vaultwicket.kind", l.Kind}, {"vaultwicket.decision", l.Decision}, {"vaultwicket.command", l.Command}, {"vaultwicket.agent", l.Agent},
 			{"vaultwicket.vault", l.Vault}, {"vaultwicket.rule", l.Rule}, {"vaultwicket.outcome", l.Code},
 		}}
 	}
@@ -119,7 +124,18 @@ func (s *syslog) send(ctx context.Context, entries []Entry) error {
 		if e.isNotable() {
 			priority-- // notice
 		}
-		messages = append(messages, fmt.Sprintf("<%d>1 %s %s vaultwicket %d %s - %s", priority, e.Line.Time.UTC().Format("2006-01-02T15:04:05.000000Z"), host, os.Getpid(), e.Part, e.Text))
+		messages = append(
+			messages,
+			fmt.Sprintf(
+				"<%d>1 %s %s vaultwicket %d %s - %s",
+				priority,
+				e.Line.Time.UTC().Format("2006-01-02T15:04:05.000000Z"),
+				host,
+				os.Getpid(),
+				e.Part,
+				e.Text,
+			),
+		)
 	}
 	if !s.isUp() {
 		dialer := net.Dialer{Timeout: 5 * time.Second}

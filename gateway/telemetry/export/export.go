@@ -103,7 +103,16 @@ func Start(c Config) (*Exporter, error) {
 			return nil, err
 		}
 		sum := sha256.Sum256([]byte(address))
-		targets = append(targets, &target{sender: to, name: name, file: filepath.Join(c.State, "export-"+hex.EncodeToString(sum[:6])), config: c, closed: e.closed})
+		targets = append(
+			targets,
+			&target{
+				sender: to,
+				name:   name,
+				file:   filepath.Join(c.State, "export-"+hex.EncodeToString(sum[:6])),
+				config: c,
+				closed: e.closed,
+			},
+		)
 	}
 	for _, t := range targets {
 		e.done.Go(func() { t.run(ctx) })
@@ -301,7 +310,9 @@ func (t *target) wait(ctx context.Context, d time.Duration) (closed bool) {
 
 // take returns the next lines of both parts of the log in the order of their times, in which each
 // part keeps its own, how far each part is read then, and how many lines are lost before that.
-func (t *target) take(followers map[string]*audit.Follower) (entries []Entry, next map[string]audit.Position, lost uint64) {
+func (t *target) take(
+	followers map[string]*audit.Follower,
+) (entries []Entry, next map[string]audit.Position, lost uint64) {
 	next = map[string]audit.Position{}
 	folders := [2]string{audit.AuditFolder(t.config.State), audit.CallsFolder(t.config.State)}
 	var read [2][]Entry
@@ -319,7 +330,14 @@ func (t *target) take(followers map[string]*audit.Follower) (entries []Entry, ne
 					missing.Line.Count = line.Seq - seq - 1
 					lost += missing.Line.Count
 				}
-				missing.Text = fmt.Appendf(nil, `{"part":%q,"kind":"missing","after":%d,"next":%d,"dropped":%d}`, part, seq, line.Seq, missing.Line.Count)
+				missing.Text = fmt.Appendf(
+					nil,
+					`{"part":%q,"kind":"missing","after":%d,"next":%d,"dropped":%d}`,
+					part,
+					seq,
+					line.Seq,
+					missing.Line.Count,
+				)
 				read[i] = append(read[i], missing)
 			}
 			seq = line.Seq
@@ -346,7 +364,8 @@ func (t *target) keep(b batch) {
 	if b.lost > 0 {
 		t.warn("lines were lost: they were removed from the audit log before they could be sent, or refused", b.lost)
 	}
-	t.done.Parts, t.done.Sent, t.done.Dropped, t.done.Time = b.next, t.done.Sent+b.lines, t.done.Dropped+b.lost, time.Now().UTC()
+	t.done.Parts, t.done.Sent, t.done.Dropped, t.done.Time = b.next, t.done.Sent+b.lines, t.done.Dropped+b.lost, time.Now().
+		UTC()
 	text, err := json.Marshal(t.done)
 	if err == nil {
 		_, err = ownerfiles.Replace(ownerfiles.Disk{}, t.file+".new", t.file+".json", text, time.Time{})
@@ -402,5 +421,6 @@ func (fileSender) close() {}
 
 // isNotable reports whether a line is more than the record of a call.
 func (e Entry) isNotable() bool {
-	return slices.Contains([]string{"deny", "ask"}, e.Line.Decision) || slices.Contains([]string{"gap", "break", "missing"}, e.Line.Kind)
+	return slices.Contains([]string{"deny", "ask"}, e.Line.Decision) ||
+		slices.Contains([]string{"gap", "break", "missing"}, e.Line.Kind)
 }

@@ -97,7 +97,14 @@ func (e *exporter) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) er
 		}
 		var events []message
 		for _, event := range span.Events() {
-			events = append(events, message{"timeUnixNano": nanoseconds(event.Time), "name": event.Name, "attributes": attributesOf(event.Attributes)})
+			events = append(
+				events,
+				message{
+					"timeUnixNano": nanoseconds(event.Time),
+					"name":         event.Name,
+					"attributes":   attributesOf(event.Attributes),
+				},
+			)
 		}
 		if events != nil {
 			m["events"] = events
@@ -109,9 +116,17 @@ func (e *exporter) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) er
 	}
 	from := spans[0] // they are of one provider and one scope
 	body, err := json.Marshal(message{"resourceSpans": []message{{
-		"resource":   message{"attributes": attributesOf(from.Resource().Attributes())},
-		"scopeSpans": []message{{"scope": message{"name": from.InstrumentationScope().Name, "version": from.InstrumentationScope().Version}, "spans": all}},
-		"schemaUrl":  from.Resource().SchemaURL(),
+		"resource": message{"attributes": attributesOf(from.Resource().Attributes())},
+		"scopeSpans": []message{
+			{
+				"scope": message{
+					"name":    from.InstrumentationScope().Name,
+					"version": from.InstrumentationScope().Version,
+				},
+				"spans": all,
+			},
+		},
+		"schemaUrl": from.Resource().SchemaURL(),
 	}}})
 	if err == nil {
 		err = e.deliver(ctx, body)
@@ -185,7 +200,10 @@ func (e *exporter) post(ctx context.Context, body []byte) (refused int, reason s
 	switch code := answer.StatusCode; code {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		seconds, _ := strconv.ParseUint(answer.Header.Get("Retry-After"), 10, 16) // a date is not looked at
-		return 0, "", &retryable{fmt.Sprintf("the collector answers with status %d", code), time.Duration(seconds) * time.Second}
+		return 0, "", &retryable{
+			fmt.Sprintf("the collector answers with status %d", code),
+			time.Duration(seconds) * time.Second,
+		}
 	default:
 		if code < 200 || code > 299 {
 			return 0, "", &refusedStatus{code}
@@ -201,7 +219,9 @@ func (e *exporter) post(ctx context.Context, body []byte) (refused int, reason s
 	if json.Unmarshal(text, &taken) != nil {
 		return 0, "", nil // it was accepted, whatever the text says
 	}
-	refused, _ = strconv.Atoi(string(bytes.Trim(append(taken.PartialSuccess.RejectedSpans, taken.PartialSuccess.RejectedLogRecords...), `"`)))
+	refused, _ = strconv.Atoi(
+		string(bytes.Trim(append(taken.PartialSuccess.RejectedSpans, taken.PartialSuccess.RejectedLogRecords...), `"`)),
+	)
 	if message := taken.PartialSuccess.ErrorMessage; refused > 0 || message != "" {
 		reason = "the collector does not take all: " + excerpt.Short(message)
 	}
@@ -305,8 +325,11 @@ type LogRecord struct {
 // [*failure.RequestError].
 func OpenLogs(address string, getenv func(string) string, version string) (*Logs, error) {
 	u, err := url.Parse(address)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.Path == "" || u.Path == "/" || u.User != nil {
-		return nil, errors.New("want an http or https URL with the path of logs, such as http://localhost:4318/v1/logs, and secrets in OTEL_EXPORTER_OTLP_LOGS_HEADERS")
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.Path == "" || u.Path == "/" ||
+		u.User != nil {
+		return nil, errors.New(
+			"want an http or https URL with the path of logs, such as http://localhost:4318/v1/logs, and secrets in OTEL_EXPORTER_OTLP_LOGS_HEADERS",
+		)
 	}
 	headers, err := environment(getenv).headers(logsHeadersVariable, headersVariable)
 	if err != nil {
@@ -351,7 +374,8 @@ func (l *Logs) Send(ctx context.Context, records []LogRecord) (refused int, reas
 		return 0, "", err
 	}
 	refused, reason, err = l.exporter.post(ctx, body)
-	if status, ok := errors.AsType[*refusedStatus](err); ok && (status.code == http.StatusBadRequest || status.code == http.StatusRequestEntityTooLarge) {
+	if status, ok := errors.AsType[*refusedStatus](err); ok &&
+		(status.code == http.StatusBadRequest || status.code == http.StatusRequestEntityTooLarge) {
 		return len(records), status.Error(), nil
 	}
 	return refused, reason, err

@@ -126,7 +126,15 @@ func (c *countedCall) Decided(d telemetry.Decision) {
 func (c *countedCall) End(end telemetry.CallEnd) {
 	for _, f := range end.Found {
 		if rule, kind, _ := strings.Cut(f, " "); kind != "not-searched" {
-			c.count("vaultwicket_found_total", "rule", rule, "kind", kind, "shadow", strconv.FormatBool(slices.Contains(end.Shadow, rule)))
+			c.count(
+				"vaultwicket_found_total",
+				"rule",
+				rule,
+				"kind",
+				kind,
+				"shadow",
+				strconv.FormatBool(slices.Contains(end.Shadow, rule)),
+			)
 		}
 	}
 	surface := "other" // the label has few values, whatever a caller says
@@ -150,7 +158,13 @@ func (c *countedCall) End(end telemetry.CallEnd) {
 			c.mu.Unlock()
 			c.count("vaultwicket_agent_calls_total", "agent", agent, "outcome", end.Code)
 		}
-		duration := named("vaultwicket_call_duration_seconds", "backend", cmp.Or(end.Backend, "none"), "effect", cmp.Or(end.Effect, "none"))
+		duration := named(
+			"vaultwicket_call_duration_seconds",
+			"backend",
+			cmp.Or(end.Backend, "none"),
+			"effect",
+			cmp.Or(end.Effect, "none"),
+		)
 		c.set.GetOrCreatePrometheusHistogramExt(duration, bounds).Update(end.Duration.Seconds())
 	}
 }
@@ -205,8 +219,16 @@ func (m *Metrics) WritePrometheus(w io.Writer) {
 	load := s.Load()
 	c := s.Children()
 	gauges("vaultwicket_calls_running", series{"vaultwicket_calls_running", load.Running})
-	gauges("vaultwicket_calls_waiting", series{named("vaultwicket_calls_waiting", "for", "place"), load.Waiting}, series{named("vaultwicket_calls_waiting", "for", "app"), c.Waiting})
-	gauges("vaultwicket_children", series{named("vaultwicket_children", "kind", "process"), c.Processes}, series{named("vaultwicket_children", "kind", "worker"), c.Workers})
+	gauges(
+		"vaultwicket_calls_waiting",
+		series{named("vaultwicket_calls_waiting", "for", "place"), load.Waiting},
+		series{named("vaultwicket_calls_waiting", "for", "app"), c.Waiting},
+	)
+	gauges(
+		"vaultwicket_children",
+		series{named("vaultwicket_children", "kind", "process"), c.Processes},
+		series{named("vaultwicket_children", "kind", "worker"), c.Workers},
+	)
 	if c.WorkerMemory > 0 {
 		vm.WriteGaugeUint64(w, "vaultwicket_worker_memory_bytes", uint64(c.WorkerMemory))
 	}

@@ -67,8 +67,15 @@ func OpenTracing(c TracingConfig) (*Tracing, error) {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	if to.ignored != "" {
-		c.Log.Warn("traces are sent as "+jsonProtocol+", not as the environment asks", "variable", to.ignored, "value", binaryProtocol,
-			"hint", "set it to "+jsonProtocol+"; a collector that takes no JSON gets no traces")
+		c.Log.Warn(
+			"traces are sent as "+jsonProtocol+", not as the environment asks",
+			"variable",
+			to.ignored,
+			"value",
+			binaryProtocol,
+			"hint",
+			"set it to "+jsonProtocol+"; a collector that takes no JSON gets no traces",
+		)
 	}
 	warn := &warner{log: c.Log, now: time.Now}
 	// The SDK would print its errors to standard error. Of its log only errors are used: other messages print
@@ -77,7 +84,11 @@ func OpenTracing(c TracingConfig) (*Tracing, error) {
 	otel.SetLogger(logr.FromSlogHandler(sdkErrors{warn}))
 	e := newExporter(*to, c.Version, warn)
 	provider := sdk.NewTracerProvider(sdk.WithBatcher(e), sdk.WithResource(resourceOf(c.Version)))
-	return &Tracing{provider: provider, tracer: provider.Tracer("vaultwicket", trace.WithInstrumentationVersion(c.Version)), exporter: e}, nil
+	return &Tracing{
+		provider: provider,
+		tracer:   provider.Tracer("vaultwicket", trace.WithInstrumentationVersion(c.Version)),
+		exporter: e,
+	}, nil
 }
 
 // Close sends what is buffered, for at most two seconds. Calls that have not ended are not
@@ -112,10 +123,23 @@ const (
 // caller named.
 func (t *Tracing) Begin(ctx context.Context, call telemetry.CallStart) (context.Context, telemetry.CallObserver) {
 	if named := telemetry.TraceOf(ctx); named != (telemetry.Trace{}) && !trace.SpanContextFromContext(ctx).IsValid() {
-		ctx = propagation.TraceContext{}.Extract(ctx, propagation.MapCarrier{"traceparent": named.Parent, "tracestate": named.State})
+		ctx = propagation.TraceContext{}.Extract(
+			ctx,
+			propagation.MapCarrier{"traceparent": named.Parent, "tracestate": named.State},
+		)
 	}
-	ctx, span := t.tracer.Start(ctx, "call "+call.Command, trace.WithSpanKind(trace.SpanKindServer), trace.WithAttributes(
-		said(commandKey.String(call.Command), kindKey.String(call.Kind.String()), surfaceKey.String(call.Surface), agentKey.String(call.Agent))...))
+	ctx, span := t.tracer.Start(
+		ctx,
+		"call "+call.Command,
+		trace.WithSpanKind(trace.SpanKindServer),
+		trace.WithAttributes(
+			said(
+				commandKey.String(call.Command),
+				kindKey.String(call.Kind.String()),
+				surfaceKey.String(call.Surface),
+				agentKey.String(call.Agent),
+			)...),
+	)
 	if !span.IsRecording() {
 		return ctx, nil
 	}
@@ -127,7 +151,11 @@ type traced struct{ span trace.Span }
 
 // Decided adds the decision as an event, which shows how long an approval took.
 func (t traced) Decided(d telemetry.Decision) {
-	t.span.AddEvent("decision", trace.WithAttributes(said(decisionKey.String(d.Decision), ruleKey.String(d.Rule), outcomeKey.String(d.Code))...))
+	t.span.AddEvent(
+		"decision",
+		trace.WithAttributes(
+			said(decisionKey.String(d.Decision), ruleKey.String(d.Rule), outcomeKey.String(d.Code))...),
+	)
 }
 
 // End ends the span.
@@ -164,7 +192,12 @@ func (t *Tracing) BeginRun(ctx context.Context, backend string) (end func(exitCo
 	if !trace.SpanFromContext(ctx).IsRecording() {
 		return nil
 	}
-	_, span := t.tracer.Start(ctx, "run", trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(backendKey.String(backend)))
+	_, span := t.tracer.Start(
+		ctx,
+		"run",
+		trace.WithSpanKind(trace.SpanKindClient),
+		trace.WithAttributes(backendKey.String(backend)),
+	)
 	return func(exitCode int, code string) {
 		if code == "" {
 			code = okCode
@@ -258,7 +291,11 @@ func collectorIn(getenv func(string) string) (*collector, error) {
 	if text, name := get.first(tracesTimeoutVariable, timeoutVariable); text != "" {
 		ms, err := strconv.ParseInt(text, 10, 32)
 		if err != nil || ms <= 0 {
-			return nil, wrongVariable(name, fmt.Sprintf("%q is not a number of milliseconds", excerpt.Short(text)), "such as 10000, up to 60000")
+			return nil, wrongVariable(
+				name,
+				fmt.Sprintf("%q is not a number of milliseconds", excerpt.Short(text)),
+				"such as 10000, up to 60000",
+			)
 		}
 		c.timeout = min(time.Duration(ms)*time.Millisecond, maxTimeout)
 	}
@@ -284,8 +321,13 @@ func (get environment) headers(variables ...string) (http.Header, error) {
 		key, value, pair := strings.Cut(item, "=")
 		value, err := url.PathUnescape(strings.TrimSpace(value))
 		isControl := func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }
-		if key = strings.TrimSpace(key); !pair || err != nil || key == "" || strings.Trim(key, inToken) != "" || strings.ContainsFunc(value, isControl) {
-			return nil, wrongVariable(name, "is not a list of headers", "such as key=value,other=value, with a comma in a value written as %2C")
+		if key = strings.TrimSpace(key); !pair || err != nil || key == "" || strings.Trim(key, inToken) != "" ||
+			strings.ContainsFunc(value, isControl) {
+			return nil, wrongVariable(
+				name,
+				"is not a list of headers",
+				"such as key=value,other=value, with a comma in a value written as %2C",
+			)
 		}
 		headers.Add(key, value)
 	}
@@ -295,7 +337,10 @@ func (get environment) headers(variables ...string) (http.Header, error) {
 // resourceOf describes the service, also by the variables of the process for it. The
 // detectors of the SDK for processes are not used: arguments contain the folder of the vault.
 func resourceOf(version string) *resource.Resource {
-	own := resource.WithAttributes(attribute.String("service.name", "vaultwicket"), attribute.String("service.version", version))
+	own := resource.WithAttributes(
+		attribute.String("service.name", "vaultwicket"),
+		attribute.String("service.version", version),
+	)
 	found, err := resource.New(context.Background(), resource.WithTelemetrySDK(), own, resource.WithFromEnv())
 	if err != nil { // an invalid list of attributes, which the SDK reports
 		found, _ = resource.New(context.Background(), resource.WithTelemetrySDK(), own)

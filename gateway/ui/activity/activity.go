@@ -82,8 +82,11 @@ type line struct {
 // Open returns the calls of the audit log in a state folder. It reads nothing yet.
 func Open(state string) *Calls {
 	return &Calls{
-		parts: [2]*audit.Follower{audit.Follow(audit.AuditFolder(state), firstRead), audit.Follow(audit.CallsFolder(state), firstRead)},
-		max:   maxCalls, first: FirstNumber,
+		parts: [2]*audit.Follower{
+			audit.Follow(audit.AuditFolder(state), firstRead),
+			audit.Follow(audit.CallsFolder(state), firstRead),
+		},
+		max: maxCalls, first: FirstNumber,
 		byCall: map[string]uint64{}, names: map[string]string{}, texts: map[TextDay]int{},
 	}
 }
@@ -127,7 +130,11 @@ func (c *Calls) Update() (read uint64, err error) {
 		}
 	}
 	if known < len(c.rows) {
-		from, _ := slices.BinarySearchFunc(c.order[:known], c.rows[known].Time, func(i int32, at time.Time) int { return c.rows[i].Time.Compare(at) })
+		from, _ := slices.BinarySearchFunc(
+			c.order[:known],
+			c.rows[known].Time,
+			func(i int32, at time.Time) int { return c.rows[i].Time.Compare(at) },
+		)
 		slices.SortStableFunc(c.order[from:], func(a, b int32) int { return c.rows[a].Time.Compare(c.rows[b].Time) })
 	}
 	c.forget()
@@ -325,7 +332,10 @@ func (c *Calls) forget() {
 		clear(c.names) // the calls that are left have theirs
 	}
 	if len(c.byCall) > 2*waiting {
-		maps.DeleteFunc(c.byCall, func(_ string, number uint64) bool { return number+waiting < c.first+uint64(len(c.rows)) })
+		maps.DeleteFunc(
+			c.byCall,
+			func(_ string, number uint64) bool { return number+waiting < c.first+uint64(len(c.rows)) },
+		)
 	}
 }
 

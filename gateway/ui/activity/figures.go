@@ -84,7 +84,12 @@ func (c *Calls) TextDays(since time.Time) (days []TextDay) {
 func (c *Calls) Figures(f Filter, now time.Time) (figures Figures) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	t := &tally{hours: map[int64]*Hour{}, commands: map[string]int{}, agents: map[string]*Agent{}, refused: map[[5]string]*Refused{}}
+	t := &tally{
+		hours:    map[int64]*Hour{},
+		commands: map[string]int{},
+		agents:   map[string]*Agent{},
+		refused:  map[[5]string]*Refused{},
+	}
 	oldest := now
 	for r := range c.wanted(f) {
 		t.add(r.Call)
@@ -121,7 +126,10 @@ func (c *Calls) Figures(f Filter, now time.Time) (figures Figures) {
 		a.Hours = hoursOf(a.hours)
 		figures.Agents = append(figures.Agents, *a)
 	}
-	slices.SortFunc(figures.Agents, func(a, b Agent) int { return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Name, b.Name)) })
+	slices.SortFunc(
+		figures.Agents,
+		func(a, b Agent) int { return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Name, b.Name)) },
+	)
 	for _, r := range t.refused {
 		figures.Refused = append(figures.Refused, *r)
 	}

@@ -92,38 +92,71 @@ const (
 type Kind struct{ Code, Hint string }
 
 var (
-	NotFound        = Kind{protocol.CodeNotFound, protocol.HintNotFound}
-	NotFoundFolder  = Kind{protocol.CodeNotFound, "names are case-sensitive; the command folders lists the folders"}
-	NotFoundTag     = Kind{protocol.CodeNotFound, "the command tags lists the tags of the vault"}
-	NotFoundLine    = Kind{protocol.CodeNotFound, "the command outline shows the lines of headings; wordcount tells how long the note is"}
-	NotFoundText    = Kind{protocol.CodeNotFound, "the text must be exactly that of the note, with its line breaks; read the note again"}
-	NotFoundID      = Kind{protocol.CodeNotFound, "the id of a change is change.id in the result that made it; leave id out to take back your latest change"}
+	NotFound       = Kind{protocol.CodeNotFound, protocol.HintNotFound}
+	NotFoundFolder = Kind{protocol.CodeNotFound, "names are case-sensitive; the command folders lists the folders"}
+	NotFoundTag    = Kind{protocol.CodeNotFound, "the command tags lists the tags of the vault"}
+	NotFoundLine   = Kind{
+		protocol.CodeNotFound,
+		"the command outline shows the lines of headings; wordcount tells how long the note is",
+	}
+	NotFoundText = Kind{
+		protocol.CodeNotFound,
+		"the text must be exactly that of the note, with its line breaks; read the note again",
+	}
+	NotFoundID = Kind{
+		protocol.CodeNotFound,
+		"the id of a change is change.id in the result that made it; leave id out to take back your latest change",
+	}
 	NotFoundNearest = Kind{protocol.CodeNotFound, "use one that the error names, or read the note"}
-	NotFoundHeading = Kind{protocol.CodeNotFound, "use one that the error names; where text is added, create-heading makes a heading"}
-	AlreadyExists   = Kind{protocol.CodeAlreadyExists, "choose another name"}
-	Ambiguous       = Kind{protocol.CodeAmbiguous, "name the note with path="}
-	AmbiguousText   = Kind{protocol.CodeAmbiguous, "include more surrounding text"}
-	Conflict        = Kind{protocol.CodeConflict, "re-read the note and retry"}
-	UndoConflict    = Kind{protocol.CodeConflict, "undo the later change first, or ask the user which text to keep"}
-	InUseConflict   = Kind{protocol.CodeConflict, "try again in a moment; the user can close it there"}
-	AccessDenied    = Kind{protocol.CodeAccessDenied, "the user can raise the access in the table [vaults.access] of the settings file"}
-	HardLinkDenied  = Kind{protocol.CodeAccessDenied, "the user can put a copy in the place of the hard link"}
-	NotConfigured   = Kind{protocol.CodeNotConfigured, "the user can set it in the settings of the vault"}
-	NeedsApp        = Kind{protocol.CodeNeedsApp, "only the Obsidian app can do this; the user can start it and set backend to auto"}
-	TargetRequired  = Kind{protocol.CodeTargetRequired, "name the note with path= or file="}
-	Unapproved      = Kind{protocol.CodeUnconfirmed, "the note was changed meanwhile, or by an earlier operation; send the same call again, alone, so that the user can be asked"}
-	NoJournal       = Kind{protocol.CodeStateUnavailable, "the user can look at the folder of the journal and its limits; nothing was changed"}
-	Unfinished      = Kind{protocol.CodeStateUnavailable, "the user can make room in the vault, or let the program write there; the next call tries again"}
-	Unread          = Kind{protocol.CodeCLIError, "try again; if it stays so, the user can let the program read them: vaultwicket doctor names them"}
-	ClosedByMacOS   = Kind{protocol.CodeCLIError, HintPrivacy}
-	Unwritable      = Kind{protocol.CodeVaultUnwritable, "the user can make room on the disk of the vault, or let the program write there; vaultwicket doctor looks at both"}
-	PartlyApplied   = Kind{protocol.CodePartlyApplied, ""}
-	VaultNotFound   = Kind{protocol.CodeVaultNotFound, "compare the name with the list of the command vaults"}
-	AppDoesLess     = Kind{protocol.CodeCLIError, protocol.HintAppDoesLess}
-	TooLong         = Kind{protocol.CodeContentTooLong, "narrow it with folder= or query="}
-	BadValue        = Kind{protocol.CodeBadValue, ""}
-	InCloud         = Kind{protocol.CodeCLIError, HintInCloud}
-	OtherFailure    = Kind{protocol.CodeCLIError, ""}
+	NotFoundHeading = Kind{
+		protocol.CodeNotFound,
+		"use one that the error names; where text is added, create-heading makes a heading",
+	}
+	AlreadyExists = Kind{protocol.CodeAlreadyExists, "choose another name"}
+	Ambiguous     = Kind{protocol.CodeAmbiguous, "name the note with path="}
+	AmbiguousText = Kind{protocol.CodeAmbiguous, "include more surrounding text"}
+	Conflict      = Kind{protocol.CodeConflict, "re-read the note and retry"}
+	UndoConflict  = Kind{protocol.CodeConflict, "undo the later change first, or ask the user which text to keep"}
+	InUseConflict = Kind{protocol.CodeConflict, "try again in a moment; the user can close it there"}
+	AccessDenied  = Kind{
+		protocol.CodeAccessDenied,
+		"the user can raise the access in the table [vaults.access] of the settings file",
+	}
+	HardLinkDenied = Kind{protocol.CodeAccessDenied, "the user can put a copy in the place of the hard link"}
+	NotConfigured  = Kind{protocol.CodeNotConfigured, "the user can set it in the settings of the vault"}
+	NeedsApp       = Kind{
+		protocol.CodeNeedsApp,
+		"only the Obsidian app can do this; the user can start it and set backend to auto",
+	}
+	TargetRequired = Kind{protocol.CodeTargetRequired, "name the note with path= or file="}
+	Unapproved     = Kind{
+		protocol.CodeUnconfirmed,
+		"the note was changed meanwhile, or by an earlier operation; send the same call again, alone, so that the user can be asked",
+	}
+	NoJournal = Kind{
+		protocol.CodeStateUnavailable,
+		"the user can look at the folder of the journal and its limits; nothing was changed",
+	}
+	Unfinished = Kind{
+		protocol.CodeStateUnavailable,
+		"the user can make room in the vault, or let the program write there; the next call tries again",
+	}
+	Unread = Kind{
+		protocol.CodeCLIError,
+		"try again; if it stays so, the user can let the program read them: vaultwicket doctor names them",
+	}
+	ClosedByMacOS = Kind{protocol.CodeCLIError, HintPrivacy}
+	Unwritable    = Kind{
+		protocol.CodeVaultUnwritable,
+		"the user can make room on the disk of the vault, or let the program write there; vaultwicket doctor looks at both",
+	}
+	PartlyApplied = Kind{protocol.CodePartlyApplied, ""}
+	VaultNotFound = Kind{protocol.CodeVaultNotFound, "compare the name with the list of the command vaults"}
+	AppDoesLess   = Kind{protocol.CodeCLIError, protocol.HintAppDoesLess}
+	TooLong       = Kind{protocol.CodeContentTooLong, "narrow it with folder= or query="}
+	BadValue      = Kind{protocol.CodeBadValue, ""}
+	InCloud       = Kind{protocol.CodeCLIError, HintInCloud}
+	OtherFailure  = Kind{protocol.CodeCLIError, ""}
 )
 
 // Failure says that a request was right and could not be fulfilled.
@@ -164,17 +197,32 @@ const HintInCloud = "it is in the cloud and not on this disk; the user can have 
 
 // FileNotFound is the app's sentence for a target that cannot be seen.
 func FileNotFound(asTyped string) error {
-	return &Fault{Status: ExitFailed, Kind: NotFound, Text: fmt.Sprintf("Error: File %q not found.", Verbatim(asTyped)), Missing: Missing{Typed: asTyped}}
+	return &Fault{
+		Status:  ExitFailed,
+		Kind:    NotFound,
+		Text:    fmt.Sprintf("Error: File %q not found.", Verbatim(asTyped)),
+		Missing: Missing{Typed: asTyped},
+	}
 }
 
 // FolderNotFound is the app's sentence for a folder that cannot be seen.
 func FolderNotFound(asTyped string) error {
-	return &Fault{Status: ExitFailed, Kind: NotFoundFolder, Text: fmt.Sprintf("Error: Folder %q not found.", Verbatim(asTyped)), Missing: Missing{Typed: asTyped, Folder: true}}
+	return &Fault{
+		Status:  ExitFailed,
+		Kind:    NotFoundFolder,
+		Text:    fmt.Sprintf("Error: Folder %q not found.", Verbatim(asTyped)),
+		Missing: Missing{Typed: asTyped, Folder: true},
+	}
 }
 
 // BaseNotFound is the app's sentence for a base that cannot be seen.
 func BaseNotFound(asTyped string) error {
-	return &Fault{Status: ExitFailed, Kind: NotFound, Text: "Error: Base file not found: " + asTyped, Missing: Missing{Typed: asTyped, Ext: "base"}}
+	return &Fault{
+		Status:  ExitFailed,
+		Kind:    NotFound,
+		Text:    "Error: Base file not found: " + asTyped,
+		Missing: Missing{Typed: asTyped, Ext: "base"},
+	}
 }
 
 // ReadError explains why a file could not be opened for reading.
@@ -244,7 +292,8 @@ func isWorded(err error) bool {
 	_, isFault := errors.AsType[*Fault](err)
 	_, isOverrun := errors.AsType[*budget.Overrun](err)
 	_, isTooLarge := errors.AsType[*disk.SizeError](err)
-	return isFault || isOverrun || isTooLarge || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+	return isFault || isOverrun || isTooLarge || errors.Is(err, context.Canceled) ||
+		errors.Is(err, context.DeadlineExceeded)
 }
 
 // reasonOf returns what an error of the disk says without the path of the file, which may be that of a temporary file, or
@@ -265,7 +314,10 @@ func reasonOf(err error) error {
 // hardLinked explains why a file with further names is left alone: the rules say
 // nothing about the places that these may be in.
 func hardLinked(path string) error {
-	return HardLinkDenied.Failure("Access denied: %q has more than one hard link, and a part of this vault is hidden.", Verbatim(path))
+	return HardLinkDenied.Failure(
+		"Access denied: %q has more than one hard link, and a part of this vault is hidden.",
+		Verbatim(path),
+	)
 }
 
 // inUse says that another program keeps a file from being opened or changed.
@@ -286,11 +338,15 @@ func WriteError(path string, err error) error {
 	case errors.Is(err, system.ErrInUse):
 		return inUse(path)
 	case errors.Is(err, disk.ErrChanged):
-		return Conflict.Failure("File %q was changed by another program at the same time. Nothing was written.", Verbatim(path))
+		return Conflict.Failure(
+			"File %q was changed by another program at the same time. Nothing was written.",
+			Verbatim(path),
+		)
 	case isWorded(err) || disk.IsMissing(err) || errors.Is(err, fs.ErrExist):
 		return err
 	case isClosedByMacOS(runtime.GOOS, err):
-		return Unwritable.Advise(HintPrivacy).Failure("File %q cannot be written: macOS does not allow it.", Verbatim(path))
+		return Unwritable.Advise(HintPrivacy).
+			Failure("File %q cannot be written: macOS does not allow it.", Verbatim(path))
 	}
 	return Unwritable.Failure("File %q cannot be written: %v.", Verbatim(path), reasonOf(err))
 }

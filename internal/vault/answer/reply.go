@@ -232,7 +232,16 @@ func (r *Reply) Facts(hashOf func(note disk.Path) string) *protocol.Facts {
 	case r.Note == (disk.Path{}):
 		return &protocol.Facts{Notice: r.Notice, Nothing: r.Nothing, Unread: r.Unread}
 	}
-	f := &protocol.Facts{Notice: r.Notice, Unread: r.Unread, Path: r.Note.String(), Change: r.Entry, Overtaken: r.Overtaken, Nothing: r.Nothing, LineEnds: r.LineEnds, Image: r.Image}
+	f := &protocol.Facts{
+		Notice:    r.Notice,
+		Unread:    r.Unread,
+		Path:      r.Note.String(),
+		Change:    r.Entry,
+		Overtaken: r.Overtaken,
+		Nothing:   r.Nothing,
+		LineEnds:  r.LineEnds,
+		Image:     r.Image,
+	}
 	switch {
 	case r.Change != nil:
 		f.Before = &r.Change.Before

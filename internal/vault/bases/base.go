@@ -169,7 +169,12 @@ func (f *Filter) statements() []*Filter {
 
 // Unmet returns the filters of the base and of a view that a file does not pass, each in one
 // line. The error is that of the budget of ctx.
-func (b *Base) Unmet(ctx context.Context, env formula.Environment, v View, e formula.Entry) (unmet []string, err error) {
+func (b *Base) Unmet(
+	ctx context.Context,
+	env formula.Environment,
+	v View,
+	e formula.Entry,
+) (unmet []string, err error) {
 	env.Formulas = b.Formulas
 	session := formula.NewSession(ctx, env)
 	row := session.Row(e)

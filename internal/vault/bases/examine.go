@@ -372,7 +372,10 @@ func (e *examiner) member(n *syntax.Member) {
 			e.mistake.Advice = "the fields of a file are " + strings.Join(formula.FileFields(), ", ")
 		}
 	case space.Text == "formula" && e.names.Formulas[n.Name] == nil:
-		e.refuse(fmt.Sprintf("no formula is called %q", n.Name), "formulas are those of the base; write the expression itself, or name a property")
+		e.refuse(
+			fmt.Sprintf("no formula is called %q", n.Name),
+			"formulas are those of the base; write the expression itself, or name a property",
+		)
 	}
 }
 
@@ -417,7 +420,11 @@ func (e *examiner) argument(n *syntax.Call, function string, t words) {
 	day := dayOf[strings.ToLower(t.text)]
 	if isFunction && function == "date" && day != "" {
 		_, end := e.arguments(n)
-		e.refuse(fmt.Sprintf("no note has the property %s", excerpt.Quoted(t.text)), "", textEdit{f.Position(), end, day})
+		e.refuse(
+			fmt.Sprintf("no note has the property %s", excerpt.Quoted(t.text)),
+			"",
+			textEdit{f.Position(), end, day},
+		)
 		return
 	}
 	e.quote(t)
@@ -459,13 +466,25 @@ func (e *examiner) constant(of, with syntax.Node, op syntax.Operator) {
 		if op == syntax.NotEqual {
 			method = "!" + method
 		}
-		e.refuse(fmt.Sprintf("%s is a list, which equals no text", e.source[from:to]), "", textEdit{whole.start, whole.end, method})
+		e.refuse(
+			fmt.Sprintf("%s is a list, which equals no text", e.source[from:to]),
+			"",
+			textEdit{whole.start, whole.end, method},
+		)
 	case isEquality && field == "name" && strings.HasSuffix(literal.Value, ".md"):
-		e.refuse("file.name of a note has no .md", "", textEdit{start, end, strconv.Quote(strings.TrimSuffix(literal.Value, ".md"))})
+		e.refuse(
+			"file.name of a note has no .md",
+			"",
+			textEdit{start, end, strconv.Quote(strings.TrimSuffix(literal.Value, ".md"))},
+		)
 	case isEquality && field == "ext" && strings.HasPrefix(literal.Value, "."):
 		e.refuse("file.ext has no dot", "", textEdit{start, end, strconv.Quote(strings.TrimPrefix(literal.Value, "."))})
 	case isEquality && field == "folder" && len(literal.Value) > 1 && strings.Trim(literal.Value, "/") != literal.Value:
-		e.refuse("file.folder has no slash at its ends", "", textEdit{start, end, strconv.Quote(strings.Trim(literal.Value, "/"))})
+		e.refuse(
+			"file.folder has no slash at its ends",
+			"",
+			textEdit{start, end, strconv.Quote(strings.Trim(literal.Value, "/"))},
+		)
 	case isOrder && grouped.MatchString(literal.Value):
 		e.refuse(fmt.Sprintf("%s is not a number", excerpt.Quoted(literal.Value)), "", textEdit{start, end, thousands})
 	}
@@ -533,7 +552,13 @@ func (e *examiner) unknownFunction(n *syntax.Call, f *syntax.Name) {
 	if right == "" {
 		near := excerpt.Nearest(f.Text, formula.Functions())
 		if near == "" {
-			e.refuse(reason, "the functions are "+strings.Join(formula.Functions(), ", ")+"; others are written behind a value, as in tags.contains(\"x\")")
+			e.refuse(
+				reason,
+				"the functions are "+strings.Join(
+					formula.Functions(),
+					", ",
+				)+"; others are written behind a value, as in tags.contains(\"x\")",
+			)
 			return
 		}
 		right = near + "(" + strings.Join(args, ", ") + ")"

@@ -240,7 +240,12 @@ var clauseForms = [...]struct {
 	{regexp.MustCompile(`(?is)^(.+?)\s+not\s+i?like\s+(.+)$`), "!$k2"},
 	{regexp.MustCompile(`(?is)^(.+?)\s+i?like\s+(.+)$`), "$k2"},
 	{regexp.MustCompile(`(?is)^(.+?)\s+between\s+(.+?)\s+and\s+(.+)$`), "$1 >= $q2 && $1 <= $q3"},
-	{regexp.MustCompile(`(?is)^(.+?)\s+(?:does\s+not\s+contain|doesn't\s+contain|not\s+contains?|not\s+includes?)\s+(.+)$`), "!$o1.contains($q2)"},
+	{
+		regexp.MustCompile(
+			`(?is)^(.+?)\s+(?:does\s+not\s+contain|doesn't\s+contain|not\s+contains?|not\s+includes?)\s+(.+)$`,
+		),
+		"!$o1.contains($q2)",
+	},
 	{regexp.MustCompile(`(?is)^(.+?)\s+(?:contains?|includes?|has)\s+(.+)$`), "$o1.contains($q2)"},
 	{regexp.MustCompile(`(?is)^(.+?)\s+(?:starts?\s?with|begins?\s?with)\s+(.+)$`), "$o1.startsWith($q2)"},
 	{regexp.MustCompile(`(?is)^(.+?)\s+ends?\s?with\s+(.+)$`), "$o1.endsWith($q2)"},
@@ -284,7 +289,8 @@ func clauseHere(elements []element) string {
 			continue
 		}
 		form := row.form
-		if strings.HasPrefix(strings.ToLower(text), "tag") && strings.Contains(text, "!=") && strings.HasPrefix(form, "file.hasTag") {
+		if strings.HasPrefix(strings.ToLower(text), "tag") && strings.Contains(text, "!=") &&
+			strings.HasPrefix(form, "file.hasTag") {
 			form = "!" + form
 		}
 		return fillClause(form, found[1:])
@@ -432,7 +438,9 @@ func valueHere(text string) string {
 }
 
 // dataviewQuery is a query of Dataview.
-var dataviewQuery = regexp.MustCompile(`(?is)^\s*(?:table(?:\s+without\s+id)?|list(?:\s+without\s+id)?|task|calendar|select)\b\s*(.*?)\s*(?:\bfrom\b\s*(.*?)\s*)?(?:\bwhere\b\s*(.*?)\s*)?(?:\b(?:sort|order\s+by)\b\s*(.*?)\s*)?(?:\blimit\b\s*(\d+)\s*)?$`)
+var dataviewQuery = regexp.MustCompile(
+	`(?is)^\s*(?:table(?:\s+without\s+id)?|list(?:\s+without\s+id)?|task|calendar|select)\b\s*(.*?)\s*(?:\bfrom\b\s*(.*?)\s*)?(?:\bwhere\b\s*(.*?)\s*)?(?:\b(?:sort|order\s+by)\b\s*(.*?)\s*)?(?:\blimit\b\s*(\d+)\s*)?$`,
+)
 
 // asDataview says how a query of Dataview, or of SQL, is written as parameters; "" for another text.
 func asDataview(text string) string {

@@ -192,7 +192,10 @@ func (t *Table) JSON(d Details) string {
 	answer := detailed{Rows: json.RawMessage(rows), Total: t.Total}
 	if d.Groups {
 		for _, g := range t.Groups {
-			answer.Groups = append(answer.Groups, groupJSON{Key: cell(g.Key), Rows: g.Rows, Summaries: summariesJSON(g.Summaries, cell)})
+			answer.Groups = append(
+				answer.Groups,
+				groupJSON{Key: cell(g.Key), Rows: g.Rows, Summaries: summariesJSON(g.Summaries, cell)},
+			)
 		}
 	}
 	if d.Summaries {

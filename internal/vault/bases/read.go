@@ -21,7 +21,14 @@ func Read(text []byte) (*Base, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := reader{base: &Base{Formulas: map[string]*formula.Program{}, Labels: map[string]string{}, Summaries: map[string]*formula.Program{}}, lines: map[string]int{}}
+	r := reader{
+		base: &Base{
+			Formulas:  map[string]*formula.Program{},
+			Labels:    map[string]string{},
+			Summaries: map[string]*formula.Program{},
+		},
+		lines: map[string]int{},
+	}
 	switch document.Kind() {
 	case frontmatter.Null:
 	case frontmatter.Map:
@@ -30,7 +37,12 @@ func Read(text []byte) (*Base, error) {
 			case "filters":
 				r.base.Filter = r.filter(v, "Unable to parse filters: ")
 			case "formulas":
-				r.programs(v, "formulas", "Formula values must be strings. Value for property %s is not.", r.base.Formulas)
+				r.programs(
+					v,
+					"formulas",
+					"Formula values must be strings. Value for property %s is not.",
+					r.base.Formulas,
+				)
 			case "properties":
 				if v.Kind() != frontmatter.Map && v.Kind() != frontmatter.Null {
 					r.fatal(v.Line(), "Invalid properties configuration.")
@@ -47,7 +59,11 @@ func Read(text []byte) (*Base, error) {
 				r.checkObject(v, "display")
 				for _, field := range v.Fields() {
 					if field.Value.Kind() != frontmatter.String {
-						r.fatal(field.Line, "Display values must be strings. Value for property \"%s\" is not.", field.Key)
+						r.fatal(
+							field.Line,
+							"Display values must be strings. Value for property \"%s\" is not.",
+							field.Key,
+						)
 					} else if _, named := r.base.Labels[field.Key]; !named {
 						r.base.Labels[field.Key] = field.Value.Text()
 					}
@@ -94,7 +110,10 @@ func (r *reader) fatal(line int, format string, args ...any) {
 			args[i] = quoted[1 : len(quoted)-1]
 		}
 	}
-	r.base.Problems = append(r.base.Problems, Problem{Line: line, Fatal: true, Text: fmt.Sprintf(format, args...), Position: -1})
+	r.base.Problems = append(
+		r.base.Problems,
+		Problem{Line: line, Fatal: true, Text: fmt.Sprintf(format, args...), Position: -1},
+	)
 }
 
 func (r *reader) warn(line int, format string, args ...any) {
@@ -371,7 +390,14 @@ func (r *reader) inProgram(where string, p *formula.Program, line int) {
 		problem := Problem{Line: line, Expression: p.Source()}
 		call, isCall := n.(*syntax.Call)
 		if name, ok := nameIn("formula", n); ok && r.base.Formulas[name] == nil {
-			problem.Text, problem.Position = fmt.Sprintf("%sno formula is called %q", where, name), syntax.Units(p.Source(), n.Position())
+			problem.Text, problem.Position = fmt.Sprintf(
+				"%sno formula is called %q",
+				where,
+				name,
+			), syntax.Units(
+				p.Source(),
+				n.Position(),
+			)
 		} else if !isCall {
 			return
 		} else if name, ok := call.Function.(*syntax.Name); ok && !formula.IsFunction(name.Text) {

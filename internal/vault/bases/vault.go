@@ -115,14 +115,21 @@ func (v *Vault) Source() Source {
 			},
 			Leads: func(from, to formula.Entry) bool {
 				edges := v.Index.Graph().Out(int(from.(*file).place))
-				_, found := slices.BinarySearchFunc(edges, to.(*file).place, func(e index.Edge, place int32) int { return cmp.Compare(e.Place, place) })
+				_, found := slices.BinarySearchFunc(
+					edges,
+					to.(*file).place,
+					func(e index.Edge, place int32) int { return cmp.Compare(e.Place, place) },
+				)
 				return found
 			},
 			Dangles: func(from formula.Entry, path string) bool {
 				wanted := bare(path) // as the index lists unresolved links
-				return slices.ContainsFunc(v.Index.Graph().Unresolved(int(from.(*file).place)), func(m index.Missing) bool {
-					return strings.EqualFold(bare(m.Key), wanted)
-				})
+				return slices.ContainsFunc(
+					v.Index.Graph().Unresolved(int(from.(*file).place)),
+					func(m index.Missing) bool {
+						return strings.EqualFold(bare(m.Key), wanted)
+					},
+				)
 			},
 			Random: rand.Float64,
 			This:   v.Entry(v.This),
@@ -144,7 +151,10 @@ func (v *Vault) Source() Source {
 				places[i] = int32(i) // file.name
 			}
 			slices.SortFunc(places, func(a, b int32) int {
-				return cmp.Or(collation.Compare(names[a], names[b]), cmp.Compare(a, b)) // files are in the order of their paths
+				return cmp.Or(
+					collation.Compare(names[a], names[b]),
+					cmp.Compare(a, b),
+				) // files are in the order of their paths
 			})
 			if m.index == x {
 				m.byName = places
@@ -276,7 +286,10 @@ func (f *file) Links() formula.Value {
 	found := f.indexed.Facts().Found()
 	var links []formula.Value
 	for _, l := range frontmatter.Links(found.Properties) {
-		links = append(links, formula.OfTarget(formula.Target{Text: l.Link.Target, Display: l.Link.Display, From: f.Path()}))
+		links = append(
+			links,
+			formula.OfTarget(formula.Target{Text: l.Link.Target, Display: l.Link.Display, From: f.Path()}),
+		)
 	}
 	return formula.OfList(append(append(links, f.shown(found, false)...), f.shown(found, true)...))
 }

@@ -327,7 +327,10 @@ func (v *Vault) ScopedFiles(p Values) ([]*index.File, error) {
 			}
 		}
 		return some
-	}}).Of(&v.Host.Memo, x.Files), nil
+	}}).Of(
+		&v.Host.Memo,
+		x.Files,
+	), nil
 }
 
 // Days returns the days that a parameter for notes names, as of now and in its time
@@ -353,7 +356,11 @@ func Age(text string, now time.Time) (days int, err error) {
 	if strings.Trim(text, "0123456789") == "" {
 		days, err = strconv.Atoi(text)
 		if err != nil || days > day.MaxDays {
-			return 0, answer.Misuse("Invalid number: %s. Use a number of days up to %d.", excerpt.Short(text), day.MaxDays)
+			return 0, answer.Misuse(
+				"Invalid number: %s. Use a number of days up to %d.",
+				excerpt.Short(text),
+				day.MaxDays,
+			)
 		}
 		return days, nil
 	}
@@ -362,7 +369,11 @@ func Age(text string, now time.Time) (days int, err error) {
 		return 0, err
 	}
 	if days = span.Ago(now); days < 0 {
-		return 0, answer.Misuse("Invalid age %q: %s is in the future.", answer.Verbatim(text), span.First.Format(time.DateOnly))
+		return 0, answer.Misuse(
+			"Invalid age %q: %s is in the future.",
+			answer.Verbatim(text),
+			span.First.Format(time.DateOnly),
+		)
 	}
 	return days, nil
 }
@@ -383,5 +394,14 @@ func (v *Vault) Today() time.Time {
 
 // OnDay returns the time of day of a moment on another day.
 func OnDay(now, day time.Time) time.Time {
-	return time.Date(day.Year(), day.Month(), day.Day(), now.Hour(), now.Minute(), now.Second(), now.Nanosecond(), now.Location())
+	return time.Date(
+		day.Year(),
+		day.Month(),
+		day.Day(),
+		now.Hour(),
+		now.Minute(),
+		now.Second(),
+		now.Nanosecond(),
+		now.Location(),
+	)
 }

@@ -28,9 +28,19 @@ func On(v *Vault, command string, err error) error {
 	maker := allowlist.Maker(command)
 	switch {
 	case hint != "" && allowlist.Takes(command, "folder"):
-		advised.Kind.Hint = strings.Replace(hint, " is a folder: list its notes with files folder=", " is a folder: give it as folder=", 1)
+		advised.Kind.Hint = strings.Replace(
+			hint,
+			" is a folder: list its notes with files folder=",
+			" is a folder: give it as folder=",
+			1,
+		)
 	case hint != "" && ofFolders != "":
-		advised.Kind.Hint = strings.Replace(hint, " is a folder: list its notes with files folder=", " is a folder: use "+ofFolders+" path=", 1)
+		advised.Kind.Hint = strings.Replace(
+			hint,
+			" is a folder: list its notes with files folder=",
+			" is a folder: use "+ofFolders+" path=",
+			1,
+		)
 	case hint != "":
 		advised.Kind.Hint = hint
 	case maker != "":
@@ -68,7 +78,11 @@ func hintFor(v *Vault, m answer.Missing) string {
 		}
 	}
 	if folder := sameFolder(typed, folders); folder != "" {
-		return fmt.Sprintf("%s is a folder: list its notes with files folder=%s", answer.Quoted(folder), answer.Quoted(folder))
+		return fmt.Sprintf(
+			"%s is a folder: list its notes with files folder=%s",
+			answer.Quoted(folder),
+			answer.Quoted(folder),
+		)
 	}
 	if m.Ext != "" {
 		files = slices.DeleteFunc(files, func(file string) bool { return !strings.HasSuffix(file, "."+m.Ext) })
@@ -84,7 +98,11 @@ func hintFor(v *Vault, m answer.Missing) string {
 		}
 		for i, aliases := range index.Collect(x.Files, func(f index.Facts) []string { return frontmatter.Aliases(f.Properties()) }) {
 			if slices.ContainsFunc(aliases, func(alias string) bool { return strings.EqualFold(alias, typed) }) {
-				return fmt.Sprintf("%s is an alias of path=%s", answer.Quoted(typed), answer.Quoted(x.Files[i].Path.String()))
+				return fmt.Sprintf(
+					"%s is an alias of path=%s",
+					answer.Quoted(typed),
+					answer.Quoted(x.Files[i].Path.String()),
+				)
 			}
 		}
 		return ""

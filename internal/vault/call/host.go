@@ -97,7 +97,11 @@ func NewHost(env func(string) string, confine func([]string, uint16, bool) syste
 	}
 	if private := h.rules.Private(); !private.IsZero() {
 		h.judging = fmt.Sprintf("%q %q", private, h.exceptions.Of("private").Lines())
-		h.judge = disk.NewJudge(func(p disk.Path) bool { return !h.exceptions.Has("private", p.String()) }, func(text []byte) bool { return LevelIn(private, text) == access.None }, func(text io.Reader) bool { return suspects(private, text) })
+		h.judge = disk.NewJudge(
+			func(p disk.Path) bool { return !h.exceptions.Has("private", p.String()) },
+			func(text []byte) bool { return LevelIn(private, text) == access.None },
+			func(text io.Reader) bool { return suspects(private, text) },
+		)
 	}
 	if of := env(EmbeddingsVariable); of != "" {
 		h.Meaning = embeddings.New(of, env(EmbeddingsKeyVariable))
@@ -247,7 +251,9 @@ func (h *Host) closeFolder() {
 func (v *Vault) Journal() (*journal.Journal, error) {
 	dir := ownerfiles.StateFolder(v.Host.Env, v.Path)
 	if dir == "" {
-		return nil, answer.Failure("Nothing can be changed: the journal needs a folder outside the vault. Set XDG_STATE_HOME to a folder.")
+		return nil, answer.Failure(
+			"Nothing can be changed: the journal needs a folder outside the vault. Set XDG_STATE_HOME to a folder.",
+		)
 	}
 	h := v.Host
 	h.journals.Lock()

@@ -85,9 +85,24 @@ type valuedSwitch struct {
 }
 
 var valuedSwitches = []valuedSwitch{
-	{StdinSwitch, func(q *protocol.Request) *string { return &q.Input }, func(value string) bool { return value != "" && !isSwitch(value) }, "the name of a parameter.\n" + Synopsis},
-	{ExpectSwitch, func(q *protocol.Request) *string { return &q.Write.Expect }, func(value string) bool { return isHex(value, 16) }, "a hash of 16 hexadecimal digits."},
-	{ApprovedSwitch, func(q *protocol.Request) *string { return &q.Write.Approved }, func(value string) bool { return isHex(value, 2*sha256.Size) }, "a digest of 64 hexadecimal digits."},
+	{
+		StdinSwitch,
+		func(q *protocol.Request) *string { return &q.Input },
+		func(value string) bool { return value != "" && !isSwitch(value) },
+		"the name of a parameter.\n" + Synopsis,
+	},
+	{
+		ExpectSwitch,
+		func(q *protocol.Request) *string { return &q.Write.Expect },
+		func(value string) bool { return isHex(value, 16) },
+		"a hash of 16 hexadecimal digits.",
+	},
+	{
+		ApprovedSwitch,
+		func(q *protocol.Request) *string { return &q.Write.Approved },
+		func(value string) bool { return isHex(value, 2*sha256.Size) },
+		"a digest of 64 hexadecimal digits.",
+	},
 }
 
 // isHex reports whether a text is so many hexadecimal digits.
@@ -216,7 +231,8 @@ func UnknownCommand(name string) error {
 			continue
 		}
 		most := max(1, len(candidate.Name)/3)
-		if d := excerpt.Mistakes([]byte(name), []byte(candidate.Name), most); d <= most || slices.Contains(strings.Split(candidate.Name, ":"), name) {
+		if d := excerpt.Mistakes([]byte(name), []byte(candidate.Name), most); d <= most ||
+			slices.Contains(strings.Split(candidate.Name, ":"), name) {
 			near = append(near, match{candidate.Name, d})
 		}
 	}

@@ -42,7 +42,8 @@ func LevelIn(p access.Private, text []byte) access.Level {
 		}
 		level = levelOf(p, properties)
 	}
-	if level > access.None && mayTag(p, text[body:]) && slices.ContainsFunc(markdown.Scan(text).Tags, func(t markdown.Tag) bool { return p.Covers(t.Text[1:]) }) {
+	if level > access.None && mayTag(p, text[body:]) &&
+		slices.ContainsFunc(markdown.Scan(text).Tags, func(t markdown.Tag) bool { return p.Covers(t.Text[1:]) }) {
 		return access.None
 	}
 	return level
@@ -112,7 +113,11 @@ func mayTag(p access.Private, text []byte) bool {
 		if end := bytes.IndexAny(word, " \t\r\n#"); end >= 0 {
 			word = word[:end]
 		}
-		if len(word) > 0 && slices.ContainsFunc(p.Tags, func(tag string) bool { return strings.HasPrefix(access.Fold(string(word)), tag) }) {
+		if len(word) > 0 &&
+			slices.ContainsFunc(
+				p.Tags,
+				func(tag string) bool { return strings.HasPrefix(access.Fold(string(word)), tag) },
+			) {
 			return true
 		}
 	}
@@ -127,7 +132,10 @@ func levelOf(p access.Private, properties frontmatter.Properties) access.Level {
 		case p.Names(key):
 			level = min(level, levelOfValue(key, property.Value))
 		case key == "tags" || key == "tag": // also as the app had them before 1.9
-			words := strings.FieldsFunc(property.Value.String(), func(r rune) bool { return strings.ContainsRune(" \t\r\n,\"[]{}:", r) })
+			words := strings.FieldsFunc(
+				property.Value.String(),
+				func(r rune) bool { return strings.ContainsRune(" \t\r\n,\"[]{}:", r) },
+			)
 			if slices.ContainsFunc(words, func(word string) bool { return p.Covers(strings.TrimLeft(word, "#")) }) {
 				level = access.None
 			}
@@ -213,7 +221,10 @@ func (v *Vault) Narrowed(paths []string) (answer.Reply, error) {
 func (v *Vault) levels(x *index.Index) []access.Level {
 	return (&search.Derived[[]access.Level]{Name: "levels " + v.Host.judging, Compute: func(files []*index.File) []access.Level {
 		return index.Collect(files, func(f index.Facts) access.Level { return levelOf(v.Rules.Private(), f.Properties()) + 1 })
-	}}).Of(&v.Host.Memo, x.Files)
+	}}).Of(
+		&v.Host.Memo,
+		x.Files,
+	)
 }
 
 // Marked replies with the paths of the seen notes that have one of some tags, written with "#", or for
@@ -223,7 +234,10 @@ func (v *Vault) Marked(marks []string) (answer.Reply, error) {
 	if err != nil {
 		return answer.Reply{}, err
 	}
-	tags, err := access.NewPrivate(nil, slices.DeleteFunc(slices.Clone(marks), func(mark string) bool { return !strings.HasPrefix(mark, "#") }))
+	tags, err := access.NewPrivate(
+		nil,
+		slices.DeleteFunc(slices.Clone(marks), func(mark string) bool { return !strings.HasPrefix(mark, "#") }),
+	)
 	if err != nil {
 		return answer.Reply{}, err
 	}
@@ -231,14 +245,18 @@ func (v *Vault) Marked(marks []string) (answer.Reply, error) {
 		return index.Collect(files, func(f index.Facts) bool {
 			return slices.ContainsFunc(f.Tags(), func(tag string) bool { return tags.Covers(strings.TrimPrefix(tag, "#")) })
 		})
-	}}).Of(&v.Host.Memo, x.Files)
+	}}).Of(
+		&v.Host.Memo,
+		x.Files,
+	)
 	var levels []access.Level
 	if slices.Contains(marks, "private") && !v.Rules.Private().IsZero() {
 		levels = v.levels(x)
 	}
 	var b strings.Builder
 	for i, f := range x.Files {
-		if tagged[i] || levels != nil && 0 < levels[i] && levels[i] <= access.Delete && !v.IsExcepted("private", f.Path) {
+		if tagged[i] ||
+			levels != nil && 0 < levels[i] && levels[i] <= access.Delete && !v.IsExcepted("private", f.Path) {
 			b.WriteString(f.Path.String() + "\n")
 		}
 	}

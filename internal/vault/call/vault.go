@@ -89,7 +89,18 @@ func (v *Vault) IndexOfNames() (*index.Index, error) { return v.Host.Knowledge.I
 
 // View is the vault as the knowledge of earlier calls needs it.
 func (v *Vault) View() search.View {
-	return search.View{Ctx: v.Ctx, Folder: v.shared, Own: v.Disk, Path: v.Path, Env: v.Host.Env, Now: v.Host.Now, Settled: v.settled, Unread: v.unread.add, Judge: v.Host.judging, Tally: v.Tally}
+	return search.View{
+		Ctx:     v.Ctx,
+		Folder:  v.shared,
+		Own:     v.Disk,
+		Path:    v.Path,
+		Env:     v.Host.Env,
+		Now:     v.Host.Now,
+		Settled: v.settled,
+		Unread:  v.unread.add,
+		Judge:   v.Host.judging,
+		Tally:   v.Tally,
+	}
 }
 
 // Origin is what a call made a note from.
@@ -177,7 +188,18 @@ func (h *Host) Open(ctx context.Context, folder string, q protocol.Request) (*Va
 	if real := filepath.Base(h.identity); filenames.Same(name, real) { // not for a link
 		name = real
 	}
-	v := &Vault{Name: name, Path: path, Host: h, Ctx: ctx, ForGateway: q.Want.Facts, Clock: clock, DayStart: time.Duration(hour) * time.Hour, active: env(ActiveVariable), settled: new(atomic.Bool), RandomIndex: rand.IntN}
+	v := &Vault{
+		Name:        name,
+		Path:        path,
+		Host:        h,
+		Ctx:         ctx,
+		ForGateway:  q.Want.Facts,
+		Clock:       clock,
+		DayStart:    time.Duration(hour) * time.Hour,
+		active:      env(ActiveVariable),
+		settled:     new(atomic.Bool),
+		RandomIndex: rand.IntN,
+	}
 	if id := q.Vault; id != nil && *id != v.Name && *id != filepath.Base(path) {
 		// The app's list of vaults is read only for an id: no other call reads outside the vault.
 		same := func(r appvaults.Vault) bool { return r.ID == *id && appvaults.SameFolder(r.Folder, path) }
@@ -307,7 +329,8 @@ func (v *Vault) MarkdownNote(p Values) (t Target, text []byte, err error) {
 		return t, nil, answer.ReadError(t.Typed, err)
 	}
 	if t.Path.Ext() != "md" {
-		return t, nil, answer.BadValue.Advise(allowlist.ServesKind(allowlist.FileKind(t.Path.Ext()))).Failure("File is not a markdown file.")
+		return t, nil, answer.BadValue.Advise(allowlist.ServesKind(allowlist.FileKind(t.Path.Ext()))).
+			Failure("File is not a markdown file.")
 	}
 	return t, text, nil
 }
@@ -463,5 +486,11 @@ func (v *Vault) AmbiguousName() string {
 	}
 	const named = 5
 	listed := answer.List(v.Namesakes, named)
-	return "the name is that of " + answer.Count(len(v.Namesakes), "file") + ": " + answer.AndMore(listed, len(v.Namesakes)-named)
+	return "the name is that of " + answer.Count(
+		len(v.Namesakes),
+		"file",
+	) + ": " + answer.AndMore(
+		listed,
+		len(v.Namesakes)-named,
+	)
 }

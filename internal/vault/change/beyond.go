@@ -55,7 +55,11 @@ func Beyond(before, now []byte, text, property string) Verdict {
 	if len(parts) == 0 {
 		parts = []string{"blank lines, or the order of lines"}
 	}
-	return Verdict{Done: true, More: true, Style: "more was changed at the same time, as plugins of the app do: " + strings.Join(parts, ", ")}
+	return Verdict{
+		Done:  true,
+		More:  true,
+		Style: "more was changed at the same time, as plugins of the app do: " + strings.Join(parts, ", "),
+	}
 }
 
 // linesOfBody counts the lines of a note behind its properties.

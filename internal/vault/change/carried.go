@@ -58,7 +58,11 @@ func (p *Proposal) findCarried(v *call.Vault, addresses protocol.Addresses) erro
 			return err
 		}
 		if s.addsOpenFormula() {
-			p.carried = Carried{"text", fmt.Sprintf("adds a formula that makes an address of texts of notes to %q", named(s.Path.String())), asks}
+			p.carried = Carried{
+				"text",
+				fmt.Sprintf("adds a formula that makes an address of texts of notes to %q", named(s.Path.String())),
+				asks,
+			}
 			return nil
 		}
 		all := guard.Addresses(s.After.Text)
@@ -70,7 +74,11 @@ func (p *Proposal) findCarried(v *call.Vault, addresses protocol.Addresses) erro
 				continue
 			}
 			if len(guard.Find([]byte(a.Text), false)) > 0 {
-				p.carried = Carried{"secret", fmt.Sprintf("adds an address with a secret to %q", named(s.Path.String())), asks}
+				p.carried = Carried{
+					"secret",
+					fmt.Sprintf("adds an address with a secret to %q", named(s.Path.String())),
+					asks,
+				}
 				return nil
 			}
 			var pieces []string
@@ -94,12 +102,16 @@ func (p *Proposal) findCarried(v *call.Vault, addresses protocol.Addresses) erro
 	view := v.View()
 	view.Own = v.Disk.Telling(nil)
 	view.Unread = nil // a text that nobody can read is in no address
-	err := v.Host.Knowledge.EachNote(view, search.Scope{Texts: true, Excluded: func(path string) bool { return own[path] }}, func(n *search.Note) {
-		text := n.Text()
-		if budget.From(v.Ctx).Step(1+int64(len(text))/32) == nil {
-			looked.lookIn(n.File, text)
-		}
-	})
+	err := v.Host.Knowledge.EachNote(
+		view,
+		search.Scope{Texts: true, Excluded: func(path string) bool { return own[path] }},
+		func(n *search.Note) {
+			text := n.Text()
+			if budget.From(v.Ctx).Step(1+int64(len(text))/32) == nil {
+				looked.lookIn(n.File, text)
+			}
+		},
+	)
 	if from := looked.from(); from != "" {
 		p.carried = Carried{"text", fmt.Sprintf("adds an address with text of %q", named(from)), asks}
 	}
@@ -274,7 +286,10 @@ func (p *Proposal) addressesBefore() *addressPlaces {
 	slices.SortFunc(all.places, func(a, b addressPlace) int {
 		return cmp.Or(bytes.Compare(a.rest, b.rest), bytes.Compare(a.scheme, b.scheme))
 	})
-	all.places = slices.CompactFunc(all.places, func(a, b addressPlace) bool { return bytes.Equal(a.rest, b.rest) && bytes.Equal(a.scheme, b.scheme) })
+	all.places = slices.CompactFunc(
+		all.places,
+		func(a, b addressPlace) bool { return bytes.Equal(a.rest, b.rest) && bytes.Equal(a.scheme, b.scheme) },
+	)
 	return all
 }
 
@@ -286,7 +301,11 @@ func (p *addressPlaces) have(address string) bool {
 	}
 	scheme := []byte(address[:at])
 	rest := []byte(address[at:])
-	first, _ := slices.BinarySearchFunc(p.places, rest, func(place addressPlace, rest []byte) int { return bytes.Compare(place.rest, rest) })
+	first, _ := slices.BinarySearchFunc(
+		p.places,
+		rest,
+		func(place addressPlace, rest []byte) int { return bytes.Compare(place.rest, rest) },
+	)
 	for _, place := range p.places[first:] {
 		switch {
 		case !bytes.HasPrefix(place.rest, rest):
@@ -300,7 +319,10 @@ func (p *addressPlaces) have(address string) bool {
 
 // wordsOf returns the words of a text in small letters.
 func wordsOf(text string) []string {
-	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	return strings.FieldsFunc(
+		strings.ToLower(text),
+		func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) },
+	)
 }
 
 // piecesOf returns what of a text has to be the same in a note: each four words in a row, and each
@@ -308,10 +330,12 @@ func wordsOf(text string) []string {
 func piecesOf(text string) (all []string) {
 	words := wordsOf(text)
 	for i, word := range words {
-		if len(word) >= longWord && strings.ContainsAny(word, "0123456789") && strings.ContainsFunc(word, unicode.IsLetter) {
+		if len(word) >= longWord && strings.ContainsAny(word, "0123456789") &&
+			strings.ContainsFunc(word, unicode.IsLetter) {
 			all = append(all, word)
 		}
-		if run := strings.Join(words[i:min(len(words), i+carriedWords)], " "); i+carriedWords <= len(words) && len(run) >= carriedBytes {
+		if run := strings.Join(words[i:min(len(words), i+carriedWords)], " "); i+carriedWords <= len(words) &&
+			len(run) >= carriedBytes {
 			all = append(all, run)
 		}
 	}

@@ -77,7 +77,18 @@ func eachText(v frontmatter.Value, do func(text string)) {
 }
 
 // predicates are the methods that say something about a text and do not return it.
-var predicates = []string{"contains", "containsany", "containsall", "startswith", "endswith", "matches", "isempty", "istruthy", "istype", "indexof"}
+var predicates = []string{
+	"contains",
+	"containsany",
+	"containsall",
+	"startswith",
+	"endswith",
+	"matches",
+	"isempty",
+	"istruthy",
+	"istype",
+	"indexof",
+}
 
 // shows are the functions that make an address of their first argument.
 var shows = []string{"image", "link", "html"}
@@ -156,7 +167,8 @@ func hasAddress(n syntax.Node) (has bool) {
 	syntax.Walk(n, func(n syntax.Node) {
 		if text, ok := n.(*syntax.String); ok {
 			lower := strings.ToLower(text.Value)
-			has = has || strings.Contains(lower, "//") || strings.Contains(lower, "http") || strings.HasPrefix(lower, "www.")
+			has = has || strings.Contains(lower, "//") || strings.Contains(lower, "http") ||
+				strings.HasPrefix(lower, "www.")
 		}
 	})
 	return has

@@ -169,7 +169,10 @@ func appendMoves(steps []Step, f *file, moving map[disk.Path]*file) ([]Step, err
 			s.From = disk.Path{}
 			s.Before = chain[i].before
 			if s.Before.Image.Exists || s.After.Image.Exists {
-				return nil, answer.Failure("Files that took each other's place cannot be changed together, because %q is large. Take the changes back one by one.", answer.Verbatim(one.path.String()))
+				return nil, answer.Failure(
+					"Files that took each other's place cannot be changed together, because %q is large. Take the changes back one by one.",
+					answer.Verbatim(one.path.String()),
+				)
 			}
 		}
 		steps = append(steps, s)

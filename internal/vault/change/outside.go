@@ -177,7 +177,13 @@ const fileTimes = 50 * time.Millisecond
 
 // followElsewhere looks for a new note that the app has made under another name than the planned one, since the entry was
 // begun and with the text that was asked for. The entry is then about that note; otherwise it stays as it is.
-func followElsewhere(v *call.Vault, j *journal.Journal, row Command, values call.Values, e journal.Entry) (journal.Entry, error) {
+func followElsewhere(
+	v *call.Vault,
+	j *journal.Journal,
+	row Command,
+	values call.Values,
+	e journal.Entry,
+) (journal.Entry, error) {
 	paths, err := row.Elsewhere(v, values)
 	if err != nil {
 		return e, err
@@ -261,7 +267,10 @@ func unjournaled(err error) error {
 	case errors.As(err, &busy):
 		return answer.Conflict.Failure("Conflict: another program changes notes of the vault. Nothing was changed.")
 	case errors.As(err, &changed):
-		return answer.Conflict.Failure("Conflict: %q was changed by another program at the same time. Nothing was changed.", answer.Verbatim(changed.Path))
+		return answer.Conflict.Failure(
+			"Conflict: %q was changed by another program at the same time. Nothing was changed.",
+			answer.Verbatim(changed.Path),
+		)
 	}
 	return answer.NoJournal.Failure("Nothing was changed, because the journal cannot keep it: %v", err)
 }
@@ -296,14 +305,24 @@ const (
 )
 
 // settled is lookBack once the files have stayed the same, or are right.
-func settled(v *call.Vault, j *journal.Journal, row Command, values call.Values, e journal.Entry) (seen []traced, err error) {
+func settled(
+	v *call.Vault,
+	j *journal.Journal,
+	row Command,
+	values call.Values,
+	e journal.Entry,
+) (seen []traced, err error) {
 	same := 0
 	for range settleMost {
 		before := seen
 		if seen, err = lookBack(v, j, row, values, e); err != nil || isCertain(seen) {
 			return seen, err
 		}
-		if same++; !slices.EqualFunc(before, seen, func(a, b traced) bool { return a.now.Equal(b.now) && a.old.Equal(b.old) }) {
+		if same++; !slices.EqualFunc(
+			before,
+			seen,
+			func(a, b traced) bool { return a.now.Equal(b.now) && a.old.Equal(b.old) },
+		) {
 			same = 1
 		}
 		if same == settleLooks {
@@ -320,7 +339,13 @@ func isCertain(seen []traced) bool {
 }
 
 // lookBack looks at the files of an entry and says of each what became of it.
-func lookBack(v *call.Vault, j *journal.Journal, row Command, values call.Values, e journal.Entry) (seen []traced, err error) {
+func lookBack(
+	v *call.Vault,
+	j *journal.Journal,
+	row Command,
+	values call.Values,
+	e journal.Entry,
+) (seen []traced, err error) {
 	for _, s := range e.Steps {
 		t := traced{step: s, state: otherwise}
 		if t.now, err = heldAt(v, s.Path); err != nil {
@@ -434,7 +459,8 @@ func IsComposedOf(now []byte, inline bool, pieces ...[]byte) Verdict {
 			}
 			before := pieces[i-1]
 			// The app needs no line break between the two.
-			ends := len(before) == 0 || bytes.HasSuffix(before, []byte("\n")) || bytes.HasPrefix(piece, []byte("\n")) || bytes.HasPrefix(piece, []byte("\r\n"))
+			ends := len(before) == 0 || bytes.HasSuffix(before, []byte("\n")) || bytes.HasPrefix(piece, []byte("\n")) ||
+				bytes.HasPrefix(piece, []byte("\r\n"))
 			if breaks > maxBreaks || breaks == 0 && !ends && !inline || breaks > 0 && inline && !ends {
 				return Verdict{}
 			}
@@ -503,5 +529,6 @@ const maxRepeated = 1 << 20
 // AddsOnce reports whether text contains what exactly once more than before
 // does. It is false for a text of more than a megabyte.
 func AddsOnce(text, before []byte, what string) bool {
-	return len(text) <= maxRepeated && (what == "" || bytes.Count(text, []byte(what)) == bytes.Count(before, []byte(what))+1)
+	return len(text) <= maxRepeated &&
+		(what == "" || bytes.Count(text, []byte(what)) == bytes.Count(before, []byte(what))+1)
 }

@@ -65,7 +65,15 @@ type plan struct {
 
 // showPlan prints what would be done, as JSON.
 func showPlan(v *call.Vault, p Proposal) (answer.Reply, error) {
-	shown := plan{Path: p.Note.String(), Says: p.Message, Files: []plannedFile{}, Loses: p.loses, Carries: p.carried.Kind, Digest: digestOf(v, p), Nothing: !slices.ContainsFunc(p.Steps, func(s Step) bool { return !s.IsNoop() })}
+	shown := plan{
+		Path:    p.Note.String(),
+		Says:    p.Message,
+		Files:   []plannedFile{},
+		Loses:   p.loses,
+		Carries: p.carried.Kind,
+		Digest:  digestOf(v, p),
+		Nothing: !slices.ContainsFunc(p.Steps, func(s Step) bool { return !s.IsNoop() }),
+	}
 	links := []string{p.Broken.breaks()}
 	links = append(links, p.leadElsewhere())
 	if p.Followed.Count > 0 {
@@ -116,7 +124,11 @@ func showPlan(v *call.Vault, p Proposal) (answer.Reply, error) {
 		}
 		c := difference.Whole(before, after, left)
 		if !c.IsComplete() { // the user cannot be shown it: something of it is told all the same
-			part := difference.Extent{Rows: maxPartLines, Bytes: max(1<<10, maxPart/len(shown.Files)), Line: maxPartLine}
+			part := difference.Extent{
+				Rows:  maxPartLines,
+				Bytes: max(1<<10, maxPart/len(shown.Files)),
+				Line:  maxPartLine,
+			}
 			c = difference.Fit([]difference.Change{c}, part)[0]
 		}
 		left = max(0, left-c.Cost())
@@ -199,7 +211,10 @@ func (p Proposal) suits() error {
 			}
 			why = "is not a base: " + err.Error()
 		default:
-			return refused.Failure("File %q is not a note: no text is written into it.", answer.Verbatim(s.Path.String()))
+			return refused.Failure(
+				"File %q is not a note: no text is written into it.",
+				answer.Verbatim(s.Path.String()),
+			)
 		}
 		return refused.Failure("The content of %q %s", answer.Verbatim(s.Path.String()), why)
 	}
@@ -225,7 +240,9 @@ func judge(v *call.Vault, p Proposal) error {
 		case s.IsNoop():
 			continue
 		case bookmarks && v.Sight != nil:
-			return answer.AccessDenied.Failure("Access denied: the bookmarks may not be changed, because they name notes that are not to be seen.")
+			return answer.AccessDenied.Failure(
+				"Access denied: the bookmarks may not be changed, because they name notes that are not to be seen.",
+			)
 		case bookmarks:
 			continue
 		case s.Before.Folder || s.After.Folder:
@@ -259,7 +276,8 @@ func judge(v *call.Vault, p Proposal) error {
 			before := levelIn(v, s.source(), s.Before)
 			after := levelIn(v, s.Path, s.After)
 			if before != after && (s.Before.Exists || after == access.None) {
-				return answer.AccessDenied.Advise(hintItself).Failure("Access denied: %q may not be changed like this: its properties or tags say which access agents have to it.", answer.Verbatim(s.Path.String()))
+				return answer.AccessDenied.Advise(hintItself).
+					Failure("Access denied: %q may not be changed like this: its properties or tags say which access agents have to it.", answer.Verbatim(s.Path.String()))
 			}
 		}
 	}
@@ -386,7 +404,11 @@ func (p Proposal) loss() string {
 		case propertyRemoved:
 			return fmt.Sprintf("removes the property %q of %q", named(key), named(s.Path.String()))
 		case propertyRetyped:
-			return fmt.Sprintf("replaces the value of the property %q of %q by one of another type", named(key), named(s.Path.String()))
+			return fmt.Sprintf(
+				"replaces the value of the property %q of %q by one of another type",
+				named(key),
+				named(s.Path.String()),
+			)
 		}
 	}
 	if p.carried.asks {

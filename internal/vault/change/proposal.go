@@ -110,7 +110,10 @@ func (l Links) breaks() string {
 	if l.Count == 0 {
 		return unknown
 	}
-	names := answer.Map(l.Notes[:min(len(l.Notes), maxBrokenNamed)], func(note string) string { return fmt.Sprint(named(note)) })
+	names := answer.Map(
+		l.Notes[:min(len(l.Notes), maxBrokenNamed)],
+		func(note string) string { return fmt.Sprint(named(note)) },
+	)
 	broken := "breaks " + l.String() + ": " + answer.AndMore(strings.Join(names, ", "), len(l.Notes)-maxBrokenNamed)
 	if unknown != "" {
 		broken += ", and " + unknown
@@ -201,7 +204,9 @@ func (s Step) IsNoop() bool { return !s.IsMove() && s.Before.Equal(s.After) }
 func ProposeChange(path disk.Path, before, after []byte, said string) Proposal {
 	kept, converted := edit.KeepLineEnds(before, after)
 	return Proposal{
-		Steps: []Step{{Path: path, Before: Existing(before), After: Existing(kept)}}, Message: said, Note: path, lineEnds: converted, asGiven: after,
+		Steps: []Step{
+			{Path: path, Before: Existing(before), After: Existing(kept)},
+		}, Message: said, Note: path, lineEnds: converted, asGiven: after,
 	}
 }
 

@@ -170,7 +170,10 @@ func (p Proposal) leadElsewhere() string {
 		case r.from:
 			said = append(said, fmt.Sprintf("%s that led here %s to %s now", links, verb, plainPath(r.to)))
 		default:
-			said = append(said, fmt.Sprintf("%s that led to %s %s to %s now", links, plainPath(r.from), verb, plainPath(r.to)))
+			said = append(
+				said,
+				fmt.Sprintf("%s that led to %s %s to %s now", links, plainPath(r.from), verb, plainPath(r.to)),
+			)
 		}
 	}
 	return answer.AndMore(strings.Join(said, ", "), len(p.rerouted)-maxRerouted)

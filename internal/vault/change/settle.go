@@ -44,7 +44,13 @@ const (
 // settle completes or takes back a change that was broken off. With forward it is completed if that is possible, else taken
 // back if that is; without it the other way round. The caller has the lock of the journal. After an error of the disk the change is not
 // settled: that is tried again when the vault is opened the next time.
-func settle(v *call.Vault, j *journal.Journal, e journal.Entry, was map[int]journal.Image, forward bool) (ending, error) {
+func settle(
+	v *call.Vault,
+	j *journal.Journal,
+	e journal.Entry,
+	was map[int]journal.Image,
+	forward bool,
+) (ending, error) {
 	s := newSettler(v, j, e)
 	maps.Copy(s.was, was)
 	ways := []struct {
@@ -101,7 +107,8 @@ const maxWalks = 3
 // isForeign reports whether it is another program that lets a step neither be made nor be taken back.
 func isForeign(err error) bool {
 	var refusal *disk.Refusal
-	return errors.Is(err, errForeign) || errors.Is(err, disk.ErrChanged) || errors.Is(err, fs.ErrExist) || errors.As(err, &refusal)
+	return errors.Is(err, errForeign) || errors.Is(err, disk.ErrChanged) || errors.Is(err, fs.ErrExist) ||
+		errors.As(err, &refusal)
 }
 
 // finish removes what is left of a change beside its files, and keeps its outcome.
@@ -117,7 +124,10 @@ func (s *settler) finish(end outcome, found []journal.Image) error {
 	if end == unmade {
 		empty = slices.Clone(s.entry.Folders)
 		slices.Reverse(empty)
-		if slices.ContainsFunc(s.entry.Steps, func(kept journal.Step) bool { return kept.Trash != "" && kept.Before.Exists }) {
+		if slices.ContainsFunc(
+			s.entry.Steps,
+			func(kept journal.Step) bool { return kept.Trash != "" && kept.Before.Exists },
+		) {
 			failed = append(failed, folder.RemoveEmptyTrash())
 		}
 	}
@@ -501,7 +511,8 @@ func (s *settler) lookAtRemoved(kept journal.Step, now FileState) (sight, error)
 		return sight{}, err
 	}
 	path, err := ParseStepPath(kept.Path)
-	if text != nil && err == nil && s.vault.Disk.PutBack(draft, path) == nil { // it was changed right before it was set aside
+	if text != nil && err == nil &&
+		s.vault.Disk.PutBack(draft, path) == nil { // it was changed right before it was set aside
 		return sight{foreign, Existing(text), nil}, nil
 	}
 	return sight{gone, now, nil}, nil
@@ -725,7 +736,9 @@ func (s *settler) replace(kept journal.Step, path disk.Path, now FileState, text
 		if err := s.vault.Disk.Discard(draft); err != nil {
 			return err
 		}
-		err := s.vault.Disk.Stage(disk.Staging{Draft: draft, Text: func() ([]byte, error) { return text, nil }, Like: path})
+		err := s.vault.Disk.Stage(
+			disk.Staging{Draft: draft, Text: func() ([]byte, error) { return text, nil }, Like: path},
+		)
 		if err != nil {
 			return err
 		}
@@ -847,7 +860,9 @@ func (s *settler) restore(kept journal.Step, path disk.Path, seen sight) error {
 	if err != nil {
 		return err
 	}
-	err = s.vault.Disk.Stage(disk.Staging{Draft: draft, Text: func() ([]byte, error) { return text, nil }, Mode: fs.FileMode(kept.Mode)})
+	err = s.vault.Disk.Stage(
+		disk.Staging{Draft: draft, Text: func() ([]byte, error) { return text, nil }, Mode: fs.FileMode(kept.Mode)},
+	)
 	if err == nil {
 		err = s.vault.Disk.PutBack(draft, path)
 	}

@@ -35,7 +35,15 @@ type transaction struct {
 // newTransaction returns the transaction of the steps of a proposal, which are no no-ops. It names what the disk needs for
 // them in the entry, and changes nothing.
 func newTransaction(v *call.Vault, j *journal.Journal, p Proposal, e journal.Entry, merges bool) (*transaction, error) {
-	t := &transaction{vault: v, journal: j, entry: e, steps: p.Steps, merges: merges, was: map[int]journal.Image{}, files: map[disk.Path]bool{}}
+	t := &transaction{
+		vault:   v,
+		journal: j,
+		entry:   e,
+		steps:   p.Steps,
+		merges:  merges,
+		was:     map[int]journal.Image{},
+		files:   map[disk.Path]bool{},
+	}
 	t.folder, t.sync = v.Disk.Gathering()
 	missing := map[string]bool{}
 	numbers := map[string]int{} // of the next file of a name in the trash
@@ -90,7 +98,15 @@ func (t *transaction) isTrashed(s Step) bool {
 
 // keptStep is what the journal keeps of a step.
 func keptStep(v *call.Vault, s Step) journal.Step {
-	kept := journal.Step{Path: s.kept(), From: s.From.String(), Before: ImageOf(s.Before), After: ImageOf(s.After), Draft: s.draft.String(), Trash: s.TrashName, Sets: s.Modified}
+	kept := journal.Step{
+		Path:   s.kept(),
+		From:   s.From.String(),
+		Before: ImageOf(s.Before),
+		After:  ImageOf(s.After),
+		Draft:  s.draft.String(),
+		Trash:  s.TrashName,
+		Sets:   s.Modified,
+	}
 	if !s.Before.Exists {
 		return kept
 	}
@@ -153,12 +169,14 @@ func (t *transaction) takeAlong(i int) bool {
 		return false
 	}
 	now, err := CurrentState(t.vault, s.source())
-	if err != nil || !now.Exists || now.Image.Exists || len(now.Text) <= len(s.Before.Text) || !bytes.HasPrefix(now.Text, s.Before.Text) {
+	if err != nil || !now.Exists || now.Image.Exists || len(now.Text) <= len(s.Before.Text) ||
+		!bytes.HasPrefix(now.Text, s.Before.Text) {
 		return false
 	}
 	appended := now.Text[len(s.Before.Text):]
 	after := Existing(slices.Concat(s.After.Text, appended))
-	if levelIn(t.vault, s.source(), s.Before) != levelIn(t.vault, s.source(), now) || levelIn(t.vault, s.Path, s.After) != levelIn(t.vault, s.Path, after) {
+	if levelIn(t.vault, s.source(), s.Before) != levelIn(t.vault, s.source(), now) ||
+		levelIn(t.vault, s.Path, s.After) != levelIn(t.vault, s.Path, after) {
 		return false // the note says by now that others have no access to it
 	}
 	s.Before = now
@@ -289,7 +307,11 @@ func (t *transaction) stage() error {
 		if s.draft == (disk.Draft{}) || !s.After.Exists {
 			continue
 		}
-		staging := disk.Staging{Draft: s.draft, Text: func() ([]byte, error) { return t.textOf(s) }, Mode: fs.FileMode(s.Mode)}
+		staging := disk.Staging{
+			Draft: s.draft,
+			Text:  func() ([]byte, error) { return t.textOf(s) },
+			Mode:  fs.FileMode(s.Mode),
+		}
 		if s.Before.Exists {
 			staging.Like = from
 		}
@@ -371,7 +393,14 @@ func (t *transaction) restage(i int) error {
 		return err
 	}
 	t.files[s.Path] = true
-	return t.folder.Stage(disk.Staging{Draft: s.draft, Text: func() ([]byte, error) { return s.After.Text, nil }, Like: s.source(), IsHasty: true})
+	return t.folder.Stage(
+		disk.Staging{
+			Draft:   s.draft,
+			Text:    func() ([]byte, error) { return s.After.Text, nil },
+			Like:    s.source(),
+			IsHasty: true,
+		},
+	)
 }
 
 // do makes one step on the disk. It never touches a file that does not hold what the step expects.
@@ -403,7 +432,8 @@ func (t *transaction) do(s Step) error {
 // release removes the drafts in a folder that is to be removed. What they hold is in the journal.
 func (t *transaction) release(folder disk.Path) {
 	for _, s := range t.steps {
-		if inFolder := s.draft.Folder() == folder || s.draft.Folder().Below(folder); inFolder && s.draft != (disk.Draft{}) {
+		if inFolder := s.draft.Folder() == folder || s.draft.Folder().Below(folder); inFolder &&
+			s.draft != (disk.Draft{}) {
 			_ = t.folder.Discard(s.draft)
 		}
 	}

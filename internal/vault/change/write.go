@@ -87,7 +87,14 @@ var errStale = errors.New("was changed while the change was worked out")
 
 // tryOut works out a change and makes it, alone in the vault among all programs of this kind. With alone it is
 // also worked out so. The error is errStale if it can be worked out anew.
-func tryOut(v *call.Vault, j *journal.Journal, row Command, values call.Values, how protocol.Write, alone bool) (answer.Reply, error) {
+func tryOut(
+	v *call.Vault,
+	j *journal.Journal,
+	row Command,
+	values call.Values,
+	how protocol.Write,
+	alone bool,
+) (answer.Reply, error) {
 	var p Proposal
 	planned := j.Extent()
 	if !alone {
@@ -125,7 +132,13 @@ func tryOut(v *call.Vault, j *journal.Journal, row Command, values call.Values, 
 			}
 		}
 	}
-	said := answer.Reply{Text: p.Message, Notice: strings.Join(notices, "; "), Note: p.Note, Change: p.change(v), LineEnds: p.lineEnds}
+	said := answer.Reply{
+		Text:     p.Message,
+		Notice:   strings.Join(notices, "; "),
+		Note:     p.Note,
+		Change:   p.change(v),
+		LineEnds: p.lineEnds,
+	}
 	if len(p.Steps) == 0 {
 		return p.nothing(said), nil
 	}
@@ -197,7 +210,12 @@ func isConflict(err error) bool {
 // back.
 func partlyApplied(id string, end ending, cause error) error {
 	hint := "undo id=" + id + " takes back what was made"
-	fault := &answer.Fault{Status: answer.ExitFailed, Kind: answer.PartlyApplied.Advise(hint), Made: end.made, Unmade: end.unmade}
+	fault := &answer.Fault{
+		Status: answer.ExitFailed,
+		Kind:   answer.PartlyApplied.Advise(hint),
+		Made:   end.made,
+		Unmade: end.unmade,
+	}
 	why := "because other programs changed notes at the same time"
 	if end.unsettled {
 		fault.Kind = fault.Kind.Advise("the next call completes it or takes it back, once the disk lets it")
@@ -222,7 +240,11 @@ func listed(names []string) string {
 func propose(v *call.Vault, row Command, values call.Values, how protocol.Write) (Proposal, error) {
 	p, err := row.Plan(v, values)
 	if names := v.AmbiguousName(); err == nil && p.ReadAnswer == nil && names != "" {
-		err = answer.Ambiguous.Failure("Name %q is ambiguous: %s. Nothing was changed.", answer.Verbatim(values["file"]), names)
+		err = answer.Ambiguous.Failure(
+			"Name %q is ambiguous: %s. Nothing was changed.",
+			answer.Verbatim(values["file"]),
+			names,
+		)
 	}
 	if err == nil {
 		err = refuseUnread(v)
@@ -233,7 +255,15 @@ func propose(v *call.Vault, row Command, values call.Values, how protocol.Write)
 	if err == nil {
 		declared, _ := allowlist.Describe(row.Name)
 		p.destroys = declared.DestroysNote
-		err = cmp.Or(p.traceLinks(v), p.restore(v), p.findCarried(v, how.Addresses), p.assessLoss(v), budget.From(v.Ctx).Exceeded(), judge(v, p), p.suits())
+		err = cmp.Or(
+			p.traceLinks(v),
+			p.restore(v),
+			p.findCarried(v, how.Addresses),
+			p.assessLoss(v),
+			budget.From(v.Ctx).Exceeded(),
+			judge(v, p),
+			p.suits(),
+		)
 	}
 	if err != nil {
 		return Proposal{}, err
@@ -252,11 +282,15 @@ func refuseUnread(v *call.Vault) error {
 	if !v.Disk.Judges() {
 		which = listed(unread)
 	}
-	return answer.Unread.Failure("Nothing was changed: the change concerns notes that cannot be read (%s), so that a part of it would be missing.", which)
+	return answer.Unread.Failure(
+		"Nothing was changed: the change concerns notes that cannot be read (%s), so that a part of it would be missing.",
+		which,
+	)
 }
 
 // MarkCut is the failure of a change that would leave a part of the mark of a secret.
-var MarkCut = answer.BadValue.Advise("leave the mark whole, or replace all of it").Failure("By this change a part of the mark of a secret would be left, and the secret lost.")
+var MarkCut = answer.BadValue.Advise("leave the mark whole, or replace all of it").
+	Failure("By this change a part of the mark of a secret would be left, and the secret lost.")
 
 // restore puts the secrets of the notes back into what was worked out from texts with marks.
 // What takes back a change has the texts of the journal, which have none.
@@ -272,7 +306,13 @@ func (p *Proposal) restore(v *call.Vault) error {
 		if guard.HasMark(s.Before.Text) {
 			now, err := CurrentState(v, s.source())
 			if err != nil || !bytes.Equal(v.Redact(now.Text), s.Before.Text) && !now.Equal(s.Before) {
-				return cmp.Or(err, answer.Conflict.Failure("Conflict: %q was changed while the change was worked out.", named(s.source().String())))
+				return cmp.Or(
+					err,
+					answer.Conflict.Failure(
+						"Conflict: %q was changed while the change was worked out.",
+						named(s.source().String()),
+					),
+				)
 			}
 			s.Before = now
 		}
@@ -296,11 +336,14 @@ func (p *Proposal) restore(v *call.Vault) error {
 		case budget.From(v.Ctx).Exceeded() != nil:
 			return cmp.Or(err, budget.From(v.Ctx).Exceeded())
 		case errors.As(err, &near):
-			return answer.BadValue.Advise("write the mark as it was shown, with its brackets").Failure("Secret not recognized: %v.", err)
+			return answer.BadValue.Advise("write the mark as it was shown, with its brackets").
+				Failure("Secret not recognized: %v.", err)
 		case errors.Is(err, guard.ErrExposed):
-			return answer.BadValue.Advise("keep the mark where it is, with the name in front of it").Failure("Secret not recognized: by this change %v.", err)
+			return answer.BadValue.Advise("keep the mark where it is, with the name in front of it").
+				Failure("Secret not recognized: by this change %v.", err)
 		case err != nil:
-			return answer.BadValue.Advise("the mark of a secret can be written only into the note that has the secret").Failure("%v.", err)
+			return answer.BadValue.Advise("the mark of a secret can be written only into the note that has the secret").
+				Failure("%v.", err)
 		}
 		*text = marked
 	}
@@ -400,7 +443,9 @@ func (p Proposal) change(v *call.Vault) *answer.Change {
 // approved is refused if it is to be, and always if it adds an address with text of another note.
 func fits(v *call.Vault, p Proposal, how protocol.Write) error {
 	if how.Approved != "" && how.Approved != digestOf(v, p) {
-		return answer.Conflict.Failure("Conflict: the change is not the one that was approved, because notes were changed since.")
+		return answer.Conflict.Failure(
+			"Conflict: the change is not the one that was approved, because notes were changed since.",
+		)
 	}
 	if err := p.expects(v, how.Expect); err != nil {
 		return err
@@ -421,7 +466,12 @@ func (p Proposal) expects(v *call.Vault, hash string) error {
 			continue
 		}
 		if now := cmp.Or(hashAt(v, s.source(), s.Before), "none"); now != hash && !s.changesPartOf(v, hash) {
-			return answer.Conflict.Failure("Conflict: %q has the hash %s, not %s.", answer.Verbatim(p.Note.String()), now, hash)
+			return answer.Conflict.Failure(
+				"Conflict: %q has the hash %s, not %s.",
+				answer.Verbatim(p.Note.String()),
+				now,
+				hash,
+			)
 		}
 		return nil
 	}

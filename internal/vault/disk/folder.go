@@ -93,7 +93,12 @@ func Open(path string) (*Folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Folder{root: root, sys: system.Calls{Patience: system.Patient}, ask: new(interposed), names: filenames.In(func() (*os.Root, error) { return root.OpenRoot(".") })}, nil
+	return &Folder{
+		root:  root,
+		sys:   system.Calls{Patience: system.Patient},
+		ask:   new(interposed),
+		names: filenames.In(func() (*os.Root, error) { return root.OpenRoot(".") }),
+	}, nil
 }
 
 // Close closes the folder; files that were opened from it stay open.
@@ -462,7 +467,8 @@ func (f *Folder) NamedInAnyForm(p Path) (Path, error) {
 
 func (f *Folder) visibleName(p Path, name func(path string) (string, error)) (Path, error) {
 	named, err := f.nameBy(p, name)
-	if err != nil || named == p || !f.IsClosed(named) && (f.sees(named, false) || f.sees(named, true) || f.view.Enters(named.text)) {
+	if err != nil || named == p ||
+		!f.IsClosed(named) && (f.sees(named, false) || f.sees(named, true) || f.view.Enters(named.text)) {
 		return named, err
 	}
 	return p, nil

@@ -29,7 +29,8 @@ func (f *Folder) Move(from, to Path, before Content) error {
 	// An invisible path is refused, and one that differs from the name on the disk, unless it is another
 	// spelling of the own name of the file.
 	switch renamed, err := f.renamed(from, to); {
-	case errors.Is(err, fs.ErrNotExist), err == nil && (renamed != to || !f.sees(to, false) || from != to && f.IsClosed(to)):
+	case errors.Is(err, fs.ErrNotExist),
+		err == nil && (renamed != to || !f.sees(to, false) || from != to && f.IsClosed(to)):
 		return closed(to)
 	case err != nil:
 		return err
@@ -90,7 +91,13 @@ func (f *Folder) rename(file *File, source, target *os.Root, to Path) error {
 		defer folder.Close()
 		names, err := folder.Readdirnames(-1)
 		if err == nil && slices.Contains(names, file.Info.Name()) {
-			return &Refusal{Path: file.Info.Name(), Reason: fmt.Sprintf("is not renamed: the file system has kept the name and takes %q for the same", to.Base())}
+			return &Refusal{
+				Path: file.Info.Name(),
+				Reason: fmt.Sprintf(
+					"is not renamed: the file system has kept the name and takes %q for the same",
+					to.Base(),
+				),
+			}
 		}
 		return err
 	case err == nil:
@@ -241,7 +248,12 @@ func (f *Folder) take(seen *File, source *os.Root, target *os.Root, to string) e
 		case err == nil && n == 0:
 			return ErrChanged
 		case err == nil:
-			return fmt.Errorf("%q was exchanged for another file, which is called %q from now on: %w", from, name, ErrChanged)
+			return fmt.Errorf(
+				"%q was exchanged for another file, which is called %q from now on: %w",
+				from,
+				name,
+				ErrChanged,
+			)
 		case !errors.Is(err, fs.ErrExist):
 			return fmt.Errorf("%q was exchanged for another file, which is called %q from now on: %w", from, to, err)
 		}

@@ -152,7 +152,10 @@ func (d *doc) insert(at int, content string, whole bool) ([]byte, error) {
 	}
 	raw := d.isRaw(at)
 	if whole && raw {
-		return nil, &Refusal{Line: d.line(at), Reason: "the place is inside code, a comment or a formula that does not end before"}
+		return nil, &Refusal{
+			Line:   d.line(at),
+			Reason: "the place is inside code, a comment or a formula that does not end before",
+		}
 	}
 	end := d.lineEnd(at)
 	lead := ""
@@ -224,7 +227,8 @@ func kindOf(line string) lineKind {
 	mark, _, _ := strings.Cut(text+" ", " ") // of an item of a list
 	mark, _, _ = strings.Cut(mark, "\t")
 	number := strings.TrimRight(mark, ".)")
-	isNumbered := 0 < len(number) && len(number) <= 9 && len(mark) == len(number)+1 && strings.Trim(number, "0123456789") == ""
+	isNumbered := 0 < len(number) && len(number) <= 9 && len(mark) == len(number)+1 &&
+		strings.Trim(number, "0123456789") == ""
 	switch {
 	case strings.TrimRight(text, " \t\r") == "":
 		return blank
@@ -236,7 +240,9 @@ func kindOf(line string) lineKind {
 		return tableRow
 	case len(text) < len(line):
 		return indented
-	case text[0] == '#' && strings.IndexByte(" \t#", (text + " ")[1]) >= 0, strings.HasPrefix(text, "```"), strings.HasPrefix(text, "~~~"):
+	case text[0] == '#' && strings.IndexByte(" \t#", (text + " ")[1]) >= 0,
+		strings.HasPrefix(text, "```"),
+		strings.HasPrefix(text, "~~~"):
 		return marked
 	}
 	return plainText

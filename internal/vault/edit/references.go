@@ -120,7 +120,10 @@ func Closed(text []byte) []byte {
 // DivideReferences returns the parts of a text, each with the definitions that it needs: one that another part uses goes
 // there, and stays where it is used, or where nothing uses it. carried returns a definition as it is written in a part.
 // moved has the labels of those that go to another part.
-func DivideReferences(parts [][]byte, carried func(part int, definition []byte) []byte) (divided [][]byte, moved []string) {
+func DivideReferences(
+	parts [][]byte,
+	carried func(part int, definition []byte) []byte,
+) (divided [][]byte, moved []string) {
 	scanned := make([]markdown.References, len(parts))
 	home := map[string]int{} // the part with the definition of a label that counts
 	for i, text := range parts {

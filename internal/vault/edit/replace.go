@@ -23,7 +23,11 @@ func Replace(text []byte, old, new string) ([]byte, error) {
 	if at < 0 { // its line ends may differ, or only its first line may occur
 		for _, end := range [...]string{"\r\n", "\n"} {
 			if at := bytes.Index(d.text, []byte(withEnds(old, end))); at >= 0 {
-				return nil, &Refusal{Line: d.line(at), Reason: "the text is there with other line ends: " + strings.NewReplacer("\r\n", "CRLF", "\n", "LF").Replace(end)}
+				return nil, &Refusal{
+					Line: d.line(at),
+					Reason: "the text is there with other line ends: " + strings.NewReplacer("\r\n", "CRLF", "\n", "LF").
+						Replace(end),
+				}
 			}
 		}
 		missing := &NotFound{What: "text", Wanted: old}
@@ -40,7 +44,10 @@ func Replace(text []byte, old, new string) ([]byte, error) {
 	}
 	switch {
 	case splitsBreak(at) || splitsBreak(at+len(old)):
-		return nil, &Refusal{Line: d.line(at), Reason: "the text begins or ends within a line break, which is CRLF there"}
+		return nil, &Refusal{
+			Line:   d.line(at),
+			Reason: "the text begins or ends within a line break, which is CRLF there",
+		}
 	case bytes.Contains(text[at+1:], []byte(old)):
 		all := &Ambiguous{What: "text", Wanted: old}
 		for n := 0; n >= 0 && len(all.Lines) < maxCandidates; n = bytes.Index(text[at:], []byte(old)) {
@@ -105,7 +112,8 @@ func SetSection(text []byte, t Target, content string) ([]byte, error) {
 			put := lead + body + extra + trail
 			edited := read(d.splice(below, put))
 			whole := markdown.Span{Start: span.Start, End: below.Start + len(put)}
-			if d.keepsFront(edited) && d.keeps(edited, below, len(put)) && len(edited.found.Headings) > place && edited.found.Section(place) == whole {
+			if d.keepsFront(edited) && d.keeps(edited, below, len(put)) && len(edited.found.Headings) > place &&
+				edited.found.Section(place) == whole {
 				return edited.text, nil
 			}
 		}
@@ -125,7 +133,13 @@ func SetSection(text []byte, t Target, content string) ([]byte, error) {
 		now, _ := edited.found.Block(t.name)
 		whole := markdown.Span{Start: span.Start, End: span.Start + len(content)}
 		if now.Span != whole || !d.keepsFront(edited) || !d.keeps(edited, span, len(content)) {
-			return nil, &Refusal{Line: line, Reason: fmt.Sprintf("with this text block %q would not be it alone, or other parts of the note would be read differently", t.name)}
+			return nil, &Refusal{
+				Line: line,
+				Reason: fmt.Sprintf(
+					"with this text block %q would not be it alone, or other parts of the note would be read differently",
+					t.name,
+				),
+			}
 		}
 		return edited.text, nil
 	}

@@ -64,9 +64,13 @@ func (d *doc) span(t Target) (markdown.Span, error) {
 			}
 			for at := d.found.Body; at < len(d.text); at = d.next(at) {
 				row := d.lineAt(at)
-				if kindOf(row) == tableRow && slices.ContainsFunc(strings.Fields(strings.ReplaceAll(row, "|", " ")), isID) && !d.isRaw(at) {
+				if kindOf(row) == tableRow &&
+					slices.ContainsFunc(strings.Fields(strings.ReplaceAll(row, "|", " ")), isID) &&
+					!d.isRaw(at) {
 					return markdown.Span{}, &Refusal{
-						Line: d.line(at), Reason: fmt.Sprintf("block id %q is in the row of a table, where it names nothing", t.name),
+						Line: d.line(
+							at,
+						), Reason: fmt.Sprintf("block id %q is in the row of a table, where it names nothing", t.name),
 						Instead: d.around(at, tableRow),
 					}
 				}
@@ -133,7 +137,8 @@ func RenameHeading(text []byte, place int, to string) ([]byte, error) {
 	}
 	const idBytes = "abcdefghijklmnopqrstuvwxyz0123456789-"
 	wanted := to
-	if at := strings.LastIndex(h.Text, " ^"); at >= 0 && at+2 < len(h.Text) && strings.Trim(strings.ToLower(h.Text[at+2:]), idBytes) == "" {
+	if at := strings.LastIndex(h.Text, " ^"); at >= 0 && at+2 < len(h.Text) &&
+		strings.Trim(strings.ToLower(h.Text[at+2:]), idBytes) == "" {
 		wanted += h.Text[at:]
 	}
 	edited := read(d.splice(markdown.Span{Start: h.At + start, End: h.At + start + len(h.Text)}, wanted))
@@ -174,7 +179,10 @@ func (d *doc) belowHeading(h markdown.Heading) int {
 func checkBelow(h markdown.Heading, content string) error {
 	for _, inner := range markdown.Scan([]byte(content)).Headings {
 		if inner.Level <= h.Level {
-			return &Refusal{Line: h.Line, Reason: fmt.Sprintf("heading %q of the text would end the section of %q", inner.Text, h.Text)}
+			return &Refusal{
+				Line:   h.Line,
+				Reason: fmt.Sprintf("heading %q of the text would end the section of %q", inner.Text, h.Text),
+			}
 		}
 	}
 	return nil

@@ -51,8 +51,12 @@ type Endpoint struct {
 // texts would go without encryption.
 func ParseEndpoint(address, model string) (Endpoint, error) {
 	u, err := url.Parse(address)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return Endpoint{}, fmt.Errorf("invalid address %q: want http or https, a host, a port and a path, such as http://127.0.0.1:11434/v1", address)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || u.RawQuery != "" ||
+		u.Fragment != "" {
+		return Endpoint{}, fmt.Errorf(
+			"invalid address %q: want http or https, a host, a port and a path, such as http://127.0.0.1:11434/v1",
+			address,
+		)
 	}
 	e := Endpoint{url: u.JoinPath("embeddings").String(), model: model, port: 80, secure: u.Scheme == "https"}
 	if e.secure {
@@ -73,9 +77,16 @@ func ParseEndpoint(address, model string) (Endpoint, error) {
 	e.address = net.JoinHostPort(host, strconv.Itoa(int(e.port)))
 	switch {
 	case !known:
-		return Endpoint{}, fmt.Errorf("invalid host %q: want a name or an address, and a port of 1 to %d", u.Host, math.MaxUint16)
+		return Endpoint{}, fmt.Errorf(
+			"invalid host %q: want a name or an address, and a port of 1 to %d",
+			u.Host,
+			math.MaxUint16,
+		)
 	case !e.secure && e.host != "" && !ip.IsPrivate():
-		return Endpoint{}, fmt.Errorf("host %q would be sent texts without encryption: want https, or with http 127.0.0.1, [::1], localhost or the address of a machine in a private network, such as 192.168.1.20", e.host)
+		return Endpoint{}, fmt.Errorf(
+			"host %q would be sent texts without encryption: want https, or with http 127.0.0.1, [::1], localhost or the address of a machine in a private network, such as 192.168.1.20",
+			e.host,
+		)
 	case model == "":
 		return Endpoint{}, errors.New("the model has no name")
 	}
@@ -86,7 +97,12 @@ func ParseEndpoint(address, model string) (Endpoint, error) {
 func (e Endpoint) Elsewhere() string { return e.host }
 
 // vectors returns the vector of each text. Its errors name no text.
-func (e Endpoint) vectors(ctx context.Context, client *http.Client, wait time.Duration, texts []string) (list []vector, err error) {
+func (e Endpoint) vectors(
+	ctx context.Context,
+	client *http.Client,
+	wait time.Duration,
+	texts []string,
+) (list []vector, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, wait, fmt.Errorf("no answer within %v", wait))
 	defer cancel()
 	defer func() {

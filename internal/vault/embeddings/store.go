@@ -158,10 +158,15 @@ func (s *Store) Load(file cache.Extra) {
 	s.file = &file
 	data := file.Read()
 	end := len(data) - crc32.Size
-	decoder, err := cbor.DecOptions{UTF8: cbor.UTF8DecodeInvalid, MaxMapPairs: math.MaxInt32}.DecMode() // names of files are any bytes
+	decoder, err := cbor.DecOptions{
+		UTF8:        cbor.UTF8DecodeInvalid,
+		MaxMapPairs: math.MaxInt32,
+	}.DecMode() // names of files are any bytes
 	var saved saved
-	if err != nil || end < 0 || crc32.Checksum(data[:end], crc32.MakeTable(crc32.Castagnoli)) != binary.LittleEndian.Uint32(data[end:]) ||
-		decoder.Unmarshal(data[:end], &saved) != nil || saved.Of != s.endpoint.url+" "+s.endpoint.model {
+	if err != nil || end < 0 ||
+		crc32.Checksum(data[:end], crc32.MakeTable(crc32.Castagnoli)) != binary.LittleEndian.Uint32(data[end:]) ||
+		decoder.Unmarshal(data[:end], &saved) != nil ||
+		saved.Of != s.endpoint.url+" "+s.endpoint.model {
 		return
 	}
 	for path, n := range saved.Notes {
@@ -195,7 +200,9 @@ func (s *Store) save() {
 		return
 	}
 	if data, err := cbor.Marshal(saved{s.endpoint.url + " " + s.endpoint.model, s.notes}); err == nil {
-		s.unsaved = s.file.Write(binary.LittleEndian.AppendUint32(data, crc32.Checksum(data, crc32.MakeTable(crc32.Castagnoli)))) != nil
+		s.unsaved = s.file.Write(
+			binary.LittleEndian.AppendUint32(data, crc32.Checksum(data, crc32.MakeTable(crc32.Castagnoli))),
+		) != nil
 	}
 }
 
@@ -205,7 +212,10 @@ func (s *Store) save() {
 func (s *Store) Learn(of any, list func() []Note, read func(path string) ([]string, error)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.broken != nil || s.endpoint.host != "" && !s.allowed || s.file == nil || s.of == of || s.next != nil && s.next.of == of || s.away() != nil || s.ctx.Err() != nil {
+	if s.broken != nil || s.endpoint.host != "" && !s.allowed || s.file == nil || s.of == of ||
+		s.next != nil && s.next.of == of ||
+		s.away() != nil ||
+		s.ctx.Err() != nil {
 		return
 	}
 	s.next = &work{of, list(), read}
@@ -353,7 +363,12 @@ func (s *Store) fail(err error) {
 
 // Nearest returns at most some notes with the sections that are most like a question, best first, out of those
 // that are visible. The error says why there are none.
-func (s *Store) Nearest(ctx context.Context, question string, visible func(path string) bool, most int) ([]Near, error) {
+func (s *Store) Nearest(
+	ctx context.Context,
+	question string,
+	visible func(path string) bool,
+	most int,
+) ([]Near, error) {
 	s.mu.Lock()
 	err := cmp.Or(s.broken, s.away())
 	if err == nil && s.endpoint.host != "" && !s.allowed {
@@ -423,7 +438,10 @@ func (s *Store) nearest(to vector, visible func(path string) bool, most int) (fo
 			list = append(list, best)
 		}
 	}
-	slices.SortFunc(list, func(a, b near) int { return cmp.Or(cmp.Compare(b.cosine, a.cosine), cmp.Compare(a.Path, b.Path)) })
+	slices.SortFunc(
+		list,
+		func(a, b near) int { return cmp.Or(cmp.Compare(b.cosine, a.cosine), cmp.Compare(a.Path, b.Path)) },
+	)
 	for _, n := range list[:min(len(list), most)] {
 		found = append(found, n.Near)
 	}

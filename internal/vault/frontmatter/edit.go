@@ -357,7 +357,11 @@ func Rename(text []byte, key, to string) ([]byte, error) {
 	want[place].Key = to
 	start := len(line) - len(bytes.TrimLeft(line, " "))
 	at := b.span.Start + first.Start
-	return b.checked(splice(b.text, markdown.Span{Start: at + start, End: at + colon}, writtenKey(to)+":"), want, old.Line)
+	return b.checked(
+		splice(b.text, markdown.Span{Start: at + start, End: at + colon}, writtenKey(to)+":"),
+		want,
+		old.Line,
+	)
 }
 
 // entry is the place of a property in its block, whole lines, and its value there.

@@ -67,7 +67,8 @@ func newItemList(b *note, place int, node *yaml.Node) itemList {
 		}
 		line := b.block()[start:entry.End]
 		indented := len(line) > dash && len(bytes.TrimLeft(line[:dash], " ")) == 0
-		if indented && line[dash] == '-' && (len(line) == dash+1 || bytes.IndexByte([]byte(" \t\r\n"), line[dash+1]) >= 0) {
+		if indented && line[dash] == '-' &&
+			(len(line) == dash+1 || bytes.IndexByte([]byte(" \t\r\n"), line[dash+1]) >= 0) {
 			starts = append(starts, start)
 		}
 	}

@@ -18,7 +18,11 @@ import (
 // As with [Set] the result is checked to read back with this change alone. The errors are
 // *[Malformed] and *[Refusal], which has no line.
 func SetIn(text []byte, path []string, key string, value *Value) ([]byte, error) {
-	return changed(text, func(block []byte) ([]byte, error) { return setIn(block, path, key, value) }, func(root Value) Value { return root.with(path, key, value) })
+	return changed(
+		text,
+		func(block []byte) ([]byte, error) { return setIn(block, path, key, value) },
+		func(root Value) Value { return root.with(path, key, value) },
+	)
 }
 
 // AddTo returns a YAML file with one more element at the end of the list under a key of the root.
@@ -42,7 +46,11 @@ func AddTo(text []byte, list string, item Value) ([]byte, error) {
 		w.out.WriteString(strings.Repeat(" ", column))
 		w.block(Value{kind: List, more: []Value{item}}, strings.Repeat(" ", column))
 		end := bareEnd(block, markdown.Span{Start: items[len(items)-1].Start, End: at.End})
-		return splice(block, markdown.Span{Start: end, End: end}, withBreaks(w.out.String(), breakBefore(block, end))), nil
+		return splice(
+			block,
+			markdown.Span{Start: end, End: end},
+			withBreaks(w.out.String(), breakBefore(block, end)),
+		), nil
 	}, want)
 }
 
@@ -227,7 +235,8 @@ func elements(block []byte, key string) (items []markdown.Span, column int, at m
 	for i, item := range node.Content {
 		start := lines[item.Line-1]
 		first := block[start:min(len(block), start+item.Column-1)]
-		if item.Kind != yaml.MappingNode || item.Style&yaml.FlowStyle != 0 || strings.Trim(string(first), " ") != "-" || bytes.IndexByte(first, '-') != column {
+		if item.Kind != yaml.MappingNode || item.Style&yaml.FlowStyle != 0 || strings.Trim(string(first), " ") != "-" ||
+			bytes.IndexByte(first, '-') != column {
 			return nil, 0, at, refusal
 		}
 		if i > 0 {

@@ -93,7 +93,9 @@ func (r *rewriter) refusedScalar(n *yaml.Node, least int) *Malformed {
 }
 
 // oddAnchors are anchors and aliases with marks in their names, which the library of Go does not take.
-var oddAnchors = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)(^|[ \t\[{,])([&*])([^ \t\r\n\[\]{},]+)`) })
+var oddAnchors = sync.OnceValue(
+	func() *regexp.Regexp { return regexp.MustCompile(`(?m)(^|[ \t\[{,])([&*])([^ \t\r\n\[\]{},]+)`) },
+)
 
 // withPlainAnchors returns a text in which the names of anchors and aliases have letters and digits only, and as many
 // characters as before. count is how many names were changed.

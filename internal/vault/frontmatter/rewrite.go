@@ -17,18 +17,26 @@ import (
 //
 // left are the links that could not be changed, with their lines in the block: all of them
 // where the block would not read back as the same properties.
-func RewriteLinks(block []byte, change func(text string, link markdown.Link) string) (edited []byte, changed int, left []markdown.Link) {
-	if !bytes.Contains(block, []byte("](")) && !bytes.Contains(block, []byte("[[")) && !bytes.ContainsRune(block, '\\') {
+func RewriteLinks(
+	block []byte,
+	change func(text string, link markdown.Link) string,
+) (edited []byte, changed int, left []markdown.Link) {
+	if !bytes.Contains(block, []byte("](")) && !bytes.Contains(block, []byte("[[")) &&
+		!bytes.ContainsRune(block, '\\') {
 		return block, 0, nil
 	}
-	edited, changed, places := rewriteTexts(block, func(string) bool { return true }, func(text string, line int) string {
-		link, ok := markdown.ParseLink(text)
-		if !ok {
-			return ""
-		}
-		link.Line = line
-		return change(text, link)
-	})
+	edited, changed, places := rewriteTexts(
+		block,
+		func(string) bool { return true },
+		func(text string, line int) string {
+			link, ok := markdown.ParseLink(text)
+			if !ok {
+				return ""
+			}
+			link.Line = line
+			return change(text, link)
+		},
+	)
 	for _, at := range places {
 		link, _ := markdown.ParseLink(at.text)
 		link.Line = at.line
@@ -40,7 +48,11 @@ func RewriteLinks(block []byte, change func(text string, link markdown.Link) str
 // rewriteTexts returns a block with other strings as the values, or in the lists, of the
 // properties whose keys are concerned. change gets each; it returns the replacement, or ""
 // to keep it. left are those that could not be changed, as in [RewriteLinks].
-func rewriteTexts(block []byte, concerned func(key string) bool, change func(text string, line int) string) (edited []byte, changed int, left []textAt) {
+func rewriteTexts(
+	block []byte,
+	concerned func(key string) bool,
+	change func(text string, line int) string,
+) (edited []byte, changed int, left []textAt) {
 	properties, err := Parse(block)
 	if err != nil || len(properties) == 0 {
 		return block, 0, nil
@@ -49,7 +61,13 @@ func rewriteTexts(block []byte, concerned func(key string) bool, change func(tex
 	if err != nil {
 		return block, 0, nil
 	}
-	r := rewriter{block: block, lines: lineStarts(block), seen: map[*yaml.Node]bool{}, texts: map[string]string{}, change: change}
+	r := rewriter{
+		block:  block,
+		lines:  lineStarts(block),
+		seen:   map[*yaml.Node]bool{},
+		texts:  map[string]string{},
+		change: change,
+	}
 	root := document.Content[0]
 	for i := 0; i+1 < len(root.Content); i += 2 {
 		if concerned(root.Content[i].Value) {
@@ -140,7 +158,8 @@ func (r *rewriter) value(n *yaml.Node) {
 		r.done = append(r.done, it)
 	case yaml.SequenceNode:
 		for _, element := range n.Content {
-			if element.Kind == yaml.ScalarNode || element.Kind == yaml.AliasNode && element.Alias.Kind == yaml.ScalarNode {
+			if element.Kind == yaml.ScalarNode ||
+				element.Kind == yaml.AliasNode && element.Alias.Kind == yaml.ScalarNode {
 				r.value(element)
 			}
 		}
@@ -203,7 +222,16 @@ func (r *rewriter) place(n *yaml.Node, old, text string) (at markdown.Span, writ
 			return markdown.Span{Start: start, End: start + len(inner)}, text, string(inner) == old
 		}
 	default:
-		return markdown.Span{Start: start, End: start + len(old)}, writtenText(text, ""), bytes.HasPrefix(r.block[start:], []byte(old))
+		return markdown.Span{
+				Start: start,
+				End:   start + len(old),
+			}, writtenText(
+				text,
+				"",
+			), bytes.HasPrefix(
+				r.block[start:],
+				[]byte(old),
+			)
 	}
 	size := quotedSize(r.block[start:])
 	return markdown.Span{Start: start, End: start + size}, written, size > 0
@@ -227,22 +255,26 @@ func (r *rewriter) renamed(v Value) Value {
 func RewriteTags(text []byte, change func(name string) string) (edited []byte, changed int, err error) {
 	found := markdown.Scan(text)
 	block := text[found.Frontmatter.Start:found.Frontmatter.End]
-	rewritten, changed, left := rewriteTexts(block, func(key string) bool { return strings.EqualFold(key, "tags") }, func(text string, _ int) string {
-		bare := strings.TrimSpace(text)
-		name, ok := markdown.TagName(bare)
-		if !ok {
-			return ""
-		}
-		to := change(name)
-		if to == "" || to == name {
-			return ""
-		}
-		if strings.HasPrefix(bare, "#") {
-			to = "#" + to
-		}
-		lead := strings.Index(text, bare)
-		return text[:lead] + to + text[lead+len(bare):]
-	})
+	rewritten, changed, left := rewriteTexts(
+		block,
+		func(key string) bool { return strings.EqualFold(key, "tags") },
+		func(text string, _ int) string {
+			bare := strings.TrimSpace(text)
+			name, ok := markdown.TagName(bare)
+			if !ok {
+				return ""
+			}
+			to := change(name)
+			if to == "" || to == name {
+				return ""
+			}
+			if strings.HasPrefix(bare, "#") {
+				to = "#" + to
+			}
+			lead := strings.Index(text, bare)
+			return text[:lead] + to + text[lead+len(bare):]
+		},
+	)
 	switch {
 	case len(left) > 0:
 		return nil, 0, &Refusal{left[0].line, "tag " + left[0].text + " cannot be changed where it is"}

@@ -189,7 +189,9 @@ func ParseValue(typed string, as Type) (Value, error) {
 		case !ok || math.IsNaN(f) || math.IsInf(f, 0):
 			return Value{}, errors.New("Invalid number: " + typed)
 		case !isExact(f, digits):
-			return Value{}, errors.New("Invalid number: " + typed + ". It has more digits than the app can keep; use type=text")
+			return Value{}, errors.New(
+				"Invalid number: " + typed + ". It has more digits than the app can keep; use type=text",
+			)
 		}
 		return Value{kind: Number, number: f, text: digits}, nil
 	case TypeCheckbox:
@@ -203,7 +205,12 @@ func ParseValue(typed string, as Type) (Value, error) {
 	case TypeDate:
 		return moment(typed, "Invalid date format. Use YYYY-MM-DD", time.DateOnly)
 	case typeDatetime:
-		return moment(typed, "Invalid datetime format. Use YYYY-MM-DDTHH:mm:ss", "2006-01-02T15:04:05", "2006-01-02T15:04")
+		return moment(
+			typed,
+			"Invalid datetime format. Use YYYY-MM-DDTHH:mm:ss",
+			"2006-01-02T15:04:05",
+			"2006-01-02T15:04",
+		)
 	}
 	return Value{}, errors.New("Invalid type: " + string(as) + ". Use text, list, number, checkbox, date or datetime")
 }
@@ -239,7 +246,8 @@ func list(typed string) Value {
 			switch {
 			case at == len(typed) || typed[at] == ',':
 				element := strings.TrimSpace(typed[begun:at])
-				if inner, ok := strings.CutPrefix(element, `"`); ok && inner != "" && strings.IndexByte(inner, '"') == len(inner)-1 {
+				if inner, ok := strings.CutPrefix(element, `"`); ok && inner != "" &&
+					strings.IndexByte(inner, '"') == len(inner)-1 {
 					element = inner[:len(inner)-1]
 				}
 				elements = append(elements, element)

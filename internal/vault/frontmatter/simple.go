@@ -192,7 +192,9 @@ func (r *simpleReader) isNew(key string) bool {
 // isSimpleStart reports whether a text begins with a character without a meaning in YAML.
 func isSimpleStart(text string) bool {
 	b := text[0]
-	return 'a' <= b|0x20 && b|0x20 <= 'z' || isDigit(b) || b >= utf8.RuneSelf || b == '_' || b == '(' || b == '/' || b == '.' || b == '+'
+	return 'a' <= b|0x20 && b|0x20 <= 'z' || isDigit(b) || b >= utf8.RuneSelf || b == '_' || b == '(' || b == '/' ||
+		b == '.' ||
+		b == '+'
 }
 
 // simpleScalar reads a value that is not empty, in quotes or without.
@@ -202,7 +204,8 @@ func simpleScalar(text string) (Value, bool) {
 	}
 	if mark := text[0]; mark == '"' || mark == '\'' {
 		end := len(text) - 1
-		if end == 0 || text[end] != mark || strings.IndexByte(text[1:end], mark) >= 0 || strings.IndexByte(text, '\\') >= 0 {
+		if end == 0 || text[end] != mark || strings.IndexByte(text[1:end], mark) >= 0 ||
+			strings.IndexByte(text, '\\') >= 0 {
 			return Value{}, false
 		}
 		return Value{kind: String, text: text[1:end]}, true

@@ -163,7 +163,10 @@ func isPlain(text string) bool {
 	if strings.IndexByte("\t :", text[len(text)-1]) >= 0 {
 		return false
 	}
-	return !slices.ContainsFunc([]string{": ", ":\t", " #", "\t#"}, func(mark string) bool { return strings.Contains(text, mark) })
+	return !slices.ContainsFunc(
+		[]string{": ", ":\t", " #", "\t#"},
+		func(mark string) bool { return strings.Contains(text, mark) },
+	)
 }
 
 func isBlank(b byte) bool { return b == ' ' || b == '\t' }

@@ -54,7 +54,11 @@ func writeAttachment(v *call.Vault, p call.Values) (change.Proposal, error) {
 	case err != nil || len(data) == 0:
 		return change.Proposal{}, answer.Misuse("Invalid value for data: it is not base64.")
 	case len(data) > maxWritten:
-		return change.Proposal{}, answer.Misuse("Invalid value for data: %d bytes, at most %d are written.", len(data), maxWritten)
+		return change.Proposal{}, answer.Misuse(
+			"Invalid value for data: %d bytes, at most %d are written.",
+			len(data),
+			maxWritten,
+		)
 	case p.Has("path") == p.Has("name"):
 		return change.Proposal{}, answer.Misuse("Use path=<path> or name=<name>.")
 	}
@@ -75,14 +79,16 @@ func writeAttachment(v *call.Vault, p call.Values) (change.Proposal, error) {
 		return change.Proposal{}, answer.Failure("File %q cannot be created: %v.", answer.Verbatim(text), err)
 	}
 	wrong := func(why string) error {
-		return answer.BadValue.Advise("give it the extension of its type").Failure("File %q cannot be written: %s.", answer.Verbatim(made.String()), why)
+		return answer.BadValue.Advise("give it the extension of its type").
+			Failure("File %q cannot be written: %s.", answer.Verbatim(made.String()), why)
 	}
 	shows := strings.HasPrefix(is, "image/") || is == "application/pdf" // of these types the marks are sure
 	switch kind := allowlist.FileKind(made.Ext()); {
 	case made.Ext() == "":
 		return change.Proposal{}, wrong("its name has no extension, and its bytes tell no type")
 	case kind == "note" || kind == "canvas" || kind == "base":
-		return change.Proposal{}, answer.BadValue.Advise("create makes notes, canvases and bases from text").Failure("File %q is not an attachment.", answer.Verbatim(made.String()))
+		return change.Proposal{}, answer.BadValue.Advise("create makes notes, canvases and bases from text").
+			Failure("File %q is not an attachment.", answer.Verbatim(made.String()))
 	case strings.EqualFold(made.Ext(), "svg"):
 		if !isText(data) || !bytes.Contains(data, []byte("<svg")) {
 			return change.Proposal{}, wrong("its bytes are no SVG")
@@ -97,7 +103,8 @@ func writeAttachment(v *call.Vault, p call.Values) (change.Proposal, error) {
 		return change.Proposal{}, answer.WriteError(made.String(), err)
 	}
 	if before.Exists && !p.Has("overwrite") {
-		return change.Proposal{}, answer.AlreadyExists.Advise("choose another name, or give overwrite to replace it").Failure("File %q already exists.", answer.Verbatim(made.String()))
+		return change.Proposal{}, answer.AlreadyExists.Advise("choose another name, or give overwrite to replace it").
+			Failure("File %q already exists.", answer.Verbatim(made.String()))
 	}
 	x, err := v.IndexOfNames()
 	if err != nil {
@@ -108,7 +115,9 @@ func writeAttachment(v *call.Vault, p call.Values) (change.Proposal, error) {
 		link = made.String()
 	}
 	planned := change.Proposal{
-		Steps: []change.Step{{Path: made, Before: before, After: change.Existing(data)}}, Message: "Written: " + made.String(), Note: made,
+		Steps: []change.Step{
+			{Path: made, Before: before, After: change.Existing(data)},
+		}, Message: "Written: " + made.String(), Note: made,
 		Raw: true, Replaces: before.Exists, Notice: "![[" + link + "]] in a note shows it",
 		Already: fmt.Sprintf("%q has these bytes already", answer.Verbatim(made.String())),
 	}
@@ -129,7 +138,9 @@ func attachmentFolder(v *call.Vault, p call.Values) (string, error) {
 		return call.NormalPath(app.Folder), nil
 	}
 	if !p.Has("note") {
-		return "", answer.Misuse("In this vault attachments are kept next to their note: give note=<name> too, or path=<path>.")
+		return "", answer.Misuse(
+			"In this vault attachments are kept next to their note: give note=<name> too, or path=<path>.",
+		)
 	}
 	note, err := v.Resolve(p["note"])
 	if err != nil {
@@ -162,14 +173,18 @@ func textOfAttachment(v *call.Vault, p call.Values) (answer.Reply, error) {
 		return answer.FromNote(t.Path, shown, string(shown)), uses.Put(int64(len(shown)))
 	case !isPDF:
 		hint := allowlist.ServesKind(allowlist.FileKind(t.Path.Ext()))
-		return answer.Reply{}, answer.BadValue.Advise(hint).Failure("File %q is not a text, and not a PDF: %s", answer.Verbatim(t.Typed), cmp.Or(marked(file), promised(t.Path)))
+		return answer.Reply{}, answer.BadValue.Advise(hint).
+			Failure("File %q is not a text, and not a PDF: %s", answer.Verbatim(t.Typed), cmp.Or(marked(file), promised(t.Path)))
 	}
 	first := 1
 	last := math.MaxInt
 	if p.Has("pages") {
 		var ok bool
 		if first, last, ok = parseRange(p["pages"]); !ok {
-			return answer.Reply{}, answer.Misuse("Invalid value for pages: %s. Use a page such as 3, or pages such as 3-7.", answer.Verbatim(p["pages"]))
+			return answer.Reply{}, answer.Misuse(
+				"Invalid value for pages: %s. Use a page such as 3, or pages such as 3-7.",
+				answer.Verbatim(p["pages"]),
+			)
 		}
 	}
 	said := answer.FromNote(t.Path, v.Shown(t.Path, file), "") // before the file is changed in memory
@@ -179,13 +194,25 @@ func textOfAttachment(v *call.Vault, p call.Values) (answer.Reply, error) {
 	var over *budget.Overrun
 	switch {
 	case errors.As(err, &malformed):
-		return answer.Reply{}, answer.OtherFailure.Advise("attachment:read tells its size; the user can open it").Failure("PDF %q cannot be read: %v", answer.Verbatim(t.Typed), err)
+		return answer.Reply{}, answer.OtherFailure.Advise("attachment:read tells its size; the user can open it").
+			Failure("PDF %q cannot be read: %v", answer.Verbatim(t.Typed), err)
 	case errors.As(err, &over):
-		return answer.Reply{}, answer.Kind{Code: over.Code(), Hint: "ask for some of its pages, such as pages=1-20"}.Failure("PDF %q is too large: %v", answer.Verbatim(t.Typed), err)
+		return answer.Reply{}, answer.Kind{
+			Code: over.Code(),
+			Hint: "ask for some of its pages, such as pages=1-20",
+		}.Failure(
+			"PDF %q is too large: %v",
+			answer.Verbatim(t.Typed),
+			err,
+		)
 	case err != nil:
 		return answer.Reply{}, err
 	case total > 0 && first > total:
-		return answer.Reply{}, answer.Misuse("Invalid value for pages: %s. The PDF has %s.", answer.Verbatim(p["pages"]), answer.Count(total, "page"))
+		return answer.Reply{}, answer.Misuse(
+			"Invalid value for pages: %s. The PDF has %s.",
+			answer.Verbatim(p["pages"]),
+			answer.Count(total, "page"),
+		)
 	}
 	texts, err := v.ShownPages(t.Path, answer.Map(pages, func(p pdftext.Page) string { return p.Text }))
 	if err != nil {
@@ -212,7 +239,10 @@ func textOfAttachment(v *call.Vault, p call.Values) (answer.Reply, error) {
 	said.Text = out.String()
 	said.Notice = strings.Join(broken, "; ")
 	if written == 0 && len(broken) == 0 {
-		said.Text, said.Notice = "", fmt.Sprintf("no text in it: %s, which may show images of text", answer.Count(shown, "page"))
+		said.Text, said.Notice = "", fmt.Sprintf(
+			"no text in it: %s, which may show images of text",
+			answer.Count(shown, "page"),
+		)
 	}
 	return said, nil
 }

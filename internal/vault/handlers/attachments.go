@@ -55,7 +55,10 @@ func listAttachments(v *call.Vault, p call.Values) (answer.Reply, error) {
 	case p["format"] != answer.FormatJSON:
 		table := answer.Table{}
 		for _, f := range found {
-			names := answer.Map(f.users[:min(len(f.users), maxUsers)], func(user index.Edge) string { return x.Files[user.Place].Path.String() })
+			names := answer.Map(
+				f.users[:min(len(f.users), maxUsers)],
+				func(user index.Edge) string { return x.Files[user.Place].Path.String() },
+			)
 			users := answer.AndMore(strings.Join(names, ", "), len(f.users)-maxUsers)
 			table.Rows = append(table.Rows, []string{f.path, f.kind, strconv.FormatInt(f.size, 10), users})
 		}
@@ -245,7 +248,11 @@ func readAttachment(v *call.Vault, p call.Values) (answer.Reply, error) {
 	case isText(text):
 		return answer.FromNote(t.Path, known, string(known)), nil
 	case !slices.Contains([]string{"image/png", "image/jpeg", "image/gif", "image/webp"}, kind): // that clients show to a model
-		return answer.FromNote(t.Path, known, fmt.Sprintf("%s, %d bytes: not a text, and not an image that can be shown", kind, len(text))), nil
+		return answer.FromNote(
+			t.Path,
+			known,
+			fmt.Sprintf("%s, %d bytes: not a text, and not an image that can be shown", kind, len(text)),
+		), nil
 	}
 	about := fmt.Sprintf("%s%s, %d bytes", kind, dimensions(text), len(text))
 	shown := text
@@ -265,7 +272,11 @@ func readAttachment(v *call.Vault, p call.Values) (answer.Reply, error) {
 		}
 	}
 	if len(shown) > maxImage {
-		return answer.FromNote(t.Path, known, fmt.Sprintf("%s: images of up to %d bytes are shown; max-pixels shows a smaller one", about, maxImage)), nil
+		return answer.FromNote(
+			t.Path,
+			known,
+			fmt.Sprintf("%s: images of up to %d bytes are shown; max-pixels shows a smaller one", about, maxImage),
+		), nil
 	}
 	said := answer.FromNote(t.Path, known, about)
 	if v.ForGateway {
@@ -305,9 +316,21 @@ var marks = []struct {
 	at         int
 	text, kind string
 }{
-	{0, "\x89PNG\r\n\x1a\n", "image/png"}, {0, "\xff\xd8\xff", "image/jpeg"}, {0, "GIF87a", "image/gif"}, {0, "GIF89a", "image/gif"},
-	{8, "WEBPVP8", "image/webp"}, {0, "BM", "image/bmp"}, {4, "ftypavif", "image/avif"}, {0, "%PDF-", "application/pdf"},
-	{0, "PK\x03\x04", "application/zip"}, {0, "ID3", "audio/mpeg"}, {0, "OggS", "application/ogg"}, {0, "fLaC", "audio/flac"}, {0, "\x1a\x45\xdf\xa3", "video/webm"},
+	{
+		0,
+		"\x89PNG\r\n\x1a\n",
+		"image/png",
+	}, {0, "\xff\xd8\xff", "image/jpeg"}, {0, "GIF87a", "image/gif"}, {0, "GIF89a", "image/gif"},
+	{
+		8,
+		"WEBPVP8",
+		"image/webp",
+	}, {0, "BM", "image/bmp"}, {4, "ftypavif", "image/avif"}, {0, "%PDF-", "application/pdf"},
+	{
+		0,
+		"PK\x03\x04",
+		"application/zip",
+	}, {0, "ID3", "audio/mpeg"}, {0, "OggS", "application/ogg"}, {0, "fLaC", "audio/flac"}, {0, "\x1a\x45\xdf\xa3", "video/webm"},
 }
 
 // marked returns the type of a file by the bytes with which it begins, "" if they say

@@ -46,7 +46,10 @@ func createInBase(v *call.Vault, p call.Values) (change.Proposal, error) {
 	}
 	name := strings.TrimSuffix(cmp.Or(p["name"], "Untitled"), ".md")
 	if strings.ContainsAny(name, `/\`) {
-		return change.Proposal{}, answer.Misuse("Invalid value for name: %s. It is a name without a folder.", answer.Verbatim(p["name"]))
+		return change.Proposal{}, answer.Misuse(
+			"Invalid value for name: %s. It is a name without a folder.",
+			answer.Verbatim(p["name"]),
+		)
 	}
 	shown, err := base.View(p["view"])
 	if err != nil {
@@ -62,7 +65,10 @@ func createInBase(v *call.Vault, p call.Values) (change.Proposal, error) {
 			typed = asked + " " + strconv.Itoa(n) + ".md"
 		}
 		if n == maxNumbered {
-			return change.Proposal{}, answer.AlreadyExists.Failure("File %q already exists.", answer.Verbatim(asked+".md"))
+			return change.Proposal{}, answer.AlreadyExists.Failure(
+				"File %q already exists.",
+				answer.Verbatim(asked+".md"),
+			)
 		}
 		if made, err = v.PathOf(typed); err != nil {
 			return change.Proposal{}, answer.Failure("File %q cannot be created: %v.", answer.Verbatim(typed), err)
@@ -81,7 +87,10 @@ func createInBase(v *call.Vault, p call.Values) (change.Proposal, error) {
 		}
 		name := strings.TrimPrefix(shown.Group.Property, "note.")
 		if strings.HasPrefix(name, "file.") || strings.HasPrefix(name, "formula.") {
-			return change.Proposal{}, answer.BadValue.Failure("The view groups by %q, and no note has that as a property.", answer.Verbatim(name))
+			return change.Proposal{}, answer.BadValue.Failure(
+				"The view groups by %q, and no note has that as a property.",
+				answer.Verbatim(name),
+			)
 		}
 		value, err := newValue(v, call.Values{"name": name, "value": p["group"]})
 		if err == nil {
@@ -100,14 +109,23 @@ func createInBase(v *call.Vault, p call.Values) (change.Proposal, error) {
 // adviseNewBase says of a base that is missing what makes one, because base:create makes a note.
 func adviseNewBase(err error) error {
 	if missing, ok := errors.AsType[*answer.Fault](err); ok && missing.Missing.Ext == baseExtension {
-		missing.Kind = answer.NotFound.Advise(`"create" with path="NAME.base" makes a base; base:create makes a note in one`)
+		missing.Kind = answer.NotFound.Advise(
+			`"create" with path="NAME.base" makes a base; base:create makes a note in one`,
+		)
 	}
 	return err
 }
 
 // madeToFit adds the links that the filters ask for to the text of a new note, and says which
 // filters it does not pass then.
-func madeToFit(v *call.Vault, base *bases.Base, shown bases.View, path, made disk.Path, text []byte, links []string) (fitting []byte, notice string, err error) {
+func madeToFit(
+	v *call.Vault,
+	base *bases.Base,
+	shown bases.View,
+	path, made disk.Path,
+	text []byte,
+	links []string,
+) (fitting []byte, notice string, err error) {
 	files, err := baseFiles(v, path.String())
 	if err != nil || base.Fatal() != nil {
 		return text, "", err
@@ -248,7 +266,9 @@ func setInBase(v *call.Vault, p call.Values) (change.Proposal, error) {
 // restructuring returns the command that changes a base in one way. Comments, and keys that the
 // change is not about, keep their bytes. A change that the engine has something against, such as
 // an expression that does not parse, is refused; what was wrong before may stay so.
-func restructuring(restructure func(text []byte, base *bases.Base, p call.Values) (edited []byte, said string, err error)) func(*call.Vault, call.Values) (change.Proposal, error) {
+func restructuring(
+	restructure func(text []byte, base *bases.Base, p call.Values) (edited []byte, said string, err error),
+) func(*call.Vault, call.Values) (change.Proposal, error) {
 	return func(v *call.Vault, p call.Values) (change.Proposal, error) {
 		path, err := base(v, p)
 		if err != nil {
@@ -280,7 +300,8 @@ func restructuring(restructure func(text []byte, base *bases.Base, p call.Values
 			if !slices.ContainsFunc(old.Problems, func(known bases.Problem) bool {
 				return known.Text == problem.Text && known.Expression == problem.Expression
 			}) {
-				return change.Proposal{}, answer.BadValue.Advise("base:check lists what is wrong with a base").Failure("The change would break the base: %s", problem)
+				return change.Proposal{}, answer.BadValue.Advise("base:check lists what is wrong with a base").
+					Failure("The change would break the base: %s", problem)
 			}
 		}
 		names, err := expressionNames(v)
@@ -293,14 +314,20 @@ func restructuring(restructure func(text []byte, base *bases.Base, p call.Values
 			})
 		})
 		notice := strings.Join(answer.Map(doubts, func(doubt bases.Problem) string { return doubt.Text }), "; ")
-		return change.Proposal{Steps: []change.Step{{Path: path, Before: change.Existing(before), After: change.Existing(after)}}, Message: said + " in " + path.String(), Note: path, Notice: notice,
-			Already: fmt.Sprintf("%q says this already", answer.Verbatim(path.String()))}, nil
+		return change.Proposal{
+			Steps:   []change.Step{{Path: path, Before: change.Existing(before), After: change.Existing(after)}},
+			Message: said + " in " + path.String(),
+			Note:    path,
+			Notice:  notice,
+			Already: fmt.Sprintf("%q says this already", answer.Verbatim(path.String())),
+		}, nil
 	}
 }
 
 func addView(text []byte, base *bases.Base, p call.Values) ([]byte, string, error) {
 	if slices.ContainsFunc(base.Views, func(v bases.View) bool { return v.Name == p["name"] }) {
-		return nil, "", answer.AlreadyExists.Advise("base:set-view changes it").Failure("View %q already exists.", answer.Verbatim(p["name"]))
+		return nil, "", answer.AlreadyExists.Advise("base:set-view changes it").
+			Failure("View %q already exists.", answer.Verbatim(p["name"]))
 	}
 	keys, err := viewKeys(p)
 	if err != nil {
@@ -362,7 +389,10 @@ func setFormula(text []byte, base *bases.Base, p call.Values) ([]byte, string, e
 	}
 	for other := range base.Formulas {
 		if !known && strings.EqualFold(other, name) {
-			return nil, "", answer.AlreadyExists.Failure("Formula %q already exists, with other capitals.", answer.Verbatim(other))
+			return nil, "", answer.AlreadyExists.Failure(
+				"Formula %q already exists, with other capitals.",
+				answer.Verbatim(other),
+			)
 		}
 	}
 	if _, err := bases.ParseExpression(p["expr"]); err != nil {

@@ -25,7 +25,11 @@ func init() {
 	register(
 		Command{Name: "bases", Run: func(v *call.Vault, p call.Values) (answer.Reply, error) {
 			found, err := v.PathsBelow("", func(l call.Listed) bool { return l.Path.Ext() == baseExtension })
-			return listing(p, found, answer.Text("No base files found in vault")), err // like the app, without a full stop
+			return listing(
+				p,
+				found,
+				answer.Text("No base files found in vault"),
+			), err // like the app, without a full stop
 		}},
 		Command{Name: "base:views", Run: listViews},
 		Command{Name: "base:check", Run: checkBase},
@@ -136,7 +140,12 @@ func checkBase(v *call.Vault, p call.Values) (answer.Reply, error) {
 	}
 	rows := []row{}
 	for _, problem := range problems {
-		r := row{Line: problem.Line, Severity: problem.Severity(), Problem: problem.Text, Expression: problem.Expression}
+		r := row{
+			Line:       problem.Line,
+			Severity:   problem.Severity(),
+			Problem:    problem.Text,
+			Expression: problem.Expression,
+		}
 		if problem.Position >= 0 {
 			r.Position = &problem.Position
 		}
@@ -200,7 +209,12 @@ func evaluate(v *call.Vault, p call.Values) (answer.Reply, error) {
 	return answer.Reply{Text: string(printed), Notice: unknownProperties(unknown, names)}, err
 }
 
-func evaluated(ctx context.Context, env formula.Environment, e formula.Entry, program *formula.Program) (formula.Value, error) {
+func evaluated(
+	ctx context.Context,
+	env formula.Environment,
+	e formula.Entry,
+	program *formula.Program,
+) (formula.Value, error) {
 	session := formula.NewSession(ctx, env)
 	got := session.Row(e).Eval(program)
 	return got, session.Err()
@@ -288,7 +302,13 @@ func queryBase(v *call.Vault, p call.Values) (answer.Reply, error) {
 	return answerQuery(v, base, name, path.String(), p, true)
 }
 
-func answerQuery(v *call.Vault, base *bases.Base, viewName, this string, p call.Values, everyFile bool) (answer.Reply, error) {
+func answerQuery(
+	v *call.Vault,
+	base *bases.Base,
+	viewName, this string,
+	p call.Values,
+	everyFile bool,
+) (answer.Reply, error) {
 	names, err := expressionNames(v)
 	if err != nil {
 		return answer.Reply{}, err
@@ -347,11 +367,27 @@ func answerQuery(v *call.Vault, base *bases.Base, viewName, this string, p call.
 func oddities(table *bases.Table, doubts []bases.Problem) (notices []string, err error) {
 	for _, f := range table.Failures {
 		if f.OfRequest && f.Failed == f.Asked {
-			return nil, answer.MisuseWithHint("base:eval shows the value of an expression for one note", "The expression %s failed for each of %s, as for %s: %s",
-				answer.Verbatim(f.Expression), answer.Count(f.Asked, "file"), answer.Verbatim(f.Path), answer.Verbatim(f.Error))
+			return nil, answer.MisuseWithHint(
+				"base:eval shows the value of an expression for one note",
+				"The expression %s failed for each of %s, as for %s: %s",
+				answer.Verbatim(
+					f.Expression,
+				),
+				answer.Count(f.Asked, "file"),
+				answer.Verbatim(f.Path),
+				answer.Verbatim(f.Error),
+			)
 		}
-		notices = append(notices, fmt.Sprintf("the expression %s failed for %d of %s, as for %s: %s",
-			answer.Verbatim(f.Expression), f.Failed, answer.Count(f.Asked, "file"), answer.Verbatim(f.Path), answer.Verbatim(f.Error)))
+		notices = append(notices, fmt.Sprintf(
+			"the expression %s failed for %d of %s, as for %s: %s",
+			answer.Verbatim(
+				f.Expression,
+			),
+			f.Failed,
+			answer.Count(f.Asked, "file"),
+			answer.Verbatim(f.Path),
+			answer.Verbatim(f.Error),
+		))
 	}
 	for _, doubt := range doubts[:min(len(doubts), maxDoubts)] {
 		doubt.Line = 0
@@ -407,7 +443,12 @@ func unknownProperties(unknown []string, names bases.Names) string {
 
 // parseQuery reads what a request lays over a view. unknown are the properties that it asks for
 // and that no note has.
-func parseQuery(base *bases.Base, viewName string, p call.Values, names bases.Names) (q bases.Query, unknown []string, err error) {
+func parseQuery(
+	base *bases.Base,
+	viewName string,
+	p call.Values,
+	names bases.Names,
+) (q bases.Query, unknown []string, err error) {
 	q = bases.Query{View: viewName, Explain: p.Has("explain")}
 	parse := func(text string) (*formula.Program, error) {
 		program, missing, err := bases.Judge(text, names)
@@ -491,7 +532,9 @@ func baseFiles(v *call.Vault, this string) (*bases.Vault, error) {
 	if err != nil {
 		return nil, err
 	}
-	return v.Host.Bases.New(bases.Config{Folder: v.Disk, Index: x, Types: types, Now: v.Clock(), Excluded: excluded, This: this}), nil
+	return v.Host.Bases.New(
+		bases.Config{Folder: v.Disk, Index: x, Types: types, Now: v.Clock(), Excluded: excluded, This: this},
+	), nil
 }
 
 // readBase reads a base, or the one in a note that has a view. It returns the name

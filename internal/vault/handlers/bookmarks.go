@@ -116,7 +116,11 @@ func addBookmark(v *call.Vault, p call.Values) (change.Proposal, error) {
 	if err != nil {
 		return change.Proposal{}, err
 	}
-	return change.Proposal{Steps: []change.Step{{Path: at, Before: before, After: change.Existing(after), Told: append(told, '\n')}}, Message: "Bookmarked: " + added.target(), Note: at}, nil
+	return change.Proposal{
+		Steps:   []change.Step{{Path: at, Before: before, After: change.Existing(after), Told: append(told, '\n')}},
+		Message: "Bookmarked: " + added.target(),
+		Note:    at,
+	}, nil
 }
 
 // parseBookmark takes exactly one thing to be led to, which has to be there if it
@@ -124,12 +128,20 @@ func addBookmark(v *call.Vault, p call.Values) (change.Proposal, error) {
 func parseBookmark(v *call.Vault, p call.Values) (bookmark, error) {
 	kinds := p.Given("file", "folder", "search", "url")
 	if len(kinds) != 1 {
-		return bookmark{}, answer.Misuse("Use exactly one of file=<path>, folder=<path>, search=<query>, url=<address>.")
+		return bookmark{}, answer.Misuse(
+			"Use exactly one of file=<path>, folder=<path>, search=<query>, url=<address>.",
+		)
 	}
 	if p.Has("subpath") && !p.Has("file") {
 		return bookmark{}, answer.Misuse("Use subpath=<heading> with file=<path>.")
 	}
-	b := bookmark{Type: kinds[0], Ctime: int(v.Clock().UnixMilli()), Query: p["search"], URL: p["url"], Title: p["title"]}
+	b := bookmark{
+		Type:  kinds[0],
+		Ctime: int(v.Clock().UnixMilli()),
+		Query: p["search"],
+		URL:   p["url"],
+		Title: p["title"],
+	}
 	switch b.Type {
 	case "file":
 		at, err := v.PathOf(p["file"])

@@ -43,7 +43,10 @@ func brief(v *call.Vault, p call.Values) (answer.Reply, error) {
 	b.note("Today", now.Path)
 	day := task.DateOf(today.Format(time.DateOnly))
 	lists := []openTasks{
-		{title: "Open tasks of " + before.Path.String(), passes: func(file string, _ task.Date) bool { return file == before.Path.String() }},
+		{
+			title:  "Open tasks of " + before.Path.String(),
+			passes: func(file string, _ task.Date) bool { return file == before.Path.String() },
+		},
 		{title: "Overdue tasks", passes: func(_ string, due task.Date) bool { return due != 0 && due < day }},
 		{title: "Tasks due today", passes: func(_ string, due task.Date) bool { return due == day }},
 	}

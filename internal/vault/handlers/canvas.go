@@ -98,7 +98,13 @@ func readCanvas(v *call.Vault, p call.Values) (answer.Reply, error) {
 // then the edges, which name cards by their numbers.
 func (b *board) outline() string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "%s, %s, %s\n", answer.Count(len(b.cards), "card"), answer.Count(len(b.groups), "group"), answer.Count(len(b.edges), "edge"))
+	fmt.Fprintf(
+		&out,
+		"%s, %s, %s\n",
+		answer.Count(len(b.cards), "card"),
+		answer.Count(len(b.groups), "group"),
+		answer.Count(len(b.edges), "edge"),
+	)
 	cards := map[*node][]*node{}
 	for _, n := range b.cards {
 		cards[n.within] = append(cards[n.within], n)
@@ -291,7 +297,10 @@ func parse(text []byte) (*board, error) {
 		}
 	}
 	nodes := slices.DeleteFunc(file.Nodes, func(n *node) bool { return n == nil })
-	slices.SortStableFunc(nodes, func(a, b *node) int { return cmp.Or(cmp.Compare(a.Y, b.Y), cmp.Compare(a.X, b.X)) }) // in reading order
+	slices.SortStableFunc(
+		nodes,
+		func(a, b *node) int { return cmp.Or(cmp.Compare(a.Y, b.Y), cmp.Compare(a.X, b.X)) },
+	) // in reading order
 	for _, n := range nodes {
 		if n.Type == "group" {
 			b.groups = append(b.groups, n)

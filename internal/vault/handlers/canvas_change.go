@@ -36,7 +36,9 @@ type canvas struct {
 
 // drawing returns the command that changes a canvas in one way. Only the elements that the
 // change is about get other bytes.
-func drawing(draw func(*canvas, call.Values) (text []byte, said string, err error)) func(*call.Vault, call.Values) (change.Proposal, error) {
+func drawing(
+	draw func(*canvas, call.Values) (text []byte, said string, err error),
+) func(*call.Vault, call.Values) (change.Proposal, error) {
 	return func(v *call.Vault, p call.Values) (change.Proposal, error) {
 		t, before, b, err := openCanvas(v, p)
 		if err != nil {
@@ -55,8 +57,16 @@ func drawing(draw func(*canvas, call.Values) (text []byte, said string, err erro
 		if err != nil {
 			return change.Proposal{}, err
 		}
-		return change.Proposal{Steps: []change.Step{{Path: t.Path, Before: change.Existing(before), After: change.Existing(after)}}, Message: said, Note: t.Path,
-			Already: fmt.Sprintf("%q is so already in %q", answer.Verbatim(p["id"]), answer.Verbatim(t.Path.String()))}, nil
+		return change.Proposal{
+			Steps:   []change.Step{{Path: t.Path, Before: change.Existing(before), After: change.Existing(after)}},
+			Message: said,
+			Note:    t.Path,
+			Already: fmt.Sprintf(
+				"%q is so already in %q",
+				answer.Verbatim(p["id"]),
+				answer.Verbatim(t.Path.String()),
+			),
+		}, nil
 	}
 }
 
@@ -98,7 +108,14 @@ func (c *canvas) add(p call.Values) ([]byte, string, error) {
 	if p.Has("y") {
 		y = int(n.Y)
 	}
-	members = append(members, textedit.Object{{Key: "x", Value: x}, {Key: "y", Value: y}, {Key: "width", Value: int(n.Width)}, {Key: "height", Value: int(n.Height)}}...)
+	members = append(
+		members,
+		textedit.Object{
+			{Key: "x", Value: x},
+			{Key: "y", Value: y},
+			{Key: "width", Value: int(n.Width)},
+			{Key: "height", Value: int(n.Height)},
+		}...)
 	color, err := colored(p)
 	if err != nil {
 		return nil, "", err
@@ -120,7 +137,12 @@ func (c *canvas) content(p call.Values, kind string) (textedit.Object, string, e
 		case len(members) > 0:
 			return nil, "", answer.Misuse("Use one of text, note, url and label.")
 		case kind != "" && of.kind != kind:
-			return nil, "", answer.BadValue.Failure("The node is of the type %q: %s is for the type %s.", answer.Verbatim(kind), of.param, of.kind)
+			return nil, "", answer.BadValue.Failure(
+				"The node is of the type %q: %s is for the type %s.",
+				answer.Verbatim(kind),
+				of.param,
+				of.kind,
+			)
 		}
 		value := p[of.param]
 		if of.kind == "file" {
@@ -195,7 +217,10 @@ func (c *canvas) beside(n *node) (x, y int, err error) {
 		others = slices.DeleteFunc(others, func(o *node) bool { return o == g })
 	}
 	at := &node{X: last.X + last.Width + between, Y: last.Y, Width: n.Width, Height: n.Height}
-	others = slices.DeleteFunc(others, func(o *node) bool { return at.Y >= o.Y+o.Height || o.Y >= at.Y+at.Height }) // only X changes
+	others = slices.DeleteFunc(
+		others,
+		func(o *node) bool { return at.Y >= o.Y+o.Height || o.Y >= at.Y+at.Height },
+	) // only X changes
 	uses := budget.From(c.v.Ctx)
 	for covers := true; covers; {
 		covers = false
@@ -220,7 +245,8 @@ func (c *canvas) beside(n *node) (x, y int, err error) {
 func (c *canvas) unusedID(what string) string {
 	for n := 0; ; n++ {
 		id := answer.Digest(fmt.Appendf(nil, "%s %d %s", what, n, c.text))
-		if !slices.ContainsFunc(c.all(), func(n *node) bool { return n.ID == id }) && !slices.ContainsFunc(c.drawn, func(e *edge) bool { return e.ID == id }) {
+		if !slices.ContainsFunc(c.all(), func(n *node) bool { return n.ID == id }) &&
+			!slices.ContainsFunc(c.drawn, func(e *edge) bool { return e.ID == id }) {
 			return id
 		}
 	}
@@ -244,9 +270,11 @@ func (c *canvas) node(named string) (*node, error) {
 		return found[0], nil
 	case len(found) > 0:
 		ids := answer.Map(found, func(n *node) string { return n.ID })
-		return nil, answer.Ambiguous.Advise("canvas:read format=json has the ids").Failure("%d nodes of the canvas are %q: %s", len(found), answer.Verbatim(named), answer.List(ids, maxViews))
+		return nil, answer.Ambiguous.Advise("canvas:read format=json has the ids").
+			Failure("%d nodes of the canvas are %q: %s", len(found), answer.Verbatim(named), answer.List(ids, maxViews))
 	}
-	return nil, answer.NotFoundNearest.Advise("canvas:read format=json has the ids of nodes and edges").Failure("Node %q not found in the canvas.", answer.Verbatim(named))
+	return nil, answer.NotFoundNearest.Advise("canvas:read format=json has the ids of nodes and edges").
+		Failure("Node %q not found in the canvas.", answer.Verbatim(named))
 }
 
 // own is what a node contains by itself.
@@ -321,8 +349,12 @@ func (c *canvas) connect(p call.Values) ([]byte, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	if slices.ContainsFunc(c.drawn, func(e *edge) bool { return e.From == from.ID && e.To == to.ID && e.Label == p["label"] }) {
-		return nil, "", answer.AlreadyExists.Advise("canvas:set changes an edge, canvas:remove removes one").Failure("The two nodes are connected already.")
+	if slices.ContainsFunc(
+		c.drawn,
+		func(e *edge) bool { return e.From == from.ID && e.To == to.ID && e.Label == p["label"] },
+	) {
+		return nil, "", answer.AlreadyExists.Advise("canvas:set changes an edge, canvas:remove removes one").
+			Failure("The two nodes are connected already.")
 	}
 	// The sides that face each other, as the app chooses them for an arrow that is drawn.
 	dx := to.X + to.Width/2 - from.X - from.Width/2
@@ -346,7 +378,10 @@ func (c *canvas) connect(p call.Values) ([]byte, string, error) {
 	}
 	id := c.unusedID("edge")
 	entry := textedit.Object{
-		{Key: "id", Value: id}, {Key: "fromNode", Value: from.ID}, {Key: "fromSide", Value: cmp.Or(p["from-side"], fromSide)},
+		{
+			Key:   "id",
+			Value: id,
+		}, {Key: "fromNode", Value: from.ID}, {Key: "fromSide", Value: cmp.Or(p["from-side"], fromSide)},
 		{Key: "toNode", Value: to.ID}, {Key: "toSide", Value: cmp.Or(p["to-side"], toSide)},
 	}
 	if p["arrow"] == "both" || p["arrow"] == "back" {
@@ -385,5 +420,11 @@ func (c *canvas) remove(p call.Values) ([]byte, string, error) {
 	if text, err = (textedit.JSON{}).RemoveFrom(text, "edges", func(at int) bool { return gone[at] }); err != nil {
 		return nil, "", err
 	}
-	return text, fmt.Sprintf("Removed: %s %s with %s from %s", cmp.Or(n.Type, "node"), n.ID, answer.Count(len(gone), "edge"), c.path), nil
+	return text, fmt.Sprintf(
+		"Removed: %s %s with %s from %s",
+		cmp.Or(n.Type, "node"),
+		n.ID,
+		answer.Count(len(gone), "edge"),
+		c.path,
+	), nil
 }

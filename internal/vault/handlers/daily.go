@@ -20,7 +20,12 @@ import (
 func init() {
 	register(
 		// The app shows the note then; nothing can be shown here, so the path is the answer.
-		Command{Name: "daily", Help: "Create today's note if it is missing, and print its path", Plan: ensuring(changing(namedDay, "", unchanged)), Verify: meansAdded(appended)},
+		Command{
+			Name:   "daily",
+			Help:   "Create today's note if it is missing, and print its path",
+			Plan:   ensuring(changing(namedDay, "", unchanged)),
+			Verify: meansAdded(appended),
+		},
 		Command{Name: "daily:ensure", Plan: dailyEnsure},
 		Command{Name: "daily:path", Run: pathOf(namedDay)},
 		// It never makes the note, although the app does: a command that reads must not write.
@@ -32,8 +37,16 @@ func init() {
 			return v.Show(call.Target{Path: today.Path, Typed: today.Path.String()})
 		}},
 		Command{Name: "daily:range", Run: dailyRange},
-		Command{Name: "daily:append", Plan: changing(namedDay, "Added to: ", adding(edit.Append).of), Verify: meansAdded(appended)},
-		Command{Name: "daily:prepend", Plan: changing(namedDay, "Added to: ", adding(edit.Prepend).of), Verify: meansAdded(prepended)},
+		Command{
+			Name:   "daily:append",
+			Plan:   changing(namedDay, "Added to: ", adding(edit.Append).of),
+			Verify: meansAdded(appended),
+		},
+		Command{
+			Name:   "daily:prepend",
+			Plan:   changing(namedDay, "Added to: ", adding(edit.Prepend).of),
+			Verify: meansAdded(prepended),
+		},
 		Command{Name: "periodic:path", Run: pathOf(periodicNote)},
 		Command{Name: "periodic:read", Run: periodicRead},
 		Command{Name: "periodic:append", Plan: changing(periodicNote, "Added to: ", adding(edit.Append).of)},
@@ -53,7 +66,11 @@ func pathOf(find noteOf) func(*call.Vault, call.Values) (answer.Reply, error) {
 }
 
 // changing returns the command that changes such a note in one way.
-func changing(find noteOf, said string, rewrite func(call.Values) func([]byte) ([]byte, error)) func(*call.Vault, call.Values) (change.Proposal, error) {
+func changing(
+	find noteOf,
+	said string,
+	rewrite func(call.Values) func([]byte) ([]byte, error),
+) func(*call.Vault, call.Values) (change.Proposal, error) {
 	return func(v *call.Vault, p call.Values) (change.Proposal, error) {
 		note, err := find(v, p)
 		if err != nil {
@@ -79,7 +96,9 @@ func dailyEnsure(v *call.Vault, p call.Values) (change.Proposal, error) {
 }
 
 // ensuring is a plan that asks for a note to be there, and not for a change.
-func ensuring(plan func(*call.Vault, call.Values) (change.Proposal, error)) func(*call.Vault, call.Values) (change.Proposal, error) {
+func ensuring(
+	plan func(*call.Vault, call.Values) (change.Proposal, error),
+) func(*call.Vault, call.Values) (change.Proposal, error) {
 	return func(v *call.Vault, p call.Values) (change.Proposal, error) {
 		proposal, err := plan(v, p)
 		proposal.Ensures = true
@@ -90,7 +109,12 @@ func ensuring(plan func(*call.Vault, call.Values) (change.Proposal, error)) func
 // dailyNote returns the proposal to change today's note. If it is missing it is
 // made from its template, already changed, so that no half of the work can be
 // seen.
-func dailyNote(v *call.Vault, today datedNote, said string, edit func([]byte) ([]byte, error)) (change.Proposal, error) {
+func dailyNote(
+	v *call.Vault,
+	today datedNote,
+	said string,
+	edit func([]byte) ([]byte, error),
+) (change.Proposal, error) {
 	before, err := change.ShownState(v, today.Path)
 	if err != nil {
 		return change.Proposal{}, answer.WriteError(today.Path.String(), err)
@@ -109,7 +133,11 @@ func dailyNote(v *call.Vault, today datedNote, said string, edit func([]byte) ([
 	if text, err = edit(text); err != nil {
 		return change.Proposal{}, err
 	}
-	return change.Proposal{Steps: []change.Step{{Path: today.Path, After: change.Existing(text)}}, Message: said, Note: today.Path}, nil
+	return change.Proposal{
+		Steps:   []change.Step{{Path: today.Path, After: change.Existing(text)}},
+		Message: said,
+		Note:    today.Path,
+	}, nil
 }
 
 // maxRange is how many days one answer covers: a year and a day.
@@ -122,11 +150,26 @@ func dailyRange(v *call.Vault, p call.Values) (answer.Reply, error) {
 	if err != nil {
 		return answer.Reply{}, err
 	}
-	return notesOf(v, p, first, last, period{days: 1}, "days", func(day time.Time) (datedNote, error) { return noteOnDay(v, day) })
+	return notesOf(
+		v,
+		p,
+		first,
+		last,
+		period{days: 1},
+		"days",
+		func(day time.Time) (datedNote, error) { return noteOnDay(v, day) },
+	)
 }
 
 // notesOf reads the notes of the periods that begin from a moment on until another.
-func notesOf(v *call.Vault, p call.Values, begin, last time.Time, of period, things string, noteAt func(time.Time) (datedNote, error)) (answer.Reply, error) {
+func notesOf(
+	v *call.Vault,
+	p call.Values,
+	begin, last time.Time,
+	of period,
+	things string,
+	noteAt func(time.Time) (datedNote, error),
+) (answer.Reply, error) {
 	var notes []disk.Path
 	for ; !begin.After(last); begin = begin.AddDate(0, of.months, of.days) {
 		if len(notes) == maxRange {
@@ -181,7 +224,11 @@ func meansAdded(add func(before, now []byte, p call.Values) change.Verdict) chan
 		}
 		verdict := add(fresh, c.Now.Text, p)
 		if !verdict.Done && change.AddsOnce(c.Now.Text, fresh, p["content"]) {
-			return change.Verdict{Done: true, More: true, Style: "the app has filled the new note by itself, from a template or by a plugin"}, nil
+			return change.Verdict{
+				Done:  true,
+				More:  true,
+				Style: "the app has filled the new note by itself, from a template or by a plugin",
+			}, nil
 		}
 		return verdict, nil
 	}
@@ -297,7 +344,10 @@ func uniqueSettings(v *call.Vault, p call.Values) (settings dailySettings, err e
 		}
 	}
 	if strings.ContainsAny(p["name"], `/\`) {
-		return settings, answer.Misuse("Invalid value for name: %s. The folder of unique notes is a setting of the vault.", answer.Verbatim(p["name"]))
+		return settings, answer.Misuse(
+			"Invalid value for name: %s. The folder of unique notes is a setting of the vault.",
+			answer.Verbatim(p["name"]),
+		)
 	}
 	if strings.TrimSpace(settings.Format) == "" {
 		settings.Format = defaultUnique
@@ -376,5 +426,9 @@ func unique(v *call.Vault, p call.Values) (change.Proposal, error) {
 	if p.Has("content") {
 		text = edit.Append(text, p["content"], false)
 	}
-	return change.Proposal{Steps: []change.Step{{Path: made, After: change.Existing(text)}}, Message: "Created: " + made.String(), Note: made}, nil
+	return change.Proposal{
+		Steps:   []change.Step{{Path: made, After: change.Existing(text)}},
+		Message: "Created: " + made.String(),
+		Note:    made,
+	}, nil
 }

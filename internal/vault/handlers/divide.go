@@ -96,7 +96,10 @@ func (d *division) link(file, subpath string) (newFile, newSubpath string) {
 func (d *division) checked(planned change.Proposal, err error) (change.Proposal, error) {
 	if err == nil && d.alike != "" {
 		kind := answer.AlreadyExists.Advise("rename one of the headings with heading:rename first")
-		err = kind.Failure("A link leads to the heading %q, which it could not tell from another one. Nothing was changed.", answer.Verbatim(d.alike))
+		err = kind.Failure(
+			"A link leads to the heading %q, which it could not tell from another one. Nothing was changed.",
+			answer.Verbatim(d.alike),
+		)
 	}
 	return planned, err
 }
@@ -124,7 +127,10 @@ func mergeNotes(v *call.Vault, p call.Values) (change.Proposal, error) {
 	b := newLinked(markdown.Scan(other))
 	for _, block := range a.Blocks {
 		if _, both := b.blocks[markdown.FoldCase(block.ID)]; both {
-			return change.Proposal{}, answer.AlreadyExists.Failure("Both notes have a block %q. Nothing was changed.", "^"+block.ID)
+			return change.Proposal{}, answer.AlreadyExists.Failure(
+				"Both notes have a block %q. Nothing was changed.",
+				"^"+block.ID,
+			)
 		}
 	}
 	combine := func(text, other []byte) ([]byte, error) {
@@ -150,7 +156,10 @@ func mergeNotes(v *call.Vault, p call.Values) (change.Proposal, error) {
 	source := from.Path.String()
 	target := into.Path.String()
 	d := &division{
-		was: map[string]*linked{source: a, target: b}, now: map[string]*linked{target: newLinked(markdown.Scan(merged))},
+		was: map[string]*linked{
+			source: a,
+			target: b,
+		}, now: map[string]*linked{target: newLinked(markdown.Scan(merged))},
 		to: map[headingAt]headingAt{}, part: func(string, int) string { return target },
 	}
 	behind := len(b.Headings)
@@ -288,7 +297,12 @@ type section struct {
 
 // divide moves sections of a note to notes of their own. In the place of each a link stays, or
 // an embed; links to what moved follow.
-func divide(v *call.Vault, p call.Values, said string, choose func(found markdown.Note, folder string) ([]section, error)) (change.Proposal, error) {
+func divide(
+	v *call.Vault,
+	p call.Values,
+	said string,
+	choose func(found markdown.Note, folder string) ([]section, error),
+) (change.Proposal, error) {
 	from, text, err := v.MarkdownNote(p)
 	if err != nil {
 		return change.Proposal{}, err
@@ -333,7 +347,8 @@ func divide(v *call.Vault, p call.Values, said string, choose func(found markdow
 			link = "!" + link
 		}
 		rest = append(rest, edited[at:span.Start]...)
-		if len(rest) > 0 && !bytes.HasSuffix(rest, []byte("\n\n")) && !bytes.HasSuffix(rest, []byte("\n\r\n")) && len(rest) > now.Body {
+		if len(rest) > 0 && !bytes.HasSuffix(rest, []byte("\n\n")) && !bytes.HasSuffix(rest, []byte("\n\r\n")) &&
+			len(rest) > now.Body {
 			rest = append(rest, '\n')
 		}
 		rest = append(rest, link+"\n"...)
@@ -355,7 +370,12 @@ func divide(v *call.Vault, p call.Values, said string, choose func(found markdow
 		steps = append(steps, change.Step{Path: s.to, After: change.Existing(divided[i])})
 	}
 	unwritten := unwrittenIn(text, lost, func(at int) string { return d.part(note, at) }, sections, from.Path)
-	planned := change.ProposeChange(from.Path, text, divided[len(sections)], fmt.Sprintf("%s: %s -> %s", said, note, strings.Join(made, ", ")))
+	planned := change.ProposeChange(
+		from.Path,
+		text,
+		divided[len(sections)],
+		fmt.Sprintf("%s: %s -> %s", said, note, strings.Join(made, ", ")),
+	)
 	planned.Keeps = true
 	planned.Steps = append(steps, planned.Steps...)
 	if len(carried) > 0 {
@@ -368,15 +388,29 @@ func divide(v *call.Vault, p call.Values, said string, choose func(found markdow
 
 // divisionOf returns where the headings of a note go whose sections go to notes of their own, and the
 // paths of these. The error is that one of them exists.
-func divisionOf(v *call.Vault, note string, text []byte, found markdown.Note, sections []section) (d *division, made []string, err error) {
-	d = &division{was: map[string]*linked{note: newLinked(found)}, now: map[string]*linked{}, to: map[headingAt]headingAt{}}
+func divisionOf(
+	v *call.Vault,
+	note string,
+	text []byte,
+	found markdown.Note,
+	sections []section,
+) (d *division, made []string, err error) {
+	d = &division{
+		was: map[string]*linked{note: newLinked(found)},
+		now: map[string]*linked{},
+		to:  map[headingAt]headingAt{},
+	}
 	ends := sectionEnds(found)
 	spanOf := func(s section) markdown.Span {
 		return markdown.Span{Start: found.Headings[s.heading].At, End: ends[s.heading]}
 	}
 	d.part = func(_ string, at int) string {
 		// They are in the order of the text, and none is in another one.
-		after, _ := slices.BinarySearchFunc(sections, at, func(s section, at int) int { return cmp.Compare(spanOf(s).Start, at+1) })
+		after, _ := slices.BinarySearchFunc(
+			sections,
+			at,
+			func(s section, at int) int { return cmp.Compare(spanOf(s).Start, at+1) },
+		)
 		if after > 0 && at < spanOf(sections[after-1]).End {
 			return sections[after-1].to.String()
 		}
@@ -427,7 +461,13 @@ func sectionEnds(found markdown.Note) []int {
 }
 
 // unwrittenIn says of the links of a divided note that could not be rewritten in which of its parts they are.
-func unwrittenIn(text []byte, lost []relink.Left, partOf func(at int) string, sections []section, rest disk.Path) string {
+func unwrittenIn(
+	text []byte,
+	lost []relink.Left,
+	partOf func(at int) string,
+	sections []section,
+	rest disk.Path,
+) string {
 	if len(lost) == 0 {
 		return ""
 	}

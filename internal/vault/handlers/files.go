@@ -111,7 +111,10 @@ func listFiles(v *call.Vault, p call.Values) (answer.Reply, error) {
 		if err != nil || files == 0 {
 			return answer.Nothing("", "%s has no files", place), err
 		}
-		exts := slices.SortedFunc(maps.Keys(counts), func(a, b string) int { return cmp.Or(counts[b]-counts[a], strings.Compare(a, b)) })
+		exts := slices.SortedFunc(
+			maps.Keys(counts),
+			func(a, b string) int { return cmp.Or(counts[b]-counts[a], strings.Compare(a, b)) },
+		)
 		return answer.Nothing("", "no file with the extension %q in %s (%s; extensions: %s)",
 			answer.Verbatim(wanted), place, answer.Count(files, "file"), answer.List(exts, maxExts)), nil
 	}
@@ -379,7 +382,13 @@ func nothingPicked(v *call.Vault, p call.Values, err error) (answer.Reply, error
 		return answer.Nothing(noNotes, "%s has no notes", answer.Place(p["folder"])), err
 	}
 	days, err := call.Age(p["min-age"], v.Clock())
-	return answer.Nothing(noNotes, "no note older than %s in %s (%s)", answer.Count(days, "day"), answer.Place(p["folder"]), answer.Count(all, "note")), err
+	return answer.Nothing(
+		noNotes,
+		"no note older than %s in %s (%s)",
+		answer.Count(days, "day"),
+		answer.Place(p["folder"]),
+		answer.Count(all, "note"),
+	), err
 }
 
 const (
@@ -430,7 +439,12 @@ func listChanged(v *call.Vault, p call.Values) (answer.Reply, error) {
 	case len(notes) == 0 && (!p.Has("since") || total == 0):
 		return answer.Nothing("", "the vault has no notes"), nil
 	case len(notes) == 0:
-		return answer.Nothing("", "no note was changed since %s (%s in the vault)", since.Format(time.DateOnly), answer.Count(total, "note")), nil
+		return answer.Nothing(
+			"",
+			"no note was changed since %s (%s in the vault)",
+			since.Format(time.DateOnly),
+			answer.Count(total, "note"),
+		), nil
 	}
 	makers := madeBy(v, notes)
 	var out strings.Builder
@@ -536,5 +550,9 @@ func listRecents(v *call.Vault, p call.Values) (answer.Reply, error) {
 			open = append(open, path.String())
 		}
 	}
-	return listing(p, open, answer.Nothing("", "the app has recorded no opened files; recent lists the notes that were changed last")), nil
+	return listing(
+		p,
+		open,
+		answer.Nothing("", "the app has recorded no opened files; recent lists the notes that were changed last"),
+	), nil
 }

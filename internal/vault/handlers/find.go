@@ -37,7 +37,9 @@ func init() {
 func sendSections(v *call.Vault, p call.Values) (answer.Reply, error) {
 	m := v.Host.Meaning
 	if m == nil || !v.Host.Knowledge.Resident {
-		return answer.Reply{}, answer.NotConfigured.Failure("No server for vectors is set, or no worker stays that could use it.")
+		return answer.Reply{}, answer.NotConfigured.Failure(
+			"No server for vectors is set, or no worker stays that could use it.",
+		)
 	}
 	sections, err := p.Number("sections", 0, 1, math.MaxInt32)
 	if err != nil {
@@ -73,7 +75,10 @@ func (f *finding) learned(said answer.Reply, by string, without error) answer.Re
 		return said
 	}
 	notes := func() []*index.File { // that this caller may see and that the app does not exclude
-		return slices.DeleteFunc(slices.Clone(f.x.Files), func(file *index.File) bool { return !file.IsNote() || f.excluded(file.Path.String()) })
+		return slices.DeleteFunc(
+			slices.Clone(f.x.Files),
+			func(file *index.File) bool { return !file.IsNote() || f.excluded(file.Path.String()) },
+		)
 	}
 	m.Learn(f.x, func() []embeddings.Note {
 		return answer.Map(notes(), func(file *index.File) embeddings.Note {
@@ -88,7 +93,17 @@ func (f *finding) learned(said answer.Reply, by string, without error) answer.Re
 		sections += n
 	}
 	host, model := m.Elsewhere()
-	return noted(said, fmt.Sprintf("to rank by meaning, %s would be sent up to %s of notes: find:send host=%s model=%s sections=%d asks the user", host, answer.Count(sections, "section"), host, model, sections))
+	return noted(
+		said,
+		fmt.Sprintf(
+			"to rank by meaning, %s would be sent up to %s of notes: find:send host=%s model=%s sections=%d asks the user",
+			host,
+			answer.Count(sections, "section"),
+			host,
+			model,
+			sections,
+		),
+	)
 }
 
 const (
@@ -218,16 +233,23 @@ func (f *finding) words(ask func(*ranking.View) error) error {
 func (f *finding) readRequest() (err error) {
 	text := f.p["query"]
 	if len(text) > maxQuestion {
-		return answer.Misuse("The query has %d bytes. Use at most %d: a few words, or a question.", len(text), maxQuestion)
+		return answer.Misuse(
+			"The query has %d bytes. Use at most %d: a few words, or a question.",
+			len(text),
+			maxQuestion,
+		)
 	}
 	if phrases := strings.Count(text, `"`) / 2; phrases > ranking.MaxPhrases {
 		return answer.Misuse("The query has %d phrases in quotes. Use at most %d.", phrases, ranking.MaxPhrases)
 	}
 	pieces := regexp.MustCompile(`-?(?:[a-z-]+:)?(?:"[^"]*"|\[[^\]]*\])|\S+`)
-	operator := regexp.MustCompile(`^(?:tag|path|file|content|line|section|block|task|task-todo|task-done|match-case|ignore-case):.`)
+	operator := regexp.MustCompile(
+		`^(?:tag|path|file|content|line|section|block|task|task-todo|task-done|match-case|ignore-case):.`,
+	)
 	var words, special []string
 	for _, piece := range pieces.FindAllString(text, -1) {
-		if strings.HasPrefix(piece, "-") && len(piece) > 1 || operator.MatchString(piece) || strings.HasPrefix(piece, "[") {
+		if strings.HasPrefix(piece, "-") && len(piece) > 1 || operator.MatchString(piece) ||
+			strings.HasPrefix(piece, "[") {
 			special = append(special, piece)
 		} else {
 			words = append(words, piece)
@@ -236,7 +258,10 @@ func (f *finding) readRequest() (err error) {
 	f.question = strings.Join(words, " ")
 	f.operators = strings.Join(special, " ")
 	if f.question == "" {
-		return answer.MisuseWithHint("The command search lists what operators alone match.", "The query has no words that a note could be about.")
+		return answer.MisuseWithHint(
+			"The command search lists what operators alone match.",
+			"The query has no words that a note could be about.",
+		)
 	}
 	if f.limit, err = f.p.Number("limit", fewFound, 1, maxFound); err != nil {
 		return err
@@ -360,7 +385,11 @@ func (f *finding) wanted() (func(string) bool, error) {
 	if f.p.Has("path-glob") {
 		pattern := f.p["path-glob"]
 		if len(pattern) > maxGlob || !utf8.ValidString(pattern) {
-			return nil, answer.Misuse("Invalid pattern %q. Use at most %d bytes of text, such as Work/**/*.md.", answer.Verbatim(excerpt.Short(pattern)), maxGlob)
+			return nil, answer.Misuse(
+				"Invalid pattern %q. Use at most %d bytes of text, such as Work/**/*.md.",
+				answer.Verbatim(excerpt.Short(pattern)),
+				maxGlob,
+			)
 		}
 		glob := regexp.MustCompile("(?i)^" + inGlob.Replace(regexp.QuoteMeta(pattern)) + "$")
 		all = append(all, func(p string, _ *index.File) bool { return glob.MatchString(p) })
@@ -409,11 +438,20 @@ func (f *finding) wanted() (func(string) bool, error) {
 	}
 	return func(p string) bool {
 		place, there := f.x.Place(p)
-		return there && !slices.ContainsFunc(all, func(wants func(string, *index.File) bool) bool { return !wants(p, f.x.Files[place]) })
+		return there &&
+			!slices.ContainsFunc(
+				all,
+				func(wants func(string, *index.File) bool) bool { return !wants(p, f.x.Files[place]) },
+			)
 	}, nil
 }
 
-var fileKinds = map[string]ranking.Kind{"note": ranking.Note, "canvas": ranking.Canvas, "base": ranking.Base, "attachment": ranking.Attachment}
+var fileKinds = map[string]ranking.Kind{
+	"note":       ranking.Note,
+	"canvas":     ranking.Canvas,
+	"base":       ranking.Base,
+	"attachment": ranking.Attachment,
+}
 
 // maxGlob is the length of a pattern of paths in bytes.
 const maxGlob = 1 << 10

@@ -18,7 +18,10 @@ func moveFolders(v *call.Vault, p call.Values) (change.Proposal, error) {
 	if p.Has("files") {
 		list = p["files"]
 		if !strings.HasSuffix(p["to"], "/") {
-			return change.Proposal{}, answer.Misuse("Invalid value for to: %s. Several folders go to a folder, with a slash at its end.", answer.Verbatim(p["to"]))
+			return change.Proposal{}, answer.Misuse(
+				"Invalid value for to: %s. Several folders go to a folder, with a slash at its end.",
+				answer.Verbatim(p["to"]),
+			)
 		}
 	}
 	return relocateFolders(v, p, list, "Moved", false, into(p["to"]))
@@ -35,12 +38,25 @@ func into(to string) func(from disk.Path) string {
 }
 
 // relocateFolders moves or copies the folders of a list with all that is in them, as one change.
-func relocateFolders(v *call.Vault, p call.Values, list, said string, copies bool, destination func(from disk.Path) string) (change.Proposal, error) {
+func relocateFolders(
+	v *call.Vault,
+	p call.Values,
+	list, said string,
+	copies bool,
+	destination func(from disk.Path) string,
+) (change.Proposal, error) {
 	folders, err := pathLines(list, func(typed string) (disk.Path, error) { return existingFolder(v, typed) })
 	if err != nil {
 		return change.Proposal{}, err
 	}
-	r := relocation{v: v, follow: !copies || p["links"] == holdLinks, copies: copies, to: map[string]string{}, folders: map[string]string{}, taken: map[string]bool{}}
+	r := relocation{
+		v:       v,
+		follow:  !copies || p["links"] == holdLinks,
+		copies:  copies,
+		to:      map[string]string{},
+		folders: map[string]string{},
+		taken:   map[string]bool{},
+	}
 	var made, gone []change.Step
 	willBe := map[disk.Path]bool{} // folders that are made
 	var where []string
@@ -48,8 +64,13 @@ func relocateFolders(v *call.Vault, p call.Values, list, said string, copies boo
 	for _, t := range folders {
 		from := t.Path
 		for other := range r.folders {
-			if from.String() == other || strings.HasPrefix(from.String(), other+"/") || strings.HasPrefix(other, from.String()+"/") {
-				return change.Proposal{}, answer.Misuse("%q and %q are in one another.", answer.Verbatim(from.String()), answer.Verbatim(other))
+			if from.String() == other || strings.HasPrefix(from.String(), other+"/") ||
+				strings.HasPrefix(other, from.String()+"/") {
+				return change.Proposal{}, answer.Misuse(
+					"%q and %q are in one another.",
+					answer.Verbatim(from.String()),
+					answer.Verbatim(other),
+				)
 			}
 		}
 		in, err := contentsOf(v, t, !copies)
@@ -62,13 +83,20 @@ func relocateFolders(v *call.Vault, p call.Values, list, said string, copies boo
 			return change.Proposal{}, err
 		}
 		if to.Below(from) {
-			return change.Proposal{}, answer.Misuse("Invalid value for to: %s. It is in the folder itself.", answer.Verbatim(typed))
+			return change.Proposal{}, answer.Misuse(
+				"Invalid value for to: %s. It is in the folder itself.",
+				answer.Verbatim(typed),
+			)
 		}
 		below := func(p disk.Path) string { return to.String() + strings.TrimPrefix(p.String(), from.String()) }
 		for _, folder := range in.Folders {
 			at, err := disk.ParseFolder(below(folder))
 			if err != nil {
-				return change.Proposal{}, answer.Failure("Folder %q cannot be created: %v.", answer.Verbatim(below(folder)), err)
+				return change.Proposal{}, answer.Failure(
+					"Folder %q cannot be created: %v.",
+					answer.Verbatim(below(folder)),
+					err,
+				)
 			}
 			for _, s := range makeFolders(v, at) {
 				if !willBe[s.Path] {
@@ -88,7 +116,10 @@ func relocateFolders(v *call.Vault, p call.Values, list, said string, copies boo
 		files += len(in.Files)
 		r.folders[from.String()] = to.String()
 		if where = append(where, from.String()+" -> "+to.String()); len(in.Stay) > 0 && !copies {
-			r.planned.Notice = fmt.Sprintf("the folder %q stays, because it contains something that is not a file of the vault", answer.Verbatim(from.String()))
+			r.planned.Notice = fmt.Sprintf(
+				"the folder %q stays, because it contains something that is not a file of the vault",
+				answer.Verbatim(from.String()),
+			)
 		}
 		if r.planned.Note == (disk.Path{}) {
 			r.planned.Note = to
@@ -113,7 +144,10 @@ func removeFolder(v *call.Vault, p call.Values) (change.Proposal, error) {
 	if err != nil {
 		return change.Proposal{}, err
 	}
-	files := answer.Map(in.Files, func(file disk.Path) call.Target { return call.Target{Path: file, Typed: file.String()} })
+	files := answer.Map(
+		in.Files,
+		func(file disk.Path) call.Target { return call.Target{Path: file, Typed: file.String()} },
+	)
 	planned, err := removing(v, files, false)
 	if err != nil {
 		return change.Proposal{}, err
@@ -147,7 +181,10 @@ func contentsOf(v *call.Vault, t call.Target, whole bool) (disk.Contents, error)
 	case err != nil:
 		return in, answer.FolderReadError(t.Typed, err)
 	case whole && (in.Hidden || v.Rules.Restrict() && v.Rules.Lowest(t.Path.String()) < access.Delete):
-		return in, answer.AccessDenied.Failure("Access denied: the folder %q may not be changed as a whole.", answer.Verbatim(t.Path.String()))
+		return in, answer.AccessDenied.Failure(
+			"Access denied: the folder %q may not be changed as a whole.",
+			answer.Verbatim(t.Path.String()),
+		)
 	}
 	return in, nil
 }
@@ -166,7 +203,12 @@ func newFolderPath(v *call.Vault, typed string) (disk.Path, error) {
 	}
 	kind := answer.AlreadyExists
 	if v.Disk.IsFolder(at) {
-		kind = kind.Advise(fmt.Sprintf("with a slash at its end, to=%q is the folder into which it goes", answer.Verbatim(at.String()+"/")))
+		kind = kind.Advise(
+			fmt.Sprintf(
+				"with a slash at its end, to=%q is the folder into which it goes",
+				answer.Verbatim(at.String()+"/"),
+			),
+		)
 	}
 	return at, kind.Failure("Destination %q already exists!", answer.Verbatim(at.String()))
 }

@@ -99,14 +99,18 @@ func notesFor(v *call.Vault, p call.Values, texts bool, wanted func(*search.Note
 	}
 	var mu sync.Mutex
 	var names []string
-	err = v.Host.Knowledge.EachNote(v.View(), search.Scope{Folder: under, Excluded: excluded, Texts: texts}, func(n *search.Note) {
-		if v.Ctx.Err() != nil || !found(n) || !wanted(n) {
-			return
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		names = append(names, n.File)
-	})
+	err = v.Host.Knowledge.EachNote(
+		v.View(),
+		search.Scope{Folder: under, Excluded: excluded, Texts: texts},
+		func(n *search.Note) {
+			if v.Ctx.Err() != nil || !found(n) || !wanted(n) {
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			names = append(names, n.File)
+		},
+	)
 	switch {
 	case err != nil:
 		return nil, err
@@ -181,7 +185,12 @@ const (
 // note that is gone by now is left out. The error of edit is returned as it is; others say that a
 // note cannot be read, or that the change is too large. said is what is printed once it is made,
 // in front of the number of notes.
-func editAll(v *call.Vault, notes []disk.Path, said string, edit func(at disk.Path, text []byte) ([]byte, error)) (change.Proposal, error) {
+func editAll(
+	v *call.Vault,
+	notes []disk.Path,
+	said string,
+	edit func(at disk.Path, text []byte) ([]byte, error),
+) (change.Proposal, error) {
 	var all change.Proposal
 	size := 0
 	for _, path := range notes {
@@ -210,9 +219,15 @@ func editAll(v *call.Vault, notes []disk.Path, said string, edit func(at disk.Pa
 		}
 		switch {
 		case len(all.Steps) > maxNotes:
-			return all, answer.TooLong.Failure("More than %d notes would be changed. Nothing was changed. Narrow it with folder=<path>, or a view with where=<expression>.", maxNotes)
+			return all, answer.TooLong.Failure(
+				"More than %d notes would be changed. Nothing was changed. Narrow it with folder=<path>, or a view with where=<expression>.",
+				maxNotes,
+			)
 		case size > maxBytes:
-			return all, answer.TooLong.Failure("More than %d MiB of notes would be changed, with what becomes of them. Nothing was changed. Narrow it with folder=<path>, or a view with where=<expression>.", maxBytes>>20)
+			return all, answer.TooLong.Failure(
+				"More than %d MiB of notes would be changed, with what becomes of them. Nothing was changed. Narrow it with folder=<path>, or a view with where=<expression>.",
+				maxBytes>>20,
+			)
 		}
 	}
 	all.Message = said + " in " + answer.Count(len(all.Steps), "note")

@@ -53,7 +53,10 @@ func versions(v *call.Vault, p call.Values) (call.Target, []journal.Version, err
 	if err != nil {
 		return t, nil, answer.Failure("Cannot use the journal: %v", err)
 	}
-	kept = slices.DeleteFunc(kept, func(was journal.Version) bool { return !v.Sees(t.Path.String()) || !v.Sees(was.Path) })
+	kept = slices.DeleteFunc(
+		kept,
+		func(was journal.Version) bool { return !v.Sees(t.Path.String()) || !v.Sees(was.Path) },
+	)
 	if len(kept) > 0 && keptBack(v, t.Path, func() (gone bool) { return goneByUs(v, j, t.Path.String()) }) {
 		kept = nil
 	}
@@ -101,7 +104,13 @@ func listVersions(v *call.Vault, p call.Values) (answer.Reply, error) {
 	}
 	table := answer.Table{}
 	for i, was := range kept {
-		cells := []string{strconv.Itoa(i + 1), when(v, was.Time), strconv.FormatInt(was.Image.Size, 10), was.Command, was.By}
+		cells := []string{
+			strconv.Itoa(i + 1),
+			when(v, was.Time),
+			strconv.FormatInt(was.Image.Size, 10),
+			was.Command,
+			was.By,
+		}
 		if was.Path != t.Path.String() {
 			cells = append(cells, was.Path)
 		}
@@ -141,7 +150,8 @@ func listHistories(v *call.Vault, _ call.Values) (answer.Reply, error) {
 		} else {
 			now = cmp.Or(names[s.Source()], s.Source())
 		}
-		if at, err := v.PathOf(now); err == nil && v.Sees(now) && v.Sees(s.Source()) && s.Before.Exists && (s.From == "" || s.Before != s.After) {
+		if at, err := v.PathOf(now); err == nil && v.Sees(now) && v.Sees(s.Source()) && s.Before.Exists &&
+			(s.From == "" || s.Before != s.After) {
 			found[at.String()] = true
 		}
 		return nil
@@ -158,7 +168,10 @@ func listHistories(v *call.Vault, _ call.Values) (answer.Reply, error) {
 	collation.Sort(paths)
 	said := answer.Text(strings.Join(paths, "\n"))
 	if looked > maxListedSteps {
-		said.Notice = fmt.Sprintf("the notes of the latest %d changes are listed; history path=NOTE has the versions of any note", maxListedSteps)
+		said.Notice = fmt.Sprintf(
+			"the notes of the latest %d changes are listed; history path=NOTE has the versions of any note",
+			maxListedSteps,
+		)
 	}
 	return said, nil
 }
@@ -168,7 +181,12 @@ var errEnough = errors.New("enough")
 
 // eachStep visits the steps of the journal, the newest first, and notes in gone of which paths the
 // last change took the file away. An error of visit ends that; [errEnough] is none.
-func eachStep(v *call.Vault, which journal.Filter, gone map[string]bool, visit func(*journal.Journal, journal.Entry, journal.Step) error) error {
+func eachStep(
+	v *call.Vault,
+	which journal.Filter,
+	gone map[string]bool,
+	visit func(*journal.Journal, journal.Entry, journal.Step) error,
+) error {
 	j, err := v.Journal()
 	if err != nil {
 		return err
@@ -209,46 +227,57 @@ func listJournal(v *call.Vault, p call.Values) (answer.Reply, error) {
 	if err != nil {
 		return answer.Reply{}, err
 	}
-	table := answer.Table{Columns: []string{"time", "path", "by", "command", "lines", "state", "from", "id"}, Sparse: true}
+	table := answer.Table{
+		Columns: []string{"time", "path", "by", "command", "lines", "state", "from", "id"},
+		Sparse:  true,
+	}
 	found := 0
 	gone := map[string]bool{}
 	kept := map[string]bool{}
-	err = eachStep(v, journal.Filter{Since: days.First, Agent: p["agent"]}, gone, func(j *journal.Journal, e journal.Entry, s journal.Step) error {
-		at, err := v.PathOf(s.Path)
-		if err != nil || !v.Sees(s.Path) || !v.Sees(s.Source()) {
-			return nil
-		}
-		if _, known := kept[s.Path]; !known {
-			kept[s.Path] = keptBack(v, at, func() bool { return gone[s.Path] })
-		}
-		if kept[s.Path] {
-			return nil
-		}
-		if found++; found > limit {
-			return errEnough // how many there are is not counted: there may be months of them
-		}
-		uses := budget.From(v.Ctx)
-		bytes := s.Before.Size + s.After.Size
-		if err := uses.Hold(bytes); err != nil {
-			return err
-		}
-		defer uses.Release(bytes)
-		before, after, isKept := j.Texts(v.Ctx, s, func(hash string) (string, bool) {
+	err = eachStep(
+		v,
+		journal.Filter{Since: days.First, Agent: p["agent"]},
+		gone,
+		func(j *journal.Journal, e journal.Entry, s journal.Step) error {
 			at, err := v.PathOf(s.Path)
-			if err != nil {
-				return "", false
+			if err != nil || !v.Sees(s.Path) || !v.Sees(s.Source()) {
+				return nil
 			}
-			text, err := v.Disk.Raw().Read(at)
-			return string(text), err == nil && journal.ImageOf(text).Hash == hash
-		})
-		lines := "" // where a text is not kept any more
-		if isKept {
-			counts := edit.CountLines(before, after)
-			lines = fmt.Sprintf("+%d -%d", counts.Added, counts.Removed)
-		}
-		table.Rows = append(table.Rows, []string{when(v, e.Time), s.Path, e.By(), e.Command, lines, e.State.String(), s.From, e.ID})
-		return nil
-	})
+			if _, known := kept[s.Path]; !known {
+				kept[s.Path] = keptBack(v, at, func() bool { return gone[s.Path] })
+			}
+			if kept[s.Path] {
+				return nil
+			}
+			if found++; found > limit {
+				return errEnough // how many there are is not counted: there may be months of them
+			}
+			uses := budget.From(v.Ctx)
+			bytes := s.Before.Size + s.After.Size
+			if err := uses.Hold(bytes); err != nil {
+				return err
+			}
+			defer uses.Release(bytes)
+			before, after, isKept := j.Texts(v.Ctx, s, func(hash string) (string, bool) {
+				at, err := v.PathOf(s.Path)
+				if err != nil {
+					return "", false
+				}
+				text, err := v.Disk.Raw().Read(at)
+				return string(text), err == nil && journal.ImageOf(text).Hash == hash
+			})
+			lines := "" // where a text is not kept any more
+			if isKept {
+				counts := edit.CountLines(before, after)
+				lines = fmt.Sprintf("+%d -%d", counts.Added, counts.Removed)
+			}
+			table.Rows = append(
+				table.Rows,
+				[]string{when(v, e.Time), s.Path, e.By(), e.Command, lines, e.State.String(), s.From, e.ID},
+			)
+			return nil
+		},
+	)
 	if err != nil {
 		return answer.Reply{}, err
 	}
@@ -288,7 +317,11 @@ func version(v *call.Vault, t call.Target, kept []journal.Version, number string
 		return nil, answer.Misuse("Invalid number: %s", number)
 	}
 	if n > len(kept) {
-		return nil, answer.NotFound.Failure("Version %q of %q not found.", answer.Verbatim(number), answer.Verbatim(t.Path.String()))
+		return nil, answer.NotFound.Failure(
+			"Version %q of %q not found.",
+			answer.Verbatim(number),
+			answer.Verbatim(t.Path.String()),
+		)
 	}
 	j, err := v.Journal()
 	if err != nil {
@@ -296,7 +329,12 @@ func version(v *call.Vault, t call.Target, kept []journal.Version, number string
 	}
 	text, err := j.Object(v.Ctx, kept[n-1].Image.Hash)
 	if err != nil {
-		return nil, answer.Failure("Version %q of %q cannot be read: %v", answer.Verbatim(number), answer.Verbatim(t.Path.String()), err)
+		return nil, answer.Failure(
+			"Version %q of %q cannot be read: %v",
+			answer.Verbatim(number),
+			answer.Verbatim(t.Path.String()),
+			err,
+		)
 	}
 	return text, nil
 }
@@ -335,7 +373,10 @@ func restoreVersion(v *call.Vault, p call.Values) (change.Proposal, error) {
 func restored(v *call.Vault, p call.Values) (t call.Target, text []byte, of string, err error) {
 	if kept := v.Restores; kept != nil {
 		if len(kept.Text) == 0 {
-			return t, nil, "", answer.Failure("The text of %s is empty, which cannot be told from a missing answer.", kept.Of)
+			return t, nil, "", answer.Failure(
+				"The text of %s is empty, which cannot be told from a missing answer.",
+				kept.Of,
+			)
 		}
 		t, err = v.Target(p)
 		return t, kept.Text, kept.Of, err
@@ -354,7 +395,10 @@ const ofJournal = "of the journal of vaultwicket"
 func diffVersions(v *call.Vault, p call.Values) (answer.Reply, error) {
 	switch {
 	case p["filter"] == "sync":
-		return answer.Reply{}, answer.NeedsApp.Failure("%q needs the Obsidian app.", answer.Verbatim("diff filter=sync"))
+		return answer.Reply{}, answer.NeedsApp.Failure(
+			"%q needs the Obsidian app.",
+			answer.Verbatim("diff filter=sync"),
+		)
 	case p.Has("to") && !p.Has("from"):
 		return answer.Reply{}, answer.Misuse("Use to=<n> with from=<n>.")
 	case !p.Has("from"):
@@ -371,7 +415,15 @@ func diffVersions(v *call.Vault, p call.Values) (answer.Reply, error) {
 	first := fmt.Sprintf("%s (version %s)", t.Path, p["from"])
 	if p.Has("to") {
 		to, err := version(v, t, kept, p["to"])
-		return answer.Reply{Text: change.UnifiedDiff(first, fmt.Sprintf("%s (version %s)", t.Path, p["to"]), v.Redact(from), v.Redact(to)), Note: t.Path}, err
+		return answer.Reply{
+			Text: change.UnifiedDiff(
+				first,
+				fmt.Sprintf("%s (version %s)", t.Path, p["to"]),
+				v.Redact(from),
+				v.Redact(to),
+			),
+			Note: t.Path,
+		}, err
 	}
 	now, err := change.CurrentState(v, t.Path)
 	if err != nil {

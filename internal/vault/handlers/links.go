@@ -68,7 +68,10 @@ func links(v *call.Vault, p call.Values) (answer.Reply, error) {
 		}
 		table := answer.Table{}
 		for _, f := range found[:min(limit, len(found))] {
-			table.Rows = append(table.Rows, []string{x.Files[f.place].Path.String(), strconv.Itoa(f.steps), x.Files[f.via].Path.String()})
+			table.Rows = append(
+				table.Rows,
+				[]string{x.Files[f.place].Path.String(), strconv.Itoa(f.steps), x.Files[f.via].Path.String()},
+			)
 		}
 		said := limited(table.Reply(answer.FormatTSV), len(table.Rows), len(found), "file")
 		said.Truncated = said.Notice != ""
@@ -88,7 +91,11 @@ func links(v *call.Vault, p call.Values) (answer.Reply, error) {
 		}
 	}
 	collation.Sort(targets)
-	return listing(p, targets, answer.Nothing("No links found.", "%s links to nothing", answer.Place(x.Files[place].Path.String()))), nil
+	return listing(
+		p,
+		targets,
+		answer.Nothing("No links found.", "%s links to nothing", answer.Place(x.Files[place].Path.String())),
+	), nil
 }
 
 func unresolved(v *call.Vault, p call.Values) (answer.Reply, error) {
@@ -129,7 +136,10 @@ func unresolved(v *call.Vault, p call.Values) (answer.Reply, error) {
 
 // without lists the files of every kind that have no edge of one direction. It takes the index
 // literally: a link of a note to itself counts, one that leads nowhere does not.
-func without(none string, edges func(g *index.Graph, place int) []index.Edge) func(*call.Vault, call.Values) (answer.Reply, error) {
+func without(
+	none string,
+	edges func(g *index.Graph, place int) []index.Edge,
+) func(*call.Vault, call.Values) (answer.Reply, error) {
 	return func(v *call.Vault, p call.Values) (answer.Reply, error) {
 		x, err := v.Index()
 		if err != nil {

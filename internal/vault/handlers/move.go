@@ -30,7 +30,13 @@ func init() {
 		Command{Name: "rename", Plan: rename},
 		// The links of the copy lead where those of the other file lead.
 		Command{Name: "copy", Plan: func(v *call.Vault, p call.Values) (change.Proposal, error) {
-			r := &relocation{v: v, follow: p["links"] == holdLinks, copies: true, to: map[string]string{}, taken: map[string]bool{}}
+			r := &relocation{
+				v:      v,
+				follow: p["links"] == holdLinks,
+				copies: true,
+				to:     map[string]string{},
+				taken:  map[string]bool{},
+			}
 			return r.moving(p, "Copied", func(from disk.Path) string { return destinationOf(p["to"], from) })
 		}},
 		Command{Name: "folder:create", Plan: func(v *call.Vault, p call.Values) (change.Proposal, error) {
@@ -45,7 +51,14 @@ func init() {
 			if err := oneName(p["name"]); err != nil {
 				return change.Proposal{}, err
 			}
-			return relocateFolders(v, p, p["path"], "Renamed", false, func(from disk.Path) string { return path.Join(from.Folder(), p["name"]) })
+			return relocateFolders(
+				v,
+				p,
+				p["path"],
+				"Renamed",
+				false,
+				func(from disk.Path) string { return path.Join(from.Folder(), p["name"]) },
+			)
 		}},
 		Command{Name: "folder:copy", Plan: func(v *call.Vault, p call.Values) (change.Proposal, error) {
 			return relocateFolders(v, p, p["path"], "Copied", true, into(p["to"]))
@@ -57,10 +70,15 @@ func init() {
 func move(v *call.Vault, p call.Values) (change.Proposal, error) {
 	several := p.Has("files") || p.Has("query")
 	if several && (call.NamesOneFile(p) || p.Has("files") && p.Has("query")) {
-		return change.Proposal{}, answer.Misuse("Use file=<name>, path=<path>, files=<paths> or query=<text>, not several.")
+		return change.Proposal{}, answer.Misuse(
+			"Use file=<name>, path=<path>, files=<paths> or query=<text>, not several.",
+		)
 	}
 	if several && !strings.HasSuffix(p["to"], "/") {
-		return change.Proposal{}, answer.Misuse("Invalid value for to: %s. Several files go to a folder, with a slash at its end.", answer.Verbatim(p["to"]))
+		return change.Proposal{}, answer.Misuse(
+			"Invalid value for to: %s. Several files go to a folder, with a slash at its end.",
+			answer.Verbatim(p["to"]),
+		)
 	}
 	r, err := relocating(v, p)
 	if err != nil {
@@ -121,7 +139,10 @@ func rename(v *call.Vault, p call.Values) (change.Proposal, error) {
 
 func oneName(name string) error {
 	if strings.ContainsAny(name, `/\`) {
-		return answer.Misuse("Invalid value for name: %s. Use move to=<path> for another folder.", answer.Verbatim(name))
+		return answer.Misuse(
+			"Invalid value for name: %s. Use move to=<path> for another folder.",
+			answer.Verbatim(name),
+		)
 	}
 	return nil
 }
@@ -139,11 +160,17 @@ func withExtension(name string, file disk.Path) string {
 }
 
 // supported are the extensions of the files that the app opens.
-var supported = strings.Fields("md base canvas avif bmp gif jpeg jpg png svg webp flac m4a mp3 ogg oga opus wav webm 3gp mkv mov mp4 ogv pdf")
+var supported = strings.Fields(
+	"md base canvas avif bmp gif jpeg jpg png svg webp flac m4a mp3 ogg oga opus wav webm 3gp mkv mov mp4 ogv pdf",
+)
 
 // moving returns the proposal to give a file another path, or to copy it there. The file itself
 // comes first: it is the one that the change is about.
-func (r *relocation) moving(p call.Values, said string, destination func(from disk.Path) string) (change.Proposal, error) {
+func (r *relocation) moving(
+	p call.Values,
+	said string,
+	destination func(from disk.Path) string,
+) (change.Proposal, error) {
 	t, err := r.v.Target(p)
 	if err != nil {
 		return change.Proposal{}, err
@@ -223,7 +250,11 @@ func (r *relocation) move(t call.Target, typed string) (disk.Path, error) {
 	case err != nil:
 		return disk.Path{}, answer.WriteError(typed, err)
 	case to == t.Path && asked != t.Path:
-		return disk.Path{}, answer.AlreadyExists.Failure("File %q already exists. This system takes it for %q, and a move does not rename folders.", answer.Verbatim(typed), answer.Verbatim(t.Path.String()))
+		return disk.Path{}, answer.AlreadyExists.Failure(
+			"File %q already exists. This system takes it for %q, and a move does not rename folders.",
+			answer.Verbatim(typed),
+			answer.Verbatim(t.Path.String()),
+		)
 	case to == t.Path && !r.copies:
 		return to, nil
 	}
@@ -439,7 +470,12 @@ func mentions(v *call.Vault, to map[string]string) (string, error) {
 	if len(names) == 1 {
 		of = fmt.Sprintf("%q", answer.Verbatim(names[0]))
 	}
-	return fmt.Sprintf("%s of %s in the text of %s", answer.Count(int(count.Load()), "mention"), of, answer.Count(int(notes.Load()), "note")), v.Ctx.Err()
+	return fmt.Sprintf(
+		"%s of %s in the text of %s",
+		answer.Count(int(count.Load()), "mention"),
+		of,
+		answer.Count(int(notes.Load()), "note"),
+	), v.Ctx.Err()
 }
 
 // mentionsIn counts names in a text that are words of their own, and no parts of links.
@@ -542,7 +578,14 @@ func stemOf(file string) string { return strings.TrimSuffix(path.Base(file), pat
 func remarks(source disk.Path, left []relink.Left) string {
 	var lines strings.Builder
 	for _, l := range left {
-		fmt.Fprintf(&lines, "\nLink %q in %s, line %d, is left as it is: %s", answer.Verbatim(l.Target), source, l.Line, l.Reason)
+		fmt.Fprintf(
+			&lines,
+			"\nLink %q in %s, line %d, is left as it is: %s",
+			answer.Verbatim(l.Target),
+			source,
+			l.Line,
+			l.Reason,
+		)
 	}
 	return lines.String()
 }

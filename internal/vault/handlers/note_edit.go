@@ -30,17 +30,26 @@ func init() {
 			if err != nil {
 				return change.Proposal{}, err
 			}
-			proposal, err := editNamed(v, p, "Section set in: ", func(text []byte) ([]byte, error) { return edit.SetSection(text, part, p["content"]) })
+			proposal, err := editNamed(
+				v,
+				p,
+				"Section set in: ",
+				func(text []byte) ([]byte, error) { return edit.SetSection(text, part, p["content"]) },
+			)
 			proposal.Already = "the part has this text already"
 			return proposal, err
 		}},
 		// What a template gives is for the app to say: it may hold the time, or code of a plugin.
-		Command{Name: "create", Plan: create, Verify: func(_ *call.Vault, p call.Values, c change.AppChange) (change.Verdict, error) {
-			if p.Has("template") {
-				return change.Verdict{Done: !c.Now.Equal(c.Before), Style: templateStyle}, nil
-			}
-			return madeWith(c, p["content"]), nil
-		}},
+		Command{
+			Name: "create",
+			Plan: create,
+			Verify: func(_ *call.Vault, p call.Values, c change.AppChange) (change.Verdict, error) {
+				if p.Has("template") {
+					return change.Verdict{Done: !c.Now.Equal(c.Before), Style: templateStyle}, nil
+				}
+				return madeWith(c, p["content"]), nil
+			},
+		},
 		Command{Name: "append", Plan: addTo("Appended to: ", edit.Append), Verify: meansAdded(appended)},
 		Command{Name: "prepend", Plan: addTo("Prepended to: ", edit.Prepend), Verify: meansAdded(prepended)},
 		Command{Name: "note:section", Run: readSection},
@@ -60,7 +69,12 @@ func insertText(v *call.Vault, p call.Values) (change.Proposal, error) {
 	if p["position"] == "after" {
 		where = edit.After
 	}
-	return editNamed(v, p, "Inserted into: ", func(text []byte) ([]byte, error) { return edit.Insert(text, where, part, p["content"]) })
+	return editNamed(
+		v,
+		p,
+		"Inserted into: ",
+		func(text []byte) ([]byte, error) { return edit.Insert(text, where, part, p["content"]) },
+	)
 }
 
 // partOf reads which part of a note a request means.
@@ -79,7 +93,12 @@ func partOf(p call.Values) (edit.Target, error) {
 }
 
 // editNamed returns the proposal to change the note that a request names.
-func editNamed(v *call.Vault, p call.Values, said string, edit func(text []byte) ([]byte, error)) (change.Proposal, error) {
+func editNamed(
+	v *call.Vault,
+	p call.Values,
+	said string,
+	edit func(text []byte) ([]byte, error),
+) (change.Proposal, error) {
 	edit = explained(edit)
 	named := p.Has("file") || p.Has("path")
 	switch {
@@ -134,7 +153,10 @@ func explainEditError(found markdown.Note, err error) error {
 			ids := answer.Map(found.Blocks, func(b markdown.Block) string { return b.ID })
 			near = lookup.NearestNames(strings.TrimPrefix(missing.Wanted, "^"), ids)
 			if len(ids) > 0 {
-				instead = " The note has " + answer.AndMore(answer.List(ids, maxListedHeadings), len(ids)-maxListedHeadings) + "."
+				instead = " The note has " + answer.AndMore(
+					answer.List(ids, maxListedHeadings),
+					len(ids)-maxListedHeadings,
+				) + "."
 			}
 		case "heading":
 			kind = answer.NotFoundHeading
@@ -142,18 +164,35 @@ func explainEditError(found markdown.Note, err error) error {
 			names := answer.Map(found.Headings, func(h markdown.Heading) string { return h.Text })
 			near = lookup.NearestNames(missing.Wanted[strings.LastIndexByte(missing.Wanted, '#')+1:], names)
 			if len(names) > 0 {
-				listed := answer.Map(found.Headings[:min(len(names), maxListedHeadings)], func(h markdown.Heading) string {
-					return fmt.Sprintf("%q (line %d)", answer.Verbatim(beginning(h.Text)), h.Line)
-				})
-				instead = " The note has " + answer.AndMore(strings.Join(listed, ", "), len(names)-maxListedHeadings) + "."
+				listed := answer.Map(
+					found.Headings[:min(len(names), maxListedHeadings)],
+					func(h markdown.Heading) string {
+						return fmt.Sprintf("%q (line %d)", answer.Verbatim(beginning(h.Text)), h.Line)
+					},
+				)
+				instead = " The note has " + answer.AndMore(
+					strings.Join(listed, ", "),
+					len(names)-maxListedHeadings,
+				) + "."
 			}
 		}
-		return kind.DidYouMean(near, "%s %q not found.%s", capital(missing.What), answer.Verbatim(beginning(missing.Wanted)), instead)
+		return kind.DidYouMean(
+			near,
+			"%s %q not found.%s",
+			capital(missing.What),
+			answer.Verbatim(beginning(missing.Wanted)),
+			instead,
+		)
 	case errors.As(err, &several) && several.What == "text":
 		return answer.AmbiguousText.Failure("Text %q matches %d times: %s. Include more surrounding text.",
 			answer.Verbatim(beginning(several.Wanted)), several.Count, edit.OnLines(several.Lines, several.Count))
 	case errors.As(err, &several):
-		return answer.Ambiguous.Failure("%s %q is ambiguous: %s.", capital(several.What), answer.Verbatim(several.Wanted), edit.OnLines(several.Lines, several.Count))
+		return answer.Ambiguous.Failure(
+			"%s %q is ambiguous: %s.",
+			capital(several.What),
+			answer.Verbatim(several.Wanted),
+			edit.OnLines(several.Lines, several.Count),
+		)
 	case errors.As(err, &refusal):
 		text := fmt.Sprintf("Line %d: %s.", refusal.Line, refusal.Reason)
 		if len(refusal.Instead) > 0 {
@@ -226,7 +265,8 @@ const templateStyle = "the text is what the app made of the template"
 
 // madeWith judges a note that was made, or replaced, with a text.
 func madeWith(c change.AppChange, text string) change.Verdict {
-	if verdict := change.IsComposedOf(c.Now.Text, false, []byte(text)); verdict.Done || !change.AddsOnce(c.Now.Text, nil, text) {
+	if verdict := change.IsComposedOf(c.Now.Text, false, []byte(text)); verdict.Done ||
+		!change.AddsOnce(c.Now.Text, nil, text) {
 		return verdict
 	}
 	if c.Before.Exists && change.Beyond(c.Before.Text, c.Now.Text, text, "").Done {
@@ -244,7 +284,12 @@ func appended(before, now []byte, p call.Values) change.Verdict {
 
 func prepended(before, now []byte, p call.Values) change.Verdict {
 	body := markdown.BodyStart(before)
-	verdict := change.IsComposedOf(now, p.Has("inline"), slices.Concat(before[:body], []byte(p["content"])), before[body:])
+	verdict := change.IsComposedOf(
+		now,
+		p.Has("inline"),
+		slices.Concat(before[:body], []byte(p["content"])),
+		before[body:],
+	)
 	if verdict.Done {
 		return verdict
 	}
@@ -274,7 +319,10 @@ func create(v *call.Vault, p call.Values) (change.Proposal, error) {
 		return change.Proposal{}, answer.WriteError(made.String(), err)
 	}
 	if before.Exists && !p.Has("overwrite") {
-		return change.Proposal{}, answer.AlreadyExists.Failure("File %q already exists.", answer.Verbatim(made.String()))
+		return change.Proposal{}, answer.AlreadyExists.Failure(
+			"File %q already exists.",
+			answer.Verbatim(made.String()),
+		)
 	}
 	text := []byte(p["content"])
 	if p.Has("template") {
@@ -290,7 +338,9 @@ func create(v *call.Vault, p call.Values) (change.Proposal, error) {
 		said = "Overwrote: "
 	}
 	planned := change.Proposal{
-		Steps: []change.Step{{Path: made, Before: before, After: change.Existing(text)}}, Message: said + made.String(), Note: made, Replaces: before.Exists,
+		Steps: []change.Step{
+			{Path: made, Before: before, After: change.Existing(text)},
+		}, Message: said + made.String(), Note: made, Replaces: before.Exists,
 		Already: fmt.Sprintf("%q has this text already", answer.Verbatim(made.String())),
 	}
 	return holding(v, p, planned)
@@ -316,7 +366,8 @@ func newPath(v *call.Vault, p call.Values) (disk.Path, error) {
 	}
 	switch kind := allowlist.FileKind(strings.TrimPrefix(path.Ext(text), ".")); kind {
 	case "image", "audio", "video", "pdf": // the name means a file, and not a note such as "v1.2 notes"
-		return disk.Path{}, answer.BadValue.Advise(allowlist.ServesKind(kind)).Failure("File %q is not a note: no text is written into it.", answer.Verbatim(typed))
+		return disk.Path{}, answer.BadValue.Advise(allowlist.ServesKind(kind)).
+			Failure("File %q is not a note: no text is written into it.", answer.Verbatim(typed))
 	}
 	if !slices.Contains(kept, path.Ext(text)) {
 		if at, err := v.PathOf(text); err == nil && slices.Contains(kept, path.Ext(at.String())) {

@@ -55,7 +55,11 @@ func readSection(v *call.Vault, p call.Values) (answer.Reply, error) {
 		end, _ := lineStart(text, start, last-first+1) // the last line may be after the end of the note
 		part = markdown.Span{Start: start, End: end}
 		if err = malformed; err == nil && !ok {
-			err = answer.NotFoundLine.Failure("Line %q not found. The note has %d lines.", answer.Verbatim(strconv.Itoa(first)), edit.NumberOfLines(text))
+			err = answer.NotFoundLine.Failure(
+				"Line %q not found. The note has %d lines.",
+				answer.Verbatim(strconv.Itoa(first)),
+				edit.NumberOfLines(text),
+			)
 		}
 	}
 	if err != nil {

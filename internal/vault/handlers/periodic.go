@@ -51,7 +51,15 @@ func periodicRead(v *call.Vault, p call.Values) (answer.Reply, error) {
 		if err != nil {
 			return answer.Reply{}, err
 		}
-		return notesOf(v, p, which.begin(first, chosen.Format), last, which, "notes", func(begin time.Time) (datedNote, error) { return which.noteAt(v, chosen, begin) })
+		return notesOf(
+			v,
+			p,
+			which.begin(first, chosen.Format),
+			last,
+			which,
+			"notes",
+			func(begin time.Time) (datedNote, error) { return which.noteAt(v, chosen, begin) },
+		)
 	}
 	note, err := periodicNote(v, p)
 	if err != nil {
@@ -69,7 +77,9 @@ func periodicRead(v *call.Vault, p call.Values) (answer.Reply, error) {
 }
 
 // noPeriodicNote has another hint than a file that the caller has named.
-var noPeriodicNote = answer.NotFound.Advise("periodic:append makes it, where changes are allowed; from= prints the notes of several periods")
+var noPeriodicNote = answer.NotFound.Advise(
+	"periodic:append makes it, where changes are allowed; from= prints the notes of several periods",
+)
 
 // period is what one periodic note is about.
 type period struct {
@@ -178,7 +188,11 @@ func (p period) noteAt(v *call.Vault, chosen noteSettings, at time.Time) (datedN
 	date := momentformat.Format(begin, chosen.Format)
 	path, err := noteIn(v, chosen.Folder, date)
 	if err != nil {
-		return datedNote{}, answer.Failure("The settings of notes for a %s lead to no note of the vault: %v", p.name, err)
+		return datedNote{}, answer.Failure(
+			"The settings of notes for a %s lead to no note of the vault: %v",
+			p.name,
+			err,
+		)
 	}
 	return datedNote{Path: path, template: chosen.Template, date: date, now: begin, period: p.name}, nil
 }

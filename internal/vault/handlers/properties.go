@@ -32,20 +32,24 @@ func init() {
 		Command{Name: "property:set", Plan: setProperty, Verify: meansSet},
 		Command{Name: "property:add", Plan: changeList("Added to ", true)},
 		Command{Name: "property:remove-item", Plan: changeList("Removed from ", false)},
-		Command{Name: "property:remove", Plan: removeProperty, Verify: func(_ *call.Vault, p call.Values, c change.AppChange) (change.Verdict, error) {
-			wanted, err := frontmatter.Remove(c.Before.Text, p["name"])
-			if err != nil {
-				return change.Verdict{}, nil
-			}
-			if verdict := change.Properties(wanted, c.Now.Text); verdict.Done {
-				return verdict, nil
-			}
-			left, err := change.PropertiesIn(c.Now.Text)
-			if _, isLeft := left.Lookup(p["name"]); err != nil || isLeft {
-				return change.Verdict{}, nil
-			}
-			return change.Beyond(c.Before.Text, c.Now.Text, "", p["name"]), nil
-		}},
+		Command{
+			Name: "property:remove",
+			Plan: removeProperty,
+			Verify: func(_ *call.Vault, p call.Values, c change.AppChange) (change.Verdict, error) {
+				wanted, err := frontmatter.Remove(c.Before.Text, p["name"])
+				if err != nil {
+					return change.Verdict{}, nil
+				}
+				if verdict := change.Properties(wanted, c.Now.Text); verdict.Done {
+					return verdict, nil
+				}
+				left, err := change.PropertiesIn(c.Now.Text)
+				if _, isLeft := left.Lookup(p["name"]); err != nil || isLeft {
+					return change.Verdict{}, nil
+				}
+				return change.Beyond(c.Before.Text, c.Now.Text, "", p["name"]), nil
+			},
+		},
 	)
 }
 
@@ -229,10 +233,16 @@ func readProperty(v *call.Vault, p call.Values) (answer.Reply, error) {
 	wanted := answer.Verbatim(p["name"])
 	switch {
 	case !ok && len(found) == 0:
-		return answer.Reply{}, answer.NotFoundNearest.Advise("property:set sets one").Failure("Property %q not found. The note has no properties.", wanted)
+		return answer.Reply{}, answer.NotFoundNearest.Advise("property:set sets one").
+			Failure("Property %q not found. The note has no properties.", wanted)
 	case !ok:
 		names := answer.Map(found, func(property frontmatter.Property) string { return property.Key })
-		return answer.Reply{}, answer.NotFoundNearest.DidYouMean(lookup.NearestNames(p["name"], names), "Property %q not found. The note has %s.", wanted, answer.List(names, maxListedNames))
+		return answer.Reply{}, answer.NotFoundNearest.DidYouMean(
+			lookup.NearestNames(p["name"], names),
+			"Property %q not found. The note has %s.",
+			wanted,
+			answer.List(names, maxListedNames),
+		)
 	}
 	text := strings.Join(answer.Map(property.Value.Elements(), frontmatter.Value.String), "\n")
 	if text == "" {
@@ -306,10 +316,18 @@ func setProperty(v *call.Vault, p call.Values) (change.Proposal, error) {
 	}
 	edited, err := value.Set(t.Path, text)
 	proposal := change.ProposeChange(t.Path, text, edited, "Set "+p["name"]+": "+p["value"])
-	proposal.Already = fmt.Sprintf("the property %q of %q has this value already", answer.Verbatim(p["name"]), answer.Verbatim(t.Path.String()))
+	proposal.Already = fmt.Sprintf(
+		"the property %q of %q has this value already",
+		answer.Verbatim(p["name"]),
+		answer.Verbatim(t.Path.String()),
+	)
 	value.tell(&proposal)
-	if shaped, _ := frontmatter.ParseValue(p["value"], ""); !p.Has("type") && !shaped.Equal(becomes) && frontmatter.Get(text, p["name"]).Kind() != frontmatter.Null {
-		proposal.AppDoesLess = answer.AppDoesLess.Failure("The app would change the type of the property %q. With type= it does not.", answer.Verbatim(p["name"]))
+	if shaped, _ := frontmatter.ParseValue(p["value"], ""); !p.Has("type") && !shaped.Equal(becomes) &&
+		frontmatter.Get(text, p["name"]).Kind() != frontmatter.Null {
+		proposal.AppDoesLess = answer.AppDoesLess.Failure(
+			"The app would change the type of the property %q. With type= it does not.",
+			answer.Verbatim(p["name"]),
+		)
 	}
 	return proposal, err
 }
@@ -326,7 +344,11 @@ func removeProperty(v *call.Vault, p call.Values) (change.Proposal, error) {
 		return change.Proposal{}, propertyError(t.Path, text, err)
 	}
 	proposal := change.ProposeChange(t.Path, text, edited, "Removed: "+p["name"])
-	proposal.Already = fmt.Sprintf("%q has no property %q", answer.Verbatim(t.Path.String()), answer.Verbatim(p["name"]))
+	proposal.Already = fmt.Sprintf(
+		"%q has no property %q",
+		answer.Verbatim(t.Path.String()),
+		answer.Verbatim(p["name"]),
+	)
 	return proposal, nil
 }
 
@@ -335,7 +357,11 @@ func settingAll(v *call.Vault, p call.Values, notes []disk.Path, value propertyV
 	all, err := editAll(v, notes, "Set "+p["name"]+": "+p["value"], value.Set)
 	all.Already = noneMeant
 	if len(notes) > 0 {
-		all.Already = fmt.Sprintf("the property %q has this value already in all notes that are meant (%d)", answer.Verbatim(p["name"]), len(notes))
+		all.Already = fmt.Sprintf(
+			"the property %q has this value already in all notes that are meant (%d)",
+			answer.Verbatim(p["name"]),
+			len(notes),
+		)
 	}
 	value.tell(&all)
 	return all, err
@@ -351,7 +377,10 @@ func (x propertyValue) tell(planned *change.Proposal) {
 			kind = x.typeOf(now)
 		}
 		left := textsOf(now.Elements())
-		lost := slices.DeleteFunc(slices.Clone(old.List()), func(item frontmatter.Value) bool { return left[itemText(item)] })
+		lost := slices.DeleteFunc(
+			slices.Clone(old.List()),
+			func(item frontmatter.Value) bool { return left[itemText(item)] },
+		)
 		if len(old.List()) < 2 || len(lost) == 0 {
 			continue
 		}
@@ -427,11 +456,21 @@ func newValue(v *call.Vault, p call.Values) (propertyValue, error) {
 	if as == frontmatter.TypeDate {
 		// A word for a day is no value of a date: no one has seen the date that it would become.
 		if days, err := call.DaysAhead(p["value"], v.Today()); err == nil && days.First == days.Last {
-			hint = fmt.Sprintf("%q is value=%s", answer.Verbatim(excerpt.Short(p["value"])), days.First.Format(time.DateOnly))
+			hint = fmt.Sprintf(
+				"%q is value=%s",
+				answer.Verbatim(excerpt.Short(p["value"])),
+				days.First.Format(time.DateOnly),
+			)
 		}
 	}
 	if assigned {
-		return propertyValue{}, answer.MisuseWithHint(hint, "%v. In this vault %q is of the type %s; type= sets it to another.", err, answer.Verbatim(p["name"]), as)
+		return propertyValue{}, answer.MisuseWithHint(
+			hint,
+			"%v. In this vault %q is of the type %s; type= sets it to another.",
+			err,
+			answer.Verbatim(p["name"]),
+			as,
+		)
 	}
 	return propertyValue{}, answer.MisuseWithHint(hint, "%v", err)
 }
@@ -444,13 +483,23 @@ func (x propertyValue) in(at disk.Path, text []byte) (frontmatter.Value, error) 
 	case x.given, kind == frontmatter.Null, kind != frontmatter.List && x.assigned:
 		return x.value, nil
 	case kind == frontmatter.Map:
-		return x.value, answer.Misuse("The property %q of %q has properties of its own; type= replaces them.", answer.Verbatim(x.name), answer.Verbatim(at.String()))
+		return x.value, answer.Misuse(
+			"The property %q of %q has properties of its own; type= replaces them.",
+			answer.Verbatim(x.name),
+			answer.Verbatim(at.String()),
+		)
 	case kind == frontmatter.List:
 		as = frontmatter.TypeMultitext
 	}
 	value, err := frontmatter.ParseValue(x.typed, as)
 	if err != nil {
-		err = answer.Misuse("%v. The property %q of %q is of the type %s; type= sets it to another.", err, answer.Verbatim(x.name), answer.Verbatim(at.String()), as)
+		err = answer.Misuse(
+			"%v. The property %q of %q is of the type %s; type= sets it to another.",
+			err,
+			answer.Verbatim(x.name),
+			answer.Verbatim(at.String()),
+			as,
+		)
 	}
 	return value, err
 }
@@ -503,7 +552,12 @@ func propertyError(at disk.Path, text []byte, err error) error {
 		return answer.Failure("The properties of %q cannot be changed: %s.", answer.Verbatim(at.String()), reason)
 	}
 	line += bytes.Count(text[:markdown.Scan(text).Frontmatter.Start], []byte("\n"))
-	return answer.Failure("The properties of %q cannot be changed: line %d: %s.", answer.Verbatim(at.String()), line, reason)
+	return answer.Failure(
+		"The properties of %q cannot be changed: line %d: %s.",
+		answer.Verbatim(at.String()),
+		line,
+		reason,
+	)
 }
 
 // meansSet judges a property that was set. Without type= the app goes by what the
@@ -585,7 +639,11 @@ func changeList(said string, adds bool) func(*call.Vault, call.Values) (change.P
 				items = []frontmatter.Value{old.Value}
 			default:
 				kind := answer.BadValue.Advise("property:set with type=list makes it a list")
-				return nil, kind.Failure("The property %q of %q is not a list.", answer.Verbatim(p["name"]), answer.Verbatim(at.String()))
+				return nil, kind.Failure(
+					"The property %q of %q is not a list.",
+					answer.Verbatim(p["name"]),
+					answer.Verbatim(at.String()),
+				)
 			}
 			var now []frontmatter.Value
 			if adds {
@@ -605,7 +663,12 @@ func changeList(said string, adds bool) func(*call.Vault, call.Values) (change.P
 				return change.Proposal{}, err
 			}
 			edited, err := edit(t.Path, text)
-			proposal := change.ProposeChange(t.Path, text, edited, said+p["name"]+": "+itemsChanged(text, edited, p, asked.List()))
+			proposal := change.ProposeChange(
+				t.Path,
+				text,
+				edited,
+				said+p["name"]+": "+itemsChanged(text, edited, p, asked.List()),
+			)
 			name := answer.Verbatim(p["name"])
 			note := answer.Verbatim(t.Path.String())
 			proposal.Already = fmt.Sprintf("the property %q of %q has no such item", name, note)
@@ -623,9 +686,17 @@ func changeList(said string, adds bool) func(*call.Vault, call.Values) (change.P
 		case len(notes) == 0:
 			all.Already = noneMeant
 		case adds:
-			all.Already = fmt.Sprintf("the property %q has each of these items already in all notes that are meant (%d)", name, len(notes))
+			all.Already = fmt.Sprintf(
+				"the property %q has each of these items already in all notes that are meant (%d)",
+				name,
+				len(notes),
+			)
 		default:
-			all.Already = fmt.Sprintf("the property %q has no such item in any note that is meant (%d)", name, len(notes))
+			all.Already = fmt.Sprintf(
+				"the property %q has no such item in any note that is meant (%d)",
+				name,
+				len(notes),
+			)
 		}
 		return all, err
 	}
@@ -690,7 +761,10 @@ func withItems(list, items []frontmatter.Value) []frontmatter.Value {
 // withoutItems returns a list without those of its elements that have the text of an item.
 func withoutItems(list, items []frontmatter.Value) []frontmatter.Value {
 	gone := textsOf(items)
-	return slices.DeleteFunc(slices.Clone(list), func(element frontmatter.Value) bool { return gone[itemText(element)] || gone[element.String()] })
+	return slices.DeleteFunc(
+		slices.Clone(list),
+		func(element frontmatter.Value) bool { return gone[itemText(element)] || gone[element.String()] },
+	)
 }
 
 // itemText returns an item as it is written, without its quotes.
@@ -709,7 +783,9 @@ func textsOf(list []frontmatter.Value) map[string]bool {
 // severalNotes are those of a folder or a search.
 func severalNotes(v *call.Vault, p call.Values) ([]disk.Path, error) {
 	if call.NamesOneFile(p) {
-		return nil, answer.Misuse("Use file=<name> or path=<path> for one note, or folder=<path> and query=<text> for several, not both.")
+		return nil, answer.Misuse(
+			"Use file=<name> or path=<path> for one note, or folder=<path> and query=<text> for several, not both.",
+		)
 	}
 	return notesFor(v, p, false, func(*search.Note) bool { return true })
 }

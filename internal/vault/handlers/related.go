@@ -240,7 +240,10 @@ func (s *scores) best(limit int, near []embeddings.Near) []row {
 				reasons = append(reasons, r.text)
 			}
 		}
-		rows = append(rows, row{Path: s.x.Files[place].Path.String(), Score: math.Round(e.score*100) / 100, Reasons: reasons})
+		rows = append(
+			rows,
+			row{Path: s.x.Files[place].Path.String(), Score: math.Round(e.score*100) / 100, Reasons: reasons},
+		)
 	}
 	return rows
 }
@@ -323,7 +326,13 @@ func (s *scores) words(f *finding) error {
 		slices.SortFunc(words, func(a, b word) int { return cmp.Or(a.notes-b.notes, cmp.Compare(a.text, b.text)) })
 		for _, w := range words[:min(len(words), maxShared)] {
 			e.words = append(e.words, w.text)
-			e.score += wordWeight * math.Log2(1+float64(s.notes)/float64(w.notes)) / math.Log2(2+float64(s.notes)) * share(len(e.words))
+			e.score += wordWeight * math.Log2(
+				1+float64(s.notes)/float64(w.notes),
+			) / math.Log2(
+				2+float64(s.notes),
+			) * share(
+				len(e.words),
+			)
 		}
 	}
 	return nil

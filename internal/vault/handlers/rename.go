@@ -48,7 +48,11 @@ func renameHeading(v *call.Vault, p call.Values) (change.Proposal, error) {
 	}
 	for i, other := range found.Headings {
 		if i != place && edit.SameHeading(other.Text, p["to"]) {
-			return change.Proposal{}, answer.AlreadyExists.Failure("The note has a heading %q already (line %d).", answer.Verbatim(other.Text), other.Line)
+			return change.Proposal{}, answer.AlreadyExists.Failure(
+				"The note has a heading %q already (line %d).",
+				answer.Verbatim(other.Text),
+				other.Line,
+			)
 		}
 	}
 	if _, err := edit.RenameHeading(text, place, p["to"]); err != nil {
@@ -82,7 +86,13 @@ func renameHeading(v *call.Vault, p call.Values) (change.Proposal, error) {
 	all, err := editAll(v, sources, "", func(source disk.Path, text []byte) ([]byte, error) {
 		edited, changed, left := links.Rewrite(text, source.String())
 		if len(left) > 0 {
-			return nil, answer.Failure("Link %q in %q, line %d, cannot be changed: %s. Nothing was changed.", answer.Verbatim(left[0].Target), answer.Verbatim(source.String()), left[0].Line, left[0].Reason)
+			return nil, answer.Failure(
+				"Link %q in %q, line %d, cannot be changed: %s. Nothing was changed.",
+				answer.Verbatim(left[0].Target),
+				answer.Verbatim(source.String()),
+				left[0].Line,
+				left[0].Reason,
+			)
 		}
 		places += changed
 		if source != t.Path {
@@ -91,7 +101,11 @@ func renameHeading(v *call.Vault, p call.Values) (change.Proposal, error) {
 		edited, err := edit.RenameHeading(edited, place, to)
 		return edited, badHeading(to, err)
 	})
-	all.Message = fmt.Sprintf("Renamed heading to %q: %s", answer.Verbatim(to), answer.Count(places, "link")) + all.Message
+	all.Message = fmt.Sprintf(
+		"Renamed heading to %q: %s",
+		answer.Verbatim(to),
+		answer.Count(places, "link"),
+	) + all.Message
 	all.Note = t.Path
 	all.Already = fmt.Sprintf("the heading is called so already in %q", answer.Verbatim(t.Path.String()))
 	return all, err
@@ -100,7 +114,10 @@ func renameHeading(v *call.Vault, p call.Values) (change.Proposal, error) {
 // badHeading explains why a text cannot be that of a heading.
 func badHeading(to string, err error) error {
 	if _, ok := errors.AsType[*edit.Refusal](err); ok {
-		return answer.BadValue.Failure("Invalid value for to: %s. It must be one line that is a heading.", answer.Verbatim(to))
+		return answer.BadValue.Failure(
+			"Invalid value for to: %s. It must be one line that is a heading.",
+			answer.Verbatim(to),
+		)
 	}
 	return err
 }
@@ -123,12 +140,21 @@ func renameProperty(v *call.Vault, p call.Values) (change.Proposal, error) {
 		if err != nil {
 			return change.Proposal{}, err
 		}
-		return change.Proposal{}, answer.NotFound.DidYouMean(lookup.NearestNames(name, known), "Property %q not found.", answer.Verbatim(name))
+		return change.Proposal{}, answer.NotFound.DidYouMean(
+			lookup.NearestNames(name, known),
+			"Property %q not found.",
+			answer.Verbatim(name),
+		)
 	}
-	all, err := editAll(v, notes, "Renamed property "+name+" to "+to, func(path disk.Path, text []byte) ([]byte, error) {
-		edited, err := frontmatter.Rename(text, name, to)
-		return edited, propertyError(path, text, err)
-	})
+	all, err := editAll(
+		v,
+		notes,
+		"Renamed property "+name+" to "+to,
+		func(path disk.Path, text []byte) ([]byte, error) {
+			edited, err := frontmatter.Rename(text, name, to)
+			return edited, propertyError(path, text, err)
+		},
+	)
 	if err != nil {
 		return change.Proposal{}, err
 	}
@@ -154,7 +180,11 @@ func renameTag(v *call.Vault, p call.Values) (change.Proposal, error) {
 	for _, param := range []string{"name", "to"} {
 		bare, ok := markdown.TagName(p[param])
 		if !ok {
-			return change.Proposal{}, answer.Misuse("Invalid value for %s: %s. A tag is letters, digits, _, - and /, with something else than digits.", param, answer.Verbatim(p[param]))
+			return change.Proposal{}, answer.Misuse(
+				"Invalid value for %s: %s. A tag is letters, digits, _, - and /, with something else than digits.",
+				param,
+				answer.Verbatim(p[param]),
+			)
 		}
 		names[param] = bare
 	}
@@ -182,7 +212,11 @@ func renameTag(v *call.Vault, p call.Values) (change.Proposal, error) {
 			return change.Proposal{}, err
 		}
 		known := answer.Map(all.uses, func(use tagUse) string { return use.name })
-		return change.Proposal{}, answer.NotFoundTag.DidYouMean(lookup.NearestNames(from, known), "Tag %q not found.", answer.Verbatim("#"+from))
+		return change.Proposal{}, answer.NotFoundTag.DidYouMean(
+			lookup.NearestNames(from, known),
+			"Tag %q not found.",
+			answer.Verbatim("#"+from),
+		)
 	}
 	places := 0
 	all, err := editAll(v, notes, "", func(path disk.Path, text []byte) ([]byte, error) {
@@ -210,7 +244,10 @@ func renameTag(v *call.Vault, p call.Values) (change.Proposal, error) {
 			return b.Text[1:] == a.Text[1:] || b.Text[1:] == renamed(a.Text[1:])
 		})
 		if !same || len(found.Links) != len(now.Links) || len(found.Headings) != len(now.Headings) {
-			return nil, answer.Failure("%q cannot be changed: with the new tag other parts of the note would be read differently.", answer.Verbatim(path.String()))
+			return nil, answer.Failure(
+				"%q cannot be changed: with the new tag other parts of the note would be read differently.",
+				answer.Verbatim(path.String()),
+			)
 		}
 		return out, nil
 	})

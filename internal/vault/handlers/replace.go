@@ -64,8 +64,13 @@ func replaceInVault(v *call.Vault, p call.Values) (change.Proposal, error) {
 		old := markdown.Scan(text)
 		now := markdown.Scan(edited)
 		_, wasWrong := frontmatter.Parse(text[old.Frontmatter.Start:old.Frontmatter.End])
-		if _, wrong := frontmatter.Parse(edited[now.Frontmatter.Start:now.Frontmatter.End]); wasWrong == nil && old.Body > 0 && (wrong != nil || now.Body == 0) {
-			return nil, answer.Failure("The properties of %q could not be read with the new text. Nothing was changed. Narrow it with folder=<path> or query=<text>.", answer.Verbatim(path.String()))
+		if _, wrong := frontmatter.Parse(edited[now.Frontmatter.Start:now.Frontmatter.End]); wasWrong == nil &&
+			old.Body > 0 &&
+			(wrong != nil || now.Body == 0) {
+			return nil, answer.Failure(
+				"The properties of %q could not be read with the new text. Nothing was changed. Narrow it with folder=<path> or query=<text>.",
+				answer.Verbatim(path.String()),
+			)
 		}
 		return edited, nil
 	})
@@ -130,7 +135,11 @@ func replaceOnce(v *call.Vault, p call.Values) (change.Proposal, error) {
 	proposal, err := editNamed(v, p, "Replaced in: ", func(text []byte) ([]byte, error) {
 		edited, err := edit.Replace(text, p["old"], p["new"])
 		start := bytes.Index(text, []byte(p["old"]))
-		if err == nil && slices.ContainsFunc(marksOf(v, text), func(mark []int) bool { return guard.Divides(mark, start, start+len(p["old"])) }) {
+		if err == nil &&
+			slices.ContainsFunc(
+				marksOf(v, text),
+				func(mark []int) bool { return guard.Divides(mark, start, start+len(p["old"])) },
+			) {
 			return nil, change.MarkCut
 		}
 		return edited, err
@@ -142,7 +151,10 @@ func replaceOnce(v *call.Vault, p call.Values) (change.Proposal, error) {
 // maxNoteSize bounds what becomes of a note.
 const maxNoteSize = 32 << 20
 
-var errNoteTooLong = answer.TooLong.Failure("With the new text a note would have more than %d MiB. Nothing was changed.", maxNoteSize>>20)
+var errNoteTooLong = answer.TooLong.Failure(
+	"With the new text a note would have more than %d MiB. Nothing was changed.",
+	maxNoteSize>>20,
+)
 
 // flat is the text of a note with LF for each line end, and where its bytes are in the
 // note.
@@ -232,13 +244,20 @@ func newPattern(b *budget.Budget, source, put string, ignoreCase bool) (*pattern
 	if len(source) > maxSource {
 		return nil, answer.Misuse("Invalid value for old: the expression is longer than %d bytes.", maxSource)
 	}
-	compiled, err := regex.Compile(source, regex.Flags{Multiline: true, IgnoreCase: ignoreCase, Unicode: true}, budget.Default.Match)
+	compiled, err := regex.Compile(
+		source,
+		regex.Flags{Multiline: true, IgnoreCase: ignoreCase, Unicode: true},
+		budget.Default.Match,
+	)
 	if err != nil {
 		return nil, answer.Misuse("Invalid value for old: no regular expression: %v", err)
 	}
 	template, unknown := regex.NewTemplate(compiled, put, false)
 	if unknown != "" {
-		return nil, answer.Misuse("Invalid value for new: the expression has no group %s. Write $$ for a dollar sign.", unknown)
+		return nil, answer.Misuse(
+			"Invalid value for new: the expression has no group %s. Write $$ for a dollar sign.",
+			unknown,
+		)
 	}
 	return &pattern{b, source, compiled, template}, nil
 }
@@ -251,7 +270,10 @@ func (p *pattern) holding(text int, match func(re *regex.Regexp, left time.Durat
 		return err
 	}
 	defer p.budget.Release(size)
-	return p.budget.Match(p.source, func(left time.Duration) error { return match(regex.Within(p.compiled, left), left) })
+	return p.budget.Match(
+		p.source,
+		func(left time.Duration) error { return match(regex.Within(p.compiled, left), left) },
+	)
 }
 
 // mayBeIn is false where the budget has run out, which is told at the end of the search.

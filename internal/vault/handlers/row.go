@@ -43,5 +43,13 @@ func (c Command) Change() change.Command {
 // command without a row in allowlist can carry nothing.
 func (c Command) Syntax() (s call.Syntax, help string) {
 	row, _ := allowlist.Describe(c.Name)
-	return call.Syntax{Name: c.Name, Params: row.Params, Positional: c.Positional, Escaped: c.Escaped}, cmp.Or(c.Help, row.Summary)
+	return call.Syntax{
+			Name:       c.Name,
+			Params:     row.Params,
+			Positional: c.Positional,
+			Escaped:    c.Escaped,
+		}, cmp.Or(
+			c.Help,
+			row.Summary,
+		)
 }

@@ -71,7 +71,12 @@ func (r result) reply(text string) answer.Reply {
 
 // nothing says what was searched in vain.
 func (r result) nothing(p call.Values) answer.Reply {
-	said := answer.Nothing(noMatches, "none of the %s in %s matches", answer.Count(r.notes, "note"), answer.Place(p["path"]))
+	said := answer.Nothing(
+		noMatches,
+		"none of the %s in %s matches",
+		answer.Count(r.notes, "note"),
+		answer.Place(p["path"]),
+	)
 	if r.notes == 0 {
 		said.Notice = answer.Place(p["path"]) + " has no notes"
 	}
@@ -130,11 +135,18 @@ func searchLines(v *call.Vault, p call.Values) (answer.Reply, error) {
 	said := found.reply(out.String())
 	if out.Len() == 0 {
 		// Only names were found, and that form has no lines for them.
-		return answer.Nothing(noMatches, "%s by name and none by a line of its text: the command search lists them", answer.Count(len(found.hits), "note")), nil
+		return answer.Nothing(
+			noMatches,
+			"%s by name and none by a line of its text: the command search lists them",
+			answer.Count(len(found.hits), "note"),
+		), nil
 	}
 	if slices.ContainsFunc(found.hits, func(h hit) bool { return h.cut }) {
 		said.Truncated = true
-		said.Notice = fmt.Sprintf("Truncated after %d KiB of lines: narrow the query, or search below a folder with path=.", maxContext>>10)
+		said.Notice = fmt.Sprintf(
+			"Truncated after %d KiB of lines: narrow the query, or search below a folder with path=.",
+			maxContext>>10,
+		)
 	}
 	return said, nil
 }
@@ -176,16 +188,20 @@ func searchNotes(v *call.Vault, p call.Values, lines bool) (result, error) {
 		}
 		return outlook != query.Never
 	}
-	err = v.Host.Knowledge.EachNote(v.View(), search.Scope{Folder: under, Excluded: excluded, Texts: q.NeedsText(), Seen: &notes, Wanted: wanted}, func(n *search.Note) {
-		if v.Ctx.Err() != nil || !q.Match(n) {
-			return
-		}
-		h := hit{path: n.File, rank: n.Rank}
-		if lines {
-			h.lines = q.Lines(n)
-		}
-		found.add(h)
-	})
+	err = v.Host.Knowledge.EachNote(
+		v.View(),
+		search.Scope{Folder: under, Excluded: excluded, Texts: q.NeedsText(), Seen: &notes, Wanted: wanted},
+		func(n *search.Note) {
+			if v.Ctx.Err() != nil || !q.Match(n) {
+				return
+			}
+			h := hit{path: n.File, rank: n.Rank}
+			if lines {
+				h.lines = q.Lines(n)
+			}
+			found.add(h)
+		},
+	)
 	switch {
 	case disk.IsMissing(err):
 		return result{}, answer.FolderNotFound(p["path"])
@@ -207,7 +223,13 @@ func searchNotes(v *call.Vault, p call.Values, lines bool) (result, error) {
 	defer found.mu.Unlock()
 	found.shorten()
 	sorted := found.all
-	return result{sorted[:min(len(sorted), cmp.Or(limit, len(sorted)))], len(sorted), q.Reading(), meant, int(notes.Load())}, nil
+	return result{
+		sorted[:min(len(sorted), cmp.Or(limit, len(sorted)))],
+		len(sorted),
+		q.Reading(),
+		meant,
+		int(notes.Load()),
+	}, nil
 }
 
 // maxHits is where the app stops a search.

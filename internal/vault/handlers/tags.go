@@ -84,7 +84,11 @@ func tag(v *call.Vault, p call.Values) (answer.Reply, error) {
 		return answer.Text(strings.Join(lines, "\n")), nil
 	}
 	names := answer.Map(all.uses, func(use tagUse) string { return use.name })
-	return answer.Reply{}, answer.NotFoundTag.DidYouMean(lookup.NearestNames(p["name"], names), "Tag %q not found.", answer.Verbatim(name))
+	return answer.Reply{}, answer.NotFoundTag.DidYouMean(
+		lookup.NearestNames(p["name"], names),
+		"Tag %q not found.",
+		answer.Verbatim(name),
+	)
 }
 
 // tagTable has the tags of some files. It follows a change of few files with little work:
@@ -125,7 +129,12 @@ func (t *tagTable) follow(before, files []*index.File) *tagTable {
 	if len(t.spellings.names) > 2*len(t.uses)+maxUnused {
 		return newTagTable(files) // most spellings are used no more
 	}
-	next := &tagTable{files: files, starts: make([]int32, len(files)+1), written: make([]int32, 0, len(t.written)), spellings: t.spellings}
+	next := &tagTable{
+		files:     files,
+		starts:    make([]int32, len(files)+1),
+		written:   make([]int32, 0, len(t.written)),
+		spellings: t.spellings,
+	}
 	kept := index.Kept(before, files)
 	var fresh []*index.File
 	for i, old := range kept {
@@ -160,7 +169,9 @@ func (t *tagTable) follow(before, files []*index.File) *tagTable {
 		b := best[tag]
 		switch {
 		case count == 0:
-		case b == unused, count > times[b], count == times[b] && collation.Compare(next.spellings.names[n], next.spellings.names[b]) < 0:
+		case b == unused,
+			count > times[b],
+			count == times[b] && collation.Compare(next.spellings.names[n], next.spellings.names[b]) < 0:
 			best[tag] = int32(n)
 		}
 	}

@@ -19,7 +19,12 @@ import (
 
 func init() {
 	register(
-		Command{Name: "task", Plan: markTasks, Verify: meansMarked, OnlyReads: func(p call.Values) bool { return !slices.ContainsFunc(taskChanges[:], p.Has) }},
+		Command{
+			Name:      "task",
+			Plan:      markTasks,
+			Verify:    meansMarked,
+			OnlyReads: func(p call.Values) bool { return !slices.ContainsFunc(taskChanges[:], p.Has) },
+		},
 		Command{Name: "task:add", Plan: add},
 		Command{Name: "task:reschedule", Plan: reschedule},
 	)
@@ -33,7 +38,9 @@ var taskChanges = [...]string{"toggle", "done", "todo", "status"}
 func newMark(p call.Values, now rune) (mark rune, ok bool, err error) {
 	switch given := len(p.Given(taskChanges[:]...)); {
 	case given == 0 && p.Has("date"):
-		return 0, false, answer.Misuse("date=<date> is the day on which a task is done: give done, toggle or status=<mark> too.")
+		return 0, false, answer.Misuse(
+			"date=<date> is the day on which a task is done: give done, toggle or status=<mark> too.",
+		)
 	case given == 0:
 		return now, false, nil
 	case given > 1:
@@ -84,7 +91,11 @@ func markTasks(v *call.Vault, p call.Values) (change.Proposal, error) {
 	}
 	marked, err := task.Mark(one.text, one.Mark, mark, day, settings)
 	if err != nil {
-		return change.Proposal{}, answer.Failure("Task %q cannot be completed: %v. Its mark alone can be changed once the text is mended.", one.name(), err)
+		return change.Proposal{}, answer.Failure(
+			"Task %q cannot be completed: %v. Its mark alone can be changed once the text is mended.",
+			one.name(),
+			err,
+		)
 	}
 	edited, err := edit.SetTask(one.note, one.Line, mark)
 	if err != nil {
@@ -106,7 +117,10 @@ func completed(one namedOne, mark rune, marked task.Change) (change.Proposal, er
 	_, rest, _ := bytes.Cut(one.note[one.MarkAt.Start:], []byte("\n"))
 	below, _, _ := bytes.Cut(rest, []byte("\n"))
 	if marked.Removed && len(bytes.TrimSpace(below)) > 0 && indentOf(string(below)) > indentOf(one.head) {
-		return change.Proposal{}, answer.Failure("Task %q cannot be completed: it says that it is to be deleted then, and there are items below it.", one.name())
+		return change.Proposal{}, answer.Failure(
+			"Task %q cannot be completed: it says that it is to be deleted then, and there are items below it.",
+			one.name(),
+		)
 	}
 	var lines []string
 	if !marked.Removed {
@@ -144,7 +158,10 @@ func completed(one namedOne, mark rune, marked task.Change) (change.Proposal, er
 		said += "next\t" + after.Text + "\nnext-line\t" + strconv.Itoa(next) + "\n"
 	}
 	proposal := change.ProposeChange(one.Path, one.note, edited, said)
-	proposal.AppDoesLess = answer.AppDoesLess.Failure("The app would change the mark of the task %q alone, and not what the Tasks plugin changes with it.", one.name())
+	proposal.AppDoesLess = answer.AppDoesLess.Failure(
+		"The app would change the mark of the task %q alone, and not what the Tasks plugin changes with it.",
+		one.name(),
+	)
 	return proposal, nil
 }
 
@@ -231,7 +248,10 @@ func namedTask(v *call.Vault, p call.Values) (namedOne, error) {
 	one.head = strings.TrimPrefix(string(text[start:found.MarkAt.Start-len("[")]), "\ufeff")
 	rest, _, _ := strings.Cut(string(text[found.MarkAt.End+len("]"):]), "\n")
 	rest = strings.TrimSuffix(rest, "\r")
-	one.at = markdown.Span{Start: found.MarkAt.Start - len("[") - len(one.head), End: found.MarkAt.End + len("]") + len(rest)}
+	one.at = markdown.Span{
+		Start: found.MarkAt.Start - len("[") - len(one.head),
+		End:   found.MarkAt.End + len("]") + len(rest),
+	}
 	one.text = strings.TrimLeft(rest, " \t")
 	one.gap = rest[:len(rest)-len(one.text)]
 	return one, nil
@@ -291,7 +311,10 @@ func add(v *call.Vault, p call.Values) (change.Proposal, error) {
 	}
 	if p.Has("recurs") {
 		if _, err := task.Parse(p["recurs"]); err != nil {
-			return change.Proposal{}, answer.Misuse("Invalid value for recurs: %v. Use a rule such as \"every week on Friday\" or \"every 2 months when done\".", err)
+			return change.Proposal{}, answer.Misuse(
+				"Invalid value for recurs: %v. Use a rule such as \"every week on Friday\" or \"every 2 months when done\".",
+				err,
+			)
 		}
 	}
 	if level := p["priority"]; level != task.Normal {
@@ -304,7 +327,9 @@ func add(v *call.Vault, p call.Values) (change.Proposal, error) {
 	}
 	line := "- [ ] " + task.New(text, fields, v.Today(), settings)
 	if p.Has("create-heading") && !p.Has("heading") {
-		return change.Proposal{}, answer.Misuse("create-heading makes the heading that heading=<text> names: give it too.")
+		return change.Proposal{}, answer.Misuse(
+			"create-heading makes the heading that heading=<text> names: give it too.",
+		)
 	}
 	proposal, err := editNamed(v, p, addedTo, func(text []byte) ([]byte, error) {
 		switch {
@@ -327,7 +352,10 @@ func add(v *call.Vault, p call.Values) (change.Proposal, error) {
 			return proposal, nil
 		}
 	}
-	return change.Proposal{}, answer.Failure("The task cannot be added to %q: at that place the line would not be a task.", answer.Verbatim(proposal.Note.String()))
+	return change.Proposal{}, answer.Failure(
+		"The task cannot be added to %q: at that place the line would not be a task.",
+		answer.Verbatim(proposal.Note.String()),
+	)
 }
 
 // addedTo begins the answer to a task that was added, with its place after it.
@@ -361,7 +389,9 @@ func reschedule(v *call.Vault, p call.Values) (change.Proposal, error) {
 		return change.Proposal{}, err
 	}
 	if len(fields) == 0 && !p.Has("clear") {
-		return change.Proposal{}, answer.Misuse("Missing required parameter: due=<date>, scheduled=<date>, start=<date> or clear=<name>")
+		return change.Proposal{}, answer.Misuse(
+			"Missing required parameter: due=<date>, scheduled=<date>, start=<date> or clear=<name>",
+		)
 	}
 	if p.Has("clear") && p.Has(p["clear"]) {
 		return change.Proposal{}, answer.Misuse("Use %s=<date> or clear=%s, not both.", p["clear"], p["clear"])
@@ -386,7 +416,12 @@ func reschedule(v *call.Vault, p call.Values) (change.Proposal, error) {
 	if err != nil {
 		return change.Proposal{}, err
 	}
-	proposal := change.ProposeChange(one.Path, one.note, edited, "Rescheduled: "+one.Path.String()+":"+strconv.Itoa(one.Line)+"\n"+after.Text)
+	proposal := change.ProposeChange(
+		one.Path,
+		one.note,
+		edited,
+		"Rescheduled: "+one.Path.String()+":"+strconv.Itoa(one.Line)+"\n"+after.Text,
+	)
 	proposal.Already = fmt.Sprintf("the task %q has these dates already", one.name())
 	return proposal, nil
 }

@@ -76,7 +76,10 @@ func filterOf(v *call.Vault, p call.Values) (filter, error) {
 		}
 		first := dateOf(days.First)
 		last := dateOf(days.Last)
-		f = append(f, func(i *taskItem) bool { return isDue(i, func(due task.Date) bool { return by.fits(due, first, last) }) })
+		f = append(
+			f,
+			func(i *taskItem) bool { return isDue(i, func(due task.Date) bool { return by.fits(due, first, last) }) },
+		)
 	}
 
 	if p.Has("overdue") {

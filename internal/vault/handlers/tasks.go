@@ -27,7 +27,20 @@ func init() {
 
 // filters are the parameters that the app does not have. With any of them each row names
 // its file and line, and JSON has all fields.
-var filters = []string{"folder", "due", "due-before", "due-after", "overdue", "no-due", "priority", "tag", "text", "sort", "group", "details"}
+var filters = []string{
+	"folder",
+	"due",
+	"due-before",
+	"due-after",
+	"overdue",
+	"no-due",
+	"priority",
+	"tag",
+	"text",
+	"sort",
+	"group",
+	"details",
+}
 
 // listTasks prints the tasks of the vault, or of one note. Whatever is in the box, only a
 // blank means open; whether a task is overdue is decided by the statuses of the plugin.
@@ -59,13 +72,34 @@ func listTasks(v *call.Vault, p call.Values) (answer.Reply, error) {
 		case len(all) == 0:
 			return answer.Nothing(sentence, "%s has no tasks", where), nil
 		case isDetailed(p):
-			return answer.Nothing(sentence, "none of the %s in %s matches all filters", answer.Count(len(all), "task"), where), nil
+			return answer.Nothing(
+				sentence,
+				"none of the %s in %s matches all filters",
+				answer.Count(len(all), "task"),
+				where,
+			), nil
 		case p.Has("status"):
-			return answer.Nothing(sentence, "no task with the status %q in %s (%s of other status)", answer.Verbatim(p["status"]), where, answer.Count(len(all), "task")), nil
+			return answer.Nothing(
+				sentence,
+				"no task with the status %q in %s (%s of other status)",
+				answer.Verbatim(p["status"]),
+				where,
+				answer.Count(len(all), "task"),
+			), nil
 		case p.Has("done"):
-			return answer.Nothing(sentence, "no finished task in %s (%s of another kind)", where, answer.Count(len(all), "task")), nil
+			return answer.Nothing(
+				sentence,
+				"no finished task in %s (%s of another kind)",
+				where,
+				answer.Count(len(all), "task"),
+			), nil
 		}
-		return answer.Nothing(sentence, "no open task in %s (%s of another kind)", where, answer.Count(len(all), "task")), nil
+		return answer.Nothing(
+			sentence,
+			"no open task in %s (%s of another kind)",
+			where,
+			answer.Count(len(all), "task"),
+		), nil
 	}
 	values := map[string][]string{} // of the property by which the tasks are grouped, by the paths of the files
 	if name, ok := strings.CutPrefix(p["group"], byProperty); ok {
@@ -100,9 +134,12 @@ func itemsOf(v *call.Vault, p call.Values, files []*index.File) []taskItem {
 }
 
 var (
-	plainTasks = search.Derived[[]taskItem]{Name: "tasks", Compute: func(files []*index.File) []taskItem { // as the app lists them
-		return itemsWith(files, func(f index.Facts) []taskItem { return itemsOfTasks(f.Tasks()) })
-	}}
+	plainTasks = search.Derived[[]taskItem]{
+		Name: "tasks",
+		Compute: func(files []*index.File) []taskItem { // as the app lists them
+			return itemsWith(files, func(f index.Facts) []taskItem { return itemsOfTasks(f.Tasks()) })
+		},
+	}
 	detailedTasks = search.Derived[[]taskItem]{Name: "tasks in detail", Compute: detailedItems}
 )
 
@@ -230,7 +267,10 @@ func showTask(t call.Target, task markdown.Task) string {
 func taskAt(t call.Target, text []byte, line int) (markdown.Task, error) {
 	where := answer.Verbatim(t.Path.String() + ":" + strconv.Itoa(line))
 	if t.Path.Ext() != "md" {
-		return markdown.Task{}, answer.NotFoundNearest.Failure("Task %q not found. Only Markdown notes have tasks.", where)
+		return markdown.Task{}, answer.NotFoundNearest.Failure(
+			"Task %q not found. Only Markdown notes have tasks.",
+			where,
+		)
 	}
 	found := markdown.Scan(text)
 	for _, task := range found.Tasks {
@@ -251,7 +291,12 @@ func taskAt(t call.Target, text []byte, line int) (markdown.Task, error) {
 		refs = append(refs, t.Path.String()+":"+strconv.Itoa(task.Line))
 		lines = append(lines, fmt.Sprintf("line %d %q", task.Line, answer.Verbatim(beginning(task.Text))))
 	}
-	return markdown.Task{}, answer.NotFoundNearest.DidYouMean(refs[:min(len(refs), 3)], "Task %q not found. The nearest are %s.", where, strings.Join(lines, ", "))
+	return markdown.Task{}, answer.NotFoundNearest.DidYouMean(
+		refs[:min(len(refs), 3)],
+		"Task %q not found. The nearest are %s.",
+		where,
+		strings.Join(lines, ", "),
+	)
 }
 
 // maxNearest is how many tasks near a missing one are named: a wrong line is off by little.
@@ -279,12 +324,17 @@ func taskPlace(v *call.Vault, p call.Values) (t call.Target, line int, err error
 		}
 		all := itemsOf(v, p, files)
 		found := filter{hasWords(p["text"])}.of(all)
-		if open := slices.DeleteFunc(slices.Clone(found), func(i *taskItem) bool { return i.mark != ' ' }); len(open) > 0 {
+		if open := slices.DeleteFunc(slices.Clone(found), func(i *taskItem) bool { return i.mark != ' ' }); len(
+			open,
+		) > 0 {
 			found = open
 		}
 		switch len(found) {
 		case 0:
-			return t, 0, answer.NotFoundNearest.Failure("No task with the text %q found.", answer.Verbatim(beginning(p["text"])))
+			return t, 0, answer.NotFoundNearest.Failure(
+				"No task with the text %q found.",
+				answer.Verbatim(beginning(p["text"])),
+			)
 		case 1:
 			at, err := v.PathOf(found[0].file)
 			return call.Target{Path: at, Typed: found[0].file}, int(found[0].at), err
@@ -293,7 +343,12 @@ func taskPlace(v *call.Vault, p call.Values) (t call.Target, line int, err error
 			return fmt.Sprintf("%s:%d %q", i.file, i.at, answer.Verbatim(beginning(i.text)))
 		})
 		kind := answer.Ambiguous.Advise("name the task with ref=, or give more of its words")
-		return t, 0, kind.Failure("Text %q is in %d tasks: %s.", answer.Verbatim(beginning(p["text"])), len(found), strings.Join(rows, ", "))
+		return t, 0, kind.Failure(
+			"Text %q is in %d tasks: %s.",
+			answer.Verbatim(beginning(p["text"])),
+			len(found),
+			strings.Join(rows, ", "),
+		)
 	case p.Has("ref"):
 		colon := strings.LastIndexByte(p["ref"], ':')
 		if colon < 0 {
@@ -434,7 +489,11 @@ func detailedItems(files []*index.File) []taskItem {
 				after := box + 1 + strings.IndexByte(line[box+2:], ']') + 2
 				told := some[i].told
 				read := task.Read(strings.TrimLeft(line[after:], " \t"))
-				told.line, told.due, told.rank = read, task.DateOf(read.Get(task.Due)), task.Rank(read.Get(task.Priority))
+				told.line, told.due, told.rank = read, task.DateOf(
+					read.Get(task.Due),
+				), task.Rank(
+					read.Get(task.Priority),
+				)
 			}
 		})
 	}
@@ -443,7 +502,10 @@ func detailedItems(files []*index.File) []taskItem {
 }
 
 func itemsOfTasks(tasks []markdown.Task) []taskItem {
-	return answer.Map(tasks, func(t markdown.Task) taskItem { return taskItem{mark: t.Mark, at: int32(t.Line), text: t.Text} })
+	return answer.Map(
+		tasks,
+		func(t markdown.Task) taskItem { return taskItem{mark: t.Mark, at: int32(t.Line), text: t.Text} },
+	)
 }
 
 // itemsWith collects what ask returns for each file, in the order of the files. The paths and texts

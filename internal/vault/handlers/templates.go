@@ -41,7 +41,11 @@ func templateFolder(v *call.Vault) (disk.Path, templateSettings, error) {
 	}
 	folder, err := v.FolderOf(name)
 	if err != nil {
-		return disk.Path{}, settings, answer.Failure("%s leads to no folder of the vault: %v", disk.ConfigPath(templateConfig), err)
+		return disk.Path{}, settings, answer.Failure(
+			"%s leads to no folder of the vault: %v",
+			disk.ConfigPath(templateConfig),
+			err,
+		)
 	}
 	return folder, settings, nil
 }
@@ -54,7 +58,11 @@ func listTemplates(v *call.Vault, p call.Values) (answer.Reply, error) {
 		return answer.Reply{}, err
 	}
 	names, err := templateNames(v, folder)
-	return listing(p, names, answer.Nothing("", "the template folder %q has no notes", answer.Verbatim(folder.String()))), err
+	return listing(
+		p,
+		names,
+		answer.Nothing("", "the template folder %q has no notes", answer.Verbatim(folder.String())),
+	), err
 }
 
 // templateNames returns the names of the templates that the caller may see. A template
@@ -91,7 +99,15 @@ func readTemplate(v *call.Vault, p call.Values) (answer.Reply, error) {
 // fill returns the text of a template with its blanks filled in.
 func fill(v *call.Vault, path disk.Path, typed string, settings templateSettings, title string) ([]byte, error) {
 	now := v.Clock()
-	return blanks{now: now, date: momentformat.Format(now, cmp.Or(settings.DateFormat, defaultDate)), title: title}.in(v, path, typed)
+	return blanks{
+		now:   now,
+		date:  momentformat.Format(now, cmp.Or(settings.DateFormat, defaultDate)),
+		title: title,
+	}.in(
+		v,
+		path,
+		typed,
+	)
 }
 
 // fromTemplate returns what a template makes of a note with this title.
@@ -123,7 +139,11 @@ func templateNamed(v *call.Vault, name string) (disk.Path, templateSettings, err
 	if err != nil {
 		return disk.Path{}, settings, err
 	}
-	return disk.Path{}, settings, answer.NotFound.DidYouMean(lookup.NearestPaths(name, names), "Template %q not found.", answer.Verbatim(name))
+	return disk.Path{}, settings, answer.NotFound.DidYouMean(
+		lookup.NearestPaths(name, names),
+		"Template %q not found.",
+		answer.Verbatim(name),
+	)
 }
 
 // maxVariable bounds what may stand between the braces of a variable, so that
@@ -253,10 +273,18 @@ func insertTemplate(v *call.Vault, p call.Values) (change.Proposal, error) {
 		found := markdown.Scan(filled)
 		properties, err := frontmatter.Parse(filled[found.Frontmatter.Start:found.Frontmatter.End])
 		if err != nil {
-			return nil, answer.Failure("The properties of template %q cannot be read: %v", answer.Verbatim(name), inNote(err))
+			return nil, answer.Failure(
+				"The properties of template %q cannot be read: %v",
+				answer.Verbatim(name),
+				inNote(err),
+			)
 		}
 		if text, _, err = withProperties(text, properties); err != nil {
-			return nil, answer.Failure("The properties of %q cannot be changed: %v", answer.Verbatim(at.String()), inNote(err))
+			return nil, answer.Failure(
+				"The properties of %q cannot be changed: %v",
+				answer.Verbatim(at.String()),
+				inNote(err),
+			)
 		}
 		body := filled[found.Body:]
 		if len(bytes.TrimSpace(body)) == 0 {
@@ -330,7 +358,8 @@ func leftOver(text string) string {
 	for _, rest, found := strings.Cut(text, "{{"); found; _, rest, found = strings.Cut(rest, "{{") {
 		name, _, closed := strings.Cut(rest[:min(len(rest), maxVariable)], "}}")
 		name = strings.TrimSpace(name)
-		if closed && name != "" && len(name) <= longestPlaceholder && strings.Trim(name, known) == "" && !slices.Contains(names, name) {
+		if closed && name != "" && len(name) <= longestPlaceholder && strings.Trim(name, known) == "" &&
+			!slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
@@ -345,7 +374,10 @@ func leftOver(text string) string {
 	if len(parts) == 0 {
 		return ""
 	}
-	return "the template has parts that were left as they are, because no plugin runs here: " + strings.Join(parts, "; ")
+	return "the template has parts that were left as they are, because no plugin runs here: " + strings.Join(
+		parts,
+		"; ",
+	)
 }
 
 // longestPlaceholder is longer than the names that plugins have for their variables.

@@ -49,7 +49,12 @@ func undo(v *call.Vault, p call.Values) (change.Proposal, error) {
 		together := []journal.Entry{e}
 		if e.Batch != "" {
 			passed[e.Batch] = true
-			together, err = undoable(v, j, journal.Filter{Batch: e.Batch}, func(other journal.Entry) bool { return other.Caller == e.Caller })
+			together, err = undoable(
+				v,
+				j,
+				journal.Filter{Batch: e.Batch},
+				func(other journal.Entry) bool { return other.Caller == e.Caller },
+			)
 			if err != nil {
 				continue // a part of it is hidden: it is not there
 			}
@@ -86,7 +91,12 @@ func named(v *call.Vault, j *journal.Journal, p call.Values) ([]journal.Entry, e
 	}
 	name := given[0]
 	if name == "batch" {
-		entries, err := undoable(v, j, journal.Filter{Batch: p[name]}, func(e journal.Entry) bool { return e.Batch != "" })
+		entries, err := undoable(
+			v,
+			j,
+			journal.Filter{Batch: p[name]},
+			func(e journal.Entry) bool { return e.Batch != "" },
+		)
 		if err == nil {
 			return entries, nil
 		}
@@ -128,7 +138,11 @@ func named(v *call.Vault, j *journal.Journal, p call.Values) ([]journal.Entry, e
 // entryOf returns the entry with an id, if all that it concerns may be seen.
 func entryOf(v *call.Vault, j *journal.Journal, id string) (journal.Entry, error) {
 	if _, err := journal.ParseID(id); err != nil {
-		return journal.Entry{}, answer.MisuseWithHint(answer.NotFoundID.Hint, "Invalid value for id: %s", answer.Verbatim(id))
+		return journal.Entry{}, answer.MisuseWithHint(
+			answer.NotFoundID.Hint,
+			"Invalid value for id: %s",
+			answer.Verbatim(id),
+		)
 	}
 	e, err := j.Entry(v.Ctx, id)
 	_, unknown := errors.AsType[*journal.Unknown](err)
@@ -154,7 +168,12 @@ const maxTogether = 1000
 // undoable returns the changes of a filter that can be taken back: those that are not
 // undone, and are no undo themselves. same says which of them are meant, nil for all. If one of
 // them concerns what is hidden, all of them are unknown.
-func undoable(v *call.Vault, j *journal.Journal, of journal.Filter, same func(journal.Entry) bool) (entries []journal.Entry, err error) {
+func undoable(
+	v *call.Vault,
+	j *journal.Journal,
+	of journal.Filter,
+	same func(journal.Entry) bool,
+) (entries []journal.Entry, err error) {
 	of.Undoable = true
 	for e, err := range newestFirst(v, j, of) {
 		switch {
@@ -248,7 +267,12 @@ func undoing(v *call.Vault, j *journal.Journal, entries []journal.Entry, skips b
 	})
 	p.Message = strings.Join(said, "\n")
 	if undone := 1 + len(p.Also); undone < len(entries) {
-		p.Notice = fmt.Sprintf("%d of %s are undone; %d are left as they are, because their notes were changed since", undone, answer.Count(len(entries), "change"), len(entries)-undone)
+		p.Notice = fmt.Sprintf(
+			"%d of %s are undone; %d are left as they are, because their notes were changed since",
+			undone,
+			answer.Count(len(entries), "change"),
+			len(entries)-undone,
+		)
 	}
 	return p, nil
 }
@@ -335,7 +359,10 @@ func (o outlook) back(j *journal.Journal, e journal.Entry, kept journal.Step) ([
 	case change.ImageOf(now) != kept.After:
 		return nil, conflict(o.v, j, is, kept, now)
 	case isMove && then.Exists && !strings.EqualFold(is.String(), was.String()): // else it may be the file itself
-		return nil, answer.UndoConflict.Failure("Conflict: there is another file at %q. Nothing was undone.", answer.Verbatim(was.String()))
+		return nil, answer.UndoConflict.Failure(
+			"Conflict: there is another file at %q. Nothing was undone.",
+			answer.Verbatim(was.String()),
+		)
 	}
 	s := change.Step{Path: was, Before: now, Modified: kept.Modified}
 	if isMove {
@@ -374,11 +401,18 @@ func conflict(v *call.Vault, j *journal.Journal, at disk.Path, kept journal.Step
 	if kept.After.Exists {
 		text, err := j.Object(v.Ctx, kept.After.Hash)
 		if err != nil {
-			return answer.UndoConflict.Failure(refused, answer.Verbatim(at.String()), "The text that the change wrote is not kept.")
+			return answer.UndoConflict.Failure(
+				refused,
+				answer.Verbatim(at.String()),
+				"The text that the change wrote is not kept.",
+			)
 		}
 		left = text
 	}
-	changes := difference.Fit([]difference.Change{difference.Of(v.Redact(left), v.Redact(now.Text))}, difference.Extent{Rows: maxShownRows, Bytes: maxShown, Line: maxShown / 8})
+	changes := difference.Fit(
+		[]difference.Change{difference.Of(v.Redact(left), v.Redact(now.Text))},
+		difference.Extent{Rows: maxShownRows, Bytes: maxShown, Line: maxShown / 8},
+	)
 	from := "a/" + at.String()
 	to := "b/" + at.String()
 	switch {

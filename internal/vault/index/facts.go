@@ -177,7 +177,10 @@ func read(path disk.Path, text []byte, together bool) Facts {
 				})
 			case "group":
 				if node.Background != "" {
-					found.Links = append(found.Links, markdown.Link{Target: node.Background, Path: "/" + node.Background, Embed: true})
+					found.Links = append(
+						found.Links,
+						markdown.Link{Target: node.Background, Path: "/" + node.Background, Embed: true},
+					)
 				}
 			case "text":
 				text := markdown.Scan([]byte(node.Text))

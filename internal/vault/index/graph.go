@@ -220,7 +220,14 @@ func (l *linked) changed(files []*File, names *lookup.Files) *Graph {
 	out, missing := resolveAll(some, names)
 	g := new(Graph)
 	g.missing = replaced(&l.graph.missing, d.to, again, &missing, len(files), func(m Missing) Missing { return m })
-	g.out = replaced(&l.graph.out, d.to, again, &out, len(files), func(e Edge) Edge { return Edge{d.to[e.Place], e.Count} })
+	g.out = replaced(
+		&l.graph.out,
+		d.to,
+		again,
+		&out,
+		len(files),
+		func(e Edge) Edge { return Edge{d.to[e.Place], e.Count} },
+	)
 	g.in = reversed(&g.out)
 	return g
 }
@@ -250,7 +257,8 @@ func (l *linked) concerned(d *difference, files []*File) []int32 {
 	}
 	if len(d.added) > 0 {
 		for place, to := range d.to {
-			if to >= 0 && slices.ContainsFunc(l.graph.Unresolved(place), func(m Missing) bool { return keys[m.wants] }) {
+			if to >= 0 &&
+				slices.ContainsFunc(l.graph.Unresolved(place), func(m Missing) bool { return keys[m.wants] }) {
 				again = append(again, to)
 			}
 		}

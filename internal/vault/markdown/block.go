@@ -66,7 +66,8 @@ func isUnderline(line []byte) bool {
 // with blanks anywhere.
 func isRule(line []byte) bool {
 	mark := line[:1]
-	return strings.IndexByte("-*_", line[0]) >= 0 && bytes.Count(line, mark) >= 3 && len(bytes.TrimLeft(line, string(mark)+" \t")) == 0
+	return strings.IndexByte("-*_", line[0]) >= 0 && bytes.Count(line, mark) >= 3 &&
+		len(bytes.TrimLeft(line, string(mark)+" \t")) == 0
 }
 
 // task notes the task whose list mark is at mark and whose box, one character in brackets followed by

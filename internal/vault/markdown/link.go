@@ -150,7 +150,8 @@ func (s *scanner) closeBracket(at int, line segment) int {
 // hasScheme reports whether a target is the address of something outside of the vault.
 func hasScheme(target []byte) bool {
 	colon := bytes.IndexByte(target, ':')
-	return colon >= 1 && isLetter(target[0]) && !slices.ContainsFunc(target[:colon], func(b byte) bool { return !isNameByte(b) })
+	return colon >= 1 && isLetter(target[0]) &&
+		!slices.ContainsFunc(target[:colon], func(b byte) bool { return !isNameByte(b) })
 }
 
 // reader reads the target of an inline link. It looks at no byte twice; at is how far it

@@ -61,9 +61,16 @@ type Scanner struct {
 // Scan is as the function Scan, but the lists of the note are good until the next call.
 func (c *Scanner) Scan(text []byte) Note {
 	last := &c.lists
-	c.scanner = scanner{text: text, copies: &c.copies, unescaped: c.unescaped, decoded: c.decoded, para: c.para[:0], note: Note{
-		Headings: last.Headings[:0], Links: last.Links[:0], Tags: last.Tags[:0], Tasks: last.Tasks[:0], Blocks: last.Blocks[:0], Bases: last.Bases[:0],
-	}}
+	c.scanner = scanner{
+		text:      text,
+		copies:    &c.copies,
+		unescaped: c.unescaped,
+		decoded:   c.decoded,
+		para:      c.para[:0],
+		note: Note{
+			Headings: last.Headings[:0], Links: last.Links[:0], Tags: last.Tags[:0], Tasks: last.Tasks[:0], Blocks: last.Blocks[:0], Bases: last.Bases[:0],
+		},
+	}
 	c.scan()
 	*last = c.note
 	n := c.note
@@ -331,7 +338,8 @@ func (s *scanner) closeParagraph() {
 		return
 	}
 	s.scanText()
-	if first := s.para[0].start; first < len(s.text) && s.text[first] == '[' && (first == s.start || s.text[s.start] != '#') {
+	if first := s.para[0].start; first < len(s.text) && s.text[first] == '[' &&
+		(first == s.start || s.text[s.start] != '#') {
 		s.addReferences()
 	}
 	if s.references != nil {

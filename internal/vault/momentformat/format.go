@@ -206,7 +206,10 @@ var tokens = sync.OnceValue(func() map[string]func(time.Time) string {
 			}
 			return pad(t.Year(), 6)
 		},
-		"N": era("AD", "BC"), "NN": era("AD", "BC"), "NNN": era("AD", "BC"), "NNNNN": era("AD", "BC"), "NNNN": era("Anno Domini", "Before Christ"),
+		"N": era(
+			"AD",
+			"BC",
+		), "NN": era("AD", "BC"), "NNN": era("AD", "BC"), "NNNNN": era("AD", "BC"), "NNNN": era("Anno Domini", "Before Christ"),
 		"gg":    func(t time.Time) string { return pad(weekEnd(t).Year()%100, 2) },
 		"GG":    func(t time.Time) string { return pad(isoYear(t)%100, 2) },
 		"DDD":   func(t time.Time) string { return strconv.Itoa(t.YearDay()) },

@@ -13,7 +13,8 @@ func Meant(text string) string {
 		return ""
 	}
 	words := piecesOf(text)
-	if first := words[0]; strings.EqualFold(first, "where") && slices.ContainsFunc(words, func(w string) bool { return strings.Contains(w, "=") }) {
+	if first := words[0]; strings.EqualFold(first, "where") &&
+		slices.ContainsFunc(words, func(w string) bool { return strings.Contains(w, "=") }) {
 		words = words[1:]
 	}
 	words = joinComparisons(words)

@@ -47,7 +47,11 @@ type group struct {
 }
 
 func newGroup(any bool, terms []node) *group {
-	return &group{any, terms, slices.SortedStableFunc(slices.Values(terms), func(a, b node) int { return cmp.Compare(a.cost(), b.cost()) })}
+	return &group{
+		any,
+		terms,
+		slices.SortedStableFunc(slices.Values(terms), func(a, b node) int { return cmp.Compare(a.cost(), b.cost()) }),
+	}
 }
 
 func (g *group) cost() cost {
@@ -296,8 +300,9 @@ func joins(r rune) bool {
 	if r < utf8.RuneSelf {
 		return '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || r == '_'
 	}
-	return (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)) && !(unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) ||
-		r == 'ー')
+	return (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)) &&
+		!(unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) ||
+			r == 'ー')
 }
 
 // cutsWord reports whether an offset is inside a word.
@@ -354,7 +359,8 @@ func (v *valueTerm) match(s *search, in scope) bool {
 		if v.fits != nil && v.fits(have) {
 			return true
 		}
-		return !v.only && have.Kind() != frontmatter.Null && (&term{pattern: v.pattern}).foundIn(s, []byte(have.String()))
+		return !v.only && have.Kind() != frontmatter.Null &&
+			(&term{pattern: v.pattern}).foundIn(s, []byte(have.String()))
 	})
 }
 

@@ -49,9 +49,19 @@ func (p *parser) alternatives(set setting) node {
 		case len(sides) > 0 || p.atOR():
 			p.lonelyOR()
 		case p.at < len(p.text) && p.text[p.at] == ']':
-			p.fail(p.at, "property_valueless", "a property with a colon and no value", "leave the colon out, or write [name:null] for a property without a value")
+			p.fail(
+				p.at,
+				"property_valueless",
+				"a property with a colon and no value",
+				"leave the colon out, or write [name:null] for a property without a value",
+			)
 		default:
-			p.fail(p.at, "group_empty", "there is nothing in the parentheses", "write terms between them, or \"()\" for the text")
+			p.fail(
+				p.at,
+				"group_empty",
+				"there is nothing in the parentheses",
+				"write terms between them, or \"()\" for the text",
+			)
 		}
 		if !p.atOR() {
 			break
@@ -68,7 +78,12 @@ func (p *parser) alternatives(set setting) node {
 // term reads one term. At least one character is left.
 func (p *parser) term(set setting) node {
 	if set.depth++; set.depth > maxDepth || set.scopes > maxScopes {
-		p.fail(p.at, "query_too_deep", "too many parts inside of each other", "use fewer parentheses and operators inside of each other")
+		p.fail(
+			p.at,
+			"query_too_deep",
+			"too many parts inside of each other",
+			"use fewer parentheses and operators inside of each other",
+		)
 	}
 	if p.atOR() {
 		p.lonelyOR()
@@ -79,7 +94,12 @@ func (p *parser) term(set setting) node {
 		start := p.at
 		p.at++
 		if p.atEnd(set) || p.atBlank() {
-			p.fail(start, "dash_alone", "a dash with nothing behind it", "write -term to exclude a term, or \"-\" for the dash itself")
+			p.fail(
+				start,
+				"dash_alone",
+				"a dash with nothing behind it",
+				"write -term to exclude a term, or \"-\" for the dash itself",
+			)
 		}
 		return not{p.term(set)}
 	case '(':
@@ -100,8 +120,15 @@ func (p *parser) term(set setting) node {
 	if name, inside := p.operator(set); name != "" {
 		p.special = true
 		if p.atEnd(set) || p.atBlank() {
-			p.fail(p.at-1, "operator_empty", fmt.Sprintf("operator %q has no term", name+":"),
-				fmt.Sprintf("write %[1]s:term without a blank, %[1]s:\"\" for any text, or \"%[1]s:\" in quotes for the text itself", name))
+			p.fail(
+				p.at-1,
+				"operator_empty",
+				fmt.Sprintf("operator %q has no term", name+":"),
+				fmt.Sprintf(
+					"write %[1]s:term without a blank, %[1]s:\"\" for any text, or \"%[1]s:\" in quotes for the text itself",
+					name,
+				),
+			)
 		}
 		before := p.sections
 		op := operator{name: name, node: p.term(inside)}
@@ -222,10 +249,16 @@ func (p *parser) leaf(set setting) node {
 		case text[0] == '<', text[0] == '>':
 			limit, err := strconv.ParseFloat(text[1:], 64)
 			if err != nil {
-				p.fail(start, "comparison_without_number", fmt.Sprintf("%q compares with no number", text), "write a number directly behind < or >, or quotes for the text")
+				p.fail(
+					start,
+					"comparison_without_number",
+					fmt.Sprintf("%q compares with no number", text),
+					"write a number directly behind < or >, or quotes for the text",
+				)
 			}
 			v.only, v.fits = true, func(v frontmatter.Value) bool {
-				return v.Kind() == frontmatter.Number && (text[0] == '<' && v.Float() < limit || text[0] == '>' && v.Float() > limit)
+				return v.Kind() == frontmatter.Number &&
+					(text[0] == '<' && v.Float() < limit || text[0] == '>' && v.Float() > limit)
 			}
 		}
 		return v
@@ -249,7 +282,14 @@ func (p *parser) quoted() string {
 		}
 		text.WriteByte(c)
 	}
-	panic(p.failure(start, "quote_open", "a quote is not closed", `add a quote at the end; a quote in a phrase is written \"`))
+	panic(
+		p.failure(
+			start,
+			"quote_open",
+			"a quote is not closed",
+			`add a quote at the end; a quote in a phrase is written \"`,
+		),
+	)
 }
 
 // regex reads a regex with its flags.
@@ -271,13 +311,23 @@ func (p *parser) regex(exact bool) *regexTerm {
 	for ; !p.done() && !p.atBlank() && strings.IndexByte(`()"[]:`, p.text[p.at]) < 0; p.at++ {
 		c := p.text[p.at]
 		if strings.IndexByte("dgimsu", c) < 0 || strings.IndexByte(p.text[flags:p.at], c) >= 0 {
-			p.fail(p.at, "regex_flag", "a regex with a flag that is not known here", "the flags are d, g, i, m, s and u; put the text in quotes if it is not a regex, and a path, too")
+			p.fail(
+				p.at,
+				"regex_flag",
+				"a regex with a flag that is not known here",
+				"the flags are d, g, i, m, s and u; put the text in quotes if it is not a regex, and a path, too",
+			)
 		}
 	}
 	re, err := newRegex(source, p.text[flags:p.at], exact)
 	if err != nil {
 		said, _, _ := strings.Cut(err.Error(), " in `") // the engine repeats the regex
-		p.fail(start, "regex_bad", "not a regex: "+strings.TrimPrefix(said, "error parsing regexp: "), "write it as in JavaScript, or put the text in quotes if it is not one")
+		p.fail(
+			start,
+			"regex_bad",
+			"not a regex: "+strings.TrimPrefix(said, "error parsing regexp: "),
+			"write it as in JavaScript, or put the text in quotes if it is not one",
+		)
 	}
 	return re
 }
@@ -327,7 +377,12 @@ func (p *parser) lonelyOR() {
 }
 
 func (p *parser) closesNothing() {
-	p.fail(p.at, "group_unopened", fmt.Sprintf("%q closes nothing", p.text[p.at:p.at+1]), "remove it, or put the text in quotes")
+	p.fail(
+		p.at,
+		"group_unopened",
+		fmt.Sprintf("%q closes nothing", p.text[p.at:p.at+1]),
+		"remove it, or put the text in quotes",
+	)
 }
 
 func (p *parser) fail(at int, code, reason, hint string) { panic(p.failure(at, code, reason, hint)) }
@@ -359,7 +414,12 @@ func (p *parser) property(set setting) node {
 }
 
 func (p *parser) propertyOpen(start int) *ParseError {
-	return p.failure(start, "property_open", "a bracket is not closed", "write [name] or [name:value], or put the text in quotes")
+	return p.failure(
+		start,
+		"property_open",
+		"a bracket is not closed",
+		"write [name] or [name:value], or put the text in quotes",
+	)
 }
 
 // names reads the names of a property, in parentheses or not.
@@ -371,7 +431,12 @@ func (p *parser) names(start, depth int) []propertyName {
 	for {
 		p.blanks()
 		if p.take('(') {
-			open := p.failure(p.at-1, "group_open", "a parenthesis is not closed", "add \")\", or put the name in quotes")
+			open := p.failure(
+				p.at-1,
+				"group_open",
+				"a parenthesis is not closed",
+				"add \")\", or put the name in quotes",
+			)
 			all = append(all, p.names(start, depth)...)
 			if !p.take(')') {
 				panic(open)
@@ -413,7 +478,12 @@ func (p *parser) name(start int) propertyName {
 		panic(p.propertyOpen(start))
 	}
 	if raw == "" || !p.done() && p.text[p.at] == '[' {
-		p.fail(start, "property_unnamed", "a bracket that begins no property", "write [name] or [name:value], or put the text in quotes")
+		p.fail(
+			start,
+			"property_unnamed",
+			"a bracket that begins no property",
+			"write [name] or [name:value], or put the text in quotes",
+		)
 	}
 	return propertyName{pattern: words{raw: raw}, name: foldString(raw)}
 }
@@ -430,7 +500,8 @@ func (p *parser) refuseUnknown(set setting) {
 	}
 	rest := p.text[p.at:]
 	size := strings.IndexFunc(rest, func(r rune) bool { return r != '-' && r != '_' && r != '.' && !isASCIILetter(r) })
-	if size < 2 || rest[size] != ':' || size+1 == len(rest) || strings.IndexByte(" \t\r\n/\\:)", rest[size+1]) >= 0 || rest[:size] == "OR" {
+	if size < 2 || rest[size] != ':' || size+1 == len(rest) || strings.IndexByte(" \t\r\n/\\:)", rest[size+1]) >= 0 ||
+		rest[:size] == "OR" {
 		return // a single letter names a drive
 	}
 	name := rest[:size]

@@ -57,10 +57,20 @@ type Query struct {
 // Parse parses a query. Every error is a [*ParseError].
 func Parse(text string, options Options) (q *Query, err error) {
 	if len(text) > maxLength {
-		return nil, &ParseError{code: "query_too_long", At: 1, Reason: "the query is too long", hint: "write a shorter query"}
+		return nil, &ParseError{
+			code:   "query_too_long",
+			At:     1,
+			Reason: "the query is too long",
+			hint:   "write a shorter query",
+		}
 	}
 	if !utf8.ValidString(text) {
-		return nil, &ParseError{code: "query_not_text", At: 1, Reason: "the query is not valid UTF-8", hint: "write the query in UTF-8"}
+		return nil, &ParseError{
+			code:   "query_not_text",
+			At:     1,
+			Reason: "the query is not valid UTF-8",
+			hint:   "write the query in UTF-8",
+		}
 	}
 	defer func() {
 		switch failed := recover().(type) {
@@ -78,7 +88,12 @@ func Parse(text string, options Options) (q *Query, err error) {
 	}
 	p := parser{text: text}
 	if p.blanks(); p.done() {
-		p.fail(0, "query_empty", "there is nothing to search for", "write a word, a \"phrase\" or an operator with a term")
+		p.fail(
+			0,
+			"query_empty",
+			"there is nothing to search for",
+			"write a word, a \"phrase\" or an operator with a term",
+		)
 	}
 	if q.root = p.alternatives(setting{exact: options.CaseSensitive}); !p.done() {
 		p.closesNothing()

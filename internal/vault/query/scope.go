@@ -57,7 +57,8 @@ func (p *part) match(s *search, in scope) bool {
 		return -1
 	})
 	for _, piece := range pieces[first:] {
-		if piece.start >= within.end && piece.start > within.start || !try(max(piece.start, within.start), min(piece.end, within.end)) {
+		if piece.start >= within.end && piece.start > within.start ||
+			!try(max(piece.start, within.start), min(piece.end, within.end)) {
 			break
 		}
 	}
@@ -131,7 +132,10 @@ func (s *search) splitTasks(k kind) []span {
 		}
 		start := min(t.MarkAt.End+len("]"), size)
 		end := start + lineLength(s.textOf()[start:])
-		if i, _ := slices.BinarySearchFunc(blocks, start, func(b span, at int) int { return b.end - at }); i < len(blocks) && blocks[i].start <= start {
+		if i, _ := slices.BinarySearchFunc(blocks, start, func(b span, at int) int { return b.end - at }); i < len(
+			blocks,
+		) &&
+			blocks[i].start <= start {
 			end = max(end, blocks[i].end)
 		}
 		spans = append(spans, span{start, end})
@@ -217,7 +221,8 @@ func unquote(line []byte, most int) (rest []byte, depth int) {
 // opens returns the text that closes the fence that a line opens, nil if it opens none.
 func opens(line []byte) []byte {
 	for _, mark := range []string{"```", "~~~"} {
-		if fence := bytes.TrimLeft(line, mark[:1]); len(line)-len(fence) >= len(mark) && !bytes.Contains(fence, []byte("`")) {
+		if fence := bytes.TrimLeft(line, mark[:1]); len(line)-len(fence) >= len(mark) &&
+			!bytes.Contains(fence, []byte("`")) {
 			return line[:len(line)-len(fence)]
 		}
 	}

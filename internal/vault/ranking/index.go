@@ -185,7 +185,17 @@ func (b *builder) add(d Doc) {
 	if counts[best] >= 3 && counts[best]*10 >= second*11 {
 		language = 1 << best
 	}
-	b.files = append(b.files, file{path: d.Path, stamp: d.Stamp, kind: d.Kind, language: language, length: length, key: lookup.Keys(d.Path)[0]})
+	b.files = append(
+		b.files,
+		file{
+			path:     d.Path,
+			stamp:    d.Stamp,
+			kind:     d.Kind,
+			language: language,
+			length:   length,
+			key:      lookup.Keys(d.Path)[0],
+		},
+	)
 }
 
 // splitPath returns the folder and the name without its extension. An attachment is found by its extension as well.
@@ -401,7 +411,14 @@ func (x *Index) Update(docs func(add func(Doc)), gone []string) (*Index, error) 
 	if len(b.files) > 0 {
 		slices.SortFunc(b.words, func(x, y building) int { return cmp.Compare(x.word, y.word) })
 		n := len(b.words)
-		w := writer{segment: segment{files: slices.Clone(b.files), words: make([]string, 0, n), letters: make([]uint32, 0, n), ends: make([]uint32, 0, n)}}
+		w := writer{
+			segment: segment{
+				files:   slices.Clone(b.files),
+				words:   make([]string, 0, n),
+				letters: make([]uint32, 0, n),
+				ends:    make([]uint32, 0, n),
+			},
+		}
 		for _, of := range b.words {
 			w.add(of.word, of.postings)
 		}

@@ -30,18 +30,66 @@ var languages = []struct {
 	stem      func(*snowballstem.Env) bool
 	stopWords string
 }{
-	{"english", english.Stem, "the of and to a in is it that for on with as was at by this are be from or have an not but you i my we they he she his her its had has were been do did does what which when where who how can will would there their about if so me our your am us than then them just should could into over some any against between during before after while because again under above without within"},
-	{"german", german.Stem, "der die das und ist in den von zu mit sich auf fur nicht ein eine einer eines einem einen als auch es an werden aus er hat dass sie nach wird bei noch wie uber so zum war haben nur oder aber vor zur bis mehr durch man sein wurde sind gegen ohne zwischen wahrend weil ich wir du mein dein unser was wo wann wer warum wenn kann im am um dem des"},
-	{"french", french.Stem, "le la les de des du un une et est en que qui dans pour pas sur au avec ce il elle ne se plus par je son sa ses mon ma mes nous vous ou mais on sont cette aux leur comme ont ete etre fait quand quoi comment"},
-	{"spanish", spanish.Stem, "el la los las de que y a en un una ser se no haber por con su para como estar tener le lo pero mas o este al del es son muy mi sin sobre ya cuando donde quien porque fue ha"},
-	{"italian", italian.Stem, "il lo la i gli le di che e a in un una per con non del della dei delle al alla da dal si sono come ma anche nel nella questo su piu ho ha mi quando dove chi perche"},
-	{"portuguese", portuguese.Stem, "o a os as de que e do da em um uma para com nao por mais dos das como mas ao ele se na no foi sua seu ou quando muito nos ja eu tambem so pelo pela ate isso onde"},
-	{"dutch", dutch.Stem, "de het een van en in is dat op te zijn met voor niet aan er om ook als dan maar bij nog uit naar heeft ik je we ze mijn dit deze over wat waar wie wanneer hoe kan"},
-	{"swedish", swedish.Stem, "och att det i en jag hon som han pa den med var sig for sa till ar men ett om hade de av icke mig du da nu har inte hans kan vad nar hur min"},
-	{"danish", danish.Stem, "og i jeg det at en den til er som pa de med han af for ikke der var mig sig men et har om vi min havde ham hun nu over da fra du ud sin hvad hvor kan"},
-	{"norwegian", norwegian.Stem, "og i jeg det at en et den til er som pa de med han av ikke der sa var meg seg men ett har om vi min mitt ha hadde hun na over da ved fra du ut sin hva hvor kan"},
-	{"finnish", finnish.Stem, "ja on ei se etta oli han mutta ovat joka kun niin myos kuin tai ole sen jos mina sina me te he olla mika missa kuka"},
-	{"russian", russian.Stem, "и в не на я что он с как это по но они мы она так его же от за из у к бы вы о для все то был только до или если где когда кто"},
+	{
+		"english",
+		english.Stem,
+		"the of and to a in is it that for on with as was at by this are be from or have an not but you i my we they he she his her its had has were been do did does what which when where who how can will would there their about if so me our your am us than then them just should could into over some any against between during before after while because again under above without within",
+	},
+	{
+		"german",
+		german.Stem,
+		"der die das und ist in den von zu mit sich auf fur nicht ein eine einer eines einem einen als auch es an werden aus er hat dass sie nach wird bei noch wie uber so zum war haben nur oder aber vor zur bis mehr durch man sein wurde sind gegen ohne zwischen wahrend weil ich wir du mein dein unser was wo wann wer warum wenn kann im am um dem des",
+	},
+	{
+		"french",
+		french.Stem,
+		"le la les de des du un une et est en que qui dans pour pas sur au avec ce il elle ne se plus par je son sa ses mon ma mes nous vous ou mais on sont cette aux leur comme ont ete etre fait quand quoi comment",
+	},
+	{
+		"spanish",
+		spanish.Stem,
+		"el la los las de que y a en un una ser se no haber por con su para como estar tener le lo pero mas o este al del es son muy mi sin sobre ya cuando donde quien porque fue ha",
+	},
+	{
+		"italian",
+		italian.Stem,
+		"il lo la i gli le di che e a in un una per con non del della dei delle al alla da dal si sono come ma anche nel nella questo su piu ho ha mi quando dove chi perche",
+	},
+	{
+		"portuguese",
+		portuguese.Stem,
+		"o a os as de que e do da em um uma para com nao por mais dos das como mas ao ele se na no foi sua seu ou quando muito nos ja eu tambem so pelo pela ate isso onde",
+	},
+	{
+		"dutch",
+		dutch.Stem,
+		"de het een van en in is dat op te zijn met voor niet aan er om ook als dan maar bij nog uit naar heeft ik je we ze mijn dit deze over wat waar wie wanneer hoe kan",
+	},
+	{
+		"swedish",
+		swedish.Stem,
+		"och att det i en jag hon som han pa den med var sig for sa till ar men ett om hade de av icke mig du da nu har inte hans kan vad nar hur min",
+	},
+	{
+		"danish",
+		danish.Stem,
+		"og i jeg det at en den til er som pa de med han af for ikke der var mig sig men et har om vi min havde ham hun nu over da fra du ud sin hvad hvor kan",
+	},
+	{
+		"norwegian",
+		norwegian.Stem,
+		"og i jeg det at en et den til er som pa de med han av ikke der sa var meg seg men ett har om vi min mitt ha hadde hun na over da ved fra du ut sin hva hvor kan",
+	},
+	{
+		"finnish",
+		finnish.Stem,
+		"ja on ei se etta oli han mutta ovat joka kun niin myos kuin tai ole sen jos mina sina me te he olla mika missa kuka",
+	},
+	{
+		"russian",
+		russian.Stem,
+		"и в не на я что он с как это по но они мы она так его же от за из у к бы вы о для все то был только до или если где когда кто",
+	},
 }
 
 // fillers are words with which people ask where a note is. They say nothing about it.

@@ -69,7 +69,14 @@ func parse(question string) (terms []*term, phrases [][]string) {
 			for _, w := range words {
 				if !seen[w] && len(terms) < maxTerms {
 					seen[w] = true
-					terms = append(terms, &term{text: written, word: w, stop: stopWords()[w] != 0 || fillerWords()[w] || len(w) == 1 && w[0] < 0x80})
+					terms = append(
+						terms,
+						&term{
+							text: written,
+							word: w,
+							stop: stopWords()[w] != 0 || fillerWords()[w] || len(w) == 1 && w[0] < 0x80,
+						},
+					)
 				}
 			}
 		})
@@ -187,7 +194,11 @@ func (l *vocabulary) answer(t *term) {
 		l.addTypos(t)
 	}
 	slices.SortStableFunc(t.answers, func(a, b answer) int {
-		return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(l.frequency(b.word), l.frequency(a.word)), cmp.Compare(a.word, b.word))
+		return cmp.Or(
+			cmp.Compare(b.weight, a.weight),
+			cmp.Compare(l.frequency(b.word), l.frequency(a.word)),
+			cmp.Compare(a.word, b.word),
+		)
 	})
 	t.answers = t.answers[:min(len(t.answers), maxAnswers)]
 	for i, s := range l.x.segments {
@@ -223,7 +234,8 @@ func (w *View) EachShared(text, path string, visit func(word string, notes []str
 		words, _ := parts(written)
 		for _, word := range words {
 			first, _ := utf8.DecodeRuneInString(word)
-			if err != nil || seen[word] || len(seen) == maxShared || utf8.RuneCountInString(word) < leastShared && !isIdeographic(first) ||
+			if err != nil || seen[word] || len(seen) == maxShared ||
+				utf8.RuneCountInString(word) < leastShared && !isIdeographic(first) ||
 				strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) }) {
 				continue
 			}
@@ -308,11 +320,13 @@ func (l *vocabulary) addTypos(t *term) {
 	letters := []rune(t.word)
 	for _, s := range l.x.segments {
 		for i, w := range s.words {
-			if more := len(w) - len(t.word); max(more, -more) > 2*most || bits.OnesCount32(s.letters[i]^mask) > 2*most+2 {
+			if more := len(w) - len(t.word); max(more, -more) > 2*most ||
+				bits.OnesCount32(s.letters[i]^mask) > 2*most+2 {
 				continue
 			}
 			far := excerpt.Mistakes(letters, []rune(w), most+1)
-			if far > most+1 || far > most && bits.OnesCount32(s.letters[i]^mask) > 2*most || judged[w] || l.frequency(w) == 0 {
+			if far > most+1 || far > most && bits.OnesCount32(s.letters[i]^mask) > 2*most || judged[w] ||
+				l.frequency(w) == 0 {
 				continue
 			}
 			judged[w] = true

@@ -106,7 +106,16 @@ func (w *View) Ask(ctx context.Context, question string, v Vault, limit int) (An
 	for _, t := range terms {
 		total += t.idf
 	}
-	q := &ranking{vocabulary: l, v: v, terms: terms, phrases: phrases, total: max(total, 0.01), matches: map[string][]match{}, written: map[string][]match{}, linked: map[string][]string{}}
+	q := &ranking{
+		vocabulary: l,
+		v:          v,
+		terms:      terms,
+		phrases:    phrases,
+		total:      max(total, 0.01),
+		matches:    map[string][]match{},
+		written:    map[string][]match{},
+		linked:     map[string][]string{},
+	}
 	for i, t := range terms {
 		for _, a := range t.answers {
 			q.matches[a.word] = append(q.matches[a.word], match{i, a.weight})
@@ -129,7 +138,12 @@ func (w *View) Ask(ctx context.Context, question string, v Vault, limit int) (An
 		answer.Results = append(answer.Results, f.result)
 	}
 	for _, t := range terms {
-		tried := Tried{Word: t.text, Near: t.near, Files: t.files, Changed: len(t.answers) > 0 && t.answers[0].how != ""}
+		tried := Tried{
+			Word:    t.text,
+			Near:    t.near,
+			Files:   t.files,
+			Changed: len(t.answers) > 0 && t.answers[0].how != "",
+		}
 		for _, a := range t.answers {
 			tried.Found = append(tried.Found, a.word)
 		}
@@ -283,7 +297,15 @@ func (q *ranking) score(segment int, visit func(found)) {
 		if q.v.Wanted != nil && !q.v.Wanted(f.path) {
 			continue
 		}
-		visit(found{segment: segment, place: int(place), path: f.path, score: float64(sums[place].score), coverage: float64(sums[place].coverage) / q.total})
+		visit(
+			found{
+				segment:  segment,
+				place:    int(place),
+				path:     f.path,
+				score:    float64(sums[place].score),
+				coverage: float64(sums[place].coverage) / q.total,
+			},
+		)
 	}
 }
 

@@ -79,7 +79,9 @@ func Load(from io.ReaderAt, size int64, made string) (*Index, error) {
 	var head strings.Builder
 	head.Grow(int(length))
 	sum := crc32.New(castagnoli())
-	if n, err := io.Copy(io.MultiWriter(&head, sum), io.NewSectionReader(from, int64(beginning), length)); err != nil || n < length || sum.Sum32() != binary.LittleEndian.Uint32(start[len(magic)+4:]) {
+	if n, err := io.Copy(io.MultiWriter(&head, sum), io.NewSectionReader(from, int64(beginning), length)); err != nil ||
+		n < length ||
+		sum.Sum32() != binary.LittleEndian.Uint32(start[len(magic)+4:]) {
 		return nil, ErrDamaged
 	}
 	r := reader{rest: head.String()}
@@ -88,7 +90,14 @@ func Load(from io.ReaderAt, size int64, made string) (*Index, error) {
 	}
 	s := &segment{files: make([]file, r.count())}
 	for i := range s.files {
-		s.files[i] = file{path: r.word(), stamp: r.number(math.MaxUint64), kind: Kind(r.number(uint64(Attachment))), language: languageSet(r.number(math.MaxUint16)), length: int32(r.number(math.MaxInt32)), key: lookup.Key(r.fixed())}
+		s.files[i] = file{
+			path:     r.word(),
+			stamp:    r.number(math.MaxUint64),
+			kind:     Kind(r.number(uint64(Attachment))),
+			language: languageSet(r.number(math.MaxUint16)),
+			length:   int32(r.number(math.MaxInt32)),
+			key:      lookup.Key(r.fixed()),
+		}
 	}
 	n := r.count()
 	s.words = make([]string, n)
@@ -102,7 +111,8 @@ func Load(from io.ReaderAt, size int64, made string) (*Index, error) {
 		s.ends[i] = uint32(last)
 	}
 	s.saved = &blocks{from: io.NewSectionReader(from, int64(beginning)+length, int64(last)), sums: r.rest}
-	if r.failed || last != uint64(size-int64(beginning)-length) || last > math.MaxUint32 || len(r.rest) != int(last+blockSize-1)/blockSize*crc32.Size {
+	if r.failed || last != uint64(size-int64(beginning)-length) || last > math.MaxUint32 ||
+		len(r.rest) != int(last+blockSize-1)/blockSize*crc32.Size {
 		return nil, ErrDamaged
 	}
 	x := &Index{segments: []*segment{s}, dead: []map[int]bool{{}}}

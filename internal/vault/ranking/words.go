@@ -253,7 +253,26 @@ func isIdeographic(r rune) bool {
 }
 
 // letters are those that have no decomposition into a base letter and a mark.
-var letters = strings.NewReplacer("ß", "ss", "æ", "ae", "œ", "oe", "ø", "o", "ł", "l", "đ", "d", "ð", "d", "þ", "th", "ı", "i")
+var letters = strings.NewReplacer(
+	"ß",
+	"ss",
+	"æ",
+	"ae",
+	"œ",
+	"oe",
+	"ø",
+	"o",
+	"ł",
+	"l",
+	"đ",
+	"d",
+	"ð",
+	"d",
+	"þ",
+	"th",
+	"ı",
+	"i",
+)
 
 // fold returns a word as words are compared: lower case, without accents, umlauts as their base
 // letter.

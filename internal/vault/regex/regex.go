@@ -46,7 +46,8 @@ func Compile(source string, flags Flags, limit time.Duration) (*Regexp, error) {
 		if len(piece) > len(`\W`) {
 			broad += strings.Count(piece, `\W`) + strings.Count(piece, `\S`) + strings.Count(piece, `\D`)
 		}
-		if rest, ok := strings.CutPrefix(source[at:], "(?"); ok && (rest == "" || strings.IndexByte("=!<:", rest[0]) < 0) {
+		if rest, ok := strings.CutPrefix(source[at:], "(?"); ok &&
+			(rest == "" || strings.IndexByte("=!<:", rest[0]) < 0) {
 			if flags, _, found := strings.Cut(rest, ":"); !found || strings.Trim(flags, "ims-") != "" {
 				return nil, errors.New("unknown kind of group")
 			}

@@ -94,7 +94,8 @@ func (m *Move) destination(target, subpath, source string) (wanted string, parts
 	_, moves := m.to[source]
 	// In other files only links whose last part is a name that one of the files has or had can
 	// lead elsewhere than before.
-	if !moves && m.parts == nil && m.here == "" && !m.names[lookup.Fold(target[strings.LastIndexByte(target, '/')+1:])] {
+	if !moves && m.parts == nil && m.here == "" &&
+		!m.names[lookup.Fold(target[strings.LastIndexByte(target, '/')+1:])] {
 		return "", nil, false
 	}
 	i, ok := m.before.Resolve(target, source)
@@ -190,7 +191,8 @@ func (m *Move) definition(raw string, old markdown.Link, source string) (edits [
 func (m *Move) withDisplay(target edit, p parts, old markdown.Link, source, file string) []edit {
 	shown := p.raw[p.display.Start:p.display.End]
 	renamed := old.Display
-	if i, ok := m.before.Resolve(old.Path, source); ok && !old.Embed && m.parts == nil && old.Display != "" && old.Display == stem(m.before.Path(i)) {
+	if i, ok := m.before.Resolve(old.Path, source); ok && !old.Embed && m.parts == nil && old.Display != "" &&
+		old.Display == stem(m.before.Path(i)) {
 		renamed = stem(file)
 	}
 	switch {
@@ -208,7 +210,8 @@ func (m *Move) keeps(old, edited markdown.Link, source string) bool {
 	if !concerned {
 		return old.Path == edited.Path && old.Subpath == edited.Subpath
 	}
-	return old.Target == edited.Target || slices.Contains(parts, edited.Subpath) && m.leads(edited.Path, m.place(source), file)
+	return old.Target == edited.Target ||
+		slices.Contains(parts, edited.Subpath) && m.leads(edited.Path, m.place(source), file)
 }
 
 // file returns the edits to the JSON strings of a file node. Its path is one of the vault, which the
@@ -349,7 +352,13 @@ var (
 func (p parts) subpathSpan(link markdown.Link) (at markdown.Span, ok bool) {
 	start := p.path.End
 	if p.style == markdown.Wikilink {
-		return markdown.Span{Start: start, End: start + len(link.Subpath)}, strings.HasPrefix(p.raw[start:], link.Subpath)
+		return markdown.Span{
+				Start: start,
+				End:   start + len(link.Subpath),
+			}, strings.HasPrefix(
+				p.raw[start:],
+				link.Subpath,
+			)
 	}
 	for end := start + 1; end < len(p.raw); end++ {
 		said, err := url.PathUnescape(p.raw[start:end])

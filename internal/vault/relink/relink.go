@@ -51,23 +51,30 @@ func (m *Move) Rewrite(text []byte, source string) (edited []byte, changed int, 
 
 // RewriteParts is [Move.Rewrite] for a note whose parts go to several places: of returns the move for the part at an
 // offset of the text, and m is that of the properties.
-func (m *Move) RewriteParts(text []byte, source string, of func(at int) *Move) (edited []byte, changed int, left []Left) {
+func (m *Move) RewriteParts(
+	text []byte,
+	source string,
+	of func(at int) *Move,
+) (edited []byte, changed int, left []Left) {
 	var edits []edit
 	switch strings.ToLower(path.Ext(source)) {
 	case ".md":
 		const fence = 1 // line above the properties
 		found := markdown.Scan(text)
 		front := found.Frontmatter
-		block, inProperties, lost := frontmatter.RewriteLinks(text[front.Start:front.End], func(raw string, link markdown.Link) string {
-			edits, reason := m.link(raw, link, source)
-			if reason != "" {
-				left = append(left, Left{link.Line + fence, link.Target, reason})
-			}
-			if len(edits) == 0 {
-				return ""
-			}
-			return string(apply([]byte(raw), edits))
-		})
+		block, inProperties, lost := frontmatter.RewriteLinks(
+			text[front.Start:front.End],
+			func(raw string, link markdown.Link) string {
+				edits, reason := m.link(raw, link, source)
+				if reason != "" {
+					left = append(left, Left{link.Line + fence, link.Target, reason})
+				}
+				if len(edits) == 0 {
+					return ""
+				}
+				return string(apply([]byte(raw), edits))
+			},
+		)
 		for _, link := range lost {
 			left = append(left, Left{link.Line + fence, link.Target, unlocated})
 		}
@@ -110,7 +117,12 @@ func (m *Move) RewriteParts(text []byte, source string, of func(at int) *Move) (
 
 // body returns the edits to the links of a Markdown text. There are none if the edited text
 // would have other tags or links than those that were rewritten.
-func body(text []byte, found markdown.Note, source string, of func(at int) *Move) (edits []edit, changed int, left []Left) {
+func body(
+	text []byte,
+	found markdown.Note,
+	source string,
+	of func(at int) *Move,
+) (edits []edit, changed int, left []Left) {
 	add := func(some []edit, start int) {
 		for _, e := range some {
 			edits = append(edits, edit{markdown.Span{Start: start + e.Start, End: start + e.End}, e.text})

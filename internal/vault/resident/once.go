@@ -11,7 +11,14 @@ import (
 // Once answers the one request on stdin, and returns the exit status. The pipes belong to that request alone: an answer
 // of any length waits for nothing but its reader, and to cancel it is to end the process.
 func Once(h *call.Host, perform func(Call) protocol.Reply, folder string, stdin io.Reader, stdout io.Writer) int {
-	w := &Worker{host: h, perform: perform, folder: folder, out: &outlet{to: stdout}, exitStatus: make(chan int, 1), open: map[uint32]*job{}}
+	w := &Worker{
+		host:       h,
+		perform:    perform,
+		folder:     folder,
+		out:        &outlet{to: stdout},
+		exitStatus: make(chan int, 1),
+		open:       map[uint32]*job{},
+	}
 	in := protocol.NewReader(stdin)
 	version, err := w.handshake(in)
 	if err != nil {

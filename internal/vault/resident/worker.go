@@ -53,7 +53,14 @@ type Worker struct {
 // computes from files.
 func New(h *call.Host, perform func(Call) protocol.Reply, folder string, stdout io.Writer) *Worker {
 	h.Knowledge.Resident = true
-	w := &Worker{host: h, perform: perform, folder: folder, out: &outlet{to: stdout}, exitStatus: make(chan int, 1), open: map[uint32]*job{}}
+	w := &Worker{
+		host:       h,
+		perform:    perform,
+		folder:     folder,
+		out:        &outlet{to: stdout},
+		exitStatus: make(chan int, 1),
+		open:       map[uint32]*job{},
+	}
 	w.rest = time.AfterFunc(restAfter, func() { // concurrently with new calls
 		w.mu.Lock()
 		busy := len(w.open) > 0
@@ -95,7 +102,11 @@ func (w *Worker) Serve(stdin io.Reader) int {
 // handshake waits for the greeting of the gateway, and returns it with what is sent next. A gateway of
 // another version is told ours, and will not ask such a worker.
 func (w *Worker) handshake(in *protocol.Reader) (version uint32, err error) {
-	refusal := answer.Misuse("%s and %s are for the gateway to use, which must send a greeting first.", call.WorkerSwitch, call.OnceSwitch)
+	refusal := answer.Misuse(
+		"%s and %s are for the gateway to use, which must send a greeting first.",
+		call.WorkerSwitch,
+		call.OnceSwitch,
+	)
 	first, err := in.Next()
 	if err != nil {
 		return 0, refusal
@@ -108,7 +119,10 @@ func (w *Worker) handshake(in *protocol.Reader) (version uint32, err error) {
 	if err != nil {
 		return 0, answer.ErrVaultNotFound
 	}
-	hello, ok := protocol.AppendHello(nil, protocol.Hello{Version: protocol.Version, PID: uint32(os.Getpid()), Folder: folder})
+	hello, ok := protocol.AppendHello(
+		nil,
+		protocol.Hello{Version: protocol.Version, PID: uint32(os.Getpid()), Folder: folder},
+	)
 	if !ok {
 		return 0, answer.ErrVaultNotFound
 	}
@@ -192,7 +206,9 @@ func (w *Worker) confirm(j *job) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.open[j.id] == j {
-		_ = w.out.write(protocol.Append(nil, protocol.Frame{Kind: protocol.KindCancelled, ID: j.id})) // the end of the answer fails in the same way
+		_ = w.out.write(
+			protocol.Append(nil, protocol.Frame{Kind: protocol.KindCancelled, ID: j.id}),
+		) // the end of the answer fails in the same way
 	}
 }
 
@@ -203,7 +219,14 @@ func (w *Worker) run(j *job) (status int) {
 	if panicked == nil {
 		return status
 	}
-	w.answer(j, protocol.Reply{Status: answer.ExitMisuse, Last: true, Panic: fmt.Sprintf("panic: %v\n\n%s", panicked.Value, panicked.Stack)})
+	w.answer(
+		j,
+		protocol.Reply{
+			Status: answer.ExitMisuse,
+			Last:   true,
+			Panic:  fmt.Sprintf("panic: %v\n\n%s", panicked.Value, panicked.Stack),
+		},
+	)
 	w.end(answer.ExitMisuse)
 	return answer.ExitMisuse
 }
@@ -217,7 +240,16 @@ func (w *Worker) runAndAnswer(j *job) (status int) {
 	}
 	output := printers.Get().(*bufio.Writer)
 	output.Reset(j)
-	reply := w.perform(Call{Ctx: j.ctx, Request: j.request, Input: bytes.NewReader(j.input), Output: output, Progress: j.tell, Changes: j.changes})
+	reply := w.perform(
+		Call{
+			Ctx:      j.ctx,
+			Request:  j.request,
+			Input:    bytes.NewReader(j.input),
+			Output:   output,
+			Progress: j.tell,
+			Changes:  j.changes,
+		},
+	)
 	output.Reset(nil)
 	printers.Put(output)
 	reply.Last = w.host.VaultMissing

@@ -216,7 +216,14 @@ func (k *Store) eachIndexed(x *index.Index, from View, s Scope, visit func(*Note
 				if next == nil {
 					next = new(Note)
 				}
-				*next = Note{File: f.path.String(), Rank: i + 1, Filter: f.filter, from: &from, path: f.path, isNFC: f.isNFC}
+				*next = Note{
+					File:   f.path.String(),
+					Rank:   i + 1,
+					Filter: f.filter,
+					from:   &from,
+					path:   f.path,
+					isNFC:  f.isNFC,
+				}
 				if s.wants(next) {
 					next.indexed = x.Files[i]
 					notes[i], next = next, nil

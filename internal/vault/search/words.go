@@ -46,7 +46,13 @@ const wordsEnd = ".words"
 // without the excluded ones; filters tells what excluded excludes. The error is that of ask, of the context
 // or the budget of the call. What was read until then serves the next call. Where the saved index is damaged, another one
 // is made, and ask is called again.
-func (k *Store) Words(from View, x *index.Index, filters string, excluded func(path string) bool, ask func(*ranking.View) error) error {
+func (k *Store) Words(
+	from View,
+	x *index.Index,
+	filters string,
+	excluded func(path string) bool,
+	ask func(*ranking.View) error,
+) error {
 	current := func() (*ranking.View, error) { return k.wordsInTurn(from, x, filters, excluded) }
 	if k.Resident {
 		inTurn := current
@@ -67,7 +73,12 @@ func (k *Store) Words(from View, x *index.Index, filters string, excluded func(p
 	}
 }
 
-func (k *Store) wordsInTurn(from View, x *index.Index, filters string, excluded func(path string) bool) (*ranking.View, error) {
+func (k *Store) wordsInTurn(
+	from View,
+	x *index.Index,
+	filters string,
+	excluded func(path string) bool,
+) (*ranking.View, error) {
 	w := &k.words
 	w.turn.Lock()
 	defer w.turn.Unlock()
@@ -110,7 +121,10 @@ func (k *Store) wordsInTurn(from View, x *index.Index, filters string, excluded 
 		w.view = nil
 		var err error
 		read := 0
-		next, damaged := w.index.Update(func(add func(ranking.Doc)) { read, err = k.eachDoc(from, x, changed, add) }, gone)
+		next, damaged := w.index.Update(
+			func(add func(ranking.Doc)) { read, err = k.eachDoc(from, x, changed, add) },
+			gone,
+		)
 		if damaged != nil {
 			return nil, cmp.Or(err, damaged)
 		}
@@ -140,7 +154,11 @@ func (w *words) open(from View) {
 	if w.folder != from.Folder {
 		w.save()
 		w.forget()
-		w.folder, w.place = from.Folder, cache.NewExtra(ownerfiles.CacheFolder(from.Env, from.Path), from.source(), wordsEnd)
+		w.folder, w.place = from.Folder, cache.NewExtra(
+			ownerfiles.CacheFolder(from.Env, from.Path),
+			from.source(),
+			wordsEnd,
+		)
 	}
 	if w.index == nil {
 		w.index = cmp.Or(w.load(), &ranking.Index{})

@@ -59,7 +59,8 @@ func Read(text string) Line {
 func blockID(text string) int {
 	at := strings.LastIndexByte(text, ' ')
 	word := text[at+1:]
-	if at < 0 || len(word) < 2 || word[0] != '^' || !only(word[1:], func(c byte) bool { return isLetter(c) || isDigit(c) || c == '-' }) {
+	if at < 0 || len(word) < 2 || word[0] != '^' ||
+		!only(word[1:], func(c byte) bool { return isLetter(c) || isDigit(c) || c == '-' }) {
 		return -1
 	}
 	return at + 1
@@ -87,7 +88,17 @@ func (l *Line) readBrackets() {
 		value = strings.Trim(value, " ")
 		for field := range fieldCount {
 			if signs[field].key == key && signs[field].holds(value) {
-				l.places = append(l.places, place{field: field, piece: piece{at, at + size + 1}, from: from, to: from + len(value), value: value, bracket: true})
+				l.places = append(
+					l.places,
+					place{
+						field:   field,
+						piece:   piece{at, at + size + 1},
+						from:    from,
+						to:      from + len(value),
+						value:   value,
+						bracket: true,
+					},
+				)
 				at += size
 				break
 			}
@@ -138,9 +149,23 @@ func endOf(text string) (at int, p place, ok bool) {
 	value := strings.TrimLeft(strings.TrimPrefix(text[at+len(s.text):], variation), " ")
 	from := len(text) - len(value)
 	if s.field == Priority {
-		return at, place{field: Priority, piece: piece{at, len(text)}, from: len(text), to: len(text), value: s.value}, value == ""
+		return at, place{
+			field: Priority,
+			piece: piece{at, len(text)},
+			from:  len(text),
+			to:    len(text),
+			value: s.value,
+		}, value == ""
 	}
-	return at, place{field: s.field, piece: piece{at, len(text)}, from: from, to: len(text), value: value}, signs[s.field].holds(value)
+	return at, place{
+			field: s.field,
+			piece: piece{at, len(text)},
+			from:  from,
+			to:    len(text),
+			value: value,
+		}, signs[s.field].holds(
+			value,
+		)
 }
 
 // Get returns the value of a field, "" where the task has none. Of several the first one

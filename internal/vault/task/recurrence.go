@@ -90,7 +90,8 @@ func (r Rule) includes(start, d time.Time) bool {
 		return false
 	}
 	last := daysIn(d)
-	if len(r.days) > 0 && !slices.ContainsFunc(r.days, func(day int) bool { return day == d.Day() || day == d.Day()-last-1 }) {
+	if len(r.days) > 0 &&
+		!slices.ContainsFunc(r.days, func(day int) bool { return day == d.Day() || day == d.Day()-last-1 }) {
 		return false
 	}
 	return len(r.weekdays) == 0 || slices.ContainsFunc(r.weekdays, func(w weekday) bool {

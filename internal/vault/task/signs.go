@@ -36,21 +36,30 @@ var signs = [fieldCount]struct {
 	ID: {[]string{"🆔"}, "id", isID},
 	// Names are parted by commas.
 	DependsOn: {[]string{"⛔"}, "dependsOn", func(value string) bool {
-		return !slices.ContainsFunc(strings.Split(value, ","), func(id string) bool { return !isID(strings.Trim(id, " ")) })
+		return !slices.ContainsFunc(
+			strings.Split(value, ","),
+			func(id string) bool { return !isID(strings.Trim(id, " ")) },
+		)
 	}},
 	Priority: {nil, "priority", func(value string) bool {
-		return value != Normal && slices.ContainsFunc(priorities, func(p struct{ name, sign string }) bool { return p.name == value })
+		return value != Normal &&
+			slices.ContainsFunc(priorities, func(p struct{ name, sign string }) bool { return p.name == value })
 	}},
 	Recurs: {[]string{"🔁"}, "repeat", func(value string) bool {
-		return value != "" && only(value, func(c byte) bool { return isLetter(c) || isDigit(c) || strings.IndexByte(", !", c) >= 0 })
+		return value != "" &&
+			only(value, func(c byte) bool { return isLetter(c) || isDigit(c) || strings.IndexByte(", !", c) >= 0 })
 	}},
-	OnCompletion: {[]string{"🏁"}, "onCompletion", func(value string) bool { return value != "" && only(value, isLetter) }},
-	Created:      {[]string{"➕"}, "created", isDate},
-	Start:        {[]string{"🛫"}, "start", isDate},
-	Scheduled:    {[]string{"⏳", "⌛"}, "scheduled", isDate},
-	Due:          {[]string{"📅", "📆", "🗓"}, "due", isDate},
-	Cancelled:    {[]string{"❌"}, "cancelled", isDate},
-	Done:         {[]string{"✅"}, "completion", isDate},
+	OnCompletion: {
+		[]string{"🏁"},
+		"onCompletion",
+		func(value string) bool { return value != "" && only(value, isLetter) },
+	},
+	Created:   {[]string{"➕"}, "created", isDate},
+	Start:     {[]string{"🛫"}, "start", isDate},
+	Scheduled: {[]string{"⏳", "⌛"}, "scheduled", isDate},
+	Due:       {[]string{"📅", "📆", "🗓"}, "due", isDate},
+	Cancelled: {[]string{"❌"}, "cancelled", isDate},
+	Done:      {[]string{"✅"}, "completion", isDate},
 }
 
 // priorities are the levels from the highest to the lowest, with their signs. A task
@@ -152,7 +161,11 @@ const (
 
 // defaults are the statuses of a vault whose settings say nothing of a mark.
 var defaults = []status{
-	{" ", "x", typeTodo}, {"x", " ", typeDone}, {"X", " ", typeDone}, {"/", "x", typeProgress}, {"-", " ", typeCancelled},
+	{
+		" ",
+		"x",
+		typeTodo,
+	}, {"x", " ", typeDone}, {"X", " ", typeDone}, {"/", "x", typeProgress}, {"-", " ", typeCancelled},
 }
 
 // status returns what a mark means. One that no setting names is open.

@@ -411,7 +411,11 @@ func checked(function string, p param, v Value) Value {
 	if p.kind == Null || p.kind == v.Kind() || p.kind == String && v.Kind().isText() {
 		return v
 	}
-	return failure(`Type error in "` + function + `", parameter "` + p.name + `". Expected ` + p.kind.String() + `, given ` + v.Kind().String() + `.`)
+	return failure(
+		`Type error in "` + function + `", parameter "` + p.name + `". Expected ` + p.kind.String() + `, given ` + v.Kind().
+			String() +
+			`.`,
+	)
 }
 
 // each evaluates the first argument for every element of the list. It returns the first error,
@@ -498,7 +502,12 @@ func makeTables() (all tables) {
 					return OfBool(false)
 				}
 				matched := false
-				failed := c.row.eachMatch(c.on, c.arg(0).Text(), false, func(*regex.Match) bool { matched = true; return false })
+				failed := c.row.eachMatch(
+					c.on,
+					c.arg(0).Text(),
+					false,
+					func(*regex.Match) bool { matched = true; return false },
+				)
 				if failed.IsError() {
 					return failed
 				}

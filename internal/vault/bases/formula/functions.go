@@ -184,7 +184,9 @@ func numberMethods() map[string]function {
 			case math.IsNaN(n) || math.Abs(n) >= 1e21: // written in exponential form
 				return OfText(c.on.Text())
 			}
-			return OfText(new(big.Rat).SetFloat64(n).FloatString(int(decimals))) // the exact value, halves away from zero
+			return OfText(
+				new(big.Rat).SetFloat64(n).FloatString(int(decimals)),
+			) // the exact value, halves away from zero
 		}},
 	}
 }

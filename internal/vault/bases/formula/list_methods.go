@@ -232,7 +232,9 @@ func extremeDate(items []Value, direction int) Value {
 
 // summaries are the built-in summaries of the app by name.
 var summaries = map[string]func([]Value) Value{
-	"Average": numeric(mean), "Min": numeric(least), "Max": numeric(greatest), "Sum": numeric(sum), "Median": numeric(median), "Stddev": numeric(deviation),
+	"Average": numeric(
+		mean,
+	), "Min": numeric(least), "Max": numeric(greatest), "Sum": numeric(sum), "Median": numeric(median), "Stddev": numeric(deviation),
 	"Earliest":  func(values []Value) Value { return extremeDate(values, -1) },
 	"Latest":    func(values []Value) Value { return extremeDate(values, 1) },
 	"Range":     rangeOf,
@@ -268,7 +270,11 @@ func numeric(of func(numbers []float64, all int) float64) func([]Value) Value {
 func rangeOf(values []Value) Value {
 	first, ok := extremeDate(values, -1).Moment()
 	if !ok {
-		return numeric(func(numbers []float64, _ int) float64 { return slices.Max(numbers) - slices.Min(numbers) })(values)
+		return numeric(
+			func(numbers []float64, _ int) float64 { return slices.Max(numbers) - slices.Min(numbers) },
+		)(
+			values,
+		)
 	}
 	last, _ := extremeDate(values, 1).Moment()
 	return OfSpan(Span{Millis: float64(last.Time.UnixMilli() - first.Time.UnixMilli())})

@@ -252,7 +252,8 @@ func (w *World) Equal(a, b Value) bool {
 	case a.kind == Link || b.kind == Link || a.kind == File || b.kind == File:
 		return w.equalFiles(a, b)
 	case a.kind == Tag || b.kind == Tag:
-		return a.kind.isText() && b.kind.isText() && strings.EqualFold(strings.TrimPrefix(a.text, "#"), strings.TrimPrefix(b.text, "#"))
+		return a.kind.isText() && b.kind.isText() &&
+			strings.EqualFold(strings.TrimPrefix(a.text, "#"), strings.TrimPrefix(b.text, "#"))
 	case a.kind == RegExp || b.kind == RegExp:
 		return a.kind == b.kind && a.Text() == b.Text()
 	case a.kind.isText() && b.kind.isText():
@@ -313,7 +314,8 @@ func pathOf(target string) string {
 func ParseLink(text, from string) (Target, bool) {
 	inner, opened := strings.CutPrefix(text, "[[")
 	inner, closed := strings.CutSuffix(inner, "]]")
-	if !opened || !closed || strings.Contains(inner, "]]") || strings.Contains(inner, "[[") || strings.TrimSpace(inner) == "" {
+	if !opened || !closed || strings.Contains(inner, "]]") || strings.Contains(inner, "[[") ||
+		strings.TrimSpace(inner) == "" {
 		return Target{}, false
 	}
 	t := Target{Text: strings.TrimSpace(inner), From: from}

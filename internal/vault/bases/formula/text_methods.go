@@ -475,7 +475,13 @@ func (r *Row) eachMatch(re Value, text string, all bool, visit func(*regex.Match
 	r.alive += 5 * int64(len(text)) // the engine takes its characters apart
 	if r.hold(Value{}) {
 		r.err = r.budget.Match(re.Text(), func(left time.Duration) error {
-			return regex.Each(re.ref.(*pattern).compiled, text, 0, left, func(m *regex.Match) bool { return visit(m) && all && r.spend(4) })
+			return regex.Each(
+				re.ref.(*pattern).compiled,
+				text,
+				0,
+				left,
+				func(m *regex.Match) bool { return visit(m) && all && r.spend(4) },
+			)
 		})
 	}
 	if r.err != nil {

@@ -191,7 +191,9 @@ func ParseSpan(text string) (Span, bool) {
 }
 
 var isoForm = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^P(?:(\d+(?:\.\d+)?)Y)?(?:(\d+(?:\.\d+)?)M)?(?:(\d+(?:\.\d+)?)W)?(?:(\d+(?:\.\d+)?)D)?T(?:(\d+(?:\.\d+)?)H)?(?:(\d+(?:\.\d+)?)M)?(?:(\d+(?:\.\d+)?)S)?$`)
+	return regexp.MustCompile(
+		`^P(?:(\d+(?:\.\d+)?)Y)?(?:(\d+(?:\.\d+)?)M)?(?:(\d+(?:\.\d+)?)W)?(?:(\d+(?:\.\d+)?)D)?T(?:(\d+(?:\.\d+)?)H)?(?:(\d+(?:\.\d+)?)M)?(?:(\d+(?:\.\d+)?)S)?$`,
+	)
 })
 
 // plus returns the sum of two durations, part by part.
@@ -245,7 +247,11 @@ func between(from, to time.Time) float64 { return float64(to.UnixMilli() - from.
 
 // lengths are the units in which a duration is read: the milliseconds divided by each number.
 var lengths = map[string][]float64{
-	"years": {millisPerDay, daysPerMonth, 12}, "months": {millisPerDay, daysPerMonth}, "weeks": {millisPerDay, 7}, "days": {millisPerDay},
+	"years": {
+		millisPerDay,
+		daysPerMonth,
+		12,
+	}, "months": {millisPerDay, daysPerMonth}, "weeks": {millisPerDay, 7}, "days": {millisPerDay},
 	"hours": {millisPerHour}, "minutes": {millisPerMinute}, "seconds": {millisPerSecond}, "milliseconds": {},
 }
 

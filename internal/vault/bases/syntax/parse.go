@@ -19,7 +19,8 @@ const (
 
 // Quote returns a text as a string literal in quotes of one kind, " or '.
 func Quote(text string, mark byte) string {
-	written := strings.NewReplacer(`\`, `\\`, string(mark), `\`+string(mark), "\n", `\n`, "\r", `\r`, "\t", `\t`).Replace(text)
+	written := strings.NewReplacer(`\`, `\\`, string(mark), `\`+string(mark), "\n", `\n`, "\r", `\r`, "\t", `\t`).
+		Replace(text)
 	return string(mark) + written + string(mark)
 }
 
@@ -85,7 +86,10 @@ var binary = map[string]struct {
 	precedence int
 }{
 	"||": {Or, 1}, "&&": {And, 2},
-	"==": {Equal, 3}, "!=": {NotEqual, 3}, "<": {Less, 3}, ">": {Greater, 3}, "<=": {LessEqual, 3}, ">=": {GreaterEqual, 3},
+	"==": {
+		Equal,
+		3,
+	}, "!=": {NotEqual, 3}, "<": {Less, 3}, ">": {Greater, 3}, "<=": {LessEqual, 3}, ">=": {GreaterEqual, 3},
 	"+": {Add, 4}, "-": {Subtract, 4}, "*": {Multiply, 5}, "/": {Divide, 5}, "%": {Remainder, 5},
 }
 
@@ -243,7 +247,28 @@ type token struct {
 }
 
 // symbols has longer ones before their prefixes.
-var symbols = []string{"||", "&&", "==", "!=", "<=", ">=", "<", ">", "+", "-", "*", "/", "%", "!", "(", ")", "[", "]", ",", "."}
+var symbols = []string{
+	"||",
+	"&&",
+	"==",
+	"!=",
+	"<=",
+	">=",
+	"<",
+	">",
+	"+",
+	"-",
+	"*",
+	"/",
+	"%",
+	"!",
+	"(",
+	")",
+	"[",
+	"]",
+	",",
+	".",
+}
 
 func (p *parser) read() token {
 	start := p.at
@@ -309,7 +334,8 @@ func (p *parser) number() token {
 			digits()
 		}
 	}
-	if r, _ := utf8.DecodeRuneInString(p.source[p.at:]); strings.HasPrefix(p.source[p.at:], ".") || p.at < len(p.source) && beginsName(r) {
+	if r, _ := utf8.DecodeRuneInString(p.source[p.at:]); strings.HasPrefix(p.source[p.at:], ".") ||
+		p.at < len(p.source) && beginsName(r) {
 		panic(p.fail(p.at, "a number cannot be followed by "+strconv.QuoteRune(r)+"; put it in parentheses"))
 	}
 	value, err := strconv.ParseFloat(p.source[start:p.at], 64)

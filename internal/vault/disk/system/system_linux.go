@@ -56,8 +56,14 @@ func Confine(folders []string, port uint16, names bool) Confinement {
 	}
 	if names {
 		const dns = 53
-		rules = append(rules, landlock.ConnectSendUDP(dns), landlock.ConnectTCP(dns),
-			landlock.ROFiles("/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf").IgnoreIfMissing(), landlock.RODirs("/run/systemd/resolve").IgnoreIfMissing())
+		rules = append(
+			rules,
+			landlock.ConnectSendUDP(dns),
+			landlock.ConnectTCP(dns),
+			landlock.ROFiles("/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf").
+				IgnoreIfMissing(),
+			landlock.RODirs("/run/systemd/resolve").IgnoreIfMissing(),
+		)
 	}
 	// The newest level that the library knows, less what the kernel does not.
 	if err := landlock.V11.BestEffort().Restrict(rules...); err != nil {
@@ -69,7 +75,10 @@ func Confine(folders []string, port uint16, names bool) Confinement {
 // LimitMemory bounds the memory of the process, for good: one that needs more than so many bytes
 // ends. On other systems it does nothing.
 func LimitMemory(bytes uint64) {
-	_ = unix.Setrlimit(unix.RLIMIT_DATA, &unix.Rlimit{Cur: bytes, Max: bytes}) // without it the process has the time of its call
+	_ = unix.Setrlimit(
+		unix.RLIMIT_DATA,
+		&unix.Rlimit{Cur: bytes, Max: bytes},
+	) // without it the process has the time of its call
 }
 
 // keepBirth does nothing: no call of Linux sets the time of creation of a file.

@@ -73,7 +73,8 @@ func renameBetween(source windows.Handle, from string, target windows.Handle, to
 	}
 	// FAT and systems before Windows 10 know the older class alone.
 	err = errno(setName(file, target, to, flags, windows.FileRenameInformation))
-	if errors.Is(err, windows.ERROR_ACCESS_DENIED) && flags&windows.FILE_RENAME_REPLACE_IF_EXISTS != 0 && isOnlyInUse(target, to) {
+	if errors.Is(err, windows.ERROR_ACCESS_DENIED) && flags&windows.FILE_RENAME_REPLACE_IF_EXISTS != 0 &&
+		isOnlyInUse(target, to) {
 		return windows.ERROR_SHARING_VIOLATION
 	}
 	return err
@@ -111,8 +112,19 @@ func openToRename(dir windows.Handle, name string) (file windows.Handle, err err
 	const share = windows.FILE_SHARE_READ | windows.FILE_SHARE_WRITE | windows.FILE_SHARE_DELETE
 	const options = windows.FILE_NON_DIRECTORY_FILE | windows.FILE_OPEN_REPARSE_POINT |
 		windows.FILE_OPEN_FOR_BACKUP_INTENT | windows.FILE_SYNCHRONOUS_IO_NONALERT
-	err = windows.NtCreateFile(&file, windows.SYNCHRONIZE|windows.DELETE|windows.FILE_READ_ATTRIBUTES, &object, &windows.IO_STATUS_BLOCK{},
-		nil, 0, share, windows.FILE_OPEN, options, 0, 0)
+	err = windows.NtCreateFile(
+		&file,
+		windows.SYNCHRONIZE|windows.DELETE|windows.FILE_READ_ATTRIBUTES,
+		&object,
+		&windows.IO_STATUS_BLOCK{},
+		nil,
+		0,
+		share,
+		windows.FILE_OPEN,
+		options,
+		0,
+		0,
+	)
 	return file, err
 }
 
@@ -176,7 +188,8 @@ func IsPrivate(dir string) bool {
 
 // IsInUse reports whether a call failed because another program has the file open.
 func IsInUse(err error) bool {
-	return errors.Is(err, windows.ERROR_SHARING_VIOLATION) || errors.Is(err, windows.ERROR_LOCK_VIOLATION) || errors.Is(err, windows.ERROR_USER_MAPPED_FILE)
+	return errors.Is(err, windows.ERROR_SHARING_VIOLATION) || errors.Is(err, windows.ERROR_LOCK_VIOLATION) ||
+		errors.Is(err, windows.ERROR_USER_MAPPED_FILE)
 }
 
 // IsNoName reports whether an error says that no file can have the name, such as one with

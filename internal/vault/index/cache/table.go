@@ -86,7 +86,8 @@ func (s span) isWithin(length uint64) bool {
 }
 
 func (e *entry) isWithin(length uint64) bool {
-	return e.spans[TextPart].isWithin(length) && e.spans[FactsPart].isWithin(length) && e.spans[FilterPart].isWithin(length)
+	return e.spans[TextPart].isWithin(length) && e.spans[FactsPart].isWithin(length) &&
+		e.spans[FilterPart].isWithin(length)
 }
 
 // isEmpty reports whether neither text nor facts are kept.

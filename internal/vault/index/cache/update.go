@@ -252,7 +252,13 @@ func (u *Update) save() (*Cache, error) {
 	if err := c.place.replace(tableEnd, data); err != nil {
 		return nil, err
 	}
-	next := &Cache{place: c.place, program: c.program, seen: sightOf(data, int64(len(data))), table: t, pack: w.base.share()}
+	next := &Cache{
+		place:   c.place,
+		program: c.program,
+		seen:    sightOf(data, int64(len(data))),
+		table:   t,
+		pack:    w.base.share(),
+	}
 	if w.file != nil {
 		_ = w.file.Truncate(int64(w.end)) // what is after it was left by a process that did not finish
 		if w.base == nil {
@@ -269,7 +275,8 @@ func (u *Update) save() (*Cache, error) {
 	for _, e := range entries {
 		name := e.Name()
 		stale := strings.HasSuffix(name, packEnd) || strings.HasSuffix(name, halfEnd)
-		if path := filepath.Join(p.dir, name); stale && strings.HasPrefix(name, p.stem+"-") && path != p.random(keep, packEnd) {
+		if path := filepath.Join(p.dir, name); stale && strings.HasPrefix(name, p.stem+"-") &&
+			path != p.random(keep, packEnd) {
 			_ = os.Remove(path)
 		}
 	}
