@@ -462,12 +462,15 @@ func (g *vaultGateway) workOutNow(ctx context.Context, req Request, plan *Plan) 
 	return nil
 }
 
+// carried are the kinds of text that an added address can carry, in words.
+var carried = map[string]string{"text": "text of another note", "secret": "a secret"}
+
 // withChange returns the plan judged by the change that was worked out. err is what it came with.
 func (p Plan) withChange(err error) (Plan, error) {
 	if p.change == nil {
 		return p, err
 	}
-	what := map[string]string{"text": "text of another note", "secret": "a secret"}[p.change.Carries]
+	what := carried[p.change.Carries]
 	if what != "" {
 		p.findings.acts(p.policy, policy.RuleRemoteLinks, p.change.Carries)
 		p.facts.Carries = policy.Because("adds an address with " + what)

@@ -82,9 +82,12 @@ func (f Flow) Action() string {
 	return "ask"
 }
 
+// consequences are what a rule of a flow does with a call, in words.
+var consequences = map[string]string{"ask": "requires approval", "refuse": "is refused"}
+
 // String returns the rule for people.
 func (f Flow) String() string {
-	follows := map[string]string{"ask": "requires approval", "refuse": "is refused"}[f.Action()]
+	follows := consequences[f.Action()]
 	return fmt.Sprintf(
 		"after reading from %s, carrying text to %s %s",
 		strings.Join(f.From, ", "),

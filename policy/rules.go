@@ -12,6 +12,9 @@ import (
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
+// requiring says what requires approval, by the setting confirm from the strictest on.
+var requiring = [...]string{"every change", "deleting, overwriting, publishing", "nothing"}
+
 // rules apply in this order; the first denial is the answer. The check of a rule returns nil
 // if it passes the subject.
 var rules = [...]rule{
@@ -68,7 +71,10 @@ var rules = [...]rule{
 		},
 		denies: func(p Policy, s subject) bool { return !p.Publish && leaves(s) },
 		pass: func(p Policy, s subject) string {
-			return "publishing is " + onOff[p.Publish] + map[bool]string{false: ", and nothing leaves the machine"}[leaves(s)]
+			if leaves(s) {
+				return "publishing is " + onOff[p.Publish]
+			}
+			return "publishing is " + onOff[p.Publish] + ", and nothing leaves the machine"
 		},
 	},
 	{
@@ -110,7 +116,7 @@ var rules = [...]rule{
 		if s.loses != "" {
 			loss = " (it " + s.loses + ")"
 		}
-		return "effect " + s.effect.String() + loss + ", requires approval: " + [...]string{"every change", "deleting, overwriting, publishing", "nothing"}[p.confirm()]
+		return "effect " + s.effect.String() + loss + ", requires approval: " + requiring[p.confirm()]
 	}},
 	{
 		name:     RulePrivate,

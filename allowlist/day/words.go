@@ -39,6 +39,12 @@ var isoWeekForm = sync.OnceValue(
 	func() *regexp.Regexp { return regexp.MustCompile(`^([0-9]{4})-?[wW]([0-9]{2})(?:-?([1-7]))?$`) },
 )
 
+// steps are the words before a day or a period, with how many periods they lead on.
+var steps = map[string]int{"last": -1, "previous": -1, "this": 0, "next": 1}
+
+// periods are the names of whole periods.
+var periods = map[string]unit{"week": wholeWeek, "month": wholeMonth, "year": wholeYear}
+
 // relative reads what counts from today. The text is in lower case, with one space
 // between words.
 func relative(text string) (Words, bool) {
@@ -55,11 +61,11 @@ func relative(text string) (Words, bool) {
 	}
 	// "last monday" and "next week"
 	which, name, _ := strings.Cut(strings.ReplaceAll(text, "-", " "), " ")
-	if offset, known := map[string]int{"last": -1, "previous": -1, "this": 0, "next": 1}[which]; known {
+	if offset, known := steps[which]; known {
 		if w := weekdayOf(name); w != noWeekday && offset != 0 {
 			return Words{weekday: w, offset: offset, signed: true}, true
 		}
-		if whole, known := map[string]unit{"week": wholeWeek, "month": wholeMonth, "year": wholeYear}[name]; known {
+		if whole, known := periods[name]; known {
 			return Words{unit: whole, offset: offset, signed: true}, true
 		}
 	}

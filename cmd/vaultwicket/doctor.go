@@ -54,7 +54,12 @@ func runDoctor(ctx context.Context, std terminal.Streams, args []string) error {
 	if strict {
 		warned = terminal.ExitFailed
 	}
-	return terminal.Silent(
-		map[doctor.Level]int{doctor.OK: terminal.ExitDone, doctor.Warning: warned, doctor.Problem: terminal.ExitNotReady}[report.Worst()],
-	)
+	switch report.Worst() {
+	case doctor.Problem:
+		return terminal.Silent(terminal.ExitNotReady)
+	case doctor.Warning:
+		return terminal.Silent(warned)
+	default:
+		return terminal.Silent(terminal.ExitDone)
+	}
 }

@@ -511,6 +511,9 @@ type Answer struct {
 	Typed   string // what they have typed to approve it, see [StoredQuestion]
 }
 
+// decisions are the states that a decision of the user leads to, as the log names them.
+var decisions = map[State]string{Approved: "approve", Denied: "deny", Withdrawn: "withdraw"}
+
 // Decide stores an answer in the state folder, for the call that waits for it, and notes it
 // in the audit log. To deny what was approved withdraws the approval, until it is used. The errors are
 // those of [Store.Approve].
@@ -528,7 +531,7 @@ func Decide(state string, a Answer) (StoredQuestion, error) {
 	if err != nil {
 		return q, err
 	}
-	decision := map[State]string{Approved: "approve", Denied: "deny", Withdrawn: "withdraw"}[q.State]
+	decision := decisions[q.State]
 	// The answer counts without the line: the call is not carried out unless its own lines, which
 	// say where it was approved, can be written.
 	_ = audit.OpenLogs(state).Write(audit.Line{

@@ -22,6 +22,9 @@ const (
 	maxNames = 1000
 )
 
+// kindsOfValues are the kinds of JSON values by their first byte; any other is that of a number.
+var kindsOfValues = map[byte]string{'[': "an array", '"': "a string", 't': "a boolean", 'f': "a boolean", 'n': "null"}
+
 // Fields chooses fields of each row of an array of objects, or of one object. In the result
 // they are in the order in which they are asked for, one row a line; keys and values keep
 // their bytes. A row that lacks a field is shown without it. Of a key that a row has twice the
@@ -66,7 +69,7 @@ func Fields(text string, fields []string) (string, error) {
 			continue
 		}
 		kind := cmp.Or(
-			map[byte]string{'[': "an array", '"': "a string", 't': "a boolean", 'f': "a boolean", 'n': "null"}[object[0]],
+			kindsOfValues[object[0]],
 			"a number",
 		)
 		if rows.isArray {

@@ -29,7 +29,15 @@ type diffRow struct {
 }
 
 // Sign is what is drawn before a row.
-func (r diffRow) Sign() string { return map[string]string{"added": "+", "removed": "−"}[r.Kind] }
+func (r diffRow) Sign() string {
+	switch r.Kind {
+	case "added":
+		return "+"
+	case "removed":
+		return "−"
+	}
+	return ""
+}
 
 // kinds are the classes of the kinds of lines that are not of this program.
 var kinds = map[consent.LineKind]string{

@@ -137,13 +137,11 @@ func sentence(agents []dayOf, waiting int) string {
 		parts = append(parts, "No agent has called today")
 	}
 	if waiting > 0 {
-		parts = append(
-			parts,
-			sanitize.Counted(
-				waiting,
-				"question",
-			)+map[bool]string{true: " waits for you", false: " wait for you"}[waiting == 1],
-		)
+		waits := " wait for you"
+		if waiting == 1 {
+			waits = " waits for you"
+		}
+		parts = append(parts, sanitize.Counted(waiting, "question")+waits)
 	}
 	return strings.Join(parts, "; ") + "."
 }
@@ -183,7 +181,10 @@ func (p *Page) agents(r request) view {
 			one.Rights = "May do nothing"
 			isEnded := a.State == "revoked" || a.State == "expired"
 			if a.Tier != "" && a.Tier != "none" && !isEnded {
-				one.Rights = "May call the commands of tier " + a.Tier + map[bool]string{true: " and change notes", false: " and may not change notes"}[a.Mutations]
+				one.Rights = "May call the commands of tier " + a.Tier + " and may not change notes"
+				if a.Mutations {
+					one.Rights = "May call the commands of tier " + a.Tier + " and change notes"
+				}
 				if a.Expires != nil {
 					one.Rights += ", until " + a.Expires.Local().Format(time.DateOnly)
 				}

@@ -109,11 +109,14 @@ func addressesIn(text []byte) (all []Address) {
 	return all
 }
 
+// closings are what ends an address by what stands before it.
+var closings = map[byte]string{'<': ">", '"': "\"", '\'': "'"}
+
 // addressEnd returns where an address ends that begins at start, and has no blank up to end: in quotes and brackets at
 // their end, else before the parenthesis that ends a link.
 func addressEnd(text []byte, start, end int) int {
 	if start > 0 {
-		closing := map[byte]string{'<': ">", '"': "\"", '\'': "'"}[text[start-1]]
+		closing := closings[text[start-1]]
 		rest := text[start:min(len(text), start+longestAddress)]
 		if n := bytes.Index(rest, []byte(closing)); closing != "" && n >= 0 &&
 			!bytes.Contains(rest[:n], []byte("\n\n")) {

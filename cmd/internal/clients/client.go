@@ -51,9 +51,12 @@ type Client struct {
 type files struct{ all, darwin, linux, windows []string }
 
 func (f files) on(system string) []string {
-	own, known := map[string][]string{"darwin": f.darwin, "windows": f.windows}[system]
-	if !known {
-		own = f.linux
+	own := f.linux
+	switch system {
+	case "darwin":
+		own = f.darwin
+	case "windows":
+		own = f.windows
 	}
 	if own == nil {
 		return f.all

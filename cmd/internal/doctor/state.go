@@ -283,12 +283,16 @@ func (m Machine) settings(_ context.Context, r *Report) {
 		return
 	}
 	s := m.Settings
+	mutations := "off"
+	if s.Policy.Mutations {
+		mutations = "on"
+	}
 	r.ok(
 		"settings",
 		fmt.Sprintf(
 			"tier %s, mutations %s",
 			s.Policy.Ceiling,
-			map[bool]string{true: "on", false: "off"}[s.Policy.Mutations],
+			mutations,
 		),
 	)
 	if !s.Enabled {

@@ -121,6 +121,14 @@ func replayAudit(ctx context.Context, std terminal.Streams, args []string) error
 // outcome is what a rule would do with a call, "" where that is not known.
 type outcome struct{ rule, outcome string }
 
+// outcomesOfSecrets are the outcomes of an answer with secrets by the value of the setting.
+var outcomesOfSecrets = map[string]string{
+	"block": "refused", "allow": "secrets shown", "redact": "secrets redacted", "strict": "secrets redacted",
+}
+
+// outcomesOfLinks are the outcomes of a change with an address that carries text, by the value of the setting.
+var outcomesOfLinks = map[string]string{"ask": "approval required", "allow": "allowed"}
+
 // outcomes replays a line. suspects are the sessions that have read signs of injection before it.
 func (w *whatIf) outcomes(line audit.Line, suspects map[string]bool) (all []outcome) {
 	found := map[string][]string{}
@@ -143,10 +151,7 @@ func (w *whatIf) outcomes(line audit.Line, suspects map[string]bool) (all []outc
 			rule == policy.RuleSuspicious && w.suspicious != "" && isEnd && notSearched && w.suspicious != "off":
 			all = append(all, outcome{rule, ""})
 		case rule == policy.RuleSecrets && w.secrets != "" && isEnd && len(kinds) > 0 && !notSearched:
-			all = append(all, outcome{rule, map[string]string{"block": "refused", "allow": "secrets shown"}[w.secrets]})
-			if w.secrets == "redact" || w.secrets == "strict" {
-				all[len(all)-1].outcome = "secrets redacted"
-			}
+			all = append(all, outcome{rule, outcomesOfSecrets[w.secrets]})
 		case rule == policy.RuleSuspicious && isEnd && len(kinds) > 0 && !notSearched:
 			suspects[session] = true
 			if w.suspicious == "notice" || w.suspicious == "ask" {
@@ -157,7 +162,7 @@ func (w *whatIf) outcomes(line audit.Line, suspects map[string]bool) (all []outc
 		case rule == policy.RuleRemoteLinks && w.remoteLinks != "" && line.Kind == "decision" && len(kinds) > 0 && (line.Decision == "allow" || line.Decision == "ask"):
 			all = append(
 				all,
-				outcome{rule, map[string]string{"ask": "approval required", "allow": "allowed"}[w.remoteLinks]},
+				outcome{rule, outcomesOfLinks[w.remoteLinks]},
 			)
 		}
 	}

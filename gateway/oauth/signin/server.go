@@ -246,9 +246,14 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	do := map[string]func(*http.Request) (any, error){ // the requests of the pages
-		base + "setup/begin": s.beginSetup, base + "setup/finish": s.finishSetup, base + "begin": s.begin, base + "finish": s.finish, base + "decide": s.decide,
-	}[r.URL.Path]
+	requests := map[string]func(*http.Request) (any, error){ // of the pages
+		base + "setup/begin":  s.beginSetup,
+		base + "setup/finish": s.finishSetup,
+		base + "begin":        s.begin,
+		base + "finish":       s.finish,
+		base + "decide":       s.decide,
+	}
+	do := requests[r.URL.Path]
 	switch {
 	case r.URL.Path == metadataPath && r.Method == http.MethodGet:
 		reply(w, http.StatusOK, map[string]any{

@@ -68,6 +68,9 @@ const (
 	inPart    = "partly"    // some files are changed, and others could not be, nor could those be taken back
 )
 
+// endings are the states of a change of the embedded CLI by how its entry in the journal ended.
+var endings = map[journal.State]string{journal.Done: applied, journal.Undone: untouched, journal.Failed: inPart}
+
 // end looks at the files of an entry and notes how it ended. One that is
 // untouched is not noted yet if it may still be carried out.
 func end(v *call.Vault, row Command, values call.Values, how protocol.Write) (answer.Reply, error) {
@@ -108,7 +111,7 @@ func end(v *call.Vault, row Command, values call.Values, how protocol.Write) (an
 		}
 	}
 	if e.Backend == embedded {
-		state = map[journal.State]string{journal.Done: applied, journal.Undone: untouched, journal.Failed: inPart}[e.State]
+		state = endings[e.State]
 	}
 	verdict := struct {
 		State   string   `json:"state"`

@@ -16,6 +16,9 @@ const (
 	After               // after its last line, sub-headings included
 )
 
+// surroundings are the parts of a note that consist of lines of a kind.
+var surroundings = map[lineKind]string{tableRow: "a table", quoted: "a quote", listItem: "a list"}
+
 // Insert returns the note with content on lines of its own before or after a part. A line
 // break separates it from the lines around it, if content has none, and a blank line where
 // the two would otherwise merge, and from a heading below it; next to a line it is
@@ -45,7 +48,7 @@ func Insert(text []byte, where Where, t Target, content string) ([]byte, error) 
 		}
 	}
 	if kind := d.within(at); kind != blank && !fits(content, kind) {
-		name := map[lineKind]string{tableRow: "a table", quoted: "a quote", listItem: "a list"}[kind]
+		name := surroundings[kind]
 		return nil, &Refusal{
 			Line: d.line(at), Reason: "the place is inside " + name + ", and the text is not a part of it",
 			Instead: d.around(at, kind),

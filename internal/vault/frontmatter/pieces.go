@@ -200,12 +200,15 @@ func characterAt(source []byte, mark byte) (text string, size int) {
 	return string(source[:1]), 1
 }
 
+// digitsOfEscapes are the lengths of escapes with a number, by their letter.
+var digitsOfEscapes = map[byte]int{'x': 2, 'u': 4, 'U': 8}
+
 // escapeAt returns the meaning and the length of an escape in double quotes.
 func escapeAt(source []byte) (text string, size int) {
 	if len(source) < len(`\n`) {
 		return "", 0
 	}
-	digits := map[byte]int{'x': 2, 'u': 4, 'U': 8}[source[1]]
+	digits := digitsOfEscapes[source[1]]
 	if digits == 0 {
 		named := map[byte]string{
 			'0': "\x00", 'a': "\a", 'b': "\b", 't': "\t", '\t': "\t", 'n': "\n", 'v': "\v", 'f': "\f", 'r': "\r", 'e': "\x1b",

@@ -197,6 +197,16 @@ func (p period) noteAt(v *call.Vault, chosen noteSettings, at time.Time) (datedN
 	return datedNote{Path: path, template: chosen.Template, date: date, now: begin, period: p.name}, nil
 }
 
+// distances are the units of a distance in a placeholder, by their letter.
+var distances = map[byte]struct {
+	months, days int
+	clock        time.Duration
+}{
+	'y': {months: 12}, 'q': {months: 3}, 'Q': {months: 3}, 'M': {months: 1},
+	'w': {days: 7}, 'd': {days: 1},
+	'h': {clock: time.Hour}, 'm': {clock: time.Minute},
+}
+
 // dayOf returns the moment that a variable of the Periodic Notes plugin names: a weekday of a
 // week, the day before and after a day, and "date" with a distance, such as date+2d.
 func (b blanks) dayOf(name string) (at time.Time, ok bool) {
@@ -226,12 +236,7 @@ func (b blanks) dayOf(name string) (at time.Time, ok bool) {
 	if err != nil || n < -maxDays || n > maxDays {
 		return time.Time{}, false
 	}
-	unit, known := map[byte]struct {
-		months, days int
-		clock        time.Duration
-	}{
-		'y': {months: 12}, 'q': {months: 3}, 'Q': {months: 3}, 'M': {months: 1}, 'w': {days: 7}, 'd': {days: 1}, 'h': {clock: time.Hour}, 'm': {clock: time.Minute},
-	}[distance[len(distance)-1]]
+	unit, known := distances[distance[len(distance)-1]]
 	if unit.clock > 0 {
 		return now.Add(time.Duration(n) * unit.clock), true
 	}

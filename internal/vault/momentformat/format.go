@@ -89,6 +89,12 @@ func isLineEnd(token string) bool {
 	return r == '\n' || r == '\r' || r == '\u2028' || r == '\u2029'
 }
 
+// lengthsOfYears and lengthsOfISOYears are how many letters of a run a token of years takes.
+var (
+	lengthsOfYears    = [...]int{0, 1, 2, 2, 4, 5, 6}
+	lengthsOfISOYears = [...]int{0, 1, 2, 2, 4, 5}
+)
+
 // tokenSize returns how many bytes the token at the start of a non-empty s
 // takes. A character that begins no token counts as a token of its own. The
 // rules are the library's, with its oddities: YYY is YY and Y, ggg is gg and
@@ -119,9 +125,9 @@ func tokenSize(s string) int {
 		}
 		return run(s, 4)
 	case 'Y':
-		return [...]int{0, 1, 2, 2, 4, 5, 6}[run(s, 6)]
+		return lengthsOfYears[run(s, 6)]
 	case 'g', 'G':
-		return [...]int{0, 1, 2, 2, 4, 5}[run(s, 5)]
+		return lengthsOfISOYears[run(s, 5)]
 	case 'N':
 		return run(s, 5)
 	case 'S':

@@ -66,6 +66,9 @@ func blockID(text string) int {
 	return at + 1
 }
 
+// closings are the ends of inline fields by their beginnings.
+var closings = map[byte]byte{'[': ']', '(': ')'}
+
 // readBrackets finds the fields in brackets. In those of a link is none.
 func (l *Line) readBrackets() {
 	text := l.text[:l.end]
@@ -75,7 +78,7 @@ func (l *Line) readBrackets() {
 			return
 		}
 		at += next
-		size := strings.IndexByte(text[at:], map[byte]byte{'[': ']', '(': ')'}[text[at]])
+		size := strings.IndexByte(text[at:], closings[text[at]])
 		if size < 0 || at > 0 && text[at-1] == '[' {
 			continue
 		}

@@ -420,6 +420,9 @@ func (v Value) deep() int {
 	return n
 }
 
+// bases are the bases of numbers by the letter after their zero.
+var bases = map[byte]int{'x': 16, 'o': 8, 'b': 2}
+
 // ParseNumber converts a text to a number as JavaScript does: surrounding blanks are ignored,
 // the whole rest has to be a number, and an empty text is 0.
 func ParseNumber(text string) (float64, bool) {
@@ -433,7 +436,7 @@ func ParseNumber(text string) (float64, bool) {
 		return math.Inf(-1), true
 	}
 	if len(text) > 2 && text[0] == '0' {
-		if base := map[byte]int{'x': 16, 'o': 8, 'b': 2}[text[1]|0x20]; base != 0 {
+		if base := bases[text[1]|0x20]; base != 0 {
 			n, ok := new(big.Int).SetString(text[2:], base)
 			if !ok || strings.Trim(text[2:], "0123456789abcdefABCDEF") != "" {
 				return 0, false
