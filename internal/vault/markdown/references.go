@@ -133,13 +133,14 @@ func definitionAt(text []byte, start, end int) (d Definition, ok bool) {
 // endOfDefinition returns where the lines of a definition end: for a footnote with the lines of its paragraph, and the
 // indented ones after it.
 func endOfDefinition(text []byte, d Definition) int {
-	end, next := lineEnd(text, d.Span.Start)
+	_, next := lineEnd(text, d.Span.Start)
 	if d.Label[0] != '^' {
 		return next
 	}
 	ended := next
 	afterBlank := false
 	for at := next; at < len(text); at = next {
+		var end int
 		end, next = lineEnd(text, at)
 		line := text[at:end]
 		bare := bytes.TrimLeft(line, " \t")
