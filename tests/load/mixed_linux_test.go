@@ -33,7 +33,10 @@ const (
 	soakAgents  = 20
 	killEvery   = 25 * time.Second
 	foreignPace = 30 * time.Millisecond
-	sharedNote  = "Shared/log.md"
+	sharedNote  = "Shared/log.md" // that links lead to
+	// Lines for all go to one note after the other, so that a call late in the traffic has as much to do as an early one.
+	sharedNotes = 400
+	sharedLines = 300 // in one of them
 	soakTenths  = 10
 )
 
@@ -54,6 +57,7 @@ type soak struct {
 	took    map[string][]time.Duration // of calls that succeeded
 	codes   map[string]int             // of answers
 	crashed int                        // answers with cli_crashed without a kill
+	shared  int                        // lines that were meant for the notes of all
 	undone  int
 }
 
@@ -75,6 +79,9 @@ func TestMixedTrafficForAWhile(t *testing.T) {
 		rig.WriteFile(t, filepath.Join(s.vault, fmt.Sprintf("Foreign/f%d.md", i)), nil)
 	}
 	rig.WriteFile(t, filepath.Join(s.vault, sharedNote), []byte("# Shared\n"))
+	for i := range sharedNotes {
+		rig.WriteFile(t, filepath.Join(s.vault, nameOfShared(i)), []byte("# Shared\n"))
+	}
 	before := s.files()
 	s.server = rig.ServeHTTP(t, "--backend=embedded", "--vault="+s.vault, "--allow-mutations", "--tier=v2", "--confirm=never", "--secrets=allow")
 	s.began = time.Now()
@@ -93,6 +100,16 @@ func TestMixedTrafficForAWhile(t *testing.T) {
 	others.Wait()
 	s.judge(before)
 	s.tell()
+}
+
+func nameOfShared(number int) string { return fmt.Sprintf("Shared/n%d.md", number) }
+
+// nextShared returns the note for the next line for all.
+func (s *soak) nextShared() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.shared++
+	return nameOfShared(s.shared / sharedLines % sharedNotes)
 }
 
 func ownNote(agent int) string { return fmt.Sprintf("Agents/a%d.md", agent) }
@@ -119,7 +136,7 @@ func (s *soak) act(ctx context.Context, agent int, session *rig.HTTPSession) {
 		case draw < 45:
 			s.call(session, "read", soakReads[random.IntN(len(soakReads))], 0)
 		case draw < 60:
-			s.append(session, sharedNote, line)
+			s.append(session, s.nextShared(), line)
 		case draw < 72:
 			if s.append(session, ownNote(agent), line) && random.IntN(2) == 0 {
 				s.undo(session, line)
@@ -243,9 +260,10 @@ func (s *soak) editFromOutside(ctx context.Context) {
 		}
 		if n%10 == 0 {
 			line := fmt.Sprintf("- foreign %d.", n)
-			assert.NoError(s.t, appendLine(filepath.Join(s.vault, sharedNote), line))
+			shared := s.nextShared()
+			assert.NoError(s.t, appendLine(filepath.Join(s.vault, shared), line))
 			s.mu.Lock()
-			s.kept[line] = sharedNote
+			s.kept[line] = shared
 			s.mu.Unlock()
 			continue
 		}
