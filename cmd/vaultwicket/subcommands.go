@@ -22,6 +22,7 @@ type subcommand struct {
 // subcommands returns the table of subcommands, in the order of the help. Each has a file of its name.
 func subcommands() []subcommand {
 	return []subcommand{
+		{helpOfSetup, setUp},
 		{helpOfInstall, install},
 		{helpOfUninstall, uninstall},
 		{helpOfServe, serve},

@@ -3,6 +3,7 @@ package bootstrap
 import (
 	"fmt"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -134,4 +135,46 @@ func WithoutSettings(std terminal.Streams, now time.Time, values map[string]stri
 		return value, ok
 	}
 	return std
+}
+
+// VaultsHere returns the folders of the vaults that the app lists, and those with a folder .obsidian around the working
+// folder, or one or two levels below the home folder, each once; at most twenty.
+func VaultsHere(std terminal.Streams) (folders []string) {
+	add := func(folder string) {
+		if len(folders) < 20 && !slices.Contains(folders, folder) {
+			folders = append(folders, folder)
+		}
+	}
+	for _, folder := range appvaults.VaultFolders(std.Getenv) {
+		add(folder)
+	}
+	if folder := settings.NearestVault(); folder != "" {
+		add(folder)
+	}
+	home := ownerfiles.Home(runtime.GOOS, std.Getenv)
+	if home == "" {
+		return folders
+	}
+	for _, pattern := range []string{"*", filepath.Join("*", "*")} {
+		found, _ := filepath.Glob(filepath.Join(home, pattern, ".obsidian")) // the pattern is a right one
+		for _, marker := range found {
+			add(filepath.Dir(marker))
+		}
+	}
+	return folders
+}
+
+// ExpandHome returns a path with the home folder in place of a "~" at its beginning, as shells read it.
+func ExpandHome(std terminal.Streams, name string) string {
+	home := ownerfiles.Home(runtime.GOOS, std.Getenv)
+	rest, isBelow := strings.CutPrefix(filepath.ToSlash(name), "~/")
+	switch {
+	case home == "":
+		return name
+	case name == "~":
+		return home
+	case isBelow:
+		return filepath.Join(home, filepath.FromSlash(rest))
+	}
+	return name
 }

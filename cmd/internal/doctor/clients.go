@@ -19,6 +19,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/exec"
 	"github.com/vaultwicket/vaultwicket/internal/appvaults"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
+	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
@@ -56,7 +57,7 @@ func (m Machine) clients(ctx context.Context, r *Report) {
 	default:
 		r.warn(
 			"clients-without-entry",
-			fmt.Sprintf("%d MCP clients were found; none starts vaultwicket", present),
+			sanitize.Counted(present, "MCP client")+" found; vaultwicket is not installed there",
 			"no agent can use it yet",
 			"vaultwicket install --list, then vaultwicket install CLIENT",
 		)

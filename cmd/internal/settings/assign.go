@@ -25,27 +25,9 @@ func setConfig(f *Flags, std terminal.Streams) error {
 			Advice: "such as: vaultwicket config set tier v1",
 		}
 	}
-	row, known := settingOf(f.Arg(1))
-	if !known {
-		return &terminal.UsageError{
-			Reason: fmt.Sprintf("unknown setting %q%s", excerpt.Short(f.Arg(1)), excerpt.DidYouMean(f.Arg(1), Names())),
-			Advice: `"vaultwicket config show" lists the settings; tables such as [[vaults]] are written with an editor`,
-		}
-	}
-	var parsed Settings
-	if err := row.set(&parsed, f.Arg(2)); err != nil {
-		return &terminal.UsageError{Reason: fmt.Sprintf("setting %q: %v", row.name, err)}
-	}
-	text := f.Arg(2)
-	if row.name == "vault" && parsed.Vault.Folder != "" {
-		text = parsed.Vault.Folder
-	}
-	at, err := f.place(std)
+	row, text, at, err := f.planned(std, f.Arg(1), f.Arg(2))
 	if err != nil {
 		return err
-	}
-	if at.name == "" {
-		return at.missing()
 	}
 	if err := assign(at, row, text); err != nil {
 		return err
@@ -54,6 +36,49 @@ func setConfig(f *Flags, std terminal.Streams) error {
 		return fmt.Errorf("write the output: %w", err)
 	}
 	return f.tellWhatDecides(std, row)
+}
+
+// planned returns the setting, its text and the settings file for a key and a value that were typed. A folder of a
+// vault becomes an absolute path.
+func (f *Flags) planned(std terminal.Streams, key, value string) (row setting, text string, at place, err error) {
+	row, known := settingOf(key)
+	if !known {
+		return row, "", place{}, &terminal.UsageError{
+			Reason: fmt.Sprintf("unknown setting %q%s", excerpt.Short(key), excerpt.DidYouMean(key, Names())),
+			Advice: `"vaultwicket config show" lists the settings; tables such as [[vaults]] are written with an editor`,
+		}
+	}
+	var parsed Settings
+	if err := row.set(&parsed, value); err != nil {
+		return row, "", place{}, &terminal.UsageError{Reason: fmt.Sprintf("setting %q: %v", row.name, err)}
+	}
+	text = value
+	if row.name == "vault" && parsed.Vault.Folder != "" {
+		text = parsed.Vault.Folder
+	}
+	at, err = f.place(std)
+	if err == nil && at.name == "" {
+		err = at.missing()
+	}
+	return row, text, at, err
+}
+
+// Planned returns the line that [Assign] writes, and the settings file. The error is a [*terminal.UsageError].
+func Planned(std terminal.Streams, key, value string) (line, file string, err error) {
+	row, text, at, err := NewFlags("config").planned(std, key, value)
+	if err != nil {
+		return "", "", err
+	}
+	return row.line(text), at.name, nil
+}
+
+// Assign writes one setting into the settings file as "config set" does.
+func Assign(std terminal.Streams, key, value string) error {
+	row, text, at, err := NewFlags("config").planned(std, key, value)
+	if err != nil {
+		return err
+	}
+	return assign(at, row, text)
 }
 
 // tellWhatDecides notes that another source than the file still decides a setting, and what running servers do.

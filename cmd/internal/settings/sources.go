@@ -280,18 +280,24 @@ func (f *Flags) fromWorkingFolder() {
 	if !f.FindsVault || len(f.file.vaults) > 0 {
 		return
 	}
+	if folder := NearestVault(); folder != "" {
+		f.fill(settingIndex("vault"), raw{text: folder, origin: "working folder", priority: fromWorkingFolder})
+	}
+}
+
+// NearestVault returns the nearest folder with a folder .obsidian, from the working folder upwards; "" for none.
+func NearestVault() string {
 	folder, err := os.Getwd()
 	if err != nil {
-		return
+		return ""
 	}
 	for {
 		if info, err := os.Stat(filepath.Join(folder, ".obsidian")); err == nil && info.IsDir() {
-			f.fill(settingIndex("vault"), raw{text: folder, origin: "working folder", priority: fromWorkingFolder})
-			return
+			return folder
 		}
 		above := filepath.Dir(folder)
 		if above == folder {
-			return
+			return ""
 		}
 		folder = above
 	}

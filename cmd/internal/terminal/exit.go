@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -73,6 +74,8 @@ func StatusOf(err error) int {
 		return failed.Status
 	case errors.As(err, &coded):
 		return StatusOfCode(coded.Code())
+	case errors.Is(err, context.Canceled): // by Ctrl-C
+		return ExitInterrupted
 	}
 	return ExitInternal
 }

@@ -1,0 +1,178 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"github.com/vaultwicket/vaultwicket/cmd/internal/bootstrap"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/clients"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
+)
+
+var helpOfSetup = description{
+	Name: "setup", Group: groupStart, Summary: "ask for the vault, the client and what agents may do, and set them up",
+	About: []string{
+		"It asks three questions, shows what it would write, and writes it after a yes: the vault into the settings file, and an entry into the settings of the client. Then it runs \"vaultwicket doctor\".",
+	},
+	Examples: []example{{"the first thing to do", "vaultwicket setup"}},
+}
+
+// setupRights are the choices for what agents may do; the first is the default.
+var setupRights = []struct {
+	text, tier string
+	edit       bool
+}{
+	{"read daily and random notes", "v0", false},
+	{"read all notes", "v1", false},
+	{"read all notes, and write into the daily note and other notes; you approve what deletes or overwrites", "v1", true},
+	{"also move, rename and change many notes at once; you approve what deletes or overwrites", "v2", true},
+}
+
+// setUp is "vaultwicket setup": the questions of a first run.
+func setUp(ctx context.Context, std terminal.Streams, args []string) error {
+	rest, err := terminal.ParseFlags("setup", args, nil)
+	if err != nil {
+		return err
+	}
+	if len(rest) > 0 {
+		return &terminal.UsageError{Reason: "setup takes no arguments", Advice: "it asks for what it needs"}
+	}
+	if !terminal.IsTerminal(std.In) || !terminal.IsTerminal(std.Err) {
+		return &terminal.UsageError{
+			Reason: "setup asks questions, which needs a terminal",
+			Advice: "in a script: vaultwicket config set vault FOLDER, then vaultwicket install CLIENT --vault FOLDER --yes",
+		}
+	}
+	folder, err := chooseVault(ctx, std)
+	if err != nil {
+		return err
+	}
+	client, err := chooseClient(ctx, std)
+	if err != nil {
+		return err
+	}
+	var entry []string
+	if client != "" {
+		var texts []string
+		for _, rights := range setupRights {
+			texts = append(texts, rights.text)
+		}
+		n, err := choose(ctx, std, "What may agents do?", texts)
+		if err != nil {
+			return err
+		}
+		entry = []string{client, "--vault", folder, "--tier", setupRights[n].tier}
+		if setupRights[n].edit {
+			entry = append(entry, "--edit")
+		}
+	}
+	line, file, err := settings.Planned(std, "vault", folder)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(std.Err, "\nThis line is written into %s:\n  %s\n", terminal.Visible(file), terminal.Visible(line))
+	if !terminal.Confirm(ctx, std.In, std.Err, "Write it?") {
+		return errNotSetUp
+	}
+	if err := settings.Assign(std, "vault", folder); err != nil {
+		return err
+	}
+	if client != "" {
+		fmt.Fprintln(std.Err)
+		if err := install(ctx, std, entry); err != nil { // it shows its own change, and asks
+			return err
+		}
+	}
+	fmt.Fprintln(std.Err)
+	err = runDoctor(ctx, std, nil)
+	if client == "" {
+		fmt.Fprintln(std.Err, "\nTry it: vaultwicket run daily:read")
+	} else {
+		fmt.Fprintln(std.Err, "\nRestart the client, and ask your agent: What is in my daily note?")
+	}
+	return err
+}
+
+// errNotSetUp is the error if a question of setup was not answered.
+var errNotSetUp = terminal.Fail(terminal.ExitDenied, "nothing was written", `"vaultwicket setup" asks again`)
+
+// choose asks which of some texts is meant and returns its place; Enter alone means the first.
+func choose(ctx context.Context, std terminal.Streams, question string, texts []string) (int, error) {
+	fmt.Fprintf(std.Err, "\n%s\n", question)
+	for i, text := range texts {
+		fmt.Fprintf(std.Err, "  %d  %s\n", i+1, terminal.Visible(text))
+	}
+	for {
+		fmt.Fprintf(std.Err, "1 to %d [1]: ", len(texts))
+		answer, ok := terminal.Ask(ctx, std.In, std.Err)
+		if !ok {
+			return 0, errNotSetUp
+		}
+		n, err := strconv.Atoi(cmp.Or(answer, "1"))
+		if err == nil && n >= 1 && n <= len(texts) {
+			return n - 1, nil
+		}
+	}
+}
+
+// chooseVault asks for the folder of the notes: one of those that were found, or another one, which is typed.
+func chooseVault(ctx context.Context, std terminal.Streams) (folder string, err error) {
+	const another = "another folder"
+	found := append(bootstrap.VaultsHere(std), another)
+	n := 0
+	if len(found) > 1 {
+		if n, err = choose(ctx, std, "Where are your notes?", found); err != nil {
+			return "", err
+		}
+	}
+	if found[n] != another {
+		return found[n], nil
+	}
+	for {
+		fmt.Fprint(std.Err, "The folder of your notes: ")
+		typed, ok := terminal.Ask(ctx, std.In, std.Err)
+		if !ok {
+			return "", errNotSetUp
+		}
+		folder, err := filepath.Abs(bootstrap.ExpandHome(std, strings.TrimSpace(typed)))
+		if err != nil {
+			return "", err
+		}
+		if info, err := os.Stat(folder); err == nil && info.IsDir() && typed != "" {
+			return folder, nil
+		}
+		fmt.Fprintf(std.Err, "%s is no folder.\n", terminal.Visible(folder))
+	}
+}
+
+// chooseClient asks which of the MCP clients that were found is to start vaultwicket, "" for none.
+func chooseClient(ctx context.Context, std terminal.Streams) (id string, err error) {
+	working, _ := os.Getwd()
+	system := clients.System{OS: runtime.GOOS, Getenv: std.Getenv, Project: working}
+	installer := clients.Installer{System: system}
+	var ids, names []string
+	for _, c := range clients.All() {
+		state := installer.State(c)
+		if state.Found == "" || !state.Writes {
+			continue
+		}
+		ids = append(ids, c.ID)
+		names = append(names, state.Name)
+	}
+	if len(ids) == 0 {
+		terminal.Notef(std.Err, `no MCP client was found whose settings can be written; "vaultwicket install --list" lists all`)
+		return "", nil
+	}
+	n, err := choose(ctx, std, "Which client is to use vaultwicket?", append(names, "none for now"))
+	if err != nil || n == len(ids) {
+		return "", err
+	}
+	return ids[n], nil
+}
