@@ -19,7 +19,7 @@ import (
 var helpOfSetup = description{
 	Name: "setup", Group: groupStart, Summary: "ask for the vault, the client and what agents may do, and set them up",
 	About: []string{
-		"It asks three questions, shows what it would write, and writes it after a yes: the vault into the settings file, and an entry into the settings of the client. Then it runs \"vaultwicket doctor\".",
+		"It asks three questions, shows what it would write, and writes it if you confirm: the vault into the settings file, and an entry into the settings of the client. Then it runs \"vaultwicket doctor\".",
 	},
 	Examples: []example{{"the first thing to do", "vaultwicket setup"}},
 }
@@ -148,7 +148,7 @@ func chooseVault(ctx context.Context, std terminal.Streams) (folder string, err 
 		if info, err := os.Stat(folder); err == nil && info.IsDir() && typed != "" {
 			return folder, nil
 		}
-		fmt.Fprintf(std.Err, "%s is no folder.\n", terminal.Visible(folder))
+		fmt.Fprintf(std.Err, "%s is not a folder.\n", terminal.Visible(folder))
 	}
 }
 
