@@ -44,6 +44,9 @@ var behaviours = []behaviour{
 	{name: "dies before", fault: appFault{Kind: "crashes before"}},
 }
 
+// releases are what an app of each release line says of its version. How the last one behaves is assumed.
+var releases = []string{"1.12.7 (installer 1.12.7)", "1.13.7 (installer 1.12.7)", "1.14.0 (installer 1.14.0)"}
+
 // appCall is a call that the app may be asked for.
 type appCall struct {
 	command string
@@ -274,7 +277,7 @@ func TestEveryCommandByEveryBehaviour(t *testing.T) {
 			for n, name := range []string{"MCP", "terminal"} {
 				t.Run(b.name+" "+name, func(t *testing.T) {
 					t.Parallel()
-					a := vaultOfCells(t, calls, b)
+					a := vaultOfCells(t, calls, b, releases[(at+n)%len(releases)])
 					mine := long.Shard(t, 11)
 					for i, c := range calls {
 						skipped := b.touches && (c.path == "" || strings.HasPrefix(c.path, "."))
@@ -331,10 +334,11 @@ func readCells(t *testing.T) map[string]string {
 	return kept
 }
 
-// vaultOfCells is a vault whose app answers every command.
-func vaultOfCells(t *testing.T, calls []appCall, b behaviour) *appVault {
+// vaultOfCells is a vault whose app, of a release, answers every command.
+func vaultOfCells(t *testing.T, calls []appCall, b behaviour, release string) *appVault {
 	t.Helper()
 	a := newAppVault(t, appNotes)
+	a.version = release
 	a.put("B.base", "views:\n  - type: table\n    name: All\n")
 	a.put(appToday+".md", "today\n")
 	a.history = map[string][]string{"Plain.md": {"an older text\n"}}

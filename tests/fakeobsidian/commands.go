@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -21,7 +22,7 @@ var commands map[string]command
 
 func init() { // the table refers to functions that refer to it
 	commands = map[string]command{
-		"version":         {"", func(*call) string { return "1.12.7 (installer 1.12.7)" }},
+		"version":         {"", func(c *call) string { return cmp.Or(c.config.Version, "1.12.7 (installer 1.12.7)") }},
 		"vault":           {"info", vaultInfo},
 		"files":           {"folder ext total", listFiles},
 		"file":            {"file path", fileFacts},

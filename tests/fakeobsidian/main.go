@@ -33,6 +33,8 @@ import (
 type config struct {
 	// Vaults are those that the app has open, the active one first.
 	Vaults []vault `json:"vaults"`
+	// Version is what the app says of itself, "" for the one of 1.12.7.
+	Version string `json:"version"`
 	// Today is the day of the daily note, YYYY-MM-DD.
 	Today string `json:"today"`
 	// Minute is the minute of the day that unique notes are named after, hhmm; "" for 1042.
