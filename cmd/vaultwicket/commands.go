@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
@@ -128,7 +129,7 @@ func explain(ctx context.Context, std terminal.Streams, args []string) error {
 			}
 		}
 		text, err = serverOf(o, nil).Help(ctx, o.Rest[0])
-		text = terminal.Visible(text)
+		text = withTypedExample(terminal.Visible(text), o.Rest[0])
 	} else {
 		var c catalog.Listing
 		if c, err = o.Gateway.Explain(o.Rest[0]); err == nil {
@@ -142,6 +143,19 @@ func explain(ctx context.Context, std terminal.Streams, args []string) error {
 		return err
 	}
 	return terminal.Write(std.Out, text)
+}
+
+// withTypedExample returns the description of a command by a server with the example as it is typed here: the server
+// gives it as agents write it.
+func withTypedExample(text, command string) string {
+	const label = "\n  Example: "
+	before, after, found := strings.Cut(text, label)
+	_, rest, _ := strings.Cut(after, "\n")
+	typed := callPrefix + " " + allowlist.ExampleLine(command)
+	if !found {
+		return text
+	}
+	return before + label + typed + "\n" + rest
 }
 
 // drifted compares the commands of the installed app with the table, and returns the unknown

@@ -38,6 +38,7 @@ type reference struct {
 
 // refPage is what one file contains.
 type refPage struct {
+	text     string
 	links    []string // targets without heading or block
 	tags     []string
 	tasks    []refTask
@@ -73,7 +74,9 @@ func readReference(t testing.TB, folder string, excluded func(string) bool) *ref
 		text, err := os.ReadFile(name)
 		switch path.Ext(rel) {
 		case ".md":
-			ref.pages[rel] = readPage(string(text))
+			page := readPage(string(text))
+			page.text = string(text)
+			ref.pages[rel] = page
 		case ".canvas":
 			ref.pages[rel] = readBoard(string(text))
 		}

@@ -1,6 +1,8 @@
 package vault
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -191,10 +193,21 @@ func (ref *reference) outline(file string) string {
 		Level   int    `json:"level"`
 		Heading string `json:"heading"`
 		Line    int    `json:"line"`
+		Hash    string `json:"hash"`
 	}
 	var rows []row
-	for _, h := range ref.pages[file].headings {
-		rows = append(rows, row{h.level, h.text, h.line})
+	page := ref.pages[file]
+	lines := strings.SplitAfter(page.text, "\n")
+	for i, h := range page.headings {
+		end := len(lines)
+		for _, next := range page.headings[i+1:] {
+			if next.level <= h.level {
+				end = next.line - 1
+				break
+			}
+		}
+		sum := sha256.Sum256([]byte(strings.Join(lines[h.line-1:end], "")))
+		rows = append(rows, row{h.level, h.text, h.line, hex.EncodeToString(sum[:8])})
 	}
 	if len(rows) == 0 {
 		return "No headings found.\n"

@@ -105,9 +105,11 @@ func (o *Output) Write(text []byte) (int, error) {
 }
 
 // Check returns the error with which a command ends that ended with err: its own, or that the output could not be
-// written, of which the exit status is [ExitNotReady].
+// written, of which the exit status is [ExitNotReady]. A server, whose output is the connection to its client, has an
+// error of its own for that.
 func (o *Output) Check(err error) error {
-	if o.failed == nil || err != nil && !errors.Is(err, o.failed) {
+	isOther := err != nil && (!errors.Is(err, o.failed) || StatusOf(err) != ExitInternal)
+	if o.failed == nil || isOther {
 		return err
 	}
 	reason := o.failed
