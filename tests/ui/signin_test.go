@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -167,8 +168,7 @@ func TestTheOwnerDecidesOnThePageOfTheServer(t *testing.T) {
 	s.Write("Long.md", "again\n")
 	got := ask(phone, accept(first))
 	assert.That(t, !got.Result.StructuredContent.OK && s.Read("Long.md") != "", "the approval a second time: %+v", got)
-	// A client that can ask nothing: the message has the link, and there the owner says no.
-	s.call(phone, `{}`, "", map[string]any{"command": "delete", "params": map[string]any{"path": "Bread.md"}})
+	// The owner is told of a question by a message, too. It has the link and no name of a note.
 	var message string
 	for deadline := time.Now().Add(patience); !strings.Contains(message, "/question/"); time.Sleep(50 * time.Millisecond) {
 		text, _ := os.ReadFile(told)
@@ -176,9 +176,13 @@ func TestTheOwnerDecidesOnThePageOfTheServer(t *testing.T) {
 			t.Fatalf("the owner was told %q", message)
 		}
 	}
-	at := message[strings.Index(message, "http"):]
-	assert.That(t, strings.HasPrefix(at, s.origin+"/oauth/question/") && !strings.Contains(message, "Bread"), "the message is %q", message)
-	s.owner.run(chromedp.Navigate(strings.TrimSpace(at)), chromedp.Click(chromedp.CSS("#begin")))
+	at := strings.TrimSpace(message[strings.Index(message, "http"):])
+	assert.That(t, strings.HasPrefix(at, s.origin+"/oauth/question/") && !strings.Contains(message, "Long"), "the message is %q", message)
+	// A client that can ask nothing: its answer has the link, and there the owner says no.
+	_, _, refused := s.call(phone, `{}`, "", map[string]any{"command": "delete", "params": map[string]any{"path": "Bread.md"}})
+	link := linkOfQuestion.FindString(refused)
+	require.That(t, strings.HasPrefix(link, s.origin), "the refusal has no link: %s", refused)
+	s.owner.run(chromedp.Navigate(link), chromedp.Click(chromedp.CSS("#begin")))
 	s.owner.until("the question", `document.getElementById("question").textContent.includes("Bread.md")`)
 	s.owner.run(chromedp.Click(chromedp.CSS("#deny")))
 	s.owner.until("the decision", `document.getElementById("intro").textContent.startsWith("Denied")`)
@@ -188,6 +192,9 @@ func TestTheOwnerDecidesOnThePageOfTheServer(t *testing.T) {
 	s.owner.run(chromedp.Navigate(question.URL), chromedp.Click(chromedp.CSS("#begin")))
 	s.owner.until("a link of a question that is over", `document.getElementById("problem").textContent.includes("does not wait any more")`)
 }
+
+// linkOfQuestion is the link to a question in an answer.
+var linkOfQuestion = regexp.MustCompile(`http[^"\\]*/oauth/question/[A-Za-z0-9_-]+`)
 
 // The owner adds a passkey by the link of the terminal, and grants a client rights on the page that
 // the client opens; the client gets a token with them, and no one else does.
@@ -231,14 +238,19 @@ func TestTheOwnerSignsInWithAPasskey(t *testing.T) {
 
 	b.run(chromedp.Navigate(ask), chromedp.Click(chromedp.CSS("#begin")))
 	b.until("what the client asks for", `!document.getElementById("decision").hidden`)
+	choose := func(agent string) {
+		value[bool](b, `(() => { const choice = document.getElementById("agent"); choice.value = "`+agent+`"; choice.dispatchEvent(new Event("change")); return true })()`)
+	}
+	assert.That(t, value[bool](b, `document.getElementById("allow").disabled`), "an agent is chosen ahead")
+	choose("phone")
 	shown := b.text("#decision")
-	for _, want := range []string{"A <b>bold</b> client", id, strings.TrimPrefix(client.URL, "http://"), "phone", "reader", "In Notes: tier v1", "read and write"} {
+	for _, want := range []string{"A <b>bold</b> client", id, strings.TrimPrefix(client.URL, "http://"), "phone", "reader", "In Notes, the agent ", "create and add to them"} {
 		assert.That(t, strings.Contains(shown, want), "the page does not say %q: %s", want, shown)
 	}
-	assert.That(t, !strings.Contains(shown, "destructive changes"), "more than the client asks for can be granted: %s", shown)
+	assert.That(t, !strings.Contains(shown, "replace, move and delete"), "more than the client asks for can be granted: %s", shown)
 	chosen := value[string](b, `document.getElementById("scope").value`)
 	assert.That(t, chosen == "vault:read", "without a choice the client gets %s", chosen)
-	value[bool](b, `(() => { document.getElementById("agent").value = "phone"; document.getElementById("agent").dispatchEvent(new Event("change")); document.getElementById("scope").value = "vault:read"; return true })()`)
+	value[bool](b, `(() => { document.getElementById("scope").value = "vault:read"; return true })()`)
 	b.run(chromedp.Click(chromedp.CSS("#allow")))
 	var back url.Values
 	select {
