@@ -41,6 +41,9 @@ func callsOf(t *testing.T, dir string, f Filter) (calls []string) {
 
 // The newest lines are the last of all lines, wherever the parts begin in which a file is read from its end.
 func TestTheNewestLinesAreTheLastOfAll(t *testing.T) {
+	if testing.Short() {
+		t.Skip("no goroutines, and slow under the race detector")
+	}
 	l := countedLines(t, 8_000)
 	for _, f := range []Filter{{}, {Command: "command7"}, {Command: "command7", Decision: "deny"}} {
 		all := callsOf(t, l.folder.dir, f)

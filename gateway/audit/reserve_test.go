@@ -122,6 +122,9 @@ func told(t *testing.T, dir string) (all []string) {
 
 // The reserve takes a few hundred refusals, and then they are counted too.
 func TestTheReserveHasAnEnd(t *testing.T) {
+	if testing.Short() {
+		t.Skip("no goroutines, and slow under the race detector")
+	}
 	logs, full, _ := onFullDisk(t)
 	require.NoError(t, logs.Write(refused(0), false, false))
 	*full = true

@@ -55,6 +55,9 @@ func harmed(t *testing.T, j *Journal, whole []Entry, what string) {
 
 func TestAnyByteThatIsFlippedOrCutIsTold(t *testing.T) {
 	if testing.Short() {
+		t.Skip("no goroutines, and slow under the race detector")
+	}
+	if testing.Short() {
 		t.Skip("one goroutine, many files")
 	}
 	t.Parallel()
@@ -95,6 +98,9 @@ func TestAnyByteThatIsFlippedOrCutIsTold(t *testing.T) {
 }
 
 func TestACutEndIsToldAndGoneOnBehind(t *testing.T) {
+	if testing.Short() {
+		t.Skip("no goroutines, and slow under the race detector")
+	}
 	if testing.Short() {
 		t.Skip("one goroutine, many files")
 	}

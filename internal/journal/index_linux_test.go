@@ -21,6 +21,9 @@ func bytesRead(t testing.TB) (n int64) {
 
 // What a question reads does not depend on how long the journal is.
 func TestAQuestionReadsAsMuchOfALongJournalAsOfAShortOne(t *testing.T) {
+	if testing.Short() {
+		t.Skip("no goroutines, and slow under the race detector")
+	}
 	short, shortList := grown(t, 600)
 	long, longList := grown(t, 6000)
 	measure := func(j *Journal, list []Entry) map[string]int64 {

@@ -158,6 +158,9 @@ func indexes(t testing.TB, j *Journal) []string {
 }
 
 func TestQuestionsAreAnsweredByAnIndexAsByReadingAll(t *testing.T) {
+	if testing.Short() {
+		t.Skip("no goroutines, and slow under the race detector")
+	}
 	j, list := grown(t, 1200)
 	files := indexes(t, j)
 	require.That(t, len(files) >= 8, "%d segments have an index", len(files))

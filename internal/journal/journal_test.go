@@ -168,6 +168,9 @@ func random(size int) []byte {
 }
 
 func TestObjectsOfEverySize(t *testing.T) {
+	if testing.Short() {
+		t.Skip("no goroutines, and slow under the race detector")
+	}
 	j := newJournal(t, Limits{MaxBytes: 1 << 30})
 	j.inText = maxPacked + 1000
 	for _, size := range []int{0, 1, 128, leastDelta, 100_000, maxInline, maxInline + 1, maxPacked, maxPacked + 1000, maxPacked + 1001, 6 << 20} {
@@ -206,6 +209,9 @@ func diskUse(t testing.TB, dir string) (total int64) {
 }
 
 func TestAnEntryOfManySteps(t *testing.T) {
+	if testing.Short() {
+		t.Skip("no goroutines, and slow under the race detector")
+	}
 	j := newJournal(t, Limits{})
 	e, _ := change("a.md", "", "")
 	texts := map[string][]byte{}

@@ -28,6 +28,9 @@ type model struct {
 
 func TestAnyUseIsAList(t *testing.T) {
 	if testing.Short() {
+		t.Skip("no goroutines, and slow under the race detector")
+	}
+	if testing.Short() {
 		t.Skip("one goroutine, many files")
 	}
 	t.Parallel()
