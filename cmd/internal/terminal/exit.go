@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"strings"
+	"syscall"
 
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
 )
@@ -105,12 +106,15 @@ func (o *Output) Write(text []byte) (int, error) {
 }
 
 // Check returns the error with which a command ends that ended with err: its own, or that the output could not be
-// written, of which the exit status is [ExitNotReady]. A server, whose output is the connection to its client, has an
+// written, of which the exit status is [ExitNotReady]; of a closed pipe nothing is said. A server, whose output is the connection to its client, has an
 // error of its own for that.
 func (o *Output) Check(err error) error {
 	isOther := err != nil && (!errors.Is(err, o.failed) || StatusOf(err) != ExitInternal)
 	if o.failed == nil || isOther {
 		return err
+	}
+	if errors.Is(o.failed, syscall.EPIPE) { // whoever read it has seen enough
+		return Silent(ExitNotReady)
 	}
 	reason := o.failed
 	if path, ok := errors.AsType[*fs.PathError](reason); ok {
