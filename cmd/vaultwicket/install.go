@@ -134,9 +134,10 @@ func agentOfEntry(
 		return nil, &terminal.UsageError{Reason: "install: --access: " + err.Error()}
 	}
 	_, defined := s.Agents[o.Agent]
-	asked := !defined && !o.Edit && o.Tier == "" && levels == nil && !o.Yes && !o.Print && !o.Link && !o.DryRun &&
-		terminal.IsTerminal(std.In) &&
-		terminal.IsTerminal(std.Err)
+	hasRights := o.Edit || o.Tier != "" || levels != nil
+	onlyShows := o.Print || o.Link || o.DryRun
+	canAsk := !o.Yes && terminal.IsTerminal(std.In) && terminal.IsTerminal(std.Err)
+	asked := !defined && !hasRights && !onlyShows && canAsk
 	if asked {
 		fmt.Fprintf(std.Err, "What may the agent %s do?\n", o.Agent)
 		for i, choice := range agentRights {

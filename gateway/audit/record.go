@@ -244,9 +244,10 @@ func (r *Record) Ended(end End) {
 	line.Kind = "end"
 	line.Params = nil
 	line.Note = ""
-	line.Backend, line.DurationMs, line.Exit, line.Code = end.Backend, time.Since(r.begun).
-		Milliseconds(),
-		&end.ExitCode, end.Code
+	line.Backend = end.Backend
+	line.DurationMs = time.Since(r.begun).Milliseconds()
+	line.Exit = &end.ExitCode
+	line.Code = end.Code
 	line.Change = end.Change
 	line.Before = end.Before
 	line.After = end.After

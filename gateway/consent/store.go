@@ -100,7 +100,12 @@ func (d *Store) Ask(q StoredQuestion) (StoredQuestion, error) {
 			return errTooMany
 		}
 		now := s.now.UTC().Round(0)
-		q.Code, q.Ref, q.State, q.By, q.Made, q.Expires = "", rand.Text(), Pending, "", now, now.Add(defaultLife)
+		q.Code = ""
+		q.Ref = rand.Text()
+		q.State = Pending
+		q.By = ""
+		q.Made = now
+		q.Expires = now.Add(defaultLife)
 		for q.Code == "" { // one that no file is named by, a damaged one neither
 			code := codeFrom(rand.Reader)
 			var unknown *Unknown

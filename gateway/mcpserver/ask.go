@@ -51,7 +51,10 @@ func (h handler) complete(
 	peer *wire.Peer, req mcp.CallToolRequest, to *gateway.Request,
 ) (asks *elicitation, shown *view) {
 	name, can := peer.Client()
-	to.Caller, to.Client, to.Surface, to.OneSession = peer.Caller, name, surface(peer), !peer.Shared
+	to.Caller = peer.Caller
+	to.Client = name
+	to.Surface = surface(peer)
+	to.OneSession = !peer.Shared
 	to.MaxOutput = h.MaxOutput
 	to.Keep = true
 	to.Taken = peer.AcceptedAt

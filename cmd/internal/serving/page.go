@@ -56,7 +56,11 @@ func ServePage(ctx context.Context, o bootstrap.Opened, address string, c ui.Con
 		return err
 	}
 	defer o.ReloadOnChange(ctx)()
-	c.Gateway, c.State, c.Session, c.Version, c.Log = o.Gateway, state, bootstrap.Session(), release.Version, o.Log
+	c.Gateway = o.Gateway
+	c.State = state
+	c.Session = bootstrap.Session()
+	c.Version = release.Version
+	c.Log = o.Log
 	c.Settings = func() (ui.Settings, error) {
 		rows, file, err := o.Flags.List(o.Std)
 		shown := ui.Settings{File: file}

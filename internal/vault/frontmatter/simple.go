@@ -192,9 +192,8 @@ func (r *simpleReader) isNew(key string) bool {
 // isSimpleStart reports whether a text begins with a character without a meaning in YAML.
 func isSimpleStart(text string) bool {
 	b := text[0]
-	return 'a' <= b|0x20 && b|0x20 <= 'z' || isDigit(b) || b >= utf8.RuneSelf || b == '_' || b == '(' || b == '/' ||
-		b == '.' ||
-		b == '+'
+	isLetter := 'a' <= b|0x20 && b|0x20 <= 'z'
+	return isLetter || isDigit(b) || b >= utf8.RuneSelf || strings.IndexByte("_(/.+", b) >= 0
 }
 
 // simpleScalar reads a value that is not empty, in quotes or without.
