@@ -98,6 +98,7 @@ func busyAgent(r *rig.Rig, client *rig.Client, agent, rounds int) {
 func TestABusyDayIsTold(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, notesOf(60))
+	r.Zone = rig.ZoneAtNoon()
 	v := open(r)
 	for i, name := range []string{"ann", "bob", "“cy” <b>"} {
 		r.Client = name

@@ -50,6 +50,7 @@ func TestAllChangesOfADayCount(t *testing.T) {
 	t.Parallel()
 	const notes = 68
 	r := rig.New(t, notesOf(notes))
+	r.Zone = rig.ZoneAtNoon()
 	v, client := open(r), r.Stdio(false, "")
 	appendTo(t, client, 0, notes)
 	view := v.See("")
@@ -75,6 +76,7 @@ func TestAllChangesOfADayCount(t *testing.T) {
 func TestTheUndoOfADayEndsWithTheView(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, notesOf(3))
+	r.Zone = rig.ZoneAtNoon()
 	v, client := open(r), r.Stdio(false, "")
 	appendTo(t, client, 0, 2)
 	view := v.See("")
@@ -94,6 +96,7 @@ func TestAChangeOfManyFilesHasItsLines(t *testing.T) {
 		all[name] = "about #old\n"
 	}
 	r := rig.New(t, all)
+	r.Zone = rig.ZoneAtNoon()
 	v, client := open(r), r.Stdio(true, "")
 	r.Set("confirm", `"never"`)
 	renamed := client.Do(rig.Calling("tag:rename", "name=old", "to=new"))
@@ -112,6 +115,7 @@ func TestChangesAreUnderTheNameOfTheClient(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{strings.Repeat("long ", 30) + "end", "two  blanks", `a\b`, "line\nbreak", "\u202eother"} {
 		r := rig.New(t, notesOf(2))
+		r.Zone = rig.ZoneAtNoon()
 		r.Client = name
 		v, client := open(r), r.Stdio(false, "")
 		appendTo(t, client, 0, 2)
@@ -172,6 +176,7 @@ func shownCount(t *testing.T, view, pattern string) string {
 func TestABatchIsToldOnce(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, notesOf(4))
+	r.Zone = rig.ZoneAtNoon()
 	v, client := open(r), r.Stdio(false, "")
 	calls := []rig.Call{
 		rig.Calling("read", "path=Note 000.md"),
@@ -241,6 +246,7 @@ func TestARevokedAgentMayDoNothing(t *testing.T) {
 func TestManyQuestionsAreFolded(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, notesOf(5))
+	r.Zone = rig.ZoneAtNoon()
 	v, client := open(r), r.Stdio(false, "")
 	ask := func(from, to int) {
 		for i := from; i < to; i++ {

@@ -3,6 +3,8 @@ package rig
 import (
 	"bufio"
 	"bytes"
+	"cmp"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/cookiejar"
@@ -11,6 +13,7 @@ import (
 	osexec "os/exec"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
@@ -27,7 +30,7 @@ func (r *Rig) StartPage(flags ...string) (link string, process *os.Process) {
 	r.T.Helper()
 	r.Save()
 	c := osexec.Command(Binary, append([]string{"ui"}, flags...)...)
-	c.Env = []string{"HOME=" + r.Home, "TZ=UTC"}
+	c.Env = []string{"HOME=" + r.Home, "TZ=" + cmp.Or(r.Zone, "UTC")}
 	var log bytes.Buffer
 	c.Stderr = &log
 	user := StartAtTerminal(r.T, c)
@@ -42,6 +45,12 @@ func (r *Rig) StartPage(flags ...string) (link string, process *os.Process) {
 		r.T.Fatalf("%v: %s", err, log.String())
 	}
 	return strings.TrimSpace(line), c.Process
+}
+
+// ZoneAtNoon returns a time zone in which it is about noon, for tests in which a day must not end.
+func ZoneAtNoon() string {
+	behind := time.Now().UTC().Hour() - 12
+	return fmt.Sprintf("Etc/GMT%+d", behind) // in these names the sign is that of the hours behind
 }
 
 // OpenPage starts the page and opens it.

@@ -21,6 +21,7 @@ type Rig struct {
 	settings    string // lines of the settings file before its tables
 	Tables      string // lines of the table of the vault and of what follows
 	Flags       []string
+	Zone        string // the time zone of the local page, "" for UTC
 	Client      string // what a client on a pipe calls itself, "" for t
 }
 
