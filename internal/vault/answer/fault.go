@@ -277,7 +277,10 @@ func NoSuchFolder(asTyped string, err error) error {
 
 // isOfDisk reports whether an error is one of the disk, and not that of a name.
 func isOfDisk(err error) bool {
-	_, isOfDisk := errors.AsType[*fs.PathError](err)
+	_, isOfPath := errors.AsType[*fs.PathError](err)
+	_, isOfCall := errors.AsType[*os.SyscallError](err)
+	_, isOfSystem := errors.AsType[syscall.Errno](err)
+	isOfDisk := isOfPath || isOfCall || isOfSystem
 	return isOfDisk && !disk.IsMissing(err)
 }
 

@@ -129,6 +129,9 @@ func (v *Vault) ActiveNote() (string, error) {
 			Main, Left, Right, Floating pane
 		}
 		text, err := v.Disk.Config("workspace.json")
+		if disk.IsUnread(err) {
+			return "", answer.ReadError(disk.ConfigPath("workspace.json"), err)
+		}
 		if err != nil || json.Unmarshal(text, &space) != nil || space.Active == "" {
 			return "", answer.NoActiveFile()
 		}
@@ -370,8 +373,12 @@ func (v *Vault) resolve(name string, namesakes *[]string) (disk.Path, error) {
 		exact += ".md"
 	}
 	if path, err := v.PathOf(exact); err == nil {
-		if _, err := v.Disk.Stat(path); err == nil {
+		_, err := v.Disk.Stat(path)
+		switch {
+		case err == nil:
 			return path, nil // the vault need not be walked
+		case disk.IsUnread(err):
+			return disk.Path{}, answer.ReadError(name, err) // it is this one, and no other of its name
 		}
 	}
 	x, ok := v.Host.Knowledge.IndexIfCurrent(v.View())
@@ -383,6 +390,7 @@ func (v *Vault) resolve(name string, namesakes *[]string) (disk.Path, error) {
 		ok = true
 	}
 	if ok {
+		v.AddUnread(x.UnreadNames()) // one of these may have the name, or one that comes first
 		if place, ok := x.Resolve(name); ok {
 			if namesakes != nil {
 				*namesakes = x.Namesakes(name)

@@ -142,15 +142,16 @@ func (s *Stamper) Stamp(p Path) (system.Stamp, error) {
 		s.Close()
 		at, err := s.in.place(p.parents())
 		if err != nil {
-			return system.Stamp{}, err
+			return system.Stamp{}, s.in.Told(p, err)
 		}
 		s.at = at
 		s.folder = folder
 	}
 	if err := s.in.judge.refuse(s.at, p); err != nil {
-		return system.Stamp{}, err
+		return system.Stamp{}, s.in.Told(p, err)
 	}
-	return s.at.stamp(p.Base())
+	stamp, err := s.at.stamp(p.Base())
+	return stamp, s.in.Told(p, err)
 }
 
 // Close closes the folder that is open. The stamper can be used again.

@@ -61,7 +61,7 @@ func versions(v *call.Vault, p call.Values) (call.Target, []journal.Version, err
 		kept = nil
 	}
 	if _, err := v.Disk.Stat(t.Path); err != nil && len(kept) == 0 {
-		return t, nil, answer.FileNotFound(t.Typed)
+		return t, nil, answer.ReadError(t.Typed, err)
 	}
 	return t, kept, nil
 }
