@@ -322,7 +322,7 @@ func TestNoFaultOfTheDiskMakesAChangeUntrue(t *testing.T) {
 		before := model.Texts(true)
 		sound := &faultyReads{}
 		stdout, _, wantFailure := ask(t, model, badDisk(t, model, true, sound.fail), words...)
-			assert.That(t, wantFailure.Code == "", "%q: %v %s", words, wantFailure, stdout)
+		assert.That(t, wantFailure.Code == "", "%q: %v %s", words, wantFailure, stdout)
 		if wantFailure.Code != "" {
 			continue
 		}
