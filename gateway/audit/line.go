@@ -257,17 +257,22 @@ func readLink(text []byte) (l link, ok bool) {
 	seq, err := strconv.ParseUint(values[0], 10, 63)
 	prev, ok := hashOf(values[1])
 	l = link{seq, prev, values[3]}
-	return l, ok && err == nil && values[0][0] != '0' && isKind(l.kind)
+	isNumber := err == nil && values[0][0] != '0'
+	return l, ok && isNumber && isKind(l.kind)
 }
 
 // parse reads a whole line, without its end.
 func parse(text []byte) (Line, bool) {
 	l, ok := readLink(text)
 	var line Line
-	if !ok || json.Unmarshal(text, &line) != nil || line.Seq != l.seq || line.Kind != l.kind {
+	if !ok || json.Unmarshal(text, &line) != nil {
 		return Line{}, false
 	}
-	return line, line.Prev == hex.EncodeToString(l.prev[:])
+	isSame := line.Seq == l.seq && line.Kind == l.kind && line.Prev == hex.EncodeToString(l.prev[:])
+	if !isSame {
+		return Line{}, false
+	}
+	return line, true
 }
 
 // maxName is the maximum length of a name in bytes: of a session, a client, a command. What is
