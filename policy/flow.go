@@ -71,7 +71,8 @@ func ParseFlow(name string, from, to []string, action string) (f Flow, err error
 
 // Equal reports whether two rules are the same.
 func (f Flow) Equal(g Flow) bool {
-	return f.Name == g.Name && f.Refuses == g.Refuses && slices.Equal(f.From, g.From) && slices.Equal(f.To, g.To)
+	haveSamePlaces := slices.Equal(f.From, g.From) && slices.Equal(f.To, g.To)
+	return haveSamePlaces && f.Name == g.Name && f.Refuses == g.Refuses
 }
 
 // Action returns what follows: "ask" or "refuse".

@@ -146,12 +146,16 @@ func (s *Store) current() []Token {
 		s.tokens = nil
 		return nil
 	}
-	if s.seen != nil && os.SameFile(s.seen, now) && s.seen.ModTime().Equal(now.ModTime()) &&
-		s.seen.Size() == now.Size() &&
-		s.seen.Mode() == now.Mode() {
+	if s.seen != nil && isSameState(s.seen, now) {
 		return s.tokens
 	}
 	s.seen = now
 	s.tokens, _ = s.List()
 	return s.tokens
+}
+
+// isSameState reports whether a file was not written between two looks at it.
+func isSameState(a, b fs.FileInfo) bool {
+	isUntouched := a.Size() == b.Size() && a.Mode() == b.Mode() && a.ModTime().Equal(b.ModTime())
+	return isUntouched && os.SameFile(a, b)
 }

@@ -208,8 +208,9 @@ func Paths(folder string, visit func(path string) bool) error {
 	}
 	defer root.Close()
 	return fs.WalkDir(root.FS(), ".", func(path string, entry fs.DirEntry, err error) error {
+		isHidden := path != "." && strings.HasPrefix(entry.Name(), ".")
 		switch {
-		case err != nil || entry.IsDir() && path != "." && strings.HasPrefix(entry.Name(), "."):
+		case err != nil, isHidden && entry.IsDir():
 			return fs.SkipDir
 		case !entry.IsDir() && !visit(path):
 			return fs.SkipAll
