@@ -146,16 +146,10 @@ func (s *Store) current() []Token {
 		s.tokens = nil
 		return nil
 	}
-	if s.seen != nil && isSameState(s.seen, now) {
+	if s.seen != nil && ownerfiles.IsUntouched(s.seen, now) {
 		return s.tokens
 	}
 	s.seen = now
 	s.tokens, _ = s.List()
 	return s.tokens
-}
-
-// isSameState reports whether a file was not written between two looks at it.
-func isSameState(a, b fs.FileInfo) bool {
-	isUntouched := a.Size() == b.Size() && a.Mode() == b.Mode() && a.ModTime().Equal(b.ModTime())
-	return isUntouched && os.SameFile(a, b)
 }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
@@ -324,7 +325,6 @@ func same(a, b []fs.FileInfo) bool {
 		if a == nil || b == nil {
 			return a == nil && b == nil
 		}
-		isUntouched := a.Size() == b.Size() && a.Mode() == b.Mode() && a.ModTime().Equal(b.ModTime())
-		return isUntouched && os.SameFile(a, b)
+		return ownerfiles.IsUntouched(a, b)
 	})
 }
