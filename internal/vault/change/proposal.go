@@ -270,11 +270,15 @@ func isLarge(v *call.Vault, path disk.Path) bool {
 
 // StateAt is [CurrentState] of a path in the journal, where that of a folder ends with a slash.
 func StateAt(v *call.Vault, path disk.Path, kept string) (FileState, error) {
-	switch {
-	case !strings.HasSuffix(kept, "/"):
+	if !strings.HasSuffix(kept, "/") {
 		return CurrentState(v, path)
-	case v.Disk.IsFolder(path):
+	}
+	_, err := v.Disk.FolderInfo(path)
+	switch {
+	case err == nil:
 		return ExistingFolder, nil
+	case disk.IsUnread(err):
+		return FileState{}, err
 	}
 	return FileState{}, nil
 }

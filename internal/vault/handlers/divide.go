@@ -251,8 +251,11 @@ func splitNote(v *call.Vault, p call.Values) (change.Proposal, error) {
 				if err != nil {
 					return nil, err
 				}
-				_, there := v.Disk.Stat(to)
-				if name := markdown.FoldCase(to.String()); disk.IsMissing(there) && !taken[name] {
+				isFree, err := v.Disk.IsFree(to)
+				if err != nil {
+					return nil, answer.ReadError(to.String(), err)
+				}
+				if name := markdown.FoldCase(to.String()); isFree && !taken[name] {
 					sections = append(sections, section{i, to})
 					taken[name] = true
 					break
@@ -420,7 +423,11 @@ func divisionOf(
 	var rest []byte
 	at := 0
 	for _, s := range sections {
-		if _, err := v.Disk.Stat(s.to); !disk.IsMissing(err) {
+		isFree, err := v.Disk.IsFree(s.to)
+		if err != nil {
+			return nil, nil, answer.ReadError(s.to.String(), err)
+		}
+		if !isFree {
 			return nil, nil, answer.AlreadyExists.Failure("File %q already exists.", answer.Verbatim(s.to.String()))
 		}
 		made = append(made, s.to.String())
