@@ -252,7 +252,8 @@ func (p *Page) oneCall(r request) view {
 		return view{template: "missing", title: "Not found", status: http.StatusNotFound}
 	}
 	data := callData{callRow{Call: call, Path: p.names.of(call)}, lines, nil}
-	if call.Kind == "" && call.Decision == "deny" || call.Kind == audit.KindLimited {
+	wasRefused := call.Decision == "deny" || call.Outcome() == "denied"
+	if call.Kind == "" && wasRefused || call.Kind == audit.KindLimited {
 		why := p.advised(call)
 		data.Why = &why
 	}

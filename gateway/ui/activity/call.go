@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/gateway/audit"
+	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/policy"
 )
 
@@ -89,20 +90,27 @@ var decided = map[string]string{"approve": "approved", "deny": "declined", "with
 
 // Outcome is what became of a call, in one word: allowed, denied, failed, asked, planned or skipped, of what the
 // owner decided approved, declined or withdrawn, and noted of any other line. A call that waits for the user was
-// asked, one that they declined was denied.
+// asked, one that they declined was denied; so was one that was let through, and refused for what the note says.
 func (c Call) Outcome() string {
 	isUnconfirmed := c.Decision == "deny" && c.Code == policy.CodeUnconfirmed
+	endedWith := ""
+	if c.Ended && c.Code != policy.CodeUnconfirmed {
+		endedWith = c.Code
+	}
+	isRefused := c.Decision == "deny" || endedWith != "" && failure.ClassOf(endedWith) == failure.Refused
 	switch {
 	case c.Kind == kindApproval:
 		return cmp.Or(decided[c.Decision], "noted")
 	case c.Kind == "" && (c.Decision == "ask" || isUnconfirmed && !c.Declined):
 		return "asked"
-	case c.Decision == "deny" || c.Kind == audit.KindLimited:
+	case c.Kind == audit.KindLimited:
 		return "denied"
 	case c.Decision == "skip":
 		return "skipped"
 	case c.Kind != "":
 		return "noted"
+	case isRefused:
+		return "denied"
 	case c.Decision == "plan":
 		return "planned"
 	case c.Code != "":
