@@ -107,7 +107,7 @@ type callQuery struct {
 var outcomes = []string{"allowed", "denied", "failed", "asked", "planned", "skipped"}
 
 // periods are the names of the choices of a time.
-var periods = map[string]string{"hour": "last hour", "today": "today", "week": "last 7 days", "all": "all"}
+var periods = map[string]string{"hour": "last hour", "today": "today", "week": "last 7 days", "all": "any time"}
 
 // rowsOfPage is how many calls one page of the view has.
 const rowsOfPage = 100

@@ -123,8 +123,11 @@ func sentence(agents []dayOf, waiting int) string {
 		if len(did) == 0 && a.Calls > a.Denied {
 			did = append(did, "made "+sanitize.Counted(a.Calls-a.Denied, "call"))
 		}
-		if a.Denied > 0 {
-			did = append(did, "was refused "+strings.Replace(sanitize.Counted(a.Denied, "time"), "1 time", "once", 1))
+		switch {
+		case a.Denied == 1:
+			did = append(did, "was refused once")
+		case a.Denied > 1:
+			did = append(did, "was refused "+sanitize.Counted(a.Denied, "time"))
 		}
 		switch n := len(did); {
 		case n == 1:
