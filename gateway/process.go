@@ -235,7 +235,7 @@ func (g *vaultGateway) admit(ctx context.Context, req Request, line *audit.Recor
 		}
 		asked := time.Now()
 		approvedBy := ""
-		if plan, approvedBy, err = g.requestApproval(ctx, req, plan, err); err == nil {
+		if plan, approvedBy, err = g.requestApproval(ctx, req, plan, line, err); err == nil {
 			line.Approved(approvedBy)
 		}
 		plan.asking = time.Since(asked)

@@ -42,10 +42,12 @@ type Line struct {
 	Decision string `json:"decision,omitempty"`
 	// By is where the user approved or denied: "terminal", "page" (the local one) or "sign-in" (with a
 	// passkey); "" in the client that asked.
-	By      string `json:"by,omitempty"`
-	Rule    string `json:"rule,omitempty"`
-	Code    string `json:"code,omitempty"`
-	Backend string `json:"backend,omitempty"`
+	By string `json:"by,omitempty"`
+	// Question is the id of the question that the user was asked about the call, see [Record.AskedIn]; "" for none.
+	Question string `json:"question,omitempty"`
+	Rule     string `json:"rule,omitempty"`
+	Code     string `json:"code,omitempty"`
+	Backend  string `json:"backend,omitempty"`
 	// Declined says of a denial that the user declined the call, or has declined the same one before.
 	Declined bool `json:"declined,omitempty"`
 	// Note is the digest of a note's path, by [Log.Digest].
@@ -196,7 +198,7 @@ func isKind(kind string) bool {
 
 func (line *Line) names() []*string {
 	return []*string{&line.Call, &line.Session, &line.Agent, &line.Client, &line.Surface, &line.Vault, &line.Command,
-		&line.Effect, &line.Decision, &line.By, &line.Rule, &line.Code, &line.Backend, &line.Change}
+		&line.Effect, &line.Decision, &line.By, &line.Question, &line.Rule, &line.Code, &line.Backend, &line.Change}
 }
 
 const (

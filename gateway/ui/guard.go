@@ -6,9 +6,9 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base64"
-	"fmt"
-	"html"
+	"html/template"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -119,18 +119,17 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if ref, found := strings.CutPrefix(r.URL.EscapedPath(), consent.LinkPath); found && !changes &&
 		!isEmbedded(r.Header) {
-		if ref == questionScript || ref == questionIcon {
+		if slices.Contains(bareFiles, ref) {
 			serveAsset(w, r, ref)
 			return
 		}
 		// The page is the same for every question and visitor. Its script goes on to the question
 		// where this browser is signed in.
-		bare(
-			w,
-			http.StatusOK,
-			`<link rel="icon" href="`+consent.LinkPath+questionIcon+`"><script src="`+consent.LinkPath+questionScript+`" defer></script>`,
-			`<h1>An agent asks for your approval</h1><p>This browser is not signed in. Open the link that &quot;vaultwicket ui&quot; prints in it: the question is under Approvals.</p>`,
-		)
+		writeBare(w, http.StatusOK, barePage{
+			Title:    "An agent asks for your approval",
+			Text:     `This browser is not signed in. Open the link that "vaultwicket ui" prints in it: the question is under Approvals.`,
+			Question: true,
+		})
 		return
 	}
 	path, inside := strings.CutPrefix(r.URL.EscapedPath(), g.base)
@@ -262,30 +261,40 @@ func (g *guard) trade(w http.ResponseWriter, r *http.Request, code string) {
 		)
 		return
 	}
-	head := `<meta http-equiv="refresh" content="0; url=` + g.base + `">` +
-		`<link rel="icon" href="` + g.base + `assets/icon.svg"><link rel="stylesheet" href="` + g.base + `assets/page.css">`
-	bare(w, http.StatusOK, head, `<h1>vaultwicket</h1><p><a href="`+g.base+`">Continue</a></p>`)
+	writeBare(w, http.StatusOK, barePage{Title: "Signed in", Text: "This browser shows the page of vaultwicket.", GoTo: g.base})
 }
 
-// The files of the page of a link. They are no names of questions.
-const (
-	questionScript = "question.js"
-	questionIcon   = "icon.svg"
-)
+// bareFiles are the files of pages without a view, which every browser may have. They are no names of questions.
+var bareFiles = []string{"question.js", "icon.svg", "page.css"}
+
+// barePage is a page without a view.
+type barePage struct {
+	Title, Text string
+	GoTo        string // where the browser goes on, "" for nowhere
+	Question    bool   // it goes on to a question where the browser is signed in
+}
+
+// Files is the path that the files of the page begin with.
+func (barePage) Files() string { return consent.LinkPath }
+
+// Refresh is the attribute with which a browser goes on by itself. The path is of the page, and has no sign of HTML.
+func (b barePage) Refresh() template.HTMLAttr {
+	return template.HTMLAttr(`content="0; url=` + b.GoTo + `"`)
+}
+
+// Paused keeps the gate closed.
+func (barePage) Paused() bool { return false }
 
 // refuse answers with a page that says why, without a link.
 func refuse(w http.ResponseWriter, status int, text string) {
-	bare(w, status, "", "<h1>"+http.StatusText(status)+"</h1><p>"+html.EscapeString(text)+"</p>")
+	writeBare(w, status, barePage{Title: http.StatusText(status), Text: text})
 }
 
-// bare answers with a page without a view. Its head and body are HTML.
-func bare(w http.ResponseWriter, status int, head, body string) {
+// writeBare answers with a page without a view.
+func writeBare(w http.ResponseWriter, status int, page barePage) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	fmt.Fprintln(
-		w,
-		`<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>vaultwicket</title>`+head+`</head><body><main>`+body+`</main></body></html>`,
-	)
+	_ = views()["bare"].ExecuteTemplate(w, "bare", page) // a client that is gone reads no error
 }
 
 // LinkLife is how long a link can be opened.

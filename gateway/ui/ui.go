@@ -23,7 +23,6 @@ import (
 	"net/http"
 	"net/url"
 	"path"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -136,7 +135,8 @@ type Page struct {
 	routes  map[string]route
 
 	mu       sync.Mutex
-	approved []answered              // that were not shown as done, or were and are still on the page
+	followed []*followed             // in the order in which they were asked
+	moves    uint64                  // what was noted of them: it rises with each question, answer and end
 	counted  map[string]countedLines // by the ids of changes
 	ofAgents map[string]*gateway.Gateway
 
@@ -297,14 +297,16 @@ func (p *Page) show(w http.ResponseWriter, r *http.Request, v visit) {
 		serveAsset(w, r, name)
 		return
 	case strings.HasPrefix("/"+v.Path, consent.LinkPath) && r.Method != http.MethodPost:
-		place := "approvals"                            // among all of them, if it does not wait
-		waiting, ended, approved, _, _ := p.questions() // the view tells what cannot be read
-		for _, q := range slices.Concat(waiting, ended, approved) {
+		place := "approvals"     // among all of them, if it is not known
+		_, _ = p.readQuestions() // the view tells what cannot be read
+		p.mu.Lock()
+		for _, q := range p.followed {
 			if q.Ref != "" && "/"+v.Path == consent.LinkPath+q.Ref {
 				place += "#q-" + q.Code
 				break
 			}
 		}
+		p.mu.Unlock()
 		w.Header().Set("Location", v.Base+place)
 		w.WriteHeader(http.StatusSeeOther)
 		return

@@ -166,7 +166,7 @@ func (m Machine) pending(r *Report) {
 		r.warn(
 			"approvals-pending",
 			sanitize.Counted(waiting, "request")+" pending approval",
-			"an agent waits for it, or has given up",
+			"an agent waits for the answer, or has given up",
 			"vaultwicket approvals",
 		)
 	}
@@ -216,7 +216,10 @@ func (m Machine) logs(ctx context.Context, r *Report) {
 	if m.State == "" || m.StateUnsafe != nil {
 		return
 	}
-	for _, folder := range []string{audit.AuditFolder(m.State), audit.CallsFolder(m.State)} {
+	for _, part := range []struct{ about, folder string }{
+		{"changes, approvals and denials", audit.AuditFolder(m.State)}, {"other calls", audit.CallsFolder(m.State)},
+	} {
+		folder := part.folder
 		report, err := audit.Verify(ctx, folder)
 		switch {
 		case err != nil:
@@ -237,7 +240,7 @@ func (m Machine) logs(ctx context.Context, r *Report) {
 			since := report.Since.Local().Format(time.DateOnly)
 			r.ok(
 				"audit",
-				fmt.Sprintf("audit log: %s, unbroken since %s", sanitize.Counted(report.Lines, "line"), since),
+				fmt.Sprintf("audit log of %s: %s, unbroken since %s", part.about, sanitize.Counted(report.Lines, "line"), since),
 			)
 		}
 		if missed := report.Missed + uint64(report.Waiting); err == nil && missed > 0 {
