@@ -16,6 +16,7 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/internal/access"
+	"github.com/vaultwicket/vaultwicket/internal/filenames"
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk/system"
 )
@@ -104,7 +105,7 @@ func (m Machine) notes(ctx context.Context, v settings.Served, r *Report) {
 				c.outside.add(rel)
 			}
 		}
-		if entry.Type().IsRegular() {
+		if filenames.IsFileAt(name, entry.Type()) {
 			c.file(rel, entry)
 		}
 		return nil
@@ -224,7 +225,7 @@ func (m Machine) ignored(folder string, r *Report) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return
-	case err == nil && !info.Mode().IsRegular():
+	case err == nil && !filenames.IsFileAt(file, info.Mode()):
 		r.problem(
 			"ignore-not-file",
 			fmt.Sprintf("%q is not a regular file", file),
