@@ -238,6 +238,41 @@ var faults = []struct {
 			return nil
 		}
 	}},
+	{"vault-closed-by-macos", Problem, func(p *patient) {
+		p.OS = "darwin"
+		p.List = func(folder string) ([]fs.DirEntry, error) {
+			return nil, &fs.PathError{Op: "open", Path: folder, Err: syscall.EPERM}
+		}
+	}},
+	{"vault-unreadable", Problem, func(p *patient) {
+		p.OS = "darwin"
+		p.List = func(folder string) ([]fs.DirEntry, error) {
+			return nil, &fs.PathError{Op: "open", Path: folder, Err: syscall.EACCES}
+		}
+	}},
+	{"closed-by-macos", Warning, func(p *patient) {
+		p.OS = "darwin"
+		p.put("Journal/Secret.md", "a")
+		p.List = func(folder string) ([]fs.DirEntry, error) {
+			if filepath.Base(folder) == "Journal" {
+				return nil, &fs.PathError{Op: "open", Path: folder, Err: syscall.EPERM}
+			}
+			return os.ReadDir(folder)
+		}
+	}},
+	{"closed-by-macos", Warning, func(p *patient) {
+		p.OS = "darwin"
+		p.TryRead = func(name string) error { return &fs.PathError{Op: "open", Path: name, Err: syscall.EPERM} }
+	}},
+	{"unreadable", Warning, func(p *patient) {
+		p.put("Journal/Secret.md", "a")
+		p.List = func(folder string) ([]fs.DirEntry, error) {
+			if filepath.Base(folder) == "Journal" {
+				return nil, &fs.PathError{Op: "open", Path: folder, Err: syscall.EPERM}
+			}
+			return os.ReadDir(folder)
+		}
+	}},
 	{"links-outside", Warning, func(p *patient) { p.link(p.root, "Outside") }},
 	{"links-outside", Warning, func(p *patient) { p.link("nowhere.md", "Broken.md") }},
 	{"cli-missing", Problem, func(p *patient) { p.Settings.Backend, p.appFails = settings.App, appFailure(exec.CodeNotFound) }},
