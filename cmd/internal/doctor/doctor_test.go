@@ -296,6 +296,12 @@ var faults = []struct {
 		p.StateUnsafe = &terminal.UsageError{Reason: "state folder: is inside the vault", Advice: "move it"}
 	}},
 	{"state-read-only", Problem, func(p *patient) { p.StateReadOnly = "state folder: not writable" }},
+	{"state-other", Warning, func(p *patient) {
+		if runtime.GOOS != "windows" {
+			p.OS = "windows" // the state is looked for there; clients are at paths of Windows
+		}
+		require.NoError(p.t, os.MkdirAll(filepath.Join(p.root, "home", "Local", "Packages", "Claude_x", "LocalCache", "Local", "vaultwicket", "journal"), 0o700))
+	}},
 	{"disk-full", Warning, func(p *patient) { p.free = 10 << 20 }},
 	{"paused", Warning, func(p *patient) { p.paused = true }},
 	{"export-dropped", Warning, func(p *patient) {
