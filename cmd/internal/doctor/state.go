@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -54,6 +55,18 @@ func (m Machine) state(ctx context.Context, r *Report) {
 		return
 	}
 	r.ok("state", fmt.Sprintf("state folder %q", m.State))
+	for _, other := range ownerfiles.OtherStates(m.OS, m.Getenv, m.State) {
+		r.warn(
+			"state-other",
+			fmt.Sprintf("there is another state folder, %q", other),
+			"approvals, undo and pause in a terminal do not reach servers that use it, and its journal is not shown: a packaged client, or an earlier version, made it",
+			fmt.Sprintf(
+				"start the MCP client again, which uses %q from then on; XDG_STATE_HOME=%q for a command shows what is there; then remove it",
+				m.State,
+				filepath.Dir(other),
+			),
+		)
+	}
 	if free, known := m.Free(m.State); known && free < leastFree {
 		r.warn(
 			"disk-full",
