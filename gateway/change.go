@@ -103,6 +103,7 @@ func (g *vaultGateway) change(ctx context.Context, r route) (exec.Outcome, error
 		return exec.Missing(r.call), nil // no rule lets it come here
 	case begun.Failure != nil && begun.Failure.Code() == failure.CodeNeedsApp:
 		out, err := g.perform(ctx, r)
+		err = unseen(err)
 		out.Notices = append(
 			out.Notices,
 			notKept+", because only the app knows what it changes: undo cannot take it back",
@@ -246,11 +247,17 @@ func (g *vaultGateway) verified(
 			"%s, and the note is as it was", out.Failure.Error())
 	case s.State == stateApplied && out.Failure != nil:
 		s.note(&out, id)
-		out.Notices = append(out.Notices, out.Failure.Error()+", and the change is made")
+		isUsual := out.Stdout == "" && r.call.Reply().Silent
+		if !isUsual {
+			out.Notices = append(out.Notices, out.Failure.Error()+", and the change is made")
+		}
 		out.Failure = nil
 	case s.State == stateOtherwise && out.Failure == nil:
 		s.note(&out, id)
 		return out, unexpectedState(id, "the app reports success")
+	case s.State == stateOtherwise:
+		s.note(&out, id)
+		return out, unexpectedState(id, "%v", out.Failure)
 	case s.State != stateUntouched:
 		s.note(&out, id)
 	}
@@ -259,7 +266,7 @@ func (g *vaultGateway) verified(
 
 // isVague reports whether the code of a failure does not say why the app did nothing.
 func isVague(code string) bool {
-	return code == failure.CodeCLIError || code == exec.CodeEmptyOutput || code == failure.CodeNotApplied
+	return code == failure.CodeCLIError || code == failure.CodeUnknown || code == failure.CodeNotApplied
 }
 
 // isElsewhere reports whether the app has confirmed a change of another note than the planned one. It confirms some

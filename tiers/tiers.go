@@ -106,6 +106,9 @@ func (e Effect) WorseThan(other Effect) bool { return e.severity() > other.sever
 // Mutates reports whether e needs the mutation gate: everything above Shows.
 func (e Effect) Mutates() bool { return e.WorseThan(Shows) }
 
+// ChangesNotes reports whether e is a change of files of the vault, and not of published notes or of the app.
+func (e Effect) ChangesNotes() bool { return e == Writes || e == Destroys }
+
 func (e Effect) severity() int {
 	if e == Unknown || e > Executes {
 		return int(Executes) + 1
