@@ -74,6 +74,19 @@ func (f Flow) Equal(g Flow) bool {
 	return f.Name == g.Name && f.Refuses == g.Refuses && slices.Equal(f.From, g.From) && slices.Equal(f.To, g.To)
 }
 
+// HasMark reports whether one of some marks of a note, its tags with "#" and [FromPrivate], is one that the rule names.
+func (f Flow) HasMark(marks []string) bool {
+	return slices.ContainsFunc(f.From, func(place string) bool {
+		return slices.ContainsFunc(marks, func(mark string) bool {
+			if tag, isTag := strings.CutPrefix(place, "#"); isTag {
+				tags := access.Private{Tags: []string{access.Fold(strings.TrimSuffix(tag, "/"))}}
+				return strings.HasPrefix(mark, "#") && tags.Covers(mark[1:])
+			}
+			return place == FromPrivate && mark == FromPrivate
+		})
+	})
+}
+
 // Action returns what follows: "ask" or "refuse".
 func (f Flow) Action() string {
 	if f.Refuses {
