@@ -162,7 +162,8 @@ func flowsHere(p Policy, s subject) *Denial {
 					CodeAccess,
 					RuleFlow,
 					"can carry text that this session has read to where it may not go, by the flow rule \""+f.Name+"\"",
-					"the user can start a new session, or change the tables [[flow]] of the settings file",
+					"the user can start a new session, clear what a note was made of (vaultwicket flow clear), "+
+						"or change the tables [[flow]] of the settings file",
 				)
 			default:
 				return deny(
