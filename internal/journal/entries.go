@@ -167,7 +167,7 @@ type Version struct {
 // Departure is how a note left a path.
 type Departure struct {
 	Entry string // the change that took it away
-	Fate
+	Whereabouts
 }
 
 // Versions returns the note at path as it was before each change, newest first, at most limit
@@ -225,19 +225,21 @@ func (e Entry) versions(path string, left Departure) (versions []Version, was st
 		moved := s.From != "" && (e.State == Done || e.State == Undone)
 		if s.Path != path && (moved || s.Source() != path) {
 			if moved && s.From == path && e.State == Done {
-				left = Departure{e.ID, Fate{Path: s.Path}}
+				left = Departure{e.ID, Whereabouts{Path: s.Path}}
 			}
 			continue
 		}
-		after := left.Fate
+		after := left.Whereabouts
 		if left.Entry == "" {
-			after = Fate{Path: path}
+			after = Whereabouts{Path: path}
 		}
-		source, fate := s.back(e, after)
-		if fate != after {
-			left = Departure{e.ID, fate}
+		source, now := s.back(e, after)
+		if now != after {
+			left = Departure{e.ID, now}
 		}
-		path = source
+		if moved {
+			path = source
+		}
 		if s.Before.Exists && !s.isPureMove() {
 			versions = append(versions, Version{e.Time, e.Command, s.Source(), e.By(), s.Before, left})
 		}

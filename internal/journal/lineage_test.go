@@ -2,6 +2,7 @@ package journal
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"testing"
 	"time"
@@ -171,7 +172,7 @@ func TestADamagedLineageIsAnError(t *testing.T) {
 	done(t, j, time.Now(), nil, copied("J/j.md", "b.md"))
 	require.NoError(t, j.ClearLineage("c.md"))
 	name := j.folder.file(clearedFile)
-	file, err := j.sys.Open(name, 1)
+	file, err := j.sys.Open(name, os.O_WRONLY|os.O_APPEND)
 	require.NoError(t, err)
 	_, err = file.Write([]byte("0"))
 	require.NoError(t, err)

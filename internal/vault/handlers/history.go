@@ -82,42 +82,42 @@ func ofVisible(v *call.Vault, j *journal.Journal, kept []journal.Version) ([]jou
 		if _, known := seen[was.Left]; known {
 			continue
 		}
-		fate := was.Left.Fate
-		if fate.Path != "" {
+		now := was.Left.Whereabouts
+		if now.Path != "" {
 			var err error
-			if fate, err = j.FateOf(v.Ctx, fate.Path, was.Left.Entry); err != nil {
+			if now, err = j.WhereaboutsOf(v.Ctx, now.Path, was.Left.Entry); err != nil {
 				return nil, answer.Failure("Cannot use the journal: %v", err)
 			}
 		}
-		seen[was.Left] = seesFate(v, j, fate)
+		seen[was.Left] = seesNoteOf(v, j, now)
 	}
 	return slices.DeleteFunc(kept, func(was journal.Version) bool { return !seen[was.Left] }), nil
 }
 
-// seesFate reports whether the caller may see what there was of a note, by what became of it.
-func seesFate(v *call.Vault, j *journal.Journal, fate journal.Fate) bool {
+// seesNoteOf reports whether the caller may see what there was of a note, by what became of it.
+func seesNoteOf(v *call.Vault, j *journal.Journal, now journal.Whereabouts) bool {
 	switch {
 	case !v.Hides():
 		return true
-	case fate.Path != "":
-		at, err := v.PathOf(fate.Path)
+	case now.Path != "":
+		at, err := v.PathOf(now.Path)
 		return err == nil && v.Sees(at.String()) &&
 			!keptBack(v, at, func() bool { return goneByUs(v, j, at.String()) })
-	case !fate.Removed.Exists:
+	case !now.Removed.Exists:
 		return false // it may be in a hidden folder
 	}
-	text, err := j.Object(v.Ctx, fate.Removed.Hash)
+	text, err := j.Object(v.Ctx, now.Removed.Hash)
 	return err == nil && call.LevelIn(v.Rules.Private(), text) > access.None
 }
 
-// fatesSeen remembers what [seesFate] has said.
-type fatesSeen map[journal.Fate]bool
+// sightings remembers what [seesNoteOf] has said.
+type sightings map[journal.Whereabouts]bool
 
-func (seen fatesSeen) of(v *call.Vault, j *journal.Journal, fate journal.Fate) bool {
-	sees, known := seen[fate]
+func (seen sightings) of(v *call.Vault, j *journal.Journal, now journal.Whereabouts) bool {
+	sees, known := seen[now]
 	if !known {
-		sees = seesFate(v, j, fate)
-		seen[fate] = sees
+		sees = seesNoteOf(v, j, now)
+		seen[now] = sees
 	}
 	return sees
 }
@@ -195,8 +195,8 @@ func listHistories(v *call.Vault, _ call.Values) (answer.Reply, error) {
 	found := map[string]bool{}
 	gone := map[string]bool{}
 	looked := 0
-	visible := fatesSeen{}
-	err := eachStep(v, journal.Filter{}, gone, func(j *journal.Journal, e journal.Entry, s journal.Step, f journal.Fate) error {
+	visible := sightings{}
+	err := eachStep(v, journal.Filter{}, gone, func(j *journal.Journal, e journal.Entry, s journal.Step, f journal.Whereabouts) error {
 		if looked++; looked > maxListedSteps {
 			return errEnough
 		}
@@ -245,18 +245,18 @@ func eachStep(
 	v *call.Vault,
 	which journal.Filter,
 	gone map[string]bool,
-	visit func(*journal.Journal, journal.Entry, journal.Step, journal.Fate) error,
+	visit func(*journal.Journal, journal.Entry, journal.Step, journal.Whereabouts) error,
 ) error {
 	j, err := v.Journal()
 	if err != nil {
 		return err
 	}
 	var ended error
-	var fates journal.Fates
+	var trails journal.Trails
 	agent := which.Agent
 	which.Agent = "" // what others have done to a note counts
 	_, err = j.Each(v.Ctx, which, func(e journal.Entry) bool {
-		passed := fates.Pass(e)
+		passed := trails.Pass(e)
 		for i, s := range slices.Backward(e.Steps) {
 			for _, path := range []string{s.Path, s.Source()} {
 				if _, known := gone[path]; !known {
@@ -301,12 +301,12 @@ func listJournal(v *call.Vault, p call.Values) (answer.Reply, error) {
 	found := 0
 	gone := map[string]bool{}
 	kept := map[string]bool{}
-	visible := fatesSeen{}
+	visible := sightings{}
 	err = eachStep(
 		v,
 		journal.Filter{Since: days.First, Agent: p["agent"]},
 		gone,
-		func(j *journal.Journal, e journal.Entry, s journal.Step, f journal.Fate) error {
+		func(j *journal.Journal, e journal.Entry, s journal.Step, f journal.Whereabouts) error {
 			at, err := v.PathOf(s.Path)
 			if err != nil || !v.Sees(s.Path) || !v.Sees(s.Source()) || !visible.of(v, j, f) {
 				return nil

@@ -403,8 +403,8 @@ func conflict(
 	const refused = "Conflict: %q was changed since. Nothing was undone.\n%s"
 	isElsewhere := false
 	if v.Hides() {
-		fate, err := j.FateOf(v.Ctx, kept.Path, id)
-		isElsewhere = err != nil || fate.Path != kept.Path && !seesFate(v, j, fate)
+		now, err := j.WhereaboutsOf(v.Ctx, kept.Path, id)
+		isElsewhere = err != nil || now.Path != kept.Path && !seesNoteOf(v, j, now)
 	}
 	if isElsewhere || keptBack(v, at, func() bool { return goneByUs(v, j, at.String()) }) {
 		return answer.UndoConflict.Failure(refused, answer.Verbatim(at.String()), "It is not where it was.")
