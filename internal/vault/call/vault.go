@@ -55,6 +55,8 @@ type Vault struct {
 	Tally *protocol.Tally // progress of the call, may be nil
 
 	Origin Origin // that the proposed change was made from
+	// Taken are the files whose text the proposed change puts into another one.
+	Taken []Taken
 	// Namesakes are the files that the name of the note of the call may mean, the one that it does first; at most one if it
 	// was named otherwise.
 	Namesakes []string
@@ -110,6 +112,12 @@ type Origin struct {
 	// Left says what of it was not filled in, because only a plugin of the app knows it; ""
 	// if nothing was left.
 	Left string
+}
+
+// Taken is a file whose text is put into another one, as the caller sees it.
+type Taken struct {
+	Path disk.Path
+	Text []byte
 }
 
 // Version is a version of a note in a history of the app.
@@ -269,6 +277,9 @@ func (v *Vault) Restorer(texts ...[]byte) *guard.Restorer {
 // it, and its secrets are put back where they are still recognized.
 func (v *Vault) ReadSource(path disk.Path) ([]byte, error) {
 	text, err := v.Disk.Read(path)
+	if err == nil {
+		v.Taken = append(v.Taken, Taken{path, text})
+	}
 	if err != nil || !guard.HasMark(text) {
 		return text, err
 	}

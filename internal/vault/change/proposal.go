@@ -133,8 +133,9 @@ type Step struct {
 	TrashName     string    // under this name; a file that is made may lie there, too
 	Modified      int64     // what the file gets as its time of modification, in Unix nanoseconds; 0 for now
 	CopyOf        disk.Path // a large file with the content of one that is made
-	Told          []byte    // what a plan shows of the bookmarks, where they may name hidden notes
-	Mode          uint32    // the permission bits of a file that is made; 0 for those of a new note
+	of            []journal.Origin
+	Told          []byte // what a plan shows of the bookmarks, where they may name hidden notes
+	Mode          uint32 // the permission bits of a file that is made; 0 for those of a new note
 	draft         disk.Draft
 }
 

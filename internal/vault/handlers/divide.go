@@ -119,6 +119,7 @@ func mergeNotes(v *call.Vault, p call.Values) (change.Proposal, error) {
 	case into.Path == from.Path:
 		return change.Proposal{}, answer.Misuse("A note cannot be merged into itself.")
 	}
+	v.Taken = append(v.Taken, call.Taken{Path: from.Path, Text: text})
 	// Footnotes and reference links lead where they led, and what is open in one text does not hide the other.
 	text, renamed := edit.WithOwnLabels(edit.Closed(text), other)
 	original := other
@@ -310,6 +311,7 @@ func divide(
 	if err != nil {
 		return change.Proposal{}, err
 	}
+	v.Taken = append(v.Taken, call.Taken{Path: from.Path, Text: text})
 	found := markdown.Scan(text)
 	sections, err := choose(found, from.Path.Folder())
 	if err != nil {
