@@ -187,6 +187,8 @@ type Outcome struct {
 	Unread    int      // notes and folders that could not be read for the answer
 	Ambiguous bool     // the name of the note is that of other files, too, which a notice of the embedded program names
 	Nothing   bool     // the call was to change what is so already: no byte was changed
+	Planned   int      // operations of the batch that are planned so far, see [Program.InBatch]
+	Stale     bool     // nothing of the batch was made: its operations are to be worked out anew
 	Failure   *Failure // nil when the call succeeded
 	// Partly are the files of a change that the embedded program could neither complete nor take back, with that Failure; nil for
 	// others.

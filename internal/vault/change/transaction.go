@@ -30,6 +30,7 @@ type transaction struct {
 	sync   func() error
 	was    map[int]journal.Image // of steps whose file another program changed right before them
 	files  map[disk.Path]bool    // that were changed hastily, and are not durable yet
+	parts  []*operation          // of a batch, whose steps together are those of the transaction; none for a single change
 }
 
 // newTransaction returns the transaction of the steps of a proposal, which are no no-ops. It names what the disk needs for
@@ -268,7 +269,17 @@ func (t *transaction) begin() error {
 	if err := t.journal.MarkUnfinished(t.entry.ID); err != nil {
 		return unjournaled(err)
 	}
-	if err := t.journal.Begin(t.entry, contentOf(t.vault, t.steps, t.entry.Steps)); err != nil {
+	whole := contentOf(t.vault, t.steps, t.entry.Steps)
+	entries := []journal.Entry{t.entry}
+	contents := []journal.Content{whole}
+	for _, o := range t.parts {
+		entries = append(entries, o.entry)
+		contents = append(contents, o.content(t.vault))
+	}
+	err := t.journal.BeginTogether(entries, func(entry int, k journal.Step) (io.ReadCloser, error) {
+		return contents[entry](k)
+	})
+	if err != nil {
 		return unjournaled(err)
 	}
 	return nil

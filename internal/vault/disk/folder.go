@@ -59,6 +59,7 @@ type Folder struct {
 	// tell is told of what cannot be read, see [Folder.Telling]; nil tells nobody.
 	tell func(p Path)
 	ask  *interposed // the same for all of these
+	over *Overlay    // what is planned and not on the disk; nil for nothing
 }
 
 // Refusal says why an existing file or folder is not accepted.
@@ -120,6 +121,11 @@ func (f *Folder) Interpose(ask func(method string) error) {
 
 // Config returns the app's settings file of that name, or fs.ErrNotExist.
 func (f *Folder) Config(name string) ([]byte, error) {
+	if f.over != nil {
+		if text, isPlanned := f.over.text(Path{text: ConfigPath(name)}); isPlanned {
+			return text, nil
+		}
+	}
 	dir, err := f.enter([]string{configFolder})
 	if err != nil {
 		return nil, err
@@ -246,6 +252,9 @@ func (f *Folder) FolderInfo(p Path) (fs.FileInfo, error) {
 	if f.isNamed(p) != nil || !f.sees(p, true) || f.IsClosed(p) || f.isBelowClosed(p) {
 		return nil, missing(p)
 	}
+	if f.over != nil {
+		return f.over.folderInfo(f, p)
+	}
 	dir, err := f.enter(p.segments())
 	if err != nil {
 		return nil, err
@@ -318,7 +327,7 @@ func (f *Folder) Contents(p Path) (c Contents, err error) {
 	slices.SortFunc(c.Folders, inOrder) // a folder is before those in it
 	in := map[Path]int{}
 	all := 0
-	whole := Folder{root: f.root, sys: f.sys, names: f.names, ask: f.ask}
+	whole := Folder{root: f.root, sys: f.sys, names: f.names, ask: f.ask, over: f.over}
 	err = whole.Walk(p, func(e Entry) {
 		in[Path{e.Path.Folder()}]++
 		all++
@@ -356,6 +365,9 @@ func (f *Folder) SetModified(p Path, at time.Time) error {
 
 // count returns how many names there are in a folder.
 func (f *Folder) count(p Path) (int, error) {
+	if f.over != nil {
+		return f.over.count(f, p)
+	}
 	dir, err := f.enter(p.segments())
 	if err != nil {
 		return 0, err
