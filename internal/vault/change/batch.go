@@ -251,6 +251,13 @@ func (b *plannedBatch) transaction(v *call.Vault, j *journal.Journal, how protoc
 	if err != nil {
 		return nil, err
 	}
+	stays := map[disk.Path]bool{}
+	for _, folder := range v.Batch.Overlay.Folders() {
+		stays[folder] = true
+	}
+	merged = slices.DeleteFunc(merged, func(s Step) bool { return s.Before.Folder && stays[s.Path] })
+	emptied := slices.DeleteFunc(b.emptied, func(folder disk.Path) bool { return stays[folder] })
+	merged = append(merged, emptyFolders(v, merged)...)
 	e := b.operations[0].entry
 	e.ID = v.Batch.ID
 	e.Batch = v.Batch.ID
@@ -259,7 +266,7 @@ func (b *plannedBatch) transaction(v *call.Vault, j *journal.Journal, how protoc
 	for _, o := range b.operations {
 		e.Parts = append(e.Parts, o.entry.ID)
 	}
-	t, err := newTransaction(v, j, Proposal{Steps: merged, Emptied: b.emptied}, e, !b.isOfOneState)
+	t, err := newTransaction(v, j, Proposal{Steps: merged, Emptied: emptied}, e, !b.isOfOneState)
 	if err != nil {
 		return nil, err
 	}
@@ -270,6 +277,29 @@ func (b *plannedBatch) transaction(v *call.Vault, j *journal.Journal, how protoc
 		}
 	}
 	return t, nil
+}
+
+// emptyFolders returns steps that make the folders in which nothing is left of what the operations made in them.
+func emptyFolders(v *call.Vault, steps []Step) (folders []Step) {
+	isMade := map[disk.Path]bool{}
+	for _, s := range steps {
+		if !s.After.Exists {
+			continue
+		}
+		at := s.Path
+		if !s.After.Folder {
+			at, _ = disk.ParseFolder(s.Path.Folder())
+		}
+		for ; at != (disk.Path{}) && !isMade[at]; at, _ = disk.ParseFolder(at.Folder()) {
+			isMade[at] = true
+		}
+	}
+	for _, folder := range v.Batch.Overlay.Folders() {
+		if !isMade[folder] && !v.Disk.IsFolder(folder) {
+			folders = append(folders, Step{Path: folder, After: ExistingFolder})
+		}
+	}
+	return folders
 }
 
 // noteTrash notes in the entry of the operation that removes a file by which name it is in the trash.

@@ -122,10 +122,11 @@ func keptStep(v *call.Vault, s Step) journal.Step {
 }
 
 // compare makes sure that every file is what the steps were planned on. What another program has appended to one since is
-// taken along, if it may be: a change of one file is rather worked out anew, while there is time for that.
+// taken along, if it may be: a change of one file, and a batch, are rather worked out anew, while there is time for that.
 func (t *transaction) compare(alone bool) error {
 	merges := t.merges
-	t.merges = merges && (alone || len(t.steps) > 1)
+	isLarge := len(t.steps) > 1 && len(t.parts) == 0 // the answers of a batch have been given
+	t.merges = merges && (alone || isLarge)
 	defer func() { t.merges = merges }()
 	touched := map[disk.Path]bool{}
 	for i := range t.steps {

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -116,6 +117,19 @@ func (o *Overlay) Source(p Path) (from Path, text []byte) {
 		return file.from, nil
 	}
 	return Path{}, file.text
+}
+
+// Folders returns the folders that are made, the highest first.
+func (o *Overlay) Folders() (made []Path) {
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	for p, isMade := range o.folders {
+		if isMade && !o.hides(p) {
+			made = append(made, p)
+		}
+	}
+	slices.SortFunc(made, func(a, b Path) int { return strings.Compare(a.text, b.text) })
+	return made
 }
 
 // Changed returns the paths that were planned, without the first so many of them.
