@@ -188,6 +188,8 @@ type Outcome struct {
 	Ambiguous bool     // the name of the note is that of other files, too, which a notice of the embedded program names
 	Headed    bool     // the app printed a line before the text of a version that names it; it is not in Stdout
 	Nothing   bool     // the call was to change what is so already: no byte was changed
+	Planned   int      // operations of the batch that are planned so far, see [Program.InBatch]
+	Stale     bool     // nothing of the batch was made: its operations are to be worked out anew
 	Failure   *Failure // nil when the call succeeded
 	// Partly are the files of a change that the embedded program could neither complete nor take back, with that Failure; nil for
 	// others.

@@ -24,11 +24,19 @@ type Program struct {
 	folder  string // the vault of the embedded program
 	options protocol.Write
 	version string // the text of the version that options say is restored
+	batch   protocol.Batch
 }
 
 // WithOptions returns the program with options for the calls that change something. The app knows no such thing.
 func (p Program) WithOptions(how protocol.Write) Program {
 	p.options = how
+	return p
+}
+
+// InBatch returns the program for the calls of a batch that is planned before it is made: they get the vault as the operations
+// so far will leave it, and what they change is only planned. The zero Batch is none.
+func (p Program) InBatch(batch protocol.Batch) Program {
+	p.batch = batch
 	return p
 }
 
@@ -103,6 +111,7 @@ func (p Program) Command(call allowlist.Call) (Command, error) {
 		}
 		c.request.Command = words[0]
 		c.request.Args = words[1:]
+		c.request.Batch = p.batch
 		if call.Effect().Mutates() {
 			c.request.Write = p.options
 			c.request.Write.Allowed = p.options.Task != protocol.Plan

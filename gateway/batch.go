@@ -16,6 +16,8 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/exec"
+	"github.com/vaultwicket/vaultwicket/gateway/admission"
+	"github.com/vaultwicket/vaultwicket/gateway/audit"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/gateway/paging"
@@ -38,8 +40,9 @@ type Batch struct {
 	// each and a share of at least 128; 0 means no bound.
 	Request
 	Operations []Operation
-	// Atomic takes the earlier operations back if one fails, or the gateway ends. No other gateway changes the vault
-	// meanwhile.
+	// Atomic makes all changes as one, or none: the operations are planned, each on the vault as those before it will leave it,
+	// and then made together. Those that only the app can carry out come last, and are taken back with the others if one of
+	// them fails, or the gateway ends.
 	Atomic bool
 }
 
@@ -61,8 +64,7 @@ const (
 )
 
 // DoBatch decides about all operations of b and then carries them out. If one is refused, none is
-// begun. Adjacent reads run concurrently, all other operations alone and in their order. No other
-// change through g is made meanwhile. It always returns a result, as [Gateway.Do] does.
+// begun. Adjacent reads run concurrently, all other operations alone and in their order. It always returns a result, as [Gateway.Do] does.
 func (g *Gateway) DoBatch(ctx context.Context, b Batch) (result BatchResult) {
 	started := time.Now()
 	if b.Taken.IsZero() {
@@ -137,7 +139,11 @@ func (g *vaultGateway) doBatch(ctx context.Context, b Batch) BatchResult {
 	ctx, cancel = g.admission.WithDeadline(ctx, b.Taken, time.Since(asked))
 	defer cancel()
 	if plan.mutates() {
-		release, err := g.admission.Acquire(ctx, b.Caller, telemetry.BatchCommand, g.writing, g.changingMany)
+		semaphores := []*admission.Semaphore{g.changingMany}
+		if !plan.isWhole() { // another one waits for the right to write when it is planned
+			semaphores = append(semaphores, g.writing)
+		}
+		release, err := g.admission.Acquire(ctx, b.Caller, telemetry.BatchCommand, semaphores...)
 		if err != nil {
 			return RejectBatch("", err)
 		}
@@ -168,80 +174,117 @@ func (g *vaultGateway) doBatch(ctx context.Context, b Batch) BatchResult {
 // batchRun is a batch that is being carried out.
 type batchRun struct {
 	*batchPlan
+	ctx     context.Context
 	gateway *vaultGateway
 	results []Result // with the status, by operation
 	outputs []output // that later operations refer to, by operation
 	done    []OperationResult
 	failed  bool
 	images  atomic.Int64 // how many bytes of images there are so far
+	ended   atomic.Int64 // how many operations have ended
+	tell    func(protocol.Progress)
+	// planning is what is planned of the batch, nil if nothing is planned before it is made. held are the records of the
+	// operations that are, by operation.
+	planning *planning
+	held     []*audit.Record
 }
 
-// carryOutBatch runs one stage after the other, until ctx ends. One that is atomic does so alone, and marked in the
-// journal: until the mark is removed, whoever has the lock next takes back what was made.
-func (g *vaultGateway) carryOutBatch(ctx context.Context, plan *batchPlan) BatchResult {
-	if !plan.batch.Atomic || !plan.mutates() {
-		return g.runBatch(ctx, plan, nil)
-	}
-	kept, err := g.journal(g.target().Folder)
-	if err != nil {
-		return g.refuseBatch(ctx, plan.batch, "", err)
-	}
-	unlock, err := kept.Lock(ctx)
-	if err != nil {
-		return g.refuseBatch(
-			ctx,
-			plan.batch,
-			"",
-			failure.New(failure.CodeConflict, "try again", "another program changes the vault: %v", err),
-		)
-	}
-	if err := kept.MarkBatch(plan.id); err != nil {
-		unlock()
-		return g.refuseBatch(
-			ctx,
-			plan.batch,
-			"",
-			failure.New(
-				failure.CodeState,
-				"the user can look at the folder of the journal",
-				"nothing was changed, because the journal cannot keep it: %v",
-				err,
-			),
-		)
-	}
-	var once sync.Once
-	leave := func(made bool) {
-		once.Do(func() {
-			if made {
-				kept.MarkBatchFinished()
-			}
-			unlock()
-		})
-	}
-	defer leave(false)
-	return g.runBatch(ctx, plan, leave)
-}
-
-// runBatch runs the stages of a batch. leave is called once when none is left to be run, with whether the changes stay; nil for a batch
-// that is not atomic.
-func (g *vaultGateway) runBatch(ctx context.Context, plan *batchPlan, leave func(made bool)) BatchResult {
+// newRun returns a batch of which nothing is run yet.
+func (g *vaultGateway) newRun(ctx context.Context, plan *batchPlan) *batchRun {
 	plan.isBegun = true
 	r := &batchRun{
 		batchPlan: plan,
+		ctx:       protocol.WithProgress(ctx, nil), // the progress of an operation is not that of the batch
 		gateway:   g,
 		results:   make([]Result, len(plan.steps)),
 		outputs:   make([]output, len(plan.steps)),
 		done:      make([]OperationResult, len(plan.steps)),
+		tell:      protocol.ProgressOf(ctx),
+		held:      make([]*audit.Record, len(plan.steps)),
+	}
+	if plan.planned > 0 {
+		r.planning = &planning{batch: protocol.Batch{ID: plan.id}}
 	}
 	for i, step := range plan.steps {
 		r.done[i] = OperationResult{ClientID: step.ClientID, Command: step.Command, Status: statusSkipped}
 	}
-	tell := protocol.ProgressOf(ctx)
-	ctx = protocol.WithProgress(ctx, nil) // the progress of an operation is not that of the batch
-	var finished atomic.Int64
-	count := func(more int64) {
-		tell(protocol.Progress{Done: int(finished.Add(more)), Total: len(r.steps), Of: protocol.Operations})
+	r.count(0)
+	return r
+}
+
+// count tells how many operations have ended.
+func (r *batchRun) count(more int64) {
+	r.tell(protocol.Progress{Done: int(r.ended.Add(more)), Total: len(r.steps), Of: protocol.Operations})
+}
+
+// carryOutBatch carries out a batch. One that is atomic and changes something is planned and made as one transaction; what the app
+// does of it is done afterwards.
+func (g *vaultGateway) carryOutBatch(ctx context.Context, plan *batchPlan) BatchResult {
+	switch {
+	case !plan.isWhole():
+		r := g.newRun(ctx, plan)
+		r.runStages(plan.stages())
+		return r.report()
+	case plan.planned == len(plan.steps):
+		return g.makeTogether(ctx, plan)
 	}
+	return g.makeWithApp(ctx, plan)
+}
+
+// isWhole reports whether a batch is made as a whole or not at all.
+func (p *batchPlan) isWhole() bool { return p.batch.Atomic && p.mutates() }
+
+// makeWithApp makes an atomic batch of which the app carries out the last operations. It does so alone, and marked in the
+// journal: until the mark is removed, whoever has the lock next takes back what was made.
+func (g *vaultGateway) makeWithApp(ctx context.Context, plan *batchPlan) BatchResult {
+	unlock, refusal := g.lockForBatch(ctx, plan)
+	if refusal != nil {
+		return *refusal
+	}
+	once := sync.OnceFunc(unlock)
+	defer once()
+	kept, err := g.journal(g.target().Folder)
+	if err == nil {
+		err = kept.MarkBatch(plan.id)
+	}
+	if err != nil {
+		return g.refuseBatch(ctx, plan.batch, "", failure.New(
+			failure.CodeState,
+			"the user can look at the folder of the journal",
+			"nothing was changed, because the journal cannot keep it: %v",
+			err,
+		))
+	}
+	r := g.newRun(ctx, plan)
+	if r.planning != nil {
+		defer r.planning.drop(ctx, g)
+	}
+	stages := plan.stages()
+	planned := slices.IndexFunc(stages, func(stage []int) bool { return stage[0] >= plan.planned })
+	r.runStages(stages[:planned])
+	switch {
+	case plan.planned > 0 && r.failed:
+		kept.MarkBatchFinished()
+		r.leaveUnmade("an operation failed, and the batch is atomic")
+		return r.report()
+	case plan.planned > 0:
+		if result, _ := r.makePlanned(true); result.Error != nil {
+			kept.MarkBatchFinished()
+			return result
+		}
+	}
+	r.runStages(stages[planned:])
+	if !r.failed {
+		kept.MarkBatchFinished()
+		return r.report()
+	}
+	once() // whoever has the lock next takes back what was made
+	r.lookBackAll()
+	return r.report()
+}
+
+// runStages runs stages of a batch, one after the other. Of an atomic batch none is run after an operation that failed.
+func (r *batchRun) runStages(stages [][]int) {
 	skip := func(stage []int) {
 		for _, i := range stage {
 			r.done[i] = OperationResult{
@@ -250,17 +293,16 @@ func (g *vaultGateway) runBatch(ctx context.Context, plan *batchPlan, leave func
 			}
 		}
 	}
-	count(0)
-	for _, stage := range plan.stages() {
-		if r.failed && plan.batch.Atomic {
+	for _, stage := range stages {
+		if r.failed && r.batch.Atomic {
 			skip(stage)
 			continue
 		}
 		var running conc.WaitGroup // a panic of an operation is one of the batch
 		for _, i := range stage {
 			running.Go(func() {
-				r.run(ctx, i)
-				count(1)
+				r.run(r.ctx, i)
+				r.count(1)
 			})
 		}
 		running.Wait()
@@ -269,25 +311,18 @@ func (g *vaultGateway) runBatch(ctx context.Context, plan *batchPlan, leave func
 				continue
 			}
 			r.failed = true
-			if plan.batch.Atomic {
+			if r.batch.Atomic {
 				skip(stage[n+1:]) // they only read, and may have run at the same time or not
 				break
 			}
 		}
 	}
-	if leave != nil {
-		leave(!r.failed)
-	}
-	if r.failed && plan.batch.Atomic {
-		r.lookBackAll(ctx, tell)
-	}
-	return r.report(ctx)
 }
 
 // lookBackAll notes of the operations of a batch that failed whether they are taken back: they are by now, or will
 // be by the first question, whatever has ended the batch. The progress is that of taking back.
-func (r *batchRun) lookBackAll(ctx context.Context, tell func(protocol.Progress)) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleFor)
+func (r *batchRun) lookBackAll() {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.ctx), settleFor)
 	defer cancel()
 	var made []int
 	for i, step := range slices.Backward(r.steps) {
@@ -296,13 +331,14 @@ func (r *batchRun) lookBackAll(ctx context.Context, tell func(protocol.Progress)
 		}
 	}
 	for n, i := range made {
-		tell(protocol.Progress{Done: n, Total: len(made), Of: protocol.OperationsBack})
+		r.tell(protocol.Progress{Done: n, Total: len(made), Of: protocol.OperationsBack})
 		r.lookBack(ctx, i)
 	}
 }
 
 // report counts, and says why the batch ended early.
-func (r *batchRun) report(ctx context.Context) BatchResult {
+func (r *batchRun) report() BatchResult {
+	ctx := r.ctx
 	result := BatchResult{Results: r.done}
 	result.count()
 	if result.Summary.NotUndone > 0 {
@@ -352,9 +388,12 @@ func (r *batchRun) run(ctx context.Context, i int) {
 	} else {
 		request.visibility = r.gateway.rules.Fingerprint()
 		request.batch = r.id
-		request.alone = r.batch.Atomic && r.mutates()
+		request.alone = r.isWhole()
+		if i < r.planned {
+			request.planning = r.planning
+		}
 		fault := r.gateway.guard(request.Command, func() {
-			by := approved{question: r.steps[i].approved, record: r.steps[i].record, inBatch: true}
+			by := approved{question: r.steps[i].approved, record: r.steps[i].record, inBatch: true, held: r.holdEnd(i)}
 			if by.question != nil {
 				by.change = r.steps[i].plan.change
 			}

@@ -33,6 +33,7 @@ type batchPlan struct {
 	share    int                // bytes of output for each operation, 0 for any
 	approved []consent.Question // about the operations that require approval, once the user gave it
 	id       string             // of the batch in the journal
+	planned  int                // how many operations are planned before they are made; those after them are of the app
 	isBegun  bool
 }
 
@@ -63,10 +64,13 @@ func (p *batchPlan) asked() (steps []*batchStep) {
 
 // BatchChanges reports whether an operation of b would change something, whether
 // it is allowed or not.
-func (g *Gateway) BatchChanges(b Batch) bool {
+func (g *Gateway) BatchChanges(b Batch) bool { return b.changes() }
+
+// changes reports whether an operation would change something.
+func (b Batch) changes() bool {
 	return slices.ContainsFunc(b.Operations, func(o Operation) bool {
 		request, err := o.withPlaceholders()
-		return err == nil && g.Changes(request)
+		return err == nil && request.changes()
 	})
 }
 
@@ -157,11 +161,16 @@ func (g *vaultGateway) planBatch(b Batch) (plan *batchPlan, clientID string, err
 			reads.read = append(reads.read, g.flowReads(g.rules.Policy(), call, readsAny, Result{})...)
 		}
 	}
+	var planned *planning // nothing is, but the programs are those that will plan
+	if b.Atomic && g.embeddedProgram() != nil && b.changes() {
+		planned = &planning{}
+	}
 	for i, o := range b.Operations {
 		request, err := o.withPlaceholders()
 		if err != nil {
 			return nil, o.ClientID, err
 		}
+		request.planning = planned
 		request.Caller = b.Caller
 		request.reads = reads
 		if plan.steps[i].plan, err = g.Plan(request); err != nil && !needsApproval(err) {
@@ -170,6 +179,9 @@ func (g *vaultGateway) planBatch(b Batch) (plan *batchPlan, clientID string, err
 	}
 	if b.Atomic && plan.mutates() {
 		if clientID, err := g.checkUndoable(plan); err != nil {
+			return nil, clientID, err
+		}
+		if clientID, err := plan.divide(); err != nil {
 			return nil, clientID, err
 		}
 	}
@@ -287,7 +299,7 @@ func (p *batchPlan) stages() (stages [][]int) {
 	}
 	for i, step := range p.steps {
 		alone := step.plan.call.Effect() != tiers.Reads || step.plan.call.Shows()
-		if alone ||
+		if alone || i == p.planned ||
 			slices.ContainsFunc(
 				step.references(),
 				func(ref Reference) bool { return slices.Contains(group, p.find(ref.ClientID, i)) },

@@ -34,6 +34,9 @@ func (g *vaultGateway) change(ctx context.Context, r route) (exec.Outcome, error
 		Entry: id, Expect: r.expect, Approved: r.shown.Change, Caller: argument(r.caller), Client: audit.Name(r.client), Batch: r.batch, Alone: r.alone,
 		Sparing: r.policy.Confirm != policy.ConfirmNever && !r.approved, Addresses: r.addresses(),
 	}
+	if r.program.Backend() == string(Embedded) && r.planning != nil {
+		return r.planning.plan(ctx, g, r, r.program.WithOptions(options))
+	}
 	if r.program.Backend() == string(Embedded) {
 		out, err := g.runner.Run(ctx, r.permit, r.program.WithOptions(options))
 		if err != nil {
@@ -112,6 +115,11 @@ func (g *vaultGateway) change(ctx context.Context, r route) (exec.Outcome, error
 	case begun.Failure != nil:
 		return nothingRan(begun), begun.Failure
 	}
+	if changesNothing(begun) && !r.call.Shows() { // the app may do it twice all the same
+		options.Task = protocol.Whole
+		options.Alone = true
+		return g.runner.Run(ctx, r.permit, own.WithOptions(options))
+	}
 	limited, cancel := withinLimit(ctx)
 	defer cancel()
 	out, err := g.perform(limited, r)
@@ -138,6 +146,12 @@ func (g *vaultGateway) change(ctx context.Context, r route) (exec.Outcome, error
 		unlock = func() {}
 	}
 	return out, err
+}
+
+// changesNothing reports whether a change that is begun would change no byte.
+func changesNothing(begun exec.Outcome) bool {
+	var planned plannedChange
+	return json.Unmarshal([]byte(begun.Stdout), &planned) == nil && planned.Nothing
 }
 
 // changeState is the state of a change afterwards, as the embedded program reports it.
@@ -509,17 +523,18 @@ func (g *vaultGateway) workOut(ctx context.Context, plan *Plan) error {
 		!plan.routes[0].decision.Preview().Valid() {
 		return nil
 	}
-	own := g.embeddedProgram()
-	if own == nil {
+	program := g.embeddedProgram()
+	if program == nil {
 		return nil
 	}
+	own := plan.planning.over(*program)
 	var err error
-	plan.change, err = g.planned(ctx, plan.routes[0], *own)
+	plan.change, err = g.planned(ctx, plan.routes[0], own)
 	if away, ok := errors.AsType[*exec.Unavailable](err); ok && plan.canTurn(away) {
 		// The version is then one of the journal, and the call is carried out as it was planned.
 		plan.notices = append(slices.Clone(plan.notices), answeredByEmbedded(away))
 		plan.routes = slices.Clone(plan.routes[1:])
-		plan.change, err = g.planned(ctx, plan.routes[0], *own)
+		plan.change, err = g.planned(ctx, plan.routes[0], own)
 	}
 	return err
 }

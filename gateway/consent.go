@@ -111,6 +111,9 @@ type approved struct {
 	// inBatch says that the user was asked about the whole batch: what they were
 	// not shown there is not asked about in the midst of it.
 	inBatch bool
+	// held gets the record of a change that is only planned: it ends when it is known whether the change is made. nil ends each
+	// with its answer.
+	held func(*audit.Record)
 	// takesBack is for undoing what an operation of the batch has just done.
 	takesBack bool
 }

@@ -57,6 +57,8 @@ func (g *vaultGateway) Plan(req Request) (Plan, error) {
 		client: req.Client,
 		batch:  req.batch,
 		alone:  req.alone,
+
+		planning: req.planning,
 	}
 	plan.policy, plan.facts = g.inForce(req.visibility)
 	plan.facts = plan.facts.Meet(g.sessionFacts(&plan, req))
@@ -150,8 +152,10 @@ func (g *vaultGateway) narrowed(call allowlist.Call) (hidden bool, protected pol
 }
 
 // Changes reports whether req is a call that would change something, whether it is allowed or not.
-func (g *Gateway) Changes(req Request) bool {
-	call, err := req.parse()
+func (g *Gateway) Changes(req Request) bool { return req.changes() }
+
+func (r Request) changes() bool {
+	call, err := r.parse()
 	return err == nil && call.Effect().Mutates()
 }
 
@@ -166,6 +170,8 @@ func (g *vaultGateway) route(plan *Plan) error {
 		plan.call.HasValue(func(value string) bool { return guard.MayHaveMark([]byte(value)) }) ||
 		g.target().Folder != "" &&
 			(plan.call.FollowsLinks() || plan.call.DrawsNote() || g.backend == Auto && plan.call.Searches() && plan.policy.Redacts() || g.ownDay && aboutToday)
+	// What is planned before it is made is not on the disk, where the app would look for it.
+	own = own || plan.planning != nil && g.backend != App && plan.call.VersionsOf() == ""
 	if g.backend != Embedded && !own {
 		if program, appErr = g.app(); appErr == nil {
 			appErr = g.addRoute(plan, program, g.target().App)
@@ -173,7 +179,7 @@ func (g *vaultGateway) route(plan *Plan) error {
 	}
 	if g.backend != App || own {
 		if program, ownErr = g.embedded(); ownErr == nil {
-			ownErr = g.addRoute(plan, program, filepath.Base(g.target().Folder))
+			ownErr = g.addRoute(plan, plan.planning.over(program), filepath.Base(g.target().Folder))
 		}
 	}
 	switch {
@@ -217,7 +223,7 @@ func (g *vaultGateway) addRoute(plan *Plan, program exec.Program, vault string) 
 	}
 	r := route{
 		program: program, call: call, command: command, decision: decision, expect: plan.expect, policy: plan.policy, facts: plan.facts,
-		caller: plan.caller, client: plan.client, hidden: plan.hidden, batch: plan.batch, alone: plan.alone,
+		caller: plan.caller, client: plan.client, hidden: plan.hidden, batch: plan.batch, alone: plan.alone, planning: plan.planning,
 	}
 	r, _ = r.permitted() // without a permit it is only shown
 	plan.routes = append(plan.routes, r)

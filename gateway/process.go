@@ -160,6 +160,10 @@ func (g *vaultGateway) process(
 		result.Difference = consent.Changes(plan.change.files(), plan.change.changes(), plan.change.Rest)
 	}
 	result.found = g.withPrivate(plan, result)
+	if by.held != nil && plan.call.Effect().Mutates() && result.OK {
+		by.held(line)
+		return result, true
+	}
 	if result.Error != nil && result.Error.Code == failure.CodeNotFound {
 		for _, s := range plan.call.NamedPaths() {
 			if g.rules.Closes(s.Path) {

@@ -68,6 +68,7 @@ type Request struct {
 	reads      batchReads            // from places of flow rules, by the batch that it is part of
 	batch      string                // that it is an operation of, for the journal
 	alone      bool                  // the batch has the lock of the journal
+	planning   *planning             // of the batch, whose operations are planned before they are made; nil for others
 }
 
 // undoesForOwner reports whether the request is admitted during a pause and above the limits: the owner

@@ -79,6 +79,7 @@ type Plan struct {
 	// caller is on whose behalf it is carried out, batch what it is part of.
 	caller, client, batch string
 	alone                 bool           // the batch has the lock of the journal
+	planning              *planning      // of the batch, see [Request]
 	asking                time.Duration  // how long the user was asked for approval
 	part                  int            // see [reported]
 	findings              findings       // of the rules about texts in the change
@@ -110,8 +111,9 @@ type route struct {
 	shown    consent.Question // that the user approved; the zero Question is about any notes
 	// caller and batch are those of the plan, for the journal.
 	caller, client, batch string
-	alone                 bool // the batch has the lock of the journal
-	hidden                bool // a path leads to a hidden note, see [vaultview.Rules.Named]
+	alone                 bool      // the batch has the lock of the journal
+	planning              *planning // of the batch, see [Request]
+	hidden                bool      // a path leads to a hidden note, see [vaultview.Rules.Named]
 }
 
 // replaced returns a route with its call, which was replaced, judged by the policy. The error is a

@@ -153,8 +153,17 @@ func (g *vaultGateway) restore(
 		kept = asked
 	}
 	r.program = own.WithOptions(options).Restoring(kept.of, kept.text)
-	out, err := g.runner.Run(ctx, r.permit, r.program)
-	if err != nil {
+	var out exec.Outcome
+	var err error
+	if r.planning != nil {
+		out, err = r.planning.plan(ctx, g, r, r.planning.over(r.program))
+	} else {
+		out, err = g.runner.Run(ctx, r.permit, r.program)
+	}
+	switch {
+	case err != nil && r.planning != nil:
+		return out, err
+	case err != nil:
 		return g.settledOutcome(ctx, r, options.Entry, out, err)
 	}
 	if out.Failure == nil {

@@ -45,6 +45,41 @@ func In(open func() (*os.Root, error)) *Folder {
 	})
 }
 
+// Level is an open folder of a tree that is not all on a disk, see [Over]. Its methods are those of an os.Root.
+type Level interface {
+	Lstat(name string) (fs.FileInfo, error)
+	List() ([]string, error)
+	Enter(name string) (Level, error)
+	Close()
+}
+
+// Over returns the Folder of the tree whose root open opens. Its listings are not cached, for its folders have no times.
+func Over(open func() (Level, error)) *Folder {
+	return newFolder(func() (level, error) {
+		root, err := open()
+		if err != nil {
+			return nil, err
+		}
+		return overTree{root}, nil
+	})
+}
+
+// overTree is a folder of such a tree.
+type overTree struct{ of Level }
+
+func (u overTree) lstat(name string) (fs.FileInfo, error) { return u.of.Lstat(name) }
+func (u overTree) list() ([]string, error)                { return u.of.List() }
+func (u overTree) info() (fs.FileInfo, error)             { return nil, errors.ErrUnsupported }
+func (u overTree) close()                                 { u.of.Close() }
+
+func (u overTree) enter(name string) (level, error) {
+	sub, err := u.of.Enter(name)
+	if err != nil {
+		return nil, err
+	}
+	return overTree{sub}, nil
+}
+
 func newFolder(open func() (level, error)) *Folder {
 	return &Folder{
 		open:   open,

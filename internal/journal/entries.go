@@ -108,7 +108,7 @@ func (f Filter) wants(e Entry) bool {
 	isBy := f.Caller == "" || e.Caller == f.Caller
 	isOf := f.Agent == "" || ownerfiles.AgentOf(e.Caller) == f.Agent
 	isIn := (f.Batch == "" || e.Batch == f.Batch) && (f.Session == "" || e.Session == f.Session)
-	if !isBy || !isOf || !isIn {
+	if !isBy || !isOf || !isIn || e.isForParts() {
 		return false
 	}
 	return f.Path == "" ||
@@ -203,7 +203,7 @@ func (j *Journal) Versions(ctx context.Context, path string, limit int) (version
 			if err != nil {
 				return versions, err
 			}
-			if !found {
+			if !found || e.isForParts() {
 				continue
 			}
 			var more []Version

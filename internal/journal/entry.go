@@ -29,8 +29,12 @@ type Entry struct {
 	Params  []string `json:"params,omitempty"` // the names of parameters, never their values
 	Backend string   `json:"backend,omitempty"`
 	// Batch is the same for all entries of one batch, "" for a single change.
-	Batch  string `json:"batch,omitempty"`
-	Undoes string `json:"undoes,omitempty"` // the entry that this one takes back, "" mostly
+	Batch string `json:"batch,omitempty"`
+	// Parts are the entries of the batch that this one makes as a whole: it has the steps that lead to the same, one for
+	// each file, and its id is that of the batch. It stands for them only if it was made in part; otherwise questions
+	// are answered from its parts.
+	Parts  []string `json:"parts,omitempty"`
+	Undoes string   `json:"undoes,omitempty"` // the entry that this one takes back, "" mostly
 	// Also are further entries that this one undoes: those of a batch are undone together.
 	Also []string `json:"also,omitempty"`
 	Note string   `json:"note,omitempty"` // a short remark, such as why it failed
@@ -50,6 +54,9 @@ type Entry struct {
 
 // Undoable reports whether the entry can be taken back: it is not undone, and no undo.
 func (e Entry) Undoable() bool { return e.State != Undone && e.Undoes == "" }
+
+// isForParts reports whether the parts of the entry are what is asked for, and not the entry itself.
+func (e Entry) isForParts() bool { return len(e.Parts) > 0 && e.State != Failed }
 
 // By says who made the change: the agent, and the client program as it calls itself; "-" if
 // neither is known.
@@ -190,6 +197,14 @@ func (e Entry) check() error {
 		if _, err := ParseID(id); err != nil {
 			return err
 		}
+	}
+	for _, id := range e.Parts {
+		if _, err := ParseID(id); err != nil {
+			return err
+		}
+	}
+	if len(e.Parts) > maxAlso {
+		return &TooLarge{"the number of entries of a batch", maxAlso}
 	}
 	if len(e.Also) > maxAlso {
 		return &TooLarge{"the number of entries that are taken back", maxAlso}

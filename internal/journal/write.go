@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -23,47 +24,70 @@ import (
 // Its errors are those of content and *[Unusable], *[Busy], *[TooLarge],
 // *[Changed] and *[Invalid].
 func (j *Journal) Begin(e Entry, content Content) error {
-	if err := e.check(); err != nil {
-		return err
+	return j.BeginTogether([]Entry{e}, func(_ int, s Step) (io.ReadCloser, error) {
+		if content == nil {
+			return nil, &Invalid{"content", s.Source(), "is missing"}
+		}
+		return content(s)
+	})
+}
+
+// BeginTogether is [Journal.Begin] for several entries, of which all are kept or none. content also gets the number of the
+// entry that a step is of.
+func (j *Journal) BeginTogether(entries []Entry, content func(entry int, s Step) (io.ReadCloser, error)) error {
+	for _, e := range entries {
+		if err := e.check(); err != nil {
+			return err
+		}
 	}
 	return j.write(false, func(b *batch) error {
-		if _, known := b.tail.entries[e.ID]; known && b.tail.states[e.ID] != Undone {
-			return &Invalid{"id", e.ID, "is taken"}
-		}
-		b.bounded, b.payer = true, payerOf(e.Caller)
+		b.bounded = true
+		b.payer = payerOf(entries[0].Caller)
 		b.charge(0)
-		for _, step := range e.Steps {
-			if !step.Before.Exists || step.isPureMove() || b.isKept(step.Before) {
-				continue
-			}
-			if content == nil {
-				return &Invalid{"content", step.Source(), "is missing"}
-			}
-			in, err := content(step)
-			if err != nil {
-				return &contentError{err}
-			}
-			err = b.keep(step.Source(), step.Before, contentReader{in})
-			_ = in.Close()
-			if err != nil {
+		for i, e := range entries {
+			of := func(s Step) (io.ReadCloser, error) { return content(i, s) }
+			if err := b.begin(e, of); err != nil {
 				return err
 			}
 		}
-		steps, err := b.list(stepsKey, e.ID, len(e.Steps), func(i int) any { return e.Steps[i] })
+		return nil
+	})
+}
+
+// begin keeps an entry with what its steps are going to change.
+func (b *batch) begin(e Entry, content Content) error {
+	if _, known := b.tail.entries[e.ID]; known && b.tail.states[e.ID] != Undone {
+		return &Invalid{"id", e.ID, "is taken"}
+	}
+	before := b.written()
+	for _, step := range e.Steps {
+		if !step.Before.Exists || step.isPureMove() || b.isKept(step.Before) {
+			continue
+		}
+		in, err := content(step)
+		if err != nil {
+			return &contentError{err}
+		}
+		err = b.keep(step.Source(), step.Before, contentReader{in})
+		_ = in.Close()
 		if err != nil {
 			return err
 		}
-		return b.value(
-			entryRecord{
-				ID:    e.ID,
-				Count: len(e.Steps),
-				Bytes: b.written() + int64(len(steps)) + aroundEntry,
-				Payer: b.payer,
-				Entry: e,
-				Steps: steps,
-			},
-		)
-	})
+	}
+	steps, err := b.list(stepsKey, e.ID, len(e.Steps), func(i int) any { return e.Steps[i] })
+	if err != nil {
+		return err
+	}
+	return b.value(
+		entryRecord{
+			ID:    e.ID,
+			Count: len(e.Steps),
+			Bytes: b.written() - before + int64(len(steps)) + aroundEntry,
+			Payer: b.payer,
+			Entry: e,
+			Steps: steps,
+		},
+	)
 }
 
 // aroundEntry is about the length of the record of an entry without its steps.
@@ -83,23 +107,58 @@ type Outcome struct {
 
 // End keeps how an entry ended.
 func (j *Journal) End(id string, o Outcome) error {
-	note := strings.ToValidUTF8(o.Note, "\uFFFD")
-	if len(note) > maxNote {
-		cut := maxNote - len("…")
-		for !utf8.RuneStart(note[cut]) {
-			cut--
+	return j.EndTogether([]Ended{{id, o}})
+}
+
+// Ended is the outcome of the entry with an id.
+type Ended struct {
+	ID string
+	Outcome
+}
+
+// EndTogether is [Journal.End] for several entries, of which all outcomes are kept or none.
+func (j *Journal) EndTogether(all []Ended) error {
+	records := make([]outcomeRecord, len(all))
+	for i, o := range all {
+		if len(o.Was) > maxWas {
+			return &TooLarge{"the number of files that were changed meanwhile", maxWas}
 		}
-		note = note[:cut] + "…"
-	}
-	if len(o.Was) > maxWas {
-		return &TooLarge{"the number of files that were changed meanwhile", maxWas}
-	}
-	for _, image := range o.Was {
-		if err := image.check(); err != nil {
+		for _, image := range o.Was {
+			if err := image.check(); err != nil {
+				return err
+			}
+		}
+		for _, image := range o.After {
+			if err := image.check(); err != nil {
+				return err
+			}
+		}
+		if _, err := ParseID(o.ID); err != nil {
 			return err
 		}
+		records[i] = outcomeRecord{ID: o.ID, State: o.State.String(), Note: shortNote(o.Note), Was: o.Was}
 	}
-	return j.end(outcomeRecord{ID: id, State: o.State.String(), Note: note, Was: o.Was}, o.State, o.After)
+	return j.write(false, func(b *batch) error {
+		for i, o := range all {
+			if err := b.end(records[i], o.State, o.After); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// shortNote returns a remark that fits into a record.
+func shortNote(note string) string {
+	note = strings.ToValidUTF8(note, "\uFFFD")
+	if len(note) <= maxNote {
+		return note
+	}
+	cut := maxNote - len("…")
+	for !utf8.RuneStart(note[cut]) {
+		cut--
+	}
+	return note[:cut] + "…"
 }
 
 // MarkUndone keeps that an entry was taken back by another one.
@@ -107,47 +166,43 @@ func (j *Journal) MarkUndone(id, by string) error {
 	if _, err := ParseID(by); err != nil {
 		return err
 	}
-	return j.end(outcomeRecord{ID: id, State: Undone.String(), By: by}, Undone, nil)
-}
-
-func (j *Journal) end(r outcomeRecord, state State, after []Image) error {
-	if _, err := ParseID(r.ID); err != nil {
+	if _, err := ParseID(id); err != nil {
 		return err
 	}
-	for _, image := range after {
-		if err := image.check(); err != nil {
+	return j.write(false, func(b *batch) error {
+		return b.end(outcomeRecord{ID: id, State: Undone.String(), By: by}, Undone, nil)
+	})
+}
+
+// end keeps the outcome of an entry, with one image for each of its steps or none.
+func (b *batch) end(r outcomeRecord, state State, after []Image) error {
+	home, steps, before, err := b.lookUp(r.ID)
+	if err != nil {
+		return err
+	}
+	if !state.mayFollow(before) {
+		return &Invalid{"state", state.String(), "cannot follow " + before.String()}
+	}
+	if after != nil && len(after) != steps {
+		return &Invalid{"images", r.ID, "are not one for each step"}
+	}
+	r.Home = home
+	r.Count = len(after)
+	if b.unrecorded.bytes > 0 {
+		r.Bytes, r.Payer, b.unrecorded.bytes = b.unrecorded.bytes, b.unrecorded.payer, 0
+	}
+	if len(after) > 0 {
+		item := func(i int) any {
+			if !after[i].Exists {
+				return nil
+			}
+			return after[i]
+		}
+		if r.After, err = b.list(afterKey, r.ID, len(after), item); err != nil {
 			return err
 		}
 	}
-	return j.write(false, func(b *batch) error {
-		home, steps, before, err := b.lookUp(r.ID)
-		if err != nil {
-			return err
-		}
-		if !state.mayFollow(before) {
-			return &Invalid{"state", state.String(), "cannot follow " + before.String()}
-		}
-		if after != nil && len(after) != steps {
-			return &Invalid{"images", r.ID, "are not one for each step"}
-		}
-		r.Home = home
-		r.Count = len(after)
-		if b.unrecorded.bytes > 0 {
-			r.Bytes, r.Payer, b.unrecorded.bytes = b.unrecorded.bytes, b.unrecorded.payer, 0
-		}
-		if len(after) > 0 {
-			item := func(i int) any {
-				if !after[i].Exists {
-					return nil
-				}
-				return after[i]
-			}
-			if r.After, err = b.list(afterKey, r.ID, len(after), item); err != nil {
-				return err
-			}
-		}
-		return b.value(r)
-	})
+	return b.value(r)
 }
 
 // lookUp finds an entry, from the newest segment back: its segment, the number of its steps, and its
@@ -296,6 +351,12 @@ func (j *Journal) BrokenOff(ctx context.Context) (*BrokenOff, error) {
 		}
 	}
 	e, err := j.Entry(ctx, id)
+	if err == nil && e.Batch != "" && e.Batch != id { // a part of a batch is broken off with it
+		whole, failed := j.Entry(ctx, e.Batch)
+		if failed == nil && slices.Contains(whole.Parts, id) {
+			e = whole
+		}
+	}
 	if _, unknown := errors.AsType[*Unknown](err); unknown {
 		return nil, nil // it was not even begun
 	}

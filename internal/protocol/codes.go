@@ -18,6 +18,7 @@ const (
 	CodeNeedsApp         = "needs_app"
 	CodeTargetRequired   = "target_required"
 	CodeUnconfirmed      = "unconfirmed"
+	CodeNotApplied       = "not_applied"
 	CodePartlyApplied    = "partly_applied"
 	CodeStateUnavailable = "state_unavailable"
 	CodeVaultNotFound    = "vault_not_found"

@@ -18,7 +18,7 @@ import (
 )
 
 // Version is the version of the protocol. The form of a [Hello] never changes.
-const Version = 8
+const Version = 9
 
 // Request is what is asked of the embedded program.
 type Request struct {
@@ -30,6 +30,14 @@ type Request struct {
 	Input string
 	Write Write
 	Want  Want
+	Batch Batch // that the call is an operation of, if that is planned before it is made; the zero Batch for none
+}
+
+// Batch is an atomic batch whose operations are worked out one after the other, each on the vault as those before it will
+// leave it, and are then made together.
+type Batch struct {
+	ID      string
+	Planned int // operations so far that change something
 }
 
 // Ask says what is asked.
@@ -70,12 +78,14 @@ type Task uint8
 
 // The tasks.
 const (
-	Whole Task = iota // carries out the call
-	Plan              // works out what the call would change, and changes nothing
-	Begin             // does the same and records it in the journal, for a call that another program carries out
-	End               // compares the files with that record, and writes the outcome to the journal
+	Whole  Task = iota // carries out the call
+	Plan               // works out what the call would change, and changes nothing
+	Begin              // does the same and records it in the journal, for a call that another program carries out
+	End                // compares the files with that record, and writes the outcome to the journal
+	Commit             // makes what the operations of the batch were worked out to do; the call is any of them
+	Drop               // forgets the operations of the batch
 
-	lastTask = End
+	lastTask = Drop
 )
 
 // Addresses says what is done about text of another note in an address that a change adds.
@@ -120,6 +130,8 @@ type Facts struct {
 	Loses     bool    `json:"loses,omitempty"`     // the change was destructive, whatever its command is
 	Overtaken bool    `json:"overtaken,omitempty"` // another program changed the note right after the call
 	Nothing   bool    `json:"nothing,omitempty"`   // the call asked for what is there already: no byte was changed
+	Planned   int     `json:"planned,omitempty"`   // operations of the batch so far, see [Batch]
+	Stale     bool    `json:"stale,omitempty"`     // nothing of the batch was made: its operations are to be worked out anew
 	Unread    int     `json:"unread,omitempty"`    // notes and folders that could not be read for the answer
 	Ambiguous bool    `json:"ambiguous,omitempty"` // the name of the note is that of other files, too; the notice names them
 	LineEnds  bool    `json:"lineEnds,omitempty"`  // the text was converted to the line ends of the note
@@ -230,6 +242,8 @@ func (q *Request) fields(f *form) {
 	f.flag(&q.Want.Facts)
 	f.flag(&q.Want.Compact)
 	f.text(&q.Want.Unless)
+	f.text(&q.Batch.ID)
+	f.number(&q.Batch.Planned)
 }
 
 // fields passes over all that a Reply has.
@@ -246,6 +260,8 @@ func (r *Reply) fields(f *form) {
 	f.flag(&r.Facts.Loses)
 	f.flag(&r.Facts.Overtaken)
 	f.flag(&r.Facts.Nothing)
+	f.number(&r.Facts.Planned)
+	f.flag(&r.Facts.Stale)
 	f.number(&r.Facts.Unread)
 	f.flag(&r.Facts.Ambiguous)
 	f.flag(&r.Facts.LineEnds)

@@ -235,6 +235,15 @@ func handle(h *call.Host, folder string, c resident.Call) (answer.Reply, *protoc
 		}
 		return said, nil
 	}
+	if v, err = inBatch(h, v, q); err != nil {
+		return answer.Explain(err), nil
+	}
+	if q.Batch.ID != "" && q.Write.Task > protocol.End { // it ends with this call
+		defer h.EndBatch(q.Batch.ID)
+		if q.Write.Task == protocol.Drop {
+			return answer.Reply{}, nil
+		}
+	}
 	v.Tally = protocol.NewTally(c.Progress)
 	defer v.Tally.End()
 	state := ""
@@ -246,7 +255,12 @@ func handle(h *call.Host, folder string, c resident.Call) (answer.Reply, *protoc
 		}
 		closed = v.ClosedNow(q.Command)
 	}
-	said := Respond(v, q, literal).WithoutUnread(len(v.Unread()))
+	var said answer.Reply
+	if q.Write.Task == protocol.Commit {
+		said = commitBatch(v, q)
+	} else {
+		said = Respond(v, q, literal).WithoutUnread(len(v.Unread()))
+	}
 	if unfinished != "" && said.Status == answer.ExitDone {
 		said.Truncated = said.Truncated || said.Notice == ""
 		said.Notice = strings.Join(
@@ -276,10 +290,39 @@ func handle(h *call.Host, folder string, c resident.Call) (answer.Reply, *protoc
 		known.State = state
 		known.Closed = closed
 	}
+	if isBatch := v.Batch != nil; said.Status == answer.ExitDone && isBatch {
+		known = cmp.Or(known, &protocol.Facts{})
+		known.Planned = v.Batch.Count()
+		known.Stale = said.Stale
+		known.Overtaken = said.Overtaken
+	}
 	if said.Status == answer.ExitDone && state != "" { // the gateway divides no other answer
 		known.Rows = said.Rows()
 	}
 	return said, known
+}
+
+// inBatch returns the vault for a call of a batch, see [protocol.Batch]. The one that makes the batch gets the vault as it is.
+func inBatch(h *call.Host, v *call.Vault, q protocol.Request) (*call.Vault, error) {
+	switch {
+	case q.Batch.ID == "" || q.Write.Task == protocol.Drop:
+		return v, nil
+	case q.Write.Task == protocol.Commit:
+		v.Batch = h.Batch(q.Batch.ID, q.Batch.Planned)
+		return v, nil
+	}
+	row, err := lookUp(q.Command)
+	return change.InBatch(v, q.Batch, err == nil && row.Writes() && q.Write.Task == protocol.Whole)
+}
+
+// commitBatch makes what the operations of a batch were worked out to do. The command of the request is that of one of them.
+func commitBatch(v *call.Vault, q protocol.Request) answer.Reply {
+	v.Caller = q.Write.Caller
+	said, err := change.CommitBatch(v, q.Write)
+	if err != nil {
+		return answer.Explain(call.On(v, q.Command, err))
+	}
+	return said
 }
 
 // table returns everything this program can do, sorted by name. It is set by init because help, a row

@@ -151,6 +151,7 @@ var (
 		"the user can make room on the disk of the vault, or let the program write there; vaultwicket doctor looks at both",
 	}
 	PartlyApplied = Kind{protocol.CodePartlyApplied, ""}
+	NotApplied    = Kind{protocol.CodeNotApplied, "send the batch again"}
 	VaultNotFound = Kind{protocol.CodeVaultNotFound, "compare the name with the list of the command vaults"}
 	AppDoesLess   = Kind{protocol.CodeCLIError, protocol.HintAppDoesLess}
 	TooLong       = Kind{protocol.CodeContentTooLong, "narrow it with folder= or query="}

@@ -42,6 +42,7 @@ type Reply struct {
 	// Made and Unmade are the files of a change that was made in part, see [Fault].
 	Made, Unmade []string
 	Nothing      bool // of a change that changes no byte
+	Stale        bool // of a batch that is to be worked out anew: nothing of it was made
 	Unread       int  // notes and folders that could not be read for the answer, which the notice counts
 	LineEnds     bool // the text got the line ends of the note
 	// Image is the media type of an image, whose bytes are the last line of Text in base64; ""

@@ -71,6 +71,9 @@ type Host struct {
 	spelled  spelled
 	sight    *Sight
 	visible  *disk.Folder // folder as sight sees it
+
+	beneath *Host // of the vault without what is planned, see [Batch]; nil for the vault as it is on the disk
+	batches batches
 }
 
 // EmbeddingsVariable is the address of a server that makes vectors of texts, a space, and the name of a model;
@@ -149,6 +152,13 @@ func (h *Host) Confine(vault string, list bool) {
 // opened at the first call and stays open until the host is closed; the ignore file is read
 // again each time.
 func (h *Host) OpenFolder(path string, v *Vault) error {
+	if h.beneath != nil {
+		if err := h.beneath.OpenFolder(path, v); err != nil {
+			return err
+		}
+		h.batches.cover(v)
+		return nil
+	}
 	if h.rulesErr != nil {
 		return answer.Misuse("%s cannot be read, so nothing is answered: %v", AccessVariable, h.rulesErr)
 	}

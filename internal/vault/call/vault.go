@@ -37,6 +37,7 @@ type Vault struct {
 	Path       string // of the folder, absolute
 	Disk       *disk.Folder
 	shared     *disk.Folder    // the same, which calls share and none is charged for
+	onDisk     *disk.Folder    // shared without what is planned, nil for the same
 	unread     *unread         // what of the vault could not be read for the call
 	Rules      access.Rules    // access to each note
 	Sight      *Sight          // the visible files; nil if all are
@@ -61,6 +62,7 @@ type Vault struct {
 	// was named otherwise.
 	Namesakes []string
 
+	Batch    *Batch   // whose changes are planned, and seen by the call as if they were made; nil for the vault as it is
 	Restores *Version // that the app has kept, for a call that restores it; nil for other calls
 	// Changes is called before the first file is changed, with how many are. It is false if the call is cancelled; nil tells
 	// nobody.
@@ -92,6 +94,7 @@ func (v *Vault) IndexOfNames() (*index.Index, error) { return v.Host.Knowledge.I
 // View is the vault as the knowledge of earlier calls needs it.
 func (v *Vault) View() search.View {
 	return search.View{
+		OnDisk:  v.onDisk,
 		Ctx:     v.Ctx,
 		Folder:  v.shared,
 		Own:     v.Disk,

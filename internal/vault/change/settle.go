@@ -156,16 +156,70 @@ func (s *settler) finish(end outcome, found []journal.Image) error {
 	if s.entry.State == journal.Done && end != unmade { // its outcome is kept
 		return nil
 	}
-	if err := s.journal.End(s.entry.ID, record); err != nil {
+	ends := []journal.Ended{{ID: s.entry.ID, Outcome: record}}
+	parts := s.parts()
+	for _, part := range parts {
+		ends = append(ends, journal.Ended{ID: part.ID, Outcome: s.endOf(part, end)})
+	}
+	if err := s.journal.EndTogether(ends); err != nil {
 		return unjournaled(err)
 	}
 	s.journal.MarkFinished()
 	if end == made {
-		for _, id := range s.entry.TakesBack() {
-			_ = s.journal.MarkUndone(id, s.entry.ID)
+		for _, e := range append(parts, s.entry) {
+			for _, id := range e.TakesBack() {
+				_ = s.journal.MarkUndone(id, e.ID)
+			}
 		}
 	}
 	return nil
+}
+
+// parts returns the entries of the operations of a batch that are not ended. One that is not in the journal was never begun.
+func (s *settler) parts() (parts []journal.Entry) {
+	for _, id := range s.entry.Parts {
+		e, err := s.journal.Entry(context.WithoutCancel(s.vault.Ctx), id)
+		if err == nil && e.State == journal.Begun {
+			parts = append(parts, e)
+		}
+	}
+	return parts
+}
+
+// endOf returns how the operation of a batch ends. One of a batch that is made in part is no change of its own any more: the
+// entry of the batch stands for it.
+func (s *settler) endOf(part journal.Entry, end outcome) journal.Outcome {
+	switch end {
+	case unmade:
+		return journal.Outcome{State: journal.Undone, Note: "its batch was not completed, and is taken back"}
+	case partly:
+		return journal.Outcome{State: journal.Undone, Note: "its batch is made in part, see " + s.entry.ID}
+	}
+	return journal.Outcome{State: journal.Done, After: s.foundOf(part)}
+}
+
+// foundOf returns the images after the steps of a part, nil if they are as planned. Where another program appended to a file
+// meanwhile, the last step of that file has it.
+func (s *settler) foundOf(part journal.Entry) (all []journal.Image) {
+	for i := range s.was {
+		whole := s.entry.Steps[i]
+		for n, step := range part.Steps {
+			if step.Path != whole.Path || step.After != whole.After {
+				continue
+			}
+			if path, err := ParseStepPath(whole.Path); err == nil {
+				now, err := CurrentState(s.vault, path)
+				if err != nil {
+					continue
+				}
+				if all == nil {
+					all = answer.Map(part.Steps, func(step journal.Step) journal.Image { return step.After })
+				}
+				all[n] = ImageOf(now)
+			}
+		}
+	}
+	return all
 }
 
 // found returns the images of the files of the steps as they are now.

@@ -30,6 +30,7 @@ type transaction struct {
 	sync   func() error
 	was    map[int]journal.Image // of steps whose file another program changed right before them
 	files  map[disk.Path]bool    // that were changed hastily, and are not durable yet
+	parts  []*operation          // of a batch, whose steps together are those of the transaction; none for a single change
 }
 
 // newTransaction returns the transaction of the steps of a proposal, which are no no-ops. It names what the disk needs for
@@ -122,10 +123,11 @@ func keptStep(v *call.Vault, s Step) journal.Step {
 }
 
 // compare makes sure that every file is what the steps were planned on. What another program has appended to one since is
-// taken along, if it may be: a change of one file is rather worked out anew, while there is time for that.
+// taken along, if it may be: a change of one file, and a batch, are rather worked out anew, while there is time for that.
 func (t *transaction) compare(alone bool) error {
 	merges := t.merges
-	t.merges = merges && (alone || len(t.steps) > 1)
+	isLarge := len(t.steps) > 1 && len(t.parts) == 0 // the answers of a batch have been given
+	t.merges = merges && (alone || isLarge)
 	defer func() { t.merges = merges }()
 	touched := map[disk.Path]bool{}
 	for i := range t.steps {
@@ -269,7 +271,17 @@ func (t *transaction) begin() error {
 	if err := t.journal.MarkUnfinished(t.entry.ID); err != nil {
 		return unjournaled(err)
 	}
-	if err := t.journal.Begin(t.entry, contentOf(t.vault, t.steps, t.entry.Steps)); err != nil {
+	whole := contentOf(t.vault, t.steps, t.entry.Steps)
+	entries := []journal.Entry{t.entry}
+	contents := []journal.Content{whole}
+	for _, o := range t.parts {
+		entries = append(entries, o.entry)
+		contents = append(contents, o.content(t.vault))
+	}
+	err := t.journal.BeginTogether(entries, func(entry int, k journal.Step) (io.ReadCloser, error) {
+		return contents[entry](k)
+	})
+	if err != nil {
 		return unjournaled(err)
 	}
 	return nil

@@ -60,6 +60,8 @@ func Write(v *call.Vault, row Command, values call.Values, how protocol.Write) (
 			return answer.Reply{}, err
 		}
 		return showPlan(v, p)
+	case v.Batch != nil:
+		return planOperation(v, row, values, how)
 	}
 	return carryOut(v, row, values, how)
 }
@@ -119,28 +121,9 @@ func tryOut(
 		return answer.Reply{}, err
 	}
 	p.Steps = slices.DeleteFunc(p.Steps, Step.IsNoop)
-	notices := []string{v.Origin.Left, p.Notice}
-	if broken := p.Broken.breaks(); broken != "" {
-		notices = append(notices, "the change "+broken)
-	}
-	notices = append(notices, p.leadElsewhere())
-	notices = slices.DeleteFunc(notices, func(notice string) bool { return notice == "" })
+	said := p.said(v)
 	if len(p.Steps) == 0 {
-		for _, id := range p.takesBack() { // of what is to be undone nothing is there
-			if err := j.End(id, journal.Outcome{State: journal.Undone}); err != nil {
-				return answer.Reply{}, unjournaled(err)
-			}
-		}
-	}
-	said := answer.Reply{
-		Text:     p.Message,
-		Notice:   strings.Join(notices, "; "),
-		Note:     p.Note,
-		Change:   p.change(v),
-		LineEnds: p.lineEnds,
-	}
-	if len(p.Steps) == 0 {
-		return p.nothing(said), nil
+		return p.nothing(said), endUndone(j, p.takesBack())
 	}
 	isOfOneState := how.Approved != "" || how.Expect != "" // of a note that was shown, or is named by its hash
 	t, err := newTransaction(v, j, p, entry(v, row, values, how, p), !isOfOneState)
@@ -163,6 +146,33 @@ func tryOut(
 		said.Change = Proposal{Steps: t.steps, Note: p.Note, loses: p.loses}.change(v)
 	}
 	return said, err
+}
+
+// said is what is answered once a proposal is carried out.
+func (p Proposal) said(v *call.Vault) answer.Reply {
+	notices := []string{v.Origin.Left, p.Notice}
+	if broken := p.Broken.breaks(); broken != "" {
+		notices = append(notices, "the change "+broken)
+	}
+	notices = append(notices, p.leadElsewhere())
+	notices = slices.DeleteFunc(notices, func(notice string) bool { return notice == "" })
+	return answer.Reply{
+		Text:     p.Message,
+		Notice:   strings.Join(notices, "; "),
+		Note:     p.Note,
+		Change:   p.change(v),
+		LineEnds: p.lineEnds,
+	}
+}
+
+// endUndone keeps of entries that are to be taken back that nothing of them is left.
+func endUndone(j *journal.Journal, ids []string) error {
+	for _, id := range ids {
+		if err := j.End(id, journal.Outcome{State: journal.Undone}); err != nil {
+			return unjournaled(err)
+		}
+	}
+	return nil
 }
 
 // nothing says of a proposal without steps that nothing is done. said is what it would say else.

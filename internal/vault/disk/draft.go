@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 
@@ -66,6 +67,15 @@ func (f *Folder) NewDraft(p Path) Draft {
 
 // MissingFolders returns the folders above p that do not exist, the highest first.
 func (f *Folder) MissingFolders(p Path) (missing []Path) {
+	if f.over != nil {
+		for at := (Path{p.Folder()}); at != (Path{}); at = (Path{at.Folder()}) {
+			if _, err := f.FolderInfo(at); !IsMissing(err) {
+				break
+			}
+			missing = slices.Insert(missing, 0, at)
+		}
+		return missing
+	}
 	dir, err := f.enter(nil)
 	if err != nil {
 		return nil
@@ -148,7 +158,7 @@ func (f *Folder) Stage(s Staging) error {
 	if err := mayReplace(s.Like, old.Info); err != nil {
 		return err
 	}
-	return f.stage(dir, s, text, old.Info.Mode().Perm(), old.File)
+	return f.stage(dir, s, text, old.Info.Mode().Perm(), old.onDisk())
 }
 
 // stage writes text to a new temporary file in dir. With like the file gets exactly the mode and the attributes of
@@ -196,7 +206,7 @@ func (f *Folder) SyncFile(p Path) error {
 		return err
 	}
 	defer file.Close()
-	return f.sys.SyncFile(file.File)
+	return f.sys.SyncFile(file.onDisk())
 }
 
 // ReadDraft returns the text of a draft; the error is fs.ErrNotExist if there is none.

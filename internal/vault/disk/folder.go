@@ -59,6 +59,7 @@ type Folder struct {
 	// tell is told of what cannot be read, see [Folder.Telling]; nil tells nobody.
 	tell func(p Path)
 	ask  *interposed // the same for all of these
+	over *Overlay    // what is planned and not on the disk; nil for nothing
 }
 
 // Refusal says why an existing file or folder is not accepted.
@@ -120,6 +121,11 @@ func (f *Folder) Interpose(ask func(method string) error) {
 
 // Config returns the app's settings file of that name, or fs.ErrNotExist.
 func (f *Folder) Config(name string) (text []byte, err error) {
+	if f.over != nil {
+		if text, isPlanned := f.over.text(Path{text: ConfigPath(name)}); isPlanned {
+			return text, nil
+		}
+	}
 	err = steady{ask: f.ask}.try("config", name, func() error {
 		dir, err := f.enter([]string{configFolder})
 		if err != nil {
@@ -248,6 +254,9 @@ func (f *Folder) FolderInfo(p Path) (info fs.FileInfo, err error) {
 	if err := f.admitFolder(p); err != nil {
 		return nil, err
 	}
+	if f.over != nil {
+		return f.over.folderInfo(f, p)
+	}
 	err = steady{ask: f.ask}.try("info", p.Base(), func() error {
 		dir, err := f.enter(p.segments())
 		if err != nil {
@@ -339,7 +348,7 @@ func (f *Folder) Contents(p Path) (c Contents, err error) {
 	slices.SortFunc(c.Folders, inOrder) // a folder is before those in it
 	in := map[Path]int{}
 	all := 0
-	whole := Folder{root: f.root, sys: f.sys, names: f.names, ask: f.ask}
+	whole := Folder{root: f.root, sys: f.sys, names: f.names, ask: f.ask, over: f.over}
 	err = whole.Walk(p, func(e Entry) {
 		in[Path{e.Path.Folder()}]++
 		all++
@@ -377,6 +386,9 @@ func (f *Folder) SetModified(p Path, at time.Time) error {
 
 // count returns how many names there are in a folder.
 func (f *Folder) count(p Path) (int, error) {
+	if f.over != nil {
+		return f.over.count(f, p)
+	}
 	dir, err := f.enter(p.segments())
 	if err != nil {
 		return 0, err

@@ -37,6 +37,13 @@ type listed struct {
 
 // place opens the folder that the segments lead to. The caller closes it.
 func (f *Folder) place(segments []string) (place, error) {
+	if f.over != nil {
+		return f.over.place(f, segments)
+	}
+	return f.placeOnDisk(segments)
+}
+
+func (f *Folder) placeOnDisk(segments []string) (place, error) {
 	found := steady{ask: f.ask}
 	name := "."
 	if len(segments) > 0 {
@@ -170,7 +177,7 @@ func openOnce(dir *os.Root, name string) (*File, error) {
 		file.Close()
 		return nil, err
 	}
-	return &File{File: file, Info: info}, nil
+	return &File{content: file, Info: info}, nil
 }
 
 func (r rooted) stamp(name string) (system.Stamp, error) {

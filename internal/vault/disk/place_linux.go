@@ -217,7 +217,11 @@ func stampOfStat(stat *unix.Stat_t) system.Stamp {
 // Born returns when the file was created, or when it was last changed where the file
 // system does not record that.
 func (f *File) Born() time.Time {
-	raw, err := f.SyscallConn()
+	file := f.onDisk()
+	if file == nil {
+		return f.Info.ModTime()
+	}
+	raw, err := file.SyscallConn()
 	if err != nil {
 		return f.Info.ModTime()
 	}

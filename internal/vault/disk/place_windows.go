@@ -21,7 +21,7 @@ func linksIn(dir *os.Root, name string, _ fs.FileInfo) (uint64, error) {
 // links returns how many names an open file has. A short name is none.
 func (f *File) links() (uint64, error) {
 	var info windows.ByHandleFileInformation
-	if err := windows.GetFileInformationByHandle(windows.Handle(f.Fd()), &info); err != nil {
+	if err := windows.GetFileInformationByHandle(windows.Handle(f.onDisk().Fd()), &info); err != nil {
 		return 0, err
 	}
 	return uint64(info.NumberOfLinks), nil

@@ -14,10 +14,22 @@ import (
 
 // File is an opened file of the vault: regular, and the one that its path named.
 type File struct {
-	*os.File
+	content
 	Info fs.FileInfo
 	// Judged is the text of a note that was judged, nil where none was, or it is too long to be kept.
 	Judged []byte
+}
+
+// content is what can be done with an open file: mostly an *os.File.
+type content interface {
+	io.ReadSeekCloser
+	Stat() (fs.FileInfo, error)
+}
+
+// onDisk returns the open file, nil for one that is on no disk, see [Overlay].
+func (f *File) onDisk() *os.File {
+	file, _ := f.content.(*os.File)
+	return file
 }
 
 // Open opens the file at p. The error is fs.ErrNotExist if there is none, and a [Refusal]
@@ -26,16 +38,7 @@ func (f *Folder) Open(p Path) (*File, error) {
 	if err := f.admit(p); err != nil {
 		return nil, err
 	}
-	var file *File
-	err := steady{ask: f.ask}.try("open", p.Base(), func() error {
-		dir, err := f.enter(p.parents())
-		if err != nil {
-			return err
-		}
-		defer dir.Close()
-		file, err = f.in(dir).open(p.Base())
-		return err
-	})
+	file, err := f.open(p)
 	if err != nil || !f.judge.judges(p) {
 		return file, err
 	}
@@ -57,6 +60,29 @@ func (f *Folder) Open(p Path) (*File, error) {
 		return nil, err
 	}
 	return file, nil
+}
+
+// open opens the file at p, which may be seen.
+func (f *Folder) open(p Path) (*File, error) {
+	at := p
+	if f.over != nil {
+		file, from, err := f.over.open(f, p)
+		if file != nil || err != nil {
+			return file, err
+		}
+		at = from
+	}
+	var file *File
+	err := steady{ask: f.ask}.try("open", at.Base(), func() error {
+		dir, err := f.enter(at.parents())
+		if err != nil {
+			return err
+		}
+		defer dir.Close()
+		file, err = f.in(dir).open(at.Base())
+		return err
+	})
+	return file, err
 }
 
 // Stat returns what is known about the file at p, with the errors of Open.
@@ -125,6 +151,9 @@ func (f *Folder) ReadHere(p Path) ([]byte, system.Stamp, error) {
 // HasStub reports whether iCloud has evicted the file at p and put a stub in its place. It
 // is false for an invisible file.
 func (f *Folder) HasStub(p Path) bool {
+	if f.over != nil && f.over.differs(p) {
+		return false
+	}
 	dir, err := f.parent(p)
 	if err != nil {
 		return false

@@ -236,6 +236,8 @@ func TestWhatCanBeBookmarked(t *testing.T) {
 		{"a folder", "bookmark folder=f/", answer.ExitDone, "Bookmarked: f\n"},
 		{"the whole vault", "bookmark folder=/", answer.ExitDone, "Bookmarked: /\n"},
 		{"a search", "bookmark search=tag:#x", answer.ExitDone, "Bookmarked: tag:#x\n"},
+		{"the same search again", "bookmark search=tag:#x", answer.ExitDone, "Nothing was changed: \"tag:#x\" is bookmarked already.\n"},
+		{"the same heading again", "bookmark file=f/a.md subpath=#H title=T", answer.ExitDone, "Nothing was changed: \"f/a.md#H\" is bookmarked already.\n"},
 		{"all of them are listed", "bookmarks total", answer.ExitDone, "6\n"},
 		{"a file that is not there", "bookmark file=a.md", answer.ExitFailed, "Error: File \"a.md\" not found.\n"},
 		{"a hidden file", "bookmark file=.obsidian/app.json", answer.ExitFailed, "Error: File \".obsidian/app.json\" not found.\n"},

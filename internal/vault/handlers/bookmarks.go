@@ -5,7 +5,9 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -108,6 +110,10 @@ func addBookmark(v *call.Vault, p call.Values) (change.Proposal, error) {
 	if err != nil {
 		return change.Proposal{}, answer.ReadError(at.String(), err)
 	}
+	var file bookmarkItem
+	if json.Unmarshal(before.Text, &file) == nil && added.isIn(file.Items) {
+		return change.Proposal{Note: at, Already: fmt.Sprintf("%q is bookmarked already", answer.Verbatim(added.target()))}, nil
+	}
 	after, err := withBookmark(before.Text, added)
 	if err != nil {
 		return change.Proposal{}, answer.Failure("Cannot use the bookmarks in %s: %v", at, err)
@@ -121,6 +127,14 @@ func addBookmark(v *call.Vault, p call.Values) (change.Proposal, error) {
 		Message: "Bookmarked: " + added.target(),
 		Note:    at,
 	}, nil
+}
+
+// isIn reports whether an entry, or one in a group, is the same bookmark. When it was made does not matter.
+func (b bookmark) isIn(items []bookmarkItem) bool {
+	return slices.ContainsFunc(items, func(item bookmarkItem) bool {
+		item.Ctime = b.Ctime
+		return item.bookmark == b || b.isIn(item.Items)
+	})
 }
 
 // parseBookmark takes exactly one thing to be led to, which has to be there if it

@@ -31,6 +31,7 @@ import (
 type View struct {
 	Ctx    context.Context // of the call
 	Folder *disk.Folder    // the same for all calls
+	OnDisk *disk.Folder    // Folder without what is planned, see [Store.Plan]; nil for the same
 	Own    *disk.Folder    // whose reads are charged to the call; nil for Folder
 	Path   string          // of the folder, absolute
 	Env    func(string) string
@@ -94,6 +95,7 @@ type Store struct {
 
 	folders atomic.Pointer[folderList] // the last ones; may be nil
 	words   words
+	planned planned
 }
 
 const (
@@ -152,6 +154,10 @@ func untilDone[T any](ctx context.Context, do func() (T, error)) (value T, err e
 // IndexIfCurrent returns the index if all changes since are known one by one, so that it
 // costs almost nothing to update it. Otherwise it starts making one for later calls.
 func (k *Store) IndexIfCurrent(from View) (*index.Index, bool) {
+	if k.planned.on != nil {
+		x, err := k.Index(from)
+		return x, err == nil
+	}
 	if !k.Resident {
 		return nil, false
 	}
@@ -176,6 +182,9 @@ func (k *Store) IndexIfCurrent(from View) (*index.Index, bool) {
 // IndexIfMade is [Store.IndexIfCurrent] that makes no index: for a call that takes less time
 // than making one, and may be the only one.
 func (k *Store) IndexIfMade(from View) (*index.Index, bool) {
+	if k.planned.on != nil {
+		return k.IndexIfCurrent(from)
+	}
 	if !k.Resident || !k.mu.TryLock() {
 		return nil, false
 	}
@@ -216,6 +225,9 @@ func (k *Store) StateIfCurrent(from View) (number uint64, ok bool) {
 
 // look brings the index up to date. It is called under the lock.
 func (k *Store) look(from View) (*index.Index, error) {
+	if k.planned.on != nil {
+		return k.lookPlanned(from)
+	}
 	before := k.last
 	defer func() {
 		if k.last != before {

@@ -23,14 +23,15 @@ import (
 
 // words is the index of words of a vault, which is made at the first question that needs it.
 type words struct {
-	turn    sync.Mutex // held while a call brings it up to date
-	folder  *disk.Folder
-	place   cache.Extra
-	of      *index.Index // that index is of; nil if it is not known what index lacks
-	index   *ranking.Index
-	view    *ranking.View // of index, without the files that are excluded by filters
-	filters string
-	unsaved int // files that the cache file does not have
+	turn       sync.Mutex // held while a call brings it up to date
+	folder     *disk.Folder
+	place      cache.Extra
+	of         *index.Index // that index is of; nil if it is not known what index lacks
+	index      *ranking.Index
+	view       *ranking.View // of index, without the files that are excluded by filters
+	filters    string
+	unsaved    int  // files that the cache file does not have
+	isReadOnly bool // the cache file is only read
 	// failed are the paths of files that are in index without their texts, because of a fault of the disk that may pass.
 	failed map[string]bool
 }
@@ -176,7 +177,7 @@ func (w *words) open(from View) {
 
 // save writes what the cache file does not have. Postings are then read from the file, and take no memory.
 func (w *words) save() {
-	if w.unsaved == 0 {
+	if w.unsaved == 0 || w.isReadOnly {
 		return
 	}
 	saved, err := w.index.Append(nil, BuildID())

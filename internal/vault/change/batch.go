@@ -1,0 +1,341 @@
+package change
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"io"
+	"io/fs"
+	"slices"
+	"time"
+
+	"github.com/vaultwicket/vaultwicket/internal/journal"
+	"github.com/vaultwicket/vaultwicket/internal/protocol"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
+	"github.com/vaultwicket/vaultwicket/internal/vault/call"
+	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
+)
+
+// The operations of an atomic batch are worked out one after the other, each on the vault as those before it will leave it, and
+// none is made. Then all their steps are made as one transaction. Each operation has an entry in the journal, as a change
+// by itself has; that of the transaction stands behind them.
+
+// plannedBatch is what is kept of a batch between its operations.
+type plannedBatch struct {
+	operations []*operation
+	emptied    []disk.Path
+	extent     journal.Extent // of the journal, before the first operation was worked out
+	// undone are entries that an operation takes back of which nothing is left.
+	undone []string
+	// isOfOneState says that an operation was approved, or names its note by its hash.
+	isOfOneState bool
+}
+
+// operation is the change of one operation of a batch.
+type operation struct {
+	entry journal.Entry
+	steps []Step
+	// sources are where the bytes before the steps are on the disk, for those whose text is not in memory.
+	sources []disk.Path
+}
+
+// content gives the journal the bytes that the steps are going to change.
+func (o *operation) content(v *call.Vault) journal.Content {
+	type paths struct{ from, to string } // no two steps of an operation have the same
+	at := make(map[paths]int, len(o.steps))
+	for i, kept := range o.entry.Steps {
+		at[paths{kept.From, kept.Path}] = i
+	}
+	return func(k journal.Step) (io.ReadCloser, error) {
+		i := at[paths{k.From, k.Path}]
+		if o.steps[i].Before.Image.Exists {
+			return v.Disk.Open(o.sources[i])
+		}
+		return io.NopCloser(bytes.NewReader(o.steps[i].Before.Text)), nil
+	}
+}
+
+// maxPlannedTexts is how many bytes the texts may have that a batch will write, together.
+const maxPlannedTexts = disk.MaxNote
+
+// planOperation works out what an operation of a batch does, and has the next operations see it.
+func planOperation(v *call.Vault, row Command, values call.Values, how protocol.Write) (answer.Reply, error) {
+	j, err := v.Journal()
+	if err != nil {
+		return answer.Reply{}, err
+	}
+	extent := j.Extent()
+	p, err := propose(v, row, values, how)
+	if err != nil || p.ReadAnswer != nil {
+		return p.answer(), err
+	}
+	if err := fits(v, p, how); err != nil {
+		return answer.Reply{}, err
+	}
+	p.Steps = slices.DeleteFunc(p.Steps, Step.IsNoop)
+	said := p.said(v)
+	planned, _ := v.Batch.Planned.(*plannedBatch)
+	if planned == nil {
+		planned = &plannedBatch{extent: extent}
+		v.Batch.Planned = planned
+	}
+	if len(p.Steps) == 0 {
+		planned.undone = append(planned.undone, p.takesBack()...)
+		return p.nothing(said), nil
+	}
+	o := &operation{entry: entry(v, row, values, how, p), steps: p.Steps}
+	for i := range o.steps {
+		if err := o.plan(v, i); err != nil {
+			return answer.Reply{}, answer.WriteError(o.steps[i].Path.String(), err)
+		}
+	}
+	for _, folder := range p.Emptied {
+		o.entry.Emptied = append(o.entry.Emptied, folder.String())
+		in, err := v.Disk.Contents(folder)
+		isEmpty := err == nil && len(in.Files) == 0 && len(in.Folders) == 1 && !in.Stay[folder]
+		if isEmpty {
+			v.Batch.Overlay.RemoveFolder(folder)
+		}
+	}
+	if v.Batch.Overlay.Size() > maxPlannedTexts {
+		return answer.Reply{}, answer.Failure("The operations of the batch write more than %d MiB. Send fewer of them at once.", maxPlannedTexts>>20)
+	}
+	planned.operations = append(planned.operations, o)
+	planned.emptied = append(planned.emptied, p.Emptied...)
+	planned.isOfOneState = planned.isOfOneState || how.Approved != "" || how.Expect != ""
+	v.Batch.Add()
+	said.Entry = o.entry.ID
+	return said, nil
+}
+
+// makesName reports whether there is a file at the path of a step that was not there before it.
+func (s Step) makesName() bool {
+	isMoved := s.After.Exists && !s.After.Folder && s.source() != s.Path
+	return isMoved || !s.Before.Exists
+}
+
+// resolve makes a step one that does not depend on a file that an earlier operation will make, and refuses one that cannot
+// be made.
+func (o *operation) resolve(v *call.Vault, s *Step) error {
+	from, text := v.Batch.Overlay.Source(s.source())
+	if s.Before.Image.Exists && text != nil {
+		isCopy := s.After.Image == s.Before.Image
+		s.Before = Existing(text)
+		if isCopy {
+			s.After = s.Before
+		}
+	}
+	o.sources = append(o.sources, from)
+	if s.CopyOf != (disk.Path{}) {
+		from, text := v.Batch.Overlay.Source(s.CopyOf)
+		if text != nil {
+			s.After = Existing(text)
+			from = disk.Path{}
+		}
+		s.CopyOf = from
+	}
+	if !s.makesName() || s.After.Folder || !s.After.Exists {
+		return nil
+	}
+	_, err := v.Disk.Stat(s.Path)
+	isRespelled := s.IsMove() && v.Disk.IsOneFile(s.source(), s.Path)
+	if err == nil && !isRespelled {
+		return fs.ErrExist
+	}
+	return v.Disk.MayMake(s.Path)
+}
+
+// plan has what comes after a step see what it will do.
+func (o *operation) plan(v *call.Vault, i int) error {
+	s := &o.steps[i]
+	if err := o.resolve(v, s); err != nil {
+		return err
+	}
+	if s.makesName() {
+		for _, folder := range v.Disk.MissingFolders(s.Path) {
+			o.entry.Folders = append(o.entry.Folders, folder.String())
+		}
+	}
+	kept := keptStep(v, *s)
+	o.entry.Steps = append(o.entry.Steps, kept)
+	over := v.Batch.Overlay
+	switch {
+	case s.After.Folder:
+		over.MakeFolder(s.Path)
+		return nil
+	case s.Before.Folder:
+		over.RemoveFolder(s.Path)
+		return nil
+	case s.source() != s.Path || !s.After.Exists:
+		over.Remove(s.source())
+	}
+	modified := v.Host.Now()
+	if s.Modified != 0 {
+		modified = time.Unix(0, s.Modified)
+	}
+	switch {
+	case !s.After.Exists:
+	case !s.After.Image.Exists:
+		over.Write(s.Path, s.After.Text, fs.FileMode(cmp.Or(s.Mode, kept.Mode, newNoteMode)), modified)
+	case s.CopyOf != (disk.Path{}):
+		over.Place(s.Path, s.CopyOf)
+	default:
+		over.Place(s.Path, o.sources[i])
+	}
+	return nil
+}
+
+// newNoteMode are the permission bits of a new note, as far as the umask of the user leaves them.
+const newNoteMode = 0o644
+
+// CommitBatch makes what the operations of a batch were worked out to do, as one transaction. The answer is about all of them.
+func CommitBatch(v *call.Vault, how protocol.Write) (answer.Reply, error) {
+	if v.Batch == nil {
+		return answer.Reply{}, unknownBatch()
+	}
+	planned, _ := v.Batch.Planned.(*plannedBatch)
+	if planned == nil || len(planned.operations) == 0 {
+		return answer.Reply{}, unknownBatch()
+	}
+	j, err := v.Journal()
+	if err != nil {
+		return answer.Reply{}, err
+	}
+	unlock, err := lockAlone(v, j, how)
+	if err != nil {
+		return answer.Reply{}, err
+	}
+	defer unlock()
+	if !how.Alone && planned.extent != j.Extent() { // they may rest on notes that are none of theirs
+		return planned.stale(errors.New("notes were changed while the operations of the batch were worked out"))
+	}
+	t, err := planned.transaction(v, j, how)
+	if err == nil {
+		err = t.compare(how.Alone)
+	}
+	if isConflict(err) && !how.Alone {
+		return planned.stale(err)
+	}
+	if err != nil {
+		return answer.Reply{}, err
+	}
+	end, err := t.run()
+	if err == nil && end.state == made {
+		_ = endUndone(j, planned.undone) // an undo of them has nothing to do either
+	}
+	said := answer.Reply{Entry: t.entry.ID, Overtaken: end.overtaken}
+	if len(end.made) > 0 {
+		return said, partlyApplied(t.entry.ID, end, err)
+	}
+	return said, err
+}
+
+// stale is the answer about a batch that was worked out for notes that are others by now: it is to be worked out anew. What
+// was approved of one state is a conflict.
+func (b *plannedBatch) stale(cause error) (answer.Reply, error) {
+	switch {
+	case !b.isOfOneState:
+		return answer.Reply{Stale: true}, nil
+	case isConflict(cause):
+		return answer.Reply{}, cause
+	}
+	return answer.Reply{}, answer.Conflict.Failure("Conflict: %v. Nothing was changed.", cause)
+}
+
+// transaction returns the transaction of all operations.
+func (b *plannedBatch) transaction(v *call.Vault, j *journal.Journal, how protocol.Write) (*transaction, error) {
+	var all []Step
+	for _, o := range b.operations {
+		all = append(all, o.steps...)
+	}
+	merged, err := mergeSteps(all)
+	if err != nil {
+		return nil, err
+	}
+	stays := map[disk.Path]bool{}
+	for _, folder := range v.Batch.Overlay.Folders() {
+		stays[folder] = true
+	}
+	merged = slices.DeleteFunc(merged, func(s Step) bool { return s.Before.Folder && stays[s.Path] })
+	emptied := slices.DeleteFunc(b.emptied, func(folder disk.Path) bool { return stays[folder] })
+	merged = append(merged, emptyFolders(v, merged)...)
+	e := b.operations[0].entry
+	e.ID = v.Batch.ID
+	e.Batch = v.Batch.ID
+	e.Command = batchCommand
+	e.Params, e.Undoes, e.Also, e.Folders, e.Emptied, e.Steps = nil, "", nil, nil, nil, nil
+	for _, o := range b.operations {
+		e.Parts = append(e.Parts, o.entry.ID)
+	}
+	t, err := newTransaction(v, j, Proposal{Steps: merged, Emptied: emptied}, e, !b.isOfOneState)
+	if err != nil {
+		return nil, err
+	}
+	t.parts = b.operations
+	for _, s := range t.steps {
+		if s.TrashName != "" {
+			b.noteTrash(s)
+		}
+	}
+	return t, nil
+}
+
+// emptyFolders returns steps that make the folders in which nothing is left of what the operations made in them.
+func emptyFolders(v *call.Vault, steps []Step) (folders []Step) {
+	isMade := map[disk.Path]bool{}
+	for _, s := range steps {
+		if !s.After.Exists {
+			continue
+		}
+		at := s.Path
+		if !s.After.Folder {
+			at, _ = disk.ParseFolder(s.Path.Folder())
+		}
+		for ; at != (disk.Path{}) && !isMade[at]; at, _ = disk.ParseFolder(at.Folder()) {
+			isMade[at] = true
+		}
+	}
+	for _, folder := range v.Batch.Overlay.Folders() {
+		_, err := v.Disk.FolderInfo(folder)
+		if !isMade[folder] && disk.IsMissing(err) {
+			folders = append(folders, Step{Path: folder, After: ExistingFolder})
+		}
+	}
+	return folders
+}
+
+// noteTrash notes in the entry of the operation that removes a file by which name it is in the trash.
+func (b *plannedBatch) noteTrash(s Step) {
+	for _, o := range slices.Backward(b.operations) {
+		for i, one := range slices.Backward(o.steps) {
+			isSame := one.Trash == s.Trash && one.After.Exists == s.After.Exists
+			if isSame && (one.Path == s.Path || one.Path == s.source()) {
+				o.entry.Steps[i].Trash = s.TrashName
+				return
+			}
+		}
+	}
+}
+
+// batchCommand is the command in the entry of a batch.
+const batchCommand = "batch"
+
+// InBatch returns the vault as the operations of a batch so far will leave it; of one in which nothing is planned yet, a call that
+// changes nothing gets the vault as it is. The error says that the operations are not known: the process that had them has ended.
+func InBatch(v *call.Vault, of protocol.Batch, changes bool) (*call.Vault, error) {
+	b := v.Host.Batch(of.ID, of.Planned)
+	isBegun := of.Planned > 0
+	switch {
+	case !isBegun && !changes:
+		return v, nil
+	case !isBegun:
+		return v.Over(v.Host.BeginBatch(of.ID)), nil
+	case b == nil:
+		return nil, unknownBatch()
+	}
+	return v.Over(b), nil
+}
+
+func unknownBatch() error {
+	return answer.NotApplied.Failure("Nothing was changed: the process that planned the operations of the batch has ended.")
+}

@@ -1,0 +1,152 @@
+package disk
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
+)
+
+// seenThrough returns all that a folder shows, by path: texts of files, and "/" for folders. Each way to a file has to
+// show the same.
+func seenThrough(t *testing.T, f *Folder) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	require.NoError(t, f.Walk(Path{}, func(e Entry) {
+		p := e.Path
+		if e.IsDir {
+			all[p.String()] = "/"
+			_, err := f.FolderInfo(p)
+			assert.NoError(t, err, "the folder %s is walked into, and is not there", p)
+			return
+		}
+		text, _, err := e.Read()
+		require.NoError(t, err)
+		all[p.String()] = string(text)
+		read := require.Value(f.Read(p))(t)
+		info := require.Value(f.Stat(p))(t)
+		file := require.Value(f.Open(p))(t)
+		opened := require.Value(io.ReadAll(file))(t)
+		require.NoError(t, file.Close())
+		stamp := require.Value(f.Stamp(p))(t)
+		named := require.Value(f.Named(p))(t)
+		assert.That(t, string(read) == string(text) && string(opened) == string(text) && info.Size() == int64(len(text)) &&
+			stamp.Size == info.Size() && named == p && info.Name() == p.Base(),
+			"%s: read %q, opened %q, walked %q, size %d, stamp %v, named %s", p, read, opened, text, info.Size(), stamp, named)
+	}))
+	return all
+}
+
+// A folder over an overlay shows what the disk shows after the same changes, drawn at random; and the disk stays as it is.
+func TestAFolderOverAnOverlayIsAsTheDiskWillBe(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(1, 2))
+	for n := range 60 {
+		dir := t.TempDir()
+		model := t.TempDir()
+		for _, root := range []string{dir, model} {
+			for _, name := range []string{"a.md", "b.md", "F/c.md", "F/G/d.md", "F/G/e.png", "H/f.md"} {
+				require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o755))
+				require.NoError(t, os.WriteFile(filepath.Join(root, name), []byte("text of "+name), 0o644))
+			}
+		}
+		folder := require.Value(Open(dir))(t)
+		wanted := require.Value(Open(model))(t)
+		before := seenThrough(t, folder)
+		over := NewOverlay()
+		seen := folder.Over(over)
+		for step := range 12 {
+			now := seenThrough(t, wanted)
+			var files, empty []string
+			for _, name := range slices.Sorted(maps.Keys(now)) {
+				if now[name] != "/" {
+					files = append(files, name)
+					continue
+				}
+				if names, err := os.ReadDir(filepath.Join(model, name)); err == nil && len(names) == 0 {
+					empty = append(empty, name)
+				}
+			}
+			fresh := []string{"new.md", "N/new.md", "F/G/N/new.md", "H/new.md"}[random.IntN(4)]
+			switch kind := random.IntN(5); {
+			case kind == 0 || len(files) == 0:
+				over.Write(Path{fresh}, []byte("new"), 0o644, time.Now())
+				require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(model, fresh)), 0o755))
+				require.NoError(t, os.WriteFile(filepath.Join(model, fresh), []byte("new"), 0o644))
+			case kind == 1:
+				name := files[random.IntN(len(files))]
+				over.Write(Path{name}, []byte("changed"), 0o644, time.Now())
+				require.NoError(t, os.WriteFile(filepath.Join(model, name), []byte("changed"), 0o644))
+			case kind == 2:
+				name := files[random.IntN(len(files))]
+				over.Remove(Path{name})
+				require.NoError(t, os.Remove(filepath.Join(model, name)))
+			case kind == 3 && len(empty) > 0:
+				name := empty[random.IntN(len(empty))]
+				over.RemoveFolder(Path{name})
+				require.NoError(t, os.Remove(filepath.Join(model, name)))
+			default:
+				name := files[random.IntN(len(files))]
+				if name == fresh {
+					continue
+				}
+				from, text := over.Source(Path{name})
+				over.Remove(Path{name})
+				if text != nil {
+					over.Write(Path{fresh}, text, 0o644, time.Now())
+				} else {
+					over.Place(Path{fresh}, from)
+				}
+				require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(model, fresh)), 0o755))
+				require.NoError(t, os.Rename(filepath.Join(model, name), filepath.Join(model, fresh)))
+			}
+			got := seenThrough(t, seen)
+			want := seenThrough(t, wanted)
+			require.That(t, maps.Equal(got, want), "%d, step %d: %q, want %q", n, step, got, want)
+			for name := range before {
+				_, err := seen.Stat(Path{name})
+				_, isThere := want[name]
+				isFile := isThere && want[name] != "/"
+				require.That(t, (err == nil) == isFile && (isFile || IsMissing(err)), "%d, step %d: %s: %v", n, step, name, err)
+				_, err = seen.FolderInfo(Path{name})
+				require.Equal(t, err == nil, want[name] == "/", "%d, step %d: %s is a folder", n, step, name)
+			}
+			contents := require.Value(seen.Contents(Path{}))(t)
+			theirs := require.Value(wanted.Contents(Path{}))(t)
+			require.That(t, slices.Equal(contents.Files, theirs.Files) && slices.Equal(contents.Folders, theirs.Folders) && len(contents.Stay) == 0, "%d: %v, want %v", n, contents, theirs)
+		}
+		require.That(t, maps.Equal(seenThrough(t, folder), before), "%d: the disk was changed", n)
+		require.NoError(t, errors.Join(folder.Close(), wanted.Close()))
+	}
+}
+
+// A file whose text is only planned is closed by that text, and hidden by its path, as one on the disk is.
+func TestAnOverlayIsSeenAsTheCallerMaySee(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "open.md"), []byte("text"), 0o644))
+	folder := require.Value(Open(dir))(t)
+	defer folder.Close()
+	judge := NewJudge(func(Path) bool { return true }, func(text []byte) bool { return string(text) == "private" }, func(io.Reader) bool { return true })
+	over := NewOverlay()
+	seen := folder.Judging(judge).Over(over)
+	over.Write(Path{"closed.md"}, []byte("private"), 0o644, time.Now())
+	over.Write(Path{"open.md"}, []byte("private"), 0o644, time.Now())
+	over.Write(Path{"shown.md"}, []byte("shown"), 0o644, time.Now())
+	for _, name := range []string{"closed.md", "open.md"} {
+		_, err := seen.Read(Path{name})
+		assert.That(t, errors.Is(err, fs.ErrNotExist), "%s is read: %v", name, err)
+		_, err = seen.Stat(Path{name})
+		assert.That(t, errors.Is(err, fs.ErrNotExist), "%s is looked at: %v", name, err)
+	}
+	assert.That(t, maps.Equal(seenThrough(t, seen), map[string]string{"shown.md": "shown"}), "%q", seenThrough(t, seen))
+}

@@ -1,0 +1,228 @@
+package changes
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/vaultwicket/vaultwicket/gateway"
+	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/internal/journal"
+	"github.com/vaultwicket/vaultwicket/internal/protocol"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/long"
+	"github.com/vaultwicket/vaultwicket/tests/memory"
+	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/rig"
+)
+
+// drawnOperations are operations of a batch on the vault of [fillMany]: in any order, so that many name what another one has
+// made, moved or removed.
+var drawnOperations = []string{
+	"create path=New/Deep/a.md content=#new_[[hub]]_word", "append path=New/Deep/a.md content=more", "delete path=New/Deep/a.md permanent",
+	"create path=P/b.md content=b", "append path=P/n1.md content=added_#t", "prepend path=P/n1.md content=first", "replace path=hub.md old=word new=term",
+	"rename path=hub.md name=Hub", "rename path=Hub.md name=hub", "move path=P/n2.md to=Far/Away/n2.md", "move path=Far/Away/n2.md to=n2.md",
+	"delete path=P/n3.md permanent", "delete path=P/n4.md", "folder:create path=Empty/Inner", "folder:delete path=Empty", "folder:rename path=P name=Q", "folder:rename path=Q name=P",
+	"property:set path=P/n5.md name=status value=open", "property:remove path=P/n5.md name=status", "property:set path=hub.md name=aliases value=Center", "tag:rename name=t to=u", "tag:rename name=u to=t",
+	"vault:replace old=word new=term", "vault:replace old=term new=word", "note:split path=long.md level=1", "daily:append content=today", "bookmark file=hub.md title=Mark", "create path=P/n3.md content=again",
+	"read path=hub.md", "read file=Hub", "read file=a", "read path=P/n1.md", "files", "files folder=Q", "folders", "tags counts", "search query=word", "search:context query=term", "backlinks path=hub.md", "backlinks path=Hub.md",
+	"links path=New/Deep/a.md", "unresolved", "orphans", "outline path=long.md", "properties", "property:read path=P/n5.md name=status", "find query=word", "aliases", "bookmarks", "daily:read", "wordcount path=P/n1.md", "recents",
+}
+
+func operationOf(id, line string) gateway.Operation {
+	words := strings.Fields(line)
+	for i, word := range words[1:] {
+		words[i+1] = strings.ReplaceAll(word, "_", " ")
+	}
+	return rig.Operation(id, words[0], words[1:]...)
+}
+
+// answered is what an answer says that does not depend on the moment.
+func answered(a *gateway.Answer) string {
+	said := fmt.Sprintf("%q %s %s %q %v", a.Stdout, a.Path, a.Hash, a.Notices, a.Error)
+	if a.Change != nil {
+		said += fmt.Sprintf(" %s %s +%d -%d", a.Change.Before, a.Change.After, a.Change.Added, a.Change.Removed)
+	}
+	return said
+}
+
+// Each operation of an atomic batch answers as it does where the ones before it are made, and the batch leaves what they leave;
+// although nothing of it can be seen before its end. It is taken back as one.
+func TestOperationsOfABatchSeeWhatThoseBeforeThemWillMake(t *testing.T) {
+	random := rand.New(rand.NewPCG(8, 9))
+	kinds := map[string]int{}
+	for n := range long.Count(12, 400) {
+		batch := memory.Folder(t)
+		single := memory.Folder(t)
+		for _, folder := range []string{batch, single} {
+			fillMany(t, filepath.Join(folder, "Vault"))
+		}
+		old := everything(t, filepath.Join(batch, "Vault"))
+		one, endOne := manyGateway(t, single, 0)
+		var operations []gateway.Operation
+		var want []string
+		changes := 0
+		for range 60 {
+			line := drawnOperations[random.IntN(len(drawnOperations))]
+			o := operationOf(fmt.Sprint("c", len(operations)), line)
+			got := one.DoBatch(t.Context(), gateway.Batch{Operations: []gateway.Operation{o}})
+			if !got.OK {
+				continue
+			}
+			operations = append(operations, o)
+			want = append(want, answered(got.Results[0].Result))
+			kinds[strings.Fields(line)[0]]++
+			if got.Results[0].Result.Change != nil {
+				changes++
+			}
+		}
+		g, end := manyGateway(t, batch, 0)
+		vault := filepath.Join(batch, "Vault")
+		ctx := protocol.WithProgress(t.Context(), func(p protocol.Progress) {
+			if p.Of == protocol.Operations && !maps.Equal(everything(t, vault), old) {
+				t.Errorf("%d: after %d operations something can be seen: %q", n, p.Done, differ(everything(t, vault), old, ""))
+			}
+		})
+		got := g.DoBatch(ctx, gateway.Batch{Request: gateway.Request{Caller: "me"}, Operations: operations, Atomic: true})
+		require.That(t, got.OK, "%d: %s", n, describe(got))
+		for i, done := range got.Results {
+			assert.Equal(t, answered(done.Result), want[i], "%d, %d: %s %q", n, i, operations[i].Command, operations[i].Words)
+		}
+		now := everything(t, vault)
+		differences := differ(now, everything(t, filepath.Join(single, "Vault")), "")
+		require.That(t, len(differences) == 0, "%d: %q", n, differences)
+		if changes > 0 {
+			undone := g.Do(t.Context(), gateway.Request{Command: "undo", Caller: "me"})
+			require.That(t, undone.OK, "%d: %v", n, undone.Error)
+			back := everything(t, vault)
+			delete(back, ".obsidian/bookmarks.json")
+			require.That(t, maps.Equal(back, old), "%d: after undo: %q", n, differ(back, old, ""))
+		}
+		end()
+		endOne()
+	}
+	t.Logf("%v", kinds)
+}
+
+// Of a batch that fails nothing is written: not into the vault, and no change into the journal.
+func TestNothingIsWrittenOfABatchThatFails(t *testing.T) {
+	folder := memory.Folder(t)
+	vault := filepath.Join(folder, "Vault")
+	fillMany(t, vault)
+	g, end := manyGateway(t, folder, 0)
+	defer end()
+	must(t, g, []string{"version"})
+	old := everything(t, vault)
+	state := func() map[string]string { return withoutAudit(everything(t, filepath.Join(folder, "state"))) }
+	for _, kind := range failingBatches {
+		before := state()
+		var operations []gateway.Operation
+		for i, words := range kind {
+			operations = append(operations, operationOf(fmt.Sprint("c", i), words))
+		}
+		if kind[3] == "append path=P/n4.md content=x" {
+			operations[3].ExpectHash = "0123456789abcdef"
+		}
+		got := g.DoBatch(t.Context(), gateway.Batch{Operations: operations, Atomic: true})
+		assert.That(t, !got.OK && got.Summary.Error == 1 && got.Summary.NotUndone == 0, "%q: %s", kind, describe(got))
+		for _, done := range got.Results[:3] {
+			assert.That(t, done.Result.Change == nil && strings.HasPrefix(done.Notice, "not applied"), "%q: %+v", kind, done)
+		}
+		assert.That(t, maps.Equal(everything(t, vault), old), "%q: the vault differs", kind)
+		assert.That(t, maps.Equal(state(), before), "%q: the journal differs: %q", kind, differ(state(), before, ""))
+	}
+	nothing := g.Do(t.Context(), gateway.Request{Command: "undo"})
+	assert.That(t, !nothing.OK && strings.Contains(nothing.Error.Message, "othing to undo"), "%+v", nothing.Error)
+}
+
+func withoutAudit(all map[string]string) map[string]string {
+	maps.DeleteFunc(all, func(name, _ string) bool { return !strings.Contains(name, "journal/") || strings.HasSuffix(name, ".lock") })
+	return all
+}
+
+// A batch stands in the journal as its operations, and can be taken back by each of them, or as one.
+func TestTheJournalHasTheOperationsOfABatch(t *testing.T) {
+	folder := memory.Folder(t)
+	vault := filepath.Join(folder, "Vault")
+	fillMany(t, vault)
+	g, end := manyGateway(t, folder, 0)
+	defer end()
+	got := g.DoBatch(t.Context(), gateway.Batch{Atomic: true, Operations: []gateway.Operation{
+		operationOf("a", "append path=P/n1.md content=one"), operationOf("b", "append path=P/n1.md content=two"), operationOf("c", "create path=New/x.md content=x"), operationOf("d", "read path=P/n1.md"),
+	}})
+	require.That(t, got.OK, "%s", describe(got))
+	assert.That(t, strings.HasSuffix(got.Results[3].Result.Stdout, "one\ntwo\n"), "%q", got.Results[3].Result.Stdout)
+	j := journal.OpenAs(filepath.Join(folder, "state", "vaultwicket", "journal"), vault, vault)
+	entries, damage := entriesOf(t, j)
+	require.That(t, len(entries) == 3 && len(damage) == 0, "%d entries: %+v %v", len(entries), entries, damage)
+	for i, e := range entries {
+		id := got.Results[2-i].Result.Change.ID
+		assert.That(t, e.ID == id && e.State == journal.Done && e.Batch == entries[0].Batch && len(e.Steps) == 1, "%s: %+v", id, e)
+	}
+	must(t, g, []string{"undo", "id=" + entries[0].ID})
+	_, err := os.Stat(filepath.Join(vault, "New"))
+	assert.That(t, os.IsNotExist(err), "the folder of the undone operation is there: %v", err)
+	must(t, g, []string{"undo", "batch=" + entries[0].Batch})
+	text := string(require.Value(os.ReadFile(filepath.Join(vault, "P", "n1.md")))(t))
+	assert.That(t, !strings.Contains(text, "one") && !strings.Contains(text, "two"), "%q", text)
+}
+
+func entriesOf(t *testing.T, j *journal.Journal) (entries []journal.Entry, damage []journal.Damage) {
+	t.Helper()
+	entries, damage, err := j.Entries(context.Background(), journal.Filter{})
+	require.NoError(t, err)
+	return entries, damage
+}
+
+// While a batch is planned others write. It is worked out anew, and has what they wrote.
+func TestABatchIsWorkedOutAnewBesideOthers(t *testing.T) {
+	folder := memory.Folder(t)
+	vault := filepath.Join(folder, "Vault")
+	fillMany(t, vault)
+	g, end := manyGateway(t, folder, 0)
+	defer end()
+	other, endOther := manyGateway(t, folder, 0)
+	defer endOther()
+	line := 0
+	for _, test := range []struct {
+		name     string
+		write    func() // once each try to plan
+		approved bool
+		want     string
+	}{
+		{"another gateway", func() { must(t, other, []string{"append", "path=P/n9.md", fmt.Sprint("content=line ", line)}) }, false, "ok"},
+		{"a program", func() { require.NoError(t, appendLine(filepath.Join(vault, "P", "n9.md"), fmt.Sprint("line ", line))) }, false, "ok"},
+		{"a program, and a hash is expected", func() { require.NoError(t, appendLine(filepath.Join(vault, "P", "n9.md"), fmt.Sprint("line ", line))) }, true, failure.CodeConflict},
+	} {
+		name := filepath.Join(vault, "P", "n9.md")
+		before := string(require.Value(os.ReadFile(name))(t))
+		operations := []gateway.Operation{operationOf("a", "read path=P/n9.md"), operationOf("b", "append path=P/n9.md content=mine"), operationOf("c", "append path=P/n8.md content=mine")}
+		if test.approved {
+			read := g.Do(t.Context(), gateway.Request{Command: "read", Words: []string{"path=P/n9.md"}})
+			operations[1].ExpectHash = read.Hash
+		}
+		first := line
+		ctx := protocol.WithProgress(t.Context(), func(p protocol.Progress) {
+			if p.Of == protocol.Operations && p.Done == 3 && line < first+2 {
+				line++
+				test.write()
+			}
+		})
+		got := g.DoBatch(ctx, gateway.Batch{Operations: operations, Atomic: true})
+		now := string(require.Value(os.ReadFile(name))(t))
+		lines := strings.Split(strings.TrimPrefix(now, before), "\n")
+		lines = slices.DeleteFunc(lines, func(line string) bool { return line == "" })
+		if test.want != "ok" {
+			assert.That(t, !got.OK && got.Error != nil && got.Error.Code == test.want && !slices.Contains(lines, "mine"), "%s: %s\n%q", test.name, describe(got), lines)
+			continue
+		}
+		wanted := []string{fmt.Sprint("line ", first+1), fmt.Sprint("line ", first+2), "mine"}
+		assert.That(t, got.OK && slices.Equal(lines, wanted), "%s: %s\n%q", test.name, describe(got), lines)
+	}
+}
