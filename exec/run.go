@@ -306,7 +306,7 @@ func (a attempt) result(r *Runner, permit policy.Grant) (Outcome, error) {
 		Path: facts.Path, Hash: facts.Hash, Change: facts.Change,
 		Added: facts.Added, Removed: facts.Removed, Destructive: facts.Loses, Image: facts.Image,
 		State: facts.State, Unchanged: facts.Unchanged, Closed: facts.Closed, Rows: facts.Rows, Nothing: facts.Nothing, Unread: facts.Unread, Ambiguous: facts.Ambiguous, Partly: a.reply.Partly,
-		Headed: v.headed,
+		Headed:  v.headed,
 		Planned: facts.Planned, Stale: facts.Stale,
 	}
 	if before := facts.Before; before != nil {

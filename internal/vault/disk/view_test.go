@@ -97,11 +97,9 @@ var byPath = []struct {
 	{"SetModified", func(f *Folder, hidden, _ Path) error { return f.SetModified(hidden, time.Unix(1, 0)) }},
 	{"Contents", func(f *Folder, hidden, _ Path) error { _, err := f.Contents(hidden); return err }},
 	{"SetAside", func(f *Folder, hidden, _ Path) error { return remove(f, hidden, Text([]byte("text"))) }},
-	{"MayMake", func(f *Folder, hidden, _ Path) error { return f.MayMake(hidden) }},
 	{"Move", func(f *Folder, hidden, seen Path) error {
 		return f.Move(hidden, Path{"moved.md"}, Text([]byte("text")))
 	}},
-	{"MayMake", func(f *Folder, hidden, _ Path) error { return f.MayMake(hidden) }},
 	{"Move", func(f *Folder, hidden, seen Path) error { return f.Move(seen, hidden, Text([]byte("text"))) }},
 	{"Trash", func(f *Folder, hidden, _ Path) error { _, err := trash(f, hidden, Text([]byte("text"))); return err }},
 	{"Untrash", func(f *Folder, hidden, _ Path) error { return f.Untrash("old.md", hidden, Text([]byte("text"))) }},
@@ -110,13 +108,14 @@ var byPath = []struct {
 // pathless are the exported methods that take no path or do nothing with the file,
 // and why a view has nothing to say to them.
 var pathless = map[string]string{
-	"Over": "keeps the view",
+	"Over":  "keeps the view",
 	"Close": "closes", "Info": "is about the vault itself", "WithView": "makes the view", "Counting": "keeps the view", "Redacting": "keeps the view", "Judging": "keeps the view", "Judges": "is about the folder itself", "IsClosed": "is for the view", "Raw": "keeps the view", "IsRedacted": "is about the folder itself", "Interpose": "is for tests", "InterposeReads": "is for tests", "Telling": "keeps the view", "Told": "returns its error",
 	"NewDraft": "makes a name for a temporary file", "Holds": "is about a temporary file", "Discard": "removes a temporary file", "ReadDraft": "is about a temporary file", "PutBack": "gives a file its own path again",
 	"Stage": "is tried with Replace", "StageAll": "is Stage for several", "IsOneFile": "is asked of the whole vault", "Gathering": "keeps the view", "Whole": "is for what completes a change", "MissingFolders": "says which folders a change makes, for the journal",
 	"FreeTrashName": "makes a name in the trash", "HoldsTrashed": "is about a file in the trash", "RemoveEmptyTrash": "is about the trash",
 	"Sees":    "is the view",
 	"HasStub": "is about another file, and judged by the test of what was not found",
+	"MayMake": "looks at names alone",
 	"Named":   "says how a path is written", "NamedInAnyForm": "says how a path is written", "Renamed": "says how a path is written",
 	"Config": "reads the app's settings, by the name of one", "Ignored": "reads the file of patterns", "Stamper": "has a method by path, which is tried with Stamp",
 }
