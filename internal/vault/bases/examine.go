@@ -457,7 +457,8 @@ func (e *examiner) constant(of, with syntax.Node, op syntax.Operator) {
 	isEquality := op == syntax.Equal || op == syntax.NotEqual
 	isOrder := !isEquality
 	whole, isBinary := e.comparisonAround(of, with)
-	lists := slices.Contains([]string{"tags", "links", "embeds", "backlinks"}, field)
+	areLinks := field == "links" || field == "embeds" || field == "backlinks"
+	lists := areLinks || field == "tags"
 	if isProperty && (name == "tags" || name == "aliases") {
 		lists = true
 	}
