@@ -155,6 +155,7 @@ var v1ContentRows = []row{
 		summary:      "Replace text that occurs exactly once in a note",
 		params: []param{
 			noteByName, noteByPath, inToday,
+			{name: "heading", kind: kindName, rare: true, summary: "Only in the section of this heading"},
 			{name: "old", kind: kindContent, asked: askedInFull, required: true, summary: "The exact text to replace"},
 			{name: "new", kind: kindContent, asked: askedInFull, required: true, summary: "The new text"},
 		}, exclusive: [][]string{{"file", "path", "daily"}}, reply: Reply{Kind: Confirmation, Confirms: []string{"Replaced in: "}}},

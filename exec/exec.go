@@ -171,6 +171,8 @@ type Outcome struct {
 	// Path, Hash and Before are the note, the hash of its content and the hash before, as the embedded program
 	// reports them; the app reports none. Change is the entry of the journal that can undo the change.
 	Path, Hash, Before, Change string
+	// Part is the hash of the section, block or line that was printed, "" for other answers.
+	Part string
 	// Added and Removed count the lines of all changed notes; Destructive says that so much was
 	// removed that the change requires approval.
 	Added, Removed int

@@ -303,7 +303,7 @@ func (a attempt) result(r *Runner, permit policy.Grant) (Outcome, error) {
 	out := Outcome{
 		Stdout: v.stdout, Stderr: v.stderr, ExitCode: a.Exit, Duration: a.Took,
 		Total: int64(len(v.stdout)), Notices: v.notices,
-		Path: facts.Path, Hash: facts.Hash, Change: facts.Change,
+		Path: facts.Path, Hash: facts.Hash, Change: facts.Change, Part: facts.Part,
 		Added: facts.Added, Removed: facts.Removed, Destructive: facts.Loses, Image: facts.Image,
 		State: facts.State, Unchanged: facts.Unchanged, Closed: facts.Closed, Rows: facts.Rows, Nothing: facts.Nothing, Unread: facts.Unread, Ambiguous: facts.Ambiguous, Partly: a.reply.Partly,
 		Headed:  v.headed,

@@ -38,17 +38,18 @@ type OperationResult struct {
 
 // Answer is a [Result] without what the operation or its status says already.
 type Answer struct {
-	Stdout    string         `json:"stdout"`
-	Stderr    string         `json:"stderr,omitempty"`
-	ExitCode  int            `json:"exitCode"`
-	Backend   string         `json:"backend,omitempty"`
-	Vault     string         `json:"vault,omitempty"`
-	Path      string         `json:"path,omitempty"`
-	Hash      string         `json:"hash,omitempty"`
-	Truncated *Truncated     `json:"truncated,omitempty"`
-	Notices   []string       `json:"notices,omitempty"`
-	Change    *Change        `json:"change,omitempty"`
-	Error     *failure.Error `json:"error,omitempty"`
+	Stdout      string         `json:"stdout"`
+	Stderr      string         `json:"stderr,omitempty"`
+	ExitCode    int            `json:"exitCode"`
+	Backend     string         `json:"backend,omitempty"`
+	Vault       string         `json:"vault,omitempty"`
+	Path        string         `json:"path,omitempty"`
+	Hash        string         `json:"hash,omitempty"`
+	SectionHash string         `json:"sectionHash,omitempty"`
+	Truncated   *Truncated     `json:"truncated,omitempty"`
+	Notices     []string       `json:"notices,omitempty"`
+	Change      *Change        `json:"change,omitempty"`
+	Error       *failure.Error `json:"error,omitempty"`
 
 	Image      *Image         `json:"-"` // see [Result]
 	Difference []consent.Line `json:"-"`
@@ -112,7 +113,7 @@ func (r BatchResult) failure() *failure.Error {
 // answer returns the result without what the [OperationResult] says already.
 func (r Result) answer() *Answer {
 	return &Answer{
-		Stdout: r.Stdout, Stderr: r.Stderr, ExitCode: r.ExitCode, Backend: r.Backend, Vault: r.Vault, Path: r.Path, Hash: r.Hash,
+		Stdout: r.Stdout, Stderr: r.Stderr, ExitCode: r.ExitCode, Backend: r.Backend, Vault: r.Vault, Path: r.Path, Hash: r.Hash, SectionHash: r.SectionHash,
 		Truncated: r.Truncated, Notices: r.Notices, Change: r.Change, Error: r.Error, Image: r.Image, Difference: r.Difference, command: r.Command,
 	}
 }

@@ -498,7 +498,7 @@ func (r reported) result(out exec.Outcome, err error) Result {
 	result := Result{
 		OK: err == nil && out.Failure == nil, Command: call.Name(), Vault: r.vault, divided: part,
 		ExitCode: out.ExitCode, Backend: r.route.program.Backend(),
-		Path: out.Path, Hash: out.Hash, Notices: append(slices.Clip(r.notices), failure.Sentences(notices)...), raw: out.Stdout,
+		Path: out.Path, Hash: out.Hash, SectionHash: out.Part, Notices: append(slices.Clip(r.notices), failure.Sentences(notices)...), raw: out.Stdout,
 		form: formOf(
 			call,
 		), isNote: call.PrintsNote(), Image: image, found: found, state: out.State, closed: out.Closed, unchanged: out.Unchanged,

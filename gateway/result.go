@@ -18,20 +18,22 @@ import (
 // Result is the answer to a request, as callers see it. The first six fields
 // are always there; the others only when they say something.
 type Result struct {
-	OK         bool       `json:"ok"`
-	Command    string     `json:"command"`
-	Stdout     string     `json:"stdout"`
-	Stderr     string     `json:"stderr"`
-	ExitCode   int        `json:"exitCode"`   // -1 when no process ran
-	DurationMs int64      `json:"durationMs"` // of the whole request
-	Backend    string     `json:"backend,omitempty"`
-	Vault      string     `json:"vault,omitempty"`
-	Path       string     `json:"path,omitempty"` // the note it was about, where it was one
-	Hash       string     `json:"hash,omitempty"` // of the note as the caller reads it: the first 16 hex digits of SHA-256
-	Truncated  *Truncated `json:"truncated,omitempty"`
-	Notices    []string   `json:"notices,omitempty"`
-	Change     *Change    `json:"change,omitempty"`
-	Changed    *int       `json:"changed,omitempty"` // 0 for a change that changes no byte; left out of others
+	OK         bool   `json:"ok"`
+	Command    string `json:"command"`
+	Stdout     string `json:"stdout"`
+	Stderr     string `json:"stderr"`
+	ExitCode   int    `json:"exitCode"`   // -1 when no process ran
+	DurationMs int64  `json:"durationMs"` // of the whole request
+	Backend    string `json:"backend,omitempty"`
+	Vault      string `json:"vault,omitempty"`
+	Path       string `json:"path,omitempty"` // the note it was about, where it was one
+	Hash       string `json:"hash,omitempty"` // of the note as the caller reads it: the first 16 hex digits of SHA-256
+	// SectionHash is that of the section, block or line of the note that was read, for expectHash.
+	SectionHash string     `json:"sectionHash,omitempty"`
+	Truncated   *Truncated `json:"truncated,omitempty"`
+	Notices     []string   `json:"notices,omitempty"`
+	Change      *Change    `json:"change,omitempty"`
+	Changed     *int       `json:"changed,omitempty"` // 0 for a change that changes no byte; left out of others
 	// Unread is how many notes and folders that the caller may see by their paths could not be read for the answer.
 	Unread int            `json:"unread,omitempty"`
 	Error  *failure.Error `json:"error,omitempty"`

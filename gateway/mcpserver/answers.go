@@ -80,6 +80,7 @@ func (h handler) form(request gateway.Request) form {
 			fact("path", strconv.Quote(r.Path)) // a file may have a name that reads like the facts after it
 		}
 		fact("hash", r.Hash)
+		fact("sectionHash", r.SectionHash)
 		if r.Change != nil {
 			fact("change", r.Change.ID)
 		}

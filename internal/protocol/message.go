@@ -123,6 +123,7 @@ type Reply struct {
 type Facts struct {
 	Path      string  `json:"path"`
 	Hash      string  `json:"hash"`                // of the content, "" if the note does not exist
+	Part      string  `json:"part,omitempty"`      // hash of the section, block or line that was printed
 	Before    *string `json:"before,omitempty"`    // hash before the call: nil if nothing was written, "" if the note was created
 	Change    string  `json:"change,omitempty"`    // id of the journal entry, "" if nothing was written
 	Added     int     `json:"added,omitempty"`     // lines in all files

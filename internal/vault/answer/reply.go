@@ -50,6 +50,7 @@ type Reply struct {
 	Image string
 	facts *protocol.Facts // get the hash of the body when it is printed; nil where no one asks for it
 	hash  string          // of the note as it was read for the text, "" if it was not
+	part  string          // hash of the part of the note that the text is, "" for other texts
 }
 
 // Change is a note before and after a write, and how many lines all files together
@@ -72,6 +73,13 @@ func Nothing(sentence, reason string, args ...any) Reply {
 // FromNote returns a reply of success that was made from the text of a note as the caller reads it.
 func FromNote(note disk.Path, text []byte, answer string) Reply {
 	return Reply{Text: answer, Note: note, hash: Digest(text)}
+}
+
+// FromPart returns a reply with a part of a note, with the hashes of the note and of the part.
+func FromPart(note disk.Path, text, part []byte) Reply {
+	r := FromNote(note, text, string(part))
+	r.part = Digest(part)
+	return r
 }
 
 // WithoutUnread returns the reply with the remark that so many notes and folders could not be read for it; 0 is none.
@@ -248,6 +256,7 @@ func (r *Reply) Facts(hashOf func(note disk.Path) string) *protocol.Facts {
 		Nothing:   r.Nothing,
 		LineEnds:  r.LineEnds,
 		Image:     r.Image,
+		Part:      r.part,
 	}
 	switch {
 	case r.Change != nil:

@@ -2,13 +2,14 @@ package change
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
 )
 
-// changesPartOf reports whether all that a step changes is in a section of its note, or in a line, with a hash. Callers know
+// changesPartOf reports whether all that a step changes is in a section or a block of its note, or in a line, with a hash. Callers know
 // the hash of a section or a line from what they have read of it, and what others write elsewhere in the note does not matter.
 func (s Step) changesPartOf(v *call.Vault, hash string) bool {
 	if s.IsMove() || !s.Before.Exists || !s.After.Exists || s.Path.Ext() != "md" {
@@ -26,6 +27,9 @@ func (s Step) changesPartOf(v *call.Vault, hash string) bool {
 		if has(found.Section(i)) {
 			return true
 		}
+	}
+	if slices.ContainsFunc(found.Blocks, func(b markdown.Block) bool { return has(b.Span) }) {
+		return true
 	}
 	// The line of a task, to which its next one is added above or below.
 	start := bytes.LastIndexByte(before[:changed.Start], '\n') + 1

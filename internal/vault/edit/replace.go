@@ -15,14 +15,27 @@ const maxNear = 4
 // the line ends it has; overlapping occurrences are several. The errors are *[NotFound],
 // *[Ambiguous] and, if old is empty or differs only in its line ends, *[Refusal].
 func Replace(text []byte, old, new string) ([]byte, error) {
+	return ReplaceWithin(text, markdown.Span{End: len(text)}, old, new)
+}
+
+// ReplaceWithin is [Replace] for a part of a note, in which old must occur exactly once. What is elsewhere does not count.
+func ReplaceWithin(text []byte, part markdown.Span, old, new string) ([]byte, error) {
 	if old == "" {
 		return nil, &Refusal{Line: 1, Reason: "there is no text to look for"}
 	}
 	d := read(text)
-	at := bytes.Index(text, []byte(old))
+	within := text[:part.End]
+	index := func(text string) int {
+		at := bytes.Index(within[part.Start:], []byte(text))
+		if at < 0 {
+			return at
+		}
+		return part.Start + at
+	}
+	at := index(old)
 	if at < 0 { // its line ends may differ, or only its first line may occur
 		for _, end := range [...]string{"\r\n", "\n"} {
-			if at := bytes.Index(d.text, []byte(withEnds(old, end))); at >= 0 {
+			if at := index(withEnds(old, end)); at >= 0 {
 				return nil, &Refusal{
 					Line: d.line(at),
 					Reason: "the text is there with other line ends: " + strings.NewReplacer("\r\n", "CRLF", "\n", "LF").
@@ -32,7 +45,7 @@ func Replace(text []byte, old, new string) ([]byte, error) {
 		}
 		missing := &NotFound{What: "text", Wanted: old}
 		first, _, _ := strings.Cut(strings.TrimSpace(old), "\n")
-		for at := 0; at < len(d.text) && len(missing.Near) < maxNear; at = d.next(at) {
+		for at := part.Start; at < len(within) && len(missing.Near) < maxNear; at = d.next(at) {
 			if strings.Contains(d.lineAt(at), strings.TrimSpace(first)) {
 				missing.Near = append(missing.Near, d.line(at))
 			}
@@ -48,14 +61,15 @@ func Replace(text []byte, old, new string) ([]byte, error) {
 			Line:   d.line(at),
 			Reason: "the text begins or ends within a line break, which is CRLF there",
 		}
-	case bytes.Contains(text[at+1:], []byte(old)):
+	case bytes.Contains(within[at+1:], []byte(old)):
 		all := &Ambiguous{What: "text", Wanted: old}
-		for n := 0; n >= 0 && len(all.Lines) < maxCandidates; n = bytes.Index(text[at:], []byte(old)) {
+		count := bytes.Count(within[part.Start:], []byte(old))
+		for n := 0; n >= 0 && len(all.Lines) < maxCandidates; n = bytes.Index(within[at:], []byte(old)) {
 			at += n
 			all.add(d.line(at))
 			at++
 		}
-		all.Count = max(all.Count, bytes.Count(text, []byte(old)))
+		all.Count = max(all.Count, count)
 		return nil, all
 	}
 	return d.splice(markdown.Span{Start: at, End: at + len(old)}, new), nil

@@ -260,8 +260,8 @@ func TestAPartHasTheHashOfItsNote(t *testing.T) {
 		{"outline", "file=A"}, {"outline", "file=A", "total"}, {"outline", "file=A", "format=json"}, {"outline", "file=A", "format=md"},
 	} {
 		status, _, facts := h.Run(append([]string{"--facts"}, args...)...)
-		want := `vaultwicket-facts: {"path":"Notes/A.md","hash":"` + answer.Digest([]byte(text)) + "\"}\n"
-		assert.That(t, status == answer.ExitDone && facts == want, "%q: %d, %q, want %q", args, status, facts, want)
+		want := `vaultwicket-facts: {"path":"Notes/A.md","hash":"` + answer.Digest([]byte(text)) + `"`
+		assert.That(t, status == answer.ExitDone && strings.HasPrefix(facts, want), "%q: %d, %q, want %q", args, status, facts, want)
 	}
 	_, _, facts := h.Run("--facts", "outline", "path=Empty.md")
 	assert.Equal(t, facts, `vaultwicket-facts: {"path":"Empty.md","hash":"`+answer.Digest(nil)+"\"}\n", "an empty note has the facts")

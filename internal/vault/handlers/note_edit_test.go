@@ -1,13 +1,16 @@
 package handlers_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/embedded"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // What a part of a note becomes is in package edit; here is how calls name it, and the line ends.
@@ -267,6 +270,51 @@ func TestPropertiesThatCannotBeChanged(t *testing.T) {
 	status, out, _ := h.Run("property:set", "path=A.md", "name=x", "value=1")
 	assert.That(t, status == answer.ExitFailed && h.Get("A.md") == notes["A.md"], "with types that cannot be read: status %d, %q", status, out)
 	h.Expect(answer.ExitDone, "Set x: 1\n", "property:set", "path=A.md", "name=x", "value=1", "type=number")
+}
+
+// What a part is read with has its hash, and a change of the part takes that back.
+func TestAPartIsReadWithItsHash(t *testing.T) {
+	const note = "# A\none\n## B\ntwo\nthree ^id\n# C\nthree\n"
+	for part, want := range map[string]string{
+		"heading=B": "## B\ntwo\nthree ^id\n", "block=id": "two\nthree ^id", "lines=2": "one\n", "lines=1-2": "", "heading=C": "# C\nthree\n",
+	} {
+		h := embedded.New(t, map[string]string{"n.md": note})
+		_, _, report := h.Run("--facts", "note:section", "path=n.md", part)
+		var facts protocol.Facts
+		_, line, _ := strings.Cut(report, "vaultwicket-facts: ")
+		require.NoError(t, json.Unmarshal([]byte(line), &facts))
+		assert.Equal(t, facts.Hash, answer.Digest([]byte(note)), part)
+		if want == "" {
+			assert.Equal(t, facts.Part, "", part)
+			continue
+		}
+		assert.Equal(t, facts.Part, answer.Digest([]byte(want)), part)
+		h.Put("n.md", strings.Replace(note, "# A\n", "# A\nmore\n", 1))
+		changed := part
+		if part == "lines=2" {
+			changed = "lines=3"
+		}
+		status, said, _ := h.Run("--expect", facts.Part, "note:set-section", "path=n.md", changed, "content=new")
+		assert.That(t, status == answer.ExitDone, "%s: %s", part, said)
+	}
+}
+
+// A replacement can be limited to the section of a heading: the text occurs once there.
+func TestReplaceWithinASection(t *testing.T) {
+	const note = "# A\nx one\n## B\nx two\n# C\nx x\n"
+	for _, test := range []struct{ heading, old, want, said string }{
+		{"B", "x", "# A\nx one\n## B\ny two\n# C\nx x\n", "Replaced in: n.md\n"},
+		{"A", "one", "# A\nx y\n## B\nx two\n# C\nx x\n", "Replaced in: n.md\n"},
+		{"A", "x", note, "Error: Text \"x\" matches 2 times: lines 2, 4. Include more surrounding text.\n"},
+		{"C", "x", note, "Error: Text \"x\" matches 2 times: lines 6, 6. Include more surrounding text.\n"},
+		{"B", "one", note, "Error: Text \"one\" not found.\n"},
+		{"D", "x", note, "Error: Heading \"D\" not found. The note has \"A\" (line 1), \"B\" (line 3), \"C\" (line 5).\n"},
+	} {
+		h := embedded.New(t, map[string]string{"n.md": note})
+		_, out, _ := h.Run("note:replace", "path=n.md", "heading="+test.heading, "old="+test.old, "new=y")
+		assert.Equal(t, out, test.said, test.heading)
+		assert.Equal(t, h.Get("n.md"), test.want, test.heading)
+	}
 }
 
 // A change may name the hash of the section or the line that it changes in place of that of the note.

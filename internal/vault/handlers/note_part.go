@@ -65,7 +65,11 @@ func readSection(v *call.Vault, p call.Values) (answer.Reply, error) {
 	if err != nil {
 		return answer.Reply{}, explainEditError(found, err)
 	}
-	return answer.FromNote(t.Path, text, string(text[part.Start:part.End])), nil
+	read := text[part.Start:part.End]
+	if p.Has("lines") && edit.NumberOfLines(read) > 1 {
+		return answer.FromNote(t.Path, text, string(read)), nil // a change is tied to a section, a block or one line
+	}
+	return answer.FromPart(t.Path, text, read), nil
 }
 
 // parseRange reads numbers that are given as "12" or "12-20", counted from 1.

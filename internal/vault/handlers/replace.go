@@ -130,11 +130,21 @@ func marksOf(v *call.Vault, text []byte) [][]int {
 	return guard.Marks(text)
 }
 
-// replaceOnce replaces a text that occurs once in a note, and is no part of the mark of a secret.
+// replaceOnce replaces a text that occurs once in a note, or in the section of a heading, and is no part of the mark of a
+// secret.
 func replaceOnce(v *call.Vault, p call.Values) (change.Proposal, error) {
 	proposal, err := editNamed(v, p, "Replaced in: ", func(text []byte) ([]byte, error) {
-		edited, err := edit.Replace(text, p["old"], p["new"])
-		start := bytes.Index(text, []byte(p["old"]))
+		within := markdown.Span{End: len(text)}
+		if p.Has("heading") {
+			found := markdown.Scan(text)
+			i, err := edit.FindHeading(found, p["heading"])
+			if err != nil {
+				return nil, err
+			}
+			within = found.Section(i)
+		}
+		edited, err := edit.ReplaceWithin(text, within, p["old"], p["new"])
+		start := within.Start + bytes.Index(text[within.Start:within.End], []byte(p["old"]))
 		if err == nil &&
 			slices.ContainsFunc(
 				marksOf(v, text),
