@@ -337,7 +337,7 @@ var (
 		choices:      linkChoices,
 		embeddedOnly: true,
 		rare:         true,
-		summary:      "Change the links to the file (default), or keep them as they are",
+		summary:      "Change the links to the file (default), keep them, or hold others, too",
 	}
 	linksHeld = param{
 		name:         "links",

@@ -144,7 +144,7 @@ var v2Rows = []row{
 			noteByName, noteByPath,
 			{name: "heading", kind: kindName, required: true, summary: "The section of this heading; A#B is B below A"},
 			{name: "to", kind: kindNewPath, required: true, summary: "The path of the new note"},
-			leaveEmbed,
+			leaveEmbed, linksHeld,
 		}, exclusive: fileOrPath, reply: Reply{Kind: Confirmation, Confirms: []string{"Extracted: "}}},
 	{name: "note:split", tier: tiers.V2, effect: tiers.Writes,
 		verb:         verb{"split", "split", ""},
@@ -154,7 +154,7 @@ var v2Rows = []row{
 			noteByName, noteByPath,
 			{name: "level", kind: kindNumber, least: 1, most: 6, rare: true, summary: "The level of the headings (default: 2)"},
 			{name: "folder", kind: kindFolder, rare: true, summary: "The folder of the new notes (default: that of the note)"},
-			leaveEmbed,
+			leaveEmbed, linksHeld,
 		}, exclusive: fileOrPath, reply: Reply{Kind: Confirmation, Confirms: []string{"Split: "}}},
 	// It can remove any text, also a little in each of many notes, so it destroys.
 	{name: "vault:replace", tier: tiers.V2, effect: tiers.Destroys,

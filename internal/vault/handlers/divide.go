@@ -326,8 +326,11 @@ func divide(
 	if err != nil {
 		return change.Proposal{}, err
 	}
+	if p["links"] == holdLinks {
+		m = m.Holding()
+	}
 	// Each link is rewritten for the note in which it is afterwards.
-	moves := map[string]*relink.Move{note: m}
+	moves := map[string]*relink.Move{note: m.At(note)}
 	for _, s := range sections {
 		moves[s.to.String()] = m.At(s.to.String())
 	}

@@ -52,6 +52,7 @@ func relocateFolders(
 	r := relocation{
 		v:       v,
 		follow:  !copies || p["links"] == holdLinks,
+		holds:   p["links"] == holdLinks,
 		copies:  copies,
 		to:      map[string]string{},
 		folders: map[string]string{},

@@ -33,6 +33,7 @@ func init() {
 			r := &relocation{
 				v:      v,
 				follow: p["links"] == holdLinks,
+				holds:  p["links"] == holdLinks,
 				copies: true,
 				to:     map[string]string{},
 				taken:  map[string]bool{},
@@ -218,6 +219,7 @@ type relocation struct {
 	folders map[string]string // those of folders
 	taken   map[string]bool   // new paths in the form of [markdown.FoldCase]
 	follow  bool              // links are changed, and not only counted
+	holds   bool              // so are those to files that stay, where a new name would take them over
 	copies  bool
 }
 
@@ -233,7 +235,13 @@ func relocating(v *call.Vault, p call.Values) (*relocation, error) {
 	if p.Has("links") {
 		follow = p["links"] != "keep"
 	}
-	return &relocation{v: v, follow: follow, to: map[string]string{}, taken: map[string]bool{}}, err
+	return &relocation{
+		v:      v,
+		follow: follow,
+		holds:  p["links"] == holdLinks,
+		to:     map[string]string{},
+		taken:  map[string]bool{},
+	}, err
 }
 
 // move adds a file to those that move, and returns its new path. One that is there already
@@ -342,6 +350,9 @@ func (r *relocation) relink() error {
 			return err
 		}
 	}
+	if r.holds {
+		m = m.Holding()
+	}
 	if err := changeLinks(r.v, &r.planned, m, concerned(x, m, r.to), r.follow); err != nil {
 		return err
 	}
@@ -380,6 +391,7 @@ func holding(v *call.Vault, p call.Values, planned change.Proposal) (change.Prop
 	if err != nil {
 		return planned, err
 	}
+	m = m.Holding()
 	err = changeLinks(v, &planned, m, concerned(x, m, nil), true)
 	return planned, err
 }

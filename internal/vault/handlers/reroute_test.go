@@ -1,6 +1,7 @@
 package handlers_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,9 +15,10 @@ import (
 func TestLinksThatANameTakesOverAreTold(t *testing.T) {
 	files := map[string]string{
 		"P/Solar/Roof.md": "[[Roof]]", "a.md": "[[Roof]] ![[Roof#x]] [[P/Solar/Roof]]", "b.md": "---\nup: \"[[Roof]]\"\n---\n[t](Roof.md)", "P/Solar/c.md": "[[Roof]]", "other.md": "[[Gone]]",
-		"pic/x.png": "\x89PNG\r\n\x1a\nold", "d.md": "![[x.png]]", "T.md": "# T\n## Roof\ntext",
+		"pic/x.png": "\x89PNG\r\n\x1a\nold", "d.md": "![[x.png]]", "T.md": "# T\n## Roof\ntext", "Q/Up/u.md": "",
 	}
 	const taken = "6 links that led to P/Solar/Roof.md lead here now"
+	const takenThere = "6 links that led to P/Solar/Roof.md lead to Roof.md now"
 	png := "data=" + inBase64(embedded.OnePixel)
 	for _, test := range []struct {
 		name string
@@ -29,6 +31,13 @@ func TestLinksThatANameTakesOverAreTold(t *testing.T) {
 		{"create of a new name", []string{"create", "path=New.md"}, ""},
 		{"copy", []string{"copy", "path=P/Solar/Roof.md", "to=Roof.md"}, taken},
 		{"copy of a folder", []string{"folder:copy", "path=P/Solar", "to=S"}, "4 links that led to P/Solar/Roof.md lead to S/Roof.md now"},
+		{"move", []string{"move", "path=other.md", "to=Roof.md", "links=update"}, taken},
+		{"rename", []string{"rename", "path=other.md", "name=Roof", "links=update"}, taken},
+		{"move that links do not follow", []string{"move", "path=other.md", "to=Roof.md", "links=keep"}, taken},
+		{"move of a folder", []string{"folder:move", "path=Q/Up", "to=Roof"}, ""},
+		{"rename of a folder", []string{"folder:rename", "path=Q", "name=B"}, ""},
+		{"extract", []string{"note:extract", "path=T.md", "heading=Roof", "to=Roof.md"}, takenThere},
+		{"split", []string{"note:split", "path=T.md"}, takenThere},
 		{"attachment", []string{"attachment:write", "path=x.png", png}, "1 link that led to pic/x.png leads here now"},
 	} {
 		h := embedded.New(t, files)
@@ -37,14 +46,15 @@ func TestLinksThatANameTakesOverAreTold(t *testing.T) {
 		assert.Equal(t, planned.Links, test.says, "%s: the plan says", test.name)
 		_, _, stderr := h.Run(append([]string{"--facts"}, test.call...)...)
 		assert.That(t, test.says == "" || strings.Contains(stderr, test.says), "%s: %s", test.name, stderr)
-		for path, text := range before {
-			assert.Equal(t, h.Get(path), text, "%s changed %s", test.name, path)
+		for _, path := range []string{"P/Solar/Roof.md", "a.md", "b.md", "P/Solar/c.md", "d.md"} {
+			assert.Equal(t, h.Get(path), before[path], "%s changed %s", test.name, path)
 		}
 		if test.says == "" {
 			continue
 		}
 		h = embedded.New(t, files)
-		status, out, _ := h.Run(append([]string{}, append(test.call, "links=hold")...)...)
+		held := slices.DeleteFunc(slices.Clone(test.call), func(word string) bool { return strings.HasPrefix(word, "links=") })
+		status, out, _ := h.Run(append(held, "links=hold")...)
 		assert.Equal(t, status, answer.ExitDone, "%s with links=hold: %s", test.name, out)
 		if test.name != "attachment" {
 			assert.Equal(t, h.Get("b.md"), "---\nup: \"[[P/Solar/Roof]]\"\n---\n[t](P/Solar/Roof.md)", "%s with links=hold: b.md", test.name)

@@ -32,13 +32,14 @@ type Move struct {
 	format        Format
 	names         map[string]bool // folded names by which a link may mean one of the files
 	here          string          // path of the text after the move, "" for that of its source
+	holds         bool            // links of other files to what stays are rewritten, too
 	parts         func(file, subpath string) (newFile string, subpaths []string)
 }
 
 // New returns the move of the files at the keys of to to their values. before and after are the
 // files of the vault before and after it. folders are folders that move, for the expressions of
-// bases that name one. A file that appears, and is no value of to, is one of appears: a link
-// that it would catch is rewritten.
+// bases that name one. A file that appears, and is no value of to, is one of appears: with
+// [Move.Holding] a link that it would catch is rewritten.
 func New(to, folders map[string]string, appears []string, before, after *lookup.Files, format Format) *Move {
 	m := &Move{to: to, folders: folders, before: before, after: after, format: format, names: map[string]bool{}}
 	for from, p := range to {
@@ -60,6 +61,13 @@ func (m Move) Dividing(parts func(file, subpath string) (newFile, newSubpath str
 		to, part := parts(file, subpath)
 		return to, []string{part}
 	}
+	return &m
+}
+
+// Holding returns the move that rewrites also the links of other files to files that stay, where the name of a file
+// that appears or moves would catch them.
+func (m Move) Holding() *Move {
+	m.holds = true
 	return &m
 }
 
@@ -107,6 +115,11 @@ func (m *Move) destination(target, subpath, source string) (wanted string, parts
 	parts = []string{subpath}
 	if m.parts != nil {
 		wanted, parts = m.parts(file, subpath)
+	}
+	stays := wanted == file && slices.Equal(parts, []string{subpath})
+	isOfOther := !moves && m.here == ""
+	if stays && isOfOther && !m.holds {
+		return wanted, parts, false
 	}
 	return wanted, parts, !slices.Equal(parts, []string{subpath}) || !m.leads(target, m.place(source), wanted)
 }

@@ -29,7 +29,7 @@ func moved(files []string, from, to string, format Format) *Move {
 			after[i] = to
 		}
 	}
-	return New(map[string]string{from: to}, nil, nil, lookup.New(files), lookup.New(after), format)
+	return New(map[string]string{from: to}, nil, nil, lookup.New(files), lookup.New(after), format).Holding()
 }
 
 func TestRewrite(t *testing.T) {
@@ -342,4 +342,20 @@ func namedIn(t *testing.T, base []byte) (names []string) {
 		return nil
 	})
 	return names
+}
+
+// Unless it holds, a move changes of other files only the links to what moves.
+func TestOtherLinksAreHeldOnlyIfAskedFor(t *testing.T) {
+	files := []string{"Old.md", "a/b/New.md", "s.md"}
+	after := []string{"New.md", "a/b/New.md", "s.md"}
+	m := New(map[string]string{"Old.md": "New.md"}, nil, nil, lookup.New(files), lookup.New(after), "")
+	for source, want := range map[string][2]string{
+		"s.md":   {"[[New]] [[New]]", "[[New]] [[a/b/New]]"},
+		"Old.md": {"[[New]] [[a/b/New]]", "[[New]] [[a/b/New]]"}, // in what moves all links lead where they led
+	} {
+		for i, m := range []*Move{m, m.Holding()} {
+			got, _, _ := m.Rewrite([]byte("[[Old]] [[New]]"), source)
+			assert.Equal(t, string(got), want[i], source)
+		}
+	}
 }
