@@ -221,7 +221,11 @@ func (e *examiner) quote(t words) {
 		e.refuse(fmt.Sprintf("%s is a function", excerpt.Quoted(t.text)), "", textEdit{t.start, t.end, t.text + "()"})
 		return
 	}
-	e.refuse(reason, "", textEdit{t.start, t.end, strconv.Quote(t.text)})
+	instead := strconv.Quote(t.text)
+	if day := dayOf[strings.ToLower(t.text)]; day != "" {
+		instead = day
+	}
+	e.refuse(reason, "", textEdit{t.start, t.end, instead})
 }
 
 // words are a text without quotes in the source.
@@ -463,7 +467,11 @@ func (e *examiner) constant(of, with syntax.Node, op syntax.Operator) {
 		lists = true
 	}
 	thousands := strings.ReplaceAll(literal.Value, ",", "")
+	day := dayOf[strings.ToLower(strings.TrimSpace(literal.Value))]
+	isTime := field == "mtime" || field == "ctime"
 	switch {
+	case day != "" && (isOrder || isTime): // as a text it is compared letter by letter
+		e.refuse(fmt.Sprintf("%s is a text and no date", excerpt.Quoted(literal.Value)), "", textEdit{start, end, day})
 	case isEquality && lists && isBinary:
 		from, to, known := e.extent(of)
 		if !known {

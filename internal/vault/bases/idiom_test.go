@@ -51,6 +51,13 @@ var idioms = []struct{ written, right string }{
 	{`due < date(today)`, `due < today()`},
 	{`due < date(tomorrow)`, `due < (today() + "1d")`},
 	{`due <= now`, `due <= now()`},
+	{`due == tomorrow`, `due == (today() + "1d")`},
+	{`due < yesterday`, `due < (today() - "1d")`},
+	{`due > "yesterday"`, `due > (today() - "1d")`},
+	{`due <= "Today"`, `due <= today()`},
+	{`"tomorrow" > due`, `(today() + "1d") > due`},
+	{`file.mtime == "today"`, `file.mtime == today()`},
+	{`file.ctime < 'now'`, `file.ctime < now()`},
 	// Operators.
 	{`status = "open"`, `status == "open"`},
 	{`status === "open"`, `status == "open"`},
