@@ -18,7 +18,7 @@ import (
 )
 
 // Version is the version of the protocol. The form of a [Hello] never changes.
-const Version = 9
+const Version = 10
 
 // Request is what is asked of the embedded program.
 type Request struct {
@@ -254,6 +254,7 @@ func (r *Reply) fields(f *form) {
 	f.flag(&r.Last)
 	f.text(&r.Facts.Path)
 	f.text(&r.Facts.Hash)
+	f.text(&r.Facts.Part)
 	f.optional(&r.Facts.Before)
 	f.text(&r.Facts.Change)
 	f.number(&r.Facts.Added)
