@@ -27,7 +27,7 @@ type languageSet uint16
 // inEnglish is the set of the first of [languages], and inGerman the place of the second.
 const (
 	inEnglish languageSet = 1
-	inGerman              = 1
+	inGerman  int         = 1
 )
 
 type language struct {
@@ -104,12 +104,12 @@ var languages = []language{
 // fillers are words with which people ask where a note is. They say nothing about it.
 const fillers = "tip tips advice help hints find search show tell look note notes wrote write written writing anything something where what which did say said information info please page document text list vault obsidian " +
 	"each every all more most other such only very too also out up own same here whose whom being having yet still ever never make makes made making use uses used using " +
-	"why much many get gets got rid need needs must may might shall want give gives let doing done often again somebody someone nobody anybody everybody " +
+	"why much many get gets got rid need needs must may might want give gives let doing done often again somebody someone nobody anybody everybody " +
 	"tipp tipps rat finde suche zeig zeige notiz notizen geschrieben schrieb steht irgendwas etwas habe hatte viel viele oft muss mussen soll sollte werde werden mache machen macht tun brauche brauchen bekomme bekommen gibt los jemand niemand bitte seite welche welcher gibt " +
 	"cherche trouve montre ecrit"
 
 // faint are everyday words that notes about everything have. They decide less than others.
-const faint = "new newest old good best better bad big small long short fast first last next buy bring brings take takes put keep keeps come comes go goes went see start end time day thing things way people person kind part place cost costs work works working living " +
+const faint = "new newest old good best better bad big small long short fast first last next buy bring brings take takes put keep keeps come comes go goes went see start end time day thing things way people kind part place cost costs work works working living " +
 	"neu neue neuer neuen neues alt alte gut gute beste besten gross grosse klein kleine lang lange kurz erste ersten letzte nachste zeit tag tage ding sache leute mensch menschen kommen kommt gehen geht bringen nehmen arbeiten"
 
 // faintness is what a faint word counts in shares of another one.

@@ -376,7 +376,11 @@ func (l *vocabulary) addFormsOf(t *term, other string, language int, weight floa
 			case stems(word, 1<<language)[language] == stem:
 				t.answers = append(t.answers, answer{word: word, weight: weight, how: "other word for"})
 			case language == inGerman && len(other) >= 5 && len(word) >= len(other)+3 && strings.HasPrefix(word, other):
-				t.answers = append(t.answers, answer{word: word, weight: min(weight, similarPartWeight), how: "compound with another word for"})
+				t.answers = append(t.answers, answer{
+					word:   word,
+					weight: min(weight, similarPartWeight),
+					how:    "compound with another word for",
+				})
 			}
 		}
 	}
@@ -519,7 +523,7 @@ func (l *vocabulary) similarGerman(word string) []string {
 	return words
 }
 
-// addTypos adds the words that are one typing error away, two from five letters on if these begin in the same way. Those
+// addTypos adds the words that are one typing error away, two from five letters on, with the same first letter up to seven. Those
 // that are nearest win; the others are only named where nothing is found.
 func (l *vocabulary) addTypos(t *term) {
 	length := utf8.RuneCountInString(t.word)
