@@ -21,21 +21,19 @@ const maxSentence = 4 << 10
 
 // question is what judge needs to know about a call to understand its answer.
 type question struct {
-	name      string
-	reply     allowlist.Reply
-	values    []string // what an error may repeat
-	fallsBack bool
-	probes    bool   // the answer is a version
-	printed   bool   // the answer is the text of the file that the call names
-	draws     bool   // it is the text of a random note
-	templates bool   // it works on the folder of templates
-	acts      bool   // it does something: to notes, to the app, to what is published or shown
-	changes   bool   // it changes more than what is shown
-	ofNotes   bool   // that is files of the vault
-	versions  bool   // it is about a history of the app, of which nothing was recorded
-	version   string // the number that it names, "" for none
-	embedded  bool
-	windows   bool
+	name     string
+	reply    allowlist.Reply
+	values   []string // what an error may repeat
+	probes   bool     // the answer is a version
+	printed  bool     // the answer is the text of the file that the call names
+	draws    bool     // it is the text of a random note
+	acts     bool     // it does something: to notes, to the app, to what is published or shown
+	changes  bool     // it changes more than what is shown
+	ofNotes  bool     // that is files of the vault
+	versions bool     // it is about a history of the app, of which nothing was recorded
+	version  string   // the number that it names, "" for none
+	embedded bool
+	windows  bool
 }
 
 // repeated are the parameters whose values the client repeats in an error.
@@ -44,9 +42,9 @@ var repeated = [...]string{"path", "file", "name", "template", "view", "folder",
 func questionOf(permit policy.Grant, p Program) question {
 	call := permit.Call()
 	q := question{
-		name: call.Name(), reply: call.Reply(), fallsBack: call.UsesOpenNote(),
-		probes: call.IsProbe(), printed: call.PrintsNamed(), draws: call.DrawsNote() || call.OpensRandom(), templates: call.OfTemplates(),
-		acts: call.Effect() != tiers.Reads, changes: call.Effect().Mutates(), ofNotes: call.Effect().ChangesNotes(),
+		name: call.Name(), reply: call.Reply(), probes: call.IsProbe(), printed: call.PrintsNamed(),
+		draws: call.DrawsNote() || call.OpensRandom(),
+		acts:  call.Effect() != tiers.Reads, changes: call.Effect().Mutates(), ofNotes: call.Effect().ChangesNotes(),
 		versions: call.VersionsOf() != "", version: versionIn(call),
 		embedded: p.backend == embeddedBackend, windows: runtime.GOOS == "windows",
 	}
@@ -123,7 +121,8 @@ func (q question) judge(a answer) verdict {
 		v.notices = append(v.notices, "the app answered with "+head.line)
 		if !q.names(head) {
 			v.failure = &Failure{fact: fact{code: CodeCLIError, hint: "repeat the call",
-				reason: "the client answered with " + excerpt.Quoted(head.line) + ", which is not the version that was asked for"}}
+				reason: "the client answered with " + excerpt.Quoted(head.line) +
+					", which is not the version that was asked for"}}
 		}
 		return v // all of the rest is the text of a note
 	}
@@ -213,8 +212,8 @@ func (q question) isErrorReply(text string) bool {
 	return isError || exception(text)
 }
 
-// isErrorInContent is for text of notes, which may be anything. A line that looks like an error of the app is taken for one:
-// it is the text of a note only if that is shown, see [Failure.Text].
+// isErrorInContent is for text of notes, which may be anything. A line that looks like an error of the app is taken
+// for one: it is the text of a note only if that is shown, see [Failure.Text].
 func (q question) isErrorInContent(text string) bool {
 	isMatch := q.reply.Form == allowlist.Matches && hasForm(q.reply.Form, text)
 	looksLikeError := strings.HasPrefix(text, prefixError) || exception(text)
@@ -260,7 +259,8 @@ func endedWithStatus(exit int) *Failure {
 
 const hintReadBack = "read the note to see whether it changed before asking again"
 
-// settle completes an answer that is not an error: empty results, missing answers, unconfirmed changes, unknown forms.
+// settle completes an answer that is not an error: empty results, missing answers, unconfirmed changes, unknown
+// forms.
 func (q question) settle(v *verdict, text string) {
 	// A file such as an image or a PDF. A note may contain a NUL after a crash of the system that wrote it.
 	isMarkdown := func(name string) bool { return path.Ext(name) == ".md" || path.Ext(name) == "" }
@@ -303,7 +303,7 @@ func (q question) settle(v *verdict, text string) {
 	case q.acts && !confirms(q.reply, text):
 		v.failure = q.unproven("the client did not confirm it but answered " + excerpt.Quoted(firstLine(v.stdout)))
 	case q.changes && !q.ofNotes && !q.confirmsWhatWasAsked(text):
-		v.failure = q.unproven("the client confirmed another call: it answered " + excerpt.Quoted(text))
+		v.failure = q.unproven("the client confirmed something else: it answered " + excerpt.Quoted(text))
 	case q.versions && isLine(text) && nothingFound(text):
 		v.failure = &Failure{fact: fact{code: CodeNoSuchNote, reason: plainly(text), hint: protocol.HintNotFound}}
 	case q.reply.JSON && !v.cut && !json.Valid([]byte(v.stdout)):
@@ -320,18 +320,20 @@ func (q question) settle(v *verdict, text string) {
 
 const printedNothing = "the client printed nothing at all"
 
-// drawsNothing reports whether the app says that there is no note of which one could be taken, where some were asked for.
+// drawsNothing reports whether the app says that there is no note to choose from, where the call names some.
 func (q question) drawsNothing(text string) bool {
 	isNarrowed := len(q.values) > 0 || q.acts
 	return q.draws && isNarrowed && text == q.reply.Empty && !q.embedded
 }
 
-// confirmsWhatWasAsked reports whether a confirmation names what the call names. Of a change of notes the notes say more.
+// confirmsWhatWasAsked reports whether a confirmation names what the call names. Of a change of notes the notes say
+// more.
 func (q question) confirmsWhatWasAsked(text string) bool {
 	for _, prefix := range q.reply.Confirms {
 		if rest, found := strings.CutPrefix(text, prefix); found {
 			named := strings.TrimSpace(rest)
-			return slices.ContainsFunc(q.values, func(value string) bool { return named == value || named == path.Base(value) })
+			isNamed := func(value string) bool { return named == value || named == path.Base(value) }
+			return slices.ContainsFunc(q.values, isNamed)
 		}
 	}
 	return false
