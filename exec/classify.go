@@ -21,19 +21,21 @@ const maxSentence = 4 << 10
 
 // question is what judge needs to know about a call to understand its answer.
 type question struct {
-	name     string
-	reply    allowlist.Reply
-	values   []string // what an error may repeat
-	probes   bool     // the answer is a version
-	printed  bool     // the answer is the text of the file that the call names
-	draws    bool     // it is the text of a random note
-	acts     bool     // it does something: to notes, to the app, to what is published or shown
-	changes  bool     // it changes more than what is shown
-	ofNotes  bool     // that is files of the vault
-	versions bool     // it is about a history of the app, of which nothing was recorded
-	version  string   // the number that it names, "" for none
-	embedded bool
-	windows  bool
+	name      string
+	reply     allowlist.Reply
+	values    []string // what an error may repeat
+	fallsBack bool
+	note      bool   // the answer is the text of a whole note
+	probes    bool   // the answer is a version
+	printed   bool   // the answer is the text of the file that the call names
+	draws     bool   // it is the text of a random note
+	acts      bool   // it does something: to notes, to the app, to what is published or shown
+	changes   bool   // it changes more than what is shown
+	ofNotes   bool   // that is files of the vault
+	versions  bool   // it is about a history of the app, of which nothing was recorded
+	version   string // the number that it names, "" for none
+	embedded  bool
+	windows   bool
 }
 
 // repeated are the parameters whose values the client repeats in an error.
@@ -42,7 +44,8 @@ var repeated = [...]string{"path", "file", "name", "template", "view", "folder",
 func questionOf(permit policy.Grant, p Program) question {
 	call := permit.Call()
 	q := question{
-		name: call.Name(), reply: call.Reply(), probes: call.IsProbe(), printed: call.PrintsNamed(),
+		name: call.Name(), reply: call.Reply(), fallsBack: call.UsesOpenNote(),
+		probes: call.IsProbe(), printed: call.PrintsNamed(), note: call.PrintsNote(),
 		draws: call.DrawsNote() || call.OpensRandom(),
 		acts:  call.Effect() != tiers.Reads, changes: call.Effect().Mutates(), ofNotes: call.Effect().ChangesNotes(),
 		versions: call.VersionsOf() != "", version: versionIn(call),
@@ -213,11 +216,33 @@ func (q question) isErrorReply(text string) bool {
 }
 
 // isErrorInContent is for text of notes, which may be anything. A line that looks like an error of the app is taken
-// for one: it is the text of a note only if that is shown, see [Failure.Text].
+// for one: it is the text only if that is shown, see [Failure.Text]. Where a whole note is printed only a complete
+// answer that repeats what this very call asked for is an error: the note itself shows what another line is.
 func (q question) isErrorInContent(text string) bool {
+	if usage(text, q.name+" ") {
+		return true
+	}
 	isMatch := q.reply.Form == allowlist.Matches && hasForm(q.reply.Form, text)
 	looksLikeError := strings.HasPrefix(text, prefixError) || exception(text)
-	return usage(text, q.name+" ") || looksLikeError && isLine(text) && !isMatch
+	if !q.note {
+		return looksLikeError && isLine(text) && !isMatch
+	}
+	return text == textNoActiveFile && q.fallsBack || q.repeatsCall(text)
+}
+
+// repeatsCall reports whether text is an error about something that this very call named.
+func (q question) repeatsCall(text string) bool {
+	rest, found := strings.CutPrefix(text, prefixError)
+	what, rest, quoted := strings.Cut(rest, ` "`)
+	if !found || !quoted || !isWord(what) {
+		return false
+	}
+	for _, value := range q.values {
+		if tail, found := strings.CutPrefix(rest, value+`" not found.`); found && isLine(tail) {
+			return true // the tail may suggest other notes
+		}
+	}
+	return false
 }
 
 // refusal is the failure that an error of the app stands for. An error that does not say why is none that nothing was
