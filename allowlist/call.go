@@ -288,9 +288,6 @@ func (c Call) IsProbe() bool { return c.of().probes }
 // BuiltIn reports whether the app has the command without any plugin.
 func (c Call) BuiltIn() bool { return c.of().builtIn }
 
-// OfTemplates reports whether the call works on the folder of templates.
-func (c Call) OfTemplates() bool { return c.of().ofTemplates }
-
 // PrintsNamed reports whether the answer is text of the one file that the call names, as it is.
 func (c Call) PrintsNamed() bool { return c.of().printsNamed() }
 

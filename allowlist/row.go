@@ -49,7 +49,6 @@ type row struct {
 	followsLinks bool
 	builtIn      bool   // the app has it without any plugin: a vault that does not know it is not ready
 	probes       bool   // the answer is the version, by which a program is known before it answers others
-	ofTemplates  bool   // works on the folder of templates, of which the app says if there is none
 	listsVaults  bool   // reads the list of vaults that the app keeps outside of the vault
 	undoes       bool   // takes changes back
 	wider        string // the command that may find something where this one finds nothing, "" for none

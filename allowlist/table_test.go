@@ -440,7 +440,6 @@ func TestWhatSingleCommandsHave(t *testing.T) {
 		"is a probe":           {func(r *row) bool { return r.probes }, "version"},
 		"is answered apart":    {func(r *row) bool { return r.apart }, "attachment:text"},
 		"lists vaults":         {func(r *row) bool { return r.listsVaults }, "vaults"},
-		"is of templates":      {func(r *row) bool { return r.ofTemplates }, "templates template:read template:insert"},
 		"prints what is named": {(*row).printsNamed, "read"},
 		"suggests another":     {func(r *row) bool { return r.wider != "" }, "search search:context"},
 		"suggests a maker":     {func(r *row) bool { return r.maker != "" }, "append prepend"},

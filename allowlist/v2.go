@@ -304,11 +304,11 @@ var v2Rows = []row{
 		summary: "Open the published page of a note", params: []param{noteByName, noteByPath}, exclusive: fileOrPath,
 		reply: Reply{Kind: Confirmation, Confirms: []string{"https://", "http://", "Opened"}}},
 	{name: "templates", tier: tiers.V2, effect: tiers.Reads,
-		verb: verb{"list templates", "listed templates", "of"}, naming: namesNotAll, ofTemplates: true,
+		verb: verb{"list templates", "listed templates", "of"}, naming: namesNotAll,
 		target: targetVault, summary: "List the templates", params: []param{onlyTotal},
 		reply: Reply{Kind: Lines, Empty: "No templates found."}},
 	{name: "template:read", tier: tiers.V2, effect: tiers.Reads,
-		verb: verb{"read a template", "read a template", ""}, naming: namesNotAll, ofTemplates: true,
+		verb: verb{"read a template", "read a template", ""}, naming: namesNotAll,
 		target: targetNone, summary: "Print a template",
 		params: []param{
 			{name: "name", kind: kindLink, required: true, summary: "The template"},
@@ -318,7 +318,7 @@ var v2Rows = []row{
 	// In the app it has no target: it changes the note that is open for
 	// editing, at the cursor, so without path it is always refused.
 	{name: "template:insert", tier: tiers.V2, effect: tiers.Writes,
-		verb: verb{"insert a template", "inserted a template", "into"}, ofTemplates: true,
+		verb:    verb{"insert a template", "inserted a template", "into"},
 		summary: "Insert a template into a note",
 		params: []param{
 			{name: "name", kind: kindLink, required: true, summary: "The template"},

@@ -25,10 +25,10 @@ type question struct {
 	reply     allowlist.Reply
 	values    []string // what an error may repeat
 	fallsBack bool
+	note      bool   // the answer is the text of a whole note
 	probes    bool   // the answer is a version
 	printed   bool   // the answer is the text of the file that the call names
 	draws     bool   // it is the text of a random note
-	templates bool   // it works on the folder of templates
 	acts      bool   // it does something: to notes, to the app, to what is published or shown
 	changes   bool   // it changes more than what is shown
 	ofNotes   bool   // that is files of the vault
@@ -45,8 +45,9 @@ func questionOf(permit policy.Grant, p Program) question {
 	call := permit.Call()
 	q := question{
 		name: call.Name(), reply: call.Reply(), fallsBack: call.UsesOpenNote(),
-		probes: call.IsProbe(), printed: call.PrintsNamed(), draws: call.DrawsNote() || call.OpensRandom(), templates: call.OfTemplates(),
-		acts: call.Effect() != tiers.Reads, changes: call.Effect().Mutates(), ofNotes: call.Effect().ChangesNotes(),
+		probes: call.IsProbe(), printed: call.PrintsNamed(), note: call.PrintsNote(),
+		draws: call.DrawsNote() || call.OpensRandom(),
+		acts:  call.Effect() != tiers.Reads, changes: call.Effect().Mutates(), ofNotes: call.Effect().ChangesNotes(),
 		versions: call.VersionsOf() != "", version: versionIn(call),
 		embedded: p.backend == embeddedBackend, windows: runtime.GOOS == "windows",
 	}
@@ -123,7 +124,8 @@ func (q question) judge(a answer) verdict {
 		v.notices = append(v.notices, "the app answered with "+head.line)
 		if !q.names(head) {
 			v.failure = &Failure{fact: fact{code: CodeCLIError, hint: "repeat the call",
-				reason: "the client answered with " + excerpt.Quoted(head.line) + ", which is not the version that was asked for"}}
+				reason: "the client answered with " + excerpt.Quoted(head.line) +
+					", which is not the version that was asked for"}}
 		}
 		return v // all of the rest is the text of a note
 	}
@@ -213,12 +215,34 @@ func (q question) isErrorReply(text string) bool {
 	return isError || exception(text)
 }
 
-// isErrorInContent is for text of notes, which may be anything. A line that looks like an error of the app is taken for one:
-// it is the text of a note only if that is shown, see [Failure.Text].
+// isErrorInContent is for text of notes, which may be anything. A line that looks like an error of the app is taken
+// for one: it is the text only if that is shown, see [Failure.Text]. Where a whole note is printed only a complete
+// answer that repeats what this very call asked for is an error: the note itself shows what another line is.
 func (q question) isErrorInContent(text string) bool {
+	if usage(text, q.name+" ") {
+		return true
+	}
 	isMatch := q.reply.Form == allowlist.Matches && hasForm(q.reply.Form, text)
 	looksLikeError := strings.HasPrefix(text, prefixError) || exception(text)
-	return usage(text, q.name+" ") || looksLikeError && isLine(text) && !isMatch
+	if !q.note {
+		return looksLikeError && isLine(text) && !isMatch
+	}
+	return text == textNoActiveFile && q.fallsBack || q.repeatsCall(text)
+}
+
+// repeatsCall reports whether text is an error about something that this very call named.
+func (q question) repeatsCall(text string) bool {
+	rest, found := strings.CutPrefix(text, prefixError)
+	what, rest, quoted := strings.Cut(rest, ` "`)
+	if !found || !quoted || !isWord(what) {
+		return false
+	}
+	for _, value := range q.values {
+		if tail, found := strings.CutPrefix(rest, value+`" not found.`); found && isLine(tail) {
+			return true // the tail may suggest other notes
+		}
+	}
+	return false
 }
 
 // refusal is the failure that an error of the app stands for. An error that does not say why is none that nothing was
@@ -260,7 +284,8 @@ func endedWithStatus(exit int) *Failure {
 
 const hintReadBack = "read the note to see whether it changed before asking again"
 
-// settle completes an answer that is not an error: empty results, missing answers, unconfirmed changes, unknown forms.
+// settle completes an answer that is not an error: empty results, missing answers, unconfirmed changes, unknown
+// forms.
 func (q question) settle(v *verdict, text string) {
 	// A file such as an image or a PDF. A note may contain a NUL after a crash of the system that wrote it.
 	isMarkdown := func(name string) bool { return path.Ext(name) == ".md" || path.Ext(name) == "" }
@@ -303,7 +328,7 @@ func (q question) settle(v *verdict, text string) {
 	case q.acts && !confirms(q.reply, text):
 		v.failure = q.unproven("the client did not confirm it but answered " + excerpt.Quoted(firstLine(v.stdout)))
 	case q.changes && !q.ofNotes && !q.confirmsWhatWasAsked(text):
-		v.failure = q.unproven("the client confirmed another call: it answered " + excerpt.Quoted(text))
+		v.failure = q.unproven("the client confirmed something else: it answered " + excerpt.Quoted(text))
 	case q.versions && isLine(text) && nothingFound(text):
 		v.failure = &Failure{fact: fact{code: CodeNoSuchNote, reason: plainly(text), hint: protocol.HintNotFound}}
 	case q.reply.JSON && !v.cut && !json.Valid([]byte(v.stdout)):
@@ -320,18 +345,20 @@ func (q question) settle(v *verdict, text string) {
 
 const printedNothing = "the client printed nothing at all"
 
-// drawsNothing reports whether the app says that there is no note of which one could be taken, where some were asked for.
+// drawsNothing reports whether the app says that there is no note to choose from, where the call names some.
 func (q question) drawsNothing(text string) bool {
 	isNarrowed := len(q.values) > 0 || q.acts
 	return q.draws && isNarrowed && text == q.reply.Empty && !q.embedded
 }
 
-// confirmsWhatWasAsked reports whether a confirmation names what the call names. Of a change of notes the notes say more.
+// confirmsWhatWasAsked reports whether a confirmation names what the call names. Of a change of notes the notes say
+// more.
 func (q question) confirmsWhatWasAsked(text string) bool {
 	for _, prefix := range q.reply.Confirms {
 		if rest, found := strings.CutPrefix(text, prefix); found {
 			named := strings.TrimSpace(rest)
-			return slices.ContainsFunc(q.values, func(value string) bool { return named == value || named == path.Base(value) })
+			isNamed := func(value string) bool { return named == value || named == path.Base(value) }
+			return slices.ContainsFunc(q.values, isNamed)
 		}
 	}
 	return false

@@ -169,6 +169,12 @@ func TestFalseFriends(t *testing.T) {
 		text       string
 	}{
 		{"a note that quotes the very error and goes on", "read", note, "Error: File \"a.md\" not found.\nI saw this today.\n"},
+		{"a note that begins like an error", "read", note, "Error: something\n"},
+		{"a note about another missing file", "read", note, "Error: File \"b.md\" not found.\n"},
+		{"a note that quotes an exception", "read", note, "TypeError: x\n"},
+		{"a note that says that nothing is open", "read", note, textNoActiveFile + "\n"},
+		{"a note about another command", "read", note, "Error: Command \"search\" not found.\n"},
+		{"a note about templates", "read", note, textNoTemplates + "\n"},
 		{"a note that says nothing was found", "read", note, "No matches found.\n"},
 		{"a note that begins with the switch", "read", note, "Command line interface is not enabled. Why?\n"},
 		{"a note with a usage", "read", note, "Error: Missing required parameter: to=<path>\nUsage: move to=<path>\n"},
@@ -196,20 +202,23 @@ func TestFalseFriends(t *testing.T) {
 	}
 }
 
-// A note of one line that looks like an error cannot be told from one: it is an error, until the file shows that it is the
-// text.
+// A line that looks like an error cannot be told from one: it is an error, until the file shows that it is the text. Of a whole
+// note that is so where it repeats what the call named.
 func TestLinesThatMayBeText(t *testing.T) {
-	lines := []string{
-		"Error: something", `Error: File "b.md" not found.`, `Error: File "a.md" not found.`, "TypeError: x", textNoActiveFile,
-		`Error: Command "search" not found.`, textNoTemplates,
-	}
-	for _, line := range lines {
-		v := asked(t, "read", note).judge(answer{stdout: line + "\n"})
-		assert.That(t, v.failure != nil && v.failure.Text() == line+"\n", "%q: %q", line, codeOfVerdict(v))
-		v = asked(t, "tags", nil).judge(answer{stdout: line + "\n"})
-		assert.That(t, v.failure == nil || v.failure.Text() == "", "%q as a listing", line)
-		v = asked(t, "read", note).judge(answer{stdout: line + "\n", exit: 1})
-		assert.That(t, v.failure != nil && v.failure.Text() == "", "%q with status 1", line)
+	for _, line := range []string{
+		"Error: something", `Error: File "b.md" not found.`, `Error: File "a.md" not found.`, "TypeError: x", textNoActiveFile, textNoTemplates,
+	} {
+		repeats := line == `Error: File "a.md" not found.`
+		for name, given := range map[string]params{"property:read": {"name": "x", "path": "a.md"}, "template:read": {"name": "x"}, "read": note} {
+			v := asked(t, name, given).judge(answer{stdout: line + "\n"})
+			isError := name != "read" || repeats
+			assert.Equal(t, v.failure != nil, isError, "%s: %q: %q", name, line, codeOfVerdict(v))
+			assert.That(t, !isError || v.failure.Text() == line+"\n", "%s: %q is not kept", name, line)
+			v = asked(t, name, given).judge(answer{stdout: line + "\n", exit: 1})
+			assert.That(t, v.failure != nil && v.failure.Text() == "", "%s: %q with status 1", name, line)
+		}
+		v := asked(t, "tags", nil).judge(answer{stdout: line + "\n"})
+		assert.That(t, v.failure != nil && v.failure.Text() == "", "%q as a listing", line)
 	}
 }
 
@@ -235,7 +244,8 @@ var anyText = []string{
 }
 
 // Whatever an app says that does not do what it was asked to: no command takes silence, an error or an unknown text for a
-// success, but for listings of which silence was recorded, and for texts that may be anything.
+// success, but for listings of which silence was recorded, for whole notes, which are compared with their files, and for texts that
+// may be anything.
 func TestUnknownAnswersAreNoSuccess(t *testing.T) {
 	for command := range allowlist.Commands() {
 		if command.EmbeddedOnly || command.Tier == tiers.Restricted {
@@ -262,8 +272,8 @@ func TestUnknownAnswersAreNoSuccess(t *testing.T) {
 			ok   bool
 		}{
 			{"", command.Name == "files" || command.Name == "folders"},
-			{"Error: Something went wrong.\n", false},
-			{"TypeError: x is undefined\n", false},
+			{"Error: Something went wrong.\n", call.PrintsNote()},
+			{"TypeError: x is undefined\n", call.PrintsNote()},
 			{"All of it was taken care of.\n", isText},
 		} {
 			v := q.judge(answer{stdout: answered.text})

@@ -85,7 +85,7 @@ func TestRunAnswersOfTheApp(t *testing.T) {
 		stdout, failure, err string
 	}{
 		{"a note is printed as it is", []part{probed, {Argv: read, Out: []byte("# A\n")}}, "read", params{"path": "a.md"}, "# A\n", "", ""},
-		{"a note of two lines may begin like an error", []part{probed, {Argv: read, Out: []byte("Error: File \"b.md\" not found.\nx\n")}}, "read", params{"path": "a.md"}, "Error: File \"b.md\" not found.\nx\n", "", ""},
+		{"a note may begin like an error", []part{probed, {Argv: read, Out: []byte("Error: File \"b.md\" not found.\n")}}, "read", params{"path": "a.md"}, "Error: File \"b.md\" not found.\n", "", ""},
 		{"an error comes with status 0", []part{probed, {Argv: read, Out: []byte("Error: File \"a.md\" not found.\n")}}, "read", params{"path": "a.md"}, "Error: File \"a.md\" not found.\n", "not_found", ""},
 		{"version needs no probe", []part{probed}, "version", nil, goodVersion, "", ""},
 		{"the app is closed", []part{{Argv: []string{"version"}, Err: []byte(textNotRunning + "\n"), Exit: 1}}, "read", params{"path": "a.md"}, "", "", "app_not_running"},

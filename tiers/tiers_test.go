@@ -3,6 +3,8 @@ package tiers_test
 import (
 	"testing"
 
+	goversion "github.com/hashicorp/go-version"
+
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tiers"
@@ -93,4 +95,15 @@ func TestVersionsAreOrdered(t *testing.T) {
 			assert.Equal(t, tiers.Later(a, b), order[max(i, j)], "the later of %v and %v", a, b)
 		}
 	}
+}
+
+// A pre-release of the app meets the minimum of an earlier release. The constraints of the library refuse it, so they are
+// not used.
+func TestAPreReleaseMeetsAnEarlierMinimum(t *testing.T) {
+	t.Parallel()
+	beta := require.Value(tiers.ParseVersion("1.13.0-beta.1"))(t)
+	assert.That(t, !beta.Before(tiers.MinimumFloor), "%s is before %s", beta, tiers.MinimumFloor)
+	assert.That(t, beta.Before(tiers.Release(1, 13, 0)), "%s is not before its release", beta)
+	atLeast := require.Value(goversion.NewConstraint(">= " + tiers.MinimumFloor.String()))(t)
+	assert.That(t, !atLeast.Check(goversion.Must(goversion.NewVersion(beta.String()))), "a constraint of the library is met by %s", beta)
 }

@@ -217,14 +217,14 @@ var codeTexts = map[string]codeText{
 	"ambiguous":      {"a name matches several notes, or a text several places in one", "give the whole path, or more of the surrounding text"},
 	"conflict":       {"the note was changed by somebody else", "re-read it and retry"},
 	"not_configured": {"a setting of the vault or a place on the machine is missing", "see the hint"},
-	"empty_output":   {"the Obsidian CLI printed nothing where it always prints something", "see the hint, and try again"},
+	"empty_output":   {"the Obsidian CLI printed nothing where it is not known to do so", "see the hint, and try again"},
 	"not_applied":    {"the change was not made, though the Obsidian CLI reports success or the call was broken off; nothing was changed", "look at the note before you try again"},
 	"partly_applied": {"other programs changed notes at the same time, so that a change of several could neither be completed nor be taken back: `made` and `notMade` list the notes", "`undo id=` with the id of the change takes back what was made"},
 	"cli_error":      {"the program failed for another reason, which the message repeats", "see the message"},
 
 	"timeout":         {"the call took longer than `timeout`, or needs more steps or time of matching than a call has", "ask for less, or try again"},
 	"cancelled":       {"the caller cancelled the call", "–"},
-	"outcome_unknown": {"a change was broken off, or the note is neither as it was nor as it was to be, and whether it was made is not known", "read the note before you try again"},
+	"outcome_unknown": {"a call was broken off or not confirmed, or the note is neither as it was nor as it was to be, and whether the change was made is not known", "read the note before you try again"},
 	"output_limit":    {"the output, or what the call has in memory for it, is larger than the maximum", "ask for less"},
 
 	"internal": {"vaultwicket failed", "report it; the log has the details"},

@@ -42,6 +42,8 @@ type Entry struct {
 	// removes if nothing is left in them, the deepest first.
 	Folders []string `json:"folders,omitempty"`
 	Emptied []string `json:"emptied,omitempty"`
+	// Free are the paths, without a file when the change was begun, at which the app may make its new note instead.
+	Free []string `json:"free,omitempty"`
 
 	// Steps are the changes in their order, and Count is how many there are.
 	Steps []Step `json:"-"`

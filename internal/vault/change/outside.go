@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"slices"
 	"strings"
 	"time"
@@ -53,6 +54,9 @@ func begin(v *call.Vault, row Command, values call.Values, how protocol.Write) (
 		e := entry(v, row, values, how, p)
 		e.Backend = "obsidian"
 		e.Steps = answer.Map(p.Steps, func(s Step) journal.Step { return keptStep(v, s) })
+		if e.Free, err = freePaths(v, row, values, e.Steps[0].Path); err != nil {
+			return answer.Reply{}, err
+		}
 		if err := j.Begin(e, contentOf(v, p.Steps, e.Steps)); err != nil {
 			return answer.Reply{}, unjournaled(err)
 		}
@@ -174,12 +178,9 @@ func end(v *call.Vault, row Command, values call.Values, how protocol.Write) (an
 	return answer.Text(string(text)), err
 }
 
-// fileTimes is how far the time of a file can be behind the clock. Where times are coarser, as on FAT, a note that was made
-// elsewhere is not found.
-const fileTimes = 50 * time.Millisecond
-
-// followElsewhere looks for a new note that the app has made under another name than the planned one, since the entry was
-// begun and with the text that was asked for. The entry is then about that note; otherwise it stays as it is.
+// followElsewhere looks for a new note that the app has made under another name than the planned one: where none was when
+// the entry was begun there is one now, with the text that was asked for. The times of files say nothing of it, as they are
+// coarse on some file systems. The entry is then about that note; otherwise it stays as it is.
 func followElsewhere(
 	v *call.Vault,
 	j *journal.Journal,
@@ -187,22 +188,22 @@ func followElsewhere(
 	values call.Values,
 	e journal.Entry,
 ) (journal.Entry, error) {
-	paths, err := row.Elsewhere(v, values)
-	if err != nil {
-		return e, err
-	}
-	for _, at := range paths {
-		isMade, err := madeSince(v, row, values, at, e)
+	for _, name := range e.Free {
+		at, err := v.PathOf(name)
 		if err != nil {
 			return e, err
 		}
-		if at.String() == e.Steps[0].Path || !isMade {
+		isMade, err := isMadeAt(v, row, values, at)
+		if err != nil {
+			return e, err
+		}
+		if !isMade {
 			continue
 		}
-		if err := j.End(e.ID, journal.Outcome{State: journal.Undone, Note: "made as " + at.String()}); err != nil {
+		if err := j.End(e.ID, journal.Outcome{State: journal.Undone, Note: "made as " + name}); err != nil {
 			return e, unjournaled(err)
 		}
-		e.Steps = []journal.Step{{Path: at.String(), After: e.Steps[0].After, Of: e.Steps[0].Of}}
+		e.Steps = []journal.Step{{Path: name, After: e.Steps[0].After, Of: e.Steps[0].Of}}
 		if err := j.Begin(e, nil); err != nil {
 			return e, unjournaled(err)
 		}
@@ -211,12 +212,28 @@ func followElsewhere(
 	return e, nil
 }
 
-// madeSince reports whether a note was made since an entry was begun, and has the text that was asked for. The app does not
-// write it in one piece.
-func madeSince(v *call.Vault, row Command, values call.Values, at disk.Path, e journal.Entry) (bool, error) {
+// freePaths returns the paths without a file at which the app may make the note of an entry in place of the planned one.
+func freePaths(v *call.Vault, row Command, values call.Values, planned string) (free []string, err error) {
+	if row.Elsewhere == nil {
+		return nil, nil
+	}
+	paths, err := row.Elsewhere(v, values)
+	if err != nil {
+		return nil, err
+	}
+	for _, at := range paths {
+		_, err := v.Disk.Stat(at)
+		if at.String() != planned && errors.Is(err, fs.ErrNotExist) {
+			free = append(free, at.String())
+		}
+	}
+	return free, nil
+}
+
+// isMadeAt reports whether a note has the text that was asked for. The app does not write it in one piece.
+func isMadeAt(v *call.Vault, row Command, values call.Values, at disk.Path) (bool, error) {
 	for range settleLooks {
-		info, err := v.Disk.Stat(at)
-		if err != nil || info.ModTime().Before(e.Time.Add(-fileTimes)) {
+		if _, err := v.Disk.Stat(at); err != nil {
 			return false, nil
 		}
 		now, err := CurrentState(v, at)

@@ -247,3 +247,33 @@ func TestTheAppChangesNoType(t *testing.T) {
 	status, _, stderr := h.Run(append(begin, "type=list")...)
 	assert.That(t, status == answer.ExitDone, "with type=list: status %d, %s", status, stderr)
 }
+
+// A unique note is named after the minute in which the app makes it. The names that were free before tell which note that
+// is, and not the times of files: on some file systems they are two seconds behind.
+func TestANewNoteUnderTheNameOfALaterMinute(t *testing.T) {
+	const later = "202611210906.md"
+	for _, test := range []struct {
+		name, before string // of the note of the later minute, "" for none
+		made         string // what it is afterwards
+		state        string
+	}{
+		{"it is new", "", "text", isApplied},
+		{"it is new, with another text", "", "other", isUntouched},
+		{"it was there, and is written again with the same text", "text", "text", isUntouched},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			files := map[string]string{}
+			if test.before != "" {
+				files[later] = test.before
+			}
+			h := embedded.New(t, files)
+			app := func() {
+				h.Put(later, test.made)
+				old := time.Now().Add(-3 * time.Second)
+				require.NoError(t, os.Chtimes(h.File(later), old, old))
+			}
+			_, said := byTheAppIn(h, app, "unique", "content=text")
+			assert.Equal(t, said.State, test.state, "%+v", said)
+		})
+	}
+}

@@ -33,7 +33,7 @@ type Command struct {
 	Plan      func(*call.Vault, call.Values) (Proposal, error)
 	OnlyReads func(call.Values) bool // whether a request only shows something; nil for never
 	Verify    Verifier               // of a file that differs from the plan after the app has changed it; nil refuses it
-	// Elsewhere returns where else the app may have made the new note, because time has passed since the plan; nil for nowhere.
+	// Elsewhere returns where else the app may make the new note, because time passes after the plan; nil for nowhere.
 	Elsewhere func(*call.Vault, call.Values) ([]disk.Path, error)
 }
 

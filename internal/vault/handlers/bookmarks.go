@@ -72,7 +72,7 @@ func listBookmarks(v *call.Vault, p call.Values) (answer.Reply, error) {
 	case p.Has("total"):
 		return answer.Text(strconv.Itoa(len(all.Rows))), nil
 	case len(all.Rows) == 0 && p["format"] != answer.FormatJSON:
-		return answer.Nothing("", "the vault has no bookmarks"), nil
+		return answer.Nothing("No bookmarks found.", "the vault has no bookmarks"), nil
 	case p["format"] == answer.FormatJSON || p.Has("verbose"):
 		return all.Reply(p["format"]), nil
 	}

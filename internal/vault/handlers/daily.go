@@ -367,14 +367,14 @@ func (s dailySettings) pathIn(v *call.Vault, p call.Values, minutes int) (disk.P
 	return made, nil
 }
 
-// uniqueElsewhere returns where the app may have made a unique note by now: its name is that of the minute in which it was
-// made, or of a later one where that is taken.
+// uniqueElsewhere returns where the app may make a unique note: its name is that of the minute in which it is made, or of
+// a later one where that is taken.
 func uniqueElsewhere(v *call.Vault, p call.Values) (paths []disk.Path, err error) {
 	settings, err := uniqueSettings(v, p)
 	if err != nil {
 		return nil, err
 	}
-	const laterMinutes = 3
+	const laterMinutes = 5 // more than the longest limit of a call
 	for n := range laterMinutes {
 		at, err := settings.pathIn(v, p, n)
 		if err != nil {

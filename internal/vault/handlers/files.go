@@ -557,6 +557,6 @@ func listRecents(v *call.Vault, p call.Values) (answer.Reply, error) {
 	return listing(
 		p,
 		open,
-		answer.Nothing("", "the app has recorded no opened files; recent lists the notes that were changed last"),
+		answer.Nothing("No recent files.", "the app has recorded no opened files; recent lists the notes that were changed last"),
 	), nil
 }

@@ -44,7 +44,7 @@ func TestTemplatesWithoutAFolder(t *testing.T) {
 	h.Expect(answer.ExitDone, "A\n", "templates")
 	h = embedded.New(t, map[string]string{".obsidian/templates.json": `{"folder":"../x"}`})
 	h.ExpectPrefix(answer.ExitFailed, "Error: .obsidian/templates.json leads to no folder", "templates")
-	embedded.New(t, map[string]string{".obsidian/templates.json": `{"folder":"Gone"}`}).Expect(answer.ExitDone, "", "templates")
+	embedded.New(t, map[string]string{".obsidian/templates.json": `{"folder":"Gone"}`}).Expect(answer.ExitDone, "No templates found.\n", "templates")
 }
 
 func TestRecents(t *testing.T) {
@@ -55,9 +55,9 @@ func TestRecents(t *testing.T) {
 	h.Expect(answer.ExitDone, "b.md\na.md\n", "recents")
 	h.Expect(answer.ExitDone, "2\n", "recents", "total")
 	for _, record := range []string{`{broken`, `{"lastOpenFiles":5}`, `{}`} {
-		embedded.New(t, map[string]string{".obsidian/workspace.json": record}).Expect(answer.ExitDone, "", "recents")
+		embedded.New(t, map[string]string{".obsidian/workspace.json": record}).Expect(answer.ExitDone, "No recent files.\n", "recents")
 	}
-	embedded.New(t, nil).Expect(answer.ExitDone, "", "recents")
+	embedded.New(t, nil).Expect(answer.ExitDone, "No recent files.\n", "recents")
 }
 
 func TestBases(t *testing.T) {
@@ -101,7 +101,7 @@ func TestBookmarks(t *testing.T) {
 }
 
 func TestBookmarksThatAreNotThere(t *testing.T) {
-	embedded.New(t, nil).Expect(answer.ExitDone, "", "bookmarks")
+	embedded.New(t, nil).Expect(answer.ExitDone, "No bookmarks found.\n", "bookmarks")
 	embedded.New(t, nil).Expect(answer.ExitDone, "[]\n", "bookmarks", "format=json")
 	embedded.New(t, map[string]string{".obsidian/bookmarks.json": `{}`}).Expect(answer.ExitDone, "0\n", "bookmarks", "total")
 	h := embedded.New(t, map[string]string{".obsidian/bookmarks.json": `{"items":`})

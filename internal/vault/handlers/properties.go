@@ -284,7 +284,7 @@ func aliases(v *call.Vault, p call.Values) (answer.Reply, error) {
 	for _, use := range uses {
 		table.Add(p.Has("verbose"), use.name, use.file.Path.String())
 	}
-	none := answer.Nothing("", "%s has no aliases", answer.Place(p["file"]+p["path"]))
+	none := answer.Nothing("No aliases found.", "%s has no aliases", answer.Place(p["file"]+p["path"]))
 	return tabled(p, table, answer.FormatTSV, none), nil
 }
 

@@ -114,7 +114,7 @@ func TestAliasesOfTheVault(t *testing.T) {
 	h.Expect(answer.ExitDone, "One\tA.md\nTwo\tB.md\nThree\tB.md\n", "aliases", "verbose")
 	h.Expect(answer.ExitDone, "3\n", "aliases", "total")
 	h.Expect(answer.ExitDone, "One\n", "aliases", "file=A")
-	h.Expect(answer.ExitDone, "", "aliases", "path=C.md")
+	h.Expect(answer.ExitDone, "No aliases found.\n", "aliases", "path=C.md")
 }
 
 // maxContextBytes bounds the lines of an answer, in bytes.

@@ -61,7 +61,7 @@ func listTemplates(v *call.Vault, p call.Values) (answer.Reply, error) {
 	return listing(
 		p,
 		names,
-		answer.Nothing("", "the template folder %q has no notes", answer.Verbatim(folder.String())),
+		answer.Nothing("No templates found.", "the template folder %q has no notes", answer.Verbatim(folder.String())),
 	), err
 }
 
