@@ -121,19 +121,24 @@ func (r *Runner) inspect(candidate string) (path string, file fs.FileInfo, err e
 	return path, file, checkWay(candidate)
 }
 
-func unsuitable(path, reason string) *Unavailable {
-	return &Unavailable{code: CodeUnsuitable, program: path, reason: reason,
-		hint: "the user can set cli to the full path of the native client (obsidian-cli, on Windows Obsidian.com), which installers from 1.12.7 on bring"}
+func unsuitable(path string, found ownerfiles.Objection) *Unavailable {
+	hint := hintNative
+	if found.Remedy != "" {
+		hint = "the user can run: " + found.Remedy
+	}
+	return &Unavailable{code: CodeUnsuitable, program: path, reason: found.Reason, hint: hint}
 }
+
+const hintNative = "the user can set cli to the full path of the native client (obsidian-cli, on Windows Obsidian.com), which installers from 1.12.7 on bring"
 
 // checkWay refuses a path that another user can redirect to another program.
 func checkWay(path string) error {
-	reason, err := ownerfiles.CheckProgramPath(path)
+	found, err := ownerfiles.CheckProgramPath(path)
 	switch {
 	case err != nil:
 		return cannotLookAt(path, err)
-	case reason != "":
-		return unsuitable(path, reason)
+	case found != (ownerfiles.Objection{}):
+		return unsuitable(path, found)
 	}
 	return nil
 }
@@ -227,19 +232,19 @@ const (
 
 // suitable refuses a file that must not be started. The path is absolute and without links.
 func (r *Runner) suitable(path string, file fs.FileInfo) error {
-	reason := ""
+	var found ownerfiles.Objection
 	if file.Mode().IsRegular() {
-		reason = notClient(path, file)
+		found.Reason = notClient(path, file)
 	}
-	if reason == "" {
-		reason = ownerfiles.CheckProgramFile(
+	if found.Reason == "" {
+		found = ownerfiles.CheckProgramFile(
 			path,
 			file,
 			ownerfiles.Surroundings{Vaults: r.config.Vaults, Home: ownerfiles.Home(runtime.GOOS, r.config.Getenv)},
 		)
 	}
-	if reason != "" {
-		return unsuitable(path, reason)
+	if found.Reason != "" {
+		return unsuitable(path, found)
 	}
 	return nil
 }

@@ -11,6 +11,11 @@ import (
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
+// mendedBy is the command in the hint, by what is wrong.
+var mendedBy = map[string]string{
+	"every user": "sudo chmod o-w ", "belongs to another user": "sudo chown root ", "a group of users": "sudo chmod g-w ",
+}
+
 // foreignID is the number of a user and of a group that are not those of the test.
 const foreignID = 4711
 
@@ -90,6 +95,8 @@ func TestTheWayToAProgramBelongsToTheUser(t *testing.T) {
 				t.Error(err)
 			case tt.want != "" && (codeOf(err) != CodeUnsuitable || !strings.Contains(err.Error(), tt.want) || hintOf(err) == ""):
 				t.Errorf("%v; want %q", err, tt.want)
+			case mendedBy[tt.want] != "" && !strings.Contains(hintOf(err), "the user can run: "+mendedBy[tt.want]):
+				t.Errorf("the hint is %q; want %q", hintOf(err), mendedBy[tt.want])
 			}
 		})
 	}

@@ -16,6 +16,7 @@ var helpOfDoctor = description{
 	Examples: []example{
 		{"check everything", "vaultwicket doctor"},
 		{"for programs", "vaultwicket doctor --json"},
+		{"for a report of a fault, without names and texts", "vaultwicket doctor --report"},
 		{"a server, as its clients see it", "vaultwicket doctor --url https://notes.example/mcp"},
 	},
 }
@@ -24,10 +25,11 @@ var helpOfDoctor = description{
 // where all is well, 1 with warnings and 4 with a problem.
 func runDoctor(ctx context.Context, std terminal.Streams, args []string) error {
 	var look terminal.ScreenOptions
-	var strict bool
+	var strict, anonymous bool
 	m, asJSON, err := doctor.ThisMachine(std, args, func(f *settings.Flags) {
 		look.ColorFlag(f.FlagSet)
 		f.BoolVar(&strict, "strict", false, "end with status 1 if there are warnings")
+		f.BoolVar(&anonymous, "report", false, "print a report to send to the developers, without names and texts")
 		f.CallsServer()
 	})
 	if err != nil {
@@ -42,9 +44,12 @@ func runDoctor(ctx context.Context, std terminal.Streams, args []string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if asJSON {
+	switch {
+	case anonymous:
+		err = report.PrintAnonymous(std.Out, m)
+	case asJSON:
 		err = report.JSON(std.Out)
-	} else {
+	default:
 		err = report.Print(std.Out, terminal.NewScreen(std, look, m.Now()))
 	}
 	if err != nil {

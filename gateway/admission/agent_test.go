@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -158,6 +159,9 @@ func TestEachRenewalIsAnotherGeneration(t *testing.T) {
 	assert.Equal(t, New("cursor", Limits{}, false, state, nil).Generation(), a.Generation(), "of a server that is started later")
 	other, err := standings.Of("other")
 	assert.That(t, err == nil && other == Standing{}, "another agent: %+v, %v", other, err)
+	if runtime.GOOS == "windows" {
+		return // modes are made up there
+	}
 	require.NoError(t, os.Chmod(agentRevokedFile(state, "cursor"), 0o644))
 	_, err = standings.Of("cursor")
 	assert.NoError(t, err, "a mark that was seen before")

@@ -39,50 +39,93 @@ func Owned(_ string, info fs.FileInfo) bool {
 
 // safeProgram rejects a file that is not executable, that another user could have changed, or
 // that would run with other rights than this process has.
-func safeProgram(path string, file fs.FileInfo) string {
+func safeProgram(path string, file fs.FileInfo) Objection {
 	mode := file.Mode()
 	stat, known := file.Sys().(*syscall.Stat_t)
 	switch {
 	case mode.Perm()&anyExecute == 0:
-		return "is not executable"
+		return Objection{"is not executable", fmt.Sprintf("chmod u+x %q", path)}
 	case mode&(fs.ModeSetuid|fs.ModeSetgid) != 0:
-		return "has the set-uid or set-gid bit, and would run with the rights of another user or group"
+		return Objection{
+			Reason: "has the set-uid or set-gid bit, and would run with the rights of another user or group",
+		}
 	case mode.Perm()&othersWrite != 0:
-		return "can be changed by every user of this machine"
+		return Objection{"can be changed by every user of this machine", closeToOthers(path)}
 	case !known:
-		return "does not tell who owns it"
+		return Objection{Reason: "does not tell who owns it"}
 	case !Owned(path, file):
-		return "belongs to another user"
-	case mode.Perm()&groupWrites != 0 && int(stat.Gid) != os.Getegid():
-		return "can be changed by a group of users"
+		return Objection{"belongs to another user", giveToRoot(path)}
+	case mode.Perm()&groupWrites != 0 && isGroupOfUsers(runtime.GOOS, stat.Gid, uint32(os.Getegid())):
+		return Objection{"can be changed by a group of users", closeToGroup(path)}
 	}
-	return ""
+	return Objection{}
+}
+
+// macStaff is the group on macOS that every user is in, most of them as their first one.
+const macStaff = 20
+
+// isGroupOfUsers reports whether a group on the system goos has other users in it than the one whose own group is given.
+func isGroupOfUsers(goos string, group, own uint32) bool {
+	return group != own || goos == "darwin" && group == macStaff
+}
+
+// closeToOthers returns the command that takes the right to write from every other user. In WSL a drive of Windows shows
+// every file as writable by all, whatever its rights there, unless the drive is mounted with other options
+// (https://learn.microsoft.com/windows/wsl/wsl-config#automount-options).
+func closeToOthers(path string) string {
+	if isWindowsDrive(path) {
+		return `printf '[automount]\noptions = "umask=22"\n' | sudo tee -a /etc/wsl.conf && wsl.exe --shutdown`
+	}
+	return fmt.Sprintf("sudo chmod o-w %q", path)
+}
+
+func closeToGroup(path string) string { return fmt.Sprintf("sudo chmod g-w %q", path) }
+
+// giveToRoot returns the command that makes root the owner, of a whole app of macOS: who drags an app into
+// /Applications owns it, and root is trusted by every user.
+func giveToRoot(path string) string {
+	const ending = ".app"
+	if at := strings.Index(path+"/", ending+"/"); at >= 0 {
+		return fmt.Sprintf("sudo chown -R root %q", path[:at+len(ending)])
+	}
+	return fmt.Sprintf("sudo chown root %q", path)
 }
 
 // safeStep refuses a folder in which another user can replace an entry. In a sticky one no
 // other user can replace a folder, whose owner is checked in its turn; but every user can
 // make a file or a link there, a hard link to a program of root included.
-func safeStep(folder, _ string, entry fs.FileInfo) (reason string, err error) {
+func safeStep(folder, _ string, entry fs.FileInfo) (found Objection, err error) {
 	info, err := os.Lstat(folder)
 	if err != nil {
-		return "", err
+		return Objection{}, err
 	}
 	mode := info.Mode()
 	if mode.Perm()&othersWrite != 0 && (mode&fs.ModeSticky == 0 || !entry.IsDir()) {
-		return "is in a folder that every user of this machine can change, " + excerpt.Quoted(folder), nil
+		return Objection{
+			"is in a folder that every user of this machine can change, " + excerpt.Quoted(folder),
+			closeToOthers(folder),
+		}, nil
 	}
 	stat, known := info.Sys().(*syscall.Stat_t)
 	switch {
 	case !known:
-		return "is in the folder " + excerpt.Quoted(folder) + ", which does not tell who owns it", nil
+		return Objection{Reason: "is in the folder " + excerpt.Quoted(folder) + ", which does not tell who owns it"}, nil
 	case !Owned(folder, info):
-		return "is in the folder " + excerpt.Quoted(folder) + ", which belongs to another user", nil
+		return Objection{
+			"is in the folder " + excerpt.Quoted(folder) + ", which belongs to another user",
+			giveToRoot(folder),
+		}, nil
 	case mode.Perm()&groupWrites != 0 && mode.Perm()&othersWrite == 0 &&
-		int(stat.Gid) != os.Getegid() && (runtime.GOOS != "darwin" || stat.Gid != macAdmins):
-		return "is in the folder " + excerpt.Quoted(folder) + ", which a group of users can change", nil
+		isGroupOfUsers(runtime.GOOS, stat.Gid, uint32(os.Getegid())) && !isAdmins(stat.Gid):
+		return Objection{
+			"is in the folder " + excerpt.Quoted(folder) + ", which a group of users can change",
+			closeToGroup(folder),
+		}, nil
 	}
-	return "", nil
+	return Objection{}, nil
 }
+
+func isAdmins(group uint32) bool { return runtime.GOOS == "darwin" && group == macAdmins }
 
 // safeFile refuses a file that another user owns or can write.
 func safeFile(name string, _ *os.File, info fs.FileInfo) error {

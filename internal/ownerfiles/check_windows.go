@@ -46,18 +46,35 @@ func (o Others) reason() string {
 
 // safeProgram rejects a file that users other than this one and the administrators own or can
 // change. The mode bits have no meaning on Windows; the access list decides.
-func safeProgram(path string, _ fs.FileInfo) string {
+func safeProgram(path string, _ fs.FileInfo) Objection {
 	found, err := othersOf(path, ChangeFile)
 	if err != nil {
-		return "has access rights that cannot be read"
+		return Objection{Reason: "has access rights that cannot be read"}
 	}
-	return found.reason()
+	return found.objection(path, "")
+}
+
+// objection says what they can do with a file or folder, after words about where that is, and the command that mends it.
+func (o Others) objection(path, where string) Objection {
+	switch {
+	case o.Own:
+		return Objection{where + o.reason(), takeOwnership(path)}
+	case o.Account != "":
+		return Objection{where + o.reason(), closeTo(path, o.Account)}
+	}
+	return Objection{}
+}
+
+// closeTo returns the command that takes an account the rights to a file or folder and to what is in it. Other accounts
+// may need theirs: what was inherited stays as rights of its own.
+func closeTo(path, account string) string {
+	return fmt.Sprintf(`icacls "%s" /inheritance:d /remove:g "%s"`, path, account)
 }
 
 // safeStep refuses a folder in which another user can replace an entry, and a link or folder
 // that another user can replace. The root of a drive often lets every user make folders; in
 // the folder of the program no other user may: libraries are loaded from there.
-func safeStep(folder, entry string, info fs.FileInfo) (reason string, err error) {
+func safeStep(folder, entry string, info fs.FileInfo) (Objection, error) {
 	rights := ReplaceIn
 	if !info.IsDir() {
 		rights |= AddTo
@@ -65,23 +82,20 @@ func safeStep(folder, entry string, info fs.FileInfo) (reason string, err error)
 	if folder != filepath.Dir(folder) {
 		rights |= MoveAway
 	}
-	found, err := othersOf(folder, rights)
+	others, err := othersOf(folder, rights)
 	if err != nil {
-		return "", err
+		return Objection{}, err
 	}
-	if reason := found.reason(); reason != "" {
-		return "is in the folder " + excerpt.Quoted(folder) + ", which " + reason, nil
+	where := "is in the folder " + excerpt.Quoted(folder) + ", which "
+	if found := others.objection(folder, where); found != (Objection{}) {
+		return found, nil
 	}
 	if !IsLink(entry, info) {
-		return "", nil
+		return Objection{}, nil
 	}
-	if found, err = othersOf(entry, ChangeFile); err != nil {
-		return "", err
-	}
-	if reason := found.reason(); reason != "" {
-		return "is reached through the link " + excerpt.Quoted(entry) + ", which " + reason, nil
-	}
-	return "", nil
+	others, err = othersOf(entry, ChangeFile)
+	where = "is reached through the link " + excerpt.Quoted(entry) + ", which "
+	return others.objection(entry, where), err
 }
 
 // safeFile refuses a file that another user than this one and the administrators owns or can write.
@@ -134,11 +148,7 @@ func CheckFolderPath(folder string) error {
 			}
 		case found.Account != "": // other accounts may need their rights to a folder
 			return &Untrusted{fmt.Sprintf("is in the folder %q, which %q can write", name, found.Account),
-				fmt.Sprintf(
-					`keep the file below your profile, or: icacls "%s" /inheritance:d /remove:g "%s"`,
-					name,
-					found.Account,
-				)}
+				"keep the file below your profile, or: " + closeTo(name, found.Account)}
 		}
 		return nil
 	}

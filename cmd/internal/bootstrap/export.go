@@ -70,7 +70,7 @@ func (o Opened) startExport() (*export.Exporter, error) {
 
 // whyUnsafe says why an agent or another user could change a program, "" if neither could.
 func (o Opened) whyUnsafe(program string) string {
-	reason, err := ownerfiles.CheckProgram(
+	found, err := ownerfiles.CheckProgram(
 		program,
 		ownerfiles.Surroundings{
 			Vaults: func() []string { return o.VaultFolders(o.Std) },
@@ -80,7 +80,10 @@ func (o Opened) whyUnsafe(program string) string {
 	if err != nil {
 		return err.Error()
 	}
-	return reason
+	if found.Remedy != "" {
+		return found.Reason + " (run: " + found.Remedy + ")"
+	}
+	return found.Reason
 }
 
 // commandKey is the [audit.Signer] of a command, such as one for a hardware token: with the argument

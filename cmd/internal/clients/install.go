@@ -389,7 +389,7 @@ func (i Installer) ownProgram(c Client, scope Scope, vaults ...string) string {
 		return ""
 	}
 	at := ownerfiles.Surroundings{Vaults: func() []string { return vaults }, Home: i.System.home()}
-	if reason, err := ownerfiles.CheckProgram(program, at); reason != "" || err != nil {
+	if found, err := ownerfiles.CheckProgram(program, at); found != (ownerfiles.Objection{}) || err != nil {
 		return ""
 	}
 	return program
