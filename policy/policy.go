@@ -244,6 +244,23 @@ func (p Policy) Lists(command allowlist.Command, facts Facts) *Denial {
 	return nil
 }
 
+// Obstacles returns all that denies the plain form of a command, in the order of the rules: the first is that of
+// [Policy.Lists]. Where no setting lifts one of them, it is the last.
+func (p Policy) Obstacles(command allowlist.Command, facts Facts) (all []*Denial) {
+	p = p.Under(facts)
+	s := plainForm(command, facts)
+	for _, rule := range rules {
+		denial := rule.refuse(p, s)
+		if denial == nil || denial.NeedsApproval() {
+			continue
+		}
+		if all = append(all, denial); denial.Setting == "" {
+			break
+		}
+	}
+	return all
+}
+
 // plainForm returns a command as the rules see it.
 func plainForm(command allowlist.Command, facts Facts) subject {
 	return subject{

@@ -48,7 +48,7 @@ gateway/telemetry            : allowlist gateway/failure
 gateway/telemetry/export     : gateway/audit gateway/telemetry/signals internal/ownerfiles
 gateway/telemetry/signals    : gateway/failure gateway/telemetry internal/excerpt
 gateway/ui                   : allowlist gateway gateway/admission gateway/audit gateway/catalog gateway/consent gateway/failure gateway/telemetry gateway/ui/activity gateway/vaultview internal/access internal/difference internal/httpguard internal/journal internal/ownerfiles internal/sanitize policy tiers
-gateway/ui/activity          : gateway/audit policy
+gateway/ui/activity          : gateway/audit gateway/failure policy
 gateway/vaultview            : allowlist gateway/failure internal/access internal/excerpt internal/filenames internal/protocol policy
 
 # the command line
@@ -58,7 +58,7 @@ cmd/internal/doctor    : allowlist cmd/internal/bootstrap cmd/internal/clients c
 cmd/internal/oversight : allowlist cmd/internal/bootstrap cmd/internal/settings cmd/internal/terminal gateway gateway/admission gateway/agents gateway/audit gateway/consent gateway/failure gateway/oauth/signin gateway/vaultview internal/difference internal/excerpt internal/guard internal/journal internal/ownerfiles internal/sanitize internal/vault/disk policy tiers
 cmd/internal/remote    : cmd/internal/terminal gateway gateway/catalog gateway/failure internal/release
 cmd/internal/serving   : cmd/internal/bootstrap cmd/internal/settings cmd/internal/terminal exec gateway gateway/admission gateway/agents gateway/consent gateway/failure gateway/mcpserver gateway/mcpserver/streamable gateway/oauth gateway/oauth/signin gateway/ui internal/excerpt internal/httpguard internal/ownerfiles internal/release policy
-cmd/internal/settings  : allowlist cmd/internal/terminal gateway/failure gateway/mcpserver/streamable gateway/notify gateway/telemetry/export gateway/vaultview internal/access internal/appvaults internal/excerpt internal/httpguard internal/ownerfiles internal/vault/embeddings policy tiers
+cmd/internal/settings  : allowlist cmd/internal/terminal exec/process gateway/failure gateway/mcpserver/streamable gateway/notify gateway/telemetry/export gateway/vaultview internal/access internal/appvaults internal/excerpt internal/httpguard internal/ownerfiles internal/vault/embeddings policy tiers
 cmd/internal/terminal  : allowlist/day gateway/failure gateway/telemetry internal/excerpt internal/sanitize tiers
 cmd/vaultwicket        : allowlist cmd/internal/bootstrap cmd/internal/clients cmd/internal/doctor cmd/internal/oversight cmd/internal/remote cmd/internal/serving cmd/internal/settings cmd/internal/terminal gateway gateway/catalog gateway/failure gateway/mcpserver gateway/ui internal/excerpt internal/release internal/sanitize internal/vault tiers
 
@@ -359,6 +359,24 @@ func TestOnlyExecStartsProcesses(t *testing.T) {
 			return true
 		})
 	}
+}
+
+// The editor of the owner is started by the command that they type to edit their settings, and by nothing else.
+func TestOnlyTheOwnerStartsAnEditor(t *testing.T) {
+	found := 0
+	for _, s := range sources(t) {
+		ast.Inspect(s.syntax, func(n ast.Node) bool {
+			if selector(n) != "process.EditorAt" {
+				return true
+			}
+			found++
+			place := s.set.Position(n.Pos())
+			isOfCommand := s.folder() == "cmd/internal/settings" && strings.HasSuffix(place.Filename, "/edit.go")
+			assert.That(t, isOfCommand, "%s makes an editor", place)
+			return true
+		})
+	}
+	assert.Equal(t, found, 1, "places that make an editor")
 }
 
 func TestNoPolicyIsWritten(t *testing.T) {

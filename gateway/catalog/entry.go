@@ -28,7 +28,8 @@ type Entry struct {
 // models.
 type Explained struct {
 	Entry
-	Why       string           `json:"why,omitempty"` // it is closed
+	Why       string           `json:"why,omitempty"`  // it is closed
+	Also      []Obstacle       `json:"also,omitempty"` // what closes it besides
 	Summary   string           `json:"summary"`
 	MaxEffect string           `json:"maxEffect"`           // with the worst of its parameters
 	Since     string           `json:"since"`               // the oldest app that has it
@@ -40,6 +41,15 @@ type Explained struct {
 	Example string   `json:"example,omitempty"`
 	Needs   []string `json:"needs,omitempty"`
 }
+
+// Obstacle is why a command is closed, and how the user can change that.
+type Obstacle struct {
+	Why  string `json:"why"`
+	Hint string `json:"hint,omitempty"`
+}
+
+// said is the obstacle in one line.
+func (o Obstacle) said() string { return strings.TrimSuffix("no: "+o.Why+"; "+o.Hint, "; ") }
 
 // ExplainedParam is one parameter of a command. Effect is what a call with it
 // does at least, "" if it changes nothing; Closed says that the policy disables it;
@@ -93,6 +103,9 @@ func (l Listing) Explained() Explained {
 		e.Why = l.Missing.Message
 	case l.Denial != nil:
 		e.Why = l.Denial.Reason
+		for _, further := range l.vault.Policy.Obstacles(l.Command, l.vault.Facts)[1:] {
+			e.Also = append(e.Also, Obstacle{further.Reason, further.Hint()})
+		}
 	}
 	for i, p := range l.Params {
 		item := ExplainedParam{
@@ -155,9 +168,12 @@ func (e Explained) text(example string) string {
 		since = "no Obsidian: the embedded program answers, and needs the folder of the vault"
 	}
 	if !e.Allowed {
-		allowed = strings.TrimSuffix("no: "+e.Why+"; "+e.Hint, "; ")
+		allowed = Obstacle{e.Why, e.Hint}.said()
 	}
 	fmt.Fprintf(w, "  tier\t%s\n  effect\t%s\n  since\t%s\n  allowed\t%s\n", e.Tier, effects, since, allowed)
+	for _, further := range e.Also {
+		fmt.Fprintf(w, "  \t%s\n", further.said())
+	}
 	w.Flush()
 	if len(e.Rules) > 0 {
 		b.WriteByte('\n')

@@ -90,12 +90,12 @@ func (f *Flags) tellWhatDecides(std terminal.Streams, row setting) error {
 	if origin := fresh.raws[settingIndex(row.name)].origin; origin != fresh.file.origin() {
 		terminal.Notef(std.Err, "%s decides %s, and not the file", origin, row.name)
 	}
-	terminal.Notef(
-		std.Err,
-		"a running server takes what is stricter at once, and the rest when its client starts it again",
-	)
+	terminal.Notef(std.Err, "%s", takesEffect)
 	return nil
 }
+
+// takesEffect says when a change of the settings file does.
+const takesEffect = "a running server takes what is stricter at once, and the rest when its client starts it again"
 
 // assign writes the line of a setting into the settings file.
 func assign(at place, row setting, text string) error {

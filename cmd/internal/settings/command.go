@@ -22,7 +22,7 @@ var configActions = []struct {
 	name string
 	run  func(f *Flags, std terminal.Streams) error
 }{
-	{"show", showConfig}, {"check", checkConfig}, {"path", printConfigPath}, {"init", initConfig}, {"set", setConfig},
+	{"show", showConfig}, {"check", checkConfig}, {"path", printConfigPath}, {"init", initConfig}, {"set", setConfig}, {"edit", editConfig},
 	{"schema", func(_ *Flags, std terminal.Streams) error {
 		return terminal.PrintJSON(std.Out, configSchema(), terminal.ExitDone)
 	}},
@@ -44,7 +44,7 @@ func Command(_ context.Context, std terminal.Streams, args []string) error {
 	}
 	if f.NArg() != 1 {
 		return &terminal.UsageError{
-			Reason: "usage: vaultwicket config show|check|path|init|set|schema",
+			Reason: "usage: vaultwicket config show|check|path|init|set|edit|schema",
 			Advice: "one of " + strings.Join(names, ", "),
 		}
 	}
@@ -88,8 +88,8 @@ type checked struct {
 	Problems []problem `json:"problems"`
 }
 
-// checkConfig is "config check": all that is wrong with the settings.
-func checkConfig(f *Flags, std terminal.Streams) error {
+// verify returns what is wrong with the settings: with a value, or with what a server needs of the machine.
+func (f *Flags) verify(std terminal.Streams) (warning string, err error) {
 	s, err := f.Settings(std)
 	if err == nil { // settings with which no server could start; commands that serve nothing have no use for them
 		// What there is of a certificate must be whole without an address, too.
@@ -100,13 +100,18 @@ func checkConfig(f *Flags, std terminal.Streams) error {
 	if err == nil {
 		err = s.HTTP.CheckOAuth()
 	}
-	warning := ""
 	if err == nil {
 		err = s.CheckCLI(f, std)
 	}
 	if err == nil {
 		warning, err = s.CheckState(std)
 	}
+	return warning, err
+}
+
+// checkConfig is "config check": all that is wrong with the settings.
+func checkConfig(f *Flags, std terminal.Streams) error {
+	warning, err := f.verify(std)
 	if warning != "" {
 		terminal.Message(std.Err, terminal.Warning, warning)
 	}

@@ -31,6 +31,14 @@ func IsTerminal(stream any) bool {
 	return err != nil || !os.SameFile(info, null)
 }
 
+// File returns the terminal that a stream is, see [IsTerminal]. ok is false if it is none.
+func File(stream any) (file *os.File, ok bool) {
+	if !IsTerminal(stream) {
+		return nil, false
+	}
+	return fileOf(stream)
+}
+
 // fileOf returns the file that a stream is.
 func fileOf(stream any) (file *os.File, ok bool) {
 	if output, isOutput := stream.(*Output); isOutput {

@@ -1,0 +1,95 @@
+//go:build unix
+
+package screen
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/programs"
+	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/rig"
+)
+
+// editing is a rig whose editor, which its owner names with an argument, does what the lines of a shell script do to
+// the file "$2". It returns the settings file and the lines of a script for the window.
+func editing(t *testing.T, script string) (file string, setup []string) {
+	t.Helper()
+	r := rig.New(t, map[string]string{"Plan.md": "one\n"})
+	file = r.Save()
+	editor := filepath.Join(r.Home, "ed")
+	programs.Write(t, editor, []byte("#!/bin/sh\ntest -t 0 && test -t 1 && test \"$1\" = --wait || exit 9\n"+script+"\n"))
+	return file, []string{setting(r, "EDITOR='"+editor+" --wait'", "VISUAL=")}
+}
+
+func textOf(t *testing.T, file string) string {
+	t.Helper()
+	return string(require.Value(os.ReadFile(file))(t))
+}
+
+// What the owner has edited takes the place of the settings once nothing is wrong with it.
+func TestTheSettingsAreEdited(t *testing.T) {
+	t.Parallel()
+	const faulty = `grep -q 'v1"' "$2" && exit 0; if grep -q 'v9"' "$2"; then sed -i 's/v9"/v1"/' "$2"; else sed -i 's/^tier = .*/tier = "v9"/' "$2"; fi`
+	file, setup := editing(t, faulty)
+	before := textOf(t, file)
+	w := open(t, 100, append(setup, "vaultwicket config edit")...)
+	shown := strings.Join(w.until("Edit it again? [Y/n]"), "\n")
+	assert.That(t, strings.Contains(shown, "v9") && strings.Contains(shown, file), "the mistake is not shown with the file: %s", shown)
+	assert.Equal(t, textOf(t, file), before, "the settings while the mistake is in the copy")
+	w.do("send-keys", "Enter")
+	one(t, w.end(), "^"+file+"$")
+	assert.Equal(t, textOf(t, file), strings.Replace(before, `tier = "v3"`, `tier = "v1"`, 1), "the settings")
+	info := require.Value(os.Stat(file))(t)
+	assert.Equal(t, info.Mode().Perm(), os.FileMode(0o600), "their mode")
+	left := require.Value(filepath.Glob(filepath.Join(filepath.Dir(file), ".config-*")))(t)
+	assert.That(t, len(left) == 0, "copies are left: %v", left)
+}
+
+// A copy with a mistake that is given up, an editor that fails, and a copy that is not changed leave the file as it is.
+func TestSettingsThatStayAsTheyAre(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ script, keys, says string }{
+		"given up":  {`sed -i 's/^tier = .*/tier = "v9"/' "$2"`, "n", "stays as it is"},
+		"failed":    {"echo x >> \"$2\"; exit 3", "", "exit status 3; nothing was written"},
+		"unchanged": {"true", "", "stays as it is"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			file, setup := editing(t, test.script)
+			before := textOf(t, file)
+			w := open(t, 100, append(setup, "vaultwicket config edit")...)
+			if test.keys != "" {
+				w.until("Edit it again? [Y/n]")
+				w.do("send-keys", test.keys, "Enter")
+			}
+			shown := strings.Join(w.end(), "\n")
+			assert.Contains(t, shown, test.says)
+			assert.Equal(t, textOf(t, file), before, "the settings")
+		})
+	}
+}
+
+// A settings file that is missing is begun as "config init" begins it, and one with mistakes can be mended.
+func TestSettingsThatAreMissingOrWrong(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{"missing": "", "wrong": "tier = \"v1\"\nteir = 1\n"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			file, setup := editing(t, `sed -i '/^teir/d' "$2"; echo >> "$2"`)
+			require.NoError(t, os.Remove(file))
+			if text != "" {
+				rig.WriteFile(t, file, []byte(text))
+				require.NoError(t, os.Chmod(file, 0o600))
+			}
+			shown := strings.Join(open(t, 100, append(setup, "vaultwicket config edit")...).end(), "\n")
+			got := textOf(t, file)
+			isMended := text != "" && got == "tier = \"v1\"\n\n"
+			isBegun := text == "" && strings.Contains(got, "#tier = ") && strings.HasSuffix(got, "\n\n")
+			assert.That(t, isMended || isBegun, "%s: %s: %s", name, shown, got)
+		})
+	}
+}
