@@ -3,6 +3,7 @@ package changes
 import (
 	"context"
 	"fmt"
+	"io"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -142,7 +143,9 @@ func TestNothingIsWrittenOfABatchThatFails(t *testing.T) {
 }
 
 func withoutAudit(all map[string]string) map[string]string {
-	maps.DeleteFunc(all, func(name, _ string) bool { return !strings.Contains(name, "journal/") || strings.HasSuffix(name, ".lock") })
+	maps.DeleteFunc(all, func(name, _ string) bool {
+		return !strings.Contains(name, "journal/") || strings.HasSuffix(name, ".lock")
+	})
 	return all
 }
 
@@ -225,4 +228,44 @@ func TestABatchIsWorkedOutAnewBesideOthers(t *testing.T) {
 		wanted := []string{fmt.Sprint("line ", first+1), fmt.Sprint("line ", first+2), "mine"}
 		assert.That(t, got.OK && slices.Equal(lines, wanted), "%s: %s\n%q", test.name, describe(got), lines)
 	}
+}
+
+// A change whose worker and gateway have died is completed or taken back when a server starts, or when the owner looks at the
+// installation: before any call.
+func TestAStartSettlesWhatWasBrokenOff(t *testing.T) {
+	folder := memory.Folder(t)
+	vault := filepath.Join(folder, "Vault")
+	fillMany(t, vault)
+	old := everything(t, vault)
+	first, end := manyGateway(t, folder, 0)
+	must(t, first, []string{"tag:rename", "name=t", "to=u"})
+	done := everything(t, vault)
+	end()
+	j := journal.OpenAs(filepath.Join(folder, "state", "vaultwicket", "journal"), vault, vault)
+	entries, _ := entriesOf(t, j)
+	require.That(t, len(entries) == 1, "%d entries", len(entries))
+	// As if it had died within the commit: some notes are old again, and the end is not written.
+	e := entries[0]
+	e.ID = journal.NewID(e.Time.Add(1))
+	e.State = journal.Begun
+	for i := range e.Steps {
+		e.Steps[i].Before, e.Steps[i].After = e.Steps[i].After, e.Steps[i].Before
+		e.Steps[i].Draft = ""
+	}
+	text := func(s journal.Step) (io.ReadCloser, error) {
+		return os.Open(filepath.Join(vault, s.Path))
+	}
+	require.NoError(t, j.MarkUnfinished(e.ID))
+	require.NoError(t, j.Begin(e, text))
+	for _, s := range e.Steps[:3] {
+		require.NoError(t, os.WriteFile(filepath.Join(vault, s.Path), []byte(old[s.Path]), 0o644))
+	}
+	require.That(t, j.HasUnfinished(), "nothing is unfinished")
+	next, endNext := manyGateway(t, folder, 0)
+	defer endNext()
+	require.NoError(t, next.Settle(t.Context()))
+	now := everything(t, vault)
+	assert.That(t, maps.Equal(now, done) || maps.Equal(now, old), "neither as before nor as after: %q", differ(now, done, ""))
+	assert.That(t, !j.HasUnfinished(), "the change is still unfinished")
+	require.NoError(t, next.Settle(t.Context())) // there is nothing to do
 }

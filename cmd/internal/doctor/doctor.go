@@ -47,7 +47,9 @@ type Machine struct {
 	StateUnsafe   error
 	StateReadOnly string
 	Paused        func() bool
-	Journal       func(v settings.Vault) (*journal.Journal, error)
+	// Settle has a change that was broken off be completed or taken back; the error says that it stays as it is.
+	Settle  func(ctx context.Context, v settings.Vault) error
+	Journal func(v settings.Vault) (*journal.Journal, error)
 
 	// App asks the Obsidian CLI for the version of the app. Embedded returns what the
 	// embedded CLI says it is locked into for a vault.

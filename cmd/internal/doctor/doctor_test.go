@@ -48,6 +48,7 @@ type patient struct {
 	busy                 error
 	sandbox              string
 	noEmbedded           error
+	unfinished           error
 	free                 uint64
 	elevated             bool
 }
@@ -88,6 +89,7 @@ func healthy(t *testing.T) *patient {
 		Journal: func(settings.Vault) (*journal.Journal, error) {
 			return journal.OpenAs(filepath.Join(root, "state", "journal"), p.vault, p.vault), nil
 		},
+		Settle:  func(context.Context, settings.Vault) error { return p.unfinished },
 		Clients: clients.Installer{System: clients.System{OS: runtime.GOOS, Getenv: getenv}, Now: time.Now, Backups: filepath.Join(root, "state", "clients")},
 		Start: func(_ context.Context, command []string) (string, string, error) {
 			assert.That(t, slices.Contains(command, "serve"), "started %q", command)
@@ -320,6 +322,9 @@ var faults = []struct {
 	}},
 	{"journal-unusable", Problem, func(p *patient) {
 		p.Journal = func(settings.Vault) (*journal.Journal, error) { return nil, errors.New("it belongs to another user") }
+	}},
+	{"change-unfinished", Problem, func(p *patient) {
+		p.unfinished = failure.New(failure.CodeState, "see that the vault can be written", "a change was broken off")
 	}},
 	{"cache-unusable", Warning, func(p *patient) { p.env["XDG_CACHE_HOME"] = filepath.Join(p.vault, "cache") }},
 	{"audit-broken", Problem, func(p *patient) {

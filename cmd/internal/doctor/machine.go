@@ -100,13 +100,13 @@ func ThisMachine(std terminal.Streams, args []string, more func(*settings.Flags)
 				gateway.Request{Command: "vault", Params: allowlist.Params{"info": allowlist.Text("path")}},
 			)
 		}
-		m.Journal = func(v settings.Vault) (*journal.Journal, error) {
+		inVault := func(v settings.Vault, do func(g *gateway.Gateway) error) error {
 			runner, err := bootstrap.NewRunner(s, std, false, nil)
 			if err != nil {
-				return nil, err
+				return err
 			}
 			defer runner.Close()
-			g := gateway.New(
+			return do(gateway.New(
 				gateway.Config{
 					Vault:   gateway.Vault(v),
 					Runner:  runner,
@@ -115,8 +115,17 @@ func ThisMachine(std terminal.Streams, args []string, more func(*settings.Flags)
 					Getenv:  std.Getenv,
 					Log:     slog.New(slog.DiscardHandler),
 				},
-			)
-			return g.Journal("")
+			))
+		}
+		m.Journal = func(v settings.Vault) (kept *journal.Journal, err error) {
+			err = inVault(v, func(g *gateway.Gateway) (err error) {
+				kept, err = g.Journal("")
+				return err
+			})
+			return kept, err
+		}
+		m.Settle = func(ctx context.Context, v settings.Vault) error {
+			return inVault(v, func(g *gateway.Gateway) error { return g.Settle(ctx) })
 		}
 	}
 	return m, f.JSON, nil

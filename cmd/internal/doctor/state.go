@@ -15,6 +15,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/gateway/audit"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
+	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/gateway/telemetry/export"
 	"github.com/vaultwicket/vaultwicket/internal/journal"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
@@ -200,6 +201,14 @@ func (m Machine) journals(ctx context.Context, r *Report) {
 	for _, v := range m.Settings.Served {
 		if v.Folder == "" {
 			continue
+		}
+		if err := m.Settle(ctx, v.Vault); err != nil {
+			r.problem(
+				"change-unfinished",
+				err.Error(),
+				"notes of the vault may be as before the change, or as after it",
+				failure.Of(err).Hint,
+			)
 		}
 		kept, err := m.Journal(v.Vault)
 		var damage []journal.Damage

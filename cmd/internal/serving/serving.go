@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"sync"
 	"syscall"
 	"time"
 
@@ -77,6 +78,13 @@ func Serve(ctx context.Context, o bootstrap.Opened, parent int, greet func()) er
 	defer free()
 	defer registerServer(o)()
 	go exec.ReapOrphans(ctx)
+	var settling sync.WaitGroup
+	defer settling.Wait()
+	settling.Go(func() {
+		if err := o.Gateway.Settle(ctx); err != nil && ctx.Err() == nil {
+			o.Log.Warn("a change was broken off", "error", err)
+		}
+	})
 	defer o.ReloadOnChange(ctx)()
 	// With SIGPIPE caught, a closed output is an error of the write and the server shuts down;
 	// otherwise it would be killed.

@@ -25,7 +25,7 @@ func undo(v *call.Vault, p call.Values) (change.Proposal, error) {
 	if err != nil {
 		return change.Proposal{}, err
 	}
-	entries, err := named(v, j, p)
+	entries, left, err := named(v, j, p)
 	if err != nil {
 		return change.Proposal{}, err
 	}
@@ -49,7 +49,7 @@ func undo(v *call.Vault, p call.Values) (change.Proposal, error) {
 		together := []journal.Entry{e}
 		if e.Batch != "" {
 			passed[e.Batch] = true
-			together, err = undoable(
+			together, _, err = undoable(
 				v,
 				j,
 				journal.Filter{Batch: e.Batch},
@@ -59,7 +59,7 @@ func undo(v *call.Vault, p call.Values) (change.Proposal, error) {
 				continue // a part of it is hidden: it is not there
 			}
 		}
-		undone, refused = undoing(v, j, together, false)
+		undone, refused = undoing(v, j, together, 0, false)
 		if refused != nil || len(undone.Steps) > 0 || e.State == journal.Done {
 			latest = together
 			break
@@ -72,60 +72,58 @@ func undo(v *call.Vault, p call.Values) (change.Proposal, error) {
 		undone.Latest = true
 		return undone, refused
 	}
-	made, err := undoing(v, j, entries, p.Has("session") || strings.Contains(p["id"], ","))
+	made, err := undoing(v, j, entries, left, p.Has("session") || strings.Contains(p["id"], ","))
 	made.Latest = latest != nil && !slices.ContainsFunc(entries, func(e journal.Entry) bool {
 		return !slices.ContainsFunc(latest, func(mine journal.Entry) bool { return mine.ID == e.ID })
 	})
 	return made, err
 }
 
-// named returns the entries that a request names, the newest first, nil if it names
-// none.
-func named(v *call.Vault, j *journal.Journal, p call.Values) ([]journal.Entry, error) {
+// named returns the entries that a request names, the newest first, nil if it names none; and how many older ones it names that
+// are too many for now.
+func named(v *call.Vault, j *journal.Journal, p call.Values) (entries []journal.Entry, left int, err error) {
 	given := p.Given("id", "batch", "session")
 	switch {
 	case len(given) == 0:
-		return nil, nil
+		return nil, 0, nil
 	case len(given) > 1:
-		return nil, answer.Misuse("Use %s=<id> or %s=<id>, not both.", given[0], given[1])
+		return nil, 0, answer.Misuse("Use %s=<id> or %s=<id>, not both.", given[0], given[1])
 	}
 	name := given[0]
 	if name == "batch" {
-		entries, err := undoable(
+		entries, left, err := undoable(
 			v,
 			j,
 			journal.Filter{Batch: p[name]},
 			func(e journal.Entry) bool { return e.Batch != "" },
 		)
 		if err == nil {
-			return entries, nil
+			return entries, left, nil
 		}
 	}
 	if name == "id" {
 		ids := strings.Split(p[name], ",")
-		if len(ids) > maxTogether {
-			return nil, answer.Failure("More than %d changes to undo. Undo them one by one.", maxTogether)
-		}
 		slices.Sort(ids) // by time
-		var entries []journal.Entry
-		for _, id := range slices.Backward(slices.Compact(ids)) {
+		ids = slices.Compact(ids)
+		left := max(0, len(ids)-maxLooked)
+		for _, id := range slices.Backward(ids[left:]) {
 			e, err := entryOf(v, j, id)
 			if err == nil && e.State == journal.Undone {
 				err = answer.Failure("Change %s is already undone.", e.ID)
 			}
 			if err != nil {
-				return nil, err
+				return nil, 0, err
 			}
 			entries = append(entries, e)
 		}
-		return entries, nil
+		return entries, left, nil
 	}
 	e, err := entryOf(v, j, p[name])
 	switch {
 	case err != nil:
-		return nil, err
+		return nil, 0, err
 	case name == "batch" && e.Batch == "":
-		return nil, answer.Failure("Change %s belongs to no batch.", e.ID)
+		return nil, 0, answer.Failure("Change %s belongs to no batch.", e.ID)
 	}
 	if name == "batch" {
 		return undoable(v, j, journal.Filter{Batch: e.Batch}, nil)
@@ -162,36 +160,41 @@ func ofOtherAgent(v *call.Vault, e journal.Entry) bool {
 	return agent != "" && ownerfiles.AgentOf(e.Caller) != agent
 }
 
-// maxTogether is how many changes are taken back together. A batch has a hundred.
-const maxTogether = 1000
+// maxTogether is how many changes are taken back together, which has all their texts in memory. Of more the newest are, and the
+// same request goes on with the others. maxLooked is how many are looked at for that: some may be left as they are.
+const (
+	maxTogether = 1000
+	maxLooked   = 4 * maxTogether
+)
 
-// undoable returns the changes of a filter that can be taken back: those that are not
-// undone, and are no undo themselves. same says which of them are meant, nil for all. If one of
+// undoable returns the newest changes of a filter that can be taken back: those that are not
+// undone, and are no undo themselves; and how many older ones there are. same says which of them are meant, nil for all. If one of
 // them concerns what is hidden, all of them are unknown.
 func undoable(
 	v *call.Vault,
 	j *journal.Journal,
 	of journal.Filter,
 	same func(journal.Entry) bool,
-) (entries []journal.Entry, err error) {
+) (entries []journal.Entry, left int, err error) {
 	of.Undoable = true
 	for e, err := range newestFirst(v, j, of) {
 		switch {
 		case err != nil:
-			return nil, err
+			return nil, 0, err
 		case same != nil && !same(e):
 			continue
 		case !e.SeenBy(v.SeesPlace) || ofOtherAgent(v, e):
-			return nil, answer.Failure("Nothing to undo.")
-		case len(entries) == maxTogether:
-			return nil, answer.Failure("More than %d changes to undo. Undo them one by one.", maxTogether)
+			return nil, 0, answer.Failure("Nothing to undo.")
+		case len(entries) == maxLooked:
+			left++
+			continue
 		}
 		entries = append(entries, e)
 	}
 	if len(entries) == 0 {
-		return nil, answer.Failure("Nothing to undo.")
+		return nil, 0, answer.Failure("Nothing to undo.")
 	}
-	return entries, nil
+	return entries, left, nil
 }
 
 // newestFirst are the entries of a filter, and an error where the journal cannot be read.
@@ -214,14 +217,27 @@ func isOwn(v *call.Vault, e journal.Entry) bool {
 	return e.Caller != "" && (e.Caller == v.Caller || agent != "" && ownerfiles.AgentOf(e.Caller) == agent)
 }
 
-// undoing returns the proposal to take entries back, the newest first. With skips, an entry whose
-// notes were changed since is left as it is, and named, unless none is left.
-func undoing(v *call.Vault, j *journal.Journal, entries []journal.Entry, skips bool) (change.Proposal, error) {
+// undoing returns the proposal to take entries back, the newest first. With skips, an entry whose notes were changed since, or of
+// which a text is not kept any more, is left as it is, and named, unless none is left. left is how many older ones are asked for.
+func undoing(
+	v *call.Vault,
+	j *journal.Journal,
+	entries []journal.Entry,
+	left int,
+	skips bool,
+) (change.Proposal, error) {
 	p := change.Proposal{OwnChange: true}
 	ahead := outlook{v, map[disk.Path]change.FileState{}}
 	var said []string
 	var conflicting error
-	for _, e := range entries {
+	changed := 0
+	unkept := 0
+	undone := 0
+	for i, e := range entries {
+		if undone == maxTogether {
+			left += len(entries) - i
+			break
+		}
 		var note disk.Path
 		if len(e.Steps) > 0 {
 			// What cannot be a path was refused with its step.
@@ -234,15 +250,25 @@ func undoing(v *call.Vault, j *journal.Journal, entries []journal.Entry, skips b
 		steps := p.Steps
 		known := maps.Clone(ahead.ahead)
 		if err := ahead.takeBack(j, e, &p); err != nil {
-			if !skips || answer.Explain(err).Kind != answer.UndoConflict {
+			isUnkept := errors.As(err, new(*unkeptText))
+			isChanged := answer.Explain(err).Kind == answer.UndoConflict
+			if !skips || !isUnkept && !isChanged {
 				return change.Proposal{}, err
 			}
 			conflicting = cmp.Or(conflicting, err)
 			p.Steps = steps
 			ahead.ahead = known
-			said = append(said, "Not undone, because it was changed since: "+line)
+			why := "it was changed since"
+			if isUnkept {
+				why = "its text is no longer kept"
+				unkept++
+			} else {
+				changed++
+			}
+			said = append(said, "Not undone, because "+why+": "+line)
 			continue
 		}
+		undone++
 		for _, folder := range slices.Backward(e.Folders) {
 			if path, err := disk.ParseFolder(folder); err == nil {
 				p.Emptied = append(p.Emptied, path)
@@ -266,15 +292,26 @@ func undoing(v *call.Vault, j *journal.Journal, entries []journal.Entry, skips b
 		return cmp.Compare(b[:1], a[:1])
 	})
 	p.Message = strings.Join(said, "\n")
-	if undone := 1 + len(p.Also); undone < len(entries) {
-		p.Notice = fmt.Sprintf(
-			"%d of %s are undone; %d are left as they are, because their notes were changed since",
-			undone,
-			answer.Count(len(entries), "change"),
-			len(entries)-undone,
-		)
-	}
+	p.Notice = countUndone(undone, changed, unkept, left)
 	return p, nil
+}
+
+// countUndone says how many of several changes are undone and how many are not, "" if all are.
+func countUndone(undone, changed, unkept, left int) string {
+	if changed+unkept+left == 0 {
+		return ""
+	}
+	said := []string{fmt.Sprintf("%d of %s are undone", undone, answer.Count(undone+changed+unkept+left, "change"))}
+	if changed > 0 {
+		said = append(said, fmt.Sprintf("%d are left as they are, because their notes were changed since", changed))
+	}
+	if unkept > 0 {
+		said = append(said, fmt.Sprintf("%d are left as they are, because their texts are no longer kept", unkept))
+	}
+	if left > 0 {
+		said = append(said, fmt.Sprintf("%d older ones are left, which the same call takes back next", left))
+	}
+	return strings.Join(said, "; ")
 }
 
 // outlook is the vault as it will be when the steps so far are done.
@@ -376,13 +413,23 @@ func (o outlook) back(j *journal.Journal, e journal.Entry, kept journal.Step) ([
 		s.After = now
 	default:
 		text, err := j.Object(o.v.Ctx, kept.Before.Hash)
-		if err != nil {
+		isGone := errors.As(err, new(*journal.Unknown)) || errors.As(err, new(*journal.Damaged))
+		switch {
+		case isGone:
+			return nil, &unkeptText{answer.Failure("Change %s cannot be undone: %v", e.ID, err)}
+		case err != nil:
 			return nil, answer.Failure("Change %s cannot be undone: %v", e.ID, err)
 		}
 		s.After = change.Existing(text)
 	}
 	return []change.Step{s}, nil
 }
+
+// unkeptText is the error of a change that cannot be taken back, because a text that it replaced is not in the journal.
+type unkeptText struct{ error }
+
+// Unwrap returns what is answered.
+func (u *unkeptText) Unwrap() error { return u.error }
 
 // How much of the difference in a conflict is shown.
 const (

@@ -328,3 +328,48 @@ func TestUndoReachesEarlierSessions(t *testing.T) {
 	h.Does("--caller", "robot/1", "append", "path=a.md", "content=4")
 	h.Expect(answer.ExitFailed, "Error: Nothing to undo.\n", "--caller", "other/1", "undo")
 }
+
+// keepChange puts a change of one note into the journal, as if it was made.
+func keepChange(t *testing.T, j *journal.Journal, path, before, after string, keeps bool) {
+	t.Helper()
+	old := journal.ImageOf([]byte(before))
+	e := journal.Entry{ID: journal.NewID(time.Now()), Time: time.Now(), Session: "many", Command: "append", Backend: "embedded", Steps: []journal.Step{{Path: path, Before: old, After: journal.ImageOf([]byte(after))}}}
+	if !keeps { // a move keeps no text
+		e.Steps[0] = journal.Step{Path: path, From: path, Before: old, After: old}
+	}
+	content := func(journal.Step) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(before)), nil }
+	require.NoError(t, j.Begin(e, content))
+	o := journal.Outcome{State: journal.Done}
+	if !keeps {
+		o.After = []journal.Image{journal.ImageOf([]byte(after))}
+	}
+	require.NoError(t, j.End(e.ID, o))
+}
+
+// More changes than are taken back together are taken back in portions, each of which says how many are left; one that was
+// changed since, or whose text is not kept any more, is left out of them and counted.
+func TestManyChangesAreUndoneInPortions(t *testing.T) {
+	h := embedded.New(t, map[string]string{"a.md": "", "changed.md": "of another program", "unkept.md": "after"})
+	h.Does("version")
+	j := h.Journal()
+	const all = 1100
+	text := func(n int) string { return fmt.Sprintf("%0*d", n%7+1, n) }
+	for n := range all {
+		keepChange(t, j, "a.md", text(n), text(n+1), true)
+	}
+	keepChange(t, j, "changed.md", "old", "new", true)
+	keepChange(t, j, "unkept.md", "before", "after", false)
+	h.Put("a.md", text(all))
+	id := h.Changes()[0]
+	status, out, notice := h.Run("--facts", "undo", "session="+id)
+	require.Equal(t, status, answer.ExitDone, "%.300s", out)
+	const want = "1000 of 1102 changes are undone; 1 are left as they are, because their notes were changed since; " +
+		"1 are left as they are, because their texts are no longer kept; 100 older ones are left, which the same call takes back next"
+	assert.That(t, strings.Contains(notice, want), "%s", notice)
+	assert.Equal(t, h.Get("a.md"), text(all-1000))
+	status, out, notice = h.Run("--facts", "undo", "session="+id)
+	require.Equal(t, status, answer.ExitDone, "%.300s", out)
+	assert.That(t, strings.Contains(notice, "100 of 102 changes are undone; 1 are left") && !strings.Contains(notice, "older ones"), "%s", notice)
+	assert.Equal(t, h.Get("a.md"), text(0))
+	assert.Equal(t, h.Get("changed.md")+h.Get("unkept.md"), "of another programafter")
+}
