@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"html"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 	"time"
@@ -61,20 +62,26 @@ const tokenField = "token"
 // browsers send cookies to all ports of a host, and the path keeps this one from other local
 // servers. Without the cookie all paths have the same answer. It is safe for concurrent use.
 type guard struct {
-	base     string
-	hosts    httpguard.Hosts
-	sessions *sessions
-	next     func(http.ResponseWriter, *http.Request, visit)
+	base      string
+	hosts     httpguard.Hosts
+	sessions  *sessions
+	questions *questions
+	next      func(http.ResponseWriter, *http.Request, visit)
 }
 
-// newGuard returns a guard that calls next for authenticated requests. The Host header must have
-// localhost or a loopback address.
-func newGuard(now func() time.Time, next func(http.ResponseWriter, *http.Request, visit)) *guard {
+// newGuard returns a guard that calls next for authenticated requests, and asked for those of single questions. The
+// Host header must have localhost or a loopback address.
+func newGuard(
+	now func() time.Time,
+	asked *questions,
+	next func(http.ResponseWriter, *http.Request, visit),
+) *guard {
 	return &guard{
-		base:     "/" + random() + "/",
-		hosts:    httpguard.NewHosts(nil, nil),
-		sessions: &sessions{now: now},
-		next:     next,
+		base:      "/" + random() + "/",
+		hosts:     httpguard.NewHosts(nil, nil),
+		sessions:  &sessions{now: now},
+		questions: asked,
+		next:      next,
 	}
 }
 
@@ -117,20 +124,8 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusMethodNotAllowed, "Allowed methods: GET, HEAD, POST.")
 		return
 	}
-	if ref, found := strings.CutPrefix(r.URL.EscapedPath(), consent.LinkPath); found && !changes &&
-		!isEmbedded(r.Header) {
-		if ref == questionScript || ref == questionIcon {
-			serveAsset(w, r, ref)
-			return
-		}
-		// The page is the same for every question and visitor. Its script goes on to the question
-		// where this browser is signed in.
-		bare(
-			w,
-			http.StatusOK,
-			`<link rel="icon" href="`+consent.LinkPath+questionIcon+`"><script src="`+consent.LinkPath+questionScript+`" defer></script>`,
-			`<h1>An agent asks for your approval</h1><p>This browser is not signed in. Open the link that &quot;vaultwicket ui&quot; prints in it: the question is under Approvals.</p>`,
-		)
+	if ref, found := strings.CutPrefix(r.URL.EscapedPath(), consent.LinkPath); found {
+		g.questions.serve(w, r, ref)
 		return
 	}
 	path, inside := strings.CutPrefix(r.URL.EscapedPath(), g.base)
@@ -154,15 +149,7 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	httpguard.MarkAuthenticated(r.Context())
 	v := visit{session: s, Base: g.base, Path: path}
 	if changes { // they come from a form of the page that they are about
-		r.Body = http.MaxBytesReader(w, r.Body, bodyLimit)
-		if kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); strings.TrimSpace(
-			kind,
-		) != "application/x-www-form-urlencoded" {
-			refuse(w, http.StatusUnsupportedMediaType, "Changes are sent as a form.")
-			return
-		}
-		if r.ParseForm() != nil {
-			refuse(w, http.StatusBadRequest, "The form cannot be read, or is too long.")
+		if _, ok := readForm(w, r); !ok {
 			return
 		}
 		if tokens := r.PostForm[tokenField]; len(tokens) != 1 ||
@@ -173,6 +160,21 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	httpguard.EndReadLimit(w) // a change may take longer than its form
 	g.next(w, r, v)
+}
+
+// readForm reads the form of a request. ok is false if it is none, and the request has its answer.
+func readForm(w http.ResponseWriter, r *http.Request) (form url.Values, ok bool) {
+	r.Body = http.MaxBytesReader(w, r.Body, bodyLimit)
+	kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
+	if strings.TrimSpace(kind) != "application/x-www-form-urlencoded" {
+		refuse(w, http.StatusUnsupportedMediaType, "Changes are sent as a form.")
+		return nil, false
+	}
+	if r.ParseForm() != nil {
+		refuse(w, http.StatusBadRequest, "The form cannot be read, or is too long.")
+		return nil, false
+	}
+	return r.PostForm, true
 }
 
 // isForeign reports whether a page of another site, or of another port of this machine,
@@ -250,6 +252,9 @@ func (g *guard) trade(w http.ResponseWriter, r *http.Request, code string) {
 				SameSite: http.SameSiteStrictMode,
 			},
 		)
+		if err := g.questions.paired.pair(w); err != nil {
+			g.questions.log.Warn("this browser cannot be paired: " + err.Error())
+		}
 	case g.sessions.of(r) != nil: // a browser that has traded it before
 		w.Header().Set("Location", g.base)
 		w.WriteHeader(http.StatusSeeOther)
@@ -266,12 +271,6 @@ func (g *guard) trade(w http.ResponseWriter, r *http.Request, code string) {
 		`<link rel="icon" href="` + g.base + `assets/icon.svg"><link rel="stylesheet" href="` + g.base + `assets/page.css">`
 	bare(w, http.StatusOK, head, `<h1>vaultwicket</h1><p><a href="`+g.base+`">Continue</a></p>`)
 }
-
-// The files of the page of a link. They are no names of questions.
-const (
-	questionScript = "question.js"
-	questionIcon   = "icon.svg"
-)
 
 // refuse answers with a page that says why, without a link.
 func refuse(w http.ResponseWriter, status int, text string) {
