@@ -409,3 +409,28 @@ func TestTheOwnPageIsOpenWhileAQuestionWaits(t *testing.T) {
 	end()
 	o.Wait()
 }
+
+// The page that pairs a browser has no other view: it ends when its link was opened.
+func TestAPairingPageOnlyPairs(t *testing.T) {
+	a := newAsking(t)
+	p := NewPairing(a.state, slog.New(slog.DiscardHandler))
+	assert.That(t, !HasPaired(a.state), "a browser is paired before")
+	opened := get(p.guard, p.Link())
+	var cookies []string
+	for _, c := range opened.Result().Cookies() {
+		cookies = append(cookies, c.Name+"="+c.Value)
+	}
+	require.That(t, len(cookies) == 2 && HasPaired(a.state), "%v", cookies)
+	select {
+	case <-p.Paired():
+		t.Error("it has ended before the browser shows anything")
+	default:
+	}
+	for _, path := range []string{"", "approvals", "settings"} {
+		body := send(p.guard, http.MethodGet, p.guard.base+path, "", "Cookie", strings.Join(cookies, "; ")).Body.String()
+		assert.That(t, strings.Contains(body, "This browser is paired") && !strings.Contains(body, "<form"), "%q: %s", path, body)
+	}
+	<-p.Paired()
+	body := send(a.owned, http.MethodGet, a.link(), "", "Cookie", cookies[1]).Body.String()
+	assert.That(t, strings.Contains(body, "the secret line"), "%s", body)
+}

@@ -82,8 +82,8 @@ func TestAServerShowsItsQuestions(t *testing.T) {
 	require.That(t, rig.CodeOf(got) == "unconfirmed" && got.Error.Approval != nil, "%+v", got)
 	link := got.Error.Approval.Link
 	require.That(t, regexp.MustCompile(`^http://127\.0\.0\.1:\d+`+consent.LinkPath+`[A-Z2-7]{26}$`).MatchString(link), "the link is %q", link)
-	stranger := &rig.Page{T: t, Client: &http.Client{}}
-	_, body := stranger.Fetch(http.MethodGet, link, nil)
+	unpaired := &rig.Page{T: t, Client: &http.Client{}}
+	_, body := unpaired.Fetch(http.MethodGet, link, nil)
 	has(t, body, `Delete "Bread.md"`, "This browser is not paired")
 	lacks(t, body, "flour", "<form")
 	_, body = owner.Fetch(http.MethodGet, link, nil)
