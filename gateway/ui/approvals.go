@@ -238,8 +238,7 @@ func (p *Page) cards(list []consent.StoredQuestion) (shown []card) {
 // that were approved.
 func (p *Page) approvals(request) view {
 	waiting, ended, approved, damaged, err := p.questions()
-	paired, _ := p.guard.questions.paired.read() // what cannot be read pairs none
-	data := approvalsData{Cards: p.cards(waiting), Ended: p.cards(ended), Damaged: damaged, Paired: len(paired)}
+	data := approvalsData{Cards: p.cards(waiting), Ended: p.cards(ended), Damaged: damaged, Paired: p.guard.questions.paired.Count()}
 	_, _ = p.calls.Update() // a call that is known can be shown without it
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -276,7 +275,7 @@ func (p *Page) approvals(request) view {
 // forgetBrowsers ends the pairing of all browsers with questions behind links.
 func (p *Page) forgetBrowsers(request) view {
 	v := view{goTo: "approvals", note: "No browser is paired any more. This one is again, when it opens the next link of \"vaultwicket ui\"."}
-	if err := p.guard.questions.paired.forget(); err != nil {
+	if err := p.guard.questions.paired.Forget(); err != nil {
 		return view{goTo: "approvals"}.failed(err)
 	}
 	return v

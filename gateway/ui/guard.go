@@ -252,7 +252,7 @@ func (g *guard) trade(w http.ResponseWriter, r *http.Request, code string) {
 				SameSite: http.SameSiteStrictMode,
 			},
 		)
-		if err := g.questions.paired.pair(w); err != nil {
+		if err := g.questions.pair(w); err != nil {
 			g.questions.log.Warn("this browser cannot be paired: " + err.Error())
 		}
 	case g.sessions.of(r) != nil: // a browser that has traded it before

@@ -30,12 +30,6 @@ func NewPairing(state string, log *slog.Logger) *Pairing {
 	return p
 }
 
-// HasPaired reports whether a browser is paired.
-func HasPaired(state string) bool {
-	all, err := browsers{state, time.Now}.read()
-	return err == nil && len(all) > 0
-}
-
 // Link returns the path of a link that pairs a browser, once, within [LinkLife].
 func (p *Pairing) Link() string { return p.guard.Open() }
 

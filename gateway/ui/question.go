@@ -28,7 +28,7 @@ type questions struct {
 	only   string
 	now    func() time.Time
 	log    *slog.Logger
-	paired browsers
+	paired consent.Browsers
 	key    [sha256.Size]byte // of the tokens of forms
 
 	mu      sync.Mutex
@@ -48,9 +48,39 @@ func newQuestions(state, session, only string, now func() time.Time, log *slog.L
 		only:    only,
 		now:     now,
 		log:     log,
-		paired:  browsers{state, now},
+		paired:  consent.Browsers{State: state, Now: now},
 		key:     sha256.Sum256([]byte(random())),
 	}
+}
+
+// ownerCookie is sent to the paths of questions alone, on every port of this host: each server has a port of its own.
+const ownerCookie = "vaultwicket-owner"
+
+// pair pairs the browser that gets an answer. The errors are those of the state folder.
+func (q *questions) pair(w http.ResponseWriter) error {
+	secret, err := q.paired.Pair()
+	if err != nil {
+		return err
+	}
+	http.SetCookie(w, &http.Cookie{
+		Name:     ownerCookie,
+		Value:    secret,
+		Path:     consent.LinkPath,
+		MaxAge:   int(consent.PairedLife / time.Second),
+		HttpOnly: true,
+		SameSite: http.SameSiteStrictMode,
+	})
+	return nil
+}
+
+// ownerOf returns the digest of the cookie of a paired browser that sends a request. ok is false for any other.
+func (q *questions) ownerOf(r *http.Request) (cookie digest, ok bool) {
+	var secrets []string
+	for _, sent := range r.CookiesNamed(ownerCookie) { // other programs on this machine can set some, too
+		secrets = append(secrets, sent.Value)
+	}
+	found, ok := q.paired.Find(secrets[:min(len(secrets), maxCookies)]...)
+	return digest(found), ok
 }
 
 // questionPage is what the page of a question shows.
@@ -83,7 +113,7 @@ func (q *questions) serve(w http.ResponseWriter, r *http.Request, ref string) {
 		serveAsset(w, r, ref)
 		return
 	}
-	_, isPaired := q.paired.of(r)
+	_, isPaired := q.ownerOf(r)
 	if site, _ := fetchSite(r.Header); site == "cross-site" && !isPaired {
 		// After a link of another page browsers keep strict cookies back. They send them when this page loads it again.
 		bare(w, http.StatusOK, `<meta http-equiv="refresh" content="0">`, `<h1>vaultwicket</h1>`)
@@ -106,7 +136,7 @@ func (q *questions) show(w http.ResponseWriter, r *http.Request, ref string, pro
 		Path:    consent.LinkPath + ref,
 		Problem: problem,
 	}
-	cookie, isPaired := q.paired.of(r)
+	cookie, isPaired := q.ownerOf(r)
 	data.Paired = isPaired
 	status := http.StatusOK
 	found, ok := q.find(ref)
@@ -209,7 +239,7 @@ func (q *questions) token(cookie digest, ref, does string) string {
 
 // decide answers a question by a form of its page.
 func (q *questions) decide(w http.ResponseWriter, r *http.Request, ref string) {
-	cookie, isPaired := q.paired.of(r)
+	cookie, isPaired := q.ownerOf(r)
 	switch {
 	case isForeign(r):
 		refuse(w, http.StatusForbidden, "Requests from other pages are not allowed.")

@@ -32,6 +32,9 @@ type asking struct {
 	now         time.Time
 }
 
+// browsersFile is where the state folder has the paired browsers.
+const browsersFile = "browsers.json"
+
 const asker = "7-asker" // the session that asks
 
 func newAsking(t *testing.T, change ...func(*consent.StoredQuestion)) *asking {
@@ -262,11 +265,11 @@ func TestAttacksOnALink(t *testing.T) {
 			return post(a.page, a.page.base+"approvals/approve", approving, a.forms[approving], a.cookie)
 		},
 		"after all browsers were forgotten": func(a *attempt) *httptest.ResponseRecorder {
-			require.NoError(a.t, a.owned.questions.paired.forget())
+			require.NoError(a.t, a.owned.questions.paired.Forget())
 			return post(a.owned, a.link(), approving, a.forms[approving], a.cookie)
 		},
 		"after the pairing ended": func(a *attempt) *httptest.ResponseRecorder {
-			a.now = a.now.Add(pairedLife)
+			a.now = a.now.Add(consent.PairedLife)
 			return post(a.owned, a.link(), approving, a.forms[approving], a.cookie)
 		},
 		"after its time": func(a *attempt) *httptest.ResponseRecorder {
@@ -314,9 +317,8 @@ func TestAttacksOnALink(t *testing.T) {
 // storedDigest returns what the state folder has of the cookie of the browser that was paired first.
 func (a *asking) storedDigest() string {
 	a.t.Helper()
-	all, err := a.owned.questions.paired.read()
-	require.That(a.t, err == nil && len(all) > 0, "%v, %v", all, err)
-	return all[0].Digest
+	text := require.Value(os.ReadFile(filepath.Join(a.state, browsersFile)))(a.t)
+	return regexp.MustCompile(`[0-9a-f]{64}`).FindString(string(text))
 }
 
 // A server shows the questions of its own session and no others, and nothing of the owner's page.
@@ -341,7 +343,7 @@ func TestALinkObeysHowAQuestionIsApproved(t *testing.T) {
 	a := newAsking(t, func(q *consent.StoredQuestion) { q.Only = consent.Terminal })
 	cookie := a.pair()
 	forms := formsOf(send(a.owned, http.MethodGet, a.link(), "", "Cookie", cookie).Body.String())
-	sum, _ := a.owned.questions.paired.of(&http.Request{Header: http.Header{"Cookie": {cookie}}})
+	sum, _ := a.owned.questions.ownerOf(&http.Request{Header: http.Header{"Cookie": {cookie}}})
 	assert.Equal(t, forms[approving], "", "a form for what is approved in a terminal")
 	w := post(a.owned, a.link(), approving, a.owned.questions.token(sum, a.question.Ref, approving), cookie)
 	assert.That(t, w.Code == http.StatusUnprocessableEntity && a.stateNow() == consent.Pending, "%d, %v", w.Code, a.stateNow())
@@ -377,13 +379,12 @@ func TestALongQuestionIsApprovedAtItsEnd(t *testing.T) {
 func TestTheOldestBrowserIsForgotten(t *testing.T) {
 	a := newAsking(t)
 	first := a.pair()
-	for range maxPaired {
+	for range consent.MaxPaired {
 		a.pair()
 	}
 	body := send(a.owned, http.MethodGet, a.link(), "", "Cookie", first).Body.String()
 	assert.That(t, strings.Contains(body, "This browser is not paired"), "%s", body)
-	all, err := a.owned.questions.paired.read()
-	assert.That(t, err == nil && len(all) == maxPaired, "%d, %v", len(all), err)
+	assert.Equal(t, a.owned.questions.paired.Count(), consent.MaxPaired, "paired browsers")
 }
 
 // The page of a server opens for a question, and closes after the last one; the next question opens another one.
@@ -414,13 +415,13 @@ func TestTheOwnPageIsOpenWhileAQuestionWaits(t *testing.T) {
 func TestAPairingPageOnlyPairs(t *testing.T) {
 	a := newAsking(t)
 	p := NewPairing(a.state, slog.New(slog.DiscardHandler))
-	assert.That(t, !HasPaired(a.state), "a browser is paired before")
+	assert.That(t, a.page.questions.paired.Count() == 0, "a browser is paired before")
 	opened := get(p.guard, p.Link())
 	var cookies []string
 	for _, c := range opened.Result().Cookies() {
 		cookies = append(cookies, c.Name+"="+c.Value)
 	}
-	require.That(t, len(cookies) == 2 && HasPaired(a.state), "%v", cookies)
+	require.That(t, len(cookies) == 2 && a.page.questions.paired.Count() == 1, "%v", cookies)
 	select {
 	case <-p.Paired():
 		t.Error("it has ended before the browser shows anything")

@@ -44,6 +44,8 @@ type Client struct {
 	link                  func(Server, textedit.Object) string
 	after                 string // what the user does after a change
 	warning               string // what the user should know of the client's own approvals
+	asks                  asking
+	answerers             []answerer
 }
 
 // files are the possible paths of a file, by system; all is for the systems without a list of

@@ -27,6 +27,7 @@ var openCode = shape{stdio: oneCommand(textedit.Member{Key: "enabled", Value: tr
 var table = []Client{
 	{
 		ID:     "claude-desktop",
+		asks:   asksUnseen,
 		Name:   "Claude Desktop",
 		format: strictJSON,
 		place:  []string{"mcpServers"},
@@ -43,6 +44,7 @@ var table = []Client{
 			}},
 	},
 	{ID: "claude-code", Name: "Claude Code", format: strictJSON, place: []string{"mcpServers"}, after: newSession,
+		asks: asksAll, answerers: claudeAnswerers,
 		user: files{
 			all: []string{"{CLAUDE_CONFIG_DIR|~}/.claude.json"},
 		}, project: files{all: []string{".mcp.json"}}, programs: []string{"claude"},
@@ -56,6 +58,7 @@ var table = []Client{
 		own: "claude"},
 	{
 		ID:     "cursor",
+		asks:   asksUnseen,
 		Name:   "Cursor",
 		format: relaxedJSON,
 		place:  []string{"mcpServers"},
@@ -69,6 +72,7 @@ var table = []Client{
 		shape:    shape{stdio: commandAndArgs, http: remote("url"), token: "${env:VAR}"},
 	},
 	{ID: "vscode", Name: "VS Code", format: relaxedJSON, place: []string{"servers"}, after: automatic,
+		asks: asksAll,
 		user: files{
 			all: []string{codeFolder + "/mcp.json"},
 		}, project: files{all: []string{".vscode/mcp.json"}}, programs: []string{"code"},
@@ -114,6 +118,7 @@ var table = []Client{
 		project: files{all: []string{".zed/settings.json"}}, programs: []string{"zed"},
 		shape: shape{stdio: with(textedit.Object{{Key: "source", Value: "custom"}}, nil)}},
 	{ID: "codex", Name: "Codex", format: tomlFormat, place: []string{"mcp_servers"}, after: newSession,
+		asks: asksForms, answerers: codexAnswerers,
 		user: files{
 			all: []string{"{CODEX_HOME|~/.codex}/config.toml"},
 		}, project: files{all: []string{".codex/config.toml"}},
@@ -132,6 +137,7 @@ var table = []Client{
 		}}},
 	{
 		ID:     "gemini",
+		asks:   asksNothing,
 		Name:   "Gemini CLI",
 		format: commentJSON,
 		place:  []string{"mcpServers"},
@@ -149,7 +155,8 @@ var table = []Client{
 		},
 	},
 	{
-		ID:     "qwen",
+		ID:   "qwen",
+		asks: asksNothing, answerers: qwenAnswerers,
 		Name:   "Qwen Code",
 		format: commentJSON,
 		place:  []string{"mcpServers"},
@@ -166,6 +173,7 @@ var table = []Client{
 			all: []string{"~/.gemini/config/mcp_config.json", "~/.gemini/antigravity/mcp_config.json"},
 		}, shape: plain},
 	{ID: "opencode", Name: "opencode 1", format: relaxedJSON, place: []string{"mcp"}, after: newSession,
+		asks: asksNothing,
 		user: files{all: []string{"{xdg}/opencode/opencode.jsonc", "{xdg}/opencode/opencode.json"}},
 		project: files{
 			all: []string{"opencode.jsonc", "opencode.json"},
@@ -181,6 +189,7 @@ var table = []Client{
 		}, shape: plain},
 	{
 		ID:      "cline-cli",
+		asks:    asksNothing,
 		Name:    "Cline CLI",
 		format:  strictJSON,
 		place:   []string{"mcpServers"},
@@ -201,11 +210,13 @@ var table = []Client{
 		},
 		project: files{all: []string{".roo/mcp.json"}}, shape: plain},
 	{ID: "kilo", Name: "Kilo Code", format: relaxedJSON, place: []string{"mcp"}, after: newSession,
+		asks: asksNothing,
 		user: files{
 			all: []string{"~/.config/kilo/kilo.jsonc", "~/.config/kilo/kilo.json"},
 		}, project: files{all: []string{"kilo.jsonc", "kilo.json"}},
 		programs: []string{"kilo"}, shape: openCode},
 	{ID: "continue", Name: "Continue", format: yamlFormat, place: []string{"mcpServers"}, list: true, after: automatic,
+		asks: asksNothing,
 		user: files{all: []string{"~/.continue/config.yaml"}},
 		shape: shape{stdio: func(s Server) textedit.Object {
 			return append(textedit.Object{{Key: "name", Value: s.Name}}, with(typeStdio, nil)(s)...)
@@ -264,6 +275,7 @@ var table = []Client{
 		}, project: files{all: []string{".amp/settings.json"}}, programs: []string{"amp"},
 		shape: plain},
 	{ID: "copilot", Name: "Copilot CLI", format: relaxedJSON, place: []string{"mcpServers"}, after: newSession,
+		asks: asksAll,
 		user: files{
 			all: []string{"{COPILOT_HOME|~/.copilot}/mcp-config.json"},
 		}, project: files{all: []string{".github/mcp.json"}},

@@ -7,13 +7,15 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/gateway/ui"
 )
 
 // PairBrowser shows the user at a terminal a link that pairs a browser, unless one is paired, and waits until it was
 // opened, Enter was typed, or ctx ends. What fails is told to the user, who can run "vaultwicket ui" later.
 func PairBrowser(ctx context.Context, std terminal.Streams, state string) {
-	if ui.HasPaired(state) {
+	paired := consent.Browsers{State: state, Now: time.Now}
+	if paired.Count() > 0 {
 		return
 	}
 	l, err := listenLoopback(ctx, "127.0.0.1:0")
