@@ -55,7 +55,7 @@ func (h handler) complete(
 	to.Client = name
 	to.Surface = surface(peer)
 	to.OneSession = !peer.Shared
-	to.MaxOutput = h.MaxOutput
+	to.MaxOutput = cmp.Or(h.MaxOutput, pageOf(name))
 	to.Keep = true
 	to.Taken = peer.AcceptedAt
 	if can.Elicitation != nil {

@@ -125,7 +125,7 @@ func TestEveryAnswerFitsThePublishedSchema(t *testing.T) {
 		err := published.Validate(content)
 		assert.That(t, err == nil, "%s does not fit: %v\n%s", name, err, structured)
 		text := result.Content[0].(mcp.TextContent).Text
-		assert.That(t, text == structured, "%s: the text %s is not the structured content %s", name, text, structured)
+		assert.That(t, text == structured+"\n", "%s: the text %s is not the structured content %s", name, text, structured)
 		assert.That(t, content["ok"] != result.IsError, "%s: ok %v with isError %v", name, content["ok"], result.IsError)
 	}
 }
