@@ -52,6 +52,17 @@ func TestTheToolAsClientsSeeIt(t *testing.T) {
 	}
 }
 
+// Claude Code cuts descriptions and instructions at 4,096 characters.
+func TestDescriptionsAreNotCut(t *testing.T) {
+	const most = 4096
+	h := handler{Config: Config{Gateway: gatewayWith(t, everything), Toolsets: ToolsetNames()}, sealers: &sealers{}}
+	assert.That(t, len(instructions) < most, "the instructions have %d characters", len(instructions))
+	for _, tool := range require.Value(h.tools())(t) {
+		length := len(tool.describe().Description)
+		assert.That(t, 0 < length && length < most, "%s: the description has %d characters", tool.name, length)
+	}
+}
+
 func TestTheHintsTellTheTruthAboutTheWorstOpenCall(t *testing.T) {
 	type hints struct{ readOnly, destructive, idempotent, openWorld bool }
 	tests := []struct {
