@@ -158,6 +158,7 @@ func (c Call) Reply() Reply {
 	case reply.Kind == Paths && (c.has("counts") || c.has("verbose") || format == "csv"):
 		reply.Kind = Lines // with a column after each path
 	}
+	reply.Form = c.formOf(reply)
 	switch {
 	case given || reply.Kind == Facts:
 		reply.Headings = NoHeadings
@@ -169,6 +170,18 @@ func (c Call) Reply() Reply {
 	}
 	reply.Confirms = slices.Clone(reply.Confirms)
 	return reply
+}
+
+// formOf returns the form of the answer of the call, whose reply is that of its row in everything else.
+func (c Call) formOf(reply Reply) Form {
+	fact, isOne := c.Param("info")
+	switch {
+	case c.has("total"), isOne && fact != "name" && fact != "path", c.has("words"), c.has("characters"):
+		return Count
+	case isOne, c.has("format"), reply.Form == TaskLines && c.has("verbose"):
+		return AnyForm
+	}
+	return reply.Form
 }
 
 // Param returns the value of a parameter and whether it was given. The value of a flag is "".
@@ -291,6 +304,9 @@ func (c Call) IsRandom() bool { return c.of().random }
 
 // DrawsNote reports whether the call prints a random note. The app does not say which one it is.
 func (c Call) DrawsNote() bool { return c.of().random && c.Effect() == tiers.Reads && !c.Shows() }
+
+// OpensRandom reports whether the call shows a random note in the app.
+func (c Call) OpensRandom() bool { return c.of().random && c.Effect() == tiers.Shows }
 
 // OwnAnswer returns what the gateway itself answers the call with.
 func (c Call) OwnAnswer() OwnAnswer { return c.of().ownAnswer }

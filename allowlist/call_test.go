@@ -71,7 +71,7 @@ func TestOurs(t *testing.T) {
 }
 
 func TestOnlyPathsBecomeLines(t *testing.T) {
-	for _, kind := range []ReplyKind{Facts, Confirmation, Content, Paths, Lines, Quiet} {
+	for _, kind := range []ReplyKind{Facts, Confirmation, Content, Paths, Lines, Unpublished} {
 		r := &row{name: "x", reply: Reply{Kind: kind}}
 		want := kind
 		if kind == Paths {
@@ -147,7 +147,7 @@ func TestReplies(t *testing.T) {
 		silent bool
 	}{
 		{"read", nil, Content, false, "", false},
-		{"daily:read", nil, Content, false, "", true},
+		{"daily:read", nil, Content, false, "", false},
 		{"random:read", nil, Content, false, "No markdown files found.", false},
 		{"search", Params{"query": Text("x")}, Paths, false, "No matches found.", false},
 		{"search", Params{"query": Text("x"), "format": Text("json")}, Paths, true, "No matches found.", false},
@@ -172,16 +172,41 @@ func TestReplies(t *testing.T) {
 		{"tags", nil, Lines, false, "No tags found.", false},
 		{"tasks", Params{"format": Text("json")}, Lines, true, "No tasks found.", false},
 		{"bases", nil, Paths, false, "No base files found in vault", false},
-		{"base:query", nil, Lines, true, "", true},
-		{"base:query", Params{"format": Text("json")}, Lines, true, "", true},
-		{"base:query", Params{"format": Text("md")}, Lines, false, "", true},
-		{"publish:site", nil, Facts, false, "", true},
+		{"base:query", nil, Lines, true, "", false},
+		{"base:query", Params{"format": Text("json")}, Lines, true, "", false},
+		{"base:query", Params{"format": Text("md")}, Lines, false, "", false},
+		{"publish:site", nil, Facts, false, "", false},
 		{"version", nil, Facts, false, "", false},
-		{"daily", nil, Quiet, false, "", false},
+		{"daily", nil, Confirmation, false, "", false},
+		{"bookmark", Params{"file": Text("a.md")}, Unpublished, false, "", false},
 	}
 	for _, test := range tests {
 		reply := mustParse(t, test.name, test.params).Reply()
 		assert.That(t, reply.Kind == test.kind && reply.JSON == test.json && reply.Empty == test.empty && reply.Silent == test.silent, "%s %v: %+v", test.name, test.params, reply)
+	}
+}
+
+func TestForms(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		params Params
+		want   Form
+	}{
+		{"file", nil, Fields},
+		{"vault", nil, Fields},
+		{"vault", Params{"info": Text("path")}, AnyForm},
+		{"vault", Params{"info": Text("files")}, Count},
+		{"files", Params{"total": Flag(true)}, Count},
+		{"wordcount", nil, Labelled},
+		{"wordcount", Params{"words": Flag(true)}, Count},
+		{"tags", nil, TagLines},
+		{"tags", Params{"counts": Flag(true)}, TagLines},
+		{"tags", Params{"format": Text("csv")}, AnyForm},
+		{"tasks", Params{"verbose": Flag(true)}, AnyForm},
+		{"daily:path", nil, NotePath},
+		{"read", nil, AnyForm},
+	} {
+		assert.Equal(t, mustParse(t, test.name, test.params).Reply().Form, test.want, "%s %v", test.name, test.params)
 	}
 }
 
@@ -196,6 +221,9 @@ func TestConfirmations(t *testing.T) {
 		"tag:rename": {"Renamed tag "}, "property:rename": {"Renamed property "}, "heading:rename": {"Renamed heading "}, "vault:replace": {"Replaced "},
 		"attachment:write": {"Written: "}, "base:add-view": {"Added: "}, "base:set-view": {"Changed: "}, "base:remove-view": {"Removed: "}, "base:set-formula": {"Set: ", "Removed: "},
 		"canvas:create": {"Created: "}, "canvas:add": {"Added: "}, "canvas:set": {"Changed: "}, "canvas:connect": {"Connected: "}, "canvas:remove": {"Removed: "},
+		"daily": {"Opened: "}, "random": {"Opened: "}, "search:open": {"Opened search"}, "tab:open": {"Opened"}, "web": {"Opened"}, "history:open": {"Opened"}, "sync:open": {"Opened"},
+		"publish:open": {"https://", "http://", "Opened"}, "publish:add": {"Published: "}, "publish:remove": {"Unpublished: "}, "history:restore": {"Restored "}, "sync:restore": {"Restored "},
+		"workspace:save": {"Saved workspace:"}, "workspace:load": {"Loaded workspace:"}, "workspace:delete": {"Deleted workspace:"},
 		"note:replace": {"Replaced in: "}, "note:insert": {"Inserted into: "}, "note:set-section": {"Section set in: "},
 	}
 	eachRow(func(r *row) {

@@ -263,7 +263,7 @@ const (
 	Lines                         // a list of anything else: tags, tasks, names, rows
 	Facts                         // a value or a few lines that the app makes itself
 	Confirmation                  // one line that begins with one of Reply.Confirms
-	Quiet                         // commands may print nothing at all
+	Unpublished                   // what it prints is known to nobody, so that no answer proves anything
 )
 
 // Reply describes the output of one command.
@@ -273,10 +273,30 @@ type Reply struct {
 	// Without one an empty listing is empty output.
 	Empty    string
 	Confirms []string // the beginnings of a success line, such as "Created: "
-	Silent   bool     // no output at all can be a success
+	// Silent says that no output at all can be a success. Only what was recorded or described counts: a client that
+	// crashed prints nothing, too.
+	Silent   bool
+	Form     Form     // how the first line looks
 	JSON     bool     // this call answers in JSON: by format=json, or by default
 	Headings Headings // the lines of a text that begin a group of rows
 }
+
+// Form is how the first line of an answer of the app looks, where it was recorded or described. An answer of another
+// form is none: nothing says that the app has carried out the call.
+type Form uint8
+
+const (
+	AnyForm   Form = iota // the zero value: the answer is text of a vault, or of an unknown form
+	Fields                // the name of a fact, a tab and its value
+	Labelled              // the name of a fact, a colon and its value
+	Count                 // a whole number, alone
+	NotePath              // the path of a note, alone
+	TagLines              // "#" and the name of a tag
+	TaskLines             // a list item with a mark in brackets
+	Matches               // the path of a note, a colon, and what was found in it
+	Ids                   // a name without blanks, and after a tab what belongs to it
+	Tabs                  // the type of a view in brackets, and its title
+)
 
 // Headings is how the lines look that part a listing into groups.
 type Headings uint8

@@ -23,18 +23,18 @@ var v0Rows = []row{
 		target:  targetDaily,
 		summary: "Open today's daily note in the app, making it if it is missing", alwaysShows: true,
 		params: []param{{name: "paneType", kind: kindChoice, choices: panes, rare: true, summary: "Where to open it"}},
-		reply:  Reply{Kind: Quiet}},
+		reply:  Reply{Kind: Confirmation, Confirms: []string{"Opened: "}}},
 	{name: "daily:path", tier: tiers.V0, effect: tiers.Reads,
 		verb: verb{"ask for the path of the daily note", "asked for the path of the daily note", ""}, naming: namesNotAll,
 		target:  targetDaily,
 		summary: "Print the path of today's daily note, made or not", params: []param{onDay, daysAway}, exclusive: dayOrOffset,
-		since: release{1, 12, 2}, reply: Reply{Kind: Facts}, printsPath: true},
+		since: release{1, 12, 2}, reply: Reply{Kind: Facts, Form: NotePath}, printsPath: true},
 	// The app makes a missing note and prints nothing (recorded on 1.13.7). It is a read because it is
 	// never sent to the app: steps reads the note by its path.
 	{name: "daily:read", tier: tiers.V0, effect: tiers.Reads,
 		verb: verb{"read the daily note", "read the daily note", ""}, naming: namesNotAll,
 		target: targetDaily, summary: "Print today's daily note",
-		params: []param{onDay, daysAway}, exclusive: dayOrOffset, reply: Reply{Kind: Content, Silent: true}, steps: readsDailyByPath,
+		params: []param{onDay, daysAway}, exclusive: dayOrOffset, reply: Reply{Kind: Content}, steps: readsDailyByPath,
 		printsNote: true},
 	// Makes a missing note. One release confirmed with "Added to: ", another
 	// printed nothing; the embedded vault CLI follows the first.
@@ -56,8 +56,8 @@ var v0Rows = []row{
 	{name: "random", tier: tiers.V0, effect: tiers.Shows,
 		verb: verb{"open a random note", "opened a random note", ""}, naming: namesNotAll,
 		target: targetNone, needsApp: true, summary: "Open a random note in the app",
-		params: []param{{name: "folder", kind: kindFolder, summary: "Only notes in this folder"}, inNewTab}, reply: Reply{Kind: Quiet},
-		random: true},
+		params: []param{{name: "folder", kind: kindFolder, summary: "Only notes in this folder"}, inNewTab},
+		reply:  Reply{Kind: Confirmation, Confirms: []string{"Opened: "}, Empty: "No markdown files found."}, random: true},
 	// The help page promises the path and then the text; another description
 	// has the text alone. So the first line may be either.
 	{name: "random:read", tier: tiers.V0, effect: tiers.Reads,
@@ -78,7 +78,7 @@ var v0Rows = []row{
 			{name: "from", kind: kindDate, required: true, summary: "The first day, such as 2026-11-21, -7d, monday or 2026-W47"},
 			{name: "to", kind: kindDate, summary: "The last day (default: today)"},
 			{name: "heading", kind: kindName, rare: true, summary: "Only the section of this heading"},
-		}, reply: Reply{Kind: Content, Silent: true, Headings: ArrowHeadings}},
+		}, reply: Reply{Kind: Content, Headings: ArrowHeadings}},
 	// An extension that the gateway answers itself: it knows the caller.
 	{name: "undo:list", tier: tiers.V0, effect: tiers.Reads,
 		verb: verb{"list its changes", "listed its changes", "of"}, naming: namesNotAll,
@@ -86,7 +86,7 @@ var v0Rows = []row{
 		summary: "List your changes that undo can take back, newest first",
 		params: []param{
 			{name: "limit", kind: kindNumber, least: 1, most: maxRecent, rare: true, more: true, summary: "Maximum number of changes (default: 20)"},
-		}, reply: Reply{Kind: Lines, Silent: true}, ownAnswer: AnswersUndoList},
+		}, reply: Reply{Kind: Lines}, ownAnswer: AnswersUndoList},
 	// An extension that the gateway answers by itself.
 	{name: "approvals", tier: tiers.V0, effect: tiers.Reads,
 		verb: verb{"list its pending approvals", "listed its pending approvals", "of"}, naming: namesNothing,
@@ -96,7 +96,7 @@ var v0Rows = []row{
 			{name: "wait", kind: kindNumber, least: 1, most: 50, rare: true, summary: "Maximum number of seconds to wait until the user has decided one"},
 			{name: "withdraw", kind: kindName, rare: true, summary: "Take back the one of this id, or all"},
 		},
-		reply: Reply{Kind: Lines, Silent: true}, ownAnswer: AnswersApprovals},
+		reply: Reply{Kind: Lines}, ownAnswer: AnswersApprovals},
 	// An extension: daily shows the note, and knows no other day.
 	{name: "daily:ensure", tier: tiers.V0, effect: tiers.Writes,
 		verb:   verb{"create a daily note", "created a daily note", ""},
@@ -119,7 +119,7 @@ var v0Rows = []row{
 			{name: "to", kind: kindDate, rare: true, summary: "The last day (default: today)"},
 			{name: "heading", kind: kindName, rare: true, summary: "Only the section of this heading"},
 		}, exclusive: [][]string{{"date", "from"}}, needs: []need{{"to", []string{"from"}}},
-		reply: Reply{Kind: Content, Silent: true, Headings: ArrowHeadings}},
+		reply: Reply{Kind: Content, Headings: ArrowHeadings}},
 	{name: "periodic:append", tier: tiers.V0, effect: tiers.Writes,
 		verb:   verb{"add to a periodic note", "added to a periodic note", ""},
 		target: targetDaily, embeddedOnly: true,

@@ -10,7 +10,7 @@ var v1Rows = []row{
 	{name: "file", tier: tiers.V1, effect: tiers.Reads,
 		verb: verb{"look up size and times", "looked up size and times", "of"}, builtIn: true,
 		reach: reachNote, summary: "Show the path, size and times of a file",
-		params: []param{noteByName, noteByPath}, exclusive: fileOrPath, reply: Reply{Kind: Facts}},
+		params: []param{noteByName, noteByPath}, exclusive: fileOrPath, reply: Reply{Kind: Facts, Form: Fields}},
 	// A missing folder gives no output, like an empty one.
 	{name: "files", tier: tiers.V1, effect: tiers.Reads,
 		verb: verb{"list files", "listed files", "of"}, naming: namesFiles, builtIn: true,
@@ -27,7 +27,7 @@ var v1Rows = []row{
 		params: []param{
 			{name: "path", kind: kindFolder, required: true, summary: "The folder"},
 			{name: "info", kind: kindChoice, choices: []string{"files", "folders", "size"}, rare: true, summary: "This one figure only"},
-		}, reply: Reply{Kind: Facts}},
+		}, reply: Reply{Kind: Facts, Form: Fields}},
 	// As files.
 	{name: "folders", tier: tiers.V1, effect: tiers.Reads,
 		verb: verb{"list folders", "listed folders", "of"}, naming: namesFiles, builtIn: true,
@@ -38,7 +38,7 @@ var v1Rows = []row{
 		verb: verb{"open", "opened", ""}, builtIn: true,
 		reach: reachNote, needsApp: true, summary: "Open a file in the app",
 		params: []param{noteByName, noteByPath, inNewTab}, exclusive: fileOrPath,
-		reply: Reply{Kind: Confirmation, Confirms: []string{"Opened: "}, Silent: true}},
+		reply: Reply{Kind: Confirmation, Confirms: []string{"Opened: "}}},
 	// The app never refuses: without name and path it makes "Untitled", on a taken path a numbered copy that it
 	// reports as created (recorded on 1.12.7). So one of the two is required here, and steps looks first. With
 	// a template the app drops content without a word, so the two exclude each other here. A scripting plugin
@@ -136,7 +136,7 @@ var v1Rows = []row{
 		params: []param{
 			noteByName, noteByPath,
 			{name: "max-pixels", kind: kindNumber, least: 1, most: 4096, rare: true, summary: "Maximum width and height in pixels to which an image is scaled down"},
-		}, exclusive: fileOrPath, reply: Reply{Kind: Content, Silent: true}},
+		}, exclusive: fileOrPath, reply: Reply{Kind: Content}},
 	// A PDF can be made to take all the memory that there is.
 	{name: "attachment:text", tier: tiers.V1, effect: tiers.Reads,
 		verb:  verb{"read the text", "read the text", "of"},
@@ -145,7 +145,7 @@ var v1Rows = []row{
 		params: []param{
 			noteByName, noteByPath,
 			{name: "pages", kind: kindName, rare: true, summary: "Pages of a PDF, such as 3 or 3-7"},
-		}, exclusive: fileOrPath, reply: Reply{Kind: Content, Silent: true}},
+		}, exclusive: fileOrPath, reply: Reply{Kind: Content}},
 	{name: "attachment:write", tier: tiers.V1, effect: tiers.Writes,
 		verb:         verb{"store the file", "stored the file", ""},
 		embeddedOnly: true,
@@ -245,7 +245,7 @@ var v1Rows = []row{
 			{name: "verbose", kind: kindFlag, rare: true, summary: "Add the note of each"},
 			onlyActive,
 		}, exclusive: oneOfNotes, since: release{1, 12, 2}, // before, the bare form meant the open note
-		reply: Reply{Kind: Lines, Silent: true}},
+		reply: Reply{Kind: Lines, Empty: "No aliases found."}},
 	// For one note without properties, and for one whose properties cannot be
 	// read, it prints the same sentence in every format.
 	{name: "properties", tier: tiers.V1, effect: tiers.Reads,
@@ -295,5 +295,5 @@ var v1Rows = []row{
 		verb:  verb{"read a property", "read a property", "of"},
 		reach: reachNote, printsValue: true, summary: "Print the value of a property of a note",
 		params:    []param{{name: "name", kind: kindName, required: true, summary: "The property"}, noteByName, noteByPath},
-		exclusive: fileOrPath, reply: Reply{Kind: Content, Silent: true}},
+		exclusive: fileOrPath, reply: Reply{Kind: Content}},
 }

@@ -31,18 +31,18 @@ var v1ContentRows = []row{
 			{name: "limit", kind: kindNumber, least: 1, summary: "Maximum number of notes"},
 			{name: "format", kind: kindChoice, choices: textOrJSON, rare: true, summary: "Output format"},
 			{name: "case", kind: kindFlag, rare: true, summary: "Case-sensitive"},
-		}, since: release{1, 12, 2}, reply: Reply{Kind: Content, Empty: "No matches found."}},
+		}, since: release{1, 12, 2}, reply: Reply{Kind: Content, Empty: "No matches found.", Form: Matches}},
 	{name: "search:open", tier: tiers.V1, effect: tiers.Shows,
 		verb: verb{"open the search pane", "opened the search pane", "on"}, naming: namesNotAll,
 		target: targetNone, needsApp: true,
 		summary: "Open the search pane of the app", params: []param{{name: "query", kind: kindText, asked: askedInFull, summary: "The query to start with"}},
-		reply: Reply{Kind: Quiet}},
+		reply: Reply{Kind: Confirmation, Confirms: []string{"Opened search"}}},
 	{name: "tags", tier: tiers.V1, effect: tiers.Reads,
 		verb: verb{"list tags", "listed tags", "of"}, naming: tagsNaming,
 		target: targetVault, summary: "List the tags of the vault, or of one note",
 		params: []param{noteByName, noteByPath, sortByCount, onlyTotal, withCounts, asTable, onlyActive}, exclusive: oneOfNotes,
 		since: release{1, 12, 2}, // as aliases
-		reply: Reply{Kind: Lines, Empty: "No tags found."}},
+		reply: Reply{Kind: Lines, Empty: "No tags found.", Form: TagLines}},
 	// With verbose a count is printed before the paths.
 	{name: "tag", tier: tiers.V1, effect: tiers.Reads,
 		verb: verb{"list notes with a tag", "listed notes with a tag", "of"}, naming: namesFiles,
@@ -81,7 +81,7 @@ var v1ContentRows = []row{
 		exclusive: [][]string{{"file", "path", "active", "daily", "folder"}, {"done", "todo", "status"}, {"done", "overdue"},
 			{"no-due", "overdue", "due"}, {"no-due", "due-before"}, {"no-due", "due-after"}},
 		since: release{1, 12, 2}, // as aliases
-		reply: Reply{Kind: Lines, Empty: "No tasks found.", Headings: FileHeadings}},
+		reply: Reply{Kind: Lines, Empty: "No tasks found.", Headings: FileHeadings, Form: TaskLines}},
 	// Four of its parameters make it a write. A task is always named by its line, in ref or in line;
 	// ref and line together would name two. What it prints was recorded nowhere.
 	{name: "task", tier: tiers.V1, effect: tiers.Reads,
@@ -102,7 +102,7 @@ var v1ContentRows = []row{
 		}, needs: []need{{"date", []string{"done", "toggle", "status"}}}, targets: []string{"text"},
 		oneOf:     [][]string{{"ref", "line", "text"}},
 		exclusive: [][]string{{"toggle", "done", "todo", "status"}, {"ref", "file", "path", "daily"}, {"ref", "line", "text"}},
-		reply:     Reply{Kind: Lines, Silent: true}},
+		reply:     Reply{Kind: Lines}},
 	// Two extensions: an agent need not know how dates are written in a task.
 	{name: "task:add", tier: tiers.V1, effect: tiers.Writes,
 		verb:         verb{"add a task", "added a task", "to"},
@@ -146,7 +146,7 @@ var v1ContentRows = []row{
 		embeddedOnly: true,
 		summary:      "Print the section of a heading, a block or some lines of a note",
 		params:       []param{noteByName, noteByPath, partHeading, partBlock, partLines}, oneOf: oneOfParts,
-		exclusive: [][]string{{"file", "path"}, {"heading", "block", "lines"}}, reply: Reply{Kind: Content, Silent: true}},
+		exclusive: [][]string{{"file", "path"}, {"heading", "block", "lines"}}, reply: Reply{Kind: Content}},
 	// Three more extensions: an agent that changes a part cannot lose the rest.
 	// They take text away only where other text comes, so they write.
 	{name: "note:replace", tier: tiers.V1, effect: tiers.Writes,
@@ -186,7 +186,7 @@ var v1ContentRows = []row{
 			{name: "all", kind: kindFlag, rare: true, summary: "Also files that are not notes"},
 			queryWhere, querySelect, querySort, queryGroup, queryLimit, queryOffset, queryValues, queryGroups, querySummaries,
 			queryExplain, queryThis,
-		}, reply: Reply{Kind: Lines, Silent: true, JSON: true}},
+		}, reply: Reply{Kind: Lines, JSON: true}},
 	// An extension: search answers with exact words and in no order of relevance.
 	{name: "find", tier: tiers.V1, effect: tiers.Reads,
 		verb: verb{"find notes", "looked for notes", "like"}, naming: namesFilesInRows,
@@ -204,7 +204,7 @@ var v1ContentRows = []row{
 			{name: "context", kind: kindNumber, most: 10, rare: true, summary: "Lines to show before and after the best one (default: 1, shortened)"},
 			{name: "budget", kind: kindNumber, least: 1, most: 20_000, summary: "Print the best sections whole, up to this number of tokens"},
 			{name: "format", kind: kindChoice, choices: textOrJSON, rare: true, summary: "Output format"},
-		}, reply: Reply{Kind: Lines, Silent: true}},
+		}, reply: Reply{Kind: Lines}},
 	// An extension. The user named the server in the settings; its host, its model and the number of sections
 	// are parameters, so that the question about the call has them.
 	{name: "find:send", tier: tiers.V1, effect: tiers.Publishes,
@@ -226,7 +226,7 @@ var v1ContentRows = []row{
 			{name: "agent", kind: kindText, rare: true, summary: "Only changes of this agent"},
 			{name: "limit", kind: kindNumber, least: 1, most: maxRecent, more: true, summary: "Maximum number of changed notes (default: 100)"},
 			{name: "format", kind: kindChoice, choices: []string{"tsv", "json", "csv"}, rare: true, summary: "Output format"},
-		}, reply: Reply{Kind: Lines, Silent: true}},
+		}, reply: Reply{Kind: Lines}},
 	// An extension: the app's recents are what was opened, not what was changed.
 	{name: "recent", tier: tiers.V1, effect: tiers.Reads,
 		verb: verb{"list recent notes", "listed recent notes", "of"}, naming: namesFiles,
@@ -235,5 +235,5 @@ var v1ContentRows = []row{
 		params: []param{
 			{name: "since", kind: kindDate, summary: "Only notes changed on this day or later, such as -7d or monday"},
 			{name: "limit", kind: kindNumber, least: 1, most: maxRecent, more: true, summary: "Maximum number of notes (default: 20, with since= all)"},
-		}, reply: Reply{Kind: Lines, Silent: true}},
+		}, reply: Reply{Kind: Lines}},
 }

@@ -4,8 +4,8 @@ import "github.com/vaultwicket/vaultwicket/tiers"
 
 // v2Rows: bases, history, links, publish and templates.
 //
-// Nobody has published what history, diff and publish print. Their answers may
-// be silent, and what a call did is read back from the note.
+// What history, diff and publish print was recorded nowhere, and is known from descriptions.
+// What a call did is read back from the note.
 var v2Rows = []row{
 	// 1.12 on Windows listed the focused vault, whatever vault= said.
 	{name: "bases", tier: tiers.V2, effect: tiers.Reads,
@@ -16,7 +16,7 @@ var v2Rows = []row{
 	{name: "base:views", tier: tiers.V2, effect: tiers.Reads,
 		verb: verb{"list the views", "listed the views", "of"}, naming: namesNotAll,
 		summary: "List the views of a base, or of the one that is open in the app",
-		params:  []param{ourBaseByName, ourBaseByPath}, exclusive: fileOrPath, reply: Reply{Kind: Lines, Silent: true}},
+		params:  []param{ourBaseByName, ourBaseByPath}, exclusive: fileOrPath, reply: Reply{Kind: Lines, Empty: "No views defined.", Form: Fields}},
 	// file and path name the base, not the note, so the base is the explicit target. A taken name
 	// becomes a numbered copy; the answer has the name only.
 	{name: "base:create", tier: tiers.V2, effect: tiers.Writes,
@@ -40,7 +40,7 @@ var v2Rows = []row{
 			{name: "format", kind: kindChoice, choices: baseFormats, rare: true, summary: "Output format, default: json"},
 			queryWhere, querySelect, querySort, queryGroup, queryLimit, queryOffset, queryValues, queryGroups, querySummaries,
 			queryExplain, queryThis,
-		}, exclusive: fileOrPath, reply: Reply{Kind: Lines, Silent: true, JSON: true}},
+		}, exclusive: fileOrPath, reply: Reply{Kind: Lines, JSON: true}},
 	{name: "base:check", tier: tiers.V2, effect: tiers.Reads,
 		verb:         verb{"check the base", "checked the base", ""},
 		embeddedOnly: true, reach: reachNote,
@@ -57,7 +57,7 @@ var v2Rows = []row{
 			{name: "expr", kind: kindText, required: true, summary: "The expression, such as file.tags.length"},
 			{name: "base", kind: kindPath, summary: "A base whose formulas can be used"},
 			{name: "format", kind: kindChoice, choices: textOrJSON, rare: true, summary: "Output format; JSON has the type too"},
-		}, exclusive: fileOrPath, reply: Reply{Kind: Content, Silent: true}},
+		}, exclusive: fileOrPath, reply: Reply{Kind: Content}},
 	// file and path name the base; what is changed are the rows of its view.
 	{name: "base:set", tier: tiers.V2, effect: tiers.Writes,
 		verb:         verb{"set a property by a base", "set a property by a base", "of"},
@@ -179,15 +179,15 @@ var v2Rows = []row{
 			{name: "from", kind: kindNumber, least: 1, summary: "The version to compare, 1 is the newest"},
 			{name: "to", kind: kindNumber, least: 1, summary: "The version to compare with (default: the current note)"},
 			{name: "filter", kind: kindChoice, choices: []string{"local", "sync"}, rare: true, summary: "Only versions of this origin"},
-		}, exclusive: fileOrPath, needs: []need{{"to", []string{"from"}}}, reply: Reply{Kind: Content, Silent: true}, versions: versions{of: historyOfApp}},
+		}, exclusive: fileOrPath, needs: []need{{"to", []string{"from"}}}, reply: Reply{Kind: Content}, versions: versions{of: historyOfApp}},
 	{name: "history", tier: tiers.V2, effect: tiers.Reads,
 		verb:  verb{"list versions", "listed versions", "of"},
 		reach: reachNote, summary: "List the versions of a note in the file history",
-		params: []param{noteByName, noteByPath}, exclusive: fileOrPath, reply: Reply{Kind: Lines, Silent: true}, versions: versions{of: historyOfApp}},
+		params: []param{noteByName, noteByPath}, exclusive: fileOrPath, reply: Reply{Kind: Lines, Empty: "No history found for this file."}, versions: versions{of: historyOfApp}},
 	{name: "history:list", tier: tiers.V2, effect: tiers.Reads,
 		verb: verb{"list notes with versions", "listed notes with versions", "of"}, naming: namesFiles,
 		target: targetVault, summary: "List the notes in the file history",
-		reply: Reply{Kind: Lines, Silent: true}, versions: versions{of: historyOfApp}},
+		reply: Reply{Kind: Paths, Empty: "No files with history found."}, versions: versions{of: historyOfApp}},
 	{name: "history:read", tier: tiers.V2, effect: tiers.Reads,
 		verb:    verb{"read a version", "read a version", "of"},
 		reach:   reachNote,
@@ -195,7 +195,7 @@ var v2Rows = []row{
 		params: []param{
 			noteByName, noteByPath,
 			{name: "version", kind: kindNumber, least: 1, summary: "The version, 1 is the newest and the default"},
-		}, exclusive: fileOrPath, reply: Reply{Kind: Content, Silent: true}, versions: versions{of: historyOfApp}},
+		}, exclusive: fileOrPath, reply: Reply{Kind: Content}, versions: versions{of: historyOfApp}},
 	// The app keeps a version every five minutes at most, so the latest edits may be lost.
 	{name: "history:restore", tier: tiers.V2, effect: tiers.Destroys,
 		verb:    verb{"restore a version", "restored a version", "of"},
@@ -204,12 +204,12 @@ var v2Rows = []row{
 		params: []param{
 			noteByName, noteByPath,
 			{name: "version", kind: kindNumber, required: true, least: 1, summary: "The version, 1 is the newest"},
-		}, exclusive: fileOrPath, reply: Reply{Kind: Quiet}, steps: restoresText, versions: versions{historyOfApp, "history:read"}},
+		}, exclusive: fileOrPath, reply: Reply{Kind: Confirmation, Confirms: []string{"Restored "}}, steps: restoresText, versions: versions{historyOfApp, "history:read"}},
 	{name: "history:open", tier: tiers.V2, effect: tiers.Shows,
 		verb:  verb{"open the file history", "opened the file history", "of"},
 		reach: reachNote, needsApp: true,
 		summary: "Open the file history of a note in the app", params: []param{noteByName, noteByPath}, exclusive: fileOrPath,
-		reply: Reply{Kind: Quiet}},
+		reply: Reply{Kind: Confirmation, Confirms: []string{"Opened"}}}, // as all others that open something
 	{name: "backlinks", tier: tiers.V2, effect: tiers.Reads,
 		verb: verb{"list links", "listed links", "to"}, naming: namesFiles,
 		summary: "List the notes that link to a note",
@@ -264,15 +264,14 @@ var v2Rows = []row{
 			rareTotal,
 		}, exclusive: fileOrPath, since: release{1, 12, 2}, // json
 		reply: Reply{Kind: Lines, Empty: "No headings found."}},
-	// Prints nothing where no site is set up.
 	{name: "publish:site", tier: tiers.V2, effect: tiers.Reads,
 		verb: verb{"look up the published site", "looked up the published site", "of"}, naming: namesNotAll,
 		target: targetNone, needsApp: true,
-		summary: "Show the name and address of the published site", reply: Reply{Kind: Facts, Silent: true}},
+		summary: "Show the name and address of the published site", reply: Reply{Kind: Facts, Form: Fields}},
 	{name: "publish:list", tier: tiers.V2, effect: tiers.Reads,
 		verb: verb{"list published notes", "listed published notes", "of"}, naming: namesNotAll,
 		target: targetVault, needsApp: true, summary: "List the published notes",
-		params: []param{onlyTotal}, reply: Reply{Kind: Lines, Silent: true}},
+		params: []param{onlyTotal}, reply: Reply{Kind: Paths, Empty: "No published files found."}},
 	{name: "publish:status", tier: tiers.V2, effect: tiers.Reads,
 		verb: verb{"compare with the published site", "compared with the published site", "of"}, naming: namesNotAll,
 		target: targetVault, needsApp: true,
@@ -282,7 +281,8 @@ var v2Rows = []row{
 			{name: "new", kind: kindFlag, summary: "Only notes that are not published"},
 			{name: "changed", kind: kindFlag, summary: "Only notes that differ from the published ones"},
 			{name: "deleted", kind: kindFlag, summary: "Only published notes that are gone from the vault"},
-		}, exclusive: [][]string{{"new", "changed", "deleted"}}, reply: Reply{Kind: Lines, Silent: true}},
+		}, exclusive: [][]string{{"new", "changed", "deleted"}}, reply: Reply{Kind: Lines, Empty: "No changes."}},
+	// What it changes is on no disk of this machine: only its confirmation says that it is done.
 	{name: "publish:add", tier: tiers.V2, effect: tiers.Publishes,
 		verb:  verb{"publish", "published", ""},
 		reach: reachNote, needsApp: true, summary: "Publish a note",
@@ -290,22 +290,23 @@ var v2Rows = []row{
 			noteByName, noteByPath,
 			// An approval of this flag would be one of notes that were not named.
 			{name: "changed", kind: kindFlag, refused: "the call does not name what leaves the machine", summary: "Publish every changed note"},
-		}, exclusive: [][]string{{"file", "path", "changed"}}, reply: Reply{Kind: Quiet}},
+		}, exclusive: [][]string{{"file", "path", "changed"}}, reply: Reply{Kind: Confirmation, Confirms: []string{"Published: "}}},
 	// Destroys the public copy as well. Publishing is the worse of the two, and both need the same yes.
 	{name: "publish:remove", tier: tiers.V2, effect: tiers.Publishes,
 		verb:  verb{"unpublish", "unpublished", ""},
 		reach: reachNote, needsApp: true,
 		summary: "Take a note off the published site", params: []param{noteByName, noteByPath}, exclusive: fileOrPath,
-		reply: Reply{Kind: Quiet}},
+		reply: Reply{Kind: Confirmation, Confirms: []string{"Unpublished: "}}},
+	// Prints the address of the page.
 	{name: "publish:open", tier: tiers.V2, effect: tiers.Shows,
 		verb:  verb{"open the published page", "opened the published page", "of"},
 		reach: reachNote, needsApp: true,
 		summary: "Open the published page of a note", params: []param{noteByName, noteByPath}, exclusive: fileOrPath,
-		reply: Reply{Kind: Quiet}},
+		reply: Reply{Kind: Confirmation, Confirms: []string{"https://", "http://", "Opened"}}},
 	{name: "templates", tier: tiers.V2, effect: tiers.Reads,
 		verb: verb{"list templates", "listed templates", "of"}, naming: namesNotAll, ofTemplates: true,
 		target: targetVault, summary: "List the templates", params: []param{onlyTotal},
-		reply: Reply{Kind: Lines, Silent: true}},
+		reply: Reply{Kind: Lines, Empty: "No templates found."}},
 	{name: "template:read", tier: tiers.V2, effect: tiers.Reads,
 		verb: verb{"read a template", "read a template", ""}, naming: namesNotAll, ofTemplates: true,
 		target: targetNone, summary: "Print a template",
@@ -313,7 +314,7 @@ var v2Rows = []row{
 			{name: "name", kind: kindLink, required: true, summary: "The template"},
 			{name: "title", kind: kindName, rare: true, summary: "With resolve: the title to fill in"},
 			{name: "resolve", kind: kindFlag, summary: "Fill in date, time and title"},
-		}, needs: []need{{"title", []string{"resolve"}}}, reply: Reply{Kind: Content, Silent: true}},
+		}, needs: []need{{"title", []string{"resolve"}}}, reply: Reply{Kind: Content}},
 	// In the app it has no target: it changes the note that is open for
 	// editing, at the cursor, so without path it is always refused.
 	{name: "template:insert", tier: tiers.V2, effect: tiers.Writes,
@@ -322,5 +323,5 @@ var v2Rows = []row{
 		params: []param{
 			{name: "name", kind: kindLink, required: true, summary: "The template"},
 			{name: "path", kind: kindPath, embeddedOnly: true, summary: "The note by its path; with the embedded backend only"},
-		}, reply: Reply{Kind: Quiet}},
+		}, reply: Reply{Kind: Unpublished}},
 }

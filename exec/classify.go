@@ -12,6 +12,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/policy"
+	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
 // maxSentence is the longest answer that can be an error or a remark of the
@@ -24,13 +25,15 @@ type question struct {
 	reply     allowlist.Reply
 	values    []string // what an error may repeat
 	fallsBack bool
-	probes    bool // the answer is a version
-	printed   bool // the answer is the text of the file that the call names
-	draws     bool // it is the text of a random note
-	templates bool // it works on the folder of templates
-	changes   bool // it changes more than what is shown
-	versions  bool // it is about a history of the app, of which nothing was recorded
-	searches  bool // its rows are lines of notes, each after the path of its note
+	probes    bool   // the answer is a version
+	printed   bool   // the answer is the text of the file that the call names
+	draws     bool   // it is the text of a random note
+	templates bool   // it works on the folder of templates
+	acts      bool   // it does something: to notes, to the app, to what is published or shown
+	changes   bool   // it changes more than what is shown
+	ofNotes   bool   // that is files of the vault
+	versions  bool   // it is about a history of the app, of which nothing was recorded
+	version   string // the number that it names, "" for none
 	embedded  bool
 	windows   bool
 }
@@ -42,8 +45,9 @@ func questionOf(permit policy.Grant, p Program) question {
 	call := permit.Call()
 	q := question{
 		name: call.Name(), reply: call.Reply(), fallsBack: call.UsesOpenNote(),
-		probes: call.IsProbe(), printed: call.PrintsNamed(), draws: call.DrawsNote(), templates: call.OfTemplates(),
-		changes: call.Effect().Mutates(), versions: call.VersionsOf() != "", searches: call.Searches(),
+		probes: call.IsProbe(), printed: call.PrintsNamed(), draws: call.DrawsNote() || call.OpensRandom(), templates: call.OfTemplates(),
+		acts: call.Effect() != tiers.Reads, changes: call.Effect().Mutates(), ofNotes: call.Effect().ChangesNotes(),
+		versions: call.VersionsOf() != "", version: versionIn(call),
 		embedded: p.backend == embeddedBackend, windows: runtime.GOOS == "windows",
 	}
 	for _, key := range repeated {
@@ -52,13 +56,6 @@ func questionOf(permit policy.Grant, p Program) question {
 		}
 	}
 	return q
-}
-
-// LooksLikeError reports whether an answer of the app has the form of one of its errors: a single line that begins
-// with "Error: ".
-func LooksLikeError(stdout string) bool {
-	text := trimmed(stdout)
-	return strings.HasPrefix(text, prefixError) && isLine(text)
 }
 
 type answer struct {
@@ -79,6 +76,8 @@ type verdict struct {
 	// cold says that the client did not know the command at all, or gave another
 	// answer than a version: its vault may still be opening. Nothing was run.
 	cold bool
+	// headed says that the answer was the text of a version after a line that names it.
+	headed bool
 }
 
 // judge classifies an answer. It is a pure function, and it removes nothing from the text of a
@@ -93,7 +92,9 @@ func (q question) judge(a answer) verdict {
 		case a.reported.Code == CodeVaultNotFound:
 			v.unavailable = vaultNotFound()
 		case a.reported.Code != "":
-			v.failure = &Failure{fact{code: a.reported.Code, reason: plainly(a.reported.Reason), hint: a.reported.Hint}}
+			v.failure = &Failure{
+				fact: fact{code: a.reported.Code, reason: plainly(a.reported.Reason), hint: a.reported.Hint},
+			}
 		default:
 			v.failure = endedWithStatus(a.exit)
 		}
@@ -106,12 +107,25 @@ func (q question) judge(a answer) verdict {
 	if q.reply.Kind != allowlist.Content || q.windows {
 		v.stdout = cutBlank(v.stdout)
 	}
+	var head versionHead
+	if q.versions && v.exit == 0 {
+		v.stdout, head = cutVersionHead(v.stdout)
+	}
 	if v.cut {
 		v.gap = max(v.gap-(len(a.stdout)-len(v.stdout)), 0)
 	}
 	text := v.sentence()
 	if v.unavailable = q.surroundings(text, v); v.unavailable != nil {
 		return v
+	}
+	if head.line != "" {
+		v.headed = true
+		v.notices = append(v.notices, "the app answered with "+head.line)
+		if !q.names(head) {
+			v.failure = &Failure{fact: fact{code: CodeCLIError, hint: "repeat the call",
+				reason: "the client answered with " + excerpt.Quoted(head.line) + ", which is not the version that was asked for"}}
+		}
+		return v // all of the rest is the text of a note
 	}
 	v.cold = q.unknownCommand(text)
 	if q.probes && v.stdout != "" && v.exit == 0 { // while it starts it may answer something else (recorded on 1.12.7)
@@ -199,60 +213,54 @@ func (q question) isErrorReply(text string) bool {
 	return isError || exception(text)
 }
 
-// isErrorInContent is for text of notes, which may be anything. Only a complete
-// answer that repeats what this very call asked for is an error.
+// isErrorInContent is for text of notes, which may be anything. A line that looks like an error of the app is taken for one:
+// it is the text of a note only if that is shown, see [Failure.Text].
 func (q question) isErrorInContent(text string) bool {
-	switch {
-	case text == textNoActiveFile:
-		return q.fallsBack
-	case text == textNoTemplates:
-		return q.templates
-	case usage(text, q.name+" "):
-		return true
-	case q.versions || q.searches && !strings.Contains(text, ".md:"):
-		return strings.HasPrefix(text, prefixError) && isLine(text)
-	}
-	rest, found := strings.CutPrefix(text, prefixError)
-	what, rest, quoted := strings.Cut(rest, ` "`)
-	if !found || !quoted || !isWord(what) {
-		return false
-	}
-	for _, value := range q.values {
-		if tail, found := strings.CutPrefix(rest, value+`" not found.`); found && isLine(tail) {
-			return true // the tail may suggest other notes
-		}
-	}
-	return false
+	isMatch := q.reply.Form == allowlist.Matches && hasForm(q.reply.Form, text)
+	looksLikeError := strings.HasPrefix(text, prefixError) || exception(text)
+	return usage(text, q.name+" ") || looksLikeError && isLine(text) && !isMatch
 }
 
+// refusal is the failure that an error of the app stands for. An error that does not say why is none that nothing was
+// changed.
 func (q question) refusal(text string, exit int) *Failure {
-	if s := shapeOf(text); s != nil {
-		return &Failure{fact{code: s.code, reason: plainly(firstLine(text)), hint: s.hint}}
+	mayBe := ""
+	if q.reply.Kind == allowlist.Content && exit == 0 && isLine(text) {
+		mayBe = text + "\n"
 	}
+	if s := shapeOf(text); s != nil {
+		return &Failure{fact{code: s.code, reason: plainly(firstLine(text)), hint: s.hint}, mayBe}
+	}
+	answered := "the client answered " + excerpt.Quoted(firstLine(text))
 	switch {
+	case q.changes && text == "":
+		return q.unproven(endedWithStatus(exit).reason)
+	case q.changes:
+		return q.unproven(answered)
 	case text == "":
 		return endedWithStatus(exit)
-	case exit == 0 && q.reply.Kind == allowlist.Confirmation && q.changes:
-		return &Failure{
-			fact{
-				code:   CodeNotApplied,
-				reason: "the client answered " + excerpt.Quoted(firstLine(text)),
-				hint:   hintReadBack,
-			},
-		}
 	}
-	return &Failure{fact{code: CodeCLIError, reason: "the client answered " + excerpt.Quoted(firstLine(text))}}
+	return &Failure{fact{code: CodeCLIError, reason: answered}, mayBe}
+}
+
+// unproven is the failure of a call that did something, or did not: the answer does not say which.
+func (q question) unproven(reason string) *Failure {
+	hint := "the user can see in the app whether it was done, before it is asked for again"
+	if q.ofNotes {
+		hint = hintReadBack
+	}
+	return &Failure{fact: fact{code: CodeOutcomeUnknown, reason: reason, hint: hint}}
 }
 
 // endedWithStatus is the failure of a program that did not report a reason.
 func endedWithStatus(exit int) *Failure {
-	return &Failure{fact{code: CodeCLIError, reason: fmt.Sprintf("the client ended with status %d", exit),
+	return &Failure{fact: fact{code: CodeCLIError, reason: fmt.Sprintf("the client ended with status %d", exit),
 		hint: "what it printed on standard error is in the result"}}
 }
 
 const hintReadBack = "read the note to see whether it changed before asking again"
 
-// settle completes an answer that is no error: empty results, missing answers, unconfirmed changes.
+// settle completes an answer that is not an error: empty results, missing answers, unconfirmed changes, unknown forms.
 func (q question) settle(v *verdict, text string) {
 	// A file such as an image or a PDF. A note may contain a NUL after a crash of the system that wrote it.
 	isMarkdown := func(name string) bool { return path.Ext(name) == ".md" || path.Ext(name) == "" }
@@ -262,16 +270,16 @@ func (q question) settle(v *verdict, text string) {
 	case isBinary && !slices.ContainsFunc(q.values, isMarkdown):
 		v.stdout = ""
 		v.failure = &Failure{
-			fact{
+			fact: fact{
 				code:   CodeCLIError,
 				reason: "the file is not a text",
 				hint:   "attachment:read shows an image, attachment:text the text of a PDF; of other files attachment:read tells type and size",
 			},
 		}
-	case q.draws && text == q.reply.Empty && len(q.values) > 0 && !q.embedded: // the app does not say that a folder is missing
+	case q.drawsNothing(text): // the app does not say that a folder is missing
 		v.stdout = ""
 		v.failure = &Failure{
-			fact{
+			fact: fact{
 				code:   CodeNoSuchNote,
 				reason: "the folder has no notes, or does not exist",
 				hint:   protocol.HintNotFound,
@@ -287,20 +295,50 @@ func (q question) settle(v *verdict, text string) {
 			v.stdout = "[]"
 		}
 	case q.embedded:
-	case v.stdout == "":
-		if !q.reply.Silent && q.reply.Kind != allowlist.Quiet {
-			v.failure = &Failure{fact{code: CodeEmptyOutput, reason: "the client printed nothing at all",
-				hint: "the vault may still be opening, the app may have crashed, or on Windows Obsidian.exe was called in place of Obsidian.com"}}
-		}
-	case q.reply.Kind == allowlist.Confirmation && !confirms(q.reply, firstLine(v.stdout)):
-		v.failure = &Failure{fact{code: CodeNotApplied, hint: hintReadBack,
-			reason: "the client did not confirm the change but answered " + excerpt.Quoted(firstLine(text))}}
+	case v.stdout == "" && q.acts:
+		v.failure = q.unproven(printedNothing)
+	case v.stdout == "" && !q.reply.Silent:
+		v.failure = &Failure{fact: fact{code: CodeEmptyOutput, reason: printedNothing,
+			hint: "the vault may still be opening, the app may have crashed, or on Windows Obsidian.exe was called in place of Obsidian.com"}}
+	case q.acts && !confirms(q.reply, text):
+		v.failure = q.unproven("the client did not confirm it but answered " + excerpt.Quoted(firstLine(v.stdout)))
+	case q.changes && !q.ofNotes && !q.confirmsWhatWasAsked(text):
+		v.failure = q.unproven("the client confirmed another call: it answered " + excerpt.Quoted(text))
+	case q.versions && isLine(text) && nothingFound(text):
+		v.failure = &Failure{fact: fact{code: CodeNoSuchNote, reason: plainly(text), hint: protocol.HintNotFound}}
 	case q.reply.JSON && !v.cut && !json.Valid([]byte(v.stdout)):
-		v.failure = &Failure{fact{code: CodeCLIError, hint: "repeat the call, or leave out format=json",
+		v.failure = &Failure{fact: fact{code: CodeCLIError, hint: "repeat the call, or leave out format=json",
 			reason: "the answer of the Obsidian CLI is not one complete JSON value"}}
+	case v.stdout != "" && !q.hasForm(v.stdout):
+		v.failure = &Failure{fact: fact{
+			code:   CodeCLIError,
+			reason: "the client answered " + excerpt.Quoted(firstLine(v.stdout)) + ", which is not what this command prints",
+			hint:   "repeat the call; the installed Obsidian CLI may be one that vaultwicket does not know",
+		}}
 	}
 }
 
+const printedNothing = "the client printed nothing at all"
+
+// drawsNothing reports whether the app says that there is no note of which one could be taken, where some were asked for.
+func (q question) drawsNothing(text string) bool {
+	isNarrowed := len(q.values) > 0 || q.acts
+	return q.draws && isNarrowed && text == q.reply.Empty && !q.embedded
+}
+
+// confirmsWhatWasAsked reports whether a confirmation names what the call names. Of a change of notes the notes say more.
+func (q question) confirmsWhatWasAsked(text string) bool {
+	for _, prefix := range q.reply.Confirms {
+		if rest, found := strings.CutPrefix(text, prefix); found {
+			named := strings.TrimSpace(rest)
+			return slices.ContainsFunc(q.values, func(value string) bool { return named == value || named == path.Base(value) })
+		}
+	}
+	return false
+}
+
+// confirms reports whether an answer is one line that says that the call was carried out.
 func confirms(reply allowlist.Reply, text string) bool {
-	return slices.ContainsFunc(reply.Confirms, func(prefix string) bool { return strings.HasPrefix(text, prefix) })
+	return isLine(text) &&
+		slices.ContainsFunc(reply.Confirms, func(prefix string) bool { return strings.HasPrefix(text, prefix) })
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
 // asked is the question of a call of the table to the app.
@@ -78,20 +79,32 @@ func TestRecordedErrors(t *testing.T) {
 		{"a missing base", "base:query", params{"path": "a.base"}, "Error: Base file not found: a.base", CodeNoSuchNote},
 		{"a missing view with a second line", "base:query", params{"path": "a.base", "view": "v"}, "Error: View not found: v\nAvailable views: Table, Cards", CodeNoSuchNote},
 		{"a destination that is taken", "rename", params{"path": "a.md", "name": "b"}, "Error: Destination file already exists!", CodeAlreadyExists},
-		{"an exception nobody caught, for a change", "create", params{"path": "a.md"}, "TypeError: Cannot read properties of undefined (reading 'path')", CodeNotApplied},
+		{"an exception nobody caught, for a change", "create", params{"path": "a.md"}, "TypeError: Cannot read properties of undefined (reading 'path')", CodeOutcomeUnknown},
 		{"an exception nobody caught, for facts", "file", note, "TypeError: Cannot read properties of null", CodeCLIError},
 		{"an exception nobody caught, for a listing", "tags", nil, "TypeError: x is not a function", CodeCLIError},
 		{"a wrong file type", "outline", params{"path": "a.png"}, "Error: File is not a markdown file.", CodeCLIError},
 		{"the CLI is switched off", "read", note, textDisabled, CodeDisabled},
 		{"the CLI is switched off, in other words", "files", nil, "Command line interface is not enabled. Please turn it on in Settings > General.", CodeDisabled},
 		{"the app cannot be found, on standard output", "read", note, textNotRunning, CodeNotRunning},
-		{"no confirmation", "create", params{"path": "a.md"}, "Done.", CodeNotApplied},
-		{"another confirmation than that of the command", "append", params{"path": "a.md", "content": "x"}, "Created: a.md", CodeNotApplied},
+		{"no confirmation", "create", params{"path": "a.md"}, "Done.", CodeOutcomeUnknown},
+		{"another confirmation than that of the command", "append", params{"path": "a.md", "content": "x"}, "Created: a.md", CodeOutcomeUnknown},
 		{"an error of no known form, for what is shown", "open", note, "Error: Something went wrong.", CodeCLIError},
 		{"an error of no known form, for lines of notes", "search:context", params{"query": "x"}, "Error: Something went wrong.", CodeCLIError},
 		{"an error of no known form, for a version", "history:read", params{"path": "a.md", "version": "1"}, "Error: Something went wrong.", CodeCLIError},
 		{"an error of no known form, for versions of Sync", "sync:history", note, "Error: Something went wrong.", CodeCLIError},
-		{"no answer to a change", "create", params{"path": "a.md"}, "", CodeEmptyOutput},
+		{"an error of no known form, for a property", "property:read", params{"name": "x", "path": "a.md"}, "Error: Something went wrong.", CodeCLIError},
+		{"an error of no known form, for a template", "template:read", params{"name": "x"}, "Error: Something went wrong.", CodeCLIError},
+		{"an error of no known form, for a random note", "random:read", nil, "Error: Something went wrong.", CodeCLIError},
+		{"an error of no known form, for a change that no note shows", "publish:add", note, "Error: Something went wrong.", CodeOutcomeUnknown},
+		{"an error of a known form, for a change that no note shows", "publish:add", note, `Error: File "a.md" not found.`, CodeNoSuchNote},
+		{"a confirmation of another note", "publish:add", note, "Published: b.md", CodeOutcomeUnknown},
+		{"a confirmation with a second line", "publish:add", note, "Published: a.md\nError: The server is away.", CodeOutcomeUnknown},
+		{"a confirmation of another layout", "workspace:save", params{"name": "Main"}, "Saved workspace: Other", CodeOutcomeUnknown},
+		{"no random note to open", "random", nil, "No markdown files found.", CodeNoSuchNote},
+		{"no versions", "history:read", params{"path": "a.md", "version": "1"}, "No history found for this file.", CodeNoSuchNote},
+		{"the text of another note", "history:read", params{"path": "a.md", "version": "1"}, "b.md (version 1, 2026-08-16 02:38)\n---\nx", CodeCLIError},
+		{"the text of another version", "sync:read", params{"path": "a.md", "version": "1"}, "a.md (version 2, 2026-08-16 02:38:11)\n---\nx", CodeCLIError},
+		{"no answer to a change", "create", params{"path": "a.md"}, "", CodeOutcomeUnknown},
 		{"no answer with a note", "read", note, "", CodeEmptyOutput},
 		{"no answer with facts", "vault", nil, "", CodeEmptyOutput},
 	}
@@ -155,14 +168,8 @@ func TestFalseFriends(t *testing.T) {
 		params     params
 		text       string
 	}{
-		{"a note that begins like an error", "read", note, "Error: something\n"},
-		{"a note about another missing file", "read", note, "Error: File \"b.md\" not found.\n"},
 		{"a note that quotes the very error and goes on", "read", note, "Error: File \"a.md\" not found.\nI saw this today.\n"},
-		{"a note that quotes an exception", "read", note, "TypeError: x\n"},
 		{"a note that says nothing was found", "read", note, "No matches found.\n"},
-		{"a note that says that nothing is open", "read", note, textNoActiveFile + "\n"},
-		{"a note about another command", "read", note, "Error: Command \"search\" not found.\n"},
-		{"a note about templates", "read", note, textNoTemplates + "\n"},
 		{"a note that begins with the switch", "read", note, "Command line interface is not enabled. Why?\n"},
 		{"a note with a usage", "read", note, "Error: Missing required parameter: to=<path>\nUsage: move to=<path>\n"},
 		{"an empty note", "read", note, "\n"},
@@ -177,8 +184,7 @@ func TestFalseFriends(t *testing.T) {
 		{"a confirmation with a name like an error", "create", params{"path": "a.md"}, "Created: Error: a.md\n"},
 		{"a number of files", "files", params{"total": "true"}, "0\n"},
 		{"an object for properties", "properties", params{"path": "a.md", "format": "json"}, "{\"Error\": 1}\n"},
-		{"a silent change", "daily:append", params{"content": "x"}, ""},
-		{"a quiet command", "random", nil, ""},
+		{"a version with its head", "history:read", params{"path": "a.md", "version": "2"}, "# Text (version 1, today)\nx\n"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -187,6 +193,86 @@ func TestFalseFriends(t *testing.T) {
 			v := q.judge(answer{stdout: tt.text})
 			assert.That(t, codeOfVerdict(v) == "" && v.stdout == tt.text, "%q, stdout %q", codeOfVerdict(v), v.stdout)
 		})
+	}
+}
+
+// A note of one line that looks like an error cannot be told from one: it is an error, until the file shows that it is the
+// text.
+func TestLinesThatMayBeText(t *testing.T) {
+	lines := []string{
+		"Error: something", `Error: File "b.md" not found.`, `Error: File "a.md" not found.`, "TypeError: x", textNoActiveFile,
+		`Error: Command "search" not found.`, textNoTemplates,
+	}
+	for _, line := range lines {
+		v := asked(t, "read", note).judge(answer{stdout: line + "\n"})
+		assert.That(t, v.failure != nil && v.failure.Text() == line+"\n", "%q: %q", line, codeOfVerdict(v))
+		v = asked(t, "tags", nil).judge(answer{stdout: line + "\n"})
+		assert.That(t, v.failure == nil || v.failure.Text() == "", "%q as a listing", line)
+		v = asked(t, "read", note).judge(answer{stdout: line + "\n", exit: 1})
+		assert.That(t, v.failure != nil && v.failure.Text() == "", "%q with status 1", line)
+	}
+}
+
+// What the app prints before the text of a version is none of the text.
+func TestHeadsOfVersions(t *testing.T) {
+	for _, test := range []struct{ call, text, want string }{
+		{"history:read", "a.md (version 2, 2026-08-16 02:38)\n---\n---\ntitle: x\n---\ntext\n", "---\ntitle: x\n---\ntext\n"},
+		{"sync:read", "a.md (version 2, 2026-08-16 02:38:11)\r\n---\r\nError: text\n", "Error: text\n"},
+		{"history:read", "a.md (version 2, today)\ntext\n", "a.md (version 2, today)\ntext\n"},
+		{"history:read", "---\ntitle: x\n---\n", "---\ntitle: x\n---\n"},
+	} {
+		q := asked(t, test.call, params{"path": "a.md", "version": "2"})
+		v := q.judge(answer{stdout: test.text})
+		assert.That(t, codeOfVerdict(v) == "" && v.stdout == test.want, "%s: %q: %q, stdout %q", test.call, test.text, codeOfVerdict(v), v.stdout)
+		assert.Equal(t, len(v.notices) == 1, test.text != test.want, "%q: %q", test.text, v.notices)
+	}
+}
+
+// anyText are the commands of the app of which an answer may be any text: names and contents that people have chosen.
+var anyText = []string{
+	"aliases", "bookmarks", "diff", "help", "history", "history:read", "hotkey", "links", "outline", "properties", "property:read", "publish:status", "random:read",
+	"read", "snippets", "snippets:enabled", "sync:deleted", "sync:history", "sync:read", "template:read", "templates", "theme", "themes", "unresolved", "vaults", "workspace", "workspaces", "daily:read",
+}
+
+// Whatever an app says that does not do what it was asked to: no command takes silence, an error or an unknown text for a
+// success, but for listings of which silence was recorded, and for texts that may be anything.
+func TestUnknownAnswersAreNoSuccess(t *testing.T) {
+	for command := range allowlist.Commands() {
+		if command.EmbeddedOnly || command.Tier == tiers.Restricted {
+			continue
+		}
+		given := params{}
+		for _, word := range allowlist.Example(command.Name)[1:] {
+			key, value, _ := strings.Cut(word, "=")
+			given[key] = value
+		}
+		call, err := allowlist.Parse(command.Name, wordsOf(given))
+		if err != nil {
+			continue // a flag
+		}
+		permit, err := everything.Decide(call, policy.ClearFacts(time.Now())).Permit()
+		if err != nil {
+			continue
+		}
+		q := questionOf(permit, Program{backend: appBackend})
+		isText := slices.Contains(anyText, command.Name) || command.Name == "task" && !call.Effect().Mutates()
+		acts := call.Effect() != tiers.Reads
+		for _, answered := range []struct {
+			text string
+			ok   bool
+		}{
+			{"", command.Name == "files" || command.Name == "folders"},
+			{"Error: Something went wrong.\n", false},
+			{"TypeError: x is undefined\n", false},
+			{"All of it was taken care of.\n", isText},
+		} {
+			v := q.judge(answer{stdout: answered.text})
+			assert.Equal(t, codeOfVerdict(v) == "", answered.ok, "%s: %q: %q", command.Name, answered.text, codeOfVerdict(v))
+			if call.Effect().Mutates() {
+				assert.Equal(t, codeOfVerdict(v), CodeOutcomeUnknown, "%s: %q", command.Name, answered.text)
+			}
+			assert.That(t, !acts || !answered.ok, "%s does something, and %q is a success", command.Name, answered.text)
+		}
 	}
 }
 
@@ -275,7 +361,7 @@ func TestEmptyLineBeforeANoteOnWindows(t *testing.T) {
 
 var (
 	answerCodes = []string{
-		CodeNoSuchNote, CodeAlreadyExists, CodeAmbiguous, CodeNotConfigured, CodeEmptyOutput, CodeNotApplied, CodeCLIError,
+		CodeNoSuchNote, CodeAlreadyExists, CodeAmbiguous, CodeNotConfigured, CodeEmptyOutput, CodeNotApplied, CodeCLIError, CodeOutcomeUnknown,
 		CodeNeedsApp, CodeTargetRequired,
 	}
 	awayCodes = []string{

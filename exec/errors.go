@@ -86,7 +86,14 @@ func (f *fact) Error() string { return f.reason }
 type Stopped struct{ fact }
 
 // Failure is an answer of the client that is not the one asked for.
-type Failure struct{ fact }
+type Failure struct {
+	fact
+	text string
+}
+
+// Text returns the answer where it could be the text that was asked for, which looks like an error of the app; "" where
+// it could not. Unless that is shown it is for nobody: it may name hidden notes.
+func (f *Failure) Text() string { return f.text }
 
 // IsNotFound reports whether nothing was found and no name is suggested.
 func (f *Failure) IsNotFound() bool {
@@ -95,7 +102,7 @@ func (f *Failure) IsNotFound() bool {
 
 // WithHint returns the failure with another hint.
 func (f *Failure) WithHint(hint string) *Failure {
-	return &Failure{fact{f.code, f.reason, hint}}
+	return &Failure{fact{f.code, f.reason, hint}, f.text}
 }
 
 // AppDoesLess reports whether the change was refused because the app would make only a part of it.

@@ -186,6 +186,7 @@ type Outcome struct {
 	Rows      int      // of a listing of the embedded program; 0 if it has none, or is no listing
 	Unread    int      // notes and folders that could not be read for the answer
 	Ambiguous bool     // the name of the note is that of other files, too, which a notice of the embedded program names
+	Headed    bool     // the app printed a line before the text of a version that names it; it is not in Stdout
 	Nothing   bool     // the call was to change what is so already: no byte was changed
 	Failure   *Failure // nil when the call succeeded
 	// Partly are the files of a change that the embedded program could neither complete nor take back, with that Failure; nil for

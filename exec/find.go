@@ -208,7 +208,7 @@ func (r *Runner) Embedded(folder string) (Program, error) {
 	}
 	info, err := os.Stat(abs)
 	if err != nil {
-		return Program{}, unseenVault(folder, err)
+		return Program{}, unseenVault(runtime.GOOS, folder, err)
 	}
 	if !info.IsDir() {
 		return Program{}, invalidVault(folder, "is not a folder", nil)

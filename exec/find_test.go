@@ -1,11 +1,13 @@
 package exec
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
@@ -251,5 +253,25 @@ func TestParseRelease(t *testing.T) {
 	for _, line := range []string{"", "1", "2", "v2", " 1.12.7", "1.12.7 (installer)", "1.12.7 (installer 1)", "1.12.7 (installer unknown)", "1.12.7 (installer 1.12.7", "1..7", "1.12.7\n1.12.8", "Obsidian 1.12.7"} {
 		_, ok := parseRelease(line)
 		assert.That(t, !ok, "%q was taken for a version", line)
+	}
+}
+
+// A vault that macOS closes to the program is there: the hint opens it, and does not ask for another one.
+func TestAVaultThatCannotBeLookedAt(t *testing.T) {
+	const open = "Files and Folders"
+	for name, test := range map[string]struct {
+		goos string
+		err  error
+		said string
+		hint string
+	}{
+		"closed by macOS":       {"darwin", &fs.PathError{Op: "stat", Path: "v", Err: syscall.EPERM}, "macOS does not allow it", open},
+		"rights on macOS":       {"darwin", &fs.PathError{Op: "stat", Path: "v", Err: syscall.EACCES}, "cannot be looked at", "rights of its folder"},
+		"the same, on Linux":    {"linux", &fs.PathError{Op: "stat", Path: "v", Err: syscall.EPERM}, "cannot be looked at", "rights of its folder"},
+		"missing":               {"darwin", &fs.PathError{Op: "stat", Path: "v", Err: syscall.ENOENT}, "not found", "existing vault"},
+		"a disk that is broken": {"darwin", &fs.PathError{Op: "stat", Path: "v", Err: syscall.EIO}, "cannot be looked at", "disk of the vault"},
+	} {
+		found := unseenVault(test.goos, "v", test.err)
+		assert.That(t, strings.Contains(found.reason, test.said) && strings.Contains(found.hint, test.hint), "%s: %q, %q", name, found.reason, found.hint)
 	}
 }

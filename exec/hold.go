@@ -89,21 +89,23 @@ func holdOf(ctx context.Context) *Hold {
 func (a *attempt) withhold(permit policy.Grant) {
 	q := questionOf(permit, Program{backend: appBackend})
 	v := &a.verdict
+	saysNothing := v.stdout == "" && v.stderr == ""
 	v.stderr = ""
 	v.notices = slices.DeleteFunc(v.notices, func(notice string) bool { return notice != q.reply.Empty })
 	switch {
 	case a.Kind != process.Exited, v.unavailable != nil:
 		v.stdout = ""
 		v.cut = false
-	case v.failure != nil && v.failure.code != CodeEmptyOutput && !q.isKnownRefusal(trimmed(v.stdout)):
+	case v.failure != nil && !saysNothing && !q.isKnownRefusal(trimmed(v.stdout)):
 		v.stdout = ""
 		v.cut = false
 		v.failure = &Failure{
-			fact{
+			fact: fact{
 				code:   v.failure.code,
 				hint:   v.failure.hint,
-				reason: fmt.Sprintf("the Obsidian app answered command %q with an error", q.name),
+				reason: fmt.Sprintf("the Obsidian app answered command %q with an error, or not as it should", q.name),
 			},
+			text: v.failure.text,
 		}
 	case v.failure == nil && q.reply.Kind == allowlist.Confirmation:
 		v.stdout = q.knownConfirmation(firstLine(v.stdout))

@@ -132,13 +132,18 @@ func invalidVault(folder, reason string, cause error) *Unavailable {
 		hint: "the user can set vault to the folder of an existing vault"}
 }
 
-// unseenVault says why a folder cannot be looked at: only one that is not there is to be replaced by another one.
-func unseenVault(folder string, err error) *Unavailable {
+// unseenVault says why a folder cannot be looked at on the system goos: only one that is not there is to be replaced by
+// another one.
+func unseenVault(goos, folder string, err error) *Unavailable {
 	if errors.Is(err, fs.ErrNotExist) {
 		return invalidVault(folder, "not found", err)
 	}
 	unseen := invalidVault(folder, "cannot be looked at", err)
 	unseen.hint = "try again; if it stays so, the user can look at the disk of the vault, and at the rights of its folder"
+	if protocol.IsClosedByMacOS(goos, err) {
+		unseen.reason += ": macOS does not allow it"
+		unseen.hint = protocol.HintPrivacy
+	}
 	return unseen
 }
 

@@ -138,7 +138,7 @@ func (r *Runner) runWithRetry(
 			hint:   "nothing was run; ask again in a few seconds",
 		}
 	case v.cold: // the same answer for a command of a plugin means that the plugin is off
-		v.failure = &Failure{fact{code: CodeCLIError, reason: "the client answered " + excerpt.Quoted(firstLine(text)),
+		v.failure = &Failure{fact: fact{code: CodeCLIError, reason: "the client answered " + excerpt.Quoted(firstLine(text)),
 			hint: "the user can switch on the core plugin that brings this command, in Obsidian under Settings > Core plugins"}}
 	}
 	return second.result(r, permit)
@@ -306,6 +306,7 @@ func (a attempt) result(r *Runner, permit policy.Grant) (Outcome, error) {
 		Path: facts.Path, Hash: facts.Hash, Change: facts.Change,
 		Added: facts.Added, Removed: facts.Removed, Destructive: facts.Loses, Image: facts.Image,
 		State: facts.State, Unchanged: facts.Unchanged, Closed: facts.Closed, Rows: facts.Rows, Nothing: facts.Nothing, Unread: facts.Unread, Ambiguous: facts.Ambiguous, Partly: a.reply.Partly,
+		Headed: v.headed,
 	}
 	if before := facts.Before; before != nil {
 		out.Before = *before
@@ -349,7 +350,7 @@ func (a attempt) result(r *Runner, permit policy.Grant) (Outcome, error) {
 	case process.Crashed:
 		if permit.Call().Apart() { // it reached its limit, see the row of the command
 			out.Failure = &Failure{
-				fact{
+				fact: fact{
 					code:   CodeOutputLimit,
 					reason: "to read the file takes too much memory",
 					hint:   "ask for a part of it; the user can open it",

@@ -85,7 +85,7 @@ func TestRunAnswersOfTheApp(t *testing.T) {
 		stdout, failure, err string
 	}{
 		{"a note is printed as it is", []part{probed, {Argv: read, Out: []byte("# A\n")}}, "read", params{"path": "a.md"}, "# A\n", "", ""},
-		{"a note may begin like an error", []part{probed, {Argv: read, Out: []byte("Error: File \"b.md\" not found.\n")}}, "read", params{"path": "a.md"}, "Error: File \"b.md\" not found.\n", "", ""},
+		{"a note of two lines may begin like an error", []part{probed, {Argv: read, Out: []byte("Error: File \"b.md\" not found.\nx\n")}}, "read", params{"path": "a.md"}, "Error: File \"b.md\" not found.\nx\n", "", ""},
 		{"an error comes with status 0", []part{probed, {Argv: read, Out: []byte("Error: File \"a.md\" not found.\n")}}, "read", params{"path": "a.md"}, "Error: File \"a.md\" not found.\n", "not_found", ""},
 		{"version needs no probe", []part{probed}, "version", nil, goodVersion, "", ""},
 		{"the app is closed", []part{{Argv: []string{"version"}, Err: []byte(textNotRunning + "\n"), Exit: 1}}, "read", params{"path": "a.md"}, "", "", "app_not_running"},
@@ -105,7 +105,7 @@ func TestRunAnswersOfTheApp(t *testing.T) {
 		{"a cold start of the probe", []part{{Argv: []string{"version"}, Out: []byte(cold("version", tailPlugin))}, probed, {Argv: read, Out: []byte("x\n")}}, "read", params{"path": "a.md"}, "x\n", "", ""},
 		{"a cold start of the probe that lasts", []part{{Argv: []string{"version"}, Out: []byte(cold("version", tailPlugin))}, {Argv: []string{"version"}, Out: []byte(cold("version", tailPlugin))}}, "read", params{"path": "a.md"}, "", "", "vault_starting"},
 		{"an empty answer is not asked again", []part{probed, {Argv: read}}, "read", params{"path": "a.md"}, "", "empty_output", ""},
-		{"a write is never asked again", []part{probed, {Argv: []string{"delete", "path=a.md"}, Out: []byte("Error: ENOENT: x\n")}}, "delete", params{"path": "a.md"}, "Error: ENOENT: x\n", "not_applied", ""},
+		{"a write is never asked again", []part{probed, {Argv: []string{"delete", "path=a.md"}, Out: []byte("Error: ENOENT: x\n")}}, "delete", params{"path": "a.md"}, "Error: ENOENT: x\n", "outcome_unknown", ""},
 		{"bytes that are no text", []part{probed, {Argv: read, Out: []byte("a\xffb\xc3\n")}}, "read", params{"path": "a.md"}, "a\xffb\xc3\n", "", ""},
 		{"an unknown status", []part{probed, {Argv: read, Exit: 3}}, "read", params{"path": "a.md"}, "", "cli_error", ""},
 		{"a stdout that is closed early", []part{probed, {Argv: read, Out: []byte("x\n"), Do: "close"}}, "read", params{"path": "a.md"}, "x\n", "", ""},

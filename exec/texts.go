@@ -52,6 +52,8 @@ var shapes = [...]shape{
 	{prefix: "Error: ", suffix: " not found.", code: CodeNoSuchNote, hint: protocol.HintNotFound},
 	{prefix: "Error: ", part: `"" not found. `, code: CodeNoSuchNote, hint: protocol.HintNotFound},
 	{prefix: "Error: ", part: " not found: ", code: CodeNoSuchNote, hint: protocol.HintNotFound},
+	// Recorded with the file untouched.
+	{prefix: "Error: Invalid date format", code: CodeNotApplied, hint: "give another value"},
 	{prefix: "Error: ", part: " already exists", code: CodeAlreadyExists, hint: "choose another name"},
 	{prefix: "Error: ", part: " is ambiguous", code: CodeAmbiguous, hint: "name the note with path="},
 }
@@ -90,11 +92,12 @@ func plainly(line string) string {
 	return string(unicode.ToLower(first)) + text[size:]
 }
 
-// LooksLikeRemark reports whether a line may be a sentence of the app, where its form was never recorded: an error, or one
-// that says that there is nothing.
+// LooksLikeRemark reports whether a line may be a sentence of the app, where its form was never recorded: an error, one
+// that says that there is nothing, or another one.
 func LooksLikeRemark(line string) bool {
 	isAbsence := strings.HasPrefix(line, "No ") && strings.HasSuffix(line, ".")
-	return strings.HasPrefix(line, strings.TrimSpace(prefixError)) || exception(line) || nothingFound(line) || isAbsence
+	return strings.HasPrefix(line, strings.TrimSpace(prefixError)) || exception(line) || nothingFound(line) || isAbsence ||
+		isSentence(line)
 }
 
 // exception reports whether text is an uncaught error of the app,

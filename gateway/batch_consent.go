@@ -79,6 +79,7 @@ func (g *vaultGateway) askAboutBatch(ctx context.Context, plan *batchPlan) (by s
 		if plan.batch.Shows {
 			g.discloses(step.plan)
 		}
+		step.record.AskedIn(q.ID())
 	}
 	given, err := g.consent.Request(ctx, g.requester(plan.batch.Request), q, plan.asked()[0].plan.refusal)
 	if err != nil {

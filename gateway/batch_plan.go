@@ -137,15 +137,24 @@ func (g *vaultGateway) planBatch(b Batch) (plan *batchPlan, clientID string, err
 			return nil, o.ClientID, err
 		}
 	}
-	var reads []flowRead // by any of the operations: they count before every change
+	var reads batchReads // by any of the operations: they count before every change
 	for _, o := range b.Operations {
-		if request, err := o.withPlaceholders(); err == nil {
-			if call, err := request.parse(); err == nil && (call.Effect() == tiers.Reads || len(o.From) > 0) {
-				if len(o.From) > 0 { // which note it is is not known yet: of the zero call it may be any
-					call = allowlist.Call{}
-				}
-				reads = append(reads, g.flowReads(g.rules.Policy(), call, readsAny, Result{})...)
+		request, err := o.withPlaceholders()
+		if err != nil {
+			continue
+		}
+		call, err := request.parse()
+		if err != nil {
+			continue
+		}
+		if takesNotes(call) {
+			reads.taken = append(reads.taken, g.flowReads(g.rules.Policy(), call, readsNamed, Result{})...)
+		}
+		if call.Effect() == tiers.Reads || len(o.From) > 0 {
+			if len(o.From) > 0 { // which note it is is not known yet: of the zero call it may be any
+				call = allowlist.Call{}
 			}
+			reads.read = append(reads.read, g.flowReads(g.rules.Policy(), call, readsAny, Result{})...)
 		}
 	}
 	for i, o := range b.Operations {

@@ -103,6 +103,7 @@ func (g *vaultGateway) change(ctx context.Context, r route) (exec.Outcome, error
 		return exec.Missing(r.call), nil // no rule lets it come here
 	case begun.Failure != nil && begun.Failure.Code() == failure.CodeNeedsApp:
 		out, err := g.perform(ctx, r)
+		err = unseen(err)
 		out.Notices = append(
 			out.Notices,
 			notKept+", because only the app knows what it changes: undo cannot take it back",
@@ -246,11 +247,17 @@ func (g *vaultGateway) verified(
 			"%s, and the note is as it was", out.Failure.Error())
 	case s.State == stateApplied && out.Failure != nil:
 		s.note(&out, id)
-		out.Notices = append(out.Notices, out.Failure.Error()+", and the change is made")
+		isUsual := out.Stdout == "" && r.call.Reply().Silent
+		if !isUsual {
+			out.Notices = append(out.Notices, out.Failure.Error()+", and the change is made")
+		}
 		out.Failure = nil
 	case s.State == stateOtherwise && out.Failure == nil:
 		s.note(&out, id)
 		return out, unexpectedState(id, "the app reports success")
+	case s.State == stateOtherwise:
+		s.note(&out, id)
+		return out, unexpectedState(id, "%v", out.Failure)
 	case s.State != stateUntouched:
 		s.note(&out, id)
 	}
@@ -259,7 +266,7 @@ func (g *vaultGateway) verified(
 
 // isVague reports whether the code of a failure does not say why the app did nothing.
 func isVague(code string) bool {
-	return code == failure.CodeCLIError || code == exec.CodeEmptyOutput || code == failure.CodeNotApplied
+	return code == failure.CodeCLIError || code == failure.CodeUnknown || code == failure.CodeNotApplied
 }
 
 // isElsewhere reports whether the app has confirmed a change of another note than the planned one. It confirms some
@@ -433,13 +440,14 @@ func (g *vaultGateway) assessLoss(ctx context.Context, req Request, plan Plan, e
 	carries := !plan.policy.RemoteLinks && len(plan.routes) > 0 && plan.routes[0].changesNotes() &&
 		plan.routes[0].decision.Preview().Valid() &&
 		plan.call.HasValue(func(value string) bool { return strings.Contains(value, "://") })
-	if err != nil && !needsApproval(err) || !loses && !carries {
+	takes := len(plan.policy.Flows) > 0 && plan.call.Effect().Mutates()
+	if err != nil && !needsApproval(err) || !loses && !carries && !takes {
 		return plan, err
 	}
 	if busy := g.workOutNow(ctx, req, &plan); busy != nil {
 		return plan, busy
 	}
-	return plan.withChange(err)
+	return g.withChange(plan, err)
 }
 
 // workOutNow is [vaultGateway.workOut] as a call of its own. The error is that of waiting for one, or that of
@@ -466,9 +474,24 @@ func (g *vaultGateway) workOutNow(ctx context.Context, req Request, plan *Plan) 
 var carried = map[string]string{"text": "text of another note", "secret": "a secret"}
 
 // withChange returns the plan judged by the change that was worked out. err is what it came with.
-func (p Plan) withChange(err error) (Plan, error) {
+func (g *vaultGateway) withChange(p Plan, err error) (Plan, error) {
 	if p.change == nil {
 		return p, err
+	}
+	isKnown := func(read flowRead) bool {
+		return slices.ContainsFunc(p.because, func(r flowRead) bool { return r.rule.Name == read.rule.Name })
+	}
+	taken := g.takenFrom(p.policy, p.call, p.change.Takes)
+	if len(taken) > 0 {
+		taken = slices.DeleteFunc(g.flowing(p.policy, p.call, batchReads{read: taken}), isKnown)
+	}
+	if len(taken) > 0 {
+		p.because = slices.Concat(p.because, taken)
+		for _, read := range taken {
+			p.findings.acts(p.policy, policy.RuleFlow, read.rule.Action())
+			p.facts.Flowing = p.facts.Flowing.With(read.rule)
+		}
+		p, err = p.decidedAgain(err)
 	}
 	what := carried[p.change.Carries]
 	if what != "" {
@@ -577,6 +600,11 @@ func (p Plan) withLoss(why string, err error) (Plan, error) {
 		return p, err
 	}
 	p.call = p.call.WithLoss(sanitize.Line(why))
+	return p.decidedAgain(err)
+}
+
+// decidedAgain returns the plan with the decision by what is known by now.
+func (p Plan) decidedAgain(err error) (Plan, error) {
 	p.decision = p.policy.Decide(p.call, p.facts)
 	p.routes = slices.Clone(p.routes)
 	for i, r := range p.routes {
@@ -621,8 +649,10 @@ type plannedChange struct {
 	Links string `json:"links"` // what it does to links, "" for nothing
 	// Carries is the kind of what the addresses that it adds carry, "" for nothing.
 	Carries string `json:"carries"`
-	Digest  string // that the run has to have, see [protocol.Write]
-	Nothing bool   // it changes no byte
+	// Takes are other files whose text goes into those that are changed or made.
+	Takes   []string `json:"takes"`
+	Digest  string   // that the run has to have, see [protocol.Write]
+	Nothing bool     // it changes no byte
 }
 
 func (p *plannedChange) files() (list []consent.PlannedFile) {

@@ -23,11 +23,12 @@ import (
 )
 
 // requestApproval asks the user about a plan that requires approval. It returns the plan with
-// permits and where the user approved it, or why it may not be carried out.
+// permits and where the user approved it, or why it may not be carried out. The record of the call has the question.
 func (g *vaultGateway) requestApproval(
 	ctx context.Context,
 	req Request,
 	plan Plan,
+	record *audit.Record,
 	refusal error,
 ) (approvedPlan Plan, by string, err error) {
 	if err := g.consent.CheckDeclined(plan.call.Name(), g.callerOf(req), req.Answers, g.digestOfCall(plan)); err != nil {
@@ -37,6 +38,7 @@ func (g *vaultGateway) requestApproval(
 	if err != nil {
 		return plan, "", err
 	}
+	record.AskedIn(q.ID())
 	if req.Shows {
 		g.discloses(plan)
 	}

@@ -138,7 +138,7 @@ func (g *vaultGateway) dryRun(ctx context.Context, req Request) DryRun {
 				fails = cause
 			}
 			g.discloses(plan)
-			plan, err = plan.withChange(err)
+			plan, err = g.withChange(plan, err)
 		}
 		telemetry.CallOf(ctx).Described(plan.call)
 	}

@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"cmp"
+	"context"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -12,6 +14,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/internal/access"
+	"github.com/vaultwicket/vaultwicket/internal/journal"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
@@ -61,15 +64,14 @@ func (f *flows) add(reads []flowRead) {
 
 // flowing returns what was read for which flow rules refuse a call, or require its approval: a read for
 // each rule. also is what is read together with the call, in a batch.
-func (g *vaultGateway) flowing(p policy.Policy, call allowlist.Call, also []flowRead) (because []flowRead) {
-	reads := slices.Concat(g.flows.of(time.Now()), also)
+func (g *vaultGateway) flowing(p policy.Policy, call allowlist.Call, also batchReads) (because []flowRead) {
+	reads := slices.Concat(g.flows.of(time.Now()), also.read)
 	if len(reads)+len(p.Flows) == 0 || call.Effect() == tiers.Reads && !call.Sends() {
 		return nil
 	}
 	named := call.NamedPaths()
-	if _, byName := call.Named(); call.Effect().Mutates() &&
-		(len(named) > 1 || byName && len(named) > 0) { // it takes a note elsewhere, and so reads it
-		reads = append(reads, g.flowReads(p, call, readsNamed, Result{})...)
+	if takesNotes(call) {
+		reads = slices.Concat(reads, also.taken, g.flowReads(p, call, readsNamed, Result{}))
 	}
 	carriesTo := func(place string) bool { // a change of notes that the call does not name may be anywhere
 		covers := func(s allowlist.NamedPath) bool { return policy.Covers([]string{place}, s.Path) }
@@ -98,6 +100,64 @@ func (g *vaultGateway) flowing(p policy.Policy, call allowlist.Call, also []flow
 	return because
 }
 
+// batchReads is what the operations of a batch read from places of flow rules, before any of them is carried out.
+type batchReads struct {
+	read  []flowRead // that its caller gets to know
+	taken []flowRead // that goes into other notes, and counts where those are taken on
+}
+
+// takesNotes reports whether a call takes a note that it names elsewhere, and so reads it.
+func takesNotes(call allowlist.Call) bool {
+	named := call.NamedPaths()
+	_, byName := call.Named()
+	return call.Effect().Mutates() && (len(named) > 1 || byName && len(named) > 0)
+}
+
+// takenFrom returns the reads of a change that puts text of some files into others, which the call does not name: a
+// template, for example.
+func (g *vaultGateway) takenFrom(p policy.Policy, call allowlist.Call, paths []string) (reads []flowRead) {
+	for _, path := range paths {
+		reads = append(reads, g.flowReads(p, call, readsAnswer, Result{Stdout: path, raw: path, Path: path})...)
+	}
+	return reads
+}
+
+// lineage returns what is known of which notes of the vault were made of which others. known is false where it cannot be
+// read.
+func (g *vaultGateway) lineage() (of journal.Lineage, known bool) {
+	folder := g.target().Folder
+	if folder == "" {
+		return journal.Lineage{}, true // nothing is kept of the changes of such a vault
+	}
+	kept, err := g.journal(folder)
+	if err != nil {
+		return journal.Lineage{}, true // as before
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), g.runner.Timeout())
+	defer cancel()
+	of, err = kept.Lineage(ctx)
+	return of, err == nil
+}
+
+// madeOf returns the notes that were made of notes in the places of a rule. marked are the notes with its marks.
+func madeOf(of journal.Lineage, rule policy.Flow, marked []string, excepted func(path string) bool) []string {
+	isMarked := map[string]bool{}
+	for _, path := range marked {
+		isMarked[path] = true
+	}
+	return of.MadeOf(func(origin journal.Origin) bool {
+		if folder, isFolder := strings.CutSuffix(origin.Path, "/"); isFolder { // any note below it
+			isAbove := func(path string) bool { return policy.Covers([]string{cmp.Or(folder, "/")}, path) }
+			return policy.Covers(rule.From, folder) || slices.ContainsFunc(policy.Paths(rule.From), isAbove) ||
+				slices.ContainsFunc(marked, isAbove) || rule.HasMark(origin.Marks)
+		}
+		if excepted(origin.Path) {
+			return false
+		}
+		return policy.Covers(rule.From, origin.Path) || isMarked[origin.Path] || rule.HasMark(origin.Marks)
+	})
+}
+
 // reading says what is known of what a call reads.
 type reading uint8
 
@@ -109,6 +169,10 @@ const (
 
 // flowReads returns from which places of flow rules a call reads.
 func (g *vaultGateway) flowReads(p policy.Policy, call allowlist.Call, how reading, answer Result) (reads []flowRead) {
+	if len(p.Flows) == 0 {
+		return nil
+	}
+	lineage, knowsLineage := g.lineage()
 	for _, rule := range p.Flows {
 		marks := slices.DeleteFunc(
 			slices.Clone(rule.From),
@@ -124,14 +188,10 @@ func (g *vaultGateway) flowReads(p policy.Policy, call allowlist.Call, how readi
 			marked = slices.AppendSeq(marked, maps.Keys(levels))
 			known = known && all
 		}
-		note := g.readFrom(
-			call,
-			how,
-			answer,
-			rule.From,
-			marked,
-			func(at string) bool { return p.Exceptions.Has(policy.RuleFlow, at) },
-		)
+		excepted := func(at string) bool { return p.Exceptions.Has(policy.RuleFlow, at) }
+		marked = append(marked, madeOf(lineage, rule, marked, excepted)...)
+		known = known && knowsLineage
+		note := g.readFrom(call, how, answer, rule.From, marked, excepted)
 		if note == "" && !known &&
 			g.readFrom(call, how, answer, []string{"/"}, nil, func(string) bool { return false }) != "" {
 			note = "a note that is not known"

@@ -69,7 +69,7 @@ var outcomes = []struct {
 	},
 	{
 		name: "it says no and did it twice", client: "become twice; echo 'Error: Something went wrong.'",
-		left: noteTwice, code: "not_applied", changed: true,
+		left: noteTwice, code: "outcome_unknown", changed: true, hint: "undo id=",
 	},
 	{name: "it says no and did nothing", client: "echo 'Error: Something went wrong.'", left: noteBefore, code: "not_applied"},
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -235,7 +236,7 @@ func (g *vaultGateway) admit(ctx context.Context, req Request, line *audit.Recor
 		}
 		asked := time.Now()
 		approvedBy := ""
-		if plan, approvedBy, err = g.requestApproval(ctx, req, plan, err); err == nil {
+		if plan, approvedBy, err = g.requestApproval(ctx, req, plan, line, err); err == nil {
 			line.Approved(approvedBy)
 		}
 		plan.asking = time.Since(asked)
@@ -354,6 +355,11 @@ func (g *vaultGateway) run(ctx context.Context, r route) (exec.Outcome, error) {
 	if r.call.VersionsOf() != "" && !r.call.Effect().Mutates() && err == nil && out.Failure == nil && out.Stdout != "" {
 		out.Notices = append(out.Notices, r.whoseVersions())
 	}
+	if err == nil && out.Failure != nil && g.isText(ctx, r, out.Failure.Text()) {
+		out.Stdout = out.Failure.Text()
+		out.Total = int64(len(out.Stdout))
+		out.Failure = nil
+	}
 	if err != nil || out.Failure != nil {
 		return out, err
 	}
@@ -374,12 +380,14 @@ func (g *vaultGateway) run(ctx context.Context, r route) (exec.Outcome, error) {
 		// file tells which of two texts the note has. Without the folder of the vault, or while the note
 		// changes, there is no hash.
 		out.Hash = vaultview.HashOfPrinted(g.target().Folder, out.Path, out.Stdout)
-		// A note can begin like an error of the app. One that does not have this text is not what was printed.
+		// A sentence that is not the text of the file is what the app says in place of it.
 		isOther := out.Hash == "" && vaultview.Hash(g.target().Folder, out.Path) != ""
-		if line, _, _ := strings.Cut(out.Stdout, "\n"); isOther && exec.LooksLikeError(out.Stdout) {
+		line := strings.TrimSuffix(out.Stdout, "\n")
+		isRemark := !strings.Contains(line, "\n") && exec.LooksLikeRemark(line)
+		if isOther && isRemark && !g.isText(ctx, r, out.Stdout) {
 			return out, failure.New(
 				failure.CodeCLIError,
-				"",
+				"repeat the call",
 				"the client answered %s, which is not the text of the note",
 				excerpt.Quoted(line),
 			)
@@ -387,6 +395,33 @@ func (g *vaultGateway) run(ctx context.Context, r route) (exec.Outcome, error) {
 	}
 	return out, nil
 }
+
+// isText reports whether it is shown that an answer of the app is the text that was asked for, although it looks like
+// an error or a remark: the embedded program reads the same text in the file. Without the folder of the vault
+// the size of the note shows it. Nothing shows it of a version of a note.
+func (g *vaultGateway) isText(ctx context.Context, r route, printed string) bool {
+	if printed == "" || r.program.Backend() != string(App) || r.call.VersionsOf() != "" {
+		return false
+	}
+	own := g.embeddedProgram()
+	if own != nil {
+		read, err := g.runner.Run(ctx, r.permit, *own)
+		return err == nil && read.Failure == nil && sameText(read.Stdout, printed)
+	}
+	facts := r.permit.Facts()
+	if !facts.Valid() {
+		return false
+	}
+	asked, err := g.runner.Run(ctx, facts, r.program)
+	if err != nil || asked.Failure != nil {
+		return false
+	}
+	size, err := strconv.Atoi(factIn(asked.Stdout, "size"))
+	return err == nil && (size == len(printed) || size == len(printed)-1) // the app adds a missing final newline
+}
+
+// sameText reports whether two texts differ at most in the newline at their end.
+func sameText(a, b string) bool { return strings.TrimSuffix(a, "\n") == strings.TrimSuffix(b, "\n") }
 
 // namedNote returns the path of the file that a call names, "" for none, or if the answer has texts of other files,
 // too.

@@ -65,7 +65,7 @@ type Request struct {
 	Shows bool
 
 	visibility vaultview.Fingerprint // when the request was begun
-	reads      []flowRead            // from places of flow rules, by the batch that it is part of
+	reads      batchReads            // from places of flow rules, by the batch that it is part of
 	batch      string                // that it is an operation of, for the journal
 	alone      bool                  // the batch has the lock of the journal
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/appvaults"
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 	"github.com/vaultwicket/vaultwicket/policy"
-	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
 // Backend is the setting for the program that answers.
@@ -155,10 +154,7 @@ func needsApproval(err error) bool {
 
 // changesNotes reports whether the call changes files of the vault, not published notes or the
 // settings of the app.
-func (r route) changesNotes() bool {
-	effect := r.call.Effect()
-	return effect == tiers.Writes || effect == tiers.Destroys
-}
+func (r route) changesNotes() bool { return r.call.Effect().ChangesNotes() }
 
 // argument returns the name of a caller as an argument of a program, or its digest where the
 // name cannot be one.

@@ -375,10 +375,13 @@ func (g *vaultGateway) locateNew(ctx context.Context, r route) (route, exec.Outc
 	return r, exec.Outcome{ExitCode: -1}, err
 }
 
-// pathIn returns the path in an answer of the command file, in a line "path, tab, path".
-func pathIn(answer string) string {
+// pathIn returns the path in an answer of the command file.
+func pathIn(answer string) string { return factIn(answer, "path") }
+
+// factIn returns a fact of an answer of the command file, in a line "name, tab, value"; "" for one that it does not have.
+func factIn(answer, name string) string {
 	for line := range strings.Lines(answer) {
-		if value, ok := strings.CutPrefix(strings.TrimRight(line, "\r\n"), "path\t"); ok {
+		if value, ok := strings.CutPrefix(strings.TrimRight(line, "\r\n"), name+"\t"); ok {
 			return value
 		}
 	}

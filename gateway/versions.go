@@ -70,7 +70,8 @@ func (g *vaultGateway) versionOf(ctx context.Context, r route) (route, *version,
 // app answers in place of one, so what looks like a sentence of its own is taken for that.
 func (g *vaultGateway) notVersion(r route, kept *version, asked exec.Outcome) error {
 	sentence := strings.TrimSpace(asked.Stdout)
-	isSentence := !strings.Contains(sentence, "\n") && exec.LooksLikeRemark(sentence)
+	isLine := !strings.Contains(sentence, "\n")
+	isSentence := isLine && !asked.Headed && exec.LooksLikeRemark(sentence)
 	isNoReason := asked.Failure == nil || asked.Failure.Code() == failure.CodeCLIError
 	switch {
 	case asked.Failure != nil && asked.Failure.Code() == failure.CodeNotFound, isNoReason && isSentence:
@@ -190,16 +191,17 @@ func (g *vaultGateway) restoreByApp(ctx context.Context, r route) (exec.Outcome,
 		out.Notices = append(out.Notices, out.Failure.Error()+", and the change is made")
 		out.Failure = nil
 	case after == kept.text:
-	case out.Failure != nil:
+	case out.Failure != nil && !isVague(out.Failure.Code()):
 	case after == before:
 		return out, failure.New(
 			failure.CodeNotApplied,
 			"look at the note",
-			"the app reports success, but the note is as it was",
+			"the app was asked to restore %s, but the note is as it was",
+			kept.of,
 		)
 	default:
 		return out, failure.New(failure.CodeUnknown, "look at the note before you try again",
-			"the app reports success, but the note does not have the text of %s", kept.of)
+			"the app was asked to restore it, but the note does not have the text of %s", kept.of)
 	}
 	if out.Failure == nil {
 		out.Notices = append(out.Notices, "the text is "+kept.of, restoredByApp)

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
@@ -110,7 +111,38 @@ func (g *Gateway) AccessOf(vault, path string) (vaultview.Access, error) {
 	p, facts := d.inForce(vaultview.Fingerprint{})
 	a, err := d.rules.AccessOf(p, facts, path)
 	a.Vault = d.name()
+	if lineage, known := d.lineage(); err == nil && known {
+		for _, origin := range lineage.Of(a.Path) {
+			a.MadeOf = append(a.MadeOf, origin.Path)
+		}
+		slices.Sort(a.MadeOf)
+	}
 	return a, err
+}
+
+// ClearLineage forgets what a note of a vault was made of, or the notes in a folder; "/" is all of them. It returns the
+// path as the disk has it. The error is a [*failure.RequestError] if the vault or its journal cannot be used.
+func (g *Gateway) ClearLineage(vault, path string) (string, error) {
+	d, err := g.vaultNamed(vault)
+	if err != nil {
+		return "", err
+	}
+	if path != "/" {
+		p, facts := d.inForce(vaultview.Fingerprint{})
+		a, err := d.rules.AccessOf(p, facts, path)
+		if err != nil {
+			return "", err
+		}
+		path = a.Path
+	}
+	kept, err := g.Journal(vault)
+	if err != nil {
+		return "", err
+	}
+	if err := kept.ClearLineage(path); err != nil {
+		return "", failure.New(failure.CodeState, "it must be a folder that only you can access", "%v", err)
+	}
+	return path, nil
 }
 
 // maxBelow bounds the folders that [Gateway.AccessBelow] returns.

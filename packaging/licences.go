@@ -192,6 +192,13 @@ func LicenceTexts(modules []Module) (string, error) {
 		licenceRule,
 		strings.Trim(patternLicence, "\n"),
 	)
+	fmt.Fprintf(
+		&b,
+		"\n%s\nwords of about the same meaning: WordNet 3.1, Princeton University (WordNet licence)\n%s\n\n%s\n",
+		licenceRule,
+		licenceRule,
+		strings.Trim(wordNetLicence, "\n"),
+	)
 	return b.String(), nil
 }
 
@@ -199,5 +206,10 @@ func LicenceTexts(modules []Module) (string, error) {
 //
 //go:embed gitleaks-licence.txt
 var patternLicence string
+
+// wordNetLicence is that of the groups of words of internal/vault/ranking.
+//
+//go:embed wordnet-licence.txt
+var wordNetLicence string
 
 const licenceRule = "------------------------------------------------------------------------"

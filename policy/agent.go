@@ -66,7 +66,8 @@ func (a Agent) MayUse(known ...string) bool {
 
 // At returns the policy at a time: one that has expired allows nothing. The zero time is after every end.
 func (p Policy) At(now time.Time) Policy {
-	if p.Closed != "" || p.Until.IsZero() || !now.IsZero() && now.Before(p.Until) {
+	isInTime := p.Until.IsZero() || !now.IsZero() && now.Before(p.Until)
+	if p.Closed != "" || isInTime {
 		return p
 	}
 	return p.closed(p.Agent, "the agent has expired ("+p.Until.Format(time.DateTime)+")")

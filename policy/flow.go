@@ -71,7 +71,21 @@ func ParseFlow(name string, from, to []string, action string) (f Flow, err error
 
 // Equal reports whether two rules are the same.
 func (f Flow) Equal(g Flow) bool {
-	return f.Name == g.Name && f.Refuses == g.Refuses && slices.Equal(f.From, g.From) && slices.Equal(f.To, g.To)
+	haveSamePlaces := slices.Equal(f.From, g.From) && slices.Equal(f.To, g.To)
+	return haveSamePlaces && f.Name == g.Name && f.Refuses == g.Refuses
+}
+
+// HasMark reports whether one of some marks of a note, its tags with "#" and [FromPrivate], is one that the rule names.
+func (f Flow) HasMark(marks []string) bool {
+	return slices.ContainsFunc(f.From, func(place string) bool {
+		return slices.ContainsFunc(marks, func(mark string) bool {
+			if tag, isTag := strings.CutPrefix(place, "#"); isTag {
+				tags := access.Private{Tags: []string{access.Fold(strings.TrimSuffix(tag, "/"))}}
+				return strings.HasPrefix(mark, "#") && tags.Covers(mark[1:])
+			}
+			return place == FromPrivate && mark == FromPrivate
+		})
+	})
 }
 
 // Action returns what follows: "ask" or "refuse".
@@ -149,7 +163,8 @@ func flowsHere(p Policy, s subject) *Denial {
 					CodeAccess,
 					RuleFlow,
 					"can carry text that this session has read to where it may not go, by the flow rule \""+f.Name+"\"",
-					"the user can start a new session, or change the tables [[flow]] of the settings file",
+					"the user can start a new session, clear what a note was made of (vaultwicket flow clear), "+
+						"or change the tables [[flow]] of the settings file",
 				)
 			default:
 				return deny(

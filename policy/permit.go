@@ -185,6 +185,16 @@ func (p Permit) ReadNote() Permit {
 	return permit
 }
 
+// Facts returns the permit to ask for the size of the note that the call prints. It is granted to calls that print a note
+// which they name by its path.
+func (p Permit) Facts() Permit {
+	path, named := p.Call().Param("path")
+	if !p.Call().PrintsNote() || !named {
+		return Permit{}
+	}
+	return p.step("file", allowlist.Params{"path": allowlist.Text(path)})
+}
+
 // Locate returns the permit to ask which note a name refers to: the call is then judged again with the
 // path in place of the name. It is granted to calls that take StepLocate.
 func (p Permit) Locate() Permit {

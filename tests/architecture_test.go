@@ -54,7 +54,7 @@ gateway/vaultview            : allowlist gateway/failure internal/access interna
 # the command line
 cmd/internal/bootstrap : allowlist/day cmd/internal/settings cmd/internal/terminal exec exec/process gateway gateway/admission gateway/audit gateway/failure gateway/notify gateway/telemetry gateway/telemetry/export gateway/telemetry/signals internal/access internal/appvaults internal/excerpt internal/ownerfiles internal/protocol internal/release internal/sanitize internal/vault/embeddings policy
 cmd/internal/clients   : cmd/internal/terminal exec/process internal/excerpt internal/ownerfiles internal/textedit
-cmd/internal/doctor    : allowlist cmd/internal/bootstrap cmd/internal/clients cmd/internal/remote cmd/internal/settings cmd/internal/terminal exec gateway gateway/admission gateway/audit gateway/consent gateway/failure gateway/oauth gateway/telemetry/export internal/access internal/appvaults internal/excerpt internal/journal internal/ownerfiles internal/release internal/sanitize internal/vault/disk/system policy tiers
+cmd/internal/doctor    : allowlist cmd/internal/bootstrap cmd/internal/clients cmd/internal/remote cmd/internal/settings cmd/internal/terminal exec gateway gateway/admission gateway/audit gateway/consent gateway/failure gateway/oauth gateway/telemetry/export internal/access internal/appvaults internal/excerpt internal/filenames internal/journal internal/ownerfiles internal/protocol internal/release internal/sanitize internal/vault/disk/system policy tiers
 cmd/internal/oversight : allowlist cmd/internal/bootstrap cmd/internal/settings cmd/internal/terminal gateway gateway/admission gateway/agents gateway/audit gateway/consent gateway/failure gateway/oauth/signin gateway/vaultview internal/difference internal/excerpt internal/guard internal/journal internal/ownerfiles internal/sanitize internal/vault/disk policy tiers
 cmd/internal/remote    : cmd/internal/terminal gateway gateway/catalog gateway/failure internal/release
 cmd/internal/serving   : cmd/internal/bootstrap cmd/internal/settings cmd/internal/terminal exec gateway gateway/admission gateway/agents gateway/consent gateway/failure gateway/mcpserver gateway/mcpserver/streamable gateway/oauth gateway/oauth/signin gateway/ui internal/excerpt internal/httpguard internal/ownerfiles internal/release policy
@@ -103,7 +103,7 @@ internal/filenames  :
 internal/guard      :
 internal/httpguard  :
 internal/journal    : internal/ownerfiles
-internal/ownerfiles : internal/excerpt
+internal/ownerfiles : internal/excerpt internal/filenames
 internal/protocol   :
 internal/release    :
 internal/sanitize   :

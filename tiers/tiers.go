@@ -47,7 +47,9 @@ func (t Tier) String() string {
 // Opens reports whether a ceiling of t lets commands of tier c through.
 // Restricted and None are never opened and never open anything.
 func (t Tier) Opens(c Tier) bool {
-	return t <= V3 && c >= V0 && c <= V3 && c <= t
+	isTier := V0 <= c && c <= V3
+	isCeiling := t <= V3
+	return isTier && isCeiling && c <= t
 }
 
 // ParseTier reads a ceiling from a setting: "v0", "v1", "v2" or "v3", in either case.
@@ -103,6 +105,9 @@ func (e Effect) WorseThan(other Effect) bool { return e.severity() > other.sever
 
 // Mutates reports whether e needs the mutation gate: everything above Shows.
 func (e Effect) Mutates() bool { return e.WorseThan(Shows) }
+
+// ChangesNotes reports whether e is a change of files of the vault, and not of published notes or of the app.
+func (e Effect) ChangesNotes() bool { return e == Writes || e == Destroys }
 
 func (e Effect) severity() int {
 	if e == Unknown || e > Executes {

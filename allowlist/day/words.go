@@ -99,7 +99,9 @@ func distance(text string) (Words, bool) {
 	ahead := parts[1] != ""
 	sign := parts[2]
 	back := parts[5] != ""
-	if ahead && back || (ahead || back) && sign != "" {
+	isDirected := ahead || back
+	isTwice := ahead && back || isDirected && sign != ""
+	if isTwice {
 		return Words{}, false
 	}
 	number, _ := strconv.Atoi(parts[3])

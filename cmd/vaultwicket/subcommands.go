@@ -50,6 +50,7 @@ func subcommands() []subcommand {
 		{helpOfAudit, oversight.Audit},
 		{helpOfConfig, settings.Command},
 		{helpOfAccess, oversight.Access},
+		{helpOfFlow, oversight.Flow},
 		{helpOfCompare, compareBackends},
 		{helpOfCompletion, printCompletion},
 		{helpOfMan, printManual},

@@ -96,6 +96,18 @@ func (s *Semaphore) releaseLocked(caller string) {
 	s.grant()
 }
 
+// isBefore reports whether a caller gets a place before another one, which may be nil: who has fewer running, and then who
+// got one less recently.
+func (l *callerState) isBefore(other *callerState) bool {
+	switch {
+	case other == nil:
+		return true
+	case l.running != other.running:
+		return l.running < other.running
+	}
+	return l.served < other.served
+}
+
 // grant lets calls run while there is room.
 func (s *Semaphore) grant() {
 	for s.inUse < s.size {
@@ -104,9 +116,9 @@ func (s *Semaphore) grant() {
 		for i, w := range s.waiting {
 			l := s.of(w.caller)
 			// The last place is kept for a caller that has none running, as long as there is more than one.
-			mayRun := !s.shared || l.running == 0 || l.running < s.share && s.inUse < s.size-1
-			if mayRun &&
-				(best == nil || l.running < best.running || l.running == best.running && l.served < best.served) {
+			isWithinShare := l.running < s.share && s.inUse < s.size-1
+			mayRun := !s.shared || l.running == 0 || isWithinShare
+			if mayRun && l.isBefore(best) {
 				at = i
 				best = l
 			}

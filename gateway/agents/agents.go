@@ -146,9 +146,7 @@ func (s *Store) current() []Token {
 		s.tokens = nil
 		return nil
 	}
-	if s.seen != nil && os.SameFile(s.seen, now) && s.seen.ModTime().Equal(now.ModTime()) &&
-		s.seen.Size() == now.Size() &&
-		s.seen.Mode() == now.Mode() {
+	if s.seen != nil && ownerfiles.IsUntouched(s.seen, now) {
 		return s.tokens
 	}
 	s.seen = now

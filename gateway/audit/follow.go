@@ -53,8 +53,10 @@ func (f *Follower) Position() Position { return f.at }
 // *[Busy].
 func (f *Follower) Take(limit int, visit func(Place, Line, []byte)) error {
 	info, err := os.Lstat(f.folder.file(currentFile))
-	if err == nil && f.seen != nil && os.SameFile(info, f.seen) && info.Size() == f.at.Offset {
-		return nil
+	if err == nil && f.seen != nil {
+		if os.SameFile(info, f.seen) && info.Size() == f.at.Offset {
+			return nil
+		}
 	}
 	s, err := f.folder.takeSnapshot(f.at.File)
 	if err != nil {

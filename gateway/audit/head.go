@@ -80,12 +80,16 @@ func (h head) encode() (out [headSize]byte) {
 // parseHead reads what encode has made, and nothing else.
 func parseHead(text []byte) (head, bool) {
 	var r headRecord
-	if len(text) != headSize || json.Unmarshal(text, &r) != nil || r.Size < 0 || r.Last < 0 || r.FirstSeq == 0 {
+	if len(text) != headSize || json.Unmarshal(text, &r) != nil {
 		return head{}, false
 	}
-	end, ok1 := hashOf(r.Hash)
-	start, ok2 := hashOf(r.FirstPrev)
-	if !ok1 || !ok2 || r.Version != headVersion || !isHex(r.Key, digestLength, digestLength) {
+	isNegative := r.Size < 0 || r.Last < 0
+	if isNegative || r.Version != headVersion || r.FirstSeq == 0 {
+		return head{}, false
+	}
+	end, hasEnd := hashOf(r.Hash)
+	start, hasStart := hashOf(r.FirstPrev)
+	if !hasEnd || !hasStart || !isHex(r.Key, digestLength, digestLength) {
 		return head{}, false
 	}
 	h := head{

@@ -42,10 +42,12 @@ type Line struct {
 	Decision string `json:"decision,omitempty"`
 	// By is where the user approved or denied: "terminal", "page" (the local one) or "sign-in" (with a
 	// passkey); "" in the client that asked.
-	By      string `json:"by,omitempty"`
-	Rule    string `json:"rule,omitempty"`
-	Code    string `json:"code,omitempty"`
-	Backend string `json:"backend,omitempty"`
+	By string `json:"by,omitempty"`
+	// Question is the id of the question that the user was asked about the call, see [Record.AskedIn]; "" for none.
+	Question string `json:"question,omitempty"`
+	Rule     string `json:"rule,omitempty"`
+	Code     string `json:"code,omitempty"`
+	Backend  string `json:"backend,omitempty"`
 	// Declined says of a denial that the user declined the call, or has declined the same one before.
 	Declined bool `json:"declined,omitempty"`
 	// Note is the digest of a note's path, by [Log.Digest].
@@ -196,7 +198,7 @@ func isKind(kind string) bool {
 
 func (line *Line) names() []*string {
 	return []*string{&line.Call, &line.Session, &line.Agent, &line.Client, &line.Surface, &line.Vault, &line.Command,
-		&line.Effect, &line.Decision, &line.By, &line.Rule, &line.Code, &line.Backend, &line.Change}
+		&line.Effect, &line.Decision, &line.By, &line.Question, &line.Rule, &line.Code, &line.Backend, &line.Change}
 }
 
 const (
@@ -257,17 +259,22 @@ func readLink(text []byte) (l link, ok bool) {
 	seq, err := strconv.ParseUint(values[0], 10, 63)
 	prev, ok := hashOf(values[1])
 	l = link{seq, prev, values[3]}
-	return l, ok && err == nil && values[0][0] != '0' && isKind(l.kind)
+	isNumber := err == nil && values[0][0] != '0'
+	return l, ok && isNumber && isKind(l.kind)
 }
 
 // parse reads a whole line, without its end.
 func parse(text []byte) (Line, bool) {
 	l, ok := readLink(text)
 	var line Line
-	if !ok || json.Unmarshal(text, &line) != nil || line.Seq != l.seq || line.Kind != l.kind {
+	if !ok || json.Unmarshal(text, &line) != nil {
 		return Line{}, false
 	}
-	return line, line.Prev == hex.EncodeToString(l.prev[:])
+	isSame := line.Seq == l.seq && line.Kind == l.kind && line.Prev == hex.EncodeToString(l.prev[:])
+	if !isSame {
+		return Line{}, false
+	}
+	return line, true
 }
 
 // maxName is the maximum length of a name in bytes: of a session, a client, a command. What is

@@ -24,7 +24,9 @@ type Filter struct {
 }
 
 func (f Filter) wants(line Line) bool {
-	if !f.Since.IsZero() && line.Time.Before(f.Since) || !f.Until.IsZero() && !line.Time.Before(f.Until) {
+	isBefore := !f.Since.IsZero() && line.Time.Before(f.Since)
+	isAfter := !f.Until.IsZero() && !line.Time.Before(f.Until)
+	if isBefore || isAfter {
 		return false
 	}
 	for _, pair := range [][2]string{{f.Kind, line.Kind}, {f.Command, line.Command}, {f.Decision, line.Decision},
@@ -258,7 +260,8 @@ func merge(a, b iter.Seq2[Line, error]) iter.Seq2[Line, error] {
 		lineA, errA, okA := nextA()
 		lineB, errB, okB := nextB()
 		for okA || okB {
-			if okA && (!okB || errA != nil || errB == nil && !lineB.Time.Before(lineA.Time)) {
+			isDue := errA != nil || errB == nil && !lineB.Time.Before(lineA.Time)
+			if okA && (!okB || isDue) {
 				if !yield(lineA, errA) {
 					return
 				}

@@ -80,6 +80,9 @@ func (r *Record) Skipped() {
 // Asked notes that the call requires approval, before the user is asked.
 func (r *Record) Asked(refusal error) { r.write(r.decision("ask", refusal)) }
 
+// AskedIn notes the id of the question that the user is asked about the call. All lines after that have it.
+func (r *Record) AskedIn(question string) { r.line.Question = question }
+
 // Previewed notes that a backend is asked what a call would change, and nothing more.
 func (r *Record) Previewed(backend string) {
 	line := r.decision("plan", nil)

@@ -143,7 +143,8 @@ func (l *Log) miss(all []*waiting, isLocked bool) {
 	for _, line := range lines {
 		text, err := json.Marshal(line)
 		fits := len(refusals)+len(text)+1 <= reserveSize-reserveHead
-		if exists && err == nil && line.Decision == "deny" && fits {
+		isRefusal := err == nil && line.Decision == "deny"
+		if exists && isRefusal && fits {
 			refusals = append(append(refusals, text...), '\n')
 			continue
 		}
@@ -177,7 +178,9 @@ func (l *Log) lateLines() *waiting {
 	w := &waiting{durable: true, isLate: true}
 	for text := range bytes.Lines(refusals) {
 		var line Line
-		if json.Unmarshal(text, &line) != nil || !isKind(line.Kind) || line.Kind == kindGap || line.Kind == kindBreak {
+		err := json.Unmarshal(text, &line)
+		isOfLog := line.Kind == kindGap || line.Kind == kindBreak // which the log writes by itself
+		if err != nil || isOfLog || !isKind(line.Kind) {
 			missed++
 			continue
 		}

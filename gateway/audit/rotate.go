@@ -98,7 +98,9 @@ func (l *Log) rotateFile(t *tail) error {
 		}
 		w := walker{at: t.head.start, mark: -1}
 		err := l.folder.walkRotated(&w, t.head.first)
-		if errors.Is(err, fs.ErrNotExist) || err == nil && (w.loose >= 0 || w.broke != nil && t.head.broken == 0) {
+		isNewBreak := w.broke != nil && t.head.broken == 0
+		isDamaged := err == nil && (w.loose >= 0 || isNewBreak)
+		if isDamaged || errors.Is(err, fs.ErrNotExist) {
 			if len(t.repairs) == 0 {
 				t.repairs = []Line{{Kind: kindBreak, Repair: &Repair{Why: droppedBroken}}}
 			}

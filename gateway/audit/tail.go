@@ -43,7 +43,8 @@ func (t *tail) close() error {
 
 // isClean reports whether the head matches the file.
 func (t *tail) isClean() bool {
-	return t.size == t.head.size && t.end == t.head.end && !t.unclosed && len(t.repairs) == 0
+	matches := t.size == t.head.size && t.end == t.head.end
+	return matches && !t.unclosed && len(t.repairs) == 0
 }
 
 // openTail finds out where the log ends. It may be called only under the lock.
@@ -308,12 +309,17 @@ func (t *tail) continueAfterBreak(was head, seen point, why string) error {
 // what is known of them is, or gets, as they are.
 func (l *Log) isCurrent(t *tail) bool {
 	info, err := os.Lstat(l.current)
-	if err != nil || !t.isClean() || !os.SameFile(info, t.fileInfo) || ownerfiles.CheckFile(l.current, info) != nil {
+	if err != nil || !t.isClean() {
+		return false
+	}
+	if !os.SameFile(info, t.fileInfo) || ownerfiles.CheckFile(l.current, info) != nil {
 		return false
 	}
 	record, err := os.Lstat(l.folder.file(headFile))
-	if err != nil || !os.SameFile(record, t.recordInfo) || record.Size() != headSize ||
-		ownerfiles.CheckFile(headFile, record) != nil {
+	if err != nil || !os.SameFile(record, t.recordInfo) {
+		return false
+	}
+	if record.Size() != headSize || ownerfiles.CheckFile(headFile, record) != nil {
 		return false
 	}
 	if info.Size() == t.size {
@@ -325,7 +331,8 @@ func (l *Log) isCurrent(t *tail) bool {
 		return false
 	}
 	h, ok := parseHead(text[:])
-	isOn := ok && h.number == t.head.number && h.key == t.head.key && h.end.seq > t.head.end.seq
+	isOfFile := ok && h.number == t.head.number && h.key == t.head.key
+	isOn := isOfFile && h.end.seq > t.head.end.seq
 	if !isOn || info.Size() != h.size || !endsWith(t.file, h) {
 		return false
 	}

@@ -271,7 +271,8 @@ func (w *walker) walk(ctx context.Context, name string, in io.ReaderAt, from, to
 				w.brokeSeq = l.seq
 			}
 		}
-		if ok && l.seq == w.at.seq+1 && l.prev == w.at.hash && (w.loose < 0 || w.isExplained(l, r)) {
+		follows := ok && l.seq == w.at.seq+1 && l.prev == w.at.hash
+		if follows && (w.loose < 0 || w.isExplained(l, r)) {
 			if missed := missedIn(l, r.Text); missed > 0 {
 				w.missed += missed
 			} else if l.kind == kindGap {

@@ -151,7 +151,8 @@ func (l *Log) compose(t *tail, lines []Line, rotated bool) (a addition, count in
 		if err != nil {
 			return a, 0, err
 		}
-		isFirst := count == 0 && (rotated || t.size == 0 || !t.isClean())
+		isNewFile := rotated || t.size == 0
+		isFirst := count == 0 && (isNewFile || !t.isClean())
 		if !isFirst && t.size+int64(len(text)) > l.limits.FileSize {
 			break
 		}

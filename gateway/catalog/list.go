@@ -63,7 +63,8 @@ func listed(vaults []Vault, c allowlist.Command) Listing {
 		v := &vaults[i]
 		denial := v.Policy.Lists(c, v.Facts)
 		missing := v.Programs.missing(c)
-		if i == 0 || denial == nil && (l.Denial != nil || missing == nil) {
+		isBetter := denial == nil && (l.Denial != nil || missing == nil)
+		if i == 0 || isBetter {
 			l.Denial = denial
 			l.Missing = missing
 			l.vault = v
@@ -100,7 +101,8 @@ func Worst(listing []Listing) tiers.Effect {
 			worst = l.Effect
 		}
 		for i, p := range l.Params {
-			if p.Effect != tiers.Unknown && p.Refused == "" && !l.closed[i] && p.Effect.WorseThan(worst) {
+			isOpen := p.Refused == "" && !l.closed[i]
+			if isOpen && p.Effect != tiers.Unknown && p.Effect.WorseThan(worst) {
 				worst = p.Effect
 			}
 		}

@@ -67,6 +67,9 @@ type Question struct {
 	Spelled map[string]string
 }
 
+// ID names the question for the agent that asks, and in the audit log. It is not the code with which it is approved.
+func (q Question) ID() string { return StoredQuestion{Digest: q.Digest}.ID() }
+
 // Page is a question on a page. The link gives no right to answer it.
 type Page struct {
 	Text, Link, Ref string // Text is without names of notes; see [StoredQuestion] for Ref

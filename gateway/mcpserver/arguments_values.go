@@ -148,7 +148,8 @@ func decodeListValue(field string, raw json.RawMessage) (allowlist.Value, int, *
 // to a reader that uses floating point.
 func plainInteger(literal string) bool {
 	n, err := strconv.ParseInt(literal, 10, 64)
-	return err == nil && -wire.MaxInteger <= n && n <= wire.MaxInteger && literal != "-0"
+	isExact := -wire.MaxInteger <= n && n <= wire.MaxInteger
+	return err == nil && isExact && literal != "-0"
 }
 
 // decodeBool decodes true or false, or the text of one of them, which some models write. A
@@ -184,8 +185,9 @@ func decodeCount(field string, raw json.RawMessage) (int, *argumentError) {
 			return 0, err
 		}
 	}
-	n, err := strconv.ParseInt(digits, 10, 64)
-	if err != nil || !plainInteger(digits) || strconv.FormatInt(n, 10) != digits || n < 1 || int64(int(n)) != n {
+	n, err := strconv.ParseInt(digits, 10, strconv.IntSize)
+	isPlain := plainInteger(digits) && strconv.FormatInt(n, 10) == digits
+	if err != nil || !isPlain || n < 1 {
 		return 0, wrongArgument(
 			badValue,
 			field,

@@ -300,7 +300,8 @@ func numberArgument(name, description string, least, most int, suggested ...int)
 		Name: name, Description: fmt.Sprintf("%s, %d to %d; default: %d", description, least, most, suggested[0]),
 		check: func(text string) string {
 			n, err := strconv.Atoi(text)
-			if err != nil || strconv.Itoa(n) != text || n < least || n > most {
+			isWithin := least <= n && n <= most
+			if err != nil || !isWithin || strconv.Itoa(n) != text {
 				return fmt.Sprintf("is %q, not an integer from %d to %d", wire.Clip(text), least, most)
 			}
 			return ""

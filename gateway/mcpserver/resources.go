@@ -197,7 +197,8 @@ func (h handler) readHelp(uri string, missing func(hint string) error) ([]mcp.Re
 func segment(uri, prefix string) (text string, ok bool) {
 	rest, found := strings.CutPrefix(uri, prefix)
 	text, err := url.PathUnescape(rest)
-	return text, found && err == nil && rest != "" && !strings.ContainsAny(rest, "/?#")
+	isOne := rest != "" && !strings.ContainsAny(rest, "/?#")
+	return text, found && isOne && err == nil
 }
 
 // maxResource is the maximum size of one resource text, in bytes. A client reads a resource

@@ -90,7 +90,7 @@ func toolViewOf(gw *gateway.Gateway) toolView {
 		switch {
 		case c.Enabled():
 			v.enabled = append(v.enabled, c)
-		case c.Denial != nil && c.Denial.Setting != "" && c.Missing == nil && c.Tier != tiers.Restricted:
+		case c.Missing == nil && c.Tier != tiers.Restricted && c.Denial != nil && c.Denial.Setting != "":
 			v.disabled++
 			denied[c.Denial.Setting] = true
 		}

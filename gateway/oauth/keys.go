@@ -61,7 +61,8 @@ func (k *keys) refresh(ctx context.Context, enough func() bool) error {
 			k.read = now
 		}
 	}
-	if k.read.IsZero() || now.Sub(k.read) >= keptFor || k.err != nil && !enough() {
+	isOld := k.read.IsZero() || now.Sub(k.read) >= keptFor
+	if isOld || k.err != nil && !enough() {
 		return &Unavailable{k.err}
 	}
 	return nil

@@ -210,10 +210,15 @@ func (v *Verifier) signed(ctx context.Context, text string, standard *jwt.Claims
 	default:
 		return &Invalid{"it is a JWT for another purpose"}
 	}
+	isOther := func(key jose.JSONWebKey) bool {
+		isOtherID := head.KeyID != "" && key.KeyID != head.KeyID
+		isOtherUse := key.Use != "" && key.Use != "sig"
+		isOtherAlgorithm := key.Algorithm != "" && key.Algorithm != head.Algorithm
+		return isOtherID || isOtherUse || isOtherAlgorithm
+	}
 	fitting := func() []jose.JSONWebKey {
 		return slices.DeleteFunc(slices.Clone(v.keys.set.Keys), func(key jose.JSONWebKey) bool {
-			return head.KeyID != "" && key.KeyID != head.KeyID || key.Use != "" && key.Use != "sig" ||
-				key.Algorithm != "" && key.Algorithm != head.Algorithm || !key.IsPublic() || !key.Valid()
+			return isOther(key) || !key.IsPublic() || !key.Valid()
 		})
 	}
 	v.keys.mu.Lock()

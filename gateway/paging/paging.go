@@ -310,7 +310,7 @@ func cutBefore(s string, limit int) int {
 	// have a border between them, so that a long text need not be scanned from its start.
 	_, size := utf8.DecodeRuneInString(s[end:])
 	from := end - 1
-	for from > 0 && !(s[from-1] < utf8.RuneSelf && s[from] < utf8.RuneSelf && isBorder(s, from)) {
+	for from > 0 && !isBetweenASCII(s, from) {
 		from--
 	}
 	best := max(from, 0)
@@ -323,6 +323,12 @@ func cutBefore(s string, limit int) int {
 		return end
 	}
 	return best
+}
+
+// isBetweenASCII reports whether an offset after the first byte is a border between two characters of ASCII.
+func isBetweenASCII(s string, at int) bool {
+	areASCII := s[at-1] < utf8.RuneSelf && s[at] < utf8.RuneSelf
+	return areASCII && isBorder(s, at)
 }
 
 // isBorder reports whether s can be divided at an offset from 0 to its length:

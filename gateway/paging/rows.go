@@ -27,8 +27,13 @@ func (f Form) row(s string, at int) rowAt {
 	if f.hasHeadings() {
 		line := strings.TrimRight(s[at:row.end], "\r\n")
 		number, _, colon := strings.Cut(line, ":")
-		heading = f == Headed && strings.HasPrefix(line, "==> ") && strings.HasSuffix(line, " <==") ||
-			f == Numbered && (!colon || number == "" || strings.Trim(number, "0123456789") != "")
+		switch f {
+		case Headed:
+			heading = strings.HasPrefix(line, "==> ") && strings.HasSuffix(line, " <==")
+		case Numbered:
+			isNumber := number != "" && strings.Trim(number, "0123456789") == ""
+			heading = !colon || !isNumber
+		}
 	}
 	if at > 0 && s[at-1] != '\n' || heading {
 		row.count = 0
@@ -63,8 +68,11 @@ type Counted struct{ at, rows int }
 // Before returns the Counted of a page at a position before which so many rows begin; ok is
 // false where it begins within a row.
 func Before(whole string, form Form, at Position, rows int) (c Counted, ok bool) {
-	ok = at.Until == 0 && 0 < at.At && at.At <= len(whole) && (!form.HasLines() || whole[at.At-1] == '\n')
-	if !ok {
+	isWithin := 0 < at.At && at.At <= len(whole)
+	if at.Until != 0 || !isWithin {
+		return Counted{}, false
+	}
+	if form.HasLines() && whole[at.At-1] != '\n' {
 		return Counted{}, false
 	}
 	return Counted{at.At, rows}, true

@@ -65,7 +65,8 @@ func (s *Store[T]) put(fresh *kept[T], replaces bool) (ok bool) {
 	if s.sizeOf != nil {
 		fresh.data = s.sizeOf(fresh.about)
 	}
-	if l := s.limits; l.PerSession <= 0 || l.Total <= 0 || l.Age <= 0 || fresh.size() > l.Bytes {
+	isOff := s.limits.PerSession <= 0 || s.limits.Total <= 0 || s.limits.Age <= 0
+	if isOff || fresh.size() > s.limits.Bytes {
 		return false
 	}
 	s.mu.Lock()

@@ -382,8 +382,15 @@ func WithTrace(ctx context.Context, t Trace) context.Context {
 	}
 	parts := strings.Split(t.Parent, "-")
 	isWrong := func(part string) bool { return strings.Trim(part, "0123456789abcdef") != "" }
-	if len(parts) != 4 || parts[0] != "00" || len(parts[1]) != 32 || len(parts[2]) != 16 || len(parts[3]) != 2 ||
-		slices.ContainsFunc(parts, isWrong) || strings.Trim(parts[1], "0") == "" || strings.Trim(parts[2], "0") == "" {
+	if len(parts) != 4 || parts[0] != "00" || slices.ContainsFunc(parts, isWrong) {
+		return ctx
+	}
+	for i, length := range [...]int{2, 32, 16, 2} {
+		if len(parts[i]) != length {
+			return ctx
+		}
+	}
+	if strings.Trim(parts[1], "0") == "" || strings.Trim(parts[2], "0") == "" {
 		return ctx
 	}
 	unprintable := func(r rune) bool { return r < ' ' || r > '~' }

@@ -10,31 +10,40 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/gateway/ui/activity"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
-// questions returns the pending questions, the oldest first, so that a new one never moves those
-// that the user is reading. Those in ended are of callers that cannot use the answer any more, and
-// those in approved are of calls that were not repeated yet. damaged counts files that cannot be
-// read.
-func (p *Page) questions() (waiting, ended, approved []consent.StoredQuestion, damaged int, err error) {
+// questions are those in the folder that the owner can still answer, the oldest first, so that a new one never
+// moves those that they are reading.
+type questions struct {
+	Waiting []consent.StoredQuestion
+	Ended   []consent.StoredQuestion // of callers that cannot use the answer any more
+	Damaged int                      // files that cannot be read
+}
+
+// readQuestions reads the folder of questions, and notes what became of those that were there before.
+func (p *Page) readQuestions() (questions, error) {
 	all, unreadable, err := consent.OpenStore(consent.Folder(p.State), p.Now).List()
+	if err != nil {
+		return questions{}, err
+	}
+	p.mu.Lock()
+	p.follow(all)
+	p.mu.Unlock()
 	servers, unknown := ownerfiles.Servers(ownerfiles.ServersFolder(p.State))
+	found := questions{Damaged: len(unreadable)}
 	for _, q := range all {
 		switch {
-		case q.State == consent.Approved:
-			approved = append(approved, q)
 		case q.State != consent.Pending:
 		case unknown == nil && hasEnded(q.Session, servers):
-			ended = append(ended, q)
+			found.Ended = append(found.Ended, q)
 		default:
-			waiting = append(waiting, q)
+			found.Waiting = append(found.Waiting, q)
 		}
 	}
-	return waiting, ended, approved, len(unreadable), err
+	return found, nil
 }
 
 // hasEnded reports whether a caller cannot call again: a process, whose name begins with its
@@ -74,21 +83,6 @@ type card struct {
 
 // chip is a short fact. Class is "grave" for what is lost.
 type chip struct{ Class, Text string }
-
-// answered is a question that was approved here, until the view that shows its end is left.
-type answered struct {
-	card
-	Call      *activity.Call // that was made with the approval, nil before
-	Withdrawn bool
-}
-
-// Void says why the approval came to nothing, "" if it did not.
-func (a answered) Void() string {
-	if a.Call != nil && a.Call.Outcome() != "allowed" {
-		return "the call that came with it was refused or failed"
-	}
-	return ""
-}
 
 // The most that a view shows of one question: it is read in parts otherwise.
 const (
@@ -191,32 +185,37 @@ func (p *Page) drawnCard(q consent.StoredQuestion, lines []consent.Line) card {
 	return c
 }
 
-// partData is a part of a question that is read in parts.
+// partData is a part of a question that is read in parts, or what became of it.
 type partData struct {
 	card
 	Part, Parts int // from 1
 	Next, Prev  int // other parts, 0 for none
+	Answered    *answered
 }
 
 // oneQuestion shows a part of a question that is too long for the list. It is approved where its end is shown.
 func (p *Page) oneQuestion(r request) view {
-	waiting, _, _, _, err := p.questions()
-	missing := failure.New(failure.CodeNotFound, "it was answered, or has expired", "no question with this code waits")
-	i := slices.IndexFunc(waiting, func(q consent.StoredQuestion) bool { return q.Code == r.rest })
+	found, err := p.readQuestions()
+	i := slices.IndexFunc(found.Waiting, func(q consent.StoredQuestion) bool { return q.Code == r.rest })
 	if err == nil && i < 0 {
-		err = missing
+		for _, a := range p.answered() {
+			if a.Code == r.rest {
+				return view{template: "part", title: "Question", data: partData{Answered: &a}}
+			}
+		}
 	}
-	if err != nil {
-		return view{goTo: "approvals", template: "missing", title: "Not found"}.failed(err)
+	var lines []consent.Line
+	if i >= 0 {
+		lines, err = consent.OpenStore(consent.Folder(p.State), p.Now).Shown(found.Waiting[i])
 	}
-	lines, err := consent.OpenStore(consent.Folder(p.State), p.Now).Shown(waiting[i])
-	if err != nil {
+	if err != nil || i < 0 {
+		missing := failure.New(failure.CodeNotFound, "it was answered, or has expired", "no question with this code waits")
 		return view{goTo: "approvals", template: "missing", title: "Not found"}.failed(missing)
 	}
 	parts := partsOf(lines)
 	at, _ := strconv.Atoi(r.URL.Query().Get("part")) // anything else is the first
 	at = min(max(at, 1), len(parts))
-	data := partData{card: p.drawnCard(waiting[i], parts[at-1]), Part: at, Parts: len(parts), Prev: at - 1}
+	data := partData{card: p.drawnCard(found.Waiting[i], parts[at-1]), Part: at, Parts: len(parts), Prev: at - 1}
 	if at < len(parts) {
 		data.Next = at + 1
 	}
@@ -234,40 +233,12 @@ func (p *Page) cards(list []consent.StoredQuestion) (shown []card) {
 	return shown
 }
 
-// approvals shows the pending questions, each with its whole difference, and what became of those
-// that were approved.
+// approvals shows the pending questions, each with its whole difference, and what became of those before.
 func (p *Page) approvals(request) view {
-	waiting, ended, approved, damaged, err := p.questions()
-	data := approvalsData{Cards: p.cards(waiting), Ended: p.cards(ended), Damaged: damaged, Paired: p.guard.questions.paired.Count()}
-	_, _ = p.calls.Update() // a call that is known can be shown without it
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, q := range approved { // also in a terminal
-		if !slices.ContainsFunc(p.approved, func(a answered) bool { return a.Code == q.Code }) {
-			p.approved = append(p.approved, answered{card: p.cardOf(q)})
-		}
-	}
-	p.approved = slices.DeleteFunc(p.approved, func(a answered) bool { return !p.Now().Before(a.Expires) })
-	withdrawn := p.withdrawn()
-	for i := range p.approved {
-		a := &p.approved[i]
-		a.Withdrawn = slices.Contains(withdrawn, a.Code)
-		if a.Call == nil && !a.Withdrawn &&
-			!slices.ContainsFunc(approved, func(q consent.StoredQuestion) bool { return q.Code == a.Code }) {
-			for _, c := range p.calls.Page(activity.Filter{Vault: a.Vault, Command: a.Command, Since: a.Made}, 0, 100).Calls {
-				used := slices.ContainsFunc(
-					p.approved,
-					func(other answered) bool { return other.Call != nil && other.Call.ID == c.ID },
-				)
-				if c.Approved && c.Ended && c.Kind == "" && !c.Own() && !used {
-					a.Call = &c
-					break
-				}
-			}
-		}
-		shown := *a
-		shown.Left = countdown(a.Expires.Sub(p.Now()))
-		data.Answered = append(data.Answered, shown)
+	found, err := p.readQuestions()
+	data := approvalsData{
+		Cards: p.cards(found.Waiting), Answered: p.answered(), Ended: p.cards(found.Ended), Damaged: found.Damaged,
+		Paired: p.guard.links.paired.Count(),
 	}
 	return view{template: "approvals", title: "Approvals", data: data}.failed(err)
 }
@@ -275,33 +246,22 @@ func (p *Page) approvals(request) view {
 // forgetBrowsers ends the pairing of all browsers with questions behind links.
 func (p *Page) forgetBrowsers(request) view {
 	v := view{goTo: "approvals", note: "No browser is paired any more. This one is again, when it opens the next link of \"vaultwicket ui\"."}
-	if err := p.guard.questions.paired.Forget(); err != nil {
+	if err := p.guard.links.paired.Forget(); err != nil {
 		return view{goTo: "approvals"}.failed(err)
 	}
 	return v
 }
 
-// withdrawn returns the codes of approvals that the user has withdrawn.
-func (p *Page) withdrawn() (codes []string) {
-	all, _, _ := consent.OpenStore(consent.Folder(p.State), p.Now).List() // what cannot be read is told elsewhere
-	for _, q := range all {
-		if q.State == consent.Withdrawn {
-			codes = append(codes, q.Code)
-		}
-	}
-	return codes
-}
-
 // decide answers the questions with the codes of the form.
 func (p *Page) decide(r request, approve bool) view {
-	waiting, ended, _, _, _ := p.questions() // what cannot be read cannot be answered
+	found, _ := p.readQuestions() // what cannot be read cannot be answered
 	v := view{goTo: "approvals"}
 	codes := r.PostForm["code"]
 	if len(codes) == 0 {
 		return v.failed(failure.New(failure.CodeBadRequest, "select one or more of them", "no question is selected"))
 	}
 	for _, code := range codes {
-		if approve && slices.ContainsFunc(ended, func(q consent.StoredQuestion) bool { return q.Code == code }) {
+		if approve && slices.ContainsFunc(found.Ended, func(q consent.StoredQuestion) bool { return q.Code == code }) {
 			return v.failed(
 				failure.New(
 					failure.CodeBadRequest,
@@ -342,11 +302,6 @@ func (p *Page) decide(r request, approve bool) view {
 		}
 		if q.State == consent.Withdrawn {
 			v.note = "Withdrawn."
-		}
-		if slices.ContainsFunc(waiting, func(w consent.StoredQuestion) bool { return w.Code == q.Code }) && approve {
-			p.mu.Lock()
-			p.approved = append(p.approved, answered{card: p.cardOf(q)})
-			p.mu.Unlock()
 		}
 	}
 	did := "Denied"

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
@@ -42,6 +43,32 @@ func TestQuestionsOfEndedSessions(t *testing.T) {
 	assert.Contains(t, body, "the session that asked has ended", "approved")
 	end()
 	expect("8-gone", "7-alive", "session-1")
+}
+
+// A question that expires says so on the page, whether it was answered or not, and is gone from it later.
+func TestQuestionsThatExpire(t *testing.T) {
+	v := openPage(t, filepath.Join(t.TempDir(), "state"))
+	shift := time.Duration(0)
+	v.page.Now = func() time.Time { return time.Now().Add(shift) }
+	var codes []string
+	for i := range 2 {
+		q, err := consent.OpenStore(consent.Folder(v.page.State), nil).Ask(consent.StoredQuestion{Session: "token-1", Vault: "v", Command: "delete", Text: "x", Digest: consent.Digest{byte(i + 1)}})
+		require.NoError(t, err)
+		codes = append(codes, q.Code)
+	}
+	v.send("approvals", "approvals/approve", url.Values{"code": codes[:1]})
+	assert.Contains(t, v.see("approvals"), "Approved here, for one call")
+	before, _ := v.page.events.check()
+	shift = 11 * time.Minute
+	after, pending := v.page.events.check()
+	assert.That(t, after > before && pending == 0, "open pages are told nothing: %d, %d, %d wait", before, after, pending)
+	view := v.see("approvals")
+	assert.Contains(t, view, "Void: the agent did not repeat the call in time.", "what was approved")
+	assert.Contains(t, view, "Expired before it was answered.", "what was not")
+	assert.Contains(t, v.see("approvals/one/"+codes[1]), "Expired before it was answered.", "on its own page")
+	shift = 22 * time.Minute
+	view = v.see("approvals")
+	assert.That(t, !strings.Contains(view, codes[0]) && !strings.Contains(view, codes[1]), "later: %s", view)
 }
 
 // Several questions are answered at once, and nothing but those that are selected. What was approved

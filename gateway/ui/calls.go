@@ -107,7 +107,7 @@ type callQuery struct {
 var outcomes = []string{"allowed", "denied", "failed", "asked", "planned", "skipped"}
 
 // periods are the names of the choices of a time.
-var periods = map[string]string{"hour": "last hour", "today": "today", "week": "last 7 days", "all": "all"}
+var periods = map[string]string{"hour": "last hour", "today": "today", "week": "last 7 days", "all": "any time"}
 
 // rowsOfPage is how many calls one page of the view has.
 const rowsOfPage = 100
@@ -252,7 +252,8 @@ func (p *Page) oneCall(r request) view {
 		return view{template: "missing", title: "Not found", status: http.StatusNotFound}
 	}
 	data := callData{callRow{Call: call, Path: p.names.of(call)}, lines, nil}
-	if call.Kind == "" && call.Decision == "deny" || call.Kind == audit.KindLimited {
+	wasRefused := call.Decision == "deny" || call.Outcome() == "denied"
+	if call.Kind == "" && wasRefused || call.Kind == audit.KindLimited {
 		why := p.advised(call)
 		data.Why = &why
 	}

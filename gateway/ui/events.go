@@ -48,6 +48,7 @@ type events struct {
 	outcome string // of that
 	stamp   string
 	pending int
+	moves   uint64 // what is noted of questions, see [Page.follow]
 	version uint64 // rises with each change; a view has the version that it was made at
 }
 
@@ -179,12 +180,17 @@ func (e *events) look() {
 		b.WriteByte(';')
 	}
 	stamp := b.String()
-	if stamp != e.stamp || e.pending > 0 { // one that waits may have expired
-		if questions, _, _, _, err := p.questions(); err == nil {
-			if stamp != e.stamp || len(questions) != e.pending {
+	if stamp != e.stamp || p.followsStored() { // one of them may have expired
+		if found, err := p.readQuestions(); err == nil {
+			p.mu.Lock()
+			moves := p.moves
+			p.mu.Unlock()
+			isOther := stamp != e.stamp || moves != e.moves
+			if isOther || len(found.Waiting) != e.pending {
 				parts = append(parts, "state")
 			}
-			e.pending = len(questions)
+			e.pending = len(found.Waiting)
+			e.moves = moves
 		}
 	}
 	e.stamp = stamp

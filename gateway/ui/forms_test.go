@@ -100,7 +100,7 @@ func TestFormsLeadToAView(t *testing.T) {
 	require.NoError(t, err)
 	form := url.Values{"code": {q.Code}}
 	_, _, body := v.do(http.MethodGet, v.send("approvals", "approvals/approve", form), nil)
-	assert.Contains(t, body, "Approved, for one call", "approved")
+	assert.Contains(t, body, "Approved here, for one call", "approved")
 	_, twice, _ := v.do(http.MethodPost, v.base+"approvals/approve", form)
 	for i, want := range []int{http.StatusUnprocessableEntity, http.StatusOK} { // the problem is told once
 		status, _, body := v.do(http.MethodGet, twice, nil)

@@ -6,8 +6,7 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base64"
-	"fmt"
-	"html"
+	"html/template"
 	"net/http"
 	"net/url"
 	"strings"
@@ -62,26 +61,26 @@ const tokenField = "token"
 // browsers send cookies to all ports of a host, and the path keeps this one from other local
 // servers. Without the cookie all paths have the same answer. It is safe for concurrent use.
 type guard struct {
-	base      string
-	hosts     httpguard.Hosts
-	sessions  *sessions
-	questions *questions
-	next      func(http.ResponseWriter, *http.Request, visit)
+	base     string
+	hosts    httpguard.Hosts
+	sessions *sessions
+	links    *linkPages
+	next     func(http.ResponseWriter, *http.Request, visit)
 }
 
-// newGuard returns a guard that calls next for authenticated requests, and asked for those of single questions. The
+// newGuard returns a guard that calls next for authenticated requests, and links for those of single questions. The
 // Host header must have localhost or a loopback address.
 func newGuard(
 	now func() time.Time,
-	asked *questions,
+	links *linkPages,
 	next func(http.ResponseWriter, *http.Request, visit),
 ) *guard {
 	return &guard{
-		base:      "/" + random() + "/",
-		hosts:     httpguard.NewHosts(nil, nil),
-		sessions:  &sessions{now: now},
-		questions: asked,
-		next:      next,
+		base:     "/" + random() + "/",
+		hosts:    httpguard.NewHosts(nil, nil),
+		sessions: &sessions{now: now},
+		links:    links,
+		next:     next,
 	}
 }
 
@@ -125,7 +124,7 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if ref, found := strings.CutPrefix(r.URL.EscapedPath(), consent.LinkPath); found {
-		g.questions.serve(w, r, ref)
+		g.links.serve(w, r, ref)
 		return
 	}
 	path, inside := strings.CutPrefix(r.URL.EscapedPath(), g.base)
@@ -252,8 +251,8 @@ func (g *guard) trade(w http.ResponseWriter, r *http.Request, code string) {
 				SameSite: http.SameSiteStrictMode,
 			},
 		)
-		if err := g.questions.pair(w); err != nil {
-			g.questions.log.Warn("this browser cannot be paired: " + err.Error())
+		if err := g.links.pair(w); err != nil {
+			g.links.log.Warn("this browser cannot be paired: " + err.Error())
 		}
 	case g.sessions.of(r) != nil: // a browser that has traded it before
 		w.Header().Set("Location", g.base)
@@ -267,24 +266,36 @@ func (g *guard) trade(w http.ResponseWriter, r *http.Request, code string) {
 		)
 		return
 	}
-	head := `<meta http-equiv="refresh" content="0; url=` + g.base + `">` +
-		`<link rel="icon" href="` + g.base + `assets/icon.svg"><link rel="stylesheet" href="` + g.base + `assets/page.css">`
-	bare(w, http.StatusOK, head, `<h1>vaultwicket</h1><p><a href="`+g.base+`">Continue</a></p>`)
+	writeBare(w, http.StatusOK, barePage{Title: "Signed in", Text: "This browser shows the page of vaultwicket.", GoTo: g.base})
 }
+
+// barePage is a page without a view.
+type barePage struct {
+	Title, Text string
+	GoTo        string // where the browser goes on, "" for nowhere
+}
+
+// Files is the path that the files of the page begin with.
+func (barePage) Files() string { return consent.LinkPath }
+
+// Refresh is the attribute with which a browser goes on by itself. The path is of the page, and has no sign of HTML.
+func (b barePage) Refresh() template.HTMLAttr {
+	return template.HTMLAttr(`content="0; url=` + b.GoTo + `"`)
+}
+
+// Paused keeps the gate closed.
+func (barePage) Paused() bool { return false }
 
 // refuse answers with a page that says why, without a link.
 func refuse(w http.ResponseWriter, status int, text string) {
-	bare(w, status, "", "<h1>"+http.StatusText(status)+"</h1><p>"+html.EscapeString(text)+"</p>")
+	writeBare(w, status, barePage{Title: http.StatusText(status), Text: text})
 }
 
-// bare answers with a page without a view. Its head and body are HTML.
-func bare(w http.ResponseWriter, status int, head, body string) {
+// writeBare answers with a page without a view.
+func writeBare(w http.ResponseWriter, status int, page barePage) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	fmt.Fprintln(
-		w,
-		`<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>vaultwicket</title>`+head+`</head><body><main>`+body+`</main></body></html>`,
-	)
+	_ = views()["bare"].ExecuteTemplate(w, "bare", page) // a client that is gone reads no error
 }
 
 // LinkLife is how long a link can be opened.

@@ -323,6 +323,6 @@ func ignoring(t *testing.T) *guard {
 }
 
 // noQuestions is the pages of questions of a state folder that has none.
-func noQuestions(t *testing.T) *questions {
-	return newQuestions(filepath.Join(t.TempDir(), "state"), "1-page", "", time.Now, slog.New(slog.DiscardHandler))
+func noQuestions(t *testing.T) *linkPages {
+	return newLinkPages(filepath.Join(t.TempDir(), "state"), "1-page", "", time.Now, slog.New(slog.DiscardHandler))
 }

@@ -71,8 +71,8 @@ func (p *Page) overview(r request) view {
 	v := view{template: "overview", title: "Overview"}
 	_, err := p.calls.Update()
 	today, changesErr := p.changedOn(r.Context(), p.Now())
-	waiting, _, _, _, questionsErr := p.questions()
-	data := overviewData{Cards: p.cards(waiting), Vault: p.Gateway.VaultName()}
+	found, questionsErr := p.readQuestions()
+	data := overviewData{Cards: p.cards(found.Waiting), Vault: p.Gateway.VaultName()}
 	for _, c := range today {
 		data.Changed = append(data.Changed, p.listed(r.Context(), c))
 	}
@@ -84,7 +84,7 @@ func (p *Page) overview(r request) view {
 	}
 	data.First = len(today) == 0 && len(data.Agents) == 0 &&
 		len(p.calls.Figures(activity.Filter{}, p.Now()).Agents) == 0
-	data.Sentence = sentence(data.Agents, len(waiting))
+	data.Sentence = sentence(data.Agents, len(found.Waiting))
 	data.Agents = data.Agents[:min(len(data.Agents), agentsOfDay)]
 	data.Agents, data.AgentsRest = folded(data.Agents, agentsSeen)
 	data.Refused, data.RefusedRest = folded(data.Refused, refusedSeen)
@@ -123,8 +123,11 @@ func sentence(agents []dayOf, waiting int) string {
 		if len(did) == 0 && a.Calls > a.Denied {
 			did = append(did, "made "+sanitize.Counted(a.Calls-a.Denied, "call"))
 		}
-		if a.Denied > 0 {
-			did = append(did, "was refused "+strings.Replace(sanitize.Counted(a.Denied, "time"), "1 time", "once", 1))
+		switch {
+		case a.Denied == 1:
+			did = append(did, "was refused once")
+		case a.Denied > 1:
+			did = append(did, "was refused "+sanitize.Counted(a.Denied, "time"))
 		}
 		switch n := len(did); {
 		case n == 1:

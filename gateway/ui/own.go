@@ -63,7 +63,7 @@ func (o *OwnPage) serve(ctx context.Context, l net.Listener) {
 	base, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer cut()
 	defer close(o.ended)
-	guard := newGuard(time.Now, newQuestions(o.state, o.session, o.session, time.Now, o.log), nil)
+	guard := newGuard(time.Now, newLinkPages(o.state, o.session, o.session, time.Now, o.log), nil)
 	limited := httpguard.NewConnLimiter(l, httpguard.ConnLimit(ownConnections))
 	s := httpguard.NewServer(base, guard, slog.NewLogLogger(o.log.Handler(), slog.LevelDebug))
 	failed := make(chan error, 1)

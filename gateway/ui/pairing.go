@@ -22,9 +22,12 @@ type Pairing struct {
 // NewPairing returns the page for the state folder. It opens nothing yet.
 func NewPairing(state string, log *slog.Logger) *Pairing {
 	p := &Pairing{log: log, done: make(chan struct{})}
-	asked := newQuestions(state, "", "", time.Now, log)
+	asked := newLinkPages(state, "", "", time.Now, log)
 	p.guard = newGuard(time.Now, asked, func(w http.ResponseWriter, r *http.Request, _ visit) {
-		bare(w, http.StatusOK, "", `<h1>This browser is paired</h1><p>When a client opens the link to a question of an agent, you decide about it here. You can close this page.</p>`)
+		writeBare(w, http.StatusOK, barePage{
+			Title: "This browser is paired",
+			Text:  "When a client opens the link to a question of an agent, you decide about it here. You can close this page.",
+		})
 		p.once.Do(func() { close(p.done) })
 	})
 	return p

@@ -302,6 +302,12 @@ func (p *Page) why(c activity.Call) (r reason) {
 		bySetting("It may not %s: this opens a view or moves the focus in the app, which is off.", does)
 	case c.Code == policy.CodeDisabled:
 		bySetting("It may not %s: the command %s is disabled.", does, c.Command)
+	case c.Code == policy.CodeAccess && c.Rule == policy.RulePrivate:
+		where := "The note"
+		if path := p.names.of(c); path != "" {
+			where = path
+		}
+		say("%s is marked as private: its properties or tags allow less. Change the note to allow more.", where)
 	case c.Code == policy.CodeAccess:
 		where := "this note"
 		if path := p.names.of(c); path != "" {

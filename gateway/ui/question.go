@@ -20,9 +20,9 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 )
 
-// questions answers requests for single questions, see [consent.LinkPath]. Whoever has the link sees what is asked,
+// linkPages answers requests for single questions, see [consent.LinkPath]. Whoever has the link sees what is asked,
 // and no text of a note. A browser that the owner has paired sees all of it, and decides.
-type questions struct {
+type linkPages struct {
 	state, session string // the state folder, and the process in the audit log
 	// only is the session whose questions are served, "" for all.
 	only   string
@@ -41,8 +41,8 @@ type decidedQuestion struct{ ref, act, said string }
 // maxDecided questions are remembered. One more forgets the oldest.
 const maxDecided = 64
 
-func newQuestions(state, session, only string, now func() time.Time, log *slog.Logger) *questions {
-	return &questions{
+func newLinkPages(state, session, only string, now func() time.Time, log *slog.Logger) *linkPages {
+	return &linkPages{
 		state:   state,
 		session: session,
 		only:    only,
@@ -57,7 +57,7 @@ func newQuestions(state, session, only string, now func() time.Time, log *slog.L
 const ownerCookie = "vaultwicket-owner"
 
 // pair pairs the browser that gets an answer. The errors are those of the state folder.
-func (q *questions) pair(w http.ResponseWriter) error {
+func (q *linkPages) pair(w http.ResponseWriter) error {
 	secret, err := q.paired.Pair()
 	if err != nil {
 		return err
@@ -74,7 +74,7 @@ func (q *questions) pair(w http.ResponseWriter) error {
 }
 
 // ownerOf returns the digest of the cookie of a paired browser that sends a request. ok is false for any other.
-func (q *questions) ownerOf(r *http.Request) (cookie digest, ok bool) {
+func (q *linkPages) ownerOf(r *http.Request) (cookie digest, ok bool) {
 	var secrets []string
 	for _, sent := range r.CookiesNamed(ownerCookie) { // other programs on this machine can set some, too
 		secrets = append(secrets, sent.Value)
@@ -98,9 +98,12 @@ type questionPage struct {
 	Withdrawable bool
 }
 
+// Paused keeps the gate of the page closed.
+func (questionPage) Paused() bool { return false }
+
 // serve answers a request for the page of a question, or a file of it. The guard has checked its Host header and
 // method.
-func (q *questions) serve(w http.ResponseWriter, r *http.Request, ref string) {
+func (q *linkPages) serve(w http.ResponseWriter, r *http.Request, ref string) {
 	if isEmbedded(r.Header) {
 		refuse(w, http.StatusForbidden, "Open the link in a browser.")
 		return
@@ -116,7 +119,7 @@ func (q *questions) serve(w http.ResponseWriter, r *http.Request, ref string) {
 	_, isPaired := q.ownerOf(r)
 	if site, _ := fetchSite(r.Header); site == "cross-site" && !isPaired {
 		// After a link of another page browsers keep strict cookies back. They send them when this page loads it again.
-		bare(w, http.StatusOK, `<meta http-equiv="refresh" content="0">`, `<h1>vaultwicket</h1>`)
+		writeBare(w, http.StatusOK, barePage{Title: "vaultwicket", Text: "The question is on this page.", GoTo: consent.LinkPath + ref})
 		return
 	}
 	q.show(w, r, ref, nil)
@@ -129,7 +132,7 @@ const (
 )
 
 // show writes the page of a question, with a problem if there is one.
-func (q *questions) show(w http.ResponseWriter, r *http.Request, ref string, problem *failure.Error) {
+func (q *linkPages) show(w http.ResponseWriter, r *http.Request, ref string, problem *failure.Error) {
 	data := questionPage{
 		CSS:     consent.LinkPath + pageStyle + "?" + assets()[pageStyle].mark,
 		Icon:    consent.LinkPath + pageIcon,
@@ -172,7 +175,7 @@ func (q *questions) show(w http.ResponseWriter, r *http.Request, ref string, pro
 }
 
 // fill adds a question that waits. A browser that is not paired gets no text of a note, and no code.
-func (q *questions) fill(data *questionPage, found consent.StoredQuestion, r *http.Request, cookie digest) {
+func (q *linkPages) fill(data *questionPage, found consent.StoredQuestion, r *http.Request, cookie digest) {
 	p := &Page{Config: Config{State: q.state, Now: q.now}}
 	lines, whole := p.linesOf(found)
 	parts := partsOf(lines)
@@ -211,7 +214,7 @@ func isOfNote(l consent.Line) bool {
 }
 
 // find returns the question that a link leads to, also one that has its answer.
-func (q *questions) find(ref string) (found consent.StoredQuestion, ok bool) {
+func (q *linkPages) find(ref string) (found consent.StoredQuestion, ok bool) {
 	all, _, _ := consent.OpenStore(consent.Folder(q.state), q.now).List() // what cannot be read cannot be answered
 	for _, one := range all {
 		isServed := q.only == "" || ownerfiles.SessionOf(one.Session) == q.only
@@ -230,7 +233,7 @@ const (
 )
 
 // token returns what a form sends back. It is good for one browser, one question and what the form does.
-func (q *questions) token(cookie digest, ref, does string) string {
+func (q *linkPages) token(cookie digest, ref, does string) string {
 	mac := hmac.New(sha256.New, q.key[:])
 	_, _ = mac.Write(cookie[:]) // never fails
 	_, _ = mac.Write([]byte(ref + " " + does))
@@ -238,7 +241,7 @@ func (q *questions) token(cookie digest, ref, does string) string {
 }
 
 // decide answers a question by a form of its page.
-func (q *questions) decide(w http.ResponseWriter, r *http.Request, ref string) {
+func (q *linkPages) decide(w http.ResponseWriter, r *http.Request, ref string) {
 	cookie, isPaired := q.ownerOf(r)
 	switch {
 	case isForeign(r):
@@ -288,7 +291,7 @@ func (q *questions) decide(w http.ResponseWriter, r *http.Request, ref string) {
 const notPaired = `This browser is not paired. Open the link that "vaultwicket ui" prints in it, once.`
 
 // remember notes what became of a question, for when its answer is used.
-func (q *questions) remember(answered consent.StoredQuestion) {
+func (q *linkPages) remember(answered consent.StoredQuestion) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.decided = slices.DeleteFunc(q.decided, func(d decidedQuestion) bool { return d.ref == answered.Ref })
@@ -301,7 +304,7 @@ func (q *questions) remember(answered consent.StoredQuestion) {
 }
 
 // remembered returns what was decided here about a question that the store does not have any more, "" for nothing.
-func (q *questions) remembered(ref string) (act, said string) {
+func (q *linkPages) remembered(ref string) (act, said string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for _, d := range q.decided {

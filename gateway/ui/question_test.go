@@ -44,8 +44,8 @@ func newAsking(t *testing.T, change ...func(*consent.StoredQuestion)) *asking {
 	a.store = consent.OpenStore(consent.Folder(a.state), clock)
 	a.question = a.ask(asker, change...)
 	quiet := slog.New(slog.DiscardHandler)
-	a.page = newGuard(clock, newQuestions(a.state, "1-page", "", clock, quiet), nil)
-	a.owned = newGuard(clock, newQuestions(a.state, asker, asker, clock, quiet), nil)
+	a.page = newGuard(clock, newLinkPages(a.state, "1-page", "", clock, quiet), nil)
+	a.owned = newGuard(clock, newLinkPages(a.state, asker, asker, clock, quiet), nil)
 	return a
 }
 
@@ -265,7 +265,7 @@ func TestAttacksOnALink(t *testing.T) {
 			return post(a.page, a.page.base+"approvals/approve", approving, a.forms[approving], a.cookie)
 		},
 		"after all browsers were forgotten": func(a *attempt) *httptest.ResponseRecorder {
-			require.NoError(a.t, a.owned.questions.paired.Forget())
+			require.NoError(a.t, a.owned.links.paired.Forget())
 			return post(a.owned, a.link(), approving, a.forms[approving], a.cookie)
 		},
 		"after the pairing ended": func(a *attempt) *httptest.ResponseRecorder {
@@ -328,7 +328,7 @@ func TestTheOwnPageServesItsOwnQuestionsAlone(t *testing.T) {
 	others := a.ask("8-other", func(q *consent.StoredQuestion) { q.Lines[0].Text = `Delete "Other.md"` })
 	body := send(a.owned, http.MethodGet, consent.LinkPath+others.Ref, "", "Cookie", cookie)
 	assert.That(t, body.Code == http.StatusNotFound && !strings.Contains(body.Body.String(), "Other"), "%d %s", body.Code, body.Body)
-	w := post(a.owned, consent.LinkPath+others.Ref, approving, a.owned.questions.token(digest{}, others.Ref, approving), cookie)
+	w := post(a.owned, consent.LinkPath+others.Ref, approving, a.owned.links.token(digest{}, others.Ref, approving), cookie)
 	assert.Equal(t, w.Code, http.StatusForbidden, "another session's")
 	for _, path := range []string{"/", "/approvals", a.owned.base, a.owned.base + "approvals", a.page.base, "/assets/page.js", consent.LinkPath + "page.js"} {
 		w := send(a.owned, http.MethodGet, path, "", "Cookie", cookie)
@@ -343,9 +343,9 @@ func TestALinkObeysHowAQuestionIsApproved(t *testing.T) {
 	a := newAsking(t, func(q *consent.StoredQuestion) { q.Only = consent.Terminal })
 	cookie := a.pair()
 	forms := formsOf(send(a.owned, http.MethodGet, a.link(), "", "Cookie", cookie).Body.String())
-	sum, _ := a.owned.questions.ownerOf(&http.Request{Header: http.Header{"Cookie": {cookie}}})
+	sum, _ := a.owned.links.ownerOf(&http.Request{Header: http.Header{"Cookie": {cookie}}})
 	assert.Equal(t, forms[approving], "", "a form for what is approved in a terminal")
-	w := post(a.owned, a.link(), approving, a.owned.questions.token(sum, a.question.Ref, approving), cookie)
+	w := post(a.owned, a.link(), approving, a.owned.links.token(sum, a.question.Ref, approving), cookie)
 	assert.That(t, w.Code == http.StatusUnprocessableEntity && a.stateNow() == consent.Pending, "%d, %v", w.Code, a.stateNow())
 	a = newAsking(t, func(q *consent.StoredQuestion) { q.Typed = "delete 1001 notes" })
 	cookie = a.pair()
@@ -384,7 +384,7 @@ func TestTheOldestBrowserIsForgotten(t *testing.T) {
 	}
 	body := send(a.owned, http.MethodGet, a.link(), "", "Cookie", first).Body.String()
 	assert.That(t, strings.Contains(body, "This browser is not paired"), "%s", body)
-	assert.Equal(t, a.owned.questions.paired.Count(), consent.MaxPaired, "paired browsers")
+	assert.Equal(t, a.owned.links.paired.Count(), consent.MaxPaired, "paired browsers")
 }
 
 // The page of a server opens for a question, and closes after the last one; the next question opens another one.
@@ -415,13 +415,13 @@ func TestTheOwnPageIsOpenWhileAQuestionWaits(t *testing.T) {
 func TestAPairingPageOnlyPairs(t *testing.T) {
 	a := newAsking(t)
 	p := NewPairing(a.state, slog.New(slog.DiscardHandler))
-	assert.That(t, a.page.questions.paired.Count() == 0, "a browser is paired before")
+	assert.That(t, a.page.links.paired.Count() == 0, "a browser is paired before")
 	opened := get(p.guard, p.Link())
 	var cookies []string
 	for _, c := range opened.Result().Cookies() {
 		cookies = append(cookies, c.Name+"="+c.Value)
 	}
-	require.That(t, len(cookies) == 2 && a.page.questions.paired.Count() == 1, "%v", cookies)
+	require.That(t, len(cookies) == 2 && a.page.links.paired.Count() == 1, "%v", cookies)
 	select {
 	case <-p.Paired():
 		t.Error("it has ended before the browser shows anything")

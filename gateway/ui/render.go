@@ -159,6 +159,17 @@ func (f frame) Answers(c card) questionForm {
 	return questionForm{f.Base, f.visit.Token("approvals"), c.Code, act, c.Typed}
 }
 
+// answeredCard is a question that does not wait any more, with what the form that withdraws its approval needs.
+type answeredCard struct {
+	answered
+	Base, Token string
+}
+
+// Followed returns what the card of a question shows that does not wait any more.
+func (f frame) Followed(a answered) answeredCard {
+	return answeredCard{a, f.Base, f.visit.Token("approvals")}
+}
+
 // Blocks returns the lines of a question by files.
 func (frame) Blocks(lines []consent.Line) (c card) {
 	c.Act, c.Intro, c.Files = blocksOf(lines)
@@ -326,7 +337,8 @@ func AppView(lines []consent.Line, waits bool, link string) string {
 // it, and what answers it; "" if none does. session is the process in the audit log.
 func Asked(state, session, ref string) (shown string, answer func(approve bool) error) {
 	p := &Page{Config: Config{State: state, Now: time.Now}}
-	waiting, _, _, _, _ := p.questions() // what cannot be read cannot be answered
+	found, _ := p.readQuestions() // what cannot be read cannot be answered
+	waiting := found.Waiting
 	i := slices.IndexFunc(waiting, func(q consent.StoredQuestion) bool { return ref != "" && q.Ref == ref })
 	if i < 0 {
 		return "", nil

@@ -205,7 +205,7 @@ func pagesOf(t *testing.T, q consent.Question) (pages []string) {
 	store := consent.OpenStore(consent.Folder(state), nil)
 	stored, err := store.Ask(consent.StoredQuestion{Session: asker, Vault: q.Vault, Command: q.Command, Text: q.Text, Lines: q.Lines, Digest: q.Digest})
 	require.NoError(t, err)
-	asked := newQuestions(state, asker, asker, time.Now, slog.New(slog.DiscardHandler))
+	asked := newLinkPages(state, asker, asker, time.Now, slog.New(slog.DiscardHandler))
 	secret := require.Value(asked.paired.Pair())(t)
 	g := newGuard(time.Now, asked, nil)
 	for part := 1; ; part++ {

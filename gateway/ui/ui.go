@@ -135,7 +135,8 @@ type Page struct {
 	routes  map[string]route
 
 	mu       sync.Mutex
-	approved []answered              // that were not shown as done, or were and are still on the page
+	followed []*followed             // in the order in which they were asked
+	moves    uint64                  // what was noted of them: it rises with each question, answer and end
 	counted  map[string]countedLines // by the ids of changes
 	ofAgents map[string]*gateway.Gateway
 
@@ -195,7 +196,7 @@ func New(c Config) *Page {
 		"pause/pause":  {act: func(r request) view { return p.pause(r, true) }},
 		"pause/resume": {act: func(r request) view { return p.pause(r, false) }},
 	}
-	p.guard = newGuard(c.Now, newQuestions(c.State, c.Session, "", c.Now, c.Log), p.answer)
+	p.guard = newGuard(c.Now, newLinkPages(c.State, c.Session, "", c.Now, c.Log), p.answer)
 	return p
 }
 

@@ -23,6 +23,8 @@ type Access struct {
 	Origin string `json:"origin,omitempty"`
 	// Itself is the level to which the note narrows access to itself, "" if it does not.
 	Itself string `json:"itself,omitempty"`
+	// MadeOf are the notes that it was made of, as far as vaultwicket has made it; a folder ends with a slash.
+	MadeOf []string `json:"madeOf,omitempty"`
 	// Ignored is the line of the ignore file that hides it, nil if none does.
 	Ignored *IgnoredBy `json:"ignored,omitempty"`
 	Read    Permitted  `json:"read"`

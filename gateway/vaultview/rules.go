@@ -274,7 +274,8 @@ func (r *Rules) Visible() func(path string) bool {
 		}
 	})
 	return func(path string) bool {
-		return ok && rules.Level(path) > access.None && !patterns.Hides(path, false) && !closed()(path)
+		mayBeRead := rules.Level(path) > access.None && !patterns.Hides(path, false)
+		return ok && mayBeRead && !closed()(path)
 	}
 }
 
@@ -284,9 +285,9 @@ func (r *Rules) hides() func(path string) bool {
 	rules := r.Policy().Access
 	patterns := access.ParseIgnored(string(text))
 	return func(path string) bool {
-		return !ok || rules.Level(path) == access.None && !rules.Opens(path) || patterns.Hides(path, false) ||
-			patterns.Hides(path, true) ||
-			r.Closes(path)
+		isClosed := rules.Level(path) == access.None && !rules.Opens(path)
+		isIgnored := patterns.Hides(path, false) || patterns.Hides(path, true)
+		return !ok || isClosed || isIgnored || r.Closes(path)
 	}
 }
 

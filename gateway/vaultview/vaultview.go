@@ -24,6 +24,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/internal/access"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+	"github.com/vaultwicket/vaultwicket/internal/filenames"
 	"github.com/vaultwicket/vaultwicket/policy"
 )
 
@@ -56,8 +57,9 @@ func lookAt(folder, path string) (*os.Root, fs.FileInfo) {
 	if err != nil {
 		return nil, nil
 	}
-	info, err := root.Lstat(filepath.FromSlash(path))
-	if err != nil || !info.Mode().IsRegular() {
+	name := filepath.FromSlash(path)
+	info, err := root.Lstat(name)
+	if err != nil || !filenames.IsFile(root, name, info.Mode()) {
 		root.Close()
 		return nil, nil
 	}
@@ -177,7 +179,7 @@ func RejectIndirect(folder, note string) error {
 		case info.Mode()&os.ModeSymlink != 0:
 			// The embedded program answers in the same way.
 			return failure.New(failure.CodeNotFound, "", "file %q not found", excerpt.Short(note))
-		case info.Mode().IsRegular() && hardLinks(root, at, info) > 1:
+		case filenames.IsFile(root, filepath.FromSlash(at), info.Mode()) && hardLinks(root, at, info) > 1:
 			return failure.New(policy.CodeAccess, "the user can put a copy in the place of the hard link",
 				"file %q has more than one hard link, and there are access rules", excerpt.Short(note))
 		}
@@ -208,8 +210,9 @@ func Paths(folder string, visit func(path string) bool) error {
 	}
 	defer root.Close()
 	return fs.WalkDir(root.FS(), ".", func(path string, entry fs.DirEntry, err error) error {
+		isHidden := path != "." && strings.HasPrefix(entry.Name(), ".")
 		switch {
-		case err != nil || entry.IsDir() && path != "." && strings.HasPrefix(entry.Name(), "."):
+		case err != nil, isHidden && entry.IsDir():
 			return fs.SkipDir
 		case !entry.IsDir() && !visit(path):
 			return fs.SkipAll

@@ -54,7 +54,8 @@ func (e Exceptions) Of(rule string) Exceptions {
 // Has reports whether a rule does not apply to the file at a path.
 func (e Exceptions) Has(rule, path string) bool {
 	return slices.ContainsFunc(e, func(one Exception) bool {
-		rest, below := strings.CutPrefix(path, one.Path)
-		return one.Rule == rule && below && (rest == "" || rest[0] == '/')
+		rest, begins := strings.CutPrefix(path, one.Path)
+		isBelow := begins && (rest == "" || rest[0] == '/')
+		return isBelow && one.Rule == rule
 	})
 }

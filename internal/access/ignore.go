@@ -190,7 +190,9 @@ func (p patterns) decides(name string, folder bool) *pattern {
 		// The line matches this name itself, not a folder around it. The library has every line as one
 		// about folders: such a line matches everything in a folder, and the folder itself only as a folder.
 		one := &p.lines[i]
-		if (folder || !one.folders) && one.matcher.MatchPath(name, true) && !one.matcher.MatchPath(name, false) {
+		applies := folder || !one.folders
+		isItself := one.matcher.MatchPath(name, true) && !one.matcher.MatchPath(name, false)
+		if applies && isItself {
 			return one
 		}
 	}

@@ -38,10 +38,7 @@ func NewPrivate(properties, tags []string) (p Private, err error) {
 	}
 	for _, tag := range tags {
 		name := strings.TrimPrefix(strings.TrimSpace(tag), "#")
-		if Fold(name) == "" || strings.Trim(name, "/0123456789") == "" || len(name) > MaxPrivateName ||
-			strings.ContainsFunc(name, func(r rune) bool {
-				return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune("#,.;:!?'\"()[]{}<>|\\`^*+=&%$@~", r)
-			}) {
+		if !isTagName(name) {
 			return Private{}, fmt.Errorf("%q is not a tag: want letters, digits, - and _, parts separated by /", tag)
 		}
 		p.Tags = append(p.Tags, Fold(strings.TrimSuffix(name, "/")))
@@ -93,4 +90,16 @@ func (r Rules) WithPrivate(p Private) Rules {
 		return r
 	}
 	return rulesOf(r.layers, r.private.Union(p))
+}
+
+// isTagName reports whether a text can be the name of a tag, without its "#".
+func isTagName(name string) bool {
+	hasLetter := strings.Trim(name, "/0123456789") != ""
+	if !hasLetter || len(name) > MaxPrivateName || Fold(name) == "" {
+		return false
+	}
+	return !strings.ContainsFunc(name, func(r rune) bool {
+		isMark := strings.ContainsRune("#,.;:!?'\"()[]{}<>|\\`^*+=&%$@~", r)
+		return isMark || unicode.IsSpace(r) || unicode.IsControl(r)
+	})
 }

@@ -49,8 +49,10 @@ func Fit(changes []Change, e Extent) []Change {
 			at := 0
 			for _, hunk := range c.Hunks() {
 				for j := range hunk {
-					if hunk[j].Sign == Same && !before[at+j] &&
-						(j > 0 && before[at+j-1] || j+1 < len(hunk) && before[at+j+1]) {
+					isAfter := j > 0 && before[at+j-1]
+					isBefore := j+1 < len(hunk) && before[at+j+1]
+					isContext := hunk[j].Sign == Same && !before[at+j]
+					if isContext && (isAfter || isBefore) {
 						f.take(i, 0, at+j)
 					}
 				}
@@ -266,13 +268,16 @@ func (c Change) Unified(from, to string) string {
 	return b.String()
 }
 
+// isGap reports whether lines are missing between two lines of one side, by their numbers; 0 is none.
+func isGap(last, next int) bool { return last > 0 && next > 0 && next != last+1 }
+
 // Hunks returns the lines in parts between which lines are missing.
 func (c Change) Hunks() (hunks [][]Line) {
 	start := 0
 	old := 0
 	now := 0 // the last line of each side in this part, 0 for none
 	for i, l := range c.Lines {
-		if old > 0 && l.Old > 0 && l.Old != old+1 || now > 0 && l.New > 0 && l.New != now+1 {
+		if isGap(old, l.Old) || isGap(now, l.New) {
 			hunks = append(hunks, c.Lines[start:i])
 			start = i
 			old = 0

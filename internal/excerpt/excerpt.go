@@ -121,7 +121,8 @@ func Mistakes[T comparable](a, b []T, limit int) int {
 				cost = 0
 			}
 			row[j] = min(above[j]+1, row[j-1]+1, above[j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+			isSwapped := i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1]
+			if isSwapped {
 				row[j] = min(row[j], before[j-2]+1)
 			}
 			least = min(least, row[j])

@@ -170,14 +170,14 @@ func TestWhatTellsSpellingsApartIsNotAskedAgain(t *testing.T) {
 	ask("Work/2026/A.md")
 	for _, path := range []string{"Work/2026/A.md", "Work/2026/B.md", "Work/2026/11.md", "Work/2026/New.md", "work"} {
 		got := ask(path)
-		assert.That(t, got == (calls{}) || windows != nil, "%q costs %+v", path, got)
+		assert.That(t, got == (calls{}) || onWindows != nil, "%q costs %+v", path, got)
 	}
 	at = at.Add(trust + time.Second)
 	assert.That(t, ask("Work/2026/A.md").lstat != 0, "what is mounted in the place of a folder is not noticed")
 }
 
-// windows is not nil on a system where any name may be a short one.
-var windows = func() error {
+// onWindows is not nil on a system where any name may be a short one.
+var onWindows = func() error {
 	if filepath.Separator == '\\' {
 		return errors.New("short names")
 	}
@@ -239,7 +239,7 @@ func TestAFolderThatCannotBeListed(t *testing.T) {
 	root, folder := grow(t, both, "A.md", "2026")
 	root.shut = true
 	got, err := folder.Name("2026")
-	assert.That(t, windows != nil || (got == "2026" && err == nil), "a name without other spellings is %q, %v", got, err)
+	assert.That(t, onWindows != nil || (got == "2026" && err == nil), "a name without other spellings is %q, %v", got, err)
 	for _, asked := range []string{"a.md", "A.md"} {
 		got, err := folder.Name(asked)
 		assert.That(t, errors.Is(err, fs.ErrPermission) && got == "", "%q is %q, %v", asked, got, err)
@@ -247,7 +247,7 @@ func TestAFolderThatCannotBeListed(t *testing.T) {
 	root.same = nothing
 	folder = newFolder(func() (level, error) { return root, nil })
 	got, err = folder.Name("A.md")
-	assert.That(t, windows != nil || (got == "A.md" && err == nil), "where spellings are told apart: %q, %v", got, err)
+	assert.That(t, onWindows != nil || (got == "A.md" && err == nil), "where spellings are told apart: %q, %v", got, err)
 }
 
 func TestTheErrorOfTheFolder(t *testing.T) {
@@ -268,7 +268,7 @@ func TestWithoutPrefix(t *testing.T) {
 	for path, want := range map[string]string{`/a/b`: `/a/b`, `\\?\UNC\server\share\x`: `\\server\share\x`, `\\?\unc\server\share`: `\\server\share`, `\\?\GLOBALROOT\x`: `\\?\GLOBALROOT\x`} {
 		assert.Equal(t, withoutPrefix(path), want, "%s", path)
 	}
-	if windows != nil && withoutPrefix(`\\?\C:\x`) != `C:\x` {
+	if onWindows != nil && withoutPrefix(`\\?\C:\x`) != `C:\x` {
 		t.Errorf(`\\?\C:\x: %s`, withoutPrefix(`\\?\C:\x`))
 	}
 }
@@ -288,7 +288,7 @@ func TestIdentity(t *testing.T) {
 	if info, err := os.Stat(filepath.Join(dir, "MY VAULT")); err == nil && info.IsDir() {
 		spellings = append(spellings, filepath.Join(dir, "MY VAULT"))
 	}
-	if windows != nil {
+	if onWindows != nil {
 		spellings = append(spellings, `\\?\`+vault, strings.ToLower(vault[:1])+vault[1:], strings.ToUpper(vault))
 	}
 	for _, spelling := range spellings {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
+	"github.com/vaultwicket/vaultwicket/internal/shares"
 )
 
 // batch is written atomically: all of it is kept, or nothing.
@@ -33,6 +34,8 @@ type batch struct {
 	bounded bool
 	payer   string
 	earlier int64
+	// ofDay is what the payer has written within [protected], which cannot be removed to make room, and ofAll what all have.
+	ofDay, ofAll int64
 }
 
 // flushAt is how much is collected before it is written.
@@ -121,6 +124,14 @@ func (b *batch) line(record []byte) error {
 	return nil
 }
 
+// charge has the batch count for its payer, who has written some bytes that are in no record yet.
+func (b *batch) charge(unrecorded int64) {
+	spent := b.tail.spent
+	b.earlier = spent.of(b.payer, b.now, spentWithin) + unrecorded
+	b.ofDay = spent.of(b.payer, b.now, protected) + unrecorded
+	b.ofAll = spent.all(b.now, protected) + unrecorded
+}
+
 // written is how much the batch takes so far.
 func (b *batch) written() int64 { return b.at - b.start + b.stored }
 
@@ -136,6 +147,14 @@ func (b *batch) checkSize() error {
 	case b.earlier+b.written() > share:
 		return &Full{
 			fmt.Sprintf("one caller can write up to %d bytes an hour, and this one has written %d", share, b.earlier),
+		}
+	case !shares.Half.Allows(b.limits.MaxBytes, b.ofAll, b.ofDay, b.written()):
+		return &Full{
+			fmt.Sprintf(
+				"one caller can write up to a half of what others leave of %d bytes a day, and this one has written %d",
+				b.limits.MaxBytes,
+				b.ofDay,
+			),
 		}
 	case b.fits():
 		return nil
@@ -245,36 +264,56 @@ type unrecorded struct {
 	bytes int64
 }
 
+// payerOf returns the digest of who pays for what a caller writes: its agent, over all sessions.
 func payerOf(caller string) string {
-	sum := sha256.Sum256([]byte(caller))
+	sum := sha256.Sum256([]byte(shares.Agent(caller)))
 	return hex.EncodeToString(sum[:noteLength/2])
 }
 
 func partOf(t time.Time) int64 { return t.Unix() / int64(spentPart/time.Second) }
 
-// counts reports whether a row is of the last hour. After the clock was set back, rows of the
+// counts reports whether a row is of the time within which something counts. After the clock was set back, rows of the
 // future count for as long.
-func (p period) counts(now time.Time) bool {
+func (p period) counts(now time.Time, within time.Duration) bool {
 	away := partOf(now) - p.at
-	return max(away, -away) <= int64(spentWithin/spentPart)
+	return max(away, -away) <= int64(within/spentPart)
 }
 
-// of returns how much a caller has written within the last hour.
-func (l ledger) of(payer string, now time.Time) (total int64) {
+// of returns how much a caller has written within some time.
+func (l ledger) of(payer string, now time.Time, within time.Duration) (total int64) {
 	for p, bytes := range l {
-		if p.payer == payer && p.counts(now) {
+		if p.payer == payer && p.counts(now, within) {
 			total += bytes
 		}
 	}
 	return total
 }
 
-// records returns the rows of the last hour, the largest if they are too many.
-func (l ledger) records(now time.Time) (rows []spentRecord) {
+// all returns how much all callers have written within some time.
+func (l ledger) all(now time.Time, within time.Duration) (total int64) {
 	for p, bytes := range l {
-		if p.counts(now) {
-			rows = append(rows, spentRecord{p.payer, p.at, bytes})
+		if p.counts(now, within) {
+			total += bytes
 		}
+	}
+	return total
+}
+
+// records returns the rows of the last day, the largest if they are too many. Of what counts for the day alone there is
+// a row an hour.
+func (l ledger) records(now time.Time) (rows []spentRecord) {
+	const hour = int64(time.Hour / spentPart)
+	hourly := ledger{}
+	for p, bytes := range l {
+		switch {
+		case p.counts(now, spentWithin+spentPart):
+			rows = append(rows, spentRecord{p.payer, p.at, bytes})
+		case p.counts(now, protected):
+			hourly[period{p.payer, p.at - p.at%hour}] += bytes
+		}
+	}
+	for p, bytes := range hourly {
+		rows = append(rows, spentRecord{p.payer, p.at, bytes})
 	}
 	slices.SortFunc(rows, func(a, b spentRecord) int {
 		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(a.Payer, b.Payer), cmp.Compare(a.At, b.At))

@@ -76,7 +76,7 @@ func TestWhatIsYoungIsNeverDropped(t *testing.T) {
 	j, later := clocked(t, Limits{MaxBytes: 1 << 20})
 	var kept []Entry
 	var full *Full
-	for _, caller := range []string{"a", "b", "c", "d", "e", "f"} {
+	for _, caller := range []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"} {
 		entries, err := fill(t, again(j), caller, 9000)
 		require.That(t, errors.As(err, &full), "%v", err)
 		kept = append(kept, entries...)
@@ -261,4 +261,37 @@ func TestTenThousandAppendsTakeLittle(t *testing.T) {
 		got, err := j.Object(t.Context(), list[i].Steps[0].Before.Hash)
 		require.That(t, err == nil && string(got) == text[:20*(count-i)], "%d: %d bytes, %v", i, len(got), err)
 	}
+}
+
+// TestAnAgentHasOneShareAndANewcomerAlwaysOne: the sessions of an agent are one, over a day nobody has more than a half of
+// what others leave, and what counts is known after many segments and in another process.
+func TestAnAgentHasOneShareAndANewcomerAlwaysOne(t *testing.T) {
+	const limit = 1 << 20
+	j, later := clocked(t, Limits{MaxBytes: limit})
+	sizeOf := func(list []Entry) (total int64) {
+		for _, e := range list {
+			total += e.Steps[0].Before.Size
+		}
+		return total
+	}
+	var agents []int64
+	for _, agent := range []string{"first", "second", "third"} {
+		total := int64(0)
+		for range 8 { // hours
+			*later += 75 * time.Minute
+			for session := range 5 {
+				kept, err := fill(t, again(j), fmt.Sprintf("%s/session-%d", agent, session), 3000)
+				var full *Full
+				require.That(t, errors.As(err, &full), "%v", err)
+				total += sizeOf(kept)
+			}
+		}
+		agents = append(agents, total)
+		*later -= 8 * 75 * time.Minute
+	}
+	for i, want := range []int64{limit / 2, limit / 4, limit / 8} {
+		assert.That(t, agents[i] <= want && agents[i] >= want/2, "agent %d has %d bytes of texts, of which %d can be written", i, agents[i], want)
+	}
+	e, content := filler(j, "newcomer/session-1", 3000, 0)
+	require.NoError(t, j.Begin(e, content))
 }

@@ -159,6 +159,15 @@ type Version struct {
 	Path    string // what it was called then
 	By      string // see [Entry.By]
 	Image   Image  // its bytes can be had by [Journal.Object]
+	// Left says when the note whose version it is has left the path that was asked for, by a move or a removal; the zero
+	// Departure if it has not.
+	Left Departure
+}
+
+// Departure is how a note left a path.
+type Departure struct {
+	Entry string // the change that took it away
+	Whereabouts
 }
 
 // Versions returns the note at path as it was before each change, newest first, at most limit
@@ -170,6 +179,7 @@ func (j *Journal) Versions(ctx context.Context, path string, limit int) (version
 		return nil, err
 	}
 	defer v.close()
+	var left Departure
 	for i := len(v.segments) - 1; i >= 0; i-- {
 		before := -1 // the row that was looked at last
 		for {
@@ -197,7 +207,7 @@ func (j *Journal) Versions(ctx context.Context, path string, limit int) (version
 				continue
 			}
 			var more []Version
-			more, path = e.versions(path)
+			more, path, left = e.versions(path, left)
 			versions = append(versions, more[:min(len(more), limit-len(versions))]...)
 			if len(versions) >= limit {
 				return versions, nil
@@ -207,22 +217,34 @@ func (j *Journal) Versions(ctx context.Context, path string, limit int) (version
 	return versions, nil
 }
 
-// versions returns what an entry keeps of the note at path, newest first, and where the note was before.
-func (e Entry) versions(path string) (versions []Version, was string) {
+// versions returns what an entry keeps of the note at path, newest first, and where the note was before. left is how the
+// note has left the path, for those that come after the entry and for those before it.
+func (e Entry) versions(path string, left Departure) (versions []Version, was string, before Departure) {
 	for _, s := range slices.Backward(e.Steps) {
 		// Of a move that failed it is not known where the note was.
 		moved := s.From != "" && (e.State == Done || e.State == Undone)
 		if s.Path != path && (moved || s.Source() != path) {
+			if moved && s.From == path && e.State == Done {
+				left = Departure{e.ID, Whereabouts{Path: s.Path}}
+			}
 			continue
 		}
+		after := left.Whereabouts
+		if left.Entry == "" {
+			after = Whereabouts{Path: path}
+		}
+		source, now := s.back(e, after)
+		if now != after {
+			left = Departure{e.ID, now}
+		}
 		if moved {
-			path = s.From
+			path = source
 		}
 		if s.Before.Exists && !s.isPureMove() {
-			versions = append(versions, Version{e.Time, e.Command, s.Source(), e.By(), s.Before})
+			versions = append(versions, Version{e.Time, e.Command, s.Source(), e.By(), s.Before, left})
 		}
 	}
-	return versions, path
+	return versions, path, left
 }
 
 // Damage is a part of the journal that could not be read. All other parts could.

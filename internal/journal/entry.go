@@ -86,6 +86,8 @@ type Step struct {
 	// there. A file that the move replaces at Path needs a step of its own.
 	From   string `json:"from,omitempty"`
 	Before Image  `json:"before,omitzero"`
+	// Of are other notes that the text of the step was made of, nil for none.
+	Of []Origin `json:"of,omitempty"`
 	// After is what is expected, and what was found once the outcome is known.
 	After Image `json:"after,omitzero"`
 	// Modified is when the file was modified before the step, in Unix nanoseconds; 0 if that is
@@ -242,6 +244,19 @@ func (s Step) check() error {
 	for _, path := range []string{s.Path, s.From, s.Draft, s.Trash} {
 		if err := checkText("path", path, maxPath); err != nil {
 			return err
+		}
+	}
+	if len(s.Of) > maxOrigins {
+		return &TooLarge{"the number of notes that a text was made of", maxOrigins}
+	}
+	for _, origin := range s.Of {
+		if len(origin.Marks) > maxMarks {
+			return &TooLarge{"the number of marks", maxMarks}
+		}
+		for _, text := range append([]string{origin.Path}, origin.Marks...) {
+			if err := checkText("origin", text, maxPath); err != nil {
+				return err
+			}
 		}
 	}
 	if s.Before.Exists && s.Before.Size > maxObject && !s.isPureMove() {

@@ -144,9 +144,10 @@ func checkQuestions(t *testing.T, j *Journal, list []Entry, what string) {
 
 // allVersions is Versions by a look at all entries.
 func allVersions(list []Entry, path string) (all []Version) {
+	var left Departure
 	for _, e := range list {
 		var more []Version
-		more, path = e.versions(path)
+		more, path, left = e.versions(path, left)
 		all = append(all, more...)
 	}
 	return all

@@ -79,6 +79,7 @@ type Journal struct {
 	unrecorded unrecorded
 	looked     atomic.Bool // for a change that was broken off
 	known      known       // of the segments, for questions
+	followed   followed    // the lineage of notes
 }
 
 // OpenAs returns the journal of the vault at an absolute path, below the folder dir. A journal

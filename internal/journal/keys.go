@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
+	"github.com/vaultwicket/vaultwicket/internal/shares"
 )
 
 // Keys stores the answers to calls with an idempotency key, so that a repeated call is not carried
@@ -22,12 +23,12 @@ type Keys struct {
 	caller  string
 }
 
-// Keys returns the keys of j's vault on behalf of a caller, who can claim a quarter of them; "" can claim
+// Keys returns the keys of j's vault on behalf of a caller, who can claim a quarter of what others leave; "" can claim
 // all.
 func (j *Journal) Keys(caller string) Keys {
 	k := Keys{journal: j}
 	if caller != "" {
-		sum := sha256.Sum256([]byte(caller))
+		sum := sha256.Sum256([]byte(shares.Agent(caller)))
 		k.caller = hex.EncodeToString(sum[:8])
 	}
 	return k
@@ -39,11 +40,16 @@ const (
 
 	keyAge    = 24 * time.Hour
 	maxKey    = 512
-	maxKeys   = 4096        // a call with a key every twenty seconds, all day
-	keysEach  = maxKeys / 4 // of one caller
-	maxAnswer = 1 << 20     // an answer is what an agent reads
-	maxStored = 64 << 20    // of all answers; beyond, keys are refused until some are too old
+	maxKeys   = 4096     // a call with a key every twenty seconds, all day
+	maxAnswer = 1 << 20  // an answer is what an agent reads
+	maxStored = 64 << 20 // of all answers; beyond, keys are refused until some are too old
 )
+
+// keyShare is the part of the keys, and of the bytes of their answers, that one caller can have of what others leave.
+var keyShare = shares.Part{Of: 1, Parts: 4}
+
+// keysOfFirst is how many a caller can have while there is no other.
+const keysOfFirst = maxKeys / 4
 
 // keyRecord is the record of a key.
 type keyRecord struct {
@@ -248,19 +254,25 @@ func (k Keys) sweep(now time.Time) error {
 	if count >= maxKeys || stored > maxStored {
 		return &TooLarge{"the number or size of answers that are remembered", maxKeys}
 	}
-	if k.caller == "" || count < keysEach {
+	isFree := count < keysOfFirst/2 && stored < maxStored/8 // whoever has all of it has not too much
+	if k.caller == "" || isFree {
 		return nil
 	}
-	own := 0
+	own := int64(0)
+	ownStored := int64(0)
 	for _, e := range entries {
-		if name, isKey := strings.CutSuffix(e.Name(), keySuffix); isKey {
-			if r, _, err := k.read(name); err == nil && r.Caller == k.caller {
-				own++
-			}
+		name, isKey := strings.CutSuffix(e.Name(), keySuffix)
+		if !isKey {
+			continue
+		}
+		if r, _, err := k.read(name); err == nil && r.Caller == k.caller {
+			own++
+			ownStored += int64(len(r.Answer))
 		}
 	}
-	if own >= keysEach {
-		return &TooLarge{"the number of answers that are remembered for one caller", keysEach}
+	fits := keyShare.Allows(maxKeys, int64(count), own, 1) && keyShare.Allows(maxStored, stored, ownStored, 0)
+	if !fits {
+		return &TooLarge{"the number or size of answers that are remembered for one caller", keysOfFirst}
 	}
 	return nil
 }

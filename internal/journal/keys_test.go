@@ -88,12 +88,12 @@ func TestACallerHasAShareOfTheKeys(t *testing.T) {
 	now := time.Now()
 	k := j.Keys("one")
 	require.NoError(t, k.Claim("first", [32]byte{}, NewID(now), now))
-	for i := range keysEach - 1 {
+	for i := range keysOfFirst - 1 {
 		require.NoError(t, k.put(fmt.Sprintf("%064x", i), keyRecord{ID: NewID(now), Digest: strings.Repeat("0", 64), Time: now, Caller: k.caller}))
 	}
 	var large *TooLarge
 	err := k.Claim("one more", [32]byte{}, NewID(now), now)
-	assert.That(t, errors.As(err, &large) && large.Limit == keysEach, "above its share: %v", err)
+	assert.That(t, errors.As(err, &large) && large.Limit == keysOfFirst, "above its share: %v", err)
 	require.NoError(t, j.Keys("another").Claim("one more", [32]byte{}, NewID(now), now))
 }
 

@@ -281,13 +281,24 @@ func (j *Journal) removeOld(seen content, need int64, now time.Time) error {
 	for _, s := range seen.segments {
 		total += s.size + s.objects
 	}
+	removed := 0
 	for i, s := range seen.segments {
 		left := len(seen.segments) - i
 		age := now.Sub(s.last)
 		isOld := age > j.limits.MaxAge && left > 1
 		if !isOld && (total <= j.limits.MaxBytes || left <= 2 || age < protected) {
-			return nil
+			break
 		}
+		total -= s.size + s.objects
+		removed++
+	}
+	if removed == 0 {
+		return nil
+	}
+	if err := j.outlive(seen.segments[:removed]); err != nil {
+		return err
+	}
+	for _, s := range seen.segments[:removed] {
 		// Remove the objects last: without its lines a segment does not exist, and remaining objects are
 		// removed the next time.
 		if err := j.remove(segmentName(s.number)); err != nil {
@@ -298,7 +309,6 @@ func (j *Journal) removeOld(seen content, need int64, now time.Time) error {
 				return err
 			}
 		}
-		total -= s.size + s.objects
 	}
 	return nil
 }

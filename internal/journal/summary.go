@@ -75,6 +75,7 @@ const (
 	byAgent   = 'a'
 	byBatch   = 'b'
 	bySession = 's'
+	byLineage = 'l' // of all entries that can change what notes are made of
 )
 
 // keyOf returns the key of something. Equal keys of different things cost a read and nothing else.
@@ -102,6 +103,9 @@ func (s *summary) addEntry(e Entry, where span) {
 	add(byAgent, ownerfiles.AgentOf(e.Caller))
 	add(byBatch, e.Batch)
 	add(bySession, e.Session)
+	if e.isOfLineage() {
+		s.keys = append(s.keys, keyRow{keyOf(byLineage, ""), row})
+	}
 	last := ""
 	for _, step := range e.Steps {
 		for _, path := range []string{step.Path, step.From} {
@@ -240,7 +244,7 @@ func (f filter) has(k key) bool {
 // The file of a summary is a head of fixed length, the filter, and the rows. Checksums cover all of it: a file that was cut
 // short or altered is made again, so it need not be synced.
 const (
-	indexMagic = "vwindex1"
+	indexMagic = "vwindex2"
 
 	headLength    = len(indexMagic) + 14*numberLength
 	numberLength  = 8

@@ -31,7 +31,7 @@ func (j *Journal) Begin(e Entry, content Content) error {
 			return &Invalid{"id", e.ID, "is taken"}
 		}
 		b.bounded, b.payer = true, payerOf(e.Caller)
-		b.earlier = b.tail.spent.of(b.payer, b.now)
+		b.charge(0)
 		for _, step := range e.Steps {
 			if !step.Before.Exists || step.isPureMove() || b.isKept(step.Before) {
 				continue
@@ -192,7 +192,7 @@ func (j *Journal) Put(caller, path string, image Image, content io.Reader) error
 		}
 		b.bounded = true
 		b.payer = b.unrecorded.payer
-		b.earlier = b.tail.spent.of(b.payer, b.now) + b.unrecorded.bytes
+		b.charge(b.unrecorded.bytes)
 		err := b.keep(path, image, contentReader{content})
 		if err == nil {
 			b.unrecorded.bytes += b.written()

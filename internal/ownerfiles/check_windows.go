@@ -203,7 +203,7 @@ func namesIn(path string) []string {
 }
 
 // targetOf returns the target of a symbolic link or a junction, "" for anything else. Other
-// reparse points, such as files in a cloud, are not regular files either.
+// reparse points, such as those of files in a cloud, lead nowhere.
 func targetOf(entry string, info fs.FileInfo) (target string, err error) {
 	switch mode := info.Mode(); {
 	case mode&fs.ModeSymlink != 0:

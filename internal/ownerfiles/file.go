@@ -109,12 +109,15 @@ func Read(name string, limit int) ([]byte, error) {
 // carries as a token, at most limit bytes of visible characters of ASCII.
 func ReadToken(name string, limit int) (string, error) {
 	text, err := Read(name, limit)
-	token := strings.TrimSpace(string(text))
-	if err == nil &&
-		(token == "" || len(text) > limit || strings.ContainsFunc(token, func(c rune) bool { return c <= ' ' || c > '~' })) {
-		err = fmt.Errorf("want one line of up to %d visible characters of ASCII", limit)
+	if err != nil {
+		return "", err
 	}
-	return token, err
+	token := strings.TrimSpace(string(text))
+	isVisible := !strings.ContainsFunc(token, func(c rune) bool { return c <= ' ' || c > '~' })
+	if token == "" || len(text) > limit || !isVisible {
+		return "", fmt.Errorf("want one line of up to %d visible characters of ASCII", limit)
+	}
+	return token, nil
 }
 
 // CheckFolder returns an error unless dir is a folder of this user that no one
@@ -261,4 +264,12 @@ func readKey(name string) []byte {
 		return key
 	}
 	return nil
+}
+
+// IsUntouched reports whether two looks at a path found the same file, which was not written between them.
+func IsUntouched(before, after fs.FileInfo) bool {
+	if !os.SameFile(before, after) || before.Mode() != after.Mode() {
+		return false
+	}
+	return before.Size() == after.Size() && before.ModTime().Equal(after.ModTime())
 }

@@ -23,18 +23,25 @@ func Home(goos string, env func(string) string) string {
 // CacheFolder returns the folder for files that this program can make again, by the rules of
 // the system, "" if there is none or it is in the vault: this program keeps no files there.
 func CacheFolder(env func(string) string, vault string) string {
-	return baseFolder(env, vault, "XDG_CACHE_HOME", ".cache", "Library/Caches")
+	return outside(vault, baseFolder(env, "XDG_CACHE_HOME", ".cache", "Library/Caches"))
 }
 
-// StateFolder returns the folder for files that must not be lost, in the same way.
+// stateVariable is the environment variable that names the folder in which the state folder is.
+const stateVariable = "XDG_STATE_HOME"
+
+// StateFolder returns the folder for files that must not be lost, in the same way. On Windows see [windowsState].
 func StateFolder(env func(string) string, vault string) string {
-	return baseFolder(env, vault, "XDG_STATE_HOME", ".local/state", "Library/Application Support")
+	dir := baseFolder(env, stateVariable, ".local/state", "Library/Application Support")
+	if runtime.GOOS == "windows" && !filepath.IsAbs(env(stateVariable)) {
+		dir = windowsState(dir, profileState("windows", env), isPackaged())
+	}
+	return outside(vault, dir)
 }
 
 // baseFolder returns a folder by the rules of the system: the XDG base directories,
-// and their like elsewhere; "" if it is in the vault. An XDG variable that is no absolute
+// and their like elsewhere. An XDG variable that is no absolute
 // path is to be ignored (XDG Base Directory Specification 0.8).
-func baseFolder(env func(string) string, vault, variable, unix, mac string) string {
+func baseFolder(env func(string) string, variable, unix, mac string) string {
 	home := env("HOME")
 	below := unix
 	switch runtime.GOOS {
@@ -47,13 +54,16 @@ func baseFolder(env func(string) string, vault, variable, unix, mac string) stri
 	dir := env(variable)
 	switch {
 	case filepath.IsAbs(dir):
-		dir = filepath.Join(dir, programFolder)
+		return filepath.Join(dir, programFolder)
 	case filepath.IsAbs(home):
-		dir = filepath.Join(home, filepath.FromSlash(below), programFolder)
-	default:
-		return ""
+		return filepath.Join(home, filepath.FromSlash(below), programFolder)
 	}
-	if vault == "" {
+	return ""
+}
+
+// outside returns a folder, "" if it is in the vault.
+func outside(vault, dir string) string {
+	if vault == "" || dir == "" {
 		return dir
 	}
 	real := resolved(dir)

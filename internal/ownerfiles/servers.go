@@ -117,7 +117,8 @@ func Servers(dir string) ([]Server, error) {
 		}
 		var s Server
 		text, err := Read(file, maxServerFile)
-		if err == nil && len(text) <= maxServerFile && json.Unmarshal(text, &s) == nil && s.Session == session {
+		isRead := err == nil && len(text) <= maxServerFile && json.Unmarshal(text, &s) == nil
+		if isRead && s.Session == session {
 			servers = append(servers, s)
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"github.com/vaultwicket/vaultwicket/internal/filenames"
 )
 
 const maxFile = 1 << 20 // settings are some hundred bytes
@@ -25,7 +27,7 @@ func ReadTrusted(name string) ([]byte, fs.FileInfo, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := checkKind(seen); err != nil { // opening a pipe would wait for a writer
+	if err := checkKind(name, seen); err != nil { // opening a pipe would wait for a writer
 		return nil, nil, err
 	}
 	if err := CheckFolderPath(filepath.Dir(name)); err != nil {
@@ -40,7 +42,7 @@ func ReadTrusted(name string) ([]byte, fs.FileInfo, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := errors.Join(checkKind(info), safeFile(name, f, info)); err != nil {
+	if err := errors.Join(checkKind(name, info), safeFile(name, f, info)); err != nil {
 		return nil, nil, err
 	}
 	content, err := io.ReadAll(io.LimitReader(f, maxFile+1))
@@ -50,11 +52,11 @@ func ReadTrusted(name string) ([]byte, fs.FileInfo, error) {
 	return content, info, err
 }
 
-func checkKind(info fs.FileInfo) error {
+func checkKind(name string, info fs.FileInfo) error {
 	switch {
 	case info.Mode()&fs.ModeSymlink != 0:
 		return &Untrusted{"is a symbolic link", "use the path of the file itself with --config"}
-	case !info.Mode().IsRegular():
+	case !filenames.IsFileAt(name, info.Mode()):
 		return &Untrusted{"is not a regular file", `"vaultwicket config init" creates a settings file`}
 	case info.Size() > maxFile:
 		return tooLarge()
@@ -77,14 +79,14 @@ func OpenRegular(path string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() {
+	if !filenames.IsFileAt(path, info.Mode()) {
 		return nil, ErrNotRegular
 	}
 	file, err := os.OpenFile(path, os.O_RDONLY|Nonblocking, 0)
 	if err != nil {
 		return nil, err
 	}
-	if info, err = file.Stat(); err == nil && !info.Mode().IsRegular() {
+	if info, err = file.Stat(); err == nil && !filenames.IsFileAt(path, info.Mode()) {
 		err = ErrNotRegular
 	}
 	if err != nil {

@@ -1,5 +1,10 @@
 package protocol
 
+import (
+	"errors"
+	"syscall"
+)
+
 // The codes with which the embedded program fails. Programs rely on them.
 const (
 	CodeNotFound         = "not_found"
@@ -28,3 +33,15 @@ const HintAppDoesLess = "the embedded CLI can make the whole change: the user ca
 
 // HintNotFound is the hint for a note that does not exist, and for a hidden one.
 const HintNotFound = "names are case-sensitive; look the name up with files, tags or search"
+
+// HintPrivacy is the hint for a place that macOS closes to a program. Consent belongs to the program that started this
+// one, see https://support.apple.com/guide/mac-help/control-access-to-files-and-folders-on-mac-mchld5a35146/mac.
+const HintPrivacy = "the user can allow it in System Settings, Privacy & Security, Files and Folders (or Full Disk Access) " +
+	"for the program that started this one, the client or the terminal, and start that program again"
+
+// IsClosedByMacOS reports whether an error on the system goos, a value of [runtime.GOOS], is that of a place that macOS
+// closes to a program (EPERM), such as Documents, Desktop and iCloud Drive. The rights of a file or a folder have
+// another one there (EACCES); package fs makes [fs.ErrPermission] of both.
+func IsClosedByMacOS(goos string, err error) bool {
+	return goos == "darwin" && errors.Is(err, syscall.EPERM)
+}

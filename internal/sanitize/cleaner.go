@@ -234,13 +234,34 @@ func (c *cleaner) belongs(k kind, r, next rune) bool {
 	case graphemeJoiner: // keeps two marks in their order: Unicode 23.2
 		return c.prev != cgj && c.marks+1 < maxMarks && kindOf(next) == mark
 	case filler: // a Hangul syllable without its first consonant or its vowel: Unicode 3.12
-		vowel := 0x1161 <= next && next <= 0x11a7 || 0xd7b0 <= next && next <= 0xd7c6
-		consonant := 0x1100 <= c.prev && c.prev <= 0x115e || 0xa960 <= c.prev && c.prev <= 0xa97c
-		return r == choseong && vowel || r == jungseong && consonant
+		switch r {
+		case choseong:
+			return isVowelOfHangul(next)
+		case jungseong:
+			return isConsonantOfHangul(c.prev)
+		}
+		return false
 	case notation:
-		return kindOf(c.prev) != notation && notationOf(c.before(), r) || c.stays(next) && notationOf(next, r)
+		if kindOf(c.prev) != notation && notationOf(c.before(), r) {
+			return true
+		}
+		return c.stays(next) && notationOf(next, r)
 	}
 	return false
+}
+
+// isVowelOfHangul reports whether r is the vowel of a syllable: Jungseong of the blocks Hangul Jamo and Extended-B.
+func isVowelOfHangul(r rune) bool {
+	isBasic := 0x1161 <= r && r <= 0x11a7
+	isExtended := 0xd7b0 <= r && r <= 0xd7c6
+	return isBasic || isExtended
+}
+
+// isConsonantOfHangul reports whether r begins a syllable: Choseong of the blocks Hangul Jamo and Extended-A.
+func isConsonantOfHangul(r rune) bool {
+	isBasic := 0x1100 <= r && r <= 0x115e
+	isExtended := 0xa960 <= r && r <= 0xa97c
+	return isBasic || isExtended
 }
 
 // stays reports whether next is shown in any case, so that a rule may depend on it.
@@ -293,7 +314,7 @@ func (c *cleaner) selects(r, next rune) bool {
 	case r >= selector17:
 		return unicode.Is(unicode.Unified_Ideograph, c.prev)
 	case r >= selector1+14: // as text, as emoji
-		isKeycap := next == keycap && ('0' <= c.prev && c.prev <= '9' || c.prev == '#' || c.prev == '*')
+		isKeycap := next == keycap && strings.ContainsRune("0123456789#*", c.prev)
 		return pictographic(c.prev) || isKeycap
 	case r < selector1+3 && variable(c.prev):
 		return true

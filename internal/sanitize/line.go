@@ -61,11 +61,13 @@ func Line(s string) string {
 
 // asciiRun returns how many bytes at the start of s are printable ASCII, newline or tab.
 func asciiRun(s string) int {
-	n := 0
-	for n < len(s) && (0x20 <= s[n] && s[n] < 0x7f || s[n] == '\n' || s[n] == '\t') {
-		n++
+	for n := range len(s) {
+		isPrintable := 0x20 <= s[n] && s[n] < 0x7f
+		if !isPrintable && s[n] != '\n' && s[n] != '\t' {
+			return n
+		}
 	}
-	return n
+	return len(s)
 }
 
 const blankBraille = '\u2800' // printable by its category, and blank

@@ -9,6 +9,7 @@ import (
 	"bytes"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -170,7 +171,10 @@ func Equal(a, b any) bool {
 	}
 	x, isNumber := number(a)
 	y, both := number(b)
-	return isNumber && both && (x == y || x != x && y != y)
+	if !isNumber || !both {
+		return false
+	}
+	return x == y || math.IsNaN(x) && math.IsNaN(y)
 }
 
 func number(v any) (float64, bool) {

@@ -318,8 +318,9 @@ func (o JSON) AddTo(text []byte, list string, entry Object) ([]byte, error) {
 	s.colon = ":"
 	s.space = "" // as the app writes canvases
 	for _, m := range slices.Backward(root.members) {
-		if items := m.value.items; len(items) > 0 && (m.value == at || len(at.items) == 0) &&
-			len(items[0].whole(text, o).members) > 0 {
+		items := m.value.items
+		isModel := m.value == at || len(at.items) == 0
+		if isModel && len(items) > 0 && len(items[0].whole(text, o).members) > 0 {
 			sample := items[len(items)-1].whole(text, o)
 			s.colon, s.space = s.separators(sample)
 			lines = !s.oneLine(sample)
@@ -462,7 +463,10 @@ func (o JSON) differs(text, changed []byte, list string, change listChange) ([]b
 		return nil, err
 	}
 	after, now, err := o.list(changed, list)
-	if err != nil || old == nil || now == nil || len(before.members) != len(after.members) {
+	if err != nil || old == nil || now == nil {
+		return nil, errElsewhere
+	}
+	if len(before.members) != len(after.members) {
 		return nil, errElsewhere
 	}
 	for i, m := range before.members {
@@ -498,8 +502,11 @@ func (o JSON) differs(text, changed []byte, list string, change listChange) ([]b
 			return nil, errElsewhere
 		}
 	}
-	isAdded := change.added != nil && len(left) == 1 && Equal(change.added, left[0].whole(changed, o).plain(changed))
-	if len(left) > 0 && !isAdded || change.added != nil && !isAdded {
+	isNew := len(left) == 0
+	if change.added != nil {
+		isNew = len(left) == 1 && Equal(change.added, left[0].whole(changed, o).plain(changed))
+	}
+	if !isNew {
 		return nil, errElsewhere
 	}
 	return changed, nil

@@ -100,10 +100,10 @@ func (n *jsonNode) whole(text []byte, options JSON) *jsonNode {
 
 func (s *jsonScanner) skip() {
 	for s.at < len(s.text) {
-		switch c := s.text[s.at]; {
-		case c == ' ' || c == '\t' || c == '\n' || c == '\r':
+		switch s.text[s.at] {
+		case ' ', '\t', '\n', '\r':
 			s.at++
-		case c == '/':
+		case '/':
 			end := commentEnd(s.text, s.at)
 			switch {
 			case end == 0:

@@ -202,11 +202,11 @@ func tomlValue(v any) string {
 	return `""`
 }
 
+// bareKey are the characters of a key without quotes (TOML 1.0, Keys).
+const bareKey = "-_0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
 func tomlKey(key string) string {
-	special := func(r rune) bool {
-		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_'
-	}
-	if key == "" || strings.ContainsFunc(key, special) {
+	if key == "" || strings.Trim(key, bareKey) != "" {
 		return tomlString(key)
 	}
 	return key

@@ -222,7 +222,9 @@ func (h *yamlHolder) fill(block, newline string) ([]byte, error) {
 	content := strings.TrimRight(line, "\r\n")
 	rest := strings.TrimLeft(content, " \t")
 	for _, token := range []string{"{}", "[]", "{ }", "[ ]", "~", "null", "Null", "NULL"} {
-		if after, ok := strings.CutPrefix(rest, token); ok && (after == "" || after[0] == ' ' || after[0] == '\t') {
+		after, ok := strings.CutPrefix(rest, token)
+		isWhole := after == "" || after[0] == ' ' || after[0] == '\t'
+		if ok && isWhole {
 			rest = after
 			break
 		}

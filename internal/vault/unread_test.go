@@ -3,11 +3,14 @@ package vault_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
+	"fmt"
+	"io/fs"
 	"maps"
+	"math"
 	"path"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
@@ -15,10 +18,11 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/embedded"
+	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
-var errDisk = errors.New("input/output error")
+var errDisk error = &fs.PathError{Op: "read", Path: "a place of the disk", Err: syscall.EIO}
 
 // unreadVault is a vault of which one note, or one folder, may be unreadable.
 func unreadVault(t *testing.T) *embedded.Vault {
@@ -210,4 +214,138 @@ func TestFactsHaveTheCountOfUnread(t *testing.T) {
 	said := answer.Text("x").WithoutUnread(2)
 	text := require.Value(json.Marshal(said.Facts(nil)))(t)
 	assert.Contains(t, string(text), `"unread":2`)
+}
+
+// readsOfFaults are calls that read a vault in all ways.
+var readsOfFaults = append([][]string{
+	{"read", "path=Plan.md"}, {"read", "file=Plan"}, {"read", "file=Deep"}, {"links", "path=A.md"}, {"links", "file=Deep"}, {"outline", "path=Plan.md"},
+	{"files"}, {"files", "total"}, {"files", "folder=Sub"}, {"folders"}, {"folder", "path=Sub"}, {"vault"}, {"file", "path=Sub/Deep.md"}, {"recent"},
+	{"properties", "path=Plan.md"}, {"property:read", "path=Plan.md", "name=status"}, {"tags", "path=A.md"}, {"tags"}, {"tag", "name=tag"}, {"aliases"},
+	{"tasks", "path=Sub/Deep.md"}, {"tasks", "path=Sub"}, {"deadends"}, {"related", "path=A.md"}, {"links", "path=A.md", "depth=2"}, {"wordcount", "path=A.md"},
+	{"random:read", "seed=1"}, {"random", "seed=1"}, {"random:read", "seed=1", "days=1"}, {"attachments"}, {"attachments", "unused"}, {"bases"}, {"base:query", "path=All.base"}, {"query", "where=file.name != \"x\""},
+	{"canvas:read", "path=Board.canvas"}, {"daily:path"}, {"daily:read"}, {"templates"}, {"template:read", "name=Day"}, {"bookmarks"},
+	{"recents"}, {"read", "file=Gone"}, {"note:section", "path=Plan.md", "heading=Plan"}, {"find", "query=word", "folder=Sub"}, {"find", "query=word", "format=json"},
+}, readsOfAll...)
+
+// faultyVault has a file of every kind that is read, and settings of the app.
+func faultyVault(t *testing.T) *embedded.Vault {
+	return embedded.New(t, map[string]string{
+		"Plan.md":                    "---\nstatus: open\naliases: [Goal]\n---\n# Plan\nword\n",
+		"A.md":                       "[[Plan]] [[Deep]] ![[pic.png]] word #tag\n",
+		"Sub/Deep.md":                "---\nstatus: done\n---\n[[Plan]] word #tag\n- [ ] task\n",
+		"Sub/More/Plan.md":           "another [[A]]\n",
+		"Sub/More/pic.png":           "\x89PNG",
+		"Sub/list.csv":               "word,1\n",
+		"All.base":                   "views:\n  - type: table\n    name: All\n",
+		"Board.canvas":               `{"nodes":[{"id":"a","type":"file","file":"Plan.md","x":0,"y":0,"width":1,"height":1},{"id":"b","type":"text","text":"word","x":0,"y":0,"width":1,"height":1}],"edges":[]}`,
+		"T/Day.md":                   "a day\n",
+		"2026-03-07.md":              "today\n",
+		".obsidian/templates.json":   `{"folder":"T"}`,
+		".obsidian/bookmarks.json":   `{"items":[{"type":"file","ctime":1,"path":"A.md"}]}`,
+		".obsidian/workspace.json":   `{"lastOpenFiles":["A.md","Sub/Deep.md"]}`,
+		".obsidian/app.json":         `{"userIgnoreFilters":["Archive/"]}`,
+		".obsidian/daily-notes.json": `{}`,
+	})
+}
+
+// faultyReads has reads of the disk fail, by their numbers.
+type faultyReads struct{ count, first, last int }
+
+func (f *faultyReads) fail(string, string) error {
+	f.count++
+	if f.first <= f.count && f.count <= f.last {
+		return errDisk
+	}
+	return nil
+}
+
+// Each read of a call fails, and its second try, or all from it on: the answer is as on a sound disk, or says that something
+// could not be read, or is an error; and nothing is said to be missing. The next call is right.
+func TestNoFaultOfTheDiskMakesAnAnswerUntrue(t *testing.T) {
+	tried := 0
+	for _, words := range readsOfFaults {
+		for _, resident := range []bool{false, true} {
+			h := faultyVault(t)
+			sound := &faultyReads{}
+			at := badDisk(t, h, resident, sound.fail)
+			_, _, wantFailure := ask(t, h, at, words...)
+			reads := sound.count
+			want, _, _ := ask(t, h, at, words...)
+			at.Close()
+			for from := 1; from <= reads; from++ {
+				for _, last := range []int{from + 1, math.MaxInt} {
+					tried++
+					if tried%long.Count(8, 1) != 0 {
+						continue
+					}
+					faults := &faultyReads{first: from, last: last}
+					at := badDisk(t, h, resident, faults.fail)
+					got, facts, failure := ask(t, h, at, words...)
+					when := fmt.Sprintf("%q, resident %v, from %d to %d", words, resident, from, last)
+					switch {
+					case failure.Code != "":
+						isRight := failure.Code == wantFailure.Code || failure.Code != protocol.CodeNotFound
+						assert.That(t, isRight, "%s: %v", when, failure)
+					case facts.Unread == 0:
+						assert.Equal(t, got, want, "%s", when)
+					}
+					faults.last = 0
+					got, facts, failure = ask(t, h, at, words...)
+					assert.Equal(t, failure.Code, wantFailure.Code, "%s, healed", when)
+					assert.Equal(t, facts.Unread, 0, "%s, healed", when)
+					assert.Equal(t, got, want, "%s, healed", when)
+					at.Close()
+				}
+			}
+		}
+	}
+}
+
+// changesOfFaults are calls that look at what they change, and at what depends on it, in all ways.
+var changesOfFaults = append([][]string{
+	{"append", "path=Plan.md", "content=x"}, {"append", "file=Deep", "content=x"}, {"prepend", "path=Plan.md", "content=x"},
+	{"create", "path=Sub/More/A.md", "content=x"}, {"create", "path=New.md", "template=Day"}, {"create", "name=Other", "content=x"},
+	{"delete", "path=Plan.md"}, {"delete", "file=Deep", "permanent=true"}, {"copy", "path=Plan.md", "to=Sub/Goal.md"},
+	{"daily:append", "content=x"}, {"property:set", "path=Plan.md", "name=status", "value=done"}, {"property:set", "folder=Sub", "name=status", "value=new"},
+	{"property:remove", "path=Sub/Deep.md", "name=status"}, {"task", "path=Sub/Deep.md", "line=5", "done"}, {"note:replace", "path=A.md", "old=word", "new=term"},
+	{"note:set-section", "path=Plan.md", "heading=Plan", "content=x"}, {"folder:delete", "path=Sub"}, {"folder:rename", "path=Sub", "name=Other"}, {"folder:copy", "path=Sub", "to=Other"},
+	{"note:split", "path=Plan.md", "level=1"}, {"rename", "file=Deep", "name=Low"}, {"move", "path=Sub/More/pic.png", "to=pic.png"},
+	{"canvas:remove", "path=Board.canvas", "id=b"}, {"bookmark", "file=Plan.md"}, {"unique", "content=x"},
+}, changesOfAll...)
+
+// Each read of a change fails, and its second try, or all from it on: it is made as on a sound disk, or not at all, and the
+// answer says which; and nothing is said to be missing.
+func TestNoFaultOfTheDiskMakesAChangeUntrue(t *testing.T) {
+	tried := 0
+	for _, words := range changesOfFaults {
+		model := faultyVault(t)
+		before := model.Texts(true)
+		sound := &faultyReads{}
+		stdout, _, wantFailure := ask(t, model, badDisk(t, model, true, sound.fail), words...)
+		assert.That(t, wantFailure.Code == "", "%q: %v %s", words, wantFailure, stdout)
+		if wantFailure.Code != "" {
+			continue
+		}
+		done := model.Texts(true)
+		for from := 1; from <= sound.count; from++ {
+			for _, last := range []int{from + 1, math.MaxInt} {
+				tried++
+				if tried%long.Count(8, 1) != 0 {
+					continue
+				}
+				h := faultyVault(t)
+				at := badDisk(t, h, true, (&faultyReads{first: from, last: last}).fail)
+				_, facts, failure := ask(t, h, at, words...)
+				after := h.Texts(true)
+				when := fmt.Sprintf("%q, from %d to %d: %v %v", words, from, last, failure, facts.Notice)
+				if failure.Code == "" {
+					assert.That(t, maps.Equal(after, done), "%s: %v", when, after)
+				} else {
+					assert.That(t, maps.Equal(after, before), "%s: %v", when, after)
+					assert.That(t, failure.Code != protocol.CodeNotFound, "%s", when)
+				}
+				at.Close()
+			}
+		}
+	}
 }

@@ -36,6 +36,7 @@ type appVault struct {
 	history, sync map[string][]string
 	answers       map[string]string // of further commands, which do nothing
 	version       string            // of the app, "" for 1.12.7
+	heads         bool              // the app prints a head before the text of a version
 	away          bool              // the app does not run
 	minute        string            // that unique notes are named after, "" for the one of the server
 	flags         []string          // of the program
@@ -93,7 +94,7 @@ func (a *appVault) tell(finalBreak bool, faults ...appFault) {
 	a.t.Helper()
 	text := require.Value(json.Marshal(map[string]any{
 		"vaults": []map[string]string{{"id": "a1b2c3d4e5f60718", "name": a.name, "folder": a.dir}},
-		"today":  appToday, "finalBreak": finalBreak, "faults": faults, "history": a.history, "sync": a.sync, "answers": a.answers, "version": a.version, "away": a.away, "minute": a.minute,
+		"today":  appToday, "finalBreak": finalBreak, "faults": faults, "history": a.history, "sync": a.sync, "answers": a.answers, "version": a.version, "away": a.away, "minute": a.minute, "heads": a.heads,
 	}))(a.t)
 	rig.WriteFile(a.t, a.client+".json", text)
 }

@@ -35,10 +35,12 @@ func versionedVault(t *testing.T, flags ...string) *appVault {
 // there before, and undo brings it back. The app itself writes nothing.
 func TestAVersionOfTheAppIsRestored(t *testing.T) {
 	t.Parallel()
-	for _, r := range restores {
+	for i, r := range restores {
 		t.Run(r.restore, func(t *testing.T) {
 			t.Parallel()
 			a := versionedVault(t)
+			a.heads = i == 1 // which is none of the text
+			a.tell(false)
 			got := a.do(r.restore, "path", "Plan.md", "version", "2")
 			require.That(t, got.OK && got.Change != nil, "%+v, %+v", got, got.Error)
 			assert.Equal(t, a.get("Plan.md"), ofTheApp, "the note")
@@ -52,6 +54,33 @@ func TestAVersionOfTheAppIsRestored(t *testing.T) {
 			back := a.do("undo", "id", got.Change.ID)
 			assert.That(t, back.OK, "undo: %+v", back.Error)
 			assert.Equal(t, a.get("Plan.md"), "now\n", "the note, undone")
+		})
+	}
+}
+
+// A head tells the text of a version from a sentence of the app, and which version it is.
+func TestAVersionWithAHead(t *testing.T) {
+	t.Parallel()
+	const odd = "Error: is all that it says\n"
+	for _, r := range restores {
+		t.Run(r.restore, func(t *testing.T) {
+			t.Parallel()
+			a := versionedVault(t)
+			a.heads = true
+			a.history["Plan.md"] = []string{odd, ofTheApp}
+			a.tell(false)
+			read := a.do(r.read, "path", "Plan.md", "version", "1")
+			assert.That(t, read.OK && read.Stdout == odd, "read: %+v, %+v", read, read.Error)
+			assert.Contains(t, strings.Join(read.Notices, "\n"), "the app answered with Plan.md (version 1, ", "the notices")
+			got := a.do(r.restore, "path", "Plan.md", "version", "1")
+			assert.That(t, got.OK && a.get("Plan.md") == odd, "restored: %+v, %+v, the note is %q", got, got.Error, a.get("Plan.md"))
+			before := a.get("Plan.md")
+			for _, other := range []string{"Plan.md (version 1, today)", "Other.md (version 2, today)"} {
+				a.tell(false, appFault{Command: r.read, Kind: "says", Text: other + "\n---\ntext\n"})
+				got := a.do(r.restore, "path", "Plan.md", "version", "2")
+				assert.That(t, rig.CodeOf(got) == "cli_error" && a.get("Plan.md") == before, "%s: %+v, the note is %q", other, got, a.get("Plan.md"))
+			}
+			a.tell(false)
 		})
 	}
 }

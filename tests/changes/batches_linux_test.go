@@ -83,11 +83,16 @@ func TestFailingBatchesAreWholeBesideWriters(t *testing.T) {
 	}
 	stop := make(chan struct{})
 	var running sync.WaitGroup
+	end := sync.OnceFunc(func() {
+		close(stop)
+		running.Wait()
+	})
+	defer end() // also where the test is given up: the writers need the gateways
 	for _, w := range writers {
 		running.Go(func() { w.run(t, stop) })
 	}
 	outcomes := map[string]int{}
-	before := withoutOthers(everything(t, vault))
+	before := everything(t, vault, "W")
 	for n := range long.Count(24, 1000) {
 		var batch gateway.Batch
 		batch.Atomic, batch.Caller = true, "batches"
@@ -110,15 +115,14 @@ func TestFailingBatchesAreWholeBesideWriters(t *testing.T) {
 		outcomes[fmt.Sprintf("%q: %s", kind[0], last)]++
 		isFailed := got.Error == nil && got.Summary.OK == 3 && got.Summary.Error == 1
 		isBack := got.Summary.Undone == 3 && got.Summary.NotUndone == 0
-		now := withoutOthers(everything(t, vault))
+		now := everything(t, vault, "W")
 		isWhole := maps.Equal(now, before)
 		if !isFailed || !isBack || !isWhole {
 			t.Errorf("batch %d of %q: %s\nleft: %q", n, kind, describe(got), differ(now, before, ""))
 			break
 		}
 	}
-	close(stop)
-	running.Wait()
+	end()
 	lines := int64(0)
 	for _, w := range writers {
 		text := string(require.Value(os.ReadFile(filepath.Join(vault, w.note)))(t))
@@ -144,12 +148,6 @@ func appendLine(name, line string) error {
 	defer file.Close()
 	_, err = file.WriteString(line + "\n")
 	return err
-}
-
-// withoutOthers leaves out the notes of the other writers.
-func withoutOthers(all map[string]string) map[string]string {
-	maps.DeleteFunc(all, func(name, _ string) bool { return strings.HasPrefix(name, "W/") })
-	return all
 }
 
 func describe(b gateway.BatchResult) string {

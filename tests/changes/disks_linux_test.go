@@ -161,8 +161,7 @@ var readsOfDisk = [][]string{
 // TestReadsAreTrueOfABadDisk reads a vault on a disk that fails at some operation: an answer is as on a good disk, or
 // says how much could not be read, or is an error; and nothing is said to be missing. Afterwards it is as before.
 func TestReadsAreTrueOfABadDisk(t *testing.T) {
-	long.Only(t) // one read in some hundred runs into its limit after the disk has healed; the cause is not known yet
-	const tries = 3000
+	tries := long.Count(60, 3000)
 	random := rand.New(rand.NewPCG(10, 11))
 	folder := memory.Folder(t)
 	d := mountBadDisk(t, folder)

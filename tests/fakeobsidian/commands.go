@@ -47,10 +47,10 @@ func init() { // the table refers to functions that refer to it
 		"property:set":    {"file path name value type", setProperty},
 		"property:remove": {"file path name", removeProperty},
 		"history":         {"file path", func(c *call) string { return c.listVersions(c.config.History) }},
-		"history:read":    {"file path version", func(c *call) string { return c.version(c.config.History) }},
+		"history:read":    {"file path version", func(c *call) string { return c.print(c.config.History) }},
 		"history:restore": {"file path version", func(c *call) string { return c.restore(c.config.History) }},
 		"sync:history":    {"file path", func(c *call) string { return c.listVersions(c.config.Sync) }},
-		"sync:read":       {"file path version", func(c *call) string { return c.version(c.config.Sync) }},
+		"sync:read":       {"file path version", func(c *call) string { return c.print(c.config.Sync) }},
 		"sync:restore":    {"file path version", func(c *call) string { return c.restore(c.config.Sync) }},
 		"task":            {"file path line done todo toggle status ref", setTask},
 	}

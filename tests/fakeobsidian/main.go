@@ -44,6 +44,8 @@ type config struct {
 	// History and Sync are the versions of notes by their paths, the newest first.
 	History map[string][]string `json:"history"`
 	Sync    map[string][]string `json:"sync"`
+	// Heads is set for an app that prints a head before the text of a version.
+	Heads bool `json:"heads"`
 	// Answers are what further commands print, whatever their parameters. They do nothing.
 	Answers map[string]string `json:"answers"`
 	// Away is set while the app does not run: the client cannot reach it.

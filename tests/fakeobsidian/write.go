@@ -161,7 +161,7 @@ func setTask(c *call) string {
 // openDaily makes a missing note, as daily:read does, and shows it.
 func openDaily(c *call) string {
 	readDaily(c)
-	return ""
+	return "Opened: " + c.daily()
 }
 
 // unique names a note after the minute.

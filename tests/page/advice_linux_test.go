@@ -68,6 +68,9 @@ func TestAnAdviceAllowsTheCall(t *testing.T) {
 		"only":           {map[string]string{"enable-only": `["tags"]`}, "", "", rig.Calling("read", "path=Bread.md"), []string{"the command read is disabled."}, 1},
 		"access":         {nil, "[vaults.access]\n\"/\" = \"r\"\n", "", rig.Calling("append", "path=Bread.md", "content=x"), []string{"The access rules of Notes do not allow it on Bread.md.", "add <code>&#34;Bread.md&#34; = &#34;rw&#34;</code>"}, 1},
 		"access of note": {nil, "[vaults.access]\n\"/\" = \"rw\"\n\"Bread.md\" = \"r\"\n", "", rig.Calling("append", "path=Bread.md", "content=x"), []string{"in place of <code>&#34;Bread.md&#34; = &#34;r&#34;</code>"}, 1},
+		"publishing":     {nil, "", "", rig.Calling("web", "url=https://example.com/"), []string{"publishing is off", "add <code>allow-publish = true</code>"}, 1},
+		"views":          {map[string]string{"allow-ui": "false"}, "", "", rig.Calling("open", "path=Bread.md"), []string{"write <code>allow-ui = true</code>"}, 1},
+		"secrets":        {map[string]string{"secrets": `"block"`}, "", "", rig.Calling("read", "path=Keys.md"), []string{"A secret was found", "write <code>secrets = &#34;redact&#34;</code>"}, 1},
 		"an agent's tier": {nil, twoAgents, "cursor", rig.Calling("backlinks", "path=Bread.md"),
 			[]string{"in <code>[agents.cursor]</code>", "in place of <code>tier = &#34;v1&#34;  # as it was</code>", "cursor: "}, 1},
 		"an agent's changes": {nil, twoAgents, "night-job", rig.Calling("append", "path=Bread.md", "content=x"), []string{"in <code>[agents.night-job]</code>"}, 1},
@@ -77,6 +80,7 @@ func TestAnAdviceAllowsTheCall(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
+			r.Write("Keys.md", "token ghp_0123456789abcdefghijABCDEFGHIJ012345\n")
 			for setting, value := range test.settings {
 				r.Set(setting, value)
 			}
@@ -94,7 +98,7 @@ func TestAnAdviceAllowsTheCall(t *testing.T) {
 			require.NoError(t, os.Chmod(file, 0o600))
 			r.Flags = append(r.Flags, "--config", file)
 			got := r.Stdio(false, "").Do(test.call)
-			refused := !got.OK && got.Error.Code != "not_found" && got.Error.Code != "unconfirmed"
+			refused := !got.OK && !slices.Contains([]string{"not_found", "unconfirmed", "needs_app"}, got.Error.Code)
 			assert.That(t, !refused, "with the change: %+v", got.Error)
 		})
 	}
@@ -112,15 +116,22 @@ func TestNoAdviceWhereNoneHelps(t *testing.T) {
 		"restricted": {nil, [2]string{}, rig.Calling("eval", "code=1"), "No setting allows that."},
 		"a flag":     {[]string{"--tier=v0"}, [2]string{}, rig.Calling("search", "query=flour"), "The settings file allows it now."},
 		"rate":       {nil, [2]string{"rate", "1"}, rig.Calling("read", "path=Bread.md"), "It called more often than the limit allows."},
+		"private":    {nil, [2]string{}, rig.Calling("read", "path=Mine.md"), "is marked as private: its properties or tags allow less."},
+		"paused":     {nil, [2]string{}, rig.Calling("read", "path=Bread.md"), "Agents were paused."},
+		"no target":  {nil, [2]string{}, rig.Calling("append", "content=x"), "would have been about the one that is open in the app"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
+			r.Write("Mine.md", "---\nprivate: true\n---\nwords\n")
 			if test.set[0] != "" {
 				r.Set(test.set[0], test.set[1])
 			}
 			r.Flags = test.flags
 			client := r.Stdio(false, "")
+			if name == "paused" {
+				r.Must("pause")
+			}
 			client.Do(test.call)
 			client.Do(test.call)
 			view := open(r).refusal()

@@ -47,7 +47,7 @@ func countDay(r *rig.Rig) map[string]*dayOfAgent {
 		agent := of(all[0].Client)
 		agent.calls++
 		has := func(wanted func(audit.Line) bool) bool { return slices.ContainsFunc(all, wanted) }
-		isDenied := has(func(l audit.Line) bool { return l.Decision == "deny" && (l.Code != "unconfirmed" || l.Declined) })
+		isDenied := outcomeOf(all) == "denied"
 		hasFailed := has(func(l audit.Line) bool { return l.Kind == "end" && l.Code != "" })
 		if isDenied {
 			agent.refused++
@@ -77,44 +77,27 @@ func countDay(r *rig.Rig) map[string]*dayOfAgent {
 	return agents
 }
 
-// busyAgent lets one agent do the work of a busy day.
-func busyAgent(r *rig.Rig, client *rig.Client, agent, rounds int) {
-	note := func(i int) string { return fmt.Sprintf("path=Note %03d.md", i%60) }
-	for i := range rounds {
-		first := agent*7 + i*3
-		client.Do(rig.Calling("read", note(first)))
-		client.Do(rig.Calling("search", "query=one"))
-		client.Do(rig.Calling("append", note(first+1), "content=more"))
-		client.Do(rig.Calling("eval", "code=1"))
-		client.Do(rig.Calling("read", "path=Missing.md"))
-		client.Batch(rig.Calling("read", note(first+2)), rig.Calling("append", note(first+3), "content=x"), rig.Calling("append", "path=Missing.md", "content=x"))
-		if i%4 == 0 {
-			client.Do(rig.Calling("delete", note(first+4)))
-		}
-	}
-}
-
 // All figures of a busy day are those of the log and of the journal, before and after an undo of many.
 func TestABusyDayIsTold(t *testing.T) {
 	t.Parallel()
-	r := rig.New(t, notesOf(60))
+	r := rig.New(t, rig.BusyNotes())
 	r.Zone = rig.ZoneAtNoon()
 	v := open(r)
-	for i, name := range []string{"ann", "bob", "“cy” <b>"} {
-		r.Client = name
-		busyAgent(r, r.Stdio(false, ""), i, long.Count(8, 100))
+	r.BusyDay(long.Count(8, 80), long.Count(2, 30))
+	compareDay(t, r, v)
+	for range rig.BusyClients {
+		view := v.See("")
+		button := regexp.MustCompile(`>Undo all \d+<`).FindString(view)
+		require.That(t, button != "", "no undo of all in %s", mainOf(view))
+		v.undo(view, button)
+		compareDay(t, r, v)
 	}
-	compareDay(t, r, v)
-	view := v.See("")
-	all := regexp.MustCompile(`>Undo all (\d+)<`).FindStringSubmatch(view)
-	require.That(t, all != nil, "no undo of all in %s", mainOf(view))
-	v.undo(view, "Undo all "+all[1])
-	compareDay(t, r, v)
 }
 
 // compareDay compares the views of the page with what was counted.
 func compareDay(t *testing.T, r *rig.Rig, v *visitor) {
 	t.Helper()
+	compareLists(t, r, v)
 	counted := countDay(r)
 	overview, agents := v.See(""), v.See("agents")
 	calls := 0

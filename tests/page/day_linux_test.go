@@ -257,12 +257,12 @@ func TestManyQuestionsAreFolded(t *testing.T) {
 	v.send(v.See("approvals"), "approvals/approve", nil)
 	ask(1, 2)
 	few := v.See("approvals")
-	assert.That(t, strings.Index(few, "Note 001.md") < strings.Index(few, "Approved, for one call"), "what was answered is before what waits: %s", mainOf(few))
+	assert.That(t, strings.Index(few, "Note 001.md") < strings.Index(few, "Approved here, for one call"), "what was answered is before what waits: %s", mainOf(few))
 	lacks(t, few, ">What changes<")
 	ask(2, 5)
 	many := v.See("approvals")
 	assert.Equal(t, strings.Count(many, ">What changes<"), 4, "questions that are folded")
-	assert.That(t, strings.Index(many, `id="many"`) < strings.Index(many, "Approved, for one call"), "the bar for several is behind what was answered")
+	assert.That(t, strings.Index(many, `id="many"`) < strings.Index(many, "Approved here, for one call"), "the bar for several is behind what was answered")
 	lacks(t, many, "affects 1 note<")
 }
 

@@ -27,7 +27,7 @@ func TestApproveOnThePage(t *testing.T) {
 	require.Equal(t, rig.CodeOf(client.Do(call)), "unconfirmed")
 	view := v.See("approvals")
 	has(t, view, "<b>Delete &#34;Bread.md&#34; (vault &#34;Notes&#34;): −3 lines</b>", "Asked by a client that calls itself &#34;t&#34;.", `<span class="chip grave">−3 lines</span>`, ">1 note<", "flour</span>", "salt</span>")
-	if _, body := v.send(view, "approvals/approve", nil); !strings.Contains(body, "Approved, for one call") {
+	if _, body := v.send(view, "approvals/approve", nil); !strings.Contains(body, "Approved here, for one call") {
 		t.Fatalf("approved: %s", body)
 	}
 	got := client.Do(call)

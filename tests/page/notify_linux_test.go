@@ -63,7 +63,7 @@ func TestAMessageLeadsToTheQuestion(t *testing.T) {
 		t.Errorf("links approve nothing, and a question is told of once: %+v, %d messages", got, len(told))
 	}
 	_, body = v.send(view, "approvals/approve", nil)
-	has(t, body, "Approved, for one call")
+	has(t, body, "for one call, on the notes as they were shown")
 	got := client.Do(call)
 	assert.That(t, got.OK, "the approved call: %+v", got)
 	pages, err := ownerfiles.Servers(consent.Pages(stateOf(r)))

@@ -1,12 +1,14 @@
 package ui
 
 import (
+	"os"
 	osexec "os/exec"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
 
 	"github.com/chromedp/chromedp"
@@ -38,6 +40,13 @@ func TestALinkOfAClientLeadsToTheQuestion(t *testing.T) {
 	b.until("what a browser that is not paired sees", `document.body.innerText.includes("This browser is not paired")`)
 	if text := b.text("html"); !strings.Contains(text, "Bread") || strings.Contains(text, "flour") || w.Read("Bread.md") == "" {
 		t.Errorf("without a pairing: %s", text)
+	}
+	b.run(chromedp.EmulateViewport(360, 800))
+	styled := value[string](b, `getComputedStyle(document.querySelector("h1")).fontFamily`)
+	assert.That(t, strings.Contains(styled, "Iowan"), "the page of the link has the letters %s", styled)
+	if *axe != "" {
+		text := require.Value(os.ReadFile(*axe))(t)
+		b.check("the page of a link", string(text))
 	}
 	b.run(chromedp.Navigate(w.link))
 	b.until("the first view", `document.getElementById("switch")`)

@@ -136,7 +136,11 @@ func TestTwoWindows(t *testing.T) {
 	other.press("#resume")
 	b.until("resumed", `document.getElementById("pause")`)
 	other.press("#questions article form[action$=deny] button")
-	b.until("no question", `document.querySelectorAll("#questions article").length === 0`)
+	b.until("the denied question", `document.querySelector("#questions .answered")?.innerText.includes("Denied here.")`)
+	client.Do(rig.Calling("delete", "path=Work/Plan.md"))
+	b.until("another question", `document.querySelectorAll("#questions article:not(.answered)").length === 1`)
+	client.Do(rig.Calling("approvals", "withdraw=all"))
+	b.until("that the agent has withdrawn it", `document.getElementById("questions").innerText.includes("Withdrawn by the agent.")`)
 }
 
 // Of a question that arrives while no window is seen the browser tells, and not what it is.

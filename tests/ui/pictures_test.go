@@ -22,8 +22,28 @@ var pictures = flag.String("pictures", "", "folder to write pictures of the view
 // high is how high a window of a picture is.
 var high = flag.Int64("high", 720, "height of the windows of pictures")
 
+// place is a view by the name of its picture.
+type place struct{ name, path string }
+
+// take takes pictures of views in both themes, at three widths.
+func (w *world) take(b *tab, prefix string, places []place) {
+	w.t.Helper()
+	require.NoError(w.t, os.MkdirAll(*pictures, 0o755))
+	for _, at := range places {
+		for _, look := range []struct {
+			name, scheme string
+			width        int64
+		}{{"", "light", 1280}, {"-dark", "dark", 1280}, {"-tablet", "light", 800}, {"-tablet-dark", "dark", 800}, {"-phone", "light", 360}, {"-phone-dark", "dark", 360}} {
+			b.run(chromedp.EmulateViewport(look.width, *high), emulate("prefers-color-scheme="+look.scheme))
+			b.visit(at.path)
+			image := get(b, chromedp.CaptureScreenshot())
+			require.NoError(w.t, os.WriteFile(filepath.Join(*pictures, prefix+at.name+look.name+".png"), image, 0o644))
+		}
+	}
+}
+
 // everyView are the views by their names.
-var everyView = []struct{ name, path string }{
+var everyView = []place{
 	{"overview", ""}, {"agents", "agents"}, {"activity", "activity"}, {"approvals", "approvals"}, {"changes", "changes"}, {"policy", "policy"},
 	{"try", "policy/try?command=delete&params=path%3DBread.md"}, {"access", "policy/access"}, {"health", "health"}, {"settings", "settings"},
 }
@@ -32,19 +52,8 @@ func TestPictures(t *testing.T) {
 	if *pictures == "" {
 		t.Skip("no folder for pictures is given")
 	}
-	require.NoError(t, os.MkdirAll(*pictures, 0o755))
-	take := func(b *tab, name, path string) {
-		for _, look := range []struct {
-			name, scheme string
-			width        int64
-		}{{"", "light", 1280}, {"-dark", "dark", 1280}, {"-tablet", "light", 800}, {"-tablet-dark", "dark", 800}, {"-phone", "light", 360}, {"-phone-dark", "dark", 360}} {
-			b.run(chromedp.EmulateViewport(look.width, *high), emulate("prefers-color-scheme="+look.scheme))
-			b.visit(path)
-			image := get(b, chromedp.CaptureScreenshot())
-			require.NoError(t, os.WriteFile(filepath.Join(*pictures, name+look.name+".png"), image, 0o644))
-		}
-	}
-	take(begin(t, nil).open(), "first", "")
+	first := begin(t, nil)
+	first.take(first.open(), "", []place{{"first", ""}})
 	w := begin(t, func(r *rig.Rig) {
 		r.Tables = "[agents.cursor]\ntier = \"v3\"\nallow-mutations = true\n"
 		r.Client = "Cursor"
@@ -62,19 +71,18 @@ func TestPictures(t *testing.T) {
 	client.Do(rig.Calling("note:replace", "path=Recipes/Sourdough.md", "old=500 g wheat flour\n- 350 g water", "new=400 g wheat flour\n- 370 g water\n- 100 g rye flour"))
 	client.Do(rig.Calling("note:replace", "path=Recipes/Sourdough.md", "old=40 minutes", "new=45 minutes"))
 	change := w.changePath()
-	for _, view := range append(everyView, []struct{ name, path string }{{"change", change}, {"rendered", change + "&as=rendered"}, {"call", w.callOf("append")}, {"refused", w.callOf("eval")}}...) {
-		take(b, view.name, view.path)
-	}
+	w.take(b, "", everyView)
+	w.take(b, "", []place{{"change", change}, {"rendered", change + "&as=rendered"}, {"call", w.callOf("append")}, {"refused", w.callOf("eval")}})
 	b.visit("")
 	b.run(chromedp.Click(chromedp.CSS("#overview-changed a[id][href*='changes/one']")))
 	b.until("the change", `document.getElementById("undo")`)
 	b.press("#undo")
-	take(b, "undone", value[string](b, `location.href.slice(document.documentElement.dataset.base.length + location.origin.length)`))
+	w.take(b, "", []place{{"undone", value[string](b, `location.href.slice(document.documentElement.dataset.base.length + location.origin.length)`)}})
 	b.visit("approvals")
 	b.press("#questions .yes")
-	take(b, "approved", "approvals")
+	w.take(b, "", []place{{"approved", "approvals"}})
 	w.Must("pause")
-	take(b, "paused", "policy")
+	w.take(b, "", []place{{"paused", "policy"}})
 }
 
 // aDay writes what two clients have done since yesterday, one of which is still running.

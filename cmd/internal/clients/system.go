@@ -87,16 +87,38 @@ func (s System) File(c Client, scope Scope) string {
 		if name == "" {
 			continue
 		}
-		packaged := strings.HasPrefix(pattern, storePackages)
-		if exists(name) ||
-			packaged && exists(s.path(pattern[:len(storePackages)+strings.Index(pattern[len(storePackages):], "/")])) {
+		isPackaged := s.packageOf(pattern) != ""
+		if exists(name) || isPackaged && exists(s.packageOf(pattern)) {
 			return name
 		}
-		if first == "" && !packaged {
+		if first == "" && !isPackaged {
 			first = name
 		}
 	}
 	return first
+}
+
+// HasPackagedClient reports whether a client is here that was installed as a package of Windows: it has an AppData of
+// its own, and so have the servers that it starts.
+func (s System) HasPackagedClient() bool {
+	for _, c := range table {
+		for _, pattern := range c.user.on(s.OS) {
+			if s.packageOf(pattern) != "" && exists(s.packageOf(pattern)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// packageOf returns the folder of the package whose settings a pattern names, "" if it names none.
+func (s System) packageOf(pattern string) string {
+	rest, isPackaged := strings.CutPrefix(pattern, storePackages)
+	if !isPackaged {
+		return ""
+	}
+	name, _, _ := strings.Cut(rest, "/")
+	return s.path(storePackages + name)
 }
 
 // Found returns what shows that a client is installed, "" if nothing does.

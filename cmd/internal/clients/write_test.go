@@ -214,3 +214,15 @@ func TestEntriesWorkWithoutATerminal(t *testing.T) {
 		}
 	}
 }
+
+func TestThePackageOfAClient(t *testing.T) {
+	s := System{OS: "windows", Getenv: func(string) string { return `C:\Users\me\AppData\Local` }}
+	for pattern, want := range map[string]string{
+		"{local}/Packages/Claude_x/LocalCache/Roaming/Claude/config.json": `C:\Users\me\AppData\Local\Packages\Claude_x`,
+		"{local}/Programs/Claude/config.json":                             "",
+		"{config}/Claude/config.json":                                     "",
+	} {
+		assert.Equal(t, s.packageOf(pattern), want, "%s", pattern)
+	}
+	assert.That(t, !s.HasPackagedClient(), "a folder that is not there is that of a package")
+}

@@ -13,6 +13,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"io/fs"
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/cmd/internal/clients"
@@ -62,6 +63,7 @@ type Machine struct {
 
 	Listen   func(ctx context.Context, addr string) error   // tries whether a server can listen on an address of TCP
 	TryRead  func(name string) error                        // reads the beginning of a file; nil reads none
+	List     func(folder string) ([]fs.DirEntry, error)     // lists a folder of a vault; nil is [os.ReadDir]
 	Free     func(folder string) (bytes uint64, known bool) // returns how many bytes can be written to the file system of a folder
 	Elevated func() bool                                    // reports whether this process has the rights of an administrator
 }

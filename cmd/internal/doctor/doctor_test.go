@@ -263,6 +263,41 @@ var faults = []struct {
 			return nil
 		}
 	}},
+	{"vault-closed-by-macos", Problem, func(p *patient) {
+		p.OS = "darwin"
+		p.List = func(folder string) ([]fs.DirEntry, error) {
+			return nil, &fs.PathError{Op: "open", Path: folder, Err: syscall.EPERM}
+		}
+	}},
+	{"vault-unreadable", Problem, func(p *patient) {
+		p.OS = "darwin"
+		p.List = func(folder string) ([]fs.DirEntry, error) {
+			return nil, &fs.PathError{Op: "open", Path: folder, Err: syscall.EACCES}
+		}
+	}},
+	{"closed-by-macos", Warning, func(p *patient) {
+		p.OS = "darwin"
+		p.put("Journal/Secret.md", "a")
+		p.List = func(folder string) ([]fs.DirEntry, error) {
+			if filepath.Base(folder) == "Journal" {
+				return nil, &fs.PathError{Op: "open", Path: folder, Err: syscall.EPERM}
+			}
+			return os.ReadDir(folder)
+		}
+	}},
+	{"closed-by-macos", Warning, func(p *patient) {
+		p.OS = "darwin"
+		p.TryRead = func(name string) error { return &fs.PathError{Op: "open", Path: name, Err: syscall.EPERM} }
+	}},
+	{"unreadable", Warning, func(p *patient) {
+		p.put("Journal/Secret.md", "a")
+		p.List = func(folder string) ([]fs.DirEntry, error) {
+			if filepath.Base(folder) == "Journal" {
+				return nil, &fs.PathError{Op: "open", Path: folder, Err: syscall.EPERM}
+			}
+			return os.ReadDir(folder)
+		}
+	}},
 	{"links-outside", Warning, func(p *patient) { p.link(p.root, "Outside") }},
 	{"links-outside", Warning, func(p *patient) { p.link("nowhere.md", "Broken.md") }},
 	{"cli-missing", Problem, func(p *patient) { p.Settings.Backend, p.appFails = settings.App, appFailure(exec.CodeNotFound) }},
@@ -286,6 +321,12 @@ var faults = []struct {
 		p.StateUnsafe = &terminal.UsageError{Reason: "state folder: is inside the vault", Advice: "move it"}
 	}},
 	{"state-read-only", Problem, func(p *patient) { p.StateReadOnly = "state folder: not writable" }},
+	{"state-other", Warning, func(p *patient) {
+		if runtime.GOOS != "windows" {
+			p.OS = "windows" // the state is looked for there; clients are at paths of Windows
+		}
+		require.NoError(p.t, os.MkdirAll(filepath.Join(p.root, "home", "Local", "Packages", "Claude_x", "LocalCache", "Local", "vaultwicket", "journal"), 0o700))
+	}},
 	{"disk-full", Warning, func(p *patient) { p.free = 10 << 20 }},
 	{"paused", Warning, func(p *patient) { p.paused = true }},
 	{"export-dropped", Warning, func(p *patient) {

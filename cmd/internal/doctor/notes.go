@@ -16,6 +16,8 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/internal/access"
+	"github.com/vaultwicket/vaultwicket/internal/filenames"
+	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk/system"
 )
@@ -26,6 +28,7 @@ const maxEntries = 500_000
 // census counts the contents of a vault, with one example of each relevant kind.
 type census struct {
 	root        string
+	goos        string
 	tryRead     func(name string) error
 	entries     int
 	notes       int
@@ -34,6 +37,7 @@ type census struct {
 	hardLinked  found
 	outside     found
 	unreadable  found
+	closed      found // by macOS
 	twice       found
 	names       map[string]string // by what two spellings have in common
 }
@@ -63,14 +67,15 @@ func (f *found) named(most int) string {
 }
 
 func (m Machine) notes(ctx context.Context, v settings.Served, r *Report) {
-	c := census{root: v.Folder, tryRead: m.TryRead, names: map[string]string{}}
-	err := filepath.WalkDir(v.Folder, func(name string, entry fs.DirEntry, err error) error {
+	c := census{root: v.Folder, goos: m.OS, tryRead: m.TryRead, names: map[string]string{}}
+	err := fs.WalkDir(listed{v.Folder, m.list}, ".", func(path string, entry fs.DirEntry, err error) error {
 		if ctx.Err() != nil || c.entries >= maxEntries {
 			return fs.SkipAll
 		}
-		rel, _ := filepath.Rel(c.root, name)
+		rel := filepath.FromSlash(path)
+		name := filepath.Join(c.root, rel)
 		if err != nil {
-			c.unreadable.add(rel)
+			c.unread(rel, err)
 			if entry != nil && entry.IsDir() {
 				return fs.SkipDir
 			}
@@ -104,7 +109,7 @@ func (m Machine) notes(ctx context.Context, v settings.Served, r *Report) {
 				c.outside.add(rel)
 			}
 		}
-		if entry.Type().IsRegular() {
+		if filenames.IsFileAt(name, entry.Type()) {
 			c.file(rel, entry)
 		}
 		return nil
@@ -134,6 +139,39 @@ func (m Machine) notes(ctx context.Context, v settings.Served, r *Report) {
 	c.report(v.Policy.Mutations, r)
 }
 
+// listed is the folder of a vault with the function that lists its folders.
+type listed struct {
+	root string
+	list func(folder string) ([]fs.DirEntry, error)
+}
+
+func (l listed) path(name string) string { return filepath.Join(l.root, filepath.FromSlash(name)) }
+
+// Open implements [fs.FS].
+func (l listed) Open(name string) (fs.File, error) { return os.Open(l.path(name)) }
+
+// Stat implements [fs.StatFS].
+func (l listed) Stat(name string) (fs.FileInfo, error) { return os.Stat(l.path(name)) }
+
+// ReadDir implements [fs.ReadDirFS].
+func (l listed) ReadDir(name string) ([]fs.DirEntry, error) { return l.list(l.path(name)) }
+
+func (m Machine) list(folder string) ([]fs.DirEntry, error) {
+	if m.List == nil {
+		return os.ReadDir(folder)
+	}
+	return m.List(folder)
+}
+
+// unread counts a file or folder that cannot be read.
+func (c *census) unread(rel string, err error) {
+	if protocol.IsClosedByMacOS(c.goos, err) {
+		c.closed.add(rel)
+		return
+	}
+	c.unreadable.add(rel)
+}
+
 func (c *census) file(rel string, entry fs.DirEntry) {
 	if !strings.EqualFold(filepath.Ext(rel), ".md") {
 		return
@@ -148,20 +186,15 @@ func (c *census) file(rel string, entry fs.DirEntry) {
 	}
 	if system.IsElsewhere(info) {
 		c.placeholder.add(rel)
-	} else if !c.canRead(rel) {
-		c.unreadable.add(rel)
+	} else if c.tryRead != nil {
+		err := c.tryRead(filepath.Join(c.root, rel))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			c.unread(rel, err)
+		}
 	}
 	if links(info) > 1 {
 		c.hardLinked.add(rel)
 	}
-}
-
-func (c *census) canRead(rel string) bool {
-	if c.tryRead == nil {
-		return true
-	}
-	err := c.tryRead(filepath.Join(c.root, rel))
-	return err == nil || errors.Is(err, fs.ErrNotExist)
 }
 
 // tryRead reads the first byte of a file, which tells a missing right and most faults of a disk.
@@ -195,6 +228,14 @@ func (c *census) report(mutations bool, r *Report) {
 			"give your user the right to read them, or look at the disk",
 		)
 	}
+	if c.closed.count > 0 {
+		r.warn(
+			"closed-by-macos",
+			fmt.Sprintf("macOS does not let %d files or folders be read: %s", c.closed.count, c.closed.named(maxExamples)),
+			"they are missing in answers, and changes of many notes are refused",
+			fixPrivacy,
+		)
+	}
 	for _, kind := range []struct {
 		found
 		check, what, why, fix string
@@ -224,7 +265,7 @@ func (m Machine) ignored(folder string, r *Report) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return
-	case err == nil && !info.Mode().IsRegular():
+	case err == nil && !filenames.IsFileAt(file, info.Mode()):
 		r.problem(
 			"ignore-not-file",
 			fmt.Sprintf("%q is not a regular file", file),

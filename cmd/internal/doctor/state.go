@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -54,6 +55,18 @@ func (m Machine) state(ctx context.Context, r *Report) {
 		return
 	}
 	r.ok("state", fmt.Sprintf("state folder %q", m.State))
+	for _, other := range ownerfiles.OtherStates(m.OS, m.Getenv, m.State) {
+		r.warn(
+			"state-other",
+			fmt.Sprintf("there is another state folder, %q", other),
+			"approvals, undo and pause in a terminal do not reach servers that use it, and its journal is not shown: a packaged client, or an earlier version, made it",
+			fmt.Sprintf(
+				"start the MCP client again, which uses %q from then on; XDG_STATE_HOME=%q for a command shows what is there; then remove it",
+				m.State,
+				filepath.Dir(other),
+			),
+		)
+	}
 	if free, known := m.Free(m.State); known && free < leastFree {
 		r.warn(
 			"disk-full",
@@ -166,7 +179,7 @@ func (m Machine) pending(r *Report) {
 		r.warn(
 			"approvals-pending",
 			sanitize.Counted(waiting, "request")+" pending approval",
-			"an agent waits for it, or has given up",
+			"an agent waits for the answer, or has given up",
 			"vaultwicket approvals",
 		)
 	}
@@ -216,7 +229,10 @@ func (m Machine) logs(ctx context.Context, r *Report) {
 	if m.State == "" || m.StateUnsafe != nil {
 		return
 	}
-	for _, folder := range []string{audit.AuditFolder(m.State), audit.CallsFolder(m.State)} {
+	for _, part := range []struct{ about, folder string }{
+		{"changes, approvals and denials", audit.AuditFolder(m.State)}, {"other calls", audit.CallsFolder(m.State)},
+	} {
+		folder := part.folder
 		report, err := audit.Verify(ctx, folder)
 		switch {
 		case err != nil:
@@ -237,7 +253,7 @@ func (m Machine) logs(ctx context.Context, r *Report) {
 			since := report.Since.Local().Format(time.DateOnly)
 			r.ok(
 				"audit",
-				fmt.Sprintf("audit log: %s, unbroken since %s", sanitize.Counted(report.Lines, "line"), since),
+				fmt.Sprintf("audit log of %s: %s, unbroken since %s", part.about, sanitize.Counted(report.Lines, "line"), since),
 			)
 		}
 		if missed := report.Missed + uint64(report.Waiting); err == nil && missed > 0 {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
+	"github.com/vaultwicket/vaultwicket/internal/protocol"
 )
 
 func (m Machine) vaults(ctx context.Context, r *Report) {
@@ -109,7 +110,16 @@ func (m Machine) folder(v settings.Served, r *Report) bool {
 		)
 		return false
 	}
-	entries, err := os.ReadDir(v.Folder)
+	entries, err := m.list(v.Folder)
+	if protocol.IsClosedByMacOS(m.OS, err) {
+		r.problem(
+			"vault-closed-by-macos",
+			fmt.Sprintf("macOS does not let the vault folder %q be read", v.Folder),
+			why,
+			fixPrivacy,
+		)
+		return false
+	}
 	if err != nil {
 		r.problem(
 			"vault-unreadable",
@@ -146,6 +156,10 @@ func (m Machine) folder(v settings.Served, r *Report) bool {
 	}
 	return true
 }
+
+// fixPrivacy is the fix for what macOS closes to a program.
+const fixPrivacy = "allow it in System Settings, Privacy & Security, Files and Folders (or Full Disk Access) for your MCP client " +
+	"and for this terminal, and start them again"
 
 // reason is the error of the system without its path, which the message has already.
 func reason(err error) error {

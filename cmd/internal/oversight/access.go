@@ -3,6 +3,7 @@ package oversight
 import (
 	"context"
 	"fmt"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/vaultwicket/vaultwicket/cmd/internal/bootstrap"
@@ -47,7 +48,7 @@ func Access(_ context.Context, std terminal.Streams, args []string) error {
 		ignored = fmt.Sprintf("hidden by line %d of %s: %s", i.Line, i.File, i.Pattern)
 	}
 	for _, fact := range [][2]string{
-		{"path", a.Path}, {"agent", a.Agent}, {"rule", rule}, {"note itself", a.Itself}, {"ignore file", ignored},
+		{"path", a.Path}, {"agent", a.Agent}, {"rule", rule}, {"note itself", a.Itself}, {"made of", strings.Join(a.MadeOf, ", ")}, {"ignore file", ignored},
 		{"read", permittedText(a.Read)}, {"change", permittedText(a.Change)}, {"delete", permittedText(a.Delete)},
 	} {
 		if fact[1] != "" || fact[0] == "path" {

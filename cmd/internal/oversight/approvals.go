@@ -240,6 +240,7 @@ func openQuestions(std terminal.Streams) (state string, questions []consent.Stor
 	if state, err = settings.StateFolder(std); err != nil {
 		return "", nil, err
 	}
+	noteState(std)
 	questions, damaged, err := consent.OpenStore(consent.Folder(state), time.Now).List()
 	if err != nil {
 		return "", nil, approvalError(err)

@@ -100,6 +100,7 @@ func listAudit(ctx context.Context, std terminal.Streams, args []string) error {
 	if err := q.parse(rest, now); err != nil {
 		return err
 	}
+	noteState(std)
 	state, err := settings.StateFolder(std)
 	if err != nil {
 		return err

@@ -138,33 +138,56 @@ func (w *whatIf) outcomes(line audit.Line, suspects map[string]bool) (all []outc
 	}
 	counting := w.secrets+w.suspicious+w.remoteLinks == ""
 	session := strings.Join([]string{line.Session, line.Agent, line.Client, line.Vault}, "\x00")
+	isEnd := line.Kind == "end"
+	isDecision := line.Kind == "decision"
 	for _, rule := range policy.TextRules() {
 		kinds := found[rule]
-		isEnd := line.Kind == "end"
 		notSearched := slices.Contains(kinds, audit.NotSearched)
+		isFound := len(kinds) > 0 && !notSearched
 		switch {
-		case counting && isEnd && !notSearched:
+		case isEnd && counting && !notSearched:
 			for _, kind := range kinds {
 				all = append(all, outcome{rule, kind})
 			}
-		case rule == policy.RuleSecrets && w.secrets != "" && isEnd && notSearched && w.secrets != "allow",
-			rule == policy.RuleSuspicious && w.suspicious != "" && isEnd && notSearched && w.suspicious != "off":
-			all = append(all, outcome{rule, ""})
-		case rule == policy.RuleSecrets && w.secrets != "" && isEnd && len(kinds) > 0 && !notSearched:
-			all = append(all, outcome{rule, outcomesOfSecrets[w.secrets]})
-		case rule == policy.RuleSuspicious && isEnd && len(kinds) > 0 && !notSearched:
+		case isEnd && notSearched:
+			if w.searches(rule) {
+				all = append(all, outcome{rule, ""})
+			}
+		case isEnd && isFound && rule == policy.RuleSecrets:
+			if w.secrets != "" {
+				all = append(all, outcome{rule, outcomesOfSecrets[w.secrets]})
+			}
+		case isEnd && isFound && rule == policy.RuleSuspicious:
 			suspects[session] = true
 			if w.suspicious == "notice" || w.suspicious == "ask" {
 				all = append(all, outcome{rule, "notice"})
 			}
-		case rule == policy.RuleSuspicious && w.suspicious == "ask" && line.Kind == "decision" && line.Decision == "allow" && line.Effect != "read" && line.Effect != "ui" && suspects[session]:
-			all = append(all, outcome{rule, "approval required"})
-		case rule == policy.RuleRemoteLinks && w.remoteLinks != "" && line.Kind == "decision" && len(kinds) > 0 && (line.Decision == "allow" || line.Decision == "ask"):
-			all = append(
-				all,
-				outcome{rule, outcomesOfLinks[w.remoteLinks]},
-			)
+		case isDecision && rule == policy.RuleSuspicious:
+			if w.suspicious == "ask" && isChange(line) && suspects[session] {
+				all = append(all, outcome{rule, "approval required"})
+			}
+		case isDecision && rule == policy.RuleRemoteLinks:
+			isMade := line.Decision == "allow" || line.Decision == "ask"
+			if w.remoteLinks != "" && isMade && len(kinds) > 0 {
+				all = append(all, outcome{rule, outcomesOfLinks[w.remoteLinks]})
+			}
 		}
 	}
 	return all
+}
+
+// searches reports whether the replayed settings have answers searched for what a rule is about.
+func (w *whatIf) searches(rule string) bool {
+	switch rule {
+	case policy.RuleSecrets:
+		return w.secrets != "" && w.secrets != "allow"
+	case policy.RuleSuspicious:
+		return w.suspicious != "" && w.suspicious != "off"
+	}
+	return false
+}
+
+// isChange reports whether a decision allowed a call that does more than read or show something.
+func isChange(line audit.Line) bool {
+	return line.Decision == "allow" && line.Effect != "read" && line.Effect != "ui"
 }

@@ -21,6 +21,7 @@ func Journal(ctx context.Context, std terminal.Streams, args []string) error {
 	if err != nil {
 		return err
 	}
+	noteState(std)
 	now := time.Now()
 	kept, wanted, err := q.open(o, now)
 	if err != nil {

@@ -116,6 +116,7 @@ func pauseWords(name string, std terminal.Streams, args []string) (state, agent 
 			Advice: "it applies to every server of this user",
 		}
 	}
+	noteState(std)
 	state, err = settings.StateFolder(std)
 	return state, agent, asJSON, err
 }

@@ -40,6 +40,7 @@ func Today(ctx context.Context, std terminal.Streams, args []string) error {
 			Advice: `"vaultwicket help today" shows the flags`,
 		}
 	}
+	noteState(std)
 	now := time.Now()
 	kept, wanted, err := q.open(o, now)
 	if err != nil {

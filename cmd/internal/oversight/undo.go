@@ -51,6 +51,7 @@ func Undo(
 	if err != nil {
 		return err
 	}
+	noteState(std)
 	if u.session == ofLatest && len(o.Rest) == 1 {
 		u.session = o.Rest[0]
 		o.Rest = nil

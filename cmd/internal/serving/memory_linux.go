@@ -55,11 +55,12 @@ func releasable(smaps io.Reader, program string) (all []mappedSpan) {
 		if addresses, rest, found := strings.Cut(text, " "); found && !strings.HasSuffix(addresses, ":") {
 			permissions, _, _ := strings.Cut(rest, " ")
 			first, last, _ := strings.Cut(addresses, "-")
-			from, err := strconv.ParseUint(first, 16, strconv.IntSize)
-			to, err2 := strconv.ParseUint(last, 16, strconv.IntSize)
+			from, errFrom := strconv.ParseUint(first, 16, strconv.IntSize)
+			to, errTo := strconv.ParseUint(last, 16, strconv.IntSize)
 			at = mappedSpan{uintptr(from), uintptr(to)}
-			isProgram = err == nil && err2 == nil && (permissions == "r-xp" || permissions == "r--p") &&
-				strings.HasSuffix(rest, " "+program)
+			isSpan := errFrom == nil && errTo == nil
+			isFixed := permissions == "r-xp" || permissions == "r--p"
+			isProgram = isSpan && isFixed && strings.HasSuffix(rest, " "+program)
 		}
 	}
 }

@@ -151,8 +151,11 @@ func (f *Flags) forAgent(s Settings, vault policy.Policy, known ...string) polic
 func (f *Flags) pickAgent(s *Settings) error {
 	r := f.raws[settingIndex("agent")]
 	agent, defined := s.Agents[s.Agent]
+	isGiven := r.text != "" && r.text == s.Agent
+	isDefault := r.text == policy.DefaultAgent && len(s.Agents) == 0
+	isUnknown := isGiven && !defined && !isDefault
 	switch {
-	case !defined && !f.Reviews && r.text != "" && r.text == s.Agent && (r.text != policy.DefaultAgent || len(s.Agents) > 0):
+	case isUnknown && !f.Reviews:
 		return &terminal.UsageError{
 			Reason: fmt.Sprintf(
 				"setting %q (%s): unknown agent %q%s",

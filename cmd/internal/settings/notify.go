@@ -96,5 +96,6 @@ func (r *reading) notify(value any) (c notify.Config) {
 // settings of the machine forbid it.
 func (f *Flags) NotifyIgnored() bool {
 	told := f.file.notify
-	return f.bounds.silent && (told.Ntfy != "" || told.Webhook != "" || len(told.Command) > 0)
+	isTold := told.Ntfy != "" || told.Webhook != "" || len(told.Command) > 0
+	return isTold && f.bounds.silent
 }

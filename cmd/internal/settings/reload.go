@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
@@ -139,8 +140,11 @@ func (r *reloader) tighten(i int, f *Flags, s Settings, told *telling) policy.Po
 // reloads reports whether a running server tells of a part of the policy that became stricter: a setting that is
 // not only taken at the next start, or a table.
 func reloads(part string) bool {
+	if part == "access" || part == "flow" {
+		return true
+	}
 	row, isSetting := settingOf(part)
-	return isSetting && !row.fixed || part == "access" || part == "flow"
+	return isSetting && !row.fixed
 }
 
 // of names a setting, with the vault where vaults have their own.
@@ -321,6 +325,6 @@ func same(a, b []fs.FileInfo) bool {
 		if a == nil || b == nil {
 			return a == nil && b == nil
 		}
-		return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()) && a.Mode() == b.Mode()
+		return ownerfiles.IsUntouched(a, b)
 	})
 }

@@ -38,6 +38,15 @@ func (t vaultTable) label() string {
 	return t.ID
 }
 
+// sharesName reports whether a name of one of two vaults may mean the other.
+func (t vaultTable) sharesName(other vaultTable) bool {
+	mine := t.label()
+	if mine == "" || other.label() == "" {
+		return false
+	}
+	return mine == other.label() || mine == other.ID || t.ID == other.label()
+}
+
 func vaultKeys() []tableKey[vaultTable] {
 	return []tableKey[vaultTable]{
 		{
@@ -134,7 +143,7 @@ func (r *reading) vaults(value any) []vaultTable {
 				r.report(append(at, "id"), "two vaults have the id %q", t.ID)
 			case t.Folder != "" && other.Folder != "" && appvaults.SameFolder(t.Folder, other.Folder):
 				r.report(append(at, "folder"), "two vaults have the folder %q", t.Folder)
-			case t.label() != "" && other.label() != "" && (t.label() == other.label() || t.label() == other.ID || t.ID == other.label()):
+			case t.sharesName(other):
 				r.report(
 					append(at, "name"),
 					"two vaults have the name %q; give one of them another",

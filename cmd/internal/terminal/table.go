@@ -122,7 +122,9 @@ func (t *Table) forTerminal(rows [][]Cell) string {
 	for over := total(widths) - t.screen.width; over > 0; over-- {
 		widest := -1
 		for i, column := range t.columns {
-			if column.Min > 0 && widths[i] > column.Min && (widest < 0 || widths[i] > widths[widest]) {
+			isNarrowable := column.Min > 0 && widths[i] > column.Min
+			isWidest := widest < 0 || widths[i] > widths[widest]
+			if isNarrowable && isWidest {
 				widest = i
 			}
 		}

@@ -48,7 +48,8 @@ func newHosts(addr string, more []string, leaf *x509.Certificate) (httpguard.Hos
 func parseHost(entry string) (string, error) {
 	name, ok := httpguard.HostName(httpguard.Bracketed(entry))
 	_, notIP := netip.ParseAddr(entry)
-	if !ok || notIP != nil && !strings.HasSuffix(entry, "]") && strings.Contains(entry, ":") { // the last is a port
+	hasPort := notIP != nil && !strings.HasSuffix(entry, "]") && strings.Contains(entry, ":")
+	if !ok || hasPort {
 		return "", &SettingError{
 			Setting: "allow-host",
 			Value:   entry,
@@ -435,12 +436,20 @@ func makeToken(path string) error {
 	return os.Link(file.Name(), path)
 }
 
+func isLetterOrDigit(c rune) bool {
+	switch {
+	case '0' <= c && c <= '9', 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z':
+		return true
+	}
+	return false
+}
+
 // Weakness returns why a text is not valid for Config.Token, "" if it is.
 func Weakness(token string) string {
 	different := map[rune]bool{}
 	for _, c := range strings.TrimRight(token, "=") {
 		different[c] = true
-		if !strings.ContainsRune(tokenSet, c) && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') {
+		if !strings.ContainsRune(tokenSet, c) && !isLetterOrDigit(c) {
 			return "has characters that a header cannot carry"
 		}
 	}

@@ -136,7 +136,9 @@ func (p *reservation) await(ctx context.Context, n int64) error {
 func (a *messageBudget) dropStalled(may func(*reservation) bool) bool {
 	var out *reservation
 	for p := range a.coming {
-		if p.size > 0 && may(p) && a.now().Sub(p.last) >= stalled && (out == nil || p.last.Before(out.last)) {
+		isStalled := p.size > 0 && a.now().Sub(p.last) >= stalled
+		isOldest := out == nil || p.last.Before(out.last)
+		if isStalled && isOldest && may(p) {
 			out = p
 		}
 	}

@@ -111,6 +111,22 @@ func (d *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// serves reports whether there is something at a path.
+func (d *handler) serves(path string) bool {
+	switch path {
+	case endpoint, readyPath:
+		return true
+	case metricsPath:
+		return d.Metrics != nil
+	}
+	return false
+}
+
+// isPreflight reports whether a browser asks what a page may send (CORS).
+func isPreflight(r *http.Request) bool {
+	return r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != ""
+}
+
 // answer answers a request that is counted.
 func (d *handler) answer(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
@@ -150,10 +166,10 @@ func (d *handler) answer(w http.ResponseWriter, r *http.Request) {
 		return
 	case d.Resource.describes(w, r, path):
 		return
-	case path != endpoint && path != readyPath && (path != metricsPath || d.Metrics == nil):
+	case !d.serves(path):
 		refuse(w, http.StatusNotFound, "not found; the MCP endpoint is "+endpoint)
 		return
-	case path == endpoint && origin == httpguard.Listed && r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != "":
+	case path == endpoint && origin == httpguard.Listed && isPreflight(r):
 		h.Set("Access-Control-Allow-Methods", "POST, GET, DELETE") // what a page of a listed origin may send (CORS)
 		h.Set(
 			"Access-Control-Allow-Headers",

@@ -74,8 +74,11 @@ func parseAddr(text string) (address, error) {
 
 // private reports whether only this machine can reach the address.
 func (a address) private() bool {
+	if a.network == "unix" || strings.EqualFold(a.host, "localhost") {
+		return true
+	}
 	ip, err := netip.ParseAddr(a.host)
-	return a.network == "unix" || strings.EqualFold(a.host, "localhost") || err == nil && ip.IsLoopback()
+	return err == nil && ip.IsLoopback()
 }
 
 // certificate loads the key pair of a config, nil if it names and needs none.
@@ -169,7 +172,11 @@ func checkPassed(l net.Listener, a address, shown string) error {
 	}
 	at, ok := l.Addr().(*net.TCPAddr)
 	_, port, _ := net.SplitHostPort(a.text) // parseAddr has checked it
-	if !ok || port != "0" && port != strconv.Itoa(at.Port) || a.private() && !loopback(l) {
+	if !ok {
+		return elsewhere
+	}
+	isPort := port == "0" || port == strconv.Itoa(at.Port)
+	if !isPort || a.private() && !loopback(l) {
 		return elsewhere
 	}
 	if ip, err := netip.ParseAddr(a.host); err == nil && !ip.IsUnspecified() &&

@@ -110,7 +110,8 @@ func (c Config) complete() (Config, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	if c.MaxSessions < 0 || c.MaxConnections < 0 || c.Idle < 0 || c.Grace < 0 || c.MaxBody < 0 {
+	isNegative := min(c.MaxSessions, c.MaxConnections) < 0 || min(c.Idle, c.Grace) < 0 || c.MaxBody < 0
+	if isNegative {
 		return c, &SettingError{Setting: "http", Reason: "negative limit", hint: "leave it out for the default"}
 	}
 	c.MaxConnections = httpguard.ConnLimit(c.MaxConnections)

@@ -206,7 +206,8 @@ func decodeID(raw json.RawMessage) (any, error) {
 		return text, nil
 	}
 	number, err := strconv.ParseInt(string(raw), 10, 64)
-	if err != nil || number > MaxInteger || number < -MaxInteger || string(raw) == "-0" {
+	isExact := -MaxInteger <= number && number <= MaxInteger
+	if err != nil || !isExact || string(raw) == "-0" {
 		return nil, errors.New("id must be a string or an integer within 2^53")
 	}
 	return float64(number), nil

@@ -190,11 +190,16 @@ func (c *conn) remove(r *request) {
 // settle starts the requests whose turn it is, and wakes those who wait for a change. It must
 // be called after every change, with the lock held.
 func (c *conn) settle() {
-	for !c.stopped && !c.initializing && c.running < maxRunning && c.ctx.Err() == nil {
-		i := slices.IndexFunc(
-			c.waiting,
-			func(r *request) bool { return !(r.changes && c.changing) && !(r.large && c.large == maxLarge) },
-		)
+	mayRun := func(r *request) bool {
+		waitsForChange := r.changes && c.changing
+		waitsForLarge := r.large && c.large == maxLarge
+		return !waitsForChange && !waitsForLarge
+	}
+	for c.ctx.Err() == nil && !c.stopped && !c.initializing {
+		if c.running == maxRunning {
+			break
+		}
+		i := slices.IndexFunc(c.waiting, mayRun)
 		if i < 0 {
 			break
 		}

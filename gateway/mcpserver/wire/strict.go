@@ -164,7 +164,8 @@ func (l *linter) value(depth int) error {
 		// encoding/json refuses a number that is too large for a float64 where it decodes any value.
 		literal := l.rest[:end]
 		isNumber := literal[0] == '-' || '0' <= literal[0] && literal[0] <= '9'
-		l.huge = l.huge || len(literal) > maxDigits || isNumber && bytes.ContainsAny(literal, "eE")
+		hasExponent := isNumber && bytes.ContainsAny(literal, "eE")
+		l.huge = l.huge || hasExponent || len(literal) > maxDigits
 		l.rest = l.rest[end:]
 		return nil
 	}

@@ -177,11 +177,7 @@ func (s *Server) clientOf(ctx context.Context, id string) (Client, error) {
 			return client, nil
 		}
 	}
-	u, err := url.Parse(id)
-	if err != nil || u.Scheme != "https" || u.Hostname() == "" || u.User != nil || len(u.Path) < 2 ||
-		strings.ContainsAny(id, "#?\\") ||
-		strings.Contains(u.Path, "/.") ||
-		len(id) > maxURI {
+	if !isMetadataAddress(id) {
 		return Client{}, errors.New("unknown client")
 	}
 	limited, cancel := context.WithTimeout(ctx, fetchLimit)
@@ -236,4 +232,16 @@ func decode(from io.Reader, limit int64, to any) error {
 		err = json.Unmarshal(text, to)
 	}
 	return err
+}
+
+// isMetadataAddress reports whether the id of a client is the address of its metadata (OAuth Client ID Metadata Document).
+func isMetadataAddress(id string) bool {
+	u, err := url.Parse(id)
+	if err != nil || len(id) > maxURI || strings.ContainsAny(id, "#?\\") {
+		return false
+	}
+	if u.Scheme != "https" || u.Hostname() == "" || u.User != nil {
+		return false
+	}
+	return len(u.Path) >= 2 && !strings.Contains(u.Path, "/.")
 }

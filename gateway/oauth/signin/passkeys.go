@@ -34,7 +34,8 @@ func (s *Server) beginSetup(r *http.Request) (any, error) {
 		return nil, err
 	}
 	c, err := s.store.read()
-	if err != nil || c.Setup == "" || c.Setup != hashed(a.Code) || !s.Now().Before(c.SetupEnd) {
+	isSetup := c.Setup != "" && c.Setup == hashed(a.Code)
+	if err != nil || !isSetup || !s.Now().Before(c.SetupEnd) {
 		return nil, errSetup
 	}
 	if len(c.Passkeys) >= maxPasskeys {

@@ -261,9 +261,7 @@ func (t *tokens) current() content {
 		t.file = content{}
 		return t.file
 	}
-	if t.seen != nil && os.SameFile(t.seen, now) && t.seen.ModTime().Equal(now.ModTime()) &&
-		t.seen.Size() == now.Size() &&
-		t.seen.Mode() == now.Mode() {
+	if t.seen != nil && ownerfiles.IsUntouched(t.seen, now) {
 		return t.file
 	}
 	t.seen = now

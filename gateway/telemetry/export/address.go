@@ -55,7 +55,9 @@ func parse(address string, c Config) (to sender, name string, err error) {
 		}
 		return otlp{logs: logs}, name, nil
 	case "syslog+tcp", "syslog+tls":
-		if _, _, err := net.SplitHostPort(u.Host); err != nil || u.Hostname() == "" || u.Path != "" || u.User != nil {
+		_, _, err := net.SplitHostPort(u.Host)
+		isBare := u.Path == "" && u.User == nil
+		if err != nil || !isBare || u.Hostname() == "" {
 			return nil, "", fmt.Errorf("want %s://HOST:PORT", u.Scheme)
 		}
 		return &syslog{network: "tcp", address: u.Host, secure: u.Scheme == "syslog+tls"}, name, nil

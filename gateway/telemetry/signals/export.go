@@ -325,8 +325,8 @@ type LogRecord struct {
 // [*failure.RequestError].
 func OpenLogs(address string, getenv func(string) string, version string) (*Logs, error) {
 	u, err := url.Parse(address)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.Path == "" || u.Path == "/" ||
-		u.User != nil {
+	hasPath := err == nil && u.Path != "" && u.Path != "/"
+	if !hasPath || !isWeb(u) || u.User != nil {
 		return nil, errors.New(
 			"want an http or https URL with the path of logs, such as http://localhost:4318/v1/logs, and secrets in OTEL_EXPORTER_OTLP_LOGS_HEADERS",
 		)
@@ -386,3 +386,6 @@ func (l *Logs) Close() {
 	l.exporter.giveUp()
 	l.exporter.client.CloseIdleConnections()
 }
+
+// isWeb reports whether an address is that of a host in the web.
+func isWeb(u *url.URL) bool { return u.Host != "" && (u.Scheme == "http" || u.Scheme == "https") }

@@ -278,7 +278,7 @@ func collectorIn(getenv func(string) string) (*collector, error) {
 		return nil, wrongVariable(name, fmt.Sprintf("%q is not supported", excerpt.Short(asked)), hint)
 	}
 	u, err := url.Parse(endpoint)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+	if err != nil || !isWeb(u) {
 		return nil, wrongVariable(name, "is not an http or https URL", "such as http://localhost:4318")
 	}
 	if name == endpointVariable { // the address of all signals is the folder of that for traces
@@ -320,9 +320,10 @@ func (get environment) headers(variables ...string) (http.Header, error) {
 		}
 		key, value, pair := strings.Cut(item, "=")
 		value, err := url.PathUnescape(strings.TrimSpace(value))
+		key = strings.TrimSpace(key)
+		isKey := pair && key != "" && strings.Trim(key, inToken) == ""
 		isControl := func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }
-		if key = strings.TrimSpace(key); !pair || err != nil || key == "" || strings.Trim(key, inToken) != "" ||
-			strings.ContainsFunc(value, isControl) {
+		if err != nil || !isKey || strings.ContainsFunc(value, isControl) {
 			return nil, wrongVariable(
 				name,
 				"is not a list of headers",

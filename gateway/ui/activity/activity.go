@@ -277,6 +277,7 @@ func (c *Calls) describe(r *Call, l audit.Line) {
 	set(&r.Backend, l.Backend)
 	set(&r.Change, l.Change)
 	set(&r.By, l.By)
+	set(&r.Question, l.Question)
 	if l.Time.Before(r.Time) {
 		r.Time = l.Time
 	}

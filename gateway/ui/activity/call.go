@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/gateway/audit"
+	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/policy"
 )
 
@@ -26,6 +27,7 @@ type Call struct {
 	// Decision is allow, deny, ask, reply, plan or skip, of an approval approve, deny or withdraw; Ended is false
 	// while a call waits for the user or runs. Declined says that the user declined it, or the same one before.
 	Decision, Rule, Code, Change, By string
+	Question                         string // the id of the one that the user was asked about the call
 	Ended, Approved, Declined        bool
 	Exit                             int
 	Duration                         time.Duration
@@ -88,20 +90,27 @@ var decided = map[string]string{"approve": "approved", "deny": "declined", "with
 
 // Outcome is what became of a call, in one word: allowed, denied, failed, asked, planned or skipped, of what the
 // owner decided approved, declined or withdrawn, and noted of any other line. A call that waits for the user was
-// asked, one that they declined was denied.
+// asked, one that they declined was denied; so was one that was let through, and refused for what the note says.
 func (c Call) Outcome() string {
 	isUnconfirmed := c.Decision == "deny" && c.Code == policy.CodeUnconfirmed
+	endedWith := ""
+	if c.Ended && c.Code != policy.CodeUnconfirmed {
+		endedWith = c.Code
+	}
+	isRefused := c.Decision == "deny" || endedWith != "" && failure.ClassOf(endedWith) == failure.Refused
 	switch {
 	case c.Kind == kindApproval:
 		return cmp.Or(decided[c.Decision], "noted")
 	case c.Kind == "" && (c.Decision == "ask" || isUnconfirmed && !c.Declined):
 		return "asked"
-	case c.Decision == "deny" || c.Kind == audit.KindLimited:
+	case c.Kind == audit.KindLimited:
 		return "denied"
 	case c.Decision == "skip":
 		return "skipped"
 	case c.Kind != "":
 		return "noted"
+	case isRefused:
+		return "denied"
 	case c.Decision == "plan":
 		return "planned"
 	case c.Code != "":
@@ -134,7 +143,7 @@ func (c *Calls) wanted(f Filter) iter.Seq[*row] {
 			}
 		}
 		return text == "" || f.Notes[r.Note] || slices.ContainsFunc([]string{
-			r.Command, r.Agent, r.Client, r.Vault, r.Code, r.Rule, r.Session, r.Backend, r.Change, r.Kind, r.Surface,
+			r.Command, r.Agent, r.Client, r.Vault, r.Code, r.Rule, r.Session, r.Backend, r.Change, r.Kind, r.Surface, r.Question,
 		}, func(name string) bool { return strings.Contains(strings.ToLower(name), text) })
 	}
 	return func(yield func(*row) bool) {
@@ -189,6 +198,28 @@ func (c *Calls) Page(f Filter, before uint64, limit int) (p Page) {
 	}
 	return p
 }
+
+// Answered returns the calls that came with the answer to a question, given with its id: the oldest first, those that
+// ended after a time. A call that only asked, or that the user declined, is none of them.
+func (c *Calls) Answered(question string, after time.Time) (calls []Call) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for r := range c.backward() {
+		if r.Time.Before(after.Add(-longestCall)) {
+			break
+		}
+		isUsed := r.Approved || r.Decision == "deny" && r.Code != policy.CodeUnconfirmed
+		isBefore := r.Ended && r.Time.Add(r.Duration).Before(after)
+		if r.Question == question && isUsed && !isBefore {
+			calls = append(calls, r.Call)
+		}
+	}
+	slices.Reverse(calls)
+	return calls
+}
+
+// longestCall is more than a call takes that waits for the user.
+const longestCall = 10 * time.Minute
 
 // One returns a call with the lines of the log about it, the oldest first. Lines that are
 // no longer kept are missing.

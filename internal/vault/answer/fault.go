@@ -145,7 +145,7 @@ var (
 		protocol.CodeCLIError,
 		"try again; if it stays so, the user can let the program read them: vaultwicket doctor names them",
 	}
-	ClosedByMacOS = Kind{protocol.CodeCLIError, HintPrivacy}
+	ClosedByMacOS = Kind{protocol.CodeCLIError, protocol.HintPrivacy}
 	Unwritable    = Kind{
 		protocol.CodeVaultUnwritable,
 		"the user can make room on the disk of the vault, or let the program write there; vaultwicket doctor looks at both",
@@ -189,8 +189,16 @@ func DidYouMean(names []string) string {
 	}
 }
 
-// HintPrivacy is for a place that macOS protects.
-const HintPrivacy = "the user can allow it in System Settings, Privacy & Security, Files and Folders, for the program that started this one: the client or the terminal"
+// hintLocked is for a file that macOS does not let be written: its place is closed, or the Finder has locked it, which is
+// the same error.
+const hintLocked = "the user can unlock the file in the Finder (File, Get Info, Locked) if it is locked there; otherwise " +
+	protocol.HintPrivacy
+
+// hintControlled is for a file that Windows does not let be written although the program has the right to: "controlled
+// folder access" closes Documents and other folders to programs that are not on its list, see
+// https://learn.microsoft.com/defender-endpoint/controlled-folders.
+const hintControlled = "the user can let the program write there; in Documents and on the desktop that can also be controlled " +
+	"folder access: Windows Security, Virus & threat protection, Ransomware protection, Allow an app"
 
 // HintInCloud is for a note whose content is not on this disk.
 const HintInCloud = "it is in the cloud and not on this disk; the user can have the program that synchronises the vault keep it on this device"
@@ -226,7 +234,9 @@ func BaseNotFound(asTyped string) error {
 }
 
 // ReadError explains why a file could not be opened for reading.
-func ReadError(asTyped string, err error) error {
+func ReadError(asTyped string, err error) error { return readErrorOn(runtime.GOOS, asTyped, err) }
+
+func readErrorOn(goos, asTyped string, err error) error {
 	switch {
 	case disk.IsHardLinked(err):
 		return hardLinked(asTyped)
@@ -236,7 +246,7 @@ func ReadError(asTyped string, err error) error {
 		return inUse(asTyped)
 	case system.IsFetching(err):
 		return InCloud.Failure("File %q is in the cloud and could not be fetched.", Verbatim(asTyped))
-	case isClosedByMacOS(runtime.GOOS, err):
+	case protocol.IsClosedByMacOS(goos, err):
 		return ClosedByMacOS.Failure("File %q cannot be read: macOS does not allow it.", Verbatim(asTyped))
 	case errors.Is(err, fs.ErrPermission):
 		return Failure("File %q cannot be read: permission denied.", Verbatim(asTyped))
@@ -248,12 +258,16 @@ func ReadError(asTyped string, err error) error {
 
 // FolderReadError explains why what is in a folder cannot be told.
 func FolderReadError(asTyped string, err error) error {
+	return folderReadErrorOn(runtime.GOOS, asTyped, err)
+}
+
+func folderReadErrorOn(goos, asTyped string, err error) error {
 	switch {
 	case disk.IsMissing(err):
 		return FolderNotFound(asTyped)
 	case err == nil || isWorded(err):
 		return err
-	case isClosedByMacOS(runtime.GOOS, err):
+	case protocol.IsClosedByMacOS(goos, err):
 		return ClosedByMacOS.Failure("Folder %q cannot be read: macOS does not allow it.", Verbatim(asTyped))
 	}
 	return Unread.Failure("Folder %q cannot be read: %v.", Verbatim(asTyped), reasonOf(err))
@@ -277,14 +291,11 @@ func NoSuchFolder(asTyped string, err error) error {
 
 // isOfDisk reports whether an error is one of the disk, and not that of a name.
 func isOfDisk(err error) bool {
-	_, isOfDisk := errors.AsType[*fs.PathError](err)
+	_, isOfPath := errors.AsType[*fs.PathError](err)
+	_, isOfCall := errors.AsType[*os.SyscallError](err)
+	_, isOfSystem := errors.AsType[syscall.Errno](err)
+	isOfDisk := isOfPath || isOfCall || isOfSystem
 	return isOfDisk && !disk.IsMissing(err)
-}
-
-// isClosedByMacOS reports whether an error on the system goos, a value of [runtime.GOOS], is that of a place that macOS protects,
-// such as Documents and iCloud Drive. The rights of a file or a folder have another one there (EACCES).
-func isClosedByMacOS(goos string, err error) bool {
-	return goos == "darwin" && errors.Is(err, syscall.EPERM)
 }
 
 // isWorded reports whether an error has its sentence already, or is the end of a call.
@@ -326,7 +337,9 @@ func inUse(path string) error {
 }
 
 // WriteError explains why a note could not be written.
-func WriteError(path string, err error) error {
+func WriteError(path string, err error) error { return writeErrorOn(runtime.GOOS, path, err) }
+
+func writeErrorOn(goos, path string, err error) error {
 	var refusal *disk.Refusal
 	switch {
 	case err == nil:
@@ -344,23 +357,40 @@ func WriteError(path string, err error) error {
 		)
 	case isWorded(err) || disk.IsMissing(err) || errors.Is(err, fs.ErrExist):
 		return err
-	case isClosedByMacOS(runtime.GOOS, err):
-		return Unwritable.Advise(HintPrivacy).
+	case protocol.IsClosedByMacOS(goos, err):
+		return Unwritable.Advise(hintLocked).
 			Failure("File %q cannot be written: macOS does not allow it.", Verbatim(path))
+	case goos == "windows" && errors.Is(err, fs.ErrPermission):
+		return Unwritable.Advise(hintControlled).
+			Failure("File %q cannot be written: permission denied.", Verbatim(path))
 	}
 	return Unwritable.Failure("File %q cannot be written: %v.", Verbatim(path), reasonOf(err))
 }
 
 // VaultError explains why the folder of a vault cannot be opened. Only one that is not there is to be replaced by another
 // one.
-func VaultError(err error) error {
+func VaultError(err error) error { return vaultErrorOn(runtime.GOOS, err) }
+
+func vaultErrorOn(goos string, err error) error {
 	if err == nil || errors.Is(err, fs.ErrNotExist) || isNoFolder(err) {
 		return ErrVaultNotFound
 	}
-	if isClosedByMacOS(runtime.GOOS, err) {
+	if protocol.IsClosedByMacOS(goos, err) {
 		return ClosedByMacOS.Failure("The folder of the vault cannot be opened: macOS does not allow it.")
 	}
 	return Unread.Failure("The folder of the vault cannot be opened: %v.", reasonOf(err))
+}
+
+// Unusable explains in a sentence why a file that an answer depends on cannot be used.
+func Unusable(err error, sentence string, args ...any) error {
+	return unusableOn(runtime.GOOS, err, fmt.Sprintf(sentence, args...))
+}
+
+func unusableOn(goos string, err error, sentence string) error {
+	if protocol.IsClosedByMacOS(goos, err) {
+		return ClosedByMacOS.Failure("%s: macOS does not allow it to be read.", sentence)
+	}
+	return Failure("%s: %v", sentence, err)
 }
 
 // isNoFolder reports whether there is something else at the path of a folder.

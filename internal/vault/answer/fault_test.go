@@ -32,14 +32,39 @@ func TestErrorsOfReading(t *testing.T) {
 	}
 }
 
-func TestAPlaceThatMacOSProtects(t *testing.T) {
+// What a user reads where a system closes a place to a program: macOS by its privacy protection (EPERM, and not EACCES,
+// which is the right of a file), Windows by controlled folder access.
+func TestWhatAUserReadsOfAPlaceThatTheSystemCloses(t *testing.T) {
 	protected := &fs.PathError{Op: "open", Path: "n", Err: syscall.EPERM}
+	forbidden := &fs.PathError{Op: "open", Path: "n", Err: syscall.EACCES}
+	const allow = "System Settings, Privacy & Security, Files and Folders"
 	for _, test := range []struct {
-		goos string
-		err  error
-		want bool
-	}{{"darwin", protected, true}, {"linux", protected, false}, {"darwin", &fs.PathError{Err: syscall.EACCES}, false}, {"darwin", nil, false}} {
-		assert.Equal(t, isClosedByMacOS(test.goos, test.err), test.want, "%s, %v", test.goos, test.err)
+		what, goos string
+		err        error
+		said, hint string
+	}{
+		{"a note", "darwin", readErrorOn("darwin", "n", protected), "Error: File \"n\" cannot be read: macOS does not allow it.", allow},
+		{"a note", "darwin", readErrorOn("darwin", "n", forbidden), "Error: File \"n\" cannot be read: permission denied.", ""},
+		{"a note", "linux", readErrorOn("linux", "n", protected), "Error: File \"n\" cannot be read: permission denied.", ""},
+		{"a folder", "darwin", folderReadErrorOn("darwin", "n", protected), "Error: Folder \"n\" cannot be read: macOS does not allow it.", allow},
+		{"a folder", "darwin", folderReadErrorOn("darwin", "n", forbidden), "Error: Folder \"n\" cannot be read: permission denied.", "doctor"},
+		{"the vault", "darwin", vaultErrorOn("darwin", protected), "Error: The folder of the vault cannot be opened: macOS does not allow it.", allow},
+		{"the vault", "darwin", vaultErrorOn("darwin", forbidden), "Error: The folder of the vault cannot be opened: permission denied.", "doctor"},
+		{"a note that is written", "darwin", writeErrorOn("darwin", "n", protected), "Error: File \"n\" cannot be written: macOS does not allow it.", allow},
+		{"a note that the Finder locks", "darwin", writeErrorOn("darwin", "n", protected), "Error: File \"n\" cannot be written: macOS does not allow it.", "Get Info, Locked"},
+		{"a note that is written", "darwin", writeErrorOn("darwin", "n", forbidden), "Error: File \"n\" cannot be written: permission denied.", "make room"},
+		{"a note that is written", "windows", writeErrorOn("windows", "n", forbidden), "Error: File \"n\" cannot be written: permission denied.", "Ransomware protection"},
+		{"a note that is written", "linux", writeErrorOn("linux", "n", forbidden), "Error: File \"n\" cannot be written: permission denied.", "make room"},
+		{"a note that is open elsewhere", "windows", writeErrorOn("windows", "n", system.ErrInUse), "Error: File \"n\" is open in another program. Nothing was changed.", "try again in a moment"},
+		{"the ignore file", "darwin", unusableOn("darwin", protected, "Cannot use it"), "Error: Cannot use it: macOS does not allow it to be read.", allow},
+		{"the ignore file", "linux", unusableOn("linux", forbidden, "Cannot use it"), "Error: Cannot use it: open n: permission denied", ""},
+	} {
+		reply := Explain(test.err)
+		name := test.what + " on " + test.goos
+		assert.Equal(t, reply.Text, test.said, "%s: said", name)
+		hasHint := strings.Contains(reply.Kind.Hint, test.hint) && (test.hint != "" || reply.Kind.Hint == "")
+		assert.That(t, hasHint, "%s: the hint is %q, want %q", name, reply.Kind.Hint, test.hint)
+		assert.That(t, reply.Kind.Code != VaultNotFound.Code, "%s: a place that is closed is told as missing", name)
 	}
 }
 

@@ -74,8 +74,14 @@ func FromNote(note disk.Path, text []byte, answer string) Reply {
 }
 
 // WithoutUnread returns the reply with the remark that so many notes and folders could not be read for it; 0 is none.
+// What was not found may be in one of them: that is no "not found".
 func (r Reply) WithoutUnread(count int) Reply {
-	if count == 0 || r.Status != ExitDone {
+	switch {
+	case count > 0 && r.Status == ExitFailed && r.Kind.Code == protocol.CodeNotFound:
+		r.Kind = Unread
+		r.Text = strings.TrimRight(r.Text, "\n") + " It may be in " + NotesOrFolders(count) + " that could not be read."
+		return r
+	case count == 0 || r.Status != ExitDone:
 		return r
 	}
 	what := NotesOrFolders(count) + " could not be read, and the answer is without what they contain"

@@ -105,10 +105,14 @@ func CutDirection(text string) (key string, descending bool) {
 func isID(n syntax.Node) bool {
 	switch n := n.(type) {
 	case *syntax.Name:
-		return n.Text != "file" && n.Text != "this" && n.Text != "note" && n.Text != "formula"
+		switch n.Text {
+		case "file", "this", "note", "formula":
+			return false
+		}
+		return true
 	case *syntax.Member:
 		of, ok := n.X.(*syntax.Name)
-		return ok && (of.Text == "file" || of.Text == "note" || of.Text == "formula")
+		return ok && formula.IsNamespace(of.Text)
 	}
 	return false
 }

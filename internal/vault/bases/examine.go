@@ -282,13 +282,19 @@ func (e *examiner) extent(n syntax.Node) (start, end int, ok bool) {
 	return 0, 0, false
 }
 
+// hasSlashAround reports whether a folder that is not the root is written with a slash at its start or end.
+func hasSlashAround(folder string) bool {
+	return len(folder) > 1 && strings.Trim(folder, "/") != folder
+}
+
 // isKnown reports whether an operand has a meaning without quotes: a property or a namespace in it
 // exists.
 func (e *examiner) isKnown(n syntax.Node) bool {
 	known := true
 	switch n := n.(type) {
 	case *syntax.Name:
-		return namespaces[n.Text] || slices.Contains(ofLists, n.Text) || n.Text == "values" || e.names.isProperty(n.Text)
+		isWord := namespaces[n.Text] || slices.Contains(ofLists, n.Text) || n.Text == "values"
+		return isWord || e.names.isProperty(n.Text)
 	case *syntax.Member:
 		return e.isKnown(n.X)
 	case *syntax.Binary:
@@ -451,7 +457,7 @@ func (e *examiner) constant(of, with syntax.Node, op syntax.Operator) {
 	isEquality := op == syntax.Equal || op == syntax.NotEqual
 	isOrder := !isEquality
 	whole, isBinary := e.comparisonAround(of, with)
-	lists := field == "tags" || field == "links" || field == "embeds" || field == "backlinks"
+	lists := slices.Contains([]string{"tags", "links", "embeds", "backlinks"}, field)
 	if isProperty && (name == "tags" || name == "aliases") {
 		lists = true
 	}
@@ -479,7 +485,7 @@ func (e *examiner) constant(of, with syntax.Node, op syntax.Operator) {
 		)
 	case isEquality && field == "ext" && strings.HasPrefix(literal.Value, "."):
 		e.refuse("file.ext has no dot", "", textEdit{start, end, strconv.Quote(strings.TrimPrefix(literal.Value, "."))})
-	case isEquality && field == "folder" && len(literal.Value) > 1 && strings.Trim(literal.Value, "/") != literal.Value:
+	case isEquality && field == "folder" && hasSlashAround(literal.Value):
 		e.refuse(
 			"file.folder has no slash at its ends",
 			"",

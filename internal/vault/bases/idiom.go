@@ -140,7 +140,10 @@ func nextElement(text string) (size int, kind elementKind) {
 }
 
 func isWordRune(r rune) bool {
-	return r == '_' || r == '$' || unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
+	if r == '_' || r == '$' {
+		return true
+	}
+	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
 }
 
 func isWordByte(text string) bool {

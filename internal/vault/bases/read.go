@@ -488,13 +488,13 @@ func (i *Implied) from(n syntax.Node) {
 		of, _ := method.X.(*syntax.Name)
 		onFile := of != nil && of.Text == "file"
 		property, isProperty := propertyName(method.X)
+		onTags := isProperty && property == "tags" || isFileMember(method.X, "tags")
 		switch {
 		case onFile && method.Name == "inFolder":
 			i.Folder = v.Text()
 		case onFile && method.Name == "hasLink" && !strings.ContainsAny(v.Text(), "[]|\r\n"):
 			i.Links = append(i.Links, v.Text())
-		case onFile && method.Name == "hasTag",
-			method.Name == "contains" && (isProperty && property == "tags" || isFileMember(method.X, "tags")):
+		case onFile && method.Name == "hasTag", onTags && method.Name == "contains":
 			i.Tags = append(i.Tags, strings.TrimPrefix(v.Text(), "#"))
 		}
 	}

@@ -279,10 +279,25 @@ func (v *Vault) IndexedTarget(p Values) (x *index.Index, place int, err error) {
 	return v.targetIn(p, v.Index)
 }
 
-// IndexedFile is [Vault.IndexedTarget] for an answer that is made of the file alone.
+// IndexedFile is [Vault.IndexedTarget] for an answer that is made of the file alone. It is an error if that cannot be read.
 func (v *Vault) IndexedFile(p Values) (x *index.Index, place int, err error) {
-	return v.targetIn(p, v.IndexOfNames)
+	x, place, err = v.targetIn(p, v.IndexOfNames)
+	if err == nil && x.IsUnread(x.Files[place].Path.String()) {
+		return nil, 0, v.whyUnread(Target{Path: x.Files[place].Path, Typed: x.Files[place].Path.String()})
+	}
+	return x, place, err
 }
+
+// whyUnread returns the error of a file that the index could not read.
+func (v *Vault) whyUnread(t Target) error {
+	_, _, err := v.Disk.ReadStamped(t.Path)
+	if err == nil || disk.IsMissing(err) {
+		err = errUnreadBefore
+	}
+	return answer.ReadError(t.Typed, err)
+}
+
+var errUnreadBefore = errors.New("its disk failed a moment ago")
 
 func (v *Vault) targetIn(p Values, take func() (*index.Index, error)) (x *index.Index, place int, err error) {
 	t, err := v.Target(p)
@@ -293,7 +308,10 @@ func (v *Vault) targetIn(p Values, take func() (*index.Index, error)) (x *index.
 		return nil, 0, err
 	}
 	place, ok := x.Place(t.Path.String())
-	if !ok {
+	switch {
+	case !ok && x.IsUnread(t.Path.String()):
+		return nil, 0, v.whyUnread(t)
+	case !ok:
 		return nil, 0, answer.FileNotFound(t.Typed)
 	}
 	return x, place, nil

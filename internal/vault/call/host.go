@@ -166,7 +166,7 @@ func (h *Host) OpenFolder(path string, v *Vault) error {
 	}
 	ignored, err := h.folder.Ignored()
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return answer.Failure("Cannot use %s, so nothing is answered: %v", access.IgnoreFile, err)
+		return answer.Unusable(err, "Cannot use %s, so nothing is answered", access.IgnoreFile)
 	}
 	patterns := string(ignored)
 	if respelled := h.respell(); h.visible == nil || h.patterns != patterns || respelled {
@@ -275,7 +275,7 @@ func (v *Vault) ReadConfig(name string, settings any) error {
 		err = json.Unmarshal(text, settings)
 	}
 	if err != nil {
-		return answer.Failure("Cannot use the settings in %s: %v", disk.ConfigPath(name), err)
+		return answer.Unusable(err, "Cannot use the settings in %s", disk.ConfigPath(name))
 	}
 	return nil
 }

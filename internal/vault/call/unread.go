@@ -30,6 +30,9 @@ func (u *unread) add(paths ...string) {
 	}
 }
 
+// AddUnread adds paths to those of [Vault.Unread].
+func (v *Vault) AddUnread(paths []string) { v.unread.add(paths...) }
+
 // Unread returns the paths, sorted, of the files and folders that the rules let the caller see, and that could not be read
 // for an answer that is made of many files. The texts of those notes do not tell whether they may be named.
 func (v *Vault) Unread() []string {

@@ -55,6 +55,8 @@ type Vault struct {
 	Tally *protocol.Tally // progress of the call, may be nil
 
 	Origin Origin // that the proposed change was made from
+	// Taken are the files whose text the proposed change puts into another one.
+	Taken []Taken
 	// Namesakes are the files that the name of the note of the call may mean, the one that it does first; at most one if it
 	// was named otherwise.
 	Namesakes []string
@@ -112,6 +114,12 @@ type Origin struct {
 	Left string
 }
 
+// Taken is a file whose text is put into another one, as the caller sees it.
+type Taken struct {
+	Path disk.Path
+	Text []byte
+}
+
 // Version is a version of a note in a history of the app.
 type Version struct {
 	Of   string // which one of which history, in words
@@ -129,6 +137,9 @@ func (v *Vault) ActiveNote() (string, error) {
 			Main, Left, Right, Floating pane
 		}
 		text, err := v.Disk.Config("workspace.json")
+		if disk.IsUnread(err) {
+			return "", answer.ReadError(disk.ConfigPath("workspace.json"), err)
+		}
 		if err != nil || json.Unmarshal(text, &space) != nil || space.Active == "" {
 			return "", answer.NoActiveFile()
 		}
@@ -266,6 +277,9 @@ func (v *Vault) Restorer(texts ...[]byte) *guard.Restorer {
 // it, and its secrets are put back where they are still recognized.
 func (v *Vault) ReadSource(path disk.Path) ([]byte, error) {
 	text, err := v.Disk.Read(path)
+	if err == nil {
+		v.Taken = append(v.Taken, Taken{path, text})
+	}
 	if err != nil || !guard.HasMark(text) {
 		return text, err
 	}
@@ -370,8 +384,12 @@ func (v *Vault) resolve(name string, namesakes *[]string) (disk.Path, error) {
 		exact += ".md"
 	}
 	if path, err := v.PathOf(exact); err == nil {
-		if _, err := v.Disk.Stat(path); err == nil {
+		_, err := v.Disk.Stat(path)
+		switch {
+		case err == nil:
 			return path, nil // the vault need not be walked
+		case disk.IsUnread(err):
+			return disk.Path{}, answer.ReadError(name, err) // it is this one, and no other of its name
 		}
 	}
 	x, ok := v.Host.Knowledge.IndexIfCurrent(v.View())
@@ -383,6 +401,7 @@ func (v *Vault) resolve(name string, namesakes *[]string) (disk.Path, error) {
 		ok = true
 	}
 	if ok {
+		v.AddUnread(x.UnreadNames()) // one of these may have the name, or one that comes first
 		if place, ok := x.Resolve(name); ok {
 			if namesakes != nil {
 				*namesakes = x.Namesakes(name)

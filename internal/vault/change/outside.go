@@ -202,7 +202,7 @@ func followElsewhere(
 		if err := j.End(e.ID, journal.Outcome{State: journal.Undone, Note: "made as " + at.String()}); err != nil {
 			return e, unjournaled(err)
 		}
-		e.Steps = []journal.Step{{Path: at.String(), After: e.Steps[0].After}}
+		e.Steps = []journal.Step{{Path: at.String(), After: e.Steps[0].After, Of: e.Steps[0].Of}}
 		if err := j.Begin(e, nil); err != nil {
 			return e, unjournaled(err)
 		}

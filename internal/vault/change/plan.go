@@ -58,7 +58,9 @@ type plan struct {
 	Links string        `json:"links,omitempty"` // what it does to links, or which version it restores
 	// Carries is the kind of what the addresses that it adds carry.
 	Carries string `json:"carries,omitempty"`
-	Digest  string `json:"digest"`
+	// Takes are other files whose text goes into those that are changed or made, such as a template.
+	Takes  []string `json:"takes,omitempty"`
+	Digest string   `json:"digest"`
 	// Nothing says that no byte would be changed.
 	Nothing bool `json:"nothing,omitempty"`
 }
@@ -73,6 +75,9 @@ func showPlan(v *call.Vault, p Proposal) (answer.Reply, error) {
 		Carries: p.carried.Kind,
 		Digest:  digestOf(v, p),
 		Nothing: !slices.ContainsFunc(p.Steps, func(s Step) bool { return !s.IsNoop() }),
+	}
+	for _, taken := range v.Taken {
+		shown.Takes = append(shown.Takes, taken.Path.String())
 	}
 	links := []string{p.Broken.breaks()}
 	links = append(links, p.leadElsewhere())

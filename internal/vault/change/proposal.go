@@ -133,8 +133,9 @@ type Step struct {
 	TrashName     string    // under this name; a file that is made may lie there, too
 	Modified      int64     // what the file gets as its time of modification, in Unix nanoseconds; 0 for now
 	CopyOf        disk.Path // a large file with the content of one that is made
-	Told          []byte    // what a plan shows of the bookmarks, where they may name hidden notes
-	Mode          uint32    // the permission bits of a file that is made; 0 for those of a new note
+	of            []journal.Origin
+	Told          []byte // what a plan shows of the bookmarks, where they may name hidden notes
+	Mode          uint32 // the permission bits of a file that is made; 0 for those of a new note
 	draft         disk.Draft
 }
 
@@ -270,11 +271,15 @@ func isLarge(v *call.Vault, path disk.Path) bool {
 
 // StateAt is [CurrentState] of a path in the journal, where that of a folder ends with a slash.
 func StateAt(v *call.Vault, path disk.Path, kept string) (FileState, error) {
-	switch {
-	case !strings.HasSuffix(kept, "/"):
+	if !strings.HasSuffix(kept, "/") {
 		return CurrentState(v, path)
-	case v.Disk.IsFolder(path):
+	}
+	_, err := v.Disk.FolderInfo(path)
+	switch {
+	case err == nil:
 		return ExistingFolder, nil
+	case disk.IsUnread(err):
+		return FileState{}, err
 	}
 	return FileState{}, nil
 }

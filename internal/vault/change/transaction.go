@@ -106,6 +106,7 @@ func keptStep(v *call.Vault, s Step) journal.Step {
 		Draft:  s.draft.String(),
 		Trash:  s.TrashName,
 		Sets:   s.Modified,
+		Of:     s.of,
 	}
 	if !s.Before.Exists {
 		return kept
@@ -276,12 +277,13 @@ func (t *transaction) begin() error {
 
 // contentOf gives the journal the bytes that steps are going to change. kept are the same steps, as the journal has them.
 func contentOf(v *call.Vault, steps []Step, kept []journal.Step) journal.Content {
-	at := make(map[journal.Step]int, len(kept))
+	type source struct{ path, hash string } // the bytes are the same for all steps with both
+	at := make(map[source]int, len(kept))
 	for i, k := range kept {
-		at[k] = i
+		at[source{k.Source(), k.Before.Hash}] = i
 	}
 	return func(k journal.Step) (io.ReadCloser, error) {
-		s := steps[at[k]]
+		s := steps[at[source{k.Source(), k.Before.Hash}]]
 		if s.Before.Image.Exists {
 			return v.Disk.Open(s.source())
 		}

@@ -238,6 +238,7 @@ func listed(names []string) string {
 
 // propose works out what a call would do, and refuses what the rules do not allow.
 func propose(v *call.Vault, row Command, values call.Values, how protocol.Write) (Proposal, error) {
+	v.Taken = nil
 	p, err := row.Plan(v, values)
 	if names := v.AmbiguousName(); err == nil && p.ReadAnswer == nil && names != "" {
 		err = answer.Ambiguous.Failure(
@@ -250,6 +251,7 @@ func propose(v *call.Vault, row Command, values call.Values, how protocol.Write)
 		err = refuseUnread(v)
 	}
 	if err == nil {
+		p.noteOrigins(v)
 		p.Steps, err = mergeSteps(p.Steps)
 	}
 	if err == nil {

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/sourcegraph/conc"
+	"github.com/sourcegraph/conc/pool"
 
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk/system"
 )
@@ -418,10 +418,10 @@ func (f *Folder) StageAll(ctx context.Context, all []Staging) (failed int, err e
 	if len(all) == 1 {
 		return 0, f.stageOne(ctx, all[0])
 	}
-	var each work
+	each := pool.New().WithMaxGoroutines(waiting)
 	var mu sync.Mutex
 	for i, one := range all {
-		each.do(func() {
+		each.Go(func() {
 			mu.Lock()
 			over := err != nil
 			mu.Unlock()
@@ -445,23 +445,6 @@ func (f *Folder) stageOne(ctx context.Context, one Staging) error {
 		return err
 	}
 	return f.Stage(one)
-}
-
-// work runs functions in up to waiting goroutines.
-type work struct {
-	conc.WaitGroup
-	free chan struct{}
-}
-
-func (w *work) do(f func()) {
-	if w.free == nil {
-		w.free = make(chan struct{}, waiting)
-	}
-	w.free <- struct{}{}
-	w.Go(func() {
-		defer func() { <-w.free }()
-		f()
-	})
 }
 
 // IsOneFile reports whether two paths are names of one file.

@@ -119,13 +119,17 @@ func (f *Folder) Interpose(ask func(method string) error) {
 }
 
 // Config returns the app's settings file of that name, or fs.ErrNotExist.
-func (f *Folder) Config(name string) ([]byte, error) {
-	dir, err := f.enter([]string{configFolder})
-	if err != nil {
-		return nil, err
-	}
-	defer dir.Close()
-	return rooted{dir: dir}.readAll(name, maxConfig)
+func (f *Folder) Config(name string) (text []byte, err error) {
+	err = steady{ask: f.ask}.try("config", name, func() error {
+		dir, err := f.enter([]string{configFolder})
+		if err != nil {
+			return err
+		}
+		defer dir.Close()
+		text, err = rooted{dir: dir}.readAll(name, maxConfig)
+		return err
+	})
+	return text, err
 }
 
 // ConfigPath returns the name of a settings file in messages.
@@ -134,8 +138,12 @@ func ConfigPath(name string) string { return configFolder + "/" + name }
 // Ignored returns the text of the file of patterns [access.IgnoreFile], or fs.ErrNotExist.
 // No other path leads to it, so it is neither read nor written as a note. A link in its
 // place is a [Refusal], and so is everything else that is no regular file.
-func (f *Folder) Ignored() ([]byte, error) {
-	return rooted{dir: f.root}.readAll(access.IgnoreFile, access.MaxIgnoreFile)
+func (f *Folder) Ignored() (text []byte, err error) {
+	err = steady{ask: f.ask}.try("config", access.IgnoreFile, func() error {
+		text, err = rooted{dir: f.root}.readAll(access.IgnoreFile, access.MaxIgnoreFile)
+		return err
+	})
+	return text, err
 }
 
 // enter opens the folder that the segments lead to. The caller closes it.
@@ -235,30 +243,40 @@ func unlessReplaced(sub *os.Root, seen fs.FileInfo, name string) (*os.Root, erro
 	return sub, nil
 }
 
-// IsFolder reports whether there is a folder at p that may be seen.
-func (f *Folder) IsFolder(p Path) bool {
-	_, err := f.FolderInfo(p)
-	return err == nil
-}
-
 // FolderInfo returns what is known about the folder at p, if that may be seen.
-func (f *Folder) FolderInfo(p Path) (fs.FileInfo, error) {
-	if f.isNamed(p) != nil || !f.sees(p, true) || f.IsClosed(p) || f.isBelowClosed(p) {
-		return nil, missing(p)
-	}
-	dir, err := f.enter(p.segments())
-	if err != nil {
+func (f *Folder) FolderInfo(p Path) (info fs.FileInfo, err error) {
+	if err := f.admitFolder(p); err != nil {
 		return nil, err
 	}
-	defer dir.Close()
-	return dir.Stat(".")
+	err = steady{ask: f.ask}.try("info", p.Base(), func() error {
+		dir, err := f.enter(p.segments())
+		if err != nil {
+			return err
+		}
+		defer dir.Close()
+		info, err = dir.Stat(".")
+		return err
+	})
+	return info, err
+}
+
+// admitFolder returns the error of a folder that may not be seen, which is that of a missing one, or of a disk that
+// cannot tell its name.
+func (f *Folder) admitFolder(p Path) error {
+	if err := f.isNamed(p); err != nil {
+		return err
+	}
+	if !f.sees(p, true) || f.IsClosed(p) || f.isBelowClosed(p) {
+		return missing(p)
+	}
+	return nil
 }
 
 // MakeFolder makes the folder p with those above it. One that exists is no error. A name that
 // not every system and link can carry is a [Refusal], and so is one that may not be seen.
 func (f *Folder) MakeFolder(p Path) error {
-	if f.isNamed(p) != nil || !f.sees(p, true) || f.IsClosed(p) || f.isBelowClosed(p) {
-		return closed(p)
+	if err := f.admitFolder(p); err != nil {
+		return closedUnlessUnread(p, err)
 	}
 	dir, err := f.enterMaking(p.segments())
 	if err != nil {
@@ -269,7 +287,10 @@ func (f *Folder) MakeFolder(p Path) error {
 
 // RemoveFolder removes the folder p. One that is not empty, or not there, stays as it is.
 func (f *Folder) RemoveFolder(p Path) error {
-	if f.isNamed(p) != nil || !f.sees(p, true) {
+	if err := f.isNamed(p); err != nil {
+		return closedUnlessUnread(p, err)
+	}
+	if !f.sees(p, true) {
 		return closed(p)
 	}
 	if f.IsClosed(p) || f.isBelowClosed(p) {
@@ -339,7 +360,7 @@ func (f *Folder) Contents(p Path) (c Contents, err error) {
 
 // SetModified sets the time of modification of the file or folder at p.
 func (f *Folder) SetModified(p Path, at time.Time) error {
-	if !f.IsFolder(p) {
+	if _, err := f.FolderInfo(p); err != nil {
 		file, err := f.Open(p)
 		if err != nil {
 			return err
@@ -447,6 +468,15 @@ func missing(p Path) error { return &fs.PathError{Op: "open", Path: p.Base(), Er
 
 // closed refuses to make an invisible file. It does not reveal whether there is one.
 func closed(p Path) error { return &Refusal{Path: p.text, Reason: "cannot be created"} }
+
+// closedUnlessUnread returns the error of a folder that is to be made and whose name cannot be had: that of the disk, or
+// the same as for an invisible one.
+func closedUnlessUnread(p Path, err error) error {
+	if IsUnread(err) {
+		return err
+	}
+	return closed(p)
+}
 
 // Named returns p as the disk has it: each segment by the name that its folder lists, in
 // place of another case, another Unicode normal form or a short name. From the first

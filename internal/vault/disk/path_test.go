@@ -268,8 +268,8 @@ func TestAHardLinkedFileIsRefusedWhereSomethingIsHidden(t *testing.T) {
 	for _, method := range byPath {
 		for _, path := range linked {
 			err := method.call(folder, Path{path}, Path{"A/seen.md"})
-			isTaken := errors.Is(err, fs.ErrExist) && slices.Contains([]string{"Publish", "Move", "Untrash"}, method.name)
-			isWalk := (strings.HasPrefix(method.name, "Walk") || method.name == "Contents" || strings.HasSuffix(method.name, "Folder")) && err != nil // it is no folder
+			isTaken := errors.Is(err, fs.ErrExist) && slices.Contains([]string{"Publish", "Move", "Untrash", "IsFree"}, method.name)
+			isWalk := (strings.HasPrefix(method.name, "Walk") || method.name == "Contents" || strings.HasSuffix(method.name, "Folder") || method.name == "FolderInfo") && err != nil // it is no folder
 			assert.That(t, isTaken || isWalk || (IsHardLinked(err) && IsMissing(err)), "%s %s: %v", method.name, path, err)
 		}
 		after := treeText(t, dir)

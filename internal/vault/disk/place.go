@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/vaultwicket/vaultwicket/internal/filenames"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk/system"
 )
 
@@ -31,7 +32,7 @@ type place interface {
 // listed is a name in a folder.
 type listed struct {
 	name   string
-	folder bool // otherwise a regular file
+	folder bool // otherwise a file
 }
 
 // place opens the folder that the segments lead to. The caller closes it.
@@ -72,14 +73,24 @@ func (r rooted) list() ([]listed, error) {
 		return nil, err
 	}
 	defer handle.Close()
-	names, err := handle.ReadDir(-1)
-	found := make([]listed, 0, len(names))
-	for _, entry := range names {
-		if entry.IsDir() || entry.Type().IsRegular() {
+	entries, err := handle.ReadDir(-1)
+	return pick(entries, r.isFile), err
+}
+
+// pick returns the files and folders among the entries of a folder.
+func pick(entries []fs.DirEntry, isFile func(name string, mode fs.FileMode) bool) []listed {
+	found := make([]listed, 0, len(entries))
+	for _, entry := range entries {
+		if entry.IsDir() || isFile(entry.Name(), entry.Type()) {
 			found = append(found, listed{entry.Name(), entry.IsDir()})
 		}
 	}
-	return found, err
+	return found
+}
+
+// isFile reports whether an entry is a file with content, also if a program for synchronisation keeps it in step.
+func (r rooted) isFile(name string, mode fs.FileMode) bool {
+	return filenames.IsFile(r.dir, name, mode)
 }
 
 func (r rooted) step(name string) (place, error) {
@@ -99,7 +110,7 @@ func (r rooted) info(name string) (info fs.FileInfo, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if reason := irregular(info.Mode()); reason != "" {
+	if reason := irregular(info.Mode()); reason != "" && !r.isFile(name, info.Mode()) {
 		return nil, &Refusal{Path: name, Reason: reason}
 	}
 	if r.single {

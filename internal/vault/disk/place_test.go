@@ -209,3 +209,32 @@ func TestAnEntryIsReadWhereItsFolderHasGone(t *testing.T) {
 	})
 	assert.That(t, err == nil, "%v", err)
 }
+
+// entry is what a folder of another system lists.
+type entry struct {
+	fs.DirEntry
+	name string
+	mode fs.FileMode
+}
+
+func (e entry) Name() string      { return e.name }
+func (e entry) IsDir() bool       { return e.mode.IsDir() }
+func (e entry) Type() fs.FileMode { return e.mode.Type() }
+
+// What a program for synchronisation keeps in step is listed like everything else, and what may lead elsewhere is not.
+func TestFilesOfACloudAreListed(t *testing.T) {
+	entries := []fs.DirEntry{
+		entry{name: "plain.md"},
+		entry{name: "kept in step.md", mode: fs.ModeIrregular},
+		entry{name: "other reparse point.md", mode: fs.ModeIrregular},
+		entry{name: "folder", mode: fs.ModeDir},
+		entry{name: "folder in step", mode: fs.ModeDir | fs.ModeIrregular},
+		entry{name: "link.md", mode: fs.ModeSymlink},
+		entry{name: "socket", mode: fs.ModeSocket},
+	}
+	found := pick(entries, func(name string, mode fs.FileMode) bool {
+		return mode.IsRegular() || mode == fs.ModeIrregular && name == "kept in step.md"
+	})
+	want := []listed{{"plain.md", false}, {"kept in step.md", false}, {"folder", true}, {"folder in step", true}}
+	assert.That(t, slices.Equal(found, want), "%v", found)
+}

@@ -2,6 +2,7 @@ package disk
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -25,12 +26,16 @@ func (f *Folder) Open(p Path) (*File, error) {
 	if err := f.admit(p); err != nil {
 		return nil, err
 	}
-	dir, err := f.enter(p.parents())
-	if err != nil {
-		return nil, err
-	}
-	defer dir.Close()
-	file, err := f.in(dir).open(p.Base())
+	var file *File
+	err := steady{ask: f.ask}.try("open", p.Base(), func() error {
+		dir, err := f.enter(p.parents())
+		if err != nil {
+			return err
+		}
+		defer dir.Close()
+		file, err = f.in(dir).open(p.Base())
+		return err
+	})
 	if err != nil || !f.judge.judges(p) {
 		return file, err
 	}
@@ -56,12 +61,27 @@ func (f *Folder) Open(p Path) (*File, error) {
 
 // Stat returns what is known about the file at p, with the errors of Open.
 func (f *Folder) Stat(p Path) (fs.FileInfo, error) {
-	dir, err := f.parent(p)
+	if err := f.admit(p); err != nil {
+		return nil, err
+	}
+	at, err := f.place(p.parents())
 	if err != nil {
 		return nil, err
 	}
-	defer dir.Close()
-	return f.in(dir).info(p.Base())
+	defer at.close()
+	if err := f.judge.refuse(at, p); err != nil {
+		return nil, err
+	}
+	return at.info(p.Base())
+}
+
+// IsFree reports whether a path has no file, or none that may be seen. The error is that of a disk that cannot tell.
+func (f *Folder) IsFree(p Path) (bool, error) {
+	_, err := f.Stat(p)
+	if IsUnread(err) {
+		return false, err
+	}
+	return errors.Is(err, fs.ErrNotExist), nil
 }
 
 // Read returns the whole file at p, with the errors of Open; one that is larger than
@@ -142,15 +162,16 @@ func (s *Stamper) Stamp(p Path) (system.Stamp, error) {
 		s.Close()
 		at, err := s.in.place(p.parents())
 		if err != nil {
-			return system.Stamp{}, err
+			return system.Stamp{}, s.in.Told(p, err)
 		}
 		s.at = at
 		s.folder = folder
 	}
 	if err := s.in.judge.refuse(s.at, p); err != nil {
-		return system.Stamp{}, err
+		return system.Stamp{}, s.in.Told(p, err)
 	}
-	return s.at.stamp(p.Base())
+	stamp, err := s.at.stamp(p.Base())
+	return stamp, s.in.Told(p, err)
 }
 
 // Close closes the folder that is open. The stamper can be used again.

@@ -16,7 +16,7 @@ import (
 func IsUnread(err error) bool { return err != nil && !IsMissing(err) }
 
 // Telling returns the same open folder that calls tell with each visible file or folder that a walk cannot read, and each
-// file that [Folder.ReadHere] or a method of [Entry] cannot read. It is called from several goroutines, and maybe more
+// file that [Folder.ReadHere], [Folder.Stamp], or a method of [Entry] or [Stamper] cannot read. It is called from several goroutines, and maybe more
 // than once for a path.
 func (f *Folder) Telling(tell func(p Path)) *Folder {
 	g := *f

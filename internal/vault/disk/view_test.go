@@ -1,6 +1,7 @@
 package disk
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"go/ast"
@@ -83,11 +84,13 @@ var byPath = []struct {
 	{"Unchanged", func(f *Folder, hidden, _ Path) error { return f.Unchanged(hidden, Text([]byte("text"))) }},
 	{"SyncFile", func(f *Folder, hidden, _ Path) error { return f.SyncFile(hidden) }},
 	{"RemoveName", func(f *Folder, hidden, _ Path) error { return f.RemoveName(hidden, Text([]byte("text"))) }},
-	{"IsFolder", func(f *Folder, hidden, _ Path) error {
-		if f.IsFolder(hidden) {
-			return nil
+	{"FolderInfo", func(f *Folder, hidden, _ Path) error { _, err := f.FolderInfo(hidden); return err }},
+	{"IsFree", func(f *Folder, hidden, _ Path) error {
+		isFree, err := f.IsFree(hidden)
+		if err == nil && !isFree {
+			return fs.ErrExist
 		}
-		return missing(hidden)
+		return cmp.Or(err, missing(hidden))
 	}},
 	{"MakeFolder", func(f *Folder, hidden, _ Path) error { return f.MakeFolder(hidden) }},
 	{"RemoveFolder", func(f *Folder, hidden, _ Path) error { return f.RemoveFolder(hidden) }},
@@ -109,7 +112,7 @@ var pathless = map[string]string{
 	"NewDraft": "makes a name for a temporary file", "Holds": "is about a temporary file", "Discard": "removes a temporary file", "ReadDraft": "is about a temporary file", "PutBack": "gives a file its own path again",
 	"Stage": "is tried with Replace", "StageAll": "is Stage for several", "IsOneFile": "is asked of the whole vault", "Gathering": "keeps the view", "Whole": "is for what completes a change", "MissingFolders": "says which folders a change makes, for the journal",
 	"FreeTrashName": "makes a name in the trash", "HoldsTrashed": "is about a file in the trash", "RemoveEmptyTrash": "is about the trash",
-	"Sees": "is the view", "FolderInfo": "is tried with IsFolder",
+	"Sees":    "is the view",
 	"HasStub": "is about another file, and judged by the test of what was not found",
 	"Named":   "says how a path is written", "NamedInAnyForm": "says how a path is written", "Renamed": "says how a path is written",
 	"Config": "reads the app's settings, by the name of one", "Ignored": "reads the file of patterns", "Stamper": "has a method by path, which is tried with Stamp",

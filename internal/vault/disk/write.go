@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/sourcegraph/conc/pool"
+
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk/system"
 )
 
@@ -81,11 +83,11 @@ type gathered struct {
 
 // syncAll makes the names in all gathered folders durable, several at once.
 func (f *Folder) syncAll(g *gathered) error {
-	var each work
+	each := pool.New().WithMaxGoroutines(waiting)
 	var mu sync.Mutex
 	var failed error
 	for folder := range g.folders {
-		each.do(func() {
+		each.Go(func() {
 			dir, err := f.enter(strings.FieldsFunc(folder, func(r rune) bool { return r == '/' }))
 			if err == nil {
 				defer dir.Close()

@@ -88,10 +88,12 @@ func lineDistance(a, b []uint64) (edits int, exact bool) {
 			x := 0
 			switch {
 			case d == 0:
-			case k == -d || k != d && *at(k - 1) < *at(k + 1):
+			case k == -d:
 				x = *at(k + 1)
-			default:
+			case k == d:
 				x = *at(k - 1) + 1
+			default:
+				x = max(*at(k + 1), *at(k - 1)+1)
 			}
 			for x < len(a) && x-k < len(b) && x-k >= 0 && a[x] == b[x-k] {
 				x++

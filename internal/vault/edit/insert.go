@@ -187,8 +187,14 @@ func (d *doc) insert(at int, content string, whole bool) ([]byte, error) {
 					return true
 				}
 			}
-			heads := b == marked && strings.HasPrefix(strings.TrimLeft(below, " "), "#") && a != blank
-			return whole && (heads || a == plainText && b == plainText)
+			if !whole {
+				return false
+			}
+			if a == plainText && b == plainText {
+				return true
+			}
+			isHeading := b == marked && strings.HasPrefix(strings.TrimLeft(below, " "), "#")
+			return isHeading && a != blank
 		}
 		if above, _, ok := d.lineBefore(at); ok && joins(above, all[0]) {
 			first = 1
@@ -225,17 +231,23 @@ const (
 	marked // a heading, a fence, a rule: it ends the block above
 )
 
+// isNumbered reports whether the first word of a line is the mark of an item of a numbered list.
+func isNumbered(mark string) bool {
+	number := strings.TrimRight(mark, ".)")
+	if number == "" || len(number) > 9 || len(mark) != len(number)+1 {
+		return false
+	}
+	return strings.Trim(number, "0123456789") == ""
+}
+
 func kindOf(line string) lineKind {
 	text := strings.TrimLeft(line, " \t")
 	mark, _, _ := strings.Cut(text+" ", " ") // of an item of a list
 	mark, _, _ = strings.Cut(mark, "\t")
-	number := strings.TrimRight(mark, ".)")
-	isNumbered := 0 < len(number) && len(number) <= 9 && len(mark) == len(number)+1 &&
-		strings.Trim(number, "0123456789") == ""
 	switch {
 	case strings.TrimRight(text, " \t\r") == "":
 		return blank
-	case isNumbered || mark == "-" || mark == "*" || mark == "+":
+	case mark == "-", mark == "*", mark == "+", isNumbered(mark):
 		return listItem
 	case text[0] == '>':
 		return quoted
@@ -277,15 +289,20 @@ func (d *doc) within(at int) lineKind {
 	}
 	kind := kindOf(above)
 	next := kindOf(d.lineAt(at))
-	for kind == indented && (next == listItem || next == indented) && ok {
+	isOfItem := next == listItem || next == indented
+	for kind == indented && isOfItem && ok {
 		above, start, ok = d.lineBefore(start)
 		kind = kindOf(above)
 	}
-	same := kind == next || kind == listItem && next == indented
-	if !same || kind != tableRow && kind != quoted && kind != listItem || d.isRaw(at) {
+	isSame := kind == next || kind == listItem && next == indented
+	if !isSame || d.isRaw(at) {
 		return blank
 	}
-	return kind
+	switch kind {
+	case tableRow, quoted, listItem:
+		return kind
+	}
+	return blank
 }
 
 // around returns the numbers of the first and the last line of the table, quote or list that spans at:
@@ -336,7 +353,8 @@ func Append(text []byte, content string, inline bool) []byte {
 	// Even inline text must not be joined to the closing fence of the properties: the note
 	// would lose them all.
 	empty := len(bytes.TrimPrefix(text, []byte(bom))) == 0
-	if !empty && !endsLine(text) && (!inline || endsInFrontmatter(text)) {
+	ownLine := !inline || endsInFrontmatter(text)
+	if !empty && ownLine && !endsLine(text) {
 		out = append(out, lineBreak(text)...)
 	}
 	return append(out, content...)

@@ -32,7 +32,8 @@ func WithOwnLabels(text, other []byte) (edited []byte, renamed []string) {
 	for _, d := range own.Definitions {
 		same, defined := others.Defined(d.Label)
 		clashes := defined && !sameDefinition(text, d, other, same)
-		if to[d.Label] != "" || !clashes && (defined || !used[d.Label]) {
+		captures := !defined && used[d.Label] // what the other note leaves undefined
+		if to[d.Label] != "" || !clashes && !captures {
 			continue
 		}
 		label := freeLabel(string(text[d.LabelAt.Start:d.LabelAt.End]), taken)

@@ -40,7 +40,7 @@ func Replace(text []byte, old, new string) ([]byte, error) {
 		return nil, missing
 	}
 	splitsBreak := func(at int) bool {
-		return at > 0 && at < len(text) && text[at-1] == '\r' && text[at] == '\n'
+		return bytes.HasSuffix(text[:at], []byte("\r")) && bytes.HasPrefix(text[at:], []byte("\n"))
 	}
 	switch {
 	case splitsBreak(at) || splitsBreak(at+len(old)):
@@ -112,8 +112,9 @@ func SetSection(text []byte, t Target, content string) ([]byte, error) {
 			put := lead + body + extra + trail
 			edited := read(d.splice(below, put))
 			whole := markdown.Span{Start: span.Start, End: below.Start + len(put)}
-			if d.keepsFront(edited) && d.keeps(edited, below, len(put)) && len(edited.found.Headings) > place &&
-				edited.found.Section(place) == whole {
+			isKept := d.keepsFront(edited) && d.keeps(edited, below, len(put))
+			isThere := len(edited.found.Headings) > place && edited.found.Section(place) == whole
+			if isKept && isThere {
 				return edited.text, nil
 			}
 		}

@@ -84,10 +84,11 @@ func (d *doc) span(t Target) (markdown.Span, error) {
 	case someLines:
 		// Find whole lines, which must be some of the body.
 		start := d.startOf(t.from)
+		isOfEmptyNote := len(d.text) == 0 && t.from == 1
 		switch {
 		case t.from < 1 || t.to < t.from:
 			return markdown.Span{}, &NotFound{What: "line", Wanted: fmt.Sprintf("%d-%d", t.from, t.to)}
-		case start < 0 || start == len(d.text) && (t.from > 1 || len(d.text) > 0):
+		case start < 0, start == len(d.text) && !isOfEmptyNote:
 			return markdown.Span{}, &NotFound{What: "line", Wanted: strconv.Itoa(t.from)}
 		case start < d.found.Body:
 			return markdown.Span{}, &Refusal{Line: t.from, Reason: "the line is one of the properties"}
@@ -132,7 +133,9 @@ func RenameHeading(text []byte, place int, to string) ([]byte, error) {
 	refusal := &Refusal{Line: h.Line, Reason: fmt.Sprintf("the heading cannot be %q", to)}
 	to = strings.TrimSpace(to)
 	start := strings.Index(d.lineAt(h.At), h.Text)
-	if to == "" || strings.ContainsAny(to, "\r\n") || h.Text == "" || start < 0 {
+	isName := to != "" && !strings.ContainsAny(to, "\r\n")
+	isFound := h.Text != "" && start >= 0
+	if !isName || !isFound {
 		return nil, refusal
 	}
 	const idBytes = "abcdefghijklmnopqrstuvwxyz0123456789-"
@@ -168,7 +171,7 @@ func (d *doc) belowHeading(h markdown.Heading) int {
 	for at < len(d.text) {
 		line := strings.TrimSpace(d.lineAt(at))
 		at = d.next(at)
-		if line != "" && strings.Trim(line, line[:1]) == "" && (line[0] == '=' || line[0] == '-') {
+		if line != "" && (strings.Trim(line, "=") == "" || strings.Trim(line, "-") == "") {
 			break
 		}
 	}

@@ -46,13 +46,18 @@ type Endpoint struct {
 	named, secure   bool // the host is a name, and it has https
 }
 
+// isPlainAddress reports whether an address of the web has a host, a port and a path at most.
+func isPlainAddress(u *url.URL) bool {
+	isWeb := u.Scheme == "http" || u.Scheme == "https"
+	return isWeb && u.User == nil && u.RawQuery == "" && u.Fragment == ""
+}
+
 // ParseEndpoint reads the address of a server, such as http://127.0.0.1:11434/v1 or https://api.example/v1, and the name
 // of its model. With http the host has to be this machine or the address of one in a private network: to others
 // texts would go without encryption.
 func ParseEndpoint(address, model string) (Endpoint, error) {
 	u, err := url.Parse(address)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || u.RawQuery != "" ||
-		u.Fragment != "" {
+	if err != nil || !isPlainAddress(u) {
 		return Endpoint{}, fmt.Errorf(
 			"invalid address %q: want http or https, a host, a port and a path, such as http://127.0.0.1:11434/v1",
 			address,
@@ -148,7 +153,8 @@ func (e Endpoint) vectors(
 	}
 	list = make([]vector, len(texts))
 	for _, d := range reply.Data {
-		if d.Index < 0 || d.Index >= len(list) || list[d.Index].Values != nil || !list[d.Index].quantise(d.Embedding) {
+		isNew := 0 <= d.Index && d.Index < len(list) && list[d.Index].Values == nil
+		if !isNew || !list[d.Index].quantise(d.Embedding) {
 			return nil, errors.New("the answer has wrong vectors")
 		}
 	}
@@ -174,7 +180,8 @@ func (q *vector) quantise(v []float64) bool {
 		most = max(most, math.Abs(x))
 		sum = sum + x*x
 	}
-	if len(v) == 0 || len(v) > maxDimensions || !(sum > 0) || math.IsInf(sum, 0) {
+	hasDirection := sum > 0 && !math.IsInf(sum, 0)
+	if len(v) == 0 || len(v) > maxDimensions || !hasDirection {
 		return false
 	}
 	q.Scale = float32(most / 127 / math.Sqrt(sum))

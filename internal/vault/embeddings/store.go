@@ -57,6 +57,7 @@ type Store struct {
 	endpoint Endpoint
 	broken   error // there is no endpoint
 	client   *http.Client
+	wait     time.Duration   // for the answer to a question
 	ctx      context.Context // of the work in the background
 	end      context.CancelFunc
 	working  sync.WaitGroup
@@ -102,7 +103,9 @@ func New(of, keyFile string) *Store {
 			s.broken = errors.New("the file of embeddings-key-file cannot be used") // its place is not for agents
 		}
 	}
+	s.wait = questionTimeout
 	if s.endpoint.secure {
+		s.wait = farTimeout
 		_, _ = x509.SystemCertPool() // is read now: the process may not be able to later
 	}
 	dialer := &net.Dialer{Resolver: &net.Resolver{PreferGo: true}}
@@ -212,10 +215,10 @@ func (s *Store) save() {
 func (s *Store) Learn(of any, list func() []Note, read func(path string) ([]string, error)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.broken != nil || s.endpoint.host != "" && !s.allowed || s.file == nil || s.of == of ||
-		s.next != nil && s.next.of == of ||
-		s.away() != nil ||
-		s.ctx.Err() != nil {
+	maySend := s.endpoint.host == "" || s.allowed
+	isUsable := s.broken == nil && s.file != nil && s.ctx.Err() == nil && s.away() == nil
+	isKnown := s.of == of || s.next != nil && s.next.of == of
+	if !maySend || !isUsable || isKnown {
 		return
 	}
 	s.next = &work{of, list(), read}
@@ -272,7 +275,8 @@ func (s *Store) learn(w *work) error {
 		if other || s.ctx.Err() != nil {
 			return nil
 		}
-		if has && before.Stamp == n.Stamp && n.Stamp != 0 || full {
+		isCurrent := has && before.Stamp == n.Stamp && n.Stamp != 0
+		if isCurrent || full {
 			continue
 		}
 		texts, err := w.read(n.Path)
@@ -382,11 +386,7 @@ func (s *Store) Nearest(
 	case empty:
 		return nil, errors.New("no note was compared so far")
 	}
-	wait := questionTimeout
-	if s.endpoint.secure {
-		wait = farTimeout
-	}
-	asked, err := s.endpoint.vectors(ctx, s.client, wait, []string{question})
+	asked, err := s.endpoint.vectors(ctx, s.client, s.wait, []string{question})
 	if err != nil {
 		s.mu.Lock()
 		defer s.mu.Unlock()

@@ -413,7 +413,8 @@ func entries(block []byte, properties Properties) ([]entry, error) {
 func lineStarts(block []byte) []int {
 	starts := []int{0}
 	for n, b := range block {
-		if b == '\n' || b == '\r' && (n+1 == len(block) || block[n+1] != '\n') {
+		isOfPair := b == '\r' && bytes.HasPrefix(block[n+1:], []byte("\n")) // which ends the line
+		if (b == '\n' || b == '\r') && !isOfPair {
 			starts = append(starts, n+1)
 		}
 	}
@@ -488,7 +489,7 @@ func quotedSize(text []byte) int {
 		switch {
 		case text[n] == '\\' && mark == '"':
 			n++
-		case text[n] == mark && mark == '\'' && n+1 < len(text) && text[n+1] == mark:
+		case mark == '\'' && bytes.HasPrefix(text[n:], []byte("''")):
 			n++
 		case text[n] == mark:
 			return n + 1

@@ -15,7 +15,8 @@ import (
 func (b *note) itemPatches(place int, value Value) (patches []Patch, ok bool) {
 	old := b.properties[place].Value.List()
 	node := b.entries[place].value
-	if value.kind != List || len(old) == 0 || len(value.List()) == 0 || node.Kind != yaml.SequenceNode {
+	areLists := value.kind == List && node.Kind == yaml.SequenceNode
+	if !areLists || len(old) == 0 || len(value.List()) == 0 {
 		return nil, false
 	}
 	stays := make([]bool, len(old))

@@ -100,7 +100,7 @@ func changed(text []byte, change func(block []byte) ([]byte, error), want func(r
 		return nil, err
 	}
 	after, err := ParseDocument(edited)
-	if err != nil || !after.Equal(want(before)) && (len(after.Fields()) > 0 || len(want(before).Fields()) > 0) {
+	if err != nil || !areSame(after, want(before)) {
 		return nil, &Refusal{Reason: "this change cannot be made without changing something else in the file"}
 	}
 	edited = bytes.TrimSuffix(edited, []byte(end))
@@ -167,7 +167,7 @@ func setIn(block []byte, path []string, key string, value *Value) ([]byte, error
 	switch {
 	case err != nil:
 		return nil, err
-	case node == nil || node.Kind == yaml.ScalarNode && node.Tag == "!!null" || node.Kind == yaml.MappingNode && len(node.Content) == 0:
+	case isEmptyMapping(node):
 		if value == nil || len(path) > 1 {
 			return block, nil
 		}
@@ -219,12 +219,32 @@ func under(block []byte, key string) (*yaml.Node, markdown.Span, error) {
 	return all[i].value, all[i].Span, nil
 }
 
+// areSame reports whether two documents have the same fields.
+func areSame(a, b Value) bool {
+	areEmpty := len(a.Fields()) == 0 && len(b.Fields()) == 0
+	return areEmpty || a.Equal(b)
+}
+
+// isEmptyMapping reports whether keys can be added to a node, which may be nil, as to a mapping without any.
+func isEmptyMapping(node *yaml.Node) bool {
+	switch {
+	case node == nil:
+		return true
+	case node.Kind == yaml.ScalarNode:
+		return node.Tag == "!!null"
+	}
+	return node.Kind == yaml.MappingNode && len(node.Content) == 0
+}
+
 // elements returns the lines of each mapping in the list under a key of the root, the column of
 // their dashes, and the lines of the key; none if the list is missing or empty.
 func elements(block []byte, key string) (items []markdown.Span, column int, at markdown.Span, err error) {
 	node, at, err := under(block, key)
-	if err != nil || node == nil || node.Tag == "!!null" || len(node.Content) == 0 {
+	if err != nil || node == nil {
 		return nil, 0, at, err
+	}
+	if node.Tag == "!!null" || len(node.Content) == 0 {
+		return nil, 0, at, nil
 	}
 	refusal := &Refusal{Reason: "the elements of " + strconv.Quote(key) + " are not mappings on lines of their own"}
 	if node.Kind != yaml.SequenceNode || node.Style&yaml.FlowStyle != 0 {
@@ -235,8 +255,9 @@ func elements(block []byte, key string) (items []markdown.Span, column int, at m
 	for i, item := range node.Content {
 		start := lines[item.Line-1]
 		first := block[start:min(len(block), start+item.Column-1)]
-		if item.Kind != yaml.MappingNode || item.Style&yaml.FlowStyle != 0 || strings.Trim(string(first), " ") != "-" ||
-			bytes.IndexByte(first, '-') != column {
+		isBlock := item.Kind == yaml.MappingNode && item.Style&yaml.FlowStyle == 0
+		isAfterDash := strings.Trim(string(first), " ") == "-" && bytes.IndexByte(first, '-') == column
+		if !isBlock || !isAfterDash {
 			return nil, 0, at, refusal
 		}
 		if i > 0 {

@@ -275,8 +275,11 @@ func scalar(n *yaml.Node) Value {
 	case Bool:
 		fits = tag == "!!bool"
 	case Number:
-		whole := !strings.ContainsAny(v.text, ".eE") || strings.HasPrefix(v.text, "0x")
-		fits = tag == "!!int" && whole || tag == "!!float" && !whole
+		want := "!!int"
+		if strings.ContainsAny(v.text, ".eE") && !strings.HasPrefix(v.text, "0x") {
+			want = "!!float"
+		}
+		fits = tag == want
 	}
 	if !fits {
 		return Value{kind: String, text: text}

@@ -173,7 +173,8 @@ func sourcesOf(document []byte, from int, mark byte, text string) []int {
 // breakLength returns the length of the blanks at the beginning of a source if a line ends in them, otherwise 0.
 func breakLength(source []byte, mark byte) int {
 	escaped := 0
-	if mark == '"' && len(source) > 1 && source[0] == '\\' && (source[1] == '\n' || source[1] == '\r') {
+	after, isEscape := bytes.CutPrefix(source, []byte(`\`))
+	if mark == '"' && isEscape && startsLine(after) {
 		escaped = 1
 	}
 	rest := source[escaped:]
@@ -183,6 +184,9 @@ func breakLength(source []byte, mark byte) int {
 	}
 	return escaped + size
 }
+
+// startsLine reports whether a text begins with the end of a line.
+func startsLine(text []byte) bool { return len(text) > 0 && (text[0] == '\n' || text[0] == '\r') }
 
 // characterAt returns what the beginning of a source means, and its length; 0 if it means nothing.
 func characterAt(source []byte, mark byte) (text string, size int) {

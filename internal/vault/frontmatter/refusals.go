@@ -97,6 +97,9 @@ var oddAnchors = sync.OnceValue(
 	func() *regexp.Regexp { return regexp.MustCompile(`(?m)(^|[ \t\[{,])([&*])([^ \t\r\n\[\]{},]+)`) },
 )
 
+// plainInNames are the characters of names that stay.
+const plainInNames = "_-0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
 // withPlainAnchors returns a text in which the names of anchors and aliases have letters and digits only, and as many
 // characters as before. count is how many names were changed.
 func withPlainAnchors(text string) (plain string, count int) {
@@ -104,7 +107,7 @@ func withPlainAnchors(text string) (plain string, count int) {
 		mark := strings.IndexAny(found, "&*")
 		name := found[mark+1:]
 		other := strings.Map(func(r rune) rune {
-			if r == '_' || r == '-' || r < 0x80 && (isDigit(byte(r)) || 'a' <= r|0x20 && r|0x20 <= 'z') {
+			if strings.ContainsRune(plainInNames, r) {
 				return r
 			}
 			return 'A' + r%26

@@ -125,8 +125,10 @@ func isShielded(r rune) bool {
 		return r != '\n' && r != '\r' && r != '\t'
 	case 0x7f <= r && r <= 0x9f:
 		return true
+	case r == '\u2028', r == '\u2029', r == 0xfffe, r == 0xffff:
+		return true
 	}
-	return r == 0x2028 || r == 0x2029 || r == 0xfffe || r == 0xffff
+	return false
 }
 
 // unshield is the inverse of shield for the characters of text.
@@ -219,13 +221,15 @@ func ParseValue(typed string, as Type) (Value, error) {
 // of several items as that list, in which the items have the types of their own shapes.
 func InferValue(typed string) (Value, error) {
 	inBrackets := strings.HasPrefix(typed, "[") && strings.HasSuffix(typed, "]") && !strings.HasPrefix(typed, "[[")
-	isJSON := json.Valid([]byte(typed))
-	if inBrackets && (isJSON || strings.Contains(typed, ",")) && !strings.Contains(typed, "\n") {
-		if p, err := Parse([]byte("x: " + typed + "\n")); err == nil && len(p) == 1 && isFlat(p[0].Value) {
-			return p[0].Value, nil
-		}
+	isList := strings.Contains(typed, ",") || json.Valid([]byte(typed))
+	if !inBrackets || !isList || strings.Contains(typed, "\n") {
+		return ParseValue(typed, "")
 	}
-	return ParseValue(typed, "")
+	p, err := Parse([]byte("x: " + typed + "\n"))
+	if err != nil || len(p) != 1 || !isFlat(p[0].Value) {
+		return ParseValue(typed, "")
+	}
+	return p[0].Value, nil
 }
 
 // isFlat reports whether a value is a list without lists and maps in it.

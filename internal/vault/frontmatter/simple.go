@@ -50,7 +50,9 @@ func (p *Parser) simple(block []byte) (Properties, bool) {
 			r.properties[len(r.properties)-1].Value = Value{kind: List, more: items}
 		default:
 			key, rest, ok := strings.Cut(line, ":")
-			if text != line || !ok || !r.isNew(key) || rest != "" && rest[0] != ' ' {
+			isKey := ok && text == line && r.isNew(key)
+			isApart := rest == "" || rest[0] == ' '
+			if !isKey || !isApart {
 				return nil, false
 			}
 			place := r.line
@@ -87,7 +89,8 @@ func isSimpleText(block []byte) bool {
 			return false
 		}
 		r, size := utf8.DecodeRune(block[at:])
-		if r == utf8.RuneError || r == '\ufeff' || r >= shieldBase || isShielded(r) {
+		isOdd := r == utf8.RuneError || r == '\ufeff'
+		if isOdd || r >= shieldBase || isShielded(r) {
 			return false
 		}
 		at += size
@@ -120,7 +123,7 @@ func (r *simpleReader) value(text string) (Value, bool) {
 		var text strings.Builder
 		indent := 0
 		blank := 0
-		for r.rest != "" && (r.rest[0] == ' ' || r.rest[0] == '\n' || r.rest[0] == '\r') {
+		for r.rest != "" && strings.IndexByte(" \n\r", r.rest[0]) >= 0 {
 			line := r.next()
 			if line == "" && indent > 0 {
 				blank++
@@ -182,7 +185,10 @@ func (r *simpleReader) value(text string) (Value, bool) {
 // isNew reports whether the text before a colon is a key without quotes that is a string
 // and not a duplicate.
 func (r *simpleReader) isNew(key string) bool {
-	if key == "" || len(key) > maxSimpleKey || key[len(key)-1] == ' ' || !isSimpleStart(key) || isDigit(key[0]) {
+	if key == "" || len(key) > maxSimpleKey || strings.HasSuffix(key, " ") {
+		return false
+	}
+	if !isSimpleStart(key) || isDigit(key[0]) {
 		return false
 	}
 	return resolve(key).kind == String && !strings.Contains(key, " #") &&
@@ -193,7 +199,10 @@ func (r *simpleReader) isNew(key string) bool {
 func isSimpleStart(text string) bool {
 	b := text[0]
 	isLetter := 'a' <= b|0x20 && b|0x20 <= 'z'
-	return isLetter || isDigit(b) || b >= utf8.RuneSelf || strings.IndexByte("_(/.+", b) >= 0
+	if isLetter || isDigit(b) {
+		return true
+	}
+	return b >= utf8.RuneSelf || strings.IndexByte("_(/.+", b) >= 0
 }
 
 // simpleScalar reads a value that is not empty, in quotes or without.
@@ -202,18 +211,20 @@ func simpleScalar(text string) (Value, bool) {
 		return Value{}, false
 	}
 	if mark := text[0]; mark == '"' || mark == '\'' {
-		end := len(text) - 1
-		if end == 0 || text[end] != mark || strings.IndexByte(text[1:end], mark) >= 0 ||
-			strings.IndexByte(text, '\\') >= 0 {
+		inner, isClosed := strings.CutSuffix(text[1:], string(mark))
+		if !isClosed || strings.IndexByte(inner, mark) >= 0 || strings.Contains(inner, `\`) {
 			return Value{}, false
 		}
-		return Value{kind: String, text: text[1:end]}, true
+		return Value{kind: String, text: inner}, true
 	}
 	if comment := strings.Index(text, " #"); comment > 0 {
 		text = strings.TrimRight(text[:comment], " ")
 	}
 	negative := text[0] == '-' && len(text) > 1 && isDigit(text[1])
-	if !negative && !isSimpleStart(text) || strings.Contains(text, ": ") || text[len(text)-1] == ':' {
+	if !negative && !isSimpleStart(text) {
+		return Value{}, false
+	}
+	if strings.Contains(text, ": ") || strings.HasSuffix(text, ":") {
 		return Value{}, false
 	}
 	return resolve(text), true
@@ -222,7 +233,8 @@ func simpleScalar(text string) (Value, bool) {
 // simpleElement reads a value within brackets. A colon without a blank after it may
 // separate a key from a value there.
 func simpleElement(text string) (Value, bool) {
-	if text == "" || text[0] != '"' && text[0] != '\'' && strings.ContainsAny(text, "[]{}:#?") {
+	isQuoted := strings.HasPrefix(text, `"`) || strings.HasPrefix(text, "'")
+	if !isQuoted && strings.ContainsAny(text, "[]{}:#?") {
 		return Value{}, false
 	}
 	return simpleScalar(text)

@@ -196,7 +196,11 @@ func (v Value) Type() Type {
 		return TypeText
 	}
 	for n := range len(form) {
-		if form[n] == '-' && v.text[n] != '-' || form[n] == '0' && !isDigit(v.text[n]) {
+		fits := v.text[n] == '-'
+		if form[n] == '0' {
+			fits = isDigit(v.text[n])
+		}
+		if !fits {
 			return TypeText
 		}
 	}

@@ -95,7 +95,10 @@ func written(v Value, indent string) string {
 // writtenKey writes a key, which is one line, and must not look like the mark between two
 // documents.
 func writtenKey(key string) string {
-	isMark := len(key) > 3 && (key[:3] == "---" || key[:3] == "...") && isBlank(key[3])
+	isMark := false
+	if len(key) > 3 && isBlank(key[3]) {
+		isMark = key[:3] == "---" || key[:3] == "..."
+	}
 	if strings.Contains(key, "\n") || isMark {
 		return quoted(key)
 	}
@@ -143,7 +146,13 @@ func writtenText(text, indent string) string {
 // hasControl reports whether text has a character that only double quotes can express.
 func hasControl(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool {
-		return r < ' ' && r != '\t' && r != '\n' || 0x7f <= r && r <= 0x9f
+		switch {
+		case r == '\t' || r == '\n':
+			return false
+		case r < ' ':
+			return true
+		}
+		return 0x7f <= r && r <= 0x9f
 	})
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io/fs"
 	gopath "path"
 	"slices"
 	"strconv"
@@ -73,7 +72,11 @@ func createInBase(v *call.Vault, p call.Values) (change.Proposal, error) {
 		if made, err = v.PathOf(typed); err != nil {
 			return change.Proposal{}, answer.Failure("File %q cannot be created: %v.", answer.Verbatim(typed), err)
 		}
-		if _, err := v.Disk.Stat(made); errors.Is(err, fs.ErrNotExist) {
+		isFree, err := v.Disk.IsFree(made)
+		if err != nil {
+			return change.Proposal{}, answer.ReadError(made.String(), err)
+		}
+		if isFree {
 			break
 		}
 	}

@@ -149,7 +149,7 @@ func parseBookmark(v *call.Vault, p call.Values) (bookmark, error) {
 			_, err = v.Disk.Stat(at)
 		}
 		if err != nil {
-			return bookmark{}, answer.FileNotFound(p["file"])
+			return bookmark{}, answer.NoSuchFile(p["file"], err)
 		}
 		b.Path = at.String()
 		b.Subpath = p["subpath"]

@@ -1,8 +1,6 @@
 package handlers
 
 import (
-	"errors"
-	"io/fs"
 	"path"
 	"slices"
 	"strconv"
@@ -405,7 +403,11 @@ func unique(v *call.Vault, p call.Values) (change.Proposal, error) {
 		if made, err = settings.pathIn(v, p, n); err != nil {
 			return change.Proposal{}, err
 		}
-		if _, err := v.Disk.Stat(made); errors.Is(err, fs.ErrNotExist) {
+		isFree, err := v.Disk.IsFree(made)
+		if err != nil {
+			return change.Proposal{}, answer.ReadError(made.String(), err)
+		}
+		if isFree {
 			break
 		}
 	}

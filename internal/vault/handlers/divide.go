@@ -119,6 +119,7 @@ func mergeNotes(v *call.Vault, p call.Values) (change.Proposal, error) {
 	case into.Path == from.Path:
 		return change.Proposal{}, answer.Misuse("A note cannot be merged into itself.")
 	}
+	v.Taken = append(v.Taken, call.Taken{Path: from.Path, Text: text})
 	// Footnotes and reference links lead where they led, and what is open in one text does not hide the other.
 	text, renamed := edit.WithOwnLabels(edit.Closed(text), other)
 	original := other
@@ -251,8 +252,11 @@ func splitNote(v *call.Vault, p call.Values) (change.Proposal, error) {
 				if err != nil {
 					return nil, err
 				}
-				_, there := v.Disk.Stat(to)
-				if name := markdown.FoldCase(to.String()); disk.IsMissing(there) && !taken[name] {
+				isFree, err := v.Disk.IsFree(to)
+				if err != nil {
+					return nil, answer.ReadError(to.String(), err)
+				}
+				if name := markdown.FoldCase(to.String()); isFree && !taken[name] {
 					sections = append(sections, section{i, to})
 					taken[name] = true
 					break
@@ -307,6 +311,7 @@ func divide(
 	if err != nil {
 		return change.Proposal{}, err
 	}
+	v.Taken = append(v.Taken, call.Taken{Path: from.Path, Text: text})
 	found := markdown.Scan(text)
 	sections, err := choose(found, from.Path.Folder())
 	if err != nil {
@@ -420,7 +425,11 @@ func divisionOf(
 	var rest []byte
 	at := 0
 	for _, s := range sections {
-		if _, err := v.Disk.Stat(s.to); !disk.IsMissing(err) {
+		isFree, err := v.Disk.IsFree(s.to)
+		if err != nil {
+			return nil, nil, answer.ReadError(s.to.String(), err)
+		}
+		if !isFree {
 			return nil, nil, answer.AlreadyExists.Failure("File %q already exists.", answer.Verbatim(s.to.String()))
 		}
 		made = append(made, s.to.String())

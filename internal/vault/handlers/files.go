@@ -506,7 +506,7 @@ func changedNotes(v *call.Vault, since time.Time, visit func(changed)) (total in
 			at := time.Unix(0, f.Stamp.Modified)
 			if f.Stamp == (system.Stamp{}) { // it was written while it was read
 				info, err := v.Disk.Stat(f.Path)
-				if err != nil {
+				if v.Disk.Told(f.Path, err) != nil {
 					continue
 				}
 				at = info.ModTime()
@@ -537,7 +537,11 @@ func changedNotes(v *call.Vault, since time.Time, visit func(changed)) (total in
 // saves its workspace. Files that are gone by now are left out.
 func listRecents(v *call.Vault, p call.Values) (answer.Reply, error) {
 	var record struct{ LastOpenFiles []string }
-	if text, err := v.Disk.Config("workspace.json"); err == nil {
+	text, err := v.Disk.Config("workspace.json")
+	if disk.IsUnread(err) {
+		return answer.Reply{}, answer.ReadError(disk.ConfigPath("workspace.json"), err)
+	}
+	if err == nil {
 		_ = json.Unmarshal(text, &record) // a scratch file that cannot be understood records nothing
 	}
 	var open []string
@@ -546,7 +550,7 @@ func listRecents(v *call.Vault, p call.Values) (answer.Reply, error) {
 		if err != nil {
 			continue
 		}
-		if _, err := v.Disk.Stat(path); err == nil {
+		if _, err := v.Disk.Stat(path); v.Disk.Told(path, err) == nil {
 			open = append(open, path.String())
 		}
 	}

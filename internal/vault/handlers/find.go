@@ -309,9 +309,9 @@ func (f *finding) read(p string, use func(ranking.Content)) error {
 		return err
 	}
 	defer f.budget.Release(2 * size)
-	text, stamp, err := f.Disk.ReadStamped(file.Path)
+	text, stamp, err := f.Disk.ReadHere(file.Path)
 	if err != nil {
-		return f.Ctx.Err() // it is gone, or cannot be read
+		return f.Ctx.Err() // it is gone, or counts as unread
 	}
 	if search.KindOf(p) == ranking.Canvas {
 		use(ranking.Content{Text: search.CanvasText(text)})
@@ -370,12 +370,9 @@ const bytesOfStep = 64
 func (f *finding) wanted() (func(string) bool, error) {
 	var all []func(p string, file *index.File) bool
 	if f.p.Has("folder") {
-		under, err := f.FolderOf(f.p["folder"])
-		if err == nil {
-			err = f.IsThere(under)
-		}
+		under, err := f.FolderThere(f.p["folder"])
 		if err != nil {
-			return nil, answer.NoSuchFolder(f.p["folder"], err)
+			return nil, err
 		}
 		if under != (disk.Path{}) {
 			below := under.String() + "/"

@@ -98,7 +98,11 @@ func relocateFolders(
 					err,
 				)
 			}
-			for _, s := range makeFolders(v, at) {
+			missing, err := makeFolders(v, at)
+			if err != nil {
+				return change.Proposal{}, err
+			}
+			for _, s := range missing {
 				if !willBe[s.Path] {
 					made = append(made, s)
 				}
@@ -198,11 +202,19 @@ func newFolderPath(v *call.Vault, typed string) (disk.Path, error) {
 	if err != nil {
 		return at, answer.Failure("Folder %q cannot be created: %v.", answer.Verbatim(typed), err)
 	}
-	if _, err := v.Disk.Stat(at); disk.IsMissing(err) && !v.Disk.IsFolder(at) {
+	_, errFile := v.Disk.Stat(at)
+	_, errFolder := v.Disk.FolderInfo(at)
+	for _, err := range []error{errFile, errFolder} {
+		if disk.IsUnread(err) {
+			return at, answer.FolderReadError(at.String(), err)
+		}
+	}
+	isFolder := errFolder == nil
+	if disk.IsMissing(errFile) && !isFolder {
 		return at, nil
 	}
 	kind := answer.AlreadyExists
-	if v.Disk.IsFolder(at) {
+	if isFolder {
 		kind = kind.Advise(
 			fmt.Sprintf(
 				"with a slash at its end, to=%q is the folder into which it goes",
@@ -214,11 +226,18 @@ func newFolderPath(v *call.Vault, typed string) (disk.Path, error) {
 }
 
 // makeFolders returns the steps that make a folder with those above it that are missing.
-func makeFolders(v *call.Vault, at disk.Path) (steps []change.Step) {
-	for at != (disk.Path{}) && !v.Disk.IsFolder(at) {
+func makeFolders(v *call.Vault, at disk.Path) (steps []change.Step, err error) {
+	for at != (disk.Path{}) {
+		_, err := v.Disk.FolderInfo(at)
+		if disk.IsUnread(err) {
+			return nil, answer.FolderReadError(at.String(), err)
+		}
+		if err == nil {
+			break
+		}
 		steps = append(steps, change.Step{Path: at, After: change.ExistingFolder})
 		at, _ = disk.ParseFolder(at.Folder()) // a part of a path is one
 	}
 	slices.Reverse(steps)
-	return steps
+	return steps, nil
 }

@@ -12,8 +12,10 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/internal/access"
 	"github.com/vaultwicket/vaultwicket/internal/budget"
 	"github.com/vaultwicket/vaultwicket/internal/journal"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/internal/vault/change"
@@ -60,10 +62,64 @@ func versions(v *call.Vault, p call.Values) (call.Target, []journal.Version, err
 	if len(kept) > 0 && keptBack(v, t.Path, func() (gone bool) { return goneByUs(v, j, t.Path.String()) }) {
 		kept = nil
 	}
+	if kept, err = ofVisible(v, j, kept); err != nil {
+		return t, nil, err
+	}
 	if _, err := v.Disk.Stat(t.Path); err != nil && len(kept) == 0 {
-		return t, nil, answer.FileNotFound(t.Typed)
+		return t, nil, answer.ReadError(t.Typed, err)
 	}
 	return t, kept, nil
+}
+
+// ofVisible returns the versions of notes that the caller may see by what became of them: a note that has left the path may
+// have become private since.
+func ofVisible(v *call.Vault, j *journal.Journal, kept []journal.Version) ([]journal.Version, error) {
+	if !v.Hides() {
+		return kept, nil
+	}
+	seen := map[journal.Departure]bool{{}: true}
+	for _, was := range kept {
+		if _, known := seen[was.Left]; known {
+			continue
+		}
+		now := was.Left.Whereabouts
+		if now.Path != "" {
+			var err error
+			if now, err = j.WhereaboutsOf(v.Ctx, now.Path, was.Left.Entry); err != nil {
+				return nil, answer.Failure("Cannot use the journal: %v", err)
+			}
+		}
+		seen[was.Left] = seesNoteOf(v, j, now)
+	}
+	return slices.DeleteFunc(kept, func(was journal.Version) bool { return !seen[was.Left] }), nil
+}
+
+// seesNoteOf reports whether the caller may see what there was of a note, by what became of it.
+func seesNoteOf(v *call.Vault, j *journal.Journal, now journal.Whereabouts) bool {
+	switch {
+	case !v.Hides():
+		return true
+	case now.Path != "":
+		at, err := v.PathOf(now.Path)
+		return err == nil && v.Sees(at.String()) &&
+			!keptBack(v, at, func() bool { return goneByUs(v, j, at.String()) })
+	case !now.Removed.Exists:
+		return false // it may be in a hidden folder
+	}
+	text, err := j.Object(v.Ctx, now.Removed.Hash)
+	return err == nil && call.LevelIn(v.Rules.Private(), text) > access.None
+}
+
+// sightings remembers what [seesNoteOf] has said.
+type sightings map[journal.Whereabouts]bool
+
+func (seen sightings) of(v *call.Vault, j *journal.Journal, now journal.Whereabouts) bool {
+	sees, known := seen[now]
+	if !known {
+		sees = seesNoteOf(v, j, now)
+		seen[now] = sees
+	}
+	return sees
 }
 
 // keptBack reports whether what was known of a path is not told: while something is hidden, a
@@ -139,9 +195,13 @@ func listHistories(v *call.Vault, _ call.Values) (answer.Reply, error) {
 	found := map[string]bool{}
 	gone := map[string]bool{}
 	looked := 0
-	err := eachStep(v, journal.Filter{}, gone, func(_ *journal.Journal, e journal.Entry, s journal.Step) error {
+	visible := sightings{}
+	err := eachStep(v, journal.Filter{}, gone, func(j *journal.Journal, e journal.Entry, s journal.Step, f journal.Whereabouts) error {
 		if looked++; looked > maxListedSteps {
 			return errEnough
+		}
+		if !visible.of(v, j, f) {
+			return nil
 		}
 		now := cmp.Or(names[s.Path], s.Path)
 		// Of a move that failed it is not known where the note was.
@@ -185,21 +245,28 @@ func eachStep(
 	v *call.Vault,
 	which journal.Filter,
 	gone map[string]bool,
-	visit func(*journal.Journal, journal.Entry, journal.Step) error,
+	visit func(*journal.Journal, journal.Entry, journal.Step, journal.Whereabouts) error,
 ) error {
 	j, err := v.Journal()
 	if err != nil {
 		return err
 	}
 	var ended error
+	var trails journal.Trails
+	agent := which.Agent
+	which.Agent = "" // what others have done to a note counts
 	_, err = j.Each(v.Ctx, which, func(e journal.Entry) bool {
-		for _, s := range slices.Backward(e.Steps) {
+		passed := trails.Pass(e)
+		for i, s := range slices.Backward(e.Steps) {
 			for _, path := range []string{s.Path, s.Source()} {
 				if _, known := gone[path]; !known {
 					gone[path] = e.State == journal.Done && takesAway(s, path)
 				}
 			}
-			if ended = visit(j, e, s); ended != nil {
+			if agent != "" && ownerfiles.AgentOf(e.Caller) != agent {
+				continue
+			}
+			if ended = visit(j, e, s, passed[i]); ended != nil {
 				return false
 			}
 		}
@@ -234,13 +301,14 @@ func listJournal(v *call.Vault, p call.Values) (answer.Reply, error) {
 	found := 0
 	gone := map[string]bool{}
 	kept := map[string]bool{}
+	visible := sightings{}
 	err = eachStep(
 		v,
 		journal.Filter{Since: days.First, Agent: p["agent"]},
 		gone,
-		func(j *journal.Journal, e journal.Entry, s journal.Step) error {
+		func(j *journal.Journal, e journal.Entry, s journal.Step, f journal.Whereabouts) error {
 			at, err := v.PathOf(s.Path)
-			if err != nil || !v.Sees(s.Path) || !v.Sees(s.Source()) {
+			if err != nil || !v.Sees(s.Path) || !v.Sees(s.Source()) || !visible.of(v, j, f) {
 				return nil
 			}
 			if _, known := kept[s.Path]; !known {

@@ -86,7 +86,11 @@ func links(v *call.Vault, p call.Values) (answer.Reply, error) {
 		for _, target := range x.Graph().Out(place) {
 			targets = append(targets, x.Files[target.Place].Path.String())
 		}
-		for _, missing := range x.Graph().Unresolved(place) {
+		unresolved := x.Graph().Unresolved(place)
+		if len(unresolved) > 0 {
+			v.AddUnread(x.UnreadNames()) // they may be there
+		}
+		for _, missing := range unresolved {
 			targets = append(targets, missing.Key+" (unresolved)")
 		}
 	}

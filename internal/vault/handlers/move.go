@@ -44,7 +44,11 @@ func init() {
 			if err != nil {
 				return change.Proposal{}, err
 			}
-			return change.Proposal{Steps: makeFolders(v, made), Message: "Created: " + made.String(), Note: made}, nil
+			steps, err := makeFolders(v, made)
+			if err != nil {
+				return change.Proposal{}, err
+			}
+			return change.Proposal{Steps: steps, Message: "Created: " + made.String(), Note: made}, nil
 		}},
 		Command{Name: "folder:move", Plan: moveFolders},
 		Command{Name: "folder:rename", Plan: func(v *call.Vault, p call.Values) (change.Proposal, error) {
@@ -259,7 +263,10 @@ func (r *relocation) move(t call.Target, typed string) (disk.Path, error) {
 		return to, nil
 	}
 	there, err := r.v.Disk.Stat(to)
-	taken := err != nil && !disk.IsMissing(err)
+	if disk.IsUnread(err) {
+		return disk.Path{}, answer.ReadError(to.String(), err)
+	}
+	taken := false
 	if refusal, ok := errors.AsType[*disk.Refusal](err); ok {
 		taken = refusal.Path == path.Base(to.String()) // else its folder is none, which is told when it is moved
 	} else if err == nil {

@@ -280,7 +280,7 @@ const (
 // words looks for the words of the note that few notes contain, and for the notes with the same.
 func (s *scores) words(f *finding) error {
 	file := s.x.Files[s.from]
-	text, err := f.Disk.Read(file.Path)
+	text, _, err := f.Disk.ReadHere(file.Path)
 	if err != nil || !file.IsNote() {
 		return nil // it has no words to compare
 	}

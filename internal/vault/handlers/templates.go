@@ -131,8 +131,11 @@ func templateNamed(v *call.Vault, name string) (disk.Path, templateSettings, err
 		if err != nil || path.Ext() != "md" {
 			continue
 		}
-		if _, err := v.Disk.Stat(path); err == nil {
+		switch _, err := v.Disk.Stat(path); {
+		case err == nil:
 			return path, settings, nil
+		case disk.IsUnread(err):
+			return disk.Path{}, settings, answer.ReadError(name, err)
 		}
 	}
 	names, err := templateNames(v, folder)

@@ -357,7 +357,7 @@ func (o outlook) back(j *journal.Journal, e journal.Entry, kept journal.Step) ([
 	case folder && !now.Exists:
 		return []change.Step{{Path: is, After: change.ExistingFolder, Modified: kept.Modified}}, nil
 	case change.ImageOf(now) != kept.After:
-		return nil, conflict(o.v, j, is, kept, now)
+		return nil, conflict(o.v, j, is, e.ID, kept, now)
 	case isMove && then.Exists && !strings.EqualFold(is.String(), was.String()): // else it may be the file itself
 		return nil, answer.UndoConflict.Failure(
 			"Conflict: there is another file at %q. Nothing was undone.",
@@ -392,9 +392,21 @@ const (
 
 // conflict refuses to undo what was overwritten since, and shows
 // that.
-func conflict(v *call.Vault, j *journal.Journal, at disk.Path, kept journal.Step, now change.FileState) error {
+func conflict(
+	v *call.Vault,
+	j *journal.Journal,
+	at disk.Path,
+	id string,
+	kept journal.Step,
+	now change.FileState,
+) error {
 	const refused = "Conflict: %q was changed since. Nothing was undone.\n%s"
-	if keptBack(v, at, func() bool { return goneByUs(v, j, at.String()) }) {
+	isElsewhere := false
+	if v.Hides() {
+		now, err := j.WhereaboutsOf(v.Ctx, kept.Path, id)
+		isElsewhere = err != nil || now.Path != kept.Path && !seesNoteOf(v, j, now)
+	}
+	if isElsewhere || keptBack(v, at, func() bool { return goneByUs(v, j, at.String()) }) {
 		return answer.UndoConflict.Failure(refused, answer.Verbatim(at.String()), "It is not where it was.")
 	}
 	var left []byte

@@ -269,7 +269,8 @@ func readProperties(r *reader, depth int) frontmatter.Properties {
 func readValue(r *reader, depth int) frontmatter.Value {
 	head := r.byte()
 	p := frontmatter.Parts{Kind: frontmatter.Kind(head & kindBits), Truth: head&hasTruth != 0}
-	if p.Kind > frontmatter.Map || depth == 0 || head&hasList != 0 && head&hasFields != 0 {
+	isTwoKinds := head&hasList != 0 && head&hasFields != 0
+	if isTwoKinds || p.Kind > frontmatter.Map || depth == 0 {
 		r.fail()
 		return frontmatter.Value{}
 	}

@@ -41,6 +41,18 @@ type Index struct {
 	derived
 }
 
+// IsUnread reports whether the file at a path, or a folder above it, could not be read.
+func (x *Index) IsUnread(path string) bool { return len(x.Unread) > 0 && isBelow(path, x.Unread) }
+
+// UnreadNames returns those of [Index.Unread] whose names, or the names below which, are not in the index: folders, and
+// notes that may be closed by their texts.
+func (x *Index) UnreadNames() []string {
+	return slices.DeleteFunc(slices.Clone(x.Unread), func(path string) bool {
+		_, isNamed := x.Place(path)
+		return isNamed
+	})
+}
+
 // Memory keeps facts from one process to the next. The zero Memory keeps nothing. Its functions
 // are called from several goroutines.
 type Memory struct {

@@ -346,7 +346,10 @@ func appendFolded(key []byte, name string) []byte {
 // isComposed reports whether normal form C keeps a character, whatever its neighbours are.
 // It knows Latin and Cyrillic letters and ideographs; others are normalized to find out.
 func isComposed(r rune) bool {
-	return r < 0x300 || 0x400 <= r && r < 0x483 || 0x4e00 <= r && r < 0xa000
+	isLatin := r < 0x300
+	isCyrillic := 0x400 <= r && r < 0x483
+	isIdeograph := 0x4e00 <= r && r < 0xa000
+	return isLatin || isCyrillic || isIdeograph
 }
 
 // isPlain reports whether Fold(name) is name in lower case, each character in its place.
@@ -381,7 +384,8 @@ func folds(name string, key []byte) bool {
 // segment border.
 func ends(path string, key []byte) bool {
 	start := len(path) - len(key)
-	if start >= 0 && (start == 0 || path[start-1] == '/') && lowers(path[start:], key) {
+	isSegment := start == 0 || start > 0 && path[start-1] == '/'
+	if isSegment && lowers(path[start:], key) {
 		return true
 	}
 	if isPlain(path) {

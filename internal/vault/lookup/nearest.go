@@ -155,7 +155,8 @@ func (w wanted) compare(name string) closeness {
 	}
 	for other := range strings.FieldsSeq(name) {
 		for _, word := range w.words { // a word of four letters or more, or its beginning, is in both
-			if len(word) >= 4 && (strings.HasPrefix(other, word) || len(other) >= 4 && strings.HasPrefix(word, other)) {
+			isPart := strings.HasPrefix(other, word) || strings.HasPrefix(word, other)
+			if isPart && len(word) >= 4 && len(other) >= 4 {
 				return sharesWord
 			}
 		}
@@ -193,7 +194,8 @@ func plain(name string) string {
 	ended := false
 	for len(folded) > 0 {
 		r, size := utf8.DecodeRuneInString(folded)
-		counts := unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) || unicode.IsSymbol(r)
+		isOfWord := unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
+		counts := isOfWord || unicode.IsSymbol(r)
 		if counts && ended && len(words) > 0 {
 			words = append(words, ' ')
 		}
@@ -212,8 +214,11 @@ func stem(p string) string { return withoutExt(p[strings.LastIndexByte(p, '/')+1
 // withoutExt cuts an extension off: a dot and up to eight letters or digits.
 func withoutExt(name string) string {
 	dot := strings.LastIndexByte(name, '.')
+	if dot <= 0 {
+		return name
+	}
 	ext := name[dot+1:]
-	if dot <= 0 || ext == "" || len(ext) > 8 || strings.ContainsAny(ext, "/ ") {
+	if ext == "" || len(ext) > 8 || strings.ContainsAny(ext, "/ ") {
 		return name
 	}
 	return name[:dot]

@@ -33,7 +33,9 @@ func (s *scanner) touch(k kind, start, end int) {
 			k = quote
 		}
 	}
-	if s.top.kind == k && k != other && (!s.blanked || k == list || k == indented) {
+	spansBlanks := k == list || k == indented
+	isSameBlock := s.top.kind == k && k != other
+	if isSameBlock && (spansBlanks || !s.blanked) {
 		s.top.End = end
 		return
 	}
@@ -170,10 +172,13 @@ func (s *scanner) rawLine(c *cursor) {
 	width, at := c.indent()
 	s.top.End = max(s.top.End, c.end)
 	if s.raw.kind == fenced {
-		if n := run(s.text[at:c.end], s.raw.mark); n >= s.raw.size && (width < codeIndent || s.raw.depth > 0) &&
-			len(bytes.TrimLeft(s.text[at+n:c.end], " \t")) == 0 {
+		n := run(s.text[at:c.end], s.raw.mark)
+		isFence := n >= s.raw.size && len(bytes.TrimLeft(s.text[at+n:c.end], " \t")) == 0
+		mayClose := width < codeIndent || s.raw.depth > 0
+		switch {
+		case isFence && mayClose:
 			s.closeRaw()
-		} else if s.raw.base {
+		case s.raw.base:
 			s.note.Bases[len(s.note.Bases)-1].End = c.end
 		}
 		return
@@ -290,7 +295,9 @@ func (s *scanner) match(c *cursor) int {
 		s.looked += at - c.at
 		switch {
 		case s.stack[n].isQuote():
-			if at == c.end || c.text[at] != '>' || width >= codeIndent && !s.inItem(n) {
+			isMarked := at < c.end && c.text[at] == '>'
+			isCode := width >= codeIndent && !s.inItem(n)
+			if !isMarked || isCode {
 				return n
 			}
 			c.jump(width, 1, at+1)
@@ -369,10 +376,11 @@ func markerSize(line []byte) int {
 	if n == len(line) {
 		return 0
 	}
-	switch b := line[n]; {
-	case n == 0 && (b == '-' || b == '*' || b == '+'):
-	case n > 0 && (b == '.' || b == ')'):
-	default:
+	marks := "-*+"
+	if n > 0 {
+		marks = ".)"
+	}
+	if strings.IndexByte(marks, line[n]) < 0 {
 		return 0
 	}
 	n++

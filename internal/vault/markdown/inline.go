@@ -183,7 +183,11 @@ func (s *scanner) joined(from place, to int) string {
 
 // isPunctuation reports whether b is an ASCII mark that a backslash protects.
 func isPunctuation(b byte) bool {
-	return '!' <= b && b <= '/' || ':' <= b && b <= '@' || '[' <= b && b <= '`' || '{' <= b && b <= '~'
+	switch {
+	case isLetter(b), isDigit(b):
+		return false
+	}
+	return '!' <= b && b <= '~'
 }
 
 // isSpace reports whether r is white space for the app, which is JavaScript's
@@ -281,7 +285,9 @@ func (s *scanner) formula(at int, line segment) int {
 			slashes++
 		}
 		s.looked += slashes
-		if !isSpace(rune(s.text[closing.at-1])) && slashes%2 == 0 && (after == len(s.text) || !isDigit(s.text[after])) {
+		isApart := isSpace(rune(s.text[closing.at-1])) || slashes%2 == 1
+		isPrice := after < len(s.text) && isDigit(s.text[after])
+		if !isApart && !isPrice {
 			return after
 		}
 		from = closing
@@ -310,8 +316,10 @@ func tagSize(text []byte) int {
 		n++
 	}
 	name := n
-	for n < len(text) && (isLetter(text[n]) || n > name && isNameByte(text[n])) {
-		n++
+	if n < len(text) && isLetter(text[n]) {
+		for n < len(text) && isNameByte(text[n]) {
+			n++
+		}
 	}
 	switch {
 	case n == name || n == len(text):
@@ -344,7 +352,13 @@ func tagSize(text []byte) int {
 
 func isLetter(b byte) bool { return 'a' <= b|0x20 && b|0x20 <= 'z' }
 
-func isNameByte(b byte) bool { return isLetter(b) || isDigit(b) || b == '-' || b == '+' || b == '.' }
+func isNameByte(b byte) bool {
+	switch b {
+	case '-', '+', '.':
+		return true
+	}
+	return isLetter(b) || isDigit(b)
+}
 
 // addTag notes the tag at at, if there is one, and returns where to continue.
 func (s *scanner) addTag(at int, line segment) int {
@@ -384,14 +398,17 @@ func nameSize(text []byte) int {
 		if text[n] < utf8.RuneSelf {
 			// Anything but white space and punctuation, save three marks.
 			b := text[n]
-			if b != '_' && b != '-' && b != '/' && (isPunctuation(b) || isSpace(rune(b))) {
+			isMark := b == '_' || b == '-' || b == '/'
+			if !isMark && (isPunctuation(b) || isSpace(rune(b))) {
 				return n
 			}
 			n++
 			continue
 		}
 		r, size := utf8.DecodeRune(text[n:])
-		if isSpace(r) || 0x2000 <= r && r <= 0x206f || 0x2e00 <= r && r <= 0x2e7f {
+		isGeneral := 0x2000 <= r && r <= 0x206f // of the block General Punctuation
+		isOther := 0x2e00 <= r && r <= 0x2e7f   // of Supplemental Punctuation
+		if isSpace(r) || isGeneral || isOther {
 			return n
 		}
 		n += size
@@ -413,13 +430,17 @@ func (s *scanner) blockID() {
 		}
 	}
 	mark := start - 1
-	if start == end || mark < last.start || s.text[mark] != '^' || mark > last.start && !isBlank(s.text[mark-1]) {
+	if start == end || mark < last.start || s.text[mark] != '^' {
+		return
+	}
+	if mark > last.start && !isBlank(s.text[mark-1]) {
 		return
 	}
 	named := Span{s.start, last.end}
 	alone := mark == last.start
+	isParagraph := len(s.para) == 1 && s.depth == 0
 	switch {
-	case alone && len(s.para) == 1 && s.depth == 0 && s.before.End > 0:
+	case alone && isParagraph && s.before.End > 0:
 		named = s.before.Span
 	case alone && s.lazy && s.top.kind == quote:
 		named = Span{s.top.Start, s.para[len(s.para)-2].end}

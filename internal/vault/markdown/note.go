@@ -116,7 +116,8 @@ func (n Note) Block(id string) (Block, bool) {
 // FoldCase returns what all texts have in common that [strings.EqualFold] takes for the same.
 func FoldCase(text string) string {
 	return strings.Map(func(r rune) rune {
-		if r < utf8.RuneSelf && r != 'K' && r != 'k' && r != 'S' && r != 's' { // these two have a third form
+		hasThirdForm := strings.ContainsRune("KkSs", r)
+		if r < utf8.RuneSelf && !hasThirdForm {
 			return unicode.ToLower(r)
 		}
 		least := r
@@ -169,17 +170,24 @@ func WordCount(body []byte) (words, characters int) {
 		case c == ideograph:
 			words++
 			inWord = false
-		case c == letter || inWord && (c == combining || c == point && at+1 < len(body) && isDigit(body[at-1]) && isDigit(body[at+1])):
+		case c == letter:
 			if !inWord {
 				words++
 			}
 			inWord = true
+		case inWord && c == combining:
+		case inWord && c == point && isBetweenDigits(body, at):
 		default:
 			inWord = false
 		}
 		at += size
 	}
 	return words, characters
+}
+
+// isBetweenDigits reports whether the bytes before and after the one at at are digits. There is one before it.
+func isBetweenDigits(text []byte, at int) bool {
+	return isDigit(text[at-1]) && at+1 < len(text) && isDigit(text[at+1])
 }
 
 type class uint8
@@ -196,7 +204,7 @@ func classify(r rune) class {
 	if r < utf8.RuneSelf {
 		b := byte(r)
 		switch {
-		case isLetter(b) || isDigit(b) || b == '\'' || b == '-':
+		case isLetter(b), isDigit(b), b == '\'', b == '-':
 			return letter
 		case b == ',' || b == '.':
 			return point

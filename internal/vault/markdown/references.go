@@ -169,8 +169,11 @@ func opensBlock(line []byte) bool {
 	case '-', '*', '+', '_':
 		return isRule(line) || len(line) > 1 && isBlank(line[1])
 	}
-	digits := len(line) - len(bytes.TrimLeft(line, "0123456789"))
-	return digits > 0 && len(line) > digits+1 && (line[digits] == '.' || line[digits] == ')') && isBlank(line[digits+1])
+	rest := bytes.TrimLeft(line, "0123456789")
+	if len(rest) == len(line) || len(rest) < 2 {
+		return false
+	}
+	return (rest[0] == '.' || rest[0] == ')') && isBlank(rest[1])
 }
 
 // addUse adds what the brackets from open to closing, which are no link, may refer to.

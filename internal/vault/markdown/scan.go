@@ -111,7 +111,8 @@ func (s *scanner) scan() {
 	for at, next := from, 0; at < len(s.text); at, s.line = next, s.line+1 {
 		var end int
 		end, next = lineEnd(s.text, at)
-		if s.depth == 0 && s.raw.kind == notRaw && at < end && (isLetter(s.text[at]) || s.text[at] >= utf8.RuneSelf) {
+		isOpen := s.depth > 0 || s.raw.kind != notRaw
+		if !isOpen && at < end && (isLetter(s.text[at]) || s.text[at] >= utf8.RuneSelf) {
 			// No container is open, and this line opens none: it can only be of a paragraph.
 			s.looked += end - at
 			if len(s.para) > 0 {

@@ -86,7 +86,7 @@ func bracketed(s string) int {
 // does not match at all, and therefore drops outside brackets.
 func isLineEnd(token string) bool {
 	r, _ := utf8.DecodeRuneInString(token)
-	return r == '\n' || r == '\r' || r == '\u2028' || r == '\u2029'
+	return strings.ContainsRune("\n\r\u2028\u2029", r)
 }
 
 // lengthsOfYears and lengthsOfISOYears are how many letters of a run a token of years takes.

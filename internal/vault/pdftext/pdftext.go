@@ -170,7 +170,10 @@ func textOf(p pdf.Page, fonts map[string]*pdf.Font, uses *budget.Budget) (text s
 	var font *pdf.Font
 	var lineY float64
 	begin := func(mark byte) { // a line or a word, where there is text before it
-		if at := out.Len(); at > 0 && out.String()[at-1] != '\n' && (mark == '\n' || out.String()[at-1] != ' ') {
+		before := out.String()
+		isNew := before == "" || strings.HasSuffix(before, "\n")
+		isAfterBlank := mark == ' ' && strings.HasSuffix(before, " ")
+		if !isNew && !isAfterBlank {
 			out.WriteByte(mark)
 		}
 	}

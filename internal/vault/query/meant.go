@@ -70,7 +70,8 @@ func piecesOf(text string) []string {
 		case strings.HasSuffix(text[:i], "]]"):
 			inLink = false
 		}
-		if (r == ' ' || r == '\t' || r == '\n') && !inQuotes && !inLink {
+		isBlank := r == ' ' || r == '\t' || r == '\n'
+		if isBlank && !inQuotes && !inLink {
 			if pieces[last] != "" {
 				pieces = append(pieces, "")
 			}

@@ -83,11 +83,19 @@ func (n *needle) each(text []byte, try func(start, end int) verdict) {
 		try(0, 0)
 	case n.exact:
 		eachExact(text, n.text, try)
-	case n.ascii && !(n.strayK && bytes.Contains(text, []byte(kelvin)) || n.strayI && bytes.Contains(text, []byte(dottedI))):
+	case n.ascii && !n.mayBeOdd(text):
 		n.eachASCII(text, try)
 	default:
 		n.eachRune(text, try)
 	}
+}
+
+// mayBeOdd reports whether a text has a character outside of ASCII that is a letter of the needle in another case.
+func (n *needle) mayBeOdd(text []byte) bool {
+	if n.strayK && bytes.Contains(text, []byte(kelvin)) {
+		return true
+	}
+	return n.strayI && bytes.Contains(text, []byte(dottedI))
 }
 
 func eachExact(text, wanted []byte, try func(start, end int) verdict) {

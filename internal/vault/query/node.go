@@ -90,7 +90,11 @@ func (g *group) foresee(s *search, text trigram.Filter) Outlook {
 		outlook := term.foresee(s, text)
 		least = min(least, outlook)
 		most = max(most, outlook)
-		if g.any && most == Always || !g.any && least == Never {
+		isDecided := least == Never
+		if g.any {
+			isDecided = most == Always
+		}
+		if isDecided {
 			break
 		}
 	}
@@ -298,11 +302,17 @@ func (n *needle) in(text []byte) bool {
 // joins reports whether r forms a word with an adjacent such character.
 func joins(r rune) bool {
 	if r < utf8.RuneSelf {
-		return '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || r == '_'
+		return isASCIILetter(r) || '0' <= r && r <= '9' || r == '_'
 	}
-	return (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)) &&
-		!(unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) ||
-			r == 'ー')
+	if r == 'ー' || unicode.In(r, withoutBlanks...) {
+		return false
+	}
+	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
+}
+
+// withoutBlanks are scripts that have no blanks between words.
+var withoutBlanks = []*unicode.RangeTable{
+	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar,
 }
 
 // cutsWord reports whether an offset is inside a word.
@@ -389,7 +399,8 @@ func (t *tagTerm) match(s *search, in scope) bool {
 			}
 		} else {
 			rest, ok := bytes.CutPrefix(foldString(string(tag.text[1:])), t.name)
-			if !ok || len(rest) > 0 && len(t.name) > 0 && rest[0] != '/' {
+			isAll := len(rest) == 0 || len(t.name) == 0
+			if !ok || !isAll && rest[0] != '/' {
 				continue // neither the wanted tag nor one nested in it
 			}
 		}

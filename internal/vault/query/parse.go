@@ -256,9 +256,15 @@ func (p *parser) leaf(set setting) node {
 					"write a number directly behind < or >, or quotes for the text",
 				)
 			}
-			v.only, v.fits = true, func(v frontmatter.Value) bool {
-				return v.Kind() == frontmatter.Number &&
-					(text[0] == '<' && v.Float() < limit || text[0] == '>' && v.Float() > limit)
+			v.only = true
+			v.fits = func(v frontmatter.Value) bool {
+				if v.Kind() != frontmatter.Number {
+					return false
+				}
+				if text[0] == '<' {
+					return v.Float() < limit
+				}
+				return v.Float() > limit
 			}
 		}
 		return v
@@ -276,7 +282,9 @@ func (p *parser) quoted() string {
 			p.at++
 			return text.String()
 		}
-		if c == '\\' && p.at+1 < len(p.text) && (p.text[p.at+1] == '"' || p.text[p.at+1] == '\\') {
+		after := p.text[p.at+1:]
+		isProtected := strings.HasPrefix(after, `"`) || strings.HasPrefix(after, `\`)
+		if c == '\\' && isProtected {
 			p.at++
 			c = p.text[p.at]
 		}
@@ -334,7 +342,10 @@ func (p *parser) regex(exact bool) *regexTerm {
 
 // atEnd reports whether the next character closes the group, or the query ends.
 func (p *parser) atEnd(set setting) bool {
-	return p.done() || p.text[p.at] == ')' || p.text[p.at] == ']' && set.field == inValues
+	if p.done() || p.text[p.at] == ')' {
+		return true
+	}
+	return p.text[p.at] == ']' && set.field == inValues
 }
 
 // atOR reports whether the next word is OR.
@@ -499,10 +510,13 @@ func (p *parser) refuseUnknown(set setting) {
 		return
 	}
 	rest := p.text[p.at:]
-	size := strings.IndexFunc(rest, func(r rune) bool { return r != '-' && r != '_' && r != '.' && !isASCIILetter(r) })
-	if size < 2 || rest[size] != ':' || size+1 == len(rest) || strings.IndexByte(" \t\r\n/\\:)", rest[size+1]) >= 0 ||
-		rest[:size] == "OR" {
-		return // a single letter names a drive
+	size := strings.IndexFunc(rest, func(r rune) bool { return !isASCIILetter(r) && !strings.ContainsRune("-_.", r) })
+	if size < 2 || rest[:size] == "OR" { // a single letter names a drive
+		return
+	}
+	after, isNamed := strings.CutPrefix(rest[size:], ":")
+	if !isNamed || after == "" || strings.IndexByte(" \t\r\n/\\:)", after[0]) >= 0 {
+		return
 	}
 	name := rest[:size]
 	value := rest[size+1:]

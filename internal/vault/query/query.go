@@ -225,7 +225,8 @@ func reading(n node, nested, inValue bool) string {
 		var all []string
 		for _, term := range n.terms {
 			inner, isGroup := term.(*group)
-			all = append(all, reading(term, !inValue || isGroup && (inner.any || !n.any), inValue))
+			needsBrackets := isGroup && (inner.any || !n.any)
+			all = append(all, reading(term, !inValue || needsBrackets, inValue))
 		}
 		if nested {
 			return "(" + strings.Join(all, between) + ")"

@@ -191,8 +191,10 @@ func splitBlocks(text []byte, body int) []span {
 		}
 		marks := len(rest) - len(bytes.TrimLeft(rest, "#"))
 		fence := opens(rest)
-		heading := 1 <= marks && marks <= 6 && (marks == len(rest) || rest[marks] == ' ' || rest[marks] == '\t')
-		if len(fence) > 0 || heading || wasHeading || inner != depth || isItem(rest) {
+		isApart := marks == len(rest) || rest[marks] == ' ' || rest[marks] == '\t'
+		heading := 1 <= marks && marks <= 6 && isApart
+		isOther := len(fence) > 0 || isItem(rest)
+		if heading || wasHeading || isOther || inner != depth {
 			finish()
 		}
 		if !isOpen {

@@ -19,6 +19,7 @@ import (
 // term is a word of a question, with the words of the index that answer it.
 type term struct {
 	text    string // as the user wrote it
+	group   int    // the number of what was written: its parts have the same one
 	word    string // folded
 	stop    bool
 	files   int // that are visible and have an answer
@@ -32,6 +33,7 @@ type answer struct {
 	word   string
 	weight float64 // 1 for the same word
 	how    string  // "" for the same word, else such as "word form of"
+	in     fields  // that it answers in alone, 0 for everywhere
 }
 
 // The weights of words that are not the same. A word form means the same nearly always; a part
@@ -42,7 +44,16 @@ const (
 	partWeight     = 0.6
 	typoWeight     = 0.55
 	farTypoWeight  = 0.45
+	// similarWeight is that of another word for one that the vault does not have, besideWeight for one that it has, and
+	// similarPartWeight that of a compound that begins with another word.
+	similarWeight     = 0.6
+	besideWeight      = 0.4
+	similarPartWeight = 0.5
+	beginWeight       = 0.6
 )
+
+// leastBeginning is how many letters a term has at least that is looked for as the beginning of words.
+const leastBeginning = 2
 
 // maxTerms bounds the words of a question that are looked up: no question needs more.
 const maxTerms = 32
@@ -55,12 +66,17 @@ const MaxPhrases = 8
 
 // parse returns the terms of a question and its first phrases, each a list of folded words. Stop
 // words and fillers are left out where other words are left.
-func parse(question string) (terms []*term, phrases [][]string) {
+func parse(question string, spoken languageSet) (terms []*term, phrases [][]string) {
 	seen := map[string]bool{}
+	groups := 0
 	pieces := strings.Split(question, `"`)
 	for i, piece := range pieces {
 		var phrase []string
+		if i%2 == 0 {
+			piece = withoutParticles(piece)
+		}
 		eachWritten(piece, nil, func(written string, _, _ int) {
+			groups++
 			words, whole := parts(written)
 			phrase = append(phrase, words...)
 			if whole != "" {
@@ -72,9 +88,10 @@ func parse(question string) (terms []*term, phrases [][]string) {
 					terms = append(
 						terms,
 						&term{
-							text: written,
-							word: w,
-							stop: stopWords()[w] != 0 || fillerWords()[w] || len(w) == 1 && w[0] < 0x80,
+							text:  written,
+							group: groups,
+							word:  w,
+							stop:  stopWords()[w]&(spoken|inEnglish) != 0 || fillerWords()[w] || len(w) == 1 && w[0] < 0x80,
 						},
 					)
 				}
@@ -163,16 +180,56 @@ func (l *vocabulary) usage(word string) usage {
 
 func (l *vocabulary) frequency(word string) int { return l.usage(word).files }
 
-// answer fills in what answers a term. Words that only hidden files have answer nothing and are
-// near nothing.
-func (l *vocabulary) answer(t *term) {
+// answerAll fills in what answers terms: the word and its forms, then beginnings of words of titles, and for words of which
+// there is nothing other words for the same and typing errors. Words that only hidden files have answer nothing and are
+// near nothing. The error is that of ctx.
+func (l *vocabulary) answerAll(ctx context.Context, terms []*term) error {
+	for _, t := range terms {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		l.addWord(t)
+	}
+	if len(terms) <= maxShort {
+		l.addBeginnings(terms)
+	}
+	for _, t := range terms {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		first, _ := utf8.DecodeRuneInString(t.word)
+		if !isIdeographic(first) {
+			known := l.addSimilar(t)
+			if len(t.answers) == 0 && !known {
+				l.addTypos(t)
+			}
+		}
+		l.weigh(t)
+	}
+	for i, t := range terms {
+		isWhole := i+1 == len(terms) || terms[i+1].group != t.group
+		isPrecise := strings.ContainsAny(t.word, connectors) && digitsOf(t.word) != ""
+		if !isWhole || !isPrecise || len(t.answers) > 0 {
+			continue
+		}
+		for _, part := range terms[:i] { // another day, version or number is something else
+			if part.group == t.group {
+				part.idf *= faintness
+			}
+		}
+	}
+	return nil
+}
+
+// addWord adds the word itself, its forms and the compounds that it is part of.
+func (l *vocabulary) addWord(t *term) {
 	ascii := t.word[0] < 0x80
 	if l.frequency(t.word) > 0 {
 		t.answers = append(t.answers, answer{word: t.word, weight: 1})
 	}
 	for _, pair := range []string{"ae", "oe", "ue"} { // an umlaut that is written with two letters
 		if other := strings.ReplaceAll(t.word, pair, pair[:1]); other != t.word && l.frequency(other) > 0 {
-			t.answers = append(t.answers, answer{other, spellingWeight, "other spelling of"})
+			t.answers = append(t.answers, answer{word: other, weight: spellingWeight, how: "other spelling of"})
 		}
 	}
 	if len(t.word) > 2 {
@@ -187,12 +244,19 @@ func (l *vocabulary) answer(t *term) {
 				}
 			}
 		}
+	case isIdeographic(first) && len(t.answers) == 0:
+		for _, r := range t.word { // notes that have one of the two alone have it as a word
+			if word := string(r); l.frequency(word) > 0 && !unicode.Is(unicode.Hiragana, r) {
+				t.answers = append(t.answers, answer{word: word, weight: partWeight, how: "part of"})
+			}
+		}
 	case len(t.word) >= 5 && ascii:
 		l.addParts(t)
 	}
-	if len(t.answers) == 0 && len(t.word) >= 4 {
-		l.addTypos(t)
-	}
+}
+
+// weigh sorts the answers of a term, and counts the files that have one.
+func (l *vocabulary) weigh(t *term) {
 	slices.SortStableFunc(t.answers, func(a, b answer) int {
 		return cmp.Or(
 			cmp.Compare(b.weight, a.weight),
@@ -205,7 +269,7 @@ func (l *vocabulary) answer(t *term) {
 		has := make([]bool, len(s.files))
 		for _, a := range t.answers {
 			for _, p := range l.postings(i, a.word) {
-				if !has[p.place] {
+				if !has[p.place] && (a.in == 0 || a.in&p.in != 0) {
 					has[p.place] = true
 					t.files++
 				}
@@ -213,6 +277,9 @@ func (l *vocabulary) answer(t *term) {
 		}
 	}
 	t.idf = math.Log(1 + (float64(l.files)-float64(t.files)+0.5)/(float64(t.files)+0.5)) // as of BM25
+	if faintWords()[t.word] {
+		t.idf *= faintness
+	}
 }
 
 func (t *term) has(word string) bool {
@@ -269,12 +336,131 @@ func (l *vocabulary) addForms(t *term) {
 			}
 			for j, stem := range stems(s.words[i], l.usage(s.words[i]).languages) {
 				if stem != "" && stem == mine[j] {
-					t.answers = append(t.answers, answer{s.words[i], formWeight, "word form of"})
+					t.answers = append(t.answers, answer{word: s.words[i], weight: formWeight, how: "word form of"})
 					break
 				}
 			}
 		}
 	}
+}
+
+// addSimilar adds the forms of words that mean about the same, and reports whether the thesaurus knows the word itself: then
+// it is no typing error.
+func (l *vocabulary) addSimilar(t *term) (known bool) {
+	weight := similarWeight
+	if len(t.answers) > 0 {
+		weight = besideWeight
+	}
+	for i, stem := range stems(t.word, l.spoken) {
+		words, listed := similar(languages[i].name, stem)
+		known = known || listed && strings.HasPrefix(t.word, stem) && len(t.word) <= len(stem)+1
+		for _, other := range words {
+			l.addFormsOf(t, other, i, weight)
+		}
+	}
+	return known
+}
+
+// addFormsOf adds the forms of another word of a language, and in German its compounds.
+func (l *vocabulary) addFormsOf(t *term, other string, language int, weight float64) {
+	stem := stems(other, 1<<language)[language]
+	begin := stem[:min(len(stem), max(3, len(stem)-1))] // y becomes i
+	for _, s := range l.x.segments {
+		from, _ := slices.BinarySearch(s.words, begin)
+		for i := from; i < len(s.words) && strings.HasPrefix(s.words[i], begin); i++ {
+			word := s.words[i]
+			if t.has(word) || l.usage(word).languages&(1<<language) == 0 {
+				continue
+			}
+			switch {
+			case stems(word, 1<<language)[language] == stem:
+				t.answers = append(t.answers, answer{word: word, weight: weight, how: "other word for"})
+			case language == inGerman && len(other) >= 5 && len(word) >= len(other)+3 && strings.HasPrefix(word, other):
+				t.answers = append(t.answers, answer{word: word, weight: min(weight, similarPartWeight), how: "compound with another word for"})
+			}
+		}
+	}
+}
+
+// addBeginnings adds words of titles that begin with the terms, where some of these are words of no file: of the titles that
+// have all of those. Such a term may be inside a long word as well, as in German compounds.
+func (l *vocabulary) addBeginnings(terms []*term) {
+	unknown := slices.Clone(terms)
+	unknown = slices.DeleteFunc(unknown, func(t *term) bool { return len(t.answers) > 0 })
+	noBeginning := func(t *term) bool { return len(t.word) < leastBeginning || t.isFar() }
+	if len(unknown) == 0 || slices.ContainsFunc(unknown, noBeginning) {
+		return
+	}
+	l.eachTitle(unknown, func(words []string) {
+		for _, t := range terms {
+			word := t.begins(words)
+			if word != "" && word != t.word && !t.has(word) && l.frequency(word) > 0 {
+				t.answers = append(t.answers, answer{word: word, weight: beginWeight, how: "begins with", in: inTitle})
+			}
+		}
+	})
+}
+
+// eachTitle calls visit with the words of each visible title in which each of some terms begins a word.
+func (l *vocabulary) eachTitle(terms []*term, visit func(words []string)) {
+	var words []string
+	for i, s := range l.x.segments {
+		for j := range s.files {
+			if !l.visible[i][j] {
+				continue
+			}
+			_, title := splitPath(s.files[j].path, s.files[j].kind)
+			if !mayBegin(title, terms) {
+				continue
+			}
+			words = words[:0]
+			eachWritten(title, nil, func(written string, _, _ int) { words = append(words, forms(written)...) })
+			if !slices.ContainsFunc(terms, func(t *term) bool { return t.begins(words) == "" }) {
+				visit(words)
+			}
+		}
+	}
+}
+
+// mayBegin reports whether a title may have words with some terms: most are told by their bytes.
+func mayBegin(title string, terms []*term) bool {
+	for i := range len(title) {
+		if title[i] >= utf8.RuneSelf {
+			title = fold(title)
+			break
+		}
+	}
+	return !slices.ContainsFunc(terms, func(t *term) bool { return !containsFold(title, t.word) })
+}
+
+// containsFold reports whether a text has a word of lower case in any case of the letters of ASCII.
+func containsFold(text, word string) bool {
+	for i := 0; i+len(word) <= len(text); i++ {
+		if text[i]|0x20 == word[0]|0x20 && strings.EqualFold(text[i:i+len(word)], word) {
+			return true
+		}
+	}
+	return false
+}
+
+func (t *term) isFar() bool {
+	first, _ := utf8.DecodeRuneInString(t.word)
+	return isFar(first)
+}
+
+// begins returns the first of some words that the term begins, or that is long and has it inside; "" for none.
+func (t *term) begins(words []string) string {
+	for _, w := range words {
+		if strings.HasPrefix(w, t.word) {
+			return w
+		}
+	}
+	for _, w := range words {
+		if len(t.word) >= 4 && len(w) >= len(t.word)+4 && strings.Contains(w, t.word) {
+			return w
+		}
+	}
+	return ""
 }
 
 // addParts adds compounds that begin or end with the word, and, where the word is a compound
@@ -288,7 +474,7 @@ func (l *vocabulary) addParts(t *term) {
 			case s.letters[i]&letters != letters || len(w) < len(t.word)+least:
 			case strings.HasPrefix(w, t.word), strings.HasSuffix(w, t.word):
 				if !t.has(w) && l.frequency(w) > 0 {
-					t.answers = append(t.answers, answer{w, partWeight, "compound with"})
+					t.answers = append(t.answers, answer{word: w, weight: partWeight, how: "compound with"})
 				}
 			}
 		}
@@ -299,19 +485,49 @@ func (l *vocabulary) addParts(t *term) {
 	for cut := len(t.word) - 4; cut >= 4; cut-- {
 		for _, joint := range []string{"", "s", "n", "en", "es", "er"} {
 			head, found := strings.CutSuffix(t.word[:cut], joint)
-			if tail := t.word[cut:]; found && len(head) >= 4 && l.frequency(head) > 0 && l.frequency(tail) > 0 {
-				t.answers = append(t.answers, answer{tail, partWeight, "part of"}, answer{head, partWeight, "part of"})
+			if tail := t.word[cut:]; found && len(head) >= 4 && l.addHalves(t, head, tail) {
 				return
 			}
 		}
 	}
 }
 
-// addTypos adds the words that are one typing error away, two from eight letters on. Those
+// addHalves adds the two words that a compound is made of, if the vault or the thesaurus has both.
+func (l *vocabulary) addHalves(t *term, head, tail string) bool {
+	like := [][]string{l.similarGerman(head), l.similarGerman(tail)}
+	there := []bool{l.frequency(head) > 0, l.frequency(tail) > 0}
+	if len(like[0]) == 0 && !there[0] || len(like[1]) == 0 && !there[1] {
+		return false
+	}
+	for i, half := range []string{tail, head} {
+		if there[1-i] {
+			t.answers = append(t.answers, answer{word: half, weight: partWeight, how: "part of"})
+		}
+	}
+	for _, other := range like[0] { // what a compound is about is in its first half, more often than not
+		l.addFormsOf(t, other, inGerman, similarPartWeight)
+	}
+	return true
+}
+
+// similarGerman returns words like a part of a compound, in a view that has German notes.
+func (l *vocabulary) similarGerman(word string) []string {
+	if l.spoken&(1<<inGerman) == 0 {
+		return nil
+	}
+	words, _ := similar(languages[inGerman].name, stems(word, 1<<inGerman)[inGerman])
+	return words
+}
+
+// addTypos adds the words that are one typing error away, two from five letters on if these begin in the same way. Those
 // that are nearest win; the others are only named where nothing is found.
 func (l *vocabulary) addTypos(t *term) {
+	length := utf8.RuneCountInString(t.word)
+	if length < 3 {
+		return
+	}
 	most := 1
-	if len([]rune(t.word)) >= 8 {
+	if length >= 5 {
 		most = 2
 	}
 	var found []answer
@@ -333,7 +549,7 @@ func (l *vocabulary) addTypos(t *term) {
 			if digitsOf(w) != digitsOf(t.word) {
 				continue // another day, version or number is no typing error
 			}
-			if far > most {
+			if far > most || !isTypo(t.word, w, length, far) {
 				if len(w) >= 4 && stopWords()[w] == 0 {
 					t.near = append(t.near, w)
 				}
@@ -343,7 +559,7 @@ func (l *vocabulary) addTypos(t *term) {
 			if far > 1 {
 				weight = farTypoWeight
 			}
-			found = append(found, answer{w, weight, "typo of"})
+			found = append(found, answer{word: w, weight: weight, how: "typo of"})
 		}
 	}
 	best := 0.0
@@ -360,6 +576,20 @@ func (l *vocabulary) addTypos(t *term) {
 	slices.Sort(t.near)
 	t.near = slices.Compact(t.near)
 	t.near = t.near[:min(len(t.near), 5)]
+}
+
+// isTypo reports whether a word of the index is likely to be what was meant by another one that is some errors away: the
+// shorter that is, the more of it has to be the same.
+func isTypo(word, meant string, length, errors int) bool {
+	switch {
+	case stopWords()[meant] != 0:
+		return false
+	case length == 3: // one letter was left out
+		return word[0] == meant[0] && len(meant) > len(word)
+	case length < 8 && errors > 1:
+		return word[0] == meant[0] && len(meant) >= 5
+	}
+	return true
 }
 
 func digitsOf(word string) string {

@@ -36,8 +36,12 @@ const (
 	recencyAge = 180 * 24 * time.Hour
 	// dayShare is what the daily note of a day adds that the question names.
 	dayShare = 0.5
-	// leastCoverage is the share of a question, by weight, that a result has to answer.
-	leastCoverage = 0.42
+	// leastCoverage is the share of a question, by weight, that a result has to answer, and leastOfSeveral the share that is
+	// enough where at least two of its words decide.
+	leastCoverage  = 0.35
+	leastOfSeveral = 0.22
+	// maxShort is how many words a question has at most whose words may be beginnings of those of titles.
+	maxShort = 4
 	// candidates is how many notes are read to find their best sections.
 	candidates = 24
 	// maxChecked is how many notes are read where the question has a phrase.
@@ -81,6 +85,7 @@ type found struct {
 	path           string
 	score          float64
 	coverage       float64
+	written        int // words of the question that it has, as they were written
 	result         Result
 	section        int    // the best one by its meaning, if no word decides
 	has            bool   // it was read, and has the phrases of the question
@@ -92,15 +97,20 @@ func (f *found) before(other *found) int {
 	return cmp.Or(cmp.Compare(other.score, f.score), cmp.Compare(f.path, other.path))
 }
 
+// isIrrelevant reports whether a file has too little of a question to answer it.
+func (f *found) isIrrelevant() bool {
+	if f.written >= 2 {
+		return f.coverage < leastOfSeveral
+	}
+	return f.coverage < leastCoverage
+}
+
 // Ask answers a question with at most limit results. Its errors are those of ctx and of [Vault].Read, and [ErrDamaged].
 func (w *View) Ask(ctx context.Context, question string, v Vault, limit int) (Answer, error) {
-	terms, phrases := parse(question)
+	terms, phrases := parse(question, w.spoken)
 	l := w.vocabulary()
-	for _, t := range terms {
-		if err := ctx.Err(); err != nil {
-			return Answer{}, err
-		}
-		l.answer(t)
+	if err := l.answerAll(ctx, terms); err != nil {
+		return Answer{}, err
 	}
 	total := 0.0
 	for _, t := range terms {
@@ -118,6 +128,9 @@ func (w *View) Ask(ctx context.Context, question string, v Vault, limit int) (An
 	}
 	for i, t := range terms {
 		for _, a := range t.answers {
+			if a.in != 0 {
+				continue
+			}
 			q.matches[a.word] = append(q.matches[a.word], match{i, a.weight})
 			q.shapes.add(a.word)
 		}
@@ -177,7 +190,7 @@ func (x *Index) View(visible func(path string) bool) *View {
 		}
 		w.visible = append(w.visible, seen)
 	}
-	w.spoken = cmp.Or(w.spoken, 1) // english: a vault of short notes does not say
+	w.spoken = cmp.Or(w.spoken, inEnglish) // a vault of short notes does not say
 	w.average = max(1, float64(length)/float64(max(1, w.files)))
 	return w
 }
@@ -250,7 +263,7 @@ func (q *ranking) rank(ctx context.Context, candidates int) ([]*found, error) {
 	if err != nil {
 		return nil, err
 	}
-	list = slices.DeleteFunc(list, func(f *found) bool { return f.coverage < leastCoverage })
+	list = slices.DeleteFunc(list, (*found).isIrrelevant)
 	slices.SortFunc(list, (*found).before)
 	for _, f := range list {
 		f.result.Score = math.Round(100*f.score/q.total) / 100
@@ -261,7 +274,10 @@ func (q *ranking) rank(ctx context.Context, candidates int) ([]*found, error) {
 // score calls visit with each visible file of a segment that has a word of the question.
 func (q *ranking) score(segment int, visit func(found)) {
 	s := q.x.segments[segment]
-	type sum struct{ score, coverage, body, elsewhere, strength float32 }
+	type sum struct {
+		score, coverage, body, elsewhere, strength float32
+		written, last                              int32 // words of the question that it has, and the number of the last one
+	}
 	sums := make([]sum, len(s.files))
 	var touched, here []int32
 	for _, t := range q.terms {
@@ -269,6 +285,12 @@ func (q *ranking) score(segment int, visit func(found)) {
 		for _, a := range t.answers {
 			w := float32(a.weight)
 			for _, p := range q.postings(segment, a.word) {
+				if a.in != 0 {
+					p.count = 0
+					if p.in &= a.in; p.in == 0 {
+						continue
+					}
+				}
 				of := &sums[p.place]
 				if of.strength == 0 {
 					here = append(here, p.place)
@@ -285,8 +307,13 @@ func (q *ranking) score(segment int, visit func(found)) {
 			}
 			long := float32(1 - b + b*float64(s.files[place].length)/q.average)
 			tf := of.body/long + of.elsewhere
-			of.score += float32(t.idf) * tf * (k1 + 1) / (k1 + tf)
+			certainty := (1 + of.strength) / 2 // another word in a title does not outdo the word itself in a text
+			of.score += float32(t.idf) * certainty * tf * (k1 + 1) / (k1 + tf)
 			of.coverage += float32(t.idf) * of.strength
+			if of.last != int32(t.group) {
+				of.written++
+				of.last = int32(t.group)
+			}
 			of.body = 0
 			of.elsewhere = 0
 			of.strength = 0
@@ -304,6 +331,7 @@ func (q *ranking) score(segment int, visit func(found)) {
 				path:     f.path,
 				score:    float64(sums[place].score),
 				coverage: float64(sums[place].coverage) / q.total,
+				written:  int(sums[place].written),
 			},
 		)
 	}

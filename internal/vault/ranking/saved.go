@@ -17,7 +17,7 @@ import (
 // lengths: the files, the words with the lengths of their postings, and a CRC-32C of each block of these. It
 // is a cache: what cannot be read is made anew.
 const (
-	magic     = "vaultwicket find 4\n"
+	magic     = "vaultwicket find 5\n"
 	beginning = len(magic) + 4 + crc32.Size
 	blockSize = 4 << 10
 )

@@ -247,8 +247,14 @@ func isPlain(written string) bool {
 	return len(written) <= maxWord
 }
 
+// longVowel is a part of words in katakana, though Unicode counts it to no script.
+const longVowel = 'ー'
+
 // isIdeographic reports whether a rune is of a script that writes words without spaces.
 func isIdeographic(r rune) bool {
+	if r == longVowel {
+		return true
+	}
 	return r >= 0x0e00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai)
 }
 

@@ -94,8 +94,8 @@ func (m *Move) destination(target, subpath, source string) (wanted string, parts
 	_, moves := m.to[source]
 	// In other files only links whose last part is a name that one of the files has or had can
 	// lead elsewhere than before.
-	if !moves && m.parts == nil && m.here == "" &&
-		!m.names[lookup.Fold(target[strings.LastIndexByte(target, '/')+1:])] {
+	isAnyLink := moves || m.parts != nil || m.here != ""
+	if !isAnyLink && !m.names[lookup.Fold(target[strings.LastIndexByte(target, '/')+1:])] {
 		return "", nil, false
 	}
 	i, ok := m.before.Resolve(target, source)
@@ -191,12 +191,13 @@ func (m *Move) definition(raw string, old markdown.Link, source string) (edits [
 func (m *Move) withDisplay(target edit, p parts, old markdown.Link, source, file string) []edit {
 	shown := p.raw[p.display.Start:p.display.End]
 	renamed := old.Display
-	if i, ok := m.before.Resolve(old.Path, source); ok && !old.Embed && m.parts == nil && old.Display != "" &&
-		old.Display == stem(m.before.Path(i)) {
+	mayBeName := !old.Embed && m.parts == nil && old.Display != ""
+	if i, ok := m.before.Resolve(old.Path, source); ok && mayBeName && old.Display == stem(m.before.Path(i)) {
 		renamed = stem(file)
 	}
+	arePlain := isPlain(shown) && isPlain(renamed)
 	switch {
-	case renamed == shown || shown != old.Display || !isPlain(shown) || !isPlain(renamed):
+	case renamed == shown || shown != old.Display || !arePlain:
 		return []edit{target}
 	case p.style == markdown.Wikilink:
 		return []edit{target, {p.display, renamed}}

@@ -258,8 +258,12 @@ func split(raw string, link markdown.Link) (p parts, ok bool) {
 			end := start
 			for ; end < len(p.raw)-1; end++ {
 				b := p.raw[end]
-				next := p.raw[end+1]
-				if b == '#' || b == '\\' && next == '#' || p.angle && b == '>' || !p.angle && b <= ' ' {
+				beginsSubpath := b == '#' || strings.HasPrefix(p.raw[end:], `\#`)
+				isEnd := b <= ' '
+				if p.angle {
+					isEnd = b == '>'
+				}
+				if beginsSubpath || isEnd {
 					break
 				}
 				if b == '\\' {
@@ -279,7 +283,8 @@ func (p parts) reads(at markdown.Span, written, file, subpath string) bool {
 		text = "[x" + p.raw[p.display.End:at.Start] + written + p.raw[at.End:]
 	}
 	link, ok := markdown.ParseLink(text)
-	return ok && link.Path == file && link.Subpath == subpath && link.Style == p.style
+	leadsThere := ok && link.Path == file && link.Subpath == subpath
+	return leadsThere && link.Style == p.style
 }
 
 // spellings returns the ways to write a path in a link of this kind, best first: as the app
@@ -344,7 +349,11 @@ func canvasNodes(text []byte) (all []node) {
 					n.text = span
 				}
 			})
-			if n.kind != "text" && n.file.End > 0 || n.kind == "text" && n.text.End > 0 {
+			has := n.file
+			if n.kind == "text" {
+				has = n.text
+			}
+			if has.End > 0 {
 				all = append(all, n)
 			}
 		})

@@ -217,9 +217,11 @@ func (w *watcher) receive(event fsnotify.Event) {
 		w.mu.Unlock()
 	}
 	if event.Has(fsnotify.Create) || event.Has(fsnotify.Chmod) { // it may have been unreadable before
-		if info, err := os.Lstat(event.Name); err == nil && info.IsDir() {
+		info, err := os.Lstat(event.Name)
+		if err == nil && info.IsDir() {
 			w.add(path)
 		}
+		w.blindIf(isFault(err))
 	}
 	w.touch(path)
 }
@@ -229,26 +231,33 @@ func (w *watcher) receive(event fsnotify.Event) {
 func (w *watcher) add(path string) {
 	full := filepath.Join(w.root, filepath.FromSlash(path))
 	err := w.sys.Add(full)
-	unwatched := err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission)
 	elsewhere := err == nil && path != "" && !reportsChanges(full) // another file system is mounted here
-	w.mu.Lock()
-	if err == nil {
-		w.folders[path] = struct{}{}
-	}
-	w.blind = w.blind || unwatched || elsewhere
-	w.mu.Unlock()
+	w.blindIf(isFault(err) || elsewhere)
 	if err != nil || elsewhere {
 		return // a folder that is gone again or unreadable has no notes to watch
 	}
+	w.mu.Lock()
+	w.folders[path] = struct{}{}
+	w.mu.Unlock()
 	entries, err := os.ReadDir(full)
-	if err != nil {
-		return
-	}
+	w.blindIf(isFault(err)) // the folders below it are not watched
 	for _, entry := range entries {
 		if entry.IsDir() && !isHidden(entry.Name()) {
 			w.add(strings.TrimPrefix(path+"/"+entry.Name(), "/"))
 		}
 	}
+}
+
+// isFault reports whether a folder may have notes although it could not be watched or listed.
+func isFault(err error) bool {
+	return err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission)
+}
+
+// blindIf notes that a folder is not watched.
+func (w *watcher) blindIf(isUnwatched bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.blind = w.blind || isUnwatched
 }
 
 // lose notes that anything may have changed.

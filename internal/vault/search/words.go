@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"maps"
 	"path"
 	"slices"
@@ -30,6 +31,8 @@ type words struct {
 	view    *ranking.View // of index, without the files that are excluded by filters
 	filters string
 	unsaved int // files that the cache file does not have
+	// failed are the paths of files that are in index without their texts, because of a fault of the disk that may pass.
+	failed map[string]bool
 }
 
 const (
@@ -86,7 +89,7 @@ func (k *Store) wordsInTurn(
 		return nil, err
 	}
 	w.open(from)
-	if w.view != nil && w.of == x && w.filters == filters {
+	if w.view != nil && w.of == x && w.filters == filters && len(w.failed) == 0 {
 		return w.view, nil
 	}
 	var changed, gone []string // what the index of words does not have as it is, and what is gone
@@ -116,11 +119,16 @@ func (k *Store) wordsInTurn(
 			}
 		}
 	}
+	for path := range w.failed {
+		if _, isThere := x.Place(path); isThere && !slices.Contains(changed, path) {
+			changed = append(changed, path)
+		}
+	}
 	if len(changed)+len(gone) > 0 {
 		w.of = nil
 		w.view = nil
 		var err error
-		read := 0
+		var read docsRead
 		next, damaged := w.index.Update(
 			func(add func(ranking.Doc)) { read, err = k.eachDoc(from, x, changed, add) },
 			gone,
@@ -129,7 +137,8 @@ func (k *Store) wordsInTurn(
 			return nil, cmp.Or(err, damaged)
 		}
 		w.index = next
-		w.unsaved += read + len(gone)
+		w.unsaved += read.count + len(gone)
+		w.failed = read.failed
 		if err != nil {
 			return nil, err
 		}
@@ -194,6 +203,7 @@ func (w *words) forget() {
 	w.view = nil
 	w.of = nil
 	w.unsaved = 0
+	w.failed = nil
 }
 
 // StampOf tells the content of a file from others. It is 0 for a file that was written a moment ago, because that may
@@ -210,31 +220,44 @@ func StampOf(f *index.File) (stamp uint64) {
 	return stamp | 1
 }
 
-// eachDoc reads files and adds them one by one. It returns how many it has added.
-func (k *Store) eachDoc(from View, x *index.Index, files []string, add func(ranking.Doc)) (read int, err error) {
+// docsRead is what was added to the index of words.
+type docsRead struct {
+	count  int             // files
+	failed map[string]bool // see words
+}
+
+// eachDoc reads files and adds them one by one.
+func (k *Store) eachDoc(from View, x *index.Index, files []string, add func(ranking.Doc)) (read docsRead, err error) {
 	var mu sync.Mutex
 	missing := make(map[string]bool, len(files))
 	for _, p := range files {
 		missing[p] = true
 	}
 	used := budget.From(from.Ctx)
-	take := func(p string, text []byte, isUnread bool) {
+	take := func(p string, text []byte, failed error) {
 		place, known := x.Place(p)
 		if !known {
 			return
 		}
 		d := docOf(x.Files[place], text)
+		isUnread := disk.IsUnread(failed)
 		if isUnread {
-			d.Stamp = 0 // the next question tries again
+			d.Stamp = 0 // another process tries again
 		}
 		mu.Lock()
 		defer mu.Unlock()
+		if isUnread && !errors.Is(failed, fs.ErrPermission) { // a change of the permissions is reported
+			if read.failed == nil {
+				read.failed = map[string]bool{}
+			}
+			read.failed[p] = true // the next question tries again
+		}
 		if err == nil {
 			err = errors.Join(used.Step(1), from.Ctx.Err())
 		}
 		if err == nil && missing[p] {
 			delete(missing, p)
-			read++
+			read.count++
 			add(d)
 		}
 	}
@@ -247,7 +270,7 @@ func (k *Store) eachDoc(from View, x *index.Index, files []string, add func(rank
 			Wanted:   func(n *Note) bool { return wanted[n.File] && from.Ctx.Err() == nil },
 		}, func(n *Note) {
 			text := n.Text()
-			take(n.File, text, n.IsUnread())
+			take(n.File, text, n.failed)
 		})
 		if err = cmp.Or(err, walked); err != nil {
 			return read, err
@@ -263,7 +286,7 @@ func (k *Store) eachDoc(from View, x *index.Index, files []string, add func(rank
 				from.tell(p)
 			}
 		}
-		if take(p, text, disk.IsUnread(failed)); err != nil {
+		if take(p, text, failed); err != nil {
 			break
 		}
 	}

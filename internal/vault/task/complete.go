@@ -27,7 +27,9 @@ func Mark(text string, from, to rune, today time.Time, s Settings) (Change, erro
 	// such a line does not recur. A day that is asked for is written there all the same.
 	covered := s.covers(text)
 	finishes := covered && s.isDone(to) && !s.isDone(from)
-	if !covered && !s.Asked || s.status(to).Type == typeNone || !s.Managed && rule == "" {
+	isOfPlugin := covered || s.Asked
+	hasDates := s.Managed || rule != ""
+	if !isOfPlugin || !hasDates || s.status(to).Type == typeNone {
 		return Change{Text: text}, nil
 	}
 	c := Change{Text: text}
@@ -72,7 +74,8 @@ func nextText(text, written string, today time.Time, s Settings) (string, error)
 	if id := blockID(trimmed); id >= 0 {
 		text = strings.TrimRight(trimmed[:id], " \t")
 	}
-	if s.DropSchedule && l.Get(Scheduled) != "" && (l.Get(Start) != "" || l.Get(Due) != "") {
+	hasOtherDate := l.Get(Start) != "" || l.Get(Due) != ""
+	if s.DropSchedule && hasOtherDate && l.Get(Scheduled) != "" {
 		text = Remove(text, Scheduled)
 	}
 	var reference time.Time

@@ -58,9 +58,11 @@ func Read(text string) Line {
 // -1 without one.
 func blockID(text string) int {
 	at := strings.LastIndexByte(text, ' ')
-	word := text[at+1:]
-	if at < 0 || len(word) < 2 || word[0] != '^' ||
-		!only(word[1:], func(c byte) bool { return isLetter(c) || isDigit(c) || c == '-' }) {
+	id, isMarked := strings.CutPrefix(text[at+1:], "^")
+	if at < 0 || !isMarked || id == "" {
+		return -1
+	}
+	if !only(id, func(c byte) bool { return isLetter(c) || isDigit(c) || c == '-' }) {
 		return -1
 	}
 	return at + 1
@@ -243,7 +245,8 @@ func (d Date) Exists() bool {
 	year := number / 10000
 	month := number / 100 % 100
 	day := number % 100
-	if d == 0 || month < 1 || month > 12 || day < 1 {
+	isMonth := 1 <= month && month <= 12
+	if d == 0 || !isMonth || day < 1 {
 		return false
 	}
 	return day <= 28 || day <= time.Date(year, time.Month(month)+1, 0, 0, 0, 0, 0, time.UTC).Day()

@@ -108,7 +108,10 @@ var everySign = func() (all []sign) {
 func isDate(value string) bool { return DateOf(value) != 0 }
 
 func isID(value string) bool {
-	return value != "" && only(value, func(c byte) bool { return isLetter(c) || isDigit(c) || c == '-' || c == '_' })
+	return value != "" && only(value, func(c byte) bool {
+		isMark := c == '-' || c == '_'
+		return isMark || isLetter(c) || isDigit(c)
+	})
 }
 
 func only(text string, ok func(byte) bool) bool {

@@ -206,7 +206,8 @@ func (e *evaluation) index(n *syntax.Index, s *scope) Value {
 	case List:
 		items := of.Items()
 		n := key.Num()
-		if key.Kind() != Number || n != float64(int(n)) || n < 0 || int(n) >= len(items) {
+		isWhole := key.Kind() == Number && n == float64(int(n))
+		if !isWhole || n < 0 || int(n) >= len(items) {
 			return Value{}
 		}
 		return items[int(n)]
@@ -408,7 +409,8 @@ func (e *evaluation) apply(f function, c *call) Value {
 
 // checked returns v, or an error if a parameter does not take its kind.
 func checked(function string, p param, v Value) Value {
-	if p.kind == Null || p.kind == v.Kind() || p.kind == String && v.Kind().isText() {
+	isText := p.kind == String && v.Kind().isText()
+	if isText || p.kind == Null || p.kind == v.Kind() {
 		return v
 	}
 	return failure(

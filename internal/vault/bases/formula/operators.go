@@ -73,7 +73,8 @@ func (w *World) calculateDate(op syntax.Operator, a, b Value) Value {
 		date = b
 		by = a // the duration may come first
 	}
-	if span, ok := w.Duration(by); ok && date.kind == Date && (op == syntax.Add || op == syntax.Subtract) {
+	isSum := op == syntax.Add || op == syntax.Subtract
+	if span, ok := w.Duration(by); ok && isSum && date.kind == Date {
 		if op == syntax.Subtract {
 			span = span.times(-1)
 		}
@@ -148,14 +149,20 @@ func (w *World) Compare(a, b Value) (c int, ok bool) {
 		for i < len(x) && i < len(y) && x[i] == y[i] {
 			i++
 		}
-		for i > 0 && (i < len(x) && !utf8.RuneStart(x[i]) || i < len(y) && !utf8.RuneStart(y[i])) {
+		for splitsRune(x, i) || splitsRune(y, i) {
 			i--
 		}
 		return cmp.Compare(firstUnit(x[i:]), firstUnit(y[i:])), true
 	}
 	x, isX := a.asNumber()
 	y, isY := b.asNumber()
-	return cmp.Compare(x, y), isX && isY && x == x && y == y
+	isComparable := isX && isY && !math.IsNaN(x) && !math.IsNaN(y)
+	return cmp.Compare(x, y), isComparable
+}
+
+// splitsRune reports whether the place at is within a character of a text.
+func splitsRune(text string, at int) bool {
+	return 0 < at && at < len(text) && !utf8.RuneStart(text[at])
 }
 
 // firstUnit returns the first two code units of a text as a number, -1 for an empty one.
@@ -249,7 +256,7 @@ func (w *World) Equal(a, b Value) bool {
 			}
 		}
 		return true
-	case a.kind == Link || b.kind == Link || a.kind == File || b.kind == File:
+	case a.kind == Link, b.kind == Link, a.kind == File, b.kind == File:
 		return w.equalFiles(a, b)
 	case a.kind == Tag || b.kind == Tag:
 		return a.kind.isText() && b.kind.isText() &&
@@ -314,8 +321,8 @@ func pathOf(target string) string {
 func ParseLink(text, from string) (Target, bool) {
 	inner, opened := strings.CutPrefix(text, "[[")
 	inner, closed := strings.CutSuffix(inner, "]]")
-	if !opened || !closed || strings.Contains(inner, "]]") || strings.Contains(inner, "[[") ||
-		strings.TrimSpace(inner) == "" {
+	isOne := opened && closed && !strings.Contains(inner, "]]") && !strings.Contains(inner, "[[")
+	if !isOne || strings.TrimSpace(inner) == "" {
 		return Target{}, false
 	}
 	t := Target{Text: strings.TrimSpace(inner), From: from}

@@ -312,10 +312,19 @@ func namespace(n syntax.Node) string {
 // note.x, or x, which is note.x.
 func SplitID(id string) (space, name string) {
 	space, name, found := strings.Cut(id, ".")
-	if found && (space == "file" || space == "formula" || space == "note") {
+	if found && IsNamespace(space) {
 		return space, name
 	}
 	return "note", id
+}
+
+// IsNamespace reports whether a name is that of a namespace of properties: file, formula or note.
+func IsNamespace(name string) bool {
+	switch name {
+	case "file", "formula", "note":
+		return true
+	}
+	return false
 }
 
 // Cell returns the value of a property by its id, see [SplitID]. It is null if it does not exist.

@@ -115,7 +115,8 @@ func (c *call) split() Value {
 		end := 0
 		failed := c.row.eachMatch(separator, text, true, func(m *regex.Match) bool {
 			start, length := m.ByteRange()
-			if length == 0 && (start == 0 && end == 0 || start >= len(text) || start == end && start == 0) {
+			isAtEnds := start == 0 && end == 0 || start >= len(text)
+			if length == 0 && isAtEnds {
 				return true
 			}
 			items = append(items, OfText(text[end:start]))

@@ -82,7 +82,9 @@ func parseClock(date time.Time, text string, zone *time.Location) (time.Time, bo
 		if err == nil && minutes != "" {
 			m, err = strconv.Atoi(minutes)
 		}
-		if err != nil || len(hours) != 2 || h > 23 || m < 0 || m > 59 {
+		isHour := len(hours) == 2 && h <= 23
+		isMinute := 0 <= m && m <= 59
+		if err != nil || !isHour || !isMinute {
 			return time.Time{}, false
 		}
 		offset := h*3600 + m*60 // in seconds
@@ -94,14 +96,16 @@ func parseClock(date time.Time, text string, zone *time.Location) (time.Time, bo
 	}
 	seconds, fraction, _ := strings.Cut(clock, ".")
 	parts := strings.Split(seconds, ":")
-	if len(parts) < 2 || len(parts) > 3 || fraction != "" && len(parts) != 3 {
+	hasSeconds := len(parts) == 3
+	if !hasSeconds && (len(parts) != 2 || fraction != "") {
 		return time.Time{}, false
 	}
 	var numbers [3]int
 	limits := [...]int{24, 60, 60}
 	for i, part := range parts {
 		n, err := strconv.Atoi(part)
-		if err != nil || len(part) != 2 || n < 0 || n >= limits[i] {
+		isInRange := 0 <= n && n < limits[i]
+		if err != nil || len(part) != 2 || !isInRange {
 			return time.Time{}, false
 		}
 		numbers[i] = n

@@ -76,8 +76,14 @@ func (p *parser) advance() {
 		p.at += size
 	}
 	p.token = p.read()
-	isSymbol := p.token.kind == symbol
-	p.operand = p.token.kind != end && !isSymbol || isSymbol && (p.token.text == ")" || p.token.text == "]")
+	switch p.token.kind {
+	case end:
+		p.operand = false
+	case symbol:
+		p.operand = p.token.text == ")" || p.token.text == "]"
+	default:
+		p.operand = true
+	}
 }
 
 // binary are the binary operators with their precedence.
@@ -277,8 +283,9 @@ func (p *parser) read() token {
 		return token{kind: end, at: start}
 	}
 	r, _ := utf8.DecodeRuneInString(rest)
+	isFraction := rest[0] == '.' && len(rest) > 1 && isDigit(rest[1])
 	switch {
-	case isDigit(rest[0]) || rest[0] == '.' && len(rest) > 1 && isDigit(rest[1]) && !p.operand:
+	case isDigit(rest[0]), isFraction && !p.operand:
 		return p.number()
 	case r == '"' || r == '\'':
 		return p.string(rest[0])
@@ -303,11 +310,18 @@ func beginsName(r rune) bool { return r == '_' || r == '$' || unicode.IsLetter(r
 
 func nameLength(s string) int {
 	for i, r := range s {
-		if !beginsName(r) && (i == 0 || !unicode.IsDigit(r) && !unicode.IsMark(r) && r != '\u200d' && r != '\u200c') {
+		continues := i > 0 && continuesName(r)
+		if !continues && !beginsName(r) {
 			return i
 		}
 	}
 	return len(s)
+}
+
+// continuesName reports whether a character that begins no name may be within one.
+func continuesName(r rune) bool {
+	isJoiner := r == '\u200d' || r == '\u200c'
+	return isJoiner || unicode.IsDigit(r) || unicode.IsMark(r)
 }
 
 // number reads digits with a fraction and an exponent. A name or a dot may not follow

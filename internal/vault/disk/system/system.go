@@ -149,6 +149,10 @@ func (c Calls) SyncFile(file *os.File) error {
 	return c.around(file.Sync, "SyncFile", file.Name())
 }
 
+// lockPatience is how long a write waits for another one in the same folder. The check
+// that the note is unchanged follows, so giving up is safe.
+const lockPatience = 5 * time.Second
+
 // ErrInUse says that another program has a file open in a way that prevents opening,
 // moving, replacing or removing it. Only Windows has that. Nothing was changed.
 var ErrInUse = errors.New("is open in another program")

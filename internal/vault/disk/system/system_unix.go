@@ -96,10 +96,6 @@ func control(file *os.File, call func(fd int) error) (err error) {
 	return err
 }
 
-// lockPatience is how long a write waits for another one in the same folder. The check
-// that the note is unchanged follows, so giving up is safe.
-const lockPatience = 5 * time.Second
-
 // Lock keeps other processes of this program from writing into dir until unlock is called.
 // It leaves no file and ends with the process. Where the file system has no such
 // locks it does nothing.

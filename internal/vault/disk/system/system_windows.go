@@ -3,9 +3,11 @@ package system
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io/fs"
 	"math/bits"
 	"os"
+	"runtime"
 	"syscall"
 	"time"
 	"unicode/utf16"
@@ -73,28 +75,22 @@ func renameBetween(source windows.Handle, from string, target windows.Handle, to
 	}
 	// FAT and systems before Windows 10 know the older class alone.
 	err = errno(setName(file, target, to, flags, windows.FileRenameInformation))
-	if errors.Is(err, windows.ERROR_ACCESS_DENIED) && flags&windows.FILE_RENAME_REPLACE_IF_EXISTS != 0 &&
-		isOnlyInUse(target, to) {
-		return windows.ERROR_SHARING_VIOLATION
+	if flags&windows.FILE_RENAME_REPLACE_IF_EXISTS == 0 {
+		return err
 	}
-	return err
+	return replaceError(err, func() (uint32, error) { return attributesOf(target, to) })
 }
 
-// isOnlyInUse reports whether a file that could not be replaced is open in another program. File
-// systems without the newer class answer "access denied" for it, as for one that may not be written:
-// that one is read-only, or cannot be opened at all.
-func isOnlyInUse(dir windows.Handle, name string) bool {
+// attributesOf returns the attributes of a file that is opened as for a rename.
+func attributesOf(dir windows.Handle, name string) (uint32, error) {
 	file, err := openToRename(dir, name)
 	if err != nil {
-		return IsInUse(errno(err))
+		return 0, errno(err)
 	}
 	defer windows.CloseHandle(file)
 	var info windows.ByHandleFileInformation
-	if err := windows.GetFileInformationByHandle(file, &info); err != nil {
-		return false
-	}
-	const cannotBeReplaced = windows.FILE_ATTRIBUTE_READONLY | windows.FILE_ATTRIBUTE_DIRECTORY
-	return info.FileAttributes&cannotBeReplaced == 0
+	err = windows.GetFileInformationByHandle(file, &info)
+	return info.FileAttributes, err
 }
 
 // openToRename opens a file, or a link itself.
@@ -157,9 +153,50 @@ func errno(err error) error {
 	return err
 }
 
-// Lock does nothing: there is no lock on folders here. The check that a note is unchanged
-// right before it is replaced has to do.
-func Lock(*os.Root) (unlock func()) { return func() {} }
+// Lock keeps other processes of this program on this machine from writing into dir until unlock is called, by the
+// goroutine that took the lock. It leaves no file and ends with the process. Folders cannot be locked here, so it is a
+// mutex with the identity of the folder as its name. Where that is not to be had it does nothing: the check that a note
+// is unchanged right before it is replaced has to do.
+func Lock(dir *os.Root) (unlock func()) {
+	mutex, err := mutexOf(dir)
+	if err != nil {
+		return func() {}
+	}
+	runtime.LockOSThread() // a mutex belongs to a thread
+	// One that its owner left by a crash is had, too (WAIT_ABANDONED).
+	event, err := windows.WaitForSingleObject(mutex, uint32(lockPatience.Milliseconds()))
+	isHeld := err == nil && event != uint32(windows.WAIT_TIMEOUT)
+	return func() {
+		if isHeld {
+			_ = windows.ReleaseMutex(mutex)
+		}
+		_ = windows.CloseHandle(mutex)
+		runtime.UnlockOSThread()
+	}
+}
+
+// mutexOf opens the mutex of a folder, the same by whatever path and in whatever session the folder was opened.
+func mutexOf(dir *os.Root) (windows.Handle, error) {
+	var info windows.ByHandleFileInformation
+	err := within(dir, func(folder windows.Handle) error { return windows.GetFileInformationByHandle(folder, &info) })
+	if err != nil {
+		return 0, err
+	}
+	name, err := windows.UTF16PtrFromString(fmt.Sprintf(
+		`Global\vaultwicket-%08x-%08x%08x`,
+		info.VolumeSerialNumber,
+		info.FileIndexHigh,
+		info.FileIndexLow,
+	))
+	if err != nil {
+		return 0, err
+	}
+	mutex, err := windows.CreateMutex(nil, false, name)
+	if errors.Is(err, windows.ERROR_ALREADY_EXISTS) {
+		err = nil // and the handle is that of the existing one
+	}
+	return mutex, err
+}
 
 // TryLock takes the exclusive lock on an open file, without waiting. The lock ends when
 // the file is closed, or with the process.
@@ -187,10 +224,7 @@ func IsPrivate(dir string) bool {
 }
 
 // IsInUse reports whether a call failed because another program has the file open.
-func IsInUse(err error) bool {
-	return errors.Is(err, windows.ERROR_SHARING_VIOLATION) || errors.Is(err, windows.ERROR_LOCK_VIOLATION) ||
-		errors.Is(err, windows.ERROR_USER_MAPPED_FILE)
-}
+func IsInUse(err error) bool { return isWindowsInUse(err) }
 
 // IsNoName reports whether an error says that no file can have the name, such as one with
 // a question mark.

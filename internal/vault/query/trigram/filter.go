@@ -251,7 +251,8 @@ func foldWords(to, text []byte) (length int) {
 // after. An invalid byte is copied.
 func (m *maker) foldRune(to, text []byte) (size, folded int) {
 	first := text[0]
-	if first >= 0xc2 && first < 0xe0 && len(text) > 1 && text[1]&0xc0 == 0x80 {
+	isOfTwo := first >= 0xc2 && first < 0xe0
+	if isOfTwo && len(text) > 1 && text[1]&0xc0 == 0x80 {
 		if m.short == nil {
 			m.short = shortRunes()
 		}

@@ -1,0 +1,34 @@
+package oversight
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/vaultwicket/vaultwicket/cmd/internal/bootstrap"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
+)
+
+// Flow is "vaultwicket flow clear PATH": what a note was made of is forgotten.
+func Flow(_ context.Context, std terminal.Streams, args []string) error {
+	o, err := bootstrap.Open("flow", std, args, nil)
+	if err != nil {
+		return err
+	}
+	if len(o.Rest) != 2 || o.Rest[0] != "clear" {
+		return &terminal.UsageError{
+			Reason: "flow requires clear and one path of a note or folder in the vault",
+			Advice: "for example: vaultwicket flow clear Ideas/Bread.md",
+		}
+	}
+	path, err := o.Gateway.ClearLineage("", o.Rest[1])
+	if err != nil {
+		return err
+	}
+	if o.JSON {
+		return terminal.PrintJSON(std.Out, struct {
+			Cleared string `json:"cleared"`
+		}{path}, terminal.ExitDone)
+	}
+	fmt.Fprintf(std.Out, "cleared: for flow rules %s is of its own place alone\n", terminal.Visible(path))
+	return nil
+}

@@ -1,0 +1,36 @@
+package oversight
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+
+	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
+	"github.com/vaultwicket/vaultwicket/internal/sanitize"
+)
+
+// noteState says of which state folder a command speaks, if this user has others.
+func noteState(std terminal.Streams) {
+	if note := stateNote(runtime.GOOS, std.Getenv, ownerfiles.StateFolder(std.Getenv, "")); note != "" {
+		terminal.Notef(std.Err, "%s", note)
+	}
+}
+
+// stateNote returns what is said on the system goos, a value of [runtime.GOOS], about the state folder in use: "" if
+// there is no other one.
+func stateNote(goos string, getenv func(string) string, used string) string {
+	others := ownerfiles.OtherStates(goos, getenv, used)
+	if len(others) == 0 {
+		return ""
+	}
+	var quoted []string
+	for _, folder := range others {
+		quoted = append(quoted, fmt.Sprintf("%q", sanitize.Line(folder)))
+	}
+	return fmt.Sprintf(
+		`this is about servers with the state folder %q, not those with %s; see "vaultwicket doctor"`,
+		sanitize.Line(used),
+		strings.Join(quoted, ", "),
+	)
+}

@@ -1,0 +1,11 @@
+//go:build !windows
+
+package filenames
+
+import (
+	"errors"
+	"os"
+)
+
+// reparseTag says that only Windows has reparse points.
+func reparseTag(*os.Root, string) (uint32, error) { return 0, errors.ErrUnsupported }

@@ -1,0 +1,53 @@
+package filenames
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"os"
+
+	"golang.org/x/sys/windows"
+)
+
+// reparseTag returns the tag of the reparse point that is the entry of an open folder. It opens the entry itself, so
+// that no link is followed and nothing is fetched.
+func reparseTag(dir *os.Root, name string) (uint32, error) {
+	folder, err := dir.Open(".")
+	if err != nil {
+		return 0, err
+	}
+	defer folder.Close()
+	text, err := windows.NewNTUnicodeString(name)
+	if err != nil {
+		return 0, err
+	}
+	object := windows.OBJECT_ATTRIBUTES{
+		Length:        6 * bits.UintSize / 8, // six fields, each as wide as a pointer with its padding
+		RootDirectory: windows.Handle(folder.Fd()),
+		ObjectName:    text,
+		Attributes:    windows.OBJ_CASE_INSENSITIVE,
+	}
+	const share = windows.FILE_SHARE_READ | windows.FILE_SHARE_WRITE | windows.FILE_SHARE_DELETE
+	const options = windows.FILE_OPEN_REPARSE_POINT | windows.FILE_OPEN_FOR_BACKUP_INTENT |
+		windows.FILE_SYNCHRONOUS_IO_NONALERT
+	var entry windows.Handle
+	err = windows.NtCreateFile(
+		&entry,
+		windows.SYNCHRONIZE|windows.FILE_READ_ATTRIBUTES,
+		&object,
+		&windows.IO_STATUS_BLOCK{},
+		nil,
+		0,
+		share,
+		windows.FILE_OPEN,
+		options,
+		0,
+		0,
+	)
+	if err != nil {
+		return 0, err
+	}
+	defer windows.CloseHandle(entry)
+	var info [8]byte // FILE_ATTRIBUTE_TAG_INFO: the attributes, and the tag
+	err = windows.GetFileInformationByHandleEx(entry, windows.FileAttributeTagInfo, &info[0], uint32(len(info)))
+	return binary.LittleEndian.Uint32(info[4:]), err
+}

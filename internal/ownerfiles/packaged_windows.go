@@ -1,0 +1,27 @@
+package ownerfiles
+
+import (
+	"sync"
+
+	"golang.org/x/sys/windows"
+)
+
+// isPackaged reports whether this process belongs to a package: it was started by a packaged program.
+var isPackaged = sync.OnceValue(func() bool {
+	ask := windows.NewLazySystemDLL("kernel32.dll").NewProc("GetCurrentPackageFullName")
+	if ask.Find() != nil {
+		return false // before Windows 8
+	}
+	// The length of a name, 0 at first, for which the call says that there is no room, or that there is no package:
+	// https://learn.microsoft.com/windows/win32/api/appmodel/nf-appmodel-getcurrentpackagefullname
+	const zeroed = 0x40 // LPTR
+	const size = 4
+	const noRoom = 122
+	length, err := windows.LocalAlloc(zeroed, size)
+	if err != nil {
+		return false
+	}
+	defer windows.LocalFree(windows.Handle(length))
+	code, _, _ := ask.Call(length, 0)
+	return code == noRoom
+})

@@ -1,0 +1,38 @@
+package ranking
+
+import (
+	_ "embed"
+	"sort"
+	"strings"
+)
+
+//go:generate go test -run TestTheThesaurusIsFresh -update .
+
+// thesaurus has a line for each stem of a language, sorted: the name of the language, the stem, and words of about the same
+// meaning, separated by blanks. It is looked up as it is, so that a process that asks nothing pays nothing for it.
+//
+//go:embed thesaurus/compiled.txt
+var thesaurus string
+
+// similar returns words that mean about the same as one of a language with a stem, and whether the thesaurus has such a word.
+func similar(language, stem string) (words []string, known bool) {
+	if stem == "" {
+		return nil, false
+	}
+	line, known := lineOf(thesaurus, language+" "+stem+" ")
+	if !known {
+		return nil, false
+	}
+	return strings.Fields(line), true
+}
+
+// lineOf returns the rest of the line of a sorted text that begins with a key.
+func lineOf(text, key string) (rest string, known bool) {
+	begin := func(at int) int { return strings.LastIndexByte(text[:at], '\n') + 1 }
+	at := sort.Search(len(text), func(at int) bool { return text[begin(at):] >= key })
+	if at == len(text) {
+		return "", false
+	}
+	line, _, _ := strings.Cut(text[begin(at):], "\n")
+	return strings.CutPrefix(line, key)
+}

@@ -1,0 +1,142 @@
+package access
+
+import (
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path"
+	"strings"
+	"testing"
+
+	"github.com/vaultwicket/vaultwicket/gateway"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/long"
+	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/rig"
+)
+
+// lineageVault is a gateway with the rule that text of Journal and of notes with #client does not go to Shared.
+func lineageVault(t *testing.T) *rig.Harness {
+	t.Helper()
+	h := flowVaults(t, "refuse", []string{"Journal", "#client", "private"}, []string{"Shared"})
+	h.Write("Journal/J.md", "# One\nCANARY\n\n## Part\nCANARY part\n\n## Other\nCANARY other\n")
+	h.Write("Journal/Deep/D.md", "CANARY deep\n")
+	h.Write("Journal/image.png", "\x89PNG\r\n\x1a\nCANARY")
+	h.Write("Tmp/other.md", "free\n")
+	h.Write("Shared/own.md", "own\n")
+	h.Write("Client.md", "---\ntags: [client]\n---\n# One\nCANARY\n\n## Part\nCANARY part\n")
+	h.Write(".obsidian/templates.json", `{"folder":"Templates"}`)
+	h.Write("Templates/Plain.md", "plain\n")
+	h.Write("Templates/Keep.md", "keep\n")
+	return h
+}
+
+// hop takes a note or a folder on, and says where its text is then.
+type hop struct {
+	words []string
+	to    string
+}
+
+// hopsFrom returns the ways to take a note on into a folder, under a name that is not taken.
+func hopsFrom(note, folder, name string) (all []hop) {
+	to := path.Join(folder, name+path.Ext(note))
+	all = []hop{
+		{[]string{"copy", "path=" + note, "to=" + to}, to},
+		{[]string{"move", "path=" + note, "to=" + to}, to},
+		{[]string{"copy", "file=" + strings.TrimSuffix(path.Base(note), ".md"), "to=" + to}, to},
+	}
+	if dir := path.Dir(note); dir != "." && dir != "Journal" {
+		under := path.Join(folder, name)
+		all = append(all,
+			hop{[]string{"folder:copy", "path=" + dir, "to=" + under}, path.Join(under, path.Base(note))},
+			hop{[]string{"folder:move", "path=" + dir, "to=" + under}, path.Join(under, path.Base(note))},
+		)
+	}
+	if path.Ext(note) != ".md" {
+		return all
+	}
+	all = append(all,
+		hop{[]string{"note:extract", "path=" + note, "heading=Part", "to=" + to}, to},
+		hop{[]string{"note:split", "path=" + note, "folder=" + path.Join(folder, name)}, path.Join(folder, name, "Part.md")},
+	)
+	if folder == "Shared" {
+		all = append(all, hop{[]string{"note:merge", "path=" + note, "into=Shared/own.md"}, "Shared/own.md"})
+	} else {
+		all = append(all, hop{[]string{"note:merge", "path=" + note, "into=Tmp/other.md"}, "Tmp/other.md"})
+	}
+	if path.Dir(note) == "Templates" {
+		stem := strings.TrimSuffix(path.Base(note), ".md")
+		all = append(all, hop{[]string{"create", "path=" + to, "template=" + stem}, to})
+		if folder == "Shared" {
+			all = append(all, hop{[]string{"template:insert", "path=Shared/own.md", "name=" + stem}, "Shared/own.md"})
+		}
+	}
+	return all
+}
+
+// TestWhatIsMadeOfANoteOfAPlaceBelongsToIt draws chains of up to four calls that take text out of the places of a rule: none
+// ends where the text may not go.
+func TestWhatIsMadeOfANoteOfAPlaceBelongsToIt(t *testing.T) {
+	t.Parallel()
+	places := []string{"Tmp", "Templates", "Tmp/Deep", "Other"}
+	for seed := range long.Count(12, 400) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			r := rand.New(rand.NewPCG(uint64(seed), 49))
+			h := lineageVault(t)
+			at := []string{"Journal/J.md", "Client.md", "Journal/image.png", "Journal/Deep/D.md"}[seed%4]
+			var said []string
+			failed := false
+			hops := 1 + r.IntN(4)
+			for n := range hops - 1 {
+				ways := hopsFrom(at, places[r.IntN(len(places))], fmt.Sprint("n", n))
+				way := ways[r.IntN(len(ways))]
+				result, _ := h.Do(way.words)
+				said = append(said, strings.Join(way.words, " "))
+				if !result.OK { // such as a section that is not there: the error may tell something of the note
+					failed = true
+					continue
+				}
+				at = way.to
+			}
+			for _, way := range hopsFrom(at, "Shared", "last") {
+				result, _ := h.Do(way.words)
+				wasRefused := rig.CodeOf(result) == "access_denied"
+				isImpossible := !result.OK && !wasRefused && !strings.Contains(h.Read("Shared/own.md"), "CANARY")
+				assert.That(t, wasRefused || isImpossible, "after %q: %q: %+v", said, way.words, result.Error)
+				require.That(t, !hasCanary(t, h, "Shared"), "after %q: %q", said, way.words)
+			}
+			result, _ := h.Do([]string{"append", "path=Shared/own.md", "content=free text"})
+			assert.That(t, result.OK || failed, "nothing was read: %+v", result.Error)
+		})
+	}
+}
+
+// TestABatchThatTakesTextOn has the hops in one batch.
+func TestABatchThatTakesTextOn(t *testing.T) {
+	t.Parallel()
+	for _, atomic := range []bool{true, false} {
+		h := lineageVault(t)
+		batch := gateway.Batch{Atomic: atomic, Request: gateway.Request{Caller: "me"}, Operations: []gateway.Operation{
+			rig.Operation("a", "copy", "path=Journal/J.md", "to=Tmp/j.md"),
+			rig.Operation("b", "copy", "path=Tmp/j.md", "to=Shared/j.md"),
+		}}
+		result := h.Gateway.DoBatch(t.Context(), batch)
+		assert.That(t, !result.OK, "%+v", result)
+		assert.Equal(t, h.Read("Shared/j.md"), "", "Shared/j.md")
+	}
+}
+
+// hasCanary reports whether a file in a folder has the text.
+func hasCanary(t *testing.T, h *rig.Harness, folder string) (has bool) {
+	t.Helper()
+	err := fs.WalkDir(os.DirFS(h.Vault), folder, func(at string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() {
+			has = has || strings.Contains(h.Read(at), "CANARY")
+		}
+		return err
+	})
+	require.NoError(t, err)
+	return has
+}
