@@ -200,7 +200,7 @@ func TestQuestionsAreBounded(t *testing.T) {
 }
 
 // An agent that asks very much from many sessions takes no room from others, and has none approved.
-func TestANewcomerGetsRoom(t *testing.T) {
+func TestANewcomerGetsAShare(t *testing.T) {
 	d, _ := newStore(t)
 	asks := long.Count(300, 10_000)
 	stored := 0
