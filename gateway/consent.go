@@ -76,7 +76,7 @@ func (g *vaultGateway) requester(req Request) consent.Requester {
 	by := consent.Requester{
 		Caller: g.callerOf(
 			req,
-		), Client: req.Client, Ask: req.Ask, Owner: req.Owner || req.AtTerminal, Ways: p.Asking, MinAnswer: p.MinAnswerTime(),
+		), Client: req.Client, Ask: req.Ask, Owner: req.Owner || req.AtTerminal, Ways: p.Asking, MinAnswer: p.MinAnswerTime(), Taken: req.Taken,
 	}
 	suspected := g.hasRead(by.Caller) != "" && !p.Shadows(policy.RuleSuspicious)
 	if req.OneSession && !suspected &&

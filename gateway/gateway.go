@@ -334,6 +334,10 @@ func (g *shared) ofAgent(caller string) string { return ownerfiles.CallerOf(g.ag
 // whichever of its sessions sends it.
 func (g *shared) accountOf(caller string) string { return cmp.Or(g.agent, caller) }
 
+// ShowQuestionsOn has questions shown on a page of this process where no other page is open, see
+// [consent.Approvals.ShowOn]. It is called before the first request.
+func (g *Gateway) ShowQuestionsOn(open func() string) { g.consent.ShowOn(open) }
+
 // callerOf names the caller, also for the journal: this process where it has only one.
 func (g *shared) callerOf(req Request) string {
 	if session := ownerfiles.SessionOf(req.Caller); session != "" {

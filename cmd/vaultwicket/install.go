@@ -13,6 +13,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/cmd/internal/bootstrap"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/clients"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/oversight"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/serving"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
@@ -274,6 +275,11 @@ func changeClient(
 	isWritten := name == "install" && !s.List && !s.Print && !s.Link && !s.DryRun
 	if err == nil && isWritten && system.HasPackagedClient() {
 		shareState(std)
+	}
+	onlyShows := s.Print || s.Link || s.DryRun || s.List || s.Remove
+	isAtTerminal := terminal.IsTerminal(std.In) && terminal.IsTerminal(std.Err) && !s.Yes
+	if err == nil && s.Edit && !onlyShows && isAtTerminal {
+		serving.PairBrowser(ctx, std, state)
 	}
 	return err
 }

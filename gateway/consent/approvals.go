@@ -45,6 +45,7 @@ type Approvals struct {
 	standing  *standing
 	attention *attention
 	tell      func(text, link string) // nil tells no one
+	openPage  func() string           // see [Approvals.ShowOn]; nil where there is no such page
 	state     string
 }
 
@@ -64,6 +65,8 @@ type Requester struct {
 	// counts, see [policy.Policy].
 	Ways      policy.Asking
 	MinAnswer time.Duration
+	// Taken is when the call was received, from which it waits no longer than [maxWait]; zero is now.
+	Taken time.Time
 }
 
 // New returns the approvals in a state folder. With "" a user can only be asked through the
@@ -82,6 +85,11 @@ func New(state string, tell func(text, link string)) *Approvals {
 	}
 	return c
 }
+
+// ShowOn has links lead to a page of this process where no other page is open. open opens it for the questions of this
+// process, unless it is open, and returns its address, "" where that is not possible. It is called before the first
+// request.
+func (a *Approvals) ShowOn(open func() string) { a.openPage = open }
 
 func declinedError(command string) error {
 	return failure.New(failure.CodeUnconfirmed, "ask the user what they want instead; the same call is not asked about again for ten minutes", "command %q: the user declined", command).
@@ -259,16 +267,22 @@ func (a *Approvals) askClient(
 	q.OnPage = func(kinds ...string) (Page, bool) {
 		link := ""
 		if d.Link {
-			link = Link(a.state, left.Ref, kinds...)
+			link = a.link(left.Ref, kinds...)
 		}
 		return Page{q.told(by), link, left.Ref}, link != ""
 	}
-	during, stop := context.WithTimeout(ctx, maxWait)
+	taken := by.Taken
+	if taken.IsZero() {
+		taken = time.Now()
+	}
+	during, stop := context.WithDeadline(ctx, taken.Add(maxWait))
 	defer stop()
 	defer context.AfterFunc(open, stop)()
 	reply := by.Ask(during, q)
 	if reply == Waiting {
-		d.Say("the client still shows the question")
+		if d.Said() == "" {
+			d.Say("the client still shows the question")
+		}
 		return reply, d
 	}
 	settle(reply)
@@ -321,7 +335,22 @@ func (a *Approvals) linkTo(q StoredQuestion) string {
 	if q.Only == Terminal {
 		return ""
 	}
-	return Link(a.state, q.Ref, RemotePage, LocalPage)
+	return a.link(q.Ref, RemotePage, LocalPage)
+}
+
+// link returns the link to a question on a page of one of these kinds, "" if none can be opened.
+func (a *Approvals) link(ref string, kinds ...string) string {
+	if link := Link(a.state, ref, kinds...); link != "" {
+		return link
+	}
+	if a.openPage == nil || !slices.Contains(kinds, LocalPage) {
+		return ""
+	}
+	address := a.openPage()
+	if address == "" {
+		return ""
+	}
+	return address + LinkPath + ref
 }
 
 // CheckDeclined returns an error if the user recently declined one of the calls of a command. With

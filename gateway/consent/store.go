@@ -1,6 +1,7 @@
 package consent
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -58,7 +59,8 @@ func OpenStore(dir string, now func() time.Time) *Store {
 // about this call, it returns that one unchanged, answered or not: asking again neither extends it
 // nor undoes a denial. A session has at most eight open questions, because a user who has to
 // answer many stops reading them. A question about the same call on changed notes replaces the
-// earlier one.
+// earlier one. Where there is no room, the oldest question of the agent with most of them is removed for an agent
+// that has fewer.
 //
 // Its errors are *[Invalid], *[StillOpen] and *[Unusable], and one where there is no room for it.
 func (d *Store) Ask(q StoredQuestion) (StoredQuestion, error) {
@@ -96,7 +98,17 @@ func (d *Store) Ask(q StoredQuestion) (StoredQuestion, error) {
 		} else if own >= maxOpen {
 			return &StillOpen{own}
 		}
-		if pending >= maxPending || len(s.live) >= maxKept {
+		if pending >= maxPending {
+			crowding, found := s.crowding(q.Session)
+			if !found {
+				return errTooMany
+			}
+			if err := d.remove(crowding); err != nil {
+				return err
+			}
+			s.live = slices.DeleteFunc(s.live, func(other StoredQuestion) bool { return other.Code == crowding.Code })
+		}
+		if len(s.live) >= maxKept {
 			return errTooMany
 		}
 		now := s.now.UTC().Round(0)
@@ -377,6 +389,36 @@ func (d *Store) readContent() (content, error) {
 	}
 	slices.SortStableFunc(s.live, func(a, b StoredQuestion) int { return a.Made.Compare(b.Made) })
 	return s, nil
+}
+
+// accountOf returns whose share of the questions one of a session counts in: that of its agent, if it has one.
+func accountOf(session string) string {
+	return cmp.Or(ownerfiles.AgentOf(session), session)
+}
+
+// crowding returns the pending question that makes room for one more of a session: the oldest of the account that has
+// most, if that are two more than the session's own account has. found is false where all have about as many.
+func (s content) crowding(session string) (oldest StoredQuestion, found bool) {
+	pending := map[string]int{}
+	for _, q := range s.live {
+		if q.State == Pending {
+			pending[accountOf(q.Session)]++
+		}
+	}
+	most := pending[accountOf(session)] + 1
+	largest := ""
+	for account, n := range pending {
+		if n > most || n == most && largest != "" && account < largest {
+			most = n
+			largest = account
+		}
+	}
+	for _, q := range s.live {
+		if largest != "" && q.State == Pending && accountOf(q.Session) == largest {
+			return q, true
+		}
+	}
+	return StoredQuestion{}, false
 }
 
 // find returns the question about a call, the zero Question if there is none. If

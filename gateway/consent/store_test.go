@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
@@ -196,6 +197,36 @@ func TestQuestionsAreBounded(t *testing.T) {
 	ask(t, d, by(200)) // the user has made room
 	c.pass(defaultLife)
 	ask(t, d, by(201))
+}
+
+// An agent that asks very much from many sessions takes no room from others, and has none approved.
+func TestANewcomerGetsAShare(t *testing.T) {
+	d, _ := newStore(t)
+	asks := long.Count(300, 10_000)
+	stored := 0
+	for n := range asks {
+		q := about(byte(n))
+		q.Session = fmt.Sprint("crowd/", n/4, "-session")
+		q.Digest[1], q.Call[1] = byte(n>>8), byte(n>>8)
+		if _, err := d.Ask(q); err == nil {
+			stored++
+		}
+	}
+	assert.Equal(t, stored, maxPending, "questions of one agent")
+	for n := range 8 {
+		q := about(byte(n))
+		q.Session = "newcomer/1-session"
+		ask(t, d, q)
+	}
+	list, _ := listed(t, d)
+	own := 0
+	for _, q := range list {
+		if q.Session == "newcomer/1-session" {
+			own++
+		}
+		assert.Equal(t, q.State, Pending, q.Session)
+	}
+	assert.That(t, len(list) == maxPending && own == 8, "%d of %d questions are the newcomer's", own, len(list))
 }
 
 // by is a question that a session of its own asks.

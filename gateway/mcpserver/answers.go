@@ -1,10 +1,12 @@
 package mcpserver
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -33,15 +35,40 @@ func reply(content any, failed bool) (*mcp.CallToolResult, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode the result: %w", err)
 	}
-	result := mcp.NewToolResultStructured(content, text)
+	result := mcp.NewToolResultStructured(content, text+"\n") // some clients join texts with nothing between them
 	result.IsError = failed
 	return result, nil
 }
 
+// clientTraits are what a client does with results. What a client says that it is gives no right: it decides how an
+// answer is laid out.
+type clientTraits struct {
+	page int // bytes of output in one answer that it passes on whole
+	// losesImages says that it passes on no image that stands beside structured content.
+	losesImages bool
+}
+
+// traits are those of clients that were tried, by the names that they give themselves: Codex cuts the middle out of
+// what is longer than 12,000 characters, Copilot writes what is longer than 30,000 to a file.
+var traits = map[string]clientTraits{
+	"codex-mcp-client": {page: 10_000, losesImages: true},
+	"copilot-cli":      {page: otherPage, losesImages: true},
+}
+
+// otherPage is how many bytes of output other clients get in one answer: fewer than those that clients write to files.
+const otherPage = 25_000
+
+// pageOf returns how many bytes of output a client gets in one answer, where the user has set no limit.
+func pageOf(client string) int { return cmp.Or(traits[client].page, otherPage) }
+
 // withImage returns an answer with an image as one more content, if there is one.
-func withImage(answer *mcp.CallToolResult, image *gateway.Image) *mcp.CallToolResult {
-	if image != nil {
-		answer.Content = append(answer.Content, mcp.NewImageContent(image.Base64, image.MediaType))
+func withImage(client string, answer *mcp.CallToolResult, image *gateway.Image) *mcp.CallToolResult {
+	if image == nil {
+		return answer
+	}
+	answer.Content = append(answer.Content, mcp.NewImageContent(image.Base64, image.MediaType))
+	if traits[client].losesImages {
+		answer.StructuredContent = nil // the text has the same
 	}
 	return answer
 }
@@ -66,7 +93,7 @@ func (h handler) form(request gateway.Request) form {
 		}
 		failed := ""
 		if r.Error != nil {
-			failed = strings.TrimSuffix(r.Error.Message+"\n"+r.Error.Hint, "\n")
+			failed = strings.TrimSuffix(r.Error.Message+"\n"+r.Error.Hint, "\n") + "\n"
 		}
 		// Have the notices of a result and then, on one line, its facts that are not in the text. The path
 		// is left out where the caller gave it.
@@ -90,6 +117,13 @@ func (h handler) form(request gateway.Request) form {
 		if r.Error != nil {
 			fact("code", r.Error.Code)
 		}
+		if r.Error != nil && r.Error.Approval != nil {
+			fact("approval.id", r.Error.Approval.ID)
+			fact("approval.ways", strings.Join(r.Error.Approval.Ways, ","))
+			fact("approval.link", r.Error.Approval.Link)
+			fact("approval.expires", r.Error.Approval.Expires.Format(time.RFC3339))
+			fact("approval.reason", strconv.Quote(r.Error.Approval.Reason))
+		}
 		lines := slices.Clone(r.Notices)
 		if r.Stderr != "" {
 			lines = append(lines, "standard error: "+strings.TrimSuffix(r.Stderr, "\n"))
@@ -97,10 +131,16 @@ func (h handler) form(request gateway.Request) form {
 		if len(facts) > 0 {
 			lines = append(lines, strings.Join(facts, " "))
 		}
+		before := ""
 		for _, text := range []string{failed, output, strings.Join(lines, "\n")} {
-			if text != "" {
-				result.Content = append(result.Content, mcp.NewTextContent(text))
+			if text == "" {
+				continue
 			}
+			if before != "" && !strings.HasSuffix(before, "\n") { // some clients join texts with nothing between them
+				text = "\n" + text
+			}
+			result.Content = append(result.Content, mcp.NewTextContent(text))
+			before = text
 		}
 		if len(result.Content) == 0 { // some clients take no content for a failure
 			result.Content = append(result.Content, mcp.NewTextContent("done"))

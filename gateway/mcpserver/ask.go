@@ -55,7 +55,7 @@ func (h handler) complete(
 	to.Client = name
 	to.Surface = surface(peer)
 	to.OneSession = !peer.Shared
-	to.MaxOutput = h.MaxOutput
+	to.MaxOutput = cmp.Or(h.MaxOutput, pageOf(name))
 	to.Keep = true
 	to.Taken = peer.AcceptedAt
 	if can.Elicitation != nil {
@@ -309,10 +309,11 @@ func replyOf(result *mcp.ElicitationResult, q consent.Question, page *consent.Pa
 	if result != nil {
 		action = result.Action
 	}
-	isHasty := page == nil && took < d.MinAnswer
+	isHasty := took < d.MinAnswer
 	after := took.Round(time.Millisecond)
 	switch {
 	case page != nil && action == mcp.ElicitationResponseActionAccept:
+		d.Say("the client accepted the link to the question, and nobody has answered it there")
 		return consent.Opened
 	case action == mcp.ElicitationResponseActionCancel:
 		d.Say("the client closed the question after %v", after)
@@ -320,8 +321,11 @@ func replyOf(result *mcp.ElicitationResult, q consent.Question, page *consent.Pa
 	case action != mcp.ElicitationResponseActionAccept && action != mcp.ElicitationResponseActionDecline:
 		d.Say("the client's answer does not fit the form")
 		return consent.Left
-	case isHasty, page != nil:
+	case isHasty:
 		d.Say("the client answered after %v, before anybody could have read it", after)
+		return consent.Left
+	case page != nil:
+		d.Say("the link was not opened: the client declined it after %v", after)
 		return consent.Left
 	case action == mcp.ElicitationResponseActionDecline:
 		return consent.No

@@ -65,10 +65,11 @@ func (h handler) batch(ctx context.Context, client *wire.Peer, req mcp.CallToolR
 	if failed != nil {
 		return answer, failed
 	}
+	name, _ := client.Client()
 	var difference []consent.Line
 	for _, done := range result.Results {
 		if done.Result != nil {
-			answer = withImage(answer, done.Result.Image)
+			answer = withImage(name, answer, done.Result.Image)
 			if done.Undone == nil || !*done.Undone {
 				difference = append(difference, done.Result.Difference...)
 			}

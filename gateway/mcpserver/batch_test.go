@@ -34,7 +34,7 @@ func TestAnswersOfABatchFitThePublishedSchema(t *testing.T) {
 		require.NoError(t, json.Unmarshal([]byte(structured), &content))
 		err = published.Validate(content)
 		assert.That(t, err == nil && result.IsError && content["ok"] == false && content["error"] != nil, "%s: %v: %s", name, err, structured)
-		assert.Equal(t, result.Content[0].(mcp.TextContent).Text, structured, "%s: the text", name)
+		assert.Equal(t, result.Content[0].(mcp.TextContent).Text, structured+"\n", "%s: the text", name)
 	}
 }
 

@@ -71,7 +71,8 @@ func (h handler) run(
 	if err != nil {
 		return nil, err
 	}
-	return view.on(withImage(answer, result.Image), result.Difference), nil
+	name, _ := client.Client()
+	return view.on(withImage(name, answer, result.Image), result.Difference), nil
 }
 
 // printsImages reports whether a call may be answered with an image. Arguments that only mention

@@ -43,9 +43,9 @@ func TestAResultInText(t *testing.T) {
 		{"a note that was named by its path", byPath, gateway.Result{OK: true, Stdout: "# A\n\"x\" <y>\n", Path: "a b.md", Hash: "0123456789abcdef", Backend: "embedded", Vault: "V"},
 			[]string{"# A\n\"x\" <y>\n", "hash=0123456789abcdef"}},
 		{"a note that was named otherwise", gateway.Request{Command: "daily:read"}, gateway.Result{OK: true, Stdout: "x", Path: "a b.md", Hash: "0123456789abcdef"},
-			[]string{"x", `path="a b.md" hash=0123456789abcdef`}},
+			[]string{"x", "\n" + `path="a b.md" hash=0123456789abcdef`}},
 		{"a line in a path is none of ours", gateway.Request{Command: "daily:read"}, gateway.Result{OK: true, Stdout: "x", Path: "a\ncode=internal.md"},
-			[]string{"x", `path="a\ncode=internal.md"`}},
+			[]string{"x", "\n" + `path="a\ncode=internal.md"`}},
 		{"a listing", gateway.Request{Command: "files"}, gateway.Result{OK: true, Stdout: "a.md\n"}, []string{"a.md\n"}},
 		{"a part", gateway.Request{Command: "files"}, gateway.Result{OK: true, Stdout: "a.md\n", Truncated: &gateway.Truncated{ShownBytes: 5, TotalBytes: 10, Cursor: "abc.5"}},
 			[]string{"a.md\n", "cursor=abc.5"}},
@@ -54,15 +54,34 @@ func TestAResultInText(t *testing.T) {
 		{"nothing found", gateway.Request{Command: "files"}, gateway.Result{OK: true, Notices: []string{"no file", "really"}}, []string{"no file\nreally"}},
 		{"nothing at all", gateway.Request{Command: "files"}, gateway.Result{OK: true}, []string{"done"}},
 		{"a failure", byPath, gateway.Result{Error: &failure.Error{Code: "not_found", Message: "file not found", Hint: "look it up"}},
-			[]string{"file not found\nlook it up", "code=not_found"}},
+			[]string{"file not found\nlook it up\n", "code=not_found"}},
 		{"a failure with output", byPath, gateway.Result{Stdout: "no", Stderr: "why\n", Error: &failure.Error{Code: "cli_error", Message: "it failed"}},
-			[]string{"it failed", "no", "standard error: why\ncode=cli_error"}},
+			[]string{"it failed\n", "no", "\nstandard error: why\ncode=cli_error"}},
 		{"a conflict", byPath, gateway.Result{Stdout: "Error: The note has changed.\n-a\n+b\n", Error: &failure.Error{Code: "conflict", Message: "the note has changed"}},
-			[]string{"the note has changed", "-a\n+b\n", "code=conflict"}},
+			[]string{"the note has changed\n", "-a\n+b\n", "code=conflict"}},
+		{"a question", byPath, gateway.Result{Error: &failure.Error{Code: "unconfirmed", Message: "it waits", Approval: &failure.Approval{ID: "a1", Reason: "removes 4 lines", Ways: []string{"page", "terminal"}, Link: "http://127.0.0.1:1/question/X", Expires: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}}},
+			[]string{"it waits\n", `code=unconfirmed approval.id=a1 approval.ways=page,terminal approval.link=http://127.0.0.1:1/question/X approval.expires=2026-01-02T03:04:05Z approval.reason="removes 4 lines"`}},
 	} {
 		got, err := h.form(test.request)(test.result)
 		assert.That(t, err == nil && got.IsError != test.result.OK && got.StructuredContent == nil, "%s: %+v, %v", test.name, got, err)
 		assert.EqualSlices(t, textsOf(t, got), test.want, "%s", test.name)
+	}
+}
+
+// Clients get as much in one answer as they pass on, and images where they do.
+func TestAnswersFitTheirClients(t *testing.T) {
+	image := &gateway.Image{Base64: "aGk=", MediaType: "image/png"}
+	for client, want := range map[string]struct {
+		page     int
+		isBeside bool
+	}{"codex-mcp-client": {10_000, false}, "copilot-cli": {25_000, false}, "claude-code": {25_000, true}, "": {25_000, true}} {
+		assert.Equal(t, pageOf(client), want.page, "%q: the page", client)
+		got, err := answer(gateway.Result{OK: true, Stdout: "x"})
+		assert.That(t, err == nil, "%v", err)
+		got = withImage(client, got, image)
+		assert.Equal(t, got.StructuredContent != nil, want.isBeside, "%q: structured content beside an image", client)
+		assert.Equal(t, len(got.Content), 2, "%q: a text and an image", client)
+		assert.That(t, strings.HasSuffix(got.Content[0].(mcp.TextContent).Text, "\n"), "%q: the text does not end its line", client)
 	}
 }
 

@@ -49,7 +49,7 @@ type Config struct {
 	Version  string
 	// Toolsets are names of [ToolsetNames]: the tools that are listed in addition to obsidianCli.
 	Toolsets []string
-	// MaxOutput is the maximum size of a command's output in one result, in bytes.
+	// MaxOutput is the maximum size of a command's output in one result, in bytes; 0 is by the client.
 	MaxOutput int
 	// MarkUntrusted wraps all text of notes in random delimiters, see [marked].
 	MarkUntrusted bool

@@ -52,6 +52,17 @@ func TestTheToolAsClientsSeeIt(t *testing.T) {
 	}
 }
 
+// Claude Code cuts descriptions and instructions at 4,096 characters.
+func TestDescriptionsAreNotCut(t *testing.T) {
+	const most = 4096
+	h := handler{Config: Config{Gateway: gatewayWith(t, everything), Toolsets: ToolsetNames()}, sealers: &sealers{}}
+	assert.That(t, len(instructions) < most, "the instructions have %d characters", len(instructions))
+	for _, tool := range require.Value(h.tools())(t) {
+		length := len(tool.describe().Description)
+		assert.That(t, 0 < length && length < most, "%s: the description has %d characters", tool.name, length)
+	}
+}
+
 func TestTheHintsTellTheTruthAboutTheWorstOpenCall(t *testing.T) {
 	type hints struct{ readOnly, destructive, idempotent, openWorld bool }
 	tests := []struct {
@@ -125,7 +136,7 @@ func TestEveryAnswerFitsThePublishedSchema(t *testing.T) {
 		err := published.Validate(content)
 		assert.That(t, err == nil, "%s does not fit: %v\n%s", name, err, structured)
 		text := result.Content[0].(mcp.TextContent).Text
-		assert.That(t, text == structured, "%s: the text %s is not the structured content %s", name, text, structured)
+		assert.That(t, text == structured+"\n", "%s: the text %s is not the structured content %s", name, text, structured)
 		assert.That(t, content["ok"] != result.IsError, "%s: ok %v with isError %v", name, content["ok"], result.IsError)
 	}
 }

@@ -65,6 +65,7 @@ type approvalsData struct {
 	Answered []answered
 	Ended    []card // of sessions that have ended
 	Damaged  int    // files that cannot be read
+	Paired   int    // browsers that decide questions behind links
 }
 
 // card is a question in a view. Act is what it does, and Chips the same in short.
@@ -91,16 +92,24 @@ const (
 
 // cardOf returns the card of a stored question. One that is too long for a view has its first lines.
 func (p *Page) cardOf(q consent.StoredQuestion) card {
-	lines, err := consent.OpenStore(consent.Folder(p.State), p.Now).Shown(q)
-	if err != nil || len(lines) == 0 { // the rows that every question has
-		for row := range strings.Lines(q.Text) {
-			lines = append(lines, consent.Line{Text: strings.TrimSuffix(row, "\n")})
-		}
-	}
+	lines, whole := p.linesOf(q)
 	parts := partsOf(lines)
 	c := p.drawnCard(q, parts[0])
-	c.Whole = err == nil && len(parts) == 1
+	c.Whole = whole && len(parts) == 1
 	return c
+}
+
+// linesOf returns the lines of a question. whole is false where they cannot be read: then they are those that every
+// question has.
+func (p *Page) linesOf(q consent.StoredQuestion) (lines []consent.Line, whole bool) {
+	lines, err := consent.OpenStore(consent.Folder(p.State), p.Now).Shown(q)
+	if err == nil && len(lines) > 0 {
+		return lines, true
+	}
+	for row := range strings.Lines(q.Text) {
+		lines = append(lines, consent.Line{Text: strings.TrimSuffix(row, "\n")})
+	}
+	return lines, err == nil
 }
 
 // partsOf divides lines into the parts of a view, of which there is at least one.
@@ -229,8 +238,18 @@ func (p *Page) approvals(request) view {
 	found, err := p.readQuestions()
 	data := approvalsData{
 		Cards: p.cards(found.Waiting), Answered: p.answered(), Ended: p.cards(found.Ended), Damaged: found.Damaged,
+		Paired: p.guard.links.paired.Count(),
 	}
 	return view{template: "approvals", title: "Approvals", data: data}.failed(err)
+}
+
+// forgetBrowsers ends the pairing of all browsers with questions behind links.
+func (p *Page) forgetBrowsers(request) view {
+	v := view{goTo: "approvals", note: "No browser is paired any more. This one is again, when it opens the next link of \"vaultwicket ui\"."}
+	if err := p.guard.links.paired.Forget(); err != nil {
+		return view{goTo: "approvals"}.failed(err)
+	}
+	return v
 }
 
 // decide answers the questions with the codes of the form.

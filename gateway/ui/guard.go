@@ -8,7 +8,7 @@ import (
 	"encoding/base64"
 	"html/template"
 	"net/http"
-	"slices"
+	"net/url"
 	"strings"
 	"sync"
 	"time"
@@ -64,16 +64,22 @@ type guard struct {
 	base     string
 	hosts    httpguard.Hosts
 	sessions *sessions
+	links    *linkPages
 	next     func(http.ResponseWriter, *http.Request, visit)
 }
 
-// newGuard returns a guard that calls next for authenticated requests. The Host header must have
-// localhost or a loopback address.
-func newGuard(now func() time.Time, next func(http.ResponseWriter, *http.Request, visit)) *guard {
+// newGuard returns a guard that calls next for authenticated requests, and links for those of single questions. The
+// Host header must have localhost or a loopback address.
+func newGuard(
+	now func() time.Time,
+	links *linkPages,
+	next func(http.ResponseWriter, *http.Request, visit),
+) *guard {
 	return &guard{
 		base:     "/" + random() + "/",
 		hosts:    httpguard.NewHosts(nil, nil),
 		sessions: &sessions{now: now},
+		links:    links,
 		next:     next,
 	}
 }
@@ -117,19 +123,8 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusMethodNotAllowed, "Allowed methods: GET, HEAD, POST.")
 		return
 	}
-	if ref, found := strings.CutPrefix(r.URL.EscapedPath(), consent.LinkPath); found && !changes &&
-		!isEmbedded(r.Header) {
-		if slices.Contains(bareFiles, ref) {
-			serveAsset(w, r, ref)
-			return
-		}
-		// The page is the same for every question and visitor. Its script goes on to the question
-		// where this browser is signed in.
-		writeBare(w, http.StatusOK, barePage{
-			Title:    "An agent asks for your approval",
-			Text:     `This browser is not signed in. Open the link that "vaultwicket ui" prints in it: the question is under Approvals.`,
-			Question: true,
-		})
+	if ref, found := strings.CutPrefix(r.URL.EscapedPath(), consent.LinkPath); found {
+		g.links.serve(w, r, ref)
 		return
 	}
 	path, inside := strings.CutPrefix(r.URL.EscapedPath(), g.base)
@@ -153,15 +148,7 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	httpguard.MarkAuthenticated(r.Context())
 	v := visit{session: s, Base: g.base, Path: path}
 	if changes { // they come from a form of the page that they are about
-		r.Body = http.MaxBytesReader(w, r.Body, bodyLimit)
-		if kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); strings.TrimSpace(
-			kind,
-		) != "application/x-www-form-urlencoded" {
-			refuse(w, http.StatusUnsupportedMediaType, "Changes are sent as a form.")
-			return
-		}
-		if r.ParseForm() != nil {
-			refuse(w, http.StatusBadRequest, "The form cannot be read, or is too long.")
+		if _, ok := readForm(w, r); !ok {
 			return
 		}
 		if tokens := r.PostForm[tokenField]; len(tokens) != 1 ||
@@ -172,6 +159,21 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	httpguard.EndReadLimit(w) // a change may take longer than its form
 	g.next(w, r, v)
+}
+
+// readForm reads the form of a request. ok is false if it is none, and the request has its answer.
+func readForm(w http.ResponseWriter, r *http.Request) (form url.Values, ok bool) {
+	r.Body = http.MaxBytesReader(w, r.Body, bodyLimit)
+	kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
+	if strings.TrimSpace(kind) != "application/x-www-form-urlencoded" {
+		refuse(w, http.StatusUnsupportedMediaType, "Changes are sent as a form.")
+		return nil, false
+	}
+	if r.ParseForm() != nil {
+		refuse(w, http.StatusBadRequest, "The form cannot be read, or is too long.")
+		return nil, false
+	}
+	return r.PostForm, true
 }
 
 // isForeign reports whether a page of another site, or of another port of this machine,
@@ -249,6 +251,9 @@ func (g *guard) trade(w http.ResponseWriter, r *http.Request, code string) {
 				SameSite: http.SameSiteStrictMode,
 			},
 		)
+		if err := g.links.pair(w); err != nil {
+			g.links.log.Warn("this browser cannot be paired: " + err.Error())
+		}
 	case g.sessions.of(r) != nil: // a browser that has traded it before
 		w.Header().Set("Location", g.base)
 		w.WriteHeader(http.StatusSeeOther)
@@ -264,14 +269,10 @@ func (g *guard) trade(w http.ResponseWriter, r *http.Request, code string) {
 	writeBare(w, http.StatusOK, barePage{Title: "Signed in", Text: "This browser shows the page of vaultwicket.", GoTo: g.base})
 }
 
-// bareFiles are the files of pages without a view, which every browser may have. They are no names of questions.
-var bareFiles = []string{"question.js", "icon.svg", "page.css"}
-
 // barePage is a page without a view.
 type barePage struct {
 	Title, Text string
 	GoTo        string // where the browser goes on, "" for nowhere
-	Question    bool   // it goes on to a question where the browser is signed in
 }
 
 // Files is the path that the files of the page begin with.

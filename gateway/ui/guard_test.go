@@ -1,9 +1,11 @@
 package ui
 
 import (
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -15,7 +17,7 @@ import (
 )
 
 func TestALinkOpensOnce(t *testing.T) {
-	d := ignoring()
+	d := ignoring(t)
 	link := d.Open()
 	for _, method := range []string{http.MethodHead, http.MethodPost} { // neither uses it up
 		w := send(d, method, link, "", "Host", "localhost")
@@ -37,7 +39,7 @@ func TestALinkOpensOnce(t *testing.T) {
 // A browser that has the page open is led to it by a link that was used, also from a page
 // of another site, where it sends no strict cookie. Any other is told so by the page.
 func TestALinkThatWasUsedLeadsToThePage(t *testing.T) {
-	d := ignoring()
+	d := ignoring(t)
 	link := d.Open()
 	cookie := get(d, link).Result().Cookies()[0].String()
 	for _, test := range []struct {
@@ -53,7 +55,7 @@ func TestALinkThatWasUsedLeadsToThePage(t *testing.T) {
 
 func TestALinkExpiresAndIsReplaced(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	d := newGuard(func() time.Time { return now }, nil)
+	d := newGuard(func() time.Time { return now }, noQuestions(t), nil)
 	old := d.Open()
 	next := d.Open()
 	assert.Equal(t, get(d, old).Code, http.StatusForbidden, "the link before")
@@ -64,7 +66,7 @@ func TestALinkExpiresAndIsReplaced(t *testing.T) {
 }
 
 func TestAFrameOrAPrefetchDoesNotUseALinkUp(t *testing.T) {
-	d := ignoring()
+	d := ignoring(t)
 	link := d.Open()
 	for name, value := range map[string]string{"Sec-Fetch-Dest": "iframe", "Sec-Purpose": "prefetch;prerender"} {
 		assert.Equal(t, send(d, http.MethodGet, link, "", "Host", "localhost", name, value).Code, http.StatusForbidden, "%s", name)
@@ -85,7 +87,7 @@ func TestAHeaderOfThePageThatIsSentTwiceIsForeign(t *testing.T) {
 
 // A client that knows the address, and not the link, learns nothing from any path.
 func TestWithoutACookieEveryPathIsTheSame(t *testing.T) {
-	d := ignoring()
+	d := ignoring(t)
 	want := get(d, "/").Body.String()
 	for _, path := range []string{"/favicon.ico", d.base, d.base + "approvals", d.base + "assets/page.css", d.base + "events", "/mcp", "/%2e%2e/"} {
 		w := get(d, path)
@@ -95,7 +97,7 @@ func TestWithoutACookieEveryPathIsTheSame(t *testing.T) {
 }
 
 func TestChangesAreFormsThatAreShort(t *testing.T) {
-	d := ignoring()
+	d := ignoring(t)
 	cookie := cookieOf(t, d)
 	token := url.Values{tokenField: {visit{session: d.sessions.all[0]}.Token("pause")}}.Encode()
 	for name, test := range map[string]struct {
@@ -117,7 +119,7 @@ func TestChangesAreFormsThatAreShort(t *testing.T) {
 }
 
 func TestTheOldestSessionIsReplaced(t *testing.T) {
-	d := ignoring()
+	d := ignoring(t)
 	first := cookieOf(t, d)
 	for range maxSessions {
 		cookieOf(t, d)
@@ -141,7 +143,7 @@ func (d *deadlines) SetReadDeadline(at time.Time) error {
 func TestTheLimitForReadingEndsWithTheForm(t *testing.T) {
 	w := &deadlines{ResponseRecorder: httptest.NewRecorder()}
 	reached := false
-	g := newGuard(time.Now, func(http.ResponseWriter, *http.Request, visit) {
+	g := newGuard(time.Now, noQuestions(t), func(http.ResponseWriter, *http.Request, visit) {
 		reached = true
 		assert.That(t, w.read.IsZero(), "the request is cancelled at %v", w.read)
 	})
@@ -233,10 +235,10 @@ func altered(secret string) string {
 // default it is one of eleven, which are all combinations of any four of the eight.
 func TestMatrix(t *testing.T) {
 	reached, mine := 0, long.Shard(t, 11)
-	d := newGuard(time.Now, func(http.ResponseWriter, *http.Request, visit) { reached++ })
+	d := newGuard(time.Now, noQuestions(t), func(http.ResponseWriter, *http.Request, visit) { reached++ })
 	s := secrets{base: d.base, cookie: cookieOf(t, d)}
 	s.token, s.otherPage = visit{session: d.sessions.all[0]}.Token("approvals"), visit{session: d.sessions.all[0]}.Token("changes")
-	foreign := newGuard(time.Now, nil)
+	foreign := newGuard(time.Now, noQuestions(t), nil)
 	s.other = cookieOf(t, foreign)
 	s.otherSession = visit{session: foreign.sessions.all[0]}.Token("approvals")
 	count := 0
@@ -292,7 +294,7 @@ func cookieOf(t *testing.T, d *guard) string {
 	t.Helper()
 	w := get(d, d.Open())
 	cookies := w.Result().Cookies()
-	require.That(t, w.Code == http.StatusOK && len(cookies) == 1, "the link answers %d with %d cookies", w.Code, len(cookies))
+	require.That(t, w.Code == http.StatusOK && len(cookies) == 2 && cookies[0].Name == cookieName, "the link answers %d with %d cookies", w.Code, len(cookies))
 	return cookies[0].Value
 }
 
@@ -316,4 +318,11 @@ func send(d *guard, method, path, body string, headers ...string) *httptest.Resp
 }
 
 // ignoring is a guard of a page that answers nothing.
-func ignoring() *guard { return newGuard(time.Now, func(http.ResponseWriter, *http.Request, visit) {}) }
+func ignoring(t *testing.T) *guard {
+	return newGuard(time.Now, noQuestions(t), func(http.ResponseWriter, *http.Request, visit) {})
+}
+
+// noQuestions is the pages of questions of a state folder that has none.
+func noQuestions(t *testing.T) *linkPages {
+	return newLinkPages(filepath.Join(t.TempDir(), "state"), "1-page", "", time.Now, slog.New(slog.DiscardHandler))
+}

@@ -169,6 +169,7 @@ func New(c Config) *Page {
 		"approvals/approve": {act: func(r request) view { return p.decide(r, true) }},
 		"approvals/one/":    {show: p.oneQuestion},
 		"approvals/deny":    {act: func(r request) view { return p.decide(r, false) }},
+		"approvals/forget":  {act: p.forgetBrowsers},
 		"changes":           {show: p.changes},
 		"changes/one/":      {show: p.oneChange},
 		"changes/undo":      {act: p.undo},
@@ -195,7 +196,7 @@ func New(c Config) *Page {
 		"pause/pause":  {act: func(r request) view { return p.pause(r, true) }},
 		"pause/resume": {act: func(r request) view { return p.pause(r, false) }},
 	}
-	p.guard = newGuard(c.Now, p.answer)
+	p.guard = newGuard(c.Now, newLinkPages(c.State, c.Session, "", c.Now, c.Log), p.answer)
 	return p
 }
 
@@ -295,20 +296,6 @@ func (p *Page) show(w http.ResponseWriter, r *http.Request, v visit) {
 	switch name, isAsset := strings.CutPrefix(v.Path, "assets/"); {
 	case isAsset && r.Method != http.MethodPost:
 		serveAsset(w, r, name)
-		return
-	case strings.HasPrefix("/"+v.Path, consent.LinkPath) && r.Method != http.MethodPost:
-		place := "approvals"     // among all of them, if it is not known
-		_, _ = p.readQuestions() // the view tells what cannot be read
-		p.mu.Lock()
-		for _, q := range p.followed {
-			if q.Ref != "" && "/"+v.Path == consent.LinkPath+q.Ref {
-				place += "#q-" + q.Code
-				break
-			}
-		}
-		p.mu.Unlock()
-		w.Header().Set("Location", v.Base+place)
-		w.WriteHeader(http.StatusSeeOther)
 		return
 	case v.Path == "events" && r.Method == http.MethodGet:
 		p.events.serve(w, r)
@@ -421,7 +408,7 @@ func (a *answers) take(r *http.Request) view {
 	return view{}
 }
 
-//go:embed assets/page.css assets/page.js assets/question.js assets/app.js assets/icon.svg assets/icon-waiting.svg
+//go:embed assets/page.css assets/page.js assets/app.js assets/icon.svg assets/icon-waiting.svg
 var assetFiles embed.FS
 
 // Stylesheet returns the style sheet of the page, for the other pages of the program.

@@ -137,7 +137,7 @@ func withoutRows(t *testing.T, m message) message {
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
 	require.NoError(t, encoder.Encode(result))
-	m.Result.Content[0].Text = strings.TrimSuffix(text.String(), "\n")
+	m.Result.Content[0].Text = text.String()
 	return m
 }
 

@@ -4,13 +4,17 @@ import (
 	"html"
 	"maps"
 	"net/http"
+	"net/http/cookiejar"
 	"net/url"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/vaultwicket/vaultwicket/gateway/consent"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
@@ -59,6 +63,38 @@ func (v *visitor) send(view, action string, more url.Values, marks ...string) (s
 	}
 	v.T.Fatalf("no form for %q with %q in %s", action, marks, view)
 	return 0, ""
+}
+
+// pairedWith returns a browser that was paired by the page of the owner, which has ended.
+func pairedWith(r *rig.Rig) *rig.Page {
+	r.T.Helper()
+	link, process := r.StartPage()
+	jar, err := cookiejar.New(nil)
+	assert.That(r.T, err == nil, "%v", err)
+	p := &rig.Page{T: r.T, Base: link[:strings.Index(link, "open/")], Client: &http.Client{Jar: jar}}
+	status, body := p.Fetch(http.MethodGet, link, nil)
+	assert.That(r.T, status == http.StatusOK, "the link answers %d: %s", status, body)
+	assert.That(r.T, process.Signal(os.Interrupt) == nil, "the page has ended")
+	rig.WaitFor(r.T, "the end of the page", func() bool {
+		pages, err := ownerfiles.Servers(consent.Pages(stateOf(r)))
+		return err == nil && len(pages) == 0
+	})
+	return p
+}
+
+var questionForms = regexp.MustCompile(`name="token" value="([^"]+)"><input type="hidden" name="does" value="([^"]+)"`)
+
+// answer sends the form of the page of a question.
+func (v *visitor) answer(body, link, does string) {
+	v.T.Helper()
+	for _, form := range questionForms.FindAllStringSubmatch(body, -1) {
+		if form[2] == does {
+			status, answer := v.Fetch(http.MethodPost, link, url.Values{"token": {form[1]}, "does": {does}})
+			assert.That(v.T, status == http.StatusOK, "%s: %d %s", does, status, answer)
+			return
+		}
+	}
+	v.T.Fatalf("no form for %q in %s", does, body)
 }
 
 // undo sends the form of a view with a mark, and confirms it where that is asked.

@@ -20,7 +20,7 @@ import (
 )
 
 // From a call to the decision: the owner gets a message without anything of the note, its link
-// leads a browser that is signed in to the question, and no other.
+// leads a paired browser to the question, and any other to what is asked.
 func TestAMessageLeadsToTheQuestion(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -46,38 +46,54 @@ func TestAMessageLeadsToTheQuestion(t *testing.T) {
 	code := regexp.MustCompile(`code ([A-Z0-9]{4}-[A-Z0-9]{4})`).FindStringSubmatch(view)[1]
 	lacks(t, message, "Bread", "flour", code, strings.ReplaceAll(code, "-", ""), v.Base)
 	name := link[strings.LastIndex(link, "/")+1:]
-	// Nothing of the question, its code or the path of the page is told to the one who has the link.
+	// Whoever has the link sees what is asked, and no text, code or path of the page. It decides nothing.
 	unsigned := &rig.Page{T: t, Base: v.Base, Client: &http.Client{}}
-	var first string
-	for _, address := range []string{link, link + "x", strings.TrimSuffix(link, name), strings.TrimSuffix(link, name) + code} {
+	for address, want := range map[string]int{link: 200, link + "x": 404, strings.TrimSuffix(link, name): 404, strings.TrimSuffix(link, name) + code: 404} {
 		status, body := unsigned.Fetch(http.MethodGet, address, nil)
-		if first == "" {
-			first = body
-		}
-		assert.That(t, status == http.StatusOK && body == first, "%s: %d %s", address, status, body)
+		assert.That(t, status == want && strings.Contains(body, "Bread.md") == (want == 200), "%s: %d %s", address, status, body)
+		lacks(t, body, "flour", code, strings.Trim(v.Base[strings.Index(v.Base, "127"):], "/"))
 		if status, _ := unsigned.Fetch(http.MethodPost, address, map[string][]string{"code": {code}}); status != http.StatusForbidden {
 			t.Errorf("a form is sent to %s: %d", address, status)
 		}
 	}
-	lacks(t, first, "Bread", code, strings.Trim(v.Base[strings.Index(v.Base, "127"):], "/"))
-	status, _ := unsigned.Fetch(http.MethodGet, v.Base+"question/"+name, nil)
-	assert.That(t, status == http.StatusForbidden, "without a cookie: %d", status)
-	// A browser that is signed in gets to the question, and with a forged name to all of them.
-	v.Client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	for path, want := range map[string]string{"question/" + name: "approvals#q-" + code, "question/" + name + "x": "approvals", "question/": "approvals", "question/" + code: "approvals"} {
-		request := require.Value(http.NewRequestWithContext(t.Context(), http.MethodGet, v.Base+path, nil))(t)
-		answer := require.Value(v.Client.Do(request))(t)
-		answer.Body.Close()
-		got := answer.Header.Get("Location")
-		assert.That(t, strings.HasSuffix(v.Base+want, got) && strings.HasSuffix(got, "/"+want), "%s leads to %q, want %s", path, got, want)
-	}
+	// The browser that opened the page was paired by that.
+	status, body := v.Fetch(http.MethodGet, link, nil)
+	assert.That(t, status == http.StatusOK && strings.Contains(body, "flour"), "a paired browser: %d %s", status, body)
 	if got := client.Do(call); got.Error == nil || got.Error.Code != "unconfirmed" || r.Read("Bread.md") == "" || len(told) != 0 {
 		t.Errorf("links approve nothing, and a question is told of once: %+v, %d messages", got, len(told))
 	}
-	_, body := v.send(view, "approvals/approve", nil)
-	assert.That(t, body == "", "%s", body)
+	_, body = v.send(view, "approvals/approve", nil)
+	has(t, body, "for one call, on the notes as they were shown")
 	got := client.Do(call)
 	assert.That(t, got.OK, "the approved call: %+v", got)
 	pages, err := ownerfiles.Servers(consent.Pages(stateOf(r)))
 	assert.That(t, err == nil && len(pages) == 1, "%v, %v are open", pages, err)
+}
+
+// A server opens a page for its own question, without "vaultwicket ui": a browser that was paired before decides there,
+// and the call of the client goes on.
+func TestAServerShowsItsQuestions(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	owner := &visitor{pairedWith(r)}
+	client := r.Stdio(false, "")
+	call := rig.Calling("delete", "path=Bread.md")
+	got := client.Do(call)
+	require.That(t, rig.CodeOf(got) == "unconfirmed" && got.Error.Approval != nil, "%+v", got)
+	link := got.Error.Approval.Link
+	require.That(t, regexp.MustCompile(`^http://127\.0\.0\.1:\d+`+consent.LinkPath+`[A-Z2-7]{26}$`).MatchString(link), "the link is %q", link)
+	unpaired := &rig.Page{T: t, Client: &http.Client{}}
+	_, body := unpaired.Fetch(http.MethodGet, link, nil)
+	has(t, body, `Delete "Bread.md"`, "This browser is not paired")
+	lacks(t, body, "flour", "<form")
+	_, body = owner.Fetch(http.MethodGet, link, nil)
+	has(t, body, "flour", "Approve")
+	owner.answer(body, link, "approve")
+	require.Equal(t, rig.CodeOf(client.Do(rig.Calling("read", "path=Work/Plan.md"))), "")
+	done := client.Do(call)
+	assert.That(t, done.OK && r.Read("Bread.md") == "", "the approved call: %+v", done)
+	_, body = owner.Fetch(http.MethodGet, link, nil)
+	has(t, body, "Approved, and used")
+	audited := r.Must("audit", "list", "--json")
+	assert.That(t, strings.Contains(audited, `"by":"page"`), "%s", audited)
 }

@@ -111,8 +111,10 @@ var entryID = regexp.MustCompile(`\d{8}T\d{6}\.\d{9}Z-[0-9a-f]{4}`)
 
 var elapsed = regexp.MustCompile(`(\\?"(?:durationMs|uptimeSeconds)\\?"):\d+`)
 
-// approval has what differs in an approval that is waited for: its name, which depends on the folder, and when it expires.
+// These have what differs in an approval that is waited for: its name, which depends on the folder, when it expires, and
+// the link to it.
 var (
+	pageLink   = regexp.MustCompile(`http://127\.0\.0\.1:\d+/question/[A-Z2-7]{26}`)
 	approvalID = regexp.MustCompile(`(\\?"approval\\?":\{\\?"id\\?":\\?")[0-9a-f]{8}`)
 	expires    = regexp.MustCompile(`(\\?"expires\\?":\\?")[0-9TZ:-]+`)
 )
@@ -127,6 +129,7 @@ func stable(line, vault string) string {
 	line = elapsed.ReplaceAllString(line, "$1:0")
 	line = approvalID.ReplaceAllString(line, "${1}00000000")
 	line = expires.ReplaceAllString(line, "${1}2026-01-01T00:00:00Z")
+	line = pageLink.ReplaceAllString(line, "$$PAGE/question/$$QUESTION")
 	line = disabled.ReplaceAllString(line, "$$N more are disabled")
 	line = strings.ReplaceAll(line, rig.Binary, "$VAULTWICKET")
 	return strings.ReplaceAll(line, vault, "$VAULT")

@@ -3,8 +3,8 @@
 //
 // The table in table.go is the only place that names a client. What is not known well enough to write
 // is printed instead. A change is planned first ([Installer.Install], [Installer.Uninstall]), can be
-// shown, and is then written as a whole or not at all; every other byte of the file stays. No entry
-// allows a tool by itself: approving calls is left to the user and the client.
+// shown, and is then written as a whole or not at all; every other byte of the file stays. An entry that
+// only reads allows no tool by itself; one with changes has Codex leave the questions to vaultwicket.
 //
 //go:generate go test -run "TestThePageIsFresh|TestEveryClientHasAFreshPage|TestTheREADMEIsFresh" -update .
 package clients
@@ -44,6 +44,9 @@ type Client struct {
 	link                  func(Server, textedit.Object) string
 	after                 string // what the user does after a change
 	warning               string // what the user should know of the client's own approvals
+	asks                  asking
+	answerers             []answerer
+	does                  behaviour
 }
 
 // files are the possible paths of a file, by system; all is for the systems without a list of

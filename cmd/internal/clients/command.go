@@ -213,10 +213,10 @@ func (s Session) all(ctx context.Context) error {
 func (s Session) one(ctx context.Context, c Client) error {
 	var change *Change
 	var err error
+	var server Server
 	if s.Remove {
 		change, err = s.Installer.Uninstall(c, Scope(s.Scope), s.Name)
 	} else {
-		var server Server
 		if server, err = s.server(); err == nil {
 			change, err = s.Installer.Install(c, Scope(s.Scope), server, s.Replace)
 		}
@@ -254,6 +254,9 @@ func (s Session) one(ctx context.Context, c Client) error {
 		)
 	case s.Edit:
 		shown.WriteString(EditMeans + "\n")
+		if c.ID == "codex" {
+			shown.WriteString(codexApproves + "\n")
+		}
 	default:
 		shown.WriteString(ReadMeans + "\n")
 	}
@@ -283,6 +286,11 @@ func (s Session) one(ctx context.Context, c Client) error {
 	fmt.Fprintf(s.Out, "%s: %s %q. %s\n", c.Name, text, s.Name, c.after)
 	if !s.Remove && c.warning != "" {
 		terminal.Message(s.Err, terminal.Warning, c.warning)
+	}
+	if !s.Remove {
+		for _, need := range c.Headless(server) {
+			fmt.Fprintln(s.Out, need)
+		}
 	}
 	if backup != "" {
 		fmt.Fprintf(s.Out, "Backup: %s\n", terminal.Visible(backup))

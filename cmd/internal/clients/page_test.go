@@ -52,7 +52,7 @@ vaultwicket uninstall cursor
 ` + "```" + `
 
 The entry is read-only: it has ` + "`--allow-mutations=false`" + `, whatever the settings file says. ` + "`--edit`" + ` writes ` + "`--allow-mutations`" + ` instead: the
-agent can then change what its tier has. The tier is that of ` + "`--tier`" + `, else that of the settings: with ` + "`v0`" + ` the daily notes, with ` + "`--tier v1 --edit`" + ` all notes; calls that delete or replace text still need your approval. No entry allows a tool without the client's own question.
+agent can then change what its tier has. The tier is that of ` + "`--tier`" + `, else that of the settings: with ` + "`v0`" + ` the daily notes, with ` + "`--tier v1 --edit`" + ` all notes; calls that delete or replace text still need your approval. No entry that only reads allows a tool without the client's own question; with ` + "`--edit`" + ` Codex leaves the questions to vaultwicket, because it refuses all calls that change something where it has no terminal.
 
 | flag | |
 |---|---|
@@ -121,6 +121,7 @@ func clientPage(t *testing.T, c Client) string {
 	if link := c.Link(example()); link != "" {
 		fmt.Fprintf(&b, "\nThis link makes the client ask for the same entry; `vaultwicket install %s --link` prints it with your paths:\n\n```text\n%s\n```\n", c.ID, link)
 	}
+	writeBehaviour(&b, c)
 	writeHTTP(t, &b, c)
 	fmt.Fprintf(&b, "\n## If it shows no tools\n\n```sh\nvaultwicket doctor\n```\n\nstarts the entry as the client does, and says what is wrong. [Approvals](../permissions.md#approvals), [FAQ](../faq.md), [all clients](../clients.md).\n")
 	return b.String()
@@ -143,6 +144,22 @@ func writeInstall(b *strings.Builder, c Client) {
 	}
 	if user {
 		fmt.Fprintf(b, "\n`vaultwicket uninstall %s` takes the entry out again and leaves every other byte.\n", c.ID)
+	}
+}
+
+// writeBehaviour says what the client does by itself, as far as it was tried.
+func writeBehaviour(b *strings.Builder, c Client) {
+	if c.does == (behaviour{}) {
+		return
+	}
+	server := example()
+	server.Args = Args("/home/me/Notes", true, "")
+	fmt.Fprintf(b, "\n## What it does by itself\n\n- It asks about %s.\n- Long answers: %s.\n", c.does.asks, c.does.answers)
+	if how := c.Asks(); how != "" {
+		fmt.Fprintf(b, "- [Questions](../ui.md#links-to-questions) of vaultwicket: %s.\n", how)
+	}
+	for _, need := range c.Headless(server) {
+		fmt.Fprintf(b, "- %s\n", strings.ReplaceAll(need, "obsidianRead", "obsidianRead (obsidianCli without --edit)"))
 	}
 }
 

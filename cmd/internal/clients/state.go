@@ -120,6 +120,9 @@ func Args(vault string, edit bool, tier string) []string {
 // EditMeans describes what an entry with edit allows.
 const EditMeans = "The agent can change what its tier has: daily notes with v0; with \"--tier v1\" it can create, change, move and delete notes. Your approval is needed to delete or overwrite a note, to remove a property, to remove or replace more than 10 lines or half of a text, and to change or move more than 20 notes in one call or batch; \"vaultwicket undo\" takes changes back."
 
+// codexApproves describes what an entry of Codex with edit has besides.
+const codexApproves = "Codex runs the tools of vaultwicket without a question of its own (approval_mode = \"approve\"), because it refuses their calls where it has no terminal: vaultwicket asks you."
+
 // ReadMeans describes what an entry without edit allows.
 const ReadMeans = "The agent can read what its tier has and cannot change anything: daily and random notes with v0, all notes and their properties, tags and tasks with \"--tier v1\". \"--edit\" allows changes."
 

@@ -27,6 +27,7 @@ var openCode = shape{stdio: oneCommand(textedit.Member{Key: "enabled", Value: tr
 var table = []Client{
 	{
 		ID:     "claude-desktop",
+		asks:   asksUnseen,
 		Name:   "Claude Desktop",
 		format: strictJSON,
 		place:  []string{"mcpServers"},
@@ -43,12 +44,14 @@ var table = []Client{
 			}},
 	},
 	{ID: "claude-code", Name: "Claude Code", format: strictJSON, place: []string{"mcpServers"}, after: newSession,
+		asks: asksAll, answerers: claudeAnswerers, does: claudeBehaviour,
 		user: files{
 			all: []string{"{CLAUDE_CONFIG_DIR|~}/.claude.json"},
 		}, project: files{all: []string{".mcp.json"}}, programs: []string{"claude"},
 		signs: []string{"{CLAUDE_CONFIG_DIR|~}/.claude.json"},
 		shape: shape{
-			stdio: with(typeStdio, nil),
+			// Without alwaysLoad the model knows the names of the tools alone, until it searches for them.
+			stdio: with(typeStdio, textedit.Object{{Key: "alwaysLoad", Value: true}}),
 			http:  remote("url", textedit.Member{Key: "type", Value: "http"}),
 			token: "${VAR}",
 		},
@@ -56,6 +59,7 @@ var table = []Client{
 		own: "claude"},
 	{
 		ID:     "cursor",
+		asks:   asksUnseen,
 		Name:   "Cursor",
 		format: relaxedJSON,
 		place:  []string{"mcpServers"},
@@ -69,6 +73,7 @@ var table = []Client{
 		shape:    shape{stdio: commandAndArgs, http: remote("url"), token: "${env:VAR}"},
 	},
 	{ID: "vscode", Name: "VS Code", format: relaxedJSON, place: []string{"servers"}, after: automatic,
+		asks: asksAll,
 		user: files{
 			all: []string{codeFolder + "/mcp.json"},
 		}, project: files{all: []string{".vscode/mcp.json"}}, programs: []string{"code"},
@@ -114,24 +119,16 @@ var table = []Client{
 		project: files{all: []string{".zed/settings.json"}}, programs: []string{"zed"},
 		shape: shape{stdio: with(textedit.Object{{Key: "source", Value: "custom"}}, nil)}},
 	{ID: "codex", Name: "Codex", format: tomlFormat, place: []string{"mcp_servers"}, after: newSession,
+		asks: asksForms, answerers: codexAnswerers, does: codexBehaviour,
 		user: files{
 			all: []string{"{CODEX_HOME|~/.codex}/config.toml"},
 		}, project: files{all: []string{".codex/config.toml"}},
-		programs: []string{"codex"}, shape: shape{stdio: func(s Server) textedit.Object {
-			// The variables of the desktop, which Codex does not pass on by itself: without them the Obsidian app is not found.
-			entry := commandAndArgs(s)
-			if s.System == "linux" {
-				entry = append(
-					entry,
-					textedit.Member{Key: "env_vars", Value: []string{"DISPLAY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR"}},
-				)
-			}
-			return entry
-		}, token: "VAR", http: func(s Server, variable string) textedit.Object {
+		programs: []string{"codex"}, shape: shape{stdio: codexEntry, token: "VAR", http: func(s Server, variable string) textedit.Object {
 			return textedit.Object{{Key: "url", Value: s.URL}, {Key: "bearer_token_env_var", Value: variable}}
 		}}},
 	{
-		ID:     "gemini",
+		ID:   "gemini",
+		asks: asksNothing, does: geminiBehaviour,
 		Name:   "Gemini CLI",
 		format: commentJSON,
 		place:  []string{"mcpServers"},
@@ -149,7 +146,8 @@ var table = []Client{
 		},
 	},
 	{
-		ID:     "qwen",
+		ID:   "qwen",
+		asks: asksNothing, answerers: qwenAnswerers, does: qwenBehaviour,
 		Name:   "Qwen Code",
 		format: commentJSON,
 		place:  []string{"mcpServers"},
@@ -159,13 +157,15 @@ var table = []Client{
 		},
 		project:  files{all: []string{".qwen/settings.json"}},
 		programs: []string{"qwen"},
-		shape:    shape{stdio: commandAndArgs, http: remote("httpUrl"), token: "$VAR"},
+		// Without alwaysLoadTools the model finds the tools by a search alone.
+		shape: shape{stdio: with(nil, textedit.Object{{Key: "alwaysLoadTools", Value: true}}), http: remote("httpUrl"), token: "$VAR"},
 	},
 	{ID: "antigravity", Name: "Antigravity", format: strictJSON, place: []string{"mcpServers"}, after: restart,
 		user: files{
 			all: []string{"~/.gemini/config/mcp_config.json", "~/.gemini/antigravity/mcp_config.json"},
 		}, shape: plain},
 	{ID: "opencode", Name: "opencode 1", format: relaxedJSON, place: []string{"mcp"}, after: newSession,
+		asks: asksNothing, does: openCodeBehaviour,
 		user: files{all: []string{"{xdg}/opencode/opencode.jsonc", "{xdg}/opencode/opencode.json"}},
 		project: files{
 			all: []string{"opencode.jsonc", "opencode.json"},
@@ -180,7 +180,8 @@ var table = []Client{
 			all: []string{codeFolder + "/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json"},
 		}, shape: plain},
 	{
-		ID:      "cline-cli",
+		ID:   "cline-cli",
+		asks: asksNothing, does: clineBehaviour,
 		Name:    "Cline CLI",
 		format:  strictJSON,
 		place:   []string{"mcpServers"},
@@ -201,11 +202,13 @@ var table = []Client{
 		},
 		project: files{all: []string{".roo/mcp.json"}}, shape: plain},
 	{ID: "kilo", Name: "Kilo Code", format: relaxedJSON, place: []string{"mcp"}, after: newSession,
+		asks: asksNothing, does: openCodeBehaviour,
 		user: files{
 			all: []string{"~/.config/kilo/kilo.jsonc", "~/.config/kilo/kilo.json"},
 		}, project: files{all: []string{"kilo.jsonc", "kilo.json"}},
 		programs: []string{"kilo"}, shape: openCode},
 	{ID: "continue", Name: "Continue", format: yamlFormat, place: []string{"mcpServers"}, list: true, after: automatic,
+		asks: asksNothing, does: continueBehaviour,
 		user: files{all: []string{"~/.continue/config.yaml"}},
 		shape: shape{stdio: func(s Server) textedit.Object {
 			return append(textedit.Object{{Key: "name", Value: s.Name}}, with(typeStdio, nil)(s)...)
@@ -264,6 +267,7 @@ var table = []Client{
 		}, project: files{all: []string{".amp/settings.json"}}, programs: []string{"amp"},
 		shape: plain},
 	{ID: "copilot", Name: "Copilot CLI", format: relaxedJSON, place: []string{"mcpServers"}, after: newSession,
+		asks: asksAll, does: copilotBehaviour,
 		user: files{
 			all: []string{"{COPILOT_HOME|~/.copilot}/mcp-config.json"},
 		}, project: files{all: []string{".github/mcp.json"}},

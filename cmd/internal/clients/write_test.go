@@ -191,6 +191,30 @@ func TestBytesComeBackAfterOtherChanges(t *testing.T) {
 	assert.Equal(t, got, want, "the file")
 }
 
+// What an entry needs without a terminal is in it, or said: no entry that only reads allows a tool by itself.
+func TestEntriesWorkWithoutATerminal(t *testing.T) {
+	for id, want := range map[string]struct{ read, edit, said string }{
+		"claude-code": {`"alwaysLoad": true`, `"alwaysLoad": true`, `"mcp__vaultwicket__obsidianRead"`},
+		"qwen":        {`"alwaysLoadTools": true`, `"alwaysLoadTools": true`, `"mcp__vaultwicket__obsidianRead"`},
+		"codex":       {"", `tools = { obsidianCli = { approval_mode = "approve" }, obsidianBatch = { approval_mode = "approve" } }`, ""},
+		"gemini":      {"", "", "readOnlyHint = true"},
+		"copilot":     {"", "", "--allow-tool 'vaultwicket(obsidianCli)'"},
+	} {
+		c := client(t, id)
+		reading := require.Value(c.Snippet(example()))(t)
+		server := example()
+		server.Args = Args("/home/me/Notes", true, "")
+		editing := require.Value(c.Snippet(server))(t)
+		said := strings.Join(c.Headless(server), "\n")
+		assert.That(t, strings.Contains(reading, want.read) && !strings.Contains(reading, "approve"), "%s: %s", id, reading)
+		assert.That(t, strings.Contains(editing, want.edit), "%s: %s", id, editing)
+		assert.That(t, strings.Contains(said, want.said) && (want.said != "") == (said != ""), "%s: %q", id, said)
+		for _, text := range []string{reading, editing} {
+			assert.That(t, !strings.Contains(text, "timeout"), "%s has a time limit: %s", id, text)
+		}
+	}
+}
+
 func TestThePackageOfAClient(t *testing.T) {
 	s := System{OS: "windows", Getenv: func(string) string { return `C:\Users\me\AppData\Local` }}
 	for pattern, want := range map[string]string{

@@ -17,6 +17,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/cmd/internal/clients"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/exec"
+	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/internal/appvaults"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
@@ -44,6 +45,9 @@ func (m Machine) clients(ctx context.Context, r *Report) {
 			installed++
 			m.entry(ctx, s, entry, r)
 		}
+		if len(s.Servers) > 0 {
+			m.questions(c, s, r)
+		}
 	}
 	switch {
 	case installed > 0:
@@ -62,6 +66,43 @@ func (m Machine) clients(ctx context.Context, r *Report) {
 			"vaultwicket install --list, then vaultwicket install CLIENT",
 		)
 	}
+}
+
+// questions says how questions reach the user through a client, and what answers in their place.
+func (m Machine) questions(c clients.Client, s clients.State, r *Report) {
+	for _, found := range m.Clients.Answerers(c) {
+		if found.Hook {
+			r.warn(
+				"answers-hook",
+				fmt.Sprintf("%s in %q answers questions of servers in your place", found.Key, found.File),
+				"a program decides about forms as if it were you; what deletes or overwrites is not decided in a form unless ask is client",
+				"remove the hook, or set ask to page",
+			)
+			continue
+		}
+		r.warn(
+			"answers-full-access",
+			fmt.Sprintf("%s in %q lets the agent of %s run programs without asking you", found.Key, found.File, s.Name),
+			"an agent with a shell can reach your notes, and the terminal, without vaultwicket",
+			"remove the setting where an agent works on notes that need your approval",
+		)
+	}
+	isEditing := slices.ContainsFunc(s.Servers, func(entry clients.Entry) bool { return entry.Edit })
+	how := c.Asks()
+	if !isEditing || how == "" || m.Invalid != nil {
+		return
+	}
+	switch m.Settings.Policy.Asking {
+	case policy.AskTerminal:
+		how = "in a terminal alone (ask is terminal)"
+	case policy.AskClient:
+		how = "forms decide about everything that they show whole (ask is client); otherwise " + how
+	}
+	paired := consent.Browsers{State: m.State, Now: m.Now}
+	if m.Settings.Policy.Asking != policy.AskTerminal && m.State != "" && paired.Count() == 0 {
+		how += `; no browser is paired yet, so links decide nothing: run "vaultwicket ui" once`
+	}
+	r.ok("questions", fmt.Sprintf("questions of %s: %s", s.Name, how))
 }
 
 func (m Machine) entry(ctx context.Context, s clients.State, entry clients.Entry, r *Report) {

@@ -127,6 +127,31 @@ func (p *patient) install(program, vault string) {
 	p.clientsFile = p.Clients.System.File(c, clients.User)
 }
 
+// installFor writes an entry that allows changes into the file of another client.
+func (p *patient) installFor(id string) {
+	p.t.Helper()
+	c, known := clients.Find(id)
+	require.That(p.t, known, "there is no client %s", id)
+	change, err := p.Clients.Install(c, clients.User, clients.Server{Name: "vaultwicket", Command: p.program, Args: clients.Args(p.vault, true, ""), System: p.OS}, true)
+	require.NoError(p.t, err)
+	require.Value(change.Write(context.Background()))(p.t)
+}
+
+// setting writes a settings file below the root.
+func (p *patient) setting(name, text string) {
+	p.t.Helper()
+	file := filepath.Join(p.root, filepath.FromSlash(name))
+	require.NoError(p.t, os.MkdirAll(filepath.Dir(file), 0o755))
+	require.NoError(p.t, os.WriteFile(file, []byte(text), 0o600))
+}
+
+// settingsOf changes a settings file below the root.
+func (p *patient) settingsOf(name string, change func(string) string) {
+	p.t.Helper()
+	text := require.Value(os.ReadFile(filepath.Join(p.root, filepath.FromSlash(name))))(p.t)
+	p.setting(name, change(string(text)))
+}
+
 func (p *patient) policy(change func(*policy.Policy)) {
 	change(&p.Settings.Policy)
 	change(&p.Settings.Served[0].Policy)
@@ -364,6 +389,28 @@ var faults = []struct {
 		text := require.Value(os.ReadFile(p.clientsFile))(p.t)
 		require.NoError(p.t, os.WriteFile(p.clientsFile, []byte(strings.Replace(string(text), `"command"`, `"autoApprove": ["obsidianCli"], "command"`, 1)), 0o600))
 	}},
+	{"answers-hook", Warning, func(p *patient) {
+		p.installFor("claude-code")
+		project := filepath.Join(p.root, "project")
+		p.settingsOf("home/.claude.json", func(text string) string {
+			return strings.Replace(text, "{", fmt.Sprintf(`{"projects": {%q: {}},`, project), 1)
+		})
+		p.setting("project/.claude/settings.local.json", `{"hooks": {"Elicitation": [{"hooks": [{"type": "command", "command": "echo"}]}]}}`)
+	}},
+	{"answers-full-access", Warning, func(p *patient) {
+		p.installFor("codex")
+		p.settingsOf("home/.codex/config.toml", func(text string) string { return "sandbox_mode = \"danger-full-access\"\n" + text })
+	}},
+	{"answers-full-access", Warning, func(p *patient) {
+		p.installFor("claude-code")
+		p.setting("home/.claude/settings.json", `{"permissions": {"defaultMode": "bypassPermissions"}}`)
+	}},
+	{"answers-full-access", Warning, func(p *patient) {
+		p.installFor("qwen")
+		p.settingsOf("home/.qwen/settings.json", func(text string) string {
+			return strings.Replace(text, "{", `{"tools": {"approvalMode": "yolo"},`, 1)
+		})
+	}},
 	{"entry-temporary", Problem, func(p *patient) {
 		p.install(filepath.Join(p.root, "go-build12", "b001", "exe", "vaultwicket"), p.vault)
 	}},
@@ -495,4 +542,27 @@ func TestReports(t *testing.T) {
 	}
 	err := json.Unmarshal([]byte(data.String()), &read)
 	assert.That(t, err == nil && !read.OK && read.Problems == 1 && slices.Equal(read.Findings, r.Findings), "%s: %+v, %v", data.String(), read, err)
+}
+
+// Each client says how questions come to the user, by the setting ask and whether a browser is paired.
+func TestQuestionsOfAClient(t *testing.T) {
+	for id, want := range map[string]string{
+		"claude-code": "opens a link", "codex": "shows a form for changes that delete and overwrite nothing", "copilot": "opens a link",
+		"gemini": "has no dialog", "claude-desktop": "shows no dialog",
+	} {
+		p := healthy(t)
+		p.installFor(id)
+		for ask, also := range map[policy.Asking]string{policy.AskAuto: want, policy.AskClient: "ask is client", policy.AskTerminal: "in a terminal alone"} {
+			p.Settings.Policy.Asking = ask
+			said := ""
+			for _, f := range Check(t.Context(), p.Machine).Findings {
+				if f.Check == "questions" {
+					said += f.What
+				}
+			}
+			assert.That(t, strings.Contains(said, also), "%s, %v: %q", id, ask, said)
+			isToldOfPairing := strings.Contains(said, "no browser is paired")
+			assert.Equal(t, isToldOfPairing, ask != policy.AskTerminal, id+" with "+ask.String())
+		}
+	}
 }

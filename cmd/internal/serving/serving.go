@@ -101,6 +101,7 @@ func Serve(ctx context.Context, o bootstrap.Opened, parent int, greet func()) er
 	if err := o.CheckWithoutHTTP(); err != nil {
 		return err
 	}
+	defer showQuestions(ctx, o)()
 	greet()
 	return endedServer(o, mcpserver.ServeStdio(ctx, c, ownInput(o.Std.In), o.Std.Out))
 }
@@ -130,6 +131,22 @@ func endedServer(o bootstrap.Opened, err error) error {
 	}
 	o.Log.Error(err.Error(), "hint", terminal.HintOf(err))
 	return terminal.Silent(terminal.StatusOf(err))
+}
+
+// showQuestions has the questions of this server shown on a page of its own while one waits, unless another page is
+// open. closed waits until it is closed: ctx has ended, or the server ends.
+func showQuestions(ctx context.Context, o bootstrap.Opened) (closed func()) {
+	state := ownerfiles.StateFolder(o.Std.Getenv, "")
+	if state == "" || o.VaultAround(o.Std, state) != "" {
+		return func() {}
+	}
+	open, end := context.WithCancel(ctx)
+	page := ui.NewOwnPage(state, bootstrap.Session(), o.Log)
+	o.Gateway.ShowQuestionsOn(func() string { return page.Open(open) })
+	return func() {
+		end()
+		page.Wait()
+	}
 }
 
 // registerServer adds this server to the list of running servers in the state folder, until end is called. It

@@ -316,8 +316,8 @@ var table = [...]setting{
 	{
 		name:     "max-output",
 		example:  "64KiB",
-		fallback: "32KiB",
-		usage:    "maximum output in one MCP answer, 1KiB to 1MiB",
+		fallback: autoOutput,
+		usage:    "maximum output in one MCP answer: 1KiB to 1MiB, or auto (10,000 bytes for Codex, which cuts longer answers, and 25,000 for other clients)",
 		form:     form{pattern: sizePattern},
 		fixed:    true,
 		set:      setMaxOutput,

@@ -49,7 +49,7 @@ func TestTheDefaultsAreTheCautiousOnes(t *testing.T) {
 	if s.Policy.Ceiling != want.Ceiling || s.Policy.Mutations || s.Policy.Publish || !s.Policy.UI || s.Policy.Confirm != want.Confirm || s.Policy.MinVersion != want.MinVersion {
 		t.Errorf("policy %+v, want %+v", s.Policy, want)
 	}
-	if s.Backend != Auto || s.CLI != "obsidian" || s.Timeout != 15*time.Second || s.MaxOutput != 32<<10 || s.Limits != (Limits{Parallel: 4, Calls: 120, Mutations: 30, MutationsHour: 300}) || !s.Enabled || s.Vault != (Vault{}) {
+	if s.Backend != Auto || s.CLI != "obsidian" || s.Timeout != 15*time.Second || s.MaxOutput != 0 || s.Limits != (Limits{Parallel: 4, Calls: 120, Mutations: 30, MutationsHour: 300}) || !s.Enabled || s.Vault != (Vault{}) {
 		t.Errorf("settings %+v", s)
 	}
 	assert.That(t, len(rest) == 1 && rest[0] == "daily:read", "the rest is %q", rest)

@@ -155,11 +155,17 @@ const (
 	minOutput = 1 << 10
 	maxOutput = 1 << 20 // more would not fit the context of a model anyway
 
-	sizePattern = `^(([1-9][0-9]{0,2}|10[01][0-9]|102[0-4])KiB|1MiB|` + // in units, and plain: 1024 to 1048576
+	autoOutput = "auto" // by the client
+
+	sizePattern = `^(auto|([1-9][0-9]{0,2}|10[01][0-9]|102[0-4])KiB|1MiB|` + // in units, and plain: 1024 to 1048576
 		`102[4-9]|10[3-9][0-9]|1[1-9][0-9]{2}|[2-9][0-9]{3}|[1-9][0-9]{4,5}|10[0-3][0-9]{4}|104[0-7][0-9]{3}|1048[0-4][0-9]{2}|10485[0-6][0-9]|104857[0-6])$`
 )
 
 func setMaxOutput(s *Settings, text string) error {
+	if text == autoOutput {
+		s.MaxOutput = 0
+		return nil
+	}
 	digits := text
 	unit := uint64(1)
 	if rest, ok := strings.CutSuffix(text, "KiB"); ok {
@@ -171,7 +177,7 @@ func setMaxOutput(s *Settings, text string) error {
 	}
 	n, err := strconv.ParseUint(digits, 10, 32)
 	if n *= unit; err != nil || n < minOutput || n > maxOutput {
-		return fmt.Errorf("invalid size %q: want 1KiB to 1MiB", text)
+		return fmt.Errorf("invalid size %q: want 1KiB to 1MiB, or auto", text)
 	}
 	s.MaxOutput = int(n)
 	return nil

@@ -5,7 +5,6 @@
 (() => {
   const root = document.documentElement;
   const base = root.dataset.base;
-  localStorage.setItem('base', base); // for question.js
   const live = document.getElementById('live');
   const gone = document.getElementById('gone');
   const title = () => document.title.replace(/^\(\d+\) /, '');

@@ -1,0 +1,100 @@
+package clients
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/vaultwicket/vaultwicket/internal/textedit"
+)
+
+// behaviour is what a client that was tried does by itself. NAME is the name of the server, TOOL that of its tool that
+// only reads.
+type behaviour struct {
+	asks     string // which calls it asks its user about
+	answers  string // what it does with long answers
+	headless string // what reading needs without a terminal, "" if nothing
+	edit     string // what changing notes needs there, "" if nothing
+}
+
+// The tools of the server.
+const (
+	mixedTool = "obsidianCli"
+	batchTool = "obsidianBatch"
+	readTool  = "obsidianRead"
+)
+
+var (
+	claudeBehaviour = behaviour{
+		asks:     "each tool once, unless a rule in its settings allows it",
+		answers:  "answers longer than about 50,000 characters go to a file below its folder of settings",
+		headless: `add "mcp__NAME__TOOL" to permissions.allow in its settings.json`,
+	}
+	codexBehaviour = behaviour{
+		asks:    "calls of tools that can change something, with a dialog of its own; an entry with `--edit` turns that off for the tools of vaultwicket, which then asks alone",
+		answers: "it cuts the middle out of answers longer than 12,000 characters, so they have pages of 10,000",
+	}
+	geminiBehaviour = behaviour{
+		asks:    "each call, also those that only read",
+		answers: "answers longer than 40,000 characters are cut, and go to a file below its folder of settings",
+		headless: `start it with --policy FILE, where FILE has: [[rule]] mcpName = "NAME", toolName = "*", ` +
+			`toolAnnotations = { readOnlyHint = true }, decision = "allow", priority = 100`,
+	}
+	qwenBehaviour = behaviour{
+		asks:     "each call, also those that only read",
+		answers:  "answers longer than about 25,000 characters go to a file below its folder of settings",
+		headless: `add "mcp__NAME__TOOL" to permissions.allow in its settings.json`,
+	}
+	copilotBehaviour = behaviour{
+		asks:    "calls of tools that can change something",
+		answers: "answers longer than about 25,000 characters go to a file in the folder for temporary files, which other users of the machine may be able to list",
+		edit:    "start it with --allow-tool 'NAME(" + mixedTool + ")'",
+	}
+	openCodeBehaviour = behaviour{
+		asks:    "nothing, unless its permissions say so",
+		answers: "answers longer than about 50 KB are cut after whole lines, and go to a file below its folder of data",
+	}
+	continueBehaviour = behaviour{
+		asks:    "each call at a terminal, nothing without one",
+		answers: "answers are passed on whole",
+	}
+	clineBehaviour = behaviour{
+		asks:    "nothing by default",
+		answers: "it cuts the middle out of answers longer than about 8,000 characters",
+	}
+)
+
+// named fills in the names of a server in a text about a client.
+func (s Server) named(text string) string {
+	tool := mixedTool // an entry without --edit has no other
+	if slices.Contains(s.Args, allowMutations) {
+		tool = readTool
+	}
+	return strings.NewReplacer("NAME", s.Name, "TOOL", tool).Replace(text)
+}
+
+// Headless says what a client needs besides its entry to be used without a terminal, a sentence each.
+func (c Client) Headless(s Server) (needs []string) {
+	if c.does.headless != "" {
+		needs = append(needs, "To read without a terminal: "+s.named(c.does.headless)+".")
+	}
+	if c.does.edit != "" && slices.Contains(s.Args, allowMutations) {
+		needs = append(needs, "To change notes without a terminal: "+s.named(c.does.edit)+".")
+	}
+	return needs
+}
+
+// codexEntry has the variables of the desktop, which Codex does not pass on by itself: without them the Obsidian app
+// is not found. With changes, Codex does not ask about the tools itself: it refuses their calls where it has no terminal.
+func codexEntry(s Server) textedit.Object {
+	entry := commandAndArgs(s)
+	if s.System == "linux" {
+		variables := []string{"DISPLAY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR"}
+		entry = append(entry, textedit.Member{Key: "env_vars", Value: variables})
+	}
+	if !slices.Contains(s.Args, allowMutations) {
+		return entry
+	}
+	approved := textedit.Object{{Key: "approval_mode", Value: "approve"}}
+	tools := textedit.Object{{Key: mixedTool, Value: approved}, {Key: batchTool, Value: approved}}
+	return append(entry, textedit.Member{Key: "tools", Value: tools})
+}

@@ -1,0 +1,52 @@
+package serving
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/gateway/consent"
+	"github.com/vaultwicket/vaultwicket/gateway/ui"
+)
+
+// PairBrowser shows the user at a terminal a link that pairs a browser, unless one is paired, and waits until it was
+// opened, Enter was typed, or ctx ends. What fails is told to the user, who can run "vaultwicket ui" later.
+func PairBrowser(ctx context.Context, std terminal.Streams, state string) {
+	paired := consent.Browsers{State: state, Now: time.Now}
+	if paired.Count() > 0 {
+		return
+	}
+	l, err := listenLoopback(ctx, "127.0.0.1:0")
+	if err != nil {
+		terminal.Notef(std.Err, `no browser was paired: %v; "vaultwicket ui" does it, too`, err)
+		return
+	}
+	ctx, end := context.WithCancel(ctx)
+	page := ui.NewPairing(state, slog.New(slog.DiscardHandler))
+	closed := make(chan struct{})
+	go func() {
+		page.Serve(ctx, l)
+		close(closed)
+	}()
+	fmt.Fprintf(
+		std.Err,
+		"\nPair your browser, so that you can approve there what agents ask. Open this link in it within %d minutes, or press Enter to do it later with \"vaultwicket ui\":\n%s\n",
+		int(ui.LinkLife/time.Minute),
+		"http://"+l.Addr().String()+page.Link(),
+	)
+	typed := make(chan struct{})
+	go func() {
+		terminal.Ask(ctx, std.In, std.Err)
+		close(typed)
+	}()
+	select {
+	case <-page.Paired():
+		terminal.Notef(std.Err, "the browser is paired")
+	case <-typed:
+	case <-ctx.Done():
+	}
+	end()
+	<-closed
+}

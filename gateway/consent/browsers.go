@@ -1,0 +1,102 @@
+package consent
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
+)
+
+const (
+	// PairedLife is how long a browser stays paired.
+	PairedLife = 90 * 24 * time.Hour
+	// MaxPaired browsers are paired at once. One more ends the oldest pairing.
+	MaxPaired = 16
+
+	browsersFile = "browsers.json"
+	browsersLock = "browsers.lock"
+	maxBrowsers  = 64 << 10 // bytes of the file
+)
+
+// Browsers are those that the owner has paired, in the state folder. Each has a secret, of which the file has the
+// digest. They decide about questions behind links, on the pages of all servers.
+type Browsers struct {
+	State string
+	Now   func() time.Time
+}
+
+// pairedBrowser is a browser in the file.
+type pairedBrowser struct {
+	Digest string    `json:"digest"` // the SHA-256 of its secret, in hexadecimal
+	Paired time.Time `json:"paired"`
+}
+
+// read returns the browsers whose pairing lasts. A missing file has none.
+func (b Browsers) read() (all []pairedBrowser, err error) {
+	data, err := ownerfiles.Read(filepath.Join(b.State, browsersFile), maxBrowsers)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	if err := json.Unmarshal(data, &all); err != nil {
+		return nil, err
+	}
+	hasEnded := func(one pairedBrowser) bool { return !b.Now().Before(one.Paired.Add(PairedLife)) }
+	return slices.DeleteFunc(all, hasEnded), nil
+}
+
+// Pair returns the secret of one more browser. The errors are those of the state folder.
+func (b Browsers) Pair() (secret string, err error) {
+	secret = rand.Text()
+	digest := sha256.Sum256([]byte(secret))
+	err = ownerfiles.UpdateJSON(b.State, browsersFile, browsersLock, func() (any, error) {
+		all, err := b.read()
+		if err != nil {
+			return nil, err
+		}
+		all = all[max(0, len(all)+1-MaxPaired):]
+		return append(all, pairedBrowser{hex.EncodeToString(digest[:]), b.Now().UTC().Truncate(time.Second)}), nil
+	})
+	return secret, err
+}
+
+// Find returns the digest of the first of some secrets that is that of a paired browser. ok is false if none is.
+func (b Browsers) Find(secrets ...string) (found Digest, ok bool) {
+	if len(secrets) == 0 {
+		return Digest{}, false
+	}
+	all, _ := b.read() // what cannot be read pairs none
+	for _, secret := range secrets {
+		given := sha256.Sum256([]byte(secret))
+		text := hex.EncodeToString(given[:])
+		for _, one := range all {
+			if subtle.ConstantTimeCompare([]byte(text), []byte(one.Digest)) == 1 {
+				return given, true
+			}
+		}
+	}
+	return Digest{}, false
+}
+
+// Count returns how many browsers are paired. What cannot be read pairs none.
+func (b Browsers) Count() int {
+	all, _ := b.read()
+	return len(all)
+}
+
+// Forget ends the pairing of all browsers. The errors are those of the state folder.
+func (b Browsers) Forget() error {
+	return ownerfiles.UpdateJSON(b.State, browsersFile, browsersLock, func() (any, error) {
+		return []pairedBrowser{}, nil
+	})
+}

@@ -1,0 +1,60 @@
+package ui
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/vaultwicket/vaultwicket/internal/httpguard"
+)
+
+// Pairing is a page that pairs a browser and shows nothing else.
+type Pairing struct {
+	guard *guard
+	log   *slog.Logger
+	once  sync.Once
+	done  chan struct{}
+}
+
+// NewPairing returns the page for the state folder. It opens nothing yet.
+func NewPairing(state string, log *slog.Logger) *Pairing {
+	p := &Pairing{log: log, done: make(chan struct{})}
+	asked := newLinkPages(state, "", "", time.Now, log)
+	p.guard = newGuard(time.Now, asked, func(w http.ResponseWriter, r *http.Request, _ visit) {
+		writeBare(w, http.StatusOK, barePage{
+			Title: "This browser is paired",
+			Text:  "When a client opens the link to a question of an agent, you decide about it here. You can close this page.",
+		})
+		p.once.Do(func() { close(p.done) })
+	})
+	return p
+}
+
+// Link returns the path of a link that pairs a browser, once, within [LinkLife].
+func (p *Pairing) Link() string { return p.guard.Open() }
+
+// Paired is closed when a browser has opened the link.
+func (p *Pairing) Paired() <-chan struct{} { return p.done }
+
+// Serve answers requests on a listener until ctx ends.
+func (p *Pairing) Serve(ctx context.Context, l net.Listener) {
+	base, cut := context.WithCancel(context.WithoutCancel(ctx))
+	defer cut()
+	limited := httpguard.NewConnLimiter(l, httpguard.ConnLimit(ownConnections))
+	s := httpguard.NewServer(base, p.guard, slog.NewLogLogger(p.log.Handler(), slog.LevelDebug))
+	ended := make(chan struct{})
+	go func() {
+		_ = s.Serve(limited) // until it is closed
+		close(ended)
+	}()
+	<-ctx.Done()
+	limited.CloseUnauthenticated()
+	grace, cancel := context.WithTimeout(context.Background(), stopGrace)
+	defer cancel()
+	_ = s.Shutdown(grace)
+	_ = s.Close()
+	<-ended
+}

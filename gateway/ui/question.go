@@ -1,0 +1,338 @@
+package ui
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/vaultwicket/vaultwicket/gateway/consent"
+	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
+)
+
+// linkPages answers requests for single questions, see [consent.LinkPath]. Whoever has the link sees what is asked,
+// and no text of a note. A browser that the owner has paired sees all of it, and decides.
+type linkPages struct {
+	state, session string // the state folder, and the process in the audit log
+	// only is the session whose questions are served, "" for all.
+	only   string
+	now    func() time.Time
+	log    *slog.Logger
+	paired consent.Browsers
+	key    [sha256.Size]byte // of the tokens of forms
+
+	mu      sync.Mutex
+	decided []decidedQuestion // here, the oldest first
+}
+
+// decidedQuestion is what became of a question that the store may not have any more.
+type decidedQuestion struct{ ref, act, said string }
+
+// maxDecided questions are remembered. One more forgets the oldest.
+const maxDecided = 64
+
+func newLinkPages(state, session, only string, now func() time.Time, log *slog.Logger) *linkPages {
+	return &linkPages{
+		state:   state,
+		session: session,
+		only:    only,
+		now:     now,
+		log:     log,
+		paired:  consent.Browsers{State: state, Now: now},
+		key:     sha256.Sum256([]byte(random())),
+	}
+}
+
+// ownerCookie is sent to the paths of questions alone, on every port of this host: each server has a port of its own.
+const ownerCookie = "vaultwicket-owner"
+
+// pair pairs the browser that gets an answer. The errors are those of the state folder.
+func (q *linkPages) pair(w http.ResponseWriter) error {
+	secret, err := q.paired.Pair()
+	if err != nil {
+		return err
+	}
+	http.SetCookie(w, &http.Cookie{
+		Name:     ownerCookie,
+		Value:    secret,
+		Path:     consent.LinkPath,
+		MaxAge:   int(consent.PairedLife / time.Second),
+		HttpOnly: true,
+		SameSite: http.SameSiteStrictMode,
+	})
+	return nil
+}
+
+// ownerOf returns the digest of the cookie of a paired browser that sends a request. ok is false for any other.
+func (q *linkPages) ownerOf(r *http.Request) (cookie digest, ok bool) {
+	var secrets []string
+	for _, sent := range r.CookiesNamed(ownerCookie) { // other programs on this machine can set some, too
+		secrets = append(secrets, sent.Value)
+	}
+	found, ok := q.paired.Find(secrets[:min(len(secrets), maxCookies)]...)
+	return digest(found), ok
+}
+
+// questionPage is what the page of a question shows.
+type questionPage struct {
+	Card         *card // nil where there is nothing to decide
+	Act, Said    string
+	Problem      *failure.Error
+	Paired       bool
+	Part, Parts  int // from 1
+	Next, Prev   int // other parts, 0 for none
+	CSS, Icon    string
+	Path         string
+	Approve      string // the tokens of the forms, "" for a form that is not shown
+	Deny         string
+	Withdrawable bool
+}
+
+// Paused keeps the gate of the page closed.
+func (questionPage) Paused() bool { return false }
+
+// serve answers a request for the page of a question, or a file of it. The guard has checked its Host header and
+// method.
+func (q *linkPages) serve(w http.ResponseWriter, r *http.Request, ref string) {
+	if isEmbedded(r.Header) {
+		refuse(w, http.StatusForbidden, "Open the link in a browser.")
+		return
+	}
+	if r.Method == http.MethodPost {
+		q.decide(w, r, ref)
+		return
+	}
+	if ref == pageStyle || ref == pageIcon {
+		serveAsset(w, r, ref)
+		return
+	}
+	_, isPaired := q.ownerOf(r)
+	if site, _ := fetchSite(r.Header); site == "cross-site" && !isPaired {
+		// After a link of another page browsers keep strict cookies back. They send them when this page loads it again.
+		writeBare(w, http.StatusOK, barePage{Title: "vaultwicket", Text: "The question is on this page.", GoTo: consent.LinkPath + ref})
+		return
+	}
+	q.show(w, r, ref, nil)
+}
+
+// The files of the page of a question. They are no names of questions.
+const (
+	pageStyle = "page.css"
+	pageIcon  = "icon.svg"
+)
+
+// show writes the page of a question, with a problem if there is one.
+func (q *linkPages) show(w http.ResponseWriter, r *http.Request, ref string, problem *failure.Error) {
+	data := questionPage{
+		CSS:     consent.LinkPath + pageStyle + "?" + assets()[pageStyle].mark,
+		Icon:    consent.LinkPath + pageIcon,
+		Path:    consent.LinkPath + ref,
+		Problem: problem,
+	}
+	cookie, isPaired := q.ownerOf(r)
+	data.Paired = isPaired
+	status := http.StatusOK
+	found, ok := q.find(ref)
+	switch {
+	case ok && found.State == consent.Pending:
+		q.fill(&data, found, r, cookie)
+	case ok:
+		data.Act = actOf(found)
+		data.Said = saidOf(found.State)
+		data.Withdrawable = isPaired && found.State == consent.Approved
+		data.Deny = q.token(cookie, ref, withdrawing)
+	default:
+		data.Act, data.Said = q.remembered(ref)
+		if data.Said == "" {
+			status = http.StatusNotFound
+			data.Said = "No question with this link waits: it was answered or withdrawn, or has expired."
+		}
+	}
+	if problem != nil {
+		status = http.StatusUnprocessableEntity
+	}
+	var body bytes.Buffer
+	if err := views()["question"].ExecuteTemplate(&body, "question.html", data); err != nil {
+		q.log.Error("the page of a question cannot be written", "error", err.Error())
+		http.Error(w, "internal error", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	if r.Method != http.MethodHead {
+		_, _ = body.WriteTo(w)
+	}
+}
+
+// fill adds a question that waits. A browser that is not paired gets no text of a note, and no code.
+func (q *linkPages) fill(data *questionPage, found consent.StoredQuestion, r *http.Request, cookie digest) {
+	p := &Page{Config: Config{State: q.state, Now: q.now}}
+	lines, whole := p.linesOf(found)
+	parts := partsOf(lines)
+	at, _ := strconv.Atoi(r.URL.Query().Get("part")) // anything else is the first
+	at = min(max(at, 1), len(parts))
+	part := parts[at-1]
+	if !data.Paired {
+		part = slices.DeleteFunc(slices.Clone(lines), isOfNote)
+		part = part[:min(len(part), partRows)]
+	}
+	shown := p.drawnCard(found, part)
+	shown.Act = actOf(found)
+	data.Card = &shown
+	if !data.Paired {
+		return
+	}
+	data.Part = at
+	data.Parts = len(parts)
+	data.Prev = at - 1
+	if at < len(parts) {
+		data.Next = at + 1
+	}
+	data.Deny = q.token(cookie, found.Ref, denying)
+	if whole && at == len(parts) && found.Only == "" { // where the end of it is shown
+		data.Approve = q.token(cookie, found.Ref, approving)
+	}
+}
+
+// isOfNote reports whether a line has text of a note, or a value that a client has sent.
+func isOfNote(l consent.Line) bool {
+	switch l.Kind {
+	case consent.Words, consent.Act, consent.File:
+		return false
+	}
+	return true
+}
+
+// find returns the question that a link leads to, also one that has its answer.
+func (q *linkPages) find(ref string) (found consent.StoredQuestion, ok bool) {
+	all, _, _ := consent.OpenStore(consent.Folder(q.state), q.now).List() // what cannot be read cannot be answered
+	for _, one := range all {
+		isServed := q.only == "" || ownerfiles.SessionOf(one.Session) == q.only
+		if isServed && ref != "" && one.Ref == ref {
+			return one, true
+		}
+	}
+	return consent.StoredQuestion{}, false
+}
+
+// What a form of the page does.
+const (
+	approving   = "approve"
+	denying     = "deny"
+	withdrawing = "withdraw"
+)
+
+// token returns what a form sends back. It is good for one browser, one question and what the form does.
+func (q *linkPages) token(cookie digest, ref, does string) string {
+	mac := hmac.New(sha256.New, q.key[:])
+	_, _ = mac.Write(cookie[:]) // never fails
+	_, _ = mac.Write([]byte(ref + " " + does))
+	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
+}
+
+// decide answers a question by a form of its page.
+func (q *linkPages) decide(w http.ResponseWriter, r *http.Request, ref string) {
+	cookie, isPaired := q.ownerOf(r)
+	switch {
+	case isForeign(r):
+		refuse(w, http.StatusForbidden, "Requests from other pages are not allowed.")
+		return
+	case !isPaired:
+		refuse(w, http.StatusForbidden, notPaired)
+		return
+	}
+	form, ok := readForm(w, r)
+	if !ok {
+		return
+	}
+	does := form.Get("does")
+	given := form[tokenField]
+	isMine := len(given) == 1 && hmac.Equal([]byte(given[0]), []byte(q.token(cookie, ref, does)))
+	if !isMine {
+		refuse(w, http.StatusForbidden, "The form is not of this browser and question. Load the page again.")
+		return
+	}
+	found, ok := q.find(ref)
+	if !ok {
+		q.show(w, r, ref, nil)
+		return
+	}
+	isApproval := does == approving
+	answered, err := consent.Decide(q.state, consent.Answer{
+		Code:    found.Code,
+		Approve: isApproval,
+		By:      Surface,
+		Session: q.session,
+		Typed:   form.Get("typed"),
+	})
+	var unused *consent.Answered
+	switch {
+	case errors.As(err, &unused): // the page says what its answer is
+	case err != nil:
+		q.show(w, r, ref, problemOf(failure.New(failure.CodeBadRequest, "", "%v", err)))
+		return
+	default:
+		q.remember(answered)
+	}
+	w.Header().Set("Location", consent.LinkPath+ref)
+	w.WriteHeader(http.StatusSeeOther)
+}
+
+const notPaired = `This browser is not paired. Open the link that "vaultwicket ui" prints in it, once.`
+
+// remember notes what became of a question, for when its answer is used.
+func (q *linkPages) remember(answered consent.StoredQuestion) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.decided = slices.DeleteFunc(q.decided, func(d decidedQuestion) bool { return d.ref == answered.Ref })
+	q.decided = q.decided[max(0, len(q.decided)+1-maxDecided):]
+	said := saidOf(answered.State)
+	if answered.State == consent.Approved {
+		said = "Approved, and used: the call went on. The local page and \"vaultwicket today\" show what it did."
+	}
+	q.decided = append(q.decided, decidedQuestion{answered.Ref, actOf(answered), said})
+}
+
+// remembered returns what was decided here about a question that the store does not have any more, "" for nothing.
+func (q *linkPages) remembered(ref string) (act, said string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, d := range q.decided {
+		if d.ref == ref {
+			return d.act, d.said
+		}
+	}
+	return "", ""
+}
+
+// saidOf says what the answer of a question is.
+func saidOf(state consent.State) string {
+	switch state {
+	case consent.Approved:
+		return "Approved, for one call, on the notes as they were shown. It counts as soon as the agent repeats the call."
+	case consent.Denied:
+		return "Denied. The agent is not asked about this call again for ten minutes."
+	case consent.Withdrawn:
+		return "Withdrawn. The call is not carried out."
+	}
+	return ""
+}
+
+// actOf returns the first line of a question.
+func actOf(q consent.StoredQuestion) string {
+	act, _, _ := strings.Cut(q.Text, "\n")
+	if len(q.Lines) > 0 && q.Lines[0].Kind == consent.Act {
+		return q.Lines[0].Text
+	}
+	return cmp.Or(act, q.Command)
+}
