@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
+	"github.com/vaultwicket/vaultwicket/internal/shares"
 )
 
 // Store keeps questions until the user has answered them, each in a file of its own in a folder
@@ -39,7 +40,7 @@ const (
 	// maxPending is more than a user answers one by one; an agent that asks more tries to get
 	// approvals without thought.
 	maxPending = 64
-	// maxOpen are those of one session.
+	// maxOpen are those of one agent, over all its sessions, or of one session without an agent.
 	maxOpen = 8
 	// maxKept counts those that were answered too.
 	maxKept = 4 * maxPending
@@ -56,8 +57,9 @@ func OpenStore(dir string, now func() time.Time) *Store {
 
 // Ask stores a question and returns it with its code. If this session has an unexpired question
 // about this call, it returns that one unchanged, answered or not: asking again neither extends it
-// nor undoes a denial. A session has at most eight open questions, because a user who has to
-// answer many stops reading them. A question about the same call on changed notes replaces the
+// nor undoes a denial. An agent has at most eight open questions, over all its sessions, and a half
+// of what others leave, because a user who has to answer many stops reading them. A question about
+// the same call on changed notes replaces the
 // earlier one.
 //
 // Its errors are *[Invalid], *[StillOpen] and *[Unusable], and one where there is no room for it.
@@ -80,7 +82,7 @@ func (d *Store) Ask(q StoredQuestion) (StoredQuestion, error) {
 			if other.State != Pending {
 				continue
 			}
-			if pending++; other.Session == q.Session {
+			if pending++; shares.Agent(other.Session) == shares.Agent(q.Session) {
 				own++
 			}
 			if same < 0 && q.isSameCall(other) {
@@ -96,7 +98,8 @@ func (d *Store) Ask(q StoredQuestion) (StoredQuestion, error) {
 		} else if own >= maxOpen {
 			return &StillOpen{own}
 		}
-		if pending >= maxPending || len(s.live) >= maxKept {
+		hasShare := shares.Half.Allows(maxPending, int64(pending), int64(own), 1)
+		if !hasShare || len(s.live) >= maxKept {
 			return errTooMany
 		}
 		now := s.now.UTC().Round(0)
