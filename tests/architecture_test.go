@@ -42,7 +42,7 @@ gateway/mcpserver/streamable : gateway/mcpserver/wire internal/httpguard interna
 gateway/mcpserver/wire       : internal/excerpt
 gateway/notify               : exec/process internal/httpguard internal/ownerfiles
 gateway/oauth                : internal/httpguard
-gateway/oauth/signin         : internal/httpguard internal/ownerfiles
+gateway/oauth/signin         : internal/httpguard internal/ownerfiles internal/shares
 gateway/paging               : gateway/failure internal/excerpt internal/shares
 gateway/telemetry            : allowlist gateway/failure
 gateway/telemetry/export     : gateway/audit gateway/telemetry/signals internal/ownerfiles
