@@ -15,7 +15,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/sourcegraph/conc"
 
@@ -84,6 +83,8 @@ type Config struct {
 	Notify func(text, link string)
 	// Observe is notified of every call; it may be nil.
 	Observe telemetry.Observer
+	// Answers keep the rest of long answers, for all gateways of the process; nil for those of this one alone.
+	Answers *Answers
 }
 
 // Gateway runs requests. It is safe for concurrent use.
@@ -168,10 +169,10 @@ func New(c Config) *Gateway {
 			ownerfiles.StateFolder(c.Getenv, ""),
 			c.Runner.Timeout,
 		), consent: consent.New(state, c.Notify), records: audit.NewRecords(state, c.Agent, c.Session),
-		answers: paging.NewStore(storeLimits, time.Now, storedAnswer.size),
+		answers: cmp.Or(c.Answers, NewAnswers()).store,
 	}}
 	g.admission.OnRenewal(func() {
-		g.answers.Clear()
+		g.dropAnswers()
 		g.consent.Void(c.Agent)
 	})
 	for _, served := range c.Vaults {
@@ -263,7 +264,7 @@ func (g *Gateway) Tighten(policies []policy.Policy, limits admission.Limits, dis
 	}
 	g.admission.Tighten(limits, disabled)
 	if tightened { // a file that was saved without a change voids no cursor
-		g.answers.Clear()
+		g.dropAnswers()
 	}
 }
 

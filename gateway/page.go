@@ -15,6 +15,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/gateway/paging"
 	"github.com/vaultwicket/vaultwicket/gateway/vaultview"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
@@ -312,6 +313,20 @@ func (g *Gateway) Kept(caller, cursor string) error {
 
 // Forget drops the stored answers of a caller whose session has ended.
 func (g *Gateway) Forget(caller string) { g.answers.Drop(g.ofAgent(caller)) }
+
+// Answers are the answers whose rest is stored, of all gateways of a process that are given the same. They share the memory:
+// whoever has most of it gives way.
+type Answers struct{ store *paging.Store[storedAnswer] }
+
+// NewAnswers returns an empty store of answers.
+func NewAnswers() *Answers {
+	return &Answers{paging.NewStore(storeLimits, time.Now, storedAnswer.size)}
+}
+
+// dropAnswers drops the stored answers of all sessions of the gateway.
+func (g *shared) dropAnswers() {
+	g.answers.DropOf(func(session string) bool { return ownerfiles.AgentOf(session) == g.agent })
+}
 
 // storeLimits bound the stored answers: the gateway has memory for one of the largest kind
 // while another one is read.

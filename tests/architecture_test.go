@@ -35,15 +35,15 @@ gateway/admission            : gateway/failure internal/ownerfiles policy
 gateway/agents               : internal/ownerfiles
 gateway/audit                : allowlist gateway/failure gateway/telemetry internal/excerpt internal/ownerfiles policy tiers
 gateway/catalog              : allowlist gateway/failure internal/access policy tiers
-gateway/consent              : allowlist gateway/audit gateway/failure internal/difference internal/excerpt internal/ownerfiles internal/sanitize policy tiers
+gateway/consent              : allowlist gateway/audit gateway/failure internal/difference internal/excerpt internal/ownerfiles internal/sanitize internal/shares policy tiers
 gateway/failure              : internal/excerpt internal/sanitize
 gateway/mcpserver            : allowlist allowlist/day gateway gateway/catalog gateway/consent gateway/failure gateway/mcpserver/streamable gateway/mcpserver/wire gateway/telemetry internal/excerpt internal/protocol policy tiers
-gateway/mcpserver/streamable : gateway/mcpserver/wire internal/httpguard internal/ownerfiles
+gateway/mcpserver/streamable : gateway/mcpserver/wire internal/httpguard internal/ownerfiles internal/shares
 gateway/mcpserver/wire       : internal/excerpt
 gateway/notify               : exec/process internal/httpguard internal/ownerfiles
 gateway/oauth                : internal/httpguard
-gateway/oauth/signin         : internal/httpguard internal/ownerfiles
-gateway/paging               : gateway/failure internal/excerpt
+gateway/oauth/signin         : internal/httpguard internal/ownerfiles internal/shares
+gateway/paging               : gateway/failure internal/excerpt internal/shares
 gateway/telemetry            : allowlist gateway/failure
 gateway/telemetry/export     : gateway/audit gateway/telemetry/signals internal/ownerfiles
 gateway/telemetry/signals    : gateway/failure gateway/telemetry internal/excerpt
@@ -102,11 +102,12 @@ internal/excerpt    :
 internal/filenames  :
 internal/guard      :
 internal/httpguard  :
-internal/journal    : internal/ownerfiles
+internal/journal    : internal/access internal/ownerfiles internal/shares
 internal/ownerfiles : internal/excerpt internal/filenames
 internal/protocol   :
 internal/release    :
 internal/sanitize   :
+internal/shares     : internal/ownerfiles
 internal/textedit   :
 
 # packaging and tests

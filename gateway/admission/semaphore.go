@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 )
 
 // Semaphore bounds the calls that run at once, fairly: the next waiting call is of the caller with
@@ -179,6 +181,7 @@ func (a *Controller) Acquire(
 	caller, command string,
 	semaphores ...*Semaphore,
 ) (release func(), err error) {
+	caller = cmp.Or(ownerfiles.AgentOf(caller), caller) // an agent is one, however many sessions it has
 	var acquired []*Semaphore
 	release = func() {
 		for _, s := range acquired {

@@ -691,7 +691,7 @@ type Elsewhere struct{ Question, Reason string } // its code, and which way it i
 
 func (e *Elsewhere) Error() string { return fmt.Sprintf("approval %s: %s", e.Question, e.Reason) }
 
-// StillOpen says that a session has as many questions that were not answered yet as it may.
+// StillOpen says that an agent has as many questions that were not answered yet as it may.
 type StillOpen struct{ Questions int }
 
 func (e *StillOpen) Error() string {

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
+	"github.com/vaultwicket/vaultwicket/internal/shares"
 )
 
 // Store keeps questions until the user has answered them, each in a file of its own in a folder
@@ -40,7 +41,7 @@ const (
 	// maxPending is more than a user answers one by one; an agent that asks more tries to get
 	// approvals without thought.
 	maxPending = 64
-	// maxOpen are those of one session.
+	// maxOpen are those of one agent, over all its sessions, or of one session without an agent.
 	maxOpen = 8
 	// maxKept counts those that were answered too.
 	maxKept = 4 * maxPending
@@ -57,10 +58,10 @@ func OpenStore(dir string, now func() time.Time) *Store {
 
 // Ask stores a question and returns it with its code. If this session has an unexpired question
 // about this call, it returns that one unchanged, answered or not: asking again neither extends it
-// nor undoes a denial. A session has at most eight open questions, because a user who has to
-// answer many stops reading them. A question about the same call on changed notes replaces the
-// earlier one. Where there is no room, the oldest question of the agent with most of them is removed for an agent
-// that has fewer.
+// nor undoes a denial. An agent has at most eight open questions, over all its sessions, and a half
+// of what others leave, because a user who has to answer many stops reading them. A question about
+// the same call on changed notes replaces the
+// earlier one.
 //
 // Its errors are *[Invalid], *[StillOpen] and *[Unusable], and one where there is no room for it.
 func (d *Store) Ask(q StoredQuestion) (StoredQuestion, error) {
@@ -82,7 +83,7 @@ func (d *Store) Ask(q StoredQuestion) (StoredQuestion, error) {
 			if other.State != Pending {
 				continue
 			}
-			if pending++; other.Session == q.Session {
+			if pending++; shares.Agent(other.Session) == shares.Agent(q.Session) {
 				own++
 			}
 			if same < 0 && q.isSameCall(other) {
@@ -98,17 +99,8 @@ func (d *Store) Ask(q StoredQuestion) (StoredQuestion, error) {
 		} else if own >= maxOpen {
 			return &StillOpen{own}
 		}
-		if pending >= maxPending {
-			crowding, found := s.crowding(q.Session)
-			if !found {
-				return errTooMany
-			}
-			if err := d.remove(crowding); err != nil {
-				return err
-			}
-			s.live = slices.DeleteFunc(s.live, func(other StoredQuestion) bool { return other.Code == crowding.Code })
-		}
-		if len(s.live) >= maxKept {
+		hasShare := shares.Half.Allows(maxPending, int64(pending), int64(own), 1)
+		if !hasShare || len(s.live) >= maxKept {
 			return errTooMany
 		}
 		now := s.now.UTC().Round(0)
@@ -389,36 +381,6 @@ func (d *Store) readContent() (content, error) {
 	}
 	slices.SortStableFunc(s.live, func(a, b StoredQuestion) int { return a.Made.Compare(b.Made) })
 	return s, nil
-}
-
-// accountOf returns whose share of the questions one of a session counts in: that of its agent, if it has one.
-func accountOf(session string) string {
-	return cmp.Or(ownerfiles.AgentOf(session), session)
-}
-
-// crowding returns the pending question that makes room for one more of a session: the oldest of the account that has
-// most, if that are two more than the session's own account has. found is false where all have about as many.
-func (s content) crowding(session string) (oldest StoredQuestion, found bool) {
-	pending := map[string]int{}
-	for _, q := range s.live {
-		if q.State == Pending {
-			pending[accountOf(q.Session)]++
-		}
-	}
-	most := pending[accountOf(session)] + 1
-	largest := ""
-	for account, n := range pending {
-		if n > most || n == most && largest != "" && account < largest {
-			most = n
-			largest = account
-		}
-	}
-	for _, q := range s.live {
-		if largest != "" && q.State == Pending && accountOf(q.Session) == largest {
-			return q, true
-		}
-	}
-	return StoredQuestion{}, false
 }
 
 // find returns the question about a call, the zero Question if there is none. If

@@ -184,7 +184,7 @@ func TestCodesAreEvenAndUnambiguous(t *testing.T) {
 func TestQuestionsAreBounded(t *testing.T) {
 	d, c := newStore(t)
 	var first StoredQuestion
-	for n := range maxPending {
+	for n := range maxPending - 1 { // the last one could only be that of somebody who has none: a half of two
 		q := ask(t, d, by(byte(n+1)))
 		if n == 0 {
 			first = q
@@ -212,7 +212,7 @@ func TestANewcomerGetsAShare(t *testing.T) {
 			stored++
 		}
 	}
-	assert.Equal(t, stored, maxPending, "questions of one agent")
+	assert.Equal(t, stored, maxOpen, "questions of one agent")
 	for n := range 8 {
 		q := about(byte(n))
 		q.Session = "newcomer/1-session"
@@ -226,7 +226,8 @@ func TestANewcomerGetsAShare(t *testing.T) {
 		}
 		assert.Equal(t, q.State, Pending, q.Session)
 	}
-	assert.That(t, len(list) == maxPending && own == 8, "%d of %d questions are the newcomer's", own, len(list))
+	assert.Equal(t, own, maxOpen, "questions of the newcomer")
+	assert.Equal(t, len(list), 2*maxOpen, "questions of both")
 }
 
 // by is a question that a session of its own asks.
@@ -234,6 +235,31 @@ func by(n byte) StoredQuestion {
 	q := about(n)
 	q.Session = fmt.Sprint("session ", n)
 	return q
+}
+
+// TestSessionsOfAnAgentShareItsQuestions: an agent has eight questions open over all its sessions, and however many agents
+// there are, another one gets a part of what they leave.
+func TestSessionsOfAnAgentShareItsQuestions(t *testing.T) {
+	d, _ := newStore(t)
+	pending := 0
+	var counts []int
+	for agent := range 12 {
+		own := 0
+		for session := range 8 {
+			for n := range 3 {
+				q := about(byte(10*session + n))
+				q.Session = fmt.Sprintf("agent%d/session-%d", agent, session)
+				q.Digest[1] = byte(agent)
+				if _, err := d.Ask(q); err == nil {
+					own++
+				}
+			}
+		}
+		pending += own
+		counts = append(counts, own)
+	}
+	assert.Equal(t, fmt.Sprint(counts), "[8 8 8 8 8 8 8 4 2 1 0 0]", "open questions of each agent")
+	assert.That(t, pending < maxPending, "%d are open", pending)
 }
 
 // A session has eight questions open, whichever calls they are about; others have theirs.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/internal/shares"
 )
 
 // Limits bound what a [Store] keeps. A store with one that is not above zero keeps nothing.
@@ -95,16 +96,32 @@ func (s *Store[T]) put(fresh *kept[T], replaces bool) (ok bool) {
 		}
 		return surplus
 	})
-	s.forget(func(k *kept[T]) bool {
-		surplus := count >= s.limits.Total || s.bytes+fresh.size() > s.limits.Bytes
-		if surplus {
-			count--
-		}
-		return surplus
-	})
+	for ; count > 0 && (count >= s.limits.Total || s.bytes+fresh.size() > s.limits.Bytes); count-- {
+		s.evict(fresh)
+	}
 	s.texts = append(s.texts, fresh)
 	s.bytes += fresh.size()
 	return true
+}
+
+// evict drops the least recently used text of whoever has the most bytes, with a fresh text among them: nobody loses texts
+// to somebody who has more.
+func (s *Store[T]) evict(fresh *kept[T]) {
+	who := shares.Agent(fresh.session)
+	bytes := map[shares.Payer]int64{who: fresh.size()}
+	for _, k := range s.texts {
+		bytes[shares.Agent(k.session)] += k.size()
+	}
+	out := 0
+	for i, k := range s.texts {
+		payer := shares.Agent(k.session)
+		most := shares.Agent(s.texts[out].session)
+		if bytes[payer] > bytes[most] {
+			out = i
+		}
+	}
+	s.bytes -= s.texts[out].size()
+	s.texts = slices.Delete(s.texts, out, out+1)
 }
 
 // ErrGone says that no text is kept under an id for a session: it has expired, was evicted, or
@@ -135,10 +152,13 @@ func (s *Store[T]) Get(session, id string) (text string, about T, err error) {
 }
 
 // Drop drops all texts of a session.
-func (s *Store[T]) Drop(session string) {
+func (s *Store[T]) Drop(session string) { s.DropOf(func(of string) bool { return of == session }) }
+
+// DropOf drops all texts of the sessions for which is returns true.
+func (s *Store[T]) DropOf(is func(session string) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.forget(func(k *kept[T]) bool { return k.session == session })
+	s.forget(func(k *kept[T]) bool { return is(k.session) })
 }
 
 // Sweep drops expired texts. Put and Get do so too; it frees memory while neither is called.

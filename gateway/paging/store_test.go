@@ -182,3 +182,20 @@ func TestShelfIsSafeForSeveralGoroutines(t *testing.T) {
 	}
 	assert.That(t, len(s.texts) <= 5 && bytes == s.bytes && bytes <= 200, "%d texts of %d bytes, counted %d", len(s.texts), bytes, s.bytes)
 }
+
+// TestWhoeverHasMostGivesWay: agents share the memory of one store, and the sessions of an agent are one.
+func TestWhoeverHasMostGivesWay(t *testing.T) {
+	s := NewStore[int](Limits{PerSession: 16, Total: 512, Bytes: 1 << 20, Age: time.Hour}, time.Now, nil)
+	quiet, ok := s.Put("quiet/session", strings.Repeat("q", 100<<10), 0)
+	require.That(t, ok, "a text is not kept")
+	for n := range 200 {
+		s.Put(fmt.Sprintf("loud/session-%d", n), strings.Repeat("l", 90<<10), 0)
+	}
+	_, _, err := s.Get("quiet/session", quiet)
+	assert.NoError(t, err)
+	whole, ok := s.Put("new/session", strings.Repeat("n", 400<<10), 0)
+	require.That(t, ok, "a text is not kept")
+	_, _, err = s.Get("new/session", whole)
+	assert.NoError(t, err)
+	assert.That(t, s.bytes <= 1<<20, "%d bytes are kept", s.bytes)
+}

@@ -3,7 +3,7 @@
 //
 // There is one rule. Nobody can have more than a part of what the others leave, so that a newcomer always gets a share:
 // of three, the first has half, the second half of the rest, and so on. Who somebody is does not depend on what they say
-// of themselves: an agent over all its sessions (see [Agent]), or the address of a stranger (see [Stranger]).
+// of themselves: an agent over all its sessions (see [Agent]), or the address of a stranger (see [Network]).
 package shares
 
 import (
@@ -33,9 +33,9 @@ func Agent(caller string) Payer {
 // networkBits is how much of an IPv6 address tells a stranger from others: whoever has one address of a network has all.
 const networkBits = 64
 
-// Stranger returns the payer of a request without credentials by the address that it comes from: that of IPv4, or the /64
+// Network returns the payer of a request without credentials by the address that it comes from: that of IPv4, or the /64
 // network of IPv6. host may be anything else, too, such as the name of a pipe.
-func Stranger(host string) Payer {
+func Network(host string) Payer {
 	address, err := netip.ParseAddr(host)
 	if err != nil {
 		return Payer("address " + host)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
+	_ "github.com/vaultwicket/vaultwicket/tests/sameseed"
 )
 
 // TestANewcomerAlwaysGetsAShare: whatever others take, somebody new gets something, as long as there are pieces for a part
@@ -67,14 +68,14 @@ func TestAPoolCountsWhatItGives(t *testing.T) {
 
 func TestPayers(t *testing.T) {
 	for _, same := range [][2]Payer{
-		{Agent("a/session-1"), Agent("a/session-2")}, {Agent("session-1"), Agent("session-2")}, {Stranger("192.0.2.1"), Stranger("::ffff:192.0.2.1")},
-		{Stranger("2001:db8::1"), Stranger("2001:db8::ffff:0:0:1")}, {Stranger("fe80::1%eth0"), Stranger("fe80::2%eth1")},
+		{Agent("a/session-1"), Agent("a/session-2")}, {Agent("session-1"), Agent("session-2")}, {Network("192.0.2.1"), Network("::ffff:192.0.2.1")},
+		{Network("2001:db8::1"), Network("2001:db8::ffff:0:0:1")}, {Network("fe80::1%eth0"), Network("fe80::2%eth1")},
 	} {
 		assert.Equal(t, same[0], same[1], "one payer")
 	}
 	for _, other := range [][2]Payer{
 		{Agent("a/session-1"), Agent("b/session-1")}, {Agent("vaultwicket-1"), Agent("vaultwicket-2")}, {Agent("x"), Agent("x/x")},
-		{Stranger("192.0.2.1"), Stranger("192.0.2.2")}, {Stranger("2001:db8::1"), Stranger("2001:db8:0:1::1")}, {Stranger("x"), Agent("x")},
+		{Network("192.0.2.1"), Network("192.0.2.2")}, {Network("2001:db8::1"), Network("2001:db8:0:1::1")}, {Network("x"), Agent("x")},
 	} {
 		assert.That(t, other[0] != other[1], "%s twice", other[0])
 	}

@@ -53,6 +53,7 @@ type Opened struct {
 	Notifier *notify.Notifier // tells the owner of questions, nil for none
 	Activity *Activity        // told of the calls of a server
 
+	answers  *gateway.Answers   // of all its gateways
 	messages *terminal.Messages // where Log writes, and where progress is shown
 	running  *settings.Running  // the gateways that take stricter settings
 }
@@ -68,7 +69,7 @@ func Open(name string, std terminal.Streams, args []string, more func(*settings.
 		return Opened{}, err
 	}
 	f.FindsVault = !f.Observed
-	o := Opened{Flags: f, Std: std, messages: terminal.NewMessages(std.Err), Rest: f.Args()}
+	o := Opened{Flags: f, Std: std, answers: gateway.NewAnswers(), messages: terminal.NewMessages(std.Err), Rest: f.Args()}
 	var err error
 	if o.Remote, o.Vault.Name, err = f.Server(std); err != nil || o.Remote != nil {
 		if err == nil && o.Remote.Token == "" {
@@ -208,6 +209,7 @@ func (o Opened) gatewayOf(agent string) *gateway.Gateway {
 			o.Served,
 		), Runner: o.Runner, Backend: gateway.Backend(o.Backend), Limits: admission.Limits(o.Limits), Disabled: !o.Enabled, OwnDay: o.DayStart > 0,
 		Agent: agent, Session: Session(), Getenv: o.Std.Getenv, Log: o.Log, Observe: o.observer(), Notify: o.Notifier.Send,
+		Answers: o.answers,
 	})
 }
 

@@ -26,6 +26,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/wire"
 	"github.com/vaultwicket/vaultwicket/internal/httpguard"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
+	"github.com/vaultwicket/vaultwicket/internal/shares"
 )
 
 // newHosts returns the hosts of an address and a list of further names.
@@ -114,6 +115,14 @@ type admitted struct {
 	owner  owner
 	server *wire.Server // of the agent; nil for the token of no agent
 	agent  string       // the name of the agent, "" for the token of no agent
+}
+
+// payer is who pays for what a request takes: the agent over all its tokens and sessions, "" for the token of no agent.
+func (by admitted) payer() shares.Payer {
+	if by.agent == "" {
+		return ""
+	}
+	return shares.Agent(ownerfiles.CallerOf(by.agent, ""))
 }
 
 // unnamed stands for an agent without a name: the name of no agent, which is not the owner either.

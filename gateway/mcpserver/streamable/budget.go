@@ -6,6 +6,8 @@ import (
 	"io"
 	"sync"
 	"time"
+
+	"github.com/vaultwicket/vaultwicket/internal/shares"
 )
 
 const (
@@ -35,14 +37,20 @@ type messageBudget struct {
 	used     int64
 	freed    chan struct{} // is closed when a reservation gets smaller
 	bySender map[string]int64
+	byPayer  map[shares.Payer]int64
 	coming   map[*reservation]struct{}
 }
+
+// partOfAgent is how much of the memory that others leave one agent can have, over all its sessions: a message of the
+// maximum size, if there is no other.
+var partOfAgent = shares.Part{Of: ownParts, Parts: parts}
 
 // reservation is the part of the budget that one message has.
 type reservation struct {
 	all    *messageBudget
 	sender string
-	cut    func() // ends the read
+	payer  shares.Payer // the agent, "" for the token of no agent
+	cut    func()       // ends the read
 
 	// The fields below are protected by the mutex of all.
 	size    int64
@@ -62,16 +70,17 @@ func newMessageBudget(largest int64) *messageBudget {
 		now:      time.Now,
 		freed:    make(chan struct{}),
 		bySender: map[string]int64{},
+		byPayer:  map[shares.Payer]int64{},
 		coming:   map[*reservation]struct{}{},
 	}
 }
 
 // begin opens the reservation of a message, which the caller must end. cut may be called until
 // end returns.
-func (a *messageBudget) begin(sender string, cut func()) *reservation {
+func (a *messageBudget) begin(payer shares.Payer, sender string, cut func()) *reservation {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	p := &reservation{all: a, sender: sender, cut: cut, last: a.now()}
+	p := &reservation{all: a, payer: payer, sender: sender, cut: cut, last: a.now()}
 	a.coming[p] = struct{}{}
 	return p
 }
@@ -93,6 +102,11 @@ func (p *reservation) add(n int64) error {
 			return errNoShare
 		}
 	}
+	for p.payer != "" && !partOfAgent.Allows(a.limit, a.used, a.byPayer[p.payer], n) {
+		if !a.dropStalled(func(other *reservation) bool { return other.payer == p.payer && other != p }) {
+			return errNoShare
+		}
+	}
 	for a.used+n > a.limit {
 		if !a.dropStalled(func(other *reservation) bool { return other != p }) {
 			return errMemoryFull
@@ -101,6 +115,7 @@ func (p *reservation) add(n int64) error {
 	p.size += n
 	a.used += n
 	a.bySender[p.sender] += n
+	a.byPayer[p.payer] += n
 	return nil
 }
 
@@ -109,6 +124,11 @@ func (p *reservation) add(n int64) error {
 func (p *reservation) awaitLarge(ctx context.Context) error {
 	p.all.mu.Lock()
 	part := min(p.all.limit/parts, p.all.share-p.size)
+	if p.payer != "" { // what of others is kept for long, such as calls with an open question, is not waited for
+		own := p.all.byPayer[p.payer]
+		left := p.all.limit - (p.all.used - own)
+		part = min(part, max(0, left*partOfAgent.Of/partOfAgent.Parts-p.size))
+	}
 	p.all.mu.Unlock()
 	return p.await(ctx, part)
 }
@@ -183,6 +203,9 @@ func (p *reservation) release() {
 	a.used -= p.size
 	if a.bySender[p.sender] -= p.size; a.bySender[p.sender] == 0 {
 		delete(a.bySender, p.sender)
+	}
+	if a.byPayer[p.payer] -= p.size; a.byPayer[p.payer] == 0 {
+		delete(a.byPayer, p.payer)
 	}
 }
 

@@ -3,6 +3,7 @@ package streamable
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,7 +17,7 @@ func TestOneSenderLeavesRoomForOthers(t *testing.T) {
 	a := newMessageBudget(ownParts * 100 << 10)
 	a.now = func() time.Time { return now }
 	cuts := 0
-	begin := func(sender string) *reservation { return a.begin(sender, func() { cuts++ }) }
+	begin := func(sender string) *reservation { return a.begin("", sender, func() { cuts++ }) }
 	var mine []*reservation
 	for range ownParts {
 		p := begin("a")
@@ -54,10 +55,10 @@ func TestAStalledMessageGoesForAnotherOfItsSender(t *testing.T) {
 	a := newMessageBudget(ownParts * 100 << 10)
 	a.now = func() time.Time { return now }
 	for range ownParts {
-		require.NoError(t, a.begin("a", func() {}).add(99<<10))
+		require.NoError(t, a.begin("", "a", func() {}).add(99<<10))
 	}
 	now = now.Add(stalled)
-	assert.NoError(t, a.begin("a", func() {}).add(10<<10))
+	assert.NoError(t, a.begin("", "a", func() {}).add(10<<10))
 }
 
 // budget returns how many bytes are counted.
@@ -71,7 +72,7 @@ func TestLargeAnswersWaitForMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		all := newMessageBudget(ownParts * 64 << 10)
 		begin := func(sender string) *reservation {
-			p := all.begin(sender, func() {})
+			p := all.begin("", sender, func() {})
 			p.arrived()
 			return p
 		}
@@ -93,4 +94,26 @@ func TestLargeAnswersWaitForMemory(t *testing.T) {
 		held[0].end()
 		assert.NoError(t, <-waits)
 	})
+}
+
+// TestTheMemoryForMessagesIsSharedByAgents: what an agent holds over all its sessions, such as calls with an open question,
+// leaves memory to another agent, also for a large answer.
+func TestTheMemoryForMessagesIsSharedByAgents(t *testing.T) {
+	const largest = 12 << 20
+	a := newMessageBudget(largest)
+	held := int64(0)
+	for session := range 40 { // calls of a megabyte whose questions nobody answers
+		p := a.begin("agent loud", fmt.Sprint("session ", session), func() {})
+		if p.add(1<<20) == nil {
+			held += 1 << 20
+		}
+		p.arrived()
+	}
+	assert.Equal(t, held, int64(largest), "what one agent holds")
+	p := a.begin("agent quiet", "another", func() {})
+	require.NoError(t, p.add(1<<20))
+	require.NoError(t, p.awaitLarge(t.Context()))
+	p.end()
+	require.NoError(t, a.begin("agent quiet", "another", func() {}).add(2<<20))
+	require.NoError(t, a.begin("agent third", "x", func() {}).add(1<<10))
 }

@@ -189,7 +189,7 @@ func (d *handler) answer(w http.ResponseWriter, r *http.Request) {
 	httpguard.MarkAuthenticated(r.Context())
 	switch {
 	case path == endpoint:
-		d.serveMCP(w, r, by.owner, by.server)
+		d.serveMCP(w, r, by.payer(), by.owner, by.server)
 	case !allowed(w, r, http.MethodGet, http.MethodHead):
 	case path == metricsPath:
 		h.Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")

@@ -18,6 +18,7 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/wire"
 	"github.com/vaultwicket/vaultwicket/internal/httpguard"
+	"github.com/vaultwicket/vaultwicket/internal/shares"
 )
 
 // heartbeat is the time between two pings on the stream of a session, so that no proxy takes the
@@ -25,7 +26,7 @@ import (
 const heartbeat = time.Minute
 
 // serveMCP answers a request to the endpoint that has a token. own is the server of its agent.
-func (d *handler) serveMCP(w http.ResponseWriter, r *http.Request, by owner, own *wire.Server) {
+func (d *handler) serveMCP(w http.ResponseWriter, r *http.Request, payer shares.Payer, by owner, own *wire.Server) {
 	if !allowed(w, r, http.MethodPost, http.MethodGet, http.MethodDelete) {
 		return
 	}
@@ -37,7 +38,7 @@ func (d *handler) serveMCP(w http.ResponseWriter, r *http.Request, by owner, own
 	}
 	switch modern := mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion)); {
 	case r.Method == http.MethodPost:
-		d.post(w, r, by, own)
+		d.post(w, r, payer, by, own)
 	case modern:
 		w.Header().Set("Allow", http.MethodPost)
 		refuse(
@@ -89,7 +90,7 @@ func (d *handler) stream(w http.ResponseWriter, cancel func()) (done func(), ok 
 }
 
 // post accepts a message for a server.
-func (d *handler) post(w http.ResponseWriter, r *http.Request, by owner, own *wire.Server) {
+func (d *handler) post(w http.ResponseWriter, r *http.Request, payer shares.Payer, by owner, own *wire.Server) {
 	if !d.checkHeaders(w, r) {
 		return
 	}
@@ -97,7 +98,7 @@ func (d *handler) post(w http.ResponseWriter, r *http.Request, by owner, own *wi
 	if id := r.Header.Get(sessionHeader); d.sessions.has(id, by) {
 		sender = id
 	}
-	p := d.budget.begin(sender, func() { _ = http.NewResponseController(w).SetReadDeadline(time.Now()) })
+	p := d.budget.begin(payer, sender, func() { _ = http.NewResponseController(w).SetReadDeadline(time.Now()) })
 	defer p.end()
 	body, ok := readBody(w, r, p, d.MaxBody)
 	if !ok {
@@ -122,7 +123,7 @@ func (d *handler) post(w http.ResponseWriter, r *http.Request, by owner, own *wi
 		}
 	case m.Method == string(mcp.MethodInitialize) && m.Kind == wire.Request:
 		var err error
-		if x, err = d.sessions.begin(by, clientOf(r, m.Param("clientInfo"))); err != nil {
+		if x, err = d.sessions.begin(by, clientOf(payer, r, m.Param("clientInfo"))); err != nil {
 			refuseBusy(w, err.Error())
 			return
 		}
@@ -244,12 +245,12 @@ func (d *handler) postRequest(
 // maxClientName is how much is kept of the name of a client, in bytes.
 const maxClientName = 64
 
-func clientOf(r *http.Request, introduction json.RawMessage) client {
+func clientOf(payer shares.Payer, r *http.Request, introduction json.RawMessage) client {
 	var info struct {
 		Name string `json:"name"`
 	}
 	_ = json.Unmarshal(introduction, &info) // the answer says what is wrong with it
-	return client{remoteHost(r), strings.Clone(info.Name[:min(len(info.Name), maxClientName)])}
+	return client{payer, remoteHost(r), strings.Clone(info.Name[:min(len(info.Name), maxClientName)])}
 }
 
 // remoteHost returns the address that a request comes from, without the port.

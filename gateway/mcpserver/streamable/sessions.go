@@ -1,6 +1,7 @@
 package streamable
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/wire"
+	"github.com/vaultwicket/vaultwicket/internal/shares"
 )
 
 var (
@@ -23,8 +25,8 @@ var (
 // random bits, and is valid only with the token that it was issued for.
 //
 // At the limit an idle session is evicted for a new one: the least recently used (LRU) of the
-// client with the most, so that a client that abandons sessions, or opens very many, loses its
-// own.
+// client with the most, of the agent with the most, so that an agent or a client that abandons
+// sessions, or opens very many, loses its own.
 type sessions struct {
 	max    int
 	idle   time.Duration
@@ -38,8 +40,11 @@ type sessions struct {
 }
 
 // client distinguishes programs that share a token: by the address that they connect from and
-// the name that they give themselves.
-type client struct{ host, name string }
+// the name that they give themselves. What it says of itself counts only among those of its agent.
+type client struct {
+	payer      shares.Payer // the agent, "" for the token of no agent
+	host, name string
+}
 
 // session ends when it was idle for some time, when its client ends it, or with the server. Its
 // requests end with it.
@@ -100,23 +105,36 @@ func (s *sessions) add(x *session) (out *session, err error) {
 		return nil, errStopped
 	}
 	busy := 0
-	of := map[client]int{x.client: 1} // how many sessions each client has, with the new one
+	ofPayer := map[shares.Payer]int{x.client.payer: 1} // how many sessions each agent has, with the new one
+	of := map[client]int{x.client: 1}                  // and each client
+	working := map[shares.Payer]int{}                  // how many sessions of each agent are not idle
 	for _, other := range s.byID {
+		ofPayer[other.client.payer]++
 		of[other.client]++
+		if other.requests > 0 {
+			working[other.client.payer]++
+			working[everybody]++
+		}
 		if other.client == x.client && other.requests > 0 {
 			busy++
 		}
 	}
-	if busy >= max(1, s.max/2) && s.max > 1 {
+	own := int64(working[x.client.payer])
+	hasShare := x.client.payer == "" || shares.Half.Allows(int64(s.max), int64(working[everybody]), own, 1)
+	if s.max > 1 && (busy >= max(1, s.max/2) || !hasShare) {
 		return nil, errFull // none of them is idle
 	}
 	if len(s.byID) >= s.max {
 		for _, other := range s.byID {
-			switch {
-			case other.requests > 0:
-			case out == nil,
-				of[other.client] > of[out.client],
-				of[other.client] == of[out.client] && other.rested < out.rested:
+			if other.requests > 0 {
+				continue
+			}
+			goesFirst := out == nil || 0 > cmp.Or(
+				ofPayer[out.client.payer]-ofPayer[other.client.payer],
+				of[out.client]-of[other.client],
+				cmp.Compare(other.rested, out.rested),
+			)
+			if goesFirst {
 				out = other
 			}
 		}
@@ -128,6 +146,9 @@ func (s *sessions) add(x *session) (out *session, err error) {
 	s.byID[x.id] = x
 	return out, nil
 }
+
+// everybody is in place of a payer for all of them.
+const everybody = shares.Payer("\x00everybody")
 
 // drop removes a session, with mu held.
 func (s *sessions) drop(x *session) {

@@ -98,7 +98,7 @@ func TestTheLongestIdleSessionEndsForTheNext(t *testing.T) {
 	defer s.close()
 	open := func(name string) *session {
 		t.Helper()
-		x := require.Value(s.begin(owner{}, client{"127.0.0.1", name}))(t)
+		x := require.Value(s.begin(owner{}, client{host: "127.0.0.1", name: name}))(t)
 		s.leave(x)
 		return x
 	}
@@ -143,12 +143,12 @@ func TestClientsAreToldApart(t *testing.T) {
 		from, info string
 		want       client
 	}{
-		{"127.0.0.1:4711", `{"name":"a","version":"1"}`, client{"127.0.0.1", "a"}},
-		{"[::1]:4711", `{"name":"b"}`, client{"::1", "b"}},
-		{"@", `"text"`, client{"@", ""}},
-		{"", `{"name":"` + strings.Repeat("x", 100) + `"}`, client{"", strings.Repeat("x", maxClientName)}},
+		{"127.0.0.1:4711", `{"name":"a","version":"1"}`, client{"", "127.0.0.1", "a"}},
+		{"[::1]:4711", `{"name":"b"}`, client{"", "::1", "b"}},
+		{"@", `"text"`, client{"", "@", ""}},
+		{"", `{"name":"` + strings.Repeat("x", 100) + `"}`, client{"", "", strings.Repeat("x", maxClientName)}},
 	} {
-		assert.Equal(t, clientOf(&http.Request{RemoteAddr: test.from}, json.RawMessage(test.info)), test.want, "%s %s", test.from, test.info)
+		assert.Equal(t, clientOf("", &http.Request{RemoteAddr: test.from}, json.RawMessage(test.info)), test.want, "%s %s", test.from, test.info)
 	}
 }
 
@@ -321,4 +321,27 @@ func TestMemoryOfSessions(t *testing.T) {
 	}
 	t.Logf("%d bytes a session, %d left of %d", each, left, sessions)
 	assert.That(t, each <= 32<<10 && left <= most, "%d bytes a session, %d left of %d", each, left, sessions)
+}
+
+// TestSessionsAreOfAgents: however many clients an agent says to be, it loses sessions of its own, and its calls leave
+// sessions to others.
+func TestSessionsAreOfAgents(t *testing.T) {
+	const most = 16
+	s := newSessions(most, time.Hour)
+	quiet := require.Value(s.begin(owner{}, client{"agent quiet", "127.0.0.1", "a"}))(t)
+	s.leave(quiet)
+	for n := range 3 * most {
+		x := require.Value(s.begin(owner{1}, client{"agent loud", "127.0.0.1", fmt.Sprint(n)}))(t)
+		s.leave(x)
+	}
+	assert.That(t, s.has(quiet.id, owner{}), "the session of another agent has ended")
+	busy := 0
+	for n := range 3 * most { // all of them have a call under way
+		if _, err := s.begin(owner{1}, client{"agent loud", "127.0.0.1", fmt.Sprint("busy ", n)}); err == nil {
+			busy++
+		}
+	}
+	assert.Equal(t, busy, most/2, "sessions with calls of one agent")
+	require.Value(s.begin(owner{2}, client{"agent new", "127.0.0.1", "x"}))(t)
+	assert.That(t, s.has(quiet.id, owner{}), "the session of another agent has ended")
 }

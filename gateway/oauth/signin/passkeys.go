@@ -49,7 +49,7 @@ func (s *Server) beginSetup(r *http.Request) (any, error) {
 		return nil, err
 	}
 	return map[string]any{
-		"ticket":  s.give(ticket{session: *session, setup: hashed(a.Code)}),
+		"ticket":  s.give(ticket{session: *session, setup: hashed(a.Code), payer: payerOf(r)}),
 		"options": options.Response,
 	}, nil
 }
@@ -87,14 +87,14 @@ func (s *Server) finishSetup(r *http.Request) (any, error) {
 }
 
 // begin gives a page a challenge. It names no passkey, so it says nothing about the owner.
-func (s *Server) begin(*http.Request) (any, error) {
+func (s *Server) begin(r *http.Request) (any, error) {
 	options, session, err := s.passkey.BeginDiscoverableLogin(
 		webauthn.WithUserVerification(protocol.VerificationRequired),
 	)
 	if err != nil {
 		return nil, err
 	}
-	return map[string]any{"ticket": s.give(ticket{session: *session}), "options": options.Response}, nil
+	return map[string]any{"ticket": s.give(ticket{session: *session, payer: payerOf(r)}), "options": options.Response}, nil
 }
 
 var errPasskey = errors.New("this passkey is not the owner's")

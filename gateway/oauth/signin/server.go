@@ -37,6 +37,7 @@ import (
 	"github.com/go-webauthn/webauthn/webauthn"
 
 	"github.com/vaultwicket/vaultwicket/internal/httpguard"
+	"github.com/vaultwicket/vaultwicket/internal/shares"
 )
 
 const (
@@ -46,7 +47,7 @@ const (
 
 	maxBody       = 64 << 10
 	maxTickets    = 200
-	registrations = 30 // a minute
+	registrations = 60 // a minute, of which one address has a half
 )
 
 // Paths of the server.
@@ -101,8 +102,8 @@ type Server struct {
 
 	mu         sync.Mutex
 	tickets    map[string]ticket
-	minute     time.Time // of the count
-	registered int
+	minute     time.Time    // of the count
+	registered *shares.Pool // of that minute
 }
 
 // ticket is what a page was given: a challenge of a passkey, or a request or question that waits
@@ -115,6 +116,20 @@ type ticket struct {
 	request *server.AuthorizeRequest
 	client  Client
 	scopes  []string // that can be granted
+	payer   shares.Payer
+}
+
+// isChallenge reports whether a ticket is one that anybody can have.
+func (t ticket) isChallenge() bool { return t.request == nil && t.answer == nil }
+
+// payerOf returns who pays for what a request without credentials takes: its address. Behind a proxy it is that of the
+// proxy.
+func payerOf(r *http.Request) shares.Payer {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		host = r.RemoteAddr
+	}
+	return shares.Network(host)
 }
 
 // New returns a server. The error says what is wrong with the config.
@@ -272,12 +287,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.token(w, r)
 	case r.URL.Path == base+"register":
 		s.mu.Lock()
-		if now := s.Now(); now.Sub(s.minute) >= time.Minute {
+		if now := s.Now(); s.registered == nil || now.Sub(s.minute) >= time.Minute {
 			s.minute = now
-			s.registered = 0
+			s.registered = shares.NewPool(registrations, shares.Half)
 		}
-		s.registered++
-		many := s.registered > registrations
+		many := !s.registered.Take(payerOf(r), 1)
 		s.mu.Unlock()
 		if many {
 			h.Set("Retry-After", "60")
@@ -329,15 +343,34 @@ func (s *Server) give(t ticket) string {
 	defer s.mu.Unlock()
 	now := s.Now()
 	t.until = now.Add(ticketFor)
+	challenges := map[shares.Payer]int{t.payer: 1} // of each address, with the new one
 	for name, old := range s.tickets {
-		if !now.Before(old.until) ||
-			len(s.tickets) >= maxTickets && old.request == nil && old.answer == nil { // anybody can have challenges
+		if !now.Before(old.until) {
 			delete(s.tickets, name)
+		} else if old.isChallenge() {
+			challenges[old.payer]++
 		}
+	}
+	if len(s.tickets) >= maxTickets {
+		s.evictChallenge(challenges)
 	}
 	name := rand.Text()
 	s.tickets[name] = t
 	return name
+}
+
+// evictChallenge drops the oldest challenge of the address that has the most. Tickets of the owner stay.
+func (s *Server) evictChallenge(challenges map[shares.Payer]int) {
+	out := ""
+	for name, old := range s.tickets {
+		known := s.tickets[out]
+		isFirst := out == "" || challenges[old.payer] > challenges[known.payer] ||
+			challenges[old.payer] == challenges[known.payer] && old.until.Before(known.until)
+		if old.isChallenge() && isFirst {
+			out = name
+		}
+	}
+	delete(s.tickets, out)
 }
 
 var errTicket = errors.New("this page has expired; open it again from the client")

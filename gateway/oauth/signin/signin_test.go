@@ -23,6 +23,7 @@ import (
 
 	"github.com/descope/virtualwebauthn"
 
+	"github.com/vaultwicket/vaultwicket/internal/shares"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
@@ -540,7 +541,7 @@ func TestNoOtherWayToAToken(t *testing.T) {
 }
 
 // registered2 forgets how many clients were registered in this minute.
-func (s *site) registered2() { s.Server.registered = 0 }
+func (s *site) registered2() { s.Server.registered = nil }
 
 // One of two requests with the same code or token gets an answer.
 func TestACodeCountsOnceAmongMany(t *testing.T) {
@@ -751,4 +752,19 @@ func TestPagesAndMetadata(t *testing.T) {
 	}
 	c, err := s.store.read()
 	assert.That(t, err == nil && len(c.Clients) == maxClients, "%d clients, %v", len(c.Clients), err)
+}
+
+// TestOneAddressTakesOnlyWhatIsItsOwn: a flood of challenges and registrations from one address leaves those of others.
+func TestOneAddressTakesOnlyWhatIsItsOwn(t *testing.T) {
+	s := newSite(t)
+	begun := s.give(ticket{payer: shares.Network("192.0.2.2")})
+	for range 20 * maxTickets {
+		s.give(ticket{payer: shares.Network("192.0.2.1")})
+	}
+	_, has := s.tickets[begun]
+	assert.That(t, has && len(s.tickets) <= maxTickets+1, "%d tickets, that of another address is kept: %v", len(s.tickets), has)
+	pool := shares.NewPool(registrations, shares.Half)
+	for pool.Take(shares.Network("2001:db8::1"), 1) {
+	}
+	assert.That(t, pool.Take(shares.Network("192.0.2.2"), 1) && !pool.Take(shares.Network("2001:db8::2"), 1), "registrations")
 }
