@@ -1,7 +1,6 @@
 package consent
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
