@@ -3,12 +3,10 @@ package gateway
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/policy"
-	"github.com/vaultwicket/vaultwicket/tiers"
+	"github.com/vaultwicket/vaultwicket/gateway/vaultview"
 )
 
 // Settle has the embedded program complete or take back changes of the vaults that were broken off by the end of a process. Where
@@ -35,12 +33,11 @@ func (g *vaultGateway) settle(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	readsOnly := policy.Policy{Ceiling: tiers.V0, MinVersion: tiers.DefaultMinimum}
-	permit, err := readsOnly.Decide(call, policy.ClearFacts(time.Now())).Permit()
-	if err != nil {
-		return err
+	inForce, facts := g.inForce(vaultview.Fingerprint{})
+	permit, err := inForce.Decide(call, facts).Permit()
+	if err == nil {
+		_, err = g.runner.Run(ctx, permit, *own)
 	}
-	_, err = g.runner.Run(ctx, permit, *own)
 	unlock, isFree := kept.TryLock() // else another process makes it
 	if isFree {
 		unlock()

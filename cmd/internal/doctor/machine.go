@@ -108,6 +108,7 @@ func ThisMachine(std terminal.Streams, args []string, more func(*settings.Flags)
 			defer runner.Close()
 			return do(gateway.New(
 				gateway.Config{
+					Policy:  s.Policy,
 					Vault:   gateway.Vault(v),
 					Runner:  runner,
 					Backend: gateway.Embedded,
