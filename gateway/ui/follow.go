@@ -2,6 +2,7 @@ package ui
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 
@@ -88,7 +89,8 @@ var places = map[string]string{
 }
 
 // endingOf returns what became of a question, with mu held.
-func (p *Page) endingOf(f *followed, servers []ownerfiles.Server) ending {
+// hasLeft reports whether a session cannot call again.
+func (p *Page) endingOf(f *followed, hasLeft func(session string) bool) ending {
 	if f.end != nil {
 		return *f.end
 	}
@@ -114,7 +116,7 @@ func (p *Page) endingOf(f *followed, servers []ownerfiles.Server) ending {
 		return ending{State: "unused", Text: "Void: the agent did not repeat the call in time."}
 	case f.State == consent.Approved && isGone:
 		return ending{State: "running", Text: "The call has come, and has not ended."}
-	case f.State == consent.Approved && hasEnded(f.Session, servers):
+	case f.State == consent.Approved && hasLeft(f.Session):
 		return ending{State: "left", Text: "Void: the session that asked has ended."}
 	case f.State == consent.Approved:
 		return ending{State: "approved", Text: "Approved " + place + ", for one call, on the notes as they were shown."}
@@ -165,7 +167,7 @@ func endingOfCalls(calls []activity.Call) ending {
 		end.Text = "The call failed (" + sanitize.Line(cmp.Or(end.Call.Code, end.Call.Outcome())) + ")"
 	default:
 		end.State, end.Call = "failed", cmp.Or(first["failed"], first["denied"], first["skipped"], &calls[0])
-		end.Text = "Failed: " + sanitize.Counted(done, "operation") + " of " + sanitize.Counted(n, "operation") + " done"
+		end.Text = fmt.Sprintf("Failed: %d of %s done", done, sanitize.Counted(n, "operation"))
 		if end.Call.Code != "" {
 			end.Text += " (" + sanitize.Line(end.Call.Code) + ")"
 		}
@@ -182,17 +184,15 @@ type answered struct {
 // answered returns the questions that do not wait for the owner, in the order in which they were asked.
 func (p *Page) answered() (all []answered) {
 	_, _ = p.calls.Update() // a call that is known can be shown without it
-	servers, err := ownerfiles.Servers(ownerfiles.ServersFolder(p.State))
-	if err != nil {
-		servers = nil
-	}
+	servers, unknown := ownerfiles.Servers(ownerfiles.ServersFolder(p.State))
+	hasLeft := func(session string) bool { return unknown == nil && hasEnded(session, servers) }
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, f := range p.followed {
 		if f.State == consent.Pending && f.gone.IsZero() {
 			continue
 		}
-		shown := answered{f.card, p.endingOf(f, servers)}
+		shown := answered{f.card, p.endingOf(f, hasLeft)}
 		shown.Left = countdown(f.Expires.Sub(p.Now()))
 		all = append(all, shown)
 	}

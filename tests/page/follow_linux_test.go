@@ -70,7 +70,7 @@ func TestACardFollowsItsQuestion(t *testing.T) {
 		"a batch that failed in its midst": {atomic: true, calls: failing, then: func(s scene) {
 			approve(s)
 			s.batch(failing, true)
-		}, want: "Failed: 1 operation of 2 operations done, see the calls.", links: "activity?"},
+		}, want: "Failed: 0 of 2 operations done (not_applied), see the calls.", links: "activity?"},
 		"void": {settings: []string{"rate-mutations", "1"}, then: func(s scene) {
 			require.That(t, s.client.Do(rig.Calling("append", "path=Work/Plan.md", "content=x")).OK, "the only change of this minute")
 			approve(s)
