@@ -17,7 +17,6 @@ import (
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
-	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
@@ -274,7 +273,7 @@ func changeClient(
 	}
 	isWritten := name == "install" && !s.List && !s.Print && !s.Link && !s.DryRun
 	if err == nil && isWritten && system.HasPackagedClient() {
-		shareState(std)
+		oversight.ShareState(std)
 	}
 	onlyShows := s.Print || s.Link || s.DryRun || s.List || s.Remove
 	isAtTerminal := terminal.IsTerminal(std.In) && terminal.IsTerminal(std.Err) && !s.Yes
@@ -282,20 +281,4 @@ func changeClient(
 		serving.PairBrowser(ctx, std, state)
 	}
 	return err
-}
-
-// shareState makes the state folder that servers of packaged clients and this terminal have in common, and says where it
-// is. Without it the client is installed all the same.
-func shareState(std terminal.Streams) {
-	made, err := ownerfiles.ShareState(runtime.GOOS, std.Getenv)
-	switch {
-	case err != nil:
-		terminal.Notef(
-			std.Err,
-			"%s; end the MCP clients and install again, so that approvals and undo in a terminal reach their servers",
-			terminal.Visible(err.Error()),
-		)
-	case made != "":
-		terminal.Notef(std.Err, "the state folder is %s: a packaged client has an AppData of its own", terminal.Visible(made))
-	}
 }

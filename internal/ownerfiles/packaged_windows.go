@@ -16,12 +16,12 @@ var isPackaged = sync.OnceValue(func() bool {
 	// https://learn.microsoft.com/windows/win32/api/appmodel/nf-appmodel-getcurrentpackagefullname
 	const zeroed = 0x40 // LPTR
 	const size = 4
-	const noRoom = 122
+	const tooShort = 122
 	length, err := windows.LocalAlloc(zeroed, size)
 	if err != nil {
 		return false
 	}
 	defer windows.LocalFree(windows.Handle(length))
 	code, _, _ := ask.Call(length, 0)
-	return code == noRoom
+	return code == tooShort
 })

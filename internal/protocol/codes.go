@@ -42,7 +42,7 @@ const HintPrivacy = "the user can allow it in System Settings, Privacy & Securit
 
 // IsClosedByMacOS reports whether an error on the system goos, a value of [runtime.GOOS], is that of a place that macOS
 // closes to a program (EPERM), such as Documents, Desktop and iCloud Drive. The rights of a file or a folder have
-// another one there (EACCES); package fs makes [fs.ErrPermission] of both.
+// another one there (EACCES); package fs joins both.
 func IsClosedByMacOS(goos string, err error) bool {
 	return goos == "darwin" && errors.Is(err, syscall.EPERM)
 }

@@ -34,3 +34,19 @@ func stateNote(goos string, getenv func(string) string, used string) string {
 		strings.Join(quoted, ", "),
 	)
 }
+
+// ShareState makes the state folder that servers of packaged clients and this terminal have in common, and says where it
+// is. Without it the client is installed all the same.
+func ShareState(std terminal.Streams) {
+	made, err := ownerfiles.ShareState(runtime.GOOS, std.Getenv)
+	switch {
+	case err != nil:
+		terminal.Notef(
+			std.Err,
+			"%s; end the MCP clients and install again, so that approvals and undo in a terminal reach their servers",
+			terminal.Visible(err.Error()),
+		)
+	case made != "":
+		terminal.Notef(std.Err, "the state folder is %s: a packaged client has an AppData of its own", terminal.Visible(made))
+	}
+}

@@ -32,7 +32,7 @@ func isWindowsInUse(err error) bool {
 }
 
 // replaceError returns the error of Windows for a file that was not replaced. File systems that do not rename as POSIX
-// does (FAT, exFAT, and what network drives and drives of programs for synchronisation have) answer "access denied"
+// does (FAT, and what network drives and drives of programs for synchronisation have) answer "access denied"
 // while anybody has the file open, whatever that program shares: then the error is that of a file in use. So it is for
 // one that may not be written, which is read-only or cannot be opened: look returns the attributes of the file, or the
 // error of opening it.
