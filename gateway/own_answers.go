@@ -70,9 +70,9 @@ func (g *vaultGateway) undoList(ctx context.Context, plan Plan) (string, error) 
 	return cmp.Or(b.String(), "No change of yours can be undone.\n"), nil
 }
 
-// Undoable calls visit with the changes of the default vault that an agent made, "" for any caller,
-// that can be undone and may be seen, newest first, until it returns false.
-func (g *Gateway) Undoable(ctx context.Context, agent string, visit func(journal.Entry) bool) error {
+// Undoable calls visit with the changes of the default vault and of a filter that can be undone and may be seen, newest
+// first, until it returns false.
+func (g *Gateway) Undoable(ctx context.Context, of journal.Filter, visit func(journal.Entry) bool) error {
 	kept, err := g.Journal("")
 	if err != nil {
 		return err
@@ -80,7 +80,7 @@ func (g *Gateway) Undoable(ctx context.Context, agent string, visit func(journal
 	sees := g.Visible("")
 	return kept.EachUndoable(
 		ctx,
-		journal.Filter{Agent: agent},
+		of,
 		func(e journal.Entry) bool { return !e.SeenBy(sees) || visit(e) },
 	)
 }

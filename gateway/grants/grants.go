@@ -259,3 +259,17 @@ func clock(at, now time.Time) string {
 	}
 	return at.Format("2006-01-02 15:04")
 }
+
+// EndedBy says why a grant has ended, "" while it is in force.
+func (g Grant) EndedBy(now time.Time) string {
+	changes, _, _, _ := g.Left()
+	switch {
+	case g.Ended != "":
+		return g.Ended
+	case !now.Before(g.Expires):
+		return EndedTime
+	case changes == 0:
+		return "all of its changes are made"
+	}
+	return ""
+}
