@@ -177,6 +177,7 @@ func (g *vaultGateway) question(ctx context.Context, req Request, plan *Plan) (c
 	if !q.Destructive && req.OneSession && q.Rest.Files() == 0 {
 		q.Folder = consent.FolderOfAll(q.Files)
 	}
+	q.Offer = g.offer(plan, q)
 	if err := q.Describe(call, plan.change.changes()); err != nil {
 		return q, err
 	}

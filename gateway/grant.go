@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"strings"
@@ -76,7 +77,7 @@ func (g *vaultGateway) grantable(
 	if err != nil || p == nil || p.failure != nil || p.Digest == "" || p.Rest.Files() > 0 {
 		return change, q, false
 	}
-	if p.Marked || p.Foreign || p.Carries != "" {
+	if p.isBeyondGrants() {
 		return change, q, false
 	}
 	change = grants.Change{Command: plan.call.Name(), Destructive: q.Destructive, Links: p.LostLinks}
@@ -87,6 +88,9 @@ func (g *vaultGateway) grantable(
 	}
 	return change, q, true
 }
+
+// isBeyondGrants reports whether the change is one that no grant covers, for what it does.
+func (p *plannedChange) isBeyondGrants() bool { return p.Marked || p.Foreign || p.Carries != "" }
 
 // asksOnlyToConfirm reports whether the only rule for which a plan requires approval is that of the setting confirm.
 func asksOnlyToConfirm(plan *Plan) bool {
@@ -258,3 +262,30 @@ func (g *vaultGateway) endNarrowedGrants() {
 		g.log.Warn("grants of narrowed rules cannot be ended", "error", err.Error())
 	}
 }
+
+// offer returns the terms of a grant for calls like that of a question, in its folder, as JSON; "" where none is offered.
+func (g *vaultGateway) offer(plan *Plan, q consent.Question) string {
+	p := plan.change
+	if p == nil || q.Destructive || q.Rest.Files() > 0 {
+		return ""
+	}
+	isPlain := p.LostLinks == 0 && !p.isBeyondGrants()
+	folder := consent.FolderOfAll(q.Files)
+	mayHave := g.grants != nil && g.agent != "" && g.rules.Policy().MaxGrantTime() > 0
+	if !isPlain || !mayHave || folder == "" || !asksOnlyToConfirm(plan) {
+		return ""
+	}
+	terms := grants.Terms{
+		Agent: g.agent, Generation: g.admission.Generation(), Vault: g.name(), Identity: g.identity(),
+		Commands: []string{plan.call.Name()}, Folders: []string{folder},
+		Notes: grants.DefaultNotes, Changes: grants.DefaultChanges,
+	}
+	text, err := json.Marshal(terms)
+	if err != nil || terms.Check() != nil || len(text) > maxOffer {
+		return ""
+	}
+	return string(text)
+}
+
+// maxOffer bounds the terms of a grant in a question, in bytes.
+const maxOffer = 1000

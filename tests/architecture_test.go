@@ -48,7 +48,7 @@ gateway/paging               : gateway/failure internal/excerpt
 gateway/telemetry            : allowlist gateway/failure
 gateway/telemetry/export     : gateway/audit gateway/telemetry/signals internal/ownerfiles
 gateway/telemetry/signals    : gateway/failure gateway/telemetry internal/excerpt
-gateway/ui                   : allowlist gateway gateway/admission gateway/audit gateway/catalog gateway/consent gateway/failure gateway/telemetry gateway/ui/activity gateway/vaultview internal/access internal/difference internal/httpguard internal/journal internal/ownerfiles internal/sanitize policy tiers
+gateway/ui                   : allowlist gateway gateway/admission gateway/audit gateway/catalog gateway/consent gateway/failure gateway/grants gateway/telemetry gateway/ui/activity gateway/vaultview internal/access internal/difference internal/excerpt internal/httpguard internal/journal internal/ownerfiles internal/sanitize policy tiers
 gateway/ui/activity          : gateway/audit policy
 gateway/vaultview            : allowlist gateway/failure internal/access internal/excerpt internal/filenames internal/protocol policy
 
