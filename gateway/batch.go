@@ -94,7 +94,7 @@ func (g *Gateway) DoBatch(ctx context.Context, b Batch) (result BatchResult) {
 	return result
 }
 
-func (g *vaultGateway) doBatch(ctx context.Context, b Batch) BatchResult {
+func (g *vaultGateway) doBatch(ctx context.Context, b Batch) (result BatchResult) {
 	if err := g.admission.Open(); err != nil {
 		return g.refuseBatch(ctx, b, "", err)
 	}
@@ -133,6 +133,7 @@ func (g *vaultGateway) doBatch(ctx context.Context, b Batch) BatchResult {
 		return RejectBatch("", err)
 	}
 	defer g.recordSkipped(ctx, plan)
+	defer func() { g.settleGrantOfBatch(plan, result) }()
 	if err := g.admission.Batch(g.accountOf(b.Caller), calls, changes, true); err != nil {
 		return g.refuseBatch(ctx, b, "", err)
 	}
@@ -162,7 +163,7 @@ func (g *vaultGateway) doBatch(ctx context.Context, b Batch) BatchResult {
 			return g.firstBatch(ctx, plan, answer)
 		}
 		hidden := g.rules.Digest()
-		result := g.carryOutBatch(ctx, plan)
+		result = g.carryOutBatch(ctx, plan)
 		if err := claimed.Settle(dispositionOfBatch(plan, result), rememberedBatch{result.forKeeping(), hidden}); err != nil {
 			result.Notices = append(result.Notices, notRemembered+err.Error())
 		}
@@ -394,6 +395,9 @@ func (r *batchRun) run(ctx context.Context, i int) {
 		}
 		fault := r.gateway.guard(request.Command, func() {
 			by := approved{question: r.steps[i].approved, record: r.steps[i].record, inBatch: true, held: r.holdEnd(i)}
+			if by.question != nil && r.use != nil {
+				by.grant = r.use.Grant
+			}
 			if by.question != nil {
 				by.change = r.steps[i].plan.change
 			}

@@ -14,6 +14,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/audit"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/gateway/grants"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/internal/journal"
 	"github.com/vaultwicket/vaultwicket/policy"
@@ -35,6 +36,7 @@ type batchPlan struct {
 	id       string             // of the batch in the journal
 	planned  int                // how many operations are planned before they are made; those after them are of the app
 	isBegun  bool
+	use      *grants.Use // of the grant that answers the questions about all of them, nil for none
 }
 
 // batchStep is an operation that may be carried out.

@@ -31,7 +31,7 @@ import (
 func (g *vaultGateway) change(ctx context.Context, r route) (exec.Outcome, error) {
 	id := cmp.Or(r.entry, journal.NewID(time.Now()))
 	options := protocol.Write{
-		Entry: id, Expect: r.expect, Approved: r.shown.Change, Caller: argument(r.caller), Client: audit.Name(r.client), Batch: r.batch, Alone: r.alone,
+		Entry: id, Expect: r.expect, Approved: r.shown.Change, Caller: argument(r.caller), Client: audit.Name(r.client), Batch: r.batch, Grant: r.grant, Alone: r.alone,
 		Sparing: r.policy.Confirm != policy.ConfirmNever && !r.approved, Addresses: r.addresses(),
 	}
 	if r.program.Backend() == string(Embedded) && r.planning != nil {
@@ -657,6 +657,8 @@ type plannedChange struct {
 	Files   []struct {
 		consent.PlannedFile
 		Raw *[2]string // see [consent.PlannedFile]
+		// Lost, LostText and Text are those of [grants.File].
+		Lost, LostText, Text int
 		difference.Change
 	}
 	Rest  consent.Rest
@@ -668,6 +670,10 @@ type plannedChange struct {
 	Takes   []string `json:"takes"`
 	Digest  string   // that the run has to have, see [protocol.Write]
 	Nothing bool     // it changes no byte
+	// LostLinks is how many links it breaks or leads elsewhere. Marked says that a note narrows the access to itself, and
+	// Foreign that it takes back what the caller has not made.
+	LostLinks       int
+	Marked, Foreign bool
 }
 
 func (p *plannedChange) files() (list []consent.PlannedFile) {

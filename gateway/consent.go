@@ -108,6 +108,7 @@ type approved struct {
 	question *consent.Question
 	change   *plannedChange // that the question showed
 	record   *audit.Record  // of the call as it was asked about, nil for none
+	grant    string         // of the owner that has answered the question, "" for another answer
 	// inBatch says that the user was asked about the whole batch: what they were
 	// not shown there is not asked about in the midst of it.
 	inBatch bool
@@ -176,6 +177,7 @@ func (g *vaultGateway) question(ctx context.Context, req Request, plan *Plan) (c
 	if !q.Destructive && req.OneSession && q.Rest.Files() == 0 {
 		q.Folder = consent.FolderOfAll(q.Files)
 	}
+	q.Offer = g.offer(plan, q)
 	if err := q.Describe(call, plan.change.changes()); err != nil {
 		return q, err
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/audit"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/gateway/grants"
 	"github.com/vaultwicket/vaultwicket/gateway/paging"
 	"github.com/vaultwicket/vaultwicket/gateway/telemetry"
 	"github.com/vaultwicket/vaultwicket/gateway/vaultview"
@@ -101,6 +102,7 @@ type shared struct {
 	running   *admission.Semaphore
 	admission *admission.Controller
 	consent   *consent.Approvals
+	grants    *grants.Store // nil where there is no folder for it
 	records   *audit.Records
 	answers   *paging.Store[storedAnswer]
 	suspects  sync.Map // what sessions have read, by their callers, see hasRead
@@ -175,6 +177,9 @@ func New(c Config) *Gateway {
 		g.dropAnswers()
 		g.consent.Void(c.Agent)
 	})
+	if state != "" {
+		g.grants = grants.Open(state, time.Now)
+	}
 	for _, served := range c.Vaults {
 		d := &vaultGateway{
 			shared:       g.shared,
@@ -256,8 +261,14 @@ func (g *Gateway) vaultNamed(name string) (*vaultGateway, error) {
 func (g *Gateway) Tighten(policies []policy.Policy, limits admission.Limits, disabled bool) {
 	tightened := disabled
 	for i, p := range policies[:min(len(policies), len(g.vaults))] {
-		sent := g.vaults[i].rules.Policy().Sends()
-		tightened = g.vaults[i].rules.Tighten(p) || tightened
+		before := g.vaults[i].rules.Policy()
+		sent := before.Sends()
+		if g.vaults[i].rules.Tighten(p) {
+			tightened = true
+		}
+		if len(before.Stricter(g.vaults[i].rules.Policy())) > 0 {
+			g.vaults[i].endNarrowedGrants()
+		}
 		if sent && !g.vaults[i].rules.Policy().Sends() {
 			g.runner.StopSending()
 		}

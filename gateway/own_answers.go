@@ -70,9 +70,9 @@ func (g *vaultGateway) undoList(ctx context.Context, plan Plan) (string, error) 
 	return cmp.Or(b.String(), "No change of yours can be undone.\n"), nil
 }
 
-// Undoable calls visit with the changes of the default vault that an agent made, "" for any caller,
-// that can be undone and may be seen, newest first, until it returns false.
-func (g *Gateway) Undoable(ctx context.Context, agent string, visit func(journal.Entry) bool) error {
+// Undoable calls visit with the changes of the default vault and of a filter that can be undone and may be seen, newest
+// first, until it returns false.
+func (g *Gateway) Undoable(ctx context.Context, of journal.Filter, visit func(journal.Entry) bool) error {
 	kept, err := g.Journal("")
 	if err != nil {
 		return err
@@ -80,7 +80,7 @@ func (g *Gateway) Undoable(ctx context.Context, agent string, visit func(journal
 	sees := g.Visible("")
 	return kept.EachUndoable(
 		ctx,
-		journal.Filter{Agent: agent},
+		of,
 		func(e journal.Entry) bool { return !e.SeenBy(sees) || visit(e) },
 	)
 }
@@ -131,11 +131,11 @@ func (g *Gateway) Journal(vault string) (*journal.Journal, error) {
 	return d.journal(folder)
 }
 
-// waitingCalls returns the calls of a caller with a pending approval, one a line: id, command,
-// vault, and when they expire. The id is not the code with which the user approves. The
+// waitingCalls returns the calls of the sender of a request with a pending approval, one a line: id, command,
+// vault, and when they expire; and after them the grants that it has. The id is not the code with which the user approves. The
 // parameter withdraw withdraws those that it names; wait is followed in [vaultGateway.awaited].
-func (g *vaultGateway) waitingCalls(plan Plan, caller string) (string, error) {
-	list, err := g.consent.Waiting(caller)
+func (g *vaultGateway) waitingCalls(plan Plan, req Request) (string, error) {
+	list, err := g.consent.Waiting(g.callerOf(req))
 	if err != nil {
 		return "", failure.New(
 			failure.CodeState,
@@ -172,7 +172,13 @@ func (g *vaultGateway) waitingCalls(plan Plan, caller string) (string, error) {
 			excerpt.Short(wanted),
 		)
 	}
-	return cmp.Or(b.String(), "No call of yours waits for approval.\n"), nil
+	held := ""
+	if !withdraws {
+		if held, err = g.grantsOf(req); err != nil {
+			return "", err
+		}
+	}
+	return cmp.Or(b.String(), "No call of yours waits for approval.\n") + held, nil
 }
 
 // awaited returns the plan of a call that waits for the decisions of the user, with its answer: those that were made,
@@ -195,7 +201,7 @@ func (g *vaultGateway) awaited(ctx context.Context, req Request, plan Plan) (Pla
 			err,
 		)
 	}
-	waiting, err := g.waitingCalls(plan, g.callerOf(req))
+	waiting, err := g.waitingCalls(plan, req)
 	if err != nil {
 		return plan, err
 	}
@@ -214,7 +220,7 @@ func (g *vaultGateway) ownAnswerTo(ctx context.Context, plan Plan, req Request) 
 	case allowlist.AnswersUndoList:
 		return g.undoList(ctx, plan)
 	case allowlist.AnswersApprovals:
-		return g.waitingCalls(plan, g.callerOf(req))
+		return g.waitingCalls(plan, req)
 	}
 	name, ok := plan.call.Param("command")
 	vault := catalog.Vault{Policy: plan.policy, Facts: plan.facts, Programs: g.programs()}

@@ -104,6 +104,8 @@ func (g *vaultGateway) process(
 		ctx = admission.PastPause(ctx)
 	}
 	plan, err := g.admit(ctx, req, line, by)
+	ran := false
+	defer func() { g.settleGrant(plan.use, ran, result) }()
 	if err == nil && !by.inBatch { // a batch does not stop others for it
 		plan, err = g.awaited(ctx, req, plan)
 	}
@@ -143,7 +145,10 @@ func (g *vaultGateway) process(
 		return Reject(req.Command, err).endedIn(line), false
 	}
 	defer release()
-	result = g.once(req, plan, func(plan Plan) Result { return g.carryOut(ctx, plan) })
+	result = g.once(req, plan, func(plan Plan) Result {
+		ran = true
+		return g.carryOut(ctx, plan)
+	})
 	var signs []string
 	for _, found := range result.found.found {
 		if kind, ok := strings.CutPrefix(found, policy.RuleSuspicious+" "); ok && kind != audit.NotSearched {
@@ -223,6 +228,7 @@ func (g *vaultGateway) admit(ctx context.Context, req Request, line *audit.Recor
 	switch {
 	case by.question != nil && (err == nil || needsApproval(err)):
 		plan, err = plan.withApproval(*by.question)
+		plan = plan.underGrant(by.grant)
 	case by.takesBack && needsApproval(err):
 		plan, err = plan.withApproval(consent.Question{})
 	case needsApproval(err) && by.inBatch:
@@ -233,10 +239,16 @@ func (g *vaultGateway) admit(ctx context.Context, req Request, line *audit.Recor
 			plan.call.Name(),
 		)
 	case needsApproval(err):
-		line.Asked(err)
 		if answer := g.recall(req.IdempotencyKey, g.boundTo(req, digestOf(plan))); answer != nil {
+			line.Asked(err)
 			return plan, &answered{plan, answer} // the user is not asked about a call that was made
 		}
+		if g.underGrant(ctx, req, &plan) {
+			line.Granted(plan.grant)
+			err = nil
+			break
+		}
+		line.Asked(err)
 		asked := time.Now()
 		approvedBy := ""
 		if plan, approvedBy, err = g.requestApproval(ctx, req, plan, line, err); err == nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/exec"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/gateway/grants"
 	"github.com/vaultwicket/vaultwicket/internal/appvaults"
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 	"github.com/vaultwicket/vaultwicket/policy"
@@ -84,6 +85,8 @@ type Plan struct {
 	part                  int            // see [reported]
 	findings              findings       // of the rules about texts in the change
 	change                *plannedChange // what it would do to notes, nil where that is not worked out
+	grant                 string         // that allows it, "" for none
+	use                   *grants.Use    // of the grant, nil for none
 	because               []flowRead     // what the session has read, where flow rules are about the call
 }
 
@@ -112,6 +115,7 @@ type route struct {
 	// caller and batch are those of the plan, for the journal.
 	caller, client, batch string
 	alone                 bool      // the batch has the lock of the journal
+	grant                 string    // of the owner that allows the call, "" for none
 	planning              *planning // of the batch, see [Request]
 	hidden                bool      // a path leads to a hidden note, see [vaultview.Rules.Named]
 }

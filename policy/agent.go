@@ -114,6 +114,7 @@ func Unlimited() Policy {
 		Confirm:      ConfirmNever,
 		Asking:       AskClient,
 		MinAnswer:    NoMinAnswer,
+		MaxGrant:     LongestGrant,
 		Secrets:      SecretsAllow,
 		Suspicious:   SuspiciousOff,
 		RemoteLinks:  true,

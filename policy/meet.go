@@ -67,6 +67,12 @@ var rows = [...]row{
 		join:  func(to *Policy, p, q Policy) { to.MinAnswer = minAnswerOf(max(p.MinAnswerTime(), q.MinAnswerTime())) },
 		same:  func(p, q Policy) bool { return p.MinAnswerTime() == q.MinAnswerTime() },
 	},
+	{
+		name: "max-grant", fields: []string{"MaxGrant"}, bounds: true, meets: "the shorter time; none, if one says so",
+		value: func(p Policy) any { return p.shownMaxGrant() },
+		join:  func(to *Policy, p, q Policy) { to.MaxGrant = min(p.MaxGrantTime(), q.MaxGrantTime()) },
+		same:  func(p, q Policy) bool { return p.MaxGrantTime() == q.MaxGrantTime() },
+	},
 	least(
 		"secrets",
 		"Secrets",

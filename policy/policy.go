@@ -28,9 +28,10 @@ type Policy struct {
 	// MinAnswer is how long a client has had a form at least when an answer comes that counts: what comes sooner no
 	// person has given. The zero value is [DefaultMinAnswer].
 	MinAnswer   time.Duration
-	Secrets     Secrets    // what is done with keys, tokens and passwords in answers
-	Suspicious  Suspicious // what follows from signs of injection in answers
-	RemoteLinks bool       // allows changes that add an address with text of another note
+	MaxGrant    time.Duration // the longest that a grant of the owner counts; the zero value is for none
+	Secrets     Secrets       // what is done with keys, tokens and passwords in answers
+	Suspicious  Suspicious    // what follows from signs of injection in answers
+	RemoteLinks bool          // allows changes that add an address with text of another note
 	// Shadow has the names of rules about texts that decide and have no effect, see [TextRules]. Exceptions are
 	// folders and notes for which these rules do not apply. AnyShadow and AnyException are for rights that say
 	// nothing of the one or the other, such as those of an agent: they leave both to others for the rules that
@@ -135,6 +136,35 @@ func ParseMinAnswer(s string) (time.Duration, error) {
 		return 0, fmt.Errorf("invalid value %.40q for min-answer-time: want 0s to 60s", s)
 	}
 	return minAnswerOf(d), nil
+}
+
+// LongestGrant is the longest time of a grant, and the default of the setting max-grant: nobody knows for longer what
+// they have given.
+const LongestGrant = 31 * 24 * time.Hour
+
+const noGrants = "none"
+
+// ParseMaxGrant reads "none", or a time such as "2h" from 1m to 744h.
+func ParseMaxGrant(s string) (time.Duration, error) {
+	if s == noGrants {
+		return 0, nil
+	}
+	d, err := time.ParseDuration(s)
+	if err != nil || d < time.Minute || d > LongestGrant {
+		return 0, fmt.Errorf("invalid value %.40q for max-grant: want none, or 1m to 744h", s)
+	}
+	return d, nil
+}
+
+// MaxGrantTime returns the longest that a grant counts, 0 for no grant.
+func (p Policy) MaxGrantTime() time.Duration { return min(max(p.MaxGrant, 0), LongestGrant) }
+
+// shownMaxGrant returns the value of the setting max-grant.
+func (p Policy) shownMaxGrant() string {
+	if p.MaxGrantTime() == 0 {
+		return noGrants
+	}
+	return p.MaxGrantTime().String()
 }
 
 // Secrets says what is done with keys, tokens and passwords in answers.

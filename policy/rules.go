@@ -111,7 +111,7 @@ var rules = [...]rule{
 			}
 			return strings.Join(names, ", ")
 		}},
-	{name: "confirm", check: confirmed, pass: func(p Policy, s subject) string {
+	{name: RuleConfirm, check: confirmed, pass: func(p Policy, s subject) string {
 		loss := "" // the reason if the effect is worse than that of the command
 		if s.loses != "" {
 			loss = " (it " + s.loses + ")"
@@ -473,6 +473,9 @@ const (
 	RuleRemoteLinks = "remote-links"
 	RuleSuspicious  = "suspicious"
 )
+
+// RuleConfirm is the rule of the setting confirm: which changes require approval.
+const RuleConfirm = "confirm"
 
 // TextRules returns the names of the rules about texts.
 func TextRules() (names []string) {

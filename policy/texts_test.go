@@ -72,7 +72,7 @@ func TestEverySettingHasItsValue(t *testing.T) {
 	for _, name := range policy.SettingNames() {
 		got += fmt.Sprintf("%s=%v ", name, p.Setting(name))
 	}
-	assert.Equal(t, got, "tier=v3 disable=[delete] enable-only=[read files] allow-mutations=true allow-publish=false allow-ui=true confirm=never ask=terminal min-answer-time=1s secrets=strict suspicious=ask "+
+	assert.Equal(t, got, "tier=v3 disable=[delete] enable-only=[read files] allow-mutations=true allow-publish=false allow-ui=true confirm=never ask=terminal min-answer-time=1s max-grant=none secrets=strict suspicious=ask "+
 		"remote-links=ask shadow=[flow] private-property=[agent] private-tags=[private] exceptions=[secrets Docs # samples] min-cli-version=1.12.7 rate=0 rate-mutations=0 rate-mutations-hour=0 ")
 	assert.That(t, p.Setting("access") == nil, "the access rules are a setting")
 }

@@ -38,6 +38,8 @@ func subcommands() []subcommand {
 		{helpOfApprovals, oversight.Approvals},
 		{helpOfApprove, oversight.Approve},
 		{helpOfDeny, oversight.Deny},
+		{helpOfGrant, oversight.Grant},
+		{helpOfGrants, oversight.Grants},
 		{helpOfPause, oversight.Pause},
 		{helpOfResume, oversight.Resume},
 		{helpOfAgent, oversight.Agent},

@@ -41,7 +41,7 @@ type Line struct {
 	// run); of an approval "approve", "deny" or "withdraw".
 	Decision string `json:"decision,omitempty"`
 	// By is where the user approved or denied: "terminal", "page" (the local one) or "sign-in" (with a
-	// passkey); "" in the client that asked.
+	// passkey); "grant" where a grant has approved it; "" in the client that asked.
 	By string `json:"by,omitempty"`
 	// Question is the id of the question that the user was asked about the call, see [Record.AskedIn]; "" for none.
 	Question string `json:"question,omitempty"`
@@ -57,6 +57,7 @@ type Line struct {
 	Before string `json:"before,omitempty"`
 	After  string `json:"after,omitempty"`
 	Change string `json:"change,omitempty"` // the id of a journal entry
+	Grant  string `json:"grant,omitempty"`  // the id of the grant of the owner that has allowed the call
 	// Found are what the rules about texts found in the answer or the change, each as the name of a
 	// rule and a kind: "secrets github-pat". Shadow are the rules that would have had an effect and
 	// are only logged.
@@ -198,7 +199,7 @@ func isKind(kind string) bool {
 
 func (line *Line) names() []*string {
 	return []*string{&line.Call, &line.Session, &line.Agent, &line.Client, &line.Surface, &line.Vault, &line.Command,
-		&line.Effect, &line.Decision, &line.By, &line.Question, &line.Rule, &line.Code, &line.Backend, &line.Change}
+		&line.Effect, &line.Decision, &line.By, &line.Question, &line.Rule, &line.Code, &line.Backend, &line.Change, &line.Grant}
 }
 
 const (

@@ -134,6 +134,15 @@ func (r *Record) Because(note string) {
 	}
 }
 
+// Granted notes that a grant of the owner has answered the question about the call.
+func (r *Record) Granted(id string) {
+	r.line.Grant = id
+	r.Approved(ByGrant)
+}
+
+// ByGrant is where a call was approved in advance.
+const ByGrant = "grant"
+
 // HiddenBy notes which rule hides what the call names: as a path, and by its name alone. The first rule
 // counts.
 func (r *Record) HiddenBy(rule, ofName string) {

@@ -436,7 +436,7 @@ func (a *Approvals) leave(vault string, q Question, by Requester) (StoredQuestio
 	}
 	return a.store.Ask(StoredQuestion{
 		Session: by.Caller, Client: sanitize.Line(excerpt.Short(by.Client)), Vault: vault, Command: q.Command, Effect: effect.String(), Text: q.Text, Lines: q.Lines, Digest: q.Digest, Call: q.Call,
-		Only: only, Typed: q.typed(),
+		Only: only, Typed: q.typed(), Offer: q.Offer,
 	})
 }
 

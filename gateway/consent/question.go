@@ -58,6 +58,8 @@ type Question struct {
 	// listed.
 	Files []PlannedFile
 	Rest  Rest
+	// Offer is that of [StoredQuestion].
+	Offer string
 	// Identity is that of the vault, Call that of the call in it.
 	Identity string
 	Call     CallDigest

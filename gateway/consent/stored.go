@@ -65,6 +65,10 @@ type StoredQuestion struct {
 	// Typed is taken: the words that the user types to approve something very large, "" for none.
 	Typed string
 
+	// Offer is taken: the terms of a grant that is offered with the question, as they are read where it is given; "" for
+	// none.
+	Offer string
+
 	shown string // the SHA-256 of the file of its lines, "" where they are here
 }
 
@@ -134,7 +138,7 @@ func (q StoredQuestion) check() error {
 		needed      bool
 	}{
 		{"session", q.Session, true}, {"vault", q.Vault, true}, {"command", q.Command, true},
-		{"client", q.Client, false}, {"effect", q.Effect, false}, {"by", q.By, false}, {"ref", q.Ref, false}, {"only", q.Only, false}, {"typed", q.Typed, false},
+		{"client", q.Client, false}, {"effect", q.Effect, false}, {"by", q.By, false}, {"ref", q.Ref, false}, {"only", q.Only, false}, {"typed", q.Typed, false}, {"offer", q.Offer, false},
 	} {
 		if err := checkText(f.name, f.value, maxField, isUnprintable); err != nil {
 			return err
@@ -264,6 +268,7 @@ type record struct {
 	Shown   string    `json:"shown,omitempty"`
 	Only    string    `json:"only,omitempty"`
 	Typed   string    `json:"typed,omitempty"`
+	Offer   string    `json:"offer,omitempty"`
 }
 
 // ID names a question for the agent that asks. It is not its code.
@@ -282,7 +287,7 @@ func (q StoredQuestion) encode() ([]byte, error) {
 	r := record{
 		Code: code, State: q.State.String(), Made: q.Made, Expires: q.Expires,
 		Session: q.Session, Client: q.Client, Vault: q.Vault, Command: q.Command, Effect: q.Effect,
-		Text: q.Text, Digest: hex.EncodeToString(q.Digest[:]), By: q.By, Ref: q.Ref, Lines: q.Lines, Rows: q.Rows, Cost: q.Cost, Shown: q.shown, Only: q.Only, Typed: q.Typed,
+		Text: q.Text, Digest: hex.EncodeToString(q.Digest[:]), By: q.By, Ref: q.Ref, Lines: q.Lines, Rows: q.Rows, Cost: q.Cost, Shown: q.shown, Only: q.Only, Typed: q.Typed, Offer: q.Offer,
 	}
 	if q.Call != (CallDigest{}) {
 		r.Call = hex.EncodeToString(q.Call[:])
@@ -318,7 +323,7 @@ func parseQuestion(code string, data []byte) (StoredQuestion, bool) {
 	q := StoredQuestion{
 		Code: displayCode(r.Code), State: kept[state], Made: r.Made.UTC(), Expires: r.Expires.UTC(),
 		Session: r.Session, Client: r.Client, Vault: r.Vault, Command: r.Command, Effect: r.Effect,
-		Text: r.Text, Digest: Digest(digest), Call: call, By: r.By, Ref: r.Ref, Lines: r.Lines, Rows: r.Rows, Cost: r.Cost, shown: r.Shown, Only: r.Only, Typed: r.Typed,
+		Text: r.Text, Digest: Digest(digest), Call: call, By: r.By, Ref: r.Ref, Lines: r.Lines, Rows: r.Rows, Cost: r.Cost, shown: r.Shown, Only: r.Only, Typed: r.Typed, Offer: r.Offer,
 	}
 	isShown := r.Shown == "" || len(r.Lines) == 0
 	if !isShown || q.check() != nil || !q.Made.Before(q.Expires) || q.Expires.Sub(q.Made) > maxLife {

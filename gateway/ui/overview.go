@@ -3,6 +3,7 @@ package ui
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -158,7 +159,8 @@ func midnight(t time.Time) time.Time {
 // agentsData is what the view of agents shows.
 type agentsData struct {
 	Agents []shownAgent
-	Known  bool // agents are defined
+	Known  bool         // agents are defined
+	Grants []shownGrant // of servers, and of agents that are not listed
 }
 
 // shownAgent is an agent that is defined or has called.
@@ -169,6 +171,7 @@ type shownAgent struct {
 	Day     dayOf
 	Clients string
 	Changed []changedBy // today
+	Grants  []shownGrant
 }
 
 // agents shows who may call, and what each did today.
@@ -178,6 +181,7 @@ func (p *Page) agents(r request) view {
 	days, _ := p.agentsOn(today)
 	var data agentsData
 	defined, agentsErr := p.Agents()
+	given, grantsErr := p.grantsOf()
 	show := func(a Agent, isDefined bool) {
 		one := shownAgent{Agent: a, Defined: isDefined, Day: dayOf{Agent: activity.Agent{Name: a.Name}}}
 		if isDefined {
@@ -206,6 +210,8 @@ func (p *Page) agents(r request) view {
 				one.Changed = append(one.Changed, c)
 			}
 		}
+		one.Grants = given[a.Name]
+		delete(given, a.Name)
 		data.Agents = append(data.Agents, one)
 	}
 	for _, a := range defined {
@@ -217,7 +223,10 @@ func (p *Page) agents(r request) view {
 		}
 	}
 	data.Known = len(defined) > 0
-	return view{template: "agents", title: "Agents", data: data}.failed(cmp.Or(err, changesErr, agentsErr))
+	for _, who := range slices.Sorted(maps.Keys(given)) {
+		data.Grants = append(data.Grants, given[who]...)
+	}
+	return view{template: "agents", title: "Agents", data: data}.failed(cmp.Or(err, changesErr, agentsErr, grantsErr))
 }
 
 // agentAct pauses or resumes an agent, or takes all rights from it.

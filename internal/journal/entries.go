@@ -20,6 +20,7 @@ type Filter struct {
 	Agent     string // those of the callers of one agent
 	Batch     string // those of one batch
 	Session   string // those of one session
+	Grant     string // those that one grant of the owner allowed
 	Path      string // those that touch what has this path, or had it
 	// Since and Until bound when a change was begun. Until itself is not included, and
 	// a zero time bounds nothing.
@@ -90,6 +91,8 @@ func (f Filter) key() key {
 		return keyOf(byBatch, f.Batch)
 	case f.Session != "":
 		return keyOf(bySession, f.Session)
+	case f.Grant != "":
+		return keyOf(byGrant, f.Grant)
 	case f.Caller != "":
 		return keyOf(byCaller, f.Caller)
 	case f.Agent != "":
@@ -108,7 +111,8 @@ func (f Filter) wants(e Entry) bool {
 	isBy := f.Caller == "" || e.Caller == f.Caller
 	isOf := f.Agent == "" || ownerfiles.AgentOf(e.Caller) == f.Agent
 	isIn := (f.Batch == "" || e.Batch == f.Batch) && (f.Session == "" || e.Session == f.Session)
-	if !isBy || !isOf || !isIn || e.isForParts() {
+	isUnder := f.Grant == "" || e.Grant == f.Grant
+	if !isBy || !isOf || !isIn || !isUnder || e.isForParts() {
 		return false
 	}
 	return f.Path == "" ||

@@ -76,6 +76,7 @@ const (
 	byBatch   = 'b'
 	bySession = 's'
 	byLineage = 'l' // of all entries that can change what notes are made of
+	byGrant   = 'g'
 )
 
 // keyOf returns the key of something. Equal keys of different things cost a read and nothing else.
@@ -106,6 +107,7 @@ func (s *summary) addEntry(e Entry, where span) {
 	if e.isOfLineage() {
 		s.keys = append(s.keys, keyRow{keyOf(byLineage, ""), row})
 	}
+	add(byGrant, e.Grant)
 	last := ""
 	for _, step := range e.Steps {
 		for _, path := range []string{step.Path, step.From} {

@@ -62,6 +62,7 @@ type Write struct {
 	Caller    string    // who makes the change, for the journal and the right to undo; "" if unknown
 	Client    string    // the name that the client gave, "" for none
 	Batch     string    // shared by all calls of a batch, "" for a single one
+	Grant     string    // the grant of the owner that allows it, for the journal; "" for none
 	Alone     bool      // the caller has the lock of the journal
 	Sparing   bool      // refuses a change that removes so much that it requires approval
 	Addresses Addresses // what is done about text of another note in an address that is added
@@ -236,6 +237,7 @@ func (q *Request) fields(f *form) {
 	f.text(&q.Write.Caller)
 	f.text(&q.Write.Client)
 	f.text(&q.Write.Batch)
+	f.text(&q.Write.Grant)
 	f.flag(&q.Write.Alone)
 	f.flag(&q.Write.Sparing)
 	f.choice((*uint8)(&q.Write.Addresses), uint8(lastAddresses))

@@ -14,6 +14,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/admission"
 	"github.com/vaultwicket/vaultwicket/gateway/agents"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
+	"github.com/vaultwicket/vaultwicket/gateway/grants"
 	"github.com/vaultwicket/vaultwicket/gateway/oauth/signin"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
@@ -272,6 +273,9 @@ func endCredentials(state, name string) (had bool, err error) {
 		return false, err
 	}
 	consent.New(state, nil).Void(name)
+	if err := grants.Open(state, nil).EndOfAgent(name); err != nil {
+		return false, err
+	}
 	return hadToken || hadGrants, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/cmd/internal/bootstrap"
@@ -11,6 +12,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/gateway/grants"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/internal/journal"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
@@ -19,6 +21,7 @@ import (
 type undoFlags struct {
 	batch   string
 	session string
+	grant   string
 	screen  terminal.ScreenOptions // of undo list
 }
 
@@ -45,6 +48,7 @@ func Undo(
 			"",
 			"take back all changes of the session of the change with this id (default: of the latest change)",
 		)
+		f.StringVar(&u.grant, "grant", "", "take back all changes that the grant with this id allowed")
 		f.Lookup("session").NoOptDefVal = ofLatest
 		u.screen.Flags(f.FlagSet)
 	})
@@ -62,7 +66,7 @@ func Undo(
 		// "vaultwicket undo list": the changes that can be taken back, of every caller.
 		s := terminal.NewScreen(std, u.screen, time.Now())
 		changes := []keptChange{}
-		err := o.Gateway.Undoable(ctx, o.Reviewed, func(e journal.Entry) bool {
+		err := o.Gateway.Undoable(ctx, journal.Filter{Agent: o.Reviewed}, func(e journal.Entry) bool {
 			changes = append(changes, keptChangeOf(e))
 			return len(changes) < maxListed
 		})
@@ -78,11 +82,41 @@ func Undo(
 	case len(o.Rest) == 1:
 		id = o.Rest[0]
 	}
+	if u.grant != "" {
+		words, err := toUndoGrant(ctx, o, u, id)
+		if err != nil {
+			return err
+		}
+		return carryOut(ctx, o, gateway.Request{Command: "undo", Words: words})
+	}
 	words, cause := toUndo(ctx, o, u, id)
 	if cause != nil {
 		return terminal.FailureOf(cause)
 	}
 	return carryOut(ctx, o, gateway.Request{Command: "undo", Words: words})
+}
+
+// toUndoGrant returns the words that take back all changes that a grant allowed.
+func toUndoGrant(ctx context.Context, o bootstrap.Opened, u undoFlags, id string) ([]string, error) {
+	if id != "" || u.batch != "" || u.session != "" {
+		return nil, &terminal.UsageError{Reason: "undo: --grant cannot be combined with an id, --batch or --session"}
+	}
+	var ids []string
+	err := o.Gateway.Undoable(ctx, journal.Filter{Grant: u.grant}, func(e journal.Entry) bool {
+		ids = append(ids, e.ID)
+		return len(ids) < grants.MaxChanges
+	})
+	switch {
+	case err != nil:
+		return nil, terminal.FailureOf(failure.Of(err))
+	case len(ids) == 0:
+		return nil, terminal.FailureOf(&failure.Error{
+			Code:    failure.CodeNotFound,
+			Message: fmt.Sprintf("no change of this vault that can be undone was made under the grant %q", excerpt.Short(u.grant)),
+			Hint:    `"vaultwicket grants --all" lists the grants with their vaults`,
+		})
+	}
+	return []string{"id=" + strings.Join(ids, ",")}, nil
 }
 
 func toUndo(ctx context.Context, o bootstrap.Opened, u undoFlags, id string) ([]string, *failure.Error) {
@@ -100,7 +134,7 @@ func toUndo(ctx context.Context, o bootstrap.Opened, u undoFlags, id string) ([]
 		return words, nil // the command reports invalid combinations
 	}
 	var latest journal.Entry // of the agent whose past is wanted, not undone and no undo
-	err := o.Gateway.Undoable(ctx, o.Reviewed, func(e journal.Entry) bool {
+	err := o.Gateway.Undoable(ctx, journal.Filter{Agent: o.Reviewed}, func(e journal.Entry) bool {
 		latest = e
 		return false
 	})

@@ -103,7 +103,7 @@ func TestOnlyWhatIsStricterIsTaken(t *testing.T) {
 	live := map[string]struct{ loose, strict string }{
 		"tier": {`"v2"`, `"v1"`}, "disable": {`[]`, `["read"]`}, "enable-only": {`[]`, `["read"]`},
 		"allow-mutations": {"true", "false"}, "allow-publish": {"true", "false"}, "allow-ui": {"true", "false"},
-		"confirm": {`"never"`, `"writes"`}, "ask": {`"client"`, `"page"`}, "min-answer-time": {`"1s"`, `"3s"`}, "secrets": {`"allow"`, `"redact"`}, "suspicious": {`"off"`, `"ask"`}, "remote-links": {`"allow"`, `"ask"`}, "shadow": {`["secrets"]`, `[]`}, "exceptions": {`["secrets A # x"]`, `[]`}, "min-cli-version": {`"1.12.7"`, `"1.13.0"`},
+		"confirm": {`"never"`, `"writes"`}, "ask": {`"client"`, `"page"`}, "min-answer-time": {`"1s"`, `"3s"`}, "max-grant": {`"2h"`, `"none"`}, "secrets": {`"allow"`, `"redact"`}, "suspicious": {`"off"`, `"ask"`}, "remote-links": {`"allow"`, `"ask"`}, "shadow": {`["secrets"]`, `[]`}, "exceptions": {`["secrets A # x"]`, `[]`}, "min-cli-version": {`"1.12.7"`, `"1.13.0"`},
 		"private-property": {`["private"]`, `["private", "closed"]`}, "private-tags": {`[]`, `["private"]`},
 		"rate": {"0", "10"}, "rate-mutations": {"20", "10"}, "rate-mutations-hour": {"0", "10"}, "enabled": {"true", "false"},
 	}

@@ -220,6 +220,14 @@ var table = [...]setting{
 		set: parsed(func(s *Settings) *time.Duration { return &s.Policy.MinAnswer }, policy.ParseMinAnswer),
 	},
 	{
+		name:     "max-grant",
+		example:  "2h",
+		fallback: "744h",
+		usage:    "longest time of a grant, with which you allow an agent changes in advance: none, or 1m to 744h",
+		form:     form{pattern: `^(none|[1-9][0-9]?m|[1-9][0-9]?h([1-5]?[0-9]m)?|[1-6][0-9]{2}h|7[0-3][0-9]h|74[0-4]h)$`},
+		set:      parsed(func(s *Settings) *time.Duration { return &s.Policy.MaxGrant }, policy.ParseMaxGrant),
+	},
+	{
 		name:     "secrets",
 		fallback: "redact",
 		usage:    "keys, tokens and passwords in answers: redact, strict (numbers of cards and accounts, too), block or allow",

@@ -144,7 +144,7 @@ func TestOriginsNameEverySettingOfAPolicy(t *testing.T) {
 	require.NoError(t, err)
 	want := map[string]string{
 		"tier": "default", "disable": "environment VAULTWICKET_DISABLE", "enable-only": "default", "allow-mutations": "flag --allow-mutations",
-		"allow-publish": "default", "allow-ui": "file config.toml", "confirm": "profile p in config.toml", "ask": "default", "min-answer-time": "default", "min-cli-version": "default", "secrets": "default", "suspicious": "default", "remote-links": "default", "shadow": "default", "exceptions": "default", "private-property": "default", "private-tags": "default", "access": "default",
+		"allow-publish": "default", "allow-ui": "file config.toml", "confirm": "profile p in config.toml", "ask": "default", "min-answer-time": "default", "max-grant": "default", "min-cli-version": "default", "secrets": "default", "suspicious": "default", "remote-links": "default", "shadow": "default", "exceptions": "default", "private-property": "default", "private-tags": "default", "access": "default",
 		"rate": "default", "rate-mutations": "default", "rate-mutations-hour": "default",
 	}
 	assert.Equal(t, len(s.Policy.Origins), len(want), "origins %v", s.Policy.Origins)

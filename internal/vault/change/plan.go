@@ -33,6 +33,11 @@ type plannedFile struct {
 	// Raw are the SHA-256 of the bytes before and after, for the gateway alone. A file of which no line is
 	// shown has none: the digest of the plan stands for it.
 	Raw []string `json:"raw,omitempty"`
+	// Lost counts the lines that are removed or replaced, LostText those of them that are behind the properties, of the
+	// Text lines that there are. A long line counts as several.
+	Lost     int `json:"lost,omitempty"`
+	LostText int `json:"lostText,omitempty"`
+	Text     int `json:"text,omitempty"`
 	difference.Change
 }
 
@@ -63,6 +68,11 @@ type plan struct {
 	Digest string   `json:"digest"`
 	// Nothing says that no byte would be changed.
 	Nothing bool `json:"nothing,omitempty"`
+	// LostLinks is how many links it breaks or leads elsewhere. Marked says that one of the notes narrows the access to
+	// itself, and Foreign that it takes back what the caller has not made.
+	LostLinks int  `json:"lostLinks,omitempty"`
+	Marked    bool `json:"marked,omitempty"`
+	Foreign   bool `json:"foreign,omitempty"`
 }
 
 // showPlan prints what would be done, as JSON.
@@ -75,6 +85,10 @@ func showPlan(v *call.Vault, p Proposal) (answer.Reply, error) {
 		Carries: p.carried.Kind,
 		Digest:  digestOf(v, p),
 		Nothing: !slices.ContainsFunc(p.Steps, func(s Step) bool { return !s.IsNoop() }),
+
+		LostLinks: p.linkLosses(),
+		Marked:    p.isMarked(v),
+		Foreign:   p.Undoes != "" && !p.OwnChange,
 	}
 	for _, taken := range v.Taken {
 		shown.Takes = append(shown.Takes, taken.Path.String())
@@ -94,7 +108,8 @@ func showPlan(v *call.Vault, p Proposal) (answer.Reply, error) {
 	var changes []difference.Change // of the files of which lines are shown, which come first
 	size := 0                       // bytes of the rows of the others
 	left := maxPlanned              // bytes that the lines of the next files may take
-	for _, s := range p.Steps {
+	for i := range p.Steps {
+		s := &p.Steps[i]
 		if s.IsNoop() || s.Before.Folder || s.After.Folder {
 			continue
 		}
@@ -115,6 +130,7 @@ func showPlan(v *call.Vault, p Proposal) (answer.Reply, error) {
 			Path: s.Path.String(), From: s.From.String(), Before: hashAt(v, s.source(), s.Before), After: hashAt(v, s.Path, s.After),
 			Raw: []string{ImageOf(s.Before).Hash, ImageOf(s.After).Hash},
 		}
+		file.weigh(s)
 		shown.Files = append(shown.Files, file)
 		before := s.Before.Text
 		after := s.After.Text
@@ -152,12 +168,22 @@ func showPlan(v *call.Vault, p Proposal) (answer.Reply, error) {
 }
 
 // row is the file of a step of which no line is shown.
-func (s Step) row(v *call.Vault) plannedFile {
+func (s *Step) row(v *call.Vault) plannedFile {
 	lines := s.lines()
-	return plannedFile{
+	file := plannedFile{
 		Path: s.Path.String(), From: s.From.String(), Before: hashAt(v, s.source(), s.Before), After: hashAt(v, s.Path, s.After), Size: ImageOf(s.Before).Size,
 		Change: difference.Change{Added: lines.Added, Removed: lines.Removed},
 	}
+	file.weigh(s)
+	return file
+}
+
+// weigh adds what a step removes or replaces.
+func (f *plannedFile) weigh(s *Step) {
+	lost := s.lost()
+	f.Lost = lost.All
+	f.LostText = lost.Body
+	f.Text = lost.Of
 }
 
 // with returns the rest with one more file.
@@ -379,7 +405,8 @@ func (p Proposal) loss() string {
 	if changed > maxFiles {
 		return fmt.Sprintf("affects %d notes", changed)
 	}
-	for _, s := range p.Steps {
+	for i := range p.Steps {
+		s := &p.Steps[i]
 		switch {
 		case p.Keeps && s.After.Exists, !s.Before.Exists || s.Before.Folder || s.Before.Equal(s.After):
 			continue
@@ -388,22 +415,21 @@ func (p Proposal) loss() string {
 		case p.Undoes != "":
 			return fmt.Sprintf("replaces what %q contains", named(s.Path.String()))
 		}
-		body := edit.Body(s.Before.Text)
-		bodyAfter := edit.Body(s.After.Text)
-		ofBody := removedFrom(body, bodyAfter)
-		all := linesOf(body)
-		removed := ofBody
-		if len(body) < len(s.Before.Text) || len(bodyAfter) < len(s.After.Text) {
-			removed = removedFrom(s.Before.Text, s.After.Text)
-		}
+		lost := s.lost()
 		switch {
-		case ofBody > maxRemoved, all >= leastBody && 2*ofBody > all:
-			if n := edit.NumberOfLines(body); all == n {
-				return fmt.Sprintf("removes %d of the %d lines of the text of %q", ofBody, all, named(s.Path.String()))
+		case lost.Body > maxRemoved, lost.Of >= leastBody && 2*lost.Body > lost.Of:
+			if lost.Of == edit.NumberOfLines(edit.Body(s.Before.Text)) {
+				return fmt.Sprintf(
+					"removes %d of the %d lines of the text of %q",
+					lost.Body,
+					lost.Of,
+					named(s.Path.String()),
+				)
 			}
-			return fmt.Sprintf("removes %d%% of the text of %q", 100*min(ofBody, all)/all, named(s.Path.String()))
-		case removed > maxRemoved:
-			return fmt.Sprintf("removes %d lines of %q", removed, named(s.Path.String()))
+			percent := 100 * min(lost.Body, lost.Of) / lost.Of
+			return fmt.Sprintf("removes %d%% of the text of %q", percent, named(s.Path.String()))
+		case lost.All > maxRemoved:
+			return fmt.Sprintf("removes %d lines of %q", lost.All, named(s.Path.String()))
 		}
 		switch key, how := lostProperty(s.Before.Text, s.After.Text); how {
 		case propertyRemoved:
@@ -420,22 +446,6 @@ func (p Proposal) loss() string {
 		return p.carried.Why
 	}
 	return p.Loss
-}
-
-// removedFrom returns how many lines a change removes or replaces. Of a long line that is
-// replaced by another one, what differs counts.
-func removedFrom(before, after []byte) (removed int) {
-	c := difference.Of(before, after)
-	if c.Binary {
-		return linesOf(before)
-	}
-	for _, l := range c.Lines {
-		if l.Sign == difference.Removed {
-			removed += weight(l.To - l.From)
-		}
-	}
-	_, left := c.Left()
-	return removed + left
 }
 
 // linesOf returns how many lines a text counts as.

@@ -137,6 +137,7 @@ type Step struct {
 	Told          []byte // what a plan shows of the bookmarks, where they may name hidden notes
 	Mode          uint32 // the permission bits of a file that is made; 0 for those of a new note
 	draft         disk.Draft
+	weighed       *lostLines // see [Step.lost]; nil until it is worked out
 }
 
 // FileState is the content of a file. The zero value is that of no file.

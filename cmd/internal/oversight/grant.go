@@ -1,0 +1,301 @@
+package oversight
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/vaultwicket/vaultwicket/cmd/internal/bootstrap"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/gateway/admission"
+	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/gateway/grants"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
+	"github.com/vaultwicket/vaultwicket/internal/sanitize"
+	"github.com/vaultwicket/vaultwicket/policy"
+)
+
+// grantFlags are the flags of "vaultwicket grant".
+type grantFlags struct {
+	terms  grants.Terms
+	length time.Duration
+}
+
+func (g *grantFlags) add(f *settings.Flags) {
+	f.Reviews = true // the agent is who gets the grant
+	f.StringVar(&g.terms.Server, "server", "", "session of the running server that gets it, where no agent is defined")
+	f.StringSliceVar(&g.terms.Commands, "commands", nil, "commands that it may run, such as append,create")
+	f.StringSliceVar(&g.terms.Folders, "in", nil, "folders of the vault, with all that is below them; / is the whole vault")
+	f.IntVar(&g.terms.Notes, "notes", grants.DefaultNotes, "maximum number of different notes that it may change")
+	f.IntVar(&g.terms.Changes, "changes", grants.DefaultChanges, "maximum number of changes, up to 1000")
+	f.DurationVar(&g.length, "for", grants.DefaultTime, "how long it is valid, such as 2h")
+	f.BoolVar(&g.terms.Destructive, "destructive", false, "also changes that are destructive; requires --lines and --notes")
+	f.IntVar(&g.terms.Lines, "lines", 0, "maximum number of lines that it may remove or replace, in all")
+	f.IntVar(&g.terms.Links, "links", 0, "maximum number of links that it may break")
+	f.StringVar(&g.terms.Why, "why", "", "a remark, for you")
+}
+
+// Grant is "vaultwicket grant": it shows in a sentence what an agent would be allowed in advance, asks at the terminal that
+// the process belongs to, and stores it.
+func Grant(ctx context.Context, std terminal.Streams, args []string) error {
+	var g grantFlags
+	o, err := bootstrap.Open("grant", std, args, g.add)
+	if err != nil {
+		return err
+	}
+	defer o.Runner.Close()
+	if len(o.Rest) > 0 {
+		return &terminal.UsageError{
+			Reason: fmt.Sprintf("grant: unexpected argument %q", excerpt.Short(o.Rest[0])),
+			Advice: `"vaultwicket help grant" shows the flags`,
+		}
+	}
+	if g.terms.Destructive && !o.Lookup("notes").Changed {
+		return &terminal.UsageError{Reason: "grant: --destructive requires --notes and --lines"}
+	}
+	state, err := o.SecretsFolder(std)
+	if err != nil {
+		return err
+	}
+	if err := g.complete(o, state); err != nil {
+		return err
+	}
+	console, err := std.OpenConsole()
+	if err != nil {
+		return terminal.FailureOf(&failure.Error{
+			Code: "unconfirmed", Message: "grant requires a terminal: " + err.Error(), Hint: "run it in a terminal window",
+		})
+	}
+	defer console.Close()
+	now := time.Now()
+	fmt.Fprintln(console, terminal.Visible(g.terms.Sentence(now.Add(g.length), now)))
+	if !terminal.Confirm(ctx, console, console, "Allow this?") {
+		return terminal.FailureOf(&failure.Error{Code: "unconfirmed", Message: "nothing is granted"})
+	}
+	given, err := grants.Open(state, nil).Give(g.terms, g.length)
+	if err != nil {
+		return grantError(err)
+	}
+	grants.Log(state, given, grants.Gave, bootstrap.AtTerminal, bootstrap.Session())
+	fmt.Fprintf(std.Out, "granted %s to %s until %s\n", given.ID, sanitize.Line(given.Who()),
+		given.Expires.Local().Format(time.DateTime))
+	return nil
+}
+
+// complete adds to the terms who gets the grant and in which vault, and cuts its time to what the settings allow.
+func (g *grantFlags) complete(o bootstrap.Opened, state string) (err error) {
+	t := &g.terms
+	t.Agent = o.Reviewed
+	p := o.Policy
+	switch {
+	case t.Agent == "" && len(o.Agents) > 0:
+		names := slices.Sorted(maps.Keys(o.Agents))
+		return &terminal.UsageError{Reason: "grant requires --agent", Advice: "the agents are " + strings.Join(names, ", ")}
+	case t.Agent != "":
+		agent, defined := o.Agents[t.Agent]
+		if !defined {
+			return &terminal.UsageError{
+				Reason: fmt.Sprintf("unknown agent %q", excerpt.Short(t.Agent)),
+				Advice: "add it with: vaultwicket agent add " + t.Agent,
+			}
+		}
+		standing, err := admission.StandingOf(state, t.Agent)
+		if err != nil {
+			return stateUnknown(err)
+		}
+		if standing.Revoked {
+			return &terminal.UsageError{Reason: fmt.Sprintf("the agent %q is revoked", t.Agent)}
+		}
+		t.Generation = standing.Generation
+		p = p.Meet(agent.Rights)
+		if !agent.Expires.IsZero() {
+			g.length = min(g.length, time.Until(agent.Expires))
+		}
+	default:
+		if err := checkServer(state, t.Server); err != nil {
+			return err
+		}
+	}
+	if g.length, err = withinMaxGrant(p, g.length); err != nil {
+		return err
+	}
+	if t.Vault, t.Identity, t.Folders, err = o.Gateway.GrantPlace("", t.Folders); err != nil {
+		return err
+	}
+	if err := t.Check(); err != nil {
+		return &terminal.UsageError{Reason: "grant: " + err.Error(), Advice: `"vaultwicket help grant" shows the flags`}
+	}
+	return nil
+}
+
+// withinMaxGrant returns a time cut to what the setting max-grant allows.
+func withinMaxGrant(p policy.Policy, length time.Duration) (time.Duration, error) {
+	if p.MaxGrantTime() == 0 {
+		return 0, terminal.FailureOf(&failure.Error{
+			Code: policy.CodeDisabled, Message: "grants are disabled by the setting max-grant",
+			Hint: "it comes from " + p.Origins["max-grant"],
+		})
+	}
+	return min(length, p.MaxGrantTime()), nil
+}
+
+// checkServer returns an error unless a server over standard input and output runs with a session.
+func checkServer(state, session string) error {
+	running, err := ownerfiles.Servers(ownerfiles.ServersFolder(state))
+	if err != nil {
+		return terminal.Fail(terminal.ExitNotReady, "the running servers are not known: "+err.Error(), "")
+	}
+	var sessions []string
+	for _, s := range running {
+		if s.Transport == "stdio" {
+			sessions = append(sessions, s.Session)
+		}
+	}
+	if slices.Contains(sessions, session) {
+		return nil
+	}
+	advice := "define an agent with: vaultwicket agent add NAME"
+	if len(sessions) > 0 {
+		advice = "the sessions of running servers are " + strings.Join(sessions, ", ")
+	}
+	return &terminal.UsageError{Reason: "grant requires --agent, or --server with the session of a running server", Advice: advice}
+}
+
+// shownGrant is a grant as "grants --json" prints it.
+type shownGrant struct {
+	ID          string    `json:"id"`
+	Agent       string    `json:"agent,omitempty"`
+	Server      string    `json:"server,omitempty"`
+	Vault       string    `json:"vault"`
+	Commands    []string  `json:"commands"`
+	Folders     []string  `json:"folders"`
+	Destructive bool      `json:"destructive,omitempty"`
+	Made        time.Time `json:"made"`
+	Expires     time.Time `json:"expires"`
+	Notes       bound     `json:"notes"`
+	Changes     bound     `json:"changes"`
+	Lines       *bound    `json:"lines,omitempty"`
+	Links       bound     `json:"links"`
+	Why         string    `json:"why,omitempty"`
+	Ended       string    `json:"ended,omitempty"` // why it has ended, "" while it is in force
+}
+
+// bound is what a grant allows, and what is left of that.
+type bound struct {
+	Max  int `json:"max"`
+	Left int `json:"left"`
+}
+
+func shownGrantOf(g grants.Grant, now time.Time) shownGrant {
+	changes, notes, lines, links := g.Left()
+	s := shownGrant{
+		ID: g.ID, Agent: g.Agent, Server: g.Server, Vault: sanitize.Line(g.Vault), Commands: g.Commands, Folders: g.Folders,
+		Destructive: g.Destructive, Made: g.Made, Expires: g.Expires, Why: sanitize.Line(g.Why), Ended: g.EndedBy(now),
+		Notes: bound{g.Notes, notes}, Changes: bound{g.Changes, changes}, Links: bound{g.Links, links},
+	}
+	if lines >= 0 {
+		s.Lines = &bound{g.Terms.Lines, lines}
+	}
+	return s
+}
+
+// Grants is "vaultwicket grants": it lists what was allowed in advance, with what is left of it, or ends a grant.
+func Grants(_ context.Context, std terminal.Streams, args []string) error {
+	var asJSON, all bool
+	var look terminal.ScreenOptions
+	rest, err := terminal.ParseFlags("grants", args, func(f terminal.FlagSet) {
+		f.BoolVar(&asJSON, "json", false, "print JSON")
+		f.BoolVar(&all, "all", false, "also those that have ended in the last 30 days")
+		look.Flags(f)
+	})
+	if err != nil {
+		return err
+	}
+	state, err := settings.StateFolder(std)
+	if err != nil {
+		return err
+	}
+	switch {
+	case len(rest) == 2 && rest[0] == "end":
+		ended, err := grants.Open(state, nil).End(rest[1])
+		if err != nil {
+			return grantError(err)
+		}
+		grants.Log(state, ended, grants.Ended, bootstrap.AtTerminal, bootstrap.Session())
+		_, err = fmt.Fprintf(std.Out, "ended %s; what was made under it: vaultwicket undo --grant %[1]s\n", ended.ID)
+		return err
+	case len(rest) > 0:
+		return &terminal.UsageError{Reason: "usage: vaultwicket grants [end ID]"}
+	}
+	list, damaged, err := grants.Open(state, nil).List()
+	if err != nil {
+		return grantError(err)
+	}
+	for _, bad := range damaged {
+		terminal.Notef(std.Err, "%s; it counts for nothing", sanitize.Line(bad.Error()))
+	}
+	now := time.Now()
+	shown := []shownGrant{}
+	for _, g := range list {
+		if one := shownGrantOf(g, now); all || one.Ended == "" {
+			shown = append(shown, one)
+		}
+	}
+	if asJSON {
+		return terminal.PrintJSON(std.Out, shown, terminal.ExitDone)
+	}
+	if len(shown) == 0 {
+		terminal.Notef(std.Err, "no grant is in force")
+	}
+	return printGrants(std, look, shown, now)
+}
+
+func printGrants(std terminal.Streams, look terminal.ScreenOptions, shown []shownGrant, now time.Time) error {
+	s := terminal.NewScreen(std, look, now)
+	table := s.Table(
+		terminal.Column{Title: "grant"}, terminal.Column{Title: "for"}, terminal.Column{Title: "commands", Min: 10},
+		terminal.Column{Title: "in", Min: 8}, terminal.Column{Title: "left", Min: 10}, terminal.Column{Title: "until"},
+	)
+	for _, g := range shown {
+		left := fmt.Sprintf("%d of %d changes, %d of %d notes", g.Changes.Left, g.Changes.Max, g.Notes.Left, g.Notes.Max)
+		if g.Lines != nil {
+			left += fmt.Sprintf(", %d of %d lines", g.Lines.Left, g.Lines.Max)
+		}
+		until := terminal.Text(g.Expires.Local().Format(time.DateTime))
+		if g.Ended != "" {
+			until = terminal.Cell{Text: "ended: " + g.Ended, Style: terminal.Faint}
+		}
+		who := g.Agent
+		if who == "" {
+			who = "server " + g.Server
+		}
+		where := make([]string, len(g.Folders))
+		for i, folder := range g.Folders {
+			where[i] = sanitize.Line(folder)
+		}
+		table.Add(terminal.Text(g.ID), terminal.Text(who), terminal.Text(strings.Join(g.Commands, ", ")),
+			terminal.Text(g.Vault+": "+strings.Join(where, ", ")), terminal.Text(left), until)
+	}
+	return table.Flush()
+}
+
+func grantError(err error) error {
+	var unknown *grants.Unknown
+	var invalid *grants.Invalid
+	var damaged *grants.Damaged
+	switch {
+	case errors.As(err, &unknown), errors.As(err, &damaged):
+		return terminal.FailureOf(&failure.Error{
+			Code: "not_found", Message: err.Error(), Hint: `"vaultwicket grants" lists them`,
+		})
+	case errors.As(err, &invalid):
+		return &terminal.UsageError{Reason: "grant: " + err.Error()}
+	}
+	return terminal.Fail(terminal.ExitNotReady, err.Error(), "it must be a folder that only you can access")
+}

@@ -1,0 +1,291 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/vaultwicket/vaultwicket/gateway/consent"
+	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/gateway/grants"
+	"github.com/vaultwicket/vaultwicket/internal/filenames"
+	"github.com/vaultwicket/vaultwicket/policy"
+	"github.com/vaultwicket/vaultwicket/tiers"
+)
+
+// holder describes the sender of a request to the grants of the vault.
+func (g *vaultGateway) holder(req Request) grants.Holder {
+	h := grants.Holder{
+		Agent:    g.agent,
+		Identity: g.identity(),
+		MaxTime:  g.rules.Policy().MaxGrantTime(),
+	}
+	switch {
+	case g.agent != "":
+		h.Generation = g.admission.Generation()
+	case g.callerOf(req) == g.session: // the only client of a server over standard input and output
+		h.Server = g.session
+	}
+	return h
+}
+
+// underGrant approves a plan that requires approval, if a grant of the owner covers its change. Of another plan it returns
+// false, and leaves it as it is but for the change, which may be worked out: then the user is asked.
+func (g *vaultGateway) underGrant(ctx context.Context, req Request, plan *Plan) bool {
+	if !g.grants.MayHave() {
+		return false
+	}
+	change, q, ok := g.grantable(ctx, req, plan)
+	if !ok {
+		return false
+	}
+	use, err := g.grants.Take(g.holder(req), change)
+	if use == nil || err != nil {
+		return false
+	}
+	approved, err := plan.withApproval(q)
+	if err != nil { // it was decided about meanwhile
+		_ = use.Settle(func(int) bool { return false })
+		return false
+	}
+	approved.use = use
+	*plan = approved.underGrant(use.Grant)
+	return true
+}
+
+// grantable returns what a grant is asked about a plan, and the question that it would answer. ok is false for a plan
+// whose question no grant answers.
+func (g *vaultGateway) grantable(
+	ctx context.Context,
+	req Request,
+	plan *Plan,
+) (change grants.Change, q consent.Question, ok bool) {
+	effect := plan.call.Effect()
+	changesNotes := effect == tiers.Writes || effect == tiers.Destroys
+	if !changesNotes || plan.call.Sends() || plan.flows() || !asksOnlyToConfirm(plan) {
+		return change, q, false
+	}
+	declined := g.consent.CheckDeclined(plan.call.Name(), g.callerOf(req), req.Answers, g.digestOfCall(*plan))
+	if declined != nil {
+		return change, q, false
+	}
+	q, err := g.question(ctx, req, plan)
+	p := plan.change
+	if err != nil || p == nil || p.failure != nil || p.Digest == "" || p.Rest.Files() > 0 {
+		return change, q, false
+	}
+	if p.isBeyondGrants() {
+		return change, q, false
+	}
+	change = grants.Change{Command: plan.call.Name(), Destructive: q.Destructive, Links: p.LostLinks}
+	for _, f := range p.Files {
+		change.Files = append(change.Files, grants.File{
+			Path: f.Path, From: f.From, Lost: f.Lost, LostText: f.LostText, Text: f.Text,
+		})
+	}
+	return change, q, true
+}
+
+// isBeyondGrants reports whether the change is one that no grant covers, for what it does.
+func (p *plannedChange) isBeyondGrants() bool { return p.Marked || p.Foreign || p.Carries != "" }
+
+// asksOnlyToConfirm reports whether the only rule for which a plan requires approval is that of the setting confirm.
+func asksOnlyToConfirm(plan *Plan) bool {
+	for _, v := range plan.policy.Judge(plan.call, plan.facts) {
+		if v.Verdict != policy.Pass && v.Rule != policy.RuleConfirm {
+			return false
+		}
+	}
+	return true
+}
+
+// underGrant returns the plan with the grant that allows it, for the journal.
+func (p Plan) underGrant(id string) Plan {
+	p.grant = id
+	for i := range p.routes {
+		p.routes[i].grant = id
+	}
+	return p
+}
+
+// settleGrant ends the use of a grant by a call. ran says that the call was carried out.
+func (g *vaultGateway) settleGrant(use *grants.Use, ran bool, result Result) {
+	if use == nil {
+		return
+	}
+	made := ran && mayBeMade(result.OK, result.Change != nil, result.Error)
+	if err := use.Settle(func(int) bool { return made }); err != nil {
+		g.log.Warn("the use of a grant is not settled, and counts", "grant", use.Grant, "error", err.Error())
+	}
+}
+
+// mayBeMade reports whether a call has changed something, or may have.
+func mayBeMade(ok, changed bool, cause *failure.Error) bool {
+	if ok || changed || cause == nil {
+		return true
+	}
+	switch cause.Code {
+	case failure.CodeUnknown, failure.CodePartlyApplied, failure.CodeInternal:
+		return true
+	}
+	return false
+}
+
+// batchUnderGrant approves the operations of a batch that require approval, if one grant of the owner covers all of them.
+func (g *vaultGateway) batchUnderGrant(ctx context.Context, plan *batchPlan) bool {
+	asked := plan.asked()
+	if len(asked) == 0 || !g.grants.MayHave() {
+		return false
+	}
+	var changes []grants.Change
+	var each []consent.Question
+	for _, step := range asked {
+		if len(step.references()) > 0 { // what it does is not known yet
+			return false
+		}
+		change, q, ok := g.grantable(ctx, plan.batch.Request, &step.plan)
+		if !ok {
+			return false
+		}
+		changes = append(changes, change)
+		each = append(each, q)
+	}
+	use, err := g.grants.Take(g.holder(plan.batch.Request), changes...)
+	if use == nil || err != nil {
+		return false
+	}
+	plan.use = use
+	plan.approved = each
+	for i, step := range asked {
+		step.approved = &each[i]
+		step.record = g.recordOfStep(ctx, plan.batch, step.Operation, step.plan)
+		step.record.Granted(use.Grant)
+	}
+	return true
+}
+
+// settleGrantOfBatch ends the use of a grant by a batch: what was not begun, failed or was taken back does not count.
+func (g *vaultGateway) settleGrantOfBatch(plan *batchPlan, result BatchResult) {
+	if plan.use == nil {
+		return
+	}
+	var places []int // of the operations that are counted
+	for i := range plan.steps {
+		if plan.steps[i].approved != nil {
+			places = append(places, i)
+		}
+	}
+	made := func(n int) bool {
+		if !plan.isBegun || n >= len(places) || places[n] >= len(result.Results) {
+			return plan.isBegun
+		}
+		done := result.Results[places[n]]
+		isBack := done.Undone != nil && *done.Undone
+		if isBack || done.Status == statusSkipped {
+			return false
+		}
+		if done.Result == nil {
+			return true
+		}
+		return mayBeMade(done.Status == statusOK, done.Result.Change != nil, done.Result.Error)
+	}
+	if err := plan.use.Settle(made); err != nil {
+		g.log.Warn("the use of a grant is not settled, and counts", "grant", plan.use.Grant, "error", err.Error())
+	}
+}
+
+// grantsOf returns the grants of the sender of a request, one a line, for the agent: what is left of them.
+func (g *vaultGateway) grantsOf(req Request) (string, error) {
+	if !g.grants.MayHave() {
+		return "", nil
+	}
+	held, err := g.grants.Held(g.holder(req))
+	if err != nil {
+		return "", failure.New(failure.CodeState, `the user can see more with "vaultwicket doctor"`, "the grants cannot be read: %v", err)
+	}
+	var b strings.Builder
+	for _, grant := range held {
+		changes, notes, lines, links := grant.Left()
+		fmt.Fprintf(&b, "grant %s\t%s\t%s\tuntil %s\tleft: %d changes, %d more notes", grant.ID,
+			strings.Join(grant.Commands, ","), strings.Join(grant.Folders, ","), grant.Expires.Local().Format(time.DateTime),
+			changes, notes)
+		if lines >= 0 {
+			fmt.Fprintf(&b, ", %d lines to remove", lines)
+		}
+		if links > 0 {
+			fmt.Fprintf(&b, ", %d links to break", links)
+		}
+		if grant.Destructive {
+			b.WriteString(", also destructive changes")
+		}
+		b.WriteByte('\n')
+	}
+	return b.String(), nil
+}
+
+// GrantPlace returns the name and the identity of a vault, "" for the default one, and its folders by the names that they
+// have on the disk: for the terms of a grant.
+func (g *Gateway) GrantPlace(vault string, folders []string) (name, identity string, named []string, err error) {
+	d, err := g.vaultNamed(vault)
+	if err != nil {
+		return "", "", nil, err
+	}
+	at := d.target().Folder
+	if at == "" {
+		return "", "", nil, errNoFolder
+	}
+	names := filenames.In(func() (*os.Root, error) { return os.OpenRoot(at) })
+	for _, folder := range folders {
+		if folder != "/" {
+			if folder, err = names.Name(strings.TrimSuffix(folder, "/")); err != nil {
+				return "", "", nil, err
+			}
+		}
+		named = append(named, folder)
+	}
+	return d.name(), d.identity(), named, nil
+}
+
+// endNarrowedGrants ends the grants of the vault for the agent, or for this server, whose rules were narrowed.
+func (g *vaultGateway) endNarrowedGrants() {
+	if !g.grants.MayHave() {
+		return
+	}
+	err := g.grants.EndAll(grants.EndedNarrowed, func(of grants.Grant) bool {
+		isOurs := of.Agent == g.agent && (g.agent != "" || of.Server == g.session)
+		return isOurs && of.Identity == g.identity()
+	})
+	if err != nil {
+		g.log.Warn("grants of narrowed rules cannot be ended", "error", err.Error())
+	}
+}
+
+// offer returns the terms of a grant for calls like that of a question, in its folder, as JSON; "" where none is offered.
+func (g *vaultGateway) offer(plan *Plan, q consent.Question) string {
+	p := plan.change
+	if p == nil || q.Destructive || q.Rest.Files() > 0 {
+		return ""
+	}
+	isPlain := p.LostLinks == 0 && !p.isBeyondGrants()
+	folder := consent.FolderOfAll(q.Files)
+	mayHave := g.grants != nil && g.agent != "" && g.rules.Policy().MaxGrantTime() > 0
+	if !isPlain || !mayHave || folder == "" || !asksOnlyToConfirm(plan) {
+		return ""
+	}
+	terms := grants.Terms{
+		Agent: g.agent, Generation: g.admission.Generation(), Vault: g.name(), Identity: g.identity(),
+		Commands: []string{plan.call.Name()}, Folders: []string{folder},
+		Notes: grants.DefaultNotes, Changes: grants.DefaultChanges,
+	}
+	text, err := json.Marshal(terms)
+	if err != nil || terms.Check() != nil || len(text) > maxOffer {
+		return ""
+	}
+	return string(text)
+}
+
+// maxOffer bounds the terms of a grant in a question, in bytes.
+const maxOffer = 1000

@@ -1,0 +1,501 @@
+package grants
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
+)
+
+// Store keeps grants, each in a file of its own in a folder that only the user can access. It is safe for concurrent use
+// by goroutines and processes.
+type Store struct {
+	dir    string
+	now    func() time.Time
+	system ownerfiles.System
+	began  time.Time
+
+	mu     sync.Mutex // one at a time in this process: the lock of the folder is waited for by looking
+	latest time.Time  // that this process has seen
+	keyed  []byte     // the key of the folder, once it was read
+}
+
+const (
+	lockFile   = "grants.lock"
+	keyFile    = "grants.key"
+	fileSuffix = ".json"
+	halfSuffix = ".half" // a file that is being written
+
+	patience = 10 * time.Second // the lock is held for a few small files
+	maxFile  = 16 << 20         // more than the notes of the largest grant take
+	maxFiles = 1024             // names that are read: more were not made by this package
+	maxKept  = 512              // grants, with those that have ended
+	maxLive  = 64               // a user knows what is in force
+	maxOpen  = 256              // changes that are under way, or were when a server was killed
+
+	// keptFor is how long a grant that has ended is listed: the changes that it allowed can be looked at meanwhile.
+	keptFor = 30 * 24 * time.Hour
+	// setBack is how far a clock may be put back, as time services do.
+	setBack = time.Minute
+)
+
+// Open returns the store in the state folder. It reads nothing; the first grant creates the folder. A nil clock is the
+// system's.
+func Open(state string, now func() time.Time) *Store {
+	if now == nil {
+		now = time.Now
+	}
+	return &Store{dir: Folder(state), now: now, system: ownerfiles.Disk{}, began: now()}
+}
+
+var store = ownerfiles.Store{Name: "grants", Code: "grants"}
+
+func unusable(path string, err error) error { return store.Unusable(path, err) }
+
+// Damaged says that a file is not what was written. It counts for nothing, and is left where it is.
+type Damaged struct{ Name, Reason string }
+
+func (e *Damaged) Error() string { return fmt.Sprintf("grant file %q: %s", e.Name, e.Reason) }
+
+// Unknown says that there is no grant with an id.
+type Unknown struct{ ID string }
+
+func (e *Unknown) Error() string { return fmt.Sprintf("no grant has the id %.40q", e.ID) }
+
+// Give stores a grant for a time. Its errors are *[Invalid] and *[ownerfiles.Unusable], and one where there is no room for
+// it.
+func (s *Store) Give(t Terms, length time.Duration) (Grant, error) {
+	if err := t.Check(); err != nil {
+		return Grant{}, err
+	}
+	if length <= 0 || length > MaxTime {
+		return Grant{}, &Invalid{"for", fmt.Sprintf("is %v, want up to %v", length, MaxTime)}
+	}
+	if err := ownerfiles.MakeFolder(s.system, s.dir); err != nil {
+		return Grant{}, unusable(s.dir, err)
+	}
+	var g Grant
+	err := s.withLock(func(c content) error {
+		live := 0
+		for _, other := range c.grants {
+			if other.Ended == "" {
+				live++
+			}
+		}
+		if live >= maxLive || len(c.grants) >= maxKept {
+			return fmt.Errorf("limit of %d grants reached", maxLive)
+		}
+		now := c.now.UTC().Round(0)
+		g = Grant{ID: newID(), Terms: t, Made: now, Expires: now.Add(length), Seen: now}
+		return s.save(g)
+	})
+	return g, err
+}
+
+// newID makes the id of a grant. Agents are told it: it gives no right.
+func newID() string { return "g-" + strings.ToLower(rand.Text()[:10]) }
+
+// List returns the grants, the oldest first, also those that have ended, and the files that cannot be read. Its error is
+// *[ownerfiles.Unusable].
+func (s *Store) List() (list []Grant, damaged []*Damaged, err error) {
+	err = s.withContent(func(c content) error {
+		list = c.grants
+		damaged = c.damaged
+		return nil
+	})
+	return list, damaged, err
+}
+
+// Held returns the grants of a holder that are in force, the one that ends first at the beginning.
+func (s *Store) Held(h Holder) (list []Grant, err error) {
+	err = s.withContent(func(c content) error {
+		list, err = s.held(c, h)
+		return err
+	})
+	return list, err
+}
+
+// held is [Store.Held] under the lock. Those that have ended with their credentials end for good.
+func (s *Store) held(c content, h Holder) (list []Grant, err error) {
+	for _, g := range c.grants {
+		if g.Ended != "" || !g.isOf(h) {
+			continue
+		}
+		if g.Generation != h.Generation {
+			if err := s.end(g, c.now, endedCredentials); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if limit := g.Made.Add(h.MaxTime); limit.Before(g.Expires) {
+			g.Expires = limit
+		}
+		if c.now.Before(g.Expires) {
+			list = append(list, g)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b Grant) int { return a.Expires.Compare(b.Expires) })
+	return list, nil
+}
+
+// Why a grant has ended before its time.
+const (
+	endedByOwner     = "by the owner"
+	endedCredentials = "the agent was revoked, or its credentials were renewed"
+	endedClock       = "the clock was set back"
+
+	// EndedNarrowed is where the rules were narrowed.
+	EndedNarrowed = "the rules were narrowed"
+	// EndedTime is what is said of a grant whose time is over.
+	EndedTime = "its time is over"
+)
+
+// End ends a grant by the decision of the owner. Its errors are *[Unknown], *[Damaged] and *[ownerfiles.Unusable].
+func (s *Store) End(id string) (ended Grant, err error) {
+	err = s.withContent(func(c content) error {
+		g, err := c.byID(id)
+		if err != nil {
+			return err
+		}
+		if g.Ended == "" {
+			err = s.end(g, c.now, endedByOwner)
+			g.Ended = endedByOwner
+		}
+		ended = g
+		return err
+	})
+	return ended, err
+}
+
+// EndAll ends every grant for which of returns true.
+func (s *Store) EndAll(why string, of func(Grant) bool) error {
+	return s.withContent(func(c content) (err error) {
+		for _, g := range c.grants {
+			if g.Ended == "" && of(g) {
+				err = errors.Join(err, s.end(g, c.now, why))
+			}
+		}
+		return err
+	})
+}
+
+// EndOfAgent ends the grants of an agent whose credentials count no more.
+func (s *Store) EndOfAgent(agent string) error {
+	return s.EndAll(endedCredentials, func(g Grant) bool { return g.Agent == agent })
+}
+
+func (s *Store) end(g Grant, now time.Time, why string) error {
+	g.Ended = why
+	g.EndedAt = now.UTC().Round(0)
+	return s.save(g)
+}
+
+// taking are changes that are counted before they are made.
+type taking struct {
+	ID      string   `json:"id"`
+	Changes []Change `json:"changes"`
+}
+
+// Use is what [Store.Take] has counted. The zero Use is of no grant.
+type Use struct {
+	store *Store
+	taking
+	Grant string // its id
+}
+
+// Take counts changes that are made together, all of them under one grant of the holder, and returns its use. Without a
+// grant that covers all of them it returns nil and, where the holder has one, why the last of them does not.
+//
+// An error is mostly a *[Beyond]; with any other one the changes are not covered either.
+func (s *Store) Take(h Holder, changes ...Change) (*Use, error) {
+	if !s.MayHave() || h.MaxTime <= 0 || len(changes) == 0 {
+		return nil, nil
+	}
+	var use *Use
+	err := s.withContent(func(c content) error {
+		list, err := s.held(c, h)
+		for _, g := range list {
+			if err = g.coversAll(changes); err != nil {
+				continue
+			}
+			u := &Use{store: s, Grant: g.ID, taking: taking{ID: rand.Text(), Changes: changes}}
+			kept, err := c.byID(g.ID) // with its own end
+			if err != nil {
+				return err
+			}
+			kept.Open = append(kept.Open, u.taking)
+			kept.Seen = latest(kept.Seen, c.now.UTC().Round(0))
+			if err := s.save(kept); err != nil {
+				return err
+			}
+			use = u
+			return nil
+		}
+		return err
+	})
+	return use, err
+}
+
+// coversAll returns an error unless the grant covers changes that are made one after the other.
+func (g Grant) coversAll(changes []Change) (err error) {
+	if len(g.Open) >= maxOpen {
+		return beyond("too many of its changes are under way")
+	}
+	used := g.counted()
+	for _, c := range changes {
+		if used, err = g.Covers(used, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Settle ends a use: of its changes those count for good for which made returns true, and no others. Without it all of
+// them count. It may be called on nil.
+func (u *Use) Settle(made func(i int) bool) error {
+	if u == nil || u.store == nil {
+		return nil
+	}
+	return u.store.withContent(func(c content) error {
+		g, err := c.byID(u.Grant)
+		if err != nil {
+			return err
+		}
+		i := slices.IndexFunc(g.Open, func(t taking) bool { return t.ID == u.ID })
+		if i < 0 {
+			return nil
+		}
+		g.Open = slices.Delete(g.Open, i, i+1)
+		for i, change := range u.Changes {
+			if made(i) {
+				g.Used = g.Used.with(change)
+			}
+		}
+		return u.store.save(g)
+	})
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
+}
+
+// MayHave reports whether there may be a grant: one look, for calls of users who have given none. It may be asked of nil.
+func (s *Store) MayHave() bool {
+	if s == nil {
+		return false
+	}
+	_, err := os.Lstat(s.dir)
+	return filepath.IsAbs(s.dir) && err == nil
+}
+
+// content is what is in the folder while its lock is held.
+type content struct {
+	now     time.Time
+	grants  []Grant // the oldest first
+	damaged []*Damaged
+}
+
+func (c content) byID(id string) (Grant, error) {
+	for _, g := range c.grants {
+		if g.ID == id {
+			return g, nil
+		}
+	}
+	for _, d := range c.damaged {
+		if d.Name == id+fileSuffix {
+			return Grant{}, d
+		}
+	}
+	return Grant{}, &Unknown{id}
+}
+
+// withContent runs do with the content of the folder, under its lock. If nothing was ever given, the content is empty and
+// nothing is created.
+func (s *Store) withContent(do func(content) error) error {
+	if !filepath.IsAbs(s.dir) {
+		return unusable(s.dir, &ownerfiles.Unsafe{Path: s.dir, Problem: ownerfiles.NotAbsolute})
+	}
+	err := ownerfiles.CheckFolder(s.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return do(content{now: s.now()})
+	}
+	if err != nil {
+		return unusable(s.dir, err)
+	}
+	return s.withLock(do)
+}
+
+// withLock does the same in a folder that is there.
+func (s *Store) withLock(do func(content) error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	path := filepath.Join(s.dir, lockFile)
+	unlock, err := ownerfiles.Lock(context.Background(), path, patience)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return &ownerfiles.Unusable{Store: store, Path: path, Reason: "held by another process", Cause: err}
+	}
+	if err != nil {
+		return unusable(path, err)
+	}
+	defer unlock()
+	c, err := s.readContent()
+	if err != nil {
+		return err
+	}
+	return do(c)
+}
+
+// readContent reads the folder. It removes what ended long ago and temporary files of killed processes, and ends the
+// grants for which the clock was set back. The caller has the lock.
+func (s *Store) readContent() (content, error) {
+	folder, err := os.Open(s.dir)
+	if err != nil {
+		return content{}, unusable(s.dir, err)
+	}
+	defer folder.Close()
+	names, err := folder.Readdirnames(maxFiles + 1)
+	if err != nil && err != io.EOF {
+		return content{}, unusable(s.dir, err)
+	}
+	if len(names) > maxFiles {
+		return content{}, &ownerfiles.Unusable{Store: store, Path: s.dir, Reason: "has too many files"}
+	}
+	slices.Sort(names)
+	c := content{now: s.now()}
+	wasSetBack := s.isSetBack(c.now)
+	for _, name := range names {
+		path := filepath.Join(s.dir, name)
+		switch filepath.Ext(name) {
+		case halfSuffix:
+			_ = s.system.Remove(path)
+		case fileSuffix:
+			g, damaged, err := s.read(path)
+			switch {
+			case err != nil:
+				return content{}, unusable(path, err)
+			case damaged != nil:
+				c.damaged = append(c.damaged, damaged)
+				continue
+			case g.isOld(c.now):
+				_ = s.system.Remove(path)
+				continue
+			}
+			// A clock that is behind what was seen would give the grant a second time.
+			isBehind := c.now.Before(latest(g.Made, g.Seen).Add(-setBack))
+			if g.Ended == "" && (isBehind || wasSetBack && g.Made.Before(s.latest)) {
+				if err := s.end(g, c.now, endedClock); err != nil {
+					return content{}, err
+				}
+				g.Ended = endedClock
+			}
+			c.grants = append(c.grants, g)
+		}
+	}
+	if wasSetBack { // what is given from now on is by the new clock
+		s.latest = c.now
+		s.began = c.now
+	}
+	slices.SortStableFunc(c.grants, func(a, b Grant) int { return a.Made.Compare(b.Made) })
+	return c, nil
+}
+
+// isSetBack notes a time, and reports whether the clock was set back since this process began: it shows an earlier time
+// than before, or less time than has passed.
+func (s *Store) isSetBack(now time.Time) bool {
+	passed := now.Sub(s.began) // by the monotonic clock, where the times have one
+	shown := now.Round(0).Sub(s.began.Round(0))
+	isBehind := now.Round(0).Before(s.latest.Round(0).Add(-setBack))
+	s.latest = latest(s.latest, now)
+	return isBehind || shown < passed-setBack
+}
+
+// isOld reports whether a grant ended so long ago that it is forgotten.
+func (g Grant) isOld(now time.Time) bool {
+	end := g.Expires
+	if g.Ended != "" {
+		end = g.EndedAt
+	}
+	return now.After(end.Add(keptFor))
+}
+
+// read reads the file of a grant. damaged says why it is not one.
+func (s *Store) read(path string) (g Grant, damaged *Damaged, err error) {
+	name := filepath.Base(path)
+	data, err := ownerfiles.Read(path, maxFile)
+	if unsafe, ok := errors.AsType[*ownerfiles.Unsafe](err); ok {
+		return g, &Damaged{name, unsafe.Reason()}, nil
+	}
+	if err != nil {
+		return g, nil, err
+	}
+	g, ok := s.parse(strings.TrimSuffix(name, fileSuffix), data)
+	if !ok {
+		return g, &Damaged{name, "is not what was written"}, nil
+	}
+	return g, nil, nil
+}
+
+// record is a grant in its file, with a code by the key of the folder.
+type record struct {
+	Sum string `json:"sum"`
+	Grant
+}
+
+func (s *Store) encode(g Grant) ([]byte, error) {
+	text, err := json.Marshal(record{Grant: g})
+	if err != nil {
+		return nil, err
+	}
+	sum := hmac.New(sha256.New, s.key())
+	sum.Write(text)
+	text, err = json.Marshal(record{Sum: hex.EncodeToString(sum.Sum(nil)), Grant: g})
+	return append(text, '\n'), err
+}
+
+// parse reads the file of the grant with an id. It takes nothing but what encode writes, to the byte.
+func (s *Store) parse(id string, data []byte) (Grant, bool) {
+	var r record
+	if len(data) > maxFile || json.Unmarshal(data, &r) != nil || r.ID != id || r.Check() != nil {
+		return Grant{}, false
+	}
+	again, err := s.encode(r.Grant)
+	isInTime := r.Made.Before(r.Expires) && r.Expires.Sub(r.Made) <= MaxTime
+	return r.Grant, isInTime && err == nil && bytes.Equal(again, data)
+}
+
+// key returns the key of the folder.
+func (s *Store) key() []byte {
+	if s.keyed == nil {
+		s.keyed = ownerfiles.Key(s.dir, keyFile)
+	}
+	return s.keyed
+}
+
+// save writes the file of a grant atomically.
+func (s *Store) save(g Grant) error {
+	data, err := s.encode(g)
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(s.dir, g.ID+fileSuffix)
+	_, err = ownerfiles.Replace(s.system, strings.TrimSuffix(path, fileSuffix)+halfSuffix, path, data, time.Time{})
+	return unusable(path, err)
+}

@@ -1,0 +1,121 @@
+package ui
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/vaultwicket/vaultwicket/gateway/consent"
+	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/gateway/grants"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+	"github.com/vaultwicket/vaultwicket/internal/sanitize"
+)
+
+// shownGrant is a grant in the card of an agent.
+type shownGrant struct {
+	grants.Grant
+	Says string // what it allows
+	Left string // what is left of it
+}
+
+// grantsOf returns the grants that are in force, by the names of their agents; those of servers are with "".
+func (p *Page) grantsOf() (byAgent map[string][]shownGrant, err error) {
+	list, _, err := grants.Open(p.State, p.Now).List()
+	byAgent = map[string][]shownGrant{}
+	for _, g := range list {
+		if g.EndedBy(p.Now()) != "" {
+			continue
+		}
+		changes, notes, lines, links := g.Left()
+		left := []string{
+			fmt.Sprintf("%d of %d changes", changes, g.Changes),
+			fmt.Sprintf("%d of %d notes", notes, g.Notes),
+		}
+		if lines >= 0 {
+			left = append(left, fmt.Sprintf("%d of %d lines", lines, g.Lines))
+		}
+		if g.Links > 0 {
+			left = append(left, fmt.Sprintf("%d of %d links", links, g.Links))
+		}
+		shown := shownGrant{g, g.Sentence(g.Expires, p.Now()), strings.Join(left, ", ")}
+		byAgent[g.Agent] = append(byAgent[g.Agent], shown)
+	}
+	return byAgent, err
+}
+
+// endingForm is a grant with the form that ends it.
+type endingForm struct {
+	shownGrant
+	Base, Token string
+}
+
+// Ending returns a grant with the form that ends it.
+func (f frame) Ending(g shownGrant) endingForm { return endingForm{g, f.Base, f.visit.Token("agents")} }
+
+// endGrant ends the grant of the form.
+func (p *Page) endGrant(r request) view {
+	v := view{goTo: "agents"}
+	ended, err := grants.Open(p.State, p.Now).End(r.PostForm.Get("grant"))
+	if _, unknown := errors.AsType[*grants.Unknown](err); unknown {
+		return v.failed(failure.New(failure.CodeNotFound, "the view of agents lists them", "no such grant"))
+	}
+	if err != nil {
+		return v.failed(failure.New(failure.CodeState, `try "vaultwicket grants" in a terminal`, "not ended: %v", err))
+	}
+	grants.Log(p.State, ended, grants.Ended, Surface, p.Session)
+	v.note = "The grant of " + ended.Who() + " has ended."
+	return v
+}
+
+// offered returns the terms of the grant that a question offers, nil where it offers none.
+func offered(q consent.StoredQuestion) *grants.Terms {
+	var terms grants.Terms
+	if q.Offer == "" || json.Unmarshal([]byte(q.Offer), &terms) != nil || terms.Check() != nil {
+		return nil
+	}
+	return &terms
+}
+
+// offerForm is a form that approves a question, and allows calls of its kind.
+type offerForm struct{ Base, Token, Code, Says string }
+
+// Offer returns the form for the grant that a question offers, nil where it offers none.
+func (f frame) Offer(c card) *offerForm {
+	terms := offered(c.StoredQuestion)
+	if terms == nil || c.Only != "" || c.Typed != "" {
+		return nil
+	}
+	says := fmt.Sprintf("Approve, and allow %s in %s for an hour, up to %s",
+		strings.Join(terms.Commands, ", "), excerpt.Quoted(terms.Folders[0]), sanitize.Counted(terms.Notes, "note"))
+	return &offerForm{f.Base, f.visit.Token("approvals"), c.Code, says}
+}
+
+// allow approves the question with the code of the form, and gives the grant that it offers.
+func (p *Page) allow(r request) view {
+	v := view{goTo: "approvals"}
+	code := r.PostForm.Get("code")
+	list, _, err := consent.OpenStore(consent.Folder(p.State), p.Now).List()
+	if err != nil {
+		return v.failed(err)
+	}
+	for _, q := range list {
+		terms := offered(q)
+		if q.Code != code || q.State != consent.Pending || terms == nil {
+			continue
+		}
+		if decided := p.decide(r, true); decided.problem != nil {
+			return decided
+		}
+		given, err := grants.Open(p.State, p.Now).Give(*terms, time.Hour)
+		if err != nil {
+			return v.failed(failure.New(failure.CodeState, "the call is approved", "nothing more is allowed: %v", err))
+		}
+		grants.Log(p.State, given, grants.Gave, Surface, p.Session)
+		v.note = "Approved. " + given.Sentence(given.Expires, p.Now())
+		return v
+	}
+	return v.failed(failure.New(failure.CodeNotFound, "it was answered, or has expired", "no question with this code offers a grant"))
+}
