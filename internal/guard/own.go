@@ -60,7 +60,7 @@ var (
 
 	// assigned is the rest of a name after a keyword, what is between it and a value, and the value.
 	assigned = lazily(
-		"^[\\w-]*(?: ?\\([^()\\n]+\\))?[*_`\"']{0,3}[ \\t]*(?:::?|=>?|:=|\\|)[ \\t]*[*_`]{0,3}(?:\"([^\"\\n]{3,})\"|'([^'\\n]{3,})'|`([^`\\n]{3,})`|([^\\s`\"'|]{3,}))",
+		"^[\\w-]*(?: ?\\([^()\\n]+\\))?[*_`\"']{0,3}[ \\t]*(?:::?|=>?|:=|\\|)[ \\t]*[*_`]{0,3}[ \\t]*(?:\"([^\"\\n]{3,})\"|'([^'\\n]{3,})'|`([^`\\n]{3,})`|([^\\s`\"'|]{3,}))",
 	)
 
 	// placeholder is what documentation has in place of a secret.
