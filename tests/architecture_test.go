@@ -300,6 +300,7 @@ var bareGoroutines = map[string]struct {
 	why   string
 }{
 	"cmd/internal/serving/page.go":            {2, "reads the terminal, and reaps processes, as long as the process lives"},
+	"cmd/internal/serving/pair.go":            {1, "reading a terminal cannot be ended"},
 	"cmd/internal/serving/parent.go":          {1, "a server that does not watch its parent process must not go on"},
 	"cmd/internal/serving/serving.go":         {2, "reaps processes as long as the process lives, and writes a file whose absence is no fault"},
 	"cmd/internal/settings/reload.go":         {1, "a server that does not see stricter settings must not go on"},
@@ -318,6 +319,7 @@ var bareGoroutines = map[string]struct {
 	"gateway/mcpserver/wire/stdio.go":         {3, "the connection is the process"},
 	"gateway/ui/events.go":                    {1, "looks for changes as long as a page is open"},
 	"gateway/ui/health.go":                    {1, "catches its panic itself, and nobody has to wait for it"},
+	"gateway/ui/own.go":                       {2, "net/http catches the panics of its handlers, and a page is open as long as a question waits"},
 	"gateway/ui/ui.go":                        {2, "net/http catches the panics of its handlers, and the first view of the log waits for no one"},
 	"internal/vault/call/commits.go":          {1, "waits for signals as long as the process lives"},
 	"internal/vault/handlers/find.go":         {1, "is made again by whoever needs it"},

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sourcegraph/conc"
+
 	"github.com/vaultwicket/vaultwicket/internal/httpguard"
 )
 
@@ -45,16 +47,13 @@ func (p *Pairing) Serve(ctx context.Context, l net.Listener) {
 	defer cut()
 	limited := httpguard.NewConnLimiter(l, httpguard.ConnLimit(ownConnections))
 	s := httpguard.NewServer(base, p.guard, slog.NewLogLogger(p.log.Handler(), slog.LevelDebug))
-	ended := make(chan struct{})
-	go func() {
-		_ = s.Serve(limited) // until it is closed
-		close(ended)
-	}()
+	var serving conc.WaitGroup
+	serving.Go(func() { _ = s.Serve(limited) }) // until it is closed
 	<-ctx.Done()
 	limited.CloseUnauthenticated()
 	grace, cancel := context.WithTimeout(context.Background(), stopGrace)
 	defer cancel()
 	_ = s.Shutdown(grace)
 	_ = s.Close()
-	<-ended
+	serving.Wait()
 }

@@ -13,11 +13,11 @@ import (
 func TestInstallAsksForTheRights(t *testing.T) {
 	t.Parallel()
 	for typed, want := range map[string]string{
-		"\ny\n":  "[agents.cursor]\ntier = \"v0\"\nallow-mutations = false\n",
-		"2\ny\n": "[agents.cursor]\ntier = \"v1\"\nallow-mutations = false\n",
-		"3\ny\n": "[agents.cursor]\ntier = \"v2\"\nallow-mutations = true\nconfirm = \"writes\"\n",
-		"3\nn\n": "",
-		"4\n":    "",
+		"\ny\n":    "[agents.cursor]\ntier = \"v0\"\nallow-mutations = false\n",
+		"2\ny\n":   "[agents.cursor]\ntier = \"v1\"\nallow-mutations = false\n",
+		"3\ny\n\n": "[agents.cursor]\ntier = \"v2\"\nallow-mutations = true\nconfirm = \"writes\"\n",
+		"3\nn\n":   "",
+		"4\n":      "",
 	} {
 		r := rig.New(t, notes)
 		settings := r.Save()

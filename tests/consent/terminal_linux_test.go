@@ -11,12 +11,12 @@ import (
 	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
-// A client that shows no forms is told of the terminal, in both protocols, and the
+// A client that shows neither forms nor links is told of the terminal, in both protocols, and the
 // yes that is given there is good for the same call of the same server once.
 func TestTheTerminalAnswersForAClientThatCannotAsk(t *testing.T) {
 	t.Parallel()
 	for _, modern := range []bool{false, true} {
-		for _, can := range []string{`{}`, `{"elicitation":{"url":{}}}`} {
+		for _, can := range []string{`{}`, `{"sampling":{}}`} {
 			o := rig.NewHarness(t, nil)
 			s := openSession(o, modern, can)
 			var first gateway.Result

@@ -230,7 +230,7 @@ func auditLines(t *testing.T, folder string) (lines []string) {
 }
 
 // chance is what differs from run to run: times, drawn ids and what is computed from them.
-var chance = regexp.MustCompile(`(\\?"(?:durationMs|cursor|time|prev|session|call|digest|note)\\?":)(?:\d+|\\?"[^"]*")`)
+var chance = regexp.MustCompile(`(\\?"(?:durationMs|cursor|time|prev|session|call|digest|question|note)\\?":)(?:\d+|\\?"[^"]*")`)
 
 // elapsedMs is left out of the log where it is 0.
 var elapsedMs = regexp.MustCompile(`,"durationMs":\d+`)

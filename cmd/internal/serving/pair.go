@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/sourcegraph/conc"
+
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/gateway/ui"
@@ -25,11 +27,8 @@ func PairBrowser(ctx context.Context, std terminal.Streams, state string) {
 	}
 	ctx, end := context.WithCancel(ctx)
 	page := ui.NewPairing(state, slog.New(slog.DiscardHandler))
-	closed := make(chan struct{})
-	go func() {
-		page.Serve(ctx, l)
-		close(closed)
-	}()
+	var serving conc.WaitGroup
+	serving.Go(func() { page.Serve(ctx, l) })
 	fmt.Fprintf(
 		std.Err,
 		"\nPair your browser, so that you can approve there what agents ask. Open this link in it within %d minutes, or press Enter to do it later with \"vaultwicket ui\":\n%s\n",
@@ -48,5 +47,5 @@ func PairBrowser(ctx context.Context, std terminal.Streams, state string) {
 	case <-ctx.Done():
 	}
 	end()
-	<-closed
+	serving.Wait()
 }

@@ -64,6 +64,7 @@ func TestEveryFailureIsReportedAsData(t *testing.T) {
 		protocol.CodeStateUnavailable: true, // in TestAChangeThatCannotBeKeptIsNotMade
 		protocol.CodeVaultUnwritable:  true, // in TestADiskThatTakesNoChangeIsNamedByItsCode
 		protocol.CodePartlyApplied:    true, // in TestAnotherProgramWritesAtAnyMoment
+		protocol.CodeNotApplied:       true, // in TestABatchOfAnotherProcessIsNotApplied
 	}
 	for kind, line := range calls {
 		words := strings.Fields(line)
