@@ -8,12 +8,12 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -128,12 +128,22 @@ func listen(t *testing.T, network, at string) net.Listener {
 	return nil
 }
 
-// freeAddress is an address that nothing listens at.
+// freePorts are where [freeAddress] looks: below those that systems give to connections of their own, so that no other
+// program gets one until the test listens there.
+var freePorts atomic.Int64
+
+// freeAddress is an address that nothing listens at, another one for each call.
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	l := httptest.NewServer(nil)
-	defer l.Close()
-	return l.Listener.Addr().String()
+	for range 1000 {
+		at := fmt.Sprintf("127.0.0.1:%d", 20_000+(int64(os.Getpid())*7+freePorts.Add(1))%10_000)
+		if l, err := net.Listen("tcp", at); err == nil {
+			l.Close()
+			return at
+		}
+	}
+	t.Fatal("no port is free")
+	return ""
 }
 
 // bySyslog is a collector of syslog over TCP or a Unix socket.
