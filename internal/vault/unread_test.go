@@ -10,6 +10,7 @@ import (
 	"path"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -249,11 +250,15 @@ func faultyVault(t *testing.T) *embedded.Vault {
 }
 
 // faultyReads has reads of the disk fail, by their numbers.
-type faultyReads struct{ count, first, last int }
+type faultyReads struct {
+	first, last int64
+	count       atomic.Int64
+	isHealed    atomic.Bool
+}
 
 func (f *faultyReads) fail(string, string) error {
-	f.count++
-	if f.first <= f.count && f.count <= f.last {
+	n := f.count.Add(1)
+	if f.first <= n && n <= f.last && !f.isHealed.Load() {
 		return errDisk
 	}
 	return nil
@@ -269,11 +274,11 @@ func TestNoFaultOfTheDiskMakesAnAnswerUntrue(t *testing.T) {
 			sound := &faultyReads{}
 			at := badDisk(t, h, resident, sound.fail)
 			_, _, wantFailure := ask(t, h, at, words...)
-			reads := sound.count
+			reads := sound.count.Load()
 			want, _, _ := ask(t, h, at, words...)
 			at.Close()
-			for from := 1; from <= reads; from++ {
-				for _, last := range []int{from + 1, math.MaxInt} {
+			for from := int64(1); from <= reads; from++ {
+				for _, last := range []int64{from + 1, math.MaxInt64} {
 					tried++
 					if tried%long.Count(8, 1) != 0 {
 						continue
@@ -289,7 +294,7 @@ func TestNoFaultOfTheDiskMakesAnAnswerUntrue(t *testing.T) {
 					case facts.Unread == 0:
 						assert.Equal(t, got, want, "%s", when)
 					}
-					faults.last = 0
+					faults.isHealed.Store(true)
 					got, facts, failure = ask(t, h, at, words...)
 					assert.Equal(t, failure.Code, wantFailure.Code, "%s, healed", when)
 					assert.Equal(t, facts.Unread, 0, "%s, healed", when)
@@ -327,8 +332,8 @@ func TestNoFaultOfTheDiskMakesAChangeUntrue(t *testing.T) {
 			continue
 		}
 		done := model.Texts(true)
-		for from := 1; from <= sound.count; from++ {
-			for _, last := range []int{from + 1, math.MaxInt} {
+		for from, reads := int64(1), sound.count.Load(); from <= reads; from++ {
+			for _, last := range []int64{from + 1, math.MaxInt64} {
 				tried++
 				if tried%long.Count(8, 1) != 0 {
 					continue
