@@ -25,7 +25,7 @@ case " $* " in *" version "*) echo '1.12.7 (installer 1.12.7)'; exit;;
 *" info=path "*) mkdir -p vault; echo "$PWD/vault"; exit;; esac
 echo $$ >pid.new && mv pid.new pid
 while [ ! -e go ]; do sleep 0.05; done
-echo 'done at last'
+echo '2026-11-21.md'
 `
 
 var slow = []string{"--backend=obsidian", "--cli=HOME/slow", "--timeout=25s"}
@@ -50,7 +50,7 @@ func TestProgress(t *testing.T) {
 			}
 		}})
 		got, err := slowCall(t.Context(), session)
-		if err != nil || got.IsError || !strings.Contains(fmt.Sprint(got.StructuredContent), "done at last") {
+		if err != nil || got.IsError || !strings.Contains(fmt.Sprint(got.StructuredContent), "2026-11-21.md") {
 			t.Errorf("%+v, %v", got, err)
 		}
 		if len(heard) < 2 || heard[0] != 1 || heard[1] != 2 {
