@@ -83,7 +83,10 @@ const findsMore = allowlist.FindsNotes + " searches in other words too, and forg
 
 // withoutText is the result of a read whose answer cannot be shown as requested.
 func withoutText(r Result, err error) Result {
-	r.OK, r.Stdout, r.Truncated, r.Error = false, "", nil, failure.Of(err)
+	r.OK = false
+	r.Error = failure.Of(err)
+	r.Stdout = ""
+	r.Truncated = nil
 	r.raw = ""
 	r.missingPart = ""
 	return r

@@ -166,10 +166,14 @@ func (g *vaultGateway) route(plan *Plan) error {
 	_, daily := plan.call.Param("daily")
 	aboutToday := daily || plan.call.IsDaily()
 	// The embedded program turns the mark of a secret back into the secret, and says which random note it has drawn.
-	own := plan.call.EmbeddedOnly() ||
-		plan.call.HasValue(func(value string) bool { return guard.MayHaveMark([]byte(value)) }) ||
-		g.target().Folder != "" &&
-			(plan.call.FollowsLinks() || plan.call.DrawsNote() || g.backend == Auto && plan.call.Searches() && plan.policy.Redacts() || g.ownDay && aboutToday)
+	hasMark := plan.call.HasValue(func(value string) bool { return guard.MayHaveMark([]byte(value)) })
+	own := plan.call.EmbeddedOnly() || hasMark
+	if g.target().Folder != "" {
+		searchesRedacted := g.backend == Auto && plan.call.Searches() && plan.policy.Redacts()
+		isOfOwnDay := g.ownDay && aboutToday
+		own = own || searchesRedacted || isOfOwnDay
+		own = own || plan.call.FollowsLinks() || plan.call.DrawsNote()
+	}
 	// What is planned before it is made is not on the disk, where the app would look for it.
 	own = own || plan.planning != nil && g.backend != App && plan.call.VersionsOf() == ""
 	if g.backend != Embedded && !own {

@@ -54,10 +54,7 @@ func (p *Page) rowsOf(calls []activity.Call) (rows []callRow) {
 		one := callRow{Call: c, Path: p.names.of(c)}
 		if n := len(rows); n > 0 {
 			last := &rows[n-1]
-			if last.Kind == "" && c.Kind == "" && last.Change == "" && c.Change == "" && last.Who() == c.Who() && last.Own() == c.Own() &&
-				last.Session == c.Session && last.Vault == c.Vault && last.Command == c.Command &&
-				last.Code == c.Code &&
-				last.Outcome() == c.Outcome() {
+			if repeats(last.Call, c) {
 				if last.Same == nil {
 					last.Same = []callID{{last.ID, last.Path, last.Time}}
 				}
@@ -69,6 +66,19 @@ func (p *Page) rowsOf(calls []activity.Call) (rows []callRow) {
 		rows = append(rows, one)
 	}
 	return rows
+}
+
+// repeats reports whether a call is the same as the one before but for the note that it is about. A change is never a
+// repetition.
+func repeats(before, c activity.Call) bool {
+	areChanges := before.Change != "" || c.Change != ""
+	if areChanges || before.Kind != "" || c.Kind != "" {
+		return false
+	}
+	isOfSameCaller := before.Who() == c.Who() && before.Own() == c.Own() && before.Session == c.Session
+	isSameCall := before.Vault == c.Vault && before.Command == c.Command
+	hasSameEnd := before.Code == c.Code && before.Outcome() == c.Outcome()
+	return isOfSameCaller && isSameCall && hasSameEnd
 }
 
 // Notes returns how many different notes the calls of a row name.

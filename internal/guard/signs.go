@@ -461,6 +461,20 @@ const (
 	longestRun  = 4
 )
 
+// isInvisible reports whether a character is a soft hyphen, a joiner, a blank without width, an operator that is not
+// shown, a byte order mark or a selector of variants.
+func isInvisible(r rune) bool {
+	switch {
+	case r == '\u00ad', r == '\ufeff':
+		return true
+	case '\u200b' <= r && r <= '\u200d', '\u2060' <= r && r <= '\u2064':
+		return true
+	case 0xfe00 <= r && r < 0xfe10, 0xe0100 <= r && r < 0xe01f0:
+		return true
+	}
+	return false
+}
+
 func (s *scan) invisible(at, _ int) {
 	if at < s.runsEnd || s.has("invisible") {
 		return
@@ -471,13 +485,18 @@ func (s *scan) invisible(at, _ int) {
 	i := at
 	for i < len(s.text) {
 		r, size := utf8.DecodeRune(s.text[i:])
-		if r == '\u202d' || r == '\u202e' {
+		isOverride := r == '\u202d' || r == '\u202e'
+		isTag := 0xe0000 <= r && r < 0xe0080
+		isOther := isInvisible(r)
+		switch {
+		case isOverride:
 			override = true
-		} else if 0xe0000 <= r && r < 0xe0080 {
+		case isTag:
 			tags++
-		} else if r == '\u00ad' || r >= '\u200b' && r <= '\u200d' || r >= '\u2060' && r <= '\u2064' || r == '\ufeff' || r >= 0xfe00 && r < 0xfe10 || r >= 0xe0100 && r < 0xe01f0 {
+		case isOther:
 			run++
-		} else {
+		}
+		if !isOverride && !isTag && !isOther {
 			break
 		}
 		i += size

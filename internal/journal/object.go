@@ -57,16 +57,35 @@ func parseObject(record []byte) (o object, ok bool) {
 	if isWhole {
 		limit = maxObject
 	}
-	switch {
-	case !isHash(o.Hash) || len(o.Note) != noteLength || !isHex(o.Note) || o.Size < 0 || o.Size > limit || o.Depth < 0 || o.Depth > maxDepth:
-	case (o.Depth > 0) != (o.Base != "") || o.Base != "" && !isHash(o.Base) || o.File && o.Raw:
-	case isWhole:
-		return o, o.Prefix == 0 && o.Suffix == 0 && o.Middle == 0
-	case min(o.Prefix, o.Suffix, o.Middle) < 0 || max(o.Prefix, o.Suffix, o.Middle) > maxText:
-	default:
-		return o, o.Size == int64(o.Prefix+o.Middle+o.Suffix) && (o.Base != "" || o.Prefix+o.Suffix == 0)
+	isNamed := isHash(o.Hash) && len(o.Note) == noteLength && isHex(o.Note)
+	isWithinLimits := 0 <= o.Size && o.Size <= limit && 0 <= o.Depth && o.Depth <= maxDepth
+	if !isNamed || !isWithinLimits || !o.hasSoundBase() {
+		return object{}, false
 	}
-	return object{}, false
+	least := min(o.Prefix, o.Suffix, o.Middle)
+	most := max(o.Prefix, o.Suffix, o.Middle)
+	switch {
+	case isWhole:
+		return o, least == 0 && most == 0
+	case least < 0 || most > maxText:
+		return object{}, false
+	case o.Base == "" && o.Prefix+o.Suffix != 0:
+		return o, false
+	}
+	return o, o.Size == int64(o.Prefix+o.Middle+o.Suffix)
+}
+
+// hasSoundBase reports whether an object says of itself what fits together: one with a depth has a base, and a file is not
+// in the record.
+func (o object) hasSoundBase() bool {
+	hasBase := o.Base != ""
+	switch {
+	case hasBase != (o.Depth > 0):
+		return false
+	case hasBase && !isHash(o.Base):
+		return false
+	}
+	return !o.File || !o.Raw
 }
 
 // setData sets the data of o, compressed if that is shorter.

@@ -364,8 +364,10 @@ func (t *target) keep(b batch) {
 	if b.lost > 0 {
 		t.warn("lines were lost: they were removed from the audit log before they could be sent, or refused", b.lost)
 	}
-	t.done.Parts, t.done.Sent, t.done.Dropped, t.done.Time = b.next, t.done.Sent+b.lines, t.done.Dropped+b.lost, time.Now().
-		UTC()
+	t.done.Parts = b.next
+	t.done.Sent += b.lines
+	t.done.Dropped += b.lost
+	t.done.Time = time.Now().UTC()
 	text, err := json.Marshal(t.done)
 	if err == nil {
 		_, err = ownerfiles.Replace(ownerfiles.Disk{}, t.file+".new", t.file+".json", text, time.Time{})

@@ -139,7 +139,10 @@ func (c *Calls) Figures(f Filter, now time.Time) (figures Figures) {
 	if n := len(t.durations); n > 0 {
 		slices.Sort(t.durations)
 		at := func(percent int) time.Duration { return t.durations[(n-1)*percent/100] }
-		figures.P50, figures.P90, figures.P99, figures.Slowest = at(50), at(90), at(99), at(100)
+		figures.P50 = at(50)
+		figures.P90 = at(90)
+		figures.P99 = at(99)
+		figures.Slowest = at(100)
 	}
 	return figures
 }

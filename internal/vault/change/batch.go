@@ -259,11 +259,16 @@ func (b *plannedBatch) transaction(v *call.Vault, j *journal.Journal, how protoc
 	merged = slices.DeleteFunc(merged, func(s Step) bool { return s.Before.Folder && stays[s.Path] })
 	emptied := slices.DeleteFunc(b.emptied, func(folder disk.Path) bool { return stays[folder] })
 	merged = append(merged, emptyFolders(v, merged)...)
-	e := b.operations[0].entry
+	e := b.operations[0].entry // for who made it, and when
 	e.ID = v.Batch.ID
 	e.Batch = v.Batch.ID
 	e.Command = batchCommand
-	e.Params, e.Undoes, e.Also, e.Folders, e.Emptied, e.Steps = nil, "", nil, nil, nil, nil
+	e.Params = nil
+	e.Undoes = ""
+	e.Also = nil
+	e.Folders = nil
+	e.Emptied = nil
+	e.Steps = nil
 	for _, o := range b.operations {
 		e.Parts = append(e.Parts, o.entry.ID)
 	}

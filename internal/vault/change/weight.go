@@ -6,6 +6,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/access"
 	"github.com/vaultwicket/vaultwicket/internal/difference"
 	"github.com/vaultwicket/vaultwicket/internal/vault/call"
+	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 	"github.com/vaultwicket/vaultwicket/internal/vault/edit"
 )
 
@@ -27,7 +28,11 @@ func (s *Step) lost() lostLines {
 
 func (s *Step) weigh() lostLines {
 	isMovedAsItIs := s.IsMove() && s.Before.Equal(s.After)
+	isBookmarking := s.Path == disk.Bookmarks() && s.After.Exists
 	switch {
+	case isBookmarking:
+		// Entries are added, or those of the caller taken back. The lines of the file also have the bookmarks of hidden notes.
+		return lostLines{}
 	case !s.Before.Exists, s.Before.Folder, s.After.Folder, isMovedAsItIs:
 		return lostLines{}
 	case s.Before.unread != nil, s.Before.Image.Exists: // the text is not in memory: the longest that it may be
