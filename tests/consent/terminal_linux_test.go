@@ -11,18 +11,29 @@ import (
 	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
-// A client that shows neither forms nor links is told of the terminal, in both protocols, and the
+// A client that shows no forms, or opens no link, is told of the terminal, in both protocols, and the
 // yes that is given there is good for the same call of the same server once.
 func TestTheTerminalAnswersForAClientThatCannotAsk(t *testing.T) {
 	t.Parallel()
 	for _, modern := range []bool{false, true} {
-		for _, can := range []string{`{}`, `{"sampling":{}}`} {
+		for _, can := range []string{`{}`, `{"elicitation":{"url":{}}}`} {
+			asked := 0
+			// A client that is given a link declines to open it.
+			unanswered := func(s *session) gateway.Result {
+				s.call(deleteIt, "")
+				m := s.next()
+				if m.Method == "elicitation/create" || m.Result.ResultType == "input_required" {
+					asked++
+					s.reply(m, deleteIt, `{"action":"decline"}`)
+					m = s.next()
+				}
+				return m.Result.StructuredContent
+			}
 			o := rig.NewHarness(t, nil)
 			s := openSession(o, modern, can)
 			var first gateway.Result
 			o.Refusing(can, "unconfirmed", func() string {
-				s.call(deleteIt, "")
-				first = s.next().Result.StructuredContent
+				first = unanswered(s)
 				return rig.CodeOf(first)
 			})
 			waiting := o.Waiting()
@@ -37,17 +48,16 @@ func TestTheTerminalAnswersForAClientThatCannotAsk(t *testing.T) {
 			}
 			other := openSession(o, modern, can)
 			o.Refusing("of another server", "unconfirmed", func() string {
-				other.call(deleteIt, "")
-				return rig.CodeOf(other.next().Result.StructuredContent)
+				return rig.CodeOf(unanswered(other))
 			})
 			s.call(deleteIt, "")
 			got := s.next().Result.StructuredContent
 			assert.That(t, got.OK && o.Read("Inbox/a.md") == "", "%s: %+v", can, got)
 			o.Write("Inbox/a.md", "one\n")
 			o.Refusing("again", "unconfirmed", func() string {
-				s.call(deleteIt, "")
-				return rig.CodeOf(s.next().Result.StructuredContent)
+				return rig.CodeOf(unanswered(s))
 			})
+			assert.Equal(t, asked > 0, can != `{}`, "%s: it is given a link", can)
 		}
 	}
 }
