@@ -230,6 +230,29 @@ func TestABatchIsWorkedOutAnewBesideOthers(t *testing.T) {
 	}
 }
 
+// What others write to other notes is no reason to refuse a batch of which an operation names its note by its hash.
+func TestABatchWithAHashIsMadeBesideOthersOfOtherNotes(t *testing.T) {
+	folder := memory.Folder(t)
+	fillMany(t, filepath.Join(folder, "Vault"))
+	g, end := manyGateway(t, folder, 0)
+	defer end()
+	other, endOther := manyGateway(t, folder, 0)
+	defer endOther()
+	read := g.Do(t.Context(), gateway.Request{Command: "read", Words: []string{"path=P/n9.md"}})
+	operations := []gateway.Operation{operationOf("a", "append path=P/n9.md content=mine"), operationOf("b", "append path=P/n8.md content=mine")}
+	operations[0].ExpectHash = read.Hash
+	written := 0
+	ctx := protocol.WithProgress(t.Context(), func(p protocol.Progress) {
+		if p.Of == protocol.Operations && p.Done == 2 && written < 2 { // while each of the first two tries is planned
+			written++
+			must(t, other, []string{"append", "path=P/n7.md", "content=line"})
+		}
+	})
+	got := g.DoBatch(ctx, gateway.Batch{Operations: operations, Atomic: true})
+	assert.Equal(t, written, 2)
+	assert.That(t, got.OK, "%s", describe(got))
+}
+
 // A change whose worker and gateway have died is completed or taken back when a server starts, or when the owner looks at the
 // installation: before any call.
 func TestAStartSettlesWhatWasBrokenOff(t *testing.T) {

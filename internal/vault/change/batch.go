@@ -3,7 +3,6 @@ package change
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"io"
 	"io/fs"
 	"slices"
@@ -206,15 +205,16 @@ func CommitBatch(v *call.Vault, how protocol.Write) (answer.Reply, error) {
 		return answer.Reply{}, err
 	}
 	defer unlock()
-	if !how.Alone && planned.extent != j.Extent() { // they may rest on notes that are none of theirs
-		return planned.stale(errors.New("notes were changed while the operations of the batch were worked out"))
+	if !how.Alone && planned.extent != j.Extent() {
+		// They may rest on notes that are none of theirs. What was approved or named by its hash is compared once more.
+		return answer.Reply{Stale: true}, nil
 	}
 	t, err := planned.transaction(v, j, how)
 	if err == nil {
 		err = t.compare(how.Alone)
 	}
-	if isConflict(err) && !how.Alone {
-		return planned.stale(err)
+	if isConflict(err) && !how.Alone && !planned.isOfOneState {
+		return answer.Reply{Stale: true}, nil
 	}
 	if err != nil {
 		return answer.Reply{}, err
@@ -228,18 +228,6 @@ func CommitBatch(v *call.Vault, how protocol.Write) (answer.Reply, error) {
 		return said, partlyApplied(t.entry.ID, end, err)
 	}
 	return said, err
-}
-
-// stale is the answer about a batch that was worked out for notes that are others by now: it is to be worked out anew. What
-// was approved of one state is a conflict.
-func (b *plannedBatch) stale(cause error) (answer.Reply, error) {
-	switch {
-	case !b.isOfOneState:
-		return answer.Reply{Stale: true}, nil
-	case isConflict(cause):
-		return answer.Reply{}, cause
-	}
-	return answer.Reply{}, answer.Conflict.Failure("Conflict: %v. Nothing was changed.", cause)
 }
 
 // transaction returns the transaction of all operations.
