@@ -317,3 +317,15 @@ func TestFlowRules(t *testing.T) {
 		assert.That(t, err != nil && strings.Contains(err.Error(), want) && strings.Contains(err.Error(), "line "), "%q: %v, want %s", text, err, want)
 	}
 }
+
+func TestAFolderOfWindowsThatEndsInABackslash(t *testing.T) {
+	const hint = "leave out the last backslash"
+	for _, text := range []string{`C:\My Notes" files`, `c:/My Notes"`, `\\server\share\My Notes" files`, `.\My Notes" files`} {
+		err := NewFlags("run").Parse([]string{"--vault", text})
+		require.That(t, err != nil, "--vault %s is taken", text)
+		assert.Contains(t, err.Error(), hint, text)
+	}
+	for _, text := range []string{`C:\My Notes`, `/home/me/"Notes"`, `Say "yes"`} {
+		assert.NoError(t, NewFlags("run").Parse([]string{"--vault", text}), text)
+	}
+}

@@ -214,24 +214,16 @@ func stampOfStat(stat *unix.Stat_t) system.Stamp {
 	return system.Stamp{Size: stat.Size, Modified: stat.Mtim.Nano(), Changed: stat.Ctim.Nano(), Inode: stat.Ino}
 }
 
-// Born returns when the file was created, or when it was last changed where the file
+// Born returns when the note was created, or when it was last changed where the file
 // system does not record that.
 func (f *File) Born() time.Time {
 	file := f.onDisk()
 	if file == nil {
 		return f.Info.ModTime()
 	}
-	raw, err := file.SyscallConn()
-	if err != nil {
+	born, ok := system.Born(file)
+	if !ok {
 		return f.Info.ModTime()
 	}
-	var stat unix.Statx_t
-	var failure error
-	err = raw.Control(func(fd uintptr) {
-		failure = unix.Statx(int(fd), "", unix.AT_EMPTY_PATH, unix.STATX_BTIME, &stat)
-	})
-	if err != nil || failure != nil || stat.Mask&unix.STATX_BTIME == 0 {
-		return f.Info.ModTime()
-	}
-	return time.Unix(stat.Btime.Sec, int64(stat.Btime.Nsec))
+	return born
 }

@@ -325,7 +325,7 @@ func pickNotes(v *call.Vault, p call.Values, count int) ([]disk.Path, error) {
 	if err != nil {
 		return nil, err
 	}
-	seed, err := p.Number("seed", 0, 0, 1<<53)
+	seed, err := p.Number("seed", 0, 0, min(math.MaxInt, 1<<53))
 	if err != nil {
 		return nil, err
 	}

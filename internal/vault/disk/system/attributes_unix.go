@@ -13,9 +13,9 @@ import (
 const maxAttributes = 1 << 20
 
 // CopyAttributes gives a new file the extended attributes of the one that it replaces, such as tags, comments
-// and access lists, and on macOS its time of creation, as far as the system and the rights of the user allow it.
+// and access lists, and its time of creation, as far as the system and the rights of the user allow it.
 func CopyAttributes(from, to *os.File) {
-	keepBirth(from, to)
+	defer keepBirth(from, to)
 	_ = control(from, func(old int) error {
 		size, err := unix.Flistxattr(old, nil)
 		if err != nil || size <= 0 || size > maxAttributes {

@@ -2,7 +2,6 @@ package system
 
 import (
 	"io/fs"
-	"os"
 	"syscall"
 	"time"
 
@@ -80,6 +79,3 @@ func LimitMemory(bytes uint64) {
 		&unix.Rlimit{Cur: bytes, Max: bytes},
 	) // without it the process has the time of its call
 }
-
-// keepBirth does nothing: no call of Linux sets the time of creation of a file.
-func keepBirth(_, _ *os.File) {}
