@@ -98,15 +98,7 @@ func assign(p *os.Process, job windows.Handle) error {
 	if err != nil {
 		return err
 	}
-	if len(threads) == 0 {
-		return errors.New("the process has no thread")
-	}
-	for _, id := range threads {
-		if _, err := resumeThread(id); err != nil {
-			return err
-		}
-	}
-	return nil
+	return resumeFirst(threads, resumeThread)
 }
 
 // interrupt ends the process at once: there is no polite way to ask one that has no console.
