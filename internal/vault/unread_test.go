@@ -17,6 +17,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/internal/vault/call"
+	"github.com/vaultwicket/vaultwicket/internal/vault/disk/system"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/embedded"
 	"github.com/vaultwicket/vaultwicket/tests/long"
@@ -74,6 +75,12 @@ var lost = map[string]func(method, name string) error{
 	"a folder": func(method, name string) error {
 		if method == "step" && name == "Sub" {
 			return errDisk
+		}
+		return nil
+	},
+	"a folder in the cloud": func(method, name string) error {
+		if method == "step" && name == "Sub" {
+			return system.ErrElsewhere
 		}
 		return nil
 	},

@@ -305,10 +305,8 @@ func (j *Judge) decide(at place, p Path) (closed bool, err error) {
 	if ok && known.stamp == stamp {
 		return known.closed, nil
 	}
-	if system.HasCloudFiles {
-		if info, err := at.info(p.Base()); err == nil && system.IsElsewhere(info) {
-			return true, nil
-		}
+	if isElsewhere(at, p.Base()) {
+		return true, nil
 	}
 	text, read, err := at.read(p.Base(), nil)
 	if err != nil {

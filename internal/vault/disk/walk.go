@@ -41,10 +41,8 @@ func (e Entry) Read() ([]byte, system.Stamp, error) { return e.ReadInto(nil) }
 // ReadInto is Read into the memory of buf, or into other memory if the file does not fit.
 // The content of buf is lost either way.
 func (e Entry) ReadInto(buf []byte) ([]byte, system.Stamp, error) {
-	if system.HasCloudFiles {
-		if info, err := e.Info(); err == nil && system.IsElsewhere(info) {
-			return nil, system.Stamp{}, e.in.Told(e.Path, system.ErrElsewhere)
-		}
+	if isElsewhere(e.at, e.Path.Base()) {
+		return nil, system.Stamp{}, e.in.Told(e.Path, system.ErrElsewhere)
 	}
 	text, stamp, err := e.at.read(e.Path.Base(), buf)
 	text, stamp, err = e.in.passes(e.Path, text, stamp, err)
@@ -241,16 +239,34 @@ func (w *walk) do(j job) {
 	if visited, _ := w.found(j.folder, true); visited {
 		w.visit(Entry{Path: j.folder, IsDir: true, at: j.in.place, in: w.in})
 	}
-	sub, err := j.in.step(j.folder.Base())
-	if err == nil {
-		err = w.folder(sub, j.folder)
-	}
+	err := w.enter(j)
 	// One that vanished or cannot be entered counts as empty, and so does any other that is told of.
 	if w.in.Told(j.folder, err); IsUnread(err) && w.in.tell == nil && !errors.Is(err, fs.ErrPermission) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.failed = errors.Join(w.failed, err)
 	}
+}
+
+// enter makes jobs of the content of a folder. Listing one that is in the cloud would fetch it.
+func (w *walk) enter(j job) error {
+	if isElsewhere(j.in, j.folder.Base()) {
+		return system.ErrElsewhere
+	}
+	sub, err := j.in.step(j.folder.Base())
+	if err != nil {
+		return err
+	}
+	return w.folder(sub, j.folder)
+}
+
+// isElsewhere reports whether what is in a file or folder is fetched from a cloud when it is read.
+func isElsewhere(at place, name string) bool {
+	if !system.HasCloudFiles {
+		return false
+	}
+	info, err := at.info(name)
+	return err == nil && system.IsElsewhere(info)
 }
 
 // judges reports whether the text of a note lets it be visited. A note that cannot be read may be a closed one: its name
