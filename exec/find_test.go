@@ -142,7 +142,7 @@ func TestWorkingFolder(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Chdir(tt.work)
-			r := New(Config{CLI: path, Getenv: func(name string) string { return map[string]string{"HOME": tt.home}[name] }})
+			r := New(Config{CLI: path, Getenv: func(name string) string { return map[string]string{"HOME": tt.home, "USERPROFILE": tt.home}[name] }})
 			_, err := r.App()
 			assert.Equal(t, codeOf(err), tt.want, "%v; want", err)
 		})
