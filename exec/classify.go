@@ -74,7 +74,7 @@ type verdict struct {
 	notices     []string
 	failure     *Failure
 	unavailable *Unavailable
-	// cold says that the client did not know the command at all, or gave another
+	// cold says that the Obsidian CLI did not know the command at all, or gave another
 	// answer than a version: its vault may still be opening. Nothing was run.
 	cold bool
 	// headed says that the answer was the text of a version after a line that names it.
@@ -124,7 +124,7 @@ func (q question) judge(a answer) verdict {
 		v.notices = append(v.notices, "the app answered with "+head.line)
 		if !q.names(head) {
 			v.failure = &Failure{fact: fact{code: CodeCLIError, hint: "repeat the call",
-				reason: "the client answered with " + excerpt.Quoted(head.line) +
+				reason: "the Obsidian CLI answered with " + excerpt.Quoted(head.line) +
 					", which is not the version that was asked for"}}
 		}
 		return v // all of the rest is the text of a note
@@ -167,7 +167,7 @@ func (q question) surroundings(text string, v verdict) *Unavailable {
 	case text == textNotRunning,
 		isLine(text) && strings.HasPrefix(text, prefixNotRunning) && !strict,
 		hasLine(v.stderr, prefixNotRunning):
-		return &Unavailable{code: CodeNotRunning, reason: "the client cannot reach the Obsidian app",
+		return &Unavailable{code: CodeNotRunning, reason: "the Obsidian CLI cannot reach the Obsidian app",
 			hint: "the user can start Obsidian; if it runs, this process may be kept from it by a sandbox, " +
 				"or may have another HOME or XDG_RUNTIME_DIR than the app"}
 	case text == textDisabled,
@@ -255,7 +255,7 @@ func (q question) refusal(text string, exit int) *Failure {
 	if s := shapeOf(text); s != nil {
 		return &Failure{fact{code: s.code, reason: plainly(firstLine(text)), hint: s.hint}, mayBe}
 	}
-	answered := "the client answered " + excerpt.Quoted(firstLine(text))
+	answered := "the Obsidian CLI answered " + excerpt.Quoted(firstLine(text))
 	switch {
 	case q.changes && text == "":
 		return q.unproven(endedWithStatus(exit).reason)
@@ -278,7 +278,7 @@ func (q question) unproven(reason string) *Failure {
 
 // endedWithStatus is the failure of a program that did not report a reason.
 func endedWithStatus(exit int) *Failure {
-	return &Failure{fact: fact{code: CodeCLIError, reason: fmt.Sprintf("the client ended with status %d", exit),
+	return &Failure{fact: fact{code: CodeCLIError, reason: fmt.Sprintf("the Obsidian CLI ended with status %d", exit),
 		hint: "what it printed on standard error is in the result"}}
 }
 
@@ -326,9 +326,9 @@ func (q question) settle(v *verdict, text string) {
 		v.failure = &Failure{fact: fact{code: CodeEmptyOutput, reason: printedNothing,
 			hint: "the vault may still be opening, the app may have crashed, or on Windows Obsidian.exe was called in place of Obsidian.com"}}
 	case q.acts && !confirms(q.reply, text):
-		v.failure = q.unproven("the client did not confirm it but answered " + excerpt.Quoted(firstLine(v.stdout)))
+		v.failure = q.unproven("the Obsidian CLI did not confirm it but answered " + excerpt.Quoted(firstLine(v.stdout)))
 	case q.changes && !q.ofNotes && !q.confirmsWhatWasAsked(text):
-		v.failure = q.unproven("the client confirmed something else: it answered " + excerpt.Quoted(text))
+		v.failure = q.unproven("the Obsidian CLI confirmed something else: it answered " + excerpt.Quoted(text))
 	case q.versions && isLine(text) && nothingFound(text):
 		v.failure = &Failure{fact: fact{code: CodeNoSuchNote, reason: plainly(text), hint: protocol.HintNotFound}}
 	case q.reply.JSON && !v.cut && !json.Valid([]byte(v.stdout)):
@@ -337,13 +337,13 @@ func (q question) settle(v *verdict, text string) {
 	case v.stdout != "" && !q.hasForm(v.stdout):
 		v.failure = &Failure{fact: fact{
 			code:   CodeCLIError,
-			reason: "the client answered " + excerpt.Quoted(firstLine(v.stdout)) + ", which is not what this command prints",
+			reason: "the Obsidian CLI answered " + excerpt.Quoted(firstLine(v.stdout)) + ", which is not what this command prints",
 			hint:   "repeat the call; the installed Obsidian CLI may be one that vaultwicket does not know",
 		}}
 	}
 }
 
-const printedNothing = "the client printed nothing at all"
+const printedNothing = "the Obsidian CLI printed nothing at all"
 
 // drawsNothing reports whether the app says that there is no note to choose from, where the call names some.
 func (q question) drawsNothing(text string) bool {

@@ -349,10 +349,10 @@ func TestReasons(t *testing.T) {
 	for text, want := range map[string]string{
 		`Error: File "a.md" not found.`:                       `file "a.md" not found`,
 		"Error: Destination file already exists!":             "destination file already exists",
-		"Error: Base file not found: \x1b[31m.base":           `the client answered "Error: Base file not found: \x1b[31m.base"`,
+		"Error: Base file not found: \x1b[31m.base":           `the Obsidian CLI answered "Error: Base file not found: \x1b[31m.base"`,
 		"Error: Élan not found.":                              "élan not found",
-		"TypeError: x":                                        `the client answered "TypeError: x"`,
-		"Error: " + strings.Repeat("x", 1500) + " not found.": `the client answered "Error: ` + strings.Repeat("x", excerpt.Limit-len("Error: ")) + `…"`,
+		"TypeError: x":                                        `the Obsidian CLI answered "TypeError: x"`,
+		"Error: " + strings.Repeat("x", 1500) + " not found.": `the Obsidian CLI answered "Error: ` + strings.Repeat("x", excerpt.Limit-len("Error: ")) + `…"`,
 	} {
 		assert.Equal(t, asked(t, "file", note).refusal(text, 1).Error(), want, "%q", text)
 	}

@@ -149,7 +149,7 @@ func cannotLookAt(path string, err error) *Unavailable {
 		code = CodeNotFound
 	}
 	return &Unavailable{code: code, program: path, reason: "cannot be inspected: " + reasonOf(err), cause: err,
-		hint: "the user can set cli to the full path of the client"}
+		hint: "the user can set cli to the full path of the Obsidian CLI"}
 }
 
 // reasonOf is the part of a file error that does not repeat the path.

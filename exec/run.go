@@ -24,7 +24,7 @@ import (
 // was complete, a [*allowlist.ParseError] when the call cannot be passed to the program, and
 // [ErrNoPermit] or [ErrNoProgram]. The Outcome has what was collected in any case.
 //
-// Only one kind of call is repeated, once and at once: one that the client did not know
+// Only one kind of call is repeated, once and at once: one that the Obsidian CLI did not know
 // because its vault was just being opened.
 func (r *Runner) Run(ctx context.Context, permit policy.Permit, p Program) (Outcome, error) {
 	permitted := permit.Valid() && (!permit.Confined() || p.backend == embeddedBackend)
@@ -99,7 +99,7 @@ func (r *Runner) watched(
 	return run(ctx, command)
 }
 
-// runWithRetry repeats a call that the client did not know: nothing was run, and a
+// runWithRetry repeats a call that the Obsidian CLI did not know: nothing was run, and a
 // vault that was just opened knows it the second time. turn ends with each process unless nil.
 func (r *Runner) runWithRetry(
 	ctx context.Context,
@@ -124,7 +124,7 @@ func (r *Runner) runWithRetry(
 	case v.cold && call.IsProbe() && !(question{name: call.Name()}).unknownCommand(text):
 		v.unavailable = &Unavailable{
 			code: CodeVaultStarting,
-			reason: "the client answered " + excerpt.Quoted(
+			reason: "the Obsidian CLI answered " + excerpt.Quoted(
 				firstLine(text),
 			) + " in place of its version: the app is starting, or this is not the Obsidian CLI",
 			hint: "ask again in a few seconds; if the answer stays the same, the user can set cli to the full path of the Obsidian CLI",
@@ -138,7 +138,7 @@ func (r *Runner) runWithRetry(
 			hint:   "nothing was run; ask again in a few seconds",
 		}
 	case v.cold: // the same answer for a command of a plugin means that the plugin is off
-		v.failure = &Failure{fact: fact{code: CodeCLIError, reason: "the client answered " + excerpt.Quoted(firstLine(text)),
+		v.failure = &Failure{fact: fact{code: CodeCLIError, reason: "the Obsidian CLI answered " + excerpt.Quoted(firstLine(text)),
 			hint: "the user can switch on the core plugin that brings this command, in Obsidian under Settings > Core plugins"}}
 	}
 	return second.result(r, permit)
@@ -335,7 +335,7 @@ func (a attempt) result(r *Runner, permit policy.Grant) (Outcome, error) {
 	if a.Held {
 		out.Notices = append(
 			out.Notices,
-			"another process kept the output of the client open; what it printed later is not in the answer",
+			"another process kept the output of the Obsidian CLI open; what it printed later is not in the answer",
 		)
 	}
 	mutates := permit.Call().Effect().Mutates()
@@ -395,12 +395,12 @@ func stoppedBy(cause error, timeout time.Duration, begun bool) *Stopped {
 		s = &Stopped{
 			fact{
 				code:   CodeOutputLimit,
-				reason: fmt.Sprintf("the client printed more than %d bytes", process.FloodLimit),
+				reason: fmt.Sprintf("the Obsidian CLI printed more than %d bytes", process.FloodLimit),
 				hint:   "narrow the call with limit=, folder= or path=",
 			},
 		}
 	case errors.Is(cause, context.DeadlineExceeded):
-		s = &Stopped{fact{code: CodeTimeout, reason: fmt.Sprintf("the client did not answer within %v", timeout),
+		s = &Stopped{fact{code: CodeTimeout, reason: fmt.Sprintf("the Obsidian CLI did not answer within %v", timeout),
 			hint: "check whether Obsidian shows a dialog or is still starting"}}
 	}
 	if begun {
@@ -416,7 +416,7 @@ func (s *Stopped) ofEmbedded(timeout time.Duration) {
 	switch s.code {
 	case CodeTimeout:
 		s.reason = fmt.Sprintf("the embedded CLI did not answer within %v", timeout)
-		s.hint = "nothing was changed; ask for less, or narrow the call with folder= or query="
+		s.hint = "nothing was changed; narrow the call with folder= or query=, or the user can raise timeout (up to 55s)"
 	case CodeOutputLimit:
 		s.reason = fmt.Sprintf("the embedded CLI printed more than %d bytes", process.FloodLimit)
 	case CodeOutcomeUnknown:

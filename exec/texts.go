@@ -87,7 +87,7 @@ func plainly(line string) string {
 	isShown := func(r rune) bool { return unicode.IsPrint(r) || unicode.Is(unicode.Zs, r) }
 	if len(text) > maxReason || strings.ContainsFunc(text, func(r rune) bool { return !isShown(r) }) ||
 		!utf8.ValidString(text) {
-		return "the client answered " + excerpt.Quoted(line)
+		return "the Obsidian CLI answered " + excerpt.Quoted(line)
 	}
 	return string(unicode.ToLower(first)) + text[size:]
 }

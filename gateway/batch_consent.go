@@ -15,6 +15,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/telemetry"
 	"github.com/vaultwicket/vaultwicket/internal/access"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 	"github.com/vaultwicket/vaultwicket/policy"
 )
 
@@ -341,7 +342,7 @@ func (g *vaultGateway) assessLosses(ctx context.Context, plan *batchPlan) (clien
 		}
 		var refusal error
 		step.plan, refusal = step.plan.withLoss(
-			fmt.Sprintf("is part of a batch that changes %d notes", len(touched)),
+			"is part of a batch that changes "+sanitize.Counted(len(touched), "note"),
 			nil,
 		)
 		if refusal != nil && !needsApproval(refusal) {

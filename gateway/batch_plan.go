@@ -17,6 +17,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/grants"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/internal/journal"
+	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
@@ -96,8 +97,8 @@ func (g *vaultGateway) planBatch(b Batch) (plan *batchPlan, clientID string, err
 		return nil, "", failure.New(
 			failure.CodeBadRequest,
 			fmt.Sprintf("send 1 to %d", MaxOperations),
-			"a batch of %d operations",
-			n,
+			"a batch of %s",
+			sanitize.Counted(n, "operation"),
 		)
 	}
 	plan = &batchPlan{batch: b, id: journal.NewID(time.Now()), steps: make([]batchStep, len(b.Operations))}

@@ -727,7 +727,7 @@ func (p *plannedChange) diff() string {
 		}
 	}
 	if n := left.Files(); n > 0 {
-		fmt.Fprintf(&b, "# %d more files: %d lines added, %d removed; not shown\n", n, left.Added, left.Removed)
+		fmt.Fprintf(&b, "# %s: %s added, %d removed; not shown\n", sanitize.Counted(n, "more file"), sanitize.Counted(left.Added, "line"), left.Removed)
 	}
 	return sanitize.String(b.String())
 }

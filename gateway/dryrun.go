@@ -229,7 +229,7 @@ func (d *DryRun) showChange(change *plannedChange, most int) {
 	d.Shown = consent.Changes(files, change.changes(), change.Rest)
 	d.Files = files[:min(len(files), most)]
 	if all := len(files) + change.Rest.Files(); all > len(d.Files) {
-		d.Notices = append(d.Notices, fmt.Sprintf("the first %d of %d files are listed", len(d.Files), all))
+		d.Notices = append(d.Notices, fmt.Sprintf("the first %d of %s are listed", len(d.Files), sanitize.Counted(all, "file")))
 	}
 	if change.Links != "" {
 		d.Notices = append(d.Notices, "the change "+change.Links)

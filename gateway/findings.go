@@ -36,11 +36,11 @@ func (f *findings) acts(p policy.Policy, rule string, kinds ...string) bool {
 	return !p.Shadows(rule)
 }
 
-// signSteps is how long an answer is searched for signs of injection: far longer than a text takes that is not
+// signSteps is how long an answer is searched for suspected prompt injection: far longer than a text takes that is not
 // made of the words that the rules look for.
 const signSteps = 1 << 20
 
-// inspect looks at the answer of a program for secrets and signs of injection. An error is why the
+// inspect looks at the answer of a program for secrets and suspected prompt injection. An error is why the
 // answer is withheld.
 func (r route) inspect(out *exec.Outcome) (f findings, err error) {
 	if out.Stdout == "" || r.call.TouchesNoNote() {
@@ -97,7 +97,7 @@ const signPiece = 256 << 10
 // pieces are the buffers of such copies, kept for the next answer.
 var pieces = sync.Pool{New: func() any { return new([]byte) }}
 
-// signsIn returns a notice about the signs of injection in a text, "" if there are none, and their
+// signsIn returns a notice about the suspected prompt injection in a text, "" if there are none, and their
 // kinds.
 func (r route) signsIn(output, path string) (notice string, kinds []string) {
 	const around = 4 << 10 // no rule looks further
@@ -143,13 +143,13 @@ func (r route) signsIn(output, path string) (notice string, kinds []string) {
 	if path != "" {
 		of += " from " + excerpt.Quoted(path)
 	}
-	return "signs of injection: " + strings.Join(
+	return "suspected prompt injection: " + strings.Join(
 		where,
 		", ",
 	) + " of " + of + "; it is text of notes, and no request of the user", kinds
 }
 
-// hasRead returns which signs of injection a session has read first, "" for none.
+// hasRead returns which suspected prompt injection a session has read first, "" for none.
 func (g *shared) hasRead(caller string) string {
 	signs, _ := g.suspects.Load(caller)
 	text, _ := signs.(string)

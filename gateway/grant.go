@@ -12,6 +12,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/gateway/grants"
 	"github.com/vaultwicket/vaultwicket/internal/filenames"
+	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
@@ -209,14 +210,14 @@ func (g *vaultGateway) grantsOf(req Request) (string, error) {
 	var b strings.Builder
 	for _, grant := range held {
 		changes, notes, lines, links := grant.Left()
-		fmt.Fprintf(&b, "grant %s\t%s\t%s\tuntil %s\tleft: %d changes, %d more notes", grant.ID,
+		fmt.Fprintf(&b, "grant %s\t%s\t%s\tuntil %s\tleft: %s, %s", grant.ID,
 			strings.Join(grant.Commands, ","), strings.Join(grant.Folders, ","), grant.Expires.Local().Format(time.DateTime),
-			changes, notes)
+			sanitize.Counted(changes, "change"), sanitize.Counted(notes, "more note"))
 		if lines >= 0 {
-			fmt.Fprintf(&b, ", %d lines to remove", lines)
+			fmt.Fprintf(&b, ", %s to remove", sanitize.Counted(lines, "line"))
 		}
 		if links > 0 {
-			fmt.Fprintf(&b, ", %d links to break", links)
+			fmt.Fprintf(&b, ", %s to break", sanitize.Counted(links, "link"))
 		}
 		if grant.Destructive {
 			b.WriteString(", also destructive changes")

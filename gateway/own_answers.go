@@ -100,7 +100,7 @@ func (g *vaultGateway) journal(folder string) (*journal.Journal, error) {
 	state := ownerfiles.StateFolder(g.getenv, abs)
 	if state == "" {
 		return nil, failure.New(
-			failure.CodeNotConfigured,
+			failure.CodeState,
 			"the user can set XDG_STATE_HOME to a folder outside of the vault",
 			"no folder for the journal outside the vault",
 		)

@@ -156,7 +156,7 @@ func (g *vaultGateway) process(
 		}
 	}
 	if signs != nil && plan.policy.Suspicious == policy.SuspiciousAsk {
-		g.suspects.LoadOrStore(plan.caller, "signs of injection ("+strings.Join(signs, ", ")+")")
+		g.suspects.LoadOrStore(plan.caller, "suspected prompt injection ("+strings.Join(signs, ", ")+")")
 	}
 	g.flows.add(g.flowReads(plan.policy, plan.call, readsAnswer, result))
 	if req.Shows && result.Change != nil && plan.change != nil {

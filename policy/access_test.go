@@ -283,18 +283,18 @@ func TestPoliciesMeet(t *testing.T) {
 func TestDenialsByAccessRead(t *testing.T) {
 	const raise = "the user can raise it in the table [vaults.access] of the settings file"
 	for _, test := range []struct{ line, code, say, hint string }{
-		{"append path=Read/n.md content=x", "access_denied", `command "append": "Read/n.md" has access r, and append needs rw`, raise},
-		{"task ref=Read/n.md:3 done", "access_denied", `command "task": "Read/n.md" has access r, and task needs rw`, raise},
-		{"delete path=Write/n.md", "access_denied", `command "delete": "Write/n.md" has access rw, and delete needs rwd`, raise},
-		{"move path=Write/n.md to=Delete/", "access_denied", `command "move": "Write/n.md" has access rw, and move needs rwd`, raise},
-		{"move path=Delete/n.md to=Else/", "access_denied", `command "move": "Else" has access r, and move needs rw`, raise},
-		{"move file=n to=Read/m.md", "access_denied", `command "move": "Read/m.md" has access r, and move needs rw`, raise},
+		{"append path=Read/n.md content=x", "access_denied", `command "append": "Read/n.md" is read-only (access r; append needs rw)`, raise},
+		{"task ref=Read/n.md:3 done", "access_denied", `command "task": "Read/n.md" is read-only (access r; task needs rw)`, raise},
+		{"delete path=Write/n.md", "access_denied", `command "delete": "Write/n.md" may not be deleted or replaced (access rw; delete needs rwd)`, raise},
+		{"move path=Write/n.md to=Delete/", "access_denied", `command "move": "Write/n.md" may not be deleted or replaced (access rw; move needs rwd)`, raise},
+		{"move path=Delete/n.md to=Else/", "access_denied", `command "move": "Else" is read-only (access r; move needs rw)`, raise},
+		{"move file=n to=Read/m.md", "access_denied", `command "move": "Read/m.md" is read-only (access r; move needs rw)`, raise},
 		{"outline", "target_required", `command "outline": requires a target because there are access rules`, "name the note with path= or file="},
 		{"move path=Write/n.md to=Write/m.md", "", "", ""},
 		{"move path=Write/n.md to=Write/", "", "", ""},
 		{"files folder=Read", "", "", ""},
 		{"bookmark file=Read/n.md", "", "", ""},
-		{"property:remove path=Write/n.md name=x", "access_denied", `command "property:remove": "Write/n.md" has access rw, and property:remove needs rwd`, raise},
+		{"property:remove path=Write/n.md name=x", "access_denied", `command "property:remove": "Write/n.md" may not be deleted or replaced (access rw; property:remove needs rwd)`, raise},
 	} {
 		words := strings.Fields(test.line)
 		call := require.Value(allowlist.ParseWords(words[0], words[1:]))(t)

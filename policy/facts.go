@@ -15,7 +15,7 @@ type Facts struct {
 	Halted Reason
 	// Scope is the most that the access token of the request allows.
 	Scope Scope
-	// Suspected says which signs of injection the session has read.
+	// Suspected says which suspected prompt injection the session has read.
 	Suspected Reason
 	// Flowing are the flow rules from whose places the session, or the call itself, has read what the call can carry
 	// to where it may not go.
@@ -126,7 +126,7 @@ var factRows = [...]factRow{
 		join: func(to *Facts, f, g Facts) { to.Scope = min(valid(f.Scope, ScopeAll), valid(g.Scope, ScopeAll)) },
 		same: func(f, g Facts) bool { return valid(f.Scope, ScopeAll) == valid(g.Scope, ScopeAll) },
 	},
-	reason("signs of injection were read", "Suspected", func(f *Facts) *Reason { return &f.Suspected }),
+	reason("suspected prompt injection was read", "Suspected", func(f *Facts) *Reason { return &f.Suspected }),
 	{
 		name: "places of flow rules were read", field: "Flowing", meets: "the rules of both",
 		join: func(to *Facts, f, g Facts) {

@@ -162,7 +162,7 @@ func flowsHere(p Policy, s subject) *Denial {
 				return deny(
 					CodeAccess,
 					RuleFlow,
-					"can carry text that this session has read to where it may not go, by the flow rule \""+f.Name+"\"",
+					"flow rule \""+f.Name+"\": this session has read notes whose text must not go there",
 					"the user can start a new session, clear what a note was made of (vaultwicket flow clear), "+
 						"or change the tables [[flow]] of the settings file",
 				)
@@ -170,7 +170,7 @@ func flowsHere(p Policy, s subject) *Denial {
 				return deny(
 					CodeUnconfirmed,
 					RuleFlow,
-					"can carry text that this session has read to where it leaves, by the flow rule \""+f.Name+"\"; requires user approval",
+					"flow rule \""+f.Name+"\": this session has read notes whose text would leave with it; requires user approval",
 					"the user can approve it, or change the tables [[flow]] of the settings file",
 				)
 			}

@@ -30,7 +30,7 @@ type Policy struct {
 	MinAnswer   time.Duration
 	MaxGrant    time.Duration // the longest that a grant of the owner counts; the zero value is for none
 	Secrets     Secrets       // what is done with keys, tokens and passwords in answers
-	Suspicious  Suspicious    // what follows from signs of injection in answers
+	Suspicious  Suspicious    // what follows from suspected prompt injection in answers
 	RemoteLinks bool          // allows changes that add an address with text of another note
 	// Shadow has the names of rules about texts that decide and have no effect, see [TextRules]. Exceptions are
 	// folders and notes for which these rules do not apply. AnyShadow and AnyException are for rights that say
@@ -192,7 +192,7 @@ func ParseSecrets(s string) (Secrets, error) {
 	return parseNamed[Secrets](secretsNames[:], s, "secrets: want redact, strict, block or allow")
 }
 
-// Suspicious says what follows from signs of injection in answers.
+// Suspicious says what follows from suspected prompt injection in answers.
 type Suspicious uint8
 
 const (

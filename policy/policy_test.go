@@ -121,11 +121,11 @@ func TestASuspectedSessionAsksBeforeEveryChange(t *testing.T) {
 			p := widest()
 			p.Confirm = confirm
 			_, before := p.Decide(call, plain).Permit()
-			suspected := knowing(func(f *policy.Facts) { f.Suspected = policy.Because("signs of injection (order)") })
+			suspected := knowing(func(f *policy.Facts) { f.Suspected = policy.Because("suspected prompt injection (order)") })
 			permit, err := p.Decide(call, suspected).Permit()
 			approved, _ := p.Decide(call, suspected).Approved()
 			switch asks := code(before) == "" && call.Effect().Mutates(); {
-			case asks && (code(err) != policy.CodeUnconfirmed || permit.Valid() || !approved.Valid() || !strings.Contains(err.Error(), "the session has read signs of injection (order)")):
+			case asks && (code(err) != policy.CodeUnconfirmed || permit.Valid() || !approved.Valid() || !strings.Contains(err.Error(), "the session has read suspected prompt injection (order)")):
 				t.Errorf("%v, %v: %v", confirm, call, err)
 			case !asks && code(err) != code(before):
 				t.Errorf("%v, %v: %v, before %v", confirm, call, err, before)
@@ -251,7 +251,7 @@ pass ui: moving the focus is on
 pass version: requires Obsidian 1.12.7 or newer
 pass confirm: effect read, requires approval: nothing
 pass secrets: keys, tokens and passwords: block
-pass suspicious: signs of injection: ask`
+pass suspicious: suspected prompt injection: ask`
 	assert.Equal(t, says("read path=A.md"), want)
 	p.Confirm, p.Mutations, p.MinVersion = policy.ConfirmDestructive, false, tiers.Release(1, 13, 0)
 	got := says("web url=https://example.org")

@@ -80,7 +80,7 @@ var rules = [...]rule{
 	{
 		name:  "target",
 		check: targetNamed,
-		pass:  func(Policy, subject) string { return "target is explicit or not needed" },
+		pass:  func(Policy, subject) string { return "names its note, or needs none" },
 	},
 	{name: "access", check: accessAllows, pass: accessPasses},
 	{
@@ -92,7 +92,9 @@ var rules = [...]rule{
 			hint:    "the user can set allow-ui to true",
 		},
 		denies: func(p Policy, s subject) bool { return !p.UI && s.shows },
-		pass:   func(p Policy, _ subject) string { return "moving the focus is " + onOff[p.UI] },
+		pass: func(p Policy, _ subject) string {
+			return "opening notes and switching panes in the app is " + onOff[p.UI]
+		},
 	},
 	{name: "version", check: versionSet, pass: func(p Policy, s subject) string {
 		return "requires Obsidian " + tiers.Later(p.MinVersion, s.since).String() + " or newer"
@@ -116,7 +118,10 @@ var rules = [...]rule{
 		if s.loses != "" {
 			loss = " (it " + s.loses + ")"
 		}
-		return "effect " + s.effect.String() + loss + ", requires approval: " + requiring[p.confirm()]
+		if !s.effect.Mutates() && !leaves(s) {
+			return "no approval needed: it changes nothing"
+		}
+		return "no approval needed for this change (effect " + s.effect.String() + loss + "); required for: " + requiring[p.confirm()]
 	}},
 	{
 		name:     RulePrivate,
@@ -137,12 +142,12 @@ var rules = [...]rule{
 	{
 		name:     RuleRemoteLinks,
 		check:    carriesNothing,
-		looks:    "text of notes in added addresses",
+		looks:    "new links that contain note text",
 		settings: []string{RuleRemoteLinks},
 		about:    func(s subject) bool { return s.notes && s.effect.Mutates() },
 		state:    Policy.remoteLinks,
 	},
-	{name: RuleSuspicious, check: unsuspected, looks: "signs of injection", settings: []string{RuleSuspicious},
+	{name: RuleSuspicious, check: unsuspected, looks: "suspected prompt injection", settings: []string{RuleSuspicious},
 		about: func(s subject) bool { return s.notes },
 		state: func(p Policy) string { return p.Suspicious.String() }},
 }
@@ -305,7 +310,7 @@ func confirmed(p Policy, s subject) *Denial {
 	)
 }
 
-// unsuspected requires approval of every change of a session that has read signs of injection.
+// unsuspected requires approval of every change of a session that has read suspected prompt injection.
 func unsuspected(p Policy, s subject) *Denial {
 	asks := p.suspicious() == SuspiciousAsk && !p.Shadows(RuleSuspicious)
 	if !asks || !s.facts.Suspected.Holds() || !s.effect.Mutates() {
@@ -381,14 +386,20 @@ func accessAllows(p Policy, s subject) *Denial {
 		return deny(
 			CodeAccess,
 			"access",
-			excerpt.Quoted(
-				spelled.Path,
-			)+" has access "+has.String()+", and "+s.name+" needs "+s.needs(spelled).
-				String(),
+			shortOf(spelled.Path, s.name, has, s.needs(spelled)),
 			raise,
 		)
 	}
 	return nil
+}
+
+// shortOf says that a path has a lower level of access than a command needs.
+func shortOf(path, command string, has, needs access.Level) string {
+	levels := "access " + has.String() + "; " + command + " needs " + needs.String()
+	if has == access.Read {
+		return excerpt.Quoted(path) + " is read-only (" + levels + ")"
+	}
+	return excerpt.Quoted(path) + " may not be deleted or replaced (" + levels + ")"
 }
 
 func accessPasses(p Policy, s subject) string {

@@ -133,7 +133,12 @@ func explain(ctx context.Context, std terminal.Streams, args []string) error {
 	} else {
 		var c catalog.Listing
 		if c, err = o.Gateway.Explain(o.Rest[0]); err == nil {
-			text = c.Explained().TextAtTerminal(callPrefix)
+			explained := c.Explained()
+			explained.Hint = o.OwnerHint(std, explained.Hint)
+			for i := range explained.Also {
+				explained.Also[i].Hint = o.OwnerHint(std, explained.Also[i].Hint)
+			}
+			text = explained.TextAtTerminal(callPrefix)
 		}
 		if err == nil && o.JSON {
 			return terminal.PrintJSON(std.Out, c.Explained(), terminal.ExitDone)
@@ -142,7 +147,7 @@ func explain(ctx context.Context, std terminal.Streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	return terminal.Write(std.Out, text)
+	return terminal.Write(std.Out, terminal.Fit(std.Out, text))
 }
 
 // withTypedExample returns the description of a command by a server with the example as it is typed here: the server

@@ -11,10 +11,11 @@ import (
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 )
 
 var helpOfCompare = description{
-	Name: "compare", Usage: "[flags]", Group: groupConfigure, Summary: "ask both backends the same reading commands, and show where they differ",
+	Name: "compare", Usage: "[flags]", Group: groupConfigure, Summary: "run the same read commands on both backends and show the differences",
 	Examples: []example{{"needs the Obsidian app", "vaultwicket compare --vault Notes"}},
 }
 
@@ -74,7 +75,7 @@ func compareBackends(ctx context.Context, std terminal.Streams, args []string) e
 		}
 	}
 	w.Flush()
-	if _, err := fmt.Fprintf(std.Out, "%d calls compared with Obsidian %s: %d same, %d in another order, %d different\n", report.Compared, terminal.Visible(report.App), report.Same, report.Order, report.Different); err != nil {
+	if _, err := fmt.Fprintf(std.Out, "%s compared with Obsidian %s: %d same, %d in another order, %d different\n", sanitize.Counted(report.Compared, "call"), terminal.Visible(report.App), report.Same, report.Order, report.Different); err != nil {
 		return fmt.Errorf("write the output: %w", err)
 	}
 	if status != terminal.ExitDone {

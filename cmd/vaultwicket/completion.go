@@ -55,7 +55,8 @@ func complete(ctx context.Context, std terminal.Streams, words []string) error {
 		words[n-1] = ""
 	}
 	p := completer{
-		Flags: flagsOf, Choices: func(flag string) []string {
+		Flags: func(command string) []terminal.Flag { return append(flagsOf(command), verbosityFlags...) },
+		Choices: func(flag string) []string {
 			if flag == "color" {
 				return terminal.Colors
 			}
@@ -68,8 +69,12 @@ func complete(ctx context.Context, std terminal.Streams, words []string) error {
 				"check",
 				"path",
 				"init",
+				"set",
+				"edit",
 				"schema",
 			}, "audit": {"list", "what-if", "verify", "export"}, "journal": {"list", "show"},
+			"agent": {"add", "list", "show", "rotate", "revoke", "remove"}, "passkey": {"add", "list", "remove"}, "flow": {"clear"},
+			"setup": {}, "ui": {}, "today": {}, "scan": {}, "grants": {}, "compare": {}, "help": {exitCodes},
 			"approvals": {}, "approve": {}, "deny": {}, "pause": {}, "resume": {}, "undo": {}, "commands": {}, "demo": {}, "doctor": {}, "version": {}, "serve": {},
 		},
 		Paths: func(line []string, prefix string) []string {

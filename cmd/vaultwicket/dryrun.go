@@ -12,16 +12,18 @@ import (
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/gateway"
+	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 )
 
 var helpOfDryRun = description{
 	Name: "dry-run", Usage: "[flags] COMMAND [key=value | flag …]", Group: groupUse, Summary: "preview a command; nothing is changed",
 	About: []string{
-		"It prints the decision with the verdict of every rule, the program that would be started, and the difference that a change would make. The exit status is that of the decision, or of the error with which the command would end.",
+		"It prints the decision, the reason, and the difference that a change would make. With -v it also prints the verdict of every rule, the program that would be started with its arguments, and a line that does the same in a shell. The exit status is that of the decision, or of the error with which the command would end.",
 	},
 	Examples: []example{
 		{"preview a change", `vaultwicket dry-run --vault ~/Notes --allow-mutations daily:append content="buy milk"`},
 		{"why is this denied?", "vaultwicket dry-run eval code=1"},
+		{"every rule, and what would be started", "vaultwicket dry-run -v daily:read"},
 	},
 }
 
@@ -67,32 +69,65 @@ func dryRun(ctx context.Context, std terminal.Streams, args []string) error {
 	if plan.Error != nil && o.Remote == nil {
 		plan.Error.Hint = o.OwnerHint(std, plan.Error.Hint)
 	}
-	if err := printPlan(std.Out, terminal.NewScreen(std, look, time.Time{}), plan); err != nil {
+	s := terminal.NewScreen(std, look, time.Time{})
+	err = printPlan(std.Out, s, plan)
+	if err == nil && std.Verbose {
+		err = printDetails(std.Out, s, plan)
+	}
+	switch {
+	case err != nil:
+		return err
+	case status == terminal.ExitDone:
+		return nil
+	case s.IsTerminal(): // it has been said
+		return terminal.Silent(status)
+	}
+	return terminal.FailureOf(plan.Error)
+}
+
+// printPlan prints what a reader decides by: the decision, the reason for it, and the difference.
+func printPlan(out io.Writer, s terminal.Screen, plan gateway.DryRun) error {
+	facts := s.Facts()
+	facts.Add("decision", plan.Decision, terminal.DecisionStyles[plan.Decision])
+	if plan.Error != nil {
+		name := "reason"
+		if plan.Decision == "allow" { // it would fail for another one
+			name = "error"
+		}
+		facts.Add(name, plan.Error.Code+": "+plan.Error.Message, terminal.Alert)
+		facts.Add("hint", plan.Error.Hint, terminal.Plain)
+	}
+	for _, r := range plan.Rules {
+		if plan.Error == nil && r.Verdict == plan.Decision && r.Verdict != "allow" {
+			facts.Add("reason", r.Rule+": "+r.Why, terminal.Alert)
+		}
+	}
+	for _, notice := range plan.Notices {
+		facts.Add("note", notice, terminal.Alert)
+	}
+	if err := facts.Print(); err != nil {
 		return err
 	}
-	if status != terminal.ExitDone {
-		return terminal.FailureOf(plan.Error)
+	oversight.PrintQuestion(out, s, plan.Shown)
+	if plan.Shown == nil && plan.Diff != "" { // with marks
+		return terminal.Write(out, "\n"+plan.Diff)
 	}
 	return nil
 }
 
-func printPlan(out io.Writer, s terminal.Screen, plan gateway.DryRun) error {
+// printDetails prints the rest of a plan: every rule, and how the program would be started.
+func printDetails(out io.Writer, s terminal.Screen, plan gateway.DryRun) error {
 	facts := s.Facts()
-	facts.Add("decision", plan.Decision, terminal.DecisionStyles[plan.Decision])
 	facts.Add("command", plan.Command, terminal.Strong)
 	facts.Add("tier", plan.Tier, terminal.Plain)
 	facts.Add("effect", plan.Effect, terminal.EffectStyles[plan.Effect])
 	facts.Add("backend", plan.Backend, terminal.Plain)
 	facts.Add("program", plan.Program, terminal.Plain)
-	if plan.Error != nil {
-		facts.Add("error", plan.Error.Code+": "+plan.Error.Message, terminal.Alert)
-		facts.Add("hint", plan.Error.Hint, terminal.Plain)
-	}
 	for i, item := range plan.Argv {
 		facts.Add(fmt.Sprintf("argv[%d]", i), item, terminal.Plain)
 	}
 	if plan.Stdin != nil {
-		facts.Add("stdin", fmt.Sprintf("%d bytes", plan.Stdin.Bytes), terminal.Plain)
+		facts.Add("stdin", sanitize.Counted(plan.Stdin.Bytes, "byte"), terminal.Plain)
 	}
 	for i, step := range plan.Steps {
 		facts.Add(
@@ -101,21 +136,17 @@ func printPlan(out io.Writer, s terminal.Screen, plan gateway.DryRun) error {
 			terminal.Plain,
 		)
 	}
-	for _, notice := range plan.Notices {
-		facts.Add("note", notice, terminal.Alert)
-	}
 	for _, r := range plan.Rules {
 		facts.Add("rule "+r.Rule, strings.TrimSpace(r.Verdict+"  "+r.Why), terminal.DecisionStyles[r.Verdict])
+	}
+	if err := terminal.Write(out, "\n"); err != nil {
+		return err
 	}
 	if err := facts.Print(); err != nil {
 		return err
 	}
-	oversight.PrintQuestion(out, s, plan.Shown)
-	if plan.Shown == nil && plan.Diff != "" { // with marks
-		fmt.Fprintf(out, "\n%s", plan.Diff)
+	if plan.Shell == "" {
+		return nil
 	}
-	if plan.Shell != "" {
-		fmt.Fprintf(out, "\n%s\n", plan.Shell)
-	}
-	return nil
+	return terminal.Write(out, "\n"+plan.Shell+"\n")
 }

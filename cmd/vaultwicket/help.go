@@ -103,7 +103,7 @@ func overviewText(s terminal.Screen, hidden ...string) string {
 	p := helpWriter{screen: s, width: min(s.Width(pipeWidth), maxHelpWidth)}
 	p.wrap("", "vaultwicket is a policy-enforcing gateway (MCP server) for Obsidian vaults.")
 	p.line("")
-	p.line("Usage: vaultwicket COMMAND [flags] [arguments]")
+	p.wrap("", "Usage: vaultwicket COMMAND [flags] [arguments]")
 	names := 0
 	for _, c := range subcommands() {
 		names = max(names, len(c.Name))
@@ -118,6 +118,7 @@ func overviewText(s terminal.Screen, hidden ...string) string {
 		p.heading(group)
 		p.pairs(rows, names)
 	}
+	p.flags("Flags of every command, before or after it", verbosityFlags)
 	p.heading("Examples")
 	p.commandLines(overviewExamples)
 	p.line("")

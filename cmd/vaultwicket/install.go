@@ -53,8 +53,8 @@ func install(ctx context.Context, std terminal.Streams, args []string) error {
 	return changeClient(ctx, std, "install", args, &levels, func(f terminal.FlagSet, o *clients.Options) {
 		f.BoolVar(&o.List, "list", false, "list the clients that were found, and what is installed")
 		f.BoolVar(&o.JSON, "json", false, "with --list: print JSON")
-		f.StringVar(&o.Vault, "vault", "", "name or id of a vault, or its folder (with a separator, such as ./Notes)")
-		f.BoolVar(&o.Edit, "edit", false, "let the agent change what its tier has: the entry has --allow-mutations")
+		f.StringVar(&o.Vault, "vault", "", "vault name, id or folder (a folder needs a slash: ./Notes)")
+		f.BoolVar(&o.Edit, "edit", false, "let the agent change notes with the commands of its tier: the entry has --allow-mutations")
 		f.StringVar(
 			&o.Tier,
 			"tier",
@@ -72,7 +72,7 @@ func install(ctx context.Context, std terminal.Streams, args []string) error {
 			&levels,
 			"access",
 			nil,
-			"with --agent: access of a folder or note, such as Work=rw or /=r (none, r, rw or rwd); can be repeated",
+			"with --agent: access of a folder or note, such as Work=rw or /=r (none, r, rw or rwd); repeatable",
 		)
 		f.StringVar(&o.URL, "url", "", "connect to a running server, such as http://127.0.0.1:8765/mcp")
 		f.StringVar(
@@ -83,7 +83,7 @@ func install(ctx context.Context, std terminal.Streams, args []string) error {
 		)
 		f.BoolVar(&o.Print, "print", false, "print the entry; nothing is written")
 		f.BoolVar(&o.Link, "link", false, "print a link that installs it, where the client has one")
-		f.BoolVar(&o.Replace, "replace", false, "overwrite the entry of this name of another program, vault or agent")
+		f.BoolVar(&o.Replace, "replace", false, "replace an existing entry with this name, whatever it starts")
 	})
 }
 
@@ -227,6 +227,12 @@ func changeClient(
 			Advice: name + " takes one client, or --all",
 		}
 	}
+	if s.JSON && !s.List {
+		return &terminal.UsageError{
+			Reason: name + ": --json requires --list",
+			Advice: "leave out --json, or list the clients with: vaultwicket install --list --json",
+		}
+	}
 	if len(rest) == 1 {
 		s.Client = rest[0]
 	}
@@ -250,7 +256,7 @@ func changeClient(
 		return err
 	}
 	folder, _ := os.Getwd()
-	executable, err := os.Executable()
+	executable, err := terminal.ThisProgram()
 	if err != nil {
 		return err
 	}

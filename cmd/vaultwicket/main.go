@@ -41,7 +41,10 @@ func run(args []string, std terminal.Streams) int {
 			&terminal.UsageError{Reason: "no command given", Advice: `"vaultwicket help" lists the commands`},
 		)
 	}
-	args = putCommandFirst(args)
+	args, std, err := takeVerbosity(putCommandFirst(args), std)
+	if err != nil {
+		return terminal.PrintError(std.Err, err)
+	}
 	out := terminal.NewOutput(std.Out)
 	std.Out = out
 	if args[0] == completeName {
@@ -51,7 +54,7 @@ func run(args []string, std terminal.Streams) int {
 	if !found {
 		return terminal.PrintError(std.Err, unknownSubcommand(args[0], args[1:]))
 	}
-	err := c.run(ctx, std, args[1:])
+	err = c.run(ctx, std, args[1:])
 	var usage *terminal.HelpRequested
 	var version *terminal.VersionRequested
 	switch {

@@ -51,5 +51,12 @@ func promptText(_ context.Context, std terminal.Streams, args []string) error {
 	if err != nil {
 		return err
 	}
+	if o.JSON {
+		printed := struct {
+			Name string `json:"name"`
+			Text string `json:"text"`
+		}{o.Rest[0], text}
+		return terminal.PrintJSON(std.Out, printed, terminal.ExitDone)
+	}
 	return terminal.Write(std.Out, text+"\n")
 }

@@ -21,7 +21,7 @@ var helpOfRun = description{
 	Name: "run", Usage: "[flags] COMMAND [key=value | flag …]", Group: groupUse, Summary: "run a command through the gateway",
 	About: []string{
 		"Flags come before the command, its parameters after it. \"vaultwicket commands\" lists the commands, \"vaultwicket explain COMMAND\" describes one.",
-		"Standard output has the answer alone, byte for byte unless it is a terminal. Notes and errors go to standard error.",
+		"Only the result goes to standard output; bytes are unchanged unless it is a terminal. Notes and errors go to standard error.",
 	},
 	Examples: []example{
 		{"read today's note", "vaultwicket run --vault ~/Notes daily:read"},
@@ -158,8 +158,9 @@ func typedRequest(o bootstrap.Opened, stdin string) (gateway.Request, error) {
 		}
 	}
 	for _, word := range words {
-		if name, _, _ := strings.Cut(strings.TrimPrefix(word, "--"), "="); strings.HasPrefix(word, "--") &&
-			o.Flags.Lookup(name) != nil {
+		name, _, _ := strings.Cut(strings.TrimPrefix(word, "--"), "=")
+		isFlag := strings.HasPrefix(word, "--") && o.Flags.Lookup(name) != nil
+		if isFlag || isVerbosity(word) {
 			return gateway.Request{}, &terminal.UsageError{
 				Reason: fmt.Sprintf(
 					"flag %q must come before the command %q",

@@ -32,6 +32,7 @@ func serve(ctx context.Context, std terminal.Streams, args []string) error {
 	o, err := bootstrap.Open("serve", std, args, func(f *settings.Flags) {
 		f.Resident = true
 		f.Observed = true
+		f.WithoutJSON()
 		f.Func(
 			"parent-pid",
 			"exit when this process ends; for programs that start the server",

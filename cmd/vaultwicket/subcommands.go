@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
@@ -64,10 +65,15 @@ func subcommands() []subcommand {
 // unknownSubcommand returns the error for an unknown name before some words, with a suggestion.
 func unknownSubcommand(name string, after []string) error {
 	if strings.HasPrefix(name, "-") {
-		return &terminal.UsageError{
+		err := &terminal.UsageError{
 			Reason: "no command given",
 			Advice: `"vaultwicket help" lists the commands; flags can be before or after one`,
 		}
+		isKnown := func(word string) bool { _, unknown := allowlist.Describe(word); return unknown == nil }
+		if at := slices.IndexFunc(after, isKnown); at >= 0 { // "--vault Notes read Plan"
+			err.Advice = fmt.Sprintf(`a command of a vault needs "run": vaultwicket run %s … %s`, name, after[at])
+		}
+		return err
 	}
 	var names []string
 	for _, c := range subcommands() {

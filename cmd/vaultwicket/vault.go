@@ -35,13 +35,22 @@ func runVault(args []string, std terminal.Streams) int {
 	if err != nil {
 		return terminal.PrintError(std.Err, err)
 	}
-	if !terminal.IsTerminal(std.Out) {
-		return vault.Main(args, std.In, std.Out, std.Err, getenv)
+	if len(args) > 0 && args[0] == "--json" {
+		err := terminal.NoJSON(vaultName)
+		err.Advice = "its commands have format=json"
+		return terminal.PrintError(std.Err, err)
 	}
-	out := sanitize.NewStream(std.Out)
-	status := vault.Main(args, std.In, out, std.Err, getenv)
-	if err := out.Flush(); err != nil && status == terminal.ExitDone {
-		status = terminal.ExitFailed
+	out := terminal.NewOutput(std.Out)
+	status := 0
+	if terminal.IsTerminal(out) {
+		cleaned := sanitize.NewStream(out)
+		status = vault.Main(args, std.In, cleaned, std.Err, getenv)
+		_ = cleaned.Flush() // out knows the error
+	} else {
+		status = vault.Main(args, std.In, out, std.Err, getenv)
+	}
+	if err := out.Check(nil); err != nil {
+		return terminal.PrintError(std.Err, err)
 	}
 	return status
 }

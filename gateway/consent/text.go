@@ -89,9 +89,9 @@ func (q *Question) Together(operations int, each []Question, further []Line) {
 	if len(each) > 1 {
 		need = fmt.Sprintf("%d of which need approval", len(each))
 	}
-	q.say("A batch of %d operations, %s. %s", operations, need, askedBy(q.Requester, q.Client))
+	q.say("A batch of %s, %s. %s", sanitize.Counted(operations, "operation"), need, askedBy(q.Requester, q.Client))
 	q.heading = len(q.Lines)
-	q.why = fmt.Sprintf("would %s in %d operations", q.Does, len(each))
+	q.why = fmt.Sprintf("would %s in %s", q.Does, sanitize.Counted(len(each), "operation"))
 	reason := ""
 	for i, one := range each {
 		lines := slices.Clone(one.Lines)
@@ -293,7 +293,7 @@ func (q *Question) addValues(call allowlist.Call) error {
 					maxValue,
 				)
 			}
-			q.say("%s, %d bytes:", name, len(value))
+			q.say("%s, %s:", name, sanitize.Counted(len(value), "byte"))
 			q.Lines = append(q.Lines, lines...)
 		}
 	}
@@ -344,7 +344,7 @@ func filesOf(
 	if n := rest.Files(); n > 0 {
 		isTold := rest.Changed+rest.Made+rest.Added == 0 && (rest.Deleted == 0 || !permanent)
 		if !isTold {
-			reason = cmp.Or(reason, fmt.Sprintf("it changes %d files more than can be shown", n))
+			reason = cmp.Or(reason, fmt.Sprintf("it changes %s than can be shown", sanitize.Counted(n, "file")+" more"))
 		}
 		lines = append(lines, restLine(n, rest.Added, rest.Removed))
 	}

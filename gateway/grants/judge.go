@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 )
 
 // Change is what a call would do, as its plan has it.
@@ -124,17 +126,17 @@ func (t Terms) Covers(used Count, change Change) (Count, error) {
 		of         string
 		used, most int
 	}{
-		{"changes", now.Changes, t.Changes},
-		{"notes", len(now.Notes), t.Notes},
-		{"broken links", now.Links, t.Links},
+		{"change", now.Changes, t.Changes},
+		{"note", len(now.Notes), t.Notes},
+		{"broken link", now.Links, t.Links},
 	} {
 		if bound.used > bound.most {
-			return used, beyond("it allows %d %s", bound.most, bound.of)
+			return used, beyond("it allows %s", sanitize.Counted(bound.most, bound.of))
 		}
 	}
 	if t.Lines > 0 {
 		if now.Lines > t.Lines {
-			return used, beyond("it allows to remove %d lines", t.Lines)
+			return used, beyond("it allows to remove %s", sanitize.Counted(t.Lines, "line"))
 		}
 		return now, nil
 	}

@@ -198,8 +198,12 @@ func briefing(d *draft) string {
 	if topic != "" {
 		d.step("Lines about the topic", "search:context", callParams{"query": topic, "limit": 20})
 	}
+	lately := "Notes changed in the last day"
+	if days != 1 {
+		lately = fmt.Sprintf("Notes changed in the last %d days", days)
+	}
 	d.step(
-		fmt.Sprintf("Notes changed in the last %d days", days),
+		lately,
 		"recent",
 		callParams{"since": isoDate(d.today.AddDate(0, 0, -days)), "limit": 30},
 	)

@@ -31,14 +31,14 @@ func (p *Page) grantsOf() (byAgent map[string][]shownGrant, err error) {
 		}
 		changes, notes, lines, links := g.Left()
 		left := []string{
-			fmt.Sprintf("%d of %d changes", changes, g.Changes),
-			fmt.Sprintf("%d of %d notes", notes, g.Notes),
+			fmt.Sprintf("%d of %s", changes, sanitize.Counted(g.Changes, "change")),
+			fmt.Sprintf("%d of %s", notes, sanitize.Counted(g.Notes, "note")),
 		}
 		if lines >= 0 {
-			left = append(left, fmt.Sprintf("%d of %d lines", lines, g.Lines))
+			left = append(left, fmt.Sprintf("%d of %s", lines, sanitize.Counted(g.Lines, "line")))
 		}
 		if g.Links > 0 {
-			left = append(left, fmt.Sprintf("%d of %d links", links, g.Links))
+			left = append(left, fmt.Sprintf("%d of %s", links, sanitize.Counted(g.Links, "link")))
 		}
 		shown := shownGrant{g, g.Sentence(g.Expires, p.Now()), strings.Join(left, ", ")}
 		byAgent[g.Agent] = append(byAgent[g.Agent], shown)

@@ -33,7 +33,7 @@ var templateFiles embed.FS
 // for the first page: every start of the program would take 2 ms longer.
 var views = sync.OnceValue(func() map[string]*template.Template {
 	layout := template.Must(template.New("layout.html").Funcs(template.FuncMap{
-		"line": sanitize.Line, "took": took, "join": strings.Join, "value": settingValue, "name": nameOf, "dot": dotOf, "count": sanitize.Counted,
+		"line": sanitize.Line, "took": took, "join": strings.Join, "value": settingValue, "name": nameOf, "dot": dotOf, "count": sanitize.Counted[int],
 		"wants": wants,
 		"did":   did,
 		"row":   func(f frame, row any) framed { return framed{f, row} },

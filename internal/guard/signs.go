@@ -26,7 +26,7 @@ type Sign struct {
 	Line int // from 1
 }
 
-// Signs returns the signs of injection in a text, in order. A search that ends with the error of
+// Signs returns the suspected prompt injection in a text, in order. A search that ends with the error of
 // spend returns it with what it has found.
 func Signs(text []byte, spend Spend) ([]Sign, error) {
 	s := scan{text: text, spend: spend}

@@ -33,7 +33,7 @@ const (
 const HintAppDoesLess = "the embedded CLI can make the whole change: the user can set backend to auto"
 
 // HintNotFound is the hint for a note that does not exist, and for a hidden one.
-const HintNotFound = "names are case-sensitive; look the name up with files, tags or search"
+const HintNotFound = "names are case-sensitive; list them with files, or use search"
 
 // HintPrivacy is the hint for a place that macOS closes to a program. Consent belongs to the program that started this
 // one, see https://support.apple.com/guide/mac-help/control-access-to-files-and-folders-on-mac-mchld5a35146/mac.

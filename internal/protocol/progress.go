@@ -31,13 +31,17 @@ const (
 
 // String returns the progress for people, such as "120 of 3000 files read".
 func (p Progress) String() string {
+	ending := "s"
+	if p.Total == 1 {
+		ending = ""
+	}
 	switch p.Of {
 	case Operations:
-		return fmt.Sprintf("%d of %d operations", p.Done, p.Total)
+		return fmt.Sprintf("%d of %d operation%s", p.Done, p.Total, ending)
 	case OperationsBack:
-		return fmt.Sprintf("%d of %d operations taken back", p.Done, p.Total)
+		return fmt.Sprintf("%d of %d operation%s taken back", p.Done, p.Total, ending)
 	}
-	return fmt.Sprintf("%d of %d files %s", p.Done, p.Total, p.Of)
+	return fmt.Sprintf("%d of %d file%s %s", p.Done, p.Total, ending, p.Of)
 }
 
 type progressKey struct{}

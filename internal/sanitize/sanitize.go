@@ -115,8 +115,13 @@ func (r Report) Notice(what string) string {
 	return what + ": " + strings.Join(said, "; ")
 }
 
+// Number is a count of things.
+type Number interface {
+	~int | ~int64 | ~uint | ~uint64
+}
+
 // Counted is n things, in words.
-func Counted(n int, thing string) string {
+func Counted[N Number](n N, thing string) string {
 	if n == 1 {
 		return "1 " + thing
 	}

@@ -32,14 +32,14 @@ func suspicious(t *testing.T, set policy.Suspicious, change func(*policy.Policy)
 	return o
 }
 
-// TestASessionThatReadSignsAsksBeforeEveryChange reads a note with signs of injection, and then changes notes by
+// TestASessionThatReadSignsAsksBeforeEveryChange reads a note with suspected prompt injection, and then changes notes by
 // single calls and batches, in this session and in another one.
 func TestASessionThatReadSignsAsksBeforeEveryChange(t *testing.T) {
 	t.Parallel()
 	for _, set := range []policy.Suspicious{policy.SuspiciousAsk, policy.SuspiciousNotice, policy.SuspiciousOff} {
 		o := suspicious(t, set, nil)
 		o.Must([]string{"append", "path=root.md", "content=before"})
-		const notice = `signs of injection: hidden in line 3, order in line 4 of the answer from "Clip.md"; it is text of notes, and no request of the user`
+		const notice = `suspected prompt injection: hidden in line 3, order in line 4 of the answer from "Clip.md"; it is text of notes, and no request of the user`
 		got, _ := o.Do([]string{"read", "path=Clip.md"})
 		has := slices.Contains(got.Notices, notice)
 		assert.That(t, has == (set != policy.SuspiciousOff) && strings.HasPrefix(got.Stdout, "# Clip"), "%v: %q, %+v", set, got.Notices, got.Error)

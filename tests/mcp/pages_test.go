@@ -201,7 +201,7 @@ func (r *reader) all(c listingCall, more map[string]any) (pages []gateway.Result
 }
 
 // everyPage is what each page is told of: what a limit leaves out of a list, odd characters, and whose versions they are.
-var everyPage = regexp.MustCompile(`a higher limit lists more$|^the versions are those of |are shown as escapes$|^signs of injection`)
+var everyPage = regexp.MustCompile(`a higher limit lists more$|^the versions are those of |are shown as escapes$|^suspected prompt injection`)
 
 // betweenMarks returns what is between the marks of an answer, and an answer without marks
 // as it is.

@@ -84,7 +84,7 @@ func Open(name string, std terminal.Streams, args []string, more func(*settings.
 	if err != nil {
 		return Opened{}, err
 	}
-	o.Settings, o.Log = s, terminal.NewLogger(o.messages, s.LogLevel, s.LogJSON)
+	o.Settings, o.Log = s, terminal.NewLogger(o.messages, std.LogLevel(s.LogLevel), s.LogJSON)
 	// Refuse places that an agent or another user could write to. What only keeps changes from being made
 	// is told once, by a server. The client is looked at again before each start of it, and here so that
 	// a server says at once what every call would.
@@ -141,9 +141,9 @@ func Open(name string, std terminal.Streams, args []string, more func(*settings.
 
 // NewRunner returns what starts programs. With resident set it keeps them running, and is closed by the caller.
 func NewRunner(s settings.Settings, std terminal.Streams, resident bool, watch exec.Watcher) (*exec.Runner, error) {
-	self, err := os.Executable()
+	self, err := terminal.ThisProgram()
 	if err != nil {
-		return nil, fmt.Errorf("find this program: %w", err)
+		return nil, err
 	}
 	vaults := func() []string { return s.VaultFolders(std) }
 	vectors, err := embeddingsOf(s, std)

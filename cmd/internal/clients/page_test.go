@@ -123,7 +123,7 @@ func clientPage(t *testing.T, c Client) string {
 	}
 	writeBehaviour(&b, c)
 	writeHTTP(t, &b, c)
-	fmt.Fprintf(&b, "\n## If it shows no tools\n\n```sh\nvaultwicket doctor\n```\n\nstarts the entry as the client does, and says what is wrong. [Approvals](../permissions.md#approvals), [FAQ](../faq.md), [all clients](../clients.md).\n")
+	fmt.Fprintf(&b, "\n## If it shows no tools\n\nThis starts the entry as the client does, and says what is wrong:\n\n```sh\nvaultwicket doctor\n```\n\n[Approvals](../permissions.md#approvals), [FAQ](../faq.md), [all clients](../clients.md).\n")
 	return b.String()
 }
 
@@ -131,9 +131,9 @@ func writeInstall(b *strings.Builder, c Client) {
 	why, user := c.Writes(User)
 	_, project := c.Writes(Project)
 	if user {
-		fmt.Fprintf(b, "\n```sh\nvaultwicket install %s --vault ~/Notes\n```\n\nshows the change of its settings, asks, and writes it. The agent can then read and change nothing; `--edit` lets it change daily notes, and `--tier v1 --edit` all notes.\n", c.ID)
+		fmt.Fprintf(b, "\nThis shows the change of its settings, asks, and writes it:\n\n```sh\nvaultwicket install %s --vault ~/Notes\n```\n\nThe agent can then read notes but not change them; `--edit` lets it change daily notes, and `--tier v1 --edit` all notes.\n", c.ID)
 	} else {
-		fmt.Fprintf(b, "\n```sh\nvaultwicket install %s --vault ~/Notes --print\n```\n\nprints the entry. It is not written, because of this: %s.\n", c.ID, why)
+		fmt.Fprintf(b, "\nThis prints the entry:\n\n```sh\nvaultwicket install %s --vault ~/Notes --print\n```\n\nIt is not written, because of this: %s.\n", c.ID, why)
 	}
 	if project {
 		b.WriteString("With `--scope project` the entry is for the project in the current folder.\n")

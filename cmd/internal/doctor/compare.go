@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/cmd/internal/bootstrap"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/gateway"
+	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
@@ -72,7 +72,7 @@ type AnswerSize struct {
 }
 
 // String returns the code, or the number of lines.
-func (a AnswerSize) String() string { return cmp.Or(a.Code, fmt.Sprintf("%d lines", a.Lines)) }
+func (a AnswerSize) String() string { return cmp.Or(a.Code, sanitize.Counted(a.Lines, "line")) }
 
 // DifferingTexts are the lines that differ, up to maxTexts of each.
 type DifferingTexts struct {

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"strings"
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/cmd/internal/clients"
@@ -149,13 +150,7 @@ const markWidth = 8
 // it. Text from outside has no control characters.
 func (r *Report) Print(out io.Writer, s terminal.Screen) error {
 	for _, f := range r.Findings {
-		text := fmt.Sprintf(
-			"%s%*s %s\n",
-			s.Paint(levelStyles[f.Level], marks[f.Level]),
-			markWidth-len(marks[f.Level]),
-			"",
-			terminal.Visible(f.What),
-		)
+		text := fmt.Sprintf("%-*s %s\n", markWidth, marks[f.Level], terminal.Visible(f.What))
 		if f.Level != OK {
 			text += fmt.Sprintf(
 				"         why: %s\n         fix: %s  (%s)\n",
@@ -164,7 +159,8 @@ func (r *Report) Print(out io.Writer, s terminal.Screen) error {
 				f.Check,
 			)
 		}
-		if _, err := io.WriteString(out, text); err != nil {
+		_, told, _ := strings.Cut(terminal.Fit(out, text), marks[f.Level])
+		if err := terminal.Write(out, s.Paint(levelStyles[f.Level], marks[f.Level])+told); err != nil {
 			return err
 		}
 	}

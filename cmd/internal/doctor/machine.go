@@ -64,7 +64,7 @@ func ThisMachine(std terminal.Streams, args []string, more func(*settings.Flags)
 		return Machine{Remote: &remote.Server{URL: server.URL, Token: server.Token}, Now: time.Now}, f.JSON, nil
 	}
 	state := ownerfiles.StateFolder(std.Getenv, "")
-	executable, err := os.Executable()
+	executable, err := terminal.ThisProgram()
 	if err != nil {
 		return m, false, err
 	}

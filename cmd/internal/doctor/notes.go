@@ -223,7 +223,7 @@ func (c *census) report(mutations bool, r *Report) {
 	if c.unreadable.count > 0 {
 		r.warn(
 			"unreadable",
-			fmt.Sprintf("%d files or folders cannot be read: %s", c.unreadable.count, c.unreadable.named(maxExamples)),
+			fmt.Sprintf("%s cannot be read: %s", filesOrFolders(c.unreadable.count), c.unreadable.named(maxExamples)),
 			"they are missing in answers, and changes of many notes are refused",
 			"give your user the right to read them, or look at the disk",
 		)
@@ -231,7 +231,7 @@ func (c *census) report(mutations bool, r *Report) {
 	if c.closed.count > 0 {
 		r.warn(
 			"closed-by-macos",
-			fmt.Sprintf("macOS does not let %d files or folders be read: %s", c.closed.count, c.closed.named(maxExamples)),
+			fmt.Sprintf("macOS does not let %s be read: %s", filesOrFolders(c.closed.count), c.closed.named(maxExamples)),
 			"they are missing in answers, and changes of many notes are refused",
 			fixPrivacy,
 		)
@@ -332,4 +332,12 @@ func (m Machine) ignored(folder string, r *Report) {
 			}
 		}
 	}
+}
+
+// filesOrFolders returns a number of them, in words.
+func filesOrFolders(n int) string {
+	if n == 1 {
+		return "1 file or folder"
+	}
+	return fmt.Sprintf("%d files or folders", n)
 }

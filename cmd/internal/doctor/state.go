@@ -89,7 +89,7 @@ func (m Machine) state(ctx context.Context, r *Report) {
 		if to := sanitize.Line(p.Target); p.Dropped > 0 {
 			r.warn(
 				"export-dropped",
-				fmt.Sprintf("%d lines of the audit log are lost for %s", p.Dropped, to),
+				fmt.Sprintf("%s: lost %s of the audit log", to, sanitize.Counted(p.Dropped, "line")),
 				"it was down longer than the log reaches back, or refused them",
 				fmt.Sprintf(
 					"see that it takes lines; the last ones at %s",
@@ -97,7 +97,7 @@ func (m Machine) state(ctx context.Context, r *Report) {
 				),
 			)
 		} else {
-			r.ok("export", fmt.Sprintf("%s has taken %d lines of the audit log, none is lost", to, p.Sent))
+			r.ok("export", fmt.Sprintf("%s has taken %s of the audit log, none is lost", to, sanitize.Counted(p.Sent, "line")))
 		}
 	}
 	m.pending(r)
@@ -187,7 +187,7 @@ func (m Machine) pending(r *Report) {
 	if len(damaged) > 0 {
 		r.warn(
 			"approvals-damaged",
-			fmt.Sprintf("%d approvals cannot be read, such as %q", len(damaged), damaged[0].Name),
+			fmt.Sprintf("%s cannot be read, such as %q", sanitize.Counted(len(damaged), "approval"), damaged[0].Name),
 			"they count as no answer",
 			fmt.Sprintf("remove them from %q", consent.Folder(m.State)),
 		)
@@ -226,7 +226,7 @@ func (m Machine) journals(ctx context.Context, r *Report) {
 		case len(damage) > 0:
 			r.warn(
 				"journal-damaged",
-				fmt.Sprintf("%d places of the journal of %q cannot be read", len(damage), v.Folder),
+				fmt.Sprintf("the journal of %q: %s cannot be read", v.Folder, sanitize.Counted(len(damage), "place")),
 				"what they recorded cannot be taken back",
 				"vaultwicket journal list shows what can",
 			)
@@ -268,7 +268,7 @@ func (m Machine) logs(ctx context.Context, r *Report) {
 		if missed := report.Missed + uint64(report.Waiting); err == nil && missed > 0 {
 			r.warn(
 				"audit-missed",
-				fmt.Sprintf("%d lines of the audit log in %q could not be written", missed, folder),
+				fmt.Sprintf("%s of the audit log in %q could not be written", sanitize.Counted(missed, "line"), folder),
 				"what these calls did is not recorded; the disk was full, or refused them",
 				"free some space; lines of the kind gap in \"vaultwicket audit list\" say when",
 			)

@@ -31,7 +31,8 @@ func Access(_ context.Context, std terminal.Streams, args []string) error {
 	if o.JSON {
 		return terminal.PrintJSON(std.Out, a, terminal.ExitDone)
 	}
-	w := tabwriter.NewWriter(std.Out, 0, 8, 2, ' ', 0)
+	var text strings.Builder
+	w := tabwriter.NewWriter(&text, 0, 8, 2, ' ', 0)
 	rule := fmt.Sprintf("%q = %q (%s)", a.Rule, a.Level, a.Origin)
 	switch {
 	case a.Origin == "":
@@ -47,21 +48,20 @@ func Access(_ context.Context, std terminal.Streams, args []string) error {
 	default:
 		ignored = fmt.Sprintf("hidden by line %d of %s: %s", i.Line, i.File, i.Pattern)
 	}
+	hint := func(text string) string { return o.OwnerHint(std, text) }
 	for _, fact := range [][2]string{
 		{"path", a.Path}, {"agent", a.Agent}, {"rule", rule}, {"note itself", a.Itself}, {"made of", strings.Join(a.MadeOf, ", ")}, {"ignore file", ignored},
-		{"read", permittedText(a.Read)}, {"change", permittedText(a.Change)}, {"delete", permittedText(a.Delete)},
+		{"read", permittedText(a.Read, hint)}, {"change", permittedText(a.Change, hint)}, {"delete", permittedText(a.Delete, hint)},
 	} {
 		if fact[1] != "" || fact[0] == "path" {
 			fmt.Fprintf(w, "%s\t%s\n", fact[0], terminal.Visible(fact[1]))
 		}
 	}
-	if err := w.Flush(); err != nil {
-		return fmt.Errorf("write the output: %w", err)
-	}
-	return nil
+	w.Flush()
+	return terminal.Write(std.Out, terminal.Fit(std.Out, text.String()))
 }
 
-func permittedText(p vaultview.Permitted) string {
+func permittedText(p vaultview.Permitted, ownerHint func(string) string) string {
 	switch {
 	case p.Allowed && p.Why == "":
 		return "yes"
@@ -70,5 +70,5 @@ func permittedText(p vaultview.Permitted) string {
 	case p.Hint == "":
 		return "no: " + p.Why
 	}
-	return "no: " + p.Why + "; " + p.Hint
+	return "no: " + p.Why + "; " + ownerHint(p.Hint)
 }

@@ -218,8 +218,8 @@ func verifyAudit(ctx context.Context, std terminal.Streams, args []string) error
 	case checked != nil && len(broken) == 0:
 		fmt.Fprintf(
 			std.Out,
-			"OK: %d checkpoints, the last of %s, signed with the key %s\n",
-			checked.Checkpoints,
+			"OK: %s, the last of %s, signed with the key %s\n",
+			sanitize.Counted(checked.Checkpoints, "checkpoint"),
 			checked.Last.UTC().Format(time.RFC3339),
 			checked.Key,
 		)
@@ -257,21 +257,21 @@ func intactLog(r audit.Report) string {
 		return "no entries" + missedLines(r)
 	}
 	text := fmt.Sprintf(
-		"%d entries verified, numbers %d to %d, complete since %s, SHA-256 of the last %s",
-		r.Lines,
+		"%s verified, numbers %d to %d, complete since %s, SHA-256 of the last %s",
+		entries(r.Lines),
 		r.First,
 		r.Last,
 		r.Since.UTC().Format(time.RFC3339),
 		r.Hash,
 	)
 	if r.First > 1 {
-		text += fmt.Sprintf("; %d older entries were removed by age", r.First-1)
+		text += fmt.Sprintf("; %s removed by age before them", entries(r.First-1))
 	}
 	if r.Gaps > 0 {
-		text += fmt.Sprintf("; %d entries truncated by a crash", r.Gaps)
+		text += fmt.Sprintf("; %s truncated by a crash", entries(r.Gaps))
 	}
 	if r.Torn > 0 {
-		text += fmt.Sprintf("; %d bytes at the end truncated by a crash", r.Torn)
+		text += fmt.Sprintf("; %s at the end truncated by a crash", sanitize.Counted(r.Torn, "byte"))
 	}
 	return text + missedLines(r)
 }
@@ -279,10 +279,10 @@ func intactLog(r audit.Report) string {
 // missedLines says what of a log could not be written, "" for nothing.
 func missedLines(r audit.Report) (text string) {
 	if r.Missed > 0 {
-		text += fmt.Sprintf("; %d entries could not be written", r.Missed)
+		text += fmt.Sprintf("; %s could not be written", entries(r.Missed))
 	}
 	if r.Waiting > 0 {
-		text += fmt.Sprintf("; %d refusals wait until there is room", r.Waiting)
+		text += fmt.Sprintf("; waiting until there is room: %s", sanitize.Counted(r.Waiting, "refusal"))
 	}
 	return text
 }
@@ -336,14 +336,22 @@ func (e exportedLog) report(std terminal.Streams, err error) error {
 	case e.damaged > 0:
 		return terminal.Fail(
 			terminal.ExitFailed,
-			fmt.Sprintf("%d lines of the audit log cannot be read and are not in the export", e.damaged),
+			fmt.Sprintf("not in the export, because they cannot be read: %s of the audit log", sanitize.Counted(e.damaged, "line")),
 			`"vaultwicket audit verify" shows details`,
 		)
 	case len(e.parts) == 0:
 		terminal.Notef(std.Err, "no entries")
 	}
 	for _, p := range e.parts {
-		terminal.Notef(std.Err, "%s: %d entries, last number %d, SHA-256 %x", p.about, p.lines, p.last, p.hash)
+		terminal.Notef(std.Err, "%s: %s, last number %d, SHA-256 %x", p.about, entries(p.lines), p.last, p.hash)
 	}
 	return nil
+}
+
+// entries returns a number of entries of the log, in words.
+func entries[N sanitize.Number](n N) string {
+	if n == 1 {
+		return "1 entry"
+	}
+	return fmt.Sprintf("%d entries", n)
 }

@@ -222,7 +222,9 @@ func newLineTable(s terminal.Screen) lineWriter {
 		terminal.Column{Title: "details", Min: 8},
 	)
 	rows := 0
+	number := 0 // of the row: the two parts of the log number their lines apart, and are shown together
 	return lineWriter{func(l audit.Line) error {
+		number++
 		if rows++; rows > tableRows {
 			if err := t.Flush(); err != nil {
 				return err
@@ -237,7 +239,7 @@ func newLineTable(s terminal.Screen) lineWriter {
 		}
 		add("", l.Code)
 		if l.Count > 0 {
-			add("", fmt.Sprintf("%d more calls", l.Count))
+			add("", sanitize.Counted(l.Count, "more call"))
 		}
 		if l.Exit != nil && *l.Exit != 0 {
 			add("exit=", strconv.Itoa(*l.Exit))
@@ -255,7 +257,7 @@ func newLineTable(s terminal.Screen) lineWriter {
 		add("session=", l.Session)
 		what := sanitize.Line(cmp.Or(l.Decision, l.Kind))
 		t.Add(
-			terminal.Text(strconv.FormatUint(l.Seq, 10)),
+			terminal.Text(strconv.Itoa(number)),
 			terminal.Text(s.Time(l.Time)),
 			terminal.Cell{Text: what, Style: terminal.DecisionStyles[what]},
 			terminal.Text(

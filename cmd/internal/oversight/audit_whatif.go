@@ -13,6 +13,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/gateway/audit"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 	"github.com/vaultwicket/vaultwicket/policy"
 )
 
@@ -95,7 +96,7 @@ func replayAudit(ctx context.Context, std terminal.Streams, args []string) error
 	})
 	for _, rule := range policy.TextRules() {
 		if n := unknown[rule]; n > 0 {
-			terminal.Notef(std.Err, "%s: not known for %d calls, whose texts were not searched", rule, n)
+			terminal.Notef(std.Err, "%s: not known for %s with texts that were not searched", rule, sanitize.Counted(n, "call"))
 		}
 	}
 	terminal.Notef(
@@ -129,7 +130,7 @@ var outcomesOfSecrets = map[string]string{
 // outcomesOfLinks are the outcomes of a change with an address that carries text, by the value of the setting.
 var outcomesOfLinks = map[string]string{"ask": "approval required", "allow": "allowed"}
 
-// outcomes replays a line. suspects are the sessions that have read signs of injection before it.
+// outcomes replays a line. suspects are the sessions that have read suspected prompt injection before it.
 func (w *whatIf) outcomes(line audit.Line, suspects map[string]bool) (all []outcome) {
 	found := map[string][]string{}
 	for _, f := range line.Found {

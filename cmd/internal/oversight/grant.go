@@ -83,6 +83,13 @@ func Grant(ctx context.Context, std terminal.Streams, args []string) error {
 		return grantError(err)
 	}
 	grants.Log(state, given, grants.Gave, bootstrap.AtTerminal, bootstrap.Session())
+	if o.JSON {
+		granted := struct {
+			ID      string    `json:"id"`
+			Expires time.Time `json:"expires"`
+		}{given.ID, given.Expires}
+		return terminal.PrintJSON(std.Out, granted, terminal.ExitDone)
+	}
 	fmt.Fprintf(std.Out, "granted %s to %s until %s\n", given.ID, sanitize.Line(given.Who()),
 		given.Expires.Local().Format(time.DateTime))
 	return nil
@@ -263,9 +270,9 @@ func printGrants(std terminal.Streams, look terminal.ScreenOptions, shown []show
 		terminal.Column{Title: "in", Min: 8}, terminal.Column{Title: "left", Min: 10}, terminal.Column{Title: "until"},
 	)
 	for _, g := range shown {
-		left := fmt.Sprintf("%d of %d changes, %d of %d notes", g.Changes.Left, g.Changes.Max, g.Notes.Left, g.Notes.Max)
+		left := fmt.Sprintf("%d of %s, %d of %s", g.Changes.Left, sanitize.Counted(g.Changes.Max, "change"), g.Notes.Left, sanitize.Counted(g.Notes.Max, "note"))
 		if g.Lines != nil {
-			left += fmt.Sprintf(", %d of %d lines", g.Lines.Left, g.Lines.Max)
+			left += fmt.Sprintf(", %d of %s", g.Lines.Left, sanitize.Counted(g.Lines.Max, "line"))
 		}
 		until := terminal.Text(g.Expires.Local().Format(time.DateTime))
 		if g.Ended != "" {

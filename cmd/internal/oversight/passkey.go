@@ -2,7 +2,9 @@ package oversight
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"time"
 
@@ -36,19 +38,22 @@ func Passkey(_ context.Context, std terminal.Streams, args []string) error {
 		}
 		code, err := store.NewSetup(time.Now())
 		if err != nil {
-			return err
+			return unreadable(err)
 		}
 		u, _ := url.Parse(s.HTTP.PublicURL) // it was checked
 		terminal.Notef(
 			std.Err,
 			"open this on the device with the passkey, within 15 minutes; whoever opens it first can sign in",
 		)
-		_, err = fmt.Fprintf(std.Out, "%s://%s%s#%s\n", u.Scheme, u.Host, signin.SetupPath, code)
-		return err
+		link := fmt.Sprintf("%s://%s%s#%s", u.Scheme, u.Host, signin.SetupPath, code)
+		if f.JSON {
+			return terminal.PrintJSON(std.Out, map[string]string{"link": link}, terminal.ExitDone)
+		}
+		return terminal.Write(std.Out, link+"\n")
 	case len(rest) == 1 && rest[0] == "list":
 		passkeys, grants, err := store.List()
 		if err != nil {
-			return err
+			return unreadable(err)
 		}
 		list := []signedIn{}
 		for _, p := range passkeys {
@@ -95,9 +100,20 @@ func Passkey(_ context.Context, std terminal.Streams, args []string) error {
 				Advice: `"vaultwicket passkey list" shows them`,
 			}
 		}
-		return err
+		if err == nil && f.JSON {
+			return terminal.PrintJSON(std.Out, map[string]string{"removed": rest[1]}, terminal.ExitDone)
+		}
+		return unreadable(err)
 	}
 	return &terminal.UsageError{Reason: "usage: vaultwicket passkey add | list | remove ID"}
+}
+
+// unreadable returns an error of the store of passkeys as one of the state folder, if it is one of a file.
+func unreadable(err error) error {
+	if _, isOfFile := errors.AsType[*fs.PathError](err); !isOfFile {
+		return err
+	}
+	return terminal.Fail(terminal.ExitNotReady, "passkeys: "+err.Error(), "they are in the state folder, which only you may access")
 }
 
 // signedIn is a passkey, or a client with what was granted to it.

@@ -32,7 +32,7 @@ func Pause(_ context.Context, std terminal.Streams, args []string) error {
 		return terminal.Fail(
 			terminal.ExitNotReady,
 			fmt.Sprintf("not paused: cannot create %q as a private folder", state),
-			"",
+			"set XDG_STATE_HOME to a folder that only you can access; servers need the same one",
 		)
 	}
 	if err := admission.Pause(state, agent, time.Now()); err != nil {

@@ -34,7 +34,7 @@ const maxAgents = 1000
 func CheckAgentName(name string) error {
 	if !agentName().MatchString(name) {
 		return fmt.Errorf(
-			"invalid agent name %q: want 1 to 64 of a to z, 0 to 9, dot, dash and underscore, not beginning with a sign",
+			"invalid agent name %q: use 1–64 lower-case letters, digits, \".\", \"-\", \"_\", starting with a letter or digit",
 			excerpt.Short(name),
 		)
 	}

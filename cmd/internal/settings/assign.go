@@ -32,10 +32,22 @@ func setConfig(f *Flags, std terminal.Streams) error {
 	if err := assign(at, row, text); err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintf(std.Out, "%s in %s\n", row.line(text), at.name); err != nil {
-		return fmt.Errorf("write the output: %w", err)
+	if f.JSON {
+		err = terminal.PrintJSON(std.Out, assigned{row.name, row.valueOf(text), at.name}, terminal.ExitDone)
+	} else {
+		err = terminal.Write(std.Out, fmt.Sprintf("%s in %s\n", row.line(text), terminal.Visible(at.name)))
+	}
+	if err != nil {
+		return err
 	}
 	return f.tellWhatDecides(std, row)
+}
+
+// assigned is what "config set --json" prints.
+type assigned struct {
+	Name  string `json:"name"`
+	Value any    `json:"value"`
+	File  string `json:"file"`
 }
 
 // planned returns the setting, its text and the settings file for a key and a value that were typed. A folder of a

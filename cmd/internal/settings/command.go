@@ -63,11 +63,15 @@ func printConfigPath(f *Flags, std terminal.Streams) error {
 	if at.name == "" {
 		return at.missing()
 	}
+	return f.printFile(std, at.name)
+}
+
+// printFile prints the path of a settings file.
+func (f *Flags) printFile(std terminal.Streams, name string) error {
 	if f.JSON {
-		return terminal.PrintJSON(std.Out, map[string]string{"path": at.name}, terminal.ExitDone)
+		return terminal.PrintJSON(std.Out, map[string]string{"path": name}, terminal.ExitDone)
 	}
-	_, err = fmt.Fprintln(std.Out, at.name)
-	return err
+	return terminal.Write(std.Out, name+"\n")
 }
 
 // missing is the error of a command that needs a settings file where there is none to be.
@@ -217,7 +221,8 @@ func showConfig(f *Flags, std terminal.Streams) error {
 	if f.JSON {
 		return terminal.PrintJSON(std.Out, shown, terminal.ExitDone)
 	}
-	w := tabwriter.NewWriter(std.Out, 0, 8, 2, ' ', 0)
+	var text strings.Builder
+	w := tabwriter.NewWriter(&text, 0, 8, 2, ' ', 0)
 	for _, s := range append(slices.Clone(shown.Settings), shown.Flows...) {
 		value := fmt.Sprint(s.Value)
 		if names, ok := s.Value.([]string); ok {
@@ -227,7 +232,7 @@ func showConfig(f *Flags, std terminal.Streams) error {
 	}
 	w.Flush()
 	for _, v := range shown.Vaults {
-		fmt.Fprintln(std.Out)
+		text.WriteByte('\n')
 		lines := [][2]string{{"vault", cmp.Or(v.Name, v.Folder, v.ID, "chosen by the app")},
 			{
 				"  id",
@@ -241,11 +246,9 @@ func showConfig(f *Flags, std terminal.Streams) error {
 				fmt.Fprintf(w, "%s\t%s\n", line[0], terminal.Visible(line[1]))
 			}
 		}
-		if err := w.Flush(); err != nil {
-			return fmt.Errorf("write the output: %w", err)
-		}
+		w.Flush()
 	}
-	return nil
+	return terminal.Write(std.Out, terminal.Fit(std.Out, text.String()))
 }
 
 // valueOf returns the text of a setting, which is known to be right, as the type

@@ -19,6 +19,9 @@ import (
 // editConfig is "config edit": the settings file in the editor of the owner, at their terminal. They edit a copy, which
 // takes the place of the file once nothing is wrong with it, as visudo does.
 func editConfig(f *Flags, std terminal.Streams) error {
+	if f.JSON {
+		return terminal.NoJSON("config edit")
+	}
 	at, err := f.place(std)
 	if err != nil {
 		return err

@@ -42,8 +42,7 @@ func initConfig(f *Flags, std terminal.Streams) error {
 	if err := writeNew(at.name, []byte(initialConfig())); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(std.Out, at.name)
-	return err
+	return f.printFile(std, at.name)
 }
 
 func thereAlready(name string) error {
@@ -89,10 +88,11 @@ func writeAside(name string, content []byte, mode fs.FileMode, give func(tempora
 // cannotWrite is the error for a place where nothing can be written: the person
 // named it, or has to name another.
 func cannotWrite(name string, err error) error {
-	return &terminal.UsageError{
-		Reason: fmt.Sprintf("write the settings file %q: %v", name, err),
-		Advice: "choose another path with --config",
-	}
+	return terminal.Fail(
+		terminal.ExitNotReady,
+		fmt.Sprintf("write the settings file %q: %v", name, err),
+		"choose another path with --config",
+	)
 }
 
 func initialConfig() string {

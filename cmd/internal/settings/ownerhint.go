@@ -38,7 +38,7 @@ func (f *Flags) OwnerHint(std terminal.Streams, hint string) string {
 	if row.kind == boolean && found[2] == "true" {
 		flag = "--" + row.name
 	}
-	return fmt.Sprintf("add %s, or write %s into %s%s", flag, row.line(found[2]), shortened(std, at.name), found[4])
+	return fmt.Sprintf("add %s, or set %s in %s%s", flag, row.line(found[2]), shortened(std, at.name), found[4])
 }
 
 // shortened returns a path with "~" for the home folder, as shells write it.

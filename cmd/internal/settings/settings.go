@@ -148,7 +148,7 @@ var table = [...]setting{
 	{
 		name:    "vault",
 		example: "Notes",
-		usage:   "vault name, id or folder (with a separator, such as ./Notes); with [[vaults]] the default vault, as a flag the only one",
+		usage:   "vault name, id or folder (a folder needs a slash: ./Notes). In the file: default of [[vaults]]. As a flag: the only vault",
 		fixed:   true,
 		set:     setVault,
 	},
@@ -192,7 +192,7 @@ var table = [...]setting{
 		name:     "allow-ui",
 		fallback: "true",
 		kind:     boolean,
-		usage:    "allow commands that move the focus or open a view",
+		usage:    "allow commands that open notes or switch panes in the app",
 		set:      parsed(func(s *Settings) *bool { return &s.Policy.UI }, parseBool),
 	},
 	{
@@ -237,14 +237,14 @@ var table = [...]setting{
 	{
 		name:     "suspicious",
 		fallback: "notice",
-		usage:    "signs of injection in answers: notice, ask (and then every change of the session requires approval) or off",
+		usage:    "what to do about suspected prompt injection: notice (warn), ask (from then on approve every change) or off",
 		form:     form{choices: []string{"notice", "ask", "off"}},
 		set:      parsed(func(s *Settings) *policy.Suspicious { return &s.Policy.Suspicious }, policy.ParseSuspicious),
 	},
 	{
 		name:     "remote-links",
 		fallback: "ask",
-		usage:    "changes that add an address with text of another note: ask (they are destructive, and require approval whatever confirm says) or allow",
+		usage:    "new links that contain text of another note: ask (always needs approval) or allow",
 		form:     form{choices: []string{"ask", "allow"}},
 		set: func(s *Settings, text string) error {
 			if s.Policy.RemoteLinks = text == "allow"; !s.Policy.RemoteLinks && text != "ask" {
@@ -257,7 +257,7 @@ var table = [...]setting{
 		name:    "shadow",
 		example: "suspicious",
 		kind:    list,
-		usage:   "rules about texts that decide, log and count, and have no effect (flag: comma-separated)",
+		usage:   "content rules in test mode: logged, not enforced (flag: comma-separated)",
 		form:    form{choices: policy.TextRules()},
 		set: func(s *Settings, text string) (err error) {
 			s.Policy.AnyShadow = false
@@ -279,7 +279,7 @@ var table = [...]setting{
 		example:  "hidden-from",
 		fallback: "private,agent",
 		kind:     list,
-		usage:    "properties by which a note narrows the access to itself: true or none hides it, r and rw are levels (flag: comma-separated)",
+		usage:    "properties with which a note restricts access to itself: true/none hides it, r/rw limit it (flag: comma-separated)",
 		form:     form{pattern: namePattern},
 		set: func(s *Settings, text string) error {
 			private, err := access.NewPrivate(nameFields(text), nil)
@@ -304,7 +304,7 @@ var table = [...]setting{
 		name:    "exceptions",
 		example: "secrets Docs/Samples # keys of the documentation",
 		kind:    list,
-		usage:   "folders and notes for which a rule about texts does not apply, each as \"RULE PATH # WHY\" without a comma (flag: comma-separated)",
+		usage:   "exceptions to content rules, each \"RULE PATH # REASON\" (no commas; flag: comma-separated)",
 		form:    form{pattern: `^(` + strings.Join(policy.TextRules(), "|") + `) \w[^,]* # \w[^,]*$`},
 		set: func(s *Settings, text string) (err error) {
 			s.Policy.AnyException = false
@@ -345,7 +345,7 @@ var table = [...]setting{
 		name:     "mark-untrusted",
 		fallback: "false",
 		kind:     boolean,
-		usage:    "wrap note text in answers in random delimiters: output (JSON as a whole), differences, and what is quoted in messages, hints and notices; not the fields path, files and argv",
+		usage:    "wrap all note text in random delimiters (except path, files and argv)",
 		fixed:    true,
 		set:      parsed(func(s *Settings) *bool { return &s.Policy.Marks }, parseBool),
 	},

@@ -89,6 +89,7 @@ type Flags struct {
 	given  [len(table)]raw // as the flags alone have them
 	config raw
 	JSON   bool
+	noJSON bool     // see WithoutJSON
 	agent  *string  // of the first reading, which is that of the process
 	source *source  // of the settings, nil until it is read
 	file   document // that the settings were read from, the zero one if from none
@@ -152,7 +153,16 @@ func (f *Flags) Settings(std terminal.Streams) (s Settings, err error) {
 func (f *Flags) Parse(args []string) error {
 	err := f.FlagSet.Parse(args)
 	f.given = f.raws
+	if err == nil && f.JSON && f.noJSON {
+		return terminal.NoJSON(f.Name())
+	}
 	return err
+}
+
+// WithoutJSON has --json be an error, for a subcommand that has nothing to print as JSON.
+func (f *Flags) WithoutJSON() {
+	f.noJSON = true
+	f.Lookup("json").Hidden = true
 }
 
 // again returns flags that were given as those of f were, and from which the

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"strings"
 	"syscall"
 
@@ -109,7 +110,7 @@ func (o *Output) Write(text []byte) (int, error) {
 // written, of which the exit status is [ExitNotReady]; of a closed pipe nothing is said. A server, whose output is the connection to its client, has an
 // error of its own for that.
 func (o *Output) Check(err error) error {
-	isOther := err != nil && (!errors.Is(err, o.failed) || StatusOf(err) != ExitInternal)
+	isOther := err != nil && StatusOf(err) != ExitInternal // an internal error here is that of the output
 	if o.failed == nil || isOther {
 		return err
 	}
@@ -140,7 +141,11 @@ func PrintError(w io.Writer, err error) int {
 		return status
 	default:
 		Message(w, Error, err.Error())
-		if hint := HintOf(err); hint != "" {
+		hint := HintOf(err)
+		if act, isForAgent := strings.CutPrefix(hint, "the user can "); isForAgent {
+			hint = "you can " + act // the reader of a terminal is the user
+		}
+		if hint != "" {
 			Message(w, Hint, hint)
 		}
 	}
@@ -205,6 +210,19 @@ func Fail(status int, message, hint string) error { return &Failure{status, mess
 
 // FailureOf returns a failure of the gateway as an error.
 func FailureOf(e *failure.Error) error { return Fail(StatusOfCode(e.Code), e.Message, e.Hint) }
+
+// ThisProgram returns the absolute path of this program. Linux tells it in /proc alone.
+func ThisProgram() (string, error) {
+	path, err := os.Executable()
+	if err != nil {
+		return "", Fail(
+			ExitNotReady,
+			fmt.Sprintf("the path of this program is not known: %v", err),
+			"mount /proc: vaultwicket starts itself to read a vault, and finds itself there",
+		)
+	}
+	return path, nil
+}
 
 // Several are errors that are printed one after the other. The exit status is the highest of theirs.
 type Several []error

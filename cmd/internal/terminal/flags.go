@@ -45,6 +45,9 @@ func (s FlagSet) Parse(args []string) error {
 	case errors.Is(err, pflag.ErrHelp):
 		help := &HelpRequested{}
 		s.VisitAll(func(flag *pflag.Flag) {
+			if flag.Hidden {
+				return
+			}
 			f := Flag{Name: flag.Name, Usage: flag.Usage}
 			switch flag.Value.Type() {
 			case "bool":
@@ -53,7 +56,7 @@ func (s FlagSet) Parse(args []string) error {
 			default:
 				f.Value = "VALUE"
 			}
-			isZero := slices.Contains([]string{"", "0", "false"}, flag.DefValue)
+			isZero := slices.Contains([]string{"", "0", "false", "[]"}, flag.DefValue)
 			if !isZero && !strings.Contains(flag.Usage, "(default ") {
 				f.Usage += " (default " + flag.DefValue + ")"
 			}
@@ -62,6 +65,8 @@ func (s FlagSet) Parse(args []string) error {
 		return help
 	case errors.As(err, &unknown) && slices.Contains(versionFlags, unknown.GetSpecifiedName()):
 		return &VersionRequested{}
+	case errors.As(err, &unknown) && unknown.GetSpecifiedName() == "json":
+		return NoJSON(s.Name())
 	case errors.As(err, &unknown):
 		name := unknown.GetSpecifiedName()
 		err := &UsageError{Reason: fmt.Sprintf("unknown flag %q", excerpt.Short("--"+name))}
@@ -72,7 +77,20 @@ func (s FlagSet) Parse(args []string) error {
 		}
 		return err
 	}
-	return &UsageError{Reason: err.Error(), Advice: fmt.Sprintf(`"vaultwicket help %s" shows the flags`, s.Name())}
+	return &UsageError{Reason: err.Error(), Advice: fmt.Sprintf(`"vaultwicket help %s" shows the flags`, firstWord(s.Name()))}
+}
+
+// NoJSON is the error of a command that has nothing to print as JSON. A flag that changes nothing would hide that.
+func NoJSON(command string) *UsageError {
+	return &UsageError{
+		Reason: fmt.Sprintf("%s has no flag --json", command),
+		Advice: fmt.Sprintf(`"vaultwicket help %s" shows the flags`, firstWord(command)),
+	}
+}
+
+func firstWord(text string) string {
+	word, _, _ := strings.Cut(text, " ")
+	return word
 }
 
 var versionFlags = []string{"V", "version"}

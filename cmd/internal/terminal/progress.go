@@ -36,7 +36,7 @@ func StartProgress(stderr io.Writer, text, hint string) *Progress {
 		stderr = messages.out
 	}
 	width, isTerminal := Width(stderr)
-	if !isTerminal {
+	if _, isQuiet := stderr.(*Quiet); isQuiet || !isTerminal {
 		return p
 	}
 	p.begin(stderr, width)

@@ -226,6 +226,64 @@ func Wrap(text string, width int) []string {
 	return lines
 }
 
+// Fit returns lines for a stream: if that is a terminal, a line that is wider than it continues below its last column,
+// which begins after two blanks or more. Lines are broken at blanks alone: a word that is wider than the terminal
+// stays whole, so that it can be copied. The lines have no colours.
+func Fit(stream any, text string) string {
+	width, _, isTerminal := reportedSize(stream)
+	if !isTerminal || width <= 0 {
+		return text
+	}
+	return fitted(text, width)
+}
+
+const (
+	leastColumn = 24 // columns that a column of text needs for its lines to be below each other
+	plainIndent = "    "
+)
+
+func fitted(text string, width int) string {
+	var all strings.Builder
+	for line := range strings.Lines(text) {
+		bare := strings.TrimSuffix(line, "\n")
+		if columns.String(bare) <= width {
+			all.WriteString(line)
+			continue
+		}
+		row := bare[:columnStart(bare, width)]
+		indent := plainIndent
+		if row != "" {
+			indent = strings.Repeat(" ", columns.String(row))
+		}
+		isBegun := false
+		for word := range strings.SplitSeq(bare[len(row):], " ") {
+			joined := row + word
+			if isBegun {
+				joined = row + " " + word
+			}
+			if isBegun && columns.String(joined) > width {
+				all.WriteString(strings.TrimRight(row, " ") + "\n")
+				joined = indent + word
+			}
+			row = joined
+			isBegun = true
+		}
+		all.WriteString(row + line[len(bare):])
+	}
+	return all.String()
+}
+
+// columnStart returns where the last column of a line begins that has room for text, 0 if there is none.
+func columnStart(line string, width int) (start int) {
+	for at := 2; at < len(line); at++ {
+		isStart := line[at] != ' ' && line[at-2:at] == "  "
+		if isStart && columns.String(line[:at]) <= width-leastColumn {
+			start = at
+		}
+	}
+	return start
+}
+
 func wrapLine(text string, width int) (lines []string) {
 	line := ""
 	for i, word := range strings.Split(text, " ") {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"strings"
 
@@ -41,8 +42,11 @@ func File(stream any) (file *os.File, ok bool) {
 
 // fileOf returns the file that a stream is.
 func fileOf(stream any) (file *os.File, ok bool) {
-	if output, isOutput := stream.(*Output); isOutput {
-		stream = output.to
+	switch wrapped := stream.(type) {
+	case *Output:
+		stream = wrapped.to
+	case *Quiet:
+		stream = wrapped.to
 	}
 	file, ok = stream.(*os.File)
 	return file, ok
@@ -63,10 +67,23 @@ const (
 	Note    = "note"
 )
 
-// Message writes "vaultwicket: LABEL: TEXT" and a line break.
+// Message writes "vaultwicket: LABEL: TEXT" and a line break; on a terminal no word is broken. A [Quiet] stream gets
+// errors alone.
 func Message(w io.Writer, label, text string) {
-	fmt.Fprintf(w, "vaultwicket: %s: %s\n", label, Visible(text))
+	if _, isQuiet := w.(*Quiet); isQuiet && label != Error {
+		return
+	}
+	fmt.Fprint(w, Fit(w, fmt.Sprintf("vaultwicket: %s: %s\n", label, Visible(text))))
 }
+
+// Quiet is a standard error on which only errors and questions are written: no notes, hints, warnings and progress.
+type Quiet struct{ to io.Writer }
+
+// NewQuiet returns a stream that writes to another one.
+func NewQuiet(to io.Writer) *Quiet { return &Quiet{to} }
+
+// Write writes to the stream.
+func (q *Quiet) Write(text []byte) (int, error) { return q.to.Write(text) }
 
 // Notef writes a note: a fact that the user should know and that is not an error.
 func Notef(w io.Writer, format string, args ...any) { Message(w, Note, fmt.Sprintf(format, args...)) }
@@ -78,6 +95,24 @@ type Streams struct {
 	Lookup   func(string) (string, bool)
 	Environ  func() []string
 	Console  func() (io.ReadWriteCloser, error) // opens the terminal of the process; nil if there is none
+	Verbose  bool                               // --verbose: what is usually left out is printed, too
+}
+
+// IsQuiet reports whether --quiet is given: then Err is a [Quiet].
+func (s Streams) IsQuiet() bool {
+	_, isQuiet := s.Err.(*Quiet)
+	return isQuiet
+}
+
+// LogLevel returns the minimum level of log lines: that of the settings, unless --quiet or --verbose is given.
+func (s Streams) LogLevel(set slog.Level) slog.Level {
+	switch {
+	case s.IsQuiet():
+		return max(set, slog.LevelError)
+	case s.Verbose:
+		return min(set, slog.LevelInfo)
+	}
+	return set
 }
 
 // OpenConsole opens the terminal that the process belongs to.
@@ -104,14 +139,24 @@ func Width(stream any) (columns int, ok bool) {
 }
 
 func size(stream any) (columns, rows int, ok bool) {
+	columns, rows, ok = reportedSize(stream)
+	if ok && columns <= 0 {
+		return defaultWidth, 0, true
+	}
+	return columns, rows, ok
+}
+
+// reportedSize returns the size that a terminal reports, 0 for what it does not; ok is false if stream is not one.
+func reportedSize(stream any) (columns, rows int, ok bool) {
 	file, isFile := fileOf(stream)
 	if !isFile || !term.IsTerminal(int(file.Fd())) {
 		return 0, 0, false
 	}
-	if columns, rows, err := term.GetSize(int(file.Fd())); err == nil && columns > 0 {
-		return columns, rows, true
+	columns, rows, err := term.GetSize(int(file.Fd()))
+	if err != nil {
+		return 0, 0, true
 	}
-	return defaultWidth, 0, true
+	return columns, rows, true
 }
 
 // Confirm asks a question on out and reports whether the next line of in is "yes" or "y". Everything else is a

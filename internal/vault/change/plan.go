@@ -403,7 +403,7 @@ func (p Proposal) loss() string {
 		}
 	}
 	if changed > maxFiles {
-		return fmt.Sprintf("affects %d notes", changed)
+		return "affects " + answer.Count(changed, "note")
 	}
 	for i := range p.Steps {
 		s := &p.Steps[i]
@@ -420,16 +420,16 @@ func (p Proposal) loss() string {
 		case lost.Body > maxRemoved, lost.Of >= leastBody && 2*lost.Body > lost.Of:
 			if lost.Of == edit.NumberOfLines(edit.Body(s.Before.Text)) {
 				return fmt.Sprintf(
-					"removes %d of the %d lines of the text of %q",
+					"removes %d of the %s of the text of %q",
 					lost.Body,
-					lost.Of,
+					answer.Count(lost.Of, "line"),
 					named(s.Path.String()),
 				)
 			}
 			percent := 100 * min(lost.Body, lost.Of) / lost.Of
 			return fmt.Sprintf("removes %d%% of the text of %q", percent, named(s.Path.String()))
 		case lost.All > maxRemoved:
-			return fmt.Sprintf("removes %d lines of %q", lost.All, named(s.Path.String()))
+			return fmt.Sprintf("removes %s of %q", answer.Count(lost.All, "line"), named(s.Path.String()))
 		}
 		switch key, how := lostProperty(s.Before.Text, s.After.Text); how {
 		case propertyRemoved:

@@ -251,10 +251,10 @@ func readAttachment(v *call.Vault, p call.Values) (answer.Reply, error) {
 		return answer.FromNote(
 			t.Path,
 			known,
-			fmt.Sprintf("%s, %d bytes: not a text, and not an image that can be shown", kind, len(text)),
+			fmt.Sprintf("%s, %s: not a text, and not an image that can be shown", kind, answer.Count(len(text), "byte")),
 		), nil
 	}
-	about := fmt.Sprintf("%s%s, %d bytes", kind, dimensions(text), len(text))
+	about := fmt.Sprintf("%s%s, %s", kind, dimensions(text), answer.Count(len(text), "byte"))
 	shown := text
 	most, err := p.Number("max-pixels", 0, leastPixels, mostPixels)
 	if err != nil {

@@ -535,7 +535,7 @@ const maxSaid = 8
 // tried says which words were found in another spelling only, or where there is no result, what was looked for in vain. Words
 // are letters and digits, in lower case.
 func tried(a ranking.Answer) string {
-	var list []string
+	var list, missing []string
 	for _, t := range a.Tried {
 		word := excerpt.Quoted(t.Word)
 		files := ": " + answer.Count(t.Files, "file")
@@ -549,10 +549,13 @@ func tried(a ranking.Answer) string {
 		case len(t.Found) > 0:
 			list = append(list, word+files)
 		case len(t.Near) > 0:
-			list = append(list, word+": in no file; near words: "+strings.Join(t.Near, ", "))
+			list = append(list, "no file contains "+word+"; near words: "+strings.Join(t.Near, ", "))
 		default:
-			list = append(list, word+": in no file")
+			missing = append(missing, word)
 		}
+	}
+	if len(missing) > 0 {
+		list = append([]string{"no file contains " + strings.Join(missing[:min(len(missing), maxSaid)], " or ")}, list...)
 	}
 	list = list[:min(len(list), maxSaid)]
 	switch {
@@ -563,5 +566,5 @@ func tried(a ranking.Answer) string {
 	case len(list) == 0:
 		return "the query has no words"
 	}
-	return "nothing is relevant enough; " + strings.Join(list, "; ")
+	return "no match: " + strings.Join(list, "; ")
 }

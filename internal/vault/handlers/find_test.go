@@ -164,11 +164,11 @@ func TestFindSaysWhatItTried(t *testing.T) {
 	h := withQuestions(t)
 	for query, want := range map[string]string{
 		"mortage":       `found "mortage" as "mortgage"`,
-		"quantum":       `nothing is relevant enough; "quantum": in no file`,
+		"quantum":       `no match: no file contains "quantum"`,
 		"insurantze":    `found "insurantze" as "insurance"`,
 		"roff":          `found "roff" as "roof"`,
-		"greenhoussses": `nothing is relevant enough; "greenhoussses": in no file; near words: greenhouse`,
-		"quantum mortgage physics chromodynamics": `nothing is relevant enough; "quantum": in no file; "mortgage": 2 files; "physics": in no file`,
+		"greenhoussses": `no match: no file contains "greenhoussses"; near words: greenhouse`,
+		"quantum mortgage physics chromodynamics": `no match: no file contains "quantum" or "physics"`,
 	} {
 		_, _, said := h.Run("--facts", "find", "query="+query)
 		assert.That(t, strings.Contains(said, strings.ReplaceAll(want, `"`, `\"`)), "%s: %q, want %q", query, said, want)
@@ -395,7 +395,7 @@ func TestFindSaysWhatIsInOtherFiles(t *testing.T) {
 	const unsearched = `not searched: the text of 2 files (DOCX 1, PDF 1); attachment:text reads one`
 	for query, want := range map[string]string{
 		"chimney": `"chimney" is in "Data/costs.csv"; ` + unsearched,
-		"quantum": `"quantum": in no file; ` + unsearched,
+		"quantum": `no file contains "quantum"; ` + unsearched,
 	} {
 		_, _, said := h.Run("--facts", "find", "query="+query)
 		assert.That(t, strings.Contains(said, strings.ReplaceAll(want, `"`, `\"`)), "%s: %s", query, said)

@@ -56,9 +56,9 @@ func readSection(v *call.Vault, p call.Values) (answer.Reply, error) {
 		part = markdown.Span{Start: start, End: end}
 		if err = malformed; err == nil && !ok {
 			err = answer.NotFoundLine.Failure(
-				"Line %q not found. The note has %d lines.",
+				"Line %q not found. The note has %s.",
 				answer.Verbatim(strconv.Itoa(first)),
-				edit.NumberOfLines(text),
+				answer.Verbatim(answer.Count(edit.NumberOfLines(text), "line")),
 			)
 		}
 	}
@@ -120,7 +120,7 @@ func several(v *call.Vault, notes []disk.Path, section string) string {
 		}
 		switch {
 		case !fits:
-			remark = fmt.Sprintf(" (%d bytes, not shown)", info.Size())
+			remark = fmt.Sprintf(" (%s, not shown)", answer.Count(int(info.Size()), "byte"))
 		case disk.IsMissing(err):
 			remark = " (missing)"
 		case errors.Is(err, fs.ErrPermission):

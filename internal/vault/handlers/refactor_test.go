@@ -172,19 +172,19 @@ func TestHeadingRename(t *testing.T) {
 		"unrelated.md":  "[[N#Nothing]] #tag",
 		"f/sub/deep.md": "[[../../N#Old one]]",
 	}
-	changed(t, files, `Renamed heading to "New: *two*": 12 links in 5 notes`, map[string]string{
+	changed(t, files, `Renamed heading to "New: *two*": 12 links updated, 5 notes changed`, map[string]string{
 		"N.md":          "# Top\n## New: *two* ##\n[[#New *two*]] [[#Top#New *two*|x]]\n### Below\n# Other\n",
 		"a.md":          "[[N#New *two*]] ![[N#New *two*|y]] [t](N.md#New%20*two*) [[N#Top#New *two*#below]] [[N]] [[N#Below]] [[N#Other]] `[[N#Old one]]` [[M#Old one]]",
 		"b.md":          "\ufeff---\r\nup: \"[[N#New *two*]]\"\r\n---\r\n[t](<N.md#New *two*> \"x\")\r\n| [[N#New *two*\\|c]] |\r\n",
 		"f/B.canvas":    "{\n\t\"nodes\":[\n\t\t{\"type\":\"file\",\"file\":\"N.md\",\"subpath\":\"#New *two*\"},{\"type\":\"text\",\"text\":\"\\u00e9 [[N#New *two*]]\"},{\"type\":\"file\",\"file\":\"M.md\",\"subpath\":\"#Old one\"}\n\t]}",
 		"f/sub/deep.md": "[[../../N#New *two*]]",
 	}, "heading:rename", "path=N.md", "heading=old one", "to=New: *two*")
-	changed(t, map[string]string{"N.md": "Old\r\n===\r\n\r\n# B ^id\r\n[[#Old]]"}, `Renamed heading to "New": 1 link in 1 note`, map[string]string{"N.md": "New\r\n===\r\n\r\n# B ^id\r\n[[#New]]"}, "heading:rename", "file=N", "heading=Old", "to=New")
-	changed(t, map[string]string{"N.md": "# B ^id\n[[#^id]] [[#B]]"}, `Renamed heading to "C": 0 links in 1 note`, map[string]string{"N.md": "# C ^id\n[[#^id]] [[#B]]"}, "heading:rename", "file=N", "heading=B ^id", "to=C")
+	changed(t, map[string]string{"N.md": "Old\r\n===\r\n\r\n# B ^id\r\n[[#Old]]"}, `Renamed heading to "New": 1 link updated, 1 note changed`, map[string]string{"N.md": "New\r\n===\r\n\r\n# B ^id\r\n[[#New]]"}, "heading:rename", "file=N", "heading=Old", "to=New")
+	changed(t, map[string]string{"N.md": "# B ^id\n[[#^id]] [[#B]]"}, `Renamed heading to "C": 0 links updated, 1 note changed`, map[string]string{"N.md": "# C ^id\n[[#^id]] [[#B]]"}, "heading:rename", "file=N", "heading=B ^id", "to=C")
 	// Of two headings with one text a link leads to the first.
 	two := map[string]string{"N.md": "# P\n## A\n# Q\n## A\n[[#A]] [[#Q#A]] [[#P#A]]"}
-	changed(t, two, `Renamed heading to "B": 1 link in 1 note`, map[string]string{"N.md": "# P\n## A\n# Q\n## B\n[[#A]] [[#Q#B]] [[#P#A]]"}, "heading:rename", "file=N", "heading=Q#A", "to=B")
-	changed(t, two, `Renamed heading to "B": 2 links in 1 note`, map[string]string{"N.md": "# P\n## B\n# Q\n## A\n[[#B]] [[#Q#A]] [[#P#B]]"}, "heading:rename", "file=N", "heading=P#A", "to=B")
+	changed(t, two, `Renamed heading to "B": 1 link updated, 1 note changed`, map[string]string{"N.md": "# P\n## A\n# Q\n## B\n[[#A]] [[#Q#B]] [[#P#A]]"}, "heading:rename", "file=N", "heading=Q#A", "to=B")
+	changed(t, two, `Renamed heading to "B": 2 links updated, 1 note changed`, map[string]string{"N.md": "# P\n## B\n# Q\n## A\n[[#B]] [[#Q#A]] [[#P#B]]"}, "heading:rename", "file=N", "heading=P#A", "to=B")
 	refused(t, two, `Heading "A" is ambiguous`, "heading:rename", "file=N", "heading=A", "to=B")
 	refused(t, two, `The note has a heading "Q" already (line 3).`, "heading:rename", "file=N", "heading=P", "to=q!")
 	refused(t, two, `Heading "X" not found.`, "heading:rename", "file=N", "heading=X", "to=B")

@@ -102,10 +102,11 @@ func renameHeading(v *call.Vault, p call.Values) (change.Proposal, error) {
 		return edited, badHeading(to, err)
 	})
 	all.Message = fmt.Sprintf(
-		"Renamed heading to %q: %s",
+		"Renamed heading to %q: %s updated, %s changed",
 		answer.Verbatim(to),
 		answer.Count(places, "link"),
-	) + all.Message
+		answer.Count(len(all.Steps), "note"),
+	)
 	all.Note = t.Path
 	all.Already = fmt.Sprintf("the heading is called so already in %q", answer.Verbatim(t.Path.String()))
 	return all, err
