@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/hex"
-	"html"
 	"net/url"
 	"strings"
 	"unicode"
@@ -45,16 +44,24 @@ func Addresses(text []byte) []Address {
 	if !mayHaveAddress(text) {
 		return all
 	}
-	levels, _ := levelsOf(text)
-	for _, l := range levels {
-		all = append(all, addressesIn(l.text)...)
-		if v := withoutEntities(l.text); v != nil {
-			all = append(all, addressesIn(v.text)...)
+	addDecoded := func(text []byte) {
+		for range maxEntityLevels {
+			v := withoutEntities(text)
+			if v == nil {
+				return
+			}
+			text = v.text
+			all = append(all, addressesIn(text)...)
 		}
 	}
-	if v := withoutEntities(text); v != nil {
-		all = append(all, addressesIn(v.text)...)
+	levels, _ := levelsOf(text)
+	for _, l := range levels {
+		if !l.isHTML { // what is made of it is below
+			all = append(all, addressesIn(l.text)...)
+			addDecoded(l.text)
+		}
 	}
+	addDecoded(text)
 	return all
 }
 
@@ -66,21 +73,6 @@ func mayHaveAddress(text []byte) bool {
 		}
 	}
 	return false
-}
-
-// withoutEntities decodes what HTML has for characters.
-func withoutEntities(text []byte) *view {
-	return decode(text, '&', func(rest []byte) ([]byte, int) {
-		n := bytes.IndexByte(rest[:min(len(rest), 12)], ';')
-		if n < 0 {
-			return nil, 0
-		}
-		decoded := html.UnescapeString(string(rest[:n+1]))
-		if decoded == string(rest[:n+1]) {
-			return nil, 0
-		}
-		return []byte(decoded), n + 1
-	})
 }
 
 // addressesIn returns the addresses of a text as it is.

@@ -3,162 +3,23 @@ package guard
 import (
 	"bytes"
 	"encoding/base64"
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
 	"math/rand/v2"
-	"net/url"
 	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
-	"unicode/utf16"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/invented"
 	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
-// place puts a line with a secret into a text, in the spelling of a decoder.
-type place struct {
-	put    func(line string) string
-	decode func(text string) (string, error) // nil for a text that is shown as it is
-}
-
-func quotedJSON(text string) string {
-	var out bytes.Buffer
-	encoder := json.NewEncoder(&out)
-	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(text) // a string
-	return strings.TrimSpace(out.String())
-}
-
-// canvasOf returns a canvas with a card, whose text is a string of JSON, with its quotes.
-func canvasOf(quoted string) string {
-	return `{"nodes":[{"id":"a","type":"text","x":0,"y":0,"width":10,"height":10,"text":` + quoted + `}],"edges":[]}`
-}
-
-// cardOf returns the text of the card of a canvas.
-func cardOf(text string) (string, error) {
-	var canvas struct{ Nodes []struct{ Text string } }
-	if err := json.Unmarshal([]byte(text), &canvas); err != nil {
-		return "", err
-	}
-	return canvas.Nodes[0].Text, nil
-}
-
-// everyRune spells the characters of a line by their numbers, those that which selects.
-func everyRune(line, form string, which func(i int) bool) string {
-	var out strings.Builder
-	for i, r := range line {
-		if which(i) && r < 128 {
-			fmt.Fprintf(&out, form, r)
-			continue
-		}
-		out.WriteString(strings.Trim(quotedJSON(string(r)), `"`))
-	}
-	return out.String()
-}
-
-func inUTF16(text string, order binary.AppendByteOrder) string {
-	out := order.AppendUint16(nil, 0xfeff)
-	for _, unit := range utf16.Encode([]rune(text)) {
-		out = order.AppendUint16(out, unit)
-	}
-	return string(out)
-}
-
-// places are where a secret is, and how it is spelled there.
-func places() map[string]place {
-	unquote := func(text string) (string, error) {
-		var inner string
-		err := json.Unmarshal([]byte(text), &inner)
-		return inner, err
-	}
-	withoutNULs := func(text string) (string, error) { return strings.ReplaceAll(text, "\x00", ""), nil }
-	all := map[string]place{
-		"card":                  {func(line string) string { return canvasOf(quotedJSON("above\n" + line + "\nbelow")) }, cardOf},
-		"card, after a tab":     {func(line string) string { return canvasOf(quotedJSON("above\t" + line)) }, cardOf},
-		"card, in quotes":       {func(line string) string { return canvasOf(quotedJSON(`he said "` + line + `" then`)) }, cardOf},
-		"card, after CRLF":      {func(line string) string { return canvasOf(quotedJSON("above\r\n" + line + "\r\n")) }, cardOf},
-		"card, slashes escaped": {func(line string) string { return canvasOf(strings.ReplaceAll(quotedJSON("x\n"+line), "/", `\/`)) }, cardOf},
-		"card, first character": {func(line string) string {
-			return canvasOf(`"` + everyRune(line, `\u%04x`, func(i int) bool { return i == 0 }) + `"`)
-		}, cardOf},
-		"card, all by numbers": {func(line string) string {
-			return canvasOf(`"` + everyRune(line, `\u%04X`, func(int) bool { return true }) + `"`)
-		}, cardOf},
-		"card, every third": {func(line string) string {
-			return canvasOf(`"` + everyRune(line, `\u%04x`, func(i int) bool { return i%3 == 0 }) + `"`)
-		}, cardOf},
-		"card, the same line as JSON": {func(line string) string {
-			return canvasOf(quotedJSON("```json\n" + quotedJSON("a\n"+line+"\nb") + "\n```"))
-		}, func(text string) (string, error) {
-			card, err := cardOf(text)
-			if err != nil {
-				return "", err
-			}
-			return unquote(strings.Split(card, "\n")[1])
-		}},
-		"three strings in each other": {func(line string) string { return quotedJSON(quotedJSON(quotedJSON("a\n" + line + "\n"))) }, func(text string) (string, error) {
-			var err error
-			for range 3 {
-				if text, err = unquote(text); err != nil {
-					break
-				}
-			}
-			return text, err
-		}},
-		"block of JSON": {func(line string) string {
-			return "text\n```json\n{\"note\": " + quotedJSON("a\n"+line+"\nb") + "}\n```\n"
-		}, nil},
-		"quoted property": {func(line string) string { return "---\ntitle: " + quotedJSON("a\n"+line) + "\n---\ntext\n" }, nil},
-		"property, by numbers": {func(line string) string {
-			return "---\ntitle: \"" + everyRune(line, `\x%02x`, func(i int) bool { return i%2 == 0 }) + "\"\n---\n"
-		}, nil},
-		"property, in a list":  {func(line string) string { return "---\ntitles:\n  - x\n  - " + quotedJSON("\t"+line) + "\n---\n" }, nil},
-		"property, as a block": {func(line string) string { return "---\ntitle: |-\n  first\n  " + line + "\n---\n" }, nil},
-		"property, folded":     {func(line string) string { return "---\ntitle: >-\n  first\n  " + line + "\n---\n" }, nil},
-		"property, brackets":   {func(line string) string { return "---\ntitle: [x, " + quotedJSON(line) + ", y]\n---\n" }, nil},
-		"property, anchor":     {func(line string) string { return "---\ntitle: &a !!str " + quotedJSON(line) + "\nother: *a\n---\n" }, nil},
-		"UTF-16LE":             {func(line string) string { return inUTF16("a\n"+line+"\nb\n", binary.LittleEndian) }, withoutNULs},
-		"UTF-16BE":             {func(line string) string { return inUTF16("a\n"+line+"\nb\n", binary.BigEndian) }, withoutNULs},
-		"NUL in front":         {func(line string) string { return "\x00\n" + line + "\n" }, nil},
-		"NULs between":         {func(line string) string { return "a\n" + strings.Join(strings.Split(line, ""), "\x00") + "\n" }, withoutNULs},
-		"percent": {func(line string) string {
-			return "[x](https://example.org/" + strings.ReplaceAll(url.QueryEscape(line), "+", "%20") + ")\n"
-		}, url.PathUnescape},
-		"Markdown escapes": {func(line string) string {
-			return strings.NewReplacer("_", `\_`, "*", `\*`, "-", `\-`).Replace(line) + "\n"
-		}, func(text string) (string, error) { return strings.ReplaceAll(text, `\`, ""), nil }},
-		"heading":         {func(line string) string { return "# " + line + "\n" }, nil},
-		"item":            {func(line string) string { return "- " + line + "\n" }, nil},
-		"task":            {func(line string) string { return "- [ ] " + line + " 📅 2026-11-25\n" }, nil},
-		"quote":           {func(line string) string { return "> [!note] x\n> " + line + "\n" }, nil},
-		"footnote":        {func(line string) string { return "[^1]: " + line + "\n" }, nil},
-		"code":            {func(line string) string { return "```\n" + line + "\n```\n" }, nil},
-		"code span":       {func(line string) string { return "see `" + line + "`, it\n" }, nil},
-		"comment":         {func(line string) string { return "<!-- " + line + " -->\n%% " + line + " %%\n" }, nil},
-		"bold":            {func(line string) string { return "**" + line + "**\n" }, nil},
-		"alias":           {func(line string) string { return "[[B|" + line + "]]\n" }, nil},
-		"cell":            {func(line string) string { return "| a | b |\n|---|---|\n| x | " + line + " |\n" }, nil},
-		"attribute":       {func(line string) string { return "<span title=\"" + line + "\">x</span>\n" }, nil},
-		"CRLF":            {func(line string) string { return "a\r\n" + line + "\r\nb\r\n" }, nil},
-		"byte order mark": {func(line string) string { return "\ufeff" + line + "\n" }, nil},
-		"the end":         {func(line string) string { return "text\n" + line }, nil},
-		"base64": {func(line string) string {
-			return "data " + base64.StdEncoding.EncodeToString([]byte("x "+line+"\n")) + " end\n"
-		}, nil},
-		"YAML, line goes on": {func(line string) string {
-			return "---\nx: \"a " + line[:len(line)-4] + "\\\n   " + line[len(line)-4:] + "\"\n---\n"
-		}, nil},
-	}
-	return all
-}
-
-// lineOf is a line with a secret.
+// line returns a line with the secret.
 func (d drawn) line() string {
 	d.secret = strings.TrimLeft(d.secret, "(=:,>")
 	if d.before != "" {
@@ -174,18 +35,18 @@ func TestWhatIsDecodedIsSearched(t *testing.T) {
 	m := NewMarker([]byte("key"), false)
 	// A rule that has quotes, blanks or ends of lines in what is around its match is not for every place.
 	total, missed := 0, map[string][]string{}
-	for where, p := range places() {
+	for where, p := range invented.Places() {
 		for _, d := range all {
 			if strings.ContainsAny(d.secret, "\\\" \n%") { // other spellings of the same
 				continue
 			}
 			total++
-			raw := p.put(d.line())
+			raw := p.Put(d.line())
 			shown := m.Redact([]byte(raw))
 			assert.Equal(t, bytes.Count(shown, []byte("\n")), strings.Count(raw, "\n"), "%s: lines of %q", where, shown)
 			text, err := string(shown), error(nil)
-			if p.decode != nil {
-				text, err = p.decode(text)
+			if p.Decode != nil {
+				text, err = p.Decode(text)
 			}
 			require.That(t, err == nil, "%s, %s: %q became %q: %v", where, d.kind, raw, shown, err)
 			isShown := strings.Contains(text, d.secret[1:len(d.secret)-4])
@@ -210,11 +71,11 @@ func TestAMarkIsTheSameInEverySpelling(t *testing.T) {
 	m := NewMarker([]byte("key"), false)
 	token := drawnToken(rand.New(rand.NewPCG(49, 1)))
 	want := string(m.Redact([]byte(token)))
-	for where, p := range places() {
-		if where == "base64" || where == "YAML, line goes on" {
+	for where, p := range invented.Places() {
+		if p.Splits && where != "comment" && where != "NULs between" && !strings.HasPrefix(where, "UTF-16") {
 			continue
 		}
-		raw := p.put(token)
+		raw := p.Put(token)
 		shown := string(m.Redact([]byte(raw)))
 		assert.Contains(t, shown, want, "%s: %q", where, raw)
 	}
@@ -363,9 +224,9 @@ func TestAPrivateKeyInAnyLayout(t *testing.T) {
 		},
 		"one line":         func(b, e string, k []string) string { return b + " " + each(k, "%s ") + e + "\n" },
 		"one line, joined": func(b, e string, k []string) string { return "KEY=\"" + b + strings.Join(k, "") + e + "\"\n" },
-		"JSON":             func(b, e string, k []string) string { return quotedJSON(b+"\n"+each(k, "%s\n")+e+"\n") + "\n" },
+		"JSON":             func(b, e string, k []string) string { return invented.QuotedJSON(b+"\n"+each(k, "%s\n")+e+"\n") + "\n" },
 		"JSON twice": func(b, e string, k []string) string {
-			return quotedJSON(quotedJSON(b + "\n" + each(k, "%s\n") + e + "\n"))
+			return invented.QuotedJSON(invented.QuotedJSON(b + "\n" + each(k, "%s\n") + e + "\n"))
 		},
 		"escapes": func(b, e string, k []string) string {
 			return "KEY=" + b + `\n` + strings.Join(k, `\n`) + `\n` + e + "\n"
@@ -404,7 +265,7 @@ func TestAPrivateKeyInAnyLayout(t *testing.T) {
 	key := pem(r)
 	for where, text := range map[string]string{
 		"PuTTY":      "PuTTY-User-Key-File-3: ssh-ed25519\nEncryption: none\nComment: boat\nPublic-Lines: 1\nAAAAC3NzaC1lZDI1NTE5\nPrivate-Lines: " + fmt.Sprint(len(key)) + "\n" + strings.Join(key, "\n") + "\nPrivate-MAC: 0011\n",
-		"PuTTY list": "- Private-Lines: 3\n- " + strings.Join(key, "\n- ") + "\n- Private-MAC: 0011\n", "PuTTY, JSON": quotedJSON("Private-Lines: 3\r\n" + strings.Join(key, "\r\n") + "\r\nPrivate-MAC: 00\r\n"),
+		"PuTTY list": "- Private-Lines: 3\n- " + strings.Join(key, "\n- ") + "\n- Private-MAC: 0011\n", "PuTTY, JSON": invented.QuotedJSON("Private-Lines: 3\r\n" + strings.Join(key, "\r\n") + "\r\nPrivate-MAC: 00\r\n"),
 		"SSH2": "---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----\nComment: \"boat\"\n" + strings.Join(key, "\n") + "\n---- END SSH2 ENCRYPTED PRIVATE KEY ----\n",
 	} {
 		requireKeyHidden(t, m, where, text, key)
@@ -472,13 +333,13 @@ func TestNoSecretIsLost(t *testing.T) {
 	m := NewMarker([]byte("key"), false)
 	for n := range long.Count(400, 4000) {
 		token, other := drawnToken(r), drawnToken(r)
-		kinds := places()
+		kinds := invented.Places()
 		names := slices.Sorted(maps.Keys(kinds))
 		where := names[r.IntN(len(names))]
-		if slices.Contains([]string{"base64", "UTF-16LE", "UTF-16BE", "NULs between", "comment", "YAML, line goes on"}, where) { // the mark is no text there, or several
+		if kinds[where].Splits { // the mark is no text there, or several
 			where = "item"
 		}
-		raw := []byte(kinds[where].put(token) + "\nthe other: " + other + "\n")
+		raw := []byte(kinds[where].Put(token) + "\nthe other: " + other + "\n")
 		shown := m.Redact(raw)
 		mark := string(m.Redact([]byte(token)))
 		require.That(t, bytes.Contains(shown, []byte(mark)), "%s: %q", where, shown)

@@ -2,6 +2,7 @@ package guard
 
 import (
 	"bytes"
+	"html"
 	"slices"
 	"strconv"
 	"unicode/utf16"
@@ -211,7 +212,8 @@ const maxLevels = 3
 // level is a view that was made by decoding a text once or more. It is linked to what it was made from.
 type level struct {
 	*view
-	of *level // nil for the text itself
+	of     *level // nil for the text itself
+	isHTML bool   // its characters were entities
 }
 
 // origin returns where bytes come from in the text itself.
@@ -226,14 +228,16 @@ func (l *level) origin(start, end int) (from, to int) {
 func levelsOf(text []byte) (all []*level, without escapes) {
 	var base *level
 	if v := withoutNUL(text); v != nil {
-		base = &level{v, nil}
+		base = &level{view: v}
 		all = append(all, base)
 		text = v.text
 	}
 	if v := unpercent(text); v != nil {
-		all = append(all, &level{v, base})
+		all = append(all, &level{view: v, of: base})
 	}
-	for of := base; len(all) < maxLevels+2; {
+	all = append(all, entityLevels(text, base)...)
+	of := base
+	for range maxLevels {
 		v := unescape(text)
 		if v == nil {
 			break
@@ -241,12 +245,87 @@ func levelsOf(text []byte) (all []*level, without escapes) {
 		if base == nil {
 			without = append(without, v)
 		}
-		of = &level{v, of}
+		of = &level{view: v, of: of}
 		text = v.text
 		all = append(all, of)
 	}
+	if of != base {
+		all = append(all, entityLevels(text, of)...)
+	}
 	return all, without
 }
+
+// maxEntityLevels is how often entities are decoded again: "&amp;#103;" is a g in an attribute that a script writes.
+const maxEntityLevels = 2
+
+// entityLevels returns what a text is when its entities of HTML are decoded, if one of them can hide a secret.
+func entityLevels(text []byte, of *level) (all []*level) {
+	for range maxEntityLevels {
+		if !mayHide(text) {
+			break
+		}
+		v := withoutEntities(text)
+		if v == nil {
+			break
+		}
+		of = &level{view: v, of: of, isHTML: true}
+		text = v.text
+		all = append(all, of)
+	}
+	return all
+}
+
+// mayHide reports whether a text has an entity that is a character of tokens and names, or of what is between a name
+// and a value. Those that prose has hide nothing.
+func mayHide(text []byte) bool {
+	for at := 0; ; at++ {
+		n := bytes.IndexByte(text[at:], '&')
+		if n < 0 {
+			return false
+		}
+		at += n
+		rest := text[at:min(len(text), at+longestEntity)]
+		if bytes.HasPrefix(rest, []byte("&#")) || bytes.HasPrefix(rest, []byte("&amp;#")) {
+			return true
+		}
+		decoded, _ := entity(rest)
+		if len(decoded) == 1 && !bytes.ContainsAny(decoded, "&<>\"") {
+			return true
+		}
+	}
+}
+
+// longestEntity is how many bytes an entity has at most, without zeros before its number.
+const longestEntity = 40
+
+// entity decodes the entity that a text begins with; size is 0 if there is none. One that is a number needs no ";".
+func entity(rest []byte) (decoded []byte, size int) {
+	if len(rest) > 2 && rest[1] == '#' {
+		size = 2
+		isDigit := func(c byte) bool { return '0' <= c && c <= '9' }
+		if rest[size]|0x20 == 'x' {
+			size++
+			isDigit = func(c byte) bool { return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'f' }
+		}
+		for size < len(rest) && isDigit(rest[size]) {
+			size++
+		}
+		if size < len(rest) && rest[size] == ';' {
+			size++
+		}
+	} else {
+		size = 1 + bytes.IndexByte(rest[:min(len(rest), longestEntity)], ';')
+	}
+	written := string(rest[:size])
+	text := html.UnescapeString(written)
+	if text == written {
+		return nil, 0
+	}
+	return []byte(text), size
+}
+
+// withoutEntities decodes what HTML has for characters.
+func withoutEntities(text []byte) *view { return decode(text, '&', entity) }
 
 // escapes are the views of a text without its escapes, each made from the one before.
 type escapes []*view

@@ -24,6 +24,7 @@ type Span struct {
 	Kind       string // such as "github-pat"
 
 	secret []byte // as a decoder makes it of these bytes
+	isHTML bool   // secret has characters that are entities in the text
 }
 
 // rule finds the secrets of one kind.
@@ -94,7 +95,8 @@ func find(text []byte, strict bool, spend Spend) ([]Span, error) {
 				f.secret = l.text[f.Start:f.End]
 			}
 			start, end := l.origin(f.Start, f.End)
-			found = append(found, divided(text, Span{start, end, f.Kind, f.secret})...)
+			isHTML := l.isHTML && !bytes.Equal(f.secret, text[start:end])
+			found = append(found, divided(text, Span{start, end, f.Kind, f.secret, isHTML})...)
 		}
 	}
 	found = united(without.align(found, len(text)))
@@ -167,9 +169,13 @@ func united(found []Span) (all []Span) {
 			all = append(all, f)
 			continue
 		}
-		if last := &all[len(all)-1]; f.End > last.End {
+		last := &all[len(all)-1]
+		switch {
+		case f.End > last.End:
 			last.End = f.End
 			last.secret = nil
+		case f.isHTML && f.Start == last.Start && f.End == last.End: // it is decoded further
+			last.secret = f.secret
 		}
 	}
 	return all
@@ -213,7 +219,7 @@ func (s *scan) add(start, end int, kind string) {
 
 // addAs is add for a secret that is spelled otherwise in the text.
 func (s *scan) addAs(start, end int, kind string, secret []byte) {
-	s.found = append(s.found, Span{start, end, kind, secret})
+	s.found = append(s.found, Span{Start: start, End: end, Kind: kind, secret: secret})
 }
 
 // keywords tries each rule where one of its keywords is.

@@ -198,7 +198,7 @@ func (m *Marker) RedactPieces(pieces []string, spend Spend) ([]string, error) {
 			if to-from < f.End-f.Start { // the rest is in another piece
 				f.secret = nil
 			}
-			found = append(found, Span{from - start, to - start, f.Kind, f.secret})
+			found = append(found, Span{Start: from - start, End: to - start, Kind: f.Kind, secret: f.secret})
 		}
 		found = united(found)
 		for n, f := range found {
@@ -347,7 +347,7 @@ func (r *redacting) next() error {
 			f.End,
 			end,
 		) { // all of it, but for one that is longer than what is searched
-			within = append(within, Span{start - r.behind, min(f.End, end) - r.behind, f.Kind, f.secret})
+			within = append(within, Span{Start: start - r.behind, End: min(f.End, end) - r.behind, Kind: f.Kind, secret: f.secret})
 		}
 	}
 	r.shown = r.m.marked(r.raw[r.behind:end:end], within)

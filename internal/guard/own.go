@@ -128,11 +128,10 @@ func (s *scan) password(at, end int) {
 		return
 	}
 	from, to := s.value(end)
-	if from == to {
-		return
-	}
 	value := s.text[from:to]
 	switch {
+	case from == to:
+		s.spoken(at, end, "password", isPassword)
 	case placeholder().Match(value):
 	case isPassword(value):
 		s.addPieces(from, to, "password", isPassword)
@@ -203,9 +202,15 @@ func (s *scan) named(at, end int) {
 	if s.property(at, end, add) || s.member(at, end, add) || s.column(at, end, add) {
 		return
 	}
-	if from, to := s.value(end); from < to && isRandom(s.text[from:to]) {
-		s.addPieces(from, to, "secret", isRandom)
+	from, to := s.value(end)
+	if n := bytes.IndexAny(s.text[from:to], "[](){}<>,;"); n > 0 {
+		to = from + n
 	}
+	if from < to && isRandom(s.text[from:to]) {
+		s.addPieces(from, to, "secret", isRandom)
+		return
+	}
+	s.spoken(at, end, "secret", isRandom)
 }
 
 // isRandom reports whether a value looks like a key or a token.

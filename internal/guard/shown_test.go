@@ -1,0 +1,86 @@
+package guard
+
+import (
+	"bytes"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/invented"
+	"github.com/vaultwicket/vaultwicket/tests/require"
+)
+
+// TestEachKindIsHiddenInEachPlace has 60 kinds of secrets in 40 places and more.
+func TestEachKindIsHiddenInEachPlace(t *testing.T) {
+	m := NewMarker([]byte("key"), false)
+	places := invented.Places()
+	secrets := invented.Secrets()
+	require.That(t, len(places) >= 40 && len(secrets) >= 60, "%d places and %d secrets", len(places), len(secrets))
+	for _, where := range slices.Sorted(maps.Keys(places)) {
+		p := places[where]
+		var shown []string
+		for _, s := range secrets {
+			raw := p.Put(s.Line)
+			out := m.Redact([]byte(raw))
+			text := string(out)
+			var err error
+			if p.Decode != nil {
+				text, err = p.Decode(text)
+			}
+			require.That(t, err == nil, "%s, %s: %q became %q: %v", where, s.Kind, raw, out, err)
+			if strings.Contains(text, s.Value[:len(s.Value)-4]) || strings.Contains(text, s.Value[4:]) {
+				shown = append(shown, s.Kind)
+			}
+			assert.Equal(t, bytes.Count(out, []byte("\n")), strings.Count(raw, "\n"))
+			back, err := m.Restore(nil, []byte(raw))(out)
+			require.That(t, err == nil && string(back) == raw, "%s, %s: %q became %q and %q (%v)", where, s.Kind, raw, out, back, err)
+		}
+		if len(shown) > 0 {
+			t.Errorf("%s: %d of %d are shown: %q", where, len(shown), len(secrets), shown)
+		}
+	}
+}
+
+// TestNothingInnocentIsHidden has 2,000 texts that look like secrets and have none.
+func TestNothingInnocentIsHidden(t *testing.T) {
+	m := NewMarker([]byte("key"), false)
+	texts := invented.Innocent()
+	require.That(t, len(texts) == 2000, "%d texts", len(texts))
+	hidden := 0
+	for _, text := range texts {
+		if shown := string(m.Redact([]byte(text))); shown != text {
+			hidden++
+			t.Logf("%q is shown as %q", text, shown)
+		}
+	}
+	assert.Equal(t, hidden, 0)
+}
+
+// TestAValueIsHiddenInEachLayout has names and values in headings, lists, tables, blocks of code and prose.
+func TestAValueIsHiddenInEachLayout(t *testing.T) {
+	m := NewMarker([]byte("key"), false)
+	mixed, inWords := invented.Layouts()
+	total, shown := 0, 0
+	try := func(form, value string) {
+		total++
+		raw := strings.Replace(form, "%s", value, 1)
+		out := m.Redact([]byte(raw))
+		if bytes.Contains(out, []byte(value[3:len(value)-3])) {
+			shown++
+			t.Errorf("%q is shown as %q", raw, out)
+		}
+		back, err := m.Restore(nil, []byte(raw))(out)
+		require.That(t, err == nil && string(back) == raw, "%q became %q and %q (%v)", raw, out, back, err)
+	}
+	for _, form := range mixed {
+		for _, value := range []string{"Zk7pQ2mVx" + "4", "s7nflower" + "!", "b0at$H4rb0ur"} {
+			try(form, value)
+		}
+	}
+	for _, form := range inWords {
+		try(form, "correct horse battery")
+	}
+	t.Logf("%d of %d are shown", shown, total)
+}

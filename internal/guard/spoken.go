@@ -1,0 +1,67 @@
+package guard
+
+import "bytes"
+
+// In prose and in headings a value follows its name otherwise than in code: "the password for guests is …", "password
+// → …", a heading "Password" and the value below it. There the value has to look like a password or a key.
+
+var (
+	// spokenRest is what is between a name and its value on a line, and the value.
+	spokenRest = lazily(
+		`(?i)^s?[*_` + "`" + `"']{0,3}` +
+			`(?: ?\([^()\n]{1,40}\))?` +
+			`(?:[ \t]+(?:for|of|to|on|at|from|in|by|with|für|zu|zum|zur|vom|von|des|der|pour|de|du|para)[ \t][^\n.:;=|<>→]{1,60}?)?` +
+			`(?:[ \t]+(?:is|was|are|were|will be|becomes|reads|says|equals|ist|war|lautet|lauten|heißt|est|es|sera)` +
+			`(?:[ \t]+(?:now|still|currently|always|simply|just|set to|jetzt|noch|nun))?[ \t]*:?[ \t]*` +
+			`|[ \t]*(?:->|=>|→|⇒|➜|[–—:=|]|[-~][ \t])[ \t]*|</?\w{1,20}>(?:\s{0,8}<\w{1,20}>)?)` +
+			`[*_` + "`" + `"'“„«(\[]{0,3}([^\s` + "`" + `"'|<>()\[\]“”«»]{6,100})`,
+	)
+	// nameBefore is what can be in front of the name in a line that has nothing but it.
+	nameBefore = lazily(`^[ \t>]*(?:#{1,6} |[-*+] |\d{1,3}[.)] )?(?:\[[ xX]\] )?[*_]{0,3}(?:[\pL\pN_.&'’-]+ ){0,4}$`)
+	// belowRest is what is between such a name and its value on one of the next lines, which has nothing but it.
+	belowRest = lazily(
+		`^s?[*_]{0,3}[ \t]*:?[*_]{0,3}[ \t]*(?:\r?\n[ \t>]*){1,3}(?:(?:` + "```" + `|~~~)\w*\r?\n[ \t>]*)?` +
+			`(?:[-*+:][ \t]+|\d{1,3}[.)][ \t]+)?[*_` + "`" + `"']{0,3}([^\s` + "`" + `"'|<>()\[\]]{6,100})[*_` + "`" + `"']{0,3}[ \t]*(?:\r?\n|$)`,
+	)
+	// knownName is what has letters and digits in prose about passwords and keys.
+	knownName = lazily(
+		`(?i)^(?:(?:sha|md|base|utf-?|bcrypt|argon|pbkdf|aes|rsa|rot|oauth|auth|ipv|http|mp|web|iso|rfc|pkcs|x\.|tls|ssl|v|erc|adr|cve|python|windows|office|hmac-?sha)-?\d{1,5}[a-z]{0,2}(?:[-_./][\w.-]*)?` +
+			`|\d{1,5}[- ]?(?:char(?:acter)?|digit|letter|word|bit|byte|day|week|month|year|hour|minute|second|symbol|sign|zeichen)s?(?:-\pL+)*` +
+			`|[\d.:/+-]+(?:th|st|nd|rd|am|pm|utc|z|t[\d.:+-]+z?)?` +
+			`|.*-(?:hash|encod|encrypt|bas|generat|protect)ed|\d?password\d?|.*\.(?:md|txt|pdf|ya?ml|json|go|py|js|ts|sh|env|toml|ini|html?|png|jpe?g|kdbx|csv|docx?|com|org|net|dev|io|test))$`,
+	)
+)
+
+// farthest is how far from its name a value is looked for, in bytes.
+const farthest = 240
+
+// spoken finds the value of a name with a keyword from at to end in prose, and below a heading.
+func (s *scan) spoken(at, end int, kind string, isSecret func([]byte) bool) {
+	piece := s.text[end:min(len(s.text), end+farthest)]
+	line := piece
+	if n := bytes.IndexByte(line, '\n'); n >= 0 {
+		line = line[:n]
+	}
+	if !bytes.ContainsAny(piece, "0123456789") { // a secret has some
+		return
+	}
+	s.charge(len(piece))
+	m := spokenRest().FindSubmatchIndex(line)
+	if m == nil && len(line) < 16 && s.isAlone(at) {
+		m = belowRest().FindSubmatchIndex(piece)
+	}
+	if m == nil {
+		return
+	}
+	value := bytes.TrimRight(piece[m[2]:m[3]], ".,;:!?*_)")
+	isKnown := placeholder().Match(value) || knownName().Match(value) || bytes.Contains(value, []byte("://"))
+	if !isKnown && isSecret(value) {
+		s.addPieces(end+m[2], end+m[2]+len(value), kind, isSecret)
+	}
+}
+
+// isAlone reports whether nothing but words of a title is in front of a name in its line.
+func (s *scan) isAlone(at int) bool {
+	start := bytes.LastIndexByte(s.text[:at], '\n') + 1
+	return at-start < 80 && nameBefore().Match(s.text[start:at])
+}
