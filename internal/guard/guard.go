@@ -115,7 +115,7 @@ func find(text []byte, strict bool, spend Spend) ([]Span, error) {
 // search returns the secrets of a text as it is, in order and without overlaps, those that are spelled otherwise than
 // they are with what they are.
 func search(text []byte, strict bool, spend Spend) ([]Span, error) {
-	s := scan{text: text, blockEnd: -1, spend: spend}
+	s := scan{text: text, spend: spend}
 	s.charge(len(text) / 16) // for all passes
 	s.keywords(secretWords())
 	s.encoded()
@@ -195,7 +195,8 @@ type scan struct {
 	commentEnd, runsEnd int
 	lower               [512]byte // the text from lowerFrom to lowerEnd in lower case
 	lowerFrom, lowerEnd int
-	blockEnd            int // of the properties, -1 if it is not known
+	allRegions          []region
+	hasRegions          bool // they were looked for
 	spend               Spend
 	err                 error // of spend: the search has ended
 }

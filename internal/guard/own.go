@@ -15,10 +15,14 @@ var own = []rule{
 	{kind: "password-in-url", keywords: []string{"://"}, by: (*scan).userinfo},
 	{kind: "authorization", keywords: []string{"bearer ", "basic "}, by: (*scan).authorization},
 	{
-		kind:     "password",
-		keywords: []string{"password", "passwd", "passphrase", "passwort", "kennwort", "pwd", "passcode"},
-		by:       (*scan).password,
+		kind: "password",
+		keywords: []string{
+			"password", "passwd", "passphrase", "passwort", "kennwort", "pwd", "passcode",
+			"wachtwoord", "contraseña", "mot de passe", "senha",
+		},
+		by: (*scan).password,
 	},
+	{kind: "password", keywords: []string{"pass:", "pass=", "pw:", "pw=", "sshpass", "curl ", "wifi:"}, by: (*scan).shortlyNamed},
 	{
 		kind: "secret",
 		keywords: []string{
@@ -124,22 +128,71 @@ func (s *scan) password(at, end int) {
 			add(from, to, value)
 		}
 	}
-	if s.property(at, end, add) || s.member(at, end, addString) || s.column(at, end, add) {
+	isRead := s.property(at, end, add) || s.member(at, end, addString) || s.column(at, end, add) ||
+		s.element(at, end, addString)
+	if isRead {
 		return
 	}
 	from, to := s.value(end)
 	value := s.text[from:to]
 	switch {
-	case from == to:
-		s.spoken(at, end, "password", isPassword)
-	case placeholder().Match(value):
+	case from < to && placeholder().Match(value):
 	case isPassword(value):
 		s.addPieces(from, to, "password", isPassword)
 	case isPhrase(s.text[at:end]):
 		if words := phrase().Find(s.line(from, longestPassword)); words != nil && !spokenWords().Match(words) {
 			s.add(from, from+len(words), "password")
 		}
+	default:
+		s.spoken(at, end, "password", isPassword)
 	}
+}
+
+// shortForms are what follows a keyword that is a name only in front of some values: the value is the submatch.
+var shortForms = lazily(
+	`(?i)^(?:pass|pw)[:=][ \t]*[` + "`" + `"'*]{0,3}([^\s` + "`" + `"'|<>,;]{6,64})` +
+		`|^sshpass[ \t]+-p[ \t]*["']?([^\s"']{3,64})` +
+		`|^curl [^\n]{0,120}?(?:-u|--user)[ \t=]+["']?[^\s:"']{1,64}:([^\s"']{3,64})` +
+		`|^wifi:[^\n]{0,120}?;? ?P:([^;\n]{6,63});`,
+)
+
+// shortlyNamed finds passwords in a few forms of commands and notes.
+func (s *scan) shortlyNamed(at, _ int) {
+	if at > 0 && isWord(s.text[at-1]) {
+		return
+	}
+	line := s.line(at, longestValue)
+	m := shortForms().FindSubmatchIndex(line)
+	if m == nil {
+		return
+	}
+	from, to := longest(m[2:])
+	isShort := from == m[2]
+	value := line[from:to]
+	if !placeholder().Match(value) && (!isShort || isPassword(value) && !knownName().Match(value)) {
+		s.add(at+from, at+to, "password")
+	}
+}
+
+// elementRest is what follows a name in the tag of an element of XML, and its value.
+var elementRest = lazily(`^[\w-]{0,20}>([^<>\n]{3,200})</`)
+
+// element calls each with the text of an element whose tag has a keyword from at to end. It is false if there is none.
+func (s *scan) element(at, end int, each func(from, to int, value []byte)) bool {
+	for at > 0 && (isWord(s.text[at-1]) || s.text[at-1] == '-' || s.text[at-1] == ':') {
+		at--
+	}
+	if at == 0 || s.text[at-1] != '<' {
+		return false
+	}
+	piece := s.text[end:min(len(s.text), end+longestValue)]
+	s.charge(len(piece))
+	m := elementRest().FindSubmatchIndex(piece)
+	if m == nil {
+		return false
+	}
+	each(end+m[2], end+m[3], piece[m[2]:m[3]])
+	return true
 }
 
 // addPieces adds a value. In a string of JSON it does not end at an escape such as \n: then it is the pieces that are
@@ -228,7 +281,10 @@ func (s *scan) isName(at int) bool {
 		return true
 	}
 	isCapital := 'A' <= s.text[at] && s.text[at] <= 'Z'
-	return isCapital && 'a' <= s.text[at-1] && s.text[at-1] <= 'z' // as in dbPassword
+	before := s.text[at-1]
+	isSmall := 'a' <= before && before <= 'z'
+	isOfCapitals := 'A' <= before && before <= 'Z' && at+1 < len(s.text) && 'A' <= s.text[at+1] && s.text[at+1] <= 'Z'
+	return isCapital && (isSmall || isOfCapitals) // as in dbPassword and PGPASSWORD
 }
 
 // memberRest is the rest of the key of a member of JSON after a keyword, up to its value: a string or a list.
@@ -267,8 +323,11 @@ func (s *scan) column(at, end int, each func(from, to int, value []byte)) bool {
 		return false
 	}
 	line, next := lineAt(s.text, start)
-	if bytes.IndexByte(line, '|') < 0 || next >= len(s.text) {
+	if next >= len(s.text) {
 		return false
+	}
+	if bytes.IndexByte(line, '|') < 0 {
+		return s.csvColumn(start, at, end, each)
 	}
 	rule, next := lineAt(s.text, next)
 	if !isRuleOfTable(rule) {
@@ -299,6 +358,71 @@ func (s *scan) column(at, end int, each func(from, to int, value []byte)) bool {
 		}
 	}
 	return number >= 0
+}
+
+// csvColumn is column for lines of cells between commas, semicolons or tabs: the first one has short names without
+// blanks around them, and each has as many cells.
+func (s *scan) csvColumn(start, at, end int, each func(from, to int, value []byte)) bool {
+	line, next := lineAt(s.text, start)
+	separator := byte(0)
+	for _, c := range []byte("\t;,") {
+		if bytes.IndexByte(line, c) > 0 {
+			separator = c
+			break
+		}
+	}
+	if separator == 0 || next >= len(s.text) {
+		return false
+	}
+	s.charge(len(line))
+	headings := csvCells(line, separator)
+	number := -1
+	for i, cell := range headings {
+		name := line[cell[0]:cell[1]]
+		if len(name) == 0 || len(name) > 40 || !csvName().Match(name) {
+			return false
+		}
+		if start+cell[0] <= at && end <= start+cell[1] && headingCell().Match(bytes.Trim(name, `"`)) {
+			number = i
+		}
+	}
+	isTable := false
+	for number >= 0 && next < len(s.text) && s.err == nil {
+		from := next
+		line, next = lineAt(s.text, from)
+		s.charge(len(line))
+		cells := csvCells(line, separator)
+		if len(cells) != len(headings) {
+			break
+		}
+		isTable = true
+		cell := cells[number]
+		value := bytes.Trim(line[cell[0]:cell[1]], " \"")
+		if len(value) > 0 {
+			at := from + cell[0] + bytes.Index(line[cell[0]:cell[1]], value)
+			each(at, at+len(value), value)
+		}
+	}
+	return isTable
+}
+
+// csvName is a cell of the first line of a table in CSV.
+var csvName = lazily(`^"?[\pL_][\pL\pN_.-]*(?: [\pL\pN_.-]+){0,2}"?$`)
+
+// csvCells returns where the cells of a line begin and end.
+func csvCells(line []byte, separator byte) (cells [][2]int) {
+	from := 0
+	inQuotes := false
+	for i := 0; i <= len(line); i++ {
+		switch {
+		case i == len(line) || line[i] == separator && !inQuotes:
+			cells = append(cells, [2]int{from, i})
+			from = i + 1
+		case line[i] == '"':
+			inQuotes = !inQuotes
+		}
+	}
+	return cells
 }
 
 // isRuleOfTable reports whether a line is the one below the headings of a table.

@@ -2,6 +2,7 @@ package guard
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 )
 
@@ -43,12 +44,66 @@ func lineAt(text []byte, at int) (line []byte, next int) {
 	return text[at : at+n], next
 }
 
-// block returns where the properties of the text end, 0 if it has none.
-func (s *scan) block() int {
-	if s.blockEnd < 0 {
-		s.blockEnd, _ = propertiesEnd(s.text)
+// region is a part of a text in which lines are names and values: the properties of a note, a block of code.
+type region struct {
+	start, end int
+	isYAML     bool // else it is of lines with "="
+}
+
+// fenceOfNames opens a block of code with names and values.
+var fenceOfNames = lazily(
+	"(?im)^([ \\t>]*)(```+|~~~+)[ \\t]*(ya?ml|ini|toml|env|dotenv|properties|conf|cfg)\\b[^`\\r\\n]*\\r?\\n",
+)
+
+// regions returns the regions of the text, in order.
+func (s *scan) regions() []region {
+	if s.hasRegions {
+		return s.allRegions
 	}
-	return s.blockEnd
+	s.hasRegions = true
+	end, _ := propertiesEnd(s.text)
+	if end > 0 {
+		s.allRegions = append(s.allRegions, region{0, end, true})
+	}
+	isFenced := bytes.Contains(s.text, []byte("```")) || bytes.Contains(s.text, []byte("~~~"))
+	if !isFenced {
+		return s.allRegions
+	}
+	for at := end; ; {
+		m := fenceOfNames().FindSubmatchIndex(s.text[at:])
+		if m == nil {
+			return s.allRegions
+		}
+		fence := s.text[at+m[4] : at+m[5]]
+		isYAML := s.text[at+m[6]]|0x20 == 'y'
+		start := at + m[1]
+		for at = start; at < len(s.text); {
+			line, next := lineAt(s.text, at)
+			if bytes.HasPrefix(bytes.TrimLeft(line, " \t>"), fence) {
+				break
+			}
+			at = next
+		}
+		s.allRegions = append(s.allRegions, region{start, at, isYAML})
+	}
+}
+
+// regionAt returns the region that has a place.
+func (s *scan) regionAt(at int) (r region, found bool) {
+	all := s.regions()
+	n, found := slices.BinarySearchFunc(all, at, func(r region, at int) int {
+		switch {
+		case r.end <= at:
+			return -1
+		case r.start > at:
+			return 1
+		}
+		return 0
+	})
+	if !found {
+		return region{}, false
+	}
+	return all[n], true
 }
 
 var (
@@ -63,17 +118,21 @@ var (
 // property calls each with the scalars of the value of the property whose key has a keyword from at to end. It is
 // false if there is no such key.
 func (s *scan) property(at, end int, each func(from, to int, value []byte)) bool {
-	if at >= s.block() {
+	block, found := s.regionAt(at)
+	if !found {
 		return false
 	}
-	rest := s.text[end:min(s.block(), end+longestValue)]
+	if !block.isYAML {
+		return s.assignment(block, at, end, each)
+	}
+	rest := s.text[end:min(block.end, end+longestValue)]
 	colon := keyRest().FindIndex(rest)
 	if colon == nil || keyAbout().Match(rest[:colon[1]]) {
 		return false
 	}
 	start := bytes.LastIndexAny(s.text[:at], "\r\n") + 1
-	before := s.text[start:at]
-	r := properties{scan: s, end: s.block(), each: each}
+	before := bytes.TrimLeft(s.text[start:at], ">") // of a quote
+	r := properties{scan: s, end: block.end, each: each}
 	r.flow = bytes.Count(before, []byte("{")) > bytes.Count(before, []byte("}"))
 	key := bytes.TrimLeft(before, " \t-?{,\"'")
 	if i := bytes.LastIndexAny(key, "{,"); r.flow && i >= 0 {
@@ -90,22 +149,41 @@ func (s *scan) property(at, end int, each func(from, to int, value []byte)) bool
 	if s.text[at-1] != ':' {
 		at-- // what is behind the colon
 	}
-	s.charge(s.end(at, indent) - at)
+	s.charge(r.below(at, indent) - at)
 	r.value(at, indent)
 	return true
 }
 
-// end returns where the lines end that are below a key with some indentation, at or behind a place.
-func (s *scan) end(at, indent int) int {
-	_, at = lineAt(s.text, at)
-	for at < s.block() {
-		line, next := lineAt(s.text, at)
+// assignedRest is the rest of a name after a keyword in a line such as "password = …", and the value.
+var assignedRest = lazily(`^[\w.-]{0,40}["']?[ \t]*[=:][ \t]*(?:"([^"\r\n]+)"|'([^'\r\n]+)'|([^\r\n"'][^\r\n]*))`)
+
+// assignment is property for a line of a block that is no YAML.
+func (s *scan) assignment(block region, at, end int, each func(from, to int, value []byte)) bool {
+	start := bytes.LastIndexAny(s.text[:at], "\r\n") + 1
+	piece := s.text[end:min(block.end, end+longestValue)]
+	m := assignedRest().FindSubmatchIndex(piece)
+	isInValue := bytes.ContainsAny(s.text[start:at], "=#;")
+	if m == nil || isInValue || keyAbout().Match(piece) {
+		return false
+	}
+	from, to := longest(m[2:])
+	value := piece[from : from+withoutComment(piece[from:to])]
+	value = bytes.TrimRight(value, " \t")
+	each(end+from, end+from+len(value), value)
+	return true
+}
+
+// below returns where the lines end that are below a key with some indentation, at or behind a place.
+func (r *properties) below(at, indent int) int {
+	_, at = lineAt(r.text, at)
+	for at < r.end {
+		line, next := lineAt(r.text, at)
 		if !isBelow(line, indent) {
 			break
 		}
 		at = next
 	}
-	return min(at, s.block())
+	return min(at, r.end)
 }
 
 // isBelow reports whether a line belongs to the value of a key with some indentation: it is empty, has more, or is an
@@ -148,7 +226,7 @@ func (r *properties) value(at, indent int) int {
 				_, at = lineAt(r.text, at)
 				continue
 			}
-			return r.below(at, indent)
+			return r.nested(at, indent)
 		case c == '*':
 			return r.alias(at)
 		case c == '"' || c == '\'':
@@ -157,7 +235,7 @@ func (r *properties) value(at, indent int) int {
 			return r.collection(at)
 		case (c == '|' || c == '>') && !r.flow:
 			_, from := lineAt(r.text, at)
-			to := r.scan.end(at, indent)
+			to := r.below(at, indent)
 			r.lines(from, to)
 			return to
 		default:
@@ -167,9 +245,9 @@ func (r *properties) value(at, indent int) int {
 	return at
 }
 
-// below reads the lines below a key.
-func (r *properties) below(at, indent int) int {
-	to := r.scan.end(at, indent)
+// nested reads the lines below a key.
+func (r *properties) nested(at, indent int) int {
+	to := r.below(at, indent)
 	_, at = lineAt(r.text, at)
 	for at < to {
 		line, next := lineAt(r.text, at)

@@ -13,16 +13,22 @@ var (
 			`(?:[ \t]+(?:for|of|to|on|at|from|in|by|with|für|zu|zum|zur|vom|von|des|der|pour|de|du|para)[ \t][^\n.:;=|<>→]{1,60}?)?` +
 			`(?:[ \t]+(?:is|was|are|were|will be|becomes|reads|says|equals|ist|war|lautet|lauten|heißt|est|es|sera)` +
 			`(?:[ \t]+(?:now|still|currently|always|simply|just|set to|jetzt|noch|nun))?[ \t]*:?[ \t]*` +
-			`|[ \t]*(?:->|=>|→|⇒|➜|[–—:=|]|[-~][ \t])[ \t]*|</?\w{1,20}>(?:\s{0,8}<\w{1,20}>)?)` +
+			`|[ \t]*(?:->|=>|→|⇒|➜|:[ \t]{0,4}\w{1,20}[ \t]{0,4}=|[–—:=|]|[-~][ \t])[ \t]*)` +
 			`[*_` + "`" + `"'“„«(\[]{0,3}([^\s` + "`" + `"'|<>()\[\]“”«»]{6,100})`,
 	)
 	// nameBefore is what can be in front of the name in a line that has nothing but it.
-	nameBefore = lazily(`^[ \t>]*(?:#{1,6} |[-*+] |\d{1,3}[.)] )?(?:\[[ xX]\] )?[*_]{0,3}(?:[\pL\pN_.&'’-]+ ){0,4}$`)
+	nameBefore = lazily(`^[ \t>]*(?:\[![\w-]+\][+-]? )?(?:#{1,6} |[-*+] |\d{1,3}[.)] )?(?:\[[ xX]\] )?[*_]{0,3}(?:[\pL\pN_.&'’-]+ ){0,4}$`)
 	// belowRest is what is between such a name and its value on one of the next lines, which has nothing but it.
 	belowRest = lazily(
 		`^s?[*_]{0,3}[ \t]*:?[*_]{0,3}[ \t]*(?:\r?\n[ \t>]*){1,3}(?:(?:` + "```" + `|~~~)\w*\r?\n[ \t>]*)?` +
 			`(?:[-*+:][ \t]+|\d{1,3}[.)][ \t]+)?[*_` + "`" + `"']{0,3}([^\s` + "`" + `"'|<>()\[\]]{6,100})[*_` + "`" + `"']{0,3}[ \t]*(?:\r?\n|$)`,
 	)
+	// nextRest is a value with nothing but a blank in front of it.
+	nextRest = lazily(`^ ["'` + "`" + `*_]{0,3}([^\s` + "`" + `"'|<>()\[\]]{6,64})`)
+	// cellsRest is what is between the name and the value in elements of HTML, on one line or several.
+	cellsRest = lazily(`^s?:?</\w{1,20}>\s{0,8}(?:</?\w[^<>]{0,40}>\s{0,8}){0,3}<\w[^<>]{0,40}>([^\s<>]{6,100})</`)
+	// identifier is the name of something that is numbered.
+	identifier = lazily(`^(?:[A-Za-z_-]+\d{1,3}|[\w.]+\(.*|[\d.,]+[\pL%-]*)$`)
 	// knownName is what has letters and digits in prose about passwords and keys.
 	knownName = lazily(
 		`(?i)^(?:(?:sha|md|base|utf-?|bcrypt|argon|pbkdf|aes|rsa|rot|oauth|auth|ipv|http|mp|web|iso|rfc|pkcs|x\.|tls|ssl|v|erc|adr|cve|python|windows|office|hmac-?sha)-?\d{1,5}[a-z]{0,2}(?:[-_./][\w.-]*)?` +
@@ -46,18 +52,35 @@ func (s *scan) spoken(at, end int, kind string, isSecret func([]byte) bool) {
 		return
 	}
 	s.charge(len(piece))
-	m := spokenRest().FindSubmatchIndex(line)
-	if m == nil && len(line) < 16 && s.isAlone(at) {
-		m = belowRest().FindSubmatchIndex(piece)
-	}
-	if m == nil {
+	found := s.spokenIn(end, spokenRest().FindSubmatchIndex(line), kind, isSecret) ||
+		s.spokenIn(end, cellsRest().FindSubmatchIndex(piece), kind, isSecret)
+	if found {
 		return
 	}
-	value := bytes.TrimRight(piece[m[2]:m[3]], ".,;:!?*_)")
-	isKnown := placeholder().Match(value) || knownName().Match(value) || bytes.Contains(value, []byte("://"))
-	if !isKnown && isSecret(value) {
-		s.addPieces(end+m[2], end+m[2]+len(value), kind, isSecret)
+	if m := nextRest().FindSubmatchIndex(line); m != nil {
+		if !identifier().Match(bytes.TrimRight(line[m[2]:m[3]], ".,;:!?*_)")) {
+			s.spokenIn(end, m, kind, isSecret)
+		}
+		return
 	}
+	if len(line) < 16 && s.isAlone(at) {
+		s.spokenIn(end, belowRest().FindSubmatchIndex(piece), kind, isSecret)
+	}
+}
+
+// spokenIn adds the submatch of a match behind a place, if it is a secret. It is false if it is none.
+func (s *scan) spokenIn(end int, match []int, kind string, isSecret func([]byte) bool) bool {
+	if match == nil {
+		return false
+	}
+	from := end + match[2]
+	value := bytes.TrimRight(s.text[from:end+match[3]], ".,;:!?*_)")
+	isKnown := placeholder().Match(value) || knownName().Match(value) || bytes.Contains(value, []byte("://"))
+	if isKnown || !isSecret(value) {
+		return false
+	}
+	s.addPieces(from, from+len(value), kind, isSecret)
+	return true
 }
 
 // isAlone reports whether nothing but words of a title is in front of a name in its line.

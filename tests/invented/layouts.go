@@ -12,7 +12,7 @@ func Layouts() (mixed, inWords []string) {
 		"Password → %s", "password => %s", "password is: %s", "password (wifi): %s", "the password for the boat is \"%s\".", "Password was `%s`, now another",
 		"login bob, password %s", "user: bob pass: %s", "pw: %s", "passwd=%s", "PASSWORD=%s", "PGPASSWORD='%s' psql", "curl -u bob:%s https://harbour.test/x", "mysql -u bob --password %s",
 		"sshpass -p %s ssh bob@harbour.test", "new password: %s (changed)", "Zugangsdaten: bob / Passwort %s", "Contraseña: %s", "mot de passe : %s", "wachtwoord: %s",
-		"{\"user\":\"bob\",\"password\":\"%s\"}", "{'password': '%s'}", "password=\"%s\";", "password: str = '%s'", "WiFi: S:boat;T:WPA;P:%s;;",
+		"{\"user\":\"bob\",\"password\":\"%s\"}", "{'password': '%s'}", "password=\"%s\";", "password: str = '%s'", "WIFI:S:boat;T:WPA;P:%s;;",
 		"Server=db;User Id=bob;Password=%s;Database=boat", "ftp://bob:%s@harbour.test/", "https://harbour.test/?user=bob&password=%s&x=1", "machine harbour.test login bob password %s",
 	}
 	inWords = []string{
@@ -21,7 +21,6 @@ func Layouts() (mixed, inWords []string) {
 		"```ini\n[db]\npassword = %s\n```\n", "```toml\npassword = \"%s\"\n```\n", "```env\nDB_PASSWORD=%s\n```\n", "```properties\ndb.password=%s\n```\n",
 		"---\npassword: %s\n---\n", "---\ndb:\n  password: '%s'\n---\n", "{\"password\": \"%s\"}", "```json\n{\"password\": \"%s\"}\n```\n",
 		"| who | password |\n|---|---|\n| bob | %s |\n", "who,password,where\nbob,%s,harbour\namy,none,pier\n", "who\tpassword\nbob\t%s\n", "who;password\nbob;%s\n", "\"who\",\"password\"\n\"bob\",\"%s\"\n",
-		"<table><tr><th>password</th></tr><tr><td>%s</td></tr></table>",
 	}
 	return mixed, inWords
 }
