@@ -150,10 +150,10 @@ func (s *scan) password(at, end int) {
 
 // shortForms are what follows a keyword that is a name only in front of some values: the value is the submatch.
 var shortForms = lazily(
-	`(?i)^(?:pass|pw)[:=][ \t]*[` + "`" + `"'*]{0,3}([^\s` + "`" + `"'|<>,;]{6,64})` +
-		`|^sshpass[ \t]+-p[ \t]*["']?([^\s"']{3,64})` +
-		`|^curl [^\n]{0,120}?(?:-u|--user)[ \t=]+["']?[^\s:"']{1,64}:([^\s"']{3,64})` +
-		`|^wifi:[^\n]{0,120}?;? ?P:([^;\n]{6,63});`,
+	`(?i)^(?:pass|pw)[:=][ \t]*[` + "`" + `"'*]{0,3}([^\s` + "`" + `"'|<>,;]+)` +
+		`|^sshpass[ \t]+-p[ \t]*["']?([^\s"']+)` +
+		`|^curl [^\n]*?(?:-u|--user)[ \t=]+["']?[^\s:"']+:([^\s"']+)` +
+		`|^wifi:[^\n]*?;? ?P:([^;\n]+);`,
 )
 
 // shortlyNamed finds passwords in a few forms of commands and notes.
@@ -167,6 +167,9 @@ func (s *scan) shortlyNamed(at, _ int) {
 		return
 	}
 	from, to := longest(m[2:])
+	if to-from < 3 {
+		return
+	}
 	isShort := from == m[2]
 	value := line[from:to]
 	if !placeholder().Match(value) && (!isShort || isPassword(value) && !knownName().Match(value)) {
@@ -175,7 +178,7 @@ func (s *scan) shortlyNamed(at, _ int) {
 }
 
 // elementRest is what follows a name in the tag of an element of XML, and its value.
-var elementRest = lazily(`^[\w-]{0,20}>([^<>\n]{3,200})</`)
+var elementRest = lazily(`^[\w-]*>([^<>\n]+)</`)
 
 // element calls each with the text of an element whose tag has a keyword from at to end. It is false if there is none.
 func (s *scan) element(at, end int, each func(from, to int, value []byte)) bool {
@@ -189,6 +192,9 @@ func (s *scan) element(at, end int, each func(from, to int, value []byte)) bool 
 	s.charge(len(piece))
 	m := elementRest().FindSubmatchIndex(piece)
 	if m == nil {
+		return false
+	}
+	if m[3]-m[2] > longestPassword {
 		return false
 	}
 	each(end+m[2], end+m[3], piece[m[2]:m[3]])
@@ -217,7 +223,7 @@ var controlEscapes = lazily(`\\+[nrt]`)
 
 // isPassword reports whether a value looks like a password.
 func isPassword(value []byte) bool {
-	hasLength := len(value) >= 6 && len(value) <= 64
+	hasLength := len(value) >= leastPassword && len(value) <= 64
 	return hasLength && isMixed(value) && !bytes.ContainsAny(value, " ") && entropyOf(value) >= 2.5 &&
 		!bytes.Contains(value, []byte("()"))
 }
@@ -327,7 +333,7 @@ func (s *scan) column(at, end int, each func(from, to int, value []byte)) bool {
 		return false
 	}
 	if bytes.IndexByte(line, '|') < 0 {
-		return s.csvColumn(start, at, end, each)
+		return s.isCell(start, at, end) && s.csvColumn(start, at, end, each)
 	}
 	rule, next := lineAt(s.text, next)
 	if !isRuleOfTable(rule) {
@@ -359,6 +365,29 @@ func (s *scan) column(at, end int, each func(from, to int, value []byte)) bool {
 	}
 	return number >= 0
 }
+
+// isCell reports whether nothing but a few words is around a keyword, up to a separator or an end of the line.
+func (s *scan) isCell(start, at, end int) bool {
+	const most = 24
+	isOfName := func(c byte) bool { return isWord(c) || c == ' ' || c == '-' || c == '"' || c == '.' }
+	from := at
+	for from > start && at-from < most && isOfName(s.text[from-1]) {
+		from--
+	}
+	to := end
+	for to < len(s.text) && to-end < most && isOfName(s.text[to]) {
+		to++
+	}
+	isEnd := to == len(s.text) || s.text[to] == '\n' || s.text[to] == '\r'
+	isStart := from == start
+	if isStart && isEnd {
+		return false
+	}
+	isAfter := isStart || isSeparator[s.text[from-1]]
+	return isAfter && (isEnd || isSeparator[s.text[to]])
+}
+
+var isSeparator = bytesOf("\t;,")
 
 // csvColumn is column for lines of cells between commas, semicolons or tabs: the first one has short names without
 // blanks around them, and each has as many cells.

@@ -33,9 +33,18 @@ func propertiesEnd(text []byte) (end int, isOpen bool) {
 
 // lineAt returns the line that begins at a place, and where the next one begins.
 func lineAt(text []byte, at int) (line []byte, next int) {
-	n := bytes.IndexAny(text[at:], "\r\n")
-	if n < 0 {
-		return text[at:], len(text)
+	n := -1
+	for size := 256; n < 0; size *= 4 { // what has ends of one kind only is not searched for the other as a whole
+		piece := text[at:min(len(text), at+size)]
+		if n = bytes.IndexByte(piece, '\n'); n >= 0 {
+			piece = piece[:n]
+		}
+		if first := bytes.IndexByte(piece, '\r'); first >= 0 {
+			n = first
+		}
+		if n < 0 && at+size >= len(text) {
+			return text[at:], len(text)
+		}
 	}
 	next = at + n + 1
 	if text[next-1] == '\r' && next < len(text) && text[next] == '\n' {

@@ -9,24 +9,24 @@ var (
 	// spokenRest is what is between a name and its value on a line, and the value.
 	spokenRest = lazily(
 		`(?i)^s?[*_` + "`" + `"']{0,3}` +
-			`(?: ?\([^()\n]{1,40}\))?` +
-			`(?:[ \t]+(?:for|of|to|on|at|from|in|by|with|für|zu|zum|zur|vom|von|des|der|pour|de|du|para)[ \t][^\n.:;=|<>→]{1,60}?)?` +
+			`(?: ?\([^()\n]+\))?` +
+			`(?:[ \t]+(?:for|of|to|on|at|from|in|by|with|für|zu|zum|zur|vom|von|des|der|pour|de|du|para)[ \t][^\n.:;=|<>→]+?)?` +
 			`(?:[ \t]+(?:is|was|are|were|will be|becomes|reads|says|equals|ist|war|lautet|lauten|heißt|est|es|sera)` +
 			`(?:[ \t]+(?:now|still|currently|always|simply|just|set to|jetzt|noch|nun))?[ \t]*:?[ \t]*` +
-			`|[ \t]*(?:->|=>|→|⇒|➜|:[ \t]{0,4}\w{1,20}[ \t]{0,4}=|[–—:=|]|[-~][ \t])[ \t]*)` +
-			`[*_` + "`" + `"'“„«(\[]{0,3}([^\s` + "`" + `"'|<>()\[\]“”«»]{6,100})`,
+			`|[ \t]*(?:->|=>|→|⇒|➜|:[ \t]*\w+[ \t]*=|[–—:=|]|[-~][ \t])[ \t]*)` +
+			`[*_` + "`" + `"'“„«(\[]{0,3}([^\s` + "`" + `"'|<>()\[\]“”«»]+)`,
 	)
 	// nameBefore is what can be in front of the name in a line that has nothing but it.
 	nameBefore = lazily(`^[ \t>]*(?:\[![\w-]+\][+-]? )?(?:#{1,6} |[-*+] |\d{1,3}[.)] )?(?:\[[ xX]\] )?[*_]{0,3}(?:[\pL\pN_.&'’-]+ ){0,4}$`)
 	// belowRest is what is between such a name and its value on one of the next lines, which has nothing but it.
 	belowRest = lazily(
 		`^s?[*_]{0,3}[ \t]*:?[*_]{0,3}[ \t]*(?:\r?\n[ \t>]*){1,3}(?:(?:` + "```" + `|~~~)\w*\r?\n[ \t>]*)?` +
-			`(?:[-*+:][ \t]+|\d{1,3}[.)][ \t]+)?[*_` + "`" + `"']{0,3}([^\s` + "`" + `"'|<>()\[\]]{6,100})[*_` + "`" + `"']{0,3}[ \t]*(?:\r?\n|$)`,
+			`(?:[-*+:][ \t]+|\d{1,3}[.)][ \t]+)?[*_` + "`" + `"']{0,3}([^\s` + "`" + `"'|<>()\[\]]+)[*_` + "`" + `"']{0,3}[ \t]*(?:\r?\n|$)`,
 	)
 	// nextRest is a value with nothing but a blank in front of it.
-	nextRest = lazily(`^ ["'` + "`" + `*_]{0,3}([^\s` + "`" + `"'|<>()\[\]]{6,64})`)
+	nextRest = lazily(`^ ["'` + "`" + `*_]{0,3}([^\s` + "`" + `"'|<>()\[\]]+)`)
 	// cellsRest is what is between the name and the value in elements of HTML, on one line or several.
-	cellsRest = lazily(`^s?:?</\w{1,20}>\s{0,8}(?:</?\w[^<>]{0,40}>\s{0,8}){0,3}<\w[^<>]{0,40}>([^\s<>]{6,100})</`)
+	cellsRest = lazily(`^s?:?</\w+>\s*(?:</?\w[^<>]*>\s*){0,3}<\w[^<>]*>([^\s<>]+)</`)
 	// identifier is the name of something that is numbered.
 	identifier = lazily(`^(?:[A-Za-z_-]+\d{1,3}|[\w.]+\(.*|[\d.,]+[\pL%-]*)$`)
 	// knownName is what has letters and digits in prose about passwords and keys.
@@ -38,35 +38,84 @@ var (
 	)
 )
 
-// farthest is how far from its name a value is looked for, in bytes.
-const farthest = 240
+// How far from its name a value is looked for, in bytes: on its line, and on one of the next ones.
+const (
+	farthest      = 120
+	farthestBelow = 200
+	// shortRest is how long what follows a name is at most in a heading or an item that is a name.
+	shortRest = 16
+)
 
 // spoken finds the value of a name with a keyword from at to end in prose, and below a heading.
 func (s *scan) spoken(at, end int, kind string, isSecret func([]byte) bool) {
-	piece := s.text[end:min(len(s.text), end+farthest)]
-	line := piece
+	line := s.text[end:min(len(s.text), end+farthest)]
 	if n := bytes.IndexByte(line, '\n'); n >= 0 {
 		line = line[:n]
 	}
-	if !bytes.ContainsAny(piece, "0123456789") { // a secret has some
+	s.charge(len(line))
+	if mayHaveValue(line) {
+		s.spokenOn(end, line, kind, isSecret)
+		return
+	}
+	isMarkup := len(line) > 0 && line[0] == '<'
+	if !isMarkup && (len(line) >= shortRest || len(bytes.Trim(line, "s*_: \t\r")) > 0) {
+		return
+	}
+	piece := s.text[end:min(len(s.text), end+farthestBelow)]
+	if !mayHaveValue(piece) || !isMarkup && !s.isAlone(at) {
 		return
 	}
 	s.charge(len(piece))
-	found := s.spokenIn(end, spokenRest().FindSubmatchIndex(line), kind, isSecret) ||
+	if isMarkup {
 		s.spokenIn(end, cellsRest().FindSubmatchIndex(piece), kind, isSecret)
+		return
+	}
+	s.spokenIn(end, belowRest().FindSubmatchIndex(piece), kind, isSecret)
+}
+
+// spokenOn is spoken for the rest of a line.
+func (s *scan) spokenOn(end int, line []byte, kind string, isSecret func([]byte) bool) {
+	found := s.spokenIn(end, spokenRest().FindSubmatchIndex(line), kind, isSecret) ||
+		s.spokenIn(end, cellsRest().FindSubmatchIndex(line), kind, isSecret)
 	if found {
 		return
 	}
-	if m := nextRest().FindSubmatchIndex(line); m != nil {
-		if !identifier().Match(bytes.TrimRight(line[m[2]:m[3]], ".,;:!?*_)")) {
-			s.spokenIn(end, m, kind, isSecret)
-		}
-		return
-	}
-	if len(line) < 16 && s.isAlone(at) {
-		s.spokenIn(end, belowRest().FindSubmatchIndex(piece), kind, isSecret)
+	if m := nextRest().FindSubmatchIndex(line); m != nil &&
+		!identifier().Match(bytes.TrimRight(line[m[2]:m[3]], ".,;:!?*_)")) {
+		s.spokenIn(end, m, kind, isSecret)
 	}
 }
+
+// mayHaveValue reports whether a text has a word that may be a password or a key: of letters and digits, and no address.
+func mayHaveValue(text []byte) bool {
+	hasDigit := false
+	hasLetter := false
+	size := 0
+	for i := 0; i <= len(text); i++ {
+		if i == len(text) || isBetweenWords[text[i]] {
+			if hasDigit && hasLetter && size >= leastPassword && !bytes.Contains(text[i-size:i], schemeSign) {
+				return true
+			}
+			hasDigit = false
+			hasLetter = false
+			size = 0
+			continue
+		}
+		c := text[i]
+		size++
+		hasDigit = hasDigit || '0' <= c && c <= '9'
+		hasLetter = hasLetter || 'a' <= c|0x20 && c|0x20 <= 'z'
+	}
+	return false
+}
+
+// leastPassword is how many characters a password has at least that is recognized by its looks.
+const leastPassword = 6
+
+var (
+	schemeSign     = []byte("://")
+	isBetweenWords = bytesOf(" \t\r\n\"'`|<>()[]")
+)
 
 // spokenIn adds the submatch of a match behind a place, if it is a secret. It is false if it is none.
 func (s *scan) spokenIn(end int, match []int, kind string, isSecret func([]byte) bool) bool {
@@ -76,7 +125,7 @@ func (s *scan) spokenIn(end int, match []int, kind string, isSecret func([]byte)
 	from := end + match[2]
 	value := bytes.TrimRight(s.text[from:end+match[3]], ".,;:!?*_)")
 	isKnown := placeholder().Match(value) || knownName().Match(value) || bytes.Contains(value, []byte("://"))
-	if isKnown || !isSecret(value) {
+	if isKnown || len(value) < leastPassword || !isSecret(value) {
 		return false
 	}
 	s.addPieces(from, from+len(value), kind, isSecret)
