@@ -369,13 +369,12 @@ func (s *scan) column(at, end int, each func(from, to int, value []byte)) bool {
 // isCell reports whether nothing but a few words is around a keyword, up to a separator or an end of the line.
 func (s *scan) isCell(start, at, end int) bool {
 	const most = 24
-	isOfName := func(c byte) bool { return isWord(c) || c == ' ' || c == '-' || c == '"' || c == '.' }
 	from := at
-	for from > start && at-from < most && isOfName(s.text[from-1]) {
+	for from > start && at-from < most && isOfCell[s.text[from-1]] {
 		from--
 	}
 	to := end
-	for to < len(s.text) && to-end < most && isOfName(s.text[to]) {
+	for to < len(s.text) && to-end < most && isOfCell[s.text[to]] {
 		to++
 	}
 	isEnd := to == len(s.text) || s.text[to] == '\n' || s.text[to] == '\r'
@@ -387,7 +386,7 @@ func (s *scan) isCell(start, at, end int) bool {
 	return isAfter && (isEnd || isSeparator[s.text[to]])
 }
 
-var isSeparator = bytesOf("\t;,")
+var isSeparator, isOfCell = bytesOf("\t;,"), bytesOf(letters + " -\".")
 
 // csvColumn is column for lines of cells between commas, semicolons or tabs: the first one has short names without
 // blanks around them, and each has as many cells.

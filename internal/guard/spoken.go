@@ -1,6 +1,9 @@
 package guard
 
-import "bytes"
+import (
+	"bytes"
+	"encoding/binary"
+)
 
 // In prose and in headings a value follows its name otherwise than in code: "the password for guests is …", "password
 // → …", a heading "Password" and the value below it. There the value has to look like a password or a key.
@@ -40,7 +43,7 @@ var (
 
 // How far from its name a value is looked for, in bytes: on its line, and on one of the next ones.
 const (
-	farthest      = 120
+	farthest      = 100
 	farthestBelow = 200
 	// shortRest is how long what follows a name is at most in a heading or an item that is a name.
 	shortRest = 16
@@ -88,25 +91,42 @@ func (s *scan) spokenOn(end int, line []byte, kind string, isSecret func([]byte)
 
 // mayHaveValue reports whether a text has a word that may be a password or a key: of letters and digits, and no address.
 func mayHaveValue(text []byte) bool {
-	hasDigit := false
-	hasLetter := false
+	if !hasDigit(text) {
+		return false
+	}
+	const digit, letter, both = 1, 2, 3
+	has := 0
 	size := 0
 	for i := 0; i <= len(text); i++ {
 		if i == len(text) || isBetweenWords[text[i]] {
-			if hasDigit && hasLetter && size >= leastPassword && !bytes.Contains(text[i-size:i], schemeSign) {
+			if has == both && size >= leastPassword && !bytes.Contains(text[i-size:i], schemeSign) {
 				return true
 			}
-			hasDigit = false
-			hasLetter = false
+			has = 0
 			size = 0
 			continue
 		}
-		c := text[i]
 		size++
-		hasDigit = hasDigit || '0' <= c && c <= '9'
-		hasLetter = hasLetter || 'a' <= c|0x20 && c|0x20 <= 'z'
+		switch c := text[i]; {
+		case '0' <= c && c <= '9':
+			has |= digit
+		case 'a' <= c|0x20 && c|0x20 <= 'z':
+			has |= letter
+		}
 	}
 	return false
+}
+
+// hasDigit reports whether a text has a digit. It looks at eight bytes at once: prose has none.
+func hasDigit(text []byte) bool {
+	const each = 0x0101010101010101
+	for ; len(text) >= 8; text = text[8:] {
+		x := binary.LittleEndian.Uint64(text) ^ '0'*each
+		if isNone := (x&(0x7f*each) + (0x80-10)*each) | x; isNone&(0x80*each) != 0x80*each {
+			return true
+		}
+	}
+	return bytes.ContainsAny(text, "0123456789")
 }
 
 // leastPassword is how many characters a password has at least that is recognized by its looks.
