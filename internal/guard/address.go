@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"net/url"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -17,12 +18,20 @@ type Address struct {
 }
 
 var (
-	addresses = lazily("(?i)\\b(?:https?|file):[/\\\\]{1,4}[^\\s<>\"'`/\\\\][^\\s<>\"'`]*")
+	// addresses have a scheme, also one that is none of the web: a program opens it when a person follows the link.
+	addresses = lazily(
+		"(?i)\\b(?:[a-z][a-z0-9+.-]*:[/\\\\]{1,4}[^\\s<>\"'`/\\\\]|(?:mailto|sms|smsto|tel|xmpp):[^\\s<>\"'`?]*\\?)[^\\s<>\"'`]*",
+	)
+	// ownScheme is that of the app and of what is no address.
+	ownScheme = lazily(`(?i)^(?:obsidian|app|capacitor|data|javascript|about|blob|[a-z]):`)
+	// brokenScheme is one with tabs or ends of lines in it, which browsers leave out.
+	brokenScheme = lazily(`(?i)h[\t\r\n]*t[\t\r\n]*t[\t\r\n]*p[\t\r\n]*s?[\t\r\n]*:[\t\r\n]*[/\\]`)
 	// localFile is the address of a file of this machine.
 	localFile = lazily(`(?i)^file:(?:///[^/]|/[^/])`)
 	// relative is an address with the scheme of the page.
 	relative = lazily(
-		"(?i)(?:\\b(?:src(?:set)?|href|poster|data)\\s*=\\s*[\"']?|\\]\\(\\s*<?|url\\(\\s*[\"']?)(//[^\\s<>\"'`]+)",
+		"(?im)(?:\\b(?:src(?:set)?|href|poster|data|action|background|cite)\\s*=\\s*[\"']?|\\]\\(\\s*<?|\\]:\\s*<?|url\\(\\s*[\"']?|" +
+			"^\\s*\\w*(?:image|cover|banner|thumbnail|icon)\\w*:\\s*[\"']?)([/\\\\]{2}[^\\s<>\"'`/\\\\][^\\s<>\"'`]+)",
 	)
 	// shows is what is in front of the address of an image.
 	shows = lazily(
@@ -67,16 +76,13 @@ func Addresses(text []byte) []Address {
 
 // mayHaveAddress reports whether a text can have an address that is only one when it is decoded.
 func mayHaveAddress(text []byte) bool {
-	for _, sign := range []string{`\/`, `\u`, `\x`, `\U`, "&#", "&colon;", "&sol;", "&amp;", "&quot;", "%3", "\x00", `\"`} {
-		if bytes.Contains(text, []byte(sign)) {
-			return true
-		}
-	}
-	return false
+	hasEscape := bytes.IndexByte(text, '\\') >= 0 || bytes.IndexByte(text, 0) >= 0 || bytes.Contains(text, []byte("%3"))
+	return hasEscape || bytes.IndexByte(text, '&') >= 0
 }
 
 // addressesIn returns the addresses of a text as it is.
 func addressesIn(text []byte) (all []Address) {
+	hasImages := bytes.Contains(text, []byte("!["))
 	for end := 0; ; {
 		m := addresses().FindIndex(text[end:])
 		if m == nil {
@@ -84,15 +90,25 @@ func addressesIn(text []byte) (all []Address) {
 		}
 		start := end + m[0]
 		end = addressEnd(text, start, end+m[1])
+		if start > 0 && (text[start-1] == '\\' || text[start-1] == ';') && text[start]|0x20 != 'h' {
+			continue // the rest of an escape or an entity
+		}
 		address := string(bytes.TrimRight(text[start:end], ".,;:!?*_"))
-		if localFile().MatchString(address) {
+		if localFile().MatchString(address) || ownScheme().MatchString(address) {
 			continue
 		}
 		before := text[max(0, start-200):start]
 		if n := bytes.LastIndexByte(before, '\n'); n >= 0 {
 			before = before[n+1:]
 		}
-		all = append(all, Address{address, shows().Match(before)})
+		isImage := shows().Match(before) || hasImages && definition().Match(before)
+		all = append(all, Address{address, isImage})
+	}
+	for _, m := range brokenScheme().FindAllIndex(text, -1) {
+		if whole := text[m[0]:m[1]]; bytes.ContainsAny(whole, "\t\r\n") {
+			end := addressEnd(text, m[0], m[1])
+			all = append(all, Address{string(withoutEnds(text[m[0]:max(end, m[1])])), true})
+		}
 	}
 	for _, m := range relative().FindAllSubmatchIndex(text, -1) {
 		end := addressEnd(text, m[2], m[3])
@@ -101,14 +117,31 @@ func addressesIn(text []byte) (all []Address) {
 	return all
 }
 
+// definition is what is in front of the address of a definition, which an image may use.
+var definition = lazily(`^[ \t>]*\[[^\]]*\]:\s*<?$`)
+
+// withoutEnds leaves out what browsers leave out of an address.
+func withoutEnds(address []byte) []byte {
+	return bytes.Map(func(r rune) rune {
+		if r == '\t' || r == '\r' || r == '\n' {
+			return -1
+		}
+		return r
+	}, address)
+}
+
 // closings are what ends an address by what stands before it.
 var closings = map[byte]string{'<': ">", '"': "\"", '\'': "'"}
 
 // addressEnd returns where an address ends that begins at start, and has no blank up to end: in quotes and brackets at
 // their end, else before the parenthesis that ends a link.
 func addressEnd(text []byte, start, end int) int {
-	if start > 0 {
-		closing := closings[text[start-1]]
+	before := start
+	for before > 0 && (text[before-1] == ' ' || text[before-1] == '\t') {
+		before--
+	}
+	if before > 0 && (before == start || text[before-1] != '<') {
+		closing := closings[text[before-1]]
 		rest := text[start:min(len(text), start+longestAddress)]
 		if n := bytes.Index(rest, []byte(closing)); closing != "" && n >= 0 &&
 			!bytes.Contains(rest[:n], []byte("\n\n")) {
@@ -131,7 +164,7 @@ func addressEnd(text []byte, start, end int) int {
 
 // query returns what follows the path of an address.
 func (a Address) query() string {
-	if n := strings.IndexAny(a.Text, "?#"); n >= 0 {
+	if n := strings.IndexAny(a.Text, "?#;"); n >= 0 {
 		return a.Text[n+1:]
 	}
 	return ""
@@ -144,11 +177,12 @@ const leastCarried = 8
 // image of all that follows the scheme, each as it is, and decoded where it is in hexadecimal digits or in
 // base64.
 func (a Address) Carried() []string {
-	if !a.Image {
-		return partsOf(a.query())
-	}
 	host, rest := a.hostAndRest()
-	all := partsOf(rest)
+	user, host := cutUser(host)
+	if !a.Image {
+		return append(partsOf(user), partsOf(a.query())...)
+	}
+	all := append(partsOf(user), partsOf(rest)...)
 	for label := range strings.SplitSeq(host, ".") {
 		if len(label) > 2*leastCarried { // as in a name that only one server knows
 			all = append(all, partsOf(label)...)
@@ -157,10 +191,22 @@ func (a Address) Carried() []string {
 	return all
 }
 
+// cutUser divides a host from the name of a user in front of it.
+func cutUser(host string) (user, rest string) {
+	if n := strings.LastIndexByte(host, '@'); n >= 0 {
+		return host[:n], host[n+1:]
+	}
+	return "", host
+}
+
 // hostAndRest returns what follows the scheme.
 func (a Address) hostAndRest() (host, rest string) {
-	_, rest, _ = strings.Cut(strings.ReplaceAll(a.Text, "\\", "/"), "//")
-	host, rest, _ = strings.Cut(rest, "/")
+	text := strings.ReplaceAll(a.Text, "\\", "/")
+	scheme := strings.IndexByte(text, ':') + 1
+	if n := strings.IndexByte(text, '/'); n >= 0 && n < scheme { // it has none
+		scheme = 0
+	}
+	host, rest, _ = strings.Cut(strings.TrimLeft(text[scheme:], "/"), "/")
 	return host, rest
 }
 
@@ -180,12 +226,41 @@ func (a Address) Joined() (all []string) {
 		if !strings.ContainsAny(text, separators) {
 			continue
 		}
-		if decoded, err := url.QueryUnescape(text); err == nil {
-			text = decoded
+		var values, long []string
+		for part := range strings.SplitSeq(text, "&") {
+			_, value, found := strings.Cut(part, "=")
+			if found {
+				part = value
+			}
+			values = append(values, part)
 		}
-		all = append(all, text)
+		for part := range strings.FieldsFuncSeq(text, isSeparatorOfParts) {
+			if len(part) > 1 {
+				long = append(long, part)
+			}
+		}
+		for _, words := range []string{text, strings.Join(values, "&"), strings.Join(long, "&")} {
+			words = unquery(words)
+			if !slices.Contains(all, words) {
+				all = append(all, words)
+			}
+		}
 	}
 	return all
+}
+
+func isSeparatorOfParts(r rune) bool { return strings.ContainsRune(separators, r) }
+
+// unquery decodes a part of a query, as often as it can be.
+func unquery(text string) string {
+	for range maxLevels {
+		decoded, err := url.QueryUnescape(text)
+		if err != nil || decoded == text {
+			break
+		}
+		text = decoded
+	}
+	return text
 }
 
 // separators are between the parts of a query or a path.
@@ -193,11 +268,8 @@ const separators = "?&#;=/"
 
 // partsOf returns the parts of a query, decoded.
 func partsOf(query string) (all []string) {
-	for part := range strings.FieldsFuncSeq(query, func(r rune) bool { return strings.ContainsRune(separators, r) }) {
-		text, err := url.QueryUnescape(part)
-		if err != nil {
-			text = part
-		}
+	for part := range strings.FieldsFuncSeq(query, isSeparatorOfParts) {
+		text := unquery(part)
 		if len(text) < leastCarried {
 			continue
 		}

@@ -75,14 +75,14 @@ func TestAddresses(t *testing.T) {
 		"<img alt='' src=\"https://e.example/a\"> url('https://f.example/b')":                "image https://e.example/a, image https://f.example/b",
 		"cover: https://e.example/a\nlink: https://f.example/b":                              "image https://e.example/a, https://f.example/b",
 		"[![a](https://e.example/a)](https://f.example/b)":                                   "image https://e.example/a, https://f.example/b",
-		"ftp://e.example https:/ http:// file:///home/x":                                     "",
+		"ftp://e.example https:/ http:// file:///home/x obsidian://open?file=x":              "ftp://e.example",
 		"[a](<https://e.example/?q=raw words>)":                                              "https://e.example/?q=raw words",
 		"<img src=\"https://e.example/?q=raw words\">":                                       "image https://e.example/?q=raw words",
 		"![a](file://e.example/share/x?q=1) ![b](//f.example/y)":                             "image file://e.example/share/x?q=1, image //f.example/y",
 		`{"text":"![](https:\/\/e.example\/?q=a)"}`:                                          `image https:\/\/e.example\/?q=a, image https://e.example/?q=a`,
 		`{"text":"![](\u0068ttps://e.example/?q=a)"}`:                                        "image https://e.example/?q=a",
 		"<img src='&#104;ttps://e.example/?a=1&amp;b=2'>":                                    "image https://e.example/?a=1&b=2",
-		`![](https:\\e.example/a)`:                                                           `image https:\\e.example/a`,
+		`![](https:\\e.example/a)`:                                                           `image https:\\e.example/a, image https:\e.example/a`,
 	} {
 		var got []string
 		for _, a := range Addresses([]byte(text)) {
@@ -109,12 +109,12 @@ func TestAddresses(t *testing.T) {
 // TestWordsOfAnAddress: words can be joined by whatever is between the parts of an address.
 func TestWordsOfAnAddress(t *testing.T) {
 	for address, want := range map[string]string{
-		"https://e.example/?q=the/boat/was/painted":       "q=the/boat/was/painted",
-		"https://e.example/?the=boat&was=painted;in=may":  "the=boat&was=painted;in=may",
-		"https://e.example/the/boat/was/painted":          "the/boat/was/painted",
-		"image https://e.example/the/boat-was/painted?x=": "the/boat-was/painted?x",
+		"https://e.example/?q=the/boat/was/painted":       "q=the/boat/was/painted|the/boat/was/painted|the&boat&was&painted",
+		"https://e.example/?the=boat&was=painted;in=may":  "the=boat&was=painted;in=may|boat&painted;in=may|the&boat&was&painted&in&may",
+		"https://e.example/the/boat/was/painted":          "the/boat/was/painted|the&boat&was&painted",
+		"image https://e.example/the/boat-was/painted?x=": "the/boat-was/painted?x|the&boat-was&painted",
 		"https://e.example/2026/the-boat-was-painted/x":   "",
-		"https://e.example/page?q=word":                   "q=word",
+		"https://e.example/page?q=word":                   "q=word|word",
 	} {
 		bare, image := strings.CutPrefix(address, "image ")
 		assert.Equal(t, strings.Join((Address{bare, image}).Joined(), "|"), want, "%s", address)

@@ -89,9 +89,10 @@ func (p *Proposal) findCarried(v *call.Vault, addresses protocol.Addresses) erro
 			for _, text := range a.Joined() {
 				joined = append(joined, piecesOf(text)...)
 			}
-			if len(pieces)+len(joined) > 0 {
+			squeezed := squeezedOf(a.Carried())
+			if len(pieces)+len(joined)+len(squeezed) > 0 {
 				seen[a.Text] = true
-				added = append(added, addition{address: a.Text, pieces: pieces, joined: joined})
+				added = append(added, addition{address: a.Text, pieces: pieces, joined: joined, squeezed: squeezed})
 			}
 		}
 	}
@@ -123,8 +124,10 @@ type addition struct {
 	address string
 	pieces  []string // of the texts that it carries, see [piecesOf]
 	joined  []string // the same of its parts together, which are not looked for in addresses: those have such parts, too
-	known   bool     // a note has it
-	from    string   // the first note with one of the pieces
+	// squeezed are the long words of it, in which several words may be without anything between them.
+	squeezed []string
+	known    bool   // a note has it
+	from     string // the first note with one of the pieces
 }
 
 // additions are looked for in one note after the other, all in one pass over the text of each. They are safe for use
@@ -134,13 +137,17 @@ type additions struct {
 	sizes     []int          // of the addresses, each once
 	pieces    map[string][]int
 	joined    map[string][]int
+	squeezed  map[string][]int // what several words can be that are squeezed into one of the long words
+	schemes   []int            // the sizes of the schemes of the addresses, each once
 
 	mu  sync.Mutex
 	all []addition
 }
 
 func newAdditions(all []addition) *additions {
-	a := &additions{addresses: map[string]int{}, pieces: map[string][]int{}, joined: map[string][]int{}, all: all}
+	a := &additions{
+		addresses: map[string]int{}, pieces: map[string][]int{}, joined: map[string][]int{}, squeezed: map[string][]int{}, all: all,
+	}
 	for i, one := range all {
 		a.addresses[one.address] = i
 		a.sizes = append(a.sizes, len(one.address))
@@ -150,7 +157,19 @@ func newAdditions(all []addition) *additions {
 		for _, piece := range one.joined {
 			a.joined[piece] = append(a.joined[piece], i)
 		}
+		for _, word := range one.squeezed {
+			for start := range word {
+				for end := start + carriedBytes; end <= min(len(word), start+longestRun); end++ {
+					a.squeezed[word[start:end]] = append(a.squeezed[word[start:end]], i)
+				}
+			}
+		}
+		if n := strings.Index(one.address, string(schemeEnd)); n >= 0 {
+			a.schemes = append(a.schemes, n)
+		}
 	}
+	slices.Sort(a.schemes)
+	a.schemes = slices.Compact(a.schemes)
 	slices.Sort(a.sizes)
 	a.sizes = slices.Compact(a.sizes)
 	return a
@@ -160,7 +179,7 @@ func newAdditions(all []addition) *additions {
 func (a *additions) lookIn(file string, text []byte) {
 	var known, carried []int
 	for at := range schemeEnds(text) {
-		for _, scheme := range []int{len("http"), len("https")} {
+		for _, scheme := range a.schemes {
 			for _, size := range a.sizes {
 				start := at - scheme
 				if start < 0 || start+size > len(text) {
@@ -175,6 +194,9 @@ func (a *additions) lookIn(file string, text []byte) {
 	carried = carriedIn(text, a.pieces, carried)
 	if len(a.joined) > 0 {
 		carried = carriedIn(withoutAddresses(text), a.joined, carried)
+	}
+	if len(a.squeezed) > 0 {
+		carried = squeezedIn(withoutAddresses(text), a.squeezed, carried)
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -203,6 +225,47 @@ func carriedIn(text []byte, pieces map[string][]int, carried []int) []int {
 			carried = append(carried, pieces[plain[at:end-len(" ")]]...)
 		}
 		at += len(word) + len(" ")
+	}
+	return carried
+}
+
+// Bounds of words that several words are squeezed into, in bytes.
+const (
+	leastSqueezed   = 2 * carriedBytes
+	longestSqueezed = 300
+	longestRun      = 48 // of the words that are looked for
+)
+
+// squeezedOf returns the words of texts in which several words may be without anything between them.
+func squeezedOf(texts []string) (long []string) {
+	for _, text := range texts {
+		for _, word := range wordsOf(text) {
+			isOfLetters := !strings.ContainsAny(word, "0123456789")
+			if len(word) >= leastSqueezed && isOfLetters {
+				long = append(long, word[:min(len(word), longestSqueezed)])
+			}
+		}
+	}
+	return long
+}
+
+// squeezedIn appends the additions that have words in a row of a text without anything between them.
+func squeezedIn(text []byte, squeezed map[string][]int, carried []int) []int {
+	words := wordsOf(string(text))
+	plain := strings.Join(words, "")
+	at := 0
+	for i, word := range words {
+		if i+carriedWords > len(words) {
+			break
+		}
+		end := at
+		for _, next := range words[i : i+carriedWords] {
+			end += len(next)
+		}
+		if end-at >= carriedBytes && end-at <= longestRun {
+			carried = append(carried, squeezed[plain[at:end]]...)
+		}
+		at += len(word)
 	}
 	return carried
 }
