@@ -167,7 +167,8 @@ func hasAddress(n syntax.Node) (has bool) {
 	syntax.Walk(n, func(n syntax.Node) {
 		if text, ok := n.(*syntax.String); ok {
 			lower := strings.ToLower(text.Value)
-			has = has || strings.Contains(lower, "//") || strings.Contains(lower, "http") ||
+			isMessage := strings.Contains(lower, "mailto:") || strings.Contains(lower, "sms:")
+			has = has || isMessage || strings.Contains(lower, "//") || strings.Contains(lower, "http") ||
 				strings.HasPrefix(lower, "www.")
 		}
 	})
