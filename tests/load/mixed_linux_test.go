@@ -26,8 +26,12 @@ import (
 	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
-// soakVariable says how long the traffic lasts, such as 10m.
-const soakVariable = "SOAK_TIME"
+// Variables that say how long the traffic lasts, such as 10m, and how long an agent and the other program wait before
+// each call and change on average, such as 800ms, so that a machine with other work can have the traffic of a long day.
+const (
+	soakVariable  = "SOAK_TIME"
+	pauseVariable = "SOAK_PAUSE"
+)
 
 const (
 	soakAgents  = 20
@@ -44,9 +48,12 @@ const (
 type soak struct {
 	t      *testing.T
 	vault  string
+	home   string // of the server
 	server *rig.HTTPServer
 	began  time.Time
 	length time.Duration
+	pause  time.Duration             // of an agent before a call, on average
+	spent  [soakTenths + 1]resources // at the start, and at the end of each tenth
 
 	mu      sync.Mutex
 	kept    map[string]string // the notes of lines that were acknowledged, by line
@@ -67,11 +74,14 @@ type soak struct {
 func TestMixedTrafficForAWhile(t *testing.T) {
 	long.Only(t)
 	s := &soak{
-		t: t, vault: filepath.Join(memory.Folder(t), "Vault"), length: 20 * time.Second,
+		t: t, vault: filepath.Join(memory.Folder(t), "Vault"), home: t.TempDir(), length: 20 * time.Second,
 		kept: map[string]string{}, refused: map[string]string{}, workers: map[int]bool{}, took: map[string][]time.Duration{}, codes: map[string]int{},
 	}
 	if wanted := os.Getenv(soakVariable); wanted != "" {
 		s.length = require.Value(time.ParseDuration(wanted))(t)
+	}
+	if wanted := os.Getenv(pauseVariable); wanted != "" {
+		s.pause = require.Value(time.ParseDuration(wanted))(t)
 	}
 	require.NoError(t, vaultgen.Write(s.vault, 300, 7))
 	for i := range soakAgents {
@@ -83,7 +93,11 @@ func TestMixedTrafficForAWhile(t *testing.T) {
 		rig.WriteFile(t, filepath.Join(s.vault, nameOfShared(i)), []byte("# Shared\n"))
 	}
 	before := s.files()
-	s.server = rig.ServeHTTP(t, "--backend=embedded", "--vault="+s.vault, "--allow-mutations", "--tier=v2", "--confirm=never", "--secrets=allow")
+	s.server = rig.ServeHTTPIn(t, s.home, "--backend=embedded", "--vault="+s.vault, "--allow-mutations", "--tier=v2", "--confirm=never", "--secrets=allow")
+	sessions := make([]*rig.HTTPSession, soakAgents)
+	for i := range sessions {
+		sessions[i] = require.Value(s.server.Connect(t.Context()))(t)
+	}
 	s.began = time.Now()
 	ctx, stop := context.WithTimeout(t.Context(), s.length)
 	defer stop()
@@ -91,8 +105,8 @@ func TestMixedTrafficForAWhile(t *testing.T) {
 	others.Go(func() { s.editFromOutside(ctx) })
 	others.Go(func() { s.watchWorkers(ctx) })
 	others.Go(func() { s.kill(ctx) })
-	for i := range soakAgents {
-		session := require.Value(s.server.Connect(t.Context()))(t)
+	others.Go(func() { s.measure(ctx) })
+	for i, session := range sessions {
 		agents.Go(func() { s.act(ctx, i, session) })
 	}
 	agents.Wait()
@@ -100,6 +114,7 @@ func TestMixedTrafficForAWhile(t *testing.T) {
 	others.Wait()
 	s.judge(before)
 	s.tell()
+	s.judgeResources()
 }
 
 func nameOfShared(number int) string { return fmt.Sprintf("Shared/n%d.md", number) }
@@ -130,7 +145,11 @@ var soakReads = []map[string]any{
 // act is what one agent does until ctx ends.
 func (s *soak) act(ctx context.Context, agent int, session *rig.HTTPSession) {
 	random := rand.New(rand.NewPCG(uint64(agent), 46))
-	for n := 0; ctx.Err() == nil; n++ {
+	for n := 0; ; n++ {
+		wait(ctx, time.Duration(random.Int64N(int64(2*s.pause)+1)))
+		if ctx.Err() != nil {
+			return
+		}
 		line := fmt.Sprintf("- line %d-%d.", agent, n)
 		switch draw := random.IntN(100); {
 		case draw < 45:
@@ -152,6 +171,14 @@ func (s *soak) act(ctx context.Context, agent int, session *rig.HTTPSession) {
 		default:
 			s.call(session, "property", map[string]any{"command": "property:set", "params": map[string]any{"path": ownNote(agent), "name": "n", "value": fmt.Sprint(n)}}, 0)
 		}
+	}
+}
+
+// wait waits unless ctx ends before.
+func wait(ctx context.Context, pause time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(pause):
 	}
 }
 
@@ -200,6 +227,7 @@ func (s *soak) append(session *rig.HTTPSession, note, line string) (ok bool) {
 	switch {
 	case result.OK:
 		s.kept[line] = note
+	case result.Error == nil: // there was no answer, which has failed the test
 	case result.Error.Code == exec.CodeOutcomeUnknown: // it may be there
 	default:
 		s.refused[line] = note
@@ -217,6 +245,7 @@ func (s *soak) undo(session *rig.HTTPSession, line string) {
 		s.undone++
 		s.refused[line] = s.kept[line]
 		delete(s.kept, line)
+	case result.Error == nil:
 	case result.Error.Code == exec.CodeOutcomeUnknown:
 		delete(s.kept, line)
 	}
@@ -250,7 +279,7 @@ func (s *soak) failBatch(session *rig.HTTPSession, note, line string) {
 // editFromOutside changes notes as an editor does, one of which agents append to.
 func (s *soak) editFromOutside(ctx context.Context) {
 	random := rand.New(rand.NewPCG(1, 2))
-	pace := time.NewTicker(foreignPace)
+	pace := time.NewTicker(max(foreignPace, s.pause/4))
 	defer pace.Stop()
 	for n := 0; ; n++ {
 		select {
@@ -302,15 +331,20 @@ func (s *soak) watchWorkers(ctx context.Context) {
 	}
 }
 
+// The tenths in which workers are killed, so that the others can be compared, and show a worker that lives on.
+const (
+	firstTenthWithKills = 2
+	lastTenthWithKills  = 5
+)
+
 // kill kills the worker now and then.
 func (s *soak) kill(ctx context.Context) {
-	pace := time.NewTicker(min(killEvery, s.length/3))
-	defer pace.Stop()
-	for {
-		select {
-		case <-ctx.Done():
+	tenth := s.length / soakTenths
+	wait(ctx, firstTenthWithKills*tenth)
+	for pace := min(killEvery, tenth); time.Since(s.began) < (lastTenthWithKills+1)*tenth; {
+		wait(ctx, pace)
+		if ctx.Err() != nil {
 			return
-		case <-pace.C:
 		}
 		s.mu.Lock()
 		for _, pid := range rig.WorkersOf(s.t, s.server.Process.Process.Pid) {
