@@ -165,7 +165,7 @@ func (g *vaultGateway) doBatch(ctx context.Context, b Batch) (result BatchResult
 		hidden := g.rules.Digest()
 		result = g.carryOutBatch(ctx, plan)
 		if err := claimed.Settle(dispositionOfBatch(plan, result), rememberedBatch{result.forKeeping(), hidden}); err != nil {
-			result.Notices = append(result.Notices, notRemembered+err.Error())
+			result.Notices = append(result.Notices, notRemembered+excerpt.Reason(err))
 		}
 		return result
 	}
@@ -252,8 +252,8 @@ func (g *vaultGateway) makeWithApp(ctx context.Context, plan *batchPlan) BatchRe
 		return g.refuseBatch(ctx, plan.batch, "", failure.New(
 			failure.CodeState,
 			"the user can look at the folder of the journal",
-			"nothing was changed, because the journal cannot keep it: %v",
-			err,
+			"nothing was changed, because the journal cannot keep it: %s",
+			excerpt.Reason(err),
 		))
 	}
 	r := g.newRun(ctx, plan)

@@ -7,6 +7,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/audit"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/gateway/telemetry"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
 )
 
@@ -170,7 +171,7 @@ func (g *vaultGateway) lockForBatch(ctx context.Context, plan *batchPlan) (unloc
 	if err != nil {
 		release()
 		refused := g.refuseBatch(ctx, plan.batch, "",
-			failure.New(failure.CodeConflict, "try again", "another program changes the vault: %v", err))
+			failure.New(failure.CodeConflict, "try again", "another program changes the vault: %s", excerpt.Reason(err)))
 		return nil, &refused
 	}
 	return func() {

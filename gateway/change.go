@@ -241,7 +241,7 @@ func (g *vaultGateway) verified(
 	s, err := g.readChangeState(context.WithoutCancel(ctx), r, own, id)
 	switch {
 	case err != nil:
-		out.Notices = append(out.Notices, "the change could not be read back: "+err.Error())
+		out.Notices = append(out.Notices, "the change could not be read back: "+excerpt.Reason(err))
 	case s.State == stateUntouched && out.Failure == nil && isElsewhere(confirmedPath(r.call, out.Stdout), planned.Path):
 		return out, failure.New(
 			failure.CodeUnknown,

@@ -11,6 +11,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/gateway/grants"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/internal/filenames"
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 	"github.com/vaultwicket/vaultwicket/policy"
@@ -132,7 +133,7 @@ func mayBeMade(ok, changed bool, cause *failure.Error) bool {
 	case failure.CodeUnknown, failure.CodePartlyApplied, failure.CodeInternal:
 		return true
 	}
-	return false
+	return len(cause.Made) > 0
 }
 
 // batchUnderGrant approves the operations of a batch that require approval, if one grant of the owner covers all of them.
@@ -205,7 +206,7 @@ func (g *vaultGateway) grantsOf(req Request) (string, error) {
 	}
 	held, err := g.grants.Held(g.holder(req))
 	if err != nil {
-		return "", failure.New(failure.CodeState, `the user can see more with "vaultwicket doctor"`, "the grants cannot be read: %v", err)
+		return "", failure.New(failure.CodeState, `the user can see more with "vaultwicket doctor"`, "the grants cannot be read: %s", excerpt.Reason(err))
 	}
 	var b strings.Builder
 	for _, grant := range held {

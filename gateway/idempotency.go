@@ -35,7 +35,7 @@ func (g *vaultGateway) once(req Request, plan Plan, carryOut func(Plan) Result) 
 	hidden := g.rules.Digest()
 	result := carryOut(plan)
 	if err := claimed.Settle(dispositionOf(result.Error, result.Change != nil), rememberedResult{result, hidden}); err != nil {
-		result.Notices = append(result.Notices, notRemembered+err.Error())
+		result.Notices = append(result.Notices, notRemembered+excerpt.Reason(err))
 	}
 	return result
 }
@@ -253,5 +253,5 @@ func keyError(err error) error {
 	case errors.As(err, &invalid):
 		return failure.New(failure.CodeBadRequest, "a key is a short text", "%v", err)
 	}
-	return failure.New(failure.CodeConflict, "try again", "the idempotency key cannot be looked up: %v", err)
+	return failure.New(failure.CodeConflict, "try again", "the idempotency key cannot be looked up: %s", excerpt.Reason(err))
 }

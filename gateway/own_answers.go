@@ -63,8 +63,8 @@ func (g *vaultGateway) undoList(ctx context.Context, plan Plan) (string, error) 
 		return "", failure.New(
 			failure.CodeState,
 			`the user can see more with "vaultwicket doctor"`,
-			"the journal cannot be read: %v",
-			err,
+			"the journal cannot be read: %s",
+			excerpt.Reason(err),
 		)
 	}
 	return cmp.Or(b.String(), "No change of yours can be undone.\n"), nil
@@ -140,8 +140,8 @@ func (g *vaultGateway) waitingCalls(plan Plan, req Request) (string, error) {
 		return "", failure.New(
 			failure.CodeState,
 			`the user can see more with "vaultwicket doctor"`,
-			"the questions to the user cannot be read: %v",
-			err,
+			"the questions to the user cannot be read: %s",
+			excerpt.Reason(err),
 		)
 	}
 	wanted, withdraws := plan.call.Param("withdraw")
@@ -197,8 +197,8 @@ func (g *vaultGateway) awaited(ctx context.Context, req Request, plan Plan) (Pla
 		return plan, failure.New(
 			failure.CodeState,
 			`the user can see more with "vaultwicket doctor"`,
-			"the questions to the user cannot be read: %v",
-			err,
+			"the questions to the user cannot be read: %s",
+			excerpt.Reason(err),
 		)
 	}
 	waiting, err := g.waitingCalls(plan, req)

@@ -195,7 +195,7 @@ func (g *vaultGateway) restoreByApp(ctx context.Context, r route) (exec.Outcome,
 	after, err := g.printedNow(context.WithoutCancel(ctx), r)
 	switch {
 	case err != nil:
-		out.Notices = append(out.Notices, "the note could not be read back: "+err.Error())
+		out.Notices = append(out.Notices, "the note could not be read back: "+excerpt.Reason(err))
 	case after == kept.text && out.Failure != nil:
 		out.Notices = append(out.Notices, out.Failure.Error()+", and the change is made")
 		out.Failure = nil

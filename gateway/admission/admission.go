@@ -16,6 +16,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/policy"
 )
 
@@ -141,7 +142,7 @@ func (a *Controller) Open() error {
 	paused, err := isThere(a.pauseFile)
 	if err != nil {
 		return failure.New(failure.CodeState, "the user can make the state folder one of their own, with mode 0700",
-			"cannot tell whether vaultwicket is paused: state folder: %v", err)
+			"cannot tell whether vaultwicket is paused: state folder: %s", excerpt.Reason(err))
 	}
 	if paused {
 		return failure.New(

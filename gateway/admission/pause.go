@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/policy"
 )
@@ -247,7 +248,7 @@ func (a *Controller) agentOpen() error {
 	switch {
 	case err != nil:
 		return failure.New(failure.CodeState, "the user can make the state folder one of their own, with mode 0700",
-			"cannot tell whether the agent is paused: state folder: %v", err)
+			"cannot tell whether the agent is paused: state folder: %s", excerpt.Reason(err))
 	case standing.Revoked:
 		return failure.New(
 			failure.CodeAgent,

@@ -202,7 +202,7 @@ func (r *Record) Allowed(call allowlist.Call, backend string) error {
 	if !mutates {
 		r.held = r.records.logs.Hold(r.truly(line))
 	} else if err := r.records.logs.Write(r.truly(line), true, true); err != nil {
-		return failure.New(failure.CodeState, `the user can see more with "vaultwicket audit verify"`, "nothing was changed, because the audit log cannot be written: %v", err)
+		return failure.New(failure.CodeState, `the user can see more with "vaultwicket audit verify"`, "nothing was changed, because the audit log cannot be written: %s", excerpt.Reason(err))
 	}
 	r.seen.Decided(telemetry.Decision{Decision: line.Decision})
 	return nil

@@ -120,10 +120,15 @@ type CodedError interface {
 }
 
 // Of returns an error as clients get it. One without a code is an internal error, and
-// its text is for the log only.
+// its text is for the log only, unless it is one of the owner's files: where they are is not told.
 func Of(err error) *Error {
 	var c CodedError
-	if !errors.As(err, &c) {
+	if !errors.As(err, &c) && excerpt.IsOfOwner(err) {
+		return &Error{
+			Code: CodeState, Message: Sentence(excerpt.Reason(err)), Hint: `the user can see more with "vaultwicket doctor"`,
+		}
+	}
+	if c == nil {
 		return &Error{Code: CodeInternal, Message: "internal error", Hint: "please report it; the log has the details"}
 	}
 	e := &Error{
@@ -222,6 +227,7 @@ var codes = []Code{
 		"unsupported_platform",
 		Surroundings,
 	}, {"needs_app", Surroundings}, {"state_unavailable", Surroundings}, {"vault_unwritable", Surroundings},
+	{"vault_unreadable", Surroundings},
 
 	{"not_found", Answered}, {"already_exists", Answered}, {"ambiguous", Answered},
 	{"conflict", Answered}, {"not_configured", Answered}, {"empty_output", Answered},

@@ -23,6 +23,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 )
 
 // Problem says why a file or folder is not safe to use.
@@ -71,6 +73,9 @@ func (e *Unsafe) Reason() string {
 
 func (e *Unsafe) Error() string { return fmt.Sprintf("%q %s", e.Path, e.Reason()) }
 
+// Pathless is the error without its path, see [excerpt.Reason].
+func (e *Unsafe) Pathless() string { return "a file or folder of the owner " + e.Reason() }
+
 // Describe returns the path that an error of this package or of the system is about, and what is
 // wrong without that path. An error that does not say its path is about path.
 func Describe(path string, err error) (about, reason string) {
@@ -80,7 +85,7 @@ func Describe(path string, err error) (about, reason string) {
 	if at, ok := errors.AsType[*fs.PathError](err); ok {
 		return path, at.Op + ": " + at.Err.Error()
 	}
-	return path, err.Error()
+	return path, excerpt.Reason(err)
 }
 
 // Store is a store of files, as its errors name it: Name for people, and Code at the beginning of
@@ -101,6 +106,9 @@ func (e *Unusable) Code() string { return e.Store.Code + "_unusable" }
 
 func (e *Unusable) Error() string { return fmt.Sprintf("%s %q: %s", e.Name, e.Path, e.Reason) }
 
+// Pathless is the error without its path, see [excerpt.Reason].
+func (e *Unusable) Pathless() string { return e.Name + ": " + e.Reason }
+
 func (e *Unusable) Unwrap() error { return e.Cause }
 
 // Busy says that another process held the lock of a store until patience ended. Nothing was written.
@@ -116,6 +124,9 @@ func (e *Busy) Code() string { return e.Store.Code + "_busy" }
 func (e *Busy) Error() string {
 	return fmt.Sprintf("%s lock %q: held by another process", e.Store.Code, e.Path)
 }
+
+// Pathless is the error without its path, see [excerpt.Reason].
+func (e *Busy) Pathless() string { return e.Store.Code + " lock: held by another process" }
 
 func (e *Busy) Unwrap() error { return e.Cause }
 
