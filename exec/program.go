@@ -147,7 +147,8 @@ func unseenVault(goos, folder string, err error) *Unavailable {
 	if errors.Is(err, fs.ErrNotExist) {
 		return invalidVault(folder, "not found", err)
 	}
-	unseen := invalidVault(folder, "cannot be looked at", err)
+	unseen := invalidVault(filepath.Base(folder), "cannot be looked at", err) // an agent need not know where it is
+	unseen.code = protocol.CodeVaultUnreadable
 	unseen.hint = "try again; if it stays so, the user can look at the disk of the vault, and at the rights of its folder"
 	if protocol.IsClosedByMacOS(goos, err) {
 		unseen.reason += ": macOS does not allow it"

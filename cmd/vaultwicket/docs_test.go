@@ -210,7 +210,8 @@ var codeTexts = map[string]codeText{
 	"needs_app":            {"only the app can answer this, and the embedded CLI was asked", "start the app, with `backend` at `auto` or `obsidian`"},
 	"state_unavailable":    {"the journal or the audit log cannot take the record of a change (full, read-only, unsafe), so nothing was changed", "see the message; the user can repair the state folder, and a full journal takes changes again later"},
 
-	"vault_unwritable": {"the disk of the vault does not take the change (full, read-only, faulty, or without the right to write there), so nothing was changed", "the user can make room, or let the program write there; then send the call again"},
+	"vault_unwritable": {"the disk of the vault does not take the change (full, read-only, faulty, or without the right to write there), so nothing was changed; where the disk failed in the middle of a change, `made` has the notes that are changed for now, which the next call takes back", "the user can make room, or let the program write there; then send the call again"},
+	"vault_unreadable": {"the folder of the vault, a note, or one of the notes that a change concerns cannot be read (the disk is faulty, there is no right to read it, or it is in the cloud only); nothing is missing", "try again; if it stays so, the user can look at what `vaultwicket doctor` names"},
 
 	"not_found":      {"there is no such note, heading, tag or other thing", "look the name up with a listing"},
 	"already_exists": {"the note or file to create already exists", "use another name, or `overwrite`"},

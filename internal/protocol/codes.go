@@ -23,7 +23,9 @@ const (
 	CodeStateUnavailable = "state_unavailable"
 	CodeVaultNotFound    = "vault_not_found"
 	CodeVaultUnwritable  = "vault_unwritable"
+	CodeVaultUnreadable  = "vault_unreadable"
 	CodeTimeout          = "timeout"
+	CodeOutcomeUnknown   = "outcome_unknown"
 	CodeOutputLimit      = "output_limit"
 	CodeContentTooLong   = "content_too_long"
 )

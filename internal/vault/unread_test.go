@@ -138,7 +138,7 @@ func TestAChangeOfManyIsRefusedWhileANoteCannotBeRead(t *testing.T) {
 				h := unreadVault(t)
 				before := h.Texts(true)
 				stdout, _, failure := ask(t, h, badDisk(t, h, resident, fails), words...)
-				assert.Equal(t, failure.Code, protocol.CodeCLIError, "%s, %q: %s", place, words, stdout)
+				assert.Equal(t, failure.Code, protocol.CodeVaultUnreadable, "%s, %q: %s", place, words, stdout)
 				assert.Contains(t, stdout, "cannot be read", "%s, %q", place, words)
 				after := h.Texts(true)
 				assert.That(t, maps.Equal(before, after), "%s, %q: %v became %v", place, words, before, after)

@@ -63,6 +63,8 @@ func TestEveryFailureIsReportedAsData(t *testing.T) {
 	reported := map[string]bool{
 		protocol.CodeStateUnavailable: true, // in TestAChangeThatCannotBeKeptIsNotMade
 		protocol.CodeVaultUnwritable:  true, // in TestADiskThatTakesNoChangeIsNamedByItsCode
+		protocol.CodeVaultUnreadable:  true, // in TestAFaultOfTheDiskHasItsCodeAndNoPath
+		protocol.CodeOutcomeUnknown:   true, // in TestADiskThatFailsForGoodIsToldAsItIs
 		protocol.CodePartlyApplied:    true, // in TestAnotherProgramWritesAtAnyMoment
 		protocol.CodeNotApplied:       true, // in TestABatchOfAnotherProcessIsNotApplied
 	}
@@ -124,5 +126,5 @@ func TestABodyThatCannotBeReadIsAFailure(t *testing.T) {
 	if status := said.Print(&out); status != answer.ExitFailed || !strings.HasPrefix(out.String(), "Error: reading stopped: ") || !strings.HasSuffix(out.String(), "\n") {
 		t.Errorf("status %d, %q", status, &out)
 	}
-	assert.That(t, said.Kind.Code == protocol.CodeCLIError && strings.HasPrefix(said.Text, "Error: reading stopped: "), "reported as %+v", said)
+	assert.That(t, said.Kind.Code == protocol.CodeVaultUnreadable && strings.HasPrefix(said.Text, "Error: reading stopped: "), "reported as %+v", said)
 }

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -61,10 +62,15 @@ func Explain(err error) Reply {
 		return Reply{Status: ExitFailed, Kind: Kind{over.Code(), over.Hint()}, Text: "Error: " + over.Error()}
 	}
 	kind := OtherFailure
-	if errors.Is(err, fs.ErrExist) {
+	text := "Error: " + excerpt.Reason(err)
+	switch {
+	case errors.Is(err, fs.ErrExist):
 		kind = AlreadyExists
+	case !isWorded(err) && isOfDisk(err):
+		kind = Unread
+		text = fmt.Sprintf("Error: A file or folder of the vault cannot be read: %v.", reasonOf(err))
 	}
-	return Reply{Status: ExitFailed, Kind: kind, Text: "Error: " + err.Error()}
+	return Reply{Status: ExitFailed, Kind: kind, Text: text}
 }
 
 // Verbatim is a name or a text of the caller or of a note in a sentence, which it could forge
@@ -133,6 +139,7 @@ var (
 		protocol.CodeUnconfirmed,
 		"the note was changed meanwhile, or by an earlier operation; send the same call again, alone, so that the user can be asked",
 	}
+	// NoJournal is for a journal that cannot take a change, or be read.
 	NoJournal = Kind{
 		protocol.CodeStateUnavailable,
 		"the user can look at the folder of the journal and its limits; nothing was changed",
@@ -142,13 +149,18 @@ var (
 		"the user can make room in the vault, or let the program write there; the next call tries again",
 	}
 	Unread = Kind{
-		protocol.CodeCLIError,
-		"try again; if it stays so, the user can let the program read them: vaultwicket doctor names them",
+		protocol.CodeVaultUnreadable,
+		"try again; if it stays so, the user can let the program read it: vaultwicket doctor names what it cannot read",
 	}
-	ClosedByMacOS = Kind{protocol.CodeCLIError, protocol.HintPrivacy}
+	ClosedByMacOS = Kind{protocol.CodeVaultUnreadable, protocol.HintPrivacy}
 	Unwritable    = Kind{
 		protocol.CodeVaultUnwritable,
 		"the user can make room on the disk of the vault, or let the program write there; vaultwicket doctor looks at both",
+	}
+	// Unsettled is for a change of which a part may be made for now, because the disk fails in the middle of it.
+	Unsettled = Kind{
+		protocol.CodeOutcomeUnknown,
+		"the next call takes it back, or completes it, once the disk of the vault lets it; the user can make room there, or let the program write there",
 	}
 	PartlyApplied = Kind{protocol.CodePartlyApplied, ""}
 	NotApplied    = Kind{protocol.CodeNotApplied, "send the batch again"}
@@ -156,13 +168,25 @@ var (
 	AppDoesLess   = Kind{protocol.CodeCLIError, protocol.HintAppDoesLess}
 	TooLong       = Kind{protocol.CodeContentTooLong, "narrow it with folder= or query="}
 	BadValue      = Kind{protocol.CodeBadValue, ""}
-	InCloud       = Kind{protocol.CodeCLIError, HintInCloud}
+	InCloud       = Kind{protocol.CodeVaultUnreadable, HintInCloud}
 	OtherFailure  = Kind{protocol.CodeCLIError, ""}
 )
 
-// Failure says that a request was right and could not be fulfilled.
+// Failure says that a request was right and could not be fulfilled. Errors among the arguments are told without the paths of
+// the machine; one of the disk gives a failure that has no code of its own that of a vault that cannot be read.
 func (k Kind) Failure(format string, args ...any) error {
-	return &Fault{Status: ExitFailed, Kind: k, Text: "Error: " + fmt.Sprintf(format, args...)}
+	told := slices.Clone(args)
+	for i, arg := range args {
+		err, isError := arg.(error)
+		if !isError {
+			continue
+		}
+		told[i] = excerpt.Reason(err)
+		if k == OtherFailure && !isWorded(err) && isOfDisk(err) {
+			k = Unread
+		}
+	}
+	return &Fault{Status: ExitFailed, Kind: k, Text: "Error: " + fmt.Sprintf(format, told...)}
 }
 
 // Advise returns the kind with another hint.
@@ -250,7 +274,7 @@ func readErrorOn(goos, asTyped string, err error) error {
 	case protocol.IsClosedByMacOS(goos, err):
 		return ClosedByMacOS.Failure("File %q cannot be read: macOS does not allow it.", Verbatim(asTyped))
 	case errors.Is(err, fs.ErrPermission):
-		return Failure("File %q cannot be read: permission denied.", Verbatim(asTyped))
+		return Unread.Failure("File %q cannot be read: permission denied.", Verbatim(asTyped))
 	case err == nil || isWorded(err):
 		return err
 	}
@@ -292,10 +316,8 @@ func NoSuchFolder(asTyped string, err error) error {
 
 // isOfDisk reports whether an error is one of the disk, and not that of a name.
 func isOfDisk(err error) bool {
-	_, isOfPath := errors.AsType[*fs.PathError](err)
-	_, isOfCall := errors.AsType[*os.SyscallError](err)
 	_, isOfSystem := errors.AsType[syscall.Errno](err)
-	isOfDisk := isOfPath || isOfCall || isOfSystem
+	isOfDisk := isOfSystem || excerpt.IsOfSystem(err)
 	return isOfDisk && !disk.IsMissing(err)
 }
 

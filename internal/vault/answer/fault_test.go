@@ -2,6 +2,7 @@ package answer
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk/system"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
@@ -32,6 +34,35 @@ func TestErrorsOfReading(t *testing.T) {
 	}
 }
 
+// No answer has a path of the machine, in whatever error it was, and a fault of the disk has a code of its own.
+func TestAFaultOfTheDiskHasItsCodeAndNoPath(t *testing.T) {
+	cause := syscall.EIO
+	secret := "/home/someone/elsewhere/file"
+	for name, err := range map[string]error{
+		"a path":          &fs.PathError{Op: "openat", Path: secret, Err: cause},
+		"a link":          &os.LinkError{Op: "renameat", Old: secret, New: secret + "2", Err: cause},
+		"a call":          &os.SyscallError{Syscall: "fstat", Err: cause},
+		"one in another":  fmt.Errorf("walk: %w", &fs.PathError{Op: "open", Path: secret, Err: cause}),
+		"one among other": errors.Join(errors.New("first"), &fs.PathError{Op: "open", Path: secret, Err: cause}),
+		"a bare number":   cause,
+	} {
+		for form, said := range map[string]Reply{
+			"bare":        Explain(err),
+			"in one":      Explain(Failure("Nothing came of it: %v", err)),
+			"of a file":   Explain(ReadError("n", err)),
+			"of a folder": Explain(FolderReadError("n", err)),
+			"of a vault":  Explain(VaultError(err)),
+			"unusable":    Explain(Unusable(err, "Cannot use it")),
+		} {
+			assert.Equal(t, said.Kind.Code, protocol.CodeVaultUnreadable, "%s, %s: %s", name, form, said.Text)
+			assert.That(t, !strings.Contains(said.Text, "someone"), "%s, %s: %s", name, form, said.Text)
+		}
+	}
+	kept := Explain(NoJournal.Failure("Cannot use the journal: %v", &fs.PathError{Op: "open", Path: secret, Err: cause}))
+	assert.Equal(t, kept.Text, "Error: Cannot use the journal: open: input/output error")
+	assert.Equal(t, kept.Kind.Code, protocol.CodeStateUnavailable)
+}
+
 // What a user reads where a system closes a place to a program: macOS by its privacy protection (EPERM, and not EACCES,
 // which is the right of a file), Windows by controlled folder access.
 func TestWhatAUserReadsOfAPlaceThatTheSystemCloses(t *testing.T) {
@@ -44,8 +75,8 @@ func TestWhatAUserReadsOfAPlaceThatTheSystemCloses(t *testing.T) {
 		said, hint string
 	}{
 		{"a note", "darwin", readErrorOn("darwin", "n", protected), "Error: File \"n\" cannot be read: macOS does not allow it.", allow},
-		{"a note", "darwin", readErrorOn("darwin", "n", forbidden), "Error: File \"n\" cannot be read: permission denied.", ""},
-		{"a note", "linux", readErrorOn("linux", "n", protected), "Error: File \"n\" cannot be read: permission denied.", ""},
+		{"a note", "darwin", readErrorOn("darwin", "n", forbidden), "Error: File \"n\" cannot be read: permission denied.", "doctor"},
+		{"a note", "linux", readErrorOn("linux", "n", protected), "Error: File \"n\" cannot be read: permission denied.", "doctor"},
 		{"a folder", "darwin", folderReadErrorOn("darwin", "n", protected), "Error: Folder \"n\" cannot be read: macOS does not allow it.", allow},
 		{"a folder", "darwin", folderReadErrorOn("darwin", "n", forbidden), "Error: Folder \"n\" cannot be read: permission denied.", "doctor"},
 		{"the vault", "darwin", vaultErrorOn("darwin", protected), "Error: The folder of the vault cannot be opened: macOS does not allow it.", allow},
@@ -57,14 +88,15 @@ func TestWhatAUserReadsOfAPlaceThatTheSystemCloses(t *testing.T) {
 		{"a note that is written", "linux", writeErrorOn("linux", "n", forbidden), "Error: File \"n\" cannot be written: permission denied.", "make room"},
 		{"a note that is open elsewhere", "windows", writeErrorOn("windows", "n", system.ErrInUse), "Error: File \"n\" is open in another program. Nothing was changed.", "try again in a moment"},
 		{"the ignore file", "darwin", unusableOn("darwin", protected, "Cannot use it"), "Error: Cannot use it: macOS does not allow it to be read.", allow},
-		{"the ignore file", "linux", unusableOn("linux", forbidden, "Cannot use it"), "Error: Cannot use it: open n: permission denied", ""},
+		{"the ignore file", "linux", unusableOn("linux", forbidden, "Cannot use it"), "Error: Cannot use it: open n: permission denied", "doctor"},
 	} {
 		reply := Explain(test.err)
 		name := test.what + " on " + test.goos
 		assert.Equal(t, reply.Text, test.said, "%s: said", name)
-		hasHint := strings.Contains(reply.Kind.Hint, test.hint) && (test.hint != "" || reply.Kind.Hint == "")
+		hasHint := strings.Contains(reply.Kind.Hint, test.hint)
 		assert.That(t, hasHint, "%s: the hint is %q, want %q", name, reply.Kind.Hint, test.hint)
-		assert.That(t, reply.Kind.Code != VaultNotFound.Code, "%s: a place that is closed is told as missing", name)
+		isWritten := strings.Contains(test.said, "written") || strings.Contains(test.said, "open in another program")
+		assert.That(t, isWritten || reply.Kind.Code == protocol.CodeVaultUnreadable, "%s: the code is %s", name, reply.Kind.Code)
 	}
 }
 

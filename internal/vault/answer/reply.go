@@ -174,10 +174,14 @@ func (r *Reply) Print(stdout io.Writer) int {
 		}
 		if err != nil {
 			out.endLine()
-			why := Explain(err)
 			r.Status = ExitFailed
+			why := Explain(Failure("reading stopped: %v", err))
+			if isWorded(err) {
+				why = Explain(err)
+				why.Text = "Error: reading stopped: " + strings.TrimPrefix(why.Text, "Error: ")
+			}
 			r.Kind = why.Kind
-			r.Text = "Error: reading stopped: " + strings.TrimPrefix(why.Text, "Error: ")
+			r.Text = why.Text
 			_, _ = out.WriteString(r.Text)
 		}
 	}
