@@ -268,19 +268,27 @@ func (j *Journal) MarkUnfinished(id string) error {
 	if err != nil {
 		return unusable(name, err)
 	}
-	_, err = file.Write([]byte(id))
+	_, err = file.Write([]byte(id + takingForward))
 	return unusable(name, errors.Join(err, file.Close()))
 }
 
 // MarkTakingBack notes that the change that is marked as unfinished is being taken back. The caller has [Journal.Lock].
 func (j *Journal) MarkTakingBack(id string) error {
 	name := j.folder.file(unfinishedFile)
-	_, err := ownerfiles.Replace(j.sys, name+temporarySuffix, name, []byte(id+takingBack), time.Time{})
-	return unusable(name, err)
+	file, err := j.sys.Open(name, os.O_RDWR)
+	if err != nil {
+		return unusable(name, err)
+	}
+	_, err = file.WriteAt([]byte(takingBack), int64(len(id)))
+	return unusable(name, errors.Join(err, file.Sync(), file.Close()))
 }
 
-// takingBack is behind the id of a change that is being taken back.
-const takingBack = " back"
+// What is behind the id of a change that is being made, and of one that is being taken back. Both are as long, so that a
+// disk without room takes the second in the place of the first.
+const (
+	takingForward = "     "
+	takingBack    = " back"
+)
 
 // MarkFinished notes that no change is being made. The caller has [Journal.Lock].
 func (j *Journal) MarkFinished() { _ = j.sys.Remove(j.folder.file(unfinishedFile)) }
@@ -344,6 +352,7 @@ func (j *Journal) BrokenOff(ctx context.Context) (*BrokenOff, error) {
 			return nil, unusable(j.folder.file(unfinishedFile), err)
 		}
 		id, isTakenBack = strings.CutSuffix(string(text), takingBack)
+		id = strings.TrimSpace(id)
 	}
 	if _, err := ParseID(id); err != nil { // the mark was cut off, or there is none
 		if id, err = j.newestBegun(); err != nil || id == "" {

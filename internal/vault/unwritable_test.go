@@ -2,15 +2,18 @@ package vault_test
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"os"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/internal/vault"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
+	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/embedded"
 	"github.com/vaultwicket/vaultwicket/tests/require"
@@ -84,4 +87,91 @@ func TestAFolderThatCannotBeOpenedIsNotTakenForAMissingOne(t *testing.T) {
 	} {
 		assert.Equal(t, answer.Explain(answer.VaultError(test.err)).Text, test.want, "%s", name)
 	}
+}
+
+// A disk that begins to fail in the middle of a change and stays so: the answer is true of what is on it, whether or not it
+// can still be read, names no file of the machine, and once the disk is well the next call takes back what is left.
+func TestADiskThatFailsForGoodIsToldAsItIs(t *testing.T) {
+	for _, cause := range []syscall.Errno{syscall.ENOSPC, syscall.EROFS, syscall.EIO} {
+		for _, readsFail := range []bool{false, true} {
+			for _, words := range changesOnADisk {
+				whole := unreadVault(t)
+				whole.Run(append([]string{call.WriteSwitch}, words...)...)
+				done := visibleTexts(whole)
+				kinds := map[string]int{}
+				for n, isDead := 1, true; isDead; n++ {
+					h := unreadVault(t)
+					before := visibleTexts(h)
+					said, calls := respondOnDyingDisk(h, words, n, cause, readsFail)
+					isDead = calls >= n
+					now := visibleTexts(h)
+					h.Run(call.WriteSwitch, "create", "path=Next.md") // whoever comes next finishes what was begun
+					require.NoError(t, os.Remove(h.File("Next.md")))
+					healed := visibleTexts(h)
+					when := fmt.Sprintf("%v from call %d of %q on, reads fail %v: %s", cause, n, words, readsFail, said.Text)
+					isAbsolute := strings.Contains(said.Text, h.Dir)
+					assert.That(t, !isAbsolute, "%s", when)
+					isTemporary := strings.Contains(said.Text, ".vaultwicket")
+					assert.That(t, !isTemporary, "%s", when)
+					kinds[said.Kind.Code]++
+					switch said.Kind.Code {
+					case "":
+						assert.That(t, maps.Equal(now, done), "%s: there is %v", when, now)
+						assert.That(t, maps.Equal(healed, done), "%s: healed, there is %v", when, healed)
+					case protocol.CodeVaultUnwritable:
+						for _, path := range said.Made {
+							assert.Equal(t, now[path], done[path], "%s: %s", when, path)
+						}
+						for _, path := range said.Unmade {
+							assert.Equal(t, now[path], before[path], "%s: %s", when, path)
+						}
+						isUntouched := maps.Equal(now, before)
+						assert.That(t, isUntouched || len(said.Made) > 0, "%s: there is %v", when, now)
+						assert.That(t, maps.Equal(healed, before), "%s: healed, there is %v", when, healed)
+					case protocol.CodeOutcomeUnknown:
+						isWhole := maps.Equal(healed, before) || maps.Equal(healed, done)
+						assert.That(t, isWhole, "%s: healed, there is %v", when, healed)
+						assert.That(t, readsFail, "%s: the disk can be read", when)
+					case protocol.CodeVaultUnreadable:
+						assert.That(t, readsFail, "%s: the disk can be read", when)
+						assert.That(t, maps.Equal(healed, before), "%s: healed, there is %v", when, healed)
+					default:
+						t.Errorf("%s: the code is %s", when, said.Kind.Code)
+					}
+				}
+				t.Logf("%v, reads fail %v, %q: %v", cause, readsFail, words, kinds)
+			}
+		}
+	}
+}
+
+// visibleTexts are the texts of the visible files of a vault.
+func visibleTexts(h *embedded.Vault) map[string]string {
+	all := h.Texts(false)
+	maps.DeleteFunc(all, func(path, _ string) bool { return strings.HasPrefix(path, ".") || strings.Contains(path, "/.") })
+	return all
+}
+
+// respondOnDyingDisk carries out a change on a disk of which all calls fail that change it from the n-th on, and with
+// readsFail all that look at it, too. It returns how many changing calls there were.
+func respondOnDyingDisk(h *embedded.Vault, words []string, n int, cause error, readsFail bool) (said answer.Reply, calls int) {
+	at := h.Host()
+	defer at.Close()
+	v := require.Value(at.Open(context.Background(), h.Dir, protocol.Request{}))(h.T)
+	var isDead atomic.Bool
+	v.Disk.InterposeReads(func(method, name string) error {
+		if !readsFail || !isDead.Load() {
+			return nil
+		}
+		return &os.PathError{Op: method, Path: name, Err: cause}
+	})
+	v.Disk.Interpose(func(method string) error {
+		if calls++; calls < n {
+			return nil
+		}
+		isDead.Store(true)
+		return &os.PathError{Op: method, Path: h.File(".vaultwicket-1.tmp"), Err: cause}
+	})
+	request := protocol.Request{Command: words[0], Args: words[1:], Write: protocol.Write{Allowed: true}}
+	return vault.Respond(v, request, nil), calls
 }

@@ -224,7 +224,7 @@ func CommitBatch(v *call.Vault, how protocol.Write) (answer.Reply, error) {
 		_ = endUndone(j, planned.undone) // an undo of them has nothing to do either
 	}
 	said := answer.Reply{Entry: t.entry.ID, Overtaken: end.overtaken}
-	if len(end.made) > 0 {
+	if end.isLeft() {
 		return said, partlyApplied(t.entry.ID, end, err)
 	}
 	return said, err

@@ -28,6 +28,9 @@ type ending struct {
 	// unsettled says that the disk let the change neither be completed nor be taken back: that is tried again when the vault is
 	// opened the next time.
 	unsettled bool
+	// unseen says that the disk does not let it be told of all files on which side they are, or that it cannot be told which
+	// way the change is settled the next time.
+	unseen bool
 	// overtaken says that another program has changed a file since.
 	overtaken bool
 }
@@ -89,6 +92,9 @@ func (s *settler) sides() (end ending, left []journal.Image) {
 	for i, kept := range s.entry.Steps {
 		seen, err := s.look(i)
 		left[i] = kept.After
+		if err != nil {
+			end.unseen = true
+		}
 		switch {
 		case isFolderStep(kept):
 		case err == nil && (seen.position == after || seen.position == moved || seen.position == overtaken):

@@ -195,9 +195,9 @@ func (t *transaction) run() (ending, error) {
 		return ending{}, err
 	}
 	err := t.stage()
+	isCommitting := false
 	if err == nil {
-		var ready bool
-		if ready, err = beginChanges(t.vault, len(t.steps)); ready {
+		if isCommitting, err = beginChanges(t.vault, len(t.steps)); isCommitting {
 			defer t.vault.Host.Commits.End()
 			err = t.commit()
 		}
@@ -205,13 +205,13 @@ func (t *transaction) run() (ending, error) {
 	if err == nil {
 		return t.finish()
 	}
-	if failed := t.journal.MarkTakingBack(t.entry.ID); failed != nil {
-		return ending{}, unjournaled(failed)
-	}
-	end, failed := settle(t.vault, t.journal, t.entry, t.was, false)
-	if end.state == made && failed == nil { // another program let it not be taken back
+	// Whoever opens the vault next completes it where it is not marked, so that has to be tried first then.
+	forward := t.journal.MarkTakingBack(t.entry.ID) != nil
+	end, failed := settle(t.vault, t.journal, t.entry, t.was, forward)
+	if end.state == made && failed == nil { // it was completed, or another program let it not be taken back
 		return end, nil
 	}
+	end.unseen = end.unseen && isCommitting || forward && failed != nil
 	return end, err
 }
 

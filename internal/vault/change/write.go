@@ -139,7 +139,7 @@ func tryOut(
 	end, err := t.run()
 	said.Entry = t.entry.ID
 	said.Overtaken = end.overtaken
-	if len(end.made) > 0 {
+	if end.isLeft() {
 		return said, partlyApplied(t.entry.ID, end, err)
 	}
 	if end.state == made && err == nil {
@@ -216,23 +216,31 @@ func isConflict(err error) bool {
 	return err != nil && (errors.Is(err, fs.ErrExist) || answer.Explain(err).Kind.Code == protocol.CodeConflict)
 }
 
-// partlyApplied says which files of a change are on which side, where other programs let it neither be completed nor be taken
-// back.
+// isLeft reports whether something of the change is left, or may be.
+func (e ending) isLeft() bool { return len(e.made) > 0 || e.unseen && e.unsettled }
+
+// partlyApplied says which files of a change are on which side, where other programs, or the disk, let it neither be completed
+// nor be taken back.
 func partlyApplied(id string, end ending, cause error) error {
-	hint := "undo id=" + id + " takes back what was made"
-	fault := &answer.Fault{
-		Status: answer.ExitFailed,
-		Kind:   answer.PartlyApplied.Advise(hint),
-		Made:   end.made,
-		Unmade: end.unmade,
-	}
+	fault := &answer.Fault{Status: answer.ExitFailed, Made: end.made, Unmade: end.unmade}
+	state := "The change is made in part"
 	why := "because other programs changed notes at the same time"
-	if end.unsettled {
-		fault.Kind = fault.Kind.Advise("the next call completes it or takes it back, once the disk lets it")
+	switch {
+	case end.unsettled && end.unseen:
+		fault.Kind = answer.Unsettled
+		fault.Made, fault.Unmade = nil, nil
+		fault.Text = "Error: The disk let the change neither be completed nor be taken back, and does not tell how much of it is made."
+	case end.unsettled:
+		fault.Kind = answer.Unwritable.Advise(answer.Unsettled.Hint)
+		state = "The change is made in part for now"
 		why = "and the disk let it neither be completed nor be taken back"
+	default:
+		fault.Kind = answer.PartlyApplied.Advise("undo id=" + id + " takes back what was made")
 	}
-	fault.Text = fmt.Sprintf("Error: The change is made in part, %s. Changed: %s.", why, listed(end.made))
-	if len(end.unmade) > 0 {
+	if len(fault.Made) > 0 {
+		fault.Text = fmt.Sprintf("Error: %s, %s. Changed: %s.", state, why, listed(end.made))
+	}
+	if len(fault.Unmade) > 0 {
 		fault.Text += fmt.Sprintf(" Not changed by it: %s.", listed(end.unmade))
 	}
 	if cause != nil {
