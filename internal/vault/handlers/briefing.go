@@ -86,6 +86,7 @@ type briefingPage struct {
 // note adds the text of a note, or its beginning.
 func (b *briefingPage) note(title string, at disk.Path) {
 	text, err := b.v.Disk.Read(at)
+	_ = b.v.Disk.Told(at, err)
 	switch {
 	case disk.IsMissing(err):
 		b.part(title + ": " + at.String() + " (missing)")

@@ -53,7 +53,7 @@ func versions(v *call.Vault, p call.Values) (call.Target, []journal.Version, err
 	}
 	kept, err := j.Versions(v.Ctx, t.Path.String(), maxVersions)
 	if err != nil {
-		return t, nil, answer.Failure("Cannot use the journal: %v", err)
+		return t, nil, answer.NoJournal.Failure("Cannot use the journal: %v", err)
 	}
 	kept = slices.DeleteFunc(
 		kept,
@@ -86,7 +86,7 @@ func ofVisible(v *call.Vault, j *journal.Journal, kept []journal.Version) ([]jou
 		if now.Path != "" {
 			var err error
 			if now, err = j.WhereaboutsOf(v.Ctx, now.Path, was.Left.Entry); err != nil {
-				return nil, answer.Failure("Cannot use the journal: %v", err)
+				return nil, answer.NoJournal.Failure("Cannot use the journal: %v", err)
 			}
 		}
 		seen[was.Left] = seesNoteOf(v, j, now)
@@ -278,7 +278,7 @@ func eachStep(
 	case ended != nil:
 		return ended
 	case err != nil:
-		return answer.Failure("Cannot use the journal: %v", err)
+		return answer.NoJournal.Failure("Cannot use the journal: %v", err)
 	}
 	return nil
 }

@@ -118,6 +118,7 @@ func several(v *call.Vault, notes []disk.Path, section string) string {
 		if err == nil && fits {
 			text, err = v.Disk.Read(note)
 		}
+		_ = v.Disk.Told(note, err)
 		switch {
 		case !fits:
 			remark = fmt.Sprintf(" (%s, not shown)", answer.Count(int(info.Size()), "byte"))

@@ -171,7 +171,8 @@ func chosenTemplate(v *call.Vault, setting string) (at disk.Path, name string, e
 		return at, "", nil
 	}
 	at, err = v.Resolve(name)
-	if _, ok := errors.AsType[*answer.Fault](err); ok {
+	fault, isFault := errors.AsType[*answer.Fault](err)
+	if isFault && fault.Kind.Code != answer.Unread.Code { // one that cannot be read is one
 		return disk.Path{}, "", nil
 	}
 	return at, name, err

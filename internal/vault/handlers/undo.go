@@ -146,7 +146,7 @@ func entryOf(v *call.Vault, j *journal.Journal, id string) (journal.Entry, error
 	_, unknown := errors.AsType[*journal.Unknown](err)
 	switch {
 	case err != nil && !unknown:
-		return e, answer.Failure("Cannot use the journal: %v", err)
+		return e, answer.NoJournal.Failure("Cannot use the journal: %v", err)
 	case unknown, !e.SeenBy(v.SeesPlace), ofOtherAgent(v, e):
 		return e, answer.NotFoundID.Failure("Change %q not found.", answer.Verbatim(id))
 	}
@@ -206,7 +206,7 @@ func newestFirst(v *call.Vault, j *journal.Journal, of journal.Filter) iter.Seq2
 			return !isDone
 		})
 		if err != nil && !isDone {
-			yield(journal.Entry{}, answer.Failure("Cannot use the journal: %v", err))
+			yield(journal.Entry{}, answer.NoJournal.Failure("Cannot use the journal: %v", err))
 		}
 	}
 }
