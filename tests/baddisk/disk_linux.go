@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -14,9 +15,6 @@ var (
 	reading  = []string{"lookup", "getattr", "open", "read", "opendir", "readdir", "statfs", "fsyncdir"}
 )
 
-// delay is how long a slow operation takes.
-const delay = 20 * time.Millisecond
-
 // disk is a file system with a fault.
 type disk struct {
 	fuse.RawFileSystem
@@ -28,6 +26,7 @@ type disk struct {
 // fault is which operations fail.
 type fault struct {
 	errno        syscall.Errno // 0 for slow ones
+	delay        time.Duration // of these
 	operations   map[string]bool
 	from, count  int // the first that fails, counted from 1, and how many; 0 is all
 	seen, failed int
@@ -55,7 +54,7 @@ func (d *disk) fail(operation string) fuse.Status {
 	if isBad {
 		f.failed++
 	}
-	errno := f.errno
+	errno, delay := f.errno, f.delay
 	d.mu.Unlock()
 	if isBad && errno == 0 {
 		time.Sleep(delay)
@@ -150,6 +149,11 @@ func (d *disk) Write(stop <-chan struct{}, in *fuse.WriteIn, data []byte) (uint3
 		return 0, bad
 	}
 	return d.RawFileSystem.Write(stop, in, data)
+}
+
+// Writev is what the library calls for a write before it calls Write.
+func (d *disk) Writev(stop <-chan struct{}, in *fuse.WriteIn, parts [][]byte) (uint32, fuse.Status) {
+	return d.Write(stop, in, slices.Concat(parts...))
 }
 
 func (d *disk) Flush(stop <-chan struct{}, in *fuse.FlushIn) fuse.Status {

@@ -10,7 +10,7 @@
 //	heal                                 none fails; the answer says how many did
 //	count OPERATIONS                     how many of these there were since the last fault or count
 //
-// ERROR is EIO, ENOSPC, EROFS or delay, which makes them slow instead. OPERATIONS are names with commas, or "all", or
+// ERROR is EIO, ENOSPC, EROFS, or a time such as 20ms, by which they are slower instead. OPERATIONS are names with commas, or "all", or
 // "changing".
 package main
 
@@ -46,7 +46,7 @@ func serve(folder, mountpoint string) error {
 	unix.Umask(0)             // the kernel has applied that of the caller
 	asked := time.Duration(0) // the kernel asks each time, so that each operation can fail
 	d := &disk{RawFileSystem: fs.NewNodeFS(root, &fs.Options{EntryTimeout: &asked, AttrTimeout: &asked, NegativeTimeout: &asked})}
-	server, err := fuse.NewServer(d, mountpoint, &fuse.MountOptions{FsName: "baddisk", Name: "baddisk", DirectMount: true, DisableXAttrs: true})
+	server, err := fuse.NewServer(d, mountpoint, &fuse.MountOptions{FsName: "baddisk", Name: "baddisk", DirectMount: true, DisableXAttrs: true, DisabledCapabilities: fuse.CAP_PASSTHROUGH})
 	if err != nil {
 		return err
 	}
@@ -78,8 +78,11 @@ func (d *disk) obey(line string) string {
 			return err.Error()
 		}
 		next.errno = errnos[words[1]]
-		if next.errno == 0 && words[1] != "delay" {
-			return "unknown error"
+		if next.errno == 0 {
+			var err error
+			if next.delay, err = time.ParseDuration(words[1]); err != nil {
+				return err.Error()
+			}
 		}
 		next.operations = named(words[2])
 		d.set(next)

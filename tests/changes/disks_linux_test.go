@@ -14,6 +14,7 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/memory"
@@ -29,8 +30,8 @@ type badDisk struct {
 	answers *bufio.Reader
 }
 
-// mountBadDisk shows folder/files as folder/Vault.
-func mountBadDisk(t *testing.T, folder string) *badDisk {
+// mountBadDisk shows folder/files as a folder beside it.
+func mountBadDisk(t *testing.T, folder, name string) *badDisk {
 	t.Helper()
 	if file, err := os.OpenFile("/dev/fuse", os.O_RDWR, 0); err != nil {
 		t.Skipf("this machine has no FUSE: %v", err)
@@ -40,9 +41,9 @@ func mountBadDisk(t *testing.T, folder string) *badDisk {
 	program := filepath.Join(t.TempDir(), "baddisk")
 	require.NoError(t, rig.Build("github.com/vaultwicket/vaultwicket/tests/baddisk", program))
 	d := &badDisk{t: t, files: filepath.Join(folder, "files")}
-	mounted := filepath.Join(folder, "Vault")
-	require.NoError(t, os.Mkdir(d.files, 0o755))
-	require.NoError(t, os.Mkdir(mounted, 0o755))
+	mounted := filepath.Join(folder, name)
+	require.NoError(t, os.Mkdir(d.files, 0o700))
+	require.NoError(t, os.Mkdir(mounted, 0o700))
 	run := osexec.Command(program, d.files, mounted)
 	run.Stderr = os.Stderr
 	d.in = require.Value(run.StdinPipe())(t)
@@ -70,7 +71,7 @@ func (d *badDisk) tell(format string, args ...any) string {
 var diskFaults = []struct{ errno, operations string }{
 	{"EIO", "lookup"}, {"EIO", "getattr"}, {"EIO", "open"}, {"EIO", "read"}, {"EIO", "opendir"}, {"EIO", "readdir"}, {"EIO", "statfs"}, {"EIO", "fsyncdir"},
 	{"EIO", "setattr"}, {"EIO", "mkdir"}, {"EIO", "unlink"}, {"EIO", "rmdir"}, {"EIO", "rename"}, {"EIO", "link"}, {"EIO", "create"}, {"EIO", "write"}, {"EIO", "flush"}, {"EIO", "fsync"},
-	{"EIO", "all"}, {"EIO", "changing"}, {"ENOSPC", "create,write,mkdir,link"}, {"EROFS", "changing"}, {"delay", "changing"}, {"delay", "all"},
+	{"EIO", "all"}, {"EIO", "changing"}, {"ENOSPC", "create,write,mkdir,link"}, {"EROFS", "changing"}, {"20ms", "changing"}, {"20ms", "all"},
 }
 
 // TestAnswersAreTrueOfABadDisk makes changes of many files on a disk that begins to fail at some operation: once, some
@@ -80,7 +81,7 @@ func TestAnswersAreTrueOfABadDisk(t *testing.T) {
 	tries := long.Count(24, 1200)
 	random := rand.New(rand.NewPCG(8, 9))
 	folder := memory.Folder(t)
-	d := mountBadDisk(t, folder)
+	d := mountBadDisk(t, folder, "Vault")
 	old, done := make([]map[string]string, len(ofMany)), make([]map[string]string, len(ofMany))
 	begin := func(i int) (g *gateway.Gateway, end func()) {
 		require.NoError(t, os.RemoveAll(filepath.Join(folder, "state")))
@@ -123,18 +124,41 @@ func TestAnswersAreTrueOfABadDisk(t *testing.T) {
 		if failed != "0" {
 			outcomes[kind.errno+" "+outcome]++
 		}
+		maps.DeleteFunc(told, func(name, _ string) bool { return strings.HasSuffix(name, ".tmp") }) // the next call removes it
+		if outcome == protocol.CodeVaultUnwritable {
+			judgeParts(t, when, result.Error, told, old[i], done[i])
+		}
 		if outcome == "ok" {
-			maps.DeleteFunc(told, func(name, _ string) bool { return strings.HasSuffix(name, ".tmp") }) // the next call removes it
 			assert.That(t, maps.Equal(told, done[i]), "%s: when it was told, there were the differences %.300q", when, differ(told, done[i], ""))
 		}
 		if !result.OK {
 			text := result.Error.Message + result.Error.Hint
 			assert.That(t, !strings.Contains(text, ".vaultwicket-"), "%s: it names a temporary file", when)
-			assert.That(t, outcome != failure.CodeNotFound, "%s: nothing is missing", when)
+			assert.That(t, !strings.Contains(text, folder), "%s: it names a folder of the machine", when)
+			assert.That(t, outcome != failure.CodeNotFound && outcome != failure.CodeVaultNotFound, "%s: nothing is missing", when)
+			assert.That(t, outcome != failure.CodeCLIError && outcome != failure.CodePartlyApplied, "%s: the disk has a code of its own", when)
 		}
 		judgeDisk(t, when, outcome, now, old[i], done[i])
 	}
 	t.Logf("%d tries, where something failed: %v", tries, outcomes)
+}
+
+// judgeParts compares what an answer says of the files of a change that the disk has broken off with what is there.
+func judgeParts(t *testing.T, when string, said *failure.Error, told, old, done map[string]string) {
+	t.Helper()
+	for _, path := range said.Made {
+		assert.Equal(t, told[path], done[path], "%s: %s is said to be changed", when, path)
+	}
+	for _, path := range said.NotMade {
+		assert.Equal(t, told[path], old[path], "%s: %s is said to be as it was", when, path)
+	}
+	if len(said.Made) > 0 {
+		return
+	}
+	for path, text := range old {
+		isFolder := strings.HasSuffix(path, "/")
+		assert.That(t, isFolder || told[path] == text, "%s: %s is not as it was", when, path)
+	}
 }
 
 // judgeDisk compares what is on a disk that was healed with what may be there after an answer.
@@ -164,7 +188,7 @@ func TestReadsAreTrueOfABadDisk(t *testing.T) {
 	tries := long.Count(60, 3000)
 	random := rand.New(rand.NewPCG(10, 11))
 	folder := memory.Folder(t)
-	d := mountBadDisk(t, folder)
+	d := mountBadDisk(t, folder, "Vault")
 	fillMany(t, d.files)
 	g, end := manyGateway(t, folder, 0)
 	defer func() { end() }()
@@ -196,7 +220,9 @@ func TestReadsAreTrueOfABadDisk(t *testing.T) {
 		switch {
 		case !got.OK:
 			outcomes[got.Error.Code]++
-			assert.That(t, got.Error.Code != failure.CodeNotFound, "%s: nothing is missing: %v", when, got.Error)
+			isUnreadable := got.Error.Code == protocol.CodeVaultUnreadable
+			assert.That(t, isUnreadable, "%s: the code is %s: %v", when, got.Error.Code, got.Error)
+			assert.That(t, !strings.Contains(got.Error.Message+got.Error.Hint, folder), "%s: it names a folder of the machine: %v", when, got.Error)
 		case got.Unread > 0:
 			outcomes["unread"]++
 		default:
