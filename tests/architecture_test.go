@@ -70,7 +70,7 @@ internal/vault/bases         : internal/excerpt internal/vault/bases/formula int
 internal/vault/bases/formula : internal/budget internal/vault/bases/syntax internal/vault/collation internal/vault/frontmatter internal/vault/momentformat internal/vault/regex
 internal/vault/bases/syntax  :
 internal/vault/call          : allowlist allowlist/day internal/access internal/appvaults internal/budget internal/excerpt internal/filenames internal/guard internal/journal internal/ownerfiles internal/protocol internal/vault/answer internal/vault/bases internal/vault/collation internal/vault/disk internal/vault/disk/system internal/vault/embeddings internal/vault/frontmatter internal/vault/index internal/vault/lookup internal/vault/markdown internal/vault/search
-internal/vault/change        : allowlist internal/access internal/budget internal/difference internal/excerpt internal/guard internal/journal internal/protocol internal/vault/answer internal/vault/bases internal/vault/bases/syntax internal/vault/call internal/vault/disk internal/vault/edit internal/vault/frontmatter internal/vault/index internal/vault/lookup internal/vault/markdown internal/vault/search
+internal/vault/change        : allowlist internal/access internal/budget internal/difference internal/excerpt internal/guard internal/journal internal/protocol internal/vault/answer internal/vault/bases internal/vault/bases/syntax internal/vault/call internal/vault/disk internal/vault/edit internal/vault/frontmatter internal/vault/index internal/vault/lookup internal/vault/markdown internal/vault/parallel internal/vault/search
 internal/vault/collation     :
 internal/vault/disk          : internal/access internal/filenames internal/vault/disk/system internal/vault/parallel
 internal/vault/disk/system   :

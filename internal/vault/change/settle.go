@@ -13,6 +13,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
+	"github.com/vaultwicket/vaultwicket/internal/vault/parallel"
 )
 
 // A change that was begun is settled in one way, whatever ended it: an error, another program, the end of its process or of
@@ -120,12 +121,13 @@ func isForeign(err error) bool {
 // finish removes what is left of a change beside its files, and keeps its outcome.
 func (s *settler) finish(end outcome, found []journal.Image) error {
 	folder := s.vault.Disk
-	var failed []error
-	for _, kept := range s.entry.Steps {
-		if draft, err := disk.ParseDraft(kept.Draft); err == nil {
-			failed = append(failed, folder.Discard(draft))
+	failed := make([]error, len(s.entry.Steps))
+	_, _ = parallel.Waiting(len(failed), func(i int) error {
+		if draft, err := disk.ParseDraft(s.entry.Steps[i].Draft); err == nil {
+			failed[i] = folder.Discard(draft)
 		}
-	}
+		return nil // each is tried
+	})
 	empty := s.entry.Emptied
 	if end == unmade {
 		empty = slices.Clone(s.entry.Folders)

@@ -8,12 +8,14 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/internal/journal"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
+	"github.com/vaultwicket/vaultwicket/internal/vault/parallel"
 )
 
 // transaction makes the steps of a proposal on the disk: all of them, or none. Its states, and what a crash in each of
@@ -28,6 +30,7 @@ type transaction struct {
 	merges bool
 	folder *disk.Folder // as the caller sees it, for changes that are made durable together
 	sync   func() error
+	mu     sync.Mutex            // for was and files
 	was    map[int]journal.Image // of steps whose file another program changed right before them
 	files  map[disk.Path]bool    // that were changed hastily, and are not durable yet
 	parts  []*operation          // of a batch, whose steps together are those of the transaction; none for a single change
@@ -61,8 +64,12 @@ func newTransaction(v *call.Vault, j *journal.Journal, p Proposal, e journal.Ent
 				}
 			}
 		}
-		t.entry.Steps = append(t.entry.Steps, keptStep(v, *s))
 	}
+	t.entry.Steps = make([]journal.Step, len(t.steps))
+	_, _ = parallel.Waiting(len(t.steps), func(i int) error {
+		t.entry.Steps[i] = keptStep(v, t.steps[i])
+		return nil
+	})
 	for _, folder := range p.Emptied {
 		t.entry.Emptied = append(t.entry.Emptied, folder.String())
 	}
@@ -130,22 +137,24 @@ func (t *transaction) compare(alone bool) error {
 	t.merges = merges && (alone || isLarge)
 	defer func() { t.merges = merges }()
 	touched := map[disk.Path]bool{}
-	for i := range t.steps {
-		s := &t.steps[i]
-		if err := t.vault.Ctx.Err(); err != nil {
-			return err
-		}
+	var compared []int
+	for i, s := range t.steps {
 		// What is moved or removed without its text in memory is compared when its turn comes.
 		isRead := !s.Before.Folder && !s.After.Folder && !s.Before.Image.Exists
 		if isRead && !touched[s.source()] {
-			if err := t.compareOne(i); err != nil {
-				return answer.WriteError(s.source().String(), err)
-			}
+			compared = append(compared, i)
 		}
 		touched[s.source()] = true
 		touched[s.Path] = true
 	}
-	return nil
+	_, err := parallel.Waiting(len(compared), func(n int) error {
+		if err := t.vault.Ctx.Err(); err != nil {
+			return err
+		}
+		i := compared[n]
+		return answer.WriteError(t.steps[i].source().String(), t.compareOne(i))
+	})
+	return err
 }
 
 func (t *transaction) compareOne(i int) error {
@@ -251,15 +260,18 @@ const maxKept = 16
 
 // isOvertaken reports whether another program has changed a file since the change.
 func (t *transaction) isOvertaken() bool {
-	for _, s := range t.steps {
+	isOther := errors.New("another program has changed a file")
+	_, err := parallel.Waiting(len(t.steps), func(i int) error {
+		s := t.steps[i]
 		if s.Before.Folder || s.After.Folder { // others may use it
-			continue
+			return nil
 		}
 		if now, err := CurrentState(t.vault, s.Path); err != nil || !now.Equal(s.After) {
-			return true
+			return isOther
 		}
-	}
-	return false
+		return nil
+	})
+	return err != nil
 }
 
 // begin keeps the intention in the journal. After it the change is one that is to be completed or taken back, whatever
@@ -352,11 +364,19 @@ func (t *transaction) textOf(s Step) ([]byte, error) {
 
 // commit makes the steps, in their order. Nothing but an error of the disk or another program ends it early.
 func (t *transaction) commit() error {
-	for i := range t.steps {
-		if err := t.makeStep(i); err != nil {
-			return answer.WriteError(t.steps[i].Path.String(), err)
+	for i := 0; i < len(t.steps); {
+		end := i + t.apart(i)
+		failed, err := parallel.Waiting(end-i, func(n int) error {
+			err := t.makeStep(i + n)
+			if err == nil {
+				t.vault.Tally.Done()
+			}
+			return err
+		})
+		if err != nil {
+			return answer.WriteError(t.steps[i+failed].Path.String(), err)
 		}
-		t.vault.Tally.Done()
+		i = end
 	}
 	for path := range t.files {
 		if err := t.folder.SyncFile(path); err != nil {
@@ -367,6 +387,25 @@ func (t *transaction) commit() error {
 		return answer.WriteError(t.steps[0].Path.String(), err)
 	}
 	return nil
+}
+
+// apart returns how many steps from the i-th on change the texts of different files where these are, so that they can be made at
+// once; at least one. Where the disk does not exchange files, or it is not known yet, it does not tell of each whether it is
+// made, so that they are made in their order.
+func (t *transaction) apart(i int) (count int) {
+	if !t.folder.HasExchanged() {
+		return 1
+	}
+	seen := map[disk.Path]bool{}
+	for _, s := range t.steps[i:] {
+		isInPlace := s.Before.Exists && s.After.Exists && !s.IsMove() && s.draft != (disk.Draft{})
+		if !isInPlace || seen[s.Path] {
+			break
+		}
+		seen[s.Path] = true
+		count++
+	}
+	return max(count, 1)
 }
 
 // maxTries is how often a step is made anew of a file to which another program appends all the time.
@@ -395,7 +434,10 @@ func (t *transaction) makeStep(i int) error {
 // restage notes that the file of a step has become another one, and writes its draft anew.
 func (t *transaction) restage(i int) error {
 	s := t.steps[i]
+	t.mu.Lock()
 	t.was[i] = ImageOf(s.Before)
+	t.files[s.Path] = true
+	t.mu.Unlock()
 	t.entry.Steps[i].Before, t.entry.Steps[i].After = ImageOf(s.Before), ImageOf(s.After)
 	if err := t.journal.Put(t.entry.Caller, s.source().String(), ImageOf(s.Before), bytes.NewReader(s.Before.Text)); err != nil {
 		return err
@@ -406,7 +448,6 @@ func (t *transaction) restage(i int) error {
 	if err := t.folder.Discard(s.draft); err != nil {
 		return err
 	}
-	t.files[s.Path] = true
 	return t.folder.Stage(
 		disk.Staging{
 			Draft:   s.draft,

@@ -9,11 +9,9 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync"
-
-	"github.com/sourcegraph/conc/pool"
 
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk/system"
+	"github.com/vaultwicket/vaultwicket/internal/vault/parallel"
 )
 
 // Draft is a hidden temporary file of a transaction. Before the commit it holds the new text of a
@@ -112,9 +110,13 @@ func (f *Folder) Whole() *Folder {
 // folder that was changed are so when sync returns nil. Its error is an *[Unsettled].
 func (f *Folder) Gathering() (g *Folder, sync func() error) {
 	one := *f
-	one.gathered = &gathered{folders: map[string]bool{}}
+	one.gathered = &gathered{folders: map[string]bool{}, locks: map[string]*sharedLock{}}
 	return &one, func() error { return f.syncAll(one.gathered) }
 }
+
+// HasExchanged reports whether a change of those that are made durable together has had two files exchanged: then the disk
+// tells of each change by itself, by what is in its draft, whether it is made.
+func (f *Folder) HasExchanged() bool { return f.gathered != nil && f.gathered.exchanged.Load() }
 
 // Staging is a text that is to be written into a draft.
 type Staging struct {
@@ -284,11 +286,13 @@ func (f *Folder) Replace(p Path, before Content, d Draft, after Content) error {
 	if err := mayReplace(p, info); err != nil {
 		return err
 	}
-	drafts, err := f.enter(d.folder.segments())
-	if err != nil {
-		return err
+	drafts := dir
+	if d.folder.text != p.Folder() {
+		if drafts, err = f.enter(d.folder.segments()); err != nil {
+			return err
+		}
+		defer drafts.Close()
 	}
-	defer drafts.Close()
 	// For the moment between an exchange and its taking back others see a text that is not to stay. So the file is compared
 	// before it, too.
 	look := func() error { return f.in(dir).unchanged(p.Base(), before) }
@@ -304,6 +308,9 @@ func (f *Folder) Replace(p Path, before Content, d Draft, after Content) error {
 	}
 	if err != nil {
 		return err
+	}
+	if f.gathered != nil {
+		f.gathered.exchanged.Store(true)
 	}
 	if changed := f.in(drafts).unchanged(d.name, before); changed != nil {
 		return errors.Join(changed, f.exchangeBack(dir, p, drafts, d, after))
@@ -418,36 +425,10 @@ func (f *Folder) SetAside(p Path, before Content, d Draft) error {
 	return f.settle(dir, p.Folder(), p.Base())
 }
 
-// waiting is how many files or folders are made durable at once. Each waits for the disk, which
-// does the work of several in the time of one.
-const waiting = 16
-
 // StageAll stages several texts, several at once, until ctx ends. After an error, of the one at the index failed, some are
 // staged.
 func (f *Folder) StageAll(ctx context.Context, all []Staging) (failed int, err error) {
-	if len(all) == 1 {
-		return 0, f.stageOne(ctx, all[0])
-	}
-	each := pool.New().WithMaxGoroutines(waiting)
-	var mu sync.Mutex
-	for i, one := range all {
-		each.Go(func() {
-			mu.Lock()
-			over := err != nil
-			mu.Unlock()
-			if over {
-				return
-			}
-			if problem := f.stageOne(ctx, one); problem != nil {
-				mu.Lock()
-				defer mu.Unlock()
-				failed = i
-				err = problem
-			}
-		})
-	}
-	each.Wait()
-	return failed, err
+	return parallel.Waiting(len(all), func(i int) error { return f.stageOne(ctx, all[i]) })
 }
 
 func (f *Folder) stageOne(ctx context.Context, one Staging) error {

@@ -214,6 +214,9 @@ func (f *Folder) lockedParent(p Path) (dir *os.Root, leave func(), err error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	if f.gathered != nil {
+		return dir, f.gathered.lock(p.Folder(), dir), nil
+	}
 	unlock := system.Lock(dir)
 	return dir, func() { unlock(); dir.Close() }, nil
 }

@@ -8,14 +8,16 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"sync"
-
-	"github.com/sourcegraph/conc/pool"
+	"sync/atomic"
 
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk/system"
+	"github.com/vaultwicket/vaultwicket/internal/vault/parallel"
 )
 
 // ErrChanged says that the note was changed between reading and writing it. Nothing was
@@ -79,31 +81,66 @@ func (f *Folder) sync(dir *os.Root, folder string) error {
 type gathered struct {
 	mu      sync.Mutex
 	folders map[string]bool
+	locks   map[string]*sharedLock
+	// exchanged says that the disk exchanges files.
+	exchanged atomic.Bool
 }
 
 // syncAll makes the names in all gathered folders durable, several at once.
 func (f *Folder) syncAll(g *gathered) error {
-	each := pool.New().WithMaxGoroutines(waiting)
-	var mu sync.Mutex
-	var failed error
-	for folder := range g.folders {
-		each.Go(func() {
-			dir, err := f.enter(strings.FieldsFunc(folder, func(r rune) bool { return r == '/' }))
-			if err == nil {
-				defer dir.Close()
-				err = f.sys.Sync(dir)
-			} else if IsMissing(err) || system.IsNoName(err) {
-				err = nil // it was removed since
-			}
-			if err != nil {
-				mu.Lock()
-				defer mu.Unlock()
-				failed = &Unsettled{folder, err}
-			}
-		})
+	folders := slices.Sorted(maps.Keys(g.folders))
+	_, err := parallel.Waiting(len(folders), func(i int) error {
+		dir, err := f.enter(strings.FieldsFunc(folders[i], func(r rune) bool { return r == '/' }))
+		if err == nil {
+			defer dir.Close()
+			err = f.sys.Sync(dir)
+		} else if IsMissing(err) || system.IsNoName(err) {
+			err = nil // it was removed since
+		}
+		if err != nil {
+			return &Unsettled{folders[i], err}
+		}
+		return nil
+	})
+	return err
+}
+
+// sharedLock is the lock of a folder in which several files are changed at once.
+type sharedLock struct {
+	users  int
+	dir    *os.Root // through which it is held
+	unlock func()
+	ready  sync.Once
+}
+
+// lock takes the lock of a folder for one of several changes that are made at once. leave gives it back with the last of
+// them, and closes dir.
+func (g *gathered) lock(folder string, dir *os.Root) (leave func()) {
+	g.mu.Lock()
+	held := g.locks[folder]
+	if held == nil {
+		held = &sharedLock{dir: dir}
+		g.locks[folder] = held
 	}
-	each.Wait()
-	return failed
+	held.users++
+	g.mu.Unlock()
+	held.ready.Do(func() { held.unlock = system.Lock(held.dir) })
+	return func() {
+		g.mu.Lock()
+		held.users--
+		isLast := held.users == 0
+		if isLast {
+			delete(g.locks, folder)
+		}
+		g.mu.Unlock()
+		if isLast {
+			held.unlock()
+			held.dir.Close()
+		}
+		if dir != held.dir {
+			dir.Close()
+		}
+	}
 }
 
 // Content is what a file has to contain. The zero Content is that of no file.

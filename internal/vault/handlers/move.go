@@ -20,6 +20,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/index"
 	"github.com/vaultwicket/vaultwicket/internal/vault/lookup"
 	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
+	"github.com/vaultwicket/vaultwicket/internal/vault/parallel"
 	"github.com/vaultwicket/vaultwicket/internal/vault/relink"
 	"github.com/vaultwicket/vaultwicket/internal/vault/search"
 )
@@ -405,6 +406,9 @@ func newMove(v *call.Vault, to, folders map[string]string, appears, before, afte
 	return relink.New(to, folders, appears, lookup.New(before), lookup.New(after), relink.Format(app.Format)), err
 }
 
+// readAhead is how many notes are read before their links are changed.
+const readAhead = 64
+
 // changeLinks adds to a proposal the changes of links in the files sources, or counts them if
 // they are not to follow. What a step of the proposal moves is changed in that step.
 func changeLinks(v *call.Vault, planned *change.Proposal, m *relink.Move, sources []disk.Path, follow bool) error {
@@ -415,13 +419,33 @@ func changeLinks(v *call.Vault, planned *change.Proposal, m *relink.Move, source
 		}
 	}
 	var left strings.Builder
-	for _, source := range sources {
+	var read []struct {
+		text []byte
+		err  error
+	}
+	for n, source := range sources {
+		if n%readAhead == 0 { // the disk is asked for several at once
+			ahead := sources[n:min(n+readAhead, len(sources))]
+			read = make([]struct {
+				text []byte
+				err  error
+			}, len(ahead))
+			_, _ = parallel.Waiting(len(ahead), func(i int) error {
+				if _, moves := moved[ahead[i]]; !moves {
+					read[i].text, read[i].err = v.Disk.Read(ahead[i])
+				}
+				return v.Ctx.Err()
+			})
+			if err := v.Ctx.Err(); err != nil {
+				return err
+			}
+		}
 		at, moves := moved[source]
 		s := change.Step{Path: source}
 		if moves {
 			s = planned.Steps[at]
 		} else {
-			before, err := v.Disk.Read(source)
+			before, err := read[n%readAhead].text, read[n%readAhead].err
 			if disk.IsMissing(err) {
 				continue // it was removed meanwhile
 			}

@@ -4,6 +4,7 @@ package parallel
 
 import (
 	"runtime"
+	"sync"
 	"sync/atomic"
 
 	"github.com/sourcegraph/conc"
@@ -44,4 +45,44 @@ func Each(length, share int, do func(start, end int)) {
 	}
 	work()
 	others.Wait()
+}
+
+// waiting is how many goroutines wait for the disk at once for [Waiting]. One that is on a network, or encrypted by another
+// program, takes milliseconds for each call, and many at once.
+const waiting = 16
+
+// Waiting calls do for each number below count, from several goroutines: not to use processors, but because each call waits
+// for the disk. After an error no further call begins. It returns the error of the lowest number that has one, with that
+// number. A panic of a call is one of Waiting.
+func Waiting(count int, do func(i int) error) (failed int, err error) {
+	var next atomic.Int64
+	var mu sync.Mutex
+	failed = count
+	var ended atomic.Bool
+	work := func() {
+		for !ended.Load() {
+			i := int(next.Add(1)) - 1
+			if i >= count {
+				return
+			}
+			problem := do(i)
+			if problem == nil {
+				continue
+			}
+			ended.Store(true)
+			mu.Lock()
+			if i < failed {
+				failed = i
+				err = problem
+			}
+			mu.Unlock()
+		}
+	}
+	var others conc.WaitGroup
+	for range min(waiting, count) - 1 {
+		others.Go(work)
+	}
+	work()
+	others.Wait()
+	return failed, err
 }
