@@ -71,9 +71,10 @@ func Takes(command, name string) bool {
 	return r != nil && r.param(name) != nil
 }
 
-// TakesList reports whether a parameter of a command takes a list: the value of a property, and the paths of several files.
+// TakesList reports whether a parameter of a command takes a list: the value of a property, the paths of several files, and
+// the columns of a table.
 func TakesList(command, name string) bool {
-	return (name == "value" || name == "files") && Takes(command, name)
+	return (name == "value" || name == "files" || slices.Contains(columnLists, name)) && Takes(command, name)
 }
 
 // TakesData reports whether a parameter of a command takes the bytes of a file in base64, which

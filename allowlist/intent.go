@@ -17,8 +17,8 @@ var intents = map[tiers.Effect]string{
 	tiers.Shows: "activate display focus go goto jump launch navigate open reveal switch",
 	tiers.Writes: "add annotate append apply archive assign attach bookmark build capture change close complete concat connect convert copy create " +
 		"do done draw duplicate edit embed extract finish fix format generate import inbox init insert instantiate link log make manage mark mkdir modify " +
-		"move mv new patch pin post prepend put quick record redo refactor relocate rename reorder replace reschedule restore revert roll rollback " +
-		"save schedule sed set setup split start store submit tag tick toggle touch unarchive undo uncheck unpin update upload upsert write",
+		"move mv new patch pin post postpone prepend put quick record redo refactor relocate rename reorder replace reschedule restore revert roll rollback " +
+		"save schedule sed set setup snooze split start store submit tag tick toggle touch unarchive undo uncheck unpin update upload upsert write",
 	tiers.Destroys: "bulk clean clear combine del delete destroy discard drop empty erase join mass merge overwrite prune purge remove rm rmdir shred trash truncate unlink unset wipe",
 }
 

@@ -62,6 +62,9 @@ func (p *param) check(v Value) (text, reason string) {
 	if p.name == "files" && v.form == listForm {
 		v = v.lines()
 	}
+	if slices.Contains(columnLists, p.name) {
+		v = v.columns()
+	}
 	if v.form != textForm && (v.form != numberForm || !(p.kind == kindNumber || p.kind == kindAge || p.kind.free())) {
 		return "", fmt.Sprintf("want %s, got %s", p.wants(), v.describe())
 	}
@@ -162,6 +165,17 @@ func (v Value) lines() Value {
 		return v
 	}
 	return Text(strings.Join(items, "\n"))
+}
+
+// columnLists are the parameters that name columns of a table, with commas between them.
+var columnLists = []string{"select", "sort", "order"}
+
+// columns returns a list of columns, also one that is a text, with commas between them.
+func (v Value) columns() Value {
+	if items := v.items(); len(items) > 0 {
+		return Text(strings.Join(items, ", "))
+	}
+	return v
 }
 
 // IsChoice reports whether a text is a choice. One that ends with ":NAME" takes any name there.

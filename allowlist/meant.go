@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
@@ -24,11 +25,11 @@ func Meant(name string) string {
 	if same := spelledOtherwise(words); same != "" {
 		return same
 	}
-	sorted := slices.Clone(words)
-	slices.Sort(sorted)
-	if meant := otherName(strings.Join(sorted, " ")); meant != "" && isNoWorse(meant, words) {
+	if meant := knownAs(words); meant != "" {
 		return meant
 	}
+	sorted := slices.Clone(words)
+	slices.Sort(sorted)
 	if near := nearest(name, words); near != "" {
 		return near
 	}
@@ -41,7 +42,94 @@ func Meant(name string) string {
 			return left[0]
 		}
 	}
+	if same := sameWords(without(words, fillers)); same != "" && isNoWorse(same, words) {
+		return same
+	}
 	return nearest(strings.Join(words, ":"), words)
+}
+
+// knownAs returns the command that other tools call by exactly these words, "" if there is none that asks for no more.
+func knownAs(words []string) string {
+	sorted := slices.Clone(words)
+	slices.Sort(sorted)
+	if meant := otherName(strings.Join(sorted, " ")); meant != "" && isNoWorse(meant, words) {
+		return meant
+	}
+	return ""
+}
+
+// sameVerbs are verbs with the same meaning, the first one in place of all.
+var sameVerbs = [...]string{
+	"read get fetch show view display load print list enumerate look see inspect retrieve output",
+	"add append insert put push write log",
+	"set update change edit modify patch",
+	"create new make generate init",
+	"remove delete del rm erase drop",
+	"search query lookup locate",
+	"move mv relocate",
+	"rename retitle",
+	"finish complete done",
+}
+
+// plainWord returns a word in the singular, and for a verb the one with the same meaning.
+func plainWord(word string) string {
+	for _, verbs := range sameVerbs {
+		all := strings.Fields(verbs)
+		if slices.Contains(all, word) {
+			return all[0]
+		}
+	}
+	switch {
+	case strings.HasSuffix(word, "ies"):
+		return strings.TrimSuffix(word, "ies") + "y"
+	case strings.HasSuffix(word, "s") && !strings.HasSuffix(word, "ss") && len(word) > len("gas"):
+		return strings.TrimSuffix(word, "s")
+	}
+	return word
+}
+
+// plainWords are words as [plainWord] has them, each once, in the order of the alphabet.
+func plainWords(words []string) string {
+	plain := make([]string, len(words))
+	for i, word := range words {
+		plain[i] = plainWord(word)
+	}
+	slices.Sort(plain)
+	return strings.Join(slices.Compact(plain), " ")
+}
+
+// byPlainWords has the commands by the plain words of all their names; "" where several commands have them.
+var byPlainWords func() map[string]string
+
+func init() { byPlainWords = sync.OnceValue(readPlainWords) }
+
+func readPlainWords() map[string]string {
+	commands := map[string]string{}
+	add := func(command string, words []string) {
+		key := plainWords(words)
+		if other, taken := commands[key]; taken && other != command {
+			command = ""
+		}
+		commands[key] = command
+	}
+	for _, name := range Names() {
+		add(name, wordsOf(name))
+	}
+	for _, row := range otherNamesOf {
+		for others := range strings.SplitSeq(row.others, "; ") {
+			add(row.command, strings.Fields(others))
+		}
+	}
+	return commands
+}
+
+// sameWords returns the command of which a name has these words, or others with the same meaning; "" if none or several do.
+func sameWords(words []string) string {
+	meant := byPlainWords()[plainWords(words)]
+	if meant == "" && len(words) > 0 {
+		meant = byPlainWords()[plainWords(without(words, subjects))]
+	}
+	return meant
 }
 
 // spelledOtherwise returns the command that has these words, with other signs between them, or two of
@@ -129,6 +217,8 @@ func unknownCommand(name string) *ParseError {
 		err.hint = hint
 	case same != "":
 		err.hint = fmt.Sprintf("did you mean %q?", same)
+	case knownAs(wordsOf(name)) != "":
+		err.hint = fmt.Sprintf("did you mean %q?", knownAs(wordsOf(name)))
 	case adviceOf(wordsOf(name)) != "":
 		err.hint = adviceOf(wordsOf(name))
 	case meant != "":
@@ -141,7 +231,7 @@ func unknownCommand(name string) *ParseError {
 // the line begins with a command that cannot be enabled, or where what it asks for is not clear; isLine
 // is false for anything that is no command line.
 func hintForLine(line string) (hint string, isLine bool) {
-	words := splitLine(line)
+	words := splitLine(asWords(line))
 	for len(words) > 1 && slices.Contains([]string{"obsidian", "vaultwicket", "run"}, words[0]) {
 		words = words[1:]
 	}
@@ -160,13 +250,20 @@ func hintForLine(line string) (hint string, isLine bool) {
 	}
 	params := map[string]any{}
 	var bare []string
+	option := "" // that is written as --name value
 	for _, word := range rest {
 		key, value, found := strings.Cut(strings.TrimLeft(word, "-"), "=")
+		isOption := strings.HasPrefix(word, "-") && r.param(key) != nil
 		switch p := r.param(key); {
 		case found:
 			params[key] = strings.Trim(value, `"'`)
 		case p != nil && p.kind == kindFlag:
 			params[key] = true
+		case isOption:
+			option = key
+		case option != "":
+			params[option] = strings.Trim(word, `"'`)
+			option = ""
 		default:
 			bare = append(bare, strings.Trim(word, `"'`))
 		}
@@ -180,6 +277,16 @@ func hintForLine(line string) (hint string, isLine bool) {
 	}
 	text, _ := excerpt.JSON(map[string]any{"command": r.name, "params": params}) // strings and booleans always marshal
 	return "put the parameters into params: " + text, true
+}
+
+// asWords returns a call that is written like that of a function, such as read("A.md"), as a line.
+func asWords(line string) string {
+	name, arguments, found := strings.Cut(line, "(")
+	inside, isCall := strings.CutSuffix(arguments, ")")
+	if !found || !isCall || find(name) == nil {
+		return line
+	}
+	return name + " " + strings.ReplaceAll(inside, ",", " ")
 }
 
 // commandOf returns the command that a line begins with, of one word or of two with a blank in place
@@ -312,6 +419,14 @@ func otherName(words string) string {
 
 // otherNamesOf lists the other names by command.
 var otherNamesOf = [...]struct{ command, others string }{
+	{"find", "search semantic; search vector; search smart; rank; notes rank; ask; search similarity; notes search semantic; meaning search; fuzzy search; best match"},
+	{"attachment:read", "attachment get; attachment view; attachment show"},
+	{"briefing", "briefing morning; briefing daily; day overview; day of summary"},
+	{"base:views", "list views; views; get views; base of views"},
+	{"task:reschedule", "reschedule; reschedule task; postpone; postpone task; date due set; change date due task; snooze task"},
+	{"property:remove-item", "item property remove; item list property remove; from list property remove"},
+	{"property:add", "append property; append item property; add item property; append list property; add list property to"},
+	{"periodic:append", "add periodic; add note weekly; append note to weekly; append weekly; append monthly"},
 	{
 		"read",
 		"cat; cat note; content file get; content get note; content note; fetch; fetch note; file get; file read; file read text; get; get note; " +
@@ -357,7 +472,7 @@ var otherNamesOf = [...]struct{ command, others string }{
 	{
 		"search",
 		"all search; complex search; content files search; content search; find; find note; find notes; find text; full search text; grep; locate; " +
-			"lookup; md search; note search; notes search; query search; rg; search semantic; search simple; search text; search vault",
+			"lookup; md search; note search; notes search; query search; rg; search simple; search text; search vault",
 	},
 	{
 		"search:context",
@@ -365,13 +480,13 @@ var otherNamesOf = [...]struct{ command, others string }{
 	},
 	{
 		"daily:read",
-		"daily get; daily get note; daily note; daily note open; daily note read; daily open; daily read; daily show; daily today; daily view; " +
-			"diary; get note periodic; get today; journal; journal read; note today; read today; show today; today",
+		"note read today; get note todays; note todays; journal read; journal read today; journal today; daily get; daily get note; daily note; daily note open; daily note read; daily open; daily read; daily show; daily today; daily view; " +
+			"diary; get today; journal; note today; read today; show today; today",
 	},
 	{
 		"daily:append",
-		"add daily; add daily note; add daily to; add inbox; add journal; add quick; append daily; append daily note; append daily to; " +
-			"append journal; append log; capture; capture quick; daily insert; daily log; daily update; daily write; journal write",
+		"add journal to; add journal; append journal to; add to today; add daily note to; append journal; journal write; log; add daily; add daily note; add daily to; add inbox; add quick; append daily; append daily note; append daily to; " +
+			"append log; capture; capture quick; daily insert; daily log; daily update; daily write",
 	},
 	{
 		"daily:range",
@@ -424,7 +539,7 @@ var otherNamesOf = [...]struct{ command, others string }{
 	},
 	{
 		"outline",
-		"contents of table; contents table; document get map; document map; get headings; get outline; heading list; headings; headings list; " +
+		"summarise; note summarise; contents of table; contents table; document get map; document map; get headings; get outline; heading list; headings; headings list; " +
 			"headings note; note outline; note structure; structure; structure summary; toc",
 	},
 	{"templates", "all template; get templates; list template; list templates"},
@@ -436,12 +551,12 @@ var otherNamesOf = [...]struct{ command, others string }{
 		"details; exists; exists file; exists note; file get info; file info; file metadata; file stat; info; info note; note stat; stat",
 	},
 	{"folder", "folder info; folder size; folder stat"},
-	{"vault", "about; info vault; stats vault; status vault"},
+	{"vault", "info list vault; get info vault; details vault; about; info vault; stats vault; status vault"},
 	{"vaults", "all list vault; available list vaults; available vaults; get vaults; list vaults"},
 	{"undo", "back roll; change revert; change undo; changes undo; history undo; last undo; revert; rollback"},
 	{"undo:list", "change list; changes history; changes journal; changes list; list undo"},
 	{"history:read", "get version; read version; show version"},
-	{"unresolved", "broken links; check links; dead links; links missing; links unresolved"},
+	{"unresolved", "dangling links; dead links list; links unresolved; broken find links; broken links; check links; dead links; links missing"},
 	{
 		"orphans",
 		"files orphan; find orphans; links notes without; list orphans; notes orphan; notes orphaned; notes unlinked; orphan",
@@ -463,7 +578,7 @@ var otherNamesOf = [...]struct{ command, others string }{
 		"attachment:write",
 		"add attachment; add image; attachment create; attachment save; attachment upload; image save; image upload; upload",
 	},
-	{"attachment:text", "extract text; pdf; pdf read; pdf text"},
+	{"attachment:text", "ocr; file ocr; ocr pdf; extract text; pdf; pdf read; pdf text"},
 	{"canvas:read", "canvas; canvas get; canvas read"},
 	{"canvas:create", "canvas create; canvas new; add canvas file"},
 	{"canvas:add", "add canvas; add canvas card; add canvas node; add card; add node; card create; card new"},
@@ -481,91 +596,120 @@ var otherNamesOf = [...]struct{ command, others string }{
 	{"daily:ensure", "create daily; create daily note; daily make note; daily new; daily new note; day start"},
 	{
 		"periodic:read",
-		"get note weekly; month note; monthly; monthly note; note quarterly; note week; note weekly; note yearly; weekly",
+		"note periodic; get note periodic; read weekly; monthly read; note read weekly; read yearly; quarterly read; get note weekly; month note; monthly; monthly note; note quarterly; note week; note weekly; note yearly; weekly",
 	},
-	{"task:add", "add task; add todo; create task; create todo; new task; new todo"},
+	{"task:add", "reminder set; add tasks; add do to; create reminder; new reminder; add reminder; add task; add todo; create task; create todo; new task; new todo"},
 }
 
-// otherParams are names of parameters in other tools, with ours that can be meant: the first
-// that the command has. It is a function because a variable that calls one makes the program
-// copy the rows at its start (shared.go).
-func otherParams() map[string][]string {
-	return map[string][]string{
-		"note": {
-			"path",
-			"file",
-			"name",
-			"content",
-		}, "filename": {"path", "file", "name"}, "filepath": {"path", "folder"}, "notepath": {"path"}, "notename": {"file", "name"},
-		"title": {
-			"name",
-			"file",
-			"path",
-			"heading",
-		}, "name": {"file", "name", "path"}, "uri": {"path", "url"}, "source": {"path", "from"}, "target": {"path", "to"}, "id": {"ref", "path", "file"},
-		"path": {
-			"folder",
-			"ref",
-			"file",
-			"name",
-		}, "file": {"path", "ref", "name"}, "folder": {"folder", "path"}, "dir": {"folder", "path"}, "directory": {"folder", "path"}, "folderpath": {"folder", "path"},
-		"in": {"folder", "path"}, "parent": {"folder", "path"}, "scope": {"folder", "path"}, "root": {"folder", "path"},
-		"q": {
-			"query",
-			"name",
-		}, "text": {"content", "query", "value", "new"}, "term": {"query"}, "search": {"query", "old"}, "keyword": {"query"}, "keywords": {"query"}, "pattern": {"query"}, "searchterm": {"query"},
-		"body": {
-			"content",
-			"new",
-		}, "data": {"content", "value"}, "message": {"content"}, "markdown": {"content"}, "append": {"content"}, "contents": {"content"}, "line": {"content", "lines", "line"},
-		"entry": {
-			"content",
-		}, "item": {"content"}, "task": {"content", "ref"}, "string": {"content", "query"}, "value": {"value", "content"},
-		"key": {
-			"name",
-		}, "property": {"name"}, "field": {"name"}, "prop": {"name"}, "tag": {"name", "tag"}, "tags": {"name", "tag"}, "template": {"name", "template"}, "templatename": {"template", "name"},
-		"days": {
-			"since",
-			"min-age",
-			"from",
-			"offset",
-		}, "after": {"since", "from", "due-after"}, "before": {"to", "due-before"}, "start": {"from", "since"}, "startdate": {"from"}, "end": {"to"}, "enddate": {"to"}, "until": {"to"},
-		"newer": {
-			"since",
-		}, "modified": {"since"}, "older": {"min-age"}, "minage": {"min-age"}, "age": {"min-age"}, "olderthan": {"min-age"}, "day": {"date", "since"}, "date": {"date", "since", "from", "due"}, "when": {"date", "since"},
-		"from": {
-			"from",
-			"path",
-			"old",
-			"since",
-		}, "to": {"to", "name", "new"}, "destination": {"to"}, "dest": {"to"}, "newpath": {"to"}, "newname": {"name", "to"}, "newfolder": {"to"}, "into": {"to"},
-		"max": {
-			"limit",
-			"count",
-		}, "n": {"count", "limit"}, "number": {"count", "limit"}, "num": {"count", "limit"}, "top": {"limit", "count"}, "size": {"limit", "count"}, "maxresults": {"limit", "count"}, "count": {"count", "limit", "total"},
-		"limit": {
-			"limit",
-			"count",
-		}, "results": {"limit"}, "casesensitive": {"case"}, "matchcase": {"case"}, "section": {"heading"}, "header": {"heading"}, "under": {"heading"}, "headline": {"heading"}, "blockid": {"block"},
-		"linenumber": {
-			"line",
-			"lines",
-		}, "range": {"lines"}, "oldtext": {"old"}, "oldstring": {"old"}, "oldstr": {"old"}, "find": {"old", "query"}, "newtext": {"new", "content"}, "newstring": {"new"}, "newstr": {"new"},
-		"replace": {
-			"new",
-			"overwrite",
-		}, "replacement": {"new"}, "with": {"new"}, "force": {"overwrite"}, "extension": {"ext"}, "type": {"ext", "type", "format"}, "filetype": {"ext"}, "completed": {"done"}, "complete": {"done"},
-		"finished": {
-			"done",
-		}, "open": {"todo"}, "pending": {"todo"}, "incomplete": {"todo"}, "today": {"daily", "date"}, "state": {"status"}, "mark": {"status"}, "status": {"status"}, "sortby": {"sort"}, "order": {"sort"}, "orderby": {"sort"},
-		"groupby": {
-			"group",
-		}, "output": {"format"}, "outputformat": {"format"}, "json": {"format"}, "position": {"position"}, "where": {"where", "query"}, "filter": {"where", "query"}, "fields": {"select"}, "columns": {"select"}, "change": {"id"}, "changeid": {"id"},
+// otherParamsOf are names of parameters in other tools, without signs, with ours that can be meant: the first that the
+// command has.
+var otherParamsOf = [...]struct{ names, ours string }{
+	{"after", "since from due-after"},
+	{"age minage older olderthan", "min-age"},
+	{"anchor header heading headline section subpath under", "heading"},
+	{"append contents description entry insert markdown message newcontent", "content"},
+	{"base canvas link", "path file"},
+	{"before", "to due-before"},
+	{"block blockid", "block"},
+	{"body", "content new"},
+	{"caseinsensitive ignorecase", "ignore-case"},
+	{"casesensitive matchcase", "case"},
+	{"change changeid", "id"},
+	{"columns", "select order"},
+	{"complete completed finished", "done"},
+	{"condition", "where"},
+	{"content", "content text"},
+	{"count", "count limit total"},
+	{"data", "content value"},
+	{"date", "date since from due"},
+	{"day when", "date since"},
+	{"days", "since min-age from offset"},
+	{"deadline due duedate", "due"},
+	{"desc direction order orderby sortby sortorder", "sort"},
+	{"dest destination dst end enddate into newfolder newpath tonode until", "to"},
+	{"dir directory folder folderpath in parent root scope", "folder path"},
+	{"distance hops", "depth"},
+	{"every recurrence recurring repeat", "recurs"},
+	{"expression", "expr where"},
+	{"extension filetype", "ext"},
+	{"field key oldname prop property propertyname", "name"},
+	{"fields props select", "select"},
+	{"file", "path ref name"},
+	{"filename", "path file name"},
+	{"filepath", "path folder"},
+	{"filter where", "where query"},
+	{"find", "old query"},
+	{"force", "overwrite"},
+	{"formula", "expr"},
+	{"from", "from path old name since heading"},
+	{"fromnode startdate", "from"},
+	{"groupby", "group"},
+	{"id", "ref id version path file"},
+	{"incomplete open pending", "todo"},
+	{"item", "value content ref"},
+	{"items newvalue propertyvalue values", "value"},
+	{"json output outputformat", "format"},
+	{"k limit max maxresults size top topk", "limit count"},
+	{"keyword keywords pattern prompt question searchterm term", "query"},
+	{"kind", "type"},
+	{"levels", "depth level"},
+	{"line", "content lines line"},
+	{"linenumber", "line lines"},
+	{"mark state status", "status"},
+	{"maxage modified newer window", "since"},
+	{"maxrows pagesize results take", "limit"},
+	{"n num number", "count limit"},
+	{"name", "file name path"},
+	{"new", "new to name"},
+	{"newname", "name to"},
+	{"newstr newstring replacement with", "new"},
+	{"newtext", "new content"},
+	{"note", "path file name content"},
+	{"notename", "file name"},
+	{"notepath src", "path"},
+	{"old", "old name heading"},
+	{"oldstr oldstring oldtext", "old"},
+	{"page pages", "pages"},
+	{"path", "folder ref file name"},
+	{"period", "period since"},
+	{"position", "position"},
+	{"q", "query name"},
+	{"query", "query where name expr text"},
+	{"range", "lines"},
+	{"replace", "new overwrite"},
+	{"revision versionid", "version"},
+	{"search", "query old"},
+	{"since", "since from"},
+	{"source", "path from"},
+	{"start", "from since start"},
+	{"string", "content query"},
+	{"tag tags", "name tag"},
+	{"target", "to path"},
+	{"task", "content ref"},
+	{"template", "name template"},
+	{"templatename", "template name"},
+	{"text", "content query value new text"},
+	{"title", "name file path heading"},
+	{"to", "to name new"},
+	{"today", "daily date"},
+	{"type", "ext type format period"},
+	{"uri", "path url"},
+	{"url", "url path"},
+	{"value", "value content"},
+}
+
+// otherParams returns the parameters that a name of another tool can mean.
+func otherParams(name string) []string {
+	for _, row := range otherParamsOf {
+		if slices.Contains(strings.Fields(row.names), name) {
+			return strings.Fields(row.ours)
+		}
 	}
+	return nil
 }
 
 // unknownParam says which parameter was meant.
-func (c *Call) unknownParam(key string, v Value) *ParseError {
+func (c *Call) unknownParam(key string, v Value, given Params) *ParseError {
 	bare := v.form == flagOn
 	err := c.refuse(CodeUnknownParam, key, unknown)
 	word := strings.TrimLeft(key, "-")
@@ -578,18 +722,22 @@ func (c *Call) unknownParam(key string, v Value) *ParseError {
 	}
 	joined := strings.Join(wordsOf(word), "")
 	meant := ""
-	others := otherParams()[joined]
+	others := otherParams(joined)
 	if i := slices.IndexFunc(names, func(name string) bool { return strings.ReplaceAll(name, "-", "") == joined }); i >= 0 {
 		meant = names[i]
-	} else if i := slices.IndexFunc(others, func(other string) bool { return slices.Contains(names, other) }); i >= 0 {
-		meant = others[i]
-	} else {
+	} else if meant = c.row.otherParam(others, v, given); meant == "" {
 		meant = excerpt.Nearest(strings.ToLower(word), names)
+	}
+	if meant == "" {
+		meant = c.row.partOfName(word, given)
 	}
 	switch {
 	case word == "vault":
 		err.Reason = "the vault is chosen by the gateway, not by a parameter"
 		err.hint = `"vault" is an argument next to "params", not one of them; on a command line it is the flag --vault`
+	case slices.Contains(besideParams, joined) && c.row.param(word) == nil && joined != "limit":
+		err.Reason = "is no parameter of a command"
+		err.hint = fmt.Sprintf("%q is an argument next to \"params\", not one of them", word)
 	case word == "copy" && find(c.row.name+":copy") == nil:
 		err.Reason = "not allowed: it would overwrite the clipboard of the user"
 	case bare && find(c.row.name+":"+word) != nil: // as in "daily read"
@@ -600,6 +748,9 @@ func (c *Call) unknownParam(key string, v Value) *ParseError {
 		err.hint = fmt.Sprintf("did you mean the command %q?", c.row.name+":"+word)
 	case word == "" || word == "=":
 		err.hint = "write a parameter as name=value, without blanks around ="
+	case meant == "since" && joined == "days" && v.text != "" && strings.Trim(v.text, "0123456789") == "":
+		err.meant = meant
+		err.hint = fmt.Sprintf("did you mean \"since\"? since=\"-%sd\" is that many days ago", excerpt.Short(v.text))
 	case meant != "":
 		err.meant = meant
 		err.hint = fmt.Sprintf("did you mean %q?", meant)
@@ -615,6 +766,48 @@ func (c *Call) unknownParam(key string, v Value) *ParseError {
 		err.hint = validParams + strings.Join(names, ", ")
 	}
 	return err
+}
+
+// besideParams are arguments of the tools, without signs, that stand next to the parameters of a command.
+var besideParams = []string{"dryrun", "cursor", "expecthash", "idempotencykey"}
+
+// otherParam returns the first of some parameters that the row has and that is not given yet, one that is required before the
+// others; "" if there is none. A name of a note is no path.
+func (r *row) otherParam(others []string, v Value, given Params) (meant string) {
+	for _, name := range others {
+		p := r.param(name)
+		_, taken := given[name]
+		if p == nil || taken {
+			continue
+		}
+		if p.required {
+			return name
+		}
+		if meant == "" {
+			meant = name
+		}
+	}
+	_, hasFile := given["file"]
+	isName := v.text != "" && !strings.ContainsAny(v.text, "./")
+	if meant == "path" && isName && slices.Contains(others, "file") && r.param("file") != nil && !hasFile {
+		return "file"
+	}
+	return meant
+}
+
+// partOfName returns the parameter of which the name is the only one among the words of another name, as in "include_frontmatter";
+// "" if there is none.
+func (r *row) partOfName(word string, given Params) (meant string) {
+	for _, part := range wordsOf(word) {
+		if _, taken := given[part]; taken || r.param(part) == nil {
+			continue
+		}
+		if meant != "" {
+			return ""
+		}
+		meant = part
+	}
+	return meant
 }
 
 // paramAdvice says what does what an unknown parameter asks for, where no parameter of the command
@@ -647,68 +840,3 @@ func paramAdvice(command, name string, v Value) string {
 	}
 	return ""
 }
-
-// mend is the hint for an invalid value: the value or the parameter that was most likely meant.
-func (r *row) mend(p *param, v Value) string {
-	text := strings.TrimSpace(v.text)
-	switch p.kind {
-	case kindChar:
-		for flag, words := range map[string][]string{"todo": openWords, "done": doneWords} { // words for a status
-			if slices.Contains(words, strings.ToLower(text)) && r.param(flag) != nil {
-				return "use " + flag + "=true"
-			}
-		}
-		return "status is the one character between the brackets of a task, such as x"
-	case kindPath, kindNewPath, kindLink, kindBase, kindFolder:
-		mended := strings.ReplaceAll(strings.Trim(text, "\"'`"), `\`, "/")
-		mended = strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(mended, "!"), "[["), "]]")
-		for strings.Contains(mended, "//") {
-			mended = strings.ReplaceAll(mended, "//", "/")
-		}
-		mended = strings.Trim(strings.TrimPrefix(mended, "./"), "/ ")
-		if strings.HasPrefix(text, "..") || mended == text || mended == "" {
-			return ""
-		}
-		if _, reason := p.check(Text(mended)); reason != "" {
-			return ""
-		}
-		return fmt.Sprintf("did you mean %q?", excerpt.Short(mended))
-	case kindTitle:
-		if name := strings.Trim(text, "/"); strings.Contains(name, "/") && r.name == "rename" {
-			return fmt.Sprintf("rename keeps the folder; \"move\" with to=%q moves it", excerpt.Short(withEnding(name)))
-		}
-	case kindFlag:
-		return "send true, or leave it out"
-	case kindNumber:
-		digits := strings.Trim(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ #+=") // of "20 rows"
-		if digits != text && p.checkNumber(digits) == "" {
-			return fmt.Sprintf("did you mean %q?", digits)
-		}
-	}
-	return ""
-}
-
-// withEnding returns a path of a note with its ending.
-func withEnding(path string) string {
-	if strings.Contains(path[strings.LastIndexByte(path, '/')+1:], ".") {
-		return path
-	}
-	return path + ".md"
-}
-
-// openWords and doneWords are what statuses of tasks are called.
-var (
-	openWords = []string{
-		"todo",
-		"open",
-		"incomplete",
-		"pending",
-		"not done",
-		"undone",
-		"unchecked",
-		"active",
-		"false",
-		"[ ]",
-	}
-	doneWords = []string{"done", "complete", "completed", "finished", "closed", "checked", "true", "[x]"}
-)

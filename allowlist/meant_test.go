@@ -47,9 +47,14 @@ func TestOtherParams(t *testing.T) {
 			known[r.params[i].name] = true
 		}
 	})
-	for other, names := range otherParams() {
-		for _, name := range names {
-			assert.That(t, known[name], "%s: no command has %q", other, name)
+	seen := map[string]bool{}
+	for _, row := range otherParamsOf {
+		for name := range strings.FieldsSeq(row.ours) {
+			assert.That(t, known[name], "%s: no command has %q", row.names, name)
+		}
+		for other := range strings.FieldsSeq(row.names) {
+			assert.That(t, !seen[other], "%q is in two rows", other)
+			seen[other] = true
 		}
 	}
 }

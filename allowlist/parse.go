@@ -50,7 +50,7 @@ func Parse(name string, params Params) (Call, error) {
 // takeAll adds the parameters to the call, in the order of their names, and returns what is wrong with the others.
 func (c *Call) takeAll(params Params) (wrong []*ParseError) {
 	for _, key := range params.Names() {
-		if err := c.take(key, params[key]); err != nil {
+		if err := c.take(key, params); err != nil {
 			wrong = append(wrong, err)
 		}
 	}
@@ -161,7 +161,8 @@ func ParseWords(name string, words []string) (Call, error) {
 }
 
 // take checks one parameter and adds it to the call.
-func (c *Call) take(key string, v Value) *ParseError {
+func (c *Call) take(key string, given Params) *ParseError {
+	v := given[key]
 	p := c.row.param(key)
 	// Releases of the CLI before 1.12.2 opened a note unless told not to. What is not opened anyway needs no word.
 	isSilent := key == "silent" && c.row.param("open") != nil &&
@@ -170,7 +171,7 @@ func (c *Call) take(key string, v Value) *ParseError {
 		return nil
 	}
 	if p == nil {
-		return c.unknownParam(key, v)
+		return c.unknownParam(key, v, given)
 	}
 	if v.form == absent {
 		return nil
@@ -187,7 +188,7 @@ func (c *Call) take(key string, v Value) *ParseError {
 	}
 	if reason != "" {
 		err := c.refuse(CodeBadValue, p.name, reason)
-		err.hint = c.row.mend(p, v)
+		err.hint = c.row.mend(p, v, given)
 		return err
 	}
 	if p.refused != "" {

@@ -230,7 +230,7 @@ func TestMessagesNameWhatWouldBeRight(t *testing.T) {
 		{"help", Params{"command": Flag(true)}, "want the name of a command, got true or false", ""},
 		{"files", Params{"total": Text("1")}, "is a flag: true or false, got text", "send true, or leave it out"},
 		{"files", Params{"total": Number("1")}, "is a flag: true or false, got a number", "send true, or leave it out"},
-		{"move", Params{"to": Text("Archive")}, `could be a folder or a file; want "Archive/" for the folder or "Archive.md" for the note`, ""},
+		{"move", Params{"to": Text("Archive")}, `could be a folder or a file; want "Archive/" for the folder or "Archive.md" for the note`, `did you mean "Archive/"?`},
 		{"publish:add", Params{"changed": Flag(true)}, "does not name what leaves the machine", "path="},
 	}
 	for _, test := range tests {
@@ -330,7 +330,7 @@ func TestEscalationNeverLowers(t *testing.T) {
 	}
 	for key, want := range map[string]tiers.Effect{"shows": tiers.Writes, "writes": tiers.Writes, "destroys": tiers.Destroys, "other": tiers.Writes} {
 		call := Call{row: r, effect: r.effect}
-		err := call.take(key, Flag(true))
+		err := call.take(key, Params{key: Flag(true)})
 		assert.That(t, err == nil && call.effect == want, "%s: %v, want %v (%v)", key, call.effect, want, err)
 	}
 }

@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -88,11 +89,14 @@ func decodeParams(command string, raw json.RawMessage) (allowlist.Params, *argum
 	}
 	given, err := paramFields("params", raw)
 	if err != nil {
-		return nil, err.asObject(raw)
+		return nil, err.asObject(command, raw)
 	}
 	params := allowlist.Params{}
 	total := 0
 	var wrong []*argumentError
+	if inner := given.Get("params"); len(given) == 1 && len(inner) > 0 && inner[0] == '{' {
+		return nil, wrongArgument(badRequest, "params.params", "is an object", "leave the inner params out: "+shownCall(command, inner))
+	}
 	for _, f := range given.Sorted() {
 		name := string(f.Name)
 		value, size, err := decodeValue(command, name, "params."+name, f.Value)
@@ -245,6 +249,8 @@ func (e *argumentError) misplaced(fields wire.Fields) *argumentError {
 		_, isParam := moved[unknown.field]
 		switch {
 		case unknown.reason != "":
+		case unknown.field == "name" && wire.IsNull(fields.Get("command")):
+			wrong[i] = wrongArgument(badRequest, unknown.field, "", `did you mean "command"?`)
 		case other != "":
 			wrong[i] = wrongArgument(badRequest, unknown.field, "", fmt.Sprintf("did you mean %q?", other))
 		case isParam:
@@ -290,9 +296,24 @@ func movedParams(fields wire.Fields) map[string]json.RawMessage {
 	return moved
 }
 
+// shownCall is a call as JSON, without its parameters where these are long.
+func shownCall(command string, params any) string {
+	text := strings.TrimSpace(string(wire.Encode(map[string]any{"command": command, "params": params})))
+	if len(text) > maxShownCall {
+		return nameCommand
+	}
+	return text
+}
+
 // asObject returns the error about parameters that are no JSON; where they are written as on a
-// command line, the hint has them as an object.
-func (e *argumentError) asObject(text json.RawMessage) *argumentError {
+// command line, or are one value, the hint has them as an object.
+func (e *argumentError) asObject(command string, text json.RawMessage) *argumentError {
+	if len(text) <= maxShownCall && !json.Valid(text) && !strings.ContainsAny(string(text), `={}[]`) {
+		_, err := allowlist.Parse(command+" "+string(text), nil)
+		if meant, ok := errors.AsType[*allowlist.ParseError](err); ok && strings.Contains(meant.Hint(), `{"command"`) {
+			return wrongArgument(e.code, e.field, e.reason, meant.Hint())
+		}
+	}
 	params := map[string]string{}
 	for _, word := range strings.Fields(string(text)) {
 		key, value, found := strings.Cut(word, "=")

@@ -124,7 +124,7 @@ func TestEveryWrongArgumentIsNamed(t *testing.T) {
 		{
 			"two values, and a parameter that the command does not have", `{"command":"search","params":{"query":["x"],"limit":1.5,"pth":"A"}}`, "search", "limit",
 			`argument "params.limit" is 1.5, not a plain integer within 2^53; argument "params.query" is a list; command "search": unknown parameter "pth"`,
-			`"params.limit": write integers in digits, such as 1000, and anything else as a string; "params.query": send a string, an integer, true, false or null; "pth": did you mean "path"?`,
+			`"params.limit": write integers in digits, such as 1000, and anything else as a string; "params.query": send a string; did you mean "x"?; "pth": did you mean "path"?`,
 		},
 		{"one value", `{"command":"read","params":{"path":{}}}`, "read", "path", `argument "params.path" is an object`, "send a string, an integer, true, false or null"},
 		{"another argument", `{"command":"read","limit":"many"}`, "read", "limit", `argument "limit" is "many", not an integer of at least 1`, "send an integer in digits, such as 20"},

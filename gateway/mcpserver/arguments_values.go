@@ -92,12 +92,7 @@ func decodeValue(command, name, field string, raw json.RawMessage) (allowlist.Va
 		if raw[0] == '[' && allowlist.TakesList(command, name) {
 			return decodeListValue(field, raw)
 		}
-		return allowlist.Value{}, 0, wrongArgument(
-			badValue,
-			field,
-			"is "+typeName(raw),
-			"send a string, an integer, true, false or null",
-		)
+		return allowlist.Value{}, 0, wrongArgument(badValue, field, "is "+typeName(raw), plainValue(raw))
 	}
 	if !plainInteger(string(raw)) {
 		return allowlist.Value{}, 0, wrongArgument(
@@ -108,6 +103,15 @@ func decodeValue(command, name, field string, raw json.RawMessage) (allowlist.Va
 		)
 	}
 	return allowlist.Number(string(raw)), 0, nil
+}
+
+// plainValue says what to send in place of a list or an object: the only text in a list.
+func plainValue(raw json.RawMessage) string {
+	var items []string
+	if json.Unmarshal(raw, &items) == nil && len(items) == 1 {
+		return fmt.Sprintf("send a string; did you mean %q?", excerpt.Short(items[0]))
+	}
+	return "send a string, an integer, true, false or null"
 }
 
 // decodeListValue decodes a list of texts, numbers, and true or false, which become texts.

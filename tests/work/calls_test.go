@@ -100,6 +100,7 @@ type reply struct {
 	Argv    []string
 	Diff    string
 	Effect  string
+	Notices []string
 	Error   *struct{ Code, Message, Hint, Field string }
 	raw     string
 }
@@ -138,11 +139,13 @@ func (r reply) does() string {
 
 var (
 	jsonCall    = regexp.MustCompile(`\{"command":.*\}`)
-	meantWord   = regexp.MustCompile(`did you mean (?:the command )?("(?:[^"\\]|\\.)*")\?`)
+	meantWord   = regexp.MustCompile(`did you mean (?:the (?:command|property) )?("(?:[^"\\]|\\.)*")\?`)
 	pairsOf     = regexp.MustCompile(`(?:^|[\s(])([a-z-]+)=("(?:[^"\\]|\\.)*"|[^\s";,?]+)`)
-	withCommand = regexp.MustCompile(`^"([a-z]+(?::[a-z-]+)?)" (?:with|takes) `)
+	withCommand = regexp.MustCompile(`(?:^|; )"([a-z]+(?::[a-z-]+)?)" (?:with|takes|prints) `)
+	listOfFiles = regexp.MustCompile(`files=(\[.*\])$`)
+	bareObject  = regexp.MustCompile(`^send an object: (\{.*\})$`)
 	expression  = regexp.MustCompile(`(?:^|; )write (.+?)$`)
-	wordsAsked  = regexp.MustCompile(`where=(.+?)(?:; (select|sort|limit)=(.+?))?(?:; (sort|limit)=(.+?))?$`)
+	ofParameter = regexp.MustCompile(`invalid value for (\w+):`)
 )
 
 // nextCall is what a client sends that takes an answer by its words.
@@ -167,6 +170,23 @@ func nextCall(call map[string]any, r reply) map[string]any {
 	next["params"] = params
 	field := r.Error.Field
 	switch {
+	case strings.HasPrefix(hint, "send true") && params[field] != nil:
+		params[field] = true
+		return next
+	case listOfFiles.MatchString(hint):
+		var files []string
+		if json.Unmarshal([]byte(listOfFiles.FindStringSubmatch(hint)[1]), &files) != nil {
+			return nil
+		}
+		params["files"] = files
+		return next
+	case bareObject.MatchString(hint):
+		given := map[string]any{}
+		if json.Unmarshal([]byte(bareObject.FindStringSubmatch(hint)[1]), &given) != nil {
+			return nil
+		}
+		next["params"] = given
+		return next
 	case strings.HasPrefix(hint, "a query is made of parameters: "):
 		delete(params, field)
 		for _, pair := range strings.Split(strings.TrimPrefix(hint, "a query is made of parameters: "), "; ") {
@@ -175,8 +195,8 @@ func nextCall(call map[string]any, r reply) map[string]any {
 		}
 		return next
 	case expression.MatchString(hint):
-		if field == "" {
-			field = "where"
+		if named := ofParameter.FindStringSubmatch(r.Error.Message); field == "" && named != nil {
+			field = named[1]
 		}
 		params[field] = expression.FindStringSubmatch(hint)[1]
 		return next
@@ -192,6 +212,10 @@ func nextCall(call map[string]any, r reply) map[string]any {
 			delete(params, field)
 		case r.Error.Code == "unknown_command":
 			next["command"] = word
+		case next[field] != nil && field != "":
+			old := next[field]
+			delete(next, field)
+			next[word] = old
 		case r.Error.Code == "unknown_param" || r.Error.Code == "bad_request" && !isObject:
 			if field == "" {
 				return nil
@@ -216,10 +240,15 @@ func nextCall(call map[string]any, r reply) map[string]any {
 		}
 		return next
 	}
-	first, _, _ := strings.Cut(hint, "; ")
-	pairs := pairsOf.FindAllStringSubmatch(first, -1)
-	if command := withCommand.FindStringSubmatch(hint); command != nil {
-		next["command"] = command[1]
+	command := withCommand.FindStringSubmatchIndex(hint)
+	part := hint
+	if command != nil {
+		part = hint[command[2]:]
+	}
+	part, _, _ = strings.Cut(part, "; ")
+	pairs := pairsOf.FindAllStringSubmatch(part, -1)
+	if command != nil {
+		next["command"] = hint[command[2]:command[3]]
 		delete(params, field)
 		pairs = slices.DeleteFunc(pairs, func(pair []string) bool { return params[pair[1]] != nil })
 		if len(pairs) == 0 {
@@ -249,6 +278,24 @@ func bareText(text string) string {
 		return word
 	}
 	return text
+}
+
+var queryMeant = regexp.MustCompile(`did you mean ("(?:[^"\\]|\\.)*")`)
+
+// fromNotices is the call that a notice offers in place of one that was answered.
+func fromNotices(call map[string]any, r reply) map[string]any {
+	for _, notice := range r.Notices {
+		if found := queryMeant.FindStringSubmatch(notice); found != nil {
+			next := maps.Clone(call)
+			params := map[string]any{}
+			given, _ := call["params"].(map[string]any)
+			maps.Copy(params, given)
+			params["query"] = bareText(found[1])
+			next["params"] = params
+			return next
+		}
+	}
+	return nil
 }
 
 // fix puts a value in place of the one that was refused.
@@ -322,6 +369,11 @@ func judge(client *rig.Client, l line) string {
 		if got.OK {
 			if got.does() == want.does() {
 				return ""
+			}
+			if next := fromNotices(call, got); next != nil { // the answer says what was probably meant
+				call = next
+				got = sendPlanned(client, call)
+				continue
 			}
 			return fmt.Sprintf("does %.300s\n\twant %.300s", got.does(), want.does())
 		}

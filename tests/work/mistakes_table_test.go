@@ -100,7 +100,7 @@ var mistakes = []mistake{
 	{`{"command":"search","params":{"query":"status:draft"}}`, `"[status:draft]"`},
 	{`{"command":"search","params":{"query":"tags:#baking"}}`, `"tag:#baking"`},
 	{`{"command":"search","params":{"query":"title:Bread"}}`, `"file:Bread"`},
-	{`{"command":"search","params":{"query":"folder:Ideas tea"}}`, `"path:Ideas"`},
+	{`{"command":"search","params":{"query":"folder:Ideas tea"}}`, `"path:Ideas tea"`},
 	// Tasks and dates.
 	{`{"command":"tasks","params":{"status":"todo"}}`, `use todo=true`},
 	{`{"command":"tasks","params":{"status":"done"}}`, `use done=true`},

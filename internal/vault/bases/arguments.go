@@ -89,13 +89,18 @@ func ParseKey(text string, parse Parser) (Key, error) {
 	return key, nil
 }
 
-// CutDirection returns the text of a sort key without its direction.
+// CutDirection returns the text of a sort key without its direction, which is after a blank or a colon.
 func CutDirection(text string) (key string, descending bool) {
 	text = strings.TrimSpace(text)
-	if i := strings.LastIndexByte(text, ' '); i > 0 {
-		if last := strings.ToLower(text[i+1:]); last == "asc" || last == "desc" {
-			return strings.TrimSpace(text[:i]), last == "desc"
-		}
+	i := strings.LastIndexAny(text, " :")
+	if i <= 0 {
+		return text, false
+	}
+	switch strings.ToLower(text[i+1:]) {
+	case "asc", "ascending":
+		return strings.TrimSpace(text[:i]), false
+	case "desc", "descending":
+		return strings.TrimSpace(text[:i]), true
 	}
 	return text, false
 }

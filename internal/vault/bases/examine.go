@@ -202,6 +202,9 @@ func (e *examiner) comparison(n *syntax.Binary) {
 		e.quote(*left)
 		e.leave(n.X)
 	}
+	e.examineChain(n)
+	e.examineCase(n.X, n.Y, n.Op)
+	e.examineCase(n.Y, n.X, n.Op)
 	e.constant(n.X, n.Y, n.Op)
 	e.constant(n.Y, n.X, n.Op)
 }
@@ -222,6 +225,9 @@ func (e *examiner) quote(t words) {
 		return
 	}
 	instead := strconv.Quote(t.text)
+	if value := foreignNames[strings.ToLower(t.text)]; value != "" {
+		instead = value
+	}
 	if day := dayOf[strings.ToLower(t.text)]; day != "" {
 		instead = day
 	}
@@ -412,11 +418,18 @@ func (e *examiner) call(n *syntax.Call) {
 			e.unknownMethod(n, f)
 			return
 		}
+		e.examineCall(n, f)
 	}
 	if !slices.Contains(textArguments, name) {
 		return
 	}
 	for _, argument := range n.Args {
+		if link := e.linkAt(argument); link != nil {
+			e.refuse(fmt.Sprintf("%s is a list in a list", excerpt.Short(e.source[link.start:link.end])), "",
+				textEdit{link.start, link.end, "link(" + strconv.Quote(link.text) + ")"})
+			e.leave(argument)
+			continue
+		}
 		if t := e.wordsOf(argument); t != nil && (!formula.IsFunction(t.text) || name == "date") {
 			e.argument(n, name, *t)
 			e.leave(argument)
@@ -633,7 +646,7 @@ var methodOf = map[string]string{
 func fieldOf(name string) string {
 	others := map[string]string{
 		"cday": "ctime", "created": "ctime", "cdate": "ctime", "birthtime": "ctime", "mday": "mtime", "modified": "mtime", "updated": "mtime", "mdate": "mtime",
-		"outlinks": "links", "inlinks": "backlinks", "etags": "tags", "tag": "tags", "title": "name", "filename": "name", "extension": "ext", "type": "ext",
+		"outlinks": "links", "inlinks": "backlinks", "etags": "tags", "tag": "tags", "title": "name", "filename": "name", "stem": "name", "extension": "ext", "type": "ext",
 		"parent": "folder", "dir": "folder", "directory": "folder", "frontmatter": "properties", "aliases": "properties.aliases", "stat": "size", "length": "size",
 	}
 	if other := others[strings.ToLower(name)]; other != "" {
@@ -679,6 +692,14 @@ var callsHere = [...]struct{ names, form string }{
 	{"lower lcase tolower lowercase tolowercase", "$1.lower()"},
 	{"upper ucase toupper uppercase touppercase", "$1.lower()"},
 	{"empty isempty isnull isblank isnone", "$1.isEmpty()"},
+	{"nonnull notnull isnotnull notempty isnotempty", "!$1.isEmpty()"},
+	{"equal equals eq", "$1 == $2"},
+	{"unequal notequal ne neq", "$1 != $2"},
+	{"larger greater gt greaterthan", "$1 > $2"},
+	{"largereq greatereq gte ge", "$1 >= $2"},
+	{"smaller less lt lessthan", "$1 < $2"},
+	{"smallereq lesseq lte le", "$1 <= $2"},
+	{"test", "$/2/.matches($1)"},
 	{"not", "!($1)"},
 	{"and", "$1 && $2"},
 	{"or", "$1 || $2"},

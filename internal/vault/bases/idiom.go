@@ -24,9 +24,19 @@ func Judge(text string, names Names) (p *formula.Program, unknown []string, err 
 			return p, found.Unknown, nil
 		}
 		found.Mistake.confirm(names)
+		if other := respelled(text); other != text {
+			meant := &Mistake{Right: translated(other)}
+			if meant.confirm(names); meant.Right != "" {
+				found.Mistake.Right = meant.Right
+			}
+		}
 		return nil, nil, found.Mistake
 	}
 	mistake := &Mistake{Reason: parsed.Error()}
+	if strings.HasPrefix(strings.ToLower(strings.TrimSpace(text)), "task") && asDataview(text) != "" {
+		mistake.Advice = "the command \"tasks\" lists tasks; query lists notes"
+		return nil, nil, mistake
+	}
 	if request := asDataview(text); request != "" {
 		mistake.Advice = request
 		return nil, nil, mistake
@@ -66,6 +76,8 @@ func (m *Mistake) confirm(names Names) {
 func adviceFor(text string) string {
 	for _, t := range elementsOf(text) {
 		switch strings.ToLower(t.text) {
+		case "case", "when", "then":
+			return `a choice is if(condition, value, otherwise), as in if(done, "x", "y")`
 		case "and", "or", "not", "is", "in", "like", "between":
 			return `operators are && || ! == != < > <= >=; a list or a text has .contains("x"), and a text needs quotes`
 		}
@@ -123,7 +135,7 @@ func nextElement(text string) (size int, kind elementKind) {
 	case isWordRune(r) || r == '#' || r == '@':
 		end := len(text)
 		for i, c := range text[width:] {
-			inner := strings.ContainsRune("-./@", c) && i+width+1 < len(text) && isWordByte(text[i+width+1:])
+			inner := strings.ContainsRune("-./@'", c) && i+width+1 < len(text) && isWordByte(text[i+width+1:])
 			if !isWordRune(c) && !inner {
 				end = i + width
 				break
@@ -165,7 +177,11 @@ func translated(text string) string {
 	if len(text) > maxTranslated {
 		return ""
 	}
-	elements := elementsOf(straight.Replace(strings.TrimSpace(text)))
+	text = unfiltered(straight.Replace(respelled(strings.TrimSpace(text))))
+	if _, err := syntax.Parse(text); err == nil {
+		return text
+	}
+	elements := elementsOf(text)
 	first := strings.ToLower(firstText(elements))
 	if first == "where" || first == "filter" || first == "having" {
 		elements = elements[1:]
@@ -232,6 +248,11 @@ var clauseForms = [...]struct {
 	pattern *regexp.Regexp
 	form    string
 }{
+	{regexp.MustCompile(`(?is)^([\pL][\pL\d_.-]*)\s*(===|!==|==|!=|<>|=)\s*([\pL][^"'()\[\]=<>!&|]*\s[^"'()\[\]=<>!&|]*)$`), "$1 $s2 $q3"},
+	{regexp.MustCompile(`(?is)^(.+?)\s+if\s+(.+?)\s+else\s+(.+)$`), "if($2, $1, $3)"},
+	{regexp.MustCompile(`(?is)^has\s+no\s+(.+)$`), "$o1.isEmpty()"},
+	{regexp.MustCompile(`(?is)^-#([\pL\d_/-]+)$`), "!file.hasTag($q1)"},
+	{regexp.MustCompile(`(?is)^([\pL][\pL\d_-]*)\s*:\s*(<=|>=|<|>)\s*(.+)$`), "$1 $s2 $q3"},
 	{regexp.MustCompile(`(?is)^(.+?)\s+is\s+not\s+(?:null|none|empty|missing|blank|undefined|nil)$`), "!$o1.isEmpty()"},
 	{regexp.MustCompile(`(?is)^(.+?)\s+is\s+(?:null|none|empty|missing|blank|undefined|nil)$`), "$o1.isEmpty()"},
 	{regexp.MustCompile(`(?is)^(.+?)\s+(?:is\s+not|isn't|not\s+equals?|does\s+not\s+equal)\s+(.+)$`), "$1 != $q2"},
@@ -418,6 +439,9 @@ func operandHere(text string) string {
 // dataviewSpan is a duration of Dataview.
 var dataviewSpan = regexp.MustCompile(`(?i)\bdur(?:ation)?\(\s*(\d[^()"']*?)\s*\)`)
 
+// apostrophe is one within a word.
+var apostrophe = regexp.MustCompile(`[\pL]'[\pL]`)
+
 // valueHere translates what a property is compared with: a text of several words gets quotes.
 func valueHere(text string) string {
 	bare := strings.ReplaceAll(text, ",", "")
@@ -434,7 +458,7 @@ func valueHere(text string) string {
 	if _, err := syntax.Parse(here); err == nil && here != "" {
 		return here
 	}
-	if strings.ContainsAny(text, `"'()[]`) {
+	if strings.ContainsAny(apostrophe.ReplaceAllString(text, ""), `"'()[]`) {
 		return here
 	}
 	return strconv.Quote(text)

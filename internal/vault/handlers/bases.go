@@ -83,6 +83,8 @@ func base(v *call.Vault, p call.Values) (disk.Path, error) {
 		return disk.Path{}, err
 	case t.Path.Ext() == baseExtension:
 		return t.Path, nil
+	case p.Has("path") && t.Path.Ext() == "":
+		return disk.Path{}, answer.BaseNotFound(t.Path.String())
 	case p.Has("path"):
 		return disk.Path{}, answer.Failure("Not a base file: %q", answer.Verbatim(t.Path.String()))
 	}

@@ -187,6 +187,9 @@ func (c *canvas) numbers(p call.Values, n *node) (given textedit.Object, err err
 
 var isColor = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([1-6]|#[0-9a-fA-F]{6})$`) })
 
+// colorNames are the names of the colors 1 to 6.
+var colorNames = []string{"red", "orange", "yellow", "green", "cyan", "purple"}
+
 // colored returns the color that a request gives. With none a color is removed.
 func colored(p call.Values) (textedit.Object, error) {
 	switch color := p["color"]; {
@@ -195,7 +198,11 @@ func colored(p call.Values) (textedit.Object, error) {
 	case color == "none":
 		return textedit.Object{{Key: "color"}}, nil
 	case !isColor().MatchString(color):
-		return nil, answer.Misuse("Invalid value for color: %s. Use 1 to 6, #rrggbb or none.", answer.Verbatim(color))
+		const wants = "Invalid value for color: %s. Use 1 to 6, #rrggbb or none."
+		if number := slices.Index(colorNames, strings.ToLower(color)) + 1; number > 0 {
+			return nil, answer.MisuseWithHint(fmt.Sprintf("did you mean color=\"%d\"?", number), wants, answer.Verbatim(color))
+		}
+		return nil, answer.Misuse(wants, answer.Verbatim(color))
 	default:
 		return textedit.Object{{Key: "color", Value: color}}, nil
 	}

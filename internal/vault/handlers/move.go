@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/vaultwicket/vaultwicket/internal/budget"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/internal/vault/change"
@@ -201,7 +202,7 @@ func pathLines(list string, find func(typed string) (disk.Path, error)) (all []c
 		}
 		at, err := find(typed)
 		if err != nil {
-			return nil, err
+			return nil, severalFiles(typed, err, find)
 		}
 		if !there[at] {
 			all = append(all, call.Target{Path: at, Typed: typed})
@@ -209,6 +210,26 @@ func pathLines(list string, find func(typed string) (disk.Path, error)) (all []c
 		there[at] = true
 	}
 	return all, nil
+}
+
+// severalFiles returns the error about a file that is not there, with how several are written where the text names some.
+func severalFiles(typed string, missing error, find func(typed string) (disk.Path, error)) error {
+	if strings.ContainsAny(typed, "*?") {
+		return answer.NotFound.Advise("\"query\" takes a search in place of a pattern, such as path:\"Folder\"").
+			Failure("File %q not found.", answer.Verbatim(typed))
+	}
+	paths := strings.FieldsFunc(typed, func(r rune) bool { return strings.ContainsRune(",;|", r) })
+	for i, path := range paths {
+		paths[i] = strings.TrimSpace(path)
+		if _, err := find(paths[i]); err != nil || len(paths) < 2 {
+			return missing
+		}
+	}
+	list, err := excerpt.JSON(paths)
+	if err != nil {
+		return missing
+	}
+	return answer.NotFound.Advise("several files are a list: files="+list).Failure("File %q not found.", answer.Verbatim(typed))
 }
 
 // relocation gives files other paths, or copies them, and changes the links that would lead

@@ -86,6 +86,11 @@ func parseRange(text string) (first, last int, ok bool) {
 func parseLines(wanted string) (first, last int, err error) {
 	first, last, ok := parseRange(wanted)
 	if !ok {
+		numbers := strings.FieldsFunc(wanted, func(r rune) bool { return r < '0' || r > '9' })
+		if first, last, ok = parseRange(strings.Join(numbers, "-")); ok {
+			hint := fmt.Sprintf("did you mean lines=\"%s\"?", strings.Join(numbers, "-"))
+			return 0, 0, answer.MisuseWithHint(hint, "Invalid lines: %s. Use <n> or <n-m>, counted from 1.", wanted)
+		}
 		return 0, 0, answer.Misuse("Invalid lines: %s. Use <n> or <n-m>, counted from 1.", wanted)
 	}
 	return first, last, nil

@@ -520,11 +520,14 @@ func (p *parser) refuseUnknown(set setting) {
 	}
 	name := rest[:size]
 	value := rest[size+1:]
-	if end := strings.IndexAny(value, " ()"); end > 0 {
+	if end := endOfValue(value); end > 0 {
 		value = value[:end]
 	}
+	whole := func(term string) string { // the query with another term in place of this one
+		return excerpt.Short(p.text[:p.at] + term + rest[size+1+len(value):])
+	}
 	lower := strings.ToLower(name)
-	advice := fmt.Sprintf("did you mean the property \"[%s:%s]\"?", excerpt.Short(name), excerpt.Short(value))
+	advice := fmt.Sprintf("did you mean the property %s?", quoted(whole("["+name+":"+value+"]")))
 	meant := excerpt.Nearest(lower, operators)
 	for operator, others := range otherNames {
 		if slices.Contains(others, lower) {
@@ -535,11 +538,24 @@ func (p *parser) refuseUnknown(set setting) {
 	case slices.Contains(dates, lower):
 		advice = "the search language has no dates: use the command \"recent\" with since=, or \"query\" with where="
 	case meant != "":
-		advice = fmt.Sprintf("did you mean %q?", meant+":"+excerpt.Short(value))
+		advice = fmt.Sprintf("did you mean %s?", quoted(whole(meant+":"+value)))
 	}
 	p.fail(p.at, CodeNoOperator, fmt.Sprintf("there is no operator %q", excerpt.Short(name)+":"),
 		advice+"; operators: "+strings.Join(operators, ": ")+":; [name:value] finds a property, quotes a text")
 }
+
+// endOfValue returns where the value of an operator ends, -1 for the end of the text.
+func endOfValue(text string) int {
+	if rest, isQuoted := strings.CutPrefix(text, "\""); isQuoted {
+		if end := strings.IndexByte(rest, '"'); end >= 0 {
+			return end + len(`""`)
+		}
+	}
+	return strings.IndexAny(text, " ()")
+}
+
+// quoted puts a query between quotation marks, with the escapes that its own need.
+func quoted(query string) string { return strconv.Quote(query) }
 
 // CodeNoOperator is the code of a [ParseError] about an operator that does not exist.
 const CodeNoOperator = "operator_unknown"

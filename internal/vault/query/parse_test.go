@@ -87,8 +87,8 @@ func TestOperatorsThatDoNotExist(t *testing.T) {
 		hint  string
 	}{
 		{"foo:bar", 1, `did you mean the property "[foo:bar]"?`},
-		{"status:draft -x", 1, `did you mean the property "[status:draft]"?`},
-		{"a tags:#work", 3, `did you mean "tag:#work"?`},
+		{"status:draft -x", 1, `did you mean the property "[status:draft] -x"?`},
+		{"a tags:#work", 3, `did you mean "a tag:#work"?`},
 		{"Title:Plan", 1, `did you mean "file:Plan"?`},
 		{"folder:Work", 1, `did you mean "path:Work"?`},
 		{"body:x", 1, `did you mean "content:x"?`},
@@ -96,7 +96,7 @@ func TestOperatorsThatDoNotExist(t *testing.T) {
 		{"task_todo:x", 1, `did you mean "task-todo:x"?`},
 		{"modified:today", 1, dates},
 		{"line:(a created:2026)", 9, dates},
-		{"-(foo:bar)", 3, `did you mean the property "[foo:bar]"?`},
+		{"-(foo:bar)", 3, `did you mean the property "-([foo:bar])"?`},
 		{"foo:(a b)", 1, "operators: file: path: content: tag: line: block: section: task: task-todo: task-done: match-case: ignore-case:"},
 	} {
 		_, err := Parse(c.query, Options{})

@@ -1,0 +1,208 @@
+package bases
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/vaultwicket/vaultwicket/internal/vault/bases/syntax"
+)
+
+// Spellings of other languages that are replaced in the text before it is read: what is left is judged like any other
+// expression, so that a replacement which is none does no harm.
+
+// respelling is a spelling of another language and its form here.
+type respelling struct {
+	pattern *regexp.Regexp
+	form    string
+}
+
+var respellings = []respelling{
+	{regexp.MustCompile(`^\s*return\s+`), ""},
+	{regexp.MustCompile(`\s--\s[^"']*$`), ""},
+	{regexp.MustCompile(`^\s*\{\{\s*(.*?)\s*\}\}\s*$`), "$1"},
+	{regexp.MustCompile(`\{\{\s*([\pL][\pL\d_.-]*)\s*\}\}`), "$1"},
+	{regexp.MustCompile("`([\\pL][\\pL\\d_-]*)`(\\s*[=!<>])"), "$1$2"},
+	{regexp.MustCompile(`(?i)\bprops?\(\s*["']([\pL][\pL\d_]*)["']\s*\)`), "$1"},
+	{regexp.MustCompile(`(?i)\bprops?\(\s*["']([^"']+)["']\s*\)`), `note["$1"]`},
+	{regexp.MustCompile(`\b(?:frontmatter|fm|page|doc)\.([\pL])`), "$1"},
+	{regexp.MustCompile(`(^|[^\w.])(?:_|lodash)\.(\w+\()`), "$1$2"},
+	{regexp.MustCompile(`\?\.`), "."},
+	{regexp.MustCompile(`\bnew\s+Date\(\s*\)|\bDate\.now\(\s*\)|\bdatetime\.(?:now|today)\(\s*\)|\bmoment\(\s*\)`), "now()"},
+	{regexp.MustCompile(`\bdate\.today\(\s*\)`), "today()"},
+	{regexp.MustCompile(`\bnew\s+Date\(`), "date("},
+	{regexp.MustCompile(`(?i)\bcurrent_timestamp\b(?:\(\s*\))?`), "now()"},
+	{regexp.MustCompile(`(?i)\bcurrent_date\b(?:\(\s*\))?`), "today()"},
+	{regexp.MustCompile(`\bMath\.(round|floor|ceil|abs)\(([^()]*)\)`), "($2).$1()"},
+	{regexp.MustCompile(`\bMath\.(min|max)\(`), "$1("},
+	{regexp.MustCompile(`\((\w+)\)\.(round|floor|ceil|abs)\(`), "$1.$2("},
+	{regexp.MustCompile(`\.indexOf\(([^()]*)\)\s*(?:!==?\s*-1|>=\s*0|>\s*-1)`), ".contains($1)"},
+	{regexp.MustCompile(`([\w.]+)\.indexOf\(([^()]*)\)\s*(?:===?\s*-1|<\s*0)`), "!$1.contains($2)"},
+	{regexp.MustCompile(`\.charAt\(\s*0\s*\)`), ".slice(0, 1)"},
+	{regexp.MustCompile(`\.get(?:UTC)?FullYear\(\s*\)`), ".year"},
+	{regexp.MustCompile(`\.get(?:UTC)?Date\(\s*\)`), ".day"},
+	{regexp.MustCompile(`\.get(?:UTC)?Hours\(\s*\)`), ".hour"},
+	{regexp.MustCompile(`([\w.]+)\.(?:match|matches|search|test)\(\s*(/(?:[^/\\]|\\.)+/[a-z]*)\s*\)`), "$2.matches($1)"},
+	{regexp.MustCompile(`(/(?:[^/\\]|\\.)+/[a-z]*)\.(?:test|exec|match)\(`), "$1.matches("},
+	{regexp.MustCompile(`\btypeof\s*\(?\s*([\w.]+)\s*\)?\s*={1,3}\s*(["']\w+["'])`), "$1.isType($2)"},
+	{regexp.MustCompile(`(?i)\bdate_?(?:time)?_?add\(\s*([^(),]+(?:\(\))?)\s*,\s*(\d+)\s*,\s*["']?(day|week|month|year|hour|minute)s?["']?\s*\)`), `$1 + "$2$3"`},
+	{regexp.MustCompile(`(?i)\bdate_?(?:time)?_?sub(?:tract)?\(\s*([^(),]+(?:\(\))?)\s*,\s*(\d+)\s*,\s*["']?(day|week|month|year|hour|minute)s?["']?\s*\)`), `$1 - "$2$3"`},
+	{regexp.MustCompile(`(?i)\btimedelta\(\s*(day|week|hour|minute)s?\s*=\s*(\d+)\s*\)`), `"$2$1"`},
+	{regexp.MustCompile(`\$(\d)`), "$1"},
+	{regexp.MustCompile(`(?i)\s+(?:is\s+)?(?:greater|more|larger|bigger|higher)\s+than\s+or\s+equals?(?:\s+to)?\s+|\s+(?:is\s+)?at\s+least\s+|\s+(?:is\s+)?on\s+or\s+after\s+`), " >= "},
+	{regexp.MustCompile(`(?i)\s+(?:is\s+)?(?:less|smaller|lower|fewer)\s+than\s+or\s+equals?(?:\s+to)?\s+|\s+(?:is\s+)?at\s+most\s+|\s+(?:is\s+)?on\s+or\s+before\s+`), " <= "},
+	{regexp.MustCompile(`(?i)\s+(?:is\s+)?(?:greater|more|larger|bigger|higher|later)\s+than\s+|\s+(?:is\s+)?after\s+`), " > "},
+	{regexp.MustCompile(`(?i)\s+(?:is\s+)?(?:less|smaller|lower|fewer|earlier)\s+than\s+|\s+(?:is\s+)?before\s+`), " < "},
+	{regexp.MustCompile(`(?i)\s+(?:is\s+)?equals?\s+to\s+`), " == "},
+}
+
+// longSpan is a duration with a whole word.
+var longSpan = regexp.MustCompile(`(?i)"(\d+)(day|week|month|year|hour|minute)"`)
+
+// shortSpans returns a text in which durations have their letters in place of words.
+func shortSpans(text string) string {
+	return longSpan.ReplaceAllStringFunc(text, func(found string) string {
+		part := longSpan.FindStringSubmatch(found)
+		letter := strings.ToLower(part[2][:1])
+		if strings.EqualFold(part[2], "month") {
+			letter = "M"
+		}
+		return `"` + part[1] + letter + `"`
+	})
+}
+
+// relativeDay is a comparison with a day that is some days away.
+var relativeDay = regexp.MustCompile(
+	`(?i)([<>]=?|={1,3}|!=)\s*(?:(in)\s+)?(\d+)\s*(day|week|month|year|hour|minute)s?(?:\s+(ago))?\b`,
+)
+
+// respelled returns a text with the spellings of other languages replaced outside of texts in quotes.
+func respelled(text string) string {
+	written := text
+	for _, r := range respellings {
+		text = r.pattern.ReplaceAllString(text, r.form)
+	}
+	text = relativeDay.ReplaceAllStringFunc(shortSpans(text), func(found string) string {
+		part := relativeDay.FindStringSubmatch(found)
+		sign := "+"
+		if part[5] != "" {
+			sign = "-"
+		}
+		if part[2] == "" && part[5] == "" {
+			return found
+		}
+		return part[1] + " today() " + sign + " " + shortSpans(`"`+part[3]+part[4]+`"`)
+	})
+	for _, quoted := range severalWords.FindAllString(written, -1) {
+		if !strings.Contains(text, quoted) {
+			return written
+		}
+	}
+	return text
+}
+
+// severalWords is a text of several words in quotes, which stays as it is.
+var severalWords = regexp.MustCompile(`"[^"]* [^"]*"|'[^']* [^']*'`)
+
+// filterOf is a filter of a template behind a value, as in tags | length > 2.
+var filterOf = regexp.MustCompile(
+	`^\s*([\pL][\pL\d_.]*)\s*\|\s*([\pL][\pL\d_]*)\s*(?::\s*("[^"]*"|'[^']*'|[\w.]+)|\(([^()]*)\))?\s*((?:==|!=|<=|>=|<|>).*)?$`,
+)
+
+// unfiltered returns an expression with the filter of a template as the call of a function; any other text as it is.
+func unfiltered(text string) string {
+	found := filterOf.FindStringSubmatch(text)
+	if found == nil {
+		return text
+	}
+	args := []string{found[1]}
+	if argument := found[3] + found[4]; argument != "" {
+		args = append(args, argument)
+	}
+	if spelledHere(found[2], args) == "" {
+		return text
+	}
+	return strings.TrimSpace(found[2] + "(" + strings.Join(args, ", ") + ") " + found[5])
+}
+
+// foreignNames are values of other languages by the names that they have there, in lower case.
+var foreignNames = map[string]string{
+	"true": "true", "false": "false", "null": "null", "none": "null", "nil": "null", "undefined": "null", "current_date": "today()",
+}
+
+// foreignRoots are objects of other languages, of which nothing exists here.
+var foreignRoots = map[string]bool{
+	"Math": true, "Date": true, "JSON": true, "Object": true, "Array": true, "String": true, "Number": true, "_": true, "moment": true, "dv": true,
+	"datetime": true, "page": true, "frontmatter": true,
+}
+
+// examineCall judges calls that have the same result for every note.
+func (e *examiner) examineCall(n *syntax.Call, f *syntax.Member) {
+	if root, ok := f.X.(*syntax.Name); ok && foreignRoots[root.Text] && !e.names.isProperty(root.Text) {
+		e.refuse("there is no object "+strconv.Quote(root.Text), "functions are written behind a value, as in rating.round(), or alone, as in today()")
+		return
+	}
+	if len(n.Args) != 1 {
+		return
+	}
+	literal, isText := n.Args[0].(*syntax.String)
+	of, isField := f.X.(*syntax.Member)
+	if !isText || e.mistake != nil {
+		return
+	}
+	start := literal.Position()
+	end := e.textEnd(start)
+	isName := isField && isFileMember(of, "name")
+	isPath := isField && (isFileMember(of, "path") || isFileMember(of, "folder"))
+	switch {
+	case f.Name == "endsWith" && isName && literal.Value == ".md":
+		from, _, known := e.extent(f.X)
+		_, to := e.arguments(n)
+		if known {
+			e.refuse("file.name of a note has no .md", "", textEdit{from, to, `file.ext == "md"`})
+		}
+	case f.Name == "startsWith" && isPath && strings.HasPrefix(literal.Value, "/") && literal.Value != "/":
+		e.refuse("a path has no slash at its start", "", textEdit{start, end, strconv.Quote(strings.TrimPrefix(literal.Value, "/"))})
+	case f.Name == "format" && hasForeignDays(literal.Value):
+		meant := strings.NewReplacer("yyyy", "YYYY", "yy", "YY", "dd", "DD", "d", "D").Replace(literal.Value)
+		e.refuse("in a format dd is the day of the week", "", textEdit{start, end, strconv.Quote(meant)})
+	}
+}
+
+// hasForeignDays reports whether a format of a date has the days of a month as other languages write them.
+func hasForeignDays(format string) bool {
+	return strings.Contains(format, "yy") && strings.Contains(format, "d") && !strings.ContainsAny(format, "YD[")
+}
+
+// examineChain judges a comparison of the result of another one, as in 2 <= rating <= 4.
+func (e *examiner) examineChain(n *syntax.Binary) {
+	inner, ok := n.X.(*syntax.Binary)
+	if !ok || e.mistake != nil || !isOrder(n.Op) || !isOrder(inner.Op) {
+		return
+	}
+	from, to, known := e.extent(inner.Y)
+	if !known {
+		return
+	}
+	e.refuse("a comparison of two comparisons compares true and false", "", textEdit{to, to, " && " + e.source[from:to]})
+}
+
+func isOrder(op syntax.Operator) bool {
+	return op == syntax.Less || op == syntax.Greater || op == syntax.LessEqual || op == syntax.GreaterEqual
+}
+
+// examineCase judges the comparison of a text in lower case with one that is not, which is never equal.
+func (e *examiner) examineCase(of, with syntax.Node, op syntax.Operator) {
+	call, isCall := of.(*syntax.Call)
+	literal, isText := with.(*syntax.String)
+	if !isCall || !isText || e.mistake != nil || op != syntax.Equal && op != syntax.NotEqual {
+		return
+	}
+	f, isMethod := call.Function.(*syntax.Member)
+	lower := strings.ToLower(literal.Value)
+	if !isMethod || f.Name != "lower" || lower == literal.Value {
+		return
+	}
+	start := literal.Position()
+	e.refuse("a text in lower case equals none with capital letters", "", textEdit{start, e.textEnd(start), strconv.Quote(lower)})
+}
