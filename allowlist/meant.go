@@ -235,7 +235,7 @@ func hintForLine(line string) (hint string, isLine bool) {
 	for len(words) > 1 && slices.Contains([]string{"obsidian", "vaultwicket", "run"}, words[0]) {
 		words = words[1:]
 	}
-	if len(words) == 0 {
+	if len(words) == 0 || len(words) > 1 && !strings.ContainsAny(line, "=-") && isName(words) {
 		return "", false
 	}
 	r, rest := commandOf(words)
@@ -277,6 +277,13 @@ func hintForLine(line string) (hint string, isLine bool) {
 	}
 	text, _ := excerpt.JSON(map[string]any{"command": r.name, "params": params}) // strings and booleans always marshal
 	return "put the parameters into params: " + text, true
+}
+
+// isName reports whether the words of a line are the name of a command in other words, as in "files list".
+func isName(words []string) bool {
+	all := wordsOf(strings.Join(words, " "))
+	last := all[len(all)-1:]
+	return knownAs(all) != "" && isSpelledRight(all) && !intentOf(last).WorseThan(tiers.Reads)
 }
 
 // asWords returns a call that is written like that of a function, such as read("A.md"), as a line.
@@ -330,6 +337,9 @@ func (r *row) bareParam(given map[string]any) string {
 			isTargeted = isTargeted || name == "path"
 			free = append(free, name)
 		}
+	}
+	if i := slices.IndexFunc(r.params, func(p param) bool { return p.kind == kindWord }); i >= 0 {
+		return r.params[i].name
 	}
 	if len(free) == 0 {
 		return ""

@@ -97,7 +97,7 @@ func (r *row) mendPath(p *param, text string) string {
 	isFolder := strings.HasSuffix(mended, "/") && p.kind == kindDestination
 	mended = strings.Trim(strings.TrimPrefix(mended, "./"), "/ ")
 	if text == "." && p.kind == kindFolder {
-		return "leave it out for the whole vault, or give \"/\""
+		return didYouMean("/")
 	}
 	isBare := p.kind == kindDestination && !strings.Contains(mended[strings.LastIndexByte(mended, '/')+1:], ".")
 	if isFolder || isBare {

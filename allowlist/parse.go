@@ -84,6 +84,9 @@ func (c *Call) missing(wrong []*ParseError) (missing []*ParseError) {
 		}
 		err := c.refuse(CodeMissingParam, p.name, "is required")
 		err.hint = "give " + p.name + "= with " + p.wants()
+		if name, value, found := c.joinedPair(); found && p.name == "value" {
+			err.hint = fmt.Sprintf("did you mean name=%q value=%q?", name, value)
+		}
 		missing = append(missing, err)
 	}
 	for _, group := range c.row.oneOf {
@@ -94,6 +97,16 @@ func (c *Call) missing(wrong []*ParseError) (missing []*ParseError) {
 		}
 	}
 	return missing
+}
+
+// joinedPair splits the name of a property that has its value with it, as in name="rating: 5".
+func (c *Call) joinedPair() (name, value string, found bool) {
+	given, _ := c.Param("name")
+	at := strings.IndexAny(given, ":=")
+	if at <= 0 || strings.TrimSpace(given[at+1:]) == "" {
+		return "", "", false
+	}
+	return excerpt.Short(strings.TrimSpace(given[:at])), excerpt.Short(strings.TrimSpace(given[at+1:])), true
 }
 
 // misfits returns the parameters that cannot be given together, and those that mean nothing without another one.

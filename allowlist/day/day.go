@@ -139,11 +139,25 @@ var layouts = []string{
 	"2006/1/2", "2006.1.2", "20060102", "2.1.2006", "January 2, 2006", "January 2 2006", "2 January 2006", "Jan 2, 2006", "Jan 2 2006", "2 Jan 2006",
 }
 
+// isoSpan is a time of whole days, weeks or years as ISO 8601 writes it.
+var isoSpan = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?i)-?P([0-9]{1,5})([DWY])$`) })
+
 var bareWeek = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?i)([0-9]{4})-?w([0-9])$`) })
 
 // suggest returns what a text was most likely meant to be, "" if that is not clear.
 func suggest(text string) string {
 	text = strings.TrimSpace(text)
+	for _, ending := range []string{".md", "'s note", "’s note", " note", "'s", "’s"} {
+		if day, found := strings.CutSuffix(text, ending); found && day != "" {
+			if _, err := Parse(day); err == nil {
+				return day
+			}
+			text = day
+		}
+	}
+	if parts := isoSpan().FindStringSubmatch(text); parts != nil {
+		return "-" + parts[1] + strings.ToLower(parts[2])
+	}
 	for _, layout := range layouts {
 		if t, err := time.Parse(layout, text); err == nil && t.Year() > 0 {
 			return t.Format(time.DateOnly)

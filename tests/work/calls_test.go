@@ -280,7 +280,7 @@ func bareText(text string) string {
 	return text
 }
 
-var queryMeant = regexp.MustCompile(`did you mean ("(?:[^"\\]|\\.)*")`)
+var queryMeant = regexp.MustCompile(`did you mean query=(.*)\?$`)
 
 // fromNotices is the call that a notice offers in place of one that was answered.
 func fromNotices(call map[string]any, r reply) map[string]any {

@@ -42,6 +42,9 @@ func Judge(text string, names Names) (p *formula.Program, unknown []string, err 
 		return nil, nil, mistake
 	}
 	mistake.Right = translated(text)
+	if conditions := ofObject(text); conditions != "" {
+		mistake.Right = conditions
+	}
 	mistake.confirm(names)
 	if mistake.Right == "" && mistake.Advice == "" {
 		mistake.Advice = adviceFor(text)

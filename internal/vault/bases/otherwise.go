@@ -1,7 +1,10 @@
 package bases
 
 import (
+	"encoding/json"
+	"maps"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -205,4 +208,40 @@ func (e *examiner) examineCase(of, with syntax.Node, op syntax.Operator) {
 	}
 	start := literal.Position()
 	e.refuse("a text in lower case equals none with capital letters", "", textEdit{start, e.textEnd(start), strconv.Quote(lower)})
+}
+
+// comparisonsOfObjects are the operators of queries that are JSON.
+var comparisonsOfObjects = map[string]string{
+	"$eq": "==", "$ne": "!=", "$gt": ">", "$gte": ">=", "$lt": "<", "$lte": "<=",
+}
+
+// ofObject returns the conditions of a query that is an object of JSON, such as {"status": "open"}, "" for any other text.
+func ofObject(text string) string {
+	var object map[string]json.RawMessage
+	if json.Unmarshal([]byte(text), &object) != nil {
+		return ""
+	}
+	var conditions []string
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		var comparisons map[string]json.RawMessage
+		if json.Unmarshal(object[name], &comparisons) != nil {
+			comparisons = map[string]json.RawMessage{"$eq": object[name]}
+		}
+		for _, operator := range slices.Sorted(maps.Keys(comparisons)) {
+			conditions = append(conditions, name+" "+comparisonsOfObjects[operator]+" "+string(comparisons[operator]))
+		}
+	}
+	return strings.Join(conditions, " && ")
+}
+
+// separateColumns returns names of columns between blanks with commas between them, "" for any other text.
+func separateColumns(text string) string {
+	names := strings.Fields(text)
+	for _, name := range names {
+		node, err := syntax.Parse(name)
+		if err != nil || !isID(node) || len(names) < 2 {
+			return ""
+		}
+	}
+	return strings.Join(names, ", ")
 }
