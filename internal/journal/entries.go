@@ -335,8 +335,14 @@ func (r *segmentReader) add(line ownerfiles.Line) {
 	salvage(line.Text, r.record)
 }
 
+// maxUnordered is how many objects are looked through one after the other.
+const maxUnordered = 1 << 8
+
 // soFar returns the summary of what was read. It stays as it is while the reader reads on.
 func (r *segmentReader) soFar() *summary {
+	if len(r.objects)-r.inOrder > maxUnordered {
+		r.orderObjects()
+	}
 	s := r.summary
 	s.damage = slices.Clone(s.damage)
 	for _, id := range slices.Sorted(maps.Keys(r.steps)) {

@@ -359,3 +359,38 @@ func TestReadersBesideAWriter(t *testing.T) {
 	writing.Wait()
 	assert.Equal(t, len(entries(t, reader)), len(list)+300, "entries")
 }
+
+// A change of very many notes is asked for the text of each: the summary of its segment is read once, and each text is found
+// among all of them without a look at the others.
+func TestEachOfVeryManyTextsIsFoundAtOnce(t *testing.T) {
+	j := newJournal(t, Limits{MaxBytes: 64 << 20})
+	j.sys = unsynced{}
+	const count = maxRecentRows/2 + 1
+	e := Entry{ID: NewID(time.Now()), Time: time.Now()}
+	texts := map[string][]byte{}
+	for i := range count {
+		path := fmt.Sprintf("Folder/%d.md", i)
+		texts[path] = fmt.Appendf(nil, "text %d", i)
+		e.Steps = append(e.Steps, Step{Path: path, Before: ImageOf(texts[path])})
+	}
+	require.NoError(t, j.Begin(e, textsOf(texts)))
+	find := func(when string) {
+		for i := 0; i < count; i += count / 7 {
+			step := e.Steps[i]
+			text := require.Value(j.Object(t.Context(), step.Before.Hash))(t)
+			require.Equal(t, string(text), string(texts[step.Path]), when)
+		}
+	}
+	find("in the newest segment")
+	newest := j.known.tail.soFar()
+	assert.That(t, len(newest.objects)-newest.inOrder <= maxUnordered, "%d objects of %d are in no order", len(newest.objects)-newest.inOrder, len(newest.objects))
+	j.lines = 1 // the next entry is in another segment
+	next, content := change("Next.md", "text", "other")
+	require.NoError(t, j.Begin(next, content))
+	find("in an older segment")
+	require.Equal(t, len(j.known.recent), 1)
+	before := j.known.recent[0]
+	find("in the same segment again")
+	assert.That(t, before.rowCount() > maxRecentRows, "%d rows", before.rowCount())
+	assert.That(t, len(j.known.recent) == 1 && j.known.recent[0] == before, "the summary of a large segment is read for each text")
+}

@@ -25,10 +25,11 @@ type known struct {
 	tail     *segmentReader
 }
 
-// Bounds of the summaries that are kept in memory.
+// Bounds of the summaries that are kept in memory. The last one is kept however large it is: a question about a change of
+// thousands of notes looks at it for each of them.
 const (
 	maxRecentSummaries = 8
-	maxRecentRows      = 1 << 14 // of one
+	maxRecentRows      = 1 << 16 // of all together: about a MiB
 )
 
 // segmentsNow returns the segments and their sizes, up to which they are immutable, so that reading needs no lock. No
@@ -138,13 +139,15 @@ func (k *known) put(h *head) {
 }
 
 func (k *known) keep(s *summary) {
-	if len(s.entries)+len(s.ends)+len(s.objects)+len(s.keys) > maxRecentRows {
-		return
+	k.recent = append(k.recent, s)
+	rows := 0
+	for _, kept := range k.recent {
+		rows += kept.rowCount()
 	}
-	if len(k.recent) >= maxRecentSummaries {
+	for len(k.recent) > 1 && (len(k.recent) > maxRecentSummaries || rows > maxRecentRows) {
+		rows -= k.recent[0].rowCount()
 		k.recent = slices.Delete(k.recent, 0, 1)
 	}
-	k.recent = append(k.recent, s)
 }
 
 // newestOf returns the summary of the newest segment, of which only what is new is read.
@@ -196,9 +199,8 @@ func (j *Journal) makeIndex(ctx context.Context, seg segment) (*head, *summary, 
 
 // sort makes what a summary is searched in searchable, in slices of its own.
 func (s *summary) sort() {
-	s.objects = slices.Clone(s.objects)
+	s.orderObjects()
 	s.keys = slices.Clone(s.keys)
-	slices.SortStableFunc(s.objects, func(a, b objectRow) int { return cmp.Compare(a.key, b.key) })
 	slices.SortStableFunc(s.keys, func(a, b keyRow) int { return cmp.Compare(a.key, b.key) })
 	s.sorted = true
 }

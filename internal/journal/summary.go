@@ -24,8 +24,9 @@ type summary struct {
 	size    int64 // how far the segment was read
 	entries []entryRow
 	ends    []endRow
-	objects []objectRow // by key, if sorted
-	keys    []keyRow    // by key and then by entry, if sorted
+	objects []objectRow // the first inOrder by key, the others as they were added
+	inOrder int
+	keys    []keyRow // by key and then by entry, if sorted
 	damage  []Damage
 	sorted  bool
 }
@@ -147,25 +148,36 @@ func (s *summary) rows(wanted key) (rows []int) {
 	return rows
 }
 
+// rowCount returns how many rows a summary has.
+func (s *summary) rowCount() int { return len(s.entries) + len(s.ends) + len(s.objects) + len(s.keys) }
+
 // objectsWith returns where the objects with a key are, the newest first.
 func (s *summary) objectsWith(wanted key) (found []objectRow) {
-	from := 0
-	if s.sorted {
-		from, _ = slices.BinarySearchFunc(
-			s.objects,
-			wanted,
-			func(row objectRow, k key) int { return cmp.Compare(row.key, k) },
-		)
+	ordered := s.objects[:s.inOrder]
+	from, _ := slices.BinarySearchFunc(
+		ordered,
+		wanted,
+		func(row objectRow, k key) int { return cmp.Compare(row.key, k) },
+	)
+	for _, row := range ordered[from:] {
+		if row.key != wanted {
+			break
+		}
+		found = slices.Insert(found, 0, row)
 	}
-	for _, row := range s.objects[from:] {
-		switch {
-		case row.key != wanted && s.sorted:
-			return found
-		case row.key == wanted:
+	for _, row := range s.objects[s.inOrder:] {
+		if row.key == wanted {
 			found = slices.Insert(found, 0, row)
 		}
 	}
 	return found
+}
+
+// orderObjects puts all objects in order, in a slice of their own.
+func (s *summary) orderObjects() {
+	s.objects = slices.Clone(s.objects)
+	slices.SortStableFunc(s.objects, func(a, b objectRow) int { return cmp.Compare(a.key, b.key) })
+	s.inOrder = len(s.objects)
 }
 
 // head is what is known of a segment without reading its summary.
@@ -369,6 +381,7 @@ func decodeRows(h *head, lengths indexLengths, rows []byte) (s *summary, ok bool
 			return nil, false
 		}
 	}
+	s.inOrder = lengths.objects
 	for range lengths.keys {
 		row := keyRow{key(in.number()), int(in.number())}
 		if in.isShort || row.entry < 0 || row.entry >= len(s.entries) {
