@@ -121,9 +121,9 @@ type vaultGateway struct {
 	*shared
 	vault Vault
 	rules *vaultview.Rules
-	// writing is held by one call that changes a note, changingMany by one that looks for the
-	// notes that it changes: it takes the lock of the journal only when it has found them, so that
-	// other writers do not wait for the search. A batch has both.
+	// writing is held by calls that change a note, one of each caller, and changingMany by one that looks for the notes that
+	// it changes. They take the lock of the journal only when the change is worked out, so that a long search or a very
+	// large note of one caller does not keep the others. A batch has both.
 	writing, changingMany *admission.Semaphore
 
 	target         func() appvaults.Place
@@ -137,6 +137,9 @@ type vaultGateway struct {
 	}
 	today dailyPath
 }
+
+// writersAtOnce bounds the changes of notes that are worked out at once: a very large note is in memory several times.
+const writersAtOnce = 3
 
 // New returns a gateway. It only allocates: the Obsidian CLI is located and the app's list of
 // vaults is read when the first call needs them.
@@ -185,7 +188,7 @@ func New(c Config) *Gateway {
 		d := &vaultGateway{
 			shared:       g.shared,
 			vault:        served.Vault,
-			writing:      admission.NewSemaphore(1),
+			writing:      admission.NewQueues(writersAtOnce),
 			changingMany: admission.NewSemaphore(1),
 			found:        &atomic.Pointer[appvaults.Place]{},
 			noFolder:     &atomic.Bool{},

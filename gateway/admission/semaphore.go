@@ -47,6 +47,12 @@ func NewSemaphore(size int) *Semaphore {
 	return &Semaphore{size: size, share: max(1, size-1), callers: map[string]*callerState{}}
 }
 
+// NewQueues returns a semaphore for size calls at once, each of another caller: those of one caller run one after the
+// other, in the order in which they came.
+func NewQueues(size int) *Semaphore {
+	return &Semaphore{size: size, share: 1, shared: true, callers: map[string]*callerState{}}
+}
+
 // Acquire waits until a call of a caller may run. It reports whether it waited. The error is that
 // of ctx; nothing is to be released then.
 func (s *Semaphore) Acquire(ctx context.Context, caller string) (waited bool, err error) {

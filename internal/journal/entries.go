@@ -82,6 +82,52 @@ func (j *Journal) Each(ctx context.Context, f Filter, visit func(Entry) bool) (d
 	return v.damage, nil
 }
 
+// Since returns the entries that were begun or ended since the journal had an extent, at most so many: all is false if there are
+// more, or one cannot be read. The caller has [Journal.Lock].
+func (j *Journal) Since(ctx context.Context, since Extent, most int) (entries []Entry, all bool, err error) {
+	v, err := j.view()
+	if err != nil {
+		return nil, false, err
+	}
+	defer v.close()
+	ids := map[string]bool{}
+	for i, seg := range v.segments {
+		if seg.number < since.segment {
+			continue
+		}
+		s, err := v.find(ctx, i, 0)
+		if err != nil || s == nil {
+			return nil, false, err
+		}
+		isNew := func(at int64) bool { return seg.number > since.segment || at >= since.size }
+		for _, e := range s.entries {
+			if isNew(e.at) {
+				ids[e.id] = true
+			}
+		}
+		for _, o := range s.ends {
+			if isNew(o.at) {
+				ids[o.id] = true
+			}
+		}
+		if len(ids) > most {
+			return nil, false, nil
+		}
+	}
+	for id := range ids {
+		at, err := v.locate(ctx, id)
+		if err != nil || at.summary == nil {
+			return nil, false, err
+		}
+		e, found, err := v.read(ctx, at, false)
+		if err != nil || !found {
+			return nil, false, err
+		}
+		entries = append(entries, e)
+	}
+	return entries, true, nil
+}
+
 // key is what the fewest of the wanted entries' neighbours have, the zero key if all entries are to be looked at.
 func (f Filter) key() key {
 	switch {

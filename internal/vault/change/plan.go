@@ -113,7 +113,8 @@ func showPlan(v *call.Vault, p Proposal) (answer.Reply, error) {
 		if s.IsNoop() || s.Before.Folder || s.After.Folder {
 			continue
 		}
-		if len(changes) < len(shown.Files) || len(changes) == MaxTexts || s.Before.unread != nil {
+		hasLines := !s.isUnread() || s.isPureMove()
+		if len(changes) < len(shown.Files) || len(changes) == MaxTexts || !hasLines {
 			row := s.row(v)
 			text, err := json.Marshal(row)
 			if err != nil {

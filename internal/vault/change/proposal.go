@@ -54,6 +54,9 @@ type Proposal struct {
 	// OwnChange says that the caller made that change: who may make a note may
 	// remove it again. Latest says that it is also the caller's last one.
 	OwnChange, Latest bool
+	// Outdated reports whether a change that another call made after this one was worked out makes it another one. Without it
+	// every change of a proposal of several steps does.
+	Outdated func(e journal.Entry) bool
 	// lineEnds says that the text got the line ends of the note; asGiven is what the
 	// note would hold without that.
 	lineEnds bool
@@ -263,7 +266,7 @@ func CurrentState(v *call.Vault, path disk.Path) (FileState, error) {
 
 // isLarge reports whether the file at path is too large to be in memory, and has no links.
 func isLarge(v *call.Vault, path disk.Path) bool {
-	if slices.Contains(linking, path.Ext()) {
+	if HasLinks(path) {
 		return false
 	}
 	info, err := v.Disk.Stat(path)
@@ -287,6 +290,9 @@ func StateAt(v *call.Vault, path disk.Path, kept string) (FileState, error) {
 
 // maxHeld is the size up to which every file is read into memory.
 const maxHeld = 1 << 20
+
+// HasLinks reports whether a file may have links.
+func HasLinks(path disk.Path) bool { return slices.Contains(linking, path.Ext()) }
 
 // linking are the extensions of the files with links.
 var linking = []string{"md", "canvas", "base"}

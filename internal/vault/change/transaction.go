@@ -33,7 +33,9 @@ type transaction struct {
 	mu     sync.Mutex            // for was and files
 	was    map[int]journal.Image // of steps whose file another program changed right before them
 	files  map[disk.Path]bool    // that were changed hastily, and are not durable yet
-	parts  []*operation          // of a batch, whose steps together are those of the transaction; none for a single change
+	// drafts are those of the steps by their folders, once a folder is removed.
+	drafts map[disk.Path][]disk.Draft
+	parts  []*operation // of a batch, whose steps together are those of the transaction; none for a single change
 }
 
 // newTransaction returns the transaction of the steps of a proposal, which are no no-ops. It names what the disk needs for
@@ -177,16 +179,22 @@ func (t *transaction) compareOne(i int) error {
 // another program: it stays behind what the step writes, as if it had been appended after it.
 func (t *transaction) takeAlong(i int) bool {
 	s := &t.steps[i]
-	if !t.merges || !s.After.Exists || s.Before.Image.Exists || s.After.Image.Exists {
+	hasTexts := !s.Before.Image.Exists && !s.After.Image.Exists
+	if !t.merges || !s.After.Exists || !hasTexts && !s.isPureMove() {
 		return false
 	}
 	now, err := CurrentState(t.vault, s.source())
-	if err != nil || !now.Exists || now.Image.Exists || len(now.Text) <= len(s.Before.Text) ||
-		!bytes.HasPrefix(now.Text, s.Before.Text) {
+	if err != nil {
 		return false
 	}
-	appended := now.Text[len(s.Before.Text):]
-	after := Existing(slices.Concat(s.After.Text, appended))
+	isBegun, appended := startsWith(now, ImageOf(s.Before))
+	if !isBegun || len(appended) == 0 {
+		return false
+	}
+	after := now
+	if !s.isPureMove() {
+		after = Existing(slices.Concat(s.After.Text, appended))
+	}
 	if levelIn(t.vault, s.source(), s.Before) != levelIn(t.vault, s.source(), now) ||
 		levelIn(t.vault, s.Path, s.After) != levelIn(t.vault, s.Path, after) {
 		return false // the note says by now that others have no access to it
@@ -350,10 +358,13 @@ func (t *transaction) stage() error {
 	return t.vault.Ctx.Err()
 }
 
-// textOf returns the text that a step writes; that of a large copy is read now.
+// textOf returns the text that a step writes; one that is not in memory is that of a copy, or in the journal.
 func (t *transaction) textOf(s Step) ([]byte, error) {
-	if !s.After.Image.Exists {
+	switch {
+	case !s.After.Image.Exists:
 		return s.After.Text, nil
+	case s.CopyOf == (disk.Path{}):
+		return t.journal.Object(t.vault.Ctx, s.After.Image.Hash)
 	}
 	text, err := t.vault.Disk.Read(s.CopyOf)
 	if err == nil && journal.ImageOf(text) != s.After.Image {
@@ -484,14 +495,21 @@ func (t *transaction) do(s Step) error {
 	return t.folder.SetAside(s.Path, s.Before.content(), s.draft)
 }
 
-// release removes the drafts in a folder that is to be removed. What they hold is in the journal.
+// release removes the drafts in a folder that is to be removed. What they hold is in the journal. Those in folders below it were
+// removed with these.
 func (t *transaction) release(folder disk.Path) {
-	for _, s := range t.steps {
-		if inFolder := s.draft.Folder() == folder || s.draft.Folder().Below(folder); inFolder &&
-			s.draft != (disk.Draft{}) {
-			_ = t.folder.Discard(s.draft)
+	if t.drafts == nil {
+		t.drafts = map[disk.Path][]disk.Draft{}
+		for _, s := range t.steps {
+			if s.draft != (disk.Draft{}) {
+				t.drafts[s.draft.Folder()] = append(t.drafts[s.draft.Folder()], s.draft)
+			}
 		}
 	}
+	for _, draft := range t.drafts[folder] {
+		_ = t.folder.Discard(draft)
+	}
+	delete(t.drafts, folder)
 }
 
 // touch has the next call look at what a step concerns.

@@ -27,15 +27,14 @@ func (s *Step) lost() lostLines {
 }
 
 func (s *Step) weigh() lostLines {
-	isMovedAsItIs := s.IsMove() && s.Before.Equal(s.After)
 	isBookmarking := s.Path == disk.Bookmarks() && s.After.Exists
 	switch {
 	case isBookmarking:
 		// Entries are added, or those of the caller taken back. The lines of the file also have the bookmarks of hidden notes.
 		return lostLines{}
-	case !s.Before.Exists, s.Before.Folder, s.After.Folder, isMovedAsItIs:
+	case !s.Before.Exists, s.Before.Folder, s.After.Folder, s.isPureMove():
 		return lostLines{}
-	case s.Before.unread != nil, s.Before.Image.Exists: // the text is not in memory: the longest that it may be
+	case s.isUnread(), s.Before.Image.Exists: // a text is not in memory: the most that may be lost
 		size := ImageOf(s.Before).Size
 		n := max(s.lines().Removed, int((size+lineBytes-1)/lineBytes))
 		return lostLines{All: n, Body: n, Of: n}

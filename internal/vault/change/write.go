@@ -114,7 +114,7 @@ func tryOut(
 		if p, err = propose(v, row, values, how); err != nil || p.ReadAnswer != nil {
 			return p.answer(), err
 		}
-	} else if len(p.Steps) > 1 && planned != j.Extent() { // it may rest on notes that are none of its own
+	} else if len(p.Steps) > 1 && p.isOutdated(v, j, planned) {
 		return answer.Reply{}, errStale
 	}
 	if err := fits(v, p, how); err != nil {
@@ -146,6 +146,22 @@ func tryOut(
 		said.Change = Proposal{Steps: t.steps, Note: p.Note, loses: p.loses}.change(v)
 	}
 	return said, err
+}
+
+// maxSince is how many changes of others are looked at, before a change is rather worked out anew.
+const maxSince = 1000
+
+// isOutdated reports whether a proposal may be another one by now, because of what was changed since the journal had an
+// extent: it may rest on notes that are none of its own.
+func (p Proposal) isOutdated(v *call.Vault, j *journal.Journal, since journal.Extent) bool {
+	if since == j.Extent() {
+		return false
+	}
+	if p.Outdated == nil {
+		return true
+	}
+	changes, all, err := j.Since(v.Ctx, since, maxSince)
+	return err != nil || !all || slices.ContainsFunc(changes, p.Outdated)
 }
 
 // said is what is answered once a proposal is carried out.

@@ -211,7 +211,7 @@ func removing(v *call.Vault, files []call.Target, permanent bool) (planned chang
 	if trash {
 		planned.Message = "Moved to trash: "
 	}
-	states, err := statesOf(v, files, trash)
+	states, err := statesOf(v, files)
 	if err != nil {
 		return planned, err
 	}
@@ -226,12 +226,11 @@ func removing(v *call.Vault, files []call.Target, permanent bool) (planned chang
 	return planned, nil
 }
 
-// maxTexts is how many bytes of the files that are removed together are in memory, besides the first file.
+// maxTexts is how many bytes of the files that are removed, moved or copied together are in memory, besides the first file.
 const maxTexts = 8 << 20
 
-// statesOf returns the states of files that are removed. Of many that go to the trash, from which they come back
-// without their texts, only the first have a text.
-func statesOf(v *call.Vault, files []call.Target, trash bool) ([]change.FileState, error) {
+// statesOf returns the states of files that are removed. Of many, only the first have a text.
+func statesOf(v *call.Vault, files []call.Target) ([]change.FileState, error) {
 	states := make([]change.FileState, len(files))
 	read := 0 // files that have a text
 	for texts := 0; read < len(files); read++ {
@@ -241,7 +240,7 @@ func statesOf(v *call.Vault, files []call.Target, trash bool) ([]change.FileStat
 		}
 		texts += len(state.Text)
 		isEnough := read == change.MaxTexts || read > 0 && texts > maxTexts
-		if trash && isEnough {
+		if isEnough {
 			budget.From(v.Ctx).Release(int64(len(state.Text)))
 			break
 		}

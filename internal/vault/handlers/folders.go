@@ -158,6 +158,7 @@ func removeFolder(v *call.Vault, p call.Values) (change.Proposal, error) {
 		return change.Proposal{}, err
 	}
 	planned.Note = at
+	planned.Outdated = outdatedBySteps(outdatedBelow(at))
 	planned.Message += at.String() + " (" + answer.Count(len(in.Files), "file") + ")"
 	for _, folder := range slices.Backward(in.Folders) {
 		if !in.Stay[folder] {

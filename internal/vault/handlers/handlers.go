@@ -7,6 +7,7 @@
 package handlers
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -230,6 +231,10 @@ func editAll(
 			)
 		}
 	}
+	all.Outdated = outdatedBySteps(outdatedByFiles(v, all.Steps, func(at disk.Path, text []byte) bool {
+		after, err := edit(at, text)
+		return err != nil || !bytes.Equal(after, text)
+	}))
 	all.Message = said + " in " + answer.Count(len(all.Steps), "note")
 	if len(all.Steps) > 0 {
 		all.Note = all.Steps[0].Path

@@ -14,6 +14,7 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/internal/budget"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+	"github.com/vaultwicket/vaultwicket/internal/journal"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/internal/vault/change"
@@ -243,6 +244,7 @@ type relocation struct {
 	follow  bool              // links are changed, and not only counted
 	holds   bool              // so are those to files that stay, where a new name would take them over
 	copies  bool
+	texts   int // bytes of the files that are in memory
 }
 
 // relocating returns an empty relocation. Links follow through the gateway, unless it is asked
@@ -309,6 +311,11 @@ func (r *relocation) move(t call.Target, typed string) (disk.Path, error) {
 		return disk.Path{}, answer.AlreadyExists.Failure("Destination file already exists!")
 	}
 	r.taken[name] = true
+	if r.texts += len(before.Text); len(r.planned.Steps) > 0 && r.texts > maxTexts {
+		r.texts -= len(before.Text)
+		budget.From(r.v.Ctx).Release(int64(len(before.Text)))
+		before = before.WithoutText(r.v, t.Path)
+	}
 	s := change.Step{Path: to, From: t.Path, Before: before, After: before}
 	if r.copies {
 		s = change.Step{Path: to, After: before, CopyOf: t.Path}
@@ -328,6 +335,19 @@ func stateOf(v *call.Vault, t call.Target) (change.FileState, error) {
 		return before, answer.FileNotFound(t.Typed)
 	}
 	return before, budget.From(v.Ctx).Hold(int64(len(before.Text)))
+}
+
+// textOf returns the state of the file at a path with its text, which may not be in memory. A large file that has no links stays
+// without it.
+func textOf(v *call.Vault, state change.FileState, at disk.Path) (change.FileState, error) {
+	if !state.Image.Exists || !change.HasLinks(at) {
+		return state, nil
+	}
+	now, err := stateOf(v, call.Target{Path: at, Typed: at.String()})
+	if err == nil && !now.Equal(state) {
+		err = answer.Conflict.Failure("Conflict: %q was changed while the change was worked out.", answer.Verbatim(at.String()))
+	}
+	return now, err
 }
 
 // relink adds to the proposal what happens to links.
@@ -359,13 +379,23 @@ func (r *relocation) relink() error {
 	}
 	if r.copies {
 		for i, s := range r.planned.Steps {
-			text, _, lost := m.Rewrite(s.After.Text, s.CopyOf.String())
-			if !s.After.Folder && !s.After.Image.Exists {
+			if s.After.Folder {
+				continue
+			}
+			after, err := textOf(r.v, s.After, s.CopyOf)
+			if err != nil {
+				return err
+			}
+			text, changed, lost := m.Rewrite(after.Text, s.CopyOf.String())
+			if changed > 0 {
 				r.planned.Steps[i].After = change.Existing(text)
+			} else if s.After.Image.Exists {
+				budget.From(r.v.Ctx).Release(int64(len(after.Text)))
 			}
 			r.planned.Message += remarks(s.Path, lost)
 		}
 		if !r.follow {
+			r.planned.Outdated = r.outdated(m)
 			return nil
 		}
 		if m, err = newMove(r.v, nil, nil, made, before, after); err != nil {
@@ -378,6 +408,7 @@ func (r *relocation) relink() error {
 	if err := changeLinks(r.v, &r.planned, m, concerned(x, m, r.to), r.follow); err != nil {
 		return err
 	}
+	r.planned.Outdated = r.outdated(m)
 	if r.v.ForGateway && !r.copies {
 		r.planned.Mentions, err = mentions(r.v, r.to)
 	}
@@ -385,6 +416,18 @@ func (r *relocation) relink() error {
 		r.planned.Message += "\nLeft: " + r.planned.Mentions
 	}
 	return err
+}
+
+// outdated returns [change.Proposal.Outdated]. The change also depends on what is in the folders.
+func (r *relocation) outdated(m *relink.Move) func(e journal.Entry) bool {
+	var folders []disk.Path
+	for from := range r.folders {
+		folder, _ := disk.ParseFolder(from) // it was one
+		folders = append(folders, folder)
+	}
+	byLinks := outdatedByLinks(r.v, r.planned.Steps, m)
+	inFolder := outdatedBelow(folders...)
+	return outdatedBySteps(func(s journal.Step) bool { return inFolder(s) || byLinks(s) })
 }
 
 // holdLinks is the value of links= with which links that a new name would take over become paths first.
@@ -465,6 +508,11 @@ func changeLinks(v *call.Vault, planned *change.Proposal, m *relink.Move, source
 		s := change.Step{Path: source}
 		if moves {
 			s = planned.Steps[at]
+			before, err := textOf(v, s.Before, source)
+			if err != nil {
+				return err
+			}
+			s.Before = before
 		} else {
 			before, err := read[n%readAhead].text, read[n%readAhead].err
 			if disk.IsMissing(err) {
@@ -479,6 +527,10 @@ func changeLinks(v *call.Vault, planned *change.Proposal, m *relink.Move, source
 			s.Before = change.Existing(before)
 		}
 		after, changed, lost := m.Rewrite(s.Before.Text, source.String())
+		stays := !follow || changed == 0
+		if stays && moves && planned.Steps[at].Before.Image.Exists {
+			budget.From(v.Ctx).Release(int64(len(s.Before.Text)))
+		}
 		if !follow {
 			// The links of other notes are counted when the change is judged, by where they lead then.
 			if moves || source.Ext() == "base" {
@@ -501,6 +553,7 @@ func changeLinks(v *call.Vault, planned *change.Proposal, m *relink.Move, source
 		planned.Message += "\nLinks: " + planned.Followed.String()
 	}
 	planned.Message += left.String()
+	planned.Outdated = outdatedBySteps(outdatedByLinks(v, planned.Steps, m))
 	return nil
 }
 

@@ -355,6 +355,7 @@ func removeProperty(v *call.Vault, p call.Values) (change.Proposal, error) {
 // settingAll is the change of a property in several notes.
 func settingAll(v *call.Vault, p call.Values, notes []disk.Path, value propertyValue) (change.Proposal, error) {
 	all, err := editAll(v, notes, "Set "+p["name"]+": "+p["value"], value.Set)
+	all.Outdated = outdatedWhere(p, all)
 	all.Already = noneMeant
 	if len(notes) > 0 {
 		all.Already = fmt.Sprintf(
@@ -682,6 +683,7 @@ func changeList(said string, adds bool) func(*call.Vault, call.Values) (change.P
 			return change.Proposal{}, err
 		}
 		all, err := editAll(v, notes, said+p["name"]+": "+p["value"], edit)
+		all.Outdated = outdatedWhere(p, all)
 		switch name := answer.Verbatim(p["name"]); {
 		case len(notes) == 0:
 			all.Already = noneMeant

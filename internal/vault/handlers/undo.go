@@ -59,6 +59,10 @@ func undo(v *call.Vault, p call.Values) (change.Proposal, error) {
 				continue // a part of it is hidden: it is not there
 			}
 		}
+		if entries != nil && e.State == journal.Done { // it is not this one that is worked out
+			latest = together
+			break
+		}
 		undone, refused = undoing(v, j, together, 0, false)
 		if refused != nil || len(undone.Steps) > 0 || e.State == journal.Done {
 			latest = together
@@ -70,9 +74,11 @@ func undo(v *call.Vault, p call.Values) (change.Proposal, error) {
 		return change.Proposal{}, answer.Failure("Nothing to undo.")
 	case entries == nil:
 		undone.Latest = true
+		undone.Outdated = own // then another change is the last one
 		return undone, refused
 	}
 	made, err := undoing(v, j, entries, left, p.Has("session") || strings.Contains(p["id"], ","))
+	made.Outdated = own
 	made.Latest = latest != nil && !slices.ContainsFunc(entries, func(e journal.Entry) bool {
 		return !slices.ContainsFunc(latest, func(mine journal.Entry) bool { return mine.ID == e.ID })
 	})
@@ -227,7 +233,7 @@ func undoing(
 	skips bool,
 ) (change.Proposal, error) {
 	p := change.Proposal{OwnChange: true}
-	ahead := outlook{v, map[disk.Path]change.FileState{}}
+	ahead := outlook{v: v, ahead: map[disk.Path]change.FileState{}, texts: new(int)}
 	var said []string
 	var conflicting error
 	changed := 0
@@ -318,6 +324,7 @@ func countUndone(undone, changed, unkept, left int) string {
 type outlook struct {
 	v     *call.Vault
 	ahead map[disk.Path]change.FileState
+	texts *int // bytes of the files that are in memory
 }
 
 func (o outlook) current(path disk.Path, kept string) (change.FileState, error) {
@@ -335,6 +342,7 @@ func (o outlook) takeBack(j *journal.Journal, e journal.Entry, p *change.Proposa
 			return err
 		}
 		for _, s := range back {
+			o.leaveTexts(&s, len(p.Steps) == 0)
 			s.Trash = kept.Trash != "" && !s.After.Exists // it came out of the trash
 			if s.IsMove() {
 				o.ahead[s.From] = change.FileState{}
@@ -344,6 +352,24 @@ func (o outlook) takeBack(j *journal.Journal, e journal.Entry, p *change.Proposa
 		}
 	}
 	return nil
+}
+
+// leaveTexts drops the texts of a step, if those before it have enough. What is written comes out of the journal, then.
+func (o outlook) leaveTexts(s *change.Step, isFirst bool) {
+	isMade := s.After.Exists && !s.After.Folder && !s.Before.Equal(s.After)
+	*o.texts += len(s.Before.Text)
+	if isMade {
+		*o.texts += len(s.After.Text)
+	}
+	if isFirst || *o.texts <= maxTexts {
+		return
+	}
+	from := s.Path
+	if s.IsMove() {
+		from = s.From
+	}
+	s.Before = s.Before.WithoutText(o.v, from)
+	s.After = s.After.WithoutText(o.v, s.Path)
 }
 
 // back returns what takes back one step of an entry: mostly one step, none where
