@@ -35,7 +35,11 @@ func (g *vaultGateway) change(ctx context.Context, r route) (exec.Outcome, error
 		Sparing: r.policy.Confirm != policy.ConfirmNever && !r.approved, Addresses: r.addresses(),
 	}
 	if r.program.Backend() == string(Embedded) && r.planning != nil {
-		return r.planning.plan(ctx, g, r, r.program.WithOptions(options))
+		out, err := r.planning.plan(ctx, g, r, r.program.WithOptions(options))
+		if mayHaveActed(err) { // it was only worked out
+			err = brokenOffUnmade(err)
+		}
+		return out, err
 	}
 	if r.program.Backend() == string(Embedded) {
 		out, err := g.runner.Run(ctx, r.permit, r.program.WithOptions(options))
@@ -379,12 +383,7 @@ func (g *vaultGateway) settledOutcome(
 				len(s.Unmade),
 			)
 		case err == nil, isAnswer && cause.Code() == failure.CodeNotFound: // it did not even begin
-			return out, failure.New(
-				failure.CodeNotApplied,
-				"the call can be repeated",
-				"the call was broken off (%v), and nothing was changed",
-				broken,
-			)
+			return out, brokenOffUnmade(broken)
 		case isAnswer:
 			return out, err
 		}
@@ -399,6 +398,16 @@ func (g *vaultGateway) settledOutcome(
 		case <-time.After(pollEvery):
 		}
 	}
+}
+
+// brokenOffUnmade is the error of a call that was broken off before it changed anything.
+func brokenOffUnmade(broken error) error {
+	return failure.New(
+		failure.CodeNotApplied,
+		"the call can be repeated",
+		"the call was broken off (%v), and nothing was changed",
+		broken,
+	)
 }
 
 // pollOutcome finds out until a time whether the app has made a change whose call was aborted, and returns what was seen

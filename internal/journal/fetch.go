@@ -30,6 +30,26 @@ func (j *Journal) Object(ctx context.Context, hash string) ([]byte, error) {
 	return v.object(ctx, hash)
 }
 
+// Reader reads many objects of a journal as it is at one moment, with what it has open.
+type Reader struct{ view *view }
+
+// Reader returns a reader, which is to be closed.
+func (j *Journal) Reader() (*Reader, error) {
+	v, err := j.view()
+	if err != nil {
+		return nil, err
+	}
+	return &Reader{v}, nil
+}
+
+// Object is [Journal.Object].
+func (r *Reader) Object(ctx context.Context, hash string) ([]byte, error) {
+	return r.view.object(ctx, hash)
+}
+
+// Close closes what the reader has open.
+func (r *Reader) Close() { r.view.close() }
+
 // object is [Journal.Object].
 func (v *view) object(ctx context.Context, hash string) ([]byte, error) {
 	if !isHash(hash) {
@@ -69,7 +89,11 @@ func (v *view) objectIn(seg segment, s *summary, hash string) ([]byte, error) {
 		return nil, &Damaged{hash, "its record cannot be read"}
 	}
 	if !spot.isWhole() {
-		return p.text(seg.number, find, hash)
+		lines, err := v.file(seg)
+		if lines == nil || err != nil {
+			return nil, cmp.Or(err, fs.ErrNotExist)
+		}
+		return p.textIn(lines, seg.number, find, hash)
 	}
 	var whole bytes.Buffer
 	err := p.copyFile(&whole, seg.number, Image{true, hash, spot.size})
@@ -152,6 +176,11 @@ func (p folder) text(number uint64, find func(hash string) (location, bool), has
 		return nil, unusable(name, err)
 	}
 	defer lines.Close()
+	return p.textIn(lines, number, find, hash)
+}
+
+// textIn is text of a segment that is open.
+func (p folder) textIn(lines io.ReaderAt, number uint64, find func(hash string) (location, bool), hash string) ([]byte, error) {
 	var chain []object // the records that lead to the text
 	var text []byte    // the base of the last of them
 	for next := hash; next != ""; {

@@ -5,14 +5,18 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/programs"
@@ -192,4 +196,64 @@ func TestBrokenOff(t *testing.T) {
 	require.NoError(t, j.End(e.ID, Outcome{State: Done}))
 	expect("behind its end", open(), "")
 	assert.That(t, !j.HasUnfinished(), "a mark is left")
+}
+
+// fullDisk takes no new file.
+type fullDisk struct{ ownerfiles.System }
+
+func (fullDisk) Create(name string) (ownerfiles.File, error) {
+	return nil, &fs.PathError{Op: "open", Path: name, Err: syscall.ENOSPC}
+}
+
+// A change that runs into a full disk is marked as one that is taken back all the same: else whoever opens the vault next
+// completes a change that was told as not made.
+func TestTakingBackIsMarkedOnAFullDisk(t *testing.T) {
+	j := newJournal(t, Limits{})
+	unlock := require.Value(j.Lock(t.Context()))(t)
+	defer unlock()
+	e := Entry{ID: NewID(time.Now()), Time: time.Now(), Steps: []Step{{Path: "a.md", After: ImageOf([]byte("x"))}}}
+	require.NoError(t, j.MarkUnfinished(e.ID))
+	require.NoError(t, j.Begin(e, nil))
+	j.sys = fullDisk{j.sys}
+	require.NoError(t, j.MarkTakingBack(e.ID))
+	broken := require.Value(j.BrokenOff(t.Context()))(t)
+	assert.That(t, broken != nil && broken.ID == e.ID && broken.TakingBack, "%+v", broken)
+}
+
+// Since returns what was begun or ended behind an extent, and nothing else.
+func TestWhatWasChangedSince(t *testing.T) {
+	j := newJournal(t, Limits{})
+	var ids []string
+	begin := func(path string) string {
+		e, content := change(path, "old "+path, "new "+path)
+		e.ID = NewID(time.Now().Add(time.Duration(len(ids)) * time.Second))
+		require.NoError(t, j.Begin(e, content))
+		ids = append(ids, e.ID)
+		return e.ID
+	}
+	since := func(from Extent, most int) (found []string, all bool) {
+		entries, all, err := j.Since(t.Context(), from, most)
+		require.NoError(t, err)
+		for _, e := range entries {
+			found = append(found, e.ID)
+		}
+		slices.Sort(found)
+		return found, all
+	}
+	first := begin("a.md")
+	between := j.Extent()
+	found, all := since(between, 10)
+	assert.That(t, all && len(found) == 0, "nothing was changed: %v, %v", found, all)
+	second := begin("b.md")
+	found, _ = since(between, 10)
+	assert.Equal(t, fmt.Sprint(found), fmt.Sprint([]string{second}), "begun")
+	require.NoError(t, j.End(first, Outcome{State: Done})) // it was being made meanwhile
+	found, _ = since(between, 10)
+	assert.Equal(t, fmt.Sprint(found), fmt.Sprint([]string{first, second}), "ended")
+	_, all = since(between, 1)
+	assert.That(t, !all, "more than one are told as all")
+	j.lines = 1 // the next one is in another segment
+	third := begin("c.md")
+	found, all = since(between, 10)
+	assert.Equal(t, fmt.Sprint(found, all), fmt.Sprint([]string{first, second, third}, true), "in two segments")
 }

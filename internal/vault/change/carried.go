@@ -54,7 +54,8 @@ func (p *Proposal) findCarried(v *call.Vault, addresses protocol.Addresses) erro
 		if !isMade || v.IsExcepted("remote-links", s.Path) {
 			continue
 		}
-		if err := budget.From(v.Ctx).Step(1 + int64(len(s.After.Text))/64); err != nil {
+		beside, text := s.besideChange()
+		if err := budget.From(v.Ctx).Step(1 + int64(len(text))/64); err != nil {
 			return err
 		}
 		if s.addsOpenFormula() {
@@ -65,9 +66,12 @@ func (p *Proposal) findCarried(v *call.Vault, addresses protocol.Addresses) erro
 			}
 			return nil
 		}
-		all := guard.Addresses(s.After.Text)
+		all := guard.Addresses(text)
 		if before == nil && len(all) > 0 {
 			before = p.addressesBefore()
+		}
+		if len(beside) < len(s.Before.Text) && len(all) > 0 {
+			before.addOthers(beside)
 		}
 		for _, a := range all {
 			if seen[a.Text] || before.have(a.Text) {
@@ -342,8 +346,8 @@ func (p *Proposal) addressesBefore() *addressPlaces {
 			}
 			all.places = append(all.places, addressPlace{text[max(0, at-len("https")):at], rest})
 		}
-		for _, a := range guard.Addresses(text) {
-			all.others[a.Text] = true
+		if beside, _ := s.besideChange(); len(beside) == len(text) {
+			all.addOthers(text)
 		}
 	}
 	slices.SortFunc(all.places, func(a, b addressPlace) int {
@@ -354,6 +358,31 @@ func (p *Proposal) addressesBefore() *addressPlaces {
 		func(a, b addressPlace) bool { return bytes.Equal(a.rest, b.rest) && bytes.Equal(a.scheme, b.scheme) },
 	)
 	return all
+}
+
+// addOthers adds the addresses of a text, however they are spelled.
+func (p *addressPlaces) addOthers(text []byte) {
+	for _, a := range guard.Addresses(text) {
+		p.others[a.Text] = true
+	}
+}
+
+// maxAddress is the length of the longest address that the app shows something of: it is that of Chromium.
+const maxAddress = 2 << 20
+
+// besideChange returns what is in reach of the change of a very long text, before and after it: an address that the change
+// makes or makes longer is in there. Other texts are returned as a whole.
+func (s Step) besideChange() (before, after []byte) {
+	before = s.Before.Text
+	after = s.After.Text
+	isEncoded := bytes.IndexByte(after, 0) >= 0 // a part may begin within a character
+	if len(after) <= 4*maxAddress || isEncoded {
+		return before, after
+	}
+	changed := changedSpan(before, after)
+	start := max(0, changed.Start-maxAddress)
+	fromEnd := max(0, len(before)-changed.End-maxAddress)
+	return before[start : len(before)-fromEnd], after[start : len(after)-fromEnd]
 }
 
 // have reports whether one of the texts has an address.

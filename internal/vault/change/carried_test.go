@@ -75,3 +75,31 @@ func TestAdditionsAreLookedForTogether(t *testing.T) {
 	})
 	require.That(t, carried > 0, "nothing is carried")
 }
+
+// Of a very long text only what is beside the change is looked at: an address that is added, or made longer, is in there, wherever the
+// change is.
+func TestAnAddressIsFoundBesideAChangeOfAVeryLongText(t *testing.T) {
+	const size = 8 * maxAddress
+	long := strings.Repeat("x ", size/2)
+	const address = "https://a.example/?q=one+two+three+four"
+	const begun = "https://a.example/?q="
+	for _, row := range []struct{ where, before, after string }{
+		{"at the end", long, long + address},
+		{"at the start", long, address + " " + long},
+		{"within", long + long, long + address + " " + long},
+		{"made longer at the end", long + begun, long + address},
+		{"made longer within", long + begun + " " + long, long + address + " " + long},
+		{"of its own length", begun + strings.Repeat("y", maxAddress/2), begun + strings.Repeat("y", maxAddress/2) + "+one+two+three+four " + long},
+	} {
+		s := Step{Before: Existing([]byte(row.before)), After: Existing([]byte(row.after))}
+		before, after := s.besideChange()
+		require.That(t, len(after) <= 5*maxAddress || len(row.after) <= 4*maxAddress, "%s: %d of %d bytes", row.where, len(after), len(row.after))
+		added := func(text []byte) bool {
+			return slices.ContainsFunc(guard.Addresses(text), func(a guard.Address) bool { return strings.Contains(a.Text, "two+three+four") })
+		}
+		require.That(t, added(after) && !added(before), "%s: the address is not found", row.where)
+	}
+	short := Step{Before: Existing([]byte("a")), After: Existing([]byte("a b"))}
+	before, after := short.besideChange()
+	require.That(t, string(before) == "a" && string(after) == "a b", "a short text is looked at as a whole")
+}

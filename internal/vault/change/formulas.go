@@ -1,6 +1,7 @@
 package change
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
@@ -49,9 +50,25 @@ func openFormulas(path disk.Path, text []byte) (open []string) {
 	return open
 }
 
+// namesBase reports whether a text has the word "base", in letters of any case.
+func namesBase(text []byte) bool {
+	const word = "base"
+	for at := bytes.IndexAny(text, "bB"); at >= 0 && at+len(word) <= len(text); {
+		if strings.EqualFold(string(text[at:at+len(word)]), word) {
+			return true
+		}
+		next := bytes.IndexAny(text[at+1:], "bB")
+		if next < 0 {
+			return false
+		}
+		at += 1 + next
+	}
+	return false
+}
+
 // baseBlocks returns the bases in a note.
 func baseBlocks(text []byte) (blocks [][]byte) {
-	if !strings.Contains(strings.ToLower(string(text)), "base") {
+	if !namesBase(text) {
 		return nil
 	}
 	for _, span := range markdown.Scan(text).Bases {

@@ -255,7 +255,8 @@ func (t *transaction) finish() (ending, error) {
 	for _, step := range t.steps[:min(len(t.steps), maxKept)] {
 		// The written text is kept so that an undo can show later changes. It costs no space, because
 		// the next change of the note keeps it anyway. Nothing else needs it, so errors are ignored.
-		if step.After.Exists && !step.After.Folder && !step.After.Image.Exists && !step.Before.Equal(step.After) {
+		isShown := step.After.Exists && !step.After.Folder && len(step.After.Text) <= maxKeptText
+		if isShown && !step.After.Image.Exists && !step.Before.Equal(step.After) {
 			_ = t.journal.Put(t.entry.Caller, step.Path.String(), ImageOf(step.After), bytes.NewReader(step.After.Text))
 		}
 	}
@@ -263,21 +264,28 @@ func (t *transaction) finish() (ending, error) {
 }
 
 // maxKept is how many notes of one change are kept as they were left, too: a
-// move may have changed thousands.
-const maxKept = 16
+// move may have changed thousands. A longer text than maxKeptText is only kept by the next change.
+const (
+	maxKept     = 16
+	maxKeptText = 4 << 20
+)
 
 // isOvertaken reports whether another program has changed a file since the change.
 func (t *transaction) isOvertaken() bool {
 	isOther := errors.New("another program has changed a file")
+	whole := t.vault.Disk.Whole()
 	_, err := parallel.Waiting(len(t.steps), func(i int) error {
 		s := t.steps[i]
 		if s.Before.Folder || s.After.Folder { // others may use it
 			return nil
 		}
-		if now, err := CurrentState(t.vault, s.Path); err != nil || !now.Equal(s.After) {
-			return isOther
+		if !s.After.Exists {
+			if _, err := whole.Stat(s.Path); !disk.IsMissing(err) {
+				return isOther
+			}
+			return nil
 		}
-		return nil
+		return whole.Unchanged(s.Path, s.After.content())
 	})
 	return err != nil
 }

@@ -233,7 +233,12 @@ func undoing(
 	skips bool,
 ) (change.Proposal, error) {
 	p := change.Proposal{OwnChange: true}
-	ahead := outlook{v: v, ahead: map[disk.Path]change.FileState{}, texts: new(int)}
+	kept, err := j.Reader()
+	if err != nil {
+		return p, answer.Failure("Cannot use the journal: %v", err)
+	}
+	defer kept.Close()
+	ahead := outlook{v: v, kept: kept, ahead: map[disk.Path]change.FileState{}, texts: new(int)}
 	var said []string
 	var conflicting error
 	changed := 0
@@ -323,6 +328,7 @@ func countUndone(undone, changed, unkept, left int) string {
 // outlook is the vault as it will be when the steps so far are done.
 type outlook struct {
 	v     *call.Vault
+	kept  *journal.Reader
 	ahead map[disk.Path]change.FileState
 	texts *int // bytes of the files that are in memory
 }
@@ -438,7 +444,7 @@ func (o outlook) back(j *journal.Journal, e journal.Entry, kept journal.Step) ([
 	case kept.Before == kept.After: // of a file that was moved as it was, nothing is kept but where it was
 		s.After = now
 	default:
-		text, err := j.Object(o.v.Ctx, kept.Before.Hash)
+		text, err := o.kept.Object(o.v.Ctx, kept.Before.Hash)
 		isGone := errors.As(err, new(*journal.Unknown)) || errors.As(err, new(*journal.Damaged))
 		switch {
 		case isGone:
