@@ -114,7 +114,7 @@ func (p Program) Command(call allowlist.Call) (Command, error) {
 		c.request.Batch = p.batch
 		if call.Effect().Mutates() {
 			c.request.Write = p.options
-			c.request.Write.Allowed = p.options.Task != protocol.Plan
+			c.request.Write.Allowed = p.options.Task.Makes()
 		}
 		c.Args = append(make([]string, 0, 16), "vault", p.folder)
 		c.Args = append(c.Args, switches(c.request)...)

@@ -51,10 +51,10 @@ func (r *Runner) Run(ctx context.Context, permit policy.Permit, p Program) (Outc
 	})
 }
 
-// Preview has p, which must be the embedded program with the task [protocol.Plan], work out
+// Preview has p, which must be the embedded program with a task that makes nothing, see [protocol.Task.Makes], work out
 // what the call of preview would change. Nothing is changed. The results are those of Run.
 func (r *Runner) Preview(ctx context.Context, preview policy.Preview, p Program) (Outcome, error) {
-	permitted := preview.Valid() && p.backend == embeddedBackend && p.options.Task == protocol.Plan
+	permitted := preview.Valid() && p.backend == embeddedBackend && !p.options.Task.Makes()
 	return r.watched(ctx, p, permitted, preview, func(ctx context.Context, command Command) (Outcome, error) {
 		return r.attempt(ctx, preview, p, command, nil).result(r, preview)
 	})

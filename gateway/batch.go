@@ -105,13 +105,16 @@ func (g *vaultGateway) doBatch(ctx context.Context, b Batch) (result BatchResult
 		return g.refuseBatch(ctx, b, clientID, err)
 	}
 	assessing, cancel := g.admission.WithDeadline(ctx, b.Taken, 0)
-	clientID, err = g.assessLosses(assessing, plan)
+	clientID, err = g.rehearse(assessing, plan)
 	cancel()
+	if err == nil {
+		clientID, err = g.judgeChanges(plan)
+	}
 	if err != nil {
 		return g.refuseBatch(ctx, b, clientID, err)
 	}
 	if len(plan.asked()) > 0 && plan.mutates() { // the user is not asked about a batch that was carried out
-		if answer := g.recall(b.IdempotencyKey, g.boundTo(b.Request, plan.digest())); answer != nil {
+		if answer := g.recall(b.IdempotencyKey, g.boundTo(b.Request, plan.sent)); answer != nil {
 			return g.firstBatch(ctx, plan, answer)
 		}
 	}
@@ -150,12 +153,12 @@ func (g *vaultGateway) doBatch(ctx context.Context, b Batch) (result BatchResult
 		}
 		defer release()
 	}
-	if err := g.checkBatchUnchanged(plan.approved); err != nil {
+	if err := g.checkBatchUnchanged(plan.approved, plan.approvedOn); err != nil {
 		return g.refuseBatch(ctx, b, "", err)
 	}
 	if b.IdempotencyKey != "" && plan.mutates() {
 		// Carry out a batch under its idempotency key, as once does a call.
-		claimed, answer, err := g.claim(g.callerOf(b.Request), b.IdempotencyKey, g.boundTo(b.Request, plan.digest()))
+		claimed, answer, err := g.claim(g.callerOf(b.Request), b.IdempotencyKey, g.boundTo(b.Request, plan.sent))
 		switch {
 		case err != nil:
 			return RejectBatch("", err)
@@ -382,6 +385,9 @@ func (r *batchRun) run(ctx context.Context, i int) {
 	var result Result
 	begun := false
 	request, err := r.resolve(i)
+	if err == nil {
+		err = r.steps[i].takesAsShown(request)
+	}
 	if err != nil {
 		r.gateway.recordOfStep(ctx, r.batch, r.steps[i].Operation, r.steps[i].plan).Refused(err)
 		result = Reject(r.steps[i].Command, err)

@@ -92,13 +92,10 @@ func (g *vaultGateway) askAboutBatch(ctx context.Context, plan *batchPlan) (by s
 		}
 		now, clientID, err := g.planBatch(plan.batch)
 		if err == nil {
-			for i := range now.steps {
-				now.steps[i].plan.change = plan.steps[i].plan.change
-				now.steps[i].record = plan.steps[i].record
-			}
-			assessing, cancel := context.WithTimeout(ctx, g.runner.Timeout())
-			clientID, err = g.assessLosses(assessing, now)
-			cancel()
+			clientID, err = g.rehearsedAs(now, plan)
+		}
+		if err == nil {
+			clientID, err = g.judgeChanges(now)
 		}
 		switch {
 		case err != nil && clientID != "":
@@ -106,7 +103,7 @@ func (g *vaultGateway) askAboutBatch(ctx context.Context, plan *batchPlan) (by s
 		case err != nil:
 			return "", err
 		}
-		if err := g.checkBatchUnchanged(each); err != nil {
+		if err := g.checkBatchUnchanged(each, plan.bound()); err != nil {
 			return "", err
 		}
 		var again consent.Question
@@ -119,25 +116,15 @@ func (g *vaultGateway) askAboutBatch(ctx context.Context, plan *batchPlan) (by s
 		}
 	}
 	plan.approved = each
+	plan.approvedOn = plan.bound()
 	for i, step := range plan.asked() {
 		step.approved = &each[i]
 	}
 	return given.By, nil
 }
 
-// checkBatchUnchanged refuses a batch unless the notes that the questions about its operations
-// showed are as they were. Nothing of it has begun.
-func (g *vaultGateway) checkBatchUnchanged(each []consent.Question) error {
-	for _, q := range each {
-		if g.checkUnchanged(q) != nil {
-			return consent.ChangedSince(telemetry.BatchCommand)
-		}
-	}
-	return nil
-}
-
 // questionOfBatch makes one question of those about the operations, and returns
-// these too. Each of them is about the notes as they are before the batch.
+// these too. Each of them is about the notes as the operations before it will leave them.
 func (g *vaultGateway) questionOfBatch(
 	ctx context.Context,
 	plan *batchPlan,
@@ -147,20 +134,17 @@ func (g *vaultGateway) questionOfBatch(
 		Requester: g.callerOf(plan.batch.Request), Client: plan.batch.Client,
 	}
 	digest := sha256.New()
-	whole := plan.digest()
-	digest.Write(whole[:])
+	digest.Write(plan.sent[:])
 	asked := plan.asked()
+	if plan.failure != nil { // the user is not asked about a batch that would fail
+		return q, nil, plan.failure
+	}
 	var files []consent.PlannedFile
 	var calls []consent.CallDigest
 	var rest consent.Rest
 	for _, step := range asked {
-		if len(step.references()) > 0 {
-			return q, nil, failure.New(
-				failure.CodeUnconfirmed,
-				"send it alone, with the value itself",
-				"operation %q requires user approval, and the user cannot be shown what it takes from another one",
-				excerpt.Short(step.ClientID),
-			)
+		if err := step.isKnown(); err != nil {
+			return q, nil, err
 		}
 		one, err := g.question(ctx, plan.batch.Request, &step.plan)
 		if err != nil {
@@ -174,15 +158,19 @@ func (g *vaultGateway) questionOfBatch(
 		q.Destructive = q.Destructive || one.Destructive
 	}
 	q.Does = consent.Does(q.Command, files, rest)
-	q.Together(len(plan.steps), each, g.besides(ctx, plan))
+	q.Together(len(plan.steps), each, besides(plan))
+	bound := plan.bound()
+	for _, path := range slices.Sorted(maps.Keys(bound)) {
+		fmt.Fprintf(digest, "%d:%s%d:%s", len(path), path, len(bound[path]), bound[path])
+	}
 	q.Digest = [sha256.Size]byte(digest.Sum(nil))
 	q.Call = consent.DigestOfCalls(calls)
 	return q, each, nil
 }
 
-// besides describes the operations that need no approval: what changes they would make to the
-// notes as they are, or what they name if that is known only when the batch runs.
-func (g *vaultGateway) besides(ctx context.Context, plan *batchPlan) (lines []consent.Line) {
+// besides describes the operations that need no approval: what changes they would make, or what they name if that is known only
+// when the batch runs.
+func besides(plan *batchPlan) (lines []consent.Line) {
 	say := func(format string, args ...any) {
 		lines = append(lines, consent.Line{Text: fmt.Sprintf(format, args...)})
 	}
@@ -197,11 +185,8 @@ func (g *vaultGateway) besides(ctx context.Context, plan *batchPlan) (lines []co
 			continue
 		}
 		say("operation %d: %s", i+1, step.plan.call.Name())
-		if len(step.references()) == 0 {
-			_ = g.workOut(ctx, &step.plan) // a failure is shown by the operation
-		}
 		change := step.plan.change
-		if change == nil || change.failure != nil || len(step.references()) > 0 {
+		if change == nil || change.failure != nil {
 			command, _ := allowlist.Describe(step.plan.call.Name())
 			for _, p := range command.Params { // the names and paths that the operation has
 				from, taken := step.From[p.Name]
@@ -291,22 +276,19 @@ func (b Batch) from(request Request) Request {
 	return request
 }
 
-// assessLosses is assessLoss for each operation of a batch, on the notes as they are before it. An
-// operation with values from others is judged when it runs, without asking.
-func (g *vaultGateway) assessLosses(ctx context.Context, plan *batchPlan) (clientID string, err error) {
+// judgeChanges judges the operations of a batch by what they would do, as [vaultGateway.assessLoss] does a call. An operation of
+// which that is not known is judged when it runs, without asking.
+func (g *vaultGateway) judgeChanges(plan *batchPlan) (clientID string, err error) {
 	touched := map[string]bool{}
-	mayBeMany := plan.mayChangeMany()
 	for i := range plan.steps {
 		step := &plan.steps[i]
-		if len(step.references()) > 0 {
+		if step.isKnown() != nil {
 			continue
 		}
 		var refusal error
-		step.plan, refusal = g.assessLoss(ctx, plan.batch.from(step.Request), step.plan, step.plan.refusal)
-		if mayBeMany && refusal == nil && step.plan.mayLose() {
-			if refusal = g.workOutNow(ctx, plan.batch.from(step.Request), &step.plan); refusal != nil {
-				return step.ClientID, refusal
-			}
+		step.plan, refusal = g.withChange(step.plan, step.plan.refusal)
+		if change := step.plan.change; needsApproval(refusal) && change != nil && change.Nothing {
+			step.plan, refusal = step.plan.withApproval(consent.Question{Change: change.Digest}) // see passNothing
 		}
 		// The notes that a call changes, as far as they are known.
 		p := step.plan
@@ -331,8 +313,13 @@ func (g *vaultGateway) assessLosses(ctx context.Context, plan *batchPlan) (clien
 	if len(touched) <= maxTouched {
 		return "", nil
 	}
+	return g.judgeMany(plan, len(touched))
+}
+
+// judgeMany judges the operations of a batch that changes so many notes that all of them that change notes are destructive.
+func (g *vaultGateway) judgeMany(plan *batchPlan, touched int) (clientID string, err error) {
 	levels, known := g.rules.Narrowing()
-	for i := range plan.steps { // then all operations that change notes are destructive
+	for i := range plan.steps {
 		step := &plan.steps[i]
 		if step.plan.refusal != nil && !needsApproval(step.plan.refusal) || !step.plan.mayLose() {
 			continue
@@ -342,7 +329,7 @@ func (g *vaultGateway) assessLosses(ctx context.Context, plan *batchPlan) (clien
 		}
 		var refusal error
 		step.plan, refusal = step.plan.withLoss(
-			"is part of a batch that changes "+sanitize.Counted(len(touched), "note"),
+			"is part of a batch that changes "+sanitize.Counted(touched, "note"),
 			nil,
 		)
 		if refusal != nil && !needsApproval(refusal) {

@@ -38,6 +38,17 @@ type batchPlan struct {
 	planned  int                // how many operations are planned before they are made; those after them are of the app
 	isBegun  bool
 	use      *grants.Use // of the grant that answers the questions about all of them, nil for none
+	// reads are what the operations read from places of flow rules, over is nil if they are made one by one.
+	reads batchReads
+	over  *planning
+	// sent is the digest of the batch as it was sent, before values of results are known.
+	sent [sha256.Size]byte
+	// before are the hashes, in hexadecimal, of files before the batch, by their paths, as far as its operations concern them.
+	before map[string]string
+	// bound are those on which the approved operations rest, see [batchPlan.bound].
+	approvedOn map[string]string
+	// failure is why an atomic batch would fail, nil if that is not known.
+	failure error
 }
 
 // batchStep is an operation that may be carried out.
@@ -47,12 +58,37 @@ type batchStep struct {
 	// the operation requires approval.
 	plan   Plan
 	wanted bool // a later operation refers to its output
+	// resolved has the values of earlier results, as they were when the batch was rehearsed; nil for an operation that takes
+	// none, or of which they are not known.
+	resolved *Request
+	// origins are where the files that it concerns were before the batch.
+	origins []string
+	// unknown is why it is not known what the operation will do, nil if it is.
+	unknown error
 	// approved is the question about the operation that the user approved, nil
 	// for one that needs no approval.
 	approved *consent.Question
 	// record is that of an operation that the user was asked about, nil for another one.
 	record     *audit.Record
 	isRecorded bool // the record has its end, or gets it
+}
+
+// isKnown returns why the user cannot be shown what the operation will do, nil if they can.
+func (s batchStep) isKnown() error {
+	if s.unknown == nil && len(s.references()) > 0 && s.resolved == nil {
+		return s.takesUnknown()
+	}
+	return s.unknown
+}
+
+// takesUnknown is the error of an operation that takes a value from another one which is not known before the batch is made.
+func (s batchStep) takesUnknown() error {
+	return failure.New(
+		failure.CodeUnconfirmed,
+		"send it alone, with the value itself",
+		"operation %q requires user approval, and the user cannot be shown what it takes from another one",
+		excerpt.Short(s.ClientID),
+	)
 }
 
 // asked are the operations that require approval.
@@ -93,6 +129,23 @@ func (g *Gateway) LacksScope(b Batch) (lacks policy.Scope) {
 
 // planBatch judges all operations. clientID is the operation of an error, "" for the batch.
 func (g *vaultGateway) planBatch(b Batch) (plan *batchPlan, clientID string, err error) {
+	if plan, clientID, err = g.newBatchPlan(b); err != nil {
+		return nil, clientID, err
+	}
+	for i := range plan.steps {
+		if err = g.decideStep(plan, i); err != nil && !needsApproval(err) {
+			return nil, plan.steps[i].ClientID, err
+		}
+	}
+	if clientID, err = g.joinOperations(plan); err != nil {
+		return nil, clientID, err
+	}
+	return plan, "", nil
+}
+
+// newBatchPlan returns the plan of a batch of which nothing is decided yet. The error is that of a batch that does not have the form
+// of one.
+func (g *vaultGateway) newBatchPlan(b Batch) (plan *batchPlan, clientID string, err error) {
 	if n := len(b.Operations); n == 0 || n > MaxOperations {
 		return nil, "", failure.New(
 			failure.CodeBadRequest,
@@ -144,7 +197,15 @@ func (g *vaultGateway) planBatch(b Batch) (plan *batchPlan, clientID string, err
 			return nil, o.ClientID, err
 		}
 	}
-	var reads batchReads // by any of the operations: they count before every change
+	plan.reads = g.readsOf(b)
+	if b.Atomic && g.embeddedProgram() != nil && b.changes() {
+		plan.over = &planning{} // nothing is planned yet, but the programs are those that will plan
+	}
+	return plan, "", nil
+}
+
+// readsOf returns what the operations of a batch read from places of flow rules: it counts before every change.
+func (g *vaultGateway) readsOf(b Batch) (reads batchReads) {
 	for _, o := range b.Operations {
 		request, err := o.withPlaceholders()
 		if err != nil {
@@ -164,31 +225,37 @@ func (g *vaultGateway) planBatch(b Batch) (plan *batchPlan, clientID string, err
 			reads.read = append(reads.read, g.flowReads(g.rules.Policy(), call, readsAny, Result{})...)
 		}
 	}
-	var planned *planning // nothing is, but the programs are those that will plan
-	if b.Atomic && g.embeddedProgram() != nil && b.changes() {
-		planned = &planning{}
+	return reads
+}
+
+// decideStep judges an operation, with placeholders for the values that it takes from results.
+func (g *vaultGateway) decideStep(p *batchPlan, i int) error {
+	request, err := p.steps[i].withPlaceholders()
+	if err != nil {
+		return err
 	}
-	for i, o := range b.Operations {
-		request, err := o.withPlaceholders()
-		if err != nil {
-			return nil, o.ClientID, err
-		}
-		request.planning = planned
-		request.Caller = b.Caller
-		request.reads = reads
-		if plan.steps[i].plan, err = g.Plan(request); err != nil && !needsApproval(err) {
-			return nil, o.ClientID, err
-		}
+	p.steps[i].plan, err = g.Plan(p.request(request))
+	return err
+}
+
+// request returns a request as one of an operation that is judged with the others.
+func (p *batchPlan) request(r Request) Request {
+	r.planning = p.over
+	r.Caller = p.batch.Caller
+	r.reads = p.reads
+	return r
+}
+
+// joinOperations settles how the operations belong together, once each is judged.
+func (g *vaultGateway) joinOperations(p *batchPlan) (clientID string, err error) {
+	p.sent = p.digest()
+	if !p.isWhole() {
+		return "", nil
 	}
-	if b.Atomic && plan.mutates() {
-		if clientID, err := g.checkUndoable(plan); err != nil {
-			return nil, clientID, err
-		}
-		if clientID, err := plan.divide(); err != nil {
-			return nil, clientID, err
-		}
+	if clientID, err := g.checkUndoable(p); err != nil {
+		return clientID, err
 	}
-	return plan, "", nil
+	return p.divide()
 }
 
 func (p *batchPlan) checkReference(where string, ref Reference, i int) error {

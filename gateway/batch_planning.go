@@ -20,6 +20,8 @@ type planning struct {
 	batch protocol.Batch
 	// last is an operation that is planned, under whose permit the batch is made.
 	last route
+	// isRehearsal says that nothing of it is ever made.
+	isRehearsal bool
 }
 
 // over returns the embedded program for the vault as the planned operations will leave it.
@@ -28,6 +30,33 @@ func (p *planning) over(program exec.Program) exec.Program {
 		return program
 	}
 	return program.InBatch(p.batch)
+}
+
+// task returns what the embedded program is asked to work out the change of an operation.
+func (p *planning) task() protocol.Task {
+	if p != nil && p.isRehearsal {
+		return protocol.Rehearse
+	}
+	return protocol.Plan
+}
+
+// rehearsed notes that an operation was worked out, which the next ones see.
+func (p *planning) rehearsed(r route, out exec.Outcome) {
+	isAdded := p != nil && p.isRehearsal && out.Failure == nil && out.Planned > p.batch.Planned
+	if isAdded {
+		p.batch.Planned = out.Planned
+		p.last = r
+	}
+}
+
+// sum has the embedded program show what the rehearsed operations do together, and forget them. It is nil if they do nothing.
+func (p *planning) sum(ctx context.Context, g *vaultGateway) (*plannedChange, error) {
+	own := g.embeddedProgram()
+	if own == nil || p.batch.Planned == 0 {
+		return nil, nil
+	}
+	r := p.last
+	return g.plannedBy(ctx, r, p.over(*own).WithOptions(protocol.Write{Task: protocol.Sum}), nil)
 }
 
 // plan has an operation that changes something be planned by a program.
@@ -68,7 +97,7 @@ func (p *planning) drop(ctx context.Context, g *vaultGateway) {
 	}
 	how := protocol.Write{Task: protocol.Drop}
 	// If it cannot be told, the worker has ended, and with it what it had planned.
-	_, _ = g.runner.Run(context.WithoutCancel(ctx), p.last.permit, own.InBatch(p.batch).WithOptions(how))
+	_, _ = g.runner.Preview(context.WithoutCancel(ctx), p.last.decision.Preview(), own.InBatch(p.batch).WithOptions(how))
 }
 
 // isOfApp reports whether an operation is one that the app carries out.

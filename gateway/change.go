@@ -457,20 +457,25 @@ func (g *vaultGateway) watchOn(r route, own exec.Program, id string, unlock func
 
 // assessLoss judges a plan by what it would do. err is the error that came with the plan.
 func (g *vaultGateway) assessLoss(ctx context.Context, req Request, plan Plan, err error) (Plan, error) {
-	loses := plan.mayLose() && plan.policy.Confirm != policy.ConfirmNever
-	// The call may add an address on another machine. What it does not say itself, the embedded program
-	// refuses when it makes the change.
-	carries := !plan.policy.RemoteLinks && len(plan.routes) > 0 && plan.routes[0].changesNotes() &&
-		plan.routes[0].decision.Preview().Valid() &&
-		plan.call.HasValue(func(value string) bool { return strings.Contains(value, "://") })
-	takes := len(plan.policy.Flows) > 0 && plan.call.Effect().Mutates()
-	if err != nil && !needsApproval(err) || !loses && !carries && !takes {
+	if err != nil && !needsApproval(err) || !plan.isAssessed() {
 		return plan, err
 	}
 	if busy := g.workOutNow(ctx, req, &plan); busy != nil {
 		return plan, busy
 	}
 	return g.withChange(plan, err)
+}
+
+// isAssessed reports whether a plan is judged by what it would do.
+func (p Plan) isAssessed() bool {
+	loses := p.mayLose() && p.policy.Confirm != policy.ConfirmNever
+	// The call may add an address on another machine. What it does not say itself, the embedded program
+	// refuses when it makes the change.
+	carries := !p.policy.RemoteLinks && len(p.routes) > 0 && p.routes[0].changesNotes() &&
+		p.routes[0].decision.Preview().Valid() &&
+		p.call.HasValue(func(value string) bool { return strings.Contains(value, "://") })
+	takes := len(p.policy.Flows) > 0 && p.call.Effect().Mutates()
+	return loses || carries || takes
 }
 
 // workOutNow is [vaultGateway.workOut] as a call of its own. The error is that of waiting for one, or that of
@@ -528,6 +533,11 @@ func (g *vaultGateway) withChange(p Plan, err error) (Plan, error) {
 // The change stays nil for a call that changes no notes, and if the folder of the vault is not
 // known.
 func (g *vaultGateway) workOut(ctx context.Context, plan *Plan) error {
+	return g.workOutIn(ctx, plan, plan.planning)
+}
+
+// workOutIn is [vaultGateway.workOut] for the vault as the planned operations of a batch will leave it.
+func (g *vaultGateway) workOutIn(ctx context.Context, plan *Plan, in *planning) error {
 	if plan.change != nil || len(plan.routes) == 0 || !plan.routes[0].changesNotes() ||
 		!plan.routes[0].decision.Preview().Valid() {
 		return nil
@@ -536,14 +546,13 @@ func (g *vaultGateway) workOut(ctx context.Context, plan *Plan) error {
 	if program == nil {
 		return nil
 	}
-	own := plan.planning.over(*program)
 	var err error
-	plan.change, err = g.planned(ctx, plan.routes[0], own)
+	plan.change, err = g.planned(ctx, plan.routes[0], *program, in)
 	if away, ok := errors.AsType[*exec.Unavailable](err); ok && plan.canTurn(away) {
 		// The version is then one of the journal, and the call is carried out as it was planned.
 		plan.notices = append(slices.Clone(plan.notices), answeredByEmbedded(away))
 		plan.routes = slices.Clone(plan.routes[1:])
-		plan.change, err = g.planned(ctx, plan.routes[0], own)
+		plan.change, err = g.planned(ctx, plan.routes[0], *program, in)
 	}
 	return err
 }
@@ -562,22 +571,23 @@ func (e *unreadablePlan) Error() string { return "the plan of the change cannot 
 
 // planned has the embedded program work out the change of a route. The error is an [*unreadablePlan] if
 // the plan is not whole.
-func (g *vaultGateway) planned(ctx context.Context, r route, own exec.Program) (*plannedChange, error) {
-	own = own.WithOptions(
-		protocol.Write{Task: protocol.Plan, Expect: r.expect, Caller: argument(r.caller), Addresses: r.addresses()},
+func (g *vaultGateway) planned(ctx context.Context, r route, own exec.Program, in *planning) (*plannedChange, error) {
+	own = in.over(own).WithOptions(
+		protocol.Write{Task: in.task(), Expect: r.expect, Caller: argument(r.caller), Addresses: r.addresses()},
 	)
 	if r.restoresVersion() {
-		return g.plannedRestore(ctx, r, own)
+		return g.plannedRestore(ctx, r, own, in)
 	}
-	return g.plannedBy(ctx, r, own)
+	return g.plannedBy(ctx, r, own, in)
 }
 
 // plannedBy has the embedded program work out the change of a route with the options that it is given.
-func (g *vaultGateway) plannedBy(ctx context.Context, r route, own exec.Program) (*plannedChange, error) {
+func (g *vaultGateway) plannedBy(ctx context.Context, r route, own exec.Program, in *planning) (*plannedChange, error) {
 	out, err := g.runner.Preview(ctx, r.decision.Preview(), own)
 	if err != nil {
 		return nil, err
 	}
+	in.rehearsed(r, out)
 	if out.Failure != nil {
 		return &plannedChange{failure: out.Failure}, nil
 	}
@@ -663,6 +673,7 @@ type plannedChange struct {
 	failure failure.CodedError // why there is no change
 	version *version           // whose text it writes, nil for another change
 	Path    string             // of the note that it is about
+	Says    string             // what the call answers once it is made
 	Files   []struct {
 		consent.PlannedFile
 		Raw *[2]string // see [consent.PlannedFile]
@@ -707,14 +718,14 @@ func (p *plannedChange) changes() (list []difference.Change) {
 	return list
 }
 
-// diff shows the change in the form of diff -u. It counts the files whose text the plan leaves out.
-func (p *plannedChange) diff() string {
+// diff shows so much of the change in the form of diff -u. It counts the files whose text the plan leaves out.
+func (p *plannedChange) diff(most difference.Extent) string {
 	if p == nil {
 		return ""
 	}
 	var b strings.Builder
 	left := p.Rest
-	shown := difference.Fit(p.changes(), difference.Extent{Rows: maxDiffLines, Bytes: maxDiff, Line: maxDiffLine})
+	shown := difference.Fit(p.changes(), most)
 	for i, f := range p.Files {
 		f.Change = shown[i]
 		if f.Raw == nil && len(f.Lines) == 0 {

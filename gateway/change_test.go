@@ -200,7 +200,7 @@ func TestAPlanThatCannotBeReadIsAnError(t *testing.T) {
 			f := newFixture(t, func(c *Config) {
 				c.Backend, c.Policy.Confirm = Embedded, policy.ConfirmDestructive
 				c.Runner = exec.New(exec.Config{Self: require.Value(os.Executable())(t), MaxKept: 1 << 10})
-			}).embedded(asked + " => " + tt.plan)
+			}).embedded(asked+" => "+tt.plan, strings.Replace(asked, "--plan", "--rehearse", 1)+" => "+tt.plan)
 			want := "the plan of the change cannot be read: " + tt.want
 			request := Request{Command: "append", Params: params("path", "a.md", "content", "x")}
 			check := func(what string, got *failure.Error) {
@@ -217,7 +217,7 @@ func TestAPlanThatCannotBeReadIsAnError(t *testing.T) {
 			check("a call that shows its change", f.gateway.Do(t.Context(), shows).Error)
 			_, own := f.called()
 			for _, line := range own {
-				assert.Equal(t, line, asked, "called")
+				assert.Equal(t, strings.Replace(line, "--rehearse", "--plan", 1), asked, "called")
 			}
 		})
 	}

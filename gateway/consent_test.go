@@ -263,7 +263,11 @@ func TestAChangeIsWorkedOutOnce(t *testing.T) {
 		})
 	}
 	t.Run("in a batch", func(t *testing.T) {
-		f := newFixture(t, func(c *Config) { c.Backend, c.Policy.Confirm = Embedded, policy.ConfirmWrites }).embedded(answers...)
+		rehearsed := slices.Clone(answers)
+		for i := range rehearsed {
+			rehearsed[i] = strings.Replace(rehearsed[i], "--plan ", "--rehearse ", 1)
+		}
+		f := newFixture(t, func(c *Config) { c.Backend, c.Policy.Confirm = Embedded, policy.ConfirmWrites }).embedded(rehearsed...)
 		require.NoError(t, os.WriteFile(filepath.Join(f.vault, "N.md"), []byte("text"), 0o600))
 		f.gateway.DoBatch(t.Context(), Batch{Request: Request{Ask: yes}, Operations: []Operation{{ClientID: "a", Request: replace}, {ClientID: "b", Request: undo}}})
 		_, embedded := f.called()

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"runtime"
 	"slices"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/gateway/telemetry"
+	"github.com/vaultwicket/vaultwicket/internal/difference"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 	"github.com/vaultwicket/vaultwicket/policy"
@@ -81,18 +81,7 @@ func (g *Gateway) DryRun(ctx context.Context, req Request) (d DryRun) {
 			return
 		}
 		d = at.dryRun(ctx, req)
-		// A line for a shell that would be changed by what makes it fit to be shown, or would not be one line, is left out.
-		if sanitize.String(d.Shell) != d.Shell || strings.ContainsAny(d.Shell, "\r\n") {
-			d.Shell = ""
-			d.Notices = append(
-				d.Notices,
-				"the arguments contain characters that are shown as escapes here and passed on unchanged",
-			)
-		}
-		d.Argv, d.Notices = slices.Clone(d.Argv), failure.Sentences(slices.Clone(d.Notices))
-		for i, arg := range d.Argv {
-			d.Argv[i] = sanitize.String(arg)
-		}
+		d.sanitize()
 	})
 	if err = cmp.Or(fault, err); err != nil {
 		d = DryRun{
@@ -103,6 +92,22 @@ func (g *Gateway) DryRun(ctx context.Context, req Request) (d DryRun) {
 		}
 	}
 	return d
+}
+
+// sanitize makes what is shown fit for a terminal.
+func (d *DryRun) sanitize() {
+	// A line for a shell that would be changed by what makes it fit to be shown, or would not be one line, is left out.
+	if sanitize.String(d.Shell) != d.Shell || strings.ContainsAny(d.Shell, "\r\n") {
+		d.Shell = ""
+		d.Notices = append(
+			d.Notices,
+			"the arguments contain characters that are shown as escapes here and passed on unchanged",
+		)
+	}
+	d.Argv, d.Notices = slices.Clone(d.Argv), failure.Sentences(slices.Clone(d.Notices))
+	for i, arg := range d.Argv {
+		d.Argv[i] = sanitize.String(arg)
+	}
 }
 
 func (g *vaultGateway) dryRun(ctx context.Context, req Request) DryRun {
@@ -121,8 +126,7 @@ func (g *vaultGateway) dryRun(ctx context.Context, req Request) DryRun {
 		line.Described(plan.call, plan.refusal)
 		line.HiddenBy(g.rules.HiddenBy(plan.call, plan.policy, plan.facts))
 	}
-	previewNotice := ""
-	var fails error // that the call would end with, although the policy permits it
+	o := outlook{}
 	if err == nil || needsApproval(err) {
 		if len(plan.routes) > 0 && plan.routes[0].changesNotes() && g.embeddedProgram() != nil {
 			line.Previewed(plan.backend())
@@ -131,16 +135,35 @@ func (g *vaultGateway) dryRun(ctx context.Context, req Request) DryRun {
 		if unreadable, ok := errors.AsType[*unreadablePlan](failed); ok {
 			err = unreadable
 		} else if failed != nil {
-			previewNotice = "what would change could not be worked out: " + failed.Error()
+			o.notice = "what would change could not be worked out: " + failed.Error()
 		}
 		if plan.change != nil {
-			if cause := plan.change.failure; cause != nil && cause.Code() != failure.CodeNeedsApp {
-				fails = cause
-			}
 			g.discloses(plan)
 			plan, err = g.withChange(plan, err)
 		}
 		telemetry.CallOf(ctx).Described(plan.call)
+	}
+	o.plan = plan
+	o.err = err
+	return g.describe(ctx, req, o, difference.Extent{Rows: maxDiffLines, Bytes: maxDiff, Line: maxDiffLine})
+}
+
+// outlook is a plan with what is known before it is carried out.
+type outlook struct {
+	plan   Plan
+	err    error  // of the plan
+	notice string // why it is not known what would change
+}
+
+// describe describes what would be done, with so much of the difference.
+func (g *vaultGateway) describe(ctx context.Context, req Request, o outlook, most difference.Extent) DryRun {
+	plan := o.plan
+	err := o.err
+	var fails error // that the call would end with, although the policy permits it
+	if plan.change != nil {
+		if cause := plan.change.failure; cause != nil && cause.Code() != failure.CodeNeedsApp {
+			fails = cause
+		}
 	}
 	if lacks(err) && plan.call.Valid() {
 		fails = err
@@ -179,24 +202,20 @@ func (g *vaultGateway) dryRun(ctx context.Context, req Request) DryRun {
 	} else if fails != nil && req.AtTerminal {
 		d.showWithoutProgram(plan)
 	}
-	if why := g.noDifference(plan, err); why != "" && fails == nil {
+	if why := g.noDifference(plan, err); why != "" && fails == nil && o.notice == "" {
 		d.Notices = append(d.Notices, "what would change is not shown, because "+why)
 	}
 	if err == nil && plan.answer != "" {
 		d.Notices = append(d.Notices, "vaultwicket answers this itself; no program is started")
 	}
-	listed := maxFilesOfAgent
-	if req.AtTerminal || req.Owner {
-		listed = math.MaxInt
-	}
-	d.showChange(plan.change, listed)
+	d.showChange(plan.change, req, most)
 	if len(plan.routes) > 0 && plan.policy.Suspicious != policy.SuspiciousOff {
 		if notice, _ := plan.routes[0].signsIn(d.Diff, ""); notice != "" {
 			d.Notices = append(d.Notices, notice)
 		}
 	}
-	if previewNotice != "" {
-		d.Notices = append(d.Notices, previewNotice)
+	if o.notice != "" {
+		d.Notices = append(d.Notices, o.notice)
 	}
 	if d.Decision == "deny" {
 		d.Shell = "" // no ready line past the rules
@@ -219,15 +238,20 @@ func (g *vaultGateway) dryRun(ctx context.Context, req Request) DryRun {
 // a message.
 const maxFilesOfAgent = 1000
 
-// showChange fills in what would change, nil if it is not known, with so many of its files.
-func (d *DryRun) showChange(change *plannedChange, most int) {
+// showChange fills in what would change, nil if it is not known, with so much of the difference. An agent is told so many files
+// for each line of that.
+func (d *DryRun) showChange(change *plannedChange, req Request, most difference.Extent) {
 	if change == nil {
 		return
 	}
 	files := change.files()
-	d.Diff = change.diff()
+	listed := len(files)
+	if !req.AtTerminal && !req.Owner {
+		listed = min(listed, max(1, maxFilesOfAgent*most.Rows/maxDiffLines))
+	}
+	d.Diff = change.diff(most)
 	d.Shown = consent.Changes(files, change.changes(), change.Rest)
-	d.Files = files[:min(len(files), most)]
+	d.Files = files[:listed]
 	if all := len(files) + change.Rest.Files(); all > len(d.Files) {
 		d.Notices = append(d.Notices, fmt.Sprintf("the first %d of %s are listed", len(d.Files), sanitize.Counted(all, "file")))
 	}

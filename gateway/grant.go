@@ -145,7 +145,7 @@ func (g *vaultGateway) batchUnderGrant(ctx context.Context, plan *batchPlan) boo
 	var changes []grants.Change
 	var each []consent.Question
 	for _, step := range asked {
-		if len(step.references()) > 0 { // what it does is not known yet
+		if plan.failure != nil || step.isKnown() != nil {
 			return false
 		}
 		change, q, ok := g.grantable(ctx, plan.batch.Request, &step.plan)
@@ -161,6 +161,7 @@ func (g *vaultGateway) batchUnderGrant(ctx context.Context, plan *batchPlan) boo
 	}
 	plan.use = use
 	plan.approved = each
+	plan.approvedOn = plan.bound()
 	for i, step := range asked {
 		step.approved = &each[i]
 		step.record = g.recordOfStep(ctx, plan.batch, step.Operation, step.plan)

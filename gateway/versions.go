@@ -115,7 +115,12 @@ func (g *vaultGateway) shownExcerpt(r route, text string) string {
 }
 
 // plannedRestore has the embedded program work out a change of which the app has the text.
-func (g *vaultGateway) plannedRestore(ctx context.Context, r route, own exec.Program) (*plannedChange, error) {
+func (g *vaultGateway) plannedRestore(
+	ctx context.Context,
+	r route,
+	own exec.Program,
+	in *planning,
+) (*plannedChange, error) {
 	at, kept, err := g.versionOf(ctx, r)
 	if answered, ok := errors.AsType[*failure.RequestError](err); ok {
 		return &plannedChange{failure: answered}, nil
@@ -126,7 +131,7 @@ func (g *vaultGateway) plannedRestore(ctx context.Context, r route, own exec.Pro
 	if err != nil {
 		return nil, err
 	}
-	change, err := g.plannedBy(ctx, at, own.Restoring(kept.of, kept.text))
+	change, err := g.plannedBy(ctx, at, own.Restoring(kept.of, kept.text), in)
 	if err == nil {
 		change.version = kept
 	}

@@ -18,7 +18,7 @@ import (
 )
 
 // Version is the version of the protocol. The form of a [Hello] never changes.
-const Version = 10
+const Version = 11
 
 // Request is what is asked of the embedded program.
 type Request struct {
@@ -79,15 +79,20 @@ type Task uint8
 
 // The tasks.
 const (
-	Whole  Task = iota // carries out the call
-	Plan               // works out what the call would change, and changes nothing
-	Begin              // does the same and records it in the journal, for a call that another program carries out
-	End                // compares the files with that record, and writes the outcome to the journal
-	Commit             // makes what the operations of the batch were worked out to do; the call is any of them
-	Drop               // forgets the operations of the batch
+	Whole    Task = iota // carries out the call
+	Plan                 // works out what the call would change, and changes nothing
+	Rehearse             // does the same as an operation of a batch, whose next operations see it
+	Begin                // does the same and records it in the journal, for a call that another program carries out
+	End                  // compares the files with that record, and writes the outcome to the journal
+	Sum                  // shows what the operations of the batch were worked out to do together; the call is any of them
+	Commit               // makes what they were worked out to do
+	Drop                 // forgets the operations of the batch
 
 	lastTask = Drop
 )
+
+// Makes reports whether a call with this task may change something, in the vault or in the journal.
+func (t Task) Makes() bool { return t != Plan && t != Rehearse && t != Sum && t != Drop }
 
 // Addresses says what is done about text of another note in an address that a change adds.
 type Addresses uint8

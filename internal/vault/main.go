@@ -256,9 +256,10 @@ func handle(h *call.Host, folder string, c resident.Call) (answer.Reply, *protoc
 		closed = v.ClosedNow(q.Command)
 	}
 	var said answer.Reply
-	if q.Write.Task == protocol.Commit {
-		said = commitBatch(v, q)
-	} else {
+	switch q.Write.Task {
+	case protocol.Commit, protocol.Sum:
+		said = endBatch(v, q)
+	default:
 		said = Respond(v, q, literal).WithoutUnread(len(v.Unread()))
 	}
 	if unfinished != "" && said.Status == answer.ExitDone {
@@ -307,18 +308,24 @@ func inBatch(h *call.Host, v *call.Vault, q protocol.Request) (*call.Vault, erro
 	switch {
 	case q.Batch.ID == "" || q.Write.Task == protocol.Drop:
 		return v, nil
-	case q.Write.Task == protocol.Commit:
+	case q.Write.Task == protocol.Commit, q.Write.Task == protocol.Sum:
 		v.Batch = h.Batch(q.Batch.ID, q.Batch.Planned)
 		return v, nil
 	}
 	row, err := lookUp(q.Command)
-	return change.InBatch(v, q.Batch, err == nil && row.Writes() && q.Write.Task == protocol.Whole)
+	isAdded := q.Write.Task == protocol.Whole || q.Write.Task == protocol.Rehearse
+	return change.InBatch(v, q.Batch, err == nil && row.Writes() && isAdded)
 }
 
-// commitBatch makes what the operations of a batch were worked out to do. The command of the request is that of one of them.
-func commitBatch(v *call.Vault, q protocol.Request) answer.Reply {
+// endBatch makes what the operations of a batch were worked out to do, or shows it. The command of the request is that of one of
+// them.
+func endBatch(v *call.Vault, q protocol.Request) answer.Reply {
 	v.Caller = q.Write.Caller
-	said, err := change.CommitBatch(v, q.Write)
+	carryOut := change.CommitBatch
+	if q.Write.Task == protocol.Sum {
+		carryOut = change.ShowBatch
+	}
+	said, err := carryOut(v, q.Write)
 	if err != nil {
 		return answer.Explain(call.On(v, q.Command, err))
 	}
@@ -388,7 +395,7 @@ func Respond(v *call.Vault, q protocol.Request, literal map[string]string) answe
 		return answer.Explain(err)
 	}
 	shows := row.OnlyReads != nil && row.OnlyReads(values)
-	if row.Writes() && !shows && !q.Write.Allowed && q.Write.Task != protocol.Plan {
+	if row.Writes() && !shows && !q.Write.Allowed && q.Write.Task.Makes() {
 		return answer.Explain(
 			answer.Misuse(
 				"%s changes the vault, and this program only reads. Put %s before the command.",
@@ -408,7 +415,7 @@ func Respond(v *call.Vault, q protocol.Request, literal map[string]string) answe
 	default:
 		said, err = row.Run(v, values)
 	}
-	if err == nil && (!row.Writes() || q.Write.Task == protocol.Plan) {
+	if err == nil && (!row.Writes() || !q.Write.Task.Makes()) {
 		err = budget.From(v.Ctx).Exceeded() // a text for which it did not suffice was read as nothing
 	}
 	if err != nil {

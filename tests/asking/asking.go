@@ -88,7 +88,7 @@ func (p *Process) Tell(count protocol.Progress) {
 func (p *Process) Reply(r protocol.Reply) { _, _ = p.out.Write(protocol.AppendReply(nil, 1, r)) }
 
 var (
-	tasks     = [...]string{protocol.Plan: "--plan", protocol.Begin: "--begin", protocol.End: "--end"}
+	tasks     = [...]string{protocol.Plan: "--plan", protocol.Rehearse: "--rehearse", protocol.Begin: "--begin", protocol.End: "--end", protocol.Sum: "--sum", protocol.Commit: "--commit", protocol.Drop: "--drop"}
 	addresses = [...]string{protocol.AddressesAsk: "ask", protocol.AddressesLog: "log"}
 )
 
@@ -156,7 +156,7 @@ func Split(words []string) (set func(*protocol.Request), rest []string) {
 			add(func(q *protocol.Request) { q.Write.Batch = value })
 		case "--addresses":
 			add(func(q *protocol.Request) { q.Write.Addresses = protocol.Addresses(slices.Index(addresses[:], value)) })
-		case "--begin", "--end":
+		case "--rehearse", "--begin", "--end":
 			task := protocol.Task(slices.Index(tasks[:], words[0]))
 			add(func(q *protocol.Request) { q.Write.Task = task })
 			used = 1

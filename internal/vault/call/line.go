@@ -182,7 +182,7 @@ func CheckWrite(w protocol.Write) error {
 // OptionOf returns the first option for a change that a request has, "" if it has none.
 func OptionOf(w protocol.Write) string {
 	switch {
-	case w.Task == protocol.Plan:
+	case !w.Task.Makes():
 		return PlanSwitch
 	case w.Entry != "":
 		return ChangeSwitch

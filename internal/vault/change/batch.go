@@ -73,19 +73,51 @@ func planOperation(v *call.Vault, row Command, values call.Values, how protocol.
 	}
 	p.Steps = slices.DeleteFunc(p.Steps, Step.IsNoop)
 	said := p.said(v)
-	planned, _ := v.Batch.Planned.(*plannedBatch)
-	if planned == nil {
-		planned = &plannedBatch{extent: extent}
-		v.Batch.Planned = planned
-	}
+	planned := plannedOf(v.Batch, extent)
 	if len(p.Steps) == 0 {
 		planned.undone = append(planned.undone, p.takesBack()...)
 		return p.nothing(said), nil
 	}
-	o := &operation{entry: entry(v, row, values, how, p), steps: p.Steps}
+	said.Entry, err = planned.add(v, p, entry(v, row, values, how, p))
+	planned.isOfOneState = planned.isOfOneState || how.Approved != "" || how.Expect != ""
+	return said, err
+}
+
+// rehearse shows what an operation of a batch would do, and has the next operations see it. Nobody has approved it, and it is
+// never made.
+func rehearse(v *call.Vault, row Command, values call.Values, how protocol.Write) (answer.Reply, error) {
+	p, err := propose(v, row, values, how)
+	if err != nil || p.ReadAnswer != nil {
+		return p.answer(), err
+	}
+	if err := p.expects(v, how.Expect); err != nil {
+		return answer.Reply{}, err
+	}
+	shown, err := showPlan(v, p)
+	p.Steps = slices.DeleteFunc(p.Steps, Step.IsNoop)
+	if err != nil || len(p.Steps) == 0 {
+		return shown, err
+	}
+	_, err = plannedOf(v.Batch, journal.Extent{}).add(v, p, entry(v, row, values, how, p))
+	return shown, err
+}
+
+// plannedOf returns what is kept of a batch, which begins with the journal as it is.
+func plannedOf(b *call.Batch, extent journal.Extent) *plannedBatch {
+	planned, _ := b.Planned.(*plannedBatch)
+	if planned == nil {
+		planned = &plannedBatch{extent: extent}
+		b.Planned = planned
+	}
+	return planned
+}
+
+// add has the next operations see what a proposal will do, and returns the id of its entry.
+func (b *plannedBatch) add(v *call.Vault, p Proposal, e journal.Entry) (id string, err error) {
+	o := &operation{entry: e, steps: p.Steps}
 	for i := range o.steps {
 		if err := o.plan(v, i); err != nil {
-			return answer.Reply{}, answer.WriteError(o.steps[i].Path.String(), err)
+			return "", answer.WriteError(o.steps[i].Path.String(), err)
 		}
 	}
 	for _, folder := range p.Emptied {
@@ -97,14 +129,12 @@ func planOperation(v *call.Vault, row Command, values call.Values, how protocol.
 		}
 	}
 	if v.Batch.Overlay.Size() > maxPlannedTexts {
-		return answer.Reply{}, answer.Failure("The operations of the batch write more than %d MiB. Send fewer of them at once.", maxPlannedTexts>>20)
+		return "", answer.Failure("The operations of the batch write more than %d MiB. Send fewer of them at once.", maxPlannedTexts>>20)
 	}
-	planned.operations = append(planned.operations, o)
-	planned.emptied = append(planned.emptied, p.Emptied...)
-	planned.isOfOneState = planned.isOfOneState || how.Approved != "" || how.Expect != ""
+	b.operations = append(b.operations, o)
+	b.emptied = append(b.emptied, p.Emptied...)
 	v.Batch.Add()
-	said.Entry = o.entry.ID
-	return said, nil
+	return o.entry.ID, nil
 }
 
 // makesName reports whether there is a file at the path of a step that was not there before it.
@@ -230,13 +260,34 @@ func CommitBatch(v *call.Vault, how protocol.Write) (answer.Reply, error) {
 	return said, err
 }
 
-// transaction returns the transaction of all operations.
-func (b *plannedBatch) transaction(v *call.Vault, j *journal.Journal, how protocol.Write) (*transaction, error) {
+// ShowBatch shows what the operations of a batch would do together, as a plan of one change. Nothing is made.
+func ShowBatch(v *call.Vault, _ protocol.Write) (answer.Reply, error) {
+	if v.Batch == nil {
+		return answer.Reply{}, unknownBatch()
+	}
+	planned, _ := v.Batch.Planned.(*plannedBatch)
+	if planned == nil {
+		return answer.Reply{}, unknownBatch()
+	}
+	merged, err := planned.merged()
+	if err != nil {
+		return answer.Reply{}, err
+	}
+	return showPlan(v, Proposal{Steps: merged})
+}
+
+// merged returns the steps of all operations, of which no two concern one file.
+func (b *plannedBatch) merged() ([]Step, error) {
 	var all []Step
 	for _, o := range b.operations {
 		all = append(all, o.steps...)
 	}
-	merged, err := mergeSteps(all)
+	return mergeSteps(all)
+}
+
+// transaction returns the transaction of all operations.
+func (b *plannedBatch) transaction(v *call.Vault, j *journal.Journal, how protocol.Write) (*transaction, error) {
+	merged, err := b.merged()
 	if err != nil {
 		return nil, err
 	}

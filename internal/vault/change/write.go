@@ -60,6 +60,8 @@ func Write(v *call.Vault, row Command, values call.Values, how protocol.Write) (
 			return answer.Reply{}, err
 		}
 		return showPlan(v, p)
+	case how.Task == protocol.Rehearse:
+		return rehearse(v, row, values, how)
 	case v.Batch != nil:
 		return planOperation(v, row, values, how)
 	}
