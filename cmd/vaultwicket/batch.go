@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -20,9 +21,11 @@ var helpOfBatch = description{
 	Name: "batch", Usage: "[flags] FILE|-", Group: groupUse, Summary: "run several commands from a JSON file",
 	About: []string{
 		"An operation can use results of earlier ones. With \"atomic\": true either all changes are made or none. The results are JSON.",
+		"With --dry-run nothing is changed: the result has the decision, its reason and the difference of every operation, each on what those before it would make, and of the batch as a whole.",
 	},
 	Examples: []example{
 		{"from a file", "vaultwicket batch --vault ~/Notes --tier v1 --allow-mutations batch.json"},
+		{"preview it", "vaultwicket batch --vault ~/Notes --tier v1 --allow-mutations --dry-run batch.json"},
 		{
 			"from standard input",
 			`echo '{"operations": [{"clientId": "c1", "command": "daily:read"}]}' | vaultwicket batch --vault ~/Notes -`,
@@ -37,7 +40,9 @@ const (
 
 // runBatch is "vaultwicket batch": operations from a file, their results as JSON.
 func runBatch(ctx context.Context, std terminal.Streams, args []string) error {
+	dryRun := false
 	o, err := bootstrap.Open("batch", std, args, func(f *settings.Flags) {
+		f.BoolVar(&dryRun, "dry-run", false, "preview the batch; nothing is changed")
 		f.Resident = true
 		f.CallsServer()
 	})
@@ -59,6 +64,10 @@ func runBatch(ctx context.Context, std terminal.Streams, args []string) error {
 		return err
 	}
 	operations, err := mcpserver.DecodeBatch(input)
+	isDryRun := dryRun || operations.DryRun
+	if err != nil && dryRun {
+		return terminal.PrintJSON(std.Out, gateway.RejectBatchDryRun("", err), terminal.StatusOf(err))
+	}
 	if err != nil {
 		return terminal.PrintJSON(std.Out, gateway.RejectBatch("", err), terminal.StatusOf(err))
 	}
@@ -69,11 +78,14 @@ func runBatch(ctx context.Context, std terminal.Streams, args []string) error {
 	operations.Caller = bootstrap.AtTerminal
 	operations.Client = bootstrap.AtTerminal
 	operations.Surface = bootstrap.AtTerminal
+	if isDryRun {
+		return dryRunBatch(ctx, std, o, user, operations.Batch, input)
+	}
 	var result gateway.BatchResult
 	if o.Remote != nil {
 		result, err = serverOf(o, user.AsksRemote()).Batch(ctx, input)
 	} else {
-		result = o.Gateway.DoBatch(bootstrap.Counting(ctx, user.Progress), operations)
+		result = o.Gateway.DoBatch(bootstrap.Counting(ctx, user.Progress), operations.Batch)
 	}
 	user.Progress.Stop()
 	if err != nil {
@@ -90,6 +102,50 @@ func runBatch(ctx context.Context, std terminal.Streams, args []string) error {
 		status = max(status, terminal.StatusOfCode(code))
 	}
 	return terminal.PrintJSON(std.Out, result, status)
+}
+
+// dryRunBatch prints the plan of a batch, of which nothing is made.
+func dryRunBatch(
+	ctx context.Context,
+	std terminal.Streams,
+	o bootstrap.Opened,
+	user *oversight.User,
+	operations gateway.Batch,
+	input []byte,
+) error {
+	var plan gateway.BatchDryRun
+	var err error
+	if o.Remote != nil {
+		plan, err = serverOf(o, nil).DryRunBatch(ctx, asDryRun(input))
+	} else {
+		plan = o.Gateway.DryRunBatch(bootstrap.Counting(ctx, user.Progress), operations)
+	}
+	user.Progress.Stop()
+	if err != nil {
+		return err
+	}
+	if o.MarkUntrusted {
+		plan = plan.Marked()
+	}
+	status := terminal.ExitDone
+	if !plan.OK {
+		status = terminal.StatusOfResult(plan.Error)
+	}
+	return terminal.PrintJSON(std.Out, plan, status)
+}
+
+// asDryRun returns the arguments of a batch, which are valid, as those of a dry run.
+func asDryRun(input []byte) []byte {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(input, &fields); err != nil {
+		return input
+	}
+	fields["dryRun"] = json.RawMessage("true")
+	changed, err := json.Marshal(fields)
+	if err != nil {
+		return input
+	}
+	return changed
 }
 
 // readBatch reads a file, or standard input. Nobody waits for input that does not come when a signal does.

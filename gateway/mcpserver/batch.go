@@ -41,7 +41,7 @@ const batchSchema = `{"type":"object","properties":{` +
 	`"operations":{"type":"array","items":{"type":"object","properties":{` +
 	`"clientId":{"type":"string"},"command":{"type":"string"},"params":{"type":"object","additionalProperties":true},` +
 	`"expectHash":{"type":["string","object"]}},"required":["clientId","command"],"additionalProperties":false}},` +
-	`"atomic":{"type":"boolean","description":"undo all if one fails"},"idempotencyKey":{"type":"string"}},` +
+	`"atomic":{"type":"boolean","description":"undo all if one fails"},"dryRun":{"type":"boolean"},"idempotencyKey":{"type":"string"}},` +
 	`"required":["operations"],"additionalProperties":false}`
 
 func (h handler) batch(ctx context.Context, client *wire.Peer, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -57,7 +57,11 @@ func (h handler) batch(ctx context.Context, client *wire.Peer, req mcp.CallToolR
 	ctx, stop := report(ctx, client, req)
 	defer stop()
 	asks, view := h.complete(client, req, &batch.Request)
-	result := h.Gateway.DoBatch(ctx, batch)
+	if batch.DryRun {
+		plan := h.Gateway.DryRunBatch(ctx, batch.Batch)
+		return reply(marked(h, plan), !plan.OK)
+	}
+	result := h.Gateway.DoBatch(ctx, batch.Batch)
 	if asks != nil && asks.pending != nil {
 		return asks.pending, nil
 	}
@@ -79,44 +83,53 @@ func (h handler) batch(ctx context.Context, client *wire.Peer, req mcp.CallToolR
 }
 
 var (
-	batchNames     = []string{"operations", "vault", "atomic", "idempotencyKey"}
+	batchNames     = []string{"operations", "vault", "atomic", "dryRun", "idempotencyKey"}
 	operationNames = []string{"clientId", "command", "params", "expectHash"}
 	referenceNames = []string{"from", "field"}
 )
 
 const listOperations = `send a list, such as [{"clientId": "c1", "command": "daily:read"}]`
 
+// BatchCall are the arguments of obsidianBatch.
+type BatchCall struct {
+	gateway.Batch
+	DryRun bool // nothing is made
+}
+
 // DecodeBatch decodes the arguments of obsidianBatch as strictly as those of a single
 // call. The error has the methods Code and Hint.
-func DecodeBatch(raw []byte) (gateway.Batch, error) {
-	var b gateway.Batch
+func DecodeBatch(raw []byte) (BatchCall, error) {
+	var b BatchCall
 	fields, err := decodeObject("", raw, batchNames)
 	if err != nil {
-		return gateway.Batch{}, err
+		return BatchCall{}, err
 	}
 	if b.Atomic, err = decodeBool("atomic", fields.Get("atomic")); err != nil {
-		return gateway.Batch{}, err
+		return BatchCall{}, err
+	}
+	if b.DryRun, err = decodeBool("dryRun", fields.Get("dryRun")); err != nil {
+		return BatchCall{}, err
 	}
 	if b.Vault, err = decodeText("vault", fields.Get("vault")); err != nil {
-		return gateway.Batch{}, err
+		return BatchCall{}, err
 	}
 	if b.IdempotencyKey, err = decodeText("idempotencyKey", fields.Get("idempotencyKey")); err != nil {
-		return gateway.Batch{}, err
+		return BatchCall{}, err
 	}
 	var list []json.RawMessage
 	operations := fields.Get("operations")
 	switch {
 	case wire.IsNull(operations):
-		return gateway.Batch{}, wrongArgument(badRequest, "operations", "is missing", listOperations)
+		return BatchCall{}, wrongArgument(badRequest, "operations", "is missing", listOperations)
 	case json.Unmarshal(operations, &list) != nil:
-		return gateway.Batch{}, wrongArgument(
+		return BatchCall{}, wrongArgument(
 			badRequest,
 			"operations",
 			"is "+typeName(operations)+", not a list",
 			listOperations,
 		)
 	case len(list) > gateway.MaxOperations:
-		return gateway.Batch{}, wrongArgument(
+		return BatchCall{}, wrongArgument(
 			badRequest,
 			"operations",
 			fmt.Sprintf("has %d operations", len(list)),
@@ -128,7 +141,7 @@ func DecodeBatch(raw []byte) (gateway.Batch, error) {
 		o, err := decodeOperation(fmt.Sprintf("operations[%d]", i), item, &total)
 		if err != nil {
 			err.operation.ClientID, err.operation.Command = wire.Clip(o.ClientID), wire.Clip(o.Command)
-			return gateway.Batch{}, err
+			return BatchCall{}, err
 		}
 		b.Operations = append(b.Operations, o)
 	}

@@ -105,7 +105,10 @@ func operations(tool string, raw json.RawMessage) gateway.Batch {
 		return gateway.Batch{}
 	}
 	batch, _ := DecodeBatch(raw) // nothing for arguments that are not valid
-	return batch
+	if batch.DryRun {
+		return gateway.Batch{}
+	}
+	return batch.Batch
 }
 
 func surface(p *wire.Peer) string {

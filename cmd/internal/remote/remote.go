@@ -75,6 +75,11 @@ func (s *Server) Batch(ctx context.Context, operations json.RawMessage) (gateway
 	return call[gateway.BatchResult](ctx, s, "obsidianBatch", operations)
 }
 
+// DryRunBatch returns what operations would do, as obsidianBatch takes them with dryRun.
+func (s *Server) DryRunBatch(ctx context.Context, operations json.RawMessage) (gateway.BatchDryRun, error) {
+	return call[gateway.BatchDryRun](ctx, s, "obsidianBatch", operations)
+}
+
 // Commands lists the commands of the server.
 func (s *Server) Commands(ctx context.Context) (list []catalog.Entry, err error) {
 	text, err := s.read(ctx, "vaultwicket://commands")

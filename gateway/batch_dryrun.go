@@ -1,0 +1,220 @@
+package gateway
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/vaultwicket/vaultwicket/gateway/consent"
+	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/gateway/telemetry"
+	"github.com/vaultwicket/vaultwicket/internal/difference"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+)
+
+// BatchDryRun is the plan of a batch: what each operation would do on the vault as those before it would leave it, and what all of
+// them would do together.
+type BatchDryRun struct {
+	OK       bool   `json:"ok"` // would be carried out, possibly after approval; else Error says why not
+	DryRun   bool   `json:"dryRun"`
+	Decision string `json:"decision"` // allow; or ask or deny, if that is the decision about an operation
+	// Results are in the order of the operations. There are none for what is not a batch.
+	Results []OperationDryRun `json:"results"`
+	// DryRun.Files and DryRun.Diff of the batch as a whole; no file is in both of two changes.
+	Files    []consent.PlannedFile `json:"files,omitempty"`
+	Diff     string                `json:"diff,omitempty"`
+	Notices  []string              `json:"notices,omitempty"`
+	ClientID string                `json:"clientId,omitempty"` // of the operation that Error is about, "" for the batch
+	Command  string                `json:"command,omitempty"`  // of that operation
+	Error    *failure.Error        `json:"error,omitempty"`
+}
+
+// OperationDryRun is the plan of one operation.
+type OperationDryRun struct {
+	ClientID string `json:"clientId"`
+	DryRun
+}
+
+// DryRunBatch plans all operations of a batch and returns the plan. The embedded program works out the changes of those that
+// are allowed or can be approved, and carries out reads of which others take a value. Nothing is changed.
+func (g *Gateway) DryRunBatch(ctx context.Context, b Batch) (d BatchDryRun) {
+	if b.Taken.IsZero() {
+		b.Taken = time.Now()
+	}
+	b.Caller = g.ofAgent(b.Caller)
+	b.Command = telemetry.BatchCommand
+	b.Operations = slices.Clone(b.Operations)
+	for i := range b.Operations {
+		b.Operations[i].Request = b.Operations[i].withOneLimit()
+	}
+	ctx, seen := telemetry.Begin(ctx, g.observer, telemetry.OnlyPlanned, telemetry.BatchCommand, b.Surface, g.agent)
+	defer func() { seen.Planned(d.Decision); seen.Ended(d.OK, d.Error, "", 0) }()
+	var err error
+	fault := g.guard(telemetry.BatchCommand, func() {
+		var at *vaultGateway
+		if at, err = g.vaultNamed(b.Vault); err == nil {
+			d = at.dryRunBatch(ctx, b)
+		}
+	})
+	if err = cmp.Or(fault, err); err != nil {
+		return RejectBatchDryRun("", err)
+	}
+	return d
+}
+
+// RejectBatchDryRun is the plan of a batch that is none, see [RejectBatch].
+func RejectBatchDryRun(clientID string, err error) BatchDryRun {
+	refused := RejectBatch(clientID, err)
+	return BatchDryRun{
+		DryRun: true, Decision: "deny", Results: []OperationDryRun{}, ClientID: refused.ClientID, Error: refused.Error,
+	}
+}
+
+func (g *vaultGateway) dryRunBatch(ctx context.Context, b Batch) BatchDryRun {
+	plan, clientID, err := g.newBatchPlan(b)
+	if err == nil {
+		err = g.admission.Batch(g.accountOf(b.Caller), len(b.Operations), 0, true)
+	}
+	if err != nil {
+		return RejectBatchDryRun(clientID, err)
+	}
+	ctx, cancel := g.admission.WithDeadline(ctx, b.Taken, 0)
+	defer cancel()
+	refused := g.decideAll(plan)
+	r := g.newRehearsal(ctx, plan)
+	defer r.planning.drop(ctx, g)
+	var whole *plannedChange
+	if g.embeddedProgram() != nil {
+		if i, err := r.all(); err != nil {
+			return RejectBatchDryRun(plan.steps[i].ClientID, err)
+		}
+		if whole, err = r.planning.sum(ctx, g); err != nil {
+			return RejectBatchDryRun("", err)
+		}
+	}
+	if at, err := g.judgeChanges(plan); err != nil {
+		refused[b.find(at)] = err
+	}
+	return g.describeBatch(ctx, plan, refused, whole)
+}
+
+// decideAll judges all operations, and returns the errors of those that are refused, by operation; that of the batch as a whole is
+// at -1.
+func (g *vaultGateway) decideAll(plan *batchPlan) map[int]error {
+	refused := map[int]error{}
+	for i := range plan.steps {
+		if err := g.decideStep(plan, i); err != nil && !needsApproval(err) {
+			refused[i] = err
+			plan.steps[i].unknown = err
+		}
+	}
+	if len(refused) > 0 {
+		return refused
+	}
+	if clientID, err := g.joinOperations(plan); err != nil {
+		refused[plan.batch.find(clientID)] = err
+	}
+	return refused
+}
+
+// all works out all operations. Beside an error it returns which one it is about.
+func (r *rehearsal) all() (int, error) {
+	for i, step := range r.steps {
+		isPlanned := len(step.plan.routes) > 0 && step.plan.routes[0].changesNotes() && step.unknown == nil
+		if isPlanned {
+			line := r.gateway.recordOfStep(r.ctx, r.batch, step.Operation, step.plan)
+			line.Previewed(step.plan.backend())
+		}
+		if err := r.rehearse(i); err != nil {
+			return i, err
+		}
+	}
+	return 0, nil
+}
+
+// describeBatch describes what the operations would do, each and together.
+func (g *vaultGateway) describeBatch(
+	ctx context.Context,
+	plan *batchPlan,
+	refused map[int]error,
+	whole *plannedChange,
+) BatchDryRun {
+	b := plan.batch
+	d := BatchDryRun{OK: true, DryRun: true, Decision: "allow", Results: []OperationDryRun{}}
+	share := difference.Extent{
+		Rows:  max(maxDiffLines/len(plan.steps), leastDiffLines),
+		Bytes: max(maxDiff/len(plan.steps), leastDiff),
+		Line:  maxDiffLine,
+	}
+	for i, step := range plan.steps {
+		o := outlook{plan: step.plan, err: cmp.Or(refused[i], step.plan.refusal)}
+		if refused[i] == nil {
+			o.notice = step.whyUnknown()
+		}
+		g.discloses(step.plan)
+		one := OperationDryRun{ClientID: step.ClientID, DryRun: g.describe(ctx, b.from(step.Request), o, share)}
+		one.sanitize()
+		d.add(one)
+	}
+	if err := refused[-1]; err != nil {
+		d.OK, d.Decision, d.Error, d.ClientID, d.Command = false, "deny", failure.Of(err), "", ""
+	}
+	if whole == nil {
+		return d
+	}
+	shown := DryRun{}
+	shown.showChange(whole, b.Request, difference.Extent{Rows: maxDiffLines, Bytes: maxDiff, Line: maxDiffLine})
+	d.Files = shown.Files
+	d.Diff = shown.Diff
+	d.Notices = append(d.Notices, failure.Sentences(shown.Notices)...)
+	return d
+}
+
+// What of a difference is shown of one of many operations, at least.
+const (
+	leastDiff      = 8 << 10 // bytes
+	leastDiffLines = 100
+)
+
+// whyUnknown says why it is not known what an operation would do, "" if it is.
+func (s batchStep) whyUnknown() string {
+	switch {
+	case s.unknown != nil:
+		return "what would change is not shown: " + s.unknown.Error()
+	case len(s.references()) > 0 && s.resolved == nil:
+		return fmt.Sprintf("what would change is not shown: it takes a value from %q, which is known when the batch is made",
+			s.references()[0].ClientID)
+	}
+	return ""
+}
+
+// add adds the plan of an operation. The first error is that of the batch; one that denies or fails comes before one that asks.
+func (d *BatchDryRun) add(one OperationDryRun) {
+	d.Results = append(d.Results, one)
+	weight := map[string]int{"allow": 0, "ask": 1, "deny": 2}
+	if weight[one.Decision] > weight[d.Decision] {
+		d.Decision = one.Decision
+	}
+	isFirst := d.Error == nil || d.OK && !one.OK
+	if one.Error != nil && isFirst {
+		cause := *one.Error
+		cause.Message = fmt.Sprintf("operation %q: %s", excerpt.Short(one.ClientID), cause.Message)
+		d.Error = &cause
+		d.ClientID = excerpt.Short(one.ClientID)
+		d.Command = one.Command
+	}
+	d.OK = d.OK && one.OK
+}
+
+// Marked returns the plan with marks, without the drawing for people.
+func (d BatchDryRun) Marked() BatchDryRun {
+	d.Diff = marked(d.Diff)
+	d.Notices, d.Error = markedSentences(d.Notices, d.Error)
+	d.Results = slices.Clone(d.Results)
+	for i, one := range d.Results {
+		d.Results[i].DryRun = one.DryRun.Marked()
+	}
+	return d
+}
