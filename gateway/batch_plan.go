@@ -45,7 +45,7 @@ type batchPlan struct {
 	sent [sha256.Size]byte
 	// before are the hashes, in hexadecimal, of files before the batch, by their paths, as far as its operations concern them.
 	before map[string]string
-	// bound are those on which the approved operations rest, see [batchPlan.bound].
+	// approvedOn are those on which the approved operations rest, see [batchPlan.bound].
 	approvedOn map[string]string
 	// failure is why an atomic batch would fail, nil if that is not known.
 	failure error

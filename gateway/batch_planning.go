@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"strings"
 
 	"github.com/vaultwicket/vaultwicket/exec"
 	"github.com/vaultwicket/vaultwicket/gateway/audit"
@@ -69,8 +70,8 @@ func (p *planning) plan(ctx context.Context, g *vaultGateway, r route, program e
 	return out, err
 }
 
-// make makes what is planned. With alone the caller has the lock of the journal.
-func (p *planning) make(ctx context.Context, g *vaultGateway, alone bool) (exec.Outcome, error) {
+// make makes what is planned, which rests on some notes, see [protocol.Write]. With alone the caller has the lock of the journal.
+func (p *planning) make(ctx context.Context, g *vaultGateway, rests string, alone bool) (exec.Outcome, error) {
 	own := g.embeddedProgram()
 	if own == nil {
 		return exec.Outcome{ExitCode: -1}, errNoFolder
@@ -78,7 +79,7 @@ func (p *planning) make(ctx context.Context, g *vaultGateway, alone bool) (exec.
 	r := p.last
 	r.program = *own
 	r.alone = alone
-	how := protocol.Write{Task: protocol.Commit, Batch: p.batch.ID, Alone: alone}
+	how := protocol.Write{Task: protocol.Commit, Batch: p.batch.ID, Alone: alone, Rests: rests}
 	out, err := g.runner.Run(ctx, r.permit, own.InBatch(p.batch).WithOptions(how))
 	if err != nil {
 		return g.settledOutcome(ctx, r, p.batch.ID, out, err)
@@ -227,7 +228,7 @@ func (r *batchRun) makePlanned(alone bool) (result BatchResult, isStale bool) {
 		}
 		defer release()
 	}
-	out, err := r.planning.make(r.ctx, g, alone)
+	out, err := r.planning.make(r.ctx, g, r.rests(), alone)
 	switch {
 	case err == nil && out.Stale:
 		r.endHeld(errStaleBatch)
@@ -250,6 +251,25 @@ func (r *batchRun) makePlanned(alone bool) (result BatchResult, isStale bool) {
 	result.Error = cause
 	result.OK = false
 	return result, false
+}
+
+// rests returns the notes whose texts operations have taken from results of others, see [protocol.Write].
+func (r *batchRun) rests() string {
+	var rests strings.Builder
+	for i, step := range r.steps[:r.planned] {
+		isTaken := !step.plan.call.Effect().Mutates() && r.done[i].Status == statusOK && r.isReferredTo(i)
+		if !isTaken {
+			continue
+		}
+		path := r.results[i].Path
+		hash := r.results[i].Hash
+		if path == "" || hash == "" {
+			path = ""
+			hash = ""
+		}
+		rests.WriteString(hash + "\x00" + path + "\x00")
+	}
+	return rests.String()
 }
 
 // errStaleBatch ends the records of operations that are planned once more.

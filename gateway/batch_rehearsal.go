@@ -186,10 +186,10 @@ func (r *rehearsal) read(i int) {
 }
 
 // isReferredTo reports whether a later operation takes something of the result of an operation.
-func (r *rehearsal) isReferredTo(i int) bool {
-	for _, step := range r.steps[i+1:] {
+func (p *batchPlan) isReferredTo(i int) bool {
+	for _, step := range p.steps[i+1:] {
 		for _, ref := range step.references() {
-			if ref.ClientID == r.steps[i].ClientID {
+			if ref.ClientID == p.steps[i].ClientID {
 				return true
 			}
 		}

@@ -69,6 +69,9 @@ type Write struct {
 	// Restores says in words which version of a history of the app a call restores, "" for one of the journal. The
 	// text of the version is then the input, in place of the value of a parameter.
 	Restores string
+	// Rests are the notes whose texts the operations of a batch have taken from the vault: for each its hash and its path, with a
+	// NUL behind either. An empty hash and path stand for more than one note.
+	Rests string
 }
 
 // VersionInput is the input of a request that restores a version of a history of the app. No parameter has this name.
@@ -247,6 +250,7 @@ func (q *Request) fields(f *form) {
 	f.flag(&q.Write.Sparing)
 	f.choice((*uint8)(&q.Write.Addresses), uint8(lastAddresses))
 	f.text(&q.Write.Restores)
+	f.text(&q.Write.Rests)
 	f.flag(&q.Want.Facts)
 	f.flag(&q.Want.Compact)
 	f.text(&q.Want.Unless)

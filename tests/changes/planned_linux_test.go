@@ -230,27 +230,58 @@ func TestABatchIsWorkedOutAnewBesideOthers(t *testing.T) {
 	}
 }
 
-// What others write to other notes is no reason to refuse a batch of which an operation names its note by its hash.
-func TestABatchWithAHashIsMadeBesideOthersOfOtherNotes(t *testing.T) {
+// A batch is worked out anew for what it rests on, and for nothing else: the files that it changes, notes whose texts it takes, links
+// to what it moves. What others write elsewhere is no reason, also where an operation names its note by its hash.
+func TestABatchRestsOnWhatItReadAlone(t *testing.T) {
 	folder := memory.Folder(t)
-	fillMany(t, filepath.Join(folder, "Vault"))
+	vault := filepath.Join(folder, "Vault")
+	fillMany(t, vault)
 	g, end := manyGateway(t, folder, 0)
 	defer end()
 	other, endOther := manyGateway(t, folder, 0)
 	defer endOther()
-	read := g.Do(t.Context(), gateway.Request{Command: "read", Words: []string{"path=P/n9.md"}})
-	operations := []gateway.Operation{operationOf("a", "append path=P/n9.md content=mine"), operationOf("b", "append path=P/n8.md content=mine")}
-	operations[0].ExpectHash = read.Hash
-	written := 0
-	ctx := protocol.WithProgress(t.Context(), func(p protocol.Progress) {
-		if p.Of == protocol.Operations && p.Done == 2 && written < 2 { // while each of the first two tries is planned
-			written++
-			must(t, other, []string{"append", "path=P/n7.md", "content=line"})
+	appends := []gateway.Operation{operationOf("a", "append path=P/n9.md content=mine"), operationOf("b", "append path=P/n8.md content=mine")}
+	reads := operationOf("r", "read path=P/n5.md")
+	takes := operationOf("t", "append path=P/n6.md")
+	takes.From = map[string]gateway.Reference{"content": {ClientID: "r", Field: "stdout"}}
+	for _, test := range []struct {
+		name       string
+		operations []gateway.Operation
+		hash       bool // the first operation names its note by its hash
+		write      []string
+		tries      int
+	}{
+		{"another note", appends, false, []string{"append", "path=P/n7.md", "content=line"}, 1},
+		{"another note, with a hash", appends, true, []string{"append", "path=P/n7.md", "content=line"}, 1},
+		{"a note that it changes", appends, false, []string{"append", "path=P/n8.md", "content=line"}, 2},
+		{"a note that it only reads", append([]gateway.Operation{reads}, appends...), false, []string{"append", "path=P/n5.md", "content=line"}, 1},
+		{"a note of which it takes the text", append([]gateway.Operation{reads, takes}, appends...), false, []string{"append", "path=P/n5.md", "content=line"}, 2},
+		{"another note beside one of which it takes the text", append([]gateway.Operation{reads, takes}, appends...), false, []string{"append", "path=P/n7.md", "content=line"}, 1},
+		{"a new link to what it moves", append([]gateway.Operation{operationOf("m", "rename path=hub.md name=Center")}, appends...), false, []string{"create", "path=Link.md", "content=[[hub]]"}, 2},
+		{"a note without links beside a move", append([]gateway.Operation{operationOf("m", "rename path=long.md name=Longer")}, appends...), false, []string{"create", "path=None.md", "content=none"}, 1},
+	} {
+		operations := slices.Clone(test.operations)
+		if test.hash {
+			read := g.Do(t.Context(), gateway.Request{Command: "read", Words: []string{"path=P/n9.md"}})
+			operations[0].ExpectHash = read.Hash
 		}
-	})
-	got := g.DoBatch(ctx, gateway.Batch{Operations: operations, Atomic: true})
-	assert.Equal(t, written, 2)
-	assert.That(t, got.OK, "%s", describe(got))
+		planned := 0
+		ctx := protocol.WithProgress(t.Context(), func(p protocol.Progress) {
+			if p.Of != protocol.Operations || p.Done != len(operations) {
+				return
+			}
+			if planned++; planned == 1 { // once it is planned
+				must(t, other, test.write)
+			}
+		})
+		got := g.DoBatch(ctx, gateway.Batch{Operations: operations, Atomic: true})
+		assert.That(t, got.OK, "%s: %s", test.name, describe(got))
+		assert.Equal(t, planned, test.tries, "%s: planned, times", test.name)
+		if test.write[0] == "create" && strings.Contains(test.write[2], "[[") {
+			text := string(require.Value(os.ReadFile(filepath.Join(vault, "Link.md")))(t))
+			assert.Equal(t, text, "[[Center]]", "%s: the link", test.name)
+		}
+	}
 }
 
 // A change whose worker and gateway have died is completed or taken back when a server starts, or when the owner looks at the

@@ -1,9 +1,11 @@
 package call
 
 import (
+	"context"
 	"sync"
 	"sync/atomic"
 
+	"github.com/vaultwicket/vaultwicket/internal/budget"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 )
 
@@ -16,7 +18,13 @@ type Batch struct {
 	Planned any
 	count   atomic.Int64 // of the operations that are planned
 	host    *Host
+	// budget is charged with what is kept between the operations: together they may use as much as one call.
+	budget  *budget.Budget
+	release context.CancelFunc // what the budget has taken of that of the process
 }
+
+// Hold counts bytes of texts that are kept until the batch ends. The error is that of [budget.Budget.Hold].
+func (b *Batch) Hold(bytes int64) error { return b.budget.Hold(bytes) }
 
 // batches are the batches of a host, by their ids; or of the host of one batch what it covers the vault with.
 type batches struct {
@@ -30,7 +38,9 @@ type batches struct {
 
 // BeginBatch begins to plan a batch. One of the same id is forgotten.
 func (h *Host) BeginBatch(id string) *Batch {
-	b := &Batch{ID: id, Overlay: disk.NewOverlay()}
+	ctx, release := context.WithCancel(context.Background())
+	b := &Batch{ID: id, Overlay: disk.NewOverlay(), budget: budget.New(budget.Limits{}), release: release}
+	budget.With(ctx, b.budget)
 	b.host = h.over(b.Overlay)
 	h.batches.mu.Lock()
 	defer h.batches.mu.Unlock()
@@ -64,6 +74,7 @@ func (h *Host) EndBatch(id string) {
 	delete(h.batches.open, id)
 	h.batches.mu.Unlock()
 	if b != nil {
+		b.release()
 		b.host.Knowledge.Close()
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/internal/journal"
@@ -34,6 +35,8 @@ type plannedBatch struct {
 type operation struct {
 	entry journal.Entry
 	steps []Step
+	// outdated is that of the proposal, see [Proposal].
+	outdated func(e journal.Entry) bool
 	// sources are where the bytes before the steps are on the disk, for those whose text is not in memory.
 	sources []disk.Path
 }
@@ -53,9 +56,6 @@ func (o *operation) content(v *call.Vault) journal.Content {
 		return io.NopCloser(bytes.NewReader(o.steps[i].Before.Text)), nil
 	}
 }
-
-// maxPlannedTexts is how many bytes the texts may have that a batch will write, together.
-const maxPlannedTexts = disk.MaxNote
 
 // planOperation works out what an operation of a batch does, and has the next operations see it.
 func planOperation(v *call.Vault, row Command, values call.Values, how protocol.Write) (answer.Reply, error) {
@@ -114,7 +114,7 @@ func plannedOf(b *call.Batch, extent journal.Extent) *plannedBatch {
 
 // add has the next operations see what a proposal will do, and returns the id of its entry.
 func (b *plannedBatch) add(v *call.Vault, p Proposal, e journal.Entry) (id string, err error) {
-	o := &operation{entry: e, steps: p.Steps}
+	o := &operation{entry: e, steps: p.Steps, outdated: p.Outdated}
 	for i := range o.steps {
 		if err := o.plan(v, i); err != nil {
 			return "", answer.WriteError(o.steps[i].Path.String(), err)
@@ -128,13 +128,22 @@ func (b *plannedBatch) add(v *call.Vault, p Proposal, e journal.Entry) (id strin
 			v.Batch.Overlay.RemoveFolder(folder)
 		}
 	}
-	if v.Batch.Overlay.Size() > maxPlannedTexts {
-		return "", answer.Failure("The operations of the batch write more than %d MiB. Send fewer of them at once.", maxPlannedTexts>>20)
+	if err := v.Batch.Hold(o.size()); err != nil {
+		return "", err
 	}
 	b.operations = append(b.operations, o)
 	b.emptied = append(b.emptied, p.Emptied...)
 	v.Batch.Add()
 	return o.entry.ID, nil
+}
+
+// size returns how many bytes the texts have that are kept of an operation. Those that are texts of an earlier one are
+// counted again.
+func (o *operation) size() (bytes int64) {
+	for _, s := range o.steps {
+		bytes += int64(len(s.Before.Text) + len(s.After.Text))
+	}
+	return bytes
 }
 
 // makesName reports whether there is a file at the path of a step that was not there before it.
@@ -147,12 +156,16 @@ func (s Step) makesName() bool {
 // be made.
 func (o *operation) resolve(v *call.Vault, s *Step) error {
 	from, text := v.Batch.Overlay.Source(s.source())
-	if s.Before.Image.Exists && text != nil {
+	switch {
+	case text == nil:
+	case s.Before.Image.Exists:
 		isCopy := s.After.Image == s.Before.Image
 		s.Before = Existing(text)
 		if isCopy {
 			s.After = s.Before
 		}
+	case bytes.Equal(s.Before.Text, text):
+		s.Before.Text = text // it is in memory already
 	}
 	o.sources = append(o.sources, from)
 	if s.CopyOf != (disk.Path{}) {
@@ -235,8 +248,7 @@ func CommitBatch(v *call.Vault, how protocol.Write) (answer.Reply, error) {
 		return answer.Reply{}, err
 	}
 	defer unlock()
-	if !how.Alone && planned.extent != j.Extent() {
-		// They may rest on notes that are none of theirs. What was approved or named by its hash is compared once more.
+	if !how.Alone && planned.isOutdated(v, j, how.Rests) {
 		return answer.Reply{Stale: true}, nil
 	}
 	t, err := planned.transaction(v, j, how)
@@ -258,6 +270,41 @@ func CommitBatch(v *call.Vault, how protocol.Write) (answer.Reply, error) {
 		return said, partlyApplied(t.entry.ID, end, err)
 	}
 	return said, err
+}
+
+// isOutdated reports whether the operations may do something else by now, because of what was changed since the first of them was
+// worked out. rests are the notes whose texts they have taken from the vault, see [protocol.Write]. The files that they change
+// are compared once more.
+func (b *plannedBatch) isOutdated(v *call.Vault, j *journal.Journal, rests string) bool {
+	taken := strings.Split(rests, "\x00")
+	for i := 0; i+1 < len(taken); i += 2 {
+		hash := taken[i]
+		path := taken[i+1]
+		if hash == "" && b.extent != j.Extent() {
+			return true
+		}
+		if hash != "" && !isTaken(v, path, hash) {
+			return true
+		}
+	}
+	for _, o := range b.operations {
+		mayRestOnOthers := len(o.steps) > 1
+		if mayRestOnOthers && (Proposal{Outdated: o.outdated}).isOutdated(v, j, b.extent) {
+			return true
+		}
+	}
+	return false
+}
+
+// isTaken reports whether the note at a path of the vault as the operations will leave it has the text that they have taken, as far
+// as that is a text on the disk.
+func isTaken(v *call.Vault, path, hash string) bool {
+	at, err := ParseStepPath(path)
+	if err != nil {
+		return false
+	}
+	from, text := v.Batch.Overlay.Source(at)
+	return text != nil || v.HashOf(from) == hash
 }
 
 // ShowBatch shows what the operations of a batch would do together, as a plan of one change. Nothing is made.

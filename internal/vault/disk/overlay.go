@@ -139,18 +139,6 @@ func (o *Overlay) Changed(known int) []string {
 	return o.changed[known:len(o.changed):len(o.changed)]
 }
 
-// Size returns how many bytes the texts have.
-func (o *Overlay) Size() (bytes int64) {
-	o.mu.RLock()
-	defer o.mu.RUnlock()
-	for _, file := range o.files {
-		if file != nil {
-			bytes += int64(len(file.text))
-		}
-	}
-	return bytes
-}
-
 // The functions below are called under the lock.
 
 func (o *Overlay) put(p Path, file *plannedFile) {
