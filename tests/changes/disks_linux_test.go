@@ -161,6 +161,81 @@ func judgeParts(t *testing.T, when string, said *failure.Error, told, old, done 
 	}
 }
 
+// batchesOfDisk are atomic batches of a vault of [fillMany], whose operations rest on each other.
+var batchesOfDisk = [][]string{
+	{"append path=P/n1.md content=added", "vault:replace old=word new=term", "rename path=hub.md name=Hub", "delete path=P/n2.md", "create path=New/Deep/x.md content=x"},
+	{"create path=New/y.md content=y", "append path=New/y.md content=more", "move path=P/n3.md to=New/n3.md", "append path=New/n3.md content=more", "delete path=New/y.md permanent"},
+	{"folder:rename path=P name=Q", "append path=Q/n1.md content=added", "tag:rename name=t to=u", "note:split path=long.md level=1"},
+}
+
+// TestBatchesAreTrueOfABadDisk is [TestAnswersAreTrueOfABadDisk] for atomic batches: what is on the disk is that of all operations
+// or of none, and the answer of each says which.
+func TestBatchesAreTrueOfABadDisk(t *testing.T) {
+	tries := long.Count(18, 900)
+	random := rand.New(rand.NewPCG(12, 13))
+	folder := memory.Folder(t)
+	d := mountBadDisk(t, folder)
+	run := func(g *gateway.Gateway, i int) gateway.BatchResult {
+		batch := gateway.Batch{Atomic: true, Request: gateway.Request{Caller: "me"}}
+		for n, line := range batchesOfDisk[i] {
+			batch.Operations = append(batch.Operations, operationOf(fmt.Sprint("c", n), line))
+		}
+		return g.DoBatch(t.Context(), batch)
+	}
+	begin := func() (g *gateway.Gateway, end func()) {
+		require.NoError(t, os.RemoveAll(filepath.Join(folder, "state")))
+		fillMany(t, d.files)
+		return manyGateway(t, folder, 0)
+	}
+	old := map[string]string{}
+	done := make([]map[string]string, len(batchesOfDisk))
+	for i := range batchesOfDisk {
+		g, end := begin()
+		old = everything(t, d.files)
+		whole := run(g, i)
+		require.That(t, whole.OK, "%s", describe(whole))
+		done[i] = everything(t, d.files)
+		end()
+	}
+	outcomes := map[string]int{}
+	for n := range tries {
+		i := n % len(batchesOfDisk)
+		g, end := begin()
+		must(t, g, []string{"version"}) // so that there is a worker
+		kind := diskFaults[random.IntN(len(diskFaults))]
+		from := 1 + random.IntN(1<<random.IntN(8))
+		count := []int{1, 2, 10, 0}[random.IntN(4)]
+		require.Equal(t, d.tell("fault %s %s %d %d", kind.errno, kind.operations, from, count), "ok")
+		result := run(g, i)
+		failed := d.tell("heal")
+		next, endNext := manyGateway(t, folder, 0)
+		must(t, next, []string{"files", "total"})
+		now := everything(t, d.files)
+		outcome := "ok"
+		if !result.OK {
+			outcome = result.Failures()[0]
+		}
+		when := fmt.Sprintf("%d: batch %d, %s of %s from %d, %d of them (%s failed): %s", n, i, kind.errno, kind.operations, from, count, failed, describe(result))
+		if failed != "0" {
+			outcomes[kind.errno+" "+outcome]++
+		}
+		judgeDisk(t, when, outcome, now, old, done[i])
+		for _, one := range result.Results {
+			isTold := result.OK || one.Result == nil || one.Result.Change == nil
+			assert.That(t, isTold || maps.Equal(now, done[i]), "%s: a change is told that was not made: %+v", when, one)
+		}
+		if result.OK {
+			must(t, next, []string{"version"})
+			undone := next.Do(t.Context(), gateway.Request{Command: "undo", Caller: "me"})
+			back := everything(t, d.files)
+			assert.That(t, undone.OK && maps.Equal(back, old), "%s: after undo: %v %.300q", when, undone.Error, differ(back, old, ""))
+		}
+		end()
+		endNext()
+	}
+	t.Logf("%d tries, where something failed: %v", tries, outcomes)
+}
+
 // judgeDisk compares what is on a disk that was healed with what may be there after an answer.
 func judgeDisk(t *testing.T, when, outcome string, now, old, done map[string]string) {
 	t.Helper()
