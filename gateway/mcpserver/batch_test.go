@@ -26,6 +26,7 @@ func TestAnswersOfABatchFitThePublishedSchema(t *testing.T) {
 		"no arguments": `{}`,
 		"no client":    `{"operations":[{"clientId":"a","command":"daily:read"}]}`,
 		"refused":      `{"operations":[{"clientId":"a","command":"eval"}]}`,
+		"a dry run":    `{"operations":[{"clientId":"a","command":"eval"}],"dryRun":true}`,
 	} {
 		result, err := h.batch(context.Background(), newClient(), mcp.CallToolRequest{Params: mcp.CallToolParams{Name: batchName, RawArguments: json.RawMessage(arguments)}})
 		require.NoError(t, err)
@@ -44,6 +45,8 @@ func TestTheSchemaOfABatchTakesWhatTheDecoderTakes(t *testing.T) {
 	for raw, want := range map[string]bool{
 		`{"operations":[` + op + `]}`:               true,
 		`{"operations":[` + op + `],"atomic":true}`: true,
+		`{"operations":[` + op + `],"dryRun":true}`: true,
+		`{"operations":[` + op + `],"dryRun":1}`:    false,
 		`{"operations":[{"clientId":"a","command":"read","params":{"path":{"from":"b","field":"path"}},"expectHash":"0"}]}`: true,
 		`{}`:                                false,
 		`{"operations":[{"clientId":"a"}]}`: false,
