@@ -21,8 +21,35 @@ type known struct {
 	mu       sync.Mutex
 	segments []segment // as they were last seen; it is replaced and never changed
 	heads    map[uint64]*head
+	placed   placedHeads
 	recent   []*summary // the last used at the end
 	tail     *segmentReader
+}
+
+// placedHeads are the heads of segments at the places of these, nil where there is none: what is asked of all segments is asked
+// for each text and each entry, so that looking each up by its number takes as long as the question.
+type placedHeads struct {
+	of    []segment
+	heads []*head
+}
+
+// headsOf returns the heads of segments at their places. The caller has the lock.
+func (k *known) headsOf(segments []segment) []*head {
+	if len(segments) == 0 {
+		return nil
+	}
+	isSame := len(k.placed.of) == len(segments) && &k.placed.of[0] == &segments[0]
+	if isSame {
+		return k.placed.heads
+	}
+	heads := make([]*head, len(segments))
+	for i, seg := range segments {
+		if h := k.heads[seg.number]; h != nil && h.size == seg.size {
+			heads[i] = h
+		}
+	}
+	k.placed = placedHeads{segments, heads}
+	return heads
 }
 
 // Bounds of the summaries that are kept in memory. The last one is kept however large it is: a question about a change of
@@ -68,6 +95,7 @@ func (k *known) segmentsNow(p folder) ([]segment, error) {
 
 // forgetOthers drops what is known of segments that are there no more, or are others.
 func (k *known) forgetOthers(now []segment) {
+	k.placed = placedHeads{}
 	isThere := func(number uint64, size int64) bool {
 		i, found := slices.BinarySearchFunc(
 			now,
@@ -136,6 +164,7 @@ func (k *known) put(h *head) {
 		k.heads = map[uint64]*head{}
 	}
 	k.heads[h.number] = h
+	k.placed = placedHeads{}
 }
 
 func (k *known) keep(s *summary) {
@@ -211,6 +240,7 @@ func (j *Journal) forget(number uint64) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	delete(k.heads, number)
+	k.placed = placedHeads{}
 	k.recent = slices.DeleteFunc(k.recent, func(s *summary) bool { return s.number == number })
 	if k.tail != nil && k.tail.number == number {
 		k.tail = nil

@@ -67,11 +67,10 @@ func (v *view) having(wanted key, from int) (places []int) {
 	k := &v.journal.known
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	heads := k.headsOf(v.segments)
 	for i := len(v.segments) - 1; i >= from; i-- {
-		seg := v.segments[i]
-		h := k.heads[seg.number]
-		isOther := h == nil || h.size != seg.size
-		if isNewest := i == len(v.segments)-1; isNewest || isOther || h.isDamaged || h.filter.has(wanted) {
+		h := heads[i]
+		if isNewest := i == len(v.segments)-1; isNewest || h == nil || h.isDamaged || h.filter.has(wanted) {
 			places = append(places, i)
 		}
 	}
