@@ -264,3 +264,27 @@ func TestConfig(t *testing.T) {
 	_, err = openFolder(t, t.TempDir()).Config("app.json")
 	assert.ErrorIs(t, err, fs.ErrNotExist, "a missing settings folder")
 }
+
+// Files that become durable together share the lock of their folder: they are changed at once, and others wait for the last
+// of them.
+func TestChangesThatBelongTogetherShareTheLockOfAFolder(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no lock on folders here")
+	}
+	dir, note := planted(t, map[string]string{"n.md": "old", "o.md": "old"}), mustPath(t, "n.md")
+	together, _ := openFolder(t, dir).Gathering()
+	_, leaveFirst, err := together.lockedParent(note)
+	require.NoError(t, err)
+	_, leaveSecond, err := together.lockedParent(mustPath(t, "o.md"))
+	require.NoError(t, err)
+	written, other := make(chan error, 1), openFolder(t, dir)
+	go func() { written <- swap(other, note, []byte("old"), []byte("new")) }()
+	leaveFirst()
+	select {
+	case <-written:
+		t.Fatal("it does not wait for the second")
+	case <-time.After(20 * time.Millisecond):
+	}
+	leaveSecond()
+	assert.NoError(t, <-written)
+}

@@ -1,7 +1,10 @@
 package parallel
 
 import (
+	"errors"
+	"fmt"
 	"runtime"
+	"sync/atomic"
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
@@ -17,4 +20,34 @@ func TestOneProcessorMoreIsKept(t *testing.T) {
 			t.Errorf("%d goroutines, and %d in all, on %d processors", Count(), runtime.GOMAXPROCS(0), before)
 		}
 	}
+}
+
+// Calls that wait for each other all run at once, as many as are allowed; after an error none begins, and the error of the
+// lowest number is returned.
+func TestWaitingIsForSeveralAtOnce(t *testing.T) {
+	arrived := make(chan struct{})
+	var here atomic.Int32
+	failed, err := Waiting(waiting, func(int) error {
+		if here.Add(1) == waiting {
+			close(arrived)
+		}
+		<-arrived
+		return nil
+	})
+	assert.NoError(t, err)
+	assert.Equal(t, failed, waiting)
+	var begun atomic.Int32
+	failed, err = Waiting(10*waiting, func(i int) error {
+		begun.Add(1)
+		if i >= 3 {
+			return fmt.Errorf("number %d", i)
+		}
+		return nil
+	})
+	assert.Equal(t, fmt.Sprint(err), fmt.Sprintf("number %d", failed))
+	assert.That(t, failed >= 3, "number %d failed", failed)
+	assert.That(t, begun.Load() <= 3+2*waiting, "%d calls were begun", begun.Load())
+	failed, err = Waiting(0, func(int) error { return errors.New("called") })
+	assert.NoError(t, err)
+	assert.Equal(t, failed, 0)
 }
