@@ -22,6 +22,7 @@ type exchange struct {
 	granted   bool          // that it sends all; under the lock of the worker
 	lost      string        // how the worker ended, if it did before the call
 	done      chan struct{}
+	writes    bool // it may begin to change files
 	changing  bool // files, so that it is not cancelled any more; under the lock of the worker
 	files     int  // how many it changes
 	cancelled bool // the worker has confirmed that it is; under the lock of the worker
@@ -44,6 +45,8 @@ func (w *worker) ask(ctx context.Context, command Command) (e process.Ending, re
 		heard: heard{stdout: e.Stdout, tell: protocol.ProgressOf(ctx)},
 		large: make(chan struct{}),
 		done:  make(chan struct{}),
+
+		writes: command.request.Write.Allowed,
 	}
 	x.stdout.Flood = func() { stop(process.ErrFlood) }
 	w.mu.Lock()
@@ -206,8 +209,12 @@ func (w *worker) cancelCall(x *exchange) {
 	late := time.AfterFunc(cancelGrace, func() {
 		if !w.leaveAlone(x) {
 			time.AfterFunc(confirmGrace, func() {
-				if !w.leaveAlone(x) {
+				switch {
+				case w.leaveAlone(x):
+				case w.mayWrite(x):
 					w.leave(x)
+				default:
+					w.leaveUnheard(x)
 				}
 			})
 		}
@@ -247,6 +254,26 @@ func (w *worker) leaveAlone(x *exchange) bool {
 	defer x.hearing.Unlock()
 	x.endWith("")
 	return true
+}
+
+// mayWrite reports whether a call changes files, or may begin to.
+func (w *worker) mayWrite(x *exchange) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return x.writes || x.changing
+}
+
+// leaveUnheard ends the waiting for a call that only reads, and of which the worker has not even confirmed in time that it is
+// cancelled: on a busy machine it may not have been given a processor yet. Only a worker that stays silent is stopped.
+func (w *worker) leaveUnheard(x *exchange) {
+	x.hearing.Lock()
+	x.endWith("")
+	x.hearing.Unlock()
+	time.AfterFunc(w.pool.limits.unheard, func() {
+		if !w.leaveAlone(x) {
+			w.leave(x)
+		}
+	})
 }
 
 // leave ends a call that the worker did not end in time, nor confirmed to be cancelled, and the worker with it: at once, or

@@ -91,6 +91,7 @@ func New(c Config) *Runner {
 			commit:      commitLimit,
 			perFile:     commitPerFile,
 			late:        lateLimit,
+			unheard:     unheardLimit,
 		},
 	}}
 	// The environment of each kind of program is computed once, at its first use.

@@ -19,8 +19,10 @@ const (
 	// has confirmed that it is cancelled.
 	cancelGrace = 150 * time.Millisecond
 	// confirmGrace is how much longer a worker may take to confirm that. Then it is stopped in the steps of every child, which
-	// together keep a call within its limit and half a second.
+	// together keep a call within its limit and half a second; for a call that only reads it has unheardLimit more.
 	confirmGrace = 150 * time.Millisecond
+	// unheardLimit is how long a worker may be silent: longer than a busy machine leaves one without a processor.
+	unheardLimit = 3 * time.Second
 	// lateLimit is how long a call may go on that was left to itself: far longer than its budget lasts on any machine.
 	lateLimit = 20 * time.Second
 )

@@ -26,6 +26,7 @@ type workerLimits struct {
 	full, stopAbove   int64
 	commit, perFile   time.Duration // see [workerLimits.commitOf]
 	late              time.Duration // how long a call may go on that was cancelled
+	unheard           time.Duration // how long a worker may leave it unconfirmed that a call is cancelled
 }
 
 // commitOf is how long a call may take to change so many files. It is far more than disks need: a program that takes

@@ -268,9 +268,25 @@ func TestACallThatIsCancelledCostsOthersNothing(t *testing.T) {
 	}
 }
 
+// A worker that was not given a processor in time to confirm that a read is cancelled is no worse for that: the read ends for
+// its caller, and the worker goes on.
+func TestABusyMachineCostsNoWorker(t *testing.T) {
+	t.Parallel()
+	r, p, path := residentRunner(t, Config{}, "worker")
+	r.pool.limits.unheard = time.Hour
+	pid := pidOf(t, r, p)
+	ctx, cancel := context.WithCancel(t.Context())
+	hung := inFlight(ctx, t, r, reads("hang.md"), p, path, 1)
+	cancel()
+	got := <-hung
+	assert.Equal(t, codeOf(got.err), CodeCancelled, "%v", got.err)
+	assert.Equal(t, pidOf(t, r, p), pid, "the worker of the next call")
+}
+
 func TestAChangeIsNotCutByAnotherCall(t *testing.T) {
 	t.Parallel()
 	r, p, path := residentRunner(t, Config{}, "worker", "worker")
+	r.pool.limits.unheard = 0
 	pid := pidOf(t, r, p)
 	ctx, cancel := context.WithCancel(t.Context())
 	hung := inFlight(ctx, t, r, reads("hang.md"), p, path, 1)
