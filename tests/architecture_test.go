@@ -347,6 +347,63 @@ func TestEachBareGoroutineHasItsReason(t *testing.T) {
 	}
 }
 
+// unjudged are the places in the embedded vault CLI where a text comes in that the guard of secrets has not judged, by
+// the function that returns it. Everything else is read from a folder that puts marks in place of secrets.
+var unjudged = map[string]struct {
+	count int
+	why   string
+}{
+	"internal/vault/call/private.go Raw":              {1, "which notes narrow the access to themselves; no text is kept"},
+	"internal/vault/call/vault.go Raw":                {1, "the secrets that a change puts back in place of marks"},
+	"internal/vault/change/proposal.go Raw":           {1, "what a change writes; it is judged before it is shown"},
+	"internal/vault/handlers/attachment_file.go Raw":  {1, "bytes of an attachment; a text is shown by Shown, pages by ShownPages"},
+	"internal/vault/handlers/attachments.go Raw":      {1, "bytes of an attachment; a text is shown by Shown"},
+	"internal/vault/handlers/history.go Raw":          {1, "lines are counted, and no text is shown"},
+	"internal/vault/handlers/attachment_file.go Read": {1, "pages of a PDF, which are shown by ShownPages"},
+	"internal/vault/handlers/history.go Object":       {2, "versions, which are shown by Redact; whether a removed note was private"},
+	"internal/vault/handlers/undo.go Object":          {2, "what an undo writes; its differences are of what Redact returns"},
+	"internal/vault/change/settle.go Object":          {1, "what is put back on the disk"},
+	"internal/vault/change/outside.go Object":         {2, "what a change is compared with and put back; no text is shown"},
+	"internal/vault/handlers/history.go Texts":        {1, "lines are counted, and no text is shown"},
+}
+
+// An answer has no text that was not judged: texts come in through the folder of the call, or in one of the places above,
+// and answers go out through the writer of the call alone.
+func TestEachUnjudgedTextHasItsReason(t *testing.T) {
+	found := map[string]int{}
+	for _, s := range sources(t) {
+		isOfDisk := s.folder() == "internal/vault/disk"
+		if !strings.HasPrefix(s.name, "internal/vault/") || isOfDisk {
+			continue
+		}
+		ast.Inspect(s.syntax, func(n ast.Node) bool {
+			switch name := selector(n); name {
+			case "os.Stdout", "os.Stderr", "fmt.Print", "fmt.Printf", "fmt.Println":
+				t.Errorf("%s uses %s: answers are replies", s.set.Position(n.Pos()), name)
+			case "pdftext.Read":
+				found[s.name+" Read"]++
+			}
+			call, isCall := n.(*ast.CallExpr)
+			if !isCall {
+				return true
+			}
+			method, isMethod := call.Fun.(*ast.SelectorExpr)
+			isOfFolder := isMethod && method.Sel.Name == "Raw" && len(call.Args) == 0
+			isOfJournal := isMethod && (method.Sel.Name == "Object" || method.Sel.Name == "Texts" && len(call.Args) > 1)
+			if isOfFolder || isOfJournal {
+				found[s.name+" "+method.Sel.Name]++
+			}
+			return true
+		})
+	}
+	for name, count := range found {
+		assert.Equal(t, count, unjudged[name].count, "texts that were not judged: %s", name)
+	}
+	for name, place := range unjudged {
+		assert.That(t, found[name] > 0 && place.why != "", "%s is not there, or there is no reason for it", name)
+	}
+}
+
 // startsProcess names functions that start or replace a process without
 // importing os/exec.
 var startsProcess = []string{"os.StartProcess", "syscall.Exec", "syscall.ForkExec", "syscall.StartProcess", "unix.Exec", "windows.CreateProcess"}
