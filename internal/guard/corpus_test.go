@@ -100,7 +100,7 @@ func TestALongLineIsSearchedAcrossItsPieces(t *testing.T) {
 	if long.Count(0, 1) > 0 {
 		step = 1
 	}
-	for _, secret := range []string{" " + token + " ", ` password: \"` + password + `\" `, `\n` + token + `\n`, ` \u0067` + token[1:] + " "} {
+	for _, secret := range []string{" " + token + " ", ` password: \"` + password + `\" `, `\n` + token + `\n`, ` \u0067` + token[1:] + " ", " &#103;" + token[1:] + " ", " the password is " + password + " "} {
 		for before := chunkSize - len(secret) - 3; before < chunkSize+3; before += step {
 			for _, fill := range []string{"x ", "words/without\\n"} {
 				line := strings.Repeat(fill, before/len(fill)+1)[:before] + secret + strings.Repeat("y ", lookAhead)

@@ -46,6 +46,16 @@ func hopsFrom(note, folder, name string) (all []hop) {
 		{[]string{"move", "path=" + note, "to=" + to}, to},
 		{[]string{"copy", "file=" + strings.TrimSuffix(path.Base(note), ".md"), "to=" + to}, to},
 	}
+	if folder != "Shared" { // the name stays in the folder
+		renamed := path.Join(path.Dir(note), name+"r"+path.Ext(note))
+		all = append(all, hop{[]string{"rename", "path=" + note, "name=" + name + "r"}, renamed})
+	}
+	if dir := path.Dir(note); dir == "Tmp/Deep" || dir == "Other" {
+		over := path.Join(path.Dir(dir), name+"d")
+		if folder != "Shared" {
+			all = append(all, hop{[]string{"folder:rename", "path=" + dir, "name=" + name + "d"}, path.Join(over, path.Base(note))})
+		}
+	}
 	if dir := path.Dir(note); dir != "." && dir != "Journal" {
 		under := path.Join(folder, name)
 		all = append(all,
@@ -94,6 +104,9 @@ func TestWhatIsMadeOfANoteOfAPlaceBelongsToIt(t *testing.T) {
 				way := ways[r.IntN(len(ways))]
 				result, _ := h.Do(way.words)
 				said = append(said, strings.Join(way.words, " "))
+				if result.OK && way.to != "" {
+					said = append(said, detour(h, r, way.to)...)
+				}
 				if !result.OK { // such as a section that is not there: the error may tell something of the note
 					failed = true
 					continue
@@ -111,6 +124,23 @@ func TestWhatIsMadeOfANoteOfAPlaceBelongsToIt(t *testing.T) {
 			assert.That(t, result.OK || failed, "nothing was read: %+v", result.Error)
 		})
 	}
+}
+
+// detour makes changes of a note after which it has its text again: it was overwritten, deleted or moved meanwhile.
+func detour(h *rig.Harness, r *rand.Rand, note string) (said []string) {
+	ways := [][][]string{
+		nil,
+		{{"create", "path=" + note, "overwrite", "content=free"}, {"undo"}},
+		{{"create", "path=" + note, "overwrite", "content=free"}, {"history:restore", "path=" + note, "version=1"}},
+		{{"delete", "path=" + note}, {"undo"}},
+		{{"move", "path=" + note, "to=Away" + path.Ext(note)}, {"undo"}},
+		{{"append", "path=" + note, "content=more"}, {"undo"}},
+	}
+	for _, words := range ways[r.IntN(len(ways))] {
+		h.Do(words)
+		said = append(said, strings.Join(words, " "))
+	}
+	return said
 }
 
 // TestABatchThatTakesTextOn has the hops in one batch.
