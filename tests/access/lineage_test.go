@@ -105,7 +105,9 @@ func TestWhatIsMadeOfANoteOfAPlaceBelongsToIt(t *testing.T) {
 				result, _ := h.Do(way.words)
 				said = append(said, strings.Join(way.words, " "))
 				if result.OK && way.to != "" {
-					said = append(said, detour(h, r, way.to)...)
+					words, isDone := detour(h, r, way.to)
+					said = append(said, words...)
+					failed = failed || !isDone
 				}
 				if !result.OK { // such as a section that is not there: the error may tell something of the note
 					failed = true
@@ -127,7 +129,8 @@ func TestWhatIsMadeOfANoteOfAPlaceBelongsToIt(t *testing.T) {
 }
 
 // detour makes changes of a note after which it has its text again: it was overwritten, deleted or moved meanwhile.
-func detour(h *rig.Harness, r *rand.Rand, note string) (said []string) {
+func detour(h *rig.Harness, r *rand.Rand, note string) (said []string, isDone bool) {
+	isDone = true
 	ways := [][][]string{
 		nil,
 		{{"create", "path=" + note, "overwrite", "content=free"}, {"undo"}},
@@ -137,10 +140,11 @@ func detour(h *rig.Harness, r *rand.Rand, note string) (said []string) {
 		{{"append", "path=" + note, "content=more"}, {"undo"}},
 	}
 	for _, words := range ways[r.IntN(len(ways))] {
-		h.Do(words)
+		result, _ := h.Do(words)
 		said = append(said, strings.Join(words, " "))
+		isDone = isDone && result.OK
 	}
-	return said
+	return said, isDone
 }
 
 // TestABatchThatTakesTextOn has the hops in one batch.
