@@ -17,9 +17,9 @@ import (
 type exchange struct {
 	heard
 	id        uint32
-	sent      int           // of the output
-	large     chan struct{} // closed when the worker waits for more
-	granted   bool          // that it sends all; under the lock of the worker
+	sent      int64         // of the output
+	more      chan struct{} // has one when the worker has sent all that it may
+	room      int64         // how much it may send; under the lock of the worker
 	lost      string        // how the worker ended, if it did before the call
 	done      chan struct{}
 	writes    bool // it may begin to change files
@@ -43,7 +43,8 @@ func (w *worker) ask(ctx context.Context, command Command) (e process.Ending, re
 	defer stop(nil)
 	x := &exchange{
 		heard: heard{stdout: e.Stdout, tell: protocol.ProgressOf(ctx)},
-		large: make(chan struct{}),
+		more:  make(chan struct{}, 1),
+		room:  protocol.Window,
 		done:  make(chan struct{}),
 
 		writes: command.request.Write.Allowed,
@@ -90,25 +91,35 @@ func (w *worker) ask(ctx context.Context, command Command) (e process.Ending, re
 	return e, x.reply, unrun && !stopped
 }
 
-// await returns when the call has ended. It waits for memory before accepting a large response.
+// await returns when the call has ended. It waits for memory before accepting more of a response.
 func (w *worker) await(ctx context.Context, x *exchange, command Command) {
-	select {
-	case <-x.done:
-		return
-	case <-x.large:
-	}
 	call := callHash(command.request)
-	if holdOf(ctx).take(ctx) {
-		x.stdout.Expect(w.sizes.of(call)) // nothing is written to it before the worker may go on
+	isLarge := false
+	for {
+		select {
+		case <-x.done:
+			if isLarge {
+				w.sizes.keep(call, x.stdout.Total)
+			}
+			return
+		case <-x.more: // nothing is written to its stream before the worker may go on
+		}
+		isLarge = true
+		expected := w.sizes.of(call)
+		room := holdOf(ctx).take(ctx, max(expected, x.sent+1))
+		if room <= x.sent {
+			<-x.done
+			return
+		}
+		x.stdout.Expect(expected)
 		w.mu.Lock()
-		x.granted = true
+		credit := room - x.room
+		x.room = room
 		w.mu.Unlock()
 		_, _ = w.write(x, func(b []byte) ([]byte, bool) { // if it cannot be sent, the worker ends
-			return protocol.Append(b, protocol.Frame{Kind: protocol.KindMore, ID: x.id}), true
+			return protocol.AppendMore(b, x.id, credit), true
 		})
 	}
-	<-x.done
-	w.sizes.keep(call, x.stdout.Total)
 }
 
 // ready waits until the worker accepts requests. A worker that does not start within the limit

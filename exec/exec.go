@@ -24,6 +24,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/exec/process"
 	"github.com/vaultwicket/vaultwicket/internal/guard"
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
+	"github.com/vaultwicket/vaultwicket/internal/shares"
 )
 
 const (
@@ -59,7 +60,7 @@ type Runner struct {
 	// marker and strict replace secrets by marks, see [Runner.Marker].
 	marker, strict func() *guard.Marker
 	queue          chan struct{} // semaphore of the app
-	large          chan struct{} // semaphore of large answers, see Hold
+	middle, large  *shares.Line  // of answers, see Hold
 	env            func(backend) []string
 	pool           *pool // of resident workers
 
@@ -81,7 +82,7 @@ func New(c Config) *Runner {
 	if c.Getenv == nil {
 		c.Getenv = os.Getenv
 	}
-	r := &Runner{config: c, queue: make(chan struct{}, 1), large: make(chan struct{}, 1), pool: &pool{
+	r := &Runner{config: c, queue: make(chan struct{}, 1), middle: shares.NewLine(middleAnswers), large: shares.NewLine(1), pool: &pool{
 		keep: c.MaxKept,
 		limits: workerLimits{
 			idle:        maxIdle,

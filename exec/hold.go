@@ -3,30 +3,41 @@ package exec
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/exec/process"
+	"github.com/vaultwicket/vaultwicket/internal/shares"
 	"github.com/vaultwicket/vaultwicket/policy"
 )
 
-// Hold is the right of one call to have a large answer in memory. A [Runner] gives it to one
-// call at a time: a few answers of megabytes could fill the memory of a machine. A program
-// with a large answer waits for it, up to the time limit of its call.
+// Hold is the right of one call to have an answer in memory that is more than a few pages. A [Runner] lets a few calls have
+// one of up to middleAnswer, and one call a larger one: a few answers of megabytes could fill the memory of a machine. A
+// program with such an answer waits for it, up to the time limit of its call, in the line of its caller: who has had little
+// lately goes first, and nobody's answer of some pages waits for a large one.
 //
 // A caller that keeps the text of an [Outcome] after Run puts a Hold into the context, and
 // releases it with the text.
 type Hold struct {
-	semaphore chan struct{} // of the Runner
+	caller        string
+	middle, large *shares.Line // of the Runner
 
 	mu   sync.Mutex
-	held bool
+	held *shares.Line // in which it has a place, nil for none
 }
 
-// Hold returns a Hold that is not held yet.
-func (r *Runner) Hold() *Hold { return &Hold{semaphore: r.large} }
+const (
+	middleAnswer  = 1 << 20 // bytes
+	middleAnswers = 4       // at once
+)
+
+// Hold returns a Hold of a caller that is not held yet.
+func (r *Runner) Hold(caller string) *Hold {
+	return &Hold{caller: caller, middle: r.middle, large: r.large}
+}
 
 type holdKey struct{}
 
@@ -43,28 +54,46 @@ func (h *Hold) Release() {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.held {
-		h.held = false
-		<-h.semaphore
+	h.release()
+}
+
+func (h *Hold) release() {
+	if h.held != nil {
+		h.held.Release(h.caller)
+		h.held = nil
 	}
 }
 
-// take waits for the right as long as ctx lasts.
-func (h *Hold) take(ctx context.Context) bool {
+// take waits as long as ctx lasts for the right to an answer that has so many bytes, or will have. It returns how many it may
+// have then, which may be fewer.
+func (h *Hold) take(ctx context.Context, size int64) (room int64) {
 	if h == nil {
-		return true // a program that answers no call, such as a probe
+		return math.MaxInt64 // a program that answers no call, such as a probe
 	}
 	h.mu.Lock() // the other stream of the program may be waiting
 	defer h.mu.Unlock()
-	if h.held {
-		return true
+	switch {
+	case h.held == h.large:
+		return math.MaxInt64
+	case size <= middleAnswer && h.held == h.middle:
+		return middleAnswer
+	case size <= middleAnswer:
+		if _, err := h.middle.Acquire(ctx, h.caller); err != nil {
+			return 0
+		}
+		h.held = h.middle
+		return middleAnswer
 	}
-	select {
-	case h.semaphore <- struct{}{}:
-		h.held = true
-	case <-ctx.Done():
+	_, err := h.large.Acquire(ctx, h.caller)
+	if err == nil {
+		h.release()
+		h.held = h.large
+		return math.MaxInt64
 	}
-	return h.held
+	if h.held == h.middle {
+		return middleAnswer
+	}
+	return 0
 }
 
 // holding runs a program under the Hold of its call, or a new one. The answer of an earlier
@@ -74,7 +103,7 @@ func (r *Runner) holding(ctx context.Context) (held context.Context, end func())
 		h.Release()
 		return ctx, func() {}
 	}
-	h := r.Hold()
+	h := r.Hold("")
 	return WithHold(ctx, h), h.Release
 }
 

@@ -3,10 +3,12 @@ package exec
 import (
 	"context"
 	"errors"
+	"math"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
@@ -15,7 +17,7 @@ func TestOneLargeAnswerAtATime(t *testing.T) {
 	const kept = 1 << 20
 	r, p, _ := residentRunner(t, Config{MaxKept: kept, Timeout: time.Minute}, "worker", "worker")
 	r.pool.limits.unheard = 0 // the one of this test confirms nothing
-	first := r.Hold()
+	first := r.Hold("a")
 	out, err := r.Run(WithHold(t.Context(), first), reads("flood.md"), p)
 	require.That(t, err == nil && len(out.Stdout) == kept, "%v %v", len(out.Stdout), err)
 	out, err = r.Run(t.Context(), reads("a.md"), p)
@@ -32,27 +34,56 @@ func TestOneLargeAnswerAtATime(t *testing.T) {
 	first.Release()
 	first.Release() // which does nothing
 	assert.NoError(t, <-waits)
-	assert.That(t, len(r.large) == 0, "the right to a large answer is not given back")
+	assert.That(t, r.large.Running()+r.middle.Running() == 0, "the right to a large answer is not given back")
 }
 
 // A call gives back what its earlier program has left before it waits for anything,
 // so that two calls never wait for each other.
 func TestACallHoldsOneAnswer(t *testing.T) {
 	r := New(Config{})
-	h := r.Hold()
+	h := r.Hold("a")
 	ctx := WithHold(t.Context(), h)
 	for range 2 {
-		require.That(t, h.take(ctx) && len(r.large) == 1, "not taken once")
+		require.That(t, h.take(ctx, floodSize) == math.MaxInt64 && r.large.Running() == 1, "not taken once")
 	}
-	if _, end := r.holding(ctx); len(r.large) != 0 {
+	if _, end := r.holding(ctx); r.large.Running() != 0 {
 		t.Error("still held when the next program begins")
 	} else {
 		end()
 	}
 	embedded, end := r.holding(t.Context())
-	require.That(t, holdOf(embedded).take(embedded), "not taken")
+	require.That(t, holdOf(embedded).take(embedded, floodSize) == math.MaxInt64, "not taken")
 	end()
-	assert.That(t, len(r.large) == 0, "a program without a Hold around it keeps what it took")
+	assert.That(t, r.large.Running()+r.middle.Running() == 0, "a program without a Hold around it keeps what it took")
+}
+
+// TestAnAnswerOfSomePagesWaitsForNoLargeOne: whoever has a large answer, and whoever waits for one, another caller gets one of
+// up to middleAnswer at once, and the next large one before those that had some.
+func TestAnAnswerOfSomePagesWaitsForNoLargeOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := New(Config{})
+		order := make(chan string, 10)
+		for range 3 {
+			h := r.Hold("bad/session-1")
+			go func() {
+				h.take(t.Context(), protocol.Window+1)
+				h.take(t.Context(), middleAnswer+1)
+				time.Sleep(time.Second)
+				order <- "bad"
+				h.Release()
+			}()
+			synctest.Wait()
+		}
+		h := r.Hold("quiet/session-1")
+		begun := time.Now()
+		assert.Equal(t, h.take(t.Context(), protocol.Window+1), int64(middleAnswer), "room for some pages")
+		assert.Equal(t, time.Since(begun), 0, "time that they waited")
+		assert.Equal(t, h.take(t.Context(), middleAnswer+1), int64(math.MaxInt64), "room for a large answer")
+		assert.Equal(t, len(order), 1, "large answers of the other one before it")
+		h.Release()
+		time.Sleep(time.Minute)
+		assert.Equal(t, r.large.Running()+r.middle.Running(), 0, "places that are not given back")
+	})
 }
 
 func TestTheQueueOfTheAppIsWithinTheLimit(t *testing.T) {

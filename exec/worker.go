@@ -196,7 +196,10 @@ func (w *worker) handshake(in *protocol.Reader) error {
 func (w *worker) take(f protocol.Frame) error {
 	w.mu.Lock()
 	x := w.open[f.ID]
-	granted := x != nil && x.granted
+	room := int64(0)
+	if x != nil {
+		room = x.room
+	}
 	w.mu.Unlock()
 	if x == nil {
 		return protocol.Malformedf("answered request %d, which is not open", f.ID)
@@ -209,15 +212,15 @@ func (w *worker) take(f protocol.Frame) error {
 	switch f.Kind {
 	case protocol.KindOutput:
 		before := x.sent
-		x.sent += len(f.Payload)
-		if x.sent > protocol.Window && !granted {
+		x.sent += int64(len(f.Payload))
+		if x.sent > room {
 			return protocol.Malformedf("sent more of answer %d than it may", x.id)
 		}
 		if err := x.take(f); err != nil {
 			return err
 		}
-		if before < protocol.Window && x.sent >= protocol.Window {
-			close(x.large)
+		if before < room && x.sent == room {
+			x.more <- struct{}{} // taken before there is another one
 		}
 		return nil
 	case protocol.KindChanging:

@@ -62,7 +62,7 @@ func playWorker(how, folder string) {
 type fakeWorker struct {
 	waiting map[uint32]protocol.Request
 	input   bytes.Buffer
-	rest    func() // prints what the gateway has to ask for
+	rest    func(room int64) (isAll bool) // prints what the gateway has to ask for
 }
 
 func (f *fakeWorker) send(b []byte) { _, _ = os.Stdout.Write(b) }
@@ -98,8 +98,11 @@ func (f *fakeWorker) take(got protocol.Frame) {
 			f.input.Reset()
 		}
 	case protocol.KindMore:
-		if f.rest != nil {
-			f.rest()
+		bytes, err := protocol.ParseMore(got)
+		if err != nil {
+			syscall.Exit(unplanned)
+		}
+		if f.rest != nil && f.rest(bytes) {
 			f.rest = nil
 			f.end(got.ID, protocol.Reply{})
 		}
@@ -197,7 +200,13 @@ func (f *fakeWorker) answer(id uint32, q protocol.Request) {
 		f.end(id, protocol.Reply{Unrun: true, Last: true})
 	case "flood.md": // goes on when it may
 		f.flood(id, protocol.Window)
-		f.rest = func() { f.flood(id, floodSize-protocol.Window) }
+		left := int64(floodSize - protocol.Window)
+		f.rest = func(room int64) (isAll bool) {
+			n := min(left, room)
+			f.flood(id, int(n))
+			left -= n
+			return left == 0
+		}
 	case "unasked.md":
 		f.say(id, "1")
 		f.flood(id, protocol.Window)
@@ -213,7 +222,13 @@ func (f *fakeWorker) answer(id uint32, q protocol.Request) {
 			f.end(id, protocol.Reply{})
 			return
 		}
-		f.rest = func() { f.echo(id, text[protocol.Window:]) }
+		text = text[protocol.Window:]
+		f.rest = func(room int64) (isAll bool) {
+			n := min(int64(len(text)), room)
+			f.echo(id, text[:n])
+			text = text[n:]
+			return text == ""
+		}
 	default:
 		f.say(id, fmt.Sprintf("%d\n", os.Getpid()))
 		f.end(id, protocol.Reply{Facts: protocol.Facts{Path: "a.md", Hash: "h"}})

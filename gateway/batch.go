@@ -16,7 +16,6 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/exec"
-	"github.com/vaultwicket/vaultwicket/gateway/admission"
 	"github.com/vaultwicket/vaultwicket/gateway/audit"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
@@ -25,6 +24,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/internal/journal"
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
+	"github.com/vaultwicket/vaultwicket/internal/shares"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
@@ -143,11 +143,11 @@ func (g *vaultGateway) doBatch(ctx context.Context, b Batch) (result BatchResult
 	ctx, cancel = g.admission.WithDeadline(ctx, b.Taken, time.Since(asked))
 	defer cancel()
 	if plan.mutates() {
-		semaphores := []*admission.Semaphore{g.changingMany}
+		lines := []*shares.Line{g.changingMany}
 		if !plan.isWhole() { // another one waits for the right to write when it is planned
-			semaphores = append(semaphores, g.writing)
+			lines = append(lines, g.writing)
 		}
-		release, err := g.admission.Acquire(ctx, b.Caller, telemetry.BatchCommand, semaphores...)
+		release, err := g.admission.Acquire(ctx, b.Caller, telemetry.BatchCommand, lines...)
 		if err != nil {
 			return RejectBatch("", err)
 		}
@@ -380,7 +380,7 @@ func (r *batchRun) run(ctx context.Context, i int) {
 		return
 	}
 	r.steps[i].isRecorded = true
-	hold := r.gateway.runner.Hold()
+	hold := r.gateway.runner.Hold(r.batch.Caller)
 	defer hold.Release()
 	var result Result
 	begun := false

@@ -174,7 +174,7 @@ func (r *rehearsal) read(i int) {
 	}
 	request.visibility = r.gateway.rules.Fingerprint()
 	request.planning = r.planning
-	hold := r.gateway.runner.Hold()
+	hold := r.gateway.runner.Hold(r.batch.Caller)
 	defer hold.Release()
 	var result Result
 	fault := r.gateway.guard(request.Command, func() {

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/exec"
-	"github.com/vaultwicket/vaultwicket/gateway/admission"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/internal/shares"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
@@ -106,7 +106,7 @@ func TestAChangeAcrossTheVaultHoldsUpNoOtherWriter(t *testing.T) {
 	one := Request{Command: "append", Params: params("path", "A.md", "content", "x")}
 	for _, tt := range []struct {
 		name  string
-		held  *admission.Semaphore
+		held  *shares.Line
 		req   Request
 		waits bool
 	}{

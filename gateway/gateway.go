@@ -33,6 +33,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/filenames"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
+	"github.com/vaultwicket/vaultwicket/internal/shares"
 	"github.com/vaultwicket/vaultwicket/policy"
 )
 
@@ -85,8 +86,8 @@ type Config struct {
 	Notify func(text, link string)
 	// Observe is notified of every call; it may be nil.
 	Observe telemetry.Observer
-	// Answers keep the rest of long answers, for all gateways of the process; nil for those of this one alone.
-	Answers *Answers
+	// Common is what all gateways of the process have together; nil for one that is alone.
+	Common *Common
 }
 
 // Gateway runs requests. It is safe for concurrent use.
@@ -100,7 +101,7 @@ type shared struct {
 	runner    *exec.Runner
 	backend   Backend
 	ownDay    bool
-	running   *admission.Semaphore
+	running   *shares.Line
 	admission *admission.Controller
 	consent   *consent.Approvals
 	grants    *grants.Store // nil where there is no folder for it
@@ -124,7 +125,7 @@ type vaultGateway struct {
 	// writing is held by calls that change a note, one of each caller, and changingMany by one that looks for the notes that
 	// it changes. They take the lock of the journal only when the change is worked out, so that a long search or a very
 	// large note of one caller does not keep the others. A batch has both.
-	writing, changingMany *admission.Semaphore
+	writing, changingMany *shares.Line
 
 	target         func() appvaults.Place
 	kept           *atomic.Pointer[keptJournal]     // the journal, once it was asked
@@ -159,6 +160,7 @@ func New(c Config) *Gateway {
 	if c.Vaults == nil {
 		c.Vaults = []Served{{c.Vault, c.Policy}}
 	}
+	common := cmp.Or(c.Common, NewCommon(c.Limits.Parallel))
 	state := ownerfiles.StateFolder(c.Getenv, "")
 	for _, served := range c.Vaults {
 		if served.Folder != "" && ownerfiles.StateFolder(c.Getenv, served.Folder) == "" {
@@ -166,7 +168,7 @@ func New(c Config) *Gateway {
 		}
 	}
 	g := &Gateway{shared: &shared{
-		runner: c.Runner, backend: c.Backend, ownDay: c.OwnDay, running: admission.NewSemaphore(c.Limits.Parallel), agent: c.Agent, session: c.Session, log: c.Log, getenv: c.Getenv,
+		runner: c.Runner, backend: c.Backend, ownDay: c.OwnDay, running: common.running, agent: c.Agent, session: c.Session, log: c.Log, getenv: c.Getenv,
 		observer: telemetry.All(c.Observe, telemetry.NewCallLog(c.Log, c.Session)),
 		admission: admission.New(
 			c.Agent,
@@ -175,7 +177,7 @@ func New(c Config) *Gateway {
 			ownerfiles.StateFolder(c.Getenv, ""),
 			c.Runner.Timeout,
 		), consent: consent.New(state, c.Notify), records: audit.NewRecords(state, c.Agent, c.Session),
-		answers: cmp.Or(c.Answers, NewAnswers()).store,
+		answers: common.answers,
 	}}
 	g.admission.OnRenewal(func() {
 		g.dropAnswers()
@@ -188,8 +190,8 @@ func New(c Config) *Gateway {
 		d := &vaultGateway{
 			shared:       g.shared,
 			vault:        served.Vault,
-			writing:      admission.NewQueues(writersAtOnce),
-			changingMany: admission.NewSemaphore(1),
+			writing:      shares.NewQueues(writersAtOnce),
+			changingMany: shares.NewLine(1),
 			found:        &atomic.Pointer[appvaults.Place]{},
 			noFolder:     &atomic.Bool{},
 			kept:         &atomic.Pointer[keptJournal]{},

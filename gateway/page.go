@@ -10,6 +10,7 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/exec"
+	"github.com/vaultwicket/vaultwicket/gateway/admission"
 	"github.com/vaultwicket/vaultwicket/gateway/audit"
 	"github.com/vaultwicket/vaultwicket/gateway/catalog"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
@@ -17,6 +18,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/vaultview"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
+	"github.com/vaultwicket/vaultwicket/internal/shares"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
@@ -317,13 +319,22 @@ func (g *Gateway) Kept(caller, cursor string) error {
 // Forget drops the stored answers of a caller whose session has ended.
 func (g *Gateway) Forget(caller string) { g.answers.Drop(g.ofAgent(caller)) }
 
-// Answers are the answers whose rest is stored, of all gateways of a process that are given the same. They share the memory:
-// whoever has most of it gives way.
-type Answers struct{ store *paging.Store[storedAnswer] }
+// Common is what all gateways of a process have together: the memory for answers whose rest is stored, of which whoever has
+// most gives way, and the places of calls that run at once.
+type Common struct {
+	answers *paging.Store[storedAnswer]
+	running *shares.Line
+}
 
-// NewAnswers returns an empty store of answers.
-func NewAnswers() *Answers {
-	return &Answers{paging.NewStore(storeLimits, time.Now, storedAnswer.size)}
+// NewCommon returns what gateways have together of which so many calls run at once, 0 for [admission.DefaultParallel].
+func NewCommon(parallel int) *Common {
+	if parallel <= 0 {
+		parallel = admission.DefaultParallel
+	}
+	return &Common{
+		answers: paging.NewStore(storeLimits, time.Now, storedAnswer.size),
+		running: shares.NewLine(parallel),
+	}
 }
 
 // dropAnswers drops the stored answers of all sessions of the gateway.

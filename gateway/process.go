@@ -21,6 +21,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/vaultview"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
+	"github.com/vaultwicket/vaultwicket/internal/shares"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
@@ -54,7 +55,7 @@ func (g *Gateway) Do(ctx context.Context, req Request) (result Result) {
 		req.Vault = d.name() // by whatever it was meant
 		ctx, end := g.admission.Follow(ctx, d.rules.Ended)
 		defer end()
-		hold := g.runner.Hold()
+		hold := g.runner.Hold(req.Caller)
 		defer hold.Release()
 		if req.Cursor != "" {
 			result = d.nextPage(ctx, hold, req)
@@ -132,15 +133,15 @@ func (g *vaultGateway) process(
 			plan.part = req.MaxOutput + 1
 		}
 	}
-	semaphores := []*admission.Semaphore{g.running}
+	lines := []*shares.Line{g.running}
 	switch {
 	case !plan.call.Effect().Mutates() || by.inBatch: // a batch has acquired both others itself
 	case plan.call.ChangesMany():
-		semaphores = []*admission.Semaphore{g.changingMany, g.running}
+		lines = []*shares.Line{g.changingMany, g.running}
 	default:
-		semaphores = []*admission.Semaphore{g.writing, g.running}
+		lines = []*shares.Line{g.writing, g.running}
 	}
-	release, err := g.admission.Acquire(ctx, req.Caller, plan.call.Name(), semaphores...)
+	release, err := g.admission.Acquire(ctx, req.Caller, plan.call.Name(), lines...)
 	if err != nil {
 		return Reject(req.Command, err).endedIn(line), false
 	}

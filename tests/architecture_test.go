@@ -28,10 +28,10 @@ tiers                        :
 allowlist                    : allowlist/day internal/excerpt tiers
 allowlist/day                : internal/excerpt
 policy                       : allowlist internal/access internal/excerpt tiers
-exec                         : allowlist exec/process internal/excerpt internal/guard internal/ownerfiles internal/protocol policy tiers
+exec                         : allowlist exec/process internal/excerpt internal/guard internal/ownerfiles internal/protocol internal/shares policy tiers
 exec/process                 : internal/protocol
-gateway                      : allowlist exec gateway/admission gateway/audit gateway/catalog gateway/consent gateway/failure gateway/grants gateway/paging gateway/telemetry gateway/vaultview internal/access internal/appvaults internal/difference internal/excerpt internal/filenames internal/guard internal/journal internal/ownerfiles internal/protocol internal/sanitize policy tiers
-gateway/admission            : gateway/failure internal/excerpt internal/ownerfiles policy
+gateway                      : allowlist exec gateway/admission gateway/audit gateway/catalog gateway/consent gateway/failure gateway/grants gateway/paging gateway/telemetry gateway/vaultview internal/access internal/appvaults internal/difference internal/excerpt internal/filenames internal/guard internal/journal internal/ownerfiles internal/protocol internal/sanitize internal/shares policy tiers
+gateway/admission            : gateway/failure internal/excerpt internal/ownerfiles internal/shares policy
 gateway/agents               : internal/ownerfiles
 gateway/audit                : allowlist gateway/failure gateway/telemetry internal/excerpt internal/ownerfiles policy tiers
 gateway/catalog              : allowlist gateway/failure internal/access policy tiers

@@ -81,7 +81,7 @@ func (ones) Read(p []byte) (int, error) {
 // Without room a program is read to its end, and what it printed is dropped.
 func TestAStreamWithoutRoom(t *testing.T) {
 	asked := 0
-	s := NewStream(1<<20, nil, func() bool { asked++; return false })
+	s := NewStream(1<<20, nil, func(int64) int64 { asked++; return 0 })
 	piece := make([]byte, smallAnswer/2)
 	for range 10 {
 		n, err := s.Write(piece)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/internal/shares"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
@@ -209,7 +210,7 @@ func TestPauseFile(t *testing.T) {
 // Forty calls at once are answered within the limit of one, whether they ran or not.
 func TestWaitingCountsForTheTimeLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a, running := New("", Limits{}, false, "", func() time.Duration { return 15 * time.Second }), NewSemaphore(4)
+		a, running := New("", Limits{}, false, "", func() time.Duration { return 15 * time.Second }), shares.NewLine(4)
 		begun := time.Now()
 		ends := make(chan error, 40)
 		for i := range 40 {

@@ -12,8 +12,8 @@ type Kind uint8
 
 // The kinds. A worker receives a hello, then requests, each followed by its input if it has any;
 // a cancel asks for the early end of one, which it confirms unless the request has ended or changes files. It sends its own hello, then for each request pieces
-// of output and one reply. After [Window] bytes of output it waits for the more of that
-// request (backpressure), so that a large answer blocks no other one.
+// of output and one reply. After [Window] bytes of output it waits for a more of that
+// request (backpressure), which says how many further bytes it may send, so that a large answer blocks no other one.
 const (
 	KindHello Kind = 1 + iota
 	KindRequest
@@ -36,13 +36,14 @@ const (
 	maxHello    = 16 << 10 // a path, which systems bound at 4 to 32 KiB
 	maxReply    = 512 << 10
 	maxProgress = 16
+	maxMore     = 8
 	maxChanging = 8
 )
 
 // bounds are the longest payloads, by kind. A kind without one is unknown.
 var bounds = [...]int{
 	KindHello: maxHello, KindRequest: MaxRequest, KindInput: MaxChunk, KindCancel: 1,
-	KindOutput: MaxChunk, KindProgress: maxProgress, KindReply: maxReply, KindMore: 1, KindChanging: maxChanging, KindCancelled: 1,
+	KindOutput: MaxChunk, KindProgress: maxProgress, KindReply: maxReply, KindMore: maxMore, KindChanging: maxChanging, KindCancelled: 1,
 }
 
 // headSize is the length of a frame header: payload length, kind and number of the request, big-endian.

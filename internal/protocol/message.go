@@ -357,6 +357,19 @@ func ParseChanging(f Frame) (files int, err error) {
 	return files, err
 }
 
+// AppendMore appends to b the frame that lets a request send so many further bytes of output.
+func AppendMore(b []byte, id uint32, bytes int64) []byte {
+	return Append(b, Frame{Kind: KindMore, ID: id, Payload: binary.BigEndian.AppendUint64(nil, uint64(bytes))})
+}
+
+// ParseMore reads a frame of that kind.
+func ParseMore(f Frame) (bytes int64, err error) {
+	if len(f.Payload) != maxMore || f.Payload[0] > math.MaxInt8 {
+		return 0, Malformedf("sent a frame of kind %d in another form", f.Kind)
+	}
+	return int64(binary.BigEndian.Uint64(f.Payload)), nil
+}
+
 func appendMessage(b []byte, kind Kind, id uint32, fields func(*form)) (out []byte, ok bool) {
 	start := len(b)
 	writer := form{out: Append(b, Frame{Kind: kind, ID: id})}

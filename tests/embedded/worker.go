@@ -3,6 +3,7 @@ package embedded
 import (
 	"context"
 	"io"
+	"math"
 	"os"
 	"strings"
 	"testing"
@@ -124,7 +125,7 @@ func (w *Worker) Request(stdin *string, words ...string) (id uint32) {
 // More lets all of an answer come.
 func (w *Worker) More(id uint32) {
 	w.T.Helper()
-	w.Send(protocol.Append(nil, protocol.Frame{Kind: protocol.KindMore, ID: id}))
+	w.Send(protocol.AppendMore(nil, id, math.MaxInt64))
 }
 
 // Said is everything that came for one request: Stderr is what a person would be told, and End is without it.

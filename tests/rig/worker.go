@@ -1,6 +1,7 @@
 package rig
 
 import (
+	"math"
 	"os"
 	"os/exec"
 	"strings"
@@ -56,7 +57,7 @@ func (w *Worker) Ask(words []string, take func(part []byte)) uint8 {
 	var ok bool
 	w.buf, ok = protocol.AppendRequest(w.buf[:0], w.id, line.Request)
 	require.That(w.T, ok, "%q is too long", words)
-	w.buf = protocol.Append(w.buf, protocol.Frame{Kind: protocol.KindMore, ID: w.id})
+	w.buf = protocol.AppendMore(w.buf, w.id, math.MaxInt64)
 	_, err = w.in.Write(w.buf)
 	require.NoError(w.T, err)
 	for {

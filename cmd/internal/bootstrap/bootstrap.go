@@ -53,7 +53,7 @@ type Opened struct {
 	Notifier *notify.Notifier // tells the owner of questions, nil for none
 	Activity *Activity        // told of the calls of a server
 
-	answers  *gateway.Answers   // of all its gateways
+	common   *gateway.Common    // of all its gateways
 	messages *terminal.Messages // where Log writes, and where progress is shown
 	running  *settings.Running  // the gateways that take stricter settings
 }
@@ -69,7 +69,7 @@ func Open(name string, std terminal.Streams, args []string, more func(*settings.
 		return Opened{}, err
 	}
 	f.FindsVault = !f.Observed
-	o := Opened{Flags: f, Std: std, answers: gateway.NewAnswers(), messages: terminal.NewMessages(std.Err), Rest: f.Args()}
+	o := Opened{Flags: f, Std: std, messages: terminal.NewMessages(std.Err), Rest: f.Args()}
 	var err error
 	if o.Remote, o.Vault.Name, err = f.Server(std); err != nil || o.Remote != nil {
 		if err == nil && o.Remote.Token == "" {
@@ -85,6 +85,7 @@ func Open(name string, std terminal.Streams, args []string, more func(*settings.
 		return Opened{}, err
 	}
 	o.Settings, o.Log = s, terminal.NewLogger(o.messages, std.LogLevel(s.LogLevel), s.LogJSON)
+	o.common = gateway.NewCommon(s.Limits.Parallel)
 	// Refuse places that an agent or another user could write to. What only keeps changes from being made
 	// is told once, by a server. The client is looked at again before each start of it, and here so that
 	// a server says at once what every call would.
@@ -209,7 +210,7 @@ func (o Opened) gatewayOf(agent string) *gateway.Gateway {
 			o.Served,
 		), Runner: o.Runner, Backend: gateway.Backend(o.Backend), Limits: admission.Limits(o.Limits), Disabled: !o.Enabled, OwnDay: o.DayStart > 0,
 		Agent: agent, Session: Session(), Getenv: o.Std.Getenv, Log: o.Log, Observe: o.observer(), Notify: o.Notifier.Send,
-		Answers: o.answers,
+		Common: o.common,
 	})
 }
 

@@ -9,11 +9,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/sourcegraph/conc/panics"
@@ -192,8 +194,12 @@ func (w *Worker) take(f protocol.Frame) error {
 			go w.answer(j, protocol.Reply{Status: answer.ExitFailed, Unrun: true})
 		}
 	case protocol.KindMore:
+		bytes, err := protocol.ParseMore(f)
+		if err != nil {
+			return err
+		}
 		if j != nil {
-			j.allowed.Do(func() { close(j.more) })
+			j.allow(bytes)
 		}
 	default:
 		return protocol.Malformedf("kind %d is not for a worker", f.Kind)
@@ -342,16 +348,16 @@ type job struct {
 	ctx     context.Context // ends when the request is cancelled or answered
 	cancel  context.CancelFunc
 	out     *outlet
-	sent    int           // of its output
-	more    chan struct{} // closed when all of it may be sent
-	allowed sync.Once
+	left    atomic.Int64  // bytes of its output that it may send
+	more    chan struct{} // has one when that became more
 
 	changing   sync.Mutex
 	isChanging bool // and is not cancelled any more; under changing
 }
 
 func newJob(id uint32, q protocol.Request, out *outlet) *job {
-	j := &job{id: id, request: q, out: out, waiting: q.Input != "", more: make(chan struct{})}
+	j := &job{id: id, request: q, out: out, waiting: q.Input != "", more: make(chan struct{}, 1)}
+	j.left.Store(protocol.Window)
 	j.ctx, j.cancel = context.WithCancel(context.Background())
 	return j
 }
@@ -365,21 +371,40 @@ func (j *job) receive(piece []byte) (more bool) {
 }
 
 // window returns how much of a piece of output may be sent. At the end of the
-// window it waits until the gateway has room for a large answer.
+// window it waits until the gateway has room for more of the answer.
 func (j *job) window(size int) (int, error) {
-	if j.sent < protocol.Window {
-		size = min(size, protocol.Window-j.sent)
-		j.sent += size
-		return size, nil
+	for isTold := false; ; {
+		if left := j.left.Load(); left > 0 {
+			size = int(min(int64(size), left))
+			j.left.Add(-int64(size))
+			return size, nil
+		}
+		if !isTold { // it has to know that there is more
+			isTold = true
+			if err := j.out.write(nil); err != nil {
+				return 0, err
+			}
+		}
+		select {
+		case <-j.more:
+		case <-j.ctx.Done():
+			return 0, errCancelled
+		}
 	}
-	if err := j.out.write(nil); err != nil { // it has to know that there is more
-		return 0, err
+}
+
+// allow lets the request send so many bytes more.
+func (j *job) allow(bytes int64) {
+	for {
+		left := j.left.Load()
+		more := left + min(bytes, math.MaxInt64-left)
+		if j.left.CompareAndSwap(left, more) {
+			break
+		}
 	}
 	select {
-	case <-j.more:
-		return size, nil
-	case <-j.ctx.Done():
-		return 0, errCancelled
+	case j.more <- struct{}{}:
+	default:
 	}
 }
 
