@@ -93,10 +93,19 @@ func (u *Unsupported) Error() string { return u.Reason }
 // BOM is the byte order mark of UTF-8.
 const BOM = "\ufeff"
 
-// CheckText refuses a text that is not UTF-8, is too large, or has line ends other than \n and \r\n.
+// utf16Marks are the byte order marks of UTF-16, which editors on Windows write.
+var utf16Marks = []string{"\xff\xfe", "\xfe\xff"}
+
+// CheckText refuses a text that is not UTF-8, is too large, has NUL bytes, or line ends other than \n and \r\n.
 func CheckText(text []byte) error {
 	if len(text) > MaxText {
 		return &Unsupported{fmt.Sprintf("the file is larger than %d MiB", MaxText>>20)}
+	}
+	if slices.ContainsFunc(utf16Marks, func(mark string) bool { return bytes.HasPrefix(text, []byte(mark)) }) {
+		return &Malformed{1, 1, "the file is in UTF-16; save it as UTF-8"}
+	}
+	if at := bytes.IndexByte(text, 0); at >= 0 {
+		return MalformedAt(text, at, "NUL byte: the file is no text, or in UTF-16; save it as UTF-8")
 	}
 	for i, c := range text {
 		if c == '\r' && (i+1 == len(text) || text[i+1] != '\n') {

@@ -15,7 +15,12 @@ import (
 //
 // With Lines, an element that is added to a list of several lines gets a line for each member;
 // otherwise it is written as the last element is.
-type JSON struct{ Comments, TrailingCommas, Lines bool }
+//
+// A text with more than MaxValues values is refused, unless that is 0.
+type JSON struct {
+	Comments, TrailingCommas, Lines bool
+	MaxValues                       int
+}
 
 // Decode returns the text as a parser would, nil for an empty one; numbers are
 // json.Number. The error is an [*Malformed] or an [*Unsupported].

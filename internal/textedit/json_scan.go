@@ -48,6 +48,7 @@ type jsonScanner struct {
 	options JSON
 	names   []string          // of the objects that are open, in their order
 	known   map[string]string // names that were met: most are those of many objects
+	values  int               // that were met
 }
 
 // How much of a text is kept as nodes. The rest is read too, so that what is malformed is refused.
@@ -150,6 +151,9 @@ func (s *jsonScanner) value(depth, levels int) *jsonNode {
 	}
 	if s.at == len(s.text) {
 		s.fail(s.at, "value expected, found the end of the file")
+	}
+	if s.values++; s.options.MaxValues > 0 && s.values > s.options.MaxValues {
+		s.fail(s.at, "more than %d values", s.options.MaxValues)
 	}
 	var n *jsonNode
 	start := s.at

@@ -17,12 +17,12 @@ type TOML struct{}
 
 // Decode returns the text as a parser would. The error is an [*Malformed] or an [*Unsupported].
 func (TOML) Decode(text []byte) (any, error) {
-	if err := CheckText(text); err != nil {
+	body, err := TOMLBody(text)
+	if err != nil {
 		return nil, err
 	}
 	var value map[string]any
-	body := bytes.TrimPrefix(text, []byte(BOM))
-	err := toml.Unmarshal(body, &value)
+	err = toml.Unmarshal(body, &value)
 	if err == nil {
 		return any(value), nil
 	}

@@ -350,12 +350,16 @@ func yamlString(text string) string {
 }
 
 const (
+	maxYAML      = 4 << 20 // bytes: the parser takes seconds for more
 	maxYAMLDepth = 200     // of nested values
 	maxNodes     = 200_000 // aliases counted as what they stand for
 )
 
 // parseYAML returns the root of the one document of a text, nil for none.
 func parseYAML(text []byte) (*yaml.Node, error) {
+	if len(text) > maxYAML {
+		return nil, &Unsupported{fmt.Sprintf("the file is larger than %d MiB", maxYAML>>20)}
+	}
 	if err := CheckText(text); err != nil {
 		return nil, err
 	}

@@ -82,6 +82,7 @@ const (
 	yamlFormat  format = "YAML"
 )
 
+// editor returns the editor of files in a format. It refuses what would take seconds or hundreds of megabytes to read: each command looks at the files of all clients.
 func (f format) editor() textedit.Editor {
 	switch f {
 	case tomlFormat:
@@ -89,12 +90,15 @@ func (f format) editor() textedit.Editor {
 	case yamlFormat:
 		return textedit.YAML{}
 	case strictJSON:
-		return textedit.JSON{}
+		return textedit.JSON{MaxValues: maxValues}
 	case commentJSON:
-		return textedit.JSON{Comments: true}
+		return textedit.JSON{Comments: true, MaxValues: maxValues}
 	}
-	return textedit.JSON{Comments: true, TrailingCommas: true}
+	return textedit.JSON{Comments: true, TrailingCommas: true, MaxValues: maxValues}
 }
+
+// maxValues is how many values a file in JSON may have: one with years of history of its client has some ten thousand.
+const maxValues = 200_000
 
 // Find returns the client with an identifier.
 func Find(id string) (Client, bool) {

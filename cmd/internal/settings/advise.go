@@ -19,6 +19,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/internal/access"
+	"github.com/vaultwicket/vaultwicket/internal/textedit"
 	"github.com/vaultwicket/vaultwicket/policy"
 )
 
@@ -62,7 +63,7 @@ func (f *Flags) Advise(std terminal.Streams, r Refusal) (Advice, error) {
 		return Advice{}, err
 	}
 	t := trial{flags: f, std: std, refusal: r, origin: current.source}
-	file := draftOf(content)
+	file := draftOf(bytes.TrimPrefix(content, []byte(textedit.BOM)))
 	before, setting, err := t.decide(file)
 	if err != nil {
 		return Advice{}, err

@@ -14,6 +14,7 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+	"github.com/vaultwicket/vaultwicket/internal/textedit"
 )
 
 // setConfig is "config set KEY VALUE": one setting in the settings file, which is made as "config init" makes it if
@@ -126,7 +127,7 @@ func assign(at place, row setting, text string) error {
 	if err != nil {
 		return cannotWrite(at.name, err)
 	}
-	changed := withSetting(content, row, text)
+	changed := withSetting(bytes.TrimPrefix(content, []byte(textedit.BOM)), row, text)
 	if _, problems := parseDocument(changed); len(problems) > 0 {
 		return &wrongFile{at.name, problems}
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/gateway/notify"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+	"github.com/vaultwicket/vaultwicket/internal/textedit"
 	"github.com/vaultwicket/vaultwicket/policy"
 )
 
@@ -70,9 +71,9 @@ func (e *wrongFile) Hint() string {
 // parseDocument reads TOML strictly: a key that is no setting, one given twice
 // and a wrong value are problems, in the order of their lines.
 func parseDocument(content []byte) (document, []problem) {
-	var root map[string]any
-	if err := toml.Unmarshal(content, &root); err != nil {
-		return document{}, []problem{syntaxProblem(err)}
+	root, content, wrong := parseTOML(content)
+	if wrong != nil {
+		return document{}, []problem{*wrong}
 	}
 	r := &reading{content: content}
 	d := document{
@@ -89,6 +90,22 @@ func parseDocument(content []byte) (document, []problem) {
 	}
 	slices.SortStableFunc(r.problems, func(a, b problem) int { return a.Line - b.Line })
 	return d, r.problems
+}
+
+// parseTOML parses a file, and returns it without its byte order mark. wrong is why it cannot be parsed, nil if it can.
+func parseTOML(content []byte) (root map[string]any, body []byte, wrong *problem) {
+	body, err := textedit.TOMLBody(content)
+	if malformed, ok := errors.AsType[*textedit.Malformed](err); ok {
+		return nil, nil, &problem{malformed.Line, malformed.Reason}
+	}
+	if err != nil {
+		return nil, nil, &problem{1, err.Error()}
+	}
+	if err := toml.Unmarshal(body, &root); err != nil {
+		found := syntaxProblem(err)
+		return nil, nil, &found
+	}
+	return root, body, nil
 }
 
 // syntaxProblem says what is wrong with a line in terms of settings.

@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pelletier/go-toml/v2"
-
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/internal/access"
@@ -109,10 +107,10 @@ func openManaged() (m managed, err error) {
 		content, info, err = machine.read(name)
 	}
 	if err == nil {
-		r := &reading{content: content}
-		var root map[string]any
-		if wrong := toml.Unmarshal(content, &root); wrong != nil {
-			r.problems = []problem{syntaxProblem(wrong)}
+		root, body, wrong := parseTOML(content)
+		r := &reading{content: body}
+		if wrong != nil {
+			r.problems = []problem{*wrong}
 		} else {
 			m = managed{rights: policy.Unlimited(), texts: map[string]string{}}
 			readKeys(r, managedKeys(), &m, root, nil, "setting %q", "", "is not a managed setting")

@@ -1,0 +1,104 @@
+package textedit
+
+import (
+	"bytes"
+	"fmt"
+)
+
+// The parser compares each key of a table with those before it, and each part of a key is a table: without bounds a file of
+// a megabyte keeps it busy for minutes.
+const (
+	maxTOML      = 4 << 20 // bytes
+	maxTOMLKeys  = 20_000
+	maxTOMLParts = 64 // of one key
+	maxTOMLDepth = 64 // of lists and inline tables in each other
+)
+
+// TOMLBody returns a text that can be parsed as TOML in little time, without its byte order mark. The error is a [*Malformed]
+// or an [*Unsupported]. Whether the text is TOML is not looked at.
+func TOMLBody(text []byte) (body []byte, err error) {
+	if len(text) > maxTOML {
+		return nil, &Unsupported{fmt.Sprintf("the file is larger than %d MiB", maxTOML>>20)}
+	}
+	if err := CheckText(text); err != nil {
+		return nil, err
+	}
+	body = bytes.TrimPrefix(text, []byte(BOM))
+	s := tomlBounds{text: body}
+	return body, s.check()
+}
+
+// tomlBounds counts what a parser of TOML would have to do.
+type tomlBounds struct {
+	text               []byte
+	at                 int
+	keys, parts, depth int
+}
+
+// check reads the text once.
+func (s *tomlBounds) check() error {
+	for s.parts = 1; s.at < len(s.text); s.at++ {
+		switch s.text[s.at] {
+		case '#':
+			s.skipTo("\n")
+			s.parts = 1
+		case '"':
+			s.quoted('"')
+		case '\'':
+			s.quoted('\'')
+		case '\n', ',':
+			s.parts = 1
+		case '=':
+			s.keys++
+			s.parts = 1
+		case '.':
+			s.parts++
+		case '[', '{':
+			s.keys++ // of a table, or an element
+			s.depth++
+			s.parts = 1
+		case ']', '}':
+			s.depth--
+		}
+		reason := ""
+		switch {
+		case s.parts > maxTOMLParts:
+			reason = fmt.Sprintf("key with more than %d parts", maxTOMLParts)
+		case s.depth > maxTOMLDepth:
+			reason = fmt.Sprintf("more than %d lists and tables within each other", maxTOMLDepth)
+		case s.keys > maxTOMLKeys:
+			reason = fmt.Sprintf("more than %d keys", maxTOMLKeys)
+		}
+		if reason != "" {
+			return MalformedAt(s.text, s.at, reason)
+		}
+	}
+	return nil
+}
+
+// quoted goes to the end of a text in quotation marks, of one line or of several. One that has no end goes on to that of the
+// file, which a parser refuses before it does anything with what follows.
+func (s *tomlBounds) quoted(mark byte) {
+	end := string(mark)
+	if three := string([]byte{mark, mark, mark}); bytes.HasPrefix(s.text[s.at:], []byte(three)) {
+		end = three
+	}
+	for s.at += len(end); s.at < len(s.text) && !bytes.HasPrefix(s.text[s.at:], []byte(end)); s.at++ {
+		if mark == '"' && s.text[s.at] == '\\' {
+			s.at++
+		}
+		if len(end) == 1 && s.at < len(s.text) && s.text[s.at] == '\n' {
+			return // it has none on its line
+		}
+	}
+	s.at += len(end) - 1
+}
+
+// skipTo goes to the next place of a text, or to the end.
+func (s *tomlBounds) skipTo(end string) {
+	n := bytes.Index(s.text[s.at:], []byte(end))
+	if n < 0 {
+		n = len(s.text) - s.at
+	}
+	s.at += n
+}
