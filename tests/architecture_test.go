@@ -42,7 +42,7 @@ gateway/mcpserver            : allowlist allowlist/day gateway gateway/catalog g
 gateway/mcpserver/streamable : gateway/mcpserver/wire internal/httpguard internal/ownerfiles internal/shares
 gateway/mcpserver/wire       : internal/excerpt
 gateway/notify               : exec/process internal/httpguard internal/ownerfiles
-gateway/oauth                : internal/httpguard
+gateway/oauth                : internal/httpguard internal/shares
 gateway/oauth/signin         : internal/httpguard internal/ownerfiles internal/shares
 gateway/paging               : gateway/failure internal/excerpt internal/shares
 gateway/telemetry            : allowlist gateway/failure
@@ -57,7 +57,7 @@ cmd/internal/bootstrap : allowlist/day cmd/internal/settings cmd/internal/termin
 cmd/internal/clients   : cmd/internal/terminal exec/process internal/excerpt internal/ownerfiles internal/textedit
 cmd/internal/doctor    : allowlist cmd/internal/bootstrap cmd/internal/clients cmd/internal/remote cmd/internal/settings cmd/internal/terminal exec gateway gateway/admission gateway/audit gateway/consent gateway/failure gateway/oauth gateway/telemetry/export internal/access internal/appvaults internal/excerpt internal/filenames internal/journal internal/ownerfiles internal/protocol internal/release internal/sanitize internal/vault/disk/system policy tiers
 cmd/internal/oversight : allowlist cmd/internal/bootstrap cmd/internal/settings cmd/internal/terminal gateway gateway/admission gateway/agents gateway/audit gateway/consent gateway/failure gateway/grants gateway/oauth/signin gateway/vaultview internal/difference internal/excerpt internal/guard internal/journal internal/ownerfiles internal/sanitize internal/vault/disk policy tiers
-cmd/internal/remote    : cmd/internal/terminal gateway gateway/catalog gateway/failure internal/release
+cmd/internal/remote    : cmd/internal/terminal gateway gateway/catalog gateway/failure internal/release internal/sanitize
 cmd/internal/serving   : cmd/internal/bootstrap cmd/internal/settings cmd/internal/terminal exec gateway gateway/admission gateway/agents gateway/consent gateway/failure gateway/mcpserver gateway/mcpserver/streamable gateway/oauth gateway/oauth/signin gateway/ui internal/excerpt internal/httpguard internal/ownerfiles internal/release policy
 cmd/internal/settings  : allowlist cmd/internal/terminal exec/process gateway/failure gateway/mcpserver/streamable gateway/notify gateway/telemetry/export gateway/vaultview internal/access internal/appvaults internal/excerpt internal/httpguard internal/ownerfiles internal/textedit internal/vault/embeddings policy tiers
 cmd/internal/terminal  : allowlist/day gateway/failure gateway/telemetry internal/excerpt internal/sanitize tiers

@@ -25,6 +25,7 @@ import (
 	"github.com/go-jose/go-jose/v4/jwt"
 
 	"github.com/vaultwicket/vaultwicket/internal/httpguard"
+	"github.com/vaultwicket/vaultwicket/internal/shares"
 )
 
 const (
@@ -87,7 +88,7 @@ func (e *Unavailable) Unwrap() error { return e.cause }
 type Verifier struct {
 	Config
 	keys keys
-	asks chan struct{} // one for each token that the issuer is asked about now: anyone can send some
+	asks *shares.Line // of the tokens that the issuer is asked about: anyone can send some, by their address
 
 	mu       sync.Mutex
 	verified map[[sha256.Size]byte]known
@@ -116,7 +117,7 @@ func New(c Config) (*Verifier, error) {
 	}
 	return &Verifier{
 		Config: c,
-		asks:   make(chan struct{}, asksAtOnce),
+		asks:   shares.NewLine(asksAtOnce),
 		keys: keys{
 			issuer:      c.Issuer,
 			now:         c.Now,
@@ -271,12 +272,11 @@ func (v *Verifier) introspected(ctx context.Context, text string, standard *jwt.
 	}
 	limited, cancel := context.WithTimeout(ctx, fetchLimit)
 	defer cancel()
-	select {
-	case v.asks <- struct{}{}:
-		defer func() { <-v.asks }()
-	case <-limited.Done():
-		return &Unavailable{limited.Err()}
+	stranger := string(shares.StrangerOf(ctx))
+	if _, err := v.asks.Acquire(limited, stranger); err != nil {
+		return &Unavailable{err}
 	}
+	defer v.asks.Release(stranger)
 	r, err := http.NewRequestWithContext(
 		limited,
 		http.MethodPost,

@@ -7,6 +7,7 @@
 package shares
 
 import (
+	"context"
 	"net/netip"
 	"strings"
 	"sync"
@@ -46,6 +47,19 @@ func Network(host string) Payer {
 		address = network.Addr()
 	}
 	return Payer("address " + address.String())
+}
+
+type strangerKey struct{}
+
+// WithStranger returns the context of a request whose credentials are not known yet, with who pays for it until they are.
+func WithStranger(ctx context.Context, who Payer) context.Context {
+	return context.WithValue(ctx, strangerKey{}, who)
+}
+
+// StrangerOf returns who pays for a request whose credentials are not known yet, "" if nobody was named.
+func StrangerOf(ctx context.Context) Payer {
+	who, _ := ctx.Value(strangerKey{}).(Payer)
+	return who
 }
 
 // Part is which part of what the others leave one payer can have.

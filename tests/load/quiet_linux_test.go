@@ -1,7 +1,6 @@
 package load
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -286,5 +285,4 @@ func TestAQuietAgentBesideManyHostileOnes(t *testing.T) {
 		t.Logf("    %s: the gateway had up to %d KiB of its own", a.name, peak())
 	}
 	staysSmall(t, s.server, mostOfWorker)
-	_ = bytes.MinRead
 }

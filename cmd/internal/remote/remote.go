@@ -20,11 +20,14 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/catalog"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/internal/release"
+	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 )
 
 const (
 	protocol  = "2026-07-28"
-	maxAnswer = 64 << 20 // bytes; a page of an answer has at most 1 MiB of output
+	maxAnswer = 16 << 20 // bytes; a page of an answer has at most 1 MiB of output, and an image 14 MiB
+	maxWhole  = 32 << 20 // bytes of all pages of an answer, as much as a call may put out
+	maxPages  = 10_000   // of an answer
 	maxProbe  = 1 << 20
 	maxReason = 200 // bytes of an answer that is not of the protocol
 )
@@ -42,8 +45,12 @@ type Server struct {
 // Do carries out a request. A long answer is fetched whole.
 func (s *Server) Do(ctx context.Context, r gateway.Request) (result gateway.Result, err error) {
 	result, err = call[gateway.Result](ctx, s, "obsidianCli", argumentsOf(r))
-	text := result.Stdout
+	texts := []string{result.Stdout}
+	size := len(result.Stdout)
 	for next := result.Truncated; err == nil && next != nil && next.Cursor != ""; {
+		if size > maxWhole || len(texts) == maxPages {
+			return result, s.unexpected(fmt.Sprintf("it has more than %d MiB, or %d pages", maxWhole>>20, maxPages))
+		}
 		var page gateway.Result
 		page, err = call[gateway.Result](
 			ctx,
@@ -54,12 +61,13 @@ func (s *Server) Do(ctx context.Context, r gateway.Request) (result gateway.Resu
 		if page.Error != nil {
 			return page, err
 		}
-		text += page.Stdout
+		texts = append(texts, page.Stdout)
+		size += len(page.Stdout)
 		next = page.Truncated
 		result.Truncated = nil
 		result.Notices = nil // they are about a part
 	}
-	result.Stdout = text
+	result.Stdout = strings.Join(texts, "")
 	return result, err
 }
 
@@ -225,7 +233,7 @@ func (s *Server) send(ctx context.Context, method, name string, params map[strin
 		}
 	}
 	if err == nil {
-		err = json.Unmarshal(text, &a)
+		err = json.Unmarshal(withoutControls(text), &a)
 	}
 	switch {
 	case response.StatusCode == http.StatusUnauthorized:
@@ -240,6 +248,47 @@ func (s *Server) send(ctx context.Context, method, name string, params map[strin
 		return a, terminal.Fail(terminal.ExitInvalid, failure.Sentence(a.Error.Message), "")
 	}
 	return a, nil
+}
+
+// withoutControls returns a document in JSON whose texts have nothing that a terminal acts on: the server may be anybody's.
+// What vaultwicket sends has nothing of that, and stays as it is.
+func withoutControls(document []byte) []byte {
+	text, _ := sanitize.Text(string(document))
+	if text == string(document) && !bytes.Contains(document, []byte(`\u`)) {
+		return document
+	}
+	var value any
+	in := json.NewDecoder(bytes.NewReader(document))
+	in.UseNumber()
+	if in.Decode(&value) != nil {
+		return document // it is refused
+	}
+	clean, err := json.Marshal(cleaned(value))
+	if err != nil {
+		return document
+	}
+	return clean
+}
+
+// cleaned returns a value of JSON with the texts and names in it as a terminal may show them.
+func cleaned(value any) any {
+	switch v := value.(type) {
+	case string:
+		text, _ := sanitize.Text(v)
+		return text
+	case []any:
+		for i, item := range v {
+			v[i] = cleaned(item)
+		}
+	case map[string]any:
+		members := make(map[string]any, len(v))
+		for name, member := range v {
+			clean, _ := sanitize.Text(name)
+			members[clean] = cleaned(member)
+		}
+		return members
+	}
+	return value
 }
 
 // client returns the client that sends the requests: the token is for one address.

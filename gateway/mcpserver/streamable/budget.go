@@ -18,6 +18,10 @@ const (
 	stalled  = time.Second
 	progress = 8 << 10
 	waiting  = stalled / 4 // of a message that comes while there is no memory for it
+	// ofNewcomer is the part of the budget that a sender gets whatever others have, of what nobody else gets, which is enough
+	// for some newcomers. Of 16 MiB it is 64 KiB, and most messages are shorter.
+	ofNewcomer = 256
+	newcomers  = 16
 )
 
 var (
@@ -30,7 +34,7 @@ var (
 // bytes received, so that a slow message costs no more than it has sent; one that has stalled is
 // dropped when others need its memory.
 type messageBudget struct {
-	limit, share int64 // in bytes, of all and of one sender
+	limit, share int64 // in bytes, of all but what is kept for newcomers, and of one sender
 	now          func() time.Time
 
 	mu       sync.Mutex
@@ -102,12 +106,21 @@ func (p *reservation) add(n int64) error {
 			return errNoShare
 		}
 	}
-	for p.payer != "" && !partOfAgent.Allows(a.limit, a.used, a.byPayer[p.payer], n) {
+	own := a.bySender[p.sender]
+	if p.payer != "" {
+		own = a.byPayer[p.payer]
+	}
+	limit := a.limit
+	isNew := own+n <= a.limit/ofNewcomer
+	if isNew {
+		limit += newcomers * a.limit / ofNewcomer
+	}
+	for p.payer != "" && !isNew && !partOfAgent.Allows(a.limit, a.used, a.byPayer[p.payer], n) {
 		if !a.dropStalled(func(other *reservation) bool { return other.payer == p.payer && other != p }) {
 			return errNoShare
 		}
 	}
-	for a.used+n > a.limit {
+	for a.used+n > limit {
 		if !a.dropStalled(func(other *reservation) bool { return other != p }) {
 			return errMemoryFull
 		}

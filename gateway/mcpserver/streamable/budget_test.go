@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/vaultwicket/vaultwicket/internal/shares"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
@@ -116,4 +117,16 @@ func TestTheMemoryForMessagesIsSharedByAgents(t *testing.T) {
 	p.end()
 	require.NoError(t, a.begin("agent quiet", "another", func() {}).add(2<<20))
 	require.NoError(t, a.begin("agent third", "x", func() {}).add(1<<10))
+}
+
+// TestANewcomersMessageHasMemory: whatever many agents send, a message of usual length of one that comes last is taken.
+func TestANewcomersMessageHasMemory(t *testing.T) {
+	a := newMessageBudget(12 << 20)
+	for agent := range 12 {
+		for p := a.begin(shares.Payer(fmt.Sprint("agent ", agent)), fmt.Sprint(agent), func() {}); p.add(64<<10) == nil; {
+			p.arrived()
+		}
+	}
+	require.NoError(t, a.begin("agent new", "new", func() {}).add(40<<10))
+	require.NoError(t, a.begin("", "127.0.0.1", func() {}).add(40<<10))
 }

@@ -3,13 +3,11 @@ package streamable
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -123,7 +121,7 @@ func (d *handler) post(w http.ResponseWriter, r *http.Request, payer shares.Paye
 		}
 	case m.Method == string(mcp.MethodInitialize) && m.Kind == wire.Request:
 		var err error
-		if x, err = d.sessions.begin(by, clientOf(payer, r, m.Param("clientInfo"))); err != nil {
+		if x, err = d.sessions.begin(by, clientOf(payer, r)); err != nil {
 			refuseBusy(w, err.Error())
 			return
 		}
@@ -242,15 +240,8 @@ func (d *handler) postRequest(
 	answer.finish(status, reply)
 }
 
-// maxClientName is how much is kept of the name of a client, in bytes.
-const maxClientName = 64
-
-func clientOf(payer shares.Payer, r *http.Request, introduction json.RawMessage) client {
-	var info struct {
-		Name string `json:"name"`
-	}
-	_ = json.Unmarshal(introduction, &info) // the answer says what is wrong with it
-	return client{payer, remoteHost(r), strings.Clone(info.Name[:min(len(info.Name), maxClientName)])}
+func clientOf(payer shares.Payer, r *http.Request) client {
+	return client{payer, shares.Network(remoteHost(r))}
 }
 
 // remoteHost returns the address that a request comes from, without the port.

@@ -24,9 +24,9 @@ var (
 // sessions are the open sessions of the protocol versions that have them. An id has 130
 // random bits, and is valid only with the token that it was issued for.
 //
-// At the limit an idle session is evicted for a new one: the least recently used (LRU) of the
-// client with the most, of the agent with the most, so that an agent or a client that abandons
-// sessions, or opens very many, loses its own.
+// At the limit an idle session is evicted for a new one: of the agent with the most, of the address with the most, first one
+// in which nothing was asked since it was opened, and of those the least recently used (LRU). So whoever abandons sessions,
+// or opens very many, loses its own, by whatever names.
 type sessions struct {
 	max    int
 	idle   time.Duration
@@ -39,11 +39,10 @@ type sessions struct {
 	closed bool
 }
 
-// client distinguishes programs that share a token: by the address that they connect from and
-// the name that they give themselves. What it says of itself counts only among those of its agent.
+// client is who opened a session. What a client says of itself is no part of it: it could be another name each time.
 type client struct {
-	payer      shares.Payer // the agent, "" for the token of no agent
-	host, name string
+	payer shares.Payer // the agent, "" for the token of no agent
+	host  shares.Payer // the network that it connects from
 }
 
 // session ends when it was idle for some time, when its client ends it, or with the server. Its
@@ -61,7 +60,7 @@ type session struct {
 	requests int         // running
 	timer    *time.Timer // of the idle end, while there are none
 	rested   uint64      // when it became idle, in the count of all
-	turn     int         // of timers: one that was stopped too late must not end it
+	turn     int         // of timers: one that was stopped too late must not end it; 0 if nothing was asked since it was opened
 	stream   context.CancelFunc
 	ongoing  sync.Map // the requests, each a *cancellable
 }
@@ -132,6 +131,7 @@ func (s *sessions) add(x *session) (out *session, err error) {
 			goesFirst := out == nil || 0 > cmp.Or(
 				ofPayer[out.client.payer]-ofPayer[other.client.payer],
 				of[out.client]-of[other.client],
+				cmp.Compare(min(other.turn, wasUsed), min(out.turn, wasUsed)),
 				cmp.Compare(other.rested, out.rested),
 			)
 			if goesFirst {
@@ -146,6 +146,9 @@ func (s *sessions) add(x *session) (out *session, err error) {
 	s.byID[x.id] = x
 	return out, nil
 }
+
+// wasUsed is the turn from which on a session was used: its client has said that it is ready, and asked for something.
+const wasUsed = 2
 
 // everybody is in place of a payer for all of them.
 const everybody = shares.Payer("\x00everybody")

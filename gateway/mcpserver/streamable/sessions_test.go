@@ -2,7 +2,6 @@ package streamable
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -15,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/vaultwicket/vaultwicket/internal/shares"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
@@ -98,7 +98,7 @@ func TestTheLongestIdleSessionEndsForTheNext(t *testing.T) {
 	defer s.close()
 	open := func(name string) *session {
 		t.Helper()
-		x := require.Value(s.begin(owner{}, client{host: "127.0.0.1", name: name}))(t)
+		x := require.Value(s.begin(owner{}, client{host: shares.Network(name)}))(t)
 		s.leave(x)
 		return x
 	}
@@ -126,30 +126,41 @@ func TestASessionInUseDoesNotEndForTheNext(t *testing.T) {
 	s := newSessions(most, time.Hour)
 	defer s.close()
 	for range most / 2 {
-		require.Value(s.begin(owner{}, client{name: "a"}))(t)
+		require.Value(s.begin(owner{}, client{host: "a"}))(t)
 	}
-	_, err := s.begin(owner{}, client{name: "a"})
+	_, err := s.begin(owner{}, client{host: "a"})
 	assert.ErrorIs(t, err, errFull, "more than half for one client")
 	for range most / 2 {
-		require.Value(s.begin(owner{}, client{name: "b"}))(t)
+		require.Value(s.begin(owner{}, client{host: "b"}))(t)
 	}
-	_, err = s.begin(owner{}, client{name: "c"})
+	_, err = s.begin(owner{}, client{host: "c"})
 	assert.That(t, errors.Is(err, errFull) && len(s.byID) == most, "all are in use: %v", err)
 }
 
-// Clients are told apart by where they connect from and what they call themselves.
+// Clients are told apart by the network that they connect from, and not by what they call themselves.
 func TestClientsAreToldApart(t *testing.T) {
-	for _, test := range []struct {
-		from, info string
-		want       client
-	}{
-		{"127.0.0.1:4711", `{"name":"a","version":"1"}`, client{"", "127.0.0.1", "a"}},
-		{"[::1]:4711", `{"name":"b"}`, client{"", "::1", "b"}},
-		{"@", `"text"`, client{"", "@", ""}},
-		{"", `{"name":"` + strings.Repeat("x", 100) + `"}`, client{"", "", strings.Repeat("x", maxClientName)}},
-	} {
-		assert.Equal(t, clientOf("", &http.Request{RemoteAddr: test.from}, json.RawMessage(test.info)), test.want, "%s %s", test.from, test.info)
+	from := func(address string) client { return clientOf("", &http.Request{RemoteAddr: address}) }
+	assert.Equal(t, from("127.0.0.1:4711"), client{"", shares.Network("127.0.0.1")}, "an address")
+	assert.Equal(t, from("[2001:db8::1]:1"), from("[2001:db8::ffff:2]:2"), "two addresses of one network")
+	assert.That(t, from("192.0.2.1:1") != from("192.0.2.2:1"), "two addresses are one client")
+	assert.Equal(t, from("@"), client{"", shares.Network("@")}, "a socket")
+}
+
+// TestAFloodOfNamesEndsNoSessionInUse: without agents, sessions in which nothing was asked end before one that is used,
+// however long that rests.
+func TestAFloodOfNamesEndsNoSessionInUse(t *testing.T) {
+	const most = 1000
+	s := newSessions(most, time.Hour)
+	defer s.close()
+	quiet := require.Value(s.begin(owner{}, client{host: "127.0.0.1"}))(t)
+	s.leave(quiet)
+	for range wasUsed { // it is ready, and asks for something
+		s.leave(s.enter(quiet.id, owner{}))
 	}
+	for range most + 50 {
+		s.leave(require.Value(s.begin(owner{}, client{host: "127.0.0.1"}))(t))
+	}
+	assert.That(t, s.has(quiet.id, owner{}), "the session in use has ended")
 }
 
 func TestASessionIsNotIdleWhileACallRuns(t *testing.T) {
@@ -328,20 +339,20 @@ func TestMemoryOfSessions(t *testing.T) {
 func TestSessionsAreOfAgents(t *testing.T) {
 	const most = 16
 	s := newSessions(most, time.Hour)
-	quiet := require.Value(s.begin(owner{}, client{"agent quiet", "127.0.0.1", "a"}))(t)
+	quiet := require.Value(s.begin(owner{}, client{"agent quiet", "127.0.0.1"}))(t)
 	s.leave(quiet)
-	for n := range 3 * most {
-		x := require.Value(s.begin(owner{1}, client{"agent loud", "127.0.0.1", fmt.Sprint(n)}))(t)
+	for range 3 * most {
+		x := require.Value(s.begin(owner{1}, client{"agent loud", "127.0.0.1"}))(t)
 		s.leave(x)
 	}
 	assert.That(t, s.has(quiet.id, owner{}), "the session of another agent has ended")
 	busy := 0
-	for n := range 3 * most { // all of them have a call under way
-		if _, err := s.begin(owner{1}, client{"agent loud", "127.0.0.1", fmt.Sprint("busy ", n)}); err == nil {
+	for range 3 * most { // all of them have a call under way
+		if _, err := s.begin(owner{1}, client{"agent loud", "127.0.0.1"}); err == nil {
 			busy++
 		}
 	}
 	assert.Equal(t, busy, most/2, "sessions with calls of one agent")
-	require.Value(s.begin(owner{2}, client{"agent new", "127.0.0.1", "x"}))(t)
+	require.Value(s.begin(owner{2}, client{"agent new", "127.0.0.1"}))(t)
 	assert.That(t, s.has(quiet.id, owner{}), "the session of another agent has ended")
 }
