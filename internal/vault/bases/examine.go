@@ -513,6 +513,18 @@ func (e *examiner) constant(of, with syntax.Node, op syntax.Operator) {
 			"",
 			textEdit{start, end, strconv.Quote(strings.Trim(literal.Value, "/"))},
 		)
+	case isEquality && field == "path" && hasNoEnding(literal.Value):
+		e.refuse("file.path has the ending of the file", "", textEdit{start, end, strconv.Quote(literal.Value + ".md")})
+	case isEquality && field == "folder" && literal.Value == "":
+		e.refuse("file.folder of the root of the vault is a slash", "", textEdit{start, end, `"/"`})
+	case isEquality && field == "ext" && literal.Value != "md" && strings.EqualFold(literal.Value, "md"):
+		e.refuse("file.ext is as the file has it", "", textEdit{start, end, `"md"`})
+	case isOrder && dateMeant(literal.Value) != "":
+		e.refuse(fmt.Sprintf("%s is a text and no date", excerpt.Quoted(literal.Value)), "",
+			textEdit{start, end, strconv.Quote(dateMeant(literal.Value))})
+	case isOrder && plainNumber.MatchString(literal.Value):
+		e.refuse(fmt.Sprintf("%s is a text, which is compared letter by letter", excerpt.Quoted(literal.Value)), "",
+			textEdit{start, end, literal.Value})
 	case isOrder && grouped.MatchString(literal.Value):
 		e.refuse(fmt.Sprintf("%s is not a number", excerpt.Quoted(literal.Value)), "", textEdit{start, end, thousands})
 	}

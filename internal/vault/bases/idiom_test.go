@@ -163,6 +163,14 @@ var idioms = []struct{ written, right string }{
 	{`file.ext == ".md"`, `file.ext == "md"`},
 	{`file.name == "Plan.md"`, `file.name == "Plan"`},
 	{`file.folder == "Projects/"`, `file.folder == "Projects"`},
+	{`file.folder == ""`, `file.folder == "/"`},
+	{`file.path == "Projects/Plan"`, `file.path == "Projects/Plan.md"`},
+	{`file.ext == "MD"`, `file.ext == "md"`},
+	// Texts that are compared letter by letter.
+	{`rating > "8"`, `rating > 8`},
+	{`due > "2026-1-10"`, `due > "2026-01-10"`},
+	{`due <= "10.01.2026"`, `due <= "2026-01-10"`},
+	{`due < "Jan 10, 2026"`, `due < "2026-01-10"`},
 }
 
 func TestIdioms(t *testing.T) {

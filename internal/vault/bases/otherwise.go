@@ -3,10 +3,12 @@ package bases
 import (
 	"encoding/json"
 	"maps"
+	"path"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/vaultwicket/vaultwicket/internal/vault/bases/syntax"
 )
@@ -244,4 +246,26 @@ func separateColumns(text string) string {
 		}
 	}
 	return strings.Join(names, ", ")
+}
+
+// plainNumber is a number within quotes.
+var plainNumber = regexp.MustCompile(`^-?\d+(?:\.\d+)?$`)
+
+// layoutsOfDates are ways to write a date that are no date here, and of which none can be taken for another day.
+var layoutsOfDates = []string{"2006-1-2", "2006/1/2", "2006.1.2", "2.1.2006", "January 2, 2006", "January 2 2006", "2 January 2006", "Jan 2, 2006", "Jan 2 2006", "2 Jan 2006"}
+
+// dateMeant returns the date that a text is in another layout, "" for any other text, and for a date.
+func dateMeant(text string) string {
+	text = strings.TrimSpace(text)
+	for _, layout := range layoutsOfDates {
+		if day, err := time.Parse(layout, text); err == nil && day.Format(time.DateOnly) != text {
+			return day.Format(time.DateOnly)
+		}
+	}
+	return ""
+}
+
+// hasNoEnding reports whether a path is that of a file without an extension, which no note is.
+func hasNoEnding(text string) bool {
+	return text != "" && !strings.HasSuffix(text, "/") && path.Ext(text) == ""
 }
