@@ -746,7 +746,7 @@ func (c *Call) unknownParam(key string, v Value, given Params) *ParseError {
 		err.Reason = "the vault is chosen by the gateway, not by a parameter"
 		err.hint = `"vault" is an argument next to "params", not one of them; on a command line it is the flag --vault`
 	case slices.Contains(besideParams, joined) && c.row.param(word) == nil && joined != "limit":
-		err.Reason = "is no parameter of a command"
+		err.Reason = "is not a parameter of a command"
 		err.hint = fmt.Sprintf("%q is an argument next to \"params\", not one of them", word)
 	case word == "copy" && find(c.row.name+":copy") == nil:
 		err.Reason = "not allowed: it would overwrite the clipboard of the user"

@@ -15,8 +15,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
-// office is the vault in which the mistakes of testdata/mistakes.txt are made.
-var office = map[string]string{
+// firm is the vault in which the mistakes of testdata/mistakes.txt are made.
+var firm = map[string]string{
 	".obsidian/templates.json":                   `{"folder":"Templates"}`,
 	".obsidian/daily-notes.json":                 `{"folder":"Journal"}`,
 	".obsidian/plugins/periodic-notes/data.json": `{"weekly":{"enabled":true,"folder":"Weeks"}}`,
@@ -319,7 +319,7 @@ func fix(params map[string]any, field, word string) {
 // does what was meant, at once or as the answer says.
 func TestMistakes(t *testing.T) {
 	const least = 0.95
-	r := rig.New(t, office)
+	r := rig.New(t, firm)
 	client := r.Stdio(false, "")
 	lines := mistakesOf(t, r.Vault)
 	assert.That(t, len(lines) >= 300, "%d mistakes", len(lines))
@@ -341,7 +341,7 @@ func TestMistakes(t *testing.T) {
 	share := float64(all) / float64(len(lines))
 	t.Logf("%d of %d mistakes are taken or answered so that the next call is right, %.1f %%", all, len(lines), 100*share)
 	assert.That(t, share >= least, "%.1f %% of the mistakes, want %.0f %%", 100*share, 100*least)
-	for path, text := range office {
+	for path, text := range firm {
 		assert.Equal(t, r.Read(path), text, "a mistake changed %s", path)
 	}
 }
