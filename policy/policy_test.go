@@ -245,23 +245,23 @@ pass tier: requires tier v1 (current: v3)
 pass enabled: not disabled
 pass mutations: effect read, mutations are on
 pass publish: publishing is on, and nothing leaves the machine
-pass target: target is explicit or not needed
+pass target: names its note, or needs none
 pass access: no access rules
-pass ui: moving the focus is on
+pass ui: opening notes and switching panes in the app is on
 pass version: requires Obsidian 1.12.7 or newer
-pass confirm: effect read, requires approval: nothing
+pass confirm: no approval needed: it changes nothing
 pass secrets: keys, tokens and passwords: block
 pass suspicious: suspected prompt injection: ask`
 	assert.Equal(t, says("read path=A.md"), want)
 	p.Confirm, p.Mutations, p.MinVersion = policy.ConfirmDestructive, false, tiers.Release(1, 13, 0)
 	got := says("web url=https://example.org")
-	for _, line := range []string{"mutations are off", "pass publish: publishing is on\n", "1.13.0 or newer", "requires approval: deleting, overwriting, publishing"} {
+	for _, line := range []string{"mutations are off", "pass publish: publishing is on\n", "1.13.0 or newer", "required for: deleting, overwriting, publishing"} {
 		assert.That(t, strings.Contains(got, line), "%q is not in\n%s", line, got)
 	}
 	p.Confirm = policy.ConfirmWrites
 	got = says("daily:append content=x")
 	assert.That(t, strings.Contains(got, "ask confirm: ") && strings.Contains(got, "deny mutations: "), "got\n%s", got)
-	assert.Contains(t, says("read"), "requires approval: every change")
+	assert.Contains(t, says("read"), "no approval needed: it changes nothing")
 }
 
 func TestVerdictsExplainWhatIsOff(t *testing.T) {
@@ -271,7 +271,7 @@ func TestVerdictsExplainWhatIsOff(t *testing.T) {
 			got = append(got, v.Why)
 		}
 	}
-	want := []string{"effect read, mutations are off", "publishing is off, and nothing leaves the machine", "moving the focus is off"}
+	want := []string{"effect read, mutations are off", "publishing is off, and nothing leaves the machine", "opening notes and switching panes in the app is off"}
 	assert.That(t, slices.Equal(got, want), "got %q", got)
 }
 

@@ -41,8 +41,8 @@ func runDoctor(ctx context.Context, std terminal.Streams, args []string) error {
 	} else {
 		report = doctor.Check(ctx, m)
 	}
-	if err := ctx.Err(); err != nil {
-		return err
+	if ctx.Err() != nil {
+		return terminal.Fail(terminal.ExitInterrupted, "cancelled: not all was checked", "")
 	}
 	switch {
 	case anonymous:

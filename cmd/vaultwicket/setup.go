@@ -79,7 +79,7 @@ func setUp(ctx context.Context, std terminal.Streams, args []string) error {
 	}
 	fmt.Fprintf(std.Err, "\nThis line is written into %s:\n  %s\n", terminal.Visible(file), terminal.Visible(line))
 	if !terminal.Confirm(ctx, std.In, std.Err, "Write it?") {
-		return errNotSetUp
+		return notSetUp(ctx)
 	}
 	if err := settings.Assign(std, "vault", folder); err != nil {
 		return err
@@ -87,6 +87,12 @@ func setUp(ctx context.Context, std terminal.Streams, args []string) error {
 	if client != "" {
 		fmt.Fprintln(std.Err)
 		if err := install(ctx, std, entry); err != nil { // it shows its own change, and asks
+			terminal.Notef(
+				std.Err,
+				"the vault is in %s; the client is not set up: vaultwicket install %s",
+				terminal.Visible(file),
+				client,
+			)
 			return err
 		}
 	}
@@ -100,8 +106,14 @@ func setUp(ctx context.Context, std terminal.Streams, args []string) error {
 	return err
 }
 
-// errNotSetUp is the error if a question of setup was not answered.
-var errNotSetUp = terminal.Fail(terminal.ExitDenied, "nothing was written", `"vaultwicket setup" asks again`)
+// notSetUp is the error if a question of setup was not answered: with Ctrl-C, at the end of the input, or with no.
+func notSetUp(ctx context.Context) error {
+	status := terminal.ExitDenied
+	if ctx.Err() != nil {
+		status = terminal.ExitInterrupted
+	}
+	return terminal.Fail(status, "nothing was written", `"vaultwicket setup" asks again`)
+}
 
 // choose asks which of some texts is meant and returns its place; Enter alone means the first.
 func choose(ctx context.Context, std terminal.Streams, question string, texts []string) (int, error) {
@@ -113,7 +125,7 @@ func choose(ctx context.Context, std terminal.Streams, question string, texts []
 		fmt.Fprintf(std.Err, "1 to %d [1]: ", len(texts))
 		answer, ok := terminal.Ask(ctx, std.In, std.Err)
 		if !ok {
-			return 0, errNotSetUp
+			return 0, notSetUp(ctx)
 		}
 		n, err := strconv.Atoi(cmp.Or(answer, "1"))
 		if err == nil && n >= 1 && n <= len(texts) {
@@ -137,19 +149,42 @@ func chooseVault(ctx context.Context, std terminal.Streams) (folder string, err 
 	}
 	for {
 		fmt.Fprint(std.Err, "The folder of your notes: ")
-		typed, ok := terminal.Ask(ctx, std.In, std.Err)
+		typed, ok := terminal.AskText(ctx, std.In, std.Err)
 		if !ok {
-			return "", errNotSetUp
+			return "", notSetUp(ctx)
 		}
-		folder, err := filepath.Abs(bootstrap.ExpandHome(std, strings.TrimSpace(typed)))
-		if err != nil {
-			return "", err
+		for _, path := range pathsOf(strings.TrimSpace(typed)) {
+			folder, err = filepath.Abs(bootstrap.ExpandHome(std, path))
+			if err != nil {
+				return "", err
+			}
+			if info, err := os.Stat(folder); err == nil && info.IsDir() {
+				return folder, nil
+			}
 		}
-		if info, err := os.Stat(folder); err == nil && info.IsDir() && typed != "" {
-			return folder, nil
+		if typed != "" {
+			fmt.Fprintf(std.Err, "%s is not a folder.\n", terminal.Visible(folder))
 		}
-		fmt.Fprintf(std.Err, "%s is not a folder.\n", terminal.Visible(folder))
 	}
+}
+
+// pathsOf returns the paths that a typed text can mean: as a file manager writes it when a folder is dragged into the
+// terminal, in quotes or with backslashes before its blanks, and as it is. It returns none for no text.
+func pathsOf(typed string) (paths []string) {
+	for _, quote := range []string{`"`, "'"} {
+		bare, begins := strings.CutPrefix(typed, quote)
+		bare, ends := strings.CutSuffix(bare, quote)
+		if begins && ends && bare != "" {
+			paths = append(paths, bare)
+		}
+	}
+	if runtime.GOOS != "windows" && strings.Contains(typed, `\`) {
+		paths = append(paths, strings.ReplaceAll(typed, `\`, ""))
+	}
+	if typed != "" {
+		paths = append(paths, typed)
+	}
+	return paths
 }
 
 // chooseClient asks which of the MCP clients that were found is to start vaultwicket, "" for none.

@@ -191,8 +191,17 @@ func Pages(ctx context.Context, in io.Reader, out io.Writer, rows []string) bool
 	}
 }
 
-// Ask returns the next line of in; ok is false if ctx or in ends first.
+// Ask returns the next line of in, an answer of a few words; ok is false if it is longer, and if ctx or in ends first.
 func Ask(ctx context.Context, in io.Reader, out io.Writer) (line string, ok bool) {
+	line, ok = AskText(ctx, in, out)
+	if len(line) > maxAnswer {
+		return "", false
+	}
+	return line, ok
+}
+
+// AskText is [Ask] for a text of up to 4 KiB, such as a path.
+func AskText(ctx context.Context, in io.Reader, out io.Writer) (line string, ok bool) {
 	type typed struct {
 		line string
 		ok   bool
@@ -217,7 +226,7 @@ const (
 )
 
 // readAnswer reads one line and nothing after it, which is for the next reader of the terminal. A line
-// that is too long for an answer is read to its end, because its rest would be a command for the shell.
+// that is too long is read to its end, because its rest would be a command for the shell.
 func readAnswer(in io.Reader) (answer string, ok bool) {
 	var line []byte
 	var letter [1]byte
@@ -226,9 +235,6 @@ func readAnswer(in io.Reader) (answer string, ok bool) {
 			return "", false
 		}
 		if letter[0] == '\n' {
-			if len(line) > maxAnswer {
-				return "", false
-			}
 			return strings.TrimSpace(string(line)), true
 		}
 		line = append(line, letter[0])

@@ -58,7 +58,7 @@ func readSection(v *call.Vault, p call.Values) (answer.Reply, error) {
 			err = answer.NotFoundLine.Failure(
 				"Line %q not found. The note has %s.",
 				answer.Verbatim(strconv.Itoa(first)),
-				answer.Verbatim(answer.Count(edit.NumberOfLines(text), "line")),
+				answer.Count(edit.NumberOfLines(text), "line"),
 			)
 		}
 	}
