@@ -23,7 +23,7 @@ var helpOfDryRun = description{
 	Examples: []example{
 		{"preview a change", `vaultwicket dry-run --vault ~/Notes --allow-mutations daily:append content="buy milk"`},
 		{"why is this denied?", "vaultwicket dry-run eval code=1"},
-		{"every rule, and what would be started", "vaultwicket dry-run -v daily:read"},
+		{"every rule, and what would be started", "vaultwicket dry-run --verbose daily:read"},
 	},
 }
 

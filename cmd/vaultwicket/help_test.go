@@ -71,7 +71,7 @@ func TestExamplesAreRight(t *testing.T) {
 func checkExample(t *testing.T, e example, c subcommand, words []string) {
 	t.Helper()
 	known := map[string]bool{}
-	for _, f := range flagsOf(c.Name) {
+	for _, f := range append(flagsOf(c.Name), verbosityFlags...) {
 		known["--"+f.Name] = f.Value != ""
 	}
 	var plain []string

@@ -193,22 +193,22 @@ func Pages(ctx context.Context, in io.Reader, out io.Writer, rows []string) bool
 
 // Ask returns the next line of in, an answer of a few words; ok is false if it is longer, and if ctx or in ends first.
 func Ask(ctx context.Context, in io.Reader, out io.Writer) (line string, ok bool) {
-	line, ok = AskText(ctx, in, out)
-	if len(line) > maxAnswer {
-		return "", false
-	}
-	return line, ok
+	return ask(ctx, in, out, maxAnswer)
 }
 
 // AskText is [Ask] for a text of up to 4 KiB, such as a path.
 func AskText(ctx context.Context, in io.Reader, out io.Writer) (line string, ok bool) {
+	return ask(ctx, in, out, maxTyped)
+}
+
+func ask(ctx context.Context, in io.Reader, out io.Writer, most int) (line string, ok bool) {
 	type typed struct {
 		line string
 		ok   bool
 	}
 	answer := make(chan typed, 1)
 	go func() {
-		line, ok := readAnswer(in)
+		line, ok := readAnswer(in, most)
 		answer <- typed{line, ok}
 	}()
 	select {
@@ -227,7 +227,7 @@ const (
 
 // readAnswer reads one line and nothing after it, which is for the next reader of the terminal. A line
 // that is too long is read to its end, because its rest would be a command for the shell.
-func readAnswer(in io.Reader) (answer string, ok bool) {
+func readAnswer(in io.Reader, most int) (answer string, ok bool) {
 	var line []byte
 	var letter [1]byte
 	for range maxTyped {
@@ -235,6 +235,9 @@ func readAnswer(in io.Reader) (answer string, ok bool) {
 			return "", false
 		}
 		if letter[0] == '\n' {
+			if len(line) > most {
+				return "", false
+			}
 			return strings.TrimSpace(string(line)), true
 		}
 		line = append(line, letter[0])

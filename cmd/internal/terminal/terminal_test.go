@@ -50,7 +50,7 @@ func TestAnAnswerIsOneLineAndAllOfIt(t *testing.T) {
 		"yes" + strings.Repeat(" ", 2*maxAnswer) + "rm notes\nls\n": "ls\n",
 	} {
 		in := strings.NewReader(typed)
-		readAnswer(in)
+		readAnswer(in, maxAnswer)
 		left, _ := io.ReadAll(in)
 		assert.Equal(t, string(left), rest, "after the answer %.20q is left %q, want", typed, left)
 	}
