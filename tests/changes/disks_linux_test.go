@@ -161,8 +161,8 @@ func judgeParts(t *testing.T, when string, said *failure.Error, told, old, done 
 	}
 }
 
-// batchesOfDisk are atomic batches of a vault of [fillMany], whose operations rest on each other.
-var batchesOfDisk = [][]string{
+// chainsOfDisk are atomic batches of a vault of [fillMany], whose operations rest on each other.
+var chainsOfDisk = [][]string{
 	{"append path=P/n1.md content=added", "vault:replace old=word new=term", "rename path=hub.md name=Hub", "delete path=P/n2.md", "create path=New/Deep/x.md content=x"},
 	{"create path=New/y.md content=y", "append path=New/y.md content=more", "move path=P/n3.md to=New/n3.md", "append path=New/n3.md content=more", "delete path=New/y.md permanent"},
 	{"folder:rename path=P name=Q", "append path=Q/n1.md content=added", "tag:rename name=t to=u", "note:split path=long.md level=1"},
@@ -174,10 +174,10 @@ func TestBatchesAreTrueOfABadDisk(t *testing.T) {
 	tries := long.Count(18, 900)
 	random := rand.New(rand.NewPCG(12, 13))
 	folder := memory.Folder(t)
-	d := mountBadDisk(t, folder)
+	d := mountBadDisk(t, folder, "Vault")
 	run := func(g *gateway.Gateway, i int) gateway.BatchResult {
 		batch := gateway.Batch{Atomic: true, Request: gateway.Request{Caller: "me"}}
-		for n, line := range batchesOfDisk[i] {
+		for n, line := range chainsOfDisk[i] {
 			batch.Operations = append(batch.Operations, operationOf(fmt.Sprint("c", n), line))
 		}
 		return g.DoBatch(t.Context(), batch)
@@ -188,8 +188,8 @@ func TestBatchesAreTrueOfABadDisk(t *testing.T) {
 		return manyGateway(t, folder, 0)
 	}
 	old := map[string]string{}
-	done := make([]map[string]string, len(batchesOfDisk))
-	for i := range batchesOfDisk {
+	done := make([]map[string]string, len(chainsOfDisk))
+	for i := range chainsOfDisk {
 		g, end := begin()
 		old = everything(t, d.files)
 		whole := run(g, i)
@@ -199,7 +199,7 @@ func TestBatchesAreTrueOfABadDisk(t *testing.T) {
 	}
 	outcomes := map[string]int{}
 	for n := range tries {
-		i := n % len(batchesOfDisk)
+		i := n % len(chainsOfDisk)
 		g, end := begin()
 		must(t, g, []string{"version"}) // so that there is a worker
 		kind := diskFaults[random.IntN(len(diskFaults))]
