@@ -2,9 +2,7 @@ package oversight
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"net/url"
 	"time"
 
@@ -108,9 +106,9 @@ func Passkey(_ context.Context, std terminal.Streams, args []string) error {
 	return &terminal.UsageError{Reason: "usage: vaultwicket passkey add | list | remove ID"}
 }
 
-// unreadable returns an error of the store of passkeys as one of the state folder, if it is one of a file.
+// unreadable returns an error of the store of passkeys, whose only troubles are those of its files, as one of the state folder.
 func unreadable(err error) error {
-	if _, isOfFile := errors.AsType[*fs.PathError](err); !isOfFile {
+	if err == nil || terminal.StatusOf(err) != terminal.ExitInternal {
 		return err
 	}
 	return terminal.Fail(terminal.ExitNotReady, "passkeys: "+err.Error(), "they are in the state folder, which only you may access")
