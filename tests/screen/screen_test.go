@@ -98,7 +98,7 @@ func TestPendingRequestsAndPlans(t *testing.T) {
 		lines = open(t, width, setting(r), "vaultwicket approvals --exact-times").end()
 		one(t, lines, `^[0-9A-Z-]{9}  asked 20\d\d-.*Z, expires 20\d\d-.*Z$`)
 
-		lines = open(t, width, setting(r), "vaultwicket dry-run -v append path='"+wideNote+"' content=y").end()
+		lines = open(t, width, setting(r), "vaultwicket dry-run -v append path='"+wideNote+"' content=y 2>/dev/null").end()
 		one(t, lines, `^decision +allow$`)
 		one(t, lines, `^│ \+y$`)
 		for _, line := range lines[:len(lines)-3] { // the last is a line for a shell, to be copied
