@@ -21,7 +21,7 @@ func TestNoWordIsBroken(t *testing.T) {
 	}
 	for _, command := range []string{
 		"doctor", "access " + "Plan.md", "explain delete", "explain --tier v1 tasks", "config show",
-		"run daily:append content=x", "run --tier v0 search query=x", "run raed path=Plan.md", "dry-run --tier v0 search query=x",
+		"run daily:append content=x", "run --tier v0 search query=x", "run raed path=Plan.md",
 	} {
 		line := "vaultwicket " + command + " 2>&1"
 		want := words(open(t, 390, setting(r), line).end())
