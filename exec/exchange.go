@@ -19,7 +19,7 @@ type exchange struct {
 	id        uint32
 	sent      int64         // of the output
 	more      chan struct{} // has one when the worker has sent all that it may
-	room      int64         // how much it may send; under the lock of the worker
+	allowed   int64         // how much it may send; under the lock of the worker
 	lost      string        // how the worker ended, if it did before the call
 	done      chan struct{}
 	writes    bool // it may begin to change files
@@ -42,10 +42,10 @@ func (w *worker) ask(ctx context.Context, command Command) (e process.Ending, re
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	x := &exchange{
-		heard: heard{stdout: e.Stdout, tell: protocol.ProgressOf(ctx)},
-		more:  make(chan struct{}, 1),
-		room:  protocol.Window,
-		done:  make(chan struct{}),
+		heard:   heard{stdout: e.Stdout, tell: protocol.ProgressOf(ctx)},
+		more:    make(chan struct{}, 1),
+		allowed: protocol.Window,
+		done:    make(chan struct{}),
 
 		writes: command.request.Write.Allowed,
 	}
@@ -113,8 +113,8 @@ func (w *worker) await(ctx context.Context, x *exchange, command Command) {
 		}
 		x.stdout.Expect(expected)
 		w.mu.Lock()
-		credit := room - x.room
-		x.room = room
+		credit := room - x.allowed
+		x.allowed = room
 		w.mu.Unlock()
 		_, _ = w.write(x, func(b []byte) ([]byte, bool) { // if it cannot be sent, the worker ends
 			return protocol.AppendMore(b, x.id, credit), true

@@ -198,7 +198,7 @@ func (w *worker) take(f protocol.Frame) error {
 	x := w.open[f.ID]
 	room := int64(0)
 	if x != nil {
-		room = x.room
+		room = x.allowed
 	}
 	w.mu.Unlock()
 	if x == nil {

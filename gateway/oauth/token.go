@@ -272,11 +272,11 @@ func (v *Verifier) introspected(ctx context.Context, text string, standard *jwt.
 	}
 	limited, cancel := context.WithTimeout(ctx, fetchLimit)
 	defer cancel()
-	stranger := string(shares.StrangerOf(ctx))
-	if _, err := v.asks.Acquire(limited, stranger); err != nil {
+	who := string(shares.UnverifiedOf(ctx))
+	if _, err := v.asks.Acquire(limited, who); err != nil {
 		return &Unavailable{err}
 	}
-	defer v.asks.Release(stranger)
+	defer v.asks.Release(who)
 	r, err := http.NewRequestWithContext(
 		limited,
 		http.MethodPost,

@@ -49,16 +49,16 @@ func Network(host string) Payer {
 	return Payer("address " + address.String())
 }
 
-type strangerKey struct{}
+type unverifiedKey struct{}
 
-// WithStranger returns the context of a request whose credentials are not known yet, with who pays for it until they are.
-func WithStranger(ctx context.Context, who Payer) context.Context {
-	return context.WithValue(ctx, strangerKey{}, who)
+// WithUnverified returns the context of a request whose credentials are not known yet, with who pays for it until they are.
+func WithUnverified(ctx context.Context, who Payer) context.Context {
+	return context.WithValue(ctx, unverifiedKey{}, who)
 }
 
-// StrangerOf returns who pays for a request whose credentials are not known yet, "" if nobody was named.
-func StrangerOf(ctx context.Context) Payer {
-	who, _ := ctx.Value(strangerKey{}).(Payer)
+// UnverifiedOf returns who pays for a request whose credentials are not known yet, "" if nobody was named.
+func UnverifiedOf(ctx context.Context) Payer {
+	who, _ := ctx.Value(unverifiedKey{}).(Payer)
 	return who
 }
 

@@ -143,7 +143,7 @@ func (b *bearer) admit(w http.ResponseWriter, r *http.Request) (by admitted, ok 
 	}
 	status := http.StatusUnauthorized
 	if given && b.holder != nil {
-		holder, err := b.holder(shares.WithStranger(r.Context(), shares.Network(remoteHost(r))), token)
+		holder, err := b.holder(shares.WithUnverified(r.Context(), shares.Network(remoteHost(r))), token)
 		var refused *Refusal
 		switch {
 		case errors.As(err, &refused):
