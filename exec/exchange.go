@@ -106,15 +106,15 @@ func (w *worker) await(ctx context.Context, x *exchange, command Command) {
 		}
 		isLarge = true
 		expected := w.sizes.of(call)
-		room := holdOf(ctx).take(ctx, max(expected, x.sent+1))
-		if room <= x.sent {
+		allowed := holdOf(ctx).take(ctx, max(expected, x.sent+1))
+		if allowed <= x.sent {
 			<-x.done
 			return
 		}
 		x.stdout.Expect(expected)
 		w.mu.Lock()
-		credit := room - x.allowed
-		x.allowed = room
+		credit := allowed - x.allowed
+		x.allowed = allowed
 		w.mu.Unlock()
 		_, _ = w.write(x, func(b []byte) ([]byte, bool) { // if it cannot be sent, the worker ends
 			return protocol.AppendMore(b, x.id, credit), true

@@ -105,7 +105,7 @@ func CheckText(text []byte) error {
 		return &Malformed{1, 1, "the file is in UTF-16; save it as UTF-8"}
 	}
 	if at := bytes.IndexByte(text, 0); at >= 0 {
-		return MalformedAt(text, at, "NUL byte: the file is no text, or in UTF-16; save it as UTF-8")
+		return MalformedAt(text, at, "NUL byte: the file is binary, or in UTF-16; save it as UTF-8")
 	}
 	for i, c := range text {
 		if c == '\r' && (i+1 == len(text) || text[i+1] != '\n') {

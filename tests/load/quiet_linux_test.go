@@ -194,12 +194,14 @@ func (s *siege) besideAttack(a attack, agents ...string) {
 	var running sync.WaitGroup
 	var done atomic.Int64
 	refusals := sync.Map{}
+	var sessions []*rig.HTTPSession // before the attack begins, which leaves its own agents no memory for one
 	for i := range hostileSessions {
-		if a.do == nil {
-			break
+		if a.do != nil {
+			sessions = append(sessions, s.session(agents[i%len(agents)]))
 		}
+	}
+	for i, session := range sessions {
 		agent := agents[i%len(agents)]
-		session := s.session(agent)
 		running.Go(func() {
 			for n := 0; ctx.Err() == nil; n++ {
 				refused := a.do(ctx, s, session, agent, n)
