@@ -15,5 +15,5 @@ func resumeFirst(threads []uint32, resume func(id uint32) (suspended uint32, err
 		}
 		failures = errors.Join(failures, err)
 	}
-	return errors.Join(errors.New("the first thread of the process is not there"), failures)
+	return errors.Join(errors.New("the first thread of the process was not found"), failures)
 }

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -300,19 +301,14 @@ func numberOf(variable string, usual int) int {
 
 // keepBusy has some loops run until it is told to end.
 func keepBusy(loops int) (end func()) {
-	stop := make(chan struct{})
+	var isOver atomic.Bool
 	for range loops {
 		go func() {
-			for {
-				select {
-				case <-stop:
-					return
-				default:
-				}
+			for !isOver.Load() {
 			}
 		}()
 	}
-	return func() { close(stop) }
+	return func() { isOver.Store(true) }
 }
 
 // learn notes what a change makes of the vault when nothing disturbs it.

@@ -31,7 +31,6 @@ type siege struct {
 	server *rig.HTTPServer
 	tokens map[string]string // by agent
 	quiet  *rig.HTTPSession
-	served int // notes that were made for agents
 }
 
 func besiege(t *testing.T) *siege {

@@ -87,7 +87,7 @@ func parseLines(wanted string) (first, last int, err error) {
 	first, last, ok := parseRange(wanted)
 	if !ok {
 		numbers := strings.FieldsFunc(wanted, func(r rune) bool { return r < '0' || r > '9' })
-		if first, last, ok = parseRange(strings.Join(numbers, "-")); ok {
+		if _, _, isRange := parseRange(strings.Join(numbers, "-")); isRange {
 			hint := fmt.Sprintf("did you mean lines=\"%s\"?", strings.Join(numbers, "-"))
 			return 0, 0, answer.MisuseWithHint(hint, "Invalid lines: %s. Use <n> or <n-m>, counted from 1.", wanted)
 		}
