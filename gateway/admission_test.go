@@ -18,6 +18,7 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/gateway/admission"
 	"github.com/vaultwicket/vaultwicket/gateway/telemetry"
+	"github.com/vaultwicket/vaultwicket/internal/shares"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
@@ -100,23 +101,39 @@ func TestPauseReachesEveryGateway(t *testing.T) {
 	assert.That(t, code(got) == "paused", "switched off: %+v", got.Error)
 }
 
+// occupy has others take so many places of a line, until release is called.
+func occupy(t *testing.T, line *shares.Line, places int) (release func()) {
+	t.Helper()
+	other := func(i int) string { return fmt.Sprintf("other %d", i) }
+	for i := range places {
+		require.Value(line.Acquire(t.Context(), other(i)))(t)
+	}
+	return func() {
+		for i := range places {
+			line.Release(other(i))
+		}
+	}
+}
+
 // What waits for its turn when a person pauses has not begun, and does not begin.
 func TestAPauseStopsWhatWaits(t *testing.T) {
 	t.Parallel()
 	for _, change := range []bool{false, true} {
 		f := newFixture(t, func(c *Config) { c.Backend, c.Limits.Parallel = Embedded, 1 }).embedded(``)
-		place, req := f.gateway.running, Request{Command: "daily:path"}
+		place, places, req := f.gateway.running, 1, Request{Command: "daily:path"}
 		if change {
-			place, req = f.gateway.vaults[0].writing, Request{Command: "daily:append", Params: params("content", "x")}
+			place = f.gateway.vaults[0].writing
+			places = writersAtOnce
+			req = Request{Command: "daily:append", Params: params("content", "x")}
 		}
-		require.Value(place.Acquire(t.Context(), "else"))(t)
+		release := occupy(t, place, places)
 		done := make(chan Result, 1)
 		go func() { done <- f.gateway.Do(context.Background(), req) }()
 		for f.gateway.Load().Waiting == 0 {
 			runtime.Gosched()
 		}
 		require.NoError(t, errors.Join(os.MkdirAll(f.state(), 0o700), os.WriteFile(admission.PauseFile(f.state()), nil, 0o600)))
-		place.Release("else")
+		release()
 		got := <-done
 		assert.That(t, code(got) == "paused" && got.ExitCode == -1, "%s: %+v, want paused", req.Command, got.Error)
 		assert.That(t, f.gateway.running.Running() == 0 && f.gateway.vaults[0].writing.Running() == 0, "%s: a place was not given back", req.Command)

@@ -115,7 +115,11 @@ func TestAChangeAcrossTheVaultHoldsUpNoOtherWriter(t *testing.T) {
 		{"two across the vault", g.changingMany, across, true},
 		{"two of one note", g.writing, one, true},
 	} {
-		release := require.Value(g.admission.Acquire(t.Context(), "another", "append", tt.held))(t)
+		places := 1
+		if tt.held == g.writing {
+			places = writersAtOnce
+		}
+		release := occupy(t, tt.held, places)
 		done := make(chan Result, 1)
 		go func() { done <- f.gateway.Do(t.Context(), tt.req) }()
 		if tt.waits {

@@ -216,15 +216,16 @@ func TestACallWaitsOnlyAsLongAsItsCallerDoes(t *testing.T) {
 	t.Parallel()
 	for _, req := range []Request{{Command: "daily:path"}, {Command: "daily:append", Params: params("content", "x")}} {
 		f := newFixture(t, func(c *Config) { c.Limits.Parallel = 1 })
-		place := f.gateway.running
+		place, places := f.gateway.running, 1
 		if req.Params != nil {
 			place = f.gateway.vaults[0].writing
+			places = writersAtOnce
 		}
-		require.Value(place.Acquire(t.Context(), "else"))(t)
+		release := occupy(t, place, places)
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
 		assert.Equal(t, code(f.gateway.Do(ctx, req)), "cancelled", "%s: code", req.Command)
-		place.Release("else")
+		release()
 		assert.That(t, f.gateway.running.Running() == 0, "%s: the slot was not given back", req.Command)
 	}
 }
