@@ -66,7 +66,7 @@ func (h *Hold) release() {
 
 // take waits as long as ctx lasts for the right to an answer that has so many bytes, or will have. It returns how many it may
 // have then, which may be fewer.
-func (h *Hold) take(ctx context.Context, size int64) (room int64) {
+func (h *Hold) take(ctx context.Context, size int64) (allowed int64) {
 	if h == nil {
 		return math.MaxInt64 // a program that answers no call, such as a probe
 	}

@@ -96,7 +96,7 @@ func fileInfo(v *call.Vault, p call.Values) (answer.Reply, error) {
 
 func listFiles(v *call.Vault, p call.Values) (answer.Reply, error) {
 	wanted := strings.TrimPrefix(strings.TrimPrefix(p["ext"], "*"), ".")
-	found, err := v.PathsBelow(p["folder"], func(l call.Listed) bool { return !p.Has("ext") || strings.EqualFold(l.Path.Ext(), wanted) })
+	found, err := v.PathsBelow(p["folder"], func(l call.Listed) bool { return !p.Has("ext") || l.Path.Ext() == wanted })
 	if err == nil && len(found) == 0 && !p.Has("total") {
 		place := answer.Place(p["folder"])
 		if !p.Has("ext") {

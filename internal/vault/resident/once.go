@@ -2,6 +2,7 @@ package resident
 
 import (
 	"io"
+	"math"
 
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
@@ -47,7 +48,7 @@ func (w *Worker) onlyJob(in *protocol.Reader) (*job, error) {
 		return nil, protocol.Malformedf("kind %d is not a request", f.Kind)
 	}
 	j := newJob(f.ID, q, w.out)
-	close(j.more)
+	j.allow(math.MaxInt64) // nobody tells it that it may send more
 	for j.waiting {
 		if f, err = in.Next(); err != nil {
 			return nil, err
