@@ -196,9 +196,9 @@ func (w *worker) handshake(in *protocol.Reader) error {
 func (w *worker) take(f protocol.Frame) error {
 	w.mu.Lock()
 	x := w.open[f.ID]
-	room := int64(0)
+	allowed := int64(0)
 	if x != nil {
-		room = x.allowed
+		allowed = x.allowed
 	}
 	w.mu.Unlock()
 	if x == nil {
@@ -213,13 +213,13 @@ func (w *worker) take(f protocol.Frame) error {
 	case protocol.KindOutput:
 		before := x.sent
 		x.sent += int64(len(f.Payload))
-		if x.sent > room {
+		if x.sent > allowed {
 			return protocol.Malformedf("sent more of answer %d than it may", x.id)
 		}
 		if err := x.take(f); err != nil {
 			return err
 		}
-		if before < room && x.sent == room {
+		if before < allowed && x.sent == allowed {
 			x.more <- struct{}{} // taken before there is another one
 		}
 		return nil

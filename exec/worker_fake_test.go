@@ -62,7 +62,7 @@ func playWorker(how, folder string) {
 type fakeWorker struct {
 	waiting map[uint32]protocol.Request
 	input   bytes.Buffer
-	rest    func(room int64) (isAll bool) // prints what the gateway has to ask for
+	rest    func(allowed int64) (isAll bool) // prints what the gateway has to ask for
 }
 
 func (f *fakeWorker) send(b []byte) { _, _ = os.Stdout.Write(b) }
@@ -201,8 +201,8 @@ func (f *fakeWorker) answer(id uint32, q protocol.Request) {
 	case "flood.md": // goes on when it may
 		f.flood(id, protocol.Window)
 		left := int64(floodSize - protocol.Window)
-		f.rest = func(room int64) (isAll bool) {
-			n := min(left, room)
+		f.rest = func(allowed int64) (isAll bool) {
+			n := min(left, allowed)
 			f.flood(id, int(n))
 			left -= n
 			return left == 0
@@ -223,8 +223,8 @@ func (f *fakeWorker) answer(id uint32, q protocol.Request) {
 			return
 		}
 		text = text[protocol.Window:]
-		f.rest = func(room int64) (isAll bool) {
-			n := min(int64(len(text)), room)
+		f.rest = func(allowed int64) (isAll bool) {
+			n := min(int64(len(text)), allowed)
 			f.echo(id, text[:n])
 			text = text[n:]
 			return text == ""

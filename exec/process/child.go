@@ -36,9 +36,9 @@ type Child struct {
 	Path, Name string // the absolute path, and what it is told it was called as
 	Args, Env  []string
 	Stdin      string
-	Embedded   bool                                               // the embedded program: its whole process group may be ended
-	Keep       int                                                // bytes kept of each stream
-	Capacity   func(ctx context.Context, size int64) (room int64) // waits for memory for a large answer, see [NewStream]; nil is unlimited
+	Embedded   bool                                                  // the embedded program: its whole process group may be ended
+	Keep       int                                                   // bytes kept of each stream
+	Capacity   func(ctx context.Context, size int64) (allowed int64) // waits for memory for a large answer, see [NewStream]; nil is unlimited
 	// Hear reads the output to its end, and keeps of it what is the answer; nil keeps it as it is.
 	Hear  func(out io.Reader, kept *Stream)
 	Ended func() // called on Linux, unless nil, when the process has ended, before its output is read to the end
@@ -88,7 +88,7 @@ func (c Child) Run(ctx context.Context) Ending {
 	defer stop(nil)
 	e := Ending{Exit: NoExit}
 	flood := func() { stop(ErrFlood) }
-	var capacity func(size int64) (room int64)
+	var capacity func(size int64) (allowed int64)
 	if c.Capacity != nil {
 		capacity = func(size int64) int64 { return c.Capacity(ctx, size) }
 	}

@@ -25,8 +25,8 @@ const (
 type Stream struct {
 	keep     int
 	limit    int64
-	Flood    func()                        // called once when more than [FloodLimit] bytes are written
-	capacity func(size int64) (room int64) // see NewStream
+	Flood    func()                           // called once when more than [FloodLimit] bytes are written
+	capacity func(size int64) (allowed int64) // see NewStream
 
 	head     strings.Builder
 	headFull bool // the rest goes to the tail
@@ -34,15 +34,15 @@ type Stream struct {
 	next     int   // index of the oldest byte in the ring
 	Total    int64 // bytes written
 	gap      int   // where something was dropped, after Text
-	room     int64 // bytes that may come before capacity is asked
+	allowed  int64 // bytes that may come before capacity is asked
 	full     bool  // there was none
 }
 
 // NewStream returns a stream that keeps so many bytes. It calls flood once when more than
 // [FloodLimit] bytes are written, and capacity with the size of an answer that has become large, which returns how large it
 // may become before it is asked again: what comes is dropped if that is less. Each may be nil.
-func NewStream(keep int, flood func(), capacity func(size int64) (room int64)) *Stream {
-	return &Stream{keep: keep, limit: FloodLimit, Flood: flood, capacity: capacity, room: smallAnswer}
+func NewStream(keep int, flood func(), capacity func(size int64) (allowed int64)) *Stream {
+	return &Stream{keep: keep, limit: FloodLimit, Flood: flood, capacity: capacity, allowed: smallAnswer}
 }
 
 // Write keeps p; it never fails.
@@ -52,9 +52,9 @@ func (s *Stream) Write(p []byte) (int, error) {
 	if before <= s.limit && s.Total > s.limit && s.Flood != nil {
 		s.Flood()
 	}
-	if s.capacity != nil && s.Total > s.room && !s.full {
-		s.room = s.capacity(s.Total)
-		s.full = s.Total > s.room
+	if s.capacity != nil && s.Total > s.allowed && !s.full {
+		s.allowed = s.capacity(s.Total)
+		s.full = s.Total > s.allowed
 	}
 	if !s.full {
 		n := s.forHead(p)

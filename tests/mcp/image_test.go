@@ -28,7 +28,7 @@ func TestAnImageIsImageContent(t *testing.T) {
 		{"obsidianCli", `{"command":"attachment:read","params":{"path":"pic.png"}}`, "image/png, 3x2, 100033 bytes\n", encoded},
 		{"obsidianRead", `{"command":"attachment:read","params":{"file":"pic.png"}}`, "image/png, 3x2, 100033 bytes\n", encoded},
 		{"obsidianCli", `{"command":"attachment:read","params":{"path":"note.txt"}}`, "a text\n", ""},
-		{"obsidianCli", `{"command":"attachment:read","params":{"path":"pic.bin"}}`, "application/octet-stream, 1 bytes: not a text, and not an image that can be shown\n", ""},
+		{"obsidianCli", `{"command":"attachment:read","params":{"path":"pic.bin"}}`, "application/octet-stream, 1 byte: not a text, and not an image that can be shown\n", ""},
 		{"obsidianCli", `{"command":"attachment:read","params":{"path":"Private/secret.png"}}`, "Error: File \"Private/secret.png\" not found.\n", ""},
 		{"obsidianCli", `{"command":"attachment:read","params":{"path":"pic.png"},"dryRun":true}`, "", ""},
 	} {

@@ -244,11 +244,15 @@ func withoutChances(lines []string, vault string) []string {
 	return lines
 }
 
+// questionLink is the address of a question, on a port that was free.
+var questionLink = regexp.MustCompile(`(http://127\.0\.0\.1:)\d+/question/[A-Z0-9]+`)
+
 // waitsFor is the name of an approval, which depends on the folder of the vault, and when it expires.
 var waitsFor = regexp.MustCompile(`(\\?"approval\\?":\{\\?"id\\?":\\?"|\\?"expires\\?":\\?")[0-9a-fTZ:-]+`)
 
 func withoutChance(line, vault string) string {
 	line = waitsFor.ReplaceAllString(line, "$1-")
+	line = questionLink.ReplaceAllString(line, "$1-")
 	if strings.HasPrefix(line, `{"seq"`) {
 		line = elapsedMs.ReplaceAllString(line, "")
 	}
