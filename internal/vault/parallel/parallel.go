@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/sourcegraph/conc"
+	"github.com/sourcegraph/conc/pool"
 )
 
 // kept is how many processors of the runtime calls leave free.
@@ -55,34 +56,34 @@ const waiting = 16
 // for the disk. After an error no further call begins. It returns the error of the lowest number that has one, with that
 // number. A panic of a call is one of Waiting.
 func Waiting(count int, do func(i int) error) (failed int, err error) {
-	var next atomic.Int64
+	if count == 1 {
+		if err := do(0); err != nil {
+			return 0, err
+		}
+		return count, nil
+	}
 	var mu sync.Mutex
-	failed = count
 	var ended atomic.Bool
-	work := func() {
-		for !ended.Load() {
-			i := int(next.Add(1)) - 1
-			if i >= count {
-				return
-			}
+	failed = count
+	each := pool.New().WithMaxGoroutines(waiting)
+	for i := range count {
+		if ended.Load() {
+			break
+		}
+		each.Go(func() {
 			problem := do(i)
 			if problem == nil {
-				continue
+				return
 			}
 			ended.Store(true)
 			mu.Lock()
+			defer mu.Unlock()
 			if i < failed {
 				failed = i
 				err = problem
 			}
-			mu.Unlock()
-		}
+		})
 	}
-	var others conc.WaitGroup
-	for range min(waiting, count) - 1 {
-		others.Go(work)
-	}
-	work()
-	others.Wait()
+	each.Wait()
 	return failed, err
 }
