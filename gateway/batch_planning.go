@@ -240,11 +240,14 @@ func (r *batchRun) makePlanned(alone bool) (result BatchResult, isStale bool) {
 		return result, false
 	}
 	cause := failure.Of(err)
-	if out.Partly != nil {
+	switch {
+	case out.Partly != nil:
 		cause.Made = failure.Sentences(out.Partly.Made)
 		cause.NotMade = failure.Sentences(out.Partly.Unmade)
 		r.endHeld(err)
-	} else {
+	case mayHaveActed(err): // the gateway ends: whoever has the vault next completes it or takes it back
+		r.endHeld(err)
+	default:
 		r.leaveUnmade("the batch could not be made")
 	}
 	result = r.report()

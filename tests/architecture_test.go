@@ -364,6 +364,7 @@ var unjudged = map[string]struct {
 	"internal/vault/handlers/undo.go Object":          {2, "what an undo writes; its differences are of what Redact returns"},
 	"internal/vault/change/settle.go Object":          {1, "what is put back on the disk"},
 	"internal/vault/change/transaction.go Object":     {1, "what a step writes to the disk"},
+	"internal/vault/change/transaction.go Raw":        {1, "what a copy writes to the disk"},
 	"internal/vault/change/outside.go Object":         {2, "what a change is compared with and put back; no text is shown"},
 	"internal/vault/handlers/history.go Texts":        {1, "lines are counted, and no text is shown"},
 }

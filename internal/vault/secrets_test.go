@@ -391,3 +391,12 @@ func TestWhatIsNearlyAMarkIsPutBack(t *testing.T) {
 		assert.Equal(t, w.secret.Get("A.md"), note, "%q: %s", wrong, said)
 	}
 }
+
+// TestALargeFileWithASecretIsCopied: a file that is too large to be in memory is copied from the disk as it is.
+func TestALargeFileWithASecretIsCopied(t *testing.T) {
+	token := drawnToken(rand.New(rand.NewPCG(46, 1)))
+	text := strings.Repeat("a line of text\n", 100_000) + "token " + token + "\n"
+	w := newTwins(t, map[string]string{"big.txt": text})
+	w.secret.Does("copy", "path=big.txt", "to=copy.txt")
+	assert.That(t, w.secret.Get("copy.txt") == text, "the copy is another text")
+}

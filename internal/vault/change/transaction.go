@@ -374,7 +374,7 @@ func (t *transaction) textOf(s Step) ([]byte, error) {
 	case s.CopyOf == (disk.Path{}):
 		return t.journal.Object(t.vault.Ctx, s.After.Image.Hash)
 	}
-	text, err := t.vault.Disk.Read(s.CopyOf)
+	text, err := t.vault.Disk.Raw().Read(s.CopyOf)
 	if err == nil && journal.ImageOf(text) != s.After.Image {
 		err = disk.ErrChanged
 	}
