@@ -83,7 +83,7 @@ func (j *Journal) Each(ctx context.Context, f Filter, visit func(Entry) bool) (d
 }
 
 // Since returns the entries that were begun or ended since the journal had an extent, at most so many: all is false if there are
-// more, or one cannot be read. The caller has [Journal.Lock].
+// more, or one cannot be read.
 func (j *Journal) Since(ctx context.Context, since Extent, most int) (entries []Entry, all bool, err error) {
 	v, err := j.view()
 	if err != nil {

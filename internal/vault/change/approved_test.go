@@ -1,11 +1,13 @@
 package change_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/allowlist/day"
+	"github.com/vaultwicket/vaultwicket/internal/journal"
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/internal/vault/call"
@@ -105,4 +107,41 @@ func TestAPlanKeepsNoWriterWaiting(t *testing.T) {
 	assert.That(t, err == nil && plans == 2, "%d plans, %v", plans, err)
 	got := h.Get("a.md")
 	assert.That(t, got == "a\nother slow" && h.Get("b.md") == "b\nother", "the notes are %q and %q", got, h.Get("b.md"))
+}
+
+// What others changed while a change of many was worked out is looked at before they have to wait for it.
+func TestNoWriterWaitsWhileTheChangesOfOthersAreLookedAt(t *testing.T) {
+	h := embedded.New(t, map[string]string{"a.md": "a", "b.md": "b", "other.md": "other"})
+	v := &call.Vault{Path: h.Dir, Ctx: t.Context(), Host: call.NewHost(func(name string) string { return h.Env[name] }, nil), Clock: time.Now}
+	require.NoError(t, v.Host.OpenFolder(h.Dir, v))
+	j := require.Value(v.Journal())(t)
+	looks, waits := 0, 0
+	look := func(journal.Entry) bool {
+		looks++
+		unlock, isFree := j.TryLock()
+		if isFree {
+			unlock()
+		} else {
+			waits++
+		}
+		return false
+	}
+	const others = 5
+	many := handlers.Command{Name: "append", Plan: func(v *call.Vault, _ call.Values) (change.Proposal, error) {
+		p := change.Proposal{Message: "Appended", Outdated: look}
+		for _, name := range []string{"a.md", "b.md"} {
+			path := require.Value(disk.ParsePath(name))(t)
+			before := require.Value(v.Disk.Read(path))(t)
+			p.Steps = append(p.Steps, change.ProposeChange(path, before, append(before, " many"...), "").Steps...)
+		}
+		for i := range others {
+			h.Does("append", "path=other.md", fmt.Sprintf("content=%d", i))
+		}
+		return p, nil
+	}}
+	_, err := change.Write(v, many.Change(), call.Values{}, protocol.Write{})
+	require.NoError(t, err)
+	assert.Equal(t, looks, others, "changes that were looked at")
+	assert.Equal(t, waits, 0, "looks for which other writers waited")
+	assert.Equal(t, h.Get("a.md")+h.Get("b.md"), "a manyb many")
 }

@@ -243,12 +243,21 @@ func CommitBatch(v *call.Vault, how protocol.Write) (answer.Reply, error) {
 	if err != nil {
 		return answer.Reply{}, err
 	}
+	since := planned.extent
+	if !how.Alone {
+		// What others changed until now is looked at before they have to wait.
+		now := j.Extent()
+		if planned.isOutdated(v, j, how.Rests, since) {
+			return answer.Reply{Stale: true}, nil
+		}
+		since = now
+	}
 	unlock, err := lockAlone(v, j, how)
 	if err != nil {
 		return answer.Reply{}, err
 	}
 	defer unlock()
-	if !how.Alone && planned.isOutdated(v, j, how.Rests) {
+	if !how.Alone && planned.isOutdated(v, j, how.Rests, since) {
 		return answer.Reply{Stale: true}, nil
 	}
 	t, err := planned.transaction(v, j, how)
@@ -272,15 +281,15 @@ func CommitBatch(v *call.Vault, how protocol.Write) (answer.Reply, error) {
 	return said, err
 }
 
-// isOutdated reports whether the operations may do something else by now, because of what was changed since the first of them was
-// worked out. rests are the notes whose texts they have taken from the vault, see [protocol.Write]. The files that they change
+// isOutdated reports whether the operations may do something else by now, because of what was changed since the journal had an
+// extent. rests are the notes whose texts they have taken from the vault, see [protocol.Write]. The files that they change
 // are compared once more.
-func (b *plannedBatch) isOutdated(v *call.Vault, j *journal.Journal, rests string) bool {
+func (b *plannedBatch) isOutdated(v *call.Vault, j *journal.Journal, rests string, since journal.Extent) bool {
 	taken := strings.Split(rests, "\x00")
 	for i := 0; i+1 < len(taken); i += 2 {
 		hash := taken[i]
 		path := taken[i+1]
-		if hash == "" && b.extent != j.Extent() {
+		if hash == "" && since != j.Extent() {
 			return true
 		}
 		if hash != "" && !isTaken(v, path, hash) {
@@ -289,7 +298,7 @@ func (b *plannedBatch) isOutdated(v *call.Vault, j *journal.Journal, rests strin
 	}
 	for _, o := range b.operations {
 		mayRestOnOthers := len(o.steps) > 1
-		if mayRestOnOthers && (Proposal{Outdated: o.outdated}).isOutdated(v, j, b.extent) {
+		if mayRestOnOthers && (Proposal{Outdated: o.outdated}).isOutdated(v, j, since) {
 			return true
 		}
 	}

@@ -107,6 +107,15 @@ func tryOut(
 			return p.answer(), err
 		}
 	}
+	mayRestOnOthers := !alone && len(p.Steps) > 1
+	if mayRestOnOthers {
+		// What others changed until now is looked at before they have to wait.
+		now := j.Extent()
+		if p.isOutdated(v, j, planned) {
+			return answer.Reply{}, errStale
+		}
+		planned = now
+	}
 	unlock, err := lockAlone(v, j, how)
 	if err != nil {
 		return answer.Reply{}, err
@@ -116,7 +125,7 @@ func tryOut(
 		if p, err = propose(v, row, values, how); err != nil || p.ReadAnswer != nil {
 			return p.answer(), err
 		}
-	} else if len(p.Steps) > 1 && p.isOutdated(v, j, planned) {
+	} else if mayRestOnOthers && p.isOutdated(v, j, planned) {
 		return answer.Reply{}, errStale
 	}
 	if err := fits(v, p, how); err != nil {
