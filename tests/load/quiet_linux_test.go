@@ -237,6 +237,21 @@ func (s *siege) besideAttack(a attack, agents ...string) {
 	})
 }
 
+// mostBesideHostile bounds the memory of the gateway in KiB, without the pages of its program.
+const mostBesideHostile = 64 << 10
+
+// staysSmall checks the peaks of the processes.
+func (s *siege) staysSmall() {
+	s.T.Helper()
+	pid := s.server.Process.Process.Pid
+	all, program := peakKiB(s.T, pid)
+	assert.That(s.T, all-program <= mostBesideHostile, "the gateway had %d KiB of its own", all-program)
+	for _, worker := range rig.WorkersOf(s.T, pid) {
+		peak, _ := peakKiB(s.T, worker)
+		assert.That(s.T, peak <= mostOfWorker, "the worker had %d KiB", peak)
+	}
+}
+
 // watchPeak returns what tells the most anonymous memory that a process had until then.
 func watchPeak(t *testing.T, pid int) (peak func() int) {
 	ctx, stop := context.WithCancel(t.Context())
@@ -265,7 +280,7 @@ func TestAQuietAgentBesideAHostileOne(t *testing.T) {
 		s.besideAttack(a, a.agent)
 		t.Logf("    %s: the gateway had up to %d KiB of its own", a.name, peak())
 	}
-	staysSmall(t, s.server, mostOfWorker)
+	s.staysSmall()
 }
 
 // TestAQuietAgentBesideManyHostileOnes is the same beside ten agents with two sessions each.
@@ -285,5 +300,5 @@ func TestAQuietAgentBesideManyHostileOnes(t *testing.T) {
 		s.besideAttack(a, many...)
 		t.Logf("    %s: the gateway had up to %d KiB of its own", a.name, peak())
 	}
-	staysSmall(t, s.server, mostOfWorker)
+	s.staysSmall()
 }
