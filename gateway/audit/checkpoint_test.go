@@ -75,11 +75,7 @@ func TestCheckpointsFindALogThatWasWrittenAnew(t *testing.T) {
 	r, err := VerifyCheckpoints(t.Context(), state, "", strings.NewReader(kept), time.Now())
 	require.That(t, err == nil && r.Broken == "" && r.Checkpoints == 20 && r.Key != "", "%+v, %v", r, err)
 	draws := rand.New(rand.NewPCG(30, 3))
-	places := long.Count(25, 100)
-	if testing.Short() {
-		places = 5
-	}
-	for i := range places {
+	for i := range long.Count(25, 100) {
 		parts := [2][]Line{slices.Clone(lasting), slices.Clone(routine)}
 		part := draws.IntN(2)
 		lines := parts[part]
