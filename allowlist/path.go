@@ -304,7 +304,7 @@ func ServesKind(kind string) string {
 	case "base":
 		return "base:query answers a base; base:add-view, base:set-view, base:set-formula and base:remove-view change it"
 	case "pdf":
-		return "\"attachment:text\" prints the text of a PDF; attachment:write replaces the file"
+		return "attachment:text prints the text of a PDF; attachment:write replaces the file"
 	case "image":
 		return "attachment:read shows an image; attachment:write replaces the file"
 	}

@@ -179,7 +179,7 @@ func TestFilesThatAreNoNotes(t *testing.T) {
 			{"note:replace", "old=x", "new=y"}, {"property:set", "name=x", "value=y"},
 		} {
 			h.Expect(answer.ExitFailed, "Error: File is not a markdown file.\n", append(call, "path="+path)...)
-			if got := h.Failure(append(call, "path="+path)...); got.Code != protocol.CodeBadValue || !strings.HasPrefix(strings.ReplaceAll(got.Hint, `"`, ""), serves+" ") {
+			if got := h.Failure(append(call, "path="+path)...); got.Code != protocol.CodeBadValue || !strings.HasPrefix(got.Hint, serves+" ") {
 				t.Errorf("%s of %s: %+v", call[0], path, got)
 			}
 		}
