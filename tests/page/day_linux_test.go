@@ -181,23 +181,23 @@ func TestABatchIsToldOnce(t *testing.T) {
 	calls := []rig.Call{
 		rig.Calling("read", "path=Note 000.md"),
 		rig.Calling("delete", "path=Note 001.md"),
-		rig.Calling("append", "path=Missing.md", "content=x"),
+		rig.Calling("read", "path=Missing.md"),
+		rig.Calling("delete", "path=Note 002.md"),
+		rig.Calling("read", "path=Note 003.md"),
 	}
-	batch := func() gateway.BatchResult {
+	atomic := func() gateway.BatchResult {
 		arguments, result := rig.BatchOf(calls...), gateway.BatchResult{}
-		operations := arguments["operations"].([]rig.Call)
-		arguments["operations"] = append(operations, rig.Call{
-			"clientId": "last", "command": "read",
-			"params": map[string]any{"path": map[string]any{"from": "c2", "field": "path"}},
-		})
+		arguments["atomic"] = true
 		client.Tool("obsidianBatch", arguments, &result)
 		return result
 	}
-	batch()
+	atomic()
 	v.send(v.See("approvals"), "approvals/approve", nil)
-	result := batch()
-	require.Equal(t, result.Summary.Skipped, 1)
-	has(t, v.See("activity?outcome=skipped"), `<span class="outcome skipped">skipped</span>`, ">1 call<")
+	result := atomic()
+	require.That(t, result.Summary.Skipped >= 2, "%+v", result.Summary)
+	has(t, v.See("activity?command=delete"), ">delete <b>Note 002.md</b><", `<span class="outcome skipped">skipped</span>`)
+	lacks(t, v.See("activity?command=delete"), ">deleted <b>Note 002.md</b><")
+	has(t, v.See("activity?outcome=skipped"), "Note 002.md", "Note 003.md", ">2 calls<")
 	has(t, v.See("agents"), "<dt>Notes read</dt><dd>1</dd>")
 	shown := v.See("activity")
 	assert.Equal(t, shownCount(t, shown, `<figcaption>(\d+) calls`), shownCount(t, shown, `<p class="faint">(\d+) calls`), "calls in the chart and in the list")
@@ -208,7 +208,7 @@ func TestABatchIsToldOnce(t *testing.T) {
 			began[line.Call]++
 		}
 	}
-	assert.Equal(t, len(began), 2, "calls that asked: one operation, twice")
+	assert.Equal(t, len(began), 4, "calls that asked: two operations, twice")
 }
 
 // What the owner decides is theirs, and a call that repeats what they declined was denied.

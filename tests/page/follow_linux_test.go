@@ -21,8 +21,10 @@ type scene struct {
 }
 
 // batch makes a batch of calls.
-func (s scene) batch(calls []rig.Call) (result gateway.BatchResult) {
-	s.client.Tool("obsidianBatch", rig.BatchOf(calls...), &result)
+func (s scene) batch(calls []rig.Call, atomic bool) (result gateway.BatchResult) {
+	arguments := rig.BatchOf(calls...)
+	arguments["atomic"] = atomic
+	s.client.Tool("obsidianBatch", arguments, &result)
 	return result
 }
 
@@ -32,9 +34,11 @@ func TestACardFollowsItsQuestion(t *testing.T) {
 	remove := rig.Calling("delete", "path=Bread.md")
 	codeIn := regexp.MustCompile(`id="q-([^"]+)"`)
 	approve := func(s scene) { s.v.send(s.v.See("approvals"), "approvals/approve", nil) }
+	failing := []rig.Call{remove, rig.Calling("read", "path=Missing.md"), rig.Calling("delete", "path=Work/Plan.md")}
 	for name, one := range map[string]struct {
 		settings []string // keys and values
 		calls    []rig.Call
+		atomic   bool
 		then     func(scene)
 		want     string
 		links    string // the beginning of the path that the card leads to, "" for none
@@ -61,8 +65,12 @@ func TestACardFollowsItsQuestion(t *testing.T) {
 		}, want: "Done, see the change.", links: "changes/one/"},
 		"a batch that is done": {calls: []rig.Call{remove, rig.Calling("delete", "path=Work/Plan.md")}, then: func(s scene) {
 			approve(s)
-			require.That(t, s.batch([]rig.Call{remove, rig.Calling("delete", "path=Work/Plan.md")}).OK, "the approved batch")
+			require.That(t, s.batch([]rig.Call{remove, rig.Calling("delete", "path=Work/Plan.md")}, false).OK, "the approved batch")
 		}, want: "Done, all 2 operations, see the calls.", links: "activity?"},
+		"a batch that failed in its midst": {atomic: true, calls: failing, then: func(s scene) {
+			approve(s)
+			s.batch(failing, true)
+		}, want: "Failed: 0 of 2 operations done (not_applied), see the calls.", links: "activity?"},
 		"void": {settings: []string{"rate-mutations", "1"}, then: func(s scene) {
 			require.That(t, s.client.Do(rig.Calling("append", "path=Work/Plan.md", "content=x")).OK, "the only change of this minute")
 			approve(s)
@@ -97,7 +105,7 @@ func TestACardFollowsItsQuestion(t *testing.T) {
 			if one.calls == nil {
 				s.client.Do(remove)
 			} else {
-				s.batch(one.calls)
+				s.batch(one.calls, one.atomic)
 			}
 			code := codeIn.FindStringSubmatch(s.v.See("approvals"))
 			require.That(t, code != nil, "no question in %s", mainOf(s.v.See("approvals")))
