@@ -74,7 +74,8 @@ func Takes(command, name string) bool {
 // TakesList reports whether a parameter of a command takes a list: the value of a property, the paths of several files, and
 // the columns of a table.
 func TakesList(command, name string) bool {
-	return (name == "value" || name == "files" || slices.Contains(columnLists, name)) && Takes(command, name)
+	isList := name == "value" || name == "files" || slices.Contains(columnLists, name)
+	return isList && Takes(command, name)
 }
 
 // TakesData reports whether a parameter of a command takes the bytes of a file in base64, which

@@ -235,7 +235,8 @@ func hintForLine(line string) (hint string, isLine bool) {
 	for len(words) > 1 && slices.Contains([]string{"obsidian", "vaultwicket", "run"}, words[0]) {
 		words = words[1:]
 	}
-	if len(words) == 0 || len(words) > 1 && !strings.ContainsAny(line, "=-") && isName(words) {
+	isText := len(words) > 1 && !strings.ContainsAny(line, "=-")
+	if len(words) == 0 || isText && isName(words) {
 		return "", false
 	}
 	r, rest := commandOf(words)
@@ -799,7 +800,8 @@ func (r *row) otherParam(others []string, v Value, given Params) (meant string) 
 	}
 	_, hasFile := given["file"]
 	isName := v.text != "" && !strings.ContainsAny(v.text, "./")
-	if meant == "path" && isName && slices.Contains(others, "file") && r.param("file") != nil && !hasFile {
+	mayBeFile := slices.Contains(others, "file") && r.param("file") != nil
+	if meant == "path" && isName && mayBeFile && !hasFile {
 		return "file"
 	}
 	return meant

@@ -159,7 +159,11 @@ func (g *vaultGateway) describeBatch(
 		d.add(one)
 	}
 	if err := refused[-1]; err != nil {
-		d.OK, d.Decision, d.Error, d.ClientID, d.Command = false, "deny", failure.Of(err), "", ""
+		d.OK = false
+		d.Decision = "deny"
+		d.Error = failure.Of(err)
+		d.ClientID = ""
+		d.Command = ""
 	}
 	if whole == nil {
 		return d

@@ -43,8 +43,10 @@ func (p *planning) task() protocol.Task {
 
 // rehearsed notes that an operation was worked out, which the next ones see.
 func (p *planning) rehearsed(r route, out exec.Outcome) {
-	isAdded := p != nil && p.isRehearsal && out.Failure == nil && out.Planned > p.batch.Planned
-	if isAdded {
+	if p == nil || !p.isRehearsal {
+		return
+	}
+	if isAdded := out.Failure == nil && out.Planned > p.batch.Planned; isAdded {
 		p.batch.Planned = out.Planned
 		p.last = r
 	}

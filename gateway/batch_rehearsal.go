@@ -163,8 +163,9 @@ func (r *rehearsal) read(i int) {
 	step := &r.steps[i]
 	call := step.plan.call
 	changed := r.planning.batch.Planned > 0
-	isPossible := call.Effect() == tiers.Reads && !call.Shows() && !call.Sends() && step.plan.refusal == nil &&
-		!(call.Apart() && changed)
+	onlyReads := call.Effect() == tiers.Reads && !call.Shows() && !call.Sends()
+	seesChanges := !changed || !call.Apart()
+	isPossible := onlyReads && seesChanges && step.plan.refusal == nil
 	if !isPossible || !r.isReferredTo(i) {
 		return
 	}

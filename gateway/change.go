@@ -471,8 +471,8 @@ func (p Plan) isAssessed() bool {
 	loses := p.mayLose() && p.policy.Confirm != policy.ConfirmNever
 	// The call may add an address on another machine. What it does not say itself, the embedded program
 	// refuses when it makes the change.
-	carries := !p.policy.RemoteLinks && len(p.routes) > 0 && p.routes[0].changesNotes() &&
-		p.routes[0].decision.Preview().Valid() &&
+	isPlanned := len(p.routes) > 0 && p.routes[0].changesNotes() && p.routes[0].decision.Preview().Valid()
+	carries := !p.policy.RemoteLinks && isPlanned &&
 		p.call.HasValue(func(value string) bool { return strings.Contains(value, "://") })
 	takes := len(p.policy.Flows) > 0 && p.call.Effect().Mutates()
 	return loses || carries || takes

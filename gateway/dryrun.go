@@ -104,7 +104,8 @@ func (d *DryRun) sanitize() {
 			"the arguments contain characters that are shown as escapes here and passed on unchanged",
 		)
 	}
-	d.Argv, d.Notices = slices.Clone(d.Argv), failure.Sentences(slices.Clone(d.Notices))
+	d.Notices = failure.Sentences(slices.Clone(d.Notices))
+	d.Argv = slices.Clone(d.Argv)
 	for i, arg := range d.Argv {
 		d.Argv[i] = sanitize.String(arg)
 	}

@@ -67,7 +67,8 @@ func (g *vaultGateway) grantable(
 ) (change grants.Change, q consent.Question, ok bool) {
 	effect := plan.call.Effect()
 	changesNotes := effect == tiers.Writes || effect == tiers.Destroys
-	if !changesNotes || plan.call.Sends() || plan.flows() || !asksOnlyToConfirm(plan) {
+	leavesVault := plan.call.Sends() || plan.flows()
+	if !changesNotes || leavesVault || !asksOnlyToConfirm(plan) {
 		return change, q, false
 	}
 	declined := g.consent.CheckDeclined(plan.call.Name(), g.callerOf(req), req.Answers, g.digestOfCall(*plan))
@@ -76,10 +77,11 @@ func (g *vaultGateway) grantable(
 	}
 	q, err := g.question(ctx, req, plan)
 	p := plan.change
-	if err != nil || p == nil || p.failure != nil || p.Digest == "" || p.Rest.Files() > 0 {
+	if err != nil || p == nil || p.failure != nil {
 		return change, q, false
 	}
-	if p.isBeyondGrants() {
+	isWhole := p.Digest != "" && p.Rest.Files() == 0
+	if !isWhole || p.isBeyondGrants() {
 		return change, q, false
 	}
 	change = grants.Change{Command: plan.call.Name(), Destructive: q.Destructive, Links: p.LostLinks}
@@ -275,7 +277,8 @@ func (g *vaultGateway) offer(plan *Plan, q consent.Question) string {
 	isPlain := p.LostLinks == 0 && !p.isBeyondGrants()
 	folder := consent.FolderOfAll(q.Files)
 	mayHave := g.grants != nil && g.agent != "" && g.rules.Policy().MaxGrantTime() > 0
-	if !isPlain || !mayHave || folder == "" || !asksOnlyToConfirm(plan) {
+	isOfFolder := isPlain && folder != ""
+	if !isOfFolder || !mayHave || !asksOnlyToConfirm(plan) {
 		return ""
 	}
 	terms := grants.Terms{

@@ -175,7 +175,8 @@ func (g *vaultGateway) route(plan *Plan) error {
 		own = own || plan.call.FollowsLinks() || plan.call.DrawsNote()
 	}
 	// What is planned before it is made is not on the disk, where the app would look for it.
-	own = own || plan.planning != nil && g.backend != App && plan.call.VersionsOf() == ""
+	isInBatch := plan.planning != nil && g.backend != App
+	own = own || isInBatch && plan.call.VersionsOf() == ""
 	if g.backend != Embedded && !own {
 		if program, appErr = g.app(); appErr == nil {
 			appErr = g.addRoute(plan, program, g.target().App)

@@ -30,7 +30,8 @@ func flagWords(command string, words []string) (n int) {
 	for _, f := range flagsOf(command) {
 		takesValue["--"+f.Name] = f.Value != ""
 	}
-	for n < len(words) && strings.HasPrefix(words[n], "-") && words[n] != "-" && words[n] != "--" {
+	isFlag := func(word string) bool { return strings.HasPrefix(word, "-") && word != "-" && word != "--" }
+	for n < len(words) && isFlag(words[n]) {
 		if takesValue[words[n]] {
 			n++
 		}

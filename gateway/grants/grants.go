@@ -193,7 +193,8 @@ type Holder struct {
 // isOf reports whether a grant is the holder's, also one that has ended.
 func (g Grant) isOf(h Holder) bool {
 	isNamed := g.Agent != "" || g.Server != ""
-	return isNamed && g.Agent == h.Agent && g.Server == h.Server && g.Identity == h.Identity
+	isSame := g.Agent == h.Agent && g.Server == h.Server && g.Identity == h.Identity
+	return isNamed && isSame
 }
 
 // Left returns how many changes, notes, lines and links are left of a grant. Lines are -1 where the grant bounds them by

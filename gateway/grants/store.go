@@ -400,7 +400,8 @@ func (s *Store) readContent() (content, error) {
 			}
 			// A clock that is behind what was seen would give the grant a second time.
 			isBehind := c.now.Before(latest(g.Made, g.Seen).Add(-setBack))
-			if g.Ended == "" && (isBehind || wasSetBack && g.Made.Before(s.latest)) {
+			isOlder := wasSetBack && g.Made.Before(s.latest)
+			if g.Ended == "" && (isBehind || isOlder) {
 				if err := s.end(g, c.now, endedClock); err != nil {
 					return content{}, err
 				}
@@ -473,7 +474,10 @@ func (s *Store) encode(g Grant) ([]byte, error) {
 // parse reads the file of the grant with an id. It takes nothing but what encode writes, to the byte.
 func (s *Store) parse(id string, data []byte) (Grant, bool) {
 	var r record
-	if len(data) > maxFile || json.Unmarshal(data, &r) != nil || r.ID != id || r.Check() != nil {
+	if len(data) > maxFile || json.Unmarshal(data, &r) != nil {
+		return Grant{}, false
+	}
+	if r.ID != id || r.Check() != nil {
 		return Grant{}, false
 	}
 	again, err := s.encode(r.Grant)

@@ -90,7 +90,8 @@ func addressesIn(text []byte) (all []Address) {
 		}
 		start := end + m[0]
 		end = addressEnd(text, start, end+m[1])
-		if start > 0 && (text[start-1] == '\\' || text[start-1] == ';') && text[start]|0x20 != 'h' {
+		followsEscape := start > 0 && (text[start-1] == '\\' || text[start-1] == ';')
+		if followsEscape && text[start]|0x20 != 'h' {
 			continue // the rest of an escape or an entity
 		}
 		address := string(bytes.TrimRight(text[start:end], ".,;:!?*_"))

@@ -172,7 +172,8 @@ func (s *scan) shortlyNamed(at, _ int) {
 	}
 	isShort := from == m[2]
 	value := line[from:to]
-	if !placeholder().Match(value) && (!isShort || isPassword(value) && !knownName().Match(value)) {
+	saysSo := !isShort || isPassword(value) && !knownName().Match(value)
+	if saysSo && !placeholder().Match(value) {
 		s.add(at+from, at+to, "password")
 	}
 }
@@ -180,9 +181,12 @@ func (s *scan) shortlyNamed(at, _ int) {
 // elementRest is what follows a name in the tag of an element of XML, and its value.
 var elementRest = lazily(`^[\w-]*>([^<>\n]+)</`)
 
+// isOfTag reports whether a character may be in the name of a tag of HTML or XML.
+func isOfTag(c byte) bool { return isWord(c) || c == '-' || c == ':' }
+
 // element calls each with the text of an element whose tag has a keyword from at to end. It is false if there is none.
 func (s *scan) element(at, end int, each func(from, to int, value []byte)) bool {
-	for at > 0 && (isWord(s.text[at-1]) || s.text[at-1] == '-' || s.text[at-1] == ':') {
+	for at > 0 && isOfTag(s.text[at-1]) {
 		at--
 	}
 	if at == 0 || s.text[at-1] != '<' {
@@ -289,9 +293,11 @@ func (s *scan) isName(at int) bool {
 	isCapital := 'A' <= s.text[at] && s.text[at] <= 'Z'
 	before := s.text[at-1]
 	isSmall := 'a' <= before && before <= 'z'
-	isOfCapitals := 'A' <= before && before <= 'Z' && at+1 < len(s.text) && 'A' <= s.text[at+1] && s.text[at+1] <= 'Z'
+	isOfCapitals := isCapitalLetter(before) && at+1 < len(s.text) && isCapitalLetter(s.text[at+1])
 	return isCapital && (isSmall || isOfCapitals) // as in dbPassword and PGPASSWORD
 }
+
+func isCapitalLetter(c byte) bool { return 'A' <= c && c <= 'Z' }
 
 // memberRest is the rest of the key of a member of JSON after a keyword, up to its value: a string or a list.
 var memberRest = lazily(`^[\w-]{0,40}"\s{0,20}:\s{0,20}["\[]`)

@@ -158,7 +158,9 @@ func (f Filter) wants(e Entry) bool {
 	isOf := f.Agent == "" || ownerfiles.AgentOf(e.Caller) == f.Agent
 	isIn := (f.Batch == "" || e.Batch == f.Batch) && (f.Session == "" || e.Session == f.Session)
 	isUnder := f.Grant == "" || e.Grant == f.Grant
-	if !isBy || !isOf || !isIn || !isUnder || e.isForParts() {
+	isWanted := isBy && isOf
+	isPart := isIn && isUnder
+	if !isWanted || !isPart || e.isForParts() {
 		return false
 	}
 	return f.Path == "" ||

@@ -58,7 +58,9 @@ func parseObject(record []byte) (o object, ok bool) {
 		limit = maxObject
 	}
 	isNamed := isHash(o.Hash) && len(o.Note) == noteLength && isHex(o.Note)
-	isWithinLimits := 0 <= o.Size && o.Size <= limit && 0 <= o.Depth && o.Depth <= maxDepth
+	isOfSize := 0 <= o.Size && o.Size <= limit
+	isOfDepth := 0 <= o.Depth && o.Depth <= maxDepth
+	isWithinLimits := isOfSize && isOfDepth
 	if !isNamed || !isWithinLimits || !o.hasSoundBase() {
 		return object{}, false
 	}

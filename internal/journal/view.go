@@ -70,7 +70,9 @@ func (v *view) having(wanted key, from int) (places []int) {
 	heads := k.headsOf(v.segments)
 	for i := len(v.segments) - 1; i >= from; i-- {
 		h := heads[i]
-		if isNewest := i == len(v.segments)-1; isNewest || h == nil || h.isDamaged || h.filter.has(wanted) {
+		isNewest := i == len(v.segments)-1
+		isUnknown := h == nil || h.isDamaged
+		if isNewest || isUnknown || h.filter.has(wanted) {
 			places = append(places, i)
 		}
 	}

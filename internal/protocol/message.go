@@ -95,7 +95,13 @@ const (
 )
 
 // Makes reports whether a call with this task may change something, in the vault or in the journal.
-func (t Task) Makes() bool { return t != Plan && t != Rehearse && t != Sum && t != Drop }
+func (t Task) Makes() bool {
+	switch t {
+	case Plan, Rehearse, Sum, Drop:
+		return false
+	}
+	return true
+}
 
 // Addresses says what is done about text of another note in an address that a change adds.
 type Addresses uint8

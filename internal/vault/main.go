@@ -395,7 +395,8 @@ func Respond(v *call.Vault, q protocol.Request, literal map[string]string) answe
 		return answer.Explain(err)
 	}
 	shows := row.OnlyReads != nil && row.OnlyReads(values)
-	if row.Writes() && !shows && !q.Write.Allowed && q.Write.Task.Makes() {
+	writes := row.Writes() && !shows && q.Write.Task.Makes()
+	if writes && !q.Write.Allowed {
 		return answer.Explain(
 			answer.Misuse(
 				"%s changes the vault, and this program only reads. Put %s before the command.",

@@ -84,7 +84,8 @@ func Open(name string, std terminal.Streams, args []string, more func(*settings.
 	if err != nil {
 		return Opened{}, err
 	}
-	o.Settings, o.Log = s, terminal.NewLogger(o.messages, std.LogLevel(s.LogLevel), s.LogJSON)
+	o.Settings = s
+	o.Log = terminal.NewLogger(o.messages, std.LogLevel(s.LogLevel), s.LogJSON)
 	o.common = gateway.NewCommon(s.Limits.Parallel)
 	// Refuse places that an agent or another user could write to. What only keeps changes from being made
 	// is told once, by a server. The client is looked at again before each start of it, and here so that

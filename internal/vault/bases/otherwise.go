@@ -166,7 +166,7 @@ func (e *examiner) examineCall(n *syntax.Call, f *syntax.Member) {
 		if known {
 			e.refuse("file.name of a note has no .md", "", textEdit{from, to, `file.ext == "md"`})
 		}
-	case f.Name == "startsWith" && isPath && strings.HasPrefix(literal.Value, "/") && literal.Value != "/":
+	case f.Name == "startsWith" && isPath && isBelowRoot(literal.Value):
 		e.refuse("a path has no slash at its start", "", textEdit{start, end, strconv.Quote(strings.TrimPrefix(literal.Value, "/"))})
 	case f.Name == "format" && hasForeignDays(literal.Value):
 		meant := strings.NewReplacer("yyyy", "YYYY", "yy", "YY", "dd", "DD", "d", "D").Replace(literal.Value)
@@ -182,7 +182,8 @@ func hasForeignDays(format string) bool {
 // examineChain judges a comparison of the result of another one, as in 2 <= rating <= 4.
 func (e *examiner) examineChain(n *syntax.Binary) {
 	inner, ok := n.X.(*syntax.Binary)
-	if !ok || e.mistake != nil || !isOrder(n.Op) || !isOrder(inner.Op) {
+	isChain := ok && isOrder(n.Op) && isOrder(inner.Op)
+	if !isChain || e.mistake != nil {
 		return
 	}
 	from, to, known := e.extent(inner.Y)
@@ -192,15 +193,24 @@ func (e *examiner) examineChain(n *syntax.Binary) {
 	e.refuse("a comparison of two comparisons compares true and false", "", textEdit{to, to, " && " + e.source[from:to]})
 }
 
+// isBelowRoot reports whether a path begins with a slash and has more than that.
+func isBelowRoot(path string) bool { return strings.HasPrefix(path, "/") && path != "/" }
+
 func isOrder(op syntax.Operator) bool {
-	return op == syntax.Less || op == syntax.Greater || op == syntax.LessEqual || op == syntax.GreaterEqual
+	switch op {
+	case syntax.Less, syntax.Greater, syntax.LessEqual, syntax.GreaterEqual:
+		return true
+	}
+	return false
 }
 
 // examineCase judges the comparison of a text in lower case with one that is not, which is never equal.
 func (e *examiner) examineCase(of, with syntax.Node, op syntax.Operator) {
 	call, isCall := of.(*syntax.Call)
 	literal, isText := with.(*syntax.String)
-	if !isCall || !isText || e.mistake != nil || op != syntax.Equal && op != syntax.NotEqual {
+	isEquality := op == syntax.Equal || op == syntax.NotEqual
+	isComparison := isCall && isText && isEquality
+	if !isComparison || e.mistake != nil {
 		return
 	}
 	f, isMethod := call.Function.(*syntax.Member)

@@ -123,8 +123,11 @@ func (b *plannedBatch) add(v *call.Vault, p Proposal, e journal.Entry) (id strin
 	for _, folder := range p.Emptied {
 		o.entry.Emptied = append(o.entry.Emptied, folder.String())
 		in, err := v.Disk.Contents(folder)
-		isEmpty := err == nil && len(in.Files) == 0 && len(in.Folders) == 1 && !in.Stay[folder]
-		if isEmpty {
+		if err != nil {
+			continue
+		}
+		hasNothing := len(in.Files) == 0 && len(in.Folders) == 1
+		if hasNothing && !in.Stay[folder] {
 			v.Batch.Overlay.RemoveFolder(folder)
 		}
 	}

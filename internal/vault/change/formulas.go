@@ -185,8 +185,8 @@ func hasAddress(n syntax.Node) (has bool) {
 		if text, ok := n.(*syntax.String); ok {
 			lower := strings.ToLower(text.Value)
 			isMessage := strings.Contains(lower, "mailto:") || strings.Contains(lower, "sms:")
-			has = has || isMessage || strings.Contains(lower, "//") || strings.Contains(lower, "http") ||
-				strings.HasPrefix(lower, "www.")
+			isOfWeb := strings.Contains(lower, "//") || strings.Contains(lower, "http") || strings.HasPrefix(lower, "www.")
+			has = has || isMessage || isOfWeb
 		}
 	})
 	return has

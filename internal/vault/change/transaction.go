@@ -180,7 +180,8 @@ func (t *transaction) compareOne(i int) error {
 func (t *transaction) takeAlong(i int) bool {
 	s := &t.steps[i]
 	hasTexts := !s.Before.Image.Exists && !s.After.Image.Exists
-	if !t.merges || !s.After.Exists || !hasTexts && !s.isPureMove() {
+	mayMerge := hasTexts || s.isPureMove()
+	if !t.merges || !s.After.Exists || !mayMerge {
 		return false
 	}
 	now, err := CurrentState(t.vault, s.source())
@@ -228,7 +229,8 @@ func (t *transaction) run() (ending, error) {
 	if end.state == made && failed == nil { // it was completed, or another program let it not be taken back
 		return end, nil
 	}
-	end.unseen = end.unseen && isCommitting || forward && failed != nil
+	isUnfinished := forward && failed != nil
+	end.unseen = isUnfinished || end.unseen && isCommitting
 	return end, err
 }
 
@@ -417,8 +419,9 @@ func (t *transaction) apart(i int) (count int) {
 	}
 	seen := map[disk.Path]bool{}
 	for _, s := range t.steps[i:] {
-		isInPlace := s.Before.Exists && s.After.Exists && !s.IsMove() && s.draft != (disk.Draft{})
-		if !isInPlace || seen[s.Path] {
+		isInPlace := s.Before.Exists && s.After.Exists && !s.IsMove()
+		isReplaced := isInPlace && s.draft != (disk.Draft{})
+		if !isReplaced || seen[s.Path] {
 			break
 		}
 		seen[s.Path] = true

@@ -255,7 +255,8 @@ func partlyApplied(id string, end ending, cause error) error {
 	switch {
 	case end.unsettled && end.unseen:
 		fault.Kind = answer.Unsettled
-		fault.Made, fault.Unmade = nil, nil
+		fault.Made = nil
+		fault.Unmade = nil
 		fault.Text = "Error: The disk let the change neither be completed nor be taken back, and does not tell how much of it is made."
 	case end.unsettled:
 		fault.Kind = answer.Unwritable.Advise(answer.Unsettled.Hint)

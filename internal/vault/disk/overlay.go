@@ -325,7 +325,9 @@ func (o *Overlay) count(f *Folder, p Path) (int, error) {
 func (o *Overlay) isThere(f *Folder, p Path, onDisk bool) bool {
 	file, isPlanned := o.find(p)
 	isMade, isRemoved := o.folder(p)
-	return file != nil || isMade || onDisk && !isPlanned && !isRemoved
+	isPlannedToBe := file != nil || isMade
+	isGone := isPlanned || isRemoved
+	return isPlannedToBe || onDisk && !isGone
 }
 
 // join returns the path of a name in the folder p, which may be hidden.

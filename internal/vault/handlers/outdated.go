@@ -62,8 +62,9 @@ func outdatedByLinks(v *call.Vault, steps []change.Step, m *relink.Move) func(s 
 		return m.Means(name) || m.Means(strings.TrimSuffix(name, ".md"))
 	}
 	return func(s journal.Step) bool {
-		isNamed := s.From != "" || s.Before.Exists != s.After.Exists
-		return isNamed && (means(s.Path) || means(s.Source())) || ofFiles(s)
+		changesNames := s.From != "" || s.Before.Exists != s.After.Exists
+		isMeant := means(s.Path) || means(s.Source())
+		return changesNames && isMeant || ofFiles(s)
 	}
 }
 

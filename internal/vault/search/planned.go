@@ -51,7 +51,9 @@ func (k *Store) lookPlanned(from View) (*index.Index, error) {
 		k.changes++
 	}
 	k.last = last
-	p.base, p.folder, p.known = base, from.Folder, len(changed)
+	p.base = base
+	p.folder = from.Folder
+	p.known = len(changed)
 	return last, nil
 }
 
