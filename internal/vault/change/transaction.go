@@ -51,19 +51,21 @@ func newTransaction(v *call.Vault, j *journal.Journal, p Proposal, e journal.Ent
 		files:   map[disk.Path]bool{},
 	}
 	t.folder, t.sync = v.Disk.Gathering()
+	places := newPlaces(v.Disk)
 	missing := map[string]bool{}
-	numbers := map[string]int{} // of the next file of a name in the trash
 	for i := range t.steps {
 		s := &t.steps[i]
-		if err := t.place(s, numbers); err != nil {
+		if err := t.place(s, places); err != nil {
 			return nil, err
 		}
-		if s.After.Exists && !s.After.Folder && s.source() != s.Path || !s.Before.Exists {
-			for _, folder := range v.Disk.MissingFolders(s.Path) {
-				if !missing[folder.String()] {
-					missing[folder.String()] = true
-					t.entry.Folders = append(t.entry.Folders, folder.String())
-				}
+		isMoved := s.After.Exists && !s.After.Folder && s.source() != s.Path
+		if !isMoved && s.Before.Exists {
+			continue
+		}
+		for _, folder := range places.missingAbove(s.Path) {
+			if !missing[folder.String()] {
+				missing[folder.String()] = true
+				t.entry.Folders = append(t.entry.Folders, folder.String())
 			}
 		}
 	}
@@ -78,21 +80,59 @@ func newTransaction(v *call.Vault, j *journal.Journal, p Proposal, e journal.Ent
 	return t, nil
 }
 
+// places are what was asked of the folders of a vault for a change: many of its files are in one folder, and a disk may
+// take milliseconds for an answer.
+type places struct {
+	disk    *disk.Folder
+	nearest map[string]disk.Path   // the folder for the drafts of the files in a folder
+	missing map[string][]disk.Path // the folders that do not exist, above the files in a folder
+	numbers map[string]int         // of the next file of a name in the trash
+}
+
+func newPlaces(folder *disk.Folder) *places {
+	return &places{
+		disk:    folder,
+		nearest: map[string]disk.Path{},
+		missing: map[string][]disk.Path{},
+		numbers: map[string]int{},
+	}
+}
+
+// newDraft is [disk.Folder.NewDraft].
+func (p *places) newDraft(file disk.Path) disk.Draft {
+	folder, known := p.nearest[file.Folder()]
+	if !known {
+		folder = p.disk.NearestFolder(file)
+		p.nearest[file.Folder()] = folder
+	}
+	return disk.NewDraftIn(folder)
+}
+
+// missingAbove is [disk.Folder.MissingFolders].
+func (p *places) missingAbove(file disk.Path) []disk.Path {
+	folders, known := p.missing[file.Folder()]
+	if !known {
+		folders = p.disk.MissingFolders(file)
+		p.missing[file.Folder()] = folders
+	}
+	return folders
+}
+
 // place finds a place for what a step needs on the disk besides its file.
-func (t *transaction) place(s *Step, numbers map[string]int) error {
+func (t *transaction) place(s *Step, in *places) error {
 	switch {
 	case s.Before.Folder || s.After.Folder:
 	case s.Trash && !s.After.Exists:
-		name, next, err := t.vault.Disk.FreeTrashName(s.Path, numbers[s.Path.Base()])
+		name, next, err := t.vault.Disk.FreeTrashName(s.Path, in.numbers[s.Path.Base()])
 		if err != nil {
 			return answer.WriteError(s.Path.String(), err)
 		}
 		s.TrashName = name
-		numbers[s.Path.Base()] = next
+		in.numbers[s.Path.Base()] = next
 	case t.isTrashed(*s):
 	case !s.IsMove() || !s.Before.Equal(s.After):
 		s.TrashName = ""
-		s.draft = t.vault.Disk.NewDraft(s.Path)
+		s.draft = in.newDraft(s.Path)
 	}
 	return nil
 }

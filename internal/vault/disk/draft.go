@@ -50,7 +50,14 @@ func ParseDraft(text string) (Draft, error) {
 
 // NewDraft returns a new name for a draft of the file at p: next to it, or in the nearest folder
 // above it that exists. It makes no file.
-func (f *Folder) NewDraft(p Path) Draft {
+func (f *Folder) NewDraft(p Path) Draft { return NewDraftIn(f.NearestFolder(p)) }
+
+// NewDraftIn returns a new name for a draft in a folder. It makes no file.
+func NewDraftIn(folder Path) Draft { return Draft{folder: folder, name: temporary()} }
+
+// NearestFolder returns the folder of the file at p, or the nearest one above it that exists; the zero Path is the vault
+// itself.
+func (f *Folder) NearestFolder(p Path) Path {
 	folder := Path{p.Folder()}
 	for folder != (Path{}) {
 		dir, err := f.enter(folder.segments())
@@ -60,7 +67,7 @@ func (f *Folder) NewDraft(p Path) Draft {
 		}
 		folder = Path{folder.Folder()}
 	}
-	return Draft{folder: folder, name: temporary()}
+	return folder
 }
 
 // MissingFolders returns the folders above p that do not exist, the highest first.
