@@ -218,6 +218,7 @@ func changerApart(t *testing.T, folder string) changer {
 			Result struct{ StructuredContent json.RawMessage }
 		}
 		require.NoError(t, json.Unmarshal(line, &message))
+		require.That(t, len(message.Result.StructuredContent) > 0, "%q is answered by %s", c, line)
 		if len(c) > 1 {
 			var result gateway.BatchResult
 			require.NoError(t, json.Unmarshal(message.Result.StructuredContent, &result))

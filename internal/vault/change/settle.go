@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/internal/journal"
@@ -45,9 +47,10 @@ const (
 	partly                // some files are changed
 )
 
-// settle completes or takes back a change that was broken off. With forward it is completed if that is possible, else taken
-// back if that is; without it the other way round. The caller has the lock of the journal. After an error of the disk the change is not
-// settled: that is tried again when the vault is opened the next time.
+// settle completes or takes back a change that was broken off. With forward it is completed if its commit had begun and all
+// new texts are there, else taken back; without it the other way round. If one is not possible, the other one is tried. The caller
+// has the lock of the journal. After an error of the disk the change is not settled: that is tried again when the vault is opened
+// the next time.
 func settle(
 	v *call.Vault,
 	j *journal.Journal,
@@ -57,6 +60,17 @@ func settle(
 ) (ending, error) {
 	s := newSettler(v, j, e)
 	maps.Copy(s.was, was)
+	if forward {
+		hasBegun, isWhole, err := s.survey()
+		switch {
+		case err != nil:
+		case !hasBegun:
+			return ending{state: unmade}, s.finish(unmade, nil)
+		case !isWhole:
+			forward = false
+			_ = j.MarkTakingBack(e.ID) // so that whoever goes on with it, if this ends, goes the same way
+		}
+	}
 	ways := []struct {
 		end  outcome
 		walk func() error
@@ -352,7 +366,11 @@ type settler struct {
 	journal *journal.Journal
 	entry   journal.Entry
 	sync    func() error
+	mu      sync.Mutex            // for was
 	was     map[int]journal.Image // see [journal.Outcome]
+	// busy has a lock for each step, which whoever looks at it or makes it has. One that has that of a step only waits for
+	// those of the steps before it.
+	busy []sync.Mutex
 }
 
 // text returns a text of the journal. What is begun is settled even after the call was cancelled.
@@ -362,9 +380,16 @@ func (s *settler) text(image journal.Image) ([]byte, error) {
 
 func newSettler(v *call.Vault, j *journal.Journal, e journal.Entry) *settler {
 	whole := *v
-	folder, sync := v.Disk.Whole().Gathering()
+	folder, syncAll := v.Disk.Whole().Gathering()
 	whole.Disk = folder
-	return &settler{vault: &whole, journal: j, entry: e, sync: sync, was: map[int]journal.Image{}}
+	return &settler{
+		vault:   &whole,
+		journal: j,
+		entry:   e,
+		sync:    syncAll,
+		was:     map[int]journal.Image{},
+		busy:    make([]sync.Mutex, len(e.Steps)),
+	}
 }
 
 // position is how far a step has come.
@@ -389,24 +414,95 @@ type sight struct {
 	appended []byte
 }
 
-// complete makes what is left of the change. It stops at the first step that cannot be made.
-func (s *settler) complete() error {
-	for i := range s.entry.Steps {
-		if err := s.completeStep(i); err != nil {
+// survey looks at all steps. hasBegun says that something that can be seen was changed, and isWhole that all new texts are
+// there: then the change can be completed.
+func (s *settler) survey() (hasBegun, isWhole bool, err error) {
+	var begun, incomplete atomic.Bool
+	_, err = parallel.Waiting(len(s.entry.Steps), func(i int) error {
+		seen, err := s.look(i)
+		if err != nil {
 			return err
 		}
+		// A file that is gone may have been removed by the change, of which the rest is removed already.
+		if seen.position != before && seen.position != foreign {
+			begun.Store(true)
+		}
+		isReady, err := s.isReady(i, seen)
+		if !isReady {
+			incomplete.Store(true)
+		}
+		return err
+	})
+	return begun.Load(), !incomplete.Load(), err
+}
+
+// isReady reports whether a step is made, or its new text is whole and waits for that.
+func (s *settler) isReady(i int, seen sight) (bool, error) {
+	kept := s.entry.Steps[i]
+	switch seen.position {
+	case after, overtaken, gone:
+		return true, nil
+	case foreign:
+		return false, nil
 	}
-	return nil
+	isOutOfTrash := !kept.Before.Exists && kept.Trash != ""
+	writesText := kept.After.Exists && kept.Before != kept.After && !isFolderStep(kept) && !isOutOfTrash
+	if !writesText {
+		return true, nil
+	}
+	_, text, err := s.draft(kept)
+	isStaged, _ := startsWith(FileState{Exists: text != nil, Text: text}, kept.After)
+	return isStaged, err
+}
+
+// complete makes what is left of the change. It stops at the first step that cannot be made.
+func (s *settler) complete() error {
+	return s.eachStep(len(s.entry.Steps), func(n int) int { return n }, s.completeStep)
 }
 
 // takeBack takes back what was made of the change. It stops at the first step that cannot be.
 func (s *settler) takeBack() error {
-	for i := range slices.Backward(s.entry.Steps) {
-		if err := s.takeBackStep(i); err != nil {
+	last := len(s.entry.Steps) - 1
+	return s.eachStep(len(s.entry.Steps), func(n int) int { return last - n }, s.takeBackStep)
+}
+
+// eachStep does something with so many steps; at gives the number of the n-th. Several are done at once where that is apart,
+// see [apart].
+func (s *settler) eachStep(steps int, at func(n int) int, do func(i int) error) error {
+	for n := 0; n < steps; {
+		count := 1
+		if s.vault.Disk.HasExchanged() {
+			count = apart(steps-n, func(k int) journal.Step { return s.entry.Steps[at(n+k)] })
+		}
+		_, err := parallel.Waiting(count, func(k int) error {
+			i := at(n + k)
+			s.busy[i].Lock()
+			defer s.busy[i].Unlock()
+			return do(i)
+		})
+		if err != nil {
 			return err
 		}
+		n += count
 	}
 	return nil
+}
+
+// apart returns how many steps, from the first on, change the texts of different files where these are, so that they can be
+// made at once: at least one. at gives the n-th of so many. Where the disk does not exchange files, or it is not known yet, it
+// does not tell of each whether it is made, so that they are made in their order.
+func apart(steps int, at func(n int) journal.Step) int {
+	seen := map[string]bool{}
+	for count := range steps {
+		kept := at(count)
+		isInPlace := kept.Before.Exists && kept.After.Exists && kept.Source() == kept.Path && !isFolderStep(kept)
+		isReplaced := isInPlace && kept.Draft != ""
+		if !isReplaced || seen[kept.Path] {
+			return max(count, 1)
+		}
+		seen[kept.Path] = true
+	}
+	return steps
 }
 
 // errForeign says that a file is neither as it was nor as it was to be.
@@ -425,6 +521,13 @@ func isFolderStep(kept journal.Step) bool { return kept.Path[len(kept.Path)-1] =
 
 // look says how far the step with a number has come.
 func (s *settler) look(i int) (sight, error) {
+	s.busy[i].Lock()
+	defer s.busy[i].Unlock()
+	return s.lookBusy(i)
+}
+
+// lookBusy is look for the one that has the lock of the step.
+func (s *settler) lookBusy(i int) (sight, error) {
 	kept := s.entry.Steps[i]
 	from, to, err := paths(kept)
 	if err != nil {
@@ -667,7 +770,7 @@ func (s *settler) holds(kept journal.Step, image journal.Image) (bool, error) {
 
 func (s *settler) completeStep(i int) error {
 	kept := s.entry.Steps[i]
-	seen, err := s.look(i)
+	seen, err := s.lookBusy(i)
 	if err != nil {
 		return err
 	}
@@ -725,7 +828,9 @@ func (s *settler) completeStep(i int) error {
 		return errForeign // it was moved, and changed by another program
 	}
 	if len(seen.appended) > 0 {
+		s.mu.Lock()
 		s.was[i] = ImageOf(seen.now)
+		s.mu.Unlock()
 		if err := s.keep(kept, seen.now.Text); err != nil {
 			return err
 		}
@@ -814,7 +919,7 @@ func (s *settler) replace(kept journal.Step, path disk.Path, now FileState, text
 
 func (s *settler) takeBackStep(i int) error {
 	kept := s.entry.Steps[i]
-	seen, err := s.look(i)
+	seen, err := s.lookBusy(i)
 	if err != nil {
 		return err
 	}

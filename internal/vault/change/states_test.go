@@ -86,7 +86,7 @@ func (m *modelled) run(events []event) {
 			}
 		}
 		switch {
-		case stops == kill && step > stageSecond:
+		case stops == kill && step > exchangeFirst: // the commit has begun
 			m.settle(true)
 			return
 		case stops != "":

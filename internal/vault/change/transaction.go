@@ -426,7 +426,11 @@ func (t *transaction) textOf(s Step) ([]byte, error) {
 // commit makes the steps, in their order. Nothing but an error of the disk or another program ends it early.
 func (t *transaction) commit() error {
 	for i := 0; i < len(t.steps); {
-		end := i + t.apart(i)
+		end := i + 1
+		if t.folder.HasExchanged() {
+			rest := t.entry.Steps[i:]
+			end = i + apart(len(rest), func(n int) journal.Step { return rest[n] })
+		}
 		failed, err := parallel.Waiting(end-i, func(n int) error {
 			err := t.makeStep(i + n)
 			if err == nil {
@@ -448,26 +452,6 @@ func (t *transaction) commit() error {
 		return answer.WriteError(t.steps[0].Path.String(), err)
 	}
 	return nil
-}
-
-// apart returns how many steps from the i-th on change the texts of different files where these are, so that they can be made at
-// once; at least one. Where the disk does not exchange files, or it is not known yet, it does not tell of each whether it is
-// made, so that they are made in their order.
-func (t *transaction) apart(i int) (count int) {
-	if !t.folder.HasExchanged() {
-		return 1
-	}
-	seen := map[disk.Path]bool{}
-	for _, s := range t.steps[i:] {
-		isInPlace := s.Before.Exists && s.After.Exists && !s.IsMove()
-		isReplaced := isInPlace && s.draft != (disk.Draft{})
-		if !isReplaced || seen[s.Path] {
-			break
-		}
-		seen[s.Path] = true
-		count++
-	}
-	return max(count, 1)
 }
 
 // maxTries is how often a step is made anew of a file to which another program appends all the time.
