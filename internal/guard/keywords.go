@@ -30,10 +30,10 @@ type keyword struct {
 }
 
 // The hashes of windows have 17 bits: a filter of 16 KiB, of which about a sixteenth is set.
-// Those of the words have 10 bits.
+// Those of the words have 12 bits.
 const (
 	filterShift = 32 - 17
-	wordShift   = 32 - 10
+	wordShift   = 32 - 12
 )
 
 // folded makes the letters of a window lower case, and some other bytes equal.
@@ -99,18 +99,32 @@ func (k *keywords) add(window uint32) {
 // order of the places, until it returns false.
 func (k *keywords) each(text []byte, try func(r *rule, at, end int) bool) {
 	w := walk{keywords: k, text: text, try: try, places: make([]int, len(k.short))}
+	w.next = len(text)
 	for i := range k.short {
 		w.find(i, 0)
 	}
+	// Eight bytes at a time are ruled out at once.
+	const places = 8
 	i := 0
-	for rest := text; len(rest) >= 8; rest, i = rest[4:], i+4 {
+	for ; i+places+2 <= len(text); i += places {
+		rest := text[i : i+places+2 : i+places+2]
 		windows := binary.LittleEndian.Uint64(rest) | folded<<32 | folded
+		last := binary.LittleEndian.Uint32(rest[places-2:]) | folded
 		a := hash(uint32(windows)) >> filterShift
 		b := hash(uint32(windows>>16)) >> filterShift
-		isA := k.filter[a/64]>>(a%64)&1 != 0
-		isB := k.filter[b/64]>>(b%64)&1 != 0
-		if isA && !w.lookAt(i-1, i+2) || isB && !w.lookAt(i+1, i+4) {
-			return
+		c := hash(uint32(windows>>32)) >> filterShift
+		d := hash(last) >> filterShift
+		isA := k.filter[a/64] >> (a % 64)
+		isB := k.filter[b/64] >> (b % 64)
+		isC := k.filter[c/64] >> (c % 64)
+		isD := k.filter[d/64] >> (d % 64)
+		if (isA|isB|isC|isD)&1 == 0 {
+			continue
+		}
+		for n, is := range [...]uint64{isA, isB, isC, isD} {
+			if at := i + 2*n; is&1 != 0 && !w.lookAt(at-1, at+2) {
+				return
+			}
 		}
 	}
 	w.lookAt(i-1, len(text))
@@ -151,25 +165,37 @@ func (w *walk) find(i, from int) {
 // lookAt compares the words with the text at the places before to, except those before from, where only short ones
 // can be. It reports whether to continue.
 func (w *walk) lookAt(from, to int) bool {
-	for at := max(w.done, from); at < to; at++ {
-		for len(w.short) > 0 && w.next <= at {
-			i := slices.Index(w.places, w.next)
-			place := w.next
-			if w.find(i, place+1); !w.found(&w.short[i], place) {
-				return false
-			}
+	at := max(w.done, from)
+	last := min(to, len(w.text)-2)
+	for ; at < last; at++ {
+		if w.next <= at && !w.tryShort(at) {
+			return false
 		}
-		if at+3 > len(w.text) {
-			continue
-		}
-		h := hashOfWord(w.text[at:])
-		for i := w.first[h]; i < w.first[h+1]; i++ {
+		h := hashOfWord(w.text[at : at+3])
+		begins := w.first[h]
+		ends := w.first[h+1]
+		for i := begins; i < ends; i++ {
 			if hasPrefixFold(w.text[at:], w.words[i].text) && !w.found(&w.words[i], at) {
 				return false
 			}
 		}
 	}
+	if w.next < to && !w.tryShort(to-1) {
+		return false
+	}
 	w.done = to
+	return true
+}
+
+// tryShort tries the short words up to a place that have not been tried.
+func (w *walk) tryShort(to int) bool {
+	for len(w.short) > 0 && w.next <= to {
+		i := slices.Index(w.places, w.next)
+		place := w.next
+		if w.find(i, place+1); !w.found(&w.short[i], place) {
+			return false
+		}
+	}
 	return true
 }
 

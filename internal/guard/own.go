@@ -330,7 +330,8 @@ var headingCell = lazily(
 // column calls each with the cells below the heading of a table that has a keyword from at to end. It is false if
 // there is no such heading.
 func (s *scan) column(at, end int, each func(from, to int, value []byte)) bool {
-	start := bytes.LastIndexByte(s.text[:at], '\n') + 1
+	first := max(0, at-longestValue-1)
+	start := first + bytes.LastIndexByte(s.text[first:at], '\n') + 1
 	if at-start > longestValue {
 		return false
 	}
@@ -375,22 +376,40 @@ func (s *scan) column(at, end int, each func(from, to int, value []byte)) bool {
 // isCell reports whether nothing but a few words is around a keyword, up to a separator or an end of the line.
 func (s *scan) isCell(start, at, end int) bool {
 	const most = 24
-	from := at
-	for from > start && at-from < most && isOfCell[s.text[from-1]] {
-		from--
-	}
+	blanks := 0
 	to := end
 	for to < len(s.text) && to-end < most && isOfCell[s.text[to]] {
+		if s.text[to] == ' ' {
+			blanks++
+		}
+		if blanks > blanksOfCell {
+			return false
+		}
 		to++
 	}
 	isEnd := to == len(s.text) || s.text[to] == '\n' || s.text[to] == '\r'
+	if !isEnd && !isSeparator[s.text[to]] {
+		return false
+	}
+	from := at
+	for from > start && at-from < most && isOfCell[s.text[from-1]] {
+		from--
+		if s.text[from] == ' ' {
+			blanks++
+		}
+		if blanks > blanksOfCell {
+			return false
+		}
+	}
 	isStart := from == start
 	if isStart && isEnd {
 		return false
 	}
-	isAfter := isStart || isSeparator[s.text[from-1]]
-	return isAfter && (isEnd || isSeparator[s.text[to]])
+	return isStart || isSeparator[s.text[from-1]]
 }
+
+// blanksOfCell is how many blanks a heading of [csvName] has at most.
+const blanksOfCell = 2
 
 var isSeparator, isOfCell = bytesOf("\t;,"), bytesOf(letters + " -\".")
 

@@ -126,7 +126,12 @@ func hasDigit(text []byte) bool {
 			return true
 		}
 	}
-	return bytes.ContainsAny(text, "0123456789")
+	for _, c := range text {
+		if '0' <= c && c <= '9' {
+			return true
+		}
+	}
+	return false
 }
 
 // leastPassword is how many characters a password has at least that is recognized by its looks.
