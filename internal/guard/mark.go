@@ -271,9 +271,12 @@ func chunkOf(text []byte) (size int, whole bool) {
 		return len(text), true
 	}
 	part := text[:size]
-	if begins := bytes.LastIndex(part, []byte("-----BEGIN ")); begins > 0 &&
-		begins > bytes.LastIndex(part, keyEnds[0]) {
-		part = part[:begins]
+	begin := []byte("-----BEGIN ")
+	if bytes.Contains(part, begin) { // most texts have none, and a search from their end takes longer
+		begins := bytes.LastIndex(part, begin)
+		if begins > 0 && begins > bytes.LastIndex(part, keyEnds[0]) {
+			part = part[:begins]
+		}
 	}
 	for end := len(part); end > 0; {
 		if end = bytes.LastIndexByte(part[:end], '\n'); end > 0 && part[end-1] != '\\' {
