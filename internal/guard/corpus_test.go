@@ -173,6 +173,20 @@ func TestAColumnOfSecrets(t *testing.T) {
 	}
 }
 
+// TestAColumnEndsWithItsTable has two tables behind each other, of which the second begins where the first is over.
+func TestAColumnEndsWithItsTable(t *testing.T) {
+	m := NewMarker([]byte("key"), false)
+	for _, text := range []string{
+		"who,password\nbob,one horse\nwho,password,where\nbob,correct horse,pier\n",
+		"| who | password |\n|---|---|\n| bob | one horse |\n\n| who | password |\n|---|---|\n| bob | correct horse |\n",
+		"<table><tr><th>password</th></tr><tr><td>one horse</td></tr></table><table><tr><th>password</th></tr><tr><td>correct horse</td></tr></table>",
+	} {
+		shown := m.Redact([]byte(text))
+		assert.Equal(t, len(Marks(shown)), 2, "marks in %s", shown)
+		assert.Equal(t, bytes.Count(shown, []byte("horse")), 0, "horses in %s", shown)
+	}
+}
+
 // pem returns the lines of a key that is drawn.
 func pem(r *rand.Rand) (lines []string) {
 	raw := make([]byte, 300+r.IntN(300))

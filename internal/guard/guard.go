@@ -190,15 +190,18 @@ type scan struct {
 	// no private key ends, and scanned up to where nothing more is to be looked for of a rule.
 	runEnd, noEnd int
 	scanned       map[*rule]int
+	columnsEnd    map[tableColumn]int // up to where the cells of a column are known
 	// commentEnd is where the comment ends that was looked at last, runsEnd the run of invisible
 	// characters.
 	commentEnd, runsEnd int
 	lower               [512]byte // the text from lowerFrom to lowerEnd in lower case
 	lowerFrom, lowerEnd int
 	allRegions          []region
-	hasRegions          bool // they were looked for
-	spend               Spend
-	err                 error // of spend: the search has ended
+	// lineBegins is where the line begins that has the place lineKnown.
+	lineBegins, lineKnown int
+	hasRegions            bool // they were looked for
+	spend                 Spend
+	err                   error // of spend: the search has ended
 }
 
 // charge charges the caller for looking at so many bytes with a pattern.
@@ -306,6 +309,20 @@ func (s *scan) isAssigned(at, named int) bool {
 		}
 	}
 	return false
+}
+
+// lineStart returns where the line begins that has a place. The places of the keywords of a text are asked for in order,
+// so that a long line is looked at once.
+func (s *scan) lineStart(at int) int {
+	if at < s.lineKnown {
+		s.lineBegins = 0
+		s.lineKnown = 0
+	}
+	if n := bytes.LastIndexAny(s.text[s.lineKnown:at], "\r\n"); n >= 0 {
+		s.lineBegins = s.lineKnown + n + 1
+	}
+	s.lineKnown = at
+	return s.lineBegins
 }
 
 // tokenEnd returns where the token ends that has the place at.

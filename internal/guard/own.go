@@ -128,15 +128,19 @@ func (s *scan) password(at, end int) {
 			add(from, to, value)
 		}
 	}
-	isRead := s.property(at, end, add) || s.member(at, end, addString) || s.column(at, end, add) ||
-		s.element(at, end, addString)
+	isRead := s.property(at, end, add) || s.member(at, end, addString) || s.column(at, end, "password", add) ||
+		s.element(at, end, addString) || s.htmlColumn(at, end, "password", add) || s.pair(at, end, addString) ||
+		s.inlineField(at, end, add)
 	if isRead {
 		return
 	}
 	from, to := s.value(end)
 	value := s.text[from:to]
+	words := s.quotedWords(from, to)
 	switch {
-	case from < to && placeholder().Match(value):
+	case words > from:
+		s.add(from, words, "password")
+	case from < to && value[0] != '<' && placeholder().Match(value): // a tag can be in front of a value
 	case isPassword(value):
 		s.addPieces(from, to, "password", isPassword)
 	case isPhrase(s.text[at:end]):
@@ -186,7 +190,7 @@ func isOfTag(c byte) bool { return isWord(c) || c == '-' || c == ':' }
 
 // element calls each with the text of an element whose tag has a keyword from at to end. It is false if there is none.
 func (s *scan) element(at, end int, each func(from, to int, value []byte)) bool {
-	for at > 0 && isOfTag(s.text[at-1]) {
+	for first := max(0, at-longestName); at > first && isOfTag(s.text[at-1]); {
 		at--
 	}
 	if at == 0 || s.text[at-1] != '<' {
@@ -235,6 +239,28 @@ func isPassword(value []byte) bool {
 // isLabel reports whether a value is a text about passwords, as in the texts of a program.
 func isLabel(value []byte) bool { return passwordWord().Match(value) }
 
+// quotedWords returns where a value ends that is in quotes and several words which are no sentence, 0 for any other one.
+func (s *scan) quotedWords(from, to int) int {
+	if from == 0 || from == to {
+		return 0
+	}
+	quote := s.text[from-1]
+	if quote != '"' && quote != '\'' && quote != '`' {
+		return 0
+	}
+	line := s.line(from, longestPassword)
+	n := bytes.IndexByte(line, quote)
+	if n < 0 || !isQuotedPhrase(line[:n]) {
+		return 0
+	}
+	return from + n
+}
+
+// isQuotedPhrase reports whether a text in quotes is several words that are no sentence.
+func isQuotedPhrase(text []byte) bool {
+	return quotedPhrase().Match(text) && !spokenWords().Match(text)
+}
+
 // isPhrase reports whether a keyword says that the secret is several words.
 func isPhrase(keyword []byte) bool { return bytes.EqualFold(keyword, []byte("passphrase")) }
 
@@ -245,6 +271,7 @@ var (
 	spokenWords = lazily(
 		`\b(?:the|and|for|with|that|this|which|used|your|our|from|are|was|has|have|not|must|should|can|will|words)\b`,
 	)
+	quotedPhrase = lazily(`^[a-z]{3,}(?:[ -][a-z]{3,}){2,23}$`)
 	// unset is a value of a property that is no secret although its name is that of one.
 	unset = lazily(
 		`(?i)^(?:x+|\*+|\.+|-+|_+|•+|\?+|…|pass(?:word|wd|phrase)?|passwort|kennwort|pwd|secret|token|key|true|false|null|none|nil|yes|no|required|optional|string|text|number|boolean|redacted|removed|hidden|unknown|todo|tbd|n/a|changeme|change[-_ ]?(?:me|it)|(?:my|your|some|the)[-_ ](?:password|passphrase|secret|token|key)(?:[-_ ]here)?|<[^<>]*>|\$\w+|\$\{[^}]*\}|\$\([^)]*\)|\$\{\{.*\}\}|\{\{.*\}\}|\{%.*%\}|%\w+%|!?\[\[[^\]]*\]\]|‹.*)$`,
@@ -262,7 +289,9 @@ func (s *scan) named(at, end int) {
 			s.addAs(from, to, "secret", value)
 		}
 	}
-	if s.property(at, end, add) || s.member(at, end, add) || s.column(at, end, add) {
+	isRead := s.property(at, end, add) || s.member(at, end, add) || s.column(at, end, "secret", add) ||
+		s.htmlColumn(at, end, "secret", add) || s.pair(at, end, add)
+	if isRead {
 		return
 	}
 	from, to := s.value(end)
@@ -305,7 +334,7 @@ var memberRest = lazily(`^[\w-]{0,40}"\s{0,20}:\s{0,20}["\[]`)
 // member calls each with the strings of the value of the member of JSON whose key has a keyword from at to end. It is
 // false if there is no such key.
 func (s *scan) member(at, end int, each func(from, to int, value []byte)) bool {
-	for at > 0 && (isWord(s.text[at-1]) || s.text[at-1] == '-') {
+	for first := max(0, at-longestName); at > first && (isWord(s.text[at-1]) || s.text[at-1] == '-'); {
 		at--
 	}
 	if at == 0 || s.text[at-1] != '"' || keyAbout().Match(s.text[end:min(len(s.text), end+40)]) {
@@ -324,14 +353,32 @@ func (s *scan) member(at, end int, each func(from, to int, value []byte)) bool {
 
 // headingCell is a cell of a table that has nothing but the name of a secret.
 var headingCell = lazily(
-	"(?i)^[\\s*_`]*(?:[\\w.-]+ ){0,2}[\\w.-]*(?:password|passwd|passphrase|passwort|kennwort|pwd|passcode|secret|token|api[ _-]?key|access[ _-]?key|private_key|auth_key|credential)s?[\\s*_`]*$",
+	"(?i)^(?:[\\s*_`]|&nbsp;|\u00a0)*(?:[\\w.-]+ ){0,2}[\\w.-]*(?:password|passwd|passphrase|passwort|kennwort|pwd|passcode|secret|token|api[ _-]?key|access[ _-]?key|private_key|auth_key|credential)s?(?:[\\s*_`]|&nbsp;|\u00a0)*$",
 )
+
+// tableColumn is a column of a table, for the secrets of one kind.
+type tableColumn struct {
+	form   byte // "|", "<" or what is between the cells
+	width  int  // how many cells a row has to have, 0 for any number
+	number int
+	kind   string
+}
+
+// isKnown reports whether the cells below a heading at a place were looked at, for a heading above.
+func (s *scan) isKnown(c tableColumn, at int) bool { return at < s.columnsEnd[c] }
+
+// knows notes that the cells of a column were looked at up to a place.
+func (s *scan) knows(c tableColumn, to int) {
+	if s.columnsEnd == nil {
+		s.columnsEnd = map[tableColumn]int{}
+	}
+	s.columnsEnd[c] = to
+}
 
 // column calls each with the cells below the heading of a table that has a keyword from at to end. It is false if
 // there is no such heading.
-func (s *scan) column(at, end int, each func(from, to int, value []byte)) bool {
-	first := max(0, at-longestValue-1)
-	start := first + bytes.LastIndexByte(s.text[first:at], '\n') + 1
+func (s *scan) column(at, end int, kind string, each func(from, to int, value []byte)) bool {
+	start := s.lineStart(at)
 	if at-start > longestValue {
 		return false
 	}
@@ -340,7 +387,7 @@ func (s *scan) column(at, end int, each func(from, to int, value []byte)) bool {
 		return false
 	}
 	if bytes.IndexByte(line, '|') < 0 {
-		return s.isCell(start, at, end) && s.csvColumn(start, at, end, each)
+		return s.isCell(start, at, end) && s.csvColumn(start, at, end, kind, each)
 	}
 	rule, next := lineAt(s.text, next)
 	if !isRuleOfTable(rule) {
@@ -352,6 +399,10 @@ func (s *scan) column(at, end int, each func(from, to int, value []byte)) bool {
 		if start+cell[0] <= at && end <= start+cell[1] && headingCell().Match(line[cell[0]:cell[1]]) {
 			number = i
 		}
+	}
+	column := tableColumn{form: '|', number: number, kind: kind}
+	if number >= 0 && s.isKnown(column, at) {
+		return true
 	}
 	for number >= 0 && next < len(s.text) && s.err == nil {
 		from := next
@@ -370,6 +421,7 @@ func (s *scan) column(at, end int, each func(from, to int, value []byte)) bool {
 			}
 		}
 	}
+	s.knows(column, next)
 	return number >= 0
 }
 
@@ -415,7 +467,7 @@ var isSeparator, isOfCell = bytesOf("\t;,"), bytesOf(letters + " -\".")
 
 // csvColumn is column for lines of cells between commas, semicolons or tabs: the first one has short names without
 // blanks around them, and each has as many cells.
-func (s *scan) csvColumn(start, at, end int, each func(from, to int, value []byte)) bool {
+func (s *scan) csvColumn(start, at, end int, kind string, each func(from, to int, value []byte)) bool {
 	line, next := lineAt(s.text, start)
 	separator := byte(0)
 	for _, c := range []byte("\t;,") {
@@ -439,7 +491,12 @@ func (s *scan) csvColumn(start, at, end int, each func(from, to int, value []byt
 			number = i
 		}
 	}
+	column := tableColumn{separator, len(headings), number, kind}
+	if number >= 0 && s.isKnown(column, at) {
+		return true
+	}
 	isTable := false
+	known := next
 	for number >= 0 && next < len(s.text) && s.err == nil {
 		from := next
 		line, next = lineAt(s.text, from)
@@ -449,6 +506,7 @@ func (s *scan) csvColumn(start, at, end int, each func(from, to int, value []byt
 			break
 		}
 		isTable = true
+		known = next
 		cell := cells[number]
 		value := bytes.Trim(line[cell[0]:cell[1]], " \"")
 		if len(value) > 0 {
@@ -456,6 +514,7 @@ func (s *scan) csvColumn(start, at, end int, each func(from, to int, value []byt
 			each(at, at+len(value), value)
 		}
 	}
+	s.knows(column, known)
 	return isTable
 }
 

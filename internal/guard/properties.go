@@ -139,8 +139,9 @@ func (s *scan) property(at, end int, each func(from, to int, value []byte)) bool
 	if colon == nil || keyAbout().Match(rest[:colon[1]]) {
 		return false
 	}
-	start := bytes.LastIndexAny(s.text[:at], "\r\n") + 1
+	start := max(s.lineStart(at), at-longestInBraces)
 	before := bytes.TrimLeft(s.text[start:at], ">") // of a quote
+	s.charge(len(before))
 	r := properties{scan: s, end: block.end, each: each}
 	r.flow = bytes.Count(before, []byte("{")) > bytes.Count(before, []byte("}"))
 	key := bytes.TrimLeft(before, " \t-?{,\"'")
@@ -163,12 +164,18 @@ func (s *scan) property(at, end int, each func(from, to int, value []byte)) bool
 	return true
 }
 
+// longestInBraces is how much of a line in front of a key is looked at for braces that are open.
+const longestInBraces = 4 << 10
+
 // assignedRest is the rest of a name after a keyword in a line such as "password = …", and the value.
 var assignedRest = lazily(`^[\w.-]{0,40}["']?[ \t]*[=:][ \t]*(?:"([^"\r\n]+)"|'([^'\r\n]+)'|([^\r\n"'][^\r\n]*))`)
 
 // assignment is property for a line of a block that is no YAML.
 func (s *scan) assignment(block region, at, end int, each func(from, to int, value []byte)) bool {
-	start := bytes.LastIndexAny(s.text[:at], "\r\n") + 1
+	start := s.lineStart(at)
+	if at-start > longestValue {
+		return false
+	}
 	piece := s.text[end:min(block.end, end+longestValue)]
 	m := assignedRest().FindSubmatchIndex(piece)
 	isInValue := bytes.ContainsAny(s.text[start:at], "=#;")

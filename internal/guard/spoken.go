@@ -11,25 +11,39 @@ import (
 var (
 	// spokenRest is what is between a name and its value on a line, and the value.
 	spokenRest = lazily(
-		`(?i)^s?[*_` + "`" + `"']{0,3}` +
+		`(?i)^s?[*_` + "`" + `"']{0,3}(?:</\w+>)?` +
 			`(?: ?\([^()\n]+\))?` +
 			`(?:[ \t]+(?:for|of|to|on|at|from|in|by|with|für|zu|zum|zur|vom|von|des|der|pour|de|du|para)[ \t][^\n.:;=|<>→]+?)?` +
-			`(?:[ \t]+(?:is|was|are|were|will be|becomes|reads|says|equals|ist|war|lautet|lauten|heißt|est|es|sera)` +
+			`(?:[ \t]+(?:is|was|are|were|will be|becomes|reads|says|equals|ist|war|lautet|lauten|heißt|est|es|sera)\b` +
 			`(?:[ \t]+(?:now|still|currently|always|simply|just|set to|jetzt|noch|nun))?[ \t]*:?[ \t]*` +
 			`|[ \t]*(?:->|=>|→|⇒|➜|:[ \t]*\w+[ \t]*=|[–—:=|]|[-~][ \t])[ \t]*)` +
-			`[*_` + "`" + `"'“„«(\[]{0,3}([^\s` + "`" + `"'|<>()\[\]“”«»]+)`,
+			`(?:<\w[^<>]*>)?[*_` + "`" + `"'“„«(\[]{0,3}([^\s` + "`" + `"'|<>()\[\]“”«»]+)`,
 	)
 	// nameBefore is what can be in front of the name in a line that has nothing but it.
 	nameBefore = lazily(`^[ \t>]*(?:\[![\w-]+\][+-]? )?(?:#{1,6} |[-*+] |\d{1,3}[.)] )?(?:\[[ xX]\] )?[*_]{0,3}(?:[\pL\pN_.&'’-]+ ){0,4}$`)
 	// belowRest is what is between such a name and its value on one of the next lines, which has nothing but it.
 	belowRest = lazily(
-		`^s?[*_]{0,3}[ \t]*:?[*_]{0,3}[ \t]*(?:\r?\n[ \t>]*){1,3}(?:(?:` + "```" + `|~~~)\w*\r?\n[ \t>]*)?` +
+		`^s?[*_]{0,3}[ \t]*:?[*_]{0,3}[ \t]*(?:\r?\n[ \t>]*(?:=+|-+)[ \t]*)?(?:\r?\n[ \t>]*){1,3}(?:(?:` + "```" + `|~~~)\w*\r?\n[ \t>]*)?` +
 			`(?:[-*+:][ \t]+|\d{1,3}[.)][ \t]+)?[*_` + "`" + `"']{0,3}([^\s` + "`" + `"'|<>()\[\]]+)[*_` + "`" + `"']{0,3}[ \t]*(?:\r?\n|$)`,
 	)
-	// nextRest is a value with nothing but a blank in front of it.
-	nextRest = lazily(`^ ["'` + "`" + `*_]{0,3}([^\s` + "`" + `"'|<>()\[\]]+)`)
+	// spokenWordsRest is what is between a name and several words in quotes, and the words.
+	spokenWordsRest = lazily(
+		`(?i)^[ \t]+(?:is|was|ist|war|lautet|heißt|est|es)[ \t]*:?[ \t]*(?:["'` + "`" + `“„«]|<code>|<kbd>)` +
+			`([^"'` + "`" + `“”„«»<>\n]{8,})["'` + "`" + `“”»<]`,
+	)
+	// nextRest is a value with nothing but blanks, a comma or a parenthesis in front of it.
+	nextRest = lazily(`^(?:,? |[ \t]{1,8})\(?["'` + "`" + `*_]{0,3}([^\s` + "`" + `"'|<>()\[\]]+)`)
 	// cellsRest is what is between the name and the value in elements of HTML, on one line or several.
 	cellsRest = lazily(`^s?:?</\w+>\s*(?:</?\w[^<>]*>\s*){0,3}<\w[^<>]*>([^\s<>]+)</`)
+	// tagsRest is that where the value is behind the element of its name.
+	tagsRest = lazily(`^s?:?(?:</\w+>\s*){1,2}:?\s*(?:</?\w[^<>]*>\s*){0,3}["'` + "`" + `]?([^\s<>"'` + "`" + `]+)`)
+	// valueBefore is a value in front of "is the password", and what is between the two.
+	valueBefore = lazily(
+		`(?i)(?:^|[\s"'` + "`" + `*_(“„«])([^\s"'` + "`" + `*_(“„«”»<>]+)["'` + "`" + `*_)”»]{0,3}[ \t]+(?:is|as|was|ist|als)[ \t]+` +
+			`(?:(?:the|a|my|our|your|its|their|das|unser|mein)[ \t]+)?(?:[\pL-]+[ \t]+){0,2}[\pL-]*$`,
+	)
+	// behindName is what follows the name in such a sentence.
+	behindName = lazily(`(?i)^(?:[.,;:!?)"'*_]|\s*$|[ \t]+(?:of|for|to|on|at|from|in|and|now|until|since|für|zu|von)\b)`)
 	// identifier is the name of something that is numbered.
 	identifier = lazily(`^(?:[A-Za-z_-]+\d{1,3}|[\w.]+\(.*|[\d.,]+[\pL%-]*)$`)
 	// knownName is what has letters and digits in prose about passwords and keys.
@@ -56,8 +70,17 @@ func (s *scan) spoken(at, end int, kind string, isSecret func([]byte) bool) {
 		line = line[:n]
 	}
 	s.charge(len(line))
+	if s.spokenBefore(at, line, kind, isSecret) {
+		return
+	}
 	if mayHaveValue(line) {
 		s.spokenOn(end, line, kind, isSecret)
+		return
+	}
+	if m := spokenWordsRest().FindSubmatchIndex(line); m != nil {
+		if kind == "password" && isQuotedPhrase(line[m[2]:m[3]]) {
+			s.add(end+m[2], end+m[3], kind)
+		}
 		return
 	}
 	isMarkup := len(line) > 0 && line[0] == '<'
@@ -70,7 +93,9 @@ func (s *scan) spoken(at, end int, kind string, isSecret func([]byte) bool) {
 	}
 	s.charge(len(piece))
 	if isMarkup {
-		s.spokenIn(end, cellsRest().FindSubmatchIndex(piece), kind, isSecret)
+		if !s.spokenIn(end, cellsRest().FindSubmatchIndex(piece), kind, isSecret) {
+			s.spokenNext(end, piece, tagsRest().FindSubmatchIndex(piece), kind, isSecret)
+		}
 		return
 	}
 	s.spokenIn(end, belowRest().FindSubmatchIndex(piece), kind, isSecret)
@@ -83,10 +108,39 @@ func (s *scan) spokenOn(end int, line []byte, kind string, isSecret func([]byte)
 	if found {
 		return
 	}
-	if m := nextRest().FindSubmatchIndex(line); m != nil &&
-		!identifier().Match(bytes.TrimRight(line[m[2]:m[3]], ".,;:!?*_)")) {
-		s.spokenIn(end, m, kind, isSecret)
+	rest := nextRest
+	if len(line) > 0 && line[0] == '<' {
+		rest = tagsRest
 	}
+	s.spokenNext(end, line, rest().FindSubmatchIndex(line), kind, isSecret)
+}
+
+// spokenNext is spokenIn for a value that only follows a name, unless it is the name of something.
+func (s *scan) spokenNext(end int, piece []byte, match []int, kind string, isSecret func([]byte) bool) {
+	if match == nil || identifier().Match(bytes.TrimRight(piece[match[2]:match[3]], ".,;:!?*_)")) {
+		return
+	}
+	s.spokenIn(end, match, kind, isSecret)
+}
+
+// spokenBefore is spoken for a value in front of the name at a place, as in "… is the password": line is what follows
+// the name.
+func (s *scan) spokenBefore(at int, line []byte, kind string, isSecret func([]byte) bool) bool {
+	start := max(0, at-farthest)
+	before := s.text[start:at]
+	if n := bytes.LastIndexByte(before, '\n'); n >= 0 {
+		start += n + 1
+		before = s.text[start:at]
+	}
+	if !mayHaveValue(before) {
+		return false
+	}
+	s.charge(len(before))
+	m := valueBefore().FindSubmatchIndex(before)
+	if m == nil || !behindName().Match(line) || identifier().Match(before[m[2]:m[3]]) {
+		return false
+	}
+	return s.spokenIn(start, m, kind, isSecret)
 }
 
 // mayHaveValue reports whether a text has a word that may be a password or a key: of letters and digits, and no address.
@@ -159,6 +213,6 @@ func (s *scan) spokenIn(end int, match []int, kind string, isSecret func([]byte)
 
 // isAlone reports whether nothing but words of a title is in front of a name in its line.
 func (s *scan) isAlone(at int) bool {
-	start := bytes.LastIndexByte(s.text[:at], '\n') + 1
+	start := s.lineStart(at)
 	return at-start < 80 && nameBefore().Match(s.text[start:at])
 }

@@ -119,6 +119,44 @@ func innocentForms(r *rand.Rand) []func() string {
 		func() string {
 			return "| word | " + "token count |\n|---|---|\n| " + word() + " | " + draw(r, 'd', 4) + " |\n"
 		},
+		// Layouts of secrets without one.
+		func() string {
+			return "<table><tr><th>" + word() + "</th><th>password policy</th></tr><tr><td>" + word() + "</td><td>12 letters</td></tr></table>"
+		},
+		func() string {
+			return "<table><tr><th>password</th><td>required</td></tr><tr><th>" + word() + "</th><td>kept in the safe</td></tr></table>"
+		},
+		func() string {
+			return "<tr><td>password</td><td>" + word() + "</td></tr><tr><td>" + word() + "</td><td>" + date() + "</td></tr>"
+		},
+		func() string {
+			return "<input type=\"password\" placeholder=\"your password\" maxlength=\"" + draw(r, 'd', 2) + "\">"
+		},
+		func() string {
+			return "<input name=\"password\" value=\"\"><input name=\"user\" value=\"" + word() + "\">"
+		},
+		func() string { return "{\"name\": \"password\", \"type\": \"string\", \"value\": null}" },
+		func() string { return "{\"name\": \"password_length\", \"value\": \"" + draw(r, 'd', 2) + "\"}" },
+		func() string {
+			return "- name: DB_PASSWORD\n  valueFrom:\n    secretKeyRef:\n      name: " + word() + "\n"
+		},
+		func() string { return "- name: DB_PASSWORD\n  value: $" + upper() + "_PASSWORD\n" },
+		func() string { return "password :: String -> " + word() + " -> Bool" },
+		func() string { return "Auth::Password::reset(" + word() + ")" },
+		func() string { return "Password:: [[" + word() + " " + draw(r, 'd', 4) + "]]" },
+		func() string { return "error = \"the password for the " + word() + " was not found\"" },
+		func() string { return "password: \"required\", " + word() + ": \"a few words about it\"" },
+		func() string { return "The password is \"" + word() + " " + word() + "\", they say." },
+		func() string { return "sha256 is the password hash, bcrypt2 as the password function of the " + word() },
+		func() string { return "Chapter12 is the password chapter; see v2.10.3 of the " + word() },
+		func() string { return "The password (12-character) and the token (SHA-256) are " + word() + "." },
+		func() string { return "The password, 2FA-Code and " + word() + " of " + date() },
+		func() string { return "<b>Password</b> policy2 and <i>token</i> " + word() + draw(r, 'd', 2) },
+		func() string { return "password\t" + word() + "\t" + date() },
+		func() string { return "Password\n========\n\nThe " + word() + " of " + draw(r, 'd', 4) + "\n" },
+		func() string {
+			return "<summary>Password</summary>\n\nIt is in the " + word() + " of " + date() + ".\n"
+		},
 	}
 	return forms
 }
