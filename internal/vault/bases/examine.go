@@ -20,6 +20,22 @@ type Names struct {
 	Properties []string
 	// Formulas are those of the base; nil for an expression that is in no base.
 	Formulas map[string]*formula.Program
+	// Meant returns the path, the folder or the name that a text probably means, by the field of a file that it is compared
+	// with: "path", "folder", "name" or "basename". It is "" where a file has the text itself, or it is not known. It
+	// may be nil.
+	Meant func(field, text string) string
+}
+
+// meant is Meant of a text that a field of a file is compared with, "" for no other one.
+func (n Names) meant(field, text string) string {
+	if n.Meant == nil || text == "" {
+		return ""
+	}
+	switch field {
+	case "path", "folder", "name", "basename":
+		return n.Meant(field, text)
+	}
+	return ""
 }
 
 func (n Names) isProperty(name string) bool {
@@ -512,6 +528,12 @@ func (e *examiner) constant(of, with syntax.Node, op syntax.Operator) {
 			"file.folder has no slash at its ends",
 			"",
 			textEdit{start, end, strconv.Quote(strings.Trim(literal.Value, "/"))},
+		)
+	case isEquality && !hasSlashAround(literal.Value) && e.names.meant(field, literal.Value) != "":
+		e.refuse(
+			fmt.Sprintf("no file has the %s %s", field, excerpt.Quoted(literal.Value)),
+			"",
+			textEdit{start, end, strconv.Quote(e.names.meant(field, literal.Value))},
 		)
 	case isEquality && field == "path" && hasNoEnding(literal.Value):
 		e.refuse("file.path has the ending of the file", "", textEdit{start, end, strconv.Quote(literal.Value + ".md")})

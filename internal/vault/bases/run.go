@@ -57,7 +57,7 @@ func (b *Base) Run(ctx context.Context, src Source, q Query) (*Table, error) {
 			break
 		}
 	}
-	r.sort(v, rows)
+	table.Mixed = r.sort(v, rows)
 	table.Total = len(rows)
 	rows = rows[min(r.query.Offset, len(rows)):]
 	if v.Limit > 0 {
@@ -187,10 +187,10 @@ func (r *run) passes(row *formula.Row, statements []*statement) bool {
 	return true
 }
 
-// sort puts rows into groups and into order.
-func (r *run) sort(v View, rows []ranked) {
+// sort puts rows into groups and into order, and returns the keys whose values cannot be compared with each other.
+func (r *run) sort(v View, rows []ranked) (mixed []Mixed) {
 	if v.Group == nil && len(v.Sort) == 0 {
-		return
+		return nil
 	}
 	for i := range rows {
 		if v.Group != nil {
@@ -207,14 +207,30 @@ func (r *run) sort(v View, rows []ranked) {
 		// A key is a checkbox if it is a boolean in every row that has it; where it is missing it is unchecked.
 		checkboxes := 0
 		others := 0
+		of := Mixed{Key: v.Sort[key].Property}
+		if e := v.Sort[key].Expression; e != nil {
+			of.Key = e.Source()
+		}
 		for _, row := range rows {
 			switch row.keys[key].Kind() {
 			case formula.Null, formula.Error:
+				continue
 			case formula.Boolean:
 				checkboxes++
-			default:
-				others++
+				continue
+			case formula.String:
+				of.Texts++
+			case formula.Number:
+				of.Numbers++
+			case formula.Date:
+				of.Dates++
+			case formula.Duration:
+				of.Durations++
 			}
+			others++
+		}
+		if of.kinds() > 1 {
+			mixed = append(mixed, of)
 		}
 		for _, row := range rows {
 			if checkboxes > 0 && others == 0 && row.keys[key].IsNull() {
@@ -235,6 +251,7 @@ func (r *run) sort(v View, rows []ranked) {
 		}
 		return 0
 	})
+	return mixed
 }
 
 // valueOf returns the value of a property or an expression for a row, and whether the budget allows
@@ -337,6 +354,24 @@ type Table struct {
 	// Failures are the filters that failed for rows that they dropped, and the expressions of the
 	// query that failed.
 	Failures []Failure
+	// Mixed are the sort keys whose values are of several kinds that have no order among each other.
+	Mixed []Mixed
+}
+
+// Mixed is a sort key with how many rows have a value of each kind that has an order of its own.
+type Mixed struct {
+	Key                              string
+	Texts, Numbers, Dates, Durations int
+}
+
+// kinds is how many of the kinds there are.
+func (m Mixed) kinds() (n int) {
+	for _, rows := range []int{m.Texts, m.Numbers, m.Dates, m.Durations} {
+		if rows > 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // Failure is an expression that failed for some of the rows that it was evaluated for.

@@ -270,6 +270,47 @@ func TestAPropertyThatNoNoteHasIsTold(t *testing.T) {
 	assert.Equal(t, noticeOf(t, h, "query", `where=company == "Acme"`), "no row passes the filters; explain says how many each of them dropped")
 }
 
+// A path, a folder or a name that no file has is answered with the one that was meant, where there is one.
+func TestAPathThatIsNearlyThatOfANote(t *testing.T) {
+	h := embedded.New(t, map[string]string{
+		"Plan/Alpha.md": "# Alpha\n", "Plan/Beta.md": "", "Old/Beta.md": "", "Top.md": "", "Plan/scan.pdf": "x",
+	})
+	for where, right := range map[string]string{
+		`file.path == "Alpha"`:           `file.path == "Plan/Alpha.md"`,
+		`file.path == "Alpha.md"`:        `file.path == "Plan/Alpha.md"`,
+		`file.path == "plan/alpha.md"`:   `file.path == "Plan/Alpha.md"`,
+		`file.path != "Plan/Alpha"`:      `file.path != "Plan/Alpha.md"`,
+		`file.path == "scan.pdf"`:        `file.path == "Plan/scan.pdf"`,
+		`file.folder == "plan"`:          `file.folder == "Plan"`,
+		`file.name == "top"`:             `file.name == "Top"`,
+		`"alpha" == file.basename`:       `"Alpha" == file.basename`,
+		`file.path == "Old/beta" && n`:   `file.path == "Old/Beta.md" && n`,
+		`file.name == "SCAN.pdf" || 1>0`: `file.name == "scan.pdf" || 1>0`,
+	} {
+		got := h.Failure("query", "where="+where)
+		assert.Equal(t, got.Hint, "write "+right, "%s", where)
+	}
+	for _, where := range []string{
+		`file.path == "Plan/Alpha.md"`, `file.folder == "/"`, `file.name == "Beta"`, `file.path == "Gone.md"`, `file.path == "beta.md"`,
+	} {
+		status, out, _ := h.Run("query", "where="+where)
+		assert.Equal(t, status, answer.ExitDone, "%s: %s", where, out)
+	}
+}
+
+// Values of several kinds have no order among each other, and the answer says so.
+func TestASortOfMixedKindsIsTold(t *testing.T) {
+	h := embedded.New(t, map[string]string{
+		"a.md": "---\nwhen: 2026-01-02\nrank: 1\nmark: x\n---\n", "b.md": "---\nwhen: soon\nrank: 2\nmark: true\n---\n",
+		"c.md": "---\nwhen: 5\nrank:\n---\n", "d.md": "---\nwhen: 2025-01-02\n---\n",
+	})
+	assert.Equal(t, noticeOf(t, h, "query", "sort=when"),
+		`the values of "when" are of several kinds, which have no order among each other: 2 dates, 1 number, 1 text`)
+	assert.Equal(t, noticeOf(t, h, "query", "sort=rank"), "")
+	assert.Equal(t, noticeOf(t, h, "query", "sort=mark"), "")
+	assert.Equal(t, noticeOf(t, h, "query", "where=when == 5", "sort=when"), "")
+}
+
 // A base has the meaning that the app gives it, and what looks wrong is told.
 func TestDoubtsAboutABaseAreTold(t *testing.T) {
 	h := embedded.New(t, map[string]string{"a.md": "---\nstatus: open\n---\n", "b.base": "filters: status == open\nviews:\n  - type: table\n    name: All\n"})

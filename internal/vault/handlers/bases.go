@@ -391,6 +391,9 @@ func oddities(table *bases.Table, doubts []bases.Problem) (notices []string, err
 			answer.Verbatim(f.Error),
 		))
 	}
+	for _, mixed := range table.Mixed {
+		notices = append(notices, mixedKinds(mixed))
+	}
 	for _, doubt := range doubts[:min(len(doubts), maxDoubts)] {
 		doubt.Line = 0
 		notices = append(notices, fmt.Sprintf("in the base, %s", answer.Verbatim(doubt.Text)))
@@ -399,6 +402,21 @@ func oddities(table *bases.Table, doubts []bases.Problem) (notices []string, err
 		notices = append(notices, "base:check lists more")
 	}
 	return notices, nil
+}
+
+// mixedKinds says of which kinds the values of a sort key are.
+func mixedKinds(m bases.Mixed) string {
+	var kinds []string
+	for _, kind := range []struct {
+		rows int
+		name string
+	}{{m.Dates, "date"}, {m.Numbers, "number"}, {m.Durations, "duration"}, {m.Texts, "text"}} {
+		if kind.rows > 0 {
+			kinds = append(kinds, answer.Count(kind.rows, kind.name))
+		}
+	}
+	return fmt.Sprintf("the values of %s are of several kinds, which have no order among each other: %s",
+		answer.Verbatim(m.Key), strings.Join(kinds, ", "))
 }
 
 // maxDoubts bounds how many doubts about a base an answer has; base:check lists all.
@@ -418,7 +436,51 @@ func expressionNames(v *call.Vault) (bases.Names, error) {
 	for _, more := range []map[string]string{types, ownTypes} {
 		known = append(known, slices.Sorted(maps.Keys(more))...)
 	}
-	return bases.Names{Properties: known}, nil
+	return bases.Names{
+		Properties: known,
+		Meant: func(field, text string) string {
+			x, err := v.Index()
+			if err != nil {
+				return ""
+			}
+			return meantFile(x.Files, field, text)
+		},
+	}, nil
+}
+
+// meantFile returns the one path, folder or name of a visible file that is a text but for its case, the folders before it or
+// its ending; "" where a file has the text itself, or where there is no such file or more than one. field is that of a
+// file in an expression.
+func meantFile(files []*index.File, field, text string) string {
+	meant := ""
+	for _, file := range files {
+		path := file.Path.String()
+		has := file.Path.Base()
+		if file.IsNote() || field == "basename" {
+			has = file.Path.Stem()
+		}
+		near := []string{has}
+		switch field {
+		case "path":
+			near = []string{path, strings.TrimSuffix(path, ".md"), file.Path.Base(), has}
+			has = path
+		case "folder":
+			has = cmp.Or(file.Path.Folder(), "/")
+			near = []string{has}
+		}
+		if has == text {
+			return ""
+		}
+		isNear := slices.ContainsFunc(near, func(n string) bool { return strings.EqualFold(n, text) })
+		if !isNear || has == meant {
+			continue
+		}
+		if meant != "" {
+			return ""
+		}
+		meant = has
+	}
+	return meant
 }
 
 // badExpression says what is wrong with an expression of a request, and what would be right.
