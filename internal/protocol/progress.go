@@ -111,6 +111,14 @@ func (t *Tally) Done() {
 	}
 }
 
+// Count returns how many files are done.
+func (t *Tally) Count() int {
+	if t == nil {
+		return 0
+	}
+	return int(t.done.Load())
+}
+
 // Changing starts to count so many changed files, in place of those that are read.
 func (t *Tally) Changing(files int) {
 	if t == nil {

@@ -66,6 +66,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, env func(str
 	h.Commits.OwnsProcess = true
 	watchLifeline(env(lifelineVariable), &h.Commits)
 	debug.SetGCPercent(gcPercentOneShot)
+	debug.SetMemoryLimit(manyBytes)
 	if slices.Contains(args, call.WorkerSwitch) {
 		debug.SetGCPercent(gcPercentWorker)
 		parallel.Keep()
@@ -98,6 +99,8 @@ const apartMemory = 1 << 30
 const (
 	gcPercentOneShot = 400
 	gcPercentWorker  = 40
+	// manyBytes is from where on garbage is collected whenever there is some: the first index of 100,000 notes takes less.
+	manyBytes = 400 << 20
 )
 
 // Run is what Main does with the process: answer a person, or one request of the gateway or many.

@@ -129,6 +129,7 @@ var (
 		"the user can raise the access in the table [vaults.access] of the settings file",
 	}
 	HardLinkDenied = Kind{protocol.CodeAccessDenied, "the user can put a copy in the place of the hard link"}
+	NotYet         = Kind{protocol.CodeTimeout, "ask again in a moment: what was read is kept"}
 	NotConfigured  = Kind{protocol.CodeNotConfigured, "the user can set it in the settings of the vault"}
 	NeedsApp       = Kind{
 		protocol.CodeNeedsApp,

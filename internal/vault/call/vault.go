@@ -79,6 +79,28 @@ func (v *Vault) Index() (*index.Index, error) {
 	return x, err
 }
 
+// IndexWithin is [Vault.Index] for at most some time in a worker, which goes on to read the files after the call. Its error
+// then says how far that is.
+func (v *Vault) IndexWithin(most time.Duration) (*index.Index, error) {
+	ctx, end := context.WithTimeout(v.Ctx, most)
+	defer end()
+	view := v.View()
+	view.Ctx = ctx
+	x, err := v.Host.Knowledge.Index(view)
+	isOver := err != nil && ctx.Err() != nil && v.Ctx.Err() == nil
+	if isOver {
+		said := "the files of the vault are being read for the first time"
+		if files := v.Host.Knowledge.Looking(); files > 0 {
+			said += ", " + answer.Count(files, "file") + " so far"
+		}
+		return nil, answer.NotYet.Failure("There is nothing to answer from yet: %s.", said)
+	}
+	if err == nil {
+		v.unread.add(x.Unread...)
+	}
+	return x, err
+}
+
 // IndexIfCurrent is [Vault.Index] if it costs almost nothing, see [search.Store.IndexIfCurrent].
 func (v *Vault) IndexIfCurrent() (*index.Index, bool) {
 	x, ok := v.Host.Knowledge.IndexIfCurrent(v.View())

@@ -61,9 +61,16 @@ func (f *finding) meaning() *embeddings.Store {
 	return f.Host.Meaning
 }
 
-// learned ends a call that ranked by meaning: notes that changed are sent in the background, and the answer says why it
+// learned ends a call that ranked by words or by meaning: the answer says how many files it does not know yet. Notes that changed are sent in the background, and the answer says why it
 // was made by other things alone, and how another machine can be sent the sections of notes.
 func (f *finding) learned(said answer.Reply, by string, without error) answer.Reply {
+	if f.missing > 0 {
+		said = noted(said, fmt.Sprintf(
+			"the words of %d of %s are known so far, the latest first, and the answer is of these alone; ask again in a moment",
+			len(f.x.Files)-f.missing,
+			answer.Count(len(f.x.Files), "file"),
+		))
+	}
 	m := f.Host.Meaning
 	if m == nil {
 		return said
@@ -134,11 +141,22 @@ type finding struct {
 	budget    *budget.Budget
 
 	limit, around, width, tokens int // of results; lines around each, bytes of these, and tokens of whole sections or 0
+
+	begun   time.Time
+	missing int // files whose words are not known yet
 }
+
+// patience is how long a question waits for the words of files that were never read, or have changed. It is half of the
+// time that a call has by default, for what comes after.
+const patience = 7 * time.Second
+
+// patienceForFiles is how long a question waits for the first look at the files of a vault: without that there is nothing to
+// answer from, and a call has 15 seconds by default.
+const patienceForFiles = 10 * time.Second
 
 // findNotes answers with the notes that a question means, best first.
 func findNotes(v *call.Vault, p call.Values) (answer.Reply, error) {
-	f := finding{Vault: v, p: p, budget: budget.From(v.Ctx)}
+	f := finding{Vault: v, p: p, budget: budget.From(v.Ctx), begun: time.Now()}
 	err := f.readRequest()
 	if err != nil {
 		return answer.Reply{}, err
@@ -149,7 +167,7 @@ func findNotes(v *call.Vault, p call.Values) (answer.Reply, error) {
 		opened.Go(func() { v.Host.Knowledge.OpenWords(v.View()) })
 		defer opened.Wait()
 	}
-	if f.x, err = v.Index(); err != nil {
+	if f.x, err = v.IndexWithin(patienceForFiles); err != nil {
 		return answer.Reply{}, err
 	}
 	go f.x.Place("") // the names of files are made while the words are read
@@ -212,12 +230,15 @@ func findNotes(v *call.Vault, p call.Values) (answer.Reply, error) {
 	if err := f.budget.Put(int64(len(text))); err != nil {
 		return answer.Reply{}, err
 	}
-	elsewhere, err := f.elsewhere(found)
-	if err != nil {
-		return answer.Reply{}, err
+	said := answer.Text(text)
+	if isComplete := f.missing == 0; isComplete || len(found.Results) > 0 {
+		said = noted(said, tried(found))
 	}
-	said := noted(answer.Text(text), tried(found))
-	if elsewhere != "" {
+	if f.missing == 0 {
+		elsewhere, err := f.elsewhere(found)
+		if err != nil {
+			return answer.Reply{}, err
+		}
 		said = noted(said, elsewhere)
 	}
 	return f.learned(said, "words", found.WithoutMeaning), nil
@@ -225,7 +246,15 @@ func findNotes(v *call.Vault, p call.Values) (answer.Reply, error) {
 
 // words has ask use the index of the words that this caller may see.
 func (f *finding) words(ask func(*ranking.View) error) error {
-	return f.Host.Knowledge.Words(f.View(), f.x, f.filters, f.excluded, ask)
+	return f.Host.Knowledge.Words(f.View(), f.x, search.Question{
+		Filters:  f.filters,
+		Excluded: f.excluded,
+		Until:    f.begun.Add(patience),
+		Use: func(words *ranking.View, missing int) error {
+			f.missing = missing
+			return ask(words)
+		},
+	})
 }
 
 // readRequest reads the numbers of a request, and takes what the language of search has beyond words out

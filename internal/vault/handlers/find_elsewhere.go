@@ -12,8 +12,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/ranking"
 )
 
-// The index of words has notes, canvases and the names of files. A word that is nowhere in it is looked for in text files,
-// and the answer says of which files the text was not searched.
+// The index of words has notes, canvases and the names of files. A word that is nowhere in it, or that was only taken for a
+// typing error or another word, is looked for in text files, and the answer says of which files the text was not searched.
 
 // textFiles are the extensions of the files that are searched as they are.
 var textFiles = []string{"txt", "text", "csv", "tsv", "log"}
@@ -24,14 +24,16 @@ const (
 	maxElsewhere = 5       // files that are named
 )
 
-// elsewhere says in which text files the words are that no note has, and of which files the text was not searched; "" where
+// elsewhere says in which text files the words are that no note has as they are written, and of which files the text was not searched; "" where
 // each word is in a note, or there are no such files.
 func (f *finding) elsewhere(found ranking.Answer) (string, error) {
 	var words []string
+	isMissing := false
 	for _, t := range found.Tried {
-		if len(t.Found) == 0 {
+		if len(t.Found) == 0 || t.Guessed {
 			words = append(words, strings.ToLower(t.Word))
 		}
+		isMissing = isMissing || len(t.Found) == 0
 	}
 	if len(words) == 0 {
 		return "", nil
@@ -65,7 +67,7 @@ func (f *finding) elsewhere(found ranking.Answer) (string, error) {
 			said = append(said, fmt.Sprintf("%s is in %s", excerpt.Quoted(word), named))
 		}
 	}
-	if len(unsearched) > 0 {
+	if len(unsearched) > 0 && isMissing {
 		said = append(said, "not searched: the text of "+countedKinds(unsearched)+"; attachment:text reads one")
 	}
 	return strings.Join(said, "; "), nil

@@ -400,6 +400,11 @@ func TestFindSaysWhatIsInOtherFiles(t *testing.T) {
 		_, _, said := h.Run("--facts", "find", "query="+query)
 		assert.That(t, strings.Contains(said, strings.ReplaceAll(want, `"`, `\"`)), "%s: %s", query, said)
 	}
+	h.Put("Data/names.csv", "Chimny,1\n") // which a note has with a typing error, and is a word of its own here
+	h.Put("d.md", "the chimney smokes")
+	_, _, guessed := h.Run("--facts", "find", "query=chimny")
+	assert.Contains(t, guessed, `\"chimny\" is in \"Data/names.csv\"`)
+	assert.That(t, !strings.Contains(guessed, "not searched"), "%s", guessed)
 	_, out, said := h.Run("--facts", "find", "query=gutter")
 	assert.That(t, strings.HasPrefix(out, "c.canvas") && !strings.Contains(said, "not searched"), "%s %s", out, said)
 }

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/vaultwicket/vaultwicket/internal/budget"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
@@ -30,6 +31,7 @@ type row struct {
 }
 
 func related(v *call.Vault, p call.Values) (answer.Reply, error) {
+	begun := time.Now()
 	limit, err := p.Number("limit", defaultRows, 1, maxRelatedRows)
 	if err != nil {
 		return answer.Reply{}, err
@@ -49,7 +51,7 @@ func related(v *call.Vault, p call.Values) (answer.Reply, error) {
 			s.notes++
 		}
 	}
-	f := &finding{Vault: v, x: x, excluded: excluded, filters: filters, budget: budget.From(v.Ctx)}
+	f := &finding{Vault: v, x: x, excluded: excluded, filters: filters, budget: budget.From(v.Ctx), begun: begun}
 	s.links()
 	s.tags()
 	if err := s.words(f); err != nil {

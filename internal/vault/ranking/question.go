@@ -36,6 +36,20 @@ type answer struct {
 	in     fields  // that it answers in alone, 0 for everywhere
 }
 
+// How words answer a term that are guessed, because the vault does not have its word.
+const (
+	typo              = "typo of"
+	otherWord         = "other word for"
+	compoundWithOther = "compound with another word for"
+)
+
+// isGuessed reports whether a term has answers, and none of them is its word in any form.
+func (t *term) isGuessed() bool {
+	return len(t.answers) > 0 && !slices.ContainsFunc(t.answers, func(a answer) bool {
+		return a.how != typo && a.how != otherWord && a.how != compoundWithOther
+	})
+}
+
 // The weights of words that are not the same. A word form means the same nearly always; a part
 // of a compound often; a typing error is a guess.
 const (
@@ -374,12 +388,12 @@ func (l *vocabulary) addFormsOf(t *term, other string, language int, weight floa
 			}
 			switch {
 			case stems(word, 1<<language)[language] == stem:
-				t.answers = append(t.answers, answer{word: word, weight: weight, how: "other word for"})
+				t.answers = append(t.answers, answer{word: word, weight: weight, how: otherWord})
 			case language == inGerman && len(other) >= 5 && len(word) >= len(other)+3 && strings.HasPrefix(word, other):
 				t.answers = append(t.answers, answer{
 					word:   word,
 					weight: min(weight, similarPartWeight),
-					how:    "compound with another word for",
+					how:    compoundWithOther,
 				})
 			}
 		}
@@ -563,7 +577,7 @@ func (l *vocabulary) addTypos(t *term) {
 			if far > 1 {
 				weight = farTypoWeight
 			}
-			found = append(found, answer{word: w, weight: weight, how: "typo of"})
+			found = append(found, answer{word: w, weight: weight, how: typo})
 		}
 	}
 	best := 0.0
@@ -663,6 +677,8 @@ type Tried struct {
 	Found []string // words of the vault that answer it
 	// Changed says that none of them is the word itself.
 	Changed bool
+	// Guessed says that each of them is another word: the vault does not have this one, in no form.
+	Guessed bool
 	Near    []string // words of the vault that look like it, where none answers
 	Files   int      // that have an answer
 }

@@ -156,6 +156,7 @@ func (w *View) Ask(ctx context.Context, question string, v Vault, limit int) (An
 			Near:    t.near,
 			Files:   t.files,
 			Changed: len(t.answers) > 0 && t.answers[0].how != "",
+			Guessed: t.isGuessed(),
 		}
 		for _, a := range t.answers {
 			tried.Found = append(tried.Found, a.word)

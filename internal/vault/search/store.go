@@ -82,8 +82,10 @@ type Store struct {
 	watcher *watcher                // nil if there is none
 	told    atomic.Pointer[watcher] // the same, without the lock
 	looked  time.Time               // at every file
-	asked   bool                    // for the index, since it was verified
-	behind  int                     // changes that are not in the cache file
+	// looking counts the files of a look at all that is going on; nil at other times.
+	looking atomic.Pointer[protocol.Tally]
+	asked   bool // for the index, since it was verified
+	behind  int  // changes that are not in the cache file
 	closing bool
 	resting bool         // no call has come since Rest
 	shelf   *cache.Cache // has the facts that Rest took out of memory; may be nil
@@ -126,6 +128,9 @@ func (k *Store) Index(from View) (*index.Index, error) {
 		return k.look(from)
 	})
 }
+
+// Looking returns how many files a look at all files has read so far. It is 0 while there is no such look.
+func (k *Store) Looking() (files int) { return k.looking.Load().Count() }
 
 // untilDone returns what do returns, or the error of a context that ends before: then do goes on.
 func untilDone[T any](ctx context.Context, do func() (T, error)) (value T, err error) {
@@ -269,6 +274,11 @@ func (k *Store) look(from View) (*index.Index, error) {
 }
 
 func (k *Store) lookAtAll(from View) (*index.Index, error) {
+	if from.Tally == nil {
+		from.Tally = protocol.NewTally(func(protocol.Progress) {})
+	}
+	k.looking.Store(from.Tally)
+	defer k.looking.Store(nil)
 	k.looked = time.Now()
 	k.awaitSaving()
 	s := k.saver()
@@ -410,6 +420,7 @@ func (k *Store) Touch(path disk.Path) {
 
 // Close saves what is new, and closes what is open.
 func (k *Store) Close() {
+	k.words.stop.Store(true)
 	k.words.turn.Lock()
 	k.words.save()
 	k.words.forget()

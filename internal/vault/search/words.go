@@ -2,6 +2,7 @@ package search
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -10,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/vaultwicket/vaultwicket/internal/budget"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
@@ -34,9 +37,14 @@ type words struct {
 	isReadOnly bool // the cache file is only read
 	// failed are the paths of files that are in index without their texts, because of a fault of the disk that may pass.
 	failed map[string]bool
+	stop   atomic.Bool                 // what is read is not wanted any more
+	part   atomic.Pointer[partOfWords] // what there is while many files are read, nil at other times
 }
 
 const (
+	// atOnce is how many files are added to the index of words at once, and firstOnes how many of many are first.
+	atOnce    = 4096
+	firstOnes = 512
 	// maxUnsaved is how many files are read again after a restart at most.
 	maxUnsaved = 500
 	// fewFiles are read one by one. For more it is faster to go through the cached texts.
@@ -46,26 +54,67 @@ const (
 // wordsEnd is the suffix of the file with the index of words in the folder of caches.
 const wordsEnd = ".words"
 
-// Words has ask use the index of words of the files of x, which is the index of a vault as it is,
-// without the excluded ones; filters tells what excluded excludes. The error is that of ask, of the context
-// or the budget of the call. What was read until then serves the next call. Where the saved index is damaged, another one
-// is made, and ask is called again.
-func (k *Store) Words(
-	from View,
-	x *index.Index,
-	filters string,
-	excluded func(path string) bool,
-	ask func(*ranking.View) error,
-) error {
-	current := func() (*ranking.View, error) { return k.wordsInTurn(from, x, filters, excluded) }
-	if k.Resident {
+// Question is what a call asks the index of words.
+type Question struct {
+	// Filters tells what Excluded excludes.
+	Filters  string
+	Excluded func(path string) bool
+	// Until is when the files that are known by then have to do. The zero time is never.
+	Until time.Time
+	// Use is called with the index, and with how many files it does not have yet.
+	Use func(view *ranking.View, missing int) error
+}
+
+// wordsKnown is the index of words that a call gets.
+type wordsKnown struct {
+	view    *ranking.View
+	missing int // files that it does not have yet
+}
+
+// partOfWords is the index while further files are read.
+type partOfWords struct {
+	folder *disk.Folder
+	begun  chan struct{} // closed once known is set, or nothing is read any more
+	known  atomic.Pointer[wordsOfSome]
+}
+
+// wordsOfSome is the index of some files.
+type wordsOfSome struct {
+	index   *ranking.Index
+	missing int // files that it does not have yet
+}
+
+// set tells the calls that wait what there is.
+func (p *partOfWords) set(known wordsOfSome) {
+	if p != nil && p.known.Swap(&known) == nil {
+		close(p.begun)
+	}
+}
+
+// end tells the calls that wait that no more is read.
+func (p *partOfWords) end() {
+	if p != nil && p.known.Load() == nil {
+		close(p.begun)
+	}
+}
+
+// Words has q use the index of words of the files of x, which is the index of a vault as it is, without the excluded ones.
+// The error is that of its use, of the context or the budget of the call. What was read until then serves the next
+// call, and a worker goes on to read after the call has ended. Where the saved index is damaged, another one is made, and
+// it is used again.
+func (k *Store) Words(from View, x *index.Index, q Question) error {
+	current := func() (wordsKnown, error) { return k.wordsInTurn(from, x, q) }
+	switch {
+	case k.planned.on != nil && k.Resident: // it is of no use after the call
 		inTurn := current
-		current = func() (*ranking.View, error) { return untilDone(from.Ctx, inTurn) }
+		current = func() (wordsKnown, error) { return untilDone(from.Ctx, inTurn) }
+	case k.Resident:
+		current = func() (wordsKnown, error) { return k.wordsInTime(from, x, q) }
 	}
 	for again := false; ; again = true {
-		view, err := current()
+		known, err := current()
 		if err == nil {
-			err = ask(view)
+			err = q.Use(known.view, known.missing)
 		}
 		if again || !errors.Is(err, ranking.ErrDamaged) {
 			return err
@@ -77,23 +126,82 @@ func (k *Store) Words(
 	}
 }
 
-func (k *Store) wordsInTurn(
-	from View,
-	x *index.Index,
-	filters string,
-	excluded func(path string) bool,
-) (*ranking.View, error) {
+// wordsInTime returns the index of words when it is complete, or what there is of it when the time for that is over.
+func (k *Store) wordsInTime(from View, x *index.Index, q Question) (wordsKnown, error) {
+	ctx, end := context.WithCancel(from.Ctx)
+	defer end()
+	if !q.Until.IsZero() {
+		defer time.AfterFunc(time.Until(q.Until), end).Stop()
+	}
+	inBackground := from
+	inBackground.Ctx = context.Background() // with a budget of its own: it goes on after the call
+	inBackground.Own = nil
+	complete := q
+	complete.Until = time.Time{}
+	known, err := untilDone(ctx, func() (wordsKnown, error) {
+		if err := from.Ctx.Err(); err != nil {
+			return wordsKnown{}, err
+		}
+		return k.wordsInTurn(inBackground, x, complete)
+	})
+	isOver := err != nil && ctx.Err() != nil
+	if !isOver {
+		return known, err
+	}
+	if err := from.Ctx.Err(); err != nil {
+		return wordsKnown{}, err
+	}
+	if part := k.words.part.Load(); part != nil && part.folder == from.Folder {
+		select {
+		case <-part.begun:
+		case <-from.Ctx.Done():
+			return wordsKnown{}, from.Ctx.Err()
+		}
+		if some := part.known.Load(); some != nil {
+			return wordsKnown{some.index.View(func(p string) bool { return !q.Excluded(p) }), some.missing}, nil
+		}
+	}
+	return untilDone(from.Ctx, func() (wordsKnown, error) { return k.wordsInTurn(inBackground, x, complete) })
+}
+
+// wordsInTurn brings the index of words up to date, or as far as the time for it allows.
+func (k *Store) wordsInTurn(from View, x *index.Index, q Question) (wordsKnown, error) {
 	w := &k.words
 	w.turn.Lock()
 	defer w.turn.Unlock()
 	if err := from.Ctx.Err(); err != nil {
-		return nil, err
+		return wordsKnown{}, err
 	}
 	w.open(from)
-	if w.view != nil && w.of == x && w.filters == filters && len(w.failed) == 0 {
-		return w.view, nil
+	if w.view != nil && w.of == x && w.filters == q.Filters && len(w.failed) == 0 {
+		return wordsKnown{view: w.view}, nil
 	}
-	var changed, gone []string // what the index of words does not have as it is, and what is gone
+	changed, gone := w.outdated(x)
+	missing := 0
+	if len(changed)+len(gone) > 0 {
+		w.of = nil
+		w.view = nil
+		w.failed = nil
+		var err error
+		if missing, err = k.readWords(from, x, changed, gone, q.Until); err != nil {
+			return wordsKnown{}, err
+		}
+	}
+	if w.unsaved > maxUnsaved || !k.Resident {
+		w.save()
+	}
+	view := w.index.View(func(p string) bool { return !q.Excluded(p) })
+	if missing > 0 {
+		return wordsKnown{view, missing}, nil
+	}
+	w.of = x
+	w.view = view
+	w.filters = q.Filters
+	return wordsKnown{view: view}, nil
+}
+
+// outdated returns the files that the index of words does not have as they are, the latest first, and those that are gone.
+func (w *words) outdated(x *index.Index) (changed, gone []string) {
 	if w.of == nil {
 		changed, gone = w.index.Stale(func(yield func(string, uint64) bool) {
 			for _, f := range x.Files {
@@ -125,32 +233,65 @@ func (k *Store) wordsInTurn(
 			changed = append(changed, path)
 		}
 	}
-	if len(changed)+len(gone) > 0 {
-		w.of = nil
-		w.view = nil
-		var err error
+	modified := func(path string) int64 {
+		place, isThere := x.Place(path)
+		if !isThere {
+			return 0
+		}
+		return x.Files[place].Stamp.Modified
+	}
+	if len(changed) > atOnce {
+		slices.SortStableFunc(changed, func(a, b string) int { return cmp.Compare(modified(b), modified(a)) })
+	}
+	return changed, gone
+}
+
+// readWords reads files some at a time, so that there is an index of some of them soon, and that the memory for making it is
+// bounded. It returns how many files are left once the time is over.
+func (k *Store) readWords(from View, x *index.Index, changed, gone []string, until time.Time) (missing int, err error) {
+	w := &k.words
+	w.stop.Store(false)
+	var part *partOfWords
+	if len(changed) > atOnce {
+		part = &partOfWords{folder: from.Folder, begun: make(chan struct{})}
+		w.part.Store(part)
+		defer part.end()
+		defer w.part.Store(nil)
+	}
+	for first := true; first || len(changed) > 0; first = false {
+		if !first && !until.IsZero() && time.Now().After(until) {
+			return len(changed), nil
+		}
+		next := changed[:min(len(changed), atOnce)]
+		if first && len(changed) > atOnce {
+			next = changed[:firstOnes]
+		}
+		changed = changed[len(next):]
 		var read docsRead
-		next, damaged := w.index.Update(
-			func(add func(ranking.Doc)) { read, err = k.eachDoc(from, x, changed, add) },
+		updated, damaged := w.index.Update(
+			func(add func(ranking.Doc)) { read, err = k.eachDoc(from, x, next, add) },
 			gone,
 		)
 		if damaged != nil {
-			return nil, cmp.Or(err, damaged)
+			return 0, cmp.Or(err, damaged)
 		}
-		w.index = next
+		w.index = updated
 		w.unsaved += read.count + len(gone)
-		w.failed = read.failed
+		gone = nil
+		for path := range read.failed {
+			if w.failed == nil {
+				w.failed = map[string]bool{}
+			}
+			w.failed[path] = true
+		}
 		if err != nil {
-			return nil, err
+			return 0, err
+		}
+		if len(changed) > 0 {
+			part.set(wordsOfSome{w.index, len(changed)})
 		}
 	}
-	w.of = x
-	if w.unsaved > maxUnsaved || !k.Resident {
-		w.save()
-	}
-	w.view = w.index.View(func(p string) bool { return !excluded(p) })
-	w.filters = filters
-	return w.view, nil
+	return 0, nil
 }
 
 // OpenWords reads what [Store.Words] needs of the cache file. It may be called while the index is made.
@@ -244,6 +385,7 @@ func (k *Store) eachDoc(from View, x *index.Index, files []string, add func(rank
 		isUnread := disk.IsUnread(failed)
 		if isUnread {
 			d.Stamp = 0 // another process tries again
+			from.tell(p)
 		}
 		mu.Lock()
 		defer mu.Unlock()
@@ -255,6 +397,9 @@ func (k *Store) eachDoc(from View, x *index.Index, files []string, add func(rank
 		}
 		if err == nil {
 			err = errors.Join(used.Step(1), from.Ctx.Err())
+			if k.words.stop.Load() {
+				err = context.Canceled
+			}
 		}
 		if err == nil && missing[p] {
 			delete(missing, p)
@@ -268,7 +413,7 @@ func (k *Store) eachDoc(from View, x *index.Index, files []string, add func(rank
 		walked := k.EachNote(from, Scope{
 			Texts:    true,
 			Excluded: func(string) bool { return false },
-			Wanted:   func(n *Note) bool { return wanted[n.File] && from.Ctx.Err() == nil },
+			Wanted:   func(n *Note) bool { return wanted[n.File] && from.Ctx.Err() == nil && !k.words.stop.Load() },
 		}, func(n *Note) {
 			text := n.Text()
 			take(n.File, text, n.failed)
@@ -283,9 +428,6 @@ func (k *Store) eachDoc(from View, x *index.Index, files []string, add func(rank
 		var failed error
 		if place, known := x.Place(p); known && KindOf(p) <= ranking.Canvas {
 			text, failed = from.Folder.Read(x.Files[place].Path) // without one it is found by its name
-			if disk.IsUnread(failed) {
-				from.tell(p)
-			}
 		}
 		if take(p, text, failed); err != nil {
 			break

@@ -3,6 +3,7 @@ package search
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,7 +21,7 @@ func asked(t *testing.T, k *Store, from View, word string) string {
 	t.Helper()
 	x := require.Value(k.Index(from))(t)
 	var a ranking.Answer
-	require.NoError(t, k.Words(from, x, "", func(path string) bool { return strings.HasPrefix(path, "Excluded/") }, func(view *ranking.View) (err error) {
+	require.NoError(t, k.Words(from, x, Question{Excluded: func(path string) bool { return strings.HasPrefix(path, "Excluded/") }, Use: func(view *ranking.View, _ int) (err error) {
 		a, err = view.Ask(t.Context(), word, ranking.Vault{
 			Now:      from.Now(),
 			Modified: func(string) time.Time { return time.Time{} },
@@ -30,7 +31,7 @@ func asked(t *testing.T, k *Store, from View, word string) string {
 			},
 		}, 10)
 		return err
-	}))
+	}}))
 	var paths []string
 	for _, r := range a.Results {
 		paths = append(paths, r.Path)
@@ -120,12 +121,93 @@ func TestWordsForACallThatEnds(t *testing.T) {
 		ctx, end := context.WithTimeout(t.Context(), after)
 		ending.Ctx = ctx
 		asked := false
-		err := k.Words(ending, x, "", func(string) bool { return false }, func(*ranking.View) error {
+		err := k.Words(ending, x, Question{Excluded: func(string) bool { return false }, Use: func(*ranking.View, int) error {
 			asked = true
 			return nil
-		})
+		}})
 		end()
 		assert.That(t, asked != errors.Is(err, context.DeadlineExceeded) && (asked || err != nil), "after %v: %v, %v", after, asked, err)
 	}
 	assert.Equal(t, asked(t, k, from, "word1999"), "1999.md", "the next call finds")
+}
+
+// A question whose time is over is answered from the files that are known by then, the latest ones first, and each further
+// one from more of them.
+func TestWordsOfSomeFiles(t *testing.T) {
+	const notes = firstOnes + atOnce
+	k, from := residentOn(t, notes)
+	latest := time.Now().Add(-time.Hour)
+	require.NoError(t, os.Chtimes(filepath.Join(from.Path, "005.md"), latest.Add(time.Minute), latest.Add(time.Minute)))
+	for n := range notes {
+		if n != 5 {
+			at := latest.Add(-time.Duration(n) * time.Second)
+			require.NoError(t, os.Chtimes(filepath.Join(from.Path, fmt.Sprintf("%03d.md", n)), at, at))
+		}
+	}
+	ask := func(k *Store, until time.Time, word string) (first string, missing int) {
+		t.Helper()
+		x := require.Value(k.Index(from))(t)
+		require.NoError(t, k.Words(from, x, Question{
+			Excluded: func(string) bool { return false },
+			Until:    until,
+			Use: func(view *ranking.View, left int) error {
+				a, err := view.Ask(t.Context(), word, ranking.Vault{
+					Now:      from.Now(),
+					Modified: func(string) time.Time { return time.Time{} },
+					Read: func(_ string, use func(ranking.Content)) error {
+						use(ranking.Content{})
+						return nil
+					},
+				}, 10)
+				first = a.Results[0].Path
+				missing = left
+				return err
+			},
+		}))
+		return first, missing
+	}
+	past := time.Now().Add(-time.Minute)
+	for _, missingFiles := range []int{notes - firstOnes, 0} {
+		var one Store // a process of one call
+		first, missing := ask(&one, past, "word5")
+		one.Close()
+		assert.Equal(t, missing, missingFiles, "files that a call does not know")
+		assert.Equal(t, first, "005.md", "%d files are missing: the first result is the latest note", missing)
+		var other Store
+		other.words.isReadOnly = true
+		x := require.Value(other.Index(from))(t)
+		other.words.open(from)
+		changed, _ := other.words.outdated(x)
+		assert.Equal(t, len(changed), missingFiles, "files that the saved index does not have")
+		other.Close()
+	}
+	first, missing := ask(k, time.Time{}, fmt.Sprintf("word%d", notes-1))
+	assert.Equal(t, missing, 0, "files that a call without a limit does not know")
+	assert.Equal(t, first, fmt.Sprintf("%d.md", notes-1), "the note that was changed first is found")
+}
+
+// A worker reads on after a call whose time is over, and the next call has all.
+func TestAWorkerReadsOn(t *testing.T) {
+	k, from := residentOn(t, firstOnes+atOnce+10)
+	x := require.Value(k.Index(from))(t)
+	missing := -1
+	q := Question{
+		Excluded: func(string) bool { return false },
+		Until:    time.Now().Add(-time.Minute),
+		Use: func(_ *ranking.View, left int) error {
+			missing = left
+			return nil
+		},
+	}
+	require.NoError(t, k.Words(from, x, q))
+	assert.That(t, missing <= atOnce+10, "%d files are missing, which is more than all but the first", missing)
+	ended, end := context.WithCancel(t.Context())
+	end()
+	other := from
+	other.Ctx = ended
+	assert.Equal(t, k.Words(other, x, q), context.Canceled, "a call that was cancelled")
+	k.words.turn.Lock() // what is read in the background is read now
+	k.words.turn.Unlock()
+	require.NoError(t, k.Words(from, x, q))
+	assert.Equal(t, missing, 0, "files that are missing for the next call")
 }
