@@ -742,6 +742,7 @@ func (c *Call) unknownParam(key string, v Value, given Params) *ParseError {
 	if meant == "" {
 		meant = c.row.partOfName(word, given)
 	}
+	_, isGiven := given[first]
 	switch {
 	case word == "vault":
 		err.Reason = "the vault is chosen by the gateway, not by a parameter"
@@ -770,7 +771,7 @@ func (c *Call) unknownParam(key string, v Value, given Params) *ParseError {
 		}
 	case len(c.row.params) == 0:
 		err.hint = "the command takes no parameters"
-	case bare && first != "":
+	case bare && first != "" && !isGiven:
 		err.meant = first
 		err.hint = fmt.Sprintf("did you mean %s=%s?", first, excerpt.Short(word))
 	default:
@@ -827,12 +828,17 @@ func (r *row) partOfName(word string, given Params) (meant string) {
 func paramAdvice(command, name string, v Value) string {
 	text := excerpt.Short(strings.Trim(v.text, `"`))
 	isNote := strings.HasSuffix(strings.ToLower(text), ".md")
+	isMany := slices.Contains([]string{"files", "paths", "notes", "filepaths"}, name)
 	isPlace := slices.Contains([]string{"path", "file", "note", "filepath", "filename", "name", "notepath"}, name)
 	switch {
 	case command == "attachments" && isPlace && (isNote || name == "note"):
 		return fmt.Sprintf("did you mean \"note\"? note=%q lists what that note uses", text)
 	case command == "attachments" && isPlace && text != "":
 		return fmt.Sprintf("folder=%q lists those in a folder, note= those that a note uses", text)
+	case command == "property:rename" && isPlace && isNote:
+		return "a property gets its new name in all notes, or in those of folder=; property:set and property:remove change one note"
+	case isMany && known(command).param("path") != nil && known(command).param("files") == nil:
+		return "path= is one note: send a call for each, or all of them as one batch"
 	case command == "undo" && (isPlace || name == "folder"):
 		return "\"history\" with path= lists the changes of a note with their ids; undo takes them with id="
 	case command == "undo" && slices.Contains([]string{"count", "n", "steps", "times", "all", "limit", "number", "last"}, name):

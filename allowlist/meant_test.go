@@ -9,6 +9,7 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
 // TestOtherNames: each leads to a command of the table that can be enabled, is written
@@ -56,6 +57,47 @@ func TestOtherParams(t *testing.T) {
 			assert.That(t, !seen[other], "%q is in two rows", other)
 			seen[other] = true
 		}
+	}
+}
+
+// A word too many is no new value of a parameter that is given.
+func TestABareWordReplacesNoParameter(t *testing.T) {
+	eachRow(func(r *row) {
+		if r.tier == tiers.Restricted {
+			return
+		}
+		given := Params{"frobnicated": Flag(true)}
+		for i := range r.params {
+			if p := &r.params[i]; p.required && p.kind != kindFlag {
+				given[p.name] = Text("x")
+			}
+		}
+		if len(given) < 2 {
+			return
+		}
+		_, err := Parse(r.name, given)
+		var refused *ParseError
+		if errors.As(err, &refused) {
+			assert.That(t, !strings.Contains(refused.Hint(), "=frobnicated"), "%s: hint %q", r.name, refused.Hint())
+		}
+	})
+}
+
+func TestParametersForManyNotes(t *testing.T) {
+	for call, want := range map[string]string{
+		"property:set|files":     "path= is one note: send a call for each, or all of them as one batch",
+		"append|paths":           "path= is one note: send a call for each, or all of them as one batch",
+		"property:rename|path":   "a property gets its new name in all notes, or in those of folder=; property:set and property:remove change one note",
+		"property:rename|folder": "",
+	} {
+		command, param, _ := strings.Cut(call, "|")
+		_, err := Parse(command, Params{param: Text("A.md"), "name": Text("n"), "value": Text("v"), "to": Text("m"), "content": Text("c")})
+		var refused *ParseError
+		if !errors.As(err, &refused) {
+			assert.Equal(t, want, "", "%s is right", call)
+			continue
+		}
+		assert.Contains(t, refused.Hint(), want, "%s", call)
 	}
 }
 
