@@ -69,7 +69,7 @@ func TestItemsOfAList(t *testing.T) {
 // A value that replaces items of a list says so, and that is a loss where the list gets shorter.
 func TestItemsThatAValueReplacesAreTold(t *testing.T) {
 	files := map[string]string{
-		"A.md": "---\ntags: [work, home]\none: [x]\ntext: a, b\n---\n", "F/a.md": "---\ntags: [a, b, c]\n---\n", "F/b.md": "", ".obsidian/types.json": `{"types":{"due":"date","done":"checkbox","code":"text","who":"multitext"}}`,
+		"A.md": "---\ntags: [work, home]\none: [x]\ntext: a, b\n---\n", "F/a.md": "---\ntags: [a, b, c]\n---\n", "F/b.md": "", "G/a.md": "---\ntags: [a, b, c]\n---\n", "G/b.md": "---\ntags: [x, y]\n---\n", ".obsidian/types.json": `{"types":{"due":"date","done":"checkbox","code":"text","who":"multitext"}}`,
 	}
 	for _, test := range []struct{ call, said, loses string }{
 		{"property:set|path=A.md|name=tags|value=urgent", "Set tags: urgent\nBefore: work, home\nAfter: urgent\n", `removes 2 items from the property "tags" of "A.md"`},
@@ -78,6 +78,7 @@ func TestItemsThatAValueReplacesAreTold(t *testing.T) {
 		{"property:set|path=A.md|name=tags|value=work, new", "Set tags: work, new\nBefore: work, home\nAfter: work, new\n", ""},
 		{"property:set|path=A.md|name=one|value=y", "Set one: y\n", ""},
 		{"property:set|folder=F|name=tags|value=x", "Set tags: x in 2 notes\nThe change removes 3 items from the property \"tags\" of \"F/a.md\"\nType: list\n", `removes 3 items from the property "tags" of "F/a.md"`},
+		{"property:set|folder=G|name=tags|value=x", "Set tags: x in 2 notes\nThe change removes 4 items from the property \"tags\" of 2 notes: \"G/a.md\", \"G/b.md\"\n", `removes 4 items from the property "tags" of 2 notes: "G/a.md", "G/b.md"`},
 		{"property:set|path=A.md|name=new|value=[a, b]", "Set new: [a, b]\nType: list\n", ""},
 		{"property:set|path=A.md|name=new|value=true", "Set new: true\nType: checkbox\n", ""},
 		{"property:set|path=A.md|name=new|value=tomorrow", "Set new: tomorrow\nType: text\n", ""},

@@ -368,9 +368,14 @@ func settingAll(v *call.Vault, p call.Values, notes []disk.Path, value propertyV
 	return all, err
 }
 
+// maxLosing is how many notes are named that lose items of a list.
+const maxLosing = 5
+
 // tell adds to a proposal which items of lists the value replaces, and which type a new property gets.
 func (x propertyValue) tell(planned *change.Proposal) {
 	kind := ""
+	var losing []string // notes
+	items := 0          // that they lose
 	for _, s := range planned.Steps {
 		old := frontmatter.Get(s.Before.Text, x.name)
 		now := frontmatter.Get(s.After.Text, x.name)
@@ -388,10 +393,17 @@ func (x propertyValue) tell(planned *change.Proposal) {
 		if len(planned.Steps) == 1 {
 			planned.Message += "\nBefore: " + joinedItems(old.List()) + "\nAfter: " + joinedItems(now.Elements())
 		}
-		if planned.Loss == "" && len(now.Elements()) < len(old.List()) {
-			planned.Loss = fmt.Sprintf("removes %s from the property %q of %q",
-				answer.Count(len(lost), "item"), answer.Verbatim(x.name), answer.Verbatim(s.Path.String()))
+		if len(now.Elements()) < len(old.List()) {
+			losing = append(losing, s.Path.String())
+			items += len(lost)
 		}
+	}
+	if len(losing) > 0 {
+		of := answer.List(losing, maxLosing)
+		if len(losing) > 1 {
+			of = answer.Count(len(losing), "note") + ": " + answer.AndMore(of, len(losing)-maxLosing)
+		}
+		planned.Loss = fmt.Sprintf("removes %s from the property %q of %s", answer.Count(items, "item"), answer.Verbatim(x.name), of)
 	}
 	if len(planned.Steps) > 1 && planned.Loss != "" {
 		planned.Message += "\nThe change " + planned.Loss
