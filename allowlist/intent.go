@@ -142,6 +142,10 @@ func adviceOf(words []string) string {
 // advices name what does it, in words that can be sent as they are, or say that nothing does.
 var advices = [...]struct{ names, advice string }{
 	{
+		"search regex; regex; regexp search; regex find",
+		`"search" takes a regular expression between slashes, as in query="/colou?r/"`,
+	},
+	{
 		"redo; change redo; redo undo",
 		`an undo is a change too: "undo:list" has its id, and "undo" with that id takes it back`,
 	},

@@ -835,6 +835,16 @@ func paramAdvice(command, name string, v Value) string {
 		return fmt.Sprintf("did you mean \"note\"? note=%q lists what that note uses", text)
 	case command == "attachments" && isPlace && text != "":
 		return fmt.Sprintf("folder=%q lists those in a folder, note= those that a note uses", text)
+	case command == "read" && slices.Contains([]string{"heading", "section", "subpath", "header", "anchor"}, name):
+		return fmt.Sprintf("\"note:section\" with heading=%q prints one section", text)
+	case command == "read" && (name == "block" || name == "blockid"):
+		return fmt.Sprintf("\"note:section\" with block=%q prints one block", text)
+	case command == "read" && slices.Contains([]string{"lines", "line", "offset", "limit", "start", "end", "startline", "endline", "from", "to"}, name):
+		return "\"note:section\" with lines=1-20 prints some lines"
+	case slices.Contains([]string{"move", "rename", "copy"}, command) && slices.Contains([]string{"overwrite", "force", "replace"}, name):
+		return "nothing is overwritten by it: move or delete what has that name, or choose another"
+	case (command == "move" || command == "copy") && slices.Contains([]string{"folder", "dir", "directory"}, name) && text != "":
+		return fmt.Sprintf("to=%q is the folder into which it goes", strings.TrimRight(text, "/")+"/")
 	case command == "property:rename" && isPlace && isNote:
 		return "a property gets its new name in all notes, or in those of folder=; property:set and property:remove change one note"
 	case isMany && known(command).param("path") != nil && known(command).param("files") == nil:

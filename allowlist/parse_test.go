@@ -204,7 +204,7 @@ func TestMessagesNameWhatWouldBeRight(t *testing.T) {
 		{"qqqqqqqq", nil, "unknown command", ""},
 		{"read", Params{"pth": Text("A.md")}, `parameter "pth"`, `did you mean "path"?`},
 		{"read", Params{"--path": Text("A.md")}, `parameter "--path"`, `did you mean "path"?`},
-		{"read", Params{"heading": Text("A")}, `parameter "heading"`, "valid parameters: file, path"},
+		{"read", Params{"heading": Text("A")}, `parameter "heading"`, `"note:section" with heading="A" prints one section`},
 		{"version", Params{"date": Text("2026-01-01")}, `parameter "date"`, "takes no parameters"},
 		{"read", Params{"vault": Text("x")}, "chosen by the gateway", `"vault" is an argument next to "params", not one of them; on a command line it is the flag --vault`},
 		{"read", Params{"--vault": Text("x")}, "chosen by the gateway", `next to "params"`},
