@@ -121,6 +121,19 @@ func parse(question string, spoken languageSet) (terms []*term, phrases [][]stri
 	return terms, phrases
 }
 
+// functionWords counts the words of a question that are grammar, or with which people ask.
+func functionWords(question string, spoken languageSet) (n int) {
+	eachWritten(question, nil, func(written string, _, _ int) {
+		words, _ := parts(written)
+		for _, w := range words {
+			if stopWords()[w]&(spoken|inEnglish) != 0 || fillerWords()[w] {
+				n++
+			}
+		}
+	})
+	return n
+}
+
 // vocabulary has the words of a view.
 type vocabulary struct {
 	*View

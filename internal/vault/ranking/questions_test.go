@@ -245,5 +245,5 @@ func testRanking(t *testing.T, file string) {
 // leastOf is what find reaches at least in a file of questions, by class.
 var leastOf = map[string]map[string]float64{
 	"questions.tsv": {"all": 0.95, "nothing": 0.9, "each": 0.75},
-	"hard.tsv":      {"all": 0.75, "nothing": 0.9, "each": 0.8, "synonym": 0.65},
+	"hard.tsv":      {"all": 0.78, "nothing": 0.9, "each": 0.8, "synonym": 0.75},
 }

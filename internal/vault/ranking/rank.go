@@ -40,6 +40,11 @@ const (
 	// enough where at least two of its words decide.
 	leastCoverage  = 0.35
 	leastOfSeveral = 0.22
+	// leastOfTitle is the share that is enough in a question that is a sentence, where a word of the title or of an alias
+	// decides: people put much into a sentence that a note says in other words.
+	leastOfTitle = 0.25
+	// leastOfSentence is how many words of grammar a sentence has at least.
+	leastOfSentence = 2
 	// maxShort is how many words a question has at most whose words may be beginnings of those of titles.
 	maxShort = 4
 	// candidates is how many notes are read to find their best sections.
@@ -85,7 +90,9 @@ type found struct {
 	path           string
 	score          float64
 	coverage       float64
-	written        int // words of the question that it has, as they were written
+	written        int  // words of the question that it has, as they were written
+	isNamed        bool // its title or an alias has one of them
+	ofSentence     bool // the question is one
 	result         Result
 	section        int    // the best one by its meaning, if no word decides
 	has            bool   // it was read, and has the phrases of the question
@@ -101,6 +108,9 @@ func (f *found) before(other *found) int {
 func (f *found) isIrrelevant() bool {
 	if f.written >= 2 {
 		return f.coverage < leastOfSeveral
+	}
+	if f.isNamed && f.ofSentence {
+		return f.coverage < leastOfTitle
 	}
 	return f.coverage < leastCoverage
 }
@@ -122,6 +132,7 @@ func (w *View) Ask(ctx context.Context, question string, v Vault, limit int) (An
 		terms:      terms,
 		phrases:    phrases,
 		total:      max(total, 0.01),
+		isSentence: functionWords(question, w.spoken) >= leastOfSentence,
 		matches:    map[string][]match{},
 		written:    map[string][]match{},
 		linked:     map[string][]string{},
@@ -205,15 +216,16 @@ func (w *View) sees(path string) bool {
 // ranking is the work on one question.
 type ranking struct {
 	*vocabulary
-	v       Vault
-	terms   []*term
-	phrases [][]string
-	total   float64            // weight of all terms
-	matches map[string][]match // by the word of the index: which terms it answers
-	mu      sync.RWMutex
-	written map[string][]match  // by a written word that is not plain, because making its forms takes long
-	shapes  shapes              // of the words that answer
-	linked  map[string][]string // which notes that were read link to a file
+	v          Vault
+	terms      []*term
+	phrases    [][]string
+	total      float64 // weight of all terms
+	isSentence bool
+	matches    map[string][]match // by the word of the index: which terms it answers
+	mu         sync.RWMutex
+	written    map[string][]match  // by a written word that is not plain, because making its forms takes long
+	shapes     shapes              // of the words that answer
+	linked     map[string][]string // which notes that were read link to a file
 }
 
 type match struct {
@@ -278,6 +290,7 @@ func (q *ranking) score(segment int, visit func(found)) {
 	type sum struct {
 		score, coverage, body, elsewhere, strength float32
 		written, last                              int32 // words of the question that it has, and the number of the last one
+		isNamed                                    bool  // its title or an alias has one of the words
 	}
 	sums := make([]sum, len(s.files))
 	var touched, here []int32
@@ -299,6 +312,7 @@ func (q *ranking) score(segment int, visit func(found)) {
 				of.body += w * float32(p.count)
 				of.elsewhere = max(of.elsewhere, w*weightOf[p.in])
 				of.strength = max(of.strength, w)
+				of.isNamed = of.isNamed || p.in&(inTitle|inAlias) != 0
 			}
 		}
 		for _, place := range here {
@@ -327,12 +341,14 @@ func (q *ranking) score(segment int, visit func(found)) {
 		}
 		visit(
 			found{
-				segment:  segment,
-				place:    int(place),
-				path:     f.path,
-				score:    float64(sums[place].score),
-				coverage: float64(sums[place].coverage) / q.total,
-				written:  int(sums[place].written),
+				segment:    segment,
+				place:      int(place),
+				path:       f.path,
+				score:      float64(sums[place].score),
+				coverage:   float64(sums[place].coverage) / q.total,
+				written:    int(sums[place].written),
+				isNamed:    sums[place].isNamed,
+				ofSentence: q.isSentence,
 			},
 		)
 	}
