@@ -32,7 +32,10 @@ func (o JSON) Decode(text []byte) (any, error) {
 	return root.plain(text), nil
 }
 
-func (o JSON) set(text []byte, at Place, entry Object) ([]byte, error) {
+func (o JSON) set(text []byte, at Place, entry Object) ([]byte, error) { return o.put(text, at, entry) }
+
+// put returns the text with a value at a place: an object, or a list of strings.
+func (o JSON) put(text []byte, at Place, value any) ([]byte, error) {
 	root, err := parseJSON(text, o, everything)
 	if err != nil {
 		return nil, err
@@ -48,7 +51,7 @@ func (o JSON) set(text []byte, at Place, entry Object) ([]byte, error) {
 		}
 		s.text = changed
 		changed = append(
-			append(changed, s.render(nestedObject(keys, entry), s.lineIndent(len(changed)), true)...),
+			append(changed, s.render(nested(keys, value), s.lineIndent(len(changed)), true)...),
 			s.newline...)
 	} else {
 		holder := root
@@ -73,9 +76,10 @@ func (o JSON) set(text []byte, at Place, entry Object) ([]byte, error) {
 		}
 		if i := holder.find(keys[0]); i >= 0 {
 			old := holder.members[i]
-			changed = Apply(text, Splice{Start: old.value.start, End: old.value.end, Text: s.render(entry, s.lineIndent(old.keyStart), !inline)})
+			text := s.render(value, s.lineIndent(old.keyStart), !inline)
+			changed = Apply(s.text, Splice{Start: old.value.start, End: old.value.end, Text: text})
 		} else {
-			changed = s.insert(holder, !inline, keys[0], nestedObject(keys[1:], entry))
+			changed = s.insert(holder, !inline, keys[0], nested(keys[1:], value))
 		}
 	}
 	return changed, nil
@@ -102,12 +106,12 @@ func (n *jsonNode) mustBeObject(text []byte, at Place) error {
 	return MalformedAt(text, n.start, fmt.Sprintf("an object is needed here, for %s", at))
 }
 
-// nestedObject returns the value of the first missing one of keys[1:]: the entry, or objects around it.
-func nestedObject(keys []string, entry Object) Object {
-	for i := len(keys) - 1; i >= 0; i-- {
-		entry = Object{{Key: keys[i], Value: entry}}
+// nested returns a value in an object for each key, the first around all others.
+func nested(keys []string, value any) any {
+	for _, key := range slices.Backward(keys) {
+		value = Object{{Key: key, Value: value}}
 	}
-	return entry
+	return value
 }
 
 // insert adds a member at the end of an object, after a comment on the line of the last one.
@@ -296,7 +300,7 @@ func (jsonStyle) quote(text string) string {
 
 // Render returns an entry in objects, with two spaces of indentation.
 func (JSON) Render(at Place, entry Object) string {
-	whole := nestedObject(append(slices.Clone(at.Path), at.Name), entry)
+	whole := nested(append(slices.Clone(at.Path), at.Name), entry)
 	return jsonStyle{newline: "\n", unit: "  ", colon: ": ", space: " "}.render(whole, "", true) + "\n"
 }
 
