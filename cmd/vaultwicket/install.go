@@ -23,7 +23,7 @@ import (
 var helpOfInstall = description{
 	Name: "install", Usage: "[flags] CLIENT | --all | --list", Group: groupStart, Summary: "add vaultwicket to an MCP client, after showing the change",
 	About: []string{
-		"The entry is read-only unless --edit is given. The entry does not pre-approve any calls.",
+		"The entry is read-only unless --edit is given, and does not pre-approve calls, but for Codex with --edit, which then leaves the questions to vaultwicket. Clients that ask about each read get a rule for the tool that only reads: see --headless.",
 		"The settings of the client are changed by its own command where it has one, or edited in place: comments, order and foreign entries stay, and a copy is kept.",
 	},
 	Examples: []example{
@@ -80,6 +80,12 @@ func install(ctx context.Context, std terminal.Streams, args []string) error {
 			"token-env",
 			"VAULTWICKET_TOKEN",
 			"with --url: environment variable from which the client takes the token",
+		)
+		f.BoolVar(
+			&o.Headless,
+			"headless",
+			false,
+			"let the client read notes without asking each time, as it has to without a terminal (default: as it was; for a new entry Claude Code is asked about, Gemini CLI and Qwen Code get it)",
 		)
 		f.BoolVar(&o.Print, "print", false, "print the entry; nothing is written")
 		f.BoolVar(&o.Link, "link", false, "print a link that installs it, where the client has one")
@@ -210,7 +216,9 @@ func changeClient(
 	define func(terminal.FlagSet, *clients.Options),
 ) error {
 	s := clients.Session{Out: std.Out, Err: std.Err}
+	var flags terminal.FlagSet
 	rest, err := terminal.ParseFlags(name, args, func(f terminal.FlagSet) {
+		flags = f
 		define(f, &s.Options)
 		f.BoolVar(&s.All, "all", false, "every client that was found")
 		f.StringVar(&s.Scope, "scope", string(clients.User), "user, or project for the current folder")
@@ -220,6 +228,9 @@ func changeClient(
 	})
 	if err != nil {
 		return err
+	}
+	if headless := flags.Lookup("headless"); headless != nil {
+		s.HeadlessGiven = headless.Changed
 	}
 	if len(rest) > 1 {
 		return &terminal.UsageError{
@@ -268,11 +279,11 @@ func changeClient(
 		Now:     time.Now,
 	}
 	s.Binary = system.Binary(executable)
-	s.Confirm = func(ctx context.Context) (yes, asked bool) {
+	s.Confirm = func(ctx context.Context, question string) (yes, asked bool) {
 		if !terminal.IsTerminal(std.In) || !terminal.IsTerminal(std.Err) {
 			return false, false
 		}
-		return terminal.Confirm(ctx, std.In, std.Err, "Write this change?"), true
+		return terminal.Confirm(ctx, std.In, std.Err, question), true
 	}
 	if err = s.Run(ctx); err == nil {
 		err = defineAgent()

@@ -72,9 +72,10 @@ func (s Server) named(text string) string {
 	return strings.NewReplacer("NAME", s.Name, "TOOL", tool).Replace(text)
 }
 
-// Headless says what a client needs besides its entry to be used without a terminal, a sentence each.
-func (c Client) Headless(s Server) (needs []string) {
-	if c.does.headless != "" {
+// Headless says what a client needs besides its entry, and the rule for reading if it has that, to be used without a
+// terminal, a sentence each.
+func (c Client) Headless(s Server, hasRule bool) (needs []string) {
+	if c.does.headless != "" && !hasRule {
 		needs = append(needs, "To read without a terminal: "+s.named(c.does.headless)+".")
 	}
 	if c.does.edit != "" && slices.Contains(s.Args, allowMutations) {

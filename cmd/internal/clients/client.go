@@ -3,8 +3,9 @@
 //
 // The table in table.go is the only place that names a client. What is not known well enough to write
 // is printed instead. A change is planned first ([Installer.Install], [Installer.Uninstall]), can be
-// shown, and is then written as a whole or not at all; every other byte of the file stays. An entry that
-// only reads allows no tool by itself; one with changes has Codex leave the questions to vaultwicket.
+// shown, and is then written as a whole or not at all; every other byte of the file stays. An entry
+// allows no tool by itself, but one with changes has Codex leave the questions to vaultwicket. What a client
+// needs to read without a terminal is a rule of its settings, which goes with the entry (reading.go).
 //
 //go:generate go test -run "TestThePageIsFresh|TestEveryClientHasAFreshPage|TestTheREADMEIsFresh" -update .
 package clients
@@ -47,6 +48,7 @@ type Client struct {
 	asks                  asking
 	answerers             []answerer
 	does                  behaviour
+	reads                 reading
 }
 
 // files are the possible paths of a file, by system; all is for the systems without a list of

@@ -27,6 +27,8 @@ type Options struct {
 	Print, Link             bool
 	DryRun, Yes, Replace    bool
 	Remove                  bool // it is uninstall
+	// Headless is whether the client gets its rule for reading; HeadlessGiven is false if the user has not said.
+	Headless, HeadlessGiven bool
 }
 
 // Session is one run of a command.
@@ -35,7 +37,8 @@ type Session struct {
 	Installer Installer
 	Binary    string // absolute path of this program
 	Out, Err  io.Writer
-	Confirm   func(ctx context.Context) (yes, asked bool) // asks the user. It reports asked as false if no one can answer.
+	// Confirm asks the user a question. It reports asked as false if no one can answer.
+	Confirm func(ctx context.Context, question string) (yes, asked bool)
 }
 
 // Run does what the options request. The error is a [*terminal.Failure] or one of writing the output.
@@ -220,6 +223,9 @@ func (s Session) one(ctx context.Context, c Client) error {
 		if server, err = s.server(); err == nil {
 			change, err = s.Installer.Install(c, Scope(s.Scope), server, s.Replace)
 		}
+		if err == nil {
+			err = s.allowReading(ctx, change, server)
+		}
 	}
 	if err != nil {
 		return err
@@ -260,11 +266,14 @@ func (s Session) one(ctx context.Context, c Client) error {
 	default:
 		shown.WriteString(ReadMeans + "\n")
 	}
+	if change.rule != nil {
+		shown.WriteString(change.rule.says(c) + "\n")
+	}
 	if _, err := io.WriteString(s.Out, terminal.Visible(shown.String())); err != nil || s.DryRun {
 		return err
 	}
 	if !s.Yes {
-		yes, asked := s.Confirm(ctx)
+		yes, asked := s.Confirm(ctx, "Write this change?")
 		switch {
 		case !asked:
 			return usage(
@@ -288,7 +297,11 @@ func (s Session) one(ctx context.Context, c Client) error {
 		terminal.Message(s.Err, terminal.Warning, c.warning)
 	}
 	if !s.Remove {
-		for _, need := range c.Headless(server) {
+		readsAlready, err := s.Installer.AllowsReading(c, server)
+		if err != nil {
+			return err
+		}
+		for _, need := range c.Headless(server, readsAlready && change.Scope == User) {
 			fmt.Fprintln(s.Out, need)
 		}
 	}
@@ -296,6 +309,29 @@ func (s Session) one(ctx context.Context, c Client) error {
 		fmt.Fprintf(s.Out, "Backup: %s\n", terminal.Visible(backup))
 	}
 	return nil
+}
+
+// allowReading adds the rule for reading to a change, if the client has one and the user wants it. A rule that was
+// written before is kept.
+func (s Session) allowReading(ctx context.Context, change *Change, server Server) error {
+	c := change.Client
+	if !c.CanAllowReading(change.Scope, server) {
+		return change.AllowReading(server, false)
+	}
+	isThere, err := s.Installer.AllowsReading(c, server)
+	if err != nil {
+		return err
+	}
+	wants := isThere || !c.reads.asked
+	canAsk := !s.Yes && !s.DryRun && !change.None()
+	switch {
+	case s.HeadlessGiven:
+		wants = s.Headless
+	case !wants && canAsk:
+		question := fmt.Sprintf("May %s read notes through vaultwicket without asking each time? It has to without a terminal.", c.Name)
+		wants, _ = s.Confirm(ctx, question)
+	}
+	return change.AllowReading(server, wants)
 }
 
 // shellLine writes words so that a shell of Unix would read them again.

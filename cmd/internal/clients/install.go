@@ -35,40 +35,54 @@ type Installer struct {
 type Change struct {
 	Client    Client
 	Scope     Scope
-	Name      string     // of the entry
-	File      string     // the settings file, as the client knows it
-	Commands  [][]string // run in order in place of writing File
-	before    file
-	after     []byte
-	deletes   bool // the file is deleted: it did not exist before the entry
+	Name      string      // of the entry
+	File      string      // the settings file, as the client knows it
+	Commands  [][]string  // run in order in place of writing File
+	edit                  // of File. It is deleted if it did not exist before the entry.
+	rule      *ruleChange // nil for none
 	installer Installer
 	verify    func() error
 }
 
 // None reports that nothing has to be changed.
 func (c *Change) None() bool {
-	return len(c.Commands) == 0 && !c.deletes && bytes.Equal(c.before.content, c.after)
+	return len(c.Commands) == 0 && c.edit.none() && c.rule == nil
 }
 
-// Diff returns the difference of the file in unified form, with one line of context.
-// It is "" for a change that the client's own command makes.
+// Diff returns the difference of the files in unified form, with one line of context. What the client's own
+// command changes is not in it.
 func (c *Change) Diff() string {
+	text := ""
+	if c.rule != nil && c.rule.edit != &c.edit {
+		text = c.rule.edit.diff()
+	}
 	if len(c.Commands) > 0 {
+		return text
+	}
+	return c.edit.diff() + text
+}
+
+// diff returns the difference of one file, "" for none.
+func (e *edit) diff() string {
+	if e.none() {
 		return ""
 	}
-	from := c.File
-	if c.before.target != c.File {
-		from += " -> " + c.before.target
+	from := e.before.name
+	if e.before.target != e.before.name {
+		from += " -> " + e.before.target
 	}
 	to := from
-	if c.before.missing() {
+	if e.before.missing() {
 		from = "(no file)"
 	}
-	if c.deletes {
+	if e.deletes {
 		to = "(no file)"
 	}
-	before := string(c.before.content)
-	after := string(c.after)
+	before := string(e.before.content)
+	after := string(e.after)
+	if e.deletes {
+		after = ""
+	}
 	text, err := udiff.ToUnified(from, to, before, udiff.Strings(before, after), 1)
 	if err != nil {
 		return ""
@@ -119,7 +133,7 @@ func (i Installer) plan(c Client, scope Scope, name string) (change *Change, ent
 			)
 		}
 	}
-	change = &Change{Client: c, Scope: scope, Name: name, File: where, before: f, installer: i}
+	change = &Change{Client: c, Scope: scope, Name: name, File: where, edit: edit{before: f, after: f.content}, installer: i}
 	value, err := c.format.editor().Decode(f.content)
 	if err != nil {
 		return nil, nil, c.unusable(where, err)
@@ -179,7 +193,6 @@ func (i Installer) Install(c Client, scope Scope, s Server, replace bool) (*Chan
 			)
 		}
 		if textedit.Equal(old, entry.Plain()) {
-			change.after = change.before.content
 			return change, nil
 		}
 		for _, what := range []string{"vault", "agent"} {
@@ -228,8 +241,11 @@ func (i Installer) Uninstall(c Client, scope Scope, name string) (*Change, error
 	if err != nil {
 		return nil, err
 	}
-	change.after = change.before.content
-	if old == nil {
+	if old == nil { // a rule can be left of an entry that somebody else removed
+		if err := change.AllowReading(Server{Name: name}, false); err != nil {
+			return nil, err
+		}
+		change.restoreRule()
 		return change, nil
 	}
 	if !isOurs(name, old) {
@@ -248,7 +264,11 @@ func (i Installer) Uninstall(c Client, scope Scope, name string) (*Change, error
 	if err != nil {
 		return nil, c.unusable(change.File, err)
 	}
+	if err := change.AllowReading(Server{Name: name}, false); err != nil {
+		return nil, err
+	}
 	change.restore()
+	change.restoreRule()
 	if program := i.ownProgram(c, scope); program != "" {
 		change.Commands = [][]string{{program, "mcp", "remove", name, "-s", "user"}}
 		change.deletes = false
@@ -269,9 +289,55 @@ func (i Installer) Uninstall(c Client, scope Scope, name string) (*Change, error
 func (c *Change) restore() {
 	editor := c.Client.format.editor()
 	at := c.Client.at(c.Name)
-	probe := textedit.Object{{Key: "command", Value: programName}}
-	want, err := textedit.Set(editor, c.after, at, probe)
-	folder := c.installer.backupsOf(c.Client, c.before)
+	probe := func(text []byte) ([]byte, error) {
+		return textedit.Set(editor, text, at, textedit.Object{{Key: "command", Value: programName}})
+	}
+	r := c.Client.reads
+	hasRules := c.Scope == User && c.installer.System.path(r.file) == c.File
+	if hasRules {
+		probe = c.probeRule(probe)
+	}
+	has := func(text []byte) bool {
+		value, err := editor.Decode(text)
+		_, found := textedit.Lookup(value, at)
+		return err != nil || found || c.hasRule(text)
+	}
+	c.edit.restore(c.installer.backupsOf(c.Client, c.before), probe, has)
+}
+
+// restoreRule is restore for the file of the rule that is taken back, if it is another one.
+func (c *Change) restoreRule() {
+	if c.rule == nil || c.rule.edit == &c.edit || c.Client.reads.isFile() {
+		return
+	}
+	probe := c.probeRule(func(text []byte) ([]byte, error) { return text, nil })
+	c.rule.edit.restore(c.rule.folder, probe, c.hasRule)
+}
+
+// hasRule reports whether a file has a rule that is taken back.
+func (c *Change) hasRule(text []byte) bool {
+	r := c.Client.reads
+	return c.rule != nil && slices.ContainsFunc(c.rule.takes, func(rule string) bool {
+		return r.words().HasWord(text, r.list, rule)
+	})
+}
+
+// probeRule returns a function that adds a rule to what the given one makes.
+func (c *Change) probeRule(before func([]byte) ([]byte, error)) func([]byte) ([]byte, error) {
+	r := c.Client.reads
+	return func(text []byte) ([]byte, error) {
+		text, err := before(text)
+		if err != nil {
+			return nil, err
+		}
+		return r.words().AddWord(text, r.list, programName)
+	}
+}
+
+// restore takes the bytes of the latest of the backups in a folder that has not what was removed, and becomes the same as
+// the file when probe adds it.
+func (e *edit) restore(folder string, probe func([]byte) ([]byte, error), has func([]byte) bool) {
+	want, err := probe(e.after)
 	if err != nil || ownerfiles.CheckFolder(folder) != nil { // others could have changed what is in it
 		return
 	}
@@ -283,16 +349,12 @@ func (c *Change) restore() {
 				continue
 			}
 		}
-		value, err := editor.Decode(content)
-		if err != nil {
+		if has(content) {
 			continue
 		}
-		if _, has := textedit.Lookup(value, at); has {
-			continue
-		}
-		if got, err := textedit.Set(editor, content, at, probe); err == nil && bytes.Equal(got, want) {
-			c.after = content
-			c.deletes = absent
+		if got, err := probe(content); err == nil && bytes.Equal(got, want) {
+			e.after = content
+			e.deletes = absent
 			return
 		}
 	}
@@ -304,8 +366,14 @@ func (c *Change) Write(ctx context.Context) (backup string, err error) {
 	if c.None() {
 		return "", nil
 	}
-	if err := c.before.unchanged(); err != nil {
-		return "", err
+	edits := []*edit{&c.edit}
+	if c.rule != nil && c.rule.edit != &c.edit {
+		edits = append(edits, c.rule.edit)
+	}
+	for _, e := range edits {
+		if err := e.before.unchanged(); err != nil {
+			return "", err
+		}
 	}
 	if c.installer.Backups == "" {
 		return "", terminal.Fail(
@@ -314,7 +382,77 @@ func (c *Change) Write(ctx context.Context) (backup string, err error) {
 			"set HOME or XDG_STATE_HOME to an absolute path",
 		)
 	}
-	folder := c.installer.backupsOf(c.Client, c.before)
+	for _, e := range edits {
+		isFirst := e == &c.edit
+		if e.none() && (!isFirst || len(c.Commands) == 0) {
+			continue
+		}
+		name, err := c.installer.backUp(c.Client, e.before)
+		if err != nil {
+			return "", err
+		}
+		if isFirst || backup == "" {
+			backup = name
+		}
+	}
+	if c.rule != nil { // before the entry: the rule of an entry that only reads must not be there for one with changes
+		if err := c.rule.record(); err != nil {
+			return backup, err
+		}
+		if c.rule.edit != &c.edit {
+			if err := c.rule.edit.write(0o600); err != nil {
+				return backup, err
+			}
+			if err := c.rule.verify(c.Client); err != nil {
+				return backup, err
+			}
+		}
+	}
+	perm := fs.FileMode(0o600)
+	if c.Scope == Project {
+		perm = 0o644 // it is for everybody who works on the project
+	}
+	for _, argv := range c.Commands {
+		if output, err := c.installer.Run(ctx, argv); err != nil {
+			return backup, terminal.Fail(
+				terminal.ExitNotReady,
+				fmt.Sprintf("%s: %v: %s", c.Client.Name, err, output),
+				"",
+			)
+		}
+	}
+	if len(c.Commands) == 0 {
+		err = c.edit.write(perm)
+	}
+	if err == nil && c.verify != nil {
+		err = c.verify()
+	}
+	if err == nil && c.rule != nil {
+		c.rule.forget()
+	}
+	return backup, err
+}
+
+// write writes or deletes the file, if it changes. A new one gets perm.
+func (e *edit) write(perm fs.FileMode) error {
+	switch {
+	case e.none():
+		return nil
+	case !e.deletes:
+		return e.before.replace(e.after, perm)
+	}
+	if err := e.before.unchanged(); err != nil {
+		return err
+	}
+	if err := os.Remove(e.before.target); err != nil {
+		return environment(e.before.name, err)
+	}
+	return nil
+}
+
+// backUp keeps the bytes of a file, and returns the name of the backup, "" if there was no file.
+func (i Installer) backUp(c Client, f file) (backup string, err error) {
+	folder := i.backupsOf(c, f)
 	if err := ownerfiles.MakeFolder(ownerfiles.Disk{}, folder); err != nil {
 		unsafe, ok := errors.AsType[*ownerfiles.Unsafe](err) // others could read the backups
 		if !ok {
@@ -327,15 +465,15 @@ func (c *Change) Write(ctx context.Context) (backup string, err error) {
 		)
 	}
 	ending := backupEnding
-	if c.before.missing() {
+	if f.missing() {
 		ending = absentEnding
 	}
-	name := filepath.Join(folder, c.installer.Now().UTC().Format("20060102T150405.000000000Z")+ending)
+	name := filepath.Join(folder, i.Now().UTC().Format("20060102T150405.000000000Z")+ending)
 	out, err := ownerfiles.Disk{}.Create(name)
 	if err != nil {
 		return "", environment(name, err)
 	}
-	_, err = out.Write(c.before.content)
+	_, err = out.Write(f.content)
 	if err := errors.Join(err, out.Sync(), out.Close()); err != nil {
 		os.Remove(name)
 		return "", environment(name, err)
@@ -344,38 +482,10 @@ func (c *Change) Write(ctx context.Context) (backup string, err error) {
 	for _, old := range names[min(len(names), maxBackups):] {
 		_ = os.Remove(filepath.Join(folder, old))
 	}
-	if !c.before.missing() {
-		backup = name
+	if f.missing() {
+		return "", nil
 	}
-	switch {
-	case len(c.Commands) > 0:
-		for _, argv := range c.Commands {
-			if output, err := c.installer.Run(ctx, argv); err != nil {
-				return backup, terminal.Fail(
-					terminal.ExitNotReady,
-					fmt.Sprintf("%s: %v: %s", c.Client.Name, err, output),
-					"",
-				)
-			}
-		}
-	case c.deletes:
-		if err := c.before.unchanged(); err != nil {
-			return backup, err
-		}
-		if err := os.Remove(c.before.target); err != nil {
-			return backup, environment(c.before.name, err)
-		}
-	default:
-		perm := fs.FileMode(0o600)
-		if c.Scope == Project {
-			perm = 0o644 // it is for everybody who works on the project
-		}
-		err = c.before.replace(c.after, perm)
-	}
-	if err == nil {
-		err = c.verify()
-	}
-	return backup, err
+	return name, nil
 }
 
 // ownProgram returns the path of the client's own command, "" if it is not used: then the file is edited. A

@@ -52,13 +52,16 @@ vaultwicket uninstall cursor
 ` + "```" + `
 
 The entry is read-only: it has ` + "`--allow-mutations=false`" + `, whatever the settings file says. ` + "`--edit`" + ` writes ` + "`--allow-mutations`" + ` instead: the
-agent can then change what its tier has. The tier is that of ` + "`--tier`" + `, else that of the settings: with ` + "`v0`" + ` the daily notes, with ` + "`--tier v1 --edit`" + ` all notes; calls that delete or replace text still need your approval. No entry that only reads allows a tool without the client's own question; with ` + "`--edit`" + ` Codex leaves the questions to vaultwicket, because it refuses all calls that change something where it has no terminal.
+agent can then change what its tier has. The tier is that of ` + "`--tier`" + `, else that of the settings: with ` + "`v0`" + ` the daily notes, with ` + "`--tier v1 --edit`" + ` all notes; calls that delete or replace text still need your approval. No entry allows a tool without the client's own question, but that of Codex with ` + "`--edit`" + `: it leaves the questions to vaultwicket, because Codex refuses all calls that change something where it has no terminal.
+
+Claude Code, Gemini CLI and Qwen Code also ask about reading, and refuse it where they have no terminal. For them there is a rule in their settings which allows the tool that only reads, ` + "`obsidianRead`" + ` (` + "`obsidianCli`" + ` of an entry without ` + "`--edit`" + `, which only reads). It is shown with the change; about Claude Code you are asked first. It follows the entry: another mode has another rule, and ` + "`uninstall`" + ` takes back what ` + "`install`" + ` wrote, and no rule of yours.
 
 | flag | |
 |---|---|
 | ` + "`--vault`" + ` | name or id of a vault, or its folder, which is written as an absolute path |
 | ` + "`--name`" + ` | name of the server (default ` + "`vaultwicket`" + `); one for each vault and agent |
 | ` + "`--agent`, `--access`" + ` | start the server for an agent with rights of its own, for which it asks at a terminal; access of folders, such as ` + "`Work=rw`" + ` |
+| ` + "`--headless`" + ` | the rule for reading without a question: also without being asked, or with ` + "`=false`" + ` not at all |
 | ` + "`--scope project`" + ` | the settings of the project in the current folder, where the client has them |
 | ` + "`--url`, `--token-env`" + ` | connect to a running ` + "`vaultwicket serve --http`" + `; the client reads the token from the environment variable, and the file never has it |
 | ` + "`--print`, `--link`" + ` | the entry, or a link that makes the client ask; nothing is written |
@@ -158,8 +161,11 @@ func writeBehaviour(b *strings.Builder, c Client) {
 	if how := c.Asks(); how != "" {
 		fmt.Fprintf(b, "- [Questions](../ui.md#links-to-questions) of vaultwicket: %s.\n", how)
 	}
-	for _, need := range c.Headless(server) {
-		fmt.Fprintf(b, "- %s\n", strings.ReplaceAll(need, "obsidianRead", "obsidianRead (obsidianCli without --edit)"))
+	if c.reads.file != "" {
+		fmt.Fprintf(b, "- To read without a terminal it needs a rule in `%s`: %s.\n", shown(theSystems()[0].path(server.named(c.reads.file))), mark(c.reads.asked, "`install` asks, and writes it", "`install` writes it"))
+	}
+	for _, need := range c.Headless(server, false) {
+		fmt.Fprintf(b, "- %s\n", strings.ReplaceAll(strings.ReplaceAll(need, "To read without a terminal", "By hand"), "obsidianRead", "obsidianRead (obsidianCli without --edit)"))
 	}
 }
 

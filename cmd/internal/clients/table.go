@@ -44,7 +44,7 @@ var table = []Client{
 			}},
 	},
 	{ID: "claude-code", Name: "Claude Code", format: strictJSON, place: []string{"mcpServers"}, after: newSession,
-		asks: asksAll, answerers: claudeAnswerers, does: claudeBehaviour,
+		asks: asksAll, answerers: claudeAnswerers, does: claudeBehaviour, reads: claudeReading,
 		user: files{
 			all: []string{"{CLAUDE_CONFIG_DIR|~}/.claude.json"},
 		}, project: files{all: []string{".mcp.json"}}, programs: []string{"claude"},
@@ -128,7 +128,7 @@ var table = []Client{
 		}}},
 	{
 		ID:   "gemini",
-		asks: asksNothing, does: geminiBehaviour,
+		asks: asksNothing, does: geminiBehaviour, reads: geminiReading,
 		Name:   "Gemini CLI",
 		format: commentJSON,
 		place:  []string{"mcpServers"},
@@ -147,7 +147,7 @@ var table = []Client{
 	},
 	{
 		ID:   "qwen",
-		asks: asksNothing, answerers: qwenAnswerers, does: qwenBehaviour,
+		asks: asksNothing, answerers: qwenAnswerers, does: qwenBehaviour, reads: qwenReading,
 		Name:   "Qwen Code",
 		format: commentJSON,
 		place:  []string{"mcpServers"},

@@ -191,7 +191,7 @@ func TestBytesComeBackAfterOtherChanges(t *testing.T) {
 	assert.Equal(t, got, want, "the file")
 }
 
-// What an entry needs without a terminal is in it, or said: no entry that only reads allows a tool by itself.
+// What an entry needs without a terminal is in it, or said where the rule for it was not written.
 func TestEntriesWorkWithoutATerminal(t *testing.T) {
 	for id, want := range map[string]struct{ read, edit, said string }{
 		"claude-code": {`"alwaysLoad": true`, `"alwaysLoad": true`, `"mcp__vaultwicket__obsidianRead"`},
@@ -205,7 +205,7 @@ func TestEntriesWorkWithoutATerminal(t *testing.T) {
 		server := example()
 		server.Args = Args("/home/me/Notes", true, "")
 		editing := require.Value(c.Snippet(server))(t)
-		said := strings.Join(c.Headless(server), "\n")
+		said := strings.Join(c.Headless(server, false), "\n")
 		assert.That(t, strings.Contains(reading, want.read) && !strings.Contains(reading, "approve"), "%s: %s", id, reading)
 		assert.That(t, strings.Contains(editing, want.edit), "%s: %s", id, editing)
 		assert.That(t, strings.Contains(said, want.said) && (want.said != "") == (said != ""), "%s: %q", id, said)
