@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mark3labs/mcp-go/mcp"
+
 	"github.com/vaultwicket/vaultwicket/exec"
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
@@ -778,6 +780,19 @@ func TestABatchIsOneQuestion(t *testing.T) {
 			got := b.answer(q, accepted)
 			assert.That(t, got.Code == "unconfirmed" && len(b.ran()) == 2, "used again: %+v", got)
 		}
+	}
+}
+
+// A client that takes a result which asks for a broken one is told of the versions in which the server asks by a request.
+func TestAClientIsAskedInAVersionThatItTakes(t *testing.T) {
+	for client, isTold := range map[string]bool{"copilot-cli": false, "claude-code": true, "somebody": true} {
+		b := boothAs{client, policy.AskClient, policy.NoMinAnswer}.open(t, modernEra, formsOnly)
+		meta := strings.NewReplacer(`clientCapabilities":{}`, `clientCapabilities":`+b.can, `"name":"c"`, fmt.Sprintf(`"name":%q`, client)).Replace(talk.ModernMeta)
+		b.Send(`{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{` + meta + `}}`)
+		var told struct{ SupportedVersions []string }
+		require.NoError(t, json.Unmarshal(b.Next().Result, &told))
+		assert.Equal(t, slices.ContainsFunc(told.SupportedVersions, mcp.IsModernProtocol), isTold, "%s: a version without requests of the server is among %v", client, told.SupportedVersions)
+		assert.Equal(t, slices.Contains(told.SupportedVersions, "2025-11-25"), true, "%s: the version before it is among %v", client, told.SupportedVersions)
 	}
 }
 

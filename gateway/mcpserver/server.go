@@ -200,6 +200,19 @@ func capabilities() (c mcp.ServerCapabilities) {
 	return c
 }
 
+// failsOnQuestions are the clients that were seen to take a result which asks the user for a broken one, by the names that
+// they give themselves: their call then fails, and the agent is not told that it waits for the owner. In the versions of
+// the protocol with requests of the server they ask.
+var failsOnQuestions = []string{"copilot-cli"}
+
+// versionsFor returns the versions of the protocol that a client is told of.
+func versionsFor(client string, all []string) []string {
+	if !slices.Contains(failsOnQuestions, client) {
+		return all
+	}
+	return slices.DeleteFunc(all, mcp.IsModernProtocol)
+}
+
 // server returns the server with the tools, resources and prompts of the policy in force.
 func (h handler) server() (*wire.Server, error) {
 	if h.Log == nil {
@@ -216,6 +229,7 @@ func (h handler) server() (*wire.Server, error) {
 		},
 		Instructions: instructions,
 		Capabilities: capabilities(),
+		Versions:     versionsFor,
 		// These lists are those of the program, whatever the policy is.
 		KeepMs: map[mcp.MCPMethod]int64{
 			mcp.MethodPromptsList: fixedListMs, mcp.MethodResourcesList: fixedListMs, mcp.MethodResourcesTemplatesList: fixedListMs,

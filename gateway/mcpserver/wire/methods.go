@@ -142,9 +142,13 @@ func (s *Server) ping(context.Context, *Peer, mcp.PingRequest) (*mcp.EmptyResult
 	return &mcp.EmptyResult{}, nil
 }
 
-func (s *Server) discover(context.Context, *Peer, mcp.DiscoverRequest) (*mcp.DiscoverResult, error) {
+func (s *Server) discover(_ context.Context, p *Peer, _ mcp.DiscoverRequest) (*mcp.DiscoverResult, error) {
+	told := mcp.ValidProtocolVersions
+	if s.Versions != nil {
+		told = s.Versions(p.info().name, slices.Clone(told))
+	}
 	return &mcp.DiscoverResult{
-		SupportedVersions: mcp.ValidProtocolVersions, Capabilities: s.Capabilities, Instructions: s.Instructions,
+		SupportedVersions: told, Capabilities: s.Capabilities, Instructions: s.Instructions,
 	}, nil
 }
 

@@ -24,6 +24,10 @@ type Server struct {
 	Instructions string
 	Capabilities mcp.ServerCapabilities
 
+	// Versions returns the versions of the protocol that a client with a name is told of, of all that there are; nil
+	// tells each of all. A request in another version is answered as well.
+	Versions func(client string, all []string) []string
+
 	// KeepMs is how long clients may keep the results of methods, in milliseconds; those of other methods
 	// they may not keep. No result may be shared between users.
 	KeepMs map[mcp.MCPMethod]int64
