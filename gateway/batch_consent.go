@@ -168,8 +168,8 @@ func (g *vaultGateway) questionOfBatch(
 	return q, each, nil
 }
 
-// besides describes the operations that need no approval: what changes they would make, or what they name if that is known only
-// when the batch runs.
+// besides describes the operations that need no approval: every line that they would change, or what they name if that is known
+// only when the batch runs.
 func besides(plan *batchPlan) (lines []consent.Line) {
 	say := func(format string, args ...any) {
 		lines = append(lines, consent.Line{Text: fmt.Sprintf(format, args...)})
@@ -200,13 +200,7 @@ func besides(plan *batchPlan) (lines []consent.Line) {
 			}
 			continue
 		}
-		files := change.files()
-		for _, f := range files[:min(len(files), consent.MaxShownFiles)] {
-			lines = append(lines, f.Named())
-		}
-		if n := len(files) - consent.MaxShownFiles + change.Rest.Files(); n > 0 {
-			say("and %d more files", n)
-		}
+		lines = append(lines, consent.Besides(change.files(), change.changes(), change.Rest)...)
 	}
 	switch {
 	case reads == 1:

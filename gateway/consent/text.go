@@ -29,9 +29,6 @@ const (
 	maxShort     = 80  // bytes of a value that is a part of a row
 	maxInHeading = 48  // bytes of a name in the first line
 
-	// MaxShownFiles is how many files of something are named where they are not the subject.
-	MaxShownFiles = 8
-
 	// maxQuestion is how many bytes the lines of a question take, see [linesCost]: a person can read them in parts.
 	maxQuestion = 8 << 20
 )
@@ -100,10 +97,48 @@ func (q *Question) Together(operations int, each []Question, further []Line) {
 		q.Lines = append(q.Lines, lines...)
 		reason = cmp.Or(reason, one.Unshown)
 	}
+	var counted difference.Change
+	for _, l := range q.Lines {
+		counted.Added += l.Added
+		counted.Removed += l.Removed
+	}
+	q.Lines[0].Text += countsOf([]difference.Change{counted}, q.Rest)
 	if len(further) > 0 {
+		if linesCost(q.Lines)+linesCost(further) > maxQuestion { // they need no approval, and keep none from being asked for
+			further = withoutTexts(further)
+		}
 		q.Lines = append(append(q.Lines, Line{Kind: Act, Text: "The batch also does this:"}), further...)
 	}
 	q.finish(reason)
+}
+
+// withoutTexts returns lines without those of notes, which are counted.
+func withoutTexts(lines []Line) (rest []Line) {
+	for _, l := range lines {
+		switch l.Kind {
+		case Same, Added, Removed, Place:
+			continue
+		case File:
+			rest = append(rest, l)
+			rest = append(rest, words(fmt.Sprintf("… left out: %s added, %d removed", sanitize.Counted(l.Added, "line"), l.Removed))...)
+		default:
+			rest = append(rest, l)
+		}
+	}
+	return rest
+}
+
+// Besides shows files that change without an approval, beside what is asked about: with every line that changes, or
+// counted if that is more than can be shown.
+func Besides(files []PlannedFile, changes []difference.Change, rest Rest) []Line {
+	if changes == nil {
+		changes = make([]difference.Change, len(files))
+	}
+	lines, reason := filesOf(files, changes, rest, true)
+	if reason != "" {
+		return withoutTexts(lines)
+	}
+	return lines
 }
 
 const (

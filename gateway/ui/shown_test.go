@@ -29,16 +29,34 @@ type drawnChange struct {
 	before, after [][]string
 }
 
+// writingCalls are an example of each command that changes notes, as words.
+var writingCalls = func() (calls [][]string) {
+	for command := range allowlist.Commands() {
+		words := allowlist.Example(command.Name)
+		if command.Effect.Mutates() && words != nil {
+			calls = append(calls, words)
+		}
+	}
+	return calls
+}()
+
 // drawChange draws a change of 1 to 100 files, with lines of 10 bytes to 1 MB. Every line is another one.
-func drawChange(r *rand.Rand, n int) (c drawnChange) {
+func drawChange(r *rand.Rand, n int) drawnChange {
 	count := []int{1, 1, 1, 2, 3, 7, 22, 100}[r.IntN(8)]
+	call := [][]string{
+		{"create", "path=F0.md", "overwrite", "content=x"}, {"vault:replace", "old=a", "new=b"}, {"delete", "path=F0.md"}, {"delete", "path=F0.md", "permanent"},
+		writingCalls[n%len(writingCalls)],
+	}[r.IntN(5)]
+	return drawCall(r, n, call, count)
+}
+
+// drawCall draws a change of a call in so many files.
+func drawCall(r *rand.Rand, n int, call []string, count int) (c drawnChange) {
 	width := []int{10, 40, 79, 200, 3000}[r.IntN(5)]
 	if count == 1 && r.IntN(8) == 0 {
 		width = 100_000 << r.IntN(4)
 	}
-	c.call = [][]string{
-		{"create", "path=F0.md", "overwrite", "content=x"}, {"vault:replace", "old=a", "new=b"}, {"delete", "path=F0.md"}, {"delete", "path=F0.md", "permanent"},
-	}[r.IntN(4)]
+	c.call = call
 	line := func(i int) string {
 		text := fmt.Sprintf("%d.%d ", n, i)
 		letters := make([]byte, max(1, width+r.IntN(width)-len(text)))
@@ -67,7 +85,7 @@ func drawChange(r *rand.Rand, n int) (c drawnChange) {
 				after = append(after, one)
 			}
 		}
-		file := consent.PlannedFile{Path: fmt.Sprintf("F%d.md", f), Before: "1111", After: "2222"}
+		file := consent.PlannedFile{Path: fmt.Sprintf("F%d-%d.md", n, f), Before: "1111", After: "2222"}
 		if c.call[0] == "delete" {
 			file.After = ""
 		}
@@ -151,39 +169,102 @@ func readPage(pages []string) (removed, added []string) {
 	return lines["removed"], lines["added"]
 }
 
-// Of drawn changes every line that is removed or added is in what each way shows, or the way is not used.
+// question returns the question about a change by itself.
+func (c drawnChange) question(t *testing.T) consent.Question {
+	t.Helper()
+	q := consent.Question{Vault: "Notes", Command: c.call[0], Files: c.files, Client: "c", Change: "1"}
+	call := require.Value(allowlist.ParseWords(c.call[0], c.call[1:]))(t)
+	require.NoError(t, q.Describe(call, c.differences()))
+	return q
+}
+
+func (c drawnChange) differences() (all []difference.Change) {
+	for f := range c.files {
+		all = append(all, difference.Whole(textOf(c.before[f]), textOf(c.after[f]), 8<<20))
+	}
+	return all
+}
+
+// isTrashed reports whether the change moves its files to the trash: they are known by their names then.
+func (c drawnChange) isTrashed() bool { return c.call[0] == "delete" && len(c.call) == 2 }
+
+// drawBatch draws a batch of several changes, of which the last ones need no approval, and the question about it.
+func drawBatch(t *testing.T, r *rand.Rand, n int) (q consent.Question, all []drawnChange) {
+	t.Helper()
+	var each []consent.Question
+	var further []consent.Line
+	q = consent.Question{Vault: "Notes", Command: "batch", Client: "c"}
+	operations := 2 + r.IntN(8)
+	asked := 1 + r.IntN(operations)
+	for i := range operations {
+		c := drawCall(r, 1000*n+i, writingCalls[r.IntN(len(writingCalls))], 1+r.IntN(4))
+		all = append(all, c)
+		if i >= asked {
+			further = append(further, consent.Besides(c.files, c.differences(), consent.Rest{})...)
+			continue
+		}
+		one := c.question(t)
+		q.Files = append(q.Files, one.Files...)
+		each = append(each, one)
+	}
+	q.Does = consent.Does(q.Command, q.Files, consent.Rest{})
+	q.Together(operations, each, further)
+	return q, all
+}
+
+// Of drawn changes, alone and in batches, every line that is removed or added is in what each way shows, or the way is
+// not used.
 func TestEachWayShowsAllThatIsWritten(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 8))
 	screens := [][2]int{{3, 240}, {4, 1900}, {14, 4000}, {3000, 1 << 20}}
 	used := map[string]int{}
-	changes := long.Count(16, 300)
+	changes := long.Count(18, 300)
 	for n := range changes {
-		c := drawChange(r, n)
-		q := consent.Question{Vault: "Notes", Command: c.call[0], Files: c.files, Client: "c", Change: "1", Digest: consent.Digest{1, byte(n), byte(n >> 8)}}
-		var differences []difference.Change
-		for f := range c.files {
-			differences = append(differences, difference.Whole(textOf(c.before[f]), textOf(c.after[f]), 8<<20))
+		var q consent.Question
+		var all []drawnChange
+		kind := "one call"
+		if n%3 == 2 {
+			kind = "a batch"
+			q, all = drawBatch(t, r, n)
+		} else {
+			c := drawChange(r, n)
+			q = c.question(t)
+			all = []drawnChange{c}
 		}
-		call := require.Value(allowlist.ParseWords(c.call[0], c.call[1:]))(t)
-		require.NoError(t, q.Describe(call, differences))
+		q.Digest = consent.Digest{1, byte(n), byte(n >> 8)}
 		if q.Unshown != "" {
 			used["none"]++
 			continue
 		}
-		removed, added := c.want()
+		var removed, added, trashed []string
+		for _, c := range all {
+			gone, made := c.want()
+			removed = append(removed, gone...)
+			added = append(added, made...)
+			if c.isTrashed() {
+				trashed = append(trashed, gone...)
+			}
+		}
+		slices.Sort(removed)
+		slices.Sort(added)
 		for i, screen := range screens {
 			text, fits := q.Form(screen[0], screen[1])
 			if !fits {
 				continue
 			}
+			used[fmt.Sprintf("%s in form %d", kind, i)]++
 			used[fmt.Sprint("form ", i)]++
 			rows := strings.Count(text, "\n") + 1
-			assert.That(t, rows <= screen[0] && len(text) <= screen[1], "change %d: %d rows, %d bytes in a form of %v", n, rows, len(text), screen)
-			isTrashed := c.call[0] == "delete" && len(c.call) == 2
+			assert.That(t, rows <= screen[0], "change %d: %d rows in a form of %v", n, rows, screen)
+			assert.That(t, len(text) <= screen[1], "change %d: %d bytes in a form of %v", n, len(text), screen)
 			gotRemoved, gotAdded := readRows(text)
 			assert.EqualSlices(t, gotAdded, added, "change %d, form %d: added", n, i)
-			if !isTrashed || len(gotRemoved) > 0 { // what goes to the trash is known by its name
-				assert.EqualSlices(t, gotRemoved, removed, "change %d, form %d: removed", n, i)
+			for _, line := range removed { // what goes to the trash is known by its name
+				isShown := slices.Contains(gotRemoved, line) || slices.Contains(trashed, line)
+				assert.That(t, isShown, "change %d, form %d: not shown as removed: %.80q", n, i, line)
+			}
+			for _, line := range gotRemoved {
+				assert.That(t, slices.Contains(removed, line), "change %d, form %d: shown as removed: %.80q", n, i, line)
 			}
 		}
 		gotRemoved, gotAdded := readRows(consent.Draw(q.Lines))
@@ -192,10 +273,14 @@ func TestEachWayShowsAllThatIsWritten(t *testing.T) {
 		gotRemoved, gotAdded = readPage(pagesOf(t, q))
 		assert.EqualSlices(t, gotRemoved, removed, "change %d, page: removed", n)
 		assert.EqualSlices(t, gotAdded, added, "change %d, page: added", n)
+		used[kind+" in a terminal and on the page"]++
 		used["terminal and page"]++
 	}
-	t.Logf("%d changes: %v", changes, used)
-	assert.That(t, used["form 2"] > 0 && used["form 3"] >= used["form 2"] && used["terminal and page"] > changes/2, "%v", used)
+	t.Logf("%d changes by %d commands: %v", changes, len(writingCalls), used)
+	assert.That(t, used["form 2"] > 0, "no form of 14 rows: %v", used)
+	assert.That(t, used["form 3"] >= used["form 2"], "less in a form of 3,000 rows than of 14: %v", used)
+	assert.That(t, used["terminal and page"] > changes/2, "%v", used)
+	assert.That(t, used["a batch in a terminal and on the page"] > 0, "no batch: %v", used)
 }
 
 // pagesOf returns the parts of a question as a paired browser gets them.

@@ -58,7 +58,7 @@ func TestABatchQuestionNamesAllOperations(t *testing.T) {
 		"in other letters":      {[]gateway.Operation{removal, rig.Operation("a", "create", "path=JUNK.md", "content=x")}, []string{"operation 2: create\n"}, ""},
 		"of a note by its name": {[]gateway.Operation{rig.Operation("a", "append", "file=junk", "content=x"), removal}, []string{"operation 1: append\nchanges: \"junk.md\""}, ""},
 		"a path from elsewhere": {[]gateway.Operation{rig.Operation("r", "read", "path=root.md"), reference, removal}, []string{"operation 2: append\nchanges: \"root.md\""}, "operation 1"},
-		"of other notes":        {[]gateway.Operation{rig.Operation("a", "append", "path=root.md", "content=x"), rig.Operation("r", "read", "path=junk.md"), removal}, []string{"operation 1: append\nchanges: \"root.md\"\nOne more operation only reads."}, ""},
+		"of other notes":        {[]gateway.Operation{rig.Operation("a", "append", "path=root.md", "content=x"), rig.Operation("r", "read", "path=junk.md"), removal}, []string{"−1 line\nA batch of 3", "operation 1: append\nchanges: \"root.md\"\n│  root\n│ +x\n", "\nOne more operation only reads."}, ""},
 	} {
 		text := ask(test.operations...)
 		for _, want := range test.want {

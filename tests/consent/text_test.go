@@ -190,7 +190,7 @@ func TestABatchOfMuchTextCanBeAskedAbout(t *testing.T) {
 		got, asked := o.Batch(operations, rig.Says(consent.NoWay))
 		require.That(t, len(asked) == 1 && strings.Contains(got.Error.Hint, "vaultwicket approvals"), "asked %d times, got %+v", len(asked), got.Error)
 		q := asked[0]
-		assert.That(t, strings.HasPrefix(q.Text, `Change 10 notes (vault "Notes")`+"\n"+`A batch of 10 operations, 10 of which need approval. Asked by `), "%s", q.Text)
+		assert.That(t, strings.HasPrefix(q.Text, `Change 10 notes (vault "Notes"): −1350 +10 lines`+"\n"+`A batch of 10 operations, 10 of which need approval. Asked by `), "%s", q.Text)
 		operation, added, removed := 0, map[int]int{}, map[int]int{}
 		for _, l := range q.Lines[1:] {
 			switch l.Kind {
