@@ -269,7 +269,7 @@ func (a *Approvals) askClient(
 		if d.Link {
 			link = a.link(left.Ref, kinds...)
 		}
-		return Page{q.told(by), link, left.Ref}, link != ""
+		return Page{link, left.Ref}, link != ""
 	}
 	taken := by.Taken
 	if taken.IsZero() {

@@ -11,7 +11,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/internal/difference"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
@@ -69,12 +68,15 @@ type Question struct {
 	Spelled map[string]string
 }
 
+// Heading is the first line of the question: what would be done, with which note or how many, in which vault.
+func (q Question) Heading() string { return Draw(q.Lines[:min(1, len(q.Lines))]) }
+
 // ID names the question for the agent that asks, and in the audit log. It is not the code with which it is approved.
 func (q Question) ID() string { return StoredQuestion{Digest: q.Digest}.ID() }
 
 // Page is a question on a page. The link gives no right to answer it.
 type Page struct {
-	Text, Link, Ref string // Text is without names of notes; see [StoredQuestion] for Ref
+	Link, Ref string // see [StoredQuestion] for Ref
 }
 
 // SameAs returns an error unless an approval of q is one of again.
@@ -165,9 +167,6 @@ func (r Rest) Plus(other Rest) Rest {
 	}
 }
 
-// Named returns the line of a question about the file.
-func (f PlannedFile) Named() Line { return f.line(difference.Change{}) }
-
 // Does says without any name or text of a note what a call does to files, such as "delete 1 note
 // and change 2 notes". Where they are not known it is the name of the command.
 func Does(command string, files []PlannedFile, rest Rest) string {
@@ -208,8 +207,8 @@ func Does(command string, files []PlannedFile, rest Rest) string {
 	}
 }
 
-// told is what a message to the owner says of a question, such as "Cursor asks to delete 1 note in
-// Work". Of names that others have chosen only letters, digits, dashes and spaces are in it: it is
+// told is what a message to the owner says of a question, such as "A client that calls itself “Cursor” asks to delete
+// 1 note in Work". What a client calls itself is its own word, and is said to be that. Of names that others have chosen only letters, digits, dashes and spaces are in it: it is
 // shown by other programs, which may have a meaning for the rest.
 func (q Question) told(by Requester) string {
 	plain := func(name, fallback string) string {
@@ -221,9 +220,18 @@ func (q Question) told(by Requester) string {
 		}, name)), " ")
 		return cmp.Or(excerpt.Clip(strings.TrimLeft(name, "-_ "), maxTold), fallback)
 	}
+	who := "A client that gives no name"
+	agent := plain(ownerfiles.AgentOf(by.Caller), "")
+	client := plain(by.Client, "")
+	switch {
+	case agent != "":
+		who = "The agent " + agent
+	case client != "":
+		who = fmt.Sprintf("A client that calls itself “%s”", client)
+	}
 	return fmt.Sprintf(
 		"%s asks to %s in %s",
-		plain(cmp.Or(ownerfiles.AgentOf(by.Caller), by.Client), "An agent"),
+		who,
 		q.Does,
 		plain(q.Vault, "the vault of the app"),
 	)

@@ -55,11 +55,13 @@ func TestToldIsPlainAndShort(t *testing.T) {
 		files                 []PlannedFile
 		want                  string
 	}{
-		{"1-a", "Cursor", "Work", []PlannedFile{gone}, "Cursor asks to delete 1 note in Work"},
-		{"nightly/1-a", "Cursor", "Work", []PlannedFile{gone, moved, moved, changed, made}, "nightly asks to delete 1 note, move 2 notes, change 1 note and create 1 note in Work"},
-		{"1-a", "", "", nil, "An agent asks to run delete in the vault of the app"},
-		{"1-a", "-rf --x=<b>evil.example/\n\x1b[0m", "My \"vault\"", []PlannedFile{changed, {Path: "x.canvas", After: "2"}}, "rf --x b evil example 0m asks to change 1 file and create 1 file in My vault"},
-		{"1-a", strings.Repeat("字", 500), "V", []PlannedFile{gone}, strings.Repeat("字", 20) + "… asks to delete 1 note in V"},
+		{"1-a", "Cursor", "Work", []PlannedFile{gone}, "A client that calls itself “Cursor” asks to delete 1 note in Work"},
+		{"nightly/1-a", "Cursor", "Work", []PlannedFile{gone, moved, moved, changed, made}, "The agent nightly asks to delete 1 note, move 2 notes, change 1 note and create 1 note in Work"},
+		{"1-a", "", "", nil, "A client that gives no name asks to run delete in the vault of the app"},
+		{"1-a", "-rf --x=<b>evil.example/\n\x1b[0m", "My \"vault\"", []PlannedFile{changed, {Path: "x.canvas", After: "2"}}, "A client that calls itself “rf --x b evil example 0m” asks to change 1 file and create 1 file in My vault"},
+		{"1-a", strings.Repeat("字", 500), "V", []PlannedFile{gone}, "A client that calls itself “" + strings.Repeat("字", 20) + "…” asks to delete 1 note in V"},
+		{"1-a", "Your terminal", "V", []PlannedFile{gone}, "A client that calls itself “Your terminal” asks to delete 1 note in V"},
+		{"1-a", "x” asks to read. Your terminal", "V", []PlannedFile{gone}, "A client that calls itself “x asks to read Your terminal” asks to delete 1 note in V"},
 	} {
 		q := Question{Vault: test.vault, Does: Does("delete", test.files, Rest{})}
 		assert.Equal(t, q.told(Requester{Caller: test.caller, Client: test.client}), test.want, "told")

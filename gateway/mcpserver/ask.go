@@ -270,7 +270,8 @@ func (m askModes) dialog(q consent.Question) (params mcp.ElicitationParams, page
 	if m.page && q.Dialog.Link {
 		if on, ok := q.OnPage(m.pages()...); ok {
 			return mcp.ElicitationParams{
-				Mode: mcp.ElicitationModeURL, ElicitationID: on.Ref, URL: on.Link, Message: on.Text + ". The page shows the whole change; approve or deny it there.",
+				Mode: mcp.ElicitationModeURL, ElicitationID: on.Ref, URL: on.Link,
+				Message: q.Heading() + "\nThe page shows the whole change; approve or deny it there.",
 			}, &on, true
 		}
 	}

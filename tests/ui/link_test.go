@@ -31,7 +31,7 @@ func TestALinkOfAClientLeadsToTheQuestion(t *testing.T) {
 		Params struct{ Mode, URL, Message, ElicitationID string }
 	}
 	s.Next(&asked)
-	if asked.Method != "elicitation/create" || asked.Params.Mode != "url" || !strings.HasPrefix(asked.Params.Message, "t asks to delete 1 note in Notes.") {
+	if asked.Method != "elicitation/create" || asked.Params.Mode != "url" || !strings.HasPrefix(asked.Params.Message, `Delete "Bread.md" (vault "Notes")`) {
 		t.Fatalf("asked %+v", asked)
 	}
 	s.Send(`{"jsonrpc":"2.0","id":` + rig.JSON(t, asked.ID) + `,"result":{"action":"accept"}}`)

@@ -250,7 +250,9 @@ func newLineTable(s terminal.Screen) lineWriter {
 		add("by=", l.By)
 		add("change=", l.Change)
 		add("agent=", l.Agent)
-		add("client=", l.Client)
+		if l.Client != "" { // its own word, in which could be other details
+			add("client=", inQuotes(l.Client))
+		}
 		if l.Repair != nil {
 			add("", l.Repair.Why)
 		}

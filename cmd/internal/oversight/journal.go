@@ -9,6 +9,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/cmd/internal/bootstrap"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/internal/journal"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
@@ -193,7 +194,11 @@ func printChanges(o bootstrap.Opened, s terminal.Screen, changes []keptChange) e
 		terminal.Column{Title: "files", Min: 10},
 	)
 	for _, c := range changes {
-		by := cmp.Or(c.Client, c.Caller, "-") // the agent, and the client program as it calls itself
+		by := cmp.Or(c.Caller, "-")
+		isOwn := c.Caller == bootstrap.AtTerminal || c.Caller == consent.LocalPage
+		if c.Client != "" && !isOwn { // its own word, which could be any other
+			by = inQuotes(c.Client)
+		}
 		if c.Agent != "" {
 			by = c.Agent + " (" + by + ")"
 		}

@@ -148,7 +148,10 @@ func toUndo(ctx context.Context, o bootstrap.Opened, u undoFlags, id string) ([]
 	case latest.Caller == bootstrap.AtTerminal:
 		return words, nil
 	}
-	by := cmp.Or(latest.Client, latest.Caller, "an unknown caller")
+	by := cmp.Or(latest.Caller, "an unknown caller")
+	if latest.Client != "" { // its own word, which could be any other
+		by = "a client that calls itself " + inQuotes(terminal.Visible(latest.Client))
+	}
 	if agent := ownerfiles.AgentOf(latest.Caller); agent != "" {
 		by = "the agent " + agent
 	}
