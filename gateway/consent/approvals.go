@@ -241,6 +241,7 @@ func (a *Approvals) askClient(
 	calls []CallDigest,
 ) (Reply, *Dialog) {
 	d := newDialog(ctx, by, q)
+	d.Ref = left.Ref
 	if by.Ask == nil || !d.Form && !d.Link {
 		return NoWay, d
 	}
@@ -601,7 +602,8 @@ type Asker func(ctx context.Context, q Question) Reply
 
 // Dialog is how a client may ask the user.
 type Dialog struct {
-	Form, Link bool // a form, a link to a page
+	Form, Link bool   // a form, a link to a page
+	Ref        string // that of the stored question, "" where it is not stored
 	// MinAnswer is how long a client has had a form at least when an answer comes that counts.
 	MinAnswer time.Duration
 	// Open ends when nobody has to answer any more, see [Dialog.IsDecided]. It outlasts the call.

@@ -142,7 +142,10 @@ func (i *elicitation) ask(ctx context.Context, q consent.Question) consent.Reply
 	if !ok {
 		return consent.NoWay
 	}
-	bound := consent.Bound{Vault: cmp.Or(q.Vault, "-"), Digest: q.Digest, Caller: cmp.Or(q.Caller, "-")}
+	bound := consent.Bound{
+		Vault: cmp.Or(q.Vault, "-"), Digest: q.Digest,
+		Caller: cmp.Or(q.Caller, "-") + "\x00" + q.Dialog.Ref, // one that was withdrawn and is asked again is another one
+	}
 	if page != nil {
 		bound.Caller += "\x00page" // to have opened a link is no answer to a form
 		params.ElicitationID = ""  // this protocol version has none
