@@ -784,9 +784,10 @@ func TestABatchIsOneQuestion(t *testing.T) {
 	}
 }
 
-// A client that takes a result which asks for a broken one is told of the versions in which the server asks by a request.
+// A client that fails on a result which asks, or does not end its dialog by itself then, is told of the versions in which
+// the server asks by a request.
 func TestAClientIsAskedInAVersionThatItTakes(t *testing.T) {
-	for client, isTold := range map[string]bool{"copilot-cli": false, "claude-code": true, "somebody": true} {
+	for client, isTold := range map[string]bool{"copilot-cli": false, "claude-code": false, "codex-mcp-client": true, "somebody": true} {
 		b := boothAs{client, policy.AskClient, policy.NoMinAnswer}.open(t, modernEra, formsOnly)
 		meta := strings.NewReplacer(`clientCapabilities":{}`, `clientCapabilities":`+b.can, `"name":"c"`, fmt.Sprintf(`"name":%q`, client)).Replace(talk.ModernMeta)
 		b.Send(`{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{` + meta + `}}`)

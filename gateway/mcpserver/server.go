@@ -200,14 +200,15 @@ func capabilities() (c mcp.ServerCapabilities) {
 	return c
 }
 
-// failsOnQuestions are the clients that were seen to take a result which asks the user for a broken one, by the names that
-// they give themselves: their call then fails, and the agent is not told that it waits for the owner. In the versions of
-// the protocol with requests of the server they ask.
-var failsOnQuestions = []string{"copilot-cli"}
+// askedByRequest are the clients that are only told of versions of the protocol in which the server asks by a request, by the
+// names that they give themselves. Copilot CLI was seen to take a result that asks the user for a broken one: its call
+// fails, and the agent is not told that it waits for the owner. Claude Code ends its dialog when the owner has decided
+// elsewhere only if it is told so, which later versions have no message for.
+var askedByRequest = []string{"copilot-cli", "claude-code"}
 
 // versionsFor returns the versions of the protocol that a client is told of.
 func versionsFor(client string, all []string) []string {
-	if !slices.Contains(failsOnQuestions, client) {
+	if !slices.Contains(askedByRequest, client) {
 		return all
 	}
 	return slices.DeleteFunc(all, mcp.IsModernProtocol)
