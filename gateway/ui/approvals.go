@@ -193,6 +193,9 @@ type partData struct {
 	Answered    *answered
 }
 
+// Card returns the question, for the forms that answer it.
+func (d partData) Card() card { return d.card }
+
 // oneQuestion shows a part of a question that is too long for the list. It is approved where its end is shown.
 func (p *Page) oneQuestion(r request) view {
 	found, err := p.readQuestions()

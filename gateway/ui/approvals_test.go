@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"path/filepath"
@@ -109,4 +110,36 @@ func TestSeveralQuestionsAreAnsweredTogether(t *testing.T) {
 	n = strings.Count(view, "Tell “Your terminal” to go on.")
 	assert.Equal(t, n, 1, "approvals that are still good")
 	assert.That(t, err == nil && states[consent.Approved] == 2 && states[consent.Denied] == 1 && states[consent.Pending] == 1, "%v, %v", states, err)
+}
+
+// A question that is too long for the list is on a page of its own, in parts that have every line, and is approved at its
+// end.
+func TestALongQuestionIsReadInPartsOnThePage(t *testing.T) {
+	v := openPage(t, filepath.Join(t.TempDir(), "state"))
+	lines := []consent.Line{{Kind: consent.Act, Text: "Create Long.md"}, {Kind: consent.File, Text: "makes", Path: "Long.md"}}
+	const added = 2*partRows + 5
+	for i := range added {
+		lines = append(lines, consent.Line{Kind: consent.Added, Text: fmt.Sprintf("line %d.", i), New: i + 1})
+	}
+	asked := consent.StoredQuestion{Session: "token-1", Vault: "Notes", Command: "create", Text: "x", Lines: lines, Digest: consent.Digest{1}}
+	q, err := consent.OpenStore(consent.Folder(v.page.State), nil).Ask(asked)
+	require.NoError(t, err)
+	one := "approvals/one/" + q.Code
+	list := v.see("approvals")
+	assert.Contains(t, list, one, "the list does not lead to it")
+	assert.That(t, !strings.Contains(list, `action="`+v.page.guard.base+`approvals/approve"><input type="hidden" name="token"`), "it is approved in the list: %s", list)
+	all := ""
+	for part := 1; part <= 3; part++ {
+		view := v.see(fmt.Sprintf("%s?part=%d", one, part))
+		assert.Contains(t, view, fmt.Sprintf("part %d of 3", part))
+		assert.Contains(t, view, "<b>Create Long.md</b>", "part %d", part)
+		assert.Equal(t, strings.Contains(view, `>Approve<`), part == 3, "part %d has the button", part)
+		assert.Contains(t, view, `>Deny<`, "part %d", part)
+		all += view
+	}
+	for i := range added {
+		require.That(t, strings.Contains(all, fmt.Sprintf(">line %d.<", i)), "line %d is in no part", i)
+	}
+	v.send(one+"?part=3", "approvals/approve", url.Values{"code": {q.Code}})
+	assert.Contains(t, v.see(one), "Approved here, for one call")
 }
