@@ -25,8 +25,9 @@ type changedBy struct {
 
 // batchOf are changes of one batch, or one change.
 type batchOf struct {
-	ID   string // of the batch, "" for a single change
-	Rows []changeRow
+	ID    string      // of the batch, "" for a single change
+	Rows  []changeRow // those that are listed
+	Whole changedBy   // all of them
 }
 
 // listed are the first changes of an agent as a view lists them.
@@ -116,7 +117,10 @@ func (c changedBy) Query() template.URL {
 }
 
 // All returns what undoes all changes of a batch that are in effect.
-func (b batchOf) All() []string { return togglesOf(changedBy{Rows: b.Rows}.inState(true)) }
+func (b batchOf) All() []string { return togglesOf(b.Whole.inState(true)) }
+
+// Size returns how many changes a batch has, also those that are not listed.
+func (b batchOf) Size() int { return len(b.Whole.Rows) }
 
 // togglesOf returns what to undo for another state of changes, each once.
 func togglesOf(rows []changeRow) (ids []string) {
@@ -134,16 +138,28 @@ func togglesOf(rows []changeRow) (ids []string) {
 func (p *Page) listed(ctx context.Context, c changedBy) listed {
 	shown := listed{changedBy: c, Further: max(0, len(c.Rows)-rowsOfAgent)}
 	kept, err := p.Gateway.Journal(c.Vault)
-	for _, row := range c.Rows[:len(c.Rows)-shown.Further] {
+	at := map[string]int{} // the places of batches in the list
+	for i, row := range c.Rows {
+		place, isKnown := at[row.Batch]
+		isOfBatch := row.Batch != "" && isKnown
+		isListed := i < rowsOfAgent
+		if !isOfBatch && !isListed {
+			continue
+		}
+		if !isOfBatch {
+			place = len(shown.Batches)
+			at[row.Batch] = place
+			shown.Batches = append(shown.Batches, batchOf{ID: row.Batch})
+		}
+		batch := &shown.Batches[place]
+		batch.Whole.Rows = append(batch.Whole.Rows, row)
+		if !isListed {
+			continue
+		}
 		if err == nil {
 			p.countLines(ctx, kept, &row)
 		}
-		n := len(shown.Batches)
-		if n > 0 && row.Batch != "" && shown.Batches[n-1].ID == row.Batch {
-			shown.Batches[n-1].Rows = append(shown.Batches[n-1].Rows, row)
-			continue
-		}
-		shown.Batches = append(shown.Batches, batchOf{row.Batch, []changeRow{row}})
+		batch.Rows = append(batch.Rows, row)
 	}
 	return shown
 }

@@ -72,6 +72,20 @@ func TestAllChangesOfADayCount(t *testing.T) {
 	assert.Equal(t, changedNotes(r, notes), notes, "notes that are changed again")
 }
 
+// A batch of which the overview does not list all changes is told with all of them, and undone as one.
+func TestABatchIsUndoneWhole(t *testing.T) {
+	t.Parallel()
+	const notes = 30
+	r := rig.New(t, notesOf(notes))
+	r.Zone = rig.ZoneAtNoon()
+	v, client := open(r), r.Stdio(false, "")
+	appendTo(t, client, 0, notes) // batches of 20 and of 10, of which 20 changes are listed
+	view := v.See("")
+	has(t, view, "one batch of 20<", "one batch of 10<", "and 10 more")
+	has(t, v.undo(view, "of 20 changes"), "20 changes undone.", "t changed 10 notes.")
+	assert.Equal(t, changedNotes(r, notes), 10, "notes that are changed after the undo of the batch of 20")
+}
+
 // What is changed after a view was shown is not taken back by its form.
 func TestTheUndoOfADayEndsWithTheView(t *testing.T) {
 	t.Parallel()
