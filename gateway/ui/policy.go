@@ -243,7 +243,9 @@ func (r reason) Lines() (lines []string) {
 			table = edit.Table
 			lines = append(lines, table)
 		}
-		lines = append(lines, edit.Text)
+		if edit.Text != "" { // it is not removed
+			lines = append(lines, edit.Text)
+		}
 	}
 	return lines
 }

@@ -96,10 +96,11 @@ type Advice struct {
 	Origin  string // where that comes from
 	Edits   []Edit
 	Opens   []string // what the edits allow besides the call
+	Folder  string   // that a line of access is about, "" if it is about the note of the call alone
 }
 
 // Edit is a change of one line. Was is the text that Text replaces, "" where Text is added below the line, which is
-// 0 for the beginning of the file.
+// 0 for the beginning of the file. Where Text is "" the line is removed.
 type Edit struct {
 	Line             int
 	Table, Was, Text string

@@ -72,7 +72,9 @@ func ServePage(ctx context.Context, o bootstrap.Opened, address string, c ui.Con
 	c.OfAgent = o.OfAgent
 	c.Advise = func(r ui.Refusal) (ui.Advice, error) {
 		found, err := o.Flags.Advise(o.Std, settings.Refusal(r))
-		advised := ui.Advice{File: found.File, Setting: found.Setting, Origin: found.Origin, Opens: found.Opens}
+		advised := ui.Advice{
+			File: found.File, Setting: found.Setting, Origin: found.Origin, Opens: found.Opens, Folder: found.Folder,
+		}
 		for _, edit := range found.Edits {
 			advised.Edits = append(advised.Edits, ui.Edit(edit))
 		}

@@ -2,11 +2,13 @@ package settings
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
 	"os"
+	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -38,10 +40,11 @@ type Advice struct {
 	Origin  string // where that comes from
 	Edits   []Edit
 	Opens   []string // what the edits allow besides the call
+	Folder  string   // that a line of access is about, "" if it is about the note of the call alone
 }
 
 // Edit is a change of one line. Was is the text that Text replaces, "" where Text is added below the line, which is
-// 0 for the beginning of the file.
+// 0 for the beginning of the file. Where Text is "" the line is removed.
 type Edit struct {
 	Line             int
 	Table, Was, Text string
@@ -74,8 +77,12 @@ func (f *Flags) Advise(std terminal.Streams, r Refusal) (Advice, error) {
 		if setting == "" {
 			break
 		}
-		if file, setting = t.lift(file, setting); file == nil {
+		place := ""
+		if file, setting, place = t.lift(file, setting); file == nil {
 			return advised, nil
+		}
+		if place != "" && place != r.Path {
+			advised.Folder = place
 		}
 	}
 	if advised.Setting != "" && setting == "" {
@@ -191,13 +198,41 @@ func (r Refusal) refusedBy(p policy.Policy) string {
 }
 
 // lift returns the text of the file with the fewest changes after which a setting does not refuse the call, and what
-// refuses it then; nil if none is enough.
-func (t trial) lift(file draft, setting string) (changed draft, next string) {
+// refuses it then; nil if none is enough. place is what the lines of access name, see [trial.places].
+func (t trial) lift(file draft, setting string) (changed draft, next, place string) {
 	value, known := liftable[setting]
 	if !known {
-		return nil, setting
+		return nil, setting, ""
 	}
-	spots := t.spots(file, setting)
+	for _, place := range t.places(setting) {
+		changed, next := t.liftAt(file, setting, place, value)
+		if changed != nil {
+			return changed, next, place
+		}
+	}
+	return nil, setting, ""
+}
+
+// places are what a line about a setting can name, the narrowest first: of access the note, and the folders that it is
+// in, because a name can look like a pattern. Other settings name nothing.
+func (t trial) places(setting string) []string {
+	if setting != "access" {
+		return []string{""}
+	}
+	places := []string{t.refusal.Path}
+	for folder := path.Dir(t.refusal.Path); folder != "." && folder != "/"; folder = path.Dir(folder) {
+		places = append(places, folder)
+	}
+	return append(places, "/")
+}
+
+// liftAt is [trial.lift] by lines that name a place.
+func (t trial) liftAt(
+	file draft,
+	setting, place string,
+	value func(Refusal, []string) string,
+) (changed draft, next string) {
+	spots := t.spots(file, setting, place)
 	var choices [][]spot // the smallest first; of one size those of the narrowest table
 	for chosen := 1; chosen < 1<<len(spots); chosen++ {
 		var choice []spot
@@ -229,8 +264,8 @@ type spot struct {
 	isNew bool     // the key is to be added to the table
 }
 
-// spots returns where a file can have a setting for the call, the narrowest table first.
-func (t trial) spots(file draft, setting string) (spots []spot) {
+// spots returns where a file can have a setting for the call, the narrowest table first. A line of access names a place.
+func (t trial) spots(file draft, setting, place string) (spots []spot) {
 	var root map[string]any
 	if toml.Unmarshal(file.content(), &root) != nil {
 		return nil
@@ -261,7 +296,7 @@ func (t trial) spots(file draft, setting string) (spots []spot) {
 				if table[0] == "vaults" {
 					name = "vaults.access"
 				}
-				add("["+name+"]", true, append(table, t.refusal.Path)...)
+				add("["+name+"]", true, append(table, place)...)
 			}
 		}
 		return spots
@@ -323,10 +358,13 @@ func (d draft) content() []byte {
 	return text.Bytes()
 }
 
-// settingLine is a line with one setting and a comment behind it.
-var settingLine = regexp.MustCompile(`^(\s*)([^=]+?)\s*=\s*("[^"]*"|\[[^\]]*\]|[a-z0-9]+)(\s*(?:#.*)?\r?)$`)
+// assignment is a value with the sign before it: a string, a list of strings, also over several lines, or a word. What
+// looks like one in a key, a string or a comment is found too.
+var assignment = regexp.MustCompile(
+	`=[ \t]*("(?:[^"\\\n]|\\.)*"|'[^'\n]*'|\[(?:"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|#[^\n]*|[^\]"'#])*\]|[a-z0-9]+)`,
+)
 
-// with returns a draft with a value in a place. One whose line has more than the setting stays as it is.
+// with returns a draft with a value in a place, and nothing else changed. It stays as it is where that cannot be.
 func (d draft) with(s spot, value string) draft {
 	lines := linesOf(d.content())
 	key := s.path[len(s.path)-1]
@@ -343,18 +381,62 @@ func (d draft) with(s spot, value string) draft {
 		return slices.Insert(slices.Clone(d), at, added)
 	}
 	at := lines[keyOf(s.path)] - 1
-	found := settingLine.FindStringSubmatch(d[max(at, 0)].text)
-	if at < 0 || found == nil {
+	if at < 0 {
 		return d
 	}
-	changed := slices.Clone(d)
-	line := &changed[at]
-	if line.was == "" {
-		line.was = line.text
+	rest := make([][]byte, 0, len(d)-at)
+	for _, line := range d[at:] {
+		rest = append(rest, []byte(line.text+"\n"))
 	}
-	line.text = found[1] + found[2] + " = " + value + found[4]
-	line.table = s.table
+	length, _ := linesOfValue(rest)
+	text := strings.TrimSuffix(string(bytes.Join(rest[:length], nil)), "\n")
+	for _, found := range assignment.FindAllStringSubmatchIndex(text, -1) {
+		changed := d.replaced(at, length, text[:found[0]]+"= "+value+text[found[1]:], s.table)
+		if changesOnly(d, changed, s.path) {
+			return changed
+		}
+	}
+	return d
+}
+
+// replaced returns a draft with another text in place of some lines, of which it has no more.
+func (d draft) replaced(at, length int, text, table string) draft {
+	changed := slices.Clone(d)
+	texts := strings.Split(text, "\n")
+	for i := range length {
+		line := &changed[at+i]
+		now := ""
+		if i < len(texts) {
+			now = texts[i]
+		}
+		if now == line.text {
+			continue
+		}
+		if line.was == "" {
+			line.was = line.text
+		}
+		line.text = now
+		line.table = table
+	}
 	return changed
+}
+
+// changesOnly reports whether a draft is right, and has nothing that another has not but the value under a key.
+func changesOnly(before, after draft, path []string) bool {
+	without := func(file draft) (text []byte, err error) {
+		var root map[string]any
+		if err := toml.Unmarshal(file.content(), &root); err != nil {
+			return nil, err
+		}
+		above, _ := valueAt(root, path[:len(path)-1])
+		if table, isTable := above.(map[string]any); isTable {
+			delete(table, path[len(path)-1])
+		}
+		return json.Marshal(root)
+	}
+	was, errBefore := without(before)
+	is, errAfter := without(after)
+	return errBefore == nil && errAfter == nil && bytes.Equal(was, is)
 }
 
 // endOfGeneral returns how many lines there are before the first table.
