@@ -92,6 +92,7 @@ type questionPage struct {
 	Part, Parts  int // from 1
 	Next, Prev   int // other parts, 0 for none
 	CSS, Icon    string
+	JS           string
 	Path         string
 	Approve      string // the tokens of the forms, "" for a form that is not shown
 	Deny         string
@@ -112,7 +113,7 @@ func (q *linkPages) serve(w http.ResponseWriter, r *http.Request, ref string) {
 		q.decide(w, r, ref)
 		return
 	}
-	if ref == pageStyle || ref == pageIcon {
+	if ref == pageStyle || ref == pageIcon || ref == pageReads {
 		serveAsset(w, r, ref)
 		return
 	}
@@ -129,6 +130,7 @@ func (q *linkPages) serve(w http.ResponseWriter, r *http.Request, ref string) {
 const (
 	pageStyle = "page.css"
 	pageIcon  = "icon.svg"
+	pageReads = "read.js"
 )
 
 // show writes the page of a question, with a problem if there is one.
@@ -136,6 +138,7 @@ func (q *linkPages) show(w http.ResponseWriter, r *http.Request, ref string, pro
 	data := questionPage{
 		CSS:     consent.LinkPath + pageStyle + "?" + assets()[pageStyle].mark,
 		Icon:    consent.LinkPath + pageIcon,
+		JS:      consent.LinkPath + pageReads + "?" + assets()[pageReads].mark,
 		Path:    consent.LinkPath + ref,
 		Problem: problem,
 	}

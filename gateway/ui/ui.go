@@ -411,12 +411,19 @@ func (a *answers) take(r *http.Request) view {
 	return view{}
 }
 
-//go:embed assets/page.css assets/page.js assets/app.js assets/icon.svg assets/icon-waiting.svg
+//go:embed assets/page.css assets/page.js assets/read.js assets/app.js assets/icon.svg assets/icon-waiting.svg
 var assetFiles embed.FS
 
 // Stylesheet returns the style sheet of the page, for the other pages of the program.
 func Stylesheet() []byte {
 	text, _ := assetFiles.ReadFile("assets/page.css") // it is embedded
+	return text
+}
+
+// ReadScript returns the script that has what approves a question wait until it was read, for the other pages of the
+// program. It is about the element with the attributes data-question and data-part.
+func ReadScript() []byte {
+	text, _ := assetFiles.ReadFile("assets/" + pageReads) // it is embedded
 	return text
 }
 

@@ -1,14 +1,12 @@
 package ui
 
 import (
-	"os"
 	osexec "os/exec"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
 
 	"github.com/chromedp/chromedp"
@@ -41,18 +39,15 @@ func TestALinkOfAClientLeadsToTheQuestion(t *testing.T) {
 	if text := b.text("html"); !strings.Contains(text, "Bread") || strings.Contains(text, "flour") || w.Read("Bread.md") == "" {
 		t.Errorf("without a pairing: %s", text)
 	}
-	b.run(chromedp.EmulateViewport(360, 800))
 	styled := value[string](b, `getComputedStyle(document.querySelector("h1")).fontFamily`)
 	assert.That(t, strings.Contains(styled, "Iowan"), "the page of the link has the letters %s", styled)
-	if *axe != "" {
-		text := require.Value(os.ReadFile(*axe))(t)
-		b.check("the page of a link", string(text))
-	}
+	b.onAPhone("link-not-paired")
 	b.run(chromedp.Navigate(w.link))
 	b.until("the first view", `document.getElementById("switch")`)
 	opened := time.Now()
 	b.run(chromedp.Navigate(asked.Params.URL))
 	b.until("the question", `document.getElementById("approve") && document.body.innerText.includes("Bread.md")`)
+	b.onAPhone("link", "#approve", "#deny")
 	t.Logf("from the link to the question: %v", time.Since(opened))
 	decided := time.Now()
 	b.press(`#approve`)

@@ -146,6 +146,29 @@ func (w *world) window() *tab {
 // step is one thing to do in a window.
 type step = chromedp.Action[chromedp.Void]
 
+// browser is what tests of both browsers do in a window.
+type browser interface {
+	visit(path string)
+	until(what, expression string)
+	over() (pixels float64, stick string)
+	check(where, source string)
+}
+
+// inBothBrowsers runs a test in Chromium and in Firefox.
+func inBothBrowsers(t *testing.T, change func(*rig.Rig), test func(*testing.T, *world, browser)) {
+	t.Helper()
+	t.Run("Chromium", func(t *testing.T) {
+		w := begin(t, change)
+		b := w.open()
+		b.run(chromedp.EmulateViewport(1000, 700))
+		test(t, w, b)
+	})
+	t.Run("Firefox", func(t *testing.T) {
+		w := begin(t, change)
+		test(t, w, w.openFox("light"))
+	})
+}
+
 // run takes steps, and fails the test if one of them fails or takes too long.
 func (b *tab) run(steps ...step) {
 	b.w.t.Helper()

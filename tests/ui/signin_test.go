@@ -146,6 +146,10 @@ func TestTheOwnerDecidesOnThePageOfTheServer(t *testing.T) {
 	if strings.Count(shown, "a line of text") != 60 || !strings.Contains(shown, "phone") || !strings.Contains(shown, "<script>") || value[bool](s.owner, `document.title === "run"`) {
 		t.Errorf("the owner sees %s", shown)
 	}
+	s.owner.onAPhone("signin-question", "#allow", "#deny")
+	assert.Equal(t, s.owner.text("#allow"), "Approve", "what the button says, as on the local page")
+	grave := value[string](s.owner, `getComputedStyle(document.querySelector("article h2 b")).color + " " + getComputedStyle(document.getElementById("allow")).backgroundColor`)
+	assert.That(t, !strings.Contains(grave, "rgb(42, 98, 71)") && strings.Count(grave, "rgb(150, 64, 31)") == 2, "a question that destroys has the colours %s", grave)
 	decided := time.Now()
 	s.owner.run(chromedp.Click(chromedp.CSS("#allow")))
 	s.owner.until("the decision", `document.getElementById("intro").textContent.startsWith("Approved")`)
@@ -242,6 +246,7 @@ func TestTheOwnerSignsInWithAPasskey(t *testing.T) {
 		value[bool](b, `(() => { const choice = document.getElementById("agent"); choice.value = "`+agent+`"; choice.dispatchEvent(new Event("change")); return true })()`)
 	}
 	assert.That(t, value[bool](b, `document.getElementById("allow").disabled`), "an agent is chosen ahead")
+	b.onAPhone("signin-consent", "#allow", "#deny")
 	choose("phone")
 	shown := b.text("#decision")
 	for _, want := range []string{"A <b>bold</b> client", id, strings.TrimPrefix(client.URL, "http://"), "phone", "reader", "In Notes, the agent ", "create and add to them"} {

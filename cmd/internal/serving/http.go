@@ -224,7 +224,7 @@ func openSignIn(
 		return list
 	}
 	return signin.New(signin.Config{
-		Resource: o.HTTP.PublicURL, Scopes: policy.ScopeNames(policy.ScopeDestructive), Agents: rights, Grantable: grantable, Generation: generation, Style: ui.Stylesheet(),
+		Resource: o.HTTP.PublicURL, Scopes: policy.ScopeNames(policy.ScopeDestructive), Agents: rights, Grantable: grantable, Generation: generation, Style: ui.Stylesheet(), Reads: ui.ReadScript(),
 		Question: func(ref string) (string, func(bool) error) { return ui.Asked(state, bootstrap.Session(), ref) },
 		Store:    signin.OpenStore(state), Log: o.Log, Now: time.Now,
 	})

@@ -85,6 +85,7 @@ type Config struct {
 	// it; "" if none does.
 	Question func(ref string) (html string, answer func(approve bool) error)
 	Style    []byte // style sheet of the pages
+	Reads    []byte // script with which a question is approved after it was read
 	Store    *Store
 	Log      *slog.Logger
 	Now      func() time.Time
@@ -248,13 +249,16 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	httpguard.LimitRead(w, ticketFor)
 	for _, page := range []struct{ path, kind, file string }{
-		{"authorize", "text/html; charset=utf-8", "authorize.html"}, {"passkey", "text/html; charset=utf-8", "passkey.html"}, {"question/", "text/html; charset=utf-8", "authorize.html"}, {"signin.js", "text/javascript; charset=utf-8", "signin.js"}, {"page.css", "text/css; charset=utf-8", ""},
+		{"authorize", "text/html; charset=utf-8", "authorize.html"}, {"passkey", "text/html; charset=utf-8", "passkey.html"}, {"question/", "text/html; charset=utf-8", "authorize.html"}, {"signin.js", "text/javascript; charset=utf-8", "signin.js"}, {"page.css", "text/css; charset=utf-8", ""}, {"read.js", "text/javascript; charset=utf-8", ""},
 	} {
 		if (r.URL.Path == base+page.path || page.path == "question/" && strings.HasPrefix(r.URL.Path, questionPath)) &&
 			(r.Method == http.MethodGet || r.Method == http.MethodHead) {
-			text := s.Style
-			if page.file != "" {
-				text, _ = pages.ReadFile("pages/" + page.file) // it is embedded
+			text, _ := pages.ReadFile("pages/" + page.file) // it is embedded, but for those of the local page
+			switch page.path {
+			case "page.css":
+				text = s.Style
+			case "read.js":
+				text = s.Reads
 			}
 			h.Set("Content-Type", page.kind)
 			_, _ = w.Write(text) // the client may have gone

@@ -79,7 +79,7 @@ func newSite(t *testing.T) *site {
 				return nil
 			}
 		},
-		Style: []byte("body{}"), Store: OpenStore(s.state), Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return s.clock },
+		Style: []byte("body{}"), Reads: []byte("0"), Store: OpenStore(s.state), Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return s.clock },
 	})
 	require.NoError(t, err)
 	s.http.Config.Handler = s.Server
@@ -728,7 +728,7 @@ func TestAClientByItsMetadata(t *testing.T) {
 // server can do; registering is bounded.
 func TestPagesAndMetadata(t *testing.T) {
 	s := newSite(t)
-	for path, kind := range map[string]string{"/oauth/authorize?client_id=x": "text/html", "/oauth/passkey": "text/html", "/oauth/signin.js": "text/javascript", "/oauth/page.css": "text/css"} {
+	for path, kind := range map[string]string{"/oauth/authorize?client_id=x": "text/html", "/oauth/passkey": "text/html", "/oauth/signin.js": "text/javascript", "/oauth/page.css": "text/css", "/oauth/read.js": "text/javascript"} {
 		response := require.Value(http.Get(s.http.URL + path))(t)
 		response.Body.Close()
 		h := response.Header

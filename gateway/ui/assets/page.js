@@ -56,7 +56,9 @@
   const plain = (part) => { // without what changes with the clock
     const copy = part.cloneNode(true);
     for (const t of copy.querySelectorAll('time, [data-until]')) t.textContent = '';
-    for (const b of copy.querySelectorAll('[disabled]')) b.removeAttribute('disabled');
+    for (const b of copy.querySelectorAll('button')) for (const name of ['disabled', 'data-waits', 'data-held']) b.removeAttribute(name);
+    for (const b of copy.querySelectorAll('[data-unread]')) b.remove();
+    for (const line of copy.querySelectorAll('.row[style]')) line.removeAttribute('style');
     for (const d of copy.querySelectorAll('details')) d.removeAttribute('open');
     return copy.innerHTML;
   };
@@ -74,32 +76,18 @@
     part.querySelectorAll('.diff').forEach((q, i) => { q.scrollTop = scrolled[i] ?? 0; });
     if (focus) (document.getElementById(focus) ?? document.getElementById('main')).focus({ preventScroll: true });
     if (careful) {
-      for (const button of part.querySelectorAll('button')) button.disabled = true;
+      const buttons = part.querySelectorAll('button');
+      for (const button of buttons) {
+        button.dataset.held = '';
+        button.disabled = true;
+      }
       setTimeout(() => {
-        for (const button of part.querySelectorAll('button')) button.disabled = false;
-        watch();
+        for (const button of buttons) {
+          delete button.dataset.held;
+          button.disabled = 'waits' in button.dataset; // see read.js
+        }
       }, 700);
-    }
-  };
-  // What is new text has to have been on the screen before it can be approved: the last line of it, which a fold hides
-  // until it is opened.
-  const read = new Set();
-  const seenNow = 'IntersectionObserver' in window ? new IntersectionObserver((entries) => {
-    for (const entry of entries) {
-      if (!entry.isIntersecting) continue;
-      read.add(entry.target.closest('article').id);
-      seenNow.unobserve(entry.target);
-    }
-    watch();
-  }) : null;
-  const watch = () => {
-    if (!seenNow) return;
-    for (const article of document.querySelectorAll('article.ask')) {
-      const button = article.querySelector('button.yes');
-      const last = [...article.querySelectorAll('.row.added')].pop();
-      if (!button || !last) continue;
-      button.disabled = !read.has(article.id);
-      if (button.disabled) seenNow.observe(last);
+      document.dispatchEvent(new Event('replaced'));
     }
   };
   const announce = (text) => { document.getElementById('said').textContent = text; };
@@ -268,7 +256,6 @@
       return new Promise((resolve) => { release = resolve; });
     });
   };
-  watch();
   document.addEventListener('visibilitychange', look);
   if (!document.hidden) connect();
 })();

@@ -54,6 +54,11 @@ function decide(wanted) {
   if (wanted.html) {
     $("question").innerHTML = wanted.html; // of this server, with the text of notes escaped
     $("question").hidden = false;
+    const isGrave = $("question").querySelector("[data-grave]") !== null;
+    for (const part of [$("question"), $("decision")]) part.classList.toggle("grave", isGrave);
+    $("allow").textContent = "Approve";
+    $("decision").dataset.question = location.pathname; // see read.js
+    $("decision").dataset.part = "1";
     title("Approve this call?");
     $("consent").hidden = true;
   } else {
@@ -70,7 +75,8 @@ function decide(wanted) {
     }));
   }
   $("decision").hidden = false;
-  $("deny").focus();
+  document.dispatchEvent(new Event("replaced"));
+  $("deny").focus({ preventScroll: true });
 }
 
 function consent(wanted) {
