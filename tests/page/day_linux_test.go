@@ -278,6 +278,7 @@ func TestManyQuestionsAreFolded(t *testing.T) {
 	assert.Equal(t, strings.Count(many, ">What changes<"), 4, "questions that are folded")
 	assert.That(t, strings.Index(many, `id="many"`) < strings.Index(many, "Approved here, for one call"), "the bar for several is behind what was answered")
 	lacks(t, many, "affects 1 note<")
+	assert.Equal(t, strings.Count(many, "“t” asked "), 4, "questions that say who asks while they are folded")
 }
 
 // On a first run nothing speaks of filters, and the steps can be followed as they are.
