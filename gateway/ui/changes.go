@@ -20,6 +20,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/difference"
 	"github.com/vaultwicket/vaultwicket/internal/journal"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
+	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 )
 
 const (
@@ -56,6 +57,17 @@ type changeRow struct {
 	// undid. InEffect says that the change is not taken back.
 	Toggle   string
 	InEffect bool
+	// Together is how many changes have the same toggle, this one with them: what was undone together is done again
+	// together, and undone again.
+	Together int
+}
+
+// Others says with how many other changes the toggle moves this one, "" for none.
+func (c changeRow) Others() string {
+	if c.Together < 2 {
+		return ""
+	}
+	return " with " + sanitize.Counted(c.Together-1, "other")
 }
 
 // rowOf returns a change as it is listed, with its lines.
@@ -69,6 +81,23 @@ func (p *Page) rowOf(ctx context.Context, kept *journal.Journal, vault string, e
 type toggle struct {
 	id       string
 	inEffect bool
+	together int // changes that it moves to that state, at least one
+}
+
+// together counts the changes that are undone or done again with an entry: those that it took back, or itself.
+func together(ctx context.Context, kept *journal.Journal, e journal.Entry) (changes int) {
+	if e.Undoes == "" {
+		return 1
+	}
+	for _, id := range e.TakesBack() {
+		taken, err := kept.Entry(ctx, id)
+		if err != nil { // it is kept no more
+			changes++
+			continue
+		}
+		changes += together(ctx, kept, taken)
+	}
+	return changes
 }
 
 // stateOf returns a change as it is listed, without its lines. known are the states that undos have led to, by
@@ -89,6 +118,7 @@ func (p *Page) stateOf(
 		return row
 	case e.State != journal.Undone:
 		row.Toggle = e.ID
+		row.Together = 1
 		return row
 	}
 	found, isKnown := known[e.UndoneBy]
@@ -97,14 +127,16 @@ func (p *Page) stateOf(
 		known[e.UndoneBy] = found
 	}
 	row.Toggle = found.id
+	row.Together = found.together
 	row.InEffect = found.inEffect
 	return row
 }
 
 // lastToggle follows the undos of a change that was undone, and the undos of these, to the last one.
 func lastToggle(ctx context.Context, kept *journal.Journal, e journal.Entry) toggle {
-	at := toggle{e.ID, true}
-	for last := e; last.State == journal.Undone; {
+	at := toggle{e.ID, true, 1}
+	last := e
+	for last.State == journal.Undone {
 		at.inEffect = !at.inEffect
 		next, err := kept.Entry(ctx, last.UndoneBy)
 		if err != nil {
@@ -114,6 +146,7 @@ func lastToggle(ctx context.Context, kept *journal.Journal, e journal.Entry) tog
 		at.id = next.ID
 		last = next
 	}
+	at.together = together(ctx, kept, last)
 	return at
 }
 
@@ -408,14 +441,14 @@ func (p *Page) undo(r request) view {
 		if form.From != "" {
 			one = p.backTo(r)
 		}
-		done := undoneOf(result.Stdout)
+		done := p.counting(ctx, form.Vault, undoneOf(result.Stdout))
 		note := done.note(form.What == "redo" || form.What == redoDay)
 		if form.isOfDay() {
-			note += p.leftNote(ctx, form, len(done.skipped))
+			note += p.leftNote(ctx, form, len(done.skipped)+len(done.unkept))
 		}
 		return view{goTo: one, note: note}
 	case asked == nil:
-		return view{goTo: one, problem: forOwner(result.Error), status: http.StatusUnprocessableEntity}
+		return view{goTo: one, problem: forOwner(result.Error, form.What), status: http.StatusUnprocessableEntity}
 	}
 	question := p.drawnCard(consent.StoredQuestion{Vault: form.Vault, Command: "undo"}, asked.Lines)
 	question.Intro = slices.DeleteFunc(
@@ -429,13 +462,35 @@ func (p *Page) undo(r request) view {
 }
 
 // forOwner is an error of an undo with a hint for the one who reads the page, and not for an agent.
-func forOwner(cause *failure.Error) *failure.Error {
+func forOwner(cause *failure.Error, what string) *failure.Error {
 	if cause == nil || cause.Code != failure.CodeConflict {
 		return cause
 	}
 	told := *cause
 	told.Hint = "undo the later changes too, which are listed here, or change the note yourself in Obsidian"
+	if what == "redo" || what == redoDay {
+		told.Message = strings.ReplaceAll(told.Message, "Nothing was undone", "Nothing was done again")
+		told.Hint = "what was undone together is done again together: put the note back in Obsidian as the undo left it"
+	}
 	return &told
+}
+
+// counting returns what an undo did with the changes counted: one that takes back an undo does all again that it undid.
+func (p *Page) counting(ctx context.Context, vault string, done undone) undone {
+	kept, err := p.Gateway.Journal(vault)
+	if err != nil {
+		return done
+	}
+	done.changes = 0
+	for _, id := range done.ids {
+		e, err := kept.Entry(ctx, id)
+		if err != nil { // it is told as one
+			done.changes++
+			continue
+		}
+		done.changes += together(ctx, kept, e)
+	}
+	return done
 }
 
 // named returns the parameter of the command undo for a form, and its values.
@@ -471,10 +526,13 @@ func undoTitle(what string, changes int) string {
 	return "Undo this?"
 }
 
-// undone is what the command undo did: how many changes it took back, and the notes of those that it left.
+// undone is what the command undo did: how many changes it took back, and the notes of those that it left, because they
+// were changed since or because their texts are no longer kept.
 type undone struct {
+	ids     []string // of the entries of the journal
 	changes int
 	skipped []string
+	unkept  []string
 }
 
 // undoneOf reads the answer of the command undo: a line for each change.
@@ -483,7 +541,10 @@ func undoneOf(answer string) (done undone) {
 		before, change, _ := strings.Cut(strings.TrimSpace(line), ": ")
 		switch fields := strings.SplitN(change, " ", 3); {
 		case before == "Undone":
+			done.ids = append(done.ids, fields[0])
 			done.changes++
+		case strings.HasPrefix(before, "Not undone") && len(fields) == 3 && strings.Contains(before, "no longer kept"):
+			done.unkept = append(done.unkept, fields[2])
 		case strings.HasPrefix(before, "Not undone") && len(fields) == 3:
 			done.skipped = append(done.skipped, fields[2])
 		}
@@ -496,32 +557,34 @@ const maxSkipped = 10
 
 // note says what an undo did; again, that it did changes again.
 func (u undone) note(again bool) string {
-	note := "Undone."
-	switch {
-	case again:
-		note = "Done again."
-	case u.changes > 1:
-		note = fmt.Sprintf("%d changes undone.", u.changes)
+	does := "undone"
+	if again {
+		does = "done again"
 	}
-	if len(u.skipped) == 0 {
-		return note
+	note := upperFirst(does) + "."
+	if u.changes > 1 {
+		note = fmt.Sprintf("%d changes %s.", u.changes, does)
+	}
+	note += leftOut(u.skipped, does, "changed since")
+	return note + leftOut(u.unkept, does, "their texts are no longer kept")
+}
+
+// leftOut says of which notes changes were left as they are, "" for none.
+func leftOut(of []string, does, why string) string {
+	if len(of) == 0 {
+		return ""
 	}
 	count := ""
-	if len(u.skipped) > 1 {
-		count = fmt.Sprintf("%d changes ", len(u.skipped))
+	if len(of) > 1 {
+		count = fmt.Sprintf("%d changes ", len(of))
 	}
-	notes := slices.Compact(slices.Sorted(slices.Values(u.skipped)))
+	notes := slices.Compact(slices.Sorted(slices.Values(of)))
 	further := ""
 	if n := len(notes) - maxSkipped; n > 0 {
 		notes = notes[:maxSkipped]
 		further = fmt.Sprintf(" and %d more", n)
 	}
-	return note + " " + upperFirst(
-		count+"not undone",
-	) + ", because changed since: " + strings.Join(
-		notes,
-		", ",
-	) + further + "."
+	return " " + upperFirst(count+"not "+does) + ", because " + why + ": " + strings.Join(notes, ", ") + further + "."
 }
 
 // upperFirst is a text with a capital at its beginning.

@@ -144,7 +144,7 @@ func (f frame) Toggle(c changeRow) undoButton {
 		what = ""
 		label = "Undo"
 	}
-	return f.Undo(c.Vault, what, label, c.Command+" of "+sanitize.Line(c.Path), []string{c.Toggle})
+	return f.Undo(c.Vault, what, label+c.Others(), c.Command+" of "+sanitize.Line(c.Path), []string{c.Toggle})
 }
 
 // questionForm is a form that answers a question.

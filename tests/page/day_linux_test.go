@@ -68,8 +68,51 @@ func TestAllChangesOfADayCount(t *testing.T) {
 	has(t, done, "67 changes undone.", "Not undone, because changed since: Note 007.md.", "t changed 1 note.", "Redo all 67")
 	assert.Equal(t, changedNotes(r, notes), 1, "notes that are not as they were")
 	again := v.undo(done, "redo-day")
-	has(t, again, "Done again.", "t changed 68 notes.", "Undo all 68")
+	has(t, again, "67 changes done again.", "t changed 68 notes.", "Undo all 68")
 	assert.Equal(t, changedNotes(r, notes), notes, "notes that are changed again")
+}
+
+// What was changed since by hand is named in both directions, and an undo of nothing does not say that anything was undone.
+func TestAnUndoOfManySaysWhatItLeaves(t *testing.T) {
+	t.Parallel()
+	r := rig.New(t, notesOf(3))
+	r.Zone = rig.ZoneAtNoon()
+	v, client := open(r), r.Stdio(false, "")
+	appendTo(t, client, 0, 3)
+	undone := v.undo(v.See(""), "Undo all 3")
+	has(t, undone, "3 changes undone.")
+	r.Write("Note 001.md", "by hand\n")
+	none := v.undo(undone, "redo-day")
+	lacks(t, none, "done again.", "Nothing was undone")
+	has(t, none, "Note 001.md", "was changed since", "Nothing was done again", "what was undone together is done again together")
+	r.Write("Note 001.md", "one\n")
+	has(t, v.undo(v.See(""), "redo-day"), "3 changes done again.")
+	for i := range 3 {
+		r.Write(fmt.Sprintf("Note %03d.md", i), "by hand\n")
+	}
+	none = v.undo(v.See(""), "Undo all 3")
+	lacks(t, none, ">Undone.", "changes undone.")
+	has(t, none, "was changed since", "Nothing was undone", "change the note yourself in Obsidian")
+	assert.Equal(t, changedNotes(r, 3), 3, "notes that were changed by hand")
+}
+
+// What was undone together is done again together, and the buttons of each of the changes say so.
+func TestAToggleOfSeveralChangesSaysSo(t *testing.T) {
+	t.Parallel()
+	r := rig.New(t, notesOf(4))
+	r.Zone = rig.ZoneAtNoon()
+	v, client := open(r), r.Stdio(false, "")
+	appendTo(t, client, 0, 3)
+	view := v.undo(v.See(""), "Undo all 3")
+	assert.Equal(t, strings.Count(view, ">Redo with 2 others<"), 3, "buttons that say what they do")
+	again := v.undo(view, ">Redo with 2 others<")
+	has(t, again, "3 changes done again.")
+	assert.Equal(t, strings.Count(again, ">Undo with 2 others<"), 3, "buttons that say what they do")
+	one := regexp.MustCompile(`changes/one/[^"]*`).FindString(again)
+	has(t, v.See(strings.ReplaceAll(one, "&amp;", "&")), "Undo this change with 2 others")
+	has(t, v.undo(again, ">Undo with 2 others<"), "3 changes undone.")
+	client.Do(rig.Calling("append", "path=Note 003.md", "content=x"))
+	has(t, v.See(""), ">Undo<")
 }
 
 // A batch of which the overview does not list all changes is told with all of them, and undone as one.
