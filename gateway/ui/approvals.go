@@ -10,6 +10,7 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 	"github.com/vaultwicket/vaultwicket/tiers"
@@ -81,6 +82,9 @@ type card struct {
 	Whole          bool   // all of it is in the view; otherwise it is read in parts
 }
 
+// nameBytes is how much of a client's name a card has: as much as the log, whose names are those of the other views.
+const nameBytes = 97
+
 // chip is a short fact. Class is "grave" for what is lost.
 type chip struct{ Class, Text string }
 
@@ -138,7 +142,7 @@ func (p *Page) drawnCard(q consent.StoredQuestion, lines []consent.Line) card {
 	case q.Session == atTerminal:
 		c.Who = "Your terminal"
 	case q.Client != "": // its own word, which could be any other on the page
-		c.Who = "“" + q.Client + "”"
+		c.Who = "“" + excerpt.Clip(q.Client, nameBytes) + "”"
 	}
 	c.Act, c.Intro, c.Files = blocksOf(lines)
 	added := 0

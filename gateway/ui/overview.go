@@ -20,8 +20,10 @@ import (
 // overviewData is what the first view shows: today.
 type overviewData struct {
 	Sentence string
-	Cards    []card
-	Changed  []listed
+	// Cards are questions that wait, of which the first are seen at once.
+	Cards, CardsRest []card
+	Waiting          int
+	Changed          []listed
 	// Refused and Agents are seen at once, and the others when they are asked for.
 	Refused, RefusedRest []refused
 	// MoreRefused are the kinds of refusals that are not shown.
@@ -59,6 +61,7 @@ const (
 	refusedOfDay = 20
 	agentsSeen   = 10 // the others are folded
 	refusedSeen  = 5
+	cardsSeen    = 5
 )
 
 // folded divides a list into the part that is seen and the rest.
@@ -88,6 +91,8 @@ func (p *Page) overview(r request) view {
 	data.Sentence = sentence(data.Agents, len(found.Waiting))
 	data.Agents = data.Agents[:min(len(data.Agents), agentsOfDay)]
 	data.Agents, data.AgentsRest = folded(data.Agents, agentsSeen)
+	data.Waiting = len(data.Cards)
+	data.Cards, data.CardsRest = folded(data.Cards, cardsSeen)
 	data.Refused, data.RefusedRest = folded(data.Refused, refusedSeen)
 	servers, serversErr := ownerfiles.Servers(ownerfiles.ServersFolder(p.State))
 	for _, s := range servers {

@@ -302,7 +302,7 @@ func TestARevokedAgentMayDoNothing(t *testing.T) {
 // What waits is before what was answered, and many questions are folded to what they do.
 func TestManyQuestionsAreFolded(t *testing.T) {
 	t.Parallel()
-	r := rig.New(t, notesOf(5))
+	r := rig.New(t, notesOf(8))
 	r.Zone = rig.ZoneAtNoon()
 	v, client := open(r), r.Stdio(false, "")
 	ask := func(from, to int) {
@@ -322,6 +322,11 @@ func TestManyQuestionsAreFolded(t *testing.T) {
 	assert.That(t, strings.Index(many, `id="many"`) < strings.Index(many, "Approved here, for one call"), "the bar for several is behind what was answered")
 	lacks(t, many, "affects 1 note<")
 	assert.Equal(t, strings.Count(many, "“t” asked "), 4, "questions that say who asks while they are folded")
+	lacks(t, v.See(""), `id="waiting-rest"`)
+	ask(5, 8)
+	overview := v.See("")
+	has(t, overview, `Waiting <span class="count">7</span>`, ">and 2 more<", "7 questions wait for you.")
+	assert.Equal(t, strings.Count(overview, `id="w-`), 7, "questions of the overview")
 }
 
 // On a first run nothing speaks of filters, and the steps can be followed as they are.
