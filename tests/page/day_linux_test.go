@@ -9,6 +9,7 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
@@ -113,6 +114,28 @@ func TestAToggleOfSeveralChangesSaysSo(t *testing.T) {
 	has(t, v.undo(again, ">Undo with 2 others<"), "3 changes undone.")
 	client.Do(rig.Calling("append", "path=Note 003.md", "content=x"))
 	has(t, v.See(""), ">Undo<")
+}
+
+// More changes than one undo takes back are taken back by several, and each says how many it was about and how many are
+// left.
+func TestAnUndoOfMoreThanOneTakesBack(t *testing.T) {
+	t.Parallel()
+	long.Only(t)
+	const notes = 1030
+	r := rig.New(t, notesOf(notes))
+	r.Zone = rig.ZoneAtNoon()
+	r.Set("rate", "0")
+	r.Set("rate-mutations", "0")
+	r.Set("rate-mutations-hour", "0")
+	v, client := open(r), r.Stdio(false, "")
+	appendTo(t, client, 0, notes)
+	view := v.See("")
+	has(t, view, "t changed 1030 notes.", "Undo all 1030")
+	view = v.undo(view, "Undo all 1030")
+	has(t, view, "1000 changes undone.", "30 more are left: undo again.", "t changed 30 notes.")
+	assert.Equal(t, changedNotes(r, notes), 30, "notes that are not as they were")
+	has(t, v.undo(view, "Undo all 30"), "30 changes undone.")
+	assert.Equal(t, changedNotes(r, notes), 0, "notes that are not as they were after the second undo")
 }
 
 // A batch of which the overview does not list all changes is told with all of them, and undone as one.

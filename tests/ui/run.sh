@@ -33,7 +33,7 @@ if [ "${1-}" = prepare ]; then
 	exit 0
 fi
 if [ "${1-}" = pictures ]; then
-	exec go test -count=1 -run "TestPictures|TestABusyDayIsAccessible" -pictures "${2:?names no folder}" .
+	exec go test -count=1 -run "TestPictures|TestABusyDayIsAccessible|TestTheOwner|TestALinkOfAClient|TestApproveBehindALink" -pictures "${2:?names no folder}" .
 fi
 command -v chromium >/dev/null || echo "no Chromium is installed: the tests of the local page are skipped"
 command -v firefox-esr >/dev/null || command -v firefox >/dev/null || echo "no Firefox is installed: its tests of the local page are skipped"
