@@ -123,7 +123,8 @@ func PrintsNamed(command string) bool { return known(command).printsNamed() }
 // OwnAnswerNamesNotes reports whether the gateway itself answers a command, and the answer has names of notes.
 func OwnAnswerNamesNotes(command string) bool {
 	r := known(command)
-	return r.ownAnswer != AnswersNothing && Call{row: r}.Naming() != NamesNothing
+	isList := r.ownAnswer == AnswersApprovals // it names the notes under a proposal that have changed
+	return isList || r.ownAnswer != AnswersNothing && Call{row: r}.Naming() != NamesNothing
 }
 
 // Verb says what a command does, for people: what an agent wants to do, what it did, and the word before the
