@@ -31,7 +31,7 @@ import (
 func (g *vaultGateway) change(ctx context.Context, r route) (exec.Outcome, error) {
 	id := cmp.Or(r.entry, journal.NewID(time.Now()))
 	options := protocol.Write{
-		Entry: id, Expect: r.expect, Approved: r.shown.Change, Caller: argument(r.caller), Client: audit.Name(r.client), Batch: r.batch, Grant: r.grant, Alone: r.alone,
+		Entry: id, Expect: r.expect, Approved: r.shown.Change, Caller: argument(r.caller), Client: audit.Name(r.client), Batch: r.batch, Grant: r.grant, Proposal: r.proposal, Alone: r.alone,
 		Sparing: r.policy.Confirm != policy.ConfirmNever && !r.approved, Addresses: r.addresses(),
 	}
 	if r.program.Backend() == string(Embedded) && r.planning != nil {

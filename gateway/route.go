@@ -116,6 +116,7 @@ type route struct {
 	caller, client, batch string
 	alone                 bool      // the batch has the lock of the journal
 	grant                 string    // of the owner that allows the call, "" for none
+	proposal              string    // that the owner has taken the call from, "" for none
 	planning              *planning // of the batch, see [Request]
 	hidden                bool      // a path leads to a hidden note, see [vaultview.Rules.Named]
 }

@@ -54,10 +54,11 @@ type Line struct {
 	Note string `json:"note,omitempty"`
 	// Before and After are the SHA-256 of a note, in hexadecimal, or a prefix of
 	// at least 16 digits.
-	Before string `json:"before,omitempty"`
-	After  string `json:"after,omitempty"`
-	Change string `json:"change,omitempty"` // the id of a journal entry
-	Grant  string `json:"grant,omitempty"`  // the id of the grant of the owner that has allowed the call
+	Before   string `json:"before,omitempty"`
+	After    string `json:"after,omitempty"`
+	Change   string `json:"change,omitempty"`   // the id of a journal entry
+	Grant    string `json:"grant,omitempty"`    // the id of the grant of the owner that has allowed the call
+	Proposal string `json:"proposal,omitempty"` // the id of the proposal of an agent that the call is of
 	// Found are what the rules about texts found in the answer or the change, each as the name of a
 	// rule and a kind: "secrets github-pat". Shadow are the rules that would have had an effect and
 	// are only logged.
@@ -199,7 +200,7 @@ func isKind(kind string) bool {
 
 func (line *Line) names() []*string {
 	return []*string{&line.Call, &line.Session, &line.Agent, &line.Client, &line.Surface, &line.Vault, &line.Command,
-		&line.Effect, &line.Decision, &line.By, &line.Question, &line.Rule, &line.Code, &line.Backend, &line.Change, &line.Grant}
+		&line.Effect, &line.Decision, &line.By, &line.Question, &line.Rule, &line.Code, &line.Backend, &line.Change, &line.Grant, &line.Proposal}
 }
 
 const (

@@ -140,6 +140,9 @@ func (r *Record) Granted(id string) {
 	r.Approved(ByGrant)
 }
 
+// OfProposal notes the proposal that the call is of. All lines after that have it.
+func (r *Record) OfProposal(id string) { r.line.Proposal = id }
+
 // ByGrant is where a call was approved in advance.
 const ByGrant = "grant"
 

@@ -31,6 +31,8 @@ type Entry struct {
 	// Batch is the same for all entries of one batch, "" for a single change.
 	Batch string `json:"batch,omitempty"`
 	Grant string `json:"grant,omitempty"` // of the owner that allowed the change, "" for another way
+	// Proposal is that of an agent which the owner has taken the change from, "" for another way.
+	Proposal string `json:"proposal,omitempty"`
 	// Parts are the entries of the batch that this one makes as a whole: it has the steps that lead to the same, one for
 	// each file, and its id is that of the batch. It stands for them only if it was made in part; otherwise questions
 	// are answered from its parts.
@@ -221,7 +223,7 @@ func (e Entry) check() error {
 	if len(e.Steps) > maxSteps {
 		return &TooLarge{"the number of steps", maxSteps}
 	}
-	for _, name := range append([]string{e.Session, e.Caller, e.Client, e.Command, e.Backend, e.Batch, e.Grant}, e.Params...) {
+	for _, name := range append([]string{e.Session, e.Caller, e.Client, e.Command, e.Backend, e.Batch, e.Grant, e.Proposal}, e.Params...) {
 		if err := checkText("name", name, maxName); err != nil {
 			return err
 		}

@@ -18,7 +18,7 @@ import (
 )
 
 // Version is the version of the protocol. The form of a [Hello] never changes.
-const Version = 11
+const Version = 12
 
 // Request is what is asked of the embedded program.
 type Request struct {
@@ -63,6 +63,7 @@ type Write struct {
 	Client    string    // the name that the client gave, "" for none
 	Batch     string    // shared by all calls of a batch, "" for a single one
 	Grant     string    // the grant of the owner that allows it, for the journal; "" for none
+	Proposal  string    // the proposal of an agent that the owner has taken it from, for the journal; "" for none
 	Alone     bool      // the caller has the lock of the journal
 	Sparing   bool      // refuses a change that removes so much that it requires approval
 	Addresses Addresses // what is done about text of another note in an address that is added
@@ -252,6 +253,7 @@ func (q *Request) fields(f *form) {
 	f.text(&q.Write.Client)
 	f.text(&q.Write.Batch)
 	f.text(&q.Write.Grant)
+	f.text(&q.Write.Proposal)
 	f.flag(&q.Write.Alone)
 	f.flag(&q.Write.Sparing)
 	f.choice((*uint8)(&q.Write.Addresses), uint8(lastAddresses))

@@ -107,7 +107,7 @@ func showEntry(ctx context.Context, o bootstrap.Opened, s terminal.Screen, kept 
 	facts.Add("id", c.ID, terminal.Strong)
 	facts.Add("time", when, terminal.Plain)
 	facts.Add("state", c.State, stateStyles[c.State])
-	for _, fact := range [][2]string{{"backend", c.Backend}, {"session", c.Session}, {"agent", c.Agent}, {"caller", c.Caller}, {"client", c.Client}, {"batch", c.Batch}, {"grant", c.Grant}, {"command", c.Command}} {
+	for _, fact := range [][2]string{{"backend", c.Backend}, {"session", c.Session}, {"agent", c.Agent}, {"caller", c.Caller}, {"client", c.Client}, {"batch", c.Batch}, {"grant", c.Grant}, {"proposal", c.Proposal}, {"command", c.Command}} {
 		facts.Add(fact[0], fact[1], terminal.Plain)
 	}
 	for _, p := range c.Params {
@@ -145,6 +145,7 @@ type keptChange struct {
 	Client   string           `json:"client,omitempty"`
 	Batch    string           `json:"batch,omitempty"`
 	Grant    string           `json:"grant,omitempty"`
+	Proposal string           `json:"proposal,omitempty"`
 	Command  string           `json:"command"`
 	Params   []string         `json:"params"`
 	Note     string           `json:"note,omitempty"`
@@ -164,7 +165,7 @@ type keptChangeFile struct {
 func keptChangeOf(e journal.Entry) keptChange {
 	k := keptChange{
 		ID: e.ID, Time: e.Time, State: e.State.String(), Backend: e.Backend, Session: e.Session, Agent: ownerfiles.AgentOf(e.Caller), Caller: ownerfiles.SessionOf(e.Caller), Client: e.Client,
-		Batch: e.Batch, Grant: e.Grant, Command: e.Command, Params: e.Params, Note: e.Note, Undoes: e.Undoes, Also: e.Also, UndoneBy: e.UndoneBy, Files: []keptChangeFile{},
+		Batch: e.Batch, Grant: e.Grant, Proposal: e.Proposal, Command: e.Command, Params: e.Params, Note: e.Note, Undoes: e.Undoes, Also: e.Also, UndoneBy: e.UndoneBy, Files: []keptChangeFile{},
 	}
 	for _, s := range e.Steps {
 		k.Files = append(k.Files, keptChangeFile{s.Path, s.From, clipHash(s.Before.Hash), clipHash(s.After.Hash)})

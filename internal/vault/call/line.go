@@ -171,9 +171,9 @@ func CheckWrite(w protocol.Write) error {
 			return answer.Misuse("%s needs %s", s.name, s.want)
 		}
 	}
-	for _, name := range []string{w.Caller, w.Client, w.Batch, w.Grant} {
+	for _, name := range []string{w.Caller, w.Client, w.Batch, w.Grant, w.Proposal} {
 		if len(name) > maxName || !utf8.ValidString(name) {
-			return answer.Misuse("Names of a caller, a client, a batch and a grant have at most %d bytes.", maxName)
+			return answer.Misuse("Names of a caller, a client, a batch, a grant and a proposal have at most %d bytes.", maxName)
 		}
 	}
 	return nil

@@ -420,7 +420,7 @@ func entry(v *call.Vault, row Command, values call.Values, how protocol.Write, p
 	}
 	e := journal.Entry{
 		ID: id, Time: now, Session: v.Host.Env(SessionVariable), Caller: how.Caller, Client: how.Client, Command: row.Name, Backend: embedded,
-		Batch: how.Batch, Grant: how.Grant, Undoes: p.Undoes, Also: p.Also,
+		Batch: how.Batch, Grant: how.Grant, Proposal: how.Proposal, Undoes: p.Undoes, Also: p.Also,
 	}
 	for name := range values {
 		e.Params = append(e.Params, name)
