@@ -44,6 +44,9 @@ type Batch struct {
 	// and then made together. Those that only the app can carry out come last, and are taken back with the others if one of
 	// them fails, or the gateway ends.
 	Atomic bool
+
+	// flowed is what the session that has proposed the batch had read from places of flow rules by then.
+	flowed []flowRead
 }
 
 // Operation is one call of a batch. Its request has no key of its own.
@@ -404,6 +407,7 @@ func (r *batchRun) run(ctx context.Context, i int) {
 			if by.question != nil && r.use != nil {
 				by.grant = r.use.Grant
 			}
+			by.proposal = r.proposal
 			if by.question != nil {
 				by.change = r.steps[i].plan.change
 			}
@@ -542,20 +546,27 @@ func (r *batchRun) lookBack(ctx context.Context, i int) {
 
 // isTakenBack reports whether nothing of a change is left. The request is the one that would take it back.
 func (g *vaultGateway) isTakenBack(ctx context.Context, undo Request, id string) (bool, error) {
+	s, err := g.stateOfChange(ctx, undo, id)
+	return s.State == stateUntouched, err
+}
+
+// stateOfChange has the embedded program settle a change, and returns how it is. The request is the one that would take it
+// back.
+func (g *vaultGateway) stateOfChange(ctx context.Context, undo Request, id string) (changeState, error) {
 	plan, err := g.Plan(undo)
 	if needsApproval(err) {
 		plan, err = plan.withApproval(consent.Question{})
 	}
 	own := g.embeddedProgram()
 	if err != nil || own == nil {
-		return false, cmp.Or(err, error(failure.New(failure.CodeVaultNotFound, "", "the folder of the vault is gone")))
+		return changeState{}, cmp.Or(err, error(failure.New(failure.CodeVaultNotFound, "", "the folder of the vault is gone")))
 	}
 	for tries := 1; ; tries++ {
 		s, err := g.readChangeState(ctx, plan.routes[0], *own, id)
 		away, isAway := errors.AsType[*exec.Unavailable](err)
 		isCrash := isAway && away.Code() == exec.CodeCrashed
 		if !isCrash || tries == settleTries { // another worker goes on where it ended
-			return s.State == stateUntouched, err
+			return s, err
 		}
 	}
 }

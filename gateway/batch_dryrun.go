@@ -125,6 +125,7 @@ func (r *rehearsal) all() (int, error) {
 		isPlanned := len(step.plan.routes) > 0 && step.plan.routes[0].changesNotes() && step.unknown == nil
 		if isPlanned {
 			line := r.gateway.recordOfStep(r.ctx, r.batch, step.Operation, step.plan)
+			line.OfProposal(r.proposal)
 			line.Previewed(step.plan.backend())
 		}
 		if err := r.rehearse(i); err != nil {

@@ -47,6 +47,8 @@ type batchPlan struct {
 	before map[string]string
 	// approvedOn are those on which the approved operations rest, see [batchPlan.bound].
 	approvedOn map[string]string
+	// proposal is the id of the proposal that the batch is of, "" for none. Of one every change is asked about.
+	proposal string
 	// failure is why an atomic batch would fail, nil if that is not known.
 	failure error
 }
@@ -94,7 +96,8 @@ func (s batchStep) takesUnknown() error {
 // asked are the operations that require approval.
 func (p *batchPlan) asked() (steps []*batchStep) {
 	for i := range p.steps {
-		if p.steps[i].plan.refusal != nil {
+		isProposed := p.proposal != "" && p.steps[i].plan.call.Effect().Mutates()
+		if p.steps[i].plan.refusal != nil || isProposed {
 			steps = append(steps, &p.steps[i])
 		}
 	}
@@ -198,6 +201,7 @@ func (g *vaultGateway) newBatchPlan(b Batch) (plan *batchPlan, clientID string, 
 		}
 	}
 	plan.reads = g.readsOf(b)
+	plan.reads.read = append(plan.reads.read, b.flowed...)
 	if b.Atomic && g.embeddedProgram() != nil && b.changes() {
 		plan.over = &planning{} // nothing is planned yet, but the programs are those that will plan
 	}

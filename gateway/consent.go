@@ -109,6 +109,7 @@ type approved struct {
 	change   *plannedChange // that the question showed
 	record   *audit.Record  // of the call as it was asked about, nil for none
 	grant    string         // of the owner that has answered the question, "" for another answer
+	proposal string         // that the owner has taken the call from, "" for none
 	// inBatch says that the user was asked about the whole batch: what they were
 	// not shown there is not asked about in the midst of it.
 	inBatch bool

@@ -26,6 +26,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/gateway/grants"
 	"github.com/vaultwicket/vaultwicket/gateway/paging"
+	"github.com/vaultwicket/vaultwicket/gateway/proposals"
 	"github.com/vaultwicket/vaultwicket/gateway/telemetry"
 	"github.com/vaultwicket/vaultwicket/gateway/vaultview"
 	"github.com/vaultwicket/vaultwicket/internal/appvaults"
@@ -104,7 +105,8 @@ type shared struct {
 	running   *shares.Line
 	admission *admission.Controller
 	consent   *consent.Approvals
-	grants    *grants.Store // nil where there is no folder for it
+	grants    *grants.Store    // nil where there is no folder for it
+	proposals *proposals.Store // as well
 	records   *audit.Records
 	answers   *paging.Store[storedAnswer]
 	suspects  sync.Map // what sessions have read, by their callers, see hasRead
@@ -185,6 +187,7 @@ func New(c Config) *Gateway {
 	})
 	if state != "" {
 		g.grants = grants.Open(state, time.Now)
+		g.proposals = proposals.OpenStore(state, time.Now)
 	}
 	for _, served := range c.Vaults {
 		d := &vaultGateway{

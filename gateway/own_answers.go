@@ -164,6 +164,13 @@ func (g *vaultGateway) waitingCalls(plan Plan, req Request) (string, error) {
 			fmt.Fprintf(&b, "Withdrawn: %s\t%s\t%s\n", id, q.Command, q.Vault)
 		}
 	}
+	if withdraws {
+		withdrawn, err := g.withdrawProposal(req, wanted)
+		if err != nil {
+			return "", err
+		}
+		b.WriteString(withdrawn)
+	}
 	if withdraws && wanted != "all" && b.Len() == 0 {
 		return "", failure.New(
 			failure.CodeNotFound,
@@ -177,6 +184,11 @@ func (g *vaultGateway) waitingCalls(plan Plan, req Request) (string, error) {
 		if held, err = g.grantsOf(req); err != nil {
 			return "", err
 		}
+		proposed, err := g.proposalsOf(req)
+		if err != nil {
+			return "", err
+		}
+		held += proposed
 	}
 	return cmp.Or(b.String(), "No call of yours waits for approval.\n") + held, nil
 }

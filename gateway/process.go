@@ -98,6 +98,7 @@ func (g *vaultGateway) process(
 	line := by.record
 	if line == nil {
 		line = g.record(ctx, g.name(), req)
+		line.OfProposal(by.proposal)
 	} else {
 		line.InBatch(telemetry.CallOf(ctx))
 	}
@@ -229,7 +230,7 @@ func (g *vaultGateway) admit(ctx context.Context, req Request, line *audit.Recor
 	switch {
 	case by.question != nil && (err == nil || needsApproval(err)):
 		plan, err = plan.withApproval(*by.question)
-		plan = plan.underGrant(by.grant)
+		plan = plan.underGrant(by.grant).ofProposal(by.proposal)
 	case by.takesBack && needsApproval(err):
 		plan, err = plan.withApproval(consent.Question{})
 	case needsApproval(err) && by.inBatch:

@@ -30,7 +30,7 @@ allowlist/day                : internal/excerpt
 policy                       : allowlist internal/access internal/excerpt tiers
 exec                         : allowlist exec/process internal/excerpt internal/guard internal/ownerfiles internal/protocol internal/shares policy tiers
 exec/process                 : internal/protocol
-gateway                      : allowlist exec gateway/admission gateway/audit gateway/catalog gateway/consent gateway/failure gateway/grants gateway/paging gateway/telemetry gateway/vaultview internal/access internal/appvaults internal/difference internal/excerpt internal/filenames internal/guard internal/journal internal/ownerfiles internal/protocol internal/sanitize internal/shares policy tiers
+gateway                      : allowlist exec gateway/admission gateway/audit gateway/catalog gateway/consent gateway/failure gateway/grants gateway/paging gateway/proposals gateway/telemetry gateway/vaultview internal/access internal/appvaults internal/difference internal/excerpt internal/filenames internal/guard internal/journal internal/ownerfiles internal/protocol internal/sanitize internal/shares policy tiers
 gateway/admission            : gateway/failure internal/excerpt internal/ownerfiles internal/shares policy
 gateway/agents               : internal/ownerfiles
 gateway/audit                : allowlist gateway/failure gateway/telemetry internal/excerpt internal/ownerfiles policy tiers
@@ -45,10 +45,11 @@ gateway/notify               : exec/process internal/httpguard internal/ownerfil
 gateway/oauth                : internal/httpguard internal/shares
 gateway/oauth/signin         : internal/httpguard internal/ownerfiles internal/shares
 gateway/paging               : gateway/failure internal/excerpt internal/shares
+gateway/proposals            : allowlist gateway/audit internal/excerpt internal/ownerfiles internal/sanitize internal/shares
 gateway/telemetry            : allowlist gateway/failure
 gateway/telemetry/export     : gateway/audit gateway/telemetry/signals internal/ownerfiles
 gateway/telemetry/signals    : gateway/failure gateway/telemetry internal/excerpt
-gateway/ui                   : allowlist gateway gateway/admission gateway/audit gateway/catalog gateway/consent gateway/failure gateway/grants gateway/telemetry gateway/ui/activity gateway/vaultview internal/access internal/difference internal/excerpt internal/httpguard internal/journal internal/ownerfiles internal/sanitize policy tiers
+gateway/ui                   : allowlist gateway gateway/admission gateway/audit gateway/catalog gateway/consent gateway/failure gateway/grants gateway/proposals gateway/telemetry gateway/ui/activity gateway/vaultview internal/access internal/difference internal/excerpt internal/httpguard internal/journal internal/ownerfiles internal/sanitize policy tiers
 gateway/ui/activity          : gateway/audit gateway/failure policy
 gateway/vaultview            : allowlist gateway/failure internal/access internal/excerpt internal/filenames internal/protocol policy
 
@@ -56,7 +57,7 @@ gateway/vaultview            : allowlist gateway/failure internal/access interna
 cmd/internal/bootstrap : allowlist/day cmd/internal/settings cmd/internal/terminal exec exec/process gateway gateway/admission gateway/audit gateway/failure gateway/notify gateway/telemetry gateway/telemetry/export gateway/telemetry/signals internal/access internal/appvaults internal/excerpt internal/ownerfiles internal/protocol internal/release internal/sanitize internal/vault/embeddings policy
 cmd/internal/clients   : cmd/internal/terminal exec/process internal/excerpt internal/ownerfiles internal/textedit
 cmd/internal/doctor    : allowlist cmd/internal/bootstrap cmd/internal/clients cmd/internal/remote cmd/internal/settings cmd/internal/terminal exec gateway gateway/admission gateway/audit gateway/consent gateway/failure gateway/oauth gateway/telemetry/export internal/access internal/appvaults internal/excerpt internal/filenames internal/journal internal/ownerfiles internal/protocol internal/release internal/sanitize internal/vault/disk/system policy tiers
-cmd/internal/oversight : allowlist cmd/internal/bootstrap cmd/internal/settings cmd/internal/terminal gateway gateway/admission gateway/agents gateway/audit gateway/consent gateway/failure gateway/grants gateway/oauth/signin gateway/vaultview internal/difference internal/excerpt internal/guard internal/journal internal/ownerfiles internal/sanitize internal/vault/disk policy tiers
+cmd/internal/oversight : allowlist cmd/internal/bootstrap cmd/internal/settings cmd/internal/terminal gateway gateway/admission gateway/agents gateway/audit gateway/consent gateway/failure gateway/grants gateway/oauth/signin gateway/proposals gateway/vaultview internal/difference internal/excerpt internal/guard internal/journal internal/ownerfiles internal/sanitize internal/vault/disk policy tiers
 cmd/internal/remote    : cmd/internal/terminal gateway gateway/catalog gateway/failure internal/release internal/sanitize
 cmd/internal/serving   : cmd/internal/bootstrap cmd/internal/settings cmd/internal/terminal exec gateway gateway/admission gateway/agents gateway/consent gateway/failure gateway/mcpserver gateway/mcpserver/streamable gateway/oauth gateway/oauth/signin gateway/ui internal/excerpt internal/httpguard internal/ownerfiles internal/release policy
 cmd/internal/settings  : allowlist cmd/internal/terminal exec/process gateway/failure gateway/mcpserver/streamable gateway/notify gateway/telemetry/export gateway/vaultview internal/access internal/appvaults internal/excerpt internal/httpguard internal/ownerfiles internal/textedit internal/vault/embeddings policy tiers

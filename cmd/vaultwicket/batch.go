@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/vaultwicket/vaultwicket/cmd/internal/bootstrap"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/oversight"
@@ -21,11 +22,13 @@ var helpOfBatch = description{
 	Name: "batch", Usage: "[flags] FILE|-", Group: groupUse, Summary: "run several commands from a JSON file",
 	About: []string{
 		"An operation can use results of earlier ones. With \"atomic\": true either all changes are made or none. The results are JSON.",
+		"With --propose nothing is changed and nobody is asked: all of it waits for you, for seven days. You take it, a part of it or nothing, with \"approve\" or on the page, also when the agent is gone.",
 		"With --dry-run nothing is changed: the result has the decision, its reason and the difference of every operation, each on what those before it would make, and of the batch as a whole.",
 	},
 	Examples: []example{
 		{"from a file", "vaultwicket batch --vault ~/Notes --tier v1 --allow-mutations batch.json"},
 		{"preview it", "vaultwicket batch --vault ~/Notes --tier v1 --allow-mutations --dry-run batch.json"},
+		{"leave it for the owner", "vaultwicket batch --vault ~/Notes --tier v1 --allow-mutations --propose batch.json"},
 		{
 			"from standard input",
 			`echo '{"operations": [{"clientId": "c1", "command": "daily:read"}]}' | vaultwicket batch --vault ~/Notes -`,
@@ -41,8 +44,11 @@ const (
 // runBatch is "vaultwicket batch": operations from a file, their results as JSON.
 func runBatch(ctx context.Context, std terminal.Streams, args []string) error {
 	dryRun := false
+	propose := ""
 	o, err := bootstrap.Open("batch", std, args, func(f *settings.Flags) {
 		f.BoolVar(&dryRun, "dry-run", false, "preview the batch; nothing is changed")
+		f.StringVar(&propose, "propose", "", "leave the batch for the owner; with the id of a proposal plan that one again")
+		f.Lookup("propose").NoOptDefVal = newProposal
 		f.Resident = true
 		f.CallsServer()
 	})
@@ -59,6 +65,9 @@ func runBatch(ctx context.Context, std terminal.Streams, args []string) error {
 			Advice: `"-" reads the operations from standard input`,
 		}
 	}
+	if propose != "" && dryRun { // as in the arguments of the tool
+		return &terminal.UsageError{Reason: "batch: --propose and --dry-run cannot be combined"}
+	}
 	input, err := readBatch(ctx, std, o.Rest[0])
 	if err != nil {
 		return err
@@ -71,6 +80,11 @@ func runBatch(ctx context.Context, std terminal.Streams, args []string) error {
 	if err != nil {
 		return terminal.PrintJSON(std.Out, gateway.RejectBatch("", err), terminal.StatusOf(err))
 	}
+	if propose != "" {
+		operations.Propose = true
+		operations.Again = strings.TrimPrefix(propose, newProposal)
+		input = withField(input, "propose", propose) // for a server elsewhere
+	}
 	user := &oversight.User{Std: o.Std, Progress: o.Progress("batch")}
 	operations.MaxOutput = maxBatchOutput
 	operations.Owner = true
@@ -78,6 +92,9 @@ func runBatch(ctx context.Context, std terminal.Streams, args []string) error {
 	operations.Caller = bootstrap.AtTerminal
 	operations.Client = bootstrap.AtTerminal
 	operations.Surface = bootstrap.AtTerminal
+	if operations.Propose {
+		return proposeBatch(ctx, std, o, user, operations, input)
+	}
 	if isDryRun {
 		return dryRunBatch(ctx, std, o, user, operations.Batch, input)
 	}
@@ -116,7 +133,7 @@ func dryRunBatch(
 	var plan gateway.BatchDryRun
 	var err error
 	if o.Remote != nil {
-		plan, err = serverOf(o, nil).DryRunBatch(ctx, asDryRun(input))
+		plan, err = serverOf(o, nil).DryRunBatch(ctx, withField(input, "dryRun", "true"))
 	} else {
 		plan = o.Gateway.DryRunBatch(bootstrap.Counting(ctx, user.Progress), operations)
 	}
@@ -134,13 +151,50 @@ func dryRunBatch(
 	return terminal.PrintJSON(std.Out, plan, status)
 }
 
-// asDryRun returns the arguments of a batch, which are valid, as those of a dry run.
-func asDryRun(input []byte) []byte {
+// newProposal is the value of --propose without an id.
+const newProposal = "true"
+
+// proposeBatch leaves a batch for the owner, and prints what the agent is told of that.
+func proposeBatch(
+	ctx context.Context,
+	std terminal.Streams,
+	o bootstrap.Opened,
+	user *oversight.User,
+	operations mcpserver.BatchCall,
+	input []byte,
+) error {
+	var proposed gateway.Proposed
+	var err error
+	if o.Remote != nil {
+		proposed, err = serverOf(o, nil).ProposeBatch(ctx, input)
+	} else {
+		proposed = o.Gateway.ProposeBatch(bootstrap.Counting(ctx, user.Progress), operations.Batch, operations.Again)
+	}
+	user.Progress.Stop()
+	if err != nil {
+		return err
+	}
+	if o.MarkUntrusted {
+		proposed = proposed.Marked()
+	}
+	status := terminal.ExitDone
+	if !proposed.OK {
+		status = terminal.StatusOfResult(proposed.Error)
+	}
+	return terminal.PrintJSON(std.Out, proposed, status)
+}
+
+// withField returns the arguments of a batch with one more, as JSON. What is no object is left as it is.
+func withField(input []byte, name, value string) []byte {
 	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(input, &fields); err != nil {
+	if err := json.Unmarshal(input, &fields); err != nil || fields == nil {
 		return input
 	}
-	fields["dryRun"] = json.RawMessage("true")
+	text, err := json.Marshal(value)
+	if err != nil {
+		return input
+	}
+	fields[name] = text
 	changed, err := json.Marshal(fields)
 	if err != nil {
 		return input

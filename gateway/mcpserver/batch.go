@@ -41,7 +41,9 @@ const batchSchema = `{"type":"object","properties":{` +
 	`"operations":{"type":"array","items":{"type":"object","properties":{` +
 	`"clientId":{"type":"string"},"command":{"type":"string"},"params":{"type":"object","additionalProperties":true},` +
 	`"expectHash":{"type":["string","object"]}},"required":["clientId","command"],"additionalProperties":false}},` +
-	`"atomic":{"type":"boolean","description":"undo all if one fails"},"dryRun":{"type":"boolean"},"idempotencyKey":{"type":"string"}},` +
+	`"atomic":{"type":"boolean","description":"undo all if one fails"},"dryRun":{"type":"boolean"},` +
+	`"propose":{"type":["boolean","string"],"description":"leave it to the user"},` +
+	`"idempotencyKey":{"type":"string"}},` +
 	`"required":["operations"],"additionalProperties":false}`
 
 func (h handler) batch(ctx context.Context, client *wire.Peer, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -60,6 +62,10 @@ func (h handler) batch(ctx context.Context, client *wire.Peer, req mcp.CallToolR
 	if batch.DryRun {
 		plan := h.Gateway.DryRunBatch(ctx, batch.Batch)
 		return reply(marked(h, plan), !plan.OK)
+	}
+	if batch.Propose {
+		proposed := h.Gateway.ProposeBatch(ctx, batch.Batch, batch.Again)
+		return reply(marked(h, proposed), !proposed.OK)
 	}
 	result := h.Gateway.DoBatch(ctx, batch.Batch)
 	if asks != nil && asks.pending != nil {
@@ -83,7 +89,7 @@ func (h handler) batch(ctx context.Context, client *wire.Peer, req mcp.CallToolR
 }
 
 var (
-	batchNames     = []string{"operations", "vault", "atomic", "dryRun", "idempotencyKey"}
+	batchNames     = []string{"operations", "vault", "atomic", "dryRun", "propose", "idempotencyKey"}
 	operationNames = []string{"clientId", "command", "params", "expectHash"}
 	referenceNames = []string{"from", "field"}
 )
@@ -94,6 +100,9 @@ const listOperations = `send a list, such as [{"clientId": "c1", "command": "dai
 type BatchCall struct {
 	gateway.Batch
 	DryRun bool // nothing is made
+	// Propose leaves it for the owner, and Again is the id of the proposal whose place it takes, "" for a new one.
+	Propose bool
+	Again   string
 }
 
 // DecodeBatch decodes the arguments of obsidianBatch as strictly as those of a single
@@ -109,6 +118,12 @@ func DecodeBatch(raw []byte) (BatchCall, error) {
 	}
 	if b.DryRun, err = decodeBool("dryRun", fields.Get("dryRun")); err != nil {
 		return BatchCall{}, err
+	}
+	if b.Propose, b.Again, err = decodePropose(fields.Get("propose")); err != nil {
+		return BatchCall{}, err
+	}
+	if b.Propose && b.DryRun {
+		return BatchCall{}, wrongArgument(badRequest, "propose", "cannot be combined with dryRun", "leave one of them out")
 	}
 	if b.Vault, err = decodeText("vault", fields.Get("vault")); err != nil {
 		return BatchCall{}, err
@@ -146,6 +161,17 @@ func DecodeBatch(raw []byte) (BatchCall, error) {
 		b.Operations = append(b.Operations, o)
 	}
 	return b, nil
+}
+
+// decodePropose decodes whether a batch is proposed, and in place of which proposal.
+func decodePropose(raw json.RawMessage) (proposes bool, again string, err *argumentError) {
+	text := strings.TrimSpace(string(raw))
+	if !strings.HasPrefix(text, `"`) || text == `"true"` || text == `"false"` {
+		proposes, err = decodeBool("propose", raw)
+		return proposes, "", err
+	}
+	again, err = decodeText("propose", raw)
+	return again != "", again, err
 }
 
 // decodeOperation decodes one operation, and adds the size of its texts to total. Beside an error the operation

@@ -35,22 +35,22 @@ func Approvals(_ context.Context, std terminal.Streams, args []string) error {
 			Advice: `"vaultwicket approve CODE" approves one`,
 		}
 	}
-	_, questions, err := openQuestions(std)
+	state, questions, err := openQuestions(std)
 	if err != nil {
 		return err
 	}
 	now := time.Now()
 	list := []waitingApproval{}
 	for _, q := range questions {
-		if q.State == consent.Pending { // seconds are never below zero: a clock may have been put back
-			list = append(list, waitingApproval{
-				Code: q.Code, Asked: q.Made, AgeSeconds: int(max(0, now.Sub(q.Made)) / time.Second), Expires: q.Expires, LeftSeconds: int(max(0, q.Expires.Sub(now)) / time.Second),
-				Session: sanitize.Line(
-					ownerfiles.SessionOf(q.Session),
-				), Agent: sanitize.Line(ownerfiles.AgentOf(q.Session)), Client: sanitize.Line(q.Client), Vault: sanitize.Line(q.Vault), Command: sanitize.Line(q.Command), Text: terminal.Visible(q.Text),
-			})
+		if q.State == consent.Pending {
+			list = append(list, waitingOf(q, now))
 		}
 	}
+	proposed, err := waitingProposals(std, state, now)
+	if err != nil {
+		return err
+	}
+	list = append(list, proposed...)
 	if asJSON {
 		return terminal.PrintJSON(std.Out, list, terminal.ExitDone)
 	}
@@ -87,14 +87,29 @@ func Approvals(_ context.Context, std terminal.Streams, args []string) error {
 			line = strings.TrimSuffix(line, "\n")
 			fmt.Fprintf(out, "  %s\n", s.Signed(consent.SignOf(line), line))
 		}
+		printOperations(out, w.Operations)
 	}
 	return nil
 }
 
+// waitingOf returns a question as it is listed. Seconds are never below zero: a clock may have been put back.
+func waitingOf(q consent.StoredQuestion, now time.Time) waitingApproval {
+	return waitingApproval{
+		Code: q.Code, Asked: q.Made, AgeSeconds: int(max(0, now.Sub(q.Made)) / time.Second),
+		Expires: q.Expires, LeftSeconds: int(max(0, q.Expires.Sub(now)) / time.Second),
+		Session: sanitize.Line(ownerfiles.SessionOf(q.Session)), Agent: sanitize.Line(ownerfiles.AgentOf(q.Session)),
+		Client: sanitize.Line(q.Client), Vault: sanitize.Line(q.Vault), Command: sanitize.Line(q.Command), Text: terminal.Visible(q.Text),
+	}
+}
+
 // Approve is "vaultwicket approve CODE". It asks at the terminal that the process belongs to,
-// not on standard input, which a program can fill; without a terminal nothing can be approved.
+// not on standard input, which a program can fill; without a terminal nothing can be approved. A proposal is carried out at
+// once.
 func Approve(ctx context.Context, std terminal.Streams, args []string) error {
-	code, err := codeIn("approve", args)
+	var c choice
+	f := settings.NewFlags("approve")
+	c.add(f)
+	code, err := codeOf("approve", f.Parse(args), f.Args())
 	if err != nil {
 		return err
 	}
@@ -106,6 +121,19 @@ func Approve(ctx context.Context, std terminal.Streams, args []string) error {
 		)
 	}
 	defer console.Close()
+	folder, err := settings.StateFolder(std)
+	if err != nil {
+		return err
+	}
+	p, isProposal, err := proposalWith(folder, code)
+	switch {
+	case err != nil:
+		return err
+	case isProposal:
+		return takeProposal(ctx, std, args, console, p)
+	case c.isGiven():
+		return &terminal.UsageError{Reason: "--only, --without and --say are for proposals"}
+	}
 	state, q, err := questionOf(std, code, consent.Pending)
 	if err != nil {
 		return err
@@ -148,9 +176,26 @@ func Approve(ctx context.Context, std terminal.Streams, args []string) error {
 // Deny is "vaultwicket deny CODE": it shows a question and answers it with no, or withdraws an approval that was not
 // used yet.
 func Deny(_ context.Context, std terminal.Streams, args []string) error {
-	code, err := codeIn("deny", args)
+	says := ""
+	rest, err := terminal.ParseFlags("deny", args, func(f terminal.FlagSet) {
+		f.StringVar(&says, "say", "", "of a proposal: a sentence for the agent")
+	})
+	code, err := codeOf("deny", err, rest)
 	if err != nil {
 		return err
+	}
+	folder, err := settings.StateFolder(std)
+	if err != nil {
+		return err
+	}
+	p, isProposal, err := proposalWith(folder, code)
+	switch {
+	case err != nil:
+		return err
+	case isProposal:
+		return declineProposal(std, folder, p, says)
+	case says != "":
+		return &terminal.UsageError{Reason: "--say is for proposals"}
 	}
 	state, q, err := questionOf(std, code, consent.Pending, consent.Approved)
 	if err != nil {
@@ -170,9 +215,8 @@ func Deny(_ context.Context, std terminal.Streams, args []string) error {
 	return nil
 }
 
-// codeIn returns the one word of a command.
-func codeIn(name string, args []string) (string, error) {
-	rest, err := terminal.ParseFlags(name, args, nil)
+// codeOf returns the one word of a command, whose flags were parsed.
+func codeOf(name string, err error, rest []string) (string, error) {
 	if err == nil && len(rest) != 1 {
 		err = &terminal.UsageError{
 			Reason: name + " requires one code",
@@ -283,6 +327,9 @@ type waitingApproval struct {
 	Vault       string    `json:"vault"`
 	Command     string    `json:"command"`
 	Text        string    `json:"text"`
+	// Of a proposal: its id for the agent, and its operations.
+	Proposal   string             `json:"proposal,omitempty"`
+	Operations []waitingOperation `json:"operations,omitempty"`
 }
 
 // inQuotes quotes a cleaned name that a client has chosen.

@@ -88,6 +88,11 @@ func (s *Server) DryRunBatch(ctx context.Context, operations json.RawMessage) (g
 	return call[gateway.BatchDryRun](ctx, s, "obsidianBatch", operations)
 }
 
+// ProposeBatch leaves operations for the owner of the server, as obsidianBatch takes them with propose.
+func (s *Server) ProposeBatch(ctx context.Context, operations json.RawMessage) (gateway.Proposed, error) {
+	return call[gateway.Proposed](ctx, s, "obsidianBatch", operations)
+}
+
 // Commands lists the commands of the server.
 func (s *Server) Commands(ctx context.Context) (list []catalog.Entry, err error) {
 	text, err := s.read(ctx, "vaultwicket://commands")

@@ -1,0 +1,539 @@
+package gateway
+
+import (
+	"cmp"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/vaultwicket/vaultwicket/gateway/consent"
+	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/gateway/proposals"
+	"github.com/vaultwicket/vaultwicket/gateway/telemetry"
+	"github.com/vaultwicket/vaultwicket/gateway/vaultview"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
+	"github.com/vaultwicket/vaultwicket/internal/sanitize"
+)
+
+// A proposal is a batch that is planned by an agent and left for the owner. It takes the way of a dry run to its plan, and
+// what the owner takes of it takes the way of an atomic batch: decided anew, rehearsed, and made as one change on notes as
+// they were shown. Nobody has to be there but the owner: the process in which they decide carries it out.
+
+// Proposed is the answer to a batch that is proposed.
+type Proposed struct {
+	OK       bool                  `json:"ok"` // it waits for the user; else Error says why not
+	Proposal *ProposalReceipt      `json:"proposal,omitempty"`
+	Files    []consent.PlannedFile `json:"files,omitempty"` // that would change, as [DryRun] lists them
+	Notices  []string              `json:"notices,omitempty"`
+	ClientID string                `json:"clientId,omitempty"` // of the operation that Error is about, "" for the batch
+	Command  string                `json:"command,omitempty"`  // of that operation
+	Error    *failure.Error        `json:"error,omitempty"`
+}
+
+// ProposalReceipt is what an agent is told of its proposal.
+type ProposalReceipt struct {
+	ID         string              `json:"id"`
+	Expires    time.Time           `json:"expires"`
+	Ways       []string            `json:"ways"`            // to the user, such as "page" and "terminal"
+	Operations int                 `json:"operations"`      // how many it has
+	Needs      map[string][]string `json:"needs,omitempty"` // operations that would do something else without others
+}
+
+// RejectProposal is the answer to a batch that is not proposed, see [RejectBatch].
+func RejectProposal(clientID string, err error) Proposed {
+	refused := RejectBatch(clientID, err)
+	return Proposed{ClientID: refused.ClientID, Error: refused.Error}
+}
+
+// ProposeBatch plans all operations of a batch as an atomic one, and leaves them for the owner as one proposal. Nothing is
+// made, and nobody is asked. again is the id of a proposal of the same agent whose place it takes, "" for a new one; a
+// batch without operations then has those that it has, planned anew. What the policy denies is refused at once.
+func (g *Gateway) ProposeBatch(ctx context.Context, b Batch, again string) (p Proposed) {
+	if b.Taken.IsZero() {
+		b.Taken = time.Now()
+	}
+	b.Caller = g.ofAgent(b.Caller)
+	b.Command = telemetry.BatchCommand
+	ctx, seen := telemetry.Begin(ctx, g.observer, telemetry.OnlyPlanned, telemetry.BatchCommand, b.Surface, g.agent)
+	defer func() { seen.Ended(p.OK, p.Error, "", 0) }()
+	var err error
+	fault := g.guard(telemetry.BatchCommand, func() {
+		var at *vaultGateway
+		if at, err = g.vaultNamed(b.Vault); err == nil {
+			p = at.propose(ctx, b, again)
+		}
+	})
+	if err = cmp.Or(fault, err); err != nil {
+		return RejectProposal("", err)
+	}
+	return p
+}
+
+func (g *vaultGateway) propose(ctx context.Context, b Batch, again string) Proposed {
+	refuse := func(clientID string, err error) Proposed {
+		refused := g.refuseBatch(ctx, b, clientID, err)
+		return Proposed{ClientID: refused.ClientID, Command: refused.Command, Error: refused.Error}
+	}
+	if err := g.admission.Open(); err != nil {
+		return refuse("", err)
+	}
+	ctx, end := g.admission.Follow(ctx, g.rules.Ended)
+	defer end()
+	if g.proposals == nil {
+		return refuse("", errNoPlaceForProposals())
+	}
+	if b.IdempotencyKey != "" {
+		return refuse("", failure.New(failure.CodeBadRequest, "leave it out", "a proposal takes no idempotencyKey: nothing is made"))
+	}
+	if again != "" {
+		before, err := g.proposedBefore(b, again)
+		if err != nil {
+			return refuse("", err)
+		}
+		if len(b.Operations) == 0 {
+			b.Operations = before
+		}
+	}
+	b.flowed = g.flows.of(time.Now())
+	id := cmp.Or(again, proposals.NewID())
+	counted := g.admission.Batch(g.accountOf(b.Caller), len(b.Operations), 0, true)
+	if counted != nil {
+		return refuse("", counted)
+	}
+	d, clientID, err := g.draft(ctx, b, id)
+	if err != nil {
+		return refuse(clientID, err)
+	}
+	head, body, err := g.proposalOf(d, b)
+	if err != nil {
+		return refuse("", err)
+	}
+	head.ID = id
+	kept, err := g.proposals.Keep(g.proposer(b.Request), head, body, again != "", consent.NewCode)
+	if err != nil {
+		return refuse("", proposalError(err))
+	}
+	g.consent.Announce(g.requester(b.Request), d.question)
+	return g.receipt(d, kept)
+}
+
+// Marked returns the answer with marks around what is foreign in its sentences.
+func (p Proposed) Marked() Proposed {
+	p.Notices, p.Error = markedSentences(p.Notices, p.Error)
+	return p
+}
+
+func errNoPlaceForProposals() error {
+	return failure.New(
+		failure.CodeState,
+		"the user can set XDG_STATE_HOME to a folder outside of the vault",
+		"no folder for proposals outside the vault",
+	)
+}
+
+// proposer describes the sender of a request to the store of proposals.
+func (g *vaultGateway) proposer(req Request) proposals.Holder {
+	h := proposals.Holder{Caller: g.callerOf(req), Identity: g.identity()}
+	if g.agent != "" {
+		h.Generation = g.admission.Generation()
+	}
+	return h
+}
+
+// proposedBefore returns the operations of a proposal of the sender of a batch.
+func (g *vaultGateway) proposedBefore(b Batch, id string) ([]Operation, error) {
+	list, err := g.proposals.Of(g.proposer(b.Request))
+	if err != nil {
+		return nil, proposalError(err)
+	}
+	i := slices.IndexFunc(list, func(p proposals.Proposal) bool { return p.ID == id })
+	if i < 0 {
+		return nil, proposalError(&proposals.Unknown{What: id})
+	}
+	body, err := g.proposals.Body(list[i])
+	if err != nil {
+		return nil, proposalError(err)
+	}
+	return operationsOf(body.Calls, nil), nil
+}
+
+// proposalError is an error of the store of proposals as an agent, or the owner, gets it.
+func proposalError(err error) error {
+	var answered *proposals.Answered
+	var replaced *proposals.Replaced
+	var unknown *proposals.Unknown
+	var damaged *proposals.Damaged
+	var refused *proposals.Refused
+	var repeated *proposals.Repeated
+	var invalid *proposals.Invalid
+	var busy *proposals.Busy
+	switch {
+	case errors.As(err, &answered):
+		return failure.New(failure.CodeConflict, "the command approvals says what became of it", "%v", err)
+	case errors.As(err, &replaced):
+		return failure.New(failure.CodeConflict, "look at it again", "%v", err)
+	case errors.As(err, &unknown), errors.As(err, &damaged):
+		return failure.New(failure.CodeNotFound, "the command approvals lists those that wait", "no such proposal")
+	case errors.As(err, &refused):
+		return failure.New(
+			failure.CodeUnconfirmed,
+			"wait until the user has decided; the command approvals lists yours, and withdraws those that are not needed",
+			"%v", err,
+		)
+	case errors.As(err, &repeated):
+		return failure.New(
+			failure.CodeUnconfirmed, "ask the user what they want instead", "%v less than ten minutes ago", err,
+		).Declined()
+	case errors.As(err, &invalid):
+		return failure.New(failure.CodeBadRequest, "make it several proposals", "%v", err)
+	case errors.As(err, &busy):
+		return failure.New(failure.CodeConflict, "try again when it is done", "%v", err)
+	}
+	return failure.New(
+		failure.CodeState, `the user can see more with "vaultwicket doctor"`, "the proposals cannot be read or written: %s",
+		excerpt.Reason(err),
+	)
+}
+
+// draft is the plan of a proposal, or of a part of one.
+type draft struct {
+	plan     *batchPlan
+	whole    *plannedChange   // of all operations together
+	question consent.Question // about it
+	each     []consent.Question
+	needs    [][]int // by operation, for the owner
+	visible  [][]int // the same, for the agent
+}
+
+// draft plans the operations of a proposal. Beside an error it returns which operation that is about, "" for the batch.
+func (g *vaultGateway) draft(ctx context.Context, b Batch, id string) (d *draft, clientID string, err error) {
+	b.Atomic = true
+	b.Operations = slices.Clone(b.Operations)
+	for i := range b.Operations {
+		b.Operations[i].Request = b.Operations[i].withOneLimit()
+	}
+	plan, clientID, err := g.planBatch(b)
+	if err != nil {
+		return nil, clientID, err
+	}
+	if clientID, err := plan.canBeProposed(); err != nil {
+		return nil, clientID, err
+	}
+	plan.proposal = id
+	ctx, cancel := g.admission.WithDeadline(ctx, b.Taken, 0)
+	defer cancel()
+	r := g.newRehearsal(ctx, plan)
+	defer r.planning.drop(ctx, g)
+	if i, err := r.all(); err != nil {
+		return nil, plan.steps[i].ClientID, err
+	}
+	d = &draft{plan: plan}
+	if d.whole, err = r.planning.sum(ctx, g); err != nil {
+		return nil, "", err
+	}
+	if clientID, err := g.judgeChanges(plan); err != nil {
+		return nil, clientID, err
+	}
+	if err := plan.failure; err != nil { // it names the operation
+		return nil, "", err
+	}
+	for _, step := range plan.steps {
+		failed := step.plan.change != nil && step.plan.change.failure != nil
+		switch isChange := step.plan.call.Effect().Mutates(); {
+		case isChange && step.isKnown() != nil:
+			return nil, step.ClientID, step.isKnown()
+		case isChange && failed:
+			return nil, step.ClientID, step.plan.change.failure
+		case isChange && step.plan.change == nil:
+			return nil, step.ClientID, errNotPlanned(step.Command)
+		}
+	}
+	if d.whole == nil || d.whole.Nothing {
+		return nil, "", failure.New(failure.CodeBadRequest, "there is nothing to propose", "the operations would change nothing")
+	}
+	if d.question, d.each, err = g.questionOfBatch(ctx, plan); err != nil {
+		return nil, "", err
+	}
+	d.needs = r.needsOf(func(string) bool { return true })
+	d.visible = r.needsOf(g.rules.Visible())
+	g.drawDraft(r, d)
+	if d.question.Unshown != "" {
+		return nil, "", failure.New(
+			failure.CodeUnconfirmed, "make it several proposals that change less each",
+			"the user cannot be shown all of the proposal: %s", d.question.Unshown,
+		)
+	}
+	return d, "", nil
+}
+
+// canBeProposed refuses a batch of which it is not known before it is made what it does.
+func (p *batchPlan) canBeProposed() (clientID string, err error) {
+	if !p.mutates() {
+		return "", failure.New(failure.CodeBadRequest, "leave propose out", "the operations only read, so there is nothing to propose")
+	}
+	if p.planned < len(p.steps) {
+		return p.steps[p.planned].ClientID, errNotPlanned(p.steps[p.planned].Command)
+	}
+	return "", nil
+}
+
+func errNotPlanned(command string) error {
+	return failure.New(
+		failure.CodeBadRequest, "leave it out, and send it alone",
+		"command %q cannot be proposed: what it does is known only when it is done", excerpt.Short(command),
+	)
+}
+
+// drawDraft fills in what the owner is shown.
+func (g *vaultGateway) drawDraft(r *rehearsal, d *draft) {
+	asked := map[string]*consent.Question{}
+	for i, step := range d.plan.asked() {
+		asked[step.ClientID] = &d.each[i]
+	}
+	isPermanent := false
+	var operations []consent.ProposedOperation
+	for i, step := range d.plan.steps {
+		_, permanent := step.plan.call.Param("permanent")
+		isPermanent = isPermanent || permanent
+		o := consent.ProposedOperation{
+			Name: step.ClientID, Command: step.plan.call.Name(), Path: r.results[i].Path, Asked: asked[step.ClientID],
+		}
+		if named := step.plan.call.NamedPaths(); o.Path == "" && len(named) > 0 {
+			o.Path = named[0].Path
+		}
+		for _, need := range d.needs[i] {
+			o.Needs = append(o.Needs, d.plan.steps[need].ClientID)
+		}
+		operations = append(operations, o)
+	}
+	d.question.Files = d.whole.files()
+	d.question.Rest = d.whole.Rest
+	d.question.Propose(operations, d.whole.changes(), isPermanent)
+}
+
+// proposalOf returns a draft as it is kept.
+func (g *vaultGateway) proposalOf(d *draft, b Batch) (p proposals.Proposal, body proposals.Body, err error) {
+	p = proposals.Proposal{
+		Sent: hex.EncodeToString(d.plan.sent[:]), Caller: g.callerOf(b.Request), Client: sanitize.Line(excerpt.Short(b.Client)),
+		Vault: sanitize.Line(cmp.Or(g.name(), "the app's choice")), Identity: g.identity(), Folder: g.target().Folder,
+		Text: d.question.Text, Destructive: d.question.Destructive, Before: d.plan.bound(),
+	}
+	if g.agent != "" {
+		p.Generation = g.admission.Generation()
+	}
+	for _, read := range b.flowed {
+		p.Flows = append(p.Flows, proposals.Flow{Rule: read.rule.Name, Note: read.note, Vault: read.vault})
+	}
+	if body.Lines, err = json.Marshal(d.question.Lines); err != nil {
+		return p, body, err
+	}
+	acts := actsOf(d.question.Lines)
+	for i, step := range d.plan.steps {
+		o := proposals.Operation{
+			ClientID: step.ClientID, Command: step.plan.call.Name(), Act: acts[i], Changes: step.plan.call.Effect().Mutates(),
+			Needs: d.needs[i],
+		}
+		for _, f := range step.plan.change.files() {
+			o.Paths = append(o.Paths, f.Path)
+		}
+		p.Operations = append(p.Operations, o)
+		body.Calls = append(body.Calls, callOf(step.Operation))
+	}
+	return p, body, nil
+}
+
+// actsOf returns what each operation does, in one row, from the lines that show them.
+func actsOf(lines []consent.Line) (acts []string) {
+	for _, l := range lines[1:] {
+		if l.Kind == consent.Act {
+			acts = append(acts, l.Text)
+		}
+	}
+	return acts
+}
+
+func callOf(o Operation) proposals.Call {
+	c := proposals.Call{ClientID: o.ClientID, Command: o.Command, Params: o.Params, ExpectHash: o.ExpectHash}
+	for key, ref := range o.From {
+		if c.From == nil {
+			c.From = map[string]proposals.Field{}
+		}
+		c.From[key] = proposals.Field(ref)
+	}
+	if o.HashFrom != (Reference{}) {
+		from := proposals.Field(o.HashFrom)
+		c.HashFrom = &from
+	}
+	return c
+}
+
+// operationsOf returns operations of a proposal, by their places; nil are all.
+func operationsOf(calls []proposals.Call, chosen []int) (operations []Operation) {
+	for i, c := range calls {
+		if chosen != nil && !slices.Contains(chosen, i) {
+			continue
+		}
+		o := Operation{ClientID: c.ClientID, Request: Request{Command: c.Command, Params: maps.Clone(c.Params), ExpectHash: c.ExpectHash}}
+		for key, from := range c.From {
+			if o.From == nil {
+				o.From = map[string]Reference{}
+			}
+			o.From[key] = Reference(from)
+		}
+		if c.HashFrom != nil {
+			o.HashFrom = Reference(*c.HashFrom)
+		}
+		operations = append(operations, o)
+	}
+	return operations
+}
+
+// receipt is what the agent is told of its proposal.
+func (g *vaultGateway) receipt(d *draft, p proposals.Proposal) Proposed {
+	answer := Proposed{OK: true, Proposal: &ProposalReceipt{
+		ID: p.ID, Expires: p.Expires.UTC().Truncate(time.Second), Ways: []string{"page", "terminal"}, Operations: len(p.Operations),
+	}}
+	for i, needs := range d.visible {
+		for _, need := range needs {
+			if answer.Proposal.Needs == nil {
+				answer.Proposal.Needs = map[string][]string{}
+			}
+			name := d.plan.steps[i].ClientID
+			answer.Proposal.Needs[name] = append(answer.Proposal.Needs[name], d.plan.steps[need].ClientID)
+		}
+	}
+	sees := g.rules.Visible()
+	for _, f := range d.whole.files() {
+		if sees(f.Path) && len(answer.Files) < maxFilesOfAgent {
+			answer.Files = append(answer.Files, f)
+		}
+	}
+	answer.Notices = []string{
+		"nothing is changed: the user takes all of it, some operations, or none; the command approvals says what became of it",
+	}
+	return answer
+}
+
+// changedSince returns the files on which a proposal rests and that are not as they were, in their order.
+func (g *vaultGateway) changedSince(p proposals.Proposal) (changed []string) {
+	folder := g.target().Folder
+	for _, path := range slices.Sorted(maps.Keys(p.Before)) {
+		if hex.EncodeToString([]byte(vaultview.Hash(folder, path))) != p.Before[path] {
+			changed = append(changed, path)
+		}
+	}
+	return changed
+}
+
+// proposalsOf returns the proposals of the sender of a request, one a line, for the agent: what became of each, and which
+// of the notes that it may see have changed since.
+func (g *vaultGateway) proposalsOf(req Request) (string, error) {
+	if !g.proposals.MayHave() {
+		return "", nil
+	}
+	h := g.proposer(req)
+	list, err := g.proposals.Of(h)
+	if err != nil {
+		return "", proposalError(err)
+	}
+	if slices.ContainsFunc(list, func(p proposals.Proposal) bool { return p.State == proposals.Making }) {
+		g.proposals.Recover(list, g.wasTaken)
+		if list, err = g.proposals.Of(h); err != nil {
+			return "", proposalError(err)
+		}
+	}
+	sees := g.rules.Visible()
+	var b strings.Builder
+	for _, p := range list {
+		fmt.Fprintf(&b, "proposal %s\t%s\t%s", p.ID, p.State, sanitize.Counted(len(p.Operations), "operation"))
+		switch p.State {
+		case proposals.Open:
+			fmt.Fprintf(&b, "\tuntil %s", p.Expires.Local().Format(time.DateTime))
+			changed := slices.DeleteFunc(g.changedSince(p), func(path string) bool { return !sees(path) })
+			if len(changed) > 0 {
+				b.WriteString("\tchanged since: " + listed(changed) + "; propose it again with its id")
+			}
+		case proposals.Taken:
+			taken, left := p.Names()
+			b.WriteString("\ttaken: " + listed(taken))
+			if len(left) > 0 {
+				b.WriteString("\tdeclined: " + listed(left))
+			}
+		}
+		if p.Says != "" {
+			b.WriteString("\tthe user says: " + excerpt.Quoted(p.Says))
+		}
+		b.WriteByte('\n')
+	}
+	return b.String(), nil
+}
+
+// maxNamed is how many notes or operations are named in one line.
+const maxNamed = 100
+
+func listed(names []string) string {
+	shown := make([]string, 0, min(len(names), maxNamed))
+	for _, name := range names[:min(len(names), maxNamed)] {
+		shown = append(shown, sanitize.Line(name))
+	}
+	text := strings.Join(shown, ", ")
+	if more := len(names) - len(shown); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// withdrawProposal withdraws the proposals of the sender of a request that wait: the one with an id, or with "all" each. It
+// returns a line for each.
+func (g *vaultGateway) withdrawProposal(req Request, wanted string) (string, error) {
+	if !g.proposals.MayHave() {
+		return "", nil
+	}
+	list, err := g.proposals.Of(g.proposer(req))
+	if err != nil {
+		return "", proposalError(err)
+	}
+	var b strings.Builder
+	for _, p := range list {
+		isWanted := wanted == p.ID || wanted == "all" && p.State == proposals.Open
+		if !isWanted {
+			continue
+		}
+		if _, err := g.proposals.Withdraw(g.proposer(req), p.ID); err != nil {
+			return "", proposalError(err)
+		}
+		proposals.Log(ownerfiles.StateFolder(g.getenv, ""), p, "withdraw", "agent", g.session)
+		fmt.Fprintf(&b, "Withdrawn: %s\t%s\n", p.ID, sanitize.Counted(len(p.Operations), "operation"))
+	}
+	return b.String(), nil
+}
+
+// ProposalLines returns all that the owner was shown of a proposal when it was made. The errors are those of
+// [proposals.Store.Body].
+func ProposalLines(store *proposals.Store, p proposals.Proposal) (lines []consent.Line, err error) {
+	body, err := store.Body(p)
+	if err != nil {
+		return nil, err
+	}
+	return lines, json.Unmarshal(body.Lines, &lines)
+}
+
+// WhoProposes names who has made a proposal, for the owner.
+func WhoProposes(p proposals.Proposal) string {
+	switch agent := p.Agent(); {
+	case agent != "":
+		return "the agent " + agent
+	case ownerfiles.SessionOf(p.Caller) == consent.Terminal:
+		return "your terminal"
+	case p.Client != "":
+		return "a client that calls itself " + excerpt.Quoted(p.Client)
+	}
+	return "a client without a name"
+}

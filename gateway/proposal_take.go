@@ -1,0 +1,333 @@
+package gateway
+
+import (
+	"cmp"
+	"context"
+	"encoding/hex"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/vaultwicket/vaultwicket/gateway/consent"
+	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/gateway/proposals"
+	"github.com/vaultwicket/vaultwicket/gateway/telemetry"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+	"github.com/vaultwicket/vaultwicket/internal/journal"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
+	"github.com/vaultwicket/vaultwicket/policy"
+)
+
+// ProposalDraft is what the owner would take of a proposal, planned on the notes as they are.
+type ProposalDraft struct {
+	Proposal proposals.Proposal
+	Chosen   []int          // operations, with all that they need
+	Lines    []consent.Line // all that the owner is to see before they take it
+	Typed    string         // what they type to take it, "" if they need not, see [consent.StoredQuestion]
+	Changed  []string       // files under the whole proposal that are not as they were when it was made
+	// Digest binds what is taken to the operations, to the change that Lines show, and to the notes as they are.
+	Digest string
+}
+
+// DraftProposal plans a part of a proposal for the owner: the operations at some places, with all that they need. The
+// gateway has to be of the agent that proposes it, and by is where the owner looks, as [ProposalAnswer] has it. Nothing is
+// made. The errors are typed.
+func (g *Gateway) DraftProposal(
+	ctx context.Context,
+	p proposals.Proposal,
+	chosen []int,
+	by string,
+) (d ProposalDraft, err error) {
+	fault := g.guard(telemetry.BatchCommand, func() {
+		var at *vaultGateway
+		if at, err = g.vaultOfProposal(p); err != nil {
+			return
+		}
+		var made *draft
+		if made, d, err = at.draftPart(ctx, p, chosen, by); err == nil {
+			d.Lines = made.question.Lines
+			d.Typed = made.question.IsMuch()
+			d.Changed = at.changedSince(p)
+		}
+	})
+	return d, cmp.Or(fault, err)
+}
+
+// ChangedUnder returns the files under a proposal that are not as they were when it was made.
+func (g *Gateway) ChangedUnder(p proposals.Proposal) ([]string, error) {
+	at, err := g.vaultOfProposal(p)
+	if err != nil {
+		return nil, err
+	}
+	return at.changedSince(p), nil
+}
+
+// vaultOfProposal returns the vault of a proposal, if the gateway is of its agent and serves the vault.
+func (g *Gateway) vaultOfProposal(p proposals.Proposal) (*vaultGateway, error) {
+	if g.proposals == nil {
+		return nil, errNoPlaceForProposals()
+	}
+	if p.Agent() != g.agent {
+		return nil, failure.New(
+			failure.CodeAgent, "the agents in the settings have changed since",
+			"the proposal is of %s, which has no rights here", WhoProposes(p),
+		)
+	}
+	for _, at := range g.vaults {
+		if at.identity() == p.Identity {
+			return at, nil
+		}
+	}
+	return nil, failure.New(
+		failure.CodeVaultNotFound, "give the vault with --vault, if it was moved", "the vault %s of the proposal is not served here",
+		excerpt.Quoted(p.Vault),
+	)
+}
+
+// isCurrent refuses a proposal that was decided or planned again since the owner has looked, and that of an agent whose
+// credentials were renewed, or that may do nothing.
+func (g *vaultGateway) isCurrent(p proposals.Proposal) error {
+	if err := g.admission.Open(); err != nil {
+		return err
+	}
+	switch now, err := g.proposals.Find(p.ID); {
+	case err != nil:
+		return proposalError(err)
+	case now.State != proposals.Open:
+		return proposalError(&proposals.Answered{Proposal: now})
+	case now.Version != p.Version:
+		return proposalError(&proposals.Replaced{ID: p.ID})
+	}
+	if g.agent != "" && p.Generation != g.admission.Generation() {
+		return failure.New(
+			failure.CodeAgent, "it can be declined; the agent can propose it anew",
+			"the credentials of the agent were renewed since, and its proposal counts no more",
+		)
+	}
+	return nil
+}
+
+// batchOf returns the operations of a proposal at some places as a batch of its agent.
+func (g *vaultGateway) batchOf(p proposals.Proposal, chosen []int, surface string) (Batch, error) {
+	body, err := g.proposals.Body(p)
+	if err != nil {
+		return Batch{}, proposalError(err)
+	}
+	b := Batch{
+		Request: Request{
+			Command: telemetry.BatchCommand, Caller: g.ofAgent(ownerfiles.SessionOf(p.Caller)), Client: p.Client, Surface: surface,
+			Taken: time.Now(), Vault: g.name(),
+		},
+		Operations: operationsOf(body.Calls, chosen),
+	}
+	for _, flow := range p.Flows {
+		b.flowed = append(b.flowed, flowRead{g.ruleNamed(flow.Rule), flow.Note, flow.Vault, time.Now()})
+	}
+	return b, nil
+}
+
+// ruleNamed returns the flow rule of a name as it is now, the zero rule if there is none any more.
+func (g *vaultGateway) ruleNamed(name string) policy.Flow {
+	flows := g.rules.Policy().Flows
+	i := slices.IndexFunc(flows, func(rule policy.Flow) bool { return rule.Name == name })
+	if i < 0 {
+		return policy.Flow{}
+	}
+	return flows[i]
+}
+
+// draftPart plans a part of a proposal.
+func (g *vaultGateway) draftPart(
+	ctx context.Context,
+	p proposals.Proposal,
+	chosen []int,
+	surface string,
+) (made *draft, d ProposalDraft, err error) {
+	if err := g.isCurrent(p); err != nil {
+		return nil, d, err
+	}
+	closed, ok := p.With(chosen)
+	if !ok || len(closed) == 0 {
+		return nil, d, failure.New(failure.CodeBadRequest, "choose one or more of them", "no operation of the proposal is chosen")
+	}
+	b, err := g.batchOf(p, closed, surface)
+	if err != nil {
+		return nil, d, err
+	}
+	ctx, end := g.admission.Follow(ctx, g.rules.Ended)
+	defer end()
+	made, clientID, err := g.draft(ctx, b, p.ID)
+	switch {
+	case err != nil && clientID != "":
+		return nil, d, inOperation(clientID, err)
+	case err != nil:
+		return nil, d, err
+	}
+	digest := digest(p.ID, p.Version, hex.EncodeToString(made.question.Digest[:]))
+	return made, ProposalDraft{Proposal: p, Chosen: closed, Digest: hex.EncodeToString(digest[:])}, nil
+}
+
+// ProposalAnswer is how the owner takes a draft.
+type ProposalAnswer struct {
+	By    string // where they were shown it: "terminal" or "page"
+	Says  string // to the agent
+	Typed string // what they have typed, see [ProposalDraft]
+}
+
+// TakeProposal carries out what the owner was shown and has approved, as one change, or nothing of it. It is planned and
+// decided anew first: the result is a conflict unless it is the same as in the draft, on notes that are the same. Of
+// several processes that take a proposal one gets it. What is not chosen is declined with it.
+func (g *Gateway) TakeProposal(ctx context.Context, shown ProposalDraft, how ProposalAnswer) (result BatchResult) {
+	started := time.Now()
+	ctx, seen := telemetry.Begin(ctx, g.observer, telemetry.WholeBatch, telemetry.BatchCommand, how.By, g.agent)
+	fault := g.guard(telemetry.BatchCommand, func() {
+		at, err := g.vaultOfProposal(shown.Proposal)
+		if err != nil {
+			result = RejectBatch("", err)
+			return
+		}
+		result = at.take(ctx, shown, how)
+	})
+	if fault != nil {
+		result = RejectBatch("", fault)
+	}
+	result.DurationMs = time.Since(started).Milliseconds()
+	seen.Ended(result.OK, result.failure(), "", 0)
+	return result
+}
+
+func (g *vaultGateway) take(ctx context.Context, shown ProposalDraft, how ProposalAnswer) (result BatchResult) {
+	ctx, end := g.admission.Follow(ctx, g.rules.Ended)
+	defer end()
+	made, now, err := g.draftPart(ctx, shown.Proposal, shown.Chosen, how.By)
+	if err != nil {
+		return RejectBatch("", err)
+	}
+	plan := made.plan
+	isSame := now.Digest == shown.Digest && slices.Equal(now.Chosen, shown.Chosen)
+	switch {
+	case !isSame:
+		return g.refuseBatch(ctx, plan.batch, "", errNotAsShown())
+	case made.question.IsMuch() != "" && how.Typed != made.question.IsMuch():
+		return RejectBatch("", failure.New(failure.CodeUnconfirmed, "", "it is approved by typing %q", made.question.IsMuch()))
+	}
+	changes := len(plan.asked())
+	if err := g.admission.Batch(g.accountOf(plan.batch.Caller), len(plan.steps), changes, true); err != nil {
+		return g.refuseBatch(ctx, plan.batch, "", err)
+	}
+	plan.approved = made.each
+	plan.approvedOn = plan.bound()
+	for i, step := range plan.asked() {
+		step.approved = &made.each[i]
+		step.record = g.recordOfStep(ctx, plan.batch, step.Operation, step.plan)
+		step.record.OfProposal(plan.proposal)
+		step.record.Approved(how.By)
+	}
+	defer g.recordSkipped(ctx, plan)
+	plan.batch.Taken = time.Now()
+	ctx, cancel := g.admission.WithDeadline(ctx, plan.batch.Taken, 0)
+	defer cancel()
+	release, err := g.admission.Acquire(ctx, plan.batch.Caller, telemetry.BatchCommand, g.changingMany)
+	if err != nil {
+		return RejectBatch("", err)
+	}
+	defer release()
+	if err := g.checkBatchUnchanged(plan.approved, plan.approvedOn); err != nil {
+		return g.refuseBatch(ctx, plan.batch, "", errNotAsShown())
+	}
+	claim, err := g.proposals.Claim(ctx, proposals.Decision{
+		ID: shown.Proposal.ID, Version: shown.Proposal.Version, Chosen: shown.Chosen, Batch: plan.id, By: how.By, Says: how.Says,
+	})
+	if err != nil {
+		return RejectBatch("", proposalError(err))
+	}
+	result = g.carryOutBatch(ctx, plan)
+	return g.settleProposal(claim, shown.Proposal, how, plan.id, result)
+}
+
+func errNotAsShown() error {
+	return failure.New(
+		failure.CodeConflict, "look at it again: it is planned on the notes as they are",
+		"notes or the proposal were changed since it was shown; nothing was changed",
+	)
+}
+
+// settleProposal notes what became of a proposal, once the batch that was taken of it has ended.
+func (g *vaultGateway) settleProposal(
+	claim *proposals.Claim,
+	p proposals.Proposal,
+	how ProposalAnswer,
+	batch string,
+	result BatchResult,
+) BatchResult {
+	isMade := result.OK
+	var err error
+	if !isMade {
+		p.Batch = batch
+		isMade, err = g.wasTaken(p)
+	}
+	if err != nil {
+		claim.Leave()
+		return result
+	}
+	settled, err := claim.Settle(isMade)
+	if err != nil {
+		result.Notices = append(result.Notices, "what became of the proposal could not be noted: "+excerpt.Reason(err))
+		return result
+	}
+	if settled.State == proposals.Taken {
+		proposals.Log(ownerfiles.StateFolder(g.getenv, ""), settled, "approve", how.By, g.session)
+	}
+	return result
+}
+
+// wasTaken finds out whether the batch that a proposal was claimed with is made, as the journal has it. What a killed
+// process has left is completed, or taken back, first.
+func (g *vaultGateway) wasTaken(p proposals.Proposal) (bool, error) {
+	if p.Batch == "" || p.Identity != g.identity() {
+		return false, failure.New(failure.CodeVaultNotFound, "", "the proposal is of another vault")
+	}
+	kept, err := g.journal(g.target().Folder)
+	if err != nil {
+		return false, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), settleFor)
+	defer cancel()
+	e, err := kept.Entry(ctx, p.Batch)
+	if _, unknown := errors.AsType[*journal.Unknown](err); unknown {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	if e.State == journal.Done || e.State == journal.Undone {
+		return true, nil
+	}
+	s, err := g.stateOfChange(ctx, undoOf(p.Batch), p.Batch)
+	if err != nil {
+		return false, err
+	}
+	return s.State == stateApplied || s.State == statePartly, nil
+}
+
+// RecoverProposals settles proposals that a killed process has left half carried out, as far as they are of this gateway.
+func (g *Gateway) RecoverProposals(list []proposals.Proposal) {
+	if g.proposals == nil {
+		return
+	}
+	g.proposals.Recover(list, func(p proposals.Proposal) (bool, error) {
+		at, err := g.vaultOfProposal(p)
+		if err != nil {
+			return false, err
+		}
+		return at.wasTaken(p)
+	})
+}
+
+// ofProposal returns the plan with the proposal that it was taken from, for the journal.
+func (p Plan) ofProposal(proposal string) Plan {
+	for i := range p.routes {
+		p.routes[i].proposal = proposal
+	}
+	return p
+}

@@ -1,0 +1,680 @@
+package proposals
+
+import (
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
+	"github.com/vaultwicket/vaultwicket/internal/shares"
+)
+
+// Store keeps proposals in a folder that only the user can access. It is safe for concurrent use by goroutines and
+// processes.
+type Store struct {
+	dir    string
+	now    func() time.Time
+	system ownerfiles.System
+
+	mu    sync.Mutex // one at a time in this process: the lock of the folder is waited for by looking
+	keyed []byte     // the key of the folder, once it was read
+}
+
+const (
+	lockFile   = "proposals.lock"
+	makingFile = "making.lock" // held by the one process that carries out a proposal
+	keyFile    = "proposals.key"
+	headSuffix = ".json"
+	bodySuffix = ".body"
+	halfSuffix = ".half" // a file that is being written
+
+	patience       = 10 * time.Second // the lock is held for a few small files
+	makingPatience = 30 * time.Second // for another proposal that is being made
+)
+
+// OpenStore returns the store in the state folder. It reads nothing; the first proposal creates the folder. A nil clock
+// is the system's.
+func OpenStore(state string, now func() time.Time) *Store {
+	if now == nil {
+		now = time.Now
+	}
+	return &Store{dir: Folder(state), now: now, system: ownerfiles.Disk{}}
+}
+
+var store = ownerfiles.Store{Name: "proposals", Code: "proposals"}
+
+func unusable(path string, err error) error { return store.Unusable(path, err) }
+
+// Damaged says that a file is not what was written. It counts for nothing, and is left where it is.
+type Damaged struct{ Name, Reason string }
+
+func (e *Damaged) Error() string { return fmt.Sprintf("proposal file %q: %s", e.Name, e.Reason) }
+
+// Unknown says that there is no proposal with an id, or none of the holder who asks.
+type Unknown struct{ What string }
+
+func (e *Unknown) Error() string { return fmt.Sprintf("no proposal has the id %.40q", e.What) }
+
+// Answered says that a proposal does not wait any more.
+type Answered struct{ Proposal Proposal }
+
+func (e *Answered) Error() string {
+	return fmt.Sprintf("the proposal %s was already decided: %s", e.Proposal.ID, e.Proposal.State)
+}
+
+// Replaced says that a proposal was planned again since the owner was shown it.
+type Replaced struct{ ID string }
+
+func (e *Replaced) Error() string {
+	return fmt.Sprintf("the proposal %s was planned again since it was shown", e.ID)
+}
+
+// Busy says that a process carries out a proposal.
+type Busy struct{}
+
+func (e *Busy) Error() string { return "another proposal is being carried out" }
+
+// Refused says why no further proposal is kept.
+type Refused struct{ Reason string }
+
+func (e *Refused) Error() string { return e.Reason }
+
+// Repeated says that the owner has just declined the same operations.
+type Repeated struct{ ID string }
+
+func (e *Repeated) Error() string {
+	return fmt.Sprintf("the user declined the same operations in %s", e.ID)
+}
+
+// NewID makes the id of a proposal.
+func NewID() string { return "p-" + strings.ToLower(rand.Text()[:10]) }
+
+// MayHave reports whether there may be a proposal: one look. It may be asked of nil.
+func (s *Store) MayHave() bool {
+	if s == nil || !filepath.IsAbs(s.dir) {
+		return false
+	}
+	_, err := os.Lstat(s.dir)
+	return err == nil
+}
+
+// Keep stores a proposal of a holder for [Life]. With again it takes the place of the one with the same id, which has to
+// wait and to be one of the holder. newCode makes codes for the owner. Its errors are *[Invalid], *[Refused], *[Repeated], *[Unknown], *[Answered] and
+// *[ownerfiles.Unusable]; with one nothing has changed.
+func (s *Store) Keep(
+	h Holder,
+	p Proposal,
+	b Body,
+	again bool,
+	newCode func() string,
+) (kept Proposal, err error) {
+	body, size, err := encodeBody(b)
+	if err != nil {
+		return Proposal{}, err
+	}
+	if err := p.check(); err != nil {
+		return Proposal{}, err
+	}
+	if err := ownerfiles.MakeFolder(s.system, s.dir); err != nil {
+		return Proposal{}, unusable(s.dir, err)
+	}
+	err = s.withLock(func(c content) error {
+		now := c.now.UTC().Round(0)
+		p.Made = now
+		var before Proposal
+		if again {
+			if before, err = c.ofHolder(h, p.ID); err != nil {
+				return err
+			}
+			if before.State != Open {
+				return &Answered{before}
+			}
+			p.Code = before.Code
+		}
+		if err := c.hasCapacity(p, int64(size), before); err != nil {
+			return err
+		}
+		for p.Code == "" {
+			code := newCode()
+			if !slices.ContainsFunc(c.list, func(other Proposal) bool { return other.Code == code }) {
+				p.Code = code
+			}
+		}
+		sum := sha256.Sum256(body)
+		p.Body = hex.EncodeToString(sum[:])
+		p.Size = int64(size)
+		p.Version = rand.Text()
+		p.State = Open
+		p.Expires = now.Add(Life)
+		if err := s.write(s.bodyPath(p), body); err != nil {
+			return err
+		}
+		if err := s.save(p); err != nil {
+			return err
+		}
+		if before.Body != "" && before.Body != p.Body {
+			_ = s.system.Remove(s.bodyPath(before))
+		}
+		kept = p
+		return s.forgetOldest(c)
+	})
+	return kept, err
+}
+
+// hasCapacity returns an error unless a proposal may be kept in place of another one, the zero Proposal for none.
+func (c content) hasCapacity(p Proposal, size int64, before Proposal) error {
+	var all, own, allBytes, ownBytes int64
+	for _, other := range c.list {
+		if other.ID == before.ID {
+			continue
+		}
+		isSame := other.State == Declined && other.Sent == p.Sent && other.Caller == p.Caller
+		if isSame && c.now.Sub(other.Decided).Abs() < declining {
+			return &Repeated{other.ID}
+		}
+		if other.State != Open && other.State != Making {
+			continue
+		}
+		all++
+		allBytes += other.Size
+		if shares.Agent(other.Caller) == shares.Agent(p.Caller) {
+			own++
+			ownBytes += other.Size
+		}
+	}
+	switch {
+	case own >= maxOpen:
+		return &Refused{fmt.Sprintf("%d proposals of yours wait for the user already", own)}
+	case !shares.Half.Allows(maxAll, all, own, 1):
+		return &Refused{fmt.Sprintf("limit of %d proposals reached", maxAll)}
+	case !shares.Half.Allows(maxBytes, allBytes, ownBytes, size):
+		return &Refused{fmt.Sprintf("proposals that wait take up to %d MiB, and yours a part of it", maxBytes>>20)}
+	}
+	return nil
+}
+
+// forgetOldest removes those that were decided first, where too many are kept.
+func (s *Store) forgetOldest(c content) error {
+	left := len(c.list) + 1 - maxKept
+	for _, p := range c.list {
+		if left <= 0 {
+			break
+		}
+		if p.State != Open && p.State != Making {
+			s.remove(p)
+			left--
+		}
+	}
+	return nil
+}
+
+// List returns the proposals, the oldest first, also those that were decided, and the files that cannot be read. Its error
+// is *[ownerfiles.Unusable].
+func (s *Store) List() (list []Proposal, damaged []*Damaged, err error) {
+	err = s.withContent(func(c content) error {
+		list = c.list
+		damaged = c.damaged
+		return nil
+	})
+	return list, damaged, err
+}
+
+// Of returns the proposals of a holder, the oldest first.
+func (s *Store) Of(h Holder) (list []Proposal, err error) {
+	err = s.withContent(func(c content) error {
+		for _, p := range c.list {
+			if p.isOf(h) {
+				list = append(list, p)
+			}
+		}
+		return nil
+	})
+	return list, err
+}
+
+// Find returns the proposal with an id. Its errors are *[Unknown], *[Damaged] and *[ownerfiles.Unusable].
+func (s *Store) Find(id string) (found Proposal, err error) {
+	err = s.withContent(func(c content) (err error) {
+		found, err = c.byID(id)
+		return err
+	})
+	return found, err
+}
+
+// Body returns the rest of a proposal. The error is *[Damaged], *[Replaced] for one that was planned again meanwhile, or
+// *[ownerfiles.Unusable].
+func (s *Store) Body(p Proposal) (Body, error) {
+	path := s.bodyPath(p)
+	data, err := ownerfiles.Read(path, maxBody)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Body{}, &Replaced{p.ID}
+	}
+	if unsafe, ok := errors.AsType[*ownerfiles.Unsafe](err); ok {
+		return Body{}, &Damaged{filepath.Base(path), unsafe.Reason()}
+	}
+	if err != nil {
+		return Body{}, unusable(path, err)
+	}
+	sum := sha256.Sum256(data)
+	b, err := decodeBody(data)
+	if err != nil || hex.EncodeToString(sum[:]) != p.Body || len(b.Calls) != len(p.Operations) {
+		return Body{}, &Damaged{filepath.Base(path), "is not what was written"}
+	}
+	return b, nil
+}
+
+// Decline has the owner decline a proposal as a whole. Its errors are *[Unknown], *[Answered], *[Damaged] and
+// *[ownerfiles.Unusable].
+func (s *Store) Decline(id, by, says string) (declined Proposal, err error) {
+	err = s.withContent(func(c content) error {
+		p, err := c.byID(id)
+		if err != nil {
+			return err
+		}
+		if p.State != Open {
+			return &Answered{p}
+		}
+		p.State = Declined
+		p.Says = Sentence(says)
+		p.decide(c.now, by)
+		declined = p
+		return s.save(p)
+	})
+	return declined, err
+}
+
+func (p *Proposal) decide(now time.Time, by string) {
+	p.By = by
+	p.Decided = now.UTC().Round(0)
+	p.Expires = p.Decided.Add(Life)
+}
+
+// Withdraw removes a proposal of a holder that waits. Its errors are *[Unknown], *[Answered] and *[ownerfiles.Unusable].
+func (s *Store) Withdraw(h Holder, id string) (withdrawn Proposal, err error) {
+	err = s.withContent(func(c content) error {
+		p, err := c.ofHolder(h, id)
+		if err != nil {
+			return err
+		}
+		if p.State != Open {
+			return &Answered{p}
+		}
+		s.remove(p)
+		withdrawn = p
+		withdrawn.State = Withdrawn
+		return nil
+	})
+	return withdrawn, err
+}
+
+// Decision is what the owner takes of a proposal.
+type Decision struct {
+	ID, Version string // as the owner was shown it
+	Chosen      []int  // with all that they need
+	Batch       string // as which it is made, in the journal
+	By          string // where the owner decides
+	Says        string // to the agent
+}
+
+// Claim is a proposal that one process carries out.
+type Claim struct {
+	store  *Store
+	chosen Proposal
+	free   func()
+}
+
+// Claim takes a proposal to be carried out, for one process at a time. The caller settles it. Its errors are *[Unknown],
+// *[Answered], *[Replaced], *[Busy], *[Invalid], *[Damaged] and *[ownerfiles.Unusable].
+func (s *Store) Claim(ctx context.Context, d Decision) (*Claim, error) {
+	free, err := s.making(ctx, makingPatience)
+	if err != nil {
+		return nil, err
+	}
+	var claimed Proposal
+	err = s.withContent(func(c content) error {
+		p, err := c.byID(d.ID)
+		switch {
+		case err != nil:
+			return err
+		case p.State != Open:
+			return &Answered{p}
+		case p.Version != d.Version:
+			return &Replaced{p.ID}
+		}
+		closed, ok := p.With(d.Chosen)
+		if !ok || len(closed) == 0 || !slices.Equal(closed, d.Chosen) {
+			return &Invalid{"choice", "leaves out an operation that another one needs"}
+		}
+		p.State = Making
+		p.Chosen = d.Chosen
+		p.Batch = d.Batch
+		p.By = d.By
+		p.Says = Sentence(d.Says)
+		claimed = p
+		return s.save(p)
+	})
+	if err != nil {
+		free()
+		return nil, err
+	}
+	return &Claim{s, claimed, free}, nil
+}
+
+// making takes the lock of the one process that carries out a proposal.
+func (s *Store) making(ctx context.Context, patience time.Duration) (free func(), err error) {
+	path := filepath.Join(s.dir, makingFile)
+	free, err = ownerfiles.Lock(ctx, path, patience)
+	switch {
+	case errors.Is(err, fs.ErrNotExist): // there is no folder, and so no proposal
+		return nil, &Unknown{}
+	case errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled):
+		return nil, &Busy{}
+	case err != nil:
+		return nil, unusable(path, err)
+	}
+	return free, nil
+}
+
+// Settle ends a claim: what was taken is made, or nothing of it is and the proposal waits again.
+func (c *Claim) Settle(isMade bool) (Proposal, error) {
+	defer c.free()
+	return c.store.settle(c.chosen.ID, isMade)
+}
+
+// Leave ends a claim of which it is not known whether it is made: [Store.Recover] finds out.
+func (c *Claim) Leave() { c.free() }
+
+func (s *Store) settle(id string, isMade bool) (settled Proposal, err error) {
+	err = s.withContent(func(c content) error {
+		p, err := c.byID(id)
+		if err != nil {
+			return err
+		}
+		if p.State != Making {
+			return &Answered{p}
+		}
+		if isMade {
+			p.State = Taken
+			p.decide(c.now, p.By)
+		} else {
+			p.State = Open
+			p.Batch = ""
+			p.Chosen = nil
+			p.By = ""
+			p.Says = ""
+		}
+		settled = p
+		return s.save(p)
+	})
+	return settled, err
+}
+
+// Recover settles proposals whose process was killed while it carried them out. wasMade finds out whether that is made,
+// and fails where that cannot be told; then the proposal stays as it is. It does nothing while a process carries one out.
+func (s *Store) Recover(list []Proposal, wasMade func(Proposal) (bool, error)) {
+	if !slices.ContainsFunc(list, func(p Proposal) bool { return p.State == Making }) {
+		return
+	}
+	free, err := s.making(context.Background(), time.Millisecond)
+	if err != nil {
+		return
+	}
+	defer free()
+	now, _, err := s.List()
+	if err != nil {
+		return
+	}
+	for _, p := range now {
+		if p.State != Making {
+			continue
+		}
+		if made, err := wasMade(p); err == nil {
+			_, _ = s.settle(p.ID, made) // the next look tries again
+		}
+	}
+}
+
+// content is what is in the folder while its lock is held.
+type content struct {
+	now     time.Time
+	list    []Proposal // the oldest first
+	damaged []*Damaged
+}
+
+func (c content) byID(id string) (Proposal, error) {
+	for _, p := range c.list {
+		if p.ID == id {
+			return p, nil
+		}
+	}
+	for _, d := range c.damaged {
+		if d.Name == id+headSuffix {
+			return Proposal{}, d
+		}
+	}
+	return Proposal{}, &Unknown{id}
+}
+
+// ofHolder returns the proposal of a holder with an id. Those of others do not exist for it.
+func (c content) ofHolder(h Holder, id string) (Proposal, error) {
+	p, err := c.byID(id)
+	if err != nil || !p.isOf(h) {
+		return Proposal{}, &Unknown{id}
+	}
+	return p, nil
+}
+
+// withContent runs do with the content of the folder, under its lock. If nothing was ever proposed, the content is empty
+// and nothing is created.
+func (s *Store) withContent(do func(content) error) error {
+	if !filepath.IsAbs(s.dir) {
+		return unusable(s.dir, &ownerfiles.Unsafe{Path: s.dir, Problem: ownerfiles.NotAbsolute})
+	}
+	err := ownerfiles.CheckFolder(s.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return do(content{now: s.now()})
+	}
+	if err != nil {
+		return unusable(s.dir, err)
+	}
+	return s.withLock(do)
+}
+
+// withLock does the same in a folder that is there.
+func (s *Store) withLock(do func(content) error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	path := filepath.Join(s.dir, lockFile)
+	unlock, err := ownerfiles.Lock(context.Background(), path, patience)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return &ownerfiles.Unusable{Store: store, Path: path, Reason: "held by another process", Cause: err}
+	}
+	if err != nil {
+		return unusable(path, err)
+	}
+	defer unlock()
+	c, err := s.readContent()
+	if err != nil {
+		return err
+	}
+	return do(c)
+}
+
+// readContent reads the folder, and removes what has expired, temporary files of killed processes, and bodies of which no
+// proposal is. The caller has the lock.
+func (s *Store) readContent() (content, error) {
+	folder, err := os.Open(s.dir)
+	if err != nil {
+		return content{}, unusable(s.dir, err)
+	}
+	defer folder.Close()
+	names, err := folder.Readdirnames(maxFiles + 1)
+	if err != nil && err != io.EOF {
+		return content{}, unusable(s.dir, err)
+	}
+	if len(names) > maxFiles {
+		return content{}, &ownerfiles.Unusable{Store: store, Path: s.dir, Reason: "has too many files"}
+	}
+	slices.Sort(names)
+	c := content{now: s.now()}
+	bodies := map[string]bool{}
+	for _, name := range names {
+		path := filepath.Join(s.dir, name)
+		switch filepath.Ext(name) {
+		case halfSuffix:
+			_ = s.system.Remove(path)
+		case headSuffix:
+			p, damaged, err := s.read(path)
+			switch {
+			case err != nil:
+				return content{}, unusable(path, err)
+			case damaged != nil:
+				c.damaged = append(c.damaged, damaged)
+			case p.State != Making && !c.now.Before(p.Expires):
+				s.remove(p)
+			default:
+				bodies[filepath.Base(s.bodyPath(p))] = true
+				c.list = append(c.list, p)
+			}
+		}
+	}
+	for _, name := range names {
+		isOrphan := filepath.Ext(name) == bodySuffix && !bodies[name] && len(c.damaged) == 0
+		if isOrphan {
+			_ = s.system.Remove(filepath.Join(s.dir, name))
+		}
+	}
+	slices.SortStableFunc(c.list, func(a, b Proposal) int { return cmp.Or(a.Made.Compare(b.Made), cmp.Compare(a.ID, b.ID)) })
+	return c, nil
+}
+
+// read reads the file of a proposal. damaged says why it is not one.
+func (s *Store) read(path string) (p Proposal, damaged *Damaged, err error) {
+	name := filepath.Base(path)
+	data, err := ownerfiles.Read(path, maxHead)
+	if unsafe, ok := errors.AsType[*ownerfiles.Unsafe](err); ok {
+		return p, &Damaged{name, unsafe.Reason()}, nil
+	}
+	if err != nil {
+		return p, nil, err
+	}
+	p, ok := s.parse(strings.TrimSuffix(name, headSuffix), data)
+	if !ok {
+		return p, &Damaged{name, "is not what was written"}, nil
+	}
+	return p, nil, nil
+}
+
+// record is a proposal in its file, with a code by the key of the folder.
+type record struct {
+	Sum string `json:"sum"`
+	Proposal
+}
+
+func (s *Store) encode(p Proposal) ([]byte, error) {
+	text, err := json.Marshal(record{Proposal: p})
+	if err != nil {
+		return nil, err
+	}
+	sum := hmac.New(sha256.New, s.key())
+	sum.Write(text)
+	text, err = json.Marshal(record{Sum: hex.EncodeToString(sum.Sum(nil)), Proposal: p})
+	return append(text, '\n'), err
+}
+
+// parse reads the file of the proposal with an id. It takes nothing but what encode writes, to the byte.
+func (s *Store) parse(id string, data []byte) (Proposal, bool) {
+	var r record
+	if len(data) > maxHead || json.Unmarshal(data, &r) != nil {
+		return Proposal{}, false
+	}
+	if r.ID != id || r.check() != nil {
+		return Proposal{}, false
+	}
+	again, err := s.encode(r.Proposal)
+	return r.Proposal, err == nil && bytes.Equal(again, data)
+}
+
+// key returns the key of the folder.
+func (s *Store) key() []byte {
+	if s.keyed == nil {
+		s.keyed = ownerfiles.Key(s.dir, keyFile)
+	}
+	return s.keyed
+}
+
+func (s *Store) headPath(p Proposal) string { return filepath.Join(s.dir, p.ID+headSuffix) }
+
+// bodyPath is another one for every content.
+func (s *Store) bodyPath(p Proposal) string {
+	return filepath.Join(s.dir, p.ID+"-"+p.Body[:min(len(p.Body), 16)]+bodySuffix)
+}
+
+// save writes the file of a proposal atomically.
+func (s *Store) save(p Proposal) error {
+	data, err := s.encode(p)
+	if err != nil {
+		return err
+	}
+	if len(data) > maxHead {
+		return &Invalid{"files", "are too many: make it several"}
+	}
+	return s.write(s.headPath(p), data)
+}
+
+func (s *Store) write(path string, data []byte) error {
+	_, err := ownerfiles.Replace(s.system, path+halfSuffix, path, data, time.Time{})
+	return unusable(path, err)
+}
+
+func (s *Store) remove(p Proposal) {
+	_ = s.system.Remove(s.headPath(p))
+	_ = s.system.Remove(s.bodyPath(p)) // without the head it counts for nothing
+}
+
+// encodeBody writes a body as the content of a file. size is what it counts with.
+func encodeBody(b Body) (data []byte, size int, err error) {
+	text, err := json.Marshal(b)
+	if err != nil {
+		return nil, 0, &Invalid{"operations", "cannot be kept: " + err.Error()}
+	}
+	if len(text) > maxBody {
+		return nil, 0, &Invalid{"size", fmt.Sprintf("is %d MiB, of %d that are kept: make it several", len(text)>>20, maxBody>>20)}
+	}
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	if _, err := w.Write(text); err != nil {
+		return nil, 0, err
+	}
+	err = w.Close()
+	return packed.Bytes(), len(text), err
+}
+
+// decodeBody reads what encodeBody has written.
+func decodeBody(data []byte) (b Body, err error) {
+	packed, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return b, err
+	}
+	text, err := io.ReadAll(io.LimitReader(packed, maxBody+1))
+	if err != nil {
+		return b, err
+	}
+	return b, json.Unmarshal(text, &b)
+}
