@@ -81,5 +81,6 @@ func servePage(ctx context.Context, std terminal.Streams, args []string) error {
 // pageFlags adds the flags of ui that are no settings.
 func pageFlags(f *settings.Flags) {
 	f.WithoutJSON()
+	f.Resident = true // what is taken of a proposal is planned and made by one process
 	f.String("listen", anyPort, "loopback address and port, such as 127.0.0.1:8766 (port 0: any that is free)")
 }

@@ -63,6 +63,7 @@ func hasEnded(caller string, servers []ownerfiles.Server) bool {
 // approvalsData is what the view of approvals shows.
 type approvalsData struct {
 	Cards    []card
+	Proposed []proposalCard
 	Answered []answered
 	Ended    []card // of sessions that have ended
 	Damaged  int    // files that cannot be read
@@ -245,7 +246,7 @@ func (p *Page) approvals(request) view {
 	found, err := p.readQuestions()
 	data := approvalsData{
 		Cards: p.cards(found.Waiting), Answered: p.answered(), Ended: p.cards(found.Ended), Damaged: found.Damaged,
-		Paired: p.guard.links.paired.Count(),
+		Paired: p.guard.links.paired.Count(), Proposed: p.proposalsWaiting(),
 	}
 	return view{template: "approvals", title: "Approvals", data: data}.failed(err)
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/gateway/admission"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
+	"github.com/vaultwicket/vaultwicket/gateway/proposals"
 	"github.com/vaultwicket/vaultwicket/internal/httpguard"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 )
@@ -173,7 +174,7 @@ func (e *events) look() {
 		}
 	}
 	var b strings.Builder // tells one state of the small files from another
-	for _, name := range []string{admission.PauseFile(p.State), consent.Folder(p.State), ownerfiles.ServersFolder(p.State)} {
+	for _, name := range []string{admission.PauseFile(p.State), consent.Folder(p.State), proposals.Folder(p.State), ownerfiles.ServersFolder(p.State)} {
 		if info, err := os.Lstat(name); err == nil {
 			fmt.Fprint(&b, info.ModTime().UnixNano())
 		}
@@ -186,10 +187,11 @@ func (e *events) look() {
 			moves := p.moves
 			p.mu.Unlock()
 			isOther := stamp != e.stamp || moves != e.moves
-			if isOther || len(found.Waiting) != e.pending {
+			waiting := len(found.Waiting) + len(p.proposalsWaiting())
+			if isOther || waiting != e.pending {
 				parts = append(parts, "state")
 			}
-			e.pending = len(found.Waiting)
+			e.pending = waiting
 			e.moves = moves
 		}
 	}

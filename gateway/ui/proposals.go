@@ -1,0 +1,253 @@
+package ui
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/vaultwicket/vaultwicket/gateway"
+	"github.com/vaultwicket/vaultwicket/gateway/consent"
+	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/gateway/proposals"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+	"github.com/vaultwicket/vaultwicket/internal/sanitize"
+)
+
+// proposalCard is a proposal in the view of approvals.
+type proposalCard struct {
+	proposals.Proposal
+	Act, Who, Left string
+}
+
+// proposalsWaiting returns the proposals that wait, the oldest first.
+func (p *Page) proposalsWaiting() (cards []proposalCard) {
+	list, _, err := proposals.OpenStore(p.State, p.Now).List()
+	if err != nil {
+		return nil // the view of one says why
+	}
+	for _, one := range list {
+		if one.State == proposals.Open {
+			cards = append(cards, p.proposalCardOf(one))
+		}
+	}
+	return cards
+}
+
+func (p *Page) proposalCardOf(one proposals.Proposal) proposalCard {
+	act, _, _ := strings.Cut(one.Text, "\n")
+	return proposalCard{one, act, gateway.WhoProposes(one), countdown(one.Expires.Sub(p.Now()))}
+}
+
+// pickedOperation is an operation with the box that takes it.
+type pickedOperation struct {
+	proposals.Operation
+	Place  int
+	Needed []string // the names of those that it needs
+	Picked bool
+}
+
+// proposalData is what the view of a proposal shows: as it was made, or what would be taken, planned anew.
+type proposalData struct {
+	proposalCard
+	Picks   []pickedOperation
+	Changed []string // files that are not as they were
+	Intro   []diffRow
+	Files   []fileBlock
+	More    bool // there is more than the view shows: it is decided in a terminal
+	// Of what would be taken: the operations, what binds it, the words to type, and what is said to the agent.
+	Chosen, Digest, Typed, Says string
+	Declined                    int // operations, with it
+	IsWhole                     bool
+	// Ended is what became of a proposal that does not wait.
+	Ended string
+}
+
+// oneProposal shows a proposal as it was made, with a box for each operation.
+func (p *Page) oneProposal(r request) view {
+	one, err := p.proposalWith(r.rest)
+	if err != nil {
+		return view{goTo: "approvals", template: "missing", title: "Not found"}.failed(err)
+	}
+	data := p.proposalDataOf(one)
+	if g, err := p.gatewayOfAgent(one); err == nil {
+		if one.State == proposals.Making {
+			g.RecoverProposals([]proposals.Proposal{one})
+			if again, err := p.proposalWith(one.ID); err == nil {
+				data = p.proposalDataOf(again)
+			}
+		}
+		if data.Ended == "" {
+			data.Changed, _ = g.ChangedUnder(one) // where that is not known, taking it says why
+		}
+	}
+	lines, err := gateway.ProposalLines(proposals.OpenStore(p.State, p.Now), one)
+	data.show(lines)
+	return view{template: "proposal", title: "Proposal", data: data}.failed(err)
+}
+
+func (p *Page) proposalDataOf(one proposals.Proposal) proposalData {
+	data := proposalData{proposalCard: p.proposalCardOf(one)}
+	for i, o := range one.Operations {
+		pick := pickedOperation{Operation: o, Place: i, Picked: true}
+		for _, need := range o.Needs {
+			pick.Needed = append(pick.Needed, one.Operations[need].ClientID)
+		}
+		data.Picks = append(data.Picks, pick)
+	}
+	if one.State != proposals.Open {
+		taken, left := one.Names()
+		data.Ended = fmt.Sprintf("%s: %s", one.State, sanitize.Counted(len(taken), "operation"))
+		if one.State == proposals.Taken && len(left) > 0 {
+			data.Ended += ", and declined " + sanitize.Counted(len(left), "operation")
+		}
+		if one.State != proposals.Taken {
+			data.Ended = string(one.State)
+		}
+	}
+	return data
+}
+
+// show fills in the lines of the view, as far as it shows them.
+func (d *proposalData) show(lines []consent.Line) {
+	parts := partsOf(lines)
+	d.More = len(parts) > 1
+	_, d.Intro, d.Files = blocksOf(parts[0])
+}
+
+// proposalWith returns the proposal with a code or an id.
+func (p *Page) proposalWith(typed string) (proposals.Proposal, error) {
+	list, _, err := proposals.OpenStore(p.State, p.Now).List()
+	if err != nil {
+		return proposals.Proposal{}, failure.New(failure.CodeState, "it must be a folder that only you can access", "%v", err)
+	}
+	i := slices.IndexFunc(list, func(one proposals.Proposal) bool { return one.ID == typed || consent.SameCode(typed, one.Code) })
+	if i < 0 {
+		return proposals.Proposal{}, failure.New(
+			failure.CodeNotFound, "it has expired, or its agent has withdrawn it", "no such proposal",
+		)
+	}
+	return list[i], nil
+}
+
+// gatewayOfAgent returns a gateway with the rights of the agent of a proposal.
+func (p *Page) gatewayOfAgent(one proposals.Proposal) (*gateway.Gateway, error) {
+	if one.Agent() == "" {
+		return p.Gateway, nil
+	}
+	return p.gatewayOf(tryData{Agent: one.Agent(), Agents: []string{one.Agent()}})
+}
+
+// pickedIn returns the operations that are ticked in a form.
+func pickedIn(r request) (places []int) {
+	for _, text := range r.PostForm["pick"] {
+		if i, err := strconv.Atoi(text); err == nil {
+			places = append(places, i)
+		}
+	}
+	return places
+}
+
+// draftProposal plans what is ticked on the notes as they are, and shows it with the button that takes it.
+func (p *Page) draftProposal(r request) view {
+	code := r.PostForm.Get("code")
+	v := view{goTo: "approvals/proposal/" + code}
+	one, err := p.proposalWith(code)
+	if err != nil {
+		return view{goTo: "approvals"}.failed(err)
+	}
+	g, err := p.gatewayOfAgent(one)
+	if err != nil {
+		return v.failed(err)
+	}
+	drawn, err := g.DraftProposal(r.Context(), one, pickedIn(r), Surface)
+	if err != nil {
+		return v.failed(err)
+	}
+	data := p.proposalDataOf(one)
+	data.Changed = drawn.Changed
+	data.show(drawn.Lines)
+	data.Digest = drawn.Digest
+	data.Typed = drawn.Typed
+	data.Says = proposals.Sentence(r.PostForm.Get("says"))
+	var chosen []string
+	for i := range data.Picks {
+		data.Picks[i].Picked = slices.Contains(drawn.Chosen, i)
+		if data.Picks[i].Picked {
+			chosen = append(chosen, strconv.Itoa(i))
+		}
+	}
+	data.Chosen = strings.Join(chosen, ",")
+	data.Declined = len(one.Operations) - len(chosen)
+	data.IsWhole = data.Declined == 0
+	v.template = "proposal"
+	v.title = "Proposal"
+	v.data = data
+	return v
+}
+
+// takeProposal carries out what was shown.
+func (p *Page) takeProposal(r request) view {
+	code := r.PostForm.Get("code")
+	v := view{goTo: "approvals/proposal/" + code}
+	one, err := p.proposalWith(code)
+	if err != nil {
+		return view{goTo: "approvals"}.failed(err)
+	}
+	g, err := p.gatewayOfAgent(one)
+	if err != nil {
+		return v.failed(err)
+	}
+	shown := gateway.ProposalDraft{Proposal: one, Digest: r.PostForm.Get("digest")}
+	for text := range strings.SplitSeq(r.PostForm.Get("chosen"), ",") {
+		i, err := strconv.Atoi(text)
+		if err != nil {
+			return v.failed(failure.New(failure.CodeBadRequest, "choose one or more of them", "no operation is chosen"))
+		}
+		shown.Chosen = append(shown.Chosen, i)
+	}
+	result := g.TakeProposal(r.Context(), shown, gateway.ProposalAnswer{
+		By: Surface, Says: r.PostForm.Get("says"), Typed: r.PostForm.Get("typed"),
+	})
+	if !result.OK {
+		return v.failed(errorOfBatch(result))
+	}
+	v.goTo = "approvals"
+	v.note = fmt.Sprintf("Done: %d of %s. The view of changes takes it back.",
+		len(shown.Chosen), sanitize.Counted(len(one.Operations), "operation"))
+	return v
+}
+
+// errorOfBatch returns why a batch is not made.
+func errorOfBatch(result gateway.BatchResult) error {
+	if result.Error != nil {
+		return failure.New(result.Error.Code, result.Error.Hint, "%s", result.Error.Message)
+	}
+	for _, done := range result.Results {
+		if done.Result != nil && done.Result.Error != nil {
+			cause := done.Result.Error
+			return failure.New(cause.Code, cause.Hint, "nothing was changed: operation %q: %s", excerpt.Short(done.ClientID), cause.Message)
+		}
+	}
+	return failure.New(failure.CodeNotApplied, "", "nothing was changed")
+}
+
+// declineProposal declines all of a proposal.
+func (p *Page) declineProposal(r request) view {
+	v := view{goTo: "approvals"}
+	one, err := p.proposalWith(r.PostForm.Get("code"))
+	if err != nil {
+		return v.failed(err)
+	}
+	declined, err := proposals.OpenStore(p.State, p.Now).Decline(one.ID, Surface, r.PostForm.Get("says"))
+	if answered, ok := errors.AsType[*proposals.Answered](err); ok {
+		return v.failed(failure.New(failure.CodeConflict, "it was decided here or in a terminal", "%v", answered))
+	}
+	if err != nil {
+		return v.failed(failure.New(failure.CodeState, "it must be a folder that only you can access", "%v", err))
+	}
+	proposals.Log(p.State, declined, "deny", Surface, p.Session)
+	v.note = "Declined."
+	return v
+}
