@@ -49,8 +49,15 @@ var helpOfUninstall = description{
 
 // install is "vaultwicket install": an entry for vaultwicket in the settings of an MCP client.
 func install(ctx context.Context, std terminal.Streams, args []string) error {
+	return installAfter(ctx, std, args, func(ctx context.Context) bool {
+		return terminal.Confirm(ctx, std.In, std.Err, "Write this change?")
+	})
+}
+
+// installAfter is install with a question of the caller, who may have more to write.
+func installAfter(ctx context.Context, std terminal.Streams, args []string, confirm func(context.Context) bool) error {
 	var levels []string
-	return changeClient(ctx, std, "install", args, &levels, func(f terminal.FlagSet, o *clients.Options) {
+	return changeClient(ctx, std, "install", args, &levels, confirm, func(f terminal.FlagSet, o *clients.Options) {
 		f.BoolVar(&o.List, "list", false, "list the clients that were found, and what is installed")
 		f.BoolVar(&o.JSON, "json", false, "with --list: print JSON")
 		f.StringVar(&o.Vault, "vault", "", "vault name, id or folder (a folder needs a slash: ./Notes)")
@@ -203,6 +210,7 @@ func uninstall(ctx context.Context, std terminal.Streams, args []string) error {
 		"uninstall",
 		args,
 		new([]string),
+		func(ctx context.Context) bool { return terminal.Confirm(ctx, std.In, std.Err, "Write this change?") },
 		func(_ terminal.FlagSet, o *clients.Options) { o.Remove = true },
 	)
 }
@@ -213,6 +221,7 @@ func changeClient(
 	name string,
 	args []string,
 	levels *[]string,
+	confirm func(context.Context) bool,
 	define func(terminal.FlagSet, *clients.Options),
 ) error {
 	s := clients.Session{Out: std.Out, Err: std.Err}
@@ -279,11 +288,10 @@ func changeClient(
 		Now:     time.Now,
 	}
 	s.Binary = system.Binary(executable)
-	s.Confirm = func(ctx context.Context, question string) (yes, asked bool) {
-		if !terminal.IsTerminal(std.In) || !terminal.IsTerminal(std.Err) {
-			return false, false
-		}
-		return terminal.Confirm(ctx, std.In, std.Err, question), true
+	canAsk := terminal.IsTerminal(std.In) && terminal.IsTerminal(std.Err)
+	s.Confirm = func(ctx context.Context) (yes, asked bool) { return canAsk && confirm(ctx), canAsk }
+	s.Ask = func(ctx context.Context, question string) (yes, asked bool) {
+		return canAsk && terminal.Confirm(ctx, std.In, std.Err, question), canAsk
 	}
 	if err = s.Run(ctx); err == nil {
 		err = defineAgent()

@@ -73,28 +73,8 @@ func setUp(ctx context.Context, std terminal.Streams, args []string) error {
 			entry = append(entry, "--edit")
 		}
 	}
-	line, file, err := settings.Planned(std, "vault", folder)
-	if err != nil {
+	if err := writeSetup(ctx, std, folder, entry); err != nil {
 		return err
-	}
-	fmt.Fprintf(std.Err, "\nThis line is written into %s:\n  %s\n", terminal.Visible(file), terminal.Visible(line))
-	if !terminal.Confirm(ctx, std.In, std.Err, "Write it?") {
-		return notSetUp(ctx)
-	}
-	if err := settings.Assign(std, "vault", folder); err != nil {
-		return err
-	}
-	if client != "" {
-		fmt.Fprintln(std.Err)
-		if err := install(ctx, std, entry); err != nil { // it shows its own change, and asks
-			terminal.Notef(
-				std.Err,
-				"the vault is in %s; the client is not set up: vaultwicket install %s",
-				terminal.Visible(file),
-				client,
-			)
-			return err
-		}
 	}
 	fmt.Fprintln(std.Err)
 	err = runDoctor(ctx, std, nil)
@@ -104,6 +84,48 @@ func setUp(ctx context.Context, std terminal.Streams, args []string) error {
 		fmt.Fprintln(std.Err, "\nRestart the client, and ask your agent: What is in my daily note?")
 	}
 	return err
+}
+
+// writeSetup shows the line of the settings file and, unless entry is nil, the entry of the client, which are the
+// arguments of install; it asks once about both, and writes them.
+func writeSetup(ctx context.Context, std terminal.Streams, folder string, entry []string) error {
+	line, file, err := settings.Planned(std, "vault", folder)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(std.Err, "\nThis line is written into %s:\n  %s\n", terminal.Visible(file), terminal.Visible(line))
+	if entry == nil {
+		if !terminal.Confirm(ctx, std.In, std.Err, "Write it?") {
+			return notSetUp(ctx)
+		}
+		return settings.Assign(std, "vault", folder)
+	}
+	fmt.Fprintln(std.Err, "\nAnd this into the settings of the client:")
+	isAsked := false
+	var notAssigned error
+	err = installAfter(ctx, std, entry, func(ctx context.Context) bool {
+		isAsked = true
+		if !terminal.Confirm(ctx, std.In, std.Err, "Write both?") {
+			notAssigned = notSetUp(ctx)
+			return false
+		}
+		notAssigned = settings.Assign(std, "vault", folder)
+		return notAssigned == nil
+	})
+	switch {
+	case notAssigned != nil:
+		return notAssigned
+	case err != nil && isAsked:
+		terminal.Notef(std.Err, "the vault is in %s; the client is not set up", terminal.Visible(file))
+		return err
+	case err != nil || isAsked:
+		return err
+	}
+	// The client has the entry already.
+	if !terminal.Confirm(ctx, std.In, std.Err, "Write the line of the vault?") {
+		return notSetUp(ctx)
+	}
+	return settings.Assign(std, "vault", folder)
 }
 
 // notSetUp is the error if a question of setup was not answered: with Ctrl-C, at the end of the input, or with no.
@@ -119,7 +141,7 @@ func notSetUp(ctx context.Context) error {
 func choose(ctx context.Context, std terminal.Streams, question string, texts []string) (int, error) {
 	fmt.Fprintf(std.Err, "\n%s\n", question)
 	for i, text := range texts {
-		fmt.Fprintf(std.Err, "  %d  %s\n", i+1, terminal.Visible(text))
+		fmt.Fprint(std.Err, terminal.Fit(std.Err, fmt.Sprintf("  %d  %s\n", i+1, terminal.Visible(text))))
 	}
 	for {
 		fmt.Fprintf(std.Err, "1 to %d [1]: ", len(texts))
@@ -131,6 +153,7 @@ func choose(ctx context.Context, std terminal.Streams, question string, texts []
 		if err == nil && n >= 1 && n <= len(texts) {
 			return n - 1, nil
 		}
+		fmt.Fprintf(std.Err, "%s is not one of these.\n", terminal.Visible(answer))
 	}
 }
 

@@ -37,8 +37,10 @@ type Session struct {
 	Installer Installer
 	Binary    string // absolute path of this program
 	Out, Err  io.Writer
-	// Confirm asks the user a question. It reports asked as false if no one can answer.
-	Confirm func(ctx context.Context, question string) (yes, asked bool)
+	// Confirm asks the user whether to write what was shown, and Ask asks another question. They report asked as false
+	// if no one can answer.
+	Confirm func(ctx context.Context) (yes, asked bool)
+	Ask     func(ctx context.Context, question string) (yes, asked bool)
 }
 
 // Run does what the options request. The error is a [*terminal.Failure] or one of writing the output.
@@ -245,7 +247,7 @@ func (s Session) one(ctx context.Context, c Client) error {
 		)
 		return err
 	}
-	var shown strings.Builder
+	var shown, meaning strings.Builder
 	for _, argv := range change.Commands {
 		fmt.Fprintf(&shown, "$ %s\n", shellLine(argv))
 	}
@@ -254,26 +256,25 @@ func (s Session) one(ctx context.Context, c Client) error {
 	case s.Remove:
 	case s.URL != "":
 		fmt.Fprintf(
-			&shown,
+			&meaning,
 			"The client takes the token from the environment variable %s; set it to what the token file of the server contains.\n",
 			s.Token,
 		)
-	case s.Edit:
-		shown.WriteString(EditMeans + "\n")
-		if c.ID == "codex" {
-			shown.WriteString(codexApproves + "\n")
-		}
 	default:
-		shown.WriteString(ReadMeans + "\n")
+		meaning.WriteString(s.means() + "\n")
+		if s.Edit && c.ID == "codex" {
+			meaning.WriteString(codexApproves + "\n")
+		}
 	}
 	if change.rule != nil {
-		shown.WriteString(change.rule.says(c) + "\n")
+		meaning.WriteString(change.rule.says(c) + "\n")
 	}
-	if _, err := io.WriteString(s.Out, terminal.Visible(shown.String())); err != nil || s.DryRun {
+	text := terminal.Visible(shown.String()) + terminal.Fit(s.Out, terminal.Visible(meaning.String()))
+	if _, err := io.WriteString(s.Out, text); err != nil || s.DryRun {
 		return err
 	}
 	if !s.Yes {
-		yes, asked := s.Confirm(ctx, "Write this change?")
+		yes, asked := s.Confirm(ctx)
 		switch {
 		case !asked:
 			return usage(
@@ -288,11 +289,11 @@ func (s Session) one(ctx context.Context, c Client) error {
 	if err != nil {
 		return err
 	}
-	text := "installed as"
+	done := "installed as"
 	if s.Remove {
-		text = "removed:"
+		done = "removed:"
 	}
-	fmt.Fprintf(s.Out, "%s: %s %q. %s\n", c.Name, text, s.Name, c.after)
+	fmt.Fprint(s.Out, terminal.Fit(s.Out, fmt.Sprintf("%s: %s %q. %s\n", c.Name, done, s.Name, c.after)))
 	if !s.Remove && c.warning != "" {
 		terminal.Message(s.Err, terminal.Warning, c.warning)
 	}
@@ -302,7 +303,7 @@ func (s Session) one(ctx context.Context, c Client) error {
 			return err
 		}
 		for _, need := range c.Headless(server, readsAlready && change.Scope == User) {
-			fmt.Fprintln(s.Out, need)
+			fmt.Fprint(s.Out, terminal.Fit(s.Out, need+"\n"))
 		}
 	}
 	if backup != "" {
@@ -329,7 +330,7 @@ func (s Session) allowReading(ctx context.Context, change *Change, server Server
 		wants = s.Headless
 	case !wants && canAsk:
 		question := fmt.Sprintf("May %s read notes through vaultwicket without asking each time? It has to without a terminal.", c.Name)
-		wants, _ = s.Confirm(ctx, question)
+		wants, _ = s.Ask(ctx, question)
 	}
 	return change.AllowReading(server, wants)
 }

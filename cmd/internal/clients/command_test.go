@@ -27,7 +27,8 @@ func session(t *testing.T) (*Session, *bytes.Buffer) {
 		Options:   Options{Client: "cursor", Name: "vaultwicket", Scope: "user", Token: "T"},
 		Installer: Installer{System: System{OS: runtime.GOOS, Getenv: getenv, Project: root}, Backups: filepath.Join(root, "state"), Now: time.Now},
 		Binary:    "/usr/bin/vaultwicket", Out: &out, Err: &out,
-		Confirm: func(context.Context, string) (bool, bool) { return false, false },
+		Confirm: func(context.Context) (bool, bool) { return false, false },
+		Ask:     func(context.Context, string) (bool, bool) { return false, false },
 	}, &out
 }
 
@@ -66,12 +67,12 @@ func TestWrongOptionsAreRefused(t *testing.T) {
 
 func TestOnlyAYesWrites(t *testing.T) {
 	s, out := session(t)
-	s.Confirm = func(context.Context, string) (bool, bool) { return false, true }
+	s.Confirm = func(context.Context) (bool, bool) { return false, true }
 	file := s.Installer.System.File(mustFind(t, "cursor"), User)
 	assert.ErrorIs(t, s.Run(context.Background()), errDeclined, "the error")
 	_, err := os.Stat(file)
 	assert.That(t, err != nil && strings.Contains(out.String(), "+++ "+file), "the file was written, or the change not shown:\n%s", out)
-	s.Confirm = func(context.Context, string) (bool, bool) { return true, true }
+	s.Confirm = func(context.Context) (bool, bool) { return true, true }
 	require.NoError(t, s.Run(context.Background()))
 	content, err := os.ReadFile(file)
 	assert.That(t, err == nil && bytes.Contains(content, []byte("--allow-mutations=false")), "the file is %s, %v", content, err)

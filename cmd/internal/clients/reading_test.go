@@ -47,7 +47,8 @@ func TestTheRuleForReading(t *testing.T) {
 		home := s.Installer.System.Getenv("HOME")
 		before := allFiles(t, home, s.Installer.Backups)
 		var questions []string
-		s.Confirm = func(_ context.Context, question string) (bool, bool) {
+		s.Confirm = func(context.Context) (bool, bool) { return true, true }
+		s.Ask = func(_ context.Context, question string) (bool, bool) {
 			questions = append(questions, question)
 			return true, true
 		}
@@ -131,9 +132,8 @@ func TestRulesOfTheUserStay(t *testing.T) {
 		s.Yes = !test.asking
 		s.Headless = test.headless
 		s.HeadlessGiven = test.given
-		s.Confirm = func(_ context.Context, question string) (bool, bool) {
-			return test.confirms || question == "Write this change?", true
-		}
+		s.Confirm = func(context.Context) (bool, bool) { return true, true }
+		s.Ask = func(context.Context, string) (bool, bool) { return test.confirms, true }
 		require.NoError(t, s.Run(context.Background()))
 		assert.Equal(t, rulesOf(t, s), test.want, "%+v: the rules", test)
 		isSaid := strings.Contains(out.String(), "To read without a terminal")

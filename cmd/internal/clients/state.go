@@ -117,14 +117,28 @@ func Args(vault string, edit bool, tier string) []string {
 	return append(args, allowMutations+"=false")
 }
 
-// EditMeans describes what an entry with edit allows.
-const EditMeans = "The agent can change what its tier has: daily notes with v0; with \"--tier v1\" it can create, change, move and delete notes. Your approval is needed to delete or overwrite a note, to remove a property, to remove or replace more than 10 lines or half of a text, and to change or move more than 20 notes in one call or batch; \"vaultwicket undo\" takes changes back."
+// approvalMeans says what an agent that may change notes still asks about.
+const approvalMeans = "It needs your approval to delete or overwrite a note, to remove a property, to remove or replace more than 10 lines or half of a text, and to change or move more than 20 notes at once. \"vaultwicket undo\" takes changes back."
 
-// codexApproves describes what an entry of Codex with edit has besides.
+// codexApproves describes what an entry of Codex with edit also has.
 const codexApproves = "Codex runs the tools of vaultwicket without a question of its own (approval_mode = \"approve\"), because it refuses their calls where it has no terminal: vaultwicket asks you."
 
-// ReadMeans describes what an entry without edit allows.
-const ReadMeans = "The agent can read what its tier has and cannot change anything: daily and random notes with v0, all notes and their properties, tags and tasks with \"--tier v1\". \"--edit\" allows changes."
+// means describes what an entry lets an agent do.
+func (s Session) means() string {
+	switch {
+	case s.Edit && s.Tier == "":
+		return `The agent can change notes: daily notes in tier v0, the default, and all notes with "--tier v1". ` + approvalMeans
+	case s.Edit && s.Tier == "v0":
+		return "The agent can add to daily notes. " + approvalMeans
+	case s.Edit:
+		return "The agent can create, change, move and delete notes. " + approvalMeans
+	case s.Tier == "":
+		return `The agent can read notes and change nothing: daily and random notes in tier v0, the default, and all notes with "--tier v1". "--edit" allows changes.`
+	case s.Tier == "v0":
+		return `The agent can read daily and random notes, and change nothing. "--edit" allows changes.`
+	}
+	return `The agent can read all notes, and change nothing. "--edit" allows changes.`
+}
 
 // Temporary reports whether a path is that of a program which "go run" made and deletes.
 func Temporary(executable string) bool {
@@ -141,12 +155,16 @@ func (s Session) list() error {
 		return terminal.PrintJSON(s.Out, states, terminal.ExitDone)
 	}
 	var missing []string
+	isFound := false
 	w := tabwriter.NewWriter(s.Out, 0, 8, 2, ' ', 0)
-	fmt.Fprintf(w, "CLIENT\tNAME\tVAULTWICKET\tFILE\n")
 	for _, state := range states {
 		if state.Found == "" && len(state.Servers) == 0 {
 			missing = append(missing, state.Client)
 			continue
+		}
+		if !isFound {
+			fmt.Fprintf(w, "CLIENT\tNAME\tVAULTWICKET\tFILE\n")
+			isFound = true
 		}
 		var names []string
 		for _, entry := range state.Servers {
@@ -185,6 +203,9 @@ func (s Session) list() error {
 			fmt.Fprintf(s.Err, "%s: %s\n", state.Name, terminal.Visible(state.Problem))
 		}
 	}
-	_, err := fmt.Fprintf(s.Out, "\nNot found: %s\n", strings.Join(missing, ", "))
-	return err
+	rest := fmt.Sprintf("\nNot found: %s\n", strings.Join(missing, ", "))
+	if !isFound {
+		rest = "No MCP client was found. \"--print\" prints the entry for one of these: " + strings.Join(missing, ", ") + "\n"
+	}
+	return terminal.Write(s.Out, terminal.Fit(s.Out, rest))
 }

@@ -29,12 +29,12 @@ func PairBrowser(ctx context.Context, std terminal.Streams, state string) {
 	page := ui.NewPairing(state, slog.New(slog.DiscardHandler))
 	var serving conc.WaitGroup
 	serving.Go(func() { page.Serve(ctx, l) })
-	fmt.Fprintf(
-		std.Err,
+	offer := fmt.Sprintf(
 		"\nPair your browser, so that you can approve there what agents ask. Open this link in it within %d minutes, or press Enter to do it later with \"vaultwicket ui\":\n%s\n",
 		int(ui.LinkLife/time.Minute),
 		"http://"+l.Addr().String()+page.Link(),
 	)
+	fmt.Fprint(std.Err, terminal.Fit(std.Err, offer))
 	typed := make(chan struct{})
 	go func() {
 		terminal.Ask(ctx, std.In, std.Err)

@@ -216,6 +216,9 @@ func ask(ctx context.Context, in io.Reader, out io.Writer, most int) (line strin
 		fmt.Fprintln(out)
 		return "", false
 	case a := <-answer:
+		if !a.ok && IsTerminal(out) {
+			fmt.Fprintln(out) // the input has ended where the question is
+		}
 		return a.line, a.ok && ctx.Err() == nil
 	}
 }
