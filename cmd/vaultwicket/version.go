@@ -44,7 +44,7 @@ func printVersion(_ context.Context, std terminal.Streams, args []string) error 
 		}
 		return terminal.PrintJSON(std.Out, facts, terminal.ExitDone)
 	}
-	fmt.Fprintf(std.Out, "vaultwicket %s\n%s", build.Version, build.Lines())
+	fmt.Fprint(std.Out, terminal.Fit(std.Out, fmt.Sprintf("vaultwicket %s\n%s", build.Version, build.Lines())))
 	if isKnown {
 		for _, notice := range known.Notices() {
 			terminal.Notef(std.Err, "%s", notice)

@@ -113,6 +113,11 @@ func (f *Flags) verify(std terminal.Streams) (warning string, err error) {
 	return warning, err
 }
 
+// sayOK prints what "config check" has found to be right.
+func sayOK(std terminal.Streams, what string) error {
+	return terminal.Write(std.Out, terminal.Fit(std.Out, "OK: "+what+"\n"))
+}
+
 // checkConfig is "config check": all that is wrong with the settings.
 func checkConfig(f *Flags, std terminal.Streams) error {
 	warning, err := f.verify(std)
@@ -133,18 +138,11 @@ func checkConfig(f *Flags, std terminal.Streams) error {
 	case f.JSON:
 		return terminal.PrintJSON(std.Out, answer, terminal.StatusOf(err))
 	case err == nil && f.file.info == nil && f.file.name != "":
-		_, err = fmt.Fprintf(
-			std.Out,
-			"OK: all settings have their defaults, flags or variables; there is no file %s\n",
-			terminal.Visible(f.file.name),
-		)
-		return err
+		return sayOK(std, "there is no file "+terminal.Visible(f.file.name)+"; settings are from flags, variables and defaults")
 	case err == nil && f.file.info == nil:
-		_, err = fmt.Fprintln(std.Out, "OK: no settings file is used")
-		return err
+		return sayOK(std, "no settings file is used")
 	case err == nil:
-		_, err = fmt.Fprintf(std.Out, "OK: %s\n", terminal.Visible(f.file.name))
-		return err
+		return sayOK(std, terminal.Visible(f.file.name))
 	case file != nil:
 		var all terminal.Several
 		for _, p := range file.problems {

@@ -264,6 +264,9 @@ func fitted(text string, width int) string {
 			if isBegun && columns.String(joined) > width {
 				all.WriteString(strings.TrimRight(row, " ") + "\n")
 				joined = indent + word
+				if columns.String(joined) > width {
+					joined = word // whole, if it is no wider than the terminal
+				}
 			}
 			row = joined
 			isBegun = true

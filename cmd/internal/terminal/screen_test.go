@@ -108,3 +108,10 @@ func TestDifferencesHaveColours(t *testing.T) {
 		assert.Equal(t, (Screen{}).Signed(sign, "row"), "row", "without colours")
 	}
 }
+
+// A word that has no room below its column begins at the edge of the terminal, where it is whole.
+func TestAPathThatFitsTheTerminalIsNotBroken(t *testing.T) {
+	const path = "~/.config/vaultwicket/config.toml"
+	got := fitted("allowed  no: requires tier v1; set tier = \"v1\" in "+path+" (not set)\n", 40)
+	assert.Equal(t, got, "allowed  no: requires tier v1; set tier\n         = \"v1\" in\n"+path+"\n         (not set)\n", "the lines")
+}
