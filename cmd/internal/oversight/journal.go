@@ -180,6 +180,9 @@ func printChanges(o bootstrap.Opened, s terminal.Screen, changes []keptChange) e
 	if o.JSON {
 		return terminal.PrintJSON(o.Std.Out, changes, terminal.ExitDone)
 	}
+	if len(changes) == 0 {
+		terminal.Notef(o.Std.Err, "no changes")
+	}
 	table := s.Table(
 		terminal.Column{
 			Title: "change",

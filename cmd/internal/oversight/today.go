@@ -77,6 +77,9 @@ func Today(ctx context.Context, std terminal.Streams, args []string) error {
 	if o.JSON {
 		return terminal.PrintJSON(std.Out, rows, terminal.ExitDone)
 	}
+	if len(rows) == 0 {
+		terminal.Notef(std.Err, "no changes")
+	}
 	screen := terminal.NewScreen(std, q.screen, now)
 	table := screen.Table(
 		terminal.Column{
