@@ -62,7 +62,7 @@ func (g *vaultGateway) firstPage(req Request, whole Result) Result {
 			whole.Notices = append(slices.Clone(whole.Notices), findsMore)
 		case namesNote && strings.HasPrefix(whole.Error.Message, `file "`): // and no view or heading of a note that exists
 			advised := *whole.Error
-			advised.Hint = strings.TrimPrefix(advised.Hint+"; "+findsMore, "; ")
+			advised.Hint = followedBy(advised.Hint, findsMore)
 			whole.Error = &advised
 		}
 	}
@@ -81,7 +81,18 @@ func (g *vaultGateway) firstPage(req Request, whole Result) Result {
 	return shown
 }
 
-const findsMore = allowlist.FindsNotes + " searches in other words too, and forgives typing errors"
+const findsMore = allowlist.FindsNotes + " also searches in other words, and forgives typos"
+
+// followedBy returns a hint with another one after it; a question ends with its own sign.
+func followedBy(hint, more string) string {
+	switch {
+	case hint == "":
+		return more
+	case strings.HasSuffix(hint, "?"):
+		return hint + " " + more
+	}
+	return hint + "; " + more
+}
 
 // withoutText is the result of a read whose answer cannot be shown as requested.
 func withoutText(r Result, err error) Result {

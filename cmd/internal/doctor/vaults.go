@@ -72,9 +72,9 @@ func (m Machine) vaults(ctx context.Context, r *Report) {
 	if served > 0 {
 		return
 	}
-	fix := "vaultwicket config init, then set vault to the folder of your notes"
+	fix := "vaultwicket setup, or: vaultwicket config set vault FOLDER, with the folder of your notes"
 	if len(m.Known) > 0 {
-		fix = fmt.Sprintf("set vault to the folder of your notes, such as %q", m.Known[0])
+		fix = fmt.Sprintf("vaultwicket setup, or: vaultwicket config set vault %q", m.Known[0])
 	}
 	if m.Settings.Backend == settings.App {
 		r.ok("vault", "no vault is set: the app chooses the one that is open")
