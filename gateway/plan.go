@@ -115,7 +115,7 @@ func (g *vaultGateway) sessionFacts(plan *Plan, req Request) policy.Facts {
 }
 
 // notesNarrow is the fact that notes which a call may reach narrow access to themselves.
-var notesNarrow = policy.Because("notes in reach narrow access to themselves")
+var notesNarrow = policy.Because("notes in reach restrict access to themselves")
 
 // narrowed says what notes that narrow access to themselves, which the app does not know, mean for a
 // call: hidden, that one that it names is hidden, and protected, that only the embedded program may

@@ -22,7 +22,7 @@ type Facts struct {
 	Flowing Flowing
 	// Carries says what the call adds to notes that can carry text of another note to another machine.
 	Carries Reason
-	// Narrowed says that notes in reach narrow access to themselves, which only the embedded program knows, and Ignores
+	// Narrowed says that notes in reach restrict access to themselves, which only the embedded program knows, and Ignores
 	// that the vault has an ignore file, which hides more than the access rules.
 	Narrowed, Ignores Reason
 }
@@ -138,8 +138,8 @@ var factRows = [...]factRow{
 			return a.known == b.known && flowsWithin(a.rules, b.rules) && flowsWithin(b.rules, a.rules)
 		},
 	},
-	reason("an added address carries text", "Carries", func(f *Facts) *Reason { return &f.Carries }),
-	reason("notes in reach narrow access to themselves", "Narrowed", func(f *Facts) *Reason { return &f.Narrowed }),
+	reason("a new link contains note text", "Carries", func(f *Facts) *Reason { return &f.Carries }),
+	reason("notes in reach restrict access to themselves", "Narrowed", func(f *Facts) *Reason { return &f.Narrowed }),
 	reason("the vault has an ignore file", "Ignores", func(f *Facts) *Reason { return &f.Ignores }),
 }
 

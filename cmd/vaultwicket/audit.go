@@ -5,7 +5,7 @@ var helpOfAudit = description{
 	About: []string{
 		"The log has a line for each decision and each outcome, chained by hashes. It contains names, lengths and digests, and never a text of a note.",
 		"\"list\" prints entries, \"verify\" checks that nobody has changed or removed lines, and \"export\" writes all lines as they are.",
-		"\"what-if\" counts by day what the rules about texts would have done with other settings, and without one what they found. It has only the facts of the log: which rules found what, and in which calls.",
+		"\"what-if\" counts by day what the content rules would have done with other settings, and without one what they found. It has only the facts of the log: which rules found what, and in which calls.",
 		"\"verify --checkpoints\" also compares the log with the signed checkpoints in a file that was kept elsewhere, such as lines that the setting export has sent: that finds a log that was written anew as a whole. --key is the public key that they must be signed with, which it prints otherwise.",
 	},
 	Examples: []example{

@@ -48,19 +48,19 @@ func managedKeys() []tableKey[managed] {
 		},
 		{
 			"export",
-			"where every server sends the lines of the audit log, too; others can only add targets",
+			"where every server also sends the lines of the audit log; users can only add targets",
 			nil,
 			readSetting("export", setManaged),
 		},
 		{
 			"checkpoints",
-			"what signs where the audit log ends, in place of what others say",
+			"how the end of the audit log is signed; overrides what users set",
 			nil,
 			readSetting("checkpoints", setManaged),
 		},
 		{
 			"flow",
-			"tables [[flow]] that are added to those of the user",
+			"flow rules in addition to those of the user",
 			nil,
 			func(r *reading, m *managed, value any, at []string) error {
 				m.rights.Flows = r.flows(value, at)
@@ -69,7 +69,7 @@ func managedKeys() []tableKey[managed] {
 		},
 		{
 			"agents",
-			"names of the agents that may have rights; \"default\" is the one of a server that names none (default: all)",
+			"agents that may have rights; \"default\" is that of a server without an agent (default: all)",
 			nil,
 			nameList(func(m *managed) *[]string { return &m.agents }, "names of agents"),
 		},

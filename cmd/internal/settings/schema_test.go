@@ -115,55 +115,55 @@ func TestTheFormsTakeNothingThatTheProgramRefuses(t *testing.T) {
 func settingsPage() string {
 	var b strings.Builder
 	b.WriteString("# Settings\n\n" + generatedNote)
-	b.WriteString("Every setting has one name: the key in `vaultwicket/config.toml` of your config folder, the flag `--NAME` of the [commands](cli.md) that have settings, and a variable. A flag beats the\n" +
-		"variable, the variable the profile that is chosen, the profile the rest of the file. `vaultwicket config show` says where each value comes from;\n" +
+	b.WriteString("Every setting has one name: the key in `vaultwicket/config.toml` of your config folder, the flag `--NAME` of the [commands](cli.md) that have settings, and a variable. A flag overrides the\n" +
+		"variable, the variable the chosen profile, and the profile the rest of the file. `vaultwicket config show` says where each value comes from;\n" +
 		"`vaultwicket config schema` prints the schema of the file for editors. `VAULTWICKET_CONFIG` names another file, and `none` means no file.\n\n")
 	b.WriteString(golden.Head("setting", "variable", "default", "values", "", "in a running server"))
 	for _, s := range table {
 		b.WriteString(golden.Row(golden.Code(s.name), golden.Code(VariableOf(s.name)), golden.Code(s.fallback), valuesOf(s), s.usage, whenTaken(s)))
 	}
-	b.WriteString("\nA server reads the file again when it changes, and at SIGHUP. It takes what is stricter and never what is looser.\n")
-	b.WriteString("\n## [[vaults]]\n\nOne table a vault; the first is the one of a call that names none. A table needs a name, an id or a folder.\n\n" + golden.Head("key", "values", ""))
+	b.WriteString("\nA running server reads the file again when it changes, and on SIGHUP. It applies stricter values at once and looser ones only after a restart.\n")
+	b.WriteString("\n## [[vaults]]\n\nOne table per vault. A call that names no vault uses the first one. A table needs a name, an id or a folder.\n\n" + golden.Head("key", "values", ""))
 	for _, key := range vaultKeys() {
 		b.WriteString(golden.Row(golden.Code(key.name), vaultValues(key.form), key.about))
 	}
-	b.WriteString("\n## [vaults.access]\n\nThe keys are paths of folders and notes, the values levels:\n\n" + golden.Head("level", "what may be done with a note"))
+	b.WriteString("\n## [vaults.access]\n\nThe keys are paths of folders and notes, and the values are levels:\n\n" + golden.Head("level", "what agents may do with a note"))
 	for _, level := range DescribeLevels() {
 		b.WriteString(golden.Row(golden.Code(level[0]), level[1]))
 	}
-	b.WriteString("\n## [[flow]]\n\nRules about where text may go, see [permissions](permissions.md#flow). Tables `[[agents.NAME.flow]]` hold for one agent, those of the managed settings for everybody; all of them apply.\n\n" + golden.Head("key", ""))
+	b.WriteString("\n## [[flow]]\n\nRules about where text may go, see [permissions](permissions.md#flow). Tables `[[agents.NAME.flow]]` apply to one agent, those in the managed settings to everybody. All of them apply together.\n\n" + golden.Head("key", ""))
 	for _, key := range described(flowKeys()) {
 		b.WriteString(golden.Row(golden.Code(key[0]), key[1]))
 	}
-	b.WriteString("\n## Rules about texts\n\nThese look at what notes say. `shadow` and `exceptions` can name each; `explain`, and `dry-run` at your terminal, have a line for each that is on, and the page of the policy what each did. See [permissions](permissions.md#private-notes).\n\n" + golden.Head("rule", "looks at", "settings"))
+	b.WriteString("\n## Content rules\n\nThese rules look at the text of notes. `shadow` and `exceptions` can name each of them. `explain`, and `dry-run` in your terminal, have a line for each that is on, and the policy view of the local page shows what each did. See [permissions](permissions.md#exceptions-and-test-mode).\n\n" + golden.Head("rule", "looks at", "settings"))
 	for _, rule := range (policy.Policy{}).TextRules() {
 		b.WriteString(golden.Row(golden.Code(rule.Name), rule.Looks, "`"+strings.Join(rule.Settings, "`, `")+"`"))
 	}
-	b.WriteString("\n## [profiles.NAME]\n\nAny of the settings above but `profile`, laid over the rest of the file where the profile is chosen.\n")
-	b.WriteString("\n## [agents.NAME]\n\nThe rights of one agent. They only narrow those of the file and of its vaults. A server runs for the agent of the setting `agent`; where agents are defined and it names\n" +
-		"none, for the agent `default`, and without that one nothing is allowed. Other commands without `agent` run for you, the owner. A name has 1 to 64 of `a` to `z`, `0` to `9`, `.`, `-` and `_`.\n\n" + golden.Head("key", ""))
+	b.WriteString("\n## [profiles.NAME]\n\nAny of the settings above except `profile`. They override the rest of the file when the profile is chosen.\n")
+	b.WriteString("\n## [agents.NAME]\n\nThe rights of one agent. They can only restrict those of the file and its vaults. A server runs for the agent of the setting `agent`. If that is empty and agents are defined,\n" +
+		"it runs for the agent `default`; if that one is not defined, nothing is allowed. Other commands without `agent` run for you, the owner. A name has 1 to 64 of `a` to `z`, `0` to `9`, `.`, `-` and `_`.\n\n" + golden.Head("key", ""))
 	for _, key := range described(agentKeys()) {
 		b.WriteString(golden.Row(golden.Code(key[0]), key[1]))
 	}
-	b.WriteString("\n## [notify]\n\nHow a server tells you that a question waits: see [Permissions and approvals](permissions.md#approvals). It is in no profile, and taken at the next start.\n\n" + golden.Head("key", ""))
+	b.WriteString("\n## [notify]\n\nHow a server tells you that a question waits: see [Permissions and approvals](permissions.md#approvals). It cannot be in a profile, and is read when a server starts.\n\n" + golden.Head("key", ""))
 	for _, key := range described(notifyKeys()) {
 		b.WriteString(golden.Row(golden.Code(key[0]), key[1]))
 	}
-	b.WriteString("\n## Managed settings\n\nThe administrator of a machine can set bounds for everybody on it, in `/etc/vaultwicket/config.toml` (macOS: `/Library/Application Support/vaultwicket/config.toml`, Windows:\n" +
-		"`vaultwicket\\config.toml` in the folder ProgramData). Flags, variables, profiles, the file of the user, its vaults and its agents only narrow them; where they decide, `config show` says so. The file and everything on\n" +
-		"its path must belong to root, on Windows to administrators, and nobody else may be able to write it: otherwise, and if it is wrong, vaultwicket does not start. It has no other keys than:\n\n" + golden.Head("key", ""))
+	b.WriteString("\n## Managed settings\n\nThe administrator of a machine can set limits for everybody on it, in `/etc/vaultwicket/config.toml` (macOS: `/Library/Application Support/vaultwicket/config.toml`, Windows:\n" +
+		"`vaultwicket\\config.toml` in the folder ProgramData). Flags, variables, profiles, the user's file, its vaults and its agents can only be stricter; `config show` says which values come from here. The file and every folder on\n" +
+		"its path must belong to root (on Windows to administrators) and be writable by nobody else. If not, or if the file is invalid, vaultwicket does not start. It can have these keys:\n\n" + golden.Head("key", ""))
 	for _, key := range described(managedKeys()) {
 		b.WriteString(golden.Row(golden.Code(key[0]), key[1]))
 	}
-	b.WriteString("\nThe bounds are those of vaultwicket, not of other programs of the user, such as an editor. Where a folder of a vault, or one around vaults, is served as a vault, `access` is by the paths of that folder and of each of these vaults: `\"Private\" = \"none\"` hides `Notes/Private` also from a server for `Notes/Private` or for the folder that `Notes` is in. A vault is known by its folder `.obsidian`, from the app's list, or from the settings. Whoever may move or copy files can take them to where no rule is; the level of `/` applies everywhere.\n")
-	b.WriteString("\n## How sources meet\n\nFlags, variables, a profile and the file are yours: they are laid over each other, and the highest one that has a setting decides it. Managed settings, vaults and agents only take away: what is in force is what\n" +
-		"all of them allow, and so is what a running server takes from a file that has changed. The order does not matter.\n\n" + golden.Head("setting", "how two values meet"))
+	b.WriteString("\nThese limits bind vaultwicket, not other programs of the user, such as an editor. `access` also applies if a folder inside a vault, or one that contains vaults, is served as a vault: `\"Private\" = \"none\"` hides `Notes/Private` from a server for `Notes/Private` and from one for the folder that contains `Notes`. A vault is recognized by its folder `.obsidian`, from the app's list, or from the settings. A user who can move or copy files can take them to a place without a rule; only the level of `/` applies everywhere.\n")
+	b.WriteString("\n## How sources are combined\n\nFlags, variables, a profile and the file are yours: the first of these that has a setting decides it. Managed settings, vaults and agents only restrict: what is in force is what\n" +
+		"all of them allow. The same goes for what a running server takes from a changed file. The order does not matter.\n\n" + golden.Head("setting", "of two values applies"))
 	for _, m := range policy.Meetings() {
 		if !m.Fact {
 			b.WriteString(golden.Row(golden.Code(m.Name), m.Meets))
 		}
 	}
-	b.WriteString("\nFacts about a session or a call are not settings, and they too only take rights away. A fact that is not known counts as the strictest one.\n\n" + golden.Head("of a call", "how two values meet"))
+	b.WriteString("\nFacts about a session or a call are not settings, but they are combined in the same way. An unknown fact counts as the strictest one.\n\n" + golden.Head("fact about a call", "of two values applies"))
 	for _, m := range policy.Meetings() {
 		if m.Fact {
 			b.WriteString(golden.Row(m.Name, m.Meets))

@@ -327,7 +327,7 @@ func flowKeys() []tableKey[flowTexts] {
 		},
 		{
 			"from",
-			"places that are read: folders and notes by their paths, tags such as \"#client\", or \"private\" for notes that narrow the access to themselves",
+			"places whose text is protected: folders and notes by their paths, tags such as \"#client\", or \"private\" for notes that restrict access to themselves",
 			listForm(),
 			nameList(func(f *flowTexts) *[]string { return &f.from }, "places"),
 		},
