@@ -127,7 +127,7 @@ const codexApproves = "Codex runs the tools of vaultwicket without a question of
 func (s Session) means() string {
 	switch {
 	case s.Edit && s.Tier == "":
-		return `The agent can change notes: daily notes in tier v0, the default, and all notes with "--tier v1". ` + approvalMeans
+		return `The agent can add to daily notes, in tier v0, the default; with "--tier v1" it can create, change, move and delete notes. ` + approvalMeans
 	case s.Edit && s.Tier == "v0":
 		return "The agent can add to daily notes. " + approvalMeans
 	case s.Edit:
