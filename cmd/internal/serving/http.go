@@ -52,7 +52,7 @@ func serveHTTP(ctx context.Context, o bootstrap.Opened, c mcpserver.Config) erro
 		return err
 	}
 	config := streamable.Config{
-		Addr: o.HTTP.Addr, Listener: passed, TLSCert: o.HTTP.Cert, TLSKey: o.HTTP.Key, Origins: o.HTTP.Origins, Hosts: o.HTTP.Hosts,
+		Addr: o.HTTP.Addr, Listener: passed, TLSCert: o.HTTP.Cert, TLSKey: o.HTTP.Key, Origins: o.HTTP.Origins, Hosts: o.HTTP.Hosts, Proxies: o.HTTP.Proxies,
 		Token: token, MaxSessions: o.HTTP.MaxSessions,
 	}
 	if o.Metrics != nil {

@@ -560,6 +560,15 @@ var table = [...]setting{
 		set:     parsed(func(s *Settings) *[]string { return &s.HTTP.Hosts }, each(streamable.CheckHost)),
 	},
 	{
+		name:    "trusted-proxies",
+		example: "127.0.0.1",
+		kind:    list,
+		usage:   "proxies whose X-Forwarded-For header says whom a request is from: addresses, networks such as 10.0.0.0/8, or unix (flag: comma-separated)",
+		form:    form{pattern: proxyPattern},
+		fixed:   true,
+		set:     parsed(func(s *Settings) *[]string { return &s.HTTP.Proxies }, each(streamable.CheckProxy)),
+	},
+	{
 		name:    "public-url",
 		example: "https://notes.example/mcp",
 		usage:   "address at which clients reach the server over HTTP, such as https://notes.example/mcp; access tokens are for it",

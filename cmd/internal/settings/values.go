@@ -223,6 +223,7 @@ type HTTP struct {
 	Cert, Key   string
 	Origins     []string
 	Hosts       []string
+	Proxies     []string
 	MaxSessions int
 	// PublicURL is the address at which clients reach the endpoint, Issuer the authorization server
 	// whose access tokens are accepted, "" for none, and Claim the one that names their agent.
@@ -238,6 +239,9 @@ const (
 	originPattern = `^[a-z][a-z0-9+.-]*://` + hostForm + `(:` + portForm + `)?$`
 	hostForm      = `([a-z0-9._-]{1,253}|\[(` + ip6Form + `)\])`
 	portForm      = `([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])`
+	// An address or a network of either version, or a socket of Unix.
+	proxyPattern = `^(unix|` + ip4Part + `(\.` + ip4Part + `){3}(/(3[0-2]|[12]?[0-9]))?|(` + ip6Form + `)(/(12[0-8]|1[01][0-9]|[1-9]?[0-9]))?)$`
+	ip4Part      = `(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])`
 	// Eight groups, or fewer around two colons.
 	ip6Form = `(` + ip6Group + `:){7}` + ip6Group + `|(` + ip6Group + `:){1,7}:|(` + ip6Group + `:){1,6}:` + ip6Group + `|` +
 		`(` + ip6Group + `:){1,5}(:` + ip6Group + `){2}|(` + ip6Group + `:){1,4}(:` + ip6Group + `){3}|(` + ip6Group + `:){1,3}(:` + ip6Group + `){4}|` +
@@ -329,7 +333,7 @@ func names(text string) []string {
 
 // CheckWithoutHTTP refuses settings that only mean something over HTTP.
 func (f *Flags) CheckWithoutHTTP() error {
-	for _, name := range []string{"tls-cert", "tls-key", "token-file", "allow-origin", "allow-host", "max-sessions", "public-url", "oauth-issuer", "oauth-client-file", "oauth-claim", "sign-in"} {
+	for _, name := range []string{"tls-cert", "tls-key", "token-file", "allow-origin", "allow-host", "trusted-proxies", "max-sessions", "public-url", "oauth-issuer", "oauth-client-file", "oauth-claim", "sign-in"} {
 		if r := f.raws[settingIndex(name)]; r.byFlag() && r.text != "" {
 			return &terminal.UsageError{
 				Reason: fmt.Sprintf("flag %q requires HTTP", "--"+name),

@@ -43,6 +43,7 @@ const (
 type handler struct {
 	Config
 	hosts    httpguard.Hosts
+	proxies  proxies
 	origins  httpguard.Origins
 	bearer   *bearer
 	sessions *sessions
@@ -64,8 +65,12 @@ func newHandler(c Config, h httpguard.Hosts) (*handler, error) {
 		}
 		allowed[origin] = true
 	}
+	trusted, err := parseProxies(c.Proxies)
+	if err != nil {
+		return nil, err
+	}
 	d := &handler{
-		Config: c, hosts: h, origins: allowed, bearer: newBearer(c.Token, c.Log),
+		Config: c, hosts: h, proxies: trusted, origins: allowed, bearer: newBearer(c.Token, c.Log),
 		sessions: newSessions(c.MaxSessions, c.Idle), budget: newMessageBudget(c.MaxBody),
 		streams: httpguard.NewStreams(max(1, c.MaxConnections/2)),
 	}
@@ -91,6 +96,7 @@ func newHandler(c Config, h httpguard.Hosts) (*handler, error) {
 func (d *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	httpguard.LimitRead(w, unreadLimit)
 	httpguard.LimitWrite(w) // net/http may say "100 Continue" by itself
+	r.RemoteAddr = d.proxies.remote(r)
 	h := w.Header()
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")

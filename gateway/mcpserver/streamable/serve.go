@@ -51,6 +51,10 @@ type Config struct {
 	// host of Addr and the names in the certificate.
 	Hosts []string
 
+	// Proxies are addresses and networks of proxies, and "unix" for whoever connects to a socket: their header
+	// X-Forwarded-For says whom a request is from. Of anybody else it is not read.
+	Proxies []string
+
 	// Token is the bearer token of clients: at least 32 random bytes, as text. See [Token].
 	Token string
 
@@ -144,6 +148,12 @@ func CheckOrigin(text string) error {
 // CheckHost returns a *SettingError for a text that is not valid in Config.Hosts.
 func CheckHost(text string) error {
 	_, err := parseHost(text)
+	return err
+}
+
+// CheckProxy returns a *SettingError for a text that is not valid in Config.Proxies.
+func CheckProxy(text string) error {
+	_, err := parseProxies([]string{text})
 	return err
 }
 

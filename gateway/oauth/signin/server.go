@@ -123,8 +123,8 @@ type ticket struct {
 // isChallenge reports whether a ticket is one that anybody can have.
 func (t ticket) isChallenge() bool { return t.request == nil && t.answer == nil }
 
-// payerOf returns who pays for what a request without credentials takes: its address. Behind a proxy it is that of the
-// proxy.
+// payerOf returns who pays for what a request without credentials takes: its address. Behind a proxy that is named it is
+// the one for which the proxy sends it, otherwise that of the proxy.
 func payerOf(r *http.Request) shares.Payer {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
