@@ -46,6 +46,9 @@ const (
 	maxKept = 4 * maxPending
 )
 
+// shareOfQuestions is a half of what others leave, and no more than a user reads with thought.
+var shareOfQuestions = shares.Part{Of: 1, Parts: 2, Most: maxOpen}
+
 // OpenStore returns the store in the folder dir, an absolute path outside of any vault. It reads
 // nothing; the first question creates a missing folder. A nil clock is the system's.
 func OpenStore(dir string, now func() time.Time) *Store {
@@ -95,11 +98,13 @@ func (d *Store) Ask(q StoredQuestion) (StoredQuestion, error) {
 			}
 			s.live = slices.Delete(s.live, same, same+1)
 			pending = pending - 1
-		} else if own >= maxOpen {
-			return &StillOpen{own}
+			own = own - 1
 		}
-		hasShare := shares.Half.Allows(maxPending, int64(pending), int64(own), 1)
-		if !hasShare || len(s.live) >= maxKept {
+		hasShare := shareOfQuestions.Allows(maxPending, int64(pending), int64(own), 1)
+		switch {
+		case !hasShare && int64(own) >= shareOfQuestions.Most:
+			return &StillOpen{own}
+		case !hasShare || len(s.live) >= maxKept:
 			return errTooMany
 		}
 		now := s.now.UTC().Round(0)

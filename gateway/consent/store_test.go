@@ -230,6 +230,23 @@ func TestANewcomerGetsAShare(t *testing.T) {
 	assert.Equal(t, len(list), 2*maxOpen, "questions of both")
 }
 
+// TestAQuestionIsAskedAgainInTheLastPlace: a question about the same call on changed notes takes the place of the earlier
+// one, also for an agent that has all of its questions open.
+func TestAQuestionIsAskedAgainInTheLastPlace(t *testing.T) {
+	d, _ := newStore(t)
+	for n := range maxOpen {
+		q := about(byte(n))
+		q.Session = "asking/1-session"
+		ask(t, d, q)
+	}
+	q := about(0)
+	q.Session = "asking/1-session"
+	q.Digest[1] = 1
+	ask(t, d, q)
+	list, _ := listed(t, d)
+	assert.Equal(t, len(list), maxOpen, "open questions")
+}
+
 // by is a question that a session of its own asks.
 func by(n byte) StoredQuestion {
 	q := about(n)

@@ -63,15 +63,19 @@ func UnverifiedOf(ctx context.Context) Payer {
 }
 
 // Part is which part of what the others leave one payer can have.
-type Part struct{ Of, Parts int64 }
+type Part struct {
+	Of, Parts int64
+	Most      int64 // that one payer can have, whatever the others leave; 0 for no such bound
+}
 
 // Half is the part for what is given out in many pieces.
-var Half = Part{1, 2}
+var Half = Part{Of: 1, Parts: 2}
 
 // Allows reports whether a payer that has own of limit may have n more, where the others have the rest of used.
 func (p Part) Allows(limit, used, own, n int64) bool {
 	left := limit - (used - own)
-	return used+n <= limit && (own+n)*p.Parts <= left*p.Of
+	isBeyond := p.Most > 0 && own+n > p.Most
+	return !isBeyond && used+n <= limit && (own+n)*p.Parts <= left*p.Of
 }
 
 // Pool is what there is of something. It is safe for concurrent use.

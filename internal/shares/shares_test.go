@@ -14,7 +14,7 @@ import (
 // TestANewcomerAlwaysGetsAShare: whatever others take, somebody new gets something, as long as there are pieces for a part
 // of what they leave.
 func TestANewcomerAlwaysGetsAShare(t *testing.T) {
-	for _, part := range []Part{Half, {3, 4}} {
+	for _, part := range []Part{Half, {Of: 3, Parts: 4}} {
 		pool := NewPool(1<<10, part)
 		left := int64(1 << 10)
 		for n := range 5 {
@@ -79,4 +79,14 @@ func TestPayers(t *testing.T) {
 	} {
 		assert.That(t, other[0] != other[1], "%s twice", other[0])
 	}
+}
+
+// TestNobodyHasMoreThanTheMostOfOne: a bound for one payer counts although the others leave more.
+func TestNobodyHasMoreThanTheMostOfOne(t *testing.T) {
+	pool := NewPool(1<<10, Part{Of: 1, Parts: 2, Most: 8})
+	for n := range 20 {
+		assert.Equal(t, pool.Take("one", 1), n < 8, "piece %d", n)
+	}
+	assert.Equal(t, pool.Take("other", 9), false, "more than that at once")
+	assert.Equal(t, pool.Take("other", 8), true, "as much as that")
 }
