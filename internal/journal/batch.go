@@ -29,11 +29,9 @@ type batch struct {
 	stored int64    // in files
 	made   []string // files
 	now    time.Time
-	// A bounded batch counts for payer, who has written earlier bytes in this hour. Outcomes are
-	// not bounded: they are never refused.
+	// A bounded batch counts for payer. Outcomes are not bounded: they are never refused.
 	bounded bool
 	payer   string
-	earlier int64
 	// ofDay is what the payer has written within [protected], which cannot be removed to make room, and ofAll what all have.
 	ofDay, ofAll int64
 }
@@ -127,7 +125,6 @@ func (b *batch) line(record []byte) error {
 // charge has the batch count for its payer, who has written some bytes that are in no record yet.
 func (b *batch) charge(unrecorded int64) {
 	spent := b.tail.spent
-	b.earlier = spent.of(b.payer, b.now, spentWithin) + unrecorded
 	b.ofDay = spent.of(b.payer, b.now, protected) + unrecorded
 	b.ofAll = spent.all(b.now, protected) + unrecorded
 }
@@ -135,19 +132,15 @@ func (b *batch) charge(unrecorded int64) {
 // written is how much the batch takes so far.
 func (b *batch) written() int64 { return b.at - b.start + b.stored }
 
-// checkSize returns an error if the batch exceeds the limit of an entry, the hourly share of its
-// caller, or the room that is left.
+// checkSize returns an error if the batch exceeds the limit of an entry, the share of its caller, or the room that is
+// left.
 func (b *batch) checkSize() error {
-	share := b.limits.MaxBytes / shareOf
+	most := b.limits.MaxBytes / entriesAtLeast
 	switch {
-	case b.written() > b.limits.MaxBytes, b.bounded && b.written() > share:
-		return &TooLarge{"what an entry has to keep", share}
+	case b.written() > b.limits.MaxBytes, b.bounded && b.written() > most:
+		return &TooLarge{"what an entry has to keep", most}
 	case !b.bounded:
 		return nil
-	case b.earlier+b.written() > share:
-		return &Full{
-			fmt.Sprintf("one caller can write up to %d bytes an hour, and this one has written %d", share, b.earlier),
-		}
 	case !shares.Half.Allows(b.limits.MaxBytes, b.ofAll, b.ofDay, b.written()):
 		return &Full{
 			fmt.Sprintf(
@@ -252,8 +245,7 @@ type spentRecord struct {
 }
 
 const (
-	spentWithin = time.Hour
-	spentPart   = 10 * time.Minute
+	spentPart = 10 * time.Minute
 	// maxSpent bounds the rows in the head of a segment, which is one line.
 	maxSpent = 4096
 )
@@ -299,16 +291,12 @@ func (l ledger) all(now time.Time, within time.Duration) (total int64) {
 	return total
 }
 
-// records returns the rows of the last day, the largest if they are too many. Of what counts for the day alone there is
-// a row an hour.
+// records returns the rows of the last day, one an hour, the largest if they are too many.
 func (l ledger) records(now time.Time) (rows []spentRecord) {
 	const hour = int64(time.Hour / spentPart)
 	hourly := ledger{}
 	for p, bytes := range l {
-		switch {
-		case p.counts(now, spentWithin+spentPart):
-			rows = append(rows, spentRecord{p.payer, p.at, bytes})
-		case p.counts(now, protected):
+		if p.counts(now, protected) {
 			hourly[period{p.payer, p.at - p.at%hour}] += bytes
 		}
 	}

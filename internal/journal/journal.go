@@ -13,9 +13,9 @@
 // an index: a file beside each segment that is full, made from it, and made again if it is missing
 // or damaged. So it takes as long in a long journal as in a short one. [Journal.Check] reads it all.
 //
-// Entries younger than a day are never removed to make room, and one caller can write a quarter of
-// the journal within an hour, so that no caller can push out the record of a change. A change for
-// which there is no room is refused.
+// Entries younger than a day are never removed to make room, and one caller can write a half of what the others leave
+// of the journal within a day, so that no caller can push out the record of a change, and a newcomer always has room. A
+// change for which there is none is refused.
 //
 // A torn or altered line is reported with its offset and skipped, never removed: the next record
 // begins on a line of its own.
@@ -43,8 +43,7 @@ import (
 // limits say how much is kept.
 type limits struct {
 	// MaxBytes bounds the journal of a vault on the disk. Above it the oldest entries are removed,
-	// except those of the last 24 hours: while these fill it, a change is refused with [Full]. One
-	// caller may write a quarter of it within an hour.
+	// except those of the last 24 hours: while these fill it, a change is refused with [Full].
 	MaxBytes int64
 	// MaxAge is how long an entry is kept. Whole segments are removed, so one may stay an eighth
 	// longer.
@@ -55,8 +54,8 @@ const (
 	// protected is the age below which an entry is never removed to make room, so that a change
 	// can be undone the next day.
 	protected = 24 * time.Hour
-	// shareOf is which part of the journal one caller may fill within an hour.
-	shareOf = 4
+	// entriesAtLeast is how many entries the journal has room for, however large they are.
+	entriesAtLeast = 4
 	// The longest segment, except for one long entry. A process reads it once before it writes; a
 	// changed note is kept whole once in each.
 	maxSegment = 1 << 20
