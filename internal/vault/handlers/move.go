@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -19,6 +20,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/internal/vault/change"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
+	"github.com/vaultwicket/vaultwicket/internal/vault/edit"
 	"github.com/vaultwicket/vaultwicket/internal/vault/index"
 	"github.com/vaultwicket/vaultwicket/internal/vault/lookup"
 	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
@@ -410,12 +412,115 @@ func (r *relocation) relink() error {
 	}
 	r.planned.Outdated = r.outdated(m)
 	if r.v.ForGateway && !r.copies {
-		r.planned.Mentions, err = mentions(r.v, r.to)
+		if r.planned.Mentions, err = r.left(x); err != nil {
+			return err
+		}
 	}
 	if r.planned.Mentions != "" {
 		r.planned.Message += "\nLeft: " + r.planned.Mentions
 	}
-	return err
+	return nil
+}
+
+// left says what names the moved files and does not follow them, "" for nothing: their names in texts, their paths in
+// properties, and links to headings with a link whose text has changed.
+func (r *relocation) left(x *index.Index) (string, error) {
+	said, err := mentions(r.v, r.to)
+	if err != nil {
+		return "", err
+	}
+	for _, more := range []string{pathsInProperties(x, r.to), linksToHeadings(x, r.planned.Steps)} {
+		said = strings.TrimPrefix(said+"; "+more, "; ")
+		said = strings.TrimSuffix(said, "; ")
+	}
+	return said, nil
+}
+
+// pathsInProperties says in how many notes a property has the path of a file that moves as a text, which is no link.
+func pathsInProperties(x *index.Index, to map[string]string) string {
+	texts := index.Collect(x.Files, func(f index.Facts) (found []string) {
+		for _, property := range f.Properties() {
+			for _, value := range property.Value.Elements() {
+				text := strings.TrimSpace(value.Text())
+				if path.Ext(text) != "" && !strings.ContainsAny(text, "[]\n") {
+					found = append(found, text)
+				}
+			}
+		}
+		return found
+	})
+	paths := 0
+	notes := 0
+	named := "" // the first path
+	for _, all := range texts {
+		here := 0
+		for _, text := range all {
+			if _, moves := to[text]; moves {
+				here++
+				named = cmp.Or(named, text)
+			}
+		}
+		paths += here
+		if here > 0 {
+			notes++
+		}
+	}
+	switch paths {
+	case 0:
+		return ""
+	case 1:
+		return fmt.Sprintf("the path %q in a property of 1 note", answer.Verbatim(named))
+	}
+	return fmt.Sprintf("%d paths such as %q in properties of %s", paths, answer.Verbatim(named), answer.Count(notes, "note"))
+}
+
+// linksToHeadings says how many links lead to no heading any more because the text of theirs changes with a link in it.
+func linksToHeadings(x *index.Index, steps []change.Step) string {
+	links := 0
+	notes := map[int32]bool{}
+	for _, s := range steps {
+		from := s.Path
+		if s.IsMove() {
+			from = s.From
+		}
+		place, isIndexed := x.Place(from.String())
+		isSame := bytes.Equal(s.Before.Text, s.After.Text)
+		if !isIndexed || isSame || from.Ext() != "md" || s.After.Text == nil {
+			continue
+		}
+		before := edit.NewOutline(markdown.Scan(s.Before.Text))
+		after := edit.NewOutline(markdown.Scan(s.After.Text))
+		sources := append([]index.Edge{{Place: int32(place)}}, x.Graph().In(place)...)
+		seen := map[int32]bool{}
+		for _, source := range sources {
+			if seen[source.Place] {
+				continue
+			}
+			seen[source.Place] = true
+			file := x.Files[source.Place]
+			file.Facts().EachLink(func(l *markdown.Link) {
+				if l.Subpath == "" {
+					return
+				}
+				target := int(source.Place)
+				if l.Path != "" {
+					found, ok := x.ResolveFrom(l.Path, file.Path.String())
+					if !ok {
+						return
+					}
+					target = found
+				}
+				if target == place && before.Linked(l.Subpath) != nil && after.Linked(l.Subpath) == nil {
+					links++
+					notes[source.Place] = true
+				}
+			})
+		}
+	}
+	if links == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s in %s to headings whose text changes", answer.Count(links, "link"), answer.Count(len(notes), "note"))
 }
 
 // outdated returns [change.Proposal.Outdated]. The change also depends on what is in the folders.

@@ -144,3 +144,29 @@ func TestATaskOutsideTheGlobalFilter(t *testing.T) {
 	h.Does("task", "ref=a.md:2", "done", "date=2026-11-21")
 	assert.Equal(t, strings.Count(h.Get("a.md"), "mop"), 2, "lines of a task that recurs")
 }
+
+// What names a moved file and does not follow it is told: a path in a property, and a link to a heading with a link in it.
+func TestWhatDoesNotFollowAMoveIsTold(t *testing.T) {
+	files := map[string]string{
+		".obsidian/app.json": `{"alwaysUpdateLinks":true}`,
+		"A/Old.md":           "# Mine\n", "A/pic.png": embedded.OnePixel,
+		"plan.md":  "# On [[Old]]\ntext [[#On Old]]\n# Other\n",
+		"other.md": "[[plan#On Old]] [[plan#Other]] [[plan]]\n",
+		"card.md":  "---\ncover: A/pic.png\nlist:\n  - A/pic.png\n  - \"[[pic.png]]\"\nnote: A/Old.md\n---\n",
+		"deck.md":  "---\ncover: A/pic.png\n---\n",
+	}
+	for _, test := range []struct{ call, told string }{
+		{"move|path=A/pic.png|to=B/", "Left: 3 paths such as \"A/pic.png\" in properties of 2 notes\n"},
+		{"move|path=A/Old.md|to=B/", "Left: the path \"A/Old.md\" in a property of 1 note\n"},
+		{"rename|path=A/Old.md|name=New", "; the path \"A/Old.md\" in a property of 1 note; 2 links in 2 notes to headings whose text changes\n"},
+		{"rename|path=other.md|name=Third", ""},
+	} {
+		h := embedded.New(t, files)
+		_, out, _ := h.Run(append(append([]string{"--facts"}, strings.Split(test.call, "|")...), "links=update")...)
+		if test.told == "" {
+			assert.That(t, !strings.Contains(out, "Left:"), "%s: %s", test.call, out)
+			continue
+		}
+		assert.Contains(t, out, test.told, "%s", test.call)
+	}
+}
