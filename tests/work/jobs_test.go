@@ -12,8 +12,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
-// office is what the jobs are about besides the notes of the pieces.
-var office = map[string]string{
+// jobNotes are what the jobs are about, besides the notes of the pieces.
+var jobNotes = map[string]string{
 	"Clients/Acme.md":     "---\ntype: client\nstatus: active\nrating: 4\nsince: 2024-03-01\ntags: [client, vip, north]\n---\n# Acme\n## Calls\nAsked about prices.[^1]\n## Bills\n- [ ] bill of May 📅 2026-11-10\n\n[^1]: by phone\n",
 	"Clients/Beta.md":     "---\ntype: client\nstatus: idle\nrating: 2\n---\nSee [[Acme]] and [[Acme#Bills]].[^1]\n\n[^1]: a letter\n",
 	"Clients/Gamma.md":    "---\ntype: client\nrating: 5\n---\n![[plan.png]]\n",
@@ -232,7 +232,7 @@ var jobs = []piece{
 // none takes more calls than its row says.
 func TestJobs(t *testing.T) {
 	v := build(t, "--confirm=never", "--result-format=json")
-	for name, text := range office {
+	for name, text := range jobNotes {
 		rig.WriteFile(t, filepath.Join(v.folder, name), []byte(text))
 	}
 	good := 0

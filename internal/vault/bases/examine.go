@@ -499,6 +499,8 @@ func (e *examiner) constant(of, with syntax.Node, op syntax.Operator) {
 	day := dayOf[strings.ToLower(strings.TrimSpace(literal.Value))]
 	isTime := field == "mtime" || field == "ctime"
 	switch {
+	case isEquality && isLowered(of) && literal.Value != strings.ToLower(literal.Value):
+		e.refuse("lower() has no capital letters", "", textEdit{start, end, strconv.Quote(strings.ToLower(literal.Value))})
 	case day != "" && (isOrder || isTime): // as a text it is compared letter by letter
 		e.refuse(fmt.Sprintf("%s is a text and no date", excerpt.Quoted(literal.Value)), "", textEdit{start, end, day})
 	case isEquality && lists && isBinary:
@@ -550,6 +552,16 @@ func (e *examiner) constant(of, with syntax.Node, op syntax.Operator) {
 	case isOrder && grouped.MatchString(literal.Value):
 		e.refuse(fmt.Sprintf("%s is not a number", excerpt.Quoted(literal.Value)), "", textEdit{start, end, thousands})
 	}
+}
+
+// isLowered reports whether an expression is a text in lower case.
+func isLowered(of syntax.Node) bool {
+	called, ok := of.(*syntax.Call)
+	if !ok {
+		return false
+	}
+	method, ok := called.Function.(*syntax.Member)
+	return ok && method.Name == "lower"
 }
 
 // grouped is a number with commas between its thousands.
@@ -721,7 +733,8 @@ func spelledHere(name string, args []string) string {
 // callsHere are functions of other languages by their names in lower case, and their form here,
 // where each argument is a $ with a digit: one with a dot behind it is an operand.
 var callsHere = [...]struct{ names, form string }{
-	{"contains icontains econtains containsword includes has instr", "$1.contains($2)"},
+	{"contains econtains containsword includes has instr", "$1.contains($2)"},
+	{"icontains", "$1.lower().contains($2.lower())"},
 	{"length len size count", "$1.length"},
 	{"lower lcase tolower lowercase tolowercase", "$1.lower()"},
 	{"upper ucase toupper uppercase touppercase", "$1.lower()"},

@@ -277,6 +277,7 @@ var clauseForms = [...]struct {
 	{regexp.MustCompile(`(?is)^(.+?)\s+(?:starts?\s?with|begins?\s?with)\s+(.+)$`), "$o1.startsWith($q2)"},
 	{regexp.MustCompile(`(?is)^(.+?)\s+ends?\s?with\s+(.+)$`), "$o1.endsWith($q2)"},
 	{regexp.MustCompile(`(?is)^(.+?)\s*(?:=~|~=|\s+matches)\s*(/.+/[a-z]*)$`), "$2.matches($1)"},
+	{regexp.MustCompile(`(?is)^(.+?)\s*(?:=~|~=|~)\s*("[^"\\]*"|'[^'\\]*'|[\pL\d]+)$`), "$o1.contains($q2)"},
 	{regexp.MustCompile(`(?is)^(?:exists|has)\s+(.+)$`), "!$o1.isEmpty()"},
 	{regexp.MustCompile(`(?is)^(.+?)\s+exists$`), "!$o1.isEmpty()"},
 	{regexp.MustCompile(`(?is)^(.+?)\s*\?\?\s*(.+)$`), "if($1, $1, $2)"},
@@ -417,6 +418,9 @@ func likeHere(of, pattern string) string {
 // linkText is a link as it is written in notes.
 var linkText = regexp.MustCompile(`^\[\[([^\[\]|]+)(?:\|[^\[\]]*)?\]\]$`)
 
+// thousands is a number of thousands, such as 5k.
+var thousands = regexp.MustCompile(`(?i)^(\d+)k$`)
+
 // bareSpan is a time without quotes, such as 7d.
 var bareSpan = regexp.MustCompile(`(?i)(^|[\s+-])(\d+)\s*(d|w|m|h|y|days?|weeks?|months?|years?|hours?|minutes?)\b`)
 
@@ -450,6 +454,9 @@ func valueHere(text string) string {
 	bare := strings.ReplaceAll(text, ",", "")
 	if grouped.MatchString(text) {
 		return bare
+	}
+	if number := thousands.FindStringSubmatch(text); number != nil {
+		return number[1] + "000"
 	}
 	if body, err := unquoted(text); err == nil {
 		if link := linkText.FindStringSubmatch(body); link != nil {

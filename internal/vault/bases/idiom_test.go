@@ -132,7 +132,12 @@ var idioms = []struct{ written, right string }{
 	// Functions.
 	{`contains(tags, "work")`, `tags.contains("work")`},
 	{`contains(tags,'work')`, `tags.contains('work')`},
-	{`icontains(title, "plan") and !done`, `title.contains("plan") && !done`},
+	{`icontains(title, "Plan") and !done`, `title.lower().contains("Plan".lower()) && !done`},
+	{`title ~= "Plan"`, `title.contains("Plan")`},
+	{`title =~ Plan`, `title.contains("Plan")`},
+	{`upper(status) == "OPEN"`, `status.lower() == "open"`},
+	{`status.lower() == "Open"`, `status.lower() == "open"`},
+	{`rating >= 5k`, `rating >= 5000`},
 	{`lower(status) == "open"`, `status.lower() == "open"`},
 	{`length(tags) > 2`, `tags.length > 2`},
 	{`length(file.links) > 2`, `file.links.length > 2`},
