@@ -81,6 +81,26 @@ Exit status: 0 done or nothing to do, 1 another program's entry or a changed fil
 
 `
 
+// pageOfQuestions is what was seen when tests/clients/asked.mjs was run with the programs, in the versions named.
+const pageOfQuestions = `## Questions, as they were seen
+
+Real clients with a faked model asked to delete a note for good, to overwrite one, to replace a text in 22 notes, and for a batch, with the default ` + "`ask = \"auto\"`" + `. The owner approved in a terminal, on the page and by the link. Nothing was done before the owner had approved, and all of it within two seconds after (three on a busy machine).
+
+| client | started as | what you see | what the agent is told |
+|---|---|---|---|
+| Claude Code 2.1.332 | ` + "`claude -p`" + ` | nothing: it closes the question by itself within half a second | it waits, and the client closed the question after 18 ms |
+| | ` + "`claude`" + ` | a dialog with the first line of the question and the link; it ends by itself when you have decided, wherever that is | the result of the change |
+| | ` + "`claude -p`" + ` with all permissions and a hook that accepts after 2 s | nothing: the hook accepts the link, which decides nothing | after 50 s: it waits, the client accepted the link, and nobody has answered it there |
+| Codex 0.171.0 | ` + "`codex exec`" + `, ` + "`codex`" + `, full access | nothing: it declines links by itself within 20 ms | it waits, and the client answered after 1 ms, before anybody could have read it; the link is for you |
+| Copilot CLI 1.0.102 | ` + "`copilot -p`" + `, ` + "`--yolo`" + ` | nothing: it declines by itself within 3 ms | the same |
+| | ` + "`copilot`" + ` | a dialog with the first line of the question and the link; it ends when the link is opened | the result of the change, when you have decided |
+| Gemini CLI 0.61.0, Qwen Code 0.24.4 | ` + "`-p`" + `, at a terminal, ` + "`--yolo`" + ` | no dialog | it waits; the link is for you |
+| opencode 1.18.33 | ` + "`opencode run`" + ` | no dialog | the same |
+
+Where the agent is told that it waits, it waits with ` + "`approvals wait=50`" + `, which ends when you have decided, and sends the same call again.
+
+`
+
 // theSystems are those whose paths are shown, with short names for the user's folders.
 func theSystems() []System {
 	return []System{
@@ -93,7 +113,8 @@ func theSystems() []System {
 func clientsPage() string {
 	var b strings.Builder
 	b.WriteString(pageIntro)
-	b.WriteString("| client | `install` | written for the user | for a project | without the token in the file: HTTP |\n|---|---|---|---|---|\n")
+	b.WriteString(pageOfQuestions)
+	b.WriteString("## All clients\n\n| client | `install` | written for the user | for a project | without the token in the file: HTTP |\n|---|---|---|---|---|\n")
 	for _, c := range All() {
 		_, user := c.Writes(User)
 		_, project := c.Writes(Project)
