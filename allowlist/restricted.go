@@ -212,7 +212,7 @@ var restrictedRows = []row{
 		tier:      tiers.Restricted,
 		effect:    tiers.Administers,
 		target:    targetNone,
-		summary:   "Let the app behave as on a phone",
+		summary:   "Make the app behave as on a phone",
 		params:    []param{switchOn, switchOff},
 		exclusive: onOrOff,
 	},

@@ -241,7 +241,7 @@ var (
 		kind:         kindDate,
 		rare:         true,
 		embeddedOnly: true,
-		summary:      "The note of this day in place of today's, such as tomorrow",
+		summary:      "The note of this day instead of today's, such as tomorrow",
 	}
 	daysAway = param{
 		name:         "offset",
@@ -259,7 +259,7 @@ var (
 		kind:     kindChoice,
 		choices:  notePeriods,
 		required: true,
-		summary:  "How long the time is that the note is about",
+		summary:  "The period of the note",
 	}
 	tersePeriod = param{
 		name:     "period",
@@ -267,7 +267,7 @@ var (
 		choices:  notePeriods,
 		required: true,
 		terse:    true,
-		summary:  "How long the time is that the note is about",
+		summary:  "The period of the note",
 	}
 	dayInPeriod = param{
 		name:    "date",
@@ -283,7 +283,7 @@ var (
 		summary:  "The text to add",
 	}
 	inlineEnd   = param{name: "inline", kind: kindFlag, rare: true, summary: "Continue the last line"}
-	inlineStart = param{name: "inline", kind: kindFlag, rare: true, summary: "Put no line break behind the text"}
+	inlineStart = param{name: "inline", kind: kindFlag, rare: true, summary: "Add no line break after the text"}
 	openAfter   = param{name: "open", kind: kindFlag, rare: true, summary: "Show the note afterwards"}
 	openNewTab  = param{name: "newtab", kind: kindFlag, rare: true, summary: "With open: in a new tab"}
 	openPane    = param{name: "paneType", kind: kindChoice, choices: panes, rare: true, summary: "With open: where"}
@@ -312,9 +312,9 @@ var (
 		kind:         kindFolder,
 		embeddedOnly: true,
 		rare:         true,
-		summary:      "In place of one note: all notes in this folder and below",
+		summary:      "Instead of one note: all notes in this folder and below",
 	}
-	leaveEmbed  = param{name: "embed", kind: kindFlag, rare: true, summary: "Leave an embed in place of a link"}
+	leaveEmbed  = param{name: "embed", kind: kindFlag, rare: true, summary: "Leave an embed instead of a link"}
 	theProperty = param{name: "name", kind: kindName, required: true, summary: "The property"}
 	itemsOfList = param{
 		name:     "value",
@@ -345,7 +345,7 @@ var (
 		choices:      []string{"hold"},
 		embeddedOnly: true,
 		rare:         true,
-		summary:      "Make links that the new name would take over into paths first",
+		summary:      "First rewrite links that the new name would take over as paths",
 	}
 	setResults = param{
 		name:         "query",
@@ -353,7 +353,7 @@ var (
 		asked:        askedInFull,
 		embeddedOnly: true,
 		rare:         true,
-		summary:      "In place of one note: all notes that this search finds",
+		summary:      "Instead of one note: all notes that this search finds",
 	}
 
 	makeHeading = param{
@@ -370,9 +370,9 @@ var (
 		summary:      "Make the heading if it is missing",
 	}
 
-	dueDay     = param{name: "due", kind: kindDate, summary: "The day until which it is to be done"}
-	plannedDay = param{name: "scheduled", kind: kindDate, rare: true, summary: "The day on which it is planned"}
-	firstDay   = param{name: "start", kind: kindDate, rare: true, summary: "The first day on which it can be done"}
+	dueDay     = param{name: "due", kind: kindDate, summary: "Its due date"}
+	plannedDay = param{name: "scheduled", kind: kindDate, rare: true, summary: "Its scheduled date"}
+	firstDay   = param{name: "start", kind: kindDate, rare: true, summary: "Its start date"}
 
 	taskByText = param{
 		name:         "text",
@@ -382,7 +382,7 @@ var (
 		rare:         true,
 		summary:      "The one task with all these words",
 	}
-	inToday     = param{name: "daily", kind: kindFlag, summary: "In today's daily note, made if it is missing"}
+	inToday     = param{name: "daily", kind: kindFlag, summary: "In today's daily note, created if it is missing"}
 	partHeading = param{name: "heading", kind: kindName, summary: "The section of this heading; A#B is B below A"}
 	partBlock   = param{name: "block", kind: kindName, summary: "The block with this id"}
 	partLines   = param{name: "lines", kind: kindName, summary: "These lines, such as 12-20"}
@@ -434,7 +434,7 @@ var (
 		name:         "where",
 		kind:         kindText,
 		embeddedOnly: true,
-		summary:      "One more filter, an expression of bases",
+		summary:      "One more filter, a Bases expression",
 	}
 	querySelect = param{
 		name:         "select",

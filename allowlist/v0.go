@@ -21,13 +21,13 @@ var v0Rows = []row{
 	{name: "daily", tier: tiers.V0, effect: tiers.Writes,
 		verb:    verb{"open the daily note", "opened the daily note", ""},
 		target:  targetDaily,
-		summary: "Open today's daily note in the app, making it if it is missing", alwaysShows: true,
+		summary: "Open today's daily note in the app; create it if it is missing", alwaysShows: true,
 		params: []param{{name: "paneType", kind: kindChoice, choices: panes, rare: true, summary: "Where to open it"}},
 		reply:  Reply{Kind: Confirmation, Confirms: []string{"Opened: "}}},
 	{name: "daily:path", tier: tiers.V0, effect: tiers.Reads,
 		verb: verb{"ask for the path of the daily note", "asked for the path of the daily note", ""}, naming: namesNotAll,
 		target:  targetDaily,
-		summary: "Print the path of today's daily note, made or not", params: []param{onDay, daysAway}, exclusive: dayOrOffset,
+		summary: "Print the path of today's daily note, even if it does not exist", params: []param{onDay, daysAway}, exclusive: dayOrOffset,
 		since: release{1, 12, 2}, reply: Reply{Kind: Facts, Form: NotePath}, printsPath: true},
 	// The app makes a missing note and prints nothing (recorded on 1.13.7). It is a read because it is
 	// never sent to the app: steps reads the note by its path.
@@ -94,7 +94,7 @@ var v0Rows = []row{
 		summary: "List your calls that wait for the user's approval",
 		params: []param{
 			{name: "wait", kind: kindNumber, least: 1, most: 50, rare: true, summary: "Maximum number of seconds to wait until the user has decided one"},
-			{name: "withdraw", kind: kindName, rare: true, summary: "Take back the one of this id, or all"},
+			{name: "withdraw", kind: kindName, rare: true, summary: "Withdraw the call with this id, or all"},
 		},
 		reply: Reply{Kind: Lines}, ownAnswer: AnswersApprovals},
 	// An extension: daily shows the note, and knows no other day.

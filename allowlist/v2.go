@@ -27,7 +27,7 @@ var v2Rows = []row{
 			{name: "view", kind: kindName, summary: "The view whose filters it should meet"},
 			{name: "name", kind: kindTitle, summary: "The name of the note"},
 			{name: "content", kind: kindContent, asked: askedByChange, summary: "Its text"},
-			{name: "group", kind: kindText, asked: askedByChange, embeddedOnly: true, rare: true, summary: "The group of the view in which it is to be"},
+			{name: "group", kind: kindText, asked: askedByChange, embeddedOnly: true, rare: true, summary: "The group of the view to which it is added"},
 			openAfter, openNewTab,
 		}, exclusive: fileOrPath, needs: tabNeeds, since: release{1, 12, 2}, // file, path and view
 		reply: Reply{Kind: Confirmation, Confirms: []string{"Created: "}}, access: AccessToRead}, // the path is that of the base
@@ -51,7 +51,7 @@ var v2Rows = []row{
 		}, exclusive: fileOrPath, reply: Reply{Kind: Lines}},
 	{name: "base:eval", tier: tiers.V2, effect: tiers.Reads,
 		verb: verb{"evaluate an expression", "evaluated an expression", "for"}, naming: namesNotAll,
-		embeddedOnly: true, summary: "Evaluate an expression of bases for a note",
+		embeddedOnly: true, summary: "Evaluate a Bases expression for a note",
 		params: []param{
 			noteByName, noteByPath,
 			{name: "expr", kind: kindText, required: true, summary: "The expression, such as file.tags.length"},
@@ -66,7 +66,7 @@ var v2Rows = []row{
 		params: []param{
 			baseByName, baseByPath,
 			{name: "view", kind: kindName, summary: "The view to use"},
-			{name: "where", kind: kindText, asked: askedInFull, summary: "One more filter, an expression of bases"},
+			{name: "where", kind: kindText, asked: askedInFull, summary: "One more filter, a Bases expression"},
 			{name: "limit", kind: kindNumber, least: 1, most: maxRows, summary: "Maximum number of notes"},
 			{name: "name", kind: kindName, required: true, summary: "The property"},
 			{name: "value", kind: kindText, asked: askedByChange, required: true, summary: "Its value; commas separate the items of a list"},
@@ -83,7 +83,7 @@ var v2Rows = []row{
 	{name: "base:set-view", tier: tiers.V2, effect: tiers.Writes,
 		verb:  verb{"change a view", "changed a view", "of"},
 		reach: reachNote, embeddedOnly: true,
-		summary: "Change a view of a base; none as a value takes a key out",
+		summary: "Change a view of a base; the value none removes a key",
 		params: []param{
 			baseByName, baseByPath, viewNamed, viewType, viewFilters, viewOrder, viewSort, viewGroup, viewLimit, viewSummaries,
 		}, exclusive: fileOrPath, reply: Reply{Kind: Confirmation, Confirms: []string{"Changed: "}}},
@@ -134,12 +134,12 @@ var v2Rows = []row{
 		params: []param{
 			noteByName, noteByPath,
 			{name: "into", kind: kindPath, required: true, summary: "The note that gets its text and properties"},
-			{name: "heading", kind: kindName, rare: true, summary: "At the end of this section, in place of the end of the note"},
+			{name: "heading", kind: kindName, rare: true, summary: "At the end of this section instead of the end of the note"},
 		}, exclusive: fileOrPath, reply: Reply{Kind: Confirmation, Confirms: []string{"Merged: "}}},
 	{name: "note:extract", tier: tiers.V2, effect: tiers.Writes,
 		verb:         verb{"extract a section", "extracted a section", "of"},
 		embeddedOnly: true, many: true,
-		summary: "Move a section to a note of its own, and leave a link; links follow",
+		summary: "Move a section to a new note, and leave a link; links follow",
 		params: []param{
 			noteByName, noteByPath,
 			{name: "heading", kind: kindName, required: true, summary: "The section of this heading; A#B is B below A"},
@@ -149,7 +149,7 @@ var v2Rows = []row{
 	{name: "note:split", tier: tiers.V2, effect: tiers.Writes,
 		verb:         verb{"split", "split", ""},
 		embeddedOnly: true, many: true,
-		summary: "Make notes of the sections of a note, and leave links; links follow",
+		summary: "Move the sections of a note to new notes, and leave links; links follow",
 		params: []param{
 			noteByName, noteByPath,
 			{name: "level", kind: kindNumber, least: 1, most: 6, rare: true, summary: "The level of the headings (default: 2)"},
@@ -165,8 +165,8 @@ var v2Rows = []row{
 			{name: "old", kind: kindContent, asked: askedInFull, required: true, summary: "The exact text to replace, or with regex a regular expression"},
 			{name: "new", kind: kindContent, asked: askedInFull, summary: "The new text; with regex, $1 is the first group"},
 			{name: "remove", kind: kindFlag, rare: true, summary: "Remove the text"},
-			{name: "regex", kind: kindFlag, summary: "Take old as a regular expression; ^ and $ match at each line"},
-			{name: "ignore-case", kind: kindFlag, rare: true, summary: "Upper and lower case are the same"},
+			{name: "regex", kind: kindFlag, summary: "Treat old as a regular expression; ^ and $ match at each line"},
+			{name: "ignore-case", kind: kindFlag, rare: true, summary: "Ignore case"},
 			inFolder, ofSearch,
 		}, oneOf: [][]string{{"new", "remove"}}, exclusive: [][]string{{"new", "remove"}},
 		reply: Reply{Kind: Confirmation, Confirms: []string{"Replaced "}}, access: AccessToWrite}, // only a part of the notes
@@ -221,7 +221,7 @@ var v2Rows = []row{
 		summary: "List the links of a note",
 		params: []param{
 			noteByName, noteByPath, rareTotal,
-			{name: "depth", kind: kindNumber, least: 1, most: 5, embeddedOnly: true, summary: "Also files further away; maximum number of steps"},
+			{name: "depth", kind: kindNumber, least: 1, most: 5, embeddedOnly: true, summary: "Also files further away: the maximum number of steps"},
 			{name: "direction", kind: kindChoice, choices: []string{"out", "in", "both"}, embeddedOnly: true, rare: true, summary: "Along the links of the note, the links to it, or both"},
 			{name: "limit", kind: kindNumber, least: 1, most: maxRecent, embeddedOnly: true, rare: true, summary: "Maximum number of files, with depth or direction"},
 		}, exclusive: fileOrPath, reply: Reply{Kind: Lines, Empty: "No links found."}},

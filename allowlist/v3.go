@@ -124,7 +124,7 @@ var v3Rows = []row{
 	{name: "unique", tier: tiers.V3, effect: tiers.Writes,
 		verb:    verb{"create a unique note", "created a unique note", ""},
 		target:  targetNone,
-		summary: "Create a note that is named after the present time", shows: showsOpen,
+		summary: "Create a note named after the current time", shows: showsOpen,
 		params: []param{
 			{name: "name", kind: kindTitle, summary: "Text to add to its name"},
 			{name: "content", kind: kindContent, asked: askedByChange, summary: "Its text"},
@@ -134,7 +134,7 @@ var v3Rows = []row{
 	// Reveals the folder of the vault on disk.
 	{name: "vault", tier: tiers.V3, effect: tiers.Reads,
 		verb: verb{"look up the vault", "looked up the vault", "of"}, naming: namesNotAll, builtIn: true,
-		target: targetVault, summary: "Show the name, place and size of the vault",
+		target: targetVault, summary: "Show the name, path and size of the vault",
 		params: []param{
 			{name: "info", kind: kindChoice, choices: []string{"name", "path", "files", "folders", "size"}, rare: true, summary: "This one fact only"},
 		}, reply: Reply{Kind: Facts, Form: Fields}},
@@ -143,7 +143,7 @@ var v3Rows = []row{
 		verb: verb{"list vaults", "listed vaults", "of"}, listsVaults: true, builtIn: true,
 		target: targetNone, reach: reachNothing,
 		summary: "List the vaults that the app knows",
-		params:  []param{onlyTotal, {name: "verbose", kind: kindFlag, summary: "Add where they lie on disk"}}, reply: Reply{Kind: Lines}},
+		params:  []param{onlyTotal, {name: "verbose", kind: kindFlag, summary: "Add their folders"}}, reply: Reply{Kind: Lines}},
 	// The address can carry text of a note out, and can reach machines of the local network.
 	{name: "web", tier: tiers.V3, effect: tiers.Shows,
 		verb: verb{"open a web address", "opened a web address", "of"}, opensWeb: true,

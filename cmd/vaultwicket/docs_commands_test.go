@@ -22,10 +22,10 @@ var openPolicy = policy.Policy{Ceiling: tiers.V3, Mutations: true, Publish: true
 func commandsPage(t *testing.T) string {
 	var b strings.Builder
 	b.WriteString("# Commands\n\n" + generated)
-	b.WriteString("The commands by tier, with what each takes. Parameters in brackets are optional; `file=` names a note as a link does, `path=` by its\n" +
-		"path in the vault. \"Opens with\" says which settings are required in addition to the tier ([settings](settings.md)); *embedded* is the program that comes with\n" +
-		"vaultwicket and needs the folder of the vault. The same is told, for the settings in force, by `vaultwicket explain COMMAND`, by the\n" +
-		"command `help` with `command=`, and by the resource `vaultwicket://help/{command}` ([MCP](mcp.md)).\n")
+	b.WriteString("All commands with their parameters, by tier. Parameters in brackets are optional; `file=` names a note as a link does, `path=` by its\n" +
+		"path in the vault. \"Requires\" lists the [settings](settings.md) that a command needs in addition to the tier. The embedded CLI is part of\n" +
+		"vaultwicket and needs the folder of the vault. `vaultwicket explain COMMAND`, the command `help` with `command=` and the resource\n" +
+		"`vaultwicket://help/{command}` ([MCP](mcp.md)) show the same for your settings.\n")
 	for tier := tiers.V0; tier <= tiers.Restricted; tier++ {
 		fmt.Fprintf(&b, "\n## Tier %s\n\n%s\n", tier, tierTexts[tier])
 		for c := range allowlist.Commands() {
@@ -38,8 +38,8 @@ func commandsPage(t *testing.T) string {
 }
 
 var tierTexts = map[tiers.Tier]string{
-	tiers.V0: "Daily and random notes. Open from the start.", tiers.V1: "Properties, tags, tasks, files, search.",
-	tiers.V2: "History, links, bases, publish, templates.", tiers.V3: "The other harmless ones.",
+	tiers.V0: "Daily and random notes. Enabled by default.", tiers.V1: "All notes: reading, search, properties, tags, tasks, files.",
+	tiers.V2: "History, links, bases, publishing, templates, changes across the vault.", tiers.V3: "All other harmless commands.",
 	tiers.Restricted: "Permanently disabled: they run code in the app or administer it. No setting enables them; they are listed so that a denial can say so.",
 }
 
@@ -72,18 +72,18 @@ func commandFacts(c allowlist.Command) []string {
 		return facts
 	}
 	if gates := gatesOf(c); len(gates) > 0 {
-		facts = append(facts, "opens with "+strings.Join(gates, ", "))
+		facts = append(facts, "requires "+strings.Join(gates, ", "))
 	}
 	if c.Effect.WorseThan(tiers.Writes) {
-		facts = append(facts, "requires approval")
+		facts = append(facts, "asks for approval")
 	}
 	switch answers := slices.Contains(vault.Commands(), c.Name); {
 	case c.EmbeddedOnly:
-		return append(facts, "answered by embedded alone")
+		return append(facts, "answered by the embedded CLI only")
 	case answers:
-		facts = append(facts, "answered by the app and by embedded")
+		facts = append(facts, "answered by the app and the embedded CLI")
 	default:
-		facts = append(facts, "answered by the app alone")
+		facts = append(facts, "answered by the app only")
 	}
 	return append(facts, "Obsidian "+c.Since.String())
 }
@@ -152,7 +152,7 @@ func paramNotes(t *testing.T, c allowlist.Command, p allowlist.Param) string {
 		call, err := allowlist.ParseWords(words[0], words[1:])
 		require.NoError(t, err)
 		if call.EmbeddedOnly() {
-			notes = append(notes, "embedded alone")
+			notes = append(notes, "embedded CLI only")
 		}
 	}
 	if len(notes) == 0 {
