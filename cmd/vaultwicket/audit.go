@@ -1,12 +1,21 @@
 package main
 
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/vaultwicket/vaultwicket/cmd/internal/oversight"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
+)
+
 var helpOfAudit = description{
 	Name: "audit", Usage: "list [flags] | what-if [flags] | verify [flags] | export FILE|-", Group: groupReview, Summary: "list, verify or export the audit log",
 	About: []string{
-		"The log has a line for each decision and each outcome, chained by hashes. It contains names, lengths and digests, and never a text of a note.",
+		"The log has a line for each decision and each outcome, chained by hashes. It contains names, lengths and digests, but never text of a note.",
 		"\"list\" prints entries, \"verify\" checks that nobody has changed or removed lines, and \"export\" writes all lines as they are.",
-		"\"what-if\" counts by day what the content rules would have done with other settings, and without one what they found. It has only the facts of the log: which rules found what, and in which calls.",
-		"\"verify --checkpoints\" also compares the log with the signed checkpoints in a file that was kept elsewhere, such as lines that the setting export has sent: that finds a log that was written anew as a whole. --key is the public key that they must be signed with, which it prints otherwise.",
+		"\"what-if\" counts by day what the content rules found, and with --secrets, --suspicious or --remote-links what they would have done with that setting. It knows only what the log says: which rules found what in which calls.",
+		"\"verify --checkpoints\" also compares the log with signed checkpoints in a file that was kept elsewhere, such as lines sent by the setting export. This detects a log that was rewritten as a whole. --key is the public key that must have signed them; without it, the key is printed.",
 	},
 	Examples: []example{
 		{"what was denied today", "vaultwicket audit list --decision deny --since today"},
@@ -15,4 +24,14 @@ var helpOfAudit = description{
 		{"all lines, as JSON", "vaultwicket audit export audit.jsonl"},
 		{"does the log match what the collector has?", "vaultwicket audit verify --checkpoints collected.jsonl"},
 	},
+}
+
+// audit is "vaultwicket audit". Its flags may come before the word that says what it does, too.
+func audit(ctx context.Context, std terminal.Streams, args []string) error {
+	if len(args) > 1 && strings.HasPrefix(args[0], "-") {
+		if at := flagWords(helpOfAudit.Name, args); at < len(args) {
+			args = slices.Concat([]string{args[at]}, args[:at], args[at+1:])
+		}
+	}
+	return oversight.Audit(ctx, std, args)
 }

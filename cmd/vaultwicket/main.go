@@ -16,6 +16,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 	_ "time/tzdata" // some machines have none, and the daily note would be that of another day
 
@@ -64,7 +65,16 @@ func run(args []string, std terminal.Streams) int {
 	case errors.As(err, &version):
 		err = printVersion(ctx, std, nil)
 	}
+	if slices.Contains(acting, c.Name) {
+		return terminal.PrintError(std.Err, out.CheckDone(err))
+	}
 	return terminal.PrintError(std.Err, out.Check(err))
+}
+
+// acting are the subcommands that do something before they print what it was.
+var acting = []string{
+	"run", "batch", "undo", "config", "install", "uninstall", "setup", "approve", "deny", "grant", "grants", "pause",
+	"resume", "agent", "passkey", "flow",
 }
 
 // untilSignal returns a context that ends with the first SIGINT or SIGTERM, so

@@ -50,7 +50,7 @@ func subcommands() []subcommand {
 		{helpOfScan, oversight.Scan},
 		{helpOfJournal, oversight.Journal},
 		{helpOfUndo, undo},
-		{helpOfAudit, oversight.Audit},
+		{helpOfAudit, audit},
 		{helpOfConfig, settings.Command},
 		{helpOfAccess, oversight.Access},
 		{helpOfFlow, oversight.Flow},

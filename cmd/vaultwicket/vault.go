@@ -12,7 +12,7 @@ import (
 var helpOfVault = description{
 	Name: "vault", Usage: "FOLDER [--write] COMMAND [key=value | flag …]", Group: groupUse, Summary: "the embedded CLI itself, without the gateway",
 	About: []string{
-		"It has no tiers, no approvals and no audit log: do not give it to an agent. It only reads unless --write is given, and keeps the access rules of the settings file.",
+		"It has no tiers, no approvals and no audit log: do not give it to an agent. It only reads unless --write is given, and obeys the access rules of the settings file.",
 	},
 	Examples: []example{
 		{"its commands", "vaultwicket vault ~/Notes help"},
@@ -49,7 +49,7 @@ func runVault(args []string, std terminal.Streams) int {
 	} else {
 		status = vault.Main(args, std.In, out, std.Err, getenv)
 	}
-	if err := out.Check(nil); err != nil {
+	if err := out.CheckDone(nil); err != nil {
 		return terminal.PrintError(std.Err, err)
 	}
 	return status

@@ -106,10 +106,23 @@ func (o *Output) Write(text []byte) (int, error) {
 	return n, err
 }
 
-// Check returns the error with which a command ends that ended with err: its own, or that the output could not be
-// written, of which the exit status is [ExitNotReady]; of a closed pipe nothing is said. A server, whose output is the connection to its client, has an
-// error of its own for that.
+// Check returns the error with which a command ends that only prints and ended with err: its own, or that the output
+// could not be written, of which the exit status is [ExitNotReady]; of a closed pipe nothing is said. A server, whose
+// output is the connection to its client, has an error of its own for that.
 func (o *Output) Check(err error) error {
+	return o.check(err, "the output could not be written: %v", "")
+}
+
+// CheckDone is [Output.Check] for a command that does something before it prints: it was done all the same.
+func (o *Output) CheckDone(err error) error {
+	return o.check(
+		err,
+		"the command was carried out, but its output could not be written: %v",
+		`"vaultwicket audit list" and "vaultwicket undo list" show what was done`,
+	)
+}
+
+func (o *Output) check(err error, format, hint string) error {
 	isOther := err != nil && StatusOf(err) != ExitInternal // an internal error here is that of the output
 	if o.failed == nil || isOther {
 		return err
@@ -121,11 +134,7 @@ func (o *Output) Check(err error) error {
 	if path, ok := errors.AsType[*fs.PathError](reason); ok {
 		reason = path.Err
 	}
-	return Fail(
-		ExitNotReady,
-		fmt.Sprintf("the command was carried out, but its output could not be written: %v", reason),
-		`"vaultwicket audit list" and "vaultwicket undo list" show what was done`,
-	)
+	return Fail(ExitNotReady, fmt.Sprintf(format, reason), hint)
 }
 
 // PrintError prints err on w, with its hint, and returns the exit status for it.
