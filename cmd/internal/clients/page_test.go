@@ -31,7 +31,7 @@ func readmePart(t *testing.T) string {
 		}
 	}
 	text := require.Value(client(t, "cursor").Snippet(example()))(t)
-	return "It knows " + strings.Join(names, ", ") + " and prints the entry for others ([docs/clients.md](docs/clients.md)). To configure a client by hand, add this; most accept it:\n\n```json\n" + text + "```\n\n"
+	return "`install` knows " + strings.Join(names, ", ") + ", and prints the entry for others ([docs/clients.md](docs/clients.md)). To configure a client by hand, add this; most accept it:\n\n```json\n" + text + "```\n\n"
 }
 
 // example is the server of the snippets.
@@ -52,32 +52,32 @@ vaultwicket uninstall cursor
 ` + "```" + `
 
 The entry is read-only: it has ` + "`--allow-mutations=false`" + `, whatever the settings file says. ` + "`--edit`" + ` writes ` + "`--allow-mutations`" + ` instead: the
-agent can then change what its tier has. The tier is that of ` + "`--tier`" + `, else that of the settings: with ` + "`v0`" + ` the daily notes, with ` + "`--tier v1 --edit`" + ` all notes; calls that delete or replace text still need your approval. No entry allows a tool without the client's own question, but that of Codex with ` + "`--edit`" + `: it leaves the questions to vaultwicket, because Codex refuses all calls that change something where it has no terminal.
+agent can then change what its tier allows: daily notes with ` + "`v0`" + `, and all notes with ` + "`--tier v1 --edit`" + ` (without ` + "`--tier`" + `, the tier is that of the settings). Calls that delete or replace text still need your approval. The entry never makes the client skip its own questions about changes, with one exception: with ` + "`--edit`" + ` Codex leaves the questions to vaultwicket, because it refuses all changes if it has no terminal.
 
-Claude Code, Gemini CLI and Qwen Code also ask about reading, and refuse it where they have no terminal. For them there is a rule in their settings which allows the tool that only reads, ` + "`obsidianRead`" + ` (` + "`obsidianCli`" + ` of an entry without ` + "`--edit`" + `, which only reads). It is shown with the change; about Claude Code you are asked first. It follows the entry: another mode has another rule, and ` + "`uninstall`" + ` takes back what ` + "`install`" + ` wrote, and no rule of yours.
+Claude Code, Gemini CLI and Qwen Code also ask about reading, and refuse it if they have no terminal. For them ` + "`install`" + ` adds a rule to their settings that allows the tool that only reads, ` + "`obsidianRead`" + ` (` + "`obsidianCli`" + ` for an entry without ` + "`--edit`" + `, which only reads). The rule is shown with the change; for Claude Code you are asked first. Installing again in another mode replaces the rule, and ` + "`uninstall`" + ` removes what ` + "`install`" + ` wrote, and none of your own rules.
 
 | flag | |
 |---|---|
 | ` + "`--vault`" + ` | name or id of a vault, or its folder, which is written as an absolute path |
 | ` + "`--name`" + ` | name of the server (default ` + "`vaultwicket`" + `); one for each vault and agent |
-| ` + "`--agent`, `--access`" + ` | start the server for an agent with rights of its own, for which it asks at a terminal; access of folders, such as ` + "`Work=rw`" + ` |
-| ` + "`--headless`" + ` | the rule for reading without a question: also without being asked, or with ` + "`=false`" + ` not at all |
-| ` + "`--scope project`" + ` | the settings of the project in the current folder, where the client has them |
-| ` + "`--url`, `--token-env`" + ` | connect to a running ` + "`vaultwicket serve --http`" + `; the client reads the token from the environment variable, and the file never has it |
-| ` + "`--print`, `--link`" + ` | the entry, or a link that makes the client ask; nothing is written |
+| ` + "`--agent`" + `, ` + "`--access`" + ` | start the server for an agent with its own rights, which are asked for at a terminal; access to folders, such as ` + "`Work=rw`" + ` |
+| ` + "`--headless`" + ` | add the rule for reading without a question, without asking you; with ` + "`=false`" + `, do not add it |
+| ` + "`--scope project`" + ` | the settings of the project in the current folder, if the client has them |
+| ` + "`--url`" + `, ` + "`--token-env`" + ` | connect to a running ` + "`vaultwicket serve --http`" + `; the client reads the token from the environment variable, and it is never written to the file |
+| ` + "`--print`" + `, ` + "`--link`" + ` | print the entry, or a link with which the client asks to add it; nothing is written |
 | ` + "`--dry-run`, `--yes`" + ` | only show; write without asking |
-| ` + "`--replace`" + ` | overwrite the entry with the same name of another program, vault or agent |
+| ` + "`--replace`" + ` | replace an existing entry with this name, whatever it starts |
 
-What it does with a file:
+How the file of a client is changed:
 
-- Comments, order, indentation, line ends and other entries stay byte for byte, and ` + "`uninstall`" + ` gives back the bytes from before. A file that did not exist is deleted again.
-- A malformed file is refused, with line and column. So is one that another program changed after the difference was shown, and one of another user. A symbolic link stays, and the
-  file that it names is edited.
-- The file is replaced as a whole. A backup is kept in the state folder, below ` + "`vaultwicket/clients`" + `; the last 20 of each file stay.
-- The entry with the same name of another program, vault or agent is kept, unless ` + "`--replace`" + ` is given. The same entry a second time changes nothing.
-- Claude Code changes its file all the time, so for the scope user its own command is run (` + "`claude mcp add-json`" + `), if it is on the PATH; that command may write the file in its own form.
+- Comments, order, indentation, line ends and other entries stay byte for byte, and ` + "`uninstall`" + ` restores the old bytes. A file that did not exist before is deleted.
+- A malformed file is refused, with line and column. So are a file that another program has changed after the difference was shown, and a file of another user. A symbolic link is followed: the
+  file that it points to is edited.
+- The file is replaced atomically. A backup is kept in ` + "`vaultwicket/clients`" + ` in the state folder, up to 20 for each file.
+- An existing entry with the same name for another program, vault or agent is kept, unless ` + "`--replace`" + ` is given. Installing the same entry twice changes nothing.
+- Claude Code changes its file all the time, so its own command (` + "`claude mcp add-json`" + `) is run for the scope user, if it is on the PATH; it may reformat the file.
 
-Exit status: 0 done or nothing to do, 1 another program's entry or a changed file is in the way, 2 wrong arguments, 3 declined, 4 a file cannot be used.
+Exit status: 0 done or nothing to do, 1 another program's entry or a changed file is in the way, 2 invalid arguments, 3 declined, 4 a file cannot be used.
 
 `
 
@@ -141,13 +141,13 @@ func clientPage(t *testing.T, c Client) string {
 	writeInstall(&b, c)
 	writePlaces(&b, c)
 	text := require.Value(c.Snippet(example()))(t)
-	fmt.Fprintf(&b, "\n## The entry\n\nBy hand, this goes into its settings. With `--edit` the last argument is `--allow-mutations`.\n\n%s", fenced(c, text))
+	fmt.Fprintf(&b, "\n## The entry\n\nTo add it by hand, put this into its settings. With `--edit` the last argument is `--allow-mutations`.\n\n%s", fenced(c, text))
 	if link := c.Link(example()); link != "" {
 		fmt.Fprintf(&b, "\nThis link makes the client ask for the same entry; `vaultwicket install %s --link` prints it with your paths:\n\n```text\n%s\n```\n", c.ID, link)
 	}
 	writeBehaviour(&b, c)
 	writeHTTP(t, &b, c)
-	fmt.Fprintf(&b, "\n## If it shows no tools\n\nThis starts the entry as the client does, and says what is wrong:\n\n```sh\nvaultwicket doctor\n```\n\n[Approvals](../permissions.md#approvals), [FAQ](../faq.md), [all clients](../clients.md).\n")
+	fmt.Fprintf(&b, "\n## If it shows no tools\n\nThis starts the server as the client does, and says what is wrong:\n\n```sh\nvaultwicket doctor\n```\n\n[Approvals](../permissions.md#approvals), [FAQ](../faq.md), [all clients](../clients.md).\n")
 	return b.String()
 }
 
@@ -157,7 +157,7 @@ func writeInstall(b *strings.Builder, c Client) {
 	if user {
 		fmt.Fprintf(b, "\nThis shows the change of its settings, asks, and writes it:\n\n```sh\nvaultwicket install %s --vault ~/Notes\n```\n\nThe agent can then read notes but not change them; `--edit` lets it change daily notes, and `--tier v1 --edit` all notes.\n", c.ID)
 	} else {
-		fmt.Fprintf(b, "\nThis prints the entry:\n\n```sh\nvaultwicket install %s --vault ~/Notes --print\n```\n\nIt is not written, because of this: %s.\n", c.ID, why)
+		fmt.Fprintf(b, "\nThis prints the entry:\n\n```sh\nvaultwicket install %s --vault ~/Notes --print\n```\n\nvaultwicket does not write it: %s.\n", c.ID, why)
 	}
 	if project {
 		b.WriteString("With `--scope project` the entry is for the project in the current folder.\n")
@@ -167,7 +167,7 @@ func writeInstall(b *strings.Builder, c Client) {
 		fmt.Fprintf(b, "%s\n", c.warning)
 	}
 	if user {
-		fmt.Fprintf(b, "\n`vaultwicket uninstall %s` takes the entry out again and leaves every other byte.\n", c.ID)
+		fmt.Fprintf(b, "\n`vaultwicket uninstall %s` removes the entry and changes nothing else.\n", c.ID)
 	}
 }
 
@@ -178,7 +178,7 @@ func writeBehaviour(b *strings.Builder, c Client) {
 	}
 	server := example()
 	server.Args = Args("/home/me/Notes", true, "")
-	fmt.Fprintf(b, "\n## What it does by itself\n\n- It asks about %s.\n- Long answers: %s.\n", c.does.asks, c.does.answers)
+	fmt.Fprintf(b, "\n## How it behaves\n\n- It asks about %s.\n- Long answers: %s.\n", c.does.asks, c.does.answers)
 	if how := c.Asks(); how != "" {
 		fmt.Fprintf(b, "- [Questions](../ui.md#links-to-questions) of vaultwicket: %s.\n", how)
 	}
