@@ -22,8 +22,8 @@ var helpOfBatch = description{
 	Name: "batch", Usage: "[flags] FILE|-", Group: groupUse, Summary: "run several commands from a JSON file",
 	About: []string{
 		"An operation can use results of earlier ones. With \"atomic\": true either all changes are made or none. The results are JSON.",
-		"With --propose nothing is changed and nobody is asked: all of it waits for you, for seven days. You take it, a part of it or nothing, with \"approve\" or on the page, also when the agent is gone.",
-		"With --dry-run nothing is changed: the result has the decision, its reason and the difference of every operation, each on what those before it would make, and of the batch as a whole.",
+		"With --propose nothing is changed and nobody is asked: the batch is kept for you for seven days. You take all of it, a part or nothing, with \"approve\" or on the page, even after the agent has ended.",
+		"With --dry-run nothing is changed: the result has the decision, its reason and the difference of every operation, each after the ones before it, and of the batch as a whole.",
 	},
 	Examples: []example{
 		{"from a file", "vaultwicket batch --vault ~/Notes --tier v1 --allow-mutations batch.json"},

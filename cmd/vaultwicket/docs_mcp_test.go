@@ -79,11 +79,11 @@ func serverLists(t *testing.T, p policy.Policy, toolsets ...string) servedLists 
 func promptsPage(t *testing.T) string {
 	var b strings.Builder
 	b.WriteString("# Prompts\n\n" + generated)
-	b.WriteString("Six workflows that a user can start, as MCP prompts. The text is made from the policy in force: a call that is closed is left\n" +
-		"out, and where nothing may be changed the model shows its text in place of writing it. No note is in the text; the model reads them through the\n" +
+	b.WriteString("Six workflows that you can start as MCP prompts. The text depends on the policy in force: disabled calls are left\n" +
+		"out, and if changes are off, the model shows its text instead of writing it. The text contains no notes; the model reads them with the\n" +
 		"tool.\n\nIn a client without prompts, paste what the terminal prints, or any text below:\n\n" +
 		"```sh\nvaultwicket prompt --vault ~/Notes morning-review days=3\n```\n\n" +
-		"The texts below are those of tier `v2` with `allow-mutations`, on the 21st of November 2026.\n")
+		"The texts below are for tier `v2` with `allow-mutations`, on 21 November 2026.\n")
 	work := policy.Policy{Ceiling: tiers.V2, Mutations: true, UI: true}
 	byName := map[string]listedItem{}
 	for _, p := range serverLists(t, work).prompts {
@@ -97,7 +97,7 @@ func promptsPage(t *testing.T) string {
 		}
 		b.WriteString("\n" + promptBlock(t, work, name))
 	}
-	b.WriteString("\n## Where less is open\n\n`evening-journal` in tier `v0` without changes, as vaultwicket comes:\n\n" +
+	b.WriteString("\n## With default settings\n\n`evening-journal` in tier `v0` without changes:\n\n" +
 		promptBlock(t, policy.Policy{Ceiling: tiers.V0, UI: true}, "evening-journal"))
 	return b.String()
 }

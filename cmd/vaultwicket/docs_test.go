@@ -147,8 +147,8 @@ func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys
 func codesPage() string {
 	var b strings.Builder
 	b.WriteString("# Codes\n\n" + generated)
-	b.WriteString("A failure carries one of these codes. They are stable: programs may rely on them, and on the exit status with which `run` and `dry-run` end.\n" +
-		"Messages and hints are for people and may change; the hint of an answer says more than the last column here.\n")
+	b.WriteString("Every failure has one of these codes. They are stable: programs can rely on them, and on the exit status of `run` and `dry-run`.\n" +
+		"Messages and hints are for people and may change; the hint of an answer is more specific than the last column here.\n")
 	for _, class := range codeClasses {
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n%s", class.title, class.text, golden.Head("code", "status", "means", "what to do"))
 		for _, c := range failure.Codes() {
@@ -164,9 +164,9 @@ var codeClasses = []struct {
 	class       failure.Class
 	title, text string
 }{
-	{failure.BadRequest, "Wrong requests", "The caller can ask differently; nothing was started."},
+	{failure.BadRequest, "Invalid requests", "The caller can correct the request; nothing was started."},
 	{failure.Refused, "Denials", "Denied by the policy; the user can change a setting."},
-	{failure.Surroundings, "Environment", "The Obsidian CLI, the app, the vault or the state folder is not as it should be."},
+	{failure.Surroundings, "Environment", "The Obsidian CLI, the app, the vault or the state folder is not ready."},
 	{failure.Answered, "Failures", "The command ran and failed."},
 	{failure.Halted, "Interruptions", "The call was stopped before its answer was complete."},
 	{failure.Bug, "Internal errors", "vaultwicket itself failed."},
@@ -176,14 +176,14 @@ var codeClasses = []struct {
 type codeText struct{ meaning, mend string }
 
 var codeTexts = map[string]codeText{
-	"unknown_command":    {"there is no command of that name", "take the name that the hint gives, or one of [commands](commands.md)"},
-	"unknown_param":      {"the command has no parameter of that name", "take the name that the hint gives"},
+	"unknown_command":    {"there is no command of that name", "use the name in the hint, or one from [commands](commands.md)"},
+	"unknown_param":      {"the command has no parameter of that name", "use the name in the hint"},
 	"missing_param":      {"a required parameter is missing, or one that another parameter needs", "add it"},
-	"bad_value":          {"a value has the wrong form, or is out of its bounds", "give what the message asks for"},
+	"bad_value":          {"a value has the wrong format, or is out of range", "see the message for what is expected"},
 	"conflicting_params": {"two parameters exclude each other, or one is given twice", "leave one out"},
 	"target_required":    {"the call does not name its note; the note that is open in the app is not used", "name the note with `path=` or `file=`"},
 	"content_unsafe":     {"the Obsidian CLI would alter the text", "the user can set vault to the folder of the vault, so that the embedded CLI can write it"},
-	"content_too_long":   {"the text does not fit the arguments of the Obsidian CLI", "the user can set vault to the folder of the vault, or write in parts"},
+	"content_too_long":   {"the text is too long for the arguments of the Obsidian CLI, or the change for one call", "the user can set vault to the folder of the vault; or write in parts"},
 	"bad_request":        {"the request itself cannot be understood", "see the message"},
 
 	"tier_closed":        {"the command requires a higher tier", "the user can raise `tier`"},
@@ -192,11 +192,11 @@ var codeTexts = map[string]codeText{
 	"mutations_off":      {"the call would change or publish something, and that is disabled", "the user can set `allow-mutations`, or `allow-publish`"},
 	"agent_denied":       {"the agent is not defined, has expired, or may not use the vault", "the user can change the tables `[agents.NAME]`"},
 	"insufficient_scope": {"the access token of the client was not issued for such a call", "the user can sign in again in the client and grant the scope"},
-	"secret_found":       {"the answer has keys, tokens or passwords, and `secrets` is `block`", "read another part; the user can set `secrets` to `redact`"},
-	"access_denied":      {"the access rules do not allow this for that path", "the user can raise it in `[vaults.access]`"},
+	"secret_found":       {"the answer contains keys, tokens or passwords, and `secrets` is `block`", "read another part; the user can set `secrets` to `redact`"},
+	"access_denied":      {"the access rules do not allow this for that path", "the user can raise the level in `[vaults.access]`"},
 	"unconfirmed":        {"the call requires approval by the user", "the user can list pending approvals with `vaultwicket approvals` and approve in a terminal; then send the same call again"},
-	"rate_limited":       {"there were too many calls, or too many changes", "wait as long as the hint says"},
-	"paused":             {"vaultwicket is paused, or switched it off", "the user can end that with `vaultwicket resume`, or with the setting `enabled`"},
+	"rate_limited":       {"too many calls, or too many changes", "wait for the time that the hint says"},
+	"paused":             {"vaultwicket is paused, or disabled by the setting `enabled`", "the user can end that with `vaultwicket resume`, or with the setting `enabled`"},
 
 	"cli_not_found":        {"the Obsidian CLI was not found", "install the app, set `cli`, or the user can set vault to the folder of the vault"},
 	"cli_unsuitable":       {"the program that was found is not safe to start, or cannot be started", "see the message; `cli` names another program"},
@@ -204,29 +204,29 @@ var codeTexts = map[string]codeText{
 	"cli_disabled":         {"the command line interface of the app is switched off", "switch it on in the settings of the app"},
 	"cli_crashed":          {"the Obsidian CLI crashed", "try again; a read can be repeated"},
 	"app_not_running":      {"the Obsidian CLI cannot reach the app", "start the app, or the user can set vault to the folder of the vault"},
-	"vault_not_found":      {"there is no such vault, or its folder is not known", "take one of the names in the hint, or give the folder"},
+	"vault_not_found":      {"there is no such vault, or its folder is not known", "use one of the names in the hint, or give the folder"},
 	"vault_starting":       {"the app is still opening the vault", "try again in a moment"},
 	"unsupported_platform": {"programs cannot be started on this system", "run vaultwicket elsewhere"},
 	"needs_app":            {"only the app can answer this, and the embedded CLI was asked", "start the app, with `backend` at `auto` or `obsidian`"},
-	"state_unavailable":    {"the journal or the audit log cannot take the record of a change (full, read-only, unsafe), so nothing was changed", "see the message; the user can repair the state folder, and a full journal takes changes again later"},
+	"state_unavailable":    {"the change cannot be recorded in the journal or the audit log (full, read-only, unsafe), so it was not made", "see the message; the user can repair the state folder; a full journal accepts changes again later"},
 
-	"vault_unwritable": {"the disk of the vault does not take the change (full, read-only, faulty, or without the right to write there), so nothing was changed; where the disk failed in the middle of a change, `made` has the notes that are changed for now, which the next call takes back", "the user can make room, or let the program write there; then send the call again"},
-	"vault_unreadable": {"the folder of the vault, a note, or one of the notes that a change concerns cannot be read (the disk is faulty, there is no right to read it, or it is in the cloud only); nothing is missing", "try again; if it stays so, the user can look at what `vaultwicket doctor` names"},
+	"vault_unwritable": {"the disk of the vault does not accept the change (full, read-only, faulty, or no permission), so nothing was changed; if the disk failed in the middle of a change, `made` lists the notes that are changed until the next call takes them back", "the user can free space or grant permission; then send the call again"},
+	"vault_unreadable": {"the folder of the vault, a note, or one of the notes that a change concerns cannot be read (faulty disk, no permission, or only in the cloud); this does not mean that it is missing", "try again; if that does not help, `vaultwicket doctor` tells the user why"},
 
-	"not_found":      {"there is no such note, heading, tag or other thing", "look the name up with a listing"},
+	"not_found":      {"there is no such note, heading, tag and so on", "look the name up with a listing"},
 	"already_exists": {"the note or file to create already exists", "use another name, or `overwrite`"},
-	"ambiguous":      {"a name matches several notes, or a text several places in one", "give the whole path, or more of the surrounding text"},
+	"ambiguous":      {"a name matches several notes, or a text several places in a note", "give the whole path, or more of the surrounding text"},
 	"conflict":       {"the note was changed by somebody else", "re-read it and retry"},
-	"not_configured": {"a setting of the vault or a place on the machine is missing", "see the hint"},
-	"empty_output":   {"the Obsidian CLI printed nothing where it is not known to do so", "see the hint, and try again"},
-	"not_applied":    {"the change was not made, though the Obsidian CLI reports success or the call was broken off; nothing was changed", "look at the note before you try again"},
-	"partly_applied": {"other programs changed notes at the same time, so that a change of several could neither be completed nor be taken back: `made` and `notMade` list the notes", "`undo id=` with the id of the change takes back what was made"},
-	"cli_error":      {"the program failed for another reason, which the message repeats", "see the message"},
+	"not_configured": {"a setting of the vault or a folder on the machine is missing", "see the hint"},
+	"empty_output":   {"the Obsidian CLI printed nothing, which it does not do for this command", "see the hint, and try again"},
+	"not_applied":    {"nothing was changed, although the Obsidian CLI reports success or the call was interrupted", "look at the note before you try again"},
+	"partly_applied": {"other programs changed notes at the same time, so a change of several notes could be neither completed nor taken back: `made` and `notMade` list the notes", "`undo id=` with the id of the change takes back the part that was made"},
+	"cli_error":      {"the program failed for another reason, which is in the message", "see the message"},
 
-	"timeout":         {"the call took longer than `timeout`, or needs more steps or time of matching than a call has", "ask for less, or try again"},
+	"timeout":         {"the call took longer than `timeout`, or needs more steps or more matching time than one call may use", "ask for less, or try again"},
 	"cancelled":       {"the caller cancelled the call", "–"},
-	"outcome_unknown": {"a call was broken off or not confirmed, or the note is neither as it was nor as it was to be, and whether the change was made is not known", "read the note before you try again"},
-	"output_limit":    {"the output, or what the call has in memory for it, is larger than the maximum", "ask for less"},
+	"outcome_unknown": {"it is not known whether the change was made: the call was interrupted or not confirmed, or the note has neither its old nor its new text", "read the note before you try again"},
+	"output_limit":    {"the output, or the memory that the call needs for it, exceeds the maximum", "ask for less"},
 
 	"internal": {"vaultwicket failed", "report it; the log has the details"},
 }
@@ -236,8 +236,8 @@ var codeTexts = map[string]codeText{
 func cliPage() string {
 	var b strings.Builder
 	b.WriteString("# Command line\n\n" + generated)
-	b.WriteString("`vaultwicket COMMAND [flags] [arguments]`. The same is printed by `vaultwicket help COMMAND`, and as manual pages by `vaultwicket man`. `-h` and `--help`, `-V` and `--version` work behind every command.\n" +
-		"Every [setting](settings.md) is a flag, too, of the commands that have settings.\n")
+	b.WriteString("`vaultwicket COMMAND [flags] [arguments]`. `vaultwicket help COMMAND` prints the same, and `vaultwicket man` prints it as manual pages. `-h` and `--help`, `-V` and `--version` work after every command.\n" +
+		"Where it says \"It has the settings as flags\", every [setting](settings.md) is also a flag of the command.\n")
 	group := ""
 	for _, c := range subcommands() {
 		if c.Group != group {
@@ -250,10 +250,10 @@ func cliPage() string {
 	for _, one := range terminal.ExitMeanings {
 		b.WriteString(golden.Row(fmt.Sprint(one.Status), one.Meaning))
 	}
-	b.WriteString("\nThe codes of failures are in [codes](codes.md). `doctor` has statuses of its own, see above.\n" +
+	b.WriteString("\n[Codes](codes.md) lists the codes of failures. `doctor` has its own statuses, see above.\n" +
 		"\n## Colours and widths\n\n" +
-		"On a terminal, lists have headers and relative times, and columns are cut to its width; ids are whole. Everywhere else lines are as scripts need them: no header, nothing cut, exact times.\n" +
-		"`--color always` and `--color never` decide on colours. Without them `NO_COLOR` turns them off, `CLICOLOR_FORCE` on, and otherwise a terminal has them. JSON and CSV never do.\n")
+		"On a terminal, lists have headers and relative times, and columns are cut to its width, except for ids. In a file or a pipe they have no header and exact times, and nothing is cut.\n" +
+		"`--color always` and `--color never` turn colours on and off. Without them, `NO_COLOR` turns them off, `CLICOLOR_FORCE` on, and otherwise they are used on a terminal. JSON and CSV never have colours.\n")
 	return b.String()
 }
 

@@ -9,14 +9,14 @@ import (
 )
 
 var helpOfDoctor = description{
-	Name: "doctor", Usage: "[flags]", Group: groupStart, Summary: "check this installation; each problem with its fix",
+	Name: "doctor", Usage: "[flags]", Group: groupStart, Summary: "check this installation, and say how to fix each problem",
 	About: []string{
 		"The exit status is 0 without problems, with --strict 1 if there are warnings, and 4 with problems.",
 	},
 	Examples: []example{
 		{"check everything", "vaultwicket doctor"},
 		{"for programs", "vaultwicket doctor --json"},
-		{"for a report of a fault, without names and texts", "vaultwicket doctor --report"},
+		{"for a bug report, without names and texts", "vaultwicket doctor --report"},
 		{"a server, as its clients see it", "vaultwicket doctor --url https://notes.example/mcp"},
 	},
 }

@@ -18,7 +18,7 @@ import (
 var helpOfDryRun = description{
 	Name: "dry-run", Usage: "[flags] COMMAND [key=value | flag …]", Group: groupUse, Summary: "preview a command; nothing is changed",
 	About: []string{
-		"It prints the decision, the reason, and the difference that a change would make. With -v it also prints the verdict of every rule, the program that would be started with its arguments, and a line that does the same in a shell. The exit status is that of the decision, or of the error with which the command would end.",
+		"It prints the decision, the reason, and the difference that a change would make. With -v it also prints the verdict of every rule, the program that would be started with its arguments, and the same as a shell command. The exit status is that of the decision, or of the error with which the command would end.",
 	},
 	Examples: []example{
 		{"preview a change", `vaultwicket dry-run --vault ~/Notes --allow-mutations daily:append content="buy milk"`},

@@ -1,9 +1,9 @@
 package main
 
 var helpOfFlow = description{
-	Name: "flow", Usage: "clear [flags] PATH", Group: groupConfigure, Summary: "clear what a note was made of, for flow rules",
+	Name: "flow", Usage: "clear [flags] PATH", Group: groupConfigure, Summary: "clear what a note was made from, for flow rules",
 	About: []string{
-		"A note that vaultwicket has made of another one, by copy, move, merge or template, counts for flow rules as one of the place where that was. access shows what a note was made of; flow clear forgets it: of a note, of all notes in a folder, or with / of all. Notes that were made of these before keep theirs.",
+		"For flow rules, a note that vaultwicket made from another one, by copy, move, merge or template, counts as a note of that place, too. \"vaultwicket access\" shows what a note was made from. \"flow clear\" clears this for a note, for all notes in a folder, or with / for all. Notes that were made from them earlier are not affected.",
 	},
 	Examples: []example{
 		{"the note may go where its own place lets it", "vaultwicket flow clear --vault ~/Notes Shared/Plan.md"},

@@ -4,9 +4,9 @@ var helpOfGrant = description{
 	Name: "grant", Usage: "[flags] --agent NAME --commands LIST --in FOLDER", Group: groupConsent,
 	Summary: "allow an agent changes in advance, at a terminal",
 	About: []string{
-		"A grant answers the question about a change, and nothing else: tier, rights, access rules and scopes apply as before. It is judged by all that a change would touch, and counted before the change is made, in every server.",
-		"Publishing, addresses that carry text of notes, notes with private marks, and what is asked because of \"suspicious\", \"flow\" or a change of another agent are asked about all the same.",
-		"It ends with its time and its counts, with \"grants end\", when the agent is revoked, when its rules are narrowed, and when the clock was set back. \"pause\" suspends it.",
+		"A grant replaces the question about a change, and nothing else: tier, rights, access rules and scopes still apply. Everything that a change would touch must be within the grant, and the change is counted before it is made, in all servers together.",
+		"You are still asked about publishing, new links that contain note text, notes that restrict access to themselves, calls that \"suspicious\" or \"flow\" ask about, and undoing changes of another agent.",
+		"It ends when its time or its counts are used up, with \"grants end\", when the agent is revoked, when its rules become stricter, and when the clock is set back. \"pause\" suspends it.",
 	},
 	Examples: []example{
 		{
@@ -21,7 +21,7 @@ var helpOfGrant = description{
 }
 
 var helpOfGrants = description{
-	Name: "grants", Usage: "[flags] [end ID]", Group: groupConsent, Summary: "list what you have allowed in advance with what is left of it, or end it",
+	Name: "grants", Usage: "[flags] [end ID]", Group: groupConsent, Summary: "list grants and what is left of them, or end one",
 	Examples: []example{
 		{"what is in force", "vaultwicket grants"},
 		{"end one", "vaultwicket grants end g-k3v9q2wxab"},

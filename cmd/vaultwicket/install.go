@@ -23,8 +23,8 @@ import (
 var helpOfInstall = description{
 	Name: "install", Usage: "[flags] CLIENT | --all | --list", Group: groupStart, Summary: "add vaultwicket to an MCP client, after showing the change",
 	About: []string{
-		"The entry is read-only unless --edit is given, and does not pre-approve calls, but for Codex with --edit, which then leaves the questions to vaultwicket. Clients that ask about each read get a rule for the tool that only reads: see --headless.",
-		"The settings of the client are changed by its own command where it has one, or edited in place: comments, order and foreign entries stay, and a copy is kept.",
+		"The entry is read-only unless --edit is given. It does not pre-approve any calls, except for Codex with --edit, which then leaves the questions to vaultwicket. Clients that ask about every read get a rule for the tool that only reads: see --headless.",
+		"The settings of the client are changed with its own command if it has one, or else edited in place: comments, order and other entries stay, and a backup is kept.",
 	},
 	Examples: []example{
 		{"which clients are here, and what is installed", "vaultwicket install --list"},

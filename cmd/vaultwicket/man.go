@@ -22,7 +22,7 @@ import (
 
 var helpOfMan = description{
 	Name: "man", Usage: "[--list | --write FOLDER | PAGE]", Group: groupOther, Summary: "print a manual page, or write all of them",
-	About: []string{"Pages are mdoc source. There is one for the program, one for each command, and \"settings\"."},
+	About: []string{"The pages are mdoc source: one for the program, one for each command, and \"settings\"."},
 	Examples: []example{
 		{"read a page", "vaultwicket man run | man -l -"},
 		{"install all pages for this user", "vaultwicket man --write ~/.local/share/man"},

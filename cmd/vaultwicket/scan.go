@@ -3,10 +3,10 @@ package main
 var helpOfScan = description{
 	Name: "scan", Usage: "[flags]", Group: groupReview, Summary: "find keys, tokens and passwords in a vault",
 	About: []string{
-		"One row for each: the file, the line and the kind, never the value. These are what the setting secrets redacts in answers; with --secrets=strict numbers of cards and accounts are listed, too. What cannot be read is named on standard error.",
+		"One row for each secret: the file, the line and the kind, but never the value. They are what the setting secrets redacts in answers; with --secrets=strict, card and account numbers are listed, too. Files that cannot be read are named on standard error.",
 	},
 	Examples: []example{
 		{"a vault", "vaultwicket scan --vault ~/Notes"},
-		{"in a script, which ends where a secret is found", "vaultwicket scan --vault ~/Notes --strict"},
+		{"in a script that must fail if there is a secret", "vaultwicket scan --vault ~/Notes --strict"},
 	},
 }

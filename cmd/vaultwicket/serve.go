@@ -16,8 +16,8 @@ import (
 var helpOfServe = description{
 	Name: "serve", Usage: "[flags]", Group: groupStart, Summary: "serve MCP over stdio or HTTP",
 	About: []string{
-		"An MCP client starts this and speaks JSON-RPC with it on standard input and output. Messages for you go to standard error.",
-		"With --http one server is for several clients; each needs the token from the token file.",
+		"An MCP client starts this and exchanges JSON-RPC messages on standard input and output. Messages for you go to standard error.",
+		"With --http, one server can serve several clients; each needs the token from the token file.",
 	},
 	Examples: []example{
 		{"a read-only server for one folder", "vaultwicket serve --vault ~/Notes"},

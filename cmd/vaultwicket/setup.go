@@ -19,7 +19,7 @@ import (
 var helpOfSetup = description{
 	Name: "setup", Group: groupStart, Summary: "ask for the vault, the client and what agents may do, and set them up",
 	About: []string{
-		"It asks three questions, shows what it would write, and writes it if you confirm: the vault into the settings file, and an entry into the settings of the client. Then it runs \"vaultwicket doctor\".",
+		"It asks three questions and shows what it would write: the vault in the settings file, and an entry in the settings of the client. If you confirm, it writes both and runs \"vaultwicket doctor\".",
 	},
 	Examples: []example{{"the first thing to do", "vaultwicket setup"}},
 }

@@ -15,8 +15,8 @@ import (
 var helpOfUI = description{
 	Name: "ui", Usage: "[flags] [--listen ADDRESS]", Group: groupReview, Summary: "open a local page: activity, approvals, changes, policy",
 	About: []string{
-		"The link is shown at your terminal and works once, within 15 minutes; Enter shows another one. The page is for this machine only, and ends with the command.",
-		"A browser that opens it is paired: for 90 days it can decide about questions whose links your client opens, also when the page is closed.",
+		"The link is shown in your terminal and works once, within 15 minutes; Enter shows another one. The page can be opened on this machine only, and closes when the command ends.",
+		"A browser that opens the link is paired: for 90 days it can decide about questions whose links your client opens, even when the page is closed.",
 	},
 	Examples: []example{
 		{"on a free port", "vaultwicket ui"},

@@ -12,7 +12,7 @@ import (
 
 var helpOfVersion = description{
 	Name: "version", Usage: "[--json]", Group: groupOther, Summary: "print the version and how the program was built",
-	About:    []string{"With --json it prints all modules of the program, too."},
+	About:    []string{"With --json it also prints all modules of the program."},
 	Examples: []example{{"for a bug report", "vaultwicket version"}},
 }
 

@@ -163,7 +163,7 @@ func settingsPage() string {
 			b.WriteString(golden.Row(golden.Code(m.Name), m.Meets))
 		}
 	}
-	b.WriteString("\nFacts about a session or a call are not settings, but they are combined in the same way. An unknown fact counts as the strictest one.\n\n" + golden.Head("fact about a call", "of two values applies"))
+	b.WriteString("\nFacts about a session or a call are not settings, but they are combined by similar rules. An unknown fact counts as the strictest one.\n\n" + golden.Head("fact about a call", "of two values applies"))
 	for _, m := range policy.Meetings() {
 		if m.Fact {
 			b.WriteString(golden.Row(m.Name, m.Meets))
