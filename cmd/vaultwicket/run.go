@@ -87,7 +87,7 @@ func doTyped(ctx context.Context, o bootstrap.Opened, req gateway.Request) error
 	}
 	// Print a result: the command's own output, or all of it as JSON.
 	if o.JSON {
-		return terminal.PrintJSON(o.Std.Out, result, terminal.StatusOfResult(result.Error))
+		return terminal.PrintJSON(o.Std.Out, result, statusOfCall(ctx, result.Error))
 	}
 	notices := result.Notices
 	if gap := result.Gap(); gap != "" {
@@ -104,7 +104,8 @@ func doTyped(ctx context.Context, o bootstrap.Opened, req gateway.Request) error
 			}
 			fmt.Fprint(o.Std.Err, terminal.Visible(difference))
 		}
-		return ownerFailure(o, result.Error)
+		told := ownerFailure(o, result.Error)
+		return terminal.Fail(statusOfCall(ctx, result.Error), told.Message, told.Hint)
 	}
 	output := result.Output()
 	if o.Remote != nil || o.MarkUntrusted || terminal.IsTerminal(o.Std.Out) {
@@ -116,12 +117,21 @@ func doTyped(ctx context.Context, o bootstrap.Opened, req gateway.Request) error
 	return terminal.Write(o.Std.Out, output)
 }
 
+// statusOfCall returns the exit status of a call that was typed. A change that Ctrl-C has ended before anything was made
+// is one that was interrupted, and not one that failed.
+func statusOfCall(ctx context.Context, cause *failure.Error) int {
+	if ctx.Err() != nil && cause != nil && cause.Code == failure.CodeNotApplied {
+		return terminal.ExitInterrupted
+	}
+	return terminal.StatusOfResult(cause)
+}
+
 // codeNoCLI is exec.CodeNotFound: there is no Obsidian CLI.
 const codeNoCLI = "cli_not_found"
 
 // ownerFailure returns a failure as an error for the owner at the terminal. What a server elsewhere answers is told
 // as it is: its settings are there.
-func ownerFailure(o bootstrap.Opened, cause *failure.Error) error {
+func ownerFailure(o bootstrap.Opened, cause *failure.Error) *failure.Error {
 	told := *cause
 	switch {
 	case o.Remote != nil:
@@ -132,7 +142,7 @@ func ownerFailure(o bootstrap.Opened, cause *failure.Error) error {
 	default:
 		told.Hint = o.OwnerHint(o.Std, told.Hint)
 	}
-	return terminal.FailureOf(&told)
+	return &told
 }
 
 // typedRequest reads the command and its words, and the value of one parameter from standard

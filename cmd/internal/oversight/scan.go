@@ -74,6 +74,12 @@ func (s *scan) status() int {
 	return terminal.ExitDone
 }
 
+// cancelled is the error of a scan that was ended by Ctrl-C: what it has found by then is not all.
+func (s *scan) cancelled() error {
+	message := fmt.Sprintf("cancelled after %s: not all was searched", sanitize.Counted(s.searched, "file"))
+	return terminal.Fail(terminal.ExitInterrupted, message, "")
+}
+
 // Scan is "vaultwicket scan": where a vault has secrets, without their values. It ends early with ctx.
 func Scan(ctx context.Context, std terminal.Streams, args []string) error {
 	strict := false
@@ -106,6 +112,9 @@ func Scan(ctx context.Context, std terminal.Streams, args []string) error {
 		progress.Count(sanitize.Counted(searched, "file"))
 	})
 	progress.Stop()
+	if ctx.Err() != nil {
+		return found.cancelled()
+	}
 	if err != nil {
 		return terminal.FailureOf(failure.Of(err))
 	}

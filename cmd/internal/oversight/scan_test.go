@@ -61,4 +61,5 @@ func TestAScanStops(t *testing.T) {
 	s, err := scanned(t, ctx, func(string) bool { return false })
 	assert.ErrorIs(t, err, context.Canceled)
 	assert.Equal(t, s.searched, 0)
+	assert.Equal(t, terminal.StatusOf(s.cancelled()), terminal.ExitInterrupted, "the exit status")
 }
