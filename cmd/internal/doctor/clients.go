@@ -112,7 +112,7 @@ func (m Machine) entry(ctx context.Context, s clients.State, entry clients.Entry
 		r.warn(
 			"entry-approves",
 			fmt.Sprintf("%s has %s: the client runs calls without asking you", where, entry.Approves),
-			"what the policy allows, an agent does unseen",
+			"an agent does everything that the policy allows without asking you",
 			fmt.Sprintf("remove %s from the entry, or set confirm in the settings of vaultwicket", entry.Approves),
 		)
 	}
@@ -193,7 +193,7 @@ func (m Machine) entry(ctx context.Context, s clients.State, entry clients.Entry
 		r.problem(
 			"entry-other-program",
 			fmt.Sprintf("%s starts another program, %q", where, name),
-			"its calls do not pass the permissions of vaultwicket",
+			"its calls bypass the permissions of vaultwicket",
 			again+" --replace",
 		)
 	case version != m.Version:
@@ -377,7 +377,7 @@ func (m Machine) app(ctx context.Context, r *Report) {
 		return
 	}
 	if failed.Code == exec.CodeUnsuitable {
-		needed = "a program that others could exchange is not started; " + needed
+		needed = "a program that others could replace is not started; " + needed
 	}
 	check, known := appChecks[failed.Code]
 	if !known {
@@ -411,7 +411,7 @@ func (m Machine) elsewhere(ctx context.Context, r *Report) {
 			r.problem(
 				"vault-elsewhere",
 				fmt.Sprintf("the app has the vault in %q, and this machine does not have that folder", named),
-				"which notes are private is not known, so every call about notes is refused",
+				"vaultwicket cannot know which notes are private, so every call about notes is refused",
 				m.System.Remedy(),
 			)
 		case named:

@@ -242,9 +242,9 @@ func (c *census) report(mutations bool, r *Report) {
 	}{
 		{c.placeholder, "placeholders", "files are in the cloud and not on this disk", "a search does not find them, and reading one may take long or fail", `have the program that synchronises keep the vault on this device ("Keep Downloaded", "Always keep on this device")`},
 		{c.conflict, "conflict-copies", "notes are copies of a conflict", "an agent may read or change the copy instead of the note", "merge each copy into its note and remove it"},
-		{c.hardLinked, "hard-links", "notes have more than one hard link", "changes of them are refused: the other name would keep the old text, or change unseen", "replace the link by a copy"},
-		{c.outside, "links-outside", "symbolic links lead out of the vault, or nowhere", "what they lead to is not read", "move the notes into the vault, or serve their folder as a vault of its own"},
-		{c.twice, "same-name", "names differ from another one only in upper and lower case", "on other systems both are one file, and synchronising loses one of them", "rename one of them"},
+		{c.hardLinked, "hard-links", "notes have more than one hard link", "changes of them are refused, because the other name would keep the old text or change unnoticed", "replace the link by a copy"},
+		{c.outside, "links-outside", "symbolic links lead out of the vault, or nowhere", "their targets are not read", "move the notes into the vault, or serve their folder as a vault of its own"},
+		{c.twice, "same-name", "names differ from another one only in upper and lower case", "on other systems both are one file, and sync loses one of them", "rename one of them"},
 	} {
 		if kind.count > 0 {
 			r.warn(
@@ -260,7 +260,7 @@ func (c *census) report(mutations bool, r *Report) {
 // ignored checks the file of patterns of a vault. One that cannot be read hides everything.
 func (m Machine) ignored(folder string, r *Report) {
 	file := filepath.Join(folder, access.IgnoreFile)
-	const why = "until it is mended every call on the vault is refused"
+	const why = "until this is fixed, every call on the vault is refused"
 	info, err := os.Lstat(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -33,7 +33,7 @@ func (m Machine) state(ctx context.Context, r *Report) {
 	case m.State == "":
 		r.problem(
 			"state-none",
-			"there is no location for the state folder",
+			"there is no place for the state folder",
 			noChange+", and pause does nothing",
 			"set HOME or XDG_STATE_HOME to an absolute path",
 		)
@@ -90,9 +90,9 @@ func (m Machine) state(ctx context.Context, r *Report) {
 			r.warn(
 				"export-dropped",
 				fmt.Sprintf("%s: lost %s of the audit log", to, sanitize.Counted(p.Dropped, "line")),
-				"it was down longer than the log reaches back, or refused them",
+				"it was down for longer than the log is kept, or rejected them",
 				fmt.Sprintf(
-					"see that it takes lines; the last ones at %s",
+					"make it accept lines again; the last ones were accepted at %s",
 					p.Time.In(m.Now().Location()).Format(time.DateTime),
 				),
 			)
@@ -269,7 +269,7 @@ func (m Machine) logs(ctx context.Context, r *Report) {
 			r.warn(
 				"audit-missed",
 				fmt.Sprintf("%s of the audit log in %q could not be written", sanitize.Counted(missed, "line"), folder),
-				"what these calls did is not recorded; the disk was full, or refused them",
+				"these calls are not recorded; the disk was full or refused the lines",
 				"free some space; lines of the kind gap in \"vaultwicket audit list\" say when",
 			)
 		}
@@ -346,8 +346,8 @@ func (m Machine) system(_ context.Context, r *Report) {
 	if now.Year() < 2026 || !m.Built.IsZero() && now.Before(m.Built.Add(-24*time.Hour)) {
 		r.warn(
 			"clock",
-			fmt.Sprintf("the clock says %s, which is before this program was made", now.Format(time.DateOnly)),
-			"daily notes of the wrong day are read and made",
+			fmt.Sprintf("the clock says %s, which is before this program was built", now.Format(time.DateOnly)),
+			"daily notes of the wrong day are read and created",
 			"set the clock",
 		)
 	}
