@@ -156,7 +156,8 @@ func (s Session) list() error {
 	}
 	var missing []string
 	isFound := false
-	w := tabwriter.NewWriter(s.Out, 0, 8, 2, ' ', 0)
+	var table strings.Builder
+	w := tabwriter.NewWriter(&table, 0, 8, 2, ' ', 0)
 	for _, state := range states {
 		if state.Found == "" && len(state.Servers) == 0 {
 			missing = append(missing, state.Client)
@@ -195,7 +196,8 @@ func (s Session) list() error {
 			terminal.Visible(state.File),
 		)
 	}
-	if err := w.Flush(); err != nil {
+	w.Flush()
+	if err := terminal.Write(s.Out, terminal.Fit(s.Out, table.String())); err != nil {
 		return err
 	}
 	for _, state := range states {

@@ -113,5 +113,5 @@ func TestDifferencesHaveColours(t *testing.T) {
 func TestAPathThatFitsTheTerminalIsNotBroken(t *testing.T) {
 	const path = "~/.config/vaultwicket/config.toml"
 	got := fitted("allowed  no: requires tier v1; set tier = \"v1\" in "+path+" (not set)\n", 40)
-	assert.Equal(t, got, "allowed  no: requires tier v1; set tier\n         = \"v1\" in\n"+path+"\n         (not set)\n", "the lines")
+	assert.Equal(t, got, "allowed  no: requires tier v1; set tier\n         = \"v1\" in\n"+path+" (not\n         set)\n", "the lines")
 }
