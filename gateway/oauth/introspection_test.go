@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vaultwicket/vaultwicket/gateway/oauth"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
@@ -90,6 +91,18 @@ func TestTheIssuerIsAskedAgain(t *testing.T) {
 	assert.Equal(t, p.outcome("token"), "invalid", "revoked a minute ago")
 	p.Says("token", p.active(nil))
 	assert.Equal(t, p.outcome("token"), "ok", "active again")
+}
+
+// TestATokenThatCountedDoesNotWaitForStrangers: while made-up tokens of many networks take all there is to ask with, a token
+// that counted a while ago is asked about again at once.
+func TestATokenThatCountedDoesNotWaitForStrangers(t *testing.T) {
+	p := askingPair(t)
+	p.Says("token", p.active(nil))
+	require.Equal(t, p.outcome("token"), "ok", "the first time")
+	require.NoError(t, p.OccupyByStrangers(t.Context()))
+	p.clock.Time = p.clock.Add(oauth.LongestIntrospected + time.Second)
+	assert.Equal(t, p.outcome("token"), "ok", "again")
+	assert.Equal(t, p.Asked(), 2, "asked, times")
 }
 
 // An issuer that is away, refuses this server, or names no place to ask at: no new token counts, and

@@ -88,7 +88,9 @@ func (e *Unavailable) Unwrap() error { return e.cause }
 type Verifier struct {
 	Config
 	keys keys
-	asks *shares.Line // of the tokens that the issuer is asked about: anyone can send some, by their address
+	// asks are the tokens that the issuer is asked about: anyone can send some, by their address. Those that counted before
+	// are asked about again beside them, by their holders: what strangers send does not delay them.
+	asks, asksAgain *shares.Line
 
 	mu       sync.Mutex
 	verified map[[sha256.Size]byte]known
@@ -116,8 +118,9 @@ func New(c Config) (*Verifier, error) {
 		return nil, errors.New("the name of the claim is empty")
 	}
 	return &Verifier{
-		Config: c,
-		asks:   shares.NewLine(asksAtOnce),
+		Config:    c,
+		asks:      shares.NewLine(asksAtOnce),
+		asksAgain: shares.NewLine(asksAtOnce),
 		keys: keys{
 			issuer:      c.Issuer,
 			now:         c.Now,
@@ -149,13 +152,18 @@ func (v *Verifier) Verify(ctx context.Context, text string) (Token, error) {
 	}
 	var standard jwt.Claims
 	var all map[string]any
-	claims := v.signed
 	keeps := verifiedFor
-	if v.keys.introspects {
-		claims = v.introspected
+	var err error
+	switch {
+	case !v.keys.introspects:
+		err = v.signed(ctx, text, &standard, &all)
+	case found:
 		keeps = introspectFor
+		err = v.introspected(ctx, turn{v.asksAgain, fmt.Sprintf("holder %x", seen.token.Holder)}, text, &standard, &all)
+	default:
+		keeps = introspectFor
+		err = v.introspected(ctx, turn{v.asks, string(shares.UnverifiedOf(ctx))}, text, &standard, &all)
 	}
-	err := claims(ctx, text, &standard, &all)
 	if err == nil {
 		err = standard.ValidateWithLeeway(
 			jwt.Expected{Issuer: v.Issuer, AnyAudience: jwt.Audience{v.Resource}, Time: now},
@@ -259,10 +267,16 @@ const (
 	maxOpaque  = 4 << 10 // bytes of a token
 )
 
+// turn is who waits in which line before the issuer is asked.
+type turn struct {
+	line *shares.Line
+	who  string
+}
+
 // introspected returns what the issuer says of a token that it calls active (RFC 7662). The error is
 // an [*Invalid] or an [*Unavailable]. What the issuer leaves out of the issuer and the expiry it has
 // checked itself; the audience has to be there.
-func (v *Verifier) introspected(ctx context.Context, text string, standard *jwt.Claims, all *map[string]any) error {
+func (v *Verifier) introspected(ctx context.Context, as turn, text string, standard *jwt.Claims, all *map[string]any) error {
 	v.keys.mu.Lock()
 	err := v.keys.refresh(ctx, func() bool { return v.keys.place != "" })
 	place := v.keys.place
@@ -272,11 +286,10 @@ func (v *Verifier) introspected(ctx context.Context, text string, standard *jwt.
 	}
 	limited, cancel := context.WithTimeout(ctx, fetchLimit)
 	defer cancel()
-	who := string(shares.UnverifiedOf(ctx))
-	if _, err := v.asks.Acquire(limited, who); err != nil {
+	if _, err := as.line.Acquire(limited, as.who); err != nil {
 		return &Unavailable{err}
 	}
-	defer v.asks.Release(who)
+	defer as.line.Release(as.who)
 	r, err := http.NewRequestWithContext(
 		limited,
 		http.MethodPost,

@@ -1,0 +1,22 @@
+package oauth
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// LongestIntrospected is how long an answer of the issuer counts.
+const LongestIntrospected = introspectFor
+
+// OccupyByStrangers takes all places of those who wait with tokens that were never valid, each for another network.
+func (v *Verifier) OccupyByStrangers(ctx context.Context) error {
+	for n := range asksAtOnce {
+		limited, cancel := context.WithTimeout(ctx, time.Minute)
+		defer cancel()
+		if _, err := v.asks.Acquire(limited, fmt.Sprintf("address 203.0.113.%d", n)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
