@@ -9,8 +9,8 @@ import (
 // LongestIntrospected is how long an answer of the issuer counts.
 const LongestIntrospected = introspectFor
 
-// OccupyByStrangers takes all places of those who wait with tokens that were never valid, each for another network.
-func (v *Verifier) OccupyByStrangers(ctx context.Context) error {
+// OccupyForUnverified takes all places of those who wait with tokens that were never valid, each for another network.
+func (v *Verifier) OccupyForUnverified(ctx context.Context) error {
 	for n := range asksAtOnce {
 		limited, cancel := context.WithTimeout(ctx, time.Minute)
 		defer cancel()

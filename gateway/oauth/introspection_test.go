@@ -93,13 +93,13 @@ func TestTheIssuerIsAskedAgain(t *testing.T) {
 	assert.Equal(t, p.outcome("token"), "ok", "active again")
 }
 
-// TestATokenThatCountedDoesNotWaitForStrangers: while made-up tokens of many networks take all there is to ask with, a token
+// TestATokenThatCountedDoesNotWaitForOthers: while made-up tokens of many networks take all there is to ask with, a token
 // that counted a while ago is asked about again at once.
-func TestATokenThatCountedDoesNotWaitForStrangers(t *testing.T) {
+func TestATokenThatCountedDoesNotWaitForOthers(t *testing.T) {
 	p := askingPair(t)
 	p.Says("token", p.active(nil))
 	require.Equal(t, p.outcome("token"), "ok", "the first time")
-	require.NoError(t, p.OccupyByStrangers(t.Context()))
+	require.NoError(t, p.OccupyForUnverified(t.Context()))
 	p.clock.Time = p.clock.Add(oauth.LongestIntrospected + time.Second)
 	assert.Equal(t, p.outcome("token"), "ok", "again")
 	assert.Equal(t, p.Asked(), 2, "asked, times")
