@@ -54,7 +54,7 @@ func (p proxies) has(address netip.Addr) bool {
 	return slices.ContainsFunc(p.networks, func(n netip.Prefix) bool { return n.Contains(address) })
 }
 
-// remote returns whose request it is as [http.Request.RemoteAddr] has it. Behind a proxy that is the last address in its
+// remote returns whose request it is, as the field RemoteAddr of a request has it. Behind a proxy that is the last address in its
 // header that is not one of a proxy: what is in front of it can be from anybody. Without one it is the proxy.
 func (p proxies) remote(r *http.Request) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
