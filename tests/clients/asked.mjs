@@ -5,7 +5,8 @@
 //
 // The modes are headless, terminal (in tmux) and full (no question of the client itself, for Claude Code also a hook that
 // answers in the place of the user). Each has four acts: delete for good, overwrite, replace in 22 notes, a batch. The
-// owner decides each on the page, in a terminal or by the link. Nothing may be done before, and all of it after.
+// owner decides each on the page, in a terminal or by the link. Nothing may be done before, and all of it after. The mode
+// reads has an entry that only reads, as install writes it, and one call without a terminal, which must be answered.
 // ASKED_FOLDER keeps the screens. ASKED_ACTS has only some of the acts.
 import { execFile, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
@@ -66,7 +67,7 @@ const clients = {
       }));
       const hook = "sleep 2; echo '{\"hookSpecificOutput\":{\"hookEventName\":\"Elicitation\",\"action\":\"accept\",\"content\":{\"allow\":true}}}'";
       s.write(".claude/settings.json", json({
-        permissions: { allow: ["mcp__vaultwicket__obsidianCli", "mcp__vaultwicket__obsidianBatch"] },
+        ...(s.mode === "reads" ? {} : { permissions: { allow: ["mcp__vaultwicket__obsidianCli", "mcp__vaultwicket__obsidianBatch"] } }),
         ...(s.mode === "full" ? { hooks: { Elicitation: [{ hooks: [{ type: "command", command: hook }] }] }, skipDangerousModePermissionPrompt: true } : {}),
       }));
     },
@@ -89,14 +90,14 @@ const clients = {
     },
     command: {
       headless: '"$1" -m gemini-2.5-flash --policy "$HOME/all.toml" -p "$(cat "$2")"', terminal: '"$1" -m gemini-2.5-flash --policy "$HOME/all.toml" -i "$(cat "$2")"',
-      full: '"$1" -m gemini-2.5-flash --yolo -p "$(cat "$2")"',
+      full: '"$1" -m gemini-2.5-flash --yolo -p "$(cat "$2")"', reads: '"$1" -m gemini-2.5-flash -p "$(cat "$2")"',
     },
   },
   qwen: {
     environment: (s) => ({ OPENAI_API_KEY: "x", OPENAI_BASE_URL: s.model.url + "/v1", OPENAI_MODEL: "faked" }),
     setUp: (s) => s.write(".qwen/settings.json", json({
       security: { auth: { selectedType: "openai" }, folderTrust: { enabled: false } }, general: { enableAutoUpdate: false, disableAutoUpdate: true }, privacy: { usageStatisticsEnabled: false },
-      permissions: { allow: ["mcp__vaultwicket__obsidianCli", "mcp__vaultwicket__obsidianBatch"] },
+      ...(s.mode === "reads" ? {} : { permissions: { allow: ["mcp__vaultwicket__obsidianCli", "mcp__vaultwicket__obsidianBatch"] } }),
     })),
     command: { headless: '"$1" -p "$(cat "$2")"', terminal: '"$1" -i "$(cat "$2")"', full: '"$1" --yolo -p "$(cat "$2")"' },
   },
@@ -111,7 +112,7 @@ const clients = {
   copilot: {
     environment: (s) => ({ COPILOT_OFFLINE: "true", COPILOT_PROVIDER_BASE_URL: s.model.url + "/v1", COPILOT_PROVIDER_API_KEY: "x", COPILOT_MODEL: "gpt-4.1", COPILOT_AUTO_UPDATE: "false" }),
     setUp: (s) => s.write(".copilot/config.json", json({ trusted_folders: [s.folder], trustedFolders: [s.folder], banner: "never" })),
-    command: { headless: '"$1" --allow-tool vaultwicket -p "$(cat "$2")"', terminal: '"$1" --allow-tool vaultwicket -i "$(cat "$2")"', full: '"$1" --yolo -p "$(cat "$2")"' },
+    command: { headless: '"$1" --allow-tool vaultwicket -p "$(cat "$2")"', terminal: '"$1" --allow-tool vaultwicket -i "$(cat "$2")"', full: '"$1" --yolo -p "$(cat "$2")"', reads: '"$1" -p "$(cat "$2")"' },
   },
 };
 
@@ -312,10 +313,24 @@ const told = [];
 const model = await open((text) => told.push(text));
 try {
   for (const mode of chosen.length > 0 ? chosen : ["headless", "terminal", "full"]) {
-    if (!clients[client].command[mode]) continue;
+    if (mode !== "reads" && !clients[client].command[mode]) continue;
     const owner = new Owner(mode, model);
     owner.seed();
     clients[client].setUp(owner);
+    if (mode === "reads") {
+      await owner.own("install", client, "--vault", owner.vault, "--tier", "v1", "--headless", "--yes");
+      told.length = 0;
+      const prompt = join(owner.home, "prompt");
+      writeFileSync(prompt, call("obsidianCli", { command: "read", params: { path: "Over.md" } }));
+      const { reads, headless } = clients[client].command;
+      const answering = run("sh", ["-c", reads ?? headless, "sh", program, prompt], { env: owner.environment, cwd: owner.folder, timeout: 60_000 });
+      answering.child.stdin.end();
+      const printed = await answering.catch((problem) => problem);
+      const isRead = told.some((text) => text.includes("three"));
+      console.log(isRead ? `ok   ${client} | reads` : `FAIL ${client} | reads: ${told[0] ?? (printed.stderr || printed.stdout || printed.message)}`);
+      if (!isRead) failures++;
+      continue;
+    }
     await owner.own("install", client, "--vault", owner.vault, "--tier", "v2", "--edit", "--headless", "--yes");
     await owner.openPage();
     for (const name of process.env.ASKED_ACTS?.split(" ") ?? Object.keys(acts)) {

@@ -7,8 +7,8 @@
 #
 # The clients are gosdk signin provider codex claude gemini opencode qwen mcporter, and conformance,
 # the suite of the protocol itself. asks-claude-code, asks-codex, asks-gemini, asks-qwen, asks-opencode
-# and asks-copilot have a program with a faked model ask for changes that the owner approves; ASKED_MODES
-# and ASKED_ACTS say which, see asked.mjs: by default one act without a terminal.
+# and asks-copilot have a program with a faked model read, and ask for changes that the owner approves; ASKED_MODES
+# and ASKED_ACTS say which, see asked.mjs: by default a read and one act without a terminal.
 # At the end there is a line for each:
 #
 #	client version | stdio | http | what was done
@@ -142,8 +142,8 @@ asks() {
 		row "asks-$1" skipped - "it cannot be installed"
 		return
 	fi
-	stdio=$(PATH=$searched ASKED_ACTS=${ASKED_ACTS:-delete} verdict node "$here/asked.mjs" "$vaultwicket" "$1" "$bin/$2" ${ASKED_MODES:-headless})
-	row "asks-$1 $(echo "$version" | grep -o '[0-9][0-9.]*[0-9]' | head -n 1)" "$stdio" - "asks for ${ASKED_ACTS:-delete} (${ASKED_MODES:-headless}): nothing is done before the owner approves, and all of it after"
+	stdio=$(PATH=$searched ASKED_ACTS=${ASKED_ACTS:-delete} verdict node "$here/asked.mjs" "$vaultwicket" "$1" "$bin/$2" ${ASKED_MODES:-reads headless})
+	row "asks-$1 $(echo "$version" | grep -o '[0-9][0-9.]*[0-9]' | head -n 1)" "$stdio" - "asks for ${ASKED_ACTS:-delete} (${ASKED_MODES:-reads headless}): nothing is done before the owner approves, and all of it after"
 }
 
 (cd "$here/../.." && go build -o "$vaultwicket" ./cmd/vaultwicket) || exit 1
