@@ -263,7 +263,7 @@ async function act(owner, name, told) {
     child.ended = new Promise((resolve) => child.on("exit", resolve));
   }
   try {
-    const question = await until("the question", async () => (await owner.questions())[0], 60);
+    const question = await until("the question", async () => (await owner.questions())[0], 150);
     const asked = seconds();
     let saw = "nothing";
     if (isTerminal) {
