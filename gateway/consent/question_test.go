@@ -7,6 +7,7 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/gateway/audit"
+	"github.com/vaultwicket/vaultwicket/internal/difference"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
@@ -65,6 +66,27 @@ func TestToldIsPlainAndShort(t *testing.T) {
 	} {
 		q := Question{Vault: test.vault, Does: Does("delete", test.files, Rest{})}
 		assert.Equal(t, q.told(Requester{Caller: test.caller, Client: test.client}), test.want, "told")
+	}
+}
+
+// The first line of a question about a folder says which one, and where it goes.
+func TestTheFirstLineNamesFolders(t *testing.T) {
+	moved := []PlannedFile{{Path: "Archive/a.md", From: "Projects/a.md", Before: "1", After: "1"}, {Path: "Archive/b.md", From: "Projects/b.md", Before: "1", After: "1"}}
+	gone := []PlannedFile{{Path: "Projects/a.md", Before: "1"}, {Path: "Projects/b.md", Before: "1"}}
+	for _, test := range []struct {
+		words []string
+		files []PlannedFile
+		want  string
+	}{
+		{[]string{"folder:move", "path=Projects", "to=Archive"}, moved, `Move the folder "Projects" to "Archive": move 2 notes (vault "Notes")`},
+		{[]string{"folder:rename", "path=Projects", "name=Archive"}, moved, `Rename the folder "Projects" to "Archive": move 2 notes (vault "Notes")`},
+		{[]string{"folder:delete", "path=Projects"}, gone, `Delete 2 notes, of the folder "Projects" (vault "Notes")`},
+	} {
+		call, err := allowlist.ParseWords(test.words[0], test.words[1:])
+		require.NoError(t, err)
+		q := Question{Vault: "Notes", Command: test.words[0], Files: test.files}
+		require.NoError(t, q.Describe(call, make([]difference.Change, len(test.files))))
+		assert.Equal(t, q.Lines[0].Text, test.want, "%v", test.words)
 	}
 }
 

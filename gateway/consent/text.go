@@ -225,9 +225,7 @@ func (q *Question) act(call allowlist.Call, changes []difference.Change) string 
 		case permanent:
 			what += " for good"
 		default:
-			if folder := folderNamed(call); folder != "" {
-				what = fmt.Sprintf("%s, of the folder %s", what, quotedIn(folder, maxInHeading))
-			}
+			what = q.actOnFolder(call, what)
 		}
 		return fmt.Sprintf("%s %s%s", what, in, counts)
 	}
@@ -246,6 +244,25 @@ func (q *Question) act(call allowlist.Call, changes []difference.Change) string 
 		return fmt.Sprintf("Overwrite %s %s%s", name, in, counts)
 	}
 	return fmt.Sprintf("Change %s %s%s", name, in, counts)
+}
+
+// actOnFolder says what a call does to the folder that it names, and what to those files; what alone if it names none.
+func (q *Question) actOnFolder(call allowlist.Call, what string) string {
+	folder := folderNamed(call)
+	if folder == "" {
+		return what
+	}
+	name := quotedIn(folder, maxInHeading)
+	verb, known := allowlist.VerbOf(q.Command)
+	to, named := call.Param("to")
+	if !named {
+		to, named = call.Param("name")
+	}
+	isMoved := known && named && strings.HasPrefix(q.Command, "folder:")
+	if !isMoved {
+		return fmt.Sprintf("%s, of the folder %s", what, name)
+	}
+	return fmt.Sprintf("%s %s to %s: %s", capital(verb.Wants), name, quotedIn(to, maxInHeading), q.Does)
 }
 
 // actOnUnknown says what a call does of which the files are not known.
