@@ -258,7 +258,7 @@ func (q *Question) actOnFolder(call allowlist.Call, what string) string {
 	if !named {
 		to, named = call.Param("name")
 	}
-	isMoved := known && named && strings.HasPrefix(q.Command, "folder:")
+	isMoved := known && named && strings.HasSuffix(verb.Wants, " the folder") // that is what it is about
 	if !isMoved {
 		return fmt.Sprintf("%s, of the folder %s", what, name)
 	}
