@@ -74,8 +74,7 @@ type wordsKnown struct {
 // partOfWords is the index while further files are read.
 type partOfWords struct {
 	folder *disk.Folder
-	begun  chan struct{} // closed once known is set, or nothing is read any more
-	known  atomic.Pointer[wordsOfSome]
+	known  atomic.Pointer[wordsOfSome] // nil before the first files are read
 }
 
 // wordsOfSome is the index of some files.
@@ -84,18 +83,37 @@ type wordsOfSome struct {
 	missing int // files that it does not have yet
 }
 
-// set tells the calls that wait what there is.
-func (p *partOfWords) set(known wordsOfSome) {
-	if p != nil && p.known.Swap(&known) == nil {
-		close(p.begun)
+// some returns the index of the files of a folder that are read so far, nil while there are none, or where no files are read.
+func (w *words) some(folder *disk.Folder) *wordsOfSome {
+	part := w.part.Load()
+	if part == nil || part.folder != folder {
+		return nil
 	}
+	return part.known.Load()
 }
 
-// end tells the calls that wait that no more is read.
-func (p *partOfWords) end() {
-	if p != nil && p.known.Load() == nil {
-		close(p.begun)
+// lookApart is the time between two looks at what is read so far.
+const lookApart = 20 * time.Millisecond
+
+// endWithSome calls end once the time is over and there is an index of some files. It returns when ctx ends.
+func (w *words) endWithSome(ctx context.Context, folder *disk.Folder, until time.Time, end func()) {
+	over := time.NewTimer(time.Until(until))
+	defer over.Stop()
+	select {
+	case <-ctx.Done():
+		return
+	case <-over.C:
 	}
+	look := time.NewTicker(lookApart)
+	defer look.Stop()
+	for w.some(folder) == nil {
+		select {
+		case <-ctx.Done():
+			return
+		case <-look.C:
+		}
+	}
+	end()
 }
 
 // Words has q use the index of words of the files of x, which is the index of a vault as it is, without the excluded ones.
@@ -131,7 +149,7 @@ func (k *Store) wordsInTime(from View, x *index.Index, q Question) (wordsKnown, 
 	ctx, end := context.WithCancel(from.Ctx)
 	defer end()
 	if !q.Until.IsZero() {
-		defer time.AfterFunc(time.Until(q.Until), end).Stop()
+		go k.words.endWithSome(ctx, from.Folder, q.Until, end)
 	}
 	inBackground := from
 	inBackground.Ctx = context.Background() // with a budget of its own: it goes on after the call
@@ -151,15 +169,8 @@ func (k *Store) wordsInTime(from View, x *index.Index, q Question) (wordsKnown, 
 	if err := from.Ctx.Err(); err != nil {
 		return wordsKnown{}, err
 	}
-	if part := k.words.part.Load(); part != nil && part.folder == from.Folder {
-		select {
-		case <-part.begun:
-		case <-from.Ctx.Done():
-			return wordsKnown{}, from.Ctx.Err()
-		}
-		if some := part.known.Load(); some != nil {
-			return wordsKnown{some.index.View(func(p string) bool { return !q.Excluded(p) }), some.missing}, nil
-		}
+	if some := k.words.some(from.Folder); some != nil {
+		return wordsKnown{some.index.View(func(p string) bool { return !q.Excluded(p) }), some.missing}, nil
 	}
 	return untilDone(from.Ctx, func() (wordsKnown, error) { return k.wordsInTurn(inBackground, x, complete) })
 }
@@ -253,9 +264,8 @@ func (k *Store) readWords(from View, x *index.Index, changed, gone []string, unt
 	w.stop.Store(false)
 	var part *partOfWords
 	if len(changed) > atOnce {
-		part = &partOfWords{folder: from.Folder, begun: make(chan struct{})}
+		part = &partOfWords{folder: from.Folder}
 		w.part.Store(part)
-		defer part.end()
 		defer w.part.Store(nil)
 	}
 	for first := true; first || len(changed) > 0; first = false {
@@ -287,8 +297,8 @@ func (k *Store) readWords(from View, x *index.Index, changed, gone []string, unt
 		if err != nil {
 			return 0, err
 		}
-		if len(changed) > 0 {
-			part.set(wordsOfSome{w.index, len(changed)})
+		if part != nil && len(changed) > 0 {
+			part.known.Store(&wordsOfSome{w.index, len(changed)})
 		}
 	}
 	return 0, nil
