@@ -207,7 +207,9 @@ func TestAWorkerReadsOn(t *testing.T) {
 	other.Ctx = ended
 	assert.Equal(t, k.Words(other, x, q), context.Canceled, "a call that was cancelled")
 	k.words.turn.Lock() // what is read in the background is read now
+	read := k.words.of
 	k.words.turn.Unlock()
+	assert.That(t, read == x, "the index of words is not complete after the call")
 	require.NoError(t, k.Words(from, x, q))
 	assert.Equal(t, missing, 0, "files that are missing for the next call")
 }
