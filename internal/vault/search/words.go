@@ -14,6 +14,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/sourcegraph/conc"
+
 	"github.com/vaultwicket/vaultwicket/internal/budget"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
@@ -146,10 +148,12 @@ func (k *Store) Words(from View, x *index.Index, q Question) error {
 
 // wordsInTime returns the index of words when it is complete, or what there is of it when the time for that is over.
 func (k *Store) wordsInTime(from View, x *index.Index, q Question) (wordsKnown, error) {
+	var waiting conc.WaitGroup
+	defer waiting.Wait()
 	ctx, end := context.WithCancel(from.Ctx)
 	defer end()
 	if !q.Until.IsZero() {
-		go k.words.endWithSome(ctx, from.Folder, q.Until, end)
+		waiting.Go(func() { k.words.endWithSome(ctx, from.Folder, q.Until, end) })
 	}
 	inBackground := from
 	inBackground.Ctx = context.Background() // with a budget of its own: it goes on after the call
