@@ -12,6 +12,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/audit"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
+	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/gateway/proposals"
 	"github.com/vaultwicket/vaultwicket/internal/journal"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
@@ -159,4 +160,12 @@ func TestAPartIsTakenWithWhatItNeeds(t *testing.T) {
 	assert.That(t, strings.Contains(w.approvals(), "taken: c1, c2\tdeclined: c3"), "%s", w.approvals())
 	without, _ := p.Without([]int{0})
 	assert.Equal(t, fmt.Sprint(without), "[2]", "without the first")
+}
+
+// codeOf is the code of an error, "" for none.
+func codeOf(err error) string {
+	if err == nil {
+		return ""
+	}
+	return failure.Of(err).Code
 }
