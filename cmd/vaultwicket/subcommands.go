@@ -47,6 +47,7 @@ func subcommands() []subcommand {
 		{helpOfPasskey, oversight.Passkey},
 		{helpOfUI, servePage},
 		{helpOfToday, oversight.Today},
+		{helpOfReview, oversight.Review},
 		{helpOfScan, oversight.Scan},
 		{helpOfJournal, oversight.Journal},
 		{helpOfUndo, undo},
