@@ -342,6 +342,8 @@ try {
         console.log(`FAIL ${client} | ${mode} | ${name}: ${problem.message}`);
       }
     }
+    await owner.type("page-" + mode, "C-c"); // it outlives its terminal otherwise
+    await pause(1000);
     await owner.close("page-" + mode);
   }
 } finally {
