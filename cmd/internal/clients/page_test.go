@@ -84,7 +84,7 @@ Exit status: 0 done or nothing to do, 1 another program's entry or a changed fil
 // pageOfQuestions is what was seen when tests/clients/asked.mjs was run with the programs, in the versions named.
 const pageOfQuestions = `## Questions, as they were seen
 
-Real clients with a faked model asked to delete a note for good, to overwrite one, to replace a text in 22 notes, and for a batch, with the default ` + "`ask = \"auto\"`" + `. The owner approved in a terminal, on the page and by the link. Nothing was done before the owner had approved, and all of it within two seconds after (three on a busy machine).
+Real clients with a faked model asked to delete a note for good, to overwrite one, to replace a text in 22 notes, and for a batch, with the default ` + "`ask = \"auto\"`" + `. The owner approved in a terminal, on the page and by the link. Nothing was done before the owner had approved, and all of it within three seconds after, on a busy machine.
 
 | client | started as | what you see | what the agent is told |
 |---|---|---|---|
@@ -95,7 +95,8 @@ Real clients with a faked model asked to delete a note for good, to overwrite on
 | Copilot CLI 1.0.102 | ` + "`copilot -p`" + `, ` + "`--yolo`" + ` | nothing: it declines by itself within 3 ms | the same |
 | | ` + "`copilot`" + ` | a dialog with the first line of the question and the link; it ends when the link is opened | the result of the change, when you have decided |
 | Gemini CLI 0.61.0, Qwen Code 0.24.4 | ` + "`-p`" + `, at a terminal, ` + "`--yolo`" + ` | no dialog | it waits; the link is for you |
-| opencode 1.18.33 | ` + "`opencode run`" + `, ` + "`opencode`" + ` | no dialog | the same |
+| opencode 1.18.33 | ` + "`opencode run`" + ` | no dialog | the same |
+| | ` + "`opencode`" + ` (delete and replace only) | no dialog | the same |
 
 Where the agent is told that it waits, it waits with ` + "`approvals wait=50`" + `, which ends when you have decided, and sends the same call again. Claude Code, Codex, Copilot CLI, Gemini CLI and Qwen Code read without a terminal with what ` + "`install --headless`" + ` writes.
 
