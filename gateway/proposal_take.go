@@ -79,7 +79,7 @@ func (g *Gateway) vaultOfProposal(p proposals.Proposal) (*vaultGateway, error) {
 		}
 	}
 	return nil, failure.New(
-		failure.CodeVaultNotFound, "give the vault with --vault, if it was moved", "the vault %s of the proposal is not served here",
+		failure.CodeVaultNotFound, "if the vault was moved, the proposal can be declined and made anew", "the vault %s of the proposal is not served here",
 		excerpt.Quoted(p.Vault),
 	)
 }

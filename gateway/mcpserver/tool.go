@@ -132,7 +132,7 @@ func describe(view toolView) string {
 	case vaults[0] != "":
 		b.WriteString(" on the vault " + vault)
 	}
-	b.WriteString(`. Parameters go into params by name, flags as true; [x] is optional.`)
+	b.WriteString(`. Parameters go into params, flags as true; [x] is optional.`)
 	if slices.ContainsFunc(listing, func(c catalog.Listing) bool { return mark(c.Effect) != "" }) {
 		b.WriteString(" ! = write, !! = destructive.")
 	}
@@ -187,7 +187,7 @@ func describe(view toolView) string {
 	if view.disabled > 0 {
 		fmt.Fprintf(
 			&b,
-			"\n%d more are disabled; the user can enable them (%s).",
+			"\nThe user can enable %d more (%s).",
 			view.disabled,
 			strings.Join(view.settings, ", "),
 		)
@@ -226,7 +226,7 @@ func readTool() mcp.Tool {
 	return t
 }
 
-const readDescription = `Same arguments as obsidianCli, read commands only. Prefer it for reading.`
+const readDescription = `obsidianCli for reading only. Prefer it to read.`
 
 // readSchema allows the other arguments of obsidianCli without describing them again, to
 // save tokens. The decoder is that of obsidianCli and accepts no others.

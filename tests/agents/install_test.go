@@ -67,5 +67,5 @@ func TestTheFilesOfTheVersionBefore(t *testing.T) {
 		t.Errorf("the audit log has of bob\n%s", got)
 	}
 	got := r.Must("journal", "list")
-	assert.That(t, strings.Contains(got, "bob (t)") && strings.Count(got, "\n") == 4, "the journal has\n%s", got)
+	assert.That(t, strings.Contains(got, `bob ("t")`) && strings.Count(got, "\n") == 4, "the journal has\n%s", got)
 }

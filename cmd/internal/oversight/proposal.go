@@ -165,9 +165,22 @@ func takeProposal(
 	for _, notice := range result.Notices {
 		terminal.Notef(std.Err, "%s", terminal.Visible(notice))
 	}
-	fmt.Fprintf(std.Out, "made %d of %s of %s; undo with: vaultwicket undo\n",
-		len(shown.Chosen), sanitize.Counted(len(p.Operations), "operation"), p.ID)
+	fmt.Fprintf(std.Out, "made %d of %s of %s", len(shown.Chosen), sanitize.Counted(len(p.Operations), "operation"), p.ID)
+	if id := firstChange(result); id != "" {
+		fmt.Fprintf(std.Out, "; undo with: vaultwicket undo --batch %s", id)
+	}
+	fmt.Fprintln(std.Out)
 	return nil
+}
+
+// firstChange returns the id of the first change of a batch, "" if it has none.
+func firstChange(result gateway.BatchResult) string {
+	for _, one := range result.Results {
+		if one.Result != nil && one.Result.Change != nil {
+			return one.Result.Change.ID
+		}
+	}
+	return ""
 }
 
 // resultOfProposal returns why what was taken is not made, nil if it is.
