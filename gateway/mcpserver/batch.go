@@ -33,7 +33,7 @@ func batchTool(view toolView) mcp.Tool {
 	return t
 }
 
-const batchDescription = `Runs obsidianCli commands in order. {"from":"c1","field":"path"} as a value takes path, hash, stdout or change.id of an earlier result.`
+const batchDescription = `obsidianCli commands in order. {"from":"c1","field":"path"} as a value takes path, hash, stdout or change.id of an earlier result.`
 
 // batchSchema leaves out what the decoder checks, to save tokens: the types of values and
 // the number of operations. The description and that of obsidianCli explain the names.
