@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
+	"math/bits"
 	"slices"
 	"sync"
 )
@@ -15,6 +16,9 @@ import (
 type keywords struct {
 	// filter has a bit for the hash of each window that a text with a keyword can have.
 	filter [1 << (32 - filterShift) / 64]uint64
+	// second is a filter with another hash, for the windows that the first one lets through: few of them are
+	// of a keyword, and to compare the keywords costs more.
+	second [1 << (32 - secondShift) / 64]uint64
 	// words are the keywords of three bytes and more, ordered by the hash of their first three bytes:
 	// those of the hash h begin at first[h].
 	words []keyword
@@ -29,10 +33,11 @@ type keyword struct {
 	rules []*rule
 }
 
-// The hashes of windows have 17 bits: a filter of 16 KiB, of which about a sixteenth is set.
-// Those of the words have 12 bits.
+// The hashes of windows have 17 bits: a filter of 16 KiB, of which about a sixteenth is set. The second ones have 16
+// bits, and those of the words 12 bits.
 const (
 	filterShift = 32 - 17
+	secondShift = 32 - 16
 	wordShift   = 32 - 12
 )
 
@@ -40,6 +45,8 @@ const (
 const folded = 0x20202020
 
 func hash(window uint32) uint32 { return window * 0x9e3779b1 }
+
+func secondHash(window uint32) uint32 { return window * 0x85ebca6b >> secondShift }
 
 // hashOfWord returns the hash of the first three bytes.
 func hashOfWord[T string | []byte](text T) uint32 {
@@ -93,6 +100,8 @@ func newKeywords(rules []*rule) *keywords {
 func (k *keywords) add(window uint32) {
 	h := hash(window|folded) >> filterShift
 	k.filter[h/64] |= 1 << (h % 64)
+	h = secondHash(window | folded)
+	k.second[h/64] |= 1 << (h % 64)
 }
 
 // each calls try with the rules whose keywords are in the text, and where a keyword begins and ends, in the
@@ -121,8 +130,11 @@ func (k *keywords) each(text []byte, try func(r *rule, at, end int) bool) {
 		if (isA|isB|isC|isD)&1 == 0 {
 			continue
 		}
-		for n, is := range [...]uint64{isA, isB, isC, isD} {
-			if at := i + 2*n; is&1 != 0 && !w.lookAt(at-1, at+2) {
+		hits := isA&1 | isB&1<<2 | isC&1<<4 | isD&1<<6
+		for ; hits != 0; hits &= hits - 1 {
+			at := i + bits.TrailingZeros64(hits)
+			h := secondHash(binary.LittleEndian.Uint32(text[at:]) | folded)
+			if k.second[h/64]>>(h%64)&1 != 0 && !w.lookAt(at-1, at+2) {
 				return
 			}
 		}
