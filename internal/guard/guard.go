@@ -200,8 +200,11 @@ type scan struct {
 	// lineBegins is where the line begins that has the place lineKnown.
 	lineBegins, lineKnown int
 	hasRegions            bool // they were looked for
-	spend                 Spend
-	err                   error // of spend: the search has ended
+	// firstTag is the place of the first "<" of the text, and hasFirstTag that it was looked for.
+	firstTag    int
+	hasFirstTag bool
+	spend       Spend
+	err         error // of spend: the search has ended
 }
 
 // charge charges the caller for looking at so many bytes with a pattern.
@@ -323,6 +326,15 @@ func (s *scan) lineStart(at int) int {
 	}
 	s.lineKnown = at
 	return s.lineBegins
+}
+
+// isAfterTag reports whether a "<" is somewhere before a place. In most texts there is none.
+func (s *scan) isAfterTag(at int) bool {
+	if !s.hasFirstTag {
+		s.hasFirstTag = true
+		s.firstTag = bytes.IndexByte(s.text, '<')
+	}
+	return s.firstTag >= 0 && s.firstTag < at
 }
 
 // tokenEnd returns where the token ends that has the place at.

@@ -1,6 +1,9 @@
 package guard
 
-import "bytes"
+import (
+	"bytes"
+	"unicode/utf8"
+)
 
 // In HTML, XML, JSON and YAML a value can be named by its column, by an attribute or by another member: a table with the
 // heading "password", <input name="password" value="…">, {"name": "DB_PASSWORD", "value": "…"}. Such a value is
@@ -25,6 +28,9 @@ const mostOfRow = 2 * longestValue
 // htmlColumn calls each with the cells below the heading of a table in HTML that has a keyword from at to end. It is
 // false if there is no such heading: a row of headings has nothing but headings.
 func (s *scan) htmlColumn(at, end int, kind string, each func(from, to int, value []byte)) bool {
+	if !s.isAfterTag(at) {
+		return false
+	}
 	before := at
 	for before > 0 && at-before < 40 && isOfCell[s.text[before-1]] {
 		before--
@@ -132,7 +138,7 @@ var (
 func (s *scan) pair(at, end int, each func(from, to int, value []byte)) bool {
 	first := max(0, at-longestName)
 	before := s.text[first:at]
-	if bytes.LastIndexAny(before, ":=") < 0 {
+	if !mayNameValue(before) {
 		return false
 	}
 	s.charge(len(before))
@@ -159,6 +165,25 @@ func (s *scan) pair(at, end int, each func(from, to int, value []byte)) bool {
 	return true
 }
 
+// mayNameValue is a fast test for nameOf: it is false only where that cannot match.
+func mayNameValue(before []byte) bool {
+	at := len(before)
+	for at > 0 && (isWordByte[before[at-1]] || before[at-1] == '-' || before[at-1] == '.') {
+		at--
+	}
+	// Without regard to case, some letters that are no ASCII are like "s" and "k".
+	if at > 0 && before[at-1] >= utf8.RuneSelf {
+		return true
+	}
+	if at > 0 && (before[at-1] == '"' || before[at-1] == '\'') {
+		at--
+	}
+	for at > 0 && (before[at-1] == ' ' || before[at-1] == '\t') {
+		at--
+	}
+	return at > 0 && (before[at-1] == ':' || before[at-1] == '=')
+}
+
 // longestName is how many bytes a name and what is in front of it have at most.
 const longestName = 64
 
@@ -166,12 +191,8 @@ const longestName = 64
 var fieldRest = lazily(`^[\w-]{0,40}(?: [\w-]{1,20})?[*_]{0,3}::[ \t]+([^\r\n]*[^\s])`)
 
 // inlineField calls each with the value of an inline field such as "password:: …", "[password:: …]". It is false if
-// there is none.
-func (s *scan) inlineField(at, end int, each func(from, to int, value []byte)) bool {
-	piece := s.text[end:min(len(s.text), end+longestValue)]
-	if n := bytes.IndexByte(piece, '\n'); n >= 0 {
-		piece = piece[:n]
-	}
+// there is none. The piece is the rest of the line.
+func (s *scan) inlineField(at, end int, piece []byte, each func(from, to int, value []byte)) bool {
 	if !bytes.Contains(piece, []byte("::")) {
 		return false
 	}

@@ -118,23 +118,11 @@ func (s *scan) password(at, end int) {
 	if !s.isName(at) {
 		return
 	}
-	add := func(from, to int, value []byte) {
-		if len(value) >= 3 && !unset().Match(value) {
-			s.addAs(from, to, "password", value)
-		}
-	}
-	addString := func(from, to int, value []byte) {
-		if !isLabel(value) {
-			add(from, to, value)
-		}
-	}
-	isRead := s.property(at, end, add) || s.member(at, end, addString) || s.column(at, end, "password", add) ||
-		s.element(at, end, addString) || s.htmlColumn(at, end, "password", add) || s.pair(at, end, addString) ||
-		s.inlineField(at, end, add)
-	if isRead {
+	rest := s.line(end, longestValue)
+	if !s.isInSentence(at, end, rest) && s.passwordLaidOut(at, end, rest) {
 		return
 	}
-	from, to := s.value(end)
+	from, to := s.value(end, rest)
 	value := s.text[from:to]
 	words := s.quotedWords(from, to)
 	switch {
@@ -148,8 +136,26 @@ func (s *scan) password(at, end int) {
 			s.add(from, from+len(words), "password")
 		}
 	default:
-		s.spoken(at, end, "password", isPassword)
+		s.spoken(at, end, rest, "password", isPassword)
 	}
+}
+
+// passwordLaidOut finds the values of a password whose name is a key, a heading, a tag or another value. It is false if
+// the name is none of them.
+func (s *scan) passwordLaidOut(at, end int, rest []byte) bool {
+	add := func(from, to int, value []byte) {
+		if len(value) >= 3 && !unset().Match(value) {
+			s.addAs(from, to, "password", value)
+		}
+	}
+	addString := func(from, to int, value []byte) {
+		if !isLabel(value) {
+			add(from, to, value)
+		}
+	}
+	return s.property(at, end, add) || s.member(at, end, addString) || s.column(at, end, "password", add) ||
+		s.element(at, end, addString) || s.htmlColumn(at, end, "password", add) || s.pair(at, end, addString) ||
+		s.inlineField(at, end, rest, add)
 }
 
 // shortForms are what follows a keyword that is a name only in front of some values: the value is the submatch.
@@ -284,17 +290,11 @@ func (s *scan) named(at, end int) {
 	if !s.isName(at) {
 		return
 	}
-	add := func(from, to int, value []byte) {
-		if isRandom(value) {
-			s.addAs(from, to, "secret", value)
-		}
-	}
-	isRead := s.property(at, end, add) || s.member(at, end, add) || s.column(at, end, "secret", add) ||
-		s.htmlColumn(at, end, "secret", add) || s.pair(at, end, add)
-	if isRead {
+	rest := s.line(end, longestValue)
+	if !s.isInSentence(at, end, rest) && s.secretLaidOut(at, end) {
 		return
 	}
-	from, to := s.value(end)
+	from, to := s.value(end, rest)
 	if n := bytes.IndexAny(s.text[from:to], "[](){}<>,;"); n > 0 {
 		to = from + n
 	}
@@ -302,7 +302,34 @@ func (s *scan) named(at, end int) {
 		s.addPieces(from, to, "secret", isRandom)
 		return
 	}
-	s.spoken(at, end, "secret", isRandom)
+	s.spoken(at, end, rest, "secret", isRandom)
+}
+
+// secretLaidOut is passwordLaidOut for keys and tokens.
+func (s *scan) secretLaidOut(at, end int) bool {
+	add := func(from, to int, value []byte) {
+		if isRandom(value) {
+			s.addAs(from, to, "secret", value)
+		}
+	}
+	return s.property(at, end, add) || s.member(at, end, add) || s.column(at, end, "secret", add) ||
+		s.htmlColumn(at, end, "secret", add) || s.pair(at, end, add)
+}
+
+// isInSentence is a fast test for what passwordLaidOut and secretLaidOut look for, as most names in notes are words of
+// sentences: it is true only where a keyword from at to end, with the rest of its line behind it, is in none of that.
+//
+// A blank is in front of the keyword, so that it does not begin behind the quote of a member or the "<" of an element;
+// no tag comes before that could be of a table; it is no heading; no ":" or "=" makes what follows the value of
+// a property or a field, or the keyword the value of another name.
+func (s *scan) isInSentence(at, end int, rest []byte) bool {
+	if at == 0 || s.text[at-1] != ' ' || s.isAfterTag(at) || s.mayBeHeading(end, rest) {
+		return false
+	}
+	if bytes.IndexByte(rest, ':') >= 0 || bytes.IndexByte(rest, '=') >= 0 {
+		return false
+	}
+	return !mayNameValue(s.text[max(0, at-longestName):at])
 }
 
 // isRandom reports whether a value looks like a key or a token.
@@ -425,26 +452,57 @@ func (s *scan) column(at, end int, kind string, each func(from, to int, value []
 	return number >= 0
 }
 
+// mayBeHeading is a fast test for column: it is false only where a keyword that ends at a place, with the rest of its
+// line behind it, is in no heading. Most names in sentences are in none: more words follow them, and the line below
+// does not begin as a row of dashes does.
+func (s *scan) mayBeHeading(end int, rest []byte) bool {
+	if _, _, ok := s.cellEnd(end); ok {
+		return true
+	}
+	below := end + len(rest) + len("\n")
+	if len(rest) == longestValue { // it is not known where the line ends
+		return true
+	}
+	if r := bytes.IndexByte(rest, '\r'); r >= 0 && r < len(rest)-1 { // the line ends before
+		return true
+	}
+	return below < len(s.text) && isOfRule[s.text[below]]
+}
+
+// mostOfCell is how many bytes are around a keyword in a heading of [csvName] at most.
+const mostOfCell = 24
+
+// cellEnd returns where a cell ends that has a keyword which ends at a place, and how many blanks are between. It is
+// false if more than a few words follow the keyword.
+func (s *scan) cellEnd(end int) (to, blanks int, ok bool) {
+	to = min(len(s.text), end+mostOfCell)
+	for i, c := range s.text[end:to] {
+		if !isOfCell[c] {
+			to = end + i
+			break
+		}
+		if c != ' ' {
+			continue
+		}
+		if blanks++; blanks > blanksOfCell {
+			return 0, 0, false
+		}
+	}
+	ok = to == len(s.text) || isEndOfLine(s.text[to]) || isSeparator[s.text[to]]
+	return to, blanks, ok
+}
+
+func isEndOfLine(c byte) bool { return c == '\n' || c == '\r' }
+
 // isCell reports whether nothing but a few words is around a keyword, up to a separator or an end of the line.
 func (s *scan) isCell(start, at, end int) bool {
-	const most = 24
-	blanks := 0
-	to := end
-	for to < len(s.text) && to-end < most && isOfCell[s.text[to]] {
-		if s.text[to] == ' ' {
-			blanks++
-		}
-		if blanks > blanksOfCell {
-			return false
-		}
-		to++
-	}
-	isEnd := to == len(s.text) || s.text[to] == '\n' || s.text[to] == '\r'
-	if !isEnd && !isSeparator[s.text[to]] {
+	to, blanks, ok := s.cellEnd(end)
+	if !ok {
 		return false
 	}
+	isEnd := to == len(s.text) || isEndOfLine(s.text[to])
 	from := at
-	for from > start && at-from < most && isOfCell[s.text[from-1]] {
+	for from > start && at-from < mostOfCell && isOfCell[s.text[from-1]] {
 		from--
 		if s.text[from] == ' ' {
 			blanks++
@@ -539,8 +597,11 @@ func csvCells(line []byte, separator byte) (cells [][2]int) {
 
 // isRuleOfTable reports whether a line is the one below the headings of a table.
 func isRuleOfTable(line []byte) bool {
-	return bytes.IndexByte(line, '-') >= 0 && len(bytes.Trim(line, "|-: \t>")) == 0
+	return isAll(line, &isOfRule) && bytes.IndexByte(line, '-') >= 0
 }
+
+// isOfRule says which bytes such a line has.
+var isOfRule = bytesOf("|-: \t>")
 
 // cellsOf returns where the cells of a row of a table begin and end. The first is in front of the first bar, unless
 // the row begins with it.
@@ -568,9 +629,9 @@ func (s *scan) line(at, most int) []byte {
 	return line
 }
 
-// value returns the value that is assigned to a name with a keyword that ends at a place. It is empty if there is none.
-func (s *scan) value(end int) (from, to int) {
-	line := s.line(end, longestValue)
+// value returns the value that is assigned to a name with a keyword that ends at a place, with the rest of its line
+// behind it. It is empty if there is none.
+func (s *scan) value(end int, line []byte) (from, to int) {
 	if !mayAssign(line) {
 		return 0, 0
 	}

@@ -3,6 +3,7 @@ package guard
 import (
 	"bytes"
 	"encoding/binary"
+	"unicode/utf8"
 )
 
 // In prose and in headings a value follows its name otherwise than in code: "the password for guests is …", "password
@@ -63,28 +64,28 @@ const (
 	shortRest = 16
 )
 
-// spoken finds the value of a name with a keyword from at to end in prose, and below a heading.
-func (s *scan) spoken(at, end int, kind string, isSecret func([]byte) bool) {
-	line := s.text[end:min(len(s.text), end+farthest)]
-	if n := bytes.IndexByte(line, '\n'); n >= 0 {
-		line = line[:n]
-	}
+// spoken finds the value of a name with a keyword from at to end in prose, and below a heading. The line is the rest of
+// that behind the name.
+func (s *scan) spoken(at, end int, line []byte, kind string, isSecret func([]byte) bool) {
+	line = line[:min(len(line), farthest)]
 	s.charge(len(line))
-	if s.spokenBefore(at, line, kind, isSecret) {
+	if mayEndWithVerb(s.text[max(0, at-farthest):at]) && s.spokenBefore(at, line, kind, isSecret) {
 		return
 	}
 	if mayHaveValue(line) {
 		s.spokenOn(end, line, kind, isSecret)
 		return
 	}
-	if m := spokenWordsRest().FindSubmatchIndex(line); m != nil {
-		if kind == "password" && isQuotedPhrase(line[m[2]:m[3]]) {
-			s.add(end+m[2], end+m[3], kind)
+	if maySayWords(line) {
+		if m := spokenWordsRest().FindSubmatchIndex(line); m != nil {
+			if kind == "password" && isQuotedPhrase(line[m[2]:m[3]]) {
+				s.add(end+m[2], end+m[3], kind)
+			}
+			return
 		}
-		return
 	}
 	isMarkup := len(line) > 0 && line[0] == '<'
-	if !isMarkup && (len(line) >= shortRest || len(bytes.Trim(line, "s*_: \t\r")) > 0) {
+	if !isMarkup && (len(line) >= shortRest || !isAll(line, &isOfTitle)) {
 		return
 	}
 	piece := s.text[end:min(len(s.text), end+farthestBelow)]
@@ -99,6 +100,46 @@ func (s *scan) spoken(at, end int, kind string, isSecret func([]byte) bool) {
 		return
 	}
 	s.spokenIn(end, belowRest().FindSubmatchIndex(piece), kind, isSecret)
+}
+
+// isOfTitle says which bytes follow a name in a line that has nothing but it.
+var isOfTitle = bytesOf("s*_: \t\r")
+
+// isAll reports whether a text has only bytes of a set.
+func isAll(text []byte, set *[256]bool) bool {
+	for _, c := range text {
+		if !set[c] {
+			return false
+		}
+	}
+	return true
+}
+
+// maySayWords is a fast test for spokenWordsRest: it is false only where that cannot match, as in most sentences.
+func maySayWords(line []byte) bool {
+	at := afterBlanks(line, 0)
+	if at == 0 {
+		return false
+	}
+	for ; at < len(line) && line[at] < utf8.RuneSelf && isWordByte[line[at]]; at++ { // the verb
+	}
+	at = afterBlanks(line, at)
+	if at < len(line) && line[at] == ':' {
+		at = afterBlanks(line, at+1)
+	}
+	// Some quotes are no ASCII, and neither are all letters of verbs.
+	return at < len(line) && (line[at] >= utf8.RuneSelf || isQuoteOrTag[line[at]])
+}
+
+// isQuoteOrTag says which bytes of ASCII words begin with that are quoted.
+var isQuoteOrTag = bytesOf("\"'`<")
+
+// afterBlanks returns the place of the first byte at or behind a place that is no blank.
+func afterBlanks(line []byte, at int) int {
+	for at < len(line) && (line[at] == ' ' || line[at] == '\t') {
+		at++
+	}
+	return at
 }
 
 // spokenOn is spoken for the rest of a line.
@@ -128,6 +169,9 @@ func (s *scan) spokenNext(end int, piece []byte, match []int, kind string, isSec
 func (s *scan) spokenBefore(at int, line []byte, kind string, isSecret func([]byte) bool) bool {
 	start := max(0, at-farthest)
 	before := s.text[start:at]
+	if !hasDigit(before) {
+		return false
+	}
 	if n := bytes.LastIndexByte(before, '\n'); n >= 0 {
 		start += n + 1
 		before = s.text[start:at]
@@ -142,6 +186,32 @@ func (s *scan) spokenBefore(at int, line []byte, kind string, isSecret func([]by
 	}
 	return s.spokenIn(start, m, kind, isSecret)
 }
+
+// mayEndWithVerb is a fast test for valueBefore: it is false only where that cannot match. Only letters, hyphens and
+// blanks are between its verb and the end, and each of its verbs has an "s" behind "i", "a" or "l", and at most a "t"
+// behind that.
+func mayEndWithVerb(before []byte) bool {
+	for at := len(before) - 1; at > 0; at-- {
+		c := before[at]
+		if !isOfWords[c] {
+			return c >= utf8.RuneSelf // it is a letter or not
+		}
+		if c|0x20 == 's' && isBeforeS[before[at-1]] && mayEndVerb(before[at+1:]) {
+			return true
+		}
+	}
+	return false
+}
+
+// mayEndVerb reports whether a text begins with a blank, or with a "t" and a blank.
+func mayEndVerb(rest []byte) bool {
+	if len(rest) > 0 && rest[0]|0x20 == 't' {
+		rest = rest[1:]
+	}
+	return len(rest) > 0 && (rest[0] == ' ' || rest[0] == '\t')
+}
+
+var isBeforeS, isOfWords = bytesOf("iIaAlL"), bytesOf("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz- \t")
 
 // mayHaveValue reports whether a text has a word that may be a password or a key: of letters and digits, and no address.
 func mayHaveValue(text []byte) bool {
