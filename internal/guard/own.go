@@ -131,7 +131,7 @@ func (s *scan) password(at, end int) {
 	case from < to && value[0] != '<' && placeholder().Match(value): // a tag can be in front of a value
 	case isPassword(value):
 		s.addPieces(from, to, "password", isPassword)
-	case isPhrase(s.text[at:end]):
+	case isPhrase(s.text[at:end]) && from < to:
 		if words := phrase().Find(s.line(from, longestPassword)); words != nil && !spokenWords().Match(words) {
 			s.add(from, from+len(words), "password")
 		}

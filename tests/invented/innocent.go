@@ -92,6 +92,9 @@ func innocentForms(r *rand.Rand) []func() string {
 		func() string {
 			return "> A passphrase is made of words, such as those of a " + word() + ", at best 6 of them."
 		},
+		func() string {
+			return strings.Join([]string{word(), word(), word(), word()}, " ") + "\nThe passphrase was lost in the " + word() + "."
+		},
 		func() string { return "Basic knowledge of biology" + draw(r, 'd', 5) + ", bearer of news" },
 		// Code that has none in it.
 		func() string { return "export " + upper() + "_TOKEN=<your-token-here>" },
