@@ -2,14 +2,20 @@ package gateway
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/gateway/vaultview"
 	"github.com/vaultwicket/vaultwicket/internal/difference"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/internal/journal"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 )
 
 // ReviewedNote is a file that was changed under grants, with all of that as one difference.
@@ -24,37 +30,102 @@ type ReviewedNote struct {
 	steps    []journal.Step
 }
 
+// Reviewed is what was changed under grants and is in effect.
+type Reviewed struct {
+	Notes   []*ReviewedNote // in the order in which they were changed first
+	Changes int             // entries of the journal
+	IsCut   bool            // there are older changes than these
+	Running time.Time       // when the first of those began that have not ended and are not in it, zero for none
+}
+
 // maxReviewed is how many changes are looked at together: as many as one grant allows.
 const maxReviewed = 1000
 
-// Review returns what was changed in the default vault under grants and is in effect, of a filter, file by file in the
-// order in which they were changed first. Changes that were undone, and files that may not be seen, are left out.
-func (g *Gateway) Review(ctx context.Context, of journal.Filter) ([]*ReviewedNote, error) {
-	at := g.vaults[0]
-	kept, err := g.Journal("")
+// Review returns what was changed in a vault under grants and is in effect, of a filter, file by file. Changes that were
+// undone, and files that may not be seen, are left out. The vault "" is the default one. The differences are filled in by
+// [Gateway.Compare].
+func (g *Gateway) Review(ctx context.Context, vault string, of journal.Filter) (found Reviewed, err error) {
+	kept, err := g.Journal(vault)
 	if err != nil {
-		return nil, err
+		return found, err
 	}
-	sees := g.Visible("")
+	sees := g.Visible(vault)
 	var entries []journal.Entry
 	_, err = kept.Each(ctx, of, func(e journal.Entry) bool {
+		if e.Grant != "" && e.State == journal.Begun {
+			found.Running = e.Time // the newest comes first
+		}
 		isInEffect := e.State == journal.Done && e.Undoes == ""
-		if e.Grant != "" && isInEffect {
+		if e.Grant == "" || !isInEffect {
+			return true
+		}
+		if found.IsCut = len(entries) == maxReviewed; !found.IsCut {
 			entries = append(entries, e)
 		}
-		return len(entries) < maxReviewed
+		return !found.IsCut
 	})
 	if err != nil {
-		return nil, failure.New(
+		return found, failure.New(
 			failure.CodeState, `"vaultwicket doctor" shows more`, "the journal cannot be read: %s", excerpt.Reason(err),
 		)
 	}
 	slices.Reverse(entries)
-	list := joinSteps(entries, sees)
-	for _, note := range list {
-		note.compare(ctx, kept, at.target().Folder)
+	found.Notes = joinSteps(entries, sees)
+	shown := map[string]bool{}
+	for _, note := range found.Notes {
+		for _, e := range note.Entries {
+			shown[e.ID] = true
+		}
 	}
-	return list, nil
+	found.Changes = len(shown)
+	return found, nil
+}
+
+// Compare fills in how notes of a review of a vault are after the last of their changes, compared with how they were
+// before the first one.
+func (g *Gateway) Compare(ctx context.Context, vault string, notes []*ReviewedNote) error {
+	kept, err := g.Journal(vault)
+	if err != nil {
+		return err
+	}
+	for _, note := range notes {
+		note.compare(ctx, kept, func(path, hash string) (string, bool) { return g.NoteWithHash(vault, path, hash) })
+	}
+	return nil
+}
+
+// reviewFile begins the name of a file in the state folder that has the time of the last review of a vault by its time of
+// modification.
+const reviewFile = "reviewed-"
+
+// firstReview is how far a review goes back where there was none.
+const firstReview = 24 * time.Hour
+
+// reviewFileOf returns the name of the file of a vault, "" for one that is not served.
+func (g *Gateway) reviewFileOf(vault string) string {
+	at, err := g.vaultNamed(vault)
+	if err != nil {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(at.identity()))
+	return filepath.Join(ownerfiles.StateFolder(g.getenv, ""), reviewFile+hex.EncodeToString(sum[:8]))
+}
+
+// LastReview returns since when the owner has not looked at what was changed under grants in a vault.
+func (g *Gateway) LastReview(vault string, now time.Time) time.Time {
+	info, err := os.Lstat(g.reviewFileOf(vault))
+	if err != nil || info.ModTime().After(now) {
+		return now.Add(-firstReview)
+	}
+	return info.ModTime()
+}
+
+// NoteReview notes that the owner has looked at what was changed under grants in a vault before a time. The error is that
+// of the state folder; the next review has more then.
+func (g *Gateway) NoteReview(vault string, before time.Time) error {
+	name := g.reviewFileOf(vault)
+	_, err := ownerfiles.Replace(ownerfiles.Disk{}, name+".half", name, nil, before)
+	return err
 }
 
 // joinSteps groups the steps of changes, the oldest first, by the files that they are about, wherever those move.
@@ -62,7 +133,8 @@ func joinSteps(entries []journal.Entry, sees func(path string) bool) (list []*Re
 	at := map[string]*ReviewedNote{}
 	for _, e := range entries {
 		for _, s := range e.Steps {
-			if !sees(s.Path) || !sees(s.Source()) {
+			isSeen := sees(strings.TrimSuffix(s.Path, "/")) && sees(strings.TrimSuffix(s.Source(), "/"))
+			if !isSeen {
 				continue
 			}
 			note := at[s.Source()]
@@ -84,8 +156,13 @@ func joinSteps(entries []journal.Entry, sees func(path string) bool) (list []*Re
 	return list
 }
 
-// compare fills in how the file is after the last change, compared with how it was before the first one.
-func (n *ReviewedNote) compare(ctx context.Context, kept *journal.Journal, folder string) {
+// compare fills in how the file is after the last change, compared with how it was before the first one. current returns
+// the text of a file that still has a hash.
+func (n *ReviewedNote) compare(
+	ctx context.Context,
+	kept *journal.Journal,
+	current func(path, hash string) (text string, ok bool),
+) {
 	first := n.steps[0]
 	last := n.steps[len(n.steps)-1]
 	n.File = consent.PlannedFile{Path: last.Path, Before: clipped(first.Before.Hash), After: clipped(last.After.Hash)}
@@ -93,7 +170,7 @@ func (n *ReviewedNote) compare(ctx context.Context, kept *journal.Journal, folde
 		n.File.From = first.Source()
 	}
 	textsOf := func(s journal.Step) (before, after []byte, ok bool) {
-		return kept.Texts(ctx, s, func(hash string) (string, bool) { return vaultview.WithHash(folder, s.Path, hash) })
+		return kept.Texts(ctx, s, func(hash string) (string, bool) { return current(s.Path, hash) })
 	}
 	before, _, knowsFirst := textsOf(first)
 	_, after, knowsLast := textsOf(last)

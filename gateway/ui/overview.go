@@ -31,6 +31,7 @@ type overviewData struct {
 	Agents, AgentsRest []dayOf
 	Servers            []shownServer
 	First              bool // no agent has ever called
+	ToReview           []toReview
 	Vault              string
 }
 
@@ -103,8 +104,10 @@ func (p *Page) overview(r request) view {
 		}
 		data.Servers = append(data.Servers, shown)
 	}
+	var reviewErr error
+	data.ToReview, _, reviewErr = p.unreviewed(r.Context())
 	v.data = data
-	return v.failed(cmp.Or(err, questionsErr, serversErr, changesErr))
+	return v.failed(cmp.Or(err, questionsErr, serversErr, changesErr, reviewErr))
 }
 
 // sentence tells of a day.
@@ -171,12 +174,13 @@ type agentsData struct {
 // shownAgent is an agent that is defined or has called.
 type shownAgent struct {
 	Agent
-	Defined bool
-	Rights  string
-	Day     dayOf
-	Clients string
-	Changed []changedBy // today
-	Grants  []shownGrant
+	Defined  bool
+	Rights   string
+	Day      dayOf
+	Clients  string
+	Changed  []changedBy // today
+	Grants   []shownGrant
+	ToReview []toReview
 }
 
 // agents shows who may call, and what each did today.
@@ -187,6 +191,7 @@ func (p *Page) agents(r request) view {
 	var data agentsData
 	defined, agentsErr := p.Agents()
 	given, grantsErr := p.grantsOf()
+	_, toReview, reviewErr := p.unreviewed(r.Context())
 	show := func(a Agent, isDefined bool) {
 		one := shownAgent{Agent: a, Defined: isDefined, Day: dayOf{Agent: activity.Agent{Name: a.Name}}}
 		if isDefined {
@@ -215,6 +220,7 @@ func (p *Page) agents(r request) view {
 				one.Changed = append(one.Changed, c)
 			}
 		}
+		one.ToReview = toReview[a.Name]
 		one.Grants = given[a.Name]
 		delete(given, a.Name)
 		data.Agents = append(data.Agents, one)
@@ -231,7 +237,7 @@ func (p *Page) agents(r request) view {
 	for _, who := range slices.Sorted(maps.Keys(given)) {
 		data.Grants = append(data.Grants, given[who]...)
 	}
-	return view{template: "agents", title: "Agents", data: data}.failed(cmp.Or(err, changesErr, agentsErr, grantsErr))
+	return view{template: "agents", title: "Agents", data: data}.failed(cmp.Or(err, changesErr, agentsErr, grantsErr, reviewErr))
 }
 
 // agentAct pauses or resumes an agent, or takes all rights from it.

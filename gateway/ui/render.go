@@ -41,10 +41,11 @@ var views = sync.OnceValue(func() map[string]*template.Template {
 		"cell": func(column string) template.HTMLAttr {
 			return template.HTMLAttr(`role="cell" data-label="` + column + `"`)
 		}, // the name is of a template
-		"asset": func(name string) string { return "assets/" + name + "?" + assets()[name].mark },
-		"clock": func(t time.Time) string { return t.Local().Format("15:04:05") },
-		"exact": func(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05 -07:00") },
-		"iso":   func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+		"asset":  func(name string) string { return "assets/" + name + "?" + assets()[name].mark },
+		"clock":  func(t time.Time) string { return t.Local().Format("15:04:05") },
+		"exact":  func(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05 -07:00") },
+		"moment": func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) },
+		"iso":    func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 	}).ParseFS(templateFiles, "templates/layout.html", "templates/parts.html"))
 	all := map[string]*template.Template{}
 	entries, _ := templateFiles.ReadDir("templates") // it is in the program

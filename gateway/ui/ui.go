@@ -180,6 +180,8 @@ func New(c Config) *Page {
 		"approvals/draft":     {act: p.draftProposal},
 		"approvals/take":      {act: p.takeProposal},
 		"approvals/decline":   {act: p.declineProposal},
+		"review":              {show: p.review},
+		"review/seen":         {act: p.lookedAt},
 		"agents":              {show: p.agents},
 		"agents/end-grant":    {act: p.endGrant},
 		"agents/pause":        {act: func(r request) view { return p.agentAct(r, "pause") }},

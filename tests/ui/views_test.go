@@ -59,7 +59,7 @@ func TestEveryViewIsAccessible(t *testing.T) {
 		source = string(text)
 	}
 	checked := 0
-	paths := []string{"", "agents", "activity", "approvals", "changes", w.changePath(), w.changePath() + "&as=rendered", "policy", "policy/try?command=delete&params=path%3DBread.md", "policy/access", "policy/access?path=Bread.md", "health", "settings", w.callOf("append"), "missing"}
+	paths := []string{"", "agents", "review", "activity", "approvals", "changes", w.changePath(), w.changePath() + "&as=rendered", "policy", "policy/try?command=delete&params=path%3DBread.md", "policy/access", "policy/access?path=Bread.md", "health", "settings", w.callOf("append"), "missing"}
 	looks := []look{{360, "light"}, {1200, "dark"}, {320, "dark"}, {2000, "light"}}
 	if testing.Short() {
 		looks = looks[:1]
@@ -121,7 +121,7 @@ func (w *world) busyViews(t *testing.T, b browser, show func(width int64, scheme
 	}
 	for _, look := range looks {
 		show(look.width, look.scheme)
-		for _, path := range []string{"", "agents", "activity?period=all", "activity?outcome=denied", "approvals", "changes", w.changePath(), w.callOf("backlinks")} {
+		for _, path := range []string{"", "agents", "review", "activity?period=all", "activity?outcome=denied", "approvals", "changes", w.changePath(), w.callOf("backlinks")} {
 			b.visit(path)
 			where := fmt.Sprintf("%q at %d, %s", path, look.width, look.scheme)
 			if over, stick := b.over(); over > 0 {
@@ -144,7 +144,7 @@ func TestNoViewIsWiderThanTheWindow(t *testing.T) {
 	for width := int64(730); width <= 930; width += 10 {
 		widths = append(widths, width)
 	}
-	for _, path := range []string{"", "agents", "activity", "approvals", "changes", w.changePath(), w.changePath() + "&as=rendered", "policy", "policy/try?command=delete&params=path%3DBread.md", "policy/access?path=Bread.md", "health", "settings", "missing"} {
+	for _, path := range []string{"", "agents", "review", "activity", "approvals", "changes", w.changePath(), w.changePath() + "&as=rendered", "policy", "policy/try?command=delete&params=path%3DBread.md", "policy/access?path=Bread.md", "health", "settings", "missing"} {
 		b.visit(path)
 		value[bool](b, `document.querySelectorAll("details").forEach(d => d.open = true), true`)
 		for _, width := range widths {
@@ -329,7 +329,7 @@ func TestHostileText(t *testing.T) {
 	client.Do(rig.Calling("append", "path="+named, "content="+strings.Join(hostile, "\n")))
 	client.Do(rig.Calling("delete", "path="+named))
 	logs := audit.OpenLogs(state)
-	paths := []string{"", "agents", "activity", w.callOf("append"), "approvals", "changes", w.changePath(), w.changePath() + "&as=rendered", "policy/access", "policy/try", "settings", "health"}
+	paths := []string{"", "agents", "review", "activity", w.callOf("append"), "approvals", "changes", w.changePath(), w.changePath() + "&as=rendered", "policy/access", "policy/try", "settings", "health"}
 	for i, evil := range hostile {
 		line := audit.Line{Kind: "decision", Decision: "deny", Call: fmt.Sprintf("s-%d", i+1), Session: "s", Agent: evil, Client: evil, Surface: "stdio", Vault: evil, Command: evil, Effect: evil, Rule: evil, Code: evil, Backend: evil, By: evil, Change: evil, Note: logs.Digest(named)}
 		require.NoError(t, logs.Write(line, true, false))

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -36,12 +34,6 @@ func (r *reviewFlags) add(f *settings.Flags) {
 	r.screen.Flags(f.FlagSet)
 }
 
-// reviewFile is in the state folder, and has the time of the last review by its time of modification.
-const reviewFile = "reviewed"
-
-// firstReview is how far a review goes back where there was none.
-const firstReview = 24 * time.Hour
-
 // Review is "vaultwicket review": what agents have changed under grants, as one difference a note, with the changes that
 // it is made of; or it takes some of them back.
 func Review(ctx context.Context, std terminal.Streams, args []string) error {
@@ -61,10 +53,6 @@ func Review(ctx context.Context, std terminal.Streams, args []string) error {
 	if len(r.undo) > 0 {
 		return takeBack(ctx, o, r.undo)
 	}
-	state, err := settings.StateFolder(std)
-	if err != nil {
-		return err
-	}
 	now := time.Now()
 	wanted := journal.Filter{Grant: r.grant, Agent: o.Reviewed}
 	isOfAll := r.since == "" && r.grant == "" && o.Reviewed == ""
@@ -74,34 +62,28 @@ func Review(ctx context.Context, std terminal.Streams, args []string) error {
 			return err
 		}
 	case r.grant == "":
-		wanted.Since = lastReview(state, now)
+		wanted.Since = o.Gateway.LastReview("", now)
 	}
-	notes, err := o.Gateway.Review(ctx, wanted)
+	found, err := o.Gateway.Review(ctx, "", wanted)
+	if err == nil {
+		err = o.Gateway.Compare(ctx, "", found.Notes)
+	}
 	if err != nil {
 		return terminal.FailureOf(failure.Of(err))
 	}
-	if err := printReview(o, terminal.NewScreen(std, r.screen, now), notes, wanted.Since); err != nil {
+	if found.IsCut {
+		terminal.Notef(std.Err, "these are the latest %d changes; \"vaultwicket journal list\" has the others", found.Changes)
+	}
+	if err := printReview(o, terminal.NewScreen(std, r.screen, now), found.Notes, wanted.Since); err != nil {
 		return err
 	}
 	if isOfAll {
-		noteReview(state, now)
+		if !found.Running.IsZero() {
+			now = found.Running
+		}
+		_ = o.Gateway.NoteReview("", now) // without it the next review has more
 	}
 	return nil
-}
-
-// lastReview returns since when changes were not looked at.
-func lastReview(state string, now time.Time) time.Time {
-	info, err := os.Lstat(filepath.Join(state, reviewFile))
-	if err != nil || info.ModTime().After(now) {
-		return now.Add(-firstReview)
-	}
-	return info.ModTime()
-}
-
-// noteReview notes when the user has looked. Without it the next review has more.
-func noteReview(state string, now time.Time) {
-	name := filepath.Join(state, reviewFile)
-	_, _ = ownerfiles.Replace(ownerfiles.Disk{}, name+".half", name, nil, now)
 }
 
 // reviewedNote is a note as "review --json" prints it.
