@@ -3,6 +3,8 @@ package ui
 import (
 	"errors"
 	"fmt"
+	"html/template"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -55,7 +57,10 @@ type proposalData struct {
 	Changed []string // files that are not as they were
 	Intro   []diffRow
 	Files   []fileBlock
-	More    bool // there is more than the view shows: it is decided in a terminal
+	// One that is too long for a view is read in parts. What would be taken is taken where its end is shown.
+	lines       []consent.Line
+	Part, Parts int          // from 1
+	Next, Prev  template.URL // the queries of other parts, "" for none
 	// Of what would be taken: the operations, what binds it, the words to type, and what is said to the agent.
 	Chosen, Digest, Typed, Says string
 	Declined                    int // operations, with it
@@ -83,8 +88,8 @@ func (p *Page) oneProposal(r request) view {
 		}
 	}
 	lines, err := gateway.ProposalLines(proposals.OpenStore(p.State, p.Now), one)
-	data.show(lines)
-	return view{template: "proposal", title: "Proposal", data: data}.failed(err)
+	data.lines = lines
+	return view{template: "proposal", title: "Proposal", data: data.inPart(r.URL.Query())}.failed(err)
 }
 
 func (p *Page) proposalDataOf(one proposals.Proposal) proposalData {
@@ -109,11 +114,27 @@ func (p *Page) proposalDataOf(one proposals.Proposal) proposalData {
 	return data
 }
 
-// show fills in the lines of the view, as far as it shows them.
-func (d *proposalData) show(lines []consent.Line) {
-	parts := partsOf(lines)
-	d.More = len(parts) > 1
-	_, d.Intro, d.Files = blocksOf(parts[0])
+// inPart returns the data with the part of its lines that a query names, or the first.
+func (d proposalData) inPart(query url.Values) any {
+	parts := partsOf(d.lines)
+	d.Parts = len(parts)
+	at, _ := strconv.Atoi(query.Get("part")) // anything else is the first
+	d.Part = min(max(at, 1), d.Parts)
+	linkTo := func(part int) template.URL {
+		other := url.Values{"part": {strconv.Itoa(part)}}
+		if answer := query.Get(answerField); answer != "" {
+			other.Set(answerField, answer)
+		}
+		return template.URL(other.Encode())
+	}
+	if d.Part > 1 {
+		d.Prev = linkTo(d.Part - 1)
+	}
+	if d.Part < d.Parts {
+		d.Next = linkTo(d.Part + 1)
+	}
+	_, d.Intro, d.Files = blocksOf(parts[d.Part-1])
+	return d
 }
 
 // proposalWith returns the proposal with a code or an id.
@@ -167,7 +188,7 @@ func (p *Page) draftProposal(r request) view {
 	}
 	data := p.proposalDataOf(one)
 	data.Changed = drawn.Changed
-	data.show(drawn.Lines)
+	data.lines = drawn.Lines
 	data.Digest = drawn.Digest
 	data.Typed = drawn.Typed
 	data.Says = proposals.Sentence(r.PostForm.Get("says"))

@@ -329,6 +329,9 @@ func (p *Page) show(w http.ResponseWriter, r *http.Request, v visit) {
 	}
 	kept := p.answers.take(r)
 	if kept.template != "" {
+		if long, ok := kept.data.(readInParts); ok {
+			kept.data = long.inPart(r.URL.Query())
+		}
 		p.write(w, req, kept)
 		return
 	}
@@ -343,6 +346,11 @@ func (p *Page) show(w http.ResponseWriter, r *http.Request, v visit) {
 	answer.problem = cmp.Or(kept.problem, answer.problem)
 	answer.status = cmp.Or(kept.status, answer.status)
 	p.write(w, req, answer)
+}
+
+// readInParts is data of a view that may be too long for one: the query of a request names the part that is shown.
+type readInParts interface {
+	inPart(query url.Values) (data any)
 }
 
 // failed is a view with an error, if there is one, at its top.

@@ -136,3 +136,8 @@ func lacks(t *testing.T, view string, texts ...string) {
 		assert.That(t, !strings.Contains(view, text), "%q is in %s", text, mainOf(view))
 	}
 }
+
+// path is the part of the address of the page that its links begin with.
+func (v *visitor) path() string {
+	return v.Base[strings.Index(v.Base[len("http://"):], "/")+len("http://"):]
+}

@@ -1,6 +1,8 @@
 package page
 
 import (
+	"fmt"
+	"html"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -62,4 +64,41 @@ func TestAProposalIsTakenInPartOnThePage(t *testing.T) {
 	has(t, body, "no operation of the proposal is chosen")
 	_, body = v.send(strings.Replace(view, "approvals/draft", "approvals/decline", 1), "approvals/decline", nil)
 	has(t, body, "Declined.", "Nothing is waiting")
+}
+
+// A proposal that is too long for one view is read in parts, as it was proposed and as it would be taken, and is taken
+// where its end is shown.
+func TestALongProposalIsReadInPartsAndTaken(t *testing.T) {
+	r := newRig(t)
+	r.Tables = "[agents.nightly]\ntier = \"v1\"\nallow-mutations = true\n"
+	v := open(r)
+	var operations []string
+	for i := range 6 {
+		text := strings.Repeat(fmt.Sprintf("line of %d\\n", i), 900)
+		operations = append(operations, fmt.Sprintf(`{"clientId": "o%d", "command": "create", "params": {"path": "Work/L%d.md", "content": "%s"}}`, i, i, text))
+	}
+	propose(r, `{"operations": [`+strings.Join(operations, ",")+`]}`)
+	_, after, _ := strings.Cut(v.See("approvals"), "approvals/proposal/")
+	code, _, _ := strings.Cut(after, `"`)
+	at := "approvals/proposal/" + code
+	first := v.See(at)
+	has(t, first, "part 1 of 3", "line of 0", `href="`+v.path()+at+`?part=2"`)
+	lacks(t, first, "line of 5", "vaultwicket approve")
+	has(t, v.See(at+"?part=3"), "part 3 of 3", "line of 5", "Choose what you take")
+	_, drawn := v.send(first, "approvals/draft", url.Values{"pick": {"0", "1", "2", "3", "4"}})
+	has(t, drawn, "This would be done", "part 1 of 3", `data-part="1"`, "Go on reading")
+	lacks(t, drawn, "data-approves", "vaultwicket approve")
+	for part := 2; part <= 3; part++ {
+		_, after, _ = strings.Cut(drawn, `id="next" href="`)
+		next, _, _ := strings.Cut(after, `"`)
+		require.That(t, next != "", "part %d has no link: %s", part, mainOf(drawn))
+		drawn = v.See(strings.TrimPrefix(html.UnescapeString(next), v.path()))
+		has(t, drawn, "This would be done", fmt.Sprintf("part %d of 3", part), fmt.Sprintf(`data-part="%d"`, part), "Back")
+	}
+	has(t, drawn, "line of 4", "1 other operation is declined", "data-approves")
+	lacks(t, drawn, "line of 5")
+	_, body := v.send(drawn, "approvals/take", nil)
+	has(t, body, "Done: 5 of 6 operations.")
+	assert.Equal(t, strings.Count(r.Read("Work/L4.md"), "line of 4\n"), 900, "the last that was taken")
+	assert.Equal(t, r.Read("Work/L5.md"), "", "what was declined")
 }

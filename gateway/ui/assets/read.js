@@ -110,7 +110,9 @@
     const line = unseen(question)[0];
     if (!line) {
       const [part] = missingParts(question);
-      if (part) location.search = `?part=${part}`;
+      const query = new URLSearchParams(location.search);
+      query.set('part', part);
+      if (part) location.search = query;
       return;
     }
     for (let fold = line.closest('details'); fold; fold = fold.parentElement.closest('details')) fold.open = true;
