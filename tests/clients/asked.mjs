@@ -7,6 +7,7 @@
 // answers in the place of the user). Each has four acts: delete for good, overwrite, replace in 22 notes, a batch. The
 // owner decides each on the page, in a terminal or by the link. Nothing may be done before, and all of it after. The mode
 // reads has an entry that only reads, as install writes it, and one call without a terminal, which must be answered.
+// The mode night has a job done under a grant, see night.mjs.
 // ASKED_FOLDER keeps the screens. ASKED_ACTS has only some of the acts.
 import { execFile, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
@@ -14,6 +15,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { open } from "./model.mjs";
+import { night } from "./night.mjs";
 
 const run = promisify(execFile);
 const [vaultwicket, client, program, ...chosen] = process.argv.slice(2);
@@ -181,7 +183,15 @@ class Owner {
       const [name, value] = cookie.split(";")[0].split(/=(.*)/s);
       this.cookies.set(name, value);
     }
+    if (answer.status === 200) this.shown = url.href.slice(this.base?.length);
     return answer.status === 303 || answer.status === 302 ? this.browse(new URL(answer.headers.get("location"), url)) : answer.text();
+  }
+
+  // send sends the form of a view that has an action, with further fields.
+  async send(page, action, more) {
+    const [, form] = page.match(new RegExp(`<form method="post"[^>]*action="[^"]*${action}">(.*?)</form>`, "s")) ?? fail(`no form for ${action}`);
+    const fields = [...form.matchAll(/type="hidden" name="([^"]+)" value="([^"]*)"/g)].map(([, name, value]) => [name, value]);
+    return this.browse(this.base + action, [...fields, ...more]);
   }
 
   async openPage() {
@@ -313,7 +323,7 @@ const told = [];
 const model = await open((text) => told.push(text));
 try {
   for (const mode of chosen.length > 0 ? chosen : ["headless", "terminal", "full"]) {
-    if (mode !== "reads" && !clients[client].command[mode]) continue;
+    if (mode !== "reads" && mode !== "night" && !clients[client].command[mode]) continue;
     const owner = new Owner(mode, model);
     owner.seed();
     clients[client].setUp(owner);
@@ -329,6 +339,15 @@ try {
       const isRead = told.some((text) => text.includes("three"));
       console.log(isRead ? `ok   ${client} | reads` : `FAIL ${client} | reads: ${told[0] ?? (printed.stderr || printed.stdout || printed.message)}`);
       if (!isRead) failures++;
+      continue;
+    }
+    if (mode === "night") {
+      const command = clients[client].command.headless;
+      const done = await night(owner, { client, program, vaultwicket, command, told, until, keep, call }).catch((problem) => problem);
+      console.log(done instanceof Error ? `FAIL ${client} | night: ${done.message}` : `ok   ${client} | night | ${done}`);
+      if (done instanceof Error) failures++;
+      await owner.type("page-night", "C-c").catch(() => {});
+      await pause(1000);
       continue;
     }
     await owner.own("install", client, "--vault", owner.vault, "--tier", "v2", "--edit", "--headless", "--yes");

@@ -1,6 +1,6 @@
 // A model on loopback for the clients that are driven here. It speaks the protocols of Anthropic, OpenAI (both) and
 // Google, and does what the prompt says: each "CALL tool {json}" in it, one after the other, as long as the answers say
-// that the user has not approved. It keeps what the client tells it about each call.
+// that the user has not approved, or to the end if it says "DO EACH". It keeps what the client tells it about each call.
 import { createServer } from "node:http";
 
 const calls = /CALL (\w+) (\{.*?\})(?= ;;|\s*$)/gm;
@@ -41,7 +41,8 @@ export async function open(told) {
     }
     const wanted = [...said.map(unquoted).join("\n").matchAll(calls)];
     const last = results.at(-1) ?? "";
-    const isOver = results.length > 0 && results.length % 2 === 1 && !last.includes("unconfirmed");
+    const isForEach = said.some((text) => text.includes("DO EACH")); // whatever the answers are
+    const isOver = !isForEach && results.length > 0 && results.length % 2 === 1 && !last.includes("unconfirmed");
     const call = wanted[results.length];
     if (!call || isOver) return null;
     const name = tools.find((tool) => tool === call[1] || new RegExp(`[_.:-]${call[1]}$`).test(tool));

@@ -9,6 +9,7 @@
 # the suite of the protocol itself. asks-claude-code, asks-codex, asks-gemini, asks-qwen, asks-opencode
 # and asks-copilot have a program with a faked model read, and ask for changes that the owner approves; ASKED_MODES
 # and ASKED_ACTS say which, see asked.mjs: by default a read and one act without a terminal.
+# ASKED_MODES=night has them do a job under a grant, with a proposal and a question that the owner answers.
 # At the end there is a line for each:
 #
 #	client version | stdio | http | what was done
