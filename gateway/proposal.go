@@ -93,15 +93,16 @@ func (g *vaultGateway) propose(ctx context.Context, b Batch, again string) Propo
 		return refuse("", failure.New(failure.CodeBadRequest, "leave it out", "a proposal takes no idempotencyKey: nothing is made"))
 	}
 	if again != "" {
-		before, err := g.proposedBefore(b, again)
+		before, operations, err := g.proposedBefore(b, again)
 		if err != nil {
 			return refuse("", err)
 		}
 		if len(b.Operations) == 0 {
-			b.Operations = before
+			b.Operations = operations
 		}
+		b.flowed = g.flowsOf(before) // whatever this session has read
 	}
-	b.flowed = g.flows.of(time.Now())
+	b.flowed = joinFlows(b.flowed, g.flows.of(time.Now()))
 	id := cmp.Or(again, proposals.NewID())
 	counted := g.admission.Batch(g.accountOf(b.Caller), len(b.Operations), 0, true)
 	if counted != nil {
@@ -147,21 +148,41 @@ func (g *vaultGateway) proposer(req Request) proposals.Holder {
 	return h
 }
 
-// proposedBefore returns the operations of a proposal of the sender of a batch.
-func (g *vaultGateway) proposedBefore(b Batch, id string) ([]Operation, error) {
+// proposedBefore returns a proposal of the sender of a batch, and its operations.
+func (g *vaultGateway) proposedBefore(b Batch, id string) (before proposals.Proposal, operations []Operation, err error) {
 	list, err := g.proposals.Of(g.proposer(b.Request))
 	if err != nil {
-		return nil, proposalError(err)
+		return before, nil, proposalError(err)
 	}
 	i := slices.IndexFunc(list, func(p proposals.Proposal) bool { return p.ID == id })
 	if i < 0 {
-		return nil, proposalError(&proposals.Unknown{What: id})
+		return before, nil, proposalError(&proposals.Unknown{What: id})
 	}
-	body, err := g.proposals.Body(list[i])
+	before = list[i]
+	body, err := g.proposals.Body(before)
 	if err != nil {
-		return nil, proposalError(err)
+		return before, nil, proposalError(err)
 	}
-	return operationsOf(body.Calls, nil), nil
+	return before, operationsOf(body.Calls, nil), nil
+}
+
+// flowsOf returns what the session that made a proposal had read from places of flow rules, with the rules as they are now.
+func (g *vaultGateway) flowsOf(p proposals.Proposal) (reads []flowRead) {
+	for _, flow := range p.Flows {
+		reads = append(reads, flowRead{g.ruleNamed(flow.Rule), flow.Note, flow.Vault, time.Now()})
+	}
+	return reads
+}
+
+// joinFlows returns reads with those of others that are of another rule or vault.
+func joinFlows(reads, others []flowRead) []flowRead {
+	for _, other := range others {
+		isSame := func(r flowRead) bool { return r.rule.Name == other.rule.Name && r.vault == other.vault }
+		if !slices.ContainsFunc(reads, isSame) {
+			reads = append(reads, other)
+		}
+	}
+	return reads
 }
 
 // proposalError is an error of the store of proposals as an agent, or the owner, gets it.

@@ -120,18 +120,16 @@ func (g *vaultGateway) batchOf(p proposals.Proposal, chosen []int, surface strin
 		},
 		Operations: operationsOf(body.Calls, chosen),
 	}
-	for _, flow := range p.Flows {
-		b.flowed = append(b.flowed, flowRead{g.ruleNamed(flow.Rule), flow.Note, flow.Vault, time.Now()})
-	}
+	b.flowed = g.flowsOf(p)
 	return b, nil
 }
 
-// ruleNamed returns the flow rule of a name as it is now, the zero rule if there is none any more.
+// ruleNamed returns the flow rule of a name as it is now, one that is about no place if there is none any more.
 func (g *vaultGateway) ruleNamed(name string) policy.Flow {
 	flows := g.rules.Policy().Flows
 	i := slices.IndexFunc(flows, func(rule policy.Flow) bool { return rule.Name == name })
 	if i < 0 {
-		return policy.Flow{}
+		return policy.Flow{Name: name}
 	}
 	return flows[i]
 }
