@@ -299,6 +299,25 @@ func TestAPathThatIsNearlyThatOfANote(t *testing.T) {
 }
 
 // Values of several kinds have no order among each other, and the answer says so.
+// A name has one form in an expression, whichever of its two the disk has.
+func TestNamesOfFilesAreComposedInExpressions(t *testing.T) {
+	const folder, name = "S\u00e4le", "\u00dcber"
+	h := embedded.New(t, map[string]string{"Sa\u0308le/U\u0308ber.md": "text\n", "other.md": "text\n"})
+	for _, where := range []string{
+		`file.name == "` + name + `"`,
+		`file.basename == "` + name + `"`,
+		`file.path == "` + folder + `/` + name + `.md"`,
+		`file.folder == "` + folder + `"`,
+		`file.inFolder("` + folder + `")`,
+		`file.inFolder("` + "Sa\u0308le" + `")`,
+		`file == "` + folder + `/` + name + `.md"`,
+	} {
+		got := h.Does("query", "where="+where, "format=paths")
+		assert.Equal(t, strings.Count(got, "\n"), 1, "%s: %q", where, got)
+		assert.Contains(t, got, "ber.md", "%s", where)
+	}
+}
+
 func TestASortOfMixedKindsIsTold(t *testing.T) {
 	h := embedded.New(t, map[string]string{
 		"a.md": "---\nwhen: 2026-01-02\nrank: 1\nmark: x\n---\n", "b.md": "---\nwhen: soon\nrank: 2\nmark: true\n---\n",

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/vaultwicket/vaultwicket/internal/vault/momentformat"
 )
 
@@ -238,8 +240,8 @@ func fileMethods() map[string]function {
 			return OfBool(false)
 		}},
 		"inFolder": {params: []param{{"folder", Null}}, required: 1, run: func(c *call) Value {
-			folder := strings.Trim(c.arg(0).Text(), "/") // "" and "/" are the vault's own
-			return OfBool(!c.arg(0).IsNull() && (folder == "" || strings.HasPrefix(c.on.Entry().Path(), folder+"/")))
+			folder := norm.NFC.String(strings.Trim(c.arg(0).Text(), "/")) // "" and "/" are the vault's own
+			return OfBool(!c.arg(0).IsNull() && (folder == "" || strings.HasPrefix(composedPath(c.on.Entry()), folder+"/")))
 		}},
 	}
 }
@@ -314,20 +316,24 @@ var fileFields = map[string]func(r *Row, e Entry) Value{
 	"size":       func(_ *Row, e Entry) Value { return OfNumber(float64(e.Size())) },
 	"ctime":      func(r *Row, e Entry) Value { return OfMoment(Moment{e.Created().In(r.Now.Location()), true}) },
 	"mtime":      func(r *Row, e Entry) Value { return OfMoment(Moment{e.Modified().In(r.Now.Location()), true}) },
-	"path":       func(_ *Row, e Entry) Value { return OfText(e.Path()) },
-	"fullname":   func(_ *Row, e Entry) Value { return OfText(path.Base(e.Path())) },
+	"path":       func(_ *Row, e Entry) Value { return OfText(composedPath(e)) },
+	"fullname":   func(_ *Row, e Entry) Value { return OfText(path.Base(composedPath(e))) },
 	"basename": func(_ *Row, e Entry) Value {
-		return OfText(strings.TrimSuffix(path.Base(e.Path()), path.Ext(e.Path())))
+		return OfText(strings.TrimSuffix(path.Base(composedPath(e)), path.Ext(composedPath(e))))
 	},
-	"name": func(_ *Row, e Entry) Value { return OfText(strings.TrimSuffix(path.Base(e.Path()), ".md")) },
+	"name": func(_ *Row, e Entry) Value { return OfText(strings.TrimSuffix(path.Base(composedPath(e)), ".md")) },
 	"ext":  func(_ *Row, e Entry) Value { return OfText(strings.TrimPrefix(path.Ext(e.Path()), ".")) },
 	"folder": func(_ *Row, e Entry) Value {
-		if i := strings.LastIndexByte(e.Path(), '/'); i >= 0 {
-			return OfText(e.Path()[:i])
+		if folder := path.Dir(composedPath(e)); folder != "." {
+			return OfText(folder)
 		}
 		return OfText("/")
 	},
 }
+
+// composedPath returns the path of a file with its accents in one form (NFC), as the app has it and as people
+// type it, whichever form the disk has.
+func composedPath(e Entry) string { return norm.NFC.String(e.Path()) }
 
 // fileField returns a field of a file; name is case-insensitive.
 func (r *Row) fileField(e Entry, name string) Value {

@@ -8,6 +8,8 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/vaultwicket/vaultwicket/internal/vault/bases/syntax"
 	"github.com/vaultwicket/vaultwicket/internal/vault/collation"
 )
@@ -277,7 +279,7 @@ func (w *World) equalFiles(a, b Value) bool {
 	if a.kind == String {
 		text := a.text
 		if e := b.Entry(); e != nil {
-			return e.Path() == text
+			return composedPath(e) == norm.NFC.String(text)
 		}
 		t, isLink := b.Target()
 		if !isLink {
