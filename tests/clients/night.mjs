@@ -1,6 +1,7 @@
 // A job that nobody watches: ten changes under a grant, a proposal that the owner takes in part, and a question that
 // the owner answers by its link, as on a phone. It is the mode night of asked.mjs. With ASKED_FOLDER and Chromium it
-// keeps pictures of what the owner sees.
+// keeps pictures of what the owner sees, none of which may be wider than its window; AXE is the file axe.min.js, which
+// may find nothing in them.
 import { execFile, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -137,11 +138,19 @@ async function openBrowser(owner, client) {
       await ask("Network.setCookie", { name, value, url: new URL(path, owner.base).href, path, httpOnly: true, sameSite: "Strict" });
     }
   }
+  const evaluate = async (expression) => (await ask("Runtime.evaluate", { expression, awaitPromise: true })).result.value;
   const take = async (name, address) => {
     for (const width of [360, 1100]) {
       await ask("Emulation.setDeviceMetricsOverride", { width, height: 900, deviceScaleFactor: 1, mobile: width < 500 });
       await ask("Page.navigate", { url: address });
       await pause(1500);
+      const wide = await evaluate("document.documentElement.scrollWidth");
+      if (wide > width) fail(`${name} is ${wide} wide in a window of ${width}`);
+      if (process.env.AXE) {
+        await evaluate(readFileSync(process.env.AXE, "utf8") + ";0");
+        const found = await evaluate("axe.run().then(({ violations }) => violations.map((v) => v.id + ' ' + v.nodes.map((n) => n.target).join(' ')).join('; '))");
+        if (found !== "") fail(`axe finds in ${name}: ${found}`);
+      }
       const { data } = await ask("Page.captureScreenshot", { captureBeyondViewport: true });
       writeFileSync(join(folder, `${client}-night-${name}-${width}.png`), Buffer.from(data, "base64"));
     }
