@@ -28,6 +28,7 @@
   const left = (seconds) => {
     if (seconds <= 0) return '0:00';
     const minutes = Math.floor(seconds / 60);
+    if (minutes >= 48 * 60) return `${Math.floor(minutes / 60 / 24)} days`;
     if (minutes >= 60) return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
     return `${minutes}:${String(Math.floor(seconds % 60)).padStart(2, '0')}`;
   };
