@@ -155,14 +155,25 @@ func (g *vaultGateway) draftPart(
 	ctx, end := g.admission.Follow(ctx, g.rules.Ended)
 	defer end()
 	made, clientID, err := g.draft(ctx, b, p.ID)
-	switch {
-	case err != nil && clientID != "":
-		return nil, d, inOperation(clientID, err)
-	case err != nil:
-		return nil, d, err
+	if err != nil && clientID != "" {
+		err = inOperation(clientID, err)
+	}
+	if err != nil {
+		return nil, d, missingRights(err)
 	}
 	digest := digest(p.ID, p.Version, hex.EncodeToString(made.question.Digest[:]))
 	return made, ProposalDraft{Proposal: p, Chosen: closed, Digest: hex.EncodeToString(digest[:])}, nil
+}
+
+// missingRights adds to an error about rights where they may be missing: the entry of a client can have settings as flags,
+// which the process in which the owner decides does not know.
+func missingRights(err error) error {
+	cause := failure.Of(err)
+	if cause.Code != policy.CodeTierClosed && cause.Code != policy.CodeMutationsOff {
+		return err
+	}
+	const advice = "; if the client starts its server with flags, this program needs them, too"
+	return failure.New(cause.Code, cause.Hint+advice, "%s", cause.Message)
 }
 
 // ProposalAnswer is how the owner takes a draft.

@@ -121,3 +121,25 @@ func TestAProposalIsDeclinedAndPlannedAgain(t *testing.T) {
 	assert.That(t, status == 3 && strings.Contains(out, "declined the same operations"), "again at once: %d %s", status, out)
 	assert.Equal(t, r.Read("Projects/b.md"), "two\n")
 }
+
+// A client can start its server with rights as flags, which the settings lack: the owner is told so, and takes the
+// proposal with the same flags.
+func TestAProposalUnderFlagsIsTakenWithThem(t *testing.T) {
+	t.Parallel()
+	r := ofRig(t)
+	r.Tables = "[agents.nightly]\n"
+	r.Set("tier", `"v0"`)
+	r.Set("allow-mutations", "false")
+	flags := []string{"--tier=v1", "--allow-mutations"}
+	r.Must(append([]string{"batch", "--agent=nightly", "--propose", fileOf(t, nightly)}, flags...)...)
+	code, _ := waiting(t, r)
+	_, said, status := r.Run("approve", code)
+	assert.That(t, status != 0, "it is taken without the flags: %s", said)
+	shown, err := typedAt(t, r, "yes\n", "approve", code)
+	assert.That(t, err != nil, "it is taken without the flags: %s", shown)
+	assert.Contains(t, strings.Join(strings.Fields(shown), " "), "if the client starts its server with flags, this program needs them, too")
+	assert.Equal(t, r.Read("Projects/a.md"), "one\n")
+	shown, err = typedAt(t, r, "yes\n", append([]string{"approve", code}, flags...)...)
+	require.That(t, err == nil, "%v\n%s", err, shown)
+	assert.Equal(t, r.Read("Projects/n.md")+r.Read("Projects/a.md")+r.Read("Projects/b.md"), "made at nightone\nsee [[n]]two\nmore")
+}
