@@ -32,12 +32,12 @@ Two,"comma, quote "" and
 line",,"x, y"
 日本,ｆｕｌｌ,0,2025-03-01`},
 		{TSV, strings.Join([]string{
-			"file name\ta\tb\tc", "e\u0301\t<&> \u2028 \u0001\t1e+21\t#t", "One\tplain\t3\ttrue", "Three | bar\ttab and  break\t2.5\t[[One|1|2]]", "Two\tcomma, quote \" and line\t\tx, y", "日本\tｆｕｌｌ\t0\t2025-03-01",
+			"file name\ta\tb\tc", "\u00e9\t<&> \u2028 \u0001\t1e+21\t#t", "One\tplain\t3\ttrue", "Three | bar\ttab and  break\t2.5\t[[One|1|2]]", "Two\tcomma, quote \" and line\t\tx, y", "日本\tｆｕｌｌ\t0\t2025-03-01",
 		}, "\n")},
 		{Paths, "e\u0301.md\nOne.md\nThree | bar.md\nTwo.md\n日本.md"},
 	} {
 		got := answer(t, printedBase, printed, Query{}).Print(test.format)
-		assert.Equal(t, got, strings.Replace(test.want, "é", "e\u0301", 1), "%s", test.format)
+		assert.Equal(t, got, test.want, "%s", test.format)
 	}
 }
 
@@ -52,7 +52,7 @@ func TestPrintMarkdown(t *testing.T) {
 			[]string{"| file name | status |", "| --------- | ------ |", "|   Alpha   |  done  |", "|   Beta    | active |"},
 		},
 		{"three is the least width", "views: [{order: [a]}]", []*note{with("x.md", "a", "b")}, []string{"|  a  |", "| --- |", "|  b  |"}},
-		{"a wide character takes two places", "views: [{order: [file.name, a]}]", []*note{with("日本.md", "a", "ｆ"), with("e\u0301.md", "a", "👍")}, []string{"| file name |  a  |", "| --------- | --- |", "|     e\u0301     | 👍  |", "|   日本    | ｆ  |"}},
+		{"a wide character takes two places", "views: [{order: [file.name, a]}]", []*note{with("日本.md", "a", "ｆ"), with("e\u0301.md", "a", "👍")}, []string{"| file name |  a  |", "| --------- | --- |", "|     \u00e9     | 👍  |", "|   日本    | ｆ  |"}},
 		{"bars are escaped, lines are joined", "views: [{order: [a]}]", []*note{with("x.md", "a", "b|c\nd\r\ne")}, []string{"|    a     |", "| -------- |", "| b\\|c d e |"}},
 		{"nothing is empty", "views: [{order: [a, b]}]", []*note{with("x.md", "a", 1)}, []string{"|  a  |  b  |", "| --- | --- |", "|  1  |     |"}},
 		{"no row", "filters: {or: []}\nviews: [{order: [file.name, a]}]", nil, []string{"| file name |  a  |", "| --------- | --- |"}},
