@@ -129,7 +129,8 @@ func TestTheOwnerDecidesOnThePageOfTheServer(t *testing.T) {
 	}
 	first := ask(phone, "")
 	question := first.Result.InputRequests["confirm"].Params
-	if question.Mode != "url" || !strings.HasPrefix(question.URL, s.origin+"/oauth/question/") || strings.Contains(question.Message+question.URL, "Long") {
+	isLink := question.Mode == "url" && strings.HasPrefix(question.URL, s.origin+"/oauth/question/") && !strings.Contains(question.URL, "Long")
+	if !isLink || !strings.HasPrefix(question.Message, `Delete "Long.md" (vault "Notes")`) {
 		t.Fatalf("asked %+v", first)
 	}
 	stranger := s.window()
