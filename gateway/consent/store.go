@@ -1,19 +1,15 @@
 package consent
 
 import (
-	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
@@ -32,8 +28,7 @@ type Store struct {
 	now    func() time.Time
 	by     string // where the user answers
 	system ownerfiles.System
-
-	mu sync.Mutex // one at a time in this process: the lock of the folder is waited for by looking
+	folder *ownerfiles.RecordFolder // the same as dir
 }
 
 const (
@@ -55,7 +50,12 @@ func OpenStore(dir string, now func() time.Time) *Store {
 	if now == nil {
 		now = time.Now
 	}
-	return &Store{dir: dir, now: now, system: ownerfiles.Disk{}}
+	return &Store{
+		dir:    dir,
+		now:    now,
+		system: ownerfiles.Disk{},
+		folder: &ownerfiles.RecordFolder{Path: dir, Store: store, LockFile: lockFile, MaxFiles: maxFiles},
+	}
 }
 
 // Ask stores a question and returns it with its code. If this session has an unexpired question
@@ -280,38 +280,25 @@ func (d *Store) remove(q StoredQuestion) error {
 
 const lockFile = "desk.lock"
 
-const patience = 10 * time.Second // the lock is held for a few small files
-
-// withContent runs do with the content of the folder, under its lock. If nothing was ever asked,
-// the content is empty and nothing is created.
+// withContent runs do with the content of the folder, under its lock. If nothing was ever asked, the content is empty and
+// nothing is created.
 func (d *Store) withContent(do func(content) error) error {
-	if !filepath.IsAbs(d.dir) {
-		return unusable(d.dir, &ownerfiles.Unsafe{Path: d.dir, Problem: ownerfiles.NotAbsolute})
-	}
-	err := ownerfiles.CheckFolder(d.dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return do(content{now: d.now()})
-	}
-	if err != nil {
-		return unusable(d.dir, err)
-	}
-	return d.withLock(do)
+	return d.folder.Use(func(names []string) error {
+		if names == nil {
+			return do(content{now: d.now()})
+		}
+		return d.withNames(names, do)
+	})
 }
 
 // withLock does the same in a folder that is there.
 func (d *Store) withLock(do func(content) error) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	path := filepath.Join(d.dir, lockFile)
-	unlock, err := ownerfiles.Lock(context.Background(), path, patience)
-	if errors.Is(err, context.DeadlineExceeded) {
-		return &Unusable{Store: store, Path: path, Reason: "held by another process", Cause: err}
-	}
-	if err != nil {
-		return unusable(path, err)
-	}
-	defer unlock()
-	s, err := d.readContent()
+	return d.folder.UseExisting(func(names []string) error { return d.withNames(names, do) })
+}
+
+// withNames runs do with the content of the files with these names. The caller has the lock of the folder.
+func (d *Store) withNames(names []string, do func(content) error) error {
+	s, err := d.readContent(names)
 	if err != nil {
 		return err
 	}
@@ -336,20 +323,7 @@ type content struct {
 
 // readContent reads the folder, and removes expired questions and temporary files of killed
 // processes. The caller has the lock.
-func (d *Store) readContent() (content, error) {
-	folder, err := os.Open(d.dir)
-	if err != nil {
-		return content{}, unusable(d.dir, err)
-	}
-	defer folder.Close()
-	names, err := folder.Readdirnames(maxFiles + 1)
-	if err != nil && err != io.EOF {
-		return content{}, unusable(d.dir, err)
-	}
-	if len(names) > maxFiles {
-		return content{}, &Unusable{Store: store, Path: d.dir, Reason: "has too many files"}
-	}
-	slices.Sort(names)
+func (d *Store) readContent(names []string) (content, error) {
 	s := content{now: d.now()}
 	for _, name := range names {
 		path := filepath.Join(d.dir, name)

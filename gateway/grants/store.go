@@ -2,21 +2,14 @@ package grants
 
 import (
 	"bytes"
-	"context"
-	"crypto/hmac"
 	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
@@ -29,10 +22,11 @@ type Store struct {
 	now    func() time.Time
 	system ownerfiles.System
 	began  time.Time
+	folder *ownerfiles.RecordFolder // the same as dir
 
-	mu     sync.Mutex // one at a time in this process: the lock of the folder is waited for by looking
-	latest time.Time  // that this process has seen
-	keyed  []byte     // the key of the folder, once it was read
+	// Under the lock of the folder.
+	latest time.Time // that this process has seen
+	keyed  []byte    // the key of the folder, once it was read
 }
 
 const (
@@ -41,12 +35,11 @@ const (
 	fileSuffix = ".json"
 	halfSuffix = ".half" // a file that is being written
 
-	patience = 10 * time.Second // the lock is held for a few small files
-	maxFile  = 16 << 20         // more than the notes of the largest grant take
-	maxFiles = 1024             // names that are read: more were not made by this package
-	maxKept  = 512              // grants, with those that have ended
-	maxLive  = 64               // a user knows what is in force
-	maxOpen  = 256              // changes that are under way, or were when a server was killed
+	maxFile  = 16 << 20 // more than the notes of the largest grant take
+	maxFiles = 1024     // names that are read: more were not made by this package
+	maxKept  = 512      // grants, with those that have ended
+	maxLive  = 64       // a user knows what is in force
+	maxOpen  = 256      // changes that are under way, or were when a server was killed
 
 	// keptFor is how long a grant that has ended is listed: the changes that it allowed can be looked at meanwhile.
 	keptFor = 30 * 24 * time.Hour
@@ -60,7 +53,14 @@ func Open(state string, now func() time.Time) *Store {
 	if now == nil {
 		now = time.Now
 	}
-	return &Store{dir: Folder(state), now: now, system: ownerfiles.Disk{}, began: now()}
+	dir := Folder(state)
+	return &Store{
+		dir:    dir,
+		now:    now,
+		system: ownerfiles.Disk{},
+		began:  now(),
+		folder: &ownerfiles.RecordFolder{Path: dir, Store: store, LockFile: lockFile, MaxFiles: maxFiles},
+	}
 }
 
 var store = ownerfiles.Store{Name: "grants", Code: "grants"}
@@ -330,33 +330,22 @@ func (c content) byID(id string) (Grant, error) {
 // withContent runs do with the content of the folder, under its lock. If nothing was ever given, the content is empty and
 // nothing is created.
 func (s *Store) withContent(do func(content) error) error {
-	if !filepath.IsAbs(s.dir) {
-		return unusable(s.dir, &ownerfiles.Unsafe{Path: s.dir, Problem: ownerfiles.NotAbsolute})
-	}
-	err := ownerfiles.CheckFolder(s.dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return do(content{now: s.now()})
-	}
-	if err != nil {
-		return unusable(s.dir, err)
-	}
-	return s.withLock(do)
+	return s.folder.Use(func(names []string) error {
+		if names == nil {
+			return do(content{now: s.now()})
+		}
+		return s.withNames(names, do)
+	})
 }
 
 // withLock does the same in a folder that is there.
 func (s *Store) withLock(do func(content) error) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	path := filepath.Join(s.dir, lockFile)
-	unlock, err := ownerfiles.Lock(context.Background(), path, patience)
-	if errors.Is(err, context.DeadlineExceeded) {
-		return &ownerfiles.Unusable{Store: store, Path: path, Reason: "held by another process", Cause: err}
-	}
-	if err != nil {
-		return unusable(path, err)
-	}
-	defer unlock()
-	c, err := s.readContent()
+	return s.folder.UseExisting(func(names []string) error { return s.withNames(names, do) })
+}
+
+// withNames runs do with the content of the files with these names. The caller has the lock of the folder.
+func (s *Store) withNames(names []string, do func(content) error) error {
+	c, err := s.readContent(names)
 	if err != nil {
 		return err
 	}
@@ -365,20 +354,7 @@ func (s *Store) withLock(do func(content) error) error {
 
 // readContent reads the folder. It removes what ended long ago and temporary files of killed processes, and ends the
 // grants for which the clock was set back. The caller has the lock.
-func (s *Store) readContent() (content, error) {
-	folder, err := os.Open(s.dir)
-	if err != nil {
-		return content{}, unusable(s.dir, err)
-	}
-	defer folder.Close()
-	names, err := folder.Readdirnames(maxFiles + 1)
-	if err != nil && err != io.EOF {
-		return content{}, unusable(s.dir, err)
-	}
-	if len(names) > maxFiles {
-		return content{}, &ownerfiles.Unusable{Store: store, Path: s.dir, Reason: "has too many files"}
-	}
-	slices.Sort(names)
+func (s *Store) readContent(names []string) (content, error) {
 	c := content{now: s.now()}
 	wasSetBack := s.isSetBack(c.now)
 	for _, name := range names {
@@ -461,14 +437,7 @@ type record struct {
 }
 
 func (s *Store) encode(g Grant) ([]byte, error) {
-	text, err := json.Marshal(record{Grant: g})
-	if err != nil {
-		return nil, err
-	}
-	sum := hmac.New(sha256.New, s.key())
-	sum.Write(text)
-	text, err = json.Marshal(record{Sum: hex.EncodeToString(sum.Sum(nil)), Grant: g})
-	return append(text, '\n'), err
+	return ownerfiles.Sealed(s.key(), func(code string) any { return record{Sum: code, Grant: g} })
 }
 
 // parse reads the file of the grant with an id. It takes nothing but what encode writes, to the byte.

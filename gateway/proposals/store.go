@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"compress/gzip"
 	"context"
-	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
@@ -18,7 +17,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
@@ -31,9 +29,8 @@ type Store struct {
 	dir    string
 	now    func() time.Time
 	system ownerfiles.System
-
-	mu    sync.Mutex // one at a time in this process: the lock of the folder is waited for by looking
-	keyed []byte     // the key of the folder, once it was read
+	folder *ownerfiles.RecordFolder // the same as dir
+	keyed  []byte                   // the key of the folder, once it was read under its lock
 }
 
 const (
@@ -44,7 +41,6 @@ const (
 	bodySuffix = ".body"
 	halfSuffix = ".half" // a file that is being written
 
-	patience       = 10 * time.Second // the lock is held for a few small files
 	makingPatience = 30 * time.Second // for another proposal that is being made
 )
 
@@ -54,7 +50,13 @@ func OpenStore(state string, now func() time.Time) *Store {
 	if now == nil {
 		now = time.Now
 	}
-	return &Store{dir: Folder(state), now: now, system: ownerfiles.Disk{}}
+	dir := Folder(state)
+	return &Store{
+		dir:    dir,
+		now:    now,
+		system: ownerfiles.Disk{},
+		folder: &ownerfiles.RecordFolder{Path: dir, Store: store, LockFile: lockFile, MaxFiles: maxFiles},
+	}
 }
 
 var store = ownerfiles.Store{Name: "proposals", Code: "proposals"}
@@ -480,36 +482,25 @@ func (c content) ofHolder(h Holder, id string) (Proposal, error) {
 	return p, nil
 }
 
-// withContent runs do with the content of the folder, under its lock. If nothing was ever proposed, the content is empty
-// and nothing is created.
+// withContent runs do with the content of the folder, under its lock. If nothing was ever proposed, the content is empty and
+// nothing is created.
 func (s *Store) withContent(do func(content) error) error {
-	if !filepath.IsAbs(s.dir) {
-		return unusable(s.dir, &ownerfiles.Unsafe{Path: s.dir, Problem: ownerfiles.NotAbsolute})
-	}
-	err := ownerfiles.CheckFolder(s.dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return do(content{now: s.now()})
-	}
-	if err != nil {
-		return unusable(s.dir, err)
-	}
-	return s.withLock(do)
+	return s.folder.Use(func(names []string) error {
+		if names == nil {
+			return do(content{now: s.now()})
+		}
+		return s.withNames(names, do)
+	})
 }
 
 // withLock does the same in a folder that is there.
 func (s *Store) withLock(do func(content) error) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	path := filepath.Join(s.dir, lockFile)
-	unlock, err := ownerfiles.Lock(context.Background(), path, patience)
-	if errors.Is(err, context.DeadlineExceeded) {
-		return &ownerfiles.Unusable{Store: store, Path: path, Reason: "held by another process", Cause: err}
-	}
-	if err != nil {
-		return unusable(path, err)
-	}
-	defer unlock()
-	c, err := s.readContent()
+	return s.folder.UseExisting(func(names []string) error { return s.withNames(names, do) })
+}
+
+// withNames runs do with the content of the files with these names. The caller has the lock of the folder.
+func (s *Store) withNames(names []string, do func(content) error) error {
+	c, err := s.readContent(names)
 	if err != nil {
 		return err
 	}
@@ -518,20 +509,7 @@ func (s *Store) withLock(do func(content) error) error {
 
 // readContent reads the folder, and removes what has expired, temporary files of killed processes, and bodies of which no
 // proposal is. The caller has the lock.
-func (s *Store) readContent() (content, error) {
-	folder, err := os.Open(s.dir)
-	if err != nil {
-		return content{}, unusable(s.dir, err)
-	}
-	defer folder.Close()
-	names, err := folder.Readdirnames(maxFiles + 1)
-	if err != nil && err != io.EOF {
-		return content{}, unusable(s.dir, err)
-	}
-	if len(names) > maxFiles {
-		return content{}, &ownerfiles.Unusable{Store: store, Path: s.dir, Reason: "has too many files"}
-	}
-	slices.Sort(names)
+func (s *Store) readContent(names []string) (content, error) {
 	c := content{now: s.now()}
 	bodies := map[string]bool{}
 	for _, name := range names {
@@ -588,14 +566,7 @@ type record struct {
 }
 
 func (s *Store) encode(p Proposal) ([]byte, error) {
-	text, err := json.Marshal(record{Proposal: p})
-	if err != nil {
-		return nil, err
-	}
-	sum := hmac.New(sha256.New, s.key())
-	sum.Write(text)
-	text, err = json.Marshal(record{Sum: hex.EncodeToString(sum.Sum(nil)), Proposal: p})
-	return append(text, '\n'), err
+	return ownerfiles.Sealed(s.key(), func(code string) any { return record{Sum: code, Proposal: p} })
 }
 
 // parse reads the file of the proposal with an id. It takes nothing but what encode writes, to the byte.
