@@ -128,11 +128,15 @@ func TestNoAnswerToALinkApproves(t *testing.T) {
 				}
 			}
 			assert.That(b.T, strings.HasPrefix(withdrawn, "Withdrawn: "), "the withdrawal says %q", withdrawn)
-			// An answer that is read after the withdrawal is one to a question that is gone: the call asks a new one.
-			isLate := strings.Contains(got.message, "comes too late")
-			assert.That(b.T, isLate || strings.Contains(got.message, "was withdrawn"), "the call says %q", got.message)
-			if !isLate {
-				assert.Equal(b.T, len(b.pending()), 0, "questions that are left")
+			// A client of the modern protocol answers by sending the call again. One that is read after the withdrawal is an
+			// answer to a question that is gone: the call may ask a new one, which waits.
+			left := b.pending()
+			isLate := b.era == modernEra && strings.Contains(got.message, "comes too late")
+			if isLate {
+				assert.That(b.T, len(left) <= 1, "%d questions are left", len(left))
+			} else {
+				assert.Contains(b.T, got.message, "was withdrawn")
+				assert.Equal(b.T, len(left), 0, "questions that are left")
 			}
 			return got
 		},

@@ -33,7 +33,7 @@ func batchTool(view toolView) mcp.Tool {
 	return t
 }
 
-const batchDescription = `obsidianCli commands in order. {"from":"c1","field":"path"} as a value takes path, hash, stdout or change.id of an earlier result.`
+const batchDescription = `obsidianCli commands in order. {"from":"c1","field":"path"} as a value is path, hash, stdout or change.id of an earlier one.`
 
 // batchSchema leaves out what the decoder checks, to save tokens: the types of values and
 // the number of operations. The description and that of obsidianCli explain the names.
@@ -41,7 +41,7 @@ const batchSchema = `{"type":"object","properties":{` +
 	`"operations":{"type":"array","items":{"type":"object","properties":{` +
 	`"clientId":{"type":"string"},"command":{"type":"string"},"params":{"type":"object","additionalProperties":true},` +
 	`"expectHash":{"type":["string","object"]}},"required":["clientId","command"],"additionalProperties":false}},` +
-	`"atomic":{"type":"boolean","description":"all or none"},"dryRun":{"type":"boolean"},` +
+	`"atomic":{"type":"boolean"},"dryRun":{"type":"boolean"},` +
 	`"propose":{"type":["boolean","string"],"description":"leave it to the user"},` +
 	`"idempotencyKey":{"type":"string"}},` +
 	`"required":["operations"],"additionalProperties":false}`
