@@ -14,6 +14,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/gateway"
+	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/gateway/mcpserver"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 )
@@ -65,9 +66,6 @@ func runBatch(ctx context.Context, std terminal.Streams, args []string) error {
 			Advice: `"-" reads the operations from standard input`,
 		}
 	}
-	if propose != "" && dryRun { // as in the arguments of the tool
-		return &terminal.UsageError{Reason: "batch: --propose and --dry-run cannot be combined"}
-	}
 	input, err := readBatch(ctx, std, o.Rest[0])
 	if err != nil {
 		return err
@@ -83,7 +81,13 @@ func runBatch(ctx context.Context, std terminal.Streams, args []string) error {
 	if propose != "" {
 		operations.Propose = true
 		operations.Again = strings.TrimPrefix(propose, newProposal)
-		input = withField(input, "propose", propose) // for a server elsewhere
+		input = withField(input, "propose", proposed(operations)) // for a server elsewhere
+	}
+	if operations.Propose && isDryRun { // by flags or in the file: as in the arguments of the tool
+		return &terminal.UsageError{
+			Reason: "batch: a proposal and a dry run cannot be combined",
+			Advice: "leave one of --propose and --dry-run out, also of the file",
+		}
 	}
 	user := &oversight.User{Std: o.Std, Progress: o.Progress("batch")}
 	operations.MaxOutput = maxBatchOutput
@@ -133,7 +137,7 @@ func dryRunBatch(
 	var plan gateway.BatchDryRun
 	var err error
 	if o.Remote != nil {
-		plan, err = serverOf(o, nil).DryRunBatch(ctx, withField(input, "dryRun", "true"))
+		plan, err = serverOf(o, nil).DryRunBatch(ctx, withField(input, "dryRun", true))
 	} else {
 		plan = o.Gateway.DryRunBatch(bootstrap.Counting(ctx, user.Progress), operations)
 	}
@@ -144,15 +148,19 @@ func dryRunBatch(
 	if o.MarkUntrusted {
 		plan = plan.Marked()
 	}
-	status := terminal.ExitDone
-	if !plan.OK {
-		status = terminal.StatusOfResult(plan.Error)
-	}
-	return terminal.PrintJSON(std.Out, plan, status)
+	return printPlanned(std, plan, plan.OK, plan.Error)
 }
 
 // newProposal is the value of --propose without an id.
 const newProposal = "true"
+
+// proposed is the argument "propose" of a batch that is proposed: the id of a proposal, or true for a new one.
+func proposed(b mcpserver.BatchCall) any {
+	if b.Again != "" {
+		return b.Again
+	}
+	return true
+}
 
 // proposeBatch leaves a batch for the owner, and prints what the agent is told of that.
 func proposeBatch(
@@ -163,29 +171,34 @@ func proposeBatch(
 	operations mcpserver.BatchCall,
 	input []byte,
 ) error {
-	var proposed gateway.Proposed
+	var result gateway.Proposed
 	var err error
 	if o.Remote != nil {
-		proposed, err = serverOf(o, nil).ProposeBatch(ctx, input)
+		result, err = serverOf(o, nil).ProposeBatch(ctx, input)
 	} else {
-		proposed = o.Gateway.ProposeBatch(bootstrap.Counting(ctx, user.Progress), operations.Batch, operations.Again)
+		result = o.Gateway.ProposeBatch(bootstrap.Counting(ctx, user.Progress), operations.Batch, operations.Again)
 	}
 	user.Progress.Stop()
 	if err != nil {
 		return err
 	}
 	if o.MarkUntrusted {
-		proposed = proposed.Marked()
+		result = result.Marked()
 	}
+	return printPlanned(std, result, result.OK, result.Error)
+}
+
+// printPlanned prints a batch that was planned alone, as JSON. The status is that of the error, unless it is ok.
+func printPlanned(std terminal.Streams, planned any, isOK bool, cause *failure.Error) error {
 	status := terminal.ExitDone
-	if !proposed.OK {
-		status = terminal.StatusOfResult(proposed.Error)
+	if !isOK {
+		status = terminal.StatusOfResult(cause)
 	}
-	return terminal.PrintJSON(std.Out, proposed, status)
+	return terminal.PrintJSON(std.Out, planned, status)
 }
 
 // withField returns the arguments of a batch with one more, as JSON. What is no object is left as it is.
-func withField(input []byte, name, value string) []byte {
+func withField(input []byte, name string, value any) []byte {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(input, &fields); err != nil || fields == nil {
 		return input

@@ -260,3 +260,64 @@ func TestASubscriptionIsAcknowledgedOverHTTP(t *testing.T) {
 }
 
 func TestMain(m *testing.M) { rig.Main(m) }
+
+// A batch is previewed, and left for the owner of the server, from a terminal elsewhere: nothing is changed by either.
+func TestABatchIsPreviewedAndProposedOverHTTP(t *testing.T) {
+	t.Parallel()
+	r := rig.New(t, map[string]string{"a.md": "one\n"})
+	url := "--url=http://" + r.OverHTTP().Addr + "/mcp"
+	token := filepath.Join(r.Home, "token")
+	rig.WriteFile(t, token, []byte(rig.Token+"\n"))
+	require.NoError(t, os.Chmod(token, 0o600))
+	batch := filepath.Join(r.Home, "batch.json")
+	rig.WriteFile(t, batch, []byte(`{"operations":[{"clientId":"x","command":"append","params":{"path":"a.md","content":"two"}}]}`))
+
+	var plan struct {
+		OK      bool
+		Results []struct{ ClientID string }
+	}
+	out := r.Must("batch", url, "--token-file="+token, "--dry-run", batch)
+	require.NoError(t, json.Unmarshal([]byte(out), &plan))
+	assert.That(t, plan.OK, "the preview is %s", out)
+	assert.Equal(t, r.Read("a.md"), "one\n", "after the preview")
+
+	propose := func(how, file string) (id string) {
+		var left struct {
+			OK       bool
+			Proposal struct{ ID string }
+		}
+		out := r.Must("batch", url, "--token-file="+token, how, file)
+		require.NoError(t, json.Unmarshal([]byte(out), &left))
+		assert.That(t, left.OK, "%s is answered by %s", how, out)
+		return left.Proposal.ID
+	}
+	first := propose("--propose", batch)
+	assert.That(t, strings.HasPrefix(first, "p-"), "the id is %q", first)
+	none := filepath.Join(r.Home, "none.json")
+	rig.WriteFile(t, none, []byte(`{"operations":[]}`))
+	assert.Equal(t, propose("--propose="+first, none), first, "planned again")
+	assert.Contains(t, r.Must("approvals"), "A proposal of 1 operation.")
+	assert.Equal(t, r.Read("a.md"), "one\n", "after the proposal")
+}
+
+// What is only to be previewed is not left for the owner, wherever it says so.
+func TestAProposalIsNoDryRun(t *testing.T) {
+	t.Parallel()
+	r := rig.New(t, map[string]string{"a.md": "one\n"})
+	write := func(name, field string) string {
+		file := filepath.Join(r.Home, name)
+		rig.WriteFile(t, file, []byte(`{`+field+`"operations":[{"clientId":"x","command":"append","params":{"path":"a.md","content":"two"}}]}`))
+		return file
+	}
+	for _, args := range [][]string{
+		{"--propose", "--dry-run", write("plain.json", "")},
+		{"--propose", write("dry.json", `"dryRun":true,`)},
+		{"--dry-run", write("left.json", `"propose":true,`)},
+		{"--dry-run", write("again.json", `"propose":"p-aaaaaaaaaa",`)},
+	} {
+		out, said, status := r.Run(append([]string{"batch"}, args...)...)
+		assert.Equal(t, status, 2, "%q: %s%s", args, out, said)
+		assert.Contains(t, said, "a proposal and a dry run cannot be combined")
+		assert.Equal(t, strings.TrimSpace(r.Must("approvals", "--json")), "[]", "%q leaves", args)
+	}
+}
