@@ -168,3 +168,21 @@ func (r *batchRun) referred(i int, result Result) output {
 	}
 	return o
 }
+
+// WhyNotMade returns why nothing of an atomic batch was made, in one error, nil if it was made.
+func (r BatchResult) WhyNotMade() *failure.Error {
+	if r.OK {
+		return nil
+	}
+	if r.Error != nil {
+		return r.Error
+	}
+	for _, done := range r.Results {
+		if done.Result != nil && done.Result.Error != nil {
+			cause := *done.Result.Error
+			cause.Message = fmt.Sprintf("nothing was changed: operation %q: %s", excerpt.Short(done.ClientID), cause.Message)
+			return &cause
+		}
+	}
+	return &failure.Error{Code: failure.CodeNotApplied, Message: "nothing was changed"}
+}

@@ -13,7 +13,6 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/gateway/proposals"
-	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 )
 
@@ -170,17 +169,25 @@ func pickedIn(r request) (places []int) {
 	return places
 }
 
+// proposalOfForm returns the proposal that a form is about, with a gateway that has the rights of its agent. An error comes
+// with the view that shows it.
+func (p *Page) proposalOfForm(r request) (one proposals.Proposal, g *gateway.Gateway, v view, err error) {
+	code := r.PostForm.Get("code")
+	if one, err = p.proposalWith(code); err != nil {
+		return one, nil, view{goTo: "approvals"}.failed(err), err
+	}
+	v = view{goTo: "approvals/proposal/" + code}
+	if g, err = p.gatewayOfAgent(one); err != nil {
+		return one, nil, v.failed(err), err
+	}
+	return one, g, v, nil
+}
+
 // draftProposal plans what is ticked on the notes as they are, and shows it with the button that takes it.
 func (p *Page) draftProposal(r request) view {
-	code := r.PostForm.Get("code")
-	v := view{goTo: "approvals/proposal/" + code}
-	one, err := p.proposalWith(code)
+	one, g, v, err := p.proposalOfForm(r)
 	if err != nil {
-		return view{goTo: "approvals"}.failed(err)
-	}
-	g, err := p.gatewayOfAgent(one)
-	if err != nil {
-		return v.failed(err)
+		return v
 	}
 	drawn, err := g.DraftProposal(r.Context(), one, pickedIn(r), Surface)
 	if err != nil {
@@ -210,15 +217,9 @@ func (p *Page) draftProposal(r request) view {
 
 // takeProposal carries out what was shown.
 func (p *Page) takeProposal(r request) view {
-	code := r.PostForm.Get("code")
-	v := view{goTo: "approvals/proposal/" + code}
-	one, err := p.proposalWith(code)
+	one, g, v, err := p.proposalOfForm(r)
 	if err != nil {
-		return view{goTo: "approvals"}.failed(err)
-	}
-	g, err := p.gatewayOfAgent(one)
-	if err != nil {
-		return v.failed(err)
+		return v
 	}
 	shown := gateway.ProposalDraft{Proposal: one, Digest: r.PostForm.Get("digest")}
 	for text := range strings.SplitSeq(r.PostForm.Get("chosen"), ",") {
@@ -231,27 +232,13 @@ func (p *Page) takeProposal(r request) view {
 	result := g.TakeProposal(r.Context(), shown, gateway.ProposalAnswer{
 		By: Surface, Says: r.PostForm.Get("says"), Typed: r.PostForm.Get("typed"),
 	})
-	if !result.OK {
-		return v.failed(errorOfBatch(result))
+	if cause := result.WhyNotMade(); cause != nil {
+		return v.failed(failure.New(cause.Code, cause.Hint, "%s", cause.Message))
 	}
 	v.goTo = "approvals"
 	v.note = fmt.Sprintf("Done: %d of %s. The view of changes takes it back.",
 		len(shown.Chosen), sanitize.Counted(len(one.Operations), "operation"))
 	return v
-}
-
-// errorOfBatch returns why a batch is not made.
-func errorOfBatch(result gateway.BatchResult) error {
-	if result.Error != nil {
-		return failure.New(result.Error.Code, result.Error.Hint, "%s", result.Error.Message)
-	}
-	for _, done := range result.Results {
-		if done.Result != nil && done.Result.Error != nil {
-			cause := done.Result.Error
-			return failure.New(cause.Code, cause.Hint, "nothing was changed: operation %q: %s", excerpt.Short(done.ClientID), cause.Message)
-		}
-	}
-	return failure.New(failure.CodeNotApplied, "", "nothing was changed")
 }
 
 // declineProposal declines all of a proposal.

@@ -159,8 +159,8 @@ func takeProposal(
 		})
 	}
 	result := g.TakeProposal(ctx, shown, how)
-	if err := resultOfProposal(result); err != nil {
-		return err
+	if cause := result.WhyNotMade(); cause != nil {
+		return terminal.FailureOf(cause)
 	}
 	for _, notice := range result.Notices {
 		terminal.Notef(std.Err, "%s", terminal.Visible(notice))
@@ -181,24 +181,6 @@ func firstChange(result gateway.BatchResult) string {
 		}
 	}
 	return ""
-}
-
-// resultOfProposal returns why what was taken is not made, nil if it is.
-func resultOfProposal(result gateway.BatchResult) error {
-	if result.OK {
-		return nil
-	}
-	if result.Error != nil {
-		return terminal.FailureOf(result.Error)
-	}
-	for _, done := range result.Results {
-		if done.Result != nil && done.Result.Error != nil {
-			cause := *done.Result.Error
-			cause.Message = fmt.Sprintf("nothing was changed: operation %q: %s", excerpt.Short(done.ClientID), cause.Message)
-			return terminal.FailureOf(&cause)
-		}
-	}
-	return terminal.FailureOf(&failure.Error{Code: failure.CodeNotApplied, Message: "nothing was changed"})
 }
 
 // changedRows say which files are not as they were when a proposal was made.
