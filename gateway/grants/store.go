@@ -363,7 +363,7 @@ func (s *Store) readContent(names []string) (content, error) {
 		case halfSuffix:
 			_ = s.system.Remove(path)
 		case fileSuffix:
-			g, damaged, err := s.read(path)
+			g, damaged, err := s.read(name)
 			switch {
 			case err != nil:
 				return content{}, unusable(path, err)
@@ -414,20 +414,15 @@ func (g Grant) isOld(now time.Time) bool {
 }
 
 // read reads the file of a grant. damaged says why it is not one.
-func (s *Store) read(path string) (g Grant, damaged *Damaged, err error) {
-	name := filepath.Base(path)
-	data, err := ownerfiles.Read(path, maxFile)
-	if unsafe, ok := errors.AsType[*ownerfiles.Unsafe](err); ok {
-		return g, &Damaged{name, unsafe.Reason()}, nil
+func (s *Store) read(name string) (g Grant, damaged *Damaged, err error) {
+	damage, err := s.folder.Read(name, maxFile, func(data []byte) (ok bool) {
+		g, ok = s.parse(strings.TrimSuffix(name, fileSuffix), data)
+		return ok
+	})
+	if damage != "" {
+		return g, &Damaged{name, damage}, nil
 	}
-	if err != nil {
-		return g, nil, err
-	}
-	g, ok := s.parse(strings.TrimSuffix(name, fileSuffix), data)
-	if !ok {
-		return g, &Damaged{name, "is not what was written"}, nil
-	}
-	return g, nil, nil
+	return g, nil, err
 }
 
 // record is a grant in its file, with a code by the key of the folder.

@@ -518,7 +518,7 @@ func (s *Store) readContent(names []string) (content, error) {
 		case halfSuffix:
 			_ = s.system.Remove(path)
 		case headSuffix:
-			p, damaged, err := s.read(path)
+			p, damaged, err := s.read(name)
 			switch {
 			case err != nil:
 				return content{}, unusable(path, err)
@@ -543,20 +543,15 @@ func (s *Store) readContent(names []string) (content, error) {
 }
 
 // read reads the file of a proposal. damaged says why it is not one.
-func (s *Store) read(path string) (p Proposal, damaged *Damaged, err error) {
-	name := filepath.Base(path)
-	data, err := ownerfiles.Read(path, maxHead)
-	if unsafe, ok := errors.AsType[*ownerfiles.Unsafe](err); ok {
-		return p, &Damaged{name, unsafe.Reason()}, nil
+func (s *Store) read(name string) (p Proposal, damaged *Damaged, err error) {
+	damage, err := s.folder.Read(name, maxHead, func(data []byte) (ok bool) {
+		p, ok = s.parse(strings.TrimSuffix(name, headSuffix), data)
+		return ok
+	})
+	if damage != "" {
+		return p, &Damaged{name, damage}, nil
 	}
-	if err != nil {
-		return p, nil, err
-	}
-	p, ok := s.parse(strings.TrimSuffix(name, headSuffix), data)
-	if !ok {
-		return p, &Damaged{name, "is not what was written"}, nil
-	}
-	return p, nil, nil
+	return p, nil, err
 }
 
 // record is a proposal in its file, with a code by the key of the folder.

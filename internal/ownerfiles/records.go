@@ -84,6 +84,23 @@ func (f *RecordFolder) names() ([]string, error) {
 	return names, nil
 }
 
+// Read reads the file of a record, of at most limit bytes, and has parse decode it. damage says why it is not what was
+// written, "" if it is: another user can access the file, or parse returns false. The error is one of the system.
+func (f *RecordFolder) Read(name string, limit int, parse func(data []byte) bool) (damage string, err error) {
+	path := filepath.Join(f.Path, name)
+	data, err := Read(path, limit)
+	if unsafe, ok := errors.AsType[*Unsafe](err); ok {
+		return unsafe.Reason(), nil
+	}
+	if err != nil {
+		return "", f.Store.Unusable(path, err)
+	}
+	if !parse(data) {
+		return "is not what was written", nil
+	}
+	return "", nil
+}
+
 // Sealed returns a record as the content of its file, a line of JSON. record returns it with a code in it: the code is the
 // HMAC-SHA256, in hexadecimal, of the JSON of the record with the code "".
 func Sealed(key []byte, record func(code string) any) ([]byte, error) {
