@@ -180,9 +180,16 @@ func (v Value) columns() Value {
 
 // IsChoice reports whether a text is a choice. One that ends with ":NAME" takes any name there.
 func IsChoice(text, choice string) bool {
-	before, named := strings.CutSuffix(choice, "NAME")
-	name, ok := strings.CutPrefix(text, before)
-	return text == choice || named && ok && name != "" && len(name) <= maxNameBytes && firstUnprintable(name) < 0
+	if text == choice {
+		return true
+	}
+	before, takesName := strings.CutSuffix(choice, "NAME")
+	name, isBegun := strings.CutPrefix(text, before)
+	if !takesName || !isBegun {
+		return false
+	}
+	hasLength := name != "" && len(name) <= maxNameBytes
+	return hasLength && firstUnprintable(name) < 0
 }
 
 // checkBytes checks what applies to every kind: NUL ends an argument for the kernel, answers are UTF-8,

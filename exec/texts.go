@@ -137,8 +137,11 @@ func nothingFound(text string) bool {
 // looksLikePath reports whether a line ends like the name of a file: a dot and a short extension.
 func looksLikePath(line string) bool {
 	dot := strings.LastIndexByte(line, '.')
+	if dot < 0 {
+		return false
+	}
 	extension := line[dot+1:]
-	return dot >= 0 && extension != "" && len(extension) <= 10 && strings.IndexFunc(extension, notAlphanumeric) < 0
+	return len(extension) <= 10 && isWord(extension)
 }
 
 func notAlphanumeric(r rune) bool {

@@ -37,10 +37,17 @@ func printManual(_ context.Context, std terminal.Streams, args []string) error {
 		f.BoolVar(&list, "list", false, "list the files of the pages")
 		f.StringVar(&folder, "write", "", "write all pages below this folder, in man1 and man5")
 	})
+	wanted := len(rest)
+	if list {
+		wanted++
+	}
+	if folder != "" {
+		wanted++
+	}
 	switch {
 	case err != nil:
 		return err
-	case len(rest) > 1 || len(rest) > 0 && (list || folder != "") || list && folder != "":
+	case wanted > 1:
 		return &terminal.UsageError{
 			Reason: "man takes one page, --list or --write",
 			Advice: `"vaultwicket man run" prints the page of run`,

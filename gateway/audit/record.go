@@ -287,7 +287,9 @@ func (r *Record) Ended(end End) {
 
 func (r *Record) decision(what string, err error) Line {
 	line := r.line
-	line.Kind, line.Decision, line.Rule = "decision", what, failure.RuleOf(err)
+	line.Kind = "decision"
+	line.Decision = what
+	line.Rule = failure.RuleOf(err)
 	if err != nil {
 		line.Code = failure.Of(err).Code
 	}

@@ -308,7 +308,9 @@ func exportLines(ctx context.Context, std terminal.Streams, state string, out io
 		damaged, err := eachLine(ctx, std, audit.List(ctx, part.folder, audit.Filter{}), func(line audit.Line) error {
 			text, err := excerpt.JSON(line) // byte for byte as the log has it
 			if err == nil {
-				p.lines, p.last, p.hash = p.lines+1, line.Seq, sha256.Sum256([]byte(text))
+				p.lines++
+				p.last = line.Seq
+				p.hash = sha256.Sum256([]byte(text))
 				_, err = to.WriteString(text + "\n")
 			}
 			return err

@@ -336,11 +336,9 @@ func (s *Server) Probe(ctx context.Context, method, address string, headers ...s
 		return p, err
 	}
 	defer response.Body.Close()
-	p.Status, p.Challenge, p.ContentType = response.StatusCode, response.Header.Get(
-		"WWW-Authenticate",
-	), response.Header.Get(
-		"Content-Type",
-	)
+	p.Status = response.StatusCode
+	p.Challenge = response.Header.Get("WWW-Authenticate")
+	p.ContentType = response.Header.Get("Content-Type")
 	p.Date, _ = http.ParseTime(response.Header.Get("Date"))
 	if response.TLS != nil && len(response.TLS.PeerCertificates) > 0 {
 		p.From = response.TLS.PeerCertificates[0].NotBefore

@@ -479,9 +479,11 @@ func IsComposedOf(now []byte, inline bool, pieces ...[]byte) Verdict {
 			}
 			before := pieces[i-1]
 			// The app needs no line break between the two.
-			ends := len(before) == 0 || bytes.HasSuffix(before, []byte("\n")) || bytes.HasPrefix(piece, []byte("\n")) ||
-				bytes.HasPrefix(piece, []byte("\r\n"))
-			if breaks > maxBreaks || breaks == 0 && !ends && !inline || breaks > 0 && inline && !ends {
+			endsBefore := len(before) == 0 || bytes.HasSuffix(before, []byte("\n"))
+			beginsPiece := bytes.HasPrefix(piece, []byte("\n")) || bytes.HasPrefix(piece, []byte("\r\n"))
+			isApart := endsBefore || beginsPiece
+			goesOn := breaks == 0
+			if breaks > maxBreaks || !isApart && goesOn != inline {
 				return Verdict{}
 			}
 			rest = begun

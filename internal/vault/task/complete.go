@@ -52,7 +52,10 @@ func Mark(text string, from, to rune, today time.Time, s Settings) (Change, erro
 		if err != nil {
 			return Change{}, err
 		}
-		c.HasNext, c.Next, c.NextMark, c.Below = true, next, s.nextMark(to), s.NextBelow
+		c.HasNext = true
+		c.Next = next
+		c.NextMark = s.nextMark(to)
+		c.Below = s.NextBelow
 	}
 	c.Removed = finishes && strings.EqualFold(l.Get(OnCompletion), "delete")
 	c.Extra = c.HasNext || c.Removed || c.Text != text
