@@ -76,9 +76,10 @@ type Journal struct {
 	cleaned    time.Time // when old segments were last looked for
 	older      int64     // what the segments before the tail take, when last looked at
 	unrecorded unrecorded
-	looked     atomic.Bool // for a change that was broken off
-	known      known       // of the segments, for questions
-	followed   followed    // the lineage of notes
+	looked     atomic.Bool            // for a change that was broken off
+	known      known                  // of the segments, for questions
+	claimed    atomic.Pointer[Claims] // of the change of several files that was last asked for
+	followed   followed               // the lineage of notes
 }
 
 // OpenAs returns the journal of the vault at an absolute path, below the folder dir. A journal
@@ -189,32 +190,13 @@ func isFolder(dir string) (bool, error) {
 }
 
 const (
-	writerLock = "write.lock"  // held by a caller from before Begin until after End
+	changeLock = "change.lock" // held by a change of several files, see [Turn]
+	writerLock = "write.lock"  // held by a change, one of several files until it is begun
 	appendLock = "append.lock" // held while something is written here
 )
 
 // patience is how long the short lock is waited for. It is held for one entry of up to a gigabyte.
 const patience = 30 * time.Second
-
-// Lock keeps other callers and processes from changing notes of the vault through this program
-// until unlock is called or the process ends. When ctx ends first, the error is a *[Busy].
-//
-// Begin, End and readers do not need it: they take a lock of their own.
-func (j *Journal) Lock(ctx context.Context) (unlock func(), err error) {
-	if err := j.prepare(); err != nil {
-		return nil, err
-	}
-	unlock, err = ownerfiles.Lock(ctx, j.folder.file(writerLock), 0)
-	return unlock, store.Locked(j.folder.file(writerLock), err)
-}
-
-// TryLock is [Journal.Lock] that does not wait. ok is false if another caller has the lock, or it cannot be had.
-func (j *Journal) TryLock() (unlock func(), ok bool) {
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	unlock, err := ownerfiles.Lock(ctx, j.folder.file(writerLock), 0)
-	return unlock, err == nil
-}
 
 // Extent is how far the journal has grown; it differs after each entry. It is zero if nothing can
 // be read.

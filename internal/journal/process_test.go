@@ -169,7 +169,7 @@ func TestBrokenOff(t *testing.T) {
 	defer unlock()
 	expect := func(when string, j *Journal, want string) {
 		t.Helper()
-		broken, err := j.BrokenOff(t.Context())
+		broken, err := j.Mark().BrokenOff(t.Context())
 		require.NoError(t, err)
 		id := ""
 		if broken != nil {
@@ -179,18 +179,18 @@ func TestBrokenOff(t *testing.T) {
 	}
 	expect("before anything was written", j, "")
 	e := Entry{ID: NewID(time.Now()), Time: time.Now(), Steps: []Step{{Path: "a.md", After: ImageOf([]byte("x"))}}}
-	require.NoError(t, j.MarkUnfinished(e.ID))
+	require.NoError(t, j.Mark().Set(e.ID))
 	expect("before it is begun", j, "")
 	require.NoError(t, j.Begin(e, nil))
 	assert.That(t, j.HasUnfinished(), "no mark")
 	expect("while it is made", j, e.ID)
 	expect("in another process", open(), e.ID)
-	require.NoError(t, j.MarkTakingBack(e.ID))
-	broken := require.Value(j.BrokenOff(t.Context()))(t)
+	require.NoError(t, j.Mark().SetTakingBack(e.ID))
+	broken := require.Value(j.Mark().BrokenOff(t.Context()))(t)
 	assert.That(t, broken.ID == e.ID && broken.TakingBack, "taken back: %+v", broken)
 	require.NoError(t, os.WriteFile(j.folder.file(unfinishedFile), []byte(e.ID[:7]), 0o600))
 	expect("with half a mark", j, e.ID)
-	j.MarkFinished()
+	j.Mark().Clear()
 	expect("without a mark", j, "")
 	expect("without a mark, in a new process", open(), e.ID)
 	require.NoError(t, j.End(e.ID, Outcome{State: Done}))
@@ -212,11 +212,11 @@ func TestTakingBackIsMarkedOnAFullDisk(t *testing.T) {
 	unlock := require.Value(j.Lock(t.Context()))(t)
 	defer unlock()
 	e := Entry{ID: NewID(time.Now()), Time: time.Now(), Steps: []Step{{Path: "a.md", After: ImageOf([]byte("x"))}}}
-	require.NoError(t, j.MarkUnfinished(e.ID))
+	require.NoError(t, j.Mark().Set(e.ID))
 	require.NoError(t, j.Begin(e, nil))
 	j.sys = fullDisk{j.sys}
-	require.NoError(t, j.MarkTakingBack(e.ID))
-	broken := require.Value(j.BrokenOff(t.Context()))(t)
+	require.NoError(t, j.Mark().SetTakingBack(e.ID))
+	broken := require.Value(j.Mark().BrokenOff(t.Context()))(t)
 	assert.That(t, broken != nil && broken.ID == e.ID && broken.TakingBack, "%+v", broken)
 }
 

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -256,52 +255,6 @@ func (j *Journal) Put(caller, path string, image Image, content io.Reader) error
 	})
 }
 
-// unfinishedFile is in the folder of a vault while a change is made, with the id of its entry. One that is there
-// without a process that has [Journal.Lock] belongs to a change that was broken off.
-const unfinishedFile = "unfinished"
-
-// MarkUnfinished notes that the change with an id is about to be made. The caller has [Journal.Lock], and calls
-// [Journal.MarkFinished] once its outcome is kept.
-func (j *Journal) MarkUnfinished(id string) error {
-	name := j.folder.file(unfinishedFile)
-	file, err := j.sys.Create(name)
-	if err != nil {
-		return unusable(name, err)
-	}
-	_, err = file.Write([]byte(id + takingForward))
-	return unusable(name, errors.Join(err, file.Close()))
-}
-
-// MarkTakingBack notes that the change that is marked as unfinished is being taken back. The caller has [Journal.Lock].
-func (j *Journal) MarkTakingBack(id string) error {
-	name := j.folder.file(unfinishedFile)
-	file, err := j.sys.Open(name, os.O_RDWR)
-	if err != nil {
-		return unusable(name, err)
-	}
-	_, err = file.WriteAt([]byte(takingBack), int64(len(id)))
-	return unusable(name, errors.Join(err, file.Sync(), file.Close()))
-}
-
-// What is behind the id of a change that is being made, and of one that is being taken back. Both are as long, so that a
-// disk without room takes the second in the place of the first.
-const (
-	takingForward = "     "
-	takingBack    = " back"
-)
-
-// MarkFinished notes that no change is being made. The caller has [Journal.Lock].
-func (j *Journal) MarkFinished() { _ = j.sys.Remove(j.folder.file(unfinishedFile)) }
-
-// HasUnfinished reports whether a change or a batch is being made, or was broken off: nobody else can take
-// [Journal.Lock] in the first case.
-func (j *Journal) HasUnfinished() bool { return j.has(unfinishedFile) || j.has(batchFile) }
-
-func (j *Journal) has(name string) bool {
-	_, err := os.Lstat(j.folder.file(name))
-	return err == nil
-}
-
 // batchFile is in the folder of a vault while a batch is made that is to be made as a whole, with its id.
 const batchFile = "batch"
 
@@ -328,51 +281,6 @@ func (j *Journal) UnfinishedBatch(ctx context.Context) (entries []Entry, found b
 	}
 	entries, _, err = j.Entries(ctx, Filter{Batch: string(id)})
 	return entries, true, err
-}
-
-// BrokenOff is a change that was broken off before its outcome was kept.
-type BrokenOff struct {
-	Entry
-	TakingBack bool // it was being taken back, and nobody was told that it is made
-}
-
-// BrokenOff returns the change that was broken off, nil if there is none. The caller has [Journal.Lock]. The first call of a
-// process also looks at the newest entry: after a crash of the system the mark may be lost.
-func (j *Journal) BrokenOff(ctx context.Context) (*BrokenOff, error) {
-	marked := j.has(unfinishedFile)
-	first := !j.looked.Swap(true)
-	if !marked && !first {
-		return nil, nil
-	}
-	id := ""
-	isTakenBack := false
-	if marked {
-		text, err := os.ReadFile(j.folder.file(unfinishedFile))
-		if err != nil {
-			return nil, unusable(j.folder.file(unfinishedFile), err)
-		}
-		id, isTakenBack = strings.CutSuffix(string(text), takingBack)
-		id = strings.TrimSpace(id)
-	}
-	if _, err := ParseID(id); err != nil { // the mark was cut off, or there is none
-		if id, err = j.newestBegun(); err != nil || id == "" {
-			return nil, err
-		}
-	}
-	e, err := j.Entry(ctx, id)
-	if err == nil && e.Batch != "" && e.Batch != id { // a part of a batch is broken off with it
-		whole, failed := j.Entry(ctx, e.Batch)
-		if failed == nil && slices.Contains(whole.Parts, id) {
-			e = whole
-		}
-	}
-	if _, unknown := errors.AsType[*Unknown](err); unknown {
-		return nil, nil // it was not even begun
-	}
-	if err != nil || e.State != Begun {
-		return nil, err
-	}
-	return &BrokenOff{e, isTakenBack}, nil
 }
 
 // newestBegun returns the id of the newest entry if no outcome of it is kept, else "".

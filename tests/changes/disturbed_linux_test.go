@@ -89,6 +89,7 @@ func fillSmall(t *testing.T, vault string) {
 	}
 	rig.WriteFile(t, filepath.Join(vault, "long.md"), []byte(sections.String()))
 	rig.WriteFile(t, filepath.Join(vault, "hub.md"), []byte("word #t\n"))
+	rig.WriteFile(t, filepath.Join(vault, besideNote), []byte("nothing\n"))
 	rig.WriteFile(t, filepath.Join(vault, "P", "b.canvas"), []byte(`{"nodes":[{"id":"a","type":"file","file":"hub.md","x":0,"y":0,"width":1,"height":1}],"edges":[]}`))
 	rig.WriteFile(t, filepath.Join(vault, ".obsidian", "app.json"), []byte(`{"alwaysUpdateLinks":true,"trashOption":"local"}`))
 }
@@ -248,6 +249,7 @@ type disturber struct {
 	kinds  map[string]int            // of changes
 	lines  int                       // of other programs that were written
 	lost   int                       // of these, the ones that are nowhere
+	beside int                       // lines of another gateway that were told as written
 	failed int
 	isFew  bool // the disk can be full
 }
@@ -290,6 +292,7 @@ func TestAChangeOfManyIsWholeHoweverItIsDisturbed(t *testing.T) {
 		t.Logf("%-12s %5d: %v", disturbance.name, total, d.counts[disturbance.name])
 	}
 	t.Logf("%d tries over %v", made, d.kinds)
+	t.Logf("%d lines of another gateway", d.beside)
 	t.Logf("%d lines of another program, of which %d were written into a file that was being replaced or removed", d.lines, d.lost)
 }
 
@@ -355,6 +358,7 @@ func (d *disturber) draw() string {
 func (d *disturber) disturb(n int, c *disturbed) {
 	t := d.t
 	way := d.draw()
+	isBeside := d.random.IntN(3) == 0 // another gateway changes a note of its own meanwhile
 	isApart := way == "kill gateway" || way == "kill both" || way == "end gateway"
 	appends := 0
 	if way == "append" || d.random.IntN(5) == 0 {
@@ -388,9 +392,14 @@ func (d *disturber) disturb(n int, c *disturbed) {
 			}
 			g = changerHere(t, d.folder, timeout)
 		}
+		endBeside := func() []string { return nil }
+		if isBeside {
+			endBeside = d.writeBeside(t)
+		}
 		answer := d.run(t, g, c, way, moment, appends)
+		beside := endBeside()
 		when := fmt.Sprintf("%d: %s %q, %s after %v, %d lines: %s %s", n, c.name, c.change, way, moment, appends, answer.code, answer.text)
-		d.settled(t, when, c, answer, appends)
+		d.settled(t, when, c, answer, appends, beside)
 		if d.counts[way] == nil {
 			d.counts[way] = map[string]int{}
 		}
@@ -449,6 +458,37 @@ func (d *disturber) run(t *testing.T, g changer, c *disturbed, way string, momen
 	return answer
 }
 
+// besideNote is a note that no change is about.
+const besideNote = "Beside/own.md"
+
+// writeBeside has another gateway append to a note of its own until it is told to end. It returns the lines that were told as written.
+func (d *disturber) writeBeside(t *testing.T) (end func() (lines []string)) {
+	g, endGateway := manyGateway(t, d.folder, 0)
+	g.Do(t.Context(), gateway.Request{Command: "read", Words: []string{"path=" + besideNote}, Caller: "beside"}) // so that it has a worker
+	stop := make(chan struct{})
+	ended := make(chan []string, 1)
+	go func() {
+		var told []string
+		for n := 0; ; n++ {
+			select {
+			case <-stop:
+				ended <- told
+				return
+			default:
+			}
+			line := fmt.Sprintf("<line %d>", n)
+			if g.Do(t.Context(), gateway.Request{Command: "append", Words: []string{"path=" + besideNote, "content=" + line}, Caller: "beside"}).OK {
+				told = append(told, line)
+			}
+		}
+	}()
+	return func() []string {
+		close(stop)
+		defer endGateway()
+		return <-ended
+	}
+}
+
 // fillDisk leaves some pages of the disk free: from none to what a change takes.
 func (d *disturber) fillDisk(t *testing.T, ballast string) {
 	var facts syscall.Statfs_t
@@ -466,7 +506,7 @@ func (d *disturber) append(t *testing.T, lines int) {
 	for range lines {
 		var notes []string
 		_ = filepath.WalkDir(d.vault, func(path string, e fs.DirEntry, err error) error {
-			if err == nil && strings.HasSuffix(path, ".md") && !strings.Contains(path, "/.") {
+			if err == nil && strings.HasSuffix(path, ".md") && !strings.Contains(path, "/.") && !strings.HasSuffix(path, besideNote) {
 				notes = append(notes, path)
 			}
 			return nil
@@ -486,7 +526,7 @@ func (d *disturber) append(t *testing.T, lines int) {
 }
 
 // settled makes the next call, and compares what is there then with what may be.
-func (d *disturber) settled(t *testing.T, when string, c *disturbed, answer answeredCall, appends int) {
+func (d *disturber) settled(t *testing.T, when string, c *disturbed, answer answeredCall, appends int, beside []string) {
 	next := changerHere(t, d.folder, 0)
 	defer next.end()
 	got := next.do(t.Context(), one("files", "total"))
@@ -498,6 +538,11 @@ func (d *disturber) settled(t *testing.T, when string, c *disturbed, answer answ
 		now[path] = strings.ReplaceAll(text, foreignLine, "")
 		assert.That(t, !strings.Contains(path, ".vaultwicket-"), "%s: %s is left", when, path)
 	}
+	for _, line := range beside {
+		assert.Equal(t, strings.Count(now[besideNote], line), 1, "%s: %q, which another gateway told as written, in %q", when, line, now[besideNote])
+	}
+	d.beside += len(beside)
+	now[besideNote] = c.old[besideNote]
 	if appends > 0 && found < appends {
 		d.lost += appends - found
 	}

@@ -309,7 +309,7 @@ func TestAStartSettlesWhatWasBrokenOff(t *testing.T) {
 	text := func(s journal.Step) (io.ReadCloser, error) {
 		return os.Open(filepath.Join(vault, s.Path))
 	}
-	require.NoError(t, j.MarkUnfinished(e.ID))
+	require.NoError(t, j.Mark().Set(e.ID))
 	require.NoError(t, j.Begin(e, text))
 	for _, s := range e.Steps[:3] {
 		require.NoError(t, os.WriteFile(filepath.Join(vault, s.Path), []byte(old[s.Path]), 0o644))

@@ -255,15 +255,15 @@ func CommitBatch(v *call.Vault, how protocol.Write) (answer.Reply, error) {
 		}
 		since = now
 	}
-	unlock, err := lockAlone(v, j, how)
+	turn, err := takeTurn(v, j, how)
 	if err != nil {
 		return answer.Reply{}, err
 	}
-	defer unlock()
+	defer turn.end()
 	if !how.Alone && planned.isOutdated(v, j, how.Rests, since) {
 		return answer.Reply{Stale: true}, nil
 	}
-	t, err := planned.transaction(v, j, how)
+	t, err := planned.transaction(v, j, turn, how)
 	if err == nil {
 		err = t.compare(how.Alone)
 	}
@@ -345,7 +345,12 @@ func (b *plannedBatch) merged() ([]Step, error) {
 }
 
 // transaction returns the transaction of all operations.
-func (b *plannedBatch) transaction(v *call.Vault, j *journal.Journal, how protocol.Write) (*transaction, error) {
+func (b *plannedBatch) transaction(
+	v *call.Vault,
+	j *journal.Journal,
+	turn *turn,
+	how protocol.Write,
+) (*transaction, error) {
 	merged, err := b.merged()
 	if err != nil {
 		return nil, err
@@ -370,7 +375,7 @@ func (b *plannedBatch) transaction(v *call.Vault, j *journal.Journal, how protoc
 	for _, o := range b.operations {
 		e.Parts = append(e.Parts, o.entry.ID)
 	}
-	t, err := newTransaction(v, j, Proposal{Steps: merged, Emptied: emptied}, e, !b.isOfOneState)
+	t, err := newTransaction(v, j, turn, Proposal{Steps: merged, Emptied: emptied}, e, !b.isOfOneState)
 	if err != nil {
 		return nil, err
 	}

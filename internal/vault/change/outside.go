@@ -32,8 +32,8 @@ func begin(v *call.Vault, row Command, values call.Values, how protocol.Write) (
 		return answer.Reply{}, err
 	}
 	settle := Recover
-	if how.Alone {
-		settle = recoverChange
+	if how.Alone { // what is marked as a batch is that of the caller
+		settle = recoverChanges
 	}
 	if err := settle(v, j); err != nil {
 		return answer.Reply{}, err
@@ -251,17 +251,17 @@ func isMadeAt(v *call.Vault, row Command, values call.Values, at disk.Path) (boo
 
 // afterRecovery settles what was broken off, once no other process changes the vault, and returns an entry.
 func afterRecovery(v *call.Vault, j *journal.Journal, how protocol.Write) (journal.Entry, error) {
-	unlock, err := lockAlone(v, j, how)
+	turn, err := takeTurn(v, j, how)
 	if err != nil {
 		return journal.Entry{}, err
 	}
-	defer unlock()
+	defer turn.end()
 	return j.Entry(v.Ctx, how.Entry)
 }
 
 // sidesOf returns which files of a change that is made in part it has changed, and which not.
 func sidesOf(v *call.Vault, j *journal.Journal, e journal.Entry) (changed, unchanged []string) {
-	s := newSettler(v, j, e)
+	s := newSettler(v, j, journal.Mark{}, e)
 	for i, kept := range e.Steps {
 		isMade := kept.Before != kept.After
 		if kept.From != "" {

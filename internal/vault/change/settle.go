@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -51,15 +50,7 @@ const (
 // new texts are there, else taken back; without it the other way round. If one is not possible, the other one is tried. The caller
 // has the lock of the journal. After an error of the disk the change is not settled: that is tried again when the vault is opened
 // the next time.
-func settle(
-	v *call.Vault,
-	j *journal.Journal,
-	e journal.Entry,
-	was map[int]journal.Image,
-	forward bool,
-) (ending, error) {
-	s := newSettler(v, j, e)
-	maps.Copy(s.was, was)
+func (s *settler) settle(forward bool) (ending, error) {
 	if forward {
 		hasBegun, isWhole, err := s.survey()
 		switch {
@@ -68,7 +59,7 @@ func settle(
 			return ending{state: unmade}, s.finish(unmade, nil)
 		case !isWhole:
 			forward = false
-			_ = j.MarkTakingBack(e.ID) // so that whoever goes on with it, if this ends, goes the same way
+			_ = s.mark.SetTakingBack(s.entry.ID) // so that whoever goes on with it, if this ends, goes the same way
 		}
 	}
 	ways := []struct {
@@ -186,7 +177,7 @@ func (s *settler) finish(end outcome, found []journal.Image) error {
 	if err := s.journal.EndTogether(ends); err != nil {
 		return unjournaled(err)
 	}
-	s.journal.MarkFinished()
+	s.mark.Clear()
 	if end == made {
 		for _, e := range append(parts, s.entry) {
 			for _, id := range e.TakesBack() {
@@ -277,30 +268,38 @@ func (s *settler) setTime(path disk.Path, at int64) {
 	}
 }
 
-// Recover settles a change or a batch that was broken off, if there is one. The caller has the lock of the journal.
+// Recover settles the changes and the batch that were broken off, if there are any. The caller is alone, see [journal.Turn].
 func Recover(v *call.Vault, j *journal.Journal) error {
 	if !j.HasUnfinished() { // but the first time the journal itself is asked
-		return recoverChange(v, j)
+		return recoverChange(v, j, j.Mark())
 	}
-	if err := recoverChange(v, j); err != nil {
+	if err := recoverChanges(v, j); err != nil {
 		return err
 	}
 	return recoverBatch(v, j)
 }
 
-// recoverChange completes a change that was broken off, or takes it back.
-func recoverChange(v *call.Vault, j *journal.Journal) error {
-	broken, err := j.BrokenOff(v.Ctx)
+// recoverChanges completes the changes that were broken off, or takes them back.
+func recoverChanges(v *call.Vault, j *journal.Journal) error {
+	if err := recoverChange(v, j, j.BesideMark()); err != nil {
+		return err
+	}
+	return recoverChange(v, j, j.Mark())
+}
+
+// recoverChange completes the change that a mark names, or takes it back.
+func recoverChange(v *call.Vault, j *journal.Journal, mark journal.Mark) error {
+	broken, err := mark.BrokenOff(v.Ctx)
 	if err != nil {
 		return unjournaled(err)
 	}
 	if broken == nil || broken.Backend != embedded {
-		if j.HasUnfinished() {
-			j.MarkFinished()
+		if mark.IsSet() {
+			mark.Clear()
 		}
 		return nil
 	}
-	return recoverEntry(v, j, broken.Entry, !broken.TakingBack)
+	return recoverEntry(v, j, mark, broken.Entry, !broken.TakingBack)
 }
 
 // recoverBatch takes back the changes of a batch whose gateway has ended: it is made as a whole or not at all.
@@ -316,7 +315,7 @@ func recoverBatch(v *call.Vault, j *journal.Journal) error {
 		if e.State != journal.Done || e.Undoes != "" {
 			continue
 		}
-		if err := recoverEntry(v, j, e, false); err != nil {
+		if err := recoverEntry(v, j, j.Mark(), e, false); err != nil {
 			return err
 		}
 	}
@@ -324,12 +323,12 @@ func recoverBatch(v *call.Vault, j *journal.Journal) error {
 	return nil
 }
 
-func recoverEntry(v *call.Vault, j *journal.Journal, e journal.Entry, forward bool) error {
+func recoverEntry(v *call.Vault, j *journal.Journal, mark journal.Mark, e journal.Entry, forward bool) error {
 	if ready, err := beginChanges(v, len(e.Steps)); !ready {
 		return err
 	}
 	defer v.Host.Commits.End()
-	if _, err := settle(v, j, e, nil, forward); err != nil {
+	if _, err := newSettler(v, j, mark, e).settle(forward); err != nil {
 		return answer.Unfinished.Failure("A change that was broken off cannot be completed or taken back: %v", err)
 	}
 	return nil
@@ -364,6 +363,7 @@ const embedded = "embedded"
 type settler struct {
 	vault   *call.Vault // as its owner sees it
 	journal *journal.Journal
+	mark    journal.Mark // of the change; the zero Mark if nothing is settled
 	entry   journal.Entry
 	sync    func() error
 	mu      sync.Mutex            // for was
@@ -378,13 +378,14 @@ func (s *settler) text(image journal.Image) ([]byte, error) {
 	return s.journal.Object(context.WithoutCancel(s.vault.Ctx), image.Hash)
 }
 
-func newSettler(v *call.Vault, j *journal.Journal, e journal.Entry) *settler {
+func newSettler(v *call.Vault, j *journal.Journal, mark journal.Mark, e journal.Entry) *settler {
 	whole := *v
 	folder, syncAll := v.Disk.Whole().Gathering()
 	whole.Disk = folder
 	return &settler{
 		vault:   &whole,
 		journal: j,
+		mark:    mark,
 		entry:   e,
 		sync:    syncAll,
 		was:     map[int]journal.Image{},

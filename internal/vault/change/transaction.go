@@ -19,10 +19,11 @@ import (
 )
 
 // transaction makes the steps of a proposal on the disk: all of them, or none. Its states, and what a crash in each of
-// them leads to, are in docs/vault.md. The caller has the lock of the journal.
+// them leads to, are in docs/vault.md.
 type transaction struct {
 	vault   *call.Vault
 	journal *journal.Journal
+	turn    *turn
 	entry   journal.Entry
 	steps   []Step
 	// merges says that what another program appends to a note meanwhile is taken along: nobody has approved
@@ -40,10 +41,18 @@ type transaction struct {
 
 // newTransaction returns the transaction of the steps of a proposal, which are no no-ops. It names what the disk needs for
 // them in the entry, and changes nothing.
-func newTransaction(v *call.Vault, j *journal.Journal, p Proposal, e journal.Entry, merges bool) (*transaction, error) {
+func newTransaction(
+	v *call.Vault,
+	j *journal.Journal,
+	turn *turn,
+	p Proposal,
+	e journal.Entry,
+	merges bool,
+) (*transaction, error) {
 	t := &transaction{
 		vault:   v,
 		journal: j,
+		turn:    turn,
 		entry:   e,
 		steps:   p.Steps,
 		merges:  merges,
@@ -249,9 +258,10 @@ func (t *transaction) takeAlong(i int) bool {
 // only that is possible.
 func (t *transaction) run() (ending, error) {
 	if err := t.begin(); err != nil {
-		t.journal.MarkFinished()
+		t.turn.mark.Clear()
 		return ending{}, err
 	}
+	t.turn.passOn()
 	err := t.stage()
 	isCommitting := false
 	if err == nil {
@@ -264,8 +274,10 @@ func (t *transaction) run() (ending, error) {
 		return t.finish()
 	}
 	// Whoever opens the vault next completes it where it is not marked, so that has to be tried first then.
-	forward := t.journal.MarkTakingBack(t.entry.ID) != nil
-	end, failed := settle(t.vault, t.journal, t.entry, t.was, forward)
+	forward := t.turn.mark.SetTakingBack(t.entry.ID) != nil
+	s := newSettler(t.vault, t.journal, t.turn.mark, t.entry)
+	maps.Copy(s.was, t.was)
+	end, failed := s.settle(forward)
 	if end.state == made && failed == nil { // it was completed, or another program let it not be taken back
 		return end, nil
 	}
@@ -289,7 +301,7 @@ func beginChanges(v *call.Vault, files int) (bool, error) {
 
 // finish ends a change that is made. Behind this it can be taken back, even if only its beginning is in the journal.
 func (t *transaction) finish() (ending, error) {
-	s := newSettler(t.vault, t.journal, t.entry)
+	s := newSettler(t.vault, t.journal, t.turn.mark, t.entry)
 	maps.Copy(s.was, t.was)
 	if err := s.finish(made, nil); err != nil {
 		return ending{state: made}, nil // whoever opens the vault next finishes it
@@ -338,7 +350,7 @@ func (t *transaction) begin() error {
 	for i, s := range t.steps { // they may have become others since they were kept
 		t.entry.Steps[i].Before, t.entry.Steps[i].After = ImageOf(s.Before), ImageOf(s.After)
 	}
-	if err := t.journal.MarkUnfinished(t.entry.ID); err != nil {
+	if err := t.turn.mark.Set(t.entry.ID); err != nil {
 		return unjournaled(err)
 	}
 	whole := contentOf(t.vault, t.steps, t.entry.Steps)

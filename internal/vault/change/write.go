@@ -116,11 +116,11 @@ func tryOut(
 		}
 		planned = now
 	}
-	unlock, err := lockAlone(v, j, how)
+	turn, err := takeTurnFor(v, j, how, p.Steps)
 	if err != nil {
 		return answer.Reply{}, err
 	}
-	defer unlock()
+	defer turn.end()
 	if alone {
 		if p, err = propose(v, row, values, how); err != nil || p.ReadAnswer != nil {
 			return p.answer(), err
@@ -137,7 +137,7 @@ func tryOut(
 		return p.nothing(said), endUndone(j, p.takesBack())
 	}
 	isOfOneState := how.Approved != "" || how.Expect != "" // of a note that was shown, or is named by its hash
-	t, err := newTransaction(v, j, p, entry(v, row, values, how, p), !isOfOneState)
+	t, err := newTransaction(v, j, turn, p, entry(v, row, values, how, p), !isOfOneState)
 	if err == nil {
 		err = t.compare(alone)
 	}
@@ -220,22 +220,6 @@ func (p Proposal) nothing(said answer.Reply) answer.Reply {
 	notices := []string{"nothing was changed: " + what, said.Notice}
 	said.Notice = strings.Join(slices.DeleteFunc(notices, func(notice string) bool { return notice == "" }), "; ")
 	return said
-}
-
-// lockAlone takes the lock of the journal, unless the caller has it, and settles what was broken off.
-func lockAlone(v *call.Vault, j *journal.Journal, how protocol.Write) (unlock func(), err error) {
-	if how.Alone {
-		return func() {}, recoverChange(v, j) // what is marked as a batch is that of the caller
-	}
-	unlock, err = j.Lock(v.Ctx)
-	if err != nil {
-		return nil, unjournaled(err)
-	}
-	if err := Recover(v, j); err != nil {
-		unlock()
-		return nil, err
-	}
-	return unlock, nil
 }
 
 // isConflict reports whether an error says that another program has changed a file.
