@@ -201,7 +201,7 @@ func (o *operation) plan(v *call.Vault, i int) error {
 			o.entry.Folders = append(o.entry.Folders, folder.String())
 		}
 	}
-	kept := keptStep(v, *s)
+	kept := keptStep(v.Disk, *s)
 	o.entry.Steps = append(o.entry.Steps, kept)
 	over := v.Batch.Overlay
 	switch {
@@ -265,6 +265,7 @@ func CommitBatch(v *call.Vault, how protocol.Write) (answer.Reply, error) {
 	}
 	t, err := planned.transaction(v, j, turn, how)
 	if err == nil {
+		defer t.close()
 		err = t.compare(how.Alone)
 	}
 	if isConflict(err) && !how.Alone && !planned.isOfOneState {

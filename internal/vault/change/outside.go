@@ -53,7 +53,7 @@ func begin(v *call.Vault, row Command, values call.Values, how protocol.Write) (
 	if len(p.Steps) > 0 {
 		e := entry(v, row, values, how, p)
 		e.Backend = "obsidian"
-		e.Steps = answer.Map(p.Steps, func(s Step) journal.Step { return keptStep(v, s) })
+		e.Steps = answer.Map(p.Steps, func(s Step) journal.Step { return keptStep(v.Disk, s) })
 		if e.Free, err = freePaths(v, row, values, e.Steps[0].Path); err != nil {
 			return answer.Reply{}, err
 		}

@@ -51,6 +51,7 @@ const (
 // has the lock of the journal. After an error of the disk the change is not settled: that is tried again when the vault is opened
 // the next time.
 func (s *settler) settle(forward bool) (ending, error) {
+	defer s.vault.Disk.CloseGathered()
 	if forward {
 		hasBegun, isWhole, err := s.survey()
 		switch {
@@ -126,6 +127,7 @@ func isForeign(err error) bool {
 // finish removes what is left of a change beside its files, and keeps its outcome.
 func (s *settler) finish(end outcome, found []journal.Image) error {
 	folder := s.vault.Disk
+	defer folder.CloseGathered()
 	failed := make([]error, len(s.entry.Steps))
 	_, _ = parallel.Waiting(len(failed), func(i int) error {
 		if draft, err := disk.ParseDraft(s.entry.Steps[i].Draft); err == nil {

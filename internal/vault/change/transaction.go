@@ -80,7 +80,7 @@ func newTransaction(
 	}
 	t.entry.Steps = make([]journal.Step, len(t.steps))
 	_, _ = parallel.Waiting(len(t.steps), func(i int) error {
-		t.entry.Steps[i] = keptStep(v, t.steps[i])
+		t.entry.Steps[i] = keptStep(t.folder, t.steps[i])
 		return nil
 	})
 	for _, folder := range p.Emptied {
@@ -156,7 +156,7 @@ func (t *transaction) isTrashed(s Step) bool {
 }
 
 // keptStep is what the journal keeps of a step.
-func keptStep(v *call.Vault, s Step) journal.Step {
+func keptStep(folder *disk.Folder, s Step) journal.Step {
 	kept := journal.Step{
 		Path:   s.kept(),
 		From:   s.From.String(),
@@ -170,9 +170,9 @@ func keptStep(v *call.Vault, s Step) journal.Step {
 	if !s.Before.Exists {
 		return kept
 	}
-	stat := v.Disk.Stat
+	stat := folder.Stat
 	if s.Before.Folder {
-		stat = v.Disk.FolderInfo
+		stat = folder.FolderInfo
 	}
 	if info, err := stat(s.source()); err == nil {
 		kept.Modified, kept.Mode = info.ModTime().UnixNano(), uint32(info.Mode().Perm())
@@ -211,13 +211,13 @@ func (t *transaction) compare(alone bool) error {
 func (t *transaction) compareOne(i int) error {
 	s := &t.steps[i]
 	if !s.Before.Exists {
-		_, err := t.vault.Disk.Stat(s.Path)
+		_, err := t.folder.Stat(s.Path)
 		if err == nil {
 			return fs.ErrExist
 		}
 		return nil // whatever is there is found when the file is to be made
 	}
-	err := t.vault.Disk.Unchanged(s.source(), s.Before.content())
+	err := t.folder.Unchanged(s.source(), s.Before.content())
 	if errors.Is(err, disk.ErrChanged) && t.takeAlong(i) {
 		return nil
 	}
@@ -253,6 +253,9 @@ func (t *transaction) takeAlong(i int) bool {
 	s.After = after
 	return true
 }
+
+// close closes what was kept open for the steps.
+func (t *transaction) close() { t.folder.CloseGathered() }
 
 // run keeps the intention, stages all new texts, and commits. After an error the change is taken back, or completed if
 // only that is possible.
@@ -327,7 +330,7 @@ const (
 // isOvertaken reports whether another program has changed a file since the change.
 func (t *transaction) isOvertaken() bool {
 	isOther := errors.New("another program has changed a file")
-	whole := t.vault.Disk.Whole()
+	whole := t.folder.Whole()
 	_, err := parallel.Waiting(len(t.steps), func(i int) error {
 		s := t.steps[i]
 		if s.Before.Folder || s.After.Folder { // others may use it

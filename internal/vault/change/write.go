@@ -139,6 +139,7 @@ func tryOut(
 	isOfOneState := how.Approved != "" || how.Expect != "" // of a note that was shown, or is named by its hash
 	t, err := newTransaction(v, j, turn, p, entry(v, row, values, how, p), !isOfOneState)
 	if err == nil {
+		defer t.close()
 		err = t.compare(alone)
 	}
 	if isConflict(err) && how.Approved == "" && !alone {

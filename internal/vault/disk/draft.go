@@ -114,11 +114,22 @@ func (f *Folder) Whole() *Folder {
 }
 
 // Gathering returns the same open folder for changes that are made durable together: the names in a
-// folder that was changed are so when sync returns nil. Its error is an *[Unsettled].
+// folder that was changed are so when sync returns nil. Its error is an *[Unsettled]. The caller ends it with
+// [Folder.CloseGathered].
 func (f *Folder) Gathering() (g *Folder, sync func() error) {
 	one := *f
 	one.gathered = &gathered{folders: map[string]bool{}, locks: map[string]*sharedLock{}}
+	if system.CanKeepOpen {
+		one.gathered.kept = &keptFolders{open: map[string]*keptFolder{}}
+	}
 	return &one, func() error { return f.syncAll(one.gathered) }
+}
+
+// CloseGathered closes what changes that are made durable together keep open. They may still go on.
+func (f *Folder) CloseGathered() {
+	if f.gathered != nil && f.gathered.kept != nil {
+		f.gathered.kept.close()
+	}
 }
 
 // HasExchanged reports whether a change of those that are made durable together has had two files exchanged: then the disk

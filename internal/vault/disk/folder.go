@@ -154,6 +154,9 @@ func (f *Folder) Ignored() (text []byte, err error) {
 
 // enter opens the folder that the segments lead to. The caller closes it.
 func (f *Folder) enter(segments []string) (*os.Root, error) {
+	if f.gathered != nil && f.gathered.kept != nil {
+		return f.gathered.kept.enter(f.root, segments)
+	}
 	dir, err := f.root.OpenRoot(".")
 	if err != nil {
 		return nil, err

@@ -82,6 +82,7 @@ type gathered struct {
 	mu      sync.Mutex
 	folders map[string]bool
 	locks   map[string]*sharedLock
+	kept    *keptFolders // nil where folders cannot be kept open
 	// exchanged says that the disk exchanges files.
 	exchanged atomic.Bool
 }
@@ -90,7 +91,7 @@ type gathered struct {
 func (f *Folder) syncAll(g *gathered) error {
 	folders := slices.Sorted(maps.Keys(g.folders))
 	_, err := parallel.Waiting(len(folders), func(i int) error {
-		dir, err := f.enter(strings.FieldsFunc(folders[i], func(r rune) bool { return r == '/' }))
+		dir, err := f.enter(Path{text: folders[i]}.segments())
 		if err == nil {
 			defer dir.Close()
 			err = f.sys.Sync(dir)

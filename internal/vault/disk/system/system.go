@@ -141,6 +141,9 @@ func (c Calls) Sync(dir *os.Root) error {
 	}, "Sync")
 }
 
+// CanKeepOpen reports whether a folder can be renamed and removed while it is open.
+const CanKeepOpen = runtime.GOOS != "windows"
+
 // CanSyncLater reports whether a file can be made durable by opening it once more for reading.
 const CanSyncLater = runtime.GOOS != "windows"
 
