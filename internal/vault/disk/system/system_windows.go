@@ -153,25 +153,42 @@ func errno(err error) error {
 	return err
 }
 
-// Lock keeps other processes of this program on this machine from writing into dir until unlock is called, by the
-// goroutine that took the lock. It leaves no file and ends with the process. Folders cannot be locked here, so it is a
-// mutex with the identity of the folder as its name. Where that is not to be had it does nothing: the check that a note
-// is unchanged right before it is replaced has to do.
+// Lock keeps other processes of this program on this machine from writing into dir until unlock is called, by whatever
+// goroutine. It leaves no file and ends with the process. Folders cannot be locked here, so it is a mutex with the identity
+// of the folder as its name. Where that is not to be had it does nothing: the check that a note is unchanged right before
+// it is replaced has to do.
 func Lock(dir *os.Root) (unlock func()) {
 	mutex, err := mutexOf(dir)
 	if err != nil {
 		return func() {}
 	}
-	runtime.LockOSThread() // a mutex belongs to a thread
+	taken := make(chan struct{})
+	given := make(chan struct{})
+	released := make(chan struct{})
+	go func() {
+		defer close(released)
+		holdMutex(mutex, taken, given)
+	}()
+	<-taken
+	return func() {
+		close(given)
+		<-released
+	}
+}
+
+// holdMutex takes a mutex, says so, and keeps it until it is given back. A mutex belongs to a thread, which has to be that
+// of one goroutine for as long.
+func holdMutex(mutex windows.Handle, taken chan<- struct{}, given <-chan struct{}) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	defer windows.CloseHandle(mutex)
 	// One that its owner left by a crash is had, too (WAIT_ABANDONED).
 	event, err := windows.WaitForSingleObject(mutex, uint32(lockPatience.Milliseconds()))
 	isHeld := err == nil && event != uint32(windows.WAIT_TIMEOUT)
-	return func() {
-		if isHeld {
-			_ = windows.ReleaseMutex(mutex)
-		}
-		_ = windows.CloseHandle(mutex)
-		runtime.UnlockOSThread()
+	close(taken)
+	<-given
+	if isHeld {
+		_ = windows.ReleaseMutex(mutex)
 	}
 }
 
