@@ -1,0 +1,128 @@
+package wine
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/long"
+	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/rig"
+)
+
+// programVariable names the built program, since there is no Go in Wine to build it.
+const programVariable = "PROGRAM_UNDER_TEST"
+
+func program(t *testing.T) string {
+	t.Helper()
+	path := os.Getenv(programVariable)
+	if path == "" {
+		t.Skipf("%s does not name the built program", programVariable)
+	}
+	return path
+}
+
+// serve starts a server on a vault, with a state folder of its own or a shared one.
+func serve(t *testing.T, vault, state string) *rig.StdioServer {
+	t.Helper()
+	flags := append(rig.EverythingEnabled(vault), "--rate=0", "--rate-mutations=0", "--rate-mutations-hour=0")
+	process := exec.Command(program(t), append([]string{"serve"}, flags...)...)
+	process.Env = append(os.Environ(), "XDG_STATE_HOME="+state)
+	server := rig.StartStdio(t, process)
+	server.Send(rig.Handshake("{}"))
+	server.Read()
+	return server
+}
+
+// Two servers append to one note while another program reads it again and again, as an app or a scanner does. Where the
+// file system does not rename as POSIX does, as in Wine, Windows answers "access denied" while anybody has the note open.
+// Every line is there once in the end, and no append fails.
+func TestTwoServersAppendToANoteThatIsRead(t *testing.T) {
+	count := long.Count(50, 500)
+	for name, shared := range map[string]bool{"one state folder": true, "two state folders": false} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			vault := filepath.Join(dir, "Vault")
+			note := filepath.Join(vault, "Log.md")
+			rig.WriteFile(t, note, []byte("# Log\n"))
+			states := []string{filepath.Join(dir, "one"), filepath.Join(dir, "two")}
+			if shared {
+				states[1] = states[0]
+			}
+			failures := make([][]string, len(states))
+			var appending, reading sync.WaitGroup
+			for i, state := range states {
+				server := serve(t, vault, state)
+				appending.Go(func() { failures[i] = appendLines(server, i, count) })
+			}
+			stop := make(chan struct{})
+			looks := 0
+			reading.Go(func() { looks = readUntil(stop, note) })
+			appending.Wait()
+			close(stop)
+			reading.Wait()
+			text := string(require.Value(os.ReadFile(note))(t))
+			failed := 0
+			for _, of := range failures {
+				failed += len(of)
+				for _, why := range of {
+					t.Error(why)
+				}
+			}
+			lost := 0
+			for i := range states {
+				for n := range count {
+					line := lineOf(i, n)
+					if times := strings.Count(text, line); times != 1 {
+						lost++
+						t.Errorf("%q is there %d times", line, times)
+					}
+				}
+			}
+			t.Logf("2 x %d appends, %d looks of another program: %d failed, %d lost", count, looks, failed, lost)
+			assert.Equal(t, len(text), len("# Log\n")+2*count*len(lineOf(0, 0)), "the length of the note")
+			left := require.Value(os.ReadDir(vault))(t)
+			assert.Equal(t, len(left), 1, fmt.Sprint("files of the vault: ", left))
+		})
+	}
+}
+
+func lineOf(server, n int) string { return fmt.Sprintf("- server %d, line %04d\n", server, n) }
+
+// appendLines has a server append, and returns what failed.
+func appendLines(server *rig.StdioServer, i, count int) (failures []string) {
+	for n := range count {
+		params := map[string]string{"path": "Log.md", "content": lineOf(i, n)}
+		said, err := server.Ask(map[string]any{"command": "append", "params": params})
+		if err != nil || !said.OK {
+			failures = append(failures, fmt.Sprintf("line %d of server %d: %v, %+v", n, i, err, said.Error))
+		}
+	}
+	return failures
+}
+
+// pause is what a program that reads a note leaves between two looks. One that never lets go of it keeps it from being
+// changed for as long.
+const pause = 20 * time.Millisecond
+
+// readUntil reads a file until stop is closed, and returns how often.
+func readUntil(stop <-chan struct{}, name string) (looks int) {
+	again := time.NewTicker(pause)
+	defer again.Stop()
+	for {
+		select {
+		case <-stop:
+			return looks
+		case <-again.C:
+		}
+		if _, err := os.ReadFile(name); err == nil {
+			looks++
+		}
+	}
+}
