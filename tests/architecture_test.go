@@ -47,7 +47,7 @@ gateway/oauth/signin         : internal/httpguard internal/ownerfiles internal/s
 gateway/paging               : gateway/failure internal/excerpt internal/shares
 gateway/proposals            : allowlist gateway/audit internal/excerpt internal/ownerfiles internal/sanitize internal/shares
 gateway/telemetry            : allowlist gateway/failure
-gateway/telemetry/export     : gateway/audit gateway/telemetry/signals internal/ownerfiles
+gateway/telemetry/export     : gateway/audit gateway/telemetry/signals internal/filenames internal/ownerfiles
 gateway/telemetry/signals    : gateway/failure gateway/telemetry internal/excerpt
 gateway/ui                   : allowlist gateway gateway/admission gateway/audit gateway/catalog gateway/consent gateway/failure gateway/grants gateway/proposals gateway/telemetry gateway/ui/activity gateway/vaultview internal/access internal/difference internal/excerpt internal/httpguard internal/journal internal/ownerfiles internal/sanitize policy tiers
 gateway/ui/activity          : gateway/audit gateway/failure policy
@@ -55,12 +55,12 @@ gateway/vaultview            : allowlist gateway/failure internal/access interna
 
 # the command line
 cmd/internal/bootstrap : allowlist/day cmd/internal/settings cmd/internal/terminal exec exec/process gateway gateway/admission gateway/audit gateway/failure gateway/notify gateway/telemetry gateway/telemetry/export gateway/telemetry/signals internal/access internal/appvaults internal/excerpt internal/ownerfiles internal/protocol internal/release internal/sanitize internal/vault/embeddings policy
-cmd/internal/clients   : cmd/internal/terminal exec/process internal/excerpt internal/ownerfiles internal/textedit
+cmd/internal/clients   : cmd/internal/terminal exec/process internal/excerpt internal/filenames internal/ownerfiles internal/protocol internal/textedit
 cmd/internal/doctor    : allowlist cmd/internal/bootstrap cmd/internal/clients cmd/internal/remote cmd/internal/settings cmd/internal/terminal exec gateway gateway/admission gateway/audit gateway/consent gateway/failure gateway/oauth gateway/telemetry/export internal/access internal/appvaults internal/excerpt internal/filenames internal/journal internal/ownerfiles internal/protocol internal/release internal/sanitize internal/vault/disk/system policy tiers
 cmd/internal/oversight : allowlist cmd/internal/bootstrap cmd/internal/settings cmd/internal/terminal gateway gateway/admission gateway/agents gateway/audit gateway/consent gateway/failure gateway/grants gateway/oauth/signin gateway/proposals gateway/vaultview internal/difference internal/excerpt internal/guard internal/journal internal/ownerfiles internal/sanitize internal/vault/disk policy tiers
 cmd/internal/remote    : cmd/internal/terminal gateway gateway/catalog gateway/failure internal/release internal/sanitize
 cmd/internal/serving   : cmd/internal/bootstrap cmd/internal/settings cmd/internal/terminal exec gateway gateway/admission gateway/agents gateway/consent gateway/failure gateway/mcpserver gateway/mcpserver/streamable gateway/oauth gateway/oauth/signin gateway/ui internal/excerpt internal/httpguard internal/ownerfiles internal/release policy
-cmd/internal/settings  : allowlist cmd/internal/terminal exec/process gateway/failure gateway/mcpserver/streamable gateway/notify gateway/telemetry/export gateway/vaultview internal/access internal/appvaults internal/excerpt internal/httpguard internal/ownerfiles internal/textedit internal/vault/embeddings policy tiers
+cmd/internal/settings  : allowlist cmd/internal/terminal exec/process gateway/failure gateway/mcpserver/streamable gateway/notify gateway/telemetry/export gateway/vaultview internal/access internal/appvaults internal/excerpt internal/httpguard internal/ownerfiles internal/protocol internal/textedit internal/vault/embeddings policy tiers
 cmd/internal/terminal  : allowlist/day gateway/failure gateway/telemetry internal/excerpt internal/sanitize tiers
 cmd/vaultwicket        : allowlist cmd/internal/bootstrap cmd/internal/clients cmd/internal/doctor cmd/internal/oversight cmd/internal/remote cmd/internal/serving cmd/internal/settings cmd/internal/terminal gateway gateway/catalog gateway/failure gateway/mcpserver gateway/ui internal/excerpt internal/release internal/sanitize internal/vault tiers
 
@@ -300,34 +300,35 @@ var bareGoroutines = map[string]struct {
 	count int
 	why   string
 }{
-	"cmd/internal/serving/page.go":            {2, "reads the terminal, and reaps processes, as long as the process lives"},
-	"cmd/internal/serving/pair.go":            {1, "reading a terminal cannot be ended"},
-	"cmd/internal/serving/parent.go":          {1, "a server that does not watch its parent process must not go on"},
-	"cmd/internal/serving/serving.go":         {2, "reaps processes as long as the process lives, and writes a file whose absence is no fault"},
-	"cmd/internal/settings/reload.go":         {1, "a server that does not see stricter settings must not go on"},
-	"cmd/internal/terminal/terminal.go":       {1, "reading a terminal cannot be ended"},
-	"cmd/vaultwicket/batch.go":                {1, "reading standard input cannot be ended"},
-	"cmd/vaultwicket/demo.go":                 {1, "the server of the demonstration is the other end of a pipe"},
-	"cmd/vaultwicket/main.go":                 {1, "waits for signals as long as the process lives"},
-	"exec/exchange.go":                        {1, "stops a timer"},
-	"exec/process/child.go":                   {1, "a process is started and awaited on one thread of the system"},
-	"exec/worker.go":                          {1, "closes pipes of a process that has ended"},
-	"gateway/consent/approvals.go":            {1, "lives as long as its question"},
-	"gateway/mcpserver/ask.go":                {2, "a dialog of a client may outlive its call"},
-	"gateway/mcpserver/streamable/access.go":  {1, "a stream whose token nobody watches must not go on"},
-	"gateway/mcpserver/streamable/handler.go": {1, "turns the end of requests into a channel"},
-	"gateway/mcpserver/streamable/serve.go":   {1, "net/http catches the panics of its handlers"},
-	"gateway/mcpserver/wire/stdio.go":         {3, "the connection is the process"},
-	"gateway/ui/events.go":                    {1, "looks for changes as long as a page is open"},
-	"gateway/ui/health.go":                    {1, "catches its panic itself, and nobody has to wait for it"},
-	"gateway/ui/own.go":                       {2, "net/http catches the panics of its handlers, and a page is open as long as a question waits"},
-	"gateway/ui/ui.go":                        {2, "net/http catches the panics of its handlers, and the first view of the log waits for no one"},
-	"internal/vault/call/commits.go":          {1, "waits for signals as long as the process lives"},
-	"internal/vault/handlers/find.go":         {1, "is made again by whoever needs it"},
-	"internal/vault/main.go":                  {1, "waits for the end of the gateway as long as the process lives"},
-	"internal/vault/resident/worker.go":       {5, "each request catches its panic itself, and the reader of requests ends the worker"},
-	"internal/vault/search/store.go":          {4, "an index for later calls, of which the call that needs it gets the error, and one that a cancelled call leaves behind"},
-	"internal/vault/search/watch.go":          {1, "hears of changes as long as the worker lives"},
+	"cmd/internal/serving/page.go":                 {2, "reads the terminal, and reaps processes, as long as the process lives"},
+	"cmd/internal/serving/pair.go":                 {1, "reading a terminal cannot be ended"},
+	"cmd/internal/serving/parent.go":               {1, "a server that does not watch its parent process must not go on"},
+	"cmd/internal/serving/serving.go":              {2, "reaps processes as long as the process lives, and writes a file whose absence is no fault"},
+	"cmd/internal/settings/reload.go":              {1, "a server that does not see stricter settings must not go on"},
+	"cmd/internal/terminal/terminal.go":            {1, "reading a terminal cannot be ended"},
+	"cmd/vaultwicket/batch.go":                     {1, "reading standard input cannot be ended"},
+	"cmd/vaultwicket/demo.go":                      {1, "the server of the demonstration is the other end of a pipe"},
+	"cmd/vaultwicket/main.go":                      {1, "waits for signals as long as the process lives"},
+	"exec/exchange.go":                             {1, "stops a timer"},
+	"exec/process/child.go":                        {1, "a process is started and awaited on one thread of the system"},
+	"exec/worker.go":                               {1, "closes pipes of a process that has ended"},
+	"gateway/consent/approvals.go":                 {1, "lives as long as its question"},
+	"gateway/mcpserver/ask.go":                     {2, "a dialog of a client may outlive its call"},
+	"gateway/mcpserver/streamable/access.go":       {1, "a stream whose token nobody watches must not go on"},
+	"gateway/mcpserver/streamable/handler.go":      {1, "turns the end of requests into a channel"},
+	"gateway/mcpserver/streamable/serve.go":        {1, "net/http catches the panics of its handlers"},
+	"gateway/mcpserver/wire/stdio.go":              {3, "the connection is the process"},
+	"gateway/ui/events.go":                         {1, "looks for changes as long as a page is open"},
+	"gateway/ui/health.go":                         {1, "catches its panic itself, and nobody has to wait for it"},
+	"gateway/ui/own.go":                            {2, "net/http catches the panics of its handlers, and a page is open as long as a question waits"},
+	"gateway/ui/ui.go":                             {2, "net/http catches the panics of its handlers, and the first view of the log waits for no one"},
+	"internal/vault/call/commits.go":               {1, "waits for signals as long as the process lives"},
+	"internal/vault/disk/system/system_windows.go": {1, "a mutex belongs to a thread, and is held until it is given back"},
+	"internal/vault/handlers/find.go":              {1, "is made again by whoever needs it"},
+	"internal/vault/main.go":                       {1, "waits for the end of the gateway as long as the process lives"},
+	"internal/vault/resident/worker.go":            {5, "each request catches its panic itself, and the reader of requests ends the worker"},
+	"internal/vault/search/store.go":               {4, "an index for later calls, of which the call that needs it gets the error, and one that a cancelled call leaves behind"},
+	"internal/vault/search/watch.go":               {1, "hears of changes as long as the worker lives"},
 }
 
 func TestEachBareGoroutineHasItsReason(t *testing.T) {
@@ -345,6 +346,44 @@ func TestEachBareGoroutineHasItsReason(t *testing.T) {
 	}
 	for name, bare := range bareGoroutines {
 		assert.That(t, found[name] > 0 && bare.why != "", "%s starts no goroutine, or there is no reason for it", name)
+	}
+}
+
+// regular are the files that ask whether a file is a regular one, with how often and why. Everything else asks package
+// filenames: on Windows the files that a cloud program keeps in step, such as those in OneDrive, are no regular ones.
+var regular = map[string]struct {
+	count int
+	why   string
+}{
+	"cmd/internal/clients/file.go":        {1, "backups, in the state folder"},
+	"cmd/internal/clients/system.go":      {1, "programs"},
+	"exec/find.go":                        {1, "programs"},
+	"gateway/admission/pause.go":          {1, "the mark of a pause, in the state folder"},
+	"gateway/ui/health.go":                {1, "the state folder"},
+	"internal/filenames/kind.go":          {1, "the one place that asks the system"},
+	"internal/ownerfiles/file.go":         {1, "the files of the state folder"},
+	"internal/ownerfiles/program.go":      {1, "programs"},
+	"internal/vault/disk/place.go":        {1, "the reason why a file was refused"},
+	"internal/vault/disk/read.go":         {1, "a stub of iCloud, on macOS alone"},
+	"internal/vault/index/cache/cache.go": {1, "the cache folder"},
+	"packaging/licences.go":               {1, "a module of Go"},
+}
+
+func TestWhoAsksForRegularFilesHasAReason(t *testing.T) {
+	found := map[string]int{}
+	for _, s := range sources(t) {
+		ast.Inspect(s.syntax, func(n ast.Node) bool {
+			if selected, ok := n.(*ast.SelectorExpr); ok && selected.Sel.Name == "IsRegular" {
+				found[s.name]++
+			}
+			return true
+		})
+	}
+	for name, count := range found {
+		assert.Equal(t, count, regular[name].count, "questions for regular files in %s", name)
+	}
+	for name, asks := range regular {
+		assert.That(t, found[name] > 0 && asks.why != "", "%s does not ask, or there is no reason for it", name)
 	}
 }
 

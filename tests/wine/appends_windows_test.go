@@ -109,7 +109,7 @@ func appendLines(server *rig.StdioServer, i, count int) (failures []string) {
 
 // pause is what a program that reads a note leaves between two looks. One that never lets go of it keeps it from being
 // changed for as long.
-const pause = 20 * time.Millisecond
+const pause = 50 * time.Millisecond
 
 // readUntil reads a file until stop is closed, and returns how often.
 func readUntil(stop <-chan struct{}, name string) (looks int) {

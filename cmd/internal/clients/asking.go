@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/vaultwicket/vaultwicket/internal/filenames"
 	"github.com/vaultwicket/vaultwicket/internal/textedit"
 )
 
@@ -107,7 +108,10 @@ func (i Installer) projectsOf(c Client) (folders []string) {
 // decodedFile returns the settings in a file. ok is false if it is missing or cannot be read.
 func decodedFile(name string, f format) (settings map[string]any, ok bool) {
 	info, err := os.Stat(name)
-	if name == "" || err != nil || !info.Mode().IsRegular() || info.Size() > textedit.MaxText {
+	if name == "" || err != nil {
+		return nil, false
+	}
+	if !filenames.IsFileAt(name, info.Mode()) || info.Size() > textedit.MaxText {
 		return nil, false
 	}
 	content, err := os.ReadFile(name)

@@ -9,10 +9,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/internal/filenames"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
+	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/internal/textedit"
 )
 
@@ -61,7 +64,7 @@ func readFile(name string) (file, error) {
 		return f, environment(name, err)
 	}
 	switch {
-	case !info.Mode().IsRegular():
+	case !filenames.IsFileAt(f.target, info.Mode()):
 		return f, terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("%q is not a regular file", name), "")
 	case info.Size() > textedit.MaxText:
 		return f, terminal.Fail(
@@ -87,7 +90,16 @@ func readFile(name string) (file, error) {
 }
 
 // environment returns the error for one of the operating system about a file.
-func environment(name string, err error) error {
+func environment(name string, err error) error { return environmentOn(runtime.GOOS, name, err) }
+
+func environmentOn(goos, name string, err error) error {
+	if protocol.IsClosedByMacOS(goos, err) {
+		return terminal.Fail(
+			terminal.ExitNotReady,
+			fmt.Sprintf("%q: macOS does not allow access to it", name),
+			protocol.HintPrivacy,
+		)
+	}
 	if path, ok := errors.AsType[*fs.PathError](err); ok {
 		err = path.Err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
+	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/policy"
 )
 
@@ -159,7 +160,9 @@ func openDocument(at place) (document, error) {
 }
 
 // unusable is the error for a file that is not even looked into.
-func unusable(at place, err error) error {
+func unusable(at place, err error) error { return unusableOn(runtime.GOOS, at, err) }
+
+func unusableOn(goos string, at place, err error) error {
 	who := ""
 	if at.origin != "" {
 		who = " (" + at.origin + ")"
@@ -168,6 +171,12 @@ func unusable(at place, err error) error {
 		return &terminal.UsageError{
 			Reason: fmt.Sprintf("settings file %q%s: %s", at.name, who, unsafe.Reason),
 			Advice: unsafe.Advice,
+		}
+	}
+	if protocol.IsClosedByMacOS(goos, err) {
+		return &terminal.UsageError{
+			Reason: fmt.Sprintf("settings file %q%s: macOS does not allow it to be read", at.name, who),
+			Advice: protocol.HintPrivacy,
 		}
 	}
 	if path, ok := errors.AsType[*os.PathError](err); ok {

@@ -3,15 +3,18 @@ package settings
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
+	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
@@ -256,4 +259,25 @@ func FuzzDocument(f *testing.F) {
 			assert.That(t, p.Line >= 1 && p.Line <= strings.Count(string(content), "\n")+1 && p.Message != "", "problem %+v", p)
 		}
 	})
+}
+
+// What a user reads of a settings file that cannot be read, such as one in Documents on macOS.
+func TestWhatAUserReadsOfASettingsFileThatIsClosed(t *testing.T) {
+	at := place{name: "config.toml", origin: "flag --config"}
+	for _, test := range []struct {
+		goos       string
+		err        error
+		said, hint string
+	}{
+		{"darwin", syscall.EPERM, `settings file "config.toml" (flag --config): macOS does not allow it to be read`, protocol.HintPrivacy},
+		{"darwin", syscall.EACCES, `settings file "config.toml" (flag --config): permission denied`, ""},
+		{"linux", syscall.EPERM, `settings file "config.toml" (flag --config): operation not permitted`, ""},
+		{"windows", syscall.EACCES, `settings file "config.toml" (flag --config): permission denied`, ""},
+	} {
+		err := unusableOn(test.goos, at, &fs.PathError{Op: "open", Path: "/Users/me/Documents/config.toml", Err: test.err})
+		usage, ok := errors.AsType[*terminal.UsageError](err)
+		require.That(t, ok, "%T", err)
+		assert.Equal(t, usage.Error(), test.said)
+		assert.Equal(t, usage.Hint(), test.hint, test.said)
+	}
 }

@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/gateway/audit"
+	"github.com/vaultwicket/vaultwicket/internal/filenames"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 )
 
@@ -403,7 +404,7 @@ func (s fileSender) send(_ context.Context, entries []Entry) error {
 	if err != nil {
 		return err
 	}
-	if !info.Mode().IsRegular() {
+	if !filenames.IsFileAt(s.name, info.Mode()) {
 		return errors.New("it is not a regular file")
 	}
 	var text []byte
