@@ -7,11 +7,13 @@ import (
 	"runtime"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
-// Limits of a path. Common file systems take names of up to 255 bytes; the other limits
-// bound a walk and its open descriptors.
+// Limits of a path. Common file systems of Linux take names of up to 255 bytes, those of Windows and macOS of up to 255
+// units of UTF-16, which a name in Chinese or Japanese has in three times as many bytes. The other limits bound a walk and
+// its open descriptors.
 const (
 	maxSegment  = 255
 	maxPath     = 4096
@@ -63,7 +65,7 @@ func flaw(segment string) string {
 		return "has an empty segment"
 	case segment[0] == '.':
 		return "has a hidden segment"
-	case len(segment) > maxSegment:
+	case isTooLong(runtime.GOOS, segment):
 		return "has a segment that is too long"
 	case strings.Contains(segment, `\`):
 		return "has a backslash"
@@ -75,6 +77,15 @@ func flaw(segment string) string {
 		return "has a control character"
 	}
 	return ""
+}
+
+// isTooLong reports whether no file of the system goos, a value of [runtime.GOOS], can have the name.
+func isTooLong(goos, segment string) bool {
+	if len(segment) <= maxSegment {
+		return false // nearly every name
+	}
+	countsUnits := goos == "windows" || goos == "darwin"
+	return !countsUnits || len(utf16.Encode([]rune(segment))) > maxSegment
 }
 
 // forgesLines reports whether r could make one line of a listing look like
@@ -97,6 +108,9 @@ func unportable(segment string) string {
 		if strings.Contains(segment, mark) {
 			return fmt.Sprintf("contains %q, which no link can carry", mark)
 		}
+	}
+	if len(segment) > maxSegment {
+		return fmt.Sprintf("is longer than %d bytes, which not every system can carry", maxSegment)
 	}
 	if strings.HasSuffix(segment, ".") || strings.TrimSpace(segment) != segment {
 		return "begins with a blank, or ends with one or with a dot"

@@ -43,7 +43,7 @@ func TestParsePath(t *testing.T) {
 		{"a segment as long as can be", strings.Repeat("a", 255), ""},
 		{"a byte more", strings.Repeat("a", 256), "has a segment that is too long"},
 		{"a segment of characters of two bytes", strings.Repeat("é", 127) + "a", ""},
-		{"a byte more of them", strings.Repeat("é", 128), "has a segment that is too long"},
+		{"more of them than any system takes", strings.Repeat("é", 256), "has a segment that is too long"},
 		{"as many segments as can be", strings.Repeat("a/", 199) + "a", ""},
 		{"one more", strings.Repeat("a/", 200) + "a", "path of 201 segments: at most 200"},
 		{"a path as long as can be", folders + strings.Repeat("c", 155), ""},
@@ -340,4 +340,29 @@ func TestANoteThatICloudTookIsNotMadeAgain(t *testing.T) {
 	for name, want := range map[string]bool{".Bread.md.icloud": true, ".icloud": false, "Bread.md.icloud": false, ".Bread.md": false} {
 		assert.That(t, system.IsCloudStub(name) == want, "%s is a stub: %v", name, !want)
 	}
+}
+
+// How long a name can be is a matter of the system: Linux counts bytes, Windows and macOS count units of UTF-16. A title of
+// hundred Chinese characters is an ordinary one there.
+func TestHowLongANameCanBe(t *testing.T) {
+	for _, test := range []struct {
+		name                   string
+		segment                string
+		linux, windows, darwin bool // whether it is too long
+	}{
+		{"255 letters", strings.Repeat("a", 255), false, false, false},
+		{"256 letters", strings.Repeat("a", 256), true, true, true},
+		{"85 Chinese characters", strings.Repeat("記", 85), false, false, false},
+		{"86 Chinese characters", strings.Repeat("記", 86), true, false, false},
+		{"255 Chinese characters", strings.Repeat("記", 255), true, false, false},
+		{"256 Chinese characters", strings.Repeat("記", 256), true, true, true},
+		{"127 characters of two units and a letter", strings.Repeat("𝄞", 127) + "a", true, false, false},
+		{"128 characters of two units", strings.Repeat("𝄞", 128), true, true, true},
+	} {
+		for goos, want := range map[string]bool{"linux": test.linux, "windows": test.windows, "darwin": test.darwin} {
+			assert.Equal(t, isTooLong(goos, test.segment), want, "%s on %s", test.name, goos)
+		}
+	}
+	long := strings.Repeat("記", 86)
+	assert.Equal(t, unportable(long), "is longer than 255 bytes, which not every system can carry", "the name of a new file")
 }
