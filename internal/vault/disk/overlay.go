@@ -392,6 +392,15 @@ func (p plannedPlace) step(name string) (place, error) {
 	return p.over.place(p.in, p.path.join(name).segments())
 }
 
+// lookAtFolder looks at a folder of the disk alone: what is planned is nowhere else.
+func (p plannedPlace) lookAtFolder(name string) (fs.FileInfo, error) {
+	isMade, isRemoved := p.over.folder(p.path.join(name))
+	if isMade || isRemoved || p.disk == nil {
+		return nil, missing(p.path.join(name))
+	}
+	return p.disk.lookAtFolder(name)
+}
+
 func (p plannedPlace) list() ([]listed, error) {
 	var found []listed
 	if p.disk != nil {

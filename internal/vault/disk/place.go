@@ -22,6 +22,8 @@ type place interface {
 	list() ([]listed, error)
 	// step opens the sub-folder name, never through a link.
 	step(name string) (place, error)
+	// lookAtFolder looks at the sub-folder name without entering it, never through a link.
+	lookAtFolder(name string) (fs.FileInfo, error)
 	info(name string) (fs.FileInfo, error)
 	stamp(name string) (system.Stamp, error)
 	// read is [Entry.ReadInto]. The file was seen to be a regular one.
@@ -106,6 +108,17 @@ func (r rooted) step(name string) (place, error) {
 		return nil, err
 	}
 	return rooted{sub, r.single}, nil
+}
+
+func (r rooted) lookAtFolder(name string) (fs.FileInfo, error) {
+	info, err := r.dir.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return nil, &Refusal{Path: name, Reason: "is not a folder"}
+	}
+	return info, nil
 }
 
 // info looks at the regular file name.

@@ -139,8 +139,8 @@ func (f *Folder) ReadStamped(p Path) ([]byte, system.Stamp, error) {
 // ReadHere is ReadStamped for a file that was not requested by its name: it fetches none
 // from the cloud. The error is then [system.ErrElsewhere].
 func (f *Folder) ReadHere(p Path) ([]byte, system.Stamp, error) {
-	if system.HasCloudFiles {
-		if info, err := f.Stat(p); err == nil && system.IsElsewhere(info) {
+	if elsewhere != nil {
+		if info, err := f.Stat(p); err == nil && elsewhere(info) {
 			return nil, system.Stamp{}, f.Told(p, system.ErrElsewhere)
 		}
 	}

@@ -92,6 +92,14 @@ func (s steady) step(name string) (sub place, err error) {
 	return steady{sub, s.ask}, nil
 }
 
+func (s steady) lookAtFolder(name string) (info fs.FileInfo, err error) {
+	err = s.try("lookAtFolder", name, func() (err error) {
+		info, err = s.place.lookAtFolder(name)
+		return err
+	})
+	return info, err
+}
+
 func (s steady) info(name string) (info fs.FileInfo, err error) {
 	err = s.try("info", name, func() (err error) {
 		info, err = s.place.info(name)

@@ -250,7 +250,7 @@ func (w *walk) do(j job) {
 
 // enter makes jobs of the content of a folder. Listing one that is in the cloud would fetch it.
 func (w *walk) enter(j job) error {
-	if isElsewhere(j.in, j.folder.Base()) {
+	if isFolderElsewhere(j.in, j.folder.Base()) {
 		return system.ErrElsewhere
 	}
 	sub, err := j.in.step(j.folder.Base())
@@ -260,13 +260,33 @@ func (w *walk) enter(j job) error {
 	return w.folder(sub, j.folder)
 }
 
-// isElsewhere reports whether what is in a file or folder is fetched from a cloud when it is read.
+// elsewhere reports whether what is in a file or folder is fetched from a cloud when it is read. It is nil on a system on
+// which nothing is, and another function in tests.
+var elsewhere = onlyWhereCloudFilesAre()
+
+func onlyWhereCloudFilesAre() func(fs.FileInfo) bool {
+	if system.HasCloudFiles {
+		return system.IsElsewhere
+	}
+	return nil
+}
+
+// isElsewhere reports whether the content of a file is fetched from a cloud when it is read.
 func isElsewhere(at place, name string) bool {
-	if !system.HasCloudFiles {
+	if elsewhere == nil {
 		return false
 	}
 	info, err := at.info(name)
-	return err == nil && system.IsElsewhere(info)
+	return err == nil && elsewhere(info)
+}
+
+// isFolderElsewhere reports whether the names in a folder are fetched from a cloud when they are listed.
+func isFolderElsewhere(at place, name string) bool {
+	if elsewhere == nil {
+		return false
+	}
+	info, err := at.lookAtFolder(name)
+	return err == nil && elsewhere(info)
 }
 
 // judges reports whether the text of a note lets it be visited. A note that cannot be read may be a closed one: its name
