@@ -64,11 +64,14 @@ type Machine struct {
 	// the server tells in its answer to initialize.
 	Start func(ctx context.Context, command []string) (name, version string, err error)
 
-	Listen   func(ctx context.Context, addr string) error   // tries whether a server can listen on an address of TCP
-	TryRead  func(name string) error                        // reads the beginning of a file; nil reads none
-	List     func(folder string) ([]fs.DirEntry, error)     // lists a folder of a vault; nil is [os.ReadDir]
-	Free     func(folder string) (bytes uint64, known bool) // returns how many bytes can be written to the file system of a folder
-	Elevated func() bool                                    // reports whether this process has the rights of an administrator
+	Listen  func(ctx context.Context, addr string) error // tries whether a server can listen on an address of TCP
+	TryRead func(name string) error                      // reads the beginning of a file; nil reads none
+	List    func(folder string) ([]fs.DirEntry, error)   // lists a folder of a vault; nil is [os.ReadDir]
+	// Elsewhere reports whether what is in a file or folder of a vault is fetched from a cloud when it is read; nil asks the
+	// system.
+	Elsewhere func(info fs.FileInfo) bool
+	Free      func(folder string) (bytes uint64, known bool) // returns how many bytes can be written to the file system of a folder
+	Elevated  func() bool                                    // reports whether this process has the rights of an administrator
 }
 
 // Check runs all checks. It ends early with ctx.

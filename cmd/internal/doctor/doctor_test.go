@@ -265,6 +265,17 @@ var faults = []struct {
 			return nil
 		}
 	}},
+	{"placeholders", Warning, func(p *patient) {
+		p.OS = "darwin"
+		p.put("Evicted/Note.md", "a")
+		p.Elsewhere = func(info fs.FileInfo) bool { return info.Name() == "Evicted" }
+		p.List = func(folder string) ([]fs.DirEntry, error) {
+			if filepath.Base(folder) == "Evicted" {
+				p.t.Error("a folder that iCloud has evicted is listed, which fetches it")
+			}
+			return os.ReadDir(folder)
+		}
+	}},
 	{"vault-closed-by-macos", Problem, func(p *patient) {
 		p.OS = "darwin"
 		p.List = func(folder string) ([]fs.DirEntry, error) {

@@ -30,6 +30,7 @@ type census struct {
 	root        string
 	goos        string
 	tryRead     func(name string) error
+	elsewhere   func(info fs.FileInfo) bool
 	entries     int
 	notes       int
 	placeholder found
@@ -67,7 +68,7 @@ func (f *found) named(most int) string {
 }
 
 func (m Machine) notes(ctx context.Context, v settings.Served, r *Report) {
-	c := census{root: v.Folder, goos: m.OS, tryRead: m.TryRead, names: map[string]string{}}
+	c := census{root: v.Folder, goos: m.OS, tryRead: m.TryRead, elsewhere: m.isElsewhere, names: map[string]string{}}
 	err := fs.WalkDir(listed{v.Folder, m.list}, ".", func(path string, entry fs.DirEntry, err error) error {
 		if ctx.Err() != nil || c.entries >= maxEntries {
 			return fs.SkipAll
@@ -100,6 +101,13 @@ func (m Machine) notes(ctx context.Context, v settings.Served, r *Report) {
 			c.twice.add(rel)
 		} else {
 			c.names[key] = rel
+		}
+		if entry.IsDir() {
+			// Listing a folder that iCloud has evicted would fetch it.
+			if info, err := entry.Info(); err == nil && c.elsewhere(info) {
+				c.placeholder.add(rel)
+				return fs.SkipDir
+			}
 		}
 		if entry.Type()&fs.ModeSymlink != 0 {
 			target, err := filepath.EvalSymlinks(name)
@@ -163,6 +171,14 @@ func (m Machine) list(folder string) ([]fs.DirEntry, error) {
 	return m.List(folder)
 }
 
+// isElsewhere reports whether what is in a file or folder is fetched from a cloud when it is read.
+func (m Machine) isElsewhere(info fs.FileInfo) bool {
+	if m.Elsewhere == nil {
+		return system.IsElsewhere(info)
+	}
+	return m.Elsewhere(info)
+}
+
 // unread counts a file or folder that cannot be read.
 func (c *census) unread(rel string, err error) {
 	if protocol.IsClosedByMacOS(c.goos, err) {
@@ -184,7 +200,7 @@ func (c *census) file(rel string, entry fs.DirEntry) {
 	if err != nil {
 		return // it is gone
 	}
-	if system.IsElsewhere(info) {
+	if c.elsewhere(info) {
 		c.placeholder.add(rel)
 	} else if c.tryRead != nil {
 		err := c.tryRead(filepath.Join(c.root, rel))
