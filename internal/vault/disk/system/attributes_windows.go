@@ -1,6 +1,7 @@
 package system
 
 import (
+	"encoding/binary"
 	"errors"
 	"io"
 	"os"
@@ -9,7 +10,8 @@ import (
 )
 
 // CopyAttributes gives a new file what hangs on the one that it replaces, as far as the file system and the rights of
-// the user allow it: its streams, its own access list, and its time of creation.
+// the user allow it: its streams, its own access list, its time of creation, and whether it is hidden, left out by the
+// search of Windows, and kept on this device by a cloud program.
 func CopyAttributes(from, to *os.File) {
 	old, made := windows.Handle(from.Fd()), windows.Handle(to.Fd())
 	for _, name := range streamsOf(old) {
@@ -19,7 +21,29 @@ func CopyAttributes(from, to *os.File) {
 	var info windows.ByHandleFileInformation
 	if windows.GetFileInformationByHandle(old, &info) == nil {
 		_ = windows.SetFileTime(made, &info.CreationTime, nil, nil)
+		_ = addAttributes(made, info.FileAttributes&keptAttributes)
 	}
+}
+
+// keptAttributes are the attributes of a file that its user has set:
+// https://learn.microsoft.com/windows/win32/fileio/file-attribute-constants
+const keptAttributes = windows.FILE_ATTRIBUTE_HIDDEN | windows.FILE_ATTRIBUTE_SYSTEM |
+	windows.FILE_ATTRIBUTE_NOT_CONTENT_INDEXED | attributePinned
+
+// attributePinned is FILE_ATTRIBUTE_PINNED, which x/sys does not name.
+const attributePinned = 0x80000
+
+// addAttributes gives an open file further attributes.
+func addAttributes(file windows.Handle, more uint32) error {
+	var info windows.ByHandleFileInformation
+	if err := windows.GetFileInformationByHandle(file, &info); err != nil || more == 0 {
+		return err
+	}
+	const times = 32 // the size of the four times of a FILE_BASIC_INFO, of which 0 leaves each as it is
+	basic := make([]byte, times, times+8)
+	basic = binary.LittleEndian.AppendUint32(basic, info.FileAttributes|more)
+	basic = basic[:cap(basic)]
+	return windows.SetFileInformationByHandle(file, windows.FileBasicInfo, &basic[0], uint32(len(basic)))
 }
 
 // maxStreamList bounds what the names of the streams of a file take, in bytes.

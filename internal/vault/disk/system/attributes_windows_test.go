@@ -65,3 +65,23 @@ func TestStreamsAreCopied(t *testing.T) {
 	content := require.Value(os.ReadFile(to.Name()))(t)
 	assert.Equal(t, string(content), "new.md")
 }
+
+func TestAttributesOfTheUserAreCopied(t *testing.T) {
+	from, to := twoFiles(t)
+	attributesOf := func(file *os.File) uint32 {
+		var info windows.ByHandleFileInformation
+		require.NoError(t, windows.GetFileInformationByHandle(windows.Handle(file.Fd()), &info))
+		return info.FileAttributes
+	}
+	name := require.Value(windows.UTF16PtrFromString(from.Name()))(t)
+	require.NoError(t, windows.SetFileAttributes(name, windows.FILE_ATTRIBUTE_HIDDEN|windows.FILE_ATTRIBUTE_NOT_CONTENT_INDEXED))
+	want := attributesOf(from) & keptAttributes
+	if want == 0 {
+		t.Skip("the file system keeps no such attributes")
+	}
+	before := attributesOf(to)
+	CopyAttributes(from, to)
+	assert.Equal(t, attributesOf(to), before|want)
+	require.NoError(t, to.Chmod(0o600))
+	assert.Equal(t, attributesOf(to), before|want, "after a mode was set, as a change does")
+}
