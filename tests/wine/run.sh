@@ -40,7 +40,7 @@ limits=(
 	# A rename changes no case: MoveFile A.md to a.md succeeds, and the folder lists A.md.
 	TestChanges TestAnotherSpellingIsANewName TestMoveAndRename/only_the_case_changes TestSweepFindsWhatEveryKilledWriterLeft
 	# CreateSymbolicLink succeeds and makes nothing.
-	TestATrashThatIsALinkIsRefused TestOnlyRegularFilesThatAreInsideAreOpened TestALinkIsNotReplaced TestIgnored
+	TestATrashThatIsALinkIsRefused TestAnUnusableIgnoreFileHidesEverything TestOnlyRegularFilesThatAreInsideAreOpened TestALinkIsNotReplaced TestIgnored
 	TestEveryPlaceHasTheSameErrors TestAFileThatIsReplacedAfterItsListingIsRefused TestAnEntryIsReadWhereItsFolderHasGone
 	TestAChangeBesideExchangesOfItsFolder TestAChangeDoesNotFollowAFolderThatBecameALink TestSameFolder TestSweep
 	TestInitNeverWritesOverAFile TestAVaultIsFoundBehindALink

@@ -43,6 +43,9 @@ func pathOf(u *url.URL) string {
 // parse reads an address. The name is without what may be secret.
 func parse(address string, c Config) (to sender, name string, err error) {
 	u, err := url.Parse(address)
+	if err != nil && strings.HasPrefix(address, "file:") {
+		return nil, "", errors.New("want file:///PATH, with a drive file:///C:/PATH")
+	}
 	if err != nil {
 		return nil, "", errors.New("is not an address such as https://collector:4318/v1/logs")
 	}

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -124,6 +125,9 @@ func listen(t *testing.T, network, at string) net.Listener {
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
+	if network == "unix" && runtime.GOOS == "windows" {
+		t.Skip("there are no such sockets")
+	}
 	t.Fatalf("cannot listen at %s", at)
 	return nil
 }
@@ -158,7 +162,7 @@ type bySyslog struct {
 
 func (c *bySyslog) address() string {
 	if c.network == "unix" {
-		return "syslog+unix://" + c.at
+		return urlOf("syslog+unix", c.at)
 	}
 	return "syslog+tcp://" + c.at
 }
@@ -230,7 +234,11 @@ type byDatagrams struct {
 func (c *byDatagrams) start(t *testing.T) {
 	t.Helper()
 	_ = os.Remove(c.at)
-	socket := require.Value(net.ListenUnixgram("unixgram", &net.UnixAddr{Name: c.at, Net: "unixgram"}))(t)
+	socket, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: c.at, Net: "unixgram"})
+	if err != nil && runtime.GOOS == "windows" {
+		t.Skipf("there are no such sockets: %v", err)
+	}
+	require.NoError(t, err)
 	c.socket = socket
 	c.done.Go(func() {
 		message := make([]byte, 1<<17)
@@ -249,10 +257,19 @@ func (c *byDatagrams) stop() {
 	c.done.Wait()
 }
 
+// urlOf returns the address of a file or a socket at an absolute path.
+func urlOf(scheme, path string) string {
+	path = filepath.ToSlash(path)
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path // a drive of Windows
+	}
+	return scheme + "://" + path
+}
+
 // inFile is a file that a collector reads.
 type inFile struct{ name string }
 
-func (c inFile) address() string  { return "file://" + c.name }
+func (c inFile) address() string  { return urlOf("file", c.name) }
 func (c inFile) start(*testing.T) {}
 func (c inFile) stop()            {}
 
@@ -520,10 +537,21 @@ func TestAFileThatCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	state, folder := newState(t), t.TempDir()
 	write(t, state, 0, 30)
-	e := started(t, state, "file://"+filepath.Join(folder, "missing", "lines"), "file://"+folder)
+	e := started(t, state, urlOf("file", filepath.Join(folder, "missing", "lines")), urlOf("file", folder))
 	time.Sleep(50 * time.Millisecond)
 	e.Close()
 	assert.Equal(t, len(ProgressOf(state)), 0)
+}
+
+// A path of Windows in an address is told with the form that it has there.
+func TestAFileOnADrive(t *testing.T) {
+	const want = "want file:///PATH, with a drive file:///C:/PATH"
+	for _, address := range []string{`file://C:\logs\a.jsonl`, `file:C:\logs\a.jsonl`, `file://C:/logs/a.jsonl`} {
+		err := Check(address)
+		assert.That(t, err != nil, "%q is taken", address)
+	}
+	assert.Equal(t, fmt.Sprint(Check(`file://C:\logs\a.jsonl`)), want)
+	assert.NoError(t, Check("file:///C:/logs/a.jsonl"))
 }
 
 func TestAddresses(t *testing.T) {
