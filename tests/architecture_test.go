@@ -55,7 +55,7 @@ gateway/vaultview            : allowlist gateway/failure internal/access interna
 
 # the command line
 cmd/internal/bootstrap : allowlist/day cmd/internal/settings cmd/internal/terminal exec exec/process gateway gateway/admission gateway/audit gateway/failure gateway/notify gateway/telemetry gateway/telemetry/export gateway/telemetry/signals internal/access internal/appvaults internal/excerpt internal/ownerfiles internal/protocol internal/release internal/sanitize internal/vault/embeddings policy
-cmd/internal/clients   : cmd/internal/terminal exec/process internal/excerpt internal/filenames internal/ownerfiles internal/protocol internal/textedit
+cmd/internal/clients   : cmd/internal/terminal exec/process internal/appvaults internal/excerpt internal/filenames internal/ownerfiles internal/protocol internal/textedit
 cmd/internal/doctor    : allowlist cmd/internal/bootstrap cmd/internal/clients cmd/internal/remote cmd/internal/settings cmd/internal/terminal exec gateway gateway/admission gateway/audit gateway/consent gateway/failure gateway/oauth gateway/telemetry/export internal/access internal/appvaults internal/excerpt internal/filenames internal/journal internal/ownerfiles internal/protocol internal/release internal/sanitize internal/vault/disk/system policy tiers
 cmd/internal/oversight : allowlist cmd/internal/bootstrap cmd/internal/settings cmd/internal/terminal gateway gateway/admission gateway/agents gateway/audit gateway/consent gateway/failure gateway/grants gateway/oauth/signin gateway/proposals gateway/vaultview internal/difference internal/excerpt internal/guard internal/journal internal/ownerfiles internal/sanitize internal/vault/disk policy tiers
 cmd/internal/remote    : cmd/internal/terminal gateway gateway/catalog gateway/failure internal/release internal/sanitize
@@ -97,7 +97,7 @@ internal/vault/task          :
 
 # the ground on which both stand
 internal/access     :
-internal/appvaults  : internal/ownerfiles
+internal/appvaults  : internal/excerpt internal/ownerfiles
 internal/budget     : internal/protocol
 internal/difference : internal/sanitize
 internal/excerpt    :

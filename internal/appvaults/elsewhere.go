@@ -22,6 +22,7 @@ type System struct {
 	Getenv  func(string) string
 	Read    func(file string) ([]byte, error) // a file of the system, such as /etc/wsl.conf
 	IsVault func(folder string) bool          // whether it exists and the app has opened it as a vault
+	Exists  func(path string) bool            // whether a path leads to something; nil asks the disk
 }
 
 // ThisSystem is the system of this process.

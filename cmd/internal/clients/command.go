@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/internal/appvaults"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 )
 
@@ -149,6 +150,9 @@ func (s Session) check() error {
 func (s Session) server() (Server, error) {
 	server := Server{Name: s.Name, Command: s.Binary, URL: s.URL, Token: s.Token, System: s.Installer.System.OS}
 	vault := s.Vault
+	if why := appvaults.ForeignHere(vault); why != "" {
+		return server, usage("invalid value for --vault: "+why, "")
+	}
 	if strings.ContainsAny(vault, `/\`) || vault == "." || vault == ".." {
 		folder, err := filepath.Abs(vault)
 		if err != nil {

@@ -66,6 +66,9 @@ func setVault(s *Settings, text string) error {
 	if text == "" {
 		return nil
 	}
+	if why := appvaults.ForeignHere(text); why != "" {
+		return errors.New(why)
+	}
 	if strings.ContainsAny(text, `/\`) || text == "." || text == ".." {
 		folder, err := filepath.Abs(text)
 		if err != nil {

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -88,6 +89,9 @@ func vaultKeys() []tableKey[vaultTable] {
 				text, err := oneText(value)
 				if err != nil {
 					return err
+				}
+				if why := appvaults.ForeignHere(text); why != "" {
+					return errors.New(why)
 				}
 				if t.Folder = filepath.Clean(text); !filepath.IsAbs(text) || strings.ContainsRune(text, 0) {
 					return fmt.Errorf("%q is not an absolute path", excerpt.Short(text))
