@@ -35,7 +35,7 @@ func Read(env func(string) string) []Vault {
 	var places []string
 	switch runtime.GOOS {
 	case "windows":
-		places = below(env("APPDATA"), "obsidian")
+		places = below(ownerfiles.RoamingData(env), "obsidian")
 	case "darwin":
 		places = below(env("HOME"), "Library/Application Support/obsidian")
 	default:

@@ -51,7 +51,7 @@ func hasState(folder string) bool {
 // OtherStates returns the folders of this user on the system goos, a value of [runtime.GOOS], in which state was kept and
 // which are not the state folder used: those of packaged programs, and an earlier one. Only Windows has such.
 func OtherStates(goos string, env func(string) string, used string) []string {
-	local := env("LOCALAPPDATA")
+	local := LocalData(env)
 	if goos != "windows" || !filepath.IsAbs(local) {
 		return nil
 	}
@@ -77,7 +77,7 @@ func ShareState(goos string, env func(string) string) (made string, err error) {
 	if goos != "windows" || isNamed || shared == "" || isDir(shared) {
 		return "", nil
 	}
-	earlier := filepath.Join(env("LOCALAPPDATA"), programFolder)
+	earlier := filepath.Join(LocalData(env), programFolder)
 	if !filepath.IsAbs(earlier) || !hasState(earlier) {
 		if !EnsureFolder(shared) {
 			return "", fmt.Errorf("cannot create %q as a private folder", shared)

@@ -20,6 +20,34 @@ func Home(goos string, env func(string) string) string {
 	return env("HOME")
 }
 
+// LocalData returns the folder of Windows for the data of programs on this machine, [RoamingData] that for their settings:
+// LOCALAPPDATA and APPDATA, or where a client starts servers without these variables, their usual places in the profile if
+// those exist; "" if the environment does not say.
+func LocalData(env func(string) string) string { return appData(env, "LOCALAPPDATA", "Local") }
+
+// RoamingData is described with [LocalData].
+func RoamingData(env func(string) string) string { return appData(env, "APPDATA", "Roaming") }
+
+func appData(env func(string) string, variable, usual string) string {
+	named := env(variable)
+	home := Home("windows", env)
+	if filepath.IsAbs(named) || !filepath.IsAbs(home) {
+		return named
+	}
+	if folder := filepath.Join(home, "AppData", usual); isDir(folder) {
+		return folder
+	}
+	return named
+}
+
+// HomeVariables names what the environment of the system goos has to say for the folders of the user to be known.
+func HomeVariables(goos string) string {
+	if goos == "windows" {
+		return "USERPROFILE and LOCALAPPDATA"
+	}
+	return "HOME"
+}
+
 // CacheFolder returns the folder for files that this program can make again, by the rules of
 // the system, "" if there is none or it is in the vault: this program keeps no files there.
 func CacheFolder(env func(string) string, vault string) string {
@@ -46,7 +74,7 @@ func baseFolder(env func(string) string, variable, unix, mac string) string {
 	below := unix
 	switch runtime.GOOS {
 	case "windows":
-		home = env("LOCALAPPDATA")
+		home = LocalData(env)
 		below = ""
 	case "darwin":
 		below = mac

@@ -111,3 +111,28 @@ func TestHomeIsNamedByTheSystem(t *testing.T) {
 		assert.Equal(t, Home(goos, env), "value of "+want, "%s", goos)
 	}
 }
+
+// A client of Windows may start servers without the variables of AppData: the state is not in another place then.
+func TestFoldersOfWindowsWithoutTheirVariables(t *testing.T) {
+	home := t.TempDir()
+	local := filepath.Join(home, "AppData", "Local")
+	require.NoError(t, os.MkdirAll(local, 0o700))
+	elsewhere := t.TempDir()
+	for _, test := range []struct {
+		name           string
+		env            map[string]string
+		local, roaming string
+	}{
+		{"named", map[string]string{"USERPROFILE": home, "LOCALAPPDATA": elsewhere, "APPDATA": elsewhere}, elsewhere, elsewhere},
+		{"not named, and one of them exists", map[string]string{"USERPROFILE": home}, local, ""},
+		{"not named, and none exists", map[string]string{"USERPROFILE": elsewhere}, "", ""},
+		{"named by no absolute path", map[string]string{"USERPROFILE": home, "LOCALAPPDATA": "AppData"}, local, ""},
+		{"an empty environment", nil, "", ""},
+	} {
+		env := func(name string) string { return test.env[name] }
+		assert.Equal(t, LocalData(env), test.local, test.name)
+		assert.Equal(t, RoamingData(env), test.roaming, test.name)
+	}
+	assert.Equal(t, HomeVariables("windows"), "USERPROFILE and LOCALAPPDATA")
+	assert.Equal(t, HomeVariables("darwin"), "HOME")
+}

@@ -379,7 +379,7 @@ func (c *Change) Write(ctx context.Context) (backup string, err error) {
 		return "", terminal.Fail(
 			terminal.ExitNotReady,
 			"no folder for backups",
-			"set HOME or XDG_STATE_HOME to an absolute path",
+			"set "+ownerfiles.HomeVariables(c.installer.System.OS)+", or XDG_STATE_HOME, to an absolute path",
 		)
 	}
 	for _, e := range edits {

@@ -34,7 +34,7 @@ func (s System) path(pattern string) string {
 	case head == "~":
 		root = s.home()
 	case head == "{config}" && s.OS == "windows":
-		root = s.Getenv("APPDATA")
+		root = ownerfiles.RoamingData(s.Getenv)
 	case head == "{config}" && s.OS == "darwin":
 		root = s.path("~/Library/Application Support")
 	case head == "{config}", head == "{xdg}":
@@ -42,7 +42,7 @@ func (s System) path(pattern string) string {
 			root = s.path("~/.config")
 		}
 	case head == "{local}":
-		root = s.Getenv("LOCALAPPDATA")
+		root = ownerfiles.LocalData(s.Getenv)
 	case strings.HasPrefix(head, "{"):
 		variable, otherwise, _ := strings.Cut(strings.Trim(head, "{}"), "|")
 		if root = s.Getenv(variable); root == "" {

@@ -35,7 +35,7 @@ func (m Machine) state(ctx context.Context, r *Report) {
 			"state-none",
 			"there is no place for the state folder",
 			noChange+", and pause does nothing",
-			"set HOME or XDG_STATE_HOME to an absolute path",
+			"set "+ownerfiles.HomeVariables(m.OS)+", or XDG_STATE_HOME, to an absolute path",
 		)
 		return
 	case m.StateUnsafe != nil:

@@ -50,7 +50,7 @@ func (f *Flags) place(std terminal.Streams) (place, error) {
 		folder := filepath.Join(home, ".config")
 		switch runtime.GOOS {
 		case "windows":
-			home = std.Getenv("APPDATA")
+			home = ownerfiles.RoamingData(std.Getenv)
 			folder = home
 		case "darwin":
 			folder = filepath.Join(home, "Library", "Application Support")
@@ -247,7 +247,7 @@ func StateFolder(std terminal.Streams) (string, error) {
 	return "", terminal.Fail(
 		terminal.ExitNotReady,
 		"no location for the state folder",
-		"set HOME or XDG_STATE_HOME to an absolute path",
+		"set "+ownerfiles.HomeVariables(runtime.GOOS)+", or XDG_STATE_HOME, to an absolute path",
 	)
 }
 
