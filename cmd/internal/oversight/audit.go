@@ -47,6 +47,7 @@ func Audit(ctx context.Context, std terminal.Streams, args []string) error {
 				Advice: `"-" writes to standard output`,
 			}
 		}
+		noteState(std)
 		state, err := settings.StateFolder(std)
 		if err != nil {
 			return err
@@ -149,6 +150,7 @@ func verifyAudit(ctx context.Context, std terminal.Streams, args []string) error
 			Advice: "it verifies the whole log",
 		}
 	}
+	noteState(std)
 	state, err := settings.StateFolder(std)
 	if err != nil {
 		return err

@@ -62,6 +62,7 @@ func replayAudit(ctx context.Context, std terminal.Streams, args []string) error
 			}
 		}
 	}
+	noteState(std)
 	state, err := settings.StateFolder(std)
 	if err != nil {
 		return err

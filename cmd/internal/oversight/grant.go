@@ -59,6 +59,7 @@ func Grant(ctx context.Context, std terminal.Streams, args []string) error {
 	if g.terms.Destructive && !o.Lookup("notes").Changed {
 		return &terminal.UsageError{Reason: "grant: --destructive requires --notes and --lines"}
 	}
+	noteState(std)
 	state, err := o.SecretsFolder(std)
 	if err != nil {
 		return err
@@ -224,6 +225,7 @@ func Grants(_ context.Context, std terminal.Streams, args []string) error {
 	if err != nil {
 		return err
 	}
+	noteState(std)
 	state, err := settings.StateFolder(std)
 	if err != nil {
 		return err
