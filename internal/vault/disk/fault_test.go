@@ -213,7 +213,7 @@ var errOpenElsewhere = errors.New("a sharing violation")
 // all the same. One that stays open is left as it is, under its one name.
 func TestPatience(t *testing.T) {
 	for name, call := range patient {
-		for _, open := range []int{0, 1, 6, 7, 1000} {
+		for _, open := range []int{0, 1, 40, 100, 1000} {
 			dir := planted(t, map[string]string{"A.md": "text"})
 			folder := openFolder(t, dir)
 			left, waited := open, time.Duration(0)
@@ -234,11 +234,11 @@ func TestPatience(t *testing.T) {
 			err := call(folder)
 			tree := contents(t, dir)
 			switch {
-			case open <= 6 && err != nil:
+			case open <= 40 && err != nil:
 				t.Errorf("%s of a file that is open %d times: %v", name, open, err)
-			case open <= 6 && (waited > time.Second || (waited == 0) != (open == 0)):
+			case open <= 40 && (waited > 2*time.Second || (waited == 0) != (open == 0)):
 				t.Errorf("%s of a file that is open %d times: waited %v", name, open, waited)
-			case open > 6 && (!errors.Is(err, system.ErrInUse) || !maps.Equal(tree, map[string]string{"A.md": "text"})):
+			case open > 40 && (!errors.Is(err, system.ErrInUse) || !maps.Equal(tree, map[string]string{"A.md": "text"})):
 				t.Errorf("%s of a file that stays open: %v, the folder has %q", name, err, tree)
 			}
 			assert.That(t, len(tree) <= 1 && len(temporaries(t, dir)) == 0, "%s of a file that is open %d times leaves %q", name, open, tree)

@@ -50,7 +50,7 @@ func TestCodesOfAFileInUse(t *testing.T) {
 // look before each try sees it.
 func TestEachTryOfAReplaceLooksFirst(t *testing.T) {
 	saved := errors.New("the user has saved")
-	for looks := 1; looks <= 6; looks++ {
+	for looks := 1; looks <= 40; looks++ {
 		looked := 0
 		tried := 0
 		calls := Calls{

@@ -74,7 +74,7 @@ func (c Calls) Mkdir(dir *os.Root, name string) error {
 // fs.ErrExist if the name is taken, and with errors.ErrUnsupported where the file system has
 // no such call.
 func (c Calls) Move(source *os.Root, from string, target *os.Root, to string) error {
-	return c.Repeat(from, func() error {
+	return c.repeatChange(from, func() error {
 		return c.around(func() error { return move(source, from, target, to) }, "Move", from, to)
 	})
 }
@@ -82,7 +82,7 @@ func (c Calls) Move(source *os.Root, from string, target *os.Root, to string) er
 // Rename is Move that replaces a file of that name. look is called right before each try, also
 // after a wait for another program: its error is returned, and nothing is renamed then.
 func (c Calls) Rename(source *os.Root, from string, target *os.Root, to string, look func() error) error {
-	return c.Repeat(to, func() error {
+	return c.repeatChange(to, func() error {
 		if err := look(); err != nil {
 			return err
 		}
@@ -94,7 +94,7 @@ func (c Calls) Rename(source *os.Root, from string, target *os.Root, to string, 
 // errors.ErrUnsupported where the system or the file system has no such call, and with
 // fs.ErrNotExist if one of the files is missing.
 func (c Calls) Exchange(source *os.Root, from string, target *os.Root, to string) error {
-	return c.Repeat(to, func() error {
+	return c.repeatChange(to, func() error {
 		return c.around(func() error { return exchange(source, from, target, to) }, "Exchange", from, to)
 	})
 }
@@ -107,7 +107,7 @@ func (c Calls) Link(source *os.Root, from string, target *os.Root, to string) er
 
 // Remove removes a file, never a folder.
 func (c Calls) Remove(dir *os.Root, name string) error {
-	return c.Repeat(name, func() error {
+	return c.repeatChange(name, func() error {
 		return c.around(func() error { return remove(dir, name) }, "Remove", name)
 	})
 }
@@ -160,15 +160,18 @@ const lockPatience = 5 * time.Second
 // moving, replacing or removing it. Only Windows has that. Nothing was changed.
 var ErrInUse = errors.New("is open in another program")
 
-// A virus scanner, a sync client or the app has a file open for moments. The waits add up
-// to less than a second; after that the call fails.
+// A virus scanner, a sync client or the app has a file open for moments, and some programs read it again and again. So there
+// are many tries: one of them meets the moment between two reads.
 const (
 	firstWait = 10 * time.Millisecond
-	lastWait  = 320 * time.Millisecond
+	lastWait  = 40 * time.Millisecond
+	// The waits add up to so much before a look or a read fails, and before a change does: that was planned, and may have been
+	// approved.
+	readPatience   = 600 * time.Millisecond
+	changePatience = 2 * time.Second
 )
 
-// Patience retries, with exponential backoff, calls that fail while another program has the
-// file open.
+// Patience retries calls that fail while another program has the file open.
 type Patience struct {
 	InUse func(error) bool
 	Sleep func(time.Duration)
@@ -180,15 +183,26 @@ var Patient = Patience{InUse: IsInUse, Sleep: time.Sleep}
 // Repeat makes a call that concerns the file name, and retries it for up to a second while
 // another program has the file open. Then the error wraps [ErrInUse].
 func (p Patience) Repeat(name string, call func() error) error {
-	for wait := firstWait; ; wait *= 2 {
+	return p.repeat(readPatience, name, call)
+}
+
+// repeatChange is Repeat for a change of the file, which waits longer.
+func (p Patience) repeatChange(name string, call func() error) error {
+	return p.repeat(changePatience, name, call)
+}
+
+func (p Patience) repeat(patience time.Duration, name string, call func() error) error {
+	waited := time.Duration(0)
+	for wait := firstWait; ; wait = min(2*wait, lastWait) {
 		err := call()
 		if !p.InUse(err) {
 			return err
 		}
-		if wait > lastWait {
+		if waited >= patience {
 			return fmt.Errorf("%q %w", name, ErrInUse)
 		}
 		p.Sleep(wait)
+		waited += wait
 	}
 }
 
