@@ -12,10 +12,10 @@ import (
 // maxAttributes bounds the names of the extended attributes of a file, and each of their values, in bytes.
 const maxAttributes = 1 << 20
 
-// CopyAttributes gives a new file the extended attributes of the one that it replaces, such as tags, comments
-// and access lists, and its time of creation, as far as the system and the rights of the user allow it.
+// CopyAttributes gives a new file the extended attributes of the one that it replaces, such as tags and comments, on Linux
+// access lists, too, and its time of creation, as far as the system and the rights of the user allow it.
 func CopyAttributes(from, to *os.File) {
-	defer keepBirth(from, to)
+	defer keepMore(from, to)
 	_ = control(from, func(old int) error {
 		size, err := unix.Flistxattr(old, nil)
 		if err != nil || size <= 0 || size > maxAttributes {

@@ -52,6 +52,9 @@ func keptBirth(fd int) (born time.Time, ok bool) {
 	return born, err == nil
 }
 
+// keepMore keeps what is no extended attribute: the time of creation.
+func keepMore(from, to *os.File) { keepBirth(from, to) }
+
 // keepBirth has a new file remember when the one that it replaces was created, as far as the file system keeps
 // extended attributes.
 func keepBirth(from, to *os.File) {

@@ -28,6 +28,19 @@ func BornOf(info fs.FileInfo) (born time.Time, ok bool) {
 	return time.Unix(stat.Birthtimespec.Unix()), true
 }
 
+// keepMore keeps what is no extended attribute: whether the Finder hides the file, and its time of creation.
+func keepMore(from, to *os.File) {
+	info, err := from.Stat()
+	if err != nil {
+		return
+	}
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	if ok && stat.Flags&unix.UF_HIDDEN != 0 {
+		_ = control(to, func(fd int) error { return unix.Fchflags(fd, unix.UF_HIDDEN) })
+	}
+	keepBirth(from, to)
+}
+
 // keepBirth gives a new file the time of creation of the one that it replaces: a time of modification before that of the
 // creation sets both, as setattrlist(2) of macOS says. The time of modification is set back.
 func keepBirth(from, to *os.File) {
