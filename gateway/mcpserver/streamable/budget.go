@@ -3,6 +3,7 @@ package streamable
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"sync"
 	"time"
@@ -52,7 +53,7 @@ var partOfAgent = shares.Part{Of: ownParts, Parts: parts}
 // reservation is the part of the budget that one message has.
 type reservation struct {
 	all    *messageBudget
-	sender string
+	sender string       // a session or an address of the payer
 	payer  shares.Payer // the agent, "" for the token of no agent
 	cut    func()       // ends the read
 
@@ -80,11 +81,11 @@ func newMessageBudget(largest int64) *messageBudget {
 }
 
 // begin opens the reservation of a message, which the caller must end. cut may be called until
-// end returns.
+// end returns. Two agents with one address are two senders: they can be behind one proxy.
 func (a *messageBudget) begin(payer shares.Payer, sender string, cut func()) *reservation {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	p := &reservation{all: a, payer: payer, sender: sender, cut: cut, last: a.now()}
+	p := &reservation{all: a, payer: payer, sender: fmt.Sprintf("%s\x00%s", payer, sender), cut: cut, last: a.now()}
 	a.coming[p] = struct{}{}
 	return p
 }

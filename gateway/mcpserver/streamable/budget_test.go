@@ -130,3 +130,14 @@ func TestANewcomersMessageHasMemory(t *testing.T) {
 	require.NoError(t, a.begin("agent new", "new", func() {}).add(40<<10))
 	require.NoError(t, a.begin("", "127.0.0.1", func() {}).add(40<<10))
 }
+
+// TestAgentsOfOneAddressHaveTheirOwnMemory: what agents without sessions send comes from one address, as behind a proxy.
+func TestAgentsOfOneAddressHaveTheirOwnMemory(t *testing.T) {
+	const largest = 12 << 20
+	a := newMessageBudget(largest)
+	loud := a.begin("agent loud", "127.0.0.1", func() {})
+	require.NoError(t, loud.add(largest))
+	loud.arrived()
+	assert.NoError(t, a.begin("agent quiet", "127.0.0.1", func() {}).add(1<<20))
+	assert.ErrorIs(t, a.begin("agent loud", "127.0.0.1", func() {}).add(1<<20), errNoShare, "more of the same agent")
+}
