@@ -2,8 +2,10 @@ package change
 
 import (
 	"bytes"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/vaultwicket/vaultwicket/internal/vault/bases/syntax"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
@@ -41,8 +43,10 @@ func openFormulas(path disk.Path, text []byte) (open []string) {
 		if err != nil {
 			continue // the app shows an error in place of the base
 		}
+		parts := newSpeller(formulasOf(document))
 		eachText(document, func(text string) {
-			if expression, err := syntax.Parse(text); err == nil && makesAddress(expression) {
+			expression, err := syntax.Parse(text)
+			if err == nil && (makesAddress(expression) || parts.spellsAddress(expression)) {
 				open = append(open, text)
 			}
 		})
@@ -66,13 +70,73 @@ func namesBase(text []byte) bool {
 	return false
 }
 
-// baseBlocks returns the bases in a note.
+// formulasOf returns the formulas of a base by their names.
+func formulasOf(document frontmatter.Value) map[string]syntax.Node {
+	named := map[string]syntax.Node{}
+	for _, field := range document.Fields() {
+		if field.Key != "formulas" || field.Value.Kind() != frontmatter.Map {
+			continue
+		}
+		for _, formula := range field.Value.Fields() {
+			if expression, err := syntax.Parse(formula.Value.Text()); err == nil {
+				named[formula.Key] = expression
+			}
+		}
+	}
+	return named
+}
+
+// baseBlocks returns the bases in a note, also those in quotes, callouts and lists.
 func baseBlocks(text []byte) (blocks [][]byte) {
 	if !namesBase(text) {
 		return nil
 	}
 	for _, span := range markdown.Scan(text).Bases {
 		blocks = append(blocks, text[span.Start:span.End])
+	}
+	for _, block := range nestedBases(text) {
+		isKnown := slices.ContainsFunc(blocks, func(known []byte) bool {
+			return bytes.Equal(bytes.TrimSpace(known), bytes.TrimSpace(block))
+		})
+		if !isKnown {
+			blocks = append(blocks, block)
+		}
+	}
+	return blocks
+}
+
+// fenceOfBase opens a base, with what is in front of it in a quote or a list. What follows its language does not matter.
+var fenceOfBase = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile("(?i)^((?:[ \\t>]|[-*+][ \\t]|\\d{1,9}[.)][ \\t]|\\[.\\] )*)(`{3,}|~{3,})[ \\t]*base(?:[ \\t\\r\\n]|$)")
+})
+
+// nestedBases returns the bases that have something in front of their lines, without it.
+func nestedBases(text []byte) (blocks [][]byte) {
+	var block []byte
+	fence := ""
+	indent := 0
+	for line := range bytes.Lines(text) {
+		if fence == "" {
+			if m := fenceOfBase().FindSubmatch(line); m != nil {
+				indent = len(m[1])
+				fence = string(m[2])
+			}
+			continue
+		}
+		if bytes.HasPrefix(bytes.TrimLeft(line, " \t>"), []byte(fence)) {
+			blocks = append(blocks, block)
+			block = nil
+			fence = ""
+			continue
+		}
+		within := 0
+		for within < min(indent, len(line)) && strings.IndexByte(" \t>", line[within]) >= 0 {
+			within++
+		}
+		block = append(block, line[within:]...)
+	}
+	if fence != "" {
+		blocks = append(blocks, block)
 	}
 	return blocks
 }

@@ -1,0 +1,273 @@
+package change
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/vaultwicket/vaultwicket/internal/vault/bases/syntax"
+)
+
+// A formula can spell an address so that no text in it looks like one: of letters that are added or joined, reversed or
+// replaced. What it makes is therefore worked out as far as it does not depend on notes.
+
+// What stands in what is worked out for what is not known.
+const (
+	ofNotes   = "\x00" // a text of notes
+	notWorked = "\x01" // what a method makes of constants that is not worked out here
+)
+
+// Bounds of what is worked out of one expression.
+const (
+	maxSpellings    = 8
+	longestSpelling = 512
+)
+
+// speller works out what expressions of a base make.
+type speller struct {
+	formulas map[string]syntax.Node
+	known    map[syntax.Node][]string // what was worked out, so that it is once
+}
+
+func newSpeller(formulas map[string]syntax.Node) speller {
+	return speller{formulas, map[syntax.Node][]string{}}
+}
+
+// spellsAddress reports whether an expression, or a part of it, is an address of something that is not constant.
+func (s speller) spellsAddress(expression syntax.Node) (spells bool) {
+	syntax.Walk(expression, func(n syntax.Node) {
+		isMade := false
+		switch n := n.(type) {
+		case *syntax.Binary:
+			isMade = n.Op == syntax.Add
+		case *syntax.Call:
+			isMade = true
+		}
+		spells = spells || isMade && slices.ContainsFunc(s.spellings(n), isOpenAddress)
+	})
+	return spells
+}
+
+// isOpenAddress reports whether a text that was worked out is an address with a text of notes, or may be one.
+func isOpenAddress(text string) bool {
+	if !strings.Contains(text, ofNotes) {
+		return false
+	}
+	lower := strings.ToLower(text)
+	isOfWeb := strings.Contains(lower, "//") || strings.Contains(lower, `/\`) || strings.HasPrefix(lower, "www.")
+	isMessage := strings.Contains(lower, "mailto:") || strings.Contains(lower, "sms:")
+	return isOfWeb || isMessage || strings.Contains(lower, "http:") || strings.Contains(lower, "https:") || strings.Contains(lower, notWorked)
+}
+
+// spellings returns what an expression can be, one text for each way that its conditions can be decided.
+func (s speller) spellings(n syntax.Node) []string {
+	if known, found := s.known[n]; found {
+		return known
+	}
+	s.known[n] = []string{ofNotes} // for a formula that names itself
+	all := s.workedOut(n)
+	s.known[n] = all
+	return all
+}
+
+func (s speller) workedOut(n syntax.Node) []string {
+	switch n := n.(type) {
+	case *syntax.String:
+		return []string{n.Value}
+	case *syntax.Null, *syntax.Bool, *syntax.Number, *syntax.Regex:
+		return []string{""}
+	case *syntax.Binary:
+		return s.ofBinary(n)
+	case *syntax.List:
+		return s.joined(n.Items, "")
+	case *syntax.Member:
+		if name, ok := n.X.(*syntax.Name); ok && strings.EqualFold(name.Text, "formula") {
+			return s.ofFormula(n.Name)
+		}
+	case *syntax.Index: // an element of a list, or a property by its name
+		if list, ok := n.X.(*syntax.List); ok {
+			return s.eachOf(list.Items)
+		}
+		if name, ok := n.X.(*syntax.Name); ok && strings.EqualFold(name.Text, "formula") {
+			if key, ok := n.Key.(*syntax.String); ok {
+				return s.ofFormula(key.Value)
+			}
+		}
+	case *syntax.Call:
+		return s.ofCall(n)
+	}
+	return []string{ofNotes}
+}
+
+func (s speller) ofBinary(n *syntax.Binary) []string {
+	switch n.Op {
+	case syntax.Add:
+		return s.joined([]syntax.Node{n.X, n.Y}, "")
+	case syntax.Or, syntax.And:
+		return s.eachOf([]syntax.Node{n.X, n.Y})
+	}
+	return []string{""} // a number or a truth
+}
+
+// ofFormula returns what a formula of the base can be.
+func (s speller) ofFormula(name string) []string {
+	expression, known := s.formulas[name]
+	if !known {
+		return []string{ofNotes}
+	}
+	return s.spellings(expression)
+}
+
+// eachOf returns what any of some expressions can be.
+func (s speller) eachOf(all []syntax.Node) (spellings []string) {
+	for _, n := range all {
+		spellings = append(spellings, s.spellings(n)...)
+	}
+	return bounded(spellings)
+}
+
+// joined returns what some expressions can be one after the other.
+func (s speller) joined(all []syntax.Node, separator string) []string {
+	spellings := []string{""}
+	for i, n := range all {
+		between := separator
+		if i == 0 {
+			between = ""
+		}
+		spellings = pairs(spellings, s.spellings(n), func(a, b string) string { return a + between + b })
+	}
+	return spellings
+}
+
+// pairs returns what is made of each pair of two lists.
+func pairs(first, second []string, made func(a, b string) string) (all []string) {
+	for _, a := range first {
+		for _, b := range second {
+			all = append(all, made(a, b))
+		}
+	}
+	return bounded(all)
+}
+
+// bounded keeps spellings few and short. What is left out may be anything.
+func bounded(spellings []string) []string {
+	short := make([]string, 0, len(spellings))
+	for _, text := range spellings {
+		for strings.Contains(text, ofNotes+ofNotes) {
+			text = strings.ReplaceAll(text, ofNotes+ofNotes, ofNotes)
+		}
+		short = append(short, text)
+	}
+	slices.Sort(short)
+	spellings = slices.Compact(short)
+	if len(spellings) > maxSpellings {
+		spellings = append(slices.Clone(spellings[:maxSpellings-1]), ofNotes+notWorked)
+	}
+	for i, text := range spellings {
+		if len(text) > longestSpelling {
+			spellings[i] = ofNotes + notWorked
+		}
+	}
+	return spellings
+}
+
+// ofCall returns what a function or a method can return.
+func (s speller) ofCall(n *syntax.Call) []string {
+	switch function := n.Function.(type) {
+	case *syntax.Name:
+		switch strings.ToLower(function.Text) {
+		case "if":
+			if len(n.Args) > 1 {
+				return s.eachOf(n.Args[1:])
+			}
+		case "image", "link", "html", "list", "string", "escapehtml", "icon":
+			return s.eachOf(n.Args)
+		}
+		return []string{""}
+	case *syntax.Member:
+		return s.ofMethod(function, n.Args)
+	}
+	return []string{ofNotes}
+}
+
+// ofMethod returns what a method can return.
+func (s speller) ofMethod(method *syntax.Member, args []syntax.Node) []string {
+	name := strings.ToLower(method.Name)
+	if slices.Contains(predicates, name) {
+		return []string{""}
+	}
+	on := s.spellings(method.X)
+	switch name {
+	case "lower", "upper", "title", "trim", "tostring", "flat", "unique":
+		return on
+	case "concat":
+		return pairs(on, s.joined(args, ""), func(a, b string) string { return a + b })
+	case "join":
+		if list, ok := method.X.(*syntax.List); ok && len(args) > 0 {
+			var all []string
+			for _, separator := range s.spellings(args[0]) {
+				all = append(all, s.joined(list.Items, separator)...)
+			}
+			return bounded(all)
+		}
+		return s.changed(on)
+	case "reverse":
+		return s.reversed(method.X, on)
+	case "repeat":
+		return pairs(on, []string{""}, func(a, _ string) string { return a + a })
+	case "replace", "replaceall":
+		if len(args) == 2 {
+			return s.replaced(on, args[0], args[1])
+		}
+	}
+	return s.changed(on)
+}
+
+// changed returns what a method makes of texts that is not worked out: of constants something else, of a text of notes
+// another one.
+func (s speller) changed(on []string) (all []string) {
+	for _, text := range on {
+		switch {
+		case strings.Contains(text, ofNotes):
+			all = append(all, text)
+		case hasLetters(text):
+			all = append(all, notWorked)
+		default:
+			all = append(all, "")
+		}
+	}
+	return bounded(all)
+}
+
+// hasLetters reports whether a text has what an address is made of.
+func hasLetters(text string) bool {
+	return strings.ContainsFunc(text, func(r rune) bool { return 'a' <= r|0x20 && r|0x20 <= 'z' || r == '/' || r == 1 })
+}
+
+// reversed returns texts from their end, or a list from its end.
+func (s speller) reversed(of syntax.Node, on []string) []string {
+	if list, ok := of.(*syntax.List); ok {
+		items := slices.Clone(list.Items)
+		slices.Reverse(items)
+		return s.joined(items, "")
+	}
+	return pairs(on, []string{""}, func(a, _ string) string {
+		runes := []rune(a)
+		slices.Reverse(runes)
+		return string(runes)
+	})
+}
+
+// replaced returns texts with one thing in place of another.
+func (s speller) replaced(on []string, pattern, by syntax.Node) []string {
+	replace := func(text, by string) string { return notWorked + text + by }
+	switch pattern := pattern.(type) {
+	case *syntax.String:
+		replace = func(text, by string) string { return strings.ReplaceAll(text, pattern.Value, by) }
+	case *syntax.Regex:
+		if matcher, err := regexp.Compile("(?i)" + pattern.Body); err == nil {
+			replace = func(text, by string) string { return matcher.ReplaceAllString(text, by) }
+		}
+	}
+	return pairs(on, s.spellings(by), replace)
+}
