@@ -18,9 +18,10 @@ type Address struct {
 }
 
 var (
-	// addresses have a scheme, also one that is none of the web: a program opens it when a person follows the link.
+	// addresses have a scheme, also one that is none of the web: a program opens it when a person follows the link. Browsers
+	// need no slashes behind those of the web.
 	addresses = lazily(
-		"(?i)\\b(?:[a-z][a-z0-9+.-]*:[/\\\\]{1,4}[^\\s<>\"'`/\\\\]|(?:mailto|sms|smsto|tel|xmpp):[^\\s<>\"'`?]*\\?)[^\\s<>\"'`]*",
+		"(?i)\\b(?:[a-z][a-z0-9+.-]*:[/\\\\]{1,4}[^\\s<>\"'`/\\\\]|(?:https?|wss?|ftp):[a-z0-9\\[]|(?:mailto|sms|smsto|tel|xmpp):[^\\s<>\"'`?]*\\?)[^\\s<>\"'`]*",
 	)
 	// ownScheme is that of the app and of what is no address.
 	ownScheme = lazily(`(?i)^(?:obsidian|app|capacitor|data|javascript|about|blob|[a-z]):`)
@@ -219,12 +220,13 @@ func (a Address) Joined() (all []string) {
 	joined := []string{a.query()}
 	if a.Image {
 		joined = []string{rest}
-	} else if strings.IndexFunc(path, func(r rune) bool { return r != '/' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) < 0 {
+	} else if isPathOfWords(path) {
 		joined = append(joined, path)
 	}
 	for _, text := range joined {
 		text = strings.Trim(text, separators)
-		if !strings.ContainsAny(text, separators) {
+		isOne := !strings.ContainsAny(text, separators) && !strings.ContainsAny(text, "% ")
+		if isOne {
 			continue
 		}
 		var values, long []string
@@ -248,6 +250,13 @@ func (a Address) Joined() (all []string) {
 		}
 	}
 	return all
+}
+
+// isPathOfWords reports whether each part of a path is a word, or has blanks between words.
+func isPathOfWords(path string) bool {
+	isOther := func(r rune) bool { return r != '/' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+	hasBlanks := strings.Contains(path, "%20") || strings.Contains(path, " ")
+	return hasBlanks || strings.IndexFunc(path, isOther) < 0
 }
 
 func isSeparatorOfParts(r rune) bool { return strings.ContainsRune(separators, r) }
@@ -283,6 +292,34 @@ func partsOf(query string) (all []string) {
 				break
 			}
 		}
+	}
+	return all
+}
+
+// Host returns the host of an address in small letters, with its port, and Values what it carries there that may be a piece
+// of something longer: the values of its query, or else the last part of its path, decoded.
+func (a Address) Host() string {
+	host, _ := a.hostAndRest()
+	_, host = cutUser(host)
+	return strings.ToLower(host)
+}
+
+// Values returns what an address carries that may be a piece of something longer, see [Address.Host].
+func (a Address) Values() (all []string) {
+	query := a.query()
+	if query == "" {
+		_, rest := a.hostAndRest()
+		name := rest[strings.LastIndexByte(rest, '/')+1:]
+		if n := strings.LastIndexByte(name, '.'); n > 0 { // what says that it is an image
+			name = name[:n]
+		}
+		return []string{unquery(name)}
+	}
+	for part := range strings.SplitSeq(query, "&") {
+		if _, value, found := strings.Cut(part, "="); found {
+			part = value
+		}
+		all = append(all, unquery(part))
 	}
 	return all
 }

