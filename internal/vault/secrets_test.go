@@ -400,3 +400,20 @@ func TestALargeFileWithASecretIsCopied(t *testing.T) {
 	w.secret.Does("copy", "path=big.txt", "to=copy.txt")
 	assert.That(t, w.secret.Get("copy.txt") == text, "the copy is another text")
 }
+
+// TestSettingsOfTheAppAreShownWithoutSecrets has secrets in bookmarks, which are no notes.
+func TestSettingsOfTheAppAreShownWithoutSecrets(t *testing.T) {
+	token := "ghp_" + "R8dk2Lx0PqW3mZt7YbN5cVj1HsA9fGe4UabC"
+	v := embedded.New(t, map[string]string{
+		"A.md": "# A\n",
+		".obsidian/bookmarks.json": `{"items":[{"type":"group","title":"of \u0067` + token[1:] + `","items":[{"type":"file","path":"A.md","subpath":"#` + token + `","title":"a\n` + token +
+			`"},{"type":"search","query":"` + token + `"},{"type":"url","url":"https:\/\/bob:Zk7pQ2mVx4@harbour.test\/"}]}]}`,
+	})
+	v.Env[guard.Variable] = guard.NewMarker([]byte("key of the test"), false).String()
+	for _, words := range [][]string{{"bookmarks"}, {"bookmarks", "verbose"}, {"bookmarks", "format=json"}, {"bookmarks", "format=csv"}} {
+		_, out, told := v.Run(words...)
+		assert.That(t, strings.Contains(out, "‹secret:"), "%q: no mark in %q", words, out)
+		assert.That(t, !strings.Contains(out+told, token[4:20]) && !strings.Contains(out+told, "Zk7pQ2"), "%q shows %q", words, out)
+		assert.Contains(t, out, "A.md")
+	}
+}

@@ -282,7 +282,7 @@ func (v *Vault) ReadConfig(name string, settings any) error {
 		return nil
 	}
 	if err == nil {
-		err = json.Unmarshal(text, settings)
+		err = json.Unmarshal(text.ForProgram(), settings)
 	}
 	if err != nil {
 		return answer.Unusable(err, "Cannot use the settings in %s", disk.ConfigPath(name))

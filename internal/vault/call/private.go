@@ -184,7 +184,7 @@ func (v *Vault) Narrowed(paths []string) (answer.Reply, error) {
 	}
 	var lines []string
 	line := func(level access.Level, path string) { lines = append(lines, level.String()+"\t"+path+"\n") }
-	whole := v.Disk.Raw().Judging(nil)
+	whole := v.Disk.Judging(nil).Raw()
 	for _, path := range paths {
 		at, err := v.PathOf(path)
 		if err != nil || !disk.IsNote(at) || v.IsExcepted("private", at) {
@@ -192,7 +192,7 @@ func (v *Vault) Narrowed(paths []string) (answer.Reply, error) {
 		}
 		text, err := whole.Read(at)
 		if err == nil {
-			if level := LevelIn(private, text); level < access.Delete {
+			if level := LevelIn(private, text.ForProgram()); level < access.Delete {
 				line(level, path)
 			}
 		} else if !disk.IsMissing(err) {

@@ -165,7 +165,7 @@ func (v *Vault) ActiveNote() (string, error) {
 		if disk.IsUnread(err) {
 			return "", answer.ReadError(disk.ConfigPath("workspace.json"), err)
 		}
-		if err != nil || json.Unmarshal(text, &space) != nil || space.Active == "" {
+		if err != nil || json.Unmarshal(text.ForProgram(), &space) != nil || space.Active == "" {
 			return "", answer.NoActiveFile()
 		}
 		for _, side := range []pane{space.Main, space.Left, space.Right, space.Floating} {
@@ -270,18 +270,19 @@ func (v *Vault) redacts(path disk.Path) bool {
 	return v.Disk.IsRedacted() && !v.IsExcepted("secrets", path)
 }
 
-// Shown returns the text of the file at path as the caller reads it, which is [Vault.Redact] or the
-// text as it is.
-func (v *Vault) Shown(path disk.Path, text []byte) []byte {
-	shown, _ := v.shown(path, text)
-	return shown
-}
+// Judged is Redact of a text that was not judged yet, such as a version of a note.
+func (v *Vault) Judged(text disk.Unjudged) []byte { return v.Redact(text.ForProgram()) }
 
-func (v *Vault) shown(path disk.Path, text []byte) ([]byte, error) {
+// JudgedText is Judged of a text that was decoded from a file which is none of the notes, such as a setting of the app.
+func (v *Vault) JudgedText(text string) string { return string(v.Redact([]byte(text))) }
+
+// Shown returns the text of the file at path as the caller reads it, which is [Vault.Judged] or the
+// text as it is.
+func (v *Vault) Shown(path disk.Path, text disk.Unjudged) []byte {
 	if !v.redacts(path) {
-		return text, nil
+		return text.ForProgram()
 	}
-	return v.redact(text)
+	return v.Judged(text)
 }
 
 // ShownFrom reads the file at path out of another reader as the caller reads it.
@@ -309,7 +310,7 @@ func (v *Vault) ReadSource(path disk.Path) ([]byte, error) {
 		return text, err
 	}
 	raw, err := v.Disk.Raw().Read(path)
-	v.sources = append(v.sources, raw)
+	v.sources = append(v.sources, raw.ForProgram())
 	return text, err
 }
 
@@ -333,9 +334,12 @@ func (v *Vault) Show(t Target) (answer.Reply, error) {
 	switch {
 	case file.Judged != nil: // what was judged is what is shown
 		file.Close()
-		shown, err := v.shown(t.Path, file.Judged)
-		if err != nil {
-			return answer.Reply{}, err
+		shown := file.Judged
+		if v.redacts(t.Path) {
+			var err error
+			if shown, err = v.redact(shown); err != nil {
+				return answer.Reply{}, err
+			}
 		}
 		reply.Body = io.NopCloser(bytes.NewReader(shown))
 	case v.redacts(t.Path):

@@ -187,7 +187,7 @@ func hashAt(v *call.Vault, path disk.Path, c FileState) string {
 	case path == disk.Bookmarks() && v.Hides(): // it has what is hidden, too
 		return answer.Digest(nil)
 	}
-	return answer.Digest(v.Shown(path, c.Text))
+	return answer.Digest(v.Shown(path, disk.NewUnjudged(c.Text)))
 }
 
 // IsMove reports whether the step gives a file another path.
@@ -257,11 +257,11 @@ func CurrentState(v *call.Vault, path disk.Path) (FileState, error) {
 		image := journal.Image{Exists: true, Hash: hex.EncodeToString(hash.Sum(nil)), Size: math.MaxInt64 - read.N}
 		return FileState{Exists: true, Image: image, known: hex.EncodeToString(seen.Sum(nil)[:8])}, err
 	}
-	text, err := v.Disk.Raw().Read(path)
+	raw, err := v.Disk.Raw().Read(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return FileState{}, nil
 	}
-	return Existing(text), err
+	return Existing(raw.ForProgram()), err
 }
 
 // isLarge reports whether the file at path is too large to be in memory, and has no links.

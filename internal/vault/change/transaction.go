@@ -431,7 +431,8 @@ func (t *transaction) textOf(s Step) ([]byte, error) {
 	case s.CopyOf == (disk.Path{}):
 		return t.journal.Object(t.vault.Ctx, s.After.Image.Hash)
 	}
-	text, err := t.vault.Disk.Raw().Read(s.CopyOf)
+	raw, err := t.vault.Disk.Raw().Read(s.CopyOf)
+	text := raw.ForProgram()
 	if err == nil && journal.ImageOf(text) != s.After.Image {
 		err = disk.ErrChanged
 	}

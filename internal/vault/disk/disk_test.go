@@ -258,7 +258,7 @@ func TestAWriteWaitsForThatOfAnotherProcess(t *testing.T) {
 func TestConfig(t *testing.T) {
 	folder := openFolder(t, planted(t, map[string]string{".obsidian/app.json": "{}"}))
 	text, err := folder.Config("app.json")
-	assert.That(t, err == nil && string(text) == "{}", "%q, %v", text, err)
+	assert.That(t, err == nil && string(text.ForProgram()) == "{}", "%q, %v", text, err)
 	_, err = folder.Config("none.json")
 	assert.ErrorIs(t, err, fs.ErrNotExist, "a missing file")
 	_, err = openFolder(t, t.TempDir()).Config("app.json")

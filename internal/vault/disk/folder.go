@@ -120,7 +120,12 @@ func (f *Folder) Interpose(ask func(method string) error) {
 }
 
 // Config returns the app's settings file of that name, or fs.ErrNotExist.
-func (f *Folder) Config(name string) (text []byte, err error) {
+func (f *Folder) Config(name string) (Unjudged, error) {
+	text, err := f.config(name)
+	return Unjudged{text}, err
+}
+
+func (f *Folder) config(name string) (text []byte, err error) {
 	if f.over != nil {
 		if text, isPlanned := f.over.text(Path{text: ConfigPath(name)}); isPlanned {
 			return text, nil
@@ -428,9 +433,6 @@ func (f *Folder) Redacting(redact func(p Path, text []byte) ([]byte, error)) *Fo
 	g.redact = redact
 	return &g
 }
-
-// Raw returns the same open folder, whose files are read as they are.
-func (f *Folder) Raw() *Folder { return f.Redacting(nil) }
 
 // IsRedacted reports whether files are read with something else in place of their secrets.
 func (f *Folder) IsRedacted() bool { return f.redact != nil }

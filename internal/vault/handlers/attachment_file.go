@@ -163,13 +163,14 @@ func textOfAttachment(v *call.Vault, p call.Values) (answer.Reply, error) {
 	if err := uses.Hold(info.Size()); err != nil {
 		return answer.Reply{}, err
 	}
-	file, err := v.Disk.Raw().Read(t.Path)
+	raw, err := v.Disk.Raw().Read(t.Path)
 	if err != nil {
 		return answer.Reply{}, answer.ReadError(t.Typed, err)
 	}
+	file := raw.ForProgram()
 	switch isPDF := marked(file) == "application/pdf"; {
 	case !isPDF && isText(file):
-		shown := v.Shown(t.Path, file)
+		shown := v.Shown(t.Path, raw)
 		return answer.FromNote(t.Path, shown, string(shown)), uses.Put(int64(len(shown)))
 	case !isPDF:
 		hint := allowlist.ServesKind(allowlist.FileKind(t.Path.Ext()))
@@ -187,7 +188,7 @@ func textOfAttachment(v *call.Vault, p call.Values) (answer.Reply, error) {
 			)
 		}
 	}
-	said := answer.FromNote(t.Path, v.Shown(t.Path, file), "") // before the file is changed in memory
+	said := answer.FromNote(t.Path, v.Shown(t.Path, raw), "") // before the file is changed in memory
 	// A secret can go on over the end of a page: the pages next to those that are asked for are judged, too.
 	pages, total, err := pdftext.Read(file, max(1, first-1), last+min(1, math.MaxInt-last), uses)
 	var malformed *pdftext.Malformed

@@ -238,11 +238,12 @@ func readAttachment(v *call.Vault, p call.Values) (answer.Reply, error) {
 	if size > maxAttachmentText {
 		return answer.Text(fmt.Sprintf("%s, %d bytes: too large to be read", promised(t.Path), size)), nil
 	}
-	text, err := v.Disk.Raw().Read(t.Path)
+	raw, err := v.Disk.Raw().Read(t.Path)
 	if err != nil {
 		return answer.Reply{}, answer.ReadError(t.Typed, err)
 	}
-	known := v.Shown(t.Path, text)
+	known := v.Shown(t.Path, raw)
+	text := raw.ForProgram()
 	kind := cmp.Or(marked(text), promised(t.Path)) // by what it contains, or by its name where that says nothing
 	switch {
 	case isText(text):

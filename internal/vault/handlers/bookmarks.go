@@ -54,6 +54,14 @@ func (b bookmark) target() string {
 	return cmp.Or(b.Query, b.URL, b.Type)
 }
 
+// judged returns the entry as the caller sees it. The path of a file is as in other listings.
+func (b bookmark) judged(v *call.Vault) bookmark {
+	for _, text := range []*string{&b.Type, &b.Subpath, &b.Query, &b.URL, &b.Title} {
+		*text = v.JudgedText(*text)
+	}
+	return b
+}
+
 // listBookmarks prints what each bookmark leads to. The layout of the app was
 // never recorded: the plain form has one target a line, verbose puts kind and
 // title in front and the groups after it, and JSON names them all.
@@ -61,7 +69,7 @@ func listBookmarks(v *call.Vault, p call.Values) (answer.Reply, error) {
 	text, err := v.Disk.Config(bookmarksFile)
 	var file bookmarkItem
 	if err == nil {
-		err = json.Unmarshal(text, &file)
+		err = json.Unmarshal(text.ForProgram(), &file)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return answer.Reply{}, answer.Failure("Cannot use the bookmarks in %s: %v", disk.ConfigPath(bookmarksFile), err)
@@ -93,7 +101,9 @@ func addBookmarks(v *call.Vault, r *answer.Table, items []bookmarkItem, group []
 		case b.Type == "group":
 			addBookmarks(v, r, b.Items, append(group[:len(group):len(group)], b.Title))
 		default:
-			r.Rows = append(r.Rows, []string{b.Type, b.Title, b.target(), strings.Join(group, "/")})
+			shown := b.judged(v)
+			of := v.JudgedText(strings.Join(group, "/"))
+			r.Rows = append(r.Rows, []string{shown.Type, shown.Title, shown.target(), of})
 		}
 	}
 }

@@ -541,7 +541,7 @@ func listRecents(v *call.Vault, p call.Values) (answer.Reply, error) {
 		return answer.Reply{}, answer.ReadError(disk.ConfigPath("workspace.json"), err)
 	}
 	if err == nil {
-		_ = json.Unmarshal(text, &record) // a scratch file that cannot be understood records nothing
+		_ = json.Unmarshal(text.ForProgram(), &record) // a scratch file that cannot be understood records nothing
 	}
 	var open []string
 	for _, name := range record.LastOpenFiles {

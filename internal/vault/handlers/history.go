@@ -331,7 +331,8 @@ func listJournal(v *call.Vault, p call.Values) (answer.Reply, error) {
 				if err != nil {
 					return "", false
 				}
-				text, err := v.Disk.Raw().Read(at)
+				raw, err := v.Disk.Raw().Read(at)
+				text := raw.ForProgram()
 				return string(text), err == nil && journal.ImageOf(text).Hash == hash
 			})
 			lines := "" // where a text is not kept any more
@@ -375,17 +376,18 @@ func readVersion(v *call.Vault, p call.Values) (answer.Reply, error) {
 	if err != nil {
 		return answer.Reply{}, err
 	}
-	return answer.Reply{Text: string(v.Redact(text)), Note: t.Path}, nil
+	return answer.Reply{Text: string(v.Judged(text)), Note: t.Path}, nil
 }
 
 // version returns the text of a version by its number.
-func version(v *call.Vault, t call.Target, kept []journal.Version, number string) ([]byte, error) {
+func version(v *call.Vault, t call.Target, kept []journal.Version, number string) (disk.Unjudged, error) {
+	none := disk.Unjudged{}
 	n, err := strconv.Atoi(number)
 	if err != nil || n < 1 {
-		return nil, answer.Misuse("Invalid number: %s", number)
+		return none, answer.Misuse("Invalid number: %s", number)
 	}
 	if n > len(kept) {
-		return nil, answer.NotFound.Failure(
+		return none, answer.NotFound.Failure(
 			"Version %q of %q not found.",
 			answer.Verbatim(number),
 			answer.Verbatim(t.Path.String()),
@@ -393,18 +395,18 @@ func version(v *call.Vault, t call.Target, kept []journal.Version, number string
 	}
 	j, err := v.Journal()
 	if err != nil {
-		return nil, err
+		return none, err
 	}
 	text, err := j.Object(v.Ctx, kept[n-1].Image.Hash)
 	if err != nil {
-		return nil, answer.Failure(
+		return none, answer.Failure(
 			"Version %q of %q cannot be read: %v",
 			answer.Verbatim(number),
 			answer.Verbatim(t.Path.String()),
 			err,
 		)
 	}
-	return text, nil
+	return disk.NewUnjudged(text), nil
 }
 
 // RestoringFromApp returns the command that writes the text of a version that the app has kept, by the name with which it
@@ -453,8 +455,8 @@ func restored(v *call.Vault, p call.Values) (t call.Target, text []byte, of stri
 	if err != nil {
 		return t, nil, "", err
 	}
-	text, err = version(v, t, kept, p["version"])
-	return t, text, "version " + p["version"] + " " + ofJournal, err
+	raw, err := version(v, t, kept, p["version"])
+	return t, raw.ForProgram(), "version " + p["version"] + " " + ofJournal, err
 }
 
 // ofJournal says which history a number belongs to, where it is that of the journal: the app has others.
@@ -487,8 +489,8 @@ func diffVersions(v *call.Vault, p call.Values) (answer.Reply, error) {
 			Text: change.UnifiedDiff(
 				first,
 				fmt.Sprintf("%s (version %s)", t.Path, p["to"]),
-				v.Redact(from),
-				v.Redact(to),
+				v.Judged(from),
+				v.Judged(to),
 			),
 			Note: t.Path,
 		}, err
@@ -501,5 +503,5 @@ func diffVersions(v *call.Vault, p call.Values) (answer.Reply, error) {
 	if !now.Exists {
 		second = "/dev/null"
 	}
-	return answer.Reply{Text: change.UnifiedDiff(first, second, v.Redact(from), v.Redact(now.Text)), Note: t.Path}, nil
+	return answer.Reply{Text: change.UnifiedDiff(first, second, v.Judged(from), v.Redact(now.Text)), Note: t.Path}, nil
 }

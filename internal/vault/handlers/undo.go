@@ -488,7 +488,7 @@ func conflict(
 	if isElsewhere || keptBack(v, at, func() bool { return goneByUs(v, j, at.String()) }) {
 		return answer.UndoConflict.Failure(refused, answer.Verbatim(at.String()), "It is not where it was.")
 	}
-	var left []byte
+	var left disk.Unjudged
 	if kept.After.Exists {
 		text, err := j.Object(v.Ctx, kept.After.Hash)
 		if err != nil {
@@ -498,10 +498,10 @@ func conflict(
 				"The text that the change wrote is not kept.",
 			)
 		}
-		left = text
+		left = disk.NewUnjudged(text)
 	}
 	changes := difference.Fit(
-		[]difference.Change{difference.Of(v.Redact(left), v.Redact(now.Text))},
+		[]difference.Change{difference.Of(v.Judged(left), v.Redact(now.Text))},
 		difference.Extent{Rows: maxShownRows, Bytes: maxShown, Line: maxShown / 8},
 	)
 	from := "a/" + at.String()
