@@ -18,11 +18,13 @@ var own = []rule{
 		kind: "password",
 		keywords: []string{
 			"password", "passwd", "passphrase", "passwort", "kennwort", "pwd", "passcode",
-			"wachtwoord", "contraseña", "mot de passe", "senha",
+			"wachtwoord", "contraseña", "mot de passe", "senha", "passwörter", "kennwörter", "pass word", "pass-word", "pass_word", "pswd",
+			"hasło", "heslo", "lösenord", "salasana", "adgangskode", "passord", "jelszó", "şifre", "parola",
+			"пароль", "Пароль", "ПАРОЛЬ", "密码", "密碼", "パスワード", "비밀번호", // letters that are no ASCII are of one case
 		},
 		by: (*scan).password,
 	},
-	{kind: "password", keywords: []string{"pass:", "pass=", "pw:", "pw=", "sshpass", "curl ", "wifi:"}, by: (*scan).shortlyNamed},
+	{kind: "password", keywords: []string{"pass:", "pass=", "pw:", "pw=", "pw ", "pass =", "sshpass", "curl ", "wifi:"}, by: (*scan).shortlyNamed},
 	{
 		kind: "secret",
 		keywords: []string{
@@ -49,7 +51,7 @@ func lazily(pattern string) func() *regexp.Regexp {
 }
 
 func allRules() (all []*rule) {
-	for _, rules := range [][]rule{table, own} {
+	for _, rules := range [][]rule{table, own, codes} {
 		for i := range rules {
 			all = append(all, &rules[i])
 		}
@@ -64,7 +66,7 @@ var (
 
 	// assigned is the rest of a name after a keyword, what is between it and a value, and the value.
 	assigned = lazily(
-		"^[\\w-]*(?: ?\\([^()\\n]+\\))?[*_`\"']{0,3}[ \\t]*(?:::?|=>?|:=|\\|)[ \\t]*[*_`]{0,3}[ \\t]*(?:\"([^\"\\n]{3,})\"|'([^'\\n]{3,})'|`([^`\\n]{3,})`|([^\\s`\"'|]{3,}))",
+		"^[\\w-]*(?: ?\\([^()\\n]+\\))?[*_`\"']{0,3}[ \\t]*(?:::?|=>?|:=|\\||：|＝)[ \\t]*[*_`]{0,3}[ \\t]*(?:\"([^\"\\n]{3,})\"|'([^'\\n]{3,})'|`([^`\\n]{3,})`|([^\\s`\"'|]{3,}))",
 	)
 
 	// placeholder is what documentation has in place of a secret.
@@ -131,13 +133,48 @@ func (s *scan) password(at, end int) {
 	case from < to && value[0] != '<' && placeholder().Match(value): // a tag can be in front of a value
 	case isPassword(value):
 		s.addPieces(from, to, "password", isPassword)
-	case isPhrase(s.text[at:end]) && from < to:
-		if words := phrase().Find(s.line(from, longestPassword)); words != nil && !spokenWords().Match(words) {
-			s.add(from, from+len(words), "password")
-		}
+	case from < to && s.isOfEnvironment(at, end, from):
+		s.add(from, to, "password")
 	default:
-		s.spoken(at, end, rest, "password", isPassword)
+		if from == to || !s.wordsOfLine(at, end, from) {
+			s.spoken(at, end, rest, "password", isPassword)
+		}
 	}
+}
+
+// wordsOfLine adds the words up to the end of the line that begin at a place, behind the name of a password that nothing
+// but words of a title is in front of. It is false if they say something about the password.
+func (s *scan) wordsOfLine(at, end, from int) bool {
+	isLabel := isPhrase(s.text[at:end]) || s.isAlone(at) && !bytes.HasPrefix(bytes.TrimLeft(s.text[s.lineStart(at):], " \t>"), []byte("#"))
+	if !isLabel {
+		return false
+	}
+	line := s.line(from, longestPassword)
+	words := phrase().FindSubmatchIndex(line)
+	if words == nil || spokenWords().Match(line) || aboutPasswords().Match(line) {
+		return false
+	}
+	value := line[words[2]:words[3]]
+	count := 1 + bytes.Count(value, []byte(" ")) + bytes.Count(value, []byte("-"))
+	if count < leastWords && !isPhrase(s.text[at:end]) {
+		return false
+	}
+	s.add(from+words[2], from+words[3], "password")
+	return true
+}
+
+// leastWords is how many words without quotes are a password; two or three are more often said about one.
+const leastWords = 4
+
+// isOfEnvironment reports whether a keyword is the end of the name of a variable in capitals, with its value behind it.
+func (s *scan) isOfEnvironment(at, end, from int) bool {
+	for _, c := range s.text[at:end] {
+		if !isCapitalLetter(c) && c != '_' {
+			return false
+		}
+	}
+	between := s.text[end:from]
+	return len(between) > 0 && between[0] == '=' && len(bytes.Trim(between[1:], `"'`)) == 0
 }
 
 // passwordLaidOut finds the values of a password whose name is a key, a heading, a tag or another value. It is false if
@@ -160,7 +197,7 @@ func (s *scan) passwordLaidOut(at, end int, rest []byte) bool {
 
 // shortForms are what follows a keyword that is a name only in front of some values: the value is the submatch.
 var shortForms = lazily(
-	`(?i)^(?:pass|pw)[:=][ \t]*[` + "`" + `"'*]{0,3}([^\s` + "`" + `"'|<>,;]+)` +
+	`(?i)^(?:(?:pass|pw)[ \t]?[:=]|pw[ \t](?:is |ist |war )?)[ \t]*[` + "`" + `"'*]{0,3}([^\s` + "`" + `"'|<>,;]+)` +
 		`|^sshpass[ \t]+-p[ \t]*["']?([^\s"']+)` +
 		`|^curl [^\n]*?(?:-u|--user)[ \t=]+["']?[^\s:"']+:([^\s"']+)` +
 		`|^wifi:[^\n]*?;? ?P:([^;\n]+);`,
@@ -169,6 +206,15 @@ var shortForms = lazily(
 // shortlyNamed finds passwords in a few forms of commands and notes.
 func (s *scan) shortlyNamed(at, _ int) {
 	if at > 0 && isWord(s.text[at-1]) {
+		return
+	}
+	isProperty := bytes.EqualFold(s.text[at:min(len(s.text), at+len("pw:"))], []byte("pw:")) &&
+		s.property(at, at+len("pw"), func(from, to int, value []byte) {
+			if len(value) >= 3 && !unset().Match(value) {
+				s.addAs(from, to, "password", value)
+			}
+		})
+	if isProperty {
 		return
 	}
 	line := s.line(at, longestValue)
@@ -273,7 +319,11 @@ func isPhrase(keyword []byte) bool { return bytes.EqualFold(keyword, []byte("pas
 var (
 	passwordWord = lazily(`(?i)passw|passphrase|kennwort|passcode`)
 	// phrase are words of a passphrase, up to the end of a line. Words that are frequent in sentences are in none.
-	phrase      = lazily("^[\"'`*_]{0,3}[a-z]{3,}(?:[ -][a-z]{3,}){3,23}(?:[\"'`*_.]{0,3}\\s*$)")
+	phrase = lazily("^[\"'`*_]{0,3}([a-z]{3,}(?:[ -][a-z]{3,}){2,23})[\"'`*_.]{0,3}\\s*$")
+	// aboutPasswords is a word of what is said about a password in place of it.
+	aboutPasswords = lazily(
+		`\b(?:see|siehe|ask|asked|frag\w*|stored?|saved?|kept|keep|same|chang\w+|unchanged|required|optional|needed|needs?|forgot\w*|lost|expire\w*|reset\w*|renew\w*|rotat\w+|unknown|wrong|weak|strong|long|short|minimum|maximum|letters?|digits?|characters?|symbols?|managers?|safe|vault|polic\w+|sensitive|pass\w*|secrets?|keys?|string|text|value|field|fields|none|yet|more|less|than|least|most|when|where|how|what|who|why|his|her|its|their|there|here|over|into|out|off|new|old|every|each|only|also|via|per|using|use|uses|been|being|still|again|never|always|very|too|just|some|any|all|but|then|because|before|after|until|since|about|does|did|done|had|would|could|may|might|shall|let|get|gets|got|give|given|take|taken|made|make|set|sent|send|works?|working|hash\w*|encrypt\w*|login|account|user|users|email|mail|phone|nicht|und|oder|mit|f\x{fc}r|der|die|das|ein|eine|ist|wie|bei|von|zum|zur|noch|neu|alt)\b`,
+	)
 	spokenWords = lazily(
 		`\b(?:the|and|for|with|that|this|which|used|your|our|from|are|was|has|have|not|must|should|can|will|words)\b`,
 	)
@@ -657,11 +707,14 @@ func (s *scan) value(end int, line []byte) (from, to int) {
 	return from, to
 }
 
+// fullWidth is the first byte of "：" and "＝", which are used with letters as wide as they are.
+const fullWidth = 0xef
+
 // mayAssign is a fast test for assigned: it is false only where that cannot match.
 func mayAssign(line []byte) bool {
 	for i, c := range line {
 		switch c {
-		case ':', '=', '|', '(': // what is in parentheses can be any text
+		case ':', '=', '|', '(', fullWidth: // what is in parentheses can be any text
 			return true
 		case '-', ' ', '\t', '*', '_', '`', '"', '\'':
 		default:

@@ -17,7 +17,7 @@ var (
 			`(?:[ \t]+(?:for|of|to|on|at|from|in|by|with|für|zu|zum|zur|vom|von|des|der|pour|de|du|para)[ \t][^\n.:;=|<>→]+?)?` +
 			`(?:[ \t]+(?:is|was|are|were|will be|becomes|reads|says|equals|ist|war|lautet|lauten|heißt|est|es|sera)\b` +
 			`(?:[ \t]+(?:now|still|currently|always|simply|just|set to|jetzt|noch|nun))?[ \t]*:?[ \t]*` +
-			`|[ \t]*(?:->|=>|→|⇒|➜|:[ \t]*\w+[ \t]*=|[–—:=|]|[-~][ \t])[ \t]*)` +
+			`|[ \t]*(?:->|=>|→|⇒|➜|--|:[ \t]*\w+[ \t]*=|[–—:=|：＝≔]|[-~][ \t])[ \t]*)` +
 			`(?:<\w[^<>]*>)?[*_` + "`" + `"'“„«(\[]{0,3}([^\s` + "`" + `"'|<>()\[\]“”«»]+)`,
 	)
 	// nameBefore is what can be in front of the name in a line that has nothing but it.

@@ -124,7 +124,7 @@ func innocentForms(r *rand.Rand) []func() string {
 		},
 		// Layouts of secrets without one.
 		func() string {
-			return "<table><tr><th>" + word() + "</th><th>password policy</th></tr><tr><td>" + word() + "</td><td>12 letters</td></tr></table>"
+			return "<table><tr><th>where</th><th>password policy</th></tr><tr><td>" + word() + "</td><td>12 letters</td></tr></table>"
 		},
 		func() string {
 			return "<table><tr><th>password</th><td>required</td></tr><tr><th>" + word() + "</th><td>kept in the safe</td></tr></table>"
@@ -157,6 +157,29 @@ func innocentForms(r *rand.Rand) []func() string {
 		func() string { return "<b>Password</b> policy2 and <i>token</i> " + word() + draw(r, 'd', 2) },
 		func() string { return "password\t" + word() + "\t" + date() },
 		func() string { return "Password\n========\n\nThe " + word() + " of " + draw(r, 'd', 4) + "\n" },
+		// What is said where a code or a password could be.
+		func() string { return "PIN: see the safe of the " + word() + ", drawer " + draw(r, 'd', 2) },
+		func() string {
+			return "pin: " + draw(r, 'd', 2) + " of the board, pin " + draw(r, 'd', 1) + " is ground"
+		},
+		func() string { return "## Backup codes\n\nThey are in the " + word() + " since " + date() + ".\n" },
+		func() string { return "## Backup code\n\n- " + word() + ".go\n- reviewed " + date() + "\n" },
+		func() string { return "Recovery key: kept by the " + word() + ", " + date() },
+		func() string {
+			return "Seed: " + draw(r, 'd', 2) + " words restore the " + word() + ", as the manual says of it"
+		},
+		func() string { return "mnemonic: a " + word() + " that helps to remember a " + word() },
+		func() string { return "2FA: enabled since " + date() + ", TOTP: in the app" },
+		func() string { return "Password: same as that of the " + word() + " account" },
+		func() string { return "password: changed by the " + word() + " last " + word() },
+		func() string { return "- Password: twelve letters, " + draw(r, 'd', 1) + " digits" },
+		func() string { return "Password: " + word() + " " + word() + " " + word() },
+		func() string { return "Password: ask " + word() + " or look into the " + word() },
+		func() string { return "Passwords: " + word() + ", " + word() + ", " + word() + " and " + word() },
+		func() string { return "WPA key: printed on the router, network key: missing" },
+		func() string { return "Пароль: в сейфе " + draw(r, 'd', 2) + "; 密码：见保险箱" },
+		func() string { return "pw is short for password, pw: none" },
+		func() string { return "# Password: a history of " + word() + " until today\n" },
 		func() string {
 			return "<summary>Password</summary>\n\nIt is in the " + word() + " of " + date() + ".\n"
 		},

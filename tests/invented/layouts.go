@@ -17,6 +17,7 @@ func Layouts() (mixed, inWords []string) {
 		"<li>Password: <b>%s</b></li>", "<b>Password</b>: %s<br>", "<p>Password: %s</p>", "the password is <code>%s</code>", "<details><summary>Password</summary>%s</details>",
 		"<details>\n<summary>Password</summary>\n\n%s\n</details>", "Password\n========\n\n%s\n", "Password\n---\n%s\n", "password\t%s", "Das Passwort ist %s", "Le mot de passe est %s",
 		"The password (%s) works.", "The password, %s, works.", "use %s as the password", "%s is the password of the boat", "login with `%s` as the new password.", "password&colon; %s", "password&#58; %s",
+		"Пароль: %s", "密码：%s", "パスワード: %s", "hasło: %s", "heslo = %s", "pw %s", "pw is %s", "pass = %s", "pass-word: %s", "password＝%s", "password -- %s", "WPA2 key: %s", "wifi key is %s",
 		"| a | password&nbsp; |\n|---|---|\n| b | %s |",
 	}
 	inWords = []string{
@@ -29,6 +30,7 @@ func Layouts() (mixed, inWords []string) {
 		"<TABLE><TR><TH align=left><b>Wifi password</b>&nbsp;<TH>where<TR><TD>%s<TD>pier</TABLE>", "<input name=\"password\" value=\"%s\">", "<input type=password id=p value='%s'>", "<property name=\"db.password\" value=\"%s\"/>", "<entry key=\"password\">%s</entry>",
 		"```yaml\nenv:\n  - name: DB_PASSWORD\n    value: %s\n```\n", "env:\n- name: DB_PASSWORD\n  value: \"%s\"\n", "{\"name\": \"DB_PASSWORD\", \"value\": \"%s\"}", "[{\"key\":\"password\",\"type\":\"text\",\"value\":\"%s\"}]",
 		"Password:: %s\n", "- password:: %s\n", "The boat [password:: %s] is blue.\n", "The boat (wifi-password:: %s) is blue.\n",
+		"passphrase: %s\n", "Passphrase = %s\n", "Password: %s staple\n", "- password: %s staple\n", "> **Password:** %s staple\n", "---\npw: %s\n---\n", "---\nwifi:\n  pw: '%s'\n---\n",
 		"password: \"%s\"", "PASSWORD='%s' run", "password=\"%s\";", "const password = `%s`;", "the password is \"%s\".", "The password is: `%s`", "Das Passwort lautet „%s“.",
 	}
 	return mixed, inWords
