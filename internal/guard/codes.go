@@ -47,7 +47,7 @@ var codes = []rule{
 		by: (*scan).recoveryCodes,
 	},
 	{kind: "seed-phrase", keywords: []string{"seed phrase", "seed words", "recovery phrase", "secret phrase", "mnemonic", "seed:", "seed\n"}, by: (*scan).seed},
-	{kind: "one-time-password-key", keywords: []string{"totp", "2fa", "otp secret", "otp key", "otp seed"}, by: (*scan).otpKey},
+	{kind: "one-time-password-key", keywords: []string{"totp", "2fa:", "2fa ", "2fa-", "2fa_", "2fa=", "otp secret", "otp key", "otp seed"}, by: (*scan).otpKey},
 	{kind: "password", keywords: []string{"wifi key", "wi-fi key", "wlan-schlüssel", "wlan key", "wpa key", "wpa2 key", "wpa-key", "wpa2-key", "wpa-psk", "wpa2-psk", "network key", "router key", "router code"}, by: (*scan).networkKey},
 }
 

@@ -31,7 +31,30 @@ type keywords struct {
 type keyword struct {
 	text  string // in lower case, unless it is short
 	rules []*rule
+	// begins are its first bytes, up to eight, with letters in lower case and some other bytes equal. ofBegins has the bits
+	// that they have. Many keywords begin with the same three bytes.
+	begins, ofBegins uint64
+	// isWhole says that all of its rules want no letter, digit or _ before it.
+	isWhole bool
 }
+
+// foldedBegins is [folded] for eight bytes.
+const foldedBegins = folded<<32 | folded
+
+func newKeyword(text string, rules []*rule) keyword {
+	k := keyword{text: text, rules: rules, isWhole: true}
+	for _, r := range rules {
+		k.isWhole = k.isWhole && r.boundary
+	}
+	for i := range min(len(text), 8) {
+		k.begins |= uint64(text[i]|0x20) << (8 * i)
+		k.ofBegins |= 0xff << (8 * i)
+	}
+	return k
+}
+
+// mayBegin reports whether a text can begin with the keyword, by its first eight bytes with letters in lower case.
+func (k *keyword) mayBegin(folded uint64) bool { return folded&k.ofBegins == k.begins }
 
 // The hashes of windows have 17 bits: a filter of 16 KiB, of which about a sixteenth is set. The second ones have 16
 // bits, and those of the words 12 bits.
@@ -66,10 +89,10 @@ func newKeywords(rules []*rule) *keywords {
 	}
 	for word, rules := range of {
 		if len(word) < 3 {
-			k.short = append(k.short, keyword{word, rules})
+			k.short = append(k.short, newKeyword(word, rules))
 			continue
 		}
-		k.words = append(k.words, keyword{word, rules})
+		k.words = append(k.words, newKeyword(word, rules))
 		k.first[hashOfWord(word)+1]++
 		// A word is at the first or the second byte of a window: what is next to a short one can be any byte.
 		window := binary.LittleEndian.Uint32([]byte(word[:3] + (word + "\x00")[3:4]))
@@ -155,6 +178,7 @@ type walk struct {
 // find finds the next place of a short word by its rarer byte: the second one after a letter.
 func (w *walk) find(i, from int) {
 	word := w.short[i].text
+	isWhole := w.short[i].isWhole
 	last := len(word) - 1
 	rare := 0
 	if isWord(word[0]) {
@@ -166,7 +190,10 @@ func (w *walk) find(i, from int) {
 			from = len(w.text) + rare
 			break
 		}
-		if w.text[from-rare] == word[0] && w.text[from-rare+last] == word[last] {
+		begins := from - rare
+		isThere := w.text[begins] == word[0] && w.text[begins+last] == word[last]
+		isInWord := isThere && isWhole && begins > 0 && isWordByte[w.text[begins-1]]
+		if isThere && !isInWord {
 			break
 		}
 	}
@@ -186,8 +213,14 @@ func (w *walk) lookAt(from, to int) bool {
 		h := hashOfWord(w.text[at : at+3])
 		begins := w.first[h]
 		ends := w.first[h+1]
+		if begins == ends {
+			continue
+		}
+		rest := w.text[at:]
+		start := startOf(rest)
 		for i := begins; i < ends; i++ {
-			if hasPrefixFold(w.text[at:], w.words[i].text) && !w.found(&w.words[i], at) {
+			word := &w.words[i]
+			if word.mayBegin(start) && hasPrefixFold(rest, word.text) && !w.found(word, at) {
 				return false
 			}
 		}
@@ -197,6 +230,16 @@ func (w *walk) lookAt(from, to int) bool {
 	}
 	w.done = to
 	return true
+}
+
+// startOf returns the first eight bytes of a text for [keyword.mayBegin], of a shorter one with others behind it.
+func startOf(text []byte) uint64 {
+	if len(text) >= 8 {
+		return binary.LittleEndian.Uint64(text) | foldedBegins
+	}
+	var padded [8]byte
+	copy(padded[:], text)
+	return binary.LittleEndian.Uint64(padded[:]) | foldedBegins
 }
 
 // tryShort tries the short words up to a place that have not been tried.
