@@ -116,6 +116,13 @@ func ListsVaults(command string) bool { return known(command).listsVaults }
 // RestoresVersion reports whether a command restores a version from a history of the app, see [StepVersion].
 func RestoresVersion(command string) bool { return known(command).versions.read != "" }
 
+// ShowsVersions reports whether a command is about earlier versions of the note that it names: its answer, or what it
+// writes, can have their text.
+func ShowsVersions(command string) bool {
+	r := known(command)
+	return r.versions.of != "" || r.undoes
+}
+
 // PrintsNamed reports whether the answer of a command is text of the one file that it names, see
 // [Call.PrintsNamed].
 func PrintsNamed(command string) bool { return known(command).printsNamed() }

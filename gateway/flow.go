@@ -173,6 +173,9 @@ func (g *vaultGateway) flowReads(p policy.Policy, call allowlist.Call, how readi
 		return nil
 	}
 	lineage, knowsLineage := g.lineage()
+	if allowlist.ShowsVersions(call.Name()) {
+		lineage = lineage.WithVersions()
+	}
 	for _, rule := range p.Flows {
 		marks := slices.DeleteFunc(
 			slices.Clone(rule.From),

@@ -41,6 +41,18 @@ const wholeVault = "/"
 // moves, merges and their like. It does not change. The zero Lineage knows nothing.
 type Lineage struct {
 	notes map[string]descent // by the folded path of the note
+	// former are the origins that notes of a path had and have no more: their versions are still kept.
+	former map[string]descent
+}
+
+// WithVersions returns the lineage of the notes together with that of their versions, and of those of earlier notes of the
+// same names.
+func (l Lineage) WithVersions() Lineage {
+	all := maps.Clone(l.notes)
+	for key, was := range l.former {
+		all[key] = descent{was.Path, unitedOrigins(all[key].Origins, was.Origins)}
+	}
+	return Lineage{notes: all}
 }
 
 // descent is a note that was made of others.
@@ -71,6 +83,36 @@ type descents struct {
 	was []formerDescents
 	// cleared is the time of the last of the owner's clearings that is taken into account.
 	cleared time.Time
+	// former is what notes of a path were made of, where it is not what the note there is made of: see [Lineage.former].
+	former map[string]formerDescent
+}
+
+// formerDescent is what a note was made of, up to an entry.
+type formerDescent struct {
+	descent
+	Until string `json:"until"`
+}
+
+// leave notes that the note at a path is no more, or may be no more, made of some origins.
+func (d *descents) leave(path string, origins []Origin, entry string) {
+	if len(origins) == 0 {
+		return
+	}
+	key := access.Fold(path)
+	known := d.former[key].Origins
+	d.former[key] = formerDescent{descent{path, unitedOrigins(known, origins)}, entry}
+}
+
+// ofVersions returns the origins of the text that a step of an entry brings back, of what notes of its path once were made
+// of. A version of a note can be any of them; an undo is about what was changed before.
+func (d *descents) ofVersions(e Entry, s Step) []Origin {
+	former := d.former[access.Fold(s.Path)]
+	isOlder := slices.ContainsFunc(e.TakesBack(), func(id string) bool { return id <= former.Until })
+	isRestored := slices.ContainsFunc(s.Of, func(o Origin) bool { return access.Fold(o.Path) == access.Fold(s.Path) })
+	if !isOlder && !isRestored {
+		return nil
+	}
+	return former.Origins
 }
 
 // formerDescents is what an entry has changed, as it was before.
@@ -101,6 +143,7 @@ func (d *descents) apply(e Entry) {
 			return
 		}
 		former.Notes = append(former.Notes, descent{path, was.Origins})
+		d.leave(path, was.Origins, e.ID)
 		if len(origins) == 0 {
 			delete(d.notes, key)
 			return
@@ -126,6 +169,14 @@ func (d *descents) apply(e Entry) {
 	var results []result
 	for _, s := range e.Steps { // all of them take what was there before the entry
 		origins := d.originsOf(s)
+		if versions := d.ofVersions(e, s); s.After.Exists && len(versions) > 0 && !restored[access.Fold(s.Path)] {
+			now := unitedOrigins(origins, d.notes[access.Fold(s.Path)].Origins)
+			results = append(results, result{s.Path, unitedOrigins(now, versions)})
+			continue
+		}
+		if s.From != "" { // its versions go with it
+			d.leave(s.Path, d.former[access.Fold(s.From)].Origins, e.ID)
+		}
 		switch {
 		case strings.HasSuffix(s.Path, "/") || restored[access.Fold(s.Path)]:
 		case s.From != "":
@@ -226,9 +277,9 @@ func (d *descents) clear(all []clearing, until time.Time) {
 		}
 		d.cleared = c.Time
 		key := access.Fold(strings.TrimSuffix(c.Path, "/"))
-		maps.DeleteFunc(d.notes, func(note string, _ descent) bool {
-			return key == "" || note == key || strings.HasPrefix(note, key+"/")
-		})
+		isCleared := func(note string) bool { return key == "" || note == key || strings.HasPrefix(note, key+"/") }
+		maps.DeleteFunc(d.notes, func(note string, _ descent) bool { return isCleared(note) })
+		maps.DeleteFunc(d.former, func(note string, _ formerDescent) bool { return isCleared(note) })
 	}
 }
 
@@ -251,17 +302,21 @@ type keptLineage struct {
 	Cleared time.Time        `json:"cleared,omitzero"`
 	Notes   []descent        `json:"notes"`
 	Was     []formerDescents `json:"was,omitempty"`
+	Former  []formerDescent  `json:"former,omitempty"`
 }
 
 // readLineage returns the lineage that is kept of segments that were removed, and the last one of them.
 func (p folder) readLineage() (d *descents, through uint64, err error) {
-	d = &descents{notes: map[string]descent{}}
+	d = &descents{notes: map[string]descent{}, former: map[string]formerDescent{}}
 	var kept keptLineage
 	if err := p.readSummed(lineageFile, &kept); err != nil {
 		return nil, 0, err
 	}
 	for _, note := range kept.Notes {
 		d.notes[access.Fold(note.Path)] = note
+	}
+	for _, note := range kept.Former {
+		d.former[access.Fold(note.Path)] = note
 	}
 	d.was = kept.Was
 	d.cleared = kept.Cleared
@@ -353,6 +408,9 @@ func (j *Journal) outlive(removed []segment) error {
 	for _, key := range slices.Sorted(maps.Keys(d.notes)) {
 		kept.Notes = append(kept.Notes, d.notes[key])
 	}
+	for _, key := range slices.Sorted(maps.Keys(d.former)) {
+		kept.Former = append(kept.Former, d.former[key])
+	}
 	return j.writeSummed(lineageFile, kept)
 }
 
@@ -402,7 +460,11 @@ func (j *Journal) Lineage(ctx context.Context) (Lineage, error) {
 	now.clear(cleared, j.now().Add(time.Hour)) // also those of a clock that was set back
 	f.cleared = len(cleared)
 	f.extent = extent
-	f.result = Lineage{maps.Clone(now.notes)}
+	former := map[string]descent{}
+	for key, was := range now.former {
+		former[key] = was.descent
+	}
+	f.result = Lineage{maps.Clone(now.notes), former}
 	return f.result, nil
 }
 
@@ -448,7 +510,7 @@ func (f *followed) follow(ctx context.Context, v *view, cleared []clearing, now 
 				}
 				if found && e.State == Begun && !isOpen && v.journal.isBeingMade(e) {
 					isOpen = true
-					*now = descents{maps.Clone(f.notes), slices.Clone(f.was), f.descents.cleared}
+					*now = descents{maps.Clone(f.notes), slices.Clone(f.was), f.descents.cleared, maps.Clone(f.descents.former)}
 				}
 				if found {
 					now.clear(cleared, e.Time)

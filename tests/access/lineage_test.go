@@ -147,6 +147,43 @@ func detour(h *rig.Harness, r *rand.Rand, note string) (said []string, isDone bo
 	return said, isDone
 }
 
+// TestAVersionOfAnEarlierNoteBelongsToItsPlace: a note of a place was at a path, and another one is there now.
+func TestAVersionOfAnEarlierNoteBelongsToItsPlace(t *testing.T) {
+	t.Parallel()
+	for name, restore := range map[string][][]string{
+		"restored":        {{"history:restore", "path=Tmp/a.md", "version=1"}},
+		"undone":          {{"delete", "path=Tmp/a.md"}, {"undo", "id="}},
+		"read":            {{"history:read", "path=Tmp/a.md", "version=1"}},
+		"compared":        {{"diff", "path=Tmp/a.md", "from=1"}},
+		"restored, moved": {{"move", "path=Tmp/a.md", "to=Tmp/c.md"}, {"history:restore", "path=Tmp/c.md", "version=1"}, {"move", "path=Tmp/c.md", "to=Tmp/a.md"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := lineageVault(t)
+			h.Must([]string{"copy", "path=Journal/J.md", "to=Tmp/a.md"})
+			deleted := h.Must([]string{"delete", "path=Tmp/a.md"}).Change.ID
+			h.Must([]string{"create", "path=Tmp/a.md", "content=free"})
+			result, _ := h.Do([]string{"copy", "path=Tmp/a.md", "to=Shared/free.md"})
+			require.That(t, result.OK, "another note of the name: %+v", result.Error)
+			for _, words := range restore {
+				if words[0] == "undo" {
+					words[1] = "id=" + deleted
+				}
+				result, _ := h.Do(words)
+				require.That(t, result.OK, "%q: %+v", words, result.Error)
+			}
+			if name == "read" || name == "compared" {
+				result, _ := h.Do([]string{"append", "path=Shared/own.md", "content=free text"})
+				assert.Equal(t, rig.CodeOf(result), "access_denied", "free text after it")
+				return
+			}
+			result, _ = h.Do([]string{"copy", "path=Tmp/a.md", "to=Shared/a.md"})
+			assert.Equal(t, rig.CodeOf(result), "access_denied", "a copy")
+			assert.That(t, !hasCanary(t, h, "Shared"), "it is there")
+		})
+	}
+}
+
 // TestABatchThatTakesTextOn has the hops in one batch.
 func TestABatchThatTakesTextOn(t *testing.T) {
 	t.Parallel()

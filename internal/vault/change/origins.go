@@ -19,6 +19,9 @@ func (p *Proposal) noteOrigins(v *call.Vault) {
 	}
 	for i := range p.Steps {
 		s := &p.Steps[i]
+		if p.Restores != "" { // a version can be that of an earlier note of the same name
+			s.of = append(s.of, journal.Origin{Path: s.Path.String()})
+		}
 		if s.CopyOf != (disk.Path{}) {
 			s.of = append(s.of, journal.Origin{Path: s.CopyOf.String()}) // it has the same tags
 		}
