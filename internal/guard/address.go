@@ -185,6 +185,9 @@ func (a Address) Carried() []string {
 		return append(partsOf(user), partsOf(a.query())...)
 	}
 	all := append(partsOf(user), partsOf(rest)...)
+	if strings.Count(host, ".") > 2 { // a word in each label
+		all = append(all, strings.ReplaceAll(host, ".", " "))
+	}
 	for label := range strings.SplitSeq(host, ".") {
 		if len(label) > 2*leastCarried { // as in a name that only one server knows
 			all = append(all, partsOf(label)...)

