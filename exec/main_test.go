@@ -101,6 +101,9 @@ func play(text []byte) int {
 				p.Reply.Status = uint8(p.Exit)
 				embedded.Reply(p.Reply)
 			}
+			if p.Do == stays {
+				time.Sleep(time.Hour)
+			}
 			return p.Exit
 		}
 	}
@@ -118,6 +121,9 @@ func (s script) greeting(folder string) protocol.Hello {
 	}
 	return greeting
 }
+
+// stays is what the embedded program does that has replied and does not end.
+const stays = "stay"
 
 // dies is what the embedded program does that ends without a reply.
 const dies = "die"

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -82,7 +83,12 @@ func (r *Runner) once(
 		_, _ = io.Copy(io.Discard, out) // another process may have it open
 	}
 	e := c.Run(ctx)
+	isAnswered := said.ended && failed == nil
+	isOver := e.Kind == process.Stopped && errors.Is(e.Cause, context.DeadlineExceeded)
 	switch {
+	case isAnswered && isOver: // it was stopped while it kept what it had read for the next call
+		e.End(process.Exited, nil)
+		e.Exit = int(said.reply.Status)
 	case e.Kind != process.Exited:
 	case failed != nil:
 		e.End(process.NotStarted, failed)

@@ -92,6 +92,7 @@ func (r *Runner) watched(
 	if err != nil {
 		return notRun(), err
 	}
+	command.request.Want.Millis = int(r.config.Timeout.Milliseconds())
 	ctx, end := r.holding(ctx)
 	defer end()
 	ctx, cancel := context.WithTimeout(ctx, r.config.Timeout)

@@ -274,6 +274,16 @@ func TestAProcessThatIsNotTheEmbeddedProgram(t *testing.T) {
 	assert.That(t, codeOf(err) == CodeUnsuitable && out.Stdout == "", "another program: %q, %v", out.Stdout, err)
 }
 
+// The answer counts of a process that has replied and is stopped at the limit of the call, while it keeps what it has read.
+func TestAReplyCountsWhenItsProcessIsStopped(t *testing.T) {
+	read := []string{"--facts", "read", "path=a.md"}
+	r, p, _ := embeddedRunner(t, Config{Timeout: 3 * time.Second}, script{Parts: []part{{Argv: read, Out: []byte("text"), Do: stays}}})
+	out, err := r.Run(t.Context(), reads("a.md"), p)
+	require.NoError(t, err)
+	assert.Equal(t, out.Stdout, "text")
+	assert.Equal(t, out.ExitCode, 0)
+}
+
 // An answer of a process for one call may have any length, and arrives in pieces.
 func TestALongAnswerOfOneCall(t *testing.T) {
 	text := strings.Repeat("a line of it\n", 2*protocol.MaxChunk/13)

@@ -18,7 +18,7 @@ import (
 )
 
 // Version is the version of the protocol. The form of a [Hello] never changes.
-const Version = 12
+const Version = 13
 
 // Request is what is asked of the embedded program.
 type Request struct {
@@ -121,6 +121,7 @@ type Want struct {
 	Facts   bool   // what the answer is about, for the gateway, whose answers agents read
 	Compact bool   // a listing in JSON without the space between its tokens
 	Unless  string // the state of the index from which nothing is to be answered, "" for none
+	Millis  int    // the time limit of the call, in milliseconds; 0 if it is not known
 }
 
 // Reply is how a request ended. The output was sent before it.
@@ -262,6 +263,7 @@ func (q *Request) fields(f *form) {
 	f.flag(&q.Want.Facts)
 	f.flag(&q.Want.Compact)
 	f.text(&q.Want.Unless)
+	f.number(&q.Want.Millis)
 	f.text(&q.Batch.ID)
 	f.number(&q.Batch.Planned)
 }

@@ -2,10 +2,13 @@ package call
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"path/filepath"
@@ -39,6 +42,8 @@ type Vault struct {
 	shared     *disk.Folder    // the same, which calls share and none is charged for
 	onDisk     *disk.Folder    // shared without what is planned, nil for the same
 	unread     *unread         // what of the vault could not be read for the call
+	begun      time.Time       // when the call was opened
+	limit      time.Duration   // the time that it has, 0 if it is not known
 	Rules      access.Rules    // access to each note
 	Sight      *Sight          // the visible files; nil if all are
 	Host       *Host           // state between calls
@@ -79,21 +84,27 @@ func (v *Vault) Index() (*index.Index, error) {
 	return x, err
 }
 
-// IndexWithin is [Vault.Index] for at most some time in a worker, which goes on to read the files after the call. Its error
-// then says how far that is.
-func (v *Vault) IndexWithin(most time.Duration) (*index.Index, error) {
-	ctx, end := context.WithTimeout(v.Ctx, most)
-	defer end()
-	view := v.View()
-	view.Ctx = ctx
-	x, err := v.Host.Knowledge.Index(view)
-	isOver := err != nil && ctx.Err() != nil && v.Ctx.Err() == nil
-	if isOver {
-		said := "the files of the vault are being read for the first time"
-		if files := v.Host.Knowledge.Looking(); files > 0 {
-			said += ", " + answer.Count(files, "file") + " so far"
-		}
-		return nil, answer.NotYet.Failure("There is nothing to answer from yet: %s.", said)
+// defaultLimit is the time that a call has unless it says so.
+const defaultLimit = 15 * time.Second
+
+// Until returns when a share of the time of the call is over, of which there are fifteen: as many as the seconds that a call
+// has by default.
+func (v *Vault) Until(fifteenths int) time.Time {
+	return v.begun.Add(cmp.Or(v.limit, defaultLimit) * time.Duration(fifteenths) / 15)
+}
+
+// sharesForFiles is how much of its time a call waits for the first look at the files of a vault, see [Vault.Until]. What is
+// after it is for the answer.
+const sharesForFiles = 12
+
+// IndexInTime is [Vault.Index] for a call that is answered from the files that were looked at when the time for that is
+// over, see [search.Store.IndexInTime]. It is an error if there are none.
+func (v *Vault) IndexInTime(until time.Time) (*index.Index, error) {
+	x, err := v.Host.Knowledge.IndexInTime(v.View(), until)
+	if errors.Is(err, context.DeadlineExceeded) && v.Ctx.Err() == nil {
+		return nil, answer.NotYet.Failure(
+			"There is nothing to answer from yet: the files of the vault are being read for the first time.",
+		)
 	}
 	if err == nil {
 		v.unread.add(x.Unread...)
@@ -110,8 +121,25 @@ func (v *Vault) IndexIfCurrent() (*index.Index, bool) {
 	return x, ok
 }
 
-// IndexOfNames is [Vault.Index] to find files by their names, for which no text is needed.
-func (v *Vault) IndexOfNames() (*index.Index, error) { return v.Host.Knowledge.Index(v.View()) }
+// IndexOfNames is [Vault.Index] to find files by their names, for which no text is needed. Where a process for one call has
+// no time to look at all files, it keeps what it has read for the next one, and the error says how far that is.
+func (v *Vault) IndexOfNames() (*index.Index, error) {
+	if v.Host.Knowledge.Resident || v.limit == 0 {
+		return v.Host.Knowledge.Index(v.View())
+	}
+	x, err := v.Host.Knowledge.IndexInTime(v.View(), v.Until(sharesForFiles))
+	if errors.Is(err, context.DeadlineExceeded) {
+		x, err = &index.Index{Missing: 1}, nil
+	}
+	if err == nil && x.Missing > 0 {
+		said := "the files of the vault are being read for the first time"
+		if known := len(x.Files); known > 0 {
+			said += fmt.Sprintf(", %d of %s so far", known, answer.Count(known+x.Missing, "file"))
+		}
+		return nil, answer.NotYet.Failure("There is nothing to answer from yet: %s.", said)
+	}
+	return x, err
+}
 
 // View is the vault as the knowledge of earlier calls needs it.
 func (v *Vault) View() search.View {
@@ -233,6 +261,8 @@ func (h *Host) Open(ctx context.Context, folder string, q protocol.Request) (*Va
 		Clock:       clock,
 		DayStart:    time.Duration(hour) * time.Hour,
 		active:      env(ActiveVariable),
+		begun:       time.Now(),
+		limit:       time.Duration(q.Want.Millis) * time.Millisecond,
 		settled:     new(atomic.Bool),
 		RandomIndex: rand.IntN,
 	}

@@ -64,11 +64,11 @@ func (f *finding) meaning() *embeddings.Store {
 // learned ends a call that ranked by words or by meaning: the answer says how many files it does not know yet. Notes that changed are sent in the background, and the answer says why it
 // was made by other things alone, and how another machine can be sent the sections of notes.
 func (f *finding) learned(said answer.Reply, by string, without error) answer.Reply {
-	if f.missing > 0 {
+	if files := len(f.x.Files) + f.x.Missing; f.missing > 0 {
 		said = noted(said, fmt.Sprintf(
 			"the words of %d of %s are known so far, the latest first, and the answer is of these alone; ask again in a moment",
-			len(f.x.Files)-f.missing,
-			answer.Count(len(f.x.Files), "file"),
+			files-f.missing,
+			answer.Count(files, "file"),
 		))
 	}
 	m := f.Host.Meaning
@@ -142,21 +142,20 @@ type finding struct {
 
 	limit, around, width, tokens int // of results; lines around each, bytes of these, and tokens of whole sections or 0
 
-	begun   time.Time
 	missing int // files whose words are not known yet
 }
 
-// patience is how long a question waits for the words of files that were never read, or have changed. It is half of the
-// time that a call has by default, for what comes after.
-const patience = 7 * time.Second
-
-// patienceForFiles is how long a question waits for the first look at the files of a vault: without that there is nothing to
-// answer from, and a call has 15 seconds by default.
-const patienceForFiles = 10 * time.Second
+// How many fifteenths of its time a question waits for what it is answered from, see [call.Vault.Until]: for the first look
+// at the files of a vault, and then for the words of those that were never read, or have changed. It is then answered from
+// what there is; the rest of the time is for that.
+const (
+	sharesForFiles = 7
+	sharesForWords = 10
+)
 
 // findNotes answers with the notes that a question means, best first.
 func findNotes(v *call.Vault, p call.Values) (answer.Reply, error) {
-	f := finding{Vault: v, p: p, budget: budget.From(v.Ctx), begun: time.Now()}
+	f := finding{Vault: v, p: p, budget: budget.From(v.Ctx)}
 	err := f.readRequest()
 	if err != nil {
 		return answer.Reply{}, err
@@ -167,7 +166,7 @@ func findNotes(v *call.Vault, p call.Values) (answer.Reply, error) {
 		opened.Go(func() { v.Host.Knowledge.OpenWords(v.View()) })
 		defer opened.Wait()
 	}
-	if f.x, err = v.IndexWithin(patienceForFiles); err != nil {
+	if f.x, err = v.IndexInTime(v.Until(sharesForFiles)); err != nil {
 		return answer.Reply{}, err
 	}
 	go f.x.Place("") // the names of files are made while the words are read
@@ -249,9 +248,9 @@ func (f *finding) words(ask func(*ranking.View) error) error {
 	return f.Host.Knowledge.Words(f.View(), f.x, search.Question{
 		Filters:  f.filters,
 		Excluded: f.excluded,
-		Until:    f.begun.Add(patience),
+		Until:    f.Until(sharesForWords),
 		Use: func(words *ranking.View, missing int) error {
-			f.missing = missing
+			f.missing = missing + f.x.Missing
 			return ask(words)
 		},
 	})

@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/vaultwicket/vaultwicket/internal/budget"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
@@ -31,7 +30,6 @@ type row struct {
 }
 
 func related(v *call.Vault, p call.Values) (answer.Reply, error) {
-	begun := time.Now()
 	limit, err := p.Number("limit", defaultRows, 1, maxRelatedRows)
 	if err != nil {
 		return answer.Reply{}, err
@@ -51,7 +49,7 @@ func related(v *call.Vault, p call.Values) (answer.Reply, error) {
 			s.notes++
 		}
 	}
-	f := &finding{Vault: v, x: x, excluded: excluded, filters: filters, budget: budget.From(v.Ctx), begun: begun}
+	f := &finding{Vault: v, x: x, excluded: excluded, filters: filters, budget: budget.From(v.Ctx)}
 	s.links()
 	s.tags()
 	if err := s.words(f); err != nil {

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/sourcegraph/conc"
@@ -36,6 +37,9 @@ type Index struct {
 	Closed []*File
 	// Unread are the paths of the visible files and folders that are there and could not be read, sorted.
 	Unread []string
+	// Missing is how many files the look had not come to when it was asked, or when it ended early. It is 0 for an index
+	// of all files.
+	Missing int
 
 	sparse bool
 	derived
@@ -65,6 +69,8 @@ type Memory struct {
 	Learned   func()
 	NoFilters bool // notes that are read get no filter for searches
 	Sparse    bool // the index is for one call that asks for few of the files
+	// Until is when the look ends with the files that it has come to by then. The zero time is never.
+	Until time.Time
 }
 
 // Build looks at every file below folder and reads those whose current state neither old,
@@ -72,29 +78,51 @@ type Memory struct {
 // begun is a moment before the call: younger stamps are not trusted. The files are
 // counted, unless t is nil.
 func Build(folder *disk.Folder, old *Index, memory Memory, begun time.Time, t *protocol.Tally) (*Index, error) {
-	l := &look{memory: memory, begun: begun, tally: t, first: old == nil, judges: folder.Judges()}
+	return Begin(folder, old, memory, begun, t).Finish()
+}
+
+// Begin returns the look of [Build], which has not looked at anything yet.
+func Begin(folder *disk.Folder, old *Index, memory Memory, begun time.Time, t *protocol.Tally) *Look {
+	l := &Look{folder: folder, old: old, memory: memory, begun: begun, tally: t, judges: folder.Judges()}
 	if old != nil {
 		l.known = make(map[disk.Path]*File, len(old.Files))
 		for _, f := range slices.Concat(old.Files, old.Closed) {
 			l.known[f.Path] = f
 		}
 	}
-	if err := folder.Counting(t.Found).Telling(l.tell).WalkUnread(disk.Path{}, l.visit); err != nil {
+	return l
+}
+
+// Finish looks at the files, and returns the index. It is called once.
+func (l *Look) Finish() (*Index, error) {
+	if err := l.folder.Counting(l.found).Telling(l.tell).WalkUnread(disk.Path{}, l.visit); err != nil {
 		return nil, err
 	}
-	if memory.Learned != nil {
-		memory.Learned()
+	if l.memory.Learned != nil {
+		l.memory.Learned()
 	}
-	if memory.Sparse {
-		x := newIndex(l.files, l.closed, nil)
-		x.sparse = true
-		x.Unread = slices.Sorted(maps.Keys(l.unread))
-		return x, nil
+	if l.memory.Sparse || l.IsPart() {
+		return l.SoFar(), nil
 	}
 	sortFiles(l.files)
-	x := newIndex(l.files, l.closed, old)
+	x := newIndex(l.files, l.closed, l.old)
 	x.Unread = slices.Sorted(maps.Keys(l.unread))
 	return x, nil
+}
+
+// IsPart reports whether the look ended before it came to all files, because its time was over.
+func (l *Look) IsPart() bool { return l.late.Load() > 0 }
+
+// SoFar returns an index of the files that the look has come to, which is sparse. It may be called while the look goes
+// on.
+func (l *Look) SoFar() *Index {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	x := newIndex(slices.Clone(l.files), slices.Clone(l.closed), nil)
+	x.sparse = true
+	x.Unread = slices.Sorted(maps.Keys(l.unread))
+	x.Missing = max(0, int(l.total.Load()-l.done.Load()))
+	return x
 }
 
 // newIndex makes an index of files in the order of listings, where old, which may be nil,
@@ -177,14 +205,18 @@ func (x *Index) ResolveFrom(target, source string) (place int, ok bool) {
 	return x.names().Resolve(target, source)
 }
 
-// look collects the current files of a vault. It is used by several goroutines.
-type look struct {
+// Look collects the current files of a vault. It is used by several goroutines.
+type Look struct {
+	folder *disk.Folder
+	old    *Index // before it, nil for the first of this vault: then nearly all files are read, and stay
 	known  map[disk.Path]*File
 	memory Memory
 	begun  time.Time
 	tally  *protocol.Tally // may be nil
-	first  bool            // of this vault: nearly all files are read, and stay
 	judges bool            // the texts of notes may close them
+
+	total, done atomic.Int64 // files that were found, and those that it has come to
+	late        atomic.Int64 // files that it did not look at, because its time was over
 
 	mu     sync.Mutex
 	files  []*File
@@ -193,7 +225,7 @@ type look struct {
 }
 
 // tell notes a file or folder that is there and cannot be read.
-func (l *look) tell(p disk.Path) {
+func (l *Look) tell(p disk.Path) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.unread == nil {
@@ -202,15 +234,34 @@ func (l *look) tell(p disk.Path) {
 	l.unread[p.String()] = true
 }
 
-func (l *look) visit(e disk.Entry) {
+func (l *Look) visit(e disk.Entry) {
 	if e.IsDir {
 		return
 	}
+	if l.isOver() {
+		l.late.Add(1)
+		return
+	}
 	l.add(l.at(e.Path, e))
+	l.done.Add(1)
 	l.tally.Done()
 }
 
-func (l *look) add(f *File) {
+// found counts files that will be visited.
+func (l *Look) found(files int) {
+	l.total.Add(int64(files))
+	l.tally.Found(files)
+}
+
+// isOver reports whether the time for the look is over.
+func (l *Look) isOver() bool {
+	if l.memory.Until.IsZero() {
+		return false
+	}
+	return l.IsPart() || time.Now().After(l.memory.Until)
+}
+
+func (l *Look) add(f *File) {
 	if f == nil {
 		return
 	}
@@ -231,7 +282,7 @@ type source interface {
 
 // at returns the file at a path as it is now, with the least necessary work. It is nil if
 // the file is gone.
-func (l *look) at(path disk.Path, from source) *File {
+func (l *Look) at(path disk.Path, from source) *File {
 	known := l.known[path]
 	if !IsRead(path) && !(l.judges && disk.IsNote(path)) {
 		if known != nil {
@@ -271,7 +322,7 @@ var buffers = sync.Pool{New: func() any { return new([]byte) }}
 // maxBuffer is the largest buffer that is kept for the next file.
 const maxBuffer = 256 << 10
 
-func (l *look) read(path disk.Path, from source) *File {
+func (l *Look) read(path disk.Path, from source) *File {
 	buf := buffers.Get().(*[]byte)
 	defer func() {
 		if cap(*buf) <= maxBuffer {
@@ -286,7 +337,7 @@ func (l *look) read(path disk.Path, from source) *File {
 		return l.withoutText(path, state, err)
 	}
 	*buf = text
-	f := newFile(path, state, read(path, text, l.first), state.Settled(l.begun))
+	f := newFile(path, state, read(path, text, l.old == nil), state.Settled(l.begun))
 	if f.IsNote() && !l.memory.NoFilters {
 		f.Filter = trigram.Of(text)
 	}
@@ -299,7 +350,7 @@ func (l *look) read(path disk.Path, from source) *File {
 // withoutText returns what the index has of a file whose text it does not get. A note that is closed by its text has
 // no name in it, nor has one whose text cannot be looked at for that; of another file it has the name. err is that of the
 // look at it, or of the read.
-func (l *look) withoutText(path disk.Path, state system.Stamp, err error) *File {
+func (l *Look) withoutText(path disk.Path, state system.Stamp, err error) *File {
 	if !l.judges || !disk.IsNote(path) {
 		return newFile(path, system.Stamp{}, "", false)
 	}
@@ -311,7 +362,7 @@ func (l *look) withoutText(path disk.Path, state system.Stamp, err error) *File 
 // everything below them, that may be new, changed or gone. Paths that no file of the vault
 // can have are ignored.
 func (x *Index) Update(folder *disk.Folder, paths []string, memory Memory, begun time.Time) (*Index, error) {
-	l := &look{memory: memory, begun: begun, judges: folder.Judges()}
+	l := &Look{old: x, memory: memory, begun: begun, judges: folder.Judges()}
 	folder = folder.Telling(l.tell)
 	// A change may be reported in another spelling, or by a short name: the path as the disk
 	// has it counts, too. Paths below others are left out.

@@ -16,6 +16,7 @@ type saver struct {
 	cache   *cache.Cache
 	filters bool         // of notes that an index reads
 	learned func()       // see [index.Memory]; may be nil
+	isPart  bool         // the look did not come to all notes: what it did not see is kept, too
 	shelf   *index.Shelf // where facts stay that are in the cache; nil to read them
 
 	mu     sync.Mutex
@@ -106,6 +107,9 @@ func (s *saver) save() *cache.Cache {
 	update := s.writing()
 	for _, note := range s.seen {
 		update.Keep(note.path.String(), note.record)
+	}
+	if s.isPart {
+		update.KeepOthers()
 	}
 	next, err := update.Commit()
 	if err != nil {

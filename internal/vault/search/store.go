@@ -44,6 +44,8 @@ type View struct {
 	Unread func(paths ...string)
 	Judge  string          // by what the texts of notes close them, "" for nothing
 	Tally  *protocol.Tally // of the call; may be nil
+	// until is when a look of a process for one call ends with the files that it has come to. The zero time is never.
+	until time.Time
 }
 
 // tell tells of what cannot be read.
@@ -82,8 +84,7 @@ type Store struct {
 	watcher *watcher                // nil if there is none
 	told    atomic.Pointer[watcher] // the same, without the lock
 	looked  time.Time               // at every file
-	// looking counts the files of a look at all that is going on; nil at other times.
-	looking atomic.Pointer[protocol.Tally]
+	looking atomic.Pointer[looking] // the look at all files that is going on; nil at other times
 	asked   bool // for the index, since it was verified
 	behind  int  // changes that are not in the cache file
 	closing bool
@@ -129,8 +130,42 @@ func (k *Store) Index(from View) (*index.Index, error) {
 	})
 }
 
-// Looking returns how many files a look at all files has read so far. It is 0 while there is no such look.
-func (k *Store) Looking() (files int) { return k.looking.Load().Count() }
+// looking is a look at all files of a folder that is going on.
+type looking struct {
+	folder *disk.Folder
+	look   *index.Look
+}
+
+// IndexInTime is [Store.Index] for a call that has to be answered: when the time for the look is over, it returns an index
+// of the files that the look has come to, of which [index.Index.Missing] is not 0. A process for one call then keeps what
+// it has read for the next one; a worker goes on to read. It is the error of the context where there are no files yet.
+func (k *Store) IndexInTime(from View, until time.Time) (*index.Index, error) {
+	if !k.Resident {
+		from.until = until
+		x, err := k.Index(from)
+		if err == nil && x.Missing > 0 && len(x.Files) == 0 {
+			return nil, context.DeadlineExceeded
+		}
+		return x, err
+	}
+	call := from.Ctx
+	ctx, end := context.WithDeadline(call, until)
+	defer end()
+	from.Ctx = ctx
+	x, err := k.Index(from)
+	isOver := err != nil && ctx.Err() != nil && call.Err() == nil
+	if !isOver {
+		return x, err
+	}
+	now := k.looking.Load()
+	if now == nil || now.folder != from.Folder {
+		return nil, err
+	}
+	if x = now.look.SoFar(); len(x.Files) == 0 {
+		return nil, err
+	}
+	return x, nil
+}
 
 // untilDone returns what do returns, or the error of a context that ends before: then do goes on.
 func untilDone[T any](ctx context.Context, do func() (T, error)) (value T, err error) {
@@ -277,13 +312,13 @@ func (k *Store) lookAtAll(from View) (*index.Index, error) {
 	if from.Tally == nil {
 		from.Tally = protocol.NewTally(func(protocol.Progress) {})
 	}
-	k.looking.Store(from.Tally)
-	defer k.looking.Store(nil)
 	k.looked = time.Now()
 	k.awaitSaving()
 	s := k.saver()
+	var look *index.Look
 	if k.last == nil {
 		s.learned = func() { // save while the index is sorted and answered from
+			s.isPart = look.IsPart()
 			k.saving.Lock()
 			go func() {
 				defer k.saving.Unlock()
@@ -292,15 +327,27 @@ func (k *Store) lookAtAll(from View) (*index.Index, error) {
 		}
 	}
 	// A process for one call makes no filters: a later search makes them of the texts in the cache.
-	memory := index.Memory{Learn: s.Learn, Learned: s.learned, NoFilters: !s.filters, Sparse: s.shelf != nil}
+	memory := index.Memory{
+		Learn:     s.Learn,
+		Learned:   s.learned,
+		NoFilters: !s.filters,
+		Sparse:    s.shelf != nil,
+		Until:     from.until,
+	}
 	if s.cache != nil && s.cache.Len() > 0 {
 		memory.Recall = s.Recall
 	}
-	x, err := index.Build(k.folder, k.last, memory, from.Now(), from.Tally)
+	look = index.Begin(k.folder, k.last, memory, from.Now(), from.Tally)
+	k.looking.Store(&looking{k.folder, look})
+	defer k.looking.Store(nil)
+	x, err := look.Finish()
 	k.last = x
 	if err != nil {
 		s.update.Discard()
 		return nil, err
+	}
+	if x.Missing > 0 {
+		k.last = nil // it is of some files, for this call
 	}
 	if s.learned == nil && s.begun {
 		for _, f := range x.Files { // those of the index before were not looked up in the cache

@@ -23,6 +23,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/index"
 	"github.com/vaultwicket/vaultwicket/internal/vault/index/cache"
 	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
+	"github.com/vaultwicket/vaultwicket/internal/vault/parallel"
 	"github.com/vaultwicket/vaultwicket/internal/vault/ranking"
 )
 
@@ -65,6 +66,19 @@ type Question struct {
 	Until time.Time
 	// Use is called with the index, and with how many files it does not have yet.
 	Use func(view *ranking.View, missing int) error
+}
+
+// mayFind returns the test for the files that an answer may have. What an index of some files does not have is not known: it
+// may be gone, or hidden.
+func (q Question) mayFind(x *index.Index) func(path string) bool {
+	return func(path string) bool {
+		if x.Missing > 0 {
+			if _, isKnown := x.Place(path); !isKnown {
+				return false
+			}
+		}
+		return !q.Excluded(path)
+	}
 }
 
 // wordsKnown is the index of words that a call gets.
@@ -174,7 +188,7 @@ func (k *Store) wordsInTime(from View, x *index.Index, q Question) (wordsKnown, 
 		return wordsKnown{}, err
 	}
 	if some := k.words.some(from.Folder); some != nil {
-		return wordsKnown{some.index.View(func(p string) bool { return !q.Excluded(p) }), some.missing}, nil
+		return wordsKnown{some.index.View(q.mayFind(x)), some.missing}, nil
 	}
 	return untilDone(from.Ctx, func() (wordsKnown, error) { return k.wordsInTurn(inBackground, x, complete) })
 }
@@ -191,7 +205,13 @@ func (k *Store) wordsInTurn(from View, x *index.Index, q Question) (wordsKnown, 
 	if w.view != nil && w.of == x && w.filters == q.Filters && len(w.failed) == 0 {
 		return wordsKnown{view: w.view}, nil
 	}
+	if x.Missing > 0 {
+		w.of = nil // whose order x does not have
+	}
 	changed, gone := w.outdated(x)
+	if x.Missing > 0 {
+		gone = nil // or not looked at yet
+	}
 	missing := 0
 	if len(changed)+len(gone) > 0 {
 		w.of = nil
@@ -205,8 +225,8 @@ func (k *Store) wordsInTurn(from View, x *index.Index, q Question) (wordsKnown, 
 	if w.unsaved > maxUnsaved || !k.Resident {
 		w.save()
 	}
-	view := w.index.View(func(p string) bool { return !q.Excluded(p) })
-	if missing > 0 {
+	view := w.index.View(q.mayFind(x))
+	if missing+x.Missing > 0 {
 		return wordsKnown{view, missing}, nil
 	}
 	w.of = x
@@ -266,6 +286,10 @@ func (w *words) outdated(x *index.Index) (changed, gone []string) {
 func (k *Store) readWords(from View, x *index.Index, changed, gone []string, until time.Time) (missing int, err error) {
 	w := &k.words
 	w.stop.Store(false)
+	atOnce := atOnce
+	if x.Missing > 0 { // the call has little time left
+		atOnce = firstOnes
+	}
 	var part *partOfWords
 	if len(changed) > atOnce {
 		part = &partOfWords{folder: from.Folder}
@@ -277,13 +301,15 @@ func (k *Store) readWords(from View, x *index.Index, changed, gone []string, unt
 			return len(changed), nil
 		}
 		next := changed[:min(len(changed), atOnce)]
-		if first && len(changed) > atOnce {
-			next = changed[:firstOnes]
+		end := until
+		if first && (len(changed) > atOnce || !until.IsZero()) {
+			next = changed[:min(len(changed), firstOnes)]
+			end = time.Time{} // however late it is, each call reads some more
 		}
 		changed = changed[len(next):]
 		var read docsRead
 		updated, damaged := w.index.Update(
-			func(add func(ranking.Doc)) { read, err = k.eachDoc(from, x, next, add) },
+			func(add func(ranking.Doc)) { read, err = k.eachDoc(from, x, next, end, add) },
 			gone,
 		)
 		if damaged != nil {
@@ -300,6 +326,9 @@ func (k *Store) readWords(from View, x *index.Index, changed, gone []string, unt
 		}
 		if err != nil {
 			return 0, err
+		}
+		if read.left > 0 {
+			return read.left + len(changed), nil
 		}
 		if part != nil && len(changed) > 0 {
 			part.known.Store(&wordsOfSome{w.index, len(changed)})
@@ -379,11 +408,25 @@ func StampOf(f *index.File) (stamp uint64) {
 // docsRead is what was added to the index of words.
 type docsRead struct {
 	count  int             // files
+	left   int             // files that were not read because the time was over
 	failed map[string]bool // see words
 }
 
-// eachDoc reads files and adds them one by one.
-func (k *Store) eachDoc(from View, x *index.Index, files []string, add func(ranking.Doc)) (read docsRead, err error) {
+// eachDoc reads files and adds them one by one, up to a time unless that is zero.
+func (k *Store) eachDoc(
+	from View,
+	x *index.Index,
+	files []string,
+	until time.Time,
+	add func(ranking.Doc),
+) (read docsRead, err error) {
+	reading := from
+	if !until.IsZero() {
+		var end context.CancelFunc
+		reading.Ctx, end = context.WithDeadline(from.Ctx, until)
+		defer end()
+	}
+	isRead := func() bool { return reading.Ctx.Err() == nil && !k.words.stop.Load() }
 	var mu sync.Mutex
 	missing := make(map[string]bool, len(files))
 	for _, p := range files {
@@ -421,16 +464,26 @@ func (k *Store) eachDoc(from View, x *index.Index, files []string, add func(rank
 			add(d)
 		}
 	}
-	if len(files) > fewFiles {
+	if x.Missing > 0 { // to go through the vault waits for the look at its files
+		parallel.Each(len(files), 1, func(i, _ int) {
+			place, isKnown := x.Place(files[i])
+			if isKnown && isRead() && KindOf(files[i]) == ranking.Note {
+				text, _, failed := from.Folder.ReadHere(x.Files[place].Path)
+				take(files[i], text, failed)
+			}
+		})
+	} else if len(files) > fewFiles {
 		wanted := maps.Clone(missing) // which does not change while it is asked
-		from.Tally = nil              // the files are counted by the index
-		walked := k.EachNote(from, Scope{
+		reading.Tally = nil           // the files are counted by the index
+		walked := k.EachNote(reading, Scope{
 			Texts:    true,
 			Excluded: func(string) bool { return false },
-			Wanted:   func(n *Note) bool { return wanted[n.File] && from.Ctx.Err() == nil && !k.words.stop.Load() },
+			Wanted:   func(n *Note) bool { return wanted[n.File] && isRead() },
 		}, func(n *Note) {
 			text := n.Text()
-			take(n.File, text, n.failed)
+			if isRead() { // or the text may have been given up
+				take(n.File, text, n.failed)
+			}
 		})
 		if err = cmp.Or(err, walked); err != nil {
 			return read, err
@@ -438,6 +491,10 @@ func (k *Store) eachDoc(from View, x *index.Index, files []string, add func(rank
 	}
 	// What is no note, and what was made meanwhile.
 	for _, p := range slices.Sorted(maps.Keys(missing)) {
+		isOver := reading.Ctx.Err() != nil && from.Ctx.Err() == nil
+		if isOver {
+			break
+		}
 		var text []byte
 		var failed error
 		if place, known := x.Place(p); known && KindOf(p) <= ranking.Canvas {
@@ -447,6 +504,7 @@ func (k *Store) eachDoc(from View, x *index.Index, files []string, add func(rank
 			break
 		}
 	}
+	read.left = len(missing)
 	return read, err
 }
 

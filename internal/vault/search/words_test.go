@@ -7,10 +7,13 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
+	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
+	"github.com/vaultwicket/vaultwicket/internal/vault/index"
 	"github.com/vaultwicket/vaultwicket/internal/vault/ranking"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
@@ -167,7 +170,7 @@ func TestWordsOfSomeFiles(t *testing.T) {
 		return first, missing
 	}
 	past := time.Now().Add(-time.Minute)
-	for _, missingFiles := range []int{notes - firstOnes, 0} {
+	for _, missingFiles := range []int{notes - firstOnes, notes - 2*firstOnes} {
 		var one Store // a process of one call
 		first, missing := ask(&one, past, "word5")
 		one.Close()
@@ -212,4 +215,140 @@ func TestAWorkerReadsOn(t *testing.T) {
 	assert.That(t, read == x, "the index of words is not complete after the call")
 	require.NoError(t, k.Words(from, x, q))
 	assert.Equal(t, missing, 0, "files that are missing for the next call")
+}
+
+// slowAfter has the disk of a vault answer for so many notes, and after that for no others before it is released. It returns
+// a channel that ends when the first note has to wait.
+func slowAfter(folder *disk.Folder, notes int) (waits <-chan struct{}, release func()) {
+	var mu sync.Mutex
+	read := map[string]bool{}
+	first, gate := make(chan struct{}), make(chan struct{})
+	begins := sync.OnceFunc(func() { close(first) })
+	folder.InterposeReads(func(_, name string) error {
+		if !strings.HasSuffix(name, ".md") {
+			return nil
+		}
+		mu.Lock()
+		isRead := read[name] || len(read) < notes
+		read[name] = isRead
+		mu.Unlock()
+		if !isRead {
+			begins()
+			<-gate
+		}
+		return nil
+	})
+	return first, sync.OnceFunc(func() { close(gate) })
+}
+
+// foundIn returns the paths that a word has in an index of files, and how many files are missing there.
+func foundIn(t *testing.T, k *Store, from View, x *index.Index, word string) (paths []string, missing int) {
+	t.Helper()
+	require.NoError(t, k.Words(from, x, Question{
+		Excluded: func(string) bool { return false },
+		Until:    time.Now().Add(time.Minute),
+		Use: func(view *ranking.View, left int) error {
+			a, err := view.Ask(t.Context(), word, ranking.Vault{
+				Now:      from.Now(),
+				Modified: func(string) time.Time { return time.Time{} },
+				Read: func(_ string, use func(ranking.Content)) error {
+					use(ranking.Content{})
+					return nil
+				},
+			}, 100)
+			for _, r := range a.Results {
+				paths = append(paths, r.Path)
+			}
+			missing = left + x.Missing
+			return err
+		},
+	}))
+	return paths, missing
+}
+
+// While a worker looks at the files of a vault for the first time, a question is answered from those that it has looked at.
+func TestAQuestionDuringTheFirstLook(t *testing.T) {
+	const notes, fast = 60, 20
+	_, from := residentOn(t, notes)
+	k := &Store{Resident: true}
+	defer k.Close()
+	from.Env = func(string) string { return "" } // no cache: all files are read
+	waits, release := slowAfter(from.Folder, fast)
+	defer release()
+	all := make(chan error, 1)
+	go func() {
+		_, err := k.Index(from)
+		all <- err
+	}()
+	<-waits
+	x := require.Value(k.IndexInTime(from, time.Now()))(t)
+	for len(x.Files) < fast {
+		x = require.Value(k.IndexInTime(from, time.Now()))(t)
+	}
+	assert.Equal(t, len(x.Files), fast, "files that the look has come to")
+	assert.Equal(t, len(x.Files)+x.Missing, notes, "files in all")
+	for _, f := range x.Files {
+		var n int
+		_, err := fmt.Sscanf(f.Path.String(), "%d.md", &n)
+		require.NoError(t, err)
+		paths, missing := foundIn(t, k, from, x, fmt.Sprintf("word%d", n))
+		assert.Equal(t, strings.Join(paths, " "), f.Path.String(), "found during the look")
+		assert.Equal(t, missing, notes-fast, "files that are missing")
+	}
+	release()
+	require.NoError(t, <-all)
+	x = require.Value(k.IndexInTime(from, time.Now().Add(time.Minute)))(t)
+	assert.Equal(t, x.Missing, 0, "files that are missing after the look")
+	for n := range notes {
+		paths, missing := foundIn(t, k, from, x, fmt.Sprintf("word%d", n))
+		assert.Equal(t, strings.Join(paths, " "), fmt.Sprintf("%03d.md", n), "found after the look")
+		assert.Equal(t, missing, 0, "files that are missing after the look")
+	}
+}
+
+// A process for one call keeps what it has looked at when its time is over, and the next one begins with that.
+func TestALookThatIsOverIsKept(t *testing.T) {
+	const notes, fast = 60, 20
+	_, from := residentOn(t, notes)
+	caches := t.TempDir()
+	from.Env = func(name string) string {
+		return map[string]string{"XDG_CACHE_HOME": caches, "LOCALAPPDATA": caches, "HOME": caches}[name]
+	}
+	var before Store
+	x, err := before.IndexInTime(from, time.Now().Add(-time.Minute))
+	before.Close()
+	assert.That(t, errors.Is(err, context.DeadlineExceeded), "without any file: %v, %v", x, err)
+
+	waits, release := slowAfter(from.Folder, fast)
+	until := time.Now().Add(time.Second)
+	go func() {
+		<-waits
+		time.Sleep(time.Until(until))
+		release()
+	}()
+	var one Store
+	x = require.Value(one.IndexInTime(from, until))(t)
+	known := len(x.Files)
+	assert.Equal(t, known+x.Missing, notes, "files in all")
+	assert.That(t, known >= fast && x.Missing > 0, "%d files are known, %d are missing", known, x.Missing)
+	paths, missing := foundIn(t, &one, from, x, strings.TrimSuffix("word"+strings.TrimLeft(x.Files[0].Path.String(), "0"), ".md"))
+	assert.Equal(t, strings.Join(paths, " "), x.Files[0].Path.String(), "found with some files")
+	assert.Equal(t, missing, x.Missing, "files that are missing")
+	one.Close()
+
+	reads := 0
+	var mu sync.Mutex
+	from.Folder.InterposeReads(func(method, name string) error {
+		mu.Lock()
+		defer mu.Unlock()
+		if strings.HasPrefix(method, "read") && strings.HasSuffix(name, ".md") {
+			reads++
+		}
+		return nil
+	})
+	var next Store
+	defer next.Close()
+	x = require.Value(next.IndexInTime(from, time.Now().Add(time.Minute)))(t)
+	assert.Equal(t, x.Missing, 0, "files that are missing for the next call")
+	assert.Equal(t, reads, notes-known, "files that the next call reads")
 }

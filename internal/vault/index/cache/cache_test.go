@@ -243,11 +243,30 @@ func TestOnlyOneUpdatesAtATime(t *testing.T) {
 	u.Discard()
 }
 
+// A look that did not come to all files keeps the others as they were.
+func TestOthersAreKept(t *testing.T) {
+	dir := t.TempDir()
+	files := someFiles(4)
+	save(t, dir, files[:3]...)
+	changed := fileOf(files[1].path, 77, 500)
+	before := open(t, dir)
+	u := before.Update()
+	keepAll(u, before, files[0])
+	u.Put(changed.path, changed.stamp, changed.text(), changed.found())
+	u.Put(files[3].path, files[3].stamp, files[3].text(), files[3].found())
+	u.KeepOthers()
+	commit(t, u).Close()
+	c := open(t, dir)
+	assert.Equal(t, c.Len(), 4)
+	checkAll(t, c, files[0], changed, files[2], files[3])
+}
+
 func TestANilUpdateDoesNothing(t *testing.T) {
 	var u *Update
 	u.Keep("a", Record{})
 	u.Add("a", Record{}, FactsPart, "")
 	u.Put("a", system.Stamp{Size: 1}, nil, Found{})
+	u.KeepOthers()
 	u.Discard()
 	c, err := u.Commit()
 	assert.That(t, c == nil && err != nil, "%v %v", c, err)

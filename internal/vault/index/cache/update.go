@@ -91,6 +91,26 @@ func (u *Update) Keep(path string, r Record) {
 	u.fresh = append(u.fresh, &item{path, r.entry()})
 }
 
+// KeepOthers keeps all files that are not named, for a look that did not come to all of them. Those that are named
+// count as they are named.
+func (u *Update) KeepOthers() {
+	if u == nil {
+		return
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.ended {
+		return
+	}
+	for place := range u.kept {
+		isHarmed := Record{u.base, place}.isHarmed()
+		if !u.kept[place] && !isHarmed {
+			u.kept[place] = true
+			u.rest--
+		}
+	}
+}
+
 // Add keeps the record r with other facts or another filter. A record with a damaged part is
 // forgotten instead.
 func (u *Update) Add(path string, r Record, what Part, data string) {
