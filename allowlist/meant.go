@@ -746,7 +746,7 @@ func (c *Call) unknownParam(key string, v Value, given Params) *ParseError {
 	switch {
 	case word == "vault":
 		err.Reason = "the vault is chosen by the gateway, not by a parameter"
-		err.hint = `"vault" is an argument next to "params", not one of them; on a command line it is the flag --vault`
+		err.hint = `"vault" is an argument next to "params", not one of them`
 	case slices.Contains(besideParams, joined) && c.row.param(word) == nil && joined != "limit":
 		err.Reason = "is not a parameter of a command"
 		err.hint = fmt.Sprintf("%q is an argument next to \"params\", not one of them", word)

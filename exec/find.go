@@ -101,7 +101,7 @@ func (r *Runner) search() error {
 		}
 		err = &Unavailable{code: CodeNotFound, program: name, reason: reason,
 			hint: "the user can install Obsidian 1.12.7 or newer with its own installer and switch on the CLI in Settings > General > Advanced, " +
-				"can set cli to its full path, or set vault to the folder of the vault so that no Obsidian CLI is needed"}
+				"or set cli to its full path, or set vault to the folder of the vault so that no Obsidian CLI is needed"}
 	}
 	return err
 }

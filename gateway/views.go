@@ -140,7 +140,7 @@ func (g *Gateway) ClearLineage(vault, path string) (string, error) {
 		return "", err
 	}
 	if err := kept.ClearLineage(path); err != nil {
-		return "", failure.New(failure.CodeState, "it must be a folder that only you can access", "%v", err)
+		return "", failure.New(failure.CodeState, "the user can make the state folder one of their own, with mode 0700", "%v", err)
 	}
 	return path, nil
 }

@@ -138,7 +138,7 @@ func explain(ctx context.Context, std terminal.Streams, args []string) error {
 			for i := range explained.Also {
 				explained.Also[i].Hint = o.OwnerHint(std, explained.Also[i].Hint)
 			}
-			text = explained.TextAtTerminal(callPrefix)
+			text = terminal.ForOwner(explained.TextAtTerminal(callPrefix))
 		}
 		if err == nil && o.JSON {
 			return terminal.PrintJSON(std.Out, c.Explained(), terminal.ExitDone)

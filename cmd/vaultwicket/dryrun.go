@@ -67,6 +67,7 @@ func dryRun(ctx context.Context, std terminal.Streams, args []string) error {
 		return terminal.PrintJSON(std.Out, plan, status)
 	}
 	if plan.Error != nil && o.Remote == nil {
+		plan.Error.Message = terminal.ForOwner(plan.Error.Message)
 		plan.Error.Hint = o.OwnerHint(std, plan.Error.Hint)
 	}
 	s := terminal.NewScreen(std, look, time.Time{})
@@ -99,11 +100,11 @@ func printPlan(out io.Writer, s terminal.Screen, plan gateway.DryRun) error {
 	}
 	for _, r := range plan.Rules {
 		if plan.Error == nil && r.Verdict == plan.Decision && r.Verdict != "allow" {
-			facts.Add("reason", r.Rule+": "+r.Why, terminal.Alert)
+			facts.Add("reason", r.Rule+": "+terminal.ForOwner(r.Why), terminal.Alert)
 		}
 	}
 	for _, notice := range plan.Notices {
-		facts.Add("note", notice, terminal.Alert)
+		facts.Add("note", terminal.ForOwner(notice), terminal.Alert)
 	}
 	if err := facts.Print(); err != nil {
 		return err

@@ -48,6 +48,7 @@ func run(args []string, std terminal.Streams) int {
 	}
 	out := terminal.NewOutput(std.Out)
 	std.Out = out
+	std.Hints = new(terminal.Hints)
 	if args[0] == completeName {
 		return terminal.PrintError(std.Err, out.Check(complete(ctx, std, args[1:])))
 	}
@@ -66,9 +67,9 @@ func run(args []string, std terminal.Streams) int {
 		err = printVersion(ctx, std, nil)
 	}
 	if slices.Contains(acting, c.Name) {
-		return terminal.PrintError(std.Err, out.CheckDone(err))
+		return std.PrintError(out.CheckDone(err))
 	}
-	return terminal.PrintError(std.Err, out.Check(err))
+	return std.PrintError(out.Check(err))
 }
 
 // acting are the subcommands that do something before they print what it was.

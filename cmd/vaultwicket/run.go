@@ -94,7 +94,7 @@ func doTyped(ctx context.Context, o bootstrap.Opened, req gateway.Request) error
 		notices = append(notices, gap)
 	}
 	for _, notice := range notices {
-		terminal.Notef(o.Std.Err, "%s", notice)
+		terminal.Notef(o.Std.Err, "%s", terminal.ForOwner(notice))
 	}
 	if result.Error != nil {
 		if result.Error.Code == "conflict" { // the difference follows the sentence
@@ -139,6 +139,9 @@ func ownerFailure(o bootstrap.Opened, cause *failure.Error) *failure.Error {
 		told.Message = "no vault is given, and no Obsidian app was found whose vault could be used"
 		told.Hint = "add --vault with the folder of your notes, such as --vault ~/Notes, or change into a vault; " +
 			`"vaultwicket config set vault FOLDER" keeps it`
+	case told.Approval != nil:
+		told.Hint = `"vaultwicket approvals" lists it, and "vaultwicket approve CODE" asks you in a terminal; ` +
+			"then run the same command again"
 	default:
 		told.Hint = o.OwnerHint(o.Std, told.Hint)
 	}
@@ -168,6 +171,17 @@ func typedRequest(o bootstrap.Opened, stdin string) (gateway.Request, error) {
 		}
 	}
 	for _, word := range words {
+		if vault, isOrderOfApp := strings.CutPrefix(word, "vault="); isOrderOfApp {
+			return gateway.Request{}, &terminal.UsageError{
+				Reason: "the vault is no parameter of a command",
+				Advice: fmt.Sprintf(
+					"name the vault by the flag: vaultwicket %s --vault %s %s",
+					o.Flags.Name(),
+					excerpt.Short(vault),
+					excerpt.Short(command),
+				),
+			}
+		}
 		name, _, _ := strings.Cut(strings.TrimPrefix(word, "--"), "=")
 		isFlag := strings.HasPrefix(word, "--") && o.Flags.Lookup(name) != nil
 		if isFlag || isVerbosity(word) {

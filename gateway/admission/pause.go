@@ -260,7 +260,7 @@ func (a *Controller) agentOpen() error {
 	case paused:
 		return failure.New(
 			failure.CodePaused,
-			`the user can resume it with "vaultwicket resume --agent"`,
+			`the user can resume this agent with "vaultwicket resume"`,
 			"agent %q is paused",
 			a.agent,
 		)

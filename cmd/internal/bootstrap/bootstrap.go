@@ -85,6 +85,9 @@ func Open(name string, std terminal.Streams, args []string, more func(*settings.
 		return Opened{}, err
 	}
 	o.Settings = s
+	if std.Hints != nil {
+		std.Hints.ForOwner = func(hint string) string { return f.OwnerHint(std, hint) }
+	}
 	o.Log = terminal.NewLogger(o.messages, std.LogLevel(s.LogLevel), s.LogJSON)
 	o.common = gateway.NewCommon(s.Limits.Parallel)
 	// Refuse places that an agent or another user could write to. What only keeps changes from being made

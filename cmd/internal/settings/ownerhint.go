@@ -11,34 +11,76 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 )
 
-// agentHint is how a hint for an agent begins: it tells what somebody else can do.
-const agentHint = "the user can "
+// What a hint for an agent says about a setting, which the owner is told with the flag and the file.
+var (
+	// setFully is all of a hint: the setting, its value and where it comes from, see policy.Denial.
+	setFully = regexp.MustCompile(`^the user can set ([a-z-]+) to ([a-z0-9.]+)( and restart)?( \([^()]*\))?$`)
+	// setAmong is a part of a hint: a setting and its value.
+	setAmong = regexp.MustCompile(`(^|, or |, | and |; |to |can )set ([a-z-]+) to ([a-z0-9.]+)($|[;,.)]| \()`)
+	// setFolder is a part of a hint: a setting whose value is a path.
+	setFolder = regexp.MustCompile(`(the user can )?\bset (vault|cli) to `)
+	// named is a part of a hint that names a setting.
+	named  = regexp.MustCompile(`the setting ([a-z][a-z-]*[a-z])`)
+	raised = regexp.MustCompile(`\braise (timeout)\b`)
+)
 
-// settingHint is such a hint about a setting, its value and where it comes from, see policy.Denial.
-var settingHint = regexp.MustCompile(`^set ([a-z-]+) to ([a-z0-9.]+)( and restart)?( \([^()]*\))?$`)
+// theFile is how a hint for an agent names the settings file, of which the agent is not told more.
+const theFile = "the settings file"
 
 // OwnerHint returns a hint that was written for an agent as one for the owner, who reads it at a terminal and can
-// follow it: it names the flag and the settings file, if the hint is about a setting. Any other hint is returned as
-// it is.
+// follow it: it names the flags and the settings file, where it is about settings.
 func (f *Flags) OwnerHint(std terminal.Streams, hint string) string {
-	act, isForAgent := strings.CutPrefix(hint, agentHint)
-	if !isForAgent {
-		return hint
+	file := ""
+	if at, err := f.place(std); err == nil {
+		file = shortened(std, at.name)
 	}
-	found := settingHint.FindStringSubmatch(act)
-	if found == nil {
-		return "you can " + act
+	if found := setFully.FindStringSubmatch(hint); found != nil && file != "" {
+		if row, isSetting := settingOf(found[1]); isSetting {
+			return fmt.Sprintf("add %s, or set %s in %s%s", flagOf(row, found[2]), row.line(found[2]), file, found[4])
+		}
 	}
-	row, isSetting := settingOf(found[1])
-	at, err := f.place(std)
-	if !isSetting || err != nil || at.name == "" {
-		return "you can " + act
+	hint = replaceEach(setAmong, hint, func(found []string) string {
+		row, isSetting := settingOf(found[2])
+		if !isSetting {
+			return found[0]
+		}
+		return found[1] + "add " + flagOf(row, found[3]) + found[4]
+	})
+	hint = replaceEach(setFolder, hint, func(found []string) string {
+		if found[2] == "vault" {
+			return "add --vault with "
+		}
+		return "add --cli with "
+	})
+	hint = replaceEach(named, hint, func(found []string) string {
+		if _, isSetting := settingOf(found[1]); !isSetting {
+			return found[0]
+		}
+		if file == "" {
+			return "--" + found[1]
+		}
+		return found[1] + " in " + file
+	})
+	hint = replaceEach(raised, hint, func(found []string) string { return "raise --" + found[1] })
+	if file != "" {
+		hint = strings.ReplaceAll(hint, theFile, file)
 	}
-	flag := "--" + row.name + "=" + found[2]
-	if row.kind == boolean && found[2] == "true" {
-		flag = "--" + row.name
+	return terminal.ForOwner(hint)
+}
+
+// flagOf returns a flag with its value as it is typed.
+func flagOf(row setting, value string) string {
+	if row.kind == boolean && value == "true" {
+		return "--" + row.name
 	}
-	return fmt.Sprintf("add %s, or set %s in %s%s", flag, row.line(found[2]), shortened(std, at.name), found[4])
+	return "--" + row.name + "=" + value
+}
+
+// replaceEach replaces each match of a pattern by what is returned for its groups.
+func replaceEach(pattern *regexp.Regexp, text string, by func(found []string) string) string {
+	return pattern.ReplaceAllStringFunc(text, func(match string) string {
+		return by(pattern.FindStringSubmatch(match))
+	})
 }
 
 // shortened returns a path with "~" for the home folder, as shells write it.

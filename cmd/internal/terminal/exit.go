@@ -149,16 +149,42 @@ func PrintError(w io.Writer, err error) int {
 		}
 		return status
 	default:
-		Message(w, Error, err.Error())
-		hint := HintOf(err)
-		if act, isForAgent := strings.CutPrefix(hint, "the user can "); isForAgent {
-			hint = "you can " + act // the reader of a terminal is the user
-		}
-		if hint != "" {
-			Message(w, Hint, hint)
+		Message(w, Error, ForOwner(err.Error()))
+		if hint := HintOf(err); hint != "" {
+			Message(w, Hint, ForOwner(hint))
 		}
 	}
 	return StatusOf(err)
+}
+
+// PrintError prints err on standard error, see the function of that name, with hints that name the flags and the settings
+// file of the command. It returns the exit status for err.
+func (s Streams) PrintError(err error) int {
+	several, isSeveral := err.(Several)
+	silent, isSilent := err.(Silent)
+	hint := ""
+	if !isSeveral && !isSilent {
+		hint = HintOf(err)
+	}
+	switch {
+	case isSeveral:
+		status := ExitDone
+		for _, one := range several {
+			status = max(status, s.PrintError(one))
+		}
+		return status
+	case isSilent:
+		return int(silent)
+	case err == nil || hint == "" || s.Hints == nil || s.Hints.ForOwner == nil:
+		return PrintError(s.Err, err)
+	}
+	return PrintError(s.Err, &Failure{StatusOf(err), err.Error(), s.Hints.ForOwner(hint)})
+}
+
+// Hints says how the hints of a command are told to the owner.
+type Hints struct {
+	// ForOwner is set when the command has read its settings, and nil before.
+	ForOwner func(hint string) string
 }
 
 // HintOf returns the hint of an error, "" if it has none.

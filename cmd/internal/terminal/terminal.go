@@ -96,6 +96,7 @@ type Streams struct {
 	Environ  func() []string
 	Console  func() (io.ReadWriteCloser, error) // opens the terminal of the process; nil if there is none
 	Verbose  bool                               // --verbose: what is usually left out is printed, too
+	Hints    *Hints                             // of the command that runs; may be nil
 }
 
 // IsQuiet reports whether --quiet is given: then Err is a [Quiet].

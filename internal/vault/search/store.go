@@ -85,8 +85,8 @@ type Store struct {
 	told    atomic.Pointer[watcher] // the same, without the lock
 	looked  time.Time               // at every file
 	looking atomic.Pointer[looking] // the look at all files that is going on; nil at other times
-	asked   bool // for the index, since it was verified
-	behind  int  // changes that are not in the cache file
+	asked   bool                    // for the index, since it was verified
+	behind  int                     // changes that are not in the cache file
 	closing bool
 	resting bool         // no call has come since Rest
 	shelf   *cache.Cache // has the facts that Rest took out of memory; may be nil

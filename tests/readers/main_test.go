@@ -1,0 +1,9 @@
+package readers
+
+import (
+	"testing"
+
+	"github.com/vaultwicket/vaultwicket/tests/rig"
+)
+
+func TestMain(m *testing.M) { rig.Main(m) }
