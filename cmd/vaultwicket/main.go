@@ -16,7 +16,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"slices"
 	"syscall"
 	_ "time/tzdata" // some machines have none, and the daily note would be that of another day
 
@@ -66,16 +65,10 @@ func run(args []string, std terminal.Streams) int {
 	case errors.As(err, &version):
 		err = printVersion(ctx, std, nil)
 	}
-	if slices.Contains(acting, c.Name) {
-		return std.PrintError(out.CheckDone(err))
+	if look, does := acts(c.Name, args[1:]); does {
+		return std.PrintError(out.CheckDone(err, look))
 	}
 	return std.PrintError(out.Check(err))
-}
-
-// acting are the subcommands that do something before they print what it was.
-var acting = []string{
-	"run", "batch", "undo", "config", "install", "uninstall", "setup", "approve", "deny", "grant", "grants", "pause",
-	"resume", "agent", "passkey", "flow",
 }
 
 // untilSignal returns a context that ends with the first SIGINT or SIGTERM, so

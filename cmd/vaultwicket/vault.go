@@ -49,7 +49,7 @@ func runVault(args []string, std terminal.Streams) int {
 	} else {
 		status = vault.Main(args, std.In, out, std.Err, getenv)
 	}
-	if err := out.CheckDone(nil); err != nil {
+	if err := out.CheckDone(nil, lookAtNotes); err != nil {
 		return terminal.PrintError(std.Err, err)
 	}
 	return status

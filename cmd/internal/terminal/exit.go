@@ -113,13 +113,10 @@ func (o *Output) Check(err error) error {
 	return o.check(err, "the output could not be written: %v", "")
 }
 
-// CheckDone is [Output.Check] for a command that does something before it prints: it was done all the same.
-func (o *Output) CheckDone(err error) error {
-	return o.check(
-		err,
-		"the command was carried out, but its output could not be written: %v",
-		`"vaultwicket audit list" and "vaultwicket undo list" show what was done`,
-	)
+// CheckDone is [Output.Check] for a command that does something before it prints: it was done all the same. look says where
+// the user sees it.
+func (o *Output) CheckDone(err error, look string) error {
+	return o.check(err, "the command was carried out, but its output could not be written: %v", look)
 }
 
 func (o *Output) check(err error, format, hint string) error {
