@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"time"
 
@@ -98,6 +99,23 @@ func installAfter(ctx context.Context, std terminal.Streams, args []string, conf
 		f.BoolVar(&o.Link, "link", false, "print a link that installs it, where the client has one")
 		f.BoolVar(&o.Replace, "replace", false, "replace an existing entry with this name, whatever it starts")
 	})
+}
+
+// tellOfNoVault notes that neither the entry nor the settings name a vault: such a server has notes only while the app runs.
+func tellOfNoVault(std terminal.Streams, o clients.Options) {
+	if o.Vault != "" || o.URL != "" {
+		return
+	}
+	s, _, err := settings.NewFlags("install").Load(std, nil)
+	isNamed := slices.ContainsFunc(s.Served, func(v settings.Served) bool { return v.Vault != (settings.Vault{}) })
+	if err != nil || isNamed {
+		return
+	}
+	terminal.Notef(
+		std.Err,
+		"no vault is given: agents can use notes only while the Obsidian app runs, and those of the vault that is open there; "+
+			"--vault with the folder of your notes changes that",
+	)
 }
 
 // ofClient is the value of --agent without one.
@@ -299,6 +317,9 @@ func changeClient(
 	isWritten := name == "install" && !s.List && !s.Print && !s.Link && !s.DryRun
 	if err == nil && isWritten && system.HasPackagedClient() {
 		oversight.ShareState(std)
+	}
+	if err == nil && name == "install" && !s.List {
+		tellOfNoVault(std, s.Options)
 	}
 	onlyShows := s.Print || s.Link || s.DryRun || s.List || s.Remove
 	isAtTerminal := terminal.IsTerminal(std.In) && terminal.IsTerminal(std.Err) && !s.Yes

@@ -101,6 +101,9 @@ func (l Listing) Explained() Explained {
 	switch {
 	case l.lacksProgram():
 		e.Why = l.Missing.Message
+		for _, further := range l.vault.Policy.Obstacles(l.Command, l.vault.Facts) {
+			e.Also = append(e.Also, Obstacle{further.Reason, further.Hint()})
+		}
 	case l.Denial != nil:
 		e.Why = l.Denial.Reason
 		for _, further := range l.vault.Policy.Obstacles(l.Command, l.vault.Facts)[1:] {

@@ -301,7 +301,7 @@ func (o Opened) checkVaultName() error {
 	return terminal.Fail(
 		terminal.ExitNotReady,
 		fmt.Sprintf("unknown vault %q", name),
-		fmt.Sprintf("did you mean .%c%s? A folder is given with a separator", filepath.Separator, name),
+		fmt.Sprintf("did you mean %q? A folder needs a slash", "."+string(filepath.Separator)+name),
 	)
 }
 

@@ -101,7 +101,7 @@ func (s Session) Run(ctx context.Context) error {
 }
 
 // errDeclined is the error if the user was asked and declined.
-var errDeclined = terminal.Fail(terminal.ExitDenied, "nothing was written: the user declined", "")
+var errDeclined = terminal.Fail(terminal.ExitDenied, "nothing was written: you declined", "")
 
 func usage(reason, help string) error { return terminal.Fail(terminal.ExitInvalid, reason, help) }
 

@@ -142,18 +142,21 @@ func (i Installer) plan(c Client, scope Scope, name string) (change *Change, ent
 	return change, entry, nil
 }
 
+// nothingWritten is the end of an error about a file that was to be changed.
+const nothingWritten = "; nothing was written"
+
 // unusable is the error for a file that cannot be edited.
 func (c Client) unusable(where string, err error) error {
 	if malformed, ok := errors.AsType[*textedit.Malformed](err); ok {
 		return terminal.Fail(
 			terminal.ExitNotReady,
-			fmt.Sprintf("%s:%d:%d: %s; nothing was written", where, malformed.Line, malformed.Column, malformed.Reason),
+			fmt.Sprintf("%s:%d:%d: %s", where, malformed.Line, malformed.Column, malformed.Reason)+nothingWritten,
 			fmt.Sprintf("repair the file; %s reads it as %s", c.Name, c.format),
 		)
 	}
 	return terminal.Fail(
 		terminal.ExitNotReady,
-		fmt.Sprintf("%s: %v; nothing was written", where, err),
+		fmt.Sprintf("%s: %v", where, err)+nothingWritten,
 		fmt.Sprintf(`"vaultwicket install %s --print" shows what to add by hand`, c.ID),
 	)
 }

@@ -53,7 +53,7 @@ func (i Installer) State(c Client) State {
 		}
 	}
 	if err != nil {
-		s.Problem = err.Error()
+		s.Problem = strings.TrimSuffix(err.Error(), nothingWritten)
 		return s
 	}
 	all := textedit.Entries(value, c.at(""))
@@ -133,11 +133,11 @@ func (s Session) means() string {
 	case s.Edit:
 		return "The agent can create, change, move and delete notes. " + approvalMeans
 	case s.Tier == "":
-		return `The agent can read notes and change nothing: daily and random notes in tier v0, the default, and all notes with "--tier v1". "--edit" allows changes.`
+		return `The agent can read notes but not change them: daily and random notes in tier v0, the default, and all notes with "--tier v1". "--edit" allows changes.`
 	case s.Tier == "v0":
-		return `The agent can read daily and random notes, and change nothing. "--edit" allows changes.`
+		return `The agent can read daily and random notes but not change them. "--edit" allows changes.`
 	}
-	return `The agent can read all notes, and change nothing. "--edit" allows changes.`
+	return `The agent can read all notes but not change them. "--edit" allows changes.`
 }
 
 // Temporary reports whether a path is that of a program which "go run" made and deletes.

@@ -180,6 +180,7 @@ func (m Machine) entry(ctx context.Context, s clients.State, entry clients.Entry
 			)
 		}
 	}
+	hasVault := len(clients.ValuesOf("--vault", entry.Command)) > 0 || m.hasVault()
 	name, version, err := m.Start(ctx, entry.Command)
 	switch {
 	case err != nil:
@@ -203,9 +204,21 @@ func (m Machine) entry(ctx context.Context, s clients.State, entry clients.Entry
 			"it may know other commands and settings",
 			again,
 		)
+	case !hasVault && m.Settings.Backend != settings.App:
+		r.warn(
+			"entry-no-vault",
+			where+" starts, and names no vault",
+			"the agent can use notes only while the Obsidian app runs, and those of the vault that is open there",
+			again+" --vault FOLDER",
+		)
 	default:
 		r.ok("client", where+" starts")
 	}
+}
+
+// hasVault reports whether the settings name a vault.
+func (m Machine) hasVault() bool {
+	return slices.ContainsFunc(m.Settings.Served, func(v settings.Served) bool { return v.Folder != "" || v.Name != "" || v.ID != "" })
 }
 
 // appLists reports whether the app lists a vault of this name.

@@ -83,7 +83,7 @@ func (m Machine) vaults(ctx context.Context, r *Report) {
 	r.warn(
 		"vault-none",
 		"no vault is set",
-		"notes can be read only while the app runs, from the vault that is open there",
+		"without --vault, notes can be read only while the app runs, from the vault that is open there",
 		fix,
 	)
 }

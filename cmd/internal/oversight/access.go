@@ -2,7 +2,11 @@ package oversight
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 	"text/tabwriter"
 
@@ -40,6 +44,10 @@ func Access(_ context.Context, std terminal.Streams, args []string) error {
 	case a.Rule == "":
 		rule = fmt.Sprintf("%s, no rule covers it (%s)", a.Level, a.Origin)
 	}
+	path := a.Path
+	if isMissing(o.Vault.Folder, a.Path) {
+		path += " (does not exist)"
+	}
 	ignored := ""
 	switch i := a.Ignored; {
 	case i == nil:
@@ -50,7 +58,7 @@ func Access(_ context.Context, std terminal.Streams, args []string) error {
 	}
 	hint := func(text string) string { return o.OwnerHint(std, text) }
 	for _, fact := range [][2]string{
-		{"path", a.Path}, {"agent", a.Agent}, {"rule", rule}, {"note itself", a.Itself}, {"made of", strings.Join(a.MadeOf, ", ")}, {"ignore file", ignored},
+		{"path", path}, {"agent", a.Agent}, {"rule", rule}, {"note itself", a.Itself}, {"made of", strings.Join(a.MadeOf, ", ")}, {"ignore file", ignored},
 		{"read", permittedText(a.Read, hint)}, {"change", permittedText(a.Change, hint)}, {"delete", permittedText(a.Delete, hint)},
 	} {
 		if fact[1] != "" || fact[0] == "path" {
@@ -59,6 +67,15 @@ func Access(_ context.Context, std terminal.Streams, args []string) error {
 	}
 	w.Flush()
 	return terminal.Write(std.Out, terminal.Fit(std.Out, text.String()))
+}
+
+// isMissing reports whether a vault has no file or folder at a path, as far as that is known.
+func isMissing(vault, path string) bool {
+	if vault == "" {
+		return false
+	}
+	_, err := os.Lstat(filepath.Join(vault, filepath.FromSlash(path)))
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 func permittedText(p vaultview.Permitted, ownerHint func(string) string) string {

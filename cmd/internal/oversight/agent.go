@@ -309,6 +309,10 @@ func (a agentAction) print(list []ShownAgent, value any) error {
 	if a.flags.JSON {
 		return terminal.PrintJSON(a.std.Out, value, terminal.ExitDone)
 	}
+	if len(list) == 0 {
+		terminal.Notef(a.std.Err, "no agents")
+		return nil
+	}
 	table := terminal.DefaultScreen(a.std).Table(
 		terminal.Column{
 			Title: "agent",

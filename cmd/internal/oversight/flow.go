@@ -6,6 +6,7 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/cmd/internal/bootstrap"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 )
 
 // Flow is "vaultwicket flow clear PATH": what a note was made of is forgotten.
@@ -19,6 +20,13 @@ func Flow(_ context.Context, std terminal.Streams, args []string) error {
 			Reason: "flow requires clear and one path of a note or folder in the vault",
 			Advice: "for example: vaultwicket flow clear Ideas/Bread.md",
 		}
+	}
+	if isMissing(o.Vault.Folder, o.Rest[1]) {
+		return terminal.Fail(
+			terminal.ExitFailed,
+			fmt.Sprintf("%q does not exist in the vault", excerpt.Short(o.Rest[1])),
+			"name a note or a folder by its path, or / for all",
+		)
 	}
 	path, err := o.Gateway.ClearLineage("", o.Rest[1])
 	if err != nil {

@@ -74,6 +74,10 @@ func Passkey(_ context.Context, std terminal.Streams, args []string) error {
 		if f.JSON {
 			return terminal.PrintJSON(std.Out, list, terminal.ExitDone)
 		}
+		if len(list) == 0 {
+			terminal.Notef(std.Err, "no passkeys and no clients that signed in")
+			return nil
+		}
 		table := terminal.NewScreen(std, look, time.Now()).
 			Table(terminal.Column{Title: "id"}, terminal.Column{Title: "what"}, terminal.Column{Title: "since"}, terminal.Column{Title: "agent"}, terminal.Column{Title: "scope"})
 		for _, one := range list {

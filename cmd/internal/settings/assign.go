@@ -13,6 +13,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/internal/appvaults"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/internal/textedit"
 )
@@ -69,11 +70,32 @@ func (f *Flags) planned(std terminal.Streams, key, value string) (row setting, t
 	if row.name == "vault" && parsed.Vault.Folder != "" {
 		text = parsed.Vault.Folder
 	}
+	if row.name == "vault" && parsed.Vault.Folder == "" && parsed.Vault.Name != "" {
+		if err := knownVault(std, parsed.Vault.Name); err != nil {
+			return row, "", place{}, err
+		}
+	}
 	at, err = f.place(std)
 	if err == nil && at.name == "" {
 		err = at.missing()
 	}
 	return row, text, at, err
+}
+
+// knownVault returns an error if the app lists no vault of a name: without its folder nothing could be read from it.
+func knownVault(std terminal.Streams, name string) error {
+	known := appvaults.VaultFolders(std.Getenv)
+	if slices.ContainsFunc(known, func(folder string) bool { return filepath.Base(folder) == name }) {
+		return nil
+	}
+	advice := "give its folder, such as: vaultwicket config set vault ~/Notes"
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		advice = fmt.Sprintf("a folder needs a slash: vaultwicket config set vault %q", "./"+name)
+	}
+	return &terminal.UsageError{
+		Reason: fmt.Sprintf("setting \"vault\": the Obsidian app lists no vault %q", excerpt.Short(name)),
+		Advice: advice,
+	}
 }
 
 // Planned returns the line that [Assign] writes, and the settings file. The error is a [*terminal.UsageError].

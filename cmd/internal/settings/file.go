@@ -182,7 +182,11 @@ func unusableOn(goos string, at place, err error) error {
 	if path, ok := errors.AsType[*os.PathError](err); ok {
 		err = path.Err
 	}
-	return &terminal.UsageError{Reason: fmt.Sprintf("settings file %q%s: %v", at.name, who, err)}
+	advice := ""
+	if errors.Is(err, fs.ErrPermission) {
+		advice = `give your user the right to read it, or name another one with --config ("none" for no file)`
+	}
+	return &terminal.UsageError{Reason: fmt.Sprintf("settings file %q%s: %v", at.name, who, err), Advice: advice}
 }
 
 const hintState = "set XDG_STATE_HOME to a private folder outside all vaults"
