@@ -151,12 +151,13 @@ func (c Call) Reply() Reply {
 	if given {
 		reply.JSON = format == "json"
 	}
+	hasColumn := c.has("counts") || c.has("verbose") || format == "csv" // after each path
 	switch {
 	case c.has("total"):
 		reply.Kind = Facts
 		reply.JSON = false // a bare number, whatever the format (recorded on 1.12.7)
-	case reply.Kind == Paths && (c.has("counts") || c.has("verbose") || format == "csv"):
-		reply.Kind = Lines // with a column after each path
+	case reply.Kind == Paths && hasColumn:
+		reply.Kind = Lines
 	}
 	reply.Form = c.formOf(reply)
 	switch {
@@ -301,6 +302,9 @@ func (c Call) IsRandom() bool { return c.of().random }
 
 // DrawsNote reports whether the call prints a random note. The app does not say which one it is.
 func (c Call) DrawsNote() bool { return c.of().random && c.Effect() == tiers.Reads && !c.Shows() }
+
+// OnlyReads reports whether the call reads, and neither shows anything in the app nor sends anything to another machine.
+func (c Call) OnlyReads() bool { return c.Effect() == tiers.Reads && !c.Shows() && !c.Sends() }
 
 // OpensRandom reports whether the call shows a random note in the app.
 func (c Call) OpensRandom() bool { return c.of().random && c.Effect() == tiers.Shows }

@@ -57,8 +57,9 @@ func intentOf(words []string) tiers.Effect {
 	worst := tiers.Reads
 	hasVerb := slices.Contains(words, "all") || slices.ContainsFunc(words, isVerb)
 	for _, word := range words {
-		// "bookmark" alone asks to make one, and "list bookmark" does not.
-		if effect, known := vocabulary()[word]; known && !(hasVerb && isNoun(word)) && effect.WorseThan(worst) {
+		isObject := hasVerb && isNoun(word) // "bookmark" alone asks to make one, and "list bookmark" does not
+		effect, known := vocabulary()[word]
+		if known && !isObject && effect.WorseThan(worst) {
 			worst = effect
 		}
 	}

@@ -65,7 +65,8 @@ func (p *param) check(v Value) (text, reason string) {
 	if slices.Contains(columnLists, p.name) {
 		v = v.columns()
 	}
-	if v.form != textForm && (v.form != numberForm || !(p.kind == kindNumber || p.kind == kindAge || p.kind.free())) {
+	isFitting := v.form == textForm || v.form == numberForm && p.kind.takesNumber()
+	if !isFitting {
 		return "", fmt.Sprintf("want %s, got %s", p.wants(), v.describe())
 	}
 	if reason := p.checkBytes(v.text); reason != "" {
@@ -125,8 +126,7 @@ func (p *param) check(v Value) (text, reason string) {
 		if len(v.text) > maxURLBytes {
 			return v.text, fmt.Sprintf("is longer than %d bytes", maxURLBytes)
 		}
-		u, err := url.Parse(v.text)
-		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || firstUnprintable(v.text) >= 0 {
+		if !isWebAddress(v.text) {
 			return v.text, fmt.Sprintf(
 				"is %q, want an address that begins with https:// or http://",
 				excerpt.Short(v.text),
@@ -190,6 +190,16 @@ func IsChoice(text, choice string) bool {
 	}
 	hasLength := name != "" && len(name) <= maxNameBytes
 	return hasLength && firstUnprintable(name) < 0
+}
+
+// isWebAddress reports whether text is a whole http or https address without characters that cannot be shown.
+func isWebAddress(text string) bool {
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" {
+		return false
+	}
+	isWeb := u.Scheme == "http" || u.Scheme == "https"
+	return isWeb && firstUnprintable(text) < 0
 }
 
 // checkBytes checks what applies to every kind: NUL ends an argument for the kernel, answers are UTF-8,

@@ -93,12 +93,23 @@ func (c Call) Line(k Carrier) (Line, error) {
 
 // free reports whether a value of this kind can contain a backslash followed by a letter.
 func (k kind) free() bool {
-	return k == kindText || k == kindContent || k == kindData || k == kindName || k == kindURL
+	switch k {
+	case kindText, kindContent, kindData, kindName, kindURL:
+		return true
+	}
+	return false
 }
+
+// takesNumber reports whether a value of this kind may be given as a number: it is read as its digits.
+func (k kind) takesNumber() bool { return k == kindNumber || k == kindAge || k.free() }
 
 // long reports whether values of the kind can be longer than what is shown of a parameter beside others.
 func (k kind) long() bool {
-	return k == kindText || k == kindContent || k == kindData || k == kindURL
+	switch k {
+	case kindText, kindContent, kindData, kindURL:
+		return true
+	}
+	return false
 }
 
 // rewritten reports whether the client changes s on its way: it turns \n and \t into a line break and a
@@ -163,6 +174,7 @@ func (k Carrier) tooLong(items []string) (reason, key string) {
 	app := !k.embedded
 	windows := k.os != "linux" && k.os != "darwin"
 	mac := k.os != "linux" && k.os != "windows"
+	isDamaged := app && mac && !ascii
 	switch {
 	case app && windows && len(longest) > windowsItem:
 		return fmt.Sprintf(
@@ -172,7 +184,7 @@ func (k Carrier) tooLong(items []string) (reason, key string) {
 		), key
 	case windows && units > windowsLine:
 		return fmt.Sprintf("makes a command line of %d characters, Windows takes %d", units, windowsLine), key
-	case app && mac && !ascii && total > macTotalBytes:
+	case isDamaged && total > macTotalBytes:
 		return fmt.Sprintf(
 			"makes %d bytes with other than ASCII characters, and the client damages such text above %d on macOS",
 			total,

@@ -318,8 +318,11 @@ func commandOf(words []string) (r *row, rest []string) {
 // what it is to be done to: "tag add" is no look-up of the tag "add", and "delete tag x" deletes no note.
 func asksForMore(r *row, word string) bool {
 	word = strings.ToLower(word)
+	if intentOf([]string{word}).WorseThan(r.effect) {
+		return true
+	}
 	changes := r.effect.WorseThan(tiers.Shows)
-	return intentOf([]string{word}).WorseThan(r.effect) || changes && isWord(word) && r.param("content") == nil
+	return changes && isWord(word) && r.param("content") == nil
 }
 
 // bareParam returns the parameter that a text without a name is meant for: the first required one
@@ -760,7 +763,7 @@ func (c *Call) unknownParam(key string, v Value, given Params) *ParseError {
 		err.hint = fmt.Sprintf("did you mean the command %q?", c.row.name+":"+word)
 	case word == "" || word == "=":
 		err.hint = "write a parameter as name=value, without blanks around ="
-	case meant == "since" && joined == "days" && v.text != "" && strings.Trim(v.text, "0123456789") == "":
+	case meant == "since" && joined == "days" && isCount(v.text):
 		err.meant = meant
 		err.hint = fmt.Sprintf("did you mean \"since\"? since=\"-%sd\" is that many days ago", excerpt.Short(v.text))
 	case meant != "":
@@ -801,8 +804,8 @@ func (r *row) otherParam(others []string, v Value, given Params) (meant string) 
 	}
 	_, hasFile := given["file"]
 	isName := v.text != "" && !strings.ContainsAny(v.text, "./")
-	mayBeFile := slices.Contains(others, "file") && r.param("file") != nil
-	if meant == "path" && isName && mayBeFile && !hasFile {
+	mayBeFile := slices.Contains(others, "file") && r.param("file") != nil && !hasFile
+	if meant == "path" && isName && mayBeFile {
 		return "file"
 	}
 	return meant
@@ -823,6 +826,9 @@ func (r *row) partOfName(word string, given Params) (meant string) {
 	return meant
 }
 
+// isCount reports whether text is a number without a sign.
+func isCount(text string) bool { return text != "" && strings.Trim(text, "0123456789") == "" }
+
 // paramAdvice says what does what an unknown parameter asks for, where no parameter of the command
 // does; "" for all others. name is without signs, as [otherParams] has it.
 func paramAdvice(command, name string, v Value) string {
@@ -830,8 +836,10 @@ func paramAdvice(command, name string, v Value) string {
 	isNote := strings.HasSuffix(strings.ToLower(text), ".md")
 	isMany := slices.Contains([]string{"files", "paths", "notes", "filepaths"}, name)
 	isPlace := slices.Contains([]string{"path", "file", "note", "filepath", "filename", "name", "notepath"}, name)
+	meansNote := isPlace && (isNote || name == "note")
+	namesFolder := slices.Contains([]string{"folder", "dir", "directory"}, name) && text != ""
 	switch {
-	case command == "attachments" && isPlace && (isNote || name == "note"):
+	case command == "attachments" && meansNote:
 		return fmt.Sprintf("did you mean \"note\"? note=%q lists what that note uses", text)
 	case command == "attachments" && isPlace && text != "":
 		return fmt.Sprintf("folder=%q lists those in a folder, note= those that a note uses", text)
@@ -843,7 +851,7 @@ func paramAdvice(command, name string, v Value) string {
 		return "\"note:section\" with lines=1-20 prints some lines"
 	case slices.Contains([]string{"move", "rename", "copy"}, command) && slices.Contains([]string{"overwrite", "force", "replace"}, name):
 		return "nothing is overwritten by it: move or delete what has that name, or choose another"
-	case (command == "move" || command == "copy") && slices.Contains([]string{"folder", "dir", "directory"}, name) && text != "":
+	case slices.Contains([]string{"move", "copy"}, command) && namesFolder:
 		return fmt.Sprintf("to=%q is the folder into which it goes", strings.TrimRight(text, "/")+"/")
 	case command == "property:rename" && isPlace && isNote:
 		return "a property gets its new name in all notes, or in those of folder=; property:set and property:remove change one note"
@@ -853,7 +861,7 @@ func paramAdvice(command, name string, v Value) string {
 		return "\"history\" with path= lists the changes of a note with their ids; undo takes them with id="
 	case command == "undo" && slices.Contains([]string{"count", "n", "steps", "times", "all", "limit", "number", "last"}, name):
 		return "undo takes back one change; \"undo:list\" has the ids for id=, and session= takes back all of a session"
-	case strings.HasPrefix(command, "daily:") && isPlace && (command == "daily:append" || command == "daily:prepend"):
+	case slices.Contains([]string{"daily:append", "daily:prepend"}, command) && isPlace:
 		return fmt.Sprintf("%q writes to a note by its path", strings.TrimPrefix(command, "daily:"))
 	case strings.HasPrefix(command, "daily") && isPlace:
 		return "a daily note has its place from the settings of the vault; \"read\" takes a path="

@@ -180,7 +180,8 @@ func unprintable(r rune) bool {
 	if r == '\u200c' || r == '\u200d' {
 		return false
 	}
-	return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' ||
+	isSeparator := r == '\u2028' || r == '\u2029'
+	return isSeparator || unicode.IsControl(r) ||
 		unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point)
 }
 

@@ -206,7 +206,9 @@ func (q question) isErrorReply(text string) bool {
 	case allowlist.Content:
 		return q.isErrorInContent(text)
 	case allowlist.Paths, allowlist.Lines:
-		if !isError && !exception(text) || !isLine(text) && !usage(text, q.name) && !explained(text) {
+		looksLikeError := isError || exception(text)
+		isWhole := isLine(text) || usage(text, q.name) || explained(text)
+		if !looksLikeError || !isWhole {
 			return false
 		}
 		known := isError && shapeOf(text) != nil
@@ -310,8 +312,7 @@ func (q question) settle(v *verdict, text string) {
 				hint:   protocol.HintNotFound,
 			},
 		}
-	// In the text of a note only the exact sentence for "nothing" counts.
-	case text != "" && q.reply.Empty != "" && (text == q.reply.Empty || q.reply.Kind != allowlist.Content && nothingFound(text)):
+	case q.saysNothing(text):
 		if !v.explained {
 			v.notices = append(v.notices, text)
 		}
@@ -347,8 +348,23 @@ const printedNothing = "the Obsidian CLI printed nothing at all"
 
 // drawsNothing reports whether the app says that there is no note to choose from, where the call names some.
 func (q question) drawsNothing(text string) bool {
+	if !q.draws || q.embedded {
+		return false
+	}
 	isNarrowed := len(q.values) > 0 || q.acts
-	return q.draws && isNarrowed && text == q.reply.Empty && !q.embedded
+	return isNarrowed && text == q.reply.Empty
+}
+
+// saysNothing reports whether text is the sentence by which the app says that there is nothing. In the text of a note
+// only the exact sentence counts.
+func (q question) saysNothing(text string) bool {
+	if text == "" || q.reply.Empty == "" {
+		return false
+	}
+	if text == q.reply.Empty {
+		return true
+	}
+	return q.reply.Kind != allowlist.Content && nothingFound(text)
 }
 
 // confirmsWhatWasAsked reports whether a confirmation names what the call names. Of a change of notes the notes say

@@ -81,7 +81,8 @@ func (w *worker) ask(ctx context.Context, command Command) (e process.Ending, re
 	case !x.reply.Unrun:
 		e.Exit = int(x.reply.Status)
 	}
-	unrun = x.reply.Unrun || x.lost != "" && !started && err == nil
+	neverSent := x.lost != "" && !started && err == nil
+	unrun = x.reply.Unrun || neverSent
 	switch {
 	case err != nil:
 		e.End(process.NotStarted, err)
@@ -169,7 +170,10 @@ func (w *worker) send(ctx context.Context, x *exchange, command Command) (starte
 		}
 		return b, ok
 	})
-	for more := command.StdinParam != "" && len(input) > 0; started && err == nil && more && ctx.Err() == nil; {
+	if !started || command.StdinParam == "" {
+		return started, err
+	}
+	for more := len(input) > 0; more && err == nil && ctx.Err() == nil; {
 		more = len(input) > 0 // the piece after the last one is empty and ends the input
 		_, err = w.write(x, func(b []byte) ([]byte, bool) {
 			n := min(len(input), protocol.MaxChunk)

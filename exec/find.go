@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -169,6 +170,12 @@ func lstat(name string) (fs.FileInfo, error) {
 	return info, err
 }
 
+// isUnchanged reports whether two looks at a file saw the same one, of the same size, time and mode.
+func isUnchanged(before, now fs.FileInfo) bool {
+	isSameState := now.Size() == before.Size() && now.ModTime().Equal(before.ModTime()) && now.Mode() == before.Mode()
+	return isSameState && os.SameFile(now, before)
+}
+
 // recheck inspects the program again before it is started. A replaced file is checked and asked
 // for its version like a new one.
 func (r *Runner) recheck(p Program) error {
@@ -182,8 +189,7 @@ func (r *Runner) recheck(p Program) error {
 		c.release = nil
 		return cannotLookAt(p.path, err)
 	}
-	if was := c.checked; p.path == c.program.path && was != nil && os.SameFile(file, was) &&
-		file.Size() == was.Size() && file.ModTime().Equal(was.ModTime()) && file.Mode() == was.Mode() {
+	if p.path == c.program.path && c.checked != nil && isUnchanged(c.checked, file) {
 		return nil
 	}
 	if err = r.suitable(p.path, file); err == nil {
@@ -259,12 +265,13 @@ func notClient(path string, file fs.FileInfo) string {
 	case ".bat", ".cmd", ".ps1": // run by an interpreter, for which no quoting is always right
 		return "is a batch file, whose arguments cannot be quoted safely"
 	}
-	if file.Size() > maxClientSize || base == "obsidian.exe" || path == "/opt/Obsidian/obsidian" ||
-		base == "obsidian" && filepath.Base(dir) == "MacOS" {
+	isNamedLikeApp := base == "obsidian.exe" || path == "/opt/Obsidian/obsidian"
+	isInBundle := base == "obsidian" && filepath.Base(dir) == "MacOS"
+	if file.Size() > maxClientSize || isNamedLikeApp || isInBundle {
 		return theApp
 	}
-	if base != nativeName && base != nativeName+".exe" && base != nativeName+".com" &&
-		base != strings.ToLower(shimName) {
+	clientNames := []string{nativeName, nativeName + ".exe", nativeName + ".com", strings.ToLower(shimName)}
+	if !slices.Contains(clientNames, base) {
 		for _, besideApp := range []string{"chrome-sandbox", "chrome_100_percent.pak", "resources/app.asar", "resources/obsidian.asar"} {
 			if _, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(besideApp))); err == nil {
 				return theApp

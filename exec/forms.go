@@ -61,8 +61,9 @@ func cutVersionHead(stdout string) (text string, head versionHead) {
 	line = strings.TrimSuffix(line, "\r")
 	rule, text, hasText := strings.Cut(rest, "\n")
 	at := strings.LastIndex(line, " (version ")
-	isHead := at > 0 && strings.HasSuffix(line, ")") && strings.TrimSuffix(rule, "\r") == "---" && hasText
-	if !isHead {
+	namesVersion := at > 0 && strings.HasSuffix(line, ")")
+	hasRule := strings.TrimSuffix(rule, "\r") == "---" && hasText
+	if !namesVersion || !hasRule {
 		return stdout, versionHead{}
 	}
 	number, _, _ := strings.Cut(line[at+len(" (version "):len(line)-1], ",")

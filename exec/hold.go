@@ -167,7 +167,10 @@ func (q question) isKnownRefusal(text string) bool {
 	}
 	rest, isError := strings.CutPrefix(text, prefixError)
 	what, rest, quoted := strings.Cut(rest, ` "`)
-	return isError && quoted && isWord(what) && slices.ContainsFunc(q.values, func(value string) bool {
+	if !isError || !quoted || !isWord(what) {
+		return false
+	}
+	return slices.ContainsFunc(q.values, func(value string) bool {
 		return rest == value+`" not found.` || rest == value+`" already exists.`
 	})
 }

@@ -67,8 +67,8 @@ func (r *Runner) probe(ctx context.Context, whole policy.Permit, p Program) (*re
 	// Another program has the name of the CLI if it answered twice with neither a version nor an
 	// error of the app.
 	unavailable := (*Unavailable)(nil)
-	foreign := errors.As(err, &unavailable) && unavailable.Code() == CodeVaultStarting && out.Stdout != "" &&
-		!strings.HasPrefix(out.Stdout, prefixError)
+	isStarting := errors.As(err, &unavailable) && unavailable.Code() == CodeVaultStarting
+	foreign := isStarting && out.Stdout != "" && !strings.HasPrefix(out.Stdout, prefixError)
 	if err != nil && !foreign {
 		return nil, err
 	}

@@ -176,8 +176,13 @@ func (r *Runner) attempt(ctx context.Context, permit policy.Grant, p Program, co
 	}
 	at := r.workerKey(p.folder, permit, marker)
 	e, reply := r.pool.run(ctx, c, command, at)
-	for again := 0; again < otherWorkers && e.Kind == process.Lost && e.How == causeUnfinishedCall && !(permit.Call().Effect().Mutates() && e.Started); again++ {
-		e, reply = r.pool.run(ctx, c, command, at) // another call cost this one its worker, and it has changed nothing
+	for range otherWorkers {
+		isLostToOtherCall := e.Kind == process.Lost && e.How == causeUnfinishedCall
+		mayHaveChanged := e.Started && permit.Call().Effect().Mutates()
+		if !isLostToOtherCall || mayHaveChanged {
+			break
+		}
+		e, reply = r.pool.run(ctx, c, command, at)
 	}
 	return classifyEnding(e, reply, permit, p, marker)
 }

@@ -95,16 +95,21 @@ func plainly(line string) string {
 // LooksLikeRemark reports whether a line may be a sentence of the app, where its form was never recorded: an error, one
 // that says that there is nothing, or another one.
 func LooksLikeRemark(line string) bool {
+	if strings.HasPrefix(line, strings.TrimSpace(prefixError)) || exception(line) {
+		return true
+	}
 	isAbsence := strings.HasPrefix(line, "No ") && strings.HasSuffix(line, ".")
-	return strings.HasPrefix(line, strings.TrimSpace(prefixError)) || exception(line) || nothingFound(line) || isAbsence ||
-		isSentence(line)
+	return isAbsence || nothingFound(line) || isSentence(line)
 }
 
 // exception reports whether text is an uncaught error of the app,
 // such as "TypeError: Cannot read properties of undefined".
 func exception(text string) bool {
 	name, _, found := strings.Cut(firstLine(text), "Error: ")
-	return found && name != "" && isWord(name) && name[0] >= 'A' && name[0] <= 'Z'
+	if !found || !isWord(name) {
+		return false
+	}
+	return 'A' <= name[0] && name[0] <= 'Z'
 }
 
 // usage reports whether text consists of the two lines that tell of a missing parameter.
@@ -119,8 +124,10 @@ func usage(text, command string) bool {
 func explained(text string) bool {
 	_, second, two := strings.Cut(text, "\n")
 	label, _, found := strings.Cut(second, ": ")
-	return two && found && isLine(second) && strings.Trim(label, " ") != "" &&
-		isWord(strings.ReplaceAll(label, " ", ""))
+	if !two || !found || !isLine(second) {
+		return false
+	}
+	return isWord(strings.ReplaceAll(label, " ", ""))
 }
 
 // nothingFound reports whether text is a sentence such as "No tags found.". The
@@ -145,7 +152,9 @@ func looksLikePath(line string) bool {
 }
 
 func notAlphanumeric(r rune) bool {
-	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9')
+	isDigit := '0' <= r && r <= '9'
+	isLetter := 'a' <= r|0x20 && r|0x20 <= 'z'
+	return !isDigit && !isLetter
 }
 
 func isWord(s string) bool { return s != "" && strings.IndexFunc(s, notAlphanumeric) < 0 }

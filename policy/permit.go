@@ -77,7 +77,10 @@ func (g *grant) Confined() bool { return g.of().confined }
 // Guarded reports whether some notes of the vault are hidden from the caller. Then of what a program
 // that does not enforce the rules prints, only the answer to the call itself is passed on.
 func (g *grant) Guarded() bool {
-	return g != nil && !g.separate && (g.by.Access.Hide() || g.facts.Ignores.Holds() || g.facts.Narrowed.Holds())
+	if g == nil || g.separate {
+		return false
+	}
+	return g.by.Access.Hide() || g.facts.Ignores.Holds() || g.facts.Narrowed.Holds()
 }
 
 // Secrets says what is done with secrets in the answer to the call.

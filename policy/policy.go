@@ -303,7 +303,10 @@ func plainForm(command allowlist.Command, facts Facts) subject {
 // Allows reports whether a parameter of a listed command is enabled.
 func (p Policy) Allows(param allowlist.Param) bool {
 	changes := param.Effect != tiers.Unknown && param.Effect.Mutates()
-	return (!changes || p.Mutations) && (!param.Shows || p.UI)
+	if changes && !p.Mutations {
+		return false
+	}
+	return !param.Shows || p.UI
 }
 
 // subject is what the rules look at: a call, or the plain form of a command, with what is known of it.

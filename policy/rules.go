@@ -456,13 +456,15 @@ func (s subject) leaves(from string) bool {
 // could reveal hidden notes, or touch more than the rules allow.
 func (p Policy) confines(call allowlist.Call, facts Facts) bool {
 	ignores := facts.Ignores.Holds()
+	isMoreThanRead := call.UsesOpenNote() || call.Effect().Mutates()
+	mayReachOthers := !call.TouchesOneNote() || isMoreThanRead
 	switch {
-	case facts.Narrowed.Holds() && (!call.TouchesOneNote() || call.UsesOpenNote() || call.Effect().Mutates()):
+	case facts.Narrowed.Holds() && mayReachOthers:
 		return true
 	case !p.Access.Restrict() && !ignores, call.TouchesNoNote():
 		return false
 	case !call.TouchesOneNote():
-		return ignores || p.Access.Hide() || call.Effect().Mutates() || call.UsesOpenNote()
+		return ignores || p.Access.Hide() || isMoreThanRead
 	case ignores:
 		return true
 	}

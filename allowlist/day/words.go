@@ -99,9 +99,9 @@ func distance(text string) (Words, bool) {
 	ahead := parts[1] != ""
 	sign := parts[2]
 	back := parts[5] != ""
-	isDirected := ahead || back
-	isTwice := ahead && back || isDirected && sign != ""
-	if isTwice {
+	isBoth := ahead && back
+	isSignedToo := (ahead || back) && sign != ""
+	if isBoth || isSignedToo {
 		return Words{}, false
 	}
 	number, _ := strconv.Atoi(parts[3])
