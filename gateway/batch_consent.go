@@ -191,10 +191,11 @@ func besides(plan *batchPlan) (lines []consent.Line) {
 			for _, p := range command.Params { // the names and paths that the operation has
 				from, taken := step.From[p.Name]
 				value, given := step.plan.call.Param(p.Name)
+				isText := p.Kind == "content" || p.Kind == "text" || p.Kind == "flag"
 				switch {
 				case taken:
 					lines = append(lines, consent.Named(p.Name+", from the result of", from.ClientID))
-				case given && p.Kind != "content" && p.Kind != "text" && p.Kind != "flag":
+				case given && !isText:
 					lines = append(lines, consent.Named(p.Name, value))
 				}
 			}

@@ -122,7 +122,7 @@ func (g *vaultGateway) decideAll(plan *batchPlan) map[int]error {
 // all works out all operations. Beside an error it returns which one it is about.
 func (r *rehearsal) all() (int, error) {
 	for i, step := range r.steps {
-		isPlanned := len(step.plan.routes) > 0 && step.plan.routes[0].changesNotes() && step.unknown == nil
+		isPlanned := step.plan.changesNotes() && step.unknown == nil
 		if isPlanned {
 			line := r.gateway.recordOfStep(r.ctx, r.batch, step.Operation, step.plan)
 			line.OfProposal(r.proposal)

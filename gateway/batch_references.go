@@ -37,10 +37,11 @@ func (b Batch) literalReference(text string) (written, clientID, field string) {
 		isField := isOwnField || slices.Contains(otherFields, last)
 		isWhole := strings.TrimSpace(text) == text[at[0]:at[1]]
 		inBraces := strings.HasPrefix(part(1), "{{") || strings.HasPrefix(part(1), "$")
+		isOnlyReference := isWhole && inBraces
 		switch {
 		case isOperation && isField,
-			isWhole && inBraces && isOwnField,
-			isWhole && inBraces && isOperation && last == "":
+			isOnlyReference && isOwnField,
+			isOnlyReference && isOperation && last == "":
 			if !isOwnField {
 				last = "path"
 			}

@@ -14,7 +14,6 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/vaultview"
 	"github.com/vaultwicket/vaultwicket/internal/journal"
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
-	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
 // What a batch would do is known before it is made: it is rehearsed. The embedded program works out each operation on the
@@ -163,9 +162,8 @@ func (r *rehearsal) read(i int) {
 	step := &r.steps[i]
 	call := step.plan.call
 	changed := r.planning.batch.Planned > 0
-	onlyReads := call.Effect() == tiers.Reads && !call.Shows() && !call.Sends()
 	seesChanges := !changed || !call.Apart()
-	isPossible := onlyReads && seesChanges && step.plan.refusal == nil
+	isPossible := call.OnlyReads() && seesChanges && step.plan.refusal == nil
 	if !isPossible || !r.isReferredTo(i) {
 		return
 	}

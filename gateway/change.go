@@ -329,8 +329,11 @@ func answerBy(ctx context.Context) time.Time {
 // mayHaveActed reports whether a program was stopped, or died, that may have changed something.
 func mayHaveActed(broken error) bool {
 	stopped, isStopped := errors.AsType[*exec.Stopped](broken)
+	if isStopped && stopped.Code() == exec.CodeOutcomeUnknown {
+		return true
+	}
 	away, isAway := errors.AsType[*exec.Unavailable](broken)
-	return isStopped && stopped.Code() == exec.CodeOutcomeUnknown || isAway && away.Code() == exec.CodeCrashed
+	return isAway && away.Code() == exec.CodeCrashed
 }
 
 // unseen is the error of a call that was to change what no text shows: the app may have done it all the same.
@@ -471,7 +474,7 @@ func (p Plan) isAssessed() bool {
 	loses := p.mayLose() && p.policy.Confirm != policy.ConfirmNever
 	// The call may add an address on another machine. What it does not say itself, the embedded program
 	// refuses when it makes the change.
-	isPlanned := len(p.routes) > 0 && p.routes[0].changesNotes() && p.routes[0].decision.Preview().Valid()
+	isPlanned := p.changesNotes() && p.routes[0].decision.Preview().Valid()
 	carries := !p.policy.RemoteLinks && isPlanned &&
 		p.call.HasValue(func(value string) bool { return strings.Contains(value, "://") })
 	takes := len(p.policy.Flows) > 0 && p.call.Effect().Mutates()
@@ -538,8 +541,7 @@ func (g *vaultGateway) workOut(ctx context.Context, plan *Plan) error {
 
 // workOutIn is [vaultGateway.workOut] for the vault as the planned operations of a batch will leave it.
 func (g *vaultGateway) workOutIn(ctx context.Context, plan *Plan, in *planning) error {
-	if plan.change != nil || len(plan.routes) == 0 || !plan.routes[0].changesNotes() ||
-		!plan.routes[0].decision.Preview().Valid() {
+	if plan.change != nil || !plan.changesNotes() || !plan.routes[0].decision.Preview().Valid() {
 		return nil
 	}
 	program := g.embeddedProgram()
@@ -614,9 +616,10 @@ func (g *vaultGateway) plannedBy(ctx context.Context, r route, own exec.Program,
 // passNothing approves a change that changes no byte: nobody is asked about it. If it would change something by the time that it
 // is made, it is a conflict. err is the one that asks for the approval.
 func (g *vaultGateway) passNothing(ctx context.Context, req Request, plan Plan, err error) (Plan, error) {
-	if len(plan.routes) == 0 || !plan.routes[0].changesNotes() || g.workOutNow(ctx, req, &plan) != nil ||
-		plan.change == nil ||
-		!plan.change.Nothing {
+	if !plan.changesNotes() || g.workOutNow(ctx, req, &plan) != nil {
+		return plan, err
+	}
+	if plan.change == nil || !plan.change.Nothing {
 		return plan, err
 	}
 	return plan.withApproval(consent.Question{Change: plan.change.Digest})

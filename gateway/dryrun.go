@@ -129,7 +129,7 @@ func (g *vaultGateway) dryRun(ctx context.Context, req Request) DryRun {
 	}
 	o := outlook{}
 	if err == nil || needsApproval(err) {
-		if len(plan.routes) > 0 && plan.routes[0].changesNotes() && g.embeddedProgram() != nil {
+		if plan.changesNotes() && g.embeddedProgram() != nil {
 			line.Previewed(plan.backend())
 		}
 		failed := g.workOut(ctx, &plan)
@@ -299,7 +299,7 @@ func (d *DryRun) showWithoutProgram(plan Plan) {
 func (g *vaultGateway) noDifference(plan Plan, err error) string {
 	isPlanned := plan.change != nil && plan.change.failure == nil
 	refused := err != nil && !needsApproval(err)
-	if len(plan.routes) == 0 || !plan.routes[0].changesNotes() || isPlanned || refused {
+	if !plan.changesNotes() || isPlanned || refused {
 		return ""
 	}
 	if g.embeddedProgram() == nil {

@@ -73,11 +73,11 @@ func (g *vaultGateway) flowing(p policy.Policy, call allowlist.Call, also batchR
 	if takesNotes(call) {
 		reads = slices.Concat(reads, also.taken, g.flowReads(p, call, readsNamed, Result{}))
 	}
-	carriesTo := func(place string) bool { // a change of notes that the call does not name may be anywhere
+	hasTarget := slices.ContainsFunc(named, func(s allowlist.NamedPath) bool { return s.To })
+	mayBeAnywhere := len(named) == 0 || !call.TouchesOneNote() && !hasTarget // it changes notes that it does not name
+	carriesTo := func(place string) bool {
 		covers := func(s allowlist.NamedPath) bool { return policy.Covers([]string{place}, s.Path) }
-		isTarget := func(s allowlist.NamedPath) bool { return s.To }
-		return call.Effect().Mutates() &&
-			(len(named) == 0 || !call.TouchesOneNote() && !slices.ContainsFunc(named, isTarget) || slices.ContainsFunc(named, covers))
+		return call.Effect().Mutates() && (mayBeAnywhere || slices.ContainsFunc(named, covers))
 	}
 	for _, read := range reads {
 		if slices.ContainsFunc(because, func(r flowRead) bool { return r.rule.Name == read.rule.Name }) {
@@ -110,7 +110,8 @@ type batchReads struct {
 func takesNotes(call allowlist.Call) bool {
 	named := call.NamedPaths()
 	_, byName := call.Named()
-	return call.Effect().Mutates() && (len(named) > 1 || byName && len(named) > 0)
+	namesAnother := len(named) > 1 || byName && len(named) > 0
+	return call.Effect().Mutates() && namesAnother
 }
 
 // takenFrom returns the reads of a change that puts text of some files into others, which the call does not name: a
@@ -206,6 +207,15 @@ func (g *vaultGateway) flowReads(p policy.Policy, call allowlist.Call, how readi
 	return reads
 }
 
+// passesNoText reports whether an answer passes no text of a note to the caller: it is empty, says that a note is not
+// found, or confirms a change.
+func passesNoText(call allowlist.Call, answer Result) bool {
+	isEmpty := answer.Stdout == "" && answer.Image == nil
+	isNotFound := answer.Error != nil && answer.Error.Code == failure.CodeNotFound
+	isConfirmation := answer.OK && call.Effect().Mutates()
+	return isEmpty || isNotFound || isConfirmation
+}
+
 // readFrom returns the first note or folder that a call reads text from of some places and marked notes
 // without those that are excepted, "" for none.
 func (g *vaultGateway) readFrom(
@@ -215,9 +225,7 @@ func (g *vaultGateway) readFrom(
 	from, marked []string,
 	excepted func(path string) bool,
 ) string {
-	if call.Naming() == allowlist.NamesNothing ||
-		how == readsAnswer &&
-			(answer.Stdout == "" && answer.Image == nil || answer.Error != nil && answer.Error.Code == failure.CodeNotFound || answer.OK && call.Effect().Mutates()) {
+	if call.Naming() == allowlist.NamesNothing || how == readsAnswer && passesNoText(call, answer) {
 		return ""
 	}
 	marked = slices.DeleteFunc(marked, excepted)
@@ -242,8 +250,11 @@ func (g *vaultGateway) readFrom(
 	}
 	named = slices.DeleteFunc(named, func(at string) bool { return at == "" })
 	byName, unknown := call.Named()
-	unknown = unknown && answer.Path == "" || how == readsAny && len(named) == 0
-	one := how == readsNamed || len(named) > 0 && (call.TouchesOneNote() || answer.Path != "")
+	isUnresolved := unknown && answer.Path == ""
+	namesNothing := how == readsAny && len(named) == 0
+	unknown = isUnresolved || namesNothing
+	isOfOneNote := call.TouchesOneNote() || answer.Path != ""
+	one := how == readsNamed || len(named) > 0 && isOfOneNote
 	if i := slices.IndexFunc(named, covered); i >= 0 {
 		return named[i]
 	}

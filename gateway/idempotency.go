@@ -170,7 +170,8 @@ func (g *vaultGateway) mayBeSeen(call allowlist.Call, at, stdout string) error {
 	}
 	sees := g.rules.Visible()
 	hidden := func(path string) bool { return !sees(path) }
-	if len(paths) == 0 || !call.Effect().Mutates() && !call.TouchesOneNote() || slices.ContainsFunc(paths, hidden) {
+	isListing := !call.Effect().Mutates() && !call.TouchesOneNote()
+	if len(paths) == 0 || isListing || slices.ContainsFunc(paths, hidden) {
 		return missing(call)
 	}
 	return nil

@@ -48,8 +48,10 @@ func (g *vaultGateway) firstPage(req Request, whole Result) Result {
 	// A search that has found nothing, or a call whose note is not found, gets the advice to use find, where that is
 	// enabled.
 	wider := allowlist.Wider(whole.Command)
-	none := wider != "" && whole.OK && whole.Stdout == "" && !whole.unchanged
-	if none || wider == "" && whole.Error != nil && whole.Error.Code == failure.CodeNotFound {
+	isEmpty := whole.OK && whole.Stdout == "" && !whole.unchanged
+	none := isEmpty && wider != ""
+	isMissing := wider == "" && whole.Error != nil && whole.Error.Code == failure.CodeNotFound
+	if none || isMissing {
 		_, byName := req.Params["file"]
 		_, byPath := req.Params["path"]
 		namesNote := byName || byPath || slices.ContainsFunc(req.Words, func(word string) bool {
@@ -421,8 +423,10 @@ type divided struct {
 // divide returns an answer of which as much is looked at as is asked for, nil if that is all of it.
 func (r reported) divide(out exec.Outcome, err error) *divided {
 	form := formOf(r.route.call)
+	failed := err != nil || out.Failure != nil
+	isText := out.Image == "" && !out.Cut
 	switch {
-	case r.part == 0 || err != nil || out.Failure != nil || out.Image != "" || out.Cut || len(out.Stdout) <= r.part:
+	case failed || !isText, r.part == 0 || len(out.Stdout) <= r.part:
 		return nil
 	case out.State == "":
 		// An answer from no known state is made and sent once more for its next page, to see whether it

@@ -64,8 +64,8 @@ func (g *vaultGateway) Plan(req Request) (Plan, error) {
 	plan.facts = plan.facts.Meet(g.sessionFacts(&plan, req))
 	plan.decision = plan.policy.Decide(call, plan.facts)
 	plan.refusal = plan.decision.Err()
-	reads := call.Effect() == tiers.Reads && !call.Shows() && !call.Sends()
-	if req.ReadsOnly && !reads && (plan.refusal == nil || needsApproval(plan.refusal)) {
+	isRefused := plan.refusal != nil && !needsApproval(plan.refusal)
+	if req.ReadsOnly && !call.OnlyReads() && !isRefused {
 		return plan, failure.New(
 			failure.CodeBadRequest,
 			"send it with the tool obsidianCli",
@@ -121,10 +121,11 @@ var notesNarrow = policy.Because("notes in reach restrict access to themselves")
 // call: hidden, that one that it names is hidden, and protected, that only the embedded program may
 // carry it out, because it may reach others.
 func (g *vaultGateway) narrowed(call allowlist.Call) (hidden bool, protected policy.Reason) {
-	if g.backend == Embedded || call.TouchesNoNote() || call.EmbeddedOnly() ||
-		call.OwnAnswer() != allowlist.AnswersNothing ||
-		g.runner == nil ||
-		!g.runner.HasApp() {
+	isNotOfApp := call.EmbeddedOnly() || call.OwnAnswer() != allowlist.AnswersNothing
+	if g.backend == Embedded || call.TouchesNoNote() || isNotOfApp {
+		return false, policy.None
+	}
+	if g.runner == nil || !g.runner.HasApp() {
 		return false, policy.None
 	}
 	var paths []string // of a call that may reach other notes there are none
@@ -221,8 +222,10 @@ func (g *vaultGateway) addRoute(plan *Plan, program exec.Program, vault string) 
 		// embedded program answers such calls.
 		const anyNote = "a.md"
 		at, err := call.At(anyNote)
-		resolves := call.TouchesOneNote() || err == nil && at.TouchesOneNote() || call.HasStep(allowlist.StepReadDaily)
-		if g.backend != App || g.target().Folder == "" || plan.facts.Ignores.Holds() || !resolves {
+		canBePlaced := err == nil && at.TouchesOneNote()
+		isOfOneNote := call.TouchesOneNote() || canBePlaced || call.HasStep(allowlist.StepReadDaily)
+		resolves := isOfOneNote && g.target().Folder != ""
+		if g.backend != App || !resolves || plan.facts.Ignores.Holds() {
 			return g.accessError(call)
 		}
 	}
@@ -309,7 +312,8 @@ func (g *vaultGateway) relativePath(req Request, err error) error {
 		}
 		isAbsolute := filepath.IsAbs(filepath.FromSlash(given))
 		inside, err := filepath.Rel(folder, filepath.FromSlash(given))
-		if e.Code() != allowlist.CodeBadValue || !isAbsolute || err != nil || !filepath.IsLocal(inside) {
+		isInVault := isAbsolute && err == nil && filepath.IsLocal(inside)
+		if e.Code() != allowlist.CodeBadValue || !isInVault {
 			return ""
 		}
 		return fmt.Sprintf("did you mean %q?", excerpt.Short(filepath.ToSlash(inside)))

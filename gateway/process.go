@@ -23,7 +23,6 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 	"github.com/vaultwicket/vaultwicket/internal/shares"
 	"github.com/vaultwicket/vaultwicket/policy"
-	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
 // Do plans req and carries it out. It always returns a result: every failure,
@@ -121,15 +120,17 @@ func (g *vaultGateway) process(
 	ctx, cancel := g.admission.WithDeadline(ctx, req.Taken, plan.asking)
 	defer cancel()
 	ctx = exec.WithHold(ctx, hold) // and not before: the user may think for minutes
-	if req.Keep && req.batch == "" && !plan.call.Effect().Mutates() && plan.policy.Secrets != policy.SecretsBlock {
+	isPaged := req.Keep && req.batch == ""
+	if isPaged && !plan.call.Effect().Mutates() && plan.policy.Secrets != policy.SecretsBlock {
 		// Only as much of an answer is looked at as the first page needs. An answer with headings between its
 		// rows is not divided, nor is a note, whose hash needs the whole.
 		form := formOf(plan.call)
 		if form == paging.JSON {
 			ctx = exec.CompactJSON(ctx)
 		}
-		if req.MaxOutput != 0 && req.Fields == nil && !plan.call.PrintsNote() && form != paging.Headed &&
-			form != paging.Numbered {
+		isLimited := req.MaxOutput != 0 && req.Fields == nil
+		isDivisible := form != paging.Headed && form != paging.Numbered && !plan.call.PrintsNote()
+		if isLimited && isDivisible {
 			// One byte more, so that the page ends before the part does.
 			plan.part = req.MaxOutput + 1
 		}
@@ -289,21 +290,23 @@ func (g *vaultGateway) carryOut(ctx context.Context, plan Plan) Result {
 		if i+1 < len(plan.routes) {
 			away, unavailable := errors.AsType[*exec.Unavailable](err)
 			less, failed := errors.AsType[*exec.Failure](err)
-			if unavailable && slices.Contains(detours, away.Code()) || failed && less.AppDoesLess() {
+			appIsAway := unavailable && slices.Contains(detours, away.Code())
+			appDoesLess := failed && less.AppDoesLess()
+			if appIsAway || appDoesLess {
 				notices = append(notices, answeredByEmbedded(err))
 				continue
 			}
 		}
 		g.logFault(err)
-		reads := route.call.Effect() == tiers.Reads && !route.call.Shows() && !route.call.Sends()
-		if err == nil && route.program.Backend() == string(App) && reads && out.Failure != nil &&
-			out.Failure.IsNotFound() {
+		askedApp := route.program.Backend() == string(App) && route.call.OnlyReads()
+		isMissing := err == nil && out.Failure != nil && out.Failure.IsNotFound()
+		if askedApp && isMissing {
 			// The app has not found something: the hint is that of the embedded program, which knows the
 			// visible names. Only reads are run again for it.
 			if own := g.embeddedProgram(); own != nil {
 				again, err := g.runner.Run(ctx, route.permit, *own)
-				if err == nil && again.Failure != nil && again.Failure.Code() == failure.CodeNotFound &&
-					again.Failure.Hint() != "" {
+				isMissing := err == nil && again.Failure != nil && again.Failure.Code() == failure.CodeNotFound
+				if isMissing && again.Failure.Hint() != "" {
 					out.Failure = out.Failure.WithHint(again.Failure.Hint())
 				}
 			}
@@ -369,7 +372,9 @@ func (g *vaultGateway) run(ctx context.Context, r route) (exec.Outcome, error) {
 	}
 	out.Duration += located.Duration
 	out.Notices = append(located.Notices, out.Notices...)
-	if r.call.VersionsOf() != "" && !r.call.Effect().Mutates() && err == nil && out.Failure == nil && out.Stdout != "" {
+	readsVersions := r.call.VersionsOf() != "" && !r.call.Effect().Mutates()
+	hasAnswer := err == nil && out.Failure == nil && out.Stdout != ""
+	if readsVersions && hasAnswer {
 		out.Notices = append(out.Notices, r.whoseVersions())
 	}
 	if err == nil && out.Failure != nil && g.isText(ctx, r, out.Failure.Text()) {

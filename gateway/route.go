@@ -163,6 +163,10 @@ func needsApproval(err error) bool {
 // settings of the app.
 func (r route) changesNotes() bool { return r.call.Effect().ChangesNotes() }
 
+// changesNotes reports whether the call of a plan changes notes on the route that is tried first. A plan that has no
+// route changes none.
+func (p *Plan) changesNotes() bool { return len(p.routes) > 0 && p.routes[0].changesNotes() }
+
 // argument returns the name of a caller as an argument of a program, or its digest where the
 // name cannot be one.
 func argument(caller string) string {
@@ -179,7 +183,8 @@ const maxCallerArgument = 256
 // isHidden reports whether the app would be asked for a hidden note. The answer is that of a
 // missing one.
 func (r route) isHidden() bool {
-	return r.program.Backend() == string(App) && (r.hidden || r.permit.Confined()) && r.call.TouchesOneNote()
+	mayBeHidden := r.hidden || r.permit.Confined()
+	return r.program.Backend() == string(App) && mayBeHidden && r.call.TouchesOneNote()
 }
 
 // nothingRan is the outcome of a call of which only a question was run.

@@ -390,8 +390,10 @@ func pathIn(answer string) string {
 func (g *vaultGateway) needsFolder(plan Plan, planned error) (needs, private bool) {
 	isKnown := plan.place.Folder != "" || g.target().Folder != ""
 	isRefused := plan.refusal != nil && !needsApproval(plan.refusal)
-	if isKnown || isRefused || !plan.call.Valid() || plan.call.TouchesNoNote() || g.backend == Embedded ||
-		plan.answer != "" {
+	if isKnown || isRefused || !plan.call.Valid() {
+		return false, false
+	}
+	if g.backend == Embedded || plan.call.TouchesNoNote() || plan.answer != "" {
 		return false, false
 	}
 	if !plan.policy.Private.IsZero() && !plan.policy.Shadows(policy.RulePrivate) {
@@ -401,7 +403,8 @@ func (g *vaultGateway) needsFolder(plan Plan, planned error) (needs, private boo
 		return false, false
 	}
 	// A change is journaled and shown from the folder, and a random note is drawn there.
-	isBetter := len(plan.routes) > 0 && (plan.routes[0].changesNotes() || plan.call.DrawsNote())
+	drawsNote := len(plan.routes) > 0 && plan.call.DrawsNote()
+	isBetter := plan.changesNotes() || drawsNote
 	return isBetter || g.onlyEmbedded(planned), false
 }
 
@@ -447,11 +450,12 @@ func (g *vaultGateway) findFolder(ctx context.Context, plan Plan, planned error)
 	folder := system.Here(named)
 	isPath := filepath.IsAbs(named) || appvaults.IsOfWindows(named)
 	isUnknown := asked.Failure != nil || folder == "" || ownerfiles.StateFolder(g.getenv, folder) == ""
+	isElsewhere := asked.Failure == nil && folder == "" && isPath
 	switch {
 	case isUnknown && !private:
 		g.noFolder.Store(asked.Failure == nil)
 		return nil
-	case isUnknown && asked.Failure == nil && folder == "" && isPath:
+	case isElsewhere:
 		return failure.New(
 			policy.CodeAccess,
 			"the user can "+system.Remedy()+`, which "vaultwicket doctor" checks; or private-property and private-tags to empty lists`,

@@ -220,7 +220,8 @@ func (a *Approvals) askOnce(
 
 // remember keeps an approval for a folder.
 func (a *Approvals) remember(by Requester, q Question, reply Reply) {
-	if reply == YesHere && by.Session != "" && !q.Destructive && q.Folder != "" {
+	isForFolder := reply == YesHere && q.Folder != ""
+	if isForFolder && by.Session != "" && !q.Destructive {
 		a.standing.grant(by.Session, q.Folder)
 	}
 }

@@ -213,7 +213,7 @@ func Does(command string, files []PlannedFile, rest Rest) string {
 func (q Question) told(by Requester) string {
 	plain := func(name, fallback string) string {
 		name = strings.Join(strings.Fields(strings.Map(func(r rune) rune {
-			if unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) || r == '-' || r == '_' {
+			if unicode.In(r, unicode.Letter, unicode.Digit, unicode.Mark) || r == '-' || r == '_' {
 				return r
 			}
 			return ' '

@@ -365,7 +365,8 @@ func (d *Store) readContent(names []string) (content, error) {
 // there are two, a denial counts more than an approval.
 func (s content) find(vault string, digest Digest, session string) (found StoredQuestion) {
 	for _, q := range s.live {
-		if q.Vault == vault && q.Digest == digest && q.Session == session && q.State > found.State {
+		isAbout := q.Vault == vault && q.Digest == digest && q.Session == session
+		if isAbout && q.State > found.State {
 			found = q
 		}
 	}

@@ -220,7 +220,8 @@ func checkText(field, value string, limit int, bad func(rune) bool) error {
 // isUnprintable reports whether a character acts on a terminal, ends a line or turns
 // its direction.
 func isUnprintable(r rune) bool {
-	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029'
+	isSeparator := r == '\u2028' || r == '\u2029'
+	return isSeparator || unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)
 }
 
 // setBack is how far a clock may be put back, as time services do, before the
@@ -235,7 +236,9 @@ func (q StoredQuestion) isLive(now time.Time) bool {
 // isSameCall reports whether q and other are about one call of one session, whatever
 // the notes were.
 func (q StoredQuestion) isSameCall(other StoredQuestion) bool {
-	return q.Call != CallDigest{} && q.Call == other.Call && q.Vault == other.Vault && q.Session == other.Session
+	isSet := q.Call != CallDigest{}
+	isOfCaller := q.Vault == other.Vault && q.Session == other.Session
+	return isSet && isOfCaller && q.Call == other.Call
 }
 
 // Digest is the digest of an exact call. The zero Digest means none and is refused.
@@ -307,7 +310,10 @@ func (q StoredQuestion) encode() ([]byte, error) {
 // letters would mean something else to another reader.
 func parseQuestion(code string, data []byte) (StoredQuestion, bool) {
 	var r record
-	if len(data) > maxRecord || json.Unmarshal(data, &r) != nil || r.Code != code || !isCode(code) {
+	if len(data) > maxRecord || json.Unmarshal(data, &r) != nil {
+		return StoredQuestion{}, false
+	}
+	if r.Code != code || !isCode(code) {
 		return StoredQuestion{}, false
 	}
 	state := slices.IndexFunc(kept, func(s State) bool { return s.String() == r.State })
@@ -326,7 +332,9 @@ func parseQuestion(code string, data []byte) (StoredQuestion, bool) {
 		Text: r.Text, Digest: Digest(digest), Call: call, By: r.By, Ref: r.Ref, Lines: r.Lines, Rows: r.Rows, Cost: r.Cost, shown: r.Shown, Only: r.Only, Typed: r.Typed, Offer: r.Offer,
 	}
 	isShown := r.Shown == "" || len(r.Lines) == 0
-	if !isShown || q.check() != nil || !q.Made.Before(q.Expires) || q.Expires.Sub(q.Made) > maxLife {
+	life := q.Expires.Sub(q.Made)
+	isLifeValid := life > 0 && life <= maxLife
+	if !isShown || !isLifeValid || q.check() != nil {
 		return StoredQuestion{}, false
 	}
 	again, err := q.encode()

@@ -601,7 +601,9 @@ func (l Line) words() string {
 // SignOf returns the sign of a row that [Draw] has drawn: "-" or "+", else "".
 func SignOf(row string) string {
 	for _, before := range []string{"│ ", "│…"} {
-		if rest, ok := strings.CutPrefix(row, before); ok && rest != "" && (rest[0] == '-' || rest[0] == '+') {
+		rest, isDrawn := strings.CutPrefix(row, before)
+		hasSign := strings.HasPrefix(rest, "-") || strings.HasPrefix(rest, "+")
+		if isDrawn && hasSign {
 			return rest[:1]
 		}
 	}
@@ -633,8 +635,10 @@ func (q Question) Form(rows, bytes int) (text string, ok bool) {
 		}
 	}
 	for _, l := range q.Lines {
-		isNamed := l.Kind == File && files == 1 && l.Hash == ""
-		if l.Aside || l.Kind == Same || l.Kind == Place || isNamed && q.namesInFull(l) {
+		isContext := l.Aside || l.Kind == Same || l.Kind == Place
+		isOnlyFile := l.Kind == File && files == 1 && l.Hash == ""
+		isInHeadline := isOnlyFile && q.namesInFull(l)
+		if isContext || isInHeadline {
 			continue
 		}
 		changed = append(changed, l)

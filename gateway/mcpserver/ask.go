@@ -342,8 +342,9 @@ func replyOf(result *mcp.ElicitationResult, q consent.Question, page *consent.Pa
 	if isAsked {
 		fields = 2
 	}
+	isHereValid := !isAsked || isHereBool && q.Folder != ""
 	switch {
-	case len(content) != fields || !isBool || isAsked && (!isHereBool || q.Folder == ""):
+	case len(content) != fields || !isBool || !isHereValid:
 		d.Say("the client's answer does not fit the form")
 		return consent.Left
 	case !allowed:

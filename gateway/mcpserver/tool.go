@@ -87,10 +87,12 @@ func toolViewOf(gw *gateway.Gateway) toolView {
 	v.sends = v.worst.WorseThan(tiers.Destroys)
 	denied := map[string]bool{}
 	for _, c := range listing {
+		isOffered := c.Missing == nil && c.Tier != tiers.Restricted
+		isDeniedBySetting := c.Denial != nil && c.Denial.Setting != ""
 		switch {
 		case c.Enabled():
 			v.enabled = append(v.enabled, c)
-		case c.Missing == nil && c.Tier != tiers.Restricted && c.Denial != nil && c.Denial.Setting != "":
+		case isOffered && isDeniedBySetting:
 			v.disabled++
 			denied[c.Denial.Setting] = true
 		}

@@ -240,8 +240,9 @@ func (p Proposal) check() error {
 		}
 	}
 	isText := len(p.Text) <= maxText && utf8.ValidString(p.Text)
+	isComplete := p.Caller != "" && p.Vault != "" && p.Identity != ""
 	switch {
-	case p.Caller == "" || p.Vault == "" || p.Identity == "" || !isText:
+	case !isComplete || !isText:
 		return &Invalid{"head", "is incomplete"}
 	case len(p.Operations) == 0:
 		return &Invalid{"operations", "are missing"}

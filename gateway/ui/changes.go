@@ -355,8 +355,10 @@ func (p *Page) changeOf(ctx context.Context, vault, id string, rendered bool) (c
 			journal.Filter{Path: s.Path, Limit: maxLater, Since: e.Time},
 		) // without them the undo says what conflicts
 		for _, other := range later {
-			if row := p.rowOf(ctx, kept, vault, other); other.ID > e.ID && other.SeenBy(sees) && row.InEffect &&
-				row.Toggle != "" {
+			row := p.rowOf(ctx, kept, vault, other)
+			isLater := other.ID > e.ID && other.SeenBy(sees)
+			canBeUndone := row.InEffect && row.Toggle != ""
+			if isLater && canBeUndone {
 				data.Later = append(data.Later, row)
 			}
 		}

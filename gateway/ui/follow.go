@@ -131,7 +131,8 @@ func (p *Page) isReplaced(f *followed) bool {
 	return slices.ContainsFunc(p.followed, func(other *followed) bool {
 		isSame := f.Call != consent.CallDigest{} && other.Call == f.Call
 		isOfCaller := other.Vault == f.Vault && other.Session == f.Session
-		return isSame && isOfCaller && other.Digest != f.Digest && other.Made.After(f.Made)
+		isNewer := other.Digest != f.Digest && other.Made.After(f.Made)
+		return isSame && isOfCaller && isNewer
 	})
 }
 

@@ -180,7 +180,9 @@ func readForm(w http.ResponseWriter, r *http.Request) (form url.Values, ok bool)
 // sends a request, or shows the answer inside of itself.
 func isForeign(r *http.Request) bool {
 	site, sent := fetchSite(r.Header)
-	if sent && site != "same-origin" && (site != "none" || r.Method == http.MethodPost) || isEmbedded(r.Header) {
+	isTyped := site == "none" && r.Method != http.MethodPost // in the address bar, or a bookmark
+	isOfOtherSite := sent && site != "same-origin" && !isTyped
+	if isOfOtherSite || isEmbedded(r.Header) {
 		return true
 	}
 	origins, sent := r.Header["Origin"]
@@ -190,7 +192,8 @@ func isForeign(r *http.Request) bool {
 	}
 	// A form of a page that sends no referrer has the origin "null". So have forms of
 	// pages that hide theirs; browsers say which of the two it is, and no page can.
-	return !own && (len(origins) != 1 || origins[0] != "null" || site != "same-origin")
+	isOwnWithoutReferrer := len(origins) == 1 && origins[0] == "null" && site == "same-origin"
+	return !own && !isOwnWithoutReferrer
 }
 
 // fetchSite returns what the browser says of the page that sends a request.

@@ -78,7 +78,7 @@ func (p *Page) policy(r request) view {
 	for _, l := range list { // in the order of tiers
 		c := commandOfMatrix{l.Explained(), "disabled"}
 		switch {
-		case l.Enabled() && (confirm == nil || confirm == "writes" && l.Effect.Mutates() || confirm == "destructive" && l.Effect.WorseThan(tiers.Writes)):
+		case l.Enabled() && mayRequireApproval(confirm, l.Effect):
 			c.State = "approval"
 		case l.Enabled():
 			c.State = "enabled"
@@ -344,4 +344,18 @@ func (p *Page) why(c activity.Call) (r reason) {
 		say("The call was not a valid one (%s).", c.Code)
 	}
 	return r
+}
+
+// mayRequireApproval reports whether calls with an effect can require approval by a value of the setting confirm, which is
+// nil if it is not known.
+func mayRequireApproval(confirm any, effect tiers.Effect) bool {
+	switch confirm {
+	case nil:
+		return true
+	case "writes":
+		return effect.Mutates()
+	case "destructive":
+		return effect.WorseThan(tiers.Writes)
+	}
+	return false
 }

@@ -286,8 +286,8 @@ func (r *Rules) hides() func(path string) bool {
 	patterns := access.ParseIgnored(string(text))
 	return func(path string) bool {
 		isClosed := rules.Level(path) == access.None && !rules.Opens(path)
-		isIgnored := patterns.Hides(path, false) || patterns.Hides(path, true)
-		return !ok || isClosed || isIgnored || r.Closes(path)
+		isIgnored := !ok || patterns.Hides(path, false) || patterns.Hides(path, true)
+		return isClosed || isIgnored || r.Closes(path)
 	}
 }
 

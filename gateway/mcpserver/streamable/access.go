@@ -446,11 +446,9 @@ func makeToken(path string) error {
 }
 
 func isLetterOrDigit(c rune) bool {
-	switch {
-	case '0' <= c && c <= '9', 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z':
-		return true
-	}
-	return false
+	isDigit := '0' <= c && c <= '9'
+	isLetter := 'a' <= c|0x20 && c|0x20 <= 'z'
+	return isDigit || isLetter
 }
 
 // Weakness returns why a text is not valid for Config.Token, "" if it is.

@@ -60,7 +60,10 @@ func (p proxies) remote(r *http.Request) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	address, wrong := netip.ParseAddr(host)
 	isSocket := err != nil || wrong != nil
-	isProxy := isSocket && p.sockets || !isSocket && p.has(address.Unmap().WithZone(""))
+	isProxy := p.sockets
+	if !isSocket {
+		isProxy = p.has(address.Unmap().WithZone(""))
+	}
 	if !isProxy {
 		return r.RemoteAddr
 	}

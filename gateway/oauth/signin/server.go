@@ -251,8 +251,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	for _, page := range []struct{ path, kind, file string }{
 		{"authorize", "text/html; charset=utf-8", "authorize.html"}, {"passkey", "text/html; charset=utf-8", "passkey.html"}, {"question/", "text/html; charset=utf-8", "authorize.html"}, {"signin.js", "text/javascript; charset=utf-8", "signin.js"}, {"page.css", "text/css; charset=utf-8", ""}, {"read.js", "text/javascript; charset=utf-8", ""},
 	} {
-		if (r.URL.Path == base+page.path || page.path == "question/" && strings.HasPrefix(r.URL.Path, questionPath)) &&
-			(r.Method == http.MethodGet || r.Method == http.MethodHead) {
+		isQuestion := page.path == "question/" && strings.HasPrefix(r.URL.Path, questionPath)
+		isRead := r.Method == http.MethodGet || r.Method == http.MethodHead
+		if isRead && (isQuestion || r.URL.Path == base+page.path) {
 			text, _ := pages.ReadFile("pages/" + page.file) // it is embedded, but for those of the local page
 			switch page.path {
 			case "page.css":
@@ -273,6 +274,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		base + "decide":       s.decide,
 	}
 	do := requests[r.URL.Path]
+	isEndpoint := do != nil || r.URL.Path == base+"token" || r.URL.Path == base+"register"
 	switch {
 	case r.URL.Path == metadataPath && r.Method == http.MethodGet:
 		reply(w, http.StatusOK, map[string]any{
@@ -285,7 +287,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			}, "token_endpoint_auth_methods_supported": []string{"none"}, "scopes_supported": s.Scopes,
 			"client_id_metadata_document_supported": true, "authorization_response_iss_parameter_supported": true,
 		})
-	case r.Method != http.MethodPost || do == nil && r.URL.Path != base+"token" && r.URL.Path != base+"register":
+	case r.Method != http.MethodPost || !isEndpoint:
 		reply(w, http.StatusNotFound, map[string]string{"error": "not found"})
 	case r.URL.Path == base+"token":
 		s.token(w, r)

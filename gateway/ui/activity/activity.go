@@ -216,8 +216,9 @@ func (c *Calls) ReadOlder(ctx context.Context) (more bool, err error) {
 	isFull := len(c.rows) >= c.max*3/4
 	for _, o := range c.older {
 		hasMore := !o.ended
-		more = more || hasMore && o.bytes < maxRead && !isFull
-		c.skipped = c.skipped || hasMore && (o.bytes >= maxRead || isFull)
+		isLimitReached := isFull || o.bytes >= maxRead
+		more = more || hasMore && !isLimitReached
+		c.skipped = c.skipped || hasMore && isLimitReached
 	}
 	c.partial = more
 	return more, nil

@@ -98,10 +98,11 @@ func (c Call) Outcome() string {
 		endedWith = c.Code
 	}
 	isRefused := c.Decision == "deny" || endedWith != "" && failure.ClassOf(endedWith) == failure.Refused
+	isPending := c.Decision == "ask" || isUnconfirmed && !c.Declined
 	switch {
 	case c.Kind == kindApproval:
 		return cmp.Or(decided[c.Decision], "noted")
-	case c.Kind == "" && (c.Decision == "ask" || isUnconfirmed && !c.Declined):
+	case c.Kind == "" && isPending:
 		return "asked"
 	case c.Kind == audit.KindLimited:
 		return "denied"
@@ -134,7 +135,9 @@ type Filter struct {
 func (c *Calls) wanted(f Filter) iter.Seq[*row] {
 	text := strings.ToLower(f.Text)
 	is := func(r *row) bool {
-		if !f.Until.IsZero() && !r.Time.Before(f.Until) || f.Changes && r.Change == "" {
+		isTooLate := !f.Until.IsZero() && !r.Time.Before(f.Until)
+		isUnchanging := r.Change == ""
+		if isTooLate || f.Changes && isUnchanging {
 			return false
 		}
 		for _, pair := range [][2]string{{f.Who, r.Who()}, {f.Vault, r.Vault}, {f.Command, r.Command}, {f.Session, r.Session}, {f.Outcome, r.Outcome()}} {
@@ -188,8 +191,9 @@ func (c *Calls) Page(f Filter, before uint64, limit int) (p Page) {
 		case r.Own():
 			p.Own += calls
 		}
+		isNewer := r.Time.After(at) || r.Time.Equal(at) && r.Number >= before
 		switch {
-		case before > 0 && (r.Time.After(at) || r.Time.Equal(at) && r.Number >= before):
+		case before > 0 && isNewer:
 		case len(p.Calls) < limit:
 			p.Calls = append(p.Calls, r.Call)
 		case p.Older == 0 && limit > 0:
