@@ -169,7 +169,8 @@ func agentOfEntry(
 	hasRights := o.Edit || o.Tier != "" || levels != nil
 	onlyShows := o.Print || o.Link || o.DryRun
 	canAsk := !o.Yes && terminal.IsTerminal(std.In) && terminal.IsTerminal(std.Err)
-	asked := !defined && !hasRights && !onlyShows && canAsk
+	isDecided := defined || hasRights
+	asked := canAsk && !isDecided && !onlyShows
 	if asked {
 		fmt.Fprintf(std.Err, "What may the agent %s do?\n", o.Agent)
 		for i, choice := range agentRights {
@@ -178,13 +179,14 @@ func agentOfEntry(
 		fmt.Fprintf(std.Err, "1 to %d [1]: ", len(agentRights))
 		line, ok := terminal.Ask(ctx, std.In, std.Err)
 		n, err := strconv.Atoi(cmp.Or(line, "1"))
-		if !ok || err != nil || n < 1 || n > len(agentRights) {
+		isChoice := err == nil && 1 <= n && n <= len(agentRights)
+		if !ok || !isChoice {
 			return nil, terminal.Fail(terminal.ExitDenied, "nothing was written: no rights were chosen", "")
 		}
 		o.Tier = agentRights[n-1].tier
 		o.Edit = agentRights[n-1].edit
 	}
-	if o.Print || o.Link || o.DryRun {
+	if onlyShows {
 		return nothing, nil
 	}
 	return func() error {
@@ -314,16 +316,19 @@ func changeClient(
 	if err = s.Run(ctx); err == nil {
 		err = defineAgent()
 	}
-	isWritten := name == "install" && !s.List && !s.Print && !s.Link && !s.DryRun
-	if err == nil && isWritten && system.HasPackagedClient() {
+	if err != nil {
+		return err
+	}
+	onlyShows := s.Print || s.Link || s.DryRun
+	isChange := !onlyShows && !s.List
+	if name == "install" && isChange && system.HasPackagedClient() {
 		oversight.ShareState(std)
 	}
-	if err == nil && name == "install" && !s.List {
+	if name == "install" && !s.List {
 		tellOfNoVault(std, s.Options)
 	}
-	onlyShows := s.Print || s.Link || s.DryRun || s.List || s.Remove
-	isAtTerminal := terminal.IsTerminal(std.In) && terminal.IsTerminal(std.Err) && !s.Yes
-	if err == nil && s.Edit && !onlyShows && isAtTerminal {
+	adds := isChange && !s.Remove
+	if adds && s.Edit && canAsk && !s.Yes {
 		serving.PairBrowser(ctx, std, state)
 	}
 	return err

@@ -30,8 +30,11 @@ func main() {
 
 // run runs the subcommand that args name and returns the exit status.
 func run(args []string, std terminal.Streams) int {
-	if len(args) > 0 && args[0] == vaultName && (len(args) != 2 || conventions[args[1]] == "") {
-		return runVault(args[1:], std)
+	if len(args) > 0 && args[0] == vaultName {
+		asksAboutIt := len(args) == 2 && conventions[args[1]] != "" // for its help, which this program prints
+		if !asksAboutIt {
+			return runVault(args[1:], std)
+		}
 	}
 	ctx, stop := untilSignal(context.Background(), std.Err)
 	defer stop()

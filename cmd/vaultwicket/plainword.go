@@ -17,7 +17,10 @@ const flagKind = "flag"
 // cannot mean anything else is named.
 func namePlainWord(command string, words []string) []string {
 	described, err := allowlist.Describe(command)
-	if err != nil || len(words) == 0 || strings.Contains(words[0], "=") || strings.HasPrefix(words[0], "-") {
+	if err != nil || len(words) == 0 {
+		return words
+	}
+	if strings.Contains(words[0], "=") || strings.HasPrefix(words[0], "-") {
 		return words
 	}
 	value := words[0]

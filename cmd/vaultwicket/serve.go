@@ -48,7 +48,8 @@ func serve(ctx context.Context, std terminal.Streams, args []string) error {
 	return serving.Serve(ctx, o, parent, func() {
 		// Tell a user who typed the command at a terminal what it waits for. A client is at a pipe, and may
 		// do anything with standard error.
-		if terminal.IsTerminal(std.In) && terminal.IsTerminal(std.Out) && terminal.IsTerminal(std.Err) && !o.LogJSON {
+		isAtTerminal := terminal.IsTerminal(std.In) && terminal.IsTerminal(std.Out) && terminal.IsTerminal(std.Err)
+		if isAtTerminal && !o.LogJSON {
 			onError := std
 			onError.Out = std.Err
 			fmt.Fprint(

@@ -397,7 +397,8 @@ func (m *memory) knows(folder, asked string, now time.Time) bool {
 		return true // no file system takes it for that of another file
 	}
 	l, ok := m.knacks[folder]
-	if !ok || now.Sub(l.at) > trust || l.knack&tellsCase == 0 || odd {
+	isTrusted := ok && now.Sub(l.at) <= trust && l.knack&tellsCase != 0
+	if !isTrusted || odd {
 		return false
 	}
 	return l.knack&tellsForm != 0 || otherForm(asked) == asked
@@ -437,7 +438,8 @@ func (m *memory) lists(folder string, modified time.Time, name string) bool {
 	defer m.mu.Unlock()
 	l, ok := m.listings[folder]
 	_, listed := l.names[name]
-	return ok && listed && !modified.IsZero() && l.modified.Equal(modified)
+	isUnchanged := !modified.IsZero() && l.modified.Equal(modified)
+	return ok && listed && isUnchanged
 }
 
 // keep caches what a folder lists, unless it was changed so recently that the next change could

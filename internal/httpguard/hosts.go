@@ -79,7 +79,7 @@ const (
 // IsPort reports whether text is a port number in its usual form.
 func IsPort(text string) bool {
 	number, err := strconv.ParseUint(text, 10, 16)
-	return err == nil && number > 0 && text[0] != '+' && text[0] != '0'
+	return err == nil && number > 0 && text == strconv.FormatUint(number, 10)
 }
 
 // Bracketed returns entry, in brackets if it is an IPv6 address without.
@@ -103,8 +103,11 @@ type Origins map[string]bool
 // CanonicalOrigin returns an origin as a browser would send it.
 func CanonicalOrigin(entry string) (string, bool) {
 	u, err := url.Parse(entry)
-	if err != nil || u.Scheme == "" || u.User != nil || strings.Trim(u.Path, "/") != "" ||
-		strings.ContainsAny(entry, "?#") {
+	if err != nil || u.Scheme == "" {
+		return "", false
+	}
+	isMoreThanOrigin := u.User != nil || strings.Trim(u.Path, "/") != "" || strings.ContainsAny(entry, "?#")
+	if isMoreThanOrigin {
 		return "", false
 	}
 	name, ok := HostName(u.Host)
@@ -114,7 +117,8 @@ func CanonicalOrigin(entry string) (string, bool) {
 	scheme := strings.ToLower(u.Scheme)
 	port := u.Port()
 	origin := scheme + "://" + Bracketed(name)
-	if port == "" || scheme == "http" && port == "80" || scheme == "https" && port == "443" {
+	defaultPorts := map[string]string{"http": "80", "https": "443"}
+	if port == "" || port == defaultPorts[scheme] {
 		return origin, true
 	}
 	return origin + ":" + port, true
@@ -176,5 +180,6 @@ func CheckURL(text string) error {
 // IsLoopback reports whether a URL is one of http on this machine.
 func IsLoopback(u *url.URL) bool {
 	ip, err := netip.ParseAddr(u.Hostname())
-	return u.Scheme == "http" && (u.Hostname() == "localhost" || err == nil && ip.IsLoopback())
+	isOfMachine := u.Hostname() == "localhost" || err == nil && ip.IsLoopback()
+	return u.Scheme == "http" && isOfMachine
 }

@@ -197,10 +197,12 @@ func (g *ConnLimiter) admit(c *conn) (evicted *conn, ok bool) {
 // leastNeeded returns the connection to close for another one, nil if there is none. It is called with mu held.
 func (g *ConnLimiter) leastNeeded() (least *conn) {
 	for _, old := range g.open {
+		isIdle := old.authenticated && old.rested > 0
 		switch {
 		case !old.authenticated && (least == nil || least.authenticated):
 			least = old
-		case old.authenticated && old.rested > 0 && (least == nil || least.authenticated && old.rested < least.rested):
+		case isIdle && least == nil,
+			isIdle && least.authenticated && old.rested < least.rested:
 			least = old
 		}
 	}

@@ -311,7 +311,7 @@ func (l ledger) records(now time.Time) (rows []spentRecord) {
 
 func (l ledger) load(rows []spentRecord) {
 	for _, row := range rows {
-		if row.Bytes > 0 && len(row.Payer) == noteLength && isHex(row.Payer) {
+		if row.Bytes > 0 && isShortDigest(row.Payer) {
 			l[period{row.Payer, row.At}] = max(l[period{row.Payer, row.At}], row.Bytes)
 		}
 	}
@@ -322,7 +322,8 @@ func (ix *index) charge(id string, record []byte) {
 	bytes, rest, ok := cutInt(record, `,"bytes":`)
 	payer, _, isPaid := cutText(rest, `,"payer":"`)
 	at, err := ParseID(id)
-	if ok && isPaid && err == nil && bytes > 0 && len(payer) == noteLength && isHex(payer) {
+	isPaid = isPaid && isShortDigest(payer)
+	if isPaid && err == nil && ok && bytes > 0 {
 		ix.spent[period{payer, partOf(at)}] += bytes
 	}
 }

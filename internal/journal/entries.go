@@ -67,7 +67,8 @@ func (j *Journal) Each(ctx context.Context, f Filter, visit func(Entry) bool) (d
 			continue
 		}
 		for _, row := range slices.Backward(s.rows(wanted)) {
-			if isBehind := i < from.segment || from.row < 0 || row < from.row; !isBehind || !f.mayWant(s.entries[row]) {
+			isBefore := i < from.segment || from.row < 0 || row < from.row
+			if !isBefore || !f.mayWant(s.entries[row]) {
 				continue
 			}
 			e, found, err := v.read(ctx, place{i, s, row}, f.Undoable)
@@ -156,10 +157,11 @@ func (f Filter) mayWant(e entryRow) bool {
 func (f Filter) wants(e Entry) bool {
 	isBy := f.Caller == "" || e.Caller == f.Caller
 	isOf := f.Agent == "" || ownerfiles.AgentOf(e.Caller) == f.Agent
-	isIn := (f.Batch == "" || e.Batch == f.Batch) && (f.Session == "" || e.Session == f.Session)
+	isInBatch := f.Batch == "" || e.Batch == f.Batch
+	isInSession := f.Session == "" || e.Session == f.Session
 	isUnder := f.Grant == "" || e.Grant == f.Grant
 	isWanted := isBy && isOf
-	isPart := isIn && isUnder
+	isPart := isInBatch && isInSession && isUnder
 	if !isWanted || !isPart || e.isForParts() {
 		return false
 	}
@@ -445,8 +447,10 @@ func addPart[T any](r *segmentReader, lists map[string][]T, record []byte, key s
 		List  []T `json:"list"`
 	}
 	id, _, _ := cutText(record, key)
-	if !isID(id) || json.Unmarshal(record, &part) != nil || part.First != len(lists[id]) ||
-		part.First+len(part.List) > maxSteps {
+	if !isID(id) || json.Unmarshal(record, &part) != nil {
+		return false
+	}
+	if part.First != len(lists[id]) || part.First+len(part.List) > maxSteps {
 		return false
 	}
 	if part.First == 0 {
@@ -485,8 +489,12 @@ func (r *segmentReader) addEntry(record []byte) bool {
 
 func (r *segmentReader) addOutcome(record []byte) bool {
 	var o outcome
-	if json.Unmarshal(record, &o.outcomeRecord) != nil || !isID(o.ID) || o.By != "" && !isID(o.By) || o.Count < 0 ||
-		o.Count > maxSteps {
+	if json.Unmarshal(record, &o.outcomeRecord) != nil {
+		return false
+	}
+	isNamed := isID(o.ID) && (o.By == "" || isID(o.By))
+	isCounted := 0 <= o.Count && o.Count <= maxSteps
+	if !isNamed || !isCounted {
 		return false
 	}
 	if len(o.After) > 0 && json.Unmarshal(o.After, &o.after) != nil {

@@ -120,6 +120,9 @@ type Step struct {
 // isPureMove reports whether a step leaves the bytes unchanged. They are not kept then.
 func (s Step) isPureMove() bool { return s.From != "" && s.Before == s.After }
 
+// creates reports whether there was nothing at the path of a step before it.
+func (s Step) creates() bool { return !s.Before.Exists && s.After.Exists }
+
 // Image names the bytes of a file. The zero Image is that of no file.
 type Image struct {
 	Exists bool   `json:"-"`
@@ -334,7 +337,9 @@ func ParseID(id string) (time.Time, error) {
 	moment := id[:len(idTime)]
 	random := id[len(idTime):]
 	t, err := time.Parse(idTime, moment)
-	if err != nil || t.Format(idTime) != moment || random[0] != '-' || !isHex(random[1:]) {
+	isMoment := err == nil && t.Format(idTime) == moment
+	isRandom := random[0] == '-' && isHex(random[1:])
+	if !isMoment || !isRandom {
 		return time.Time{}, &Invalid{"id", id, "is not the id of an entry"}
 	}
 	return t, nil

@@ -203,7 +203,9 @@ func (p folder) textIn(lines io.ReaderAt, number uint64, find func(hash string) 
 		_, err := lines.ReadAt(line, s.at)
 		record, sound := unwrap(bytes.TrimSuffix(line, []byte("\n")))
 		o, ok := parseObject(record)
-		if err != nil || !sound || !ok || o.Hash != next {
+		isRead := err == nil && sound
+		isWanted := ok && o.Hash == next
+		if !isRead || !isWanted {
 			return nil, &Damaged{hash, "its record cannot be read"}
 		}
 		if o.File { // the hash of the whole text verifies its data
@@ -337,7 +339,8 @@ func objectHead(record []byte) (hash, note string, s location, ok bool) {
 	note, rest, _ = cutText(rest, `,"note":"`)
 	depth, rest, hasDepth := cutInt(rest, `,"depth":`)
 	size, rest, hasSize := cutInt(rest, `,"size":`)
-	if !isHash(hash) || len(note) != noteLength || !isHex(note) || !hasDepth || !hasSize {
+	isNamed := isHash(hash) && isShortDigest(note)
+	if !isNamed || !hasDepth || !hasSize {
 		return "", "", location{}, false
 	}
 	file := bytes.HasSuffix(rest, []byte(`,"file":true}`))

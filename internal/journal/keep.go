@@ -101,7 +101,9 @@ func (b *batch) keep(path string, image Image, in io.Reader) error {
 func (b *batch) delta(note, hash string, text []byte) (object, bool) {
 	last, known := b.tail.latest[note]
 	spot := b.tail.index.objects[last]
-	if !known || spot.depth >= maxDepth || spot.size > b.inText || len(text) < leastDelta || last == hash {
+	canBeBase := known && last != hash && spot.depth < maxDepth
+	isWorthIt := len(text) >= leastDelta && spot.size <= b.inText
+	if !canBeBase || !isWorthIt {
 		return object{}, false
 	}
 	base, ok := b.text(last)

@@ -196,7 +196,9 @@ func (k Keys) read(name string) (r keyRecord, known bool, err error) {
 	}
 	line, ended := strings.CutSuffix(string(data), "\n")
 	record, ok := unwrap([]byte(line))
-	if !ok || !ended || json.Unmarshal(record, &r) != nil || r.Key != name || !isID(r.ID) || !isHash(r.Digest) {
+	isWhole := ok && ended && json.Unmarshal(record, &r) == nil
+	isOfKey := r.Key == name && isID(r.ID) && isHash(r.Digest)
+	if !isWhole || !isOfKey {
 		return r, false, &Damaged{keysFolder + "/" + name + keySuffix, "cannot be read"}
 	}
 	return r, true, nil

@@ -68,9 +68,9 @@ func (k *known) segmentsNow(p folder) ([]segment, error) {
 		newest := k.segments[len(k.segments)-1]
 		info, err := os.Lstat(p.file(segmentName(newest.number)))
 		_, after := os.Lstat(p.file(segmentName(newest.number + 1)))
-		isSame := err == nil && errors.Is(after, fs.ErrNotExist) && os.SameFile(info, newest.info) &&
-			info.Size() >= newest.size
-		if isSame {
+		isLast := errors.Is(after, fs.ErrNotExist)
+		isSame := err == nil && os.SameFile(info, newest.info) && info.Size() >= newest.size
+		if isSame && isLast {
 			if err := ownerfiles.CheckFile("", info); err != nil {
 				return nil, unusable(p.file(segmentName(newest.number)), err)
 			}

@@ -189,7 +189,7 @@ func (d *descents) apply(e Entry) {
 				origins = unitedOrigins(origins, d.notes[access.Fold(s.Path)].Origins)
 			}
 			results = append(results, result{s.Path, origins})
-		case isMade && e.Undoes == "" && !s.Before.Exists && s.After.Exists: // another note of the same name
+		case isMade && e.Undoes == "" && s.creates(): // another note of the same name
 			results = append(results, result{s.Path, nil})
 		}
 	}
@@ -508,7 +508,8 @@ func (f *followed) follow(ctx context.Context, v *view, cleared []clearing, now 
 				if err != nil {
 					return err
 				}
-				if found && e.State == Begun && !isOpen && v.journal.isBeingMade(e) {
+				isBegun := found && e.State == Begun
+				if isBegun && !isOpen && v.journal.isBeingMade(e) {
 					isOpen = true
 					*now = descents{maps.Clone(f.notes), slices.Clone(f.was), f.descents.cleared, maps.Clone(f.descents.former)}
 				}

@@ -57,7 +57,7 @@ func parseObject(record []byte) (o object, ok bool) {
 	if isWhole {
 		limit = maxObject
 	}
-	isNamed := isHash(o.Hash) && len(o.Note) == noteLength && isHex(o.Note)
+	isNamed := isHash(o.Hash) && isShortDigest(o.Note)
 	isOfSize := 0 <= o.Size && o.Size <= limit
 	isOfDepth := 0 <= o.Depth && o.Depth <= maxDepth
 	isWithinLimits := isOfSize && isOfDepth
@@ -174,6 +174,9 @@ const (
 	// noteLength is the length of a [noteID].
 	noteLength = 16
 )
+
+// isShortDigest reports whether text has the form of a [noteID] or a [payerOf].
+func isShortDigest(text string) bool { return len(text) == noteLength && isHex(text) }
 
 // noteID returns the digest under which versions of the note at path are found.
 func noteID(path string) string {

@@ -263,7 +263,8 @@ func (j *Journal) isFull(now time.Time) bool {
 	}
 	lines := min(j.lines, j.limits.MaxBytes/16)
 	tooOld := !t.born.IsZero() && now.Sub(t.born) > j.limits.MaxAge/8
-	return t.newer || tooOld || t.read >= lines || t.read+t.objects >= j.limits.MaxBytes/8
+	tooLarge := t.read >= lines || t.read+t.objects >= j.limits.MaxBytes/8
+	return t.newer || tooOld || tooLarge
 }
 
 // removeOld removes old segments and temporary files of killed processes. The caller has the lock.
@@ -286,7 +287,8 @@ func (j *Journal) removeOld(seen content, need int64, now time.Time) error {
 		left := len(seen.segments) - i
 		age := now.Sub(s.last)
 		isOld := age > j.limits.MaxAge && left > 1
-		if !isOld && (total <= j.limits.MaxBytes || left <= 2 || age < protected) {
+		isSurplus := total > j.limits.MaxBytes && left > 2 && age >= protected
+		if !isOld && !isSurplus {
 			break
 		}
 		total -= s.size + s.objects

@@ -46,7 +46,7 @@ func (f *Trails) Pass(e Entry) []Whereabouts {
 // is there after it.
 func (s Step) back(e Entry, after Whereabouts) (source string, now Whereabouts) {
 	isMove := s.From != "" && (e.State == Done || e.State == Undone)
-	isNew := e.State == Done && e.Undoes == "" && !s.Before.Exists && s.After.Exists
+	isNew := e.State == Done && e.Undoes == "" && s.creates()
 	switch {
 	case isMove:
 		return s.From, after
@@ -60,7 +60,8 @@ func (s Step) back(e Entry, after Whereabouts) (source string, now Whereabouts) 
 
 // isRemoval reports whether a step has removed a file for good, as far as is known.
 func (s Step) isRemoval(e Entry) bool {
-	return e.State == Done && s.From == "" && s.Before.Exists && !s.After.Exists
+	isGone := s.Before.Exists && !s.After.Exists
+	return e.State == Done && s.From == "" && isGone
 }
 
 // WhereaboutsOf returns what became of the note that was at a path after the change with an id, by the entries since. The error is

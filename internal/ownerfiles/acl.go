@@ -81,7 +81,8 @@ func hasCondition(text string) bool {
 // itself, "" for none. Deny entries are not considered.
 func (d Descriptor) Beyond(trusted []string, rights Rights) (account string) {
 	for _, e := range d.Entries {
-		if !e.Denies && !e.InheritOnly && e.Rights&rights != 0 && !slices.Contains(trusted, e.Account) {
+		grants := !e.Denies && !e.InheritOnly && e.Rights&rights != 0
+		if grants && !slices.Contains(trusted, e.Account) {
 			return e.Account
 		}
 	}

@@ -205,7 +205,7 @@ func notOfMachine(_ string, info fs.FileInfo) string {
 	case mode&fs.ModeSymlink != 0 || mode.IsDir() && mode&fs.ModeSticky != 0:
 		return ""
 	case mode.Perm()&othersWrite != 0,
-		mode.Perm()&groupWrites != 0 && stat.Gid != 0 && (runtime.GOOS != "darwin" || stat.Gid != macAdmins):
+		mode.Perm()&groupWrites != 0 && stat.Gid != 0 && !isAdmins(stat.Gid):
 		return fmt.Sprintf("can be written by users other than root (mode %04o)", mode.Perm())
 	}
 	return ""

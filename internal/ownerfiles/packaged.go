@@ -29,7 +29,10 @@ func profileState(goos string, env func(string) string) string {
 // windowsState returns which of both state folders is used on Windows: that in the profile if it exists or the process
 // is one of a package, otherwise that in the local application data. A folder that is not known is "".
 func windowsState(local, profile string, packaged bool) string {
-	if profile != "" && (packaged || local == "" || isDir(profile)) {
+	if profile == "" {
+		return local
+	}
+	if packaged || local == "" || isDir(profile) {
 		return profile
 	}
 	return local
@@ -74,7 +77,10 @@ func OtherStates(goos string, env func(string) string, used string) []string {
 func ShareState(goos string, env func(string) string) (made string, err error) {
 	shared := profileState(goos, env)
 	isNamed := filepath.IsAbs(env(stateVariable))
-	if goos != "windows" || isNamed || shared == "" || isDir(shared) {
+	if goos != "windows" || isNamed {
+		return "", nil
+	}
+	if shared == "" || isDir(shared) {
 		return "", nil
 	}
 	earlier := filepath.Join(LocalData(env), programFolder)

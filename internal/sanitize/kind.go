@@ -117,7 +117,9 @@ func kindOf(r rune) kind {
 		return selector
 	case r == bom, 0xfff0 <= r && r < 0xfffc: // with the interlinear annotations, Unicode 23.8
 		return invisible
-	case 0x13430 <= r && r < 0x13440, 0x1bca0 <= r && r < 0x1bca4, 0x1d173 <= r && r < 0x1d17b:
+	case 0x13430 <= r && r < 0x13440,
+		0x1bca0 <= r && r < 0x1bca4,
+		0x1d173 <= r && r < 0x1d17b:
 		return notation
 	case r == blackFlag:
 		return flag
@@ -174,7 +176,9 @@ func variable(r rune) bool {
 	switch {
 	case r < 0x80:
 		return false
-	case 0x3000 < r && r < 0x3020, 0xff00 < r && r < 0xff20, 0x2018 <= r && r <= 0x201d:
+	case 0x3000 < r && r < 0x3020,
+		0xff00 < r && r < 0xff20,
+		0x2018 <= r && r <= 0x201d:
 		return true
 	case 0x2600 <= r && r < 0x2700:
 		return true

@@ -61,7 +61,11 @@ func stateOf(v *call.Vault, q protocol.Request) string {
 			return name == "active" || name == "daily"
 		},
 	)
-	if err != nil || !row.OfIndex && !row.OfFiles || !v.Host.Knowledge.Resident || ofTheMoment {
+	if err != nil || ofTheMoment {
+		return ""
+	}
+	isOfState := row.OfIndex || row.OfFiles
+	if !isOfState || !v.Host.Knowledge.Resident {
 		return ""
 	}
 	state := v.Host.Knowledge.State

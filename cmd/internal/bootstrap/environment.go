@@ -95,7 +95,11 @@ func rulesByHand(args []string, std terminal.Streams) (access.Rules, error) {
 		if served.Folder == "" {
 			possible = nil
 			for _, listed := range appvaults.Read(std.Getenv) {
-				if served.ID != "" && served.ID == listed.ID || served.ID == "" && served.Name == listed.Name() {
+				isServed := served.Name == listed.Name()
+				if served.ID != "" {
+					isServed = served.ID == listed.ID
+				}
+				if isServed {
 					possible = append(possible, listed.Folder)
 				}
 			}

@@ -107,8 +107,11 @@ func (i Installer) projectsOf(c Client) (folders []string) {
 
 // decodedFile returns the settings in a file. ok is false if it is missing or cannot be read.
 func decodedFile(name string, f format) (settings map[string]any, ok bool) {
+	if name == "" {
+		return nil, false
+	}
 	info, err := os.Stat(name)
-	if name == "" || err != nil {
+	if err != nil {
 		return nil, false
 	}
 	if !filenames.IsFileAt(name, info.Mode()) || info.Size() > textedit.MaxText {

@@ -70,7 +70,8 @@ func (f files) on(system string) []string {
 }
 
 func (f files) none() bool {
-	return f.all == nil && f.darwin == nil && f.linux == nil && f.windows == nil
+	hasOwn := f.darwin != nil || f.linux != nil || f.windows != nil
+	return f.all == nil && !hasOwn
 }
 
 type format string
@@ -152,6 +153,8 @@ const maxName = 32
 
 // ValidName reports whether a server name fits every client: lower-case letters, digits and hyphens.
 func ValidName(name string) bool {
-	return name != "" && len(name) <= maxName && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == "" &&
-		name[0] != '-'
+	if name == "" || len(name) > maxName || name[0] == '-' {
+		return false
+	}
+	return strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
 }

@@ -111,7 +111,9 @@ func (s Session) check() error {
 	switch {
 	case s.Client == "" && !s.All && !s.List:
 		return usage("no client given", `"vaultwicket install --list" shows the clients`)
-	case s.Client != "" && (s.All || s.List), s.All && s.List:
+	case s.Client != "" && s.All,
+		s.Client != "" && s.List,
+		s.All && s.List:
 		return usage("a client, --all and --list exclude each other", "")
 	case s.Client == "" && (s.Print || s.Link):
 		return usage("--print and --link need a client", "")

@@ -65,7 +65,9 @@ func (s System) path(pattern string) string {
 
 func (s System) isAbs(path string) bool {
 	if s.OS == "windows" {
-		return len(path) > 2 && path[1] == ':' && (path[2] == '\\' || path[2] == '/') || strings.HasPrefix(path, `\\`)
+		isShare := strings.HasPrefix(path, `\\`)
+		isOnDrive := len(path) > 2 && path[1] == ':' && strings.ContainsAny(path[2:3], `\/`)
+		return isShare || isOnDrive
 	}
 	return strings.HasPrefix(path, "/")
 }
@@ -155,8 +157,10 @@ func (s System) Program(name string) string {
 		for _, ending := range endings {
 			file := filepath.Join(folder, name+ending)
 			info, err := os.Stat(file)
-			if filepath.IsAbs(file) && err == nil && info.Mode().IsRegular() &&
-				(s.OS == "windows" || info.Mode()&0o111 != 0) {
+			if err != nil || !filepath.IsAbs(file) || !info.Mode().IsRegular() {
+				continue
+			}
+			if s.OS == "windows" || info.Mode()&0o111 != 0 {
 				return file
 			}
 		}

@@ -141,7 +141,7 @@ func (m Machine) entry(ctx context.Context, s clients.State, entry clients.Entry
 				again,
 			)
 			return
-		case err == nil && (info.IsDir() || m.OS != "windows" && info.Mode()&0o111 == 0):
+		case err == nil && !m.isProgram(info):
 			r.problem(
 				"entry-not-executable",
 				fmt.Sprintf("%s starts %q, which is not a program", where, program),
@@ -219,6 +219,14 @@ func (m Machine) entry(ctx context.Context, s clients.State, entry clients.Entry
 // hasVault reports whether the settings name a vault.
 func (m Machine) hasVault() bool {
 	return slices.ContainsFunc(m.Settings.Served, func(v settings.Served) bool { return v.Folder != "" || v.Name != "" || v.ID != "" })
+}
+
+// isProgram reports whether a file can be started, as far as its mode says.
+func (m Machine) isProgram(file fs.FileInfo) bool {
+	if file.IsDir() {
+		return false
+	}
+	return m.OS == "windows" || file.Mode()&0o111 != 0
 }
 
 // appLists reports whether the app lists a vault of this name.
@@ -315,7 +323,8 @@ func (m Machine) http(ctx context.Context, r *Report) {
 	if err != nil {
 		host = h.Addr
 	}
-	if h.Cert == "" && !onSocket && host != "localhost" && !net.ParseIP(host).IsLoopback() {
+	isLocal := onSocket || host == "localhost" || net.ParseIP(host).IsLoopback()
+	if h.Cert == "" && !isLocal {
 		r.warn(
 			"http-open",
 			fmt.Sprintf("MCP is served at %s without TLS", h.Addr),

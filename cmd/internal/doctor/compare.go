@@ -114,7 +114,11 @@ func (c comparison) compare(ctx context.Context, notes int, texts bool) (Compari
 		d := DifferingCall{Call: one.String(), Kind: "different", App: sizeOf(app), Embedded: sizeOf(embedded)}
 		failed := app.Error != nil || embedded.Error != nil
 		r.Compared++
-		if failed && d.App.Code == d.Embedded.Code || !failed && sameAnswer(app.Output(), embedded.Output()) {
+		isSame := d.App.Code == d.Embedded.Code
+		if !failed {
+			isSame = sameAnswer(app.Output(), embedded.Output())
+		}
+		if isSame {
 			r.Same++
 			continue
 		}

@@ -96,7 +96,8 @@ func KnownDrift(getenv func(string) string) (d Drift, ok bool) {
 		return len(names) <= maxDriftCommands &&
 			!slices.ContainsFunc(names, func(name string) bool { return !commandName().MatchString(name) })
 	}
-	return d, d.Version != "" && len(d.Version) <= maxDriftVersion && valid(d.New) && valid(d.Missing)
+	hasVersion := d.Version != "" && len(d.Version) <= maxDriftVersion
+	return d, hasVersion && valid(d.New) && valid(d.Missing)
 }
 
 const (

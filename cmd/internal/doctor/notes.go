@@ -336,8 +336,9 @@ func (m Machine) ignored(folder string, r *Report) {
 		// A pattern that ends with a space was hardly meant.
 		for i, line := range strings.Split(string(text), "\n") {
 			line = strings.TrimSuffix(line, "\r")
-			if strings.HasSuffix(line, " ") && !strings.HasSuffix(line, `\ `) && strings.TrimSpace(line) != "" &&
-				!strings.HasPrefix(line, "#") {
+			endsWithSpace := strings.HasSuffix(line, " ") && !strings.HasSuffix(line, `\ `)
+			isPattern := strings.TrimSpace(line) != "" && !strings.HasPrefix(line, "#")
+			if endsWithSpace && isPattern {
 				r.warn(
 					"ignore-space",
 					fmt.Sprintf("line %d of %q ends with a space", i+1, file),

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
@@ -58,7 +57,7 @@ func (m Machine) vaults(ctx context.Context, r *Report) {
 				continue
 			}
 			rel, err := filepath.Rel(outer.Folder, inner.Folder)
-			if err != nil || rel == "." || strings.HasPrefix(filepath.ToSlash(rel), "../") || rel == ".." {
+			if err != nil || rel == "." || !filepath.IsLocal(rel) {
 				continue
 			}
 			r.warn(
@@ -199,8 +198,9 @@ func (m Machine) obsidianSettings(folder string, r *Report) {
 			continue
 		}
 		template := filepath.Join(folder, filepath.FromSlash(value.Template))
+		isMissing := value.Template != "" && !exists(template) && !exists(template+".md")
 		switch {
-		case name == "daily-notes.json" && value.Template != "" && !exists(template) && !exists(template+".md"):
+		case name == "daily-notes.json" && isMissing:
 			r.warn(
 				"daily-template-missing",
 				fmt.Sprintf("the template %q of daily notes does not exist", value.Template),

@@ -541,7 +541,7 @@ func (e *examiner) constant(of, with syntax.Node, op syntax.Operator) {
 		e.refuse("file.path has the ending of the file", "", textEdit{start, end, strconv.Quote(literal.Value + ".md")})
 	case isEquality && field == "folder" && literal.Value == "":
 		e.refuse("file.folder of the root of the vault is a slash", "", textEdit{start, end, `"/"`})
-	case isEquality && field == "ext" && literal.Value != "md" && strings.EqualFold(literal.Value, "md"):
+	case isEquality && field == "ext" && isOtherCaseOfMD(literal.Value):
 		e.refuse("file.ext is as the file has it", "", textEdit{start, end, `"md"`})
 	case isOrder && dateMeant(literal.Value) != "":
 		e.refuse(fmt.Sprintf("%s is a text and no date", excerpt.Quoted(literal.Value)), "",
@@ -822,4 +822,8 @@ func operand(text string) string {
 		return "(" + text + ")"
 	}
 	return text
+}
+
+func isOtherCaseOfMD(extension string) bool {
+	return extension != "md" && strings.EqualFold(extension, "md")
 }

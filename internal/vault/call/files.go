@@ -170,7 +170,10 @@ func excludes(filters []string) func(path string) bool {
 		filter = strings.TrimSuffix(filter, "/") // the path of a file, or the beginning of paths
 		tests = append(tests, func(path string) bool {
 			rest, found := strings.CutPrefix(path, filter)
-			return found && filter != "" && (rest == "" || rest[0] == '/')
+			if !found || filter == "" {
+				return false
+			}
+			return rest == "" || rest[0] == '/'
 		})
 	}
 	return func(path string) bool {

@@ -49,6 +49,11 @@ func LevelIn(p access.Private, text []byte) access.Level {
 	return level
 }
 
+// mayBeginWithProperties reports whether the beginning of a text is that of a block of properties, or may become one.
+func mayBeginWithProperties(beginning []byte) bool {
+	return len(openBlock(beginning)) > 0 || bytes.HasPrefix(beginning, []byte("---"))
+}
+
 // suspects reports whether a text may narrow access, as far as that is seen piece by piece. It reads
 // all of it, but for an error, which makes it suspect.
 func suspects(p access.Private, text io.Reader) bool {
@@ -57,7 +62,10 @@ func suspects(p access.Private, text io.Reader) bool {
 	for first := true; ; first = false {
 		n, err := io.ReadFull(text, buf[len(buf):piece+overlap])
 		buf = buf[:len(buf)+n]
-		if first && (len(openBlock(buf)) > 0 || bytes.HasPrefix(buf, []byte("---"))) || mayTag(p, buf) {
+		if first && mayBeginWithProperties(buf) {
+			return true
+		}
+		if mayTag(p, buf) {
 			return true
 		}
 		switch {
@@ -255,8 +263,8 @@ func (v *Vault) Marked(marks []string) (answer.Reply, error) {
 	}
 	var b strings.Builder
 	for i, f := range x.Files {
-		if tagged[i] ||
-			levels != nil && 0 < levels[i] && levels[i] <= access.Delete && !v.IsExcepted("private", f.Path) {
+		isNarrowed := levels != nil && 0 < levels[i] && levels[i] <= access.Delete
+		if tagged[i] || isNarrowed && !v.IsExcepted("private", f.Path) {
 			b.WriteString(f.Path.String() + "\n")
 		}
 	}

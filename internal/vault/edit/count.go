@@ -95,8 +95,10 @@ func lineDistance(a, b []uint64) (edits int, exact bool) {
 			default:
 				x = max(*at(k + 1), *at(k - 1)+1)
 			}
-			for x < len(a) && x-k < len(b) && x-k >= 0 && a[x] == b[x-k] {
-				x++
+			if x-k >= 0 {
+				for x < len(a) && x-k < len(b) && a[x] == b[x-k] {
+					x++
+				}
 			}
 			*at(k) = x
 			if x >= len(a) && x-k >= len(b) {

@@ -49,7 +49,8 @@ type Endpoint struct {
 // isPlainAddress reports whether an address of the web has a host, a port and a path at most.
 func isPlainAddress(u *url.URL) bool {
 	isWeb := u.Scheme == "http" || u.Scheme == "https"
-	return isWeb && u.User == nil && u.RawQuery == "" && u.Fragment == ""
+	hasMore := u.User != nil || u.RawQuery != "" || u.Fragment != ""
+	return isWeb && !hasMore
 }
 
 // ParseEndpoint reads the address of a server, such as http://127.0.0.1:11434/v1 or https://api.example/v1, and the name

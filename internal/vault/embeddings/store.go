@@ -216,9 +216,12 @@ func (s *Store) Learn(of any, list func() []Note, read func(path string) ([]stri
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	maySend := s.endpoint.host == "" || s.allowed
-	isUsable := s.broken == nil && s.file != nil && s.ctx.Err() == nil && s.away() == nil
+	isUsable := s.broken == nil && s.file != nil && s.ctx.Err() == nil
 	isKnown := s.of == of || s.next != nil && s.next.of == of
 	if !maySend || !isUsable || isKnown {
+		return
+	}
+	if s.away() != nil {
 		return
 	}
 	s.next = &work{of, list(), read}

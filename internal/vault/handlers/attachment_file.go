@@ -83,6 +83,8 @@ func writeAttachment(v *call.Vault, p call.Values) (change.Proposal, error) {
 			Failure("File %q cannot be written: %s.", answer.Verbatim(made.String()), why)
 	}
 	shows := strings.HasPrefix(is, "image/") || is == "application/pdf" // of these types the marks are sure
+	isJPEG := is == "image/jpeg" && strings.EqualFold(made.Ext(), "jpeg")
+	hasExtensionOfType := isJPEG || strings.EqualFold(made.Ext(), extensions[is])
 	switch kind := allowlist.FileKind(made.Ext()); {
 	case made.Ext() == "":
 		return change.Proposal{}, wrong("its name has no extension, and its bytes tell no type")
@@ -93,7 +95,7 @@ func writeAttachment(v *call.Vault, p call.Values) (change.Proposal, error) {
 		if !isText(data) || !bytes.Contains(data, []byte("<svg")) {
 			return change.Proposal{}, wrong("its bytes are no SVG")
 		}
-	case shows && !strings.EqualFold(made.Ext(), extensions[is]) && !(is == "image/jpeg" && strings.EqualFold(made.Ext(), "jpeg")):
+	case shows && !hasExtensionOfType:
 		return change.Proposal{}, wrong("its bytes are " + is)
 	case !shows && (kind == "image" || kind == "pdf"):
 		return change.Proposal{}, wrong("its bytes are no " + promised(made))

@@ -95,9 +95,12 @@ func listBookmarks(v *call.Vault, p call.Values) (answer.Reply, error) {
 // those that lead to a file or folder that is not seen. A group itself is no bookmark.
 func addBookmarks(v *call.Vault, r *answer.Table, items []bookmarkItem, group []string) {
 	for _, b := range items {
-		isFolder := b.Type == "folder"
+		isSeen := v.Sees
+		if b.Type == "folder" {
+			isSeen = v.SeesFolder
+		}
 		switch {
-		case v.Hides() && b.Path != "" && (isFolder && !v.SeesFolder(b.Path) || !isFolder && !v.Sees(b.Path)):
+		case v.Hides() && b.Path != "" && !isSeen(b.Path):
 		case b.Type == "group":
 			addBookmarks(v, r, b.Items, append(group[:len(group):len(group)], b.Title))
 		default:

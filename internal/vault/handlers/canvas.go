@@ -330,6 +330,13 @@ func parse(text []byte) (*board, error) {
 	return b, nil
 }
 
+// covers reports whether a point of the canvas is within a node.
+func (n *node) covers(x, y float64) bool {
+	isInColumn := n.X <= x && x <= n.X+n.Width
+	isInRow := n.Y <= y && y <= n.Y+n.Height
+	return isInColumn && isInRow
+}
+
 // around returns the smallest group around the middle of a node.
 func (b *board) around(n *node) (smallest *node) {
 	x := n.X + n.Width/2
@@ -337,7 +344,7 @@ func (b *board) around(n *node) (smallest *node) {
 	for _, g := range b.groups {
 		switch {
 		case g == n || n.Type == "group" && g.area() <= n.area():
-		case x < g.X || x > g.X+g.Width || y < g.Y || y > g.Y+g.Height:
+		case !g.covers(x, y):
 		case smallest == nil || g.area() < smallest.area():
 			smallest = g
 		}

@@ -332,7 +332,8 @@ func (c *canvas) set(p call.Values) ([]byte, string, error) {
 		if err != nil {
 			return nil, "", err
 		}
-		if members = append(members, sizes...); p.Has("text") || p.Has("note") || p.Has("url") || p.Has("label") {
+		members = append(members, sizes...)
+		if slices.ContainsFunc([]string{"text", "note", "url", "label"}, p.Has) {
 			shows, _, err := c.content(p, cmp.Or(n.Type, "?"))
 			if err != nil {
 				return nil, "", err

@@ -355,8 +355,9 @@ func divide(
 			link = "!" + link
 		}
 		rest = append(rest, edited[at:span.Start]...)
-		if len(rest) > 0 && !bytes.HasSuffix(rest, []byte("\n\n")) && !bytes.HasSuffix(rest, []byte("\n\r\n")) &&
-			len(rest) > now.Body {
+		endsWithBlankLine := bytes.HasSuffix(rest, []byte("\n\n")) || bytes.HasSuffix(rest, []byte("\n\r\n"))
+		isInBody := len(rest) > 0 && len(rest) > now.Body
+		if isInBody && !endsWithBlankLine {
 			rest = append(rest, '\n')
 		}
 		rest = append(rest, link+"\n"...)

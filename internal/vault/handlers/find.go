@@ -276,8 +276,9 @@ func (f *finding) readRequest() (err error) {
 	)
 	var words, special []string
 	for _, piece := range pieces.FindAllString(text, -1) {
-		if strings.HasPrefix(piece, "-") && len(piece) > 1 || operator.MatchString(piece) ||
-			strings.HasPrefix(piece, "[") {
+		isExclusion := strings.HasPrefix(piece, "-") && len(piece) > 1
+		isProperty := strings.HasPrefix(piece, "[")
+		if isExclusion || isProperty || operator.MatchString(piece) {
 			special = append(special, piece)
 		} else {
 			words = append(words, piece)
@@ -443,8 +444,13 @@ func (f *finding) wanted() (func(string) bool, error) {
 		}
 		all = append(all, func(_ string, file *index.File) bool {
 			property, has := file.Facts().Properties().Lookup(strings.TrimSpace(name))
-			v := property.Value
-			return has && (!valued || same(v) || v.Kind() == frontmatter.List && slices.ContainsFunc(v.List(), same))
+			if !has {
+				return false
+			}
+			if !valued || same(property.Value) {
+				return true
+			}
+			return property.Value.Kind() == frontmatter.List && slices.ContainsFunc(property.Value.List(), same)
 		})
 	}
 	if f.operators != "" {

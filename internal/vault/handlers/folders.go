@@ -177,6 +177,11 @@ func existingFolder(v *call.Vault, typed string) (disk.Path, error) {
 	return at, err
 }
 
+// isRestricted reports whether the rules let the caller do less than delete somewhere in a folder.
+func isRestricted(v *call.Vault, folder call.Target) bool {
+	return v.Rules.Restrict() && v.Rules.Lowest(folder.Path.String()) < access.Delete
+}
+
 // contentsOf returns what is in a folder. One that is to be changed as a whole is refused, in the
 // same words, if the rules let the caller do less than delete somewhere below it, whether or not
 // there is a file, and if a pattern of the ignore file hides something in it. Only the second
@@ -186,7 +191,7 @@ func contentsOf(v *call.Vault, t call.Target, whole bool) (disk.Contents, error)
 	switch {
 	case err != nil:
 		return in, answer.FolderReadError(t.Typed, err)
-	case whole && (in.Hidden || v.Rules.Restrict() && v.Rules.Lowest(t.Path.String()) < access.Delete):
+	case whole && (in.Hidden || isRestricted(v, t)):
 		return in, answer.AccessDenied.Failure(
 			"Access denied: the folder %q may not be changed as a whole.",
 			answer.Verbatim(t.Path.String()),

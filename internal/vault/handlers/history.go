@@ -210,8 +210,10 @@ func listHistories(v *call.Vault, _ call.Values) (answer.Reply, error) {
 		} else {
 			now = cmp.Or(names[s.Source()], s.Source())
 		}
-		if at, err := v.PathOf(now); err == nil && v.Sees(now) && v.Sees(s.Source()) && s.Before.Exists &&
-			(s.From == "" || s.Before != s.After) {
+		at, err := v.PathOf(now)
+		isSeen := err == nil && v.Sees(now) && v.Sees(s.Source())
+		hasVersion := s.Before.Exists && (s.From == "" || s.Before != s.After)
+		if isSeen && hasVersion {
 			found[at.String()] = true
 		}
 		return nil
@@ -308,7 +310,8 @@ func listJournal(v *call.Vault, p call.Values) (answer.Reply, error) {
 		gone,
 		func(j *journal.Journal, e journal.Entry, s journal.Step, f journal.Whereabouts) error {
 			at, err := v.PathOf(s.Path)
-			if err != nil || !v.Sees(s.Path) || !v.Sees(s.Source()) || !visible.of(v, j, f) {
+			isSeen := err == nil && v.Sees(s.Path) && v.Sees(s.Source())
+			if !isSeen || !visible.of(v, j, f) {
 				return nil
 			}
 			if _, known := kept[s.Path]; !known {

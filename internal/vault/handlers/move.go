@@ -79,7 +79,8 @@ func init() {
 
 func move(v *call.Vault, p call.Values) (change.Proposal, error) {
 	several := p.Has("files") || p.Has("query")
-	if several && (call.NamesOneFile(p) || p.Has("files") && p.Has("query")) {
+	namesBoth := p.Has("files") && p.Has("query")
+	if several && (namesBoth || call.NamesOneFile(p)) {
 		return change.Proposal{}, answer.Misuse(
 			"Use file=<name>, path=<path>, files=<paths> or query=<text>, not several.",
 		)
@@ -484,8 +485,8 @@ func linksToHeadings(x *index.Index, steps []change.Step) string {
 			from = s.From
 		}
 		place, isIndexed := x.Place(from.String())
-		isSame := bytes.Equal(s.Before.Text, s.After.Text)
-		if !isIndexed || isSame || from.Ext() != "md" || s.After.Text == nil {
+		isChanged := s.After.Text != nil && !bytes.Equal(s.Before.Text, s.After.Text)
+		if !isIndexed || !isChanged || from.Ext() != "md" {
 			continue
 		}
 		before := edit.NewOutline(markdown.Scan(s.Before.Text))

@@ -78,9 +78,10 @@ func parseRange(text string) (first, last int, ok bool) {
 	if !several {
 		to = from
 	}
-	first, err := strconv.Atoi(from)
-	last, err2 := strconv.Atoi(to)
-	return first, last, err == nil && err2 == nil && first >= 1 && last >= first
+	first, errFirst := strconv.Atoi(from)
+	last, errLast := strconv.Atoi(to)
+	isRange := 1 <= first && first <= last
+	return first, last, errFirst == nil && errLast == nil && isRange
 }
 
 func parseLines(wanted string) (first, last int, err error) {

@@ -724,7 +724,8 @@ func itemsChanged(before, after []byte, p call.Values, asked []frontmatter.Value
 	added := len(frontmatter.Get(after, p["name"]).Elements()) > len(list)
 	var changed, kept []string
 	for _, item := range asked {
-		if text := item.Text(); added && old[text] || !added && !old[text] {
+		text := item.Text()
+		if wasThere := old[text]; wasThere == added {
 			kept = append(kept, text)
 		} else {
 			changed = append(changed, text)

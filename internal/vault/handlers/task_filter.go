@@ -207,7 +207,7 @@ func arranged(items []*taskItem, p call.Values, values map[string][]string) []*t
 	in := make([]*taskItem, 0, count)
 	names := slices.SortedFunc(maps.Keys(members), func(a, b string) int {
 		isNone := func(name string) int {
-			if name == noDue || name == noHeading || name == noTag || name == noValue {
+			if slices.Contains([]string{noDue, noHeading, noTag, noValue}, name) {
 				return 1
 			}
 			return 0

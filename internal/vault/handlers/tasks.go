@@ -306,10 +306,11 @@ const maxNearest = 4
 func taskPlace(v *call.Vault, p call.Values) (t call.Target, line int, err error) {
 	number := p["line"]
 	named := p.Has("file") || p.Has("path")
+	isPlaced := named || p.Has("daily") || p.Has("line")
 	switch {
 	case p.Has("text") && (p.Has("ref") || p.Has("line")):
 		return t, 0, answer.Misuse("Use text=<words>, ref=<path:line> or line=<n>, not several.")
-	case p.Has("ref") && (named || p.Has("daily") || p.Has("line")):
+	case p.Has("ref") && isPlaced:
 		return t, 0, answer.Misuse("ref=<path:line> names the note and the line: leave out file, path, daily and line.")
 	case p.Has("daily") && named:
 		return t, 0, answer.Misuse("Use file=<name>, path=<path> or daily, not several.")

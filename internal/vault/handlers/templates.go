@@ -362,8 +362,9 @@ func leftOver(text string) string {
 	for _, rest, found := strings.Cut(text, "{{"); found; _, rest, found = strings.Cut(rest, "{{") {
 		name, _, closed := strings.Cut(rest[:min(len(rest), maxVariable)], "}}")
 		name = strings.TrimSpace(name)
-		if closed && name != "" && len(name) <= longestPlaceholder && strings.Trim(name, known) == "" &&
-			!slices.Contains(names, name) {
+		isWhole := closed && name != "" && len(name) <= longestPlaceholder
+		isPlain := strings.Trim(name, known) == ""
+		if isWhole && isPlain && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}

@@ -219,8 +219,14 @@ func newestFirst(v *call.Vault, j *journal.Journal, of journal.Filter) iter.Seq2
 
 // isOwn reports whether the caller made a change, or another session of its agent.
 func isOwn(v *call.Vault, e journal.Entry) bool {
+	if e.Caller == "" {
+		return false
+	}
+	if e.Caller == v.Caller {
+		return true
+	}
 	agent := ownerfiles.AgentOf(v.Caller)
-	return e.Caller != "" && (e.Caller == v.Caller || agent != "" && ownerfiles.AgentOf(e.Caller) == agent)
+	return agent != "" && ownerfiles.AgentOf(e.Caller) == agent
 }
 
 // undoing returns the proposal to take entries back, the newest first. With skips, an entry whose notes were changed since, or of
@@ -410,10 +416,12 @@ func (o outlook) back(j *journal.Journal, e journal.Entry, kept journal.Step) ([
 		untouched := change.ImageOf(then) == kept.Before
 		unchanged := change.ImageOf(now) == kept.Before
 		isEmpty := now.Exists && !now.Folder && change.ImageOf(now).Size == 0
+		hasBothNames := unchanged || isEmpty // the file had both names, or took the second with an empty file
 		switch {
-		case !isMove && unchanged, isMove && untouched && !now.Exists:
+		case !isMove && unchanged,
+			isMove && untouched && !now.Exists:
 			return nil, nil
-		case isMove && untouched && (unchanged || isEmpty): // the file had both names, or took the second with an empty file
+		case isMove && untouched && hasBothNames:
 			return []change.Step{{Path: is, Before: now}}, nil
 		case isMove && unchanged && !then.Exists:
 			return []change.Step{{Path: was, From: is, Before: now, After: now}}, nil

@@ -352,6 +352,9 @@ func tagSize(text []byte) int {
 
 func isLetter(b byte) bool { return 'a' <= b|0x20 && b|0x20 <= 'z' }
 
+// beginsText reports whether a line that begins with b is text: no sign of Markdown is a letter, or outside ASCII.
+func beginsText(b byte) bool { return isLetter(b) || b >= utf8.RuneSelf }
+
 func isNameByte(b byte) bool {
 	switch b {
 	case '-', '+', '.':

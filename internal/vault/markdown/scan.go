@@ -2,7 +2,6 @@ package markdown
 
 import (
 	"bytes"
-	"unicode/utf8"
 )
 
 // bom is the byte order mark. It is no part of the text: the frontmatter may begin right
@@ -112,7 +111,7 @@ func (s *scanner) scan() {
 		var end int
 		end, next = lineEnd(s.text, at)
 		isOpen := s.depth > 0 || s.raw.kind != notRaw
-		if !isOpen && at < end && (isLetter(s.text[at]) || s.text[at] >= utf8.RuneSelf) {
+		if !isOpen && at < end && beginsText(s.text[at]) {
 			// No container is open, and this line opens none: it can only be of a paragraph.
 			s.looked += end - at
 			if len(s.para) > 0 {

@@ -302,7 +302,8 @@ func (n *needle) in(text []byte) bool {
 // joins reports whether r forms a word with an adjacent such character.
 func joins(r rune) bool {
 	if r < utf8.RuneSelf {
-		return isASCIILetter(r) || '0' <= r && r <= '9' || r == '_'
+		isDigit := '0' <= r && r <= '9'
+		return isASCIILetter(r) || isDigit || r == '_'
 	}
 	if r == 'ー' || unicode.In(r, withoutBlanks...) {
 		return false

@@ -194,7 +194,8 @@ func splitBlocks(text []byte, body int) []span {
 		isApart := marks == len(rest) || rest[marks] == ' ' || rest[marks] == '\t'
 		heading := 1 <= marks && marks <= 6 && isApart
 		isOther := len(fence) > 0 || isItem(rest)
-		if heading || wasHeading || isOther || inner != depth {
+		isOther = isOther || inner != depth
+		if heading || wasHeading || isOther {
 			finish()
 		}
 		if !isOpen {

@@ -265,7 +265,10 @@ func (s *segment) each(postings string, visit func(place, count int, in fields))
 		if step >= 0x80 {
 			step, n = uvarint(postings[i:])
 		}
-		if n <= 0 || step == 0 || step > uint64(len(s.files)) || i+n >= len(postings) {
+		if n <= 0 || i+n >= len(postings) {
+			return
+		}
+		if step == 0 || step > uint64(len(s.files)) {
 			return
 		}
 		place += int(step)
@@ -478,9 +481,13 @@ func (x *Index) len(from int) (files int) {
 func (x *Index) named(keys map[lookup.Key]bool) (paths []string) {
 	for i, s := range x.segments {
 		for j := range s.files {
+			if x.dead[i][j] {
+				continue
+			}
 			f := &s.files[j]
-			at := len(f.path) - len(".md.md") // such a name has two keys
-			if (keys[f.key] || at > 0 && f.path[at] == '.' && keys[lookup.Keys(f.path)[1]]) && !x.dead[i][j] {
+			at := len(f.path) - len(".md.md")
+			hasTwoKeys := at > 0 && f.path[at] == '.'
+			if keys[f.key] || hasTwoKeys && keys[lookup.Keys(f.path)[1]] {
 				paths = append(paths, f.path)
 			}
 		}

@@ -97,6 +97,8 @@ func parse(question string, spoken languageSet) (terms []*term, phrases [][]stri
 				words = append(words, whole)
 			}
 			for _, w := range words {
+				isCommon := stopWords()[w]&(spoken|inEnglish) != 0 || fillerWords()[w]
+				isSingle := len(w) == 1 && w[0] < 0x80
 				if !seen[w] && len(terms) < maxTerms {
 					seen[w] = true
 					terms = append(
@@ -105,13 +107,14 @@ func parse(question string, spoken languageSet) (terms []*term, phrases [][]stri
 							text:  written,
 							group: groups,
 							word:  w,
-							stop:  stopWords()[w]&(spoken|inEnglish) != 0 || fillerWords()[w] || len(w) == 1 && w[0] < 0x80,
+							stop:  isCommon || isSingle,
 						},
 					)
 				}
 			}
 		})
-		if closed := i%2 == 1 && i+1 < len(pieces); closed && len(phrase) > 0 && len(phrases) < MaxPhrases {
+		isQuoted := i%2 == 1 && i+1 < len(pieces)
+		if isQuoted && len(phrase) > 0 && len(phrases) < MaxPhrases {
 			phrases = append(phrases, phrase)
 		}
 	}
@@ -207,6 +210,9 @@ func (l *vocabulary) usage(word string) usage {
 
 func (l *vocabulary) frequency(word string) int { return l.usage(word).files }
 
+// isNewTo reports whether a visible note has a word that a term does not have yet.
+func (l *vocabulary) isNewTo(t *term, word string) bool { return !t.has(word) && l.frequency(word) > 0 }
+
 // answerAll fills in what answers terms: the word and its forms, then beginnings of words of titles, and for words of which
 // there is nothing other words for the same and typing errors. Words that only hidden files have answer nothing and are
 // near nothing. The error is that of ctx.
@@ -266,7 +272,8 @@ func (l *vocabulary) addWord(t *term) {
 	case isIdeographic(first) && size == len(t.word):
 		for _, s := range l.x.segments { // the bigrams of a single ideograph
 			for _, w := range s.words {
-				if len(w) <= 2*utf8.UTFMax && strings.Contains(w, t.word) && !t.has(w) && l.frequency(w) > 0 {
+				isBigram := len(w) <= 2*utf8.UTFMax && strings.Contains(w, t.word)
+				if isBigram && l.isNewTo(t, w) {
 					t.answers = append(t.answers, answer{word: w, weight: 1})
 				}
 			}
@@ -328,9 +335,11 @@ func (w *View) EachShared(text, path string, visit func(word string, notes []str
 		words, _ := parts(written)
 		for _, word := range words {
 			first, _ := utf8.DecodeRuneInString(word)
-			if err != nil || seen[word] || len(seen) == maxShared ||
-				utf8.RuneCountInString(word) < leastShared && !isIdeographic(first) ||
-				strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) }) {
+			if err != nil || seen[word] || len(seen) == maxShared {
+				continue
+			}
+			isShort := utf8.RuneCountInString(word) < leastShared && !isIdeographic(first)
+			if isShort || strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) }) {
 				continue
 			}
 			seen[word] = true
@@ -380,7 +389,8 @@ func (l *vocabulary) addSimilar(t *term) (known bool) {
 	}
 	for i, stem := range stems(t.word, l.spoken) {
 		words, listed := similar(languages[i].name, stem)
-		known = known || listed && strings.HasPrefix(t.word, stem) && len(t.word) <= len(stem)+1
+		isStem := strings.HasPrefix(t.word, stem) && len(t.word) <= len(stem)+1
+		known = known || listed && isStem
 		for _, other := range words {
 			l.addFormsOf(t, other, i, weight)
 		}
@@ -399,10 +409,11 @@ func (l *vocabulary) addFormsOf(t *term, other string, language int, weight floa
 			if t.has(word) || l.usage(word).languages&(1<<language) == 0 {
 				continue
 			}
+			isLonger := len(other) >= 5 && len(word) >= len(other)+3
 			switch {
 			case stems(word, 1<<language)[language] == stem:
 				t.answers = append(t.answers, answer{word: word, weight: weight, how: otherWord})
-			case language == inGerman && len(other) >= 5 && len(word) >= len(other)+3 && strings.HasPrefix(word, other):
+			case language == inGerman && isLonger && strings.HasPrefix(word, other):
 				t.answers = append(t.answers, answer{
 					word:   word,
 					weight: min(weight, similarPartWeight),
@@ -425,7 +436,7 @@ func (l *vocabulary) addBeginnings(terms []*term) {
 	l.eachTitle(unknown, func(words []string) {
 		for _, t := range terms {
 			word := t.begins(words)
-			if word != "" && word != t.word && !t.has(word) && l.frequency(word) > 0 {
+			if word != "" && word != t.word && l.isNewTo(t, word) {
 				t.answers = append(t.answers, answer{word: word, weight: beginWeight, how: "begins with", in: inTitle})
 			}
 		}
@@ -527,8 +538,11 @@ func (l *vocabulary) addParts(t *term) {
 func (l *vocabulary) addHalves(t *term, head, tail string) bool {
 	like := [][]string{l.similarGerman(head), l.similarGerman(tail)}
 	there := []bool{l.frequency(head) > 0, l.frequency(tail) > 0}
-	if len(like[0]) == 0 && !there[0] || len(like[1]) == 0 && !there[1] {
-		return false
+	for i := range like {
+		isUnknown := len(like[i]) == 0 && !there[i]
+		if isUnknown {
+			return false
+		}
 	}
 	for i, half := range []string{tail, head} {
 		if there[1-i] {
@@ -572,8 +586,11 @@ func (l *vocabulary) addTypos(t *term) {
 				continue
 			}
 			far := excerpt.Mistakes(letters, []rune(w), most+1)
-			if far > most+1 || far > most && bits.OnesCount32(s.letters[i]^mask) > 2*most || judged[w] ||
-				l.frequency(w) == 0 {
+			hasOtherLetters := bits.OnesCount32(s.letters[i]^mask) > 2*most
+			if far > most+1 || far > most && hasOtherLetters {
+				continue
+			}
+			if judged[w] || l.frequency(w) == 0 {
 				continue
 			}
 			judged[w] = true

@@ -569,7 +569,10 @@ func (q *ranking) follow(list []*found, anchors map[string]string) ([]*found, er
 		f := byPath[path]
 		if f == nil {
 			at, known := q.x.places[path]
-			if !known || !q.sees(path) || q.v.Wanted != nil && !q.v.Wanted(path) {
+			if !known || !q.sees(path) {
+				return nil
+			}
+			if q.v.Wanted != nil && !q.v.Wanted(path) {
 				return nil
 			}
 			f = &found{segment: int(at.segment), place: int(at.place), path: path}

@@ -111,8 +111,9 @@ func Load(from io.ReaderAt, size int64, made string) (*Index, error) {
 		s.ends[i] = uint32(last)
 	}
 	s.saved = &blocks{from: io.NewSectionReader(from, int64(beginning)+length, int64(last)), sums: r.rest}
-	if r.failed || last != uint64(size-int64(beginning)-length) || last > math.MaxUint32 ||
-		len(r.rest) != int(last+blockSize-1)/blockSize*crc32.Size {
+	fitsFile := last == uint64(size-int64(beginning)-length) && last <= math.MaxUint32
+	hasSums := len(r.rest) == int(last+blockSize-1)/blockSize*crc32.Size
+	if r.failed || !fitsFile || !hasSums {
 		return nil, ErrDamaged
 	}
 	x := &Index{segments: []*segment{s}, dead: []map[int]bool{{}}}

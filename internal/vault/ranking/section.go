@@ -60,7 +60,9 @@ func (q *ranking) bestSection(c Content, preferred int, r *Result) (best float64
 		if len(all) > 0 {
 			score = q.section(all, words, heading)
 		}
-		if score > best && (len(all) > 0 || best < 0) || score == 0 && best == 0 && i == preferred {
+		isBetter := score > best && (len(all) > 0 || best < 0)
+		isPreferred := score == 0 && best == 0 && i == preferred
+		if isBetter || isPreferred {
 			best = score
 			start = from
 			end = to

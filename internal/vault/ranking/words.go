@@ -111,7 +111,13 @@ func (s *shapes) begins(part string, accented bool) bool {
 
 // isFar reports whether a rune is of the scripts whose letters fold to none of ASCII: from Greek to those of Asia.
 func isFar(r rune) bool {
-	return 0x370 <= r && r < 0x1d00 || 0x2e80 <= r && r < 0xa640 || 0xac00 <= r && r < 0xf900
+	switch {
+	case 0x370 <= r && r < 0x1d00,
+		0x2e80 <= r && r < 0xa640,
+		0xac00 <= r && r < 0xf900:
+		return true
+	}
+	return false
 }
 
 // wordRune returns the length of the rune at the beginning of a text, 0 where it is in no word.
@@ -194,6 +200,7 @@ func parts(written string) (words []string, whole string) {
 	}
 	var before rune
 	for i, r := range written {
+		isOtherScript := before != 0 && isIdeographic(r) != isIdeographic(before)
 		switch {
 		case strings.ContainsRune(connectors, r):
 			part(i)
@@ -203,7 +210,7 @@ func parts(written string) (words []string, whole string) {
 			part(i)
 			begin = i
 			joined = true
-		case isIdeographic(r) != isIdeographic(before) && before != 0 && begin < i && !unicode.Is(unicode.Mn, r):
+		case isOtherScript && begin < i && !unicode.Is(unicode.Mn, r):
 			part(i)
 			begin = i
 		}
@@ -221,7 +228,8 @@ func parts(written string) (words []string, whole string) {
 			words = append(words, w)
 		}
 	}
-	if len(cut) < 2 || !joined && !digits || len(written) > maxWord {
+	isOneName := len(cut) >= 2 && (joined || digits)
+	if !isOneName || len(written) > maxWord {
 		return words, ""
 	}
 	whole = fold(strings.Map(func(r rune) rune {
@@ -240,7 +248,10 @@ func parts(written string) (words []string, whole string) {
 // are: then it has one part, and is folded to its lower case.
 func isPlain(written string) bool {
 	for i := range len(written) {
-		if c := written[i]; (c < 'a' || c > 'z') && (i > 0 || c < 'A' || c > 'Z') {
+		c := written[i]
+		isLower := 'a' <= c && c <= 'z'
+		isCapital := i == 0 && 'A' <= c && c <= 'Z'
+		if !isLower && !isCapital {
 			return false
 		}
 	}

@@ -421,7 +421,8 @@ func (k *Store) follow(w *watcher, from View) {
 			k.refresh(w, from)
 		case <-verify.C: // a change may not have been reported
 			k.mu.Lock()
-			if k.watcher == w && k.last != nil && k.asked && time.Since(k.looked) >= maxTrust {
+			isDue := k.asked && time.Since(k.looked) >= maxTrust
+			if k.watcher == w && k.last != nil && isDue {
 				k.asked = false
 				k.changes++
 				_, _ = k.lookAtAll(from) // an error is returned at the next call

@@ -202,7 +202,8 @@ func (k *Store) wordsInTurn(from View, x *index.Index, q Question) (wordsKnown, 
 		return wordsKnown{}, err
 	}
 	w.open(from)
-	if w.view != nil && w.of == x && w.filters == q.Filters && len(w.failed) == 0 {
+	isCurrent := w.view != nil && w.of == x && w.filters == q.Filters
+	if isCurrent && len(w.failed) == 0 {
 		return wordsKnown{view: w.view}, nil
 	}
 	if x.Missing > 0 {

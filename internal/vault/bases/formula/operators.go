@@ -158,8 +158,8 @@ func (w *World) Compare(a, b Value) (c int, ok bool) {
 	}
 	x, isX := a.asNumber()
 	y, isY := b.asNumber()
-	isComparable := isX && isY && !math.IsNaN(x) && !math.IsNaN(y)
-	return cmp.Compare(x, y), isComparable
+	hasNaN := math.IsNaN(x) || math.IsNaN(y)
+	return cmp.Compare(x, y), isX && isY && !hasNaN
 }
 
 // splitsRune reports whether the place at is within a character of a text.
@@ -323,8 +323,11 @@ func pathOf(target string) string {
 func ParseLink(text, from string) (Target, bool) {
 	inner, opened := strings.CutPrefix(text, "[[")
 	inner, closed := strings.CutSuffix(inner, "]]")
-	isOne := opened && closed && !strings.Contains(inner, "]]") && !strings.Contains(inner, "[[")
-	if !isOne || strings.TrimSpace(inner) == "" {
+	isSeveral := strings.Contains(inner, "]]") || strings.Contains(inner, "[[")
+	if !opened || !closed || isSeveral {
+		return Target{}, false
+	}
+	if strings.TrimSpace(inner) == "" {
 		return Target{}, false
 	}
 	t := Target{Text: strings.TrimSpace(inner), From: from}
