@@ -70,9 +70,9 @@ func (r *Rules) AccessOf(p policy.Policy, facts policy.Facts, path string) (Acce
 		a.Ignored = &IgnoredBy{File: filepath.Join(r.folder(), access.IgnoreFile)}
 	} else {
 		patterns := access.ParseIgnored(string(text))
-		reason, hidden := patterns.Reason(path, false)
+		reason, hidden := patterns.Reason(path, access.File)
 		if !hidden {
-			reason, hidden = patterns.Reason(path, true)
+			reason, hidden = patterns.Reason(path, access.Folder)
 		}
 		if hidden {
 			a.Ignored = &IgnoredBy{filepath.Join(r.folder(), access.IgnoreFile), reason.Line, reason.Pattern, reason.Path}

@@ -274,7 +274,7 @@ func (r *Rules) Visible() func(path string) bool {
 		}
 	})
 	return func(path string) bool {
-		mayBeRead := rules.Level(path) > access.None && !patterns.Hides(path, false)
+		mayBeRead := rules.Level(path) > access.None && !patterns.Hides(path, access.File)
 		return ok && mayBeRead && !closed()(path)
 	}
 }
@@ -286,7 +286,7 @@ func (r *Rules) hides() func(path string) bool {
 	patterns := access.ParseIgnored(string(text))
 	return func(path string) bool {
 		isClosed := rules.Level(path) == access.None && !rules.Opens(path)
-		isIgnored := !ok || patterns.Hides(path, false) || patterns.Hides(path, true)
+		isIgnored := !ok || patterns.Hides(path, access.File) || patterns.Hides(path, access.Folder)
 		return isClosed || isIgnored || r.Closes(path)
 	}
 }
@@ -310,7 +310,7 @@ func (r *Rules) HiddenBy(call allowlist.Call, p policy.Policy, facts policy.Fact
 		switch {
 		case folder && !rules.Opens(path), !folder && rules.Level(path) == access.None:
 			return "access"
-		case patterns.Hides(path, folder):
+		case patterns.Hides(path, access.Kind(folder)):
 			return "ignore"
 		}
 		return ""

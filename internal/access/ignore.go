@@ -33,19 +33,28 @@ func ParseIgnored(text string) *Ignored {
 	return &Ignored{written: newPatterns(text), plain: newPatterns(plainly(text))}
 }
 
+// Kind says what a name in a vault is that of: a pattern can be about folders alone.
+type Kind bool
+
+// The kinds.
+const (
+	File   Kind = false
+	Folder Kind = true
+)
+
 // Hides reports whether a file or folder is hidden, by its path from the root of the
 // vault with slashes. The root itself, "", never is.
-func (l *Ignored) Hides(name string, folder bool) bool {
+func (l *Ignored) Hides(name string, is Kind) bool {
 	if l == nil || name == "" {
 		return false
 	}
-	if folder {
+	if is == Folder {
 		return l.hidesFolder(name)
 	}
 	if parent := path.Dir(name); parent != "." && l.hidesFolder(parent) {
 		return true
 	}
-	return l.hiding(name, false) != nil
+	return l.hiding(name, File) != nil
 }
 
 func (l *Ignored) hidesFolder(name string) bool {
@@ -53,18 +62,18 @@ func (l *Ignored) hidesFolder(name string) bool {
 		return known.(bool)
 	}
 	parent := path.Dir(name)
-	hidden := parent != "." && l.hidesFolder(parent) || l.hiding(name, true) != nil
+	hidden := parent != "." && l.hidesFolder(parent) || l.hiding(name, Folder) != nil
 	l.folders.Store(name, hidden)
 	return hidden
 }
 
 // hiding returns the line that hides one name, without the folders around it, nil if none does. On some
 // systems another case or normal form is the same file, so a pattern hides all of them.
-func (l *Ignored) hiding(name string, folder bool) *pattern {
-	if decides := l.written.decides(name, folder); decides != nil && !decides.negated {
+func (l *Ignored) hiding(name string, is Kind) *pattern {
+	if decides := l.written.decides(name, is); decides != nil && !decides.negated {
 		return decides
 	}
-	if decides := l.plain.decides(plainly(name), folder); decides != nil && !decides.negated {
+	if decides := l.plain.decides(plainly(name), is); decides != nil && !decides.negated {
 		return decides
 	}
 	return nil
@@ -93,8 +102,8 @@ type Reason struct {
 }
 
 // Reason returns why a file or folder is hidden; ok is false for one that is not.
-func (l *Ignored) Reason(name string, folder bool) (reason Reason, ok bool) {
-	if !l.Hides(name, folder) {
+func (l *Ignored) Reason(name string, is Kind) (reason Reason, ok bool) {
+	if !l.Hides(name, is) {
 		return Reason{}, false
 	}
 	for end := 0; end < len(name); end++ {
@@ -103,16 +112,16 @@ func (l *Ignored) Reason(name string, folder bool) (reason Reason, ok bool) {
 			break
 		}
 		end += next
-		if reason, ok = l.matching(name[:end], true); ok {
+		if reason, ok = l.matching(name[:end], Folder); ok {
 			return reason, true
 		}
 	}
-	return l.matching(name, folder)
+	return l.matching(name, is)
 }
 
 // matching returns the line that hides one name, without the folders around it.
-func (l *Ignored) matching(name string, folder bool) (Reason, bool) {
-	decides := l.hiding(name, folder)
+func (l *Ignored) matching(name string, is Kind) (Reason, bool) {
+	decides := l.hiding(name, is)
 	if decides == nil {
 		return Reason{}, false
 	}
@@ -182,7 +191,7 @@ func newPatterns(text string) patterns {
 }
 
 // decides returns the line that decides about a name, nil if none matches.
-func (p patterns) decides(name string, folder bool) *pattern {
+func (p patterns) decides(name string, is Kind) *pattern {
 	if !p.any.MatchPath(name, true) {
 		return nil
 	}
@@ -190,7 +199,7 @@ func (p patterns) decides(name string, folder bool) *pattern {
 		// The line matches this name itself, not a folder around it. The library has every line as one
 		// about folders: such a line matches everything in a folder, and the folder itself only as a folder.
 		one := &p.lines[i]
-		applies := folder || !one.folders
+		applies := is == Folder || !one.folders
 		isItself := one.matcher.MatchPath(name, true) && !one.matcher.MatchPath(name, false)
 		if applies && isItself {
 			return one

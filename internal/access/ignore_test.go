@@ -65,7 +65,7 @@ func TestPatternsHideWhatGitIgnores(t *testing.T) {
 			m := ParseIgnored(test.patterns)
 			for _, name := range slices.Concat(hidden, seen) {
 				plain, folder := strings.CutSuffix(name, "/")
-				got, want := m.Hides(plain, folder), slices.Contains(hidden, name)
+				got, want := m.Hides(plain, Kind(folder)), slices.Contains(hidden, name)
 				assert.Equal(t, got, want, "%q is hidden", name)
 			}
 			if git == nil {
@@ -170,7 +170,7 @@ func TestPatternsAreThoseOfGit(t *testing.T) {
 		m := ParseIgnored(patterns)
 		for _, name := range gitNames {
 			plain, folder := strings.CutSuffix(name, "/")
-			got := m.Hides(plain, folder)
+			got := m.Hides(plain, Kind(folder))
 			assert.That(t, got == slices.Contains(want, name), "%q hides %q: %v, git: %v", patterns, name, got, !got)
 		}
 	})
@@ -183,7 +183,7 @@ func TestPatternsHideEverySpelling(t *testing.T) {
 		{"Caf\u00e9.md", "Cafe\u0301.md"}, {"Cafe\u0301/", "CAF\u00c9/x.md"}, {"\u03a3.md", "\u03c2.md"}, {"\u017fecret.md", "Secret.md"}, {"Kelvin.md", "\u212aelvin.md"},
 		{"*.MD\n!Keep.md", "x.md"}, {"secret.md\n!Secret.md", "secret.md"},
 	} {
-		assert.That(t, ParseIgnored(test.patterns).Hides(test.name, false), "%q does not hide %q", test.patterns, test.name)
+		assert.That(t, ParseIgnored(test.patterns).Hides(test.name, File), "%q does not hide %q", test.patterns, test.name)
 	}
 }
 
@@ -203,9 +203,9 @@ func TestTheReason(t *testing.T) {
 		{"Diary", false, Reason{}},
 		{"a.md", false, Reason{}},
 	} {
-		got, ok := list.Reason(test.path, test.folder)
-		assert.That(t, got == test.want && ok == (test.want != Reason{}) && ok == list.Hides(test.path, test.folder), "%s, a folder %v: %+v, %v", test.path, test.folder, got, ok)
+		got, ok := list.Reason(test.path, Kind(test.folder))
+		assert.That(t, got == test.want && ok == (test.want != Reason{}) && ok == list.Hides(test.path, Kind(test.folder)), "%s, a folder %v: %+v, %v", test.path, test.folder, got, ok)
 	}
-	got, ok := ParseIgnored("").Reason("a.md", false)
+	got, ok := ParseIgnored("").Reason("a.md", File)
 	assert.That(t, !ok, "no patterns: %+v", got)
 }

@@ -324,7 +324,8 @@ func (m Machine) ignored(folder string, r *Report) {
 			"it hides nothing",
 			"add patterns, or remove the file",
 		)
-	case access.ParseIgnored(string(text)).Hides("Any note.md", false) && access.ParseIgnored(string(text)).Hides("Any folder", true):
+	case access.ParseIgnored(string(text)).Hides("Any note.md", access.File) &&
+		access.ParseIgnored(string(text)).Hides("Any folder", access.Folder):
 		r.warn(
 			"ignore-everything",
 			fmt.Sprintf("%q hides every note", file),

@@ -515,17 +515,17 @@ func NewSight(rules access.Rules, patterns string) *Sight {
 
 // Sees reports whether a file, or a folder, may be shown to the caller.
 func (s *Sight) Sees(path string, folder bool) bool {
-	return s.rules.Level(path) > access.None && !s.ignored.Hides(path, folder)
+	return s.rules.Level(path) > access.None && !s.ignored.Hides(path, access.Kind(folder))
 }
 
 // Enters reports whether something in a folder can be shown to the caller.
 func (s *Sight) Enters(folder string) bool {
-	return s.rules.Opens(folder) && !s.ignored.Hides(folder, true)
+	return s.rules.Opens(folder) && !s.ignored.Hides(folder, access.Folder)
 }
 
 // Level returns what may be done with the file at a path.
 func (s *Sight) Level(path string, rules access.Rules) access.Level {
-	if s != nil && s.ignored.Hides(path, false) {
+	if s != nil && s.ignored.Hides(path, access.File) {
 		return access.None
 	}
 	return rules.Level(path)
