@@ -40,8 +40,16 @@ const (
 	stop
 )
 
-func newNeedle(text string, exact bool) *needle {
-	if exact {
+// letterCase says whether capital and small letters are the same.
+type letterCase bool
+
+const (
+	ignoreCase letterCase = false
+	matchCase  letterCase = true
+)
+
+func newNeedle(text string, letters letterCase) *needle {
+	if letters == matchCase {
 		return &needle{text: []byte(text), exact: true, grams: trigram.WordOf(foldString(text))}
 	}
 	n := &needle{ascii: true}

@@ -36,9 +36,9 @@ func TestFastFinderAgreesWithTheNaiveOne(t *testing.T) {
 			from := rapid.IntRange(0, len(runes)-1).Draw(t, "from")
 			wanted = string(runes[from:rapid.IntRange(from, min(from+12, len(runes))).Draw(t, "to")])
 		}
-		got, want := newNeedle(wanted, false).in([]byte(text)), strings.Contains(lower(text), lower(wanted))
+		got, want := newNeedle(wanted, ignoreCase).in([]byte(text)), strings.Contains(lower(text), lower(wanted))
 		require.Equal(t, got, want, "%q in %q", wanted, text)
-		got, want = newNeedle(wanted, true).in([]byte(text)), strings.Contains(text, wanted)
+		got, want = newNeedle(wanted, matchCase).in([]byte(text)), strings.Contains(text, wanted)
 		require.Equal(t, got, want, "exactly %q in %q", wanted, text)
 	})
 }
@@ -48,7 +48,7 @@ func TestPlacesAgreeWithTheNaiveOnes(t *testing.T) {
 		text, wanted := textOf(120).Draw(t, "text"), textOf(3).Filter(func(s string) bool { return s != "" }).Draw(t, "needle")
 		for _, choice := range []verdict{take, skip} {
 			var got []int
-			newNeedle(wanted, false).each([]byte(text), func(start, _ int) verdict {
+			newNeedle(wanted, ignoreCase).each([]byte(text), func(start, _ int) verdict {
 				got = append(got, start)
 				return choice
 			})
@@ -88,7 +88,7 @@ func TestEveryCharacterIsFoundInAllItsCases(t *testing.T) {
 
 func TestEveryPairOfASCIICharacters(t *testing.T) {
 	for c := byte(1); c < 0x80; c++ {
-		n := newNeedle(string([]byte{c, 'x'}), false)
+		n := newNeedle(string([]byte{c, 'x'}), ignoreCase)
 		for d := byte(1); d < 0x80; d++ {
 			text := []byte("\x00\x00\x00\x00\x00\x00\x00" + string([]byte{d}) + "X\x00\x00")
 			if got, want := n.in(text), foldByte(c) == foldByte(d); got != want {
@@ -109,7 +109,7 @@ func TestTextsThatRepeatThemselvesAreCheap(t *testing.T) {
 		{strings.Repeat(strings.Repeat("ж", 999)+"ш", long/1000), strings.Repeat("ж", 1000) + "ш"},
 		{strings.Repeat("ж", long), strings.Repeat("ж", 1000) + "ш" + strings.Repeat("ж", 500)},
 	} {
-		n, text := newNeedle(c.needle, false), []byte(c.text)
+		n, text := newNeedle(c.needle, ignoreCase), []byte(c.text)
 		allocs := testing.AllocsPerRun(1, func() { assert.That(t, !n.in(text), "found") })
 		if gaveUp := allocs > 0; !gaveUp && comparedInVain(n, text) > bound*(len(text)+len(c.needle)) {
 			t.Errorf("%.4s: %d bytes are compared in vain", c.text, comparedInVain(n, text))
@@ -144,7 +144,7 @@ func comparedInVain(n *needle, text []byte) (compared int) {
 
 func TestPlacesInTextThatIsNotUTF8(t *testing.T) {
 	text := "\xff\xfeA\u212a\xc3\xc3é"
-	n := newNeedle("ak", false)
+	n := newNeedle("ak", ignoreCase)
 	n.each([]byte(text), func(start, end int) verdict {
 		assert.Equal(t, text[start:end], "A\u212a", "found")
 		return take
@@ -155,7 +155,7 @@ func TestPlacesInTextThatIsNotUTF8(t *testing.T) {
 		return stop
 	})
 	assert.That(t, slices.Equal(places, []int{2, 6}), "places %v", places)
-	assert.That(t, !newNeedle("\ufffd", false).in([]byte("\xff")), "a broken byte is taken for a character")
+	assert.That(t, !newNeedle("\ufffd", ignoreCase).in([]byte("\xff")), "a broken byte is taken for a character")
 }
 
 // query returns random query text of few terms.

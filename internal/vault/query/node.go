@@ -46,12 +46,22 @@ type group struct {
 	ordered []node // cheap ones first
 }
 
-func newGroup(any bool, terms []node) *group {
+// newGroup returns the group that matches if all of some terms do.
+func newGroup(terms []node) *group {
 	return &group{
-		any,
-		terms,
-		slices.SortedStableFunc(slices.Values(terms), func(a, b node) int { return cmp.Compare(a.cost(), b.cost()) }),
+		terms: terms,
+		ordered: slices.SortedStableFunc(
+			slices.Values(terms),
+			func(a, b node) int { return cmp.Compare(a.cost(), b.cost()) },
+		),
 	}
+}
+
+// newAlternatives returns the group that matches if one of some terms does.
+func newAlternatives(terms []node) *group {
+	g := newGroup(terms)
+	g.any = true
+	return g
 }
 
 func (g *group) cost() cost {
@@ -131,10 +141,10 @@ type operator struct {
 
 // setting is the context of a term in the query.
 type setting struct {
-	exact  bool
-	field  field
-	depth  int
-	scopes int
+	letters letterCase
+	field   field
+	depth   int
+	scopes  int
 }
 
 // dividers are the operators that divide the text.
@@ -142,11 +152,18 @@ var dividers = map[string]kind{
 	"line": lines, "block": blocks, "section": sections, "task": tasks, "task-todo": openTasks, "task-done": doneTasks,
 }
 
+// extent says which of the matches of a pattern are asked for.
+type extent bool
+
+const (
+	firstMatch extent = false
+	everyMatch extent = true
+)
+
 // pattern is what a term searches for.
 type pattern interface {
-	// each calls try for the matches in text, from left to right, until it has enough. Without
-	// many, the first one is enough.
-	each(b *budget.Budget, text []byte, many bool, try func(start, end int) verdict)
+	// each calls try for the matches in text that are asked for, from left to right, until it has enough.
+	each(b *budget.Budget, text []byte, asked extent, try func(start, end int) verdict)
 	mayOccur(text []byte) bool
 	// grams are the trigrams that every matching text contains.
 	grams() trigram.Word
@@ -191,7 +208,7 @@ func (t *term) match(s *search, in scope) bool {
 
 func (t *term) foundIn(s *search, name []byte) bool {
 	found := false
-	t.each(s.budget, name, false, func(int, int) verdict {
+	t.each(s.budget, name, firstMatch, func(int, int) verdict {
 		found = true
 		return stop
 	})
@@ -206,7 +223,7 @@ func (t *term) names(s *search) bool {
 		stem = dot
 	}
 	found := false
-	t.each(s.budget, path, false, func(start, _ int) verdict {
+	t.each(s.budget, path, firstMatch, func(start, _ int) verdict {
 		found = start < stem
 		return stop // later matches are no better
 	})
@@ -218,8 +235,12 @@ func (t *term) matchText(s *search, in scope) bool {
 	if !s.spend(len(text)) {
 		return false
 	}
+	asked := firstMatch
+	if s.collects {
+		asked = everyMatch
+	}
 	found := false
-	t.each(s.budget, text, s.collects, func(start, end int) verdict {
+	t.each(s.budget, text, asked, func(start, end int) verdict {
 		found = true
 		if !s.collects {
 			return stop
@@ -264,7 +285,7 @@ type words struct {
 	raw    string
 }
 
-func (w words) each(_ *budget.Budget, text []byte, _ bool, try func(start, end int) verdict) {
+func (w words) each(_ *budget.Budget, text []byte, _ extent, try func(start, end int) verdict) {
 	w.needle.each(text, try)
 }
 
@@ -276,7 +297,7 @@ func (w words) source() string            { return w.raw }
 // phrase is text that has a word boundary at both ends.
 type phrase struct{ words }
 
-func (p phrase) each(_ *budget.Budget, text []byte, _ bool, try func(start, end int) verdict) {
+func (p phrase) each(_ *budget.Budget, text []byte, _ extent, try func(start, end int) verdict) {
 	p.needle.each(text, func(start, end int) verdict {
 		if start < end && (cutsWord(text, start) || cutsWord(text, end)) {
 			return skip

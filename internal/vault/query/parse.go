@@ -45,7 +45,7 @@ func (p *parser) alternatives(set setting) node {
 		case len(terms) == 1:
 			sides = append(sides, terms[0])
 		case len(terms) > 1:
-			sides = append(sides, newGroup(false, terms))
+			sides = append(sides, newGroup(terms))
 		case len(sides) > 0 || p.atOR():
 			p.lonelyOR()
 		case p.at < len(p.text) && p.text[p.at] == ']':
@@ -72,7 +72,7 @@ func (p *parser) alternatives(set setting) node {
 	if len(sides) == 1 {
 		return sides[0]
 	}
-	return newGroup(true, sides)
+	return newAlternatives(sides)
 }
 
 // term reads one term. At least one character is left.
@@ -175,9 +175,9 @@ func (p *parser) operator(set setting) (name string, inside setting) {
 	case "tag":
 		set.field = inTags
 	case "match-case":
-		set.exact = true
+		set.letters = matchCase
 	case "ignore-case":
-		set.exact = false
+		set.letters = ignoreCase
 	default:
 		if _, divides := dividers[name]; !divides {
 			return "", set
@@ -198,7 +198,7 @@ func (p *parser) leaf(set setting) node {
 	var text string
 	var found pattern
 	if p.text[p.at] == '/' {
-		found = p.regex(set.exact)
+		found = p.regex(set.letters)
 	} else {
 		isPhrase := p.text[p.at] == '"'
 		if isPhrase {
@@ -218,7 +218,7 @@ func (p *parser) leaf(set setting) node {
 		if set.field == inName || set.field == inPath {
 			searched = norm.NFC.String(text)
 		}
-		word := words{needle: newNeedle(searched, set.exact), raw: text}
+		word := words{needle: newNeedle(searched, set.letters), raw: text}
 		found = word
 		if isPhrase {
 			found = phrase{word}
@@ -301,7 +301,7 @@ func (p *parser) quoted() string {
 }
 
 // regex reads a regex with its flags.
-func (p *parser) regex(exact bool) *regexTerm {
+func (p *parser) regex(letters letterCase) *regexTerm {
 	start := p.at
 	end := start + 1
 	for end < len(p.text) && p.text[end] != '/' {
@@ -327,7 +327,7 @@ func (p *parser) regex(exact bool) *regexTerm {
 			)
 		}
 	}
-	re, err := newRegex(source, p.text[flags:p.at], exact)
+	re, err := newRegex(source, p.text[flags:p.at], letters)
 	if err != nil {
 		said, _, _ := strings.Cut(err.Error(), " in `") // the engine repeats the regex
 		p.fail(
@@ -471,7 +471,7 @@ func (p *parser) name(start int) propertyName {
 		return propertyName{pattern: phrase{words{raw: raw}}, name: foldString(raw)}
 	}
 	if !p.done() && p.text[p.at] == '/' {
-		return propertyName{pattern: p.regex(false)}
+		return propertyName{pattern: p.regex(ignoreCase)}
 	}
 	var parts []string
 	for p.blanks(); !p.done() && !p.atOR(); p.blanks() {

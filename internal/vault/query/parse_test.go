@@ -291,5 +291,5 @@ func (q *Query) String() string {
 	if q.root == nil {
 		return ""
 	}
-	return reading(q.root, false, true)
+	return reading(q.root, notation{inValue: true})
 }

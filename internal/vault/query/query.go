@@ -95,7 +95,7 @@ func Parse(text string, options Options) (q *Query, err error) {
 			"write a word, a \"phrase\" or an operator with a term",
 		)
 	}
-	if q.root = p.alternatives(setting{exact: options.CaseSensitive}); !p.done() {
+	if q.root = p.alternatives(setting{letters: letterCase(options.CaseSensitive)}); !p.done() {
 		p.closesNothing()
 	}
 	q.special = p.special
@@ -210,12 +210,18 @@ func (q *Query) Reading() string {
 	if q.root == nil || !q.special {
 		return ""
 	}
-	return reading(q.root, false, false)
+	return reading(q.root, notation{})
 }
 
-// reading formats a node; with nested, several sides are in parentheses. The value of a property
-// has only those that it needs.
-func reading(n node, nested, inValue bool) string {
+// notation says how [reading] writes a node.
+type notation struct {
+	nested  bool // several sides are in parentheses
+	inValue bool // of a property, which has only the parentheses that it needs
+}
+
+// reading formats a node.
+func reading(n node, in notation) string {
+	operand := notation{nested: true, inValue: in.inValue}
 	switch n := n.(type) {
 	case *group:
 		between := " "
@@ -226,18 +232,18 @@ func reading(n node, nested, inValue bool) string {
 		for _, term := range n.terms {
 			inner, isGroup := term.(*group)
 			needsBrackets := isGroup && (inner.any || !n.any)
-			all = append(all, reading(term, !inValue || needsBrackets, inValue))
+			all = append(all, reading(term, notation{nested: !in.inValue || needsBrackets, inValue: in.inValue}))
 		}
-		if nested {
+		if in.nested {
 			return "(" + strings.Join(all, between) + ")"
 		}
 		return strings.Join(all, between)
 	case not:
-		return "-" + reading(n.term, true, inValue)
+		return "-" + reading(n.term, operand)
 	case *operator:
-		return n.name + ":" + reading(n.node, true, inValue)
+		return n.name + ":" + reading(n.node, operand)
 	case *part:
-		return reading(&n.operator, true, inValue)
+		return reading(&n.operator, operand)
 	case *property:
 		var names []string
 		for _, name := range n.names {
@@ -245,7 +251,7 @@ func reading(n node, nested, inValue bool) string {
 		}
 		text := "[" + strings.Join(names, " OR ")
 		if n.value != nil {
-			text += ":" + reading(n.value, false, true)
+			text += ":" + reading(n.value, notation{inValue: true})
 		}
 		return text + "]"
 	}

@@ -21,9 +21,11 @@ type regexTerm struct {
 	required *needle              // text without which there is no match; nil if not known
 }
 
-// newRegex compiles a regex. The flag i overrides exact; g and d have no effect.
-func newRegex(source, flags string, exact bool) (*regexTerm, error) {
-	exact = exact && !strings.Contains(flags, "i")
+// newRegex compiles a regex. The flag i has it ignore case, whatever else is asked for; g and d have no effect.
+func newRegex(source, flags string, letters letterCase) (*regexTerm, error) {
+	if strings.Contains(flags, "i") {
+		letters = ignoreCase
+	}
 	options := regex.Flags{Multiline: true, DotAll: strings.Contains(flags, "s"), Unicode: strings.Contains(flags, "u")}
 	// Whether it is a regex does not depend on case, and this is the fast way to know.
 	plain, err := regex.Compile(source, options, budget.Default.Match)
@@ -31,7 +33,7 @@ func newRegex(source, flags string, exact bool) (*regexTerm, error) {
 		return nil, err
 	}
 	r := &regexTerm{body: source, flags: flags, full: func() *regex.Regexp { return plain }}
-	if !exact {
+	if letters == ignoreCase {
 		r.full = sync.OnceValue(func() *regex.Regexp {
 			options.IgnoreCase = true
 			folding, err := regex.Compile(source, options, budget.Default.Match)
@@ -42,7 +44,7 @@ func newRegex(source, flags string, exact bool) (*regexTerm, error) {
 		})
 	}
 	if !options.Unicode {
-		r.required = requiredText(source, exact)
+		r.required = requiredText(source, letters)
 	}
 	return r, nil
 }
@@ -54,7 +56,7 @@ const (
 	overlap = 64 << 10
 )
 
-func (r *regexTerm) each(b *budget.Budget, text []byte, many bool, try func(start, end int) verdict) {
+func (r *regexTerm) each(b *budget.Budget, text []byte, asked extent, try func(start, end int) verdict) {
 	if !r.mayOccur(text) {
 		return
 	}
@@ -71,7 +73,7 @@ func (r *regexTerm) each(b *budget.Budget, text []byte, many bool, try func(star
 		}
 		err := b.Match(r.body, func(limit time.Duration) error {
 			window := string(text[from:to])
-			if !many && len(window) == len(text) { // which takes half the time
+			if asked == firstMatch && len(window) == len(text) { // which takes half the time
 				places, err := regex.Within(r.full(), limit).FindAllStringIndex(window, 1)
 				if len(places) > 0 {
 					try(places[0][0], places[0][1])
@@ -84,7 +86,8 @@ func (r *regexTerm) each(b *budget.Budget, text []byte, many bool, try func(star
 					return false
 				}
 				next = max(next, start+length)
-				if left--; !many {
+				left--
+				if asked == firstMatch {
 					left = 0
 				}
 				return try(start, start+length) != stop && left > 0
@@ -116,7 +119,7 @@ const minRequired = 2
 
 // requiredText returns the longest text that every match of a regex contains, nil if none is
 // found. It considers only ASCII outside groups: it is an optimization.
-func requiredText(source string, exact bool) *needle {
+func requiredText(source string, letters letterCase) *needle {
 	var runs []string
 	var run []byte
 	end := func() {
@@ -165,5 +168,5 @@ func requiredText(source string, exact bool) *needle {
 	if len(best) < minRequired {
 		return nil
 	}
-	return newNeedle(best, exact)
+	return newNeedle(best, letters)
 }

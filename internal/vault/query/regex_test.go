@@ -70,7 +70,7 @@ func TestTextThatARegexRequires(t *testing.T) {
 		`ab\.c`: "ab.c", `a\dbc`: "bc", `a\u0041bc`: "", `\x41bc`: "", "[abc]de": "de", "a": "", `a\(b`: "a(b", "^ab$": "ab", "abé": "ab", "a{b": "",
 	} {
 		got := ""
-		if n := requiredText(source, true); n != nil {
+		if n := requiredText(source, matchCase); n != nil {
 			got = string(n.text)
 		}
 		assert.Equal(t, got, want, "%s requires", source)
@@ -101,11 +101,11 @@ func TestPlacesInALongText(t *testing.T) {
 	text := strings.Repeat(line, 3*maxWindow/len(line)) + strings.Repeat("ab", maxWindow) + "\nend"
 	uses := budget.New(budget.Limits{Match: time.Hour})
 	for _, source := range []string{`\w+ 17$`, `^`, `(?<=word )\d+`, `\n\S+ w`, `(?:ab){7}`, `a$`, `^b`, `\Bab$`, `d\b|x+`, `end$`, `nothing`} {
-		re := require.Value(newRegex(source, "", true))(t)
+		re := require.Value(newRegex(source, "", matchCase))(t)
 		want := require.Value(regexp2.MustCompile(source, regexp2.ECMAScript|regexp2.Multiline).FindAllStringIndex(text, -1))(t)
 		for _, many := range []bool{false, true} {
 			var found [][]int
-			re.each(uses, []byte(text), many, func(start, end int) verdict {
+			re.each(uses, []byte(text), extent(many), func(start, end int) verdict {
 				found = append(found, []int{start, end})
 				return take
 			})
@@ -124,7 +124,7 @@ func TestRandomRegexes(t *testing.T) {
 		source := strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 1, 7).Draw(t, "regex"), "")
 		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"a", "A", "b", "k", "\u212a", "é", "É", "ß", "ẞ", "s", "ſ", "i", "İ", "日", "1", "_", ".", "-", " ", "\u00a0", "\n", "\r", "\u2028", "{", "}", "]"}), 0, 12).Draw(t, "text"), "")
 		exact, flags := rapid.Bool().Draw(t, "exact"), rapid.SampledFrom([]string{"", "s", "i"}).Draw(t, "flags")
-		re, err := newRegex(source, flags, exact)
+		re, err := newRegex(source, flags, letterCase(exact))
 		if err != nil {
 			return
 		}
@@ -137,7 +137,7 @@ func TestRandomRegexes(t *testing.T) {
 		}
 		want := require.Value(regexp2.MustCompile(source, options).FindAllStringIndex(text, -1))(t)
 		var found [][]int
-		re.each(budget.New(budget.Limits{}), []byte(text), true, func(start, end int) verdict {
+		re.each(budget.New(budget.Limits{}), []byte(text), everyMatch, func(start, end int) verdict {
 			found = append(found, []int{start, end})
 			return take
 		})
