@@ -507,7 +507,6 @@ func makeTables() (all tables) {
 				failed := c.row.eachMatch(
 					c.on,
 					c.arg(0).Text(),
-					false,
 					func(*regex.Match) bool { matched = true; return false },
 				)
 				if failed.IsError() {

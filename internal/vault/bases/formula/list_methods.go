@@ -13,8 +13,8 @@ func listMethods() map[string]function {
 			found, ok := c.row.listHas(c.on.Items(), c.arg(0))
 			return c.tested(found, ok)
 		}},
-		"containsAll": {required: 1, more: true, run: func(c *call) Value { return c.listContains(true) }},
-		"containsAny": {required: 1, more: true, run: func(c *call) Value { return c.listContains(false) }},
+		"containsAll": {required: 1, more: true, run: func(c *call) Value { return c.listContains(allOf) }},
+		"containsAny": {required: 1, more: true, run: func(c *call) Value { return c.listContains(anyOf) }},
 		"filter":      {params: lambda, required: 1, lambda: true, run: (*call).filter},
 		"map":         {params: lambda, required: 1, lambda: true, run: (*call).mapped},
 		"reduce":      {params: []param{lambda[0], {"initial", Null}}, required: 2, lambda: true, run: (*call).reduce},
@@ -28,7 +28,7 @@ func listMethods() map[string]function {
 			return OfList(turned)
 		}},
 		"slice": {params: []param{{"start", Number}, {"end", Number}}, required: 1, run: func(c *call) Value {
-			start, end := bounds(len(c.on.Items()), c.arg(0).Num(), c.arg(1).Num(), len(c.args) > 1)
+			start, end := bounds(len(c.on.Items()), c.arg(0).Num(), c.endOfSlice())
 			return OfList(c.on.Items()[start:end:end])
 		}},
 		"sort":     {run: (*call).sorted},
@@ -75,9 +75,17 @@ func (r *Row) listHas(items []Value, wanted Value) (found, ok bool) {
 	return false, true
 }
 
+// quantifier says how many of some values have to be found. It is what the test of none of them results in.
+type quantifier bool
+
+const (
+	allOf quantifier = true
+	anyOf quantifier = false
+)
+
 // listContains reports whether the list contains all, or any, of the arguments. An argument
 // that is a list means its elements, unless the list contains lists.
-func (c *call) listContains(all bool) Value {
+func (c *call) listContains(which quantifier) Value {
 	items := c.on.Items()
 	wanted := c.args
 	if !slices.ContainsFunc(items, func(v Value) bool { return v.Kind() == List }) {
@@ -85,11 +93,11 @@ func (c *call) listContains(all bool) Value {
 	}
 	for _, w := range wanted {
 		found, ok := c.row.listHas(items, w)
-		if !ok || found != all {
+		if !ok || found != bool(which) { // nothing after it can change the result
 			return c.tested(found, ok)
 		}
 	}
-	return OfBool(all)
+	return OfBool(bool(which))
 }
 
 func (c *call) filter() Value {

@@ -21,8 +21,8 @@ func textMethods() map[string]function {
 		"contains":    {params: any("value"), required: 1, run: textTest(strings.Contains)},
 		"startsWith":  {params: any("query"), required: 1, run: textTest(strings.HasPrefix)},
 		"endsWith":    {params: any("query"), required: 1, run: textTest(strings.HasSuffix)},
-		"containsAll": {required: 1, more: true, run: func(c *call) Value { return c.textContains(true) }},
-		"containsAny": {required: 1, more: true, run: func(c *call) Value { return c.textContains(false) }},
+		"containsAll": {required: 1, more: true, run: func(c *call) Value { return c.textContains(allOf) }},
+		"containsAny": {required: 1, more: true, run: func(c *call) Value { return c.textContains(anyOf) }},
 		"lower":       {run: func(c *call) Value { return bounded(lower(c.on.Text())) }},
 		"title":       {run: func(c *call) Value { return bounded(title(c.on.Text())) }},
 		"trim":        {run: func(c *call) Value { return OfText(strings.TrimFunc(c.on.Text(), IsSpace)) }},
@@ -33,7 +33,7 @@ func textMethods() map[string]function {
 		}},
 		"repeat": {params: []param{{"count", Number}}, required: 1, run: (*call).repeat},
 		"slice": {params: []param{{"start", Number}, {"end", Number}}, required: 1, run: func(c *call) Value {
-			return OfText(sliceText(c.on.Text(), c.arg(0).Num(), c.arg(1).Num(), len(c.args) > 1))
+			return OfText(sliceText(c.on.Text(), c.arg(0).Num(), c.endOfSlice()))
 		}},
 		"split":   {params: []param{{"separator", Null}, {"n", Number}}, required: 1, run: (*call).split},
 		"replace": {params: []param{{"pattern", Null}, {"replacement", Null}}, required: 2, run: (*call).replace},
@@ -52,17 +52,18 @@ func textTest(test func(text, wanted string) bool) func(*call) Value {
 
 // textContains reports whether the text contains all, or any, of the arguments or elements of
 // arguments that are lists.
-func (c *call) textContains(all bool) Value {
+func (c *call) textContains(which quantifier) Value {
 	text := lower(c.on.Text())
 	for _, wanted := range flattened(c.args) {
 		if !c.row.spend(1 + len(text)/bytesRead) {
 			return c.row.ended()
 		}
-		if found := !wanted.IsNull() && strings.Contains(text, lower(wanted.Text())); found != all {
+		found := !wanted.IsNull() && strings.Contains(text, lower(wanted.Text()))
+		if found != bool(which) { // nothing after it can change the result
 			return OfBool(found)
 		}
 	}
-	return OfBool(all)
+	return OfBool(bool(which))
 }
 
 // flattened returns the arguments with lists replaced by their elements.
@@ -113,7 +114,7 @@ func (c *call) split() Value {
 	case separator.Kind() == RegExp:
 		// As in JavaScript, groups are parts of their own, and empty matches at the ends do not split.
 		end := 0
-		failed := c.row.eachMatch(separator, text, true, func(m *regex.Match) bool {
+		failed := c.row.eachMatch(separator, text, func(m *regex.Match) bool {
 			start, length := m.ByteRange()
 			isAtEnds := start == 0 && end == 0 || start >= len(text)
 			if length == 0 && isAtEnds {
@@ -152,7 +153,7 @@ func (c *call) split() Value {
 	}
 	parts := OfList(items)
 	if n := c.arg(1); n.Kind() == Number && !parts.IsError() {
-		_, end := bounds(len(parts.Items()), 0, max(n.Num(), 0), true)
+		_, end := bounds(len(parts.Items()), 0, max(n.Num(), 0))
 		return OfList(parts.Items()[:end])
 	}
 	return parts
@@ -169,12 +170,13 @@ func (c *call) replace() Value {
 		fits := true
 		found := wanted.ref.(*pattern)
 		put, _ := regex.NewTemplate(found.compiled, with, true)
-		failed := c.row.eachMatch(wanted, text, strings.Contains(found.flags, "g"), func(m *regex.Match) bool {
+		replacesAll := strings.Contains(found.flags, "g")
+		failed := c.row.eachMatch(wanted, text, func(m *regex.Match) bool {
 			start, length := m.ByteRange()
 			out.WriteString(text[end:start])
 			end = start + length
 			fits = put.WriteTo(&out, text, m, maxText)
-			return fits
+			return fits && replacesAll
 		})
 		switch {
 		case failed.IsError():
@@ -195,24 +197,29 @@ func (c *call) replace() Value {
 	return OfText(strings.ReplaceAll(text, old, with))
 }
 
+// endOfSlice returns the second argument of slice(): without one, all up to the end is meant.
+func (c *call) endOfSlice() float64 {
+	if len(c.args) < 2 {
+		return math.Inf(1)
+	}
+	return c.arg(1).Num()
+}
+
 // sliceText is slice() of a text. Offsets are in UTF-16 code units, as in JavaScript; half of a
 // surrogate pair becomes U+FFFD.
-func sliceText(s string, from, to float64, hasEnd bool) string {
+func sliceText(s string, from, to float64) string {
 	if !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) {
-		start, end := bounds(len(s), from, to, hasEnd)
+		start, end := bounds(len(s), from, to)
 		return s[start:end]
 	}
 	units := utf16.Encode([]rune(s))
-	start, end := bounds(len(units), from, to, hasEnd)
+	start, end := bounds(len(units), from, to)
 	return string(utf16.Decode(units[start:end]))
 }
 
 // bounds returns the range of slice() of JavaScript, where negative offsets are relative to the
 // end.
-func bounds(length int, from, to float64, hasEnd bool) (start, end int) {
-	if !hasEnd {
-		to = float64(length)
-	}
+func bounds(length int, from, to float64) (start, end int) {
 	start = bound(length, from)
 	end = bound(length, to)
 	return start, max(start, end)
@@ -471,9 +478,9 @@ type pattern struct {
 	compiled    *regex.Regexp
 }
 
-// eachMatch visits the first match of a regular expression or all. Running out of budget is an
+// eachMatch visits the matches of a regular expression until visit returns false. Running out of budget is an
 // error that ends the session.
-func (r *Row) eachMatch(re Value, text string, all bool, visit func(*regex.Match) bool) Value {
+func (r *Row) eachMatch(re Value, text string, visit func(*regex.Match) bool) Value {
 	alive := r.alive
 	defer func() { r.let(alive) }()
 	r.alive += 5 * int64(len(text)) // the engine takes its characters apart
@@ -484,7 +491,7 @@ func (r *Row) eachMatch(re Value, text string, all bool, visit func(*regex.Match
 				text,
 				0,
 				left,
-				func(m *regex.Match) bool { return visit(m) && all && r.spend(4) },
+				func(m *regex.Match) bool { return visit(m) && r.spend(4) },
 			)
 		})
 	}
