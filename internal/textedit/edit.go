@@ -209,9 +209,17 @@ type Editor interface {
 
 	set(text []byte, at Place, entry Object) ([]byte, error)
 	remove(text []byte, at Place) ([]byte, error)
-	// cannot is the error for an entry in a form that is not edited, or for all that it is in.
-	cannot(at Place, all bool) error
+	// cannot is the error for a part of a file in a form that is not edited.
+	cannot(at Place, part extent) error
 }
+
+// extent says how much of a file is in a form that is not edited.
+type extent uint8
+
+const (
+	theEntry  extent = iota
+	allAround        // what the entry is in
+)
 
 // Set returns the text with the entry at a place, added or replaced. What is missing on the way to it is
 // made. The error is an [*Malformed] or an [*Unsupported].
@@ -250,11 +258,11 @@ var errElsewhere = &Unsupported{"the file cannot be edited without changing some
 func verify(e Editor, before any, changed []byte, at Place, entry Object) error {
 	after, err := e.Decode(changed)
 	if err != nil {
-		return e.cannot(at, true)
+		return e.cannot(at, allAround)
 	}
 	found, ok := Lookup(after, at)
 	if ok != (entry != nil) || ok && !Equal(found, entry.Plain()) {
-		return e.cannot(at, false)
+		return e.cannot(at, theEntry)
 	}
 	return Verify(before, after, at)
 }

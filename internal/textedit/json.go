@@ -97,7 +97,7 @@ func (o JSON) remove(text []byte, at Place) ([]byte, error) {
 	return removeMember(text, parent, holder, holder.find(at.Name)), nil
 }
 
-func (JSON) cannot(Place, bool) error { return errElsewhere }
+func (JSON) cannot(Place, extent) error { return errElsewhere }
 
 func (n *jsonNode) mustBeObject(text []byte, at Place) error {
 	if n.kind == '{' {

@@ -68,9 +68,9 @@ func (TOML) remove(text []byte, at Place) ([]byte, error) {
 	return cutRuns(text, tomlRunsOf(text, at)), nil
 }
 
-func (TOML) cannot(at Place, all bool) error {
+func (TOML) cannot(at Place, part extent) error {
 	name := at.String()
-	if all {
+	if part == allAround {
 		name = at.Path[0]
 	}
 	return &Unsupported{Reason: name + " is written in a form that cannot be edited, such as an inline table"}

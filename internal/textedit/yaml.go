@@ -89,7 +89,7 @@ func (YAML) remove(text []byte, at Place) ([]byte, error) {
 	return Apply(text, append(insertions, Splice{Start: start, End: end})...), nil
 }
 
-func (YAML) cannot(at Place, _ bool) error { return flowStyleError(at) }
+func (YAML) cannot(at Place, _ extent) error { return flowStyleError(at) }
 
 func flowStyleError(at Place) error {
 	return &Unsupported{Reason: at.Path[0] + " is written in a form that cannot be edited, such as one in brackets"}
