@@ -30,10 +30,18 @@ const (
 
 const end rune = 0 // what follows the last character: none that a rule asks for
 
+// part says whether more of a text follows.
+type part bool
+
+const (
+	lastPart   part = true
+	notTheLast part = false
+)
+
 // run judges s and writes to out what is before from; s[from:n] is shown as it
 // is. Where s is not the last of its text, n stops before what cannot be judged
 // yet: that is less than maxPending bytes.
-func (c *cleaner) run(out *strings.Builder, s string, last bool) (from, n int) {
+func (c *cleaner) run(out *strings.Builder, s string, is part) (from, n int) {
 	i := 0
 	for i < len(s) {
 		if ascii := asciiRun(s[i:]); ascii > 0 {
@@ -43,7 +51,7 @@ func (c *cleaner) run(out *strings.Builder, s string, last bool) (from, n int) {
 		}
 		r, size := utf8.DecodeRuneInString(s[i:])
 		if r == utf8.RuneError && size == 1 {
-			if !last && !utf8.FullRuneInString(s[i:]) {
+			if is != lastPart && !utf8.FullRuneInString(s[i:]) {
 				break
 			}
 			c.copyTo(out, s, from, i)
@@ -71,7 +79,7 @@ func (c *cleaner) run(out *strings.Builder, s string, last bool) (from, n int) {
 			from = size
 			continue
 		}
-		if !last && undecided(k, rest) {
+		if is != lastPart && undecided(k, rest) {
 			break
 		}
 		if k == flag {
@@ -115,7 +123,7 @@ func (c *cleaner) copyTo(out *strings.Builder, s string, from, to int) {
 		capacity := len(s) + len(s)/8
 		if len(s) >= veryLongText {
 			counter := cleaner{most: c.most, counts: true}
-			from, n := counter.run(nil, s, true)
+			from, n := counter.run(nil, s, lastPart)
 			capacity = counter.size + n - from
 		}
 		out.Grow(capacity)

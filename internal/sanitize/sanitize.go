@@ -43,7 +43,7 @@ func Text(s string) (string, Report) {
 func Start(s string, most int) (text string, read int, report Report) {
 	c := cleaner{most: most}
 	var out strings.Builder
-	from, n := c.run(&out, s, true)
+	from, n := c.run(&out, s, lastPart)
 	if c.size == 0 && n == len(s) {
 		return s[from:], n, c.report
 	}
@@ -142,7 +142,7 @@ func NewStream(w io.Writer) *Stream { return &Stream{to: w} }
 
 // Write cleans p and writes what can be judged. An error is one of the writer.
 func (s *Stream) Write(p []byte) (int, error) {
-	if err := s.write(s.pending+string(p), false); err != nil {
+	if err := s.write(s.pending+string(p), notTheLast); err != nil {
 		return 0, err
 	}
 	return len(p), nil
@@ -151,14 +151,14 @@ func (s *Stream) Write(p []byte) (int, error) {
 // Flush ends the text: the pending rest is judged as its end.
 // What is written afterwards begins another text, with the same report.
 func (s *Stream) Flush() error {
-	err := s.write(s.pending, true)
+	err := s.write(s.pending, lastPart)
 	s.cleaner = cleaner{report: s.cleaner.report}
 	return err
 }
 
-func (s *Stream) write(text string, last bool) error {
+func (s *Stream) write(text string, is part) error {
 	var out strings.Builder
-	from, n := s.cleaner.run(&out, text, last)
+	from, n := s.cleaner.run(&out, text, is)
 	out.WriteString(text[from:n])
 	s.pending = text[n:]
 	if out.Len() == 0 {
