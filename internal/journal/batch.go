@@ -39,9 +39,16 @@ type batch struct {
 // flushAt is how much is collected before it is written.
 const flushAt = 256 << 10
 
-// write passes a batch to fill and writes it. It is durable then, unless lazy. After an error
-// nothing was written.
-func (j *Journal) write(lazy bool, fill func(*batch) error) error {
+// durability says whether what is written is on the disk when the writer returns.
+type durability bool
+
+const (
+	durable durability = true
+	lazy    durability = false
+)
+
+// write passes a batch to fill and writes it. After an error nothing was written.
+func (j *Journal) write(how durability, fill func(*batch) error) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	now := j.now()
@@ -83,7 +90,7 @@ func (j *Journal) write(lazy bool, fill func(*batch) error) error {
 		return unusable(b.name, err)
 	}
 	if err = fill(b); err == nil {
-		err = b.commit(lazy)
+		err = b.commit(how)
 	}
 	if err == nil {
 		return nil
@@ -185,11 +192,11 @@ func (b *batch) flush() error {
 	return err
 }
 
-// commit makes everything durable. Nothing counts before it returns, so objects and the record
+// commit makes everything durable, unless it is lazy. Nothing counts before it returns, so objects and the record
 // that needs them are synced together.
-func (b *batch) commit(lazy bool) error {
+func (b *batch) commit(how durability) error {
 	err := b.flush()
-	if err == nil && !lazy {
+	if err == nil && how == durable {
 		err = b.out.Sync()
 	}
 	if err == nil && (b.tail.unsure || len(b.made) > 0) {

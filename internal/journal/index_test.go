@@ -216,7 +216,7 @@ func TestAnIndexIsNotBelieved(t *testing.T) {
 	j, list := grown(t, 400)
 	seen := require.Value(j.folder.list())(t)
 	seg := seen.segments[1]
-	_, s, err := j.folder.readIndex(seg, true)
+	_, s, err := j.folder.readIndex(seg, headAndSummary)
 	require.NoError(t, err)
 	for i := range s.entries {
 		s.entries[i].at, s.entries[i].end = s.entries[0].at, s.entries[0].end

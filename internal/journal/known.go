@@ -132,7 +132,7 @@ func (j *Journal) headOf(ctx context.Context, seg segment) (*head, error) {
 	if h := k.heads[seg.number]; h != nil && h.size == seg.size {
 		return h, nil
 	}
-	if h, _, err := j.folder.readIndex(seg, false); err == nil {
+	if h, _, err := j.folder.readIndex(seg, headAlone); err == nil {
 		k.put(h)
 		return h, nil
 	}
@@ -150,7 +150,7 @@ func (j *Journal) summaryOf(ctx context.Context, seg segment) (*summary, error) 
 		k.recent = append(slices.Delete(k.recent, i, i+1), s)
 		return s, nil
 	}
-	if h, s, err := j.folder.readIndex(seg, true); err == nil {
+	if h, s, err := j.folder.readIndex(seg, headAndSummary); err == nil {
 		k.put(h)
 		k.keep(s)
 		return s, nil
@@ -248,8 +248,16 @@ func (j *Journal) forget(number uint64) {
 	_ = j.sys.Remove(j.folder.file(indexName(number)))
 }
 
-// readIndex reads the file of a summary: its head, and with whole set the summary.
-func (p folder) readIndex(seg segment, whole bool) (*head, *summary, error) {
+// indexPart says how much of the index of a segment is read.
+type indexPart uint8
+
+const (
+	headAlone indexPart = iota
+	headAndSummary
+)
+
+// readIndex reads the file of a summary: its head, and the summary if that is asked for, else nil.
+func (p folder) readIndex(seg segment, part indexPart) (*head, *summary, error) {
 	name := p.file(indexName(seg.number))
 	file, err := ownerfiles.Open(name, os.O_RDONLY)
 	if err != nil {
@@ -266,7 +274,7 @@ func (p folder) readIndex(seg segment, whole bool) (*head, *summary, error) {
 		return nil, nil, wrong
 	}
 	length := lengths.filter
-	if whole {
+	if part == headAndSummary {
 		length += lengths.rows
 	}
 	rest := make([]byte, length)
@@ -279,7 +287,7 @@ func (p folder) readIndex(seg segment, whole bool) (*head, *summary, error) {
 	if sum>>32 != lengths.checksum>>32 {
 		return nil, nil, wrong
 	}
-	if !whole {
+	if part == headAlone {
 		return h, nil, nil
 	}
 	s, ok := decodeRows(h, lengths, rows)

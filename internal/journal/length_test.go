@@ -31,7 +31,7 @@ func lengthened(b *testing.B, count int) (j *Journal, ids []string) {
 	j.now = func() time.Time { return at }
 	noise := random(entryBytes * 64)
 	for len(ids) < count {
-		require.NoError(b, j.write(true, func(out *batch) error {
+		require.NoError(b, j.write(lazy, func(out *batch) error {
 			for range atOnce {
 				i := len(ids)
 				at = at.Add(5 * time.Minute)

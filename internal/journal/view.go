@@ -374,7 +374,7 @@ func (j *Journal) Check(ctx context.Context) (damage []Damage, err error) {
 
 // checkIndex removes the index of a segment if it is not the one that is made of it.
 func (j *Journal) checkIndex(seg segment, s *summary) {
-	_, kept, err := j.folder.readIndex(seg, true)
+	_, kept, err := j.folder.readIndex(seg, headAndSummary)
 	if err != nil {
 		return // it is made again when it is needed
 	}

@@ -39,7 +39,7 @@ func (j *Journal) BeginTogether(entries []Entry, content func(entry int, s Step)
 			return err
 		}
 	}
-	return j.write(false, func(b *batch) error {
+	return j.write(durable, func(b *batch) error {
 		b.bounded = true
 		b.payer = payerOf(entries[0].Caller)
 		b.charge(0)
@@ -137,7 +137,7 @@ func (j *Journal) EndTogether(all []Ended) error {
 		}
 		records[i] = outcomeRecord{ID: o.ID, State: o.State.String(), Note: shortNote(o.Note), Was: o.Was}
 	}
-	return j.write(false, func(b *batch) error {
+	return j.write(durable, func(b *batch) error {
 		for i, o := range all {
 			if err := b.end(records[i], o.State, o.After); err != nil {
 				return err
@@ -168,7 +168,7 @@ func (j *Journal) MarkUndone(id, by string) error {
 	if _, err := ParseID(id); err != nil {
 		return err
 	}
-	return j.write(false, func(b *batch) error {
+	return j.write(durable, func(b *batch) error {
 		return b.end(outcomeRecord{ID: id, State: Undone.String(), By: by}, Undone, nil)
 	})
 }
@@ -237,7 +237,7 @@ func (j *Journal) Put(caller, path string, image Image, content io.Reader) error
 	if err := (Step{Path: path, Before: image}).check(); err != nil || !image.Exists {
 		return err
 	}
-	return j.write(true, func(b *batch) error {
+	return j.write(lazy, func(b *batch) error {
 		if b.isKept(image) {
 			return nil
 		}
