@@ -196,7 +196,7 @@ func mergeNotes(v *call.Vault, p call.Values) (change.Proposal, error) {
 	if err != nil {
 		return change.Proposal{}, propertyError(into.Path, merged, err)
 	}
-	planned, err := removing(v, []call.Target{from}, false)
+	planned, err := removing(v, []call.Target{from}, toTrash)
 	if err != nil {
 		return change.Proposal{}, err
 	}

@@ -191,15 +191,23 @@ func remove(v *call.Vault, p call.Values) (change.Proposal, error) {
 	if err != nil {
 		return change.Proposal{}, err
 	}
-	planned, err := removing(v, []call.Target{t}, p.Has("permanent"))
+	planned, err := removing(v, []call.Target{t}, removal(p.Has("permanent")))
 	planned.Message = planned.Message + t.Path.String()
 	planned.Note = t.Path
 	return planned, err
 }
 
+// removal says what becomes of files that are removed.
+type removal bool
+
+const (
+	toTrash   removal = false // where the user has not set that files are deleted
+	permanent removal = true
+)
+
 // removing returns the proposal to move files to the trash, or to delete them. What is said of
 // it lacks their names.
-func removing(v *call.Vault, files []call.Target, permanent bool) (planned change.Proposal, err error) {
+func removing(v *call.Vault, files []call.Target, how removal) (planned change.Proposal, err error) {
 	var app struct {
 		Trash string `json:"trashOption"`
 	}
@@ -207,7 +215,7 @@ func removing(v *call.Vault, files []call.Target, permanent bool) (planned chang
 		return planned, err
 	}
 	planned.Message = "Deleted permanently: "
-	trash := !permanent && app.Trash != "none"
+	trash := how == toTrash && app.Trash != "none"
 	if trash {
 		planned.Message = "Moved to trash: "
 	}

@@ -74,7 +74,11 @@ func relocateFolders(
 				)
 			}
 		}
-		in, err := contentsOf(v, t, !copies)
+		contents := contentsToChange
+		if copies {
+			contents = contentsOf
+		}
+		in, err := contents(v, t)
 		if err != nil {
 			return change.Proposal{}, err
 		}
@@ -145,7 +149,7 @@ func removeFolder(v *call.Vault, p call.Values) (change.Proposal, error) {
 	if err != nil {
 		return change.Proposal{}, err
 	}
-	in, err := contentsOf(v, call.Target{Path: at, Typed: p["path"]}, true)
+	in, err := contentsToChange(v, call.Target{Path: at, Typed: p["path"]})
 	if err != nil {
 		return change.Proposal{}, err
 	}
@@ -153,7 +157,7 @@ func removeFolder(v *call.Vault, p call.Values) (change.Proposal, error) {
 		in.Files,
 		func(file disk.Path) call.Target { return call.Target{Path: file, Typed: file.String()} },
 	)
-	planned, err := removing(v, files, false)
+	planned, err := removing(v, files, toTrash)
 	if err != nil {
 		return change.Proposal{}, err
 	}
@@ -182,22 +186,28 @@ func isRestricted(v *call.Vault, folder call.Target) bool {
 	return v.Rules.Restrict() && v.Rules.Lowest(folder.Path.String()) < access.Delete
 }
 
-// contentsOf returns what is in a folder. One that is to be changed as a whole is refused, in the
+// contentsOf returns what is in a folder.
+func contentsOf(v *call.Vault, t call.Target) (disk.Contents, error) {
+	in, err := v.Disk.Contents(t.Path)
+	if err != nil {
+		return in, answer.FolderReadError(t.Typed, err)
+	}
+	return in, nil
+}
+
+// contentsToChange returns what is in a folder that is to be changed as a whole. It is refused, in the
 // same words, if the rules let the caller do less than delete somewhere below it, whether or not
 // there is a file, and if a pattern of the ignore file hides something in it. Only the second
 // depends on hidden files.
-func contentsOf(v *call.Vault, t call.Target, whole bool) (disk.Contents, error) {
-	in, err := v.Disk.Contents(t.Path)
-	switch {
-	case err != nil:
-		return in, answer.FolderReadError(t.Typed, err)
-	case whole && (in.Hidden || isRestricted(v, t)):
-		return in, answer.AccessDenied.Failure(
+func contentsToChange(v *call.Vault, t call.Target) (disk.Contents, error) {
+	in, err := contentsOf(v, t)
+	if err == nil && (in.Hidden || isRestricted(v, t)) {
+		err = answer.AccessDenied.Failure(
 			"Access denied: the folder %q may not be changed as a whole.",
 			answer.Verbatim(t.Path.String()),
 		)
 	}
-	return in, nil
+	return in, err
 }
 
 // newFolderPath returns the path of a folder that is to be made.

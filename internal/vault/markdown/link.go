@@ -79,20 +79,20 @@ func (s *scanner) wikilink(at int, line segment) (end int) {
 		return end
 	}
 	link := Link{Display: display, Style: Wikilink, Line: line.line, Span: Span{at, end}}
-	s.addLink(link, target, s.isEmbed(at, line))
+	link.Embed = s.isEmbed(at, line)
+	s.addLink(link, target)
 	return end
 }
 
-// addLink inserts link, ordered by where it begins.
-func (s *scanner) addLink(link Link, target string, embed bool) {
+// addLink inserts link, ordered by where it begins: an embed, at the sign before its brackets.
+func (s *scanner) addLink(link Link, target string) {
 	link.Target = target
 	link.Path = target
 	if n := strings.IndexByte(target, '#'); n >= 0 {
 		link.Path = target[:n]
 		link.Subpath = target[n:]
 	}
-	if embed {
-		link.Embed = true
+	if link.Embed {
 		link.Span.Start--
 	}
 	links := append(s.note.Links, link)
@@ -143,7 +143,8 @@ func (s *scanner) closeBracket(at int, line segment) int {
 		Display: s.joined(place{open.at + 1, open.seg}, at), Style: Inline,
 		Line: s.para[open.seg].line, Span: Span{open.at, end},
 	}
-	s.addLink(link, s.decode(target), open.embed)
+	link.Embed = open.embed
+	s.addLink(link, s.decode(target))
 	return end
 }
 

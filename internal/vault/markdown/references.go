@@ -92,7 +92,7 @@ func (s *scanner) addReferences() {
 		if hasScheme(target) {
 			continue
 		}
-		s.addLink(Link{Style: Reference, Line: line.line, Span: Span{line.start, end}}, s.decode(target), false)
+		s.addLink(Link{Style: Reference, Line: line.line, Span: Span{line.start, end}}, s.decode(target))
 	}
 }
 
