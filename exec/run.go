@@ -349,7 +349,10 @@ func (a attempt) result(r *Runner, permit policy.Grant) (Outcome, error) {
 	case process.NotStarted:
 		return out, cannotStart(a.path, a.Cause)
 	case process.Stopped:
-		stopped := stoppedBy(a.Cause, r.config.Timeout, mutates && a.Started)
+		stopped := stoppedBy(a.Cause, r.config.Timeout)
+		if mutates && a.Started {
+			stopped.mayHaveChanged()
+		}
 		if a.embedded {
 			stopped.ofEmbedded(r.config.Timeout)
 		}
@@ -365,7 +368,11 @@ func (a attempt) result(r *Runner, permit policy.Grant) (Outcome, error) {
 			}
 			return out, nil
 		}
-		return out, crashed(a.path, a.How, mutates)
+		died := crashed(a.path, a.How)
+		if mutates {
+			died.hint = "the change may have been made; " + hintReadBack
+		}
+		return out, died
 	case process.Lost:
 		if mutates && a.Started {
 			return out, &Stopped{
@@ -387,8 +394,8 @@ func (a attempt) result(r *Runner, permit policy.Grant) (Outcome, error) {
 	return out, nil
 }
 
-// stoppedBy says why a call with a time limit was ended; with begun it may have changed something.
-func stoppedBy(cause error, timeout time.Duration, begun bool) *Stopped {
+// stoppedBy says why a call with a time limit was ended.
+func stoppedBy(cause error, timeout time.Duration) *Stopped {
 	s := &Stopped{
 		fact{
 			code:   CodeCancelled,
@@ -409,11 +416,13 @@ func stoppedBy(cause error, timeout time.Duration, begun bool) *Stopped {
 		s = &Stopped{fact{code: CodeTimeout, reason: fmt.Sprintf("the Obsidian CLI did not answer within %v", timeout),
 			hint: "check whether Obsidian shows a dialog or is still starting"}}
 	}
-	if begun {
-		s.code = CodeOutcomeUnknown
-		s.hint = "the app may have made the change, or may still make it; " + hintReadBack
-	}
 	return s
+}
+
+// mayHaveChanged has the error say that the call had begun, and that its outcome is unknown.
+func (s *Stopped) mayHaveChanged() {
+	s.code = CodeOutcomeUnknown
+	s.hint = "the app may have made the change, or may still make it; " + hintReadBack
 }
 
 // ofEmbedded has the sentences speak of the embedded CLI: it shows no dialog, and what a call of it may have changed is settled
@@ -430,12 +439,13 @@ func (s *Stopped) ofEmbedded(timeout time.Duration) {
 	}
 }
 
-func crashed(path, how string, mutates bool) *Unavailable {
-	hint := "the user can install Obsidian again; installers older than 1.12.7 bring a CLI that dies in a sandbox"
-	if mutates {
-		hint = "the change may have been made; " + hintReadBack
+func crashed(path, how string) *Unavailable {
+	return &Unavailable{
+		code:    CodeCrashed,
+		program: path,
+		reason:  "died by " + how,
+		hint:    "the user can install Obsidian again; installers older than 1.12.7 bring a CLI that dies in a sandbox",
 	}
-	return &Unavailable{code: CodeCrashed, program: path, reason: "died by " + how, hint: hint}
 }
 
 func cannotStart(path string, err error) *Unavailable {

@@ -259,7 +259,7 @@ func (t *turn) begin(ctx context.Context) error {
 		return nil
 	}
 	if err := ctx.Err(); err != nil {
-		return stoppedBy(err, t.r.config.Timeout, false)
+		return stoppedBy(err, t.r.config.Timeout)
 	}
 	t.r.queued.Add(1)
 	defer t.r.queued.Add(-1)
@@ -277,7 +277,7 @@ func (t *turn) begin(ctx context.Context) error {
 				},
 			}
 		}
-		return stoppedBy(ctx.Err(), t.r.config.Timeout, false)
+		return stoppedBy(ctx.Err(), t.r.config.Timeout)
 	}
 }
 
