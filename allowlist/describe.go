@@ -183,14 +183,24 @@ func (r *row) describe() Command {
 // Ellipsis marks that a brief signature leaves out parameters.
 const Ellipsis = "…"
 
+// SignatureForm says how much a signature shows.
+type SignatureForm uint8
+
+const (
+	// FullSignature has all parameters.
+	FullSignature SignatureForm = iota
+	// BriefSignature has an ellipsis in place of the parameters that are rarely needed, and is without those
+	// that only show something in the app. The help of the command lists them all.
+	BriefSignature
+)
+
 // Signature writes the command and its parameters as one short line:
 //
 //	tasks [path= done format=json|tsv|csv]
 //
-// Required parameters are before the brackets. Parameters for which allowed is false are left out. A
-// brief one has an ellipsis in place of the parameters that are rarely needed, and is without those
-// that only show something in the app. The help of the command lists them all.
-func (c Command) Signature(allowed func(Param) bool, brief bool) string {
+// Required parameters are before the brackets. Parameters for which allowed is false are left out.
+func (c Command) Signature(allowed func(Param) bool, form SignatureForm) string {
+	brief := form == BriefSignature
 	var required, optional []string
 	more := false
 	for _, p := range c.Params {

@@ -72,7 +72,7 @@ func TestBriefLeavesOutWhatIsRare(t *testing.T) {
 		"read":       "read [file= path= …]",
 	} {
 		c, err := Describe(name)
-		assert.That(t, err == nil && c.Signature(all, true) == want, "%q, %v, want %q", c.Signature(all, true), err, want)
+		assert.That(t, err == nil && c.Signature(all, BriefSignature) == want, "%q, %v, want %q", c.Signature(all, BriefSignature), err, want)
 	}
 	for c := range Commands() {
 		for _, p := range c.Params {
@@ -100,7 +100,7 @@ func TestSignature(t *testing.T) {
 	}
 	for _, test := range tests {
 		c := require.Value(Describe(test.name))(t)
-		assert.Equal(t, c.Signature(test.allowed, false), test.want)
+		assert.Equal(t, c.Signature(test.allowed, FullSignature), test.want)
 	}
 }
 

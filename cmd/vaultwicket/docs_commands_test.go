@@ -46,7 +46,7 @@ var tierTexts = map[tiers.Tier]string{
 func commandSection(t *testing.T, c allowlist.Command) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "### %s\n\n%s.\n\n", c.Name, c.Summary)
-	fmt.Fprintf(&b, "    %s\n\n", c.Signature(func(allowlist.Param) bool { return true }, false))
+	fmt.Fprintf(&b, "    %s\n\n", c.Signature(func(allowlist.Param) bool { return true }, allowlist.FullSignature))
 	fmt.Fprintf(&b, "%s\n", strings.Join(commandFacts(c), " · "))
 	if len(c.Params) > 0 {
 		b.WriteString("\n" + golden.Head("parameter", "takes", ""))

@@ -71,7 +71,7 @@ func (l Listing) Entry() Entry {
 		Name:      l.Name,
 		Tier:      l.Tier.String(),
 		Effect:    l.Effect.String(),
-		Signature: l.Signature(false),
+		Signature: l.Signature(allowlist.FullSignature),
 		Allowed:   l.Enabled(),
 	}
 	switch {
@@ -230,7 +230,7 @@ func Overview(v Vault, atTerminal bool) string {
 		switch {
 		case !c.Enabled():
 		case atTerminal:
-			fmt.Fprintf(&b, "%s\n  %s\n", c.Signature(false), c.Summary)
+			fmt.Fprintf(&b, "%s\n  %s\n", c.Signature(allowlist.FullSignature), c.Summary)
 		default:
 			fmt.Fprintf(&b, "%s: %s\n", c.Name, c.Summary)
 		}

@@ -46,13 +46,12 @@ func List(vaults []Vault) []Listing {
 	return listing
 }
 
-// Signature shows the command with its enabled parameters, or of [Explain] with all; a brief one is
-// without those that are rarely needed.
-func (l Listing) Signature(brief bool) string {
+// Signature shows the command with its enabled parameters, or of [Explain] with all.
+func (l Listing) Signature(form allowlist.SignatureForm) string {
 	return l.Command.Signature(func(p allowlist.Param) bool {
 		at := slices.IndexFunc(l.Params, func(own allowlist.Param) bool { return own.Name == p.Name })
 		return l.whole || at >= 0 && !l.closed[at]
-	}, brief)
+	}, form)
 }
 
 // listed returns the state of a command: in the first vault in which it is enabled, and

@@ -140,7 +140,7 @@ func describe(view toolView) string {
 	}
 	signatures := make([]string, len(listing))
 	for i, c := range listing {
-		signatures[i] = c.Signature(true)
+		signatures[i] = c.Signature(allowlist.BriefSignature)
 	}
 	// A part that appears in only one or two signatures is not shortened.
 	short := []string{" [" + allowlist.Ellipsis + "]", "+", " " + allowlist.Ellipsis + "]", "]+"}
