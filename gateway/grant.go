@@ -120,15 +120,16 @@ func (g *vaultGateway) settleGrant(use *grants.Use, ran bool, result Result) {
 	if use == nil {
 		return
 	}
-	made := ran && mayBeMade(result.OK, result.Change != nil, result.Error)
+	succeeded := result.OK || result.Change != nil
+	made := ran && (succeeded || mayBeMade(result.Error))
 	if err := use.Settle(func(int) bool { return made }); err != nil {
 		g.log.Warn("the use of a grant is not settled, and counts", "grant", use.Grant, "error", err.Error())
 	}
 }
 
-// mayBeMade reports whether a call has changed something, or may have.
-func mayBeMade(ok, changed bool, cause *failure.Error) bool {
-	if ok || changed || cause == nil {
+// mayBeMade reports whether a call that ended with an error, nil for one that is not known, may have changed something.
+func mayBeMade(cause *failure.Error) bool {
+	if cause == nil {
 		return true
 	}
 	switch cause.Code {
@@ -195,7 +196,8 @@ func (g *vaultGateway) settleGrantOfBatch(plan *batchPlan, result BatchResult) {
 		if done.Result == nil {
 			return true
 		}
-		return mayBeMade(done.Status == statusOK, done.Result.Change != nil, done.Result.Error)
+		succeeded := done.Status == statusOK || done.Result.Change != nil
+		return succeeded || mayBeMade(done.Result.Error)
 	}
 	if err := plan.use.Settle(made); err != nil {
 		g.log.Warn("the use of a grant is not settled, and counts", "grant", plan.use.Grant, "error", err.Error())

@@ -387,7 +387,7 @@ func filesOf(
 				c.Removed,
 			)
 		}
-		part := changeLines(c, true)
+		part := changeLines(c)
 		for j := range part {
 			part[j].Aside = isTrashed
 		}
@@ -420,7 +420,7 @@ func Changes(files []PlannedFile, changes []difference.Change, rest Rest) (lines
 		rows = rows + next
 	}
 	for i, c := range fit(changes[:n], extent{told.rows - 2*n, told.bytes}) {
-		lines = append(append(lines, files[i].line(c)), changeLines(c, true)...)
+		lines = append(append(lines, files[i].line(c)), changeLines(c)...)
 	}
 	if left := len(files) - n + rest.Files(); left > 0 {
 		added := rest.Added
@@ -458,13 +458,13 @@ func (f PlannedFile) line(c difference.Change) Line {
 	return l
 }
 
-// changeLines shows what changes in one file. placed says that it is told where in the file a part is.
-func changeLines(c difference.Change, placed bool) (lines []Line) {
+// changeLines shows what changes in one file, with the line at which each part begins but a first one at the beginning.
+func changeLines(c difference.Change) (lines []Line) {
 	if c.Binary {
 		return words("not a text")
 	}
 	for i, hunk := range c.Hunks() {
-		if at := cmp.Or(hunk[0].Old, hunk[0].New); i > 0 || placed && at > 1 {
+		if at := cmp.Or(hunk[0].Old, hunk[0].New); i > 0 || at > 1 {
 			lines = append(lines, Line{Kind: Place, Text: fmt.Sprintf("at line %d:", at)})
 		}
 		for _, l := range hunk {

@@ -260,8 +260,11 @@ func (p *Page) forgetBrowsers(request) view {
 	return v
 }
 
-// decide answers the questions with the codes of the form.
-func (p *Page) decide(r request, approve bool) view {
+// decide answers each of the questions with the codes of the form by one answer, which says whether they are approved.
+func (p *Page) decide(r request, answer consent.Answer) view {
+	answer.By = Surface
+	answer.Session = p.Session
+	answer.Typed = r.PostForm.Get("typed")
 	found, _ := p.readQuestions() // what cannot be read cannot be answered
 	v := view{goTo: "approvals"}
 	codes := r.PostForm["code"]
@@ -269,7 +272,7 @@ func (p *Page) decide(r request, approve bool) view {
 		return v.failed(failure.New(failure.CodeBadRequest, "select one or more of them", "no question is selected"))
 	}
 	for _, code := range codes {
-		if approve && slices.ContainsFunc(found.Ended, func(q consent.StoredQuestion) bool { return q.Code == code }) {
+		if answer.Approve && slices.ContainsFunc(found.Ended, func(q consent.StoredQuestion) bool { return q.Code == code }) {
 			return v.failed(
 				failure.New(
 					failure.CodeBadRequest,
@@ -278,16 +281,8 @@ func (p *Page) decide(r request, approve bool) view {
 				),
 			)
 		}
-		q, err := consent.Decide(
-			p.State,
-			consent.Answer{
-				Code:    code,
-				Approve: approve,
-				By:      Surface,
-				Session: p.Session,
-				Typed:   r.PostForm.Get("typed"),
-			},
-		)
+		answer.Code = code
+		q, err := consent.Decide(p.State, answer)
 		var elsewhere *consent.Elsewhere
 		var done *consent.Answered
 		var unusable *consent.Unusable
@@ -313,7 +308,7 @@ func (p *Page) decide(r request, approve bool) view {
 		}
 	}
 	did := "Denied"
-	if approve {
+	if answer.Approve {
 		did = "Approved"
 	}
 	v.note = cmp.Or(v.note, did+".")

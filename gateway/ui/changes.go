@@ -444,7 +444,11 @@ func (p *Page) undo(r request) view {
 			one = p.backTo(r)
 		}
 		done := p.counting(ctx, form.Vault, undoneOf(result.Stdout))
-		note := done.note(form.What == "redo" || form.What == redoDay)
+		does := "undone"
+		if form.What == "redo" || form.What == redoDay {
+			does = "done again"
+		}
+		note := done.note(does)
 		if form.isOfDay() {
 			note += p.leftNote(ctx, form, len(done.skipped)+len(done.unkept))
 		}
@@ -557,12 +561,8 @@ func undoneOf(answer string) (done undone) {
 // maxSkipped is how many notes the note about an undo names.
 const maxSkipped = 10
 
-// note says what an undo did; again, that it did changes again.
-func (u undone) note(again bool) string {
-	does := "undone"
-	if again {
-		does = "done again"
-	}
+// note says what became of changes, "undone" or "done again", and which were left as they are.
+func (u undone) note(does string) string {
 	note := upperFirst(does) + "."
 	if u.changes > 1 {
 		note = fmt.Sprintf("%d changes %s.", u.changes, does)

@@ -106,7 +106,7 @@ func (p *Page) allow(r request) view {
 		if q.Code != code || q.State != consent.Pending || terms == nil {
 			continue
 		}
-		if decided := p.decide(r, true); decided.problem != nil {
+		if decided := p.decide(r, consent.Answer{Approve: true}); decided.problem != nil {
 			return decided
 		}
 		given, err := grants.Open(p.State, p.Now).Give(*terms, time.Hour)

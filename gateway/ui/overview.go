@@ -267,11 +267,10 @@ func (p *Page) agentAct(r request, what string) view {
 	return v
 }
 
-// pause has every server deny every call, or ends that.
-func (p *Page) pause(r request, on bool) view {
+// pause has every server deny every call.
+func (p *Page) pause(r request) view {
 	v := view{goTo: p.backTo(r)}
-	switch usable := ownerfiles.EnsureFolder(p.State); {
-	case on && !usable:
+	if !ownerfiles.EnsureFolder(p.State) {
 		return v.failed(
 			failure.New(
 				failure.CodeState,
@@ -279,16 +278,21 @@ func (p *Page) pause(r request, on bool) view {
 				"not paused: the state folder cannot be used",
 			),
 		)
-	case on:
-		if err := admission.Pause(p.State, "", p.Now()); err != nil {
-			return v.failed(
-				failure.New(failure.CodeState, `try "vaultwicket pause" in a terminal`, "not paused: %v", err),
-			)
-		}
-	default:
-		if _, err := admission.Resume(p.State, ""); err != nil {
-			return v.failed(failure.New(failure.CodeState, "delete the file", "still paused: %v", err))
-		}
+	}
+	if err := admission.Pause(p.State, "", p.Now()); err != nil {
+		return v.failed(
+			failure.New(failure.CodeState, `try "vaultwicket pause" in a terminal`, "not paused: %v", err),
+		)
+	}
+	return v
+}
+
+// resume ends a pause of every server.
+func (p *Page) resume(r request) view {
+	v := view{goTo: p.backTo(r)}
+	ownerfiles.EnsureFolder(p.State)
+	if _, err := admission.Resume(p.State, ""); err != nil {
+		return v.failed(failure.New(failure.CodeState, "delete the file", "still paused: %v", err))
 	}
 	return v
 }

@@ -167,9 +167,9 @@ func New(c Config) *Page {
 		"activity":          {show: p.activity},
 		"activity/call/":    {show: p.oneCall},
 		"approvals":         {show: p.approvals},
-		"approvals/approve": {act: func(r request) view { return p.decide(r, true) }},
+		"approvals/approve": {act: func(r request) view { return p.decide(r, consent.Answer{Approve: true}) }},
 		"approvals/one/":    {show: p.oneQuestion},
-		"approvals/deny":    {act: func(r request) view { return p.decide(r, false) }},
+		"approvals/deny":    {act: func(r request) view { return p.decide(r, consent.Answer{Approve: false}) }},
 		"approvals/forget":  {act: p.forgetBrowsers},
 		"changes":           {show: p.changes},
 		"changes/one/":      {show: p.oneChange},
@@ -203,8 +203,8 @@ func New(c Config) *Page {
 			shown, err := p.inForce()
 			return view{template: "settings", title: "Settings", data: shown}.failed(err)
 		}},
-		"pause/pause":  {act: func(r request) view { return p.pause(r, true) }},
-		"pause/resume": {act: func(r request) view { return p.pause(r, false) }},
+		"pause/pause":  {act: p.pause},
+		"pause/resume": {act: p.resume},
 	}
 	p.guard = newGuard(c.Now, newLinkPages(c.State, c.Session, "", c.Now, c.Log), p.answer)
 	return p
