@@ -39,7 +39,7 @@ func compareBackends(ctx context.Context, std terminal.Streams, args []string) e
 		}
 	}
 	progress := o.Progress("compare")
-	report, err := doctor.Compare(ctx, o, notes, texts)
+	report, err := doctor.Compare(ctx, o, doctor.Comparing{Notes: notes, Texts: texts})
 	progress.Stop()
 	var refused *failure.Error
 	switch {

@@ -16,13 +16,18 @@ import (
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
-// Compare asks both backends the same reading commands, for some of the notes one by one, and keeps the
-// lines that differ if texts are wanted. An error of a call is a [*failure.Error].
-func Compare(ctx context.Context, o bootstrap.Opened, notes int, texts bool) (Comparison, error) {
+// Comparing says what [Compare] does.
+type Comparing struct {
+	Notes int  // how many notes are asked about one by one
+	Texts bool // keep the lines that differ
+}
+
+// Compare asks both backends the same reading commands. An error of a call is a [*failure.Error].
+func Compare(ctx context.Context, o bootstrap.Opened, how Comparing) (Comparison, error) {
 	c := comparison{app: reading(o, settings.App), embedded: reading(o, settings.Embedded)}
 	defer c.app.Flush()
 	defer c.embedded.Flush()
-	return c.compare(ctx, notes, texts)
+	return c.compare(ctx, how)
 }
 
 // reading returns a gateway of one backend that reads in every tier and changes nothing.
@@ -85,10 +90,9 @@ const (
 	maxValues = 8 // folders, tags, bases, words and templates
 )
 
-// compare asks both backends, for some of the notes one by one, and keeps the lines that differ if
-// texts are wanted. The error is that of the first call: without an app, or without the folder of the
+// compare asks both backends. The error is that of the first call: without an app, or without the folder of the
 // vault, there is nothing to compare.
-func (c comparison) compare(ctx context.Context, notes int, texts bool) (Comparison, error) {
+func (c comparison) compare(ctx context.Context, how Comparing) (Comparison, error) {
 	version := c.ask(ctx, c.app, comparedCall{"version"})
 	if version.Error != nil {
 		return Comparison{}, version.Error
@@ -105,7 +109,7 @@ func (c comparison) compare(ctx context.Context, notes int, texts bool) (Compari
 	}
 	first := func(lines []string) []string { return append([]string{}, lines[:min(len(lines), maxTexts)]...) }
 	r := Comparison{Vault: c.app.VaultName(), App: strings.TrimSpace(version.Output()), Differences: []DifferingCall{}}
-	for _, one := range c.calls(ctx, linesOf(files.Output()), notes) {
+	for _, one := range c.calls(ctx, linesOf(files.Output()), how.Notes) {
 		if err := ctx.Err(); err != nil {
 			return r, err
 		}
@@ -130,7 +134,7 @@ func (c comparison) compare(ctx context.Context, notes int, texts bool) (Compari
 			if d.OnlyApp+d.OnlyEmbedded == 0 {
 				d.Kind = "order"
 			}
-			if texts {
+			if how.Texts {
 				d.Texts = &DifferingTexts{first(onlyApp), first(onlyEmbedded)}
 			}
 		}

@@ -159,7 +159,7 @@ func Approve(ctx context.Context, std terminal.Streams, args []string) error {
 			Hint: fmt.Sprintf(`"vaultwicket deny %s" denies it`, q.Code),
 		})
 	}
-	if q, err = decide(state, q.Code, true, typed); err != nil {
+	if q, err = decide(state, consent.Answer{Code: q.Code, Approve: true, Typed: typed}); err != nil {
 		return approvalError(err)
 	}
 	fmt.Fprintf(
@@ -208,7 +208,7 @@ func Deny(_ context.Context, std terminal.Streams, args []string) error {
 	for _, row := range rows {
 		fmt.Fprintln(std.Err, row)
 	}
-	if q, err = decide(state, q.Code, false, ""); err != nil {
+	if q, err = decide(state, consent.Answer{Code: q.Code, Approve: false}); err != nil {
 		return approvalError(err)
 	}
 	fmt.Fprintf(std.Out, "%s %s: %s in %s\n", q.State, q.Code, sanitize.Line(q.Command), sanitize.Line(q.Vault))
@@ -265,18 +265,11 @@ func rowsOf(state string, q consent.StoredQuestion, stream any) ([]string, error
 // bareCode returns a code without its dash, which users may omit.
 func bareCode(code string) string { return strings.ReplaceAll(code, "-", "") }
 
-// decide stores the answer to a question that was shown in this terminal, with what the user has typed to approve it.
-func decide(state, code string, approve bool, typed string) (consent.StoredQuestion, error) {
-	return consent.Decide(
-		state,
-		consent.Answer{
-			Code:    code,
-			Approve: approve,
-			By:      bootstrap.AtTerminal,
-			Session: bootstrap.Session(),
-			Typed:   typed,
-		},
-	)
+// decide stores the answer to a question that was shown in this terminal.
+func decide(state string, given consent.Answer) (consent.StoredQuestion, error) {
+	given.By = bootstrap.AtTerminal
+	given.Session = bootstrap.Session()
+	return consent.Decide(state, given)
 }
 
 // openQuestions returns the state folder and its questions that have not expired, and says which cannot be read.

@@ -76,10 +76,10 @@ func (q *auditQuery) parse(rest []string, now time.Time) (err error) {
 			Advice: "the decisions are " + strings.Join(auditDecisions, ", "),
 		}
 	}
-	if q.filter.Since, err = terminal.ParseMoment("since", q.since, now, false); err != nil {
+	if q.filter.Since, err = terminal.ParseMoment("since", q.since, now, terminal.FirstMoment); err != nil {
 		return err
 	}
-	if q.filter.Until, err = terminal.ParseMoment("until", q.until, now, true); err != nil {
+	if q.filter.Until, err = terminal.ParseMoment("until", q.until, now, terminal.EndOfDate); err != nil {
 		return err
 	}
 	if !q.filter.Since.IsZero() && !q.filter.Until.IsZero() && !q.filter.Since.Before(q.filter.Until) {

@@ -73,10 +73,10 @@ func (q *journalQuery) flags(f *settings.Flags) {
 func (q *journalQuery) open(o bootstrap.Opened, now time.Time) (kept *journal.Journal, f journal.Filter, err error) {
 	f.Limit = q.limit
 	f.Agent = o.Reviewed
-	if f.Since, err = terminal.ParseMoment("since", q.since, now, false); err != nil {
+	if f.Since, err = terminal.ParseMoment("since", q.since, now, terminal.FirstMoment); err != nil {
 		return nil, f, err
 	}
-	if f.Until, err = terminal.ParseMoment("until", q.until, now, true); err != nil {
+	if f.Until, err = terminal.ParseMoment("until", q.until, now, terminal.EndOfDate); err != nil {
 		return nil, f, err
 	}
 	if kept, err = o.Gateway.Journal(""); err != nil {

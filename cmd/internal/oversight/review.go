@@ -58,7 +58,7 @@ func Review(ctx context.Context, std terminal.Streams, args []string) error {
 	isOfAll := r.since == "" && r.grant == "" && o.Reviewed == ""
 	switch {
 	case r.since != "":
-		if wanted.Since, err = terminal.ParseMoment("since", r.since, now, false); err != nil {
+		if wanted.Since, err = terminal.ParseMoment("since", r.since, now, terminal.FirstMoment); err != nil {
 			return err
 		}
 	case r.grant == "":

@@ -123,9 +123,18 @@ func (f Flag) Form() string {
 // MomentHelp says in the help of a flag what [ParseMoment] reads.
 const MomentHelp = "a date (2026-11-21, yesterday, -3d, monday), a time (RFC 3339) or an age (24h)"
 
-// ParseMoment reads the value of a flag: a date, a time or an age; "" is the zero time. A date
-// is its first moment in the time zone of now, or its end. The error is an [*UsageError].
-func ParseMoment(flag, text string, now time.Time, end bool) (time.Time, error) {
+// Edge says which moment of a date is meant.
+type Edge uint8
+
+// The edges of a date, in the time zone of the moment by which it is read.
+const (
+	FirstMoment Edge = iota
+	EndOfDate
+)
+
+// ParseMoment reads the value of a flag: a date, of which edge says the moment, a time or an age; "" is the zero time.
+// The error is an [*UsageError].
+func ParseMoment(flag, text string, now time.Time, edge Edge) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}
@@ -142,7 +151,7 @@ func ParseMoment(flag, text string, now time.Time, end bool) (time.Time, error) 
 			Reason: fmt.Sprintf("flag --%s: invalid date, time or duration %q", flag, excerpt.Short(text)),
 			Advice: "use 2026-11-21, yesterday, -3d, monday, 2026-W47, 2026-11-21T09:30:00Z or 24h",
 		}
-	case end:
+	case edge == EndOfDate:
 		return span.End(), nil
 	}
 	return span.First, nil

@@ -120,28 +120,28 @@ func TestMoments(t *testing.T) {
 	now := time.Date(2026, 11, 21, 9, 30, 0, 0, here)
 	for _, test := range []struct {
 		text  string
-		end   bool
+		edge  Edge
 		want  time.Time
 		wrong bool
 	}{
 		{text: ""},
 		{text: "24h", want: now.Add(-24 * time.Hour)},
-		{text: "1h30m", end: true, want: now.Add(-90 * time.Minute)},
+		{text: "1h30m", edge: EndOfDate, want: now.Add(-90 * time.Minute)},
 		{text: "0s", want: now},
 		{text: "2026-11-20", want: time.Date(2026, 11, 20, 0, 0, 0, 0, here)},
-		{text: "2026-11-20", end: true, want: time.Date(2026, 11, 21, 0, 0, 0, 0, here)},
+		{text: "2026-11-20", edge: EndOfDate, want: time.Date(2026, 11, 21, 0, 0, 0, 0, here)},
 		{text: "2026-11-20T08:00:00Z", want: time.Date(2026, 11, 20, 8, 0, 0, 0, time.UTC)},
-		{text: "2026-11-20T08:00:00.5+02:00", end: true, want: time.Date(2026, 11, 20, 6, 0, 0, 5e8, time.UTC)},
+		{text: "2026-11-20T08:00:00.5+02:00", edge: EndOfDate, want: time.Date(2026, 11, 20, 6, 0, 0, 5e8, time.UTC)},
 		{text: "24", wrong: true},
 		{text: "someday", wrong: true},
 		{text: "30m", want: now.Add(-30 * time.Minute)}, // minutes, and no months
 		{text: "-24h", want: now.Add(-24 * time.Hour)},
-		{text: "yesterday", end: true, want: time.Date(2026, 11, 21, 0, 0, 0, 0, here)},
-		{text: "2026-W47", end: true, want: time.Date(2026, 11, 23, 0, 0, 0, 0, here)},
+		{text: "yesterday", edge: EndOfDate, want: time.Date(2026, 11, 21, 0, 0, 0, 0, here)},
+		{text: "2026-W47", edge: EndOfDate, want: time.Date(2026, 11, 23, 0, 0, 0, 0, here)},
 		{text: "2026-13-01", wrong: true},
 		{text: "2026-11-20 08:00", wrong: true},
 	} {
-		got, err := ParseMoment("since", test.text, now, test.end)
-		assert.That(t, (err != nil) == test.wrong && got.Equal(test.want), "%q (end %v) is %v, %v, want %v", test.text, test.end, got, err, test.want)
+		got, err := ParseMoment("since", test.text, now, test.edge)
+		assert.That(t, (err != nil) == test.wrong && got.Equal(test.want), "%q (edge %v) is %v, %v, want %v", test.text, test.edge, got, err, test.want)
 	}
 }
