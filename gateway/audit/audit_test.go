@@ -56,7 +56,7 @@ func TestFilters(t *testing.T) {
 		if n%10 == 0 {
 			line.Decision, line.Code, line.Command, line.Vault = "deny", "tier_closed", "delete", "Tëst\u202e"
 		}
-		require.NoError(t, l.Write(line, false))
+		require.NoError(t, l.Write(line, Buffered))
 	}
 	for _, test := range []struct {
 		name        string
@@ -132,13 +132,13 @@ func TestInvalidLinesAreRefused(t *testing.T) {
 		line := sample(1)
 		spoil(&line)
 		var invalid *Invalid
-		err := l.Write(line, false)
+		err := l.Write(line, Buffered)
 		assert.That(t, errors.As(err, &invalid), "%s: %v", name, err)
 	}
 	_, err := os.Lstat(l.folder.dir)
 	assert.That(t, os.IsNotExist(err), "something was written")
 	var unusable *Unusable
-	err = Open("relative", Limits{}).Write(sample(1), false)
+	err = Open("relative", Limits{}).Write(sample(1), Buffered)
 	assert.That(t, errors.As(err, &unusable), "%v", err)
 }
 
@@ -154,7 +154,7 @@ func TestTheLongestLineFits(t *testing.T) {
 	for range 1000 {
 		line.Params = append(line.Params, Param{long, -1 << 63, "0123456789abcdef"})
 	}
-	require.NoError(t, l.Write(line, true))
+	require.NoError(t, l.Write(line, Durable))
 	size := len(readFile(t, l, currentFile))
 	assert.That(t, size <= maxLine/2, "%d bytes", size)
 	got := listed(t, l, Filter{})[0]
@@ -193,7 +193,7 @@ func TestDigestsAreOfOneLog(t *testing.T) {
 	assert.That(t, a.Digest("text") != b.Digest("text"), "two logs have one key")
 	assert.That(t, again(t, a).Digest("text") == a.Digest("text"), "another process has another key")
 	l := Open(filepath.Join(t.TempDir(), "\x00"), Limits{})
-	assert.That(t, l.Digest("text") == "" && l.Write(sample(1), false) != nil, "a digest without a key")
+	assert.That(t, l.Digest("text") == "" && l.Write(sample(1), Buffered) != nil, "a digest without a key")
 }
 
 func TestErrorsAreForPeopleAndPrograms(t *testing.T) {

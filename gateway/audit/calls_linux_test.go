@@ -38,7 +38,7 @@ func writeReads(l *Log) {
 	runtime.LockOSThread()
 	debug.SetGCPercent(-1)
 	for n := range 4 { // it finds the end
-		_ = l.Write(sample(n), false)
+		_ = l.Write(sample(n), Buffered)
 	}
 	fmt.Println(syscall.Gettid())
 	_, _ = syscall.Read(0, make([]byte, 1))
@@ -46,7 +46,7 @@ func writeReads(l *Log) {
 	for n := range tracedReads {
 		decision, end := sample(n), sample(n)
 		decision.Kind = "decision"
-		if err := l.WriteAll(false, decision, end); err != nil {
+		if err := l.WriteAll(Buffered, decision, end); err != nil {
 			fmt.Println(err)
 		}
 	}

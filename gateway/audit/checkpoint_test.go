@@ -26,7 +26,7 @@ func signedLog(t *testing.T, calls int) (state string, lasting, routine []Line) 
 	points := NewCheckpoints(state, StateKey(state))
 	for i := range calls {
 		line := Line{Kind: "decision", Command: "append", Client: fmt.Sprintf("client-%d", i), Decision: "allow"}
-		require.NoError(t, logs.Write(line, i%2 == 0, false))
+		require.NoError(t, logs.Write(line, i%2 == 0, Buffered))
 		if i%20 == 19 {
 			require.NoError(t, points.Sign())
 		}
@@ -61,7 +61,7 @@ func rewritten(t *testing.T, lasting, routine []Line) (state string) {
 	logs := OpenLogs(state)
 	for dir, lines := range map[*Log][]Line{logs.lasting: lasting, logs.calls: routine} {
 		for _, line := range lines {
-			require.NoError(t, dir.Write(line, false))
+			require.NoError(t, dir.Write(line, Buffered))
 		}
 	}
 	return state
@@ -152,7 +152,7 @@ func TestCheckpointsAreWrittenWhenThereIsSomethingToSign(t *testing.T) {
 		err := points.Sign()
 		require.That(t, err == nil && count() == 0, "of no log: %d, %v", count(), err)
 	}
-	require.NoError(t, OpenLogs(state).Write(Line{Kind: "decision", Decision: "allow"}, false, false))
+	require.NoError(t, OpenLogs(state).Write(Line{Kind: "decision", Decision: "allow"}, false, Buffered))
 	for range 3 {
 		err := points.Sign()
 		require.That(t, err == nil && count() == 1, "%d lines, %v", count(), err)
@@ -169,7 +169,7 @@ func TestCheckpointsOfRemovedLines(t *testing.T) {
 	points.log = logs
 	var kept string
 	for i := range 60 {
-		require.NoError(t, logs.Write(Line{Kind: "decision", Command: "append"}, true, false))
+		require.NoError(t, logs.Write(Line{Kind: "decision", Command: "append"}, true, Buffered))
 		if i == 1 {
 			require.NoError(t, points.Sign())
 			kept = keptElsewhere(t, allLines(t, AuditFolder(state)))

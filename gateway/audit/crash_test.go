@@ -16,7 +16,7 @@ import (
 func writeShort(t *testing.T, l *Log, from, to int) {
 	t.Helper()
 	for range to - from + 1 {
-		require.NoError(t, l.Write(Line{Kind: "end"}, false))
+		require.NoError(t, l.Write(Line{Kind: "end"}, Buffered))
 	}
 }
 
@@ -178,7 +178,7 @@ func everyFault(t *testing.T, begin func(*testing.T, *Log), killed bool) {
 		promised, refused := map[string]bool{}, map[string]bool{}
 		for i := 100; i < 103; i++ {
 			line := sample(i)
-			err := l.Write(line, true)
+			err := l.Write(line, Durable)
 			var typed *Unusable
 			assert.That(t, err == nil || (errors.As(err, &typed) && errors.Is(err, faults.Err)), "call %d: %v", n, err)
 			if err == nil {
@@ -218,7 +218,7 @@ func TestEveryFaultOfAnOpenLog(t *testing.T) {
 		l.sys = sys
 		writeAll(t, l, 1, 3)
 		sys.Calls, sys.N = 0, n
-		err := l.Write(sample(4), true)
+		err := l.Write(sample(4), Durable)
 		ended = sys.Calls < n
 		require.That(t, ended == (err == nil) && (err == nil || errors.Is(err, faults.Err)), "call %d: %v", n, err)
 		sys.N = 0

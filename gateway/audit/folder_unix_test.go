@@ -44,7 +44,7 @@ func TestAnUnfitFolderIsRefused(t *testing.T) {
 			spoil(t, l)
 			l = again(t, l)
 			var unusable *Unusable
-			err := l.Write(sample(9), false)
+			err := l.Write(sample(9), Buffered)
 			assert.That(t, errors.As(err, &unusable), "write: %v", err)
 			if name == "a link to the next older file" {
 				return // a reader has no use for it
@@ -60,10 +60,10 @@ func TestAnOpenFileIsLookedAt(t *testing.T) {
 	l := newLog(t, Limits{})
 	writeAll(t, l, 1, 3)
 	require.NoError(t, os.Chmod(l.folder.file(currentFile), 0o666))
-	assert.That(t, l.Write(sample(4), false) != nil, "a file that others may write was written to")
+	assert.That(t, l.Write(sample(4), Buffered) != nil, "a file that others may write was written to")
 	require.NoError(t, os.Chmod(l.folder.file(currentFile), 0o600))
 	require.NoError(t, os.Link(l.folder.file(headFile), l.folder.file("second")))
-	assert.That(t, l.Write(sample(4), false) != nil, "a head with a second name was written to")
+	assert.That(t, l.Write(sample(4), Buffered) != nil, "a head with a second name was written to")
 	require.NoError(t, os.Remove(l.folder.file("second")))
 	writeAll(t, l, 4, 4)
 	wantWhole(t, l, 4)

@@ -34,7 +34,7 @@ func TestAFollowerReadsEachLineOnce(t *testing.T) {
 	places := map[uint64]Place{}
 	for i := range 60 {
 		for range i % 4 { // a file has some eight lines
-			require.NoError(t, log.Write(Line{Kind: "end", Command: fmt.Sprint("c", i)}, false))
+			require.NoError(t, log.Write(Line{Kind: "end", Command: fmt.Sprint("c", i)}, Buffered))
 		}
 		seqs, at := followed(t, f)
 		for j, seq := range seqs {
@@ -59,7 +59,7 @@ func TestTheFirstLookIsBounded(t *testing.T) {
 	log := Open(dir, Limits{FileSize: 2000, Files: 100})
 	defer log.Close()
 	for range 50 {
-		require.NoError(t, log.Write(Line{Kind: "end"}, false))
+		require.NoError(t, log.Write(Line{Kind: "end"}, Buffered))
 	}
 	for _, limit := range []int64{1, 150, 1000, 2500, 5000} {
 		seqs, places := followed(t, Follow(dir, limit))
@@ -76,7 +76,7 @@ func TestAHalfWrittenLineIsReadWhenItIsWhole(t *testing.T) {
 	log := Open(dir, Limits{})
 	defer log.Close()
 	for range 3 {
-		require.NoError(t, log.Write(Line{Kind: "end"}, false))
+		require.NoError(t, log.Write(Line{Kind: "end"}, Buffered))
 	}
 	name := filepath.Join(dir, currentFile)
 	text := require.Value(os.ReadFile(name))(t)
@@ -95,7 +95,7 @@ func TestALockThatIsHeldIsNotWaitedForForEver(t *testing.T) {
 		writeAll(t, l, 1, 1)
 		unlock := require.Value(again(t, l).lock())(t)
 		var busy *Busy
-		err := l.Write(sample(2), false)
+		err := l.Write(sample(2), Buffered)
 		assert.That(t, errors.As(err, &busy), "write: %v", err)
 		_, err = Verify(t.Context(), l.folder.dir)
 		assert.That(t, errors.As(err, &busy), "verify: %v", err)

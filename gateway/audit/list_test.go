@@ -25,7 +25,7 @@ func countedLines(t *testing.T, count int) *Log {
 			n := from + i
 			lines[i] = Line{Kind: "end", Time: start.Add(time.Duration(n) * time.Second), Call: fmt.Sprint("call ", n), Command: fmt.Sprint("command", n%100)}
 		}
-		require.NoError(t, l.WriteAll(false, lines...))
+		require.NoError(t, l.WriteAll(Buffered, lines...))
 	}
 	return l
 }

@@ -71,15 +71,15 @@ func (l Logs) None() bool { return l.lasting == nil }
 func (l Logs) Digest(value string) string { return l.lasting.Digest(value) }
 
 // Write writes a line to the part that it belongs to. mutates says that its call may
-// change something, durable that the line is on the disk when write returns.
-func (l Logs) Write(line Line, mutates, durable bool) error {
+// change something.
+func (l Logs) Write(line Line, mutates bool, how Durability) error {
 	if l.None() {
 		return nil
 	}
 	if isRoutine(line, mutates) {
-		return l.calls.Write(line, durable)
+		return l.calls.Write(line, how)
 	}
-	return l.lasting.Write(line, durable)
+	return l.lasting.Write(line, how)
 }
 
 // isRoutine reports whether a line is about a call that changes nothing and was not refused by the
@@ -121,7 +121,7 @@ func (l Logs) Hold(line Line) *heldDecision {
 	d := &heldDecision{logs: l, line: line}
 	d.written.Add(1)
 	d.timer = time.AfterFunc(lateAfter, func() {
-		_ = l.Write(d.line, false, false)
+		_ = l.Write(d.line, false, Buffered)
 		d.written.Done()
 	})
 	return d
@@ -136,10 +136,10 @@ func (d *heldDecision) End(end Line) bool {
 		return false
 	case d.logs.None():
 	case isRoutine(d.line, false) && isRoutine(end, false): // at once, because both belong to the same part
-		_ = d.logs.calls.WriteAll(false, d.line, end)
+		_ = d.logs.calls.WriteAll(Buffered, d.line, end)
 	default:
-		_ = d.logs.Write(d.line, false, false)
-		_ = d.logs.Write(end, false, false)
+		_ = d.logs.Write(d.line, false, Buffered)
+		_ = d.logs.Write(end, false, Buffered)
 	}
 	return true
 }

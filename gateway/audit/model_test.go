@@ -44,7 +44,7 @@ func TestAnySequenceVerifies(t *testing.T) {
 			"write": func(rt *rapid.T) {
 				line := sample(written)
 				line.Client = rapid.String().Draw(rt, "client")
-				require.NoError(rt, l.Write(line, rapid.Bool().Draw(rt, "durable")))
+				require.NoError(rt, l.Write(line, Durability(rapid.Bool().Draw(rt, "durable"))))
 				written, torn = written+1, false
 			},
 			"reopen": func(rt *rapid.T) {
@@ -246,7 +246,7 @@ func checkFile(t *testing.T, data []byte) {
 		writeFile(t, l, currentFile, content)
 		next := again(t, l)
 		for n := range 2 {
-			require.NoError(t, next.Write(sample(100+n), false))
+			require.NoError(t, next.Write(sample(100+n), Buffered))
 		}
 		lines := listedAnyhow(t, l, Filter{})
 		require.That(t, len(lines) >= 2 && lines[len(lines)-1].Call == "call-101" && lines[len(lines)-2].Call == "call-100", "%d lines", len(lines))
@@ -257,7 +257,7 @@ func checkFile(t *testing.T, data []byte) {
 	// is there.
 	writeFile(t, l, currentFile, append(bytes.Clone(whole), data...))
 	before := verified(t, l)
-	require.NoError(t, again(t, l).Write(sample(100), false))
+	require.NoError(t, again(t, l).Write(sample(100), Buffered))
 	after := verified(t, l)
 	require.That(t, (after.Broken == nil) == (before.Broken == nil) && after.Torn == 0, "before %+v %v, after %+v %v", before, before.Broken, after, after.Broken)
 }

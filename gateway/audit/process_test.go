@@ -203,7 +203,7 @@ func TestNoDecisionIsLostOrWrittenTwice(t *testing.T) {
 				d := logs.Hold(decision(call))
 				time.Sleep(time.Duration(i%3) * lateAfter)
 				if !d.End(end(call)) {
-					_ = logs.Write(end(call), false, false)
+					_ = logs.Write(end(call), false, Buffered)
 				}
 			})
 		}
@@ -339,7 +339,7 @@ func TestWhatIsChangedByHandIsSeen(t *testing.T) {
 			writeAll(t, l, 1, 3)
 			writeAll(t, l, 4, 5)
 			require.NoError(t, change(l.folder.file(currentFile)))
-			assert.That(t, l.Write(sample(6), false) != nil, "the file was written to")
+			assert.That(t, l.Write(sample(6), Buffered) != nil, "the file was written to")
 		})
 	}
 }

@@ -31,7 +31,7 @@ var calls atomic.Uint64
 // for none.
 func NewRecords(state, agent, session string) *Records {
 	r := &Records{logs: OpenLogs(state), agent: agent, session: session}
-	r.limited.Write = func(line Line) { _ = r.logs.Write(line, false, false) }
+	r.limited.Write = func(line Line) { _ = r.logs.Write(line, false, Buffered) }
 	return r
 }
 
@@ -204,7 +204,7 @@ func (r *Record) Allowed(call allowlist.Call, backend string) error {
 	line.Backend = backend
 	if !mutates {
 		r.held = r.records.logs.Hold(r.truly(line))
-	} else if err := r.records.logs.Write(r.truly(line), true, true); err != nil {
+	} else if err := r.records.logs.Write(r.truly(line), true, Durable); err != nil {
 		return failure.New(failure.CodeState, `the user can see more with "vaultwicket audit verify"`, "nothing was changed, because the audit log cannot be written: %s", excerpt.Reason(err))
 	}
 	r.seen.Decided(telemetry.Decision{Decision: line.Decision})
@@ -302,5 +302,5 @@ func (r *Record) write(line Line) {
 	if line.Kind == "decision" {
 		r.seen.Decided(telemetry.Decision{Decision: line.Decision, Rule: line.Rule, Code: line.Code})
 	}
-	_ = r.records.logs.Write(r.truly(line), r.call.Valid() && r.call.Effect().Mutates(), false)
+	_ = r.records.logs.Write(r.truly(line), r.call.Valid() && r.call.Effect().Mutates(), Buffered)
 }

@@ -175,7 +175,7 @@ func (l *Log) lateLines() *waiting {
 	if since.IsZero() || !l.unkept.Since.IsZero() && l.unkept.Since.Before(since) {
 		since = l.unkept.Since
 	}
-	w := &waiting{durable: true, isLate: true}
+	w := &waiting{durability: Durable, isLate: true}
 	for text := range bytes.Lines(refusals) {
 		var line Line
 		err := json.Unmarshal(text, &line)

@@ -75,7 +75,7 @@ func TestALockThatIsReplacedIsShared(t *testing.T) {
 	for _, log := range []*Log{l, other} {
 		both.Go(func() {
 			for n := range 100 {
-				assert.NoError(t, log.Write(sample(n), false))
+				assert.NoError(t, log.Write(sample(n), Buffered))
 			}
 		})
 	}
@@ -99,7 +99,7 @@ func TestLinesThatComeTogetherStayTogether(t *testing.T) {
 				for n := range pairs {
 					first, second := sample(caller*pairs+n), sample(caller*pairs+n)
 					first.Kind = "decision"
-					assert.NoError(t, log.WriteAll(false, first, second))
+					assert.NoError(t, log.WriteAll(Buffered, first, second))
 				}
 			})
 		}
@@ -121,7 +121,7 @@ func TestThoseWhoWaitAreWrittenByOne(t *testing.T) {
 	l.mu.Lock()
 	var all sync.WaitGroup
 	for n := range 8 {
-		all.Go(func() { assert.NoError(t, l.Write(sample(n), false)) })
+		all.Go(func() { assert.NoError(t, l.Write(sample(n), Buffered)) })
 	}
 	waits := func() int {
 		l.queueMu.Lock()
@@ -147,7 +147,7 @@ func TestDigestsAndLinesOfOneLogDoNotMeet(t *testing.T) {
 	digests := make([]string, 8)
 	for n := range digests {
 		all.Go(func() { digests[n] = l.Digest("text") })
-		all.Go(func() { assert.NoError(t, l.Write(sample(n), false)) })
+		all.Go(func() { assert.NoError(t, l.Write(sample(n), Buffered)) })
 	}
 	all.Wait()
 	for _, d := range digests {
@@ -193,7 +193,7 @@ func TestALogFullOfYoungLinesTakesNoMore(t *testing.T) {
 	lines := 0
 	var err error
 	for ; err == nil && lines < 1000; lines++ {
-		err = l.Write(sample(lines), true)
+		err = l.Write(sample(lines), Durable)
 	}
 	var full *Unusable
 	require.That(t, errors.As(err, &full) && strings.Contains(full.Reason, "is full") && strings.Contains(full.Reason, "90 days"), "line %d: %v", lines, err)
@@ -201,13 +201,13 @@ func TestALogFullOfYoungLinesTakesNoMore(t *testing.T) {
 	wantWhole(t, l, lines)
 	other := again(t, l)
 	other.now = l.now
-	err = other.Write(sample(0), true)
+	err = other.Write(sample(0), Durable)
 	assert.That(t, errors.As(err, &full), "another process: %v", err)
 	wantWhole(t, l, lines)
 	r := verified(t, l)
 	assert.That(t, r.Files == 5 && r.First == 1, "%+v", r)
 	*now = now.Add(91 * day)
-	require.NoError(t, l.Write(sample(0), true))
+	require.NoError(t, l.Write(sample(0), Durable))
 	r = verified(t, l)
 	assert.That(t, r.Broken == nil && r.Files == 3 && r.First != 1, "when they are old: %+v", r)
 }

@@ -12,19 +12,28 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 )
 
-// Write appends a line. A durable line survives any crash once Write has returned nil: that is for
-// lines before and after a change.
+// Durability says what a line survives once it is written.
+type Durability bool
+
+const (
+	// Buffered lines survive the end of this process.
+	Buffered Durability = false
+	// Durable lines survive any crash: that is for lines before and after a change.
+	Durable Durability = true
+)
+
+// Write appends a line.
 //
 // An error, an *[Unusable], a *[Busy] or an *[Invalid], means that the line is not in the log.
 // Only if the disk fails entirely, so that the line cannot be removed either, it may be there.
-func (l *Log) Write(line Line, durable bool) error { return l.WriteAll(durable, line) }
+func (l *Log) Write(line Line, how Durability) error { return l.WriteAll(how, line) }
 
 // WriteAll is Write for several consecutive lines. With an error the first of them may be in the
 // log.
 //
 // Lines of several callers that wait for each other are written at once.
-func (l *Log) WriteAll(durable bool, lines ...Line) error {
-	w := &waiting{lines: make([]Line, 0, len(lines)), durable: durable}
+func (l *Log) WriteAll(how Durability, lines ...Line) error {
+	w := &waiting{lines: make([]Line, 0, len(lines)), durability: how}
 	for _, line := range lines {
 		line, err := line.prepared(l.now())
 		if err != nil {
@@ -45,11 +54,11 @@ func (l *Log) WriteAll(durable bool, lines ...Line) error {
 
 // waiting are the lines of a call of [Log.WriteAll].
 type waiting struct {
-	lines   []Line
-	durable bool
-	isLate  bool  // it could not be written before
-	written bool  // or failed
-	err     error // of a line that is not in the log
+	lines      []Line
+	durability Durability
+	isLate     bool  // it could not be written before
+	written    bool  // or failed
+	err        error // of a line that is not in the log
 }
 
 // writeWaiting writes all lines that wait. The caller has mu.
@@ -91,10 +100,10 @@ func (l *Log) writeWaiting() {
 // append writes lines, as many at once as fit into a file.
 func (l *Log) append(t *tail, all []*waiting) error {
 	lines := slices.Clip(all[0].lines)
-	durable := all[0].durable
+	how := all[0].durability
 	for _, w := range all[1:] {
 		lines = append(lines, w.lines...)
-		durable = durable || w.durable
+		how = how || w.durability
 	}
 	for done, rotated := 0, false; done < len(lines); {
 		next, count, err := l.compose(t, lines[done:], rotated)
@@ -107,7 +116,7 @@ func (l *Log) append(t *tail, all []*waiting) error {
 			}
 			continue
 		}
-		if err := l.commit(t, next, durable); err != nil {
+		if err := l.commit(t, next, how); err != nil {
 			return err
 		}
 		done += count
@@ -166,19 +175,19 @@ func (l *Log) compose(t *tail, lines []Line, rotated bool) (a addition, count in
 }
 
 // commit writes an addition and its head.
-func (l *Log) commit(t *tail, a addition, durable bool) error {
+func (l *Log) commit(t *tail, a addition, how Durability) error {
 	n, err := t.file.Write(a.text)
 	if err == nil && n < len(a.text) {
 		err = io.ErrShortWrite
 	}
-	if err == nil && durable {
+	if err == nil && how == Durable {
 		err = t.file.Sync()
 	}
 	h := t.head
 	h.size = t.size + int64(len(a.text))
 	h.last = a.last
 	h.end = a.end
-	if durable {
+	if how == Durable {
 		h.synced = a.end.seq
 	}
 	if h.broken == 0 {

@@ -68,7 +68,7 @@ func used(b *testing.B, changes int) usedFor {
 		ended.Kind, ended.Decision, ended.Backend = "end", "", "embedded"
 		lines = append(lines, line, ended)
 		if len(lines) >= 1000*auditLines || i == changes-1 {
-			require.NoError(b, audit.Open(u.log(), audit.Limits{}).WriteAll(false, lines...))
+			require.NoError(b, audit.Open(u.log(), audit.Limits{}).WriteAll(audit.Buffered, lines...))
 			lines = nil
 		}
 	}

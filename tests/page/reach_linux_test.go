@@ -97,7 +97,7 @@ func TestHostileTextIsText(t *testing.T) {
 	logs := audit.OpenLogs(state)
 	for i, text := range evil {
 		line := audit.Line{Kind: "decision", Decision: "deny", Call: fmt.Sprintf("s-%d", i+1), Session: "s", Client: text, Surface: text, Vault: text, Command: text, Effect: text, Rule: text, Code: text, Backend: text, By: text, Params: []audit.Param{{Name: text}}}
-		require.NoError(t, logs.Write(line, false, false))
+		require.NoError(t, logs.Write(line, false, audit.Buffered))
 		if _, err := consent.OpenStore(consent.Folder(state), time.Now).Ask(consent.StoredQuestion{Session: fmt.Sprint(i), Client: printable(text), Vault: printable(text), Command: printable(text), Text: printable(text), Digest: consent.Digest{byte(i + 1)}}); err != nil {
 			t.Fatal(err)
 		}

@@ -332,7 +332,7 @@ func TestHostileText(t *testing.T) {
 	paths := []string{"", "agents", "review", "activity", w.callOf("append"), "approvals", "changes", w.changePath(), w.changePath() + "&as=rendered", "policy/access", "policy/try", "settings", "health"}
 	for i, evil := range hostile {
 		line := audit.Line{Kind: "decision", Decision: "deny", Call: fmt.Sprintf("s-%d", i+1), Session: "s", Agent: evil, Client: evil, Surface: "stdio", Vault: evil, Command: evil, Effect: evil, Rule: evil, Code: evil, Backend: evil, By: evil, Change: evil, Note: logs.Digest(named)}
-		require.NoError(t, logs.Write(line, true, false))
+		require.NoError(t, logs.Write(line, true, audit.Buffered))
 		q := consent.StoredQuestion{Session: "s", Client: strings.Trim(evil, "\u202e\u2066"), Vault: "Notes", Command: strings.Trim(evil, "\u202e\u2066"), Text: "x", Lines: []consent.Line{{Text: strings.Trim(evil, "\u202e\u2066")}, {Kind: consent.Added, Text: strings.Trim(evil, "\u202e\u2066")}}, Digest: consent.Digest{byte(i + 1)}}
 		if i < 8 { // a session has no more questions
 			if _, err := consent.OpenStore(consent.Folder(state), time.Now).Ask(q); err != nil {

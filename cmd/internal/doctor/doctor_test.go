@@ -169,7 +169,7 @@ func (p *patient) auditLine() {
 	log := audit.Open(audit.AuditFolder(p.State), audit.Limits{})
 	defer log.Close()
 	for range 3 {
-		require.NoError(p.t, log.Write(audit.Line{Kind: "decision", Command: "read"}, true))
+		require.NoError(p.t, log.Write(audit.Line{Kind: "decision", Command: "read"}, audit.Durable))
 	}
 }
 
@@ -370,7 +370,7 @@ var faults = []struct {
 		require.NoError(p.t, os.WriteFile(file, []byte(strings.Replace(string(text), `"read"`, `"none"`, 1)), 0o600))
 	}},
 	{"audit-missed", Warning, func(p *patient) {
-		require.NoError(p.t, audit.OpenLogs(p.State).Write(audit.Line{Kind: "decision", Command: "append"}, true, true))
+		require.NoError(p.t, audit.OpenLogs(p.State).Write(audit.Line{Kind: "decision", Command: "append"}, true, audit.Durable))
 		name := filepath.Join(audit.AuditFolder(p.State), "audit.reserve")
 		file := require.Value(os.OpenFile(name, os.O_RDWR, 0))(p.t)
 		_, err := file.WriteAt([]byte(`{"version":1,"missed":3,"sum":""}`+strings.Repeat(" ", 100)), 0)

@@ -298,7 +298,7 @@ func write(t *testing.T, state string, from, to int) {
 	logs := audit.OpenLogs(state)
 	for i := from; i < to; i++ {
 		line := audit.Line{Kind: "decision", Decision: "allow", Command: "append", Client: fmt.Sprint("client-", i)}
-		require.NoError(t, logs.Write(line, i%3 == 0, false))
+		require.NoError(t, logs.Write(line, i%3 == 0, audit.Buffered))
 	}
 }
 
@@ -481,7 +481,7 @@ func TestLinesThatTheLogRemovesAreCounted(t *testing.T) {
 	log := audit.Open(audit.CallsFolder(state), audit.Limits{FileSize: 4000, Files: 3})
 	add := func(n int) {
 		for range n {
-			require.NoError(t, log.Write(audit.Line{Kind: "decision", Decision: "allow", Client: "client"}, false))
+			require.NoError(t, log.Write(audit.Line{Kind: "decision", Decision: "allow", Client: "client"}, audit.Buffered))
 		}
 	}
 	add(5)

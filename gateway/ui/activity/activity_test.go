@@ -30,7 +30,7 @@ func newWriter(t testing.TB) *writer {
 
 func (w *writer) write(line audit.Line, mutates bool) {
 	w.t.Helper()
-	require.NoError(w.t, w.logs.Write(line, mutates, false))
+	require.NoError(w.t, w.logs.Write(line, mutates, audit.Buffered))
 }
 
 // call writes the lines of one call that took ms, with a code if it was refused or failed.
@@ -317,7 +317,7 @@ func TestALongLogIsReadFromItsEnd(t *testing.T) {
 		lines = append(lines, line, ended)
 	}
 	for part := range slices.Chunk(lines, 1000) {
-		require.NoError(t, audit.Open(audit.CallsFolder(w.state), audit.Limits{}).WriteAll(false, part...))
+		require.NoError(t, audit.Open(audit.CallsFolder(w.state), audit.Limits{}).WriteAll(audit.Buffered, part...))
 	}
 	w.call("append", "agent", time.Minute, 1, "allow", "") // of the other part of the log
 	c := Open(w.state)
