@@ -1,7 +1,13 @@
 // Package require ends a test where something is not as the test expects it.
 package require
 
-import "github.com/vaultwicket/vaultwicket/tests/assert"
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+)
 
 // T is a test, a benchmark, or a property of package rapid.
 type T interface {
@@ -44,6 +50,30 @@ func That(t T, ok bool, format string, args ...any) {
 func Equal[V comparable](t T, got, want V, what ...any) {
 	t.Helper()
 	if got != want {
+		t.Fatal(assert.Message(got, want, what...))
+	}
+}
+
+// Contains ends the test at a text that does not contain another one.
+func Contains(t T, got, want string, what ...any) {
+	t.Helper()
+	if !strings.Contains(got, want) {
+		t.Fatal(assert.Message(got, want, what...))
+	}
+}
+
+// ErrorIs ends the test at an error that does not have want in its chain.
+func ErrorIs(t T, got, want error, what ...any) {
+	t.Helper()
+	if !errors.Is(got, want) {
+		t.Fatal(assert.Message(got, want, what...))
+	}
+}
+
+// EqualSlices ends the test at two slices with different elements.
+func EqualSlices[V comparable](t T, got, want []V, what ...any) {
+	t.Helper()
+	if !slices.Equal(got, want) {
 		t.Fatal(assert.Message(got, want, what...))
 	}
 }
