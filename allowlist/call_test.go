@@ -29,9 +29,11 @@ func TestTheZeroCallIsGoodForNothing(t *testing.T) {
 func TestACallSaysWhatItCarries(t *testing.T) {
 	call := mustParse(t, "create", Params{"path": Text("A.md"), "content": Text("x"), "open": Flag(true), "newtab": Flag(false)})
 	value, given := call.Param("path")
-	assert.That(t, value == "A.md" && given, "path %q, %v", value, given)
+	assert.Equal(t, value, "A.md", "path %q", value)
+	assert.That(t, given, "path %q, %v", value, given)
 	value, given = call.Param("open")
-	assert.That(t, value == "" && given, "open %q, %v", value, given)
+	assert.Equal(t, value, "", "open %q", value)
+	assert.That(t, given, "open %q, %v", value, given)
 	_, given = call.Param("newtab")
 	assert.That(t, !given, "a flag that is false was given")
 	want := Params{"path": Text("A.md"), "content": Text("x"), "open": Flag(true)}
@@ -41,7 +43,8 @@ func TestACallSaysWhatItCarries(t *testing.T) {
 		t.Errorf("%s, tier %v, since %v: %s", call.Name(), call.Tier(), call.Since(), call)
 	}
 	web := mustParse(t, "web", Params{"url": Text("https://example.org")})
-	assert.That(t, web.Sends() && !call.Sends(), "web sends, create does not")
+	assert.That(t, web.Sends(), "web sends, create does not")
+	assert.That(t, !call.Sends(), "web sends, create does not")
 	assert.Equal(t, mustParse(t, "read", nil).Since(), tiers.Release(1, 12, 0), "read since")
 }
 
@@ -50,7 +53,8 @@ func TestOrderOfArguments(t *testing.T) {
 	for i, a := range want {
 		for j, b := range want {
 			got := compareArgs(a, b)
-			assert.That(t, got < 0 == (i < j) && got > 0 == (i > j), "%v and %v: %d", a, b, got)
+			assert.Equal(t, got < 0, i < j, "%v and %v", a, b)
+			assert.Equal(t, got > 0, i > j, "%v and %v", a, b)
 		}
 	}
 }
@@ -88,7 +92,8 @@ func TestOnlyPathsBecomeLines(t *testing.T) {
 func TestAVaultThatCannotBeNamed(t *testing.T) {
 	_, err := mustParse(t, "files", nil).In("a\nb")
 	want := `command "files": parameter "vault": contains the control or invisible character U+000A`
-	assert.That(t, err != nil && err.Error() == want, "got %v, want %s", err, want)
+	require.That(t, err != nil, "got %v, want %s", err, want)
+	assert.Equal(t, err.Error(), want)
 }
 
 func TestParamsAreGoodForAnotherParse(t *testing.T) {
@@ -112,7 +117,10 @@ func TestACallCannotBeChanged(t *testing.T) {
 	aimed := require.Value(call.In("Work"))(t)
 	other := require.Value(aimed.In("Other"))(t)
 
-	assert.That(t, call.String() == before && call.Vault() == "" && aimed.Vault() == "Work" && other.Vault() == "Other", "%v, %v, %v", call, aimed, other)
+	assert.Equal(t, call.String(), before)
+	assert.Equal(t, call.Vault(), "")
+	assert.Equal(t, aimed.Vault(), "Work")
+	assert.Equal(t, other.Vault(), "Other")
 	assert.Equal(t, call.Reply().Confirms[0], "Created: ", "the reply became")
 	assert.Equal(t, mustParse(t, "create", Params{"path": Text("A.md")}).Reply().Confirms[0], "Created: ", "the table became")
 }
@@ -182,7 +190,10 @@ func TestReplies(t *testing.T) {
 	}
 	for _, test := range tests {
 		reply := mustParse(t, test.name, test.params).Reply()
-		assert.That(t, reply.Kind == test.kind && reply.JSON == test.json && reply.Empty == test.empty && reply.Silent == test.silent, "%s %v: %+v", test.name, test.params, reply)
+		assert.Equal(t, reply.Kind, test.kind, "%s %v", test.name, test.params)
+		assert.Equal(t, reply.JSON, test.json, "%s %v", test.name, test.params)
+		assert.Equal(t, reply.Empty, test.empty, "%s %v", test.name, test.params)
+		assert.Equal(t, reply.Silent, test.silent, "%s %v", test.name, test.params)
 	}
 }
 

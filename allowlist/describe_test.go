@@ -32,7 +32,8 @@ func TestCommandsDescribesEveryRow(t *testing.T) {
 	commands := slices.Collect(Commands())
 	for i, name := range Names() {
 		one, err := Describe(name)
-		assert.That(t, err == nil && reflect.DeepEqual(one, commands[i]), "%s: %+v, %v", name, one, err)
+		require.Equal(t, err, nil, "%s", name)
+		assert.That(t, reflect.DeepEqual(one, commands[i]), "%s: %+v, %v", name, one, err)
 		assert.That(t, !commands[i].Effect.WorseThan(commands[i].Worst), "%s: its worst effect is better than its plain one", name)
 	}
 	if want := 115 + 53; len(commands) != want { // the help page and our extensions
@@ -113,7 +114,8 @@ func TestTextInto(t *testing.T) {
 		words := strings.Split(line, "|")
 		call, err := ParseWords(words[0], words[1:])
 		got := call.TextInto()
-		assert.That(t, err == nil && got == want, "%s: %s, %v; want %s", line, got, err, want)
+		assert.NoError(t, err, "%s", line)
+		assert.Equal(t, got, want, "%s", line)
 	}
 	assert.Equal(t, (Call{}).TextInto(), "note", "the zero call")
 }

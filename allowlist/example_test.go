@@ -16,10 +16,13 @@ func TestEveryCommandHasAnExampleThatIsAccepted(t *testing.T) {
 	for c := range Commands() {
 		words := Example(c.Name)
 		if c.Tier == tiers.Restricted {
-			assert.That(t, words == nil && ExampleLine(c.Name) == "" && ExampleJSON(c.Name) == "", "%s has the example %q", c.Name, words)
+			require.That(t, words == nil, "%s has the example %q", c.Name, words)
+			require.Equal(t, ExampleLine(c.Name), "", "%s has the example %q", c.Name, words)
+			assert.Equal(t, ExampleJSON(c.Name), "", "%s has the example %q", c.Name, words)
 			continue
 		}
-		require.That(t, len(words) > 0 && words[0] == c.Name, "%s: the example is %q", c.Name, words)
+		require.That(t, len(words) > 0, "%s: the example is %q", c.Name, words)
+		require.Equal(t, words[0], c.Name, "%s: the example is %q", c.Name, words)
 		call, err := ParseWords(words[0], words[1:])
 		require.NoError(t, err)
 		targeted := slices.ContainsFunc(c.Params, func(p Param) bool { return slices.Contains(targetParams[:], p.Name) && p.Refused == "" })

@@ -103,7 +103,10 @@ func TestTheWindowsLineCountsQuotes(t *testing.T) {
 func TestTooLongNamesTheParameter(t *testing.T) {
 	_, err := mustParse(t, "append", Params{"path": Text("A.md"), "content": Text(strings.Repeat("x", 4000))}).Line(ToApp("windows"))
 	parse, ok := err.(*ParseError)
-	assert.That(t, ok && parse.Param == "content" && parse.Hint() != "" && strings.Contains(parse.Reason, "4008 bytes"), "got %v", err)
+	require.That(t, ok, "got %v", err)
+	require.Equal(t, parse.Param, "content", "got %v", err)
+	require.That(t, parse.Hint() != "", "got %v", err)
+	assert.Contains(t, parse.Reason, "4008 bytes", "got %v", err)
 }
 
 // The client turns \n and \t into a line break and a tab, so text that contains
@@ -138,7 +141,9 @@ func TestDelicateValuesOfEveryKind(t *testing.T) {
 	} {
 		_, err := mustParse(t, name, params).Line(ToApp("linux"))
 		parse, ok := err.(*ParseError)
-		assert.That(t, ok && parse.Code() == CodeContentUnsafe && strings.Contains(parse.Hint(), "embedded backend"), "%s: got %v", name, err)
+		require.That(t, ok, "%s: got %v", name, err)
+		require.Equal(t, parse.Code(), CodeContentUnsafe, "%s: got %v", name, err)
+		assert.Contains(t, parse.Hint(), "embedded backend", "%s: got %v", name, err)
 	}
 }
 
@@ -185,7 +190,9 @@ func TestValuesArriveByteForByte(t *testing.T) {
 		want := []string{"vault=My Vault", "append", "content=" + text, "path=A b/C.md", "inline"}
 		for name, carrier := range carriers {
 			line, err := call.Line(carrier)
-			assert.That(t, err == nil && slices.Equal(line.Argv, want) && line.StdinParam == "", "%s: %q becomes %q, %v", name, text, line.Argv, err)
+			require.Equal(t, err, nil, "%s: %q becomes %q", name, text, line.Argv)
+			require.EqualSlices(t, line.Argv, want, "%s: %q becomes %q", name, text, line.Argv)
+			assert.Equal(t, line.StdinParam, "", "%s: %q becomes %q", name, text, line.Argv)
 		}
 	}
 }
@@ -194,10 +201,12 @@ func TestTheVaultComesFirst(t *testing.T) {
 	call := mustParse(t, "help", Params{"command": Text("read")})
 	aimed := require.Value(call.In("Notes=2026"))(t)
 	line, err := aimed.Line(ToApp("linux"))
-	assert.That(t, err == nil && slices.Equal(line.Argv, []string{"vault=Notes=2026", "help", "read"}), "got %q, %v", line.Argv, err)
+	require.NoError(t, err)
+	assert.EqualSlices(t, line.Argv, []string{"vault=Notes=2026", "help", "read"})
 	for _, vault := range []string{"", "a\nb", "a\x00b", "\xff", "a\u202eb", strings.Repeat("x", maxNameBytes+1)} {
 		aimed, err := call.In(vault)
-		assert.That(t, code(err) == CodeBadValue && !aimed.Valid(), "the vault %q: got %v", vault, err)
+		assert.Equal(t, code(err), CodeBadValue, "the vault %q", vault)
+		assert.That(t, !aimed.Valid(), "the vault %q: got %v", vault, err)
 	}
 }
 
@@ -226,6 +235,7 @@ func TestAnExtensionNeverReachesTheApp(t *testing.T) {
 func TestTheZeroCallHasNoLine(t *testing.T) {
 	for name, carrier := range carriers {
 		line, err := (Call{}).Line(carrier)
-		assert.That(t, code(err) == CodeUnknownCommand && line.Argv == nil, "%s: %q, %v", name, line.Argv, err)
+		assert.Equal(t, code(err), CodeUnknownCommand, "%s", name)
+		assert.That(t, line.Argv == nil, "%s: %q, %v", name, line.Argv, err)
 	}
 }

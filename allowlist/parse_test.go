@@ -268,7 +268,8 @@ func TestMessagesStayShort(t *testing.T) {
 		{"task", Params{"ref": Text("A.md:" + long)}},
 	} {
 		_, err := Parse(request.name, request.params)
-		assert.That(t, err != nil && len(err.Error()) <= 900, "%.20s: the message has %d bytes", request.name, len(err.Error()))
+		require.That(t, err != nil, "%.20s: the message has %d bytes", request.name, len(err.Error()))
+		assert.That(t, len(err.Error()) <= 900, "%.20s: the message has %d bytes", request.name, len(err.Error()))
 	}
 }
 
@@ -320,7 +321,8 @@ func TestParseWords(t *testing.T) {
 func TestAWordThatIsGivenTwiceIsNamed(t *testing.T) {
 	_, err := ParseWords("read", []string{"path=A.md", "path=B.md"})
 	want := `command "read": parameter "path": given more than once`
-	assert.That(t, err != nil && err.Error() == want, "got %v, want %s", err, want)
+	require.That(t, err != nil, "got %v, want %s", err, want)
+	assert.Equal(t, err.Error(), want)
 }
 
 func TestEscalationNeverLowers(t *testing.T) {
@@ -331,7 +333,8 @@ func TestEscalationNeverLowers(t *testing.T) {
 	for key, want := range map[string]tiers.Effect{"shows": tiers.Writes, "writes": tiers.Writes, "destroys": tiers.Destroys, "other": tiers.Writes} {
 		call := Call{row: r, effect: r.effect}
 		err := call.take(key, Params{key: Flag(true)})
-		assert.That(t, err == nil && call.effect == want, "%s: %v, want %v (%v)", key, call.effect, want, err)
+		require.Equal(t, err, nil, "%s", key)
+		assert.Equal(t, call.effect, want, "%s", key)
 	}
 }
 
@@ -405,5 +408,6 @@ func TestEachWrongParameterIsNamed(t *testing.T) {
 func TestEachRepeatedWordIsNamedWithTheOthersThatAreWrong(t *testing.T) {
 	_, err := ParseWords("read", []string{"path=A.md", "path=B.md", "path=C.md", "pht=D.md"})
 	want := `command "read": parameter "path": given more than once; unknown parameter "pht"`
-	assert.That(t, err != nil && err.Error() == want, "got %v, want %s", err, want)
+	require.That(t, err != nil, "got %v, want %s", err, want)
+	assert.Equal(t, err.Error(), want)
 }

@@ -93,7 +93,9 @@ func TestPathVectors(t *testing.T) {
 		reached[v.Kind] = true
 		if v.Kind != "ok" {
 			words := failureWords[v.Kind]
-			assert.That(t, words != "" && code(err) == CodeBadValue && strings.Contains(err.Error(), words), "%s %q: got %v, want the kind %s", v.As, value, err, v.Kind)
+			assert.That(t, words != "", "%s %q: got %v, want the kind %s", v.As, value, err, v.Kind)
+			assert.Equal(t, code(err), CodeBadValue, "%s %q: got %v, want the kind %s", v.As, value, err, v.Kind)
+			assert.Contains(t, err.Error(), words, "%s %q: got %v, want the kind %s", v.As, value, err, v.Kind)
 			continue
 		}
 		want := value
@@ -101,7 +103,8 @@ func TestPathVectors(t *testing.T) {
 			want = strings.TrimSuffix(value, "/")
 		}
 		got, _ := call.Param(parser.param)
-		assert.That(t, err == nil && got == want, "%s %q: got %q, %v", v.As, value, got, err)
+		assert.NoError(t, err, "%s %q", v.As, value)
+		assert.Equal(t, got, want, "%s %q", v.As, value)
 	}
 	for kind := range failureWords {
 		assert.That(t, reached[kind], "no vector fails for the kind %s", kind)
@@ -157,7 +160,8 @@ func TestDeviceNames(t *testing.T) {
 	}
 	for _, name := range devices {
 		for _, spelling := range []string{name, strings.ToLower(name), name + ".md", name + ".tar.gz", name + " .md", name + "   .md"} {
-			assert.That(t, deviceName(spelling) && canonicalPath("a/"+spelling) != "", "%q is no device", spelling)
+			assert.That(t, deviceName(spelling), "%q is no device", spelling)
+			assert.That(t, canonicalPath("a/"+spelling) != "", "%q is no device", spelling)
 		}
 		others = append(others, "a."+name, "a "+name, " "+name)
 	}
@@ -175,7 +179,8 @@ func TestUnportableNames(t *testing.T) {
 			assert.Equal(t, unportable(name) != "", strings.ContainsRune(closed, c), "%q: refused", name)
 		}
 	}
-	assert.That(t, unportable("a%%b") != "" && unportable("a%b%c") == "", "two percent signs in a row begin a comment, and no others")
+	assert.That(t, unportable("a%%b") != "", "two percent signs in a row begin a comment, and no others")
+	assert.Equal(t, unportable("a%b%c"), "", "two percent signs in a row begin a comment, and no others")
 }
 
 func TestShortNames(t *testing.T) {
@@ -222,7 +227,8 @@ func FuzzCanonicalPath(f *testing.F) {
 	f.Fuzz(func(t *testing.T, p string) {
 		if folder, reason := canonicalFolder(p); reason == "" {
 			again, reason := canonicalFolder(folder)
-			require.That(t, reason == "" && again == folder, "folder %q becomes %q and then %q, %s", p, folder, again, reason)
+			require.Equal(t, reason, "", "folder %q becomes %q and then %q", p, folder, again)
+			require.Equal(t, again, folder, "folder %q becomes %q and then %q", p, folder, again)
 		}
 		for _, accepts := range placeChecks {
 			require.That(t, accepts(p) != "" || (!strings.ContainsAny(p, "\\\x00") && !strings.Contains("/"+p+"/", "/../")), "%q was accepted", p)
@@ -230,7 +236,8 @@ func FuzzCanonicalPath(f *testing.F) {
 		if canonicalPath(p) != "" {
 			return
 		}
-		require.That(t, filepath.IsLocal(p) && filepath.ToSlash(filepath.Clean(p)) == p, "%q is not local or not clean", p)
+		require.That(t, filepath.IsLocal(p), "%q is not local or not clean", p)
+		require.Equal(t, filepath.ToSlash(filepath.Clean(p)), p, "%q is not local or not clean", p)
 		for _, segment := range strings.FieldsFunc(p, func(r rune) bool { return r == '/' || r == '\\' }) {
 			require.That(t, !strings.HasPrefix(segment, "."), "%q has the hidden segment %q", p, segment)
 		}
@@ -267,7 +274,8 @@ func TestRespelled(t *testing.T) {
 		got, err := call.WithPaths(false, upper)
 		assert.That(t, err == nil && sortedItems(got) == "vault=Home "+test.want, "%s: %q, %v, want %q", call, sortedItems(got), err, test.want)
 		same, err := call.WithPaths(false, func(path string) string { return path })
-		assert.That(t, err == nil && same.String() == call.String(), "%s becomes %s, %v", call, same, err)
+		require.Equal(t, err, nil, "%s becomes %s", call, same)
+		assert.Equal(t, same.String(), call.String(), "%s becomes %s", call, same)
 	}
 }
 
@@ -289,5 +297,6 @@ func sortedItems(c Call) string {
 func TestRespelledToAHiddenPlace(t *testing.T) {
 	call := require.Value(Parse("read", Params{"path": Text("x/app.json")}))(t)
 	got, err := call.WithPaths(false, func(string) string { return ".obsidian/app.json" })
-	assert.That(t, err != nil && !got.Valid(), "%s, %v", got, err)
+	assert.That(t, err != nil, "%s, %v", got, err)
+	assert.That(t, !got.Valid(), "%s, %v", got, err)
 }

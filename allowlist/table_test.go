@@ -28,7 +28,8 @@ func TestRowsAreWellFormed(t *testing.T) {
 		seen[r.name] = true
 		assert.That(t, r.tier >= last, "%s comes after rows of tier %v", r.name, last)
 		last = r.tier
-		assert.That(t, r.tier != tiers.None && r.effect != tiers.Unknown, "%s has no tier or no effect", r.name)
+		assert.That(t, r.tier != tiers.None, "%s has no tier or no effect", r.name)
+		assert.That(t, r.effect != tiers.Unknown, "%s has no tier or no effect", r.name)
 		checkSummary(t, r.name, r.summary)
 		params := map[string]bool{}
 		for i := range r.params {
@@ -91,7 +92,8 @@ func TestEveryOpenRowStatesItsReply(t *testing.T) {
 			t.Errorf("%s changes something and answers with text of a note", r.name)
 		}
 		for _, begins := range r.reply.Confirms {
-			assert.That(t, len(begins) >= 4 && !strings.HasPrefix(begins, "Error"), "%s: the confirmation %q", r.name, begins)
+			assert.That(t, len(begins) >= 4, "%s: the confirmation %q", r.name, begins)
+			assert.That(t, !strings.HasPrefix(begins, "Error"), "%s: the confirmation %q", r.name, begins)
 		}
 	})
 }
@@ -104,7 +106,8 @@ func TestEveryOpenRowStatesItsVerb(t *testing.T) {
 			assert.That(t, r.verb == verb{}, "%s is restricted and has the verb %q", r.name, r.verb)
 			return
 		}
-		assert.That(t, word.MatchString(r.verb.wants) && word.MatchString(r.verb.did), "%s states no verb: %q", r.name, r.verb)
+		assert.That(t, word.MatchString(r.verb.wants), "%s states no verb: %q", r.name, r.verb)
+		assert.That(t, word.MatchString(r.verb.did), "%s states no verb: %q", r.name, r.verb)
 		assert.That(t, r.verb.before == "" || word.MatchString(r.verb.before), "%s: %q before a note", r.name, r.verb.before)
 		got, ok := VerbOf(r.name)
 		assert.That(t, ok && got == Verb{r.verb.wants, r.verb.did, r.verb.before}, "%s: the verb %q", r.name, got)
@@ -169,7 +172,8 @@ func TestEveryLongValueOfAChangeIsStated(t *testing.T) {
 	assert.Equal(t, strings.Join(full, ", "), "move query, property:set query, property:add query, property:remove-item query, search:open query, "+
 		"note:replace old, note:replace new, find:send host, find:send model, base:set where, vault:replace old, vault:replace new, vault:replace query, "+
 		"web url", "what is asked in full")
-	assert.That(t, (&param{kind: kindText}).isAskedInFull() && !(&param{kind: kindFlag}).isAskedInFull(), "a long value of which nothing is stated is not asked in full")
+	require.That(t, (&param{kind: kindText}).isAskedInFull(), "a long value of which nothing is stated is not asked in full")
+	assert.That(t, !(&param{kind: kindFlag}).isAskedInFull(), "a long value of which nothing is stated is not asked in full")
 }
 
 func TestSuggestedCommandsExist(t *testing.T) {
@@ -178,7 +182,8 @@ func TestSuggestedCommandsExist(t *testing.T) {
 			assert.That(t, name == "" || Exists(name), "%s suggests %q, which is no command", r.name, name)
 		}
 	})
-	assert.That(t, Exists(FindsNotes) && Exists(ListsHeadings), "what answers suggest is no command")
+	assert.That(t, Exists(FindsNotes), "what answers suggest is no command")
+	assert.That(t, Exists(ListsHeadings), "what answers suggest is no command")
 }
 
 // What a person may rely on of single rows, whatever the catalogue says.
@@ -310,7 +315,8 @@ func TestNamesAreMatchedExactly(t *testing.T) {
 // the program, which is a tenth of a millisecond: see shared.go.
 func TestVariablesCallNothing(t *testing.T) {
 	files, err := filepath.Glob("*.go")
-	require.That(t, err == nil && len(files) != 0, "%v %v", files, err)
+	require.NoError(t, err)
+	require.That(t, len(files) != 0, "%v %v", files, err)
 	for _, name := range files {
 		if strings.HasSuffix(name, "_test.go") {
 			continue

@@ -45,7 +45,8 @@ func TestAPreviewStartsNothingButThePlan(t *testing.T) {
 	_, err := r.Preview(context.Background(), policy.Preview{}, embedded.WithOptions(protocol.Write{Task: protocol.Plan}))
 	assert.ErrorIs(t, err, ErrNoPermit, "the zero preview")
 	_, err = r.Preview(context.Background(), preview, embedded.WithOptions(protocol.Write{Task: protocol.Plan}))
-	assert.That(t, err != nil && !errors.Is(err, ErrNoPermit), "the plan itself: %v", err)
+	assert.That(t, err != nil, "the plan itself: %v", err)
+	assert.That(t, !errors.Is(err, ErrNoPermit), "the plan itself: %v", err)
 }
 
 func TestProcessesOfACallAreCountedWhileTheyRun(t *testing.T) {
@@ -79,7 +80,9 @@ func TestWorkersAreCountedWithTheirMemory(t *testing.T) {
 	assert.Equal(t, r.Children(), (Children{}), "before the first call")
 	pidOf(t, r, p)
 	got := r.Children()
-	assert.That(t, got.Workers == 1 && got.Processes == 0 && (got.WorkerMemory > 1<<20 && got.WorkerMemory < 500<<20 || runtime.GOOS != "linux"), "after a call: %+v", got)
+	assert.Equal(t, got.Workers, 1, "after a call")
+	assert.Equal(t, got.Processes, 0, "after a call")
+	assert.That(t, got.WorkerMemory > 1<<20 && got.WorkerMemory < 500<<20 || runtime.GOOS != "linux", "after a call: %+v", got)
 	r.Close()
 	assert.Equal(t, r.Children(), (Children{}), "after the end")
 }

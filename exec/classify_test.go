@@ -215,10 +215,12 @@ func TestLinesThatMayBeText(t *testing.T) {
 			assert.Equal(t, v.failure != nil, isError, "%s: %q: %q", name, line, codeOfVerdict(v))
 			assert.That(t, !isError || v.failure.Text() == line+"\n", "%s: %q is not kept", name, line)
 			v = asked(t, name, given).judge(answer{stdout: line + "\n", exit: 1})
-			assert.That(t, v.failure != nil && v.failure.Text() == "", "%s: %q with status 1", name, line)
+			require.That(t, v.failure != nil, "%s: %q with status 1", name, line)
+			assert.Equal(t, v.failure.Text(), "", "%s: %q with status 1", name, line)
 		}
 		v := asked(t, "tags", nil).judge(answer{stdout: line + "\n"})
-		assert.That(t, v.failure != nil && v.failure.Text() == "", "%q as a listing", line)
+		require.That(t, v.failure != nil, "%q as a listing", line)
+		assert.Equal(t, v.failure.Text(), "", "%q as a listing", line)
 	}
 }
 
@@ -360,7 +362,9 @@ func TestReasons(t *testing.T) {
 
 func TestNoiseMovesTheGap(t *testing.T) {
 	v := asked(t, "read", note).judge(answer{stdout: noise1 + "headtail", cut: true, gap: len(noise1) + 4})
-	assert.That(t, v.stdout == "headtail" && v.gap == 4 && len(v.notices) == 2, "%q, gap %d, %q", v.stdout, v.gap, v.notices)
+	assert.Equal(t, v.stdout, "headtail", "%q, gap %d", v.stdout, v.gap)
+	assert.Equal(t, v.gap, 4, "%q, gap %d", v.stdout, v.gap)
+	assert.Equal(t, len(v.notices), 2, "%q, gap %d", v.stdout, v.gap)
 }
 
 func TestEmptyLineBeforeANoteOnWindows(t *testing.T) {
@@ -455,7 +459,8 @@ func TestCutNoise(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			rest, noise := cutNoise(tt.text, isNoise)
-			assert.That(t, rest == tt.rest && len(noise) == tt.noise, "rest %q, noise %q", rest, noise)
+			assert.Equal(t, rest, tt.rest, "rest %q, noise %q", rest, noise)
+			assert.Equal(t, len(noise), tt.noise, "rest %q, noise %q", rest, noise)
 		})
 	}
 }

@@ -58,7 +58,8 @@ func TestFaultsOfTheClient(t *testing.T) {
 			begun := time.Now()
 			out, err := r.Run(t.Context(), mustPermit("version", nil), p)
 			took := time.Since(begun)
-			assert.That(t, codeOf(err) == tt.code && out.Stdout == tt.stdout, "stdout %q, %v; want %q, %q", out.Stdout, err, tt.stdout, tt.code)
+			assert.Equal(t, codeOf(err), tt.code, "stdout %q", out.Stdout)
+			assert.Equal(t, out.Stdout, tt.stdout, "stdout %q", out.Stdout)
 			assert.That(t, took <= faultLimit+promise+busyness, "came back after %v", took)
 			pid := marked(t, path)
 			assert.That(t, gone(pid) != tt.clientLives, "process %d gone %v", pid, gone(pid))
@@ -105,7 +106,8 @@ func TestStoppedWritesAreUnknown(t *testing.T) {
 	t.Run("not when only the probe was started", func(t *testing.T) {
 		r, p, _ := appRunner(t, Config{Timeout: faultLimit}, part{Argv: []string{"version"}, Do: "hang"})
 		out, err := r.Run(t.Context(), permit, p)
-		assert.That(t, codeOf(err) == CodeTimeout && out.ExitCode == process.NoExit, "%v %v", out.ExitCode, err)
+		assert.Equal(t, codeOf(err), CodeTimeout)
+		assert.Equal(t, out.ExitCode, process.NoExit)
 	})
 	t.Run("a crash says that the change may have been made", func(t *testing.T) {
 		r, p, _ := appRunner(t, Config{}, probed, part{Argv: hang.Argv, Do: "crash"})
@@ -126,7 +128,8 @@ func TestCancelInTheQueue(t *testing.T) {
 	waiting, cancelCall := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancelCall()
 	out, err := r.Run(waiting, mustPermit("delete", params{"path": "a.md"}), p)
-	assert.That(t, codeOf(err) == CodeTimeout && out.ExitCode == process.NoExit, "in the queue: status %d, %v", out.ExitCode, err)
+	assert.Equal(t, codeOf(err), CodeTimeout, "in the queue: status %d", out.ExitCode)
+	assert.Equal(t, out.ExitCode, process.NoExit, "in the queue: status %d", out.ExitCode)
 	cancel()
 	assert.Equal(t, codeOf(<-first), CodeCancelled)
 }
@@ -153,7 +156,9 @@ func TestFloodWithoutEnd(t *testing.T) {
 	long.Only(t) // reads a gigabyte
 	r, p, _ := appRunner(t, Config{Timeout: time.Minute}, part{Argv: []string{"version"}, Do: "flood-out", Number: 4 * process.FloodLimit})
 	out, err := r.Run(t.Context(), mustPermit("version", nil), p)
-	assert.That(t, codeOf(err) == CodeOutputLimit && out.Cut && len(out.Stdout) == defaultKept, "cut %v, %d bytes, %v", out.Cut, len(out.Stdout), err)
+	assert.Equal(t, codeOf(err), CodeOutputLimit, "cut %v", out.Cut)
+	assert.That(t, out.Cut, "cut %v, %d bytes, %v", out.Cut, len(out.Stdout), err)
+	assert.Equal(t, len(out.Stdout), defaultKept, "cut %v", out.Cut)
 }
 
 func TestProgramsThatCannotStart(t *testing.T) {
@@ -169,7 +174,8 @@ func TestProgramsThatCannotStart(t *testing.T) {
 		writeProgram(t, path, text)
 		r, p := runnerFor(t, Config{}, path)
 		out, err := r.Run(t.Context(), mustPermit("version", nil), p)
-		assert.That(t, codeOf(err) == want && out.ExitCode == process.NoExit, "%q: status %d, %v", text, out.ExitCode, err)
+		assert.Equal(t, codeOf(err), want, "%q: status %d", text, out.ExitCode)
+		assert.Equal(t, out.ExitCode, process.NoExit, "%q: status %d", text, out.ExitCode)
 	}
 }
 
@@ -189,7 +195,8 @@ func TestCallsLeaveNothingBehind(t *testing.T) {
 	permit := mustPermit("read", params{"path": "a.md"})
 	call := func() {
 		out, err := r.Run(t.Context(), permit, p)
-		require.That(t, err == nil && out.Stdout == "x\n", "%q, %v", out.Stdout, err)
+		require.NoError(t, err)
+		require.Equal(t, out.Stdout, "x\n")
 	}
 	call()
 	goroutines, files := runtime.NumGoroutine(), descriptors(t)

@@ -119,11 +119,13 @@ func TestOwnedByAnotherUser(t *testing.T) {
 	path := place(t, "obsidian", harmless, 0o755)
 	require.NoError(t, os.Chown(path, 4711, 4711))
 	_, err := New(Config{CLI: path}).App()
-	assert.That(t, codeOf(err) == CodeUnsuitable && strings.Contains(err.Error(), "another user"), "%v", err)
+	assert.Equal(t, codeOf(err), CodeUnsuitable)
+	assert.Contains(t, err.Error(), "another user")
 	require.NoError(t, os.Chown(path, 0, 4711))
 	require.NoError(t, os.Chmod(path, 0o775))
 	_, err = New(Config{CLI: path}).App()
-	assert.That(t, codeOf(err) == CodeUnsuitable && strings.Contains(err.Error(), "group"), "%v", err)
+	assert.Equal(t, codeOf(err), CodeUnsuitable)
+	assert.Contains(t, err.Error(), "group")
 }
 
 func TestWorkingFolder(t *testing.T) {
@@ -187,9 +189,11 @@ func TestSearch(t *testing.T) {
 			set := map[string]string{"PATH": tt.path, "HOME": tt.home}
 			r := New(Config{CLI: tt.cli, Getenv: func(name string) string { return set[name] }})
 			p, err := r.App()
-			assert.That(t, p.path == tt.want && codeOf(err) == tt.code, "%q, %v; want %q, %q", p.path, err, tt.want, tt.code)
+			assert.Equal(t, p.path, tt.want)
+			assert.Equal(t, codeOf(err), tt.code)
 			again, errAgain := r.App()
-			assert.That(t, again == p && (err == nil) == (errAgain == nil), "the second time %q, %v", again.path, errAgain)
+			assert.Equal(t, again, p, "the second time %q", again.path)
+			assert.Equal(t, err == nil, errAgain == nil, "the second time %q", again.path)
 			if err != nil && (p.Backend() != "" || hintOf(err) == "") {
 				t.Errorf("backend %q, hint %q", p.Backend(), hintOf(err))
 			}
@@ -199,7 +203,8 @@ func TestSearch(t *testing.T) {
 
 func TestWellKnownPlacesAreAbsolute(t *testing.T) {
 	for _, path := range wellKnown(func(string) string { return "relative" }) {
-		assert.That(t, filepath.IsAbs(path) && (runtime.GOOS != "linux" || !strings.HasPrefix(path, "relative")), "%q", path)
+		assert.That(t, filepath.IsAbs(path), "%q", path)
+		assert.That(t, runtime.GOOS != "linux" || !strings.HasPrefix(path, "relative"), "%q", path)
 	}
 }
 
@@ -209,7 +214,8 @@ func TestLookingForTheAppIsNotRemembered(t *testing.T) {
 	require.That(t, !r.HasApp(), "there is an app")
 	programs.Self(t, folder, "obsidian")
 	_, err := r.App()
-	assert.That(t, err == nil && r.HasApp(), "not found: %v", err)
+	require.Equal(t, err, nil, "not found")
+	assert.That(t, r.HasApp(), "not found: %v", err)
 }
 
 // The app may know a vault by an id, or by another name than that of its folder.
@@ -230,7 +236,8 @@ func TestTheEmbeddedCLIIsGivenItsOwnName(t *testing.T) {
 			want = slices.Delete(want, 3, 4)
 		}
 		got, err := p.Command(call)
-		assert.That(t, err == nil && slices.Equal(got.Args, want), "vault=%s: got %q, %v, want %q", vault, got.Args, err, want)
+		require.Equal(t, err, nil, "vault=%s", vault)
+		assert.EqualSlices(t, got.Args, want, "vault=%s", vault)
 	}
 }
 
@@ -272,6 +279,7 @@ func TestAVaultThatCannotBeLookedAt(t *testing.T) {
 		"a disk that is broken": {"darwin", &fs.PathError{Op: "stat", Path: "v", Err: syscall.EIO}, "cannot be looked at", "disk of the vault"},
 	} {
 		found := unseenVault(test.goos, "v", test.err)
-		assert.That(t, strings.Contains(found.reason, test.said) && strings.Contains(found.hint, test.hint), "%s: %q, %q", name, found.reason, found.hint)
+		assert.Contains(t, found.reason, test.said, "%s", name)
+		assert.Contains(t, found.hint, test.hint, "%s", name)
 	}
 }

@@ -19,9 +19,11 @@ func TestOneLargeAnswerAtATime(t *testing.T) {
 	r.pool.limits.unheard = 0 // the one of this test confirms nothing
 	first := r.Hold("a")
 	out, err := r.Run(WithHold(t.Context(), first), reads("flood.md"), p)
-	require.That(t, err == nil && len(out.Stdout) == kept, "%v %v", len(out.Stdout), err)
+	require.NoError(t, err)
+	require.Equal(t, len(out.Stdout), kept)
 	out, err = r.Run(t.Context(), reads("a.md"), p)
-	assert.That(t, err == nil && out.Stdout != "", "a small answer: %q, %v", out.Stdout, err)
+	require.Equal(t, err, nil, "a small answer")
+	assert.That(t, out.Stdout != "", "a small answer: %q, %v", out.Stdout, err)
 	short, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	_, err = r.Run(short, reads("flood.md"), p)
@@ -44,7 +46,8 @@ func TestACallHoldsOneAnswer(t *testing.T) {
 	h := r.Hold("a")
 	ctx := WithHold(t.Context(), h)
 	for range 2 {
-		require.That(t, h.take(ctx, floodSize) == math.MaxInt64 && r.large.Running() == 1, "not taken once")
+		require.Equal(t, h.take(ctx, floodSize), math.MaxInt64, "not taken once")
+		require.Equal(t, r.large.Running(), 1, "not taken once")
 	}
 	if _, end := r.holding(ctx); r.large.Running() != 0 {
 		t.Error("still held when the next program begins")

@@ -150,7 +150,8 @@ func TestProbeIsAskedAgain(t *testing.T) {
 	ask := func(t *testing.T, r *Runner, p Program, want string) {
 		t.Helper()
 		_, err := r.Run(t.Context(), reads("a.md"), p)
-		require.That(t, codeOf(err) == want && (want != "" || err == nil), "%v, want %q", err, want)
+		require.Equal(t, codeOf(err), want)
+		require.That(t, want != "" || err == nil, "%v, want %q", err, want)
 	}
 	t.Run("after the app was closed", func(t *testing.T) {
 		closed := part{Argv: readX.Argv, Err: []byte(textNotRunning + "\n"), Exit: 1}
@@ -191,7 +192,8 @@ func TestOldInstallerIsANotice(t *testing.T) {
 	r, p, _ := appRunner(t, Config{}, old, readX, readX)
 	for i, want := range []int{1, 0} {
 		out, err := r.Run(t.Context(), reads("a.md"), p)
-		assert.That(t, err == nil && len(out.Notices) == want, "call %d: %v, notices %q", i, err, out.Notices)
+		require.Equal(t, err, nil, "call %d: %v, notices %q", i, err, out.Notices)
+		assert.Equal(t, len(out.Notices), want, "call %d: %v, notices %q", i, err, out.Notices)
 	}
 }
 
@@ -200,11 +202,13 @@ func TestNothingIsRunUnjudged(t *testing.T) {
 	_, err := r.Run(t.Context(), policy.Permit{}, p)
 	assert.ErrorIs(t, err, ErrNoPermit, "zero permit")
 	out, err := r.Run(t.Context(), mustPermit("version", nil), Program{})
-	assert.That(t, errors.Is(err, ErrNoProgram) && out.ExitCode == process.NoExit, "zero program: %v, status %d", err, out.ExitCode)
+	assert.ErrorIs(t, err, ErrNoProgram, "zero program: %v, status %d", err, out.ExitCode)
+	assert.Equal(t, out.ExitCode, process.NoExit, "zero program: %v, status %d", err, out.ExitCode)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	out, err = r.Run(ctx, mustPermit("version", nil), p)
-	assert.That(t, codeOf(err) == CodeCancelled && out.ExitCode == process.NoExit, "ended context: %v, status %d", err, out.ExitCode)
+	assert.Equal(t, codeOf(err), CodeCancelled, "ended context: %v, status %d", err, out.ExitCode)
+	assert.Equal(t, out.ExitCode, process.NoExit, "ended context: %v, status %d", err, out.ExitCode)
 }
 
 // failing is what the embedded program reports when it fails.
@@ -258,11 +262,14 @@ func TestAProcessThatIsNotTheEmbeddedProgram(t *testing.T) {
 	} {
 		r, p, _ := embeddedRunner(t, Config{}, script{Parts: []part{{Argv: read, Do: do, Out: []byte("text")}}})
 		out, err := r.Run(t.Context(), reads("a.md"), p)
-		assert.That(t, codeOf(err) == CodeUnsuitable && strings.Contains(err.Error(), reason) && out.Stdout == "", "%s: %q, %v", do, out.Stdout, err)
+		assert.Equal(t, codeOf(err), CodeUnsuitable, "%s", do)
+		assert.Contains(t, err.Error(), reason, "%s", do)
+		assert.Equal(t, out.Stdout, "", "%s", do)
 	}
 	r, p, _ := embeddedRunner(t, Config{}, script{Parts: []part{{Argv: read, Out: []byte("half"), Do: "garbage"}}})
 	out, err := r.Run(t.Context(), reads("a.md"), p)
-	assert.That(t, codeOf(err) == CodeCrashed && out.Stdout == "half", "garbage in an answer: %q, %v", out.Stdout, err)
+	assert.Equal(t, codeOf(err), CodeCrashed, "garbage in an answer")
+	assert.Equal(t, out.Stdout, "half", "garbage in an answer")
 	if runtime.GOOS == "windows" {
 		return // the program below is a script
 	}
@@ -271,7 +278,8 @@ func TestAProcessThatIsNotTheEmbeddedProgram(t *testing.T) {
 	r = New(Config{Self: path})
 	p = require.Value(r.Embedded(t.TempDir()))(t)
 	out, err = r.Run(t.Context(), reads("a.md"), p)
-	assert.That(t, codeOf(err) == CodeUnsuitable && out.Stdout == "", "another program: %q, %v", out.Stdout, err)
+	assert.Equal(t, codeOf(err), CodeUnsuitable, "another program")
+	assert.Equal(t, out.Stdout, "", "another program")
 }
 
 // The answer counts of a process that has replied and is stopped at the limit of the call, while it keeps what it has read.
@@ -289,7 +297,11 @@ func TestALongAnswerOfOneCall(t *testing.T) {
 	text := strings.Repeat("a line of it\n", 2*protocol.MaxChunk/13)
 	r, p, _ := embeddedRunner(t, Config{}, script{Parts: []part{{Argv: []string{"--facts", "read", "path=a.md"}, Out: []byte(text), Reply: protocol.Reply{Facts: protocol.Facts{Path: "a.md", Notice: "a notice"}}}}})
 	out, err := r.Run(t.Context(), reads("a.md"), p)
-	assert.That(t, err == nil && out.Stdout == text && !out.Cut && out.Path == "a.md" && slices.Contains(out.Notices, "a notice"), "%d bytes of %d, %q, %v", len(out.Stdout), len(text), out.Notices, err)
+	require.Equal(t, err, nil, "%d bytes of %d", len(out.Stdout), len(text))
+	require.Equal(t, out.Stdout, text, "%d bytes of %d", len(out.Stdout), len(text))
+	require.That(t, !out.Cut, "%d bytes of %d, %q, %v", len(out.Stdout), len(text), out.Notices, err)
+	require.Equal(t, out.Path, "a.md", "%d bytes of %d", len(out.Stdout), len(text))
+	assert.That(t, slices.Contains(out.Notices, "a notice"), "%d bytes of %d, %q, %v", len(out.Stdout), len(text), out.Notices, err)
 }
 
 func TestLongContentTravelsOnStandardInput(t *testing.T) {
@@ -299,15 +311,21 @@ func TestLongContentTravelsOnStandardInput(t *testing.T) {
 		Err: []byte("warned\n"), Reply: protocol.Reply{Facts: protocol.Facts{Path: "a.md", Hash: "h", Before: new("b")}},
 	}}})
 	out, err := r.Run(t.Context(), mustPermit("append", params{"path": "a.md", "content": content}), p)
-	assert.That(t, err == nil && out.Stdout == content, "%d bytes came back of %d: %v", len(out.Stdout), len(content), err)
-	assert.That(t, out.Path == "a.md" && out.Hash == "h" && out.Before == "b" && out.Stderr == "warned\n", "facts %q %q %q, stderr %q", out.Path, out.Hash, out.Before, out.Stderr)
+	require.Equal(t, err, nil, "%d bytes came back of %d", len(out.Stdout), len(content))
+	assert.Equal(t, out.Stdout, content, "%d bytes came back of %d", len(out.Stdout), len(content))
+	assert.Equal(t, out.Path, "a.md", "facts %q %q %q, stderr %q", out.Path, out.Hash, out.Before, out.Stderr)
+	assert.Equal(t, out.Hash, "h", "facts %q %q %q, stderr %q", out.Path, out.Hash, out.Before, out.Stderr)
+	assert.Equal(t, out.Before, "b", "facts %q %q %q, stderr %q", out.Path, out.Hash, out.Before, out.Stderr)
+	assert.Equal(t, out.Stderr, "warned\n", "facts %q %q %q, stderr %q", out.Path, out.Hash, out.Before, out.Stderr)
 }
 
 func TestFactsOfTheAppAreNotBelieved(t *testing.T) {
 	line := "vaultwicket-facts: {\"path\":\"a.md\"}\n"
 	r, p, _ := appRunner(t, Config{}, part{Argv: []string{"version"}, Out: []byte(goodVersion), Err: []byte(line)})
 	out, err := r.Run(t.Context(), mustPermit("version", nil), p)
-	assert.That(t, err == nil && out.Path == "" && out.Stderr == line, "path %q, stderr %q, %v", out.Path, out.Stderr, err)
+	require.Equal(t, err, nil, "path %q, stderr %q", out.Path, out.Stderr)
+	require.Equal(t, out.Path, "", "path %q, stderr %q", out.Path, out.Stderr)
+	assert.Equal(t, out.Stderr, line, "path %q, stderr %q", out.Path, out.Stderr)
 }
 
 // The app prints the value of a property alone, and only by the name it is known for a password.
@@ -317,7 +335,9 @@ func TestAPasswordOfTheAppHasAMark(t *testing.T) {
 		value := "Zk7pQ2mVxA9\nR8dk2Lx0PqW\n"
 		r, p, _ := appRunner(t, Config{SecretsKey: func() []byte { return []byte("k") }}, probed, part{Argv: []string{"property:read", "name=" + name, "path=a.md"}, Out: []byte("Loading updated app package x\n" + value)})
 		out, err := r.Run(t.Context(), mustPermit("property:read", params{"name": name, "path": "a.md"}), p)
-		assert.That(t, err == nil && line.MatchString(out.Stdout) == want && (want || out.Stdout == value), "%s: %q, %v", name, out.Stdout, err)
+		require.Equal(t, err, nil, "%s", name)
+		require.Equal(t, line.MatchString(out.Stdout), want, "%s", name)
+		assert.That(t, want || out.Stdout == value, "%s: %q, %v", name, out.Stdout, err)
 	}
 }
 
@@ -334,7 +354,8 @@ func TestSurroundingsOfAChild(t *testing.T) {
 		r, p, _ := appRunner(t, config, probed, part{Argv: []string{"help"}, Do: "surroundings"})
 		out, err := r.Run(t.Context(), mustPermit("help", nil), p)
 		want := "/ HOME=/home/me XDG_RUNTIME_DIR=/run/user/1 DISPLAY=:0 PATH=/bin\n"
-		assert.That(t, err == nil && out.Stdout == want, "%q, %v; want %q", out.Stdout, err, want)
+		require.NoError(t, err)
+		assert.Equal(t, out.Stdout, want)
 	})
 	t.Run("embedded", func(t *testing.T) {
 		r, p, _ := embeddedRunner(t, config, script{Parts: []part{{Argv: []string{"--facts", "version"}, Do: "surroundings"}}})
@@ -352,7 +373,11 @@ func TestCommandStartsNothing(t *testing.T) {
 	p := require.Value(r.Embedded(folder))(t)
 	got, err := p.Command(mustPermit("append", params{"path": "a.md", "content": `\n`}).Call())
 	want := []string{"vault", folder, "--stdin", "content", "--write", "--facts", "append", "path=a.md"}
-	assert.That(t, err == nil && got.Path == self && slices.Equal(got.Args, want) && got.Stdin == `\n` && got.StdinParam == "content", "%+v, %v", got, err)
+	require.NoError(t, err)
+	require.Equal(t, got.Path, self)
+	require.EqualSlices(t, got.Args, want)
+	require.Equal(t, got.Stdin, `\n`)
+	assert.Equal(t, got.StdinParam, "content")
 	_, err = (Program{backend: appBackend}).Command(mustPermit("append", params{"path": "a.md", "content": `\n`}).Call())
 	assert.Equal(t, codeOf(err), "content_unsafe", "unsafe content for the app: %v", err)
 	for _, folder := range []string{"", filepath.Join(folder, "missing"), "/etc/hostname"} {
@@ -384,7 +409,8 @@ func TestTheQueueOfTheAppHoldsForRepeatedCalls(t *testing.T) {
 	r, p := runnerFor(t, Config{Timeout: time.Minute}, path)
 	together(calls, func() {
 		out, err := r.Run(t.Context(), reads("a.md"), p)
-		assert.That(t, codeOf(err) == "vault_starting" && out.ExitCode == 0, "status %d, %v", out.ExitCode, err)
+		assert.Equal(t, codeOf(err), "vault_starting", "status %d", out.ExitCode)
+		assert.Equal(t, out.ExitCode, 0, "status %d", out.ExitCode)
 	})
 	reads := 0
 	for _, run := range logged(path) {

@@ -99,13 +99,16 @@ func failureOf(out Outcome) error {
 func TestUnderRulesNothingIsLeftOfABrokenCall(t *testing.T) {
 	r, p, _ := appRunner(t, Config{}, probed, part{Argv: []string{"read", "path=a.md"}, Out: []byte(secret), Err: []byte(secret), Do: "crash"})
 	out, err := r.Run(t.Context(), guarded(t, "read", note), p)
-	assert.That(t, codeOf(err) == CodeCrashed && out.Stdout == "" && out.Stderr == "", "stdout %q, stderr %q, error %v", out.Stdout, out.Stderr, err)
+	assert.Equal(t, codeOf(err), CodeCrashed, "stdout %q, stderr %q, error %v", out.Stdout, out.Stderr, err)
+	assert.Equal(t, out.Stdout, "", "stdout %q, stderr %q, error %v", out.Stdout, out.Stderr, err)
+	assert.Equal(t, out.Stderr, "", "stdout %q, stderr %q, error %v", out.Stdout, out.Stderr, err)
 }
 
 func TestUnderRulesAnotherProgramIsNotQuoted(t *testing.T) {
 	r, p, _ := anyAppRunner(t, part{Argv: []string{"version"}, Out: []byte(secret + "\n")})
 	_, err := r.Run(t.Context(), guarded(t, "read", note), p)
-	assert.That(t, codeOf(err) == CodeUnsuitable && !strings.Contains(err.Error(), "Secret"), "got %v", err)
+	assert.Equal(t, codeOf(err), CodeUnsuitable)
+	assert.That(t, !strings.Contains(err.Error(), "Secret"), "got %v", err)
 }
 
 // JSON is whole, or there is an error: a half of an answer looks like all of it.
@@ -172,7 +175,9 @@ func TestCountsAreToldAndAreNoPartOfTheAnswer(t *testing.T) {
 			told = append(told, c)
 		})
 		out, err := run.runner.Run(ctx, reads("counts.md"), run.program)
-		assert.That(t, err == nil && out.Stderr == "" && out.Stdout == "", "%s: %q, %v", name, out.Stderr, err)
+		require.Equal(t, err, nil, "%s", name)
+		require.Equal(t, out.Stderr, "", "%s", name)
+		assert.Equal(t, out.Stdout, "", "%s", name)
 		mu.Lock()
 		assert.That(t, slices.Equal(told, counted), "%s: told %v, want %v", name, told, counted)
 		mu.Unlock()
@@ -190,9 +195,15 @@ func TestReportedCodes(t *testing.T) {
 			resident, q, _ := residentRunner(t, Config{}, "worker")
 			for runner, program := range map[*Runner]Program{oneShot: p, resident: q} {
 				out, err := runner.Run(t.Context(), reads(path), program)
-				require.That(t, err == nil && out.Failure != nil && out.Stdout == mimic && out.Stderr == "" && out.ExitCode == 1, "%+v, %v", out, err)
+				require.NoError(t, err)
+				require.That(t, out.Failure != nil, "%+v, %v", out, err)
+				require.Equal(t, out.Stdout, mimic)
+				require.Equal(t, out.Stderr, "")
+				require.Equal(t, out.ExitCode, 1)
 				f := out.Failure
-				assert.That(t, f.Code() == code && f.Hint() == "do something" && f.Error() == "some reason", "code %q, hint %q, reason %q", f.Code(), f.Hint(), f.Error())
+				assert.Equal(t, f.Code(), code, "code %q, hint %q, reason %q", f.Code(), f.Hint(), f.Error())
+				assert.Equal(t, f.Hint(), "do something", "code %q, hint %q, reason %q", f.Code(), f.Hint(), f.Error())
+				assert.Equal(t, f.Error(), "some reason", "code %q, hint %q, reason %q", f.Code(), f.Hint(), f.Error())
 			}
 		})
 	}

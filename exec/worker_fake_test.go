@@ -243,7 +243,9 @@ func TestSizesAreKnownByTheCall(t *testing.T) {
 		return callHash(protocol.Request{Command: command, Args: args})
 	}
 	one, other := hash("tasks", "todo"), hash("tasks", "todo", "format=json")
-	require.That(t, one != other && hash("a", "bc") != hash("ab", "c") && one == hash("tasks", "todo"), "calls are not told apart")
+	require.That(t, one != other, "calls are not told apart")
+	require.That(t, hash("a", "bc") != hash("ab", "c"), "calls are not told apart")
+	require.Equal(t, one, hash("tasks", "todo"), "calls are not told apart")
 	assert.That(t, s.of(one) == 0, "a size that was not noted")
 	s.keep(one, 100)
 	s.keep(one, 200)
@@ -257,6 +259,8 @@ func TestLargeAnswersOfAnyLengthOneAfterAnother(t *testing.T) {
 	for _, size := range []int{100 << 10, 100 << 10, 1 << 20, 40 << 10, 700 << 10, 710 << 10, 1 << 20, 33 << 10, 5 << 10} {
 		text := strings.Repeat("a line of it ", size/13)
 		out, err := r.Run(t.Context(), mustPermit("append", params{"path": "echo.md", "content": text}), p)
-		require.That(t, err == nil && out.Stdout == text && !out.Cut, "%d bytes of %d, %v", len(out.Stdout), len(text), err)
+		require.Equal(t, err, nil, "%d bytes of %d", len(out.Stdout), len(text))
+		require.Equal(t, out.Stdout, text, "%d bytes of %d", len(out.Stdout), len(text))
+		require.That(t, !out.Cut, "%d bytes of %d, %v", len(out.Stdout), len(text), err)
 	}
 }

@@ -47,7 +47,12 @@ func pidOf(t testing.TB, r *Runner, p Program) int {
 	t.Helper()
 	out, err := r.Run(t.Context(), reads("a.md"), p)
 	pid, bad := strconv.Atoi(strings.TrimSpace(out.Stdout))
-	require.That(t, err == nil && bad == nil && out.Path == "a.md" && out.Hash == "h" && out.ExitCode == 0 && out.Stderr == "", "%+v, %v", out, err)
+	require.NoError(t, err)
+	require.That(t, bad == nil, "%+v, %v", out, err)
+	require.Equal(t, out.Path, "a.md")
+	require.Equal(t, out.Hash, "h")
+	require.Equal(t, out.ExitCode, 0)
+	require.Equal(t, out.Stderr, "")
 	return pid
 }
 
@@ -92,7 +97,8 @@ func TestOneWorkerAnswersManyCalls(t *testing.T) {
 	r.Close()
 	assert.That(t, gone(pid), "the worker outlives its runner")
 	out, err := r.Run(t.Context(), reads("a.md"), p)
-	assert.That(t, codeOf(err) == CodeCancelled && out.ExitCode == process.NoExit, "after the end: %v", err)
+	assert.Equal(t, codeOf(err), CodeCancelled, "after the end")
+	assert.Equal(t, out.ExitCode, process.NoExit, "after the end")
 	r.Close()
 	runs := len(logged(path))
 	assert.That(t, runs == 1, "%d processes", runs)
@@ -188,9 +194,11 @@ func TestCancelOfAResidentCall(t *testing.T) {
 		ended := inFlight(ctx, t, r, reads("hang.md"), p, path, 1)
 		cancel()
 		got := <-ended
-		assert.That(t, codeOf(got.err) == CodeCancelled && got.Stdout == "half", "%q, %v", got.Stdout, got.err)
+		assert.Equal(t, codeOf(got.err), CodeCancelled)
+		assert.Equal(t, got.Stdout, "half")
 		again := pidOf(t, r, p)
-		assert.That(t, again == pid && lines(path+".cancels") == 1, "process %d, and %d before", again, pid)
+		assert.Equal(t, again, pid, "process %d, and %d before", again, pid)
+		assert.Equal(t, lines(path+".cancels"), 1, "process %d, and %d before", again, pid)
 	})
 	t.Run("not ended by the worker", func(t *testing.T) {
 		r, p, path := residentRunner(t, Config{}, "worker")
@@ -262,7 +270,8 @@ func TestACallThatIsCancelledCostsOthersNothing(t *testing.T) {
 		other := inFlight(t.Context(), t, r, permit, p, path, 2)
 		cancel()
 		got := <-other
-		assert.That(t, got.err == nil && got.Stdout == "answered\n", "%q, %v", got.Stdout, got.err)
+		require.That(t, got.err == nil, "%q, %v", got.Stdout, got.err)
+		assert.Equal(t, got.Stdout, "answered\n")
 		got = <-cancelled
 		assert.Equal(t, codeOf(got.err), CodeCancelled, "the call that was cancelled: %v", got.err)
 	}
@@ -297,7 +306,8 @@ func TestAChangeIsNotCutByAnotherCall(t *testing.T) {
 	assert.That(t, pidOf(t, r, p) != pid, "the next call is asked of the same worker")
 	require.NoError(t, os.WriteFile(path+".finish", nil, 0o600))
 	got = <-written
-	assert.That(t, got.err == nil && got.Stdout == "written\n", "the change: %q, %v", got.Stdout, got.err)
+	require.That(t, got.err == nil, "the change: %q, %v", got.Stdout, got.err)
+	assert.Equal(t, got.Stdout, "written\n", "the change")
 	within(t, 20*time.Second, "the end of the worker", func() bool { return gone(pid) })
 }
 
@@ -306,14 +316,17 @@ func TestWorkersThatAreNone(t *testing.T) {
 	for _, do := range []string{"worker of another version", "worker of another folder", "no worker"} {
 		r, p, _ := residentRunner(t, Config{}, do)
 		out, err := r.Run(t.Context(), writes("a.md"), p)
-		assert.That(t, codeOf(err) == CodeUnsuitable && out.ExitCode == process.NoExit && hintOf(err) != "", "%s: %v", do, err)
+		assert.Equal(t, codeOf(err), CodeUnsuitable, "%s", do)
+		assert.Equal(t, out.ExitCode, process.NoExit, "%s", do)
+		assert.That(t, hintOf(err) != "", "%s: %v", do, err)
 	}
 	r, p, path := residentRunner(t, Config{Timeout: faultLimit}, "silent worker")
 	begun := time.Now()
 	_, err := r.Run(t.Context(), writes("a.md"), p)
 	assert.Equal(t, codeOf(err), CodeTimeout, "%v", err)
 	took := time.Since(begun)
-	assert.That(t, took <= faultLimit+promise+busyness && (len(logged(path)) == 0 || gone(marked(t, path))), "came back after %v", took)
+	assert.That(t, took <= faultLimit+promise+busyness, "came back after %v", took)
+	assert.That(t, len(logged(path)) == 0 || gone(marked(t, path)), "came back after %v", took)
 	within(t, soon, "run of the fake", func() bool { return len(logged(path)) > 0 })
 }
 
@@ -322,7 +335,8 @@ func TestAProgramThatIsNotThere(t *testing.T) {
 	defer r.Close()
 	p := require.Value(r.Embedded(t.TempDir()))(t)
 	out, err := r.Run(t.Context(), reads("a.md"), p)
-	assert.That(t, codeOf(err) == CodeNotFound && out.ExitCode == process.NoExit, "%v", err)
+	assert.Equal(t, codeOf(err), CodeNotFound)
+	assert.Equal(t, out.ExitCode, process.NoExit)
 }
 
 func TestAMovedVaultHasAnotherWorker(t *testing.T) {
@@ -337,7 +351,8 @@ func TestInputOfAnyLength(t *testing.T) {
 	for _, size := range []int{2, 4097, protocol.MaxChunk - 1, protocol.MaxChunk, protocol.MaxChunk + 1, 3*protocol.MaxChunk - 1, 3 * protocol.MaxChunk, 1<<20 - 2} {
 		content := strings.Repeat(`\n`, size/2) + strings.Repeat("x", size%2)
 		out, err := r.Run(t.Context(), mustPermit("append", params{"path": "echo.md", "content": content}), p)
-		assert.That(t, err == nil && out.Stdout == content, "%d bytes of %d came back, %v", len(out.Stdout), len(content), err)
+		require.Equal(t, err, nil, "%d bytes of %d came back, %v", len(out.Stdout), len(content), err)
+		assert.Equal(t, out.Stdout, content, "%d bytes of %d came back, %v", len(out.Stdout), len(content), err)
 	}
 }
 
@@ -348,7 +363,8 @@ func TestAWorkerThatDoesNotRead(t *testing.T) {
 	begun := time.Now()
 	_, err := r.Run(t.Context(), mustPermit("append", params{"path": "deaf.md", "content": content}), p)
 	took := time.Since(begun)
-	assert.That(t, codeOf(err) == CodeTimeout && took <= faultLimit+promise+busyness, "%v after %v", err, took)
+	assert.Equal(t, codeOf(err), CodeTimeout, "%v after %v", err, took)
+	assert.That(t, took <= faultLimit+promise+busyness, "%v after %v", err, took)
 	assert.That(t, gone(marked(t, path)), "the worker lives on")
 }
 
@@ -401,12 +417,15 @@ func TestWorkersAreReplaced(t *testing.T) {
 		sends := pidOf(t, r, p)
 		out, err := r.Run(t.Context(), other, p)
 		stays, bad := strconv.Atoi(strings.TrimSpace(out.Stdout))
-		require.That(t, err == nil && bad == nil && stays != sends, "%+v, %v: workers %d and %d", out, err, sends, stays)
+		require.Equal(t, err, nil, "%+v, %v: workers %d and %d", out, err, sends, stays)
+		require.That(t, bad == nil, "%+v, %v: workers %d and %d", out, err, sends, stays)
+		require.That(t, stays != sends, "%+v, %v: workers %d and %d", out, err, sends, stays)
 		with := func(permit policy.Permit) bool {
 			env := r.withRules(nil, permit, nil)
 			return slices.Contains(env, embeddingsVariable+"=https://api.example/v1 m") && slices.Contains(env, embeddingsKeyFile+"=/key")
 		}
-		assert.That(t, !with(other) && with(reads("a.md")), "a server elsewhere is for callers who may publish, and no others")
+		assert.That(t, !with(other), "a server elsewhere is for callers who may publish, and no others")
+		assert.That(t, with(reads("a.md")), "a server elsewhere is for callers who may publish, and no others")
 		r.StopSending()
 		within(t, soon, "end of the worker that may send", func() bool { return gone(sends) })
 		assert.That(t, !gone(stays), "another worker ended")
@@ -420,7 +439,8 @@ func TestWorkersAreReplaced(t *testing.T) {
 		r.pool.limits.full = 90 << 20
 		pid := 0
 		out, err := r.Run(t.Context(), reads("grow.md"), p)
-		require.That(t, err == nil && out.Stdout == "grown\n", "%q, %v", out.Stdout, err)
+		require.NoError(t, err)
+		require.Equal(t, out.Stdout, "grown\n")
 		pid = marked(t, p.path)
 		within(t, soon, "end of the large worker", func() bool { return gone(pid) })
 	})
@@ -429,7 +449,8 @@ func TestWorkersAreReplaced(t *testing.T) {
 		r.pool.limits.checkHealth = 10 * time.Millisecond
 		r.pool.limits.stopAbove = 1
 		_, err := r.Run(t.Context(), reads("hang.md"), p)
-		assert.That(t, codeOf(err) == CodeCrashed && (strings.Contains(err.Error(), "memory") || strings.Contains(err.Error(), "again")), "%v", err)
+		assert.Equal(t, codeOf(err), CodeCrashed)
+		assert.That(t, strings.Contains(err.Error(), "memory") || strings.Contains(err.Error(), "again"), "%v", err)
 		assert.That(t, gone(marked(t, path)), "the worker lives on")
 	})
 }
@@ -439,7 +460,8 @@ func TestCloseEndsOpenCalls(t *testing.T) {
 	ended := inFlight(t.Context(), t, r, reads("hang.md"), p, path, 1)
 	r.Close()
 	got := <-ended
-	assert.That(t, codeOf(got.err) == CodeCrashed && gone(marked(t, path)), "%v", got.err)
+	assert.Equal(t, codeOf(got.err), CodeCrashed)
+	assert.That(t, gone(marked(t, path)), "%v", got.err)
 }
 
 func TestResidentCallsLeaveNothingBehind(t *testing.T) {

@@ -215,7 +215,8 @@ func TestAYesLiftsOneRule(t *testing.T) {
 			never.Confirm = policy.ConfirmNever
 			_, want := never.Decide(call, plain).Permit()
 			permit, err := q.Decide(call, plain).Approved()
-			require.That(t, code(err) == code(want) && permit.Valid() == (err == nil), "%v: %v, want %v", call, err, want)
+			require.Equal(t, code(err), code(want), "%v", call)
+			require.Equal(t, permit.Valid(), err == nil, "%v", call)
 		}
 	}
 }

@@ -181,7 +181,9 @@ func TestAgentsMayDoWhatAllThreeAllow(t *testing.T) {
 			}
 		}
 	}
-	assert.That(t, counts["allow"] >= 20 && counts["ask"] >= 10 && counts["deny"] >= 100, "the draw shows too little: %v", counts)
+	require.That(t, counts["allow"] >= 20, "the draw shows too little: %v", counts)
+	require.That(t, counts["ask"] >= 10, "the draw shows too little: %v", counts)
+	assert.That(t, counts["deny"] >= 100, "the draw shows too little: %v", counts)
 }
 
 // verdictOf returns "allow", "ask" or "deny", and a dry run says the same.
@@ -257,5 +259,8 @@ func TestMeetNamesWhatIsStricter(t *testing.T) {
 	agent.Origins = map[string]string{"tier": "agent a", "confirm": "agent a", "access": "agent a"}
 	agent.Ceiling = tiers.V1
 	p := server.Meet(agent)
-	assert.That(t, p.Origins["tier"] == "agent a" && p.Origins["confirm"] == "flag" && p.Origins["access"] == "default" && server.Origins["tier"] == "file", "%v", p.Origins)
+	require.Equal(t, p.Origins["tier"], "agent a")
+	require.Equal(t, p.Origins["confirm"], "flag")
+	require.Equal(t, p.Origins["access"], "default")
+	assert.Equal(t, server.Origins["tier"], "file")
 }

@@ -142,7 +142,8 @@ func code(err error) string {
 // that is written next to it, and no other line may fail.
 func TestForgeriesDoNotCompile(t *testing.T) {
 	files, err := filepath.Glob("testdata/forgery/*.go")
-	require.That(t, err == nil && len(files) >= 5, "%d files, %v", len(files), err)
+	require.Equal(t, err, nil, "%d files, %v", len(files), err)
+	require.That(t, len(files) >= 5, "%d files, %v", len(files), err)
 	set := token.NewFileSet()
 	packages := importer.ForCompiler(set, "gc", exported(t))
 	for _, name := range files {

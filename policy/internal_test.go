@@ -70,8 +70,11 @@ func TestNeeds(t *testing.T) {
 func TestACallThatFallsBackIsConfined(t *testing.T) {
 	rules := require.Value(access.New(map[string]access.Level{"/": access.Delete}))(t)
 	call, err := allowlist.Parse("outline", nil)
-	require.That(t, err == nil && call.UsesOpenNote() && call.Effect() == tiers.Reads, "%v, %v", call, err)
-	assert.That(t, (Policy{Access: rules}).confines(call, ClearFacts(time.Now())) && !(Policy{}).confines(call, ClearFacts(time.Now())), "not confined by the rules")
+	require.NoError(t, err)
+	require.That(t, call.UsesOpenNote(), "%v, %v", call, err)
+	require.Equal(t, call.Effect(), tiers.Reads)
+	assert.That(t, (Policy{Access: rules}).confines(call, ClearFacts(time.Now())), "not confined by the rules")
+	assert.That(t, !(Policy{}).confines(call, ClearFacts(time.Now())), "not confined by the rules")
 }
 
 // A dry run names the version that a permit would ask for: the newer of what is
@@ -94,5 +97,6 @@ func TestTheVersionOfAVerdict(t *testing.T) {
 }
 
 func TestHalfAPermitIsWorthless(t *testing.T) {
-	assert.That(t, !(Permit{&grant{}}).Valid() && !(Preview{grant: &grant{}}).Valid(), "a permit for the zero call")
+	assert.That(t, !(Permit{&grant{}}).Valid(), "a permit for the zero call")
+	assert.That(t, !(Preview{grant: &grant{}}).Valid(), "a permit for the zero call")
 }

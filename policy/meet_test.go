@@ -18,7 +18,9 @@ func TestMeetLeavesBothAsTheyAre(t *testing.T) {
 	hides := require.Value(access.New(map[string]access.Level{"A": access.None}))(t)
 	q.Access = hides
 	got := p.Meet(q)
-	assert.That(t, maps.Equal(got.Origins, map[string]string{"tier": "flag", "disable": "", "enable-only": "", "access": ""}) && got.Access.Hide() && !p.Access.Restrict(), "got %+v", got)
+	assert.That(t, maps.Equal(got.Origins, map[string]string{"tier": "flag", "disable": "", "enable-only": "", "access": ""}), "got %+v", got)
+	assert.That(t, got.Access.Hide(), "got %+v", got)
+	assert.That(t, !p.Access.Restrict(), "got %+v", got)
 	assert.EqualSlices(t, got.Disable, []string{"append", "move", "read"})
 	assert.EqualSlices(t, got.EnableOnly, []string{"file"})
 	if !slices.Equal(p.Disable, []string{"read", "append"}) || !slices.Equal(q.Disable, []string{"move", "append"}) ||

@@ -100,14 +100,21 @@ func TestDecideOverTheWholeSpace(t *testing.T) {
 
 func TestTheZeroCallIsRefused(t *testing.T) {
 	permit, err := widest().Decide(allowlist.Call{}, plain).Permit()
-	assert.That(t, !permit.Valid() && code(err) == policy.CodeRestricted, "got %v", err)
+	assert.That(t, !permit.Valid(), "got %v", err)
+	assert.Equal(t, code(err), policy.CodeRestricted)
 	var denial *policy.Denial
-	assert.That(t, errors.As(err, &denial) && denial.Rule == "known" && denial.Setting == "" && denial.Hint() == "" && !denial.NeedsApproval(), "got %+v", denial)
+	require.That(t, errors.As(err, &denial), "got %+v", denial)
+	require.Equal(t, denial.Rule, "known")
+	require.Equal(t, denial.Setting, "")
+	require.Equal(t, denial.Hint(), "")
+	assert.That(t, !denial.NeedsApproval(), "got %+v", denial)
 }
 
 func TestTheZeroPermitIsWorthless(t *testing.T) {
 	var p policy.Permit
-	assert.That(t, !p.Valid() && !p.Call().Valid() && p.MinVersion() == (tiers.Version{}), "the zero permit is worth something: %+v", p)
+	assert.That(t, !p.Valid(), "the zero permit is worth something: %+v", p)
+	assert.That(t, !p.Call().Valid(), "the zero permit is worth something: %+v", p)
+	assert.Equal(t, p.MinVersion(), tiers.Version{}, "the zero permit is worth something")
 	for name, step := range map[string]policy.Permit{
 		"Probe": p.Probe(), "DailyPath": p.DailyPath(), "ReadDaily": p.ReadDaily("A.md"), "Exists": p.Exists("path", "A.md"),
 	} {
@@ -143,7 +150,10 @@ func TestJudgeIsComplete(t *testing.T) {
 			first := ""
 			for _, v := range p.Judge(call, plain) {
 				names = append(names, v.Rule)
-				assert.That(t, v.Why != "" && !strings.HasSuffix(v.Why, ".") && v.Why[0] >= 'a' && v.Why[0] <= 'z', "%v: the rule %s says %q", call, v.Rule, v.Why)
+				require.That(t, v.Why != "", "%v: the rule %s says %q", call, v.Rule, v.Why)
+				require.That(t, !strings.HasSuffix(v.Why, "."), "%v: the rule %s says %q", call, v.Rule, v.Why)
+				require.That(t, v.Why[0] >= 'a', "%v: the rule %s says %q", call, v.Rule, v.Why)
+				assert.That(t, v.Why[0] <= 'z', "%v: the rule %s says %q", call, v.Rule, v.Why)
 				if first == "" && v.Verdict != policy.Pass {
 					first = v.Rule
 				}
@@ -192,8 +202,10 @@ func TestDenialsRead(t *testing.T) {
 		test.policy(&p)
 		_, err := p.Decide(call, plain).Permit()
 		var denial *policy.Denial
-		assert.That(t, errors.As(err, &denial) && denial.Error() == test.say && denial.Hint() == test.hint && denial.Setting == test.setting,
-			"%s: got %+v; want %q, hint %q, setting %q", test.line, denial, test.say, test.hint, test.setting)
+		require.That(t, errors.As(err, &denial), "%s: got %+v; want %q, hint %q, setting %q", test.line, denial, test.say, test.hint, test.setting)
+		require.Equal(t, denial.Error(), test.say, "%s: got %+v; want %q, hint %q, setting %q", test.line, denial, test.say, test.hint, test.setting)
+		require.Equal(t, denial.Hint(), test.hint, "%s: got %+v; want %q, hint %q, setting %q", test.line, denial, test.say, test.hint, test.setting)
+		assert.Equal(t, denial.Setting, test.setting, "%s: got %+v; want %q, hint %q, setting %q", test.line, denial, test.say, test.hint, test.setting)
 	}
 }
 
@@ -222,7 +234,9 @@ func TestDenialsOfListingsRead(t *testing.T) {
 		p.Origins = origins
 		test.policy(&p)
 		denial := p.Lists(test.command, plain)
-		assert.That(t, denial != nil && denial.Error() == test.say && denial.Hint() == test.hint, "%s: %+v", test.name, denial)
+		require.That(t, denial != nil, "%s: %+v", test.name, denial)
+		require.Equal(t, denial.Error(), test.say, "%s", test.name)
+		assert.Equal(t, denial.Hint(), test.hint, "%s", test.name)
 	}
 	denial := widest().Lists(allowlist.Command{Name: "x", Tier: tiers.V1, Effect: tiers.Administers}, plain)
 	assert.That(t, denial == nil, "administering: %v", denial)
@@ -260,7 +274,8 @@ pass suspicious: suspected prompt injection: ask`
 	}
 	p.Confirm = policy.ConfirmWrites
 	got = says("daily:append content=x")
-	assert.That(t, strings.Contains(got, "ask confirm: ") && strings.Contains(got, "deny mutations: "), "got\n%s", got)
+	assert.Contains(t, got, "ask confirm: ", "got\n%s", got)
+	assert.Contains(t, got, "deny mutations: ", "got\n%s", got)
 	assert.Contains(t, says("read"), "no approval needed: it changes nothing")
 }
 
@@ -300,6 +315,7 @@ func TestConfirmHasNames(t *testing.T) {
 	}
 	for _, bad := range []string{"", "Never", " never", "always", "no"} {
 		got, err := policy.ParseConfirm(bad)
-		assert.That(t, err != nil && got == policy.ConfirmWrites, "%q is read as %v", bad, got)
+		assert.That(t, err != nil, "%q is read as %v", bad, got)
+		assert.Equal(t, got, policy.ConfirmWrites, "%q is read as %v", bad, got)
 	}
 }

@@ -22,7 +22,10 @@ import (
 func TestEveryFieldHasARow(t *testing.T) {
 	of := map[string]int{}
 	for _, r := range rows {
-		assert.That(t, r.name != "" && r.meets != "" && r.join != nil && r.same != nil, "the row %q says too little", r.name)
+		assert.That(t, r.name != "", "the row %q says too little", r.name)
+		assert.That(t, r.meets != "", "the row %q says too little", r.name)
+		assert.That(t, r.join != nil, "the row %q says too little", r.name)
+		assert.That(t, r.same != nil, "the row %q says too little", r.name)
 		for _, field := range r.fields {
 			of[field]++
 		}
@@ -32,12 +35,14 @@ func TestEveryFieldHasARow(t *testing.T) {
 	}
 	facts := map[string]int{}
 	for _, r := range factRows {
-		assert.That(t, r.name != "" && r.meets != "", "the row %q says too little", r.name)
+		assert.That(t, r.name != "", "the row %q says too little", r.name)
+		assert.That(t, r.meets != "", "the row %q says too little", r.name)
 		facts[r.field]++
 	}
 	checkFields(t, reflect.TypeFor[Policy](), of)
 	checkFields(t, reflect.TypeFor[Facts](), facts)
-	assert.That(t, of["Private"] == 2 && of["Rates"] == 3, "fields of several settings: %v", of)
+	require.Equal(t, of["Private"], 2, "fields of several settings")
+	assert.Equal(t, of["Rates"], 3, "fields of several settings")
 	names := map[string]bool{}
 	for _, m := range Meetings() {
 		assert.That(t, !names[m.Name], "two rows are called %q", m.Name)
@@ -166,7 +171,8 @@ func TestMeetIsAMeet(t *testing.T) {
 			}
 			require.That(t, len(parts) == 0, "%s: %q\na %+v\nb %+v\nc %+v", law, parts, a, b, c)
 		}
-		require.That(t, len(a.Meet(b).Stricter(a)) == 0 && len(a.Meet(b).Stricter(b)) == 0, "what met is widened by a part:\na %+v\nb %+v", a, b)
+		require.Equal(t, len(a.Meet(b).Stricter(a)), 0, "what met is widened by a part:\na %+v\nb %+v", a, b)
+		require.Equal(t, len(a.Meet(b).Stricter(b)), 0, "what met is widened by a part:\na %+v\nb %+v", a, b)
 		f, g, h := drawFacts(r), drawFacts(r), drawFacts(r)
 		for law, sides := range map[string][2]Facts{
 			"commutative": {f.Meet(g), g.Meet(f)}, "associative": {f.Meet(g).Meet(h), f.Meet(g.Meet(h))}, "idempotent": {f.Meet(f), f}, "below both": {f.Meet(g).Meet(f), f.Meet(g)},
@@ -228,8 +234,10 @@ func TestNothingWidensAnother(t *testing.T) {
 					t.Errorf("%v: %d with %s, and %d with all\na %+v\nb %+v\nf %+v\ng %+v", call, verdict(d), what, verdict(both), a, b, f, g)
 				}
 				if alone, met := d.Preview(), both.Preview(); met.Valid() && alone.Valid() {
-					require.That(t, met.Secrets() <= alone.Secrets() && (met.Confined() || !alone.Confined()) && (met.Guarded() || !alone.Guarded()) && (alone.Sends() || !met.Sends()),
-						"%v: the grant is wider with all than with %s", call, what)
+					require.That(t, met.Secrets() <= alone.Secrets(), "%v: the grant is wider with all than with %s", call, what)
+					require.That(t, met.Confined() || !alone.Confined(), "%v: the grant is wider with all than with %s", call, what)
+					require.That(t, met.Guarded() || !alone.Guarded(), "%v: the grant is wider with all than with %s", call, what)
+					require.That(t, alone.Sends() || !met.Sends(), "%v: the grant is wider with all than with %s", call, what)
 				}
 			}
 			require.That(t, widened == 0, "widened")

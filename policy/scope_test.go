@@ -7,6 +7,7 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
@@ -38,7 +39,10 @@ func TestAScopeOnlyNarrows(t *testing.T) {
 			assert.Equal(t, shown, scope != policy.ScopeAll, "%s with the scope %d: a verdict about it is shown", call.Name(), scope)
 		}
 	}
-	assert.That(t, denied[policy.ScopeRead] > denied[policy.ScopeWrite] && denied[policy.ScopeWrite] != 0 && denied[policy.ScopeDestructive]+denied[policy.ScopeAll] == 0 && denied[policy.ScopeNone] > denied[policy.ScopeRead], "denied by scope: %v", denied)
+	require.That(t, denied[policy.ScopeRead] > denied[policy.ScopeWrite], "denied by scope: %v", denied)
+	require.That(t, denied[policy.ScopeWrite] != 0, "denied by scope: %v", denied)
+	require.Equal(t, denied[policy.ScopeDestructive]+denied[policy.ScopeAll], 0, "denied by scope")
+	assert.That(t, denied[policy.ScopeNone] > denied[policy.ScopeRead], "denied by scope: %v", denied)
 }
 
 func TestScopesMeet(t *testing.T) {

@@ -102,12 +102,14 @@ func TestStepsOfACallThatIsConfined(t *testing.T) {
 			t.Errorf("%s: %v goes with the rules %q and asks for %v", test.line, step.Call(), step.Access(), step.MinVersion())
 		}
 		zero := test.step(policy.Permit{})
-		assert.That(t, !zero.Valid() && !zero.Confined(), "the zero permit grants %s", test.want)
+		assert.That(t, !zero.Valid(), "the zero permit grants %s", test.want)
+		assert.That(t, !zero.Confined(), "the zero permit grants %s", test.want)
 	}
 	aimed := require.Value(mustParse(t, "read", allowlist.Params{"path": allowlist.Text("A.md")}).In("Work"))(t)
 	permit, err := p.Decide(aimed, plain).Permit()
 	got := permit.VaultPath().Call().String()
-	assert.That(t, err == nil && got == "vault=Work vault info=path", "got %s, %v", got, err)
+	assert.NoError(t, err)
+	assert.Equal(t, got, "vault=Work vault info=path")
 }
 
 // The path of the daily note comes from the app, so it is checked like any
@@ -143,7 +145,9 @@ func TestAStepThatIsRefusedIsTheZeroPermit(t *testing.T) {
 
 func TestStepsOfSteps(t *testing.T) {
 	permit := mustDecide(t, widest(), "daily:read").ReadDaily("A.md")
-	assert.That(t, !permit.DailyPath().Valid() && !permit.ReadDaily("B.md").Valid() && !permit.Exists("path", "B.md").Valid(), "a step grants another one")
+	assert.That(t, !permit.DailyPath().Valid(), "a step grants another one")
+	assert.That(t, !permit.ReadDaily("B.md").Valid(), "a step grants another one")
+	assert.That(t, !permit.Exists("path", "B.md").Valid(), "a step grants another one")
 }
 
 // Listings and calls agree: a command is listed when its plain form, given a
@@ -198,7 +202,8 @@ func TestTheDailyNoteIsJudgedByItsPath(t *testing.T) {
 		assert.That(t, step.Valid() && step.Confined() == confined && step.Guarded(), "%s: confined %v, want %v", path, step.Confined(), confined)
 	}
 	ignoring := mustDecideWith(t, widest(), ignored, "daily:read")
-	assert.That(t, ignoring.ReadDaily("A.md").Confined() && ignoring.Guarded(), "with an ignore file any note may be hidden")
+	assert.That(t, ignoring.ReadDaily("A.md").Confined(), "with an ignore file any note may be hidden")
+	assert.That(t, ignoring.Guarded(), "with an ignore file any note may be hidden")
 }
 
 // What a call would change may be worked out where it is allowed or approval by the
@@ -258,7 +263,9 @@ func TestADecisionInAVaultIsTheSame(t *testing.T) {
 	}
 	for _, vault := range []string{"", "A\nB", "A\x00"} {
 		decision, err := widest().Decide(mustParse(t, "tags", nil), plain).In(vault)
-		assert.That(t, err != nil && !decision.Preview().Valid() && !decision.Call().Valid(), "the vault %q is taken", vault)
+		assert.That(t, err != nil, "the vault %q is taken", vault)
+		assert.That(t, !decision.Preview().Valid(), "the vault %q is taken", vault)
+		assert.That(t, !decision.Call().Valid(), "the vault %q is taken", vault)
 	}
 }
 
@@ -266,14 +273,23 @@ func TestTheZeroDecisionGrantsNothing(t *testing.T) {
 	var d policy.Decision
 	permit, err := d.Permit()
 	approved, approvedErr := d.Approved()
-	assert.That(t, !permit.Valid() && !approved.Valid() && !d.Preview().Valid() && !d.Call().Valid(), "the zero decision grants something: %+v", d)
+	assert.That(t, !permit.Valid(), "the zero decision grants something: %+v", d)
+	assert.That(t, !approved.Valid(), "the zero decision grants something: %+v", d)
+	assert.That(t, !d.Preview().Valid(), "the zero decision grants something: %+v", d)
+	assert.That(t, !d.Call().Valid(), "the zero decision grants something: %+v", d)
 	for _, err := range []error{err, approvedErr, d.Err()} {
 		assert.That(t, code(err) == policy.CodeRestricted, "got %v", err)
 	}
 	inVault, err := d.In("Work")
 	_, denied := inVault.Permit()
-	assert.That(t, err == nil && code(denied) == policy.CodeRestricted && !inVault.Preview().Valid(), "in a vault it grants something: %v", err)
+	require.Equal(t, err, nil, "in a vault it grants something")
+	require.Equal(t, code(denied), policy.CodeRestricted, "in a vault it grants something")
+	assert.That(t, !inVault.Preview().Valid(), "in a vault it grants something: %v", err)
 	for _, g := range []policy.Grant{policy.Permit{}, policy.Preview{}} {
-		assert.That(t, !g.Valid() && !g.Call().Valid() && g.Access() == "" && !g.Confined() && !g.Guarded(), "%T: the zero value grants something", g)
+		assert.That(t, !g.Valid(), "%T: the zero value grants something", g)
+		assert.That(t, !g.Call().Valid(), "%T: the zero value grants something", g)
+		assert.Equal(t, g.Access(), "", "%T: the zero value grants something", g)
+		assert.That(t, !g.Confined(), "%T: the zero value grants something", g)
+		assert.That(t, !g.Guarded(), "%T: the zero value grants something", g)
 	}
 }

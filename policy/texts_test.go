@@ -36,10 +36,14 @@ func TestEveryRuleAboutTextsHasItsPlaces(t *testing.T) {
 		p.Exceptions = access.Exceptions{{Rule: rule.Name, Path: "Docs", Comment: "samples"}}
 		said := rule.Looks + ": " + rule.State + "; in shadow, without effect; not for Docs (samples)"
 		of := p.TextRulesOf(command)
-		assert.That(t, len(of) == len(want) && of[i].String() == said && off.TextRulesOf(command) == nil, "%s: %+v", rule.Name, of)
+		require.Equal(t, len(of), len(want), "%s", rule.Name)
+		require.Equal(t, of[i].String(), said, "%s", rule.Name)
+		assert.That(t, off.TextRulesOf(command) == nil, "%s: %+v", rule.Name, of)
 		verdicts := p.Judge(call, plain)
 		at := slices.IndexFunc(verdicts, func(v policy.RuleVerdict) bool { return v.Rule == rule.Name })
-		assert.That(t, at >= 0 && verdicts[at].Why == said && verdicts[at].Verdict == policy.Pass, "%s: %+v", rule.Name, verdicts)
+		require.That(t, at >= 0, "%s: %+v", rule.Name, verdicts)
+		require.Equal(t, verdicts[at].Why, said, "%s", rule.Name)
+		assert.Equal(t, verdicts[at].Verdict, policy.Pass, "%s", rule.Name)
 		assert.That(t, !slices.ContainsFunc(off.Judge(call, plain), func(v policy.RuleVerdict) bool { return v.Rule == rule.Name }), "%s has a verdict and is off", rule.Name)
 	}
 	// What a session has read, or a call adds, requires approval also without confirm.

@@ -30,11 +30,13 @@ func TestTierNames(t *testing.T) {
 		assert.That(t, tier.String() == name, "%d is called %q", tier, tier)
 		got, err := tiers.ParseTier(name)
 		ceiling := tier >= tiers.V0 && tier <= tiers.V3
-		assert.That(t, (!ceiling || (got == tier && err == nil)) && (ceiling || (got == tiers.None && err != nil)), "%q is read as %v, %v", name, got, err)
+		assert.That(t, !ceiling || (got == tier && err == nil), "%q is read as %v, %v", name, got, err)
+		assert.That(t, ceiling || (got == tiers.None && err != nil), "%q is read as %v, %v", name, got, err)
 	}
 	for _, bad := range []string{"", " v0", "v0 ", "v4", "0", "all", "v０"} {
 		got, err := tiers.ParseTier(bad)
-		assert.That(t, err != nil && got == tiers.None, "%q is read as %v", bad, got)
+		assert.That(t, err != nil, "%q is read as %v", bad, got)
+		assert.Equal(t, got, tiers.None, "%q is read as %v", bad, got)
 	}
 }
 
@@ -46,11 +48,13 @@ func TestEffectsAreOrdered(t *testing.T) {
 			assert.Equal(t, a.WorseThan(b), (i > j), "%v worse than %v", a, b)
 		}
 		for _, unknown := range []tiers.Effect{tiers.Unknown, tiers.Executes + 1, 255} {
-			assert.That(t, unknown.WorseThan(a) && !a.WorseThan(unknown), "%v is not worse than %v", unknown, a)
+			assert.That(t, unknown.WorseThan(a), "%v is not worse than %v", unknown, a)
+			assert.That(t, !a.WorseThan(unknown), "%v is not worse than %v", unknown, a)
 		}
 		assert.Equal(t, a.Mutates(), (i > 1), "%v mutates", a)
 	}
-	assert.That(t, tiers.Unknown.Mutates() && tiers.Effect(99).Mutates(), "an unknown effect counts as harmless")
+	assert.That(t, tiers.Unknown.Mutates(), "an unknown effect counts as harmless")
+	assert.That(t, tiers.Effect(99).Mutates(), "an unknown effect counts as harmless")
 }
 
 func TestEffectNames(t *testing.T) {
@@ -65,21 +69,26 @@ func TestEffectNames(t *testing.T) {
 func TestParseVersion(t *testing.T) {
 	for text, want := range map[string]tiers.Version{"1.12.7": tiers.Release(1, 12, 7), "0.0.0": {}, "65535.0.1": tiers.Release(65535, 0, 1)} {
 		got, err := tiers.ParseVersion(text)
-		assert.That(t, err == nil && got == want && got.String() == text, "%q is read as %v, %v", text, got, err)
+		require.Equal(t, err, nil, "%q is read as %v", text, got)
+		require.Equal(t, got, want, "%q is read as %v", text, got)
+		assert.Equal(t, got.String(), text, "%q is read as %v", text, got)
 	}
 	for text, want := range map[string]string{
 		"2.0": "2.0.0", "v1.12.7": "1.12.7", "1.13.0-beta.1": "1.13.0-beta.1", "v1.13-rc.2": "1.13.0-rc.2", "1.12.7+build.5": "1.12.7", "1.12.7.0": "1.12.7", "1.12.7.1": "1.12.7.1",
 	} {
 		got, err := tiers.ParseVersion(text)
-		assert.That(t, err == nil && got.String() == want, "%q is read as %v, %v", text, got, err)
+		require.Equal(t, err, nil, "%q is read as %v", text, got)
+		assert.Equal(t, got.String(), want, "%q is read as %v", text, got)
 		again, err := tiers.ParseVersion(want)
-		assert.That(t, err == nil && again == got, "%q is read as %v, %v, and %q as another version", want, again, err, text)
+		assert.NoError(t, err, "%q is read as %v, %v, and %q as another version", want, again, err, text)
+		assert.Equal(t, again, got, "%q is read as %v, %v, and %q as another version", want, again, err, text)
 	}
 	for _, bad := range []string{
 		"", "1", "v1", "1.12.7 ", " 1.12.7", "1.12.-7", "1.+2.7", "1.12.x", "1..7", "1.1_2.7", "1.12.7.1.5", "1.12.99999999999999999999", "1.12.7\n", "1.12.7 beta", "beta", "version 1.12.7",
 	} {
 		got, err := tiers.ParseVersion(bad)
-		assert.That(t, err != nil && got == (tiers.Version{}), "%q is read as %v", bad, got)
+		assert.That(t, err != nil, "%q is read as %v", bad, got)
+		assert.Equal(t, got, tiers.Version{}, "%q is read as %v", bad, got)
 	}
 }
 

@@ -63,8 +63,10 @@ func TestWordsOfTheDay(t *testing.T) {
 			continue
 		}
 		first, last := got.First.Format(time.DateOnly), got.Last.Format(time.DateOnly)
-		assert.That(t, first == tt.first && last == tt.last, "%q: from %s to %s, want from %s to %s", tt.text, first, last, tt.first, tt.last)
-		assert.That(t, got.First.Location() == saturday.Location() && got.First.Hour() == 0, "%q begins at %s", tt.text, got.First)
+		assert.Equal(t, first, tt.first, "%q: from %s to %s, want from %s to %s", tt.text, first, last, tt.first, tt.last)
+		assert.Equal(t, last, tt.last, "%q: from %s to %s, want from %s to %s", tt.text, first, last, tt.first, tt.last)
+		assert.Equal(t, got.First.Location(), saturday.Location(), "%q begins at %s", tt.text, got.First)
+		assert.Equal(t, got.First.Hour(), 0, "%q begins at %s", tt.text, got.First)
 		assert.That(t, dateOf(got.End()) == dateOf(got.Last).add(1), "%q ends at %s", tt.text, got.End())
 	}
 }
@@ -76,7 +78,8 @@ func TestPlansLookAhead(t *testing.T) {
 		"3d": "2026-11-24", "-3d": "2026-11-18", "2 weeks": "2026-12-05", "2 weeks ago": "2026-11-07",
 	} {
 		got, err := Read(text, saturday, Ahead)
-		assert.That(t, err == nil && got.First.Format(time.DateOnly) == want, "%q: %s, %v, want %s", text, got.First, err, want)
+		require.Equal(t, err, nil, "%q", text)
+		assert.Equal(t, got.First.Format(time.DateOnly), want, "%q", text)
 	}
 }
 
@@ -117,7 +120,8 @@ func TestWhatIsNoDay(t *testing.T) {
 			continue
 		}
 		_, meant, _ := strings.Cut(err.Error(), "; did you mean ")
-		assert.That(t, (tt.meant != "" || meant == "") && (tt.meant == "" || meant == `"`+tt.meant+`"?`), "%q: %v", tt.text, err)
+		assert.That(t, tt.meant != "" || meant == "", "%q: %v", tt.text, err)
+		assert.That(t, tt.meant == "" || meant == `"`+tt.meant+`"?`, "%q: %v", tt.text, err)
 		if tt.meant != "" {
 			_, err := Parse(tt.meant)
 			assert.NoError(t, err, "what is suggested for %q", tt.text)
@@ -129,7 +133,8 @@ func TestMonthsHaveTheirLastDay(t *testing.T) {
 	end := time.Date(2024, time.March, 31, 12, 0, 0, 0, time.UTC)
 	for text, want := range map[string]string{"-1mo": "2024-02-29", "-13mo": "2023-02-28", "+1mo": "2024-04-30", "last month": "2024-02-01", "-1y": "2023-03-31"} {
 		got, err := Read(text, end, Past)
-		assert.That(t, err == nil && got.First.Format(time.DateOnly) == want, "%q: %s, %v, want %s", text, got.First, err, want)
+		require.Equal(t, err, nil, "%q", text)
+		assert.Equal(t, got.First.Format(time.DateOnly), want, "%q", text)
 	}
 }
 
@@ -147,7 +152,8 @@ func TestDaysBeginWhereClocksAreChanged(t *testing.T) {
 			t.Errorf("%s in %s begins at %s, %v, want %s", tt.day, tt.zone, got.First.Format(time.RFC3339), err, tt.want)
 		}
 		length := got.End().Sub(got.First)
-		assert.That(t, length >= 23*time.Hour && length <= 25*time.Hour, "%s in %s lasts %s", tt.day, tt.zone, length)
+		assert.That(t, length >= 23*time.Hour, "%s in %s lasts %s", tt.day, tt.zone, length)
+		assert.That(t, length <= 25*time.Hour, "%s in %s lasts %s", tt.day, tt.zone, length)
 	}
 }
 
@@ -160,7 +166,8 @@ func TestAgo(t *testing.T) {
 
 func TestZeroWordsAreToday(t *testing.T) {
 	got := (Words{}).Resolve(saturday, Ahead)
-	assert.That(t, got.First.Format(time.DateOnly) == "2026-11-21" && got.First.Equal(got.Last), "the zero words: %s to %s", got.First, got.Last)
+	assert.Equal(t, got.First.Format(time.DateOnly), "2026-11-21", "the zero words: %s to %s", got.First, got.Last)
+	assert.That(t, got.First.Equal(got.Last), "the zero words: %s to %s", got.First, got.Last)
 }
 
 func FuzzRead(f *testing.F) {

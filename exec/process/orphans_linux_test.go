@@ -41,14 +41,16 @@ func leaving(t *testing.T, times int) (orphans func() []string) {
 		calls.Go(func() {
 			for range times / 2 {
 				e := Child{Path: "/bin/sh", Name: "sh", Args: args, Keep: 1 << 10}.Run(t.Context())
-				assert.That(t, e.Kind == Exited && e.Exit == 7, "kind %d, exit %d, %v, %q", e.Kind, e.Exit, e.Cause, e.How)
+				assert.Equal(t, e.Kind, Exited, "kind %d, exit %d, %v, %q", e.Kind, e.Exit, e.Cause, e.How)
+				assert.Equal(t, e.Exit, 7, "kind %d, exit %d, %v, %q", e.Kind, e.Exit, e.Cause, e.How)
 			}
 		})
 	}
 	calls.Wait()
 	return func() (zombies []string) {
 		text, err := os.ReadFile(file)
-		require.That(t, err == nil && strings.Count(string(text), "\n") == times, "%d orphans: %q, %v", times, text, err)
+		require.Equal(t, err, nil, "%d orphans: %q", times, text)
+		require.Equal(t, strings.Count(string(text), "\n"), times, "%d orphans: %q", times, text)
 		for pid := range strings.FieldsSeq(string(text)) {
 			if stat, err := os.ReadFile(filepath.Join("/proc", pid, "stat")); err == nil && isEndedChildOf(stat, os.Getpid()) {
 				zombies = append(zombies, pid)
@@ -92,7 +94,8 @@ func TestAnEndedChildOfOursIsLeftToItsWaiter(t *testing.T) {
 	})
 	children.reap()
 	_ = children.wait(cmd) // an exit status is an error of it
-	assert.That(t, cmd.ProcessState != nil && cmd.ProcessState.ExitCode() == 7, "the child was reaped by another process: %v", cmd.ProcessState)
+	require.That(t, cmd.ProcessState != nil, "the child was reaped by another process: %v", cmd.ProcessState)
+	assert.Equal(t, cmd.ProcessState.ExitCode(), 7, "the child was reaped by another process")
 }
 
 func TestOnlyTheFirstProcessReaps(t *testing.T) {
@@ -116,9 +119,13 @@ func TestTheEndIsToldBeforeTheExitStatusIsTaken(t *testing.T) {
 	}}
 	e := c.Run(t.Context())
 	out, _ := e.Stdout.Text()
-	assert.That(t, told == 1 && e.Kind == Exited && e.Exit == 7 && out == "out\n", "told %d times, kind %d, exit %d, %q", told, e.Kind, e.Exit, out)
+	assert.Equal(t, told, 1, "told %d times, kind %d, exit %d", told, e.Kind, e.Exit)
+	assert.Equal(t, e.Kind, Exited, "told %d times, kind %d, exit %d", told, e.Kind, e.Exit)
+	assert.Equal(t, e.Exit, 7, "told %d times, kind %d, exit %d", told, e.Kind, e.Exit)
+	assert.Equal(t, out, "out\n", "told %d times, kind %d, exit %d", told, e.Kind, e.Exit)
 	c.Path = "/nowhere"
-	assert.That(t, c.Run(t.Context()).Kind == NotStarted && told == 1, "the end of a program that was never started was told")
+	assert.Equal(t, c.Run(t.Context()).Kind, NotStarted, "the end of a program that was never started was told")
+	assert.Equal(t, told, 1, "the end of a program that was never started was told")
 }
 
 func TestTheLifelineIsOpenWhileThisProcessLives(t *testing.T) {
@@ -130,7 +137,8 @@ func TestTheLifelineIsOpenWhileThisProcessLives(t *testing.T) {
 	}()
 	child := Child{Path: "/bin/sh", Name: "sh", Args: []string{"-c", "test \"$VAULTWICKET_LIFELINE\" = 3 && test -e /dev/fd/3"}, Env: []string{"PATH=/bin"}, Embedded: true}
 	e := child.Run(t.Context())
-	assert.That(t, e.Kind == Exited && e.Exit == 0, "a child has no lifeline: kind %d, exit %d", e.Kind, e.Exit)
+	assert.Equal(t, e.Kind, Exited, "a child has no lifeline: kind %d, exit %d", e.Kind, e.Exit)
+	assert.Equal(t, e.Exit, 0, "a child has no lifeline: kind %d, exit %d", e.Kind, e.Exit)
 	select {
 	case <-done:
 		t.Fatal("the lifeline ended while the gateway lives")

@@ -25,7 +25,8 @@ func TestStreamKeepsHeadAndTail(t *testing.T) {
 		for _, piece := range rapid.SliceOf(rapid.StringN(0, 30, 60)).Draw(t, "pieces") {
 			all.WriteString(piece)
 			n, err := s.Write([]byte(piece))
-			require.That(t, err == nil && n == len(piece), "%v %v", n, err)
+			require.NoError(t, err)
+			require.Equal(t, n, len(piece))
 		}
 		given := all.String()
 		got, gap := s.Text()
@@ -34,14 +35,19 @@ func TestStreamKeepsHeadAndTail(t *testing.T) {
 		}
 		require.That(t, s.Cut() == (len(given) > keep), "cut %v of %d bytes, of which %d may be kept", s.Cut(), len(given), keep)
 		if !s.Cut() {
-			require.That(t, got == given && gap == 0, "%q, gap at %d; want %q", got, gap, given)
+			require.Equal(t, got, given, "%q, gap at %d", got, gap)
+			require.Equal(t, gap, 0, "%q, gap at %d", got, gap)
 			return
 		}
 		// On both sides of the gap half a character may be left out.
 		const half = utf8.UTFMax - 1
 		most := keep - keep/8
-		require.That(t, gap <= most && gap >= most-half && len(got) <= keep && len(got) >= keep-2*half, "%d bytes, gap at %d, of %d that may be kept", len(got), gap, keep)
-		require.That(t, strings.HasPrefix(given, got[:gap]) && strings.HasSuffix(given, got[gap:]), "%q, gap at %d, of %q", got, gap, given)
+		require.That(t, gap <= most, "%d bytes, gap at %d, of %d that may be kept", len(got), gap, keep)
+		require.That(t, gap >= most-half, "%d bytes, gap at %d, of %d that may be kept", len(got), gap, keep)
+		require.That(t, len(got) <= keep, "%d bytes, gap at %d, of %d that may be kept", len(got), gap, keep)
+		require.That(t, len(got) >= keep-2*half, "%d bytes, gap at %d, of %d that may be kept", len(got), gap, keep)
+		require.That(t, strings.HasPrefix(given, got[:gap]), "%q, gap at %d, of %q", got, gap, given)
+		require.That(t, strings.HasSuffix(given, got[gap:]), "%q, gap at %d, of %q", got, gap, given)
 	})
 }
 
@@ -66,7 +72,9 @@ func TestStreamTellsOfAFloodOnce(t *testing.T) {
 	told := 0
 	s := &Stream{keep: 8, limit: 100, Flood: func() { told++ }}
 	n, err := io.Copy(s, io.LimitReader(ones{}, 1000))
-	assert.That(t, n == 1000 && err == nil && told == 1, "%d bytes, %v, told %d times", n, err, told)
+	assert.Equal(t, n, 1000, "%d bytes, %v, told %d times", n, err, told)
+	assert.NoError(t, err, "%d bytes, %v, told %d times", n, err, told)
+	assert.Equal(t, told, 1, "%d bytes, %v, told %d times", n, err, told)
 }
 
 type ones struct{}
@@ -85,7 +93,8 @@ func TestAStreamWithoutRoom(t *testing.T) {
 	piece := make([]byte, smallAnswer/2)
 	for range 10 {
 		n, err := s.Write(piece)
-		require.That(t, n == len(piece) && err == nil, "%v %v", n, err)
+		require.Equal(t, n, len(piece))
+		require.NoError(t, err)
 	}
 	text, gap := s.Text()
 	if len(text) != smallAnswer || gap != smallAnswer || !s.Cut() || asked != 1 || s.Total != 5*smallAnswer {
@@ -135,7 +144,8 @@ func TestAnExpectedAnswerTakesItsSpaceOnce(t *testing.T) {
 		}
 		text, _ := s.Text()
 		runtime.ReadMemStats(&after)
-		require.That(t, len(text) == size && strings.Trim(text, "row\n") == "", "%d bytes", len(text))
+		require.Equal(t, len(text), size)
+		require.Equal(t, strings.Trim(text, "row\n"), "")
 		return after.TotalAlloc - before.TotalAlloc
 	}
 	for _, about := range []int64{size, size - size/20, size + size/10} {
