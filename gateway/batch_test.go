@@ -168,20 +168,23 @@ func TestFieldsOfResultsAreTakenWholeOrNotAtAll(t *testing.T) {
 	require.That(t, err == nil, "%v %v", at, err)
 	r := batchRun{batchPlan: plan, results: []Result{{OK: true, Hash: "0123456789abcdef"}, {}}}
 	request, err := r.resolve(1)
-	assert.That(t, err == nil && request.ExpectHash == "0123456789abcdef", "%+v, %v", request, err)
+	require.NoError(t, err)
+	assert.Equal(t, request.ExpectHash, "0123456789abcdef")
 	plan.steps[0].wanted, r.outputs = true, make([]output, 2)
 	take := func(result Result) { r.results[0], r.outputs[0] = result, r.referred(0, result) }
 	take(Result{OK: true, raw: "a\nb\r\n", Vault: "Work", Change: &Change{ID: "20261121T083000.000000000Z-00aa"}})
 	for field, want := range map[string]string{"stdout": "a\nb", "vault": "Work", "change.id": "20261121T083000.000000000Z-00aa", "hash": "", "path": ""} {
 		got, err := r.field(Reference{"c1", field}, 1)
-		assert.That(t, got == want && (err == nil) == (want != ""), "%s: %q, %v", field, got, err)
+		assert.Equal(t, got, want, "%s", field)
+		assert.Equal(t, err == nil, want != "", "%s", field)
 	}
 	take(Result{OK: true, raw: "half", missingPart: "the rest"})
 	_, err = r.field(Reference{"c1", "stdout"}, 1)
 	assert.That(t, err != nil, "half an output is taken for the whole")
 	take(Result{OK: true, raw: strings.Repeat("x", maxReferred)})
 	got, err := r.field(Reference{"c1", "stdout"}, 1)
-	assert.That(t, err == nil && len(got) == maxReferred, "%d bytes, %v", len(got), err)
+	require.NoError(t, err)
+	assert.Equal(t, len(got), maxReferred)
 	take(Result{OK: true, raw: strings.Repeat("x", maxReferred+1)})
 	if _, err := r.field(Reference{"c1", "stdout"}, 1); err == nil || failure.Of(err).Code != "content_too_long" || failure.Of(err).Hint == "" || len(r.outputs[0].text) > 0 {
 		t.Errorf("%v, %d bytes are kept", err, len(r.outputs[0].text))
@@ -198,7 +201,9 @@ func TestReferredOutputsShareTheirRoom(t *testing.T) {
 			p.steps[i].wanted = true
 		}
 		most := (&batchRun{batchPlan: p}).referred(0, Result{}).most
-		assert.That(t, most*wanted <= maxAllReferred && most <= maxReferred && most >= maxAllReferred/MaxOperations, "%d outputs of %d bytes each", wanted, most)
+		assert.That(t, most*wanted <= maxAllReferred, "%d outputs of %d bytes each", wanted, most)
+		assert.That(t, most <= maxReferred, "%d outputs of %d bytes each", wanted, most)
+		assert.That(t, most >= maxAllReferred/MaxOperations, "%d outputs of %d bytes each", wanted, most)
 	}
 }
 
@@ -312,7 +317,8 @@ func TestABatchEndsAtItsLimit(t *testing.T) {
 		})
 		got := f.gateway.vaults[0].carryOutBatch(ctx, plan)
 		assert.That(t, outcome(got) == test.want && got.Error.Hint != "", "got %s, want %s", outcome(got), test.want)
-		assert.That(t, slices.Contains(got.Failures(), "timeout") && got.Results[1].Notice != "", "%+v", got)
+		require.That(t, slices.Contains(got.Failures(), "timeout"), "%+v", got)
+		assert.That(t, got.Results[1].Notice != "", "%+v", got)
 		assert.Equal(t, told[len(told)-1], test.told, "told at last")
 	}
 }
@@ -386,7 +392,9 @@ func TestTakingBack(t *testing.T) {
 		got := r.report()
 		assert.Equal(t, outcome(got), test.want, "%s", name)
 		failed := strings.Contains(test.want, "false")
-		assert.That(t, (got.Summary.NotUndone == 1) == failed && (got.Results[0].Notice != "") == failed && (len(got.Notices) == 1) == failed, "%s: %+v", name, got)
+		require.Equal(t, got.Summary.NotUndone == 1, failed, "%s", name)
+		require.Equal(t, got.Results[0].Notice != "", failed, "%s", name)
+		assert.Equal(t, len(got.Notices) == 1, failed, "%s", name)
 	}
 }
 
@@ -451,7 +459,9 @@ func TestTheOutputOfABatchIsBounded(t *testing.T) {
 		long.Results[i].Result = &Answer{Stdout: strings.Repeat("x", maxKept), Stderr: strings.Repeat("y", maxKept)}
 	}
 	text, err := json.Marshal(long.forKeeping())
-	assert.That(t, err == nil && len(text) <= 10<<10 && len(long.Results[0].Result.Stdout) == maxKept, "kept are %d bytes, %v", len(text), err)
+	require.Equal(t, err, nil, "kept are %d bytes, %v", len(text), err)
+	require.That(t, len(text) <= 10<<10, "kept are %d bytes, %v", len(text), err)
+	assert.Equal(t, len(long.Results[0].Result.Stdout), maxKept, "kept are %d bytes, %v", len(text), err)
 }
 
 // Whatever the order of reads and writes, a batch answers as the same calls do
@@ -619,7 +629,8 @@ func TestTheLogOfABatchHasNoStandIns(t *testing.T) {
 	f := newFixture(t, func(c *Config) { c.Backend, c.Policy.Mutations = Embedded, false }).embedded()
 	f.gateway.DoBatch(t.Context(), Batch{Operations: []Operation{operation("a", "read", "path", "a.md"), operation("b", "append", "path", "b.md").taking("content", "a", "stdout")}})
 	lines := auditOf(t, f)
-	require.That(t, len(lines) == 1 && len(lines[0].Params) == 2, "%+v", lines)
+	require.Equal(t, len(lines), 1)
+	require.Equal(t, len(lines[0].Params), 2)
 	content, path := lines[0].Params[0], lines[0].Params[1]
 	if content != (audit.Param{Name: "content"}) || path.Name != "path" || path.Bytes != 4 || path.Digest == "" {
 		t.Errorf("%+v", lines[0].Params)
@@ -635,7 +646,10 @@ func TestABatchWhilePaused(t *testing.T) {
 	ask := func(context.Context, consent.Question) consent.Reply { asked = true; return consent.Yes }
 	got := f.gateway.DoBatch(t.Context(), Batch{Request: Request{Ask: ask}, Operations: []Operation{operation("p", "publish:add", "path", "a.md")}})
 	app, own := f.called()
-	assert.That(t, got.Error != nil && got.Error.Code == "paused" && !asked && len(app)+len(own) == 0, "%+v, asked: %v, started: %q %q", got.Error, asked, app, own)
+	require.That(t, got.Error != nil, "%+v, asked: %v, started: %q %q", got.Error, asked, app, own)
+	require.Equal(t, got.Error.Code, "paused", "%+v, asked: %v, started: %q %q", got.Error, asked, app, own)
+	require.That(t, !asked, "%+v, asked: %v, started: %q %q", got.Error, asked, app, own)
+	assert.Equal(t, len(app)+len(own), 0, "%+v, asked: %v, started: %q %q", got.Error, asked, app, own)
 	assert.Equal(t, logOf(t, f), "deny batch paused", "the log")
 }
 
@@ -650,7 +664,9 @@ func TestABatchThatIsNotBegunCounts(t *testing.T) {
 		for range 3 {
 			codes = append(codes, f.gateway.DoBatch(t.Context(), batch).Error.Code)
 		}
-		assert.That(t, codes[2] == "rate_limited" && codes[1] != "rate_limited" && asked <= 2, "%s: %q, asked %d times", name, codes, asked)
+		require.Equal(t, codes[2], "rate_limited", "%s: %q, asked %d times", name, codes, asked)
+		require.That(t, codes[1] != "rate_limited", "%s: %q, asked %d times", name, codes, asked)
+		assert.That(t, asked <= 2, "%s: %q, asked %d times", name, codes, asked)
 	}
 }
 

@@ -55,7 +55,8 @@ func TestTheWorkOfTheAppThatIsNotKept(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			f := newFixture(t, nil).app(test.app...).embedded(test.embedded...)
 			got := f.gateway.Do(context.Background(), Request{Command: "append", Params: params("path", "A.md", "content", "x")})
-			assert.That(t, code(got) == test.code && got.Change == nil, "got %+v, %+v", got, got.Error)
+			assert.Equal(t, code(got), test.code, "got %+v, %+v", got, got.Error)
+			assert.That(t, got.Change == nil, "got %+v, %+v", got, got.Error)
 			if app, own := f.called(); !slices.Equal(app, test.calledApp) || !slices.Equal(own, test.calledOwn) {
 				t.Errorf("called %q and %q, want %q and %q", app, own, test.calledApp, test.calledOwn)
 			}
@@ -68,7 +69,9 @@ func TestWithoutAFolderNothingIsKept(t *testing.T) {
 	f := newFixture(t, func(c *Config) { c.Vault.Folder = "" }).app(versionLine, appends)
 	request := Request{Command: "append", Params: params("path", "A.md", "content", "x")}
 	got := f.gateway.Do(context.Background(), request)
-	assert.That(t, got.OK && got.Change == nil && strings.Contains(strings.Join(got.Notices, " "), "not in the journal"), "got %+v", got)
+	require.That(t, got.OK, "got %+v", got)
+	require.That(t, got.Change == nil, "got %+v", got)
+	assert.Contains(t, strings.Join(got.Notices, " "), "not in the journal")
 	into := Request{Command: "append", Params: params("path", "pic.png", "content", "x")}
 	if got := f.gateway.Do(context.Background(), into); code(got) != "bad_value" || !strings.Contains(got.Error.Hint, "attachment:write") {
 		t.Errorf("text into an image that no one looks at: %+v", got.Error)
@@ -160,7 +163,8 @@ func TestACallWithAKeyIsCarriedOutOnce(t *testing.T) {
 	read := newFixture(t, func(c *Config) { c.Backend = Embedded }).embedded(`--facts vault=Work read path=A.md => text\n`)
 	for range 2 {
 		got := read.gateway.Do(context.Background(), Request{Command: "read", Params: params("path", "A.md"), IdempotencyKey: "monday"})
-		assert.That(t, got.OK && len(got.Notices) == 0, "read: %+v", got)
+		assert.That(t, got.OK, "read: %+v", got)
+		assert.Equal(t, len(got.Notices), 0, "read")
 	}
 	_, own = read.called()
 	assert.Equal(t, len(own), 2, "reads")
@@ -186,7 +190,8 @@ func TestADryRunShowsTheDifference(t *testing.T) {
 	f := newFixture(t, nil).embedded(`--plan --facts vault=Work delete path=a.md => exit 1 not_found Error: File "a.md" not found.`)
 	got := f.gateway.DryRun(context.Background(), Request{Command: "delete", Params: params("path", "a.md")})
 	require.That(t, got.Error != nil, "what would fail: %+v", got)
-	assert.That(t, !got.OK && got.Decision == "allow", "what would fail: %+v", got)
+	assert.That(t, !got.OK, "what would fail: %+v", got)
+	assert.Equal(t, got.Decision, "allow", "what would fail")
 	assert.Equal(t, got.Error.Code+": "+got.Error.Message, "not_found: file \"a.md\" not found", "what would fail")
 }
 
@@ -213,7 +218,8 @@ func TestAPlanThatCannotBeReadIsAnError(t *testing.T) {
 			check("a call", f.gateway.Do(t.Context(), request).Error)
 			plan := f.gateway.DryRun(t.Context(), request)
 			check("a dry run", plan.Error)
-			assert.That(t, !plan.OK && plan.Decision == "deny", "%+v", plan)
+			assert.That(t, !plan.OK, "%+v", plan)
+			assert.Equal(t, plan.Decision, "deny")
 			batch := f.gateway.DoBatch(t.Context(), Batch{Operations: []Operation{{ClientID: "one", Request: request}}})
 			check("a batch", batch.Error)
 			shows := request
@@ -245,7 +251,9 @@ func TestALargePlanIsShown(t *testing.T) {
 			listed++
 		}
 		notice := fmt.Sprintf("the first %d of 61001 files are listed", listed)
-		assert.That(t, got.Decision == "ask" && len(got.Files) == listed && slices.Contains(got.Notices, notice), "%d files, %q, %+v", len(got.Files), got.Notices, got.Error)
+		assert.Equal(t, got.Decision, "ask", "%d files, %q, %+v", len(got.Files), got.Notices, got.Error)
+		assert.Equal(t, len(got.Files), listed, "%d files, %q, %+v", len(got.Files), got.Notices, got.Error)
+		assert.That(t, slices.Contains(got.Notices, notice), "%d files, %q, %+v", len(got.Files), got.Notices, got.Error)
 		assert.Equal(t, got.Diff, "--- a/F/a.md\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n# 61000 more files: 0 lines added, 122000 removed; not shown\n", "the difference")
 		assert.That(t, got.Files[1] == consent.PlannedFile{Path: "F/0.md", Before: "aa", Size: 7}, "%+v", got.Files[1])
 	}
@@ -255,6 +263,8 @@ func TestALargePlanIsShown(t *testing.T) {
 		return consent.No
 	}})
 	lines := consent.Draw(asked.Lines)
-	assert.That(t, code(got) == "unconfirmed" && asked.Does == "delete 61001 files" && asked.Folder == "", "%+v, %q", got.Error, asked.Does)
+	assert.Equal(t, code(got), "unconfirmed", "%+v", got.Error)
+	assert.Equal(t, asked.Does, "delete 61001 files", "%+v", got.Error)
+	assert.Equal(t, asked.Folder, "", "%+v", got.Error)
 	assert.That(t, strings.HasSuffix(lines, "and 60000 files more, with 0 lines added and 120000 removed"), "the question ends in %q", lines[max(0, len(lines)-200):])
 }

@@ -45,7 +45,9 @@ func (f *fixture) approve(got Result) {
 	store := consent.OpenStore(consent.Folder(ownerfiles.StateFolder(f.config.Getenv, "")), nil)
 	list, _, err := store.List()
 	list = slices.DeleteFunc(list, func(q consent.StoredQuestion) bool { return q.State != consent.Pending })
-	require.That(f.t, code(got) == "unconfirmed" && err == nil && len(list) == 1, "%+v: %d questions wait, %v", got.Error, len(list), err)
+	require.Equal(f.t, code(got), "unconfirmed", "%+v: %d questions wait, %v", got.Error, len(list), err)
+	require.Equal(f.t, err, nil, "%+v: %d questions wait, %v", got.Error, len(list), err)
+	require.Equal(f.t, len(list), 1, "%+v: %d questions wait, %v", got.Error, len(list), err)
 	if _, err := store.Approve(list[0].Code); err != nil {
 		f.t.Fatal(err)
 	}
@@ -74,10 +76,12 @@ func TestAYesToPublishIsForTheTextThatWasThere(t *testing.T) {
 	f.approve(f.gateway.Do(t.Context(), req))
 	write("what nobody has seen")
 	got := f.gateway.Do(t.Context(), req)
-	assert.That(t, code(got) == "unconfirmed" && f.published() <= 0, "another text: %+v", got)
+	assert.Equal(t, code(got), "unconfirmed", "another text")
+	assert.That(t, f.published() <= 0, "another text: %+v", got)
 	write("harmless")
 	got = f.gateway.Do(t.Context(), req)
-	assert.That(t, code(got) == "" && f.published() == 1, "the text that was there: %+v", got)
+	assert.Equal(t, code(got), "", "the text that was there")
+	assert.Equal(t, f.published(), 1, "the text that was there")
 
 	var asked consent.Question
 	req.Ask = func(_ context.Context, q consent.Question) consent.Reply {
@@ -86,11 +90,15 @@ func TestAYesToPublishIsForTheTextThatWasThere(t *testing.T) {
 		return consent.Yes
 	}
 	got = f.gateway.Do(t.Context(), req)
-	assert.That(t, code(got) == "conflict" && f.published() == 1, "changed under the question: %+v", got)
-	assert.That(t, asked.Destructive && asked.Folder == "" && strings.Contains(asked.Text, "Publish \"a.md\" (vault \"Work\")\n"), "asked %+v", asked)
+	assert.Equal(t, code(got), "conflict", "changed under the question")
+	assert.Equal(t, f.published(), 1, "changed under the question")
+	assert.That(t, asked.Destructive, "asked %+v", asked)
+	assert.Equal(t, asked.Folder, "", "asked %+v", asked)
+	assert.Contains(t, asked.Text, "Publish \"a.md\" (vault \"Work\")\n", "asked %+v", asked)
 	req.Ask = replies(consent.Yes, &asked)
 	got = f.gateway.Do(t.Context(), req)
-	assert.That(t, code(got) == "" && f.published() == 2, "accepted: %+v", got)
+	assert.Equal(t, code(got), "", "accepted")
+	assert.Equal(t, f.published(), 2, "accepted")
 }
 
 // Where it is not known what a call would change, a yes is for that call alone.
@@ -100,11 +108,14 @@ func TestAYesForAFolderNeedsToKnowWhatChanges(t *testing.T) {
 	var asked consent.Question
 	req := Request{Command: "append", Params: params("path", "In/a.md", "content", "x"), Ask: replies(consent.YesHere, &asked)}
 	got := f.gateway.Do(t.Context(), req)
-	require.That(t, code(got) == "" && asked.Folder == "" && asked.Path == "In/a.md", "got %+v, asked %+v", got, asked)
+	require.Equal(t, code(got), "", "got %+v, asked %+v", got, asked)
+	require.Equal(t, asked.Folder, "", "got %+v, asked %+v", got, asked)
+	require.Equal(t, asked.Path, "In/a.md", "got %+v, asked %+v", got, asked)
 	asked = consent.Question{}
 	req.Ask = replies(consent.No, &asked)
 	got = f.gateway.Do(t.Context(), req)
-	assert.That(t, code(got) == "unconfirmed" && asked.Command == "append", "got %+v, asked %+v", got, asked)
+	assert.Equal(t, code(got), "unconfirmed", "got %+v, asked %+v", got, asked)
+	assert.Equal(t, asked.Command, "append", "got %+v, asked %+v", got, asked)
 }
 
 // An answer that is none of the known ones is no yes.
@@ -117,7 +128,8 @@ func TestUnknownRepliesAreNone(t *testing.T) {
 		}
 		var asked consent.Question
 		got := f.gateway.Do(t.Context(), Request{Command: "publish:add", Params: params("path", "a.md"), Ask: replies(reply, &asked)})
-		require.That(t, code(got) == "unconfirmed" && f.published() <= 0, "reply %d: %+v", reply, got)
+		require.Equal(t, code(got), "unconfirmed", "reply %d", reply)
+		require.That(t, f.published() <= 0, "reply %d: %+v", reply, got)
 	}
 }
 
@@ -126,7 +138,9 @@ func TestWithoutAPlaceNobodyIsAskedLater(t *testing.T) {
 	t.Parallel()
 	f := openAsking(t, func(c *Config) { c.Getenv = nil })
 	got := f.gateway.Do(t.Context(), Request{Command: "publish:add", Params: params("path", "a.md")})
-	assert.That(t, code(got) == "unconfirmed" && strings.Contains(got.Error.Hint, "the setting confirm") && f.published() <= 0, "got %+v", got)
+	assert.Equal(t, code(got), "unconfirmed")
+	assert.Contains(t, got.Error.Hint, "the setting confirm")
+	assert.That(t, f.published() <= 0, "got %+v", got)
 }
 
 // A store that cannot be used, or is full, is no yes.
@@ -139,7 +153,8 @@ func TestApprovalsThatFailApproveNothing(t *testing.T) {
 	var asked consent.Question
 	for _, ask := range []consent.Asker{nil, replies(consent.NoWay, &asked)} {
 		got := f.gateway.Do(t.Context(), Request{Command: "publish:add", Params: params("path", "a.md"), Ask: ask})
-		assert.That(t, code(got) == "unconfirmed" && f.published() <= 0, "got %+v", got)
+		assert.Equal(t, code(got), "unconfirmed")
+		assert.That(t, f.published() <= 0, "got %+v", got)
 	}
 }
 
@@ -259,7 +274,8 @@ func TestAChangeIsWorkedOutOnce(t *testing.T) {
 					written++
 				}
 			}
-			assert.That(t, plans == tt.plans && written == tt.written, "%d plans and %d writes, want %d and %d: %q", plans, written, tt.plans, tt.written, embedded)
+			assert.Equal(t, plans, tt.plans, "%d plans and %d writes, want %d and %d: %q", plans, written, tt.plans, tt.written, embedded)
+			assert.Equal(t, written, tt.written, "%d plans and %d writes, want %d and %d: %q", plans, written, tt.plans, tt.written, embedded)
 		})
 	}
 	t.Run("in a batch", func(t *testing.T) {
@@ -293,5 +309,7 @@ func TestAQuestionAboutABatchEndsWithItsAgent(t *testing.T) {
 		return consent.Yes
 	}
 	got := f.gateway.DoBatch(t.Context(), Batch{Request: Request{Ask: ask}, Operations: []Operation{operation("a", "publish:add", "path", "a.md")}})
-	assert.That(t, ended && !got.OK && f.published() == 0, "the question ended %v: %+v", ended, got)
+	require.That(t, ended, "the question ended %v: %+v", ended, got)
+	require.That(t, !got.OK, "the question ended %v: %+v", ended, got)
+	assert.Equal(t, f.published(), 0, "the question ended %v", ended)
 }

@@ -180,7 +180,8 @@ func TestDo(t *testing.T) {
 				t.Errorf("got %+v, want %+v", got, tt.want)
 			}
 			app, own := f.called()
-			assert.That(t, slices.Equal(app, tt.calledApp) && slices.Equal(own, tt.calledOwn), "called %q and %q, want %q and %q", app, own, tt.calledApp, tt.calledOwn)
+			assert.EqualSlices(t, app, tt.calledApp, "called %q and %q", app, own)
+			assert.EqualSlices(t, own, tt.calledOwn, "called %q and %q", app, own)
 		})
 	}
 }
@@ -193,7 +194,8 @@ func TestThePathOfTheDailyNoteIsRemembered(t *testing.T) {
 		embedded(`--facts vault=Work daily:path => 22 November.md\n`)
 	for range 2 {
 		got := f.gateway.Do(context.Background(), Request{Command: "daily:read"})
-		require.That(t, got.Stdout == "text\n" && got.Path == "22 novembre.md", "%+v", got)
+		require.Equal(t, got.Stdout, "text\n")
+		require.Equal(t, got.Path, "22 novembre.md")
 	}
 	f.embedded(`--facts vault=Work daily:path => 23 November.md\n`).app(versionLine, `vault=Work daily:path => 23 novembre.md\n`, `vault=Work read path=23 novembre.md => next\n`)
 	require.Equal(t, f.gateway.Do(context.Background(), Request{Command: "daily:read"}).Stdout, "next\n")
@@ -207,7 +209,8 @@ func TestDoNamesTheWayItTook(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil).embedded(`--stdin content --write --change ID --facts vault=Work daily:append => Added to: a.md\n`)
 	got := f.gateway.Do(context.Background(), Request{Command: "daily:append", Params: params("content", `\t`)})
-	assert.That(t, len(got.Notices) == 1 && strings.Contains(got.Notices[0], "embedded backend"), "notices %q, want one that names the embedded backend", got.Notices)
+	require.Equal(t, len(got.Notices), 1, "notices %q, want one that names the embedded backend", got.Notices)
+	assert.Contains(t, got.Notices[0], "embedded backend", "notices %q, want one that names the embedded backend", got.Notices)
 }
 
 // A call waits for the place of a running call, and a change for the one before it, only as long as
@@ -235,7 +238,8 @@ func TestAFaultOfOursIsAnsweredAndLogged(t *testing.T) {
 	var log strings.Builder
 	g := New(Config{Runner: nil, Log: slog.New(slog.NewTextHandler(&log, nil)), Policy: newFixture(t, nil).config.Policy})
 	got := g.Do(context.Background(), Request{Command: "daily:path"}) // without a runner this is a nil pointer
-	assert.That(t, code(got) == "internal" && !strings.Contains(got.Error.Message, "nil"), "got %+v, want a fixed text with the code internal", got.Error)
+	assert.Equal(t, code(got), "internal", "got %+v, want a fixed text with the code internal", got.Error)
+	assert.That(t, !strings.Contains(got.Error.Message, "nil"), "got %+v, want a fixed text with the code internal", got.Error)
 	if !strings.Contains(log.String(), "daily:path") || !strings.Contains(log.String(), "nil pointer") {
 		t.Errorf("the log contains %q, want the command and the fault", log.String())
 	}
@@ -252,7 +256,8 @@ func TestAnErrorWithoutACodeIsAFaultAndLogged(t *testing.T) {
 		t.Errorf("log %q", log.String())
 	}
 	got := failure.Of(io.ErrUnexpectedEOF)
-	assert.That(t, got.Code == "internal" && !strings.Contains(got.Message, "EOF"), "ErrorOf gave %+v", got)
+	assert.Equal(t, got.Code, "internal", "ErrorOf gave %+v", got)
+	assert.That(t, !strings.Contains(got.Message, "EOF"), "ErrorOf gave %+v", got)
 }
 
 func TestAPlanWithoutAProgramIsAFault(t *testing.T) {

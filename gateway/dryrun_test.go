@@ -52,7 +52,10 @@ func TestDryRunChangesNothing(t *testing.T) {
 			f := newFixture(t, tt.change).embedded(noChanges...)
 			tt.request.AtTerminal = true
 			got := f.gateway.DryRun(t.Context(), tt.request)
-			assert.That(t, got.OK == tt.ok && got.DryRun && got.Decision == tt.decision && got.Backend == tt.backend, "got %+v", got)
+			assert.Equal(t, got.OK, tt.ok)
+			assert.That(t, got.DryRun, "got %+v", got)
+			assert.Equal(t, got.Decision, tt.decision)
+			assert.Equal(t, got.Backend, tt.backend)
 			if (got.Error != nil) != (tt.code != "") || got.Error != nil && got.Error.Code != tt.code {
 				t.Errorf("error %+v, want code %q", got.Error, tt.code)
 			}
@@ -158,14 +161,18 @@ func TestALineToPasteIsOneLine(t *testing.T) {
 	f := newFixture(t, func(c *Config) { c.Backend = Embedded })
 	for _, value := range []string{"a\nb", "\n", "a\r\nrm -rf /", "x\u2028y", "a\u0085b"} {
 		got := f.gateway.DryRun(t.Context(), Request{Command: "property:set", Params: params("path", "a.md", "name", "k", "value", value), AtTerminal: true})
-		assert.That(t, got.Decision == "allow" && !strings.ContainsAny(got.Shell, "\r\n\u2028\u2029\u0085"), "%q: %q, %+v", value, got.Shell, got.Error)
+		assert.Equal(t, got.Decision, "allow", "%q: %q, %+v", value, got.Shell, got.Error)
+		assert.That(t, !strings.ContainsAny(got.Shell, "\r\n\u2028\u2029\u0085"), "%q: %q, %+v", value, got.Shell, got.Error)
 	}
 }
 
 func TestADryRunGoesOnWithNothing(t *testing.T) {
 	t.Parallel()
 	plan := newFixture(t, nil).gateway.DryRun(context.Background(), Request{Command: "files", Cursor: "x"})
-	assert.That(t, !plan.OK && plan.Decision == "deny" && plan.Error != nil && plan.Error.Code == "bad_request", "got %+v", plan)
+	require.That(t, !plan.OK, "got %+v", plan)
+	require.Equal(t, plan.Decision, "deny")
+	require.That(t, plan.Error != nil, "got %+v", plan)
+	assert.Equal(t, plan.Error.Code, "bad_request")
 }
 
 // TestTheShellReadsBackWhatWasQuoted asks a real shell, with a program in front
@@ -181,7 +188,8 @@ func TestTheShellReadsBackWhatWasQuoted(t *testing.T) {
 			rapid.StringOfN(rapid.RuneFrom([]rune("a'\"\\ $`!*?[]{}()<>|&;#~=\n\té-")), 0, 20, -1), rapid.StringN(0, 20, -1),
 		).Filter(func(s string) bool { return !strings.Contains(s, "\x00") }).Draw(t, "word")
 		out, err := exec.Command(shell, "-c", withNewline("printf '%s|' "+shellWords([]string{word, "end"}))).Output()
-		require.That(t, err == nil && string(out) == word+"|end|", "%q became %q (%v)", word, out, err)
+		require.Equal(t, err, nil, "%q became %q (%v)", word, out, err)
+		require.Equal(t, string(out), word+"|end|", "%q became %q (%v)", word, out, err)
 	})
 }
 
@@ -196,7 +204,9 @@ func TestAPastedLineSendsStandardInputToo(t *testing.T) {
 	c := exec.Command(shell, "-c", line)
 	c.Stdout = &out
 	err = c.Run()
-	assert.That(t, err == nil && out.String() == "100%\n'x' \\n" && !strings.Contains(line, "\n"), "%s gave %q (%v)", line, out.String(), err)
+	require.Equal(t, err, nil, "%s gave %q (%v)", line, out.String(), err)
+	require.Equal(t, out.String(), "100%\n'x' \\n", "%s gave %q (%v)", line, out.String(), err)
+	assert.That(t, !strings.Contains(line, "\n"), "%s gave %q (%v)", line, out.String(), err)
 }
 
 func TestTheLineForTheDailyNoteAsksForThePath(t *testing.T) {

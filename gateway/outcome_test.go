@@ -88,7 +88,9 @@ func TestTheTruthIsToldWhateverTheClientSays(t *testing.T) {
 			t.Parallel()
 			s := newStage(t, own, test.client)
 			got := s.gateway.Do(context.Background(), Request{Command: "append", Params: params("path", "A.md", "content", "once\n")})
-			assert.That(t, code(got) == test.code && got.OK == (test.code == "") && (got.Change != nil) == test.changed, "told %+v, %+v", got, got.Error)
+			assert.Equal(t, code(got), test.code, "told %+v, %+v", got, got.Error)
+			assert.Equal(t, got.OK, test.code == "", "told %+v, %+v", got, got.Error)
+			assert.Equal(t, got.Change != nil, test.changed, "told %+v, %+v", got, got.Error)
 			if got.Error != nil && !strings.Contains(got.Error.Hint, test.hint) {
 				t.Errorf("the hint is %q", got.Error.Hint)
 			}

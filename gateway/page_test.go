@@ -41,7 +41,8 @@ func paged(command string, pairs ...string) Request {
 // following returns the request for the page after an answer.
 func following(t *testing.T, req Request, answer Result) Request {
 	t.Helper()
-	require.That(t, answer.Truncated != nil && answer.Truncated.Cursor != "", "no cursor: %+v, %+v", answer.Truncated, answer.Error)
+	require.That(t, answer.Truncated != nil, "no cursor: %+v, %+v", answer.Truncated, answer.Error)
+	require.That(t, answer.Truncated.Cursor != "", "no cursor: %+v, %+v", answer.Truncated, answer.Error)
 	req.Cursor, req.Params = answer.Truncated.Cursor, nil
 	return req
 }
@@ -54,9 +55,13 @@ func TestPagesTogetherAreTheWhole(t *testing.T) {
 	got, calls, seen := "", 1, 0
 	page := f.gateway.Do(context.Background(), req)
 	for ; ; calls++ {
-		require.That(t, page.OK && len(page.Stdout) <= req.MaxOutput && strings.HasSuffix(page.Stdout, "\n") && len(page.Notices) == 0, "page %d: %+v", calls, page)
+		require.That(t, page.OK, "page %d: %+v", calls, page)
+		require.That(t, len(page.Stdout) <= req.MaxOutput, "page %d: %+v", calls, page)
+		require.That(t, strings.HasSuffix(page.Stdout, "\n"), "page %d: %+v", calls, page)
+		require.Equal(t, len(page.Notices), 0, "page %d", calls)
 		got += page.Stdout
-		require.That(t, page.Truncated.ShownBytes == len(page.Stdout) && page.Truncated.TotalBytes == int64(len(whole)), "page %d: %+v", calls, page.Truncated)
+		require.Equal(t, page.Truncated.ShownBytes, len(page.Stdout), "page %d", calls)
+		require.Equal(t, page.Truncated.TotalBytes, int64(len(whole)), "page %d", calls)
 		if t := page.Truncated; t.From != seen+1 || t.To != seen+strings.Count(page.Stdout, "\n") || t.Total != 60 {
 			break // told below
 		}
@@ -81,7 +86,9 @@ func TestRowsOfJSONStayJSON(t *testing.T) {
 	first := f.gateway.Do(context.Background(), req)
 	require.That(t, strings.ReplaceAll(first.Stdout, "\n", "") == `[{"tag":"#a"},{"tag":"#b"}]`, "got %q, %+v", first.Stdout, first.Error)
 	second := f.gateway.Do(context.Background(), following(t, req, first))
-	assert.That(t, second.OK && second.Stdout == `[{"tag":"#c"}]` && len(second.Notices) == 0, "got %q, %+v", second.Stdout, second)
+	assert.That(t, second.OK, "got %q, %+v", second.Stdout, second)
+	assert.Equal(t, second.Stdout, `[{"tag":"#c"}]`)
+	assert.Equal(t, len(second.Notices), 0)
 	req.Limit = 1
 	without := following(t, req, f.gateway.Do(context.Background(), req))
 	without.Limit = 0
@@ -101,7 +108,9 @@ func TestAPieceOfARowIsNoJSON(t *testing.T) {
 	req := paged("tags", "format", "json")
 	whole, page := "", f.gateway.Do(context.Background(), req)
 	for {
-		require.That(t, len(page.Notices) == 1 && strings.Contains(page.Notices[0], "no JSON by itself") && !page.Rows(), "got %+v", page)
+		require.Equal(t, len(page.Notices), 1)
+		require.Contains(t, page.Notices[0], "no JSON by itself")
+		require.That(t, !page.Rows(), "got %+v", page)
 		whole += page.Stdout
 		if page.Truncated.Cursor == "" {
 			break
@@ -119,10 +128,14 @@ func TestAChangedSourceIsTold(t *testing.T) {
 	next := following(t, req, f.gateway.Do(context.Background(), req))
 	f.embedded(strings.Replace(answer, "Note 050", "Note new", 1))
 	got := f.gateway.Do(context.Background(), next)
-	assert.That(t, got.OK && strings.Contains(whole, got.Stdout) && len(got.Notices) == 1 && strings.Contains(got.Notices[0], "has changed since its first page"), "got %+v", got)
+	require.That(t, got.OK, "got %+v", got)
+	require.Contains(t, whole, got.Stdout)
+	require.Equal(t, len(got.Notices), 1)
+	assert.Contains(t, got.Notices[0], "has changed since its first page")
 	f.embedded(`--facts vault=Work files => exit 1 Error: Folder not found\n`)
 	got = f.gateway.Do(context.Background(), next)
-	assert.That(t, !got.OK && (got.Stdout == "" || !strings.Contains(got.Stdout, "Note")), "the answer cannot be had any more, and its page can: %+v", got)
+	assert.That(t, !got.OK, "the answer cannot be had any more, and its page can: %+v", got)
+	assert.That(t, got.Stdout == "" || !strings.Contains(got.Stdout, "Note"), "the answer cannot be had any more, and its page can: %+v", got)
 }
 
 // Of a listing in JSON another text is kept than the one that tells whether it has changed.
@@ -134,7 +147,8 @@ func TestAChangedSourceInJSONIsTold(t *testing.T) {
 	req.Params["counts"] = allowlist.Flag(true)
 	next := following(t, req, f.gateway.Do(context.Background(), req))
 	got := f.gateway.Do(context.Background(), next)
-	assert.That(t, got.OK && len(got.Notices) == 0, "nothing has changed: %+v", got)
+	assert.That(t, got.OK, "nothing has changed: %+v", got)
+	assert.Equal(t, len(got.Notices), 0, "nothing has changed")
 	f.embedded(asked + `[{"tag": "#a","count": 4},{"tag": "#b","count": 2}]\n`)
 	got = f.gateway.Do(context.Background(), next)
 	if !got.OK || got.Stdout != `[{"tag":"#b"}]` || len(got.Notices) != 1 || !strings.Contains(got.Notices[0], "has changed since its first page") {
@@ -156,10 +170,15 @@ func TestAnAnswerThatIsTheSameIsLeftOut(t *testing.T) {
 	next := following(t, req, f.gateway.Do(context.Background(), req))
 	f.embedded(`--unless ` + state + ` --facts vault=Work files ` + said(`,"unchanged":true`, ""))
 	got := f.gateway.Do(context.Background(), next)
-	assert.That(t, got.OK && got.Stdout != "" && strings.Contains(whole, got.Stdout) && len(got.Notices) == 0, "got %+v", got)
+	assert.That(t, got.OK, "got %+v", got)
+	assert.That(t, got.Stdout != "", "got %+v", got)
+	assert.Contains(t, whole, got.Stdout)
+	assert.Equal(t, len(got.Notices), 0)
 	f.embedded(`--unless ` + state + ` --facts vault=Work files => Another.md\n`)
 	got = f.gateway.Do(context.Background(), next)
-	assert.That(t, got.OK && strings.Contains(whole, got.Stdout) && len(got.Notices) == 1, "another answer: %+v", got)
+	assert.That(t, got.OK, "another answer: %+v", got)
+	assert.Contains(t, whole, got.Stdout, "another answer")
+	assert.Equal(t, len(got.Notices), 1, "another answer")
 }
 
 // A note may be hidden between two pages, and the kept answer name it.
@@ -172,14 +191,16 @@ func TestWhatWasKeptIsForgottenWithItsPatterns(t *testing.T) {
 		req := paged("files")
 		next := following(t, req, f.gateway.Do(context.Background(), req))
 		got := f.gateway.Do(context.Background(), next)
-		require.That(t, got.OK && len(got.Notices) == 0, "%q: got %+v", patterns, got)
+		require.That(t, got.OK, "%q: got %+v", patterns, got)
+		require.Equal(t, len(got.Notices), 0, "%q", patterns)
 		change := func() error { return os.WriteFile(file, []byte(patterns), 0o600) }
 		if patterns == "" {
 			change = func() error { return os.Remove(file) }
 		}
 		require.NoError(t, change())
 		got = f.gateway.Do(context.Background(), next)
-		assert.That(t, code(got) == "not_found" && got.Stdout == "", "%q: got %+v", patterns, got)
+		assert.Equal(t, code(got), "not_found", "%q", patterns)
+		assert.Equal(t, got.Stdout, "", "%q", patterns)
 	}
 }
 
@@ -192,7 +213,9 @@ func TestAPageOfARandomNoteIsOfThatNote(t *testing.T) {
 	req := paged("random:read")
 	next := following(t, req, f.gateway.Do(context.Background(), req))
 	got := f.gateway.Do(context.Background(), next)
-	assert.That(t, got.OK && len(got.Notices) == 0 && strings.Contains(text, got.Stdout), "got %+v", got)
+	assert.That(t, got.OK, "got %+v", got)
+	assert.Equal(t, len(got.Notices), 0)
+	assert.Contains(t, text, got.Stdout)
 	_, own := f.called()
 	assert.Equal(t, len(own), 1, "started %q", own)
 }
@@ -226,7 +249,9 @@ func TestACursorIsGoodForItsOwnAnswerOnly(t *testing.T) {
 			req := next
 			tt.change(&req)
 			got := f.gateway.Do(context.Background(), req)
-			assert.That(t, code(got) == tt.code && got.Error.Hint != "" && got.Stdout == "", "got %+v", got.Error)
+			assert.Equal(t, code(got), tt.code)
+			assert.That(t, got.Error.Hint != "", "got %+v", got.Error)
+			assert.Equal(t, got.Stdout, "")
 		})
 	}
 	next.Vault = "Work"
@@ -256,13 +281,17 @@ func TestOnlyWhatWasReadIsKept(t *testing.T) {
 	long := strings.Repeat("x", 500)
 	f := newFixture(t, func(c *Config) { c.Backend = Embedded }).embedded(`--facts vault=Work files => exit 1 Error: ` + long + `\n`)
 	got := f.gateway.Do(context.Background(), paged("files"))
-	assert.That(t, !got.OK && got.Truncated != nil && got.Truncated.Cursor == "", "a failure has pages: %+v", got.Truncated)
+	require.That(t, !got.OK, "a failure has pages: %+v", got.Truncated)
+	require.That(t, got.Truncated != nil, "a failure has pages: %+v", got.Truncated)
+	assert.Equal(t, got.Truncated.Cursor, "", "a failure has pages")
 	answer, _ := listing(60)
 	f.embedded(answer)
 	req := paged("files")
 	req.Keep = false
 	got = f.gateway.Do(context.Background(), req)
-	assert.That(t, got.OK && got.Truncated != nil && got.Truncated.Cursor == "", "kept for no one: %+v", got.Truncated)
+	require.That(t, got.OK, "kept for no one: %+v", got.Truncated)
+	require.That(t, got.Truncated != nil, "kept for no one: %+v", got.Truncated)
+	assert.Equal(t, got.Truncated.Cursor, "", "kept for no one")
 }
 
 func TestPagesOfWritesAreRefused(t *testing.T) {
@@ -275,7 +304,8 @@ func TestPagesOfWritesAreRefused(t *testing.T) {
 		{Command: "files", Limit: -2},
 	} {
 		got := f.gateway.Do(context.Background(), req)
-		assert.That(t, (code(got) == "bad_request" || code(got) == "bad_value") && got.Error.Hint != "", "%+v: got %+v", req, got.Error)
+		assert.That(t, code(got) == "bad_request" || code(got) == "bad_value", "%+v: got %+v", req, got.Error)
+		assert.That(t, got.Error.Hint != "", "%+v: got %+v", req, got.Error)
 	}
 	app, own := f.called()
 	assert.That(t, len(app)+len(own) <= 0, "started %q %q", app, own)
@@ -295,7 +325,8 @@ func TestACursorKnowsItsVault(t *testing.T) {
 	for vault, want := range map[string]string{"": "", "Work": "", "Home": "bad_request"} {
 		next.Vault = vault
 		got := f.gateway.Do(context.Background(), next)
-		assert.That(t, code(got) == want && (want != "" || got.Vault == "Work"), "vault %q: got %+v, %+v", vault, got, got.Error)
+		assert.Equal(t, code(got), want, "vault %q: got %+v, %+v", vault, got, got.Error)
+		assert.That(t, want != "" || got.Vault == "Work", "vault %q: got %+v, %+v", vault, got, got.Error)
 	}
 }
 
@@ -313,7 +344,9 @@ func TestWhatToDoWhereFieldsCannotBeChosen(t *testing.T) {
 		"files":  {nil, "leave fields out; use limit to shorten the answer"},
 	} {
 		got := f.gateway.Do(context.Background(), Request{Command: name, Params: test.params, Fields: []string{"path"}})
-		assert.That(t, !got.OK && code(got) == "bad_request" && got.Error.Hint == test.hint, "%s: got %+v", name, got.Error)
+		assert.That(t, !got.OK, "%s: got %+v", name, got.Error)
+		assert.Equal(t, code(got), "bad_request", "%s", name)
+		assert.Equal(t, got.Error.Hint, test.hint, "%s", name)
 	}
 }
 
@@ -327,7 +360,8 @@ func TestTheFirstPageOfALongNoteSaysHowToReadLess(t *testing.T) {
 		t.Errorf("the first page says %q", page.Notices)
 	}
 	next := f.gateway.Do(context.Background(), following(t, req, page))
-	assert.That(t, len(next.Notices) == 0 && next.Truncated.From == page.Truncated.To+1, "the next page says %q, %+v", next.Notices, next.Truncated)
+	assert.Equal(t, len(next.Notices), 0, "the next page says %q", next.Notices)
+	assert.Equal(t, next.Truncated.From, page.Truncated.To+1, "the next page says %q", next.Notices)
 }
 
 func TestALimitMeansRowsWhereverItIsGiven(t *testing.T) {
@@ -360,7 +394,8 @@ func TestALimitMeansRowsWhereverItIsGiven(t *testing.T) {
 		again := test.of // all of it may be said once more
 		again.Cursor = got.Truncated.Cursor
 		next := f.gateway.Do(context.Background(), again)
-		assert.That(t, next.OK && next.Truncated.From == test.rows+1, "%s: the next page is %+v, %+v", test.name, next.Truncated, next.Error)
+		assert.That(t, next.OK, "%s: the next page is %+v, %+v", test.name, next.Truncated, next.Error)
+		assert.Equal(t, next.Truncated.From, test.rows+1, "%s: the next page is %+v, %+v", test.name, next.Truncated, next.Error)
 		d := f.gateway.DryRun(context.Background(), test.of)
 		assert.That(t, d.OK, "%s: a dry run says %+v", test.name, d.Error)
 	}
@@ -377,7 +412,8 @@ func TestAHeadingIsNoRow(t *testing.T) {
 		t.Fatalf("got %q, %+v, %+v", first.Stdout, first.Truncated, first.Error)
 	}
 	second := f.gateway.Do(context.Background(), following(t, req, first))
-	assert.That(t, second.Stdout == "B.md\n1: - [ ] three\n" && second.Truncated.From == 3, "got %q, %+v", second.Stdout, second.Truncated)
+	assert.Equal(t, second.Stdout, "B.md\n1: - [ ] three\n")
+	assert.Equal(t, second.Truncated.From, 3)
 }
 
 // inJSONString returns how many bytes a client gets of a text.
@@ -407,9 +443,11 @@ func TestPagesStaySmallAsStringsOfJSON(t *testing.T) {
 			got, at := "", paging.Position{}
 			for turns := 0; ; turns++ {
 				page, err := paging.CutForJSON(paging.Whole{Text: whole, Form: form}, at, paging.Limit{Bytes: most})
-				require.That(t, err == nil && turns <= len(whole), "%s, form %d: %v after %d pages", name, form, err, turns)
+				require.Equal(t, err, nil, "%s, form %d: %v after %d pages", name, form, err, turns)
+				require.That(t, turns <= len(whole), "%s, form %d: %v after %d pages", name, form, err, turns)
 				size := inJSONString(t, page.Text)
-				assert.That(t, len(page.Text) <= most && size <= most+most/8, "%s, form %d: a page of %d bytes is %d in JSON", name, form, len(page.Text), size)
+				assert.That(t, len(page.Text) <= most, "%s, form %d: a page of %d bytes is %d in JSON", name, form, len(page.Text), size)
+				assert.That(t, size <= most+most/8, "%s, form %d: a page of %d bytes is %d in JSON", name, form, len(page.Text), size)
 				got += page.Text
 				if at = page.Next; page.Last() {
 					break
@@ -424,7 +462,10 @@ func TestAnAnswerWithoutALimitIsWhole(t *testing.T) {
 	t.Parallel()
 	whole := strings.Repeat("\"\n", 5000)
 	got, next, err := (Result{Stdout: whole, Stderr: whole}).cut(paging.Limit{})
-	assert.That(t, err == nil && next == (paging.Position{}) && got.Stdout == whole && got.Stderr == whole, "got %d bytes, %v", len(got.Stdout), err)
+	require.Equal(t, err, nil, "got %d bytes, %v", len(got.Stdout), err)
+	require.Equal(t, next, paging.Position{}, "got %d bytes, %v", len(got.Stdout), err)
+	require.Equal(t, got.Stdout, whole, "got %d bytes, %v", len(got.Stdout), err)
+	assert.Equal(t, got.Stderr, whole, "got %d bytes, %v", len(got.Stdout), err)
 }
 
 func TestAFirstPageIsABeginningOfWholeCharacters(t *testing.T) {
@@ -432,7 +473,10 @@ func TestAFirstPageIsABeginningOfWholeCharacters(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text, limit := rapid.String().Draw(t, "text"), rapid.IntRange(paging.MinBytes, 60).Draw(t, "limit")
 		got, next, err := Result{Stdout: text, raw: text}.cut(paging.Limit{Bytes: limit})
-		require.That(t, err == nil && len(got.Stdout) <= limit && strings.HasPrefix(text, got.Stdout) && utf8.ValidString(got.Stdout), "%q, %v", got.Stdout, err)
+		require.NoError(t, err)
+		require.That(t, len(got.Stdout) <= limit, "%q, %v", got.Stdout, err)
+		require.That(t, strings.HasPrefix(text, got.Stdout), "%q, %v", got.Stdout, err)
+		require.That(t, utf8.ValidString(got.Stdout), "%q, %v", got.Stdout, err)
 		whole := got.Stdout == text
 		if (got.Truncated == nil) != whole || (next == paging.Position{}) != whole || got.Output() != text {
 			t.Fatalf("%+v, next %v, the output is %q", got.Truncated, next, got.Output())
@@ -448,7 +492,9 @@ func TestAPageTellsWhatWasDropped(t *testing.T) {
 	text := strings.Repeat("a", 700)
 	answer := Result{Stdout: text, raw: text, missingPart: "what is missing", Notices: []string{"first"}, Truncated: &Truncated{ShownBytes: len(text), TotalBytes: 5000}}
 	got, next, err := answer.cut(paging.Limit{Bytes: 70})
-	assert.That(t, err == nil && next != (paging.Position{}) && *got.Truncated == (Truncated{ShownBytes: 70, TotalBytes: 5000}), "%+v, %v, %v", got.Truncated, next, err)
+	require.NoError(t, err)
+	require.That(t, next != (paging.Position{}), "%+v, %v, %v", got.Truncated, next, err)
+	assert.Equal(t, *got.Truncated, Truncated{ShownBytes: 70, TotalBytes: 5000})
 	if !slices.Equal(got.Notices, []string{"first", "what is missing"}) || !slices.Equal(answer.Notices, []string{"first"}) || got.Output() != text {
 		t.Errorf("%q, and %q", got.Notices, answer.Notices)
 	}
@@ -495,7 +541,8 @@ func TestTheSharesOfABatchLeaveRoomForWhatStandsAroundThem(t *testing.T) {
 	}
 	batch.MaxOutput, batch.Keep = 32<<10, true
 	text, err := json.Marshal(f.gateway.DoBatch(context.Background(), batch))
-	assert.That(t, err == nil && len(text) <= 40_000, "the answer to %d operations has %d bytes, %v", MaxOperations, len(text), err)
+	require.Equal(t, err, nil, "the answer to %d operations has %d bytes, %v", MaxOperations, len(text), err)
+	assert.That(t, len(text) <= 40_000, "the answer to %d operations has %d bytes, %v", MaxOperations, len(text), err)
 }
 
 // A search or a name that leads to no note is answered with the advice to use find, in one line and only
@@ -525,7 +572,8 @@ func TestWhoFindsNoNoteIsToldOfFind(t *testing.T) {
 			said := strings.Join(r.Notices, "\n")
 			if r.Error != nil {
 				said += r.Error.Hint
-				assert.That(t, !strings.Contains(said, "\n") && strings.Contains(r.Error.Message, "Gone"), "%+v", r.Error)
+				assert.That(t, !strings.Contains(said, "\n"), "%+v", r.Error)
+				assert.Contains(t, r.Error.Message, "Gone")
 			}
 			assert.That(t, strings.Contains(said, findsMore) == test.advised, "says %q, %+v", said, r.Error)
 		})

@@ -62,7 +62,8 @@ func TestEveryStartHasAnAuditLine(t *testing.T) {
 			lines += f.checkLogs(t)
 		}
 	}
-	assert.That(t, starts >= 100 && lines >= starts, "%d started programs, %d lines", starts, lines)
+	assert.That(t, starts >= 100, "%d started programs, %d lines", starts, lines)
+	assert.That(t, lines >= starts, "%d started programs, %d lines", starts, lines)
 	t.Logf("%d started programs, %d lines", starts, lines)
 }
 
@@ -111,7 +112,8 @@ func (f *fixture) checkLogs(t *testing.T) (lines int) {
 			continue
 		}
 		text := readAll(t, folder)
-		assert.That(t, !strings.Contains(text, secret) && !strings.Contains(text, "secret-note"), "the log contains the value of a parameter")
+		assert.That(t, !strings.Contains(text, secret), "the log contains the value of a parameter")
+		assert.That(t, !strings.Contains(text, "secret-note"), "the log contains the value of a parameter")
 	}
 	return lines
 }
@@ -189,7 +191,8 @@ func TestNothingIsChangedWithoutAnAuditLine(t *testing.T) {
 			f := newFixture(t, func(c *Config) { c.Backend = Embedded }).embedded(`--facts vault=Work daily:path => D.md\n`)
 			spoil(t, f)
 			got := f.gateway.Do(context.Background(), Request{Command: "daily:append", Params: params("content", "x")})
-			assert.That(t, code(got) == "state_unavailable" && strings.Contains(got.Error.Message, "audit"), "got %+v", got.Error)
+			assert.Equal(t, code(got), "state_unavailable")
+			assert.Contains(t, got.Error.Message, "audit")
 			app, own := f.called()
 			assert.That(t, len(app)+len(own) <= 0, "started %q %q", app, own)
 			got = f.gateway.Do(context.Background(), Request{Command: "daily:path"})
@@ -216,7 +219,8 @@ func TestALineNamesTheRuleAndTheEnd(t *testing.T) {
 	if allowed.Decision != "allow" || allowed.Backend != "embedded" || end.Kind != "end" || end.Call != allowed.Call || end.Exit == nil || *end.Exit != 0 {
 		t.Errorf("allowed: %+v and %+v", allowed, end)
 	}
-	assert.That(t, unknown.Decision == "deny" && unknown.Code == "unknown_command", "unknown: %+v", unknown)
+	assert.Equal(t, unknown.Decision, "deny", "unknown")
+	assert.Equal(t, unknown.Code, "unknown_command", "unknown")
 	_, err := json.Marshal(lines)
 	assert.NoError(t, err)
 }
@@ -331,7 +335,10 @@ func TestAPeriodEndsByItself(t *testing.T) {
 		time.Sleep(time.Second)
 		synctest.Wait()
 		line := <-written
-		assert.That(t, len(written) == 0 && line.Count == 9 && line.Client == "c" && line.DurationMs == audit.LimitedPeriod.Milliseconds(), "%+v", line)
+		assert.Equal(t, len(written), 0)
+		assert.Equal(t, line.Count, 9)
+		assert.Equal(t, line.Client, "c")
+		assert.Equal(t, line.DurationMs, audit.LimitedPeriod.Milliseconds())
 		l.First(audit.Line{Client: "c"})
 		time.Sleep(audit.LimitedPeriod)
 		synctest.Wait()
@@ -377,10 +384,12 @@ func TestTheAuditLogTellsHiddenFromMissing(t *testing.T) {
 			assert.That(t, code(got) == "not_found", "the caller is told %+v", got)
 			assert.Equal(t, logOf(t, f), tt.want, "the log")
 			for _, d := range told.decisions {
-				assert.That(t, d.Code != "access_denied" && d.Rule == "", "observers are told %+v", d)
+				assert.That(t, d.Code != "access_denied", "observers are told %+v", d)
+				assert.Equal(t, d.Rule, "", "observers are told %+v", d)
 			}
 			for _, e := range told.ends {
-				assert.That(t, e.Code == "not_found" && e.Rule == "", "observers are told %+v", e)
+				assert.Equal(t, e.Code, "not_found", "observers are told %+v", e)
+				assert.Equal(t, e.Rule, "", "observers are told %+v", e)
 			}
 		})
 	}

@@ -33,9 +33,12 @@ func TestAHiddenDailyNoteIsMissing(t *testing.T) {
 	f := newFixture(t, hidesPrivate(t)).app().embedded(`--facts vault=Work daily:path => Private/a.md\n`,
 		`--facts vault=Work read path=Private/a.md => exit 1 not_found Error: File "Private/a.md" not found.\n`)
 	got := f.gateway.Do(context.Background(), Request{Command: "daily:read"})
-	assert.That(t, code(got) == "not_found" && got.Path == "Private/a.md" && got.Backend == "obsidian", "got %+v, %+v", got, got.Error)
+	assert.Equal(t, code(got), "not_found", "got %+v, %+v", got, got.Error)
+	assert.Equal(t, got.Path, "Private/a.md", "got %+v, %+v", got, got.Error)
+	assert.Equal(t, got.Backend, "obsidian", "got %+v, %+v", got, got.Error)
 	app, own := f.called()
-	assert.That(t, len(app) == 0 && slices.Equal(own, []string{"--facts vault=Work daily:path", "--facts vault=Work read path=Private/a.md"}), "called %q and %q", app, own)
+	assert.Equal(t, len(app), 0, "called %q and %q", app, own)
+	assert.EqualSlices(t, own, []string{"--facts vault=Work daily:path", "--facts vault=Work read path=Private/a.md"}, "called %q and %q", app, own)
 	plan := f.gateway.DryRun(context.Background(), Request{Command: "daily:read"})
 	assert.That(t, plan.OK, "the dry run says %+v", plan.Error)
 }
@@ -69,7 +72,8 @@ func TestANewNoteIsComparedWithTheFolderForNewNotes(t *testing.T) {
 	f := newFixture(t, nil).embedded(plan...).app(versionLine, "vault=Work file file=Note => path\tOld/Note.md\\n",
 		`vault=Work file path=Note.md => Error: File "Note.md" not found.\n`, `vault=Work create path=Note.md => Created: Note.md\n`)
 	got := f.gateway.Do(context.Background(), Request{Command: "create", Params: params("name", "Note")})
-	assert.That(t, got.OK && got.Path == "Note.md", "got %+v, %+v", got, got.Error)
+	assert.That(t, got.OK, "got %+v, %+v", got, got.Error)
+	assert.Equal(t, got.Path, "Note.md", "got %+v, %+v", got, got.Error)
 	taken := newFixture(t, nil).embedded(`--plan --facts vault=Work create name=Note => exit 1 already_exists Error: File "Note.md" already exists.\n`)
 	got = taken.gateway.Do(context.Background(), Request{Command: "create", Params: params("name", "Note")})
 	assert.Equal(t, code(got), "already_exists", "%+v", got.Error)
@@ -78,7 +82,9 @@ func TestANewNoteIsComparedWithTheFolderForNewNotes(t *testing.T) {
 	// Without the folder it is not known where the app would make it.
 	blind := newFixture(t, func(c *Config) { c.Vault.Folder = "" }).app(versionLine, "vault=Work file file=Note => path\tOld/Note.md\\n")
 	got = blind.gateway.Do(context.Background(), Request{Command: "create", Params: params("name", "Note")})
-	assert.That(t, code(got) == "ambiguous" && strings.Contains(got.Error.Hint, "path=") && !strings.Contains(got.Error.Hint, "overwrite"), "got %+v", got.Error)
+	assert.Equal(t, code(got), "ambiguous")
+	assert.Contains(t, got.Error.Hint, "path=")
+	assert.That(t, !strings.Contains(got.Error.Hint, "overwrite"), "got %+v", got.Error)
 }
 
 // An ignore file hides notes from everybody, and the app does not know it. Which
@@ -91,7 +97,8 @@ func TestWithAnIgnoreFileTheAppIsNotAsked(t *testing.T) {
 		{Command: "read", Params: params("path", "A.md")}, {Command: "read", Params: params("file", "A")}, {Command: "daily:read"}, {Command: "create", Params: params("name", "A")},
 	} {
 		got := f.gateway.Do(context.Background(), request)
-		assert.That(t, code(got) == policy.CodeAccess && strings.Contains(got.Error.Hint, "set backend to auto"), "%s %v: %+v", request.Command, request.Params, got.Error)
+		assert.Equal(t, code(got), policy.CodeAccess, "%s %v", request.Command, request.Params)
+		assert.Contains(t, got.Error.Hint, "set backend to auto", "%s %v", request.Command, request.Params)
 	}
 	app, own := f.called()
 	assert.That(t, len(app)+len(own) <= 0, "called %q and %q", app, own)
@@ -112,7 +119,9 @@ func TestAPinnedVaultIsTheOneThatTheAppMeans(t *testing.T) {
 	other := newFixture(t, pin).app(versionLine, "vault=Work vault info=path => /somewhere/else\\n", "vault=Work tags => #secret\\n")
 	for range 2 {
 		got := other.gateway.Do(context.Background(), Request{Command: "tags"})
-		assert.That(t, code(got) == "vault_not_found" && !strings.Contains(got.Stdout, "secret") && strings.Contains(got.Error.Message, "/somewhere/else"), "got %+v", got)
+		assert.Equal(t, code(got), "vault_not_found")
+		assert.That(t, !strings.Contains(got.Stdout, "secret"), "got %+v", got)
+		assert.Contains(t, got.Error.Message, "/somewhere/else")
 	}
 	app, _ = other.called()
 	assert.That(t, !slices.Contains(app, "vault=Work tags"), "asked %q", app)
@@ -167,7 +176,8 @@ func TestANameIsResolvedBeforeTheCallIsJudged(t *testing.T) {
 				want = append(want, test.called)
 			}
 			app, own := f.called()
-			assert.That(t, slices.Equal(app, want) && len(own) == 0, "called %q and %q, want %q", app, own, want)
+			assert.EqualSlices(t, app, want, "called %q and %q", app, own)
+			assert.Equal(t, len(own), 0, "called %q and %q", app, own)
 		})
 	}
 }
@@ -190,7 +200,9 @@ func TestTheHashIsThatOfTheNotesBytes(t *testing.T) {
 			f := newFixture(t, nil).app(versionLine, `vault=Work daily:path => A.md\n`, "vault=Work read path=A.md => "+test.printed)
 			require.NoError(t, os.WriteFile(filepath.Join(f.vault, "A.md"), []byte(test.onDisk), 0o600))
 			got := f.gateway.Do(context.Background(), command)
-			assert.That(t, got.OK && got.Hash == test.want && got.Path == "A.md", "%s: %s gave %+v, want the hash %q", test.name, command.Command, got, test.want)
+			assert.That(t, got.OK, "%s: %s gave %+v, want the hash %q", test.name, command.Command, got, test.want)
+			assert.Equal(t, got.Hash, test.want, "%s: %s gave %+v, want the hash %q", test.name, command.Command, got, test.want)
+			assert.Equal(t, got.Path, "A.md", "%s: %s gave %+v, want the hash %q", test.name, command.Command, got, test.want)
 		}
 	}
 }

@@ -98,7 +98,10 @@ func TestAMissingProgramIsToldBeforeADisabledTier(t *testing.T) {
 	for name, want := range map[string]string{"tabs": failure.CodeNeedsApp, "read": policy.CodeTierClosed, "eval": policy.CodeRestricted} {
 		l, err := f.gateway.Explain(name)
 		e := l.Explained()
-		assert.That(t, err == nil && e.Code == want && e.Why != "" && !e.Allowed, "%s: %+v, %v", name, e.Entry, err)
+		require.Equal(t, err, nil, "%s: %+v", name, e.Entry)
+		require.Equal(t, e.Code, want, "%s: %+v", name, e.Entry)
+		require.That(t, e.Why != "", "%s: %+v, %v", name, e.Entry, err)
+		assert.That(t, !e.Allowed, "%s: %+v, %v", name, e.Entry, err)
 	}
 }
 
@@ -114,9 +117,11 @@ func TestHelpIsForWhoAsks(t *testing.T) {
 	if !strings.HasPrefix(agent, "Put a command's parameters into params by name: {") || !strings.Contains(agent, "\ndaily:read: Print today's daily note\n") || len(agent) > 1<<10 {
 		t.Errorf("an agent is told, in %d bytes,\n%s", len(agent), agent)
 	}
-	assert.That(t, strings.Contains(user, "\ndaily:read [date= offset=]\n  Print today's daily note\n") && !strings.Contains(user, "params"), "a user is told\n%s", user)
+	assert.Contains(t, user, "\ndaily:read [date= offset=]\n  Print today's daily note\n", "a user is told\n%s", user)
+	assert.That(t, !strings.Contains(user, "params"), "a user is told\n%s", user)
 	for _, text := range []string{agent, user} {
-		assert.That(t, strings.Contains(text, "\nrandom:") != strings.Contains(text, "\nrandom ") && !strings.Contains(text, "daily:append"), "listed:\n%s", text)
+		assert.That(t, strings.Contains(text, "\nrandom:") != strings.Contains(text, "\nrandom "), "listed:\n%s", text)
+		assert.That(t, !strings.Contains(text, "daily:append"), "listed:\n%s", text)
 	}
 }
 
@@ -129,7 +134,8 @@ func TestTheOwnerReadsNoHiddenNoteByItsHash(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(f.vault, path), []byte(text), 0o600))
 		sum := sha256.Sum256([]byte(text))
 		got, ok := f.gateway.NoteWithHash("", path, hex.EncodeToString(sum[:]))
-		assert.That(t, ok == (path == "Work/a.md") && (!ok || got == text), "%s: %q, %v", path, got, ok)
+		assert.Equal(t, ok, path == "Work/a.md")
+		assert.That(t, !ok || got == text, "%s: %q, %v", path, got, ok)
 	}
 	_, _, err := f.gateway.AccessBelow("", "../")
 	assert.That(t, err != nil, "folders outside of the vault are listed")
@@ -227,12 +233,15 @@ func TestReadsOnly(t *testing.T) {
 			t.Errorf("%s: the hint is %q", name, got.Hint)
 		}
 		d := f.gateway.DryRun(t.Context(), test.request)
-		assert.That(t, d.OK == (test.code == "") && len(d.Argv) > 0 == d.OK, "%s: as a dry run %+v", name, d)
+		assert.Equal(t, d.OK, test.code == "", "%s: as a dry run %+v", name, d)
+		assert.Equal(t, len(d.Argv) > 0, d.OK, "%s: as a dry run %+v", name, d)
 		if test.code == "" {
 			continue
 		}
 		r := f.gateway.Do(t.Context(), test.request)
-		assert.That(t, !r.OK && r.ExitCode == -1 && r.Error.Code == test.code, "%s: done: %+v", name, r)
+		assert.That(t, !r.OK, "%s: done: %+v", name, r)
+		assert.Equal(t, r.ExitCode, -1, "%s: done: %+v", name, r)
+		assert.Equal(t, r.Error.Code, test.code, "%s: done: %+v", name, r)
 	}
 	app, embedded := f.called()
 	assert.That(t, len(app)+len(embedded) <= 0, "started %q, %q", app, embedded)
@@ -260,7 +269,8 @@ func TestReadsOnlyKeepsToTheTable(t *testing.T) {
 		want := c.Effect == tiers.Reads && !c.Shows && !c.Sends
 		_, err := f.gateway.vaults[0].Plan(Request{Command: c.Name, ReadsOnly: true})
 		refused := err != nil && strings.Contains(err.Error(), "more than read")
-		assert.That(t, (!want || !refused) && (want || err != nil), "%s, effect %v: %v", c.Name, c.Effect, err)
+		assert.That(t, !want || !refused, "%s, effect %v: %v", c.Name, c.Effect, err)
+		assert.That(t, want || err != nil, "%s, effect %v: %v", c.Name, c.Effect, err)
 		if want {
 			reads++
 		}
@@ -275,15 +285,23 @@ func TestHelpForOneCommandStartsNothing(t *testing.T) {
 	f := newFixture(t, func(c *Config) { c.Session = "session" })
 	req := Request{Command: "help", Params: params("command", "daily:append")}
 	got := f.gateway.Do(t.Context(), req)
-	assert.That(t, got.OK && got.ExitCode == -1 && got.Backend == "" && strings.HasPrefix(got.Stdout, "daily:append content=") && got.Output() == got.Stdout, "do: %+v", got)
+	assert.That(t, got.OK, "do: %+v", got)
+	assert.Equal(t, got.ExitCode, -1, "do")
+	assert.Equal(t, got.Backend, "", "do")
+	assert.That(t, strings.HasPrefix(got.Stdout, "daily:append content="), "do: %+v", got)
+	assert.Equal(t, got.Output(), got.Stdout, "do")
 	lines := auditOf(t, f)
-	assert.That(t, len(lines) == 2 && lines[0].Decision == "allow" && lines[1].Kind == "end" && lines[0].Params[0].Name == "command", "the log has %+v", lines)
+	require.Equal(t, len(lines), 2, "the log has %+v", lines)
+	require.Equal(t, lines[0].Decision, "allow", "the log has %+v", lines)
+	require.Equal(t, lines[1].Kind, "end", "the log has %+v", lines)
+	assert.Equal(t, lines[0].Params[0].Name, "command", "the log has %+v", lines)
 	dry := f.gateway.DryRun(t.Context(), req)
 	if !dry.OK || dry.Decision != "allow" || dry.Program != "" || !slices.Contains(dry.Notices, "vaultwicket answers this itself; no program is started") {
 		t.Errorf("dry run: %+v", dry)
 	}
 	batch := f.gateway.DoBatch(t.Context(), Batch{Operations: []Operation{{ClientID: "a", Request: req}}})
-	assert.That(t, batch.OK && batch.Results[0].Result.Stdout == got.Stdout, "batch: %+v", batch)
+	require.That(t, batch.OK, "batch: %+v", batch)
+	assert.Equal(t, batch.Results[0].Result.Stdout, got.Stdout, "batch")
 	f.gateway.Tighten(nil, admission.Limits{}, true)
 	assert.Equal(t, code(f.gateway.Do(t.Context(), req)), "paused", "switched off")
 	app, own := f.called()
@@ -321,7 +339,8 @@ func TestTextTellsWhichParametersAreClosed(t *testing.T) {
 	t.Parallel()
 	l := require.Value(gatewayWith(policy.Policy{Ceiling: tiers.V1, UI: true}).Explain("task"))(t)
 	text := l.Explained().Text()
-	assert.That(t, strings.Contains(text, "(effect write; disabled by the policy)") && strings.Count(text, "disabled by the policy") == 5, "the text is\n%s", text)
+	assert.Contains(t, text, "(effect write; disabled by the policy)", "the text is\n%s", text)
+	assert.Equal(t, strings.Count(text, "disabled by the policy"), 5, "the text is\n%s", text)
 	open, err := gatewayWith(policy.Policy{Ceiling: tiers.V1, UI: true, Mutations: true}).Explain("task")
 	if err != nil || strings.Contains(open.Explained().Text(), "disabled by the policy") {
 		t.Errorf("%v, the text is\n%s", err, open.Explained().Text())
@@ -384,7 +403,8 @@ func TestAnswersCallTheVaultByItsName(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, func(c *Config) { c.Backend, c.Vault.Name = Embedded, "Main" }).embedded(`--facts vault=Work files => A.md\n`)
 	got := f.gateway.Do(context.Background(), Request{Command: "files"})
-	assert.That(t, got.OK && got.Vault == "Main", "got %q, %+v", got.Vault, got.Error)
+	assert.That(t, got.OK, "got %q, %+v", got.Vault, got.Error)
+	assert.Equal(t, got.Vault, "Main", "got %q, %+v", got.Vault, got.Error)
 	again := f.gateway.Do(context.Background(), Request{Command: "files", Vault: got.Vault})
 	assert.That(t, again.OK, "got %+v", again.Error)
 	assert.Equal(t, f.gateway.DryRun(context.Background(), Request{Command: "files"}).Vault, "Main", "planned for")
@@ -420,7 +440,9 @@ func TestAnAgentListsItsOwnChanges(t *testing.T) {
 	undo := begin("me", "a.md", "", first)
 	require.NoError(t, kept.MarkUndone(first, undo))
 	got := list().Stdout
-	assert.That(t, !strings.Contains(got, first) && !strings.Contains(got, undo) && strings.Contains(got, second), "after an undo: %q", got)
+	assert.That(t, !strings.Contains(got, first), "after an undo: %q", got)
+	assert.That(t, !strings.Contains(got, undo), "after an undo: %q", got)
+	assert.Contains(t, got, second, "after an undo")
 	if got := f.gateway.Do(t.Context(), Request{Command: "undo:list", Caller: "somebody else"}); got.Stdout != "No change of yours can be undone.\n" || !got.OK {
 		t.Errorf("another caller: %+v", got)
 	}

@@ -30,13 +30,16 @@ func TestATokenIsOfItsAgent(t *testing.T) {
 		assert.Equal(t, of(token), want, "%q is of", token)
 	}
 	text, err := os.ReadFile(filepath.Join(state, fileName))
-	assert.That(t, err == nil && !strings.Contains(string(text), ann) && !strings.Contains(string(text), ann[len(prefix):]), "the file contains the token: %s, %v", text, err)
+	require.Equal(t, err, nil, "the file contains the token")
+	require.That(t, !strings.Contains(string(text), ann), "the file contains the token: %s, %v", text, err)
+	assert.That(t, !strings.Contains(string(text), ann[len(prefix):]), "the file contains the token: %s, %v", text, err)
 	again := set(t, user, "ann")
 	assert.That(t, of(ann) == "" && of(again) == "ann" && of(bob) == "bob", "after a rotation: %q, %q, %q", of(ann), of(again), of(bob))
 	had, err := user.Remove("ann")
 	assert.That(t, had && err == nil && of(again) == "" && of(bob) == "bob", "after a removal: %v, %v, %q, %q", had, err, of(again), of(bob))
 	had, err = user.Remove("ann")
-	assert.That(t, !had && err == nil, "removed twice: %v, %v", had, err)
+	assert.That(t, !had, "removed twice: %v, %v", had, err)
+	assert.NoError(t, err, "removed twice")
 }
 
 func TestAnUnsafeFileHasNoTokens(t *testing.T) {

@@ -25,8 +25,13 @@ func TestWhatIsWrittenIsListed(t *testing.T) {
 	require.Equal(t, len(lines), 20)
 	for i, line := range lines {
 		want := sample(i + 1)
-		assert.That(t, line.Seq == uint64(i+1) && line.Call == want.Call && *line.Exit == *want.Exit && line.Params[0] == want.Params[0] && line.Note == want.Note, "%+v", line)
-		assert.That(t, !line.Time.Before(before.Add(-time.Second)) && line.Time.Location() == time.UTC, "time %v", line.Time)
+		require.Equal(t, line.Seq, uint64(i+1))
+		require.Equal(t, line.Call, want.Call)
+		require.Equal(t, *line.Exit, *want.Exit)
+		require.Equal(t, line.Params[0], want.Params[0])
+		assert.Equal(t, line.Note, want.Note)
+		assert.That(t, !line.Time.Before(before.Add(-time.Second)), "time %v", line.Time)
+		assert.Equal(t, line.Time.Location(), time.UTC, "time %v", line.Time)
 	}
 	assert.Equal(t, lines[0].Prev, strings.Repeat("0", 64), "the first follows")
 	for name, mode := range map[string]os.FileMode{"": 0o700, currentFile: 0o600, headFile: 0o600, keyFile: 0o600, lockFile: 0o600} {
@@ -94,17 +99,23 @@ func TestRotationCarriesTheChainOn(t *testing.T) {
 			l = again(t, l)
 		}
 		r := verified(t, l)
-		require.That(t, r.Broken == nil && r.Last == uint64(n) && r.Files <= 4, "after %d: %+v", n, r)
+		require.That(t, r.Broken == nil, "after %d: %+v", n, r)
+		require.Equal(t, r.Last, uint64(n), "after %d", n)
+		require.That(t, r.Files <= 4, "after %d: %+v", n, r)
 	}
 	r := verified(t, l)
-	assert.That(t, r.Files == 4 && r.First >= 150 && r.Lines == int(r.Last-r.First)+1, "%+v", r)
+	assert.Equal(t, r.Files, 4)
+	assert.That(t, r.First >= 150, "%+v", r)
+	assert.Equal(t, r.Lines, int(r.Last-r.First)+1)
 	there := require.Value(l.folder.list())(t)
 	assert.That(t, len(there.rotated) == 3, "older files %v", there.rotated)
 	// A lower limit applies from the next file on.
 	l = Open(l.folder.dir, Limits{FileSize: 3000, Files: 1})
 	writeAll(t, l, 201, 220)
 	r = verified(t, l)
-	assert.That(t, r.Broken == nil && r.Files == 1 && r.Last == 220, "%+v", r)
+	require.That(t, r.Broken == nil, "%+v", r)
+	require.Equal(t, r.Files, 1)
+	assert.Equal(t, r.Last, 220)
 }
 
 func TestFilesThatDoNotStayOpen(t *testing.T) {
@@ -112,7 +123,9 @@ func TestFilesThatDoNotStayOpen(t *testing.T) {
 	l.keepOpen = false
 	writeAll(t, l, 1, 60)
 	r := verified(t, l)
-	assert.That(t, r.Broken == nil && r.Last == 60 && r.Files == 4, "%+v", r)
+	require.That(t, r.Broken == nil, "%+v", r)
+	require.Equal(t, r.Last, 60)
+	assert.Equal(t, r.Files, 4)
 	assert.That(t, l.tail == nil, "files are open")
 }
 
@@ -161,7 +174,8 @@ func TestTheLongestLineFits(t *testing.T) {
 	if len(got.Params) != maxParams || got.MoreParams != 1000-maxParams || len(got.Client) > maxName {
 		t.Errorf("%d parameters, %d more, %q", len(got.Params), got.MoreParams, got.Client)
 	}
-	assert.That(t, line.Params[0].Name == long && line.Client == long, "the caller's line was changed")
+	assert.Equal(t, line.Params[0].Name, long, "the caller's line was changed")
+	assert.Equal(t, line.Client, long, "the caller's line was changed")
 }
 
 func TestNamesArePrintable(t *testing.T) {
@@ -183,7 +197,8 @@ func TestNamesArePrintable(t *testing.T) {
 		strings.Repeat("\n", 50):    strings.Repeat(`\x0a`, 24) + "…",
 	} {
 		got := clean(name)
-		assert.That(t, got == want && len(got) <= maxName, "%q: %q, want %q", name, got, want)
+		assert.Equal(t, got, want, "%q", name)
+		assert.That(t, len(got) <= maxName, "%q: %q, want %q", name, got, want)
 	}
 }
 
@@ -193,7 +208,8 @@ func TestDigestsAreOfOneLog(t *testing.T) {
 	assert.That(t, a.Digest("text") != b.Digest("text"), "two logs have one key")
 	assert.That(t, again(t, a).Digest("text") == a.Digest("text"), "another process has another key")
 	l := Open(filepath.Join(t.TempDir(), "\x00"), Limits{})
-	assert.That(t, l.Digest("text") == "" && l.Write(sample(1), Buffered) != nil, "a digest without a key")
+	assert.Equal(t, l.Digest("text"), "", "a digest without a key")
+	assert.That(t, l.Write(sample(1), Buffered) != nil, "a digest without a key")
 }
 
 func TestErrorsAreForPeopleAndPrograms(t *testing.T) {
@@ -209,7 +225,8 @@ func TestErrorsAreForPeopleAndPrograms(t *testing.T) {
 		{&Invalid{"note", "x", "is not a digest"}, "audit_invalid", `audit log: note "x": is not a digest`},
 		{&Damaged{"audit.jsonl", 3}, "audit_damaged", `audit log: "audit.jsonl", line 3: is not a line of this log`},
 	} {
-		assert.That(t, test.err.Code() == test.code && test.err.Error() == test.text, "%s: %s", test.err.Code(), test.err)
+		assert.Equal(t, test.err.Code(), test.code)
+		assert.Equal(t, test.err.Error(), test.text)
 	}
 }
 
@@ -254,7 +271,8 @@ func verified(t testing.TB, l *Log) Report {
 func wantWhole(t testing.TB, l *Log, lines int) {
 	t.Helper()
 	r := verified(t, l)
-	require.That(t, r.Broken == nil && r.Lines == lines, "%d lines, want %d, broken: %v", r.Lines, lines, r.Broken)
+	require.That(t, r.Broken == nil, "%d lines, want %d, broken: %v", r.Lines, lines, r.Broken)
+	require.Equal(t, r.Lines, lines, "%d lines, want %d, broken: %v", r.Lines, lines, r.Broken)
 }
 
 func listed(t testing.TB, l *Log, f Filter) (lines []Line) {

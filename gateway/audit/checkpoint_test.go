@@ -73,7 +73,10 @@ func TestCheckpointsFindALogThatWasWrittenAnew(t *testing.T) {
 	state, lasting, routine := signedLog(t, 400)
 	kept := keptElsewhere(t, lasting)
 	r, err := VerifyCheckpoints(t.Context(), state, "", strings.NewReader(kept), time.Now())
-	require.That(t, err == nil && r.Broken == "" && r.Checkpoints == 20 && r.Key != "", "%+v, %v", r, err)
+	require.NoError(t, err)
+	require.Equal(t, r.Broken, "")
+	require.Equal(t, r.Checkpoints, 20)
+	require.That(t, r.Key != "", "%+v, %v", r, err)
 	draws := rand.New(rand.NewPCG(30, 3))
 	for i := range long.Count(25, 100) {
 		parts := [2][]Line{slices.Clone(lasting), slices.Clone(routine)}
@@ -97,13 +100,16 @@ func TestCheckpointsFindALogThatWasWrittenAnew(t *testing.T) {
 		forged := rewritten(t, parts[0], parts[1])
 		for _, dir := range []string{AuditFolder(forged), CallsFolder(forged)} {
 			r, err := Verify(t.Context(), dir)
-			require.That(t, err == nil && r.Broken == nil, "the log that was written anew: %+v, %v", r, err)
+			require.Equal(t, err, nil, "the log that was written anew")
+			require.That(t, r.Broken == nil, "the log that was written anew: %+v, %v", r, err)
 		}
 		r, err := VerifyCheckpoints(t.Context(), forged, "", strings.NewReader(kept), time.Now())
-		assert.That(t, err == nil && r.Broken != "", "place %d: line %d of part %d was %s: %+v, %v", i, at, part, how, r, err)
+		require.Equal(t, err, nil, "place %d: line %d of part %d was %s", i, at, part, how)
+		assert.That(t, r.Broken != "", "place %d: line %d of part %d was %s: %+v, %v", i, at, part, how, r, err)
 	}
 	r, err = VerifyCheckpoints(t.Context(), rewritten(t, lasting, routine), "", strings.NewReader(kept), time.Now())
-	assert.That(t, err == nil && r.Broken == "", "the same lines: %+v, %v", r, err)
+	require.Equal(t, err, nil, "the same lines")
+	assert.Equal(t, r.Broken, "", "the same lines")
 }
 
 func TestAFileOfCheckpointsIsChecked(t *testing.T) {
@@ -177,6 +183,8 @@ func TestCheckpointsOfRemovedLines(t *testing.T) {
 	}
 	for age, broken := range map[time.Duration]bool{time.Hour: true, keptFor - time.Hour: true, keptFor + time.Hour: false} {
 		r, err := VerifyCheckpoints(t.Context(), state, "", strings.NewReader(kept), time.Now().Add(age))
-		assert.That(t, err == nil && (r.Broken != "") == broken && (broken || r.Removed == 1), "after %v: %+v, %v", age, r, err)
+		require.Equal(t, err, nil, "after %v", age)
+		require.Equal(t, r.Broken != "", broken, "after %v", age)
+		assert.That(t, broken || r.Removed == 1, "after %v: %+v, %v", age, r, err)
 	}
 }

@@ -52,13 +52,18 @@ func TestWhatACrashLeavesIsRepaired(t *testing.T) {
 			whole, torn = whole+1, 0 // it lacks nothing but its end
 		}
 		r := verified(t, l)
-		require.That(t, r.Broken == nil && r.Lines == whole && r.Torn == int64(torn), "cut at %d: %+v, want %d lines, %d torn", cut, r, whole, torn)
+		require.That(t, r.Broken == nil, "cut at %d: %+v, want %d lines, %d torn", cut, r, whole, torn)
+		require.Equal(t, r.Lines, whole, "cut at %d: %+v, want %d lines, %d torn", cut, r, whole, torn)
+		require.Equal(t, r.Torn, int64(torn), "cut at %d: %+v, want %d lines, %d torn", cut, r, whole, torn)
 		next := again(t, l)
 		writeShort(t, next, 6, 7)
 		require.NoError(t, next.Close())
 		gaps := min(torn, 1)
 		r = verified(t, l)
-		require.That(t, r.Broken == nil && r.Gaps == gaps && r.Torn == 0 && r.Lines == whole+gaps+2, "cut at %d and written on: %+v", cut, r)
+		require.That(t, r.Broken == nil, "cut at %d and written on: %+v", cut, r)
+		require.Equal(t, r.Gaps, gaps, "cut at %d and written on: %+v", cut, r)
+		require.Equal(t, r.Torn, 0, "cut at %d and written on: %+v", cut, r)
+		require.Equal(t, r.Lines, whole+gaps+2, "cut at %d and written on: %+v", cut, r)
 		if told := listed(t, l, Filter{Kind: "gap"}); gaps == 1 && told[0].Repair.Torn != int64(torn)+1 {
 			t.Fatalf("cut at %d: torn %+v", cut, told[0].Repair)
 		}
@@ -85,7 +90,9 @@ func TestARepairThatCrashesIsRepaired(t *testing.T) {
 		writeShort(t, next, 5, 5)
 		require.NoError(t, next.Close())
 		r = verified(t, l)
-		require.That(t, r.Broken == nil && r.Gaps != 0 && r.Torn == 0, "cut at %d and written on: %+v", cut, r)
+		require.That(t, r.Broken == nil, "cut at %d and written on: %+v", cut, r)
+		require.That(t, r.Gaps != 0, "cut at %d and written on: %+v", cut, r)
+		require.Equal(t, r.Torn, 0, "cut at %d and written on: %+v", cut, r)
 		again2 := readFile(t, l, currentFile)
 		writeFile(t, l, headFile, was)
 		writeFile(t, l, currentFile, again2[:(cut+len(again2))/2])
@@ -93,7 +100,9 @@ func TestARepairThatCrashesIsRepaired(t *testing.T) {
 		writeShort(t, next, 6, 6)
 		require.NoError(t, next.Close())
 		r = verified(t, l)
-		require.That(t, r.Broken == nil && r.Gaps != 0 && r.Torn == 0, "cut at %d, and cut again: %+v", cut, r)
+		require.That(t, r.Broken == nil, "cut at %d, and cut again: %+v", cut, r)
+		require.That(t, r.Gaps != 0, "cut at %d, and cut again: %+v", cut, r)
+		require.Equal(t, r.Torn, 0, "cut at %d, and cut again: %+v", cut, r)
 	}
 }
 
@@ -120,11 +129,14 @@ func TestAnInterruptedRotationIsFinished(t *testing.T) {
 			l := fourFiles(t)
 			do(t, l)
 			r := verified(t, l)
-			require.That(t, r.Broken == nil && r.Lines >= 20, "%+v", r)
+			require.That(t, r.Broken == nil, "%+v", r)
+			require.That(t, r.Lines >= 20, "%+v", r)
 			l = again(t, l)
 			writeAll(t, l, 22, 40)
 			r = verified(t, l)
-			require.That(t, r.Broken == nil && r.Lines >= 39 && r.Torn == 0, "%+v", r)
+			require.That(t, r.Broken == nil, "%+v", r)
+			require.That(t, r.Lines >= 39, "%+v", r)
+			require.Equal(t, r.Torn, 0)
 		})
 	}
 }
@@ -137,7 +149,8 @@ func TestALeftoverIsRemoved(t *testing.T) {
 	writeAll(t, l, 21, 25)
 	writeFile(t, l, older1, old)
 	r := verified(t, l)
-	assert.That(t, r.Broken == nil && r.Files == 3, "%+v", r)
+	require.That(t, r.Broken == nil, "%+v", r)
+	assert.Equal(t, r.Files, 3)
 	writeAll(t, l, 26, 30)
 	_, err := os.Lstat(l.folder.file(older1))
 	assert.That(t, os.IsNotExist(err), "%v", err)
@@ -220,7 +233,8 @@ func TestEveryFaultOfAnOpenLog(t *testing.T) {
 		sys.Calls, sys.N = 0, n
 		err := l.Write(sample(4), Durable)
 		ended = sys.Calls < n
-		require.That(t, ended == (err == nil) && (err == nil || errors.Is(err, faults.Err)), "call %d: %v", n, err)
+		require.Equal(t, ended, err == nil, "call %d", n)
+		require.That(t, err == nil || errors.Is(err, faults.Err), "call %d: %v", n, err)
 		sys.N = 0
 		writeAll(t, l, 5, 6)
 		lines := 5

@@ -42,10 +42,14 @@ func TestAFollowerReadsEachLineOnce(t *testing.T) {
 		}
 		all = append(all, seqs...)
 	}
-	require.That(t, len(all) == 90 && slices.IsSorted(all) && all[0] == 1 && all[89] == 90, "%d lines: %d", len(all), all)
+	require.Equal(t, len(all), 90, "%d lines: %d", len(all), all)
+	require.That(t, slices.IsSorted(all), "%d lines: %d", len(all), all)
+	require.Equal(t, all[0], 1, "%d lines: %d", len(all), all)
+	require.Equal(t, all[89], 90, "%d lines: %d", len(all), all)
 	for seq, place := range places {
 		line, ok := f.At(place)
-		assert.That(t, ok && line.Seq == seq, "line %d is at %+v: %d, %v", seq, place, line.Seq, ok)
+		require.That(t, ok, "line %d is at %+v: %d, %v", seq, place, line.Seq, ok)
+		assert.Equal(t, line.Seq, seq, "line %d is at %+v", seq, place)
 	}
 	for _, move := range [][2]string{{dir, dir + ".away"}, {dir + ".away", dir}} { // as if a disk was not mounted
 		require.NoError(t, os.Rename(move[0], move[1]))
@@ -67,7 +71,9 @@ func TestTheFirstLookIsBounded(t *testing.T) {
 		for _, place := range places {
 			size += int64(place.Length)
 		}
-		assert.That(t, size <= limit && (len(seqs) == 0 || seqs[len(seqs)-1] == 50) && limit-size <= 400, "limit %d: %d bytes, lines %d", limit, size, seqs)
+		require.That(t, size <= limit, "limit %d: %d bytes, lines %d", limit, size, seqs)
+		require.That(t, len(seqs) == 0 || seqs[len(seqs)-1] == 50, "limit %d: %d bytes, lines %d", limit, size, seqs)
+		assert.That(t, limit-size <= 400, "limit %d: %d bytes, lines %d", limit, size, seqs)
 	}
 }
 
@@ -114,7 +120,8 @@ func TestAFolderThatGoesAwayIsMadeAnew(t *testing.T) {
 	require.NoError(t, os.RemoveAll(l.folder.dir))
 	writeAll(t, l, 1, 1)
 	wantWhole(t, l, 1)
-	assert.That(t, l.Digest("text") == digest && again(t, l).Digest("text") == digest, "another key")
+	assert.Equal(t, l.Digest("text"), digest, "another key")
+	assert.Equal(t, again(t, l).Digest("text"), digest, "another key")
 }
 
 // What is before the first look of a follower is read backward, each line once, over the ends of files.
@@ -136,7 +143,8 @@ func TestOlderLinesAreReadBackward(t *testing.T) {
 		require.NoError(t, err)
 		older = append(part, older...)
 	}
-	assert.That(t, len(newest) > 0 && len(newest) < 1000, "%d lines at the first look", len(newest))
+	assert.That(t, len(newest) > 0, "%d lines at the first look", len(newest))
+	assert.That(t, len(newest) < 1000, "%d lines at the first look", len(newest))
 	all := callsOf(t, l.folder.dir, Filter{})
 	got := append(older, newest...)
 	assert.That(t, slices.Equal(got, all), "%d older and %d newer lines of %d", len(older), len(newest), len(all))

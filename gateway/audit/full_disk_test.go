@@ -35,10 +35,15 @@ func TestAFullDisk(t *testing.T) {
 		cmd := start(t, l.folder.dir, said, "COUNT=40", fmt.Sprintf("LARGEST=%d", size))
 		require.NoError(t, cmd.Wait())
 		wrote, failed := strings.Count(said.String(), "wrote "), strings.Count(said.String(), "error ")
-		require.That(t, wrote != 0 && failed != 0 && wrote+failed == 40, "limit %d: %s", size, said)
+		require.That(t, wrote != 0, "limit %d: %s", size, said)
+		require.That(t, failed != 0, "limit %d: %s", size, said)
+		require.Equal(t, wrote+failed, 40, "limit %d: %s", size, said)
 		// Nothing half is left, and there is nothing to repair.
 		r := verified(t, l)
-		require.That(t, r.Broken == nil && r.Torn == 0 && r.Gaps == 0 && r.Lines == wrote, "limit %d: %+v, %d were promised", size, r, wrote)
+		require.That(t, r.Broken == nil, "limit %d: %+v, %d were promised", size, r, wrote)
+		require.Equal(t, r.Torn, 0, "limit %d: %+v, %d were promised", size, r, wrote)
+		require.Equal(t, r.Gaps, 0, "limit %d: %+v, %d were promised", size, r, wrote)
+		require.Equal(t, r.Lines, wrote, "limit %d: %+v, %d were promised", size, r, wrote)
 		writeAll(t, l, 1, 1)
 		wantWhole(t, l, wrote+1)
 	}

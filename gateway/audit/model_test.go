@@ -30,7 +30,9 @@ func TestAnySequenceVerifies(t *testing.T) {
 		written, torn := 0, false
 		check := func() {
 			r, err := Verify(context.Background(), l.folder.dir)
-			require.That(rt, err == nil && r.Broken == nil && (r.Torn > 0) == torn, "%+v, %v, torn %v", r, err, torn)
+			require.Equal(rt, err, nil, "%+v, %v, torn %v", r, err, torn)
+			require.That(rt, r.Broken == nil, "%+v, %v, torn %v", r, err, torn)
+			require.Equal(rt, r.Torn > 0, torn, "%+v, %v, torn %v", r, err, torn)
 			promised := 0
 			for line, err := range List(t.Context(), l.folder.dir, Filter{Kind: "end"}) {
 				require.NoError(rt, err)
@@ -84,7 +86,8 @@ func crash(rt *rapid.T, l *Log) (torn bool) {
 // it back. What is torn at the very end is no part of the log yet.
 func flipOne(rt *rapid.T, l *Log) {
 	names, err := filepath.Glob(l.folder.file("*[ly]"))
-	require.That(rt, err == nil && len(names) >= 2, "%v %v", names, err)
+	require.NoError(rt, err)
+	require.That(rt, len(names) >= 2, "%v %v", names, err)
 	names = append(names, l.folder.file(headFile))
 	name := rapid.SampledFrom(names).Draw(rt, "name")
 	data := require.Value(os.ReadFile(name))(rt)
@@ -114,7 +117,8 @@ func TestEveryByteIsWatched(t *testing.T) {
 	l = again(t, l)
 	writeAll(t, l, 4, 4)
 	r := verified(t, l)
-	require.That(t, r.Gaps == 1 && r.Files >= 2, "%+v", r)
+	require.Equal(t, r.Gaps, 1)
+	require.That(t, r.Files >= 2, "%+v", r)
 	mine := long.Shard(t, 4)
 	for _, name := range []string{rotatedName(1), currentFile, headFile, keyFile} {
 		data := readFile(t, l, name)
@@ -249,7 +253,9 @@ func checkFile(t *testing.T, data []byte) {
 			require.NoError(t, next.Write(sample(100+n), Buffered))
 		}
 		lines := listedAnyhow(t, l, Filter{})
-		require.That(t, len(lines) >= 2 && lines[len(lines)-1].Call == "call-101" && lines[len(lines)-2].Call == "call-100", "%d lines", len(lines))
+		require.That(t, len(lines) >= 2, "%d lines", len(lines))
+		require.Equal(t, lines[len(lines)-1].Call, "call-101", "%d lines", len(lines))
+		require.Equal(t, lines[len(lines)-2].Call, "call-100", "%d lines", len(lines))
 		r := verified(t, l)
 		require.That(t, r.Broken != nil, "without a head: %+v", r)
 	}
@@ -259,5 +265,6 @@ func checkFile(t *testing.T, data []byte) {
 	before := verified(t, l)
 	require.NoError(t, again(t, l).Write(sample(100), Buffered))
 	after := verified(t, l)
-	require.That(t, (after.Broken == nil) == (before.Broken == nil) && after.Torn == 0, "before %+v %v, after %+v %v", before, before.Broken, after, after.Broken)
+	require.Equal(t, after.Broken == nil, before.Broken == nil, "before %+v %v, after %+v %v", before, before.Broken, after, after.Broken)
+	require.Equal(t, after.Torn, 0, "before %+v %v, after %+v %v", before, before.Broken, after, after.Broken)
 }

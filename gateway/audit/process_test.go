@@ -81,7 +81,8 @@ func confirm(t *testing.T, l *Log, said string) (promised int) {
 			continue // it was killed while it said so
 		}
 		call, ok := strings.CutPrefix(strings.TrimSpace(line), "wrote ")
-		require.That(t, ok && there[call] == 1, "%q was said, and is there %d times", line, there[call])
+		require.That(t, ok, "%q was said, and is there %d times", line, there[call])
+		require.Equal(t, there[call], 1, "%q was said, and is there %d times", line, there[call])
 		promised++
 	}
 	return promised
@@ -141,7 +142,9 @@ func TestFourProcessesAtOnce(t *testing.T) {
 	n := confirm(t, l, all)
 	assert.That(t, n == 4*each, "%d lines, want %d", n, 4*each)
 	r := verified(t, l)
-	assert.That(t, r.Lines == 4*each && r.Gaps == 0 && r.Files >= each/50, "%+v", r)
+	assert.Equal(t, r.Lines, 4*each)
+	assert.Equal(t, r.Gaps, 0)
+	assert.That(t, r.Files >= each/50, "%+v", r)
 }
 
 func decision(call string) Line {
@@ -211,7 +214,8 @@ func TestNoDecisionIsLostOrWrittenTwice(t *testing.T) {
 		got := written(t, state)
 		slices.Sort(got)
 		n, different := len(got), len(slices.Compact(got))
-		assert.That(t, n == 120 && different == 120, "%d lines, %d of them different, want 120", n, different)
+		assert.Equal(t, n, 120, "%d lines, %d of them different, want 120", n, different)
+		assert.Equal(t, different, 120, "%d lines, %d of them different, want 120", n, different)
 	})
 }
 

@@ -86,9 +86,13 @@ func TestWhatAFullDiskDoesNotTakeIsCounted(t *testing.T) {
 
 	calls, lasting := logs.calls.folder.dir, logs.lasting.folder.dir
 	report := require.Value(Verify(t.Context(), calls))(t)
-	assert.That(t, report.Missed == 50 && report.Waiting == 0 && report.Broken == nil, "the calls, while it is full: %+v", report)
+	assert.Equal(t, report.Missed, 50, "the calls, while it is full")
+	assert.Equal(t, report.Waiting, 0, "the calls, while it is full")
+	assert.That(t, report.Broken == nil, "the calls, while it is full: %+v", report)
 	report = require.Value(Verify(t.Context(), lasting))(t)
-	assert.That(t, report.Missed == 1 && report.Waiting == 2 && report.Broken == nil, "the other part, while it is full: %+v", report)
+	assert.Equal(t, report.Missed, 1, "the other part, while it is full")
+	assert.Equal(t, report.Waiting, 2, "the other part, while it is full")
+	assert.That(t, report.Broken == nil, "the other part, while it is full: %+v", report)
 
 	*full = false
 	for n, l := range []Logs{open(), logs, other} {
@@ -96,12 +100,17 @@ func TestWhatAFullDiskDoesNotTakeIsCounted(t *testing.T) {
 		require.NoError(t, l.Write(refused(3+n), false, Buffered))
 	}
 	report = require.Value(Verify(t.Context(), calls))(t)
-	assert.That(t, report.Missed == 50 && report.Waiting == 0 && report.Broken == nil && report.Gaps == 0, "the calls: %+v", report)
+	require.Equal(t, report.Missed, 50, "the calls")
+	require.Equal(t, report.Waiting, 0, "the calls")
+	require.That(t, report.Broken == nil, "the calls: %+v", report)
+	assert.Equal(t, report.Gaps, 0, "the calls")
 	got := told(t, calls)
 	want := []string{"read 0", "gap 50", "read 51", "read 52", "read 53"}
 	assert.Equal(t, strings.Join(got, ", "), strings.Join(want, ", "), "the calls")
 	report = require.Value(Verify(t.Context(), lasting))(t)
-	assert.That(t, report.Missed == 1 && report.Waiting == 0 && report.Broken == nil, "the other part: %+v", report)
+	assert.Equal(t, report.Missed, 1, "the other part")
+	assert.Equal(t, report.Waiting, 0, "the other part")
+	assert.That(t, report.Broken == nil, "the other part: %+v", report)
 	want = []string{"refused 0", "gap 1", "refused 1", "refused 2", "refused 3", "refused 4", "refused 5"}
 	assert.Equal(t, strings.Join(told(t, lasting), ", "), strings.Join(want, ", "), "the other part")
 }
@@ -134,7 +143,8 @@ func TestTheReserveHasAnEnd(t *testing.T) {
 	}
 	lasting := logs.lasting.folder.dir
 	report := require.Value(Verify(t.Context(), lasting))(t)
-	assert.That(t, report.Waiting >= 300 && report.Missed+uint64(report.Waiting) == count, "%+v", report)
+	assert.That(t, report.Waiting >= 300, "%+v", report)
+	assert.Equal(t, report.Missed+uint64(report.Waiting), count)
 	info := require.Value(os.Stat(logs.lasting.folder.file(reserveFile)))(t)
 	assert.Equal(t, info.Size(), int64(reserveSize), "the size of the reserve")
 	*full = false
@@ -171,10 +181,12 @@ func TestAReserveThatWasAlteredIsNotBelieved(t *testing.T) {
 		require.NoError(t, os.WriteFile(name, content, 0o600))
 		require.NoError(t, open().Write(read(1), false, Buffered))
 		report := require.Value(Verify(t.Context(), logs.calls.folder.dir))(t)
-		assert.That(t, report.Broken == nil && report.Missed == 0, "%s: %+v", what, report)
+		require.That(t, report.Broken == nil, "%s: %+v", what, report)
+		assert.Equal(t, report.Missed, 0, "%s", what)
 	}
 	require.NoError(t, os.WriteFile(name, whole, 0o600))
 	require.NoError(t, open().Write(read(1), false, Buffered))
 	report := require.Value(Verify(t.Context(), logs.calls.folder.dir))(t)
-	assert.That(t, report.Broken == nil && report.Missed == 3, "a line that is no caller's: %+v", report)
+	require.That(t, report.Broken == nil, "a line that is no caller's: %+v", report)
+	assert.Equal(t, report.Missed, 3, "a line that is no caller's")
 }

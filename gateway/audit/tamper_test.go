@@ -171,13 +171,15 @@ func TestABreakIsToldForEver(t *testing.T) {
 			l = again(t, l)
 			writeAll(t, l, 21, 21)
 			told := listedAnyhow(t, l, Filter{Kind: "break"})
-			assert.That(t, len(told) == 1 && told[0].Repair.Why == want, "told %+v, want %q", told, want)
+			require.Equal(t, len(told), 1, "told %+v", told)
+			assert.Equal(t, told[0].Repair.Why, want, "told %+v", told)
 			l = Open(l.folder.dir, Limits{FileSize: 1000, Files: 2})
 			writeAll(t, l, 22, 60)
 			told = listed(t, l, Filter{Kind: "break"})
 			assert.That(t, len(told) == 0, "%+v", told)
 			b := verified(t, l).Broken
-			assert.That(t, b != nil && b.Why == breakNotKept, "%v", b)
+			require.That(t, b != nil, "%v", b)
+			assert.Equal(t, b.Why, breakNotKept)
 		})
 	}
 }
@@ -239,7 +241,8 @@ func TestALogThatIsSetBackIsFoundByWhoWrites(t *testing.T) {
 			assert.That(t, r.Broken != nil, "%+v", r)
 			lines := listed(t, l, Filter{})
 			last := lines[len(lines)-1]
-			assert.That(t, last.Seq == 12 && lines[len(lines)-2].Kind == "break", "%+v", last)
+			require.Equal(t, last.Seq, 12)
+			assert.Equal(t, lines[len(lines)-2].Kind, "break")
 		})
 	}
 }

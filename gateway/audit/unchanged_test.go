@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -134,7 +133,8 @@ func TestThoseWhoWaitAreWrittenByOne(t *testing.T) {
 	l.writeWaiting()
 	report, err := Verify(t.Context(), l.folder.dir)
 	l.mu.Unlock()
-	assert.That(t, err == nil && report.Lines == 9, "%d lines are written, want 9; %v", report.Lines, err)
+	require.Equal(t, err, nil, "%d lines are written, want 9; %v", report.Lines, err)
+	assert.Equal(t, report.Lines, 9, "%d lines are written, want 9; %v", report.Lines, err)
 	all.Wait()
 	wantWhole(t, l, 9)
 }
@@ -151,7 +151,8 @@ func TestDigestsAndLinesOfOneLogDoNotMeet(t *testing.T) {
 	}
 	all.Wait()
 	for _, d := range digests {
-		assert.That(t, d != "" && d == digests[0], "digests %q", digests)
+		require.That(t, d != "", "digests %q", digests)
+		assert.Equal(t, d, digests[0], "digests %q", digests)
 	}
 	wantWhole(t, l, len(digests))
 }
@@ -173,17 +174,25 @@ func TestYoungLinesAreKept(t *testing.T) {
 	begin := *now
 	writeAll(t, l, 1, 100)
 	r := verified(t, l)
-	require.That(t, r.Broken == nil && r.Files >= 10 && r.First == 1 && r.Lines == 100 && r.Since.Equal(begin), "on the first day: %+v", r)
+	require.That(t, r.Broken == nil, "on the first day: %+v", r)
+	require.That(t, r.Files >= 10, "on the first day: %+v", r)
+	require.Equal(t, r.First, 1, "on the first day")
+	require.Equal(t, r.Lines, 100, "on the first day")
+	require.That(t, r.Since.Equal(begin), "on the first day: %+v", r)
 	*now = now.Add(89 * day)
 	writeAll(t, l, 101, 110)
 	wantWhole(t, l, 110)
 	*now = now.Add(day) // the first hundred are ninety days old
 	writeAll(t, l, 111, 120)
 	r = verified(t, l)
-	require.That(t, r.Broken == nil && r.First != 1 && r.First <= 101 && r.Last == 120, "after ninety days: %+v", r)
+	require.That(t, r.Broken == nil, "after ninety days: %+v", r)
+	require.That(t, r.First != 1, "after ninety days: %+v", r)
+	require.That(t, r.First <= 101, "after ninety days: %+v", r)
+	require.Equal(t, r.Last, 120, "after ninety days")
 	assert.That(t, r.Files <= 8, "%d files are left", r.Files)
 	first := listed(t, l, Filter{})[0]
-	assert.That(t, first.Seq == r.First && r.Since.Equal(first.Time), "the first line is %d of %v, the report says %d of %v", first.Seq, first.Time, r.First, r.Since)
+	assert.Equal(t, first.Seq, r.First, "the first line is %d of %v, the report says %d of %v", first.Seq, first.Time, r.First, r.Since)
+	assert.That(t, r.Since.Equal(first.Time), "the first line is %d of %v, the report says %d of %v", first.Seq, first.Time, r.First, r.Since)
 }
 
 // A log that is full of young lines takes no more, and loses none. Old files that
@@ -196,7 +205,9 @@ func TestALogFullOfYoungLinesTakesNoMore(t *testing.T) {
 		err = l.Write(sample(lines), Durable)
 	}
 	var full *Unusable
-	require.That(t, errors.As(err, &full) && strings.Contains(full.Reason, "is full") && strings.Contains(full.Reason, "90 days"), "line %d: %v", lines, err)
+	require.That(t, errors.As(err, &full), "line %d: %v", lines, err)
+	require.Contains(t, full.Reason, "is full", "line %d", lines)
+	require.Contains(t, full.Reason, "90 days", "line %d", lines)
 	lines--
 	wantWhole(t, l, lines)
 	other := again(t, l)
@@ -205,11 +216,14 @@ func TestALogFullOfYoungLinesTakesNoMore(t *testing.T) {
 	assert.That(t, errors.As(err, &full), "another process: %v", err)
 	wantWhole(t, l, lines)
 	r := verified(t, l)
-	assert.That(t, r.Files == 5 && r.First == 1, "%+v", r)
+	assert.Equal(t, r.Files, 5)
+	assert.Equal(t, r.First, 1)
 	*now = now.Add(91 * day)
 	require.NoError(t, l.Write(sample(0), Durable))
 	r = verified(t, l)
-	assert.That(t, r.Broken == nil && r.Files == 3 && r.First != 1, "when they are old: %+v", r)
+	require.That(t, r.Broken == nil, "when they are old: %+v", r)
+	require.Equal(t, r.Files, 3, "when they are old")
+	assert.That(t, r.First != 1, "when they are old: %+v", r)
 }
 
 // The oldest file may be of days at which the log had no least age.
@@ -221,7 +235,9 @@ func TestALogFromBeforeGoesOn(t *testing.T) {
 	l.limits.MinAge = 90 * day
 	writeAll(t, l, 101, 200)
 	r := verified(t, l)
-	assert.That(t, r.Broken == nil && r.First == before.First && r.Last == 200, "%+v, before %+v", r, before)
+	require.That(t, r.Broken == nil, "%+v, before %+v", r, before)
+	require.Equal(t, r.First, before.First, "%+v, before %+v", r, before)
+	assert.Equal(t, r.Last, 200, "%+v, before %+v", r, before)
 }
 
 func TestMergedLinesAreInTheOrderOfTheirTimes(t *testing.T) {

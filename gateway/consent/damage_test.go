@@ -82,7 +82,8 @@ func TestADamagedFileIsNoYes(t *testing.T) {
 			assert.That(t, errors.As(err, &damaged), "approve: %v", err)
 			// It is in no one's way, and is left for the user to look at.
 			next := ask(t, d, about(1))
-			assert.That(t, next.State == Pending && next.Code != q.Code, "%+v", next)
+			assert.Equal(t, next.State, Pending)
+			assert.That(t, next.Code != q.Code, "%+v", next)
 			_, err = os.Stat(path)
 			assert.NoError(t, err)
 		})
@@ -149,7 +150,8 @@ func TestOtherFilesAreLeftAlone(t *testing.T) {
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(d.dir, "22222222"+temporarySuffix), data, 0o600))
 	list, damaged := listed(t, d)
-	assert.That(t, len(list) == 1 && len(damaged) == 0, "%v, %v", list, damaged)
+	assert.Equal(t, len(list), 1)
+	assert.Equal(t, len(damaged), 0)
 	require.Value(redeem(d, q))(t)
 	entries := require.Value(os.ReadDir(d.dir))(t)
 	var names []string
@@ -166,7 +168,8 @@ func TestAFolderOfTooManyFilesIsRefused(t *testing.T) {
 	}
 	var unusable *Unusable
 	grant, err := redeem(d, q)
-	assert.That(t, grant.State != Approved && errors.As(err, &unusable), "%v", err)
+	assert.That(t, grant.State != Approved, "%v", err)
+	assert.That(t, errors.As(err, &unusable), "%v", err)
 	_, err = os.Stat(path)
 	assert.NoError(t, err)
 }
@@ -207,7 +210,8 @@ func TestAnyCallToTheDiskMayFail(t *testing.T) {
 					wantTyped(t, err)
 					if grant.State == Approved {
 						grants++
-						assert.That(t, err == nil && isYes, "%s, call %d, broken %v: granted, yes %v, %v", name, n, broken, isYes, err)
+						assert.NoError(t, err, "%s, call %d, broken %v: granted, yes %v", name, n, broken, isYes)
+						assert.That(t, isYes, "%s, call %d, broken %v: granted, yes %v, %v", name, n, broken, isYes, err)
 						break
 					}
 				}
@@ -218,7 +222,8 @@ func TestAnyCallToTheDiskMayFail(t *testing.T) {
 				if grant, _ := redeem(again, about(1)); grant.State == Approved {
 					grants++
 				}
-				assert.That(t, grants <= 1 && (grants <= 0 || name != "deny"), "%s, call %d, broken %v: granted %d times", name, n, broken, grants)
+				assert.That(t, grants <= 1, "%s, call %d, broken %v: granted %d times", name, n, broken, grants)
+				assert.That(t, grants <= 0 || name != "deny", "%s, call %d, broken %v: granted %d times", name, n, broken, grants)
 			}
 		}
 	}
@@ -242,7 +247,8 @@ func TestATakenYesIsGoneWhateverTheDiskSays(t *testing.T) {
 	d.system = &faults.System{N: 2} // remove, sync of the folder
 	var unusable *Unusable
 	grant, err := redeem(d, q)
-	assert.That(t, grant.State != Approved && errors.As(err, &unusable), "%v", err)
+	assert.That(t, grant.State != Approved, "%v", err)
+	assert.That(t, errors.As(err, &unusable), "%v", err)
 	d.system = ownerfiles.Disk{}
 	wantUngranted(t, d, q, Unasked)
 }
@@ -282,7 +288,8 @@ func FuzzOpen(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		s, _ := fresh(t)
 		spent, opened := s.Spend(text) == nil, s.Open(text, bound) == nil
-		require.That(t, spent == (text == state) && !opened, "%q: spent %v, opened %v", text, spent, opened)
+		require.Equal(t, spent, text == state, "%q: spent %v, opened %v", text, spent, opened)
+		require.That(t, !opened, "%q: spent %v, opened %v", text, spent, opened)
 		made, ok := decodeTicket(text)
 		if !ok {
 			return
@@ -297,7 +304,9 @@ func FuzzOpen(f *testing.F) {
 		other.Digest = Digest{2}
 		want := made.expiry > 0
 		wrong, first, second := s.Open(made.encode(), other), s.Open(made.encode(), bound), s.Open(made.encode(), bound)
-		require.That(t, wrong != nil && (first == nil) == want && second != nil, "%+v: %v, %v, %v", made, wrong, first, second)
+		require.That(t, wrong != nil, "%+v: %v, %v, %v", made, wrong, first, second)
+		require.Equal(t, first == nil, want, "%+v", made)
+		require.That(t, second != nil, "%+v: %v, %v, %v", made, wrong, first, second)
 	})
 }
 
@@ -344,10 +353,17 @@ func checkParsed(t *testing.T, code string, data []byte) {
 	if !ok {
 		return
 	}
-	require.That(t, q.check() == nil && q.Code == displayCode(code) && q.State >= Pending && q.State <= Denied && q.Expires.Sub(q.Made) <= maxLife, "%+v", q)
+	require.That(t, q.check() == nil, "%+v", q)
+	require.Equal(t, q.Code, displayCode(code))
+	require.That(t, q.State >= Pending, "%+v", q)
+	require.That(t, q.State <= Denied, "%+v", q)
+	require.That(t, q.Expires.Sub(q.Made) <= maxLife, "%+v", q)
 	again, err := q.encode()
-	require.That(t, err == nil && bytes.Equal(again, data), "%q, %v, was %q", again, err, data)
-	require.That(t, !q.isLive(q.Made.Add(maxLife)) && !q.isLive(q.Expires) && q.isLive(q.Made), "made %v, expires %v", q.Made, q.Expires)
+	require.Equal(t, err, nil, "%q, %v, was %q", again, err, data)
+	require.That(t, bytes.Equal(again, data), "%q, %v, was %q", again, err, data)
+	require.That(t, !q.isLive(q.Made.Add(maxLife)), "made %v, expires %v", q.Made, q.Expires)
+	require.That(t, !q.isLive(q.Expires), "made %v, expires %v", q.Made, q.Expires)
+	require.That(t, q.isLive(q.Made), "made %v, expires %v", q.Made, q.Expires)
 }
 
 // FuzzCode takes arbitrary text for a code. What is read of it names one file,
@@ -362,6 +378,8 @@ func FuzzCode(f *testing.F) {
 			return
 		}
 		again, ok := parseCode(displayCode(code))
-		require.That(t, ok && again == code && len(code) == codeLength, "%q is %q, and then %q", typed, code, again)
+		require.That(t, ok, "%q is %q, and then %q", typed, code, again)
+		require.Equal(t, again, code, "%q is %q, and then %q", typed, code, again)
+		require.Equal(t, len(code), codeLength, "%q is %q, and then %q", typed, code, again)
 	})
 }

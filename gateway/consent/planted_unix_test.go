@@ -49,7 +49,8 @@ func TestAnUnfitFolderIsRefused(t *testing.T) {
 			spoil(t, d)
 			var unusable *Unusable
 			grant, err := redeem(d, q)
-			assert.That(t, grant.State != Approved && errors.As(err, &unusable), "redeem: %v", err)
+			assert.That(t, grant.State != Approved, "redeem: %v", err)
+			assert.That(t, errors.As(err, &unusable), "redeem: %v", err)
 			_, err = d.Ask(about(2))
 			assert.That(t, errors.As(err, &unusable), "ask: %v", err)
 			_, _, err = d.List()
@@ -88,7 +89,8 @@ func TestAPlantedHalfIsNotWrittenThrough(t *testing.T) {
 	require.NoError(t, os.Symlink(target, filepath.Join(d.dir, code+temporarySuffix)))
 	require.Value(d.Approve(q.Code))(t)
 	text, err := os.ReadFile(target)
-	assert.That(t, err == nil && string(text) == "mine", "%q, %v", text, err)
+	require.NoError(t, err)
+	assert.Equal(t, string(text), "mine")
 	// Nor what cannot be removed.
 	other := ask(t, d, about(2))
 	code, _ = parseCode(other.Code)

@@ -140,7 +140,8 @@ func TestEightProcessesAndOneIsGranted(t *testing.T) {
 			for _, h := range helpers {
 				answers[h.hear()]++
 			}
-			require.That(t, answers["approved"]+answers["denied"] == 1 && answers["answered"] == len(helpers)-1, "round %d: %v", n, answers)
+			require.Equal(t, answers["approved"]+answers["denied"], 1, "round %d", n)
+			require.Equal(t, answers["answered"], len(helpers)-1, "round %d", n)
 			redeemed := all(fmt.Sprint("redeem ", n))
 			switch {
 			case answers["approved"] == 1 && (redeemed["granted true"] != 1 || redeemed["unasked"] != len(helpers)-1),
@@ -179,7 +180,8 @@ func TestKilledAtEachCallToTheDisk(t *testing.T) {
 		if grant.State == Approved {
 			granted++
 		}
-		assert.That(t, granted <= 1 && (grant.State != Approved || stage != "asking"), "killed at %d, %s: granted %d times, %v", n, stage, granted, err)
+		assert.That(t, granted <= 1, "killed at %d, %s: granted %d times, %v", n, stage, granted, err)
+		assert.That(t, grant.State != Approved || stage != "asking", "killed at %d, %s: granted %d times, %v", n, stage, granted, err)
 		wantUngrantedNow(t, d, n)
 		// And it goes on from there.
 		q := ask(t, d, by(2)) // the session may still have its first one open

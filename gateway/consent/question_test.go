@@ -110,7 +110,11 @@ func TestADecisionIsInTheAuditLog(t *testing.T) {
 			lines++
 		}
 		list, _, err := store.List()
-		assert.That(t, err == nil && len(list) == 1 && list[0].State == state2 && list[0].By == "page" && lines == 1, "%+v, %v, %d lines", list, err, lines)
+		require.Equal(t, err, nil, "%+v, %v, %d lines", list, err, lines)
+		require.Equal(t, len(list), 1, "%+v, %v, %d lines", list, err, lines)
+		require.Equal(t, list[0].State, state2, "%+v, %v, %d lines", list, err, lines)
+		require.Equal(t, list[0].By, "page", "%+v, %v, %d lines", list, err, lines)
+		assert.Equal(t, lines, 1, "%+v, %v, %d lines", list, err, lines)
 		_, err = Decide(state, Answer{Code: q.Code, Approve: true, By: "page"})
 		assert.That(t, err != nil, "a question is answered twice")
 	}

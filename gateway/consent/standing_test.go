@@ -84,11 +84,14 @@ func TestStandingAnswersAreBounded(t *testing.T) {
 	}
 	c.pass(time.Minute)
 	s.grant("v", "b")
-	assert.That(t, len(s.until) == maxStanding && !s.covers("v", "b/c.md", false), "%d are kept", len(s.until))
+	assert.Equal(t, len(s.until), maxStanding, "%d are kept", len(s.until))
+	assert.That(t, !s.covers("v", "b/c.md", false), "%d are kept", len(s.until))
 	s.grant("v", "a1") // no new one
 	c.pass(standingYes - time.Minute)
 	s.grant("v", "b")
-	assert.That(t, len(s.until) == 2 && s.covers("v", "a1/c.md", false) && s.covers("v", "b/c.md", false), "%d are kept", len(s.until))
+	assert.Equal(t, len(s.until), 2, "%d are kept", len(s.until))
+	assert.That(t, s.covers("v", "a1/c.md", false), "%d are kept", len(s.until))
+	assert.That(t, s.covers("v", "b/c.md", false), "%d are kept", len(s.until))
 }
 
 // What an agent was allowed before it was revoked covers nothing.

@@ -24,26 +24,34 @@ func TestAQuestionIsAskedAnsweredAndRedeemedOnce(t *testing.T) {
 	d, c := newStore(t)
 	q := ask(t, d, about(1))
 	code, ok := parseCode(q.Code)
-	assert.That(t, ok && displayCode(code) == q.Code && len(q.Code) == 9, "code %q", q.Code)
-	assert.That(t, q.State == Pending && q.Made.Equal(c.now()) && q.Expires.Sub(q.Made) == defaultLife, "%+v", q)
+	require.That(t, ok, "code %q", q.Code)
+	require.Equal(t, displayCode(code), q.Code, "code %q", q.Code)
+	assert.Equal(t, len(q.Code), 9, "code %q", q.Code)
+	assert.Equal(t, q.State, Pending)
+	assert.That(t, q.Made.Equal(c.now()), "%+v", q)
+	assert.Equal(t, q.Expires.Sub(q.Made), defaultLife)
 	wantUngranted(t, d, q, Pending)
 	approved := require.Value(d.Approve(q.Code))(t)
 	want := q
 	want.State = Approved
 	assert.That(t, reflect.DeepEqual(approved, want), "%+v, want %+v", approved, want)
 	list, damaged := listed(t, d)
-	assert.That(t, len(list) == 1 && len(damaged) == 0 && reflect.DeepEqual(list[0], want), "%+v, %v", list, damaged)
+	require.Equal(t, len(list), 1)
+	require.Equal(t, len(damaged), 0)
+	assert.That(t, reflect.DeepEqual(list[0], want), "%+v, %v", list, damaged)
 	// Asking again does not undo the answer.
 	again := ask(t, d, about(1))
 	assert.That(t, reflect.DeepEqual(again, want), "%+v", again)
 	grant := require.Value(redeem(d, q))(t)
-	assert.That(t, grant.State == Approved && reflect.DeepEqual(grant, want), "%+v", grant)
+	assert.Equal(t, grant.State, Approved)
+	assert.That(t, reflect.DeepEqual(grant, want), "%+v", grant)
 	wantUngranted(t, d, q, Unasked)
 	var unknown *Unknown
 	_, err := d.Approve(q.Code)
 	assert.That(t, errors.As(err, &unknown), "a used question: %v", err)
 	next := ask(t, d, about(1))
-	assert.That(t, next.Code != q.Code && next.State == Pending, "%+v", next)
+	assert.That(t, next.Code != q.Code, "%+v", next)
+	assert.Equal(t, next.State, Pending)
 }
 
 func TestAskingAgainGivesTheSameQuestion(t *testing.T) {
@@ -79,7 +87,8 @@ func TestAYesIsForOneCallOnly(t *testing.T) {
 	} {
 		var invalid *Invalid
 		grant, err := d.Redeem(bad.Vault, bad.Digest, q.Call, bad.Caller)
-		assert.That(t, grant.State != Approved && errors.As(err, &invalid), "%s: %v", name, err)
+		assert.That(t, grant.State != Approved, "%s: %v", name, err)
+		assert.That(t, errors.As(err, &invalid), "%s: %v", name, err)
 	}
 	require.Value(redeem(d, q))(t)
 }
@@ -108,7 +117,8 @@ func TestAQuestionExpires(t *testing.T) {
 			list, damaged := listed(t, d)
 			assert.Equal(t, len(list)+len(damaged), 0, "%v, %v", list, damaged)
 			names, err := os.ReadDir(d.dir)
-			assert.That(t, err == nil && len(names) == 1, "%v is left, %v", names, err)
+			require.Equal(t, err, nil, "%v is left, %v", names, err)
+			assert.Equal(t, len(names), 1, "%v is left, %v", names, err)
 		})
 	}
 }
@@ -149,7 +159,9 @@ func TestACodeIsReadAsAPersonTypesIt(t *testing.T) {
 		for _, act := range []func(string) (StoredQuestion, error){d.Approve, d.Deny} {
 			var unknown *Unknown
 			got, err := act(typed)
-			assert.That(t, errors.As(err, &unknown) && got.Code == "" && len(err.Error()) <= 300, "%.40q: %+v, %v", typed, got, err)
+			require.That(t, errors.As(err, &unknown), "%.40q: %+v, %v", typed, got, err)
+			require.Equal(t, got.Code, "", "%.40q", typed)
+			assert.That(t, len(err.Error()) <= 300, "%.40q: %+v, %v", typed, got, err)
 		}
 	}
 	wantUngranted(t, d, q, Pending)
@@ -164,20 +176,23 @@ func TestACodeIsOfItsAlphabetOnly(t *testing.T) {
 }
 
 func TestCodesAreEvenAndUnambiguous(t *testing.T) {
-	assert.That(t, !strings.ContainsAny(alphabet, "01OIL") && len(alphabet) == 31, "alphabet %q", alphabet)
+	assert.That(t, !strings.ContainsAny(alphabet, "01OIL"), "alphabet %q", alphabet)
+	assert.Equal(t, len(alphabet), 31, "alphabet %q", alphabet)
 	const codes = 31 * 1000
 	source := rand.NewChaCha8([32]byte{1}) // with others, two of so many codes are the same one time in 1,800
 	count, seen := map[rune]int{}, map[string]bool{}
 	for range codes {
 		code := codeFrom(source)
-		require.That(t, isCode(code) && !seen[code], "%q, seen %v", code, seen[code])
+		require.That(t, isCode(code), "%q, seen %v", code, seen[code])
+		require.That(t, !seen[code], "%q, seen %v", code, seen[code])
 		seen[code] = true
 		for _, r := range code {
 			count[r]++
 		}
 	}
 	for _, r := range alphabet { // 8000 each, and a deviation of 88
-		assert.That(t, count[r] >= 7500 && count[r] <= 8500, "%c comes %d times", r, count[r])
+		require.That(t, count[r] >= 7500, "%c comes %d times", r, count[r])
+		assert.That(t, count[r] <= 8500, "%c comes %d times", r, count[r])
 	}
 }
 
@@ -286,7 +301,8 @@ func TestASessionHasEightOpenQuestions(t *testing.T) {
 	var open *StillOpen
 	for n := range 70 {
 		_, err := d.Ask(about(byte(n + 2)))
-		require.That(t, (n >= 7 || err == nil) && (n < 7 || (errors.As(err, &open) && open.Questions == 8)), "question %d: %v", n+2, err)
+		require.That(t, n >= 7 || err == nil, "question %d: %v", n+2, err)
+		require.That(t, n < 7 || (errors.As(err, &open) && open.Questions == 8), "question %d: %v", n+2, err)
 	}
 	list, _ := listed(t, d)
 	assert.That(t, len(list) == 8, "%d questions", len(list))
@@ -322,7 +338,9 @@ func TestAQuestionAboutTheSameCallTakesThePlace(t *testing.T) {
 	old := ask(t, d, first)
 	fresh := ask(t, d, second)
 	list, _ := listed(t, d)
-	assert.That(t, len(list) == 1 && list[0].Code == fresh.Code && fresh.Code != old.Code, "%+v", list)
+	require.Equal(t, len(list), 1)
+	require.Equal(t, list[0].Code, fresh.Code)
+	assert.That(t, fresh.Code != old.Code, "%+v", list)
 	var unknown *Unknown
 	_, err := d.Approve(old.Code)
 	assert.That(t, errors.As(err, &unknown), "the first one: %v", err)
@@ -399,7 +417,8 @@ func TestWhatCannotBeAsked(t *testing.T) {
 		spoil(&q)
 		var invalid *Invalid
 		got, err := d.Ask(q)
-		assert.That(t, errors.As(err, &invalid) && got.Code == "", "%s: %+v, %v", name, got, err)
+		require.That(t, errors.As(err, &invalid), "%s: %+v, %v", name, got, err)
+		assert.Equal(t, got.Code, "", "%s", name)
 	}
 	_, err := os.Stat(d.dir)
 	assert.That(t, os.IsNotExist(err), "a folder was made: %v", err)
@@ -410,7 +429,9 @@ func TestWhatTheCallerGivesForTheRestIsIgnored(t *testing.T) {
 	q := about(1)
 	q.Code, q.State, q.Made = "../../evil", Approved, time.Unix(0, 0)
 	asked := ask(t, d, q)
-	assert.That(t, asked.State == Pending && asked.Code != q.Code && !asked.Made.Equal(q.Made), "%+v", asked)
+	assert.Equal(t, asked.State, Pending)
+	assert.That(t, asked.Code != q.Code, "%+v", asked)
+	assert.That(t, !asked.Made.Equal(q.Made), "%+v", asked)
 	wantUngranted(t, d, q, Pending)
 }
 
@@ -425,7 +446,9 @@ func TestTheLargestQuestionCanBeReadAgain(t *testing.T) {
 	_, data := fileOf(t, d, asked)
 	assert.That(t, len(data) <= maxRecord, "%d bytes", len(data))
 	list, damaged := listed(t, d)
-	assert.That(t, len(list) == 1 && len(damaged) == 0 && reflect.DeepEqual(list[0], asked), "%d, %v", len(list), damaged)
+	require.Equal(t, len(list), 1)
+	require.Equal(t, len(damaged), 0)
+	assert.That(t, reflect.DeepEqual(list[0], asked), "%d, %v", len(list), damaged)
 }
 
 func TestLookingMakesNothing(t *testing.T) {
@@ -490,7 +513,8 @@ func TestTheStoreIsAsItsModel(t *testing.T) {
 				got, err := act(q.Code)
 				require.That(t, (err == nil) == (q.State == Pending), "answering one that is %v: %v", q.State, err)
 				if err == nil {
-					require.That(t, got.State == state && got.Code == q.Code, "%+v", got)
+					require.Equal(t, got.State, state)
+					require.Equal(t, got.Code, q.Code)
 					model[q.Digest] = got
 				}
 			}
@@ -500,7 +524,8 @@ func TestTheStoreIsAsItsModel(t *testing.T) {
 				forget()
 				q := require.Value(d.Ask(pick(t)))(t)
 				before, known := model[q.Digest]
-				require.That(t, (!known || reflect.DeepEqual(before, q)) && (known || q.State == Pending), "%+v, was %+v", q, before)
+				require.That(t, !known || reflect.DeepEqual(before, q), "%+v, was %+v", q, before)
+				require.That(t, known || q.State == Pending, "%+v, was %+v", q, before)
 				model[q.Digest] = q
 			},
 			"approve": answer(d.Approve, Approved),
@@ -510,7 +535,8 @@ func TestTheStoreIsAsItsModel(t *testing.T) {
 				forget()
 				grant, err := redeem(d, q)
 				want := model[q.Digest].State == Approved
-				require.That(t, grant.State == Approved == want && (err == nil) == want, "%v, want %v: %v", grant.State == Approved, want, err)
+				require.Equal(t, grant.State == Approved, want)
+				require.Equal(t, err == nil, want)
 				if want {
 					delete(model, q.Digest)
 				}
@@ -519,7 +545,9 @@ func TestTheStoreIsAsItsModel(t *testing.T) {
 			"": func(t *rapid.T) {
 				forget()
 				list, damaged, err := d.List()
-				require.That(t, err == nil && len(damaged) == 0 && len(list) == len(model), "%v, %v, %v, want %v", list, damaged, err, model)
+				require.NoError(t, err)
+				require.Equal(t, len(damaged), 0)
+				require.Equal(t, len(list), len(model))
 				for _, q := range list {
 					require.That(t, reflect.DeepEqual(model[q.Digest], q), "%+v, want %+v", q, model[q.Digest])
 				}
@@ -568,7 +596,8 @@ func TestALongQuestionHasAFileForItsLines(t *testing.T) {
 	ask(t, d, long)
 	assert.Equal(t, files(), 1, "files of lines")
 	list, damaged := listed(t, d)
-	require.That(t, len(list) == 1 && len(damaged) == 0, "%v, %v", list, damaged)
+	require.Equal(t, len(list), 1)
+	require.Equal(t, len(damaged), 0)
 	assert.Equal(t, len(list[0].Lines), 0, "lines that are read with the list")
 	shown := require.Value(d.Shown(list[0]))(t)
 	assert.That(t, slices.Equal(shown, long.Lines), "%d lines of %d, or others", len(shown), len(long.Lines))

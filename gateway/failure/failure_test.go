@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // TestASentenceIsOneBoundedLine: what a program says of a call can repeat names of a vault.
@@ -14,5 +15,6 @@ func TestASentenceIsOneBoundedLine(t *testing.T) {
 		t.Errorf("%.80q with %d bytes, hint %q", got.Message, len(got.Message), got.Hint)
 	}
 	list := Sentences([]string{"a\nb", "c"})
-	assert.That(t, list[0] == `a\nb` && list[1] == "c", "%q", list)
+	require.Equal(t, list[0], `a\nb`)
+	assert.Equal(t, list[1], "c")
 }

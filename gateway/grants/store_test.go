@@ -72,7 +72,9 @@ func TestAGrantIsUsedUp(t *testing.T) {
 	list, _, err := s.List()
 	require.NoError(t, err)
 	changes, notes, _, _ := list[0].Left()
-	assert.That(t, list[0].ID == g.ID && changes == 0 && notes == 1, "left: %d changes, %d notes", changes, notes)
+	assert.Equal(t, list[0].ID, g.ID, "left: %d changes, %d notes", changes, notes)
+	assert.Equal(t, changes, 0, "left: %d changes, %d notes", changes, notes)
+	assert.Equal(t, notes, 1, "left: %d changes, %d notes", changes, notes)
 }
 
 func TestAChangeThatFailedIsNotCounted(t *testing.T) {
@@ -80,11 +82,13 @@ func TestAChangeThatFailedIsNotCounted(t *testing.T) {
 	s, _ := given(t, newClock(), terms)
 	for range 5 {
 		use, err := s.Take(cursor, appendTo("Projects/a.md"))
-		require.That(t, use != nil && err == nil, "%v", err)
+		require.That(t, use != nil, "%v", err)
+		require.NoError(t, err)
 		require.NoError(t, use.Settle(none))
 	}
 	use, err := s.Take(cursor, appendTo("Projects/a.md"), appendTo("Projects/b.md"))
-	require.That(t, use != nil && err == nil, "%v", err)
+	require.That(t, use != nil, "%v", err)
+	require.NoError(t, err)
 	assert.That(t, !takes(t, s, cursor, appendTo("Projects/a.md")), "a change beside two that are under way")
 	require.NoError(t, use.Settle(func(i int) bool { return i == 1 }))
 	require.NoError(t, use.Settle(every)) // once is enough
@@ -160,7 +164,8 @@ func TestHowAGrantEnds(t *testing.T) {
 		tt.end(s, c, g)
 		assert.That(t, !takes(t, s, tt.by, appendTo("Projects/a.md")), "%s: it is used", name)
 		list, _, err := s.List()
-		require.That(t, err == nil && len(list) == 1, "%s: %v", name, err)
+		require.Equal(t, err, nil, "%s", name)
+		require.Equal(t, len(list), 1, "%s", name)
 		assert.Equal(t, list[0].Ended, tt.ended, "%s", name)
 		c.set(start.Add(20 * time.Minute)) // a clock that is right again gives nothing back
 		if tt.ended != "" {
@@ -205,7 +210,9 @@ func TestAnEditedFileCountsForNothing(t *testing.T) {
 		require.NoError(t, os.WriteFile(file, edited, 0o600))
 		assert.That(t, !takes(t, s, cursor, appendTo("Projects/a.md")), "%s", name)
 		list, damaged, err := s.List()
-		assert.That(t, err == nil && len(list) == 0 && len(damaged) == 1, "%s: %v, %v, %v", name, list, damaged, err)
+		require.Equal(t, err, nil, "%s", name)
+		require.Equal(t, len(list), 0, "%s", name)
+		assert.Equal(t, len(damaged), 1, "%s", name)
 		_, err = s.End(g.ID)
 		_, isDamaged := errors.AsType[*Damaged](err)
 		assert.That(t, isDamaged, "%s: ended with %v", name, err)
@@ -223,14 +230,18 @@ func TestAFileFromElsewhereCountsForNothing(t *testing.T) {
 	text := require.Value(os.ReadFile(filepath.Join(other.dir, g.ID+fileSuffix)))(t)
 	require.NoError(t, os.WriteFile(filepath.Join(s.dir, g.ID+fileSuffix), text, 0o600))
 	list, damaged, err := s.List()
-	assert.That(t, err == nil && len(list) == 1 && len(damaged) == 1, "%v, %v, %v", list, damaged, err)
+	require.NoError(t, err)
+	require.Equal(t, len(list), 1)
+	assert.Equal(t, len(damaged), 1)
 }
 
 func TestWithoutAGrantNothingIsMade(t *testing.T) {
 	t.Parallel()
 	s := Open(t.TempDir(), nil)
 	use, err := s.Take(cursor, appendTo("Projects/a.md"))
-	assert.That(t, use == nil && err == nil && !s.MayHave(), "%v, %v", use, err)
+	require.That(t, use == nil, "%v, %v", use, err)
+	require.NoError(t, err)
+	assert.That(t, !s.MayHave(), "%v, %v", use, err)
 	_, statErr := os.Stat(s.dir)
 	assert.That(t, os.IsNotExist(statErr), "the folder was made: %v", statErr)
 	assert.NoError(t, use.Settle(every))

@@ -68,7 +68,8 @@ func TestOtherClientsSeeNothingOfTheApp(t *testing.T) {
 			`{"experimental":{"io.modelcontextprotocol/ui":{"mimeTypes":["text/html;profile=mcp-app"]}}}`,
 		} {
 			with, without := answers(can, withApp), answers(can)
-			assert.That(t, with == without && !strings.Contains(with, "ui://"), "%s, %s: %d and %d bytes", e, can, len(with), len(without))
+			assert.Equal(t, with, without, "%s, %s: %d and %d bytes", e, can, len(with), len(without))
+			assert.That(t, !strings.Contains(with, "ui://"), "%s, %s: %d and %d bytes", e, can, len(with), len(without))
 		}
 		shown := answers(showsApp, withApp)
 		if strings.Count(shown, `"_meta":{"ui":{"resourceUri":"ui://vaultwicket/difference"}}`) != 2 || strings.Contains(answers(showsApp), "ui://") {
@@ -83,7 +84,8 @@ func TestTheAppShowsAQuestionAndApprovesNothing(t *testing.T) {
 	for _, e := range eras {
 		b := openBooth(t, e, showsApp, withApp)
 		page := b.request("resources/read", `"uri":"ui://vaultwicket/difference"`)
-		assert.That(t, strings.Contains(page, `"mimeType":"text/html;profile=mcp-app"`) && strings.Contains(page, "doctype"), "%s: %s", e, page)
+		assert.Contains(t, page, `"mimeType":"text/html;profile=mcp-app"`, "%s", e)
+		assert.Contains(t, page, "doctype", "%s", e)
 		view, got := b.viewOf(removal, "")
 		if got.Code != "unconfirmed" || !strings.Contains(view, `Delete "a.md"`) || !strings.HasSuffix(view, "true ") || len(b.pending()) != 1 {
 			t.Errorf("%s, no page is open: %+v, %q", e, got, view)
@@ -92,7 +94,8 @@ func TestTheAppShowsAQuestionAndApprovesNothing(t *testing.T) {
 		view, got = b.viewOf(removalOf("linked"), "")
 		waiting := b.pending()
 		last := waiting[len(waiting)-1]
-		assert.That(t, got.Code == "unconfirmed" && strings.HasSuffix(view, "true http://127.0.0.1:8766/question/"+last.Ref), "%s, a page is open: %+v, %q", e, got, view)
+		assert.Equal(t, got.Code, "unconfirmed", "%s, a page is open: %+v", e, got)
+		assert.That(t, strings.HasSuffix(view, "true http://127.0.0.1:8766/question/"+last.Ref), "%s, a page is open: %+v, %q", e, got, view)
 		for _, q := range waiting {
 			code := strings.ReplaceAll(q.Code, "-", "")
 			assert.That(t, !strings.Contains(strings.ReplaceAll(view+fmt.Sprint(got), "-", ""), code), "%s: the code is in %q", e, view)
@@ -127,10 +130,14 @@ func TestTheAppShowsAQuestionAndApprovesNothing(t *testing.T) {
 		assert.Equal(t, view, "", "%s: a read has the view", e)
 		require.Value(b.approvals.Approve(waiting[len(waiting)-1].Code))(t)
 		_, got = other.viewOf(removalOf("linked"), "")
-		assert.That(t, got.Code == "unconfirmed" && len(other.ran()) == 0, "%s: another client with the approval: %+v", e, got)
+		assert.Equal(t, got.Code, "unconfirmed", "%s: another client with the approval: %+v", e, got)
+		assert.Equal(t, len(other.ran()), 0, "%s: another client with the approval: %+v", e, got)
 		view, got = b.viewOf(removalOf("linked"), "")
-		assert.That(t, got.Code == "" && !strings.Contains(view, "true") && len(b.ran()) == 1, "%s: the approved call: %+v, %q", e, got, view)
+		assert.Equal(t, got.Code, "", "%s: the approved call: %+v", e, got)
+		assert.That(t, !strings.Contains(view, "true"), "%s: the approved call: %+v, %q", e, got, view)
+		assert.Equal(t, len(b.ran()), 1, "%s: the approved call: %+v", e, got)
 		_, got = b.viewOf(removalOf("linked"), "")
-		assert.That(t, got.Code == "unconfirmed" && len(b.ran()) == 1, "%s: the approved call again: %+v", e, got)
+		assert.Equal(t, got.Code, "unconfirmed", "%s: the approved call again: %+v", e, got)
+		assert.Equal(t, len(b.ran()), 1, "%s: the approved call again: %+v", e, got)
 	}
 }

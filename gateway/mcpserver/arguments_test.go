@@ -40,7 +40,9 @@ func TestDecodeArguments(t *testing.T) {
 		got, err := decodeCall(json.RawMessage(test.raw))
 		same := maps.Equal(got.Params, test.want.Params)
 		got.Params, test.want.Params = nil, nil
-		assert.That(t, err == nil && same && reflect.DeepEqual(got, test.want), "%s: %+v, %v, want %+v", test.name, got, err, test.want)
+		require.Equal(t, err, nil, "%s", test.name)
+		require.That(t, same, "%s: %+v, %v, want %+v", test.name, got, err, test.want)
+		assert.That(t, reflect.DeepEqual(got, test.want), "%s: %+v, %v, want %+v", test.name, got, err, test.want)
 	}
 }
 
@@ -141,7 +143,8 @@ func TestEveryWrongArgumentIsNamed(t *testing.T) {
 		assert.Equal(t, err.Hint(), test.hint, test.name)
 	}
 	_, err := typedToolNamed("search_notes").decode(json.RawMessage(`{"query":{},"path":[]}`))
-	assert.That(t, err != nil && len(err.each()) > 1, "a typed tool names %v", err)
+	require.That(t, err != nil, "a typed tool names %v", err)
+	assert.That(t, len(err.each()) > 1, "a typed tool names %v", err)
 }
 
 // FuzzDecodeArguments: what is accepted means the same to encoding/json, and to
@@ -172,7 +175,9 @@ func FuzzDecodeArguments(f *testing.F) {
 		}
 		err := json.Unmarshal(raw, &plain)
 		require.That(t, err == nil, "accepted %q: %v", raw, err)
-		assert.That(t, got.Command == plain.Command && got.DryRun == plain.DryRun && got.Command != "", "%q: %+v, want %+v", raw, got, plain)
+		assert.Equal(t, got.Command, plain.Command, "%q", raw)
+		assert.Equal(t, got.DryRun, plain.DryRun, "%q", raw)
+		assert.That(t, got.Command != "", "%q: %+v, want %+v", raw, got, plain)
 		params, ok := plain.Params.(map[string]any)
 		if text, isText := plain.Params.(string); isText && strings.TrimSpace(text) != "" {
 			err := json.Unmarshal([]byte(text), &params)
@@ -271,10 +276,14 @@ func FuzzDecodeBatch(f *testing.F) {
 			return
 		}
 		for i, o := range batch.Operations {
-			assert.That(t, o.Command != "" && o.IdempotencyKey == "" && o.Words == nil, "operation %d of %q: %+v", i, text, o)
+			assert.That(t, o.Command != "", "operation %d of %q: %+v", i, text, o)
+			assert.Equal(t, o.IdempotencyKey, "", "operation %d of %q", i, text)
+			assert.That(t, o.Words == nil, "operation %d of %q: %+v", i, text, o)
 			for name, from := range o.From {
 				_, both := o.Params[name]
-				assert.That(t, !both && from.ClientID != "" && from.Field != "", "parameter %q of %q: %+v", name, text, from)
+				assert.That(t, !both, "parameter %q of %q: %+v", name, text, from)
+				assert.That(t, from.ClientID != "", "parameter %q of %q: %+v", name, text, from)
+				assert.That(t, from.Field != "", "parameter %q of %q: %+v", name, text, from)
 			}
 		}
 		_, refused := decodeCall(json.RawMessage(text))

@@ -44,7 +44,8 @@ func TestALinkOpensTheQuestionOnThePage(t *testing.T) {
 	for _, e := range eras {
 		b := boothAs{"codex-mcp-client", policy.AskAuto, policy.NoMinAnswer}.open(t, e, formsAndLinks)
 		closed := b.result(b.tool("obsidianCli", removalOf("closed"), ""))
-		assert.That(t, closed.Code == "unconfirmed" && closed.approval["link"] == nil, "%s: no page is open: %+v", e, closed)
+		require.Equal(t, closed.Code, "unconfirmed", "%s: no page is open: %+v", e, closed)
+		assert.That(t, closed.approval["link"] == nil, "%s: no page is open: %+v", e, closed)
 		_, err := b.approvals.Deny(b.pending()[0].Code)
 		require.NoError(t, err)
 		b.openPage()
@@ -59,7 +60,8 @@ func TestALinkOpensTheQuestionOnThePage(t *testing.T) {
 		approved := time.Now()
 		if e == legacyEra {
 			m := b.Next()
-			assert.That(t, m.Method == "notifications/elicitation/complete" && m.Params["elicitationId"] == waiting[0].Ref, "no notification: %+v", m)
+			require.Equal(t, m.Method, "notifications/elicitation/complete", "no notification")
+			assert.Equal[any](t, m.Params["elicitationId"], waiting[0].Ref, "no notification")
 		}
 		b.runs(string(e), b.result(id), removed)
 		t.Logf("%s: from the decision on the page to the result: %v", e, time.Since(approved))

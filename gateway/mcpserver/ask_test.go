@@ -161,8 +161,10 @@ func (b *booth) asked(tool, arguments string, id int) question {
 				Params map[string]any
 			}
 		}
-		require.That(b.T, json.Unmarshal(m.Result, &result) == nil && result.ResultType == "input_required", "no question: %s %v", m.Result, m.Error)
-		require.That(b.T, len(result.InputRequests) == 1 && result.InputRequests["confirm"].Method == "elicitation/create", "asked %v", result.InputRequests)
+		require.That(b.T, json.Unmarshal(m.Result, &result) == nil, "no question: %s %v", m.Result, m.Error)
+		require.Equal(b.T, result.ResultType, "input_required", "no question: %s %v", m.Result, m.Error)
+		require.Equal(b.T, len(result.InputRequests), 1, "asked %v", result.InputRequests)
+		require.Equal(b.T, result.InputRequests["confirm"].Method, "elicitation/create", "asked %v", result.InputRequests)
 		q.state, params = result.RequestState, result.InputRequests["confirm"].Params
 	} else if m.Method != "elicitation/create" {
 		b.T.Fatalf("no question: %+v %s", m, m.Result)
@@ -271,7 +273,8 @@ func (b *booth) idle(what string) {
 func (b *booth) runs(what string, got told, want ...string) {
 	b.T.Helper()
 	ran := b.ran()
-	require.That(b.T, got.Code == "" && slices.Equal(ran, want), "%s: got %+v, and the app was told %q, want %q", what, got, ran, want)
+	require.Equal(b.T, got.Code, "", "%s: got %+v, and the app was told %q", what, got, ran)
+	require.EqualSlices(b.T, ran, want, "%s: got %+v, and the app was told %q", what, got, ran)
 }
 
 const removed = "vault=Work delete path=a.md"
@@ -335,11 +338,13 @@ func TestToChooseInTheFormIsTheApproval(t *testing.T) {
 		}
 		q := b.ask(removal)
 		allow, isField := q.fields["allow"].(map[string]any)
-		assert.That(t, isField && len(q.fields) == 1, "%s: the fields are %v", e, q.fields)
+		require.That(t, isField, "%s: the fields are %v", e, q.fields)
+		assert.Equal(t, len(q.fields), 1, "%s: the fields are %v", e, q.fields)
 		assert.Equal(t, fmt.Sprintf("%v %v %v", allow["type"], allow["default"], q.required), "boolean false [allow]", "%s: the field", e)
 		b.runs(string(e)+", accepted", b.answer(q, accepted), removed)
 		got := b.answer(b.ask(removalOf("later")), declined)
-		assert.That(t, got.Code == "unconfirmed" && len(b.ran()) == 1, "%s: after an approval, a denial is answered with %+v", e, got)
+		assert.Equal(t, got.Code, "unconfirmed", "%s: after an approval, a denial is answered with %+v", e, got)
+		assert.Equal(t, len(b.ran()), 1, "%s: after an approval, a denial is answered with %+v", e, got)
 	}
 }
 
@@ -356,12 +361,14 @@ func TestSeventyCallsAreOneDialog(t *testing.T) {
 	q := b.ask(removal)
 	for n := range 70 {
 		got := b.result(b.tool("obsidianCli", removalOf(fmt.Sprint(n)), ""))
-		require.That(t, got.Code == "unconfirmed" && strings.Contains(got.message, "8 approvals of this session are still pending") == (n >= 7), "call %d: %+v", n, got)
+		require.Equal(t, got.Code, "unconfirmed", "call %d", n)
+		require.Equal(t, strings.Contains(got.message, "8 approvals of this session are still pending"), n >= 7, "call %d", n)
 	}
 	b.idle("a question is open")
 	list := b.result(b.tool("obsidianCli", `{"command":"approvals"}`, ""))
 	rows := strings.Count(list.stdout, "\tdelete\tWork\tuntil ")
-	assert.That(t, rows == 8 && list.Code == "", "%d of 8 wait: %+v", rows, list)
+	assert.Equal(t, rows, 8, "%d of 8 wait: %+v", rows, list)
+	assert.Equal(t, list.Code, "", "%d of 8 wait: %+v", rows, list)
 	rowsOfList := strings.Split(strings.TrimSpace(list.stdout), "\n")
 	id, _, _ := strings.Cut(rowsOfList[len(rowsOfList)-1], "\t")
 	got := b.result(b.tool("obsidianCli", fmt.Sprintf(`{"command":"approvals","params":{"withdraw":%q}}`, id), ""))
@@ -394,7 +401,8 @@ func TestAQuestionThatIsClosedWaitsElsewhere(t *testing.T) {
 	b.approve()
 	b.runs("approved elsewhere", b.result(b.tool("obsidianCli", removal, "")), removed)
 	got := b.answer(dropped, accepted)
-	assert.That(t, got.Code != "" && len(b.ran()) == 1, "the answer that was dropped comes late: %+v", got)
+	assert.That(t, got.Code != "", "the answer that was dropped comes late: %+v", got)
+	assert.Equal(t, len(b.ran()), 1, "the answer that was dropped comes late")
 }
 
 // What comes sooner than a person can read was answered by nobody, whatever it is: the question is left for the owner,
@@ -443,7 +451,8 @@ func TestWhereQuestionsReachTheOwner(t *testing.T) {
 				got := b.result(b.tool("obsidianCli", removal, ""))
 				assert.Equal(t, fmt.Sprint(got.approval["ways"]), "[terminal]", "%s: ways", e)
 				_, err := consent.Decide(b.state, consent.Answer{Code: b.pending()[0].Code, Approve: true, By: "page"})
-				assert.That(t, err != nil && len(b.pending()) == 1, "%s: it is approved on the page: %v", e, err)
+				assert.That(t, err != nil, "%s: it is approved on the page: %v", e, err)
+				assert.Equal(t, len(b.pending()), 1, "%s: it is approved on the page: %v", e, err)
 			}
 		}
 	}
@@ -521,12 +530,15 @@ func TestWhoCannotBeAskedIsToldOfTheTerminal(t *testing.T) {
 				first := b.result(b.tool("obsidianCli", removal, ""))
 				b.refused("not asked", first)
 				list, _, err := b.approvals.List()
-				assert.That(t, err == nil && len(list) == 1 && !strings.Contains(first.hint+first.message, list[0].Code), "%v, %+v", list, first)
+				require.NoError(t, err)
+				require.Equal(t, len(list), 1)
+				assert.That(t, !strings.Contains(first.hint+first.message, list[0].Code), "%v, %+v", list, first)
 				again := b.result(b.tool("obsidianCli", removal, ""))
 				assert.Equal(t, again.message, first.message, "asked again")
 				b.approve()
 				other := b.result(b.tool("obsidianCli", addition, ""))
-				assert.That(t, other.Code == "unconfirmed" && len(b.ran()) == 0, "another call: %+v", other)
+				assert.Equal(t, other.Code, "unconfirmed", "another call")
+				assert.Equal(t, len(b.ran()), 0, "another call")
 				b.runs("approved", b.result(b.tool("obsidianCli", removal, "")), removed)
 				b.deny() // the other one
 				third := b.result(b.tool("obsidianCli", removal, ""))
@@ -544,7 +556,8 @@ func (b *booth) answerOpen(answer func(code string) (consent.StoredQuestion, err
 	b.T.Helper()
 	list, _, err := b.approvals.List()
 	list = slices.DeleteFunc(list, func(q consent.StoredQuestion) bool { return q.State != consent.Pending })
-	require.That(b.T, err == nil && len(list) == 1, "%d questions wait, %v", len(list), err)
+	require.Equal(b.T, err, nil, "%d questions wait, %v", len(list), err)
+	require.Equal(b.T, len(list), 1, "%d questions wait, %v", len(list), err)
 	if _, err := answer(list[0].Code); err != nil {
 		b.T.Fatal(err)
 	}
@@ -661,7 +674,8 @@ func TestAStateIsGoodForItsCallOnly(t *testing.T) {
 	q = b.ask(addition)
 	q.arg = strings.Replace(addition, `"x"`, `"y"`, 1)
 	got := b.answer(q, accepted)
-	assert.That(t, got.Code == "unconfirmed" && len(b.ran()) == 1, "another text: %+v", got)
+	assert.Equal(t, got.Code, "unconfirmed", "another text")
+	assert.Equal(t, len(b.ran()), 1, "another text")
 }
 
 func TestAStateWorksOnce(t *testing.T) {
@@ -743,7 +757,8 @@ func TestAQuestionEndsWithTheServer(t *testing.T) {
 		begun := time.Now()
 		b.In.Close()
 		got := b.result(q.call) // no one can answer any more
-		assert.That(t, got.Code == "unconfirmed" && strings.Contains(got.hint, "vaultwicket approvals"), "got %+v", got)
+		assert.Equal(t, got.Code, "unconfirmed")
+		assert.Contains(t, got.hint, "vaultwicket approvals")
 		err := b.Wait()
 		assert.That(t, err == nil && len(b.ran()) == 0, "ended with %v; the app was told %q", err, b.ran())
 		waited := time.Since(begun)
@@ -775,11 +790,14 @@ func TestABatchIsOneQuestion(t *testing.T) {
 		other := strings.ReplaceAll(two, `"a.md"`, `"b.md"`)
 		b.refused("declined", b.answer(b.asked("obsidianBatch", other, b.tool("obsidianBatch", other, "")), declined))
 		q := b.asked("obsidianBatch", two, b.tool("obsidianBatch", two, ""))
-		assert.That(t, len(q.fields) == 1 && strings.Contains(q.message, `1. Add text to "In/a.md"`) && strings.Contains(q.message, `2. Delete "a.md"`), "asked %q with %v", q.message, q.fields)
+		assert.Equal(t, len(q.fields), 1, "asked %q with %v", q.message, q.fields)
+		assert.Contains(t, q.message, `1. Add text to "In/a.md"`, "asked %q with %v", q.message, q.fields)
+		assert.Contains(t, q.message, `2. Delete "a.md"`, "asked %q with %v", q.message, q.fields)
 		b.runs(string(e), b.answer(q, accepted), "vault=Work append content=x path=In/a.md", removed)
 		if e == modernEra {
 			got := b.answer(q, accepted)
-			assert.That(t, got.Code == "unconfirmed" && len(b.ran()) == 2, "used again: %+v", got)
+			assert.Equal(t, got.Code, "unconfirmed", "used again")
+			assert.Equal(t, len(b.ran()), 2, "used again")
 		}
 	}
 }

@@ -34,7 +34,10 @@ func TestAnswersOfABatchFitThePublishedSchema(t *testing.T) {
 		structured := require.Value(excerpt.JSON(result.StructuredContent))(t)
 		require.NoError(t, json.Unmarshal([]byte(structured), &content))
 		err = published.Validate(content)
-		assert.That(t, err == nil && result.IsError && content["ok"] == false && content["error"] != nil, "%s: %v: %s", name, err, structured)
+		require.Equal(t, err, nil, "%s: %v: %s", name, err, structured)
+		require.That(t, result.IsError, "%s: %v: %s", name, err, structured)
+		require.Equal(t, content["ok"], false, "%s: %v: %s", name, err, structured)
+		assert.That(t, content["error"] != nil, "%s: %v: %s", name, err, structured)
 		assert.Equal(t, result.Content[0].(mcp.TextContent).Text, structured+"\n", "%s: the text", name)
 	}
 }
@@ -60,7 +63,8 @@ func TestTheSchemaOfABatchTakesWhatTheDecoderTakes(t *testing.T) {
 		require.NoError(t, json.Unmarshal([]byte(raw), &content))
 		_, err := DecodeBatch([]byte(raw))
 		got := published.Validate(content) == nil
-		assert.That(t, got == want && (err == nil) == want, "%s: the schema %v, the decoder %v, want %v", raw, got, err, want)
+		assert.Equal(t, got, want, "%s: the schema %v, the decoder %v", raw, got, err)
+		assert.Equal(t, err == nil, want, "%s: the schema %v, the decoder %v", raw, got, err)
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/wire"
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 func textsOf(t *testing.T, r *mcp.CallToolResult) (texts []string) {
@@ -63,7 +64,9 @@ func TestAResultInText(t *testing.T) {
 			[]string{"it waits\n", `code=unconfirmed approval.id=a1 approval.ways=page,terminal approval.link=http://127.0.0.1:1/question/X approval.expires=2026-01-02T03:04:05Z approval.reason="removes 4 lines"`}},
 	} {
 		got, err := h.form(test.request)(test.result)
-		assert.That(t, err == nil && got.IsError != test.result.OK && got.StructuredContent == nil, "%s: %+v, %v", test.name, got, err)
+		require.Equal(t, err, nil, "%s", test.name)
+		require.That(t, got.IsError != test.result.OK, "%s: %+v, %v", test.name, got, err)
+		assert.That(t, got.StructuredContent == nil, "%s: %+v, %v", test.name, got, err)
 		assert.EqualSlices(t, textsOf(t, got), test.want, "%s", test.name)
 	}
 }
@@ -103,7 +106,8 @@ func TestToolsThatAnswerInTextHaveNoOutputSchema(t *testing.T) {
 			encoded, err := json.Marshal(tool)
 			want := !inText || name != toolName && name != readName
 			got := strings.Contains(string(encoded), `"outputSchema"`)
-			assert.That(t, err == nil && got == want, "in text %v: %s has an output schema: %v", inText, name, got)
+			assert.NoError(t, err, "in text %v: %s has an output schema: %v", inText, name, got)
+			assert.Equal(t, got, want, "in text %v: %s has an output schema: %v", inText, name, got)
 		}
 	}
 }

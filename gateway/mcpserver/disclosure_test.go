@@ -87,7 +87,8 @@ func (d localServer) read(uri string) string {
 		d.t.Fatalf("%s: %v: %s %+v", uri, err, a.Result, a.Error)
 	}
 	c := result.Contents[0]
-	assert.That(d.t, c.MIMEType != "" && c.URI != "", "%s: %+v", uri, c)
+	assert.That(d.t, c.MIMEType != "", "%s: %+v", uri, c)
+	assert.That(d.t, c.URI != "", "%s: %+v", uri, c)
 	return result.Contents[0].Text
 }
 

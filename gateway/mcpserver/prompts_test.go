@@ -130,7 +130,8 @@ func TestPromptsOfSeveralVaults(t *testing.T) {
 	text := d.prompt("morning-review", `{}`)
 	assert.That(t, len(callsIn(t, text)) == 0, "the default vault is closed, and the prompt says\n%s", text)
 	a := d.ask("prompts/get", `"name":"surprise-me","arguments":{"vault":"Mian"}`)
-	assert.That(t, a.Error.Code == -32602 && strings.Contains(a.Error.Message, "not one of Closed, Main"), "an unknown vault: %+v", a.Error)
+	assert.Equal(t, a.Error.Code, -32602, "an unknown vault")
+	assert.Contains(t, a.Error.Message, "not one of Closed, Main", "an unknown vault")
 	a = d.ask("completion/complete", `"ref":{"type":"ref/prompt","name":"surprise-me"},"argument":{"name":"vault","value":"ma"}`)
 	assert.Contains(t, string(a.Result), `["Main"]`, "the completion is %s", a.Result)
 }

@@ -38,7 +38,8 @@ func TestCommandsSayWhatIsClosedAndWhy(t *testing.T) {
 		decoder.DisallowUnknownFields()
 		require.NoError(t, decoder.Decode(&entries))
 		listing := gw.Listing()
-		require.That(t, len(entries) == len(listing) && len(entries) == len(allowlist.Names()), "%s: %d commands, want %d", name, len(entries), len(listing))
+		require.Equal(t, len(entries), len(listing), "%s: %d commands, want %d", name, len(entries), len(listing))
+		require.Equal(t, len(entries), len(allowlist.Names()), "%s: %d commands, want %d", name, len(entries), len(listing))
 		for i, e := range entries {
 			denial := listing[i].Denial
 			closed := e.Code != "" && e.Rule != ""
@@ -56,7 +57,9 @@ func TestHelpIsThereForEveryCommand(t *testing.T) {
 	for _, name := range allowlist.Names() {
 		plain := d.read(helpPrefix + name)
 		encoded := d.read(helpPrefix + strings.ReplaceAll(name, ":", "%3A"))
-		assert.That(t, plain == encoded && strings.HasPrefix(plain, name) && strings.Contains(plain, "allowed"), "%s:\n%s\nand\n%s", name, plain, encoded)
+		assert.Equal(t, plain, encoded, "%s:\n%s\nand\n%s", name, plain, encoded)
+		assert.That(t, strings.HasPrefix(plain, name), "%s:\n%s\nand\n%s", name, plain, encoded)
+		assert.Contains(t, plain, "allowed", "%s:\n%s\nand\n%s", name, plain, encoded)
 		for _, p := range require.Value(allowlist.Describe(name))(t).Params {
 			assert.That(t, strings.Contains(plain, "\n  "+p.Name+" "), "%s: the parameter %s is missing in\n%s", name, p.Name, plain)
 		}
@@ -93,7 +96,8 @@ func TestAddressesThatLeadNowhere(t *testing.T) {
 	} {
 		for era, want := range map[string]int{"": -32002, "," + modernMeta: -32602} {
 			a := d.ask("resources/read", `"uri":`+string(wire.Encode(uri))+era)
-			assert.That(t, a.Error.Code == want && strings.Contains(a.Error.Message, says), "%.60q%.6s: %+v, want %d and %q", uri, era, a.Error, want, says)
+			assert.Equal(t, a.Error.Code, want, "%.60q%.6s", uri, era)
+			assert.Contains(t, a.Error.Message, says, "%.60q%.6s", uri, era)
 			if len(a.Error.Message) > 400 || strings.ContainsAny(a.Error.Message, "\x1b\x00\x07") || strings.Contains(a.Error.Message, "/home/me") {
 				t.Errorf("%.60q: the answer is %q", uri, a.Error.Message)
 			}
@@ -121,12 +125,14 @@ func TestPausedOrDisabled(t *testing.T) {
 		}
 		var status struct{ Enabled, Paused bool }
 		require.NoError(t, json.Unmarshal([]byte(d.read(statusURI)), &status))
-		assert.That(t, status.Enabled != disabled && status.Paused != disabled, "disabled %v: the status is %+v", disabled, status)
+		assert.That(t, status.Enabled != disabled, "disabled %v: the status is %+v", disabled, status)
+		assert.That(t, status.Paused != disabled, "disabled %v: the status is %+v", disabled, status)
 		for _, uri := range []string{commandsURI, policyURI, helpPrefix + "read"} {
 			assert.That(t, d.read(uri) != "", "disabled %v: %s is empty", disabled, uri)
 		}
 		a := d.ask("resources/read", `"uri":"vaultwicket://output/x"`)
-		assert.That(t, a.Result == nil && strings.Contains(a.Error.Message, "the user can"), "disabled %v: output is answered with %s %+v", disabled, a.Result, a.Error)
+		require.That(t, a.Result == nil, "disabled %v: output is answered with %s %+v", disabled, a.Result, a.Error)
+		assert.Contains(t, a.Error.Message, "the user can", "disabled %v: output is answered with %s %+v", disabled, a.Result, a.Error)
 	}
 }
 
@@ -151,10 +157,12 @@ func TestPanicsOfReadersAreFixedErrors(t *testing.T) {
 	} {
 		m := require.Value(wire.Decode([]byte(`{"jsonrpc":"2.0","id":1,` + request + `}`)))(t)
 		answer, code := s.Respond(t.Context(), newClient(), m)
-		assert.That(t, code == mcp.INTERNAL_ERROR && strings.Contains(string(answer), "internal error; please report it, the log has the details"), "%s: %s", request, answer)
+		assert.Equal(t, code, mcp.INTERNAL_ERROR, "%s", request)
+		assert.Contains(t, string(answer), "internal error; please report it, the log has the details", "%s", request)
 	}
 	n := strings.Count(log.String(), "a call panicked")
-	assert.That(t, n == 4 && !strings.Contains(log.String(), "the text of a note"), "the log has the panic %d times:\n%s", n, log.String())
+	assert.Equal(t, n, 4, "the log has the panic %d times:\n%s", n, log.String())
+	assert.That(t, !strings.Contains(log.String(), "the text of a note"), "the log has the panic %d times:\n%s", n, log.String())
 }
 
 // completion is an answer to completion/complete.
@@ -198,7 +206,9 @@ func TestCompletion(t *testing.T) {
 	} {
 		for _, era := range []string{"", "," + modernMeta} {
 			got := d.complete(tt.ref, tt.argument, tt.value, era)
-			assert.That(t, fmt.Sprint(got.Values) == tt.want && got.Total == len(got.Values) && !got.HasMore, "%s: %+v, want %s", tt.name, got, tt.want)
+			assert.Equal(t, fmt.Sprint(got.Values), tt.want, "%s", tt.name)
+			assert.Equal(t, got.Total, len(got.Values), "%s", tt.name)
+			assert.That(t, !got.HasMore, "%s: %+v, want %s", tt.name, got, tt.want)
 		}
 	}
 }

@@ -228,7 +228,8 @@ func TestTypedToolsNameOnlyWhatIsOpen(t *testing.T) {
 	} {
 		described, open := typedToolNamed(test.tool).describe(gatewayWith(t, test.policy))
 		got := argumentsOf(t, described)
-		assert.That(t, open && got == test.want, "%s under %+v: %v, %s\nwant %s", test.tool, test.policy, open, got, test.want)
+		require.That(t, open, "%s under %+v: %v, %s\nwant %s", test.tool, test.policy, open, got, test.want)
+		assert.Equal(t, got, test.want, "%s under %+v: %v, %s\nwant %s", test.tool, test.policy, open, got, test.want)
 		if !strings.Contains(described.Description, test.Description) || strings.Contains(described.Description, test.silent) {
 			t.Errorf("%s under %+v says %q", test.tool, test.policy, described.Description)
 		}
@@ -273,7 +274,8 @@ func TestTypedToolsOnSeveralVaults(t *testing.T) {
 	hinted(t, "daily_note", tools["daily_note"].Annotations, true, false, false)
 	hinted(t, "read_note", tools["read_note"].Annotations, false, false, false)
 	c, refused := typedToolNamed("read_note").decode(json.RawMessage(`{"path":"A.md","vault":"Open"}`))
-	assert.That(t, refused == nil && c.Request.Vault == "Open", "%+v, %v", c, refused)
+	require.That(t, refused == nil, "%+v, %v", c, refused)
+	assert.Equal(t, c.Request.Vault, "Open")
 }
 
 // TestToolsetsFitTheirBudget bounds what every conversation pays for what models

@@ -53,7 +53,8 @@ func TestTypedCallsAreRequests(t *testing.T) {
 			continue
 		}
 		call, err := allowlist.Parse(c.Request.Command, c.Request.Params)
-		assert.That(t, err == nil && call.String() == test.want, "%s %s: %q, %v, want %q", test.tool, test.arguments, call, err, test.want)
+		require.Equal(t, err, nil, "%s %s", test.tool, test.arguments)
+		assert.Equal(t, call.String(), test.want, "%s %s", test.tool, test.arguments)
 	}
 }
 
@@ -271,7 +272,10 @@ func TestTypedToolsKeepToTheAllowlist(t *testing.T) {
 				}
 			}
 			c, err := allowlist.Describe(a.command)
-			assert.That(t, err == nil && a.description != "" && !c.Shows && !c.Sends, "%s: %s is not for a typed tool: %v", tool.Name, a.command, err)
+			require.Equal(t, err, nil, "%s: %s is not for a typed tool: %v", tool.Name, a.command, err)
+			require.That(t, a.description != "", "%s: %s is not for a typed tool: %v", tool.Name, a.command, err)
+			require.That(t, !c.Shows, "%s: %s is not for a typed tool: %v", tool.Name, a.command, err)
+			assert.That(t, !c.Sends, "%s: %s is not for a typed tool: %v", tool.Name, a.command, err)
 			effect := c.Effect
 			for _, name := range slices.Concat(a.params, tool.values(a.flagArgument), a.always, slices.Collect(maps.Values(a.implied))) {
 				if p := describedParam(t, a.command, name); p.Effect != tiers.Unknown && p.Effect.WorseThan(effect) {

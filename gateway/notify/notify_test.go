@@ -77,7 +77,9 @@ func TestEachWayTellsTheOwner(t *testing.T) {
 	asked := time.Now()
 	n.Send(text, link)
 	told := <-atNtfy
-	assert.That(t, told.body == text && told.header.Get("Click") == link && told.header.Get("Authorization") == "Bearer tk_1", "ntfy got %+v", told)
+	assert.Equal(t, told.body, text, "ntfy got %+v", told)
+	assert.Equal(t, told.header.Get("Click"), link, "ntfy got %+v", told)
+	assert.Equal(t, told.header.Get("Authorization"), "Bearer tk_1", "ntfy got %+v", told)
 	t.Logf("from the question to ntfy: %v", told.at.Sub(asked))
 	told = <-atHook
 	t.Logf("from the question to the webhook: %v", told.at.Sub(asked))
@@ -104,7 +106,8 @@ func TestEachWayTellsTheOwner(t *testing.T) {
 	}
 	n.Close()
 	got, err := os.ReadFile(file)
-	assert.That(t, err == nil && string(got) == text+"\n"+link+"|", "the program got %q, %v", got, err)
+	require.Equal(t, err, nil, "the program got %q", got)
+	assert.Equal(t, string(got), text+"\n"+link+"|", "the program got %q", got)
 	assert.That(t, l.String() == "", "logged %s", l)
 }
 
@@ -147,13 +150,15 @@ func TestAServerThatFailsBlocksNothingAndIsLoggedOnce(t *testing.T) {
 			n.Close()
 			took = time.Since(begun)
 			assert.That(t, took <= closeGrace+5*time.Second, "the end waited %v", took)
-			assert.That(t, strings.Count(l.String(), "not told") == 1 && !strings.Contains(l.String(), url), "logged %q", l)
+			assert.Equal(t, strings.Count(l.String(), "not told"), 1, "logged %q", l)
+			assert.That(t, !strings.Contains(l.String(), url), "logged %q", l)
 		})
 	}
 	n, l := open(t, Config{Ntfy: gone.URL})
 	n.Send(text, "")
 	n.Close()
-	assert.That(t, strings.Contains(l.String(), "not told") && len(atElsewhere) == 0, "a server that is down: %q; %d messages went elsewhere", l, len(atElsewhere))
+	assert.Contains(t, l.String(), "not told", "a server that is down: %q; %d messages went elsewhere", l, len(atElsewhere))
+	assert.Equal(t, len(atElsewhere), 0, "a server that is down: %q; %d messages went elsewhere", l, len(atElsewhere))
 }
 
 func TestAHugeAnswerIsNotRead(t *testing.T) {
@@ -187,7 +192,8 @@ func TestManyQuestionsAreFewMessages(t *testing.T) {
 	}
 	n.Close()
 	last := <-got
-	assert.That(t, last.body == "question 0, and 499 more wait for approval" && len(got) == 0, "then %q, and %d more messages", last.body, len(got))
+	assert.Equal(t, last.body, "question 0, and 499 more wait for approval", "then %q, and %d more messages", last.body, len(got))
+	assert.Equal(t, len(got), 0, "then %q, and %d more messages", last.body, len(got))
 }
 
 func TestWhatCannotBeUsedIsRefused(t *testing.T) {
@@ -195,7 +201,8 @@ func TestWhatCannotBeUsedIsRefused(t *testing.T) {
 	good := secret(t, "0123456789abcdef")
 	open := filepath.Join(t.TempDir(), "open")
 	err := os.WriteFile(open, []byte("0123456789abcdef"), 0o644)
-	require.That(t, err == nil && os.Chmod(open, 0o644) == nil, "%v", err)
+	require.NoError(t, err)
+	require.That(t, os.Chmod(open, 0o644) == nil, "%v", err)
 	for want, c := range map[string]Config{
 		"must have https":             {Ntfy: "http://ntfy.example/topic"},
 		"is not a URL":                {Ntfy: url + "?auth=1"},
@@ -213,10 +220,13 @@ func TestWhatCannotBeUsedIsRefused(t *testing.T) {
 			continue // the mode of a file gives nobody access to it there
 		}
 		n, err := Open(c, nil, nil)
-		assert.That(t, err != nil && n == nil && strings.Contains(err.Error(), want), "%+v: %v, want %q", c, err, want)
+		require.That(t, err != nil, "%+v: %v, want %q", c, err, want)
+		require.That(t, n == nil, "%+v: %v, want %q", c, err, want)
+		assert.Contains(t, err.Error(), want, "%+v", c)
 	}
 	n, err := Open(Config{}, nil, nil)
-	assert.That(t, n == nil && err == nil, "nothing: %v, %v", n, err)
+	assert.That(t, n == nil, "nothing: %v, %v", n, err)
+	assert.NoError(t, err, "nothing")
 	(*Notifier)(nil).Send(text, link)
 	(*Notifier)(nil).Close()
 }

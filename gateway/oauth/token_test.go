@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -90,7 +89,9 @@ func TestATokenSaysWhoseItIs(t *testing.T) {
 		{"just about valid", map[string]any{"nbf": p.clock.Add(29 * time.Second).Unix()}, []string{"ann@example"}, []string{"vault:read"}},
 	} {
 		token, err := p.Verify(t.Context(), p.token(test.changes))
-		assert.That(t, err == nil && slices.Equal(token.Subjects, test.subjects) && slices.Equal(token.Scopes, test.scopes), "%s: %+v, %v", test.what, token, err)
+		require.Equal(t, err, nil, "%s", test.what)
+		require.EqualSlices(t, token.Subjects, test.subjects, "%s", test.what)
+		assert.EqualSlices(t, token.Scopes, test.scopes, "%s", test.what)
 	}
 	holder := func(changes map[string]any) [32]byte {
 		return require.Value(p.Verify(t.Context(), p.token(changes)))(t).Holder
@@ -259,7 +260,8 @@ func TestAnIssuerThatIsAway(t *testing.T) {
 		p := newPair(t)
 		p.Describe(change[0], change[1])
 		got := p.outcome(p.token(nil))
-		assert.That(t, got == "unavailable" && p.Fetched() == 0, "%s: %s", what, got)
+		assert.Equal(t, got, "unavailable", "%s", what)
+		assert.Equal(t, p.Fetched(), 0, "%s", what)
 	}
 }
 

@@ -33,7 +33,8 @@ func TestFields(t *testing.T) {
 	}
 	for _, test := range tests {
 		got, err := Fields(test.text, strings.Fields(test.fields))
-		assert.That(t, err == nil && got == test.want, "%s: %s, %v, want %s", test.name, got, err, test.want)
+		require.Equal(t, err, nil, "%s", test.name)
+		assert.Equal(t, got, test.want, "%s", test.name)
 	}
 }
 
@@ -58,7 +59,10 @@ func TestFieldsRefuses(t *testing.T) {
 	for _, test := range tests {
 		got, err := Fields(test.text, test.fields)
 		var coded interface{ Code() string }
-		assert.That(t, got == "" && errors.As(err, &coded) && coded.Code() == test.code && err.Error() == test.want, "%s: %q, %v, want %s", test.name, got, err, test.want)
+		require.Equal(t, got, "", "%s", test.name)
+		require.That(t, errors.As(err, &coded), "%s: %q, %v, want %s", test.name, got, err, test.want)
+		require.Equal(t, coded.Code(), test.code, "%s", test.name)
+		assert.Equal(t, err.Error(), test.want, "%s", test.name)
 	}
 }
 
@@ -68,18 +72,21 @@ func TestAsManyFieldsAsThereMayBe(t *testing.T) {
 		fields = append(fields, fmt.Sprint(i))
 	}
 	_, err := Fields(`{"0":0}`, fields)
-	assert.That(t, err != nil && err.Error() == `fields: no row has a field "1"`, "%v", err)
+	require.That(t, err != nil, "%v", err)
+	assert.Equal(t, err.Error(), `fields: no row has a field "1"`)
 }
 
 func TestAMissingFieldNamesWhatIsThere(t *testing.T) {
 	text := `[{"path":"a"},{"name":1},{"path":2,"size\n":3}]`
 	_, err := Fields(text, []string{"Name"})
 	var missing *failure.RequestError
-	require.That(t, errors.As(err, &missing) && missing.Error() == `fields: no row has a field "Name"`, "%+v", err)
+	require.That(t, errors.As(err, &missing), "%+v", err)
+	require.Equal(t, missing.Error(), `fields: no row has a field "Name"`)
 	want := `did you mean "name"? there are "name", "path", "size\n"`
 	assert.That(t, missing.Hint() == want, "hint %s, want %s", missing.Hint(), want)
 	_, err = Fields("[{},{}]", []string{"a"})
-	assert.That(t, errors.As(err, &missing) && missing.Hint() == "the rows have no fields at all; leave fields out", "%+v", err)
+	require.That(t, errors.As(err, &missing), "%+v", err)
+	assert.Equal(t, missing.Hint(), "the rows have no fields at all; leave fields out")
 }
 
 func TestAMissingFieldIsBounded(t *testing.T) {
@@ -89,12 +96,14 @@ func TestAMissingFieldIsBounded(t *testing.T) {
 	}
 	_, err := Fields("["+text.String()[1:]+"]", []string{strings.Repeat("é", 1<<20)})
 	var missing *failure.RequestError
-	require.That(t, errors.As(err, &missing) && strings.Count(missing.Hint(), ", ") == maxPresent-1, "%v", err)
+	require.That(t, errors.As(err, &missing), "%v", err)
+	require.Equal(t, strings.Count(missing.Hint(), ", "), maxPresent-1)
 	if len(missing.Error()) > 200 || len(missing.Hint()) > maxPresent*80 || !strings.HasSuffix(missing.Hint(), " and others") {
 		t.Errorf("%s; %s", missing.Error(), missing.Hint())
 	}
 	_, err = Fields("["+text.String()[1:]+`,{"nearly":1}]`, []string{"nearli"})
-	assert.That(t, errors.As(err, &missing) && strings.HasPrefix(missing.Hint(), "there are "), "a name beyond the bound is compared: %s", missing.Hint())
+	require.That(t, errors.As(err, &missing), "a name beyond the bound is compared: %s", missing.Hint())
+	assert.That(t, strings.HasPrefix(missing.Hint(), "there are "), "a name beyond the bound is compared: %s", missing.Hint())
 }
 
 // checkFields checks what Fields promises, against encoding/json.
@@ -105,7 +114,9 @@ func checkFields(t require.T, text string, fields []string) {
 			Code() string
 			Hint() string
 		}
-		require.That(t, errors.As(err, &coded) && coded.Hint() != "" && got == "", "Fields(%q, %q) = %q, %v", text, fields, got, err)
+		require.That(t, errors.As(err, &coded), "Fields(%q, %q) = %q, %v", text, fields, got, err)
+		require.That(t, coded.Hint() != "", "Fields(%q, %q) = %q, %v", text, fields, got, err)
+		require.Equal(t, got, "", "Fields(%q, %q) = %q", text, fields, got)
 		checkMissing(t, text, err)
 		return
 	}

@@ -93,19 +93,25 @@ func TestCut(t *testing.T) {
 func TestZeroLimitIsNone(t *testing.T) {
 	whole := strings.Repeat("x", 1<<20)
 	page, err := Cut(whole, Text, Position{}, Limit{})
-	assert.That(t, err == nil && page.Text == whole && page.Last(), "%d bytes, next %+v, %v", len(page.Text), page.Next, err)
+	require.Equal(t, err, nil, "%d bytes, next %+v", len(page.Text), page.Next)
+	require.Equal(t, page.Text, whole, "%d bytes, next %+v", len(page.Text), page.Next)
+	assert.That(t, page.Last(), "%d bytes, next %+v, %v", len(page.Text), page.Next, err)
 }
 
 func TestDeepJSONIsNoJSON(t *testing.T) {
 	for depth := 9_999; depth <= 10_001; depth++ { // encoding/json draws the line between them
 		whole := strings.Repeat("[", depth) + "7" + strings.Repeat("]", depth)
 		page, err := Cut(whole, JSON, Position{}, Limit{Bytes: 1 << 20})
-		assert.That(t, err == nil && page.Text == whole && page.Partial != json.Valid([]byte(whole)), "depth %d: partial %v, %v", depth, page.Partial, err)
+		require.Equal(t, err, nil, "depth %d: partial %v", depth, page.Partial)
+		require.Equal(t, page.Text, whole, "depth %d: partial %v", depth, page.Partial)
+		assert.That(t, page.Partial != json.Valid([]byte(whole)), "depth %d: partial %v, %v", depth, page.Partial, err)
 	}
 	deep := strings.Repeat("[", 1<<20)
 	assert.Equal(t, rowsOf(deep+strings.Repeat("]", 1<<20), JSON), 1, "rows")
 	page, err := Cut(deep, JSON, Position{}, Limit{Bytes: 1000})
-	assert.That(t, err == nil && page.Partial && page.Text == deep[:1000], "%d bytes, partial %v, %v", len(page.Text), page.Partial, err)
+	require.Equal(t, err, nil, "%d bytes, partial %v", len(page.Text), page.Partial)
+	require.That(t, page.Partial, "%d bytes, partial %v, %v", len(page.Text), page.Partial, err)
+	assert.Equal(t, page.Text, deep[:1000], "%d bytes, partial %v", len(page.Text), page.Partial)
 }
 
 func TestCutRefuses(t *testing.T) {
@@ -180,7 +186,8 @@ func TestBehindMadeUpRows(t *testing.T) {
 	const whole = `["a",{"b":2} 3]`
 	page, err := Cut(whole, JSON, Position{5, 12}, Limit{})
 	want := (Page{Text: `{"b":2}`, Next: Position{12, len(whole)}, Partial: true})
-	assert.That(t, err == nil && page == want, "%+v, %v, want %+v", page, err, want)
+	assert.NoError(t, err)
+	assert.Equal(t, page, want)
 }
 
 func TestBracketsOf(t *testing.T) {
@@ -325,7 +332,10 @@ func TestCursor(t *testing.T) {
 		for _, id := range []string{someID, rand.Text()} {
 			cursor := Cursor(id, at)
 			gotID, got, err := ParseCursor(cursor)
-			assert.That(t, err == nil && gotID == id && got == at && len(cursor) <= 48, "%s: %s, %+v, %v", cursor, gotID, got, err)
+			require.NoError(t, err)
+			require.Equal(t, gotID, id)
+			require.Equal(t, got, at)
+			assert.That(t, len(cursor) <= 48, "%s: %s, %+v, %v", cursor, gotID, got, err)
 		}
 	}
 }
@@ -340,7 +350,9 @@ func TestParseCursorRefuses(t *testing.T) {
 	} {
 		id, at, err := ParseCursor(cursor)
 		var invalid *failure.RequestError
-		require.That(t, errors.As(err, &invalid) && id == "" && at == (Position{}), "%.60q: %s, %+v, %v", cursor, id, at, err)
+		require.That(t, errors.As(err, &invalid), "%.60q: %s, %+v, %v", cursor, id, at, err)
+		require.Equal(t, id, "", "%.60q", cursor)
+		require.Equal(t, at, Position{}, "%.60q", cursor)
 		if invalid.Code() != "bad_value" || invalid.Hint() != "send the cursor of the latest answer, as it was" || len(err.Error()) > 200 {
 			t.Errorf("%.60q: %v, %s", cursor, err, invalid.Hint())
 		}

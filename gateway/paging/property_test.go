@@ -26,7 +26,8 @@ func pagesOf(t require.T, whole string, form Form, limit Limit) []Page {
 		if page.Last() {
 			return all
 		}
-		require.That(t, page.Next.At > at.At && page.Text != "", "Cut(%q, %d, %+v, %+v) = %+v: no step forward", whole, form, at, limit, page)
+		require.That(t, page.Next.At > at.At, "Cut(%q, %d, %+v, %+v) = %+v: no step forward", whole, form, at, limit, page)
+		require.That(t, page.Text != "", "Cut(%q, %d, %+v, %+v) = %+v: no step forward", whole, form, at, limit, page)
 		if _, at, err = ParseCursor(Cursor(id, page.Next)); err != nil || at != page.Next {
 			t.Fatalf("cursor of %+v: %+v, %v", page.Next, at, err)
 		}
@@ -139,12 +140,15 @@ func checkArray(t require.T, all []Page, whole string, elements []json.RawMessag
 			continue
 		}
 		rows, ok := elementsOf(page.Text)
-		require.That(t, ok && piece == "" && len(rows) == page.Rows, "page %d of %q is no array of %d rows: %q", i, whole, page.Rows, page.Text)
+		require.That(t, ok, "page %d of %q is no array of %d rows: %q", i, whole, page.Rows, page.Text)
+		require.Equal(t, piece, "", "page %d of %q is no array of %d rows: %q", i, whole, page.Rows, page.Text)
+		require.Equal(t, len(rows), page.Rows, "page %d of %q is no array of %d rows: %q", i, whole, page.Rows, page.Text)
 		for _, row := range rows {
 			got = append(got, string(row))
 		}
 	}
-	require.That(t, len(got) == len(elements) && len(got) == rowsOf(whole, JSON), "%q has %d rows, its pages %d", whole, len(elements), len(got))
+	require.Equal(t, len(got), len(elements), "%q has %d rows, its pages %d", whole, len(elements), len(got))
+	require.Equal(t, len(got), rowsOf(whole, JSON), "%q has %d rows, its pages %d", whole, len(elements), len(got))
 	for i, element := range elements {
 		if got[i] != string(element) {
 			t.Fatalf("row %d of %q is %q, want %q", i, whole, got[i], element)

@@ -31,7 +31,8 @@ func TestPartsEndWithRows(t *testing.T) {
 		var rows []string
 		for at := 0; at < len(test.whole); {
 			end := test.form.RowEnd(test.whole, at, 1)
-			require.That(t, end > at && end <= len(test.whole), "%s: from %d to %d", name, at, end)
+			require.That(t, end > at, "%s: from %d to %d", name, at, end)
+			require.That(t, end <= len(test.whole), "%s: from %d to %d", name, at, end)
 			rows, at = append(rows, test.whole[at:end]), end
 		}
 		assert.That(t, strings.Join(rows, "|") == strings.Join(test.rows, "|"), "%s: %q, want %q", name, rows, test.rows)

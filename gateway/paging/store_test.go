@@ -26,7 +26,9 @@ func newClock() *clock { return &clock{time.Date(2026, 11, 20, 9, 0, 0, 0, time.
 func put(t *testing.T, s *Store[int], session, text string, about int) string {
 	t.Helper()
 	id, ok := s.Put(session, text, about)
-	require.That(t, ok && len(id) == idLength && strings.Trim(id, idLetters) == "", "Put(%s, %s) = %s, %v", session, text, id, ok)
+	require.That(t, ok, "Put(%s, %s) = %s, %v", session, text, id, ok)
+	require.Equal(t, len(id), idLength, "Put(%s, %s) = %s", session, text, id)
+	require.Equal(t, strings.Trim(id, idLetters), "", "Put(%s, %s) = %s", session, text, id)
 	return id
 }
 
@@ -45,7 +47,8 @@ func TestShelfForgetsWhatWasNotUsedForLong(t *testing.T) {
 	clock.at = clock.at.Add(time.Minute - 1)
 	require.That(t, has(t, s, "s", a), "a text is gone before its time")
 	clock.at = clock.at.Add(1)
-	assert.That(t, has(t, s, "s", a) && !has(t, s, "s", b), "want the text that was used and not the other one")
+	assert.That(t, has(t, s, "s", a), "want the text that was used and not the other one")
+	assert.That(t, !has(t, s, "s", b), "want the text that was used and not the other one")
 	clock.at = clock.at.Add(-time.Second)
 	assert.That(t, !has(t, s, "s", a), "a clock that was put back keeps a text for longer")
 	put(t, s, "s", "c", 3)
@@ -54,7 +57,8 @@ func TestShelfForgetsWhatWasNotUsedForLong(t *testing.T) {
 	assert.That(t, len(s.texts) == 1, "Put leaves %d texts", len(s.texts))
 	clock.at = clock.at.Add(time.Minute)
 	s.Sweep()
-	assert.That(t, len(s.texts) == 0 && s.bytes == 0, "%d texts, %d bytes are left", len(s.texts), s.bytes)
+	assert.Equal(t, len(s.texts), 0, "%d texts, %d bytes are left", len(s.texts), s.bytes)
+	assert.Equal(t, s.bytes, 0, "%d texts, %d bytes are left", len(s.texts), s.bytes)
 }
 
 func TestShelfReplacesAText(t *testing.T) {
@@ -62,7 +66,9 @@ func TestShelfReplacesAText(t *testing.T) {
 	id, other := put(t, s, "s", "text", 7), put(t, s, "s", strings.Repeat("x", 60), 8)
 	assert.That(t, s.Replace("s", id, "a longer text", 9), "not replaced")
 	text, about, err := s.Get("s", id)
-	assert.That(t, text == "a longer text" && about == 9 && err == nil, "%s, %d, %v", text, about, err)
+	assert.Equal(t, text, "a longer text")
+	assert.Equal(t, about, 9)
+	assert.NoError(t, err)
 	if !has(t, s, "s", other) || len(s.texts) != 2 || s.bytes != 60+13+2 {
 		t.Errorf("%d texts with %d bytes", len(s.texts), s.bytes)
 	}
@@ -70,12 +76,14 @@ func TestShelfReplacesAText(t *testing.T) {
 		assert.That(t, !s.Replace(tt.session, tt.id, tt.text, 0), "%s of %s is replaced with %d bytes", tt.id, tt.session, len(tt.text))
 	}
 	text, _, err = s.Get("s", id)
-	assert.That(t, text == "a longer text" && err == nil, "what cannot be replaced is now %q, %v", text, err)
+	assert.Equal(t, text, "a longer text", "what cannot be replaced is now %q", text)
+	assert.NoError(t, err, "what cannot be replaced is now %q", text)
 	if !s.Replace("s", id, strings.Repeat("y", 90), 9) || has(t, s, "s", other) || !has(t, s, "s", id) {
 		t.Error("a text that needs the room of another one does not get it")
 	}
 	s.Drop("s")
-	assert.That(t, !s.Replace("s", id, "text", 7) && s.bytes == 0, "a session that is gone has a text again")
+	assert.That(t, !s.Replace("s", id, "text", 7), "a session that is gone has a text again")
+	assert.Equal(t, s.bytes, 0, "a session that is gone has a text again")
 }
 
 // TestShelfIsWithinItsLimits compares with a list that is searched in full.
@@ -152,7 +160,10 @@ func TestShelfIsWithinItsLimits(t *testing.T) {
 				aged()
 				_, bytes := sum("")
 				same := slices.EqualFunc(s.texts, model, func(k *kept[int], m text) bool { return k.id == m.id })
-				require.That(t, same && bytes == s.bytes && bytes <= limits.Bytes && len(model) <= limits.Total, "%d texts of %d bytes, want %+v", len(s.texts), s.bytes, model)
+				require.That(t, same, "%d texts of %d bytes, want %+v", len(s.texts), s.bytes, model)
+				require.Equal(t, bytes, s.bytes, "%d texts of %d bytes, want %+v", len(s.texts), s.bytes, model)
+				require.That(t, bytes <= limits.Bytes, "%d texts of %d bytes, want %+v", len(s.texts), s.bytes, model)
+				require.That(t, len(model) <= limits.Total, "%d texts of %d bytes, want %+v", len(s.texts), s.bytes, model)
 			},
 		})
 	})
@@ -180,7 +191,9 @@ func TestShelfIsSafeForSeveralGoroutines(t *testing.T) {
 	for _, k := range s.texts {
 		bytes += k.size()
 	}
-	assert.That(t, len(s.texts) <= 5 && bytes == s.bytes && bytes <= 200, "%d texts of %d bytes, counted %d", len(s.texts), bytes, s.bytes)
+	assert.That(t, len(s.texts) <= 5, "%d texts of %d bytes, counted %d", len(s.texts), bytes, s.bytes)
+	assert.Equal(t, bytes, s.bytes, "%d texts of %d bytes, counted %d", len(s.texts), bytes, s.bytes)
+	assert.That(t, bytes <= 200, "%d texts of %d bytes, counted %d", len(s.texts), bytes, s.bytes)
 }
 
 // TestWhoeverHasMostGivesWay: agents share the memory of one store, and the sessions of an agent are one.

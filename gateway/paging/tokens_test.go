@@ -29,7 +29,8 @@ func checkSurvey(t require.T, text string) {
 		want = b.String()
 	}
 	compact, again := Compact(text)
-	require.That(t, compact == want && again == rows, "Compact(%q) = %q, %+v; want %q, %+v", text, compact, again, want, rows)
+	require.Equal(t, compact, want, "Compact(%q) = %q", text, compact)
+	require.Equal(t, again, rows, "Compact(%q) = %q", text, compact)
 	if !isJSON {
 		return
 	}

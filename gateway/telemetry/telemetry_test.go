@@ -50,7 +50,8 @@ func TestFaultsAreLoggedWithoutWhatWasWorkedOn(t *testing.T) {
 		var out strings.Builder
 		LogPanic(slog.New(slog.NewTextHandler(&out, nil)), "read", tt.fault, []byte("stack"))
 		got := out.String()
-		assert.That(t, strings.Contains(got, tt.want+" in=read stack=stack\n") && !strings.Contains(got, privateText), "%s: %s", tt.name, got)
+		assert.Contains(t, got, tt.want+" in=read stack=stack\n", "%s", tt.name)
+		assert.That(t, !strings.Contains(got, privateText), "%s: %s", tt.name, got)
 	}
 }
 

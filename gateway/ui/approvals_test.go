@@ -33,12 +33,14 @@ func TestQuestionsOfEndedSessions(t *testing.T) {
 			_, article, _ := strings.Cut(view, `id="q-`+code+`"`)
 			article, _, _ = strings.Cut(article, "</article>")
 			over := strings.Contains(strings.Join(ended, " "), caller)
-			assert.That(t, strings.Contains(article, "session ended") == over && strings.Contains(article, ">Approve<") != over, "%s: %s", caller, article)
+			assert.Equal(t, strings.Contains(article, "session ended"), over, "%s", caller)
+			assert.That(t, strings.Contains(article, ">Approve<") != over, "%s: %s", caller, article)
 		}
 	}
 	expect("8-gone")
 	view := v.see("")
-	assert.That(t, strings.Contains(view, "4 questions wait for you") && !strings.Contains(view, codes["8-gone"]), "the overview shows %s", view)
+	require.Contains(t, view, "4 questions wait for you", "the overview shows %s", view)
+	assert.That(t, !strings.Contains(view, codes["8-gone"]), "the overview shows %s", view)
 	late := v.send("approvals", "approvals/approve", url.Values{"code": {codes["8-gone"]}})
 	_, _, body := v.do(http.MethodGet, late, nil)
 	assert.Contains(t, body, "the session that asked has ended", "approved")
@@ -62,14 +64,16 @@ func TestQuestionsThatExpire(t *testing.T) {
 	before, _ := v.page.events.check()
 	shift = 11 * time.Minute
 	after, pending := v.page.events.check()
-	assert.That(t, after > before && pending == 0, "open pages are told nothing: %d, %d, %d wait", before, after, pending)
+	assert.That(t, after > before, "open pages are told nothing: %d, %d, %d wait", before, after, pending)
+	assert.Equal(t, pending, 0, "open pages are told nothing: %d, %d, %d wait", before, after, pending)
 	view := v.see("approvals")
 	assert.Contains(t, view, "Void: the agent did not repeat the call in time.", "what was approved")
 	assert.Contains(t, view, "Expired before it was answered.", "what was not")
 	assert.Contains(t, v.see("approvals/one/"+codes[1]), "Expired before it was answered.", "on its own page")
 	shift = 22 * time.Minute
 	view = v.see("approvals")
-	assert.That(t, !strings.Contains(view, codes[0]) && !strings.Contains(view, codes[1]), "later: %s", view)
+	require.That(t, !strings.Contains(view, codes[0]), "later: %s", view)
+	assert.That(t, !strings.Contains(view, codes[1]), "later: %s", view)
 }
 
 // Several questions are answered at once, and nothing but those that are selected. What was approved
@@ -98,7 +102,9 @@ func TestSeveralQuestionsAreAnsweredTogether(t *testing.T) {
 	assert.That(t, strings.Contains(at, "answer="), "nothing is selected, and it leads to %s", at)
 	view := v.see("approvals")
 	n := strings.Count(view, "Tell “Your terminal” to go on.")
-	assert.That(t, n == 2 && strings.Count(view, `class="ask grave"`) == 1 && strings.Contains(view, `id="q-`+codes[3]+`"`), "%d are approved: %s", n, view)
+	require.Equal(t, n, 2, "%d are approved: %s", n, view)
+	require.Equal(t, strings.Count(view, `class="ask grave"`), 1, "%d are approved: %s", n, view)
+	assert.Contains(t, view, `id="q-`+codes[3]+`"`, "%d are approved: %s", n, view)
 	states := map[consent.State]int{}
 	all, _, err := consent.OpenStore(consent.Folder(v.page.State), nil).List()
 	for _, q := range all {
@@ -109,7 +115,10 @@ func TestSeveralQuestionsAreAnsweredTogether(t *testing.T) {
 	assert.Contains(t, view, "Withdrawn. The call is not carried out.")
 	n = strings.Count(view, "Tell “Your terminal” to go on.")
 	assert.Equal(t, n, 1, "approvals that are still good")
-	assert.That(t, err == nil && states[consent.Approved] == 2 && states[consent.Denied] == 1 && states[consent.Pending] == 1, "%v, %v", states, err)
+	require.NoError(t, err)
+	require.Equal(t, states[consent.Approved], 2)
+	require.Equal(t, states[consent.Denied], 1)
+	assert.Equal(t, states[consent.Pending], 1)
 }
 
 // A question that is too long for the list is on a page of its own, in parts that have every line, and is approved at its

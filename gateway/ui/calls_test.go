@@ -3,7 +3,6 @@ package ui
 import (
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -34,20 +33,28 @@ func TestBarsStayInside(t *testing.T) {
 			for _, one := range c.Slots {
 				for _, b := range one.Bars {
 					drawn[b.Class] = true
-					require.That(t, b.X >= 0 && b.Y >= 0 && b.Width >= 1 && b.Height >= 1 && b.X+b.Width <= width && b.Y+b.Height <= height-below, "%d hours of %+v: %+v", n, h, b)
+					require.That(t, b.X >= 0, "%d hours of %+v: %+v", n, h, b)
+					require.That(t, b.Y >= 0, "%d hours of %+v: %+v", n, h, b)
+					require.That(t, b.Width >= 1, "%d hours of %+v: %+v", n, h, b)
+					require.That(t, b.Height >= 1, "%d hours of %+v: %+v", n, h, b)
+					require.That(t, b.X+b.Width <= width, "%d hours of %+v: %+v", n, h, b)
+					require.That(t, b.Y+b.Height <= height-below, "%d hours of %+v: %+v", n, h, b)
 				}
 			}
 			if n > 0 && (drawn["allowed"] != (h.Allowed > 0) || drawn["denied"] != (h.Denied > 0) || drawn["failed"] != (h.Failed > 0) || drawn["asked"] != (h.Asked > 0)) {
 				t.Errorf("%d hours of %+v: %v", n, h, drawn)
 			}
-			assert.That(t, len(c.Labels) <= mostLabels && len(c.Slots) <= mostBars, "%d hours: %d labels, %d bars", n, len(c.Labels), len(c.Slots))
+			assert.That(t, len(c.Labels) <= mostLabels, "%d hours: %d labels, %d bars", n, len(c.Labels), len(c.Slots))
+			assert.That(t, len(c.Slots) <= mostBars, "%d hours: %d labels, %d bars", n, len(c.Labels), len(c.Slots))
 		}
 	}
 }
 
 func TestAChartSaysWhatItShows(t *testing.T) {
 	c := chartOf(hours(2, activity.Hour{Allowed: 3, Denied: 1}), time.FixedZone("", 3600))
-	assert.That(t, c.About == "8 calls, 2 denied; at most 4 in an hour" && c.Slots[0].Title == "Wed 4 Mar 11:00: 3 allowed, 1 denied" && c.Labels[0] == "11:00", "%+v", c)
+	require.Equal(t, c.About, "8 calls, 2 denied; at most 4 in an hour")
+	require.Equal(t, c.Slots[0].Title, "Wed 4 Mar 11:00: 3 allowed, 1 denied")
+	assert.Equal(t, c.Labels[0], "11:00")
 	assert.Equal(t, chartOf(hours(3, activity.Hour{}), time.UTC).About, "No calls")
 }
 
@@ -82,11 +89,14 @@ func TestEventsTellWhatAViewHasSeen(t *testing.T) {
 		}
 		one := <-told
 		want := []string{"allowed", "denied"}[i]
-		assert.That(t, one.Gate == want && one.Calls == 1 && slices.Equal(one.Parts, []string{"calls"}), "%+v, want %s", one, want)
+		assert.Equal(t, one.Gate, want)
+		assert.Equal(t, one.Calls, 1)
+		assert.EqualSlices(t, one.Parts, []string{"calls"})
 	}
 	require.NoError(t, admission.Pause(state, "", p.Now()))
 	one := <-told
-	assert.That(t, one.Paused && slices.Equal(one.Parts, []string{"state"}), "%+v of a pause", one)
+	assert.That(t, one.Paused, "%+v of a pause", one)
+	assert.EqualSlices(t, one.Parts, []string{"state"}, "%+v of a pause", one)
 	version, _ := p.events.check()
 	for since, want := range map[string]int{fmt.Sprint(version): 0, fmt.Sprint(version - 1): 1, "": 1} {
 		late := p.events.subscribe(since)

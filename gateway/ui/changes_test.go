@@ -65,7 +65,8 @@ func TestALongDifferenceIsFoldedAfterItsBeginning(t *testing.T) {
 	var page strings.Builder
 	require.NoError(t, views()["approvals"].ExecuteTemplate(&page, "files", files))
 	folded := strings.Index(page.String(), "<details")
-	assert.That(t, strings.Count(page.String()[:folded], `class="row removed"`) == shownRows && strings.Contains(page.String(), "−400"), "%.2000s", page.String())
+	assert.Equal(t, strings.Count(page.String()[:folded], `class="row removed"`), shownRows)
+	assert.Contains(t, page.String(), "−400")
 }
 
 // change is what a call does to the text of each file.
@@ -265,7 +266,8 @@ func judgeShown(t *testing.T, f readFile, c change, whole bool) {
 			}
 			if whole && f.left == [2]int{} {
 				if l.sign != "+" {
-					require.That(t, next < len(before) && l.isOf(before[next]), "%q is not line %d: %.200q", l.sign, next+1, l.pieces)
+					require.That(t, next < len(before), "%q is not line %d: %.200q", l.sign, next+1, l.pieces)
+					require.That(t, l.isOf(before[next]), "%q is not line %d: %.200q", l.sign, next+1, l.pieces)
 					text = before[next]
 					next++
 				}
@@ -309,7 +311,8 @@ func TestQuestionsAreReadBackAsTheChange(t *testing.T) {
 			q := questionOf(t, changes)
 			if name == "much" {
 				_, inForm := q.Form(1<<20, 1<<30)
-				assert.That(t, q.Unshown != "" && !inForm, "it is not all there, and can be asked about: %q", q.Unshown)
+				assert.That(t, q.Unshown != "", "it is not all there, and can be asked about: %q", q.Unshown)
+				assert.That(t, !inForm, "it is not all there, and can be asked about: %q", q.Unshown)
 				return
 			}
 			require.Equal(t, q.Unshown, "", "it is not all there")
@@ -381,7 +384,8 @@ func TestQuestionsAreReadBackAsTheChange(t *testing.T) {
 			}
 			assert.That(t, len(changes) <= 20 || drawn["form"] == nil, "a form is used for it")
 			stored, err := consent.OpenStore(filepath.Join(t.TempDir(), "a"), nil).Ask(consent.StoredQuestion{Session: "s", Vault: "v", Command: "c", Text: q.Text, Lines: q.Lines, Digest: consent.Digest{1}})
-			assert.That(t, err == nil && slices.Equal(stored.Lines, q.Lines), "it is stored with %d of %d lines, %v", len(stored.Lines), len(q.Lines), err)
+			require.Equal(t, err, nil, "it is stored with %d of %d lines, %v", len(stored.Lines), len(q.Lines), err)
+			assert.EqualSlices(t, stored.Lines, q.Lines, "it is stored with %d of %d lines, %v", len(stored.Lines), len(q.Lines), err)
 		})
 	}
 }

@@ -104,7 +104,8 @@ func TestFormsLeadToAView(t *testing.T) {
 	_, twice, _ := v.do(http.MethodPost, v.base+"approvals/approve", form)
 	for i, want := range []int{http.StatusUnprocessableEntity, http.StatusOK} { // the problem is told once
 		status, _, body := v.do(http.MethodGet, twice, nil)
-		assert.That(t, status == want && strings.Contains(body, "already answered") == (i == 0), "a second time it answers %d: %s", status, body)
+		assert.Equal(t, status, want, "a second time it answers %d", status)
+		assert.Equal(t, strings.Contains(body, "already answered"), i == 0, "a second time it answers %d", status)
 	}
 }
 
@@ -169,5 +170,6 @@ func TestFilesAreCompressedAndKept(t *testing.T) {
 	}
 	answer := require.Value(v.client.Get(v.base))(t)
 	answer.Body.Close()
-	assert.That(t, answer.Header.Get("Cache-Control") == "no-store" && !answer.Uncompressed, "a view: %v", answer.Header)
+	assert.Equal(t, answer.Header.Get("Cache-Control"), "no-store", "a view")
+	assert.That(t, !answer.Uncompressed, "a view: %v", answer.Header)
 }

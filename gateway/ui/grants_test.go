@@ -33,18 +33,23 @@ func TestAGrantIsGivenAndEndedOnThePage(t *testing.T) {
 	_, _, body := v.do(http.MethodGet, v.send("approvals", "approvals/allow", url.Values{"code": {q.Code}}), nil)
 	assert.Contains(t, body, "cursor may run append on up to 20 notes below")
 	list, _, err := grants.Open(v.page.State, nil).List()
-	require.That(t, err == nil && len(list) == 1 && list[0].Expires.Sub(list[0].Made) == time.Hour, "%+v, %v", list, err)
+	require.NoError(t, err)
+	require.Equal(t, len(list), 1)
+	require.Equal(t, list[0].Expires.Sub(list[0].Made), time.Hour)
 	questions, _, err := store.List()
-	assert.That(t, err == nil && questions[0].State == consent.Approved, "the call is not approved: %v", err)
+	require.Equal(t, err, nil, "the call is not approved")
+	assert.Equal(t, questions[0].State, consent.Approved, "the call is not approved")
 	assert.Contains(t, v.see("agents"), "Left: 50 of 50 changes, 20 of 20 notes")
 	_, _, body = v.do(http.MethodGet, v.send("agents", "agents/end-grant", url.Values{"grant": {list[0].ID}}), nil)
-	assert.That(t, strings.Contains(body, "The grant of cursor has ended.") && !strings.Contains(body, "Left: "), "%s", body)
+	assert.Contains(t, body, "The grant of cursor has ended.")
+	assert.That(t, !strings.Contains(body, "Left: "), "%s", body)
 
 	for name, offer := range map[string]string{"none": "", "another text": "{}", "terms that are none": `{"agent":"cursor","commands":["eval"]}`} {
 		q := ask(byte(len(offer))+2, offer)
 		shown := v.see("approvals")
 		assert.That(t, !strings.Contains(shown, "allow-"+q.Code), "%s is offered", name)
 		list, _, err := grants.Open(v.page.State, nil).List()
-		assert.That(t, err == nil && len(list) == 1, "%s: %+v, %v", name, list, err)
+		require.Equal(t, err, nil, "%s", name)
+		assert.Equal(t, len(list), 1, "%s", name)
 	}
 }

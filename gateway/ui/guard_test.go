@@ -27,13 +27,15 @@ func TestALinkOpensOnce(t *testing.T) {
 	}
 	assert.Equal(t, get(d, link+"x").Code, http.StatusForbidden, "a longer code")
 	first := get(d, link)
-	require.That(t, first.Code == http.StatusOK && strings.Contains(first.Body.String(), `content="0; url=`+d.base+`"`), "%d %s", first.Code, first.Body)
+	require.Equal(t, first.Code, http.StatusOK)
+	require.Contains(t, first.Body.String(), `content="0; url=`+d.base+`"`)
 	cookie := first.Result().Cookies()[0]
 	if !cookie.HttpOnly || cookie.SameSite != http.SameSiteStrictMode || cookie.Domain != "" || cookie.Path != d.base || cookie.MaxAge != 0 || !cookie.Expires.IsZero() {
 		t.Errorf("cookie %+v", cookie)
 	}
 	again := get(d, link)
-	assert.That(t, again.Code == http.StatusForbidden && len(again.Result().Cookies()) == 0, "a replay: %d", again.Code)
+	assert.Equal(t, again.Code, http.StatusForbidden, "a replay")
+	assert.Equal(t, len(again.Result().Cookies()), 0, "a replay")
 }
 
 // A browser that has the page open is led to it by a link that was used, also from a page
@@ -49,7 +51,9 @@ func TestALinkThatWasUsedLeadsToThePage(t *testing.T) {
 	}{{"none", true, 303}, {"same-origin", true, 303}, {"cross-site", false, 200}, {"none", false, 403}, {"same-site", false, 403}} {
 		w := send(d, http.MethodGet, link, "", "Sec-Fetch-Site", test.site, "Cookie", map[bool]string{true: cookie}[test.cookie])
 		leads := w.Header().Get("Location") == d.base || strings.Contains(w.Body.String(), `content="0; url=`+d.base+`"`)
-		assert.That(t, w.Code == test.want && leads == (test.want != 403) && len(w.Result().Cookies()) == 0, "%+v: %d %s", test, w.Code, w.Body)
+		assert.Equal(t, w.Code, test.want, "%+v: %d %s", test, w.Code, w.Body)
+		assert.Equal(t, leads, test.want != 403, "%+v: %d %s", test, w.Code, w.Body)
+		assert.Equal(t, len(w.Result().Cookies()), 0, "%+v: %d %s", test, w.Code, w.Body)
 	}
 }
 
@@ -91,7 +95,8 @@ func TestWithoutACookieEveryPathIsTheSame(t *testing.T) {
 	want := get(d, "/").Body.String()
 	for _, path := range []string{"/favicon.ico", d.base, d.base + "approvals", d.base + "assets/page.css", d.base + "events", "/mcp", "/%2e%2e/"} {
 		w := get(d, path)
-		assert.That(t, w.Code == http.StatusForbidden && w.Body.String() == want, "%s: %d %s", path, w.Code, w.Body)
+		assert.Equal(t, w.Code, http.StatusForbidden, "%s", path)
+		assert.Equal(t, w.Body.String(), want, "%s", path)
 	}
 	assert.That(t, !strings.Contains(want, d.base), "the answer names the path")
 }
@@ -125,7 +130,8 @@ func TestTheOldestSessionIsReplaced(t *testing.T) {
 		cookieOf(t, d)
 	}
 	w := send(d, http.MethodGet, d.base, "", "Cookie", cookieName+"="+first)
-	assert.That(t, w.Code == http.StatusForbidden && len(d.sessions.all) == maxSessions, "%d with %d sessions", w.Code, len(d.sessions.all))
+	assert.Equal(t, w.Code, http.StatusForbidden, "%d with %d sessions", w.Code, len(d.sessions.all))
+	assert.Equal(t, len(d.sessions.all), maxSessions, "%d with %d sessions", w.Code, len(d.sessions.all))
 }
 
 // deadlines is an answer that keeps the last limit for reading.
@@ -250,7 +256,8 @@ func TestMatrix(t *testing.T) {
 		w := httptest.NewRecorder()
 		d.ServeHTTP(w, a.request(s))
 		want := a.verdict()
-		require.That(t, w.Code == want && (reached > before) == (want == 200), "%+v: %d, want %d", a, w.Code, want)
+		require.Equal(t, w.Code, want, "%+v", a)
+		require.Equal(t, reached > before, want == 200, "%+v", a)
 		checkProtected(t, w.Header())
 	})
 	t.Logf("%d requests, %d reached the page", count, reached)
@@ -283,7 +290,9 @@ func checkProtected(t *testing.T, h http.Header) {
 	for _, part := range []string{"default-src 'none'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'self'"} {
 		require.That(t, strings.Contains(policy, part), "policy %q lacks %s", policy, part)
 	}
-	require.That(t, !strings.Contains(policy, "unsafe") && !strings.Contains(policy, "http") && !strings.Contains(policy, "data:"), "policy %q", policy)
+	require.That(t, !strings.Contains(policy, "unsafe"), "policy %q", policy)
+	require.That(t, !strings.Contains(policy, "http"), "policy %q", policy)
+	require.That(t, !strings.Contains(policy, "data:"), "policy %q", policy)
 	for name, want := range map[string]string{"Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Frame-Options": "DENY", "X-Content-Type-Options": "nosniff", "Cross-Origin-Resource-Policy": "same-origin", "Access-Control-Allow-Origin": ""} {
 		require.Equal(t, h.Get(name), want, "%s", name)
 	}
@@ -294,7 +303,9 @@ func cookieOf(t *testing.T, d *guard) string {
 	t.Helper()
 	w := get(d, d.Open())
 	cookies := w.Result().Cookies()
-	require.That(t, w.Code == http.StatusOK && len(cookies) == 2 && cookies[0].Name == cookieName, "the link answers %d with %d cookies", w.Code, len(cookies))
+	require.Equal(t, w.Code, http.StatusOK, "the link answers %d with %d cookies", w.Code, len(cookies))
+	require.Equal(t, len(cookies), 2, "the link answers %d with %d cookies", w.Code, len(cookies))
+	require.Equal(t, cookies[0].Name, cookieName, "the link answers %d with %d cookies", w.Code, len(cookies))
 	return cookies[0].Value
 }
 

@@ -126,11 +126,13 @@ func TestAPairedBrowserDecides(t *testing.T) {
 		cookie := a.pair()
 		shown := send(a.owned, http.MethodGet, a.link(), "", "Cookie", cookie, "Sec-Fetch-Site", "none")
 		body := shown.Body.String()
-		assert.That(t, shown.Code == http.StatusOK && strings.Contains(body, "the secret line"), "%d %s", shown.Code, body)
+		assert.Equal(t, shown.Code, http.StatusOK)
+		assert.Contains(t, body, "the secret line")
 		w := post(a.owned, a.link(), does, formsOf(body)[does], cookie)
 		assert.That(t, w.Code == http.StatusSeeOther && a.stateNow() == want, "%s: %d, %v", does, w.Code, a.stateNow())
 		after := send(a.owned, http.MethodGet, a.link(), "", "Cookie", cookie).Body.String()
-		assert.That(t, strings.Contains(after, saidOf(want)) && !strings.Contains(after, "<button class=\"yes\""), "%s", after)
+		assert.Contains(t, after, saidOf(want))
+		assert.That(t, !strings.Contains(after, "<button class=\"yes\""), "%s", after)
 		if does != approving {
 			continue
 		}
@@ -164,7 +166,9 @@ func TestALinkShowsAndGivesNoRight(t *testing.T) {
 	} {
 		w := send(a.owned, http.MethodGet, a.link(), "", headers...)
 		body := html.UnescapeString(w.Body.String())
-		assert.That(t, w.Code == http.StatusOK && strings.Contains(body, `Delete "Plan.md"`) && strings.Contains(body, "vaultwicket ui"), "%s: %d %s", name, w.Code, body)
+		assert.Equal(t, w.Code, http.StatusOK, "%s", name)
+		assert.Contains(t, body, `Delete "Plan.md"`, "%s", name)
+		assert.Contains(t, body, "vaultwicket ui", "%s", name)
 		for _, hidden := range []string{"the secret line", a.question.Code, "<form"} {
 			assert.That(t, !strings.Contains(body, hidden), "%s gets %q: %s", name, hidden, body)
 		}
@@ -175,9 +179,11 @@ func TestALinkShowsAndGivesNoRight(t *testing.T) {
 func TestALinkOfAnotherSiteIsLoadedAgain(t *testing.T) {
 	a := newAsking(t)
 	first := send(a.owned, http.MethodGet, a.link(), "", "Sec-Fetch-Site", "cross-site").Body.String()
-	assert.That(t, strings.Contains(first, `http-equiv="refresh"`) && !strings.Contains(first, "Plan"), "%s", first)
+	assert.Contains(t, first, `http-equiv="refresh"`)
+	assert.That(t, !strings.Contains(first, "Plan"), "%s", first)
 	second := send(a.owned, http.MethodGet, a.link(), "", "Sec-Fetch-Site", "same-origin").Body.String()
-	assert.That(t, !strings.Contains(second, `http-equiv="refresh"`) && strings.Contains(second, "Plan"), "%s", second)
+	assert.That(t, !strings.Contains(second, `http-equiv="refresh"`), "%s", second)
+	assert.Contains(t, second, "Plan")
 }
 
 // Attacks on a question behind a link: none of them decides it.
@@ -302,7 +308,8 @@ func TestAttacksOnALink(t *testing.T) {
 			a := &attempt{asking: newAsking(t)}
 			a.cookie = a.pair()
 			a.forms = formsOf(send(a.owned, http.MethodGet, a.link(), "", "Cookie", a.cookie).Body.String())
-			require.That(t, a.forms[approving] != "" && a.forms[denying] != "", "%v", a.forms)
+			require.That(t, a.forms[approving] != "", "%v", a.forms)
+			require.That(t, a.forms[denying] != "", "%v", a.forms)
 			w := attack(a)
 			assert.That(t, a.stateNow() != consent.Approved, "%d: it is approved", w.Code)
 			list, _, _ := a.store.List()
@@ -327,7 +334,8 @@ func TestTheOwnPageServesItsOwnQuestionsAlone(t *testing.T) {
 	cookie := a.pair()
 	others := a.ask("8-other", func(q *consent.StoredQuestion) { q.Lines[0].Text = `Delete "Other.md"` })
 	body := send(a.owned, http.MethodGet, consent.LinkPath+others.Ref, "", "Cookie", cookie)
-	assert.That(t, body.Code == http.StatusNotFound && !strings.Contains(body.Body.String(), "Other"), "%d %s", body.Code, body.Body)
+	assert.Equal(t, body.Code, http.StatusNotFound)
+	assert.That(t, !strings.Contains(body.Body.String(), "Other"), "%d %s", body.Code, body.Body)
 	w := post(a.owned, consent.LinkPath+others.Ref, approving, a.owned.links.token(digest{}, others.Ref, approving), cookie)
 	assert.Equal(t, w.Code, http.StatusForbidden, "another session's")
 	for _, path := range []string{"/", "/approvals", a.owned.base, a.owned.base + "approvals", a.page.base, "/assets/page.js", consent.LinkPath + "page.js"} {
@@ -335,7 +343,8 @@ func TestTheOwnPageServesItsOwnQuestionsAlone(t *testing.T) {
 		assert.That(t, w.Code == http.StatusForbidden || w.Code == http.StatusNotFound, "%s answers %d", path, w.Code)
 	}
 	style := send(a.owned, http.MethodGet, consent.LinkPath+pageStyle, "")
-	assert.That(t, style.Code == http.StatusOK && strings.HasPrefix(style.Header().Get("Content-Type"), "text/css"), "%d", style.Code)
+	assert.Equal(t, style.Code, http.StatusOK)
+	assert.That(t, strings.HasPrefix(style.Header().Get("Content-Type"), "text/css"), "%d", style.Code)
 }
 
 // A question for the terminal alone cannot be approved behind a link, and one that is typed only with its words.
@@ -370,7 +379,8 @@ func TestALongQuestionIsApprovedAtItsEnd(t *testing.T) {
 	for part, want := range map[string]bool{"": false, "?part=1": false, "?part=2": false, "?part=3": true, "?part=99": true} {
 		body := send(a.owned, http.MethodGet, a.link()+part, "", "Cookie", cookie).Body.String()
 		forms := formsOf(body)
-		assert.That(t, (forms[approving] != "") == want && forms[denying] != "", "part %q: %v", part, forms)
+		require.Equal(t, forms[approving] != "", want, "part %q", part)
+		assert.That(t, forms[denying] != "", "part %q: %v", part, forms)
 		assert.That(t, strings.Contains(body, `Delete &#34;Plan.md&#34;`), "part %q does not say what it is about", part)
 	}
 }
@@ -400,13 +410,15 @@ func TestTheOwnPageIsOpenWhileAQuestionWaits(t *testing.T) {
 	answer := require.Value(http.Get(address + a.link()))(t)
 	body := require.Value(io.ReadAll(answer.Body))(t)
 	require.NoError(t, answer.Body.Close())
-	assert.That(t, answer.StatusCode == http.StatusOK && strings.Contains(string(body), "Plan.md"), "%d %s", answer.StatusCode, body)
+	assert.Equal(t, answer.StatusCode, http.StatusOK)
+	assert.Contains(t, string(body), "Plan.md")
 	require.Value(a.store.Deny(a.question.Code))(t)
 	o.Wait() // without its context: no question waits any more
 	_, err := http.Get(address + a.link())
 	assert.That(t, err != nil, "the page is open without a question")
 	next := o.Open(ctx)
-	assert.That(t, next != "" && next != address, "the next page is at %q", next)
+	assert.That(t, next != "", "the next page is at %q", next)
+	assert.That(t, next != address, "the next page is at %q", next)
 	end()
 	o.Wait()
 }
@@ -421,7 +433,8 @@ func TestAPairingPageOnlyPairs(t *testing.T) {
 	for _, c := range opened.Result().Cookies() {
 		cookies = append(cookies, c.Name+"="+c.Value)
 	}
-	require.That(t, len(cookies) == 2 && a.page.links.paired.Count() == 1, "%v", cookies)
+	require.Equal(t, len(cookies), 2)
+	require.Equal(t, a.page.links.paired.Count(), 1)
 	select {
 	case <-p.Paired():
 		t.Error("it has ended before the browser shows anything")
@@ -429,7 +442,8 @@ func TestAPairingPageOnlyPairs(t *testing.T) {
 	}
 	for _, path := range []string{"", "approvals", "settings"} {
 		body := send(p.guard, http.MethodGet, p.guard.base+path, "", "Cookie", strings.Join(cookies, "; ")).Body.String()
-		assert.That(t, strings.Contains(body, "This browser is paired") && !strings.Contains(body, "<form"), "%q: %s", path, body)
+		assert.Contains(t, body, "This browser is paired", "%q", path)
+		assert.That(t, !strings.Contains(body, "<form"), "%q: %s", path, body)
 	}
 	<-p.Paired()
 	body := send(a.owned, http.MethodGet, a.link(), "", "Cookie", cookies[1]).Body.String()

@@ -50,7 +50,8 @@ func TestTheOverviewNamesProblems(t *testing.T) {
 func TestThePolicyShowsWhatRulesAboutTextsDid(t *testing.T) {
 	v := openPage(t, filepath.Join(t.TempDir(), "state"))
 	view := v.see("policy")
-	assert.That(t, strings.Contains(view, "They did nothing in the last seven days.") && strings.Contains(view, "keys, tokens and passwords"), "%s", view)
+	assert.Contains(t, view, "They did nothing in the last seven days.")
+	assert.Contains(t, view, "keys, tokens and passwords")
 	line := audit.Line{Kind: "end", Call: "1-abc-1", Session: "1-abc", Time: v.page.Now(), Found: []string{"secrets github-pat"}, Code: "secret_found"}
 	require.NoError(t, audit.OpenLogs(v.page.State).Write(line, false, audit.Buffered))
 	assert.Contains(t, v.see("policy"), `<code>secrets</code></td><td role="cell" data-label="Calls">1 blocked</td>`)
@@ -83,7 +84,8 @@ func TestANoteAsItReadsHasPlainTagsOnly(t *testing.T) {
 	for _, want := range []string{"<h1>Bread</h1>", "<strong>flour</strong>", "<code>salt</code>", "<li>one</li>", "<td>1</td>"} {
 		assert.That(t, strings.Contains(got, want), "%q is not in %s", want, got)
 	}
-	assert.That(t, !strings.Contains(got, "tags") && rendering(make([]byte, maxRendered+1)) == "", "properties, or a note that is too long, are shown")
+	assert.That(t, !strings.Contains(got, "tags"), "properties, or a note that is too long, are shown")
+	assert.Equal(t, rendering(make([]byte, maxRendered+1)), "", "properties, or a note that is too long, are shown")
 }
 
 // The address for the app has names only, and nothing of them ends a name.

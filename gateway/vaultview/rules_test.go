@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -81,9 +80,15 @@ func TestAnUnusableIgnoreFileHidesEverything(t *testing.T) {
 	for what, dir := range map[string]string{"too large": large, "a folder": folder, "a link": link} {
 		r := rulesFor(t, dir, nil)
 		_, facts := r.InForce(Fingerprint{})
-		assert.That(t, !r.Visible()("a.md") && r.hides()("a.md") && facts.Ignores.Holds(), "%s: something is shown", what)
+		assert.That(t, !r.Visible()("a.md"), "%s: something is shown", what)
+		assert.That(t, r.hides()("a.md"), "%s: something is shown", what)
+		assert.That(t, facts.Ignores.Holds(), "%s: something is shown", what)
 		a, err := accessOf(r, "a.md")
-		assert.That(t, err == nil && !a.Read.Allowed && !a.Change.Allowed && !a.Delete.Allowed && a.Ignored != nil, "%s: %+v, %v", what, a, err)
+		require.Equal(t, err, nil, "%s", what)
+		require.That(t, !a.Read.Allowed, "%s: %+v, %v", what, a, err)
+		require.That(t, !a.Change.Allowed, "%s: %+v, %v", what, a, err)
+		require.That(t, !a.Delete.Allowed, "%s: %+v, %v", what, a, err)
+		assert.That(t, a.Ignored != nil, "%s: %+v, %v", what, a, err)
 	}
 }
 
@@ -108,10 +113,12 @@ func TestHiddenByNamesTheRuleForThePathOrTheName(t *testing.T) {
 		{"tags", nil, "", ""},
 	} {
 		rule, ofName := r.HiddenBy(call(t, test.command, test.params), p, facts)
-		assert.That(t, rule == test.rule && ofName == test.ofName, "%s %v: by %q, of the name by %q", test.command, test.params, rule, ofName)
+		assert.Equal(t, rule, test.rule, "%s %v: by %q, of the name by %q", test.command, test.params, rule, ofName)
+		assert.Equal(t, ofName, test.ofName, "%s %v: by %q, of the name by %q", test.command, test.params, rule, ofName)
 	}
 	rule, ofName := r.HiddenBy(allowlist.Call{}, p, facts)
-	assert.That(t, rule == "" && ofName == "", "the zero call: %q, %q", rule, ofName)
+	assert.Equal(t, rule, "", "the zero call")
+	assert.Equal(t, ofName, "", "the zero call")
 }
 
 func TestAPathIsCompletedOnlyToANoteThatIsSeen(t *testing.T) {
@@ -122,7 +129,8 @@ func TestAPathIsCompletedOnlyToANoteThatIsSeen(t *testing.T) {
 	} {
 		named, hidden := r.Named(call(t, "read", map[string]string{"path": given}))
 		got, _ := named.Param("path")
-		assert.That(t, got == want && !hidden, "%s became %q, hidden: %v", given, got, hidden)
+		assert.Equal(t, got, want, "%s became %q, hidden: %v", given, got, hidden)
+		assert.That(t, !hidden, "%s became %q, hidden: %v", given, got, hidden)
 	}
 }
 
@@ -168,7 +176,8 @@ func TestAFingerprintIsAnotherOneWithOtherRules(t *testing.T) {
 		assert.That(t, !known, "%s: the fingerprint of %s", what, before)
 		before, known = digests[d]
 		assert.That(t, !known, "%s: the digest of %s", what, before)
-		assert.That(t, f == r.Fingerprint() && d == r.Digest(), "%s: changes by itself", what)
+		assert.Equal(t, f, r.Fingerprint(), "%s: changes by itself", what)
+		assert.Equal(t, d, r.Digest(), "%s: changes by itself", what)
 		seen[f], digests[d] = what, what
 	}
 	look("no rules")
@@ -189,7 +198,8 @@ func TestAFingerprintIsAnotherOneWithOtherRules(t *testing.T) {
 func TestAVaultWithoutAFolderHidesByItsRulesAlone(t *testing.T) {
 	r := rulesFor(t, "", privateHidden)
 	visible := r.Visible()
-	assert.That(t, visible("a.md") && !visible("Private/p.md"), "the access rules do not decide")
+	assert.That(t, visible("a.md"), "the access rules do not decide")
+	assert.That(t, !visible("Private/p.md"), "the access rules do not decide")
 	named, hidden := r.Named(call(t, "read", map[string]string{"path": "a"}))
 	assert.That(t, !hidden, "%v is hidden", named)
 	assert.That(t, IgnoreFile("") == "", "there is an ignore file of no folder")
@@ -204,10 +214,14 @@ func TestFolders(t *testing.T) {
 	_ = os.Symlink(t.TempDir(), filepath.Join(vault, "outside")) // not on every system
 	for path, want := range map[string][]string{"": {"a", "b"}, "b": {"c", "d"}, "a": nil} {
 		names, more, err := Folders(vault, path, 10)
-		assert.That(t, slices.Equal(names, want) && !more && err == nil, "%q: %q, %v, %v", path, names, more, err)
+		assert.EqualSlices(t, names, want, "%q", path)
+		assert.That(t, !more, "%q: %q, %v, %v", path, names, more, err)
+		assert.NoError(t, err, "%q", path)
 	}
 	names, more, err := Folders(vault, "", 1)
-	assert.That(t, slices.Equal(names, []string{"a"}) && more && err == nil, "one: %q, %v, %v", names, more, err)
+	assert.EqualSlices(t, names, []string{"a"}, "one")
+	assert.That(t, more, "one: %q, %v, %v", names, more, err)
+	assert.NoError(t, err, "one")
 	for _, path := range []string{"..", "../x", "note.md", "missing", "outside", "/etc"} {
 		names, _, err := Folders(vault, path, 10)
 		assert.That(t, err != nil, "%q: %q", path, names)
@@ -221,7 +235,8 @@ func TestANoteIsReadByItsHash(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(vault, "a.md"), []byte("milk"), 0o600))
 	sum := sha256.Sum256([]byte("milk"))
 	text, ok := WithHash(vault, "a.md", hex.EncodeToString(sum[:]))
-	assert.That(t, text == "milk" && ok, "%q, %v", text, ok)
+	assert.Equal(t, text, "milk")
+	assert.That(t, ok, "%q, %v", text, ok)
 	for _, path := range []string{"a.md", "b.md", "../a.md"} {
 		_, ok := WithHash(vault, path, "other")
 		assert.That(t, !ok, "%q has another hash", path)

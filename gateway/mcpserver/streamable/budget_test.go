@@ -2,7 +2,6 @@ package streamable
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"testing"
 	"testing/synctest"
@@ -32,14 +31,17 @@ func TestOneSenderLeavesRoomForOthers(t *testing.T) {
 	assert.NoError(t, slow.add(60<<10), "another sender")
 	now = now.Add(stalled - 1)
 	err := begin("c").add(50 << 10)
-	assert.That(t, errors.Is(err, errMemoryFull) && cuts == 0, "while nothing has stalled: %v, %d were dropped", err, cuts)
+	assert.ErrorIs(t, err, errMemoryFull, "while nothing has stalled: %v, %d were dropped", err, cuts)
+	assert.Equal(t, cuts, 0, "while nothing has stalled: %v, %d were dropped", err, cuts)
 	if err := slow.add(progress - 1); err != nil { // too little to count
 		t.Error(err)
 	}
 	now = now.Add(1)
 	other := begin("c")
 	err = other.add(50 << 10)
-	assert.That(t, err == nil && cuts == 1 && slow.wasDropped(), "one has stalled: %v, %d were dropped", err, cuts)
+	require.Equal(t, err, nil, "one has stalled: %v, %d were dropped", err, cuts)
+	require.Equal(t, cuts, 1, "one has stalled: %v, %d were dropped", err, cuts)
+	assert.That(t, slow.wasDropped(), "one has stalled: %v, %d were dropped", err, cuts)
 	assert.ErrorIs(t, slow.add(1), errDropped, "after it was dropped")
 	for _, p := range append(mine, slow, other) {
 		p.end()

@@ -169,7 +169,8 @@ func (r *running) follow(method, body string, headers ...string) openStream {
 	ctx, cancel := context.WithCancel(context.Background())
 	transport := &http.Transport{DisableKeepAlives: true}
 	answer, err := transport.RoundTrip(r.request(ctx, method, endpoint, body, headers...))
-	require.That(r.t, err == nil && answer.StatusCode == http.StatusOK, "%v, %v", answer, err)
+	require.NoError(r.t, err)
+	require.Equal(r.t, answer.StatusCode, http.StatusOK)
 	lines := make(chan string, 100)
 	go func() {
 		defer close(lines)
@@ -236,7 +237,8 @@ func TestAProbeThatPanics(t *testing.T) {
 		c.Ready = func() error { return []error{}[len(c.Addr)] }
 	})
 	answer := r.send(http.MethodGet, "/readyz", "")
-	assert.That(t, answer.status == 500 && answer.body == "internal error\n", "%+v", answer)
+	assert.Equal(t, answer.status, 500)
+	assert.Equal(t, answer.body, "internal error\n")
 	assert.Contains(t, log.String(), "index out of range", "told")
 }
 
@@ -254,14 +256,17 @@ func TestProbes(t *testing.T) {
 		{"/metrics", "", "Unauthorized\n", 401}, {"/metrics", "Bearer " + goodToken, "calls 1", 200},
 	} {
 		answer := r.send(http.MethodGet, test.path, "", "Authorization", test.token)
-		assert.That(t, answer.status == test.status && answer.body == test.body, "%s: %+v", test.path, answer)
+		assert.Equal(t, answer.status, test.status, "%s", test.path)
+		assert.Equal(t, answer.body, test.body, "%s", test.path)
 	}
 	for _, path := range []string{"/healthz", "/readyz", "/metrics"} {
 		answer := r.send(http.MethodPost, path, "")
-		assert.That(t, answer.status == 405 && answer.header.Get("Allow") == "GET, HEAD", "POST %s: %+v", path, answer)
+		assert.Equal(t, answer.status, 405, "POST %s", path)
+		assert.Equal(t, answer.header.Get("Allow"), "GET, HEAD", "POST %s", path)
 	}
 	sick = errors.New("no vault")
 	answer := r.send(http.MethodGet, "/readyz", "")
-	assert.That(t, answer.status == 503 && answer.body == "not ready: no vault\n", "%+v", answer)
+	assert.Equal(t, answer.status, 503)
+	assert.Equal(t, answer.body, "not ready: no vault\n")
 	assert.Equal(t, open(t, nil).send(http.MethodGet, "/metrics", "").status, 404, "without metrics")
 }

@@ -225,7 +225,8 @@ func (r *running) session() string {
 	r.t.Helper()
 	answer := r.post(initialize(legacyVersion))
 	id := answer.header.Get(sessionHeader)
-	require.That(r.t, answer.status == http.StatusOK && id != "", "initialize: %+v", answer)
+	require.Equal(r.t, answer.status, http.StatusOK, "initialize")
+	require.That(r.t, id != "", "initialize: %+v", answer)
 	return id
 }
 
@@ -258,7 +259,8 @@ func (e exchanged) messages(t *testing.T) []map[string]any {
 	if strings.HasPrefix(e.header.Get("Content-Type"), eventStream) {
 		for event := range strings.SplitSeq(strings.TrimSpace(e.body), "\n\n") {
 			_, data, ok := strings.Cut(event, "data: ")
-			require.That(t, ok && strings.HasPrefix(event, "event: message\n"), "event %q", event)
+			require.That(t, ok, "event %q", event)
+			require.That(t, strings.HasPrefix(event, "event: message\n"), "event %q", event)
 			texts = append(texts, data)
 		}
 	} else {

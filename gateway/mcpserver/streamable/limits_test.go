@@ -105,7 +105,8 @@ func TestSlowClientsAreNotWaitedFor(t *testing.T) {
 	} {
 		inBubble(t, nil, func(t *testing.T, x *offline, p *pipes, stop func() error) {
 			status, after := drip(t, p, test.text)
-			assert.That(t, status == test.status && after <= test.within, "%s: %d after %v, want %d within %v", test.name, status, after, test.status, test.within)
+			assert.Equal(t, status, test.status, "%s: %d after %v, want %d within %v", test.name, status, after, test.status, test.within)
+			assert.That(t, after <= test.within, "%s: %d after %v, want %d within %v", test.name, status, after, test.status, test.within)
 			used := x.budget.budget()
 			assert.That(t, used == 0, "%s: %d bytes are still held", test.name, used)
 		})
@@ -154,7 +155,8 @@ func TestLimitsAreNotThoseOfTheCall(t *testing.T) {
 		_, _ = io.WriteString(stream, strings.Replace(goodHead, "POST", "GET", 1)+"Mcp-Session-Id: "+id+"\r\n\r\n")
 		events := bufio.NewReader(stream)
 		line, err := events.ReadString('\n')
-		require.That(t, err == nil && strings.Contains(line, "200"), "%q, %v", line, err)
+		require.NoError(t, err)
+		require.Contains(t, line, "200")
 		told := make(chan struct{}, 1)
 		go func() {
 			for {
@@ -246,7 +248,9 @@ func TestLargeBodiesShareTheirRoom(t *testing.T) {
 			}
 			synctest.Wait()
 			used := x.budget.budget()
-			assert.That(t, used == 0 && len(x.budget.coming) == 0 && len(x.budget.bySender) == 0, "%s: %d bytes are held at the end", name, used)
+			assert.Equal(t, used, 0, "%s: %d bytes are held at the end", name, used)
+			assert.Equal(t, len(x.budget.coming), 0, "%s: %d bytes are held at the end", name, used)
+			assert.Equal(t, len(x.budget.bySender), 0, "%s: %d bytes are held at the end", name, used)
 		}
 		id := x.session(t)
 
@@ -295,15 +299,19 @@ func TestNoRequestIsSmuggled(t *testing.T) {
 		"a bare newline":            strings.ReplaceAll(goodHead, "\r\n", "\n") + "Content-Length : 2\n\n{}" + second,
 	} {
 		answer := r.raw(text, true)
-		assert.That(t, !strings.Contains(answer, "ok\n") && strings.Count(answer, "HTTP/1.1 ") == 1, "%s: %q", name, answer)
+		assert.That(t, !strings.Contains(answer, "ok\n"), "%s: %q", name, answer)
+		assert.Equal(t, strings.Count(answer, "HTTP/1.1 "), 1, "%s", name)
 	}
 	// Requests one after the other on one connection are no trick, and are answered
 	// in their order.
 	answer := r.raw(second+"GET /x HTTP/1.1\r\nHost: localhost\r\n\r\n"+second, true)
-	assert.That(t, strings.Count(answer, "200 OK") == 2 && strings.Index(answer, "404") >= strings.Index(answer, "200 OK") && strings.Count(answer, "HTTP/1.1 ") == 3, "%q", answer)
+	assert.Equal(t, strings.Count(answer, "200 OK"), 2)
+	assert.That(t, strings.Index(answer, "404") >= strings.Index(answer, "200 OK"), "%q", answer)
+	assert.Equal(t, strings.Count(answer, "HTTP/1.1 "), 3)
 	// Each of them needs the token.
 	answer = r.raw(strings.Replace(goodHead, "/mcp", "/readyz", 1)+"Content-Length: 0\r\n\r\nGET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n", true)
-	assert.That(t, strings.Contains(answer, "401") && !strings.Contains(answer, "200 OK"), "%q", answer)
+	assert.Contains(t, answer, "401")
+	assert.That(t, !strings.Contains(answer, "200 OK"), "%q", answer)
 }
 
 // Who has no token makes room: 100 silent connections, and a client that has one is
@@ -360,7 +368,10 @@ func TestTheGateCountsRight(t *testing.T) {
 		synctest.Wait()
 		other, _ := enter(true)
 		late, served := enter(false)
-		assert.That(t, !served && !isOpen(late) && isOpen(working) && isOpen(other), "served %v; those that work must stay", served)
+		assert.That(t, !served, "served %v; those that work must stay", served)
+		assert.That(t, !isOpen(late), "served %v; those that work must stay", served)
+		assert.That(t, isOpen(working), "served %v; those that work must stay", served)
+		assert.That(t, isOpen(other), "served %v; those that work must stay", served)
 		other.Close()
 		synctest.Wait()
 		again, served := enter(false)
@@ -382,7 +393,8 @@ func TestStreamsLeaveRoom(t *testing.T) {
 		go stream(ids[1])
 		synctest.Wait()
 		w := stream(ids[2])
-		assert.That(t, w.Code == http.StatusServiceUnavailable && w.Header().Get("Retry-After") != "", "a third stream: %d", w.Code)
+		assert.Equal(t, w.Code, http.StatusServiceUnavailable, "a third stream")
+		assert.That(t, w.Header().Get("Retry-After") != "", "a third stream: %d", w.Code)
 		body, headers := modern(1, "subscriptions/listen", `"notifications":{"toolsListChanged":true}`)
 		assert.Equal(t, x.send(ctx, http.MethodPost, body, headers...).Code, http.StatusServiceUnavailable, "a subscription")
 		assert.Equal(t, x.ping(t, ids[2]), http.StatusOK, "a request")

@@ -115,8 +115,10 @@ func checkAttempt(t *testing.T, r *running, a attempt) {
 		return
 	}
 	h := answer.Header
-	require.That(t, h.Get("Cache-Control") == "no-store" && h.Get("X-Content-Type-Options") == "nosniff", "%+v: header %v", a, h)
-	require.That(t, (want == 401) == (h.Get("WWW-Authenticate") == "Bearer") && (want == 405) == (h.Get("Allow") != ""), "%+v: header %v", a, h)
+	require.Equal(t, h.Get("Cache-Control"), "no-store", "%+v: header %v", a, h)
+	require.Equal(t, h.Get("X-Content-Type-Options"), "nosniff", "%+v: header %v", a, h)
+	require.Equal(t, want == 401, h.Get("WWW-Authenticate") == "Bearer", "%+v: header %v", a, h)
+	require.Equal(t, want == 405, h.Get("Allow") != "", "%+v: header %v", a, h)
 	shared := h.Get("Access-Control-Allow-Origin")
 	if shared != "" && shared != "https://app.example" || shared != "" && a.origin != shared || want == 403 && shared != "" {
 		t.Fatalf("%+v: shared with %q", a, shared)
@@ -191,7 +193,8 @@ func TestPreflightTellsWhatAListedPageMaySend(t *testing.T) {
 	}
 	assert.Equal(t, answer.header.Get("Access-Control-Allow-Credentials"), "", "cookies are allowed")
 	answer = r.post(initialize(legacyVersion), "Origin", "https://app.example", "Sec-Fetch-Site", "cross-site")
-	assert.That(t, answer.status == http.StatusOK && strings.Contains(answer.header.Get("Access-Control-Expose-Headers"), "Mcp-Session-Id"), "%+v", answer)
+	assert.Equal(t, answer.status, http.StatusOK)
+	assert.Contains(t, answer.header.Get("Access-Control-Expose-Headers"), "Mcp-Session-Id")
 }
 
 func FuzzHostName(f *testing.F) {
@@ -236,7 +239,8 @@ func TestAnOriginIsWrittenAsABrowserSendsIt(t *testing.T) {
 		"http://[::1]:8080": "http://[::1]:8080", "http://[0:0::1]": "http://[::1]", "https://[FD00::A]:443": "https://[fd00::a]", "app+x://notes_1": "app+x://notes_1",
 	} {
 		got, err := parseOrigin(entry)
-		assert.That(t, got == want && err == nil, "%q: %q, %v; want %q", entry, got, err, want)
+		assert.Equal(t, got, want, "%q", entry)
+		assert.NoError(t, err, "%q", entry)
 	}
 }
 

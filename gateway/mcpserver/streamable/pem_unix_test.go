@@ -6,7 +6,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -43,7 +42,8 @@ func TestACertificateIsReadFromARegularFileOnly(t *testing.T) {
 			select {
 			case err := <-answer:
 				var setting *SettingError
-				assert.That(t, errors.As(err, &setting) && strings.Contains(err.Error(), tt.want), "%v; want %q", err, tt.want)
+				require.That(t, errors.As(err, &setting), "%v; want %q", err, tt.want)
+				assert.Contains(t, err.Error(), tt.want)
 			case <-time.After(20 * time.Second):
 				t.Error("still waits")
 			}

@@ -79,7 +79,8 @@ func TestStoppingHasAnEnd(t *testing.T) {
 		err := <-x.toy.ended
 		assert.That(t, errors.Is(err, context.Canceled) && time.Since(begin) >= time.Minute, "%v after %v", err, time.Since(begin))
 		text := <-answer
-		assert.That(t, strings.Contains(text, `"id":1`) && strings.Contains(text, "is unknown"), "%q", text)
+		assert.Contains(t, text, `"id":1`)
+		assert.Contains(t, text, "is unknown")
 		synctest.Wait()
 		err = stop()
 		assert.That(t, errors.Is(err, ErrCut) && time.Since(begin) <= time.Minute+shutdownLimit, "%v after %v", err, time.Since(begin))
@@ -140,7 +141,10 @@ func TestSettingsThatAreRefused(t *testing.T) {
 		err := Serve(ctx, c, func(url string) { t.Errorf("%s: it listens on %s", test.name, url); cancel() })
 		cancel()
 		var wrong *SettingError
-		assert.That(t, errors.As(err, &wrong) && wrong.Setting == test.setting && strings.Contains(err.Error(), test.want) && wrong.Hint() != "", "%s: %v", test.name, err)
+		require.That(t, errors.As(err, &wrong), "%s: %v", test.name, err)
+		require.Equal(t, wrong.Setting, test.setting, "%s", test.name)
+		require.Contains(t, err.Error(), test.want, "%s", test.name)
+		assert.That(t, wrong.Hint() != "", "%s: %v", test.name, err)
 		assert.That(t, !strings.Contains(fmt.Sprint(err), "secret"), "%s: the error shows the token", test.name)
 	}
 	assert.ErrorIs(t, Serve(t.Context(), Config{Addr: "127.0.0.1:0", Token: goodToken}, nil), errNoServer, "without a server")
@@ -168,7 +172,8 @@ func TestAnAddressInUseIsRefused(t *testing.T) {
 	r := open(t, nil)
 	err := Serve(t.Context(), Config{Server: newToy().server, Addr: r.addr, Token: goodToken}, nil)
 	// Windows says it in the language of the user.
-	assert.That(t, isSetting(err, "http") && (runtime.GOOS == "windows" || strings.Contains(err.Error(), "in use")), "%v", err)
+	assert.That(t, isSetting(err, "http"), "%v", err)
+	assert.That(t, runtime.GOOS == "windows" || strings.Contains(err.Error(), "in use"), "%v", err)
 }
 
 // certificateFiles makes a certificate for the name vault.example and the address
@@ -207,7 +212,8 @@ func TestTLSOnAllAddresses(t *testing.T) {
 		q.Header.Set("Authorization", "Bearer "+goodToken)
 		answer := require.Value(transport.RoundTrip(q))(t)
 		answer.Body.Close()
-		assert.That(t, answer.StatusCode == want && answer.ProtoMajor == 1, "%s: %d by %s, want %d", host, answer.StatusCode, answer.Proto, want)
+		assert.Equal(t, answer.StatusCode, want, "%s: %d by %s", host, answer.StatusCode, answer.Proto)
+		assert.Equal(t, answer.ProtoMajor, 1, "%s: %d by %s", host, answer.StatusCode, answer.Proto)
 	}
 	// A client that speaks plain HTTP to it learns that and gets nothing.
 	plainly := require.Value(net.Dial("tcp", net.JoinHostPort("127.0.0.1", port)))(t)
@@ -220,7 +226,8 @@ func TestTLSOnAllAddresses(t *testing.T) {
 func TestUrls(t *testing.T) {
 	for addr, want := range map[string]string{"127.0.0.1:0": "http://127.0.0.1:", "localhost:0": "http://localhost:", "LocalHost:0": "http://LocalHost:"} {
 		r := open(t, func(c *Config) { c.Addr = addr })
-		assert.That(t, strings.HasPrefix(r.url, want) && strings.HasSuffix(r.url, "/mcp"), "%s: %q", addr, r.url)
+		assert.That(t, strings.HasPrefix(r.url, want), "%s: %q", addr, r.url)
+		assert.That(t, strings.HasSuffix(r.url, "/mcp"), "%s: %q", addr, r.url)
 	}
 }
 
@@ -243,7 +250,8 @@ func TestASocketIsForOneUser(t *testing.T) {
 	assert.Contains(t, r.raw("GET /readyz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", false), "401", "without the token")
 	// A second server does not take it away.
 	err = Serve(t.Context(), Config{Server: newToy().server, Addr: "unix:" + path, Token: goodToken}, nil)
-	assert.That(t, isSetting(err, "http") && strings.Contains(err.Error(), "in use by another server"), "%v", err)
+	assert.That(t, isSetting(err, "http"), "%v", err)
+	assert.Contains(t, err.Error(), "in use by another server")
 	assert.Contains(t, ready(r), "200 OK", "after the second server")
 	r.stop()
 	assert.NoError(t, r.wait())
@@ -282,7 +290,8 @@ func TestWhatIsNoOldSocketIsNotReplaced(t *testing.T) {
 		}
 		err := Serve(t.Context(), Config{Server: newToy().server, Addr: "unix:" + path, Token: goodToken}, nil)
 		var wrong *SettingError
-		assert.That(t, errors.As(err, &wrong) && strings.Contains(err.Error(), want), "%q: %v", path, err)
+		require.That(t, errors.As(err, &wrong), "%q: %v", path, err)
+		assert.Contains(t, err.Error(), want, "%q", path)
 	}
 	text, err := os.ReadFile(file)
 	assert.Equal(t, string(text), "a note", "%q, %v", text, err)

@@ -2,7 +2,6 @@ package streamable
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"net/http"
@@ -64,7 +63,8 @@ func (x *offline) session(t *testing.T) string {
 	t.Helper()
 	w := x.send(t.Context(), http.MethodPost, initialize(legacyVersion))
 	id := w.Header().Get(sessionHeader)
-	require.That(t, w.Code == http.StatusOK && id != "", "initialize: %d %s", w.Code, w.Body)
+	require.Equal(t, w.Code, http.StatusOK, "initialize: %d %s", w.Code, w.Body)
+	require.That(t, id != "", "initialize: %d %s", w.Code, w.Body)
 	return id
 }
 
@@ -84,7 +84,8 @@ func TestAThousandIdleSessionsEnd(t *testing.T) {
 		time.Sleep(time.Second)
 		synctest.Wait()
 		open := len(x.sessions.byID)
-		assert.That(t, open == 1 && len(x.ended) == defaultSessions-1, "%d sessions are open, %d have ended", open, len(x.ended))
+		assert.Equal(t, open, 1, "%d sessions are open, %d have ended", open, len(x.ended))
+		assert.Equal(t, len(x.ended), defaultSessions-1, "%d sessions are open, %d have ended", open, len(x.ended))
 		assert.That(t, x.ping(t, ids[0]) == http.StatusOK && x.ping(t, ids[1]) == http.StatusNotFound, "not the idle ones ended")
 		x.session(t) // there is room again
 	})
@@ -110,11 +111,16 @@ func TestTheLongestIdleSessionEndsForTheNext(t *testing.T) {
 	}
 	s.leave(s.enter(a[0].id, owner{})) // so that it is not idle for longest
 	c := open("c")
-	assert.That(t, !is(a[1]) && is(a[0]) && is(c) && len(s.byID) == most, "not the session of the largest client that was idle for longest has ended")
+	require.That(t, !is(a[1]), "not the session of the largest client that was idle for longest has ended")
+	require.That(t, is(a[0]), "not the session of the largest client that was idle for longest has ended")
+	require.That(t, is(c), "not the session of the largest client that was idle for longest has ended")
+	assert.Equal(t, len(s.byID), most, "not the session of the largest client that was idle for longest has ended")
 	for range 5 * most {
 		open("a") // which costs its own
 	}
-	assert.That(t, is(b[0]) && is(b[1]) && is(c), "a client with many sessions has ended those of others")
+	require.That(t, is(b[0]), "a client with many sessions has ended those of others")
+	require.That(t, is(b[1]), "a client with many sessions has ended those of others")
+	assert.That(t, is(c), "a client with many sessions has ended those of others")
 	assert.That(t, a[1].ctx.Err() != nil, "the session that ended goes on")
 	assert.That(t, len(s.byID) == most, "%d sessions", len(s.byID))
 }
@@ -134,7 +140,8 @@ func TestASessionInUseDoesNotEndForTheNext(t *testing.T) {
 		require.Value(s.begin(owner{}, client{host: "b"}))(t)
 	}
 	_, err = s.begin(owner{}, client{host: "c"})
-	assert.That(t, errors.Is(err, errFull) && len(s.byID) == most, "all are in use: %v", err)
+	assert.ErrorIs(t, err, errFull, "all are in use")
+	assert.Equal(t, len(s.byID), most, "all are in use")
 }
 
 // Clients are told apart by the network that they connect from, and not by what they call themselves.
@@ -206,7 +213,9 @@ func TestDeleteEndsASessionAndWhatRunsInIt(t *testing.T) {
 	assert.Equal(t, r.send(http.MethodDelete, endpoint, "", sessionHeader, id).status, http.StatusOK)
 	assert.ErrorIs(t, soon(t, "the end of the call", r.ended), context.Canceled)
 	answer := soon(t, "the answer", answers)
-	assert.That(t, answer.status == http.StatusServiceUnavailable && strings.Contains(answer.body, `"id":7`) && strings.Contains(answer.body, "is unknown"), "%+v", answer)
+	assert.Equal(t, answer.status, http.StatusServiceUnavailable)
+	assert.Contains(t, answer.body, `"id":7`)
+	assert.Contains(t, answer.body, "is unknown")
 	for _, method := range []string{http.MethodPost, http.MethodGet, http.MethodDelete} {
 		assert.Equal(t, r.send(method, endpoint, call(1, "who", "{}"), sessionHeader, id).status, http.StatusNotFound, "%s with a session that has ended", method)
 		assert.Equal(t, r.send(method, endpoint, call(1, "who", "{}"), sessionHeader, "MADEUP"+id).status, http.StatusNotFound, "%s with an invented session", method)
@@ -243,7 +252,8 @@ func TestASessionKeepsToItsProtocol(t *testing.T) {
 	}
 	for _, method := range []string{http.MethodGet, http.MethodDelete} {
 		answer := r.send(method, endpoint, "", sessionHeader, id, "Mcp-Protocol-Version", "2026-07-28")
-		assert.That(t, answer.status == http.StatusMethodNotAllowed && answer.header.Get("Allow") == http.MethodPost, "%s of a client without sessions: %+v", method, answer)
+		assert.Equal(t, answer.status, http.StatusMethodNotAllowed, "%s of a client without sessions: %+v", method, answer)
+		assert.Equal(t, answer.header.Get("Allow"), http.MethodPost, "%s of a client without sessions: %+v", method, answer)
 	}
 	assert.Equal(t, r.post(`{"jsonrpc":"2.0","id":1,"method":"ping"}`).status, http.StatusBadRequest, "without a session")
 }
@@ -264,7 +274,8 @@ func TestAFailedInitializeLeavesNothing(t *testing.T) {
 	}
 	for range 100 { // the end of the session must not pass for an interruption of the request
 		w := x.send(t.Context(), http.MethodPost, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":3}}`)
-		require.That(t, w.Code == http.StatusOK && strings.Contains(w.Body.String(), "unparsable initialize request"), "%d %s", w.Code, w.Body)
+		require.Equal(t, w.Code, http.StatusOK)
+		require.Contains(t, w.Body.String(), "unparsable initialize request")
 	}
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -282,7 +293,8 @@ func TestSessionsAreToldOf(t *testing.T) {
 	x.send(t.Context(), http.MethodDelete, "", sessionHeader, id)
 	x.session(t)
 	x.sessions.close()
-	assert.That(t, len(opened) == 2 && fmt.Sprint(opened) == fmt.Sprint(ended), "opened %v, ended %v", opened, ended)
+	assert.Equal(t, len(opened), 2, "opened %v, ended %v", opened, ended)
+	assert.Equal(t, fmt.Sprint(opened), fmt.Sprint(ended), "opened %v, ended %v", opened, ended)
 	assert.Equal(t, x.send(t.Context(), http.MethodPost, initialize(legacyVersion)).Code, http.StatusServiceUnavailable, "after the end")
 }
 
@@ -291,7 +303,8 @@ func TestIdsAreLongAndDifferent(t *testing.T) {
 	defer s.close()
 	for range 1000 {
 		x, err := s.begin(owner{}, client{})
-		require.That(t, err == nil && len(x.id) >= 26, "%q, %v", x.id, err)
+		require.NoError(t, err)
+		require.That(t, len(x.id) >= 26, "%q, %v", x.id, err)
 	}
 	assert.That(t, len(s.byID) == 1000, "%d ids", len(s.byID))
 }
@@ -331,7 +344,8 @@ func TestMemoryOfSessions(t *testing.T) {
 		left = min(left, used()-before)
 	}
 	t.Logf("%d bytes a session, %d left of %d", each, left, sessions)
-	assert.That(t, each <= 32<<10 && left <= most, "%d bytes a session, %d left of %d", each, left, sessions)
+	assert.That(t, each <= 32<<10, "%d bytes a session, %d left of %d", each, left, sessions)
+	assert.That(t, left <= most, "%d bytes a session, %d left of %d", each, left, sessions)
 }
 
 // TestSessionsAreOfAgents: however many clients an agent says to be, it loses sessions of its own, and its calls leave

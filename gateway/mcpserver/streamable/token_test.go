@@ -26,12 +26,14 @@ import (
 func TestTheFirstStartMakesAToken(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "new", "folder", "token")
 	token, err := Token(path)
-	require.That(t, err == nil && Weakness(token) == "", "%q, %v", token, err)
+	require.NoError(t, err)
+	require.Equal(t, Weakness(token), "")
 	if info, err := os.Stat(path); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
 	again, err := Token(path)
-	assert.That(t, again == token && err == nil, "the second start: %q, %v", again, err)
+	assert.Equal(t, again, token, "the second start")
+	assert.NoError(t, err, "the second start")
 	left, _ := os.ReadDir(filepath.Dir(path))
 	assert.Equal(t, len(left), 1, "left behind: %v", left)
 }
@@ -44,7 +46,8 @@ func TestATokenIsNotMadeInAFolderOfOthers(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "shared")
 	require.NoError(t, os.Mkdir(dir, 0o755))
 	_, err := Token(filepath.Join(dir, "token"))
-	assert.That(t, err != nil && strings.Contains(err.Error(), "its folder is accessible to other users (mode 0755)"), "the error is %v", err)
+	require.That(t, err != nil, "the error is %v", err)
+	assert.Contains(t, err.Error(), "its folder is accessible to other users (mode 0755)", "the error is %v", err)
 }
 
 func TestServersThatStartTogetherAgreeOnAToken(t *testing.T) {
@@ -99,11 +102,14 @@ func TestUnsafeTokenFilesAreRefused(t *testing.T) {
 	} {
 		token, err := Token(test.path)
 		if test.want == "" {
-			assert.That(t, err == nil && token != "", "%s: %v", test.name, err)
+			assert.NoError(t, err, "%s", test.name)
+			assert.That(t, token != "", "%s: %v", test.name, err)
 			continue
 		}
 		var wrong *SettingError
-		assert.That(t, errors.As(err, &wrong) && strings.Contains(err.Error(), test.want) && token == "", "%s: %q, %v", test.name, token, err)
+		require.That(t, errors.As(err, &wrong), "%s: %q, %v", test.name, token, err)
+		require.Contains(t, err.Error(), test.want, "%s", test.name)
+		assert.Equal(t, token, "", "%s", test.name)
 		assert.That(t, !strings.Contains(err.Error(), goodToken[:10]), "%s: the error shows the token: %v", test.name, err)
 	}
 }
@@ -116,14 +122,16 @@ func TestATokenFileOfSomebodyElseIsRefused(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, []byte(goodToken), 0o600))
 	require.NoError(t, os.Chown(path, 12345, -1))
 	_, err := Token(path)
-	assert.That(t, err != nil && strings.Contains(err.Error(), "belongs to another user"), "%v", err)
+	require.That(t, err != nil, "%v", err)
+	assert.Contains(t, err.Error(), "belongs to another user")
 }
 
 func TestATokenThatCannotBeMadeIsAnError(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	token, err := Token(filepath.Join(file, "token"))
-	assert.That(t, err != nil && token == "", "%q, %v", token, err)
+	assert.That(t, err != nil, "%q, %v", token, err)
+	assert.Equal(t, token, "")
 }
 
 func TestOnlyTheTokenOpens(t *testing.T) {
@@ -186,10 +194,12 @@ func TestWrongTokensHoldUpNobodyElse(t *testing.T) {
 		assert.That(t, code == 200 && time.Since(begin) == 0, "the right token had %d after %v", code, time.Since(begin))
 		all.Wait()
 		assert.That(t, codes[401] == 20 && codes[429] == 980 && time.Since(begin) == wrongWait, "%v after %v", codes, time.Since(begin))
-		assert.That(t, strings.Count(told.String(), "\n") == 1 && !strings.Contains(told.String(), otherToken), "told %q", told.String())
+		assert.Equal(t, strings.Count(told.String(), "\n"), 1, "told %q", told.String())
+		assert.That(t, !strings.Contains(told.String(), otherToken), "told %q", told.String())
 		time.Sleep(time.Minute)
 		code = attemptWith(t.Context(), b, otherToken)
-		assert.That(t, code == 401 && strings.Contains(told.String(), "times=1000"), "%d, told %q", code, told.String())
+		assert.Equal(t, code, 401, "%d, told %q", code, told.String())
+		assert.Contains(t, told.String(), "times=1000", "%d, told %q", code, told.String())
 	})
 }
 

@@ -39,7 +39,8 @@ func TestLineReaderPassesErrorsOn(t *testing.T) {
 	broken := errors.New("broken")
 	r := &lineReader{bufio.NewReaderSize(io.MultiReader(strings.NewReader("a\n"), iotest.ErrReader(broken)), lineBuffer), MaxMessage, func(int) {}}
 	line, err := r.next()
-	require.That(t, string(line) == "a" && err == nil, "%q, %v", line, err)
+	require.Equal(t, string(line), "a")
+	require.NoError(t, err)
 	_, err = r.next()
 	require.That(t, errors.Is(err, broken), "error %v, want %v", err, broken)
 }
@@ -112,7 +113,8 @@ func FuzzLineReader(f *testing.F) {
 				want = append(want, text)
 			}
 		}
-		assert.That(t, strings.Join(got, "\n") == strings.Join(want, "\n") && len(got) == len(want), "got %q, want %q", got, want)
+		assert.Equal(t, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		assert.Equal(t, len(got), len(want))
 	})
 }
 

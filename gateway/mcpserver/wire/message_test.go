@@ -39,7 +39,8 @@ func TestDecodeMessage(t *testing.T) {
 		got, err := Decode([]byte(test.line))
 		assert.That(t, string(got.Raw) == test.line, "%s: the message is %q", test.name, got.Raw)
 		got.Raw, got.Params, got.params, got.Result, got.Failure = nil, nil, nil, nil, nil
-		assert.That(t, err == nil && reflect.DeepEqual(got, test.want), "%s: %+v, %v, want %+v", test.name, got, err, test.want)
+		require.Equal(t, err, nil, "%s", test.name)
+		assert.That(t, reflect.DeepEqual(got, test.want), "%s: %+v, %v, want %+v", test.name, got, err, test.want)
 	}
 }
 
@@ -172,7 +173,9 @@ func FuzzDecodeMessage(f *testing.F) {
 			}
 			t.Fatalf("accepted %q: %v", line, err)
 		}
-		assert.That(t, loose.JSONRPC == "2.0" && loose.ID == got.ID && loose.Method == got.Method, "%q: %+v, but encoding/json reads %+v", line, got, loose)
+		assert.Equal(t, loose.JSONRPC, "2.0", "%q: %+v, but encoding/json reads %+v", line, got, loose)
+		assert.Equal(t, loose.ID, got.ID, "%q: %+v, but encoding/json reads %+v", line, got, loose)
+		assert.Equal(t, loose.Method, got.Method, "%q: %+v, but encoding/json reads %+v", line, got, loose)
 		assert.That(t, (got.Kind == Response) == (loose.Result != nil || loose.Error != nil), "%q: kind %d", line, got.Kind)
 		assert.That(t, got.Cancels == nil || loose.Params["requestId"] == got.Cancels, "%q: cancels %v", line, got.Cancels)
 		assert.NoError(t, talk.DuplicateKey(line), "accepted")
@@ -186,7 +189,8 @@ func respond(t *testing.T, id any, r *mcp.CallToolResult) (line string, code int
 	m := Message{ID: id, Method: string(mcp.MethodToolsCall), Tool: "work", plain: true}
 	answer, code := s.Respond(t.Context(), &Peer{Session: NewSession()}, m)
 	line, ok := strings.CutSuffix(string(answer), "\n")
-	require.That(t, ok && !strings.Contains(line, "\n"), "the answer is not one line: %q", answer)
+	require.That(t, ok, "the answer is not one line: %q", answer)
+	require.That(t, !strings.Contains(line, "\n"), "the answer is not one line: %q", answer)
 	return line, code
 }
 
@@ -233,7 +237,8 @@ func TestAResultIsEncodedAsMCPGoEncodesIt(t *testing.T) {
 		for _, id := range []any{1.0, -7.0, 0.0, float64(1 << 53), float64(-1 << 53), 1e15, "a", "<\"\n\u2028", ""} {
 			got, code := respond(t, id, r)
 			want := asMCPGo(t, id, r)
-			assert.That(t, code == 0 && got == want, "%s, id %v: %d\n%s, want\n%s", name, id, code, got, want)
+			assert.Equal(t, code, 0, "%s, id %v: %d\n%s, want\n%s", name, id, code, got, want)
+			assert.Equal(t, got, want, "%s, id %v: %d\n%s, want\n%s", name, id, code, got, want)
 		}
 	}
 	for _, text := range awkward {
@@ -290,7 +295,8 @@ func TestWhichCallsArePlain(t *testing.T) {
 		{`null`, false},
 	} {
 		m, err := Decode(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":%s}`, test.params))
-		assert.That(t, err == nil && m.plain == test.want, "%s: plain %v, %v, want %v", test.params, m.plain, err, test.want)
+		require.Equal(t, err, nil, "%s: plain %v", test.params, m.plain)
+		assert.Equal(t, m.plain, test.want, "%s: plain %v", test.params, m.plain)
 		assert.That(t, !m.plain || m.Tool == "t", "%s: tool %q", test.params, m.Tool)
 	}
 	for _, line := range []string{
@@ -299,7 +305,8 @@ func TestWhichCallsArePlain(t *testing.T) {
 		`{"jsonrpc":"2.0","id":1,"method":"tools/call","x":{"name":"t"}}`,
 	} {
 		m, err := Decode([]byte(line))
-		assert.That(t, err == nil && !m.plain, "%s: %+v, %v", line, m, err)
+		require.Equal(t, err, nil, "%s", line)
+		assert.That(t, !m.plain, "%s: %+v, %v", line, m, err)
 	}
 }
 

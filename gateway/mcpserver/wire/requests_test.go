@@ -73,7 +73,8 @@ func TestHeldBytesAreBounded(t *testing.T) {
 		assert.That(t, len(capacity) == 0, "room before anything was answered")
 		answered(c, "a")
 		written(c)
-		assert.That(t, len(capacity) == 1 && <-capacity, "no room after an answer")
+		assert.Equal(t, len(capacity), 1, "no room after an answer")
+		assert.That(t, <-capacity, "no room after an answer")
 	})
 }
 
@@ -154,7 +155,8 @@ func TestWhatCannotBeNotified(t *testing.T) {
 	gone := &Peer{Send: func([]byte) error { return ErrNoClient }}
 	assert.ErrorIs(t, gone.Notify(t.Context(), "notifications/progress", nil), ErrNoClient, "error")
 	err := gone.Notify(t.Context(), "x", map[string]any{"f": func() {}})
-	assert.That(t, err != nil && !errors.Is(err, ErrNoClient), "what is no JSON: %v", err)
+	assert.That(t, err != nil, "what is no JSON: %v", err)
+	assert.That(t, !errors.Is(err, ErrNoClient), "what is no JSON: %v", err)
 	ended, stop := context.WithCancel(t.Context())
 	stop()
 	assert.ErrorIs(t, gone.Notify(ended, "x", nil), context.Canceled, "after the end")
@@ -174,7 +176,8 @@ func TestTheLockIsFreeWhileArgumentsAreDecoded(t *testing.T) {
 		}
 		call := Message{Kind: Request, ID: "x", Method: "tools/call", Tool: "x", Arguments: json.RawMessage(`{}`)}
 		err := c.accept(call)
-		assert.That(t, err == nil && asked, "asked %v, %v", asked, err)
+		assert.NoError(t, err, "asked %v", asked)
+		assert.That(t, asked, "asked %v, %v", asked, err)
 	})
 }
 
@@ -190,11 +193,15 @@ func TestAPanicIsAnswered(t *testing.T) {
 	for range 2 { // the same worker
 		k.Send(call(1))
 		m := k.Next()
-		assert.That(t, m.ID == 1.0 && m.Error != nil && m.Error.Code == -32603 && !strings.Contains(m.Error.Message, "note"), "%+v", m.Error)
+		require.Equal(t, m.ID, 1.0)
+		require.That(t, m.Error != nil, "%+v", m.Error)
+		require.Equal(t, m.Error.Code, -32603)
+		assert.That(t, !strings.Contains(m.Error.Message, "note"), "%+v", m.Error)
 	}
 	k.Send(call(2))
 	m := k.Next()
-	assert.That(t, m.ID == 2.0 && m.Error == nil, "%+v", m)
+	assert.Equal(t, m.ID, 2.0)
+	assert.That(t, m.Error == nil, "%+v", m)
 	k.In.Close()
 	if err := k.Wait(); err != nil || strings.Contains(log.String(), "note") || strings.Count(log.String(), "panic=string") != 2 {
 		t.Errorf("%v, the log has %s", err, log.String())
@@ -241,7 +248,10 @@ func TestACallThatIsCancelledBeforeItBegins(t *testing.T) {
 	c.pending[r.ID], c.running, c.bytes = r, 1, len(m.Raw)
 	require.NoError(t, c.accept(Message{Kind: Notification, Cancels: 1.0}))
 	c.answer(r)
-	assert.That(t, out.Len() <= 0 && len(c.pending) == 0 && c.running <= 0 && c.bytes <= 0, "wrote %q, %d are pending, %d are running", out, len(c.pending), c.running)
+	assert.That(t, out.Len() <= 0, "wrote %q, %d are pending, %d are running", out, len(c.pending), c.running)
+	assert.Equal(t, len(c.pending), 0, "wrote %q, %d are pending, %d are running", out, len(c.pending), c.running)
+	assert.That(t, c.running <= 0, "wrote %q, %d are pending, %d are running", out, len(c.pending), c.running)
+	assert.That(t, c.bytes <= 0, "wrote %q, %d are pending, %d are running", out, len(c.pending), c.running)
 }
 
 // The time that a call waits before it is begun counts for its limit.
@@ -316,7 +326,9 @@ func TestLargeAnswersAreBoundedWhileTheClientDoesNotRead(t *testing.T) {
 		require.NoError(t, c.accept(Message{Kind: Request, ID: id, Method: "tools/call", Tool: tool, plain: true, Raw: []byte("{}")}))
 	}
 	c.mu.Lock() // nothing is read yet, so nothing is written
-	assert.That(t, c.large == maxLarge && len(c.waiting) == 3 && c.waiting[0].Tool == "large", "%d large calls have started, %d calls wait", c.large, len(c.waiting))
+	require.Equal(t, c.large, maxLarge, "%d large calls have started, %d calls wait", c.large, len(c.waiting))
+	require.Equal(t, len(c.waiting), 3, "%d large calls have started, %d calls wait", c.large, len(c.waiting))
+	assert.Equal(t, c.waiting[0].Tool, "large", "%d large calls have started, %d calls wait", c.large, len(c.waiting))
 	c.mu.Unlock()
 	go io.Copy(io.Discard, out)
 	c.waitForAnswers()

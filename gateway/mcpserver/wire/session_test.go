@@ -10,6 +10,7 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/memory"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/talk"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -32,7 +33,9 @@ func TestTheServerAsks(t *testing.T) {
 	k.Next()
 	m := k.Next()
 	level := (&Peer{Session: c.session}).LogLevel()
-	assert.That(t, m.ID == "level" && m.Error == nil && level == mcp.LoggingLevelDebug, "%+v, the level is %q", m, level)
+	require.Equal(t, m.ID, "level", "%+v, the level is %q", m, level)
+	require.That(t, m.Error == nil, "%+v, the level is %q", m, level)
+	assert.Equal(t, level, mcp.LoggingLevelDebug, "%+v, the level is %q", m, level)
 	for response, want := range map[string]string{
 		`"result":{"role":"assistant","content":{"type":"text","text":"x"},"model":"the model"}`: "the model",
 		`"error":{"code":-1,"message":"not now"}`:                                                "not now",
@@ -42,7 +45,9 @@ func TestTheServerAsks(t *testing.T) {
 		asked := k.Next()
 		k.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%v,%s}`, asked.ID, response))
 		m := k.Next()
-		assert.That(t, asked.Method == "sampling/createMessage" && m.ID == 1.0 && strings.Contains(string(m.Result), want), "%s: %s", response, m.Result)
+		assert.Equal(t, asked.Method, "sampling/createMessage", "%s", response)
+		assert.Equal(t, m.ID, 1.0, "%s", response)
+		assert.Contains(t, string(m.Result), want, "%s", response)
 	}
 	k.Send(call(2))
 	k.Next()
@@ -94,7 +99,8 @@ func TestWhoIsToldOfChanges(t *testing.T) {
 	k.Send(listenFor(7, `"toolsListChanged":true,"promptsListChanged":true`))
 	m := k.Next()
 	served := string(Encode(m.Params["notifications"]))
-	assert.That(t, m.Method == mcp.MethodNotificationSubscriptionsAcknowledged && served == `{"toolsListChanged":true}`, "%s of %s", m.Method, served)
+	assert.Equal(t, m.Method, mcp.MethodNotificationSubscriptionsAcknowledged)
+	assert.Equal(t, served, `{"toolsListChanged":true}`)
 	told := func(want int) {
 		t.Helper()
 		s.Announce(mcp.MethodNotificationPromptsListChanged)

@@ -139,7 +139,10 @@ func TestALongLineIsRefusedAndTheRestGoesOn(t *testing.T) {
 	long := `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"` + strings.Repeat("x", MaxMessage) + `"}}`
 	answers := run(t, strings.NewReader(long+"\n\n"+ping("good")), echo)
 	refusal, good := answers["<nil>"], answers["good"]
-	assert.That(t, len(answers) == 2 && refusal.Error != nil && refusal.Error.Code == -32600 && good.Error == nil, "answers %v", answers)
+	require.Equal(t, len(answers), 2, "answers %v", answers)
+	require.That(t, refusal.Error != nil, "answers %v", answers)
+	require.Equal(t, refusal.Error.Code, -32600, "answers %v", answers)
+	assert.That(t, good.Error == nil, "answers %v", answers)
 }
 
 func TestAnAnswerOfTheClientIsNotAnswered(t *testing.T) {
@@ -197,7 +200,8 @@ func TestCancelQueued(t *testing.T) {
 	assert.NoError(t, k.Wait())
 	rest := k.Rest()
 	assert.That(t, len(rest) == maxRunning+1, "%d answers, want %d", len(rest), maxRunning+1)
-	assert.That(t, len(g.started) == 1 && len(g.cancelled) == 0, "%d more calls started and %d were stopped, want 1 and 0", len(g.started), len(g.cancelled))
+	assert.Equal(t, len(g.started), 1, "%d more calls started and %d were stopped, want 1 and 0", len(g.started), len(g.cancelled))
+	assert.Equal(t, len(g.cancelled), 0, "%d more calls started and %d were stopped, want 1 and 0", len(g.started), len(g.cancelled))
 }
 
 func TestIDsOfOpenRequestsAreTaken(t *testing.T) {
@@ -209,17 +213,22 @@ func TestIDsOfOpenRequestsAreTaken(t *testing.T) {
 	for _, line := range []string{call(1), `{"jsonrpc":"2.0","id":1,"method":"ping","method":"ping"}`} {
 		k.Send(line)
 		m := k.Next()
-		assert.That(t, m.ID == nil && m.Error != nil && m.Error.Code == -32600, "%s: %+v", line, m)
+		require.That(t, m.ID == nil, "%s: %+v", line, m)
+		require.That(t, m.Error != nil, "%s: %+v", line, m)
+		assert.Equal(t, m.Error.Code, -32600, "%s", line)
 	}
 	k.Send(ping("1")) // which is another id
 	m := k.Next()
-	assert.That(t, m.ID == "1" && m.Error == nil, "%+v", m)
+	assert.Equal(t, m.ID, "1")
+	assert.That(t, m.Error == nil, "%+v", m)
 	close(g.released)
 	m = k.Next()
-	assert.That(t, m.ID == 1.0 && m.Error == nil, "%+v", m)
+	assert.Equal(t, m.ID, 1.0)
+	assert.That(t, m.Error == nil, "%+v", m)
 	k.Send(call(1))
 	m = k.Next()
-	assert.That(t, m.ID == 1.0 && m.Error == nil, "an id that is free again: %+v", m)
+	assert.Equal(t, m.ID, 1.0, "an id that is free again")
+	assert.That(t, m.Error == nil, "an id that is free again: %+v", m)
 }
 
 func TestNothingIsReadWhileTooManyAreOpen(t *testing.T) {
@@ -266,7 +275,8 @@ func TestGraceIsOver(t *testing.T) {
 			failed++
 		}
 	}
-	assert.That(t, len(rest) == maxRunning+3 && failed >= 3, "%d answers, %d of them errors, want %d and at least 3", len(rest), failed, maxRunning+3)
+	assert.Equal(t, len(rest), maxRunning+3, "%d answers, %d of them errors, want %d and at least 3", len(rest), failed, maxRunning+3)
+	assert.That(t, failed >= 3, "%d answers, %d of them errors, want %d and at least 3", len(rest), failed, maxRunning+3)
 	assert.That(t, len(g.cancelled) == len(g.started), "%d of %d calls were stopped", len(g.cancelled), len(g.started))
 }
 
@@ -280,7 +290,8 @@ func TestContextEnds(t *testing.T) {
 	assert.ErrorIs(t, k.Wait(), signal, "error")
 	talk.Receive(t, g.cancelled)
 	rest := k.Rest()
-	assert.That(t, len(rest) == 1 && rest[0].ID == 1.0, "answers %+v", rest)
+	require.Equal(t, len(rest), 1, "answers %+v", rest)
+	assert.Equal(t, rest[0].ID, 1.0, "answers %+v", rest)
 }
 
 // closedPipe fails as a pipe does that no one reads.
@@ -304,7 +315,8 @@ func TestOutputIsClosed(t *testing.T) {
 	}
 	require.Value(io.WriteString(in, ping(3)+"\n"))(t)
 	err := talk.Receive(t, done)
-	assert.That(t, errors.Is(err, errOutputClosed) && errors.Is(err, syscall.EPIPE), "error %v, want %v", err, errOutputClosed)
+	assert.ErrorIs(t, err, errOutputClosed, "error %v", err)
+	assert.ErrorIs(t, err, syscall.EPIPE, "error %v", err)
 	talk.Receive(t, g.cancelled)
 	talk.Receive(t, g.cancelled)
 	n := out.writes.Load()
@@ -335,7 +347,8 @@ func TestNotificationsLeaveBeforeTheAnswer(t *testing.T) {
 		k.Send(call(id))
 		for i := range 3 {
 			m := k.Next()
-			require.That(t, m.Method == "notifications/progress" && m.Params["progress"] == float64(i), "%+v before the answer", m)
+			require.Equal(t, m.Method, "notifications/progress", "%+v before the answer", m)
+			require.Equal[any](t, m.Params["progress"], float64(i), "%+v before the answer", m)
 		}
 		m := k.Next()
 		require.That(t, m.ID == float64(id), "%+v", m)
@@ -395,7 +408,9 @@ func TestSubscriptionAcknowledgesFirstAndDoesNotHoldTheEnd(t *testing.T) {
 			err := k.Wait()
 			require.That(t, err == nil, "%s: %v", test.name, err)
 			rest := k.Rest()
-			require.That(t, len(rest) == 2 && rest[0].Method == mcp.MethodNotificationSubscriptionsAcknowledged && rest[1].ID == 1.0, "%s: %+v", test.name, rest)
+			require.Equal(t, len(rest), 2, "%s", test.name)
+			require.Equal(t, rest[0].Method, mcp.MethodNotificationSubscriptionsAcknowledged, "%s", test.name)
+			require.Equal(t, rest[1].ID, 1.0, "%s", test.name)
 		}
 	}
 }
@@ -408,7 +423,8 @@ func TestSubscriptionsAreBoundedAndCanBeCancelled(t *testing.T) {
 	}
 	k.Send(listenFor(maxSubscriptions, `"toolsListChanged":true`))
 	m := k.Next()
-	require.That(t, m.ID == float64(maxSubscriptions) && m.Error != nil, "one too many: %+v", m)
+	require.Equal[any](t, m.ID, float64(maxSubscriptions), "one too many")
+	require.That(t, m.Error != nil, "one too many: %+v", m)
 	k.Send(cancel(0))
 	c.mu.Lock()
 	for c.subscriptions == maxSubscriptions {

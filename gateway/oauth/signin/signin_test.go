@@ -191,10 +191,13 @@ func (s *site) query(changes ...string) string {
 func (s *site) code(query string) string {
 	s.t.Helper()
 	status, wanted := s.signIn(query)
-	require.That(s.t, status == 200 && wanted["ticket"] != nil, "sign in: %d %v", status, wanted)
+	require.Equal(s.t, status, 200, "sign in")
+	require.That(s.t, wanted["ticket"] != nil, "sign in: %d %v", status, wanted)
 	status, decided := s.send("/oauth/decide", map[string]any{"ticket": wanted["ticket"], "agent": "phone", "scope": "vault:write", "allow": true})
 	location, err := url.Parse(fmt.Sprint(decided["location"]))
-	require.That(s.t, status == 200 && err == nil && location.Query().Get("code") != "", "decide: %d %v", status, decided)
+	require.Equal(s.t, status, 200, "decide: %d %v", status, decided)
+	require.Equal(s.t, err, nil, "decide: %d %v", status, decided)
+	require.That(s.t, location.Query().Get("code") != "", "decide: %d %v", status, decided)
 	return location.Query().Get("code")
 }
 
@@ -242,7 +245,9 @@ func TestTheOwnerAnswersAQuestion(t *testing.T) {
 	ask := func() any {
 		t.Helper()
 		status, shown := s.signIn("question Q1")
-		require.That(t, status == 200 && shown["html"] == "<h2>Q1</h2>" && shown["client"] == nil, "%d %v", status, shown)
+		require.Equal(t, status, 200)
+		require.Equal(t, shown["html"], "<h2>Q1</h2>")
+		require.That(t, shown["client"] == nil, "%d %v", status, shown)
 		return shown["ticket"]
 	}
 	_, consent := s.signIn(s.query())
@@ -326,9 +331,13 @@ func TestAnOwnerGrantsAClient(t *testing.T) {
 		t.Fatalf("%d %v", status, decided)
 	}
 	status, got := s.exchange(s.forCode(location.Query().Get("code")))
-	require.That(t, status == 200 && got["token_type"] == "Bearer" && got["expires_in"] == 3600.0 && got["scope"] == "vault:read vault:write", "%d %v", status, got)
+	require.Equal(t, status, 200)
+	require.Equal(t, got["token_type"], "Bearer")
+	require.Equal(t, got["expires_in"], 3600.0)
+	require.Equal(t, got["scope"], "vault:read vault:write")
 	holder := s.Holder(got["access_token"].(string))
-	assert.That(t, holder.Agent == "phone" && slices.Equal(holder.Scopes, []string{"vault:read", "vault:write"}), "%+v", holder)
+	assert.Equal(t, holder.Agent, "phone")
+	assert.EqualSlices(t, holder.Scopes, []string{"vault:read", "vault:write"})
 	file, err := os.ReadFile(filepath.Join(s.state, fileName))
 	if secret := got["refresh_token"].(string); err != nil || strings.Contains(string(file), secret[strings.Index(secret, ".")+1:]) || strings.Contains(string(file), got["access_token"].(string)) {
 		t.Errorf("the file has a token: %v", err)
@@ -338,21 +347,27 @@ func TestAnOwnerGrantsAClient(t *testing.T) {
 		assert.Equal(t, info.Mode().Perm(), 0o600, "others can read the file: %v", info.Mode())
 	}
 	status, next := s.exchange(s.forRefresh(got["refresh_token"]))
-	assert.That(t, status == 200 && next["scope"] == "vault:read vault:write" && s.Holder(next["access_token"].(string)).Identity == holder.Identity, "%d %v", status, next)
+	require.Equal(t, status, 200)
+	require.Equal(t, next["scope"], "vault:read vault:write")
+	assert.Equal(t, s.Holder(next["access_token"].(string)).Identity, holder.Identity)
 	assert.That(t, s.Holder(got["access_token"].(string)).Agent == "", "a replaced access token still counts")
 	s.tokens.mu.Lock()
 	clear(s.tokens.access) // as after a restart: the client refreshes
 	s.tokens.mu.Unlock()
 	assert.That(t, s.Holder(next["access_token"].(string)).Agent == "", "an access token outlives a restart")
 	status, last := s.exchange(s.forRefresh(next["refresh_token"]))
-	assert.That(t, status == 200 && s.Holder(last["access_token"].(string)).Agent == "phone", "%d %v", status, last)
+	require.Equal(t, status, 200)
+	assert.Equal(t, s.Holder(last["access_token"].(string)).Agent, "phone")
 	s.clock = s.clock.Add(time.Hour)
 	assert.That(t, s.Holder(last["access_token"].(string)).Agent == "", "an access token does not expire")
 	s.clock = s.clock.Add(-time.Hour)
 	_, grants, err := s.store.List()
-	require.That(t, err == nil && len(grants) == 1, "%+v, %v", grants, err)
+	require.NoError(t, err)
+	require.Equal(t, len(grants), 1)
 	had, err := s.store.Remove(grants[0].ID)
-	assert.That(t, had && err == nil && s.Holder(last["access_token"].(string)).Agent == "", "removed: %v, %v", had, err)
+	require.That(t, had, "removed: %v, %v", had, err)
+	require.Equal(t, err, nil, "removed")
+	assert.Equal(t, s.Holder(last["access_token"].(string)).Agent, "", "removed")
 	status, _ = s.exchange(s.forRefresh(last["refresh_token"]))
 	assert.That(t, status != 200, "a removed grant is refreshed")
 }
@@ -426,7 +441,8 @@ func TestNoOtherWayToAToken(t *testing.T) {
 		status, answer := s.signIn(s.query(test[1:]...))
 		refused(what, status, answer, "error")
 		location := fmt.Sprint(answer["location"])
-		assert.That(t, strings.HasPrefix(location, "https://client.example/cb?") && strings.Contains(location, "error="), "%s: %v", what, answer)
+		assert.That(t, strings.HasPrefix(location, "https://client.example/cb?"), "%s: %v", what, answer)
+		assert.Contains(t, location, "error=", "%s: %v", what, answer)
 	}
 	// Decisions.
 	decide := func(body map[string]any, headers ...string) (int, map[string]any) {
@@ -652,7 +668,8 @@ func TestManyChallenges(t *testing.T) {
 	n := len(s.tickets)
 	assert.That(t, n <= maxTickets+1, "%d tickets", n)
 	status, decided := s.send("/oauth/decide", map[string]any{"ticket": wanted["ticket"], "agent": "phone", "scope": "vault:read", "allow": true})
-	assert.That(t, status == 200 && strings.Contains(fmt.Sprint(decided["location"]), "code="), "%d %v", status, decided)
+	require.Equal(t, status, 200)
+	assert.Contains(t, fmt.Sprint(decided["location"]), "code=")
 }
 
 // Addresses of a client: exactly, but for the port on the machine of the user.
@@ -688,7 +705,10 @@ func TestAClientByItsMetadata(t *testing.T) {
 	status, got := s.signIn(s.query("client_id", id))
 	client, _ := got["client"].(map[string]any)
 	name := fmt.Sprint(client["name"])
-	require.That(t, status == 200 && strings.HasPrefix(name, "By[2J document") && len(name) <= maxName && !strings.Contains(name, "\x1b"), "%d %v", status, got)
+	require.Equal(t, status, 200, "%d %v", status, got)
+	require.That(t, strings.HasPrefix(name, "By[2J document"), "%d %v", status, got)
+	require.That(t, len(name) <= maxName, "%d %v", status, got)
+	require.That(t, !strings.Contains(name, "\x1b"), "%d %v", status, got)
 	_, decided := s.send("/oauth/decide", map[string]any{"ticket": got["ticket"], "agent": "phone", "scope": "vault:read", "allow": true})
 	location, _ := url.Parse(fmt.Sprint(decided["location"]))
 	form := s.forCode(location.Query().Get("code"))
@@ -754,7 +774,8 @@ func TestPagesAndMetadata(t *testing.T) {
 		s.registered(callback)
 	}
 	c, err := s.store.read()
-	assert.That(t, err == nil && len(c.Clients) == maxClients, "%d clients, %v", len(c.Clients), err)
+	require.Equal(t, err, nil, "%d clients, %v", len(c.Clients), err)
+	assert.Equal(t, len(c.Clients), maxClients, "%d clients, %v", len(c.Clients), err)
 }
 
 // TestOneAddressTakesOnlyWhatIsItsOwn: a flood of challenges and registrations from one address leaves those of others.
@@ -765,9 +786,11 @@ func TestOneAddressTakesOnlyWhatIsItsOwn(t *testing.T) {
 		s.give(ticket{payer: shares.Network("192.0.2.1")})
 	}
 	_, has := s.tickets[begun]
-	assert.That(t, has && len(s.tickets) <= maxTickets+1, "%d tickets, that of another address is kept: %v", len(s.tickets), has)
+	require.That(t, has, "%d tickets, that of another address is kept: %v", len(s.tickets), has)
+	assert.That(t, len(s.tickets) <= maxTickets+1, "%d tickets, that of another address is kept: %v", len(s.tickets), has)
 	pool := shares.NewPool(registrations, shares.Half)
 	for pool.Take(shares.Network("2001:db8::1"), 1) {
 	}
-	assert.That(t, pool.Take(shares.Network("192.0.2.2"), 1) && !pool.Take(shares.Network("2001:db8::2"), 1), "registrations")
+	assert.That(t, pool.Take(shares.Network("192.0.2.2"), 1), "registrations")
+	assert.That(t, !pool.Take(shares.Network("2001:db8::2"), 1), "registrations")
 }

@@ -330,7 +330,8 @@ func wantAll(t *testing.T, c collector, lines int, again bool) {
 				t.Fatalf("%s: number %d, want %d, in %v", part, seq, next, seqs)
 			}
 		}
-		assert.That(t, next == want+1 && missing <= 0, "%s: the lines up to %d, want %d; %d are missing", part, next-1, want, missing)
+		assert.Equal(t, next, want+1, "%s: the lines up to %d, want %d; %d are missing", part, next-1, want, missing)
+		assert.That(t, missing <= 0, "%s: the lines up to %d, want %d; %d are missing", part, next-1, want, missing)
 	}
 }
 
@@ -362,7 +363,9 @@ func TestEveryLineArrivesOnce(t *testing.T) {
 			within(t, "1100 lines", func() bool { return countOf(c) == 1100 })
 			wantAll(t, c, 1100, false)
 			p := ProgressOf(state)
-			assert.That(t, len(p) == 1 && p[0].Sent == 1100 && p[0].Dropped == 0, "%+v", p)
+			require.Equal(t, len(p), 1)
+			require.Equal(t, p[0].Sent, 1100)
+			assert.Equal(t, p[0].Dropped, 0)
 		})
 	}
 }
@@ -496,7 +499,8 @@ func TestLinesThatTheLogRemovesAreCounted(t *testing.T) {
 		return seqs[len(seqs)-1] == 505
 	})
 	seqs, missing := c.lines().numbers("calls")
-	assert.That(t, missing != 0 && len(seqs)+missing == 505, "%d lines arrived, %d are missing", len(seqs), missing)
+	assert.That(t, missing != 0, "%d lines arrived, %d are missing", len(seqs), missing)
+	assert.Equal(t, len(seqs)+missing, 505, "%d lines arrived, %d are missing", len(seqs), missing)
 	within(t, "the count", func() bool { return ProgressOf(state)[0].Dropped == uint64(missing) })
 	e.Close()
 	require.NoError(t, os.RemoveAll(audit.CallsFolder(state)))
@@ -563,5 +567,6 @@ func TestAddresses(t *testing.T) {
 	} {
 		assert.Equal(t, (Check(address) == nil), ok, "%q", address)
 	}
-	assert.That(t, FileOf("file:///a/b") != "" && FileOf("https://a/b") == "", "files of addresses")
+	assert.That(t, FileOf("file:///a/b") != "", "files of addresses")
+	assert.Equal(t, FileOf("https://a/b"), "", "files of addresses")
 }

@@ -29,7 +29,11 @@ func TestTheCollectorOfTheEnvironment(t *testing.T) {
 		{"a protocol", map[string]string{endpointVariable: here, protocolVariable: "grpc", tracesProtocolVariable: "http/protobuf"}, collector{url: here + "/v1/traces", timeout: defaultTimeout}},
 	} {
 		got, err := collectorIn(func(name string) string { return tt.env[name] })
-		assert.That(t, err == nil && got != nil && got.url == tt.want.url && got.timeout == tt.want.timeout && len(got.headers) == 0, "%s: %+v, %v", tt.name, got, err)
+		require.Equal(t, err, nil, "%s", tt.name)
+		require.That(t, got != nil, "%s: %+v, %v", tt.name, got, err)
+		require.Equal(t, got.url, tt.want.url, "%s", tt.name)
+		require.Equal(t, got.timeout, tt.want.timeout, "%s", tt.name)
+		assert.Equal(t, len(got.headers), 0, "%s", tt.name)
 	}
 }
 
@@ -45,7 +49,8 @@ func TestAnotherEncodingThanTheOneThatIsSentIsToldOf(t *testing.T) {
 		var log bytes.Buffer
 		env := map[string]string{endpointVariable: "http://localhost:4318", tt.name: tt.value}
 		tr, err := OpenTracing(TracingConfig{Getenv: func(name string) string { return env[name] }, Log: slog.New(slog.NewTextHandler(&log, nil))})
-		require.That(t, err == nil && tr != nil, "%s=%q: %v", tt.name, tt.value, err)
+		require.Equal(t, err, nil, "%s=%q", tt.name, tt.value)
+		require.That(t, tr != nil, "%s=%q: %v", tt.name, tt.value, err)
 		tr.Close()
 		got := log.String()
 		if tt.want == "" && got != "" || tt.want != "" && (!strings.Contains(got, tt.want) || !strings.Contains(got, "level=WARN") || !strings.Contains(got, "http/json")) {
@@ -84,5 +89,9 @@ func TestHeadersAreReadAsTheSpecificationHasThem(t *testing.T) {
 		return map[string]string{headersVariable: " a = 1 ,b=x%2Cy, ,c=k=v "}[name]
 	})
 	got, err := env.headers(tracesHeadersVariable, headersVariable)
-	assert.That(t, err == nil && got.Get("A") == "1" && got.Get("B") == "x,y" && got.Get("C") == "k=v" && len(got) == 3, "%v, %v", got, err)
+	require.NoError(t, err)
+	require.Equal(t, got.Get("A"), "1")
+	require.Equal(t, got.Get("B"), "x,y")
+	require.Equal(t, got.Get("C"), "k=v")
+	assert.Equal(t, len(got), 3)
 }

@@ -49,7 +49,8 @@ func TestWhatIsTriedAgain(t *testing.T) {
 		c := newCollector(t, tt.answers...)
 		e, waited, _ := exporterTo(t, c)
 		err := e.deliver(t.Context(), []byte("{}"))
-		assert.That(t, (err == nil) == (tt.err == "") && (err == nil || strings.Contains(err.Error(), tt.err)), "%s: %v, want %q", tt.name, err, tt.err)
+		assert.Equal(t, err == nil, tt.err == "", "%s", tt.name)
+		assert.That(t, err == nil || strings.Contains(err.Error(), tt.err), "%s: %v, want %q", tt.name, err, tt.err)
 		if len(c.sent()) != tt.tries || len(*waited) != tt.tries-1 || !slices.IsSorted(*waited) {
 			t.Errorf("%s: %d tries with pauses of %v, want %d", tt.name, len(c.sent()), *waited, tt.tries)
 		}
@@ -61,7 +62,10 @@ func TestTheCollectorSaysHowLongToWait(t *testing.T) {
 	e, waited, _ := exporterTo(t, c)
 	require.NoError(t, e.deliver(t.Context(), nil))
 	w := *waited
-	assert.That(t, len(w) == 2 && w[0] == 30*time.Second && w[1] >= 2*firstPause && w[1] <= 3*firstPause, "waited %v", w)
+	require.Equal(t, len(w), 2, "waited %v", w)
+	require.Equal(t, w[0], 30*time.Second, "waited %v", w)
+	require.That(t, w[1] >= 2*firstPause, "waited %v", w)
+	assert.That(t, w[1] <= 3*firstPause, "waited %v", w)
 }
 
 func TestTriesEndWithTheirTime(t *testing.T) {
@@ -87,7 +91,8 @@ func TestWhatACollectorDoesNotTakeIsAWarning(t *testing.T) {
 		e, _, log := exporterTo(t, newCollector(t, says(body)))
 		require.NoError(t, e.deliver(t.Context(), nil))
 		got := log.String()
-		assert.That(t, strings.Contains(got, want) && (want == "") == (got == ""), "%s: the log contains %q, want %q", body, got, want)
+		assert.Contains(t, got, want, "%s: the log contains %q", body, got)
+		assert.Equal(t, want == "", got == "", "%s: the log contains %q", body, got)
 	}
 }
 
@@ -97,7 +102,8 @@ func TestNoAddressAndNoSecretIsInAMessage(t *testing.T) {
 	c.Close()
 	e.to.url = strings.Replace(c.URL, "http://", "http://user:s3cret@", 1) + "/s3cret?key=s3cret"
 	err := e.deliver(t.Context(), nil)
-	assert.That(t, err != nil && !strings.Contains(err.Error(), "s3cret"), "%v", err)
+	require.That(t, err != nil, "%v", err)
+	assert.That(t, !strings.Contains(err.Error(), "s3cret"), "%v", err)
 }
 
 func TestOneWarningAMinute(t *testing.T) {
@@ -114,6 +120,7 @@ func TestOneWarningAMinute(t *testing.T) {
 		now = now.Add(step.after)
 		w.lost(5, errors.New("away"))
 		got := log.String()
-		assert.That(t, strings.Count(got, "\n") == step.lines && strings.HasSuffix(strings.TrimSpace(got), step.last), "after %v: %q", step.after, got)
+		assert.Equal(t, strings.Count(got, "\n"), step.lines, "after %v", step.after)
+		assert.That(t, strings.HasSuffix(strings.TrimSpace(got), step.last), "after %v: %q", step.after, got)
 	}
 }

@@ -82,7 +82,8 @@ func TestTheFiguresAreThoseOfTheCalls(t *testing.T) {
 		{"vaultwicket_worker_memory_bytes", dto.MetricType_GAUGE, map[string]float64{"": 7 << 20}},
 	} {
 		f := families[tt.name]
-		assert.That(t, f.GetType() == tt.kind && len(values(f)) == len(tt.series), "%s: %v", tt.name, f)
+		assert.Equal(t, f.GetType(), tt.kind, "%s", tt.name)
+		assert.Equal(t, len(values(f)), len(tt.series), "%s", tt.name)
 		for labels, want := range tt.series {
 			assert.Equal(t, values(f)[labels], want, "%s{%s}", tt.name, labels)
 		}
@@ -98,7 +99,8 @@ func TestDurationsAreInTheBucketsOfPrometheus(t *testing.T) {
 		ended(m, telemetry.Single, "read", "mcp", telemetry.Decision{}, telemetry.CallEnd{Code: "ok", Backend: "embedded", Effect: "read", Duration: d})
 	}
 	f := scrape(t, m)["vaultwicket_call_duration_seconds"]
-	require.That(t, f.GetType() == dto.MetricType_HISTOGRAM && len(f.GetMetric()) == 1, "%v", f)
+	require.Equal(t, f.GetType(), dto.MetricType_HISTOGRAM)
+	require.Equal(t, len(f.GetMetric()), 1)
 	h := f.GetMetric()[0].GetHistogram()
 	want := map[float64]uint64{0.00025: 2, 0.0005: 3, 0.5: 3, 1: 4, 15: 4, 60: 5}
 	for _, b := range h.GetBucket() {
@@ -106,7 +108,10 @@ func TestDurationsAreInTheBucketsOfPrometheus(t *testing.T) {
 			t.Errorf("up to %v: %d, want %d", b.GetUpperBound(), b.GetCumulativeCount(), n)
 		}
 	}
-	assert.That(t, h.GetSampleCount() == 6 && h.GetSampleSum() >= 3660 && h.GetSampleSum() <= 3661 && len(h.GetBucket()) == len(bounds)+1, "%v", h)
+	assert.Equal(t, h.GetSampleCount(), 6)
+	assert.That(t, h.GetSampleSum() >= 3660, "%v", h)
+	assert.That(t, h.GetSampleSum() <= 3661, "%v", h)
+	assert.Equal(t, len(h.GetBucket()), len(bounds)+1)
 	assert.That(t, slices.IsSorted(bounds[:]), "the bounds are not sorted")
 }
 
@@ -142,7 +147,8 @@ func TestFiguresAreWrittenWhileCallsGoOn(t *testing.T) {
 		total += n
 	}
 	got := families["vaultwicket_call_duration_seconds"].GetMetric()[0].GetHistogram().GetSampleCount()
-	assert.That(t, total == 4000 && got == 4000, "%v calls and %d durations", total, got)
+	assert.Equal(t, total, 4000, "%v calls and %d durations", total, got)
+	assert.Equal(t, got, 4000, "%v calls and %d durations", total, got)
 }
 
 // TestWhatRulesAboutTextsFoundIsCounted counts by rule, kind and shadow, and not what was not searched.
@@ -152,7 +158,9 @@ func TestWhatRulesAboutTextsFoundIsCounted(t *testing.T) {
 		ended(m, telemetry.Single, "read", "mcp", telemetry.Decision{Decision: "allow"}, telemetry.CallEnd{Code: "ok", Found: found, Shadow: []string{"suspicious"}})
 	}
 	got := values(scrape(t, m)["vaultwicket_found_total"])
-	assert.That(t, len(got) == 2 && got["secrets github-pat false"] == 2 && got["suspicious order true"] == 1, "%v", got)
+	require.Equal(t, len(got), 2)
+	require.Equal(t, got["secrets github-pat false"], 2)
+	assert.Equal(t, got["suspicious order true"], 1)
 }
 
 func TestAnAgentSeesItsOwnFiguresAlone(t *testing.T) {

@@ -65,7 +65,9 @@ func TestACallAndItsProgramAreSpans(t *testing.T) {
 	got := attributesOfSpan(call)
 	assert.That(t, maps.Equal(got, want), "the call says %v, want %v", got, want)
 	e := call.GetEvents()
-	assert.That(t, len(e) == 1 && e[0].GetName() == "decision" && e[0].GetAttributes()[0].GetValue().GetStringValue() == "allow", "events %v", e)
+	require.Equal(t, len(e), 1, "events %v", e)
+	require.Equal(t, e[0].GetName(), "decision", "events %v", e)
+	assert.Equal(t, e[0].GetAttributes()[0].GetValue().GetStringValue(), "allow", "events %v", e)
 }
 
 func TestOperationsAreBelowTheirBatch(t *testing.T) {
@@ -81,7 +83,8 @@ func TestOperationsAreBelowTheirBatch(t *testing.T) {
 		t.Errorf("%v is not below %v", operation, whole)
 	}
 	s := operation.GetStatus()
-	assert.That(t, s.GetCode() == tracepb.Status_STATUS_CODE_ERROR && s.GetMessage() == "timeout", "a timeout is %v", s)
+	assert.Equal(t, s.GetCode(), tracepb.Status_STATUS_CODE_ERROR, "a timeout is %v", s)
+	assert.Equal(t, s.GetMessage(), "timeout", "a timeout is %v", s)
 	path := c.sent()[0].URL.Path
 	assert.That(t, path == "/own/path", "sent to %s", path)
 }
@@ -128,7 +131,8 @@ func TestWhoSendsIsSaid(t *testing.T) {
 			t.Errorf("%s: %v", tt.name, got)
 		}
 		scope := from.GetScopeSpans()[0].GetScope()
-		assert.That(t, scope.GetName() == "vaultwicket" && scope.GetVersion() == "1.2.3", "%s: the scope is %v", tt.name, scope)
+		assert.Equal(t, scope.GetName(), "vaultwicket", "%s: the scope is %v", tt.name, scope)
+		assert.Equal(t, scope.GetVersion(), "1.2.3", "%s: the scope is %v", tt.name, scope)
 		for name := range tt.env {
 			t.Setenv(name, "")
 		}
@@ -144,11 +148,13 @@ func TestWithoutACollectorThereIsNothing(t *testing.T) {
 		"only what is else": {headersVariable: "a=b", timeoutVariable: "x", protocolVariable: "grpc"},
 	} {
 		tr, err := OpenTracing(TracingConfig{Getenv: func(name string) string { return env[name] }})
-		assert.That(t, tr == nil && err == nil, "%s: %v, %v", name, tr, err)
+		assert.That(t, tr == nil, "%s: %v, %v", name, tr, err)
+		assert.NoError(t, err, "%s", name)
 		tr.Close()
 	}
 	tr, err := OpenTracing(TracingConfig{})
-	assert.That(t, tr == nil && err == nil, "no environment: %v, %v", tr, err)
+	assert.That(t, tr == nil, "no environment: %v, %v", tr, err)
+	assert.NoError(t, err, "no environment")
 }
 
 func TestWhatIsNotSampledIsNotSent(t *testing.T) {
@@ -160,7 +166,8 @@ func TestWhatIsNotSampledIsNotSent(t *testing.T) {
 		c := newCollector(t)
 		tr, _ := open(t, map[string]string{endpointVariable: c.URL})
 		ctx, call := tr.Begin(telemetry.WithTrace(t.Context(), telemetry.Trace{Parent: "00-" + callerTrace + "-" + callerSpan + "-" + tt.flags}), telemetry.CallStart{Command: "read"})
-		assert.That(t, call == nil && tr.BeginRun(ctx, "embedded") == nil, "%s: the call is observed", tt.name)
+		require.That(t, call == nil, "%s: the call is observed", tt.name)
+		assert.That(t, tr.BeginRun(ctx, "embedded") == nil, "%s: the call is observed", tt.name)
 		tr.Close()
 		n := len(c.sent())
 		assert.That(t, n == 0, "%s: %d requests", tt.name, n)
@@ -172,7 +179,9 @@ func TestWhatTheSDKSaysIsAWarning(t *testing.T) {
 	c := newCollector(t)
 	_, log := open(t, map[string]string{endpointVariable: c.URL, headersVariable: "a=s3cret"})
 	got := log.String()
-	assert.That(t, strings.Contains(got, "sometimes") && strings.Count(got, "\n") == 1 && !strings.Contains(got, "s3cret"), "the log contains %q", got)
+	assert.Contains(t, got, "sometimes", "the log contains %q", got)
+	assert.Equal(t, strings.Count(got, "\n"), 1, "the log contains %q", got)
+	assert.That(t, !strings.Contains(got, "s3cret"), "the log contains %q", got)
 }
 
 // A collector that takes requests and never answers holds up no call, and the end
@@ -198,5 +207,6 @@ func TestACollectorThatHangsHoldsUpNobody(t *testing.T) {
 		t.Fatal("no one is told")
 	}
 	got := log.String()
-	assert.That(t, strings.Count(got, "\n") == 1 && strings.Contains(got, "traces cannot be sent"), "the log contains %q", got)
+	assert.Equal(t, strings.Count(got, "\n"), 1, "the log contains %q", got)
+	assert.Contains(t, got, "traces cannot be sent", "the log contains %q", got)
 }

@@ -104,7 +104,8 @@ func TestACallThatWaitsThenEnds(t *testing.T) {
 	w.write(line, true)
 	update(t, c)
 	call := c.Page(Filter{}, 0, 1).Calls[0]
-	assert.That(t, call.Outcome() == "asked" && !call.Ended, "%+v", call)
+	assert.Equal(t, call.Outcome(), "asked")
+	assert.That(t, !call.Ended, "%+v", call)
 	line.Decision, line.Code, line.By, line.Time = "reply", "", "page", begun.Add(time.Second)
 	w.write(line, true)
 	line.Decision, line.By, line.Rule = "allow", "", ""
@@ -113,9 +114,15 @@ func TestACallThatWaitsThenEnds(t *testing.T) {
 	w.write(line, true)
 	update(t, c)
 	p := c.Page(Filter{Changes: true}, 0, 10)
-	assert.That(t, p.Total == 1 && p.Calls[0].Outcome() == "allowed" && p.Calls[0].Approved && p.Calls[0].By == "page" && p.Calls[0].Code == "" && p.Calls[0].Ended, "%+v", p)
+	require.Equal(t, p.Total, 1)
+	require.Equal(t, p.Calls[0].Outcome(), "allowed")
+	require.That(t, p.Calls[0].Approved, "%+v", p)
+	require.Equal(t, p.Calls[0].By, "page")
+	require.Equal(t, p.Calls[0].Code, "")
+	assert.That(t, p.Calls[0].Ended, "%+v", p)
 	f := c.Figures(Filter{}, begun.Add(time.Hour))
-	assert.That(t, f.P99 == 0 && f.Agents[0].Calls == 1, "figures %+v: a user's time to think is not how long a call takes", f)
+	require.Equal(t, f.P99, 0, "figures %+v: a user's time to think is not how long a call takes", f)
+	assert.Equal(t, f.Agents[0].Calls, 1, "figures %+v: a user's time to think is not how long a call takes", f)
 }
 
 func TestTheOwnersCallsAreNotAnAgents(t *testing.T) {
@@ -128,9 +135,11 @@ func TestTheOwnersCallsAreNotAnAgents(t *testing.T) {
 	c := Open(w.state)
 	update(t, c)
 	p := c.Page(Filter{}, 0, 10)
-	assert.That(t, p.Total == 5 && p.Own == 3, "%d calls, %d of them of the owner", p.Total, p.Own)
+	assert.Equal(t, p.Total, 5, "%d calls, %d of them of the owner", p.Total, p.Own)
+	assert.Equal(t, p.Own, 3, "%d calls, %d of them of the owner", p.Total, p.Own)
 	f := c.Figures(Filter{}, begun)
-	assert.That(t, f.Hours[0] == (Hour{Start: begun, Allowed: 1, Denied: 7}) && len(f.Commands) == 1, "%+v", f)
+	assert.Equal(t, f.Hours[0], Hour{Start: begun, Allowed: 1, Denied: 7})
+	assert.Equal(t, len(f.Commands), 1)
 }
 
 func TestFiltersAndPages(t *testing.T) {
@@ -173,7 +182,8 @@ func TestFiltersAndPages(t *testing.T) {
 		t.Errorf("%q %q %q", clients, vaults, commands)
 	}
 	call, ok := c.Latest(Filter{Session: "1-abc"})
-	assert.That(t, ok && call.Time == begun.Add(249*time.Minute), "latest %+v", call)
+	require.That(t, ok, "latest %+v", call)
+	assert.Equal(t, call.Time, begun.Add(249*time.Minute), "latest %+v", call)
 }
 
 func TestTheOldestCallsMakeWay(t *testing.T) {
@@ -192,7 +202,8 @@ func TestTheOldestCallsMakeWay(t *testing.T) {
 	newest := fmt.Sprint("client ", most+9)
 	assert.Equal(t, p.Calls[0].Client, newest)
 	_, lines, _ := c.One(p.Calls[0].ID)
-	assert.That(t, len(lines) == 1 && lines[0].Client == newest, "the lines of the newest call are %+v", lines)
+	require.Equal(t, len(lines), 1, "the lines of the newest call are %+v", lines)
+	assert.Equal(t, lines[0].Client, newest, "the lines of the newest call are %+v", lines)
 	assert.That(t, p.Dropped, "nothing says that older calls are missing")
 }
 
@@ -239,7 +250,8 @@ func TestACallThatIsWrittenLateIsListedWhereItBegan(t *testing.T) {
 	want := "[read 300 tasks 270 read 240 read 120 search 90 read 60 read 0]"
 	assert.That(t, fmt.Sprint(got) == want, "%v, want %s", got, want)
 	last, ok := c.Last()
-	assert.That(t, ok && last.Command == "tasks", "the last is %+v", last)
+	require.That(t, ok, "the last is %+v", last)
+	assert.Equal(t, last.Command, "tasks", "the last is %+v", last)
 }
 
 // What each agent did: notes are counted once, and refusals by what was refused and why.
@@ -272,7 +284,8 @@ func TestFiguresOfAgents(t *testing.T) {
 	assert.That(t, fmt.Sprint(got) == want, "%v, want %s", got, want)
 	note := NoteOf("00000000000000a2")
 	p := c.Page(Filter{Text: "plan", Notes: map[Note]bool{note: true}}, 0, 10)
-	assert.That(t, p.Total == 1 && p.Calls[0].Note == note, "the calls about a note are %+v", p)
+	require.Equal(t, p.Total, 1, "the calls about a note are %+v", p)
+	assert.Equal(t, p.Calls[0].Note, note, "the calls about a note are %+v", p)
 }
 
 // TestWhatRulesAboutTextsDid has lines of calls of two days, each with what a rule did.
@@ -323,7 +336,9 @@ func TestALongLogIsReadFromItsEnd(t *testing.T) {
 	c := Open(w.state)
 	update(t, c)
 	first := c.Page(Filter{}, 0, 50)
-	assert.That(t, first.Partial && first.Total > 50 && first.Total < count/2, "%d calls at first", first.Total)
+	assert.That(t, first.Partial, "%d calls at first", first.Total)
+	assert.That(t, first.Total > 50, "%d calls at first", first.Total)
+	assert.That(t, first.Total < count/2, "%d calls at first", first.Total)
 	for more := true; more; {
 		var err error
 		more, err = c.ReadOlder(t.Context())
@@ -332,7 +347,9 @@ func TestALongLogIsReadFromItsEnd(t *testing.T) {
 	w.call("search", "agent", count*time.Second, 1, "allow", "")
 	update(t, c)
 	all := c.Page(Filter{}, 0, 1)
-	assert.That(t, all.Total == count+2 && !all.Partial && !all.Dropped, "%d calls in the end: %+v", all.Total, all)
+	assert.Equal(t, all.Total, count+2, "%d calls in the end: %+v", all.Total, all)
+	assert.That(t, !all.Partial, "%d calls in the end: %+v", all.Total, all)
+	assert.That(t, !all.Dropped, "%d calls in the end: %+v", all.Total, all)
 	assert.Equal(t, all.Calls[0].Command, "search")
 	seen := map[string]bool{}
 	for before := first.Older; ; {
@@ -349,7 +366,10 @@ func TestALongLogIsReadFromItsEnd(t *testing.T) {
 	}
 	assert.That(t, len(seen) == count+1-len(first.Calls), "%d calls behind the first page of %d", len(seen), len(first.Calls))
 	_, of, ok := c.One("2-abc-17")
-	assert.That(t, ok && len(of) == 2 && of[0].Kind == "decision" && of[1].Kind == "end", "%+v", of)
+	require.That(t, ok, "%+v", of)
+	require.Equal(t, len(of), 2)
+	require.Equal(t, of[0].Kind, "decision")
+	assert.Equal(t, of[1].Kind, "end")
 	f := c.Figures(Filter{Command: "read"}, begun.Add(count*time.Second))
 	sum := 0
 	for _, hour := range f.Hours {
