@@ -204,7 +204,9 @@ func TestTheReason(t *testing.T) {
 		{"a.md", false, Reason{}},
 	} {
 		got, ok := list.Reason(test.path, Kind(test.folder))
-		assert.That(t, got == test.want && ok == (test.want != Reason{}) && ok == list.Hides(test.path, Kind(test.folder)), "%s, a folder %v: %+v, %v", test.path, test.folder, got, ok)
+		assert.Equal(t, got, test.want, "%s, a folder %v", test.path, test.folder)
+		assert.Equal(t, ok, test.want != Reason{}, "%s, a folder %v", test.path, test.folder)
+		assert.Equal(t, ok, list.Hides(test.path, Kind(test.folder)), "%s, a folder %v", test.path, test.folder)
 	}
 	got, ok := ParseIgnored("").Reason("a.md", File)
 	assert.That(t, !ok, "no patterns: %+v", got)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 func TestARefusedPathSaysWhy(t *testing.T) {
@@ -32,7 +33,9 @@ func TestARefusedPathSaysWhy(t *testing.T) {
 		{"a blank at the end of a segment", "A /B", `path "A /B" has the segment "A " with a blank at its end`},
 	} {
 		path, err := parsePath(test.path)
-		assert.That(t, err != nil && err.Error() == test.want && path == "", "%s: %q, %v, want %s", test.name, path, err, test.want)
+		require.That(t, err != nil, "%s: %q, %v, want %s", test.name, path, err, test.want)
+		require.Equal(t, err.Error(), test.want, "%s", test.name)
+		assert.Equal(t, path, "", "%s", test.name)
 	}
 }
 
@@ -42,7 +45,8 @@ func TestAPathThatIsTakenLosesOneSlash(t *testing.T) {
 		"/": "", "A": "A", "A/": "A", "A/B/": "A/B", ".A/..b/c.": ".A/..b/c.", "A B": "A B", "日本": "日本", "A~B{C}+^": "A~B{C}+^", longest: longest, longest + "/": longest,
 	} {
 		path, err := parsePath(written)
-		assert.That(t, path == want && err == nil, "%q becomes %q, %v", written, path, err)
+		assert.Equal(t, path, want, "%q becomes %q", written, path)
+		assert.NoError(t, err, "%q becomes %q", written, path)
 	}
 }
 

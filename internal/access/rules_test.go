@@ -58,9 +58,13 @@ func TestLevelOfThePath(t *testing.T) {
 
 func TestNoRulesRestrictNothing(t *testing.T) {
 	var none Rules
-	assert.That(t, none.Level("a.md") == Delete && !none.Hide() && !none.Restrict() && none.String() == "", "the zero Rules restrict something: %q", none)
+	assert.Equal(t, none.Level("a.md"), Delete, "the zero Rules restrict something")
+	assert.That(t, !none.Hide(), "the zero Rules restrict something: %q", none)
+	assert.That(t, !none.Restrict(), "the zero Rules restrict something: %q", none)
+	assert.Equal(t, none.String(), "", "the zero Rules restrict something")
 	made, err := New(nil)
-	assert.That(t, err == nil && !made.Restrict(), "New(nil) = %v, %v", made, err)
+	require.Equal(t, err, nil, "New(nil) = %v", made)
+	assert.That(t, !made.Restrict(), "New(nil) = %v, %v", made, err)
 }
 
 func TestOpensAFolderWithSomethingOpenInIt(t *testing.T) {
@@ -68,7 +72,8 @@ func TestOpensAFolderWithSomethingOpenInIt(t *testing.T) {
 	for folder, want := range map[string]bool{"": true, "A": true, "A/B": true, "A/B/C": true, "A/B/C/D": true, "A/X": false, "B": false, "a": false} {
 		assert.Equal(t, rules.Opens(folder), want, "Opens(%q) =", folder)
 	}
-	assert.That(t, rules.Hide() && !mustRules(t, "A", "rw").Hide(), "Hide does not tell whether there is a none")
+	assert.That(t, rules.Hide(), "Hide does not tell whether there is a none")
+	assert.That(t, !mustRules(t, "A", "rw").Hide(), "Hide does not tell whether there is a none")
 }
 
 func TestLowest(t *testing.T) {
@@ -117,9 +122,12 @@ func TestOpensLooksAtTheLevel(t *testing.T) {
 		assert.Equal(t, rules.Opens(folder), want, "Opens(%q) =", folder)
 	}
 	spelled := mustRules(t, "Ä", "none", "Ä/Straße", "r")
-	assert.That(t, spelled.Opens("ä") && spelled.Opens("Ä") && !mustRules(t, "/", "none", "Ä", "none").Opens("ä"), "%v does not open another spelling of a folder", spelled)
+	assert.That(t, spelled.Opens("ä"), "%v does not open another spelling of a folder", spelled)
+	assert.That(t, spelled.Opens("Ä"), "%v does not open another spelling of a folder", spelled)
+	assert.That(t, !mustRules(t, "/", "none", "Ä", "none").Opens("ä"), "%v does not open another spelling of a folder", spelled)
 	met := rules.Meet(mustRules(t, "C", "none"))
-	assert.That(t, !met.Opens("C") && !met.Opens(""), "%v opens what one of its tables closes", met)
+	assert.That(t, !met.Opens("C"), "%v opens what one of its tables closes", met)
+	assert.That(t, !met.Opens(""), "%v opens what one of its tables closes", met)
 }
 
 func TestIsBelow(t *testing.T) {
@@ -179,10 +187,12 @@ func TestLevelsHaveNames(t *testing.T) {
 	}
 	for _, bad := range []string{"", "R", "wr", "rwdx", " r", "none "} {
 		got, err := ParseLevel(bad)
-		assert.That(t, err != nil && got == None, "%q is read as %v, %v", bad, got, err)
+		assert.That(t, err != nil, "%q is read as %v, %v", bad, got, err)
+		assert.Equal(t, got, None, "%q is read as %v", bad, got)
 	}
 	_, err := ParseLevel("w")
-	assert.That(t, err != nil && err.Error() == `invalid access "w": want none, r, rw or rwd`, "got %v", err)
+	require.That(t, err != nil, "got %v", err)
+	assert.Equal(t, err.Error(), `invalid access "w": want none, r, rw or rwd`)
 }
 
 // A rule applies to the name that the disk has for its path as for the written one.
@@ -204,7 +214,8 @@ func TestNamedRules(t *testing.T) {
 	twice := named.Meet(mustRules(t, "Wo\u0308rk", "r"))
 	assert.That(t, twice.Level("Wo\u0308rk/a.md") == Read, "a further table takes nothing away")
 	same := rules.Named(func(path string) string { return path })
-	assert.That(t, same.Level("Wo\u0308rk/a.md") == Read && same.String() == rules.String(), "rules without other names are others")
+	assert.Equal(t, same.Level("Wo\u0308rk/a.md"), Read, "rules without other names are others")
+	assert.Equal(t, same.String(), rules.String(), "rules without other names are others")
 }
 
 func TestNamedRulesForOneFolder(t *testing.T) {
@@ -287,7 +298,9 @@ func TestParseSaysWhatIsWrong(t *testing.T) {
 	} {
 		for range 8 { // in whichever order a table is read
 			rules, err := Parse(test.text)
-			require.That(t, err != nil && err.Error() == test.want && !rules.Restrict(), "%s: %s, %v, want %s", test.name, rules, err, test.want)
+			require.That(t, err != nil, "%s: %s, %v, want %s", test.name, rules, err, test.want)
+			require.Equal(t, err.Error(), test.want, "%s", test.name)
+			require.That(t, !rules.Restrict(), "%s: %s, %v, want %s", test.name, rules, err, test.want)
 		}
 	}
 }
@@ -318,6 +331,8 @@ func TestRulesOfAnotherRoot(t *testing.T) {
 	})
 	one := require.Value(New(map[string]Level{"a": None}))(t)
 	outside := one.Above("Notes")
-	assert.That(t, outside.Level("Other/a") == Delete && outside.Level("Notes/a") == None && outside.Level("Notes/b") == Read, "%s", outside)
+	assert.Equal(t, outside.Level("Other/a"), Delete)
+	assert.Equal(t, outside.Level("Notes/a"), None)
+	assert.Equal(t, outside.Level("Notes/b"), Read)
 	assert.Equal(t, one.Above("No [rule]").Level("x"), None, "a folder that no rule can name")
 }

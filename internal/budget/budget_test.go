@@ -50,7 +50,9 @@ func TestWhatRunsOut(t *testing.T) {
 		}},
 		{"the first error stays", "the call takes more than 10 steps", protocol.CodeTimeout, func(b *Budget) error {
 			_ = b.Step(11)
-			assert.That(t, b.Hold(1) != nil && b.Put(1) != nil && b.Match("x", match) != nil, "something is left")
+			assert.That(t, b.Hold(1) != nil, "something is left")
+			assert.That(t, b.Put(1) != nil, "something is left")
+			assert.That(t, b.Match("x", match) != nil, "something is left")
 			return b.Err()
 		}},
 	} {
@@ -84,7 +86,9 @@ func TestTheBudgetComesWithTheContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	b := New(Limits{})
 	first, second := From(ctx), From(ctx)
-	assert.That(t, From(With(ctx, b)) == b && first != second && first.limits == Default, "another budget")
+	assert.Equal(t, From(With(ctx, b)), b, "another budget")
+	assert.That(t, first != second, "another budget")
+	assert.Equal(t, first.limits, Default, "another budget")
 	cancel()
 	taken := int64(0)
 	for b.Step(1) == nil {
@@ -135,7 +139,8 @@ func TestAllCallsHaveACeiling(t *testing.T) {
 			most = max(most, all)
 		}
 		bound := int64(len(calls))*ownShare + commonShare + Default.Alive
-		assert.That(t, most <= bound && most >= bound/2, "%d bytes are alive, bound %d", most, bound)
+		assert.That(t, most <= bound, "%d bytes are alive, bound %d", most, bound)
+		assert.That(t, most >= bound/2, "%d bytes are alive, bound %d", most, bound)
 		for _, b := range calls {
 			err := (&Overrun{})
 			assert.That(t, errors.As(b.Err(), &err) && err.Code() == protocol.CodeOutputLimit, "it did not get all that a call may have: %v", b.Err())

@@ -152,7 +152,8 @@ func TestAPathIsAsItIsListed(t *testing.T) {
 		_, folder := grow(t, test.same, test.files...)
 		for range 3 { // what is remembered changes nothing
 			got, err := folder.Name(test.asked)
-			assert.That(t, got == test.want && err == nil, "%s: %+q is %+q, %v, want %+q", test.what, test.asked, got, err, test.want)
+			assert.Equal(t, got, test.want, "%s: %+q is %+q", test.what, test.asked, got)
+			assert.NoError(t, err, "%s: %+q is %+q", test.what, test.asked, got)
 		}
 	}
 }
@@ -164,7 +165,8 @@ func TestWhatTellsSpellingsApartIsNotAskedAgain(t *testing.T) {
 	ask := func(path string) calls {
 		*root.calls = calls{}
 		got, err := folder.Name(path)
-		assert.That(t, got == path && err == nil, "%q is %q, %v", path, got, err)
+		assert.Equal(t, got, path)
+		assert.NoError(t, err)
 		return *root.calls
 	}
 	ask("Work/2026/A.md")
@@ -198,7 +200,8 @@ func TestAFolderIsListedOnce(t *testing.T) {
 	delete(root.names, "C.md")
 	root.time = root.time.Add(time.Second)
 	got, err := folder.Name("C.md")
-	assert.That(t, got == "c.md" && err == nil, "after the name has changed it is %q, %v", got, err)
+	assert.Equal(t, got, "c.md", "after the name has changed it is %q", got)
+	assert.NoError(t, err, "after the name has changed it is %q", got)
 }
 
 // The time of a folder that was changed a moment ago does not tell the next
@@ -219,12 +222,14 @@ func TestWhatIsListedUnderNoNameIsNotThere(t *testing.T) {
 	inner := root.same
 	root.same = func(listed, asked string) bool { return inner(listed, asked) || asked == "LOST~1.MD" }
 	got, err := folder.Name("LOST~1.MD")
-	assert.That(t, got == "A.md" && err == nil, "a short name is %q, %v", got, err)
+	assert.Equal(t, got, "A.md", "a short name is %q", got)
+	assert.NoError(t, err, "a short name is %q", got)
 	root.names = map[string]*disk{"A.md": root.names["A.md"], "hidden": {real: other}}
 	hidden := &unlisted{root}
 	folder = newFolder(func() (level, error) { return hidden, nil })
 	got, err = folder.Name("hidden")
-	assert.That(t, errors.Is(err, fs.ErrNotExist) && got == "", "what no listing has is %q, %v", got, err)
+	assert.ErrorIs(t, err, fs.ErrNotExist, "what no listing has is %q", got)
+	assert.Equal(t, got, "", "what no listing has is %q", got)
 }
 
 // unlisted leaves a name out of its listing.
@@ -242,7 +247,8 @@ func TestAFolderThatCannotBeListed(t *testing.T) {
 	assert.That(t, onWindows != nil || (got == "2026" && err == nil), "a name without other spellings is %q, %v", got, err)
 	for _, asked := range []string{"a.md", "A.md"} {
 		got, err := folder.Name(asked)
-		assert.That(t, errors.Is(err, fs.ErrPermission) && got == "", "%q is %q, %v", asked, got, err)
+		assert.ErrorIs(t, err, fs.ErrPermission, "%q is %q", asked, got)
+		assert.Equal(t, got, "", "%q is %q", asked, got)
 	}
 	root.same = nothing
 	folder = newFolder(func() (level, error) { return root, nil })
@@ -253,7 +259,8 @@ func TestAFolderThatCannotBeListed(t *testing.T) {
 func TestTheErrorOfTheFolder(t *testing.T) {
 	broken := errors.New("broken")
 	got, err := In(func() (*os.Root, error) { return nil, broken }).Name("A.md")
-	assert.That(t, errors.Is(err, broken) && got == "", "%q, %v", got, err)
+	assert.ErrorIs(t, err, broken)
+	assert.Equal(t, got, "")
 }
 
 func TestOtherSpellings(t *testing.T) {
@@ -294,7 +301,8 @@ func TestIdentity(t *testing.T) {
 	for _, spelling := range spellings {
 		assert.Equal(t, Identity(spelling), want, "%s", spelling)
 	}
-	assert.That(t, filepath.Base(want) == "My Vault" && filepath.IsAbs(want), "the identity is %s", want)
+	assert.Equal(t, filepath.Base(want), "My Vault", "the identity is %s", want)
+	assert.That(t, filepath.IsAbs(want), "the identity is %s", want)
 	assert.Equal(t, filepath.Base(Identity(filepath.Join(dir, "missing"))), "missing", "a folder that is not there")
 	assert.Equal(t, filepath.Base(Identity(string(filepath.Separator))), string(filepath.Separator), "the root")
 }
@@ -318,6 +326,7 @@ func TestANameInAnyForm(t *testing.T) {
 	} {
 		_, folder := grow(t, nothing, test.files...)
 		got, err := folder.NameInAnyForm(test.asked)
-		assert.That(t, got == test.want && err == nil, "%s: %+q is %+q, %v, want %+q", test.what, test.asked, got, err, test.want)
+		assert.Equal(t, got, test.want, "%s: %+q is %+q", test.what, test.asked, got)
+		assert.NoError(t, err, "%s: %+q is %+q", test.what, test.asked, got)
 	}
 }

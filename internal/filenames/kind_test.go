@@ -64,7 +64,8 @@ func TestRegularFilesAreFiles(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "a.md"), nil, 0o600))
 	root := require.Value(os.OpenRoot(dir))(t)
 	defer root.Close()
-	assert.That(t, IsFile(root, "a.md", 0o600) && IsFileAt(filepath.Join(dir, "a.md"), 0o600), "a regular file is none")
+	assert.That(t, IsFile(root, "a.md", 0o600), "a regular file is none")
+	assert.That(t, IsFileAt(filepath.Join(dir, "a.md"), 0o600), "a regular file is none")
 	// An entry that the system calls irregular, and that has no reparse point.
 	assert.That(t, !IsFile(root, "a.md", fs.ModeIrregular), "a file without a tag counts as one of a cloud")
 	assert.That(t, !IsFileAt(filepath.Join(dir, "none", "a.md"), fs.ModeIrregular), "a missing folder has a file")

@@ -22,7 +22,8 @@ func TestAGateBehindTLSKnowsItsConnections(t *testing.T) {
 	_, ok := g.admit(c)
 	require.That(t, ok, "not admitted")
 	MarkAuthenticated(NewServer(t.Context(), nil, nil).ConnContext(t.Context(), tls.Server(c, &tls.Config{})))
-	assert.That(t, len(g.open) == 1 && c.authenticated, "%d open, authenticated: %v", len(g.open), c.authenticated)
+	assert.Equal(t, len(g.open), 1, "%d open, authenticated: %v", len(g.open), c.authenticated)
+	assert.That(t, c.authenticated, "%d open, authenticated: %v", len(g.open), c.authenticated)
 	if err := errors.Join(c.Close(), c.Close()); err != nil || len(g.open) != 0 {
 		t.Errorf("%v, %d open", err, len(g.open))
 	}
@@ -83,5 +84,6 @@ func TestSilentConnectionsLeaveDescriptors(t *testing.T) {
 func TestConnectionsTakeAQuarterOfTheFiles(t *testing.T) {
 	files, isLimited := fileLimit()
 	got := ConnLimit(1 << 30)
-	assert.That(t, ConnLimit(1) == 1 && (!isLimited && got == 1<<30 || isLimited && got == max(1, files/4)), "%d of %d files", got, files)
+	assert.Equal(t, ConnLimit(1), 1, "%d of %d files", got, files)
+	assert.That(t, !isLimited && got == 1<<30 || isLimited && got == max(1, files/4), "%d of %d files", got, files)
 }

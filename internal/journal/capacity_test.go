@@ -36,7 +36,8 @@ func TestAppendsOfAMegabytePushNothingOut(t *testing.T) {
 	for _, e := range []Entry{wiped, ids[1], ids[5], ids[count-4], ids[count-1]} {
 		before := e.Steps[0].Before
 		got, err := reader.Object(t.Context(), before.Hash)
-		assert.That(t, err == nil && int64(len(got)) == before.Size, "%d bytes, %v; want %d", len(got), err, before.Size)
+		require.NoError(t, err)
+		assert.Equal(t, int64(len(got)), before.Size)
 	}
 	use := diskUse(t, j.folder.dir)
 	assert.That(t, use <= int64(count)<<20*7/4, "%d appends of 1 MB take %d bytes on the disk", count, use)
@@ -82,7 +83,8 @@ func TestWhatIsYoungIsNeverDropped(t *testing.T) {
 		kept = append(kept, entries...)
 	}
 	use := diskUse(t, j.folder.dir)
-	assert.That(t, use <= 1<<20+4000 && use >= 900<<10, "%d bytes on the disk", use)
+	assert.That(t, use <= 1<<20+4000, "%d bytes on the disk", use)
+	assert.That(t, use >= 900<<10, "%d bytes on the disk", use)
 	*later = protected - time.Hour
 	e, content := filler(j, "z", 9000, 0)
 	err := j.Begin(e, content)
@@ -100,7 +102,8 @@ func TestWhatIsYoungIsNeverDropped(t *testing.T) {
 	e, content = filler(j, "z", 9000, 0)
 	require.NoError(t, j.Begin(e, content))
 	list = entries(t, again(j))
-	assert.That(t, len(list) < len(kept) && list[0].ID == e.ID, "%d entries", len(list))
+	require.That(t, len(list) < len(kept), "%d entries", len(list))
+	assert.Equal(t, list[0].ID, e.ID, "%d entries", len(list))
 }
 
 func TestACallerHasAShare(t *testing.T) {
@@ -113,7 +116,8 @@ func TestACallerHasAShare(t *testing.T) {
 	for _, seg := range require.Value(j.folder.list())(t).segments {
 		use -= seg.objects
 	}
-	assert.That(t, use <= limit/2+4000 && use >= limit/2*9/10, "%d entries take %d bytes, want a half of %d", len(kept), use, limit)
+	assert.That(t, use <= limit/2+4000, "%d entries take %d bytes, want a half of %d", len(kept), use, limit)
+	assert.That(t, use >= limit/2*9/10, "%d entries take %d bytes, want a half of %d", len(kept), use, limit)
 	refused := func(j *Journal, caller string, want bool) {
 		t.Helper()
 		e, content := filler(j, caller, 5000, 20_000)
@@ -136,7 +140,8 @@ func TestWhatIsPutCounts(t *testing.T) {
 		e, content := filler(j, "a", 100, i)
 		err := j.Begin(e, content)
 		if errors.As(err, &full) {
-			assert.That(t, i >= 20 && i <= 52, "refused after %d", i)
+			assert.That(t, i >= 20, "refused after %d", i)
+			assert.That(t, i <= 52, "refused after %d", i)
 			return
 		}
 		require.NoError(t, err)
@@ -166,14 +171,20 @@ func TestAnOlderJournalIsRead(t *testing.T) {
 	require.NoError(t, os.WriteFile(j.folder.file(segmentName(1)), segment, 0o600))
 	e, err := j.Entry(t.Context(), id)
 	require.NoError(t, err)
-	assert.That(t, e.State == Done && e.Session == "s" && e.Caller == "" && e.Batch == "" && len(e.TakesBack()) == 1, "%+v", e)
+	assert.Equal(t, e.State, Done)
+	assert.Equal(t, e.Session, "s")
+	assert.Equal(t, e.Caller, "")
+	assert.Equal(t, e.Batch, "")
+	assert.Equal(t, len(e.TakesBack()), 1)
 	next, content := change("a.md", "text", "")
 	next.Caller, next.Batch, next.Undoes, next.Also = "terminal", "b", id, []string{id}
 	require.NoError(t, j.Begin(next, content))
 	list := entries(t, again(j))
-	assert.That(t, len(list) == 2 && fmt.Sprint(list[0]) == fmt.Sprint(next), "%+v, want %+v", list, next)
+	require.Equal(t, len(list), 2)
+	assert.Equal(t, fmt.Sprint(list[0]), fmt.Sprint(next))
 	list, _, err = j.Entries(t.Context(), Filter{Caller: "terminal", Batch: "b"})
-	assert.That(t, err == nil && len(list) == 1, "%d entries, %v", len(list), err)
+	require.Equal(t, err, nil, "%d entries, %v", len(list), err)
+	assert.Equal(t, len(list), 1, "%d entries, %v", len(list), err)
 }
 
 // A difference that does not fit a line has a file, and one that is damaged is
@@ -189,14 +200,16 @@ func TestADifferenceInAFile(t *testing.T) {
 	assert.That(t, use <= 2<<20+700_000, "%d bytes on the disk", use)
 	image := ImageOf(text)
 	got, err := again(j).Object(t.Context(), image.Hash)
-	require.That(t, err == nil && bytes.Equal(got, text), "%d bytes, %v", len(got), err)
+	require.Equal(t, err, nil, "%d bytes, %v", len(got), err)
+	require.That(t, bytes.Equal(got, text), "%d bytes, %v", len(got), err)
 	require.NoError(t, os.Truncate(j.folder.file(objectName(1, image.Hash)), 100_000))
 	var damaged *Damaged
 	_, err = again(j).Object(t.Context(), image.Hash)
 	assert.That(t, errors.As(err, &damaged), "%v", err)
 	begun(t, again(j), "a.md", string(text), "")
 	got, err = again(j).Object(t.Context(), image.Hash)
-	assert.That(t, err == nil && bytes.Equal(got, text), "%d bytes, %v", len(got), err)
+	require.Equal(t, err, nil, "%d bytes, %v", len(got), err)
+	assert.That(t, bytes.Equal(got, text), "%d bytes, %v", len(got), err)
 }
 
 func TestATextIsItsDifferences(t *testing.T) {
@@ -215,7 +228,8 @@ func TestATextIsItsDifferences(t *testing.T) {
 			o.Middle = len(o.Data)
 			var ok bool
 			parts, ok = o.Over(parts)
-			require.That(t, ok && bytes.Equal(parts, next), "%q became %q, want %q", text, parts, next)
+			require.That(t, ok, "%q became %q, want %q", text, parts, next)
+			require.That(t, bytes.Equal(parts, next), "%q became %q, want %q", text, parts, next)
 			text = next
 		}
 		_, ok := (object{Prefix: len(text) + 1, Raw: true}).Over(parts)
@@ -256,10 +270,12 @@ func TestTenThousandAppendsTakeLittle(t *testing.T) {
 	assert.That(t, use <= 100<<20*int64(count)/10_000, "%d bytes on the disk", use)
 	list, damage, err := j.Entries(t.Context(), Filter{Limit: 20_000})
 	require.NoError(t, err)
-	assert.That(t, len(list) == count && len(damage) == 0, "%d entries, %v", len(list), damage)
+	assert.Equal(t, len(list), count, "%d entries, %v", len(list), damage)
+	assert.Equal(t, len(damage), 0, "%d entries, %v", len(list), damage)
 	for i := 0; i < len(list); i += 97 {
 		got, err := j.Object(t.Context(), list[i].Steps[0].Before.Hash)
-		require.That(t, err == nil && string(got) == text[:20*(count-i)], "%d: %d bytes, %v", i, len(got), err)
+		require.Equal(t, err, nil, "%d: %d bytes, %v", i, len(got), err)
+		require.Equal(t, string(got), text[:20*(count-i)], "%d: %d bytes, %v", i, len(got), err)
 	}
 }
 
@@ -290,7 +306,8 @@ func TestAnAgentHasOneShareAndANewcomerAlwaysOne(t *testing.T) {
 		*later -= 3 * 75 * time.Minute
 	}
 	for i, want := range []int64{limit / 2, limit / 4, limit / 8} {
-		assert.That(t, agents[i] <= want && agents[i] >= want/2, "agent %d has %d bytes of texts, of which %d can be written", i, agents[i], want)
+		require.That(t, agents[i] <= want, "agent %d has %d bytes of texts, of which %d can be written", i, agents[i], want)
+		assert.That(t, agents[i] >= want/2, "agent %d has %d bytes of texts, of which %d can be written", i, agents[i], want)
 	}
 	e, content := filler(j, "newcomer/session-1", 3000, 0)
 	require.NoError(t, j.Begin(e, content))

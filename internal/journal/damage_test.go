@@ -153,7 +153,8 @@ func TestADamagedFileIsToldAndReplaced(t *testing.T) {
 			assert.That(t, errors.As(err, &damaged), "%s: %v", name, err)
 			begun(t, again(j), "a.bin", text, "")
 			got, err := again(j).Object(t.Context(), e.Steps[0].Before.Hash)
-			assert.That(t, err == nil && string(got) == text, "%s: %d bytes, %v", name, len(got), err)
+			require.Equal(t, err, nil, "%s: %d bytes, %v", name, len(got), err)
+			assert.Equal(t, string(got), text, "%s: %d bytes, %v", name, len(got), err)
 		}
 	}
 }
@@ -171,7 +172,8 @@ func TestADamagedObjectInALineIsKeptAgain(t *testing.T) {
 	assert.That(t, isTyped(err), "%v", err)
 	begun(t, j, "a.md", text, "")
 	got, err := j.Object(t.Context(), e.Steps[0].Before.Hash)
-	assert.That(t, err == nil && string(got) == text, "%d bytes, %v", len(got), err)
+	require.Equal(t, err, nil, "%d bytes, %v", len(got), err)
+	assert.Equal(t, string(got), text, "%d bytes, %v", len(got), err)
 }
 
 func TestALineTooLongIsSkipped(t *testing.T) {
@@ -182,7 +184,9 @@ func TestALineTooLongIsSkipped(t *testing.T) {
 	require.NoError(t, errors.Join(err, file.Close()))
 	begun(t, j, "a.md", "a", "b")
 	list, damage, err := again(j).Entries(t.Context(), Filter{})
-	assert.That(t, err == nil && len(damage) == 1 && len(list) == len(whole)+1, "%d entries, %v, %v", len(list), damage, err)
+	require.Equal(t, err, nil, "%d entries, %v", len(list), damage)
+	require.Equal(t, len(damage), 1, "%d entries, %v", len(list), damage)
+	assert.Equal(t, len(list), len(whole)+1, "%d entries, %v", len(list), damage)
 }
 
 func TestAMissingSegmentIsTold(t *testing.T) {
@@ -201,7 +205,10 @@ func TestAMissingSegmentIsTold(t *testing.T) {
 	whole := entries(t, again(j))
 	require.NoError(t, os.Remove(j.folder.file(segmentName(3))))
 	list, damage, err := again(j).Entries(t.Context(), Filter{})
-	assert.That(t, err == nil && len(damage) == 1 && damage[0].File == segmentName(3) && len(list) < len(whole), "%d of %d entries, %+v, %v", len(list), len(whole), damage, err)
+	require.Equal(t, err, nil, "%d of %d entries, %+v", len(list), len(whole), damage)
+	require.Equal(t, len(damage), 1, "%d of %d entries, %+v", len(list), len(whole), damage)
+	require.Equal(t, damage[0].File, segmentName(3), "%d of %d entries, %+v", len(list), len(whole), damage)
+	assert.That(t, len(list) < len(whole), "%d of %d entries, %+v, %v", len(list), len(whole), damage, err)
 }
 
 // A journal that was kept under another path of the vault is taken over, by who

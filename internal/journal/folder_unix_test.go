@@ -72,5 +72,6 @@ func TestNothingIsTruncatedThroughALink(t *testing.T) {
 	e, content := change("a.md", "a", "b")
 	assert.ErrorIs(t, j.Begin(e, content), faults.Err)
 	text, err := os.ReadFile(target)
-	assert.That(t, err == nil && string(text) == "mine", "%q, %v", text, err)
+	require.NoError(t, err)
+	assert.Equal(t, string(text), "mine")
 }

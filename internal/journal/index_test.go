@@ -127,13 +127,15 @@ func checkQuestions(t *testing.T, j *Journal, list []Entry, what string) {
 	for _, i := range []int{0, 1, len(list) / 2, len(list) - 1} {
 		e := list[i]
 		got, err := j.Entry(t.Context(), e.ID)
-		require.That(t, err == nil && fmt.Sprint(got) == fmt.Sprint(e), "%s: entry %d is %+v, %v, want %+v", what, i, got, err, e)
+		require.Equal(t, err, nil, "%s: entry %d is %+v", what, i, got)
+		require.Equal(t, fmt.Sprint(got), fmt.Sprint(e), "%s: entry %d is %+v", what, i, got)
 		for _, s := range e.Steps {
 			if s.isPureMove() {
 				continue
 			}
 			text, err := j.Object(t.Context(), s.Before.Hash)
-			require.That(t, err == nil && ImageOf(text) == s.Before, "%s: the text of entry %d: %d bytes, %v", what, i, len(text), err)
+			require.Equal(t, err, nil, "%s: the text of entry %d: %d bytes, %v", what, i, len(text), err)
+			require.Equal(t, ImageOf(text), s.Before, "%s: the text of entry %d: %d bytes, %v", what, i, len(text), err)
 		}
 	}
 	versions, err := j.Versions(t.Context(), "Folder/3.md", 1000)
@@ -168,7 +170,8 @@ func TestQuestionsAreAnsweredByAnIndexAsByReadingAll(t *testing.T) {
 	checkQuestions(t, j, list, "as it was written")
 	checkQuestions(t, again(j), list, "by another process")
 	damage, err := j.Check(t.Context())
-	assert.That(t, err == nil && len(damage) == 0, "%+v, %v", damage, err)
+	require.NoError(t, err)
+	assert.Equal(t, len(damage), 0)
 	kept := map[string][]byte{}
 	for _, name := range files {
 		kept[name] = require.Value(os.ReadFile(name))(t)
@@ -196,7 +199,8 @@ func TestQuestionsAreAnsweredByAnIndexAsByReadingAll(t *testing.T) {
 		checkQuestions(t, again(j), list, what)
 		for name, want := range kept {
 			got, err := os.ReadFile(name)
-			require.That(t, err == nil && slices.Equal(got, want), "%s: %s was not made again: %d bytes, %v", what, filepath.Base(name), len(got), err)
+			require.Equal(t, err, nil, "%s: %s was not made again: %d bytes, %v", what, filepath.Base(name), len(got), err)
+			require.EqualSlices(t, got, want, "%s: %s was not made again: %d bytes, %v", what, filepath.Base(name), len(got), err)
 		}
 	}
 }
@@ -224,12 +228,15 @@ func TestAnIndexIsNotBelieved(t *testing.T) {
 	require.NoError(t, os.WriteFile(j.folder.file(indexName(seg.number)), s.encode(s.head()), 0o600))
 	next := again(j)
 	got, damage, err := next.Entries(t.Context(), Filter{})
-	assert.That(t, err == nil && len(damage) > 0 && len(got) < len(list), "%d entries of %d, %d places of damage, %v", len(got), len(list), len(damage), err)
+	require.Equal(t, err, nil, "%d entries of %d, %d places of damage, %v", len(got), len(list), len(damage), err)
+	require.That(t, len(damage) > 0, "%d entries of %d, %d places of damage, %v", len(got), len(list), len(damage), err)
+	assert.That(t, len(got) < len(list), "%d entries of %d, %d places of damage, %v", len(got), len(list), len(damage), err)
 	checkQuestions(t, next, list, "the next questions")
 
 	require.NoError(t, os.WriteFile(j.folder.file(indexName(seg.number)), s.encode(s.head()), 0o600))
 	damage, err = again(j).Check(t.Context())
-	assert.That(t, err == nil && len(damage) == 0, "%+v, %v", damage, err)
+	require.NoError(t, err)
+	assert.Equal(t, len(damage), 0)
 	checkQuestions(t, again(j), list, "after a check")
 }
 
@@ -241,11 +248,16 @@ func TestDamageOfAnOldSegmentIsTold(t *testing.T) {
 	for _, what := range []string{"with the index of before", "with an index of its own"} {
 		next := again(j)
 		damage, err := next.Check(t.Context())
-		assert.That(t, err == nil && len(damage) == 1, "%s: %+v, %v", what, damage, err)
+		require.Equal(t, err, nil, "%s", what)
+		assert.Equal(t, len(damage), 1, "%s", what)
 		got, damage, err := next.Entries(t.Context(), Filter{})
-		assert.That(t, err == nil && len(damage) == 1 && len(got) >= len(list)-1, "%s: %d entries of %d, %+v, %v", what, len(got), len(list), damage, err)
+		require.Equal(t, err, nil, "%s: %d entries of %d", what, len(got), len(list))
+		require.Equal(t, len(damage), 1, "%s: %d entries of %d", what, len(got), len(list))
+		assert.That(t, len(got) >= len(list)-1, "%s: %d entries of %d, %+v, %v", what, len(got), len(list), damage, err)
 		newest, damage, err := next.Entries(t.Context(), Filter{Limit: 1})
-		assert.That(t, err == nil && len(damage) == 0 && len(newest) == 1, "%s: the newest: %d entries, %+v, %v", what, len(newest), damage, err)
+		require.Equal(t, err, nil, "%s: the newest: %d entries, %+v", what, len(newest), damage)
+		require.Equal(t, len(damage), 0, "%s: the newest: %d entries, %+v", what, len(newest), damage)
+		assert.Equal(t, len(newest), 1, "%s: the newest: %d entries, %+v", what, len(newest), damage)
 	}
 }
 
@@ -266,9 +278,11 @@ func TestAnEntryThatIsBegunAgainIsOne(t *testing.T) {
 			require.That(t, len(list) == 6, "%d entries", len(list))
 			assert.Equal(t, list[0].State, Done, "state")
 			got, err := j.Entry(t.Context(), e.ID)
-			assert.That(t, err == nil && got.State == Done, "%v, %v", got.State, err)
+			require.NoError(t, err)
+			assert.Equal(t, got.State, Done)
 			damage, err := j.Check(t.Context())
-			assert.That(t, err == nil && len(damage) == 0, "%+v, %v", damage, err)
+			require.NoError(t, err)
+			assert.Equal(t, len(damage), 0)
 		}
 	}
 }
@@ -392,5 +406,6 @@ func TestEachOfVeryManyTextsIsFoundAtOnce(t *testing.T) {
 	before := j.known.recent[0]
 	find("in the same segment again")
 	assert.That(t, before.rowCount() > maxRecentRows, "%d rows", before.rowCount())
-	assert.That(t, len(j.known.recent) == 1 && j.known.recent[0] == before, "the summary of a large segment is read for each text")
+	require.Equal(t, len(j.known.recent), 1, "the summary of a large segment is read for each text")
+	assert.Equal(t, j.known.recent[0], before, "the summary of a large segment is read for each text")
 }

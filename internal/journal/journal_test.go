@@ -69,21 +69,30 @@ func TestAnEntryIsReadAsItWasWritten(t *testing.T) {
 	e := begun(t, j, "a note.md", "one\n", "one\ntwo\n")
 	for _, j := range []*Journal{j, again(j)} {
 		got, err := j.Entry(t.Context(), e.ID)
-		assert.That(t, err == nil && fmt.Sprint(got) == fmt.Sprint(e), "got %+v, %v, want %+v", got, err, e)
+		require.NoError(t, err)
+		assert.Equal(t, fmt.Sprint(got), fmt.Sprint(e))
 	}
 	after := []Image{ImageOf([]byte("something else"))}
 	require.NoError(t, j.End(e.ID, Outcome{State: Failed, After: after, Note: "the client was cut short"}))
 	e.State, e.Note, e.Steps[0].After = Failed, "the client was cut short", after[0]
 	got, err := again(j).Entry(t.Context(), e.ID)
-	assert.That(t, err == nil && fmt.Sprint(got) == fmt.Sprint(e), "got %+v, %v, want %+v", got, err, e)
+	require.NoError(t, err)
+	assert.Equal(t, fmt.Sprint(got), fmt.Sprint(e))
 	by := NewID(time.Now())
 	require.NoError(t, again(j).MarkUndone(e.ID, by))
 	got, err = j.Entry(t.Context(), e.ID)
-	assert.That(t, err == nil && got.State == Undone && got.UndoneBy == by && got.Note == e.Note, "got %+v, %v", got, err)
+	require.NoError(t, err)
+	require.Equal(t, got.State, Undone)
+	require.Equal(t, got.UndoneBy, by)
+	assert.Equal(t, got.Note, e.Note)
 	text, err := j.Object(t.Context(), e.Steps[0].Before.Hash)
-	assert.That(t, err == nil && string(text) == "one\n", "%q, %v", text, err)
+	require.NoError(t, err)
+	assert.Equal(t, string(text), "one\n")
 	list, _, err = j.Entries(t.Context(), Filter{})
-	assert.That(t, err == nil && len(list) == 1 && len(list[0].Steps) == 1 && list[0].Count == 1, "%+v, %v", list, err)
+	require.NoError(t, err)
+	require.Equal(t, len(list), 1)
+	require.Equal(t, len(list[0].Steps), 1)
+	assert.Equal(t, list[0].Count, 1)
 }
 
 func TestStatesFollowEachOther(t *testing.T) {
@@ -140,13 +149,15 @@ func TestWhatNoRecordCanHoldIsRefused(t *testing.T) {
 	assert.That(t, errors.As(err, &unknown), "an unknown entry: %v", err)
 	require.NoError(t, j.End(e.ID, Outcome{State: Done, Note: strings.Repeat("ü", maxNote)}))
 	list := entries(t, j)
-	assert.That(t, len(list) == 1 && len(list[0].Note) <= maxNote, "%d entries", len(list))
+	require.Equal(t, len(list), 1, "%d entries", len(list))
+	assert.That(t, len(list[0].Note) <= maxNote, "%d entries", len(list))
 }
 
 func TestIDsAreStrict(t *testing.T) {
 	now := time.Date(2026, 11, 21, 9, 31, 5, 123456789, time.UTC)
 	got, err := ParseID(NewID(now))
-	assert.That(t, err == nil && got.Equal(now), "%v, %v", got, err)
+	require.NoError(t, err)
+	assert.That(t, got.Equal(now), "%v, %v", got, err)
 	good := "20261121T093105.123456789Z-7f3a"
 	_, err = ParseID(good)
 	assert.NoError(t, err)
@@ -178,7 +189,8 @@ func TestObjectsOfEverySize(t *testing.T) {
 			e := begun(t, j, "a.md", string(text), "")
 			for _, j := range []*Journal{j, again(j)} {
 				got, err := j.Object(t.Context(), e.Steps[0].Before.Hash)
-				assert.That(t, err == nil && bytes.Equal(got, text), "%d bytes: %d, %v", size, len(got), err)
+				require.Equal(t, err, nil, "%d bytes: %d", size, len(got))
+				assert.That(t, bytes.Equal(got, text), "%d bytes: %d, %v", size, len(got), err)
 			}
 		}
 	}
@@ -270,7 +282,8 @@ func TestVersionsFollowANoteThroughMoves(t *testing.T) {
 	want := []string{"c.md=4", "b.md=3", "b.md=2", "a.md=1"}
 	assert.That(t, slices.Equal(got, want), "got %q, want %q", got, want)
 	limited, err := j.Versions(t.Context(), "c.md", 2)
-	assert.That(t, err == nil && len(limited) == 2, "%d versions, %v", len(limited), err)
+	require.Equal(t, err, nil, "%d versions, %v", len(limited), err)
+	assert.Equal(t, len(limited), 2, "%d versions, %v", len(limited), err)
 }
 
 func TestFilters(t *testing.T) {
@@ -323,9 +336,11 @@ func TestOldEntriesGoFirst(t *testing.T) {
 		ids = append(ids, e.ID)
 	}
 	list := entries(t, j)
-	assert.That(t, len(list) >= 20 && len(list) != len(ids), "%d of %d entries are left", len(list), len(ids))
+	assert.That(t, len(list) >= 20, "%d of %d entries are left", len(list), len(ids))
+	assert.That(t, len(list) != len(ids), "%d of %d entries are left", len(list), len(ids))
 	for i, e := range list {
-		require.That(t, e.ID == ids[len(ids)-1-i] && e.State == Done, "entry %d is %+v", i, e)
+		require.Equal(t, e.ID, ids[len(ids)-1-i], "entry %d is %+v", i, e)
+		require.Equal(t, e.State, Done, "entry %d is %+v", i, e)
 		_, err := j.Object(t.Context(), e.Steps[0].Before.Hash)
 		assert.NoError(t, err)
 	}
@@ -385,7 +400,8 @@ func TestOneWriterAtATime(t *testing.T) {
 	defer cancel()
 	var busy *Busy
 	_, err := again(j).Lock(ctx)
-	assert.That(t, errors.As(err, &busy) && errors.Is(err, context.DeadlineExceeded), "%v", err)
+	require.That(t, errors.As(err, &busy), "%v", err)
+	assert.ErrorIs(t, err, context.DeadlineExceeded)
 	begun(t, j, "a.md", "a", "b") // does not need it
 	unlock()
 	unlock = require.Value(again(j).Lock(t.Context()))(t)
@@ -398,7 +414,8 @@ func TestVaultsAreApart(t *testing.T) {
 	begun(t, j, "a.md", "a", "b")
 	assert.Equal(t, len(entries(t, other)), 0, "an entry of another vault")
 	text, err := os.ReadFile(j.folder.file(readmeFile))
-	assert.That(t, err == nil && strings.Contains(string(text), testVault), "%q, %v", text, err)
+	require.NoError(t, err)
+	assert.Contains(t, string(text), testVault)
 }
 
 // Limits are those of a journal, as far as they are not the usual ones.

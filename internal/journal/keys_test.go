@@ -26,14 +26,17 @@ func TestAKeyHasOneCall(t *testing.T) {
 		return string(answer), found, err
 	}
 	answer, found, err := recall(one, now)
-	assert.That(t, answer == "" && !found && err == nil, "a new key: %q, %v, %v", answer, found, err)
+	assert.Equal(t, answer, "", "a new key")
+	assert.That(t, !found, "a new key: %q, %v, %v", answer, found, err)
+	assert.NoError(t, err, "a new key")
 	var unknown *Unknown
 	err = j.Keys("").Remember("../a key", one, nil, now)
 	assert.That(t, errors.As(err, &unknown), "an answer without a claim: %v", err)
 	require.NoError(t, j.Keys("").Claim("../a key", one, id, now))
 	var unfinished *Unfinished
 	_, _, err = recall(one, now)
-	assert.That(t, errors.As(err, &unfinished) && unfinished.ID == id, "%v", err)
+	require.That(t, errors.As(err, &unfinished), "%v", err)
+	assert.Equal(t, unfinished.ID, id)
 	err = again(j).Keys("").Claim("../a key", one, id, now)
 	assert.That(t, errors.As(err, &unfinished), "%v", err)
 	var reused *KeyReused
@@ -42,22 +45,27 @@ func TestAKeyHasOneCall(t *testing.T) {
 		j.Keys("").Claim("../a key", other, id, now),
 		j.Keys("").Remember("../a key", other, nil, now),
 	} {
-		assert.That(t, errors.As(err, &reused) && reused.ID == id, "%v", err)
+		require.That(t, errors.As(err, &reused), "%v", err)
+		assert.Equal(t, reused.ID, id)
 	}
 	require.NoError(t, j.Keys("").Remember("../a key", one, []byte("the answer"), now))
 	for _, at := range []time.Time{now, now.Add(23 * time.Hour), now.Add(-time.Hour)} {
 		answer, found, err := recall(one, at)
-		assert.That(t, answer == "the answer" && found && err == nil, "%q, %v, %v", answer, found, err)
+		assert.Equal(t, answer, "the answer")
+		assert.That(t, found, "%q, %v, %v", answer, found, err)
+		assert.NoError(t, err)
 	}
 	assert.That(t, j.Keys("").Claim("../a key", one, id, now) != nil, "an answered key is claimed")
 	for _, at := range []time.Time{now.Add(25 * time.Hour), now.Add(-25 * time.Hour)} {
 		_, found, err := recall(other, at)
-		assert.That(t, !found && err == nil, "%v, %v", found, err)
+		assert.That(t, !found, "%v, %v", found, err)
+		assert.NoError(t, err)
 	}
 	require.NoError(t, j.Keys("").Claim("../a key", other, id, now.Add(25*time.Hour)))
 	require.NoError(t, j.Keys("").Forget("../a key", id))
 	_, found, err = recall(one, now)
-	assert.That(t, !found && err == nil, "a key that was forgotten: %v, %v", found, err)
+	assert.That(t, !found, "a key that was forgotten: %v, %v", found, err)
+	assert.NoError(t, err, "a key that was forgotten")
 }
 
 func TestOldKeysAreRemovedAndYoungOnesAreNot(t *testing.T) {
@@ -74,7 +82,8 @@ func TestOldKeysAreRemovedAndYoungOnesAreNot(t *testing.T) {
 	answer := bytes.Repeat([]byte("x"), maxAnswer)
 	require.NoError(t, k.Remember("one more", [32]byte{}, answer, now))
 	got, _, err := k.Recall("one more", [32]byte{}, now)
-	assert.That(t, err == nil && bytes.Equal(got, answer), "%d bytes, %v", len(got), err)
+	require.Equal(t, err, nil, "%d bytes, %v", len(got), err)
+	assert.That(t, bytes.Equal(got, answer), "%d bytes, %v", len(got), err)
 	for i := range maxKeys {
 		require.NoError(t, os.WriteFile(filepath.Join(k.folder(), fmt.Sprint(i)+keySuffix), nil, 0o600))
 	}
@@ -93,7 +102,8 @@ func TestACallerHasAShareOfTheKeys(t *testing.T) {
 	}
 	var large *TooLarge
 	err := k.Claim("one more", [32]byte{}, NewID(now), now)
-	assert.That(t, errors.As(err, &large) && large.Limit == keysOfFirst, "above its share: %v", err)
+	require.That(t, errors.As(err, &large), "above its share: %v", err)
+	assert.Equal(t, large.Limit, keysOfFirst, "above its share")
 	require.NoError(t, j.Keys("another").Claim("one more", [32]byte{}, NewID(now), now))
 }
 

@@ -162,7 +162,8 @@ func TestALineageIsBounded(t *testing.T) {
 		done(t, j, now.Add(time.Duration(n)*time.Second), nil, Step{Path: "all.md", Before: at("all.md"), After: at("x"), Of: []Origin{{Path: from}}})
 	}
 	origins := originsOf(t, again(j), "all.md")
-	require.That(t, len(origins) > 0 && len(origins) <= maxOrigins, "%d origins", len(origins))
+	require.That(t, len(origins) > 0, "%d origins", len(origins))
+	require.That(t, len(origins) <= maxOrigins, "%d origins", len(origins))
 	assert.That(t, slices.Contains(origins, "J/"), "%q", origins)
 }
 

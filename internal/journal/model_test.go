@@ -131,13 +131,15 @@ func (m *model) check(t *rapid.T) {
 		list, damage, err := j.Entries(t.Context(), Filter{})
 		m.fail(t, err)
 		require.That(t, len(damage) == 0, "damage %+v", damage)
-		require.That(t, len(list) >= min(2, len(m.entries)) && len(list) <= len(m.entries), "%d entries of %d", len(list), len(m.entries))
+		require.That(t, len(list) >= min(2, len(m.entries)), "%d entries of %d", len(list), len(m.entries))
+		require.That(t, len(list) <= len(m.entries), "%d entries of %d", len(list), len(m.entries))
 		slices.Reverse(list)
 		for i, want := range m.entries[len(m.entries)-len(list):] {
 			require.Equal(t, fmt.Sprint(list[i]), fmt.Sprint(want), "%+v, want %+v", list[i], want)
 			for _, s := range want.Steps {
 				text, err := j.Object(t.Context(), s.Before.Hash)
-				require.That(t, err == nil && string(text) == m.contents[s.Before.Hash], "%d bytes, %v", len(text), err)
+				require.Equal(t, err, nil, "%d bytes, %v", len(text), err)
+				require.Equal(t, string(text), m.contents[s.Before.Hash], "%d bytes, %v", len(text), err)
 			}
 		}
 	}
@@ -205,10 +207,12 @@ func checkRecord(t *testing.T, record []byte) {
 	r.isWhole = true
 	r.record(record)
 	for _, e := range r.read {
-		require.That(t, e.check() == nil && len(e.Steps) == e.Count, "%+v", e)
+		require.That(t, e.check() == nil, "%+v", e)
+		require.Equal(t, len(e.Steps), e.Count)
 	}
 	for _, o := range r.readEnds {
-		require.That(t, o.state != Begun && len(o.after) == o.Count, "%+v", o)
+		require.That(t, o.state != Begun, "%+v", o)
+		require.Equal(t, len(o.after), o.Count)
 	}
 }
 
@@ -231,7 +235,8 @@ func checkSegment(t *testing.T, segment []byte) {
 	require.NoError(t, j.Begin(e, content))
 	for _, j := range []*Journal{j, again(j)} {
 		got, err := j.Entry(t.Context(), e.ID)
-		require.That(t, err == nil && len(got.Steps) == 1, "%+v, %v", got, err)
+		require.NoError(t, err)
+		require.Equal(t, len(got.Steps), 1)
 		require.Value(j.Object(t.Context(), e.Steps[0].Before.Hash))(t)
 	}
 }

@@ -187,7 +187,8 @@ func TestBrokenOff(t *testing.T) {
 	expect("in another process", open(), e.ID)
 	require.NoError(t, j.Mark().SetTakingBack(e.ID))
 	broken := require.Value(j.Mark().BrokenOff(t.Context()))(t)
-	assert.That(t, broken.ID == e.ID && broken.TakingBack, "taken back: %+v", broken)
+	assert.Equal(t, broken.ID, e.ID, "taken back")
+	assert.That(t, broken.TakingBack, "taken back: %+v", broken)
 	require.NoError(t, os.WriteFile(j.folder.file(unfinishedFile), []byte(e.ID[:7]), 0o600))
 	expect("with half a mark", j, e.ID)
 	j.Mark().Clear()
@@ -217,7 +218,9 @@ func TestTakingBackIsMarkedOnAFullDisk(t *testing.T) {
 	j.sys = fullDisk{j.sys}
 	require.NoError(t, j.Mark().SetTakingBack(e.ID))
 	broken := require.Value(j.Mark().BrokenOff(t.Context()))(t)
-	assert.That(t, broken != nil && broken.ID == e.ID && broken.TakingBack, "%+v", broken)
+	require.That(t, broken != nil, "%+v", broken)
+	require.Equal(t, broken.ID, e.ID)
+	assert.That(t, broken.TakingBack, "%+v", broken)
 }
 
 // Since returns what was begun or ended behind an extent, and nothing else.
@@ -243,7 +246,8 @@ func TestWhatWasChangedSince(t *testing.T) {
 	first := begin("a.md")
 	between := j.Extent()
 	found, all := since(between, 10)
-	assert.That(t, all && len(found) == 0, "nothing was changed: %v, %v", found, all)
+	require.That(t, all, "nothing was changed: %v, %v", found, all)
+	assert.Equal(t, len(found), 0, "nothing was changed")
 	second := begin("b.md")
 	found, _ = since(between, 10)
 	assert.Equal(t, fmt.Sprint(found), fmt.Sprint([]string{second}), "begun")

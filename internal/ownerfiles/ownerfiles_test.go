@@ -76,7 +76,8 @@ func TestAFileThatIsReplacedWhileItIsOpenedIsRefused(t *testing.T) {
 func TestAnOrdinaryFileIsUsed(t *testing.T) {
 	name := newFile(t, "text")
 	data, err := Read(name, 2)
-	assert.That(t, err == nil && string(data) == "tex", "%q, %v: want one byte more than the limit", data, err)
+	require.Equal(t, err, nil, "%q, %v: want one byte more than the limit", data, err)
+	assert.Equal(t, string(data), "tex", "%q, %v: want one byte more than the limit", data, err)
 	require.NoError(t, Disk{}.Truncate(name, 2))
 	assert.That(t, text(t, name) == "te", "it has another size")
 	_, err = Open(name+"-missing", os.O_RDONLY)
@@ -101,7 +102,8 @@ func TestReplace(t *testing.T) {
 	require.NoError(t, os.WriteFile(half, []byte("left behind by a process that was killed"), 0o600))
 	then := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	replaced, err := Replace(Disk{}, half, name, []byte("after"), then)
-	require.That(t, replaced && err == nil, "%v %v", replaced, err)
+	require.That(t, replaced, "%v %v", replaced, err)
+	require.NoError(t, err)
 	if info, err := os.Stat(name); err != nil || !info.ModTime().Equal(then) {
 		t.Errorf("%v, %v", info.ModTime(), err)
 	}
@@ -174,11 +176,14 @@ func TestALockIsNotWaitedForForever(t *testing.T) {
 func TestAnErrorSaysItsPathOnce(t *testing.T) {
 	_, err := os.Open("/none/file")
 	about, reason := Describe("/other", err)
-	assert.That(t, about == "/other" && (reason == "open: no such file or directory" || runtime.GOOS == "windows"), "%q, %q", about, reason)
+	assert.Equal(t, about, "/other")
+	assert.That(t, reason == "open: no such file or directory" || runtime.GOOS == "windows", "%q, %q", about, reason)
 	about, reason = Describe("/other", &Unsafe{Path: "/a", Problem: Accessible, Mode: 0o640})
-	assert.That(t, about == "/a" && reason == "is accessible to other users (mode 0640)", "%q, %q", about, reason)
+	assert.Equal(t, about, "/a")
+	assert.Equal(t, reason, "is accessible to other users (mode 0640)")
 	about, reason = Describe("/other", context.Canceled)
-	assert.That(t, about == "/other" && reason == context.Canceled.Error(), "%q, %q", about, reason)
+	assert.Equal(t, about, "/other")
+	assert.Equal(t, reason, context.Canceled.Error())
 }
 
 func TestACallerNamesItsAgent(t *testing.T) {
@@ -196,7 +201,8 @@ func TestKey(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state")
 	key := Key(dir, "a.key")
 	again := Key(dir, "a.key")
-	assert.That(t, len(key) == keySize && bytes.Equal(again, key), "%x and %x", key, again)
+	assert.Equal(t, len(key), keySize)
+	assert.That(t, bytes.Equal(again, key), "%x and %x", key, again)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "a.key"), []byte("short"), 0o600))
 	assert.That(t, !bytes.Equal(Key(dir, "a.key"), Key(dir, "a.key")), "a key that cannot be read is the same twice")
 }

@@ -123,7 +123,8 @@ func TestCreateFollowsNoLink(t *testing.T) {
 	require.NoError(t, os.Symlink(name, name+".half"))
 	_, err = Replace(Disk{}, name+".half", name+"-other", []byte("new"), time.Time{})
 	assert.NoError(t, err)
-	assert.That(t, text(t, name) == "text" && text(t, name+"-other") == "new", "it was written through a link")
+	assert.Equal(t, text(t, name), "text", "it was written through a link")
+	assert.Equal(t, text(t, name+"-other"), "new", "it was written through a link")
 }
 
 // The lock is that of flock(2), which other versions of the program take.

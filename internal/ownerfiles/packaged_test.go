@@ -78,9 +78,12 @@ func TestOtherStateFoldersAreFound(t *testing.T) {
 func TestAStateFolderIsShared(t *testing.T) {
 	p := newProfile(t)
 	made, err := ShareState("windows", p.env)
-	assert.That(t, made == p.shared && err == nil && WhyUnsafe(p.shared) == "", "%q, %v", made, err)
+	require.Equal(t, made, p.shared)
+	require.NoError(t, err)
+	assert.Equal(t, WhyUnsafe(p.shared), "")
 	made, err = ShareState("windows", p.env)
-	assert.That(t, made == "" && err == nil, "made once more: %q, %v", made, err)
+	assert.Equal(t, made, "", "made once more")
+	assert.NoError(t, err, "made once more")
 }
 
 func TestAnEarlierStateFolderBecomesTheSharedOne(t *testing.T) {
@@ -89,11 +92,17 @@ func TestAnEarlierStateFolderBecomesTheSharedOne(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(earlier, "journal", "1"), []byte("kept"), 0o600))
 	end := require.Value(RegisterServer(ServersFolder(earlier), Server{Session: "4711-a", PID: os.Getpid(), Transport: "stdio"}))(t)
 	made, err := ShareState("windows", p.env)
-	assert.That(t, made == "" && err != nil && !isDir(p.shared) && hasState(earlier), "while a server runs: %q, %v", made, err)
+	assert.Equal(t, made, "", "while a server runs")
+	assert.That(t, err != nil, "while a server runs: %q, %v", made, err)
+	assert.That(t, !isDir(p.shared), "while a server runs: %q, %v", made, err)
+	assert.That(t, hasState(earlier), "while a server runs: %q, %v", made, err)
 	end()
 	made, err = ShareState("windows", p.env)
 	kept, _ := os.ReadFile(filepath.Join(p.shared, "journal", "1"))
-	assert.That(t, made == p.shared && err == nil && string(kept) == "kept" && !isDir(earlier), "%q, %q, %v", made, kept, err)
+	require.Equal(t, made, p.shared)
+	require.NoError(t, err)
+	require.Equal(t, string(kept), "kept")
+	assert.That(t, !isDir(earlier), "%q, %q, %v", made, kept, err)
 }
 
 func TestNoStateFolderIsSharedWhereItIsNamed(t *testing.T) {
@@ -106,6 +115,8 @@ func TestNoStateFolderIsSharedWhereItIsNamed(t *testing.T) {
 	}
 	for goos, env := range map[string]func(string) string{"windows": named, "linux": p.env, "darwin": p.env} {
 		made, err := ShareState(goos, env)
-		assert.That(t, made == "" && err == nil && !isDir(p.shared), "%s: %q, %v", goos, made, err)
+		require.Equal(t, made, "", "%s", goos)
+		require.Equal(t, err, nil, "%s", goos)
+		assert.That(t, !isDir(p.shared), "%s: %q, %v", goos, made, err)
 	}
 }

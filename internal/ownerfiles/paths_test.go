@@ -44,10 +44,13 @@ func TestAPrivateFolderIsMade(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a", "b")
 	require.That(t, EnsureFolder(dir), "not made")
 	info, err := os.Stat(dir)
-	assert.That(t, err == nil && (runtime.GOOS == "windows" || info.Mode().Perm() == 0o700), "%v, %v", info, err)
+	require.NoError(t, err)
+	assert.That(t, runtime.GOOS == "windows" || info.Mode().Perm() == 0o700, "%v, %v", info, err)
 	file := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
-	assert.That(t, !EnsureFolder("") && !EnsureFolder(file) && !EnsureFolder(filepath.Join(file, "x")), "a file was taken for a folder")
+	assert.That(t, !EnsureFolder(""), "a file was taken for a folder")
+	assert.That(t, !EnsureFolder(file), "a file was taken for a folder")
+	assert.That(t, !EnsureFolder(filepath.Join(file, "x")), "a file was taken for a folder")
 }
 
 func TestAFolderThatIsOpenToOthersIsUnsafe(t *testing.T) {
@@ -75,7 +78,8 @@ func TestAFolderThatIsOpenToOthersIsUnsafe(t *testing.T) {
 	} {
 		assert.Equal(t, WhyUnsafe(path), want, "%q", path)
 	}
-	assert.That(t, Unwritable(filepath.Join(base, "none", "deeper")) == nil && Unwritable(filepath.Join(file, "x")) != nil, "a folder that can be made is none that cannot")
+	require.That(t, Unwritable(filepath.Join(base, "none", "deeper")) == nil, "a folder that can be made is none that cannot")
+	assert.That(t, Unwritable(filepath.Join(file, "x")) != nil, "a folder that can be made is none that cannot")
 	if os.Geteuid() == 0 {
 		require.NoError(t, os.Chown(filepath.Join(base, "own"), 4711, 0))
 		assert.Equal(t, WhyUnsafe(filepath.Join(base, "own")), "belongs to another user", "of another user")

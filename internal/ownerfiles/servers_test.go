@@ -29,7 +29,8 @@ func TestMain(m *testing.M) {
 func TestAServerIsListedWhileItRuns(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "servers")
 	list, err := Servers(dir)
-	require.That(t, len(list) == 0 && err == nil, "%v, %v in no folder", list, err)
+	require.Equal(t, len(list), 0, "%v, %v in no folder", list, err)
+	require.Equal(t, err, nil, "%v, %v in no folder", list, err)
 	begun := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	one := Server{Session: "1-one", PID: 1, Since: begun, Transport: "stdio", Vaults: []string{"Notes"}, CallsMinute: 120}
 	two := Server{Session: "2-two", PID: 2, Since: begun.Add(time.Second), Transport: "http"}
@@ -44,10 +45,12 @@ func TestAServerIsListedWhileItRuns(t *testing.T) {
 	}
 	remove[0]()
 	list, _ = Servers(dir)
-	assert.That(t, len(list) == 1 && list[0].Session == "2-two", "%+v after one has ended", list)
+	require.Equal(t, len(list), 1, "%+v after one has ended", list)
+	assert.Equal(t, list[0].Session, "2-two", "%+v after one has ended", list)
 	remove[1]()
 	left, err := os.ReadDir(dir)
-	assert.That(t, len(left) == 0 && err == nil, "%v, %v are left", left, err)
+	assert.Equal(t, len(left), 0, "%v, %v are left", left, err)
+	assert.NoError(t, err, "%v, %v are left", left, err)
 }
 
 // A process that is killed removes nothing; its lock ends all the same.
@@ -60,11 +63,13 @@ func TestAKilledServerIsNotListed(t *testing.T) {
 	defer c.Process.Kill()
 	require.Value(out.Read(make([]byte, 20)))(t)
 	list, err := Servers(dir)
-	assert.That(t, len(list) == 1 && err == nil, "%v, %v while it runs", list, err)
+	assert.Equal(t, len(list), 1, "%v, %v while it runs", list, err)
+	assert.NoError(t, err, "%v, %v while it runs", list, err)
 	_ = c.Process.Kill()
 	_ = c.Wait()
 	list, err = Servers(dir)
-	assert.That(t, len(list) == 0 && err == nil, "%v, %v when it was killed", list, err)
+	assert.Equal(t, len(list), 0, "%v, %v when it was killed", list, err)
+	assert.NoError(t, err, "%v, %v when it was killed", list, err)
 	left, _ := os.ReadDir(dir)
 	assert.That(t, len(left) == 0, "%v are left", left)
 }
@@ -78,7 +83,8 @@ func TestFilesThatAreNoneAreIgnored(t *testing.T) {
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "1-one.json"), []byte("{"), 0o600))
 	list, err := Servers(dir)
-	assert.That(t, len(list) == 0 && err == nil, "%+v, %v", list, err)
+	assert.Equal(t, len(list), 0)
+	assert.NoError(t, err)
 	for _, name := range []string{"", "a/b", "..", "A"} {
 		_, err := RegisterServer(dir, Server{Session: name})
 		assert.That(t, err != nil, "session %q is registered", name)

@@ -37,16 +37,19 @@ func TestWalk(t *testing.T) {
 		var got []string
 		// Not by Join, which would take the ".." out.
 		err := WalkPath(root+"/"+test.path, func(folder, entry string, info fs.FileInfo) error {
-			assert.That(t, filepath.Dir(entry) == folder && info.Name() == filepath.Base(entry), "%s: visited %q in %q, and it is %q", test.path, entry, folder, info.Name())
+			assert.Equal(t, filepath.Dir(entry), folder, "%s: visited %q in %q, and it is %q", test.path, entry, folder, info.Name())
+			assert.Equal(t, info.Name(), filepath.Base(entry), "%s: visited %q in %q, and it is %q", test.path, entry, folder, info.Name())
 			if below, err := filepath.Rel(root, entry); err == nil && filepath.IsLocal(below) && below != "." {
 				got = append(got, below)
 			}
 			return nil
 		})
-		assert.That(t, errors.Is(err, test.err) && slices.Equal(got, test.want), "%s: visited %q, %v", test.path, got, err)
+		assert.ErrorIs(t, err, test.err, "%s: visited %q", test.path, got)
+		assert.EqualSlices(t, got, test.want, "%s: visited %q", test.path, got)
 	}
 	stop := errors.New("stop")
 	visits := 0
 	err := WalkPath(root, func(string, string, fs.FileInfo) error { visits++; return stop })
-	assert.That(t, err == stop && visits == 1, "stopped with %v after %d visits", err, visits)
+	assert.Equal(t, err, stop, "stopped with %v after %d visits", err, visits)
+	assert.Equal(t, visits, 1, "stopped with %v after %d visits", err, visits)
 }

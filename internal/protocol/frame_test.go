@@ -42,23 +42,30 @@ func TestFramesArriveAsTheyWereSent(t *testing.T) {
 		r := NewReader(in)
 		next := func(kind Kind) Frame {
 			f, err := r.Next()
-			require.That(t, err == nil && f.Kind == kind, "%s: kind %d, %v; want %d", name, f.Kind, err, kind)
+			require.Equal(t, err, nil, "%s: kind %d", name, f.Kind)
+			require.Equal(t, f.Kind, kind, "%s: kind %d", name, f.Kind)
 			return f
 		}
 		h, err := ParseHello(next(KindHello))
-		assert.That(t, err == nil && h == (Hello{Version, 7, "/a vault/ü"}), "%s: %+v, %v", name, h, err)
+		require.Equal(t, err, nil, "%s", name)
+		assert.Equal(t, h, Hello{Version, 7, "/a vault/ü"}, "%s", name)
 		q, err := ParseRequest(next(KindRequest))
-		assert.That(t, err == nil && reflect.DeepEqual(q, aRequest()), "%s: %+v, %v", name, q, err)
+		require.Equal(t, err, nil, "%s", name)
+		assert.That(t, reflect.DeepEqual(q, aRequest()), "%s: %+v, %v", name, q, err)
 		f := next(KindInput)
-		assert.That(t, string(f.Payload) == "text" && f.ID == 1, "%s: %+v", name, f)
+		assert.Equal(t, string(f.Payload), "text", "%s", name)
+		assert.Equal(t, f.ID, 1, "%s", name)
 		assert.Equal(t, len(next(KindInput).Payload), 0, "%s", name)
 		next(KindCancel)
 		assert.Equal(t, len(next(KindOutput).Payload), MaxChunk, "%s, bytes", name)
 		p, err := ParseProgress(next(KindProgress))
-		assert.That(t, err == nil && p == (Progress{120, 3000, FilesRead}), "%s: %+v, %v", name, p, err)
+		require.Equal(t, err, nil, "%s", name)
+		assert.Equal(t, p, Progress{120, 3000, FilesRead}, "%s", name)
 		f = next(KindReply)
 		e, err := ParseReply(f)
-		assert.That(t, err == nil && e == (Reply{Status: 2, Unrun: true, Last: true}) && f.ID == 1<<32-1, "%s: %+v, %v", name, e, err)
+		require.Equal(t, err, nil, "%s", name)
+		require.Equal(t, e, Reply{Status: 2, Unrun: true, Last: true}, "%s", name)
+		assert.Equal(t, f.ID, 1<<32-1, "%s", name)
 		_, err = r.Next()
 		assert.Equal(t, err, io.EOF, "%s: after the last frame", name)
 	}
@@ -114,7 +121,8 @@ func FuzzNext(f *testing.F) {
 				require.That(t, err != io.EOF || bytes.Equal(again, sent), "what was read is not what was sent")
 				return
 			}
-			require.That(t, int(got.Kind) < len(bounds) && len(got.Payload) <= bounds[got.Kind], "kind %d with %d bytes", got.Kind, len(got.Payload))
+			require.That(t, int(got.Kind) < len(bounds), "kind %d with %d bytes", got.Kind, len(got.Payload))
+			require.That(t, len(got.Payload) <= bounds[got.Kind], "kind %d with %d bytes", got.Kind, len(got.Payload))
 			again = Append(again, got)
 			_, _ = ParseHello(got)
 		}

@@ -80,7 +80,8 @@ func TestEveryFieldOfARequestArrives(t *testing.T) {
 		assert.That(t, reflect.DeepEqual(got, one), "%s alone is %+v, want %+v", name, got, one)
 	})
 	got := roundTripOfRequest(t, all)
-	assert.That(t, number > 15 && reflect.DeepEqual(got, all), "%d fields are %+v, want %+v", number, got, all)
+	assert.That(t, number > 15, "%d fields are %+v, want %+v", number, got, all)
+	assert.That(t, reflect.DeepEqual(got, all), "%d fields are %+v, want %+v", number, got, all)
 	assert.That(t, reflect.DeepEqual(roundTripOfRequest(t, Request{}), Request{}), "the zero request is another one")
 }
 
@@ -100,7 +101,8 @@ func TestEveryFieldOfAReplyArrives(t *testing.T) {
 		assert.That(t, reflect.DeepEqual(got, one), "%s alone is %+v, want %+v", name, got, one)
 	})
 	got := roundTripOfReply(t, all)
-	assert.That(t, number > 15 && reflect.DeepEqual(got, all), "%d fields are %+v, want %+v", number, got, all)
+	assert.That(t, number > 15, "%d fields are %+v, want %+v", number, got, all)
+	assert.That(t, reflect.DeepEqual(got, all), "%d fields are %+v, want %+v", number, got, all)
 	assert.That(t, reflect.DeepEqual(roundTripOfReply(t, Reply{}), Reply{}), "the zero reply is another one")
 	assert.Equal(t, roundTripOfReply(t, Reply{Status: 255}).Status, uint8(255), "the status")
 }
@@ -109,7 +111,8 @@ func TestProgressArrives(t *testing.T) {
 	for _, p := range []Progress{{120, 3000, FilesRead}, {1, 2, FilesChanged}, {0, 0, FilesRead}} {
 		f := require.Value(NewReader(bytes.NewReader(AppendProgress(nil, 7, p))).Next())(t)
 		got, err := ParseProgress(f)
-		assert.That(t, err == nil && got == p, "%+v, %v; want %+v", got, err, p)
+		assert.NoError(t, err)
+		assert.Equal(t, got, p)
 	}
 }
 
@@ -156,7 +159,8 @@ func TestAReasonIsOneShortLine(t *testing.T) {
 		"x" + strings.Repeat("漢", 100): "x" + strings.Repeat("漢", (MaxReason-1)/3),
 	} {
 		got := roundTripOfReply(t, Reply{Failure: Failure{Code: "c", Hint: "h", Reason: reason}}).Failure
-		assert.That(t, got == (Failure{"c", "h", want}) && utf8.ValidString(got.Reason), "%q: %+v", reason, got)
+		assert.Equal(t, got, Failure{"c", "h", want}, "%q", reason)
+		assert.That(t, utf8.ValidString(got.Reason), "%q: %+v", reason, got)
 		assert.Equal(t, NewFailure("c", "h", reason), got, "%q", reason)
 	}
 }
@@ -164,7 +168,9 @@ func TestAReasonIsOneShortLine(t *testing.T) {
 func TestLongTextsOfAReplyAreCut(t *testing.T) {
 	long := strings.Repeat("ü", maxReply)
 	got := roundTripOfReply(t, Reply{Panic: long, Facts: Facts{Notice: long}})
-	assert.That(t, len(got.Panic) == maxPanic && len(got.Facts.Notice) == maxNotice && utf8.ValidString(got.Panic), "%d and %d bytes", len(got.Panic), len(got.Facts.Notice))
+	assert.Equal(t, len(got.Panic), maxPanic)
+	assert.Equal(t, len(got.Facts.Notice), maxNotice)
+	assert.That(t, utf8.ValidString(got.Panic), "%d and %d bytes", len(got.Panic), len(got.Facts.Notice))
 }
 
 // Any bytes are a message or an error, and a message is the same one when it is sent again.
@@ -186,7 +192,8 @@ func FuzzMessages(f *testing.F) {
 			require.That(t, reflect.DeepEqual(roundTripOfReply(t, first), first), "the reply %+v", r)
 		}
 		if p, err := ParseProgress(Frame{Kind: KindProgress, Payload: payload}); err == nil {
-			require.That(t, p.Done <= p.Total && (p.Of == FilesRead || p.Of == FilesChanged), "the progress %+v", p)
+			require.That(t, p.Done <= p.Total, "the progress %+v", p)
+			require.That(t, p.Of == FilesRead || p.Of == FilesChanged, "the progress %+v", p)
 		}
 	})
 }

@@ -131,7 +131,9 @@ func TestEveryCodePointInLatin(t *testing.T) {
 			want = fmt.Sprintf(`a\u{%x}b`, r)
 		}
 		got, report := Text(in)
-		assert.That(t, got == want && report.None() != hide && sum(report) <= 1, "%U: %+q, %+v", r, got, report)
+		assert.Equal(t, got, want, "%U", r)
+		assert.That(t, report.None() != hide, "%U: %+q, %+v", r, got, report)
+		assert.That(t, sum(report) <= 1, "%U: %+q, %+v", r, got, report)
 	}
 }
 
@@ -183,10 +185,13 @@ func TestTheStartOfATextKeepsToItsBound(t *testing.T) {
 		whole, _ := Text(in)
 		if read == len(in) {
 			again, all := Text(in)
-			require.That(t, out == again && report == all, "Start(%+q, %d) = %+q, %+v", in, most, out, report)
+			require.Equal(t, out, again, "Start(%+q, %d) = %+q", in, most, out)
+			require.Equal(t, report, all, "Start(%+q, %d) = %+q", in, most, out)
 			return
 		}
-		require.That(t, len(out) <= most && utf8.RuneStart(in[read]) && strings.HasPrefix(whole, out), "Start(%+q, %d) = %+q after %d bytes", in, most, out, read)
+		require.That(t, len(out) <= most, "Start(%+q, %d) = %+q after %d bytes", in, most, out, read)
+		require.That(t, utf8.RuneStart(in[read]), "Start(%+q, %d) = %+q after %d bytes", in, most, out, read)
+		require.That(t, strings.HasPrefix(whole, out), "Start(%+q, %d) = %+q after %d bytes", in, most, out, read)
 	})
 	long := strings.Repeat("\u202e", 5<<20)
 	const most = 17 << 20
@@ -195,7 +200,9 @@ func TestTheStartOfATextKeepsToItsBound(t *testing.T) {
 	out, read, _ := Start(long, most)
 	runtime.ReadMemStats(&after)
 	took := after.TotalAlloc - before.TotalAlloc
-	assert.That(t, len(out) <= most && read < len(long) && took <= most+most/16, "%d bytes of %d, from %d: %d bytes of memory", len(out), most, read, took)
+	assert.That(t, len(out) <= most, "%d bytes of %d, from %d: %d bytes of memory", len(out), most, read, took)
+	assert.That(t, read < len(long), "%d bytes of %d, from %d: %d bytes of memory", len(out), most, read, took)
+	assert.That(t, took <= most+most/16, "%d bytes of %d, from %d: %d bytes of memory", len(out), most, read, took)
 }
 
 // corpus contains text as people write it. All of it is shown as it is. What is
@@ -289,7 +296,8 @@ var corpus = []struct{ name, text string }{
 func TestOrdinaryWritingIsShownAsItIs(t *testing.T) {
 	for _, test := range corpus {
 		got, report := Text(test.text)
-		assert.That(t, got == test.text && report.None(), "%s: shown as %+q, %+v", test.name, got, report)
+		assert.Equal(t, got, test.text, "%s: shown as %+q", test.name, got)
+		assert.That(t, report.None(), "%s: shown as %+q, %+v", test.name, got, report)
 	}
 }
 

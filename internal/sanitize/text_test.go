@@ -21,7 +21,8 @@ func checkText(t *testing.T, tests []textTest) {
 	t.Helper()
 	for _, test := range tests {
 		got, report := Text(test.in)
-		assert.That(t, got == test.want && report == test.report, "%s: Text(%+q) = %+q, %+v; want %+q, %+v", test.name, test.in, got, report, test.want, test.report)
+		assert.Equal(t, got, test.want, "%s: Text(%+q) = %+q", test.name, test.in, got)
+		assert.Equal(t, report, test.report, "%s: Text(%+q) = %+q", test.name, test.in, got)
 	}
 }
 
@@ -200,7 +201,8 @@ func TestALongTextIsCopiedOnce(t *testing.T) {
 	got, _ := Text(text)
 	runtime.ReadMemStats(&after)
 	bytes := after.TotalAlloc - before.TotalAlloc
-	assert.That(t, bytes <= uint64(len(text))*5/4 && len(got) > len(text), "%d bytes were allocated for a text of %d", bytes, len(text))
+	assert.That(t, bytes <= uint64(len(text))*5/4, "%d bytes were allocated for a text of %d", bytes, len(text))
+	assert.That(t, len(got) > len(text), "%d bytes were allocated for a text of %d", bytes, len(text))
 }
 
 func TestNotice(t *testing.T) {

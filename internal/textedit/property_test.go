@@ -49,9 +49,11 @@ func holds(t *testing.T, e textedit.Editor, at textedit.Place, text string) bool
 	after, err := e.Decode(set)
 	require.That(t, err == nil, "%q: the edited text is malformed: %v\n%q", text, err, set)
 	found, ok := textedit.Lookup(after, at)
-	require.That(t, ok && textedit.Equal(found, entry.Plain()), "%q: the entry is %v in\n%q", text, found, set)
+	require.That(t, ok, "%q: the entry is %v in\n%q", text, found, set)
+	require.That(t, textedit.Equal(found, entry.Plain()), "%q: the entry is %v in\n%q", text, found, set)
 	again, err := textedit.Set(e, set, at, entry)
-	require.That(t, err == nil && bytes.Equal(again, set), "%q: a second time gives %v\n%q\nafter\n%q", text, err, again, set)
+	require.Equal(t, err, nil, "%q: a second time gives %v\n%q\nafter\n%q", text, err, again, set)
+	require.That(t, bytes.Equal(again, set), "%q: a second time gives %v\n%q\nafter\n%q", text, err, again, set)
 	require.That(t, textedit.Verify(before, after, at) == nil, "%q: something else changed in\n%q", text, set)
 	removed, err := textedit.Remove(e, set, at)
 	require.That(t, err == nil, "%q: the entry cannot be removed: %v from\n%q", text, err, set)
@@ -59,7 +61,8 @@ func holds(t *testing.T, e textedit.Editor, at textedit.Place, text string) bool
 		return true
 	}
 	again, err = textedit.Set(e, removed, at, entry)
-	require.That(t, err == nil && bytes.Equal(again, set), "%q: without the entry and with it again: %v\n%q\nwant\n%q", text, err, again, set)
+	require.Equal(t, err, nil, "%q: without the entry and with it again: %v\n%q\nwant\n%q", text, err, again, set)
+	require.That(t, bytes.Equal(again, set), "%q: without the entry and with it again: %v\n%q\nwant\n%q", text, err, again, set)
 	require.That(t, !others(before, at) || string(removed) == text, "%q: after adding and removing it is\n%q", text, removed)
 	return true
 }
@@ -187,14 +190,16 @@ func TestLists(t *testing.T) {
 		{"none of a list that is missing", `{}`, `{}`, remove(0)},
 	} {
 		got, err := c.do([]byte(c.text))
-		assert.That(t, err == nil && string(got) == c.want, "%s: %v\n%s\nwant\n%s", c.name, err, got, c.want)
+		require.Equal(t, err, nil, "%s: %v\n%s\nwant\n%s", c.name, err, got, c.want)
+		assert.Equal(t, string(got), c.want, "%s: %v\n%s\nwant\n%s", c.name, err, got, c.want)
 	}
 	for text, want := range map[string]string{
 		`[]`: "line 1, column 1: an object is needed here", ``: "line 1, column 1: an object is needed here", `{"nodes":{}}`: `line 1, column 10: a list is needed here, for "nodes"`,
 		`{"nodes":[1]}`: "line 1, column 11: an object is needed here", `{"nodes":[]}`: `"nodes" has no element 0`, `{"a":1,"a":2}`: `line 1, column 8: "a" is given twice`, `{"nodes":[{}}`: `line 1, column 13: comma or "]" expected`,
 	} {
 		_, err := set(0, card)([]byte(text))
-		assert.That(t, err != nil && err.Error() == want, "%s: %v, want %s", text, err, want)
+		require.That(t, err != nil, "%s: %v, want %s", text, err, want)
+		assert.Equal(t, err.Error(), want, "%s", text)
 	}
 }
 
