@@ -46,11 +46,18 @@ func withoutPath(err error) (plain string, ok bool) {
 	case interface{ Pathless() string }:
 		return at.Pathless(), true
 	case *fs.PathError:
-		return fmt.Sprintf("%s: %v", at.Op, at.Err), filepath.IsAbs(at.Path)
+		return fmt.Sprintf("%s: %v", at.Op, at.Err), isOfMachine(at.Path)
 	case *os.LinkError:
-		return fmt.Sprintf("%s: %v", at.Op, at.Err), filepath.IsAbs(at.Old) || filepath.IsAbs(at.New)
+		return fmt.Sprintf("%s: %v", at.Op, at.Err), isOfMachine(at.Old) || isOfMachine(at.New)
 	}
 	return "", false
+}
+
+// isOfMachine reports whether a path begins at a place of the machine: on Windows also at the root of the drive that is in
+// use, or in the working folder of a drive, which are no absolute paths there.
+func isOfMachine(path string) bool {
+	isRooted := path != "" && os.IsPathSeparator(path[0])
+	return isRooted || filepath.IsAbs(path) || filepath.VolumeName(path) != ""
 }
 
 // IsOfOwner reports whether an error is, or wraps, one with a method Pathless, as those about the files of the owner are.

@@ -144,7 +144,7 @@ func TestKindsOfErrorsOfTheDisk(t *testing.T) {
 		{WriteError("n", system.ErrInUse), InUseConflict},
 		{WriteError("n", disk.ErrChanged), Conflict},
 		{WriteError("n", os.ErrExist), AlreadyExists},
-		{WriteError("n", os.ErrPermission), Unwritable},
+		{writeErrorOn("linux", "n", os.ErrPermission), Unwritable},
 		{WriteError("n", syscall.ENOSPC), Unwritable},
 		{AllOf([]error{WriteError("n", disk.ErrChanged), os.ErrPermission}), Conflict},
 	} {
