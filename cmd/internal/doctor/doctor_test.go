@@ -55,6 +55,14 @@ type patient struct {
 
 var now = time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC)
 
+// onMacOS has the machine be one of macOS.
+func (p *patient) onMacOS() {
+	if runtime.GOOS == "windows" {
+		p.t.Skip("the clients of macOS are not at paths of Windows")
+	}
+	p.OS = "darwin"
+}
+
 func healthy(t *testing.T) *patient {
 	t.Helper()
 	root := require.Value(filepath.EvalSymlinks(t.TempDir()))(t)
@@ -233,7 +241,7 @@ var faults = []struct {
 	}},
 	{"vault-missing", Problem, func(p *patient) { p.Settings.Served[0].Folder = filepath.Join(p.root, "gone") }},
 	{"vault-not-folder", Problem, func(p *patient) { p.Settings.Served[0].Folder = p.program }},
-	{"vault-too-wide", Warning, func(p *patient) { p.env["HOME"] = p.vault }},
+	{"vault-too-wide", Warning, func(p *patient) { p.env["HOME"], p.env["USERPROFILE"] = p.vault, p.vault }},
 	{"vault-unopened", Warning, func(p *patient) { p.remove(".obsidian") }},
 	{"vault-empty", Warning, func(p *patient) { p.remove("Daily.md") }},
 	{"vault-in-vault", Warning, func(p *patient) {
@@ -266,7 +274,7 @@ var faults = []struct {
 		}
 	}},
 	{"placeholders", Warning, func(p *patient) {
-		p.OS = "darwin"
+		p.onMacOS()
 		p.put("Evicted/Note.md", "a")
 		p.Elsewhere = func(info fs.FileInfo) bool { return info.Name() == "Evicted" }
 		p.List = func(folder string) ([]fs.DirEntry, error) {
@@ -277,19 +285,19 @@ var faults = []struct {
 		}
 	}},
 	{"vault-closed-by-macos", Problem, func(p *patient) {
-		p.OS = "darwin"
+		p.onMacOS()
 		p.List = func(folder string) ([]fs.DirEntry, error) {
 			return nil, &fs.PathError{Op: "open", Path: folder, Err: syscall.EPERM}
 		}
 	}},
 	{"vault-unreadable", Problem, func(p *patient) {
-		p.OS = "darwin"
+		p.onMacOS()
 		p.List = func(folder string) ([]fs.DirEntry, error) {
 			return nil, &fs.PathError{Op: "open", Path: folder, Err: syscall.EACCES}
 		}
 	}},
 	{"closed-by-macos", Warning, func(p *patient) {
-		p.OS = "darwin"
+		p.onMacOS()
 		p.put("Journal/Secret.md", "a")
 		p.List = func(folder string) ([]fs.DirEntry, error) {
 			if filepath.Base(folder) == "Journal" {
@@ -299,7 +307,7 @@ var faults = []struct {
 		}
 	}},
 	{"closed-by-macos", Warning, func(p *patient) {
-		p.OS = "darwin"
+		p.onMacOS()
 		p.TryRead = func(name string) error { return &fs.PathError{Op: "open", Path: name, Err: syscall.EPERM} }
 	}},
 	{"unreadable", Warning, func(p *patient) {

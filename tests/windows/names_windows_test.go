@@ -1,4 +1,4 @@
-package wine
+package windows
 
 import (
 	"os"
