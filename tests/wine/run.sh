@@ -25,7 +25,7 @@ trap '"$server" -k 2>/dev/null || :; rm -rf "$work"' EXIT
 mkdir "$WINEPREFIX"
 "$server" -p 2>/dev/null || : # otherwise it ends between two programs, and starts again
 timeout 120 "$wine" wineboot -i >/dev/null 2>&1
-"$compiler" -shared -o "$WINEPREFIX/drive_c/windows/system32/bcryptprimitives.dll" tests/wine/testdata/prng.c -ladvapi32
+"$compiler" -shared -o "$WINEPREFIX/drive_c/windows/system32/bcryptprimitives.dll" tests/wine/prng.c -ladvapi32
 
 # Wine 8 answers the call by which Go deletes with "not implemented" (0xC0000002),
 # which no Windows does; Go falls back for other answers only.
