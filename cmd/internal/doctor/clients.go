@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -331,6 +332,70 @@ func (m Machine) http(ctx context.Context, r *Report) {
 			"the token and the notes can be read by others in the network",
 			"listen on 127.0.0.1, or set tls-cert and tls-key",
 		)
+	}
+	reportProxies(r, h, host, onSocket)
+}
+
+// Of a network in trusted-proxies: a wider one has others than proxies in it.
+const (
+	leastBits  = 8
+	leastBits6 = 32
+)
+
+// reportProxies looks at which proxies say whom requests are from: strangers share what there is by their addresses.
+func reportProxies(r *Report, h settings.HTTP, host string, onSocket bool) {
+	here := host
+	if onSocket {
+		here = "unix"
+	}
+	if host == "localhost" {
+		here = "127.0.0.1"
+	}
+	isBehindProxy := h.PublicURL != "" && h.Cert == ""
+	if isBehindProxy && len(h.Proxies) == 0 {
+		r.warn(
+			"proxies-unnamed",
+			fmt.Sprintf("%s is served by a proxy, and trusted-proxies names none", h.PublicURL),
+			"all strangers have the address of the proxy: one of them can keep you from signing in",
+			fmt.Sprintf("set trusted-proxies to where the proxy connects from, such as [%q]", here),
+		)
+		return
+	}
+	canConnect := false
+	address, _ := netip.ParseAddr(here)
+	for _, entry := range h.Proxies {
+		network, err := netip.ParsePrefix(entry)
+		if err != nil {
+			one, _ := netip.ParseAddr(entry)
+			network = netip.PrefixFrom(one, one.BitLen())
+		}
+		isUnix := entry == "unix"
+		isOther := !address.IsLoopback() && !isUnix // which addresses reach the server is not known
+		canConnect = canConnect || onSocket == isUnix && (isUnix || isOther || network.Addr().IsLoopback() || network.Contains(address))
+		least := leastBits
+		if network.Addr().Is6() {
+			least = leastBits6
+		}
+		if !isUnix && network.Bits() < least {
+			r.warn(
+				"proxies-wide",
+				fmt.Sprintf("trusted-proxies has the network %s", entry),
+				"whoever connects from there can claim any address",
+				"name the addresses of the proxies alone",
+			)
+		}
+	}
+	switch {
+	case len(h.Proxies) == 0:
+	case !canConnect:
+		r.warn(
+			"proxies-elsewhere",
+			fmt.Sprintf("none of trusted-proxies can connect to %s", h.Addr),
+			"their header is never believed, and all strangers have one address",
+			fmt.Sprintf("add where the proxy connects from, such as %q", here),
+		)
+	default:
+		r.ok("proxies", "trusted-proxies: "+strings.Join(h.Proxies, ", "))
 	}
 }
 
