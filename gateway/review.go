@@ -89,7 +89,8 @@ func (g *Gateway) Compare(ctx context.Context, vault string, notes []*ReviewedNo
 		return err
 	}
 	for _, note := range notes {
-		note.compare(ctx, kept, func(path, hash string) (string, bool) { return g.NoteWithHash(vault, path, hash) })
+		current := func(path, hash string) (string, bool) { return g.NoteWithHash(vault, path, hash) }
+		note.compare(ctx, kept, current, func(text []byte) []byte { return g.Redacted(vault, text) })
 	}
 	return nil
 }
@@ -157,11 +158,12 @@ func joinSteps(entries []journal.Entry, sees func(path string) bool) (list []*Re
 }
 
 // compare fills in how the file is after the last change, compared with how it was before the first one. current returns
-// the text of a file that still has a hash.
+// the text of a file that still has a hash, and redact a text without its secrets.
 func (n *ReviewedNote) compare(
 	ctx context.Context,
 	kept *journal.Journal,
 	current func(path, hash string) (text string, ok bool),
+	redact func(text []byte) []byte,
 ) {
 	first := n.steps[0]
 	last := n.steps[len(n.steps)-1]
@@ -175,7 +177,7 @@ func (n *ReviewedNote) compare(
 	before, _, knowsFirst := textsOf(first)
 	_, after, knowsLast := textsOf(last)
 	if n.IsKnown = knowsFirst && knowsLast; n.IsKnown {
-		n.Change = difference.Of(before, after)
+		n.Change = difference.Of(redact(before), redact(after))
 	}
 }
 

@@ -186,6 +186,17 @@ func (g *Gateway) NoteWithHash(vault, path, hash string) (text string, ok bool) 
 	return vaultview.WithHash(d.target().Folder, path, hash)
 }
 
+// Redacted returns the text of a note of a vault with marks in place of its secrets, as answers have it. It is for what the
+// owner looks at, which is often on a screen that others see, too.
+func (g *Gateway) Redacted(vault string, text []byte) []byte {
+	d, err := g.vaultNamed(vault)
+	if err != nil || d.runner == nil {
+		return text
+	}
+	p, _ := d.inForce(vaultview.Fingerprint{})
+	return d.runner.Marker(p.Secrets).Redact(text)
+}
+
 // EachVisible calls visit with the path of every file of a vault that may be seen, see
 // [Gateway.Visible], until it returns false.
 func (g *Gateway) EachVisible(vault string, visit func(path string) bool) error {

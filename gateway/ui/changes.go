@@ -327,6 +327,8 @@ func (p *Page) changeOf(ctx context.Context, vault, id string, rendered bool) (c
 			f.Opens = obsidianURL(vault, name)
 		}
 		before, after, ok := p.textsOf(ctx, kept, vault, s)
+		before = p.Gateway.Redacted(vault, before)
+		after = p.Gateway.Redacted(vault, after)
 		c := difference.Of(before, after)
 		switch {
 		case !ok:
