@@ -173,7 +173,7 @@ func typedRequest(o bootstrap.Opened, stdin string) (gateway.Request, error) {
 	for _, word := range words {
 		if vault, isOrderOfApp := strings.CutPrefix(word, "vault="); isOrderOfApp {
 			return gateway.Request{}, &terminal.UsageError{
-				Reason: "the vault is no parameter of a command",
+				Reason: "the vault is not a parameter of a command",
 				Advice: fmt.Sprintf(
 					"name the vault by the flag: vaultwicket %s --vault %s %s",
 					o.Flags.Name(),

@@ -129,9 +129,9 @@ func (v *Vault) IndexOfNames() (*index.Index, error) {
 	}
 	x, err := v.Host.Knowledge.IndexInTime(v.View(), v.Until(sharesForFiles))
 	if errors.Is(err, context.DeadlineExceeded) {
-		x, err = &index.Index{Missing: 1}, nil
+		x, err = &index.Index{IsPart: true}, nil
 	}
-	if err == nil && x.Missing > 0 {
+	if err == nil && x.IsPart {
 		said := "the files of the vault are being read for the first time"
 		if known := len(x.Files); known > 0 {
 			said += fmt.Sprintf(", %d of %s so far", known, answer.Count(known+x.Missing, "file"))

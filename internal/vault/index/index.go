@@ -37,8 +37,9 @@ type Index struct {
 	Closed []*File
 	// Unread are the paths of the visible files and folders that are there and could not be read, sorted.
 	Unread []string
-	// Missing is how many files the look had not come to when it was asked, or when it ended early. It is 0 for an index
-	// of all files.
+	// IsPart says that the look had not come to all files when it was asked, or when it ended early, and Missing how many it
+	// knew of that are not in the index.
+	IsPart  bool
 	Missing int
 
 	sparse bool
@@ -98,6 +99,7 @@ func (l *Look) Finish() (*Index, error) {
 	if err := l.folder.Counting(l.found).Telling(l.tell).WalkUnread(disk.Path{}, l.visit); err != nil {
 		return nil, err
 	}
+	l.ended.Store(true)
 	if l.memory.Learned != nil {
 		l.memory.Learned()
 	}
@@ -113,15 +115,33 @@ func (l *Look) Finish() (*Index, error) {
 // IsPart reports whether the look ended before it came to all files, because its time was over.
 func (l *Look) IsPart() bool { return l.late.Load() > 0 }
 
-// SoFar returns an index of the files that the look has come to, which is sparse. It may be called while the look goes
-// on.
+// SoFar returns an index of the files that the look has come to, and of the others as they were in the index before, if
+// there is one. It is sparse. It may be called while the look goes on.
 func (l *Look) SoFar() *Index {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	x := newIndex(slices.Clone(l.files), slices.Clone(l.closed), nil)
+	files := slices.Clone(l.files)
+	closed := slices.Clone(l.closed)
+	isPart := !l.ended.Load() || l.IsPart()
+	done := int(l.done.Load())
+	total := int(l.total.Load())
+	if l.old != nil && isPart {
+		seen := make(map[disk.Path]bool, done)
+		for _, f := range slices.Concat(files, closed) {
+			seen[f.Path] = true
+		}
+		isSeen := func(f *File) bool { return seen[f.Path] }
+		files = append(files, slices.DeleteFunc(slices.Clone(l.old.Files), isSeen)...)
+		closed = append(closed, slices.DeleteFunc(slices.Clone(l.old.Closed), isSeen)...)
+		done = len(files) + len(closed)
+	}
+	x := newIndex(files, closed, nil)
 	x.sparse = true
 	x.Unread = slices.Sorted(maps.Keys(l.unread))
-	x.Missing = max(0, int(l.total.Load()-l.done.Load()))
+	x.IsPart = isPart
+	if isPart {
+		x.Missing = max(0, total-done)
+	}
 	return x
 }
 
@@ -217,6 +237,7 @@ type Look struct {
 
 	total, done atomic.Int64 // files that were found, and those that it has come to
 	late        atomic.Int64 // files that it did not look at, because its time was over
+	ended       atomic.Bool  // no further files are found
 
 	mu     sync.Mutex
 	files  []*File

@@ -137,13 +137,13 @@ type looking struct {
 }
 
 // IndexInTime is [Store.Index] for a call that has to be answered: when the time for the look is over, it returns an index
-// of the files that the look has come to, of which [index.Index.Missing] is not 0. A process for one call then keeps what
+// of the files that the look has come to, see [index.Index.IsPart]. A process for one call then keeps what
 // it has read for the next one; a worker goes on to read. It is the error of the context where there are no files yet.
 func (k *Store) IndexInTime(from View, until time.Time) (*index.Index, error) {
 	if !k.Resident {
 		from.until = until
 		x, err := k.Index(from)
-		if err == nil && x.Missing > 0 && len(x.Files) == 0 {
+		if err == nil && x.IsPart && len(x.Files) == 0 {
 			return nil, context.DeadlineExceeded
 		}
 		return x, err
@@ -346,7 +346,7 @@ func (k *Store) lookAtAll(from View) (*index.Index, error) {
 		s.update.Discard()
 		return nil, err
 	}
-	if x.Missing > 0 {
+	if x.IsPart {
 		k.last = nil // it is of some files, for this call
 	}
 	if s.learned == nil && s.begun {

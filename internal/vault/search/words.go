@@ -72,7 +72,7 @@ type Question struct {
 // may be gone, or hidden.
 func (q Question) mayFind(x *index.Index) func(path string) bool {
 	return func(path string) bool {
-		if x.Missing > 0 {
+		if x.IsPart {
 			if _, isKnown := x.Place(path); !isKnown {
 				return false
 			}
@@ -96,7 +96,29 @@ type partOfWords struct {
 // wordsOfSome is the index of some files.
 type wordsOfSome struct {
 	index   *ranking.Index
-	missing int // files that it does not have yet
+	of      *index.Index // whose files are read
+	missing int          // files of that which it does not have yet
+}
+
+// known returns what a call for the files of x gets of an index of some files.
+func (s *wordsOfSome) known(x *index.Index, q Question) wordsKnown {
+	missing := s.missing
+	if s.of != x {
+		changed, _ := s.index.Stale(stampsOf(x))
+		missing = len(changed)
+	}
+	return wordsKnown{s.index.View(q.mayFind(x)), missing}
+}
+
+// stampsOf returns the paths of the files of an index, with what tells the content of each from others.
+func stampsOf(x *index.Index) func(yield func(string, uint64) bool) {
+	return func(yield func(string, uint64) bool) {
+		for _, f := range x.Files {
+			if !yield(f.Path.String(), StampOf(f)) {
+				return
+			}
+		}
+	}
 }
 
 // some returns the index of the files of a folder that are read so far, nil while there are none, or where no files are read.
@@ -162,6 +184,9 @@ func (k *Store) Words(from View, x *index.Index, q Question) error {
 
 // wordsInTime returns the index of words when it is complete, or what there is of it when the time for that is over.
 func (k *Store) wordsInTime(from View, x *index.Index, q Question) (wordsKnown, error) {
+	if some := k.words.some(from.Folder); some != nil && x.IsPart { // the next call has the files of a later look
+		return some.known(x, q), nil
+	}
 	var waiting conc.WaitGroup
 	defer waiting.Wait()
 	ctx, end := context.WithCancel(from.Ctx)
@@ -188,7 +213,7 @@ func (k *Store) wordsInTime(from View, x *index.Index, q Question) (wordsKnown, 
 		return wordsKnown{}, err
 	}
 	if some := k.words.some(from.Folder); some != nil {
-		return wordsKnown{some.index.View(q.mayFind(x)), some.missing}, nil
+		return some.known(x, q), nil
 	}
 	return untilDone(from.Ctx, func() (wordsKnown, error) { return k.wordsInTurn(inBackground, x, complete) })
 }
@@ -206,11 +231,11 @@ func (k *Store) wordsInTurn(from View, x *index.Index, q Question) (wordsKnown, 
 	if isCurrent && len(w.failed) == 0 {
 		return wordsKnown{view: w.view}, nil
 	}
-	if x.Missing > 0 {
+	if x.IsPart {
 		w.of = nil // whose order x does not have
 	}
 	changed, gone := w.outdated(x)
-	if x.Missing > 0 {
+	if x.IsPart {
 		gone = nil // or not looked at yet
 	}
 	missing := 0
@@ -227,7 +252,7 @@ func (k *Store) wordsInTurn(from View, x *index.Index, q Question) (wordsKnown, 
 		w.save()
 	}
 	view := w.index.View(q.mayFind(x))
-	if missing+x.Missing > 0 {
+	if missing > 0 || x.IsPart {
 		return wordsKnown{view, missing}, nil
 	}
 	w.of = x
@@ -239,13 +264,7 @@ func (k *Store) wordsInTurn(from View, x *index.Index, q Question) (wordsKnown, 
 // outdated returns the files that the index of words does not have as they are, the latest first, and those that are gone.
 func (w *words) outdated(x *index.Index) (changed, gone []string) {
 	if w.of == nil {
-		changed, gone = w.index.Stale(func(yield func(string, uint64) bool) {
-			for _, f := range x.Files {
-				if !yield(f.Path.String(), StampOf(f)) {
-					return
-				}
-			}
-		})
+		changed, gone = w.index.Stale(stampsOf(x))
 	} else {
 		before := make([]bool, len(w.of.Files))
 		now := map[string]bool{}
@@ -288,7 +307,7 @@ func (k *Store) readWords(from View, x *index.Index, changed, gone []string, unt
 	w := &k.words
 	w.stop.Store(false)
 	atOnce := atOnce
-	if x.Missing > 0 { // the call has little time left
+	if x.IsPart { // the call has little time left
 		atOnce = firstOnes
 	}
 	var part *partOfWords
@@ -332,7 +351,7 @@ func (k *Store) readWords(from View, x *index.Index, changed, gone []string, unt
 			return read.left + len(changed), nil
 		}
 		if part != nil && len(changed) > 0 {
-			part.known.Store(&wordsOfSome{w.index, len(changed)})
+			part.known.Store(&wordsOfSome{w.index, x, len(changed)})
 		}
 	}
 	return 0, nil
@@ -465,7 +484,7 @@ func (k *Store) eachDoc(
 			add(d)
 		}
 	}
-	if x.Missing > 0 { // to go through the vault waits for the look at its files
+	if x.IsPart { // to go through the vault waits for the look at its files
 		parallel.Each(len(files), 1, func(i, _ int) {
 			place, isKnown := x.Place(files[i])
 			if isKnown && isRead() && KindOf(files[i]) == ranking.Note {
