@@ -214,7 +214,7 @@ func TestUnknownParametersNameWhatDoesIt(t *testing.T) {
 		{"note:replace", "all", Flag(true), "the old text has to occur once: give more of the text around it, and call once for each place"},
 		{"undo", "path", Text("A.md"), `"history" with path= lists the changes of a note with their ids; undo takes them with id=`},
 		{"folder:delete", "permanent", Flag(true), "a folder goes where the vault keeps deleted files; nothing deletes a folder for good"},
-		{"read", "vault", Text("Work"), `"vault" is an argument next to "params", not one of them; on a command line it is the flag --vault`},
+		{"read", "vault", Text("Work"), `"vault" is an argument next to "params", not one of them`},
 	} {
 		params := find(tt.command).fewest()
 		params[tt.key] = tt.value

@@ -206,7 +206,7 @@ func TestMessagesNameWhatWouldBeRight(t *testing.T) {
 		{"read", Params{"--path": Text("A.md")}, `parameter "--path"`, `did you mean "path"?`},
 		{"read", Params{"heading": Text("A")}, `parameter "heading"`, `"note:section" with heading="A" prints one section`},
 		{"version", Params{"date": Text("2026-01-01")}, `parameter "date"`, "takes no parameters"},
-		{"read", Params{"vault": Text("x")}, "chosen by the gateway", `"vault" is an argument next to "params", not one of them; on a command line it is the flag --vault`},
+		{"read", Params{"vault": Text("x")}, "chosen by the gateway", `"vault" is an argument next to "params", not one of them`},
 		{"read", Params{"--vault": Text("x")}, "chosen by the gateway", `next to "params"`},
 		{"read", Params{"copy": Flag(true)}, "clipboard", ""},
 		{"read", Params{"~copy": Flag(true)}, "unknown parameter", "valid parameters: file, path"}, // a dash is overlooked, nothing else

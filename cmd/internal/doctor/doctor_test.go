@@ -444,6 +444,10 @@ var faults = []struct {
 	{"entry-relative", Warning, func(p *patient) { p.install("vaultwicket", p.vault) }},
 	{"entry-vault-relative", Problem, func(p *patient) { p.install(p.program, "Notes/Work") }},
 	{"entry-vault-unknown", Warning, func(p *patient) { p.install(p.program, "Notes") }},
+	{"entry-no-vault", Warning, func(p *patient) {
+		p.install(p.program, "")
+		p.Settings.Served = nil
+	}},
 	{"entry-vault-missing", Problem, func(p *patient) { p.install(p.program, filepath.Join(p.root, "gone")) }},
 	{"entry-fails", Problem, func(p *patient) { p.cannotStart = errors.New("it ended with status 4") }},
 	{"entry-other-program", Problem, func(p *patient) { p.name = "another" }},

@@ -83,9 +83,9 @@ func permittedText(p vaultview.Permitted, ownerHint func(string) string) string 
 	case p.Allowed && p.Why == "":
 		return "yes"
 	case p.Allowed:
-		return "yes: " + p.Why
+		return "yes: " + terminal.ForOwner(p.Why)
 	case p.Hint == "":
-		return "no: " + p.Why
+		return "no: " + terminal.ForOwner(p.Why)
 	}
-	return "no: " + p.Why + "; " + ownerHint(p.Hint)
+	return "no: " + terminal.ForOwner(p.Why) + "; " + ownerHint(p.Hint)
 }
