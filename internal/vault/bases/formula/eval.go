@@ -449,11 +449,28 @@ var allTables func() tables
 
 func init() { allTables = sync.OnceValue(makeTables) } // the functions in them read them
 
-func makeTables() (all tables) {
+func makeTables() tables {
+	return tables{
+		globals: globalFunctions(),
+		any:     methodsOfAll(),
+		kinds: map[Kind]map[string]function{
+			String: textMethods(),
+			Number: numberMethods(),
+			Date:   dateMethods(),
+			List:   listMethods(),
+			File:   fileMethods(),
+			Link:   linkMethods(),
+			Object: objectMethods(),
+			RegExp: regexMethods(),
+		},
+	}
+}
+
+func globalFunctions() map[string]function {
 	one := func(name string, kind Kind, run func(*call) Value) function {
 		return function{params: []param{{name, kind}}, required: 1, run: run}
 	}
-	all.globals = map[string]function{
+	return map[string]function{
 		"date":       one("input", Null, (*call).date),
 		"duration":   one("value", Null, (*call).duration),
 		"now":        {run: func(c *call) Value { return OfMoment(Moment{Time: c.row.Now, HasTime: true}) }},
@@ -470,7 +487,11 @@ func makeTables() (all tables) {
 		"escapeHTML": one("html", Null, textual(func(s string) Value { return bounded(escapeHTML.Replace(s)) })),
 		"random":     {run: func(c *call) Value { return OfNumber(c.row.Random()) }},
 	}
-	all.any = map[string]function{
+}
+
+// methodsOfAll returns the methods of values of every kind.
+func methodsOfAll() map[string]function {
+	return map[string]function{
 		"isTruthy": {run: func(c *call) Value { return OfBool(c.on.Truthy()) }},
 		"isEmpty":  {run: func(c *call) Value { return OfBool(c.on.Empty()) }},
 		"toString": {run: func(c *call) Value { return bounded(c.on.Text()) }},
@@ -478,45 +499,50 @@ func makeTables() (all tables) {
 			return OfBool(strings.EqualFold(c.on.Kind().String(), c.arg(0).Text()))
 		}},
 	}
-	all.kinds = map[Kind]map[string]function{
-		String: textMethods(), Number: numberMethods(), Date: dateMethods(), List: listMethods(), File: fileMethods(),
-		Link: {
-			"asFile": {run: func(c *call) Value { return ofEntry(c.row.meant(c.on, c.row.path())) }},
-			"linksTo": {params: []param{{"file", Null}}, required: 1, run: func(c *call) Value {
-				from := c.row.meant(c.on, c.row.path())
-				to := c.row.meant(c.arg(0), c.row.path())
-				return OfBool(from != nil && to != nil && c.row.Leads(from, to))
-			}},
-		},
-		Object: {
-			"keys": {run: func(c *call) Value {
-				var keys []Value
-				for _, key := range c.on.Fields().Keys {
-					keys = append(keys, OfText(key))
-				}
-				return OfList(keys)
-			}},
-			"values": {run: func(c *call) Value { return OfList(c.on.Fields().Values) }},
-		},
-		RegExp: {
-			"matches": {params: []param{{"value", Null}}, required: 1, run: func(c *call) Value {
-				if c.arg(0).IsNull() {
-					return OfBool(false)
-				}
-				matched := false
-				failed := c.row.eachMatch(
-					c.on,
-					c.arg(0).Text(),
-					func(*regex.Match) bool { matched = true; return false },
-				)
-				if failed.IsError() {
-					return failed
-				}
-				return OfBool(matched)
-			}},
-		},
+}
+
+func linkMethods() map[string]function {
+	return map[string]function{
+		"asFile": {run: func(c *call) Value { return ofEntry(c.row.meant(c.on, c.row.path())) }},
+		"linksTo": {params: []param{{"file", Null}}, required: 1, run: func(c *call) Value {
+			from := c.row.meant(c.on, c.row.path())
+			to := c.row.meant(c.arg(0), c.row.path())
+			return OfBool(from != nil && to != nil && c.row.Leads(from, to))
+		}},
 	}
-	return all
+}
+
+func objectMethods() map[string]function {
+	return map[string]function{
+		"keys": {run: func(c *call) Value {
+			var keys []Value
+			for _, key := range c.on.Fields().Keys {
+				keys = append(keys, OfText(key))
+			}
+			return OfList(keys)
+		}},
+		"values": {run: func(c *call) Value { return OfList(c.on.Fields().Values) }},
+	}
+}
+
+func regexMethods() map[string]function {
+	return map[string]function{
+		"matches": {params: []param{{"value", Null}}, required: 1, run: func(c *call) Value {
+			if c.arg(0).IsNull() {
+				return OfBool(false)
+			}
+			matched := false
+			failed := c.row.eachMatch(
+				c.on,
+				c.arg(0).Text(),
+				func(*regex.Match) bool { matched = true; return false },
+			)
+			if failed.IsError() {
+				return failed
+			}
+			return OfBool(matched)
+		}},
+	}
 }
 
 // IsFunction reports whether a function exists that is not a method.
