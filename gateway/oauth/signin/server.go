@@ -248,23 +248,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	httpguard.LimitRead(w, ticketFor)
-	for _, page := range []struct{ path, kind, file string }{
-		{"authorize", "text/html; charset=utf-8", "authorize.html"}, {"passkey", "text/html; charset=utf-8", "passkey.html"}, {"question/", "text/html; charset=utf-8", "authorize.html"}, {"signin.js", "text/javascript; charset=utf-8", "signin.js"}, {"page.css", "text/css; charset=utf-8", ""}, {"read.js", "text/javascript; charset=utf-8", ""},
-	} {
-		isQuestion := page.path == "question/" && strings.HasPrefix(r.URL.Path, questionPath)
-		isRead := r.Method == http.MethodGet || r.Method == http.MethodHead
-		if isRead && (isQuestion || r.URL.Path == base+page.path) {
-			text, _ := pages.ReadFile("pages/" + page.file) // it is embedded, but for those of the local page
-			switch page.path {
-			case "page.css":
-				text = s.Style
-			case "read.js":
-				text = s.Reads
-			}
-			h.Set("Content-Type", page.kind)
-			_, _ = w.Write(text) // the client may have gone
-			return
-		}
+	if kind, text, found := s.page(r); found {
+		h.Set("Content-Type", kind)
+		_, _ = w.Write(text) // the client may have gone
+		return
 	}
 	requests := map[string]func(*http.Request) (any, error){ // of the pages
 		base + "setup/begin":  s.beginSetup,
@@ -277,29 +264,13 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	isEndpoint := do != nil || r.URL.Path == base+"token" || r.URL.Path == base+"register"
 	switch {
 	case r.URL.Path == metadataPath && r.Method == http.MethodGet:
-		reply(w, http.StatusOK, map[string]any{
-			"issuer": s.origin, "authorization_endpoint": s.origin + base + "authorize", "token_endpoint": s.origin + base + "token", "registration_endpoint": s.origin + base + "register",
-			"response_types_supported": []string{
-				"code",
-			}, "response_modes_supported": []string{"query"}, "grant_types_supported": []string{"authorization_code", "refresh_token"},
-			"code_challenge_methods_supported": []string{
-				"S256",
-			}, "token_endpoint_auth_methods_supported": []string{"none"}, "scopes_supported": s.Scopes,
-			"client_id_metadata_document_supported": true, "authorization_response_iss_parameter_supported": true,
-		})
+		reply(w, http.StatusOK, s.metadata())
 	case r.Method != http.MethodPost || !isEndpoint:
 		reply(w, http.StatusNotFound, map[string]string{"error": "not found"})
 	case r.URL.Path == base+"token":
 		s.token(w, r)
 	case r.URL.Path == base+"register":
-		s.mu.Lock()
-		if now := s.Now(); s.registered == nil || now.Sub(s.minute) >= time.Minute {
-			s.minute = now
-			s.registered = shares.NewPool(registrations, shares.Half)
-		}
-		many := !s.registered.Take(payerOf(r), 1)
-		s.mu.Unlock()
-		if many {
+		if !s.mayRegister(r) {
 			h.Set("Retry-After", "60")
 			reply(w, http.StatusTooManyRequests, map[string]string{"error": "temporarily_unavailable"})
 			return
@@ -317,6 +288,64 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		reply(w, http.StatusOK, answer)
 	}
+}
+
+// page returns the page or the part of one that a request reads.
+func (s *Server) page(r *http.Request) (kind string, text []byte, found bool) {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		return "", nil, false
+	}
+	const (
+		html   = "text/html; charset=utf-8"
+		script = "text/javascript; charset=utf-8"
+		style  = "text/css; charset=utf-8"
+	)
+	file := func(name string) []byte {
+		text, _ := pages.ReadFile("pages/" + name) // it is embedded
+		return text
+	}
+	switch path := r.URL.Path; {
+	case path == base+"authorize", strings.HasPrefix(path, questionPath):
+		return html, file("authorize.html"), true
+	case path == base+"passkey":
+		return html, file("passkey.html"), true
+	case path == base+"signin.js":
+		return script, file("signin.js"), true
+	case path == base+"page.css":
+		return style, s.Style, true
+	case path == base+"read.js":
+		return script, s.Reads, true
+	}
+	return "", nil, false
+}
+
+// metadata describes the server to clients (RFC 8414).
+func (s *Server) metadata() map[string]any {
+	return map[string]any{
+		"issuer":                                         s.origin,
+		"authorization_endpoint":                         s.origin + base + "authorize",
+		"token_endpoint":                                 s.origin + base + "token",
+		"registration_endpoint":                          s.origin + base + "register",
+		"response_types_supported":                       []string{"code"},
+		"response_modes_supported":                       []string{"query"},
+		"grant_types_supported":                          []string{"authorization_code", "refresh_token"},
+		"code_challenge_methods_supported":               []string{"S256"},
+		"token_endpoint_auth_methods_supported":          []string{"none"},
+		"scopes_supported":                               s.Scopes,
+		"client_id_metadata_document_supported":          true,
+		"authorization_response_iss_parameter_supported": true,
+	}
+}
+
+// mayRegister counts a registration of a client, and reports whether its sender has a share left in this minute.
+func (s *Server) mayRegister(r *http.Request) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if now := s.Now(); s.registered == nil || now.Sub(s.minute) >= time.Minute {
+		s.minute = now
+		s.registered = shares.NewPool(registrations, shares.Half)
+	}
+	return s.registered.Take(payerOf(r), 1)
 }
 
 func reply(w http.ResponseWriter, status int, answer any) {
