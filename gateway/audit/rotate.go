@@ -91,7 +91,12 @@ func (l *Log) rotateFile(t *tail) error {
 	t.head.synced = t.end.seq
 	t.size = 0
 	t.last = 0
-	// Remove the oldest files. Each is verified before: damage would be forgotten with it.
+	return l.dropOldest(t)
+}
+
+// dropOldest has the head begin after the oldest files that are too many, unless their lines are too young. Each is
+// verified before: damage would be forgotten with it.
+func (l *Log) dropOldest(t *tail) error {
 	for t.head.number-t.head.first >= uint64(l.limits.Files) {
 		if young, err := l.isYoung(t); young || err != nil {
 			return err

@@ -64,7 +64,28 @@ func (j *Journal) write(how durability, fill func(*batch) error) error {
 	if err != nil {
 		return err
 	}
+	b, err := j.beginBatch(t, now)
+	if err != nil {
+		return err
+	}
+	if err = fill(b); err == nil {
+		err = b.commit(how)
+	}
+	if err == nil {
+		return nil
+	}
+	b.undo()
+	if theirs, ok := errors.AsType[*contentError](err); ok {
+		return theirs.cause
+	}
+	return unusable(j.folder.dir, err)
+}
+
+// beginBatch opens the segment that ends with a tail, and begins it, or repairs its end, where that is needed. With an
+// error nothing was written.
+func (j *Journal) beginBatch(t *tail, now time.Time) (*batch, error) {
 	b := &batch{Journal: j, tail: t, name: j.folder.file(segmentName(t.number)), start: t.read, at: t.read, now: now}
+	var err error
 	b.out, err = j.sys.Open(b.name, os.O_WRONLY|os.O_APPEND)
 	if errors.Is(err, fs.ErrNotExist) {
 		b.fresh = true
@@ -87,19 +108,9 @@ func (j *Journal) write(how durability, fill func(*batch) error) error {
 		if b.out != nil {
 			b.undo()
 		}
-		return unusable(b.name, err)
+		return nil, unusable(b.name, err)
 	}
-	if err = fill(b); err == nil {
-		err = b.commit(how)
-	}
-	if err == nil {
-		return nil
-	}
-	b.undo()
-	if theirs, ok := errors.AsType[*contentError](err); ok {
-		return theirs.cause
-	}
-	return unusable(j.folder.dir, err)
+	return b, nil
 }
 
 // value writes a record.

@@ -179,6 +179,19 @@ func (p folder) text(number uint64, find func(hash string) (location, bool), has
 	return p.textIn(lines, number, find, hash)
 }
 
+// objectAt reads the record of a version.
+func objectAt(lines io.ReaderAt, at location) (o object, ok bool) {
+	line := make([]byte, at.length)
+	if _, err := lines.ReadAt(line, at.at); err != nil {
+		return object{}, false
+	}
+	record, sound := unwrap(bytes.TrimSuffix(line, []byte("\n")))
+	if !sound {
+		return object{}, false
+	}
+	return parseObject(record)
+}
+
 // textIn is text of a segment that is open.
 func (p folder) textIn(lines io.ReaderAt, number uint64, find func(hash string) (location, bool), hash string) ([]byte, error) {
 	var chain []object // the records that lead to the text
@@ -199,13 +212,8 @@ func (p folder) textIn(lines io.ReaderAt, number uint64, find func(hash string) 
 			text = whole.Bytes()
 			break
 		}
-		line := make([]byte, s.length)
-		_, err := lines.ReadAt(line, s.at)
-		record, sound := unwrap(bytes.TrimSuffix(line, []byte("\n")))
-		o, ok := parseObject(record)
-		isRead := err == nil && sound
-		isWanted := ok && o.Hash == next
-		if !isRead || !isWanted {
+		o, ok := objectAt(lines, s)
+		if !ok || o.Hash != next {
 			return nil, &Damaged{hash, "its record cannot be read"}
 		}
 		if o.File { // the hash of the whole text verifies its data
