@@ -42,28 +42,35 @@ func (q *Question) Propose(operations []ProposedOperation, changes []difference.
 	q.why = "would " + q.Does
 	reason := ""
 	for i, o := range operations {
-		q.Lines = append(q.Lines, Line{Kind: Act, Text: fmt.Sprintf("%d. %s", i+1, o.Act())})
-		name := "Its name is " + quotedIn(o.Name, maxShort) + "."
-		if len(o.Needs) > 0 {
-			needs := make([]string, len(o.Needs))
-			for n, need := range o.Needs {
-				needs[n] = quotedIn(need, maxShort)
-			}
-			name += " It needs " + strings.Join(needs, ", ") + "."
+		q.describe(i+1, o)
+		if o.Asked != nil {
+			reason = cmp.Or(reason, o.Asked.Unshown)
 		}
-		q.say("%s", name)
-		if o.Asked == nil {
-			continue
-		}
-		if facts := o.Asked.Lines[:o.Asked.heading]; len(facts) > 2 { // behind what it does, and who asks
-			q.Lines = append(q.Lines, slices.Clone(facts[2:])...)
-		}
-		reason = cmp.Or(reason, o.Asked.Unshown)
 	}
 	q.Lines = append(q.Lines, Line{Kind: Act, Text: "All of it, by file:"})
 	shown, unshown := filesOf(q.Files, changes, q.Rest, isPermanent)
 	q.Lines = append(q.Lines, shown...)
 	q.finish(cmp.Or(reason, unshown))
+}
+
+// describe adds the lines about one operation: what it does, its name, what it needs, and what it requires approval for.
+func (q *Question) describe(number int, o ProposedOperation) {
+	q.Lines = append(q.Lines, Line{Kind: Act, Text: fmt.Sprintf("%d. %s", number, o.Act())})
+	name := "Its name is " + quotedIn(o.Name, maxShort) + "."
+	if len(o.Needs) > 0 {
+		needs := make([]string, len(o.Needs))
+		for n, need := range o.Needs {
+			needs[n] = quotedIn(need, maxShort)
+		}
+		name += " It needs " + strings.Join(needs, ", ") + "."
+	}
+	q.say("%s", name)
+	if o.Asked == nil {
+		return
+	}
+	if facts := o.Asked.Lines[:o.Asked.heading]; len(facts) > 2 { // after what it does, and who asks
+		q.Lines = append(q.Lines, slices.Clone(facts[2:])...)
+	}
 }
 
 func proposedBy(caller, client string) string {

@@ -209,6 +209,12 @@ func (e *exporter) post(ctx context.Context, body []byte) (refused int, reason s
 			return 0, "", &refusedStatus{code}
 		}
 	}
+	refused, reason = refusedPart(text)
+	return refused, reason, nil
+}
+
+// refusedPart returns how many of what was sent the collector did not take, by its answer, and why.
+func refusedPart(answer []byte) (refused int, reason string) {
 	var taken struct {
 		PartialSuccess struct {
 			RejectedSpans      json.RawMessage `json:"rejectedSpans"` // a number or its text
@@ -216,8 +222,8 @@ func (e *exporter) post(ctx context.Context, body []byte) (refused int, reason s
 			ErrorMessage       string          `json:"errorMessage"`
 		} `json:"partialSuccess"`
 	}
-	if json.Unmarshal(text, &taken) != nil {
-		return 0, "", nil // it was accepted, whatever the text says
+	if json.Unmarshal(answer, &taken) != nil {
+		return 0, "" // it was accepted, whatever the text says
 	}
 	refused, _ = strconv.Atoi(
 		string(bytes.Trim(append(taken.PartialSuccess.RejectedSpans, taken.PartialSuccess.RejectedLogRecords...), `"`)),
@@ -225,7 +231,7 @@ func (e *exporter) post(ctx context.Context, body []byte) (refused int, reason s
 	if message := taken.PartialSuccess.ErrorMessage; refused > 0 || message != "" {
 		reason = "the collector does not take all: " + excerpt.Short(message)
 	}
-	return max(0, refused), reason, nil
+	return max(0, refused), reason
 }
 
 // message is a message of OTLP in JSON: identifiers are hexadecimal and numbers of 64 bits are text.
