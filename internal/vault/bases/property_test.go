@@ -88,7 +88,9 @@ func TestAFilterAndItsNegationPartTheRows(t *testing.T) {
 		inOrder := func(some []string) bool {
 			return slices.Equal(some, slices.DeleteFunc(slices.Clone(all), func(p string) bool { return !slices.Contains(some, p) }))
 		}
-		assert.That(t, len(kept)+len(dropped) == len(all) && inOrder(kept) && inOrder(dropped), "%s keeps %q and drops %q of %q", filter, kept, dropped, all)
+		assert.Equal(t, len(kept)+len(dropped), len(all), "%s keeps %q and drops %q of %q", filter, kept, dropped, all)
+		assert.That(t, inOrder(kept), "%s keeps %q and drops %q of %q", filter, kept, dropped, all)
+		assert.That(t, inOrder(dropped), "%s keeps %q and drops %q of %q", filter, kept, dropped, all)
 	})
 }
 
@@ -99,7 +101,9 @@ func TestFiltersOfBaseAndViewAreJoined(t *testing.T) {
 		one := pathsOf(ask(t, fmt.Sprintf("filters: {and: ['%s', '%s']}", a, b), notes, Query{}))
 		none := pathsOf(ask(t, fmt.Sprintf("filters: {not: [{or: [{not: ['%s']}, {not: ['%s']}]}]}", a, b), notes, Query{}))
 		where := pathsOf(ask(t, fmt.Sprintf("filters: '%s'", a), notes, Query{Where: formula.Compile(b)}))
-		assert.That(t, slices.Equal(both, one) && slices.Equal(one, none) && slices.Equal(one, where), "%s and %s: %q, %q, %q, %q", a, b, both, one, none, where)
+		assert.EqualSlices(t, both, one, "%s and %s", a, b)
+		assert.EqualSlices(t, one, none, "%s and %s", a, b)
+		assert.EqualSlices(t, one, where, "%s and %s", a, b)
 	})
 }
 
@@ -113,7 +117,8 @@ func TestGroupsAreTheRows(t *testing.T) {
 		flat := ask(t, "views: [{order: [k]"+sort+"}]", notes, Query{})
 		grouped := ask(t, "views: [{order: [k], groupBy: {property: k, direction: "+direction+"}"+sort+"}]", notes, Query{})
 		alone := ask(t, "views: [{order: [k], sort: [{property: k, direction: "+direction+"}]}]", notes, Query{})
-		require.That(t, len(grouped.Rows) == len(flat.Rows) && len(grouped.Rows) == len(alone.Rows), "%d rows in groups, %d without", len(grouped.Rows), len(flat.Rows))
+		require.Equal(t, len(grouped.Rows), len(flat.Rows), "%d rows in groups, %d without", len(grouped.Rows), len(flat.Rows))
+		require.Equal(t, len(grouped.Rows), len(alone.Rows), "%d rows in groups, %d without", len(grouped.Rows), len(flat.Rows))
 		start, seen := 0, map[string]bool{}
 		for _, g := range grouped.Groups {
 			rows := grouped.Rows[start : start+g.Rows]
@@ -146,7 +151,8 @@ func TestLimitAndOffsetCut(t *testing.T) {
 			want = want[:min(limit, len(want))]
 		}
 		got := pathsOf(cut)
-		assert.That(t, slices.Equal(got, want) && cut.Total == len(all.Rows), "limit %d, offset %d: %q of %d, want %q", limit, offset, got, cut.Total, want)
+		assert.EqualSlices(t, got, want, "limit %d, offset %d", limit, offset)
+		assert.Equal(t, cut.Total, len(all.Rows), "limit %d, offset %d", limit, offset)
 		rows := 0
 		for _, g := range cut.Groups {
 			rows += g.Rows
@@ -171,7 +177,9 @@ func FuzzRead(f *testing.F) {
 		lines := bytes.Count(text, []byte("\n")) + bytes.Count(text, []byte("\r")) + 1
 		if err != nil {
 			var malformed *frontmatter.Malformed
-			require.That(t, errors.As(err, &malformed) && malformed.Line >= 0 && malformed.Line <= lines, "%q is refused with %v", text, err)
+			require.That(t, errors.As(err, &malformed), "%q is refused with %v", text, err)
+			require.That(t, malformed.Line >= 0, "%q is refused with %v", text, err)
+			require.That(t, malformed.Line <= lines, "%q is refused with %v", text, err)
 			return
 		}
 		again, _ := Read(text)

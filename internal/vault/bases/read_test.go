@@ -154,11 +154,14 @@ views:
 	for i, limit := range []int{7, 0, 0, 2, 0} {
 		assert.Equal(t, b.Views[i].Limit, limit, "view %d has limit", i)
 	}
-	assert.That(t, b.Views[3].Group.Property == "c" && b.Views[4].Group.Property == "c", "group_by of old files is not read")
+	require.Equal(t, b.Views[3].Group.Property, "c", "group_by of old files is not read")
+	assert.Equal(t, b.Views[4].Group.Property, "c", "group_by of old files is not read")
 	if b.Labels["note.a"] != "First" || b.Labels["file.name"] != "Name" || !slices.Equal(b.Properties, []string{"note.a", "file.name"}) {
 		t.Errorf("labels %v, properties %v", b.Labels, b.Properties)
 	}
-	assert.That(t, b.Formulas["f"].Source() == "a + 1" && b.Formulas["two words"].Source() == "2" && b.Summaries["half"] != nil, "formulas or summaries are missing")
+	require.Equal(t, b.Formulas["f"].Source(), "a + 1", "formulas or summaries are missing")
+	require.Equal(t, b.Formulas["two words"].Source(), "2", "formulas or summaries are missing")
+	assert.That(t, b.Summaries["half"] != nil, "formulas or summaries are missing")
 }
 
 func TestLabels(t *testing.T) {
@@ -193,11 +196,14 @@ func TestView(t *testing.T) {
 		index int
 	}{{"", 0}, {"A", 0}, {"1", 1}, {"2", 1}, {"3", 2}, {"4", 3}} {
 		v, err := b.View(test.name)
-		assert.That(t, err == nil && v.Name == b.Views[test.index].Name && v.Limit == b.Views[test.index].Limit, "view %q is %+v, %v", test.name, v, err)
+		require.Equal(t, err, nil, "view %q is %+v", test.name, v)
+		require.Equal(t, v.Name, b.Views[test.index].Name, "view %q is %+v", test.name, v)
+		assert.Equal(t, v.Limit, b.Views[test.index].Limit, "view %q is %+v", test.name, v)
 	}
 	for _, name := range []string{"a", "5", "0", "-1", "A ", "99999999999999999999"} {
 		_, err := b.View(name)
-		assert.That(t, err != nil && err.Error() == "View not found: "+name+"\nAvailable views: A, 1, , A", "view %q: %v", name, err)
+		require.That(t, err != nil, "view %q: %v", name, err)
+		assert.Equal(t, err.Error(), "View not found: "+name+"\nAvailable views: A, 1, , A", "view %q", name)
 	}
 }
 
@@ -209,6 +215,7 @@ func TestProblemsHavePositions(t *testing.T) {
 		position int
 	}{{"1 + nope(2)", 4}, {`"💩" + nope()`, 7}, {"n + formula.none", 12}, {"n +", 3}, {"formula.f", -1}} {
 		b := read(t, "formulas:\n  f: '"+test.formula+"'\n")
-		assert.That(t, len(b.Problems) == 1 && b.Problems[0].Position == test.position, "%s has the problems %+v, want one at %d", test.formula, b.Problems, test.position)
+		require.Equal(t, len(b.Problems), 1, "%s has the problems %+v, want one at %d", test.formula, b.Problems, test.position)
+		assert.Equal(t, b.Problems[0].Position, test.position, "%s has the problems %+v, want one at %d", test.formula, b.Problems, test.position)
 	}
 }

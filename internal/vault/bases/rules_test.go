@@ -6,6 +6,7 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/internal/vault/bases/formula"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // rules are what the table of the sheet leaves out, by subject and evidence. They
@@ -240,7 +241,9 @@ func TestSummaries(t *testing.T) {
 	}
 	table := answer(t, "views: [{limit: 2, groupBy: {property: t}, summaries: {n: Max}}]", notes, Query{})
 	assert.Equal(t, table.Summaries[0].Value.Text(), "3", "the summary of limited rows")
-	assert.That(t, len(table.Groups) == 2 && table.Groups[0].Summaries[0].Value.IsNull() && table.Groups[1].Summaries[0].Value.Text() == "3", "the groups are %+v", table.Groups)
+	require.Equal(t, len(table.Groups), 2, "the groups are %+v", table.Groups)
+	require.That(t, table.Groups[0].Summaries[0].Value.IsNull(), "the groups are %+v", table.Groups)
+	assert.Equal(t, table.Groups[1].Summaries[0].Value.Text(), "3", "the groups are %+v", table.Groups)
 }
 
 // linked is a vault in which files link to each other in all ways.

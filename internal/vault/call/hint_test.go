@@ -132,7 +132,9 @@ func TestAnEmptyAnswerSaysWhy(t *testing.T) {
 	} {
 		status, _, stderr := h.Run(append([]string{"--facts"}, strings.Split(tt.args, "|")...)...)
 		rest, facts, _ := embedded.CutReport(stderr)
-		assert.That(t, status == answer.ExitDone && facts.Notice == tt.notice && rest == "", "%s: status %d, %q, want %q", tt.args, status, stderr, tt.notice)
+		assert.Equal(t, status, answer.ExitDone, "%s: status %d, %q", tt.args, status, stderr)
+		assert.Equal(t, facts.Notice, tt.notice, "%s: status %d, %q", tt.args, status, stderr)
+		assert.Equal(t, rest, "", "%s: status %d, %q", tt.args, status, stderr)
 	}
 }
 
@@ -142,7 +144,9 @@ func TestAdviceStaysInWhatTheRulesShow(t *testing.T) {
 	h.Env[call.AccessVariable] = `[{"/":"r","Ideas":"none"}]`
 	for _, args := range []string{"read|path=Ideas/Braed.md", "read|path=Bread.md", "read|file=Braed", "files|folder=Idea", "tag|name=bakin", "search|query=x|path=Ideas"} {
 		got := h.Failure(strings.Split(args, "|")...)
-		assert.That(t, !strings.Contains(got.Hint, "Bread") && !strings.Contains(got.Hint, `"Ideas`) && !strings.Contains(got.Hint, "baking"), "%s: %q", args, got.Hint)
+		assert.That(t, !strings.Contains(got.Hint, "Bread"), "%s: %q", args, got.Hint)
+		assert.That(t, !strings.Contains(got.Hint, `"Ideas`), "%s: %q", args, got.Hint)
+		assert.That(t, !strings.Contains(got.Hint, "baking"), "%s: %q", args, got.Hint)
 	}
 }
 

@@ -51,7 +51,8 @@ func TestLinesThatAreRefused(t *testing.T) {
 	} {
 		_, err := ParseLine(strings.Fields(args))
 		var known *answer.Fault
-		assert.That(t, errors.As(err, &known) && known.Status == answer.ExitMisuse, "%q: %v", args, err)
+		require.That(t, errors.As(err, &known), "%q: %v", args, err)
+		assert.Equal(t, known.Status, answer.ExitMisuse, "%q", args)
 	}
 }
 
@@ -67,7 +68,8 @@ func TestOptionsOfAnotherFormAreRefused(t *testing.T) {
 		bad := good
 		spoil(&bad)
 		var known *answer.Fault
-		assert.That(t, errors.As(CheckWrite(bad), &known) && known.Status == answer.ExitMisuse, "%s is taken", name)
+		require.That(t, errors.As(CheckWrite(bad), &known), "%s is taken", name)
+		assert.Equal(t, known.Status, answer.ExitMisuse, "%s is taken", name)
 	}
 }
 
@@ -83,15 +85,20 @@ func TestTheFirstOptionOfAChangeIsNamed(t *testing.T) {
 func TestStandardInputThatBreaks(t *testing.T) {
 	_, err := ReadLiteral("content", iotest.ErrReader(errors.New("gone")), 10)
 	var known *answer.Fault
-	assert.That(t, errors.As(err, &known) && known.Status == answer.ExitFailed && known.Text == "Error: Cannot read standard input: gone", "error %v", err)
+	require.That(t, errors.As(err, &known), "error %v", err)
+	require.Equal(t, known.Status, answer.ExitFailed, "error %v", err)
+	assert.Equal(t, known.Text, "Error: Cannot read standard input: gone", "error %v", err)
 }
 
 func TestStandardInputIsBounded(t *testing.T) {
 	got, err := ReadLiteral("content", strings.NewReader("0123456789"), 10)
-	assert.That(t, err == nil && got["content"] == "0123456789", "as much as is allowed: %q, %v", got, err)
+	require.Equal(t, err, nil, "as much as is allowed")
+	assert.Equal(t, got["content"], "0123456789", "as much as is allowed")
 	_, err = ReadLiteral("content", strings.NewReader("0123456789+"), 10)
 	var known *answer.Fault
-	assert.That(t, errors.As(err, &known) && known.Status == answer.ExitMisuse && known.Text == "Error: Standard input is too long: at most 10 bytes.", "one byte more: %v", err)
+	require.That(t, errors.As(err, &known), "one byte more: %v", err)
+	require.Equal(t, known.Status, answer.ExitMisuse, "one byte more")
+	assert.Equal(t, known.Text, "Error: Standard input is too long: at most 10 bytes.", "one byte more")
 }
 
 func TestExpand(t *testing.T) {
@@ -107,7 +114,10 @@ func TestExpand(t *testing.T) {
 func TestOnlyContentIsExpanded(t *testing.T) {
 	c := Syntax{Name: "c", Escaped: "also", Params: []allowlist.Param{{Name: "text", Kind: "content"}, {Name: "name", Kind: "name"}, {Name: "given", Kind: "content"}, {Name: "also", Kind: "text"}}}
 	values := require.Value(c.Parse([]string{`text=\n`, `name=\n`, `also=\n`}, map[string]string{"given": `\n`}))(t)
-	assert.That(t, values["text"] == "\n" && values["also"] == "\n" && values["name"] == `\n` && values["given"] == `\n`, "values %q", values)
+	require.Equal(t, values["text"], "\n", "values %q", values)
+	require.Equal(t, values["also"], "\n", "values %q", values)
+	require.Equal(t, values["name"], `\n`, "values %q", values)
+	assert.Equal(t, values["given"], `\n`, "values %q", values)
 }
 
 func TestUsage(t *testing.T) {

@@ -85,11 +85,15 @@ func TestEveryByteIsKept(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		old, content, inline := []byte(drawnNote().Draw(t, "old")), drawnNote().Draw(t, "content"), rapid.Bool().Draw(t, "inline")
 		appended := Append(old, content, inline)
-		require.That(t, bytes.HasPrefix(appended, old) && bytes.HasSuffix(appended, []byte(content)), "append of %q to %q: %q", content, old, appended)
+		require.That(t, bytes.HasPrefix(appended, old), "append of %q to %q: %q", content, old, appended)
+		require.That(t, bytes.HasSuffix(appended, []byte(content)), "append of %q to %q: %q", content, old, appended)
 		prepended, body := Prepend(old, content, inline), markdown.BodyStart(old)
-		require.That(t, bytes.HasPrefix(prepended, old[:body]) && bytes.HasSuffix(prepended, old[body:]), "prepend of %q to %q: %q", content, old, prepended)
+		require.That(t, bytes.HasPrefix(prepended, old[:body]), "prepend of %q to %q: %q", content, old, prepended)
+		require.That(t, bytes.HasSuffix(prepended, old[body:]), "prepend of %q to %q: %q", content, old, prepended)
 		added := len(prepended) - len(old) - len(content)
-		require.That(t, added >= 0 && added <= 4 && bytes.Contains(prepended, []byte(content)), "prepend of %q to %q added %d bytes: %q", content, old, added, prepended)
+		require.That(t, added >= 0, "prepend of %q to %q added %d bytes: %q", content, old, added, prepended)
+		require.That(t, added <= 4, "prepend of %q to %q added %d bytes: %q", content, old, added, prepended)
+		require.That(t, bytes.Contains(prepended, []byte(content)), "prepend of %q to %q added %d bytes: %q", content, old, added, prepended)
 	})
 }
 
@@ -112,7 +116,8 @@ func TestKeepLineEnds(t *testing.T) {
 		{"an empty note", "", "x\ny", "x\ny", false},
 	} {
 		got, converted := KeepLineEnds([]byte(test.before), []byte(test.after))
-		assert.That(t, string(got) == test.want && converted == test.converted, "%s: %q, %v, want %q", test.what, got, converted, test.want)
+		assert.Equal(t, string(got), test.want, "%s", test.what)
+		assert.Equal(t, converted, test.converted, "%s", test.what)
 	}
 }
 
@@ -129,7 +134,8 @@ func TestKeepLineEndsTouchesWhatWasPutIn(t *testing.T) {
 		require.That(t, plain == strings.ReplaceAll(first+put+rest, "\r\n", "\n"), "%q became %q", first+put+rest, kept)
 		require.That(t, converted != bytes.Equal(kept, []byte(first+put+rest)), "%q became %q: converted %v", first+put+rest, kept, converted)
 		again, more := KeepLineEnds([]byte(first+rest), kept)
-		require.That(t, !more && bytes.Equal(again, kept), "%q becomes %q", kept, again)
+		require.That(t, !more, "%q becomes %q", kept, again)
+		require.That(t, bytes.Equal(again, kept), "%q becomes %q", kept, again)
 	})
 }
 
@@ -200,6 +206,8 @@ func TestCountOfMuch(t *testing.T) {
 		"one line":     {numbered(0, n, 1), "x\n", LineCounts{1, n}},
 	} {
 		got := CountLines([]byte(test.before), []byte(test.after))
-		assert.That(t, got.Added >= test.least.Added && got.Removed >= test.least.Removed && got.Removed <= n, "%s: %+v, want at least %+v", name, got, test.least)
+		assert.That(t, got.Added >= test.least.Added, "%s: %+v, want at least %+v", name, got, test.least)
+		assert.That(t, got.Removed >= test.least.Removed, "%s: %+v, want at least %+v", name, got, test.least)
+		assert.That(t, got.Removed <= n, "%s: %+v, want at least %+v", name, got, test.least)
 	}
 }

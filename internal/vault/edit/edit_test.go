@@ -3,7 +3,6 @@ package edit
 import (
 	"bytes"
 	"errors"
-	"slices"
 	"strings"
 	"testing"
 
@@ -73,13 +72,17 @@ func TestReplace(t *testing.T) {
 	})
 	_, err := Replace(bytes.Repeat([]byte("b\n"), 20), "b", "x")
 	var several *Ambiguous
-	assert.That(t, errors.As(err, &several) && several.Count == 20 && len(several.Lines) == 10 && several.Lines[9] == 10, "twenty places: %v", err)
+	require.That(t, errors.As(err, &several), "twenty places: %v", err)
+	require.Equal(t, several.Count, 20, "twenty places")
+	require.Equal(t, len(several.Lines), 10, "twenty places")
+	assert.Equal(t, several.Lines[9], 10, "twenty places")
 }
 
 func TestReplaceNamesTheLinesNearby(t *testing.T) {
 	_, err := Replace([]byte("a\nfirst line\nc\nfirst line, too\n"), "  first line\nsecond", "x")
 	var missing *NotFound
-	assert.That(t, errors.As(err, &missing) && slices.Equal(missing.Near, []int{2, 4}), "got %+v", err)
+	require.That(t, errors.As(err, &missing), "got %+v", err)
+	assert.EqualSlices(t, missing.Near, []int{2, 4})
 }
 
 func TestInsert(t *testing.T) {
@@ -220,7 +223,8 @@ func editSound(t require.T, text []byte, name, content string, line int) {
 	sound := func(what string, edited []byte, err error) {
 		require.That(t, bytes.Equal(text, input), "%s modified %q", what, input)
 		if err != nil {
-			require.That(t, edited == nil && err.Error() != "", "%s of %q: %q, %v", what, text, edited, err)
+			require.That(t, edited == nil, "%s of %q: %q, %v", what, text, edited, err)
+			require.That(t, err.Error() != "", "%s of %q: %q, %v", what, text, edited, err)
 			return
 		}
 		whole := what != "set" && what != "task"
@@ -252,7 +256,8 @@ func editSound(t require.T, text []byte, name, content string, line int) {
 	sound("append", edited, err)
 	if err == nil {
 		now := markdown.Scan(edited)
-		require.That(t, len(now.Headings) >= len(note.Headings) && len(now.Blocks) >= len(note.Blocks), "append of %q under %q in %q: %q", content, name, text, edited)
+		require.That(t, len(now.Headings) >= len(note.Headings), "append of %q under %q in %q: %q", content, name, text, edited)
+		require.That(t, len(now.Blocks) >= len(note.Blocks), "append of %q under %q in %q: %q", content, name, text, edited)
 	}
 	edited, err = Replace(text, name, content)
 	sound("replace", edited, err)

@@ -45,11 +45,14 @@ func TestAnOutlineFindsWhatAllHeadingsSay(t *testing.T) {
 			several, isAmbiguous := err.(*Ambiguous)
 			switch {
 			case len(lines) == 1:
-				require.That(t, err == nil && place == lines[0]-1, "%+v: %q is %d, %v; want line %v", found.Headings, subpath, place, err, lines)
+				require.Equal(t, err, nil, "%+v: %q is %d, %v; want line %v", found.Headings, subpath, place, err, lines)
+				require.Equal(t, place, lines[0]-1, "%+v: %q is %d, %v; want line %v", found.Headings, subpath, place, err, lines)
 			case len(lines) > 1:
-				require.That(t, isAmbiguous && several.Count == len(lines), "%+v: %q: %v, want lines %v", found.Headings, subpath, err, lines)
+				require.That(t, isAmbiguous, "%+v: %q: %v, want lines %v", found.Headings, subpath, err, lines)
+				require.Equal(t, several.Count, len(lines), "%+v: %q: %v, want lines %v", found.Headings, subpath, err, lines)
 			default:
-				require.That(t, err != nil && !isAmbiguous, "%+v: %q: %v", found.Headings, subpath, err)
+				require.That(t, err != nil, "%+v: %q: %v", found.Headings, subpath, err)
+				require.That(t, !isAmbiguous, "%+v: %q: %v", found.Headings, subpath, err)
 			}
 		}
 	})

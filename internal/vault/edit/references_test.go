@@ -22,7 +22,8 @@ func TestLabelsOfAMergedTextAreItsOwn(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			got, renamed := WithOwnLabels([]byte(tt.text), []byte(tt.other))
-			assert.That(t, string(got) == tt.want && strings.Join(renamed, ", ") == tt.renamed, "got %q, %q", got, renamed)
+			assert.Equal(t, string(got), tt.want)
+			assert.Equal(t, strings.Join(renamed, ", "), tt.renamed)
 		})
 	}
 }
@@ -40,7 +41,8 @@ func TestDefinitionsGoWithTheTextThatUsesThem(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			divided, moved := DivideReferences(bytes.Split([]byte(tt.parts), []byte("|")), func(_ int, d []byte) []byte { return d })
 			got := string(bytes.Join(divided, []byte("|")))
-			assert.That(t, got == tt.want && strings.Join(moved, ", ") == tt.moved, "got %q, %q", got, moved)
+			assert.Equal(t, got, tt.want)
+			assert.Equal(t, strings.Join(moved, ", "), tt.moved)
 		})
 	}
 }

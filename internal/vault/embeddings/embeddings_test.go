@@ -115,10 +115,12 @@ func TestNotesAreNearInMeaning(t *testing.T) {
 	}
 	for question, want := range map[string]string{"money that I borrowed": "[{Money.md 1}]", "tired in bed": "[{Sleep.md 0}]", "weather": "[{Money.md 2}]"} {
 		got, err := s.Nearest(t.Context(), question, everything, 1)
-		assert.That(t, err == nil && fmt.Sprint(got) == want, "%s: %v, %v, want %s", question, got, err, want)
+		require.Equal(t, err, nil, "%s", question)
+		assert.Equal(t, fmt.Sprint(got), want, "%s", question)
 	}
 	got, err := s.Nearest(t.Context(), "borrowed", func(path string) bool { return path != "Money.md" }, 9)
-	assert.That(t, err == nil && len(got) == 0, "what is not visible is near: %v, %v", got, err)
+	require.Equal(t, err, nil, "what is not visible is near")
+	assert.Equal(t, len(got), 0, "what is not visible is near")
 	s.Close()
 	before := len(sent())
 	changed := vault{"Money.md": {"", "# Bank\nThe mortgage runs until 2031.", "# Garden\nTulips."}, "Sleep.md": notes["Sleep.md"]}
@@ -132,7 +134,8 @@ func TestNotesAreNearInMeaning(t *testing.T) {
 	again.Close()
 	assert.Equal(t, learned(t, strings.Replace(of, "/v1", "/v1/", 1), file, nil).size, 0, "a vault without notes keeps vectors")
 	saved, err := filepath.Glob(filepath.Join(dir, "*.vectors"))
-	require.That(t, err == nil && len(saved) == 1, "%q, %v", saved, err)
+	require.NoError(t, err)
+	require.Equal(t, len(saved), 1)
 	learned(t, of, file, notes).Close()
 	data := require.Value(os.ReadFile(saved[0]))(t)
 	for i := range data {
@@ -251,7 +254,8 @@ func TestTheWorkInTheBackgroundEnds(t *testing.T) {
 	}
 	<-asked
 	s.Close()
-	assert.That(t, len(asked) == 0 && len(s.notes) == 0, "%d more questions, %d notes", len(asked), len(s.notes))
+	assert.Equal(t, len(asked), 0, "%d more questions, %d notes", len(asked), len(s.notes))
+	assert.Equal(t, len(s.notes), 0, "%d more questions, %d notes", len(asked), len(s.notes))
 }
 
 func TestWhichServersThereAre(t *testing.T) {
@@ -291,12 +295,14 @@ func TestWhichServersThereAre(t *testing.T) {
 			}
 			got += " " + e.address + " " + e.url
 		}
-		assert.That(t, (!strings.Contains(want, "/embeddings") || got == want) && strings.Contains(got, want), "%s: %s, want %s", address, got, want)
+		assert.That(t, !strings.Contains(want, "/embeddings") || got == want, "%s: %s, want %s", address, got, want)
+		assert.Contains(t, got, want, "%s", address)
 	}
 	_, err := ParseEndpoint("http://127.0.0.1", "")
 	assert.That(t, err != nil, "a model needs no name")
 	_, err = New("http://192.0.2.1 m", "").Nearest(t.Context(), "x", everything, 1)
-	assert.That(t, err != nil && strings.Contains(err.Error(), "without encryption"), "%v", err)
+	require.That(t, err != nil, "%v", err)
+	assert.Contains(t, err.Error(), "without encryption")
 }
 
 // A server of the internet is asked with the key, if its certificate is that of its name.
@@ -336,7 +342,8 @@ func TestAServerWithAKey(t *testing.T) {
 		}
 	}
 	_, err := New("https://example.com m", filepath.Join(file, "gone")).Nearest(t.Context(), "x", everything, 1)
-	assert.That(t, err != nil && !strings.Contains(err.Error(), file), "%v", err)
+	require.That(t, err != nil, "%v", err)
+	assert.That(t, !strings.Contains(err.Error(), file), "%v", err)
 }
 
 // Another machine is sent nothing without an approval, and then no more sections than it names.
@@ -358,7 +365,8 @@ func TestAnotherMachineIsSentWhatWasApproved(t *testing.T) {
 	_, err := s.Nearest(t.Context(), "borrowed", everything, 9)
 	assert.That(t, errors.Is(err, errUnapproved) && len(sent()) == 0 && s.Asks(), "%v; sent without an approval: %q", err, sent())
 	for _, of := range [][2]string{{"", "concepts"}, {"192.168.1.2", "concepts"}, {"127.0.0.1", "concepts"}, {"192.168.1.20", "other"}, {"192.168.1.20", ""}} {
-		assert.That(t, s.Allow(of[0], of[1], 9) != nil && s.Asks(), "an approval for %q is one for another machine or model", of)
+		assert.That(t, s.Allow(of[0], of[1], 9) != nil, "an approval for %q is one for another machine or model", of)
+		assert.That(t, s.Asks(), "an approval for %q is one for another machine or model", of)
 	}
 	for _, test := range []struct{ allowed, sent int }{{2, 1}, {100, 4}} {
 		require.NoError(t, s.Allow("192.168.1.20", "concepts", test.allowed))
@@ -366,7 +374,10 @@ func TestAnotherMachineIsSentWhatWasApproved(t *testing.T) {
 		assert.That(t, len(sent()) == test.sent && s.Asks() == (test.sent < 4), "%d sections are allowed, and these are sent: %q", test.allowed, sent())
 	}
 	got, err := s.Nearest(t.Context(), "borrowed", everything, 1)
-	assert.That(t, err == nil && len(got) == 1 && got[0].Path == "Money.md", "%v, %v", got, err)
+	require.NoError(t, err)
+	require.Equal(t, len(got), 1)
+	assert.Equal(t, got[0].Path, "Money.md")
 	here := New(of, "")
-	assert.That(t, !here.Asks() && here.Allow("127.0.0.1", "concepts", 1) != nil, "this machine needs an approval")
+	assert.That(t, !here.Asks(), "this machine needs an approval")
+	assert.That(t, here.Allow("127.0.0.1", "concepts", 1) != nil, "this machine needs an approval")
 }

@@ -263,7 +263,8 @@ func TestCorpus(t *testing.T) {
 		}
 	}
 	t.Logf("%d documents, %d with their variants; %d edits; %d notes in which the property cannot be set", len(cases), notes, edits, refusals)
-	assert.That(t, len(cases) >= leastNotes && edits >= leastEdits, "%d documents and %d edits, want %d and %d", len(cases), edits, leastNotes, leastEdits)
+	assert.That(t, len(cases) >= leastNotes, "%d documents and %d edits, want %d and %d", len(cases), edits, leastNotes, leastEdits)
+	assert.That(t, edits >= leastEdits, "%d documents and %d edits, want %d and %d", len(cases), edits, leastNotes, leastEdits)
 }
 
 func (c *corpusCase) judgeSet(t *testing.T, value Value, forms []string) {
@@ -355,7 +356,9 @@ func sound(t require.T, block []byte) {
 	p, err := Parse(block)
 	if err != nil {
 		var malformed *Malformed
-		require.That(t, errors.As(err, &malformed) && malformed.Reason != "" && p == nil, "%q: %v, %v", block, p, err)
+		require.That(t, errors.As(err, &malformed), "%q: %v, %v", block, p, err)
+		require.That(t, malformed.Reason != "", "%q: %v, %v", block, p, err)
+		require.That(t, p == nil, "%q: %v, %v", block, p, err)
 		return
 	}
 	if !json.Valid([]byte(p.JSON())) {

@@ -45,7 +45,8 @@ func TestSet(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := Set([]byte(tt.text), tt.key, tt.value)
-			assert.That(t, err == nil && string(got) == tt.want, "got %q, %v, want %q", got, err, tt.want)
+			require.NoError(t, err)
+			assert.Equal(t, string(got), tt.want)
 		})
 	}
 }
@@ -70,14 +71,18 @@ func TestWhatCannotBeSetIsRefused(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := Set([]byte(tt.text), tt.key, tt.value)
 			var refusal *Refusal
-			assert.That(t, errors.As(err, &refusal) && refusal.Line == tt.line && refusal.Error() != "" && got == nil, "got %q, %v", got, err)
+			require.That(t, errors.As(err, &refusal), "got %q, %v", got, err)
+			require.Equal(t, refusal.Line, tt.line)
+			require.That(t, refusal.Error() != "", "got %q, %v", got, err)
+			assert.That(t, got == nil, "got %q, %v", got, err)
 		})
 	}
 	for _, block := range []string{"a: [1", "a: 1\na: 2", "- x"} {
 		_, err := Set([]byte("---\n"+block+"\n---\n"), "b", num(1))
 		_, err2 := Remove([]byte("---\n"+block+"\n---\n"), "a")
 		var malformed *Malformed
-		assert.That(t, errors.As(err, &malformed) && errors.As(err2, &malformed), "%q: %v, %v", block, err, err2)
+		require.That(t, errors.As(err, &malformed), "%q: %v, %v", block, err, err2)
+		assert.That(t, errors.As(err2, &malformed), "%q: %v, %v", block, err, err2)
 	}
 }
 
@@ -104,7 +109,8 @@ func TestParseValue(t *testing.T) {
 		var w yamlWriter
 		w.value(v, "")
 		got := w.out.String()
-		assert.That(t, err == nil && got == tt.want, "%q as %q: got %q, %v, want %q", tt.typed, tt.as, got, err, tt.want)
+		require.Equal(t, err, nil, "%q as %q", tt.typed, tt.as)
+		assert.Equal(t, got, tt.want, "%q as %q", tt.typed, tt.as)
 	}
 	wrong := []struct {
 		typed string
@@ -121,7 +127,8 @@ func TestParseValue(t *testing.T) {
 	}
 	for _, tt := range wrong {
 		_, err := ParseValue(tt.typed, tt.as)
-		assert.That(t, err != nil && err.Error() == tt.want, "%q as %q: got %v, want %q", tt.typed, tt.as, err, tt.want)
+		require.That(t, err != nil, "%q as %q: got %v, want %q", tt.typed, tt.as, err, tt.want)
+		assert.Equal(t, err.Error(), tt.want, "%q as %q", tt.typed, tt.as)
 	}
 }
 
@@ -146,11 +153,15 @@ func TestRewriteLinks(t *testing.T) {
 	}
 	for _, tt := range tests {
 		got, _, left := RewriteLinks([]byte(tt.block), change)
-		assert.That(t, string(got) == tt.want && len(left) == 0, "%s: got %q, left %v, want %q", tt.name, got, left, tt.want)
+		assert.Equal(t, string(got), tt.want, "%s: got %q, left %v", tt.name, got, left)
+		assert.Equal(t, len(left), 0, "%s: got %q, left %v", tt.name, got, left)
 	}
 	block := "a: >-\n  [[Old#x\n  y]]\n"
 	got, changed, left := RewriteLinks([]byte(block), change)
-	assert.That(t, string(got) == block && changed == 0 && len(left) == 1 && left[0].Line == 1, "a folded link: %q, %d, %v", got, changed, left)
+	require.Equal(t, string(got), block, "a folded link")
+	require.Equal(t, changed, 0, "a folded link")
+	require.Equal(t, len(left), 1, "a folded link")
+	assert.Equal(t, left[0].Line, 1, "a folded link")
 }
 
 // setSound checks what is true for every note, key and value: the edit is refused
@@ -178,7 +189,8 @@ func setSound(t require.T, note []byte, key string, value Value) {
 	body := note[max(old.Body, len(note)-len(bytes.TrimPrefix(note, []byte("\ufeff")))):]
 	require.That(t, bytes.Equal(edited[now.Body:], body), "Set(%q, %q) changed the body: %q", note, key, edited)
 	again, err := Set(edited, key, value)
-	require.That(t, err == nil && bytes.Equal(again, edited), "Set(%q, %q) twice: %q, then %q, %v", note, key, edited, again, err)
+	require.Equal(t, err, nil, "Set(%q, %q) twice: %q, then %q", note, key, edited, again)
+	require.That(t, bytes.Equal(again, edited), "Set(%q, %q) twice: %q, then %q, %v", note, key, edited, again, err)
 	_, had := p.Lookup(key)
 	removed, err := Remove(edited, key)
 	require.That(t, err != nil || !bytes.Equal(removed, edited), "%q was set in %q and is not found", key, edited)
@@ -249,7 +261,8 @@ func TestSettingSeveralIsSettingEach(t *testing.T) {
 		if _, ok := setTogether(note, all); ok && failed == nil {
 			together++
 		}
-		require.That(t, (err == nil) == (failed == nil) && (err != nil || bytes.Equal(got, want)), "%q, %+v: %q, %v; want %q, %v", note, all, got, err, want, failed)
+		require.Equal(t, err == nil, failed == nil, "%q, %+v", note, all)
+		require.That(t, err != nil || bytes.Equal(got, want), "%q, %+v: %q, %v; want %q, %v", note, all, got, err, want, failed)
 	})
 	require.That(t, together > 0, "none are set together")
 }

@@ -83,7 +83,8 @@ func TestNested(t *testing.T) {
 	} {
 		got, err := c.do([]byte(c.text))
 		want := strings.Replace(c.text, c.old, c.new, 1)
-		assert.That(t, err == nil && string(got) == want, "%s: %v\n%s\nwant\n%s", c.name, err, got, want)
+		require.Equal(t, err, nil, "%s: %v\n%s\nwant\n%s", c.name, err, got, want)
+		assert.Equal(t, string(got), want, "%s: %v\n%s\nwant\n%s", c.name, err, got, want)
 	}
 	var refusal *Refusal
 	var malformed *Malformed

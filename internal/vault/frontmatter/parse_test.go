@@ -149,5 +149,9 @@ func TestParse(t *testing.T) {
 
 func TestLinesOfKeys(t *testing.T) {
 	p, err := Parse([]byte("a: 1\n\nb:\n  - x\nc: 2"))
-	assert.That(t, err == nil && len(p) == 3 && p[0].Line == 1 && p[1].Line == 3 && p[2].Line == 5, "%+v, %v", p, err)
+	require.NoError(t, err)
+	require.Equal(t, len(p), 3)
+	require.Equal(t, p[0].Line, 1)
+	require.Equal(t, p[1].Line, 3)
+	assert.Equal(t, p[2].Line, 5)
 }

@@ -119,10 +119,15 @@ func TestValues(t *testing.T) {
 			t.Errorf("%s: got %d %q %q", p[i].Key, v.Kind(), v.Text(), v.String())
 		}
 	}
-	assert.That(t, p[1].Value.IsTrue() && !p[2].Value.IsTrue() && p[0].Value.Float() == 12 && len(p[4].Value.List()) == 2 && p[5].Value.Fields()[0].Key == "x", "%+v", p)
+	require.That(t, p[1].Value.IsTrue(), "%+v", p)
+	require.That(t, !p[2].Value.IsTrue(), "%+v", p)
+	require.Equal(t, p[0].Value.Float(), 12)
+	require.Equal(t, len(p[4].Value.List()), 2)
+	assert.Equal(t, p[5].Value.Fields()[0].Key, "x")
 	for name, want := range map[string]string{"n": "12", "N": "upper", "S": "x"} {
 		got, ok := p.Lookup(name)
-		assert.That(t, ok && got.Value.String() == want, "Lookup(%q): %+v, %v", name, got, ok)
+		require.That(t, ok, "Lookup(%q): %+v, %v", name, got, ok)
+		assert.Equal(t, got.Value.String(), want, "Lookup(%q): %+v", name, got)
 	}
 	_, ok := p.Lookup("missing")
 	assert.That(t, !ok, "a property that is missing was found")

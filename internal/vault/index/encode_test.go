@@ -26,7 +26,8 @@ func TestEveryFieldOfANoteIsWritten(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.Make[markdown.Note]().Draw(t, "note")
 		got, ok := readBack(n)
-		require.That(t, ok && reflect.DeepEqual(got, n), "%+v became %+v, %v", n, got, ok)
+		require.That(t, ok, "%+v became %+v, %v", n, got, ok)
+		require.That(t, reflect.DeepEqual(got, n), "%+v became %+v, %v", n, got, ok)
 		f := (&Found{Note: n}).Pack()
 		if !reflect.DeepEqual(listOf(f, linkList), n.Links) || !reflect.DeepEqual(f.BodyTags(), n.Tags) || !reflect.DeepEqual(f.Tasks(), n.Tasks) || !reflect.DeepEqual(f.Headings(), n.Headings) {
 			t.Fatalf("%+v: links %+v, tags %+v, tasks %+v", n, f.Links(), f.BodyTags(), f.Tasks())
@@ -34,7 +35,9 @@ func TestEveryFieldOfANoteIsWritten(t *testing.T) {
 	})
 	for _, p := range []packed{"", "\x00", "\xff\xff", "\x02\x02\x02\x02\x02\xff"} {
 		links, tags, tasks := p.list(linkList.place), p.list(tagList.place), p.list(taskList.place)
-		assert.That(t, linkList.elements(&links) == nil && tagList.elements(&tags) == nil && taskList.elements(&tasks) == nil, "%q has lists", p)
+		require.That(t, linkList.elements(&links) == nil, "%q has lists", p)
+		require.That(t, tagList.elements(&tags) == nil, "%q has lists", p)
+		assert.That(t, taskList.elements(&tasks) == nil, "%q has lists", p)
 	}
 }
 
@@ -47,7 +50,8 @@ func TestALinkThatIsNotItsParts(t *testing.T) {
 	} {
 		n := markdown.Note{Links: []markdown.Link{link}}
 		got, ok := readBack(n)
-		assert.That(t, ok && reflect.DeepEqual(got, n), "%+v became %+v, %v", n, got, ok)
+		require.That(t, ok, "%+v became %+v, %v", n, got, ok)
+		assert.That(t, reflect.DeepEqual(got, n), "%+v became %+v, %v", n, got, ok)
 	}
 }
 
@@ -75,11 +79,14 @@ func TestPropertiesThatAreOdd(t *testing.T) {
 	} {
 		p := frontmatter.Properties{{Key: "key", Value: v.Value(), Line: 3}, {Key: "other", Value: v.Value(), Line: 1}}
 		got, ok := readPropertiesBack(p)
-		assert.That(t, ok && reflect.DeepEqual(got, p) && math.Signbit(got[0].Value.Float()) == math.Signbit(v.Number), "%+v became %+v, %v", p, got, ok)
+		require.That(t, ok, "%+v became %+v, %v", p, got, ok)
+		require.That(t, reflect.DeepEqual(got, p), "%+v became %+v, %v", p, got, ok)
+		assert.Equal(t, math.Signbit(got[0].Value.Float()), math.Signbit(v.Number), "%+v became %+v", p, got)
 	}
 	for _, p := range []frontmatter.Properties{nil, {}} {
 		got, ok := readPropertiesBack(p)
-		assert.That(t, ok && reflect.DeepEqual(got, p), "%#v became %#v, %v", p, got, ok)
+		require.That(t, ok, "%#v became %#v, %v", p, got, ok)
+		assert.That(t, reflect.DeepEqual(got, p), "%#v became %#v, %v", p, got, ok)
 	}
 }
 
@@ -112,7 +119,8 @@ func TestPropertiesAreReadAsTheyWereWritten(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := properties(3).Draw(t, "p")
 		got, ok := readPropertiesBack(p)
-		require.That(t, ok && reflect.DeepEqual(got, p), "%+v became %+v, %v", p, got, ok)
+		require.That(t, ok, "%+v became %+v, %v", p, got, ok)
+		require.That(t, reflect.DeepEqual(got, p), "%+v became %+v, %v", p, got, ok)
 	})
 }
 

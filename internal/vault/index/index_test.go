@@ -111,7 +111,8 @@ func TestFilesAreInTheOrderOfListings(t *testing.T) {
 	assert.That(t, slices.Equal(got, want), "got %q, want %q", got, want)
 	for i, f := range x.Files {
 		place, ok := x.Place(f.Path.String())
-		assert.That(t, ok && place == i, "%s is at %d, %v", f.Path, place, ok)
+		assert.That(t, ok, "%s is at %d, %v", f.Path, place, ok)
+		assert.Equal(t, place, i, "%s is at %d", f.Path, place)
 		assert.Equal(t, f.HasFacts(), f.IsNote(), "%s has facts", f.Path)
 	}
 	_, ok := x.Place("B.md")
@@ -197,9 +198,15 @@ func TestFactsSayWhatWasFound(t *testing.T) {
 		assert.That(t, len(got.Links()) >= len(want.Links) && slices.Equal(got.Tags(), tags), "%q: links %+v, tags %+v", text, got.Links(), got.Tags())
 	}
 	picture, _ := disk.ParsePath("a.png")
-	assert.That(t, Read(picture, []byte("[[x]]")) == "" && !IsRead(picture) && IsRead(note), "a picture has facts")
+	assert.Equal(t, Read(picture, []byte("[[x]]")), "", "a picture has facts")
+	assert.That(t, !IsRead(picture), "a picture has facts")
+	assert.That(t, IsRead(note), "a picture has facts")
 	none := Facts("")
-	assert.That(t, none == "" && none.Tasks() == nil && none.Tags() == nil && none.Links() == nil && none.Properties() == nil, "nothing says something")
+	require.Equal(t, none, "", "nothing says something")
+	require.That(t, none.Tasks() == nil, "nothing says something")
+	require.That(t, none.Tags() == nil, "nothing says something")
+	require.That(t, none.Links() == nil, "nothing says something")
+	assert.That(t, none.Properties() == nil, "nothing says something")
 }
 
 // FuzzFacts takes arbitrary bytes for facts, as a cache file could hold them.
@@ -218,7 +225,8 @@ func FuzzFacts(f *testing.F) {
 		packed := found.Pack()
 		// A number that is none is not equal to itself, but written alike.
 		again := packed.Found()
-		require.That(t, again.Pack() == packed && fmt.Sprintf("%#v", again) == fmt.Sprintf("%#v", found), "%#v came back as %#v", found, again)
+		require.Equal(t, again.Pack(), packed, "%#v came back as %#v", found, again)
+		require.Equal(t, fmt.Sprintf("%#v", again), fmt.Sprintf("%#v", found), "%#v came back as %#v", found, again)
 	})
 }
 

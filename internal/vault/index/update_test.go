@@ -106,12 +106,15 @@ func TestWhatIsRememberedIsNotReadAgain(t *testing.T) {
 		return require.Value(Build(v.folder, nil, Memory{Recall: m.Recall, Learn: m.Learn}, later, nil))(t)
 	}
 	first, second := build(), build()
-	assert.That(t, first.Files[0].Facts() == second.Files[0].Facts() && slices.Equal(m.learned, []string{"A.md=#a"}), "learned %q", m.learned)
+	assert.Equal(t, first.Files[0].Facts(), second.Files[0].Facts(), "learned %q", m.learned)
+	assert.EqualSlices(t, m.learned, []string{"A.md=#a"}, "learned %q", m.learned)
 	// What was written a moment ago may be written again unseen.
 	m.learned = nil
 	v.put("A.md", "#b")
 	x, err := Build(v.folder, nil, Memory{Recall: m.Recall, Learn: m.Learn}, time.Now(), nil)
-	assert.That(t, err == nil && len(m.learned) == 0 && !x.Files[0].settled, "learned %q, %v", m.learned, err)
+	require.Equal(t, err, nil, "learned %q", m.learned)
+	require.Equal(t, len(m.learned), 0, "learned %q", m.learned)
+	assert.That(t, !x.Files[0].settled, "learned %q, %v", m.learned, err)
 }
 
 func TestASparseIndex(t *testing.T) {
@@ -122,7 +125,8 @@ func TestASparseIndex(t *testing.T) {
 	for _, f := range whole.Files {
 		source := f.Path.String()
 		place, ok := sparse.Place(source)
-		assert.That(t, ok && sparse.Files[place].Path == f.Path, "%s is at %d, %v", source, place, ok)
+		require.That(t, ok, "%s is at %d, %v", source, place, ok)
+		assert.Equal(t, sparse.Files[place].Path, f.Path, "%s is at %d", source, place)
 	}
 	_, ok := sparse.Place("alpha.md")
 	assert.That(t, !ok, "a path in another case is that of a file")

@@ -62,7 +62,8 @@ func TestPathsThatDifferInCaseAlone(t *testing.T) {
 	files := New([]string{"Note.md", "NOTE.md"})
 	for _, path := range []string{"Note.md", "NOTE.md"} {
 		i, ok := files.Index(path)
-		assert.That(t, ok && files.Path(i) == path, "%s is at %d, %v", path, i, ok)
+		require.That(t, ok, "%s is at %d, %v", path, i, ok)
+		assert.Equal(t, files.Path(i), path, "%s is at %d", path, i)
 	}
 	_, ok := files.Index("note.md")
 	assert.That(t, !ok, "a path in another case is found")
@@ -141,7 +142,8 @@ func TestAppendFoldedAgreesWithFold(t *testing.T) {
 		other := text.Draw(t, "other")
 		require.That(t, folds(other, key[len("before"):]) == (Fold(other) == Fold(name)), "whether %q is %q", other, name)
 		require.That(t, ends(other, key[len("before"):]) == (Fold(other) == Fold(name) || strings.HasSuffix(Fold(other), "/"+Fold(name))), "whether %q ends in %q", other, name)
-		require.That(t, folds(name, key[len("before"):]) && ends(name, key[len("before"):]), "%q does not fold to %q", name, key)
+		require.That(t, folds(name, key[len("before"):]), "%q does not fold to %q", name, key)
+		require.That(t, ends(name, key[len("before"):]), "%q does not fold to %q", name, key)
 	})
 }
 
@@ -152,7 +154,9 @@ func TestComposedCharactersStayAsTheyAre(t *testing.T) {
 			continue
 		}
 		p := norm.NFC.PropertiesString(string(r))
-		assert.That(t, norm.NFC.IsNormalString(string(r)) && p.BoundaryBefore() && p.CCC() == 0, "%U changes or joins another", r)
+		assert.That(t, norm.NFC.IsNormalString(string(r)), "%U changes or joins another", r)
+		assert.That(t, p.BoundaryBefore(), "%U changes or joins another", r)
+		assert.Equal(t, p.CCC(), 0, "%U changes or joins another", r)
 	}
 }
 
@@ -165,7 +169,8 @@ func TestUnitsCountAsTheAppDoes(t *testing.T) {
 // Keys are saved, and compared by other processes.
 func TestAKeyIsTheSameInEveryProcess(t *testing.T) {
 	got, want := Keys("a/Plan.md"), [2]Key{0xb7cbc712, 0xb7cbc712}
-	assert.That(t, got == want && KeyOf("../PLAN", "b/c.md") == want[0], "%x, want %x", got, want)
+	require.Equal(t, got, want)
+	assert.Equal(t, KeyOf("../PLAN", "b/c.md"), want[0])
 }
 
 var (

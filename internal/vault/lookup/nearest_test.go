@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 func TestNearestPaths(t *testing.T) {
@@ -46,7 +47,8 @@ func TestNearestPaths(t *testing.T) {
 		strings.Repeat("Bread ", 100):  "",
 	} {
 		got := NearestPaths(wanted, files)
-		assert.That(t, (want != "" || len(got) == 0) && (want == "" || (len(got) != 0 && got[0] == want)), "%q: %q, want %q first", wanted, got, want)
+		require.That(t, want != "" || len(got) == 0, "%q: %q, want %q first", wanted, got, want)
+		assert.That(t, want == "" || (len(got) != 0 && got[0] == want), "%q: %q, want %q first", wanted, got, want)
 	}
 }
 
@@ -54,9 +56,11 @@ func TestNearestPaths(t *testing.T) {
 func TestTheFolderDecides(t *testing.T) {
 	files := []string{"A/Plan.md", "B/Plan.md", "C/Plan.md", "Plan.md", "D/Plan.md"}
 	got := NearestPaths("B/Paln.md", files)
-	assert.That(t, len(got) == maxNearest && got[0] == "B/Plan.md", "got %q", got)
+	require.Equal(t, len(got), maxNearest)
+	assert.Equal(t, got[0], "B/Plan.md")
 	got = NearestPaths("X/Plan.md", files)
-	assert.That(t, len(got) == maxNearest && got[0] == "Plan.md", "without the folder: %q", got)
+	require.Equal(t, len(got), maxNearest, "without the folder")
+	assert.Equal(t, got[0], "Plan.md", "without the folder")
 }
 
 func TestNearestNames(t *testing.T) {
@@ -66,7 +70,8 @@ func TestNearestNames(t *testing.T) {
 		"bakin": "#baking", "#Baking": "#baking", "recipe": "#recipe/bread", "staus": "status", "due_date": "due-date", "duedate": "due-date", "ubersicht": "Übersicht", "x": "", "Appendix": "", "ingredient list": "Ingredients",
 	} {
 		got := NearestNames(wanted, names)
-		assert.That(t, (want != "" || len(got) == 0) && (want == "" || (len(got) != 0 && got[0] == want)), "%q: %q, want %q first", wanted, got, want)
+		require.That(t, want != "" || len(got) == 0, "%q: %q, want %q first", wanted, got, want)
+		assert.That(t, want == "" || (len(got) != 0 && got[0] == want), "%q: %q, want %q first", wanted, got, want)
 	}
 }
 

@@ -32,20 +32,27 @@ func sound(t require.T, text []byte) Note {
 	n := Scan(text)
 	lines := bytes.Count(text, []byte("\n")) + 1
 	inside := func(what string, span Span, line int) {
-		require.That(t, span.Start >= 0 && span.Start <= span.End && span.End <= len(text), "%q: %s is at %v", text, what, span)
-		require.That(t, line >= 1 && line <= lines, "%q: %s on line %d", text, what, line)
+		require.That(t, span.Start >= 0, "%q: %s is at %v", text, what, span)
+		require.That(t, span.Start <= span.End, "%q: %s is at %v", text, what, span)
+		require.That(t, span.End <= len(text), "%q: %s is at %v", text, what, span)
+		require.That(t, line >= 1, "%q: %s on line %d", text, what, line)
+		require.That(t, line <= lines, "%q: %s on line %d", text, what, line)
 	}
 	inside("frontmatter", n.Frontmatter, n.BodyLine)
 	for i, h := range n.Headings {
 		inside("heading", n.Section(i), h.Line)
-		require.That(t, !strings.Contains(h.Text, "\n") && h.Level >= 1 && h.Level <= 6, "%q: heading %+v", text, h)
+		require.That(t, !strings.Contains(h.Text, "\n"), "%q: heading %+v", text, h)
+		require.That(t, h.Level >= 1, "%q: heading %+v", text, h)
+		require.That(t, h.Level <= 6, "%q: heading %+v", text, h)
 	}
 	for i, l := range n.Links {
 		inside("link", l.Span, l.Line)
-		require.That(t, l.Target != "" && l.Path+l.Subpath == l.Target, "%q: link %+v", text, l)
+		require.That(t, l.Target != "", "%q: link %+v", text, l)
+		require.Equal(t, l.Path+l.Subpath, l.Target, "%q: link %+v", text, l)
 		require.That(t, i <= 0 || l.Span.Start >= n.Links[i-1].Span.Start, "%q: link %d is out of order", text, i)
 		written := string(text[l.Span.Start:l.Span.End])
-		require.That(t, strings.HasPrefix(written, "!") == l.Embed && strings.HasSuffix(written, ")") == (l.Style == Inline), "%q: link %+v is written %q", text, l, written)
+		require.Equal(t, strings.HasPrefix(written, "!"), l.Embed, "%q: link %+v is written %q", text, l, written)
+		require.Equal(t, strings.HasSuffix(written, ")"), l.Style == Inline, "%q: link %+v is written %q", text, l, written)
 	}
 	for _, tag := range n.Tags {
 		inside("tag", Span{tag.At, tag.At + len(tag.Text)}, tag.Line)
@@ -214,7 +221,8 @@ func TestTagName(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			got, ok := TagName(test.text)
-			assert.That(t, ok == test.ok && (!ok || got == test.want), "TagName(%q) = %q, %v", test.text, got, ok)
+			assert.Equal(t, ok, test.ok, "TagName(%q) = %q", test.text, got)
+			assert.That(t, !ok || got == test.want, "TagName(%q) = %q, %v", test.text, got, ok)
 		})
 	}
 }

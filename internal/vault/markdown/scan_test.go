@@ -102,7 +102,9 @@ func TestPathAndSubpath(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			links := Scan([]byte(test.text)).Links
-			assert.That(t, len(links) == 1 && links[0].Path == test.path && links[0].Subpath == test.subpath, "%q: %+v, want %q and %q", test.text, links, test.path, test.subpath)
+			require.Equal(t, len(links), 1, "%q", test.text)
+			require.Equal(t, links[0].Path, test.path, "%q", test.text)
+			assert.Equal(t, links[0].Subpath, test.subpath, "%q", test.text)
 		})
 	}
 }

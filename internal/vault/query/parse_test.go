@@ -236,8 +236,10 @@ func TestHalfTypedQueriesAreRefused(t *testing.T) {
 			_, err := Parse(c.query, Options{})
 			var known *ParseError
 			require.That(t, errors.As(err, &known), "%q: error %v", c.query, err)
-			assert.That(t, known.At == c.at && known.Code() == c.code, "%q: %s at %d, want %s at %d", c.query, known.Code(), known.At, c.code, c.at)
-			assert.That(t, known.Hint() != "" && strings.Contains(known.Error(), fmt.Sprint(c.at)), "%q: error %q, hint %q", c.query, known, known.Hint())
+			assert.Equal(t, known.At, c.at, "%q: %s at %d, want %s at %d", c.query, known.Code(), known.At, c.code, c.at)
+			assert.Equal(t, known.Code(), c.code, "%q: %s at %d, want %s at %d", c.query, known.Code(), known.At, c.code, c.at)
+			assert.That(t, known.Hint() != "", "%q: error %q, hint %q", c.query, known, known.Hint())
+			assert.Contains(t, known.Error(), fmt.Sprint(c.at), "%q: error %q, hint %q", c.query, known, known.Hint())
 		})
 	}
 }
@@ -255,13 +257,18 @@ func TestDeepestAllowedQueries(t *testing.T) {
 
 func TestTheZeroQueryFindsNothing(t *testing.T) {
 	var q Query
-	assert.That(t, !q.Match(&fakeNote{}) && q.Lines(&fakeNote{}) == nil && !q.NeedsText() && q.Err() == nil && q.String() == "", "the zero query does something")
+	require.That(t, !q.Match(&fakeNote{}), "the zero query does something")
+	require.That(t, q.Lines(&fakeNote{}) == nil, "the zero query does something")
+	require.That(t, !q.NeedsText(), "the zero query does something")
+	require.That(t, q.Err() == nil, "the zero query does something")
+	assert.Equal(t, q.String(), "", "the zero query does something")
 }
 
 func TestErrorsAboutRegexesAreShort(t *testing.T) {
 	_, err := Parse("a /(b/", Options{})
 	want := "query, character 3: not a regex: missing closing )"
-	assert.That(t, err != nil && err.Error() == want, "%v, want %s", err, want)
+	require.That(t, err != nil, "%v, want %s", err, want)
+	assert.Equal(t, err.Error(), want)
 }
 
 func FuzzParse(f *testing.F) {
@@ -277,7 +284,10 @@ func FuzzParse(f *testing.F) {
 		require.That(t, took <= 2*time.Second, "%q took %v", text, took)
 		if err != nil {
 			var known *ParseError
-			require.That(t, errors.As(err, &known) && known.At >= 1 && known.Hint() != "" && known.Code() != "", "%q: error %#v", text, err)
+			require.That(t, errors.As(err, &known), "%q: error %#v", text, err)
+			require.That(t, known.At >= 1, "%q: error %#v", text, err)
+			require.That(t, known.Hint() != "", "%q: error %#v", text, err)
+			require.That(t, known.Code() != "", "%q: error %#v", text, err)
 			return
 		}
 		again, err := Parse(q.String(), Options{})

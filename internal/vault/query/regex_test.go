@@ -61,7 +61,8 @@ func spellingsAgree(t *testing.T, q *Query, text string) {
 	}
 	want, _ := regexp2.MustCompile(re.body, options).MatchString(text)
 	got, err := re.full().MatchString(text)
-	assert.That(t, err == nil && got == want, "%s in %q: spelt cheaply %v, as written %v (%v)", re.body, text, got, want, err)
+	assert.NoError(t, err, "%s in %q: spelt cheaply %v, as written %v (%v)", re.body, text, got, want, err)
+	assert.Equal(t, got, want, "%s in %q: spelt cheaply %v, as written %v (%v)", re.body, text, got, want, err)
 }
 
 func TestTextThatARegexRequires(t *testing.T) {

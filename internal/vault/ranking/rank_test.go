@@ -182,7 +182,8 @@ func TestAQuestionFindsItsNote(t *testing.T) {
 		"2026-11-20":                         "Daily/2026-11-20.md",
 	} {
 		a := household.ask(t, question)
-		assert.That(t, len(a.Results) != 0 && a.Results[0].Path == want, "%s: %+v, want %s; tried %+v", question, a.Results, want, a.Tried)
+		require.That(t, len(a.Results) != 0, "%s: %+v, want %s; tried %+v", question, a.Results, want, a.Tried)
+		assert.Equal(t, a.Results[0].Path, want, "%s: %+v, want %s; tried %+v", question, a.Results, want, a.Tried)
 	}
 }
 
@@ -224,7 +225,9 @@ func TestAnIndexFollowsItsVault(t *testing.T) {
 			question := strings.Join(rapid.SliceOfN(rapid.SampledFrom(append(words, "mortage", "Häusern", "rates")), 1, 3).Draw(t, "question"), " ")
 			got, err := x.View(everything).Ask(context.Background(), question, v, 10)
 			want, err2 := whole.View(everything).Ask(context.Background(), question, v, 10)
-			require.That(t, err == nil && err2 == nil && reflect.DeepEqual(got, want), "%s:\n%+v\n%+v", question, got, want)
+			require.Equal(t, err, nil, "%s:\n%+v\n%+v", question, got, want)
+			require.Equal(t, err2, nil, "%s:\n%+v\n%+v", question, got, want)
+			require.That(t, reflect.DeepEqual(got, want), "%s:\n%+v\n%+v", question, got, want)
 		}
 		changed, gone := x.Stale(func(yield func(string, uint64) bool) {
 			for path, text := range n {
@@ -261,7 +264,8 @@ func TestHiddenFilesChangeNothing(t *testing.T) {
 			draw(part, "Hidden/", both)
 			x, _ := both.vault()
 			got, err := x.View(func(path string) bool { return !hidden(path) }).Ask(context.Background(), question, seen.around(), 10)
-			require.That(t, err == nil && reflect.DeepEqual(got, want), "%s: %s hidden notes:\n%+v\n%+v", question, part, got, want)
+			require.Equal(t, err, nil, "%s: %s hidden notes:\n%+v\n%+v", question, part, got, want)
+			require.That(t, reflect.DeepEqual(got, want), "%s: %s hidden notes:\n%+v\n%+v", question, part, got, want)
 		}
 	})
 }
@@ -286,9 +290,11 @@ func TestASavedIndexThatIsDamaged(t *testing.T) {
 	asked := func(x *Index) (Answer, error) { return x.View(everything).Ask(context.Background(), question, v, 10) }
 	want, err := asked(x)
 	loaded, err2 := load(saved, "test")
-	require.That(t, err == nil && err2 == nil, "%v %v", err, err2)
+	require.NoError(t, err)
+	require.NoError(t, err2)
 	got, err := asked(loaded)
-	assert.That(t, err == nil && reflect.DeepEqual(got, want), "a saved index answers %+v, %v, want %+v", got, err, want)
+	require.Equal(t, err, nil, "a saved index answers %+v", got)
+	assert.That(t, reflect.DeepEqual(got, want), "a saved index answers %+v, %v, want %+v", got, err, want)
 	_, err = load(saved, "another program")
 	assert.That(t, err != nil, "an index of another program is loaded")
 	refused := 0
@@ -351,7 +357,8 @@ func TestHostileQuestions(t *testing.T) {
 	} {
 		began := time.Now()
 		a := household.ask(t, question)
-		assert.That(t, len(a.Results) <= 10 && len(a.Tried) <= maxTerms, "%s: %d results, %d words", name, len(a.Results), len(a.Tried))
+		assert.That(t, len(a.Results) <= 10, "%s: %d results, %d words", name, len(a.Results), len(a.Tried))
+		assert.That(t, len(a.Tried) <= maxTerms, "%s: %d results, %d words", name, len(a.Results), len(a.Tried))
 		took := time.Since(began)
 		assert.That(t, took <= 5*time.Second, "%s: %v", name, took)
 	}
@@ -361,10 +368,13 @@ func TestASnippetMarksTheWords(t *testing.T) {
 	text, line := household.ask(t, "rate mortgage").Results[0].Snippet(0, 0)
 	longest := strings.Repeat("x", maxWord)
 	assert.Equal(t, len((notes{"W.md": "a " + longest}).ask(t, longest).Results[0].Marks), 1, "the longest word has the marks")
-	assert.That(t, text == "The **rate** of the **mortgage** is fixed until 2031." && line == 5, "%q, line %d", text, line)
+	assert.Equal(t, text, "The **rate** of the **mortgage** is fixed until 2031.", "%q, line %d", text, line)
+	assert.Equal(t, line, 5, "%q, line %d", text, line)
 	long := notes{"L.md": strings.Repeat("word ", 500) + "mortgage " + strings.Repeat("é", 500)}
 	text, _ = long.ask(t, "mortgage").Results[0].Snippet(3, maxLine)
-	assert.That(t, strings.Contains(text, "**mortgage**") && len(text) <= maxLine+20 && utf8.ValidString(text), "%q", text)
+	assert.Contains(t, text, "**mortgage**")
+	assert.That(t, len(text) <= maxLine+20, "%q", text)
+	assert.That(t, utf8.ValidString(text), "%q", text)
 }
 
 // Of a section that is as long as a book a result has the part with the words.
@@ -399,7 +409,8 @@ func TestANoteThatCannotBeRead(t *testing.T) {
 		return read(path, use)
 	}
 	a, err = x.View(everything).Ask(context.Background(), "mortgage bank", v, 10)
-	assert.That(t, err == nil && !slices.ContainsFunc(a.Results, func(r Result) bool { return r.Path == "Money/Mortgage.md" }), "%+v, %v", a, err)
+	require.NoError(t, err)
+	assert.That(t, !slices.ContainsFunc(a.Results, func(r Result) bool { return r.Path == "Money/Mortgage.md" }), "%+v, %v", a, err)
 	ended, end := context.WithCancel(context.Background())
 	end()
 	_, err = x.View(everything).Ask(ended, "mortgage", v, 10)
@@ -454,7 +465,8 @@ func TestWordsThatNotesShare(t *testing.T) {
 	})
 	want := "sourdough b.md|bread b.md|stop b.md|abcd |über b.md|naïve b.md|quokka |levain Sourdough.md|日本 b.md|nothing "
 	joined := strings.Join(got, "|")
-	assert.That(t, err == nil && joined == want, "%q, %v, want %q", joined, err, want)
+	assert.NoError(t, err)
+	assert.Equal(t, joined, want)
 	stop := errors.New("stop")
 	assert.Equal(t, view.EachShared("several words here", "", func(string, []string) error { return stop }), stop)
 }

@@ -17,7 +17,8 @@ func TestShapesLeaveOutNoWord(t *testing.T) {
 		var all []string
 		count := eachWritten(text, nil, func(written string, start, number int) {
 			all = append(all, written)
-			require.That(t, text[start:start+len(written)] == written && number == len(all), "%q: %q at %d is number %d", text, written, start, number)
+			require.Equal(t, text[start:start+len(written)], written, "%q: %q at %d is number %d", text, written, start, number)
+			require.Equal(t, number, len(all), "%q: %q at %d is number %d", text, written, start, number)
 		})
 		require.That(t, count == len(all), "%q: %d words of %q", text, count, all)
 		for _, written := range all {
@@ -26,7 +27,8 @@ func TestShapesLeaveOutNoWord(t *testing.T) {
 				s.add(form)
 				seen := false
 				n := eachWritten(text, &s, func(w string, _, _ int) { seen = seen || w == written })
-				require.That(t, seen && n == count, "%q: %q, a form of %q, is left out; %d words of %d", text, form, written, n, count)
+				require.That(t, seen, "%q: %q, a form of %q, is left out; %d words of %d", text, form, written, n, count)
+				require.Equal(t, n, count, "%q: %q, a form of %q, is left out; %d words of %d", text, form, written, n, count)
 			}
 		}
 	})

@@ -87,7 +87,9 @@ func TestRewrite(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			got, changed, left := moved(files, tt.from, tt.to, tt.format).Rewrite([]byte(tt.text), tt.source)
-			assert.That(t, string(got) == tt.want && len(left) == 0 && (changed > 0) == (tt.text != tt.want), "got %q, %d, %v, want %q", got, changed, left, tt.want)
+			assert.Equal(t, string(got), tt.want)
+			assert.Equal(t, len(left), 0)
+			assert.Equal(t, changed > 0, tt.text != tt.want)
 		})
 	}
 }
@@ -107,7 +109,9 @@ func TestWhatCannotBeWrittenIsLeft(t *testing.T) {
 	}
 	for _, tt := range tests {
 		got, changed, left := moved([]string{"A.md", "Old.md"}, "Old.md", tt.to, "").Rewrite([]byte(tt.text), "A.md")
-		assert.That(t, string(got) == tt.text && changed == 0 && slices.Equal(left, tt.want), "%s: got %q, %d, %v", tt.name, got, changed, left)
+		assert.Equal(t, string(got), tt.text, "%s", tt.name)
+		assert.Equal(t, changed, 0, "%s", tt.name)
+		assert.EqualSlices(t, left, tt.want, "%s", tt.name)
 	}
 	m := moved([]string{"C.canvas", "Old.md"}, "Old.md", "N|x.md", "")
 	canvas := "{\"nodes\":[\n{\"type\":\"text\",\"text\":\"x\\n[[Old]]\"}]}"
@@ -162,7 +166,9 @@ func sound(t require.T, m *Move, text []byte, source string) {
 		if (!ok || m.after.Path(is) != wanted) && b.Path != "/"+wanted { // a node names a path exactly
 			wrong++
 		}
-		require.That(t, a.Subpath == b.Subpath && a.Style == b.Style && a.Embed == b.Embed, "%q: link %d is of another kind: %q", text, i, edited)
+		require.Equal(t, a.Subpath, b.Subpath, "%q: link %d is of another kind: %q", text, i, edited)
+		require.Equal(t, a.Style, b.Style, "%q: link %d is of another kind: %q", text, i, edited)
+		require.Equal(t, a.Embed, b.Embed, "%q: link %d is of another kind: %q", text, i, edited)
 	}
 	require.That(t, wrong <= len(left), "%v in %s, format %q: %q became %q: %d links lead elsewhere, left %v", m.to, source, m.format, text, edited, wrong, left)
 	if m.format == "" {
@@ -322,7 +328,9 @@ func TestNamesInExpressionsFollowInEachSpelling(t *testing.T) {
 				wanted = file
 			}
 			names := namedIn(t, got)
-			assert.That(t, changed == 1 && len(left) == 0 && strings.HasSuffix(string(got), "# kept\n"), "%s %s: %d, %v, %s", name, expression, changed, left, got)
+			assert.Equal(t, changed, 1, "%s %s", name, expression)
+			assert.Equal(t, len(left), 0, "%s %s", name, expression)
+			assert.That(t, strings.HasSuffix(string(got), "# kept\n"), "%s %s: %d, %v, %s", name, expression, changed, left, got)
 			assert.That(t, slices.ContainsFunc(names, func(s string) bool { return strings.Trim(s, "/") == wanted }), "%s %s: %q in %s", name, expression, names, got)
 		}
 	}

@@ -19,7 +19,8 @@ func TestTooLongAnInput(t *testing.T) {
 	piece := make([]byte, protocol.MaxChunk)
 	j := &job{input: make([]byte, maxInput-len(piece), maxInput)}
 	require.That(t, j.receive(piece), "it ended early")
-	assert.That(t, j.receive(piece) && len(j.input) == maxInput, "%d bytes, want %d", len(j.input), maxInput)
+	assert.That(t, j.receive(piece), "%d bytes, want %d", len(j.input), maxInput)
+	assert.Equal(t, len(j.input), maxInput)
 	assert.That(t, !j.receive(nil), "the empty piece is not the end")
 }
 

@@ -64,7 +64,8 @@ func TestSearchesFindTheSameWithFilters(t *testing.T) {
 			for _, call := range [][]string{{"search", "query=" + query}, {"search:context", "query=" + query, "format=json"}} {
 				wantStatus, want, _ := without(h).Run(call...)
 				status, got, _ := h.Run(call...)
-				require.That(t, status == wantStatus && got == want, "%q with a cache: %d\n%s\nwant %d\n%s", call, status, got, wantStatus, want)
+				require.Equal(t, status, wantStatus, "%q with a cache: %d\n%s\nwant %d\n%s", call, status, got, wantStatus, want)
+				require.Equal(t, got, want, "%q with a cache: %d\n%s\nwant %d\n%s", call, status, got, wantStatus, want)
 				answered := w.Ask(nil, call...)
 				for until := time.Now().Add(20 * time.Second); answered.Stdout != want && time.Now().Before(until); answered = w.Ask(nil, call...) {
 					time.Sleep(5 * time.Millisecond)

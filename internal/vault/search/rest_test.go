@@ -53,7 +53,8 @@ func TestAnswersAreTheSameAfterARest(t *testing.T) {
 	eventually(h, t, "notes changed at rest", at)
 	at.GiveBack()
 	packs, err := filepath.Glob(filepath.Join(h.Env["XDG_CACHE_HOME"], "vaultwicket", "*.pack"))
-	require.That(t, err == nil && len(packs) == 1, "%v %v", packs, err)
+	require.NoError(t, err)
+	require.Equal(t, len(packs), 1)
 	require.NoError(t, os.Truncate(packs[0], 100))
 	eventually(h, t, "the cache was cut short at rest", at)
 }

@@ -86,7 +86,8 @@ func searchWithoutFilters(t *testing.T, kept bool) {
 	count := func(k *Store, want int) {
 		t.Helper()
 		texts, filters := filtersIn(k, from, x)
-		require.That(t, texts == notes && filters == want, "%d texts and %d filters are kept, want %d and %d", texts, filters, notes, want)
+		require.Equal(t, texts, notes, "%d texts and %d filters are kept, want %d and %d", texts, filters, notes, want)
+		require.Equal(t, filters, want, "%d texts and %d filters are kept, want %d and %d", texts, filters, notes, want)
 	}
 	oneCall(func(k *Store) {
 		var err error
@@ -99,14 +100,16 @@ func searchWithoutFilters(t *testing.T, kept bool) {
 	y := require.Value(worker.Index(from))(t)
 	worker.withAimed(y, func(_ *cache.Cache, has aimed) {
 		for _, f := range has.files {
-			assert.That(t, f.filter != "" && f.isMade, "%s has no filter in a worker", f.path)
+			assert.That(t, f.filter != "", "%s has no filter in a worker", f.path)
+			assert.That(t, f.isMade, "%s has no filter in a worker", f.path)
 		}
 	})
 	if kept {
 		worker.Rest()
 		oneCall(func(k *Store) { count(k, notes) })
 		texts, filters := filtersIn(worker, from, y)
-		assert.That(t, texts == notes && filters == notes, "the worker has %d texts and %d filters", texts, filters)
+		assert.Equal(t, texts, notes, "the worker has %d texts and %d filters", texts, filters)
+		assert.Equal(t, filters, notes, "the worker has %d texts and %d filters", texts, filters)
 	}
 	for range 2 {
 		oneCall(func(k *Store) {

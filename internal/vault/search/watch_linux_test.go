@@ -116,7 +116,9 @@ func TestWithoutAFolderNoProbeIsMade(t *testing.T) {
 	h := watching(t, "a.md")
 	settled := h.w.settle("")
 	made, err := os.ReadDir(os.TempDir())
-	assert.That(t, !settled && err == nil && len(made) == 0, "settled %v; %v, %v", settled, made, err)
+	require.That(t, !settled, "settled %v; %v, %v", settled, made, err)
+	require.Equal(t, err, nil, "settled %v", settled)
+	assert.Equal(t, len(made), 0, "settled %v", settled)
 }
 
 func TestWhatChangesIsNamed(t *testing.T) {
@@ -169,7 +171,8 @@ func TestATouchIsNamedAtOnce(t *testing.T) {
 		h.w.touch(fmt.Sprint(i))
 	}
 	c = h.w.take()
-	assert.That(t, c.all && len(c.paths) == 0, "of too many changes %d were named, all %v", len(c.paths), c.all)
+	assert.That(t, c.all, "of too many changes %d were named, all %v", len(c.paths), c.all)
+	assert.Equal(t, len(c.paths), 0, "of too many changes %d were named, all %v", len(c.paths), c.all)
 }
 
 // Whatever happens in a folder, and in whatever order, who looks at what is
@@ -243,5 +246,6 @@ func TestEveryChangeBeforeSettleIsNamed(t *testing.T) {
 		require.That(t, c.all || named, "%d: of %s only %q is told", i, name, c.paths)
 	}
 	left, err := os.ReadDir(probes)
-	assert.That(t, err == nil && len(left) == 0, "%d files are left, %v", len(left), err)
+	require.Equal(t, err, nil, "%d files are left, %v", len(left), err)
+	assert.Equal(t, len(left), 0, "%d files are left, %v", len(left), err)
 }

@@ -81,7 +81,8 @@ func TestWordsFollowTheVault(t *testing.T) {
 	k.Rest()
 	expect("insulation", "Roof.canvas")
 	saved, err := filepath.Glob(filepath.Join(ownerfiles.CacheFolder(from.Env, from.Path), "*"+wordsEnd))
-	require.That(t, err == nil && len(saved) == 1, "saved: %q, %v", saved, err)
+	require.Equal(t, err, nil, "saved")
+	require.Equal(t, len(saved), 1, "saved")
 	k.Rest()
 	require.NoError(t, os.WriteFile(saved[0], []byte("no index"), 0o600))
 	expect("insulation", "Roof.canvas")
@@ -129,7 +130,8 @@ func TestWordsForACallThatEnds(t *testing.T) {
 			return nil
 		}})
 		end()
-		assert.That(t, asked != errors.Is(err, context.DeadlineExceeded) && (asked || err != nil), "after %v: %v, %v", after, asked, err)
+		assert.That(t, asked != errors.Is(err, context.DeadlineExceeded), "after %v: %v, %v", after, asked, err)
+		assert.That(t, asked || err != nil, "after %v: %v, %v", after, asked, err)
 	}
 	assert.Equal(t, asked(t, k, from, "word1999"), "1999.md", "the next call finds")
 }

@@ -1,11 +1,11 @@
 package task
 
 import (
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 var today = time.Date(2022, 2, 13, 9, 5, 0, 0, time.FixedZone("", 2*60*60))
@@ -68,7 +68,9 @@ func TestOtherMarks(t *testing.T) {
 		{"finished after it was cancelled", "a ❌ 2022-01-01", '-', 'x', "a ✅ 2022-02-13"},
 	} {
 		c, err := Mark(test.text, test.from, test.to, today, s)
-		assert.That(t, err == nil && !c.HasNext && c.Text == test.want, "%s: %+v, %v, want %q", test.name, c, err, test.want)
+		require.Equal(t, err, nil, "%s", test.name)
+		require.That(t, !c.HasNext, "%s: %+v, %v, want %q", test.name, c, err, test.want)
+		assert.Equal(t, c.Text, test.want, "%s", test.name)
 	}
 }
 
@@ -81,13 +83,16 @@ func TestMarksOfTheSettings(t *testing.T) {
 		next string
 	}{{'x', "/"}, {'!', " "}, {'?', " "}} {
 		c, err := Mark("a 🔁 every day", ' ', test.to, today, s)
-		assert.That(t, err == nil && c.HasNext && c.NextMark == test.next, "%q: %+v, %v", test.to, c, err)
+		require.Equal(t, err, nil, "%q", test.to)
+		require.That(t, c.HasNext, "%q: %+v, %v", test.to, c, err)
+		assert.Equal(t, c.NextMark, test.next, "%q", test.to)
 	}
 	s.Statuses.Custom[1].Next = " "
 	c, _ := Mark("a 🔁 every day", ' ', 'x', today, s)
 	assert.Equal(t, c.NextMark, " ", "where a cancelled one leads to what is to do")
 	c, err := Mark("a 🔁 every day", ' ', 'P', today, s)
-	assert.That(t, err == nil && !c.Extra, "an item that is no task: %+v, %v", c, err)
+	require.Equal(t, err, nil, "an item that is no task")
+	assert.That(t, !c.Extra, "an item that is no task: %+v, %v", c, err)
 	for mark, open := range map[rune]bool{' ': true, '/': true, 'x': false, 'X': false, '-': false, 'P': false, '>': true} {
 		assert.That(t, s.IsOpen(mark) == open, "%q is open: %v", mark, !open)
 	}
@@ -96,7 +101,9 @@ func TestMarksOfTheSettings(t *testing.T) {
 func TestOnCompletion(t *testing.T) {
 	for text, removed := range map[string]bool{"a 🏁 delete": true, "a 🏁 Delete": true, "a 🏁 keep": false, "a 🏁 delete 🔁 every day": true} {
 		c, err := Mark(text, ' ', 'x', today, settings(nil))
-		assert.That(t, err == nil && c.Removed == removed && c.Extra, "%q: %+v, %v", text, c, err)
+		require.Equal(t, err, nil, "%q", text)
+		require.Equal(t, c.Removed, removed, "%q", text)
+		assert.That(t, c.Extra, "%q: %+v, %v", text, c, err)
 	}
 	c, _ := Mark("a 🏁 delete", ' ', 'x', today, Settings{})
 	assert.That(t, !c.Removed, "a task goes in a vault without the plugin")
@@ -109,7 +116,8 @@ func TestRefusals(t *testing.T) {
 		"a 🔁 every February on the 30th 📅 2022-02-13": "has no next day",
 	} {
 		_, err := Mark(text, ' ', 'x', today, Settings{})
-		assert.That(t, err != nil && strings.Contains(err.Error(), why), "%q: %v, want %q", text, err, why)
+		require.That(t, err != nil, "%q: %v, want %q", text, err, why)
+		assert.Contains(t, err.Error(), why, "%q", text)
 	}
 }
 

@@ -120,7 +120,8 @@ func TestSet(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got := Set(test.text, test.field, test.value, test.format)
-			assert.That(t, got == test.want && Read(got).Get(test.field) == test.value, "%q became %q, want %q", test.text, got, test.want)
+			assert.Equal(t, got, test.want, "%q became %q", test.text, got)
+			assert.Equal(t, Read(got).Get(test.field), test.value, "%q became %q", test.text, got)
 		})
 	}
 }
@@ -162,7 +163,10 @@ func TestSetChangesNothingElse(t *testing.T) {
 
 func TestPriorities(t *testing.T) {
 	assert.Equal(t, strings.Join(Priorities(), " "), "highest high medium normal low lowest")
-	assert.That(t, Rank("") == Rank(Normal) && Rank("highest") == 0 && Read("a").Get(Priority) == "" && Read("a ⏬").Get(Priority) == "lowest", "ranks and levels differ")
+	assert.Equal(t, Rank(""), Rank(Normal), "ranks and levels differ")
+	assert.Equal(t, Rank("highest"), 0, "ranks and levels differ")
+	assert.Equal(t, Read("a").Get(Priority), "", "ranks and levels differ")
+	assert.Equal(t, Read("a ⏬").Get(Priority), "lowest", "ranks and levels differ")
 }
 
 func FuzzRead(f *testing.F) {
@@ -202,7 +206,8 @@ func TestDatesCompareAsTheirDaysDo(t *testing.T) {
 	for _, date := range []string{"", "0000-00-00", "0000-01-01", "1999-12-31", "2024-02-28", "2024-02-31", "2024-03-01", "2024-10-01", "9999-99-99"} {
 		dates = append(dates, DateOf(date))
 	}
-	assert.That(t, slices.IsSorted(dates) && len(slices.Compact(dates)) == 9, "%d", dates)
+	assert.That(t, slices.IsSorted(dates), "%d", dates)
+	assert.Equal(t, len(slices.Compact(dates)), 9)
 }
 
 // Priorities returns the names of the priorities, the highest first.

@@ -23,7 +23,8 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		node, err := Parse(text)
 		again, second := Parse(text)
-		require.That(t, reflect.DeepEqual(node, again) && reflect.DeepEqual(err, second), "%q is parsed as %#v, %v and then as %#v, %v", text, node, err, again, second)
+		require.That(t, reflect.DeepEqual(node, again), "%q is parsed as %#v, %v and then as %#v, %v", text, node, err, again, second)
+		require.That(t, reflect.DeepEqual(err, second), "%q is parsed as %#v, %v and then as %#v, %v", text, node, err, again, second)
 		if err == nil {
 			checkPositions(t, text, node)
 			return

@@ -195,7 +195,8 @@ func TestAnotherProgramTakesOver(t *testing.T) {
 	u := c.Update()
 	u.Put("a.md", system.Stamp{Size: 1}, []byte("a"), Found{})
 	next, err := u.Commit()
-	require.That(t, err == nil && next.Len() == 1, "%v %v", next, err)
+	require.NoError(t, err)
+	require.Equal(t, next.Len(), 1)
 	next.Close()
 	c.Close()
 	assert.Equal(t, len(glob(t, dir, "*.pack")), 1, "packs")
@@ -269,11 +270,13 @@ func TestANilUpdateDoesNothing(t *testing.T) {
 	u.KeepOthers()
 	u.Discard()
 	c, err := u.Commit()
-	assert.That(t, c == nil && err != nil, "%v %v", c, err)
+	assert.That(t, c == nil, "%v %v", c, err)
+	assert.That(t, err != nil, "%v %v", c, err)
 	c = open(t, t.TempDir())
 	for range 2 {
 		err := c.Close()
-		assert.That(t, err == nil && c.Update() == nil, "a closed cache: %v", err)
+		require.Equal(t, err, nil, "a closed cache")
+		assert.That(t, c.Update() == nil, "a closed cache: %v", err)
 	}
 }
 
@@ -281,7 +284,9 @@ func TestZeroRecordsAndStampsHoldNothing(t *testing.T) {
 	dir := t.TempDir()
 	c := open(t, dir)
 	_, ok := c.Read(Record{}, TextPart, nil)
-	assert.That(t, !ok && !(Record{}).Has(FactsPart) && !(Record{}).Has(TextPart), "the zero record contains something")
+	assert.That(t, !ok, "the zero record contains something")
+	assert.That(t, !(Record{}).Has(FactsPart), "the zero record contains something")
+	assert.That(t, !(Record{}).Has(TextPart), "the zero record contains something")
 	u := c.Update()
 	u.Keep("a", Record{})
 	u.Add("a", Record{}, FactsPart, "facts")
@@ -310,7 +315,9 @@ func TestOfSeveralTheLastCounts(t *testing.T) {
 	next := commit(t, u)
 	r, ok := next.Find("b.md", old.stamp)
 	text, _ := next.Read(r, TextPart, nil)
-	assert.That(t, next.Len() == 2 && ok && string(text) == string(old.text()), "%d files, %v, %q", next.Len(), ok, text)
+	require.Equal(t, next.Len(), 2, "%d files, %v", next.Len(), ok)
+	require.That(t, ok, "%d files, %v, %q", next.Len(), ok, text)
+	assert.Equal(t, string(text), string(old.text()), "%d files, %v", next.Len(), ok)
 	if text, facts := f.check(t, next); !text || !facts {
 		t.Errorf("text %v, facts %v", text, facts)
 	}
@@ -350,7 +357,8 @@ func TestTheBufferIsUsedAgain(t *testing.T) {
 	r, _ := c.Find(f.path, f.stamp)
 	buf := make([]byte, 0, 1000)
 	text, ok := c.Read(r, TextPart, buf)
-	assert.That(t, ok && &text[0] == &buf[:1][0], "it is not")
+	require.That(t, ok, "it is not")
+	assert.Equal(t, &text[0], &buf[:1][0], "it is not")
 	if allocs := testing.AllocsPerRun(100, func() { c.Read(r, TextPart, buf) }); allocs > 0 {
 		t.Errorf("%v allocations", allocs)
 	}
@@ -369,7 +377,8 @@ func TestPartsAreAddedOneByOne(t *testing.T) {
 			r, _ := c.Find(f.path, f.stamp)
 			_, found := c.Facts(r)
 			got := [parts]bool{r.Has(TextPart), r.Has(FactsPart), r.Has(FilterPart)}
-			require.That(t, got == has && found == has[FactsPart], "before %d is added: %v, facts %v", part, got, found)
+			require.Equal(t, got, has, "before %d is added: %v, facts %v", part, got, found)
+			require.Equal(t, found, has[FactsPart], "before %d is added: %v, facts %v", part, got, found)
 			u = c.Update()
 			u.Add(f.path, r, part, map[Part]string{FactsPart: f.facts(), FilterPart: f.filter()}[part])
 			c = commit(t, u)
@@ -381,7 +390,8 @@ func TestPartsAreAddedOneByOne(t *testing.T) {
 		assert.That(t, r.Has(FilterPart), "there is no filter")
 		// A record goes on to be of use in a cache that was made from its own.
 		text, ok := c.Read(first, TextPart, nil)
-		assert.That(t, ok && string(text) == string(f.text()), "%q, %v", text, ok)
+		require.That(t, ok, "%q, %v", text, ok)
+		assert.Equal(t, string(text), string(f.text()))
 	}
 }
 

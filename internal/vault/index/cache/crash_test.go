@@ -54,7 +54,8 @@ func survives(t *testing.T, dir, what string, files []file) {
 	}
 	for _, f := range files {
 		text, facts := f.check(t, c)
-		assert.That(t, text && facts, "%s: %s is not whole again: %v, %v", what, f.path, text, facts)
+		assert.That(t, text, "%s: %s is not whole again: %v, %v", what, f.path, text, facts)
+		assert.That(t, facts, "%s: %s is not whole again: %v, %v", what, f.path, text, facts)
 	}
 	c.Close()
 	assert.Equal(t, len(glob(t, dir, "*.pack")), 1, "%s: packs", what)
@@ -122,7 +123,8 @@ func TestWhatACrashLeftIsSweptUp(t *testing.T) {
 	checkAll(t, next, append(files, more)...)
 	next.Close()
 	info, _ := os.Stat(pack)
-	assert.That(t, info != nil && info.Size() <= 1<<20, "junk is left in the pack")
+	require.That(t, info != nil, "junk is left in the pack")
+	assert.That(t, info.Size() <= 1<<20, "junk is left in the pack")
 	left := append(glob(t, dir, "*.pack"), glob(t, dir, "*.half")...)
 	assert.That(t, len(left) == 2, "left are %q, want the pack and that of another vault", left)
 }
@@ -155,7 +157,10 @@ func TestGarbageIsLeftBehind(t *testing.T) {
 	old.Close()
 	packs := glob(t, dir, "*.pack")
 	info, err := os.Stat(packs[0])
-	assert.That(t, len(packs) == 1 && packs[0] != pack && err == nil && info.Size() <= 1<<20, "packs %q, %v", packs, err)
+	require.Equal(t, len(packs), 1, "packs %q", packs)
+	require.That(t, packs[0] != pack, "packs %q, %v", packs, err)
+	require.Equal(t, err, nil, "packs %q", packs)
+	assert.That(t, info.Size() <= 1<<20, "packs %q, %v", packs, err)
 }
 
 func TestWhatIsDamagedIsLeftBehindWithTheGarbage(t *testing.T) {
@@ -255,7 +260,8 @@ func FuzzTable(f *testing.F) {
 			for i := range items {
 				items[i] = item{table.path(i), table.entry(i)}
 				place, ok := table.find(items[i].path)
-				require.That(t, ok && place == i, "path %d is found at %d, %v", i, place, ok)
+				require.That(t, ok, "path %d is found at %d, %v", i, place, ok)
+				require.Equal(t, place, i, "path %d is found at %d", i, place)
 				for _, s := range items[i].spans {
 					if s.isKept() && (s.at > table.length || s.end() > table.length) {
 						t.Fatalf("%+v is after %d", s, table.length)

@@ -30,16 +30,19 @@ func TestAFolderOfOthersIsNotUsed(t *testing.T) {
 	save(t, dir, someFiles(3)...)
 	require.NoError(t, os.Chmod(dir, 0o777))
 	c := open(t, dir)
-	assert.That(t, c.Len() == 0 && c.Update() == nil, "one that everybody can write to is")
+	assert.Equal(t, c.Len(), 0, "one that everybody can write to is")
+	assert.That(t, c.Update() == nil, "one that everybody can write to is")
 	require.NoError(t, os.Chmod(dir, 0o700))
 	link := filepath.Join(t.TempDir(), "link")
 	require.NoError(t, os.Symlink(dir, link))
 	c = open(t, link)
-	assert.That(t, c.Len() == 0 && c.Update() == nil, "one through a link is")
+	assert.Equal(t, c.Len(), 0, "one through a link is")
+	assert.That(t, c.Update() == nil, "one through a link is")
 	file := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	c = open(t, file)
-	assert.That(t, c.Len() == 0 && c.Update() == nil, "a file is")
+	assert.Equal(t, c.Len(), 0, "a file is")
+	assert.That(t, c.Update() == nil, "a file is")
 }
 
 func TestWhatIsNoFileIsNoCache(t *testing.T) {

@@ -225,7 +225,8 @@ func (m *model) check(t *rapid.T) {
 		require.That(t, h.cache.Len() == len(h.files), "%d files instead of %d", h.cache.Len(), len(h.files))
 		for _, k := range h.files {
 			text, facts := k.check(t, h.cache)
-			require.That(t, text && facts == k.hasFacts, "%s: text %v, facts %v", k.path, text, facts)
+			require.That(t, text, "%s: text %v, facts %v", k.path, text, facts)
+			require.Equal(t, facts, k.hasFacts, "%s: text %v, facts %v", k.path, text, facts)
 		}
 	}
 }

@@ -22,7 +22,10 @@ func tableOf(p packID, length uint64, items ...item) []byte {
 
 func TestATableIsReadAsItWasWritten(t *testing.T) {
 	table, ok := parseTable(tableOf(packID{2}, 32, rows...), testVault, testProgram)
-	require.That(t, ok && table.pack == (packID{2}) && table.length == 32 && table.count == len(rows), "%+v, %v", table, ok)
+	require.That(t, ok, "%+v, %v", table, ok)
+	require.Equal(t, table.pack, packID{2})
+	require.Equal(t, table.length, 32)
+	require.Equal(t, table.count, len(rows))
 	for i, row := range rows {
 		if table.path(i) != row.path || table.entry(i) != row.entry || table.stamp(i) != row.stamp {
 			t.Errorf("%d: %q, %+v", i, table.path(i), table.entry(i))

@@ -86,7 +86,9 @@ func TestSizesFollowTheText(t *testing.T) {
 	for words, most := range map[int]int{1: 8, 20: 32, 200: 512, 2000: 4 << 10, 8000: 8 << 10} {
 		text := random(3, words)
 		got := len(Of(text))
-		assert.That(t, got != 0 && got <= most && got <= max(8, len(text)), "%d bytes have a filter of %d, want at most %d", len(text), got, most)
+		assert.That(t, got != 0, "%d bytes have a filter of %d, want at most %d", len(text), got, most)
+		assert.That(t, got <= most, "%d bytes have a filter of %d, want at most %d", len(text), got, most)
+		assert.That(t, got <= max(8, len(text)), "%d bytes have a filter of %d, want at most %d", len(text), got, most)
 	}
 	for _, text := range []string{"", "a", "ab", strings.Repeat("ab ", 5000)} {
 		assert.Equal(t, len(Of([]byte(text))), 8, "%d bytes have a filter of", len(text))
@@ -101,9 +103,11 @@ func TestATextOfAnythingHasNoFilter(t *testing.T) {
 		text[i] = byte(r.Uint32() & 0x7f)
 	}
 	filter := Of(text)
-	assert.That(t, filter == "" && filter.MayHold(WordOf([]byte("zebra"))), "a filter of %d bytes", len(filter))
+	assert.Equal(t, filter, "", "a filter of %d bytes", len(filter))
+	assert.That(t, filter.MayHold(WordOf([]byte("zebra"))), "a filter of %d bytes", len(filter))
 	again := Of([]byte("zebra"))
-	assert.That(t, again == Of([]byte("zebra")) && len(again) == 8, "the text before is still in the filter")
+	assert.Equal(t, again, Of([]byte("zebra")), "the text before is still in the filter")
+	assert.Equal(t, len(again), 8, "the text before is still in the filter")
 }
 
 func TestFiltersAreReadAsTheyWereWritten(t *testing.T) {
