@@ -271,6 +271,24 @@ func relocating(v *call.Vault, p call.Values) (*relocation, error) {
 	}, err
 }
 
+// isTaken reports whether there is another file at the path to which a file is moved.
+func (r *relocation) isTaken(to, from disk.Path) (bool, error) {
+	there, err := r.v.Disk.Stat(to)
+	if disk.IsUnread(err) {
+		return false, answer.ReadError(to.String(), err)
+	}
+	if refusal, ok := errors.AsType[*disk.Refusal](err); ok {
+		return refusal.Path == path.Base(to.String()), nil // else its folder is none, which is told when it is moved
+	}
+	if err != nil {
+		return false, nil
+	}
+	// On some systems the file itself answers to every spelling of its name.
+	old, err := r.v.Disk.Stat(from)
+	isItself := err == nil && strings.EqualFold(to.String(), from.String()) && os.SameFile(there, old)
+	return !isItself, nil
+}
+
 // move adds a file to those that move, and returns its new path. One that is there already
 // stays.
 func (r *relocation) move(t call.Target, typed string) (disk.Path, error) {
@@ -297,17 +315,9 @@ func (r *relocation) move(t call.Target, typed string) (disk.Path, error) {
 	case to == t.Path && !r.copies:
 		return to, nil
 	}
-	there, err := r.v.Disk.Stat(to)
-	if disk.IsUnread(err) {
-		return disk.Path{}, answer.ReadError(to.String(), err)
-	}
-	taken := false
-	if refusal, ok := errors.AsType[*disk.Refusal](err); ok {
-		taken = refusal.Path == path.Base(to.String()) // else its folder is none, which is told when it is moved
-	} else if err == nil {
-		// On some systems the file itself answers to every spelling of its name.
-		old, err := r.v.Disk.Stat(t.Path)
-		taken = err != nil || !strings.EqualFold(to.String(), t.Path.String()) || !os.SameFile(there, old)
+	taken, err := r.isTaken(to, t.Path)
+	if err != nil {
+		return disk.Path{}, err
 	}
 	name := markdown.FoldCase(to.String())
 	if taken || r.taken[name] {
