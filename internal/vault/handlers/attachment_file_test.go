@@ -57,25 +57,29 @@ func TestAttachmentWrite(t *testing.T) {
 			h.Expect(answer.ExitDone, c.said+"\n", args...)
 			assert.Equal(t, h.Get(c.at), c.data, "%s", c.name)
 			status, _, _ := h.Run("undo")
-			assert.That(t, status == answer.ExitDone && !embedded.Exists(h.File(c.at)), "%s: undo leaves it", c.name)
+			assert.Equal(t, status, answer.ExitDone, "%s: undo leaves it", c.name)
+			assert.That(t, !embedded.Exists(h.File(c.at)), "%s: undo leaves it", c.name)
 		} else if got := h.Failure(args...); got.Code != c.code || !strings.Contains(got.Reason, c.said) || embedded.Exists(h.File(c.at)) {
 			t.Errorf("%s: %+v", c.name, got)
 		}
 	}
 	h := embedded.New(t, map[string]string{"a.png": embedded.OnePixel + "old", "F/b.png": ""})
 	got := h.Failure("attachment:write", "path=a.png", "data="+inBase64(embedded.OnePixel))
-	assert.That(t, got.Code == protocol.CodeAlreadyExists && h.Get("a.png") == embedded.OnePixel+"old", "over a file: %+v", got)
+	assert.Equal(t, got.Code, protocol.CodeAlreadyExists, "over a file")
+	assert.Equal(t, h.Get("a.png"), embedded.OnePixel+"old", "over a file")
 	h.Expect(answer.ExitDone, "Written: a.png\n", "attachment:write", "path=a.png", "data="+inBase64(embedded.OnePixel), "overwrite")
 	status, _, _ := h.Run("undo")
 	assert.That(t, status == answer.ExitDone && h.Get("a.png") == embedded.OnePixel+"old", "undo: %d, %q", status, h.Get("a.png"))
 	for data, want := range map[string]string{"?": "not base64", "": "", base64.StdEncoding.EncodeToString(make([]byte, 8<<20+1)): "at most 8388608 are written"} {
 		h.Stdin = data
 		got := h.Failure("--stdin", "data", "attachment:write", "path=n.bin")
-		assert.That(t, got.Code == protocol.CodeBadValue && strings.Contains(got.Reason, want), "%.10q: %+v", data, got)
+		assert.Equal(t, got.Code, protocol.CodeBadValue, "%.10q", data)
+		assert.Contains(t, got.Reason, want, "%.10q", data)
 	}
 	h.Stdin = base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{0, 1}, 4<<20))
 	status, said, _ := h.Run("--stdin", "data", "attachment:write", "path=n.bin")
-	assert.That(t, status == answer.ExitDone && len(h.Get("n.bin")) == 8<<20, "8 MiB: %d, %s", status, said)
+	assert.Equal(t, status, answer.ExitDone, "8 MiB: %d, %s", status, said)
+	assert.Equal(t, len(h.Get("n.bin")), 8<<20, "8 MiB: %d, %s", status, said)
 	// The link that shows it is the shortest one that leads to it.
 	for path, want := range map[string]string{"c.png": "![[c.png]] in", "G/b.png": "![[G/b.png]] in"} {
 		_, _, stderr := h.Run("--facts", "attachment:write", "path="+path, "data="+inBase64(embedded.OnePixel))
@@ -200,7 +204,8 @@ func TestAttachmentText(t *testing.T) {
 	}
 	for _, path := range []string{"cut.pdf", "no.pdf"} {
 		got := h.Failure("attachment:text", "path="+path)
-		assert.That(t, got.Code == protocol.CodeCLIError && strings.Contains(got.Reason, "cannot be read: "), "%s: %+v", path, got)
+		assert.Equal(t, got.Code, protocol.CodeCLIError, "%s", path)
+		assert.Contains(t, got.Reason, "cannot be read: ", "%s", path)
 	}
 }
 
@@ -214,7 +219,8 @@ func TestASecretOverTwoPagesIsHidden(t *testing.T) {
 	for _, pages := range []string{"1-3", "1", "2", "2-3"} {
 		_, out, _ := h.Run("attachment:text", "path=a.pdf", "pages="+pages)
 		isShown := strings.Contains(out, token[4:20]) || strings.Contains(out, token[20:])
-		assert.That(t, !isShown && strings.Contains(out, "‹secret:github-pat:"), "pages %s: %s", pages, out)
+		assert.That(t, !isShown, "pages %s: %s", pages, out)
+		assert.Contains(t, out, "‹secret:github-pat:", "pages %s", pages)
 	}
 }
 
@@ -230,7 +236,8 @@ func TestHostilePDFs(t *testing.T) {
 		many[i] = text
 	}
 	swapped := func(old, new string) string {
-		require.That(t, len(old) == len(new) && strings.Contains(plain, old), "%v", old)
+		require.Equal(t, len(old), len(new))
+		require.Contains(t, plain, old)
 		return strings.Replace(plain, old, new, 1)
 	}
 	xref := plain[strings.Index(plain, "xref\n"):]

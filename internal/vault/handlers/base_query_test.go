@@ -73,7 +73,8 @@ func TestBaseQueryHasDetailsInJSON(t *testing.T) {
         "dropped": 4,
         "failed": 1,
         "error": "Cannot find function \"round\" on type String"`
-	assert.That(t, status == answer.ExitDone && strings.Contains(out, want), "status %d, %s", status, out)
+	assert.Equal(t, status, answer.ExitDone, "status %d", status)
+	assert.Contains(t, out, want, "status %d", status)
 }
 
 func TestQuery(t *testing.T) {
@@ -128,7 +129,8 @@ line 11: error: "groupBy" must be a object in view ""
 `, "base:check", "file=Bad")
 	h.Expect(answer.ExitFailed, "Error: \"groupBy\" must be a object in view \"\"\n", "base:query", "file=Bad")
 	status, out, _ := h.Run("base:check", "file=Broken", "format=json")
-	assert.That(t, status == answer.ExitDone && strings.Contains(out, `"severity": "error"`), "status %d, %s", status, out)
+	assert.Equal(t, status, answer.ExitDone, "status %d", status)
+	assert.Contains(t, out, `"severity": "error"`, "status %d", status)
 	h.ExpectPrefix(answer.ExitFailed, "Error: line ", "base:query", "file=Broken")
 }
 

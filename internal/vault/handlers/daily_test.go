@@ -47,7 +47,9 @@ func TestSettingsThatCannotBeUsed(t *testing.T) {
 			t.Run(test.name+", "+typed, func(t *testing.T) {
 				h := embedded.New(t, map[string]string{".obsidian/daily-notes.json": test.settings})
 				status, got, stderr := h.Run(strings.Fields(typed)...)
-				assert.That(t, status == answer.ExitFailed && strings.HasPrefix(got, test.want) && stderr == "", "status %d, %q, stderr %q", status, got, stderr)
+				assert.Equal(t, status, answer.ExitFailed, "status %d, %q, stderr %q", status, got, stderr)
+				assert.That(t, strings.HasPrefix(got, test.want), "status %d, %q, stderr %q", status, got, stderr)
+				assert.Equal(t, stderr, "", "status %d, %q, stderr %q", status, got, stderr)
 				h.Expect(answer.ExitDone, "0\n", "files", "total")
 			})
 		}
@@ -134,7 +136,8 @@ func TestTemplates(t *testing.T) {
 			})
 			status, path, _ := h.Run("daily")
 			got := h.Get(strings.TrimSuffix(path, "\n"))
-			assert.That(t, status == answer.ExitDone && got == test.want, "status %d, %s became %q, want %q", status, path, got, test.want)
+			assert.Equal(t, status, answer.ExitDone, "status %d, %s became %q", status, path, got)
+			assert.Equal(t, got, test.want, "status %d, %s became %q", status, path, got)
 		})
 	}
 }

@@ -247,7 +247,8 @@ func TestNoteSection(t *testing.T) {
 	h.Expect(answer.ExitMisuse, "Error: Use heading=<text>, block=<id> or lines=<n-m>, not several.\n", "note:section", "path=A.md", "lines=1", "heading=One")
 	h.Expect(answer.ExitFailed, "Error: File is not a markdown file.\n", "note:section", "path=pic.png", "lines=1")
 	status, out, _ := h.Run("note:section", "path=A.md", "block=^id1")
-	assert.That(t, status == answer.ExitDone && out != "", "%d %q", status, out)
+	assert.Equal(t, status, answer.ExitDone)
+	assert.That(t, out != "", "%d %q", status, out)
 }
 
 // What shows a part of a note tells the path and the hash of the whole one, so
@@ -261,7 +262,8 @@ func TestAPartHasTheHashOfItsNote(t *testing.T) {
 	} {
 		status, _, facts := h.Run(append([]string{"--facts"}, args...)...)
 		want := `vaultwicket-facts: {"path":"Notes/A.md","hash":"` + answer.Digest([]byte(text)) + `"`
-		assert.That(t, status == answer.ExitDone && strings.HasPrefix(facts, want), "%q: %d, %q, want %q", args, status, facts, want)
+		assert.Equal(t, status, answer.ExitDone, "%q", args)
+		assert.That(t, strings.HasPrefix(facts, want), "%q: %d, %q, want %q", args, status, facts, want)
 	}
 	_, _, facts := h.Run("--facts", "outline", "path=Empty.md")
 	assert.Equal(t, facts, `vaultwicket-facts: {"path":"Empty.md","hash":"`+answer.Digest(nil)+"\"}\n", "an empty note has the facts")

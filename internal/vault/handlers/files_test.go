@@ -74,7 +74,9 @@ func TestFile(t *testing.T) {
 	require.NoError(t, os.Chtimes(h.File("sub/v1.2 notes.md"), modified, modified))
 	status, got, _ := h.Run("file", "path=sub/v1.2 notes.md")
 	lines := strings.Split(got, "\n")
-	require.That(t, status == answer.ExitDone && len(lines) == 7 && lines[6] == "", "status %d, %q", status, got)
+	require.Equal(t, status, answer.ExitDone, "status %d, %q", status, got)
+	require.Equal(t, len(lines), 7, "status %d, %q", status, got)
+	require.Equal(t, lines[6], "", "status %d, %q", status, got)
 	want := []string{"path\tsub/v1.2 notes.md", "name\tv1.2 notes", "extension\tmd", "size\t5", "", "modified\t1700000000123"}
 	for i, line := range want {
 		if line != "" && lines[i] != line {
@@ -144,7 +146,10 @@ func TestRandom(t *testing.T) {
 		_, path, _ := h.Run("random")
 		seen[path] = true
 	}
-	assert.That(t, len(seen) == 3 && seen["a.md\n"] && seen["sub/b.md\n"] && seen["sub2/d.md\n"], "random named %v", seen)
+	require.Equal(t, len(seen), 3, "random named %v", seen)
+	require.That(t, seen["a.md\n"], "random named %v", seen)
+	require.That(t, seen["sub/b.md\n"], "random named %v", seen)
+	assert.That(t, seen["sub2/d.md\n"], "random named %v", seen)
 	h.Steps([]embedded.Turn{
 		{"below a folder", "random folder=sub newtab", answer.ExitDone, "sub/b.md\n"},
 		{"path and text", "random:read folder=sub/", answer.ExitDone, "sub/b.md\nB\n"},
@@ -162,7 +167,8 @@ func TestRandomAsksItsSource(t *testing.T) {
 	asked := 0
 	v.RandomIndex = func(n int) int { asked = n; return n - 1 }
 	said := vault.Respond(v, protocol.Request{Command: "random"}, nil)
-	assert.That(t, said.Text != "" && asked == 3, "asked for one of %d, said %q", asked, said.Text)
+	assert.That(t, said.Text != "", "asked for one of %d, said %q", asked, said.Text)
+	assert.Equal(t, asked, 3, "asked for one of %d, said %q", asked, said.Text)
 }
 
 // Text is added to notes alone, and a new canvas or base is one that the app can open.

@@ -116,7 +116,8 @@ func TestTheFormsOfFind(t *testing.T) {
 	h.Expect(answer.ExitDone, "House/Beams.md:2\t0.85\n  "+short+"\n  The **carpenter** came.\n  "+short+"\n", "find", "query=carpenter")
 	h.Expect(answer.ExitDone, "House/Beams.md:2\t0.85\n  The **carpenter** came.\n", "find", "query=carpenter", "context=0")
 	_, out, _ := h.Run("find", "query=carpenter", "context=3")
-	assert.That(t, strings.Count(out, "beam") == 3*48 && strings.Count(out, "\n  …") == 0, "context=3: %q", out)
+	assert.Equal(t, strings.Count(out, "beam"), 3*48, "context=3")
+	assert.Equal(t, strings.Count(out, "\n  …"), 0, "context=3")
 	status, out, _ := h.Run("find", "query=mortage rate", "limit=1", "context=1")
 	if status != answer.ExitDone || !strings.Contains(out, "Money/Mortgage.md:7\t# Bank\t") || !strings.Contains(out, `"mortgage", typo of "mortage"`) ||
 		!strings.HasSuffix(out, "\n  # Bank\n  The **rate** of the **mortgage** is fixed until 2031.\n\n") && !strings.HasSuffix(out, "\n  # Bank\n  The **rate** of the **mortgage** is fixed until 2031.\n") {
@@ -132,7 +133,8 @@ func TestTheFormsOfFind(t *testing.T) {
 		for _, budget := range []int{1, 30, 60, 1500} {
 			_, out, _ := h.Run("find", "query=mortgage", fmt.Sprintf("budget=%d", budget), "format="+format)
 			most := max(3*budget, 120) + 1
-			assert.That(t, len(out) <= most && out != "", "%d tokens as %s: %d bytes, %q", budget, format, len(out), out)
+			assert.That(t, len(out) <= most, "%d tokens as %s: %d bytes, %q", budget, format, len(out), out)
+			assert.That(t, out != "", "%d tokens as %s: %d bytes, %q", budget, format, len(out), out)
 		}
 	}
 	h.Expect(answer.ExitDone, "", "find", "query=quantum")
@@ -194,7 +196,9 @@ func TestQueriesThatFindRefuses(t *testing.T) {
 		"much context":       {[]string{"query=x", "context=11"}, "context from 0 to 10"},
 	} {
 		status, out, _ := h.Run(append([]string{"find"}, test.args...)...)
-		assert.That(t, status != answer.ExitDone && strings.Contains(out, test.want) && len(out) <= 1000, "%s: %d %.300q", name, status, out)
+		assert.That(t, status != answer.ExitDone, "%s: %d %.300q", name, status, out)
+		assert.Contains(t, out, test.want, "%s", name)
+		assert.That(t, len(out) <= 1000, "%s: %d %.300q", name, status, out)
 	}
 }
 
@@ -323,14 +327,16 @@ func TestFindByMeaning(t *testing.T) {
 	}
 	ask := func(query string) (stdout, stderr string) { return does("find", query) }
 	out, said := ask(query)
-	assert.That(t, strings.Contains(said, "without meaning: no note was compared so far") && out == plain[query], "before a note is compared: %q, %q", out, said)
+	require.Contains(t, said, "without meaning: no note was compared so far", "before a note is compared")
+	assert.Equal(t, out, plain[query], "before a note is compared")
 	related := []string{"related", "path=Money/Mortgage.md"}
 	near, nearSaid := "", "" // the oldest note is compared last
 	for end := time.Now().Add(20 * time.Second); !strings.HasPrefix(near, "Money/Rent.md\twords mortgage, bank; similar meaning\n") && time.Now().Before(end); near, nearSaid = does(related...) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	out, said = ask(query)
-	assert.That(t, strings.HasPrefix(out, "Money/Mortgage.md:6\t# Bank\t") && !strings.Contains(out, "Debts"), "%q, %q", out, said)
+	assert.That(t, strings.HasPrefix(out, "Money/Mortgage.md:6\t# Bank\t"), "%q, %q", out, said)
+	assert.That(t, !strings.Contains(out, "Debts"), "%q, %q", out, said)
 	if texts := sent(); strings.Contains(texts, token) || !strings.Contains(texts, "The token of the bank") || strings.Contains(texts, "secret: ") || strings.Contains(texts, "private") || strings.Contains(texts, "Archive") || !strings.Contains(texts, "The notary keeps the deed") {
 		t.Errorf("sent:\n%s", texts)
 	}
@@ -359,9 +365,11 @@ func TestFindByMeaning(t *testing.T) {
 	saved, err := filepath.Glob(filepath.Join(ownerfiles.CacheFolder(func(name string) string { return h.Env[name] }, h.Dir), "*.vectors"))
 	for _, name := range saved {
 		data, err := os.ReadFile(name)
-		assert.That(t, err == nil && !strings.Contains(string(data), "Debts"), "%s has the names of hidden notes: %v", name, err)
+		require.Equal(t, err, nil, "%s has the names of hidden notes: %v", name, err)
+		assert.That(t, !strings.Contains(string(data), "Debts"), "%s has the names of hidden notes: %v", name, err)
 	}
-	assert.That(t, err == nil && len(saved) == 1, "%q, %v", saved, err)
+	require.NoError(t, err)
+	assert.Equal(t, len(saved), 1)
 }
 
 // Another machine is sent nothing unless the user approved it: find says what would be sent, and works without.
@@ -384,7 +392,8 @@ func TestFindAsksBeforeNotesAreSentElsewhere(t *testing.T) {
 	out, said = does("--write", "find:send", "host=10.1.2.3", "model=m", "sections=9")
 	assert.That(t, out == "Sections are sent to: 10.1.2.3\n", "%q, %q", out, said)
 	out, said = does("find", "query=photovoltaics")
-	assert.That(t, !strings.Contains(said, "approve") && !strings.Contains(said, "find:send"), "%q, %q", out, said)
+	assert.That(t, !strings.Contains(said, "approve"), "%q, %q", out, said)
+	assert.That(t, !strings.Contains(said, "find:send"), "%q, %q", out, said)
 }
 
 // A word that no note has is looked for in text files, and the answer says which texts were not searched.
@@ -406,5 +415,6 @@ func TestFindSaysWhatIsInOtherFiles(t *testing.T) {
 	assert.Contains(t, guessed, `\"chimny\" is in \"Data/names.csv\"`)
 	assert.That(t, !strings.Contains(guessed, "not searched"), "%s", guessed)
 	_, out, said := h.Run("--facts", "find", "query=gutter")
-	assert.That(t, strings.HasPrefix(out, "c.canvas") && !strings.Contains(said, "not searched"), "%s %s", out, said)
+	assert.That(t, strings.HasPrefix(out, "c.canvas"), "%s %s", out, said)
+	assert.That(t, !strings.Contains(said, "not searched"), "%s %s", out, said)
 }

@@ -133,10 +133,15 @@ func TestRelated(t *testing.T) {
 	}
 	_, out, _ := h.Run("related", "path=Bread.md", "format=json")
 	err := json.Unmarshal([]byte(out), &rows)
-	require.That(t, err == nil && len(rows) == 7 && rows[0].Path == "Starter.md" && len(rows[0].Reasons) == 2, "%v: %s", err, out)
+	require.Equal(t, err, nil, "%v: %s", err, out)
+	require.Equal(t, len(rows), 7, "%v: %s", err, out)
+	require.Equal(t, rows[0].Path, "Starter.md", "%v: %s", err, out)
+	require.Equal(t, len(rows[0].Reasons), 2, "%v: %s", err, out)
 	last := math.Inf(1)
 	for _, r := range rows {
-		assert.That(t, r.Score > 0 && r.Score <= last && len(r.Reasons) != 0, "%+v", r)
+		assert.That(t, r.Score > 0, "%+v", r)
+		assert.That(t, r.Score <= last, "%+v", r)
+		assert.That(t, len(r.Reasons) != 0, "%+v", r)
 		last = r.Score
 	}
 }
@@ -227,7 +232,8 @@ func TestAttachmentRead(t *testing.T) {
 		kind, serves, _ := strings.Cut(kind, "|")
 		h.Does("read", "path="+path)
 		got := h.Failure("read", "path="+path)
-		assert.That(t, strings.Contains(got.Reason, "is not a text: "+kind) && strings.HasPrefix(got.Hint, serves+" "), "read of %s: %+v", path, got)
+		assert.Contains(t, got.Reason, "is not a text: "+kind, "read of %s", path)
+		assert.That(t, strings.HasPrefix(got.Hint, serves+" "), "read of %s: %+v", path, got)
 	}
 	for path, image := range map[string]string{"pic.png": "image/png", "spoof.txt": "", "doc.pdf": "", "large.png": ""} {
 		_, out, stderr := h.Run("--facts", "attachment:read", "path="+path)

@@ -167,7 +167,8 @@ func TestBrokenLinksAreCounted(t *testing.T) {
 	} {
 		status, _, stderr := embedded.New(t, files).Run(append([]string{"--facts"}, strings.Split(args, "|")...)...)
 		_, facts, _ := embedded.CutReport(stderr)
-		assert.That(t, status == answer.ExitDone && facts.Notice == want, "%s: status %d, notice %q, want %q", args, status, facts.Notice, want)
+		assert.Equal(t, status, answer.ExitDone, "%s: status %d, notice %q", args, status, facts.Notice)
+		assert.Equal(t, facts.Notice, want, "%s: status %d, notice %q", args, status, facts.Notice)
 	}
 	h := embedded.New(t, map[string]string{"Old.md": "", "a.md": "[[Old]]", ".obsidian/app.json": `{"alwaysUpdateLinks":true}`})
 	_, _, stderr := h.Run("--facts", "rename", "path=Old.md", "name=New")
@@ -201,5 +202,7 @@ func TestDelete(t *testing.T) {
 	})
 	assert.That(t, h.Get(".trash/a.md") == "1" && h.Get(".trash/a 1.md") == "2", "the trash has %q and %q", h.Get(".trash/a.md"), h.Get(".trash/a 1.md"))
 	h.Run("undo")
-	assert.That(t, h.Get("a.md") == "2" && h.Get(".trash/a.md") == "1" && h.Get(".trash/a 1.md") == "(missing)", "undone, the wrong one was taken from the trash")
+	assert.Equal(t, h.Get("a.md"), "2", "undone, the wrong one was taken from the trash")
+	assert.Equal(t, h.Get(".trash/a.md"), "1", "undone, the wrong one was taken from the trash")
+	assert.Equal(t, h.Get(".trash/a 1.md"), "(missing)", "undone, the wrong one was taken from the trash")
 }

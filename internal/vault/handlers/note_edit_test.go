@@ -122,10 +122,12 @@ func TestEditsThatAreRefused(t *testing.T) {
 		{"the start has no heading", "prepend path=A.md heading=One content=x", answer.ExitMisuse, "Error: Unknown parameter: heading\nUsage: prepend [file=<name>] [path=<path>] content=<text> [inline]\n"},
 	})
 	got := h.Get("A.md")
-	assert.That(t, got == text && h.Get("2026-11-21.md") == "(missing)", "the note became %q", got)
+	assert.Equal(t, got, text, "the note became %q", got)
+	assert.Equal(t, h.Get("2026-11-21.md"), "(missing)", "the note became %q", got)
 	h.Put("M.md", strings.Repeat("## h\n", 40)+strings.Repeat("b\n", 20))
 	status, out, _ := h.Run("append", "path=M.md", "heading=x", "content=x")
-	assert.That(t, status == answer.ExitFailed && strings.HasSuffix(out, "\"h\" (line 30) and 10 more.\n"), "many headings: status %d, %q", status, out)
+	assert.Equal(t, status, answer.ExitFailed, "many headings: status %d", status)
+	assert.That(t, strings.HasSuffix(out, "\"h\" (line 30) and 10 more.\n"), "many headings: status %d, %q", status, out)
 	h.Expect(answer.ExitFailed, "Error: Text \"b\" matches 20 times: lines 41, 42, 43, 44, 45, 46, 47, 48, 49, 50 and 10 more. Include more surrounding text.\n", "note:replace", "path=M.md", "old=b", "new=x")
 	long := strings.Repeat("é", 40)
 	h.Expect(answer.ExitFailed, "Error: Text \""+long[:60]+"…\" not found.\n", "note:replace", "path=M.md", "old="+long, "new=x")
@@ -171,7 +173,8 @@ func TestTemplatesThatCannotBeInserted(t *testing.T) {
 	} {
 		h.ExpectPrefix(answer.ExitFailed, want, append([]string{"template:insert"}, strings.Fields(args)...)...)
 	}
-	assert.That(t, h.Get("n.md") == "text" && h.Get("bad.md") == "---\na: 1\na: 2\n---\n", "a note was changed")
+	assert.Equal(t, h.Get("n.md"), "text", "a note was changed")
+	assert.Equal(t, h.Get("bad.md"), "---\na: 1\na: 2\n---\n", "a note was changed")
 }
 
 func TestPropertyIsSet(t *testing.T) {
@@ -268,7 +271,8 @@ func TestPropertiesThatCannotBeChanged(t *testing.T) {
 	}
 	h.Put(".obsidian/types.json", "[")
 	status, out, _ := h.Run("property:set", "path=A.md", "name=x", "value=1")
-	assert.That(t, status == answer.ExitFailed && h.Get("A.md") == notes["A.md"], "with types that cannot be read: status %d, %q", status, out)
+	require.Equal(t, status, answer.ExitFailed, "with types that cannot be read: status %d, %q", status, out)
+	assert.Equal(t, h.Get("A.md"), notes["A.md"], "with types that cannot be read: status %d, %q", status, out)
 	h.Expect(answer.ExitDone, "Set x: 1\n", "property:set", "path=A.md", "name=x", "value=1", "type=number")
 }
 

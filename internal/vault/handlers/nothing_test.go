@@ -58,8 +58,11 @@ func TestWhatIsSoAlreadyIsSaid(t *testing.T) {
 		words := strings.Fields(call)
 		status, out, stderr := h.Run(append([]string{"--facts"}, words...)...)
 		_, facts, _ := embedded.CutReport(stderr)
-		assert.That(t, status == answer.ExitDone && out == "Nothing was changed: "+want+".\n", "%s: status %d, %q", call, status, out)
-		assert.That(t, facts.Notice == "nothing was changed: "+want && facts.Change == "" && facts.Before == nil, "%s: %+v", call, facts)
+		assert.Equal(t, status, answer.ExitDone, "%s: status %d", call, status)
+		assert.Equal(t, out, "Nothing was changed: "+want+".\n", "%s: status %d", call, status)
+		assert.Equal(t, facts.Notice, "nothing was changed: "+want, "%s", call)
+		assert.Equal(t, facts.Change, "", "%s", call)
+		assert.That(t, facts.Before == nil, "%s: %+v", call, facts)
 	}
 	assert.Equal(t, h.Tree(), before, "the vault")
 	assert.Equal(t, fmt.Sprint(h.Changes()), "[]", "the journal")

@@ -73,7 +73,8 @@ func TestPeriodicNotes(t *testing.T) {
 	for range 3 {
 		h.Does("undo")
 	}
-	assert.That(t, h.Get("W/2026-W47.md") == "(missing)" && h.Get("2026-10.md") == "(missing)", "undo left a note")
+	assert.Equal(t, h.Get("W/2026-W47.md"), "(missing)", "undo left a note")
+	assert.Equal(t, h.Get("2026-10.md"), "(missing)", "undo left a note")
 	h.Steps([]embedded.Turn{
 		{"no period", "periodic:path", answer.ExitMisuse, "Error: Missing required parameter: period=day|week|month|quarter|year\nUsage: periodic:path period=day|week|month|quarter|year [date=<date>]\n"},
 		{"another period", "periodic:path period=decade", answer.ExitMisuse, "Error: Invalid value for period: decade. Use day, week, month, quarter, year.\n"},
@@ -143,7 +144,8 @@ func TestBriefing(t *testing.T) {
 	h.Expect(answer.ExitDone, strings.Join(parts, "\n"), "briefing")
 	h.Expect(answer.ExitDone, strings.Join(append(parts, "==> Old note: Old.md <==\nold\n"), "\n"), "briefing", "old-note")
 	_, few, _ := h.Run("briefing", "limit=1")
-	assert.That(t, strings.Contains(few, "Home.md:1: - [ ] late 📅 2026-11-01\n… and 1 more\n") && !strings.Contains(few, "later"), "got %q", few)
+	assert.Contains(t, few, "Home.md:1: - [ ] late 📅 2026-11-01\n… and 1 more\n")
+	assert.That(t, !strings.Contains(few, "later"), "got %q", few)
 	h.Expect(answer.ExitMisuse, "Error: Invalid number: 0. Use limit from 1 to 100.\n", "briefing", "limit=0")
 
 	empty := embedded.New(t, nil)
@@ -194,7 +196,8 @@ func TestDailyRange(t *testing.T) {
 
 	h.Expect(answer.ExitDone, "==> 2026-11-19.md <==\none\n==> 2026-11-20.md (missing) <==\n", "daily:range", "from=-2d", "to=yesterday")
 	_, week, _ := h.Run("daily:range", "from=2026-W47", "to=2026-W47")
-	assert.That(t, strings.Count(week, "==> ") == 7 && strings.HasPrefix(week, "==> 2026-11-16.md"), "the week is %q", week)
+	assert.Equal(t, strings.Count(week, "==> "), 7, "the week is %q", week)
+	assert.That(t, strings.HasPrefix(week, "==> 2026-11-16.md"), "the week is %q", week)
 	_, now, _ := h.Run("daily:range", "from=this week")
 	assert.That(t, strings.Count(now, "==> ") == 6, "the week until today is %q", now)
 

@@ -53,7 +53,8 @@ func refused(t *testing.T, files map[string]string, said string, call ...string)
 	h := embedded.New(t, files)
 	before := h.Texts(true)
 	status, out, _ := h.Run(call...)
-	assert.That(t, status != answer.ExitDone && strings.HasPrefix(out, "Error: "+said), "%q: %d, %q, want %q", call, status, out, said)
+	assert.That(t, status != answer.ExitDone, "%q: %d, %q, want %q", call, status, out, said)
+	assert.That(t, strings.HasPrefix(out, "Error: "+said), "%q: %d, %q, want %q", call, status, out, said)
 	got := h.Texts(true)
 	assert.That(t, maps.Equal(got, before), "%q is refused and made %.500q", call, got)
 	assert.Equal(t, len(h.Changes()), 0, "%q is refused and in the journal", call)
@@ -205,10 +206,13 @@ func TestAPlanListsEveryFile(t *testing.T) {
 	h := embedded.New(t, files)
 	before := h.Texts(true)
 	plan := h.Plan("vault:replace", "old=old", "new=fresh")
-	require.That(t, len(plan.Files) == 40 && plan.Loses != "", "%d files, %q", len(plan.Files), plan.Loses)
+	require.Equal(t, len(plan.Files), 40, "%d files, %q", len(plan.Files), plan.Loses)
+	require.That(t, plan.Loses != "", "%d files, %q", len(plan.Files), plan.Loses)
 	bytes, whole := 0, 0
 	for _, f := range plan.Files {
-		assert.That(t, f.Added == 6 && f.Removed == 6 && len(f.Lines) >= 2, "%s: %d added, %d removed, %d lines", f.Path, f.Added, f.Removed, len(f.Lines))
+		assert.Equal(t, f.Added, 6, "%s: %d added, %d removed, %d lines", f.Path, f.Added, f.Removed, len(f.Lines))
+		assert.Equal(t, f.Removed, 6, "%s: %d added, %d removed, %d lines", f.Path, f.Added, f.Removed, len(f.Lines))
+		assert.That(t, len(f.Lines) >= 2, "%s: %d added, %d removed, %d lines", f.Path, f.Added, f.Removed, len(f.Lines))
 		if len(f.Lines) == 12 {
 			whole++
 		}
@@ -405,9 +409,11 @@ func TestChangesAcrossTheVaultObeyTheRules(t *testing.T) {
 		h.Env[call.AccessVariable] = embedded.Rules(t, rules).String()
 		rules["R"] = "r"
 		status, out, _ = h.Run(words...)
-		assert.That(t, status == answer.ExitDone && !strings.Contains(out, "4"), "%q: %d, %q", words, status, out)
+		assert.Equal(t, status, answer.ExitDone, "%q", words)
+		assert.That(t, !strings.Contains(out, "4"), "%q: %d, %q", words, status, out)
 		after := h.Texts(true)
-		assert.That(t, after["Hid/h.md"] == before["Hid/h.md"] && after["R/r.md"] != before["R/r.md"], "%q made %q", words, after)
+		require.Equal(t, after["Hid/h.md"], before["Hid/h.md"], "%q made %q", words, after)
+		assert.That(t, after["R/r.md"] != before["R/r.md"], "%q made %q", words, after)
 	}
 	h := embedded.New(t, files)
 	h.Env[call.AccessVariable] = embedded.Rules(t, rules).String()

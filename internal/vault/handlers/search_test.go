@@ -130,7 +130,9 @@ func TestATruncatedSearchSaysSo(t *testing.T) {
 		}
 	}
 	status, _, remark := h.Run("search:context", "query=water", "path=/")
-	assert.That(t, status == answer.ExitDone && remark != "", "status %d, %q", status, remark)
+	assert.Equal(t, status, answer.ExitDone, "status %d", status)
+	assert.That(t, remark != "", "status %d, %q", status, remark)
 	status, _, remark = h.Run("search", "query=water")
-	assert.That(t, status == answer.ExitDone && remark == "", "status %d, %q", status, remark)
+	assert.Equal(t, status, answer.ExitDone, "status %d", status)
+	assert.Equal(t, remark, "", "status %d", status)
 }

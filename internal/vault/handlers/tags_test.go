@@ -69,7 +69,8 @@ func TestUnusedSpellingsGo(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "Note.md"), text, 0o600))
 		made.look(t, folder)
 		uses, kept := len(made.table.uses), len(made.table.spellings.names)
-		assert.That(t, uses == maxUnused && kept <= 4*maxUnused, "round %d: %d tags, %d spellings", round, uses, kept)
+		assert.Equal(t, uses, maxUnused, "round %d: %d tags, %d spellings", round, uses, kept)
+		assert.That(t, kept <= 4*maxUnused, "round %d: %d tags, %d spellings", round, uses, kept)
 	}
 }
 
@@ -133,7 +134,8 @@ func TestWhatIsRepeatedIsShort(t *testing.T) {
 	text := require.Value(json.Marshal(nested))(t)
 	b := require.Value(parse(text))(t)
 	outline := b.outline()
-	assert.That(t, len(outline) <= 20<<20 && strings.Contains(outline, "\n# … / label"), "%d bytes of %d", len(outline), len(text))
+	assert.That(t, len(outline) <= 20<<20, "%d bytes of %d", len(outline), len(text))
+	assert.Contains(t, outline, "\n# … / label", "%d bytes of %d", len(outline), len(text))
 	if allocs := testing.AllocsPerRun(1, func() { b.outline() }); allocs > 50_000 {
 		t.Errorf("%v allocations", allocs)
 	}
@@ -169,7 +171,8 @@ func TestTheFirstLinesOfASearchAreKept(t *testing.T) {
 			}
 		}
 		got := kept.String()
-		assert.That(t, len(got) <= maxContext && len(got) >= maxContext*9/10, "%d bytes", len(got))
+		assert.That(t, len(got) <= maxContext, "%d bytes", len(got))
+		assert.That(t, len(got) >= maxContext*9/10, "%d bytes", len(got))
 		assert.That(t, want == "" || got == want, "seed %d: other lines are kept", seed)
 		want = got
 	}

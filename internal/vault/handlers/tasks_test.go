@@ -57,7 +57,8 @@ func TestTasksAsJSONHaveAllFields(t *testing.T) {
 	_, out, _ := h.Run("tasks", "path=Home.md", "details", "format=json", "group=heading")
 	var rows []map[string]string
 	err := json.Unmarshal([]byte(out), &rows)
-	require.That(t, err == nil && len(rows) == 4, "%v: %s", err, out)
+	require.Equal(t, err, nil, "%v: %s", err, out)
+	require.Equal(t, len(rows), 4, "%v: %s", err, out)
 	want := map[string]string{
 		"status": " ", "text": "- [ ] rake 🔁 every week 🛫 2026-11-20 📅 2026-12-01", "file": "Home.md", "line": "5", "group": "Garden", "heading": "Garden",
 		"description": "rake", "due": "2026-12-01", "start": "2026-11-20", "recurs": "every week",
@@ -67,7 +68,8 @@ func TestTasksAsJSONHaveAllFields(t *testing.T) {
 		assert.Equal(t, rows[0][key], value, "%s", key)
 	}
 	got := rows[3]
-	assert.That(t, got["done-on"] == "2026-11-02" && got["scheduled"] == "2026-11-01", "got %q", got)
+	require.Equal(t, got["done-on"], "2026-11-02")
+	assert.Equal(t, got["scheduled"], "2026-11-01")
 	// Without a parameter of ours the answer is the one of the app.
 	_, out, _ = h.Run("tasks", "path=Home.md", "done", "format=json")
 	assert.That(t, !strings.Contains(out, "heading"), "got %s", out)
@@ -77,7 +79,8 @@ func TestFiltersOfTasksThatContradict(t *testing.T) {
 	h := embedded.New(t, errands)
 	for _, args := range []string{"overdue done", "no-due overdue", "no-due due=2026-11-21", "no-due due-before=2026-11-21", "folder=Work path=Home.md", "folder=Work daily"} {
 		status, out, _ := h.Run(append([]string{"tasks"}, strings.Fields(args)...)...)
-		assert.That(t, status == answer.ExitMisuse && strings.Contains(out, "not several"), "%s: status %d, %q", args, status, out)
+		assert.Equal(t, status, answer.ExitMisuse, "%s: status %d", args, status)
+		assert.Contains(t, out, "not several", "%s: status %d", args, status)
 	}
 	h.Expect(answer.ExitMisuse, noDay("soon"), "tasks", "due=soon")
 	h.Expect(answer.ExitMisuse, "Error: Invalid value for priority: urgent. Use highest, high, medium, normal, low, lowest.\n", "tasks", "priority=urgent")
@@ -232,7 +235,8 @@ func TestTasksThatCannotBeCompleted(t *testing.T) {
 	assert.Equal(t, h.Get("A.md"), text, "the note became")
 	h.Put(pluginData, "{")
 	status, out, _ := h.Run("task", "ref=A.md:1", "done")
-	assert.That(t, status == answer.ExitFailed && strings.Contains(out, "Cannot use the settings in "+pluginData), "status %d, %q", status, out)
+	assert.Equal(t, status, answer.ExitFailed, "status %d", status)
+	assert.Contains(t, out, "Cannot use the settings in "+pluginData, "status %d", status)
 }
 
 func TestTaskAdd(t *testing.T) {
@@ -317,5 +321,6 @@ func TestAppendUnderAHeadingThatIsMade(t *testing.T) {
 	h.Expect(answer.ExitMisuse, "Error: create-heading makes the heading that heading=<text> names: give it too.\n", "append", "path=A.md", "create-heading", "content=y")
 	h.Expect(answer.ExitMisuse, "Error: create-heading makes the heading that heading=<text> names: give it too.\n", "daily:append", "create-heading", "content=y")
 	a, today := h.Get("A.md"), h.Get("2026-11-21.md")
-	assert.That(t, a == "# A\n\n## Log\nx\n\ny\n" && today == "## Log\nx", "the notes became %q and %q", a, today)
+	assert.Equal(t, a, "# A\n\n## Log\nx\n\ny\n", "the notes became %q and %q", a, today)
+	assert.Equal(t, today, "## Log\nx", "the notes became %q and %q", a, today)
 }

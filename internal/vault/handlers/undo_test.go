@@ -122,7 +122,9 @@ func TestOneConflictStopsTheWholeUndo(t *testing.T) {
 	h.Put("b.md", "theirs [[z]]")
 	before := h.Tree()
 	status, out, _ := h.Run("undo")
-	assert.That(t, status == answer.ExitFailed && strings.HasPrefix(out, "Error: Conflict: \"b.md\" was changed since.") && h.Tree() == before, "status %d, %q", status, out)
+	assert.Equal(t, status, answer.ExitFailed, "status %d", status)
+	assert.That(t, strings.HasPrefix(out, "Error: Conflict: \"b.md\" was changed since."), "status %d, %q", status, out)
+	assert.Equal(t, h.Tree(), before, "status %d", status)
 }
 
 func TestWrongIDs(t *testing.T) {
@@ -197,7 +199,9 @@ func TestUndoCanBePlannedAndExpected(t *testing.T) {
 	h := embedded.New(t, map[string]string{"a.md": "text"})
 	h.Run("delete", "path=a.md")
 	paths := h.Plan("undo").Paths()
-	assert.That(t, len(paths) == 1 && paths[0] == "a.md" && h.Get("a.md") == "(missing)", "the plan lists %q", paths)
+	require.Equal(t, len(paths), 1, "the plan lists %q", paths)
+	require.Equal(t, paths[0], "a.md", "the plan lists %q", paths)
+	assert.Equal(t, h.Get("a.md"), "(missing)", "the plan lists %q", paths)
 	h.Expect(answer.ExitFailed, "Error: Conflict: \"a.md\" has the hash none, not 0123456789abcdef.\n", "--expect", "0123456789abcdef", "undo")
 	h.Expect(answer.ExitFailed, "Error: Conflict: \"a.md\" has the hash none, not 0123456789abcdef.\n", "--plan", "--expect", "0123456789abcdef", "undo")
 	_, _, facts := h.Run("--facts", "undo")
@@ -226,7 +230,8 @@ func TestHistory(t *testing.T) {
 	for _, typed := range []string{"history", "diff", "diff filter=local"} {
 		status, out, _ := h.Run(append(strings.Fields(typed), "path=n/a.md")...)
 		out = oldTimes.ReplaceAllString(out, "TIME")
-		assert.That(t, status == answer.ExitDone && out == list, "%s: status %d, %q", typed, status, out)
+		assert.Equal(t, status, answer.ExitDone, "%s: status %d", typed, status)
+		assert.Equal(t, out, list, "%s: status %d", typed, status)
 	}
 	h.Steps([]embedded.Turn{
 		{"the notes that have versions, by their present names", "history:list", answer.ExitDone, "b.md\nn/a.md\n"},
@@ -278,7 +283,8 @@ func TestTheListOfHistoriesHasALimit(t *testing.T) {
 	h.Expect(answer.ExitDone, "many/0.md\nmany/1.md\nold.md\n", "history:list")
 	begin(most)
 	status, out, _ := h.Run("--facts", "history:list")
-	assert.That(t, status == answer.ExitDone && !strings.Contains(out, "old.md"), "status %d: all of the journal is read", status)
+	assert.Equal(t, status, answer.ExitDone, "status %d: all of the journal is read", status)
+	assert.That(t, !strings.Contains(out, "old.md"), "status %d: all of the journal is read", status)
 	assert.That(t, strings.Count(out, "\n") == most, "%d notes", strings.Count(out, "\n"))
 	_, _, facts := h.Run("--facts", "history:list")
 	assert.That(t, strings.Contains(facts, "history path="), "nothing says that older notes are left out: %s", facts)
@@ -312,7 +318,8 @@ func TestHistoryDoesNotOutliveHiding(t *testing.T) {
 		{"one that was deleted here", "history:read path=other.md", answer.ExitDone, "o\nmore\n"},
 	})
 	status, out, _ := h.Run("undo", h.Changes()[0])
-	assert.That(t, status != answer.ExitDone && !strings.Contains(out, "two"), "undo tells %q", out)
+	assert.That(t, status != answer.ExitDone, "undo tells %q", out)
+	assert.That(t, !strings.Contains(out, "two"), "undo tells %q", out)
 }
 
 // An agent takes back what it has done in another session, and a batch by the id that the list of changes shows.
@@ -369,7 +376,8 @@ func TestManyChangesAreUndoneInPortions(t *testing.T) {
 	assert.Equal(t, h.Get("a.md"), text(all-1000))
 	status, out, notice = h.Run("--facts", "undo", "session="+id)
 	require.Equal(t, status, answer.ExitDone, "%.300s", out)
-	assert.That(t, strings.Contains(notice, "100 of 102 changes are undone; 1 are left") && !strings.Contains(notice, "older ones"), "%s", notice)
+	assert.Contains(t, notice, "100 of 102 changes are undone; 1 are left")
+	assert.That(t, !strings.Contains(notice, "older ones"), "%s", notice)
 	assert.Equal(t, h.Get("a.md"), text(0))
 	assert.Equal(t, h.Get("changed.md")+h.Get("unkept.md"), "of another programafter")
 }
