@@ -145,6 +145,30 @@ func Temporary(executable string) bool {
 	return strings.Contains(path.Clean(strings.ReplaceAll(executable, `\`, "/")), "/go-build")
 }
 
+// installed says which entries a client has, and what each allows.
+func (s State) installed() string {
+	var names []string
+	for _, entry := range s.Servers {
+		mode := "read-only"
+		switch {
+		case entry.URL != "":
+			mode = "HTTP"
+		case entry.Edit:
+			mode = "edit"
+		}
+		names = append(names, fmt.Sprintf("%s (%s)", entry.Name, mode))
+	}
+	switch {
+	case s.Problem != "":
+		return "file cannot be read"
+	case len(names) == 0 && !s.Writes:
+		return "not installed; --print only"
+	case len(names) == 0:
+		return "not installed"
+	}
+	return strings.Join(names, ", ")
+}
+
 // list shows the clients that were found, with the entries of vaultwicket, and names the others.
 func (s Session) list() error {
 	var states []State
@@ -167,32 +191,13 @@ func (s Session) list() error {
 			fmt.Fprintf(w, "CLIENT\tNAME\tVAULTWICKET\tFILE\n")
 			isFound = true
 		}
-		var names []string
-		for _, entry := range state.Servers {
-			mode := "read-only"
-			switch {
-			case entry.URL != "":
-				mode = "HTTP"
-			case entry.Edit:
-				mode = "edit"
-			}
-			names = append(names, fmt.Sprintf("%s (%s)", entry.Name, mode))
-		}
-		installed := strings.Join(names, ", ")
-		switch {
-		case state.Problem != "":
-			installed = "file cannot be read"
-		case len(names) == 0 && !state.Writes:
-			installed = "not installed; --print only"
-		case len(names) == 0:
-			installed = "not installed"
-		}
+
 		fmt.Fprintf(
 			w,
 			"%s\t%s\t%s\t%s\n",
 			state.Client,
 			state.Name,
-			terminal.Visible(installed),
+			terminal.Visible(state.installed()),
 			terminal.Visible(state.File),
 		)
 	}
