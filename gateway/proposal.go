@@ -22,9 +22,9 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 )
 
-// A proposal is a batch that is planned by an agent and left for the owner. It takes the way of a dry run to its plan, and
-// what the owner takes of it takes the way of an atomic batch: decided anew, rehearsed, and made as one change on notes as
-// they were shown. Nobody has to be there but the owner: the process in which they decide carries it out.
+// A proposal is a batch that an agent plans and leaves for the owner. It is planned like a dry run. What the owner accepts
+// of it is carried out like an atomic batch: decided again, rehearsed, and made as one change of the notes as they were
+// shown. The process in which the owner decides carries it out; that of the agent may have ended.
 
 // Proposed is the answer to a batch that is proposed.
 type Proposed struct {
@@ -53,8 +53,8 @@ func RejectProposal(clientID string, err error) Proposed {
 }
 
 // ProposeBatch plans all operations of a batch as an atomic one, and leaves them for the owner as one proposal. Nothing is
-// made, and nobody is asked. again is the id of a proposal of the same agent whose place it takes, "" for a new one; a
-// batch without operations then has those that it has, planned anew. What the policy denies is refused at once.
+// changed, and no question is asked. again is the id of a proposal of the same agent that this one replaces, "" for a new
+// one; a batch without operations then has those of the proposal, planned again. What the policy denies is refused at once.
 func (g *Gateway) ProposeBatch(ctx context.Context, b Batch, again string) (p Proposed) {
 	if b.Taken.IsZero() {
 		b.Taken = time.Now()

@@ -175,7 +175,7 @@ func (s *snapshot) lines(ctx context.Context, i int, from, to int64, f Filter) i
 type snapshot struct {
 	content content
 	head    head
-	why     string // there is no head, "" if there is
+	why     string // why there is no head, "" if there is one
 	files   []snapshotFile
 }
 

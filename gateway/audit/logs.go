@@ -151,7 +151,7 @@ const (
 	// LimitedPeriod is how long calls that are refused for their rate are counted before a line
 	// reports them.
 	LimitedPeriod = time.Minute
-	// MaxLimited bounds the callers that are counted apart in a period: they choose their names.
+	// MaxLimited is how many callers are counted separately in a period: they choose their names.
 	MaxLimited = 16
 )
 

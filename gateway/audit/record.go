@@ -15,8 +15,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
-// Records begins the record of each call. It has no log where there is no place for one;
-// then nothing is changed.
+// Records begins the record of each call. It has no log if there is no folder for one; then a call that
+// changes something is refused.
 type Records struct {
 	logs    Logs
 	limited Limited
@@ -44,7 +44,7 @@ func (r *Records) Flush() { r.limited.Flush() }
 // Caller is what is known of a call at its beginning. Command is as it was sent.
 type Caller struct{ Client, Surface, Vault, Command string }
 
-// Begin starts the record of a call. seen is told of the decisions.
+// Begin starts the record of a call. seen receives the decisions.
 func (r *Records) Begin(c Caller, seen *telemetry.Call) *Record {
 	return &Record{records: r, begun: time.Now(), seen: seen, line: Line{
 		Call:    fmt.Sprintf("%s-%d", r.session, calls.Add(1)),
@@ -67,7 +67,7 @@ type Record struct {
 	hidden, hiddenName string
 }
 
-// InBatch goes on with the record of an operation whose batch was approved. seen is told of the decisions.
+// InBatch continues the record of an operation whose batch was approved. seen receives the decisions.
 func (r *Record) InBatch(seen *telemetry.Call) { r.seen = seen }
 
 // Skipped ends the record of an operation of a batch that did not run. It is no decision about the batch, of which
@@ -99,7 +99,8 @@ func (r *Record) Described(call allowlist.Call, refusal error) {
 	if !call.Valid() {
 		return
 	}
-	r.line.Command, r.line.Effect = call.Name(), call.Effect().String()
+	r.line.Command = call.Name()
+	r.line.Effect = call.Effect().String()
 	r.line.Params = nil
 	r.line.Note = ""
 	if r.records.logs.None() {
@@ -203,17 +204,17 @@ func (r *Record) Allowed(call allowlist.Call, backend string) error {
 	line := r.decision("allow", nil)
 	line.Backend = backend
 	if !mutates {
-		r.held = r.records.logs.Hold(r.truly(line))
-	} else if err := r.records.logs.Write(r.truly(line), true, Durable); err != nil {
+		r.held = r.records.logs.Hold(r.forOwner(line))
+	} else if err := r.records.logs.Write(r.forOwner(line), true, Durable); err != nil {
 		return failure.New(failure.CodeState, `the user can see more with "vaultwicket audit verify"`, "nothing was changed, because the audit log cannot be written: %s", excerpt.Reason(err))
 	}
 	r.seen.Decided(telemetry.Decision{Decision: line.Decision})
 	return nil
 }
 
-// truly is a line for the owner of the vault. The caller of a call that names a hidden note is
-// answered that it is missing, and so are observers, whose reports others may read.
-func (r *Record) truly(line Line) Line {
+// forOwner returns a line as the owner of the vault may read it: a hidden note was denied. The caller is told that the
+// note does not exist, and so are observers, whose reports others may read.
+func (r *Record) forOwner(line Line) Line {
 	if r.hidden == "" {
 		return line
 	}
@@ -228,7 +229,8 @@ func (r *Record) truly(line Line) Line {
 // Refused ends the record of a call that was not let through.
 func (r *Record) Refused(err error) {
 	line := r.decision("deny", nil)
-	line.Code, line.Declined = failure.Of(err).Code, failure.IsDeclined(err)
+	line.Code = failure.Of(err).Code
+	line.Declined = failure.IsDeclined(err)
 	line.DurationMs = time.Since(r.begun).Milliseconds()
 	if r.refusal != nil {
 		line.Rule = failure.RuleOf(r.refusal)
@@ -280,7 +282,7 @@ func (r *Record) Ended(end End) {
 	if line.Code == failure.CodeNotFound && r.hidden == "" {
 		r.hidden = r.hiddenName
 	}
-	if r.held == nil || !r.held.End(r.truly(line)) {
+	if r.held == nil || !r.held.End(r.forOwner(line)) {
 		r.write(line)
 	}
 }
@@ -296,11 +298,11 @@ func (r *Record) decision(what string, err error) Line {
 	return line
 }
 
-// write writes a line of a call that changes nothing: it is not stopped by a log that cannot be
-// written.
+// write writes a line that no change depends on: a log that cannot be written does not stop the call.
 func (r *Record) write(line Line) {
 	if line.Kind == "decision" {
 		r.seen.Decided(telemetry.Decision{Decision: line.Decision, Rule: line.Rule, Code: line.Code})
 	}
-	_ = r.records.logs.Write(r.truly(line), r.call.Valid() && r.call.Effect().Mutates(), Buffered)
+	mutates := r.call.Valid() && r.call.Effect().Mutates()
+	_ = r.records.logs.Write(r.forOwner(line), mutates, Buffered)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
-// A file that a program for synchronisation keeps in step is a file. Every other reparse point may lead elsewhere.
+// A file that a sync client manages is a file. Every other reparse point may lead elsewhere.
 func TestReparsePointsOfACloudAreFiles(t *testing.T) {
 	want := map[uint32]bool{
 		0xA000000C: false, // symbolic link

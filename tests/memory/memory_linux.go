@@ -26,8 +26,15 @@ func Use() {
 
 // isFit reports whether a folder is in memory and has room for programs and data.
 func isFit(folder string) bool {
+	const write = 2 // W_OK
 	var facts syscall.Statfs_t
-	return syscall.Statfs(folder, &facts) == nil && facts.Type == tmpfs && facts.Flags&noexec == 0 && facts.Bavail*uint64(facts.Bsize) >= minFree && syscall.Access(folder, 2) == nil
+	if syscall.Statfs(folder, &facts) != nil || syscall.Access(folder, write) != nil {
+		return false
+	}
+	isInMemory := facts.Type == tmpfs
+	runsPrograms := facts.Flags&noexec == 0
+	hasRoom := facts.Bavail*uint64(facts.Bsize) >= minFree
+	return isInMemory && runsPrograms && hasRoom
 }
 
 // Folder returns a temporary folder for one test, in memory where there is room.

@@ -23,15 +23,20 @@ const minReason = 6
 // TestEveryPairHasATestOrAReason: each pair of the features has one row, in the order of the
 // features, and each test that it names is known.
 func TestEveryPairHasATestOrAReason(t *testing.T) {
-	place, last := map[string]int{}, 0
+	place := map[string]int{} // of a feature, from 1
 	for i, cells := range rowsIn(t, "features.tsv", 2) {
-		require.That(t, place[cells[0]] == 0, "the feature %q is there twice", cells[0])
-		place[cells[0]], last = i+1, i+1
+		require.Equal(t, place[cells[0]], 0, "the feature %q appears twice", cells[0])
+		place[cells[0]] = i + 1
 	}
-	all, seen, tested := testsOf(t, filepath.Join("..", "..")), map[[2]int]bool{}, 0
+	last := len(place)
+	all := testsOf(t, filepath.Join("..", ".."))
+	seen := map[[2]int]bool{}
+	tested := 0
 	for i, cells := range rowsIn(t, "pairs.tsv", 3) {
 		pair := [2]int{place[cells[0]], place[cells[1]]}
-		assert.That(t, 0 < pair[0] && pair[0] < pair[1] && !seen[pair], "line %d: %s and %s are no pair of features in their order, or are there twice", i+1, cells[0], cells[1])
+		isPair := 0 < pair[0] && pair[0] < pair[1]
+		assert.That(t, isPair, "line %d: %s and %s are not two features in their order", i+1, cells[0], cells[1])
+		assert.That(t, !seen[pair], "line %d: the pair of %s and %s appears twice", i+1, cells[0], cells[1])
 		seen[pair] = true
 		if reason, ok := strings.CutPrefix(cells[2], "-"); ok {
 			assert.That(t, len(strings.Fields(reason)) >= minReason, "line %d: a reason has at least %d words", i+1, minReason)
@@ -52,7 +57,8 @@ func rowsIn(t *testing.T, name string, cells int) (rows [][]string) {
 	text := require.Value(os.ReadFile(name))(t)
 	for line := range strings.Lines(string(text)) {
 		row := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
-		require.That(t, len(row) == cells && !slices.Contains(row, ""), "%s: %q has not %d cells", name, line, cells)
+		require.Equal(t, len(row), cells, "%s: cells of %q", name, line)
+		require.That(t, !slices.Contains(row, ""), "%s: %q has an empty cell", name, line)
 		rows = append(rows, row)
 	}
 	return rows

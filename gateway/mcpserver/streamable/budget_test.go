@@ -52,7 +52,7 @@ func TestOneSenderLeavesRoomForOthers(t *testing.T) {
 	}
 }
 
-// A sender whose own messages stall is not kept from sending others.
+// A sender whose own messages stall can still send others.
 func TestAStalledMessageGoesForAnotherOfItsSender(t *testing.T) {
 	now := time.Now()
 	a := newMessageBudget(ownParts * 100 << 10)
