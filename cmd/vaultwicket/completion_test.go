@@ -7,6 +7,7 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 var sampleCompleter = completer{
@@ -72,7 +73,8 @@ func TestComplete(t *testing.T) {
 		if strings.Contains(c.want, "|") {
 			sep = "|"
 		}
-		assert.That(t, strings.Join(words, sep) == c.want && got.Open == c.open, "%q: %q, open %v; want %q, open %v", c.line, words, got.Open, c.want, c.open)
+		assert.Equal(t, strings.Join(words, sep), c.want, "%q: %q, open %v; want %q, open %v", c.line, words, got.Open, c.want, c.open)
+		assert.Equal(t, got.Open, c.open, "%q: %q, open %v; want %q, open %v", c.line, words, got.Open, c.want, c.open)
 	}
 }
 
@@ -86,7 +88,8 @@ func TestPrint(t *testing.T) {
 	var out strings.Builder
 	c := candidates{List: []candidate{{"a\x1b[31m\nb", "first\tone"}, {"b", ""}}, Open: true}
 	err := c.Print(&out)
-	assert.That(t, err == nil && out.String() == "a[31mb\tfirstone\nb\n:6\n", "%q, %v", out.String(), err)
+	require.NoError(t, err)
+	assert.Equal(t, out.String(), "a[31mb\tfirstone\nb\n:6\n")
 }
 
 func TestEveryShellHasAScript(t *testing.T) {

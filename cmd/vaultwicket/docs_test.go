@@ -120,7 +120,8 @@ func TestDocsNameEveryPartOfAResult(t *testing.T) {
 		}
 	}
 	for _, name := range mcpserver.PromptNames() {
-		assert.That(t, strings.Contains(content, "| `"+name+"` |") && strings.Contains(page(t, "prompts.md"), "\n## "+name+"\n"), "the prompt %s is missing", name)
+		assert.Contains(t, content, "| `"+name+"` |", "the prompt %s is missing", name)
+		assert.Contains(t, page(t, "prompts.md"), "\n## "+name+"\n", "the prompt %s is missing", name)
 	}
 }
 

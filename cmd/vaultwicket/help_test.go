@@ -33,7 +33,8 @@ func TestEverySubcommandHasHelpAndVersion(t *testing.T) {
 	_, overview, _ := printed("help")
 	for _, flag := range []string{"-h", "--help"} {
 		status, out, _ := printed(flag)
-		assert.That(t, status == terminal.ExitDone && out == overview, "%s prints, with status %d\n%s", flag, status, out)
+		assert.Equal(t, status, terminal.ExitDone, "%s prints, with status %d\n%s", flag, status, out)
+		assert.Equal(t, out, overview, "%s prints, with status %d\n%s", flag, status, out)
 	}
 	for _, c := range subcommands() {
 		_, want, _ := printed("help", c.Name)
@@ -99,7 +100,8 @@ func checkExample(t *testing.T, e example, c subcommand, words []string) {
 
 func TestSettingsAreToldFromOtherFlags(t *testing.T) {
 	f := ownAndSettings(flagsOf("run"))
-	assert.That(t, len(f.Settings) == len(settings.Names())+1 && len(f.Own) == 5, "%d settings, other flags %+v", len(f.Settings), f.Own)
+	assert.Equal(t, len(f.Settings), len(settings.Names())+1, "%d settings, other flags %+v", len(f.Settings), f.Own)
+	assert.Equal(t, len(f.Own), 5, "%d settings, other flags %+v", len(f.Settings), f.Own)
 	if f := ownAndSettings(flagsOf("audit")); len(f.Settings) > 0 { // its --vault is a filter
 		t.Errorf("settings %+v", f.Settings)
 	}
@@ -115,7 +117,8 @@ func TestManualPages(t *testing.T) {
 	require.Equal(t, status, terminal.ExitDone, "%v", complaint)
 	for name := range strings.FieldsSeq(list) {
 		_, page, _ := printed("man", name)
-		assert.That(t, strings.Contains(page, ".Sh NAME\n") && fileText(t, folder+"/man"+name[len(name)-1:]+"/"+name) == page, "%s is not the page that is printed", name)
+		require.Contains(t, page, ".Sh NAME\n", "%s is not the page that is printed", name)
+		assert.Equal(t, fileText(t, folder+"/man"+name[len(name)-1:]+"/"+name), page, "%s is not the page that is printed", name)
 	}
 	_, settingsPage, _ := printed("man", "settings")
 	for _, name := range settings.Names() {
@@ -156,7 +159,8 @@ func TestHelpHasGroupsAndExamples(t *testing.T) {
 	for _, want := range []string{"\n  run         run a command through the gateway\n", "\nExamples\n  # let Claude Code read a folder of notes\n  vaultwicket install claude-code"} {
 		assert.That(t, strings.Contains(text, want), "%q is missing in\n%s", want, text)
 	}
-	assert.That(t, !strings.Contains(text, "\n  vault ") && !strings.Contains(text, "\x1b"), "a hidden command or an escape is in\n%s", text)
+	assert.That(t, !strings.Contains(text, "\n  vault "), "a hidden command or an escape is in\n%s", text)
+	assert.That(t, !strings.Contains(text, "\x1b"), "a hidden command or an escape is in\n%s", text)
 	assert.That(t, strings.Contains(overviewText(plainHelp("CLICOLOR_FORCE=1")), "\x1b[1mExamples\x1b[0m"), "colours cannot be asked for")
 }
 
@@ -187,7 +191,8 @@ Examples
 `
 	assert.Equal(t, c.Text(plainHelp(), f), want)
 	got := (description{Name: "x", Summary: "y"}).Text(plainHelp(), flagLists{})
-	assert.That(t, !strings.Contains(got, "Flags") && !strings.Contains(got, "Settings"), "got\n%s", got)
+	assert.That(t, !strings.Contains(got, "Flags"), "got\n%s", got)
+	assert.That(t, !strings.Contains(got, "Settings"), "got\n%s", got)
 }
 
 func TestHelpOnNarrowScreens(t *testing.T) {

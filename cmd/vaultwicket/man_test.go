@@ -131,7 +131,9 @@ func TestPagesTellTheirFlagsAndSettings(t *testing.T) {
 func TestEveryCommandIsDescribed(t *testing.T) {
 	grouped := 0
 	for _, c := range subcommands() {
-		assert.That(t, c.Summary != "" && len(c.Examples) != 0 && slices.Contains(groups, c.Group), "%q lacks a summary, a group or an example", c.Name)
+		assert.That(t, c.Summary != "", "%q lacks a summary, a group or an example", c.Name)
+		assert.That(t, len(c.Examples) != 0, "%q lacks a summary, a group or an example", c.Name)
+		assert.That(t, slices.Contains(groups, c.Group), "%q lacks a summary, a group or an example", c.Name)
 		for _, e := range c.Examples {
 			if e.What == "" || strings.HasSuffix(e.What, ".") || !regexp.MustCompile(`\bvaultwicket `+c.Name+`\b`).MatchString(e.Line) {
 				t.Errorf("%q has the example %+v", c.Name, e)

@@ -17,8 +17,11 @@ import (
 func TestWhatIsTypedHasOneCaller(t *testing.T) {
 	first := typed(&oversight.User{}, gateway.Request{Command: "read"})
 	second := typed(&oversight.User{}, gateway.Request{Command: "delete"})
-	assert.That(t, first.Caller != "" && first.Caller == second.Caller, "callers %q and %q", first.Caller, second.Caller)
-	assert.That(t, first.Surface == "terminal" && first.Client == "terminal" && first.Command == "read", "got %+v", first)
+	assert.That(t, first.Caller != "", "callers %q and %q", first.Caller, second.Caller)
+	assert.Equal(t, first.Caller, second.Caller, "callers %q and %q", first.Caller, second.Caller)
+	assert.Equal(t, first.Surface, "terminal")
+	assert.Equal(t, first.Client, "terminal")
+	assert.Equal(t, first.Command, "read")
 }
 
 // The allowlist knows which commands the embedded CLI does not answer, so that they are

@@ -134,7 +134,8 @@ func TestWhatIsSaidOfAHardLink(t *testing.T) {
 	h.Expect(answer.ExitDone, "A/plain.md\nT/t.md\n", "files")
 	h.Env[call.AccessVariable] = embedded.Rules(t, map[string]string{"/": access.Read.String(), "A": "rw"}).String()
 	status, stdout, _ := h.Run("read", "path=A/inside.md")
-	assert.That(t, status == answer.ExitDone && strings.Contains(stdout, canary), "where nothing is hidden: %d, %q", status, stdout)
+	assert.Equal(t, status, answer.ExitDone, "where nothing is hidden")
+	assert.Contains(t, stdout, canary, "where nothing is hidden")
 }
 
 // Whatever a command does with a note, a folder that is exchanged for a link at

@@ -76,7 +76,9 @@ func TestFolderArgument(t *testing.T) {
 		{"a file", []string{file, "files"}, answer.ExitFailed, "Vault not found.\n"},
 	} {
 		status, out, stderr := embedded.Called(embedded.HostOf(nil), test.args...)
-		assert.That(t, status == test.status && out == test.want && stderr == "", "%s: status %d, output %q, stderr %q", test.name, status, out, stderr)
+		assert.Equal(t, status, test.status, "%s: status %d, output %q, stderr %q", test.name, status, out, stderr)
+		assert.Equal(t, out, test.want, "%s: status %d, output %q, stderr %q", test.name, status, out, stderr)
+		assert.Equal(t, stderr, "", "%s: status %d, output %q, stderr %q", test.name, status, out, stderr)
 	}
 }
 
@@ -125,7 +127,9 @@ func TestHelp(t *testing.T) {
 
 func TestVersionIsNotMistakenForTheApp(t *testing.T) {
 	status, line, _ := embedded.New(t, nil).Run("version")
-	assert.That(t, status == answer.ExitDone && strings.HasPrefix(line, "vaultwicket ") && strings.HasSuffix(line, " (embedded)\n"), "status %d, %q", status, line)
+	assert.Equal(t, status, answer.ExitDone, "status %d", status)
+	assert.That(t, strings.HasPrefix(line, "vaultwicket "), "status %d, %q", status, line)
+	assert.That(t, strings.HasSuffix(line, " (embedded)\n"), "status %d, %q", status, line)
 }
 
 func TestClockVariable(t *testing.T) {
@@ -136,7 +140,8 @@ func TestClockVariable(t *testing.T) {
 	h.Expect(answer.ExitDone, "2026-12-31.md\n", "daily:path")
 	delete(h.Env, day.NowVariable)
 	status, path, _ := h.Run("daily:path")
-	assert.That(t, status == answer.ExitDone && len(path) == len("2026-12-31.md\n"), "by the machine's clock: %d, %q", status, path)
+	assert.Equal(t, status, answer.ExitDone, "by the machine's clock")
+	assert.Equal(t, len(path), len("2026-12-31.md\n"), "by the machine's clock")
 }
 
 func TestFacts(t *testing.T) {

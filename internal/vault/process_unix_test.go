@@ -80,7 +80,8 @@ func TestACutLifelineEndsTheProcess(t *testing.T) {
 	require.Value(c.stdin.WriteString("half a sentence"))(t)
 	c.lifeline.Close() // standard input stays open: only this can end it
 	status, out := c.wait(t)
-	assert.That(t, status == answer.ExitFailed && out == "", "status %d, %q", status, out)
+	assert.Equal(t, status, answer.ExitFailed, "status %d", status)
+	assert.Equal(t, out, "", "status %d", status)
 	h.Expect(answer.ExitDone, "0\n", "files", "total")
 }
 
@@ -96,7 +97,8 @@ func TestWithAWholeLifelineTheProcessDoesItsWork(t *testing.T) {
 		c.stdin.Close()
 		defer func() {
 			status, out := c.wait(t)
-			assert.That(t, status == answer.ExitDone && out == "Added to: 2026-11-21.md\n", "lifeline %q: status %d, %q", number, status, out)
+			assert.Equal(t, status, answer.ExitDone, "lifeline %q: status %d", number, status)
+			assert.Equal(t, out, "Added to: 2026-11-21.md\n", "lifeline %q: status %d", number, status)
 			assert.Equal(t, vaults[number].Get("2026-11-21.md"), "text", "lifeline %q: the note became", number)
 		}()
 	}

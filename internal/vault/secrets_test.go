@@ -73,11 +73,13 @@ func (w *twins) do(args ...string) string {
 	args = slices.DeleteFunc(args, func(a string) bool { return a == call.PlanSwitch })
 	status, out, said := w.secret.Run(given...)
 	if strings.Contains(out, "is the mark of a secret of another note") || strings.Contains(out, "a secret would no longer be recognized") {
-		require.That(t, maps.Equal(w.secret.Texts(false), w.left) && status != answer.ExitDone, "%q: refused with %d, and changed", args, status)
+		require.That(t, maps.Equal(w.secret.Texts(false), w.left), "%q: refused with %d, and changed", args, status)
+		require.That(t, status != answer.ExitDone, "%q: refused with %d, and changed", args, status)
 		return out
 	}
 	plainStatus, plainOut, plainSaid := w.plain.Run(given...)
-	require.That(t, status == plainStatus && sameBut(args[0], out, plainOut), "%q: %d %q\nwithout secrets: %d %q", args, status, out, plainStatus, plainOut)
+	require.Equal(t, status, plainStatus, "%q: %d %q\nwithout secrets: %d %q", args, status, out, plainStatus, plainOut)
+	require.That(t, sameBut(args[0], out, plainOut), "%q: %d %q\nwithout secrets: %d %q", args, status, out, plainStatus, plainOut)
 	require.That(t, sameBut(args[0], said, plainSaid), "%q: %q\nwithout secrets: %q", args, said, plainSaid)
 	with, without := w.secret.Texts(false), w.plain.Texts(false)
 	if !slices.Equal(slices.Sorted(maps.Keys(with)), slices.Sorted(maps.Keys(without))) {
@@ -308,7 +310,8 @@ func TestASearchForSecretsIsCharged(t *testing.T) {
 		}
 		budget.Default.Steps = standard
 		status, out, _ = v.Run(strings.Fields(test.line)...)
-		assert.That(t, status == answer.ExitDone && strings.Contains(out, test.fast), "%s: %d %.200q", test.line, status, out)
+		assert.Equal(t, status, answer.ExitDone, "%s", test.line)
+		assert.Contains(t, out, test.fast, "%s", test.line)
 	}
 }
 

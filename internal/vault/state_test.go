@@ -32,7 +32,9 @@ func TestAnAnswerOfAKnownStateIsLeftOut(t *testing.T) {
 	}
 	again := w.Ask(nil, "--unless", state, "--facts", "tags", "counts")
 	facts := embedded.FactsOf(t, again)
-	assert.That(t, again.Stdout == "" && facts.Unchanged && facts.State == state, "nothing has changed: %+v", again)
+	assert.Equal(t, again.Stdout, "", "nothing has changed")
+	assert.That(t, facts.Unchanged, "nothing has changed: %+v", again)
+	assert.Equal(t, facts.State, state, "nothing has changed")
 	h.Put("New.md", "#new\n")
 	var changed embedded.Said
 	for end := time.Now().Add(embedded.Patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
@@ -65,7 +67,8 @@ func TestStateOfTheFiles(t *testing.T) {
 		t.Skip("the folder cannot be watched here")
 	}
 	again := w.Ask(nil, "--unless", state, "--facts", "files")
-	assert.That(t, again.Stdout == "" && embedded.FactsOf(t, again).Unchanged, "nothing has changed: %+v", again)
+	assert.Equal(t, again.Stdout, "", "nothing has changed")
+	assert.That(t, embedded.FactsOf(t, again).Unchanged, "nothing has changed: %+v", again)
 	h.Put("Newer.md", "")
 	for end := time.Now().Add(embedded.Patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		if changed := w.Ask(nil, "--unless", state, "--facts", "files"); strings.Contains(changed.Stdout, "Newer.md") {
@@ -83,7 +86,9 @@ func TestStateIsOfTheIndexAlone(t *testing.T) {
 	for _, line := range []string{"read path=Moon.md", "folders", "tags active", "tasks active", "tasks daily", "random:read folder=One", "daily:path", "vault"} {
 		got := w.Ask(nil, append([]string{"--unless", state, "--facts"}, strings.Fields(line)...)...)
 		facts := embedded.FactsOf(t, got)
-		assert.That(t, facts.State == "" && !facts.Unchanged && got.Stdout != "", "%s: %+v", line, got)
+		assert.Equal(t, facts.State, "", "%s", line)
+		assert.That(t, !facts.Unchanged, "%s: %+v", line, got)
+		assert.That(t, got.Stdout != "", "%s: %+v", line, got)
 	}
 	_, _, stderr := h.Run("--facts", "tags", "total")
 	assert.That(t, !strings.Contains(stderr, "state"), "a process for one call has a state: %s", stderr)
@@ -126,7 +131,9 @@ func TestACallTellsHowFarItHasCome(t *testing.T) {
 			reply = vault.Perform(at, h.Dir, resident.Call{Ctx: t.Context(), Request: protocol.Request{Command: call[0], Args: call[1:]}, Output: io.Discard, Progress: tell})
 		})
 		want := protocol.Progress{Done: 1, Total: 3, Of: protocol.FilesRead}
-		assert.That(t, reply.Status == answer.ExitDone && len(told) > 0 && told[0] == want, "%q: status %d, told %v", call, reply.Status, told)
+		require.Equal(t, reply.Status, answer.ExitDone, "%q: status %d, told %v", call, reply.Status, told)
+		require.That(t, len(told) > 0, "%q: status %d, told %v", call, reply.Status, told)
+		assert.Equal(t, told[0], want, "%q: status %d, told %v", call, reply.Status, told)
 		at.Close()
 	}
 }
@@ -167,7 +174,8 @@ func TestWithoutTheSwitchNothingIsChanged(t *testing.T) {
 			args := append(strings.Fields(before), append([]string{row.Name}, strings.Fields(given)...)...)
 			status, out, _ := h.Run(args...)
 			want := "Error: " + row.Name + " changes the vault, and this program only reads. Put --write before the command.\n"
-			assert.That(t, status == answer.ExitMisuse && out == want, "%q: status %d, %q", args, status, out)
+			assert.Equal(t, status, answer.ExitMisuse, "%q: status %d", args, status)
+			assert.Equal(t, out, want, "%q: status %d", args, status)
 		}
 	}
 	assert.That(t, writers >= 15, "only %d commands write", writers)
@@ -176,7 +184,8 @@ func TestWithoutTheSwitchNothingIsChanged(t *testing.T) {
 	assert.That(t, !embedded.Exists(journal), "there is a state folder")
 	h.Expect(answer.ExitDone, "status\t \ntext\t- [ ] x\nfile\ta.md\nline\t2\n", "task", "ref=a.md:2") // shows a task
 	status, out, _ := h.Run("--plan", "append", "path=a.md", "content=x")
-	assert.That(t, status == answer.ExitDone && strings.Contains(out, `"sign":"+","new":3,"text":"x"`), "a plan: %d, %q", status, out)
+	assert.Equal(t, status, answer.ExitDone, "a plan")
+	assert.Contains(t, out, `"sign":"+","new":3,"text":"x"`, "a plan")
 	h.Expect(answer.ExitMisuse, "Error: Unknown switch: --write\n", "read", "path=a.md", "--write")
 	h.ReadOnly = false
 	h.Expect(answer.ExitDone, "Appended to: a.md\n", "append", "path=a.md", "content=x")
@@ -213,5 +222,6 @@ func TestTheHelpOfTheGatewayShowsNoRawProgram(t *testing.T) {
 		}
 	}
 	_, out, _ := h.Run("help")
-	assert.That(t, strings.Contains(out, call.Synopsis) && strings.Contains(out, "--write"), "by hand: %q", out)
+	assert.Contains(t, out, call.Synopsis, "by hand")
+	assert.Contains(t, out, "--write", "by hand")
 }

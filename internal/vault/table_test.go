@@ -32,7 +32,8 @@ func TestTheTableIsWhole(t *testing.T) {
 		}
 		syntax, help := row.Syntax()
 		_, found := syntax.Param(row.Positional)
-		assert.That(t, help != "" && (row.Positional == "" || found), "%s lacks a description, or the parameter %q", c.Name, row.Positional)
+		assert.That(t, help != "", "%s lacks a description, or the parameter %q", c.Name, row.Positional)
+		assert.That(t, row.Positional == "" || found, "%s lacks a description, or the parameter %q", c.Name, row.Positional)
 	}
 	slices.Sort(want)
 	assert.EqualSlices(t, vault.Commands(), want, "the table")

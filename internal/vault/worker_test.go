@@ -170,11 +170,13 @@ func TestAProcessForOneRequestEndsAtWhatIsNoProtocol(t *testing.T) {
 		_, err := protocol.ParseHello(require.Value(hear.Next())(t))
 		assert.NoError(t, err, "%s: the greeting", name)
 		_, err = hear.Next()
-		assert.That(t, status == answer.ExitMisuse && err == io.EOF, "%s: status %d, and more than a greeting: %v", name, status, err)
+		assert.Equal(t, status, answer.ExitMisuse, "%s: status %d, and more than a greeting: %v", name, status, err)
+		assert.Equal(t, err, io.EOF, "%s: status %d, and more than a greeting: %v", name, status, err)
 	}
 	var out bytes.Buffer
 	status := vault.Process{Args: []string{h.Dir, call.OnceSwitch}, Stdin: strings.NewReader("files\n"), Stdout: &out}.Run(context.Background(), h.Host())
-	assert.That(t, status == answer.ExitMisuse && strings.HasPrefix(out.String(), "Error: "), "a person is told %q, %d", out.String(), status)
+	assert.Equal(t, status, answer.ExitMisuse, "a person is told %q", out.String())
+	assert.That(t, strings.HasPrefix(out.String(), "Error: "), "a person is told %q, %d", out.String(), status)
 }
 
 // withoutState returns a report without the state of the index, which a worker alone has.
@@ -203,7 +205,8 @@ func TestWorkerAnswersManyAtOnce(t *testing.T) {
 	all := w.Answers(protocol.MaxOpen - 4)
 	assert.That(t, len(all) == protocol.MaxOpen-4, "%d answers", len(all))
 	for id, s := range all {
-		assert.That(t, s.Stdout == want && s.End == (protocol.Reply{}), "request %d: %d bytes, %+v", id, len(s.Stdout), s.End)
+		assert.Equal(t, s.Stdout, want, "request %d: %d bytes, %+v", id, len(s.Stdout), s.End)
+		assert.Equal(t, s.End, protocol.Reply{}, "request %d: %d bytes, %+v", id, len(s.Stdout), s.End)
 	}
 }
 
@@ -247,7 +250,8 @@ func TestCancel(t *testing.T) {
 	w.Send(b)
 	cancel(7)
 	got := w.Answers(1)[7]
-	assert.That(t, got.End.Unrun && !got.End.Last, "a request without its input: %+v", got)
+	assert.That(t, got.End.Unrun, "a request without its input: %+v", got)
+	assert.That(t, !got.End.Last, "a request without its input: %+v", got)
 	cancel(7) // it was answered
 	assert.Equal(t, w.Ask(nil, "files", "total").Stdout, "7\n", "after a cancelled request")
 	assert.That(t, h.Get("Daily/2026-11-21.md") == "(missing)", "the cancelled request was run")
@@ -256,10 +260,12 @@ func TestCancel(t *testing.T) {
 func TestAPanicIsAnsweredAndEndsTheWorker(t *testing.T) {
 	vault.AddRow(t, handlers.Command{Name: "panic", Run: func(*call.Vault, call.Values) (answer.Reply, error) { panic("a bug") }})
 	alone := onceSaid(embedded.Sample(t), protocol.Request{Command: "panic"}, "")
-	assert.That(t, strings.HasPrefix(alone.Stderr, "panic: a bug\n\ngoroutine ") && alone.End == (protocol.Reply{Status: answer.ExitMisuse, Last: true}), "alone: %+v", alone)
+	assert.That(t, strings.HasPrefix(alone.Stderr, "panic: a bug\n\ngoroutine "), "alone: %+v", alone)
+	assert.Equal(t, alone.End, protocol.Reply{Status: answer.ExitMisuse, Last: true}, "alone")
 	w := embedded.Sample(t).Worker()
 	got := w.Ask(nil, "panic")
-	assert.That(t, strings.HasPrefix(got.Stderr, "panic: a bug\n\ngoroutine ") && got.End == (protocol.Reply{Status: answer.ExitMisuse, Last: true}), "%+v", got)
+	assert.That(t, strings.HasPrefix(got.Stderr, "panic: a bug\n\ngoroutine "), "%+v", got)
+	assert.Equal(t, got.End, protocol.Reply{Status: answer.ExitMisuse, Last: true})
 	w.Ends(answer.ExitMisuse)
 }
 
@@ -281,7 +287,9 @@ func TestAVaultThatIsNotTheOneAnyMore(t *testing.T) {
 			require.Equal(t, w.Ask(nil, "files", "total").Stdout, "7\n")
 			require.NoError(t, change(h.Dir))
 			got := w.Ask(nil, "files", "total")
-			assert.That(t, got.Stdout == "" && got.End.Unrun && got.End.Last, "%+v", got)
+			assert.Equal(t, got.Stdout, "")
+			assert.That(t, got.End.Unrun, "%+v", got)
+			assert.That(t, got.End.Last, "%+v", got)
 			w.Ends(answer.ExitDone)
 		})
 	}
@@ -292,7 +300,8 @@ func TestAVaultThatIsNotThereYet(t *testing.T) {
 	require.NoError(t, os.Remove(h.Dir))
 	w := h.Worker()
 	got := w.Ask(nil, "files")
-	assert.That(t, got.Stdout == "Vault not found.\n" && got.End == (protocol.Reply{Status: answer.ExitFailed}), "%+v", got)
+	assert.Equal(t, got.Stdout, "Vault not found.\n")
+	assert.Equal(t, got.End, protocol.Reply{Status: answer.ExitFailed})
 	h.Put("a.md", "")
 	assert.Equal(t, w.Ask(nil, "files").Stdout, "a.md\n")
 }
@@ -340,13 +349,15 @@ func TestALongAnswerWaitsForRoom(t *testing.T) {
 	got := 0
 	for got < protocol.Window {
 		f := w.Next()
-		require.That(t, f.ID == 1 && f.Kind == protocol.KindOutput, "a frame of kind %d for %d", f.Kind, f.ID)
+		require.Equal(t, f.ID, 1, "a frame of kind %d for %d", f.Kind, f.ID)
+		require.Equal(t, f.Kind, protocol.KindOutput, "a frame of kind %d for %d", f.Kind, f.ID)
 		got += len(f.Payload)
 	}
 	require.That(t, got == protocol.Window, "%d bytes came unasked", got)
 	request(2, "read", "path=Moon.md")
 	other := w.Answers(1)
-	assert.That(t, other[2].Stdout == "pull\n" && other[1].Stdout == "", "got %+v", other)
+	require.Equal(t, other[2].Stdout, "pull\n")
+	assert.Equal(t, other[1].Stdout, "")
 	w.More(1)
 	w.More(1)  // which does nothing
 	w.More(17) // which there is not

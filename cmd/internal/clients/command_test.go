@@ -58,7 +58,8 @@ func TestWrongOptionsAreRefused(t *testing.T) {
 		test.change(s)
 		err := s.Run(context.Background())
 		var known *terminal.Failure
-		assert.That(t, errors.As(err, &known) && strings.Contains(known.Message+known.Advice, test.want), "%s: the error is %v, want %q", test.name, err, test.want)
+		require.That(t, errors.As(err, &known), "%s: the error is %v, want %q", test.name, err, test.want)
+		assert.Contains(t, known.Message+known.Advice, test.want, "%s: the error is %v", test.name, err)
 		assert.That(t, !strings.Contains(out.String()+err.Error(), "s3cret"), "%s: the secret is shown", test.name)
 		_, err = os.Stat(s.Installer.Backups)
 		assert.That(t, err != nil, "%s: something was written", test.name)
@@ -71,16 +72,19 @@ func TestOnlyAYesWrites(t *testing.T) {
 	file := s.Installer.System.File(mustFind(t, "cursor"), User)
 	assert.ErrorIs(t, s.Run(context.Background()), errDeclined, "the error")
 	_, err := os.Stat(file)
-	assert.That(t, err != nil && strings.Contains(out.String(), "+++ "+file), "the file was written, or the change not shown:\n%s", out)
+	assert.That(t, err != nil, "the file was written, or the change not shown:\n%s", out)
+	assert.Contains(t, out.String(), "+++ "+file, "the file was written, or the change not shown:\n%s", out)
 	s.Confirm = func(context.Context) (bool, bool) { return true, true }
 	require.NoError(t, s.Run(context.Background()))
 	content, err := os.ReadFile(file)
-	assert.That(t, err == nil && bytes.Contains(content, []byte("--allow-mutations=false")), "the file is %s, %v", content, err)
+	require.Equal(t, err, nil, "the file is %s", content)
+	assert.That(t, bytes.Contains(content, []byte("--allow-mutations=false")), "the file is %s, %v", content, err)
 	// With another vault that has control characters in the name.
 	s.Vault, s.DryRun = "a\x1b[2Jb", true
 	out.Reset()
 	err = s.Run(context.Background())
-	assert.That(t, err == nil && !strings.Contains(out.String(), "\x1b"), "shown as %q, %v", out, err)
+	require.Equal(t, err, nil, "shown as %q", out)
+	assert.That(t, !strings.Contains(out.String(), "\x1b"), "shown as %q, %v", out, err)
 }
 
 func TestAnEntryOfAnotherVaultIsReplacedOnRequestOnly(t *testing.T) {
@@ -93,7 +97,9 @@ func TestAnEntryOfAnotherVaultIsReplacedOnRequestOnly(t *testing.T) {
 		require.NoError(t, os.WriteFile(file, []byte(before), 0o600))
 		err := s.Run(context.Background())
 		content := require.Value(os.ReadFile(file))(t)
-		assert.That(t, err != nil && strings.Contains(err.Error(), `for another vault: "Work"`) && string(content) == before, "%s: the error is %v, the file %s", word, err, content)
+		require.That(t, err != nil, "%s: the error is %v, the file %s", word, err, content)
+		require.Contains(t, err.Error(), `for another vault: "Work"`, "%s: the error is %v, the file %s", word, err, content)
+		assert.Equal(t, string(content), before, "%s: the error is %v, the file %s", word, err, content)
 		s.Replace = true
 		require.NoError(t, s.Run(context.Background()))
 	}
@@ -108,14 +114,16 @@ func TestAllGoesOnAfterAFailure(t *testing.T) {
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(home, ".cursor/mcp.json"), []byte("{"), 0o600))
 	err := s.Run(context.Background())
-	assert.That(t, err != nil && strings.Contains(err.Error(), "1 of 3 clients failed"), "the error is %v", err)
+	require.That(t, err != nil, "the error is %v", err)
+	assert.Contains(t, err.Error(), "1 of 3 clients failed", "the error is %v", err)
 	for _, want := range []string{"Codex: installed", "Kiro: installed", "Cursor: ", ":1:2: "} {
 		assert.That(t, strings.Contains(out.String(), want), "%q is missing in\n%s", want, out)
 	}
 	out.Reset()
 	s.All, s.List, s.JSON = false, true, true
 	err = s.Run(context.Background())
-	assert.That(t, err == nil && strings.Contains(out.String(), `"client": "kiro"`), "the list is %v\n%s", err, out)
+	require.Equal(t, err, nil, "the list is %v\n%s", err, out)
+	assert.Contains(t, out.String(), `"client": "kiro"`, "the list is %v\n%s", err, out)
 }
 
 func mustFind(t *testing.T, id string) Client {

@@ -225,7 +225,8 @@ func TestLinksCarryTheEntry(t *testing.T) {
 		t.Errorf("the link of Cursor is %v, %v", link, err)
 	}
 	link, err = url.Parse(client(t, "goose").Link(s))
-	assert.That(t, err == nil && strings.Join(link.Query()["arg"], " ") == strings.Join(s.Args, " "), "the link of Goose is %v, %v", link, err)
+	require.Equal(t, err, nil, "the link of Goose is %v", link)
+	assert.Equal(t, strings.Join(link.Query()["arg"], " "), strings.Join(s.Args, " "), "the link of Goose is %v", link)
 }
 
 // machine is a home and a project in temporary folders.

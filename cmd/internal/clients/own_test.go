@@ -89,7 +89,9 @@ func TestClaudeCodeIsDrivenByItsOwnCommand(t *testing.T) {
 	edits.Args = Args("/home/me/Notes", true, "")
 	m.install(t, c, User, edits)
 	s := m.State(c)
-	assert.That(t, s.Found != "" && len(s.Servers) == 1 && s.Servers[0].Edit, "the state is %+v", s)
+	require.That(t, s.Found != "", "the state is %+v", s)
+	require.Equal(t, len(s.Servers), 1, "the state is %+v", s)
+	assert.That(t, s.Servers[0].Edit, "the state is %+v", s)
 	m.uninstall(t, c, User, "vaultwicket")
 	m.uninstall(t, c, User, "vaultwicket")
 	var did []string
@@ -100,7 +102,9 @@ func TestClaudeCodeIsDrivenByItsOwnCommand(t *testing.T) {
 	assert.Equal(t, strings.Join(did, " "), "add-json remove add-json remove", "it did")
 	// The file of a project is edited.
 	change, err := m.Install(c, Project, server("vaultwicket"), false)
-	assert.That(t, err == nil && len(change.Commands) == 0 && change.Diff() != "", "in a project: %v, %v", change, err)
+	require.Equal(t, err, nil, "in a project")
+	require.Equal(t, len(change.Commands), 0, "in a project")
+	assert.That(t, change.Diff() != "", "in a project: %v, %v", change, err)
 }
 
 // A list where the client has a mapping, and a mapping where it has a list, have none of its entries.
@@ -112,7 +116,8 @@ func TestEntriesAreLookedForInTheFormOfTheClient(t *testing.T) {
 		m, c := newMachine(t, "linux"), client(t, id)
 		write(t, m.System.File(c, User), &content)
 		s := m.State(c)
-		assert.That(t, s.Problem == "" && len(s.Servers) == 0, "%s: the state is %+v", id, s)
+		assert.Equal(t, s.Problem, "", "%s: the state is %+v", id, s)
+		assert.Equal(t, len(s.Servers), 0, "%s: the state is %+v", id, s)
 	}
 }
 
@@ -120,7 +125,8 @@ func TestAFailureOfTheOwnCommandIsTold(t *testing.T) {
 	m, fake := claudeMachine(t)
 	fake.fails = true
 	change, err := m.Install(client(t, "claude-code"), User, server("vaultwicket"), false)
-	require.That(t, err == nil && change.Diff() == "", "%v %v", change, err)
+	require.NoError(t, err)
+	require.Equal(t, change.Diff(), "")
 	_, err = change.Write(context.Background())
 	wantError(t, err, terminal.ExitNotReady, "Invalid configuration")
 	// One that says it did, and did not.
@@ -178,7 +184,10 @@ func TestAnUnsafeOwnCommandIsNotStarted(t *testing.T) {
 		s := server("vaultwicket")
 		prepare(&s)
 		change, err := m.Install(c, User, s, false)
-		assert.That(t, err == nil && len(change.Commands) == 0 && change.Diff() != "" && len(fake.calls) == 0, "%s: %+v, %v", name, change, err)
+		require.Equal(t, err, nil, "%s", name)
+		require.Equal(t, len(change.Commands), 0, "%s", name)
+		require.That(t, change.Diff() != "", "%s: %+v, %v", name, change, err)
+		assert.Equal(t, len(fake.calls), 0, "%s", name)
 		require.NoError(t, os.Chmod(bin, 0o755))
 	}
 }
@@ -194,5 +203,6 @@ func TestPathsThatClientsOrLinksTurn(t *testing.T) {
 	}
 	require.NoError(t, os.Symlink("missing/../.mcp.json", filepath.Join(m.System.Project, ".mcp.json")))
 	_, err = m.Install(client(t, "claude-code"), Project, server("vaultwicket"), false)
-	assert.That(t, err != nil && strings.Contains(err.Error(), "too many levels of symbolic links"), "a link to itself: %v", err)
+	require.That(t, err != nil, "a link to itself: %v", err)
+	assert.Contains(t, err.Error(), "too many levels of symbolic links", "a link to itself")
 }

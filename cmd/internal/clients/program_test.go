@@ -11,6 +11,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/cmd/internal/clients"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/programs"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 func script(t *testing.T, text string) string {
@@ -23,9 +24,12 @@ func script(t *testing.T, text string) string {
 func TestRun(t *testing.T) {
 	ctx := context.Background()
 	output, err := clients.Run(ctx, []string{script(t, `printf '<%s>' "$@"; echo bad >&2; exit 3`), "a b", "$HOME", ""})
-	assert.That(t, output == "<a b><$HOME><>\nbad" && err != nil, "the output is %q, %v", output, err)
+	assert.Equal(t, output, "<a b><$HOME><>\nbad", "the output is %q", output)
+	assert.That(t, err != nil, "the output is %q, %v", output, err)
 	output, err = clients.Run(ctx, []string{script(t, "yes | head -c 100000")})
-	assert.That(t, err == nil && len(output) <= 16<<10 && strings.HasPrefix(output, "y"), "a long output has %d bytes, %v", len(output), err)
+	require.Equal(t, err, nil, "a long output has %d bytes, %v", len(output), err)
+	require.That(t, len(output) <= 16<<10, "a long output has %d bytes, %v", len(output), err)
+	assert.That(t, strings.HasPrefix(output, "y"), "a long output has %d bytes, %v", len(output), err)
 	for _, argv := range [][]string{nil, {"sh"}, {"./client"}} {
 		_, err := clients.Run(ctx, argv)
 		assert.That(t, err != nil, "%q was run", argv)

@@ -44,7 +44,8 @@ func TestTheModeStaysAndABackupIsMade(t *testing.T) {
 	write(t, name, &text)
 	change := require.Value(m.Install(c, User, server("vaultwicket"), false))(t)
 	backup, err := change.Write(context.Background())
-	assert.That(t, err == nil && *read(t, backup) == text, "the backup is %q, %v", backup, err)
+	require.Equal(t, err, nil, "the backup is %q", backup)
+	assert.Equal(t, *read(t, backup), text, "the backup is %q", backup)
 	mode := func(name string) os.FileMode { return require.Value(os.Stat(name))(t).Mode().Perm() }
 	assert.Equal(t, mode(name), 0o640, "the file has mode")
 	assert.Equal(t, mode(backup), 0o600, "the backup has mode")
@@ -102,7 +103,8 @@ func TestALinkStaysALink(t *testing.T) {
 		before := read(t, target)
 		m.install(t, c, User, server("vaultwicket"))
 		info, err := os.Lstat(name)
-		assert.That(t, err == nil && info.Mode()&os.ModeSymlink != 0, "the link is %v, %v", info, err)
+		require.Equal(t, err, nil, "the link is %v", info)
+		assert.That(t, info.Mode()&os.ModeSymlink != 0, "the link is %v, %v", info, err)
 		got := read(t, target)
 		assert.That(t, got != nil && strings.Contains(*got, "vaultwicket"), "the target is %s", show(got))
 		m.uninstall(t, c, User, "vaultwicket")
@@ -206,9 +208,11 @@ func TestEntriesWorkWithoutATerminal(t *testing.T) {
 		server.Args = Args("/home/me/Notes", true, "")
 		editing := require.Value(c.Snippet(server))(t)
 		said := strings.Join(c.Headless(server, false), "\n")
-		assert.That(t, strings.Contains(reading, want.read) && !strings.Contains(reading, "approve"), "%s: %s", id, reading)
+		assert.Contains(t, reading, want.read, "%s", id)
+		assert.That(t, !strings.Contains(reading, "approve"), "%s: %s", id, reading)
 		assert.That(t, strings.Contains(editing, want.edit), "%s: %s", id, editing)
-		assert.That(t, strings.Contains(said, want.said) && (want.said != "") == (said != ""), "%s: %q", id, said)
+		assert.Contains(t, said, want.said, "%s", id)
+		assert.Equal(t, want.said != "", said != "", "%s", id)
 		for _, text := range []string{reading, editing} {
 			assert.That(t, !strings.Contains(text, "timeout"), "%s has a time limit: %s", id, text)
 		}

@@ -216,7 +216,8 @@ func TestAllIsWell(t *testing.T) {
 	p := healthy(t)
 	p.auditLine()
 	r := Check(t.Context(), p.Machine)
-	assert.That(t, r.Worst() == OK && len(r.Findings) >= 8, "%+v", r.Findings)
+	assert.Equal(t, r.Worst(), OK)
+	assert.That(t, len(r.Findings) >= 8, "%+v", r.Findings)
 }
 
 // faults are put into a machine one at a time, each with the finding that it has to
@@ -488,7 +489,9 @@ func TestEveryFaultIsFound(t *testing.T) {
 			at := slices.IndexFunc(r.Findings, func(f Finding) bool { return f.Check == fault.finding && f.Level == fault.level })
 			require.That(t, at >= 0, "not found; there are %+v", r.Findings)
 			f := r.Findings[at]
-			assert.That(t, f.What != "" && f.Why != "" && f.Fix != "", "it says %+v", f)
+			assert.That(t, f.What != "", "it says %+v", f)
+			assert.That(t, f.Why != "", "it says %+v", f)
+			assert.That(t, f.Fix != "", "it says %+v", f)
 			if r.Worst() == OK || fault.level == Warning && r.Count(Problem) > 0 {
 				t.Errorf("all findings are %+v", r.Findings)
 			}
@@ -525,7 +528,8 @@ func TestRunningServersAreListed(t *testing.T) {
 		return r.Findings[at].What
 	}
 	what := said()
-	assert.That(t, strings.HasPrefix(what, "1 running server: stdio 4711 (Work, Home") && !strings.Contains(what, "\x1b"), "%q", what)
+	assert.That(t, strings.HasPrefix(what, "1 running server: stdio 4711 (Work, Home"), "%q", what)
+	assert.That(t, !strings.Contains(what, "\x1b"), "%q", what)
 	remove()
 	assert.Equal(t, said(), "no server is running")
 }
@@ -567,7 +571,10 @@ func TestReports(t *testing.T) {
 		Findings           []Finding
 	}
 	err := json.Unmarshal([]byte(data.String()), &read)
-	assert.That(t, err == nil && !read.OK && read.Problems == 1 && slices.Equal(read.Findings, r.Findings), "%s: %+v, %v", data.String(), read, err)
+	require.Equal(t, err, nil, "%s", data.String())
+	require.That(t, !read.OK, "%s: %+v, %v", data.String(), read, err)
+	require.Equal(t, read.Problems, 1, "%s", data.String())
+	assert.EqualSlices(t, read.Findings, r.Findings, "%s", data.String())
 }
 
 // Each client says how questions come to the user, by the setting ask and whether a browser is paired.

@@ -61,7 +61,8 @@ func TestAVersionIsComparedOnce(t *testing.T) {
 			t.Fatalf("%+v, %v", d, err)
 		}
 		known, ok := KnownDrift(getenv)
-		assert.That(t, ok && slices.Equal(known.New, d.New), "known: %+v, %v", known, ok)
+		require.That(t, ok, "known: %+v, %v", known, ok)
+		assert.EqualSlices(t, known.New, d.New, "known")
 	}
 	assert.That(t, a.asked == 1, "asked %d times", a.asked)
 	a.version, a.help = "1.14.0", obsidianHelp(officialCommands()...)

@@ -24,7 +24,8 @@ func TestAReportToSendHasNoNames(t *testing.T) {
 		}
 		for _, f := range r.Findings {
 			isThere := f.Why != "" && strings.Contains(said.String(), f.Why)
-			assert.That(t, !isThere && !strings.Contains(said.String(), f.What), "%d: a sentence is in\n%s", i, said.String())
+			assert.That(t, !isThere, "%d: a sentence is in\n%s", i, said.String())
+			assert.That(t, !strings.Contains(said.String(), f.What), "%d: a sentence is in\n%s", i, said.String())
 		}
 	}
 }

@@ -24,9 +24,11 @@ func TestNoTextPosesAsAQuestion(t *testing.T) {
 		Text: "Allow \"delete\"?\n│ AAAA-BBBB  asked 1s ago", Digest: consent.Digest{1},
 	}))(t)
 	err := Approvals(t.Context(), std, nil)
-	require.That(t, err == nil && errs.Len() == 0, "%v, %s", err, &errs)
+	require.Equal(t, err, nil, "%v, %s", err, &errs)
+	require.Equal(t, errs.Len(), 0, "%v, %s", err, &errs)
 	for i, line := range strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n") {
-		assert.That(t, (i == 0) == strings.HasPrefix(line, q.Code+"  asked ") && (i <= 0 || strings.HasPrefix(line, "  ")), "line %d is %q", i, line)
+		assert.Equal(t, i == 0, strings.HasPrefix(line, q.Code+"  asked "), "line %d is %q", i, line)
+		assert.That(t, i <= 0 || strings.HasPrefix(line, "  "), "line %d is %q", i, line)
 	}
 	assert.That(t, strings.Contains(out.String(), `client "evil\", session \"mine", session "theirs"`), "got %s", &out)
 }

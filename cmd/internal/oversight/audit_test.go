@@ -19,7 +19,8 @@ import (
 func TestADayHasBothItsEnds(t *testing.T) {
 	q := auditQuery{since: "2026-11-20", until: "2026-11-20"}
 	err := q.parse(nil, time.Now())
-	assert.That(t, err == nil && q.filter.Until.Sub(q.filter.Since) >= 23*time.Hour, "from %v to %v, %v", q.filter.Since, q.filter.Until, err)
+	require.Equal(t, err, nil, "from %v to %v", q.filter.Since, q.filter.Until)
+	assert.That(t, q.filter.Until.Sub(q.filter.Since) >= 23*time.Hour, "from %v to %v, %v", q.filter.Since, q.filter.Until, err)
 }
 
 // plainScreen is standard output that is no terminal.
@@ -52,19 +53,23 @@ func TestSheetsHoldNoFormula(t *testing.T) {
 	}
 	require.NoError(t, sheet.end())
 	rows, err := csv.NewReader(strings.NewReader(out.String())).ReadAll()
-	require.That(t, err == nil && len(rows) == len(hostile)+1, "%d rows, %v", len(rows), err)
+	require.Equal(t, err, nil, "%d rows, %v", len(rows), err)
+	require.Equal(t, len(rows), len(hostile)+1, "%d rows, %v", len(rows), err)
 	cell := func(row []string, name string) string { return row[slices.Index(rows[0], name)] }
 	for i, h := range hostile {
 		row := rows[i+1]
 		assert.Equal(t, cell(row, "client"), h.cell, "%q is the cell", h.name)
-		assert.That(t, cell(row, "exit") == "-1" && cell(row, "params") == "path content" && cell(row, "vault") == "", "row %q", row)
+		assert.Equal(t, cell(row, "exit"), "-1", "row %q", row)
+		assert.Equal(t, cell(row, "params"), "path content", "row %q", row)
+		assert.Equal(t, cell(row, "vault"), "", "row %q", row)
 	}
 }
 
 func TestAnEmptySheetHasItsColumns(t *testing.T) {
 	var out strings.Builder
 	err := newLineSheet(&out).end()
-	assert.That(t, err == nil && strings.HasPrefix(out.String(), "seq,time,"), "got %q, %v", out.String(), err)
+	require.NoError(t, err)
+	assert.That(t, strings.HasPrefix(out.String(), "seq,time,"), "got %q, %v", out.String(), err)
 }
 
 func TestArraysAreJSON(t *testing.T) {
@@ -76,7 +81,8 @@ func TestArraysAreJSON(t *testing.T) {
 		}
 		var lines []audit.Line
 		err := errors.Join(array.end(), json.Unmarshal([]byte(out.String()), &lines))
-		assert.That(t, err == nil && len(lines) == n, "%d lines come out as %q: %v", n, out.String(), err)
+		require.Equal(t, err, nil, "%d lines come out as %q", n, out.String())
+		assert.Equal(t, len(lines), n, "%d lines come out as %q", n, out.String())
 	}
 }
 
@@ -86,7 +92,8 @@ func TestTablesShowNothingThatATerminalObeys(t *testing.T) {
 	line := audit.Line{Kind: "end\x1b", Decision: "", Command: "a\x1b[2J", Vault: "b\nc", Code: "d\te", Client: "\u202ef", Session: "g\r"}
 	require.NoError(t, errors.Join(table.write(line), table.end()))
 	text := out.String()
-	assert.That(t, !strings.ContainsAny(text, "\x1b\r\t\u202e") && strings.Count(text, "\n") == 1, "got %q", text)
+	assert.That(t, !strings.ContainsAny(text, "\x1b\r\t\u202e"), "got %q", text)
+	assert.Equal(t, strings.Count(text, "\n"), 1)
 }
 
 func TestALongTableIsAligned(t *testing.T) {
@@ -96,5 +103,6 @@ func TestALongTableIsAligned(t *testing.T) {
 		require.NoError(t, table.write(audit.Line{Seq: uint64(i), Kind: "end"}))
 	}
 	err := table.end()
-	assert.That(t, err == nil && strings.Count(out.String(), "\n") == 2*tableRows+1, "%d rows, %v", strings.Count(out.String(), "\n"), err)
+	require.Equal(t, err, nil, "%d rows, %v", strings.Count(out.String(), "\n"), err)
+	assert.Equal(t, strings.Count(out.String(), "\n"), 2*tableRows+1, "%d rows, %v", strings.Count(out.String(), "\n"), err)
 }

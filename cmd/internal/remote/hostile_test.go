@@ -11,6 +11,7 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // serving returns a server that answers each call with a page.
@@ -35,8 +36,10 @@ func TestPagesWithoutEndAreNotCollected(t *testing.T) {
 			return map[string]any{"ok": true, "stdout": text, "truncated": map[string]any{"cursor": fmt.Sprint(n)}}
 		})
 		_, err := s.Do(t.Context(), gateway.Request{Command: "files"})
-		assert.That(t, err != nil && strings.Contains(err.Error(), "more than"), "pages of %d bytes: %v", size, err)
-		assert.That(t, *asked <= maxPages && *asked*size <= 2*maxWhole, "pages of %d bytes: %d were fetched", size, *asked)
+		require.That(t, err != nil, "pages of %d bytes: %v", size, err)
+		assert.Contains(t, err.Error(), "more than", "pages of %d bytes: %v", size, err)
+		require.That(t, *asked <= maxPages, "pages of %d bytes: %d were fetched", size, *asked)
+		assert.That(t, *asked*size <= 2*maxWhole, "pages of %d bytes: %d were fetched", size, *asked)
 	}
 }
 

@@ -46,7 +46,8 @@ func TestWhenAParentIsGone(t *testing.T) {
 	} {
 		table, direct := processTable{10: processInfo{1, 1}, 20: processInfo{2, 10}, 30: processInfo{3, 20}}, 30
 		p, err := newParent(20, table.lookUp, func() int { return direct })
-		require.That(t, err == nil && p.above, "%s: %+v, %v", tt.name, p, err)
+		require.Equal(t, err, nil, "%s", tt.name)
+		require.That(t, p.above, "%s: %+v, %v", tt.name, p, err)
 		tt.change(table, &direct)
 		assert.Equal(t, p.gone(), tt.gone, "%s: gone", tt.name)
 	}
@@ -55,7 +56,9 @@ func TestWhenAParentIsGone(t *testing.T) {
 func TestAProcessThatIsNoAncestorIsOnlyLookedAt(t *testing.T) {
 	table := processTable{20: processInfo{2, 1}, 30: processInfo{3, 1}}
 	p, err := newParent(20, table.lookUp, func() int { return 30 })
-	require.That(t, err == nil && !p.above && !p.gone(), "%+v, %v", p, err)
+	require.NoError(t, err)
+	require.That(t, !p.above, "%+v, %v", p, err)
+	require.That(t, !p.gone(), "%+v, %v", p, err)
 	table[20] = errNoProcess
 	assert.That(t, p.gone(), "it is not gone when it has ended")
 }
@@ -71,7 +74,8 @@ func TestAParentThatIsNotThereStopsTheStart(t *testing.T) {
 	}
 	for _, text := range []string{"0", "-1", "x", "", "1.5", "99999999999"} {
 		pid, err := ParseProcessID(text)
-		assert.That(t, err != nil && pid == 0, "%q is taken as %d", text, pid)
+		assert.That(t, err != nil, "%q is taken as %d", text, pid)
+		assert.Equal(t, pid, 0, "%q is taken as %d", text, pid)
 	}
 }
 

@@ -200,10 +200,13 @@ func TestNoLineIsAdvisedThatDoesNotHelp(t *testing.T) {
 		content := open + "[[vaults]]\nname = \"Notes\"\n[agents.cursor]\n" + open
 		call := Refusal{Agent: "cursor", Vault: "Notes", Command: n.command, Path: "Bread.md", Needs: n.needs}
 		advice, _ := advised{content, []string{"--" + n.setting + "=" + text}, call}.advise(t)
-		assert.That(t, len(advice.Edits) == 0 && advice.Setting == n.setting, "a flag, %s = %s: %+v", n.setting, n.value, advice)
+		assert.Equal(t, len(advice.Edits), 0, "a flag, %s = %s", n.setting, n.value)
+		assert.Equal(t, advice.Setting, n.setting, "a flag, %s = %s", n.setting, n.value)
 		manage(t, n.setting+" = "+n.value+"\n")
 		advice, _ = advised{content, nil, call}.advise(t)
-		assert.That(t, len(advice.Edits) == 0 && advice.Setting == n.setting && strings.Contains(advice.Origin, "managed"), "managed, %s = %s: %+v", n.setting, n.value, advice)
+		assert.Equal(t, len(advice.Edits), 0, "managed, %s = %s", n.setting, n.value)
+		assert.Equal(t, advice.Setting, n.setting, "managed, %s = %s", n.setting, n.value)
+		assert.Contains(t, advice.Origin, "managed", "managed, %s = %s", n.setting, n.value)
 		manage(t, "")
 	}
 }

@@ -2,7 +2,6 @@ package settings
 
 import (
 	"errors"
-	"strings"
 	"testing"
 	"time"
 
@@ -53,7 +52,9 @@ func loadFor(t *testing.T, subcommand string, serves bool, content string, args 
 
 func TestAnAgentNarrowsEveryVault(t *testing.T) {
 	s := require.Value(loadFor(t, "serve", true, twoAgents, "--agent=cursor"))(t)
-	require.That(t, len(s.Served) == 2 && s.Served[0].Name == "Notes" && s.Agent == "cursor", "serves %+v for %q", s.Served, s.Agent)
+	require.Equal(t, len(s.Served), 2, "serves %+v for %q", s.Served, s.Agent)
+	require.Equal(t, s.Served[0].Name, "Notes", "serves %+v for %q", s.Served, s.Agent)
+	require.Equal(t, s.Agent, "cursor", "serves %+v for %q", s.Served, s.Agent)
 	notes, team := s.Served[0].Policy, s.Served[1].Policy
 	if notes.Ceiling != tiers.V1 || notes.Origins["tier"] != "vault Notes in config.toml" || team.Ceiling != tiers.V2 || team.Origins["tier"] != "file config.toml" {
 		t.Errorf("tiers %v (%s) and %v (%s)", notes.Ceiling, notes.Origins["tier"], team.Ceiling, team.Origins["tier"])
@@ -66,16 +67,25 @@ func TestAnAgentNarrowsEveryVault(t *testing.T) {
 	if notes.Origins["access"] != "vault Notes in config.toml and agent cursor" || team.Origins["access"] != "agent cursor" {
 		t.Errorf("origins of access: %q and %q", notes.Origins["access"], team.Origins["access"])
 	}
-	assert.That(t, s.Limits.Calls == 10 && s.Limits.Mutations == 30 && s.Limits.MutationsHour == 300, "limits %+v", s.Limits)
+	assert.Equal(t, s.Limits.Calls, 10, "limits %+v", s.Limits)
+	assert.Equal(t, s.Limits.Mutations, 30, "limits %+v", s.Limits)
+	assert.Equal(t, s.Limits.MutationsHour, 300, "limits %+v", s.Limits)
 	want := time.Date(2027, 3, 1, 0, 0, 0, 0, time.Local)
-	assert.That(t, notes.Until.Equal(want) && team.Until.Equal(want), "expires %v and %v, want %v", notes.Until, team.Until, want)
+	assert.That(t, notes.Until.Equal(want), "expires %v and %v, want %v", notes.Until, team.Until, want)
+	assert.That(t, team.Until.Equal(want), "expires %v and %v, want %v", notes.Until, team.Until, want)
 }
 
 func TestAVaultOfAnotherAgentIsNotServed(t *testing.T) {
 	s, err := loadFor(t, "serve", true, twoAgents, "--agent=nightly")
-	assert.That(t, err == nil && len(s.Served) == 1 && s.Served[0].Name == "Team" && !s.Served[0].Policy.Mutations && s.Vault.Name == "Team", "%+v, %v", s.Served, err)
+	require.NoError(t, err)
+	require.Equal(t, len(s.Served), 1)
+	require.Equal(t, s.Served[0].Name, "Team")
+	require.That(t, !s.Served[0].Policy.Mutations, "%+v, %v", s.Served, err)
+	assert.Equal(t, s.Vault.Name, "Team")
 	s, err = loadFor(t, "run", false, twoAgents, "--agent=nightly", "--vault=Notes")
-	assert.That(t, err == nil && len(s.Served) == 1 && s.Served[0].Policy.Closed == "the agent may not use this vault", "%+v, %v", s.Served, err)
+	require.NoError(t, err)
+	require.Equal(t, len(s.Served), 1)
+	assert.Equal(t, s.Served[0].Policy.Closed, "the agent may not use this vault")
 }
 
 // Whom the settings mean: a server is for the default agent, other subcommands are for the
@@ -103,7 +113,8 @@ func TestWhoseRightsApply(t *testing.T) {
 	} {
 		s, err := loadFor(t, "serve", test.serves, test.content, test.args...)
 		if test.err != "" {
-			assert.That(t, err != nil && strings.Contains(err.Error(), test.err), "%s: %v, want %q", test.what, err, test.err)
+			require.That(t, err != nil, "%s: %v, want %q", test.what, err, test.err)
+			assert.Contains(t, err.Error(), test.err, "%s", test.what)
 			continue
 		}
 		if err != nil {
@@ -136,7 +147,8 @@ func TestWrongTablesOfAgents(t *testing.T) {
 	} {
 		_, err := loadFor(t, "run", false, content)
 		var wrong *wrongFile
-		assert.That(t, errors.As(err, &wrong) && strings.Contains(err.Error(), want), "%q: %v, want %q", content, err, want)
+		require.That(t, errors.As(err, &wrong), "%q: %v, want %q", content, err, want)
+		assert.Contains(t, err.Error(), want, "%q", content)
 	}
 }
 

@@ -27,7 +27,8 @@ func configure(env map[string]string, args ...string) (status int, out, messages
 func TestInitWritesAFileThatChangesNothing(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a", "b", "config.toml")
 	status, out, messages := configure(nil, "init", "--config="+file)
-	require.That(t, status == terminal.ExitDone && out == file+"\n", "status %d, %q, %q", status, out, messages)
+	require.Equal(t, status, terminal.ExitDone, "status %d, %q, %q", status, out, messages)
+	require.Equal(t, out, file+"\n", "status %d, %q, %q", status, out, messages)
 	info := require.Value(os.Stat(file))(t)
 	folder := require.Value(os.Stat(filepath.Dir(file)))(t)
 	if runtime.GOOS != "windows" && (info.Mode().Perm() != 0o600 || folder.Mode().Perm() != 0o700) {
@@ -58,7 +59,10 @@ func TestTheExamplesOfInitAreRight(t *testing.T) {
 		b.WriteString(line)
 	}
 	d, problems := parseDocument([]byte(b.String()))
-	assert.That(t, problems == nil && len(d.vaults) == 1 && len(d.vaults[0].levels) == 3 && len(d.profiles) == 1, "%v\n%+v", problems, d)
+	require.That(t, problems == nil, "%v\n%+v", problems, d)
+	require.Equal(t, len(d.vaults), 1, "%v\n%+v", problems, d)
+	require.Equal(t, len(d.vaults[0].levels), 3, "%v\n%+v", problems, d)
+	assert.Equal(t, len(d.profiles), 1, "%v\n%+v", problems, d)
 	file := writeSettings(t, b.String())
 	f := NewFlags("run")
 	require.NoError(t, f.Parse([]string{"--config=" + file}))
@@ -74,11 +78,14 @@ func TestTheExamplesOfInitAreRight(t *testing.T) {
 func TestInitNeverWritesOverAFile(t *testing.T) {
 	file := writeSettings(t, "tier = \"v1\"\n")
 	status, _, messages := configure(nil, "init", "--config="+file)
-	assert.That(t, status == terminal.ExitInvalid && strings.Contains(messages, "already exists"), "status %d, %q", status, messages)
+	assert.Equal(t, status, terminal.ExitInvalid, "status %d", status)
+	assert.Contains(t, messages, "already exists", "status %d", status)
 	content, err := os.ReadFile(file)
-	assert.That(t, err == nil && string(content) == "tier = \"v1\"\n", "the file is %q (%v)", content, err)
+	require.Equal(t, err, nil, "the file is %q (%v)", content, err)
+	assert.Equal(t, string(content), "tier = \"v1\"\n", "the file is %q (%v)", content, err)
 	err = writeNew(file, nil)
-	assert.That(t, err != nil && strings.Contains(err.Error(), "already exists"), "a file that came between: %v", err)
+	require.That(t, err != nil, "a file that came between: %v", err)
+	assert.Contains(t, err.Error(), "already exists", "a file that came between")
 	link := filepath.Join(t.TempDir(), "config.toml")
 	if os.Symlink(filepath.Join(t.TempDir(), "nothing"), link) == nil {
 		if status, _, messages = configure(nil, "init", "--config="+link); status != terminal.ExitInvalid || !strings.Contains(messages, "already exists") {
@@ -137,7 +144,8 @@ func TestCheckTellsOfHalfACertificate(t *testing.T) {
 	half := filepath.Join(t.TempDir(), "one.pem")
 	for given, missing := range map[string]string{"tls-cert": "tls-key", "tls-key": "tls-cert"} {
 		status, out, messages := configure(nil, "check", "--config=none", "--http=127.0.0.1:8765", "--"+given+"="+half)
-		assert.That(t, status == terminal.ExitInvalid && strings.Contains(out+messages, missing), "%s alone: status %d, %q %q", given, status, out, messages)
+		assert.Equal(t, status, terminal.ExitInvalid, "%s alone: status %d", given, status)
+		assert.Contains(t, out+messages, missing, "%s alone: status %d", given, status)
 	}
 }
 
@@ -196,13 +204,15 @@ func TestShowSaysWhereEachValueComesFrom(t *testing.T) {
 
 func TestPathIsWhereTheFileWouldBe(t *testing.T) {
 	status, out, _ := configure(nil, "path", "--config="+drive+"/x/../y.toml")
-	assert.That(t, status == terminal.ExitDone && out == onDrive("/y.toml")+"\n", "status %d, %q", status, out)
+	assert.Equal(t, status, terminal.ExitDone, "status %d", status)
+	assert.Equal(t, out, onDrive("/y.toml")+"\n", "status %d", status)
 	if runtime.GOOS == "linux" {
 		_, out, _ := configure(map[string]string{"HOME": "/home/me"}, "path")
 		assert.Equal(t, out, "/home/me/.config/vaultwicket/config.toml\n", "by the home folder")
 	}
 	status, _, messages := configure(nil, "path", "--config=")
-	assert.That(t, status == terminal.ExitInvalid && strings.Contains(messages, "the name is empty"), "status %d, %q", status, messages)
+	assert.Equal(t, status, terminal.ExitInvalid, "status %d", status)
+	assert.Contains(t, messages, "the name is empty", "status %d", status)
 }
 
 func TestTheLinesOfTheListAreValid(t *testing.T) {
@@ -220,7 +230,9 @@ func TestTheLinesOfTheListAreValid(t *testing.T) {
 	}
 	f := require.Value(load("disable = [\"read\", \"tags\"]\n"))(t)
 	rows, from, err := f.List(std)
-	require.That(t, err == nil && from == file && len(rows) == len(table), "%d rows from %q, %v", len(rows), from, err)
+	require.Equal(t, err, nil, "%d rows from %q", len(rows), from)
+	require.Equal(t, from, file, "%d rows from %q", len(rows), from)
+	require.Equal(t, len(rows), len(table), "%d rows from %q", len(rows), from)
 	found, root := map[string]Row{}, "/"
 	if runtime.GOOS == "windows" {
 		root = "C:/"
@@ -244,9 +256,13 @@ func TestTheLinesOfTheListAreValid(t *testing.T) {
 		}
 	}
 	tier := found["tier"]
-	assert.That(t, tier.Value == "v1" && tier.Origin == "flag --tier" && slices.Equal(tier.Lines, []string{`tier = "v0"`, `tier = "v2"`, `tier = "v3"`}), "%+v", tier)
+	assert.Equal(t, tier.Value, "v1")
+	assert.Equal(t, tier.Origin, "flag --tier")
+	assert.EqualSlices(t, tier.Lines, []string{`tier = "v0"`, `tier = "v2"`, `tier = "v3"`})
 	m := found["allow-mutations"]
-	assert.That(t, slices.Equal(m.Lines, []string{"allow-mutations = true"}) && m.Origin == "default", "%+v", m)
+	assert.EqualSlices(t, m.Lines, []string{"allow-mutations = true"})
+	assert.Equal(t, m.Origin, "default")
 	d := found["disable"]
-	assert.That(t, d.Value == "read,tags" && slices.Equal(d.Lines, []string{`disable = ["read", "tags", "delete"]`}), "%+v", d)
+	assert.Equal(t, d.Value, "read,tags")
+	assert.EqualSlices(t, d.Lines, []string{`disable = ["read", "tags", "delete"]`})
 }

@@ -70,7 +70,8 @@ func TestAFileOfSomebodyElseIsRefused(t *testing.T) {
 	file := writeSettings(t, "tier = \"v1\"\n")
 	require.NoError(t, os.Chown(file, 12345, 12345))
 	_, _, err := ownerfiles.ReadTrusted(file)
-	assert.That(t, err != nil && strings.Contains(err.Error(), "belongs to another user"), "a file of another user: %v", err)
+	require.That(t, err != nil, "a file of another user: %v", err)
+	assert.Contains(t, err.Error(), "belongs to another user", "a file of another user")
 	own := writeSettings(t, "tier = \"v1\"\n")
 	link := filepath.Join(t.TempDir(), "link")
 	require.NoError(t, os.Symlink(filepath.Dir(own), link))
@@ -78,7 +79,8 @@ func TestAFileOfSomebodyElseIsRefused(t *testing.T) {
 	assert.NoError(t, err, "through a link of our own")
 	require.NoError(t, os.Lchown(link, 12345, 12345))
 	_, _, err = ownerfiles.ReadTrusted(filepath.Join(link, "config.toml"))
-	assert.That(t, err != nil && strings.Contains(err.Error(), "is reached through the link"), "through a link of another user: %v", err)
+	require.That(t, err != nil, "through a link of another user: %v", err)
+	assert.Contains(t, err.Error(), "is reached through the link", "through a link of another user")
 }
 
 func TestALinkThatLeadsNowhereIsRefused(t *testing.T) {
@@ -216,7 +218,8 @@ func TestAllThatIsWrongIsTold(t *testing.T) {
 	got := strings.Join(lines, " ")
 	assert.That(t, got == "1 3 5 6", "problems on the lines %s: %v", got, problems)
 	err := &wrongFile{"x", problems}
-	assert.That(t, strings.Contains(err.Error(), "line 1: ") && err.Hint() == `"vaultwicket config check" shows 3 more`, "%v, hint %q", err, err.Hint())
+	assert.Contains(t, err.Error(), "line 1: ", "%v, hint %q", err, err.Hint())
+	assert.Equal(t, err.Hint(), `"vaultwicket config check" shows 3 more`, "%v, hint %q", err, err.Hint())
 }
 
 func TestLinesOfKeys(t *testing.T) {
@@ -256,7 +259,9 @@ func FuzzDocument(f *testing.F) {
 	f.Fuzz(func(t *testing.T, content []byte) {
 		_, problems := parseDocument(content)
 		for _, p := range problems {
-			assert.That(t, p.Line >= 1 && p.Line <= strings.Count(string(content), "\n")+1 && p.Message != "", "problem %+v", p)
+			assert.That(t, p.Line >= 1, "problem %+v", p)
+			assert.That(t, p.Line <= strings.Count(string(content), "\n")+1, "problem %+v", p)
+			assert.That(t, p.Message != "", "problem %+v", p)
 		}
 	})
 }

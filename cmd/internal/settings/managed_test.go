@@ -97,9 +97,12 @@ func TestNothingWidensTheManagedSettings(t *testing.T) {
 			wider := p.Stricter(f.bounds.rights)
 			assert.That(t, len(wider) == 0, "%s, policy %d: more than the machine allows: %v, access %s", name, i, wider, p.Access)
 		}
-		assert.That(t, s.Limits.Calls == 5 && s.Limits.Mutations == 4 && s.Limits.MutationsHour == 3, "%s: %+v", name, s.Limits)
+		assert.Equal(t, s.Limits.Calls, 5, "%s", name)
+		assert.Equal(t, s.Limits.Mutations, 4, "%s", name)
+		assert.Equal(t, s.Limits.MutationsHour, 3, "%s", name)
 		p := s.Served[0].Policy
-		assert.That(t, p.Access.Level("Private/Deep/a.md") == access.None && p.Access.Level("a.md") == access.Read, "%s: access %s", name, p.Access)
+		assert.Equal(t, p.Access.Level("Private/Deep/a.md"), access.None, "%s: access %s", name, p.Access)
+		assert.Equal(t, p.Access.Level("a.md"), access.Read, "%s: access %s", name, p.Access)
 		for _, command := range []string{"append", "search", "files", "daily:read", "web"} {
 			row, _ := allowlist.Describe(command)
 			assert.That(t, p.Lists(row, policy.ClearFacts(time.Now())) != nil, "%s: %s is enabled", name, command)
@@ -109,12 +112,14 @@ func TestNothingWidensTheManagedSettings(t *testing.T) {
 		f := NewFlags("serve")
 		f.Observed = true
 		s, _, err := f.Load(world(nil), []string{"--config=" + writeSettings(t, agents), "--agent=" + other})
-		assert.That(t, err == nil && s.Served[0].Policy.Closed != "", "agent %s: %+v, %v", other, s.Served, err)
+		require.Equal(t, err, nil, "agent %s", other)
+		assert.That(t, s.Served[0].Policy.Closed != "", "agent %s: %+v, %v", other, s.Served, err)
 	}
 	f := NewFlags("serve")
 	f.Observed = true
 	s, _, err := f.Load(world(nil), []string{"--config=none"})
-	assert.That(t, err == nil && s.Served[0].Policy.Closed != "", "a server of no agent: %+v, %v", s.Served, err)
+	require.Equal(t, err, nil, "a server of no agent")
+	assert.That(t, s.Served[0].Policy.Closed != "", "a server of no agent: %+v, %v", s.Served, err)
 	shown := world(nil)
 	require.NoError(t, Command(t.Context(), shown, append([]string{"show", "--config=none"}, args...)))
 	for _, line := range []string{"tier v1", "disable search", "enable-only read,append,search,delete,web", "allow-mutations false", "confirm writes", "min-cli-version 1.13.0", "rate 5"} {
@@ -131,7 +136,10 @@ func TestNothingWidensTheManagedSettings(t *testing.T) {
 func TestTheUserNarrowsTheManagedSettings(t *testing.T) {
 	manage(t, "tier = \"v2\"\nrate = 50\nallow-ui = true\nenable-only = [\"files\"]\n")
 	s := require.Value(loadFor(t, "run", false, "tier = \"v0\"\nrate = 10\nallow-ui = false\nenable-only = [\"read\"]\n"))(t)
-	assert.That(t, s.Policy.Ceiling == 0 && s.Limits.Calls == 10 && !s.Policy.UI && s.Policy.Origins["allow-ui"] == "file config.toml", "%+v, %+v", s.Policy, s.Limits)
+	require.Equal(t, s.Policy.Ceiling, 0)
+	require.Equal(t, s.Limits.Calls, 10)
+	require.That(t, !s.Policy.UI, "%+v, %+v", s.Policy, s.Limits)
+	assert.Equal(t, s.Policy.Origins["allow-ui"], "file config.toml")
 	s = require.Value(loadFor(t, "run", false, "tier = \"v3\"\n", "--tier=v3"))(t)
 	call := require.Value(allowlist.Parse("commands", nil))(t)
 	var denial *policy.Denial
@@ -166,7 +174,8 @@ func TestManagedSettingsThatCannotBeUsed(t *testing.T) {
 	assert.NoError(t, err, "without the file")
 	require.NoError(t, os.Mkdir(file, 0o700))
 	_, err = loadFor(t, "run", false, "")
-	assert.That(t, err != nil && strings.Contains(err.Error(), "is not a regular file"), "a folder: %v", err)
+	require.That(t, err != nil, "a folder: %v", err)
+	assert.Contains(t, err.Error(), "is not a regular file", "a folder")
 	machine.file = func() (string, error) { return "", errors.New("no such folder on this system") }
 	_, err = loadFor(t, "run", false, "")
 	assert.That(t, err != nil, "a machine that cannot say where its settings are")
@@ -277,9 +286,11 @@ func TestTheMachineForbidsMessages(t *testing.T) {
 	for managed, want := range map[string]string{"": "https://ntfy.example/topic", "notify = true": "https://ntfy.example/topic", "notify = false": ""} {
 		manage(t, managed)
 		s, err := loadFor(t, "serve", true, told)
-		assert.That(t, err == nil && s.Notify.Ntfy == want, "%q: %+v, %v", managed, s.Notify, err)
+		require.Equal(t, err, nil, "%q", managed)
+		assert.Equal(t, s.Notify.Ntfy, want, "%q", managed)
 	}
 	manage(t, `notify = "no"`)
 	_, err := loadFor(t, "serve", true, told)
-	assert.That(t, err != nil && strings.Contains(err.Error(), "true or false"), "a wrong value: %v", err)
+	require.That(t, err != nil, "a wrong value: %v", err)
+	assert.Contains(t, err.Error(), "true or false", "a wrong value")
 }

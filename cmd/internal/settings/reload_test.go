@@ -116,10 +116,14 @@ func TestOnlyWhatIsStricterIsTaken(t *testing.T) {
 		r := start(t, loose)
 		before := r.tightened
 		got := r.change(strict)
-		assert.That(t, got == "stricter: "+name && !r.allowsMore(before) && before.allowsMore(r.tightened), "%s gets stricter: %s", name, got)
+		assert.Equal(t, got, "stricter: "+name, "%s gets stricter: %s", name, got)
+		assert.That(t, !r.allowsMore(before), "%s gets stricter: %s", name, got)
+		assert.That(t, before.allowsMore(r.tightened), "%s gets stricter: %s", name, got)
 		after := r.tightened
 		got = r.change(strict)
-		assert.That(t, got == "nothing became stricter" && !r.allowsMore(after) && !after.allowsMore(r.tightened), "%s stays: %s", name, got)
+		assert.Equal(t, got, "nothing became stricter", "%s stays: %s", name, got)
+		assert.That(t, !r.allowsMore(after), "%s stays: %s", name, got)
+		assert.That(t, !after.allowsMore(r.tightened), "%s stays: %s", name, got)
 		if got := r.change(loose); got != "takes effect at the next start: "+name || r.allowsMore(after) || after.allowsMore(r.tightened) {
 			t.Errorf("%s gets looser: %s", name, got)
 		}
@@ -142,7 +146,9 @@ func TestSeveralChangesAreOneLine(t *testing.T) {
 	got := r.change("tier = \"v2\"\nallow-mutations = false\nrate = 5\ntimeout = \"5s\"\n")
 	assert.Equal(t, got, "stricter: allow-mutations, rate; takes effect at the next start: tier, timeout")
 	p := r.policies[0]
-	assert.That(t, p.Ceiling == tiers.V1 && !p.Mutations && p.Origins["allow-mutations"] == "file config.toml", "in force: %+v", p)
+	require.Equal(t, p.Ceiling, tiers.V1, "in force")
+	require.That(t, !p.Mutations, "in force: %+v", p)
+	assert.Equal(t, p.Origins["allow-mutations"], "file config.toml", "in force")
 }
 
 // TestAnOriginIsThatOfTheValueInForce keeps a refusal from naming a place where
@@ -176,7 +182,8 @@ func TestABrokenFileKeepsWhatIsInForce(t *testing.T) {
 	}
 	require.NoError(t, os.Chmod(r.file, 0o666))
 	got := r.change("tier = \"v0\"\n")
-	assert.That(t, strings.Contains(got, "can be written by others") && !before.allowsMore(r.tightened), "an unsafe file: %s", got)
+	assert.Contains(t, got, "can be written by others", "an unsafe file")
+	assert.That(t, !before.allowsMore(r.tightened), "an unsafe file: %s", got)
 	require.NoError(t, os.Chmod(r.file, 0o600))
 	assert.Equal(t, r.change("tier = \"v0\"\n"), "stricter: tier", "mended")
 }
@@ -199,24 +206,30 @@ func TestAVaultThatIsGoneIsClosed(t *testing.T) {
 	r := start(t, twoVaults)
 	assert.Equal(t, r.change("tier = \"v1\"\n[[vaults]]\nname = \"B\"\n[[vaults]]\nname = \"C\"\n"), `disabled, because not in the settings: "A"; served from the next start: "C"`)
 	a := r.policies[0]
-	assert.That(t, a.Ceiling == tiers.None && a.Origins["tier"] == "file config.toml, which does not list this vault" && r.policies[1].Ceiling == tiers.V1, "A is %+v", a)
+	require.Equal(t, a.Ceiling, tiers.None, "A is %+v", a)
+	require.Equal(t, a.Origins["tier"], "file config.toml, which does not list this vault", "A is %+v", a)
+	assert.Equal(t, r.policies[1].Ceiling, tiers.V1, "A is %+v", a)
 	got := r.change(twoVaults)
-	assert.That(t, strings.HasPrefix(got, "takes effect at the next start: tier of \"A\"") && r.policies[0].Ceiling == tiers.None, "A is back: %s", got)
+	require.That(t, strings.HasPrefix(got, "takes effect at the next start: tier of \"A\""), "A is back: %s", got)
+	assert.Equal(t, r.policies[0].Ceiling, tiers.None, "A is back")
 	got = r.change("tier = \"v1\"\n")
-	assert.That(t, got == `disabled, because not in the settings: "B"` && r.policies[1].Ceiling == tiers.None, "without tables: %s", got)
+	require.Equal(t, got, `disabled, because not in the settings: "B"`, "without tables")
+	assert.Equal(t, r.policies[1].Ceiling, tiers.None, "without tables")
 }
 
 // TestAVaultThatIsAnotherIsClosed checks that a name alone does not make a vault.
 func TestAVaultThatIsAnotherIsClosed(t *testing.T) {
 	r := start(t, "[[vaults]]\nname = \"A\"\nfolder = \""+drive+"/a\"\n")
 	got := r.change("[[vaults]]\nname = \"A\"\nfolder = \"" + drive + "/b\"\n")
-	assert.That(t, strings.Contains(got, `not in the settings: "A"`) && r.policies[0].Ceiling == tiers.None, "%v", got)
+	require.Contains(t, got, `not in the settings: "A"`)
+	assert.Equal(t, r.policies[0].Ceiling, tiers.None)
 }
 
 func TestTheVaultOfAFlagIsClosedWithItsTable(t *testing.T) {
 	r := start(t, twoVaults, "--vault=A")
 	got := r.change("[[vaults]]\nname = \"B\"\n")
-	assert.That(t, got == `disabled, because not in the settings: "A"` && r.policies[0].Ceiling == tiers.None, "%v", got)
+	require.Equal(t, got, `disabled, because not in the settings: "A"`)
+	assert.Equal(t, r.policies[0].Ceiling, tiers.None)
 }
 
 func TestTheDefaultVaultChangesWithTheNextStart(t *testing.T) {
@@ -365,7 +378,9 @@ func TestCallsGoOnWhileSettingsAreRead(t *testing.T) {
 	close(stop)
 	calls.Wait()
 	open := allowed(g)
-	assert.That(t, !open["daily:append"] && !open["files"] && open["daily:read"], "open is %v", open)
+	require.That(t, !open["daily:append"], "open is %v", open)
+	require.That(t, !open["files"], "open is %v", open)
+	assert.That(t, open["daily:read"], "open is %v", open)
 }
 
 type gatewayTightener struct{ *gateway.Gateway }

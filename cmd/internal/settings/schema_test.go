@@ -76,7 +76,8 @@ func TestTheSchemaAndTheProgramAgree(t *testing.T) {
 	}
 	for _, content := range right {
 		byProgram, bySchema := judge(t, schema, content)
-		assert.That(t, bySchema == nil && byProgram == nil, "%s\nis right; the schema has %v, the program %v", content, bySchema, byProgram)
+		assert.That(t, bySchema == nil, "%s\nis right; the schema has %v, the program %v", content, bySchema, byProgram)
+		assert.That(t, byProgram == nil, "%s\nis right; the schema has %v, the program %v", content, bySchema, byProgram)
 	}
 	wrong := []string{
 		"teir = 1", "rate = 1.5", "rate = -1", "rate = 100001", `rate = "1"`, "max-parallel = 0", "max-parallel = 65", "tier = 1", `tier = "v4"`, `tier = "restricted"`,
@@ -96,7 +97,8 @@ func TestTheSchemaAndTheProgramAgree(t *testing.T) {
 	}
 	for _, content := range wrong {
 		byProgram, bySchema := judge(t, schema, content)
-		assert.That(t, bySchema != nil && byProgram != nil, "%s\nis wrong; the schema has %v, the program %v", content, bySchema, byProgram)
+		assert.That(t, bySchema != nil, "%s\nis wrong; the schema has %v, the program %v", content, bySchema, byProgram)
+		assert.That(t, byProgram != nil, "%s\nis wrong; the schema has %v, the program %v", content, bySchema, byProgram)
 	}
 }
 

@@ -52,7 +52,8 @@ func TestTheDefaultsAreTheCautiousOnes(t *testing.T) {
 	if s.Backend != Auto || s.CLI != "obsidian" || s.Timeout != 15*time.Second || s.MaxOutput != 0 || s.Limits != (Limits{Parallel: 4, Calls: 120, Mutations: 30, MutationsHour: 300}) || !s.Enabled || s.Vault != (Vault{}) {
 		t.Errorf("settings %+v", s)
 	}
-	assert.That(t, len(rest) == 1 && rest[0] == "daily:read", "the rest is %q", rest)
+	require.Equal(t, len(rest), 1, "the rest is %q", rest)
+	assert.Equal(t, rest[0], "daily:read", "the rest is %q", rest)
 }
 
 // samples are a value for each setting that is not its default, as a flag has it
@@ -114,7 +115,8 @@ func TestEverySettingHasAKeyAVariableAndAFlag(t *testing.T) {
 				continue
 			}
 			r := f.raws[i]
-			assert.That(t, r.text == sample.text && r.origin == source, "%s is %q from %q, want %q from %q", s.name, r.text, r.origin, sample.text, source)
+			assert.Equal(t, r.text, sample.text, "%s is %q from %q, want %q from %q", s.name, r.text, r.origin, sample.text, source)
+			assert.Equal(t, r.origin, source, "%s is %q from %q, want %q from %q", s.name, r.text, r.origin, sample.text, source)
 		}
 	}
 }
@@ -219,7 +221,8 @@ func TestVaultIsAFolderANameOrAnID(t *testing.T) {
 	for _, tt := range tests {
 		var s Settings
 		err := setVault(&s, tt.text)
-		assert.That(t, err == nil && s.Vault == tt.want, "%q is %+v (%v), want %+v", tt.text, s.Vault, err, tt.want)
+		require.Equal(t, err, nil, "%q is %+v (%v), want %+v", tt.text, s.Vault, err, tt.want)
+		assert.Equal(t, s.Vault, tt.want, "%q is %+v (%v), want %+v", tt.text, s.Vault, err, tt.want)
 	}
 }
 
@@ -316,7 +319,9 @@ func TestFlowRules(t *testing.T) {
 		"[[flow]]\nname = \"x\"\nfrom = [\"A\"]\nto = [\"A/*\"]\n": "pattern", "[agents.a]\n[[agents.a.flow]]\nname = \"\"\nfrom = [\"A\"]\n": `name ""`,
 	} {
 		_, err := loadFor(t, "run", false, text)
-		assert.That(t, err != nil && strings.Contains(err.Error(), want) && strings.Contains(err.Error(), "line "), "%q: %v, want %s", text, err, want)
+		require.That(t, err != nil, "%q: %v, want %s", text, err, want)
+		require.Contains(t, err.Error(), want, "%q", text)
+		assert.Contains(t, err.Error(), "line ", "%q", text)
 	}
 }
 

@@ -154,7 +154,9 @@ func TestNoSwitchOfLowerPriorityWeakensARule(t *testing.T) {
 func TestASwitchKeepsItsOtherRules(t *testing.T) {
 	both := "shadow = [\"secrets\", \"suspicious\"]\nexceptions = [\"secrets Docs # samples\", \"suspicious Docs # slides\"]\n"
 	p := loadSources(t, "secrets = \"block\"\n", both, nil)
-	assert.That(t, !weakened(p, "secrets") && p.Shadows("suspicious") && len(p.Exceptions) == 1, "%v, %v", p.Shadow, p.Exceptions)
+	assert.That(t, !weakened(p, "secrets"), "%v, %v", p.Shadow, p.Exceptions)
+	assert.That(t, p.Shadows("suspicious"), "%v, %v", p.Shadow, p.Exceptions)
+	assert.Equal(t, len(p.Exceptions), 1, "%v", p.Shadow)
 	assert.That(t, slices.Equal(p.Shadow, []string{"suspicious"}), "shadow is %q", p.Shadow)
 	assert.That(t, strings.HasPrefix(p.Origins["shadow"], policy.OriginManaged), "shadow is from %q", p.Origins["shadow"])
 }
@@ -173,7 +175,8 @@ func TestNobodyTurnsOffTheMarksOfTheMachine(t *testing.T) {
 		manage(t, test.managed)
 		f := NewFlags("serve")
 		s, _, err := f.Load(world(nil), append([]string{"--config=" + writeSettings(t, test.file)}, test.args...))
-		assert.That(t, err == nil && s.MarkUntrusted == test.want, "%+v: %v, %v", test, s.MarkUntrusted, err)
+		require.NoError(t, err)
+		assert.Equal(t, s.MarkUntrusted, test.want)
 		decides := strings.HasPrefix(f.raws[settingIndex("mark-untrusted")].origin, policy.OriginManaged)
 		assert.Equal(t, decides, strings.Contains(test.managed, "true"), "%+v: the machine is said to decide", test)
 	}

@@ -50,7 +50,8 @@ func TestEachVaultHasAPolicyOfItsOwn(t *testing.T) {
 	}
 	require.That(t, len(s.Served) == len(want), "serves %d vaults", len(s.Served))
 	for i, served := range s.Served {
-		assert.That(t, served.Vault == want[i] && served.Policy.Mutations, "vault %d is %+v", i, served)
+		assert.Equal(t, served.Vault, want[i], "vault %d is %+v", i, served)
+		assert.That(t, served.Policy.Mutations, "vault %d is %+v", i, served)
 	}
 	first, second := s.Served[0].Policy, s.Served[1].Policy
 	if first.Ceiling != tiers.V1 || first.Origins["tier"] != "vault Main in config.toml" || first.Origins["access"] != "vault Main in config.toml" {
@@ -76,9 +77,11 @@ func TestAVaultIsNeverOpenedFurther(t *testing.T) {
 				t.Errorf("general %v, own %v in the file: %v", general, own, err)
 			}
 			s, _, err = NewFlags("run").Load(world(nil), []string{"--config=" + writeSettings(t, vault), "--tier=" + general.String()})
-			assert.That(t, err == nil && s.Served[0].Policy.Ceiling == min(own, general), "general %v as a flag, own %v: %v", general, own, err)
+			require.Equal(t, err, nil, "general %v as a flag, own %v", general, own)
+			assert.Equal(t, s.Served[0].Policy.Ceiling, min(own, general), "general %v as a flag, own %v", general, own)
 			s, _, err = NewFlags("run").Load(world(map[string]string{"VAULTWICKET_TIER": general.String()}), []string{"--config=" + writeSettings(t, vault)})
-			assert.That(t, err == nil && s.Served[0].Policy.Ceiling == min(own, general), "general %v in the environment, own %v: %v", general, own, err)
+			require.Equal(t, err, nil, "general %v in the environment, own %v", general, own)
+			assert.Equal(t, s.Served[0].Policy.Ceiling, min(own, general), "general %v in the environment, own %v", general, own)
 		}
 	}
 }
@@ -114,13 +117,16 @@ func TestWhichVaultIsTheDefault(t *testing.T) {
 			labels = append(labels, vaultTable{Vault: served.Vault}.label())
 		}
 		got := strings.Join(labels, " ")
-		assert.That(t, got == tt.want && s.Vault == s.Served[0].Vault, "%s: %s, want %s", tt.name, got, tt.want)
+		require.Equal(t, got, tt.want, "%s", tt.name)
+		assert.Equal(t, s.Vault, s.Served[0].Vault, "%s", tt.name)
 	}
 	for text, want := range map[string]string{
 		"Mian": `unknown vault "Mian"; did you mean "Main"?`, drive + "/srv/Taem": "did you mean " + strconv.Quote(onDrive("/srv/Team")) + "?", "Other": "unknown vault",
 	} {
 		_, _, err := NewFlags("run").Load(world(nil), []string{"--config=" + file, "--vault=" + text})
-		assert.That(t, err != nil && strings.Contains(err.Error(), want) && strings.Contains(err.Error(), "flag --vault"), "--vault=%s: %v, want %q", text, err, want)
+		require.That(t, err != nil, "--vault=%s: %v, want %q", text, err, want)
+		require.Contains(t, err.Error(), want, "--vault=%s", text)
+		assert.Contains(t, err.Error(), "flag --vault", "--vault=%s", text)
 	}
 }
 
@@ -132,10 +138,12 @@ func TestAVaultIsFoundBehindALink(t *testing.T) {
 	}
 	file := writeSettings(t, "[[vaults]]\nname = \"Main\"\nfolder = '"+folder+"'\n")
 	s, _, err := NewFlags("run").Load(world(nil), []string{"--config=" + file, "--vault=" + link})
-	assert.That(t, err == nil && s.Vault.Name == "Main", "%+v, %v", s.Vault, err)
+	require.NoError(t, err)
+	assert.Equal(t, s.Vault.Name, "Main")
 	twice := writeSettings(t, "[[vaults]]\nname = \"Main\"\nfolder = '"+folder+"'\n[[vaults]]\nname = \"Other\"\nfolder = '"+link+"'\n")
 	_, _, err = NewFlags("run").Load(world(nil), []string{"--config=" + twice})
-	assert.That(t, err != nil && strings.Contains(err.Error(), "two vaults have the folder"), "one folder under two names: %v", err)
+	require.That(t, err != nil, "one folder under two names: %v", err)
+	assert.Contains(t, err.Error(), "two vaults have the folder", "one folder under two names")
 }
 
 func TestOriginsNameEverySettingOfAPolicy(t *testing.T) {

@@ -48,9 +48,12 @@ func TestWhoDecidesOnColours(t *testing.T) {
 func TestAStreamIsNoTerminal(t *testing.T) {
 	none := func(string) (string, bool) { return "", false }
 	s := NewScreen(Streams{Out: io.Discard, Lookup: none}, ScreenOptions{}, time.Time{})
-	assert.That(t, !s.IsTerminal() && s.Width(70) == 70 && s.Paint(Bad, "x") == "x", "%+v", s)
+	assert.That(t, !s.IsTerminal(), "%+v", s)
+	assert.Equal(t, s.Width(70), 70)
+	assert.Equal(t, s.Paint(Bad, "x"), "x")
 	s = NewScreen(Streams{Out: io.Discard, Lookup: none}, ScreenOptions{Color: "always"}, time.Time{})
-	assert.That(t, s.Paint(Bad, "x") == "\x1b[31mx\x1b[0m" && s.Paint(Bad, "") == "", "%+v", s)
+	assert.Equal(t, s.Paint(Bad, "x"), "\x1b[31mx\x1b[0m")
+	assert.Equal(t, s.Paint(Bad, ""), "")
 }
 
 func TestTimes(t *testing.T) {
@@ -78,7 +81,8 @@ func TestTimes(t *testing.T) {
 	for _, s := range []Screen{{now: now}, {width: 80, exact: true, now: now}} {
 		assert.Equal(t, s.Time(now.Add(-time.Minute)), "2026-11-21T08:29:00Z", "in full")
 	}
-	assert.That(t, Span(-time.Hour) == "0 s" && Span(500*time.Millisecond) == "0 s", "a span is below zero")
+	assert.Equal(t, Span(-time.Hour), "0 s", "a span is below zero")
+	assert.Equal(t, Span(500*time.Millisecond), "0 s", "a span is below zero")
 }
 
 func TestWrap(t *testing.T) {

@@ -53,7 +53,8 @@ func TestTables(t *testing.T) {
 		var out strings.Builder
 		tt.screen.out = &out
 		err := sample(tt.screen).Flush()
-		assert.That(t, err == nil && out.String() == tt.want, "%s: %v\n%s\nwant\n%s", tt.name, err, out.String(), tt.want)
+		require.Equal(t, err, nil, "%s: %v\n%s\nwant\n%s", tt.name, err, out.String(), tt.want)
+		assert.Equal(t, out.String(), tt.want, "%s: %v\n%s\nwant\n%s", tt.name, err, out.String(), tt.want)
 	}
 }
 
@@ -78,7 +79,8 @@ func TestAnIdIsNeverCut(t *testing.T) {
 		var out strings.Builder
 		table := Screen{out: &out, width: width}.Table(Column{Title: "id", Below: true}, Column{Title: "state"}, Column{Title: "file", Min: 4})
 		table.Add(Text("abc123"), Text("done"), Text("A long name.md"))
-		assert.That(t, table.Flush() == nil && out.String() == want, "%d columns:\n%s\nwant\n%s", width, out.String(), want)
+		require.That(t, table.Flush() == nil, "%d columns:\n%s\nwant\n%s", width, out.String(), want)
+		assert.Equal(t, out.String(), want, "%d columns:\n%s\nwant\n%s", width, out.String(), want)
 	}
 }
 
@@ -93,7 +95,9 @@ func TestRowsFit(t *testing.T) {
 		}
 		require.NoError(t, table.Flush())
 		text := out.String()
-		require.That(t, strings.Count(text, "\n") == len(rows)+1 && utf8.ValidString(text) && !strings.ContainsAny(text, "\x1b\r\t"), "%q", text)
+		require.Equal(t, strings.Count(text, "\n"), len(rows)+1)
+		require.That(t, utf8.ValidString(text), "%q", text)
+		require.That(t, !strings.ContainsAny(text, "\x1b\r\t"), "%q", text)
 		for line := range strings.Lines(out.String()) {
 			got := columns.String(strings.TrimSuffix(line, "\n"))
 			require.That(t, got <= width, "a line of %d columns on a terminal of %d: %q", got, width, line)

@@ -111,7 +111,8 @@ func TestErrorsArePrintedWithTheirHints(t *testing.T) {
 	} {
 		var out strings.Builder
 		got := PrintError(&out, tt.err)
-		assert.That(t, got == tt.status && out.String() == tt.want, "%v: status %d and %q, want %d and %q", tt.err, got, out.String(), tt.status, tt.want)
+		assert.Equal(t, got, tt.status, "%v: status %d and %q", tt.err, got, out.String())
+		assert.Equal(t, out.String(), tt.want, "%v: status %d and %q", tt.err, got, out.String())
 	}
 }
 
@@ -142,6 +143,7 @@ func TestMoments(t *testing.T) {
 		{text: "2026-11-20 08:00", wrong: true},
 	} {
 		got, err := ParseMoment("since", test.text, now, test.edge)
-		assert.That(t, (err != nil) == test.wrong && got.Equal(test.want), "%q (edge %v) is %v, %v, want %v", test.text, test.edge, got, err, test.want)
+		assert.Equal(t, err != nil, test.wrong, "%q (edge %v) is %v", test.text, test.edge, got)
+		assert.That(t, got.Equal(test.want), "%q (edge %v) is %v, %v, want %v", test.text, test.edge, got, err, test.want)
 	}
 }
