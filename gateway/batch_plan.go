@@ -146,6 +146,45 @@ func (g *vaultGateway) planBatch(b Batch) (plan *batchPlan, clientID string, err
 	return plan, "", nil
 }
 
+// checkOperation says why an operation of a batch does not have the form of one: its name, or a reference in it.
+func (p *batchPlan) checkOperation(i int) error {
+	o := p.steps[i].Operation
+	switch {
+	case o.ClientID == "":
+		return failure.New(
+			failure.CodeBadRequest,
+			"give every operation a short name",
+			"operation %d of the batch has no clientId",
+			i+1,
+		)
+	case len(o.ClientID) > maxClientID:
+		return failure.New(
+			failure.CodeBadRequest,
+			fmt.Sprintf("use at most %d bytes", maxClientID),
+			"the clientId is %d bytes long",
+			len(o.ClientID),
+		)
+	case p.find(o.ClientID, i) >= 0:
+		return failure.New(
+			failure.CodeBadRequest,
+			"give every operation a name of its own",
+			"duplicate clientId in the batch",
+		)
+	}
+	if err := p.batch.refuseLiteralReferences(o); err != nil {
+		return err
+	}
+	for _, key := range slices.Sorted(maps.Keys(o.From)) {
+		if err := p.checkReference("parameter "+key, o.From[key], i); err != nil {
+			return err
+		}
+	}
+	if o.HashFrom != (Reference{}) {
+		return p.checkReference("expectHash", o.HashFrom, i)
+	}
+	return nil
+}
+
 // newBatchPlan returns the plan of a batch of which nothing is decided yet. The error is that of a batch that does not have the form
 // of one.
 func (g *vaultGateway) newBatchPlan(b Batch) (plan *batchPlan, clientID string, err error) {
@@ -163,40 +202,7 @@ func (g *vaultGateway) newBatchPlan(b Batch) (plan *batchPlan, clientID string, 
 	}
 	for i, o := range b.Operations {
 		plan.steps[i].Operation = o
-		switch {
-		case o.ClientID == "":
-			err = failure.New(
-				failure.CodeBadRequest,
-				"give every operation a short name",
-				"operation %d of the batch has no clientId",
-				i+1,
-			)
-		case len(o.ClientID) > maxClientID:
-			err = failure.New(
-				failure.CodeBadRequest,
-				fmt.Sprintf("use at most %d bytes", maxClientID),
-				"the clientId is %d bytes long",
-				len(o.ClientID),
-			)
-		case plan.find(o.ClientID, i) >= 0:
-			err = failure.New(
-				failure.CodeBadRequest,
-				"give every operation a name of its own",
-				"duplicate clientId in the batch",
-			)
-		}
-		if err == nil {
-			err = b.refuseLiteralReferences(o)
-		}
-		for _, key := range slices.Sorted(maps.Keys(o.From)) {
-			if err == nil {
-				err = plan.checkReference("parameter "+key, o.From[key], i)
-			}
-		}
-		if err == nil && o.HashFrom != (Reference{}) {
-			err = plan.checkReference("expectHash", o.HashFrom, i)
-		}
-		if err != nil {
+		if err := plan.checkOperation(i); err != nil {
 			return nil, o.ClientID, err
 		}
 	}

@@ -46,6 +46,25 @@ func (r route) inspect(out *exec.Outcome) (f findings, err error) {
 	if out.Stdout == "" || r.call.TouchesNoNote() {
 		return f, nil
 	}
+	err = r.inspectSecrets(out, &f)
+	switch {
+	case r.policy.Suspicious == policy.SuspiciousOff:
+		f.add(policy.RuleSuspicious, audit.NotSearched)
+		return f, err
+	case out.Path != "" && r.policy.Exceptions.Has(policy.RuleSuspicious, out.Path):
+		return f, err
+	}
+	if notice, signs := r.signsIn(out.Stdout, out.Path); notice != "" &&
+		f.acts(r.policy, policy.RuleSuspicious, signs...) &&
+		err == nil {
+		out.Notices = append(slices.Clip(out.Notices), notice)
+	}
+	return f, err
+}
+
+// inspectSecrets adds the kinds of secrets that an answer has to the findings. The error is that of an answer that is
+// blocked for them.
+func (r route) inspectSecrets(out *exec.Outcome, f *findings) error {
 	kinds := guard.Kinds(out.Stdout)
 	for i, kind := range kinds {
 		if !guard.IsKind(kind) { // the note has the mark itself, and may say anything in it
@@ -68,7 +87,7 @@ func (r route) inspect(out *exec.Outcome) (f findings, err error) {
 		if out.Path != "" {
 			where = " in " + excerpt.Quoted(excerpt.Short(out.Path))
 		}
-		err = failure.New(
+		return failure.New(
 			failure.CodeSecret,
 			"read another part, or ask the user to set secrets to redact",
 			"the answer has secrets%s (%s)",
@@ -76,19 +95,7 @@ func (r route) inspect(out *exec.Outcome) (f findings, err error) {
 			strings.Join(kinds, ", "),
 		)
 	}
-	switch {
-	case r.policy.Suspicious == policy.SuspiciousOff:
-		f.add(policy.RuleSuspicious, audit.NotSearched)
-		return f, err
-	case out.Path != "" && r.policy.Exceptions.Has(policy.RuleSuspicious, out.Path):
-		return f, err
-	}
-	if notice, signs := r.signsIn(out.Stdout, out.Path); notice != "" &&
-		f.acts(r.policy, policy.RuleSuspicious, signs...) &&
-		err == nil {
-		out.Notices = append(slices.Clip(out.Notices), notice)
-	}
-	return f, err
+	return nil
 }
 
 // signPiece is how much of an answer is copied at once: answers have up to 16 MiB.
