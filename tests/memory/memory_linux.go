@@ -33,8 +33,8 @@ func isFit(folder string) bool {
 	}
 	isInMemory := facts.Type == tmpfs
 	runsPrograms := facts.Flags&noexec == 0
-	hasRoom := facts.Bavail*uint64(facts.Bsize) >= minFree
-	return isInMemory && runsPrograms && hasRoom
+	isLargeEnough := facts.Bavail*uint64(facts.Bsize) >= minFree
+	return isInMemory && runsPrograms && isLargeEnough
 }
 
 // Folder returns a temporary folder for one test, in memory where there is room.
