@@ -35,7 +35,9 @@ func TestATurnThatIsPassedOn(t *testing.T) {
 
 	large.End()
 	beside = require.Value(j.Beside(ended()))(t)
-	assert.That(t, beside.BecomeAlone() && beside.BecomeAlone(), "not alone")
+	for range 2 { // it may be asked for again
+		assert.That(t, beside.BecomeAlone(), "not alone")
+	}
 	isBusy(j.Alone(ended()))
 	beside.End()
 	unlock, isFree := j.TryLock()
