@@ -47,7 +47,7 @@ type Machine struct {
 	State         string
 	StateUnsafe   error
 	StateReadOnly string
-	Paused        func() bool
+	Paused        func() (bool, error)
 	// Settle has a change that was broken off be completed or taken back; the error says that it stays as it is.
 	Settle  func(ctx context.Context, v settings.Vault) error
 	Journal func(v settings.Vault) (*journal.Journal, error)

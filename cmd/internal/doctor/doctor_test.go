@@ -40,6 +40,7 @@ type patient struct {
 	env                  map[string]string
 	clientsFile, program string
 	paused               bool
+	unknown              error // why it cannot be told whether it is paused
 	name, version        string
 	cannotStart          error
 	app, appFolder       string
@@ -83,7 +84,7 @@ func healthy(t *testing.T) *patient {
 		OS: runtime.GOOS, Getenv: getenv, Now: func() time.Time { return now }, Version: "0.1.0", Built: now.AddDate(0, 0, -7),
 		Settings:  settings.Settings{Enabled: true, Policy: policy.Policy{MinVersion: tiers.DefaultMinimum}, Backend: settings.Auto, Served: []settings.Served{{Vault: settings.Vault{Folder: p.vault}}}},
 		State:     filepath.Join(root, "state"),
-		Paused:    func() bool { return p.paused },
+		Paused:    func() (bool, error) { return p.paused, p.unknown },
 		App:       func(context.Context) (string, *failure.Error) { return p.app, p.appFails },
 		AppFolder: func(context.Context, string) (string, *failure.Error) { return p.appFolder, nil },
 		System: appvaults.System{OS: "linux", Getenv: getenv, IsVault: func(folder string) bool { return folder == "/mnt/c/Users/me/Notes" }, Read: func(name string) ([]byte, error) {
@@ -351,6 +352,7 @@ var faults = []struct {
 	}},
 	{"disk-full", Warning, func(p *patient) { p.free = 10 << 20 }},
 	{"paused", Warning, func(p *patient) { p.paused = true }},
+	{"paused", Warning, func(p *patient) { p.unknown = fs.ErrPermission }},
 	{"export-dropped", Warning, func(p *patient) {
 		p.file("state/export-0.json", `{"target":"syslog+tcp://logs.example:514","sent":9,"dropped":2}`, 0o600)
 	}},

@@ -74,7 +74,7 @@ func ThisMachine(std terminal.Streams, args []string, more func(*settings.Flags)
 	m = Machine{
 		OS: runtime.GOOS, Getenv: std.Getenv, Now: time.Now, Version: release.Version, Built: built,
 		Settings: s, Invalid: invalid, Known: appvaults.VaultFolders(std.Getenv), System: appvaults.ThisSystem(std.Getenv), State: state,
-		Paused:  func() bool { paused, err := admission.IsPaused(state); return paused || err != nil },
+		Paused:  func() (bool, error) { return admission.IsPaused(state) },
 		Clients: clients.Installer{System: system, Backups: filepath.Join(state, "clients"), Now: time.Now},
 		Listen: func(ctx context.Context, addr string) error {
 			l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)

@@ -17,6 +17,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/gateway/telemetry/export"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/internal/journal"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
@@ -76,7 +77,16 @@ func (m Machine) state(ctx context.Context, r *Report) {
 			"free some space",
 		)
 	}
-	if m.Paused() {
+	isPaused, err := m.Paused()
+	if err != nil {
+		r.warn(
+			"paused",
+			"it cannot be told whether vaultwicket is paused: every call is refused",
+			excerpt.Reason(err),
+			fmt.Sprintf("make the state folder %q one of your own, with mode 0700", m.State),
+		)
+	}
+	if isPaused {
 		r.warn(
 			"paused",
 			"vaultwicket is paused: every call is refused",
