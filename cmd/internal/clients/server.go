@@ -3,6 +3,7 @@ package clients
 import (
 	"encoding/base64"
 	"net/url"
+	"os"
 	"strings"
 
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
@@ -127,10 +128,20 @@ func urlOf(entry map[string]any) string {
 // its endpoint under a name that begins with vaultwicket.
 func isOurs(name string, entry map[string]any) bool {
 	if words := commandOf(entry); len(words) > 0 {
-		base := words[0][strings.LastIndexAny(words[0], `/\`)+1:]
-		return strings.TrimSuffix(strings.ToLower(base), ".exe") == programName
+		return startsThisProgram(words[0])
 	}
 	return strings.HasPrefix(name, programName) && strings.HasSuffix(urlOf(entry), "/mcp")
+}
+
+// startsThisProgram reports whether a command is vaultwicket: by its name, which may go on behind a sign as that of a
+// download does ("vaultwicket-linux-amd64"), or because it is the file of this process, whatever that is called.
+func startsThisProgram(command string) bool {
+	if this, err := os.Executable(); err == nil && command == this {
+		return true
+	}
+	base := strings.ToLower(command[strings.LastIndexAny(command, `/\`)+1:])
+	rest, isNamed := strings.CutPrefix(strings.TrimSuffix(base, ".exe"), programName)
+	return isNamed && (rest == "" || strings.ContainsRune("-_.", rune(rest[0])))
 }
 
 const programName = "vaultwicket"
