@@ -269,15 +269,16 @@ func FuzzDocument(f *testing.F) {
 // What a user reads of a settings file that cannot be read, such as one in Documents on macOS.
 func TestWhatAUserReadsOfASettingsFileThatIsClosed(t *testing.T) {
 	at := place{name: "config.toml", origin: "flag --config"}
+	const usual = `give your user the right to read it, or name another one with --config ("none" for no file)`
 	for _, test := range []struct {
 		goos       string
 		err        error
 		said, hint string
 	}{
 		{"darwin", syscall.EPERM, `settings file "config.toml" (flag --config): macOS does not allow it to be read`, protocol.HintPrivacy},
-		{"darwin", syscall.EACCES, `settings file "config.toml" (flag --config): permission denied`, ""},
-		{"linux", syscall.EPERM, `settings file "config.toml" (flag --config): operation not permitted`, ""},
-		{"windows", syscall.EACCES, `settings file "config.toml" (flag --config): permission denied`, ""},
+		{"darwin", syscall.EACCES, `settings file "config.toml" (flag --config): permission denied`, usual},
+		{"linux", syscall.EPERM, `settings file "config.toml" (flag --config): operation not permitted`, usual},
+		{"windows", syscall.EACCES, `settings file "config.toml" (flag --config): permission denied`, usual},
 	} {
 		err := unusableOn(test.goos, at, &fs.PathError{Op: "open", Path: "/Users/me/Documents/config.toml", Err: test.err})
 		usage, ok := errors.AsType[*terminal.UsageError](err)
