@@ -50,7 +50,7 @@ func printExitCodes(out io.Writer) error {
 	for _, one := range terminal.ExitMeanings {
 		fmt.Fprintf(&text, "%3d  %s\n", one.Status, one.Meaning)
 	}
-	return terminal.Write(out, text.String())
+	return terminal.Write(out, terminal.Fit(out, text.String()))
 }
 
 // ownAndSettings separates the flags of a subcommand from the settings.

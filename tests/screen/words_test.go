@@ -21,7 +21,8 @@ func TestNoWordIsBroken(t *testing.T) {
 	}
 	for _, command := range []string{
 		"doctor", "access " + "Plan.md", "explain delete", "explain --tier v1 tasks", "config show",
-		"run daily:append content=x", "run --tier v0 search query=x", "run raed path=Plan.md",
+		"run daily:append content=x", "run --tier v0 search query=x", "run raed path=Plan.md", "help", "help exit-codes", "help run", "help audit",
+		"dry-run delete path=Plan.md", "explain publish:add", "config check", "scan", "install nowhere", "nosuch",
 	} {
 		line := "vaultwicket " + command + " 2>&1"
 		want := words(open(t, 390, setting(r), line).end())
