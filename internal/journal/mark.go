@@ -21,14 +21,14 @@ type Mark struct {
 
 const (
 	unfinishedFile = "unfinished"
-	besideFile     = "unfinished-beside"
+	singleFile     = "unfinished-single"
 )
 
 // Mark returns the mark of a change that is made by a caller with [Journal.Alone], or with the lock of its caller.
 func (j *Journal) Mark() Mark { return Mark{journal: j, file: unfinishedFile} }
 
 // BesideMark returns the mark of a change of one file by a caller with [Journal.Beside].
-func (j *Journal) BesideMark() Mark { return Mark{journal: j, file: besideFile} }
+func (j *Journal) BesideMark() Mark { return Mark{journal: j, file: singleFile} }
 
 // Durable returns the same mark, which is not lost in a crash of the system once it is set. Without that the newest entry tells
 // of a change that was broken off, which is not enough where there may be two.
