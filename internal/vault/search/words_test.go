@@ -321,16 +321,27 @@ func TestALookThatIsOverIsKept(t *testing.T) {
 	before.Close()
 	assert.That(t, errors.Is(err, context.DeadlineExceeded), "without any file: %v, %v", x, err)
 
-	waits, release := slowAfter(from.Folder, fast)
-	until := time.Now().Add(time.Second)
-	go func() {
-		<-waits
-		time.Sleep(time.Until(until))
-		release()
-	}()
 	var one Store
-	x = require.Value(one.IndexInTime(from, until))(t)
-	known := len(x.Files)
+	known := 0
+	for patience := time.Second; known < fast; patience *= 2 { // a busy machine may take longer for the first files
+		require.NoError(t, os.RemoveAll(caches))
+		one = Store{}
+		waits, release := slowAfter(from.Folder, fast)
+		until := time.Now().Add(patience)
+		go func() {
+			<-waits
+			time.Sleep(time.Until(until))
+			release()
+		}()
+		x, err = one.IndexInTime(from, until)
+		if err == nil {
+			known = len(x.Files)
+		}
+		if known < fast {
+			release()
+			one.Close()
+		}
+	}
 	assert.Equal(t, known+x.Missing, notes, "files in all")
 	assert.That(t, known >= fast && x.Missing > 0, "%d files are known, %d are missing", known, x.Missing)
 	paths, missing := foundIn(t, &one, from, x, strings.TrimSuffix("word"+strings.TrimLeft(x.Files[0].Path.String(), "0"), ".md"))
