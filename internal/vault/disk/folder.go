@@ -232,18 +232,25 @@ func (f *Folder) lockedParent(p Path) (dir *os.Root, leave func(), err error) {
 // step opens the sub-folder name of dir and makes sure that it is no link, nor became one
 // meanwhile.
 func step(dir *os.Root, name string) (*os.Root, error) {
+	sub, _, err := stepSeen(dir, name)
+	return sub, err
+}
+
+// stepSeen is step that also returns what is known of the folder.
+func stepSeen(dir *os.Root, name string) (*os.Root, fs.FileInfo, error) {
 	seen, err := dir.Lstat(name)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if !seen.IsDir() {
-		return nil, &Refusal{Path: name, Reason: "is not a folder"}
+		return nil, nil, &Refusal{Path: name, Reason: "is not a folder"}
 	}
 	sub, err := dir.OpenRoot(name)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return unlessReplaced(sub, seen, name)
+	sub, err = unlessReplaced(sub, seen, name)
+	return sub, seen, err
 }
 
 // unlessReplaced returns sub if it is the folder that was seen, and closes it if it is
@@ -552,7 +559,13 @@ func (f *Folder) isNamed(p Path) error {
 
 // Sees reports whether the file or folder at p may be named. It need not exist.
 func (f *Folder) Sees(p Path, folder bool) bool {
-	return p == Bookmarks() || f.isNamed(p) == nil && f.sees(p, folder) && (folder || !f.IsClosed(p))
+	if p == Bookmarks() {
+		return true
+	}
+	if f.isNamed(p) != nil || !f.sees(p, folder) {
+		return false
+	}
+	return folder || !f.IsClosed(p)
 }
 
 // Renamed returns the path that the file from is to get where p is requested: its folder

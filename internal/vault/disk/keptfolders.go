@@ -56,16 +56,11 @@ func (k *keptFolders) step(dir *os.Root, path, name string) (*keptFolder, error)
 			return nil, err
 		}
 	}
-	sub, err := step(dir, name)
+	sub, seen, err := stepSeen(dir, name)
 	if err != nil {
 		return nil, err
 	}
-	info, err := sub.Stat(".")
-	if err != nil {
-		sub.Close()
-		return nil, err
-	}
-	return k.keep(path, &keptFolder{root: sub, info: info, users: 1}), nil
+	return k.keep(path, &keptFolder{root: sub, info: seen, users: 1}), nil
 }
 
 func (k *keptFolders) take(path string) *keptFolder {
