@@ -498,7 +498,9 @@ func (s storedAnswer) extend(req Request, from storedText, all bool) (storedAnsw
 		if d.isArray() {
 			from.text = strings.TrimSuffix(from.text, "\n")
 		}
-		s.answer.divided, s.answer.rows, s.whole = nil, paging.Rows{}, wholeOf(whole, from.text)
+		s.answer.divided = nil
+		s.answer.rows = paging.Rows{}
+		s.whole = wholeOf(whole, from.text)
 		s = s.withRows(from.text)
 	}
 	return s, from, nil

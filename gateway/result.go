@@ -85,7 +85,9 @@ func (r Result) endedIn(line *audit.Record) Result {
 		end.Code = r.Error.Code
 	}
 	if r.Change != nil {
-		end.Change, end.Before, end.After = r.Change.ID, r.Change.Before, r.Change.After
+		end.Change = r.Change.ID
+		end.Before = r.Change.Before
+		end.After = r.Change.After
 	}
 	line.Ended(end)
 	return r

@@ -79,7 +79,9 @@ func (l Listing) Entry() Entry {
 		e.Code = l.Missing.Code
 		e.Hint = l.Missing.Hint
 	case l.Denial != nil:
-		e.Code, e.Rule, e.Hint = l.Denial.Code(), l.Denial.Rule, l.Denial.Hint()
+		e.Code = l.Denial.Code()
+		e.Rule = l.Denial.Rule
+		e.Hint = l.Denial.Hint()
 	}
 	return e
 }

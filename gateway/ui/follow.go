@@ -155,11 +155,17 @@ func endingOfCalls(calls []activity.Call) ending {
 	done := counts["allowed"]
 	switch {
 	case counts["running"] > 0:
-		end.State, end.Call, end.Text = "running", first["running"], "The call has come, and has not ended."
+		end.State = "running"
+		end.Call = first["running"]
+		end.Text = "The call has come, and has not ended."
 	case done == n && n > 1:
-		end.State, end.Call, end.Text = "done", first["allowed"], "Done, all "+sanitize.Counted(n, "operation")
+		end.State = "done"
+		end.Call = first["allowed"]
+		end.Text = "Done, all " + sanitize.Counted(n, "operation")
 	case done == n:
-		end.State, end.Call, end.Text = "done", first["allowed"], "Done"
+		end.State = "done"
+		end.Call = first["allowed"]
+		end.Text = "Done"
 	case counts["denied"] == n:
 		end.State, end.Call = "void", first["denied"]
 		end.Text = "Void: the call that came with the approval was refused (" + sanitize.Line(end.Call.Code) + ")"

@@ -230,7 +230,9 @@ func (l Line) cut(limit int) Line {
 		}
 		l.Cuts = append(l.Cuts, c)
 	}
-	l.From, l.To, l.Text = moved(l.From), moved(l.To), text
+	l.From = moved(l.From)
+	l.To = moved(l.To)
+	l.Text = text
 	return l
 }
 

@@ -161,10 +161,16 @@ func escaped(rest []byte) (decoded []byte, size int) {
 			size++
 		}
 		return nil, size
-	case c == ' ' || c == '\t' || '!' <= c && c <= '~' && (!isWordByte[c] || c == '_'):
+	case c == ' ' || c == '\t' || isSign(c):
 		return rest[1:2], 2
 	}
 	return nil, 0
+}
+
+// isSign reports whether c is a sign of ASCII that stands for itself behind a backslash.
+func isSign(c byte) bool {
+	isVisible := '!' <= c && c <= '~'
+	return isVisible && (!isWordByte[c] || c == '_')
 }
 
 func hexRune(text []byte, digits int) (rune, bool) {

@@ -449,7 +449,11 @@ func (r *rule) match(piece []byte) (from, to int, ok bool) {
 		to-- // what ended it
 	}
 	secret := piece[from:to]
-	if entropyOf(secret) < r.entropy || r.contextual && !isMixed(secret) || r.except != nil && r.except.Match(secret) {
+	isWord := r.contextual && !isMixed(secret)
+	if isWord || entropyOf(secret) < r.entropy {
+		return 0, 0, false
+	}
+	if r.except != nil && r.except.Match(secret) {
 		return 0, 0, false
 	}
 	return from, to, to > from

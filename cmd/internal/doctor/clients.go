@@ -370,8 +370,11 @@ func reportProxies(r *Report, h settings.HTTP, host string, onSocket bool) {
 			network = netip.PrefixFrom(one, one.BitLen())
 		}
 		isUnix := entry == "unix"
-		isOther := !address.IsLoopback() && !isUnix // which addresses reach the server is not known
-		canConnect = canConnect || onSocket == isUnix && (isUnix || isOther || network.Addr().IsLoopback() || network.Contains(address))
+		isKnown := address.IsLoopback() // else it is not known which addresses reach the server
+		reaches := isUnix || !isKnown || network.Addr().IsLoopback() || network.Contains(address)
+		if reaches && onSocket == isUnix {
+			canConnect = true
+		}
 		least := leastBits
 		if network.Addr().Is6() {
 			least = leastBits6

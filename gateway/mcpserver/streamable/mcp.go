@@ -179,7 +179,9 @@ func (d *handler) postRequest(
 	client := &wire.Peer{Send: answer.send}
 	opens := x != nil && m.Method == string(mcp.MethodInitialize)
 	if x == nil {
-		client.Session, client.Caller, client.Shared = wire.NewSession(), callerOf("token", by[:]), true
+		client.Session = wire.NewSession()
+		client.Caller = callerOf("token", by[:])
+		client.Shared = true
 	} else {
 		client.Session = x.Session
 		client.Caller = x.caller

@@ -162,7 +162,9 @@ func (m *Message) readEnvelope(fields Fields) error {
 	if version, ok := String(fields.Get("jsonrpc")); !ok || version != mcp.JSONRPC_VERSION {
 		return fmt.Errorf("jsonrpc must be %q", mcp.JSONRPC_VERSION)
 	}
-	m.Params, m.Result, m.Failure = fields.Get("params"), fields.Get("result"), fields.Get("error")
+	m.Params = fields.Get("params")
+	m.Result = fields.Get("result")
+	m.Failure = fields.Get("error")
 	method := fields.Get("method")
 	switch {
 	case method == nil && (m.Result != nil) == (m.Failure != nil):

@@ -289,7 +289,9 @@ func (c *Calls) describe(r *Call, l audit.Line) {
 	}
 	switch {
 	case l.Kind == "end":
-		r.Ended, r.Duration, r.Code = true, took, c.name(l.Code)
+		r.Ended = true
+		r.Duration = took
+		r.Code = c.name(l.Code)
 		if l.Exit != nil {
 			r.Exit = *l.Exit
 		}

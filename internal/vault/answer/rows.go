@@ -205,7 +205,9 @@ func isPlainJSON[T string | []byte](s T) bool {
 			return true
 		}
 		r, size := utf8.DecodeRuneInString(string(s[at:min(len(s), at+utf8.UTFMax)]))
-		if r < utf8.RuneSelf || r == utf8.RuneError && size == 1 || r == '\u2028' || r == '\u2029' {
+		isDamaged := r == utf8.RuneError && size == 1
+		endsLine := r == '\u2028' || r == '\u2029'
+		if r < utf8.RuneSelf || isDamaged || endsLine {
 			return false
 		}
 		at += size

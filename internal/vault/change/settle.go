@@ -48,7 +48,7 @@ const (
 
 // settle completes or takes back a change that was broken off. With forward it is completed if its commit had begun and all
 // new texts are there, else taken back; without it the other way round. If one is not possible, the other one is tried. The caller
-// has the lock of the journal. After an error of the disk the change is not settled: that is tried again when the vault is opened
+// has the turn in which the change was begun, or is alone. After an error of the disk the change is not settled: that is tried again when the vault is opened
 // the next time.
 func (s *settler) settle(forward bool) (ending, error) {
 	defer s.vault.Disk.CloseGathered()

@@ -55,8 +55,10 @@ func isOpenAddress(text string) bool {
 	}
 	lower := strings.ToLower(text)
 	isOfWeb := strings.Contains(lower, "//") || strings.Contains(lower, `/\`) || strings.HasPrefix(lower, "www.")
-	isMessage := strings.Contains(lower, "mailto:") || strings.Contains(lower, "sms:")
-	return isOfWeb || isMessage || strings.Contains(lower, "http:") || strings.Contains(lower, "https:") || strings.Contains(lower, notWorked)
+	hasScheme := slices.ContainsFunc([]string{"http:", "https:", "mailto:", "sms:"}, func(scheme string) bool {
+		return strings.Contains(lower, scheme)
+	})
+	return isOfWeb || hasScheme || strings.Contains(lower, notWorked)
 }
 
 // spellings returns what an expression can be, one text for each way that its conditions can be decided.

@@ -94,5 +94,10 @@ func (t *turn) end() {
 
 // isOfOneText reports whether a step makes a note, or changes its text where it is, and nothing else.
 func (s Step) isOfOneText() bool {
-	return s.After.Exists && !s.After.Folder && !s.Before.Folder && !s.IsMove() && s.TrashName == "" && !s.Trash
+	isOfFolder := s.Before.Folder || s.After.Folder
+	isOfTrash := s.Trash || s.TrashName != ""
+	if isOfFolder || isOfTrash || s.IsMove() {
+		return false
+	}
+	return s.After.Exists
 }

@@ -30,7 +30,9 @@ func (f *Folder) Move(from, to Path, before Content) error {
 	// spelling of the own name of the file.
 	switch renamed, err := f.renamed(from, to); {
 	case errors.Is(err, fs.ErrNotExist),
-		err == nil && (renamed != to || !f.sees(to, false) || from != to && f.IsClosed(to)):
+		err == nil && renamed != to,
+		err == nil && !f.sees(to, false),
+		err == nil && from != to && f.IsClosed(to):
 		return closed(to)
 	case err != nil:
 		return err
