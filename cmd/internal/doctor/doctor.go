@@ -40,6 +40,7 @@ type Machine struct {
 	Settings settings.Settings
 	Invalid  error            // why the settings cannot be used. Then nothing is checked that depends on them.
 	Known    []string         // the folders of the vaults that the app lists
+	Nearest  string           // the vault around the working folder, "" for none
 	System   appvaults.System // in which the folders are that the app names
 
 	// State is the state folder, "" for none; StateUnsafe and StateReadOnly say why it

@@ -235,6 +235,10 @@ var faults = []struct {
 	}},
 	{"publishing", Warning, func(p *patient) { p.policy(func(at *policy.Policy) { at.Mutations, at.Publish = true, true }) }},
 	{"vault-none", Warning, func(p *patient) { p.Settings.Served = nil }},
+	{"vault-none", Warning, func(p *patient) {
+		p.Settings.Served = nil
+		p.Nearest = filepath.Join(p.root, "Notes")
+	}},
 	{"vault-unknown", Problem, func(p *patient) { p.Settings.Served[0].Vault = settings.Vault{Name: "Nope"} }},
 	{"vault-elsewhere", Problem, func(p *patient) { p.askedForFolder(`D:\Notes`) }},
 	{"vault-elsewhere", Problem, func(p *patient) {

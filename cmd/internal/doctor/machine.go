@@ -73,7 +73,7 @@ func ThisMachine(std terminal.Streams, args []string, more func(*settings.Flags)
 	built, _ := time.Parse(time.RFC3339, release.ThisBuild().Time)
 	m = Machine{
 		OS: runtime.GOOS, Getenv: std.Getenv, Now: time.Now, Version: release.Version, Built: built,
-		Settings: s, Invalid: invalid, Known: appvaults.VaultFolders(std.Getenv), System: appvaults.ThisSystem(std.Getenv), State: state,
+		Settings: s, Invalid: invalid, Known: appvaults.VaultFolders(std.Getenv), Nearest: settings.NearestVault(), System: appvaults.ThisSystem(std.Getenv), State: state,
 		Paused:  func() (bool, error) { return admission.IsPaused(state) },
 		Clients: clients.Installer{System: system, Backups: filepath.Join(state, "clients"), Now: time.Now},
 		Listen: func(ctx context.Context, addr string) error {

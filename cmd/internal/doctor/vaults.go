@@ -79,12 +79,12 @@ func (m Machine) vaults(ctx context.Context, r *Report) {
 		r.ok("vault", "no vault is set: the app chooses the one that is open")
 		return
 	}
-	r.warn(
-		"vault-none",
-		"no vault is set",
-		"without --vault, notes can be read only while the app runs, from the vault that is open there",
-		fix,
-	)
+	why := "without --vault, notes can be read only while the app runs, from the vault that is open there"
+	if m.Nearest != "" {
+		why = fmt.Sprintf("commands that you type here use the vault around the working folder, %q; a client's server does not look for it", m.Nearest)
+		fix = fmt.Sprintf("vaultwicket config set vault %q", m.Nearest)
+	}
+	r.warn("vault-none", "no vault is set", why, fix)
 }
 
 // folder checks that the folder exists and is readable; otherwise nothing else can be checked.
