@@ -17,6 +17,7 @@ func TestOneLargeAnswerAtATime(t *testing.T) {
 	const kept = 1 << 20
 	r, p, _ := residentRunner(t, Config{MaxKept: kept, Timeout: time.Minute}, "worker", "worker")
 	r.pool.limits.unheard = 0 // the one of this test confirms nothing
+	pid := pidOf(t, r, p)
 	first := r.Hold("a")
 	out, err := r.Run(WithHold(t.Context(), first), reads("flood.md"), p)
 	require.NoError(t, err)
@@ -28,6 +29,7 @@ func TestOneLargeAnswerAtATime(t *testing.T) {
 	defer cancel()
 	_, err = r.Run(short, reads("flood.md"), p)
 	assert.Equal(t, codeOf(err), CodeTimeout, "a second large answer: %v", err)
+	within(t, 20*time.Second, "the end of the worker that confirms nothing", func() bool { return gone(pid) })
 	waits := make(chan error)
 	go func() {
 		_, err := r.Run(t.Context(), reads("flood.md"), p)
