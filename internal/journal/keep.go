@@ -66,13 +66,9 @@ func (b *batch) keep(path string, image Image, in io.Reader) error {
 	if image.Size > b.inText {
 		return b.keepFile(path, whole, image, in)
 	}
-	text := make([]byte, image.Size+1) // one more, so that a longer one is seen
-	n, err := io.ReadFull(in, text)
-	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+	text, err := readImage(path, image, in)
+	if err != nil {
 		return err
-	}
-	if text = text[:n]; ImageOf(text) != image {
-		return &Changed{path}
 	}
 	// Keep a text as a line if it can: as the difference from the last version of the same note, or
 	// whole.
@@ -83,16 +79,49 @@ func (b *batch) keep(path string, image Image, in io.Reader) error {
 		return b.keepFile(path, o, ImageOf(middle), bytes.NewReader(middle))
 	}
 	if !ok {
-		o = object{Hash: image.Hash, Note: whole.Note, Size: image.Size}
-		if len(text) <= maxPacked {
-			o.setData(text)
-		}
-		if len(text) > maxPacked || len(o.Data) > maxInline {
+		fits := false
+		if o, fits = wholeText(whole.Note, image.Hash, text); !fits {
 			return b.keepFile(path, whole, image, bytes.NewReader(text))
 		}
 	}
 	b.recent.put(image.Hash, text)
 	return b.value(o)
+}
+
+// readImage reads the bytes of the file at path, which are an error if they are not those of image.
+func readImage(path string, image Image, in io.Reader) ([]byte, error) {
+	text := make([]byte, image.Size+1) // one more, so that a longer one is seen
+	n, err := io.ReadFull(in, text)
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return nil, err
+	}
+	if text = text[:n]; ImageOf(text) != image {
+		return nil, &Changed{path}
+	}
+	return text, nil
+}
+
+// wholeText returns the object of a text that is kept as a whole, in a line. It reports false if it does not fit one.
+func wholeText(note, hash string, text []byte) (o object, fits bool) {
+	if len(text) > maxPacked {
+		return object{}, false
+	}
+	o = object{Hash: hash, Note: note, Size: int64(len(text))}
+	o.setData(text)
+	return o, len(o.Data) <= maxInline
+}
+
+// keepPacked keeps the bytes of the note at path as they are packed. It reports false if they are not, or a difference from the
+// last version may be shorter.
+func (b *batch) keepPacked(path string, image Image, texts *Packed) (isKept bool, err error) {
+	record, isPacked := texts.record(image.Hash)
+	if !isPacked {
+		return false, nil
+	}
+	if _, hasBase := b.tail.latest[noteID(path)]; hasBase {
+		return false, nil
+	}
+	return true, b.line(record)
 }
 
 // delta returns the record of a version as its difference from the last one of the note; it

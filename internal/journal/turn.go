@@ -14,13 +14,13 @@ import (
 // Turn is the right to change notes of the vault through this program. It is of one caller among all processes, and ends with
 // the process.
 //
-// A change of several files may take long. It keeps others out until it is in the journal, with the paths of all its files
-// ([Turn.PassOn]). From then on others have turns beside it ([Journal.Beside]), for a change of one file that is none of
-// those ([Journal.Claimed]).
+// A change of several files may take long. It keeps others out while it is written to the journal, with the paths of all its
+// files. From then on ([Turn.PassOn]) others have turns beside it ([Journal.Beside]), for a change of one file that is none of
+// those ([Journal.Claimed]). They have turns also while a large change is made ready for the journal, until [Turn.Resume].
 type Turn struct {
 	journal *Journal
 	change  func() // gives back the lock of changes of several files; nil for a turn beside one
-	write   func() // gives back the lock of writers; nil once the turn is passed on
+	write   func() // gives back the lock of writers; nil while the turn is passed on
 }
 
 // Alone takes a turn once nobody else changes notes of the vault. When ctx ends first, the error is a *[Busy].
@@ -95,12 +95,25 @@ func (t *Turn) BecomeAlone() bool {
 	return true
 }
 
-// PassOn lets others have turns beside this one, whose change is marked ([Journal.Mark]) and begun.
+// PassOn lets others have turns beside this one. If its change is marked ([Journal.Mark]) and begun, they are for files that are
+// none of its own; if not, for any file.
 func (t *Turn) PassOn() {
 	if t.write != nil {
 		t.write()
 		t.write = nil
 	}
+}
+
+// Resume waits until nobody has a turn beside this one, nor gets one from then on. When ctx ends first, the error is a *[Busy].
+func (t *Turn) Resume(ctx context.Context) error {
+	if t.write != nil {
+		return nil
+	}
+	write, err := t.journal.lock(ctx, writerLock)
+	if err == nil {
+		t.write = write
+	}
+	return err
 }
 
 // End gives the turn back.
@@ -141,6 +154,10 @@ func (j *Journal) Claimed(ctx context.Context) (*Claims, bool, error) {
 	j.claimed.Store(known)
 	return known, true, nil
 }
+
+// Claim notes what the change of an entry is about that is going to be begun, so that [Journal.Claimed] need not read that in this
+// process.
+func (j *Journal) Claim(e Entry) { j.claimed.Store(claimsOf(e)) }
 
 func claimsOf(e Entry) *Claims {
 	c := &Claims{id: e.ID, paths: map[string]bool{}, above: map[string]bool{}, folders: map[string]bool{}}

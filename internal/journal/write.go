@@ -34,6 +34,16 @@ func (j *Journal) Begin(e Entry, content Content) error {
 // BeginTogether is [Journal.Begin] for several entries, of which all are kept or none. content also gets the number of the
 // entry that a step is of.
 func (j *Journal) BeginTogether(entries []Entry, content func(entry int, s Step) (io.ReadCloser, error)) error {
+	return j.BeginPacked(entries, nil, content)
+}
+
+// BeginPacked is [Journal.BeginTogether] for entries of whose texts some are packed: those are not asked of content. texts may be
+// nil.
+func (j *Journal) BeginPacked(
+	entries []Entry,
+	texts *Packed,
+	content func(entry int, s Step) (io.ReadCloser, error),
+) error {
 	for _, e := range entries {
 		if err := e.check(); err != nil {
 			return err
@@ -45,7 +55,7 @@ func (j *Journal) BeginTogether(entries []Entry, content func(entry int, s Step)
 		b.charge(0)
 		for i, e := range entries {
 			of := func(s Step) (io.ReadCloser, error) { return content(i, s) }
-			if err := b.begin(e, of); err != nil {
+			if err := b.begin(e, texts, of); err != nil {
 				return err
 			}
 		}
@@ -53,14 +63,24 @@ func (j *Journal) BeginTogether(entries []Entry, content func(entry int, s Step)
 	})
 }
 
+// NeedsBytes reports whether the bytes before a step are kept: not those of a new file, nor of one that is only moved.
+func (s Step) NeedsBytes() bool { return s.Before.Exists && !s.isPureMove() }
+
 // begin keeps an entry with what its steps are going to change.
-func (b *batch) begin(e Entry, content Content) error {
+func (b *batch) begin(e Entry, texts *Packed, content Content) error {
 	if _, known := b.tail.entries[e.ID]; known && b.tail.states[e.ID] != Undone {
 		return &Invalid{"id", e.ID, "is taken"}
 	}
 	before := b.written()
 	for _, step := range e.Steps {
-		if !step.Before.Exists || step.isPureMove() || b.isKept(step.Before) {
+		if !step.NeedsBytes() || b.isKept(step.Before) {
+			continue
+		}
+		isKept, err := b.keepPacked(step.Source(), step.Before, texts)
+		if err != nil {
+			return err
+		}
+		if isKept {
 			continue
 		}
 		in, err := content(step)

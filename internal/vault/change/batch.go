@@ -3,6 +3,7 @@ package change
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"io"
 	"io/fs"
 	"slices"
@@ -246,27 +247,31 @@ func CommitBatch(v *call.Vault, how protocol.Write) (answer.Reply, error) {
 	if err != nil {
 		return answer.Reply{}, err
 	}
-	since := planned.extent
-	if !how.Alone {
-		// What others changed until now is looked at before they have to wait.
-		now := j.Extent()
-		if planned.isOutdated(v, j, how.Rests, since) {
-			return answer.Reply{Stale: true}, nil
-		}
-		since = now
+	rests := basis{journal: j, since: planned.extent, isOutdated: func(since journal.Extent) bool {
+		return !how.Alone && planned.isOutdated(v, j, how.Rests, since)
+	}}
+	if rests.check() != nil { // before others have to wait
+		return answer.Reply{Stale: true}, nil
 	}
 	turn, err := takeTurn(v, j, how)
 	if err != nil {
 		return answer.Reply{}, err
 	}
 	defer turn.end()
-	if !how.Alone && planned.isOutdated(v, j, how.Rests, since) {
+	isLent := planned.mayLend(how.Rests) && turn.lend(planned.files())
+	if rests.check() != nil {
 		return answer.Reply{Stale: true}, nil
 	}
 	t, err := planned.transaction(v, j, turn, how)
 	if err == nil {
 		defer t.close()
 		err = t.compare(how.Alone)
+	}
+	if err == nil && isLent {
+		err = t.endLending(&rests)
+	}
+	if errors.Is(err, errStale) {
+		return answer.Reply{Stale: true}, nil
 	}
 	if isConflict(err) && !how.Alone && !planned.isOfOneState {
 		return answer.Reply{Stale: true}, nil
@@ -283,6 +288,25 @@ func CommitBatch(v *call.Vault, how protocol.Write) (answer.Reply, error) {
 		return said, partlyApplied(t.entry.ID, end, err)
 	}
 	return said, err
+}
+
+// files returns how many files the operations are about, at most.
+func (b *plannedBatch) files() (count int) {
+	for _, o := range b.operations {
+		count += len(o.steps)
+	}
+	return count
+}
+
+// mayLend reports whether others may change notes while the batch is made ready: not if any change of theirs makes it
+// outdated, see [plannedBatch.isOutdated].
+func (b *plannedBatch) mayLend(rests string) bool {
+	for rest := range slices.Chunk(strings.Split(rests, "\x00"), 2) {
+		if len(rest) == 2 && rest[0] == "" {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(b.operations, func(o *operation) bool { return len(o.steps) > 1 && o.outdated == nil })
 }
 
 // isOutdated reports whether the operations may do something else by now, because of what was changed since the journal had an

@@ -6,12 +6,14 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/internal/vault"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
+	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/embedded"
 	"github.com/vaultwicket/vaultwicket/tests/require"
@@ -27,13 +29,21 @@ var besideFiles = map[string]string{
 // ended on the way.
 func callAs(t *testing.T, ctx context.Context, h *embedded.Vault, before func(method string), words ...string) (said answer.Reply, isAnswered bool) {
 	t.Helper()
+	return callOn(t, ctx, h, func(folder *disk.Folder) {
+		folder.Interpose(func(method string) error {
+			before(method)
+			return nil
+		})
+	}, words...)
+}
+
+// callOn is callAs with a folder that is prepared for it.
+func callOn(t *testing.T, ctx context.Context, h *embedded.Vault, prepare func(*disk.Folder), words ...string) (said answer.Reply, isAnswered bool) {
+	t.Helper()
 	at := h.Host()
 	defer at.Close()
 	v := require.Value(at.Open(ctx, h.Dir, protocol.Request{}))(t)
-	v.Disk.Interpose(func(method string) error {
-		before(method)
-		return nil
-	})
+	prepare(v.Disk)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -95,6 +105,102 @@ func TestOneNoteIsChangedBesideALargeChange(t *testing.T) {
 			want["other.md"] = strings.Join(lines, "\n")
 			assert.Equal(t, fmt.Sprintf("%q", treeOf(h)), fmt.Sprintf("%q", want))
 		})
+	}
+}
+
+// While a large change is worked out, compared and made ready for the journal, others change notes that it is not about, and do not wait.
+func TestALargeChangeIsMadeReadyBesideOthers(t *testing.T) {
+	const size = 100
+	files := map[string]string{"other.md": "other\n", ".obsidian/app.json": embedded.FollowLinks}
+	for i := range size {
+		files[fmt.Sprintf("x/own %d.md", i)] = fmt.Sprintf("is x #t [[own %d]]\n", i+1)
+	}
+	for _, large := range []string{
+		"vault:replace old=x new=y", "tag:rename name=t to=u", "property:set folder=x name=p value=1",
+		"folder:rename path=x name=y", "folder:delete path=x", "folder:copy path=x to=y",
+	} {
+		t.Run(large, func(t *testing.T) {
+			h := embedded.New(t, files)
+			whole := embedded.New(t, files)
+			whole.Does(strings.Fields(large)...)
+			want := treeOf(whole)
+
+			var mu sync.Mutex
+			looks := 0
+			lines := []string{"other"}
+			said, _ := callOn(t, t.Context(), h, func(folder *disk.Folder) {
+				folder.InterposeReads(func(_, name string) error {
+					mu.Lock()
+					defer mu.Unlock()
+					if !strings.HasPrefix(name, "own ") {
+						return nil
+					}
+					if looks++; looks%(size/2) != 1 {
+						return nil
+					}
+					ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+					defer cancel()
+					line := fmt.Sprint("line ", looks)
+					said, _ := callAs(t, ctx, h, nothing, "append", "path=other.md", "content="+line)
+					assert.Equal(t, said.Status, answer.ExitDone, "at look %d, %s: %s", looks, name, said.Text)
+					lines = append(lines, line)
+					return nil
+				})
+			}, strings.Fields(large)...)
+			require.Equal(t, said.Status, answer.ExitDone, said.Text)
+			want["other.md"] = strings.Join(lines, "\n")
+			assert.Equal(t, fmt.Sprintf("%q", treeOf(h)), fmt.Sprintf("%q", want))
+			h.Does("undo", "id="+said.Entry)
+			old := treeOf(embedded.New(t, files))
+			old["other.md"] = want["other.md"]
+			got := treeOf(h)
+			assert.Equal(t, fmt.Sprintf("%q", without(got, ".trash/")), fmt.Sprintf("%q", old), "after the undo")
+		})
+	}
+}
+
+// What others change while a large change is made ready is kept, and the change is worked out anew where it rests on that.
+func TestALargeChangeThatIsOutdatedWhileItIsMadeReady(t *testing.T) {
+	const size = 100
+	files := map[string]string{"other.md": "is x\n", ".obsidian/app.json": embedded.FollowLinks}
+	for i := range size {
+		files[fmt.Sprintf("x/own %d.md", i)] = "is x\n"
+	}
+	for _, meanwhile := range []string{
+		"append path=x/own_50.md content=x", "append path=other.md content=x", "create path=x/new.md content=x", "create path=new.md content=x",
+	} {
+		for _, large := range []string{"vault:replace old=x new=y", "folder:rename path=x name=z"} {
+			t.Run(large+" "+meanwhile, func(t *testing.T) {
+				words := strings.Fields(meanwhile)
+				words[1] = strings.ReplaceAll(words[1], "_", " ")
+				h := embedded.New(t, files)
+				whole := embedded.New(t, files)
+				whole.Does(words...)
+				whole.Does(strings.Fields(large)...)
+				want := treeOf(whole)
+
+				var mu sync.Mutex
+				looks := 0
+				said, _ := callOn(t, t.Context(), h, func(folder *disk.Folder) {
+					folder.InterposeReads(func(_, name string) error {
+						mu.Lock()
+						defer mu.Unlock()
+						if !strings.HasPrefix(name, "own 99") {
+							return nil
+						}
+						if looks++; looks != 2 { // once it is worked out
+							return nil
+						}
+						said, _ := callAs(t, t.Context(), h, nothing, words...)
+						assert.Equal(t, said.Status, answer.ExitDone, said.Text)
+						return nil
+					})
+				}, strings.Fields(large)...)
+				require.Equal(t, said.Status, answer.ExitDone, said.Text)
+				require.That(t, looks > 2, "%d looks", looks)
+				assert.Equal(t, fmt.Sprintf("%q", treeOf(h)), fmt.Sprintf("%q", want))
+			})
+		}
 	}
 }
 

@@ -36,7 +36,8 @@ type transaction struct {
 	files  map[disk.Path]bool    // that were changed hastily, and are not durable yet
 	// drafts are those of the steps by their folders, once a folder is removed.
 	drafts map[disk.Path][]disk.Draft
-	parts  []*operation // of a batch, whose steps together are those of the transaction; none for a single change
+	texts  journal.Packed // before the steps, once they are made ready for the journal
+	parts  []*operation   // of a batch, whose steps together are those of the transaction; none for a single change
 }
 
 // newTransaction returns the transaction of the steps of a proposal, which are no no-ops. It names what the disk needs for
@@ -254,6 +255,52 @@ func (t *transaction) takeAlong(i int) bool {
 	return true
 }
 
+// endLending makes ready what is kept in the journal, and has others wait again. The error is errStale if they have changed what
+// the change was worked out on.
+func (t *transaction) endLending(rests *basis) error {
+	if err := t.pack(); err != nil {
+		return err
+	}
+	t.journal.Claim(t.entry)
+	if err := rests.check(); err != nil { // most of it, before they have to wait
+		return err
+	}
+	if err := t.turn.resume(t.vault, t.journal); err != nil {
+		return err
+	}
+	return rests.check()
+}
+
+// pack makes the texts ready that the journal is going to keep.
+func (t *transaction) pack() error {
+	t.noteImages()
+	content := contentOf(t.vault, t.steps, t.entry.Steps)
+	_, err := parallel.Waiting(len(t.steps), func(i int) error {
+		step := t.entry.Steps[i]
+		if err := t.vault.Ctx.Err(); err != nil || !step.NeedsBytes() {
+			return err
+		}
+		in, err := content(step)
+		if err != nil {
+			return unjournaled(err)
+		}
+		defer in.Close()
+		if err := t.texts.Add(step.Source(), step.Before, in); err != nil {
+			return unjournaled(err)
+		}
+		return nil
+	})
+	return err
+}
+
+// noteImages notes in the entry what the steps are about, which may have become another file since.
+func (t *transaction) noteImages() {
+	for i, s := range t.steps {
+		t.entry.Steps[i].Before = ImageOf(s.Before)
+		t.entry.Steps[i].After = ImageOf(s.After)
+	}
+}
+
 // close closes what was kept open for the steps.
 func (t *transaction) close() { t.folder.CloseGathered() }
 
@@ -350,9 +397,7 @@ func (t *transaction) isOvertaken() bool {
 // begin keeps the intention in the journal. After it the change is one that is to be completed or taken back, whatever
 // becomes of this process.
 func (t *transaction) begin() error {
-	for i, s := range t.steps { // they may have become others since they were kept
-		t.entry.Steps[i].Before, t.entry.Steps[i].After = ImageOf(s.Before), ImageOf(s.After)
-	}
+	t.noteImages()
 	if err := t.turn.mark.Set(t.entry.ID); err != nil {
 		return unjournaled(err)
 	}
@@ -363,7 +408,7 @@ func (t *transaction) begin() error {
 		entries = append(entries, o.entry)
 		contents = append(contents, o.content(t.vault))
 	}
-	err := t.journal.BeginTogether(entries, func(entry int, k journal.Step) (io.ReadCloser, error) {
+	err := t.journal.BeginPacked(entries, &t.texts, func(entry int, k journal.Step) (io.ReadCloser, error) {
 		return contents[entry](k)
 	})
 	if err != nil {

@@ -86,6 +86,28 @@ func (t *turn) passOn() {
 	}
 }
 
+// leastLent is how many files a change has, at least, that is made ready for the journal while others change notes. That of a
+// smaller one takes no longer than to take a turn twice.
+const leastLent = 64
+
+// lend lets others change one note each while a change of many files is made ready. It is false, and they wait, if the change has
+// few files. The caller calls [turn.resume], and looks at what they have changed.
+func (t *turn) lend(files int) bool {
+	if t.held == nil || files < leastLent {
+		return false
+	}
+	t.held.PassOn()
+	return true
+}
+
+// resume waits until nobody else changes notes, and settles what was broken off meanwhile.
+func (t *turn) resume(v *call.Vault, j *journal.Journal) error {
+	if err := t.held.Resume(v.Ctx); err != nil {
+		return unjournaled(err)
+	}
+	return recoverChange(v, j, j.BesideMark())
+}
+
 func (t *turn) end() {
 	if t.held != nil {
 		t.held.End()

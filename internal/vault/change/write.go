@@ -107,14 +107,12 @@ func tryOut(
 			return p.answer(), err
 		}
 	}
-	mayRestOnOthers := !alone && len(p.Steps) > 1
-	if mayRestOnOthers {
-		// What others changed until now is looked at before they have to wait.
-		now := j.Extent()
-		if p.isOutdated(v, j, planned) {
-			return answer.Reply{}, errStale
-		}
-		planned = now
+	rests := basis{journal: j, since: planned, isOutdated: func(since journal.Extent) bool {
+		mayRestOnOthers := !alone && len(p.Steps) > 1
+		return mayRestOnOthers && p.isOutdated(v, j, since)
+	}}
+	if err := rests.check(); err != nil { // before others have to wait
+		return answer.Reply{}, err
 	}
 	turn, err := takeTurnFor(v, j, how, p.Steps)
 	if err != nil {
@@ -125,8 +123,11 @@ func tryOut(
 		if p, err = propose(v, row, values, how); err != nil || p.ReadAnswer != nil {
 			return p.answer(), err
 		}
-	} else if mayRestOnOthers && p.isOutdated(v, j, planned) {
-		return answer.Reply{}, errStale
+	}
+	// Who writes all the time would make a change that may rest on any note outdated meanwhile.
+	isLent := !alone && p.Outdated != nil && turn.lend(len(p.Steps))
+	if err := rests.check(); err != nil {
+		return answer.Reply{}, err
 	}
 	if err := fits(v, p, how); err != nil {
 		return answer.Reply{}, err
@@ -141,6 +142,9 @@ func tryOut(
 	if err == nil {
 		defer t.close()
 		err = t.compare(alone)
+	}
+	if err == nil && isLent {
+		err = t.endLending(&rests)
 	}
 	if isConflict(err) && how.Approved == "" && !alone {
 		return answer.Reply{}, errStale
@@ -158,6 +162,23 @@ func tryOut(
 		said.Change = Proposal{Steps: t.steps, Note: p.Note, loses: p.loses}.change(v)
 	}
 	return said, err
+}
+
+// basis is what a change was worked out on.
+type basis struct {
+	journal    *journal.Journal
+	since      journal.Extent // of the journal, when it was last looked at
+	isOutdated func(since journal.Extent) bool
+}
+
+// check returns errStale if others have changed it since it was last looked at.
+func (b *basis) check() error {
+	now := b.journal.Extent()
+	if b.isOutdated(b.since) {
+		return errStale
+	}
+	b.since = now
+	return nil
 }
 
 // maxSince is how many changes of others are looked at, before a change is rather worked out anew.
