@@ -57,7 +57,7 @@ func (v *view) object(ctx context.Context, hash string) ([]byte, error) {
 	}
 	wanted := keyOf(byObject, hash)
 	var err error = &Unknown{hash}
-	for _, i := range v.having(wanted, 0) { // several may have the object
+	for i := range v.having(wanted, 0) { // several may have the object
 		s, failed := v.find(ctx, i, wanted)
 		if failed != nil {
 			return nil, failed

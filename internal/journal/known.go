@@ -33,13 +33,26 @@ type placedHeads struct {
 	heads []*head
 }
 
+// isOf reports whether the heads are those of segments, of which the newest may have grown.
+func (p placedHeads) isOf(segments []segment) bool {
+	last := len(segments) - 1
+	if len(p.of) != len(segments) {
+		return false
+	}
+	if &p.of[0] == &segments[0] {
+		return true
+	}
+	isSame := func(a, b segment) bool { return a.number == b.number && a.size == b.size }
+	return slices.EqualFunc(p.of[:last], segments[:last], isSame)
+}
+
 // headsOf returns the heads of segments at their places. The caller has the lock.
 func (k *known) headsOf(segments []segment) []*head {
 	if len(segments) == 0 {
 		return nil
 	}
-	isSame := len(k.placed.of) == len(segments) && &k.placed.of[0] == &segments[0]
-	if isSame {
+	if k.placed.isOf(segments) {
+		k.placed.of = segments
 		return k.placed.heads
 	}
 	heads := make([]*head, len(segments))

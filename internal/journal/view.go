@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"iter"
 	"maps"
 	"os"
 	"slices"
@@ -61,22 +62,34 @@ func (v *view) find(ctx context.Context, i int, wanted key) (s *summary, err err
 	return s, v.unlessGone(err)
 }
 
-// having returns the places of the segments, from one on, that may have something with a key, or damage, the newest first.
-// Most are told by the heads that this process knows.
-func (v *view) having(wanted key, from int) (places []int) {
+// having gives the places of the segments, from one on, that may have something with a key, or damage, the newest first.
+// Most are told by the heads that this process knows, each when it is asked for: what is wanted is mostly in the first.
+func (v *view) having(wanted key, from int) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for i := v.lastHaving(wanted, from, len(v.segments)); i >= from; i = v.lastHaving(wanted, from, i) {
+			if !yield(i) {
+				return
+			}
+		}
+	}
+}
+
+// lastHaving returns the last of the places from one on, and before an end, of which [view.having] is true; one below from if
+// there is none.
+func (v *view) lastHaving(wanted key, from, end int) int {
 	k := &v.journal.known
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	heads := k.headsOf(v.segments)
-	for i := len(v.segments) - 1; i >= from; i-- {
+	for i := end - 1; i >= from; i-- {
 		h := heads[i]
 		isNewest := i == len(v.segments)-1
 		isUnknown := h == nil || h.isDamaged
 		if isNewest || isUnknown || h.filter.has(wanted) {
-			places = append(places, i)
+			return i
 		}
 	}
-	return places
+	return from - 1
 }
 
 // unlessGone returns an error, unless it is that of a segment which was removed.
@@ -131,7 +144,7 @@ func (v *view) visit(ctx context.Context, i int, wanted key, since, until time.T
 // where it is not found.
 func (v *view) locate(ctx context.Context, id string) (place, error) {
 	wanted := keyOf(byID, id)
-	for _, i := range v.having(wanted, 0) {
+	for i := range v.having(wanted, 0) {
 		s, err := v.visit(ctx, i, wanted, time.Time{}, time.Time{})
 		if err != nil {
 			return place{}, err
@@ -160,7 +173,7 @@ func (v *view) outcomes(ctx context.Context, at place) (ends []placedEnd, isAgai
 	e := at.summary.entries[at.row]
 	wanted := keyOf(byID, e.id)
 	state := Begun
-	for _, i := range slices.Backward(v.having(wanted, at.segment)) {
+	for _, i := range slices.Backward(slices.Collect(v.having(wanted, at.segment))) {
 		s := at.summary
 		if i > at.segment {
 			if s, err = v.find(ctx, i, wanted); err != nil {
