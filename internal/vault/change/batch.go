@@ -283,7 +283,7 @@ func CommitBatch(v *call.Vault, how protocol.Write) (answer.Reply, error) {
 	if err == nil && end.state == made {
 		_ = endUndone(j, planned.undone) // an undo of them has nothing to do either
 	}
-	said := answer.Reply{Entry: t.entry.ID, Overtaken: end.overtaken}
+	said := answer.Reply{Entry: t.entry.ID, Overtaken: end.overtaken, Notice: noticed(end.beside...)}
 	if end.isLeft() {
 		return said, partlyApplied(t.entry.ID, end, err)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -49,6 +50,52 @@ var foreignActs = map[string]func(path string) error{
 		_ = os.Remove(path)
 		return nil
 	},
+}
+
+// A program has a note open while it is replaced, and writes to it before or after that. What it writes is in the vault afterwards.
+func TestAProgramWritesIntoANoteThatIsReplaced(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a note that a program has open is not replaced there")
+	}
+	for _, change := range []string{"append path=a.md content=x", "vault:replace old=is new=was", "property:set path=a.md name=p value=1"} {
+		for _, writes := range []string{"appends", "rewrites"} {
+			for at := 1; ; at++ {
+				when := fmt.Sprintf("%s: it %s at step %d", change, writes, at)
+				h := embedded.New(t, map[string]string{"a.md": "is a\n", "b.md": "is b\n"})
+				name := filepath.Join(h.Dir, "a.md")
+				flags := os.O_WRONLY | os.O_APPEND
+				open := require.Value(os.OpenFile(name, flags, 0))(t)
+				n := 0
+				isDiscarded := false // after the last look at it
+				said, _ := callAs(t, t.Context(), h, func(method string) {
+					if n++; n != at {
+						return
+					}
+					isDiscarded = method == "Remove"
+					if writes == "rewrites" {
+						require.NoError(t, open.Truncate(0))
+					}
+					_, err := open.WriteString("a late line\n")
+					require.NoError(t, err)
+				}, strings.Fields(change)...)
+				require.NoError(t, open.Close())
+				if n < at {
+					break
+				}
+				found := 0
+				for path, text := range treeOf(h) {
+					found += strings.Count(text, "a late line\n")
+					assert.That(t, !strings.Contains(path, ".vaultwicket-"), "%s: %s is left", when, path)
+				}
+				isBeside := treeOf(h)["a 1.md"] != ""
+				isTold := strings.Contains(said.Notice, `is in "a 1.md"`)
+				assert.Equal(t, isTold, isBeside, "%s: %q", when, said.Notice)
+				if !isDiscarded {
+					assert.Equal(t, found, 1, "%s of %d: %s, %q", when, n, said.Text, treeOf(h))
+				}
+			}
+		}
+	}
 }
 
 // everyFile is in place of a path where another program does it to all files at once.

@@ -35,6 +35,8 @@ type ending struct {
 	unseen bool
 	// overtaken says that another program has changed a file since.
 	overtaken bool
+	// beside says where texts of other programs are that could not stay in their notes.
+	beside []string
 }
 
 // outcome is whether a change is made.
@@ -130,7 +132,14 @@ func (s *settler) finish(end outcome, found []journal.Image) error {
 	defer folder.CloseGathered()
 	failed := make([]error, len(s.entry.Steps))
 	_, _ = parallel.Waiting(len(failed), func(i int) error {
-		if draft, err := disk.ParseDraft(s.entry.Steps[i].Draft); err == nil {
+		draft, err := disk.ParseDraft(s.entry.Steps[i].Draft)
+		if err != nil {
+			return nil
+		}
+		if end == made {
+			failed[i] = s.saveLate(i)
+		}
+		if failed[i] == nil {
 			failed[i] = folder.Discard(draft)
 		}
 		return nil // each is tried
@@ -368,8 +377,9 @@ type settler struct {
 	mark    journal.Mark // of the change; the zero Mark if nothing is settled
 	entry   journal.Entry
 	sync    func() error
-	mu      sync.Mutex            // for was
+	mu      sync.Mutex            // for was and beside
 	was     map[int]journal.Image // see [journal.Outcome]
+	beside  []string              // see [ending]
 	// busy has a lock for each step, which whoever looks at it or makes it has. One that has that of a step only waits for
 	// those of the steps before it.
 	busy []sync.Mutex

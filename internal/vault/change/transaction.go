@@ -364,7 +364,7 @@ func (t *transaction) finish() (ending, error) {
 			_ = t.journal.Put(t.entry.Caller, step.Path.String(), ImageOf(step.After), bytes.NewReader(step.After.Text))
 		}
 	}
-	return ending{state: made, overtaken: t.isOvertaken()}, nil
+	return ending{state: made, overtaken: t.isOvertaken(), beside: s.beside}, nil
 }
 
 // maxKept is how many notes of one change are kept as they were left, too: a

@@ -155,6 +155,7 @@ func tryOut(
 	end, err := t.run()
 	said.Entry = t.entry.ID
 	said.Overtaken = end.overtaken
+	said.Notice = noticed(append([]string{said.Notice}, end.beside...)...)
 	if end.isLeft() {
 		return said, partlyApplied(t.entry.ID, end, err)
 	}
@@ -204,10 +205,9 @@ func (p Proposal) said(v *call.Vault) answer.Reply {
 		notices = append(notices, "the change "+broken)
 	}
 	notices = append(notices, p.leadElsewhere())
-	notices = slices.DeleteFunc(notices, func(notice string) bool { return notice == "" })
 	return answer.Reply{
 		Text:     p.Message,
-		Notice:   strings.Join(notices, "; "),
+		Notice:   noticed(notices...),
 		Note:     p.Note,
 		Change:   p.change(v),
 		LineEnds: p.lineEnds,
@@ -239,9 +239,13 @@ func (p Proposal) nothing(said answer.Reply) answer.Reply {
 	}
 	said.Nothing = true
 	said.Text = "Nothing was changed: " + what + "."
-	notices := []string{"nothing was changed: " + what, said.Notice}
-	said.Notice = strings.Join(slices.DeleteFunc(notices, func(notice string) bool { return notice == "" }), "; ")
+	said.Notice = noticed("nothing was changed: "+what, said.Notice)
 	return said
+}
+
+// noticed returns the notice of all that is noticed, of which some may be empty.
+func noticed(all ...string) string {
+	return strings.Join(slices.DeleteFunc(all, func(notice string) bool { return notice == "" }), "; ")
 }
 
 // isConflict reports whether an error says that another program has changed a file.

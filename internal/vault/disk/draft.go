@@ -239,6 +239,16 @@ func (f *Folder) ReadDraft(d Draft) ([]byte, error) {
 	return rooted{dir: dir}.readAll(d.name, MaxNote)
 }
 
+// DraftInfo returns what is known about the file of a draft; the error is fs.ErrNotExist if there is none.
+func (f *Folder) DraftInfo(d Draft) (fs.FileInfo, error) {
+	dir, err := f.enter(d.folder.segments())
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	return dir.Lstat(d.name)
+}
+
 // Holds reports whether there is a draft with this content. The error says that it cannot be read.
 func (f *Folder) Holds(d Draft, content Content) (bool, error) {
 	dir, err := f.enter(d.folder.segments())
@@ -349,17 +359,46 @@ func (f *Folder) exchangeBack(dir *os.Root, p Path, drafts *os.Root, d Draft, af
 	if err := f.sys.Exchange(drafts, d.name, dir, p.Base()); err != nil {
 		return fmt.Errorf("%q was written twice meanwhile, and one of its texts is in %q: %w", p.text, d, err)
 	}
+	name, err := f.keepBeside(drafts, d, dir, p)
+	if err != nil {
+		return err
+	}
+	return fmt.Errorf("%q was written twice meanwhile, and one of its texts is in %q", p.text, name)
+}
+
+// keepBeside gives a draft the first free name like that of the file at p, such as "Note 1.md", in its folder.
+func (f *Folder) keepBeside(drafts *os.Root, d Draft, dir *os.Root, p Path) (name string, err error) {
 	for n := 1; n < maxTrashed; n++ {
 		name := numbered(p.Base(), n)
 		err := f.pass(drafts, d.name, dir, name)
 		if err == nil {
-			return fmt.Errorf("%q was written twice meanwhile, and one of its texts is in %q", p.text, name)
+			return name, nil
 		}
 		if !errors.Is(err, fs.ErrExist) {
-			return err
+			return "", err
 		}
 	}
-	return fs.ErrExist
+	return "", fs.ErrExist
+}
+
+// KeepBeside makes a draft a note next to the file at p, with the first free name such as "Note 1.md", which it returns. The
+// error is fs.ErrExist if none is free, else one of the system.
+func (f *Folder) KeepBeside(d Draft, p Path) (name string, err error) {
+	dir, leave, err := f.lockedParent(p)
+	if err != nil {
+		return "", err
+	}
+	defer leave()
+	drafts, err := f.enter(d.folder.segments())
+	if err != nil {
+		return "", err
+	}
+	defer drafts.Close()
+	name, err = f.keepBeside(drafts, d, dir, p)
+	if err != nil {
+		return "", err
+	}
+	return name, f.settle(dir, p.Folder(), name)
 }
 
 // Publish gives a draft the path p, which must be free, and makes the folders that are missing there. If anything of

@@ -110,7 +110,7 @@ var byPath = []struct {
 var pathless = map[string]string{
 	"Over":  "keeps the view",
 	"Close": "closes", "Info": "is about the vault itself", "WithView": "makes the view", "Counting": "keeps the view", "Redacting": "keeps the view", "Judging": "keeps the view", "Judges": "is about the folder itself", "IsClosed": "is for the view", "Raw": "keeps the view", "IsRedacted": "is about the folder itself", "Interpose": "is for tests", "InterposeReads": "is for tests", "Telling": "keeps the view", "Told": "returns its error",
-	"NewDraft": "makes a name for a temporary file", "NearestFolder": "says where a temporary file may be", "Holds": "is about a temporary file", "Discard": "removes a temporary file", "ReadDraft": "is about a temporary file", "PutBack": "gives a file its own path again",
+	"NewDraft": "makes a name for a temporary file", "NearestFolder": "says where a temporary file may be", "Holds": "is about a temporary file", "Discard": "removes a temporary file", "DraftInfo": "is about a temporary file", "KeepBeside": "gives a file a free name next to its own path", "ReadDraft": "is about a temporary file", "PutBack": "gives a file its own path again",
 	"Stage": "is tried with Replace", "StageAll": "is Stage for several", "IsOneFile": "is asked of the whole vault", "Gathering": "keeps the view", "CloseGathered": "is about folders that are open", "HasExchanged": "is about the disk itself", "Whole": "is for what completes a change", "MissingFolders": "says which folders a change makes, for the journal",
 	"FreeTrashName": "makes a name in the trash", "HoldsTrashed": "is about a file in the trash", "RemoveEmptyTrash": "is about the trash",
 	"Sees":    "is the view",
