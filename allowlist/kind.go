@@ -10,7 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/vaultwicket/vaultwicket/allowlist/day"
+	"github.com/vaultwicket/vaultwicket/internal/date"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 )
 
@@ -104,7 +104,7 @@ func (p *param) check(v Value) (text, reason string) {
 			return v.text, reason
 		}
 		// Which day a word refers to is decided when the call is carried out, by the clock of the vault.
-		if _, err := day.Parse(v.text); err != nil {
+		if _, err := date.Parse(v.text); err != nil {
 			return v.text, fmt.Sprintf("invalid date %q: %s", excerpt.Short(v.text), err)
 		}
 	case kindChoice:

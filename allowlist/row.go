@@ -177,7 +177,7 @@ const (
 	kindFolder                      // the vault path of a folder; "/" is the root
 	kindRef                         // path:line
 	kindNumber                      // an integer between two bounds
-	kindDate                        // a day as YYYY-MM-DD, or in words, see package day
+	kindDate                        // a day as YYYY-MM-DD, or in words, see package date
 	kindAge                         // a number of days, or the day that they are counted from
 	kindChoice                      // one of a fixed list of words
 	kindChar                        // exactly one character

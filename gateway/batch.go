@@ -19,7 +19,6 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/audit"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/gateway/paging"
 	"github.com/vaultwicket/vaultwicket/gateway/telemetry"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/internal/journal"
@@ -650,7 +649,7 @@ func (r BatchResult) forKeeping() BatchResult {
 			Stderr:    short.Stderr,
 			Truncated: short.Truncated,
 		}.cut(
-			paging.Limit{Bytes: keptShare},
+			pageLimit{Bytes: keptShare},
 		)
 		short.Stdout = cut.Stdout
 		short.Stderr = cut.Stderr

@@ -14,7 +14,6 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/audit"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/gateway/grants"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/internal/journal"
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
@@ -37,7 +36,7 @@ type batchPlan struct {
 	id       string             // of the batch in the journal
 	planned  int                // how many operations are planned before they are made; those after them are of the app
 	isBegun  bool
-	use      *grants.Use // of the grant that answers the questions about all of them, nil for none
+	use      *consent.GrantUse // of the grant that answers the questions about all of them, nil for none
 	// reads are what the operations read from places of flow rules, over is nil if they are made one by one.
 	reads batchReads
 	over  *planning

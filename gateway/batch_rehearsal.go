@@ -11,7 +11,6 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/gateway/telemetry"
-	"github.com/vaultwicket/vaultwicket/gateway/vaultview"
 	"github.com/vaultwicket/vaultwicket/internal/journal"
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
 )
@@ -264,13 +263,13 @@ func (p *batchPlan) bound() map[string]string {
 func (g *vaultGateway) checkBatchUnchanged(each []consent.Question, bound map[string]string) error {
 	folder := g.target().Folder
 	for path, hash := range bound {
-		if hex.EncodeToString([]byte(vaultview.Hash(folder, path))) != hash {
+		if hex.EncodeToString([]byte(HashOfNote(folder, path))) != hash {
 			return consent.ChangedSince(telemetry.BatchCommand)
 		}
 	}
 	for _, q := range each {
 		for path, hash := range q.Spelled {
-			if vaultview.Hash(folder, path) != hash {
+			if HashOfNote(folder, path) != hash {
 				return consent.ChangedSince(telemetry.BatchCommand)
 			}
 		}

@@ -680,7 +680,7 @@ type plannedChange struct {
 	Files   []struct {
 		consent.PlannedFile
 		Raw *[2]string // see [consent.PlannedFile]
-		// Lost, LostText and Text are those of [grants.File].
+		// Lost, LostText and Text are those of [consent.GrantFile].
 		Lost, LostText, Text int
 		difference.Change
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/audit"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/gateway/vaultview"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 	"github.com/vaultwicket/vaultwicket/policy"
@@ -157,7 +156,7 @@ func (g *vaultGateway) question(ctx context.Context, req Request, plan *Plan) (c
 	if q.Change == "" {
 		q.Spelled = map[string]string{} // "" for a note that does not exist, or whose vault has no known folder
 		for _, s := range call.NamedPaths() {
-			q.Spelled[s.Path] = vaultview.Hash(g.target().Folder, s.Path)
+			q.Spelled[s.Path] = HashOfNote(g.target().Folder, s.Path)
 		}
 	}
 	if len(q.Files) > 0 {
@@ -225,7 +224,7 @@ func (g *vaultGateway) checkUnchanged(q consent.Question) error {
 		from := cmp.Or(f.From, f.Path)
 		before, ok := made[from]
 		if !ok {
-			before = hex.EncodeToString([]byte(vaultview.Hash(folder, from)))
+			before = hex.EncodeToString([]byte(HashOfNote(folder, from)))
 		}
 		if before != f.Raw[0] {
 			return consent.ChangedSince(q.Command)
@@ -234,7 +233,7 @@ func (g *vaultGateway) checkUnchanged(q consent.Question) error {
 		made[f.Path] = f.Raw[1]
 	}
 	for path, hash := range q.Spelled {
-		if vaultview.Hash(folder, path) != hash {
+		if HashOfNote(folder, path) != hash {
 			return consent.ChangedSince(q.Command)
 		}
 	}

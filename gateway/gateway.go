@@ -4,6 +4,9 @@
 // [Gateway.Do] runs one request, [Gateway.DoBatch] several. [Gateway.DryRun] makes the
 // same plan and prints it: there is no second path on which a request could be decided
 // differently. The stages of a request are in process.go.
+//
+// What a request needs besides is here too: the catalog of the commands that are enabled (catalog.go), the pages of long
+// answers (page.go), and what the gateway itself sees of the notes (note_rules.go).
 package gateway
 
 import (
@@ -24,11 +27,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/audit"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/gateway/grants"
-	"github.com/vaultwicket/vaultwicket/gateway/paging"
-	"github.com/vaultwicket/vaultwicket/gateway/proposals"
 	"github.com/vaultwicket/vaultwicket/gateway/telemetry"
-	"github.com/vaultwicket/vaultwicket/gateway/vaultview"
 	"github.com/vaultwicket/vaultwicket/internal/appvaults"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/internal/filenames"
@@ -105,10 +104,10 @@ type shared struct {
 	running   *shares.Line
 	admission *admission.Controller
 	consent   *consent.Approvals
-	grants    *grants.Store    // nil where there is no folder for it
-	proposals *proposals.Store // as well
+	grants    *consent.Grants    // nil where there is no folder for it
+	proposals *consent.Proposals // as well
 	records   *audit.Records
-	answers   *paging.Store[storedAnswer]
+	answers   *pageStore[storedAnswer]
 	suspects  sync.Map // what sessions have read, by their callers, see hasRead
 	flows     flows
 	agent     string
@@ -123,7 +122,7 @@ type shared struct {
 type vaultGateway struct {
 	*shared
 	vault Vault
-	rules *vaultview.Rules
+	rules *NoteRules
 	// writing is held by calls that change a note, one of each caller, and changingMany by one that looks for the notes that
 	// it changes. They take the lock of the journal only when the change is worked out, so that a long search or a very
 	// large note of one caller does not keep the others. A batch has both.
@@ -186,8 +185,8 @@ func New(c Config) *Gateway {
 		g.consent.Void(c.Agent)
 	})
 	if state != "" {
-		g.grants = grants.Open(state, time.Now)
-		g.proposals = proposals.OpenStore(state, time.Now)
+		g.grants = consent.OpenGrants(state, time.Now)
+		g.proposals = consent.OpenProposals(state, time.Now)
 	}
 	for _, served := range c.Vaults {
 		d := &vaultGateway{
@@ -212,7 +211,7 @@ func New(c Config) *Gateway {
 			return listed()
 		}
 		d.folderIdentity = sync.OnceValue(func() string { return filenames.Identity(d.target().Folder) })
-		d.rules = vaultview.NewRules(
+		d.rules = NewNoteRules(
 			served.Policy,
 			func() string { return d.target().Folder },
 			func(p policy.Policy, question protocol.Ask, words []string) ([]string, error) {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/gateway/grants"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/internal/filenames"
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
@@ -19,8 +18,8 @@ import (
 )
 
 // holder describes the sender of a request to the grants of the vault.
-func (g *vaultGateway) holder(req Request) grants.Holder {
-	h := grants.Holder{
+func (g *vaultGateway) holder(req Request) consent.GrantHolder {
+	h := consent.GrantHolder{
 		Agent:    g.agent,
 		Identity: g.identity(),
 		MaxTime:  g.rules.Policy().MaxGrantTime(),
@@ -64,7 +63,7 @@ func (g *vaultGateway) grantable(
 	ctx context.Context,
 	req Request,
 	plan *Plan,
-) (change grants.Change, q consent.Question, ok bool) {
+) (change consent.GrantChange, q consent.Question, ok bool) {
 	effect := plan.call.Effect()
 	changesNotes := effect == tiers.Writes || effect == tiers.Destroys
 	leavesVault := plan.call.Sends() || plan.flows()
@@ -84,9 +83,9 @@ func (g *vaultGateway) grantable(
 	if !isWhole || p.isBeyondGrants() {
 		return change, q, false
 	}
-	change = grants.Change{Command: plan.call.Name(), Destructive: q.Destructive, Links: p.LostLinks}
+	change = consent.GrantChange{Command: plan.call.Name(), Destructive: q.Destructive, Links: p.LostLinks}
 	for _, f := range p.Files {
-		change.Files = append(change.Files, grants.File{
+		change.Files = append(change.Files, consent.GrantFile{
 			Path: f.Path, From: f.From, Lost: f.Lost, LostText: f.LostText, Text: f.Text,
 		})
 	}
@@ -116,7 +115,7 @@ func (p Plan) underGrant(id string) Plan {
 }
 
 // settleGrant ends the use of a grant by a call. ran says that the call was carried out.
-func (g *vaultGateway) settleGrant(use *grants.Use, ran bool, result Result) {
+func (g *vaultGateway) settleGrant(use *consent.GrantUse, ran bool, result Result) {
 	if use == nil {
 		return
 	}
@@ -145,7 +144,7 @@ func (g *vaultGateway) batchUnderGrant(ctx context.Context, plan *batchPlan) boo
 	if len(asked) == 0 || !g.grants.MayHave() {
 		return false
 	}
-	var changes []grants.Change
+	var changes []consent.GrantChange
 	var each []consent.Question
 	for _, step := range asked {
 		if plan.failure != nil || step.isKnown() != nil {
@@ -261,7 +260,7 @@ func (g *vaultGateway) endNarrowedGrants() {
 	if !g.grants.MayHave() {
 		return
 	}
-	err := g.grants.EndAll(grants.EndedNarrowed, func(of grants.Grant) bool {
+	err := g.grants.EndAll(consent.GrantNarrowed, func(of consent.Grant) bool {
 		isOurs := of.Agent == g.agent && (g.agent != "" || of.Server == g.session)
 		return isOurs && of.Identity == g.identity()
 	})
@@ -283,10 +282,10 @@ func (g *vaultGateway) offer(plan *Plan, q consent.Question) string {
 	if !isOfFolder || !mayHave || !asksOnlyToConfirm(plan) {
 		return ""
 	}
-	terms := grants.Terms{
+	terms := consent.GrantTerms{
 		Agent: g.agent, Generation: g.admission.Generation(), Vault: g.name(), Identity: g.identity(),
 		Commands: []string{plan.call.Name()}, Folders: []string{folder},
-		Notes: grants.DefaultNotes, Changes: grants.DefaultChanges,
+		Notes: consent.DefaultGrantNotes, Changes: consent.DefaultGrantChanges,
 	}
 	text, err := json.Marshal(terms)
 	if err != nil || terms.Check() != nil || len(text) > maxOffer {

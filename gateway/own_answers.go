@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
-	"github.com/vaultwicket/vaultwicket/gateway/catalog"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/internal/journal"
@@ -235,11 +234,11 @@ func (g *vaultGateway) ownAnswerTo(ctx context.Context, plan Plan, req Request) 
 		return g.waitingCalls(plan, req)
 	}
 	name, ok := plan.call.Param("command")
-	vault := catalog.Vault{Policy: plan.policy, Facts: plan.facts, Programs: g.programs()}
+	vault := CatalogVault{Policy: plan.policy, Facts: plan.facts, Programs: g.programs()}
 	if !ok {
-		return catalog.Overview(vault, req.AtTerminal), nil
+		return CommandOverview(vault, req.AtTerminal), nil
 	}
-	l, err := catalog.Explain([]catalog.Vault{vault}, name)
+	l, err := ExplainCommand([]CatalogVault{vault}, name)
 	if err != nil {
 		return "", err
 	}

@@ -12,10 +12,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/exec"
 	"github.com/vaultwicket/vaultwicket/gateway/admission"
 	"github.com/vaultwicket/vaultwicket/gateway/audit"
-	"github.com/vaultwicket/vaultwicket/gateway/catalog"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/gateway/paging"
-	"github.com/vaultwicket/vaultwicket/gateway/vaultview"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 	"github.com/vaultwicket/vaultwicket/internal/shares"
@@ -23,23 +20,23 @@ import (
 )
 
 // formOf returns what the rows of the answer to a call are.
-func formOf(call allowlist.Call) paging.Form {
+func formOf(call allowlist.Call) pageForm {
 	format, _ := call.Param("format")
 	switch {
 	case call.Reply().JSON:
-		return paging.JSON
+		return formJSON
 	case format == "csv":
-		return paging.CSV
+		return formCSV
 	case format == "tsv":
-		return paging.Text
+		return formText
 	}
 	switch call.Reply().Headings {
 	case allowlist.ArrowHeadings:
-		return paging.Headed
+		return formHeaded
 	case allowlist.FileHeadings:
-		return paging.Numbered
+		return formNumbered
 	}
-	return paging.Text
+	return formText
 }
 
 // firstPage chooses the fields of an answer and stores the rest after its first page.
@@ -57,7 +54,7 @@ func (g *vaultGateway) firstPage(req Request, whole Result) Result {
 		namesNote := byName || byPath || slices.ContainsFunc(req.Words, func(word string) bool {
 			return strings.HasPrefix(word, "file=") || strings.HasPrefix(word, "path=")
 		})
-		_, enabled := catalog.Enabled([]catalog.Vault{g.listed()}, allowlist.FindsNotes)
+		_, enabled := EnabledCommand([]CatalogVault{g.listed()}, allowlist.FindsNotes)
 		switch {
 		case !enabled:
 		case none:
@@ -70,7 +67,7 @@ func (g *vaultGateway) firstPage(req Request, whole Result) Result {
 	}
 	answer := whole
 	if req.Fields != nil && whole.OK && whole.Stdout != "" {
-		chosen, err := paging.Fields(whole.Stdout, req.Fields)
+		chosen, err := selectFields(whole.Stdout, req.Fields)
 		if err != nil {
 			return withoutText(whole, err)
 		}
@@ -110,20 +107,20 @@ func withoutText(r Result, err error) Result {
 // page cuts an answer that is longer than the request permits. The rest of the answer to a
 // read is stored. JSON for a model is compact.
 func (g *vaultGateway) page(req Request, answer Result, whole string) Result {
-	if req.Keep && answer.form == paging.JSON {
-		answer.Stdout, answer.rows = paging.Compact(answer.Stdout)
+	if req.Keep && answer.form == formJSON {
+		answer.Stdout, answer.rows = compactRows(answer.Stdout)
 	}
-	shown, next, err := answer.cut(paging.Limit{Bytes: req.MaxOutput, Rows: req.Limit})
+	shown, next, err := answer.cut(pageLimit{Bytes: req.MaxOutput, Rows: req.Limit})
 	if err != nil {
 		return withoutText(answer, err)
 	}
-	if !req.Keep || !answer.OK || next == (paging.Position{}) {
+	if !req.Keep || !answer.OK || next == (pagePosition{}) {
 		return shown
 	}
 	answer = answer.counted()
 	if req.batch == "" { // the parts of a batch are too many for remarks on each
-		shown = shown.numbered(answer, paging.Position{}, paging.Counted{})
-		if _, outlines := catalog.Enabled([]catalog.Vault{g.listed()}, allowlist.ListsHeadings); answer.isNote &&
+		shown = shown.numbered(answer, pagePosition{}, countedPage{})
+		if _, outlines := EnabledCommand([]CatalogVault{g.listed()}, allowlist.ListsHeadings); answer.isNote &&
 			outlines {
 			shown.Notices = append(slices.Clone(shown.Notices), longNote)
 		}
@@ -134,9 +131,9 @@ func (g *vaultGateway) page(req Request, answer Result, whole string) Result {
 	}
 	req.Ask = nil
 	req.MaxOutput = 0
-	note := vaultview.Stamp{}
+	note := FileStamp{}
 	if call.PrintsNote() && !call.IsDaily() && answer.Hash != "" {
-		note = vaultview.StampOf(g.target().Folder, answer.Path).Before(req.Taken)
+		note = FileStampOf(g.target().Folder, answer.Path).Before(req.Taken)
 	}
 	text := answer.Stdout
 	if answer.divided != nil {
@@ -145,7 +142,7 @@ func (g *vaultGateway) page(req Request, answer Result, whole string) Result {
 	answer.Stdout = ""
 	answer.raw = ""
 	if id, ok := g.answers.Put(req.Caller, text, storedAnswer{request: req, call: call, answer: answer, whole: wholeOf(whole, text), note: note}); ok {
-		shown.Truncated.Cursor = paging.Cursor(id, next)
+		shown.Truncated.Cursor = cursorAt(id, next)
 	}
 	return shown
 }
@@ -155,7 +152,7 @@ const longNote = "this is a part of a long note; " + allowlist.ListsHeadings + "
 // numbered returns a page that begins at a position with the numbers of its rows; known are rows
 // counted before. They are unknown if the middle of the answer is missing, and within a row of
 // JSON.
-func (r Result) numbered(answer Result, at paging.Position, known paging.Counted) Result {
+func (r Result) numbered(answer Result, at pagePosition, known countedPage) Result {
 	if r.Truncated == nil || answer.missingPart != "" || answer.form != r.form {
 		return r
 	}
@@ -164,7 +161,7 @@ func (r Result) numbered(answer Result, at paging.Position, known paging.Counted
 		before = max(0, before-1) // its first line began on the page before
 	}
 	numbered := *r.Truncated
-	numbered.From, numbered.To = before+1, before+paging.Counted{}.Rows(r.Stdout, r.form, len(r.Stdout))
+	numbered.From, numbered.To = before+1, before+countedPage{}.Rows(r.Stdout, r.form, len(r.Stdout))
 	if answer.form.HasLines() {
 		numbered.To = known.Rows(answer.Stdout, answer.form, at.At+len(r.Stdout))
 	}
@@ -181,9 +178,9 @@ func (g *vaultGateway) nextPage(ctx context.Context, hold *exec.Hold, req Reques
 	err := g.admission.Open() // an agent that was restored has no answers of before
 	var from storedText
 	var first storedAnswer
-	var page paging.Page
+	var page pagePart
 	if err == nil {
-		from.id, from.at, err = paging.ParseCursor(req.Cursor)
+		from.id, from.at, err = parseCursor(req.Cursor)
 	}
 	if err == nil {
 		from.text, first, err = g.answers.Get(req.Caller, from.id)
@@ -203,7 +200,7 @@ func (g *vaultGateway) nextPage(ctx context.Context, hold *exec.Hold, req Reques
 		return g.page(req, now, "")
 	}
 	if first.request.visibility != g.rules.Fingerprint() || !now.unchanged && now.closed != first.answer.closed {
-		return Reject(req.Command, paging.ErrGone) // it may name a note that was hidden since
+		return Reject(req.Command, ErrPageGone) // it may name a note that was hidden since
 	}
 	if first.answer.divided != nil {
 		first, from, err = first.extend(req, from, compares)
@@ -229,9 +226,9 @@ func (g *vaultGateway) nextPage(ctx context.Context, hold *exec.Hold, req Reques
 	answer.Stdout = from.text
 	shown := answer.showing(page).numbered(answer, from.at, first.counted)
 	if !page.Last() {
-		shown.Truncated.Cursor = paging.Cursor(from.id, page.Next)
+		shown.Truncated.Cursor = cursorAt(from.id, page.Next)
 	}
-	if counted, ok := paging.Before(from.text, answer.form, page.Next, shown.Truncated.To); ok &&
+	if counted, ok := countBefore(from.text, answer.form, page.Next, shown.Truncated.To); ok &&
 		shown.Truncated.To > 0 {
 		first.counted = counted
 	}
@@ -242,7 +239,7 @@ func (g *vaultGateway) nextPage(ctx context.Context, hold *exec.Hold, req Reques
 // storedText is a kept text and its id.
 type storedText struct {
 	id, text string
-	at       paging.Position // where the page begins
+	at       pagePosition // where the page begins
 }
 
 // readAgain carries out the request of a page again, for its present caller. A random answer, and
@@ -262,7 +259,7 @@ func (g *vaultGateway) readAgain(
 	again.Surface = req.Surface
 	again.Taken = req.Taken
 	if !first.call.IsRandom() &&
-		(first.note == vaultview.Stamp{} || first.note != vaultview.StampOf(g.target().Folder, first.answer.Path)) {
+		(first.note == FileStamp{} || first.note != FileStampOf(g.target().Folder, first.answer.Path)) {
 		now, _ = g.process(exec.UnlessState(ctx, first.answer.state), hold, again, approved{})
 		return now, !now.unchanged
 	}
@@ -322,7 +319,7 @@ func (r Request) continues(before storedAnswer) error {
 
 // Kept returns an error unless the answer of a cursor of the caller is stored.
 func (g *Gateway) Kept(caller, cursor string) error {
-	id, _, err := paging.ParseCursor(cursor)
+	id, _, err := parseCursor(cursor)
 	if err == nil {
 		_, _, err = g.answers.Get(g.ofAgent(caller), id)
 	}
@@ -335,7 +332,7 @@ func (g *Gateway) Forget(caller string) { g.answers.Drop(g.ofAgent(caller)) }
 // Common is what all gateways of a process have together: the memory for answers whose rest is stored, of which whoever has
 // most gives way, and the places of calls that run at once.
 type Common struct {
-	answers *paging.Store[storedAnswer]
+	answers *pageStore[storedAnswer]
 	running *shares.Line
 }
 
@@ -345,7 +342,7 @@ func NewCommon(parallel int) *Common {
 		parallel = admission.DefaultParallel
 	}
 	return &Common{
-		answers: paging.NewStore(storeLimits, time.Now, storedAnswer.size),
+		answers: newPageStore(storeLimits, time.Now, storedAnswer.size),
 		running: shares.NewLine(parallel),
 	}
 }
@@ -357,7 +354,7 @@ func (g *shared) dropAnswers() {
 
 // storeLimits bound the stored answers: the gateway has memory for one of the largest kind
 // while another one is read.
-var storeLimits = paging.Limits{PerSession: 16, Total: 512, Bytes: 17 << 20, Age: 10 * time.Minute}
+var storeLimits = pageStoreLimits{PerSession: 16, Total: 512, Bytes: 17 << 20, Age: 10 * time.Minute}
 
 // maxKeptCall bounds a call whose answer is stored, in bytes: its parameters are stored with it.
 const maxKeptCall = 64 << 10
@@ -367,9 +364,9 @@ type storedAnswer struct {
 	request Request // without Ask
 	call    allowlist.Call
 	answer  Result
-	whole   *checksum       // of the text before fields were chosen, nil if it is the stored one
-	note    vaultview.Stamp // of the note whose text it is, where that is known
-	counted paging.Counted  // the rows before the page that is likely to be next
+	whole   *checksum   // of the text before fields were chosen, nil if it is the stored one
+	note    FileStamp   // of the note whose text it is, where that is known
+	counted countedPage // the rows before the page that is likely to be next
 }
 
 // wholeOf returns the checksum by which a later answer is compared, nil if that is compared with
@@ -398,12 +395,12 @@ func checksumOf(text string) checksum {
 }
 
 // pageAt returns the page of a stored answer at the position of a request.
-func (s storedAnswer) pageAt(req Request, from storedText) (paging.Page, error) {
-	whole := paging.Whole{Text: from.text, Form: s.answer.form, Rows: s.answer.rows}
-	return paging.CutForJSON(
+func (s storedAnswer) pageAt(req Request, from storedText) (pagePart, error) {
+	whole := wholeAnswer{Text: from.text, Form: s.answer.form, Rows: s.answer.rows}
+	return cutForJSON(
 		whole,
 		from.at,
-		paging.Limit{Bytes: req.MaxOutput, Rows: cmp.Or(req.Limit, s.request.Limit)},
+		pageLimit{Bytes: req.MaxOutput, Rows: cmp.Or(req.Limit, s.request.Limit)},
 	)
 }
 
@@ -441,7 +438,7 @@ func (r reported) divide(out exec.Outcome, err error) *divided {
 	}
 	d := &divided{reported: r, out: out, rows: out.Rows, seen: seen}
 	if form.HasLines() {
-		d.rows = paging.Counted{}.Rows(out.Stdout, form, len(out.Stdout))
+		d.rows = countedPage{}.Rows(out.Stdout, form, len(out.Stdout))
 	}
 	return d
 }
@@ -499,7 +496,7 @@ func (s storedAnswer) extend(req Request, from storedText, all bool) (storedAnsw
 			from.text = strings.TrimSuffix(from.text, "\n")
 		}
 		s.answer.divided = nil
-		s.answer.rows = paging.Rows{}
+		s.answer.rows = compactedRows{}
 		s.whole = wholeOf(whole, from.text)
 		s = s.withRows(from.text)
 	}
@@ -525,11 +522,11 @@ func (s storedAnswer) withRows(text string) storedAnswer {
 // filledWith returns the stored answer with all of its text in place of the first part.
 func (s storedAnswer) filledWith(whole Result, from storedText) (storedAnswer, storedText, error) {
 	answer := whole
-	if answer.form == paging.JSON {
-		answer.Stdout, answer.rows = paging.Compact(answer.Stdout)
+	if answer.form == formJSON {
+		answer.Stdout, answer.rows = compactRows(answer.Stdout)
 	}
 	if at := min(from.at.At, len(from.text)-1); at < 0 || !strings.HasPrefix(answer.Stdout, from.text[:at]) {
-		return s, from, paging.ErrGone // the position would be a different one
+		return s, from, ErrPageGone // the position would be a different one
 	}
 	from.text = answer.Stdout
 	answer.Stdout = ""

@@ -16,7 +16,6 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/gateway/admission"
-	"github.com/vaultwicket/vaultwicket/gateway/paging"
 	"github.com/vaultwicket/vaultwicket/internal/access"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
@@ -439,10 +438,10 @@ func TestPagesStaySmallAsStringsOfJSON(t *testing.T) {
 		"rows":            "[" + strings.Repeat(`{"a":"\"\"\"\"\"\"\"\""},`, 60) + `{"a":""}]`,
 		"a row":           `["` + strings.Repeat(`\"`, 900) + `"]`,
 	} {
-		for _, form := range []paging.Form{paging.Text, paging.JSON} {
-			got, at := "", paging.Position{}
+		for _, form := range []pageForm{formText, formJSON} {
+			got, at := "", pagePosition{}
 			for turns := 0; ; turns++ {
-				page, err := paging.CutForJSON(paging.Whole{Text: whole, Form: form}, at, paging.Limit{Bytes: most})
+				page, err := cutForJSON(wholeAnswer{Text: whole, Form: form}, at, pageLimit{Bytes: most})
 				require.Equal(t, err, nil, "%s, form %d: %v after %d pages", name, form, err, turns)
 				require.That(t, turns <= len(whole), "%s, form %d: %v after %d pages", name, form, err, turns)
 				size := inJSONString(t, page.Text)
@@ -453,7 +452,7 @@ func TestPagesStaySmallAsStringsOfJSON(t *testing.T) {
 					break
 				}
 			}
-			assert.That(t, form == paging.JSON || got == whole, "%s, form %d: the pages are not the whole", name, form)
+			assert.That(t, form == formJSON || got == whole, "%s, form %d: the pages are not the whole", name, form)
 		}
 	}
 }
@@ -461,9 +460,9 @@ func TestPagesStaySmallAsStringsOfJSON(t *testing.T) {
 func TestAnAnswerWithoutALimitIsWhole(t *testing.T) {
 	t.Parallel()
 	whole := strings.Repeat("\"\n", 5000)
-	got, next, err := (Result{Stdout: whole, Stderr: whole}).cut(paging.Limit{})
+	got, next, err := (Result{Stdout: whole, Stderr: whole}).cut(pageLimit{})
 	require.Equal(t, err, nil, "got %d bytes, %v", len(got.Stdout), err)
-	require.Equal(t, next, paging.Position{}, "got %d bytes, %v", len(got.Stdout), err)
+	require.Equal(t, next, pagePosition{}, "got %d bytes, %v", len(got.Stdout), err)
 	require.Equal(t, got.Stdout, whole, "got %d bytes, %v", len(got.Stdout), err)
 	assert.Equal(t, got.Stderr, whole, "got %d bytes, %v", len(got.Stdout), err)
 }
@@ -471,14 +470,14 @@ func TestAnAnswerWithoutALimitIsWhole(t *testing.T) {
 func TestAFirstPageIsABeginningOfWholeCharacters(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		text, limit := rapid.String().Draw(t, "text"), rapid.IntRange(paging.MinBytes, 60).Draw(t, "limit")
-		got, next, err := Result{Stdout: text, raw: text}.cut(paging.Limit{Bytes: limit})
+		text, limit := rapid.String().Draw(t, "text"), rapid.IntRange(minPageBytes, 60).Draw(t, "limit")
+		got, next, err := Result{Stdout: text, raw: text}.cut(pageLimit{Bytes: limit})
 		require.NoError(t, err)
 		require.That(t, len(got.Stdout) <= limit, "%q, %v", got.Stdout, err)
 		require.That(t, strings.HasPrefix(text, got.Stdout), "%q, %v", got.Stdout, err)
 		require.That(t, utf8.ValidString(got.Stdout), "%q, %v", got.Stdout, err)
 		whole := got.Stdout == text
-		if (got.Truncated == nil) != whole || (next == paging.Position{}) != whole || got.Output() != text {
+		if (got.Truncated == nil) != whole || (next == pagePosition{}) != whole || got.Output() != text {
 			t.Fatalf("%+v, next %v, the output is %q", got.Truncated, next, got.Output())
 		}
 		require.That(t, whole || *got.Truncated == (Truncated{ShownBytes: len(got.Stdout), TotalBytes: int64(len(text))}), "%+v", got.Truncated)
@@ -491,9 +490,9 @@ func TestAPageTellsWhatWasDropped(t *testing.T) {
 	t.Parallel()
 	text := strings.Repeat("a", 700)
 	answer := Result{Stdout: text, raw: text, missingPart: "what is missing", Notices: []string{"first"}, Truncated: &Truncated{ShownBytes: len(text), TotalBytes: 5000}}
-	got, next, err := answer.cut(paging.Limit{Bytes: 70})
+	got, next, err := answer.cut(pageLimit{Bytes: 70})
 	require.NoError(t, err)
-	require.That(t, next != (paging.Position{}), "%+v, %v, %v", got.Truncated, next, err)
+	require.That(t, next != (pagePosition{}), "%+v, %v, %v", got.Truncated, next, err)
 	assert.Equal(t, *got.Truncated, Truncated{ShownBytes: 70, TotalBytes: 5000})
 	if !slices.Equal(got.Notices, []string{"first", "what is missing"}) || !slices.Equal(answer.Notices, []string{"first"}) || got.Output() != text {
 		t.Errorf("%q, and %q", got.Notices, answer.Notices)

@@ -11,7 +11,6 @@ import (
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/exec"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/gateway/vaultview"
 	"github.com/vaultwicket/vaultwicket/internal/access"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/internal/guard"
@@ -241,7 +240,7 @@ func (g *vaultGateway) addRoute(plan *Plan, program exec.Program, vault string) 
 // accessError says that the app cannot be asked, because it does not enforce the access
 // rules. A hidden note is missing for every caller.
 func (g *vaultGateway) accessError(call allowlist.Call) error {
-	if _, facts := g.inForce(vaultview.Fingerprint{}); call.TouchesOneNote() && !facts.Ignores.Holds() {
+	if _, facts := g.inForce(Fingerprint{}); call.TouchesOneNote() && !facts.Ignores.Holds() {
 		for _, s := range call.NamedPaths() {
 			return failure.New(failure.CodeNotFound, "", "file %q not found", excerpt.Short(s.Path))
 		}
@@ -333,7 +332,7 @@ func (g *Gateway) Permits(req Request) error {
 		return err
 	}
 	call, _ = d.rules.Named(call)
-	p, facts := d.inForce(vaultview.Fingerprint{})
+	p, facts := d.inForce(Fingerprint{})
 	_, err = p.Decide(call, facts).Approved()
 	return err
 }

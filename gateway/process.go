@@ -16,9 +16,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/audit"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/gateway/paging"
 	"github.com/vaultwicket/vaultwicket/gateway/telemetry"
-	"github.com/vaultwicket/vaultwicket/gateway/vaultview"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 	"github.com/vaultwicket/vaultwicket/internal/shares"
@@ -31,7 +29,7 @@ func (g *Gateway) Do(ctx context.Context, req Request) (result Result) {
 	started := time.Now()
 	req.Caller = g.ofAgent(req.Caller)
 	if req.Cursor != "" && (req.Command == "" || req.Vault == "") { // a cursor alone is enough
-		id, _, err := paging.ParseCursor(req.Cursor)
+		id, _, err := parseCursor(req.Cursor)
 		if err == nil { // otherwise it is refused where it is used
 			if _, first, err := g.answers.Get(req.Caller, id); err == nil {
 				req.Command = cmp.Or(req.Command, first.request.Command)
@@ -125,11 +123,11 @@ func (g *vaultGateway) process(
 		// Only as much of an answer is looked at as the first page needs. An answer with headings between its
 		// rows is not divided, nor is a note, whose hash needs the whole.
 		form := formOf(plan.call)
-		if form == paging.JSON {
+		if form == formJSON {
 			ctx = exec.CompactJSON(ctx)
 		}
 		isLimited := req.MaxOutput != 0 && req.Fields == nil
-		isDivisible := form != paging.Headed && form != paging.Numbered && !plan.call.PrintsNote()
+		isDivisible := form != formHeaded && form != formNumbered && !plan.call.PrintsNote()
 		if isLimited && isDivisible {
 			// One byte more, so that the page ends before the part does.
 			plan.part = req.MaxOutput + 1
@@ -348,7 +346,7 @@ func (g *vaultGateway) run(ctx context.Context, r route) (exec.Outcome, error) {
 		// hard links to files of other names. The embedded program follows no link and enforces
 		// the rules itself.
 		for _, named := range r.call.NamedPaths() {
-			if err := vaultview.RejectIndirect(g.target().Folder, named.Path); err != nil {
+			if err := RejectIndirect(g.target().Folder, named.Path); err != nil {
 				return nothingRan(located), err
 			}
 		}
@@ -401,9 +399,9 @@ func (g *vaultGateway) run(ctx context.Context, r route) (exec.Outcome, error) {
 		// The app adds a missing final newline (inferred from counts of bytes, 1.12.7), so the size of the
 		// file tells which of two texts the note has. Without the folder of the vault, or while the note
 		// changes, there is no hash.
-		out.Hash = vaultview.HashOfPrinted(g.target().Folder, out.Path, out.Stdout)
+		out.Hash = HashOfPrinted(g.target().Folder, out.Path, out.Stdout)
 		// A sentence that is not the text of the file is what the app says in place of it.
-		isOther := out.Hash == "" && vaultview.Hash(g.target().Folder, out.Path) != ""
+		isOther := out.Hash == "" && HashOfNote(g.target().Folder, out.Path) != ""
 		line := strings.TrimSuffix(out.Stdout, "\n")
 		isRemark := !strings.Contains(line, "\n") && exec.LooksLikeRemark(line)
 		if isOther && isRemark && !g.isText(ctx, r, out.Stdout) {

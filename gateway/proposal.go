@@ -14,9 +14,7 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/gateway/proposals"
 	"github.com/vaultwicket/vaultwicket/gateway/telemetry"
-	"github.com/vaultwicket/vaultwicket/gateway/vaultview"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
@@ -103,7 +101,7 @@ func (g *vaultGateway) propose(ctx context.Context, b Batch, again string) Propo
 		b.flowed = g.flowsOf(before) // whatever this session has read
 	}
 	b.flowed = joinFlows(b.flowed, g.flows.of(time.Now()))
-	id := cmp.Or(again, proposals.NewID())
+	id := cmp.Or(again, consent.NewProposalID())
 	counted := g.admission.Batch(g.accountOf(b.Caller), len(b.Operations), 0, true)
 	if counted != nil {
 		return refuse("", counted)
@@ -140,8 +138,8 @@ func errNoPlaceForProposals() error {
 }
 
 // proposer describes the sender of a request to the store of proposals.
-func (g *vaultGateway) proposer(req Request) proposals.Holder {
-	h := proposals.Holder{Caller: g.callerOf(req), Identity: g.identity()}
+func (g *vaultGateway) proposer(req Request) consent.ProposalHolder {
+	h := consent.ProposalHolder{Caller: g.callerOf(req), Identity: g.identity()}
 	if g.agent != "" {
 		h.Generation = g.admission.Generation()
 	}
@@ -149,14 +147,14 @@ func (g *vaultGateway) proposer(req Request) proposals.Holder {
 }
 
 // proposedBefore returns a proposal of the sender of a batch, and its operations.
-func (g *vaultGateway) proposedBefore(b Batch, id string) (before proposals.Proposal, operations []Operation, err error) {
+func (g *vaultGateway) proposedBefore(b Batch, id string) (before consent.Proposal, operations []Operation, err error) {
 	list, err := g.proposals.Of(g.proposer(b.Request))
 	if err != nil {
 		return before, nil, proposalError(err)
 	}
-	i := slices.IndexFunc(list, func(p proposals.Proposal) bool { return p.ID == id })
+	i := slices.IndexFunc(list, func(p consent.Proposal) bool { return p.ID == id })
 	if i < 0 {
-		return before, nil, proposalError(&proposals.Unknown{What: id})
+		return before, nil, proposalError(&consent.UnknownProposal{What: id})
 	}
 	before = list[i]
 	body, err := g.proposals.Body(before)
@@ -167,7 +165,7 @@ func (g *vaultGateway) proposedBefore(b Batch, id string) (before proposals.Prop
 }
 
 // flowsOf returns what the session that made a proposal had read from places of flow rules, with the rules as they are now.
-func (g *vaultGateway) flowsOf(p proposals.Proposal) (reads []flowRead) {
+func (g *vaultGateway) flowsOf(p consent.Proposal) (reads []flowRead) {
 	for _, flow := range p.Flows {
 		reads = append(reads, flowRead{g.ruleNamed(flow.Rule), flow.Note, flow.Vault, time.Now()})
 	}
@@ -187,14 +185,14 @@ func joinFlows(reads, others []flowRead) []flowRead {
 
 // proposalError is an error of the store of proposals as an agent, or the owner, gets it.
 func proposalError(err error) error {
-	var answered *proposals.Answered
-	var replaced *proposals.Replaced
-	var unknown *proposals.Unknown
-	var damaged *proposals.Damaged
-	var refused *proposals.Refused
-	var repeated *proposals.Repeated
-	var invalid *proposals.Invalid
-	var busy *proposals.Busy
+	var answered *consent.AnsweredProposal
+	var replaced *consent.ReplacedProposal
+	var unknown *consent.UnknownProposal
+	var damaged *consent.DamagedProposal
+	var refused *consent.RefusedProposal
+	var repeated *consent.RepeatedProposal
+	var invalid *consent.InvalidProposal
+	var busy *consent.ProposalBusy
 	switch {
 	case errors.As(err, &answered):
 		return failure.New(failure.CodeConflict, "the command approvals says what became of it", "%v", err)
@@ -340,8 +338,8 @@ func (g *vaultGateway) drawDraft(r *rehearsal, d *draft) {
 }
 
 // proposalOf returns a draft as it is kept.
-func (g *vaultGateway) proposalOf(d *draft, b Batch) (p proposals.Proposal, body proposals.Body, err error) {
-	p = proposals.Proposal{
+func (g *vaultGateway) proposalOf(d *draft, b Batch) (p consent.Proposal, body consent.ProposalBody, err error) {
+	p = consent.Proposal{
 		Sent: hex.EncodeToString(d.plan.sent[:]), Caller: g.callerOf(b.Request), Client: sanitize.Line(excerpt.Short(b.Client)),
 		Vault: sanitize.Line(cmp.Or(g.name(), "the app's choice")), Identity: g.identity(), Folder: g.target().Folder,
 		Text: d.question.Text, Destructive: d.question.Destructive, Before: d.plan.bound(),
@@ -350,14 +348,14 @@ func (g *vaultGateway) proposalOf(d *draft, b Batch) (p proposals.Proposal, body
 		p.Generation = g.admission.Generation()
 	}
 	for _, read := range b.flowed {
-		p.Flows = append(p.Flows, proposals.Flow{Rule: read.rule.Name, Note: read.note, Vault: read.vault})
+		p.Flows = append(p.Flows, consent.ProposalFlow{Rule: read.rule.Name, Note: read.note, Vault: read.vault})
 	}
 	if body.Lines, err = json.Marshal(d.question.Lines); err != nil {
 		return p, body, err
 	}
 	acts := actsOf(d.question.Lines)
 	for i, step := range d.plan.steps {
-		o := proposals.Operation{
+		o := consent.ProposalOperation{
 			ClientID: step.ClientID, Command: step.plan.call.Name(), Act: acts[i], Changes: step.plan.call.Effect().Mutates(),
 			Needs: d.needs[i],
 		}
@@ -380,23 +378,23 @@ func actsOf(lines []consent.Line) (acts []string) {
 	return acts
 }
 
-func callOf(o Operation) proposals.Call {
-	c := proposals.Call{ClientID: o.ClientID, Command: o.Command, Params: o.Params, ExpectHash: o.ExpectHash}
+func callOf(o Operation) consent.ProposalCall {
+	c := consent.ProposalCall{ClientID: o.ClientID, Command: o.Command, Params: o.Params, ExpectHash: o.ExpectHash}
 	for key, ref := range o.From {
 		if c.From == nil {
-			c.From = map[string]proposals.Field{}
+			c.From = map[string]consent.ProposalField{}
 		}
-		c.From[key] = proposals.Field(ref)
+		c.From[key] = consent.ProposalField(ref)
 	}
 	if o.HashFrom != (Reference{}) {
-		from := proposals.Field(o.HashFrom)
+		from := consent.ProposalField(o.HashFrom)
 		c.HashFrom = &from
 	}
 	return c
 }
 
 // operationsOf returns operations of a proposal, by their places; nil are all.
-func operationsOf(calls []proposals.Call, chosen []int) (operations []Operation) {
+func operationsOf(calls []consent.ProposalCall, chosen []int) (operations []Operation) {
 	for i, c := range calls {
 		if chosen != nil && !slices.Contains(chosen, i) {
 			continue
@@ -417,7 +415,7 @@ func operationsOf(calls []proposals.Call, chosen []int) (operations []Operation)
 }
 
 // receipt is what the agent is told of its proposal.
-func (g *vaultGateway) receipt(d *draft, p proposals.Proposal) Proposed {
+func (g *vaultGateway) receipt(d *draft, p consent.Proposal) Proposed {
 	answer := Proposed{OK: true, Proposal: &ProposalReceipt{
 		ID: p.ID, Expires: p.Expires.UTC().Truncate(time.Second), Ways: []string{"page", "terminal"}, Operations: len(p.Operations),
 	}}
@@ -443,10 +441,10 @@ func (g *vaultGateway) receipt(d *draft, p proposals.Proposal) Proposed {
 }
 
 // changedSince returns the files on which a proposal rests and that are not as they were, in their order.
-func (g *vaultGateway) changedSince(p proposals.Proposal) (changed []string) {
+func (g *vaultGateway) changedSince(p consent.Proposal) (changed []string) {
 	folder := g.target().Folder
 	for _, path := range slices.Sorted(maps.Keys(p.Before)) {
-		if hex.EncodeToString([]byte(vaultview.Hash(folder, path))) != p.Before[path] {
+		if hex.EncodeToString([]byte(HashOfNote(folder, path))) != p.Before[path] {
 			changed = append(changed, path)
 		}
 	}
@@ -464,7 +462,7 @@ func (g *vaultGateway) proposalsOf(req Request) (string, error) {
 	if err != nil {
 		return "", proposalError(err)
 	}
-	if slices.ContainsFunc(list, func(p proposals.Proposal) bool { return p.State == proposals.Making }) {
+	if slices.ContainsFunc(list, func(p consent.Proposal) bool { return p.State == consent.ProposalMaking }) {
 		g.proposals.Recover(list, g.wasTaken)
 		if list, err = g.proposals.Of(h); err != nil {
 			return "", proposalError(err)
@@ -475,13 +473,13 @@ func (g *vaultGateway) proposalsOf(req Request) (string, error) {
 	for _, p := range list {
 		fmt.Fprintf(&b, "proposal %s\t%s\t%s", p.ID, p.State, sanitize.Counted(len(p.Operations), "operation"))
 		switch p.State {
-		case proposals.Open:
+		case consent.ProposalOpen:
 			fmt.Fprintf(&b, "\tuntil %s", p.Expires.Local().Format(time.DateTime))
 			changed := slices.DeleteFunc(g.changedSince(p), func(path string) bool { return !sees(path) })
 			if len(changed) > 0 {
 				b.WriteString("\tchanged since: " + listed(changed) + "; propose it again with its id")
 			}
-		case proposals.Taken:
+		case consent.ProposalTaken:
 			taken, left := p.Names()
 			b.WriteString("\ttaken: " + listed(taken))
 			if len(left) > 0 {
@@ -523,22 +521,22 @@ func (g *vaultGateway) withdrawProposal(req Request, wanted string) (string, err
 	}
 	var b strings.Builder
 	for _, p := range list {
-		isWanted := wanted == p.ID || wanted == "all" && p.State == proposals.Open
+		isWanted := wanted == p.ID || wanted == "all" && p.State == consent.ProposalOpen
 		if !isWanted {
 			continue
 		}
 		if _, err := g.proposals.Withdraw(g.proposer(req), p.ID); err != nil {
 			return "", proposalError(err)
 		}
-		proposals.Log(ownerfiles.StateFolder(g.getenv, ""), p, "withdraw", "agent", g.session)
+		consent.LogProposal(ownerfiles.StateFolder(g.getenv, ""), p, "withdraw", "agent", g.session)
 		fmt.Fprintf(&b, "Withdrawn: %s\t%s\n", p.ID, sanitize.Counted(len(p.Operations), "operation"))
 	}
 	return b.String(), nil
 }
 
 // ProposalLines returns all that the owner was shown of a proposal when it was made. The errors are those of
-// [proposals.Store.Body].
-func ProposalLines(store *proposals.Store, p proposals.Proposal) (lines []consent.Line, err error) {
+// [consent.Proposals.Body].
+func ProposalLines(store *consent.Proposals, p consent.Proposal) (lines []consent.Line, err error) {
 	body, err := store.Body(p)
 	if err != nil {
 		return nil, err
@@ -547,7 +545,7 @@ func ProposalLines(store *proposals.Store, p proposals.Proposal) (lines []consen
 }
 
 // WhoProposes names who has made a proposal, for the owner.
-func WhoProposes(p proposals.Proposal) string {
+func WhoProposes(p consent.Proposal) string {
 	switch agent := p.Agent(); {
 	case agent != "":
 		return "the agent " + agent

@@ -10,7 +10,6 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/gateway/proposals"
 	"github.com/vaultwicket/vaultwicket/gateway/telemetry"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/internal/journal"
@@ -20,7 +19,7 @@ import (
 
 // ProposalDraft is what the owner would take of a proposal, planned on the notes as they are.
 type ProposalDraft struct {
-	Proposal proposals.Proposal
+	Proposal consent.Proposal
 	Chosen   []int          // operations, with all that they need
 	Lines    []consent.Line // all that the owner is to see before they take it
 	Typed    string         // what they type to take it, "" if they need not, see [consent.StoredQuestion]
@@ -34,7 +33,7 @@ type ProposalDraft struct {
 // made. The errors are typed.
 func (g *Gateway) DraftProposal(
 	ctx context.Context,
-	p proposals.Proposal,
+	p consent.Proposal,
 	chosen []int,
 	by string,
 ) (d ProposalDraft, err error) {
@@ -54,7 +53,7 @@ func (g *Gateway) DraftProposal(
 }
 
 // ChangedUnder returns the files under a proposal that are not as they were when it was made.
-func (g *Gateway) ChangedUnder(p proposals.Proposal) ([]string, error) {
+func (g *Gateway) ChangedUnder(p consent.Proposal) ([]string, error) {
 	at, err := g.vaultOfProposal(p)
 	if err != nil {
 		return nil, err
@@ -63,7 +62,7 @@ func (g *Gateway) ChangedUnder(p proposals.Proposal) ([]string, error) {
 }
 
 // vaultOfProposal returns the vault of a proposal, if the gateway is of its agent and serves the vault.
-func (g *Gateway) vaultOfProposal(p proposals.Proposal) (*vaultGateway, error) {
+func (g *Gateway) vaultOfProposal(p consent.Proposal) (*vaultGateway, error) {
 	if g.proposals == nil {
 		return nil, errNoPlaceForProposals()
 	}
@@ -86,17 +85,17 @@ func (g *Gateway) vaultOfProposal(p proposals.Proposal) (*vaultGateway, error) {
 
 // isCurrent refuses a proposal that was decided or planned again since the owner has looked, and that of an agent whose
 // credentials were renewed, or that may do nothing.
-func (g *vaultGateway) isCurrent(p proposals.Proposal) error {
+func (g *vaultGateway) isCurrent(p consent.Proposal) error {
 	if err := g.admission.Open(); err != nil {
 		return err
 	}
 	switch now, err := g.proposals.Find(p.ID); {
 	case err != nil:
 		return proposalError(err)
-	case now.State != proposals.Open:
-		return proposalError(&proposals.Answered{Proposal: now})
+	case now.State != consent.ProposalOpen:
+		return proposalError(&consent.AnsweredProposal{Proposal: now})
 	case now.Version != p.Version:
-		return proposalError(&proposals.Replaced{ID: p.ID})
+		return proposalError(&consent.ReplacedProposal{ID: p.ID})
 	}
 	if g.agent != "" && p.Generation != g.admission.Generation() {
 		return failure.New(
@@ -108,7 +107,7 @@ func (g *vaultGateway) isCurrent(p proposals.Proposal) error {
 }
 
 // batchOf returns the operations of a proposal at some places as a batch of its agent.
-func (g *vaultGateway) batchOf(p proposals.Proposal, chosen []int, surface string) (Batch, error) {
+func (g *vaultGateway) batchOf(p consent.Proposal, chosen []int, surface string) (Batch, error) {
 	body, err := g.proposals.Body(p)
 	if err != nil {
 		return Batch{}, proposalError(err)
@@ -137,7 +136,7 @@ func (g *vaultGateway) ruleNamed(name string) policy.Flow {
 // draftPart plans a part of a proposal.
 func (g *vaultGateway) draftPart(
 	ctx context.Context,
-	p proposals.Proposal,
+	p consent.Proposal,
 	chosen []int,
 	surface string,
 ) (made *draft, d ProposalDraft, err error) {
@@ -244,7 +243,7 @@ func (g *vaultGateway) take(ctx context.Context, shown ProposalDraft, how Propos
 	if err := g.checkBatchUnchanged(plan.approved, plan.approvedOn); err != nil {
 		return g.refuseBatch(ctx, plan.batch, "", errNotAsShown())
 	}
-	claim, err := g.proposals.Claim(ctx, proposals.Decision{
+	claim, err := g.proposals.Claim(ctx, consent.ProposalDecision{
 		ID: shown.Proposal.ID, Version: shown.Proposal.Version, Chosen: shown.Chosen, Batch: plan.id, By: how.By, Says: how.Says,
 	})
 	if err != nil {
@@ -263,8 +262,8 @@ func errNotAsShown() error {
 
 // settleProposal notes what became of a proposal, once the batch that was taken of it has ended.
 func (g *vaultGateway) settleProposal(
-	claim *proposals.Claim,
-	p proposals.Proposal,
+	claim *consent.ProposalClaim,
+	p consent.Proposal,
 	how ProposalAnswer,
 	batch string,
 	result BatchResult,
@@ -284,15 +283,15 @@ func (g *vaultGateway) settleProposal(
 		result.Notices = append(result.Notices, "what became of the proposal could not be noted: "+excerpt.Reason(err))
 		return result
 	}
-	if settled.State == proposals.Taken {
-		proposals.Log(ownerfiles.StateFolder(g.getenv, ""), settled, "approve", how.By, g.session)
+	if settled.State == consent.ProposalTaken {
+		consent.LogProposal(ownerfiles.StateFolder(g.getenv, ""), settled, "approve", how.By, g.session)
 	}
 	return result
 }
 
 // wasTaken finds out whether the batch that a proposal was claimed with is made, as the journal has it. What a killed
 // process has left is completed, or taken back, first.
-func (g *vaultGateway) wasTaken(p proposals.Proposal) (bool, error) {
+func (g *vaultGateway) wasTaken(p consent.Proposal) (bool, error) {
 	if p.Batch == "" || p.Identity != g.identity() {
 		return false, failure.New(failure.CodeVaultNotFound, "", "the proposal is of another vault")
 	}
@@ -320,11 +319,11 @@ func (g *vaultGateway) wasTaken(p proposals.Proposal) (bool, error) {
 }
 
 // RecoverProposals settles proposals that a killed process has left half carried out, as far as they are of this gateway.
-func (g *Gateway) RecoverProposals(list []proposals.Proposal) {
+func (g *Gateway) RecoverProposals(list []consent.Proposal) {
 	if g.proposals == nil {
 		return
 	}
-	g.proposals.Recover(list, func(p proposals.Proposal) (bool, error) {
+	g.proposals.Recover(list, func(p consent.Proposal) (bool, error) {
 		at, err := g.vaultOfProposal(p)
 		if err != nil {
 			return false, err

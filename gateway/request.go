@@ -10,7 +10,6 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
-	"github.com/vaultwicket/vaultwicket/gateway/vaultview"
 )
 
 // Request is an unparsed call of a caller.
@@ -64,11 +63,11 @@ type Request struct {
 	// Shows says that the client shows differences to its user: the result of a change has it.
 	Shows bool
 
-	visibility vaultview.Fingerprint // when the request was begun
-	reads      batchReads            // from places of flow rules, by the batch that it is part of
-	batch      string                // that it is an operation of, for the journal
-	alone      bool                  // the batch has the lock of the journal
-	planning   *planning             // of the batch, whose operations are planned before they are made; nil for others
+	visibility Fingerprint // when the request was begun
+	reads      batchReads  // from places of flow rules, by the batch that it is part of
+	batch      string      // that it is an operation of, for the journal
+	alone      bool        // the batch has the lock of the journal
+	planning   *planning   // of the batch, whose operations are planned before they are made; nil for others
 }
 
 // undoesForOwner reports whether the request is admitted during a pause and above the limits: the owner

@@ -10,7 +10,6 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/audit"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/gateway/paging"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 )
@@ -46,15 +45,15 @@ type Result struct {
 
 	raw         string // Stdout before it was made fit to be shown
 	missingPart string // what is missing in raw, "" when it is whole
-	form        paging.Form
-	rows        paging.Rows // of Stdout, as far as they were looked at
-	isNote      bool        // raw is the text of one note
-	closed      string      // which notes were hidden by their texts, see [exec.Outcome]
-	state       string      // that the answer was made from, see [exec.Outcome]
-	unchanged   bool        // it is the one that was asked about, and Stdout was left out
-	found       findings    // of the rules about texts
-	lost        bool        // the change removed so much that it was destructive
-	divided     *divided    // Stdout is the first part of this answer; nil where it is whole
+	form        pageForm
+	rows        compactedRows // of Stdout, as far as they were looked at
+	isNote      bool          // raw is the text of one note
+	closed      string        // which notes were hidden by their texts, see [exec.Outcome]
+	state       string        // that the answer was made from, see [exec.Outcome]
+	unchanged   bool          // it is the one that was asked about, and Stdout was left out
+	found       findings      // of the rules about texts
+	lost        bool          // the change removed so much that it was destructive
+	divided     *divided      // Stdout is the first part of this answer; nil where it is whole
 }
 
 // Truncated says that Stdout is a part of a longer answer.
@@ -121,7 +120,7 @@ func shownCommand(name string) string { return sanitize.String(excerpt.Short(nam
 func Fault(command string) Result { return Reject(command, failure.ErrInternal) }
 
 // Rows reports whether Stdout is complete JSON.
-func (r Result) Rows() bool { return r.OK && r.form == paging.JSON }
+func (r Result) Rows() bool { return r.OK && r.form == formJSON }
 
 // Output returns the command's standard output byte for byte, also where
 // Stdout was cleaned or cut.
@@ -170,7 +169,7 @@ const leastStderr = 512
 
 // cut returns the first page of a result, and where the next one begins; the zero Position where
 // there is none. A limit of 0 bytes is none. Standard error gets a sixteenth more.
-func (r Result) cut(limit paging.Limit) (Result, paging.Position, error) {
+func (r Result) cut(limit pageLimit) (Result, pagePosition, error) {
 	if most := max(limit.Bytes/16, leastStderr); limit.Bytes > 0 && len(r.Stderr) > most {
 		end := most // at most: whole characters, and whole lines where that costs no more than an eighth
 		for end > 0 && !utf8.RuneStart(r.Stderr[end]) {
@@ -187,17 +186,17 @@ func (r Result) cut(limit paging.Limit) (Result, paging.Position, error) {
 		r.Stderr = shown + "…"
 	}
 	if limit.Rows == 0 && (limit.Bytes == 0 || len(r.Stdout) <= limit.Bytes/2) {
-		return r, paging.Position{}, nil // whatever it has, and without reading it
+		return r, pagePosition{}, nil // whatever it has, and without reading it
 	}
-	page, err := paging.CutForJSON(r.whole(), paging.Position{}, limit)
+	page, err := cutForJSON(r.whole(), pagePosition{}, limit)
 	if err != nil || page.Last() {
-		return r, paging.Position{}, err
+		return r, pagePosition{}, err
 	}
 	return r.showing(page), page.Next, nil
 }
 
 // whole is the text of a result, to be cut into pages.
-func (r Result) whole() paging.Whole { return paging.Whole{Text: r.Stdout, Form: r.form, Rows: r.rows} }
+func (r Result) whole() wholeAnswer { return wholeAnswer{Text: r.Stdout, Form: r.form, Rows: r.rows} }
 
 // counted returns the result with the number of its rows, which every page reports.
 func (r Result) counted() Result {
@@ -207,12 +206,12 @@ func (r Result) counted() Result {
 }
 
 // showing returns the result with a page of its text.
-func (r Result) showing(page paging.Page) Result {
+func (r Result) showing(page pagePart) Result {
 	total := int64(len(r.Stdout))
 	switch {
 	case r.divided != nil:
 		total = int64(len(r.divided.out.Stdout))
-		if r.form == paging.JSON {
+		if r.form == formJSON {
 			total-- // without the line break after an array
 		}
 	case r.Truncated != nil:
@@ -223,17 +222,17 @@ func (r Result) showing(page paging.Page) Result {
 	}
 	// A copy: the page would keep the whole answer in memory.
 	r.Stdout = strings.Clone(page.Text)
-	r.rows = paging.Rows{}
+	r.rows = compactedRows{}
 	r.Truncated = &Truncated{ShownBytes: len(page.Text), TotalBytes: total}
 	if page.Partial {
-		if r.form == paging.JSON {
+		if r.form == formJSON {
 			r.Notices = append(
 				slices.Clone(r.Notices),
 				"a row is larger than a page: this is a piece of it and no JSON by itself",
 			)
 		}
 		if !r.form.HasLines() {
-			r.form = paging.Text
+			r.form = formText
 		}
 	}
 	return r
@@ -257,7 +256,7 @@ type Image struct {
 func (r Result) Marked() Result {
 	if r.Backend != "" || allowlist.OwnAnswerNamesNotes(r.Command) { // else it is about vaultwicket itself
 		if r.Stdout != "" {
-			r.form = paging.Text
+			r.form = formText
 		}
 		r.Stdout, r.Stderr = marked(r.Stdout), marked(r.Stderr)
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/vaultwicket/vaultwicket/exec"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/gateway/paging"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
@@ -205,7 +204,7 @@ func TestAllTextOfNotesIsMarked(t *testing.T) {
 			t.Errorf("%s: %q, want %q between marks", what, text, inside)
 		}
 	}
-	rows := Result{OK: true, Backend: "embedded", Stdout: `["x"]`, form: paging.JSON}.Marked()
+	rows := Result{OK: true, Backend: "embedded", Stdout: `["x"]`, form: formJSON}.Marked()
 	isMarked("rows", rows.Stdout, "[\"x\"]\n")
 	assert.That(t, !rows.Rows(), "what is between marks is said to be JSON")
 	conflict := Result{Backend: "embedded", Stdout: "Error: conflict\n-x\n", Stderr: "noise\n", Error: &failure.Error{Code: "conflict"}}.Marked()

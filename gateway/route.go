@@ -12,7 +12,6 @@ import (
 	"github.com/vaultwicket/vaultwicket/exec"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/gateway/grants"
 	"github.com/vaultwicket/vaultwicket/internal/appvaults"
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 	"github.com/vaultwicket/vaultwicket/policy"
@@ -72,22 +71,22 @@ type Plan struct {
 	routes   []route         // the first is taken; the next one when nothing ran on it
 	notices  []string
 	answer   string // of the gateway itself; then there are no routes
-	hidden   bool   // a path leads to a hidden note, see [vaultview.Rules.Named]
+	hidden   bool   // a path leads to a hidden note, see [NoteRules.Named]
 	expect   string
 	policy   policy.Policy // by which it was judged, with the facts
 	facts    policy.Facts
 	place    appvaults.Place
 	// caller is on whose behalf it is carried out, batch what it is part of.
 	caller, client, batch string
-	alone                 bool           // the batch has the lock of the journal
-	planning              *planning      // of the batch, see [Request]
-	asking                time.Duration  // how long the user was asked for approval
-	part                  int            // see [reported]
-	findings              findings       // of the rules about texts in the change
-	change                *plannedChange // what it would do to notes, nil where that is not worked out
-	grant                 string         // that allows it, "" for none
-	use                   *grants.Use    // of the grant, nil for none
-	because               []flowRead     // what the session has read, where flow rules are about the call
+	alone                 bool              // the batch has the lock of the journal
+	planning              *planning         // of the batch, see [Request]
+	asking                time.Duration     // how long the user was asked for approval
+	part                  int               // see [reported]
+	findings              findings          // of the rules about texts in the change
+	change                *plannedChange    // what it would do to notes, nil where that is not worked out
+	grant                 string            // that allows it, "" for none
+	use                   *consent.GrantUse // of the grant, nil for none
+	because               []flowRead        // what the session has read, where flow rules are about the call
 }
 
 // backend returns the backend that is asked first, "" where none is.
@@ -118,7 +117,7 @@ type route struct {
 	grant                 string    // of the owner that allows the call, "" for none
 	proposal              string    // that the owner has taken the call from, "" for none
 	planning              *planning // of the batch, see [Request]
-	hidden                bool      // a path leads to a hidden note, see [vaultview.Rules.Named]
+	hidden                bool      // a path leads to a hidden note, see [NoteRules.Named]
 }
 
 // replaced returns a route with its call, which was replaced, judged by the policy. The error is a

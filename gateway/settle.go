@@ -6,7 +6,6 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/gateway/vaultview"
 )
 
 // Settle has the embedded program complete or take back changes of the vaults that were broken off by the end of a process. Where
@@ -33,7 +32,7 @@ func (g *vaultGateway) settle(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	inForce, facts := g.inForce(vaultview.Fingerprint{})
+	inForce, facts := g.inForce(Fingerprint{})
 	permit, err := inForce.Decide(call, facts).Permit()
 	if err == nil {
 		_, err = g.runner.Run(ctx, permit, *own)

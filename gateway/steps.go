@@ -14,7 +14,6 @@ import (
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/exec"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/gateway/vaultview"
 	"github.com/vaultwicket/vaultwicket/internal/appvaults"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
@@ -236,7 +235,7 @@ func (g *vaultGateway) readDailyAt(
 		}
 	}
 	if r.policy.Access.Restrict() {
-		if err := vaultview.RejectIndirect(g.target().Folder, note); err != nil {
+		if err := RejectIndirect(g.target().Folder, note); err != nil {
 			return nothingRan(asked), err
 		}
 	}

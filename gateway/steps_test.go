@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/vaultwicket/vaultwicket/gateway/vaultview"
 	"github.com/vaultwicket/vaultwicket/internal/access"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
@@ -216,7 +215,7 @@ func TestNoHashWithoutTheNotesFile(t *testing.T) {
 	for _, test := range []struct{ folder, path string }{
 		{"", "A.md"}, {filepath.Join(vault, "gone"), "A.md"}, {vault, "A.md"}, {vault, "link.md"}, {vault, "../x.md"},
 	} {
-		got := vaultview.HashOfPrinted(test.folder, test.path, "text\n")
+		got := HashOfPrinted(test.folder, test.path, "text\n")
 		assert.That(t, got == "", "%q in %q has the hash %q", test.path, test.folder, got)
 	}
 }

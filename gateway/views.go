@@ -7,50 +7,48 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/exec"
-	"github.com/vaultwicket/vaultwicket/gateway/catalog"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/gateway/vaultview"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/policy"
 )
 
 // Listing returns every command of the table, in table order.
-func (g *Gateway) Listing() []catalog.Listing { return catalog.List(g.listed()) }
+func (g *Gateway) Listing() []CommandListing { return ListCommands(g.listed()) }
 
 // Mutates reports whether any enabled call can change something.
-func (g *Gateway) Mutates() bool { return catalog.Mutates(g.listed()) }
+func (g *Gateway) Mutates() bool { return MutationsEnabled(g.listed()) }
 
 // ListingOf is [Gateway.Listing] for one vault, "" for the default one.
-func (g *Gateway) ListingOf(vault string) ([]catalog.Listing, error) {
+func (g *Gateway) ListingOf(vault string) ([]CommandListing, error) {
 	d, err := g.vaultNamed(vault)
 	if err != nil {
 		return nil, err
 	}
-	return catalog.List([]catalog.Vault{d.listed()}), nil
+	return ListCommands([]CatalogVault{d.listed()}), nil
 }
 
 // Explain returns one command. The error is a [*allowlist.ParseError].
-func (g *Gateway) Explain(name string) (catalog.Listing, error) {
-	return catalog.Explain(g.listed(), name)
+func (g *Gateway) Explain(name string) (CommandListing, error) {
+	return ExplainCommand(g.listed(), name)
 }
 
-// Enabled returns a command with its enabled parameters, see [catalog.Enabled].
+// Enabled returns a command with its enabled parameters, see [EnabledCommand].
 func (g *Gateway) Enabled(name string) (enabled allowlist.Command, ok bool) {
-	return catalog.Enabled(g.listed(), name)
+	return EnabledCommand(g.listed(), name)
 }
 
 // Policies returns what is in force for each vault, the default one first.
-func (g *Gateway) Policies() []catalog.View {
-	views := []catalog.View{}
+func (g *Gateway) Policies() []VaultView {
+	views := []VaultView{}
 	for _, d := range g.vaults {
-		p, facts := d.inForce(vaultview.Fingerprint{})
-		views = append(views, catalog.ViewOf(d.name(), p, facts))
+		p, facts := d.inForce(Fingerprint{})
+		views = append(views, VaultViewOf(d.name(), p, facts))
 	}
 	return views
 }
 
-func (g *Gateway) listed() []catalog.Vault {
-	var vaults []catalog.Vault
+func (g *Gateway) listed() []CatalogVault {
+	var vaults []CatalogVault
 	for _, d := range g.vaults {
 		vaults = append(vaults, d.listed())
 	}
@@ -58,13 +56,13 @@ func (g *Gateway) listed() []catalog.Vault {
 }
 
 // listed is what lists of the commands in the vault depend on.
-func (g *vaultGateway) listed() catalog.Vault {
-	p, facts := g.inForce(vaultview.Fingerprint{})
-	return catalog.Vault{Policy: p, Facts: facts, Programs: g.programs()}
+func (g *vaultGateway) listed() CatalogVault {
+	p, facts := g.inForce(Fingerprint{})
+	return CatalogVault{Policy: p, Facts: facts, Programs: g.programs()}
 }
 
 // inForce returns the policy of the vault and what is known of every call in it, also that its agent was revoked.
-func (g *vaultGateway) inForce(seen vaultview.Fingerprint) (policy.Policy, policy.Facts) {
+func (g *vaultGateway) inForce(seen Fingerprint) (policy.Policy, policy.Facts) {
 	p, facts := g.rules.InForce(seen)
 	if g.admission.IsRevoked() {
 		facts.Halted = policy.Because(policy.Revoked)
@@ -76,7 +74,7 @@ func (g *vaultGateway) inForce(seen vaultview.Fingerprint) (policy.Policy, polic
 func (g *Gateway) WhyEnded() string {
 	why := ""
 	for _, d := range g.vaults {
-		p, _ := d.inForce(vaultview.Fingerprint{})
+		p, _ := d.inForce(Fingerprint{})
 		if why = p.Closed; why == "" {
 			break
 		}
@@ -86,7 +84,7 @@ func (g *Gateway) WhyEnded() string {
 
 // programs finds the programs that can answer in the vault. With the backend obsidian
 // the embedded one answers extensions, if the app is installed.
-func (g *vaultGateway) programs() (p catalog.Programs) {
+func (g *vaultGateway) programs() (p Programs) {
 	if g.runner == nil {
 		return p
 	}
@@ -96,19 +94,19 @@ func (g *vaultGateway) programs() (p catalog.Programs) {
 	}
 	p.App = g.runner.HasApp() && !g.target().Unlisted
 	if g.backend == App && !p.App {
-		return catalog.Programs{}
+		return Programs{}
 	}
 	return p
 }
 
 // AccessOf returns what can be done with the note or folder at a path in a vault, "" for
 // the default one. The error is a [*failure.RequestError] or a [*allowlist.ParseError].
-func (g *Gateway) AccessOf(vault, path string) (vaultview.Access, error) {
+func (g *Gateway) AccessOf(vault, path string) (NoteAccess, error) {
 	d, err := g.vaultNamed(vault)
 	if err != nil {
-		return vaultview.Access{}, err
+		return NoteAccess{}, err
 	}
-	p, facts := d.inForce(vaultview.Fingerprint{})
+	p, facts := d.inForce(Fingerprint{})
 	a, err := d.rules.AccessOf(p, facts, path)
 	a.Vault = d.name()
 	if lineage, known := d.lineage(); err == nil && known {
@@ -128,7 +126,7 @@ func (g *Gateway) ClearLineage(vault, path string) (string, error) {
 		return "", err
 	}
 	if path != "/" {
-		p, facts := d.inForce(vaultview.Fingerprint{})
+		p, facts := d.inForce(Fingerprint{})
 		a, err := d.rules.AccessOf(p, facts, path)
 		if err != nil {
 			return "", err
@@ -149,14 +147,14 @@ func (g *Gateway) ClearLineage(vault, path string) (string, error) {
 const maxBelow = 500
 
 // AccessBelow returns what can be done with the folders that are directly in a folder of a
-// vault, "" for its root, sorted by name, and whether there are more. Like [vaultview.Access] it is
+// vault, "" for its root, sorted by name, and whether there are more. Like [NoteAccess] it is
 // for the owner.
-func (g *Gateway) AccessBelow(vault, path string) (list []vaultview.Access, more bool, err error) {
+func (g *Gateway) AccessBelow(vault, path string) (list []NoteAccess, more bool, err error) {
 	d, err := g.vaultNamed(vault)
 	if err != nil {
 		return nil, false, err
 	}
-	names, more, err := vaultview.Folders(d.target().Folder, path, maxBelow)
+	names, more, err := ListFolders(d.target().Folder, path, maxBelow)
 	if err != nil {
 		return nil, false, failure.New(
 			failure.CodeNotFound,
@@ -183,7 +181,7 @@ func (g *Gateway) NoteWithHash(vault, path, hash string) (text string, ok bool) 
 	if err != nil || !d.rules.Visible()(path) {
 		return "", false
 	}
-	return vaultview.WithHash(d.target().Folder, path, hash)
+	return TextWithHash(d.target().Folder, path, hash)
 }
 
 // Redacted returns the text of a note of a vault with marks in place of its secrets, as answers have it. It is for what the
@@ -193,7 +191,7 @@ func (g *Gateway) Redacted(vault string, text []byte) []byte {
 	if err != nil || d.runner == nil {
 		return text
 	}
-	p, _ := d.inForce(vaultview.Fingerprint{})
+	p, _ := d.inForce(Fingerprint{})
 	return d.runner.Marker(p.Secrets).Redact(text)
 }
 
@@ -205,11 +203,11 @@ func (g *Gateway) EachVisible(vault string, visit func(path string) bool) error 
 		return err
 	}
 	sees := d.rules.Visible()
-	return vaultview.Paths(d.target().Folder, func(path string) bool { return !sees(path) || visit(path) })
+	return EachPath(d.target().Folder, func(path string) bool { return !sees(path) || visit(path) })
 }
 
 // Visible returns what tells whether the note at a path in a vault may be seen, see
-// [vaultview.Rules.Visible]. Of a vault that the gateway does not have, nothing may.
+// [NoteRules.Visible]. Of a vault that the gateway does not have, nothing may.
 func (g *Gateway) Visible(vault string) func(path string) bool {
 	d, err := g.vaultNamed(vault)
 	if err != nil {

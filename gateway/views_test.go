@@ -14,7 +14,6 @@ import (
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/exec"
 	"github.com/vaultwicket/vaultwicket/gateway/admission"
-	"github.com/vaultwicket/vaultwicket/gateway/catalog"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/internal/access"
 	"github.com/vaultwicket/vaultwicket/internal/journal"
@@ -60,7 +59,7 @@ func TestOnlyWhatCanBeAnsweredIsListed(t *testing.T) {
 			}
 			e := l.Explained()
 			if l.Enabled() != (want == "") || e.Allowed != l.Enabled() || e.Code != want || (e.Why == "") != (want == "") || (e.Hint == "") != (want == "") {
-				t.Errorf("%s: %s: %+v, want the code %q", test.name, l.Name, e.Entry, want)
+				t.Errorf("%s: %s: %+v, want the code %q", test.name, l.Name, e.CommandEntry, want)
 			}
 			_, open := f.gateway.Enabled(l.Name)
 			assert.Equal(t, open, l.Enabled(), "%s: %s: open for typed tools", test.name, l.Name)
@@ -98,10 +97,10 @@ func TestAMissingProgramIsToldBeforeADisabledTier(t *testing.T) {
 	for name, want := range map[string]string{"tabs": failure.CodeNeedsApp, "read": policy.CodeTierClosed, "eval": policy.CodeRestricted} {
 		l, err := f.gateway.Explain(name)
 		e := l.Explained()
-		require.Equal(t, err, nil, "%s: %+v", name, e.Entry)
-		require.Equal(t, e.Code, want, "%s: %+v", name, e.Entry)
-		require.That(t, e.Why != "", "%s: %+v, %v", name, e.Entry, err)
-		assert.That(t, !e.Allowed, "%s: %+v, %v", name, e.Entry, err)
+		require.Equal(t, err, nil, "%s: %+v", name, e.CommandEntry)
+		require.Equal(t, e.Code, want, "%s: %+v", name, e.CommandEntry)
+		require.That(t, e.Why != "", "%s: %+v, %v", name, e.CommandEntry, err)
+		assert.That(t, !e.Allowed, "%s: %+v, %v", name, e.CommandEntry, err)
 	}
 }
 
@@ -162,7 +161,7 @@ func TestWorst(t *testing.T) {
 		{"notes can be published", policy.Policy{Ceiling: tiers.V2, Mutations: true, Publish: true}, tiers.Publishes},
 	}
 	for _, tt := range tests {
-		assert.Equal(t, catalog.Worst(gatewayWith(tt.policy).Listing()), tt.want, "%s", tt.name)
+		assert.Equal(t, WorstEffect(gatewayWith(tt.policy).Listing()), tt.want, "%s", tt.name)
 	}
 }
 
@@ -328,7 +327,7 @@ func TestTextExplainsEveryCommand(t *testing.T) {
 	}
 }
 
-func allowedWord(e catalog.Explained) string {
+func allowedWord(e ExplainedCommand) string {
 	if e.Allowed {
 		return "allowed  yes\n"
 	}
@@ -354,9 +353,9 @@ func TestPoliciesTellNoPath(t *testing.T) {
 	for root, want := range map[access.Level]string{access.None: "", access.Read: "r", access.Write: "rw", access.Delete: "rwd"} {
 		rules := require.Value(access.New(map[string]access.Level{"/": root, "Hidden/Part": access.Delete}))(t)
 		views := gatewayWith(policy.Policy{Access: rules}).Policies()
-		assert.Equal(t, views[0].Access, (catalog.AccessView{Rules: true, Root: want}), "root %s", root)
+		assert.Equal(t, views[0].Access, (AccessView{Rules: true, Root: want}), "root %s", root)
 	}
-	assert.Equal(t, gatewayWith(policy.Policy{}).Policies()[0].Access, (catalog.AccessView{}), "without rules")
+	assert.Equal(t, gatewayWith(policy.Policy{}).Policies()[0].Access, (AccessView{}), "without rules")
 }
 
 func TestStatusLooksAndStartsNothing(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/cmd/internal/doctor"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
-	"github.com/vaultwicket/vaultwicket/gateway/catalog"
+	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 )
 
@@ -48,7 +48,7 @@ func listCommands(ctx context.Context, std terminal.Streams, args []string) erro
 			Advice: `"vaultwicket explain COMMAND" shows one command`,
 		}
 	}
-	commands := []catalog.Explained{}
+	commands := []gateway.ExplainedCommand{}
 	if o.Remote != nil {
 		list, err := serverOf(o, nil).Commands(ctx)
 		if err != nil {
@@ -58,7 +58,7 @@ func listCommands(ctx context.Context, std terminal.Streams, args []string) erro
 			if all || c.Allowed {
 				commands = append(
 					commands,
-					catalog.Explained{Entry: c, Why: c.Hint, Params: []catalog.ExplainedParam{}},
+					gateway.ExplainedCommand{CommandEntry: c, Why: c.Hint, Params: []gateway.ExplainedParam{}},
 				)
 			}
 		}
@@ -131,7 +131,7 @@ func explain(ctx context.Context, std terminal.Streams, args []string) error {
 		text, err = serverOf(o, nil).Help(ctx, o.Rest[0])
 		text = withTypedExample(terminal.Visible(text), o.Rest[0])
 	} else {
-		var c catalog.Listing
+		var c gateway.CommandListing
 		if c, err = o.Gateway.Explain(o.Rest[0]); err == nil {
 			explained := c.Explained()
 			explained.Hint = o.OwnerHint(std, explained.Hint)
@@ -165,7 +165,7 @@ func withTypedExample(text, command string) string {
 
 // drifted compares the commands of the installed app with the table, and returns the unknown
 // ones, which nothing enables. It returns none if the app is not used or does not answer.
-func drifted(ctx context.Context, o bootstrap.Opened) (unknown []catalog.Explained) {
+func drifted(ctx context.Context, o bootstrap.Opened) (unknown []gateway.ExplainedCommand) {
 	if o.Backend == settings.Embedded {
 		return nil
 	}
@@ -177,8 +177,8 @@ func drifted(ctx context.Context, o bootstrap.Opened) (unknown []catalog.Explain
 		terminal.Notef(o.Std.Err, "%s", notice)
 	}
 	for _, name := range d.New {
-		unknown = append(unknown, catalog.Explained{
-			Entry: catalog.Entry{
+		unknown = append(unknown, gateway.ExplainedCommand{
+			CommandEntry: gateway.CommandEntry{
 				Name:      name,
 				Tier:      "unknown",
 				Effect:    "unknown",
@@ -186,7 +186,7 @@ func drifted(ctx context.Context, o bootstrap.Opened) (unknown []catalog.Explain
 				Code:      allowlist.CodeUnknownCommand,
 			},
 			Why:     "new in Obsidian " + d.Version + " and not known to vaultwicket; permanently disabled",
-			Summary: "unknown", MaxEffect: "unknown", Since: "unknown", Params: []catalog.ExplainedParam{},
+			Summary: "unknown", MaxEffect: "unknown", Since: "unknown", Params: []gateway.ExplainedParam{},
 		})
 	}
 	return unknown

@@ -23,19 +23,25 @@ var forAgents = []string{"allowlist", "exec", "gateway", "internal", "policy"}
 
 // notForAgents are folders and files below them whose texts agents do not get, each with the reason.
 var notForAgents = map[string]string{
-	"gateway/ui":                             "the page of the user",
-	"gateway/consent/text.go":                "the question to the user",
-	"gateway/oauth/signin":                   "the page on which the user signs in",
-	"gateway/mcpserver/streamable/access.go": "said when the server starts, to whoever starts it",
-	"gateway/mcpserver/streamable/serve.go":  "said when the server starts, to whoever starts it",
-	"gateway/mcpserver/streamable/listen.go": "said when the server starts, to whoever starts it",
-	"gateway/telemetry/export":               "said when the server starts, to whoever starts it",
-	"gateway/telemetry/signals":              "said when the server starts, to whoever starts it",
-	"gateway/notify":                         "said when the server starts, to whoever starts it",
-	"internal/guard/signs.go":                "what texts say that try to steer an agent",
-	"internal/ownerfiles":                    "of the user's own files, which agents are not told about",
-	"internal/vault/ranking/language.go":     "words of a language",
-	"gateway/mcpserver/prompts_table.go":     "texts of prompts, which the user sends",
+	"gateway/ui":                                "the page of the user",
+	"gateway/consent/text.go":                   "the question to the user",
+	"gateway/oauth/clients.go":                  "the page on which the user signs in",
+	"gateway/oauth/passkeys.go":                 "the page on which the user signs in",
+	"gateway/oauth/server.go":                   "the page on which the user signs in",
+	"gateway/oauth/store.go":                    "the page on which the user signs in",
+	"gateway/mcpserver/transport/access.go":     "said when the server starts, to whoever starts it",
+	"gateway/mcpserver/transport/http_serve.go": "said when the server starts, to whoever starts it",
+	"gateway/mcpserver/transport/listen.go":     "said when the server starts, to whoever starts it",
+	"gateway/audit/export.go":                   "said when the server starts, to whoever starts it",
+	"gateway/audit/export_target.go":            "said when the server starts, to whoever starts it",
+	"gateway/telemetry/export.go":               "said when the server starts, to whoever starts it",
+	"gateway/telemetry/metrics.go":              "said when the server starts, to whoever starts it",
+	"gateway/telemetry/tracing.go":              "said when the server starts, to whoever starts it",
+	"gateway/consent/notify.go":                 "said when the server starts, to whoever starts it",
+	"internal/guard/signs.go":                   "what texts say that try to steer an agent",
+	"internal/ownerfiles":                       "of the user's own files, which agents are not told about",
+	"internal/vault/ranking/language.go":        "words of a language",
+	"gateway/mcpserver/prompts_table.go":        "texts of prompts, which the user sends",
 }
 
 // said is a text in the source: a literal, or a sum of literals and values, of which each is "…".

@@ -9,7 +9,6 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/cmd/internal/bootstrap"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/oversight"
-	"github.com/vaultwicket/vaultwicket/cmd/internal/remote"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/gateway"
@@ -278,6 +277,6 @@ func typed(user *oversight.User, req gateway.Request) gateway.Request {
 }
 
 // serverOf returns the server to call, which asks the user with ask.
-func serverOf(o bootstrap.Opened, ask func(ctx context.Context, text string) bool) *remote.Server {
-	return &remote.Server{URL: o.Remote.URL, Token: o.Remote.Token, Ask: ask}
+func serverOf(o bootstrap.Opened, ask func(ctx context.Context, text string) bool) *bootstrap.RemoteServer {
+	return &bootstrap.RemoteServer{URL: o.Remote.URL, Token: o.Remote.Token, Ask: ask}
 }

@@ -1,5 +1,5 @@
 // Package admission decides whether a call may begin, before its content is looked at:
-// the pause, the rate limits of callers and of changes, and waiting for a semaphore
+// the tokens of agents, the pause, the rate limits of callers and of changes, and waiting for a semaphore
 // within the time limit of the call. Its errors are of package failure.
 package admission
 

@@ -27,6 +27,8 @@
 // change nothing. [Records] writes the lines of each call to them and notifies observers: a call
 // that changes something is written before it runs, and is refused if that fails.
 //
+// An [Exporter] sends the lines to where a team keeps them.
+//
 // The package never reads a vault.
 package audit
 

@@ -15,16 +15,26 @@ import (
 	"testing/synctest"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/faults"
 	"github.com/vaultwicket/vaultwicket/tests/long"
+	"github.com/vaultwicket/vaultwicket/tests/memory"
 	"github.com/vaultwicket/vaultwicket/tests/programs"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 const childOf = "AUDIT_TEST_CHILD_OF"
 
-func TestMain(m *testing.M) { programs.Main(m, childOf, child) }
+func TestMain(m *testing.M) {
+	if os.Getenv(childOf) != "" {
+		programs.Main(m, childOf, child)
+	}
+	memory.Use()
+	long.AtOnce(16) // nearly all of the time the tests of the export wait for it
+	goleak.VerifyTestMain(m)
+}
 
 // childLimits make a process rotate every few lines.
 var childLimits = Limits{FileSize: 20_000, Files: 1 << 20}

@@ -9,6 +9,9 @@
 // the user answers them in a terminal, outside the model's reach. An approval for one session and
 // one folder is in memory only, and never covers a destructive call.
 //
+// [Grants] answer questions in advance, and [Proposals] are changes that wait for the owner as a whole. A [Notifier]
+// tells the owner that a question waits.
+//
 // The package protects against a client and a model, not against another program of the same user
 // that writes to the folder: it could as well change the vault itself.
 package consent

@@ -13,7 +13,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
-	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/wire"
+	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/transport"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 )
 
@@ -178,7 +178,7 @@ const (
 )
 
 // showsApps reports whether the client of a request shows the app.
-func (h handler) showsApps(client *wire.Peer) bool {
+func (h handler) showsApps(client *transport.Peer) bool {
 	if h.App.Page == nil {
 		return false
 	}

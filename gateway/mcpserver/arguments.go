@@ -9,7 +9,7 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/gateway"
-	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/wire"
+	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/transport"
 )
 
 // toolName is the tool that is always listed.
@@ -79,7 +79,7 @@ func decodeParams(command string, raw json.RawMessage) (allowlist.Params, *argum
 	if err != nil {
 		return nil, err
 	}
-	if wire.IsString(raw) {
+	if transport.IsString(raw) {
 		return nil, wrongArgument(
 			badValue,
 			"params",
@@ -127,7 +127,7 @@ func decodeParams(command string, raw json.RawMessage) (allowlist.Params, *argum
 }
 
 // decodeCommon and decodeTexts decode the arguments that every tool for one call has.
-func (c *toolCall) decodeCommon(fields wire.Fields) (err *argumentError) {
+func (c *toolCall) decodeCommon(fields transport.Fields) (err *argumentError) {
 	if c.DryRun, err = decodeBool("dryRun", fields.Get("dryRun")); err != nil {
 		return err
 	}
@@ -138,7 +138,7 @@ func (c *toolCall) decodeCommon(fields wire.Fields) (err *argumentError) {
 	return err
 }
 
-func (c *toolCall) decodeTexts(fields wire.Fields) (err *argumentError) {
+func (c *toolCall) decodeTexts(fields transport.Fields) (err *argumentError) {
 	for _, text := range []struct {
 		name string
 		to   *string
@@ -155,15 +155,15 @@ const nameCommand = `name a command, such as {"command": "daily:read"}`
 // unwrap returns the object in a text, which some models write instead of the object.
 // Anything else it returns unchanged.
 func unwrap(field string, raw json.RawMessage) (json.RawMessage, *argumentError) {
-	if !wire.IsString(raw) {
+	if !transport.IsString(raw) {
 		return raw, nil
 	}
 	text, err := decodeText(field, raw)
-	return json.RawMessage(strings.Trim(text, wire.Space)), err
+	return json.RawMessage(strings.Trim(text, transport.Space)), err
 }
 
 // paramFields decodes the parameters of a command one level deep.
-func paramFields(field string, raw json.RawMessage) (wire.Fields, *argumentError) {
+func paramFields(field string, raw json.RawMessage) (transport.Fields, *argumentError) {
 	fields, err := anyObject(field, raw)
 	if err == nil && len(fields) > maxParams {
 		err = wrongArgument(
@@ -241,7 +241,7 @@ var otherArguments = map[string]string{
 
 // misplaced returns the error about unknown arguments with what to send instead, where
 // one is a parameter of the command, or is called otherwise elsewhere.
-func (e *argumentError) misplaced(fields wire.Fields) *argumentError {
+func (e *argumentError) misplaced(fields transport.Fields) *argumentError {
 	wrong := e.each()
 	moved := movedParams(fields)
 	for i, unknown := range wrong {
@@ -249,14 +249,14 @@ func (e *argumentError) misplaced(fields wire.Fields) *argumentError {
 		_, isParam := moved[unknown.field]
 		switch {
 		case unknown.reason != "":
-		case unknown.field == "name" && wire.IsNull(fields.Get("command")):
+		case unknown.field == "name" && transport.IsNull(fields.Get("command")):
 			wrong[i] = wrongArgument(badRequest, unknown.field, "", `did you mean "command"?`)
 		case other != "":
 			wrong[i] = wrongArgument(badRequest, unknown.field, "", fmt.Sprintf("did you mean %q?", other))
 		case isParam:
 			name, _ := decodeText("command", fields.Get("command")) // or there were no parameters
 			hint := "put the parameters into params"
-			if text := string(wire.Encode(map[string]any{"command": name, "params": moved})); len(
+			if text := string(transport.Encode(map[string]any{"command": name, "params": moved})); len(
 				text,
 			) <= maxShownCall {
 				hint += ": " + strings.TrimSpace(text)
@@ -268,7 +268,7 @@ func (e *argumentError) misplaced(fields wire.Fields) *argumentError {
 }
 
 // movedParams returns the parameters of a call with those that are arguments next to params, nil where none is.
-func movedParams(fields wire.Fields) map[string]json.RawMessage {
+func movedParams(fields transport.Fields) map[string]json.RawMessage {
 	name, wrong := decodeText("command", fields.Get("command"))
 	command, unknownCommand := allowlist.Describe(name)
 	if wrong != nil || unknownCommand != nil {
@@ -298,7 +298,7 @@ func movedParams(fields wire.Fields) map[string]json.RawMessage {
 
 // shownCall is a call as JSON, without its parameters where these are long.
 func shownCall(command string, params any) string {
-	text := strings.TrimSpace(string(wire.Encode(map[string]any{"command": command, "params": params})))
+	text := strings.TrimSpace(string(transport.Encode(map[string]any{"command": command, "params": params})))
 	if len(text) > maxShownCall {
 		return nameCommand
 	}
@@ -325,7 +325,7 @@ func (e *argumentError) asObject(command string, text json.RawMessage) *argument
 	if len(params) == 0 {
 		return e
 	}
-	return wrongArgument(e.code, e.field, e.reason, "send an object: "+string(wire.Encode(params)))
+	return wrongArgument(e.code, e.field, e.reason, "send an object: "+string(transport.Encode(params)))
 }
 
 // maxShownCall is the longest call that a hint writes out.

@@ -11,13 +11,13 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/wire"
+	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/transport"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 )
 
 // decodeObject decodes an object one level deep that has no other keys than names. A missing
 // value and null are an empty one.
-func decodeObject(field string, raw json.RawMessage, names []string) (wire.Fields, *argumentError) {
+func decodeObject(field string, raw json.RawMessage, names []string) (transport.Fields, *argumentError) {
 	fields, err := anyObject(field, raw)
 	if err != nil {
 		return nil, err
@@ -26,14 +26,14 @@ func decodeObject(field string, raw json.RawMessage, names []string) (wire.Field
 }
 
 // anyObject is [decodeObject] for an object with any keys.
-func anyObject(field string, raw json.RawMessage) (wire.Fields, *argumentError) {
-	if wire.IsNull(raw) {
+func anyObject(field string, raw json.RawMessage) (transport.Fields, *argumentError) {
+	if transport.IsNull(raw) {
 		return nil, nil
 	}
 	if !utf8.Valid(raw) || !json.Valid(raw) {
 		return nil, wrongArgument(badRequest, field, "must be valid JSON", "send a JSON object")
 	}
-	fields, err := wire.Lint(raw)
+	fields, err := transport.Lint(raw)
 	if err != nil {
 		return nil, wrongArgument(
 			badRequest,
@@ -54,7 +54,7 @@ func anyObject(field string, raw json.RawMessage) (wire.Fields, *argumentError) 
 }
 
 // known rejects fields that are none of names, and names each. more is added to the hint.
-func known(field string, fields wire.Fields, names []string, more string) *argumentError {
+func known(field string, fields transport.Fields, names []string, more string) *argumentError {
 	var wrong []*argumentError
 	for _, f := range fields.Sorted() {
 		name := string(f.Name)
@@ -98,7 +98,7 @@ func decodeValue(command, name, field string, raw json.RawMessage) (allowlist.Va
 		return allowlist.Value{}, 0, wrongArgument(
 			badValue,
 			field,
-			fmt.Sprintf("is %s, not a plain integer within 2^53", wire.Clip(string(raw))),
+			fmt.Sprintf("is %s, not a plain integer within 2^53", transport.Clip(string(raw))),
 			"write integers in digits, such as 1000, and anything else as a string",
 		)
 	}
@@ -152,7 +152,7 @@ func decodeListValue(field string, raw json.RawMessage) (allowlist.Value, int, *
 // to a reader that uses floating point.
 func plainInteger(literal string) bool {
 	n, err := strconv.ParseInt(literal, 10, 64)
-	isExact := -wire.MaxInteger <= n && n <= wire.MaxInteger
+	isExact := -transport.MaxInteger <= n && n <= transport.MaxInteger
 	return err == nil && isExact && literal != "-0"
 }
 
@@ -179,11 +179,11 @@ const maxItems = 64
 // decodeCount decodes an integer of at least 1, in digits or as the text of them. A missing
 // value and null are 0.
 func decodeCount(field string, raw json.RawMessage) (int, *argumentError) {
-	if wire.IsNull(raw) {
+	if transport.IsNull(raw) {
 		return 0, nil
 	}
 	digits := string(raw)
-	if wire.IsString(raw) {
+	if transport.IsString(raw) {
 		var err *argumentError
 		if digits, err = decodeText(field, raw); err != nil {
 			return 0, err
@@ -195,7 +195,7 @@ func decodeCount(field string, raw json.RawMessage) (int, *argumentError) {
 		return 0, wrongArgument(
 			badValue,
 			field,
-			fmt.Sprintf("is %s, not an integer of at least 1", wire.Clip(string(raw))),
+			fmt.Sprintf("is %s, not an integer of at least 1", transport.Clip(string(raw))),
 			"send an integer in digits, such as 20",
 		)
 	}
@@ -205,15 +205,15 @@ func decodeCount(field string, raw json.RawMessage) (int, *argumentError) {
 // decodeList decodes a list of strings, or a list as text, or a string that is taken for a list
 // with one item. A missing value and null are nil.
 func decodeList(field string, raw json.RawMessage) ([]string, *argumentError) {
-	if wire.IsNull(raw) {
+	if transport.IsNull(raw) {
 		return nil, nil
 	}
-	if wire.IsString(raw) {
+	if transport.IsString(raw) {
 		text, err := decodeText(field, raw)
 		if err != nil {
 			return nil, err
 		}
-		inside := strings.Trim(text, wire.Space)
+		inside := strings.Trim(text, transport.Space)
 		if !strings.HasPrefix(inside, "[") || !json.Valid([]byte(inside)) {
 			return []string{text}, nil
 		}
@@ -239,7 +239,7 @@ func decodeList(field string, raw json.RawMessage) ([]string, *argumentError) {
 	texts := make([]string, len(items))
 	for i, item := range items {
 		inside := fmt.Sprintf("%s[%d]", field, i)
-		if !wire.IsString(item) {
+		if !transport.IsString(item) {
 			return nil, wrongArgument(badValue, inside, "is "+typeName(item)+", not a string", "send a string")
 		}
 		var err *argumentError
@@ -252,7 +252,7 @@ func decodeList(field string, raw json.RawMessage) ([]string, *argumentError) {
 
 // typeName names the type of a JSON value in an error.
 func typeName(raw json.RawMessage) string {
-	switch strings.TrimLeft(string(raw), wire.Space)[0] {
+	switch strings.TrimLeft(string(raw), transport.Space)[0] {
 	case '{':
 		return "an object"
 	case '[':
@@ -287,10 +287,10 @@ func tooLong(field, text string) *argumentError {
 
 // decodeString decodes a string. A missing value and null are empty.
 func decodeString(field string, raw json.RawMessage) (string, *argumentError) {
-	if wire.IsNull(raw) {
+	if transport.IsNull(raw) {
 		return "", nil
 	}
-	text, ok := wire.String(raw)
+	text, ok := transport.String(raw)
 	if !ok {
 		return "", wrongArgument(badValue, field, "is "+typeName(raw)+", not a string", "send a string")
 	}
@@ -394,11 +394,11 @@ func (e *argumentError) Hint() string {
 	if len(e.others) == 0 {
 		return e.hint
 	}
-	hints := []string{fmt.Sprintf("%q: %s", wire.Clip(e.field), e.hint)}
+	hints := []string{fmt.Sprintf("%q: %s", transport.Clip(e.field), e.hint)}
 	for _, other := range e.others {
 		switch about := other.(type) {
 		case *argumentError:
-			hints = append(hints, fmt.Sprintf("%q: %s", wire.Clip(about.field), about.hint))
+			hints = append(hints, fmt.Sprintf("%q: %s", transport.Clip(about.field), about.hint))
 		case *allowlist.ParseError:
 			hints = append(hints, about.HintOfEach())
 		}
@@ -418,9 +418,9 @@ func (e *argumentError) Error() string {
 func (e *argumentError) ownReason() string {
 	switch {
 	case e.reason == "":
-		return fmt.Sprintf("unknown argument %q", wire.Clip(e.field))
+		return fmt.Sprintf("unknown argument %q", transport.Clip(e.field))
 	case e.field == "":
 		return "the arguments " + e.reason
 	}
-	return fmt.Sprintf("argument %q %s", wire.Clip(e.field), e.reason)
+	return fmt.Sprintf("argument %q %s", transport.Clip(e.field), e.reason)
 }

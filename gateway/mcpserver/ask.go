@@ -11,7 +11,7 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
-	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/wire"
+	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/transport"
 )
 
 const (
@@ -48,7 +48,7 @@ type sealers struct {
 // elicitation is nil for a client that cannot ask, or that gets requests of the server; the view for one that does
 // not show it.
 func (h handler) complete(
-	peer *wire.Peer, req mcp.CallToolRequest, to *gateway.Request,
+	peer *transport.Peer, req mcp.CallToolRequest, to *gateway.Request,
 ) (asks *elicitation, shown *view) {
 	name, can := peer.Client()
 	to.Caller = peer.Caller
@@ -197,7 +197,7 @@ func answerOf(responses mcp.InputResponses) *mcp.ElicitationResult {
 
 // askNow is the [consent.Asker] for clients that get a request of the server. The request stays open when the call
 // ends before the answer: the same call finds what the user has answered then.
-func askNow(ctx context.Context, client *wire.Peer, modes askModes, q consent.Question) consent.Reply {
+func askNow(ctx context.Context, client *transport.Peer, modes askModes, q consent.Question) consent.Reply {
 	params, page, ok := modes.dialog(q)
 	if !ok {
 		return consent.NoWay
@@ -206,10 +206,10 @@ func askNow(ctx context.Context, client *wire.Peer, modes askModes, q consent.Qu
 	asked := time.Now()
 	replies := make(chan consent.Reply, 1)
 	go func() {
-		result, err := wire.Ask[mcp.ElicitationResult](d.Open, client, mcp.MethodElicitationCreate, params)
+		result, err := transport.Ask[mcp.ElicitationResult](d.Open, client, mcp.MethodElicitationCreate, params)
 		switch {
 		case d.IsDecided():
-		case errors.Is(err, wire.ErrNoClient), err != nil && d.Open.Err() != nil:
+		case errors.Is(err, transport.ErrNoClient), err != nil && d.Open.Err() != nil:
 			replies <- consent.NoWay
 			return
 		case err != nil:

@@ -19,7 +19,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/exec"
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
-	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/wire"
+	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/transport"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
@@ -109,7 +109,7 @@ esac
 	}
 	s := require.Value(h.server())(t)
 	b.Talk = talk.Start(t, func(ctx context.Context, in io.Reader, out io.Writer) error {
-		return wire.Serve(ctx, s, in, out, talk.Patience)
+		return transport.ServeStdio(ctx, s, in, out, talk.Patience)
 	})
 	if e == legacyEra {
 		b.Send(strings.NewReplacer(`{"elicitation":{}}`, can, `"name":"c"`, fmt.Sprintf(`"name":%q`, b.client)).Replace(talk.Initialize), talk.Initialized)
@@ -194,7 +194,7 @@ func (b *booth) reply(q question, answer string) (call int) {
 
 // respond sends the response to a request of the server.
 func (b *booth) respond(id any, result string) {
-	b.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, wire.Encode(id), result))
+	b.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, transport.Encode(id), result))
 }
 
 // answer sends the answer to a question and returns what came of the call.
@@ -333,7 +333,7 @@ func TestToChooseInTheFormIsTheApproval(t *testing.T) {
 		b := openBooth(t, e, formsOnly)
 		if e == legacyEra {
 			q := b.ask(removalOf("failed"))
-			b.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-1,"message":"accept"}}`, wire.Encode(q.id)))
+			b.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-1,"message":"accept"}}`, transport.Encode(q.id)))
 			b.refused("an error of the client", b.result(q.call))
 		}
 		q := b.ask(removal)
@@ -596,7 +596,7 @@ func TestAnAnswerToAnotherQuestionIsNone(t *testing.T) {
 		b.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, id, accepted))
 	}
 	b.idle("answers to other questions")
-	b.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s}`, wire.Encode(q.id)))
+	b.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s}`, transport.Encode(q.id)))
 	m := b.Next()
 	assert.That(t, m.Error != nil, "an answer without one is taken: %+v", m)
 	got := b.answer(q, declined)
@@ -622,7 +622,7 @@ func TestACancelledCallNeverRuns(t *testing.T) {
 	b.refused("the one before a cancelled one", b.answer(q, declined))
 
 	q = b.ask(removalOf("other")) // whichever comes first, the next one gets its turn
-	b.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, wire.Encode(q.id), accepted), cancel(q.call))
+	b.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, transport.Encode(q.id), accepted), cancel(q.call))
 	for id := b.tool("obsidianCli", addition, ""); ; {
 		if m := b.Next(); m.Method != "" {
 			b.respond(m.ID, declined)

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
-	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/wire"
+	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/transport"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/long"
@@ -86,7 +86,7 @@ func TestAttacksOnAForm(t *testing.T) {
 			if b.era == modernEra {
 				b.answer(q, `{"isError":true}`)
 			} else {
-				b.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-1,"message":"accept"}}`, wire.Encode(q.id)))
+				b.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-1,"message":"accept"}}`, transport.Encode(q.id)))
 				b.over(q)
 			}
 			b.late(q, accepted)

@@ -13,7 +13,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
-	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/wire"
+	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/transport"
 )
 
 // batchName is the tool for several operations. It is listed with mutations on, and otherwise only
@@ -46,7 +46,7 @@ const batchSchema = `{"type":"object","properties":{` +
 	`"idempotencyKey":{"type":"string"}},` +
 	`"required":["operations"],"additionalProperties":false}`
 
-func (h handler) batch(ctx context.Context, client *wire.Peer, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+func (h handler) batch(ctx context.Context, client *transport.Peer, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	batch, err := DecodeBatch(req.Params.RawArguments)
 	if err != nil {
 		refused := gateway.RejectBatch("", err)
@@ -134,7 +134,7 @@ func DecodeBatch(raw []byte) (BatchCall, error) {
 	var list []json.RawMessage
 	operations := fields.Get("operations")
 	switch {
-	case wire.IsNull(operations):
+	case transport.IsNull(operations):
 		return BatchCall{}, wrongArgument(badRequest, "operations", "is missing", listOperations)
 	case json.Unmarshal(operations, &list) != nil:
 		return BatchCall{}, wrongArgument(
@@ -155,7 +155,7 @@ func DecodeBatch(raw []byte) (BatchCall, error) {
 	for i, item := range list {
 		o, err := decodeOperation(fmt.Sprintf("operations[%d]", i), item, &total)
 		if err != nil {
-			err.operation.ClientID, err.operation.Command = wire.Clip(o.ClientID), wire.Clip(o.Command)
+			err.operation.ClientID, err.operation.Command = transport.Clip(o.ClientID), transport.Clip(o.Command)
 			return BatchCall{}, err
 		}
 		b.Operations = append(b.Operations, o)
@@ -190,7 +190,7 @@ func decodeOperation(field string, raw json.RawMessage, total *int) (o gateway.O
 	if o.Command == "" {
 		return o, wrongArgument(badRequest, field+".command", "is missing", nameCommand)
 	}
-	if wire.IsObject(fields.Get("expectHash")) {
+	if transport.IsObject(fields.Get("expectHash")) {
 		o.HashFrom, err = decodeReference(field+".expectHash", fields.Get("expectHash"))
 	} else {
 		o.ExpectHash, err = decodeText(field+".expectHash", fields.Get("expectHash"))
@@ -217,7 +217,7 @@ func decodeOperationParams(o *gateway.Operation, field string, raw json.RawMessa
 	for _, f := range fields.Sorted() {
 		name := string(f.Name)
 		inside := field + "." + name
-		if wire.IsObject(f.Value) {
+		if transport.IsObject(f.Value) {
 			if o.From[name], err = decodeReference(inside, f.Value); err != nil {
 				wrong = append(wrong, err)
 			}

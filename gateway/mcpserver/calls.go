@@ -16,15 +16,15 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/wire"
+	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/transport"
 	"github.com/vaultwicket/vaultwicket/gateway/telemetry"
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
 )
 
 // call handles calls of obsidianCli and, with readsOnly, of obsidianRead: the gateway checks that
 // such a call only reads, by the effect of the whole call.
-func (h handler) call(readsOnly bool) wire.ToolHandler {
-	return func(ctx context.Context, client *wire.Peer, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+func (h handler) call(readsOnly bool) transport.ToolHandler {
+	return func(ctx context.Context, client *transport.Peer, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		call, refused := decodeCall(req.Params.RawArguments)
 		if refused != nil {
 			return h.form(gateway.Request{})(gateway.Reject(call.Command, refused))
@@ -35,8 +35,8 @@ func (h handler) call(readsOnly bool) wire.ToolHandler {
 }
 
 // typed handles calls of a typed tool. readsOnly is what its hints promise.
-func (h handler) typed(t *typedTool, readsOnly bool) wire.ToolHandler {
-	return func(ctx context.Context, client *wire.Peer, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+func (h handler) typed(t *typedTool, readsOnly bool) transport.ToolHandler {
+	return func(ctx context.Context, client *transport.Peer, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		call, refused := t.decode(req.Params.RawArguments)
 		if refused != nil {
 			return answer(gateway.Reject(t.Name, refused))
@@ -54,7 +54,7 @@ func (h handler) typed(t *typedTool, readsOnly bool) wire.ToolHandler {
 
 // run runs one call, or previews it, for every tool but obsidianBatch.
 func (h handler) run(
-	ctx context.Context, client *wire.Peer, req mcp.CallToolRequest, call toolCall, form form,
+	ctx context.Context, client *transport.Peer, req mcp.CallToolRequest, call toolCall, form form,
 ) (*mcp.CallToolResult, error) {
 	ctx, stop := report(ctx, client, req)
 	defer stop()
@@ -111,7 +111,7 @@ func operations(tool string, raw json.RawMessage) gateway.Batch {
 	return batch.Batch
 }
 
-func surface(p *wire.Peer) string {
+func surface(p *transport.Peer) string {
 	if p.Caller != "" {
 		return "http"
 	}
@@ -126,7 +126,7 @@ const progressInterval = time.Second
 // come where that is known, and the elapsed seconds. The call is to be made with the context
 // that report returns. stop ends the notifications and returns when no more will be sent:
 // clients drop those that arrive after the result.
-func report(ctx context.Context, client *wire.Peer, req mcp.CallToolRequest) (_ context.Context, stop func()) {
+func report(ctx context.Context, client *transport.Peer, req mcp.CallToolRequest) (_ context.Context, stop func()) {
 	if req.Params.Meta == nil || req.Params.Meta.ProgressToken == nil {
 		return ctx, func() {}
 	}
@@ -187,8 +187,8 @@ const (
 
 // traced puts the trace context of a request into the context of its call, and answers a panic of the
 // handler with a fixed text: the panic value can contain text of a note.
-func traced(log *slog.Logger, next wire.ToolHandler) wire.ToolHandler {
-	return func(ctx context.Context, client *wire.Peer, req mcp.CallToolRequest) (result *mcp.CallToolResult, err error) {
+func traced(log *slog.Logger, next transport.ToolHandler) transport.ToolHandler {
+	return func(ctx context.Context, client *transport.Peer, req mcp.CallToolRequest) (result *mcp.CallToolResult, err error) {
 		if meta := req.Params.Meta; meta != nil {
 			parent, _ := meta.AdditionalFields[traceParentKey].(string)
 			state, _ := meta.AdditionalFields[traceStateKey].(string)

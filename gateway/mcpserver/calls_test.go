@@ -17,7 +17,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/wire"
+	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/transport"
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
@@ -113,8 +113,8 @@ func TestToolsThatAnswerInTextHaveNoOutputSchema(t *testing.T) {
 }
 
 // heardBy is a client that hears every notification.
-func heardBy(hear func(method string, params map[string]any) error) *wire.Peer {
-	return &wire.Peer{Send: func(line []byte) error {
+func heardBy(hear func(method string, params map[string]any) error) *transport.Peer {
+	return &transport.Peer{Send: func(line []byte) error {
 		var n struct {
 			Method string
 			Params map[string]any

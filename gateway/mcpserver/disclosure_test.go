@@ -12,7 +12,7 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/exec"
 	"github.com/vaultwicket/vaultwicket/gateway"
-	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/wire"
+	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/transport"
 	"github.com/vaultwicket/vaultwicket/internal/access"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
@@ -33,7 +33,7 @@ func evening() time.Time { return time.Date(2026, 11, 21, 23, 30, 0, 0, time.Fix
 // desk is a server that is asked without a transport.
 type localServer struct {
 	t      *testing.T
-	server *wire.Server
+	server *transport.Server
 	log    *strings.Builder
 }
 
@@ -58,12 +58,12 @@ type localAnswer struct {
 }
 
 // newClient returns a client that has not introduced itself.
-func newClient() *wire.Peer { return &wire.Peer{Session: wire.NewSession()} }
+func newClient() *transport.Peer { return &transport.Peer{Session: transport.NewSession()} }
 
 // respond has a server answer a message of a [newClient].
-func respond(t *testing.T, s *wire.Server, message string) []byte {
+func respond(t *testing.T, s *transport.Server, message string) []byte {
 	t.Helper()
-	m := require.Value(wire.Decode([]byte(message)))(t)
+	m := require.Value(transport.Decode([]byte(message)))(t)
 	line, _ := s.Respond(context.Background(), newClient(), m)
 	return line
 }
@@ -79,7 +79,7 @@ func (d localServer) ask(method, params string) localAnswer {
 // read returns the text of a resource.
 func (d localServer) read(uri string) string {
 	d.t.Helper()
-	a := d.ask("resources/read", `"uri":`+string(wire.Encode(uri)))
+	a := d.ask("resources/read", `"uri":`+string(transport.Encode(uri)))
 	var result struct {
 		Contents []struct{ URI, MIMEType, Text string }
 	}

@@ -12,10 +12,10 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
-	"github.com/vaultwicket/vaultwicket/allowlist/day"
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/wire"
+	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/transport"
+	"github.com/vaultwicket/vaultwicket/internal/date"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 )
 
@@ -36,13 +36,13 @@ func (h handler) listPrompts() (listed []mcp.Prompt) {
 	return listed
 }
 
-func (h handler) getPrompt(_ context.Context, _ *wire.Peer, req mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+func (h handler) getPrompt(_ context.Context, _ *transport.Peer, req mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 	p, err := findPrompt(req.Params.Name)
 	if err == nil {
 		err = p.validate(h.Gateway, req.Params.Arguments)
 	}
 	if err != nil {
-		return nil, &wire.Error{Code: mcp.INVALID_PARAMS, Text: visibleError(err).Error()}
+		return nil, &transport.Error{Code: mcp.INVALID_PARAMS, Text: visibleError(err).Error()}
 	}
 	text := p.text(h.Gateway, req.Params.Arguments, h.clock())
 	message := mcp.NewPromptMessage(mcp.RoleUser, mcp.NewTextContent(text))
@@ -104,7 +104,7 @@ func findPrompt(name string) (promptTask, error) {
 	if near := excerpt.Nearest(name, PromptNames()); near != "" {
 		hint = fmt.Sprintf("did you mean %q?", near)
 	}
-	return promptTask{}, failure.New(failure.CodeBadRequest, hint, "unknown prompt %q", wire.Clip(name))
+	return promptTask{}, failure.New(failure.CodeBadRequest, hint, "unknown prompt %q", transport.Clip(name))
 }
 
 func (p promptTask) validate(gw *gateway.Gateway, arguments map[string]string) error {
@@ -120,7 +120,7 @@ func (p promptTask) validate(gw *gateway.Gateway, arguments map[string]string) e
 			if near := excerpt.Nearest(name, names); near != "" {
 				hint = fmt.Sprintf("did you mean %q?", near)
 			}
-			return failure.New(failure.CodeBadRequest, hint, "prompt %q: unknown argument %q", p.Name, wire.Clip(name))
+			return failure.New(failure.CodeBadRequest, hint, "prompt %q: unknown argument %q", p.Name, transport.Clip(name))
 		}
 		if arguments[name] == "" {
 			continue // clients send a field that was left empty like this
@@ -144,7 +144,7 @@ func (p promptTask) argumentsFor(vaults []string) []promptArgument {
 			if slices.Contains(vaults, text) {
 				return ""
 			}
-			return fmt.Sprintf("is %q, not one of %s", wire.Clip(text), strings.Join(vaults, ", "))
+			return fmt.Sprintf("is %q, not one of %s", transport.Clip(text), strings.Join(vaults, ", "))
 		},
 		suggest: func(time.Time) []string { return vaults }, // the schema of obsidianCli has them, too
 	})
@@ -188,7 +188,7 @@ func (d *draft) call(command string, params callParams) (text string, ok bool) {
 		}
 		return "", false
 	}
-	encoded := wire.Encode(struct {
+	encoded := transport.Encode(struct {
 		Command string     `json:"command"`
 		Params  callParams `json:"params,omitempty"`
 		Vault   string     `json:"vault,omitempty"`
@@ -258,9 +258,9 @@ var (
 		check: func(text string) string {
 			switch found, err := parseDay(text, time.Unix(0, 0)); { // any value of today works
 			case err != nil:
-				return fmt.Sprintf("is %q: %v", wire.Clip(text), err)
+				return fmt.Sprintf("is %q: %v", transport.Clip(text), err)
 			case found.Year() < 1:
-				return fmt.Sprintf("is %q: want a day from 0001-01-01 on", wire.Clip(text))
+				return fmt.Sprintf("is %q: want a day from 0001-01-01 on", transport.Clip(text))
 			}
 			return ""
 		},
@@ -302,7 +302,7 @@ func numberArgument(name, description string, least, most int, suggested ...int)
 			n, err := strconv.Atoi(text)
 			isWithin := least <= n && n <= most
 			if err != nil || !isWithin || strconv.Itoa(n) != text {
-				return fmt.Sprintf("is %q, not an integer from %d to %d", wire.Clip(text), least, most)
+				return fmt.Sprintf("is %q, not an integer from %d to %d", transport.Clip(text), least, most)
 			}
 			return ""
 		},
@@ -321,7 +321,7 @@ func parseDay(text string, today time.Time) (time.Time, error) {
 	if text == "" {
 		return today, nil
 	}
-	span, err := day.Read(text, today, day.Past)
+	span, err := date.Read(text, today, date.Past)
 	return noon(span.First), err
 }
 

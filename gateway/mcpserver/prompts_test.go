@@ -9,7 +9,7 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/exec"
 	"github.com/vaultwicket/vaultwicket/gateway"
-	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/wire"
+	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/transport"
 	"github.com/vaultwicket/vaultwicket/internal/access"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
@@ -177,7 +177,7 @@ func TestWrongPromptsAreRefused(t *testing.T) {
 	} {
 		for _, era := range []string{"", "," + modernMeta} {
 			a := d.ask("prompts/get", params+era)
-			message := string(wire.Encode(a.Error.Message))
+			message := string(transport.Encode(a.Error.Message))
 			if a.Result != nil || a.Error.Code != -32602 || !strings.Contains(message, says) || len(message) > 450 {
 				t.Errorf("%.80s: %d %s, want -32602 and %q", params, a.Error.Code, message, says)
 			}

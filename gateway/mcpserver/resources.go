@@ -13,8 +13,7 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/gateway"
-	"github.com/vaultwicket/vaultwicket/gateway/catalog"
-	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/wire"
+	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/transport"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 )
 
@@ -64,7 +63,7 @@ func (h handler) resources() []resource {
 	}
 	all := []resource{
 		document("commands", "Commands", commandsSummary, func() any {
-			entries := []catalog.Entry{} // as "vaultwicket commands --all --json", without the details of help
+			entries := []gateway.CommandEntry{} // as "vaultwicket commands --all --json", without the details of help
 			for _, c := range h.Gateway.Listing() {
 				entries = append(entries, c.Entry())
 			}
@@ -125,10 +124,10 @@ const maxURI = 512
 
 // readResource reads a resource by its URI.
 func (h handler) readResource(
-	ctx context.Context, all []resource, client *wire.Peer, uri string,
+	ctx context.Context, all []resource, client *transport.Peer, uri string,
 ) ([]mcp.ResourceContents, error) {
 	missing := func(hint string) error {
-		return client.MissingResource(fmt.Sprintf("resource %q not found; %s", wire.Clip(uri), hint))
+		return client.MissingResource(fmt.Sprintf("resource %q not found; %s", transport.Clip(uri), hint))
 	}
 	if len(uri) > maxURI {
 		return nil, missing("the URI is too long")
@@ -214,7 +213,7 @@ const (
 // readOutput returns the next page of a truncated result by its cursor, as the tool would return it, with a larger
 // limit.
 func (h handler) readOutput(
-	ctx context.Context, from *wire.Peer, uri string, missing func(hint string) error,
+	ctx context.Context, from *transport.Peer, uri string, missing func(hint string) error,
 ) ([]mcp.ResourceContents, error) {
 	cursor, ok := segment(uri, outputPrefix)
 	if !ok || url.QueryEscape(cursor) != cursor {

@@ -17,8 +17,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/exec"
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/admission"
-	"github.com/vaultwicket/vaultwicket/gateway/catalog"
-	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/wire"
+	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/transport"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
@@ -33,7 +32,7 @@ func TestCommandsSayWhatIsClosedAndWhy(t *testing.T) {
 		"one alone": {Ceiling: tiers.V1, EnableOnly: []string{"search"}}, "one less": {Ceiling: tiers.V1, Disable: []string{"search"}},
 	} {
 		gw := gatewayWith(t, p)
-		var entries []catalog.Entry
+		var entries []gateway.CommandEntry
 		decoder := json.NewDecoder(strings.NewReader(newLocalServer(t, gw, nil).read(commandsURI)))
 		decoder.DisallowUnknownFields()
 		require.NoError(t, decoder.Decode(&entries))
@@ -95,7 +94,7 @@ func TestAddressesThatLeadNowhere(t *testing.T) {
 		"vaultwicket://output/ABCDEFGHIJKLMNOPQRSTUVWXYZ.7": "is not kept any more; run the command again",
 	} {
 		for era, want := range map[string]int{"": -32002, "," + modernMeta: -32602} {
-			a := d.ask("resources/read", `"uri":`+string(wire.Encode(uri))+era)
+			a := d.ask("resources/read", `"uri":`+string(transport.Encode(uri))+era)
 			assert.Equal(t, a.Error.Code, want, "%.60q%.6s", uri, era)
 			assert.Contains(t, a.Error.Message, says, "%.60q%.6s", uri, era)
 			if len(a.Error.Message) > 400 || strings.ContainsAny(a.Error.Message, "\x1b\x00\x07") || strings.Contains(a.Error.Message, "/home/me") {
@@ -141,12 +140,12 @@ func TestPanicsOfReadersAreFixedErrors(t *testing.T) {
 	var log strings.Builder
 	broken := handler{Config: Config{Log: slog.New(slog.NewTextHandler(&log, nil))}, sealers: &sealers{}} // without a gateway
 	all := broken.resources()
-	s := &wire.Server{
+	s := &transport.Server{
 		Capabilities: capabilities(), Log: broken.Log, Complete: broken.completeArgument,
-		ReadResource: func(ctx context.Context, client *wire.Peer, req mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
+		ReadResource: func(ctx context.Context, client *transport.Peer, req mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
 			return broken.readResource(ctx, all, client, req.Params.URI)
 		},
-		GetPrompt: func(context.Context, *wire.Peer, mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+		GetPrompt: func(context.Context, *transport.Peer, mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 			panic("the text of a note")
 		},
 	}
@@ -155,7 +154,7 @@ func TestPanicsOfReadersAreFixedErrors(t *testing.T) {
 		`"method":"resources/read","params":{"uri":"` + statusURI + `"}`, `"method":"resources/read","params":{"uri":"` + outputPrefix + `x"}`,
 		`"method":"prompts/get","params":{"name":"broken"}`,
 	} {
-		m := require.Value(wire.Decode([]byte(`{"jsonrpc":"2.0","id":1,` + request + `}`)))(t)
+		m := require.Value(transport.Decode([]byte(`{"jsonrpc":"2.0","id":1,` + request + `}`)))(t)
 		answer, code := s.Respond(t.Context(), newClient(), m)
 		assert.Equal(t, code, mcp.INTERNAL_ERROR, "%s", request)
 		assert.Contains(t, string(answer), "internal error; please report it, the log has the details", "%s", request)
@@ -174,7 +173,7 @@ type completion struct {
 
 func (d localServer) complete(ref, argument, value, more string) completion {
 	d.t.Helper()
-	a := d.ask("completion/complete", `"ref":{`+ref+`},"argument":{"name":"`+argument+`","value":`+string(wire.Encode(value))+`}`+more)
+	a := d.ask("completion/complete", `"ref":{`+ref+`},"argument":{"name":"`+argument+`","value":`+string(transport.Encode(value))+`}`+more)
 	var result struct{ Completion *completion }
 	if err := json.Unmarshal(a.Result, &result); err != nil || result.Completion == nil || result.Completion.Values == nil {
 		d.t.Fatalf("%s %s %.40q: %v %s %+v", ref, argument, value, err, a.Result, a.Error)

@@ -7,7 +7,7 @@
 // takes keys in any case and lets the last of two equal keys win, and a decision must not
 // depend on which of them a reader looked at.
 //
-// Package wire has messages, sessions and standard input and output, package streamable HTTP.
+// Package transport has messages, sessions and the transports.
 package mcpserver
 
 import (
@@ -27,8 +27,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/vaultwicket/vaultwicket/gateway"
-	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/streamable"
-	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/wire"
+	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/transport"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/policy"
 )
@@ -44,7 +43,7 @@ const instructions = "The tool obsidianCli runs the commands listed in its descr
 type Config struct {
 	Gateway *gateway.Gateway
 	// HolderOf returns, over HTTP, whose a token is, the zero Holder for no one's: see
-	// [streamable.Config]. It returns the same gateway for the same agent. nil is no agents.
+	// [transport.HTTPConfig]. It returns the same gateway for the same agent. nil is no agents.
 	HolderOf func(ctx context.Context, token string) (Holder, error)
 	Version  string
 	// Toolsets are names of [ToolsetNames]: the tools that are listed in addition to obsidianCli.
@@ -71,7 +70,7 @@ type Config struct {
 type Holder struct {
 	Gateway  *gateway.Gateway
 	Scope    policy.Scope
-	Identity [sha256.Size]byte // see [streamable.Holder]
+	Identity [sha256.Size]byte // see [transport.Holder]
 }
 
 // ServeStdio serves MCP on in and out until in ends, out is closed or ctx is done, and
@@ -83,32 +82,32 @@ func ServeStdio(ctx context.Context, c Config, in io.Reader, out io.Writer) erro
 	if err != nil {
 		return err
 	}
-	return wire.Serve(ctx, s, in, out, c.Grace)
+	return transport.ServeStdio(ctx, s, in, out, c.Grace)
 }
 
-// ServeHTTP serves MCP over Streamable HTTP until ctx ends, see [streamable.Serve]. It sets
-// the fields of transport that concern messages and sessions. An error with the code
+// ServeHTTP serves MCP over Streamable HTTP until ctx ends, see [transport.ServeHTTP]. It sets
+// the fields of server that concern messages and sessions. An error with the code
 // "cancelled" says that requests were interrupted, as for [ServeStdio].
-func ServeHTTP(ctx context.Context, c Config, transport streamable.Config, listening func(url string)) error {
+func ServeHTTP(ctx context.Context, c Config, server transport.HTTPConfig, listening func(url string)) error {
 	s, err := newServer(c)
 	if err != nil {
 		return err
 	}
-	transport.Server = s
-	transport.Log = s.Log
-	transport.Grace = c.Grace
-	transport.Ready = c.Gateway.Admits
-	transport.TokenEnded = c.Gateway.Ended
+	server.Server = s
+	server.Log = s.Log
+	server.Grace = c.Grace
+	server.Ready = c.Gateway.Admits
+	server.TokenEnded = c.Gateway.Ended
 	// The servers of agents, each with the tools of its policy, are made when their agents first call.
 	var mu sync.Mutex
-	servers := map[served]*wire.Server{}
-	transport.HolderOf = func(ctx context.Context, token string) (streamable.Holder, error) {
+	servers := map[served]*transport.Server{}
+	server.HolderOf = func(ctx context.Context, token string) (transport.Holder, error) {
 		if c.HolderOf == nil {
-			return streamable.Holder{}, nil
+			return transport.Holder{}, nil
 		}
 		holder, err := c.HolderOf(ctx, token)
 		if err != nil || holder.Gateway == nil {
-			return streamable.Holder{}, err
+			return transport.Holder{}, err
 		}
 		mu.Lock()
 		defer mu.Unlock()
@@ -120,7 +119,7 @@ func ServeHTTP(ctx context.Context, c Config, transport streamable.Config, liste
 				own.Gateway = holder.Gateway.Scoped(holder.Scope)
 			}
 			if s, err = newServer(own); err != nil {
-				return streamable.Holder{}, &streamable.Refusal{
+				return transport.Holder{}, &transport.Refusal{
 					Status: http.StatusInternalServerError,
 					Reason: "internal error",
 				}
@@ -132,15 +131,15 @@ func ServeHTTP(ctx context.Context, c Config, transport streamable.Config, liste
 			}
 			servers[key] = s
 		}
-		return streamable.Holder{
+		return transport.Holder{
 			Server:   s,
 			Agent:    holder.Gateway.Agent(),
 			Identity: holder.Identity,
 			Ended:    holder.Gateway.Ended,
 		}, nil
 	}
-	ended := transport.Ended
-	transport.Ended = func(caller string) {
+	ended := server.Ended
+	server.Ended = func(caller string) {
 		c.Gateway.Forget(caller)
 		mu.Lock()
 		for one := range servers {
@@ -151,9 +150,9 @@ func ServeHTTP(ctx context.Context, c Config, transport streamable.Config, liste
 			ended(caller)
 		}
 	}
-	err = streamable.Serve(ctx, transport, listening)
-	if errors.Is(err, streamable.ErrCut) {
-		return wire.ShutdownError(err.Error())
+	err = transport.ServeHTTP(ctx, server, listening)
+	if errors.Is(err, transport.ErrCut) {
+		return transport.ShutdownError(err.Error())
 	}
 	return err
 }
@@ -181,7 +180,7 @@ func (h handler) clock() time.Time {
 // fixedListMs is how long a client may keep a list that only another version of the program changes.
 const fixedListMs = 60 * 60 * 1000
 
-func newServer(c Config) (*wire.Server, error) {
+func newServer(c Config) (*transport.Server, error) {
 	return handler{Config: c, sealers: &sealers{}}.server()
 }
 
@@ -215,7 +214,7 @@ func versionsFor(client string, all []string) []string {
 }
 
 // server returns the server with the tools, resources and prompts of the policy in force.
-func (h handler) server() (*wire.Server, error) {
+func (h handler) server() (*transport.Server, error) {
 	if h.Log == nil {
 		h.Log = slog.New(slog.DiscardHandler)
 	}
@@ -224,7 +223,7 @@ func (h handler) server() (*wire.Server, error) {
 		return nil, err
 	}
 	fixed := h.resources()
-	s := &wire.Server{
+	s := &transport.Server{
 		Info: mcp.Implementation{
 			Name: "vaultwicket", Version: h.Version, Title: "vaultwicket", Description: "A safe gateway for Obsidian vaults",
 		},
@@ -235,13 +234,13 @@ func (h handler) server() (*wire.Server, error) {
 		KeepMs: map[mcp.MCPMethod]int64{
 			mcp.MethodPromptsList: fixedListMs, mcp.MethodResourcesList: fixedListMs, mcp.MethodResourcesTemplatesList: fixedListMs,
 		},
-		ListTools: func(client *wire.Peer) []mcp.Tool { return h.listTools(tools, client) },
-		CallTool: func(ctx context.Context, client *wire.Peer, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		ListTools: func(client *transport.Peer) []mcp.Tool { return h.listTools(tools, client) },
+		CallTool: func(ctx context.Context, client *transport.Peer, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			return callTool(ctx, tools, client, req)
 		},
 		ListResources: func() []mcp.Resource { return described(fixed) },
 		ListTemplates: templates,
-		ReadResource: func(ctx context.Context, client *wire.Peer, req mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
+		ReadResource: func(ctx context.Context, client *transport.Peer, req mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
 			return h.readResource(ctx, fixed, client, req.Params.URI)
 		},
 		ListPrompts: h.listPrompts,
@@ -260,12 +259,12 @@ func (h handler) server() (*wire.Server, error) {
 type offered struct {
 	name     string
 	describe func() mcp.Tool
-	call     wire.ToolHandler
+	call     transport.ToolHandler
 }
 
 // tools returns the tools of the configured toolsets, as far as the policy enables them, sorted by name.
 func (h handler) tools() (all []offered, err error) {
-	add := func(name string, describe func() mcp.Tool, call wire.ToolHandler) {
+	add := func(name string, describe func() mcp.Tool, call transport.ToolHandler) {
 		all = append(all, offered{name, describe, traced(h.Log, call)})
 	}
 	// What depends on every command is made for the first client that asks: a start has no time for it, and
@@ -281,7 +280,7 @@ func (h handler) tools() (all []offered, err error) {
 		if !slices.Contains(names, name) {
 			return nil, fmt.Errorf(
 				"unknown toolset %q (use %s)%s",
-				wire.Clip(name),
+				transport.Clip(name),
 				strings.Join(names, ", "),
 				excerpt.DidYouMean(name, names),
 			)
@@ -309,7 +308,7 @@ func (h handler) tools() (all []offered, err error) {
 
 // listTools describes the tools to a client. None is shown while the gateway is disabled; a call is denied
 // with an explanation.
-func (h handler) listTools(all []offered, client *wire.Peer) []mcp.Tool {
+func (h handler) listTools(all []offered, client *transport.Peer) []mcp.Tool {
 	if h.Gateway.Disabled() {
 		return nil
 	}
@@ -326,7 +325,7 @@ func (h handler) listTools(all []offered, client *wire.Peer) []mcp.Tool {
 
 // callTool calls a tool by its name.
 func callTool(
-	ctx context.Context, all []offered, client *wire.Peer, req mcp.CallToolRequest,
+	ctx context.Context, all []offered, client *transport.Peer, req mcp.CallToolRequest,
 ) (*mcp.CallToolResult, error) {
 	for i := range all {
 		if all[i].name == req.Params.Name {
@@ -337,9 +336,9 @@ func callTool(
 	for i := range all {
 		names = append(names, all[i].name)
 	}
-	return nil, &wire.Error{Code: mcp.INVALID_PARAMS, Text: fmt.Sprintf(
+	return nil, &transport.Error{Code: mcp.INVALID_PARAMS, Text: fmt.Sprintf(
 		"unknown tool %q; the tools are %s; a command such as daily:read goes into the parameter command",
-		wire.Clip(req.Params.Name), strings.Join(names, ", "),
+		transport.Clip(req.Params.Name), strings.Join(names, ", "),
 	)}
 }
 

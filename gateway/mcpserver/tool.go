@@ -10,8 +10,7 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/gateway"
-	"github.com/vaultwicket/vaultwicket/gateway/catalog"
-	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/wire"
+	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/transport"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
@@ -45,7 +44,7 @@ func tool(view toolView) mcp.Tool {
 			properties[a.Name] = a.schema()
 		}
 	}
-	t := mcp.NewToolWithRawSchema(toolName, describe(view), wire.Encode(map[string]any{
+	t := mcp.NewToolWithRawSchema(toolName, describe(view), transport.Encode(map[string]any{
 		"type":                 "object",
 		"properties":           properties,
 		"required":             []string{"command"},
@@ -73,9 +72,9 @@ func annotations(title string, worst tiers.Effect, sends bool) mcp.ToolAnnotatio
 // computed once for all tools, because it looks at every command.
 type toolView struct {
 	vaults  []string
-	enabled []catalog.Listing // the commands whose plain form is permitted and can be answered
-	worst   tiers.Effect      // the worst effect of a permitted call
-	sends   bool              // a permitted call can send data off the machine
+	enabled []gateway.CommandListing // the commands whose plain form is permitted and can be answered
+	worst   tiers.Effect             // the worst effect of a permitted call
+	sends   bool                     // a permitted call can send data off the machine
 	// disabled is how many commands the user can enable, and settings with what.
 	disabled int
 	settings []string
@@ -83,7 +82,7 @@ type toolView struct {
 
 func toolViewOf(gw *gateway.Gateway) toolView {
 	listing := gw.Listing()
-	v := toolView{vaults: gw.VaultNames(), worst: catalog.Worst(listing), enabled: listing[:0]} // in place
+	v := toolView{vaults: gw.VaultNames(), worst: gateway.WorstEffect(listing), enabled: listing[:0]} // in place
 	v.sends = v.worst.WorseThan(tiers.Destroys)
 	denied := map[string]bool{}
 	for _, c := range listing {
@@ -135,7 +134,7 @@ func describe(view toolView) string {
 		b.WriteString(" on the vault " + vault)
 	}
 	b.WriteString(`. Parameters go into params, flags as true; [x] is optional.`)
-	if slices.ContainsFunc(listing, func(c catalog.Listing) bool { return mark(c.Effect) != "" }) {
+	if slices.ContainsFunc(listing, func(c gateway.CommandListing) bool { return mark(c.Effect) != "" }) {
 		b.WriteString(" ! = write, !! = destructive.")
 	}
 	signatures := make([]string, len(listing))
@@ -162,7 +161,7 @@ func describe(view toolView) string {
 	var lines []string
 	members := map[string]int{}
 	begun := map[string]int{}
-	prefixOf := func(c catalog.Listing) string { return c.Name[:strings.IndexByte(c.Name, ':')+1] }
+	prefixOf := func(c gateway.CommandListing) string { return c.Name[:strings.IndexByte(c.Name, ':')+1] }
 	for _, c := range listing {
 		members[prefixOf(c)]++
 	}

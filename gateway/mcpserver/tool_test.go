@@ -16,7 +16,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/exec"
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/admission"
-	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/wire"
+	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/transport"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
@@ -167,7 +167,7 @@ func TestTheInputSchemaTakesWhatTheDecoderTakes(t *testing.T) {
 
 func TestAPanicIsAnsweredWithAFixedTextAndLogged(t *testing.T) {
 	var log strings.Builder
-	broken := traced(slog.New(slog.NewTextHandler(&log, nil)), func(context.Context, *wire.Peer, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	broken := traced(slog.New(slog.NewTextHandler(&log, nil)), func(context.Context, *transport.Peer, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		panic(errors.New("the text of a note"))
 	})
 	result, err := broken(context.Background(), newClient(), mcp.CallToolRequest{})

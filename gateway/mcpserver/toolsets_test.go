@@ -13,8 +13,7 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/exec"
 	"github.com/vaultwicket/vaultwicket/gateway"
-	"github.com/vaultwicket/vaultwicket/gateway/catalog"
-	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/wire"
+	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/transport"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/golden"
@@ -106,7 +105,7 @@ func plain(t *testing.T, where string, raw json.RawMessage, described bool) {
 	require.Equal(t, s["type"], "object", "%s: the root", where)
 	schema(t, raw) // is one, by the newest draft
 	s["$schema"] = "http://json-schema.org/draft-07/schema#"
-	schema(t, wire.Encode(s))
+	schema(t, transport.Encode(s))
 	delete(s, "$schema")
 	plainPart(t, where, s, described, true)
 }
@@ -154,7 +153,7 @@ func TestTypedToolsFollowThePolicy(t *testing.T) {
 		"read_note": "notes", "edit_note": "notes", "tasks": "tasks", "bases": "bases", "query_notes": "bases"}
 	everyPolicy(func(name string, p policy.Policy) {
 		gw := gatewayWith(t, p)
-		mutates := catalog.Worst(gw.Listing()).Mutates()
+		mutates := gateway.WorstEffect(gw.Listing()).Mutates()
 		for _, toolset := range ToolsetNames() {
 			tools := listed(t, gw, toolset)
 			want := map[string]bool{toolName: true}

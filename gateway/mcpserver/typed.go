@@ -12,7 +12,7 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/gateway"
-	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/wire"
+	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/transport"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
@@ -205,7 +205,7 @@ func (t *typedTool) names() []string {
 
 // take moves the arguments that are the tool's own out of fields. It leaves out null,
 // and false for a flag. The allowlist checks the values further.
-func (t *typedTool) take(fields wire.Fields) (map[string]allowlist.Value, *argumentError) {
+func (t *typedTool) take(fields transport.Fields) (map[string]allowlist.Value, *argumentError) {
 	given := map[string]allowlist.Value{}
 	total := 0
 	var wrong []*argumentError
@@ -216,9 +216,9 @@ func (t *typedTool) take(fields wire.Fields) (map[string]allowlist.Value, *argum
 		var err *argumentError
 		raw := fields.Take(a.Name)
 		switch {
-		case wire.IsNull(raw) && a.Required:
+		case transport.IsNull(raw) && a.Required:
 			err = wrongArgument(badRequest, a.Name, "is missing", sendOneOf(a.Values))
-		case wire.IsNull(raw):
+		case transport.IsNull(raw):
 		case a.Type == typeBoolean:
 			var on bool
 			if on, err = decodeBool(a.Name, raw); on {
@@ -232,7 +232,7 @@ func (t *typedTool) take(fields wire.Fields) (map[string]allowlist.Value, *argum
 				err = wrongArgument(
 					badValue,
 					a.Name,
-					fmt.Sprintf("has the invalid value %q", wire.Clip(choice)),
+					fmt.Sprintf("has the invalid value %q", transport.Clip(choice)),
 					sendOneOf(a.Values)+excerpt.DidYouMean(choice, a.Values),
 				)
 			}
@@ -344,7 +344,7 @@ func (t *typedTool) describe(gw *gateway.Gateway) (described mcp.Tool, ok bool) 
 	described = mcp.NewToolWithRawSchema(
 		t.Name,
 		strings.Join(sentences, " "),
-		wire.Encode(t.schema(operations, worst, gw.VaultNames())),
+		transport.Encode(t.schema(operations, worst, gw.VaultNames())),
 	)
 	described.RawOutputSchema = []byte(outputSchema)
 	if t.rows {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/gateway"
-	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/wire"
+	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/transport"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tiers"
@@ -163,9 +163,9 @@ func TestTypedToolsTakeWhatTheyPublish(t *testing.T) {
 			t.Errorf("%s takes %v and publishes %v", tool.Name, names, published)
 		}
 		for name, p := range schema.Properties {
-			values := []string{samples[p.Type], string(wire.Encode(strings.Trim(samples[p.Type], `"`)))}
+			values := []string{samples[p.Type], string(transport.Encode(strings.Trim(samples[p.Type], `"`)))}
 			for _, choice := range p.Enum {
-				values = append(values, string(wire.Encode(choice)))
+				values = append(values, string(transport.Encode(choice)))
 			}
 			if p.Enum != nil {
 				values = values[2:]

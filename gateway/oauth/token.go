@@ -3,7 +3,9 @@
 // a key of the issuer, or one that the issuer says is active (introspection, RFC 7662). It counts
 // only if it was issued for this server (the audience, RFC 8707), and its times fit.
 //
-// The package knows no agent and no command: a [Token] says what the issuer says of its holder.
+// A [Verifier] knows no agent and no command: a [Token] says what the issuer says of its holder.
+//
+// Where nobody else runs an authorization server, [AuthorizationServer] is one for the owner of the vault.
 package oauth
 
 import (

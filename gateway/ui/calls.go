@@ -11,17 +11,16 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/gateway/audit"
-	"github.com/vaultwicket/vaultwicket/gateway/ui/activity"
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 )
 
 // activityData is what the view of calls shows.
 type activityData struct {
-	Page     activity.Page
+	Page     callPage
 	Rows     []callRow
 	Query    callQuery
 	Chips    []filterChip
-	Figures  activity.Figures
+	Figures  callFigures
 	Chart    chart
 	Who      []string
 	Vaults   []string
@@ -36,7 +35,7 @@ type activityData struct {
 
 // callRow is a call in a list, or some that came one after the other and are told together.
 type callRow struct {
-	activity.Call
+	loggedCall
 	Path  string   // of the note, "" if it is not known
 	Same  []callID // all of them, nil for one call
 	Until time.Time
@@ -49,12 +48,12 @@ type callID struct {
 }
 
 // rowsOf returns calls as they are listed: what an agent repeats is one row.
-func (p *Page) rowsOf(calls []activity.Call) (rows []callRow) {
+func (p *Page) rowsOf(calls []loggedCall) (rows []callRow) {
 	for _, c := range calls {
-		one := callRow{Call: c, Path: p.names.of(c)}
+		one := callRow{loggedCall: c, Path: p.names.of(c)}
 		if n := len(rows); n > 0 {
 			last := &rows[n-1]
-			if repeats(last.Call, c) {
+			if repeats(last.loggedCall, c) {
 				if last.Same == nil {
 					last.Same = []callID{{last.ID, last.Path, last.Time}}
 				}
@@ -70,7 +69,7 @@ func (p *Page) rowsOf(calls []activity.Call) (rows []callRow) {
 
 // repeats reports whether a call is the same as the one before but for the note that it is about. A change is never a
 // repetition.
-func repeats(before, c activity.Call) bool {
+func repeats(before, c loggedCall) bool {
 	areChanges := before.Change != "" || c.Change != ""
 	if areChanges || before.Kind != "" || c.Kind != "" {
 		return false
@@ -194,7 +193,7 @@ func (p *Page) activity(r request) view {
 		Newest:   template.URL(q.values().Encode()),
 	}
 	// What a query wants. The period is a day if none is given.
-	filter := activity.Filter{
+	filter := callFilter{
 		Who:     q.Who,
 		Vault:   q.Vault,
 		Command: q.Command,
@@ -261,7 +260,7 @@ func (p *Page) oneCall(r request) view {
 	if err != nil || !ok {
 		return view{template: "missing", title: "Not found", status: http.StatusNotFound}
 	}
-	data := callData{callRow{Call: call, Path: p.names.of(call)}, lines, nil}
+	data := callData{callRow{loggedCall: call, Path: p.names.of(call)}, lines, nil}
 	wasRefused := call.Decision == "deny" || call.Outcome() == "denied"
 	if call.Kind == "" && wasRefused || call.Kind == audit.KindLimited {
 		why := p.advised(call)
@@ -301,13 +300,13 @@ const (
 )
 
 // chartOf returns a chart of the calls of some hours, in the time zone in.
-func chartOf(hours []activity.Hour, in *time.Location) chart {
+func chartOf(hours []hourFigures, in *time.Location) chart {
 	each := max(1, (len(hours)+mostBars-1)/mostBars)
 	if each > 1 {
-		var fewer []activity.Hour
+		var fewer []hourFigures
 		for i, h := range hours {
 			if i%each == 0 {
-				fewer = append(fewer, activity.Hour{Start: h.Start})
+				fewer = append(fewer, hourFigures{Start: h.Start})
 			}
 			sum := &fewer[len(fewer)-1]
 			sum.Allowed += h.Allowed

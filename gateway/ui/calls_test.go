@@ -9,14 +9,13 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/gateway/admission"
 	"github.com/vaultwicket/vaultwicket/gateway/audit"
-	"github.com/vaultwicket/vaultwicket/gateway/ui/activity"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 var begun = time.Date(2026, 3, 4, 10, 0, 0, 0, time.UTC)
 
-func hours(n int, h activity.Hour) (all []activity.Hour) {
+func hours(n int, h hourFigures) (all []hourFigures) {
 	for i := range n {
 		h.Start = begun.Add(time.Duration(i) * time.Hour)
 		all = append(all, h)
@@ -27,7 +26,7 @@ func hours(n int, h activity.Hour) (all []activity.Hour) {
 // Whatever the numbers are, nothing is drawn outside, and no calls are lost from sight.
 func TestBarsStayInside(t *testing.T) {
 	for _, n := range []int{0, 1, 7, 24, 168, 169, 744} {
-		for _, h := range []activity.Hour{{}, {Allowed: 1}, {Denied: 1}, {Allowed: 1_000_000, Denied: 1, Failed: 1}, {Allowed: 5, Denied: 5, Failed: 5, Asked: 5}} {
+		for _, h := range []hourFigures{{}, {Allowed: 1}, {Denied: 1}, {Allowed: 1_000_000, Denied: 1, Failed: 1}, {Allowed: 5, Denied: 5, Failed: 5, Asked: 5}} {
 			c := chartOf(hours(n, h), time.UTC)
 			drawn := map[string]bool{}
 			for _, one := range c.Slots {
@@ -51,11 +50,11 @@ func TestBarsStayInside(t *testing.T) {
 }
 
 func TestAChartSaysWhatItShows(t *testing.T) {
-	c := chartOf(hours(2, activity.Hour{Allowed: 3, Denied: 1}), time.FixedZone("", 3600))
+	c := chartOf(hours(2, hourFigures{Allowed: 3, Denied: 1}), time.FixedZone("", 3600))
 	require.Equal(t, c.About, "8 calls, 2 denied; at most 4 in an hour")
 	require.Equal(t, c.Slots[0].Title, "Wed 4 Mar 11:00: 3 allowed, 1 denied")
 	assert.Equal(t, c.Labels[0], "11:00")
-	assert.Equal(t, chartOf(hours(3, activity.Hour{}), time.UTC).About, "No calls")
+	assert.Equal(t, chartOf(hours(3, hourFigures{}), time.UTC).About, "No calls")
 }
 
 // Clients choose their names and what they call, so the first view shows only so many of them.

@@ -13,7 +13,6 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/gateway/admission"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
-	"github.com/vaultwicket/vaultwicket/gateway/proposals"
 	"github.com/vaultwicket/vaultwicket/internal/httpguard"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 )
@@ -174,7 +173,7 @@ func (e *events) look() {
 		}
 	}
 	var b strings.Builder // tells one state of the small files from another
-	for _, name := range []string{admission.PauseFile(p.State), consent.Folder(p.State), proposals.Folder(p.State), ownerfiles.ServersFolder(p.State)} {
+	for _, name := range []string{admission.PauseFile(p.State), consent.Folder(p.State), consent.ProposalsFolder(p.State), ownerfiles.ServersFolder(p.State)} {
 		if info, err := os.Lstat(name); err == nil {
 			fmt.Fprint(&b, info.ModTime().UnixNano())
 		}

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
-	"github.com/vaultwicket/vaultwicket/gateway/ui/activity"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 )
@@ -73,7 +72,7 @@ type ending struct {
 	State string
 	Text  string
 	// Call is the first one that came with the answer and says the most, nil for none; Calls are how many came.
-	Call  *activity.Call
+	Call  *loggedCall
 	Calls int
 }
 
@@ -137,9 +136,9 @@ func (p *Page) isReplaced(f *followed) bool {
 }
 
 // endingOfCalls returns what became of the calls that came with an answer: one, or the operations of a batch.
-func endingOfCalls(calls []activity.Call) ending {
+func endingOfCalls(calls []loggedCall) ending {
 	counts := map[string]int{}
-	first := map[string]*activity.Call{} // of each outcome
+	first := map[string]*loggedCall{} // of each outcome
 	for i, call := range calls {
 		outcome := call.Outcome()
 		if !call.Ended {

@@ -9,21 +9,20 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/gateway/grants"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 )
 
 // shownGrant is a grant in the card of an agent.
 type shownGrant struct {
-	grants.Grant
+	consent.Grant
 	Says string // what it allows
 	Left string // what is left of it
 }
 
 // grantsOf returns the grants that are in force, by the names of their agents; those of servers are with "".
 func (p *Page) grantsOf() (byAgent map[string][]shownGrant, err error) {
-	list, _, err := grants.Open(p.State, p.Now).List()
+	list, _, err := consent.OpenGrants(p.State, p.Now).List()
 	byAgent = map[string][]shownGrant{}
 	for _, g := range list {
 		if g.EndedBy(p.Now()) != "" {
@@ -58,21 +57,21 @@ func (f frame) Ending(g shownGrant) endingForm { return endingForm{g, f.Base, f.
 // endGrant ends the grant of the form.
 func (p *Page) endGrant(r request) view {
 	v := view{goTo: "agents"}
-	ended, err := grants.Open(p.State, p.Now).End(r.PostForm.Get("grant"))
-	if _, unknown := errors.AsType[*grants.Unknown](err); unknown {
+	ended, err := consent.OpenGrants(p.State, p.Now).End(r.PostForm.Get("grant"))
+	if _, unknown := errors.AsType[*consent.UnknownGrant](err); unknown {
 		return v.failed(failure.New(failure.CodeNotFound, "the view of agents lists them", "no such grant"))
 	}
 	if err != nil {
 		return v.failed(failure.New(failure.CodeState, `try "vaultwicket grants" in a terminal`, "not ended: %v", err))
 	}
-	grants.Log(p.State, ended, grants.Ended, Surface, p.Session)
+	consent.LogGrant(p.State, ended, consent.GrantEnded, Surface, p.Session)
 	v.note = "The grant of " + ended.Who() + " has ended."
 	return v
 }
 
 // offered returns the terms of the grant that a question offers, nil where it offers none.
-func offered(q consent.StoredQuestion) *grants.Terms {
-	var terms grants.Terms
+func offered(q consent.StoredQuestion) *consent.GrantTerms {
+	var terms consent.GrantTerms
 	if q.Offer == "" || json.Unmarshal([]byte(q.Offer), &terms) != nil || terms.Check() != nil {
 		return nil
 	}
@@ -109,11 +108,11 @@ func (p *Page) allow(r request) view {
 		if decided := p.decide(r, consent.Answer{Approve: true}); decided.problem != nil {
 			return decided
 		}
-		given, err := grants.Open(p.State, p.Now).Give(*terms, time.Hour)
+		given, err := consent.OpenGrants(p.State, p.Now).Give(*terms, time.Hour)
 		if err != nil {
 			return v.failed(failure.New(failure.CodeState, "the call is approved", "nothing more is allowed: %v", err))
 		}
-		grants.Log(p.State, given, grants.Gave, Surface, p.Session)
+		consent.LogGrant(p.State, given, consent.GrantGiven, Surface, p.Session)
 		v.note = "Approved. " + given.Sentence(given.Expires, p.Now())
 		return v
 	}

@@ -10,12 +10,11 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
-	"github.com/vaultwicket/vaultwicket/gateway/grants"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
-var offeredTerms = grants.Terms{
+var offeredTerms = consent.GrantTerms{
 	Agent: "cursor", Vault: "v", Identity: "folder:1", Commands: []string{"append"}, Folders: []string{"Projects"}, Notes: 20, Changes: 50,
 }
 
@@ -32,7 +31,7 @@ func TestAGrantIsGivenAndEndedOnThePage(t *testing.T) {
 	assert.Contains(t, v.see("approvals"), `Approve, and allow append in &#34;Projects&#34; for an hour, up to 20 notes`)
 	_, _, body := v.do(http.MethodGet, v.send("approvals", "approvals/allow", url.Values{"code": {q.Code}}), nil)
 	assert.Contains(t, body, "cursor may run append on up to 20 notes below")
-	list, _, err := grants.Open(v.page.State, nil).List()
+	list, _, err := consent.OpenGrants(v.page.State, nil).List()
 	require.NoError(t, err)
 	require.Equal(t, len(list), 1)
 	require.Equal(t, list[0].Expires.Sub(list[0].Made), time.Hour)
@@ -48,7 +47,7 @@ func TestAGrantIsGivenAndEndedOnThePage(t *testing.T) {
 		q := ask(byte(len(offer))+2, offer)
 		shown := v.see("approvals")
 		assert.That(t, !strings.Contains(shown, "allow-"+q.Code), "%s is offered", name)
-		list, _, err := grants.Open(v.page.State, nil).List()
+		list, _, err := consent.OpenGrants(v.page.State, nil).List()
 		require.Equal(t, err, nil, "%s", name)
 		assert.Equal(t, len(list), 1, "%s", name)
 	}

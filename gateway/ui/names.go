@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/gateway/audit"
-	"github.com/vaultwicket/vaultwicket/gateway/ui/activity"
 	"github.com/vaultwicket/vaultwicket/internal/journal"
 )
 
@@ -20,7 +19,7 @@ type noteNames struct {
 	mu    sync.Mutex
 	built time.Time
 	took  time.Duration
-	paths map[string]map[activity.Note]string // by vault
+	paths map[string]map[noteKey]string // by vault
 }
 
 const (
@@ -35,7 +34,7 @@ const (
 )
 
 // of returns the path of a note that a call named, "" if it is none that may be seen.
-func (n *noteNames) of(c activity.Call) string {
+func (n *noteNames) of(c loggedCall) string {
 	if c.Note == 0 {
 		return ""
 	}
@@ -50,8 +49,8 @@ func (n *noteNames) of(c activity.Call) string {
 }
 
 // matching returns the notes whose paths contain a text, in whatever case.
-func (n *noteNames) matching(text string) map[activity.Note]bool {
-	found := map[activity.Note]bool{}
+func (n *noteNames) matching(text string) map[noteKey]bool {
+	found := map[noteKey]bool{}
 	if text = strings.ToLower(text); text == "" {
 		return found
 	}
@@ -73,11 +72,11 @@ func (n *noteNames) matching(text string) map[activity.Note]bool {
 // build computes the names, with mu held. A vault that cannot be read has none.
 func (n *noteNames) build() {
 	begun := time.Now()
-	n.paths = map[string]map[activity.Note]string{}
+	n.paths = map[string]map[noteKey]string{}
 	for _, vault := range n.page.Gateway.VaultNames() {
-		paths := map[activity.Note]string{}
+		paths := map[noteKey]string{}
 		add := func(path string) bool {
-			paths[activity.NoteOf(n.logs.Digest(path))] = path
+			paths[noteKeyOf(n.logs.Digest(path))] = path
 			return len(paths) < maxNames
 		}
 		sees := n.page.Gateway.Visible(vault)

@@ -12,7 +12,6 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/gateway/admission"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/gateway/ui/activity"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 )
@@ -37,13 +36,13 @@ type overviewData struct {
 
 // refused are calls of one agent that were refused for one reason.
 type refused struct {
-	activity.Refused
+	refusedCount
 	Path, Why string
 }
 
 // dayOf is what an agent did: since midnight, and by the hour in the last 24.
 type dayOf struct {
-	activity.Agent
+	agentFigures
 	Changed int // notes
 	Strip   chart
 }
@@ -81,14 +80,14 @@ func (p *Page) overview(r request) view {
 	for _, c := range today {
 		data.Changed = append(data.Changed, p.listed(r.Context(), c))
 	}
-	var refusals []activity.Refused
+	var refusals []refusedCount
 	data.Agents, refusals = p.agentsOn(today)
 	data.MoreRefused = max(0, len(refusals)-refusedOfDay)
 	for _, one := range refusals[:min(len(refusals), refusedOfDay)] {
 		data.Refused = append(data.Refused, refused{one, p.names.of(one.Last), p.why(one.Last).Sentence})
 	}
 	data.First = len(today) == 0 && len(data.Agents) == 0 &&
-		len(p.calls.Figures(activity.Filter{}, p.Now()).Agents) == 0
+		len(p.calls.Figures(callFilter{}, p.Now()).Agents) == 0
 	data.Sentence = sentence(data.Agents, len(found.Waiting))
 	data.Agents = data.Agents[:min(len(data.Agents), agentsOfDay)]
 	data.Agents, data.AgentsRest = folded(data.Agents, agentsSeen)
@@ -98,8 +97,8 @@ func (p *Page) overview(r request) view {
 	servers, serversErr := ownerfiles.Servers(ownerfiles.ServersFolder(p.State))
 	for _, s := range servers {
 		shown := shownServer{Server: s, Up: lasted(max(0, p.Now().Sub(s.Since)))}
-		shown.Minute = p.calls.Page(activity.Filter{Session: s.Session, Since: p.Now().Add(-time.Minute)}, 0, 0).Made
-		if last, ok := p.calls.Latest(activity.Filter{Session: s.Session}); ok {
+		shown.Minute = p.calls.Page(callFilter{Session: s.Session, Since: p.Now().Add(-time.Minute)}, 0, 0).Made
+		if last, ok := p.calls.Latest(callFilter{Session: s.Session}); ok {
 			shown.Who = last.Who()
 		}
 		data.Servers = append(data.Servers, shown)
@@ -193,7 +192,7 @@ func (p *Page) agents(r request) view {
 	given, grantsErr := p.grantsOf()
 	_, toReview, reviewErr := p.unreviewed(r.Context())
 	show := func(a Agent, isDefined bool) {
-		one := shownAgent{Agent: a, Defined: isDefined, Day: dayOf{Agent: activity.Agent{Name: a.Name}}}
+		one := shownAgent{Agent: a, Defined: isDefined, Day: dayOf{agentFigures: agentFigures{Name: a.Name}}}
 		if isDefined {
 			one.Rights = "May do nothing"
 			isEnded := a.State == "revoked" || a.State == "expired"
@@ -210,7 +209,7 @@ func (p *Page) agents(r request) view {
 		if i := slices.IndexFunc(days, func(d dayOf) bool { return d.Name == a.Name }); i >= 0 {
 			one.Day = days[i]
 		} else {
-			one.Day.Last, _ = p.calls.Latest(activity.Filter{Who: a.Name})
+			one.Day.Last, _ = p.calls.Latest(callFilter{Who: a.Name})
 		}
 		if one.Clients = one.Day.Last.Client; one.Clients == a.Name {
 			one.Clients = ""

@@ -9,10 +9,7 @@ import (
 	"strings"
 
 	"github.com/vaultwicket/vaultwicket/gateway"
-	"github.com/vaultwicket/vaultwicket/gateway/catalog"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/gateway/ui/activity"
-	"github.com/vaultwicket/vaultwicket/gateway/vaultview"
 	"github.com/vaultwicket/vaultwicket/internal/access"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tiers"
@@ -22,10 +19,10 @@ import (
 type policyData struct {
 	Vaults []string
 	Vault  string
-	View   catalog.View
+	View   gateway.VaultView
 	Tiers  []tierOfMatrix
 	Counts map[string]int // commands: enabled, approval, disabled
-	Texts  []activity.TextDay
+	Texts  []textDay
 }
 
 // tierOfMatrix are the commands of a tier.
@@ -37,7 +34,7 @@ type tierOfMatrix struct {
 
 // commandOfMatrix is a command with what applies to it. State is enabled, approval or disabled.
 type commandOfMatrix struct {
-	catalog.Explained
+	gateway.ExplainedCommand
 	State string
 }
 
@@ -187,8 +184,8 @@ type accessData struct {
 	Vaults      []string
 	Vault, Path string
 	Parents     []parent
-	Self        vaultview.Access
-	Below       []vaultview.Access
+	Self        gateway.NoteAccess
+	Below       []gateway.NoteAccess
 	More        bool
 	Hidden      bool // the folder itself, so nothing below it is listed
 }
@@ -251,7 +248,7 @@ func (r reason) Lines() (lines []string) {
 }
 
 // advised returns why a call was refused, with how to allow it.
-func (p *Page) advised(c activity.Call) reason {
+func (p *Page) advised(c loggedCall) reason {
 	r := p.why(c)
 	if !r.IsSetting || p.Advise == nil {
 		return reason{Sentence: r.Sentence}
@@ -273,7 +270,7 @@ func (p *Page) advised(c activity.Call) reason {
 }
 
 // neededBy is the access to its note that a call needs.
-func neededBy(c activity.Call) access.Level {
+func neededBy(c loggedCall) access.Level {
 	switch c.Effect {
 	case tiers.Reads.String():
 		return access.Read
@@ -284,7 +281,7 @@ func neededBy(c activity.Call) access.Level {
 }
 
 // why returns why a call was refused.
-func (p *Page) why(c activity.Call) (r reason) {
+func (p *Page) why(c loggedCall) (r reason) {
 	vault := cmp.Or(c.Vault, "the vault")
 	does := wants(c.Command, false)
 	bySetting := func(format string, args ...any) { r = reason{fmt.Sprintf(format, args...), true, Advice{}} }

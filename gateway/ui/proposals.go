@@ -12,38 +12,37 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/gateway/proposals"
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 )
 
 // proposalCard is a proposal in the view of approvals.
 type proposalCard struct {
-	proposals.Proposal
+	consent.Proposal
 	Act, Who, Left string
 }
 
 // proposalsWaiting returns the proposals that wait, the oldest first.
 func (p *Page) proposalsWaiting() (cards []proposalCard) {
-	list, _, err := proposals.OpenStore(p.State, p.Now).List()
+	list, _, err := consent.OpenProposals(p.State, p.Now).List()
 	if err != nil {
 		return nil // the view of one says why
 	}
 	for _, one := range list {
-		if one.State == proposals.Open {
+		if one.State == consent.ProposalOpen {
 			cards = append(cards, p.proposalCardOf(one))
 		}
 	}
 	return cards
 }
 
-func (p *Page) proposalCardOf(one proposals.Proposal) proposalCard {
+func (p *Page) proposalCardOf(one consent.Proposal) proposalCard {
 	act, _, _ := strings.Cut(one.Text, "\n")
 	return proposalCard{one, act, gateway.WhoProposes(one), countdown(one.Expires.Sub(p.Now()))}
 }
 
 // pickedOperation is an operation with the box that takes it.
 type pickedOperation struct {
-	proposals.Operation
+	consent.ProposalOperation
 	Place  int
 	Needed []string // the names of those that it needs
 	Picked bool
@@ -76,8 +75,8 @@ func (p *Page) oneProposal(r request) view {
 	}
 	data := p.proposalDataOf(one)
 	if g, err := p.gatewayOfAgent(one); err == nil {
-		if one.State == proposals.Making {
-			g.RecoverProposals([]proposals.Proposal{one})
+		if one.State == consent.ProposalMaking {
+			g.RecoverProposals([]consent.Proposal{one})
 			if again, err := p.proposalWith(one.ID); err == nil {
 				data = p.proposalDataOf(again)
 			}
@@ -86,27 +85,27 @@ func (p *Page) oneProposal(r request) view {
 			data.Changed, _ = g.ChangedUnder(one) // where that is not known, taking it says why
 		}
 	}
-	lines, err := gateway.ProposalLines(proposals.OpenStore(p.State, p.Now), one)
+	lines, err := gateway.ProposalLines(consent.OpenProposals(p.State, p.Now), one)
 	data.lines = lines
 	return view{template: "proposal", title: "Proposal", data: data.inPart(r.URL.Query())}.failed(err)
 }
 
-func (p *Page) proposalDataOf(one proposals.Proposal) proposalData {
+func (p *Page) proposalDataOf(one consent.Proposal) proposalData {
 	data := proposalData{proposalCard: p.proposalCardOf(one)}
 	for i, o := range one.Operations {
-		pick := pickedOperation{Operation: o, Place: i, Picked: true}
+		pick := pickedOperation{ProposalOperation: o, Place: i, Picked: true}
 		for _, need := range o.Needs {
 			pick.Needed = append(pick.Needed, one.Operations[need].ClientID)
 		}
 		data.Picks = append(data.Picks, pick)
 	}
-	if one.State != proposals.Open {
+	if one.State != consent.ProposalOpen {
 		taken, left := one.Names()
 		data.Ended = fmt.Sprintf("%s: %s", one.State, sanitize.Counted(len(taken), "operation"))
-		if one.State == proposals.Taken && len(left) > 0 {
+		if one.State == consent.ProposalTaken && len(left) > 0 {
 			data.Ended += ", and declined " + sanitize.Counted(len(left), "operation")
 		}
-		if one.State != proposals.Taken {
+		if one.State != consent.ProposalTaken {
 			data.Ended = string(one.State)
 		}
 	}
@@ -137,14 +136,14 @@ func (d proposalData) inPart(query url.Values) any {
 }
 
 // proposalWith returns the proposal with a code or an id.
-func (p *Page) proposalWith(typed string) (proposals.Proposal, error) {
-	list, _, err := proposals.OpenStore(p.State, p.Now).List()
+func (p *Page) proposalWith(typed string) (consent.Proposal, error) {
+	list, _, err := consent.OpenProposals(p.State, p.Now).List()
 	if err != nil {
-		return proposals.Proposal{}, failure.New(failure.CodeState, "it must be a folder that only you can access", "%v", err)
+		return consent.Proposal{}, failure.New(failure.CodeState, "it must be a folder that only you can access", "%v", err)
 	}
-	i := slices.IndexFunc(list, func(one proposals.Proposal) bool { return one.ID == typed || consent.SameCode(typed, one.Code) })
+	i := slices.IndexFunc(list, func(one consent.Proposal) bool { return one.ID == typed || consent.SameCode(typed, one.Code) })
 	if i < 0 {
-		return proposals.Proposal{}, failure.New(
+		return consent.Proposal{}, failure.New(
 			failure.CodeNotFound, "it has expired, or its agent has withdrawn it", "no such proposal",
 		)
 	}
@@ -152,7 +151,7 @@ func (p *Page) proposalWith(typed string) (proposals.Proposal, error) {
 }
 
 // gatewayOfAgent returns a gateway with the rights of the agent of a proposal.
-func (p *Page) gatewayOfAgent(one proposals.Proposal) (*gateway.Gateway, error) {
+func (p *Page) gatewayOfAgent(one consent.Proposal) (*gateway.Gateway, error) {
 	if one.Agent() == "" {
 		return p.Gateway, nil
 	}
@@ -171,7 +170,7 @@ func pickedIn(r request) (places []int) {
 
 // proposalOfForm returns the proposal that a form is about, with a gateway that has the rights of its agent. An error comes
 // with the view that shows it.
-func (p *Page) proposalOfForm(r request) (one proposals.Proposal, g *gateway.Gateway, v view, err error) {
+func (p *Page) proposalOfForm(r request) (one consent.Proposal, g *gateway.Gateway, v view, err error) {
 	code := r.PostForm.Get("code")
 	if one, err = p.proposalWith(code); err != nil {
 		return one, nil, view{goTo: "approvals"}.failed(err), err
@@ -198,7 +197,7 @@ func (p *Page) draftProposal(r request) view {
 	data.lines = drawn.Lines
 	data.Digest = drawn.Digest
 	data.Typed = drawn.Typed
-	data.Says = proposals.Sentence(r.PostForm.Get("says"))
+	data.Says = consent.ProposalSentence(r.PostForm.Get("says"))
 	var chosen []string
 	for i := range data.Picks {
 		data.Picks[i].Picked = slices.Contains(drawn.Chosen, i)
@@ -248,14 +247,14 @@ func (p *Page) declineProposal(r request) view {
 	if err != nil {
 		return v.failed(err)
 	}
-	declined, err := proposals.OpenStore(p.State, p.Now).Decline(one.ID, Surface, r.PostForm.Get("says"))
-	if answered, ok := errors.AsType[*proposals.Answered](err); ok {
+	declined, err := consent.OpenProposals(p.State, p.Now).Decline(one.ID, Surface, r.PostForm.Get("says"))
+	if answered, ok := errors.AsType[*consent.AnsweredProposal](err); ok {
 		return v.failed(failure.New(failure.CodeConflict, "it was decided here or in a terminal", "%v", answered))
 	}
 	if err != nil {
 		return v.failed(failure.New(failure.CodeState, "it must be a folder that only you can access", "%v", err))
 	}
-	proposals.Log(p.State, declined, "deny", Surface, p.Session)
+	consent.LogProposal(p.State, declined, "deny", Surface, p.Session)
 	v.note = "Declined."
 	return v
 }

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/gateway/ui/activity"
 	"github.com/vaultwicket/vaultwicket/internal/journal"
 )
 
@@ -183,15 +182,15 @@ func notesChangedBy(who string, day []changedBy) int {
 }
 
 // agentsOn returns what each agent did on the day of today's changes, the busiest first, and what was refused.
-func (p *Page) agentsOn(today []changedBy) (list []dayOf, refusals []activity.Refused) {
+func (p *Page) agentsOn(today []changedBy) (list []dayOf, refusals []refusedCount) {
 	now := p.Now()
-	strips := p.calls.Figures(activity.Filter{Since: now.Add(-23 * time.Hour)}, now)
-	figures := p.calls.Figures(activity.Filter{Since: midnight(now)}, now)
+	strips := p.calls.Figures(callFilter{Since: now.Add(-23 * time.Hour)}, now)
+	figures := p.calls.Figures(callFilter{Since: midnight(now)}, now)
 	for _, a := range strips.Agents {
-		one := dayOf{Agent: activity.Agent{Name: a.Name}, Strip: chartOf(a.Hours, time.Local)}
+		one := dayOf{agentFigures: agentFigures{Name: a.Name}, Strip: chartOf(a.Hours, time.Local)}
 		one.Changed = notesChangedBy(a.Name, today)
-		if i := slices.IndexFunc(figures.Agents, func(other activity.Agent) bool { return other.Name == a.Name }); i >= 0 {
-			one.Agent = figures.Agents[i]
+		if i := slices.IndexFunc(figures.Agents, func(other agentFigures) bool { return other.Name == a.Name }); i >= 0 {
+			one.agentFigures = figures.Agents[i]
 		}
 		one.Last = a.Last
 		list = append(list, one)

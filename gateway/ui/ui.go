@@ -33,7 +33,6 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/audit"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/gateway/ui/activity"
 	"github.com/vaultwicket/vaultwicket/internal/access"
 	"github.com/vaultwicket/vaultwicket/internal/httpguard"
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
@@ -128,7 +127,7 @@ type Page struct {
 	Config
 	guard   *guard
 	answers answers
-	calls   *activity.Calls
+	calls   *callLog
 	streams *httpguard.Streams
 	events  *events
 	health  *health
@@ -153,14 +152,14 @@ func New(c Config) *Page {
 	}
 	p := &Page{
 		Config:   c,
-		calls:    activity.Open(c.State),
+		calls:    openCallLog(c.State),
 		streams:  httpguard.NewStreams(maxStreams),
 		counted:  map[string]countedLines{},
 		ofAgents: map[string]*gateway.Gateway{},
 	}
 	p.names = &noteNames{page: p, logs: audit.OpenLogs(c.State)}
 	p.working, p.stop = context.WithCancel(context.Background())
-	p.events = &events{page: p, open: map[chan event]bool{}, newest: activity.FirstNumber - 1}
+	p.events = &events{page: p, open: map[chan event]bool{}, newest: firstCallNumber - 1}
 	p.health = &health{page: p}
 	p.routes = map[string]route{
 		"":                  {show: p.overview},

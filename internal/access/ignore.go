@@ -1,7 +1,11 @@
 package access
 
 import (
+	"errors"
+	"io/fs"
+	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -16,6 +20,19 @@ const IgnoreFile = ".vaultwicketignore"
 // MaxIgnoreFile bounds that file, in bytes: it is read at every call, and the library reads
 // lines of less than 64 KiB.
 const MaxIgnoreFile = 60 << 10
+
+// IgnoreFileOf returns the path of the ignore file of a vault in a folder, "" if it has none, also for no folder. The
+// file at the path may be one that cannot be used.
+func IgnoreFileOf(folder string) string {
+	if folder == "" {
+		return ""
+	}
+	file := filepath.Join(folder, IgnoreFile)
+	if _, err := os.Lstat(file); errors.Is(err, fs.ErrNotExist) {
+		return ""
+	}
+	return file
+}
 
 // Ignored says which notes the patterns of a file hide, as gitignore(5) describes them. Everything in a folder
 // that they match is hidden too, whatever else they say (gitignore(5): "It is not possible to re-include a file

@@ -3,7 +3,8 @@
 // engine that makes text or reads much charges it.
 //
 // All budgets of a process share a ceiling for live bytes, see ceiling. It bounds what is
-// charged, which grows with the request; indexes and caches have bounds of their own.
+// charged, which grows with the request; indexes and caches have bounds of their own. The processors are divided too:
+// [InParallel] leaves room for a call that comes at the same time.
 package budget
 
 import (

@@ -7,6 +7,8 @@
 // spelling of a name in it, and cached for a while. So a folder that distinguishes all
 // spellings costs nothing most of the time.
 //
+// [Sort] sorts names as the app does.
+//
 // The gateway uses the package, and so does the embedded program.
 package filenames
 

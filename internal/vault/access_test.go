@@ -17,8 +17,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
-	"github.com/vaultwicket/vaultwicket/allowlist/day"
 	"github.com/vaultwicket/vaultwicket/internal/access"
+	"github.com/vaultwicket/vaultwicket/internal/date"
 	"github.com/vaultwicket/vaultwicket/internal/journal"
 	"github.com/vaultwicket/vaultwicket/internal/vault"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
@@ -231,7 +231,7 @@ type site struct {
 
 func newSite(t *rapid.T, root string, y *yard) *site {
 	s := &site{t: t, dir: filepath.Join(root, "Home"), state: filepath.Join(root, "state"), y: y}
-	s.env = map[string]string{day.NowVariable: embedded.Saturday, "XDG_STATE_HOME": s.state, "XDG_CACHE_HOME": s.state, call.AccessVariable: embedded.Rules(t, y.rules).String(), change.SessionVariable: "agent"}
+	s.env = map[string]string{date.NowVariable: embedded.Saturday, "XDG_STATE_HOME": s.state, "XDG_CACHE_HOME": s.state, call.AccessVariable: embedded.Rules(t, y.rules).String(), change.SessionVariable: "agent"}
 	return s
 }
 

@@ -38,8 +38,6 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk/system"
 	"github.com/vaultwicket/vaultwicket/internal/vault/handlers"
-	"github.com/vaultwicket/vaultwicket/internal/vault/parallel"
-	"github.com/vaultwicket/vaultwicket/internal/vault/resident"
 )
 
 // Main runs the embedded vault CLI: args is FOLDER [--write] [--stdin PARAM]
@@ -69,7 +67,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, env func(str
 	debug.SetMemoryLimit(manyBytes)
 	if slices.Contains(args, call.WorkerSwitch) {
 		debug.SetGCPercent(gcPercentWorker)
-		parallel.Keep()
+		budget.KeepProcessor()
 	}
 	p := Process{
 		Args:        args,
@@ -110,16 +108,16 @@ func (p Process) Run(ctx context.Context, h *call.Host) int {
 		return p.ByHand(ctx, h)
 	}
 	folder := p.Args[0]
-	answers := func(c resident.Call) protocol.Reply { return Perform(h, folder, c) }
+	answers := func(c Call) protocol.Reply { return Perform(h, folder, c) }
 	switch p.Args[1] {
 	case call.WorkerSwitch:
-		status := resident.New(h, answers, folder, p.Stdout).Serve(p.Stdin)
+		status := NewWorker(h, answers, folder, p.Stdout).Serve(p.Stdin)
 		if status == answer.ExitDone {
 			h.Close() // after a fault nothing is kept
 		}
 		return status
 	case call.OnceSwitch:
-		status := resident.Once(h, func(c resident.Call) protocol.Reply {
+		status := AnswerOnce(h, func(c Call) protocol.Reply {
 			p.boundMemory(c.Request)
 			return answers(c)
 		}, folder, p.Stdin, p.Stdout)
@@ -151,7 +149,7 @@ func (p Process) ByHand(ctx context.Context, h *call.Host) int {
 		reply = Perform(
 			h,
 			line.Folder,
-			resident.Call{Ctx: ctx, Request: line.Request, Input: p.Stdin, Output: p.Stdout},
+			Call{Ctx: ctx, Request: line.Request, Input: p.Stdin, Output: p.Stdout},
 		)
 	} else {
 		said := answer.Explain(err)
@@ -186,7 +184,7 @@ func (p Process) Report(reply protocol.Reply, facts bool) {
 
 // Perform answers one request on the vault in a folder. Of a reply without facts the notice is there
 // only if the answer is incomplete.
-func Perform(h *call.Host, folder string, c resident.Call) (reply protocol.Reply) {
+func Perform(h *call.Host, folder string, c Call) (reply protocol.Reply) {
 	ctx, end := context.WithCancel(c.Ctx)
 	defer end() // what its budget has is given back
 	c.Ctx = budget.With(ctx, budget.New(budget.Limits{}))
@@ -209,7 +207,7 @@ func Perform(h *call.Host, folder string, c resident.Call) (reply protocol.Reply
 
 // handle answers one request. The facts are nil unless they were asked
 // for and there are any.
-func handle(h *call.Host, folder string, c resident.Call) (answer.Reply, *protocol.Facts) {
+func handle(h *call.Host, folder string, c Call) (answer.Reply, *protocol.Facts) {
 	q := c.Request
 	var literal map[string]string
 	if q.Input != "" {

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/vaultwicket/vaultwicket/allowlist/day"
+	"github.com/vaultwicket/vaultwicket/internal/date"
 	"github.com/vaultwicket/vaultwicket/internal/vault"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/internal/vault/call"
@@ -134,11 +134,11 @@ func TestVersionIsNotMistakenForTheApp(t *testing.T) {
 
 func TestClockVariable(t *testing.T) {
 	h := embedded.New(t, nil)
-	h.Env[day.NowVariable] = "yesterday"
+	h.Env[date.NowVariable] = "yesterday"
 	h.Expect(answer.ExitMisuse, "Error: VAULTWICKET_NOW is not a time of the form 2006-01-02T15:04:05Z: \"yesterday\"\n", "daily:path")
-	h.Env[day.NowVariable] = "2026-12-31T23:59:59-11:00"
+	h.Env[date.NowVariable] = "2026-12-31T23:59:59-11:00"
 	h.Expect(answer.ExitDone, "2026-12-31.md\n", "daily:path")
-	delete(h.Env, day.NowVariable)
+	delete(h.Env, date.NowVariable)
 	status, path, _ := h.Run("daily:path")
 	assert.Equal(t, status, answer.ExitDone, "by the machine's clock")
 	assert.Equal(t, len(path), len("2026-12-31.md\n"), "by the machine's clock")

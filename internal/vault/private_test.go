@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/vaultwicket/vaultwicket/allowlist/day"
 	"github.com/vaultwicket/vaultwicket/internal/access"
+	"github.com/vaultwicket/vaultwicket/internal/date"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/internal/vault/change"
@@ -42,7 +42,7 @@ type world struct {
 func newWorld(t testing.TB, rules string) *world {
 	root := t.TempDir()
 	w := &world{t: t, dir: filepath.Join(root, "Home"), env: map[string]string{
-		day.NowVariable: embedded.Saturday, "XDG_STATE_HOME": filepath.Join(root, "state"), "XDG_CACHE_HOME": filepath.Join(root, "state"), call.AccessVariable: rules, change.SessionVariable: "agent",
+		date.NowVariable: embedded.Saturday, "XDG_STATE_HOME": filepath.Join(root, "state"), "XDG_CACHE_HOME": filepath.Join(root, "state"), call.AccessVariable: rules, change.SessionVariable: "agent",
 	}}
 	for _, folder := range append([]string{".obsidian", "../state/vaultwicket"}, yardFolders[:8]...) {
 		require.NoError(t, os.MkdirAll(filepath.Join(w.dir, folder), 0o700))

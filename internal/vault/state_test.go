@@ -14,7 +14,6 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/internal/vault/call"
-	"github.com/vaultwicket/vaultwicket/internal/vault/resident"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/embedded"
 	"github.com/vaultwicket/vaultwicket/tests/require"
@@ -128,7 +127,7 @@ func TestACallTellsHowFarItHasCome(t *testing.T) {
 		var reply protocol.Reply
 		synctest.Test(t, func(t *testing.T) {
 			tell := func(p protocol.Progress) { told = append(told, p) }
-			reply = vault.Perform(at, h.Dir, resident.Call{Ctx: t.Context(), Request: protocol.Request{Command: call[0], Args: call[1:]}, Output: io.Discard, Progress: tell})
+			reply = vault.Perform(at, h.Dir, vault.Call{Ctx: t.Context(), Request: protocol.Request{Command: call[0], Args: call[1:]}, Output: io.Discard, Progress: tell})
 		})
 		want := protocol.Progress{Done: 1, Total: 3, Of: protocol.FilesRead}
 		require.Equal(t, reply.Status, answer.ExitDone, "%q: status %d, told %v", call, reply.Status, told)

@@ -20,7 +20,6 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/internal/vault/handlers"
-	"github.com/vaultwicket/vaultwicket/internal/vault/resident"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/embedded"
 	"github.com/vaultwicket/vaultwicket/tests/require"
@@ -318,7 +317,7 @@ func FuzzWorkerInput(f *testing.F) {
 		// Calls that are open at the end are not waited for, and open the folder.
 		var calls sync.RWMutex
 		ended := false
-		w := resident.New(at, func(c resident.Call) protocol.Reply {
+		w := vault.NewWorker(at, func(c vault.Call) protocol.Reply {
 			calls.RLock()
 			defer calls.RUnlock()
 			if ended {

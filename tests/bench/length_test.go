@@ -13,7 +13,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/exec"
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/audit"
-	"github.com/vaultwicket/vaultwicket/gateway/ui/activity"
+	"github.com/vaultwicket/vaultwicket/gateway/ui"
 	"github.com/vaultwicket/vaultwicket/internal/journal"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/policy"
@@ -124,7 +124,7 @@ func BenchmarkJournalLengthLarge(b *testing.B) {
 			serve(b, "--backend=embedded", "--vault="+u.vault).stop()
 		}},
 		{"log-of-the-page", func(u usedFor) {
-			calls := activity.Open(ownerfiles.StateFolder(func(string) string { return u.state }, ""))
+			calls := ui.openCallLog(ownerfiles.StateFolder(func(string) string { return u.state }, ""))
 			read, err := calls.Update()
 			require.That(b, err == nil && read > 0, "%d lines, %v", read, err)
 		}},

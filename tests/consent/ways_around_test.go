@@ -45,9 +45,9 @@ func wayAround(text string) string {
 // notForAgents are files whose texts reach only the user: what is told before a server
 // runs, and what the raw program says to the one that started it.
 var notForAgents = map[string]string{
-	"policy/server.go":                       "the flags of a server that answers over a pipe of ours",
-	"internal/vault/call/line.go":            "the usage of the raw program, after a command line that the gateway never makes",
-	"gateway/mcpserver/streamable/listen.go": "settings of the server, before it listens",
+	"policy/server.go":                      "the flags of a server that answers over a pipe of ours",
+	"internal/vault/call/line.go":           "the usage of the raw program, after a command line that the gateway never makes",
+	"gateway/mcpserver/transport/listen.go": "settings of the server, before it listens",
 }
 
 func TestNoTextForAgentsShowsAWayAround(t *testing.T) {

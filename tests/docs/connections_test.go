@@ -14,18 +14,18 @@ import (
 
 // connecting are the files of the program that open connections, each with the row of the FAQ that says so.
 var connecting = map[string]string{
-	"cmd/internal/remote/remote.go":          "`run --url`",
-	"gateway/notify/notify.go":               "`[notify] webhook`",
-	"gateway/mcpserver/streamable/listen.go": "", // asks the socket of this machine whether another server listens
-	"gateway/oauth/keys.go":                  "`oauth-issuer`",
-	"gateway/oauth/signin/clients.go":        "`sign-in`",
-	"gateway/oauth/signin/server.go":         "`sign-in`",
-	"gateway/oauth/token.go":                 "`oauth-issuer`",
-	"gateway/telemetry/export/address.go":    "`export`",
-	"gateway/telemetry/signals/export.go":    "`OTEL_EXPORTER_OTLP_ENDPOINT`",
-	"internal/httpguard/hosts.go":            "", // makes the clients of the others
-	"internal/vault/embeddings/store.go":     "`embeddings-url`",
-	"internal/vault/embeddings/endpoint.go":  "`embeddings-url`",
+	"cmd/internal/bootstrap/remote.go":              "`run --url`",
+	"gateway/consent/notify.go":                     "`[notify] webhook`",
+	"gateway/mcpserver/transport/listen.go":         "", // asks the socket of this machine whether another server listens
+	"gateway/oauth/keys.go":                         "`oauth-issuer`",
+	"gateway/oauth/clients.go":                      "`sign-in`",
+	"gateway/oauth/server.go":                       "`sign-in`",
+	"gateway/oauth/token.go":                        "`oauth-issuer`",
+	"gateway/audit/export_target.go":                "`export`",
+	"gateway/telemetry/export.go":                   "`OTEL_EXPORTER_OTLP_ENDPOINT`",
+	"internal/httpguard/hosts.go":                   "", // makes the clients of the others
+	"internal/vault/ranking/embeddings.go":          "`embeddings-url`",
+	"internal/vault/ranking/embeddings_endpoint.go": "`embeddings-url`",
 }
 
 // opens finds what makes a client of HTTP or dials.

@@ -15,12 +15,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/vaultwicket/vaultwicket/allowlist/day"
+	"github.com/vaultwicket/vaultwicket/internal/date"
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/internal/vault"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/internal/vault/call"
-	"github.com/vaultwicket/vaultwicket/internal/vault/resident"
 	"github.com/vaultwicket/vaultwicket/tests/asking"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
@@ -47,7 +46,7 @@ type Vault struct {
 // New makes a vault with these files, by their paths.
 func New(t testing.TB, files map[string]string) *Vault {
 	t.Helper()
-	h := &Vault{T: t, Dir: filepath.Join(t.TempDir(), "Home"), Env: map[string]string{day.NowVariable: Saturday, "XDG_STATE_HOME": t.TempDir()}}
+	h := &Vault{T: t, Dir: filepath.Join(t.TempDir(), "Home"), Env: map[string]string{date.NowVariable: Saturday, "XDG_STATE_HOME": t.TempDir()}}
 	require.NoError(t, os.Mkdir(h.Dir, 0o755))
 	for path, text := range files {
 		h.Put(path, text)
@@ -99,7 +98,7 @@ func Asked(ctx context.Context, at *call.Host, stdin string, words []string) (st
 		status = p.ByHand(ctx, at)
 		return status, out.String(), messages.String()
 	}
-	reply := vault.Perform(at, words[0], resident.Call{Ctx: ctx, Request: q, Input: p.Stdin, Output: &out})
+	reply := vault.Perform(at, words[0], vault.Call{Ctx: ctx, Request: q, Input: p.Stdin, Output: &out})
 	p.Report(reply, q.Want.Facts)
 	return int(reply.Status), out.String(), messages.String()
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/admission"
 	"github.com/vaultwicket/vaultwicket/gateway/audit"
-	"github.com/vaultwicket/vaultwicket/gateway/grants"
+	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/internal/access"
 	"github.com/vaultwicket/vaultwicket/internal/journal"
 	"github.com/vaultwicket/vaultwicket/policy"
@@ -50,19 +50,19 @@ func newWorld(t *testing.T, change func(*gateway.Config)) world {
 	return w
 }
 
-func terms(commands ...string) grants.Terms {
-	return grants.Terms{
+func terms(commands ...string) consent.GrantTerms {
+	return consent.GrantTerms{
 		Agent: "cursor", Commands: commands, Folders: []string{"Projects"}, Notes: 5, Changes: 10,
 	}
 }
 
 // give stores a grant for an hour.
-func (w world) give(t grants.Terms) grants.Grant {
+func (w world) give(t consent.GrantTerms) consent.Grant {
 	w.t.Helper()
 	var err error
 	t.Vault, t.Identity, t.Folders, err = w.Gateway.GrantPlace("", t.Folders)
 	require.NoError(w.t, err)
-	return require.Value(grants.Open(w.state, nil).Give(t, time.Hour))(w.t)
+	return require.Value(consent.OpenGrants(w.state, nil).Give(t, time.Hour))(w.t)
 }
 
 // call makes a call that nobody can be asked about, and returns the code of its error, "" for none.
@@ -75,7 +75,7 @@ func (w world) call(words ...string) string {
 // left returns how many changes and notes are left of a grant.
 func (w world) left(id string) (changes, notes int) {
 	w.t.Helper()
-	list, _, err := grants.Open(w.state, nil).List()
+	list, _, err := consent.OpenGrants(w.state, nil).List()
 	require.NoError(w.t, err)
 	for _, g := range list {
 		if g.ID == id {

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/gateway/mcpserver"
-	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/streamable"
+	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/transport"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
@@ -19,7 +19,7 @@ import (
 
 // serveCrowd serves a crowd over HTTP in this process until stop is called, which
 // waits for the end.
-func serveCrowd(t *testing.T, c *crowd, address streamable.Config) (s *rig.Endpoint, stop func()) {
+func serveCrowd(t *testing.T, c *crowd, address transport.HTTPConfig) (s *rig.Endpoint, stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	address.Addr, address.Token = "127.0.0.1:0", rig.Token
@@ -45,7 +45,7 @@ func TestManyClientsOverHTTP(t *testing.T) {
 	clients, times := long.Count(40, 100), long.Count(8, 26)
 	check := afterwards(t)
 	c := gather(t, clients)
-	s, stop := serveCrowd(t, c, streamable.Config{MaxConnections: 3 * clients})
+	s, stop := serveCrowd(t, c, transport.HTTPConfig{MaxConnections: 3 * clients})
 	defer stop()
 	all := map[string]func(*client) error{
 		"break": breakOff, "cancel": cancelOwn, "end": endSession, "foreign": takeForeign, "stateless": readStateless, "noise": makeNoise,

@@ -23,7 +23,6 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/admission"
 	"github.com/vaultwicket/vaultwicket/gateway/mcpserver"
-	"github.com/vaultwicket/vaultwicket/gateway/paging"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
@@ -254,7 +253,7 @@ func (c *client) list() error { return c.again(c.listed) }
 const mostListings = 100
 
 // errNotKept is that the rest of an answer had to make room for others.
-var errNotKept = errors.New(paging.ErrGone.Error())
+var errNotKept = errors.New(gateway.ErrPageGone.Error())
 
 // again lists until the answer is kept as long as it is needed.
 func (c *client) again(list func() error) (err error) {

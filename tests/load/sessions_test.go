@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/streamable"
+	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/transport"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
@@ -21,7 +21,7 @@ func TestIdleSessionsEndWithWhatIsKeptForThem(t *testing.T) {
 	c := gather(t, many)
 	var mu sync.Mutex
 	callers, ended := map[string]bool{}, make(chan string, 10*many)
-	s, stop := serveCrowd(t, c, streamable.Config{
+	s, stop := serveCrowd(t, c, transport.HTTPConfig{
 		Idle:   20 * time.Millisecond,
 		Opened: func(caller string) { mu.Lock(); defer mu.Unlock(); callers[caller] = true },
 		Ended:  func(caller string) { ended <- caller },

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/wire"
+	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/transport"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
@@ -29,12 +29,12 @@ func TestAttachmentsOfEightMiB(t *testing.T) {
 		return m + strings.Repeat(" ", size-len(m))
 	}
 	for id, want := range []string{string(data), ""} {
-		answer, err := server.Send(t.Context(), http.MethodPost, message(id, wire.MaxMessage+id, ","+rig.ModernMeta),
+		answer, err := server.Send(t.Context(), http.MethodPost, message(id, transport.MaxMessage+id, ","+rig.ModernMeta),
 			"MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "obsidianCli")
 		assert.That(t, err == nil && (answer.Status == http.StatusRequestEntityTooLarge) == (want == ""), "%d bytes too many over HTTP: %+v, %v", id, answer, err)
 		assert.That(t, r.Read(fmt.Sprintf("m%d.bin", id)) == want, "%d bytes too many over HTTP: %+v", id, answer)
 	}
-	stdio.Send(message(2, wire.MaxMessage+1, ""))
+	stdio.Send(message(2, transport.MaxMessage+1, ""))
 	said := rig.JSON(t, stdio.Read())
 	assert.That(t, strings.Contains(said, "message exceeds 12 MiB"), "a byte too many on a pipe: %.300s", said)
 	long := stdio.Result(rig.Calling("append", "path=a.md", "content="+strings.Repeat("x", 1<<20+1)))
@@ -43,7 +43,7 @@ func TestAttachmentsOfEightMiB(t *testing.T) {
 	const many = 3
 	go func() {
 		for id := range many {
-			stdio.Send(message(100+id, wire.MaxMessage, ""))
+			stdio.Send(message(100+id, transport.MaxMessage, ""))
 		}
 	}()
 	most := 0

@@ -20,7 +20,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/exec"
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/audit"
-	"github.com/vaultwicket/vaultwicket/gateway/telemetry/signals"
+	"github.com/vaultwicket/vaultwicket/gateway/telemetry"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
@@ -29,7 +29,7 @@ import (
 )
 
 // figuresOf reads figures as Prometheus does.
-func figuresOf(t *testing.T, m *signals.Metrics) (map[string]*dto.MetricFamily, string) {
+func figuresOf(t *testing.T, m *telemetry.Metrics) (map[string]*dto.MetricFamily, string) {
 	t.Helper()
 	var out bytes.Buffer
 	m.WritePrometheus(&out)
@@ -88,13 +88,13 @@ func mixedCalls(i int) gateway.Request {
 
 func TestTheMetricsAgreeWithTheAuditLog(t *testing.T) {
 	t.Parallel()
-	figures := signals.NewMetrics("1.2.3")
+	figures := telemetry.NewMetrics("1.2.3")
 	o := rig.NewHarness(t, func(c *gateway.Config) {
 		c.Observe, c.Policy.Confirm, c.Limits.Calls = figures, policy.ConfirmDestructive, 480
 		c.Runner = exec.New(exec.Config{CLI: "/nowhere/obsidian", Self: rig.Binary, Resident: true})
 		t.Cleanup(c.Runner.Close)
 	})
-	figures.Follow(signals.Sources{Load: o.Gateway.Load, Children: func() signals.Children { return signals.Children(o.Config.Runner.Children()) }, Sessions: func() int { return 1 }, Dropped: func() uint64 { return 3 }})
+	figures.Follow(telemetry.MetricSources{Load: o.Gateway.Load, Children: func() telemetry.Children { return telemetry.Children(o.Config.Runner.Children()) }, Sessions: func() int { return 1 }, Dropped: func() uint64 { return 3 }})
 	const made = 460 + 8*4
 	for i := range 460 {
 		if i%50 == 0 && i < 400 { // later the limit would refuse them as a whole

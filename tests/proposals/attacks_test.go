@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/gateway"
-	"github.com/vaultwicket/vaultwicket/gateway/proposals"
+	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/internal/access"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
@@ -33,71 +33,71 @@ func (w world) do(words ...string) string {
 func TestAttacksOfAnAgentOnItsOwner(t *testing.T) {
 	t.Parallel()
 	swap := []gateway.Operation{rig.Operation("c1", "delete", "path=Projects/b.md"), rig.Operation("c2", "append", "path=Projects/a.md", "content=four")}
-	attacks := map[string]func(w world, p proposals.Proposal, shown gateway.ProposalDraft) (want string){
-		"its own approvals": func(w world, p proposals.Proposal, _ gateway.ProposalDraft) string {
+	attacks := map[string]func(w world, p consent.Proposal, shown gateway.ProposalDraft) (want string){
+		"its own approvals": func(w world, p consent.Proposal, _ gateway.ProposalDraft) string {
 			w.do("approvals", "approve="+p.ID)
 			return "ok"
 		},
-		"a call with the id": func(w world, p proposals.Proposal, _ gateway.ProposalDraft) string {
+		"a call with the id": func(w world, p consent.Proposal, _ gateway.ProposalDraft) string {
 			w.do("append", "path=Projects/a.md", "content=x")
 			return "ok"
 		},
-		"a code that it guesses": func(w world, p proposals.Proposal, _ gateway.ProposalDraft) string {
+		"a code that it guesses": func(w world, p consent.Proposal, _ gateway.ProposalDraft) string {
 			w.propose("2222-2222", harmless()...)
 			return "ok"
 		},
-		"other operations, same id": func(w world, p proposals.Proposal, _ gateway.ProposalDraft) string {
+		"other operations, same id": func(w world, p consent.Proposal, _ gateway.ProposalDraft) string {
 			require.That(w.t, w.propose(p.ID, swap...).OK, "planned again")
 			return "conflict"
 		},
-		"the same ones planned again": func(w world, p proposals.Proposal, _ gateway.ProposalDraft) string {
+		"the same ones planned again": func(w world, p consent.Proposal, _ gateway.ProposalDraft) string {
 			require.That(w.t, w.propose(p.ID).OK, "planned again")
 			return "conflict"
 		},
-		"withdrawn after a look": func(w world, p proposals.Proposal, _ gateway.ProposalDraft) string {
+		"withdrawn after a look": func(w world, p consent.Proposal, _ gateway.ProposalDraft) string {
 			require.Equal(w.t, w.do("approvals", "withdraw="+p.ID), "")
 			return "not_found"
 		},
-		"a note that is changed": func(w world, _ proposals.Proposal, _ gateway.ProposalDraft) string {
+		"a note that is changed": func(w world, _ consent.Proposal, _ gateway.ProposalDraft) string {
 			w.Write("Projects/a.md", "other\n")
 			return "conflict"
 		},
-		"a note that is made": func(w world, _ proposals.Proposal, _ gateway.ProposalDraft) string {
+		"a note that is made": func(w world, _ consent.Proposal, _ gateway.ProposalDraft) string {
 			w.Write("Projects/n.md", "there\n")
 			return "already_exists"
 		},
-		"a note that is gone": func(w world, _ proposals.Proposal, _ gateway.ProposalDraft) string {
+		"a note that is gone": func(w world, _ consent.Proposal, _ gateway.ProposalDraft) string {
 			require.NoError(w.t, os.Remove(filepath.Join(w.Vault, "Projects/a.md")))
 			return "not_found"
 		},
-		"a link in place of the note": func(w world, _ proposals.Proposal, _ gateway.ProposalDraft) string {
+		"a link in place of the note": func(w world, _ consent.Proposal, _ gateway.ProposalDraft) string {
 			require.NoError(w.t, os.Remove(filepath.Join(w.Vault, "Projects/a.md")))
 			require.NoError(w.t, os.Symlink(filepath.Join(w.Vault, "root.md"), filepath.Join(w.Vault, "Projects/a.md")))
 			return "any"
 		},
-		"a link in place of the folder": func(w world, _ proposals.Proposal, _ gateway.ProposalDraft) string {
+		"a link in place of the folder": func(w world, _ consent.Proposal, _ gateway.ProposalDraft) string {
 			require.NoError(w.t, os.Rename(filepath.Join(w.Vault, "Projects"), filepath.Join(w.Vault, "Moved")))
 			require.NoError(w.t, os.Symlink(w.t.TempDir(), filepath.Join(w.Vault, "Projects")))
 			return "any"
 		},
-		"a head that is edited": func(w world, p proposals.Proposal, _ gateway.ProposalDraft) string {
-			name := filepath.Join(proposals.Folder(w.state), p.ID+".json")
+		"a head that is edited": func(w world, p consent.Proposal, _ gateway.ProposalDraft) string {
+			name := filepath.Join(consent.ProposalsFolder(w.state), p.ID+".json")
 			text := require.Value(os.ReadFile(name))(w.t)
 			require.NoError(w.t, os.WriteFile(name, []byte(strings.Replace(string(text), `"waiting"`, `"taken"`, 1)), 0o600))
 			return "not_found"
 		},
-		"a body that is edited": func(w world, p proposals.Proposal, _ gateway.ProposalDraft) string {
-			for _, name := range require.Value(filepath.Glob(filepath.Join(proposals.Folder(w.state), p.ID+"-*.body")))(w.t) {
+		"a body that is edited": func(w world, p consent.Proposal, _ gateway.ProposalDraft) string {
+			for _, name := range require.Value(filepath.Glob(filepath.Join(consent.ProposalsFolder(w.state), p.ID+"-*.body")))(w.t) {
 				require.NoError(w.t, os.WriteFile(name, []byte("other"), 0o600))
 			}
 			return "not_found"
 		},
-		"a head that is copied": func(w world, p proposals.Proposal, _ gateway.ProposalDraft) string {
-			text := require.Value(os.ReadFile(filepath.Join(proposals.Folder(w.state), p.ID+".json")))(w.t)
-			require.NoError(w.t, os.WriteFile(filepath.Join(proposals.Folder(w.state), "p-aaaaaaaaaa.json"), text, 0o600))
+		"a head that is copied": func(w world, p consent.Proposal, _ gateway.ProposalDraft) string {
+			text := require.Value(os.ReadFile(filepath.Join(consent.ProposalsFolder(w.state), p.ID+".json")))(w.t)
+			require.NoError(w.t, os.WriteFile(filepath.Join(consent.ProposalsFolder(w.state), "p-aaaaaaaaaa.json"), text, 0o600))
 			return "ok"
 		},
-		"a flood of proposals": func(w world, _ proposals.Proposal, _ gateway.ProposalDraft) string {
+		"a flood of proposals": func(w world, _ consent.Proposal, _ gateway.ProposalDraft) string {
 			kept := 0
 			for i := range 40 {
 				if w.propose("", rig.Operation("c", "append", "path=Projects/b.md", fmt.Sprintf("content=%d", i))).OK {
@@ -252,12 +252,12 @@ func TestAClaimOfAKilledProcessIsSettled(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	p := w.must(harmless()...)
-	claim := require.Value(w.store().Claim(t.Context(), proposals.Decision{ID: p.ID, Version: p.Version, Chosen: []int{0, 1}, Batch: "20261121T083000.000000000Z-0000", By: "page"}))(t)
+	claim := require.Value(w.store().Claim(t.Context(), consent.ProposalDecision{ID: p.ID, Version: p.Version, Chosen: []int{0, 1}, Batch: "20261121T083000.000000000Z-0000", By: "page"}))(t)
 	assert.Contains(t, w.approvals(), "being made")
 	result := w.owner.Gateway.TakeProposal(t.Context(), gateway.ProposalDraft{Proposal: p, Chosen: []int{0, 1}}, gateway.ProposalAnswer{By: "terminal"})
 	assert.Equal(t, rig.CodeOfError(result.Error), "conflict", "while it is made")
 	claim.Leave()
 	assert.Contains(t, w.approvals(), "waiting", "nothing was made")
 	require.That(t, w.takes(w.find(p.ID), 0, 1).OK, "taken")
-	assert.Equal(t, w.find(p.ID).State, proposals.Taken)
+	assert.Equal(t, w.find(p.ID).State, consent.ProposalTaken)
 }

@@ -14,7 +14,7 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/admission"
-	"github.com/vaultwicket/vaultwicket/gateway/proposals"
+	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/internal/access"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
@@ -290,7 +290,7 @@ func (w world) round(random *rand.Rand, what string) (did [3]int) {
 	if want == "" {
 		assert.Equal(w.t, oks, 1, "%s: %+v: %+v", what, taken, results)
 		assert.Equal(w.t, w.now().String(), expected.String(), "%s: %+v of %+v", what, taken, operations)
-		assert.Equal(w.t, w.find(p.ID).State, proposals.Taken, "%s", what)
+		assert.Equal(w.t, w.find(p.ID).State, consent.ProposalTaken, "%s", what)
 		return [3]int{1, 1, 0}
 	}
 	assert.Equal(w.t, oks, 0, "%s: %+v", what, results)

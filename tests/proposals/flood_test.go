@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/gateway"
-	"github.com/vaultwicket/vaultwicket/gateway/proposals"
+	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
@@ -20,7 +20,7 @@ func TestAFloodOfProposalsBesideAQuietAgent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	quiet := w.Again(func(c *gateway.Config) { c.Agent = "quiet" })
-	leave := func(name string) proposals.Proposal {
+	leave := func(name string) consent.Proposal {
 		t.Helper()
 		b := gateway.Batch{
 			Request:    gateway.Request{Caller: "night", Client: "a client"},
@@ -66,7 +66,7 @@ func TestAFloodOfProposalsBesideAQuietAgent(t *testing.T) {
 	assert.Equal(t, len(damaged), 0, "damaged")
 	ofFlood := 0
 	for _, p := range list {
-		if p.Agent() == "cursor" && p.State == proposals.Open {
+		if p.Agent() == "cursor" && p.State == consent.ProposalOpen {
 			ofFlood++
 		}
 	}
@@ -74,7 +74,7 @@ func TestAFloodOfProposalsBesideAQuietAgent(t *testing.T) {
 	entries := require.Value(os.ReadDir(filepath.Join(w.state, "proposals")))(t)
 	assert.That(t, len(entries) <= 64, "the folder has %d files", len(entries))
 	owner := w.owner.Again(func(c *gateway.Config) { c.Agent = "quiet" })
-	for _, p := range []proposals.Proposal{first, second} {
+	for _, p := range []consent.Proposal{first, second} {
 		shown, err := owner.Gateway.DraftProposal(t.Context(), p, []int{0}, "terminal")
 		require.NoError(t, err)
 		result := owner.Gateway.TakeProposal(t.Context(), shown, gateway.ProposalAnswer{By: "terminal"})

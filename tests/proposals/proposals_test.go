@@ -13,7 +13,6 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/audit"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/gateway/proposals"
 	"github.com/vaultwicket/vaultwicket/internal/journal"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
@@ -48,7 +47,7 @@ func newWorld(t *testing.T, change func(*gateway.Config)) world {
 	return w
 }
 
-func (w world) store() *proposals.Store { return proposals.OpenStore(w.state, nil) }
+func (w world) store() *consent.Proposals { return consent.OpenProposals(w.state, nil) }
 
 // propose has the agent propose operations, in place of the proposal with an id unless that is "".
 func (w world) propose(again string, operations ...gateway.Operation) gateway.Proposed {
@@ -58,20 +57,20 @@ func (w world) propose(again string, operations ...gateway.Operation) gateway.Pr
 }
 
 // must is propose for what has to be kept, and returns it as the owner finds it.
-func (w world) must(operations ...gateway.Operation) proposals.Proposal {
+func (w world) must(operations ...gateway.Operation) consent.Proposal {
 	w.t.Helper()
 	answer := w.propose("", operations...)
 	require.That(w.t, answer.OK, "not proposed: %+v", answer.Error)
 	return w.find(answer.Proposal.ID)
 }
 
-func (w world) find(id string) proposals.Proposal {
+func (w world) find(id string) consent.Proposal {
 	w.t.Helper()
 	return require.Value(w.store().Find(id))(w.t)
 }
 
 // takes has the owner look at operations by their places, and take them.
-func (w world) takes(p proposals.Proposal, chosen ...int) gateway.BatchResult {
+func (w world) takes(p consent.Proposal, chosen ...int) gateway.BatchResult {
 	w.t.Helper()
 	shown, err := w.owner.Gateway.DraftProposal(w.t.Context(), p, chosen, "terminal")
 	if err != nil {
@@ -107,7 +106,7 @@ func TestAProposalWaitsAndIsTakenAsAWhole(t *testing.T) {
 	)
 	assert.Equal(t, rig.TreeOf(t, w.Vault), before, "nothing is made")
 	assert.Equal(t, len(w.Waiting()), 0, "nobody is asked")
-	assert.Equal(t, p.State, proposals.Open)
+	assert.Equal(t, p.State, consent.ProposalOpen)
 	assert.Equal(t, p.Expires.Sub(p.Made), 7*24*time.Hour)
 	assert.Equal(t, fmt.Sprint(p.Operations[1].Needs, p.Operations[2].Needs), "[0] []", "what depends on what")
 	assert.That(t, strings.HasPrefix(p.Text, "Change 1 note and create 1 note"), "%s", p.Text)

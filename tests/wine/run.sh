@@ -133,7 +133,7 @@ all)
 	use
 	used
 	run ./exec/process ./internal/ownerfiles ./gateway/admission ./internal/filenames ./internal/appvaults \
-		./internal/access ./cmd/internal/settings ./internal/vault/lookup ./internal/vault/edit
+		./internal/access ./cmd/internal/settings ./internal/vault/index ./internal/vault/edit
 	run -run 'Search|WellKnown|Suitable|TheWayTo|OthersCan' ./exec
 	run -run 'AccessList|Backups' ./cmd/internal/clients
 	run -run 'Parent' ./cmd/internal/serving

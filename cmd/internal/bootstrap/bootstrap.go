@@ -1,5 +1,6 @@
 // Package bootstrap builds the running program from its settings: the runner, the gateways, who
-// observes their calls, and what tells the owner and exports the audit log. Nothing else does.
+// observes their calls, and what tells the owner and exports the audit log. Nothing else does. A
+// [RemoteServer] is what commands call in place of the gateway of this machine.
 package bootstrap
 
 import (
@@ -14,24 +15,23 @@ import (
 	"sync"
 	"time"
 
-	"github.com/vaultwicket/vaultwicket/allowlist/day"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/exec"
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/admission"
+	"github.com/vaultwicket/vaultwicket/gateway/audit"
+	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/gateway/notify"
 	"github.com/vaultwicket/vaultwicket/gateway/telemetry"
-	"github.com/vaultwicket/vaultwicket/gateway/telemetry/export"
-	"github.com/vaultwicket/vaultwicket/gateway/telemetry/signals"
 	"github.com/vaultwicket/vaultwicket/internal/appvaults"
+	"github.com/vaultwicket/vaultwicket/internal/date"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/internal/release"
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
-	"github.com/vaultwicket/vaultwicket/internal/vault/embeddings"
+	"github.com/vaultwicket/vaultwicket/internal/vault/ranking"
 	"github.com/vaultwicket/vaultwicket/policy"
 )
 
@@ -43,15 +43,15 @@ type Opened struct {
 	Runner  *exec.Runner
 	Gateway *gateway.Gateway
 	Log     *slog.Logger
-	Metrics *signals.Metrics // nil if no one could read them
-	Traces  *signals.Tracing // nil where there is no collector
-	Records *export.Exporter // nil where the audit log is not exported
+	Metrics *telemetry.Metrics // nil if no one could read them
+	Traces  *telemetry.Tracing // nil where there is no collector
+	Records *audit.Exporter    // nil where the audit log is not exported
 	Rest    []string
 	// Remote is the server to call in place of the gateway, nil for none; see [settings.Flags.CallsServer].
 	// There is neither a runner nor a gateway then.
 	Remote   *settings.Server
-	Notifier *notify.Notifier // tells the owner of questions, nil for none
-	Activity *Activity        // told of the calls of a server
+	Notifier *consent.Notifier // tells the owner of questions, nil for none
+	Activity *Activity         // told of the calls of a server
 
 	common   *gateway.Common    // of all its gateways
 	messages *terminal.Messages // where Log writes, and where progress is shown
@@ -105,14 +105,14 @@ func Open(name string, std terminal.Streams, args []string, more func(*settings.
 	}
 	if f.Observed {
 		if o.HTTP.Addr != "" { // otherwise no one could read them
-			o.Metrics = signals.NewMetrics(release.Version)
+			o.Metrics = telemetry.NewMetrics(release.Version)
 		}
 		// The variables of OpenTelemetry are of every program of a machine: a wrong one does not keep from serving.
 		var wrong interface {
 			error
 			Hint() string
 		}
-		if o.Traces, err = signals.OpenTracing(signals.TracingConfig{Getenv: std.Getenv, Version: release.Version, Log: o.Log}); errors.As(
+		if o.Traces, err = telemetry.OpenTracing(telemetry.TracingConfig{Getenv: std.Getenv, Version: release.Version, Log: o.Log}); errors.As(
 			err,
 			&wrong,
 		) {
@@ -185,7 +185,7 @@ func embeddingsOf(s settings.Settings, std terminal.Streams) (exec.Embeddings, e
 				vault,
 			)
 		}
-		if _, err := ownerfiles.ReadToken(file, embeddings.MaxKey); err != nil {
+		if _, err := ownerfiles.ReadToken(file, ranking.MaxEndpointKey); err != nil {
 			return exec.Embeddings{}, failure.New(
 				failure.CodeBadRequest,
 				"use a file that only you can read, with the key alone",
@@ -344,8 +344,8 @@ func (o Opened) observer() telemetry.Observer {
 // Follow has the metrics ask what is running. sessions is nil where there are none.
 func (o Opened) Follow(sessions func() int) {
 	if o.Metrics != nil {
-		children := func() signals.Children { return signals.Children(o.Runner.Children()) }
-		sources := signals.Sources{
+		children := func() telemetry.Children { return telemetry.Children(o.Runner.Children()) }
+		sources := telemetry.MetricSources{
 			Load:     o.Gateway.Load,
 			Children: children,
 			Sessions: sessions,
@@ -361,7 +361,7 @@ func (o Opened) Follow(sessions func() int) {
 // Clock returns the clock by which a day has its name: the one of the embedded CLI, which an environment
 // variable sets for tests and scripts. What is recorded, awaited or limited goes by the machine's clock.
 func Clock(std terminal.Streams) (func() time.Time, error) {
-	clock, err := day.Clock(std.Getenv(day.NowVariable))
+	clock, err := date.Clock(std.Getenv(date.NowVariable))
 	if err != nil {
 		return nil, &terminal.UsageError{Reason: err.Error(), Advice: "unset it: it is for tests and scripts"}
 	}

@@ -8,13 +8,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vaultwicket/vaultwicket/allowlist/day"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/exec"
 	"github.com/vaultwicket/vaultwicket/gateway/admission"
 	"github.com/vaultwicket/vaultwicket/internal/access"
 	"github.com/vaultwicket/vaultwicket/internal/appvaults"
+	"github.com/vaultwicket/vaultwicket/internal/date"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 )
 
@@ -128,7 +128,7 @@ func rulesByHand(args []string, std terminal.Streams) (access.Rules, error) {
 // WithoutSettings returns the streams with the environment of a program that has no settings of the user:
 // the variables of any child and values, with the clock standing at now.
 func WithoutSettings(std terminal.Streams, now time.Time, values map[string]string) terminal.Streams {
-	values[day.NowVariable] = now.Format(time.RFC3339)
+	values[date.NowVariable] = now.Format(time.RFC3339)
 	for _, entry := range exec.OwnersEnvironment(std.Getenv) {
 		name, value, _ := strings.Cut(entry, "=")
 		values[name] = value

@@ -15,14 +15,13 @@ import (
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/exec/process"
 	"github.com/vaultwicket/vaultwicket/gateway/audit"
-	"github.com/vaultwicket/vaultwicket/gateway/telemetry/export"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/internal/release"
 )
 
 // startExport starts to send the audit log, nil where the settings name no target and no key. A
 // target or command in a vault is refused: an agent may write there.
-func (o Opened) startExport() (*export.Exporter, error) {
+func (o Opened) startExport() (*audit.Exporter, error) {
 	if len(o.Export) == 0 && o.Checkpoints == "" {
 		return nil, nil
 	}
@@ -31,7 +30,7 @@ func (o Opened) startExport() (*export.Exporter, error) {
 		return nil, err
 	}
 	for _, address := range o.Export {
-		if file := export.FileOf(address); file != "" && o.VaultAround(o.Std, file) != "" {
+		if file := audit.ExportFileOf(address); file != "" && o.VaultAround(o.Std, file) != "" {
 			return nil, &terminal.UsageError{
 				Reason: fmt.Sprintf(
 					"setting %q: %q is inside the vault %q, where an agent may write",
@@ -42,7 +41,7 @@ func (o Opened) startExport() (*export.Exporter, error) {
 			}
 		}
 	}
-	c := export.Config{
+	c := audit.ExportConfig{
 		State:   state,
 		To:      o.Export,
 		Getenv:  o.Std.Getenv,
@@ -65,7 +64,7 @@ func (o Opened) startExport() (*export.Exporter, error) {
 		}
 		c.Signer = commandKey(path)
 	}
-	return export.Start(c)
+	return audit.StartExport(c)
 }
 
 // whyUnsafe says why an agent or another user could change a program, "" if neither could.

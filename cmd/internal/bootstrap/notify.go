@@ -4,8 +4,8 @@ import (
 	"path/filepath"
 
 	"github.com/vaultwicket/vaultwicket/exec"
+	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/gateway/notify"
 )
 
 // openNotifier opens what tells the owner of questions. A program, or a file with a secret, that
@@ -38,7 +38,7 @@ func (o *Opened) openNotifier() error {
 		}
 	}
 	var err error
-	if o.Notifier, err = notify.Open(c, exec.OwnersEnvironment(o.Std.Getenv), o.Log); err != nil {
+	if o.Notifier, err = consent.OpenNotifier(c, exec.OwnersEnvironment(o.Std.Getenv), o.Log); err != nil {
 		return failure.New(
 			failure.CodeBadRequest,
 			"correct the table [notify] of the settings file",

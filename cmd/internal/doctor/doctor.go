@@ -17,8 +17,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/vaultwicket/vaultwicket/cmd/internal/bootstrap"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/clients"
-	"github.com/vaultwicket/vaultwicket/cmd/internal/remote"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
@@ -29,7 +29,7 @@ import (
 
 // Machine is the machine to check, and the functions that ask its programs. They must not be nil.
 type Machine struct {
-	Remote *remote.Server // a server to check in place of the machine, nil for the machine; see [CheckServer]
+	Remote *bootstrap.RemoteServer // a server to check in place of the machine, nil for the machine; see [CheckServer]
 
 	OS      string // as runtime.GOOS
 	Getenv  func(string) string

@@ -17,7 +17,6 @@ import (
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/bootstrap"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/clients"
-	"github.com/vaultwicket/vaultwicket/cmd/internal/remote"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/gateway"
@@ -61,7 +60,7 @@ func ThisMachine(std terminal.Streams, args []string, more func(*settings.Flags)
 		if err != nil {
 			return Machine{}, f.JSON, err
 		}
-		return Machine{Remote: &remote.Server{URL: server.URL, Token: server.Token}, Now: time.Now}, f.JSON, nil
+		return Machine{Remote: &bootstrap.RemoteServer{URL: server.URL, Token: server.Token}, Now: time.Now}, f.JSON, nil
 	}
 	state := ownerfiles.StateFolder(std.Getenv, "")
 	executable, err := terminal.ThisProgram()

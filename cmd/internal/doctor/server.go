@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vaultwicket/vaultwicket/cmd/internal/remote"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/bootstrap"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/gateway/oauth"
 )
@@ -21,7 +21,7 @@ const (
 )
 
 // CheckServer checks a server over HTTP as its clients see it.
-func CheckServer(ctx context.Context, s *remote.Server, now time.Time) *Report {
+func CheckServer(ctx context.Context, s *bootstrap.RemoteServer, now time.Time) *Report {
 	r := &Report{}
 	u, _ := url.Parse(s.URL) // it was checked
 	origin := u.Scheme + "://" + u.Host
@@ -100,7 +100,7 @@ func CheckServer(ctx context.Context, s *remote.Server, now time.Time) *Report {
 	return r
 }
 
-func checkMetadata(ctx context.Context, s *remote.Server, r *Report, place, origin string) {
+func checkMetadata(ctx context.Context, s *bootstrap.RemoteServer, r *Report, place, origin string) {
 	const why = "clients do not find out where to sign in"
 	var about struct {
 		Resource string

@@ -16,7 +16,6 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/audit"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/gateway/telemetry/export"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/internal/journal"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
@@ -95,7 +94,7 @@ func (m Machine) state(ctx context.Context, r *Report) {
 		)
 	}
 	m.servers(r)
-	for _, p := range export.ProgressOf(m.State) {
+	for _, p := range audit.ExportProgressOf(m.State) {
 		if to := sanitize.Line(p.Target); p.Dropped > 0 {
 			r.warn(
 				"export-dropped",

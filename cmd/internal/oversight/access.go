@@ -12,7 +12,7 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/cmd/internal/bootstrap"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
-	"github.com/vaultwicket/vaultwicket/gateway/vaultview"
+	"github.com/vaultwicket/vaultwicket/gateway"
 )
 
 // Access is "vaultwicket access PATH": what agents can do with a note or folder, and which
@@ -78,7 +78,7 @@ func isMissing(vault, path string) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-func permittedText(p vaultview.Permitted, ownerHint func(string) string) string {
+func permittedText(p gateway.Permitted, ownerHint func(string) string) string {
 	switch {
 	case p.Allowed && p.Why == "":
 		return "yes"

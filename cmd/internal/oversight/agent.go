@@ -12,10 +12,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/gateway/admission"
-	"github.com/vaultwicket/vaultwicket/gateway/agents"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
-	"github.com/vaultwicket/vaultwicket/gateway/grants"
-	"github.com/vaultwicket/vaultwicket/gateway/oauth/signin"
+	"github.com/vaultwicket/vaultwicket/gateway/oauth"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/tiers"
@@ -85,7 +83,7 @@ type agentAction struct {
 	flags    *settings.Flags
 	settings settings.Settings
 	state    string
-	tokens   *agents.Store
+	tokens   *admission.AgentTokens
 	made     map[string]*time.Time // when the token of an agent was, by the names of the agents; nil for none
 }
 
@@ -95,7 +93,7 @@ func newAgentAction(std terminal.Streams, f *settings.Flags, s settings.Settings
 		flags:    f,
 		settings: s,
 		state:    state,
-		tokens:   agents.Open(state),
+		tokens:   admission.OpenAgentTokens(state),
 		made:     map[string]*time.Time{},
 	}
 	tokens, err := a.tokens.List()
@@ -264,16 +262,16 @@ func renew(state, name string) error {
 // endCredentials removes what is stored for an agent: its token, what clients were granted by
 // signing in, and its questions with the approvals. had says whether there was a token or a grant.
 func endCredentials(state, name string) (had bool, err error) {
-	hadToken, err := agents.Open(state).Remove(name)
+	hadToken, err := admission.OpenAgentTokens(state).Remove(name)
 	if err != nil {
 		return false, err
 	}
-	hadGrants, err := signin.OpenStore(state).RemoveAgent(name)
+	hadGrants, err := oauth.OpenSignInStore(state).RemoveAgent(name)
 	if err != nil {
 		return false, err
 	}
 	consent.New(state, nil).Void(name)
-	if err := grants.Open(state, nil).EndOfAgent(name); err != nil {
+	if err := consent.OpenGrants(state, nil).EndOfAgent(name); err != nil {
 		return false, err
 	}
 	return hadToken || hadGrants, nil

@@ -13,8 +13,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/gateway/admission"
+	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/gateway/grants"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
@@ -23,7 +23,7 @@ import (
 
 // grantFlags are the flags of "vaultwicket grant".
 type grantFlags struct {
-	terms  grants.Terms
+	terms  consent.GrantTerms
 	length time.Duration
 }
 
@@ -32,9 +32,9 @@ func (g *grantFlags) add(f *settings.Flags) {
 	f.StringVar(&g.terms.Server, "server", "", "session of the running server that gets it, where no agent is defined")
 	f.StringSliceVar(&g.terms.Commands, "commands", nil, "commands that it may run, such as append,create")
 	f.StringSliceVar(&g.terms.Folders, "in", nil, "folders of the vault, with all that is below them; / is the whole vault")
-	f.IntVar(&g.terms.Notes, "notes", grants.DefaultNotes, "maximum number of different notes that it may change")
-	f.IntVar(&g.terms.Changes, "changes", grants.DefaultChanges, "maximum number of changes, up to 1000")
-	f.DurationVar(&g.length, "for", grants.DefaultTime, "how long it is valid, such as 2h")
+	f.IntVar(&g.terms.Notes, "notes", consent.DefaultGrantNotes, "maximum number of different notes that it may change")
+	f.IntVar(&g.terms.Changes, "changes", consent.DefaultGrantChanges, "maximum number of changes, up to 1000")
+	f.DurationVar(&g.length, "for", consent.DefaultGrantTime, "how long it is valid, such as 2h")
 	f.BoolVar(&g.terms.Destructive, "destructive", false, "also changes that are destructive; requires --lines and --notes")
 	f.IntVar(&g.terms.Lines, "lines", 0, "maximum number of lines that it may remove or replace, in all")
 	f.IntVar(&g.terms.Links, "links", 0, "maximum number of links that it may break")
@@ -79,11 +79,11 @@ func Grant(ctx context.Context, std terminal.Streams, args []string) error {
 	if !terminal.Confirm(ctx, console, console, "Allow this?") {
 		return terminal.FailureOf(&failure.Error{Code: "unconfirmed", Message: "nothing is granted"})
 	}
-	given, err := grants.Open(state, nil).Give(g.terms, g.length)
+	given, err := consent.OpenGrants(state, nil).Give(g.terms, g.length)
 	if err != nil {
 		return grantError(err)
 	}
-	grants.Log(state, given, grants.Gave, bootstrap.AtTerminal, bootstrap.Session())
+	consent.LogGrant(state, given, consent.GrantGiven, bootstrap.AtTerminal, bootstrap.Session())
 	if o.JSON {
 		granted := struct {
 			ID      string    `json:"id"`
@@ -200,7 +200,7 @@ type bound struct {
 	Left int `json:"left"`
 }
 
-func shownGrantOf(g grants.Grant, now time.Time) shownGrant {
+func shownGrantOf(g consent.Grant, now time.Time) shownGrant {
 	changes, notes, lines, links := g.Left()
 	s := shownGrant{
 		ID: g.ID, Agent: g.Agent, Server: g.Server, Vault: sanitize.Line(g.Vault), Commands: g.Commands, Folders: g.Folders,
@@ -208,7 +208,7 @@ func shownGrantOf(g grants.Grant, now time.Time) shownGrant {
 		Notes: bound{g.Notes, notes}, Changes: bound{g.Changes, changes}, Links: bound{g.Links, links},
 	}
 	if lines >= 0 {
-		s.Lines = &bound{g.Terms.Lines, lines}
+		s.Lines = &bound{g.GrantTerms.Lines, lines}
 	}
 	return s
 }
@@ -232,17 +232,17 @@ func Grants(_ context.Context, std terminal.Streams, args []string) error {
 	}
 	switch {
 	case len(rest) == 2 && rest[0] == "end":
-		ended, err := grants.Open(state, nil).End(rest[1])
+		ended, err := consent.OpenGrants(state, nil).End(rest[1])
 		if err != nil {
 			return grantError(err)
 		}
-		grants.Log(state, ended, grants.Ended, bootstrap.AtTerminal, bootstrap.Session())
+		consent.LogGrant(state, ended, consent.GrantEnded, bootstrap.AtTerminal, bootstrap.Session())
 		_, err = fmt.Fprintf(std.Out, "ended %s; what was made under it: vaultwicket undo --grant %[1]s\n", ended.ID)
 		return err
 	case len(rest) > 0:
 		return &terminal.UsageError{Reason: "usage: vaultwicket grants [end ID]"}
 	}
-	list, damaged, err := grants.Open(state, nil).List()
+	list, damaged, err := consent.OpenGrants(state, nil).List()
 	if err != nil {
 		return grantError(err)
 	}
@@ -295,9 +295,9 @@ func printGrants(std terminal.Streams, look terminal.ScreenOptions, shown []show
 }
 
 func grantError(err error) error {
-	var unknown *grants.Unknown
-	var invalid *grants.Invalid
-	var damaged *grants.Damaged
+	var unknown *consent.UnknownGrant
+	var invalid *consent.InvalidTerms
+	var damaged *consent.DamagedGrant
 	switch {
 	case errors.As(err, &unknown), errors.As(err, &damaged):
 		return terminal.FailureOf(&failure.Error{

@@ -8,7 +8,7 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
-	"github.com/vaultwicket/vaultwicket/gateway/oauth/signin"
+	"github.com/vaultwicket/vaultwicket/gateway/oauth"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 )
 
@@ -25,7 +25,7 @@ func Passkey(_ context.Context, std terminal.Streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	store := signin.OpenStore(state)
+	store := oauth.OpenSignInStore(state)
 	switch {
 	case len(rest) == 1 && rest[0] == "add":
 		if s.HTTP.PublicURL == "" {
@@ -43,7 +43,7 @@ func Passkey(_ context.Context, std terminal.Streams, args []string) error {
 			std.Err,
 			"open this on the device with the passkey, within 15 minutes; whoever opens it first can sign in",
 		)
-		link := fmt.Sprintf("%s://%s%s#%s", u.Scheme, u.Host, signin.SetupPath, code)
+		link := fmt.Sprintf("%s://%s%s#%s", u.Scheme, u.Host, oauth.SetupPath, code)
 		if f.JSON {
 			return terminal.PrintJSON(std.Out, map[string]string{"link": link}, terminal.ExitDone)
 		}

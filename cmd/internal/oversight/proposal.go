@@ -15,7 +15,6 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/gateway/proposals"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 )
@@ -37,10 +36,10 @@ func (c *choice) add(f *settings.Flags) {
 func (c *choice) isGiven() bool { return len(c.only)+len(c.without) > 0 || c.says != "" }
 
 // of returns the places of the operations that are taken.
-func (c *choice) of(p proposals.Proposal) ([]int, error) {
+func (c *choice) of(p consent.Proposal) ([]int, error) {
 	placesOf := func(names []string) (places []int, err error) {
 		for _, name := range names {
-			i := slices.IndexFunc(p.Operations, func(o proposals.Operation) bool { return o.ClientID == name })
+			i := slices.IndexFunc(p.Operations, func(o consent.ProposalOperation) bool { return o.ClientID == name })
 			if i < 0 {
 				return nil, &terminal.UsageError{
 					Reason: fmt.Sprintf("the proposal has no operation %q", excerpt.Short(name)),
@@ -73,12 +72,12 @@ func (c *choice) of(p proposals.Proposal) ([]int, error) {
 }
 
 // proposalWith returns the proposal with a code, or an id, if there is one.
-func proposalWith(state, typed string) (p proposals.Proposal, found bool, err error) {
-	list, _, err := proposals.OpenStore(state, nil).List()
+func proposalWith(state, typed string) (p consent.Proposal, found bool, err error) {
+	list, _, err := consent.OpenProposals(state, nil).List()
 	if err != nil {
 		return p, false, terminal.Fail(terminal.ExitNotReady, err.Error(), "it must be a folder that only you can access")
 	}
-	i := slices.IndexFunc(list, func(p proposals.Proposal) bool { return p.ID == typed || consent.SameCode(typed, p.Code) })
+	i := slices.IndexFunc(list, func(p consent.Proposal) bool { return p.ID == typed || consent.SameCode(typed, p.Code) })
 	if i < 0 {
 		return p, false, nil
 	}
@@ -92,7 +91,7 @@ func takeProposal(
 	std terminal.Streams,
 	args []string,
 	console io.ReadWriter,
-	p proposals.Proposal,
+	p consent.Proposal,
 ) error {
 	var c choice
 	f := settings.NewFlags("approve")
@@ -119,8 +118,8 @@ func takeProposal(
 	defer o.Runner.Close()
 	g := o.Gateway
 	defer g.Flush()
-	if p.State == proposals.Making {
-		g.RecoverProposals([]proposals.Proposal{p})
+	if p.State == consent.ProposalMaking {
+		g.RecoverProposals([]consent.Proposal{p})
 		state, err := settings.StateFolder(std)
 		if err != nil {
 			return err
@@ -129,7 +128,7 @@ func takeProposal(
 			return err
 		}
 	}
-	if p.State != proposals.Open {
+	if p.State != consent.ProposalOpen {
 		return proposalDecided(p)
 	}
 	shown, err := g.DraftProposal(ctx, p, chosen, bootstrap.AtTerminal)
@@ -195,7 +194,7 @@ func changedRows(changed []string) (rows []string) {
 	return append(rows, "")
 }
 
-func proposalDecided(p proposals.Proposal) error {
+func proposalDecided(p consent.Proposal) error {
 	return terminal.FailureOf(&failure.Error{
 		Code: "not_found", Message: fmt.Sprintf("the proposal %s does not wait: %s", p.Code, p.State),
 		Hint: `"vaultwicket approvals" lists what waits`,
@@ -203,8 +202,8 @@ func proposalDecided(p proposals.Proposal) error {
 }
 
 // declineProposal shows a proposal and declines all of it.
-func declineProposal(std terminal.Streams, state string, p proposals.Proposal, says string) error {
-	store := proposals.OpenStore(state, nil)
+func declineProposal(std terminal.Streams, state string, p consent.Proposal, says string) error {
+	store := consent.OpenProposals(state, nil)
 	lines, err := gateway.ProposalLines(store, p)
 	if err != nil {
 		terminal.Notef(std.Err, "%s", sanitize.Line(err.Error()))
@@ -213,13 +212,13 @@ func declineProposal(std terminal.Streams, state string, p proposals.Proposal, s
 		fmt.Fprintln(std.Err, row)
 	}
 	declined, err := store.Decline(p.ID, bootstrap.AtTerminal, says)
-	if _, answered := errors.AsType[*proposals.Answered](err); answered {
+	if _, answered := errors.AsType[*consent.AnsweredProposal](err); answered {
 		return proposalDecided(p)
 	}
 	if err != nil {
 		return terminal.Fail(terminal.ExitNotReady, err.Error(), "it must be a folder that only you can access")
 	}
-	proposals.Log(state, declined, "deny", bootstrap.AtTerminal, bootstrap.Session())
+	consent.LogProposal(state, declined, "deny", bootstrap.AtTerminal, bootstrap.Session())
 	fmt.Fprintf(std.Out, "declined %s: %s in %s\n", p.Code, sanitize.Counted(len(p.Operations), "operation"), sanitize.Line(p.Vault))
 	return nil
 }
@@ -233,7 +232,7 @@ type waitingOperation struct {
 
 // waitingProposals returns the proposals that wait, as "approvals" lists them.
 func waitingProposals(std terminal.Streams, state string, now time.Time) ([]waitingApproval, error) {
-	all, damaged, err := proposals.OpenStore(state, nil).List()
+	all, damaged, err := consent.OpenProposals(state, nil).List()
 	if err != nil {
 		return nil, terminal.Fail(terminal.ExitNotReady, err.Error(), "it must be a folder that only you can access")
 	}
@@ -242,7 +241,7 @@ func waitingProposals(std terminal.Streams, state string, now time.Time) ([]wait
 	}
 	var list []waitingApproval
 	for _, p := range all {
-		if p.State != proposals.Open {
+		if p.State != consent.ProposalOpen {
 			continue
 		}
 		w := waitingOf(consent.StoredQuestion{

@@ -8,8 +8,8 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/cmd/internal/bootstrap"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/gateway/vaultview"
 	"github.com/vaultwicket/vaultwicket/internal/difference"
 )
 
@@ -66,7 +66,7 @@ func Today(ctx context.Context, std terminal.Streams, args []string) error {
 				State:   e.State.String(),
 				Change:  e.ID,
 			}
-			if before, after, ok := kept.Texts(ctx, s, func(hash string) (string, bool) { return vaultview.WithHash(o.Vault.Folder, s.Path, hash) }); ok {
+			if before, after, ok := kept.Texts(ctx, s, func(hash string) (string, bool) { return gateway.TextWithHash(o.Vault.Folder, s.Path, hash) }); ok {
 				lines := difference.Of(before, after)
 				row.Added = &lines.Added
 				row.Removed = &lines.Removed

@@ -11,8 +11,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/gateway"
+	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/gateway/grants"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/internal/journal"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
@@ -104,7 +104,7 @@ func toUndoGrant(ctx context.Context, o bootstrap.Opened, u undoFlags, id string
 	var ids []string
 	err := o.Gateway.Undoable(ctx, journal.Filter{Grant: u.grant}, func(e journal.Entry) bool {
 		ids = append(ids, e.ID)
-		return len(ids) < grants.MaxChanges
+		return len(ids) < consent.MaxGrantChanges
 	})
 	switch {
 	case err != nil:

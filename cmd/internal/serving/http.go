@@ -21,12 +21,10 @@ import (
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/admission"
-	"github.com/vaultwicket/vaultwicket/gateway/agents"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/gateway/mcpserver"
-	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/streamable"
+	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/transport"
 	"github.com/vaultwicket/vaultwicket/gateway/oauth"
-	"github.com/vaultwicket/vaultwicket/gateway/oauth/signin"
 	"github.com/vaultwicket/vaultwicket/gateway/ui"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
@@ -51,7 +49,7 @@ func serveHTTP(ctx context.Context, o bootstrap.Opened, c mcpserver.Config) erro
 	if err != nil {
 		return err
 	}
-	config := streamable.Config{
+	config := transport.HTTPConfig{
 		Addr: o.HTTP.Addr, Listener: passed, TLSCert: o.HTTP.Cert, TLSKey: o.HTTP.Key, Origins: o.HTTP.Origins, Hosts: o.HTTP.Hosts, Proxies: o.HTTP.Proxies,
 		Token: token, MaxSessions: o.HTTP.MaxSessions,
 	}
@@ -65,14 +63,14 @@ func serveHTTP(ctx context.Context, o bootstrap.Opened, c mcpserver.Config) erro
 	if err := o.HTTP.CheckOAuth(); err != nil {
 		return err
 	}
-	resource := streamable.Resource{
+	resource := transport.Resource{
 		URL:    o.HTTP.PublicURL,
 		Issuer: o.HTTP.Issuer,
 		Scopes: policy.ScopeNames(policy.ScopeDestructive),
 	}
 	owners := agentGateways(o)
 	standings := standingsOf(o)
-	var signIn *signin.Server
+	var signIn *oauth.AuthorizationServer
 	if o.HTTP.SignIn {
 		if signIn, err = openSignIn(o, owners, standings); err != nil {
 			return err
@@ -81,7 +79,7 @@ func serveHTTP(ctx context.Context, o bootstrap.Opened, c mcpserver.Config) erro
 		remove, err := ownerfiles.RegisterServer(
 			consent.Pages(ownerfiles.StateFolder(o.Std.Getenv, "")),
 			ownerfiles.Server{
-				Session: bootstrap.Session(), PID: os.Getpid(), Since: time.Now().UTC(), Version: release.Version, Transport: consent.RemotePage, URL: signIn.Issuer() + signin.Pages,
+				Session: bootstrap.Session(), PID: os.Getpid(), Since: time.Now().UTC(), Version: release.Version, Transport: consent.RemotePage, URL: signIn.Issuer() + oauth.SignInPages,
 			},
 		)
 		if err != nil {
@@ -118,7 +116,7 @@ func tokenOf(o bootstrap.Opened) (token, from string, err error) {
 				Advice: "leave one of the two out",
 			}
 		}
-		if reason := streamable.Weakness(text); reason != "" {
+		if reason := transport.Weakness(text); reason != "" {
 			return "", "", &terminal.UsageError{
 				Reason: fmt.Sprintf("environment %q: the token %s", settings.TokenVariable, reason),
 				Advice: "use 32 random bytes, such as the token file that vaultwicket creates",
@@ -144,7 +142,7 @@ func tokenOf(o bootstrap.Opened) (token, from string, err error) {
 	if err := outsideVaults(o, "token-file", file); err != nil {
 		return "", "", err
 	}
-	token, err = streamable.Token(file)
+	token, err = transport.Token(file)
 	return token, terminal.Visible(file), err
 }
 
@@ -178,7 +176,7 @@ func openSignIn(
 	o bootstrap.Opened,
 	gateways func(agent string) *gateway.Gateway,
 	standings *admission.Standings,
-) (*signin.Server, error) {
+) (*oauth.AuthorizationServer, error) {
 	state, err := settings.StateFolder(o.Std)
 	if err != nil {
 		return nil, err
@@ -195,7 +193,7 @@ func openSignIn(
 		_, counts := generation(name)
 		return defined && counts && agent.HasRightsAt(time.Now())
 	}
-	rights := func() (list []signin.Agent) {
+	rights := func() (list []oauth.Agent) {
 		for _, name := range slices.Sorted(maps.Keys(o.AgentsNow())) {
 			if !grantable(name) {
 				continue
@@ -204,7 +202,7 @@ func openSignIn(
 			if g == nil {
 				continue
 			}
-			one := signin.Agent{Name: name, Vaults: g.VaultNames()}
+			one := oauth.Agent{Name: name, Vaults: g.VaultNames()}
 			for _, view := range g.Policies() {
 				if one.Rights != "" {
 					one.Rights += "; "
@@ -223,10 +221,10 @@ func openSignIn(
 		}
 		return list
 	}
-	return signin.New(signin.Config{
+	return oauth.NewServer(oauth.ServerConfig{
 		Resource: o.HTTP.PublicURL, Scopes: policy.ScopeNames(policy.ScopeDestructive), Agents: rights, Grantable: grantable, Generation: generation, Style: ui.Stylesheet(), Reads: ui.ReadScript(),
 		Question: func(ref string) (string, func(bool) error) { return ui.Asked(state, bootstrap.Session(), ref) },
-		Store:    signin.OpenStore(state), Log: o.Log, Now: time.Now,
+		Store:    oauth.OpenSignInStore(state), Log: o.Log, Now: time.Now,
 	})
 }
 
@@ -236,13 +234,13 @@ func holders(
 	o bootstrap.Opened,
 	gatewayOf func(agent string) *gateway.Gateway,
 	standings *admission.Standings,
-	signIn *signin.Server,
+	signIn *oauth.AuthorizationServer,
 ) (func(ctx context.Context, token string) (mcpserver.Holder, error), error) {
 	state := ownerfiles.StateFolder(o.Std.Getenv, "")
 	if o.VaultAround(o.Std, state) != "" {
 		state = ""
 	}
-	tokens := agents.Open(state)
+	tokens := admission.OpenAgentTokens(state)
 	var verifier *oauth.Verifier
 	if o.HTTP.Issuer != "" {
 		c := oauth.Config{Issuer: o.HTTP.Issuer, Resource: o.HTTP.PublicURL, Claim: o.HTTP.Claim}
@@ -295,7 +293,7 @@ func holders(
 		switch {
 		case errors.As(err, &unavailable):
 			o.Log.Warn(err.Error())
-			return h, &streamable.Refusal{
+			return h, &transport.Refusal{
 				Status: http.StatusServiceUnavailable,
 				Reason: "access tokens cannot be checked now",
 			}
@@ -304,7 +302,7 @@ func holders(
 			return h, nil
 		}
 		if h.Scope = policy.ParseScope(verified.Scopes); h.Scope == policy.ScopeNone {
-			return h, &streamable.Refusal{
+			return h, &transport.Refusal{
 				Status: http.StatusForbidden,
 				Scopes: policy.ScopeRead.String(),
 				Reason: "the access token has none of the scopes of this server",
@@ -317,7 +315,7 @@ func holders(
 				o.HTTP.Claim,
 				excerpt.Short(strings.Join(verified.Subjects, ", ")),
 			)
-			return h, &streamable.Refusal{
+			return h, &transport.Refusal{
 				Status: http.StatusForbidden,
 				Reason: "the access token does not belong to an agent of this server; its owner can add it with the key oauth of [agents.NAME]",
 			}
@@ -325,12 +323,12 @@ func holders(
 		standing, err := standings.Of(name)
 		switch {
 		case err != nil:
-			return h, &streamable.Refusal{
+			return h, &transport.Refusal{
 				Status: http.StatusServiceUnavailable,
 				Reason: "cannot tell whether the agent was revoked",
 			}
 		case standing.Revoked:
-			return h, &streamable.Refusal{Status: http.StatusForbidden, Reason: policy.Revoked}
+			return h, &transport.Refusal{Status: http.StatusForbidden, Reason: policy.Revoked}
 		case verified.Issued.Before(standing.Since):
 			o.Log.Info(
 				"an access token was issued before the credentials of its agent were renewed, or does not say when",

@@ -13,8 +13,8 @@ import (
 	"text/tabwriter"
 
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
-	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/streamable"
-	"github.com/vaultwicket/vaultwicket/gateway/vaultview"
+	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/transport"
+	"github.com/vaultwicket/vaultwicket/internal/access"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 )
 
@@ -97,8 +97,8 @@ func (f *Flags) verify(std terminal.Streams) (warning string, err error) {
 	s, err := f.Settings(std)
 	if err == nil { // settings with which no server could start; commands that serve nothing have no use for them
 		// What there is of a certificate must be whole without an address, too.
-		err = streamable.CheckTLS(
-			streamable.Config{Addr: cmp.Or(s.HTTP.Addr, "127.0.0.1:0"), TLSCert: s.HTTP.Cert, TLSKey: s.HTTP.Key},
+		err = transport.CheckTLS(
+			transport.HTTPConfig{Addr: cmp.Or(s.HTTP.Addr, "127.0.0.1:0"), TLSCert: s.HTTP.Cert, TLSKey: s.HTTP.Key},
 		)
 	}
 	if err == nil {
@@ -203,7 +203,7 @@ func showConfig(f *Flags, std terminal.Streams) error {
 	}
 	for _, served := range s.Served {
 		vault := shownVault{
-			Name: served.Name, ID: served.ID, Folder: served.Folder, Ignore: vaultview.IgnoreFile(served.Folder),
+			Name: served.Name, ID: served.ID, Folder: served.Folder, Ignore: access.IgnoreFileOf(served.Folder),
 			Tier: served.Policy.Ceiling.String(), Origin: served.Policy.Origins["tier"],
 		}
 		for _, t := range s.tables {

@@ -14,7 +14,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 	"github.com/pelletier/go-toml/v2/unstable"
 
-	"github.com/vaultwicket/vaultwicket/gateway/notify"
+	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/internal/textedit"
 	"github.com/vaultwicket/vaultwicket/policy"
@@ -29,7 +29,7 @@ type document struct {
 	profiles map[string]map[string]string // the same by name of the profile
 	vaults   []vaultTable
 	agents   policy.Agents
-	notify   notify.Config
+	notify   consent.NotifyConfig
 	flows    []policy.Flow
 	lineOf   func(path ...string) int // the line of a key
 }

@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/vaultwicket/vaultwicket/gateway/notify"
+	"github.com/vaultwicket/vaultwicket/gateway/consent"
 )
 
-func notifyKeys() []tableKey[notify.Config] {
+func notifyKeys() []tableKey[consent.NotifyConfig] {
 	secretFile := object{"type": "string", "minLength": 1, "pattern": absolutePattern}
 	webTarget := object{"type": "string", "minLength": 1, "pattern": `^https?://[^?#@]+$`}
 	oneProgram := object{
@@ -16,38 +16,38 @@ func notifyKeys() []tableKey[notify.Config] {
 		"prefixItems": []object{{"type": "string", "pattern": absolutePattern}},
 		"items":       object{"type": "string", "minLength": 1},
 	}
-	return []tableKey[notify.Config]{
+	return []tableKey[consent.NotifyConfig]{
 		{
 			"ntfy",
 			"URL of a topic of ntfy, such as https://ntfy.sh/a-name-that-nobody-guesses",
 			webTarget,
-			notifyText(func(c *notify.Config) *string { return &c.Ntfy }),
+			notifyText(func(c *consent.NotifyConfig) *string { return &c.Ntfy }),
 		},
 		{
 			"ntfy-token-file",
 			"private file with an access token for the topic (default: none)",
 			secretFile,
-			notifyText(func(c *notify.Config) *string { return &c.NtfyTokenFile }),
+			notifyText(func(c *consent.NotifyConfig) *string { return &c.NtfyTokenFile }),
 		},
 		{
 			"webhook",
 			"URL that a signed message is posted to",
 			webTarget,
-			notifyText(func(c *notify.Config) *string { return &c.Webhook }),
+			notifyText(func(c *consent.NotifyConfig) *string { return &c.Webhook }),
 		},
 		{
 			"webhook-secret-file",
 			"private file with the key of the signatures, at least 16 bytes; needed for webhook",
 			secretFile,
-			notifyText(func(c *notify.Config) *string { return &c.WebhookSecretFile }),
+			notifyText(func(c *consent.NotifyConfig) *string { return &c.WebhookSecretFile }),
 		},
 		{
 			"command",
 			"list of the absolute path of a program and its arguments; the message is one more argument",
 			oneProgram,
-			func(r *reading, c *notify.Config, value any, at []string) error {
+			func(r *reading, c *consent.NotifyConfig, value any, at []string) error {
 				err := nameList(
-					func(c *notify.Config) *[]string { return &c.Command },
+					func(c *consent.NotifyConfig) *[]string { return &c.Command },
 					"the path of a program and its arguments",
 				)(
 					r,
@@ -64,8 +64,8 @@ func notifyKeys() []tableKey[notify.Config] {
 	}
 }
 
-func notifyText(to func(*notify.Config) *string) func(*reading, *notify.Config, any, []string) error {
-	return func(_ *reading, c *notify.Config, value any, _ []string) (err error) {
+func notifyText(to func(*consent.NotifyConfig) *string) func(*reading, *consent.NotifyConfig, any, []string) error {
+	return func(_ *reading, c *consent.NotifyConfig, value any, _ []string) (err error) {
 		if *to(c), err = oneText(value); err == nil && *to(c) == "" {
 			err = fmt.Errorf("is %s, want %s", typeName(value), wanted[textual])
 		}
@@ -73,7 +73,7 @@ func notifyText(to func(*notify.Config) *string) func(*reading, *notify.Config, 
 	}
 }
 
-func (r *reading) notify(value any) (c notify.Config) {
+func (r *reading) notify(value any) (c consent.NotifyConfig) {
 	if value == nil {
 		return c
 	}
@@ -83,11 +83,11 @@ func (r *reading) notify(value any) (c notify.Config) {
 		return c
 	}
 	if !readKeys(r, notifyKeys(), &c, values, []string{"notify"}, "setting %q", "notify.", "unknown key") {
-		return notify.Config{}
+		return consent.NotifyConfig{}
 	}
 	if err := c.Check(); err != nil {
 		r.report([]string{"notify"}, "[notify]: %v", err)
-		return notify.Config{}
+		return consent.NotifyConfig{}
 	}
 	return c
 }

@@ -18,9 +18,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/streamable"
-	"github.com/vaultwicket/vaultwicket/gateway/notify"
-	"github.com/vaultwicket/vaultwicket/gateway/telemetry/export"
+	"github.com/vaultwicket/vaultwicket/gateway/audit"
+	"github.com/vaultwicket/vaultwicket/gateway/consent"
+	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/transport"
 	"github.com/vaultwicket/vaultwicket/internal/access"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/policy"
@@ -51,8 +51,8 @@ type Settings struct {
 	// is defined. Agents are all that are defined.
 	Agent    string
 	Agents   policy.Agents
-	Reviewed string        // the agent whose past is wanted, "" for everybody's, see [Flags.Reviews]
-	Notify   notify.Config // how the owner is told of questions
+	Reviewed string               // the agent whose past is wanted, "" for everybody's, see [Flags.Reviews]
+	Notify   consent.NotifyConfig // how the owner is told of questions
 
 	tables []vaultTable // [[vaults]] of the file
 	Served []Served     // every vault that is served, the default one first
@@ -436,7 +436,7 @@ var table = [...]setting{
 		form:     form{pattern: targetPattern},
 		fixed:    true,
 		set: parsed(func(s *Settings) *[]string { return &s.Export }, each(func(address string) error {
-			if err := export.Check(address); err != nil {
+			if err := audit.CheckTarget(address); err != nil {
 				return fmt.Errorf("%q: %w", excerpt.Short(address), err)
 			}
 			return nil
@@ -517,7 +517,7 @@ var table = [...]setting{
 			if s.HTTP.Addr = text; text == "" {
 				return nil
 			}
-			return fromServer(streamable.CheckAddr(text))
+			return fromServer(transport.CheckAddr(text))
 		},
 	},
 	{
@@ -548,7 +548,7 @@ var table = [...]setting{
 		usage:   "web origins allowed to call over HTTP, such as https://app.example (flag: comma-separated)",
 		form:    form{pattern: originPattern},
 		fixed:   true,
-		set:     parsed(func(s *Settings) *[]string { return &s.HTTP.Origins }, each(streamable.CheckOrigin)),
+		set:     parsed(func(s *Settings) *[]string { return &s.HTTP.Origins }, each(transport.CheckOrigin)),
 	},
 	{
 		name:    "allow-host",
@@ -557,7 +557,7 @@ var table = [...]setting{
 		usage:   "additional allowed Host headers, for a proxy in front (flag: comma-separated)",
 		form:    form{pattern: hostPattern},
 		fixed:   true,
-		set:     parsed(func(s *Settings) *[]string { return &s.HTTP.Hosts }, each(streamable.CheckHost)),
+		set:     parsed(func(s *Settings) *[]string { return &s.HTTP.Hosts }, each(transport.CheckHost)),
 	},
 	{
 		name:    "trusted-proxies",
@@ -566,7 +566,7 @@ var table = [...]setting{
 		usage:   "proxies whose X-Forwarded-For header says whom a request is from: addresses, networks such as 10.0.0.0/8, or unix (flag: comma-separated)",
 		form:    form{pattern: proxyPattern},
 		fixed:   true,
-		set:     parsed(func(s *Settings) *[]string { return &s.HTTP.Proxies }, each(streamable.CheckProxy)),
+		set:     parsed(func(s *Settings) *[]string { return &s.HTTP.Proxies }, each(transport.CheckProxy)),
 	},
 	{
 		name:    "public-url",
@@ -654,7 +654,7 @@ const namePattern = `^#?[A-Za-z_À-ɏΑ-ωА-я一-鿿ぁ-ヺ가-힣][A-Za-z_À-
 // absolutePattern takes the absolute paths of all systems.
 const absolutePattern = `^(/|[A-Za-z]:[/\\]|\\\\)`
 
-// targetPattern takes addresses as export.Check does, but for those with an IPv6 address.
+// targetPattern takes addresses as audit.CheckTarget does, but for those with an IPv6 address.
 const targetPattern = `^(https?://[a-z0-9.-]*[a-z0-9](:[1-9][0-9]{0,4})?/[A-Za-z0-9/_.-]+|syslog\+(tcp|tls)://[a-z0-9.-]*[a-z0-9]:[1-9][0-9]{0,4}|(syslog\+unix|file):///[A-Za-z0-9/_. -]*[A-Za-z0-9_.-])$`
 
 // SignedByState is the value of checkpoints for a key in the state folder.

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
-	"github.com/vaultwicket/vaultwicket/gateway/notify"
+	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/policy"
@@ -213,7 +213,7 @@ func (f *Flags) read(std terminal.Streams) (Settings, error) {
 	}
 	f.bounds.bound(f, &s)
 	if f.bounds.silent {
-		s.Notify = notify.Config{}
+		s.Notify = consent.NotifyConfig{}
 	}
 	if f.Reviews {
 		s.Reviewed, s.Agent = s.Agent, ""

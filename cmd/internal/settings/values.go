@@ -11,11 +11,11 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
-	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/streamable"
+	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/transport"
 	"github.com/vaultwicket/vaultwicket/internal/appvaults"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/internal/httpguard"
-	"github.com/vaultwicket/vaultwicket/internal/vault/embeddings"
+	"github.com/vaultwicket/vaultwicket/internal/vault/ranking"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
@@ -211,9 +211,9 @@ const (
 const latestDayStart = 12
 
 func setEmbeddings(s *Settings, text string) (err error) {
-	var e embeddings.Endpoint
+	var e ranking.Endpoint
 	if s.Embeddings.Address = text; text != "" {
-		e, err = embeddings.ParseEndpoint(text, "any")
+		e, err = ranking.ParseEndpoint(text, "any")
 	}
 	s.Embeddings.Elsewhere = e.Elsewhere() != ""
 	return err
@@ -260,7 +260,7 @@ var toolsets = []string{"cli", "batch", "daily", "search", "notes", "tasks", "ba
 
 // fromServer says in one line what the server has against a setting.
 func fromServer(err error) error {
-	if wrong, ok := errors.AsType[*streamable.SettingError](err); ok {
+	if wrong, ok := errors.AsType[*transport.SettingError](err); ok {
 		return fmt.Errorf("%q %s; %s", excerpt.Short(wrong.Value), wrong.Reason, wrong.Hint())
 	}
 	return err

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/vaultwicket/vaultwicket/allowlist/day"
+	"github.com/vaultwicket/vaultwicket/internal/date"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 )
 
@@ -144,7 +144,7 @@ func ParseMoment(flag, text string, now time.Time, edge Edge) (time.Time, error)
 	if ago, err := time.ParseDuration(strings.TrimPrefix(text, "-")); err == nil && ago >= 0 {
 		return now.Add(-ago), nil
 	}
-	span, err := day.Read(text, now, day.Past)
+	span, err := date.Read(text, now, date.Past)
 	switch {
 	case err != nil:
 		return time.Time{}, &UsageError{

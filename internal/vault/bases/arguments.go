@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/vaultwicket/vaultwicket/internal/vault/bases/formula"
-	"github.com/vaultwicket/vaultwicket/internal/vault/bases/syntax"
 )
 
 // ParseExpression parses an expression of a request, where one that does not parse is an error.
@@ -110,16 +109,16 @@ func CutDirection(text string) (key string, descending bool) {
 
 // isID reports whether an expression is the id of a property: a name, alone or after file,
 // note or formula.
-func isID(n syntax.Node) bool {
+func isID(n formula.Node) bool {
 	switch n := n.(type) {
-	case *syntax.Name:
+	case *formula.NameNode:
 		switch n.Text {
 		case "file", "this", "note", "formula":
 			return false
 		}
 		return true
-	case *syntax.Member:
-		of, ok := n.X.(*syntax.Name)
+	case *formula.MemberNode:
+		of, ok := n.X.(*formula.NameNode)
 		return ok && formula.IsNamespace(of.Text)
 	}
 	return false

@@ -11,7 +11,6 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/internal/vault/bases/formula"
-	"github.com/vaultwicket/vaultwicket/internal/vault/bases/syntax"
 )
 
 // Names are what the names in an expression can mean, beside the functions.
@@ -81,8 +80,8 @@ func Examine(p *formula.Program, names Names) Findings {
 	if p == nil || p.Node() == nil {
 		return Findings{}
 	}
-	e := examiner{source: p.Source(), names: names, skip: map[syntax.Node]bool{}, texts: map[syntax.Node]bool{}}
-	syntax.Walk(p.Node(), e.visit)
+	e := examiner{source: p.Source(), names: names, skip: map[formula.Node]bool{}, texts: map[formula.Node]bool{}}
+	formula.Walk(p.Node(), e.visit)
 	if len(e.edits) == 0 && e.mistake == nil {
 		return Findings{Unknown: e.unknown}
 	}
@@ -138,8 +137,8 @@ func (b *Base) Doubts(names Names) (doubts []Problem) {
 type examiner struct {
 	source  string
 	names   Names
-	skip    map[syntax.Node]bool // names that are not properties
-	texts   map[syntax.Node]bool // nodes that are compared with, so that an unknown name is a text
+	skip    map[formula.Node]bool // names that are not properties
+	texts   map[formula.Node]bool // nodes that are compared with, so that an unknown name is a text
 	edits   []textEdit
 	mistake *Mistake // the first one
 	unknown []string
@@ -178,31 +177,31 @@ func (e *examiner) mended() string {
 	return out.String()
 }
 
-func (e *examiner) visit(n syntax.Node) {
+func (e *examiner) visit(n formula.Node) {
 	switch n := n.(type) {
-	case *syntax.Binary:
+	case *formula.BinaryNode:
 		switch n.Op {
-		case syntax.Equal, syntax.NotEqual, syntax.Less, syntax.Greater, syntax.LessEqual, syntax.GreaterEqual:
+		case formula.Equal, formula.NotEqual, formula.Less, formula.Greater, formula.LessEqual, formula.GreaterEqual:
 			e.comparison(n)
 		}
-	case *syntax.List:
+	case *formula.ListNode:
 		for _, item := range n.Items {
 			e.texts[item] = true
 		}
-	case *syntax.Call:
+	case *formula.CallNode:
 		e.call(n)
-	case *syntax.Member:
+	case *formula.MemberNode:
 		e.member(n)
-	case *syntax.Index:
+	case *formula.IndexNode:
 		e.skipNamespace(n.X)
 		e.property(n)
-	case *syntax.Name:
+	case *formula.NameNode:
 		e.property(n)
 	}
 }
 
 // comparison judges the two sides of a comparison.
-func (e *examiner) comparison(n *syntax.Binary) {
+func (e *examiner) comparison(n *formula.BinaryNode) {
 	left := e.wordsOf(n.X)
 	right := e.wordsOf(n.Y)
 	link := e.linkAt(n.Y)
@@ -226,8 +225,8 @@ func (e *examiner) comparison(n *syntax.Binary) {
 }
 
 // leave has the names below a node not judged again.
-func (e *examiner) leave(n syntax.Node) {
-	syntax.Walk(n, func(below syntax.Node) { e.skip[below] = true })
+func (e *examiner) leave(n formula.Node) {
+	formula.Walk(n, func(below formula.Node) { e.skip[below] = true })
 }
 
 // quote notes a text without quotes.
@@ -262,7 +261,7 @@ var isoDate = regexp.MustCompile(`^\d{4}-\d{1,2}(-\d{1,2})?$`)
 
 // wordsOf returns the text without quotes that an operand is: a name that no note has as a property,
 // or several such joined by dashes, slashes and dots. It is nil for anything else.
-func (e *examiner) wordsOf(n syntax.Node) *words {
+func (e *examiner) wordsOf(n formula.Node) *words {
 	if e.skip[n] {
 		return nil
 	}
@@ -271,7 +270,7 @@ func (e *examiner) wordsOf(n syntax.Node) *words {
 		return nil
 	}
 	text := e.source[start:end]
-	_, isNumber := n.(*syntax.Number)
+	_, isNumber := n.(*formula.NumberNode)
 	switch {
 	case isoDate.MatchString(text):
 		return &words{start, end, text, true}
@@ -282,21 +281,21 @@ func (e *examiner) wordsOf(n syntax.Node) *words {
 }
 
 // extent returns where an operand is in the source. ok is false for one that cannot be words.
-func (e *examiner) extent(n syntax.Node) (start, end int, ok bool) {
+func (e *examiner) extent(n formula.Node) (start, end int, ok bool) {
 	switch n := n.(type) {
-	case *syntax.Name:
+	case *formula.NameNode:
 		return n.Position(), n.Position() + len(n.Text), true
-	case *syntax.Number:
+	case *formula.NumberNode:
 		length := strings.IndexFunc(e.source[n.Position():], func(r rune) bool { return r < '0' || r > '9' })
 		if length < 0 {
 			length = len(e.source) - n.Position()
 		}
 		return n.Position(), n.Position() + length, length > 0
-	case *syntax.Member:
+	case *formula.MemberNode:
 		start, _, ok = e.extent(n.X)
 		return start, n.Position() + len(n.Name), ok
-	case *syntax.Binary:
-		if n.Op != syntax.Subtract && n.Op != syntax.Divide {
+	case *formula.BinaryNode:
+		if n.Op != formula.Subtract && n.Op != formula.Divide {
 			return 0, 0, false
 		}
 		start, before, leftOK := e.extent(n.X)
@@ -315,19 +314,19 @@ func hasSlashAround(folder string) bool {
 
 // isKnown reports whether an operand has a meaning without quotes: a property or a namespace in it
 // exists.
-func (e *examiner) isKnown(n syntax.Node) bool {
+func (e *examiner) isKnown(n formula.Node) bool {
 	known := true
 	switch n := n.(type) {
-	case *syntax.Name:
+	case *formula.NameNode:
 		isWord := namespaces[n.Text] || slices.Contains(ofLists, n.Text) || n.Text == "values"
 		return isWord || e.names.isProperty(n.Text)
-	case *syntax.Member:
+	case *formula.MemberNode:
 		return e.isKnown(n.X)
-	case *syntax.Binary:
-		if n.Op == syntax.Subtract || n.Op == syntax.Divide {
-			_, isNumber := n.X.(*syntax.Number)
+	case *formula.BinaryNode:
+		if n.Op == formula.Subtract || n.Op == formula.Divide {
+			_, isNumber := n.X.(*formula.NumberNode)
 			known = !isNumber && e.isKnown(n.X)
-			if _, isNumber := n.Y.(*syntax.Number); !isNumber {
+			if _, isNumber := n.Y.(*formula.NumberNode); !isNumber {
 				known = known || e.isKnown(n.Y)
 			}
 		}
@@ -336,15 +335,15 @@ func (e *examiner) isKnown(n syntax.Node) bool {
 }
 
 // isOperand reports whether an operand is the name of something that exists.
-func (e *examiner) isOperand(n syntax.Node) bool {
-	_, isNumber := n.(*syntax.Number)
+func (e *examiner) isOperand(n formula.Node) bool {
+	_, isNumber := n.(*formula.NumberNode)
 	_, _, isWords := e.extent(n)
 	return isWords && !isNumber && e.isKnown(n)
 }
 
 // linkAt returns the target of a link as notes write it, which is a list in a list; nil for anything else.
-func (e *examiner) linkAt(n syntax.Node) *words {
-	if _, ok := n.(*syntax.List); !ok {
+func (e *examiner) linkAt(n formula.Node) *words {
+	if _, ok := n.(*formula.ListNode); !ok {
 		return nil
 	}
 	start := n.Position()
@@ -363,14 +362,14 @@ func (e *examiner) linkAt(n syntax.Node) *words {
 var namespaces = map[string]bool{"file": true, "note": true, "formula": true, "this": true}
 
 // skipNamespace marks the name before a dot or a bracket, which is not a property itself.
-func (e *examiner) skipNamespace(n syntax.Node) {
-	if name, ok := n.(*syntax.Name); ok && namespaces[name.Text] {
+func (e *examiner) skipNamespace(n formula.Node) {
+	if name, ok := n.(*formula.NameNode); ok && namespaces[name.Text] {
 		e.skip[n] = true
 	}
 }
 
 // property notes a property that no note has.
-func (e *examiner) property(n syntax.Node) {
+func (e *examiner) property(n formula.Node) {
 	name, ok := propertyName(n)
 	switch {
 	case !ok, e.skip[n], slices.Contains(ofLists, name), name == "values", e.names.isProperty(name):
@@ -387,13 +386,13 @@ func (e *examiner) property(n syntax.Node) {
 }
 
 // member judges x.name.
-func (e *examiner) member(n *syntax.Member) {
+func (e *examiner) member(n *formula.MemberNode) {
 	e.skipNamespace(n.X)
 	e.property(n)
 	if e.skip[n] {
 		return
 	}
-	space, _ := n.X.(*syntax.Name)
+	space, _ := n.X.(*formula.NameNode)
 	switch {
 	case space == nil:
 	case space.Text == "file" && !formula.IsFileField(n.Name):
@@ -419,16 +418,16 @@ var textArguments = []string{
 }
 
 // call judges a call, and marks what is not a property in it.
-func (e *examiner) call(n *syntax.Call) {
+func (e *examiner) call(n *formula.CallNode) {
 	e.skip[n.Function] = true
 	name := ""
 	switch f := n.Function.(type) {
-	case *syntax.Name:
+	case *formula.NameNode:
 		if name = f.Text; !formula.IsFunction(name) {
 			e.unknownFunction(n, f)
 			return
 		}
-	case *syntax.Member:
+	case *formula.MemberNode:
 		e.skipNamespace(f.X)
 		if name = f.Name; !formula.IsMethod(name) {
 			e.unknownMethod(n, f)
@@ -454,8 +453,8 @@ func (e *examiner) call(n *syntax.Call) {
 }
 
 // argument notes a text without quotes as an argument.
-func (e *examiner) argument(n *syntax.Call, function string, t words) {
-	f, isFunction := n.Function.(*syntax.Name)
+func (e *examiner) argument(n *formula.CallNode, function string, t words) {
+	f, isFunction := n.Function.(*formula.NameNode)
 	day := dayOf[strings.ToLower(t.text)]
 	if isFunction && function == "date" && day != "" {
 		_, end := e.arguments(n)
@@ -475,19 +474,19 @@ var dayOf = map[string]string{
 }
 
 // constant notes a comparison that has the same result for every note, whatever its properties are.
-func (e *examiner) constant(of, with syntax.Node, op syntax.Operator) {
-	literal, isText := with.(*syntax.String)
+func (e *examiner) constant(of, with formula.Node, op formula.Operator) {
+	literal, isText := with.(*formula.StringNode)
 	if !isText || e.mistake != nil {
 		return
 	}
 	start := literal.Position()
 	end := e.textEnd(start)
 	field := ""
-	if m, ok := of.(*syntax.Member); ok && isFileMember(of, m.Name) {
+	if m, ok := of.(*formula.MemberNode); ok && isFileMember(of, m.Name) {
 		field = strings.ToLower(m.Name)
 	}
 	name, isProperty := propertyName(of)
-	isEquality := op == syntax.Equal || op == syntax.NotEqual
+	isEquality := op == formula.Equal || op == formula.NotEqual
 	isOrder := !isEquality
 	whole, isBinary := e.comparisonAround(of, with)
 	areLinks := field == "links" || field == "embeds" || field == "backlinks"
@@ -509,7 +508,7 @@ func (e *examiner) constant(of, with syntax.Node, op syntax.Operator) {
 			return
 		}
 		method := e.source[from:to] + ".contains(" + e.source[start:end] + ")"
-		if op == syntax.NotEqual {
+		if op == formula.NotEqual {
 			method = "!" + method
 		}
 		e.refuse(
@@ -555,12 +554,12 @@ func (e *examiner) constant(of, with syntax.Node, op syntax.Operator) {
 }
 
 // isLowered reports whether an expression is a text in lower case.
-func isLowered(of syntax.Node) bool {
-	called, ok := of.(*syntax.Call)
+func isLowered(of formula.Node) bool {
+	called, ok := of.(*formula.CallNode)
 	if !ok {
 		return false
 	}
-	method, ok := called.Function.(*syntax.Member)
+	method, ok := called.Function.(*formula.MemberNode)
 	return ok && method.Name == "lower"
 }
 
@@ -568,7 +567,7 @@ func isLowered(of syntax.Node) bool {
 var grouped = regexp.MustCompile(`^-?\d{1,3}(,\d{3})+(\.\d+)?$`)
 
 // comparisonAround returns where a comparison of two operands is in the source.
-func (e *examiner) comparisonAround(x, y syntax.Node) (whole words, ok bool) {
+func (e *examiner) comparisonAround(x, y formula.Node) (whole words, ok bool) {
 	from, to, xOK := e.extent(x)
 	literal := y.Position()
 	end := e.textEnd(literal)
@@ -590,7 +589,7 @@ func (e *examiner) textEnd(start int) int {
 }
 
 // arguments returns the texts of the arguments of a call, and where the call ends.
-func (e *examiner) arguments(n *syntax.Call) (texts []string, end int) {
+func (e *examiner) arguments(n *formula.CallNode) (texts []string, end int) {
 	open := n.Position()
 	end = len(e.source)
 	depth := 0
@@ -619,7 +618,7 @@ func (e *examiner) arguments(n *syntax.Call) (texts []string, end int) {
 }
 
 // unknownFunction notes a function that does not exist, with how it is spelled here.
-func (e *examiner) unknownFunction(n *syntax.Call, f *syntax.Name) {
+func (e *examiner) unknownFunction(n *formula.CallNode, f *formula.NameNode) {
 	reason := fmt.Sprintf(`Cannot find function "%s"`, f.Text)
 	args, end := e.arguments(n)
 	right := spelledHere(f.Text, args)
@@ -647,7 +646,7 @@ func (e *examiner) unknownFunction(n *syntax.Call, f *syntax.Name) {
 }
 
 // unknownMethod notes a method that no value has, with how it is spelled here.
-func (e *examiner) unknownMethod(n *syntax.Call, f *syntax.Member) {
+func (e *examiner) unknownMethod(n *formula.CallNode, f *formula.MemberNode) {
 	reason := fmt.Sprintf(`Cannot find function "%s"`, f.Name)
 	_, end := e.arguments(n)
 	start := f.Position()
@@ -801,11 +800,11 @@ func fill(form string, args []string) string {
 
 // unquoted returns the content of a string literal.
 func unquoted(literal string) (string, error) {
-	node, err := syntax.Parse(literal)
+	node, err := formula.Parse(literal)
 	if err != nil {
 		return "", err
 	}
-	if text, ok := node.(*syntax.String); ok {
+	if text, ok := node.(*formula.StringNode); ok {
 		return text.Value, nil
 	}
 	return "", strconv.ErrSyntax
@@ -813,9 +812,9 @@ func unquoted(literal string) (string, error) {
 
 // operand puts an expression into parentheses where a dot behind it would not be about all of it.
 func operand(text string) string {
-	node, err := syntax.Parse(text)
+	node, err := formula.Parse(text)
 	switch node.(type) {
-	case *syntax.Binary, *syntax.Unary, *syntax.Number:
+	case *formula.BinaryNode, *formula.UnaryNode, *formula.NumberNode:
 		return "(" + text + ")"
 	}
 	if err != nil || !utf8.ValidString(text) {

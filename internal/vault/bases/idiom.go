@@ -10,7 +10,6 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/internal/vault/bases/formula"
-	"github.com/vaultwicket/vaultwicket/internal/vault/bases/syntax"
 )
 
 // Judge compiles an expression of a request and says what is wrong with it. The error is a
@@ -181,7 +180,7 @@ func translated(text string) string {
 		return ""
 	}
 	text = unfiltered(straight.Replace(respelled(strings.TrimSpace(text))))
-	if _, err := syntax.Parse(text); err == nil {
+	if _, err := formula.Parse(text); err == nil {
 		return text
 	}
 	elements := elementsOf(text)
@@ -305,7 +304,7 @@ func clauseHere(elements []element) string {
 	case isWrapped(text):
 		return "(" + joinClauses(elementsOf(text[1:len(text)-1])) + ")"
 	}
-	if node, err := syntax.Parse(text); err == nil && node != nil {
+	if node, err := formula.Parse(text); err == nil && node != nil {
 		return text
 	}
 	if strings.HasPrefix(text, "#") && len(elementsOf(text)) == 1 {
@@ -335,8 +334,8 @@ func textOf(elements []element) string {
 }
 
 func negated(expression string) string {
-	node, err := syntax.Parse(expression)
-	if _, isBinary := node.(*syntax.Binary); (isBinary || err != nil) && !isWrapped(expression) {
+	node, err := formula.Parse(expression)
+	if _, isBinary := node.(*formula.BinaryNode); (isBinary || err != nil) && !isWrapped(expression) {
 		return "!(" + expression + ")"
 	}
 	return "!" + expression
@@ -432,12 +431,12 @@ func operandHere(text string) string {
 	if strings.HasPrefix(text, "#") {
 		return strconv.Quote(text[1:])
 	}
-	if _, err := syntax.Parse(text); err == nil {
+	if _, err := formula.Parse(text); err == nil {
 		return text
 	}
 	mended := dataviewSpan.ReplaceAllString(text, `duration("$1")`)
 	mended = bareSpan.ReplaceAllString(mended, `${1}"${2}${3}"`)
-	if _, err := syntax.Parse(mended); err == nil {
+	if _, err := formula.Parse(mended); err == nil {
 		return mended
 	}
 	return text
@@ -465,7 +464,7 @@ func valueHere(text string) string {
 		return strconv.Quote(body)
 	}
 	here := operandHere(text)
-	if _, err := syntax.Parse(here); err == nil && here != "" {
+	if _, err := formula.Parse(here); err == nil && here != "" {
 		return here
 	}
 	if strings.ContainsAny(apostrophe.ReplaceAllString(text, ""), `"'()[]`) {
@@ -503,7 +502,7 @@ func asDataview(text string) string {
 	}
 	if where != "" {
 		condition := translated(where)
-		if _, err := syntax.Parse(condition); err != nil || condition == "" {
+		if _, err := formula.Parse(condition); err != nil || condition == "" {
 			condition = where
 		}
 		conditions = append(conditions, condition)

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vaultwicket/vaultwicket/internal/vault/bases/syntax"
+	"github.com/vaultwicket/vaultwicket/internal/vault/bases/formula"
 )
 
 // Spellings of other languages that are replaced in the text before it is read: what is left is judged like any other
@@ -142,16 +142,16 @@ var foreignRoots = map[string]bool{
 }
 
 // examineCall judges calls that have the same result for every note.
-func (e *examiner) examineCall(n *syntax.Call, f *syntax.Member) {
-	if root, ok := f.X.(*syntax.Name); ok && foreignRoots[root.Text] && !e.names.isProperty(root.Text) {
+func (e *examiner) examineCall(n *formula.CallNode, f *formula.MemberNode) {
+	if root, ok := f.X.(*formula.NameNode); ok && foreignRoots[root.Text] && !e.names.isProperty(root.Text) {
 		e.refuse("there is no object "+strconv.Quote(root.Text), "functions are written behind a value, as in rating.round(), or alone, as in today()")
 		return
 	}
 	if len(n.Args) != 1 {
 		return
 	}
-	literal, isText := n.Args[0].(*syntax.String)
-	of, isField := f.X.(*syntax.Member)
+	literal, isText := n.Args[0].(*formula.StringNode)
+	of, isField := f.X.(*formula.MemberNode)
 	if !isText || e.mistake != nil {
 		return
 	}
@@ -180,8 +180,8 @@ func hasForeignDays(format string) bool {
 }
 
 // examineChain judges a comparison of the result of another one, as in 2 <= rating <= 4.
-func (e *examiner) examineChain(n *syntax.Binary) {
-	inner, ok := n.X.(*syntax.Binary)
+func (e *examiner) examineChain(n *formula.BinaryNode) {
+	inner, ok := n.X.(*formula.BinaryNode)
 	isChain := ok && isOrder(n.Op) && isOrder(inner.Op)
 	if !isChain || e.mistake != nil {
 		return
@@ -196,24 +196,24 @@ func (e *examiner) examineChain(n *syntax.Binary) {
 // isBelowRoot reports whether a path begins with a slash and has more than that.
 func isBelowRoot(path string) bool { return strings.HasPrefix(path, "/") && path != "/" }
 
-func isOrder(op syntax.Operator) bool {
+func isOrder(op formula.Operator) bool {
 	switch op {
-	case syntax.Less, syntax.Greater, syntax.LessEqual, syntax.GreaterEqual:
+	case formula.Less, formula.Greater, formula.LessEqual, formula.GreaterEqual:
 		return true
 	}
 	return false
 }
 
 // examineCase judges the comparison of a text in lower case with one that is not, which is never equal.
-func (e *examiner) examineCase(of, with syntax.Node, op syntax.Operator) {
-	call, isCall := of.(*syntax.Call)
-	literal, isText := with.(*syntax.String)
-	isEquality := op == syntax.Equal || op == syntax.NotEqual
+func (e *examiner) examineCase(of, with formula.Node, op formula.Operator) {
+	call, isCall := of.(*formula.CallNode)
+	literal, isText := with.(*formula.StringNode)
+	isEquality := op == formula.Equal || op == formula.NotEqual
 	isComparison := isCall && isText && isEquality
 	if !isComparison || e.mistake != nil {
 		return
 	}
-	f, isMethod := call.Function.(*syntax.Member)
+	f, isMethod := call.Function.(*formula.MemberNode)
 	lower := strings.ToLower(literal.Value)
 	if !isMethod || f.Name != "lower" || lower == literal.Value {
 		return
@@ -250,7 +250,7 @@ func ofObject(text string) string {
 func separateColumns(text string) string {
 	names := strings.Fields(text)
 	for _, name := range names {
-		node, err := syntax.Parse(name)
+		node, err := formula.Parse(name)
 		if err != nil || !isID(node) || len(names) < 2 {
 			return ""
 		}

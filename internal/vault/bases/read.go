@@ -10,7 +10,6 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/internal/vault/bases/formula"
-	"github.com/vaultwicket/vaultwicket/internal/vault/bases/syntax"
 	"github.com/vaultwicket/vaultwicket/internal/vault/frontmatter"
 )
 
@@ -345,7 +344,7 @@ func (r *reader) needs(name, wanted string, seen map[string]bool) bool {
 	}
 	seen[name] = true
 	found := false
-	syntax.Walk(p.Node(), func(n syntax.Node) {
+	formula.Walk(p.Node(), func(n formula.Node) {
 		if of, ok := nameIn("formula", n); ok && !found {
 			found = of == wanted || r.needs(of, wanted, seen)
 		}
@@ -354,14 +353,14 @@ func (r *reader) needs(name, wanted string, seen map[string]bool) bool {
 }
 
 // nameIn returns the name in space.x or space["x"].
-func nameIn(space string, n syntax.Node) (string, bool) {
+func nameIn(space string, n formula.Node) (string, bool) {
 	switch n := n.(type) {
-	case *syntax.Member:
-		of, ok := n.X.(*syntax.Name)
+	case *formula.MemberNode:
+		of, ok := n.X.(*formula.NameNode)
 		return n.Name, ok && of.Text == space
-	case *syntax.Index:
-		of, isName := n.X.(*syntax.Name)
-		key, isText := n.Key.(*syntax.String)
+	case *formula.IndexNode:
+		of, isName := n.X.(*formula.NameNode)
+		key, isText := n.Key.(*formula.StringNode)
 		if isName && isText {
 			return key.Value, of.Text == space
 		}
@@ -386,22 +385,22 @@ func (r *reader) inProgram(where string, p *formula.Program, line int) {
 	if p.Node() == nil {
 		return
 	}
-	syntax.Walk(p.Node(), func(n syntax.Node) {
+	formula.Walk(p.Node(), func(n formula.Node) {
 		problem := Problem{Line: line, Expression: p.Source()}
-		call, isCall := n.(*syntax.Call)
+		call, isCall := n.(*formula.CallNode)
 		if name, ok := nameIn("formula", n); ok && r.base.Formulas[name] == nil {
 			problem.Text, problem.Position = fmt.Sprintf(
 				"%sno formula is called %q",
 				where,
 				name,
-			), syntax.Units(
+			), formula.Units(
 				p.Source(),
 				n.Position(),
 			)
 		} else if !isCall {
 			return
-		} else if name, ok := call.Function.(*syntax.Name); ok && !formula.IsFunction(name.Text) {
-			problem.Text, problem.Position = where+`Cannot find function "`+name.Text+`"`, syntax.Units(p.Source(), name.Position())
+		} else if name, ok := call.Function.(*formula.NameNode); ok && !formula.IsFunction(name.Text) {
+			problem.Text, problem.Position = where+`Cannot find function "`+name.Text+`"`, formula.Units(p.Source(), name.Position())
 		} else {
 			return
 		}
@@ -458,26 +457,26 @@ func (i *Implied) set(name string, v formula.Value) {
 }
 
 // from adds the requirements of a statement, and those of both sides of &&.
-func (i *Implied) from(n syntax.Node) {
+func (i *Implied) from(n formula.Node) {
 	switch n := n.(type) {
-	case *syntax.Binary:
+	case *formula.BinaryNode:
 		switch n.Op {
-		case syntax.And:
+		case formula.And:
 			i.from(n.X)
 			i.from(n.Y)
-		case syntax.Equal:
+		case formula.Equal:
 			i.equal(n.X, n.Y)
 			i.equal(n.Y, n.X)
 		}
-	case *syntax.Call:
+	case *formula.CallNode:
 		// file.inFolder("x"), file.hasTag("x"), tags.contains("x"), file.hasLink("x") and file.hasLink(link("x"))
-		method, ok := n.Function.(*syntax.Member)
+		method, ok := n.Function.(*formula.MemberNode)
 		if !ok || len(n.Args) == 0 {
 			return
 		}
 		first := n.Args[0]
-		if link, ok := first.(*syntax.Call); ok && method.Name == "hasLink" && len(link.Args) > 0 {
-			if f, ok := link.Function.(*syntax.Name); ok && f.Text == "link" {
+		if link, ok := first.(*formula.CallNode); ok && method.Name == "hasLink" && len(link.Args) > 0 {
+			if f, ok := link.Function.(*formula.NameNode); ok && f.Text == "link" {
 				first = link.Args[0]
 			}
 		}
@@ -485,7 +484,7 @@ func (i *Implied) from(n syntax.Node) {
 		if !isLiteral || v.Kind() != formula.String {
 			return
 		}
-		of, _ := method.X.(*syntax.Name)
+		of, _ := method.X.(*formula.NameNode)
 		onFile := of != nil && of.Text == "file"
 		property, isProperty := propertyName(method.X)
 		onTags := isProperty && property == "tags" || isFileMember(method.X, "tags")
@@ -501,7 +500,7 @@ func (i *Implied) from(n syntax.Node) {
 }
 
 // equal adds a property, or the folder, that equals a literal.
-func (i *Implied) equal(x, y syntax.Node) {
+func (i *Implied) equal(x, y formula.Node) {
 	v, isLiteral := literal(y)
 	if !isLiteral {
 		return
@@ -515,30 +514,30 @@ func (i *Implied) equal(x, y syntax.Node) {
 	}
 }
 
-func isFileMember(n syntax.Node, name string) bool {
-	m, ok := n.(*syntax.Member)
+func isFileMember(n formula.Node, name string) bool {
+	m, ok := n.(*formula.MemberNode)
 	if !ok || m.Name != name {
 		return false
 	}
-	of, ok := m.X.(*syntax.Name)
+	of, ok := m.X.(*formula.NameNode)
 	return ok && of.Text == "file"
 }
 
 // propertyName returns the name in x, note.x or note["x"].
-func propertyName(n syntax.Node) (string, bool) {
-	if name, ok := n.(*syntax.Name); ok {
+func propertyName(n formula.Node) (string, bool) {
+	if name, ok := n.(*formula.NameNode); ok {
 		return name.Text, !slices.Contains([]string{"file", "note", "formula", "this"}, name.Text)
 	}
 	return nameIn("note", n)
 }
 
-func literal(n syntax.Node) (formula.Value, bool) {
+func literal(n formula.Node) (formula.Value, bool) {
 	switch n := n.(type) {
-	case *syntax.String:
+	case *formula.StringNode:
 		return formula.OfText(n.Value), true
-	case *syntax.Number:
+	case *formula.NumberNode:
 		return formula.OfNumber(n.Value), true
-	case *syntax.Bool:
+	case *formula.BoolNode:
 		return formula.OfBool(n.Value), true
 	}
 	return formula.Value{}, false

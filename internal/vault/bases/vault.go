@@ -11,8 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/vaultwicket/vaultwicket/internal/filenames"
 	"github.com/vaultwicket/vaultwicket/internal/vault/bases/formula"
-	"github.com/vaultwicket/vaultwicket/internal/vault/collation"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk/system"
 	"github.com/vaultwicket/vaultwicket/internal/vault/frontmatter"
@@ -152,7 +152,7 @@ func (v *Vault) Source() Source {
 			}
 			slices.SortFunc(places, func(a, b int32) int {
 				return cmp.Or(
-					collation.Compare(names[a], names[b]),
+					filenames.Compare(names[a], names[b]),
 					cmp.Compare(a, b),
 				) // files are in the order of their paths
 			})

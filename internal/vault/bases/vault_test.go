@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vaultwicket/vaultwicket/internal/filenames"
 	"github.com/vaultwicket/vaultwicket/internal/vault/bases/formula"
-	"github.com/vaultwicket/vaultwicket/internal/vault/collation"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
@@ -75,7 +75,7 @@ func day(text string) formula.Value {
 // vaultOf is a vault of notes, in the order of listings.
 func vaultOf(notes []*note) Source {
 	notes = slices.Clone(notes)
-	slices.SortFunc(notes, func(a, b *note) int { return collation.Compare(a.path, b.path) })
+	slices.SortFunc(notes, func(a, b *note) int { return filenames.Compare(a.path, b.path) })
 	places := make([]int32, len(notes))
 	s := Source{Environment: formula.Environment{
 		World:     formula.World{Now: time.Date(2025, 3, 10, 8, 0, 0, 0, time.UTC)},
@@ -89,7 +89,7 @@ func vaultOf(notes []*note) Source {
 		s.Files = append(s.Files, n)
 	}
 	name := func(place int32) string { return strings.TrimSuffix(path.Base(notes[place].path), ".md") }
-	slices.SortFunc(places, func(a, b int32) int { return cmp.Or(collation.Compare(name(a), name(b)), cmp.Compare(a, b)) })
+	slices.SortFunc(places, func(a, b int32) int { return cmp.Or(filenames.Compare(name(a), name(b)), cmp.Compare(a, b)) })
 	s.ByName = func() []int32 { return places }
 	return s
 }

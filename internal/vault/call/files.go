@@ -10,11 +10,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vaultwicket/vaultwicket/allowlist/day"
 	"github.com/vaultwicket/vaultwicket/internal/access"
+	"github.com/vaultwicket/vaultwicket/internal/date"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+	"github.com/vaultwicket/vaultwicket/internal/filenames"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
-	"github.com/vaultwicket/vaultwicket/internal/vault/collation"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk/system"
 	"github.com/vaultwicket/vaultwicket/internal/vault/index"
@@ -86,7 +86,7 @@ func (v *Vault) PathsBelow(folder string, wanted func(Listed) bool) (found []str
 		}
 	})
 	if !sorted {
-		collation.Sort(found)
+		filenames.Sort(found)
 	}
 	return found, err
 }
@@ -357,14 +357,14 @@ func (v *Vault) ScopedFiles(p Values) ([]*index.File, error) {
 // Days returns the days that a parameter for notes names, as of now and in its time
 // zone. A word without a direction means the past. The error is a misuse that says
 // what would be right.
-func Days(text string, now time.Time) (day.Span, error) { return read(text, now, day.Past) }
+func Days(text string, now time.Time) (date.Span, error) { return read(text, now, date.Past) }
 
 // DaysAhead is [Days] for a parameter of a plan, such as a due date: a word without a
 // direction means the future.
-func DaysAhead(text string, now time.Time) (day.Span, error) { return read(text, now, day.Ahead) }
+func DaysAhead(text string, now time.Time) (date.Span, error) { return read(text, now, date.Ahead) }
 
-func read(text string, now time.Time, toward day.Direction) (day.Span, error) {
-	span, err := day.Read(text, now, toward)
+func read(text string, now time.Time, toward date.Direction) (date.Span, error) {
+	span, err := date.Read(text, now, toward)
 	if err != nil {
 		return span, answer.Misuse("Invalid date %q: %v", answer.Verbatim(excerpt.Short(text)), err)
 	}
@@ -376,11 +376,11 @@ func read(text string, now time.Time, toward day.Direction) (day.Span, error) {
 func Age(text string, now time.Time) (days int, err error) {
 	if strings.Trim(text, "0123456789") == "" {
 		days, err = strconv.Atoi(text)
-		if err != nil || days > day.MaxDays {
+		if err != nil || days > date.MaxDays {
 			return 0, answer.Misuse(
 				"Invalid number: %s. Use a number of days up to %d.",
 				excerpt.Short(text),
-				day.MaxDays,
+				date.MaxDays,
 			)
 		}
 		return days, nil

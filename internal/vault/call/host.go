@@ -24,7 +24,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/bases"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk/system"
-	"github.com/vaultwicket/vaultwicket/internal/vault/embeddings"
+	"github.com/vaultwicket/vaultwicket/internal/vault/ranking"
 	"github.com/vaultwicket/vaultwicket/internal/vault/search"
 )
 
@@ -38,7 +38,7 @@ type Host struct {
 	Knowledge search.Store
 	Memo      search.Memo // computed for the whole vault
 	Bases     bases.Memory
-	Meaning   *embeddings.Store // vectors of notes; nil unless the user has named a server that makes them
+	Meaning   *ranking.Embeddings // vectors of notes; nil unless the user has named a server that makes them
 
 	// confineTo locks the process into folders; it is nil where the process is shared, as in
 	// tests. Sandbox is the result.
@@ -107,7 +107,7 @@ func NewHost(env func(string) string, confine func([]string, uint16, bool) syste
 		)
 	}
 	if of := env(EmbeddingsVariable); of != "" {
-		h.Meaning = embeddings.New(of, env(EmbeddingsKeyVariable))
+		h.Meaning = ranking.NewEmbeddings(of, env(EmbeddingsKeyVariable))
 	}
 	if marker, err := guard.ParseMarker(env(guard.Variable)); err == nil {
 		h.marker = marker

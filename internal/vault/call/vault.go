@@ -19,10 +19,10 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
-	"github.com/vaultwicket/vaultwicket/allowlist/day"
 	"github.com/vaultwicket/vaultwicket/internal/access"
 	"github.com/vaultwicket/vaultwicket/internal/appvaults"
 	"github.com/vaultwicket/vaultwicket/internal/budget"
+	"github.com/vaultwicket/vaultwicket/internal/date"
 	"github.com/vaultwicket/vaultwicket/internal/filenames"
 	"github.com/vaultwicket/vaultwicket/internal/guard"
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
@@ -233,7 +233,7 @@ const ActiveVariable = "VAULTWICKET_ACTIVE"
 // Open returns the vault in a folder, as it is for this one request.
 func (h *Host) Open(ctx context.Context, folder string, q protocol.Request) (*Vault, error) {
 	env := h.Env
-	clock, err := day.Clock(env(day.NowVariable))
+	clock, err := date.Clock(env(date.NowVariable))
 	if err != nil {
 		return nil, answer.Misuse("%v", err)
 	}

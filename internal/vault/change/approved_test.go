@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/vaultwicket/vaultwicket/allowlist/day"
+	"github.com/vaultwicket/vaultwicket/internal/date"
 	"github.com/vaultwicket/vaultwicket/internal/journal"
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
@@ -61,7 +61,7 @@ func TestAnApprovedChangeIsTheOneThatWasShown(t *testing.T) {
 func TestAnApprovedTemplateMayTellTheTime(t *testing.T) {
 	h := embedded.New(t, map[string]string{"T/t.md": "{{date}} {{time}}", ".obsidian/templates.json": `{"folder":"T"}`})
 	digest := h.Plan("create", "path=new.md", "template=t").Digest
-	h.Env[day.NowVariable] = embedded.Saturday[:len("2026-11-21T")] + "23:59:00+01:00"
+	h.Env[date.NowVariable] = embedded.Saturday[:len("2026-11-21T")] + "23:59:00+01:00"
 	h.Expect(answer.ExitDone, "Created: new.md\n", call.ApprovedSwitch, digest, "create", "path=new.md", "template=t")
 	assert.Equal(t, h.Get("new.md"), "2026-11-21 23:59", "the note")
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/vaultwicket/vaultwicket/internal/vault/bases/syntax"
+	"github.com/vaultwicket/vaultwicket/internal/vault/bases/formula"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 	"github.com/vaultwicket/vaultwicket/internal/vault/frontmatter"
 	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
@@ -45,7 +45,7 @@ func openFormulas(path disk.Path, text []byte) (open []string) {
 		}
 		parts := newSpeller(formulasOf(document))
 		eachText(document, func(text string) {
-			expression, err := syntax.Parse(text)
+			expression, err := formula.Parse(text)
 			if err == nil && (makesAddress(expression) || parts.spellsAddress(expression)) {
 				open = append(open, text)
 			}
@@ -71,19 +71,19 @@ func namesBase(text []byte) bool {
 }
 
 // formulasOf returns the formulas of a base by their names.
-func formulasOf(document frontmatter.Value) map[string]syntax.Node {
-	named := map[string]syntax.Node{}
+func formulasOf(document frontmatter.Value) map[string]formula.Node {
+	byName := map[string]formula.Node{}
 	for _, field := range document.Fields() {
 		if field.Key != "formulas" || field.Value.Kind() != frontmatter.Map {
 			continue
 		}
-		for _, formula := range field.Value.Fields() {
-			if expression, err := syntax.Parse(formula.Value.Text()); err == nil {
-				named[formula.Key] = expression
+		for _, named := range field.Value.Fields() {
+			if expression, err := formula.Parse(named.Value.Text()); err == nil {
+				byName[named.Key] = expression
 			}
 		}
 	}
-	return named
+	return byName
 }
 
 // baseBlocks returns the bases in a note, also those in quotes, callouts and lists.
@@ -175,12 +175,12 @@ var predicates = []string{
 var shows = []string{"image", "link", "html"}
 
 // makesAddress reports whether an expression makes an address of something that is not constant.
-func makesAddress(expression syntax.Node) (makes bool) {
-	syntax.Walk(expression, func(n syntax.Node) {
+func makesAddress(expression formula.Node) (makes bool) {
+	formula.Walk(expression, func(n formula.Node) {
 		switch n := n.(type) {
-		case *syntax.Binary:
-			makes = makes || n.Op == syntax.Add && isOpenSum(n)
-		case *syntax.Call:
+		case *formula.BinaryNode:
+			makes = makes || n.Op == formula.Add && isOpenSum(n)
+		case *formula.CallNode:
 			makes = makes || isOpenCall(n)
 		}
 	})
@@ -188,23 +188,23 @@ func makesAddress(expression syntax.Node) (makes bool) {
 }
 
 // isOpenSum reports whether a sum of texts is an address with something that is not constant.
-func isOpenSum(n *syntax.Binary) bool {
+func isOpenSum(n *formula.BinaryNode) bool {
 	if !isVariable(n) {
 		return false
 	}
 	terms := termsOf(n)
-	first, isText := terms[0].(*syntax.String)
+	first, isText := terms[0].(*formula.StringNode)
 	beginsScheme := isText && first.Value != "" && strings.HasPrefix("https://", strings.ToLower(first.Value))
 	return beginsScheme || hasAddress(n)
 }
 
 // isOpenCall reports whether a call makes an address of something that is not constant.
-func isOpenCall(n *syntax.Call) bool {
+func isOpenCall(n *formula.CallNode) bool {
 	switch function := n.Function.(type) {
-	case *syntax.Member:
+	case *formula.MemberNode:
 		isPredicate := slices.Contains(predicates, strings.ToLower(function.Name))
 		return !isPredicate && hasAddress(n) && isVariable(n)
-	case *syntax.Name:
+	case *formula.NameNode:
 		if !slices.Contains(shows, strings.ToLower(function.Text)) || len(n.Args) == 0 {
 			return false
 		}
@@ -221,22 +221,22 @@ func isOpenCall(n *syntax.Call) bool {
 }
 
 // termsOf returns the terms of a sum in order, and of anything else itself.
-func termsOf(n syntax.Node) []syntax.Node {
-	sum, ok := n.(*syntax.Binary)
-	if !ok || sum.Op != syntax.Add {
-		return []syntax.Node{n}
+func termsOf(n formula.Node) []formula.Node {
+	sum, ok := n.(*formula.BinaryNode)
+	if !ok || sum.Op != formula.Add {
+		return []formula.Node{n}
 	}
 	return append(termsOf(sum.X), termsOf(sum.Y)...)
 }
 
 // isVariable reports whether an expression has a property, a file or a value in it.
-func isVariable(n syntax.Node) (is bool) {
-	functions := map[syntax.Node]bool{}
-	syntax.Walk(n, func(n syntax.Node) {
-		if call, ok := n.(*syntax.Call); ok {
+func isVariable(n formula.Node) (is bool) {
+	functions := map[formula.Node]bool{}
+	formula.Walk(n, func(n formula.Node) {
+		if call, ok := n.(*formula.CallNode); ok {
 			functions[call.Function] = true
 		}
-		if name, ok := n.(*syntax.Name); ok && !functions[n] {
+		if name, ok := n.(*formula.NameNode); ok && !functions[n] {
 			is = is || name.Text != ""
 		}
 	})
@@ -244,9 +244,9 @@ func isVariable(n syntax.Node) (is bool) {
 }
 
 // hasAddress reports whether a text in an expression is an address or the beginning of one.
-func hasAddress(n syntax.Node) (has bool) {
-	syntax.Walk(n, func(n syntax.Node) {
-		if text, ok := n.(*syntax.String); ok {
+func hasAddress(n formula.Node) (has bool) {
+	formula.Walk(n, func(n formula.Node) {
+		if text, ok := n.(*formula.StringNode); ok {
 			lower := strings.ToLower(text.Value)
 			isMessage := strings.Contains(lower, "mailto:") || strings.Contains(lower, "sms:")
 			isOfWeb := strings.Contains(lower, "//") || strings.Contains(lower, "http") || strings.HasPrefix(lower, "www.")

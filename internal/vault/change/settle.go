@@ -10,11 +10,11 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/vaultwicket/vaultwicket/internal/budget"
 	"github.com/vaultwicket/vaultwicket/internal/journal"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
-	"github.com/vaultwicket/vaultwicket/internal/vault/parallel"
 )
 
 // A change that was begun is settled in one way, whatever ended it: an error, another program, the end of its process or of
@@ -131,7 +131,7 @@ func (s *settler) finish(end outcome, found []journal.Image) error {
 	folder := s.vault.Disk
 	defer folder.CloseGathered()
 	failed := make([]error, len(s.entry.Steps))
-	_, _ = parallel.Waiting(len(failed), func(i int) error {
+	_, _ = budget.WaitForEach(len(failed), func(i int) error {
 		draft, err := disk.ParseDraft(s.entry.Steps[i].Draft)
 		if err != nil {
 			return nil
@@ -431,7 +431,7 @@ type sight struct {
 // there: then the change can be completed.
 func (s *settler) survey() (hasBegun, isWhole bool, err error) {
 	var begun, incomplete atomic.Bool
-	_, err = parallel.Waiting(len(s.entry.Steps), func(i int) error {
+	_, err = budget.WaitForEach(len(s.entry.Steps), func(i int) error {
 		seen, err := s.look(i)
 		if err != nil {
 			return err
@@ -487,7 +487,7 @@ func (s *settler) eachStep(steps int, at func(n int) int, do func(i int) error) 
 		if s.vault.Disk.HasExchanged() {
 			count = apart(steps-n, func(k int) journal.Step { return s.entry.Steps[at(n+k)] })
 		}
-		_, err := parallel.Waiting(count, func(k int) error {
+		_, err := budget.WaitForEach(count, func(k int) error {
 			i := at(n + k)
 			s.busy[i].Lock()
 			defer s.busy[i].Unlock()

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/vaultwicket/vaultwicket/internal/vault/bases/syntax"
+	"github.com/vaultwicket/vaultwicket/internal/vault/bases/formula"
 )
 
 // A formula can spell an address so that no text in it looks like one: of letters that are added or joined, reversed or
@@ -25,22 +25,22 @@ const (
 
 // speller works out what expressions of a base make.
 type speller struct {
-	formulas map[string]syntax.Node
-	known    map[syntax.Node][]string // what was worked out, so that it is once
+	formulas map[string]formula.Node
+	known    map[formula.Node][]string // what was worked out, so that it is once
 }
 
-func newSpeller(formulas map[string]syntax.Node) speller {
-	return speller{formulas, map[syntax.Node][]string{}}
+func newSpeller(formulas map[string]formula.Node) speller {
+	return speller{formulas, map[formula.Node][]string{}}
 }
 
 // spellsAddress reports whether an expression, or a part of it, is an address of something that is not constant.
-func (s speller) spellsAddress(expression syntax.Node) (spells bool) {
-	syntax.Walk(expression, func(n syntax.Node) {
+func (s speller) spellsAddress(expression formula.Node) (spells bool) {
+	formula.Walk(expression, func(n formula.Node) {
 		isMade := false
 		switch n := n.(type) {
-		case *syntax.Binary:
-			isMade = n.Op == syntax.Add
-		case *syntax.Call:
+		case *formula.BinaryNode:
+			isMade = n.Op == formula.Add
+		case *formula.CallNode:
 			isMade = true
 		}
 		spells = spells || isMade && slices.ContainsFunc(s.spellings(n), isOpenAddress)
@@ -62,7 +62,7 @@ func isOpenAddress(text string) bool {
 }
 
 // spellings returns what an expression can be, one text for each way that its conditions can be decided.
-func (s speller) spellings(n syntax.Node) []string {
+func (s speller) spellings(n formula.Node) []string {
 	if known, found := s.known[n]; found {
 		return known
 	}
@@ -72,41 +72,41 @@ func (s speller) spellings(n syntax.Node) []string {
 	return all
 }
 
-func (s speller) workedOut(n syntax.Node) []string {
+func (s speller) workedOut(n formula.Node) []string {
 	switch n := n.(type) {
-	case *syntax.String:
+	case *formula.StringNode:
 		return []string{n.Value}
-	case *syntax.Null, *syntax.Bool, *syntax.Number, *syntax.Regex:
+	case *formula.NullNode, *formula.BoolNode, *formula.NumberNode, *formula.RegexNode:
 		return []string{""}
-	case *syntax.Binary:
+	case *formula.BinaryNode:
 		return s.ofBinary(n)
-	case *syntax.List:
+	case *formula.ListNode:
 		return s.joined(n.Items, "")
-	case *syntax.Member:
-		if name, ok := n.X.(*syntax.Name); ok && strings.EqualFold(name.Text, "formula") {
+	case *formula.MemberNode:
+		if name, ok := n.X.(*formula.NameNode); ok && strings.EqualFold(name.Text, "formula") {
 			return s.ofFormula(n.Name)
 		}
-	case *syntax.Index: // an element of a list, or a property by its name
-		if list, ok := n.X.(*syntax.List); ok {
+	case *formula.IndexNode: // an element of a list, or a property by its name
+		if list, ok := n.X.(*formula.ListNode); ok {
 			return s.eachOf(list.Items)
 		}
-		if name, ok := n.X.(*syntax.Name); ok && strings.EqualFold(name.Text, "formula") {
-			if key, ok := n.Key.(*syntax.String); ok {
+		if name, ok := n.X.(*formula.NameNode); ok && strings.EqualFold(name.Text, "formula") {
+			if key, ok := n.Key.(*formula.StringNode); ok {
 				return s.ofFormula(key.Value)
 			}
 		}
-	case *syntax.Call:
+	case *formula.CallNode:
 		return s.ofCall(n)
 	}
 	return []string{ofNotes}
 }
 
-func (s speller) ofBinary(n *syntax.Binary) []string {
+func (s speller) ofBinary(n *formula.BinaryNode) []string {
 	switch n.Op {
-	case syntax.Add:
-		return s.joined([]syntax.Node{n.X, n.Y}, "")
-	case syntax.Or, syntax.And:
-		return s.eachOf([]syntax.Node{n.X, n.Y})
+	case formula.Add:
+		return s.joined([]formula.Node{n.X, n.Y}, "")
+	case formula.Or, formula.And:
+		return s.eachOf([]formula.Node{n.X, n.Y})
 	}
 	return []string{""} // a number or a truth
 }
@@ -121,7 +121,7 @@ func (s speller) ofFormula(name string) []string {
 }
 
 // eachOf returns what any of some expressions can be.
-func (s speller) eachOf(all []syntax.Node) (spellings []string) {
+func (s speller) eachOf(all []formula.Node) (spellings []string) {
 	for _, n := range all {
 		spellings = append(spellings, s.spellings(n)...)
 	}
@@ -129,7 +129,7 @@ func (s speller) eachOf(all []syntax.Node) (spellings []string) {
 }
 
 // joined returns what some expressions can be one after the other.
-func (s speller) joined(all []syntax.Node, separator string) []string {
+func (s speller) joined(all []formula.Node, separator string) []string {
 	spellings := []string{""}
 	for i, n := range all {
 		between := separator
@@ -174,9 +174,9 @@ func bounded(spellings []string) []string {
 }
 
 // ofCall returns what a function or a method can return.
-func (s speller) ofCall(n *syntax.Call) []string {
+func (s speller) ofCall(n *formula.CallNode) []string {
 	switch function := n.Function.(type) {
-	case *syntax.Name:
+	case *formula.NameNode:
 		switch strings.ToLower(function.Text) {
 		case "if":
 			if len(n.Args) > 1 {
@@ -186,14 +186,14 @@ func (s speller) ofCall(n *syntax.Call) []string {
 			return s.eachOf(n.Args)
 		}
 		return []string{""}
-	case *syntax.Member:
+	case *formula.MemberNode:
 		return s.ofMethod(function, n.Args)
 	}
 	return []string{ofNotes}
 }
 
 // ofMethod returns what a method can return.
-func (s speller) ofMethod(method *syntax.Member, args []syntax.Node) []string {
+func (s speller) ofMethod(method *formula.MemberNode, args []formula.Node) []string {
 	name := strings.ToLower(method.Name)
 	if slices.Contains(predicates, name) {
 		return []string{""}
@@ -205,7 +205,7 @@ func (s speller) ofMethod(method *syntax.Member, args []syntax.Node) []string {
 	case "concat":
 		return pairs(on, s.joined(args, ""), func(a, b string) string { return a + b })
 	case "join":
-		if list, ok := method.X.(*syntax.List); ok && len(args) > 0 {
+		if list, ok := method.X.(*formula.ListNode); ok && len(args) > 0 {
 			var all []string
 			for _, separator := range s.spellings(args[0]) {
 				all = append(all, s.joined(list.Items, separator)...)
@@ -247,8 +247,8 @@ func hasLetters(text string) bool {
 }
 
 // reversed returns texts from their end, or a list from its end.
-func (s speller) reversed(of syntax.Node, on []string) []string {
-	if list, ok := of.(*syntax.List); ok {
+func (s speller) reversed(of formula.Node, on []string) []string {
+	if list, ok := of.(*formula.ListNode); ok {
 		items := slices.Clone(list.Items)
 		slices.Reverse(items)
 		return s.joined(items, "")
@@ -261,12 +261,12 @@ func (s speller) reversed(of syntax.Node, on []string) []string {
 }
 
 // replaced returns texts with one thing in place of another.
-func (s speller) replaced(on []string, pattern, by syntax.Node) []string {
+func (s speller) replaced(on []string, pattern, by formula.Node) []string {
 	replace := func(text, by string) string { return notWorked + text + by }
 	switch pattern := pattern.(type) {
-	case *syntax.String:
+	case *formula.StringNode:
 		replace = func(text, by string) string { return strings.ReplaceAll(text, pattern.Value, by) }
-	case *syntax.Regex:
+	case *formula.RegexNode:
 		if matcher, err := regexp.Compile("(?i)" + pattern.Body); err == nil {
 			replace = func(text, by string) string { return matcher.ReplaceAllString(text, by) }
 		}

@@ -11,11 +11,11 @@ import (
 	"sync"
 	"time"
 
+	"github.com/vaultwicket/vaultwicket/internal/budget"
 	"github.com/vaultwicket/vaultwicket/internal/journal"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
-	"github.com/vaultwicket/vaultwicket/internal/vault/parallel"
 )
 
 // transaction makes the steps of a proposal on the disk: all of them, or none. Its states, and what a crash in each of
@@ -80,7 +80,7 @@ func newTransaction(
 		}
 	}
 	t.entry.Steps = make([]journal.Step, len(t.steps))
-	_, _ = parallel.Waiting(len(t.steps), func(i int) error {
+	_, _ = budget.WaitForEach(len(t.steps), func(i int) error {
 		t.entry.Steps[i] = keptStep(t.folder, t.steps[i])
 		return nil
 	})
@@ -199,7 +199,7 @@ func (t *transaction) compare(alone bool) error {
 		touched[s.source()] = true
 		touched[s.Path] = true
 	}
-	_, err := parallel.Waiting(len(compared), func(n int) error {
+	_, err := budget.WaitForEach(len(compared), func(n int) error {
 		if err := t.vault.Ctx.Err(); err != nil {
 			return err
 		}
@@ -275,7 +275,7 @@ func (t *transaction) endLending(rests *basis) error {
 func (t *transaction) pack() error {
 	t.noteImages()
 	content := contentOf(t.vault, t.steps, t.entry.Steps)
-	_, err := parallel.Waiting(len(t.steps), func(i int) error {
+	_, err := budget.WaitForEach(len(t.steps), func(i int) error {
 		step := t.entry.Steps[i]
 		if err := t.vault.Ctx.Err(); err != nil || !step.NeedsBytes() {
 			return err
@@ -378,7 +378,7 @@ const (
 func (t *transaction) isOvertaken() bool {
 	isOther := errors.New("another program has changed a file")
 	whole := t.folder.Whole()
-	_, err := parallel.Waiting(len(t.steps), func(i int) error {
+	_, err := budget.WaitForEach(len(t.steps), func(i int) error {
 		s := t.steps[i]
 		if s.Before.Folder || s.After.Folder { // others may use it
 			return nil
@@ -492,7 +492,7 @@ func (t *transaction) commit() error {
 			rest := t.entry.Steps[i:]
 			end = i + apart(len(rest), func(n int) journal.Step { return rest[n] })
 		}
-		failed, err := parallel.Waiting(end-i, func(n int) error {
+		failed, err := budget.WaitForEach(end-i, func(n int) error {
 			err := t.makeStep(i + n)
 			if err == nil {
 				t.vault.Tally.Done()

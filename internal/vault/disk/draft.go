@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/vaultwicket/vaultwicket/internal/budget"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk/system"
-	"github.com/vaultwicket/vaultwicket/internal/vault/parallel"
 )
 
 // Draft is a hidden temporary file of a transaction. Before the commit it holds the new text of a
@@ -485,7 +485,7 @@ func (f *Folder) SetAside(p Path, before Content, d Draft) error {
 // StageAll stages several texts, several at once, until ctx ends. After an error, of the one at the index failed, some are
 // staged.
 func (f *Folder) StageAll(ctx context.Context, all []Staging) (failed int, err error) {
-	return parallel.Waiting(len(all), func(i int) error { return f.stageOne(ctx, all[i]) })
+	return budget.WaitForEach(len(all), func(i int) error { return f.stageOne(ctx, all[i]) })
 }
 
 func (f *Folder) stageOne(ctx context.Context, one Staging) error {

@@ -8,8 +8,8 @@ import (
 
 	"github.com/sourcegraph/conc"
 
+	"github.com/vaultwicket/vaultwicket/internal/budget"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk/system"
-	"github.com/vaultwicket/vaultwicket/internal/vault/parallel"
 )
 
 // Entry is one file or folder that a walk meets. Its methods may be called only while the
@@ -75,20 +75,20 @@ const batch = 64
 // may be visited after its content, and visit has to guard what it shares. It returns when
 // the last visit has.
 func (f *Folder) WalkParallel(under Path, visit func(Entry)) error {
-	return f.walkWith(parallel.Count(), under, false, false, visit)
+	return f.walkWith(budget.Goroutines(), under, false, false, visit)
 }
 
 // WalkUnread is WalkParallel that visits also the notes that their texts close. The visit has to
 // read each note before it uses its name, and to leave out one whose read ends with
 // fs.ErrNotExist.
 func (f *Folder) WalkUnread(under Path, visit func(Entry)) error {
-	return f.walkWith(parallel.Count(), under, false, true, visit)
+	return f.walkWith(budget.Goroutines(), under, false, true, visit)
 }
 
 // WalkFolders is WalkParallel that visits the folders alone. It costs less, because
 // nothing is done for each file.
 func (f *Folder) WalkFolders(under Path, visit func(Path)) error {
-	return f.walkWith(parallel.Count(), under, true, false, func(e Entry) {
+	return f.walkWith(budget.Goroutines(), under, true, false, func(e Entry) {
 		if e.IsDir {
 			visit(e.Path)
 		}

@@ -16,8 +16,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/vaultwicket/vaultwicket/internal/budget"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk/system"
-	"github.com/vaultwicket/vaultwicket/internal/vault/parallel"
 )
 
 // ErrChanged says that the note was changed between reading and writing it. Nothing was
@@ -90,7 +90,7 @@ type gathered struct {
 // syncAll makes the names in all gathered folders durable, several at once.
 func (f *Folder) syncAll(g *gathered) error {
 	folders := slices.Sorted(maps.Keys(g.folders))
-	_, err := parallel.Waiting(len(folders), func(i int) error {
+	_, err := budget.WaitForEach(len(folders), func(i int) error {
 		dir, err := f.enter(Path{text: folders[i]}.segments())
 		if err == nil {
 			defer dir.Close()

@@ -25,7 +25,6 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/internal/vault/change"
-	"github.com/vaultwicket/vaultwicket/internal/vault/pdftext"
 )
 
 // maxWritten is the size of the largest attachment that is written.
@@ -192,8 +191,8 @@ func textOfAttachment(v *call.Vault, p call.Values) (answer.Reply, error) {
 	}
 	said := answer.FromNote(t.Path, v.Shown(t.Path, raw), "") // before the file is changed in memory
 	// A secret can go on over the end of a page: the pages next to those that are asked for are judged, too.
-	pages, total, err := pdftext.Read(file, max(1, first-1), last+min(1, math.MaxInt-last), uses)
-	var malformed *pdftext.Malformed
+	pages, total, err := readPDF(file, max(1, first-1), last+min(1, math.MaxInt-last), uses)
+	var malformed *malformedPDF
 	var over *budget.Overrun
 	switch {
 	case errors.As(err, &malformed):
@@ -217,7 +216,7 @@ func textOfAttachment(v *call.Vault, p call.Values) (answer.Reply, error) {
 			answer.Count(total, "page"),
 		)
 	}
-	texts, err := v.ShownPages(t.Path, answer.Map(pages, func(p pdftext.Page) string { return p.Text }))
+	texts, err := v.ShownPages(t.Path, answer.Map(pages, func(p pdfPage) string { return p.Text }))
 	if err != nil {
 		return answer.Reply{}, err
 	}

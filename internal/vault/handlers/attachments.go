@@ -15,9 +15,9 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/internal/budget"
+	"github.com/vaultwicket/vaultwicket/internal/filenames"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/internal/vault/call"
-	"github.com/vaultwicket/vaultwicket/internal/vault/collation"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 	"github.com/vaultwicket/vaultwicket/internal/vault/index"
 	"github.com/vaultwicket/vaultwicket/internal/vault/search"
@@ -141,7 +141,7 @@ func attachmentsOf(v *call.Vault, x *index.Index, p call.Values) ([]file, error)
 		found = append(found, f)
 	})
 	if !sorted {
-		slices.SortFunc(found, func(a, b file) int { return collation.Compare(a.path, b.path) })
+		slices.SortFunc(found, func(a, b file) int { return filenames.Compare(a.path, b.path) })
 	}
 	return found, err
 }

@@ -7,12 +7,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/vaultwicket/vaultwicket/internal/date"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/internal/vault/change"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 	"github.com/vaultwicket/vaultwicket/internal/vault/edit"
-	"github.com/vaultwicket/vaultwicket/internal/vault/momentformat"
 )
 
 func init() {
@@ -312,7 +312,7 @@ func noteOnDay(v *call.Vault, now time.Time) (datedNote, error) {
 	if strings.TrimSpace(settings.Format) == "" {
 		settings.Format = defaultDate
 	}
-	date := momentformat.Format(now, settings.Format)
+	date := date.Format(now, settings.Format)
 	path, err := noteIn(v, settings.Folder, date)
 	if err != nil {
 		return datedNote{}, answer.Failure("%s leads to no note of the vault: %v", disk.ConfigPath(dailyConfig), err)
@@ -356,7 +356,7 @@ func uniqueSettings(v *call.Vault, p call.Values) (settings dailySettings, err e
 // pathIn returns the path of the unique note of the minute that is so many minutes away.
 func (s dailySettings) pathIn(v *call.Vault, p call.Values, minutes int) (disk.Path, error) {
 	at := v.Clock().Add(time.Duration(minutes) * time.Minute)
-	name := path.Join(s.Folder, strings.TrimSpace(momentformat.Format(at, s.Format)+" "+p["name"]))
+	name := path.Join(s.Folder, strings.TrimSpace(date.Format(at, s.Format)+" "+p["name"]))
 	if !strings.HasSuffix(name, ".md") {
 		name += ".md"
 	}

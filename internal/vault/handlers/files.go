@@ -18,15 +18,14 @@ import (
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/internal/appvaults"
 	"github.com/vaultwicket/vaultwicket/internal/budget"
+	"github.com/vaultwicket/vaultwicket/internal/filenames"
 	"github.com/vaultwicket/vaultwicket/internal/journal"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/internal/vault/change"
-	"github.com/vaultwicket/vaultwicket/internal/vault/collation"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk/system"
 	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
-	"github.com/vaultwicket/vaultwicket/internal/vault/parallel"
 	"github.com/vaultwicket/vaultwicket/internal/vault/search"
 )
 
@@ -256,7 +255,7 @@ func statesOf(v *call.Vault, files []call.Target) ([]change.FileState, error) {
 	}
 	left := len(files) - read
 	failures := make([]error, left)
-	parallel.Each(left, readTogether, func(start, end int) {
+	budget.InParallel(left, readTogether, func(start, end int) {
 		for i := start; i < end; i++ {
 			file := files[read+i]
 			state, err := stateOf(v, file)
@@ -356,7 +355,7 @@ func pickNotes(v *call.Vault, p call.Values, count int) ([]disk.Path, error) {
 	pick := v.RandomIndex
 	if p.Has("seed") {
 		if !sorted { // the same seed must find the same notes
-			slices.SortFunc(paths, func(a, b disk.Path) int { return collation.Compare(a.String(), b.String()) })
+			slices.SortFunc(paths, func(a, b disk.Path) int { return filenames.Compare(a.String(), b.String()) })
 		}
 		pick = rand.New(rand.NewPCG(uint64(seed), 0)).IntN
 	}
@@ -423,7 +422,7 @@ func listChanged(v *call.Vault, p call.Values) (answer.Reply, error) {
 		}
 		since = days.First
 	}
-	first := collation.NewFirst(limit, func(c, other changed) int {
+	first := filenames.NewFirst(limit, func(c, other changed) int {
 		byTime := other.at.Compare(c.at)
 		switch {
 		case byTime != 0:
@@ -431,7 +430,7 @@ func listChanged(v *call.Vault, p call.Values) (answer.Reply, error) {
 		case c.rank != 0 && other.rank != 0:
 			return c.rank - other.rank
 		}
-		return collation.Compare(c.path, other.path)
+		return filenames.Compare(c.path, other.path)
 	})
 	found := 0
 	total, err := changedNotes(v, since, func(n changed) {

@@ -18,7 +18,6 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
-	"github.com/vaultwicket/vaultwicket/internal/vault/embeddings"
 	"github.com/vaultwicket/vaultwicket/internal/vault/frontmatter"
 	"github.com/vaultwicket/vaultwicket/internal/vault/index"
 	"github.com/vaultwicket/vaultwicket/internal/vault/index/cache"
@@ -53,7 +52,7 @@ func sendSections(v *call.Vault, p call.Values) (answer.Reply, error) {
 
 // meaning returns what has the vectors of the notes, nil for nothing. It has read those of earlier processes, for each set
 // of access rules from another file: none has the paths of notes that are hidden from its callers.
-func (f *finding) meaning() *embeddings.Store {
+func (f *finding) meaning() *ranking.Embeddings {
 	if f.Host.Meaning != nil {
 		of := answer.Digest([]byte(f.Host.Env(call.AccessVariable)))
 		f.Host.Meaning.Load(cache.NewExtra(ownerfiles.CacheFolder(f.Host.Env, f.Path), f.Path, "."+of+".vectors"))
@@ -87,16 +86,16 @@ func (f *finding) learned(said answer.Reply, by string, without error) answer.Re
 			func(file *index.File) bool { return !file.IsNote() || f.excluded(file.Path.String()) },
 		)
 	}
-	m.Learn(f.x, func() []embeddings.Note {
-		return answer.Map(notes(), func(file *index.File) embeddings.Note {
-			return embeddings.Note{Path: file.Path.String(), Stamp: search.StampOf(file)}
+	m.Learn(f.x, func() []ranking.EmbeddedNote {
+		return answer.Map(notes(), func(file *index.File) ranking.EmbeddedNote {
+			return ranking.EmbeddedNote{Path: file.Path.String(), Stamp: search.StampOf(file)}
 		})
 	}, f.sectionsToSend)
 	if !m.Asks() {
 		return said
 	}
 	sections := 0
-	for _, n := range index.Collect(notes(), func(facts index.Facts) int { return min(1+len(facts.Headings()), embeddings.MaxSections) }) {
+	for _, n := range index.Collect(notes(), func(facts index.Facts) int { return min(1+len(facts.Headings()), ranking.MaxSections) }) {
 		sections += n
 	}
 	host, model := m.Elsewhere()

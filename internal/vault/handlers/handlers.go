@@ -16,13 +16,12 @@ import (
 	"sync"
 
 	"github.com/vaultwicket/vaultwicket/internal/budget"
+	"github.com/vaultwicket/vaultwicket/internal/filenames"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/internal/vault/change"
-	"github.com/vaultwicket/vaultwicket/internal/vault/collation"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 	"github.com/vaultwicket/vaultwicket/internal/vault/index"
-	"github.com/vaultwicket/vaultwicket/internal/vault/query"
 	"github.com/vaultwicket/vaultwicket/internal/vault/search"
 )
 
@@ -88,7 +87,7 @@ func notesFor(v *call.Vault, p call.Values, texts bool, wanted func(*search.Note
 	found := func(*search.Note) bool { return true }
 	failed := func() error { return nil }
 	if p.Has("query") {
-		q, err := query.Parse(p["query"], query.Options{Budget: budget.From(v.Ctx)})
+		q, err := search.ParseQuery(p["query"], search.QueryOptions{Budget: budget.From(v.Ctx)})
 		if err != nil {
 			return nil, invalidQuery(err)
 		}
@@ -120,7 +119,7 @@ func notesFor(v *call.Vault, p call.Values, texts bool, wanted func(*search.Note
 	case failed() != nil:
 		return nil, invalidQuery(failed())
 	}
-	collation.Sort(names)
+	filenames.Sort(names)
 	all := make([]disk.Path, 0, len(names))
 	for _, name := range names {
 		path, err := v.PathOf(name)

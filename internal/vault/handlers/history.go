@@ -14,12 +14,12 @@ import (
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/internal/access"
 	"github.com/vaultwicket/vaultwicket/internal/budget"
+	"github.com/vaultwicket/vaultwicket/internal/filenames"
 	"github.com/vaultwicket/vaultwicket/internal/journal"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/internal/vault/change"
-	"github.com/vaultwicket/vaultwicket/internal/vault/collation"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 	"github.com/vaultwicket/vaultwicket/internal/vault/edit"
 )
@@ -227,7 +227,7 @@ func listHistories(v *call.Vault, _ call.Values) (answer.Reply, error) {
 		}
 	}
 	paths := slices.Collect(maps.Keys(found))
-	collation.Sort(paths)
+	filenames.Sort(paths)
 	said := answer.Text(strings.Join(paths, "\n"))
 	if looked > maxListedSteps {
 		said.Notice = fmt.Sprintf(

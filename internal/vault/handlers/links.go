@@ -7,16 +7,16 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/vaultwicket/vaultwicket/internal/filenames"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/internal/vault/call"
-	"github.com/vaultwicket/vaultwicket/internal/vault/collation"
 	"github.com/vaultwicket/vaultwicket/internal/vault/index"
 )
 
 func init() {
 	register(
 		Command{Name: "backlinks", Run: backlinks},
-		Command{Name: "links", Run: links},
+		Command{Name: "links", Run: listLinks},
 		Command{Name: "unresolved", OfIndex: true, Run: unresolved},
 		Command{Name: "orphans", OfIndex: true, Run: without("No orphan files found.", (*index.Graph).In)},
 		Command{Name: "deadends", OfIndex: true, Run: without("No dead-end files found.", (*index.Graph).Out)},
@@ -39,10 +39,10 @@ func backlinks(v *call.Vault, p call.Values) (answer.Reply, error) {
 	return tabled(p, table, p["format"], none), nil
 }
 
-// links has one line for each target, in the order of listings; those that are
+// listLinks has one line for each target, in the order of listings; those that are
 // not there are marked. Only notes have links here: the app says so of canvases
 // too, although their links count elsewhere.
-func links(v *call.Vault, p call.Values) (answer.Reply, error) {
+func listLinks(v *call.Vault, p call.Values) (answer.Reply, error) {
 	if p.Has("depth") || p.Has("direction") || p.Has("limit") {
 		// The files that can be reached from a file along its links, the links to it, or both, in up to a
 		// number of steps: the nearest first, in the order of listings, each once. Each row has the steps
@@ -94,7 +94,7 @@ func links(v *call.Vault, p call.Values) (answer.Reply, error) {
 			targets = append(targets, missing.Key+" (unresolved)")
 		}
 	}
-	collation.Sort(targets)
+	filenames.Sort(targets)
 	return listing(
 		p,
 		targets,
@@ -117,7 +117,7 @@ func unresolved(v *call.Vault, p call.Values) (answer.Reply, error) {
 		}
 	}
 	keys := slices.Collect(maps.Keys(counts))
-	collation.Sort(keys)
+	filenames.Sort(keys)
 	table := answer.Table{Columns: []string{"link"}}
 	if p.Has("counts") {
 		table.Columns = append(table.Columns, "count")

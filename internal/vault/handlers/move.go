@@ -24,7 +24,6 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/index"
 	"github.com/vaultwicket/vaultwicket/internal/vault/lookup"
 	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
-	"github.com/vaultwicket/vaultwicket/internal/vault/parallel"
 	"github.com/vaultwicket/vaultwicket/internal/vault/relink"
 	"github.com/vaultwicket/vaultwicket/internal/vault/search"
 )
@@ -610,7 +609,7 @@ func changeLinks(v *call.Vault, planned *change.Proposal, m *relink.Move, source
 				text []byte
 				err  error
 			}, len(ahead))
-			_, _ = parallel.Waiting(len(ahead), func(i int) error {
+			_, _ = budget.WaitForEach(len(ahead), func(i int) error {
 				if _, moves := moved[ahead[i]]; !moves {
 					read[i].text, read[i].err = v.Disk.Read(ahead[i])
 				}

@@ -10,10 +10,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/vaultwicket/vaultwicket/internal/date"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
-	"github.com/vaultwicket/vaultwicket/internal/vault/momentformat"
 )
 
 // periodicNote finds out which note a request is about.
@@ -185,7 +185,7 @@ func (p period) begin(at time.Time, format string) time.Time {
 // noteAt finds out which note belongs to the period of a moment.
 func (p period) noteAt(v *call.Vault, chosen noteSettings, at time.Time) (datedNote, error) {
 	begin := p.begin(at, chosen.Format)
-	date := momentformat.Format(begin, chosen.Format)
+	date := date.Format(begin, chosen.Format)
 	path, err := noteIn(v, chosen.Folder, date)
 	if err != nil {
 		return datedNote{}, answer.Failure(

@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+	"github.com/vaultwicket/vaultwicket/internal/filenames"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/internal/vault/change"
-	"github.com/vaultwicket/vaultwicket/internal/vault/collation"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 	"github.com/vaultwicket/vaultwicket/internal/vault/frontmatter"
 	"github.com/vaultwicket/vaultwicket/internal/vault/index"
@@ -177,7 +177,7 @@ func typed(uses []propertyUse, types map[string]string) []*propertyUse {
 		name := strings.ToLower(use.Name)
 		use.Type = cmp.Or(types[name], ownTypes[name], use.Type)
 	}
-	slices.SortFunc(all, func(a, b *propertyUse) int { return collation.Compare(a.Name, b.Name) })
+	slices.SortFunc(all, func(a, b *propertyUse) int { return filenames.Compare(a.Name, b.Name) })
 	return all
 }
 

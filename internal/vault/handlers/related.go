@@ -11,7 +11,6 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/budget"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/internal/vault/call"
-	"github.com/vaultwicket/vaultwicket/internal/vault/embeddings"
 	"github.com/vaultwicket/vaultwicket/internal/vault/index"
 	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
 	"github.com/vaultwicket/vaultwicket/internal/vault/ranking"
@@ -55,7 +54,7 @@ func related(v *call.Vault, p call.Values) (answer.Reply, error) {
 	if err := s.words(f); err != nil {
 		return answer.Reply{}, err
 	}
-	var near []embeddings.Near
+	var near []ranking.NearNote
 	var without error
 	if m := f.meaning(); m != nil {
 		near, without = m.Like(x.Files[place].Path.String(), func(path string) bool {
@@ -201,7 +200,7 @@ func tagSet(f *index.File) map[string]bool {
 
 // best returns the rows with the highest scores; of equal ones those first that are
 // first in listings. Scores are shares of the best place where notes are near in meaning, best first.
-func (s *scores) best(limit int, near []embeddings.Near) []row {
+func (s *scores) best(limit int, near []ranking.NearNote) []row {
 	sort := func() []int {
 		return slices.SortedFunc(maps.Keys(s.evidence), func(a, b int) int {
 			return cmp.Or(cmp.Compare(s.evidence[b].score, s.evidence[a].score), a-b)
@@ -213,13 +212,13 @@ func (s *scores) best(limit int, near []embeddings.Near) []row {
 	places := sort()
 	if len(near) > 0 {
 		for i, place := range places {
-			s.evidence[place].score = embeddings.Credit(i)
+			s.evidence[place].score = ranking.CreditOfRank(i)
 		}
 		for i, n := range near {
 			place, _ := s.x.Place(n.Path)
 			e := s.of(place)
 			e.near = true
-			e.score += embeddings.Credit(i)
+			e.score += ranking.CreditOfRank(i)
 		}
 		places = sort()
 	}

@@ -12,13 +12,13 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/budget"
 	"github.com/vaultwicket/vaultwicket/internal/guard"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
+	"github.com/vaultwicket/vaultwicket/internal/vault/bases/formula"
 	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/internal/vault/change"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 	"github.com/vaultwicket/vaultwicket/internal/vault/edit"
 	"github.com/vaultwicket/vaultwicket/internal/vault/frontmatter"
 	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
-	"github.com/vaultwicket/vaultwicket/internal/vault/regex"
 	"github.com/vaultwicket/vaultwicket/internal/vault/search"
 )
 
@@ -246,23 +246,23 @@ func (e exactly) each(text string, visit func(start, end int, put string) error)
 type pattern struct {
 	budget   *budget.Budget
 	source   string
-	compiled *regex.Regexp
-	put      regex.Template
+	compiled *formula.Regexp
+	put      formula.Template
 }
 
 func newPattern(b *budget.Budget, source, put string, ignoreCase bool) (*pattern, error) {
 	if len(source) > maxSource {
 		return nil, answer.Misuse("Invalid value for old: the expression is longer than %d bytes.", maxSource)
 	}
-	compiled, err := regex.Compile(
+	compiled, err := formula.CompileRegex(
 		source,
-		regex.Flags{Multiline: true, IgnoreCase: ignoreCase, Unicode: true},
+		formula.RegexFlags{Multiline: true, IgnoreCase: ignoreCase, Unicode: true},
 		budget.Default.Match,
 	)
 	if err != nil {
 		return nil, answer.Misuse("Invalid value for old: no regular expression: %v", err)
 	}
-	template, unknown := regex.NewTemplate(compiled, put, false)
+	template, unknown := formula.NewTemplate(compiled, put, false)
 	if unknown != "" {
 		return nil, answer.Misuse(
 			"Invalid value for new: the expression has no group %s. Write $$ for a dollar sign.",
@@ -274,7 +274,7 @@ func newPattern(b *budget.Budget, source, put string, ignoreCase bool) (*pattern
 
 // holding runs a match in a text, which the engine takes apart into characters, with the
 // budget of the call.
-func (p *pattern) holding(text int, match func(re *regex.Regexp, left time.Duration) error) error {
+func (p *pattern) holding(text int, match func(re *formula.Regexp, left time.Duration) error) error {
 	size := 5 * int64(text)
 	if err := p.budget.Hold(size); err != nil {
 		return err
@@ -282,13 +282,13 @@ func (p *pattern) holding(text int, match func(re *regex.Regexp, left time.Durat
 	defer p.budget.Release(size)
 	return p.budget.Match(
 		p.source,
-		func(left time.Duration) error { return match(regex.Within(p.compiled, left), left) },
+		func(left time.Duration) error { return match(formula.WithinLimit(p.compiled, left), left) },
 	)
 }
 
 // mayBeIn is false where the budget has run out, which is told at the end of the search.
 func (p *pattern) mayBeIn(note []byte) (found bool) {
-	_ = p.holding(len(note), func(re *regex.Regexp, _ time.Duration) (err error) {
+	_ = p.holding(len(note), func(re *formula.Regexp, _ time.Duration) (err error) {
 		found, err = re.MatchString(flatten(note).text)
 		return err
 	})
@@ -297,9 +297,9 @@ func (p *pattern) mayBeIn(note []byte) (found bool) {
 
 func (p *pattern) each(text string, visit func(start, end int, put string) error) error {
 	var failed error
-	err := p.holding(len(text), func(re *regex.Regexp, left time.Duration) error {
+	err := p.holding(len(text), func(re *formula.Regexp, left time.Duration) error {
 		n := 0
-		return regex.Each(re, text, 0, left, func(m *regex.Match) bool {
+		return formula.EachMatch(re, text, 0, left, func(m *formula.Match) bool {
 			if n++; n > maxMatches {
 				failed = answer.Failure("More than %d places of one note match. Nothing was changed.", maxMatches)
 				return false

@@ -11,11 +11,10 @@ import (
 	"sync/atomic"
 
 	"github.com/vaultwicket/vaultwicket/internal/budget"
+	"github.com/vaultwicket/vaultwicket/internal/filenames"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/internal/vault/call"
-	"github.com/vaultwicket/vaultwicket/internal/vault/collation"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
-	"github.com/vaultwicket/vaultwicket/internal/vault/query"
 	"github.com/vaultwicket/vaultwicket/internal/vault/search"
 )
 
@@ -155,8 +154,8 @@ func searchLines(v *call.Vault, p call.Values) (answer.Reply, error) {
 // if they are wanted the lines in them. Only notes are found, and none that is
 // excluded.
 func searchNotes(v *call.Vault, p call.Values, lines bool) (result, error) {
-	meant := query.Meant(p["query"])
-	q, err := query.Parse(p["query"], query.Options{CaseSensitive: p.Has("case"), Budget: budget.From(v.Ctx)})
+	meant := search.Meant(p["query"])
+	q, err := search.ParseQuery(p["query"], search.QueryOptions{CaseSensitive: p.Has("case"), Budget: budget.From(v.Ctx)})
 	if err != nil && meant != "" {
 		return result{}, answer.MisuseWithHint("did you mean query="+meant+"?", "%v", err)
 	}
@@ -182,11 +181,11 @@ func searchNotes(v *call.Vault, p call.Values, lines bool) (result, error) {
 			return false
 		}
 		outlook := q.Foresee(n, n.Filter)
-		if outlook == query.Always && !lines {
+		if outlook == search.Always && !lines {
 			found.add(hit{path: n.File, rank: n.Rank})
 			return false
 		}
-		return outlook != query.Never
+		return outlook != search.Never
 	}
 	err = v.Host.Knowledge.EachNote(
 		v.View(),
@@ -237,7 +236,7 @@ const maxHits = 100_000
 
 // badQuery is [invalidQuery] that gives the advice about an unknown operator a line of its own.
 func badQuery(err error) error {
-	if wrong, ok := errors.AsType[*query.ParseError](err); ok && wrong.Code() == query.CodeNoOperator {
+	if wrong, ok := errors.AsType[*search.ParseError](err); ok && wrong.Code() == search.CodeNoOperator {
 		return answer.MisuseWithHint(wrong.Hint(), "%v.\n%s", err, wrong.Hint())
 	}
 	return invalidQuery(err)
@@ -247,7 +246,7 @@ func badQuery(err error) error {
 type hit struct {
 	path  string
 	rank  int // in the order of listings, 0 if it is not known
-	lines []query.Line
+	lines []search.MatchedLine
 	cut   bool // there are more lines, and they are left out
 }
 
@@ -287,7 +286,7 @@ func (h *hits) shorten() {
 		if a.rank != 0 && b.rank != 0 {
 			return a.rank - b.rank
 		}
-		return collation.Compare(a.path, b.path)
+		return filenames.Compare(a.path, b.path)
 	})
 	h.size = 0
 	for i := range h.all {

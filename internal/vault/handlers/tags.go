@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/vaultwicket/vaultwicket/internal/filenames"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/internal/vault/call"
-	"github.com/vaultwicket/vaultwicket/internal/vault/collation"
 	"github.com/vaultwicket/vaultwicket/internal/vault/index"
 	"github.com/vaultwicket/vaultwicket/internal/vault/lookup"
 	"github.com/vaultwicket/vaultwicket/internal/vault/search"
@@ -171,7 +171,7 @@ func (t *tagTable) follow(before, files []*index.File) *tagTable {
 		case count == 0:
 		case b == unused,
 			count > times[b],
-			count == times[b] && collation.Compare(next.spellings.names[n], next.spellings.names[b]) < 0:
+			count == times[b] && filenames.Compare(next.spellings.names[n], next.spellings.names[b]) < 0:
 			best[tag] = int32(n)
 		}
 	}
@@ -189,7 +189,7 @@ func (t *tagTable) follow(before, files []*index.File) *tagTable {
 		add(int32(tag))
 	}
 	slices.SortFunc(next.uses, func(a, b tagUse) int {
-		return cmp.Or(collation.Compare(a.name, b.name), cmp.Compare(a.tag, b.tag))
+		return cmp.Or(filenames.Compare(a.name, b.name), cmp.Compare(a.tag, b.tag))
 	})
 	return next
 }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 	"github.com/vaultwicket/vaultwicket/internal/vault/index"
-	"github.com/vaultwicket/vaultwicket/internal/vault/query"
+	"github.com/vaultwicket/vaultwicket/internal/vault/search"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
@@ -154,7 +154,7 @@ func TestTheFirstLinesOfASearchAreKept(t *testing.T) {
 		for _, i := range rand.New(rand.NewPCG(seed, 1)).Perm(notes) {
 			one := hit{path: fmt.Sprintf("%03d.md", i)}
 			for n := range lines {
-				one.lines = append(one.lines, query.Line{Line: n + 1, Text: text})
+				one.lines = append(one.lines, search.MatchedLine{Line: n + 1, Text: text})
 			}
 			h.add(one)
 			require.That(t, h.size <= 2*maxContext, "%d bytes of lines are kept", h.size)

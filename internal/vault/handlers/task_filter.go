@@ -9,9 +9,9 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/vaultwicket/vaultwicket/internal/filenames"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/internal/vault/call"
-	"github.com/vaultwicket/vaultwicket/internal/vault/collation"
 	"github.com/vaultwicket/vaultwicket/internal/vault/task"
 )
 
@@ -212,7 +212,7 @@ func arranged(items []*taskItem, p call.Values, values map[string][]string) []*t
 			}
 			return 0
 		}
-		return cmp.Or(isNone(a)-isNone(b), collation.Compare(a, b))
+		return cmp.Or(isNone(a)-isNone(b), filenames.Compare(a, b))
 	})
 	for _, name := range names {
 		var at *place

@@ -10,13 +10,13 @@ import (
 
 	"github.com/sourcegraph/conc"
 
+	"github.com/vaultwicket/vaultwicket/internal/budget"
+	"github.com/vaultwicket/vaultwicket/internal/filenames"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/internal/vault/call"
-	"github.com/vaultwicket/vaultwicket/internal/vault/collation"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 	"github.com/vaultwicket/vaultwicket/internal/vault/index"
 	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
-	"github.com/vaultwicket/vaultwicket/internal/vault/parallel"
 	"github.com/vaultwicket/vaultwicket/internal/vault/search"
 	"github.com/vaultwicket/vaultwicket/internal/vault/task"
 )
@@ -402,9 +402,9 @@ func listOpen(v *call.Vault, limit int, lists []openTasks) error {
 	if err != nil {
 		return err
 	}
-	first := make([]*collation.First[key], len(lists))
+	first := make([]*filenames.First[key], len(lists))
 	for n := range first {
-		first[n] = collation.NewFirst(limit, cmp.Compare[key])
+		first[n] = filenames.NewFirst(limit, cmp.Compare[key])
 	}
 	isOpen := remembered(settings.IsOpen)
 	all := detailedTasks.Of(&v.Host.Memo, files)
@@ -482,7 +482,7 @@ func detailedItems(files []*index.File) []taskItem {
 		return items
 	})
 	var readers conc.WaitGroup
-	for some := range slices.Chunk(all, len(all)/parallel.Count()+1) {
+	for some := range slices.Chunk(all, len(all)/budget.Goroutines()+1) {
 		readers.Go(func() {
 			for i := range some {
 				line := some[i].text

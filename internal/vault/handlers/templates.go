@@ -9,16 +9,16 @@ import (
 	"strings"
 	"time"
 
+	"github.com/vaultwicket/vaultwicket/internal/date"
+	"github.com/vaultwicket/vaultwicket/internal/filenames"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/internal/vault/change"
-	"github.com/vaultwicket/vaultwicket/internal/vault/collation"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 	"github.com/vaultwicket/vaultwicket/internal/vault/edit"
 	"github.com/vaultwicket/vaultwicket/internal/vault/frontmatter"
 	"github.com/vaultwicket/vaultwicket/internal/vault/lookup"
 	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
-	"github.com/vaultwicket/vaultwicket/internal/vault/momentformat"
 )
 
 func init() {
@@ -78,7 +78,7 @@ func templateNames(v *call.Vault, folder disk.Path) ([]string, error) {
 	if err != nil && !disk.IsMissing(err) {
 		return nil, err
 	}
-	collation.Sort(names)
+	filenames.Sort(names)
 	return names, nil
 }
 
@@ -101,7 +101,7 @@ func fill(v *call.Vault, path disk.Path, typed string, settings templateSettings
 	now := v.Clock()
 	return blanks{
 		now:   now,
-		date:  momentformat.Format(now, cmp.Or(settings.DateFormat, defaultDate)),
+		date:  date.Format(now, cmp.Or(settings.DateFormat, defaultDate)),
 		title: title,
 	}.in(
 		v,
@@ -227,7 +227,7 @@ func (b blanks) variable(v *call.Vault, inner string) (value string, known bool,
 	name, format, _ := strings.Cut(inner, ":")
 	if at, ok := b.dayOf(strings.TrimSpace(name)); ok {
 		v.Origin.Timed = true
-		return momentformat.Format(at, cmp.Or(strings.TrimSpace(format), defaultDate)), true, nil
+		return date.Format(at, cmp.Or(strings.TrimSpace(format), defaultDate)), true, nil
 	}
 	name = strings.ToLower(strings.TrimSpace(name))
 	format = strings.TrimSpace(format)
@@ -235,7 +235,7 @@ func (b blanks) variable(v *call.Vault, inner string) (value string, known bool,
 	switch {
 	case isClock && format != "":
 		v.Origin.Timed = true
-		return momentformat.Format(b.now, format), true, nil
+		return date.Format(b.now, format), true, nil
 	case strings.Contains(inner, ":"):
 		return "", false, nil
 	case name == "date":
@@ -248,7 +248,7 @@ func (b blanks) variable(v *call.Vault, inner string) (value string, known bool,
 		if err := v.ReadConfig(templateConfig, &settings); err != nil {
 			return "", true, err
 		}
-		return momentformat.Format(b.now, cmp.Or(settings.TimeFormat, defaultTime)), true, nil
+		return date.Format(b.now, cmp.Or(settings.TimeFormat, defaultTime)), true, nil
 	case name == "title":
 		return b.title, true, nil
 	}

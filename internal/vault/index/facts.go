@@ -7,12 +7,11 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/vaultwicket/vaultwicket/internal/budget"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk/system"
 	"github.com/vaultwicket/vaultwicket/internal/vault/frontmatter"
 	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
-	"github.com/vaultwicket/vaultwicket/internal/vault/parallel"
-	"github.com/vaultwicket/vaultwicket/internal/vault/query/trigram"
 )
 
 // Found is what was found in a note or a canvas.
@@ -230,7 +229,7 @@ type File struct {
 	Stamp system.Stamp
 	// Filter is that of the text of a note. It is "" where the text was not read for this
 	// index.
-	Filter trigram.Filter
+	Filter Trigrams
 
 	settled  bool // the stamp can be trusted: as long as it stays, the facts do
 	closed   bool // by its text: it has no facts
@@ -306,7 +305,7 @@ const share = 64
 func Collect[T any](files []*File, ask func(Facts) T) []T {
 	unshelve(files)
 	answers := make([]T, len(files))
-	parallel.Each(len(files), share, func(start, end int) {
+	budget.InParallel(len(files), share, func(start, end int) {
 		for i := start; i < end; i++ {
 			if files[i].HasFacts() {
 				answers[i] = ask(files[i].Facts())

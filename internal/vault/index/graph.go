@@ -7,9 +7,9 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/vaultwicket/vaultwicket/internal/budget"
 	"github.com/vaultwicket/vaultwicket/internal/vault/lookup"
 	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
-	"github.com/vaultwicket/vaultwicket/internal/vault/parallel"
 )
 
 // Graph says which file links to which, counted by occurrences: in the body, as embeds and
@@ -126,7 +126,7 @@ func resolveAll(files []*File, names *lookup.Files) (rows[Edge], rows[Missing]) 
 	unshelve(files)
 	shares := make([]resolver, (len(files)+share-1)/share)
 	memory := sync.Pool{New: func() any { return new(resolverMemory) }}
-	parallel.Each(len(files), share, func(start, end int) {
+	budget.InParallel(len(files), share, func(start, end int) {
 		m := memory.Get().(*resolverMemory)
 		defer memory.Put(m)
 		for _, f := range files[start:end] {

@@ -20,12 +20,11 @@ import (
 
 	"github.com/sourcegraph/conc"
 
+	"github.com/vaultwicket/vaultwicket/internal/filenames"
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
-	"github.com/vaultwicket/vaultwicket/internal/vault/collation"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk/system"
 	"github.com/vaultwicket/vaultwicket/internal/vault/lookup"
-	"github.com/vaultwicket/vaultwicket/internal/vault/query/trigram"
 )
 
 // Index is a vault at one moment. It is safe for use by several goroutines.
@@ -360,7 +359,7 @@ func (l *Look) read(path disk.Path, from source) *File {
 	*buf = text
 	f := newFile(path, state, read(path, text, l.old == nil), state.Settled(l.begun))
 	if f.IsNote() && !l.memory.NoFilters {
-		f.Filter = trigram.Of(text)
+		f.Filter = TrigramsOf(text)
 	}
 	if l.memory.Learn != nil && f.settled && IsRead(path) {
 		l.memory.Learn(f, text)
@@ -526,10 +525,10 @@ func sortedByKey(files []*File) []keyed {
 		}
 		if in := f.Path.Folder(); in != folder {
 			folder = in
-			start = collation.AppendKey(nil, in)
+			start = filenames.AppendKey(nil, in)
 		}
 		at := len(all)
-		all = collation.AppendKey(append(all, start...), f.Path.String()[len(folder):])
+		all = filenames.AppendKey(append(all, start...), f.Path.String()[len(folder):])
 		list[i] = keyed{all[at:], f}
 	}
 	slices.SortFunc(list, byKey)
@@ -548,4 +547,4 @@ func byKey(a, b keyed) int {
 }
 
 // inOrder compares files as listings do.
-func inOrder(a, b *File) int { return collation.Compare(a.Path.String(), b.Path.String()) }
+func inOrder(a, b *File) int { return filenames.Compare(a.Path.String(), b.Path.String()) }

@@ -20,7 +20,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"github.com/vaultwicket/vaultwicket/internal/vault/collation"
+	"github.com/vaultwicket/vaultwicket/internal/filenames"
 )
 
 // Files is an index of the paths of a vault. It is immutable and safe for use by several
@@ -52,7 +52,7 @@ func (f *Files) compare(a, b int32) int {
 	if c := cmp.Compare(units(f.paths[a]), units(f.paths[b])); c != 0 {
 		return c
 	}
-	return collation.Compare(f.paths[a], f.paths[b])
+	return filenames.Compare(f.paths[a], f.paths[b])
 }
 
 // Len returns how many files there are.

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"unicode"
 
-	"github.com/vaultwicket/vaultwicket/internal/vault/collation"
+	"github.com/vaultwicket/vaultwicket/internal/filenames"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	_ "github.com/vaultwicket/vaultwicket/tests/sameseed"
@@ -80,7 +80,7 @@ func TestResolveAgreesWithAWalk(t *testing.T) {
 		}
 		slices.Sort(paths)
 		paths = slices.Compact(paths)
-		collation.Sort(paths) // of several that are equally good the first one counts
+		filenames.Sort(paths) // of several that are equally good the first one counts
 		target := rapid.SampledFrom([]string{"", "/"}).Draw(t, "slash") + strings.Join(rapid.SliceOfN(segment, 1, 2).Draw(t, "target"), "/")
 		source := rapid.SampledFrom(paths).Draw(t, "source")
 		want := walkFor(paths, target, source)
@@ -185,7 +185,7 @@ var (
 
 func draw(t *rapid.T, label string) []string {
 	paths := rapid.SliceOfNDistinct(file, 0, 14, rapid.ID[string]).Draw(t, label)
-	collation.Sort(paths)
+	filenames.Sort(paths)
 	return paths
 }
 

@@ -9,9 +9,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/vaultwicket/vaultwicket/internal/budget"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
-	"github.com/vaultwicket/vaultwicket/internal/vault/collation"
-	"github.com/vaultwicket/vaultwicket/internal/vault/parallel"
+	"github.com/vaultwicket/vaultwicket/internal/filenames"
 )
 
 const (
@@ -90,11 +90,11 @@ func best(typed string, key wanted, names []string, closeTo func() func(string) 
 		name string
 		at   closeness
 	}
-	found := collation.NewFirst(maxNearest, func(a, b match) int {
+	found := filenames.NewFirst(maxNearest, func(a, b match) int {
 		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(len(a.name), len(b.name)), cmp.Compare(a.name, b.name))
 	})
 	var mu sync.Mutex
-	parallel.Each(len(names), nameShare, func(start, end int) {
+	budget.InParallel(len(names), nameShare, func(start, end int) {
 		closeness := closeTo()
 		for _, name := range names[start:end] {
 			if at := closeness(name); at < unlike {

@@ -2,8 +2,8 @@
 // write: in other word forms, with typing errors, in several languages, in whole sentences.
 //
 // [Index] is an inverted index of the words of files, [View] the part of it that a caller may see, and
-// [View.Ask] answers a question. The package opens no file: texts are given to it, and those of the best
-// files are asked for.
+// [View.Ask] answers a question. The ranking opens no file: texts are given to it, and those of the best
+// files are asked for. [Embeddings] are a second ranking, by meaning.
 package ranking
 
 import (

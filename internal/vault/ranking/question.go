@@ -12,7 +12,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
-	"github.com/vaultwicket/vaultwicket/internal/vault/embeddings"
 	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
 )
 
@@ -663,7 +662,7 @@ type Vault struct {
 	Now   time.Time // of the day: an answer is the same all day long
 	// Near returns what is nearest in meaning to a question, best first, of the files that are visible; nil is nothing.
 	// Its error is in the answer, which is made without.
-	Near func(ctx context.Context, question string, visible func(path string) bool, most int) ([]embeddings.Near, error)
+	Near func(ctx context.Context, question string, visible func(path string) bool, most int) ([]NearNote, error)
 }
 
 // Content is the text of a note.

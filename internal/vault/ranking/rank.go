@@ -12,9 +12,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/vaultwicket/vaultwicket/internal/vault/embeddings"
+	"github.com/vaultwicket/vaultwicket/internal/budget"
 	"github.com/vaultwicket/vaultwicket/internal/vault/lookup"
-	"github.com/vaultwicket/vaultwicket/internal/vault/parallel"
 )
 
 // The parameters of the ranking. The weights of BM25 with fields are those that serve collections of
@@ -258,7 +257,7 @@ func (q *ranking) rank(ctx context.Context, candidates int) ([]*found, error) {
 	for len(best) > 0 && len(list) < candidates {
 		next := best[:min(len(best), candidates-len(list))]
 		best = best[len(next):]
-		parallel.Each(len(next), 1, func(i, _ int) {
+		budget.InParallel(len(next), 1, func(i, _ int) {
 			if next[i].err = ctx.Err(); next[i].err == nil {
 				next[i].err = q.look(next[i])
 			}
@@ -427,7 +426,7 @@ func (q *ranking) fuse(ctx context.Context, question string, list []*found, a *A
 	byPath := map[string]*found{}
 	fused := map[string]float64{}
 	for i, f := range list {
-		byPath[f.path], fused[f.path] = f, embeddings.Credit(i)
+		byPath[f.path], fused[f.path] = f, CreditOfRank(i)
 	}
 	for i, n := range near {
 		f := byPath[n.Path]
@@ -442,7 +441,7 @@ func (q *ranking) fuse(ctx context.Context, question string, list []*found, a *A
 			}
 			list = append(list, f)
 		}
-		fused[n.Path] += embeddings.Credit(i)
+		fused[n.Path] += CreditOfRank(i)
 		f.result.Why = append(f.result.Why, "similar meaning")
 	}
 	for _, f := range list {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/vaultwicket/vaultwicket/internal/vault/bases/syntax"
+	"github.com/vaultwicket/vaultwicket/internal/vault/bases/formula"
 	"github.com/vaultwicket/vaultwicket/internal/vault/frontmatter"
 	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
 )
@@ -66,11 +66,11 @@ func (m *Move) expressions(text []byte, source string) (edits []edit, left []Lef
 
 // expression returns what is replaced in one expression.
 func (m *Move) expression(text, source string) (pieces []frontmatter.Patch, left []Left) {
-	root, err := syntax.Parse(text)
+	root, err := formula.Parse(text)
 	if err != nil {
 		return nil, nil
 	}
-	syntax.Walk(root, func(n syntax.Node) {
+	formula.Walk(root, func(n formula.Node) {
 		kind, literals := namesIn(n)
 		for _, literal := range literals {
 			written, reason := m.renamed(kind, literal.Value, source)
@@ -79,7 +79,7 @@ func (m *Move) expression(text, source string) (pieces []frontmatter.Patch, left
 				left = append(left, Left{Target: literal.Value, Reason: reason})
 			case written != "" && written != literal.Value:
 				span := markdown.Span{Start: literal.Position(), End: literal.End}
-				pieces = append(pieces, frontmatter.Patch{Span: span, Text: syntax.Quote(written, text[span.Start])})
+				pieces = append(pieces, frontmatter.Patch{Span: span, Text: formula.Quote(written, text[span.Start])})
 			}
 		}
 	})
@@ -88,25 +88,25 @@ func (m *Move) expression(text, source string) (pieces []frontmatter.Patch, left
 }
 
 // namesIn returns the texts that name files or folders directly in a node.
-func namesIn(n syntax.Node) (nameKind, []*syntax.String) {
+func namesIn(n formula.Node) (nameKind, []*formula.StringNode) {
 	switch n := n.(type) {
-	case *syntax.Binary:
-		if n.Op != syntax.Equal && n.Op != syntax.NotEqual {
+	case *formula.BinaryNode:
+		if n.Op != formula.Equal && n.Op != formula.NotEqual {
 			return noName, nil
 		}
 		if kind := fieldOf(n.X); kind != noName {
 			return kind, stringsOf(n.Y)
 		}
 		return fieldOf(n.Y), stringsOf(n.X)
-	case *syntax.Call:
+	case *formula.CallNode:
 		if len(n.Args) == 0 {
 			return noName, nil
 		}
 		switch function := n.Function.(type) {
-		case *syntax.Name:
+		case *formula.NameNode:
 			return functionNames[function.Text], stringsOf(n.Args[0])
-		case *syntax.Member:
-			if list, isList := function.X.(*syntax.List); isList && function.Name == "contains" {
+		case *formula.MemberNode:
+			if list, isList := function.X.(*formula.ListNode); isList && function.Name == "contains" {
 				return fieldOf(n.Args[0]), stringsOf(list.Items...)
 			}
 			return functionNames[function.Name], stringsOf(n.Args[0])
@@ -116,17 +116,17 @@ func namesIn(n syntax.Node) (nameKind, []*syntax.String) {
 }
 
 // fieldOf returns how a field of a file, as file.folder or this.file.path, names something.
-func fieldOf(n syntax.Node) nameKind {
-	member, isMember := n.(*syntax.Member)
+func fieldOf(n formula.Node) nameKind {
+	member, isMember := n.(*formula.MemberNode)
 	if !isMember {
 		return noName
 	}
 	switch owner := member.X.(type) {
-	case *syntax.Name:
+	case *formula.NameNode:
 		if owner.Text == "file" || owner.Text == "this" {
 			return fileFields[member.Name]
 		}
-	case *syntax.Member:
+	case *formula.MemberNode:
 		if owner.Name == "file" {
 			return fileFields[member.Name]
 		}
@@ -135,9 +135,9 @@ func fieldOf(n syntax.Node) nameKind {
 }
 
 // stringsOf returns those nodes that are string literals.
-func stringsOf(nodes ...syntax.Node) (literals []*syntax.String) {
+func stringsOf(nodes ...formula.Node) (literals []*formula.StringNode) {
 	for _, n := range nodes {
-		if literal, ok := n.(*syntax.String); ok {
+		if literal, ok := n.(*formula.StringNode); ok {
 			literals = append(literals, literal)
 		}
 	}

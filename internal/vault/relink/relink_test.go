@@ -12,7 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/vaultwicket/vaultwicket/internal/vault/bases/syntax"
+	"github.com/vaultwicket/vaultwicket/internal/vault/bases/formula"
 	"github.com/vaultwicket/vaultwicket/internal/vault/frontmatter"
 	"github.com/vaultwicket/vaultwicket/internal/vault/lookup"
 	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
@@ -340,10 +340,10 @@ func TestNamesInExpressionsFollowInEachSpelling(t *testing.T) {
 func namedIn(t *testing.T, base []byte) (names []string) {
 	t.Helper()
 	frontmatter.RewritePieces(base, func(s frontmatter.Scalar) []frontmatter.Patch {
-		node, err := syntax.Parse(s.Text)
+		node, err := formula.Parse(s.Text)
 		require.That(t, err == nil, "%q: %v", s.Text, err)
-		syntax.Walk(node, func(n syntax.Node) {
-			if literal, ok := n.(*syntax.String); ok {
+		formula.Walk(node, func(n formula.Node) {
+			if literal, ok := n.(*formula.StringNode); ok {
 				names = append(names, literal.Value)
 			}
 		})

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/vaultwicket/vaultwicket/allowlist/day"
+	"github.com/vaultwicket/vaultwicket/internal/date"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/internal/vault/index/cache"
 	"github.com/vaultwicket/vaultwicket/internal/vault/search"
@@ -69,7 +69,7 @@ func answers(h *embedded.Vault) string {
 
 func without(h *embedded.Vault) *embedded.Vault {
 	bare := *h
-	bare.Env = map[string]string{day.NowVariable: embedded.Saturday}
+	bare.Env = map[string]string{date.NowVariable: embedded.Saturday}
 	return &bare
 }
 

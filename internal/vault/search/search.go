@@ -13,14 +13,13 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"github.com/vaultwicket/vaultwicket/internal/budget"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk/system"
 	"github.com/vaultwicket/vaultwicket/internal/vault/frontmatter"
 	"github.com/vaultwicket/vaultwicket/internal/vault/index"
 	"github.com/vaultwicket/vaultwicket/internal/vault/index/cache"
 	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
-	"github.com/vaultwicket/vaultwicket/internal/vault/parallel"
-	"github.com/vaultwicket/vaultwicket/internal/vault/query/trigram"
 )
 
 // Scope says which notes a search is about.
@@ -155,7 +154,7 @@ func (w *walked) read(e disk.Entry, buf *[]byte) ([]byte, error) {
 	}
 	*buf = text
 	if stamp.Settled(w.begun) {
-		w.saver.writing().Put(e.Path.String(), stamp, text, cache.Found{Filter: string(trigram.Of(text))})
+		w.saver.writing().Put(e.Path.String(), stamp, text, cache.Found{Filter: string(index.TrigramsOf(text))})
 	}
 	return text, nil
 }
@@ -172,7 +171,7 @@ func (w *walked) visitKept(from View) {
 	wanted := make([]bool, len(notes))
 	c.Each(records, cache.FilterPart, func(i int, filter []byte, ok bool) {
 		if ok {
-			notes[i].Filter = trigram.Read(filter)
+			notes[i].Filter = index.ReadTrigrams(filter)
 		}
 		wanted[i] = w.wants(notes[i])
 	})
@@ -191,7 +190,7 @@ func (w *walked) visitKept(from View) {
 		w.visit(n)
 		if kept && !records[i].Has(cache.FilterPart) {
 			if update := w.saver.writing(); update != nil {
-				update.Add(n.path.String(), records[i], cache.FilterPart, string(trigram.Of(n.text)))
+				update.Add(n.path.String(), records[i], cache.FilterPart, string(index.TrigramsOf(n.text)))
 			}
 		}
 	})
@@ -204,7 +203,7 @@ var buffers = sync.Pool{New: func() any { return new([]byte) }}
 func (k *Store) eachIndexed(x *index.Index, from View, s Scope, visit func(*Note)) {
 	k.withAimed(x, func(c *cache.Cache, has aimed) {
 		notes := make([]*Note, len(has.files))
-		parallel.Each(len(has.files), share, func(start, end int) {
+		budget.InParallel(len(has.files), share, func(start, end int) {
 			var next *Note // one that was not wanted makes room for the next
 			seen := 0
 			for i := start; i < end; i++ {
@@ -246,7 +245,7 @@ func (k *Store) eachIndexed(x *index.Index, from View, s Scope, visit func(*Note
 			}
 		}
 		visitTexts(c, records, cached, func(i int) { visit(cached[i]) })
-		parallel.Each(len(rest), share, func(start, end int) {
+		budget.InParallel(len(rest), share, func(start, end int) {
 			for _, n := range rest[start:end] {
 				visit(n)
 			}
@@ -286,7 +285,7 @@ type Note struct {
 	failed  error       // of the read of the text
 	indexed *index.File // nil if there was no index
 	// Filter is that of the text, the zero one if it is not known.
-	Filter trigram.Filter
+	Filter index.Trigrams
 	found  *index.Found // nil until it is needed
 }
 
@@ -347,7 +346,7 @@ type aimed struct {
 // do not fit into the caches of a processor.
 type aimedFile struct {
 	path   disk.Path
-	filter trigram.Filter // of the text of the record, or of the one read for the index
+	filter index.Trigrams // of the text of the record, or of the one read for the index
 	record cache.Record
 	isNote bool
 	isNFC  bool // the path is in Unicode normal form C, as queries compare it
@@ -421,13 +420,13 @@ func (k *Store) aim(x *index.Index) {
 	}
 	k.cache.Each(kept, cache.FilterPart, func(i int, filter []byte, ok bool) {
 		if ok {
-			next.files[keptOf[i]].filter = trigram.Read(filter)
+			next.files[keptOf[i]].filter = index.ReadTrigrams(filter)
 		}
 	})
 	k.cache.Each(made, cache.TextPart, func(i int, text []byte, ok bool) {
 		if ok {
 			f := &next.files[madeOf[i]]
-			f.filter = trigram.Of(text)
+			f.filter = index.TrigramsOf(text)
 			f.isMade = f.filter != "" // a very large text has none
 		}
 	})

@@ -17,11 +17,11 @@ import (
 
 	"github.com/sourcegraph/conc/panics"
 
+	"github.com/vaultwicket/vaultwicket/internal/filenames"
 	"github.com/vaultwicket/vaultwicket/internal/guard"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/internal/release"
-	"github.com/vaultwicket/vaultwicket/internal/vault/collation"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 	"github.com/vaultwicket/vaultwicket/internal/vault/index"
 	"github.com/vaultwicket/vaultwicket/internal/vault/index/cache"
@@ -630,6 +630,6 @@ func FoldersBelow(folder *disk.Folder, under disk.Path) (found []string, err err
 		defer mu.Unlock()
 		found = append(found, path.String())
 	})
-	collation.Sort(found)
+	filenames.Sort(found)
 	return found, err
 }

@@ -23,7 +23,6 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/index"
 	"github.com/vaultwicket/vaultwicket/internal/vault/index/cache"
 	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
-	"github.com/vaultwicket/vaultwicket/internal/vault/parallel"
 	"github.com/vaultwicket/vaultwicket/internal/vault/ranking"
 )
 
@@ -485,7 +484,7 @@ func (k *Store) eachDoc(
 		}
 	}
 	if x.IsPart { // to go through the vault waits for the look at its files
-		parallel.Each(len(files), 1, func(i, _ int) {
+		budget.InParallel(len(files), 1, func(i, _ int) {
 			place, isKnown := x.Place(files[i])
 			if isKnown && isRead() && KindOf(files[i]) == ranking.Note {
 				text, _, failed := from.Folder.ReadHere(x.Files[place].Path)

@@ -8,27 +8,24 @@ import (
 	"sync"
 	"time"
 	"unicode/utf16"
-
-	"github.com/vaultwicket/vaultwicket/internal/vault/bases/syntax"
-	"github.com/vaultwicket/vaultwicket/internal/vault/regex"
 )
 
-func (e *evaluation) eval(n syntax.Node, s *scope) Value {
+func (e *evaluation) eval(n Node, s *scope) Value {
 	if !e.row.spend(1) {
 		return e.row.ended()
 	}
 	switch n := n.(type) {
-	case *syntax.Number:
+	case *NumberNode:
 		return OfNumber(n.Value)
-	case *syntax.String:
+	case *StringNode:
 		return OfText(n.Value)
-	case *syntax.Bool:
+	case *BoolNode:
 		return OfBool(n.Value)
-	case *syntax.Regex:
+	case *RegexNode:
 		return e.program.patterns[n]
-	case *syntax.Name:
+	case *NameNode:
 		return e.name(n, s)
-	case *syntax.List:
+	case *ListNode:
 		items := make([]Value, len(n.Items))
 		for i, item := range n.Items {
 			if items[i] = e.eval(item, s); items[i].IsError() {
@@ -36,11 +33,11 @@ func (e *evaluation) eval(n syntax.Node, s *scope) Value {
 			}
 		}
 		return e.row.made(OfList(items))
-	case *syntax.Unary:
+	case *UnaryNode:
 		switch v := e.eval(n.X, s); {
 		case v.IsError():
 			return v
-		case n.Op == syntax.Not:
+		case n.Op == Not:
 			return OfBool(!v.Truthy())
 		case v.kind == Null:
 			return v
@@ -52,16 +49,16 @@ func (e *evaluation) eval(n syntax.Node, s *scope) Value {
 		default:
 			return failure("Invalid operator between Number and " + v.kind.String())
 		}
-	case *syntax.Binary:
+	case *BinaryNode:
 		return e.binary(n, s)
-	case *syntax.Member:
+	case *MemberNode:
 		if v, ok := e.inNamespace(n.X, n.Name); ok {
 			return v
 		}
 		return e.row.field(e.eval(n.X, s), n.Name)
-	case *syntax.Index:
+	case *IndexNode:
 		return e.index(n, s)
-	case *syntax.Call:
+	case *CallNode:
 		return e.call(n, s)
 	}
 	return Value{} // null, and an empty expression
@@ -69,7 +66,7 @@ func (e *evaluation) eval(n syntax.Node, s *scope) Value {
 
 // name returns the value of a name that is bound in the scope, or the meaning that it has in every
 // expression.
-func (e *evaluation) name(n *syntax.Name, s *scope) Value {
+func (e *evaluation) name(n *NameNode, s *scope) Value {
 	for ; s != nil; s = s.outer {
 		switch {
 		case s.inLambda && n.Text == "value":
@@ -105,11 +102,11 @@ func (e *evaluation) name(n *syntax.Name, s *scope) Value {
 
 // binary evaluates from left to right. The chain of left operands, which may be long, is walked
 // without recursion.
-func (e *evaluation) binary(n *syntax.Binary, s *scope) Value {
-	var chain []*syntax.Binary
-	var first syntax.Node = n
+func (e *evaluation) binary(n *BinaryNode, s *scope) Value {
+	var chain []*BinaryNode
+	var first Node = n
 	for {
-		b, ok := first.(*syntax.Binary)
+		b, ok := first.(*BinaryNode)
 		if !ok {
 			break
 		}
@@ -123,13 +120,13 @@ func (e *evaluation) binary(n *syntax.Binary, s *scope) Value {
 	return left
 }
 
-func (e *evaluation) operate(n *syntax.Binary, left Value, s *scope) Value {
+func (e *evaluation) operate(n *BinaryNode, left Value, s *scope) Value {
 	if left.IsError() {
 		return left
 	}
-	if n.Op == syntax.And || n.Op == syntax.Or {
-		if left.Truthy() == (n.Op == syntax.Or) {
-			return OfBool(n.Op == syntax.Or) // the other side is not evaluated
+	if n.Op == And || n.Op == Or {
+		if left.Truthy() == (n.Op == Or) {
+			return OfBool(n.Op == Or) // the other side is not evaluated
 		}
 		right := e.eval(n.Y, s)
 		if right.IsError() {
@@ -145,18 +142,18 @@ func (e *evaluation) operate(n *syntax.Binary, left Value, s *scope) Value {
 		return e.row.ended()
 	}
 	switch n.Op {
-	case syntax.Equal:
+	case Equal:
 		return OfBool(e.row.Equal(left, right))
-	case syntax.NotEqual:
+	case NotEqual:
 		return OfBool(!e.row.Equal(left, right))
-	case syntax.Less, syntax.Greater, syntax.LessEqual, syntax.GreaterEqual:
+	case Less, Greater, LessEqual, GreaterEqual:
 		c, ok := e.row.Compare(left, right)
 		switch n.Op {
-		case syntax.Less:
+		case Less:
 			return OfBool(ok && c < 0)
-		case syntax.Greater:
+		case Greater:
 			return OfBool(ok && c > 0)
-		case syntax.LessEqual:
+		case LessEqual:
 			return OfBool(ok && c <= 0)
 		}
 		return OfBool(ok && c >= 0)
@@ -166,7 +163,7 @@ func (e *evaluation) operate(n *syntax.Binary, left Value, s *scope) Value {
 
 // inNamespace returns the meaning of a name after note, file, formula or this; ok is false
 // after anything else.
-func (e *evaluation) inNamespace(of syntax.Node, name string) (v Value, ok bool) {
+func (e *evaluation) inNamespace(of Node, name string) (v Value, ok bool) {
 	switch namespace(of) {
 	case "note":
 		return e.row.Property(name), true
@@ -189,7 +186,7 @@ func (e *evaluation) inNamespace(of syntax.Node, name string) (v Value, ok bool)
 	return Value{}, false
 }
 
-func (e *evaluation) index(n *syntax.Index, s *scope) Value {
+func (e *evaluation) index(n *IndexNode, s *scope) Value {
 	key := e.eval(n.Key, s)
 	if key.IsError() {
 		return key
@@ -287,7 +284,7 @@ type call struct {
 	name  string
 	on    Value // of a method
 	args  []Value
-	nodes []syntax.Node
+	nodes []Node
 	scope *scope
 }
 
@@ -299,14 +296,14 @@ func (c *call) arg(i int) Value {
 	return c.args[i]
 }
 
-func (e *evaluation) call(n *syntax.Call, s *scope) Value {
+func (e *evaluation) call(n *CallNode, s *scope) Value {
 	if e.row.depth >= maxDepth {
 		return failure("Formulas and calls are nested too deeply.")
 	}
 	e.row.depth++
 	defer func() { e.row.depth-- }()
 	switch f := n.Function.(type) {
-	case *syntax.Name:
+	case *NameNode:
 		if f.Text == "if" {
 			// It evaluates the condition and one of the branches.
 			if v := countArgs("if", len(n.Args), 2, 3); v.IsError() {
@@ -327,7 +324,7 @@ func (e *evaluation) call(n *syntax.Call, s *scope) Value {
 			return failure(`Cannot find function "` + f.Text + `"`)
 		}
 		return e.apply(global, &call{evaluation: e, name: f.Text, nodes: n.Args, scope: s})
-	case *syntax.Member:
+	case *MemberNode:
 		on := e.eval(f.X, s)
 		c := &call{evaluation: e, name: f.Name, on: on, nodes: n.Args, scope: s}
 		switch {
@@ -535,7 +532,7 @@ func regexMethods() map[string]function {
 			failed := c.row.eachMatch(
 				c.on,
 				c.arg(0).Text(),
-				func(*regex.Match) bool { matched = true; return false },
+				func(*Match) bool { matched = true; return false },
 			)
 			if failed.IsError() {
 				return failed

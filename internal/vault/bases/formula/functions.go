@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"github.com/vaultwicket/vaultwicket/internal/vault/momentformat"
+	"github.com/vaultwicket/vaultwicket/internal/date"
 )
 
 // textual applies a function to the text of the argument. The result for null is null.
@@ -207,7 +207,7 @@ func dateMethods() map[string]function {
 		"date": {run: of(func(_ *call, m Moment) Value { return OfMoment(m.Day()) })},
 		"time": {run: of(func(_ *call, m Moment) Value { return OfText(m.Time.Format("15:04:05")) })},
 		"format": {params: []param{{"format", String}}, required: 1, run: of(func(c *call, m Moment) Value {
-			return bounded(momentformat.Format(m.Time, c.arg(0).Text()))
+			return bounded(date.Format(m.Time, c.arg(0).Text()))
 		})},
 		"relative": {run: of(func(c *call, m Moment) Value {
 			s := difference(c.row.Now, m.Time)

@@ -10,27 +10,26 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"github.com/vaultwicket/vaultwicket/internal/vault/bases/syntax"
-	"github.com/vaultwicket/vaultwicket/internal/vault/collation"
+	"github.com/vaultwicket/vaultwicket/internal/filenames"
 )
 
 // calculate returns a op b, neither of which is an error. An invalid operation is an error with
 // the app's sentence.
-func (w *World) calculate(op syntax.Operator, a, b Value) Value {
+func (w *World) calculate(op Operator, a, b Value) Value {
 	switch {
 	case a.kind == Number && b.kind == Number:
 		switch op {
-		case syntax.Add:
+		case Add:
 			return OfNumber(a.number + b.number)
-		case syntax.Subtract:
+		case Subtract:
 			return OfNumber(a.number - b.number)
-		case syntax.Multiply:
+		case Multiply:
 			return OfNumber(a.number * b.number)
-		case syntax.Divide:
+		case Divide:
 			return OfNumber(a.number / b.number)
 		}
 		return OfNumber(math.Mod(a.number, b.number))
-	case op == syntax.Add && a.kind == List:
+	case op == Add && a.kind == List:
 		more := []Value{b}
 		if b.kind == List {
 			more = b.Items()
@@ -40,7 +39,7 @@ func (w *World) calculate(op syntax.Operator, a, b Value) Value {
 		return w.calculateDate(op, a, b)
 	case a.kind == Duration || b.kind == Duration:
 		return w.calculateSpan(op, a, b)
-	case op == syntax.Add && (a.kind.isText() || b.kind.isText()):
+	case op == Add && (a.kind.isText() || b.kind.isText()):
 		x := a.Text()
 		y := b.Text()
 		if len(x)+len(y) > maxText {
@@ -49,7 +48,7 @@ func (w *World) calculate(op syntax.Operator, a, b Value) Value {
 		return OfText(x + y)
 	case a.kind == Null || b.kind == Null:
 		return Value{}
-	case op == syntax.Subtract && a.kind == String && b.kind == String:
+	case op == Subtract && a.kind == String && b.kind == String:
 		x, isX := w.Date(a)
 		y, isY := w.Date(b)
 		if isX && isY {
@@ -65,19 +64,19 @@ func invalidOperator(a, b Value) Value {
 
 // calculateDate moves a date by a duration, or returns the duration between two
 // dates.
-func (w *World) calculateDate(op syntax.Operator, a, b Value) Value {
+func (w *World) calculateDate(op Operator, a, b Value) Value {
 	if a.kind == Null || b.kind == Null {
 		return Value{}
 	}
 	date := a
 	by := b
-	if op == syntax.Add && b.kind == Date {
+	if op == Add && b.kind == Date {
 		date = b
 		by = a // the duration may come first
 	}
-	isSum := op == syntax.Add || op == syntax.Subtract
+	isSum := op == Add || op == Subtract
 	if span, ok := w.Duration(by); ok && isSum && date.kind == Date {
-		if op == syntax.Subtract {
+		if op == Subtract {
 			span = span.times(-1)
 		}
 		m, _ := date.Moment()
@@ -88,7 +87,7 @@ func (w *World) calculateDate(op syntax.Operator, a, b Value) Value {
 		return OfMoment(Moment{t, m.HasTime || span.Millis != 0})
 	}
 	x, isX := w.Date(a)
-	if y, isY := w.Date(b); isX && isY && op == syntax.Subtract {
+	if y, isY := w.Date(b); isX && isY && op == Subtract {
 		return OfSpan(Span{Millis: between(y.Time, x.Time)})
 	}
 	return invalidOperator(a, b)
@@ -101,20 +100,20 @@ const (
 )
 
 // calculateSpan adds and subtracts durations, and multiplies and divides one by a number.
-func (w *World) calculateSpan(op syntax.Operator, a, b Value) Value {
+func (w *World) calculateSpan(op Operator, a, b Value) Value {
 	if a.kind == Null || b.kind == Null {
 		return Value{}
 	}
 	x, isX := w.Duration(a)
 	y, isY := w.Duration(b)
 	switch {
-	case op == syntax.Add && isX && isY:
+	case op == Add && isX && isY:
 		return finite(x.plus(y))
-	case op == syntax.Subtract && isX && isY:
+	case op == Subtract && isX && isY:
 		return finite(x.plus(y.times(-1)))
-	case op == syntax.Multiply && a.kind == Duration && b.kind == Number:
+	case op == Multiply && a.kind == Duration && b.kind == Number:
 		return finite(x.times(b.number))
-	case op == syntax.Divide && a.kind == Duration && b.kind == Number:
+	case op == Divide && a.kind == Duration && b.kind == Number:
 		return finite(x.times(1 / b.number))
 	}
 	return invalidOperator(a, b)
@@ -212,7 +211,7 @@ func (w *World) Order(a, b Value, descending bool) int {
 	if strings.EqualFold(x, y) {
 		return 0
 	}
-	return collation.Compare(x, y)
+	return filenames.Compare(x, y)
 }
 
 // Equal reports whether a == b. Values that are not comparable are different.

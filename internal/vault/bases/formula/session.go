@@ -5,31 +5,29 @@ import (
 	"strings"
 
 	"github.com/vaultwicket/vaultwicket/internal/budget"
-	"github.com/vaultwicket/vaultwicket/internal/vault/bases/syntax"
-	"github.com/vaultwicket/vaultwicket/internal/vault/regex"
 )
 
 // Program is a compiled expression.
 type Program struct {
 	source   string
-	node     syntax.Node
-	err      *syntax.Error
+	node     Node
+	err      *SyntaxError
 	broken   string // the error that it is, without an expression
-	patterns map[*syntax.Regex]Value
+	patterns map[*RegexNode]Value
 }
 
 // Compile compiles an expression. One that does not parse evaluates to its error.
 func Compile(source string) *Program {
-	p := &Program{source: source, patterns: map[*syntax.Regex]Value{}}
-	node, err := syntax.Parse(source)
+	p := &Program{source: source, patterns: map[*RegexNode]Value{}}
+	node, err := Parse(source)
 	if err != nil {
-		p.err = err.(*syntax.Error) // Parse has no others
+		p.err = err.(*SyntaxError) // Parse has no others
 		return p
 	}
 	p.node = node
-	syntax.Walk(node, func(n syntax.Node) {
-		if literal, ok := n.(*syntax.Regex); ok {
-			compiled, err := regex.Compile(literal.Body, regex.Flags{
+	Walk(node, func(n Node) {
+		if literal, ok := n.(*RegexNode); ok {
+			compiled, err := CompileRegex(literal.Body, RegexFlags{
 				IgnoreCase: strings.Contains(literal.Flags, "i"), Multiline: strings.Contains(literal.Flags, "m"),
 				DotAll: strings.Contains(literal.Flags, "s"), Unicode: strings.ContainsAny(literal.Flags, "uv"),
 			}, budget.Default.Match)
@@ -52,10 +50,10 @@ func (p *Program) IsEmpty() bool {
 }
 
 // Problem returns the syntax error, nil if there is none.
-func (p *Program) Problem() *syntax.Error { return p.err }
+func (p *Program) Problem() *SyntaxError { return p.err }
 
 // Node returns the syntax tree, nil if the expression does not parse.
-func (p *Program) Node() syntax.Node { return p.node }
+func (p *Program) Node() Node { return p.node }
 
 // Broken returns a program that evaluates to an error with a sentence.
 func Broken(sentence string) *Program { return &Program{broken: sentence} }
@@ -298,8 +296,8 @@ type evaluation struct {
 }
 
 // namespace returns note, file, formula or this if n is one of these names, otherwise "".
-func namespace(n syntax.Node) string {
-	if name, ok := n.(*syntax.Name); ok {
+func namespace(n Node) string {
+	if name, ok := n.(*NameNode); ok {
 		switch name.Text {
 		case "note", "file", "formula", "this":
 			return name.Text

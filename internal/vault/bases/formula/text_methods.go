@@ -12,7 +12,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/vaultwicket/vaultwicket/internal/vault/frontmatter"
-	"github.com/vaultwicket/vaultwicket/internal/vault/regex"
 )
 
 func textMethods() map[string]function {
@@ -114,7 +113,7 @@ func (c *call) split() Value {
 	case separator.Kind() == RegExp:
 		// As in JavaScript, groups are parts of their own, and empty matches at the ends do not split.
 		end := 0
-		failed := c.row.eachMatch(separator, text, func(m *regex.Match) bool {
+		failed := c.row.eachMatch(separator, text, func(m *Match) bool {
 			start, length := m.ByteRange()
 			isAtEnds := start == 0 && end == 0 || start >= len(text)
 			if length == 0 && isAtEnds {
@@ -169,9 +168,9 @@ func (c *call) replace() Value {
 		end := 0
 		fits := true
 		found := wanted.ref.(*pattern)
-		put, _ := regex.NewTemplate(found.compiled, with, true)
+		put, _ := NewTemplate(found.compiled, with, true)
 		replacesAll := strings.Contains(found.flags, "g")
-		failed := c.row.eachMatch(wanted, text, func(m *regex.Match) bool {
+		failed := c.row.eachMatch(wanted, text, func(m *Match) bool {
 			start, length := m.ByteRange()
 			out.WriteString(text[end:start])
 			end = start + length
@@ -475,23 +474,23 @@ func IsSpace(r rune) bool { return unicode.IsSpace(r) && r != '\u0085' || r == '
 // pattern is a regular expression literal in the dialect of JavaScript, compiled.
 type pattern struct {
 	body, flags string
-	compiled    *regex.Regexp
+	compiled    *Regexp
 }
 
 // eachMatch visits the matches of a regular expression until visit returns false. Running out of budget is an
 // error that ends the session.
-func (r *Row) eachMatch(re Value, text string, visit func(*regex.Match) bool) Value {
+func (r *Row) eachMatch(re Value, text string, visit func(*Match) bool) Value {
 	alive := r.alive
 	defer func() { r.let(alive) }()
 	r.alive += 5 * int64(len(text)) // the engine takes its characters apart
 	if r.hold(Value{}) {
 		r.err = r.budget.Match(re.Text(), func(left time.Duration) error {
-			return regex.Each(
+			return EachMatch(
 				re.ref.(*pattern).compiled,
 				text,
 				0,
 				left,
-				func(m *regex.Match) bool { return visit(m) && r.spend(4) },
+				func(m *Match) bool { return visit(m) && r.spend(4) },
 			)
 		})
 	}

@@ -1,6 +1,6 @@
-// Package formula evaluates the expressions of bases (filters, formulas, summaries) on
-// files: the types of values, how these are compared, calculated with and written, and
-// the functions and methods.
+// Package formula parses the expressions of bases (filters, formulas, summaries) and evaluates them on
+// files: their grammar, the types of values, how these are compared, calculated with and written,
+// the functions and methods, and the regular expressions.
 //
 // It reads no file; these come from an [Environment]. An operation that the app refuses
 // returns a [Value] of kind [Error] with the app's sentence, which every further operation

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/vaultwicket/vaultwicket/internal/budget"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk/system"
-	"github.com/vaultwicket/vaultwicket/internal/vault/parallel"
 )
 
 // The table is one block of bytes:
@@ -299,7 +299,7 @@ func (c *Cache) Each(records []Record, what Part, visit func(i int, data []byte,
 		start = n
 	}
 
-	parallel.Each(len(all), 1, func(n, _ int) {
+	budget.InParallel(len(all), 1, func(n, _ int) {
 		scratch := scratches.Get().(*scratch)
 		defer scratch.put()
 		run := all[n]

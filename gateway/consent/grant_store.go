@@ -1,0 +1,469 @@
+package consent
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
+)
+
+// Grants keeps grants, each in a file of its own in a folder that only the user can access. It is safe for concurrent use
+// by goroutines and processes.
+type Grants struct {
+	dir    string
+	now    func() time.Time
+	system ownerfiles.System
+	began  time.Time
+	folder *ownerfiles.RecordFolder // the same as dir
+
+	// Under the lock of the folder.
+	latest time.Time // that this process has seen
+	keyed  []byte    // the key of the folder, once it was read
+}
+
+const (
+	grantsLockFile  = "grants.lock"
+	grantsKeyFile   = "grants.key"
+	grantSuffix     = ".json"
+	grantHalfSuffix = ".half" // a file that is being written
+
+	maxGrantFile   = 16 << 20 // more than the notes of the largest grant take
+	maxGrantFiles  = 1024     // names that are read: more were not made by this package
+	maxKeptGrants  = 512      // grants, with those that have ended
+	maxLiveGrants  = 64       // a user knows what is in force
+	maxOpenChanges = 256      // changes that are under way, or were when a server was killed
+
+	// keptFor is how long a grant that has ended is listed: the changes that it allowed can be looked at meanwhile.
+	keptFor = 30 * 24 * time.Hour
+	// grantSetBack is how far a clock may be put back, as time services do.
+	grantSetBack = time.Minute
+)
+
+// OpenGrants returns the store in the state folder. It reads nothing; the first grant creates the folder. A nil clock is the
+// system's.
+func OpenGrants(state string, now func() time.Time) *Grants {
+	if now == nil {
+		now = time.Now
+	}
+	dir := GrantsFolder(state)
+	return &Grants{
+		dir:    dir,
+		now:    now,
+		system: ownerfiles.Disk{},
+		began:  now(),
+		folder: &ownerfiles.RecordFolder{Path: dir, Store: grantStore, LockFile: grantsLockFile, MaxFiles: maxGrantFiles},
+	}
+}
+
+var grantStore = ownerfiles.Store{Name: "grants", Code: "grants"}
+
+func unusableGrants(path string, err error) error { return grantStore.Unusable(path, err) }
+
+// DamagedGrant says that a file is not what was written. It counts for nothing, and is left where it is.
+type DamagedGrant struct{ Name, Reason string }
+
+func (e *DamagedGrant) Error() string { return fmt.Sprintf("grant file %q: %s", e.Name, e.Reason) }
+
+// UnknownGrant says that there is no grant with an id.
+type UnknownGrant struct{ ID string }
+
+func (e *UnknownGrant) Error() string { return fmt.Sprintf("no grant has the id %.40q", e.ID) }
+
+// Give stores a grant for a time. Its errors are *[InvalidTerms] and *[ownerfiles.Unusable], and one where there is no room for
+// it.
+func (s *Grants) Give(t GrantTerms, length time.Duration) (Grant, error) {
+	if err := t.Check(); err != nil {
+		return Grant{}, err
+	}
+	if length <= 0 || length > MaxGrantTime {
+		return Grant{}, &InvalidTerms{"for", fmt.Sprintf("is %v, want up to %v", length, MaxGrantTime)}
+	}
+	if err := ownerfiles.MakeFolder(s.system, s.dir); err != nil {
+		return Grant{}, unusableGrants(s.dir, err)
+	}
+	var g Grant
+	err := s.withLock(func(c grantContent) error {
+		live := 0
+		for _, other := range c.grants {
+			if other.Ended == "" {
+				live++
+			}
+		}
+		if live >= maxLiveGrants || len(c.grants) >= maxKeptGrants {
+			return fmt.Errorf("limit of %d grants reached", maxLiveGrants)
+		}
+		now := c.now.UTC().Round(0)
+		g = Grant{ID: newGrantID(), GrantTerms: t, Made: now, Expires: now.Add(length), Seen: now}
+		return s.save(g)
+	})
+	return g, err
+}
+
+// newGrantID makes the id of a grant. Agents are told it: it gives no right.
+func newGrantID() string { return "g-" + strings.ToLower(rand.Text()[:10]) }
+
+// List returns the grants, the oldest first, also those that have ended, and the files that cannot be read. Its error is
+// *[ownerfiles.Unusable].
+func (s *Grants) List() (list []Grant, damaged []*DamagedGrant, err error) {
+	err = s.withContent(func(c grantContent) error {
+		list = c.grants
+		damaged = c.damaged
+		return nil
+	})
+	return list, damaged, err
+}
+
+// Held returns the grants of a holder that are in force, the one that ends first at the beginning.
+func (s *Grants) Held(h GrantHolder) (list []Grant, err error) {
+	err = s.withContent(func(c grantContent) error {
+		list, err = s.held(c, h)
+		return err
+	})
+	return list, err
+}
+
+// held is [Grants.Held] under the lock. Those that have ended with their credentials end for good.
+func (s *Grants) held(c grantContent, h GrantHolder) (list []Grant, err error) {
+	for _, g := range c.grants {
+		if g.Ended != "" || !g.isOf(h) {
+			continue
+		}
+		if g.Generation != h.Generation {
+			if err := s.end(g, c.now, endedCredentials); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if limit := g.Made.Add(h.MaxTime); limit.Before(g.Expires) {
+			g.Expires = limit
+		}
+		if c.now.Before(g.Expires) {
+			list = append(list, g)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b Grant) int { return a.Expires.Compare(b.Expires) })
+	return list, nil
+}
+
+// Why a grant has ended before its time.
+const (
+	endedByOwner     = "by the owner"
+	endedCredentials = "the agent was revoked, or its credentials were renewed"
+	endedClock       = "the clock was set back"
+
+	// GrantNarrowed is where the rules were narrowed.
+	GrantNarrowed = "the rules were narrowed"
+	// GrantTimeOver is what is said of a grant whose time is over.
+	GrantTimeOver = "its time is over"
+)
+
+// End ends a grant by the decision of the owner. Its errors are *[UnknownGrant], *[DamagedGrant] and *[ownerfiles.Unusable].
+func (s *Grants) End(id string) (ended Grant, err error) {
+	err = s.withContent(func(c grantContent) error {
+		g, err := c.byID(id)
+		if err != nil {
+			return err
+		}
+		if g.Ended == "" {
+			err = s.end(g, c.now, endedByOwner)
+			g.Ended = endedByOwner
+		}
+		ended = g
+		return err
+	})
+	return ended, err
+}
+
+// EndAll ends every grant for which of returns true.
+func (s *Grants) EndAll(why string, of func(Grant) bool) error {
+	return s.withContent(func(c grantContent) (err error) {
+		for _, g := range c.grants {
+			if g.Ended == "" && of(g) {
+				err = errors.Join(err, s.end(g, c.now, why))
+			}
+		}
+		return err
+	})
+}
+
+// EndOfAgent ends the grants of an agent whose credentials count no more.
+func (s *Grants) EndOfAgent(agent string) error {
+	return s.EndAll(endedCredentials, func(g Grant) bool { return g.Agent == agent })
+}
+
+func (s *Grants) end(g Grant, now time.Time, why string) error {
+	g.Ended = why
+	g.EndedAt = now.UTC().Round(0)
+	return s.save(g)
+}
+
+// taking are changes that are counted before they are made.
+type taking struct {
+	ID      string        `json:"id"`
+	Changes []GrantChange `json:"changes"`
+}
+
+// GrantUse is what [Grants.Take] has counted. The zero Use is of no grant.
+type GrantUse struct {
+	store *Grants
+	taking
+	Grant string // its id
+}
+
+// Take counts changes that are made together, all of them under one grant of the holder, and returns its use. Without a
+// grant that covers all of them it returns nil and, where the holder has one, why the last of them does not.
+//
+// An error is mostly a *[BeyondGrant]; with any other one the changes are not covered either.
+func (s *Grants) Take(h GrantHolder, changes ...GrantChange) (*GrantUse, error) {
+	if !s.MayHave() || h.MaxTime <= 0 || len(changes) == 0 {
+		return nil, nil
+	}
+	var use *GrantUse
+	err := s.withContent(func(c grantContent) error {
+		list, err := s.held(c, h)
+		for _, g := range list {
+			if err = g.coversAll(changes); err != nil {
+				continue
+			}
+			u := &GrantUse{store: s, Grant: g.ID, taking: taking{ID: rand.Text(), Changes: changes}}
+			kept, err := c.byID(g.ID) // with its own end
+			if err != nil {
+				return err
+			}
+			kept.Open = append(kept.Open, u.taking)
+			kept.Seen = latest(kept.Seen, c.now.UTC().Round(0))
+			if err := s.save(kept); err != nil {
+				return err
+			}
+			use = u
+			return nil
+		}
+		return err
+	})
+	return use, err
+}
+
+// coversAll returns an error unless the grant covers changes that are made one after the other.
+func (g Grant) coversAll(changes []GrantChange) (err error) {
+	if len(g.Open) >= maxOpenChanges {
+		return beyond("too many of its changes are under way")
+	}
+	used := g.counted()
+	for _, c := range changes {
+		if used, err = g.Covers(used, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Settle ends a use: of its changes those count for good for which made returns true, and no others. Without it all of
+// them count. It may be called on nil.
+func (u *GrantUse) Settle(made func(i int) bool) error {
+	if u == nil || u.store == nil {
+		return nil
+	}
+	return u.store.withContent(func(c grantContent) error {
+		g, err := c.byID(u.Grant)
+		if err != nil {
+			return err
+		}
+		i := slices.IndexFunc(g.Open, func(t taking) bool { return t.ID == u.ID })
+		if i < 0 {
+			return nil
+		}
+		g.Open = slices.Delete(g.Open, i, i+1)
+		for i, change := range u.Changes {
+			if made(i) {
+				g.Used = g.Used.with(change)
+			}
+		}
+		return u.store.save(g)
+	})
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
+}
+
+// MayHave reports whether there may be a grant: one look, for calls of users who have given none. It may be asked of nil.
+func (s *Grants) MayHave() bool {
+	if s == nil {
+		return false
+	}
+	_, err := os.Lstat(s.dir)
+	return filepath.IsAbs(s.dir) && err == nil
+}
+
+// grantContent is what is in the folder while its lock is held.
+type grantContent struct {
+	now     time.Time
+	grants  []Grant // the oldest first
+	damaged []*DamagedGrant
+}
+
+func (c grantContent) byID(id string) (Grant, error) {
+	for _, g := range c.grants {
+		if g.ID == id {
+			return g, nil
+		}
+	}
+	for _, d := range c.damaged {
+		if d.Name == id+grantSuffix {
+			return Grant{}, d
+		}
+	}
+	return Grant{}, &UnknownGrant{id}
+}
+
+// withContent runs do with the content of the folder, under its lock. If nothing was ever given, the content is empty and
+// nothing is created.
+func (s *Grants) withContent(do func(grantContent) error) error {
+	return s.folder.Use(func(names []string) error {
+		if names == nil {
+			return do(grantContent{now: s.now()})
+		}
+		return s.withNames(names, do)
+	})
+}
+
+// withLock does the same in a folder that is there.
+func (s *Grants) withLock(do func(grantContent) error) error {
+	return s.folder.UseExisting(func(names []string) error { return s.withNames(names, do) })
+}
+
+// withNames runs do with the content of the files with these names. The caller has the lock of the folder.
+func (s *Grants) withNames(names []string, do func(grantContent) error) error {
+	c, err := s.readContent(names)
+	if err != nil {
+		return err
+	}
+	return do(c)
+}
+
+// readContent reads the folder. It removes what ended long ago and temporary files of killed processes, and ends the
+// grants for which the clock was set back. The caller has the lock.
+func (s *Grants) readContent(names []string) (grantContent, error) {
+	c := grantContent{now: s.now()}
+	wasSetBack := s.isSetBack(c.now)
+	for _, name := range names {
+		path := filepath.Join(s.dir, name)
+		switch filepath.Ext(name) {
+		case grantHalfSuffix:
+			_ = s.system.Remove(path)
+		case grantSuffix:
+			g, damaged, err := s.read(name)
+			switch {
+			case err != nil:
+				return grantContent{}, unusableGrants(path, err)
+			case damaged != nil:
+				c.damaged = append(c.damaged, damaged)
+				continue
+			case g.isOld(c.now):
+				_ = s.system.Remove(path)
+				continue
+			}
+			// A clock that is behind what was seen would give the grant a second time.
+			isBehind := c.now.Before(latest(g.Made, g.Seen).Add(-grantSetBack))
+			isOlder := wasSetBack && g.Made.Before(s.latest)
+			if g.Ended == "" && (isBehind || isOlder) {
+				if err := s.end(g, c.now, endedClock); err != nil {
+					return grantContent{}, err
+				}
+				g.Ended = endedClock
+			}
+			c.grants = append(c.grants, g)
+		}
+	}
+	if wasSetBack { // what is given from now on is by the new clock
+		s.latest = c.now
+		s.began = c.now
+	}
+	slices.SortStableFunc(c.grants, func(a, b Grant) int { return a.Made.Compare(b.Made) })
+	return c, nil
+}
+
+// isSetBack notes a time, and reports whether the clock was set back since this process began: it shows an earlier time
+// than before, or less time than has passed.
+func (s *Grants) isSetBack(now time.Time) bool {
+	passed := now.Sub(s.began) // by the monotonic clock, where the times have one
+	shown := now.Round(0).Sub(s.began.Round(0))
+	isBehind := now.Round(0).Before(s.latest.Round(0).Add(-grantSetBack))
+	s.latest = latest(s.latest, now)
+	return isBehind || shown < passed-grantSetBack
+}
+
+// isOld reports whether a grant ended so long ago that it is forgotten.
+func (g Grant) isOld(now time.Time) bool {
+	end := g.Expires
+	if g.Ended != "" {
+		end = g.EndedAt
+	}
+	return now.After(end.Add(keptFor))
+}
+
+// read reads the file of a grant. damaged says why it is not one.
+func (s *Grants) read(name string) (g Grant, damaged *DamagedGrant, err error) {
+	damage, err := s.folder.Read(name, maxGrantFile, func(data []byte) (ok bool) {
+		g, ok = s.parse(strings.TrimSuffix(name, grantSuffix), data)
+		return ok
+	})
+	if damage != "" {
+		return g, &DamagedGrant{name, damage}, nil
+	}
+	return g, nil, err
+}
+
+// grantRecord is a grant in its file, with a code by the key of the folder.
+type grantRecord struct {
+	Sum string `json:"sum"`
+	Grant
+}
+
+func (s *Grants) encode(g Grant) ([]byte, error) {
+	return ownerfiles.Sealed(s.key(), func(code string) any { return grantRecord{Sum: code, Grant: g} })
+}
+
+// parse reads the file of the grant with an id. It takes nothing but what encode writes, to the byte.
+func (s *Grants) parse(id string, data []byte) (Grant, bool) {
+	var r grantRecord
+	if len(data) > maxGrantFile || json.Unmarshal(data, &r) != nil {
+		return Grant{}, false
+	}
+	if r.ID != id || r.Check() != nil {
+		return Grant{}, false
+	}
+	again, err := s.encode(r.Grant)
+	isInTime := r.Made.Before(r.Expires) && r.Expires.Sub(r.Made) <= MaxGrantTime
+	return r.Grant, isInTime && err == nil && bytes.Equal(again, data)
+}
+
+// key returns the key of the folder.
+func (s *Grants) key() []byte {
+	if s.keyed == nil {
+		s.keyed = ownerfiles.Key(s.dir, grantsKeyFile)
+	}
+	return s.keyed
+}
+
+// save writes the file of a grant atomically.
+func (s *Grants) save(g Grant) error {
+	data, err := s.encode(g)
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(s.dir, g.ID+grantSuffix)
+	_, err = ownerfiles.Replace(s.system, strings.TrimSuffix(path, grantSuffix)+grantHalfSuffix, path, data, time.Time{})
+	return unusableGrants(path, err)
+}

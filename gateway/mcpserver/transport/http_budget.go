@@ -1,0 +1,244 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/vaultwicket/vaultwicket/internal/shares"
+)
+
+const (
+	// parts is what the budget is divided into, and ownParts how many of them one sender can
+	// have: a message of the maximum size has all of these, a large answer has one.
+	parts, ownParts = 4, 3
+	// stalledAfter is how long a message may take for its next progress bytes while others need memory.
+	stalledAfter = time.Second
+	progress     = 8 << 10
+	waiting      = stalledAfter / 4 // of a message that comes while there is no memory for it
+	// ofNewcomer is the part of the budget that a sender gets whatever others have, of what nobody else gets, which is enough
+	// for some newcomers. Of 16 MiB it is 64 KiB, and most messages are shorter.
+	ofNewcomer = 256
+	newcomers  = 16
+)
+
+var (
+	errMemoryFull = errors.New("too much is being worked on")
+	errNoShare    = errors.New("too much of one client is being worked on")
+	errDropped    = errors.New("the message was dropped while it came")
+)
+
+// messageBudget limits the memory of messages that are being read or answered. It counts the
+// bytes received, so that a slow message costs no more than it has sent; one that has stalled is
+// dropped when others need its memory.
+type messageBudget struct {
+	limit, share int64 // in bytes, of all but what is kept for newcomers, and of one sender
+	now          func() time.Time
+
+	mu       sync.Mutex
+	used     int64
+	freed    chan struct{} // is closed when a reservation gets smaller
+	bySender map[string]int64
+	byPayer  map[shares.Payer]int64
+	coming   map[*reservation]struct{}
+}
+
+// partOfAgent is how much of the memory that others leave one agent can have, over all its sessions: a message of the
+// maximum size, if there is no other.
+var partOfAgent = shares.Part{Of: ownParts, Parts: parts}
+
+// reservation is the part of the budget that one message has.
+type reservation struct {
+	all    *messageBudget
+	sender string       // a session or an address of the payer
+	payer  shares.Payer // the agent, "" for the token of no agent
+	cut    func()       // ends the read
+
+	// The fields below are protected by the mutex of all.
+	size    int64
+	last    time.Time // when the last progress bytes were complete
+	since   int64     // bytes received since
+	dropped bool
+	over    bool
+}
+
+// newMessageBudget returns the budget for messages of up to largest bytes. A decoded message needs
+// several times its size.
+func newMessageBudget(largest int64) *messageBudget {
+	part := (largest + ownParts - 1) / ownParts
+	return &messageBudget{
+		limit:    parts * part,
+		share:    ownParts * part,
+		now:      time.Now,
+		freed:    make(chan struct{}),
+		bySender: map[string]int64{},
+		byPayer:  map[shares.Payer]int64{},
+		coming:   map[*reservation]struct{}{},
+	}
+}
+
+// begin opens the reservation of a message, which the caller must end. cut may be called until
+// end returns. Two agents with one address are two senders: they can be behind one proxy.
+func (a *messageBudget) begin(payer shares.Payer, sender string, cut func()) *reservation {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	p := &reservation{all: a, payer: payer, sender: fmt.Sprintf("%s\x00%s", payer, sender), cut: cut, last: a.now()}
+	a.coming[p] = struct{}{}
+	return p
+}
+
+// add counts received bytes. The error says that there is no memory for them.
+func (p *reservation) add(n int64) error {
+	a := p.all
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if p.dropped {
+		return errDropped
+	}
+	if p.since += n; p.since >= progress {
+		p.last = a.now()
+		p.since = 0
+	}
+	for a.bySender[p.sender]+n > a.share {
+		if !a.dropStalled(func(other *reservation) bool { return other.sender == p.sender && other != p }) {
+			return errNoShare
+		}
+	}
+	own := a.bySender[p.sender]
+	if p.payer != "" {
+		own = a.byPayer[p.payer]
+	}
+	limit := a.limit
+	isNew := own+n <= a.limit/ofNewcomer
+	if isNew {
+		limit += newcomers * a.limit / ofNewcomer
+	}
+	for p.payer != "" && !isNew && !partOfAgent.Allows(a.limit, a.used, a.byPayer[p.payer], n) {
+		if !a.dropStalled(func(other *reservation) bool { return other.payer == p.payer && other != p }) {
+			return errNoShare
+		}
+	}
+	for a.used+n > limit {
+		if !a.dropStalled(func(other *reservation) bool { return other != p }) {
+			return errMemoryFull
+		}
+	}
+	p.size += n
+	a.used += n
+	a.bySender[p.sender] += n
+	a.byPayer[p.payer] += n
+	return nil
+}
+
+// awaitLarge adds the part that a large answer takes, or what the share of the sender has beyond
+// the message itself. It waits until there is memory for it. The error is that of [reservation.await].
+func (p *reservation) awaitLarge(ctx context.Context) error {
+	p.all.mu.Lock()
+	part := min(p.all.limit/parts, p.all.share-p.size)
+	if p.payer != "" { // what of others is kept for long, such as calls with an open question, is not waited for
+		own := p.all.byPayer[p.payer]
+		left := p.all.limit - (p.all.used - own)
+		part = min(part, max(0, left*partOfAgent.Of/partOfAgent.Parts-p.size))
+	}
+	p.all.mu.Unlock()
+	return p.await(ctx, part)
+}
+
+// await is add that waits for memory until ctx ends.
+func (p *reservation) await(ctx context.Context, n int64) error {
+	for {
+		p.all.mu.Lock()
+		freed := p.all.freed
+		p.all.mu.Unlock()
+		err := p.add(n)
+		if !errors.Is(err, errNoShare) && !errors.Is(err, errMemoryFull) {
+			return err
+		}
+		select {
+		case <-freed:
+		case <-ctx.Done():
+			return err
+		}
+	}
+}
+
+// dropStalled drops the message that has stalled for longest, of those that may be dropped. It is
+// false if there is none.
+func (a *messageBudget) dropStalled(may func(*reservation) bool) bool {
+	var out *reservation
+	for p := range a.coming {
+		isStalled := p.size > 0 && a.now().Sub(p.last) >= stalledAfter
+		isOldest := out == nil || p.last.Before(out.last)
+		if isStalled && isOldest && may(p) {
+			out = p
+		}
+	}
+	if out == nil {
+		return false
+	}
+	out.dropped = true
+	out.release()
+	out.cut()
+	return true
+}
+
+// arrived records that the message is complete: it cannot be dropped any more.
+func (p *reservation) arrived() {
+	p.all.mu.Lock()
+	defer p.all.mu.Unlock()
+	delete(p.all.coming, p)
+}
+
+func (p *reservation) wasDropped() bool {
+	p.all.mu.Lock()
+	defer p.all.mu.Unlock()
+	return p.dropped
+}
+
+// end returns the reservation to the budget.
+func (p *reservation) end() {
+	p.all.mu.Lock()
+	defer p.all.mu.Unlock()
+	p.release()
+}
+
+func (p *reservation) release() {
+	a := p.all
+	delete(a.coming, p)
+	if p.over {
+		return
+	}
+	p.over = true
+	close(a.freed)
+	a.freed = make(chan struct{})
+	a.used -= p.size
+	if a.bySender[p.sender] -= p.size; a.bySender[p.sender] == 0 {
+		delete(a.bySender, p.sender)
+	}
+	if a.byPayer[p.payer] -= p.size; a.byPayer[p.payer] == 0 {
+		delete(a.byPayer, p.payer)
+	}
+}
+
+// counted counts the bytes read of a message. It waits for their memory for a moment, because that of
+// an answered message is returned after its answer.
+type counted struct {
+	ctx  context.Context
+	from io.Reader
+	*reservation
+}
+
+func (c counted) Read(into []byte) (int, error) {
+	n, err := c.from.Read(into)
+	if n > 0 {
+		limited, cancel := context.WithTimeout(c.ctx, waiting)
+		defer cancel()
+		if full := c.await(limited, int64(n)); full != nil {
+			return 0, full
+		}
+	}
+	return n, err
+}

@@ -1,0 +1,261 @@
+// Package transport is the MCP protocol between clients and the server: messages, sessions, and the
+// two transports, [ServeStdio] on standard input and output and [ServeHTTP].
+//
+// [Decode] decodes JSON-RPC messages strictly. encoding/json takes keys in any case and lets the
+// last of two equal keys win, so two readers of one message can see different requests; Decode
+// accepts only a message that every JSON reader decodes alike. Nothing else is decoded further.
+//
+// [Server] answers requests, the same way for both transports: [methods] lists them. Of mcp-go there are the
+// types of messages. A notification has been written when [Peer.Notify] returns, so that none arrives after
+// the response that it belongs to.
+//
+// The package decides nothing about tools or commands, and knows no note.
+package transport
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/mark3labs/mcp-go/mcp"
+)
+
+const (
+	// maxDepth is the maximum nesting. The deepest message of the protocol needs 8.
+	maxDepth = 32
+
+	// maxValues is the maximum number of values in one message. A decoded value needs
+	// many times its bytes; the largest batch of the gateway has a tenth of this.
+	maxValues = 1 << 16
+)
+
+// exactKeys are the keys that are read in a message (depth 1) and in its params or result
+// (depth 2). encoding/json accepts them in any case; a message that spells one of them
+// differently is rejected.
+var exactKeys = map[int][]string{
+	1: {"jsonrpc", "id", "method", "params", "result", "error"},
+	2: {
+		"name",
+		"arguments",
+		"_meta",
+		"task",
+		"inputResponses",
+		"requestState",
+		"requestId",
+		"uri",
+		"ref",
+		"argument",
+		"cursor",
+		"level",
+		"action",
+		"content",
+	},
+}
+
+// Kind is the kind of a JSON-RPC message.
+type Kind uint8
+
+// The kinds of messages.
+const (
+	Request Kind = iota + 1
+	Notification
+	Response
+)
+
+// Message is a decoded message.
+type Message struct {
+	Kind    Kind
+	ID      any // string or float64; nil for a notification
+	Method  string
+	Cancels any             // the request id in a notifications/cancelled, or nil
+	Raw     []byte          // all of it
+	Params  json.RawMessage // not decoded further, like those below
+	// Result and Failure are the content of a response: one of them.
+	Result, Failure json.RawMessage
+	// Meta is the _meta of the params, nil if there is none that can be decoded.
+	Meta *mcp.Meta
+	// Tool and Arguments are those of a tools/call.
+	Tool      string
+	Arguments json.RawMessage
+
+	params Fields
+	plain  bool // a tools/call that has only what is decoded above
+}
+
+// Param returns a field of the params, nil if there is none.
+func (m *Message) Param(name string) json.RawMessage { return m.params.Get(name) }
+
+// Error is the JSON-RPC error that answers a message.
+type Error struct {
+	Code int // of JSON-RPC
+	ID   any // the id of a message that is refused, nil if it has no usable one
+	Text string
+	Data any // for programs, nil for none
+}
+
+func (e *Error) Error() string { return e.Text }
+
+// Encode returns the JSON-RPC error response to a message that is refused.
+func (e *Error) Encode() []byte {
+	return Encode(map[string]any{
+		"jsonrpc": mcp.JSONRPC_VERSION,
+		"id":      e.ID,
+		"error":   map[string]any{"code": e.Code, "message": e.Text},
+	})
+}
+
+// Decode reads one JSON-RPC message strictly: valid UTF-8, one object, no duplicate key at any
+// depth, no key of the protocol in another spelling, an id that every JSON reader decodes
+// alike. The message refers to line. The error is an *[Error].
+func Decode(line []byte) (Message, error) {
+	if !utf8.Valid(line) {
+		return Message{}, &Error{Code: mcp.PARSE_ERROR, Text: "message is not valid UTF-8"}
+	}
+	if !json.Valid(line) {
+		return Message{}, &Error{Code: mcp.PARSE_ERROR, Text: "message is not valid JSON"}
+	}
+	l := lint(line, exactKeys)
+	fields := l.fields
+	if l.err != nil { // as encoding/json reads it: only the id is used
+		var loose map[string]json.RawMessage
+		_ = json.Unmarshal(line, &loose)
+		for name, value := range loose {
+			fields = append(fields, Field{Name: []byte(name), Value: value})
+		}
+	}
+	switch {
+	case fields != nil:
+	case bytes.HasPrefix(bytes.TrimLeft(line, Space), []byte("[")):
+		return Message{}, &Error{
+			Code: mcp.INVALID_REQUEST,
+			Text: "JSON-RPC batches are not supported; send one message at a time",
+		}
+	default:
+		return Message{}, &Error{Code: mcp.INVALID_REQUEST, Text: "message is not a JSON object"}
+	}
+	m := Message{Raw: line, params: l.params}
+	err := m.readEnvelope(fields)
+	m.readMeta()
+	if m.Method == string(mcp.MethodToolsCall) && m.Kind == Request {
+		m.readCall(l.huge)
+	}
+	if l.err != nil {
+		err = l.err
+	}
+	if err != nil {
+		return Message{}, &Error{Code: mcp.INVALID_REQUEST, ID: m.ID, Text: err.Error()}
+	}
+	return m, nil
+}
+
+// readEnvelope reads the fields of the outer object. Where it returns an error, the id is set
+// if it is valid. A response without an id matches no request and is valid.
+func (m *Message) readEnvelope(fields Fields) error {
+	var idErr error
+	id := fields.Get("id")
+	if id != nil {
+		m.ID, idErr = decodeID(id)
+	}
+	if version, ok := String(fields.Get("jsonrpc")); !ok || version != mcp.JSONRPC_VERSION {
+		return fmt.Errorf("jsonrpc must be %q", mcp.JSONRPC_VERSION)
+	}
+	m.Params = fields.Get("params")
+	m.Result = fields.Get("result")
+	m.Failure = fields.Get("error")
+	method := fields.Get("method")
+	switch {
+	case method == nil && (m.Result != nil) == (m.Failure != nil):
+		return errors.New("a message must have a method, or exactly one of result and error")
+	case idErr != nil && (method != nil || string(id) != "null"):
+		return idErr
+	case method == nil:
+		m.Kind = Response
+		return nil
+	case m.Result != nil || m.Failure != nil:
+		return errors.New("a message with a method must have neither result nor error")
+	}
+	if m.Method, _ = String(method); m.Method == "" {
+		return errors.New("method must be a string")
+	}
+	if !IsObject(m.Params) && !IsNull(m.Params) {
+		return errors.New("params must be an object")
+	}
+	m.Kind = Request
+	if m.ID != nil {
+		return nil
+	}
+	m.Kind = Notification
+	if m.Method != string(mcp.MethodNotificationCancelled) {
+		return nil
+	}
+	var cancelled map[string]json.RawMessage
+	err := errors.New("is missing")
+	if json.Unmarshal(m.Params, &cancelled) == nil {
+		m.Cancels, err = decodeID(cancelled["requestId"])
+	}
+	if err != nil {
+		return fmt.Errorf("requestId: %w", err)
+	}
+	return nil
+}
+
+// decodeID returns a string or a float64, the two types that the types of mcp-go have for ids.
+func decodeID(raw json.RawMessage) (any, error) {
+	if text, ok := String(raw); ok {
+		return text, nil
+	}
+	number, err := strconv.ParseInt(string(raw), 10, 64)
+	isExact := -MaxInteger <= number && number <= MaxInteger
+	if err != nil || !isExact || string(raw) == "-0" {
+		return nil, errors.New("id must be a string or an integer within 2^53")
+	}
+	return float64(number), nil
+}
+
+// readMeta reads the _meta of the params.
+func (m *Message) readMeta() {
+	raw := m.params.Get("_meta")
+	if !IsObject(raw) {
+		return
+	}
+	meta := &mcp.Meta{}
+	if json.Unmarshal(raw, meta) == nil {
+		m.Meta = meta
+	}
+}
+
+// readCall reads the params of a tools/call. The handler of the tool decodes the arguments, whose text is not copied. A
+// call with other fields (a task, the answer to a question), or with what encoding/json may not decode, is not plain.
+func (m *Message) readCall(huge bool) {
+	name := m.params.Get("name")
+	tool, named := String(name)
+	if !named && !IsNull(name) {
+		return
+	}
+	m.Tool, m.Arguments = tool, m.params.Get("arguments")
+	if !named || huge {
+		return
+	}
+	for i := range m.params {
+		switch string(m.params[i].Name) {
+		case "name", "arguments", "_meta":
+		default:
+			return
+		}
+	}
+	m.plain = m.Meta != nil || IsNull(m.params.Get("_meta"))
+}
+
+// call returns the request of a tools/call. The error is an *[Error].
+func (m *Message) call() (mcp.CallToolRequest, error) {
+	if !m.plain {
+		return decode[mcp.CallToolRequest](*m)
+	}
+	return mcp.CallToolRequest{
+		Request: mcp.Request{Method: m.Method},
+		Params:  mcp.CallToolParams{Name: m.Tool, RawArguments: m.Arguments, Meta: m.Meta},
+	}, nil
+}

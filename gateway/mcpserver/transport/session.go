@@ -1,0 +1,207 @@
+package transport
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+)
+
+// Session is what the server keeps of one client: what it said in its handshake, and the
+// requests of the server that it has not answered. It is safe for concurrent use.
+type Session struct {
+	closed chan struct{} // when the client can send no response: that ends the requests of the server
+	lastID atomic.Int64  // of those requests
+
+	mu      sync.Mutex
+	version string // of the protocol, "" before the handshake
+	client  clientInfo
+	asked   map[int64]chan Message // requests of the server without a response
+}
+
+// clientInfo is what a client says of itself.
+type clientInfo struct {
+	name  string
+	can   mcp.ClientCapabilities
+	level mcp.LoggingLevel // of the log messages that it wants, "" if it has not said
+}
+
+// NewSession returns a session before its handshake.
+func NewSession() *Session {
+	return &Session{closed: make(chan struct{}), asked: map[int64]chan Message{}}
+}
+
+// Version returns the protocol version of the handshake, "" before it.
+func (s *Session) Version() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.version
+}
+
+// introduce records what a client said in its handshake.
+func (s *Session) introduce(version string, client clientInfo) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	client.level = s.client.level
+	s.version = version
+	s.client = client
+}
+
+func (s *Session) setLogLevel(level mcp.LoggingLevel) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.client.level = level
+}
+
+// Answer passes a response to the request of the server that it answers. It is false if there
+// is none.
+func (s *Session) Answer(m Message) bool {
+	number, _ := m.ID.(float64)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	asked := s.asked[int64(number)]
+	if asked == nil {
+		return false
+	}
+	delete(s.asked, int64(number))
+	asked <- m // it has room for one
+	return true
+}
+
+// Peer is the client of one request.
+type Peer struct {
+	*Session
+	Caller     string    // who sent it, "" on standard input: a digest of the session or the token
+	Shared     bool      // Caller is every client with the token, and not one session
+	AcceptedAt time.Time // when the request was read: it may have waited for minutes
+	// Send writes a message to the client before the response to the request. The error says
+	// that it could not be sent: the request is over, or the client has gone.
+	Send func(message []byte) error
+
+	modern *clientInfo // in a request without a handshake, which says it itself; else nil
+}
+
+// ErrNoClient is returned where no client can be reached, or none that can answer.
+var ErrNoClient = errors.New("no client is connected")
+
+// readVersion records what the _meta of a request says of its client, since protocol version 2026-07-28: it belongs
+// to this request alone. The error is an *[Error].
+func (p *Peer) readVersion(meta *mcp.Meta) error {
+	version := meta.ProtocolVersion()
+	if !mcp.IsModernProtocol(version) {
+		return nil
+	}
+	can := meta.ClientCapabilities()
+	if can == nil {
+		return &Error{Code: mcp.INVALID_PARAMS, Text: "missing or invalid _meta field " + mcp.MetaKeyClientCapabilities}
+	}
+	if !mcp.IsValidProtocolVersion(version) {
+		unsupported := mcp.UnsupportedProtocolVersionError{Version: version, Supported: mcp.ValidProtocolVersions}
+		refusal := unsupported.JSONRPCError().Error
+		return &Error{Code: refusal.Code, Text: refusal.Message, Data: refusal.Data}
+	}
+	p.modern = &clientInfo{can: *can, level: meta.LogLevel()}
+	if info := meta.ClientInfo(); info != nil {
+		p.modern.name = info.Name
+	}
+	return nil
+}
+
+// Modern reports whether the request is of a protocol version without a handshake: 2026-07-28 or later.
+func (p *Peer) Modern() bool { return p.modern != nil }
+
+// Client returns the name that the client gives itself, which is for display only, and what it can do.
+func (p *Peer) Client() (name string, can mcp.ClientCapabilities) {
+	info := p.info()
+	return info.name, info.can
+}
+
+// LogLevel returns the level of the log messages that the client wants, "" if it has not said.
+func (p *Peer) LogLevel() mcp.LoggingLevel { return p.info().level }
+
+func (p *Peer) info() clientInfo {
+	if p.modern != nil {
+		return *p.modern
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.client
+}
+
+// MissingResource returns the error about a resource that does not exist, which has another code in each
+// generation of the protocol.
+func (p *Peer) MissingResource(text string) error {
+	if p.Modern() {
+		return &Error{Code: mcp.INVALID_PARAMS, Text: text}
+	}
+	return &Error{Code: mcp.RESOURCE_NOT_FOUND, Text: text}
+}
+
+// Notify sends a notification to the client. It has been written when Notify returns, before the
+// response to the request. The error says that the request is cancelled or finished, or that the client
+// has gone.
+func (p *Peer) Notify(ctx context.Context, method string, params map[string]any) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	line, err := json.Marshal(map[string]any{"jsonrpc": mcp.JSONRPC_VERSION, "method": method, "params": params})
+	if err != nil {
+		return fmt.Errorf("notification %q: %w", method, err)
+	}
+	return p.Send(line)
+}
+
+func (p *Peer) sendRequest(id int64, method mcp.MCPMethod, params any) error {
+	line, err := json.Marshal(struct {
+		JSONRPC string        `json:"jsonrpc"`
+		ID      int64         `json:"id"`
+		Method  mcp.MCPMethod `json:"method"`
+		Params  any           `json:"params,omitempty"`
+	}{mcp.JSONRPC_VERSION, id, method, params})
+	if err != nil {
+		return err
+	}
+	return p.Send(line)
+}
+
+// Ask sends a request of the server to a client with a handshake, and waits for the response. The error is
+// that of ctx, [ErrNoClient] after the client has closed its input, or says that the request could not be
+// sent or was answered with an error. ctx has to have an end, because some clients never answer; the client is told
+// then that the request is cancelled.
+func Ask[Result any](ctx context.Context, p *Peer, method mcp.MCPMethod, params any) (*Result, error) {
+	id := p.lastID.Add(1)
+	answer := make(chan Message, 1)
+	p.mu.Lock()
+	p.asked[id] = answer
+	p.mu.Unlock()
+	defer func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		delete(p.asked, id)
+	}()
+	if err := p.sendRequest(id, method, params); err != nil {
+		return nil, err
+	}
+	select {
+	case <-ctx.Done():
+		params := map[string]any{"requestId": id, "reason": "nobody waits for the answer any more"}
+		_ = p.Notify(context.WithoutCancel(ctx), string(mcp.MethodNotificationCancelled), params) // it may be gone
+		return nil, ctx.Err()
+	case <-p.closed:
+		return nil, ErrNoClient
+	case m := <-answer:
+		if m.Failure != nil {
+			return nil, fmt.Errorf("%s failed: %s", method, Clip(string(m.Failure)))
+		}
+		result := new(Result)
+		if err := json.Unmarshal(m.Result, result); err != nil {
+			return nil, fmt.Errorf("response to %s: %w", method, err)
+		}
+		return result, nil
+	}
+}

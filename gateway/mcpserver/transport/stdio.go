@@ -1,0 +1,208 @@
+package transport
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+)
+
+// stopLimit is how long Serve waits for running calls after it was told to stop. The runner ends a
+// process in less time; a client that does not read its responses never lets a call end.
+const stopLimit = 5 * time.Second
+
+const (
+	// errOutputClosed is returned after a failed write.
+	errOutputClosed ShutdownError = "output is closed"
+
+	// errUnanswered is returned if requests were still pending after the grace period.
+	errUnanswered ShutdownError = "input closed; pending requests were not answered in time"
+)
+
+// ShutdownError says why a server stopped before every request had a response. It is
+// not an internal error.
+type ShutdownError string
+
+func (e ShutdownError) Error() string { return string(e) }
+
+// Code is that of an interrupted call.
+func (ShutdownError) Code() string { return "cancelled" }
+
+// ServeStdio has s answer one client on in and out, one message a line, until in ends, ctx ends or
+// out is closed.
+//
+// After the end of in it continues until every pending request has a response, and
+// returns nil. If no response was written for the grace period, which should be longer
+// than the time limit of a call, it returns an error with the code "cancelled". When ctx
+// ends it returns the cause of that, and after a failed write an error with the code
+// "cancelled"; both cancel the running requests and wait for them up to 5 seconds.
+// Requests that are left get an error response if out still works.
+//
+// It writes one message at a time to out. A read of in that is in progress when Serve
+// returns stays blocked until it is answered. If out is os.Stdout, the caller must handle
+// SIGPIPE, which ends the process otherwise.
+func ServeStdio(ctx context.Context, s *Server, in io.Reader, out io.Writer, grace time.Duration) error {
+	return newConn(s, out, grace).serve(ctx, in)
+}
+
+// serve is [ServeStdio]. It can be called once.
+func (c *conn) serve(ctx context.Context, in io.Reader) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	running, stopRunning := context.WithCancel(ctx)
+	defer stopRunning()
+	c.ctx = running
+	c.fail = cancel
+	changes := c.server.OpenStream(c.session)
+	defer changes.Close()
+	defer context.AfterFunc(ctx, c.stop)()
+	go c.readAll(&lineReader{bufio.NewReaderSize(in, lineBuffer), MaxMessage, c.waitForBytes})
+	go changes.SendTo(running, &Peer{Session: c.session, Send: c.send}, 0)
+
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		select {
+		case <-c.session.closed:
+			c.waitForAnswers()
+		case <-ctx.Done():
+		}
+		c.stop()
+		stopRunning()
+		close(c.idle)
+		c.workers.Wait()
+		for _, id := range c.shutDown() {
+			c.reject(&Error{Code: mcp.INTERNAL_ERROR, ID: id, Text: "the server stopped before it could answer"})
+		}
+	}()
+	return wait(ctx, done)
+}
+
+// wait returns why the server ended, after it has ended or [stopLimit] after ctx.
+func wait(ctx context.Context, done <-chan struct{}) error {
+	select {
+	case <-done:
+	case <-ctx.Done():
+		select {
+		case <-done:
+		case <-time.After(stopLimit):
+		}
+	}
+	return context.Cause(ctx)
+}
+
+// readAll accepts messages until the input ends or the server stops, and rejects invalid ones.
+func (c *conn) readAll(lines *lineReader) {
+	defer c.endInput()
+	for c.waitForCapacity() {
+		line, err := lines.next()
+		switch {
+		case errors.Is(err, errLongLine):
+			c.reject(&Error{Code: mcp.INVALID_REQUEST, Text: err.Error()})
+			continue
+		case errors.Is(err, io.EOF):
+			return
+		case err != nil:
+			c.server.Log.Warn("input cannot be read", "error", err)
+			return
+		}
+		m, err := Decode(line)
+		if err == nil {
+			err = c.accept(m)
+		}
+		if err == nil {
+			continue
+		}
+		refusal := &Error{Code: mcp.INVALID_REQUEST, ID: m.ID, Text: err.Error()}
+		_ = errors.As(err, &refusal)
+		c.mu.Lock()
+		if c.pending[refusal.ID] != nil {
+			refusal.ID = nil // the response with this id is still to come, and there can be only one
+		}
+		c.mu.Unlock()
+		c.reject(refusal)
+	}
+}
+
+func (c *conn) send(message []byte) error {
+	c.outMu.Lock()
+	defer c.outMu.Unlock()
+	return c.write(append(message, '\n'))
+}
+
+// reject answers a message that is not a valid request.
+func (c *conn) reject(e *Error) { _ = c.send(e.Encode()) } // write reports the error to fail
+
+// write writes a line at once, with outMu held. After the first error it writes nothing more.
+func (c *conn) write(line []byte) error {
+	if c.broken != nil {
+		return c.broken
+	}
+	if _, err := c.out.Write(line); err != nil {
+		c.broken = fmt.Errorf("%w: %w", errOutputClosed, err)
+		c.fail(c.broken)
+	}
+	return c.broken
+}
+
+// MaxMessage is the maximum length of one message, in bytes, on both transports: the base64 of
+// an attachment of 8 MiB, with line breaks, or 2 MiB of text with every character escaped.
+const MaxMessage = 12 << 20
+
+// lineBuffer is how many bytes are read at once. Most messages fit.
+const lineBuffer = 16 << 10
+
+// errLongLine is returned for a line over MaxMessage, after skipping it.
+var errLongLine = fmt.Errorf("message exceeds %d MiB", MaxMessage>>20)
+
+// lineReader splits a stream into messages, one per line.
+type lineReader struct {
+	in    *bufio.Reader
+	limit int
+	grow  func(size int) // waits until a line of that size may be in memory
+}
+
+// next returns the next line that is not blank, without the white space around it.
+// The last line needs no newline. The slice belongs to the caller. A line that is too
+// long needs no more memory than the longest valid one and returns errLongLine; the next
+// call continues after it. Any other error comes from the stream and is final.
+func (r *lineReader) next() ([]byte, error) {
+	for {
+		line, err := r.line()
+		if errors.Is(err, errLongLine) {
+			return nil, err
+		}
+		if line = bytes.Trim(line, Space); len(line) > 0 {
+			return line, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// line returns the bytes up to the next newline or the end of the stream.
+func (r *lineReader) line() ([]byte, error) {
+	var line []byte
+	for {
+		piece, err := r.in.ReadSlice('\n')
+		if len(line)+len(bytes.TrimSuffix(piece, []byte("\n"))) > r.limit {
+			for errors.Is(err, bufio.ErrBufferFull) { // if the stream ends meanwhile, the next read returns its error
+				_, err = r.in.ReadSlice('\n')
+			}
+			return nil, errLongLine
+		}
+		if len(line) > 0 {
+			r.grow(len(line) + len(piece))
+		}
+		line = append(line, piece...)
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return line, err
+		}
+	}
+}

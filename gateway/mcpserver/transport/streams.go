@@ -1,0 +1,159 @@
+package transport
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+)
+
+// streams are the open streams of a server.
+type streams struct {
+	mu   sync.Mutex
+	open map[*Stream]struct{}
+}
+
+// Stream is where a client gets the notifications that belong to no request: of changes, and a sign of life.
+type Stream struct {
+	of      *Server
+	session *Session                // whose client it is
+	filter  *mcp.SubscriptionFilter // the changes that a subscription is for; nil is all of them, after the handshake
+	changes chan mcp.JSONRPCNotification
+}
+
+// maxChanges is how many notifications can wait in a stream. A client that does not read them misses the others.
+const maxChanges = 16
+
+// OpenStream opens a stream of the changes after the handshake of a session. The caller must close it.
+func (s *Server) OpenStream(session *Session) *Stream { return s.openStream(session, nil) }
+
+func (s *Server) openStream(session *Session, filter *mcp.SubscriptionFilter) *Stream {
+	opened := &Stream{of: s, session: session, filter: filter, changes: make(chan mcp.JSONRPCNotification, maxChanges)}
+	s.streams.mu.Lock()
+	defer s.streams.mu.Unlock()
+	if s.streams.open == nil {
+		s.streams.open = map[*Stream]struct{}{}
+	}
+	s.streams.open[opened] = struct{}{}
+	return opened
+}
+
+// Close closes a stream.
+func (t *Stream) Close() {
+	t.of.streams.mu.Lock()
+	defer t.of.streams.mu.Unlock()
+	delete(t.of.streams.open, t)
+}
+
+// Announce tells the clients of a server of a change, by the method of its notification.
+func (s *Server) Announce(method string) {
+	change := mcp.JSONRPCNotification{JSONRPC: mcp.JSONRPC_VERSION, Notification: mcp.Notification{Method: method}}
+	s.streams.mu.Lock()
+	defer s.streams.mu.Unlock()
+	for stream := range s.streams.open {
+		if !stream.isFor(method) {
+			continue
+		}
+		select {
+		case stream.changes <- change:
+		default: // it is full
+		}
+	}
+}
+
+// isFor reports whether the client of a stream is told of a change.
+func (t *Stream) isFor(method string) bool {
+	if t.filter == nil {
+		return t.session.Version() != ""
+	}
+	switch method {
+	case mcp.MethodNotificationToolsListChanged:
+		return t.filter.ToolsListChanged
+	case mcp.MethodNotificationPromptsListChanged:
+		return t.filter.PromptsListChanged
+	case mcp.MethodNotificationResourcesListChanged:
+		return t.filter.ResourcesListChanged
+	}
+	return false
+}
+
+// SendTo sends what comes to the client until ctx ends or nothing can be sent. Every beat it sends a ping,
+// so that no proxy takes the connection for dead; 0 is for none.
+func (t *Stream) SendTo(ctx context.Context, p *Peer, beat time.Duration) {
+	var beats <-chan time.Time
+	if beat > 0 {
+		ticker := time.NewTicker(beat)
+		defer ticker.Stop()
+		beats = ticker.C
+	}
+	var err error
+	for err == nil {
+		select {
+		case change := <-t.changes:
+			err = p.sendNotification(change)
+		case <-beats:
+			err = p.sendRequest(p.lastID.Add(1), mcp.MethodPing, nil)
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (p *Peer) sendNotification(n mcp.JSONRPCNotification) error {
+	line, err := json.Marshal(n)
+	if err != nil {
+		return err
+	}
+	return p.Send(line)
+}
+
+// listen answers a subscription, which lasts until ctx ends: first its acknowledgement, with the part that
+// the server can serve, then the notifications, then the response. All have the id of the request. A
+// subscription to nothing is over at once.
+func listen(ctx context.Context, s *Server, p *Peer, m Message) (any, error) {
+	request, err := decode[mcp.SubscriptionsListenRequest](m)
+	if err != nil {
+		return nil, err
+	}
+	served := s.served(request.Params.Notifications)
+	stream := s.openStream(p.Session, &served)
+	defer stream.Close()
+	send := func(n mcp.JSONRPCNotification) {
+		n.Params.Meta = map[string]any{mcp.MetaKeySubscriptionID: m.ID}
+		_ = p.sendNotification(n) // without a client the context ends
+	}
+	send(mcp.JSONRPCNotification{JSONRPC: mcp.JSONRPC_VERSION, Notification: mcp.Notification{
+		Method: mcp.MethodNotificationSubscriptionsAcknowledged,
+		Params: mcp.NotificationParams{AdditionalFields: map[string]any{"notifications": served}},
+	}})
+	for over := served.IsEmpty(); !over; {
+		select {
+		case change := <-stream.changes:
+			send(change)
+		case <-ctx.Done():
+			over = true
+		}
+	}
+	for len(stream.changes) > 0 {
+		send(<-stream.changes)
+	}
+	result := &mcp.SubscriptionsListenResult{}
+	result.EnsureResultMeta().SetSubscriptionID(m.ID)
+	return result, nil
+}
+
+// served returns the part of a subscription that the capabilities of the server cover.
+func (s *Server) served(wanted mcp.SubscriptionFilter) mcp.SubscriptionFilter {
+	can := &s.Capabilities
+	served := mcp.SubscriptionFilter{
+		ToolsListChanged:     wanted.ToolsListChanged && can.Tools != nil && can.Tools.ListChanged,
+		PromptsListChanged:   wanted.PromptsListChanged && can.Prompts != nil && can.Prompts.ListChanged,
+		ResourcesListChanged: wanted.ResourcesListChanged && can.Resources != nil && can.Resources.ListChanged,
+	}
+	if can.Resources != nil && can.Resources.Subscribe {
+		served.ResourceSubscriptions = wanted.ResourceSubscriptions
+	}
+	return served
+}

@@ -1,0 +1,405 @@
+package oauth
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-oauth2/oauth2/v4"
+	oautherrors "github.com/go-oauth2/oauth2/v4/errors"
+	"github.com/go-oauth2/oauth2/v4/models"
+	"github.com/go-webauthn/webauthn/webauthn"
+
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
+)
+
+const (
+	fileName = "signin.json"
+	lockName = "signin.lock"
+	maxFile  = 4 << 20
+
+	setupFor    = 15 * time.Minute    // how long the link for a passkey is valid
+	refreshFor  = 30 * 24 * time.Hour // without a use
+	maxPasskeys = 20
+	maxClients  = 200
+	maxGrants   = 200
+)
+
+// SignInStore is the file of passkeys, registered clients and grants in a state folder. Of tokens and codes
+// it keeps hashes. It is safe for concurrent use, also by several processes.
+type SignInStore struct{ state string }
+
+// OpenSignInStore returns the store in a state folder, which is created with the first change.
+func OpenSignInStore(state string) *SignInStore { return &SignInStore{state} }
+
+// Passkey is a passkey of the owner.
+type Passkey struct {
+	ID         string              `json:"id"`
+	Added      time.Time           `json:"added"`
+	Credential webauthn.Credential `json:"credential"`
+}
+
+// Grant is what the owner has granted a client. A refresh replaces its token; a token of the grant
+// that was replaced before ends it, because two parties have had it.
+type Grant struct {
+	ID     string `json:"id"`
+	Client Client `json:"client"`
+	Agent  string `json:"agent"`
+	// Generation names the credentials of the agent that counted when the owner decided, see
+	// [ServerConfig.Generation].
+	Generation string    `json:"generation,omitempty"`
+	Scope      string    `json:"scope"`
+	Made       time.Time `json:"made"`
+	Used       time.Time `json:"used"`
+	Refresh    string    `json:"refresh,omitempty"` // the hash of the valid token
+}
+
+// Client is a client of OAuth. It is public: it has no secret.
+type Client struct {
+	ID        string    `json:"id"`
+	Name      string    `json:"name"`
+	Redirects []string  `json:"redirects"`
+	Added     time.Time `json:"added"`
+}
+
+// content is the file.
+type content struct {
+	User     []byte    `json:"user"` // the handle of the owner in passkeys
+	Setup    string    `json:"setup,omitempty"`
+	SetupEnd time.Time `json:"setupEnd,omitzero"`
+	Passkeys []Passkey `json:"passkeys"`
+	Clients  []Client  `json:"clients"`
+	Grants   []Grant   `json:"grants"`
+}
+
+func hashed(secret string) string {
+	sum := sha256.Sum256([]byte(secret))
+	return hex.EncodeToString(sum[:])
+}
+
+// read returns the file, the zero content if there is none.
+func (s *SignInStore) read() (c content, err error) {
+	text, err := ownerfiles.Read(filepath.Join(s.state, fileName), maxFile)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return c, nil
+	case err != nil:
+		return c, err
+	case len(text) > maxFile || json.Unmarshal(text, &c) != nil:
+		return content{}, fmt.Errorf("%q is not a file of sign-ins", filepath.Join(s.state, fileName))
+	}
+	return c, nil
+}
+
+// change replaces the file by what edit makes of it, unless edit returns an error.
+func (s *SignInStore) change(edit func(*content) error) error {
+	return ownerfiles.UpdateJSON(s.state, fileName, lockName, func() (any, error) {
+		c, err := s.read()
+		if err != nil {
+			return nil, err
+		}
+		if c.User == nil {
+			c.User = make([]byte, 32)
+			rand.Read(c.User)
+		}
+		err = edit(&c)
+		return c, err
+	})
+}
+
+// NewSetup returns a code with which one passkey can be added for 15 minutes. It replaces an earlier
+// one.
+func (s *SignInStore) NewSetup(now time.Time) (code string, err error) {
+	code = rand.Text()
+	return code, s.change(func(c *content) error {
+		c.Setup, c.SetupEnd = hashed(code), now.Add(setupFor)
+		return nil
+	})
+}
+
+// List returns the passkeys and the grants.
+func (s *SignInStore) List() ([]Passkey, []Grant, error) {
+	c, err := s.read()
+	return c.Passkeys, c.Grants, err
+}
+
+// Remove removes the passkey or the grant with an id, and reports whether there was one.
+func (s *SignInStore) Remove(id string) (had bool, err error) {
+	err = s.change(func(c *content) error {
+		before := len(c.Passkeys) + len(c.Grants)
+		c.Passkeys = slices.DeleteFunc(c.Passkeys, func(p Passkey) bool { return p.ID == id })
+		c.Grants = slices.DeleteFunc(c.Grants, func(g Grant) bool { return g.ID == id })
+		had = len(c.Passkeys)+len(c.Grants) < before
+		return nil
+	})
+	return had, err
+}
+
+// RemoveAgent removes what was granted of the rights of an agent, and reports whether anything was.
+func (s *SignInStore) RemoveAgent(agent string) (had bool, err error) {
+	isOf := func(g Grant) bool { return g.Agent == agent }
+	c, err := s.read()
+	if err != nil || !slices.ContainsFunc(c.Grants, isOf) {
+		return false, err
+	}
+	err = s.change(func(c *content) error {
+		before := len(c.Grants)
+		c.Grants = slices.DeleteFunc(c.Grants, isOf)
+		had = len(c.Grants) < before
+		return nil
+	})
+	return had, err
+}
+
+// live returns the grants that have not expired.
+func live(grants []Grant, now time.Time) []Grant {
+	return slices.DeleteFunc(slices.Clone(grants), func(g Grant) bool { return now.Sub(g.Used) >= refreshFor })
+}
+
+const (
+	accessPrefix  = "vwt_"
+	refreshPrefix = "vwr_" // before the id of the grant, a dot and the secret
+
+	maxCodes  = 100
+	maxAccess = 1000
+)
+
+// tokens keeps codes and access tokens in memory and grants in the file: after a restart a client
+// refreshes its token. It is what go-oauth2 stores with, and generates codes.
+type tokens struct {
+	store *SignInStore
+	now   func() time.Time
+
+	mu     sync.Mutex
+	codes  map[string]*code
+	access map[[sha256.Size]byte]access
+	seen   fs.FileInfo // of the file when it was read
+	file   content
+}
+
+// code is an authorization code by its hash. One that comes a second time ends the grant that it was
+// exchanged for.
+type code struct {
+	info   oauth2.TokenInfo
+	client Client
+	until  time.Time
+	used   bool
+	grant  string
+
+	generation string // see [Grant]
+}
+
+// access is an access token.
+type access struct {
+	grant string
+	until time.Time
+}
+
+// codeField is what the tokens of a code have of it.
+const codeField = "code"
+
+// generationKey is where the context of a decision has the generation of the agent's credentials.
+type generationKey struct{}
+
+// clientKey is where the context of a request has its client, for the store.
+type clientKey struct{}
+
+// GetByID returns the client of the request.
+func (t *tokens) GetByID(ctx context.Context, id string) (oauth2.ClientInfo, error) {
+	if c, ok := ctx.Value(clientKey{}).(Client); ok && c.ID == id {
+		return &models.Client{ID: id, Public: true}, nil
+	}
+	return nil, oautherrors.ErrInvalidClient
+}
+
+// Token returns a new code.
+func (t *tokens) Token(context.Context, *oauth2.GenerateBasic) (string, error) {
+	return rand.Text(), nil
+}
+
+// accessTokens makes access and refresh tokens. A refresh token has the id of its grant.
+type accessTokens struct{}
+
+// Token returns a new access and a new refresh token.
+func (accessTokens) Token(_ context.Context, data *oauth2.GenerateBasic, _ bool) (string, string, error) {
+	grant := grantOf(data.TokenInfo.GetRefresh())
+	if grant == "" {
+		grant = rand.Text()
+	}
+	return accessPrefix + rand.Text() + rand.Text(), refreshPrefix + grant + "." + rand.Text(), nil
+}
+
+// grantOf returns the id of the grant of a refresh token, "" for another text.
+func grantOf(refresh string) string {
+	rest, ours := strings.CutPrefix(refresh, refreshPrefix)
+	id, _, whole := strings.Cut(rest, ".")
+	if !ours || !whole {
+		return ""
+	}
+	return id
+}
+
+// current returns the file as it is now, nothing if it cannot be used.
+func (t *tokens) current() content {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now, err := os.Lstat(filepath.Join(t.store.state, fileName))
+	if err != nil {
+		t.seen = nil
+		t.file = content{}
+		return t.file
+	}
+	if t.seen != nil && ownerfiles.IsUntouched(t.seen, now) {
+		return t.file
+	}
+	t.seen = now
+	t.file, _ = t.store.read()
+	t.file.Grants = live(t.file.Grants, t.now())
+	return t.file
+}
+
+// Create keeps a code, or the tokens of a grant.
+func (t *tokens) Create(ctx context.Context, info oauth2.TokenInfo) error {
+	now := t.now()
+	client, _ := ctx.Value(clientKey{}).(Client)
+	if issued := info.GetCode(); issued != "" {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		for key, old := range t.codes {
+			if !now.Before(old.until) || len(t.codes) >= maxCodes {
+				delete(t.codes, key)
+			}
+		}
+		if to, ok := info.(oauth2.ExtendableTokenInfo); ok {
+			to.SetExtension(url.Values{codeField: {hashed(issued)}})
+		}
+		generation, _ := ctx.Value(generationKey{}).(string)
+		t.codes[hashed(issued)] = &code{info: info, client: client, generation: generation, until: now.Add(codeFor)}
+		return nil
+	}
+	generation := "" // of a new grant
+	from, hasCode := info.(oauth2.ExtendableTokenInfo)
+	if hasCode {
+		t.mu.Lock()
+		if known := t.codes[from.GetExtension().Get(codeField)]; known != nil {
+			generation = known.generation
+		}
+		t.mu.Unlock()
+	}
+	id := grantOf(info.GetRefresh())
+	err := t.store.change(func(c *content) error {
+		c.Grants = live(c.Grants, now)
+		i := slices.IndexFunc(c.Grants, func(g Grant) bool { return g.ID == id })
+		if i < 0 {
+			if len(c.Grants) >= maxGrants {
+				return errors.New("too many grants")
+			}
+			i = len(c.Grants)
+			c.Grants = append(
+				c.Grants,
+				Grant{
+					ID:         id,
+					Client:     client,
+					Agent:      info.GetUserID(),
+					Generation: generation,
+					Scope:      info.GetScope(),
+					Made:       now,
+				},
+			)
+		}
+		c.Grants[i].Used, c.Grants[i].Refresh = now, hashed(info.GetRefresh())
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	t.mu.Lock() // not before: every call asks whose its token is
+	defer t.mu.Unlock()
+	if hasCode {
+		if known := t.codes[from.GetExtension().Get(codeField)]; known != nil {
+			known.grant = id
+		}
+	}
+	for key, old := range t.access {
+		if old.grant == id || !now.Before(old.until) || len(t.access) >= maxAccess {
+			delete(t.access, key)
+		}
+	}
+	t.access[sha256.Sum256([]byte(info.GetAccess()))] = access{id, now.Add(accessFor)}
+	return nil
+}
+
+// GetByCode uses a code up, whether the rest of the request is right or not.
+func (t *tokens) GetByCode(_ context.Context, text string) (oauth2.TokenInfo, error) {
+	t.mu.Lock()
+	known := t.codes[hashed(text)]
+	again := false
+	grant := ""
+	if known != nil {
+		again = known.used
+		grant = known.grant
+		known.used = true
+	}
+	t.mu.Unlock()
+	switch {
+	case known == nil, !t.now().Before(known.until), again && grant == "":
+		return nil, nil
+	case again:
+		_, err := t.store.Remove(grant)
+		return nil, err
+	}
+	return known.info, nil
+}
+
+// GetByRefresh uses a refresh token up. One that was used before ends its grant.
+func (t *tokens) GetByRefresh(_ context.Context, text string) (info oauth2.TokenInfo, err error) {
+	id := grantOf(text)
+	err = t.store.change(func(c *content) error {
+		c.Grants = live(c.Grants, t.now())
+		i := slices.IndexFunc(c.Grants, func(g Grant) bool { return g.ID == id })
+		switch {
+		case i < 0:
+		case c.Grants[i].Refresh != hashed(text):
+			c.Grants = slices.Delete(c.Grants, i, i+1)
+		default:
+			g := &c.Grants[i]
+			g.Refresh = ""
+			info = &models.Token{
+				ClientID:         g.Client.ID,
+				UserID:           g.Agent,
+				Scope:            g.Scope,
+				Refresh:          text,
+				RefreshCreateAt:  g.Used,
+				RefreshExpiresIn: refreshFor,
+			}
+		}
+		return nil
+	})
+	return info, err
+}
+
+// What go-oauth2 removes was used up, or is replaced with what follows it.
+
+// RemoveByCode does nothing.
+func (t *tokens) RemoveByCode(context.Context, string) error { return nil }
+
+// RemoveByAccess does nothing.
+func (t *tokens) RemoveByAccess(context.Context, string) error { return nil }
+
+// RemoveByRefresh does nothing.
+func (t *tokens) RemoveByRefresh(context.Context, string) error { return nil }
+
+// GetByAccess returns nothing: see [AuthorizationServer.Holder].
+func (t *tokens) GetByAccess(context.Context, string) (oauth2.TokenInfo, error) { return nil, nil }

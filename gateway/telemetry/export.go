@@ -1,0 +1,397 @@
+package telemetry
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"strconv"
+	"sync"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	sdk "go.opentelemetry.io/otel/sdk/trace"
+
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+)
+
+const (
+	maxTries    = 4
+	firstPause  = 500 * time.Millisecond // doubled each time, and up to half as long again
+	maxAnswer   = 64 << 10               // an answer is a number and a sentence
+	dialTimeout = 5 * time.Second
+)
+
+// exporter sends spans to a collector. The SDK calls it from one goroutine. It logs failures
+// itself and returns no errors: the SDK would print each.
+type exporter struct {
+	to      collector
+	version string
+	client  *http.Client
+	warn    *warner
+	pause   func(ctx context.Context, d time.Duration) error
+	life    context.Context
+	giveUp  context.CancelFunc // cancels what is being sent
+}
+
+func newExporter(to collector, version string, warn *warner) *exporter {
+	e := &exporter{to: to, version: version, warn: warn, pause: pause}
+	e.life, e.giveUp = context.WithCancel(context.Background())
+	e.client = &http.Client{
+		Transport: &http.Transport{
+			Proxy: http.ProxyFromEnvironment, TLSHandshakeTimeout: dialTimeout, MaxIdleConns: 1, IdleConnTimeout: time.Minute, ForceAttemptHTTP2: true,
+		},
+		// The headers of a request can contain a secret that is meant for one host.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	return e
+}
+
+// pause waits for d, but no longer than ctx lasts.
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// ExportSpans sends spans, with retries, within the timeout of the collector for all tries.
+func (e *exporter) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) error {
+	if len(spans) == 0 {
+		return nil
+	}
+	if err := e.life.Err(); err != nil { // the SDK goes on after it has been told to end
+		e.warn.lost(len(spans), err)
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, e.to.timeout)
+	defer cancel()
+	defer context.AfterFunc(e.life, cancel)()
+	var all []message
+	for _, span := range spans {
+		at := span.SpanContext()
+		parent := span.Parent()
+		flags := uint32(span.SpanContext().TraceFlags()) | flagKnowsRemote
+		if parent.IsRemote() {
+			flags |= flagRemoteContext
+		}
+		m := message{
+			"traceId": at.TraceID().String(), "spanId": at.SpanID().String(), "traceState": at.TraceState().String(),
+			"flags": flags, "name": span.Name(), "kind": int(span.SpanKind()),
+			"startTimeUnixNano": nanoseconds(span.StartTime()), "endTimeUnixNano": nanoseconds(span.EndTime()),
+			"attributes": attributesOf(span.Attributes()),
+		}
+		if parent.SpanID().IsValid() {
+			m["parentSpanId"] = parent.SpanID().String()
+		}
+		var events []message
+		for _, event := range span.Events() {
+			events = append(
+				events,
+				message{
+					"timeUnixNano": nanoseconds(event.Time),
+					"name":         event.Name,
+					"attributes":   attributesOf(event.Attributes),
+				},
+			)
+		}
+		if events != nil {
+			m["events"] = events
+		}
+		if span.Status().Code == codes.Error {
+			m["status"] = message{"message": span.Status().Description, "code": statusCodeError}
+		}
+		all = append(all, m)
+	}
+	from := spans[0] // they are of one provider and one scope
+	body, err := json.Marshal(message{"resourceSpans": []message{{
+		"resource": message{"attributes": attributesOf(from.Resource().Attributes())},
+		"scopeSpans": []message{
+			{
+				"scope": message{
+					"name":    from.InstrumentationScope().Name,
+					"version": from.InstrumentationScope().Version,
+				},
+				"spans": all,
+			},
+		},
+		"schemaUrl": from.Resource().SchemaURL(),
+	}}})
+	if err == nil {
+		err = e.deliver(ctx, body)
+	}
+	if err != nil {
+		e.warn.lost(len(spans), err)
+	}
+	return nil
+}
+
+// Shutdown does nothing: the SDK exports before it calls it.
+func (e *exporter) Shutdown(context.Context) error { return nil }
+
+// deliver posts the body until the collector accepts it or rejects it for good, or the time
+// is over.
+func (e *exporter) deliver(ctx context.Context, body []byte) error {
+	wait := firstPause
+	for try := 1; ; try++ {
+		refused, reason, err := e.post(ctx, body)
+		if refused > 0 || reason != "" {
+			e.warn.lost(refused, errors.New(reason))
+		}
+		var later *retryable
+		if err == nil || try == maxTries || !errors.As(err, &later) {
+			return err
+		}
+		if e.pause(ctx, max(later.after, wait+rand.N(wait/2))) != nil {
+			return err
+		}
+		wait *= 2
+	}
+}
+
+// retryable is a failure after which another try makes sense.
+type retryable struct {
+	reason string
+	after  time.Duration // that the collector asks for
+}
+
+func (n *retryable) Error() string { return n.reason }
+
+// refusedStatus is the status of a collector that does not take a request.
+type refusedStatus struct{ code int }
+
+func (e *refusedStatus) Error() string {
+	return fmt.Sprintf("the collector answers with status %d", e.code)
+}
+
+// post sends the body once, and reads the answer: how many of what was sent the collector refuses
+// for good, and why.
+func (e *exporter) post(ctx context.Context, body []byte) (refused int, reason string, err error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, e.to.url, bytes.NewReader(body))
+	if err != nil {
+		return 0, "", err
+	}
+	req.Header = e.to.headers.Clone()
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("User-Agent", "vaultwicket/"+e.version)
+	answer, err := e.client.Do(req)
+	if err != nil {
+		if at := (*url.Error)(nil); errors.As(err, &at) {
+			err = at.Err // without the address of the collector, which can contain a secret
+		}
+		return 0, "", &retryable{reason: err.Error()}
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
+	if err != nil {
+		return 0, "", &retryable{reason: "the answer of the collector cannot be read"}
+	}
+	switch code := answer.StatusCode; code {
+	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		seconds, _ := strconv.ParseUint(answer.Header.Get("Retry-After"), 10, 16) // a date is not looked at
+		return 0, "", &retryable{
+			fmt.Sprintf("the collector answers with status %d", code),
+			time.Duration(seconds) * time.Second,
+		}
+	default:
+		if code < 200 || code > 299 {
+			return 0, "", &refusedStatus{code}
+		}
+	}
+	refused, reason = refusedPart(text)
+	return refused, reason, nil
+}
+
+// refusedPart returns how many of what was sent the collector did not take, by its answer, and why.
+func refusedPart(answer []byte) (refused int, reason string) {
+	var taken struct {
+		PartialSuccess struct {
+			RejectedSpans      json.RawMessage `json:"rejectedSpans"` // a number or its text
+			RejectedLogRecords json.RawMessage `json:"rejectedLogRecords"`
+			ErrorMessage       string          `json:"errorMessage"`
+		} `json:"partialSuccess"`
+	}
+	if json.Unmarshal(answer, &taken) != nil {
+		return 0, "" // it was accepted, whatever the text says
+	}
+	refused, _ = strconv.Atoi(
+		string(bytes.Trim(append(taken.PartialSuccess.RejectedSpans, taken.PartialSuccess.RejectedLogRecords...), `"`)),
+	)
+	if message := taken.PartialSuccess.ErrorMessage; refused > 0 || message != "" {
+		reason = "the collector does not take all: " + excerpt.Short(message)
+	}
+	return max(0, refused), reason
+}
+
+// message is a message of OTLP in JSON: identifiers are hexadecimal and numbers of 64 bits are text.
+type message = map[string]any
+
+const (
+	statusCodeError   = 2     // STATUS_CODE_ERROR
+	flagKnowsRemote   = 0x100 // SPAN_FLAGS_CONTEXT_HAS_IS_REMOTE_MASK
+	flagRemoteContext = 0x200 // SPAN_FLAGS_CONTEXT_IS_REMOTE_MASK
+)
+
+func nanoseconds(t time.Time) string { return strconv.FormatInt(t.UnixNano(), 10) }
+
+// attributesOf converts the kinds of values that our spans and resources have. Others become text.
+func attributesOf(attributes []attribute.KeyValue) []message {
+	all := []message{}
+	for _, a := range attributes {
+		value := textOf(a.Value.String())
+		switch a.Value.Type() {
+		case attribute.INT64:
+			value = message{"intValue": strconv.FormatInt(a.Value.AsInt64(), 10)}
+		case attribute.BOOL:
+			value = message{"boolValue": a.Value.AsBool()}
+		}
+		all = append(all, message{"key": string(a.Key), "value": value})
+	}
+	return all
+}
+
+func textOf(text string) message { return message{"stringValue": text} }
+
+// warnEvery is the least time between two warnings: a collector that is down for a day must
+// not fill a log.
+const warnEvery = time.Minute
+
+// warner logs that spans are lost, at most once a minute.
+type warner struct {
+	log *slog.Logger
+	now func() time.Time
+
+	mu    sync.Mutex
+	last  time.Time
+	spans int // lost since the last warning
+}
+
+// lost counts spans that were not accepted, and logs a warning if it is time.
+func (w *warner) lost(spans int, err error) {
+	w.mu.Lock()
+	w.spans += spans
+	now := w.now()
+	if !w.last.IsZero() && now.Sub(w.last) < warnEvery {
+		w.mu.Unlock()
+		return
+	}
+	lost := w.spans
+	w.last = now
+	w.spans = 0
+	w.mu.Unlock()
+	w.log.Warn("traces cannot be sent", "reason", err.Error(), "lostSpans", lost)
+}
+
+// sdkErrors is the log of the SDK.
+type sdkErrors struct{ *warner }
+
+// Enabled takes errors.
+func (sdkErrors) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelError }
+
+// Handle uses the message without its attributes.
+func (s sdkErrors) Handle(_ context.Context, r slog.Record) error {
+	s.lost(0, errors.New("OpenTelemetry: "+r.Message))
+	return nil
+}
+
+// WithAttrs ignores them.
+func (s sdkErrors) WithAttrs([]slog.Attr) slog.Handler { return s }
+
+// WithGroup ignores it.
+func (s sdkErrors) WithGroup(string) slog.Handler { return s }
+
+// Logs sends log records to a collector as OTLP over HTTP in JSON. It is used by one goroutine at a
+// time.
+type Logs struct {
+	exporter *exporter
+	version  string
+}
+
+// LogRecord is a log record. Attributes are names and values; those with the value "" are left out.
+type LogRecord struct {
+	Time       time.Time
+	Warn       bool // more than informational
+	Text       string
+	Attributes [][2]string
+}
+
+// OpenLogs returns what sends to the address of a collector, such as http://localhost:4318/v1/logs,
+// with the headers that the variables of OpenTelemetry name. The error is for a wrong address or a
+// [*failure.RequestError].
+func OpenLogs(address string, getenv func(string) string, version string) (*Logs, error) {
+	u, err := url.Parse(address)
+	hasPath := err == nil && u.Path != "" && u.Path != "/"
+	if !hasPath || !isWeb(u) || u.User != nil {
+		return nil, errors.New(
+			"want an http or https URL with the path of logs, such as http://localhost:4318/v1/logs, and secrets in OTEL_EXPORTER_OTLP_LOGS_HEADERS",
+		)
+	}
+	headers, err := environment(getenv).headers(logsHeadersVariable, headersVariable)
+	if err != nil {
+		return nil, err
+	}
+	return &Logs{newExporter(collector{url: address, headers: headers}, version, nil), version}, nil
+}
+
+const logsHeadersVariable = "OTEL_EXPORTER_OTLP_LOGS_HEADERS"
+
+const (
+	severityInfo = 9  // SEVERITY_NUMBER_INFO
+	severityWarn = 13 // SEVERITY_NUMBER_WARN
+)
+
+// Send sends records once. refused are those that the collector does not take and never will, with
+// its reason; after an error none was taken, and another try makes sense.
+func (l *Logs) Send(ctx context.Context, records []LogRecord) (refused int, reason string, err error) {
+	var all []message
+	for _, r := range records {
+		attributes := []message{}
+		for _, a := range r.Attributes {
+			if a[1] != "" {
+				attributes = append(attributes, message{"key": a[0], "value": textOf(a[1])})
+			}
+		}
+		m := message{
+			"timeUnixNano": nanoseconds(r.Time), "observedTimeUnixNano": nanoseconds(time.Now()),
+			"severityNumber": severityInfo, "severityText": "INFO", "body": textOf(r.Text), "attributes": attributes,
+		}
+		if r.Warn {
+			m["severityNumber"] = severityWarn
+			m["severityText"] = "WARN"
+		}
+		all = append(all, m)
+	}
+	body, err := json.Marshal(message{"resourceLogs": []message{{
+		"resource":  message{"attributes": attributesOf(resourceOf(l.version).Attributes())},
+		"scopeLogs": []message{{"scope": message{"name": "vaultwicket", "version": l.version}, "logRecords": all}},
+	}}})
+	if err != nil {
+		return 0, "", err
+	}
+	refused, reason, err = l.exporter.post(ctx, body)
+	if status, ok := errors.AsType[*refusedStatus](err); ok &&
+		(status.code == http.StatusBadRequest || status.code == http.StatusRequestEntityTooLarge) {
+		return len(records), status.Error(), nil
+	}
+	return refused, reason, err
+}
+
+// Close closes what is open.
+func (l *Logs) Close() {
+	l.exporter.giveUp()
+	l.exporter.client.CloseIdleConnections()
+}
+
+// isWeb reports whether an address is that of a host in the web.
+func isWeb(u *url.URL) bool { return u.Host != "" && (u.Scheme == "http" || u.Scheme == "https") }

@@ -1,0 +1,239 @@
+package telemetry
+
+// The observers of a gateway for other programs: [Metrics] counts calls for Prometheus, [Tracing] sends them to a
+// collector of OpenTelemetry.
+//
+// Both see what kind of call it is and what came of it, never what is in it. Labels and attributes are commands of
+// the table, codes, rules, backends and effects, each of which has few values; nothing that a caller or a note can
+// choose is among them. Metrics open nothing: the server shows the figures. Traces are off unless the environment
+// names a collector.
+//
+//	vaultwicket_calls_total{command,surface,outcome}           calls that ended, operations of batches too; outcome is ok or a code
+//	vaultwicket_agent_calls_total{agent,outcome}               the same calls by agent, where agents are defined; "other" beyond the first 100
+//	vaultwicket_batches_total{surface,outcome}                 batches as a whole
+//	vaultwicket_dry_runs_total{surface,outcome}
+//	vaultwicket_decisions_total{decision,rule}                 as in the audit log
+//	vaultwicket_found_total{rule,kind,shadow}                  answers and changes in which a rule about texts found something; whether only shadow kept it from an effect
+//	vaultwicket_call_duration_seconds{backend,effect}          histogram, from the request to the result
+//	vaultwicket_calls_running, vaultwicket_calls_waiting{for}  for a place in the gateway, or in the queue of the app
+//	vaultwicket_children{kind}                                 processes of one call, and resident workers
+//	vaultwicket_worker_memory_bytes                            resident memory of the workers, on Linux
+//	vaultwicket_sessions                                       clients, where they are counted
+//	vaultwicket_export_dropped_total                           lines of the audit log that targets of export have lost
+//	vaultwicket_audit_missed_total                             lines of the audit log that could not be written, as on a full disk
+//	vaultwicket_build_info{version,go}                         and go_* and process_* of the library
+//
+// A call counts once, when it has ended: refused, failed or done. Requests that were not understood as a call reach
+// no gateway and are not counted.
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	vm "github.com/VictoriaMetrics/metrics"
+)
+
+// MetricsContentType is that of what WritePrometheus writes.
+const MetricsContentType = "text/plain; version=0.0.4; charset=utf-8"
+
+// Metrics are the figures of one process, an [telemetry.Observer]. They are safe for concurrent use.
+type Metrics struct {
+	set     *vm.Set
+	version string
+	sources atomic.Pointer[MetricSources]
+
+	mu     sync.Mutex
+	agents map[string]bool // that have a label of their own: the first ones that called
+}
+
+// MetricSources are asked for the current load when the figures are written. Sessions, Dropped and Missed may be
+// nil; their figures are then left out.
+type MetricSources struct {
+	Load     func() Load
+	Children func() Children
+	Sessions func() int // of clients
+	Dropped  func() uint64
+	Missed   func() uint64 // lines of the audit log
+}
+
+// Children are counts of running processes, as exec.Children.
+type Children struct {
+	Processes    int   // started for one call each
+	Workers      int   // resident programs, including those that begin or end
+	WorkerMemory int64 // resident memory of all workers in bytes; 0 where it is unknown
+	Waiting      int   // calls in the queue of the app
+}
+
+// NewMetrics returns figures that are all zero, of a program of this version.
+func NewMetrics(version string) *Metrics {
+	vm.ExposeMetadata(true)
+	return &Metrics{set: vm.NewSet(), version: version, agents: map[string]bool{}}
+}
+
+// count counts one more of a series, which is made when it first occurs.
+func (m *Metrics) count(metric string, labels ...string) {
+	m.set.GetOrCreateCounter(named(metric, labels...)).Inc()
+}
+
+// maxAgents bounds the agents that have a label of their own.
+const maxAgents = 100
+
+// named returns the name of a series. The values are words of this program, which need no escapes.
+func named(metric string, labels ...string) string {
+	var b strings.Builder
+	b.WriteString(metric)
+	for i := 0; i < len(labels); i += 2 {
+		separator := ","
+		if i == 0 {
+			separator = "{"
+		}
+		b.WriteString(separator + labels[i] + `="` + labels[i+1] + `"`)
+	}
+	b.WriteByte('}')
+	return b.String()
+}
+
+// Follow sets what is asked for the current load. The gateway is made after the metrics that
+// observe it.
+func (m *Metrics) Follow(s MetricSources) { m.sources.Store(&s) }
+
+// Begin makes Metrics an [telemetry.Observer].
+func (m *Metrics) Begin(ctx context.Context, call CallStart) (context.Context, CallObserver) {
+	return ctx, &countedCall{m, call}
+}
+
+type countedCall struct {
+	*Metrics
+	call CallStart
+}
+
+// Decided counts a decision. The code of a refusal is counted with the call.
+func (c *countedCall) Decided(d Decision) {
+	c.count("vaultwicket_decisions_total", "decision", d.Decision, "rule", cmp.Or(d.Rule, "none"))
+}
+
+// End counts the call, and what was found.
+func (c *countedCall) End(end CallEnd) {
+	for _, f := range end.Found {
+		if rule, kind, _ := strings.Cut(f, " "); kind != "not-searched" {
+			c.count(
+				"vaultwicket_found_total",
+				"rule",
+				rule,
+				"kind",
+				kind,
+				"shadow",
+				strconv.FormatBool(slices.Contains(end.Shadow, rule)),
+			)
+		}
+	}
+	surface := "other" // the label has few values, whatever a caller says
+	if slices.Contains([]string{"mcp", "http", "terminal"}, c.call.Surface) {
+		surface = c.call.Surface
+	}
+	switch c.call.Kind {
+	case WholeBatch:
+		c.count("vaultwicket_batches_total", "surface", surface, "outcome", end.Code)
+	case OnlyPlanned:
+		c.count("vaultwicket_dry_runs_total", "surface", surface, "outcome", end.Code)
+	default:
+		c.count("vaultwicket_calls_total", "command", c.call.Command, "surface", surface, "outcome", end.Code)
+		if agent := c.call.Agent; agent != "" {
+			c.mu.Lock()
+			if !c.agents[agent] && len(c.agents) >= maxAgents {
+				agent = "other"
+			} else {
+				c.agents[agent] = true
+			}
+			c.mu.Unlock()
+			c.count("vaultwicket_agent_calls_total", "agent", agent, "outcome", end.Code)
+		}
+		duration := named(
+			"vaultwicket_call_duration_seconds",
+			"backend",
+			cmp.Or(end.Backend, "none"),
+			"effect",
+			cmp.Or(end.Effect, "none"),
+		)
+		c.set.GetOrCreatePrometheusHistogramExt(duration, bounds).Update(end.Duration.Seconds())
+	}
+}
+
+// WriteFor writes what the agent with a name may know: how many calls it has made. For "", the owner, it writes all.
+func (m *Metrics) WriteFor(w io.Writer, agent string) {
+	if agent == "" {
+		m.WritePrometheus(w)
+		return
+	}
+	own := named("vaultwicket_agent_calls_total", "agent", agent)
+	own = strings.TrimSuffix(own, "}") + ","
+	var all bytes.Buffer
+	m.set.WritePrometheus(&all)
+	for line := range strings.Lines(all.String()) {
+		if strings.HasPrefix(line, own) {
+			_, _ = io.WriteString(w, line)
+		}
+	}
+}
+
+// WritePrometheus writes all figures in the text format, with those of the Go runtime and of
+// the process.
+func (m *Metrics) WritePrometheus(w io.Writer) {
+	vm.WriteGaugeUint64(w, named("vaultwicket_build_info", "version", m.version, "go", runtime.Version()), 1)
+	m.set.WritePrometheus(w)
+	defer vm.WriteProcessMetrics(w)
+	s := m.sources.Load()
+	if s == nil {
+		return
+	}
+	type series struct {
+		name  string
+		value int
+	}
+	// The library writes each series of a metric as a metric of its own.
+	gauges := func(metric string, all ...series) {
+		vm.WriteMetadataIfNeeded(w, metric, "gauge")
+		for _, s := range all {
+			fmt.Fprintf(w, "%s %d\n", s.name, max(s.value, 0))
+		}
+	}
+	if s.Sessions != nil {
+		gauges("vaultwicket_sessions", series{"vaultwicket_sessions", s.Sessions()})
+	}
+	if s.Dropped != nil {
+		vm.WriteCounterUint64(w, "vaultwicket_export_dropped_total", s.Dropped())
+	}
+	if s.Missed != nil {
+		vm.WriteCounterUint64(w, "vaultwicket_audit_missed_total", s.Missed())
+	}
+	load := s.Load()
+	c := s.Children()
+	gauges("vaultwicket_calls_running", series{"vaultwicket_calls_running", load.Running})
+	gauges(
+		"vaultwicket_calls_waiting",
+		series{named("vaultwicket_calls_waiting", "for", "place"), load.Waiting},
+		series{named("vaultwicket_calls_waiting", "for", "app"), c.Waiting},
+	)
+	gauges(
+		"vaultwicket_children",
+		series{named("vaultwicket_children", "kind", "process"), c.Processes},
+		series{named("vaultwicket_children", "kind", "worker"), c.Workers},
+	)
+	if c.WorkerMemory > 0 {
+		vm.WriteGaugeUint64(w, "vaultwicket_worker_memory_bytes", uint64(c.WorkerMemory))
+	}
+}
+
+// bounds are the upper ends of the buckets in seconds: a resident worker answers within the first
+// ones, the app within tens of milliseconds, and a call is limited to 55 seconds, without the time
+// for an approval.
+var bounds = []float64{0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60}

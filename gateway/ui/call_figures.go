@@ -1,0 +1,211 @@
+package ui
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+)
+
+// callFigures are statistics of the calls of agents in a period.
+type callFigures struct {
+	// Hours are the hours of the time, the oldest first, without gaps.
+	Hours []hourFigures
+	// Commands are those that were called most, the most frequent first, at most ten.
+	Commands []callCount
+	// Agents are those that called, the busiest first. Refused are their calls that were denied,
+	// by what was denied and why, the most frequent first.
+	Agents  []agentFigures
+	Refused []refusedCount
+	// P50, P90 and P99 are percentiles of how long allowed calls took, without the time
+	// that users thought; Slowest is the longest. They are zero without such calls.
+	P50, P90, P99, Slowest time.Duration
+}
+
+// hourFigures counts the calls of one hour.
+type hourFigures struct {
+	Start                                   time.Time
+	Allowed, Denied, Failed, Asked, Skipped int
+}
+
+// callCount is how often something happened.
+type callCount struct {
+	Name  string
+	Calls int
+}
+
+// agentFigures is what one agent did, by [loggedCall.Who]. Read is how many different notes it was shown, Last its
+// newest call. Hours are as in [callFigures].
+type agentFigures struct {
+	Name                string
+	Calls, Read, Denied int
+	Last                loggedCall
+	Hours               []hourFigures
+	notes               map[noteKey]bool
+	hours               map[int64]*hourFigures
+}
+
+// refusedCount is how often one agent was refused one thing. Last is the newest of the calls.
+type refusedCount struct {
+	Calls int
+	Last  loggedCall
+}
+
+const (
+	mostCounted = 10
+	maxHours    = 24 * 31
+)
+
+// textDay is what a rule about texts did on a day, in local time: an outcome of
+// [audit.Line.TextOutcomes], or how often it had each, such as "2 asked, 1 blocked".
+type textDay struct{ Day, Rule, Did string }
+
+// TextDays returns what the rules about texts did since a time, the newest day first.
+func (c *callLog) TextDays(since time.Time) (days []textDay) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	outcomes := slices.SortedFunc(maps.Keys(c.texts), func(a, b textDay) int {
+		return cmp.Or(cmp.Compare(b.Day, a.Day), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Did, b.Did))
+	})
+	for _, o := range outcomes {
+		did := fmt.Sprintf("%d %s", c.texts[o], o.Did)
+		if n := len(days); n > 0 && days[n-1].Day == o.Day && days[n-1].Rule == o.Rule {
+			days[n-1].Did += ", " + did
+		} else if o.Day >= since.Local().Format(time.DateOnly) {
+			days = append(days, textDay{o.Day, o.Rule, did})
+		}
+	}
+	return days
+}
+
+// Figures returns the figures of the calls that a filter wants. The hours are those from
+// the filter's Since, or the first call, until now, at most a month.
+func (c *callLog) Figures(f callFilter, now time.Time) (figures callFigures) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t := &tally{
+		hours:    map[int64]*hourFigures{},
+		commands: map[string]int{},
+		agents:   map[string]*agentFigures{},
+		refused:  map[[5]string]*refusedCount{},
+	}
+	oldest := now
+	for r := range c.wanted(f) {
+		t.add(r.loggedCall)
+		oldest = r.Time
+	}
+	if !f.Since.IsZero() {
+		oldest = f.Since
+	}
+	if !f.Until.IsZero() && f.Until.Before(now) {
+		now = f.Until
+	}
+	for name, calls := range t.commands {
+		figures.Commands = append(figures.Commands, callCount{name, calls})
+	}
+	slices.SortFunc(figures.Commands, func(a, b callCount) int {
+		return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Name, b.Name))
+	})
+	figures.Commands = figures.Commands[:min(len(figures.Commands), mostCounted)]
+	if earliest := now.Add(-maxHours * time.Hour); oldest.Truncate(time.Hour).Before(earliest) {
+		oldest = earliest
+	}
+	hoursOf := func(counted map[int64]*hourFigures) (hours []hourFigures) {
+		for at := oldest.Truncate(time.Hour); !at.After(now); at = at.Add(time.Hour) {
+			hour := hourFigures{Start: at}
+			if some := counted[at.Unix()]; some != nil {
+				hour = *some
+			}
+			hours = append(hours, hour)
+		}
+		return hours
+	}
+	figures.Hours = hoursOf(t.hours)
+	for _, a := range t.agents {
+		a.Hours = hoursOf(a.hours)
+		figures.Agents = append(figures.Agents, *a)
+	}
+	slices.SortFunc(
+		figures.Agents,
+		func(a, b agentFigures) int { return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Name, b.Name)) },
+	)
+	for _, r := range t.refused {
+		figures.Refused = append(figures.Refused, *r)
+	}
+	slices.SortFunc(figures.Refused, func(a, b refusedCount) int {
+		return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(b.Last.Number, a.Last.Number))
+	})
+	if n := len(t.durations); n > 0 {
+		slices.Sort(t.durations)
+		at := func(percent int) time.Duration { return t.durations[(n-1)*percent/100] }
+		figures.P50 = at(50)
+		figures.P90 = at(90)
+		figures.P99 = at(99)
+		figures.Slowest = at(100)
+	}
+	return figures
+}
+
+// tally counts calls.
+type tally struct {
+	hours     map[int64]*hourFigures
+	commands  map[string]int
+	agents    map[string]*agentFigures
+	refused   map[[5]string]*refusedCount
+	durations []time.Duration
+}
+
+func (t *tally) add(one loggedCall) {
+	calls := one.Calls()
+	if one.Own() || calls == 0 {
+		return
+	}
+	agent := t.agents[one.Who()]
+	if agent == nil {
+		agent = &agentFigures{Name: one.Who(), Last: one, notes: map[noteKey]bool{}, hours: map[int64]*hourFigures{}}
+		t.agents[agent.Name] = agent
+	}
+	agent.Calls += calls
+	outcome := one.Outcome()
+	for _, hours := range []map[int64]*hourFigures{t.hours, agent.hours} {
+		start := one.Time.Truncate(time.Hour)
+		hour := hours[start.Unix()]
+		if hour == nil {
+			hour = &hourFigures{Start: start}
+			hours[start.Unix()] = hour
+		}
+		switch outcome {
+		case "denied":
+			hour.Denied += calls
+		case "failed":
+			hour.Failed += calls
+		case "asked":
+			hour.Asked += calls
+		case "skipped":
+			hour.Skipped += calls
+		default:
+			hour.Allowed += calls
+		}
+	}
+	switch outcome {
+	case "denied":
+		agent.Denied += calls
+		key := [5]string{one.Who(), one.Vault, one.Command, one.Code, one.Rule}
+		if t.refused[key] == nil {
+			t.refused[key] = &refusedCount{Last: one} // the newest come first
+		}
+		t.refused[key].Calls += calls
+	case "allowed":
+		if one.reads() && !agent.notes[one.Note] {
+			agent.notes[one.Note] = true
+			agent.Read++
+		}
+	}
+	if one.Command != "" {
+		t.commands[one.Command] += calls
+	}
+	if one.Ended && !one.Approved && one.Decision == "allow" {
+		t.durations = append(t.durations, one.Duration)
+	}
+}

@@ -1,0 +1,356 @@
+package ui
+
+// A [callLog] keeps the calls of the audit log in memory, and answers what the page asks about them: the newest ones
+// that a filter wants, one with all its lines, and figures of a time.
+//
+// The log is read from its end: some of it at once, so that the first answer does not wait for more, and then its
+// new lines, and in parts what is older. Names are chosen by clients, and are cleaned when they are shown. The log
+// has no text and no path of a note, so none is here.
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/vaultwicket/vaultwicket/gateway/audit"
+)
+
+const (
+	// firstRead is how many bytes at the end of each part of the log are read before the first answer: some 1,200
+	// lines, and olderRead how many of what is before them at once.
+	firstRead = 512 << 10
+	olderRead = 4 << 20
+
+	// maxRead is how many bytes of each part of the log are read in all: some 150,000 lines. "vaultwicket audit
+	// list" lists older ones.
+	maxRead = 64 << 20
+
+	// firstCallNumber is that of the first call that is read. Older ones have lower numbers.
+	firstCallNumber = 1 << 32
+
+	// waiting is how many calls are known by their ids at either end: they may get more lines.
+	waiting = 4096
+
+	// maxCalls is the maximum number of calls. At the limit the oldest quarter is dropped.
+	maxCalls = 200_000
+)
+
+// callLog are the calls of the audit log in a state folder. It is safe for use by several
+// goroutines.
+type callLog struct {
+	parts [2]*audit.Follower
+	max   int // calls that are kept
+
+	reading sync.Mutex // held while older lines are read
+	older   [2]olderPart
+
+	mu      sync.Mutex
+	rows    []row
+	order   []int32           // the rows by their times: a line of an earlier call can be written later
+	first   uint64            // the number of rows[0]; numbers rise by one
+	byCall  map[string]uint64 // numbers of rows that may get more lines, by their ids
+	names   map[string]string // that calls have in common, each once in memory
+	read    uint64            // lines, since the beginning
+	skipped bool              // there are older calls, which are not kept
+	begun   bool              // the newest lines were read
+	partial bool              // older calls are still to be read
+	texts   map[textDay]int   // by outcome
+}
+
+// row is a call and its lines.
+type row struct {
+	loggedCall
+	lines []line
+}
+
+// olderPart is what was not read at first of one part of the log.
+type olderPart struct {
+	log   *audit.Older
+	bytes int64 // that were read
+	ended bool
+}
+
+// line is where a line of a call is in the log.
+type line struct {
+	part  int
+	place audit.Place
+}
+
+// openCallLog returns the calls of the audit log in a state folder. It reads nothing yet.
+func openCallLog(state string) *callLog {
+	return &callLog{
+		parts: [2]*audit.Follower{
+			audit.Follow(audit.AuditFolder(state), firstRead),
+			audit.Follow(audit.CallsFolder(state), firstRead),
+		},
+		max: maxCalls, first: firstCallNumber,
+		byCall: map[string]uint64{}, names: map[string]string{}, texts: map[textDay]int{},
+	}
+}
+
+// Update reads the new lines of the log. It returns how many lines were read since [openCallLog]: callers
+// compare it to learn whether there are new ones.
+func (c *callLog) Update() (read uint64, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	known := len(c.rows)
+	for part, follower := range c.parts {
+		err = follower.Take(0, func(place audit.Place, l audit.Line, _ []byte) {
+			number, known := c.byCall[l.Call]
+			if l.Call == "" || !known || number < c.first {
+				number = c.first + uint64(len(c.rows))
+				c.rows = append(c.rows, c.begin(part, l))
+				if l.Call != "" {
+					c.byCall[l.Call] = number
+				}
+			}
+			c.add(&c.rows[number-c.first], line{part, place}, l)
+		})
+		if err != nil {
+			return c.read, err
+		}
+	}
+	if !c.begun {
+		c.begun = true
+		c.partial = c.parts[0].HasOlder() || c.parts[1].HasOlder()
+	}
+	// The calls that came after the known ones are put in the order of their times: they are
+	// read from one part of the log after the other, and the line of a call that takes long comes
+	// after those of later ones. Those that were shown keep their numbers.
+	slices.SortStableFunc(c.rows[known:], func(a, b row) int { return a.Time.Compare(b.Time) })
+	for i := range c.rows[known:] {
+		r := &c.rows[known+i]
+		r.Number = c.first + uint64(known+i)
+		c.order = append(c.order, int32(known+i))
+		if _, waits := c.byCall[r.ID]; waits {
+			c.byCall[r.ID] = r.Number
+		}
+	}
+	if known < len(c.rows) {
+		from, _ := slices.BinarySearchFunc(
+			c.order[:known],
+			c.rows[known].Time,
+			func(i int32, at time.Time) int { return c.rows[i].Time.Compare(at) },
+		)
+		slices.SortStableFunc(c.order[from:], func(a, b int32) int { return c.rows[a].Time.Compare(c.rows[b].Time) })
+	}
+	c.forget()
+	return c.read, nil
+}
+
+// begin returns the row of a call, or of a line that is about none, without its lines.
+func (c *callLog) begin(part int, l audit.Line) row {
+	one := row{loggedCall: loggedCall{ID: l.Call, Session: c.name(l.Session), Time: l.Time}}
+	if l.Call == "" {
+		one.ID = fmt.Sprintf("line%d-%d", part, l.Seq)
+	}
+	return one
+}
+
+// add adds a line to a row.
+func (c *callLog) add(r *row, at line, l audit.Line) {
+	r.lines = append(r.lines, at)
+	c.describe(&r.loggedCall, l)
+	for rule, did := range l.TextOutcomes() {
+		c.texts[textDay{l.Time.Local().Format(time.DateOnly), rule, did}]++
+	}
+	c.read++
+}
+
+// ReadOlder reads one more part of what is before the calls that are known. more is false once there is none, or as
+// many calls are known as are kept. It is for after the first [callLog.Update], and lets others ask meanwhile. The
+// error is that of the log, or of ctx once it has ended.
+func (c *callLog) ReadOlder(ctx context.Context) (more bool, err error) {
+	c.reading.Lock()
+	defer c.reading.Unlock()
+	type olderLine struct {
+		at   line
+		line audit.Line
+	}
+	for part := range c.older {
+		o := &c.older[part]
+		if o.log == nil {
+			c.mu.Lock()
+			o.log = c.parts[part].Older()
+			o.bytes = firstRead
+			c.mu.Unlock()
+		}
+		if o.ended || o.bytes >= maxRead {
+			continue
+		}
+		var lines []olderLine
+		goesOn, err := o.log.Take(ctx, olderRead, func(at audit.Place, l audit.Line) {
+			lines = append(lines, olderLine{line{part, at}, l})
+		})
+		if err != nil {
+			return true, err
+		}
+		o.ended = !goesOn
+		o.bytes = o.bytes + olderRead
+		c.mu.Lock()
+		known := c.oldest()
+		var rows []row
+		begun := map[string]int{}
+		for _, l := range lines {
+			id := l.line.Call
+			if number, isKnown := known[id]; isKnown && id != "" {
+				c.add(&c.rows[number-c.first], l.at, l.line)
+				continue
+			}
+			i, isBegun := begun[id]
+			if !isBegun || id == "" {
+				i = len(rows)
+				rows = append(rows, c.begin(part, l.line))
+				begun[id] = i
+			}
+			c.add(&rows[i], l.at, l.line)
+		}
+		c.prepend(rows)
+		c.mu.Unlock()
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	isFull := len(c.rows) >= c.max*3/4
+	for _, o := range c.older {
+		hasMore := !o.ended
+		isLimitReached := isFull || o.bytes >= maxRead
+		more = more || hasMore && !isLimitReached
+		c.skipped = c.skipped || hasMore && isLimitReached
+	}
+	c.partial = more
+	return more, nil
+}
+
+// oldest returns the oldest calls that are known, by their ids.
+func (c *callLog) oldest() map[string]uint64 {
+	known := map[string]uint64{}
+	for _, i := range c.order[:min(len(c.order), waiting)] {
+		known[c.rows[i].ID] = c.rows[i].Number
+	}
+	return known
+}
+
+// prepend adds rows that are older than those that are known, but for some.
+func (c *callLog) prepend(rows []row) {
+	slices.SortStableFunc(rows, func(a, b row) int { return a.Time.Compare(b.Time) })
+	c.first -= uint64(len(rows))
+	order := make([]int32, 0, len(rows)+len(c.order))
+	for i := range rows {
+		rows[i].Number = c.first + uint64(i)
+		order = append(order, int32(i))
+	}
+	for _, i := range c.order {
+		order = append(order, i+int32(len(rows)))
+	}
+	c.rows = slices.Concat(rows, c.rows)
+	c.order = order
+	slices.SortStableFunc(c.order, func(a, b int32) int { return c.rows[a].Time.Compare(c.rows[b].Time) })
+}
+
+// name returns a text that many calls have, so that it is in memory once.
+func (c *callLog) name(text string) string {
+	if _, known := c.names[text]; !known {
+		c.names[text] = text
+	}
+	return c.names[text]
+}
+
+// decisions are in the order in which one replaces another: the lines of a call can come
+// from two files.
+var decisions = []string{"", "plan", "ask", "reply", "allow", "deny", "skip"}
+
+// describe adds to a call what a line of it says.
+func (c *callLog) describe(r *loggedCall, l audit.Line) {
+	set := func(to *string, value string) {
+		if value != "" {
+			*to = c.name(value)
+		}
+	}
+	set(&r.Agent, l.Agent)
+	set(&r.Client, l.Client)
+	set(&r.Surface, l.Surface)
+	set(&r.Vault, l.Vault)
+	set(&r.Command, l.Command)
+	set(&r.Effect, l.Effect)
+	set(&r.Backend, l.Backend)
+	set(&r.Change, l.Change)
+	set(&r.By, l.By)
+	set(&r.Question, l.Question)
+	if l.Time.Before(r.Time) {
+		r.Time = l.Time
+	}
+	took := time.Duration(min(max(l.DurationMs, 0), 1<<31)) * time.Millisecond
+	r.Approved = r.Approved || l.Decision == "reply"
+	if l.Note != "" {
+		r.Note = noteKeyOf(l.Note)
+	}
+	switch {
+	case l.Kind == "end":
+		r.Ended = true
+		r.Duration = took
+		r.Code = c.name(l.Code)
+		if l.Exit != nil {
+			r.Exit = *l.Exit
+		}
+		set(&r.Rule, l.Rule)
+	case l.Kind != "decision":
+		set(&r.Kind, l.Kind)
+		set(&r.Decision, l.Decision)
+		set(&r.Code, l.Code)
+		r.Duration = took
+		r.Count = int(min(l.Count, 1<<31))
+		r.Ended = true
+	case slices.Index(decisions, l.Decision) >= slices.Index(decisions, r.Decision):
+		set(&r.Decision, l.Decision)
+		if !r.Ended {
+			r.Rule, r.Code = c.name(l.Rule), c.name(l.Code)
+		}
+		r.Declined = r.Declined || l.Declined
+		switch l.Decision {
+		case "skip":
+			r.Ended = true
+		case "deny":
+			r.Ended = true
+			r.Duration = took
+			set(&r.Rule, l.Rule)
+			set(&r.Code, l.Code)
+		}
+	}
+}
+
+// forget drops the oldest calls when there are too many, and the ids of those that have
+// ended a while ago: their last lines have come.
+func (c *callLog) forget() {
+	if len(c.rows) > c.max {
+		drop := len(c.rows) / 4
+		c.rows = slices.Clone(c.rows[drop:])
+		c.first += uint64(drop)
+		c.skipped = true
+		c.order = slices.DeleteFunc(c.order, func(i int32) bool { return int(i) < drop })
+		for i := range c.order {
+			c.order[i] -= int32(drop)
+		}
+		clear(c.names) // the calls that are left have theirs
+	}
+	if len(c.byCall) > 2*waiting {
+		maps.DeleteFunc(
+			c.byCall,
+			func(_ string, number uint64) bool { return number+waiting < c.first+uint64(len(c.rows)) },
+		)
+	}
+}
+
+// backward yields the calls in the order of time, the newest first.
+func (c *callLog) backward() iter.Seq[*row] {
+	return func(yield func(*row) bool) {
+		for _, i := range slices.Backward(c.order) {
+			if !yield(&c.rows[i]) {
+				return
+			}
+		}
+	}
+}

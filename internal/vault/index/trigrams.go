@@ -1,0 +1,309 @@
+package index
+
+// [TrigramsOf] makes small Bloom-like filters of texts, which tell whether a text may
+// contain a word.
+//
+// A filter is a bitmap of the hashed trigrams (three bytes) of the lower-cased text. Bits may
+// be shared, so there are false positives but no false negatives.
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Trigrams is the filter of a text. The zero Filter may contain any word. Its length depends on
+// the number of different trigrams: a quarter to a half of the bits are set.
+type Trigrams string
+
+const (
+	size     = 3 // bytes of a trigram
+	wordSize = 8 // bytes of a word of bits
+
+	// maxBits and minBits are the lengths of the longest and the shortest filter, as powers of
+	// two.
+	maxBits = 15
+	minBits = 6
+
+	// fewTrigrams is the length up to which a text is assumed not to repeat trigrams.
+	fewTrigrams = 512
+)
+
+var makers = sync.Pool{New: func() any { return new(maker) }}
+
+// TrigramsOf returns the filter of a text.
+func TrigramsOf(text []byte) Trigrams {
+	m := makers.Get().(*maker)
+	defer makers.Put(m)
+	m.begin(min(len(text), fewTrigrams+len(text)/4)) // long texts have most trigrams several times
+	if !m.collect(text) {
+		m.begin(len(text))
+		m.collect(text)
+	}
+	set := m.set[:len(m.seen)/64]
+	if count(set) > enough(len(m.seen)) {
+		return ""
+	}
+	for len(set) > 1 && countHalved(set) <= len(set)*16 {
+		for i := range len(set) / 2 {
+			set[i] = halved(set[2*i]) | halved(set[2*i+1])<<32
+		}
+		set = set[:len(set)/2]
+	}
+	for i, word := range set {
+		binary.LittleEndian.PutUint64(m.out[i*wordSize:], word)
+	}
+	return Trigrams(m.out[:len(set)*wordSize])
+}
+
+// maker makes filters. The zero maker is ready for use. It is not safe for concurrent use.
+type maker struct {
+	seen []byte // 1 for each bit that is set: bytes are faster to write than bits
+	drop int    // how many bits of a hash are not its place in seen
+
+	all [1 << maxBits]byte // clear between two texts
+	set [1 << maxBits / 64]uint64
+	out [1 << maxBits / 8]byte
+	buf [size - 1 + maxChunk]byte
+
+	short *[shortRune]uint16 // nil before the first character that is no ASCII
+}
+
+// begin makes room for a number of trigrams.
+func (m *maker) begin(trigrams int) {
+	places := minBits
+	for places < maxBits && trigrams > enough(1<<places) {
+		places++
+	}
+	m.seen = m.all[:1<<places]
+	m.drop = 32 - places
+}
+
+// hash spreads a trigram, whose first byte is the lowest, over 32 bits. The highest bits are
+// its place in a filter. A fourth byte is ignored.
+func hash(trigram uint32) uint32 { return trigram * (0x9e3779 << 8) }
+
+// trigram returns the first three bytes for hash.
+func trigram(text []byte) uint32 {
+	return uint32(text[0]) | uint32(text[1])<<8 | uint32(text[2])<<16
+}
+
+// gather collects the lowest bits of eight bytes, whose other bits are 0, in the highest byte
+// of the product.
+const gather = 0x0102040810204080
+
+// collect adds the trigrams of a text. It reports whether at most about half of the bits are
+// set, or the filter has its maximum length.
+func (m *maker) collect(text []byte) bool {
+	have := 0 // bytes from the chunk before
+	for len(text) > 0 {
+		part := text
+		if len(text) > chunk {
+			end := chunk
+			for end > chunk-utf8.UTFMax && !utf8.RuneStart(text[end]) {
+				end-- // a chunk does not split a character
+			}
+			part = text[:end]
+		}
+		text = text[len(part):]
+		// Lower case, eight bytes at a time where the text is ASCII.
+		for at := 0; at < len(part); {
+			n := foldWords(m.buf[have:], part[at:])
+			at = at + n
+			have = have + n
+			// The character of several bytes that is near, or the end.
+			for near := min(at+wordSize, len(part)); at < near; {
+				if b := part[at]; b < utf8.RuneSelf {
+					m.buf[have] = lower[b]
+					at = at + 1
+					have = have + 1
+					continue
+				}
+				size, folded := m.foldRune(m.buf[have:], part[at:])
+				at = at + size
+				have = have + folded
+			}
+		}
+		folded := m.buf[:have]
+		seen := m.seen
+		drop := m.drop
+		for ; len(folded) >= atOnce+size; folded = folded[atOnce:] {
+			seen[hash(binary.LittleEndian.Uint32(folded))>>(drop&31)] = 1
+			seen[hash(binary.LittleEndian.Uint32(folded[1:]))>>(drop&31)] = 1
+			seen[hash(binary.LittleEndian.Uint32(folded[2:]))>>(drop&31)] = 1
+			seen[hash(binary.LittleEndian.Uint32(folded[3:]))>>(drop&31)] = 1
+			seen[hash(binary.LittleEndian.Uint32(folded[4:]))>>(drop&31)] = 1
+			seen[hash(binary.LittleEndian.Uint32(folded[5:]))>>(drop&31)] = 1
+			seen[hash(binary.LittleEndian.Uint32(folded[6:]))>>(drop&31)] = 1
+			seen[hash(binary.LittleEndian.Uint32(folded[7:]))>>(drop&31)] = 1
+		}
+		for ; len(folded) >= size; folded = folded[1:] {
+			seen[hash(trigram(folded))>>(drop&31)] = 1
+		}
+		behind := min(have, size-1)
+		copy(m.buf[:], m.buf[have-behind:have])
+		have = behind
+	}
+	for i := range len(m.seen) / 64 {
+		eights := m.seen[i*64 : i*64+64]
+		var word uint64
+		for n := 0; n < 64; n += 8 {
+			word |= binary.LittleEndian.Uint64(eights[n:]) * gather >> 56 << n
+		}
+		m.set[i] = word
+	}
+	clear(m.seen)
+	return len(m.seen) == len(m.all) || count(m.set[:len(m.seen)/64]) <= len(m.seen)/2
+}
+
+func count(set []uint64) (n int) {
+	for _, word := range set {
+		n += bits.OnesCount64(word)
+	}
+	return n
+}
+
+// countHalved counts the bits that are set after halving.
+func countHalved(set []uint64) (n int) {
+	for _, word := range set {
+		n += bits.OnesCount64((word | word>>1) & 0x5555555555555555)
+	}
+	return n
+}
+
+// halved merges each bit with the next and returns the 32 results.
+func halved(word uint64) uint64 {
+	word = (word | word>>1) & 0x5555555555555555
+	word = (word | word>>1) & 0x3333333333333333
+	word = (word | word>>2) & 0x0f0f0f0f0f0f0f0f
+	word = (word | word>>4) & 0x00ff00ff00ff00ff
+	word = (word | word>>8) & 0x0000ffff0000ffff
+	return (word | word>>16) & 0xffffffff
+}
+
+// enough is how many trigrams fit in a number of bits, with collisions.
+func enough(bits int) int { return bits * 7 / 10 }
+
+// WordTrigrams are the trigrams of a word.
+type WordTrigrams []uint32
+
+// TrigramsOfWord returns the trigrams of a word that is lower-cased by [FoldRune]. Words of less than three
+// bytes have none, so that any text may contain them.
+func TrigramsOfWord(folded []byte) WordTrigrams {
+	var w WordTrigrams
+	for at := 0; at+size <= len(folded); at++ {
+		w = append(w, hash(trigram(folded[at:])))
+	}
+	return w
+}
+
+// MayHold reports whether the text may contain the word, ignoring case. If not, it does not.
+func (f Trigrams) MayHold(w WordTrigrams) bool {
+	if f == "" {
+		return true
+	}
+	drop := 32 - bits.TrailingZeros(uint(len(f)*8))
+	for _, h := range w {
+		place := h >> drop
+		if f[place/8]&(1<<(place%8)) == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// ReadTrigrams returns a filter from its bytes, the zero Filter if their number is invalid.
+func ReadTrigrams(kept []byte) Trigrams {
+	if n := len(kept); n < wordSize || n > 1<<maxBits/8 || n&(n-1) != 0 {
+		return ""
+	}
+	return Trigrams(kept)
+}
+
+const (
+	everyByte = 0x0101010101010101
+	highBits  = 0x80 * everyByte
+	atOnce    = 8 // trigrams
+
+	// chunk is how many bytes are lower-cased at a time. Lower case takes at most half as much
+	// again.
+	chunk    = 4 << 10
+	maxChunk = chunk + chunk/2 + wordSize
+)
+
+// foldWords lower-cases words of eight bytes up to the first that is not ASCII, and returns
+// their length.
+func foldWords(to, text []byte) (length int) {
+	for ; length <= len(text)-wordSize && length <= len(to)-wordSize; length += wordSize {
+		word := binary.LittleEndian.Uint64(text[length:])
+		if word&highBits != 0 {
+			break
+		}
+		fromA := word + (0x80-'A')*everyByte
+		behindZ := word + (0x80-'Z'-1)*everyByte
+		binary.LittleEndian.PutUint64(to[length:], word|(fromA^behindZ)&highBits>>2)
+	}
+	return length
+}
+
+// foldRune lower-cases the first character, which is not ASCII, and returns its length before and
+// after. An invalid byte is copied.
+func (m *maker) foldRune(to, text []byte) (size, folded int) {
+	first := text[0]
+	isOfTwo := first >= 0xc2 && first < 0xe0
+	if isOfTwo && len(text) > 1 && text[1]&0xc0 == 0x80 {
+		if m.short == nil {
+			m.short = shortRunes()
+		}
+		r := m.short[rune(first&0x1f)<<6|rune(text[1]&0x3f)]
+		return 2, utf8.EncodeRune(to, rune(r))
+	}
+	r, size := utf8.DecodeRune(text)
+	if r == utf8.RuneError && size == 1 {
+		to[0] = first
+		return 1, 1
+	}
+	return size, utf8.EncodeRune(to, FoldRune(r))
+}
+
+// FoldRune lower-cases one character.
+func FoldRune(r rune) rune {
+	switch {
+	case r < utf8.RuneSelf:
+		return rune(lower[byte(r)])
+	case firstIdeograph <= r && r <= lastIdeograph:
+		return r
+	}
+	return unicode.ToLower(r)
+}
+
+// Scripts without upper case between these, which whole notes are written in.
+const (
+	firstIdeograph = 0x2e80
+	lastIdeograph  = 0xa4cf
+)
+
+// lower is a table of ASCII in lower case; other bytes are unchanged.
+var lower = func() (table [256]byte) {
+	for i := range table {
+		table[i] = byte(i)
+		if 'A' <= i && i <= 'Z' {
+			table[i] += 'a' - 'A'
+		}
+	}
+	return table
+}()
+
+// shortRune is the first character that takes more than two bytes.
+const shortRune = 0x800
+
+// shortRunes returns the lower case of the characters below shortRune: those of most alphabets.
+var shortRunes = sync.OnceValue(func() *[shortRune]uint16 {
+	var table [shortRune]uint16
+	for r := range table {
+		table[r] = uint16(FoldRune(rune(r)))
+	}
+	return &table
+})

@@ -1,0 +1,207 @@
+package ranking
+
+// [Embeddings] compare sections of notes with a question by what they are about, as vectors (embeddings) that
+// a server makes: any that answers "/v1/embeddings" as Ollama does. It is off unless the user names one. One on
+// another machine is sent nothing before [Embeddings.Allow].
+//
+// Texts go to that one server and nowhere else: no proxy is used, no redirect is followed, and beyond this machine and its
+// private network they are encrypted. It never makes a call wait for long, and an answer that is slow, wrong or too large is
+// one without vectors.
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/vaultwicket/vaultwicket/internal/httpguard"
+)
+
+const (
+	questionTimeout = 700 * time.Millisecond
+	// farTimeout is how long a question waits for a server with https: its connection takes several ways there and back.
+	farTimeout    = 2 * time.Second
+	textsTimeout  = 30 * time.Second
+	maxReply      = 8 << 20 // 16 vectors of 4096 numbers take a fifth of it
+	maxDimensions = 4096
+	// MaxEndpointKey is the length of a key in bytes.
+	MaxEndpointKey = 4 << 10
+)
+
+// Endpoint is a server that makes vectors. The zero Endpoint is none.
+type Endpoint struct {
+	url, model, key string
+	host            string // of another machine, "" for this one
+	address         string // to connect to
+	port            uint16
+	named, secure   bool // the host is a name, and it has https
+}
+
+// isPlainAddress reports whether an address of the web has a host, a port and a path at most.
+func isPlainAddress(u *url.URL) bool {
+	isWeb := u.Scheme == "http" || u.Scheme == "https"
+	hasMore := u.User != nil || u.RawQuery != "" || u.Fragment != ""
+	return isWeb && !hasMore
+}
+
+// ParseEndpoint reads the address of a server, such as http://127.0.0.1:11434/v1 or https://api.example/v1, and the name
+// of its model. With http the host has to be this machine or the address of one in a private network: to others
+// texts would go without encryption.
+func ParseEndpoint(address, model string) (Endpoint, error) {
+	u, err := url.Parse(address)
+	if err != nil || !isPlainAddress(u) {
+		return Endpoint{}, fmt.Errorf(
+			"invalid address %q: want http or https, a host, a port and a path, such as http://127.0.0.1:11434/v1",
+			address,
+		)
+	}
+	e := Endpoint{url: u.JoinPath("embeddings").String(), model: model, port: 80, secure: u.Scheme == "https"}
+	if e.secure {
+		e.port = 443
+	}
+	host, known := httpguard.HostName(u.Host)
+	if port, err := strconv.ParseUint(u.Port(), 10, 16); err == nil {
+		e.port = uint16(port)
+	}
+	ip, err := netip.ParseAddr(host)
+	if e.host = host; host == "localhost" || err == nil && ip.IsLoopback() {
+		e.host = ""
+	}
+	e.named = e.host != "" && err != nil
+	if host == "localhost" {
+		host = "127.0.0.1"
+	}
+	e.address = net.JoinHostPort(host, strconv.Itoa(int(e.port)))
+	switch {
+	case !known:
+		return Endpoint{}, fmt.Errorf(
+			"invalid host %q: want a name or an address, and a port of 1 to %d",
+			u.Host,
+			math.MaxUint16,
+		)
+	case !e.secure && e.host != "" && !ip.IsPrivate():
+		return Endpoint{}, fmt.Errorf(
+			"host %q would be sent texts without encryption: want https, or with http 127.0.0.1, [::1], localhost or the address of a machine in a private network, such as 192.168.1.20",
+			e.host,
+		)
+	case model == "":
+		return Endpoint{}, errors.New("the model has no name")
+	}
+	return e, nil
+}
+
+// Elsewhere is the host of another machine, "" for this one.
+func (e Endpoint) Elsewhere() string { return e.host }
+
+// vectors returns the vector of each text. Its errors name no text.
+func (e Endpoint) vectors(
+	ctx context.Context,
+	client *http.Client,
+	wait time.Duration,
+	texts []string,
+) (list []vector, err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, wait, fmt.Errorf("no answer within %v", wait))
+	defer cancel()
+	defer func() {
+		if err != nil && ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+	}()
+	body, err := json.Marshal(map[string]any{"model": e.model, "input": texts})
+	if err != nil {
+		return nil, err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, e.url, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	if e.key != "" {
+		request.Header.Set("Authorization", "Bearer "+e.key)
+	}
+	response, err := client.Do(request)
+	switch wrong := (*tls.CertificateVerificationError)(nil); {
+	case errors.As(err, &wrong):
+		return nil, fmt.Errorf("the certificate of %s cannot be trusted", e.address)
+	case err != nil:
+		return nil, errors.New("no connection to " + e.address)
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("the server answers with status %d", response.StatusCode)
+	}
+	var reply struct {
+		Data []struct {
+			Index     int       `json:"index"`
+			Embedding []float64 `json:"embedding"`
+		} `json:"data"`
+	}
+	data, err := io.ReadAll(io.LimitReader(response.Body, maxReply+1))
+	switch {
+	case len(data) > maxReply:
+		return nil, fmt.Errorf("the answer has more than %d bytes", maxReply)
+	case err != nil || json.Unmarshal(data, &reply) != nil:
+		return nil, errors.New("the answer has no vectors as JSON")
+	}
+	list = make([]vector, len(texts))
+	for _, d := range reply.Data {
+		isNew := 0 <= d.Index && d.Index < len(list) && list[d.Index].Values == nil
+		if !isNew || !list[d.Index].quantise(d.Embedding) {
+			return nil, errors.New("the answer has wrong vectors")
+		}
+	}
+	for _, v := range list {
+		if len(v.Values) == 0 || len(v.Values) != len(list[0].Values) {
+			return nil, errors.New("the answer lacks vectors")
+		}
+	}
+	return list, nil
+}
+
+// vector is a vector of length 1 with a signed byte for each dimension.
+type vector struct {
+	Scale  float32
+	Values []byte
+}
+
+// quantise sets the direction of a vector. It reports whether there is one.
+func (q *vector) quantise(v []float64) bool {
+	most := 0.0
+	sum := 0.0
+	for _, x := range v {
+		most = max(most, math.Abs(x))
+		sum = sum + x*x
+	}
+	hasDirection := sum > 0 && !math.IsInf(sum, 0)
+	if len(v) == 0 || len(v) > maxDimensions || !hasDirection {
+		return false
+	}
+	q.Scale = float32(most / 127 / math.Sqrt(sum))
+	q.Values = make([]byte, len(v))
+	for i, x := range v {
+		q.Values[i] = byte(int8(math.Round(127 * x / most)))
+	}
+	return true
+}
+
+// cosine returns how alike two vectors are, 1 for the same, 0 for those of different models.
+func (q vector) cosine(of vector) float64 {
+	if len(q.Values) != len(of.Values) {
+		return 0
+	}
+	sum := int32(0)
+	for i, x := range q.Values {
+		sum += int32(int8(x)) * int32(int8(of.Values[i]))
+	}
+	return float64(sum) * float64(q.Scale) * float64(of.Scale)
+}

@@ -1,0 +1,581 @@
+package search
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+	"github.com/vaultwicket/vaultwicket/internal/vault/bases/formula"
+	"github.com/vaultwicket/vaultwicket/internal/vault/frontmatter"
+)
+
+// The limits of a query.
+const (
+	maxLength = 4 << 10 // bytes; a query is typed, or pasted from a sentence
+	maxDepth  = 32      // of parentheses, dashes and operators in each other; it bounds the stack
+	maxScopes = 4       // of operators that divide a text; each may multiply the work by the depth of headings
+	maxTerms  = 256     // each can cost one pass over the text
+)
+
+// parser reads a query from left to right without backtracking. Its methods panic with a
+// [*ParseError].
+type parser struct {
+	text     string
+	at       int
+	terms    int
+	special  bool // something but words side by side
+	sections int  // section operators so far
+}
+
+// alternatives reads adjacent terms, and such separated by OR.
+func (p *parser) alternatives(set setting) node {
+	var sides []node
+	for {
+		var terms []node
+		for p.blanks(); !p.atEnd(set) && !p.atOR(); p.blanks() {
+			terms = append(terms, p.term(set))
+		}
+		switch {
+		case len(terms) == 1:
+			sides = append(sides, terms[0])
+		case len(terms) > 1:
+			sides = append(sides, newGroup(terms))
+		case len(sides) > 0 || p.atOR():
+			p.lonelyOR()
+		case p.at < len(p.text) && p.text[p.at] == ']':
+			p.fail(
+				p.at,
+				"property_valueless",
+				"a property with a colon and no value",
+				"leave the colon out, or write [name:null] for a property without a value",
+			)
+		default:
+			p.fail(
+				p.at,
+				"group_empty",
+				"there is nothing in the parentheses",
+				"write terms between them, or \"()\" for the text",
+			)
+		}
+		if !p.atOR() {
+			break
+		}
+		p.special = true
+		p.at += len("OR")
+	}
+	if len(sides) == 1 {
+		return sides[0]
+	}
+	return newAlternatives(sides)
+}
+
+// term reads one term. At least one character is left.
+func (p *parser) term(set setting) node {
+	if set.depth++; set.depth > maxDepth || set.scopes > maxScopes {
+		p.fail(
+			p.at,
+			"query_too_deep",
+			"too many parts inside of each other",
+			"use fewer parentheses and operators inside of each other",
+		)
+	}
+	if p.atOR() {
+		p.lonelyOR()
+	}
+	switch p.text[p.at] {
+	case '-':
+		p.special = true
+		start := p.at
+		p.at++
+		if p.atEnd(set) || p.atBlank() {
+			p.fail(
+				start,
+				"dash_alone",
+				"a dash with nothing behind it",
+				"write -term to exclude a term, or \"-\" for the dash itself",
+			)
+		}
+		return not{p.term(set)}
+	case '(':
+		p.special = true
+		open := p.failure(p.at, "group_open", "a parenthesis is not closed", "add \")\", or put the text in quotes")
+		p.at++
+		inner := p.within(set, open)
+		if !p.take(')') {
+			panic(open)
+		}
+		return inner
+	case '[':
+		p.special = true
+		return p.property(set)
+	case ']':
+		p.closesNothing()
+	}
+	if name, inside := p.operator(set); name != "" {
+		p.special = true
+		if p.atEnd(set) || p.atBlank() {
+			p.fail(
+				p.at-1,
+				"operator_empty",
+				fmt.Sprintf("operator %q has no term", name+":"),
+				fmt.Sprintf(
+					"write %[1]s:term without a blank, %[1]s:\"\" for any text, or \"%[1]s:\" in quotes for the text itself",
+					name,
+				),
+			)
+		}
+		before := p.sections
+		op := operator{name: name, node: p.term(inside)}
+		k, divides := dividers[name]
+		if !divides {
+			return &op
+		}
+		if k == sections {
+			if p.sections > before {
+				k = deepSections
+			}
+			p.sections++
+		}
+		return &part{operator: op, kind: k}
+	}
+	p.refuseUnknown(set)
+	return p.leaf(set)
+}
+
+// within reads what an open bracket contains. At the end of the query the error is that it is
+// open.
+func (p *parser) within(set setting, open *ParseError) node {
+	if p.blanks(); p.done() {
+		panic(open)
+	}
+	return p.alternatives(set)
+}
+
+// operator reads the name and colon of an operator, if there is one, and returns the setting of its
+// term.
+func (p *parser) operator(set setting) (name string, inside setting) {
+	size := strings.IndexFunc(p.text[p.at:], func(r rune) bool { return r != '-' && !isASCIILetter(r) })
+	if set.field == inValues || size < 0 || p.text[p.at+size] != ':' {
+		return "", set
+	}
+	name = strings.ToLower(p.text[p.at : p.at+size])
+	switch name {
+	case "file":
+		set.field = inName
+	case "path":
+		set.field = inPath
+	case "content":
+		set.field = inText
+	case "tag":
+		set.field = inTags
+	case "match-case":
+		set.letters = matchCase
+	case "ignore-case":
+		set.letters = ignoreCase
+	default:
+		if _, divides := dividers[name]; !divides {
+			return "", set
+		}
+		set.field = inText
+		set.scopes++
+	}
+	p.at += size + 1
+	return name, set
+}
+
+// leaf reads a word, a phrase or a regex.
+func (p *parser) leaf(set setting) node {
+	if p.terms++; p.terms > maxTerms {
+		p.fail(p.at, "query_too_long", "too many terms", "write a shorter query")
+	}
+	start := p.at
+	var text string
+	var found pattern
+	if p.text[p.at] == '/' {
+		found = p.regex(set.letters)
+	} else {
+		isPhrase := p.text[p.at] == '"'
+		if isPhrase {
+			text = p.quoted()
+		} else {
+			ends := `()"`
+			if set.field == inValues {
+				ends = `()"[]`
+			}
+			for !p.done() && !p.atBlank() && strings.IndexByte(ends, p.text[p.at]) < 0 {
+				_, size := utf8.DecodeRuneInString(p.text[p.at:])
+				p.at += size
+			}
+			text = p.text[start:p.at]
+		}
+		searched := text // the texts of notes are as they are, paths in normal form C
+		if set.field == inName || set.field == inPath {
+			searched = norm.NFC.String(text)
+		}
+		word := wordNodes{needle: newNeedle(searched, set.letters), raw: text}
+		found = word
+		if isPhrase {
+			found = phrase{word}
+		}
+	}
+	switch set.field {
+	case inTags:
+		if _, ok := found.(*regexTerm); ok {
+			return &tagTerm{pattern: found}
+		}
+		if text == "#" {
+			p.fail(start, "operator_empty", "a tag without a name", "write tag:#name, or tag:\"\" for any tag")
+		}
+		return &tagTerm{pattern: found, name: foldString(strings.TrimSuffix(strings.TrimPrefix(text, "#"), "/"))}
+	case inValues:
+		v := &valueTerm{pattern: found}
+		if _, ok := found.(wordNodes); !ok {
+			return v
+		}
+		// Words with a special meaning: null, TRUE, FALSE, <5 and >5.
+		switch {
+		case strings.EqualFold(text, "null"):
+			v.only, v.fits = true, func(v frontmatter.Value) bool { return v.Kind() == frontmatter.Null }
+		case strings.EqualFold(text, "true"), strings.EqualFold(text, "false"):
+			v.fits = func(v frontmatter.Value) bool {
+				return v.Kind() == frontmatter.Bool && strings.EqualFold(v.String(), text)
+			}
+		case text[0] == '<', text[0] == '>':
+			limit, err := strconv.ParseFloat(text[1:], 64)
+			if err != nil {
+				p.fail(
+					start,
+					"comparison_without_number",
+					fmt.Sprintf("%q compares with no number", text),
+					"write a number directly behind < or >, or quotes for the text",
+				)
+			}
+			v.only = true
+			v.fits = func(v frontmatter.Value) bool {
+				if v.Kind() != frontmatter.Number {
+					return false
+				}
+				if text[0] == '<' {
+					return v.Float() < limit
+				}
+				return v.Float() > limit
+			}
+		}
+		return v
+	}
+	return &term{pattern: found, field: set.field}
+}
+
+// quoted reads a phrase.
+func (p *parser) quoted() string {
+	start := p.at
+	var text strings.Builder
+	for p.at++; !p.done(); p.at++ {
+		c := p.text[p.at]
+		if c == '"' {
+			p.at++
+			return text.String()
+		}
+		after := p.text[p.at+1:]
+		isProtected := strings.HasPrefix(after, `"`) || strings.HasPrefix(after, `\`)
+		if c == '\\' && isProtected {
+			p.at++
+			c = p.text[p.at]
+		}
+		text.WriteByte(c)
+	}
+	panic(
+		p.failure(
+			start,
+			"quote_open",
+			"a quote is not closed",
+			`add a quote at the end; a quote in a phrase is written \"`,
+		),
+	)
+}
+
+// regex reads a regex with its flags.
+func (p *parser) regex(letters letterCase) *regexTerm {
+	start := p.at
+	end := start + 1
+	for end < len(p.text) && p.text[end] != '/' {
+		end = formula.NextInRegex(p.text, end)
+	}
+	if end >= len(p.text) {
+		p.fail(start, "regex_open", "a regex is not closed", "add \"/\", or put the text in quotes if it is not one")
+	}
+	source := p.text[start+1 : end]
+	p.at = end + 1
+	if source == "" {
+		p.fail(start, "regex_empty", "a regex without a pattern", "put the text in quotes if it is not one")
+	}
+	flags := p.at
+	for ; !p.done() && !p.atBlank() && strings.IndexByte(`()"[]:`, p.text[p.at]) < 0; p.at++ {
+		c := p.text[p.at]
+		if strings.IndexByte("dgimsu", c) < 0 || strings.IndexByte(p.text[flags:p.at], c) >= 0 {
+			p.fail(
+				p.at,
+				"regex_flag",
+				"a regex with a flag that is not known here",
+				"the flags are d, g, i, m, s and u; put the text in quotes if it is not a regex, and a path, too",
+			)
+		}
+	}
+	re, err := newRegex(source, p.text[flags:p.at], letters)
+	if err != nil {
+		said, _, _ := strings.Cut(err.Error(), " in `") // the engine repeats the regex
+		p.fail(
+			start,
+			"regex_bad",
+			"not a regex: "+strings.TrimPrefix(said, "error parsing regexp: "),
+			"write it as in JavaScript, or put the text in quotes if it is not one",
+		)
+	}
+	return re
+}
+
+// atEnd reports whether the next character closes the group, or the query ends.
+func (p *parser) atEnd(set setting) bool {
+	if p.done() || p.text[p.at] == ')' {
+		return true
+	}
+	return p.text[p.at] == ']' && set.field == inValues
+}
+
+// atOR reports whether the next word is OR.
+func (p *parser) atOR() bool {
+	rest, ok := strings.CutPrefix(p.text[p.at:], "OR")
+	if !ok {
+		return false
+	}
+	next, _ := utf8.DecodeRuneInString(rest)
+	return rest == "" || unicode.IsSpace(next) || strings.ContainsRune(`()"[]`, next)
+}
+
+func isASCIILetter(r rune) bool { return 'a' <= r|0x20 && r|0x20 <= 'z' }
+
+func (p *parser) blanks() {
+	for !p.done() && p.atBlank() {
+		_, size := utf8.DecodeRuneInString(p.text[p.at:])
+		p.at += size
+	}
+}
+
+func (p *parser) atBlank() bool {
+	r, _ := utf8.DecodeRuneInString(p.text[p.at:])
+	return unicode.IsSpace(r)
+}
+
+func (p *parser) done() bool { return p.at >= len(p.text) }
+
+// take reads a character if it is next.
+func (p *parser) take(c byte) bool {
+	if p.done() || p.text[p.at] != c {
+		return false
+	}
+	p.at++
+	return true
+}
+
+func (p *parser) lonelyOR() {
+	p.fail(p.at, "or_alone", "OR needs a term on each side", "add a term, or put \"OR\" in quotes for the word itself")
+}
+
+func (p *parser) closesNothing() {
+	p.fail(
+		p.at,
+		"group_unopened",
+		fmt.Sprintf("%q closes nothing", p.text[p.at:p.at+1]),
+		"remove it, or put the text in quotes",
+	)
+}
+
+func (p *parser) fail(at int, code, reason, hint string) { panic(p.failure(at, code, reason, hint)) }
+
+// failure returns the error at an offset.
+func (p *parser) failure(at int, code, reason, hint string) *ParseError {
+	return &ParseError{code: code, At: 1 + utf8.RuneCountInString(p.text[:at]), Reason: reason, hint: hint}
+}
+
+// property reads [name], [name:value] or several names separated by OR.
+func (p *parser) property(set setting) node {
+	start := p.at
+	if set.field == inValues {
+		p.fail(start, "property_in_property", "a bracket inside of a property", "put the value in quotes")
+	}
+	p.at++
+	found := &property{names: p.names(start, set.depth)}
+	if p.take(':') {
+		set.field = inValues
+		found.value = p.within(set, p.propertyOpen(start))
+	}
+	if p.take(']') {
+		return found
+	}
+	if !p.done() && p.text[p.at] == ')' {
+		p.closesNothing()
+	}
+	panic(p.propertyOpen(start))
+}
+
+func (p *parser) propertyOpen(start int) *ParseError {
+	return p.failure(
+		start,
+		"property_open",
+		"a bracket is not closed",
+		"write [name] or [name:value], or put the text in quotes",
+	)
+}
+
+// names reads the names of a property, in parentheses or not.
+func (p *parser) names(start, depth int) []propertyName {
+	if depth++; depth > maxDepth {
+		p.fail(p.at, "query_too_deep", "too many parts inside of each other", "use fewer parentheses")
+	}
+	var all []propertyName
+	for {
+		p.blanks()
+		if p.take('(') {
+			open := p.failure(
+				p.at-1,
+				"group_open",
+				"a parenthesis is not closed",
+				"add \")\", or put the name in quotes",
+			)
+			all = append(all, p.names(start, depth)...)
+			if !p.take(')') {
+				panic(open)
+			}
+		} else {
+			all = append(all, p.name(start))
+			if p.terms++; p.terms > maxTerms {
+				p.fail(p.at, "query_too_long", "too many terms", "write a shorter query")
+			}
+		}
+		if p.blanks(); !p.atOR() {
+			return all
+		}
+		p.at += len("OR")
+	}
+}
+
+func (p *parser) name(start int) propertyName {
+	if !p.done() && p.text[p.at] == '"' {
+		raw := p.quoted()
+		return propertyName{pattern: phrase{wordNodes{raw: raw}}, name: foldString(raw)}
+	}
+	if !p.done() && p.text[p.at] == '/' {
+		return propertyName{pattern: p.regex(ignoreCase)}
+	}
+	var parts []string
+	for p.blanks(); !p.done() && !p.atOR(); p.blanks() {
+		start := p.at
+		for !p.done() && !p.atBlank() && strings.IndexByte(`()"[]:`, p.text[p.at]) < 0 {
+			p.at++
+		}
+		if p.at == start {
+			break
+		}
+		parts = append(parts, p.text[start:p.at])
+	}
+	raw := strings.Join(parts, " ")
+	if raw == "" && p.done() {
+		panic(p.propertyOpen(start))
+	}
+	if raw == "" || !p.done() && p.text[p.at] == '[' {
+		p.fail(
+			start,
+			"property_unnamed",
+			"a bracket that begins no property",
+			"write [name] or [name:value], or put the text in quotes",
+		)
+	}
+	return propertyName{pattern: wordNodes{raw: raw}, name: foldString(raw)}
+}
+
+// operators are the names of all operators, without their colons.
+var operators = []string{
+	"file", "path", "content", "tag", "line", "block", "section", "task", "task-todo", "task-done", "match-case", "ignore-case",
+}
+
+// refuseUnknown fails if a name before a colon looks like an operator but is none, with advice.
+func (p *parser) refuseUnknown(set setting) {
+	if set.field != anywhere && set.field != inText {
+		return
+	}
+	rest := p.text[p.at:]
+	size := strings.IndexFunc(rest, func(r rune) bool { return !isASCIILetter(r) && !strings.ContainsRune("-_.", r) })
+	if size < 2 || rest[:size] == "OR" { // a single letter names a drive
+		return
+	}
+	after, isNamed := strings.CutPrefix(rest[size:], ":")
+	if !isNamed || after == "" || strings.IndexByte(" \t\r\n/\\:)", after[0]) >= 0 {
+		return
+	}
+	name := rest[:size]
+	value := rest[size+1:]
+	if end := endOfValue(value); end > 0 {
+		value = value[:end]
+	}
+	whole := func(term string) string { // the query with another term in place of this one
+		return excerpt.Short(p.text[:p.at] + term + rest[size+1+len(value):])
+	}
+	lower := strings.ToLower(name)
+	advice := fmt.Sprintf("did you mean the property %s?", quoted(whole("["+name+":"+value+"]")))
+	meant := excerpt.Nearest(lower, operators)
+	for operator, others := range otherNames {
+		if slices.Contains(others, lower) {
+			meant = operator
+		}
+	}
+	switch {
+	case slices.Contains(dates, lower):
+		advice = "the search language has no dates: use the command \"recent\" with since=, or \"query\" with where="
+	case meant != "":
+		advice = fmt.Sprintf("did you mean %s?", quoted(whole(meant+":"+value)))
+	}
+	p.fail(p.at, CodeNoOperator, fmt.Sprintf("there is no operator %q", excerpt.Short(name)+":"),
+		advice+"; operators: "+strings.Join(operators, ": ")+":; [name:value] finds a property, quotes a text")
+}
+
+// endOfValue returns where the value of an operator ends, -1 for the end of the text.
+func endOfValue(text string) int {
+	if rest, isQuoted := strings.CutPrefix(text, "\""); isQuoted {
+		if end := strings.IndexByte(rest, '"'); end >= 0 {
+			return end + len(`""`)
+		}
+	}
+	return strings.IndexAny(text, " ()")
+}
+
+// quoted puts a query between quotation marks, with the escapes that its own need.
+func quoted(query string) string { return strconv.Quote(query) }
+
+// CodeNoOperator is the code of a [ParseError] about an operator that does not exist.
+const CodeNoOperator = "operator_unknown"
+
+// otherNames are names of operators in other programs.
+var otherNames = map[string][]string{
+	"tag":       {"tags", "hashtag", "label", "labels", "is"},
+	"file":      {"title", "name", "filename", "file-name", "note", "intitle", "basename"},
+	"path":      {"folder", "dir", "directory", "in", "folders", "inpath"},
+	"content":   {"body", "text", "contents", "contains", "intext"},
+	"section":   {"heading", "headline", "header", "h"},
+	"task-todo": {"todo", "open"},
+	"task-done": {"done", "completed"},
+	"task":      {"tasks"},
+	"line":      {"lines"},
+	"block":     {"blocks", "paragraph"},
+}
+
+// dates are names of times, for which the search language has no operator.
+var dates = []string{
+	"modified", "mtime", "updated", "changed", "edited", "since", "after", "before", "date", "day", "created", "ctime", "on", "newer", "older", "last-modified", "file.mtime",
+	"file.ctime", "modified_at", "updated_at", "created_at",
+}

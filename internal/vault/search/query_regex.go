@@ -1,0 +1,172 @@
+package search
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/vaultwicket/vaultwicket/internal/budget"
+	"github.com/vaultwicket/vaultwicket/internal/vault/bases/formula"
+	"github.com/vaultwicket/vaultwicket/internal/vault/index"
+)
+
+// regexTerm is a regular expression of JavaScript with the flag m. It works on characters, where
+// JavaScript without the flag u works on UTF-16 code units. The budget of the call stops it.
+type regexTerm struct {
+	body, flags string
+
+	full     func() *formula.Regexp // compiled when first needed: it can take milliseconds
+	required *needle                // text without which there is no match; nil if not known
+}
+
+// newRegex compiles a regex. The flag i has it ignore case, whatever else is asked for; g and d have no effect.
+func newRegex(source, flags string, letters letterCase) (*regexTerm, error) {
+	if strings.Contains(flags, "i") {
+		letters = ignoreCase
+	}
+	options := formula.RegexFlags{Multiline: true, DotAll: strings.Contains(flags, "s"), Unicode: strings.Contains(flags, "u")}
+	// Whether it is a regex does not depend on case, and this is the fast way to know.
+	plain, err := formula.CompileRegex(source, options, budget.Default.Match)
+	if err != nil {
+		return nil, err
+	}
+	r := &regexTerm{body: source, flags: flags, full: func() *formula.Regexp { return plain }}
+	if letters == ignoreCase {
+		r.full = sync.OnceValue(func() *formula.Regexp {
+			options.IgnoreCase = true
+			folding, err := formula.CompileRegex(source, options, budget.Default.Match)
+			if err != nil {
+				return plain // cannot happen: only the case differs
+			}
+			return folding
+		})
+	}
+	if !options.Unicode {
+		r.required = requiredText(source, letters)
+	}
+	return r, nil
+}
+
+const (
+	// maxWindow is how many bytes of a text are matched at once: the engine takes several times as much memory.
+	maxWindow = 512 << 10
+	// overlap is how much of a long text a match reaches at most, from its beginning in both directions.
+	overlap = 64 << 10
+)
+
+func (r *regexTerm) each(b *budget.Budget, text []byte, asked extent, try func(start, end int) verdict) {
+	if !r.mayOccur(text) {
+		return
+	}
+	for at, left := 0, maxLines; left > 0 && at <= len(text); {
+		from := nextRune(text, max(0, at-overlap))
+		to := min(at+maxWindow, len(text))
+		next := to + 1 // where the matches of the next window begin
+		if to < len(text) {
+			next = nextRune(text, to-overlap)
+		}
+		size := int64(to-from) * 5
+		if b.Hold(size) != nil {
+			return
+		}
+		err := b.Match(r.body, func(limit time.Duration) error {
+			window := string(text[from:to])
+			if asked == firstMatch && len(window) == len(text) { // which takes half the time
+				places, err := formula.WithinLimit(r.full(), limit).FindAllStringIndex(window, 1)
+				if len(places) > 0 {
+					try(places[0][0], places[0][1])
+				}
+				return err
+			}
+			return formula.EachMatch(r.full(), window, at-from, limit, func(m *formula.Match) bool {
+				start, length := m.ByteRange()
+				if start += from; start >= next {
+					return false
+				}
+				next = max(next, start+length)
+				left--
+				if asked == firstMatch {
+					left = 0
+				}
+				return try(start, start+length) != stop && left > 0
+			})
+		})
+		b.Release(size)
+		if err != nil {
+			return // the query tells of the end of its budget
+		}
+		at = next
+	}
+}
+
+func (r *regexTerm) mayOccur(text []byte) bool { return r.required == nil || r.required.in(text) }
+
+func (r *regexTerm) grams() index.WordTrigrams {
+	if r.required == nil {
+		return nil
+	}
+	return r.required.grams
+}
+
+func (r *regexTerm) cost() cost { return runsRegex }
+
+func (r *regexTerm) source() string { return "/" + r.body + "/" + r.flags }
+
+// minRequired is the length from which a required text is searched first.
+const minRequired = 2
+
+// requiredText returns the longest text that every match of a regex contains, nil if none is
+// found. It considers only ASCII outside groups: it is an optimization.
+func requiredText(source string, letters letterCase) *needle {
+	var runs []string
+	var run []byte
+	end := func() {
+		runs = append(runs, string(run))
+		run = nil
+	}
+	depth := 0
+	for at := 0; at < len(source); at = formula.NextInRegex(source, at) {
+		c := source[at]
+		switch {
+		case c == '(':
+			depth++
+			end()
+		case c == ')':
+			depth--
+			end()
+		case depth > 0:
+		case c == '|':
+			return nil
+		case c == '*' || c == '?':
+			run = run[:max(len(run)-1, 0)]
+			end()
+		case c == '{':
+			run = run[:max(len(run)-1, 0)]
+			end()
+			if rest := strings.TrimLeft(source[at+1:], "0123456789,"); strings.HasPrefix(rest, "}") {
+				at = len(source) - len(rest)
+			}
+		case c == '\\':
+			switch escaped := source[at+1]; {
+			case strings.IndexByte("dDwWsSbBtnvfr", escaped) >= 0:
+				end()
+			case joins(rune(escaped)) || escaped < ' ' || escaped >= utf8.RuneSelf:
+				return nil // what follows may belong to the escape
+			default:
+				run = append(run, escaped)
+			}
+		case strings.IndexByte("+^$.[]}", c) >= 0 || c >= utf8.RuneSelf:
+			end()
+		default:
+			run = append(run, c)
+		}
+	}
+	end()
+	best := slices.MaxFunc(runs, func(a, b string) int { return len(a) - len(b) })
+	if len(best) < minRequired {
+		return nil
+	}
+	return newNeedle(best, letters)
+}

@@ -1,0 +1,262 @@
+package search
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/vaultwicket/vaultwicket/internal/vault/index"
+)
+
+// kind is a way to divide a text.
+type kind uint8
+
+const (
+	lines kind = iota
+	blocks
+	sections
+	deepSections // with the sections of sub-headings
+	tasks
+	openTasks
+	doneTasks
+	kinds // how many there are
+)
+
+// part matches its term in each line, block, section or task separately.
+type part struct {
+	operator
+	kind kind
+}
+
+func (p *part) match(s *search, in scope) bool {
+	text, offset := s.in(in)
+	if !s.spend(len(text)) || !p.possible(text) {
+		return false
+	}
+	found := false
+	try := func(start, end int) (more bool) {
+		found = p.node.match(s, scope{span: span{start, end}}) || found
+		return s.collects || !found
+	}
+	if p.kind == lines {
+		for start := 0; start < len(text); {
+			next := start + lineLength(text[start:])
+			line := bytes.TrimSuffix(text[start:next], []byte("\r"))
+			if !try(offset+start, offset+start+len(line)) {
+				break
+			}
+			start = next + 1
+		}
+		return found
+	}
+	within := span{offset, offset + len(text)}
+	pieces := s.piecesOf(p.kind)
+	first, _ := slices.BinarySearchFunc(pieces, within.start, func(piece span, start int) int {
+		if piece.start >= start || p.kind != deepSections && piece.end > start {
+			return 1
+		}
+		return -1
+	})
+	for _, piece := range pieces[first:] {
+		if piece.start >= within.end && piece.start > within.start ||
+			!try(max(piece.start, within.start), min(piece.end, within.end)) {
+			break
+		}
+	}
+	return found
+}
+
+// foresee is at most Perhaps: there may be no part.
+func (p *part) foresee(s *search, text index.Trigrams) Outlook {
+	return min(Perhaps, p.node.foresee(s, text))
+}
+
+func (p *part) cost() cost { return max(splitsText, p.node.cost()) }
+
+// piecesOf returns the pieces of the whole text in order.
+func (s *search) piecesOf(k kind) []span {
+	if s.hasParts[k] {
+		return s.parts[k]
+	}
+	s.hasParts[k] = true
+	switch k {
+	case blocks:
+		s.parts[k] = splitBlocks(s.textOf(), s.scanOf().Body)
+	case sections, deepSections:
+		s.parts[k] = s.splitSections(k)
+	default:
+		s.parts[k] = s.splitTasks(k)
+	}
+	return s.parts[k]
+}
+
+// splitSections returns the text before the first heading, and for each heading the text up to
+// the next one that ends its section: of any level, or not of sub-headings.
+func (s *search) splitSections(k kind) []span {
+	text := s.textOf()
+	headings := s.scanOf().Headings
+	starts := make([]int, 0, len(headings))
+	line := 1
+	at := 0
+	for _, h := range headings {
+		for ; line < h.Line && at < len(text); line++ {
+			at = min(at+lineLength(text[at:])+1, len(text))
+		}
+		starts = append(starts, at)
+	}
+	// Open sections are on a stack, so that deep headings do not take quadratic time.
+	all := make([]span, len(starts))
+	var open []int
+	for j, start := range starts {
+		all[j] = span{start, len(text)}
+		for len(open) > 0 && (k == sections || headings[j].Level <= headings[open[len(open)-1]].Level) {
+			all[open[len(open)-1]].end = start
+			open = open[:len(open)-1]
+		}
+		open = append(open, j)
+	}
+	if first := append(starts, len(text))[0]; first > 0 || len(starts) == 0 {
+		return slices.Insert(all, 0, span{0, first})
+	}
+	return all
+}
+
+// splitTasks returns the text of each task of the kind: after the box, to the end of its block,
+// without nested items.
+func (s *search) splitTasks(k kind) []span {
+	blocks := s.piecesOf(blocks)
+	size := len(s.textOf())
+	var spans []span
+	for _, t := range s.scanOf().Tasks {
+		if k != tasks && (t.Mark == ' ') != (k == openTasks) {
+			continue
+		}
+		start := min(t.MarkAt.End+len("]"), size)
+		end := start + lineLength(s.textOf()[start:])
+		if i, _ := slices.BinarySearchFunc(blocks, start, func(b span, at int) int { return b.end - at }); i < len(
+			blocks,
+		) &&
+			blocks[i].start <= start {
+			end = max(end, blocks[i].end)
+		}
+		spans = append(spans, span{start, end})
+	}
+	return spans
+}
+
+// splitBlocks divides a text into the blocks of its Markdown: paragraphs, list items, headings,
+// quotes, tables, and whole fences of code, math and comments. The text before body is one
+// block.
+func splitBlocks(text []byte, body int) []span {
+	var done []span
+	var current span
+	isOpen := false     // current is a block that may go on
+	depth := 0          // of the quote that current is in
+	wasHeading := false // current is a heading
+	var until []byte    // what ends the fence that current is; empty if it is none
+	finish := func() {
+		if isOpen {
+			done = append(done, current)
+		}
+		isOpen = false
+		until = nil
+		wasHeading = false
+		depth = 0
+	}
+	if body = min(body, len(text)); body > 0 {
+		done = append(done, span{0, body})
+	}
+	for at := body; at < len(text); {
+		start := at
+		end := at + lineLength(text[at:])
+		at = end + 1
+		line := text[start:end]
+		if len(until) > 0 {
+			if rest, inner := unquote(line, depth); inner == depth {
+				current.end = end
+				closes := bytes.Contains(rest, until)
+				if until[0] == '`' || until[0] == '~' {
+					closes = len(rest) >= len(until) && len(bytes.Trim(rest, string(until[:1]))) == 0
+				}
+				if closes {
+					finish()
+				}
+				continue
+			}
+			finish()
+		}
+		rest, inner := unquote(line, maxDepth)
+		if len(rest) == 0 && inner == 0 {
+			finish()
+			continue
+		}
+		marks := len(rest) - len(bytes.TrimLeft(rest, "#"))
+		fence := opens(rest)
+		isApart := marks == len(rest) || rest[marks] == ' ' || rest[marks] == '\t'
+		heading := 1 <= marks && marks <= 6 && isApart
+		isOther := len(fence) > 0 || isItem(rest)
+		isOther = isOther || inner != depth
+		if heading || wasHeading || isOther {
+			finish()
+		}
+		if !isOpen {
+			current.start = start
+			isOpen = true
+		}
+		current.end = end
+		depth = inner
+		until = fence
+		wasHeading = heading
+	}
+	finish()
+	return done
+}
+
+// unquote removes up to most quote marks, and surrounding blanks.
+func unquote(line []byte, most int) (rest []byte, depth int) {
+	rest = bytes.TrimSpace(line)
+	for depth < most && len(rest) > 0 && rest[0] == '>' {
+		rest = bytes.TrimSpace(rest[1:])
+		depth++
+	}
+	return rest, depth
+}
+
+// opens returns the text that closes the fence that a line opens, nil if it opens none.
+func opens(line []byte) []byte {
+	for _, mark := range []string{"```", "~~~"} {
+		if fence := bytes.TrimLeft(line, mark[:1]); len(line)-len(fence) >= len(mark) &&
+			!bytes.Contains(fence, []byte("`")) {
+			return line[:len(line)-len(fence)]
+		}
+	}
+	for _, marks := range [][2]string{{"$$", "$$"}, {"%%", "%%"}, {"<!--", "-->"}} {
+		if rest, ok := bytes.CutPrefix(line, []byte(marks[0])); ok && !bytes.Contains(rest, []byte(marks[1])) {
+			return []byte(marks[1])
+		}
+	}
+	return nil
+}
+
+// isItem reports whether a line begins a list item.
+func isItem(line []byte) bool {
+	rest := bytes.TrimLeft(line, "0123456789")
+	marks := "-*+"
+	if len(rest) < len(line) {
+		marks = ".)"
+	}
+	if len(rest) == 0 || bytes.IndexByte([]byte(marks), rest[0]) < 0 {
+		return false
+	}
+	return len(rest) == 1 || rest[1] == ' ' || rest[1] == '\t'
+}
+
+// span is a range of bytes.
+type span struct{ start, end int }
+
+// lineLength returns the length of the first line without its end.
+func lineLength(text []byte) int {
+	if i := bytes.IndexByte(text, '\n'); i >= 0 {
+		return i
+	}
+	return len(text)
+}

@@ -1,0 +1,461 @@
+package vault
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/sourcegraph/conc/panics"
+
+	"github.com/vaultwicket/vaultwicket/internal/protocol"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
+	"github.com/vaultwicket/vaultwicket/internal/vault/call"
+	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
+)
+
+// Call is one request, with what it is carried out with.
+type Call struct {
+	Ctx      context.Context
+	Request  protocol.Request
+	Input    io.Reader // the value of the parameter Request.Input
+	Output   io.Writer
+	Progress func(protocol.Progress) // nil tells no caller
+	// Changes is called when the call begins to change files, with how many. It is false if the call was cancelled before, and
+	// then nothing may be changed; after it the call cannot be cancelled any more. nil tells no caller.
+	Changes func(files int) bool
+}
+
+// Worker answers the calls of one gateway on one vault, several at once, in the frames of package protocol.
+type Worker struct {
+	host       *call.Host
+	perform    func(Call) protocol.Reply
+	folder     string
+	out        *outlet
+	exitStatus chan int // the exit status, once the worker has to end
+
+	mu   sync.Mutex
+	open map[uint32]*job
+	rest *time.Timer // runs out some time after the last call
+}
+
+// NewWorker returns a worker that answers on stdout. From then on the host keeps what it
+// computes from files.
+func NewWorker(h *call.Host, perform func(Call) protocol.Reply, folder string, stdout io.Writer) *Worker {
+	h.Knowledge.Resident = true
+	w := &Worker{
+		host:       h,
+		perform:    perform,
+		folder:     folder,
+		out:        &outlet{to: stdout},
+		exitStatus: make(chan int, 1),
+		open:       map[uint32]*job{},
+	}
+	w.rest = time.AfterFunc(restAfter, func() { // concurrently with new calls
+		w.mu.Lock()
+		busy := len(w.open) > 0
+		w.mu.Unlock()
+		if !busy { // otherwise the end of the last call sets the timer again
+			w.host.GiveBack()
+			runtime.GC() // what pools have in store outlives one collection
+			debug.FreeOSMemory()
+		}
+	})
+	return w
+}
+
+// restAfter is how long a worker waits for another call before it gives the system the
+// memory that it does not need between calls.
+const restAfter = 2 * time.Second
+
+// Serve answers requests until stdin ends, and returns the exit status. Of calls that are open then it
+// waits only for those that change files: a gateway that wants the answers of others leaves stdin open.
+func (w *Worker) Serve(stdin io.Reader) int {
+	defer w.rest.Stop()
+	if folder, err := filepath.Abs(w.folder); err == nil {
+		w.host.Confine(folder, true)
+	}
+	in := protocol.NewReader(pollable(stdin))
+	if _, err := w.handshake(in); err != nil {
+		said := answer.Explain(err)
+		return said.Print(w.out.to)
+	}
+	if err := w.out.write(nil); err != nil {
+		return answer.ExitFailed // the reader has gone
+	}
+	go func() { w.end(w.listen(in)) }()
+	status := <-w.exitStatus
+	w.host.Commits.Close() // a change that is being made is made, or taken back
+	return status
+}
+
+// handshake waits for the greeting of the gateway, and returns it with what is sent next. A gateway of
+// another version is told ours, and will not ask such a worker.
+func (w *Worker) handshake(in *protocol.Reader) (version uint32, err error) {
+	refusal := answer.Misuse(
+		"%s and %s are for the gateway to use, which must send a greeting first.",
+		call.WorkerSwitch,
+		call.OnceSwitch,
+	)
+	first, err := in.Next()
+	if err != nil {
+		return 0, refusal
+	}
+	theirs, err := protocol.ParseHello(first)
+	if err != nil {
+		return 0, refusal
+	}
+	folder, err := filepath.Abs(w.folder)
+	if err != nil {
+		return 0, answer.ErrVaultNotFound
+	}
+	hello, ok := protocol.AppendHello(
+		nil,
+		protocol.Hello{Version: protocol.Version, PID: uint32(os.Getpid()), Folder: folder},
+	)
+	if !ok {
+		return 0, answer.ErrVaultNotFound
+	}
+	w.out.hold(hello)
+	return theirs.Version, nil
+}
+
+// end has the worker end with a status; only the first one counts.
+func (w *Worker) end(status int) {
+	select {
+	case w.exitStatus <- status:
+	default:
+	}
+}
+
+// listen takes frames until the input ends. It never waits for a call, so that
+// the gateway can always write.
+func (w *Worker) listen(in *protocol.Reader) int {
+	for {
+		f, err := in.Next()
+		if err == io.EOF {
+			return answer.ExitDone
+		}
+		if err == nil {
+			err = w.take(f)
+		}
+		if err != nil {
+			return answer.ExitMisuse // what the gateway sent is no protocol of ours
+		}
+	}
+}
+
+func (w *Worker) take(f protocol.Frame) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	j := w.open[f.ID]
+	switch f.Kind {
+	case protocol.KindRequest:
+		if j != nil || len(w.open) == protocol.MaxOpen {
+			return protocol.Malformedf("request %d is one too many", f.ID)
+		}
+		q, err := protocol.ParseRequest(f)
+		if err != nil {
+			return err
+		}
+		j := newJob(f.ID, q, w.out)
+		w.open[f.ID] = j
+		if !j.waiting {
+			go w.run(j)
+		}
+		return nil
+	case protocol.KindInput:
+		if j == nil || !j.waiting {
+			return protocol.Malformedf("input for request %d, which waits for none", f.ID)
+		}
+		if !j.receive(f.Payload) {
+			go w.run(j)
+		}
+	case protocol.KindCancel:
+		// A request that has not begun ends; one that has is told to stop, and what it prints is dropped.
+		// One that was answered meanwhile is nil.
+		if j != nil && j.stop() {
+			go w.confirm(j)
+		}
+		if j != nil && j.waiting {
+			j.waiting = false
+			go w.answer(j, protocol.Reply{Status: answer.ExitFailed, Unrun: true})
+		}
+	case protocol.KindMore:
+		bytes, err := protocol.ParseMore(f)
+		if err != nil {
+			return err
+		}
+		if j != nil {
+			j.allow(bytes)
+		}
+	default:
+		return protocol.Malformedf("kind %d is not for a worker", f.Kind)
+	}
+	return nil
+}
+
+// confirm tells that a request is cancelled, if it is still open.
+func (w *Worker) confirm(j *job) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.open[j.id] == j {
+		_ = w.out.write(
+			protocol.Append(nil, protocol.Frame{Kind: protocol.KindCancelled, ID: j.id}),
+		) // the end of the answer fails in the same way
+	}
+}
+
+// run answers one request, and returns its exit status. A panic is answered as the crash of a process of one call, and ends
+// the worker, because its state is not trusted.
+func (w *Worker) run(j *job) (status int) {
+	panicked := panics.Try(func() { status = w.runAndAnswer(j) })
+	if panicked == nil {
+		return status
+	}
+	w.answer(
+		j,
+		protocol.Reply{
+			Status: answer.ExitMisuse,
+			Last:   true,
+			Panic:  fmt.Sprintf("panic: %v\n\n%s", panicked.Value, panicked.Stack),
+		},
+	)
+	w.end(answer.ExitMisuse)
+	return answer.ExitMisuse
+}
+
+func (w *Worker) runAndAnswer(j *job) (status int) {
+	if w.host.FolderMoved() {
+		// The path leads to another folder: another worker has to open it.
+		w.answer(j, protocol.Reply{Status: answer.ExitFailed, Unrun: true, Last: true})
+		w.end(answer.ExitDone)
+		return answer.ExitFailed
+	}
+	output := printers.Get().(*bufio.Writer)
+	output.Reset(j)
+	reply := w.perform(
+		Call{
+			Ctx:      j.ctx,
+			Request:  j.request,
+			Input:    bytes.NewReader(j.input),
+			Output:   output,
+			Progress: j.tell,
+			Changes:  j.changes,
+		},
+	)
+	output.Reset(nil)
+	printers.Put(output)
+	reply.Last = w.host.VaultMissing
+	w.answer(j, reply)
+	if w.host.VaultMissing {
+		w.end(answer.ExitDone)
+	}
+	return int(reply.Status)
+}
+
+// answer ends a request. Its number is free before the gateway can know that
+// it is.
+func (w *Worker) answer(j *job, reply protocol.Reply) {
+	w.mu.Lock()
+	delete(w.open, j.id)
+	if len(w.open) == 0 && w.rest != nil {
+		w.rest.Reset(restAfter)
+	}
+	w.mu.Unlock()
+	j.cancel()
+	if err := w.out.end(j.id, reply); err != nil {
+		w.end(answer.ExitFailed) // the reader has gone
+	}
+}
+
+// outlet is the one way out of a worker.
+type outlet struct {
+	mu   sync.Mutex
+	to   io.Writer
+	held []byte
+}
+
+// piece sends bytes of an answer. It holds back what is little, for the end of
+// the answer to go with it.
+func (o *outlet) piece(id uint32, text []byte) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for rest := text; len(rest) > 0; {
+		n := min(len(rest), protocol.MaxChunk)
+		o.held = protocol.Append(o.held, protocol.Frame{Kind: protocol.KindOutput, ID: id, Payload: rest[:n]})
+		rest = rest[n:]
+		if len(o.held) >= protocol.MaxChunk {
+			if err := o.flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (o *outlet) end(id uint32, reply protocol.Reply) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.held = protocol.AppendReply(o.held, id, reply)
+	return o.flush()
+}
+
+// hold keeps a text, which goes with the next one that is sent.
+func (o *outlet) hold(text []byte) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.held = append(o.held, text...)
+}
+
+// write sends a text, after what was held back.
+func (o *outlet) write(text []byte) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.held = append(o.held, text...)
+	return o.flush()
+}
+
+func (o *outlet) flush() error {
+	_, err := o.to.Write(o.held)
+	o.held = o.held[:0]
+	return err
+}
+
+// maxInput is one byte more than what a parameter may hold, so that too long a
+// value is refused in the same words as by a process of one call.
+const maxInput = disk.MaxNote + 1
+
+// job is one open request of a worker. Its fields but the context belong to the
+// worker's listener until it runs, and then to the goroutine that runs it.
+type job struct {
+	id      uint32
+	request protocol.Request
+	input   []byte
+	waiting bool            // for the rest of its input
+	ctx     context.Context // ends when the request is cancelled or answered
+	cancel  context.CancelFunc
+	out     *outlet
+	left    atomic.Int64  // bytes of its output that it may send
+	more    chan struct{} // has one when that became more
+
+	changing   sync.Mutex
+	isChanging bool // and is not cancelled any more; under changing
+}
+
+func newJob(id uint32, q protocol.Request, out *outlet) *job {
+	j := &job{id: id, request: q, out: out, waiting: q.Input != "", more: make(chan struct{}, 1)}
+	j.left.Store(protocol.Window)
+	j.ctx, j.cancel = context.WithCancel(context.Background())
+	return j
+}
+
+// receive takes a piece of input and reports whether there is more to come.
+func (j *job) receive(piece []byte) (more bool) {
+	left := maxInput - len(j.input)
+	j.input = append(j.input, piece[:min(len(piece), left)]...)
+	j.waiting = len(piece) > 0
+	return j.waiting
+}
+
+// window returns how much of a piece of output may be sent. At the end of the
+// window it waits until the gateway has room for more of the answer.
+func (j *job) window(size int) (int, error) {
+	for isTold := false; ; {
+		if left := j.left.Load(); left > 0 {
+			size = int(min(int64(size), left))
+			j.left.Add(-int64(size))
+			return size, nil
+		}
+		if !isTold { // it has to know that there is more
+			isTold = true
+			if err := j.out.write(nil); err != nil {
+				return 0, err
+			}
+		}
+		select {
+		case <-j.more:
+		case <-j.ctx.Done():
+			return 0, errCancelled
+		}
+	}
+}
+
+// allow lets the request send so many bytes more.
+func (j *job) allow(bytes int64) {
+	for {
+		left := j.left.Load()
+		more := left + min(bytes, math.MaxInt64-left)
+		if j.left.CompareAndSwap(left, more) {
+			break
+		}
+	}
+	select {
+	case j.more <- struct{}{}:
+	default:
+	}
+}
+
+// printers are the buffers of answers. A reply uses one because of its size instead of making
+// its own.
+var printers = sync.Pool{New: func() any { return bufio.NewWriterSize(nil, answer.PrintBuffer) }}
+
+var errCancelled = errors.New("nobody waits for this answer")
+
+// Write prints a piece of the answer.
+func (j *job) Write(text []byte) (int, error) {
+	if j.ctx.Err() != nil {
+		return 0, errCancelled // the copying of a long note ends here
+	}
+	for rest := text; len(rest) > 0; {
+		n, err := j.window(len(rest))
+		if err != nil {
+			return 0, err
+		}
+		if err := j.out.piece(j.id, rest[:n]); err != nil {
+			return 0, err
+		}
+		rest = rest[n:]
+	}
+	return len(text), nil
+}
+
+// tell sends the progress of the request at once.
+func (j *job) tell(p protocol.Progress) {
+	if j.ctx.Err() == nil {
+		_ = j.out.write(protocol.AppendProgress(nil, j.id, p)) // the end of the answer fails in the same way
+	}
+}
+
+// stop cancels a request, unless it is changing files. It reports whether it has.
+func (j *job) stop() bool {
+	j.changing.Lock()
+	defer j.changing.Unlock()
+	if j.isChanging {
+		return false
+	}
+	j.cancel()
+	return true
+}
+
+// changes tells that the request begins to change files, unless it is cancelled.
+func (j *job) changes(files int) bool {
+	j.changing.Lock()
+	defer j.changing.Unlock()
+	if j.ctx.Err() != nil {
+		return false
+	}
+	j.isChanging = true
+	_ = j.out.write(protocol.AppendChanging(nil, j.id, files)) // the end of the answer fails in the same way
+	return true
+}
