@@ -274,7 +274,8 @@ func (g *vaultGateway) makeWithApp(ctx context.Context, plan *batchPlan) BatchRe
 		r.leaveUnmade("an operation failed, and the batch is atomic")
 		return r.report()
 	case plan.planned > 0:
-		if result, _ := r.makePlanned(true); result.Error != nil {
+		r.planning.isAlone = true
+		if result, _ := r.makePlanned(); result.Error != nil {
 			kept.MarkBatchFinished()
 			return result
 		}

@@ -23,6 +23,8 @@ type planning struct {
 	last route
 	// isRehearsal says that nothing of it is ever made.
 	isRehearsal bool
+	// isAlone says that the lock of the journal is held until the batch has ended: no one else writes.
+	isAlone bool
 }
 
 // over returns the embedded program for the vault as the planned operations will leave it.
@@ -72,16 +74,16 @@ func (p *planning) plan(ctx context.Context, g *vaultGateway, r route, program e
 	return out, err
 }
 
-// make makes what is planned, which rests on some notes, see [protocol.Write]. With alone the caller has the lock of the journal.
-func (p *planning) make(ctx context.Context, g *vaultGateway, rests string, alone bool) (exec.Outcome, error) {
+// make makes what is planned, which rests on some notes, see [protocol.Write].
+func (p *planning) make(ctx context.Context, g *vaultGateway, rests string) (exec.Outcome, error) {
 	own := g.embeddedProgram()
 	if own == nil {
 		return exec.Outcome{ExitCode: -1}, errNoFolder
 	}
 	r := p.last
 	r.program = *own
-	r.alone = alone
-	how := protocol.Write{Task: protocol.Commit, Batch: p.batch.ID, Alone: alone, Rests: rests}
+	r.alone = p.isAlone
+	how := protocol.Write{Task: protocol.Commit, Batch: p.batch.ID, Alone: p.isAlone, Rests: rests}
 	out, err := g.runner.Run(ctx, r.permit, own.InBatch(p.batch).WithOptions(how))
 	if err != nil {
 		return g.settledOutcome(ctx, r, p.batch.ID, out, err)
@@ -159,31 +161,45 @@ const maxBatchTries = 3
 // makeTogether plans all operations of an atomic batch and makes them together.
 func (g *vaultGateway) makeTogether(ctx context.Context, plan *batchPlan) BatchResult {
 	for try := 1; ; try++ {
-		result, isStale := g.tryTogether(ctx, plan, try == maxBatchTries)
-		if !isStale {
+		attempt := g.tryTogether
+		if try == maxBatchTries {
+			attempt = g.tryAlone
+		}
+		if result, isStale := attempt(ctx, plan); !isStale {
 			return result
 		}
 	}
 }
 
-// tryTogether is one try of [vaultGateway.makeTogether]. With alone no one else writes from the first operation on. isStale says
-// that notes were changed meanwhile, and that nothing was made.
-func (g *vaultGateway) tryTogether(ctx context.Context, plan *batchPlan, alone bool) (result BatchResult, isStale bool) {
-	if alone {
-		unlock, refusal := g.lockForBatch(ctx, plan)
-		if refusal != nil {
-			return *refusal, false
-		}
-		defer unlock()
-	}
+// tryTogether is one try of [vaultGateway.makeTogether]. isStale says that notes were changed meanwhile, and that nothing
+// was made.
+func (g *vaultGateway) tryTogether(ctx context.Context, plan *batchPlan) (result BatchResult, isStale bool) {
 	r := g.newRun(ctx, plan)
 	defer r.planning.drop(ctx, g)
+	return r.planAndMake(plan)
+}
+
+// tryAlone is [vaultGateway.tryTogether] while no one else writes, from the first operation on.
+func (g *vaultGateway) tryAlone(ctx context.Context, plan *batchPlan) (result BatchResult, isStale bool) {
+	unlock, refusal := g.lockForBatch(ctx, plan)
+	if refusal != nil {
+		return *refusal, false
+	}
+	defer unlock()
+	r := g.newRun(ctx, plan)
+	r.planning.isAlone = true
+	defer r.planning.drop(ctx, g)
+	return r.planAndMake(plan)
+}
+
+// planAndMake plans the operations of a batch, and makes them unless one of them failed.
+func (r *batchRun) planAndMake(plan *batchPlan) (result BatchResult, isStale bool) {
 	r.runStages(plan.stages())
 	if r.failed {
 		r.leaveUnmade("an operation failed, and the batch is atomic")
 		return r.report(), false
 	}
-	return r.makePlanned(alone)
+	return r.makePlanned()
 }
 
 // lockForBatch takes the lock of the journal, for a batch during which no one else writes.
@@ -213,13 +229,13 @@ func (g *vaultGateway) lockForBatch(ctx context.Context, plan *batchPlan) (unloc
 }
 
 // makePlanned makes what is planned, and says in the results of the operations what became of it.
-func (r *batchRun) makePlanned(alone bool) (result BatchResult, isStale bool) {
+func (r *batchRun) makePlanned() (result BatchResult, isStale bool) {
 	if r.planning.batch.Planned == 0 { // nothing is to be changed
 		r.endHeld(nil)
 		return r.report(), false
 	}
 	g := r.gateway
-	if !alone {
+	if !r.planning.isAlone {
 		release, err := g.admission.Acquire(r.ctx, r.batch.Caller, telemetry.BatchCommand, g.writing)
 		if err != nil {
 			r.leaveUnmade("the batch was not made")
@@ -230,7 +246,7 @@ func (r *batchRun) makePlanned(alone bool) (result BatchResult, isStale bool) {
 		}
 		defer release()
 	}
-	out, err := r.planning.make(r.ctx, g, r.rests(), alone)
+	out, err := r.planning.make(r.ctx, g, r.rests())
 	switch {
 	case err == nil && out.Stale:
 		r.endHeld(errStaleBatch)

@@ -14,7 +14,6 @@ import (
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/gateway"
-	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/gateway/mcpserver"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 )
@@ -148,7 +147,10 @@ func dryRunBatch(
 	if o.MarkUntrusted {
 		plan = plan.Marked()
 	}
-	return printPlanned(std, plan, plan.OK, plan.Error)
+	if plan.OK {
+		return terminal.PrintJSON(std.Out, plan, terminal.ExitDone)
+	}
+	return terminal.PrintJSON(std.Out, plan, terminal.StatusOfResult(plan.Error))
 }
 
 // newProposal is the value of --propose without an id.
@@ -185,16 +187,10 @@ func proposeBatch(
 	if o.MarkUntrusted {
 		result = result.Marked()
 	}
-	return printPlanned(std, result, result.OK, result.Error)
-}
-
-// printPlanned prints a batch that was planned alone, as JSON. The status is that of the error, unless it is ok.
-func printPlanned(std terminal.Streams, planned any, isOK bool, cause *failure.Error) error {
-	status := terminal.ExitDone
-	if !isOK {
-		status = terminal.StatusOfResult(cause)
+	if result.OK {
+		return terminal.PrintJSON(std.Out, result, terminal.ExitDone)
 	}
-	return terminal.PrintJSON(std.Out, planned, status)
+	return terminal.PrintJSON(std.Out, result, terminal.StatusOfResult(result.Error))
 }
 
 // withField returns the arguments of a batch with one more, as JSON. What is no object is left as it is.

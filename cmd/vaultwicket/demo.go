@@ -11,7 +11,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
@@ -67,11 +66,11 @@ func runDemo(ctx context.Context, std terminal.Streams, args []string) (err erro
 		t.out,
 		"An agent's client starts \"vaultwicket serve\" on a small vault. The settings are the defaults: read-only.\n",
 	)
-	if err := t.session(ctx, false, t.readOnly); err != nil {
+	if err := t.session(ctx, "--allow-mutations=false", t.readOnly); err != nil {
 		return err
 	}
 	fmt.Fprintf(t.out, "\nThe user restarts the server with --allow-mutations.\n")
-	if err := t.session(ctx, true, func(c *demoClient) error {
+	if err := t.session(ctx, "--allow-mutations=true", func(c *demoClient) error {
 		return t.play(c, []demoStep{{"The agent adds the line again.", "daily:append", t.milk(), ""}, {"And reads the note.", "daily:read", nil, ""}})
 	}); err != nil {
 		return err
@@ -89,8 +88,8 @@ type demoTeller struct {
 }
 
 // session serves the vault as "vaultwicket serve" does, plays a part of the story in a session with the
-// server and closes it.
-func (t *demoTeller) session(ctx context.Context, mutations bool, part func(*demoClient) error) error {
+// server and closes it. mutations is the flag for changes.
+func (t *demoTeller) session(ctx context.Context, mutations string, part func(*demoClient) error) error {
 	requests, in := io.Pipe()
 	answers, out := io.Pipe()
 	std := t.std
@@ -106,7 +105,7 @@ func (t *demoTeller) session(ctx context.Context, mutations bool, part func(*dem
 				"--config=none",
 				"--backend=embedded",
 				"--vault=" + t.folder,
-				"--allow-mutations=" + strconv.FormatBool(mutations),
+				mutations,
 				"--secrets=block",
 				"--suspicious=ask",
 				"--private-property=",

@@ -110,7 +110,7 @@ func (c Child) Run(ctx context.Context) Ending {
 	s := &stopper{cmd: cmd, embedded: c.Embedded}
 	cmd.Cancel = s.ask
 	begun := time.Now()
-	if err := children.start(func() error { return start(cmd, c.Embedded) }, cmd); err != nil {
+	if err := children.start(func() error { return start(cmd, c) }, cmd); err != nil {
 		if cause := StopCause(ctx); cause != nil {
 			e.End(Stopped, cause)
 			return e
@@ -179,7 +179,7 @@ func (c Child) command(ctx context.Context) (*osexec.Cmd, error) {
 	// one to use. This is the root of the volume with the program.
 	cmd.Dir = filepath.VolumeName(c.Path) + string(filepath.Separator)
 	cmd.WaitDelay = PipeGrace
-	return cmd, confine(cmd, c.Embedded)
+	return cmd, confine(cmd, c)
 }
 
 // stopper ends a child in two steps: it is asked, and after a grace killed.
@@ -192,7 +192,11 @@ type stopper struct {
 
 // ask is called once, by os/exec, when the context ends before the child.
 func (s *stopper) ask() error {
-	if err := interrupt(s.cmd.Process, s.embedded); err != nil {
+	interrupt := interruptClient
+	if s.embedded {
+		interrupt = interruptEmbedded
+	}
+	if err := interrupt(s.cmd.Process); err != nil {
 		return err
 	}
 	s.asked.Store(true)
@@ -285,7 +289,7 @@ func Start(ctx context.Context, c Child) (*Process, error) {
 			cmd.Cancel = s.ask
 			cmd.Stdin = stdin
 			cmd.Stdout = stdout
-			err = children.start(func() error { return start(cmd, c.Embedded) }, cmd)
+			err = children.start(func() error { return start(cmd, c) }, cmd)
 			defer func() {
 				s.done()
 				if s.asked.Load() {

@@ -32,10 +32,10 @@ var lifeline = sync.OnceValues(func() (p pipe, err error) {
 
 // confine puts the child into a process group of its own, ties its life to ours
 // and gives our own program the lifeline.
-func confine(cmd *osexec.Cmd, embedded bool) error {
+func confine(cmd *osexec.Cmd, c Child) error {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	dieWithParent(cmd.SysProcAttr)
-	if !embedded {
+	if !c.Embedded {
 		return nil
 	}
 	line, err := lifeline()
@@ -47,14 +47,13 @@ func confine(cmd *osexec.Cmd, embedded bool) error {
 	return nil
 }
 
-func start(cmd *osexec.Cmd, _ bool) error { return cmd.Start() }
+func start(cmd *osexec.Cmd, _ Child) error { return cmd.Start() }
 
-// interrupt asks a child to end: our own program with its group, the client alone, because its
-// group may contain the user's app.
-func interrupt(p *os.Process, embedded bool) error {
-	if !embedded {
-		return p.Signal(syscall.SIGTERM)
-	}
+// interruptClient asks the client to end, alone, because its group may contain the user's app.
+func interruptClient(p *os.Process) error { return p.Signal(syscall.SIGTERM) }
+
+// interruptEmbedded asks our own program to end, with its group.
+func interruptEmbedded(p *os.Process) error {
 	if err := syscall.Kill(-p.Pid, syscall.SIGTERM); err != nil {
 		return os.ErrProcessDone
 	}

@@ -45,27 +45,27 @@ func newJob(flags uint32) (windows.Handle, error) {
 	return job, nil
 }
 
-func jobFor(embedded bool) (windows.Handle, error) {
-	if embedded {
+func jobFor(c Child) (windows.Handle, error) {
+	if c.Embedded {
 		return embeddedJob()
 	}
 	return clientJob()
 }
 
 // confine has the process start with its first thread suspended: see start.
-func confine(cmd *osexec.Cmd, embedded bool) error {
+func confine(cmd *osexec.Cmd, c Child) error {
 	cmd.SysProcAttr = &syscall.SysProcAttr{
 		HideWindow:    true,
 		CreationFlags: windows.CREATE_NEW_PROCESS_GROUP | windows.CREATE_NO_WINDOW | windows.CREATE_SUSPENDED,
 	}
-	_, err := jobFor(embedded)
+	_, err := jobFor(c)
 	return err
 }
 
 // start makes the process, puts it into its job and only then lets it run, so that
 // everything that it starts is in the job too. A process that no job ends does not run.
-func start(cmd *osexec.Cmd, embedded bool) error {
-	job, err := jobFor(embedded)
+func start(cmd *osexec.Cmd, c Child) error {
+	job, err := jobFor(c)
 	if err != nil {
 		return err
 	}
@@ -101,8 +101,11 @@ func assign(p *os.Process, job windows.Handle) error {
 	return resumeFirst(threads, resumeThread)
 }
 
-// interrupt ends the process at once: there is no polite way to ask one that has no console.
-func interrupt(p *os.Process, _ bool) error { return p.Kill() }
+// interruptClient ends the process at once: there is no polite way to ask one that has no console.
+func interruptClient(p *os.Process) error { return p.Kill() }
+
+// interruptEmbedded ends the process at once.
+func interruptEmbedded(p *os.Process) error { return p.Kill() }
 
 // killGroup has nothing to do: our own program starts no other.
 func killGroup(int) {}

@@ -184,14 +184,18 @@ func (c Client) Link(s Server) string {
 	return c.link(s, entry)
 }
 
-// configLink is a link with the name of the server and its entry, in Base64 or as JSON.
-func configLink(page string, inBase64 bool) func(Server, textedit.Object) string {
+// base64Link is a link with the name of the server and its entry in Base64.
+func base64Link(page string) func(Server, textedit.Object) string {
 	return func(s Server, entry textedit.Object) string {
-		config := escaped(textedit.RenderJSONLine(entry))
-		if inBase64 {
-			config = url.QueryEscape(base64.StdEncoding.EncodeToString([]byte(textedit.RenderJSONLine(entry))))
-		}
-		return page + "?name=" + url.QueryEscape(s.Name) + "&config=" + config
+		config := base64.StdEncoding.EncodeToString([]byte(textedit.RenderJSONLine(entry)))
+		return page + "?name=" + url.QueryEscape(s.Name) + "&config=" + url.QueryEscape(config)
+	}
+}
+
+// jsonLink is a link with the name of the server and its entry as JSON.
+func jsonLink(page string) func(Server, textedit.Object) string {
+	return func(s Server, entry textedit.Object) string {
+		return page + "?name=" + url.QueryEscape(s.Name) + "&config=" + escaped(textedit.RenderJSONLine(entry))
 	}
 }
 

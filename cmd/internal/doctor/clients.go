@@ -333,7 +333,14 @@ func (m Machine) http(ctx context.Context, r *Report) {
 			"listen on 127.0.0.1, or set tls-cert and tls-key",
 		)
 	}
-	reportProxies(r, h, host, onSocket)
+	here := host
+	if onSocket {
+		here = "unix"
+	}
+	if host == "localhost" {
+		here = "127.0.0.1"
+	}
+	reportProxies(r, h, here)
 }
 
 // Of a network in trusted-proxies: a wider one has others than proxies in it.
@@ -343,14 +350,8 @@ const (
 )
 
 // reportProxies looks at which proxies say whom requests are from: strangers share what there is by their addresses.
-func reportProxies(r *Report, h settings.HTTP, host string, onSocket bool) {
-	here := host
-	if onSocket {
-		here = "unix"
-	}
-	if host == "localhost" {
-		here = "127.0.0.1"
-	}
+// here is the address of this machine as a proxy of it has it.
+func reportProxies(r *Report, h settings.HTTP, here string) {
 	isBehindProxy := h.PublicURL != "" && h.Cert == ""
 	if isBehindProxy && len(h.Proxies) == 0 {
 		r.warn(
@@ -361,6 +362,7 @@ func reportProxies(r *Report, h settings.HTTP, host string, onSocket bool) {
 		)
 		return
 	}
+	onSocket := here == "unix"
 	canConnect := false
 	address, _ := netip.ParseAddr(here)
 	for _, entry := range h.Proxies {

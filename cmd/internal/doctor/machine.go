@@ -62,17 +62,32 @@ func ThisMachine(std terminal.Streams, args []string, more func(*settings.Flags)
 		}
 		return Machine{Remote: &bootstrap.RemoteServer{URL: server.URL, Token: server.Token}, Now: time.Now}, f.JSON, nil
 	}
-	state := ownerfiles.StateFolder(std.Getenv, "")
+	m, err = localMachine(std)
+	if err != nil {
+		return Machine{}, false, err
+	}
+	m.Settings = s
+	m.Invalid = invalid
+	if invalid == nil {
+		m.useSettings(s, std)
+	}
+	return m, f.JSON, nil
+}
+
+// localMachine is this machine without its settings.
+func localMachine(std terminal.Streams) (Machine, error) {
 	executable, err := terminal.ThisProgram()
 	if err != nil {
-		return m, false, err
+		return Machine{}, err
 	}
+	state := ownerfiles.StateFolder(std.Getenv, "")
 	project, _ := os.Getwd() // an unknown one has no settings of clients
 	system := clients.System{OS: runtime.GOOS, Getenv: std.Getenv, Project: project}
 	built, _ := time.Parse(time.RFC3339, release.ThisBuild().Time)
-	m = Machine{
+	return Machine{
 		OS: runtime.GOOS, Getenv: std.Getenv, Now: time.Now, Version: release.Version, Built: built,
-		Settings: s, Invalid: invalid, Known: appvaults.VaultFolders(std.Getenv), Nearest: settings.NearestVault(), System: appvaults.ThisSystem(std.Getenv), State: state,
+		Known: appvaults.VaultFolders(std.Getenv), Nearest: settings.NearestVault(),
+		System: appvaults.ThisSystem(std.Getenv), State: state,
 		Paused:  func() (bool, error) { return admission.IsPaused(state) },
 		Clients: clients.Installer{System: system, Backups: filepath.Join(state, "clients"), Now: time.Now},
 		Listen: func(ctx context.Context, addr string) error {
@@ -84,51 +99,49 @@ func ThisMachine(std terminal.Streams, args []string, more func(*settings.Flags)
 		},
 		Start: starter(system), TryRead: tryRead, Free: Free, Elevated: Elevated,
 		Embedded: func(ctx context.Context, folder string) (string, error) { return sandboxOf(ctx, executable, folder) },
+	}, nil
+}
+
+// useSettings adds what only valid settings tell: the state of the folder for it, and how the app and vaults are asked.
+func (m *Machine) useSettings(s settings.Settings, std terminal.Streams) {
+	m.StateReadOnly, m.StateUnsafe = s.CheckState(std)
+	m.App = func(ctx context.Context) (string, *failure.Error) {
+		return askApp(ctx, s, std, gateway.Vault{}, gateway.Request{Command: "version"})
 	}
-	if invalid == nil {
-		m.StateReadOnly, m.StateUnsafe = s.CheckState(std)
-		m.App = func(ctx context.Context) (string, *failure.Error) {
-			return askApp(ctx, s, std, gateway.Vault{}, gateway.Request{Command: "version"})
-		}
-		m.AppFolder = func(ctx context.Context, vault string) (string, *failure.Error) {
-			return askApp(
-				ctx,
-				s,
-				std,
-				gateway.Vault{Name: vault},
-				gateway.Request{Command: "vault", Params: allowlist.Params{"info": allowlist.Text("path")}},
-			)
-		}
-		inVault := func(v settings.Vault, do func(g *gateway.Gateway) error) error {
-			runner, err := bootstrap.NewRunner(s, std, false, nil)
-			if err != nil {
-				return err
-			}
-			defer runner.Close()
-			return do(gateway.New(
-				gateway.Config{
-					Policy:  s.Policy,
-					Vault:   gateway.Vault(v),
-					Runner:  runner,
-					Backend: gateway.Embedded,
-					Session: bootstrap.Session(),
-					Getenv:  std.Getenv,
-					Log:     slog.New(slog.DiscardHandler),
-				},
-			))
-		}
-		m.Journal = func(v settings.Vault) (kept *journal.Journal, err error) {
-			err = inVault(v, func(g *gateway.Gateway) (err error) {
-				kept, err = g.Journal("")
-				return err
-			})
-			return kept, err
-		}
-		m.Settle = func(ctx context.Context, v settings.Vault) error {
-			return inVault(v, func(g *gateway.Gateway) error { return g.Settle(ctx) })
-		}
+	m.AppFolder = func(ctx context.Context, vault string) (string, *failure.Error) {
+		path := gateway.Request{Command: "vault", Params: allowlist.Params{"info": allowlist.Text("path")}}
+		return askApp(ctx, s, std, gateway.Vault{Name: vault}, path)
 	}
-	return m, f.JSON, nil
+	m.Journal = func(v settings.Vault) (kept *journal.Journal, err error) {
+		err = inVault(v, s, std, func(g *gateway.Gateway) (err error) {
+			kept, err = g.Journal("")
+			return err
+		})
+		return kept, err
+	}
+	m.Settle = func(ctx context.Context, v settings.Vault) error {
+		return inVault(v, s, std, func(g *gateway.Gateway) error { return g.Settle(ctx) })
+	}
+}
+
+// inVault calls do with a gateway to the embedded CLI in a vault.
+func inVault(v settings.Vault, s settings.Settings, std terminal.Streams, do func(g *gateway.Gateway) error) error {
+	runner, err := bootstrap.NewRunner(s, std, false, nil)
+	if err != nil {
+		return err
+	}
+	defer runner.Close()
+	return do(gateway.New(
+		gateway.Config{
+			Policy:  s.Policy,
+			Vault:   gateway.Vault(v),
+			Runner:  runner,
+			Backend: gateway.Embedded,
+			Session: bootstrap.Session(),
+			Getenv:  std.Getenv,
+			Log:     slog.New(slog.DiscardHandler),
+		},
+	))
 }
 
 // askApp asks the Obsidian CLI one command in a vault, through a gateway whose policy allows nothing else.

@@ -144,7 +144,10 @@ func (m Machine) notes(ctx context.Context, v settings.Served, r *Report) {
 	} else {
 		r.ok("vault", fmt.Sprintf("vault %q: %s%s", v.Folder, sanitize.Counted(c.notes, "note"), more))
 	}
-	c.report(v.Policy.Mutations, r)
+	if !v.Policy.Mutations { // only changes refuse such notes
+		c.hardLinked = found{}
+	}
+	c.report(r)
 }
 
 // listed is the folder of a vault with the function that lists its folders.
@@ -232,10 +235,7 @@ var copies = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\.sync-conflict-\d{8}-|\((.*'s )?conflicted copy.*\)|\(case conflict.*\)`)
 })
 
-func (c *census) report(mutations bool, r *Report) {
-	if !mutations {
-		c.hardLinked = found{}
-	}
+func (c *census) report(r *Report) {
 	if c.unreadable.count > 0 {
 		r.warn(
 			"unreadable",

@@ -34,13 +34,16 @@ func isSearched(path disk.Path) bool {
 
 // scan is a search for secrets in a vault.
 type scan struct {
+	// alsoNumbers says that what only may be a secret, such as a number, is one, see [guard.Find].
+	alsoNumbers bool
+
 	rows     []foundSecret
 	searched int
 	unread   []string // paths of files and folders that could not be read
 }
 
 // of searches all files of a folder. It ends early with ctx.
-func (s *scan) of(ctx context.Context, folder *disk.Folder, alsoNumbers bool, count func(searched int)) error {
+func (s *scan) of(ctx context.Context, folder *disk.Folder, count func(searched int)) error {
 	folder = folder.Telling(func(p disk.Path) { s.unread = append(s.unread, p.String()) })
 	err := folder.Walk(disk.Path{}, func(e disk.Entry) {
 		if ctx.Err() != nil || e.IsDir || !isSearched(e.Path) {
@@ -52,7 +55,7 @@ func (s *scan) of(ctx context.Context, folder *disk.Folder, alsoNumbers bool, co
 		}
 		s.searched++
 		count(s.searched)
-		for _, found := range guard.Find(text, alsoNumbers) {
+		for _, found := range guard.Find(text, s.alsoNumbers) {
 			line := 1 + bytes.Count(text[:found.Start], []byte("\n"))
 			s.rows = append(s.rows, foundSecret{e.Path.String(), line, found.Kind})
 		}
@@ -106,9 +109,9 @@ func Scan(ctx context.Context, std terminal.Streams, args []string) error {
 		)
 	}
 	defer folder.Close()
-	found := scan{rows: []foundSecret{}}
+	found := scan{rows: []foundSecret{}, alsoNumbers: o.Policy.Secrets == policy.SecretsStrict}
 	progress := o.Progress("scan")
-	err = found.of(ctx, folder, o.Policy.Secrets == policy.SecretsStrict, func(searched int) {
+	err = found.of(ctx, folder, func(searched int) {
 		progress.Count(sanitize.Counted(searched, "file"))
 	})
 	progress.Stop()

@@ -31,7 +31,7 @@ func scanned(t *testing.T, ctx context.Context, fails func(name string) bool) (s
 		return nil
 	})
 	var s scan
-	err := s.of(ctx, folder, false, func(int) {})
+	err := s.of(ctx, folder, func(int) {})
 	return s, err
 }
 

@@ -59,7 +59,9 @@ func newParent(pid int, lookUp func(int) (processInfo, error), direct func() int
 			Advice: "use the id of the process that starts the server",
 		}
 	}
-	p.first, p.above = first, p.isAbove(false)
+	p.first = first
+	isAbove, isKnown := p.isAbove()
+	p.above = isAbove && isKnown
 	return p, nil
 }
 
@@ -75,26 +77,27 @@ func (p *parentProcess) gone() bool {
 	case now.started != p.first.started:
 		return true
 	}
-	return p.above && !p.isAbove(true)
+	isAbove, isKnown := p.isAbove()
+	return p.above && isKnown && !isAbove
 }
 
-// isAbove reports whether the process is an ancestor of this one, and doubtful where that cannot be known.
-func (p *parentProcess) isAbove(doubtful bool) bool {
+// isAbove reports whether the process is an ancestor of this one, as far as that can be known.
+func (p *parentProcess) isAbove() (isAbove, isKnown bool) {
 	pid := p.direct()
 	for range maxAncestors {
 		if pid == p.pid {
-			return true
+			return true, true
 		}
 		if pid <= 1 {
-			return false
+			return false, true
 		}
 		up, err := p.lookUp(pid)
 		if err != nil || up.parent == 0 && up.started == 0 {
-			return doubtful
+			return false, false
 		}
 		pid = up.parent
 	}
-	return doubtful
+	return false, false
 }
 
 func (p *parentProcess) wait(ctx context.Context) bool {
