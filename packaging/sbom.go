@@ -31,14 +31,7 @@ func SBOM(file, version string, licences map[string]string) ([]byte, error) {
 		return nil, err
 	}
 	sum := sha256.Sum256(content)
-	properties := []object{property("go:version", info.GoVersion)}
-	for _, s := range info.Settings {
-		properties = append(properties, property("go:build:"+strings.TrimLeft(s.Key, "-"), s.Value))
-	}
-	slices.SortFunc(
-		properties,
-		func(a, b object) int { return strings.Compare(a["name"].(string), b["name"].(string)) },
-	)
+	properties := buildProperties(info)
 	components := []object{
 		library("stdlib", strings.TrimPrefix(strings.Fields(info.GoVersion)[0], "go"), "", "BSD-3-Clause"),
 	}
@@ -58,6 +51,19 @@ func SBOM(file, version string, licences map[string]string) ([]byte, error) {
 		"dependencies": []object{{"ref": info.Main.Path, "dependsOn": all}},
 	}, "", "  ")
 	return append(text, '\n'), err
+}
+
+// buildProperties are how a program was built, sorted by their names.
+func buildProperties(info *buildinfo.BuildInfo) []object {
+	properties := []object{property("go:version", info.GoVersion)}
+	for _, s := range info.Settings {
+		properties = append(properties, property("go:build:"+strings.TrimLeft(s.Key, "-"), s.Value))
+	}
+	slices.SortFunc(
+		properties,
+		func(a, b object) int { return strings.Compare(a["name"].(string), b["name"].(string)) },
+	)
+	return properties
 }
 
 func property(name, value string) object { return object{"name": name, "value": value} }

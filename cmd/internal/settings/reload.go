@@ -75,26 +75,32 @@ func (r *reloader) reload(read *source) *source {
 			}
 		}
 	}
+	became := told.text()
+	if read == nil || became != "" { // once is enough for all agents
+		r.log.Log(
+			context.Background(),
+			terminal.LevelNote,
+			"settings reloaded: "+cmp.Or(became, "nothing became stricter"),
+		)
+	}
+	return f.source
+}
+
+// text says what became of the settings, "" if nothing did.
+func (t telling) text() string {
 	var parts []string
 	for _, part := range []struct {
 		text  string
 		names []string
 	}{
-		{"stricter: ", told.taken}, {"disabled, because not in the settings: ", told.closed},
-		{"takes effect at the next start: ", told.kept}, {"served from the next start: ", told.fresh},
+		{"stricter: ", t.taken}, {"disabled, because not in the settings: ", t.closed},
+		{"takes effect at the next start: ", t.kept}, {"served from the next start: ", t.fresh},
 	} {
 		if len(part.names) > 0 {
 			parts = append(parts, part.text+strings.Join(part.names, ", "))
 		}
 	}
-	if read == nil || len(parts) > 0 { // once is enough for all agents
-		r.log.Log(
-			context.Background(),
-			terminal.LevelNote,
-			"settings reloaded: "+cmp.Or(strings.Join(parts, "; "), "nothing became stricter"),
-		)
-	}
-	return f.source
+	return strings.Join(parts, "; ")
 }
 
 // tighten returns the policy to lay over the one of a vault.

@@ -134,23 +134,7 @@ func mergeNotes(v *call.Vault, p call.Values) (change.Proposal, error) {
 			)
 		}
 	}
-	combine := func(text, other []byte) ([]byte, error) {
-		content := strings.TrimLeft(string(edit.Body(text)), "\r\n")
-		if content == "" {
-			return other, nil
-		}
-		if p.Has("heading") {
-			insert := func(text []byte) ([]byte, error) {
-				return edit.Insert(text, edit.After, edit.Heading(p["heading"]), content)
-			}
-			return explained(insert)(other)
-		}
-		if trimmed := strings.TrimRight(string(edit.Body(other)), "\r\n"); trimmed != "" {
-			content = "\n" + content
-		}
-		return edit.Append(other, content, false), nil
-	}
-	merged, err := combine(text, other)
+	merged, err := combineNotes(p, text, other)
 	if err != nil {
 		return change.Proposal{}, err
 	}
@@ -163,29 +147,14 @@ func mergeNotes(v *call.Vault, p call.Values) (change.Proposal, error) {
 		}, now: map[string]*linked{target: newLinked(markdown.Scan(merged))},
 		to: map[headingAt]headingAt{}, part: func(string, int) string { return target },
 	}
-	behind := len(b.Headings)
-	if p.Has("heading") {
-		i, _ := b.outline.Find(p["heading"]) // it was found above
-		for behind = i + 1; behind < len(b.Headings) && b.Headings[behind].Level > b.Headings[i].Level; behind++ {
-		}
-	}
-	for i := range a.Headings {
-		d.to[headingAt{source, i}] = headingAt{target, behind + i}
-	}
-	for i := range b.Headings {
-		to := headingAt{target, i}
-		if i >= behind {
-			to.at += len(a.Headings)
-		}
-		d.to[headingAt{target, i}] = to
-	}
+	d.mergeHeadings(p, source, target)
 	x, m, err := dividing(v, d, map[string]string{source: target}, nil)
 	if err != nil {
 		return change.Proposal{}, err
 	}
 	ours, _, lost := m.Rewrite(text, source)
 	theirs, _, more := m.Rewrite(other, target)
-	if merged, err = combine(ours, theirs); err != nil {
+	if merged, err = combineNotes(p, ours, theirs); err != nil {
 		return change.Proposal{}, err
 	}
 	properties, err := change.PropertiesIn(ours)
@@ -200,17 +169,59 @@ func mergeNotes(v *call.Vault, p call.Values) (change.Proposal, error) {
 	if err != nil {
 		return change.Proposal{}, err
 	}
-	changed := change.ProposeChange(into.Path, original, merged, "Merged: "+source+" -> "+target)
-	changed.Steps = append(changed.Steps, planned.Steps...)
+	message := "Merged: " + source + " -> " + target
 	if len(kept) > 0 {
-		changed.Message += "\nKept of " + target + ": " + strings.Join(kept, ", ")
+		message += "\nKept of " + target + ": " + strings.Join(kept, ", ")
 	}
 	if len(renamed) > 0 {
-		changed.Message += "\nLabels: " + strings.Join(renamed, ", ")
+		message += "\nLabels: " + strings.Join(renamed, ", ")
 	}
-	changed.Message += remarks(into.Path, append(lost, more...))
+	message += remarks(into.Path, append(lost, more...))
+	changed := change.ProposeChange(into.Path, original, merged, message)
+	changed.Steps = append(changed.Steps, planned.Steps...)
 	err = changeLinks(v, &changed, m, others(x, m, from.Path, into.Path), true)
 	return d.checked(changed, err)
+}
+
+// combineNotes adds the body of a text to another one, at its end or at that of the section that the call names.
+func combineNotes(p call.Values, text, other []byte) ([]byte, error) {
+	content := strings.TrimLeft(string(edit.Body(text)), "\r\n")
+	if content == "" {
+		return other, nil
+	}
+	if p.Has("heading") {
+		insert := func(text []byte) ([]byte, error) {
+			return edit.Insert(text, edit.After, edit.Heading(p["heading"]), content)
+		}
+		return explained(insert)(other)
+	}
+	if trimmed := strings.TrimRight(string(edit.Body(other)), "\r\n"); trimmed != "" {
+		content = "\n" + content
+	}
+	return edit.Append(other, content, false), nil
+}
+
+// mergeHeadings says where the headings of source and target are in the merged note: those of source stand together,
+// at the end of the target or of the section that the call names.
+func (d *division) mergeHeadings(p call.Values, source, target string) {
+	added := d.was[source].Headings
+	own := d.was[target].Headings
+	behind := len(own)
+	if p.Has("heading") {
+		i, _ := d.was[target].outline.Find(p["heading"]) // it was found when the texts were combined
+		for behind = i + 1; behind < len(own) && own[behind].Level > own[i].Level; behind++ {
+		}
+	}
+	for i := range added {
+		d.to[headingAt{source, i}] = headingAt{target, behind + i}
+	}
+	for i := range own {
+		to := headingAt{target, i}
+		if i >= behind {
+			to.at += len(added)
+		}
+		d.to[headingAt{target, i}] = to
+	}
 }
 
 // extractSection moves a section of a note to a note of its own, and leaves a link there.
