@@ -57,6 +57,22 @@ func Contains(t T, got, want string, what ...any) {
 	}
 }
 
+// NotContains reports a text that contains another one.
+func NotContains(t T, got, unwanted string, what ...any) {
+	t.Helper()
+	if strings.Contains(got, unwanted) {
+		t.Errorf("%s", Unwanted(got, unwanted, what...))
+	}
+}
+
+// HasPrefix reports a text that does not begin with another one.
+func HasPrefix(t T, got, want string, what ...any) {
+	t.Helper()
+	if !strings.HasPrefix(got, want) {
+		t.Errorf("%s", Message(got, want, what...))
+	}
+}
+
 // ErrorIs reports an error that does not have want in its chain.
 func ErrorIs(t T, got, want error, what ...any) {
 	t.Helper()
@@ -72,9 +88,18 @@ func Message(got, want any, what ...any) string {
 	case string, []string:
 		verb = "%q"
 	}
-	message := fmt.Sprintf("got "+verb+", want "+verb, got, want)
-	if len(what) > 0 {
-		message = fmt.Sprintf(what[0].(string), what[1:]...) + ": " + message
+	return about(what, fmt.Sprintf("got "+verb+", want "+verb, got, want))
+}
+
+// Unwanted is what is said of a text that contains what it must not contain.
+func Unwanted(got, unwanted string, what ...any) string {
+	return about(what, fmt.Sprintf("got %q, which contains %q", got, unwanted))
+}
+
+// about puts what a message is about before it: a format and its arguments, or nothing.
+func about(what []any, message string) string {
+	if len(what) == 0 {
+		return message
 	}
-	return message
+	return fmt.Sprintf(what[0].(string), what[1:]...) + ": " + message
 }

@@ -62,6 +62,22 @@ func Contains(t T, got, want string, what ...any) {
 	}
 }
 
+// NotContains ends the test at a text that contains another one.
+func NotContains(t T, got, unwanted string, what ...any) {
+	t.Helper()
+	if strings.Contains(got, unwanted) {
+		t.Fatal(assert.Unwanted(got, unwanted, what...))
+	}
+}
+
+// HasPrefix ends the test at a text that does not begin with another one.
+func HasPrefix(t T, got, want string, what ...any) {
+	t.Helper()
+	if !strings.HasPrefix(got, want) {
+		t.Fatal(assert.Message(got, want, what...))
+	}
+}
+
 // ErrorIs ends the test at an error that does not have want in its chain.
 func ErrorIs(t T, got, want error, what ...any) {
 	t.Helper()
