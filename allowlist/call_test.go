@@ -23,7 +23,8 @@ func TestTheZeroCallIsGoodForNothing(t *testing.T) {
 	_, given := c.Param("path")
 	assert.That(t, !given, "the zero call has a parameter")
 	aimed, err := c.In("Work")
-	assert.That(t, err == nil && !aimed.Valid(), "the zero call aimed at a vault: valid %v, %v", aimed.Valid(), err)
+	require.Equal(t, err, nil, "the zero call aimed at a vault: valid %v", aimed.Valid())
+	assert.That(t, !aimed.Valid(), "the zero call aimed at a vault: valid %v", aimed.Valid())
 }
 
 func TestACallSaysWhatItCarries(t *testing.T) {
@@ -133,11 +134,13 @@ func TestACallCanBeUsedInParallel(t *testing.T) {
 		wait.Go(func() {
 			for range 200 {
 				aimed, err := call.In("Work")
-				assert.That(t, err == nil && aimed.String() == want, "%v, %v", aimed, err)
+				assert.NoError(t, err)
+				assert.Equal(t, aimed.String(), want)
 				_, err = aimed.Line(ToEmbedded("linux"))
 				assert.NoError(t, err)
 				again, err := Parse("create", call.Params())
-				assert.That(t, err == nil && again.Reply().Kind == Confirmation, "%v %v", again, err)
+				assert.NoError(t, err)
+				assert.Equal(t, again.Reply().Kind, Confirmation)
 				assert.That(t, len(slices.Collect(Commands())) == len(Names()), "the table changed")
 			}
 		})

@@ -73,7 +73,8 @@ func TestBriefLeavesOutWhatIsRare(t *testing.T) {
 		"read":       "read [file= path= …]",
 	} {
 		c, err := Describe(name)
-		assert.That(t, err == nil && c.Signature(all, BriefSignature) == want, "%q, %v, want %q", c.Signature(all, BriefSignature), err, want)
+		require.Equal(t, err, nil, "want %q", want)
+		assert.Equal(t, c.Signature(all, BriefSignature), want)
 	}
 	for c := range Commands() {
 		for _, p := range c.Params {

@@ -96,7 +96,8 @@ func FuzzParse(f *testing.F) {
 			require.That(t, !strings.ContainsRune(item, 0), "item %d is %q", i, item)
 		}
 		again, err := Parse(name, call.Params())
-		require.That(t, err == nil && slices.Equal(again.Items(), call.Items()), "%q parsed again: %q, %v", call.Items(), again.Items(), err)
+		require.Equal(t, err, nil, "%q parsed again: %q", call.Items(), again.Items())
+		require.EqualSlices(t, again.Items(), call.Items(), "%q parsed again", call.Items())
 		require.Equal(t, call.Effect(), again.Effect(), "%v parsed again has another effect", call)
 		require.Equal(t, call.Shows(), again.Shows(), "%v parsed again has another effect", call)
 	})

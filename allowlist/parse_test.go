@@ -182,7 +182,9 @@ func TestParse(t *testing.T) {
 
 func TestARestrictedCallCarriesNothing(t *testing.T) {
 	call := mustParse(t, "eval", Params{"code": Text("1"), "x": Text("2")})
-	assert.That(t, len(call.Params()) == 0 && call.Tier() == tiers.Restricted && call.Effect() == tiers.Executes, "got %v, tier %v, effect %v", call, call.Tier(), call.Effect())
+	assert.Equal(t, len(call.Params()), 0, "got %v", call)
+	assert.Equal(t, call.Tier(), tiers.Restricted, "got %v", call)
+	assert.Equal(t, call.Effect(), tiers.Executes, "got %v", call)
 }
 
 func TestErrorsComeInTheSameOrder(t *testing.T) {

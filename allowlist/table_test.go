@@ -24,7 +24,8 @@ func TestRowsAreWellFormed(t *testing.T) {
 	seen := map[string]bool{}
 	last := tiers.V0
 	eachRow(func(r *row) {
-		assert.That(t, commandName.MatchString(r.name) && !seen[r.name], "%q is no name of a command, or occurs twice", r.name)
+		assert.That(t, commandName.MatchString(r.name), "%q is no name of a command, or occurs twice", r.name)
+		assert.That(t, !seen[r.name], "%q is no name of a command, or occurs twice", r.name)
 		seen[r.name] = true
 		assert.That(t, r.tier >= last, "%s comes after rows of tier %v", r.name, last)
 		last = r.tier
@@ -35,14 +36,18 @@ func TestRowsAreWellFormed(t *testing.T) {
 		for i := range r.params {
 			p := &r.params[i]
 			where := r.name + " " + p.name
-			assert.That(t, paramName.MatchString(p.name) && !params[p.name] && p.name != "vault" && p.name != "copy", "%s: no name of a parameter, or it occurs twice", where)
+			assert.That(t, paramName.MatchString(p.name), "%s: no name of a parameter, or it occurs twice", where)
+			assert.That(t, !params[p.name], "%s: no name of a parameter, or it occurs twice", where)
+			assert.That(t, p.name != "vault", "%s: no name of a parameter, or it occurs twice", where)
+			assert.That(t, p.name != "copy", "%s: no name of a parameter, or it occurs twice", where)
 			params[p.name] = true
 			checkSummary(t, where, p.summary)
 			assert.That(t, p.kind.String() != "", "%s has no kind", where)
 			if (p.kind == kindChoice) != (len(p.choices) > 0) || (p.kind == kindNumber || p.kind == kindAge) != (p.least != 0 || p.most != 0) {
 				t.Errorf("%s: choices or bounds do not go with its kind", where)
 			}
-			assert.That(t, !p.required || (p.refused == "" && p.kind != kindFlag), "%s is required and cannot be given", where)
+			assert.That(t, !p.required || p.refused == "", "%s is required and refused: %s", where, p.refused)
+			assert.That(t, !p.required || p.kind != kindFlag, "%s is a flag and required", where)
 		}
 	})
 }
@@ -51,7 +56,12 @@ func TestRowsAreWellFormed(t *testing.T) {
 // that an agent pays for by the word.
 func checkSummary(t *testing.T, where, s string) {
 	t.Helper()
-	assert.That(t, s != "" && len(s) <= 72 && !strings.HasSuffix(s, ".") && s[0] >= 'A' && s[0] <= 'Z' && strings.TrimSpace(s) == s, "%s: summary %q", where, s)
+	require.That(t, s != "", "%s: summary %q", where, s)
+	assert.That(t, len(s) <= 72, "%s: summary %q", where, s)
+	assert.That(t, !strings.HasSuffix(s, "."), "%s: summary %q", where, s)
+	assert.That(t, s[0] >= 'A', "%s: summary %q", where, s)
+	assert.That(t, s[0] <= 'Z', "%s: summary %q", where, s)
+	assert.Equal(t, strings.TrimSpace(s), s, "%s", where)
 }
 
 func TestGroupsNameParametersOfTheirRow(t *testing.T) {
@@ -110,7 +120,8 @@ func TestEveryOpenRowStatesItsVerb(t *testing.T) {
 		assert.That(t, word.MatchString(r.verb.did), "%s states no verb: %q", r.name, r.verb)
 		assert.That(t, r.verb.before == "" || word.MatchString(r.verb.before), "%s: %q before a note", r.name, r.verb.before)
 		got, ok := VerbOf(r.name)
-		assert.That(t, ok && got == Verb{r.verb.wants, r.verb.did, r.verb.before}, "%s: the verb %q", r.name, got)
+		require.That(t, ok, "%s: the verb %q", r.name, got)
+		assert.Equal(t, got, Verb{r.verb.wants, r.verb.did, r.verb.before}, "%s: the verb %q", r.name, got)
 	})
 	_, ok := VerbOf("nothing")
 	assert.That(t, !ok, "a name that is no command has a verb")

@@ -197,7 +197,8 @@ func TestFalseFriends(t *testing.T) {
 			q := asked(t, tt.call, tt.params)
 			q.windows = false // where a blank first line is that of the client
 			v := q.judge(answer{stdout: tt.text})
-			assert.That(t, codeOfVerdict(v) == "" && v.stdout == tt.text, "%q, stdout %q", codeOfVerdict(v), v.stdout)
+			assert.Equal(t, codeOfVerdict(v), "")
+			assert.Equal(t, v.stdout, tt.text)
 		})
 	}
 }
@@ -234,7 +235,8 @@ func TestHeadsOfVersions(t *testing.T) {
 	} {
 		q := asked(t, test.call, params{"path": "a.md", "version": "2"})
 		v := q.judge(answer{stdout: test.text})
-		assert.That(t, codeOfVerdict(v) == "" && v.stdout == test.want, "%s: %q: %q, stdout %q", test.call, test.text, codeOfVerdict(v), v.stdout)
+		assert.Equal(t, codeOfVerdict(v), "", "%s: %q", test.call, test.text)
+		assert.Equal(t, v.stdout, test.want, "%s: %q", test.call, test.text)
 		assert.Equal(t, len(v.notices) == 1, test.text != test.want, "%q: %q", test.text, v.notices)
 	}
 }
@@ -409,7 +411,8 @@ func FuzzClassify(f *testing.F) {
 			}
 			v := q.judge(a)
 			checkVerdict(t, q, v)
-			assert.That(t, !v.cut || (v.gap >= 0 && v.gap <= len(v.stdout)), "gap %d in %d bytes", v.gap, len(v.stdout))
+			assert.That(t, !v.cut || v.gap >= 0, "gap %d in %d bytes", v.gap, len(v.stdout))
+			assert.That(t, !v.cut || v.gap <= len(v.stdout), "gap %d in %d bytes", v.gap, len(v.stdout))
 			if q.reply.Kind == allowlist.Content && v.stdout != "" && v.stdout != "[]" && !strings.HasSuffix(stdout, v.stdout) {
 				t.Errorf("%s: %q became %q", q.name, stdout, v.stdout)
 			}
@@ -471,7 +474,9 @@ func TestWarningsOfTheRuntime(t *testing.T) {
 		"(electron) 'x' is deprecated", "(node:4711) Warning: x",
 	}
 	for _, line := range lines {
-		assert.That(t, isErrorNoise(line) && !isNoise(line), "%q: noise on stderr %v, on stdout %v", line, isErrorNoise(line), isNoise(line))
+		assert.That(t, isErrorNoise(line),
+			"%q: noise on stderr %v, on stdout %v", line, isErrorNoise(line), isNoise(line))
+		assert.That(t, !isNoise(line), "%q: noise on stderr %v, on stdout %v", line, isErrorNoise(line), isNoise(line))
 	}
 	assert.That(t, !isErrorNoise("[draft] ERROR: x"), "a line of a person was taken for noise")
 }

@@ -112,7 +112,8 @@ func TestStoppedWritesAreUnknown(t *testing.T) {
 	t.Run("a crash says that the change may have been made", func(t *testing.T) {
 		r, p, _ := appRunner(t, Config{}, probed, part{Argv: hang.Argv, Do: "crash"})
 		_, err := r.Run(t.Context(), permit, p)
-		assert.That(t, codeOf(err) == CodeCrashed && strings.Contains(hintOf(err), "may have been made"), "%v %v", err, hintOf(err))
+		assert.Equal(t, codeOf(err), CodeCrashed, "%v %v", err, hintOf(err))
+		assert.Contains(t, hintOf(err), "may have been made", "%v %v", err, hintOf(err))
 	})
 }
 

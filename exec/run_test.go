@@ -142,7 +142,8 @@ func TestProbeIsAskedOnce(t *testing.T) {
 	r, p, _ := appRunner(t, Config{}, probed, readX, readX, readX)
 	together(3, func() {
 		out, err := r.Run(t.Context(), reads("a.md"), p)
-		assert.That(t, err == nil && out.Stdout == "x\n", "%q, %v", out.Stdout, err)
+		require.NoError(t, err)
+		assert.Equal(t, out.Stdout, "x\n")
 	})
 }
 
@@ -396,7 +397,8 @@ func TestQueueOfTheApp(t *testing.T) {
 	r, p := runnerFor(t, Config{Timeout: time.Minute}, path)
 	together(calls, func() {
 		out, err := r.Run(t.Context(), mustPermit("version", nil), p)
-		assert.That(t, err == nil && out.ExitCode == 0, "status %d, %v", out.ExitCode, err)
+		require.NoError(t, err)
+		assert.Equal(t, out.ExitCode, 0)
 	})
 	runs := logged(path)
 	assert.That(t, len(runs) == calls, "%d runs", len(runs))
@@ -426,7 +428,8 @@ func TestEmbeddedRunsInParallel(t *testing.T) {
 	r, p, _ := embeddedRunner(t, Config{Timeout: 30 * time.Second}, script{Any: true, Parts: []part{{Argv: []string{"--facts", "version"}, Do: "meet", Number: calls}}})
 	together(calls, func() {
 		out, err := r.Run(t.Context(), mustPermit("version", nil), p)
-		assert.That(t, err == nil && out.ExitCode == 0, "status %d, %v", out.ExitCode, err)
+		require.NoError(t, err)
+		assert.Equal(t, out.ExitCode, 0)
 	})
 }
 

@@ -249,7 +249,8 @@ func TestSizesAreKnownByTheCall(t *testing.T) {
 	assert.That(t, s.of(one) == 0, "a size that was not noted")
 	s.keep(one, 100)
 	s.keep(one, 200)
-	assert.That(t, s.of(one) == 200 && s.of(one+uint64(len(s.known))) == 0, "%d and %d", s.of(one), s.of(one+uint64(len(s.known))))
+	assert.Equal(t, s.of(one), 200, "%d and %d", s.of(one), s.of(one+uint64(len(s.known))))
+	assert.Equal(t, s.of(one+uint64(len(s.known))), 0, "%d and %d", s.of(one), s.of(one+uint64(len(s.known))))
 	s.keep(one+uint64(len(s.known)), 300) // comes to the same place
 	assert.Equal(t, s.of(one), 0, "the size of another call")
 }

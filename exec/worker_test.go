@@ -207,7 +207,8 @@ func TestCancelOfAResidentCall(t *testing.T) {
 		ended := inFlight(ctx, t, r, writes("hang.md"), p, path, 1)
 		cancel()
 		got := <-ended
-		assert.That(t, codeOf(got.err) == CodeCancelled && gone(pid), "%v, gone %v", got.err, gone(pid))
+		assert.Equal(t, codeOf(got.err), CodeCancelled, "%v, gone %v", got.err, gone(pid))
+		assert.That(t, gone(pid), "%v, gone %v", got.err, gone(pid))
 	})
 	t.Run("before it began", func(t *testing.T) {
 		r, p, _ := residentRunner(t, Config{}, "worker")
@@ -410,7 +411,8 @@ func TestWorkersAreReplaced(t *testing.T) {
 		begun := time.Now()
 		r.Close()
 		took := time.Since(begun)
-		assert.That(t, gone(pid) && took <= 2*process.StopGrace+busyness, "gone %v after %v", gone(pid), took)
+		assert.That(t, gone(pid), "gone %v after %v", gone(pid), took)
+		assert.That(t, took <= 2*process.StopGrace+busyness, "gone %v after %v", gone(pid), took)
 	})
 	t.Run("when the right to send texts is taken", func(t *testing.T) {
 		r, p, _ := residentRunner(t, Config{Embeddings: Embeddings{Server: "https://api.example/v1 m", KeyFile: "/key", Elsewhere: true}}, "worker", "worker")

@@ -85,9 +85,11 @@ func TestPauseReachesEveryGateway(t *testing.T) {
 		for _, g := range []*Gateway{f.gateway, other, New(f.config)} {
 			assert.Equal(t, code(g.Do(context.Background(), Request{Command: "daily:path"})), want, "Do")
 			plan := g.DryRun(context.Background(), Request{Command: "daily:path"})
-			assert.That(t, (plan.Error == nil) == (want == "") && (plan.Error == nil || plan.Error.Code == want), "DryRun: %+v, want %q", plan.Error, want)
+			require.Equal(t, plan.Error == nil, want == "", "DryRun: %+v, want %q", plan.Error, want)
+			assert.That(t, plan.Error == nil || plan.Error.Code == want, "DryRun: %+v, want %q", plan.Error, want)
 			codes := g.DoBatch(context.Background(), batch).Failures()
-			assert.That(t, (len(codes) == 0) == (want == "") && (len(codes) == 0 || codes[0] == want), "DoBatch: %q, want %q", codes, want)
+			assert.Equal(t, len(codes) == 0, want == "", "DoBatch: %q, want %q", codes, want)
+			assert.That(t, len(codes) == 0 || codes[0] == want, "DoBatch: %q, want %q", codes, want)
 		}
 	}
 	check("")
@@ -135,8 +137,10 @@ func TestAPauseStopsWhatWaits(t *testing.T) {
 		require.NoError(t, errors.Join(os.MkdirAll(f.state(), 0o700), os.WriteFile(admission.PauseFile(f.state()), nil, 0o600)))
 		release()
 		got := <-done
-		assert.That(t, code(got) == "paused" && got.ExitCode == -1, "%s: %+v, want paused", req.Command, got.Error)
-		assert.That(t, f.gateway.running.Running() == 0 && f.gateway.vaults[0].writing.Running() == 0, "%s: a place was not given back", req.Command)
+		assert.Equal(t, code(got), "paused", "%s: %+v, want paused", req.Command, got.Error)
+		assert.Equal(t, got.ExitCode, -1, "%s: %+v, want paused", req.Command, got.Error)
+		assert.Equal(t, f.gateway.running.Running(), 0, "%s: a place was not given back", req.Command)
+		assert.Equal(t, f.gateway.vaults[0].writing.Running(), 0, "%s: a place was not given back", req.Command)
 	}
 }
 
@@ -173,7 +177,8 @@ func TestSeveralVaults(t *testing.T) {
 	f.gateway = New(f.config)
 	f.embedded(`--facts vault=Work daily:path => D.md\n`)
 	got := f.gateway.Do(context.Background(), Request{Command: "daily:path"})
-	assert.That(t, got.OK && got.Vault == "Work", "the default: %+v", got)
+	assert.That(t, got.OK, "the default: %+v", got)
+	assert.Equal(t, got.Vault, "Work", "the default: %+v", got)
 	got = f.gateway.Do(context.Background(), Request{Command: "daily:path", Vault: "Work"})
 	assert.That(t, got.OK, "by name: %+v", got)
 	append := Request{Command: "daily:append", Params: params("content", "x")}
@@ -185,11 +190,16 @@ func TestSeveralVaults(t *testing.T) {
 	for _, name := range []string{"home", "Hom", "x", "/"} {
 		got := f.gateway.Do(context.Background(), Request{Command: "daily:path", Vault: name})
 		plan := f.gateway.DryRun(context.Background(), Request{Command: "daily:path", Vault: name})
-		assert.That(t, code(got) == "vault_not_found" && !plan.OK && plan.Error.Code == "vault_not_found" && got.Error.Hint != "", "%q: %+v", name, got)
+		require.Equal(t, code(got), "vault_not_found", "%q: %+v", name, got)
+		require.That(t, !plan.OK, "%q: %+v", name, got)
+		assert.Equal(t, plan.Error.Code, "vault_not_found", "%q: %+v", name, got)
+		assert.That(t, got.Error.Hint != "", "%q: %+v", name, got)
 	}
-	assert.That(t, f.gateway.Visible("")("A.md") && !f.gateway.Visible("Nowhere")("A.md"), "a note of no vault is seen")
+	assert.That(t, f.gateway.Visible("")("A.md"), "a note of no vault is seen")
+	assert.That(t, !f.gateway.Visible("Nowhere")("A.md"), "a note of no vault is seen")
 	names := f.gateway.VaultNames()
-	assert.That(t, strings.Join(names, " ") == "Work Home" && f.gateway.VaultName() == "Work", "names %q", names)
+	assert.Equal(t, strings.Join(names, " "), "Work Home", "names %q", names)
+	assert.Equal(t, f.gateway.VaultName(), "Work", "names %q", names)
 }
 
 // Where it cannot be told whether the gateway is paused nothing is answered, and the
@@ -231,7 +241,9 @@ func TestTheLimitCountsFromWhenACallWasTakenIn(t *testing.T) {
 	f := newFixture(t, embeddedOnly).embedded(`--facts vault=Work version => 1.12.7\n`)
 	late := Request{Command: "read", Params: params("path", "N.md"), Taken: time.Now().Add(-f.gateway.runner.Timeout())}
 	got := f.gateway.Do(t.Context(), late)
-	assert.That(t, code(got) == "timeout" && got.Error.Hint != "" && got.ExitCode == -1, "%+v", got)
+	require.Equal(t, code(got), "timeout", "%+v", got)
+	assert.That(t, got.Error.Hint != "", "%+v", got)
+	assert.Equal(t, got.ExitCode, -1, "%+v", got)
 	_, own := f.called()
 	assert.That(t, len(own) == 0, "started %q", own)
 	ctx, cancel := f.gateway.admission.WithDeadline(t.Context(), late.Taken, time.Minute)
@@ -256,14 +268,18 @@ func TestAPageOfANoteIsNotReadAgain(t *testing.T) {
 		before, _ := f.called()
 		second := f.gateway.Do(t.Context(), following(t, req, first))
 		after, _ := f.called()
-		require.That(t, second.OK && len(second.Notices) == 0 && first.Stdout != second.Stdout, "%s: %+v", name, second)
+		require.That(t, second.OK, "%s: %+v", name, second)
+		require.Equal(t, len(second.Notices), 0, "%s: %+v", name, second)
+		require.That(t, first.Stdout != second.Stdout, "%s: %+v", name, second)
 		reads := slices.Index(after, "vault=Work read path=N.md")
 		again := len(after) > len(before)
-		assert.That(t, reads >= 0 && again == (name == "young"), "%s: %d and %d programs were started", name, len(before), len(after))
+		assert.That(t, reads >= 0, "%s: %d and %d programs were started", name, len(before), len(after))
+		assert.Equal(t, again, name == "young", "%s: %d and %d programs were started", name, len(before), len(after))
 		f.app(versionLine, `vault=Work read path=N.md => `+escapedLines(text)+"more")
 		writeNote(t, f.vault, "N.md", text+"more", 30*time.Minute)
 		got := f.gateway.Do(t.Context(), following(t, req, first))
-		assert.That(t, got.OK && len(got.Notices) == 1, "%s, changed: %+v", name, got)
+		assert.That(t, got.OK, "%s, changed: %+v", name, got)
+		assert.Equal(t, len(got.Notices), 1, "%s, changed: %+v", name, got)
 	}
 }
 
@@ -336,5 +352,6 @@ func TestWhatWasReadWhileThePolicyChangedIsNotKept(t *testing.T) {
 	next := following(t, req, f.gateway.Do(context.Background(), req))
 	stricter = false
 	got := f.gateway.Do(context.Background(), next)
-	assert.That(t, code(got) == "not_found" && got.Stdout == "", "a page of what the earlier policy let be read: %+v", got)
+	assert.Equal(t, code(got), "not_found", "a page of what the earlier policy let be read: %+v", got)
+	assert.Equal(t, got.Stdout, "", "a page of what the earlier policy let be read: %+v", got)
 }

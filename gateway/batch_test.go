@@ -151,7 +151,8 @@ func TestABatch(t *testing.T) {
 			got := f.gateway.DoBatch(context.Background(), test.batch)
 			assert.That(t, outcome(got) == test.want, "got %s, want %s\n%+v", outcome(got), test.want, got.Error)
 			ok := got.Error == nil && got.Summary.OK == len(test.batch.Operations)
-			assert.That(t, got.OK == ok && (len(got.Failures()) == 0) == ok, "ok %v with %s", got.OK, outcome(got))
+			assert.Equal(t, got.OK, ok, "ok %v with %s", got.OK, outcome(got))
+			assert.Equal(t, len(got.Failures()) == 0, ok, "ok %v with %s", got.OK, outcome(got))
 			if _, own := f.called(); test.called != nil && !slices.Equal(own, test.called) || got.Error != nil && len(own) > 0 {
 				t.Errorf("called %q, want %q", own, test.called)
 			}
@@ -252,7 +253,10 @@ func TestACancelledBatchBeginsNothingMore(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	got := f.gateway.DoBatch(ctx, Batch{Operations: []Operation{operation("c1", "read", "path", "N.md"), operation("c2", "tags")}})
-	assert.That(t, !got.OK && got.Error != nil && got.Error.Code == "cancelled" && got.Summary.OK == 0, "got %s", outcome(got))
+	require.That(t, !got.OK, "got %s", outcome(got))
+	require.That(t, got.Error != nil, "got %s", outcome(got))
+	assert.Equal(t, got.Error.Code, "cancelled", "got %s", outcome(got))
+	assert.Equal(t, got.Summary.OK, 0, "got %s", outcome(got))
 	_, own := f.called()
 	assert.That(t, len(own) == 0, "called %q", own)
 }
@@ -269,7 +273,8 @@ func TestACancelledBatchKeepsWhatIsDone(t *testing.T) {
 		}
 	})
 	got := f.gateway.vaults[0].carryOutBatch(ctx, plan)
-	assert.That(t, outcome(got) == `c1=ok c2=skipped refused cancelled at ""` && got.Results[0].Result.Stdout == "text\n", "got %s", outcome(got))
+	require.Equal(t, outcome(got), `c1=ok c2=skipped refused cancelled at ""`)
+	assert.Equal(t, got.Results[0].Result.Stdout, "text\n")
 }
 
 // expiring is a context whose time limit passes when it is told.
@@ -316,7 +321,8 @@ func TestABatchEndsAtItsLimit(t *testing.T) {
 			}
 		})
 		got := f.gateway.vaults[0].carryOutBatch(ctx, plan)
-		assert.That(t, outcome(got) == test.want && got.Error.Hint != "", "got %s, want %s", outcome(got), test.want)
+		require.Equal(t, outcome(got), test.want)
+		assert.That(t, got.Error.Hint != "", "want %s", test.want)
 		require.That(t, slices.Contains(got.Failures(), "timeout"), "%+v", got)
 		assert.That(t, got.Results[1].Notice != "", "%+v", got)
 		assert.Equal(t, told[len(told)-1], test.told, "told at last")
@@ -420,7 +426,8 @@ func TestABatchWithAKeyIsCarriedOutOnce(t *testing.T) {
 		other.Operations = slices.Clone(batch.Operations)
 		change(&other)
 		got := f.gateway.DoBatch(context.Background(), other)
-		assert.That(t, got.Error != nil && got.Error.Code == "bad_request", "%s with the key of another batch: %s", name, outcome(got))
+		require.That(t, got.Error != nil, "%s with the key of another batch: %s", name, outcome(got))
+		assert.Equal(t, got.Error.Code, "bad_request", "%s with the key of another batch: %s", name, outcome(got))
 	}
 	single := Request{Command: "create", Params: params("path", "N.md"), IdempotencyKey: "monday"}
 	assert.Equal(t, code(f.gateway.Do(context.Background(), single)), "bad_request", "a single call with the key of a batch")
@@ -434,7 +441,8 @@ func TestABatchThatDidNothingMayBeTriedAgain(t *testing.T) {
 	}}
 	for range 2 {
 		got := f.gateway.DoBatch(context.Background(), batch)
-		assert.That(t, outcome(got) == "c1=error(not_found) c2=skipped" && len(got.Notices) == 0, "got %s %q", outcome(got), got.Notices)
+		assert.Equal(t, outcome(got), "c1=error(not_found) c2=skipped", "got %s %q", outcome(got), got.Notices)
+		assert.Equal(t, len(got.Notices), 0, "got %s %q", outcome(got), got.Notices)
 	}
 }
 

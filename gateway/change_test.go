@@ -213,7 +213,10 @@ func TestAPlanThatCannotBeReadIsAnError(t *testing.T) {
 			want := "the plan of the change cannot be read: " + tt.want
 			request := Request{Command: "append", Params: params("path", "a.md", "content", "x")}
 			check := func(what string, got *failure.Error) {
-				assert.That(t, got != nil && got.Code == "cli_error" && strings.HasSuffix(got.Message, want) && got.Hint != "", "%s: %+v, want %q", what, got, want)
+				require.That(t, got != nil, "%s: %+v, want %q", what, got, want)
+				assert.Equal(t, got.Code, "cli_error", "%s: %+v, want %q", what, got, want)
+				assert.That(t, strings.HasSuffix(got.Message, want), "%s: %+v, want %q", what, got, want)
+				assert.That(t, got.Hint != "", "%s: %+v, want %q", what, got, want)
 			}
 			check("a call", f.gateway.Do(t.Context(), request).Error)
 			plan := f.gateway.DryRun(t.Context(), request)

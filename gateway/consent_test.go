@@ -179,7 +179,9 @@ func TestWhatWasApprovedIsPublishedAsItWas(t *testing.T) {
 		require.NoError(t, os.WriteFile(note, []byte(text), 0o600))
 		running.Release("other")
 		got := <-done
-		assert.That(t, code(got) == want && f.published() == map[bool]int{true: 1}[want == ""], "%s: %+v, published %d times", text, got.Error, f.published())
+		assert.Equal(t, code(got), want, "%s: %+v, published %d times", text, got.Error, f.published())
+		assert.Equal(t, f.published(), map[bool]int{true: 1}[want == ""],
+			"%s: %+v, published %d times", text, got.Error, f.published())
 	}
 }
 

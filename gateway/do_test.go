@@ -175,7 +175,8 @@ func TestDo(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			f := newFixture(t, tt.change).app(tt.app...).embedded(tt.embedded...)
 			got := f.gateway.Do(context.Background(), tt.request)
-			require.That(t, code(got) == tt.code && got.OK == (tt.code == ""), "code %q, ok %v, want %q: %+v", code(got), got.OK, tt.code, got.Error)
+			require.Equal(t, code(got), tt.code, "%+v", got.Error)
+			require.Equal(t, got.OK, tt.code == "", "want %q: %+v", tt.code, got.Error)
 			if got.Command != tt.want.Command || got.Stdout != tt.want.Stdout || got.Backend != tt.want.Backend || got.Path != tt.want.Path {
 				t.Errorf("got %+v, want %+v", got, tt.want)
 			}

@@ -61,7 +61,8 @@ func TestDryRunChangesNothing(t *testing.T) {
 			}
 			assert.That(t, strings.HasSuffix(strings.Join(got.Argv, " "), tt.argv), "argv %q, want %q", got.Argv, tt.argv)
 			assert.That(t, strings.Contains(strings.Join(got.Notices, " "), tt.notices), "notices %q, want %q", got.Notices, tt.notices)
-			assert.That(t, (got.Shell != "") == (got.Backend != "" && got.Decision != "deny"), "the line to paste is %q", got.Shell)
+			runs := got.Backend != "" && got.Decision != "deny"
+			assert.Equal(t, got.Shell != "", runs, "the line to paste is %q", got.Shell)
 			app, embedded := f.called()
 			asksOnly := func(line string) bool {
 				return strings.Contains(line, "--plan ") || strings.HasSuffix(line, " daily:path")

@@ -107,7 +107,8 @@ func (f *fixture) checkLogs(t *testing.T) (lines int) {
 	t.Helper()
 	for _, folder := range []string{audit.AuditFolder(f.state()), audit.CallsFolder(f.state())} {
 		report, err := audit.Verify(t.Context(), folder)
-		assert.That(t, err == nil && report.Broken == nil, "the log is %+v, %v", report, err)
+		require.Equal(t, err, nil, "the log is %+v", report)
+		assert.That(t, report.Broken == nil, "the log is %+v", report)
 		if lines += report.Lines; report.Lines == 0 {
 			continue
 		}

@@ -22,7 +22,9 @@ func TestWrite(t *testing.T) {
 	assert.That(t, bytes.Equal(first.Bytes(), second.Bytes()), "two bundles of the same files differ")
 	z, err := zip.NewReader(bytes.NewReader(first.Bytes()), int64(first.Len()))
 	require.NoError(t, err)
-	assert.That(t, len(z.File) == 3 && z.File[0].Name == "LICENSE" && z.File[2].Name == "server/a", "the entries are %v", z.File)
+	require.Equal(t, len(z.File), 3, "the entries are %v", z.File)
+	require.Equal(t, z.File[0].Name, "LICENSE", "the entries are %v", z.File)
+	assert.Equal(t, z.File[2].Name, "server/a", "the entries are %v", z.File)
 	for _, f := range z.File {
 		want := files[f.Name]
 		r := require.Value(f.Open())(t)
@@ -48,14 +50,18 @@ func TestUniversal(t *testing.T) {
 	intel, arm := machProgram(macho.CpuAmd64, 20_000), machProgram(macho.CpuArm64, 5)
 	one := require.Value(Universal(intel, arm))(t)
 	other, err := Universal(arm, intel)
-	assert.That(t, err == nil && bytes.Equal(one, other), "the order of the programs makes a difference (%v)", err)
+	require.Equal(t, err, nil, "the order of the programs makes a difference (%v)", err)
+	assert.That(t, bytes.Equal(one, other), "the order of the programs makes a difference (%v)", err)
 	fat, err := macho.NewFatFile(bytes.NewReader(one))
 	require.NoError(t, err)
 	require.That(t, len(fat.Arches) == 2, "there are %d programs", len(fat.Arches))
 	for i, want := range [][]byte{intel, arm} {
 		a := fat.Arches[i]
 		got, err := io.ReadAll(io.NewSectionReader(bytes.NewReader(one), int64(a.Offset), int64(a.Size)))
-		assert.That(t, err == nil && bytes.Equal(got, want) && a.Offset%(1<<alignment) == 0 && a.Align == alignment, "program %d is %d bytes at %d (%v)", i, a.Size, a.Offset, err)
+		require.Equal(t, err, nil, "program %d is %d bytes at %d (%v)", i, a.Size, a.Offset, err)
+		assert.That(t, bytes.Equal(got, want), "program %d is %d bytes at %d (%v)", i, a.Size, a.Offset, err)
+		assert.Equal(t, a.Offset%(1<<alignment), 0, "program %d is %d bytes at %d (%v)", i, a.Size, a.Offset, err)
+		assert.Equal(t, a.Align, alignment, "program %d is %d bytes at %d (%v)", i, a.Size, a.Offset, err)
 	}
 	last := fat.Arches[1]
 	assert.That(t, int(last.Offset+last.Size) == len(one), "the file has %d bytes, its last program ends at %d", len(one), last.Offset+last.Size)

@@ -35,10 +35,13 @@ func TestFilesAreFresh(t *testing.T) {
 // The registries and packages limit the texts.
 func TestTextsFitTheirPlaces(t *testing.T) {
 	n := len(Tagline)
-	assert.That(t, n <= 80 && !strings.HasSuffix(Tagline, "."), "the tagline has %d characters, or a full stop", n)
-	assert.That(t, strings.HasSuffix(Summary, ".") && strings.Count(Summary, ".") == 1, "the summary is not one sentence")
+	assert.That(t, n <= 80, "the tagline has %d characters, or a full stop", n)
+	assert.That(t, !strings.HasSuffix(Tagline, "."), "the tagline has %d characters, or a full stop", n)
+	assert.That(t, strings.HasSuffix(Summary, "."), "the summary is not one sentence")
+	assert.Equal(t, strings.Count(Summary, "."), 1, "the summary is not one sentence")
 	for line := range strings.Lines(wrapped("  ", Description)) {
-		assert.That(t, len(line) <= 79 && strings.HasPrefix(line, "  "), "the line %q has %d characters", line, len(line))
+		assert.That(t, len(line) <= 79, "the line %q has %d characters", line, len(line))
+		assert.HasPrefix(t, line, "  ", "the line %q has %d characters", line, len(line))
 	}
 	assert.That(t, strings.Join(strings.Fields(wrapped("  ", Description)), " ") == Description, "wrapping changes the text")
 }

@@ -168,7 +168,10 @@ func TestAgentsMayDoWhatAllThreeAllow(t *testing.T) {
 					form := c
 					form.needs = access.None // lists and explain are about no note
 					listed := wantedOfAll([]drawn{server[name], own[name], rights[name]}, form, note) != "deny"
-					assert.That(t, err == nil && (p.Lists(row, plain) == nil) == listed, "%s, %s: listed %v, want %v", name, c.command, p.Lists(row, plain), listed)
+					require.Equal(t, err, nil,
+						"%s, %s: listed %v, want %v", name, c.command, p.Lists(row, plain), listed)
+					assert.Equal(t, p.Lists(row, plain) == nil, listed,
+						"%s, %s: listed %v", name, c.command, p.Lists(row, plain))
 				}
 				if got := verdictOf(p, call); got != want {
 					t.Errorf("%s, %s of %s: %s, want %s\nserver %+v\nvault %+v\nagent %+v", name, c.command, note, got, want, server[name], own[name], rights[name])

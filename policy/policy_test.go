@@ -310,8 +310,12 @@ func TestConfirmHasNames(t *testing.T) {
 	for c, name := range map[policy.Confirm]string{policy.ConfirmWrites: "writes", policy.ConfirmDestructive: "destructive", policy.ConfirmNever: "never", 3: "confirm(3)", 255: "confirm(255)"} {
 		assert.That(t, c.String() == name, "%d is called %q", c, c)
 		got, err := policy.ParseConfirm(name)
-		assert.That(t, c > policy.ConfirmNever || (got == c && err == nil), "%q is read as %v, %v", name, got, err)
-		assert.That(t, c <= policy.ConfirmNever || err != nil, "%q is read as %v", name, got)
+		if c > policy.ConfirmNever {
+			assert.That(t, err != nil, "%q is read as %v", name, got)
+			continue
+		}
+		assert.NoError(t, err, "%q", name)
+		assert.Equal(t, got, c, "%q", name)
 	}
 	for _, bad := range []string{"", "Never", " never", "always", "no"} {
 		got, err := policy.ParseConfirm(bad)

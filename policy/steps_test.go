@@ -199,7 +199,9 @@ func TestTheDailyNoteIsJudgedByItsPath(t *testing.T) {
 	}
 	for path, confined := range map[string]bool{"A.md": false, "Read/A.md": false, "Hidden/A.md": true, "hidden/a.md": true} {
 		step := permit.ReadDaily(path)
-		assert.That(t, step.Valid() && step.Confined() == confined && step.Guarded(), "%s: confined %v, want %v", path, step.Confined(), confined)
+		assert.That(t, step.Valid(), "%s: want %v", path, confined)
+		assert.Equal(t, step.Confined(), confined, "%s", path)
+		assert.That(t, step.Guarded(), "%s: want %v", path, confined)
 	}
 	ignoring := mustDecideWith(t, widest(), ignored, "daily:read")
 	assert.That(t, ignoring.ReadDaily("A.md").Confined(), "with an ignore file any note may be hidden")
@@ -224,7 +226,8 @@ func TestAPreviewIsGrantedWhereApprovalCouldFollow(t *testing.T) {
 			preview := decision.Preview()
 			assert.Equal(t, preview.Valid(), want, "%s: %v: valid", name, call)
 			approved, err := decision.Approved()
-			assert.That(t, approved.Valid() == want && (err == nil) == want, "%s: %v: approved %v, %v", name, call, approved.Valid(), err)
+			assert.Equal(t, approved.Valid(), want, "%s: %v: %v", name, call, err)
+			assert.Equal(t, err == nil, want, "%s: %v: %v", name, call, err)
 			assert.That(t, !want || preview.Call().String() == call.String(), "%s: %v: the preview is of %v", name, call, preview.Call())
 			if want {
 				granted++

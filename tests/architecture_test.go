@@ -324,7 +324,8 @@ func TestEachBareGoroutineHasItsReason(t *testing.T) {
 		assert.Equal(t, count, bareGoroutines[name].count, "goroutines outside of groups in %s", name)
 	}
 	for name, bare := range bareGoroutines {
-		assert.That(t, found[name] > 0 && bare.why != "", "%s starts no goroutine, or there is no reason for it", name)
+		assert.That(t, found[name] > 0, "%s starts no goroutine, or there is no reason for it", name)
+		assert.That(t, bare.why != "", "%s starts no goroutine, or there is no reason for it", name)
 	}
 }
 
@@ -362,7 +363,8 @@ func TestWhoAsksForRegularFilesHasAReason(t *testing.T) {
 		assert.Equal(t, count, regular[name].count, "questions for regular files in %s", name)
 	}
 	for name, asks := range regular {
-		assert.That(t, found[name] > 0 && asks.why != "", "%s does not ask, or there is no reason for it", name)
+		assert.That(t, found[name] > 0, "%s does not ask, or there is no reason for it", name)
+		assert.That(t, asks.why != "", "%s does not ask, or there is no reason for it", name)
 	}
 }
 
@@ -422,7 +424,8 @@ func TestEachUnjudgedTextHasItsReason(t *testing.T) {
 		assert.Equal(t, count, unjudged[name].count, "texts that were not judged: %s", name)
 	}
 	for name, place := range unjudged {
-		assert.That(t, found[name] > 0 && place.why != "", "%s is not there, or there is no reason for it", name)
+		assert.That(t, found[name] > 0, "%s is not there, or there is no reason for it", name)
+		assert.That(t, place.why != "", "%s is not there, or there is no reason for it", name)
 	}
 }
 

@@ -232,7 +232,8 @@ func rowsOf(t *testing.T, name string, cells int) (rows [][]string) {
 	text := require.Value(os.ReadFile(name))(t)
 	for line := range strings.Lines(string(text)) {
 		row := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
-		require.That(t, len(row) == cells && !slices.Contains(row, ""), "%s: %q has not %d cells", name, line, cells)
+		require.Equal(t, len(row), cells, "%s: %q has not %d cells", name, line, cells)
+		require.That(t, !slices.Contains(row, ""), "%s: %q has not %d cells", name, line, cells)
 		rows = append(rows, row)
 	}
 	return rows

@@ -59,7 +59,8 @@ func TestAChildDoesNotRunBeforeItIsInItsJob(t *testing.T) {
 	require.NoError(t, c.Start())
 	defer func() { _ = c.Process.Kill(); _ = c.Wait() }()
 	threads, err := threadsOf(uint32(c.Process.Pid))
-	require.That(t, err == nil && len(threads) == 1, "threads %d, %v", threads, err)
+	require.Equal(t, err, nil, "threads %d", threads)
+	require.Equal(t, len(threads), 1, "threads %d", threads)
 	if times, err := resumeThread(threads[0]); times != 1 || err != nil {
 		t.Errorf("its thread was suspended %d times, %v; want once", times, err)
 	}

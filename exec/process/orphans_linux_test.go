@@ -115,7 +115,8 @@ func TestTheEndIsToldBeforeTheExitStatusIsTaken(t *testing.T) {
 		pid, err := os.ReadFile(file)
 		assert.That(t, err == nil, "%v", err)
 		stat, err := os.ReadFile(filepath.Join("/proc", strings.TrimSpace(string(pid)), "stat"))
-		assert.That(t, err == nil && isEndedChildOf(stat, os.Getpid()), "%q, %v", stat, err)
+		require.Equal(t, err, nil, "%q", stat)
+		assert.That(t, isEndedChildOf(stat, os.Getpid()), "%q", stat)
 	}}
 	e := c.Run(t.Context())
 	out, _ := e.Stdout.Text()

@@ -45,7 +45,8 @@ func TestOneAgentIsPausedOrRevoked(t *testing.T) {
 	must(RevokeAgent(state, "cursor", time.Now()))
 	check("revoked too", "agent_denied")
 	was, err := Resume(state, "cursor")
-	assert.That(t, was && err == nil, "%v, %v", was, err)
+	assert.That(t, was, "%v, %v", was, err)
+	assert.NoError(t, err)
 	check("revoked", "agent_denied")
 	must(RenewAgent(state, "cursor"))
 	check("renewed", "")
@@ -98,7 +99,8 @@ func TestAPauseLastsFromTheFirstTime(t *testing.T) {
 	for _, now := range []time.Time{first, first.Add(time.Hour)} {
 		require.NoError(t, Pause(state, "", now))
 		since := PausedSince(state)
-		assert.That(t, since != nil && since.Equal(first), "paused since %v, want %v", since, first)
+		require.That(t, since != nil, "paused since %v, want %v", since, first)
+		assert.That(t, since.Equal(first), "paused since %v, want %v", since, first)
 	}
 }
 
@@ -124,10 +126,13 @@ func TestWhateverHasTheNameIsAPause(t *testing.T) {
 func TestResumeSaysWhetherItWasPaused(t *testing.T) {
 	state := t.TempDir()
 	was, err := Resume(state, "")
-	assert.That(t, !was && err == nil, "%v, %v without a pause", was, err)
+	assert.That(t, !was, "a pause was ended, and there was none")
+	assert.NoError(t, err, "without a pause")
 	require.NoError(t, Pause(state, "", time.Now()))
 	was, err = Resume(state, "")
-	assert.That(t, was && err == nil && PausedSince(state) == nil, "%v, %v after a pause", was, err)
+	assert.That(t, was, "after a pause")
+	require.Equal(t, err, nil, "after a pause")
+	assert.That(t, PausedSince(state) == nil, "paused since %v", PausedSince(state))
 }
 
 // Each renewal, and each revocation, ends what came before, also in a process that is running.
@@ -158,7 +163,8 @@ func TestEachRenewalIsAnotherGeneration(t *testing.T) {
 	}
 	assert.Equal(t, New("cursor", Limits{}, false, state, nil).Generation(), a.Generation(), "of a server that is started later")
 	other, err := standings.Of("other")
-	assert.That(t, err == nil && other == Standing{}, "another agent: %+v, %v", other, err)
+	require.Equal(t, err, nil, "another agent")
+	assert.Equal(t, other, Standing{}, "another agent")
 	if runtime.GOOS == "windows" {
 		return // modes are made up there
 	}

@@ -44,7 +44,8 @@ func TestCallersAreCountedApart(t *testing.T) {
 		for i := range maxCallers + 100 {
 			caller := strconv.Itoa(i)
 			n, r := passes(func() error { return a.Call(caller) })
-			require.That(t, (i >= maxCallers || n == 2) && r != nil, "caller %d: %d pass", i, n)
+			require.That(t, i >= maxCallers || n == 2, "caller %d: %d pass", i, n)
+			require.That(t, r != nil, "caller %d: %d pass", i, n)
 		}
 		assert.That(t, len(a.callers) <= maxCallers+1, "%d callers are remembered", len(a.callers))
 		time.Sleep(time.Minute)
@@ -78,13 +79,19 @@ func TestLimitsOverTime(t *testing.T) {
 			a := New("", test.limits, false, "", nil)
 			ask := func() error { return test.ask(a) }
 			n, r := passes(ask)
-			require.That(t, n == test.most && r != nil && r.Code() == "rate_limited" && r.Error() == test.says && r.Hint() == test.hint, "%s: %d pass, then %+v", test.name, n, r)
+			require.Equal(t, n, test.most, "%s: %d pass, then %+v", test.name, n, r)
+			require.That(t, r != nil, "%s: %d pass, then %+v", test.name, n, r)
+			require.Equal(t, r.Code(), "rate_limited", "%s: %d pass, then %+v", test.name, n, r)
+			require.Equal(t, r.Error(), test.says, "%s: %d pass, then %+v", test.name, n, r)
+			require.Equal(t, r.Hint(), test.hint, "%s: %d pass, then %+v", test.name, n, r)
 			for range 50 {
 				require.That(t, ask() != nil, "%s: one more passes", test.name)
 			}
 			time.Sleep(test.share - time.Second/2)
 			n, r = passes(ask)
-			assert.That(t, n == 0 && r.Hint() == "try again in 1s", "%s: %d pass before its share is over, then %+v", test.name, n, r)
+			assert.Equal(t, n, 0, "%s: %d pass before its share is over, then %+v", test.name, n, r)
+			assert.Equal(t, r.Hint(), "try again in 1s",
+				"%s: %d pass before its share is over, then %+v", test.name, n, r)
 			time.Sleep(time.Second)
 			n, _ = passes(ask)
 			assert.That(t, n == 1, "%s: %d pass when its share is over", test.name, n)
@@ -102,14 +109,18 @@ func TestAChangeThatIsRefusedByTheMinuteLeavesTheHour(t *testing.T) {
 		a := New("", Limits{Mutations: 2, MutationsHour: 7}, false, "", nil)
 		for minute := range 3 {
 			n, r := passes(func() error { return a.Mutation() })
-			require.That(t, n == 2 && strings.HasSuffix(r.Error(), "(setting rate-mutations)"), "minute %d: %d pass, then %v", minute, n, r)
+			require.Equal(t, n, 2, "minute %d: %d pass, then %v", minute, n, r)
+			require.That(t, strings.HasSuffix(r.Error(), "(setting rate-mutations)"),
+				"minute %d: %d pass, then %v", minute, n, r)
 			for range 50 {
 				require.That(t, a.Mutation() != nil, "one more passes")
 			}
 			time.Sleep(time.Minute)
 		}
 		n, r := passes(func() error { return a.Mutation() })
-		assert.That(t, n == 1 && strings.HasSuffix(r.Error(), "(setting rate-mutations-hour)"), "%d pass of the one that is left, then %v", n, r)
+		assert.Equal(t, n, 1, "%d pass of the one that is left, then %v", n, r)
+		assert.That(t, strings.HasSuffix(r.Error(), "(setting rate-mutations-hour)"),
+			"%d pass of the one that is left, then %v", n, r)
 	})
 }
 
@@ -119,7 +130,8 @@ func TestCallsAreNoChanges(t *testing.T) {
 		a := New("", Limits{Calls: 2, Mutations: 3}, false, "", nil)
 		calls, _ := passes(func() error { return anyCall(a) })
 		changes, _ := passes(func() error { return a.Mutation() })
-		assert.That(t, calls == 2 && changes == 3, "%d calls and %d changes", calls, changes)
+		assert.Equal(t, calls, 2, "%d calls and %d changes", calls, changes)
+		assert.Equal(t, changes, 3, "%d calls and %d changes", calls, changes)
 	})
 }
 
@@ -170,7 +182,8 @@ func TestWaitingTimesGoOn(t *testing.T) {
 		}
 		a.Tighten(Limits{Calls: 6}, false)
 		n, r := passes(func() error { return anyCall(a) })
-		assert.That(t, n == 0 && r.Hint() == "try again in 11s", "%d pass, then %+v", n, r)
+		assert.Equal(t, n, 0, "%d pass, then %+v", n, r)
+		assert.Equal(t, r.Hint(), "try again in 11s", "%d pass, then %+v", n, r)
 	})
 }
 
@@ -183,7 +196,10 @@ func TestSwitchedOff(t *testing.T) {
 	on.Tighten(Limits{}, false) // a server that is off stays so
 	for name, a := range map[string]*Controller{"from the start": off, "later": on} {
 		n, r := passes(func() error { return anyCall(a) })
-		assert.That(t, n == 0 && r.Code() == "paused" && r.Error() == says && r.Hint() != "", "%s: %d pass, then %v", name, n, r)
+		assert.Equal(t, n, 0, "%s: %d pass, then %v", name, n, r)
+		assert.Equal(t, r.Code(), "paused", "%s: %d pass, then %v", name, n, r)
+		assert.Equal(t, r.Error(), says, "%s: %d pass, then %v", name, n, r)
+		assert.That(t, r.Hint() != "", "%s: %d pass, then %v", name, n, r)
 	}
 }
 
@@ -192,7 +208,8 @@ func TestSwitchedOff(t *testing.T) {
 func TestPauseFile(t *testing.T) {
 	assert.Equal(t, PauseFile("x"), filepath.Join("x", "paused"), "the file")
 	a := New("", Limits{}, false, "", nil)
-	assert.That(t, a.pauseFile == "" && a.Open() == nil, "without a state folder it is %q", a.pauseFile)
+	assert.Equal(t, a.pauseFile, "", "without a state folder it is %q", a.pauseFile)
+	assert.NoError(t, a.Open(), "without a state folder it is %q", a.pauseFile)
 	state := t.TempDir()
 	assert.NoError(t, New("", Limits{}, false, state, nil).Open(), "without the file")
 	assert.NoError(t, New("", Limits{}, false, filepath.Join(state, "none"), nil).Open(), "without the folder")
@@ -203,7 +220,10 @@ func TestPauseFile(t *testing.T) {
 		"below a file":      {filepath.Join(state, "paused"), "state_unavailable", "state folder: not a directory", "0700"},
 	} {
 		n, r := passes(func() error { return anyCall(New("", Limits{}, false, want.state, nil)) })
-		assert.That(t, n == 0 && r.Code() == want.code && strings.Contains(r.Error(), want.says) && strings.Contains(r.Hint(), want.hint), "%s: %d pass, then %v", name, n, r)
+		assert.Equal(t, n, 0, "%s: %d pass, then %v", name, n, r)
+		assert.Equal(t, r.Code(), want.code, "%s: %d pass, then %v", name, n, r)
+		assert.Contains(t, r.Error(), want.says, "%s: %d pass, then %v", name, n, r)
+		assert.Contains(t, r.Hint(), want.hint, "%s: %d pass, then %v", name, n, r)
 	}
 }
 

@@ -192,11 +192,12 @@ func everyFault(t *testing.T, begin func(*testing.T, *Log), killed bool) {
 		for i := 100; i < 103; i++ {
 			line := sample(i)
 			err := l.Write(line, Durable)
-			var typed *Unusable
-			assert.That(t, err == nil || (errors.As(err, &typed) && errors.Is(err, faults.Err)), "call %d: %v", n, err)
 			if err == nil {
 				promised[line.Call] = true
 			} else {
+				var typed *Unusable
+				assert.That(t, errors.As(err, &typed), "call %d: %v", n, err)
+				assert.ErrorIs(t, err, faults.Err, "call %d", n)
 				refused[line.Call] = true
 			}
 		}

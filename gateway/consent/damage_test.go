@@ -22,7 +22,9 @@ import (
 func wantDamaged(t *testing.T, d *Store, q StoredQuestion, name string) {
 	t.Helper()
 	list, damaged := listed(t, d)
-	assert.That(t, len(list) == 0 && len(damaged) == 1 && damaged[0].Name == name, "%+v, %v", list, damaged)
+	assert.Equal(t, len(list), 0, "%+v, %v", list, damaged)
+	require.Equal(t, len(damaged), 1, "%+v, %v", list, damaged)
+	assert.Equal(t, damaged[0].Name, name, "%+v, %v", list, damaged)
 	wantUngranted(t, d, q, Unasked)
 }
 

@@ -284,7 +284,8 @@ func TestAThousandAtOnceAndOneIsTaken(t *testing.T) {
 		ready.Wait()
 		close(start)
 		done.Wait()
-		assert.That(t, taken.Load() == 1 && used.Load() == 999, "%d were taken, %d were used", taken.Load(), used.Load())
+		assert.Equal(t, taken.Load(), 1, "%d were taken, %d were used", taken.Load(), used.Load())
+		assert.Equal(t, used.Load(), 999, "%d were taken, %d were used", taken.Load(), used.Load())
 	}
 }
 

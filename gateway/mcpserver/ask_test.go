@@ -542,7 +542,8 @@ func TestWhoCannotBeAskedIsToldOfTheTerminal(t *testing.T) {
 				b.runs("approved", b.result(b.tool("obsidianCli", removal, "")), removed)
 				b.deny() // the other one
 				third := b.result(b.tool("obsidianCli", removal, ""))
-				assert.That(t, third.Code == "unconfirmed" && len(b.ran()) == 1, "a third time: %+v, %q", third, b.ran())
+				assert.Equal(t, third.Code, "unconfirmed", "a third time: %+v, %q", third, b.ran())
+				assert.Equal(t, len(b.ran()), 1, "a third time: %+v, %q", third, b.ran())
 			})
 		}
 	}
@@ -760,7 +761,8 @@ func TestAQuestionEndsWithTheServer(t *testing.T) {
 		assert.Equal(t, got.Code, "unconfirmed")
 		assert.Contains(t, got.hint, "vaultwicket approvals")
 		err := b.Wait()
-		assert.That(t, err == nil && len(b.ran()) == 0, "ended with %v; the app was told %q", err, b.ran())
+		require.Equal(t, err, nil, "ended with %v; the app was told %q", err, b.ran())
+		assert.Equal(t, len(b.ran()), 0, "ended with %v; the app was told %q", err, b.ran())
 		waited := time.Since(begun)
 		assert.That(t, waited <= talk.Patience/2, "it took %v", waited)
 	})
@@ -779,7 +781,8 @@ func TestAQuestionEndsWithTheServer(t *testing.T) {
 		b.In.Close()
 		b.Rest()
 		err := b.Wait()
-		assert.That(t, err == nil && len(b.ran()) == 0, "ended with %v; the app was told %q", err, b.ran())
+		require.Equal(t, err, nil, "ended with %v; the app was told %q", err, b.ran())
+		assert.Equal(t, len(b.ran()), 0, "ended with %v; the app was told %q", err, b.ran())
 	})
 }
 

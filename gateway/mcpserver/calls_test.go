@@ -132,7 +132,8 @@ func hears(t *testing.T, token mcp.ProgressToken, takes time.Duration, end func(
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		client := heardBy(func(method string, params map[string]any) error {
-			assert.That(t, method == "notifications/progress" && params["progressToken"] == token, "%s %v", method, params)
+			assert.Equal(t, method, "notifications/progress", "%s %v", method, params)
+			assert.That(t, params["progressToken"] == token, "%s %v", method, params)
 			heard = append(heard, int(params["progress"].(float64)))
 			return fails
 		})

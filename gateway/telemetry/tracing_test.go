@@ -40,7 +40,8 @@ func TestACallAndItsProgramAreSpans(t *testing.T) {
 	before := time.Now()
 	oneCall(tr, ctx, "ok")
 	tr.Close()
-	require.That(t, len(c.sent()) == 1 && log.String() == "", "%d requests, log %s", len(c.sent()), log)
+	require.Equal(t, len(c.sent()), 1, "%d requests, log %s", len(c.sent()), log)
+	require.Equal(t, log.String(), "", "%d requests, log %s", len(c.sent()), log)
 	r := c.sent()[0]
 	if r.Method != http.MethodPost || r.URL.Path != "/base/v1/traces" || r.Header.Get("Content-Type") != "application/json" ||
 		r.Header.Get("Authorization") != "Bearer s3cret" || r.Header.Get("X-Tenant") != "a" || r.UserAgent() != "vaultwicket/1.2.3" {

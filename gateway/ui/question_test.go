@@ -76,7 +76,8 @@ func (a *asking) pair() (cookie string) {
 	for _, c := range get(a.page, a.page.Open()).Result().Cookies() {
 		if c.Name == ownerCookie {
 			isKept := c.HttpOnly && c.SameSite == http.SameSiteStrictMode && c.Path == consent.LinkPath && c.MaxAge > 0
-			assert.That(a.t, isKept && c.Domain == "", "the cookie %+v", c)
+			require.That(a.t, isKept, "the cookie %+v", c)
+			assert.Equal(a.t, c.Domain, "", "the cookie %+v", c)
 			return c.Name + "=" + c.Value
 		}
 	}
@@ -129,7 +130,8 @@ func TestAPairedBrowserDecides(t *testing.T) {
 		assert.Equal(t, shown.Code, http.StatusOK)
 		assert.Contains(t, body, "the secret line")
 		w := post(a.owned, a.link(), does, formsOf(body)[does], cookie)
-		assert.That(t, w.Code == http.StatusSeeOther && a.stateNow() == want, "%s: %d, %v", does, w.Code, a.stateNow())
+		assert.Equal(t, w.Code, http.StatusSeeOther, "%s", does)
+		assert.Equal(t, a.stateNow(), want, "%s", does)
 		after := send(a.owned, http.MethodGet, a.link(), "", "Cookie", cookie).Body.String()
 		assert.Contains(t, after, saidOf(want))
 		assert.That(t, !strings.Contains(after, "<button class=\"yes\""), "%s", after)
@@ -137,7 +139,8 @@ func TestAPairedBrowserDecides(t *testing.T) {
 			continue
 		}
 		w = post(a.owned, a.link(), withdrawing, formsOf(after)[withdrawing], cookie)
-		assert.That(t, w.Code == http.StatusSeeOther && a.stateNow() == consent.Withdrawn, "withdrawn: %d, %v", w.Code, a.stateNow())
+		assert.Equal(t, w.Code, http.StatusSeeOther, "withdrawn")
+		assert.Equal(t, a.stateNow(), consent.Withdrawn, "withdrawn")
 	}
 }
 
@@ -355,17 +358,20 @@ func TestALinkObeysHowAQuestionIsApproved(t *testing.T) {
 	sum, _ := a.owned.links.ownerOf(&http.Request{Header: http.Header{"Cookie": {cookie}}})
 	assert.Equal(t, forms[approving], "", "a form for what is approved in a terminal")
 	w := post(a.owned, a.link(), approving, a.owned.links.token(sum, a.question.Ref, approving), cookie)
-	assert.That(t, w.Code == http.StatusUnprocessableEntity && a.stateNow() == consent.Pending, "%d, %v", w.Code, a.stateNow())
+	assert.Equal(t, w.Code, http.StatusUnprocessableEntity)
+	assert.Equal(t, a.stateNow(), consent.Pending)
 	a = newAsking(t, func(q *consent.StoredQuestion) { q.Typed = "delete 1001 notes" })
 	cookie = a.pair()
 	forms = formsOf(send(a.owned, http.MethodGet, a.link(), "", "Cookie", cookie).Body.String())
 	w = post(a.owned, a.link(), approving, forms[approving], cookie)
-	assert.That(t, w.Code == http.StatusUnprocessableEntity && a.stateNow() == consent.Pending, "without the words: %d, %v", w.Code, a.stateNow())
+	assert.Equal(t, w.Code, http.StatusUnprocessableEntity, "without the words")
+	assert.Equal(t, a.stateNow(), consent.Pending, "without the words")
 	w = post(a.owned, a.link(), approving, forms[approving]+"&typed=delete+1001+notes", cookie)
 	assert.Equal(t, w.Code, http.StatusForbidden, "the token is changed")
 	form := url.Values{"does": {approving}, "token": {forms[approving]}, "typed": {"delete 1001 notes"}}
 	w = send(a.owned, http.MethodPost, a.link(), form.Encode(), "Content-Type", "application/x-www-form-urlencoded", "Origin", "http://127.0.0.1:4567", "Sec-Fetch-Site", "same-origin", "Cookie", cookie)
-	assert.That(t, w.Code == http.StatusSeeOther && a.stateNow() == consent.Approved, "with the words: %d, %v", w.Code, a.stateNow())
+	assert.Equal(t, w.Code, http.StatusSeeOther, "with the words")
+	assert.Equal(t, a.stateNow(), consent.Approved, "with the words")
 }
 
 // A long question is read in parts, and approved where its end is shown.

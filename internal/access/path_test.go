@@ -85,7 +85,8 @@ func TestPlainPaths(t *testing.T) {
 		"\u0080":      {false, false},
 		"\x80":        {false, false},
 	} {
-		assert.That(t, isPlain(path) == want.plain && isASCII(path) == want.ascii, "%q: plain %v, ASCII %v", path, isPlain(path), isASCII(path))
+		assert.Equal(t, isPlain(path), want.plain, "%q", path)
+		assert.Equal(t, isASCII(path), want.ascii, "%q", path)
 		assert.That(t, !want.plain || Fold(path) == path, "%q folds to %q", path, Fold(path))
 		for _, r := range path {
 			if want.plain && foldRune(r) != r {

@@ -57,7 +57,8 @@ func TestSameFolder(t *testing.T) {
 	}{
 		{real, real + "/", true}, {real, link, true}, {real, other, false}, {real + "/x", real + "/y", false}, {real + "/x", real + "/./x", true}, {"", real, false},
 	} {
-		assert.That(t, SameFolder(test.a, test.b) == test.want && SameFolder(test.b, test.a) == test.want, "%q and %q are the same: %v", test.a, test.b, !test.want)
+		assert.Equal(t, SameFolder(test.a, test.b), test.want, "%q and %q are the same: %v", test.a, test.b, !test.want)
+		assert.Equal(t, SameFolder(test.b, test.a), test.want, "%q and %q are the same: %v", test.a, test.b, !test.want)
 	}
 }
 

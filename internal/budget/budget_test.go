@@ -143,7 +143,9 @@ func TestAllCallsHaveACeiling(t *testing.T) {
 		assert.That(t, most >= bound/2, "%d bytes are alive, bound %d", most, bound)
 		for _, b := range calls {
 			err := (&Overrun{})
-			assert.That(t, errors.As(b.Err(), &err) && err.Code() == protocol.CodeOutputLimit, "it did not get all that a call may have: %v", b.Err())
+			require.That(t, errors.As(b.Err(), &err), "it did not get all that a call may have: %v", b.Err())
+			assert.Equal(t, err.Code(), protocol.CodeOutputLimit,
+				"it did not get all that a call may have: %v", b.Err())
 		}
 	})
 }

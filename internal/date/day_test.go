@@ -160,7 +160,8 @@ func TestDaysBeginWhereClocksAreChanged(t *testing.T) {
 func TestAgo(t *testing.T) {
 	for text, want := range map[string]int{"today": 0, "yesterday": 1, "-2w": 14, "tomorrow": -1, "2025-11-21": 365, "this week": 5} {
 		span, err := Read(text, saturday, Past)
-		assert.That(t, err == nil && span.Ago(saturday) == want, "%q: %d days ago, %v, want %d", text, span.Ago(saturday), err, want)
+		require.Equal(t, err, nil, "%q: %d days ago, want %d", text, span.Ago(saturday), want)
+		assert.Equal(t, span.Ago(saturday), want, "%q: %d days ago", text, span.Ago(saturday))
 	}
 }
 

@@ -36,7 +36,8 @@ func TestUnified(t *testing.T) {
 
 func TestReturnsAreShownWhereTheyDiffer(t *testing.T) {
 	got := Of([]byte("a\r\nb\r\n"), []byte("a\r\nc\r\n")).Unified("x", "x")
-	assert.That(t, !strings.Contains(got, "\r") && !strings.Contains(got, `\u{d}`), "all end so: %q", got)
+	assert.NotContains(t, got, "\r", "all end so")
+	assert.NotContains(t, got, `\u{d}`, "all end so")
 	if got := Of([]byte("a\r\nb\n"), []byte("a\nb\n")); len(got.Lines) != 3 || got.Lines[0].Text != `a\u{d}` || got.Lines[1].Text != "a" {
 		t.Errorf("one ends so: %+v", got)
 	}
@@ -45,7 +46,9 @@ func TestReturnsAreShownWhereTheyDiffer(t *testing.T) {
 func TestAByteOrderMarkIsShownWhereOneTextHasIt(t *testing.T) {
 	for _, before := range []string{"\ufeffa", "a"} {
 		got := Of([]byte(before), []byte("\ufeffb")).Lines
-		assert.That(t, len(got) == 2 && got[0].Text == "a" && (got[1].Text == "b") == (before != "a"), "%q: %+v", before, got)
+		require.Equal(t, len(got), 2, "%q: %+v", before, got)
+		assert.Equal(t, got[0].Text, "a", "%q: %+v", before, got)
+		assert.Equal(t, got[1].Text == "b", before != "a", "%q: %+v", before, got)
 	}
 }
 
@@ -87,7 +90,8 @@ func TestLinesMakeTheTextAfter(t *testing.T) {
 		made = append(made, old[next-1:]...)
 		require.That(t, slices.Equal(made, linesOf(after)), "%q from %q: %+v", made, before, c)
 		added, removed := c.Left()
-		require.That(t, added == 0 && removed == 0, "%d and %d lines are missing", added, removed)
+		require.Equal(t, added, 0, "%d and %d lines are missing", added, removed)
+		require.Equal(t, removed, 0, "%d and %d lines are missing", added, removed)
 	})
 }
 
@@ -101,7 +105,9 @@ func TestMuchIsShownByItsEnds(t *testing.T) {
 		return []byte(b.String())
 	}
 	c := Of(side("before"), side("after"))
-	require.That(t, c.Removed == 110_000 && c.Added == 110_000 && len(c.Lines) <= maxLines, "%d removed, %d added, %d lines", c.Removed, c.Added, len(c.Lines))
+	require.Equal(t, c.Removed, 110_000, "%d removed, %d added, %d lines", c.Removed, c.Added, len(c.Lines))
+	require.Equal(t, c.Added, 110_000, "%d removed, %d added, %d lines", c.Removed, c.Added, len(c.Lines))
+	require.That(t, len(c.Lines) <= maxLines, "%d removed, %d added, %d lines", c.Removed, c.Added, len(c.Lines))
 	got := c.Unified("x", "x")
 	for _, want := range []string{"\n-before 0\n", "\n-before 109999\n", "\n+after 0\n", "\n+after 109999\n", "more lines added"} {
 		assert.That(t, strings.Contains(got, want), "%q is not shown", want)
@@ -111,7 +117,8 @@ func TestMuchIsShownByItsEnds(t *testing.T) {
 		assert.That(t, slices.Contains(texts(c), want), "%q is not among the %d lines that fit", want, len(c.Lines))
 	}
 	c = Of([]byte("a\x00b"), []byte("text"))
-	assert.That(t, c.Binary && len(c.Lines) == 0, "no text: %+v", c)
+	assert.That(t, c.Binary, "no text: %+v", c)
+	assert.Equal(t, len(c.Lines), 0, "no text: %+v", c)
 }
 
 func texts(c Change) (all []string) {
@@ -142,12 +149,17 @@ func TestALongLineShowsWhatDiffers(t *testing.T) {
 		c = Fit([]Change{c}, Extent{Rows: 100, Bytes: 1000, Line: 300})[0]
 		for i, want := range []string{"old", "new"} {
 			l := c.Lines[i]
-			assert.That(t, l.Text[l.From:l.To] == want && len(l.Text) <= 300 && len(l.Cuts) == 2 && l.Cuts[0].Bytes+l.Cuts[1].Bytes+len(l.Text) == 2*len(fill)+3, "%+v", l)
+			require.Equal(t, l.Text[l.From:l.To], want, "%+v", l)
+			assert.That(t, len(l.Text) <= 300, "%+v", l)
+			require.Equal(t, len(l.Cuts), 2, "%+v", l)
+			assert.Equal(t, l.Cuts[0].Bytes+l.Cuts[1].Bytes+len(l.Text), 2*len(fill)+3, "%+v", l)
 		}
 	}
 	c = Fit([]Change{Of(nil, []byte("HEAD"+fill+"TAIL"))}, Extent{Rows: 100, Bytes: 1000, Line: 300})[0]
 	l := c.Lines[0]
-	assert.That(t, strings.HasPrefix(l.Text, "HEAD") && strings.HasSuffix(l.Text, "TAIL") && len(l.Cuts) == 1, "%+v", l)
+	assert.HasPrefix(t, l.Text, "HEAD", "%+v", l)
+	assert.That(t, strings.HasSuffix(l.Text, "TAIL"), "%+v", l)
+	assert.Equal(t, len(l.Cuts), 1, "%+v", l)
 }
 
 // However often a line is cut, its parts are those of the line, in their places.
@@ -166,7 +178,9 @@ func TestCutsCountWhatIsMissing(t *testing.T) {
 			require.That(t, strings.HasPrefix(whole[at:], piece), "%q is not at %d: %+v", piece, at, l)
 			at, done = at+len(piece)+c.Bytes, c.At
 		}
-		require.That(t, at == len(whole) && l.From <= l.To && l.To <= len(l.Text), "%d of %d bytes: %+v", at, len(whole), l)
+		require.Equal(t, at, len(whole), "%d of %d bytes: %+v", at, len(whole), l)
+		require.That(t, l.From <= l.To, "%d of %d bytes: %+v", at, len(whole), l)
+		require.That(t, l.To <= len(l.Text), "%d of %d bytes: %+v", at, len(whole), l)
 	})
 }
 

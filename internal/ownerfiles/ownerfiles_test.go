@@ -108,7 +108,8 @@ func TestReplace(t *testing.T) {
 		t.Errorf("%v, %v", info.ModTime(), err)
 	}
 	_, err = os.Lstat(half)
-	assert.That(t, text(t, name) == "after" && errors.Is(err, fs.ErrNotExist), "%v %v", text(t, name), err)
+	assert.Equal(t, text(t, name), "after", "%v %v", text(t, name), err)
+	assert.ErrorIs(t, err, fs.ErrNotExist, "%v %v", text(t, name), err)
 }
 
 func TestMakeFolder(t *testing.T) {

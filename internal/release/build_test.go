@@ -45,6 +45,9 @@ func TestAReleaseIsToldItsCommit(t *testing.T) {
 
 func TestAnUnknownBuildIsNoError(t *testing.T) {
 	b := buildOf(&debug.BuildInfo{})
-	assert.That(t, b.Version == Version && strings.Count(b.Lines(), "\n") == 1 && b.Modules != nil && b.Settings != nil, "%+v", b)
+	assert.Equal(t, b.Version, Version, "%+v", b)
+	assert.Equal(t, strings.Count(b.Lines(), "\n"), 1, "%+v", b)
+	assert.That(t, b.Modules != nil, "%+v", b)
+	assert.That(t, b.Settings != nil, "%+v", b)
 	assert.That(t, ThisBuild().Go == runtime.Version(), "the version of Go is another")
 }

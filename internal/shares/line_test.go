@@ -81,7 +81,8 @@ func TestTheLastPlaceIsLeftToACallerWithoutOne(t *testing.T) {
 		for _, caller := range []string{"a", "a", "b", "c"} {
 			line.Release(caller)
 		}
-		assert.That(t, line.Running() == 0 && line.known() == 0, "%d are running", line.Running())
+		assert.Equal(t, line.Running(), 0, "%d are running", line.Running())
+		assert.Equal(t, line.known(), 0, "%d are running", line.Running())
 	})
 }
 
@@ -109,7 +110,8 @@ func TestWhoWaitedIsTold(t *testing.T) {
 	for range 2000 {
 		line := NewLine(1)
 		waited, err := line.Acquire(t.Context(), "a")
-		require.That(t, !waited && err == nil, "a free place: waited %v, %v", waited, err)
+		require.That(t, !waited, "a free place")
+		require.Equal(t, err, nil, "a free place")
 		told := make(chan bool)
 		go func() { waited, _ := line.Acquire(t.Context(), "b"); told <- waited }()
 		for line.Waiting() == 0 {

@@ -269,7 +269,9 @@ func wantMalformed(t *testing.T, e textedit.Editor, at textedit.Place, name, tex
 	t.Helper()
 	_, err := textedit.Set(e, []byte(text), at, entry)
 	var malformed *textedit.Malformed
-	assert.That(t, errors.As(err, &malformed) && malformed.Line == line && malformed.Column == column, "%s: the error is %v, want line %d, column %d", name, err, line, column)
+	require.That(t, errors.As(err, &malformed), "%s: the error is %v, want line %d, column %d", name, err, line, column)
+	assert.Equal(t, malformed.Line, line, "%s: the line of %v", name, err)
+	assert.Equal(t, malformed.Column, column, "%s: the column of %v", name, err)
 }
 
 func TestMalformedJSONIsRefusedWithItsPlace(t *testing.T) {

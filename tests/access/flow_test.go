@@ -86,7 +86,8 @@ func TestWhatWasReadDecidesWhereTextMayGo(t *testing.T) {
 					}
 				}
 				result, asked := h.Do([]string{"append", "path=Inbox/b.md", "content=x"})
-				assert.That(t, result.OK && len(asked) == 0, "a change elsewhere: %+v", result.Error)
+				assert.That(t, result.OK, "a change elsewhere: %+v", result.Error)
+				assert.Equal(t, len(asked), 0, "a change elsewhere: %+v", result.Error)
 				for _, words := range [][]string{{"publish:add", "path=Inbox/a.md"}, {"web", "url=https://example.org/"}} {
 					d := h.Gateway.DryRun(t.Context(), gateway.Request{Command: words[0], Words: words[1:], Owner: true})
 					verdict := "pass"
@@ -113,7 +114,9 @@ func TestWhatAClientShowsWasRead(t *testing.T) {
 		changed, _ := h.Send(gateway.Request{Command: "append", Words: []string{"path=Secret/s.md", "content=x"}, Shows: shows})
 		carried, _ := h.Do([]string{"append", "path=Inbox2/a.md", "content=x"})
 		want := map[bool]string{true: "access_denied"}[shows]
-		assert.That(t, changed.OK && len(changed.Difference) > 0 == shows && rig.CodeOf(carried) == want, "%v: %+v, then %+v", shows, changed, carried.Error)
+		assert.That(t, changed.OK, "%v: %+v, then %+v", shows, changed, carried.Error)
+		assert.Equal(t, len(changed.Difference) > 0, shows, "%+v, then %+v", changed, carried.Error)
+		assert.Equal(t, rig.CodeOf(carried), want, "%v: %+v, then %+v", shows, changed, carried.Error)
 	}
 }
 
@@ -146,7 +149,8 @@ func TestACallOrBatchThatReadsItself(t *testing.T) {
 		{rig.Operation("a", "search", "query=x"), rig.Operation("b", "append", "path=Inbox2/a.md", "content=x")},
 	} {
 		result, _ := h.Batch(operations)
-		assert.That(t, !result.OK && strings.Contains(fmt.Sprint(result.Error, result.Results), "flow rule"), "%+v: %+v", operations, result)
+		assert.That(t, !result.OK, "%+v: %+v", operations, result)
+		assert.Contains(t, fmt.Sprint(result.Error, result.Results), "flow rule", "%+v: %+v", operations, result)
 	}
 	result, _ := h.Batch([]gateway.Operation{rig.Operation("a", "read", "path=Inbox/b.md"), rig.Operation("b", "append", "path=Inbox/b.md", "content=x")})
 	assert.That(t, result.OK, "%+v", result)
@@ -161,7 +165,8 @@ func TestFlowRulesInShadowAndExceptions(t *testing.T) {
 	shadow := flowVaults(t, "refuse", []string{"Secret", "private"}, []string{"Inbox2"}, func(p *policy.Policy) { p.Shadow = []string{policy.RuleFlow} })
 	for range 2 { // the second time after a read
 		result, asked := shadow.Do(change)
-		assert.That(t, result.OK && len(asked) == 0, "%+v", result.Error)
+		assert.That(t, result.OK, "%+v", result.Error)
+		assert.Equal(t, len(asked), 0, "%+v", result.Error)
 		shadow.Do([]string{"read", "path=Secret/s.md"})
 	}
 	shadow.Gateway.Flush()
@@ -172,7 +177,9 @@ func TestFlowRulesInShadowAndExceptions(t *testing.T) {
 			logged = append(logged, fmt.Sprint(line.Kind, line.Command, line.Found, line.Shadow, len(line.Because)))
 		}
 	}
-	assert.That(t, len(logged) == 2 && logged[0] == "decisionappend[flow refuse] [flow] 1" && strings.HasPrefix(logged[1], "endappend[flow refuse] [flow] 1"), "%q", logged)
+	require.Equal(t, len(logged), 2, "%q", logged)
+	assert.Equal(t, logged[0], "decisionappend[flow refuse] [flow] 1", "%q", logged)
+	assert.HasPrefix(t, logged[1], "endappend[flow refuse] [flow] 1", "%q", logged)
 	for _, test := range []struct {
 		reads string
 		asks  bool

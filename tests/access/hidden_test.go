@@ -289,12 +289,14 @@ func (h *hiddenVault) lookForCanaries() {
 		}
 		text, err := os.ReadFile(path)
 		logs += len(text)
-		assert.That(h.t, !strings.Contains(strings.ToLower(string(text)), canaryWord) && !strings.Contains(string(text), "Secret"), "%s tells what is hidden", path)
+		assert.NotContains(h.t, strings.ToLower(string(text)), canaryWord, "%s tells what is hidden", path)
+		assert.NotContains(h.t, string(text), "Secret", "%s tells what is hidden", path)
 		return err
 	}
 	state := filepath.Join(h.state, "vaultwicket")
 	err := errors.Join(filepath.WalkDir(audit.AuditFolder(state), look), filepath.WalkDir(audit.CallsFolder(state), look))
-	assert.That(h.t, err == nil && logs != 0, "the audit log has %d bytes, %v", logs, err)
+	require.Equal(h.t, err, nil, "the audit log has %d bytes", logs)
+	assert.That(h.t, logs != 0, "the audit log has %d bytes", logs)
 }
 
 // A note that may not be seen and one that is not there get the same answer, but
@@ -393,7 +395,8 @@ func TestPatternsHoldAtTheNextCall(t *testing.T) {
 		h.put(".vaultwicketignore", "*.draft.md\n/Open/Plan.md\n")
 		require.That(t, !sees(), "round %d: what a pattern hides is seen", round)
 		result := ask("append", allowlist.Params{"path": plan["path"], "content": allowlist.Text("x")})
-		assert.That(t, !result.OK && result.Error.Code == "not_found", "an append to what a pattern hides: %+v", result)
+		require.That(t, !result.OK, "an append to what a pattern hides: %+v", result)
+		assert.Equal(t, result.Error.Code, "not_found", "an append to what a pattern hides: %+v", result)
 		require.NoError(t, os.Remove(ignore))
 	}
 	require.NoError(t, os.Symlink(filepath.Join(h.dir, "Open", "Note.md"), ignore))

@@ -140,7 +140,8 @@ func TestANoteWithoutItsExtension(t *testing.T) {
 		{rig.Calling("append", "path=Private/Secret", "content=x"), "", "not_found"},
 	} {
 		result := client.Do(tt.call)
-		assert.That(t, result.Path == tt.path && rig.CodeOf(result) == tt.code, "%v: path %q, code %q, want %q, %q", tt.call, result.Path, rig.CodeOf(result), tt.path, tt.code)
+		assert.Equal(t, result.Path, tt.path, "%v: %q", tt.call, tt.code)
+		assert.Equal(t, rig.CodeOf(result), tt.code, "%v: want %q", tt.call, tt.path)
 		assert.That(t, !strings.Contains(rig.JSON(t, result), "Secret.md"), "%v: %s", tt.call, rig.JSON(t, result))
 	}
 	assert.Equal(t, r.Read("Private/Secret.md"), "secret\n", "the hidden note")

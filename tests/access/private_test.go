@@ -48,7 +48,8 @@ func TestNothingKeptTellsOfANoteThatBecamePrivate(t *testing.T) {
 	batch := map[string]any{"name": "obsidianBatch", "arguments": operations}
 	require.That(t, !strings.Contains(call(keyed), `"ok":false`), "the append failed")
 	said, err := s.Exchange("tools/call", batch)
-	require.That(t, err == nil && strings.Contains(string(said), "zqxline"), "%s, %v", said, err)
+	require.Equal(t, err, nil, "%s", said)
+	require.Contains(t, string(said), "zqxline")
 
 	write("zqx.md", "---\nprivate: true\n---\nwords [[Hub]] #tag #zqxtag\n"+long)
 	silent := func(what, said string) {

@@ -106,7 +106,8 @@ func TestNoSecretLeavesTheServer(t *testing.T) {
 		for _, name := range []string{"changes", "undo:list", "history"} {
 			call(map[string]any{"command": name, "params": map[string]any{"limit": "100"}})
 		}
-		assert.That(t, marks >= 40 && answers >= 100, "%s: %d marks in %d answers", format, marks, answers)
+		assert.That(t, marks >= 40, "%s: %d marks in %d answers", format, marks, answers)
+		assert.That(t, answers >= 100, "%s: %d marks in %d answers", format, marks, answers)
 		s.End()
 		for _, piece := range pieces {
 			assert.That(t, !strings.Contains(s.Log.String(), piece), "the log has %s", piece)

@@ -79,14 +79,17 @@ func TestEverySpellingIsOneNote(t *testing.T) {
 		}
 		for _, req := range []gateway.Request{spelledCall("read", "path="+asked), spelledCall("append", "path="+asked, "content=x"), spelledCall("property:set", "path="+asked, "name=a", "value="+asked[len(asked)-4:])} {
 			got := s.gateway.Do(t.Context(), req)
-			assert.That(t, got.OK && got.Path == name, "%s %+q: path %q, %+v", req.Command, asked, got.Path, got.Error)
+			assert.That(t, got.OK, "%s %+q: %+v", req.Command, asked, got.Error)
+			assert.Equal(t, got.Path, name, "%s %+q: %+v", req.Command, asked, got.Error)
 		}
 		batch := s.gateway.DoBatch(t.Context(), gateway.Batch{Operations: []gateway.Operation{{ClientID: "a", Request: spelledCall("append", "path="+asked, "content=y")}}})
-		assert.That(t, batch.OK && batch.Results[0].Result.Path == name, "%+q: the batch is %+v", asked, batch)
+		require.That(t, batch.OK, "%+q: the batch is %+v", asked, batch)
+		assert.Equal(t, batch.Results[0].Result.Path, name, "%+q: the batch is %+v", asked, batch)
 	}
 	kept := require.Value(s.gateway.Journal(""))(t)
 	entries, _, err := kept.Entries(t.Context(), journal.Filter{Limit: 100})
-	require.That(t, err == nil && len(entries) >= 8, "%d entries, %v", len(entries), err)
+	require.Equal(t, err, nil, "%d entries", len(entries))
+	require.That(t, len(entries) >= 8, "%d entries", len(entries))
 	for _, e := range entries {
 		for _, step := range e.Steps {
 			assert.Equal(t, step.Path, name, "the journal has the path")
@@ -157,7 +160,8 @@ func TestEverySpellingOfTheVaultHasOneJournal(t *testing.T) {
 		got := s.gateway.Do(t.Context(), spelledCall("undo"))
 		assert.That(t, got.OK, "%+v", got.Error)
 		text, err := os.ReadFile(filepath.Join(s.dir, "A.md"))
-		assert.That(t, err == nil && string(text) == want, "the note is %q, %v, want %q", text, err, want)
+		require.Equal(t, err, nil, "the note is %q, want %q", text, want)
+		assert.Equal(t, string(text), want, "the note is %q", text)
 	}
 }
 
@@ -170,7 +174,9 @@ func TestTextGetsTheLineEndsOfTheNote(t *testing.T) {
 	for path, want := range map[string]string{"Open/Windows.md": "one\r\ntwo\r\nx\r\ny", "Open/Unix.md": "one\ntwo\nx\ny"} {
 		got := h.gateway.Do(t.Context(), spelledCall("append", "path="+path, "content=x\ny"))
 		text, err := os.ReadFile(filepath.Join(h.dir, filepath.FromSlash(path)))
-		assert.That(t, got.OK && err == nil && string(text) == want, "%s: %q, %v, %+v", path, text, err, got.Error)
+		assert.That(t, got.OK, "%s: %+v", path, got.Error)
+		require.Equal(t, err, nil, "%s: %+v", path, got.Error)
+		assert.Equal(t, string(text), want, "%s: %+v", path, got.Error)
 		said := slices.Contains(got.Notices, "the note has CRLF line ends, and the text was given the same")
 		assert.That(t, said == strings.Contains(want, "\r"), "%s: the notices are %q", path, got.Notices)
 	}

@@ -89,7 +89,8 @@ func TestTwoSessionsOfOneAgent(t *testing.T) {
 		t.Errorf("the second session: %+v; the first: %+v", repeated, first)
 	}
 	mine, _ := bob.do(call)
-	assert.That(t, mine.OK && rig.ChangeID(mine) != rig.ChangeID(first), "another agent with the same key: %+v", mine)
+	assert.That(t, mine.OK, "another agent with the same key: %+v", mine)
+	assert.That(t, rig.ChangeID(mine) != rig.ChangeID(first), "another agent with the same key: %+v", mine)
 	// The latest change of the agent is taken back in its other session, with and without its id, also where that
 	// removes much; another agent cannot.
 	long, _ := ann.do(rig.Calling("create", "path=Ann/Long.md", "content="+strings.Repeat("a line\\n", 40)))
@@ -97,9 +98,11 @@ func TestTwoSessionsOfOneAgent(t *testing.T) {
 	undone, _ := bob.do(undo)
 	assert.That(t, !undone.OK, "by another agent: %+v", undone)
 	latest, _ := again.do(rig.Calling("undo"))
-	assert.That(t, latest.OK && r.Read("Ann/Long.md") == "", "without an id: %+v, %+v", latest, latest.Error)
+	assert.That(t, latest.OK, "without an id: %+v, %+v", latest, latest.Error)
+	assert.Equal(t, r.Read("Ann/Long.md"), "", "without an id: %+v, %+v", latest, latest.Error)
 	long, _ = ann.do(rig.Calling("create", "path=Ann/Long.md", "content="+strings.Repeat("a line\\n", 40)))
 	undo = rig.Calling("undo", "id="+rig.ChangeID(long))
 	own, _ := again.do(undo)
-	assert.That(t, own.OK && r.Read("Ann/Long.md") == "", "the agent in its other session: %+v, %+v", own, own.Error)
+	assert.That(t, own.OK, "the agent in its other session: %+v, %+v", own, own.Error)
+	assert.Equal(t, r.Read("Ann/Long.md"), "", "the agent in its other session: %+v, %+v", own, own.Error)
 }

@@ -32,7 +32,9 @@ func TestWhoChangedWhatIsOneCall(t *testing.T) {
 		return rows
 	}
 	before, all := ask("since=2001-01-01"), bob.Do(rig.Calling("changes", "since=2001-01-01", "format=json")).Stdout
-	require.That(t, len(before) == 1 && slices.Equal(before[0], []string{"Both/Plan.md", "ann (t)", "append", "+2 -0", "done", ""}), "bob is told of %q", before)
+	require.Equal(t, len(before), 1, "bob is told of %q", before)
+	require.EqualSlices(t, before[0], []string{"Both/Plan.md", "ann (t)", "append", "+2 -0", "done", ""},
+		"bob is told of %q", before)
 	do(ann, rig.Calling("append", "path=Ann/Plan.md", "content=zqx"))
 	do(ann, rig.Calling("create", "path=Ann/Zqx.md", "content=zqx"))
 	do(ann, rig.Calling("move", "path=Ann/Zqx.md", "to=Ann/Zqx2.md"))
@@ -71,5 +73,6 @@ func TestWhoChangedWhatIsOneCall(t *testing.T) {
 		t.Errorf("the changes of ann are %+v", rows)
 	}
 	got := r.Must("today", "--since=2001-01-01")
-	assert.That(t, strings.Contains(got, "Bob/New.md -> Both/New.md") && strings.Contains(got, "+2 -0"), "today prints\n%s", got)
+	assert.Contains(t, got, "Bob/New.md -> Both/New.md", "today prints\n%s", got)
+	assert.Contains(t, got, "+2 -0", "today prints\n%s", got)
 }

@@ -77,7 +77,8 @@ func TestNothingCrossesBetweenAgents(t *testing.T) {
 			asks := func(who string, s *rig.Client) {
 				t.Helper()
 				got := s.Do(call)
-				require.That(t, !got.OK && strings.HasPrefix(got.Error.Code, "unconfirmed"), "%s: %+v", who, got)
+				require.That(t, !got.OK, "%s: %+v", who, got)
+				require.HasPrefix(t, got.Error.Code, "unconfirmed", "%s: %+v", who, got)
 			}
 			asks("ann", ann)
 			list := rig.Calling("approvals")
@@ -94,7 +95,9 @@ func TestNothingCrossesBetweenAgents(t *testing.T) {
 			}, id)
 			never := bob.Do(rig.Calling("approvals", "withdraw="+forged))
 			for what, withdrawn := range map[string]gateway.Result{"another's": bob.Do(rig.Calling("approvals", "withdraw="+id)), "half of an id": ann.Do(rig.Calling("approvals", "withdraw="+id[:len(id)/2]))} {
-				assert.That(t, !withdrawn.OK && withdrawn.Error.Code == never.Error.Code, "withdraw %s: %+v, a forged id: %+v", what, withdrawn, never)
+				require.That(t, !withdrawn.OK, "withdraw %s: %+v, a forged id: %+v", what, withdrawn, never)
+				assert.Equal(t, withdrawn.Error.Code, never.Error.Code,
+					"withdraw %s: %+v, a forged id: %+v", what, withdrawn, never)
 			}
 			bob.Do(rig.Calling("approvals", "withdraw=all"))
 			require.Equal(t, ann.Do(list).Stdout, own, "after bob withdrew")
@@ -109,7 +112,8 @@ func TestNothingCrossesBetweenAgents(t *testing.T) {
 			assert.Equal(t, strings.Count(r.Read("Both/Plan.md"), "asked"), 1, "the note")
 
 			paged := ann.Do(rig.Calling("files").With("limit", 5))
-			require.That(t, paged.Truncated != nil && paged.Truncated.Cursor != "", "%+v", paged)
+			require.That(t, paged.Truncated != nil, "%+v", paged)
+			require.That(t, paged.Truncated.Cursor != "", "%+v", paged)
 			cursor := paged.Truncated.Cursor
 			last := "A"
 			if strings.HasSuffix(cursor, last) {
@@ -121,7 +125,8 @@ func TestNothingCrossesBetweenAgents(t *testing.T) {
 				"half of one":      ann.Do(rig.Call{"command": "files", "cursor": cursor[:len(cursor)/2]}),
 				"with another":     ann.Do(rig.Call{"command": "folders", "cursor": cursor}),
 			} {
-				assert.That(t, !stolen.OK && stolen.Stdout == "", "%s: %+v", what, stolen)
+				assert.That(t, !stolen.OK, "%s: %+v", what, stolen)
+				assert.Equal(t, stolen.Stdout, "", "%s: %+v", what, stolen)
 			}
 			assert.Equal(t, resource(bob, "vaultwicket://output/"+cursor), "", "bob reads what was kept for ann")
 			assert.Contains(t, resource(ann, "vaultwicket://output/"+cursor), "Ann/nn", "ann reads")
@@ -175,7 +180,8 @@ func TestTheAnswerToOneAgentIsNotAnothers(t *testing.T) {
 	yes := `,"inputResponses":{"confirm":` + rig.Accept + `},"requestState":"` + state[1] + `"`
 	for what, sent := range map[string][2]string{"bob": {"bob", yes}, "a forged state": {"ann", strings.Replace(yes, state[1][:8], "AAAAAAAA", 1)}} {
 		got := send(sent[0], sent[1])
-		assert.That(t, !strings.Contains(got, `"ok":true`) && !strings.Contains(r.Read("Both/Plan.md"), "asked"), "%s: %s", what, got)
+		assert.NotContains(t, got, `"ok":true`, "%s", what)
+		assert.NotContains(t, r.Read("Both/Plan.md"), "asked", "%s: %s", what, got)
 	}
 	assert.Contains(t, send("ann", yes), `"ok":true`, "ann")
 	if got := send("ann", yes); strings.Contains(got, `"ok":true`) || strings.Count(r.Read("Both/Plan.md"), "asked") != 1 {

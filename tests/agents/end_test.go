@@ -30,12 +30,16 @@ func TestAPausedAgentIsRefusedAtOnce(t *testing.T) {
 	}
 	ann, bob := serverOf(r, "ann"), serverOf(r, "bob")
 	first := ann.Do(rig.Calling("files").With("limit", 5))
-	require.That(t, first.OK && first.Truncated != nil && first.Truncated.Cursor != "", "%+v", first)
+	require.That(t, first.OK, "%+v", first)
+	require.That(t, first.Truncated != nil, "%+v", first)
+	require.That(t, first.Truncated.Cursor != "", "%+v", first)
 	r.Must("pause", "--agent=ann")
 	next := rig.Call{"command": "files", "cursor": first.Truncated.Cursor}
 	for _, call := range []rig.Call{rig.Calling("read", "path=Ann/Plan.md"), next, rig.Calling("append", "path=Ann/Plan.md", "content=x")} {
 		got := ann.Do(call)
-		assert.That(t, !got.OK && got.Error.Code == "paused" && got.Stdout == "", "%v: %+v", call, got)
+		require.That(t, !got.OK, "%v: %+v", call, got)
+		assert.Equal(t, got.Error.Code, "paused", "%v: %+v", call, got)
+		assert.Equal(t, got.Stdout, "", "%v: %+v", call, got)
 	}
 	if got := ann.Batch(rig.Calling("read", "path=Ann/Plan.md"), rig.Calling("append", "path=Ann/Plan.md", "content=x")); got.OK {
 		t.Errorf("a batch: %+v", got)

@@ -90,7 +90,8 @@ func TestASessionIsThatOfItsToken(t *testing.T) {
 		c := callerOf(server, token)
 		c.connect()
 		result, _ := c.do(rig.Calling("files"))
-		assert.That(t, !result.OK && result.Error.Code == "agent_denied", "%s: %+v", what, result)
+		require.That(t, !result.OK, "%s: %+v", what, result)
+		assert.Equal(t, result.Error.Code, "agent_denied", "%s: %+v", what, result)
 	}
 }
 

@@ -27,6 +27,7 @@ func TestInstallAsksForTheRights(t *testing.T) {
 		shown, err := rig.AtTerminal(t, c, typed)
 		after, _ := os.ReadFile(settings)
 		added := strings.TrimPrefix(strings.TrimPrefix(string(after), string(before)), "\n")
-		assert.That(t, added == want && (err == nil) == (want != ""), "typed %q: %v, added\n%s\nshown\n%s", typed, err, added, shown)
+		assert.Equal(t, added, want, "typed %q: %v, added\n%s\nshown\n%s", typed, err, added, shown)
+		assert.Equal(t, err == nil, want != "", "typed %q: %v, added\n%s\nshown\n%s", typed, err, added, shown)
 	}
 }

@@ -22,7 +22,8 @@ func TestTheFilesOfTheVersionBefore(t *testing.T) {
 	state := filepath.Join(r.Home, ".local", "state", "vaultwicket")
 	r.Must("run", "append", "path=A.md", "content=x") // it makes the folders
 	journals, err := filepath.Glob(filepath.Join(state, "journal", "*"))
-	require.That(t, err == nil && len(journals) == 1, "%q, %v", journals, err)
+	require.Equal(t, err, nil, "%q", journals)
+	require.Equal(t, len(journals), 1, "%q", journals)
 	require.NoError(t, os.RemoveAll(state))
 	before := filepath.Join("testdata", "before")
 	settings := filepath.Join(t.TempDir(), "config.toml")
@@ -67,5 +68,6 @@ func TestTheFilesOfTheVersionBefore(t *testing.T) {
 		t.Errorf("the audit log has of bob\n%s", got)
 	}
 	got := r.Must("journal", "list")
-	assert.That(t, strings.Contains(got, `bob ("t")`) && strings.Count(got, "\n") == 4, "the journal has\n%s", got)
+	assert.Contains(t, got, `bob ("t")`, "the journal has\n%s", got)
+	assert.Equal(t, strings.Count(got, "\n"), 4, "the journal has\n%s", got)
 }

@@ -60,7 +60,8 @@ func TestManagedSettingsBoundTheProgram(t *testing.T) {
 		{0, "OK", []string{"config", "check"}},
 	} {
 		out, status := run("", test.args...)
-		assert.That(t, status == test.status && strings.Contains(out, test.says), "%q: %d\n%s", test.args, status, out)
+		assert.Equal(t, status, test.status, "%q: %d\n%s", test.args, status, out)
+		assert.Contains(t, out, test.says, "%q: %d\n%s", test.args, status, out)
 	}
 	initialize := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}` + "\n" +
 		`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n" + rig.ToolCall(2, `{"command":"append","params":{"path":"Ann/Plan.md","content":"x"}}`) + "\n"
@@ -69,6 +70,8 @@ func TestManagedSettingsBoundTheProgram(t *testing.T) {
 	}
 	require.NoError(t, os.Chmod(file, 0o666))
 	out, status := run("", "run", "read", "path=Ann/Plan.md")
-	assert.That(t, status == 2 && strings.Contains(out, "can be written by users other than root"), "a file that others can write: %d\n%s", status, out)
+	assert.Equal(t, status, 2, "a file that others can write: %d\n%s", status, out)
+	assert.Contains(t, out, "can be written by users other than root",
+		"a file that others can write: %d\n%s", status, out)
 	assert.Equal(t, r.Read("Ann/Plan.md"), notes["Ann/Plan.md"], "the note")
 }

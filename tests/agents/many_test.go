@@ -140,7 +140,8 @@ func TestFiftyAgentsOverHTTP(t *testing.T) {
 			Access struct{ Root string }
 		}
 		err := json.Unmarshal([]byte(text), &policies)
-		require.That(t, err == nil && len(policies) == 1, "%v: %s", err, text)
+		require.Equal(t, err, nil, "%s", text)
+		require.Equal(t, len(policies), 1, "%s", text)
 		wants := map[string]any{"tier": fmt.Sprintf("v%d", min(d.tier, serverTier)), "allow-mutations": d.mutations, "confirm": d.confirm, "root": []string{"", "r", "rw", "rwd"}[d.access[""]]}
 		if !d.vaults {
 			wants = map[string]any{"tier": "none", "allow-mutations": false, "confirm": "writes", "root": ""}
@@ -157,7 +158,8 @@ func TestFiftyAgentsOverHTTP(t *testing.T) {
 			Allowed bool
 		}
 		text = c.resource("vaultwicket://commands")
-		require.That(t, json.Unmarshal([]byte(text), &rows) == nil && len(rows) != 0, "%s", text)
+		require.Equal(t, json.Unmarshal([]byte(text), &rows), nil, "%s", text)
+		require.That(t, len(rows) != 0, "%s", text)
 		for _, row := range rows {
 			listed[row.Name] = row.Allowed
 		}
@@ -192,7 +194,9 @@ func TestFiftyAgentsOverHTTP(t *testing.T) {
 			}
 		}
 	}
-	assert.That(t, len(counts) == 4 && slices.Min([]int{counts["allow"], counts["ask"], counts["deny"], counts["missing"]}) >= 10, "the draw shows too little: %v", counts)
+	assert.Equal(t, len(counts), 4, "the draw shows too little: %v", counts)
+	assert.That(t, slices.Min([]int{counts["allow"], counts["ask"], counts["deny"], counts["missing"]}) >= 10,
+		"the draw shows too little: %v", counts)
 	t.Logf("%v", counts)
 }
 

@@ -128,7 +128,9 @@ func TestAClientLearnsWhereToGetAToken(t *testing.T) {
 		}
 		answer, err := s.server.As(token).Send(t.Context(), http.MethodPost, rig.Handshake("{}"), headers...)
 		challenge := answer.Header.Get("WWW-Authenticate")
-		assert.That(t, err == nil && answer.Status == 401 && challenge == want, "with the token %q: %+v %q", token, answer, challenge)
+		require.Equal(t, err, nil, "with the token %q: %+v %q", token, answer, challenge)
+		assert.Equal(t, answer.Status, 401, "with the token %q: %+v %q", token, answer, challenge)
+		assert.Equal(t, challenge, want, "with the token %q: %+v %q", token, answer, challenge)
 	}
 }
 
@@ -173,14 +175,17 @@ func TestAnAccessTokenHasItsAgentsRightsWithinItsScopes(t *testing.T) {
 		}
 		err = json.Unmarshal([]byte(got.Body), &answer)
 		code := rig.CodeOf(answer.Result.StructuredContent)
-		assert.That(t, err == nil && got.Status == test.status && code == test.code, "%s: %+v, %v", test.what, got, err)
+		require.Equal(t, err, nil, "%s: %+v", test.what, got)
+		assert.Equal(t, got.Status, test.status, "%s: %+v", test.what, got)
+		assert.Equal(t, code, test.code, "%s: %+v", test.what, got)
 		challenge := got.Header.Get("WWW-Authenticate")
 		if test.scopes == "" && challenge != "" || test.scopes != "" && (!strings.Contains(challenge, `error="insufficient_scope", scope="`+test.scopes+`"`) || !strings.Contains(challenge, `resource_metadata="https://notes.example/`)) {
 			t.Errorf("%s: the challenge %q", test.what, challenge)
 		}
 	}
 	plan, long := s.Read("Both/Plan.md"), s.Read("Ann/Long.md")
-	assert.That(t, plan == "the plan of both\nmore\nmore" && long == longNote, "the notes are %q, %q", plan, long)
+	assert.Equal(t, plan, "the plan of both\nmore\nmore", "the notes are %q", plan)
+	assert.Equal(t, long, longNote, "the notes are %q", plan)
 	got := s.Must("audit", "list", "--agent=ann", "--json")
 	assert.That(t, strings.Count(got, "insufficient_scope") >= 2, "the audit log has not both denials:\n%s", got)
 }
@@ -207,7 +212,8 @@ func TestWhoseATokenIs(t *testing.T) {
 		{"for another server", map[string]any{"aud": "https://other.example/mcp"}, 401, "Unauthorized"},
 	} {
 		status, text := s.with(test.changes).send(rig.Handshake("{}"))
-		assert.That(t, status == test.status && strings.Contains(text, test.says), "%s: %d %s", test.what, status, text)
+		assert.Equal(t, status, test.status, "%s: %d %s", test.what, status, text)
+		assert.Contains(t, text, test.says, "%s: %d %s", test.what, status, text)
 	}
 	ann := s.as("ann@example", "vault:read")
 	ann.connect()
@@ -236,7 +242,8 @@ func TestWhoseATokenIs(t *testing.T) {
 	response, _ := visit(s.server, http.MethodPost, "/mcp?access_token="+ann.Token, rig.Handshake("{}"))
 	assert.Equal(t, response.StatusCode, 401, "a token in the address")
 	log := s.server.Said()
-	assert.That(t, !strings.Contains(log, ann.Token) && strings.Contains(log, "eve@example"), "the log has a token, or not whom the owner could add:\n%s", log)
+	assert.NotContains(t, log, ann.Token, "the log has a token, or not whom the owner could add:\n%s", log)
+	assert.Contains(t, log, "eve@example", "the log has a token, or not whom the owner could add:\n%s", log)
 }
 
 func TestAccessTokensEnd(t *testing.T) {
@@ -279,7 +286,8 @@ func TestAServerThatAsksTheIssuerAboutTokens(t *testing.T) {
 	assert.Equal(t, issuer.Asked(), 3, "the issuer was asked, times")
 	issuer.Break(func(w http.ResponseWriter) { w.WriteHeader(500) })
 	known, fresh := status("opaque"), status("new")
-	assert.That(t, known == 200 && fresh == 503, "while the issuer is away: %d, %d", known, fresh)
+	assert.Equal(t, known, 200, "while the issuer is away")
+	assert.Equal(t, fresh, 503, "while the issuer is away")
 	if strings.Contains(server.Said(), "opaque") || strings.Contains(server.Said(), "secret") {
 		t.Errorf("the log has a token or the secret:\n%s", server.Said())
 	}
@@ -290,7 +298,8 @@ func TestAServerThatAsksTheIssuerAboutTokens(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, said, status := r.Run("serve", "--http=127.0.0.1:0", r.Flags[0], r.Flags[1], r.Flags[2])
-		assert.That(t, status == 2 && strings.Contains(said, "oauth-client-file"), "%s: %d %s", what, status, said)
+		assert.Equal(t, status, 2, "%s: %d %s", what, status, said)
+		assert.Contains(t, said, "oauth-client-file", "%s: %d %s", what, status, said)
 	}
 }
 
@@ -322,7 +331,8 @@ func TestAServerWhereTheOwnerSignsIn(t *testing.T) {
 		{"a body without end", "POST", "/oauth/register", `{"redirect_uris":["` + strings.Repeat("a", 100_000) + `"]}`, nil, 400, "invalid_client_metadata"},
 	} {
 		response, text := visit(server, test.method, test.path, test.body, test.headers...)
-		assert.That(t, response.StatusCode == test.status && strings.Contains(text, test.says), "%s: %d %s", test.what, response.StatusCode, text)
+		assert.Equal(t, response.StatusCode, test.status, "%s: %d %s", test.what, response.StatusCode, text)
+		assert.Contains(t, text, test.says, "%s: %d %s", test.what, response.StatusCode, text)
 	}
 	for _, token := range []string{"vwt_", "vwt_AAAA", "vwr_AAAA.BBBB", "a.b.c"} {
 		assert.Equal(t, callerOf(server, token).connect(), 401, "the token %q", token)
@@ -333,7 +343,8 @@ func TestAServerWhereTheOwnerSignsIn(t *testing.T) {
 	assert.Equal(t, strings.TrimSpace(r.Must("passkey", "list", "--json")), "[]", "the list")
 	for _, args := range [][]string{{"passkey"}, {"passkey", "add"}, {"passkey", "remove"}, {"passkey", "remove", "x"}, {"passkey", "ad"}} {
 		out, _, status := r.Run(args...)
-		assert.That(t, status == 2 && out == "", "%q: %d %s", args, status, out)
+		assert.Equal(t, status, 2, "%q: %d %s", args, status, out)
+		assert.Equal(t, out, "", "%q: %d %s", args, status, out)
 	}
 }
 

@@ -58,9 +58,11 @@ func TestOneAgentsChangesAreNotAnothers(t *testing.T) {
 	r := newRig(t)
 	ann, bob := serverOf(r, "ann"), serverOf(r, "bob")
 	first := ann.Do(rig.Calling("append", "path=Both/Plan.md", "content=by ann").With("idempotencyKey", "k1"))
-	require.That(t, first.OK && first.Change != nil, "%+v", first)
+	require.That(t, first.OK, "%+v", first)
+	require.That(t, first.Change != nil, "%+v", first)
 	second := bob.Do(rig.Calling("append", "path=Bob/Plan.md", "content=by bob"))
-	require.That(t, second.OK && second.Change != nil, "%+v", second)
+	require.That(t, second.OK, "%+v", second)
+	require.That(t, second.Change != nil, "%+v", second)
 	if got := bob.Do(rig.Calling("undo:list")).Stdout; strings.Contains(got, first.Change.ID) || !strings.Contains(got, second.Change.ID) {
 		t.Errorf("bob can undo %q", got)
 	}
@@ -124,7 +126,8 @@ func TestTheAuditLogNamesTheAgent(t *testing.T) {
 	}
 	r.Must("audit", "verify")
 	got := r.Must("audit", "list", "--agent=ann")
-	assert.That(t, strings.Contains(got, "ann") && !strings.Contains(got, "reader"), "the lines of ann are\n%s", got)
+	assert.Contains(t, got, "ann", "the lines of ann are\n%s", got)
+	assert.NotContains(t, got, "reader", "the lines of ann are\n%s", got)
 }
 
 func TestNobodyGetsNothing(t *testing.T) {
@@ -136,7 +139,9 @@ func TestNobodyGetsNothing(t *testing.T) {
 			rig.Calling("help"), rig.Calling("append", "path=Both/Plan.md", "content=x"),
 		} {
 			result := client.Do(call)
-			assert.That(t, !result.OK && result.Error.Code == "agent_denied" && result.Stdout == "", "%s: %v: %+v", name, call.Words(), result)
+			require.That(t, !result.OK, "%s: %v: %+v", name, call.Words(), result)
+			assert.Equal(t, result.Error.Code, "agent_denied", "%s: %v: %+v", name, call.Words(), result)
+			assert.Equal(t, result.Stdout, "", "%s: %v: %+v", name, call.Words(), result)
 		}
 	}
 	assert.Equal(t, r.Read("Both/Plan.md"), notes["Both/Plan.md"], "the note")

@@ -64,7 +64,8 @@ func TestOperationsOfTheAppComeLast(t *testing.T) {
 		before := a.disk()
 		got := a.batch(test.operations...)
 		if test.backends == nil {
-			require.That(t, got.Error != nil && !got.OK, "%s: %+v", test.name, got)
+			require.That(t, got.Error != nil, "%s: %+v", test.name, got)
+			require.That(t, !got.OK, "%s: %+v", test.name, got)
 			assert.That(t, strings.Contains(got.Error.Message, "comes after one that only the app carries out"), "%s: %+v", test.name, got.Error)
 			assert.Equal(t, got.Error.Code, "bad_request", "%s", test.name)
 			assert.That(t, maps.Equal(a.disk(), before), "%s: something was changed", test.name)
@@ -120,7 +121,8 @@ func TestABatchOfWhichTheAppFailsIsTakenBack(t *testing.T) {
 		}
 		require.Equal(t, len(got.Results), 4, "%s: results", what)
 		for i, done := range got.Results[:3] {
-			assert.That(t, done.Undone != nil && *done.Undone, "%s: operation %d: %+v", what, i, done)
+			require.That(t, done.Undone != nil, "%s: operation %d: %+v", what, i, done)
+			assert.That(t, *done.Undone, "%s: operation %d: %+v", what, i, done)
 		}
 		last := got.Results[3]
 		isBack := last.Undone == nil || *last.Undone

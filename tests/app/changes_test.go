@@ -80,14 +80,16 @@ func TestEveryChangeOfTheApp(t *testing.T) {
 		wrote := slices.ContainsFunc(a.called()[calls:], func(call string) bool { return strings.HasPrefix(call, c.command) })
 		assert.Equal(t, wrote, c.writes == "app", "%s: whether the app was asked to do it", c.command)
 		back := a.do("undo", "id", got.Change.ID)
-		assert.That(t, back.OK && a.get(c.path) == before, "%s: undo: %+v, the note is %q", c.command, back.Error, a.get(c.path))
+		assert.That(t, back.OK, "%s: undo: %+v, the note is %q", c.command, back.Error, a.get(c.path))
+		assert.Equal(t, a.get(c.path), before, "%s: undo: %+v, the note is %q", c.command, back.Error, a.get(c.path))
 		if c.writes != "app" {
 			continue
 		}
 		a.tell(false, appFault{Command: c.command, Kind: "says", Text: c.says})
 		idle := a.do(c.command, c.pairs...)
 		assert.Equal(t, rig.CodeOf(idle), "not_applied", "%s, by an app that does nothing: %+v", c.command, idle)
-		assert.That(t, idle.Change == nil && a.get(c.path) == before, "%s, by an app that does nothing: %+v", c.command, idle.Change)
+		assert.That(t, idle.Change == nil, "%s, by an app that does nothing: %+v", c.command, idle.Change)
+		assert.Equal(t, a.get(c.path), before, "%s, by an app that does nothing: %+v", c.command, idle.Change)
 		a.tell(false)
 	}
 }
@@ -121,7 +123,8 @@ func TestTheMinuteOfAUniqueNotePasses(t *testing.T) {
 			a.tell(false, faults...)
 			a.serve(howNamed[0].settings, "--tier=v3", "--timeout=6s")
 			got := a.do("unique", test.pairs...)
-			require.That(t, got.OK && got.Change != nil, "%+v, %+v", got, got.Error)
+			require.That(t, got.OK, "%+v, %+v", got, got.Error)
+			require.That(t, got.Change != nil, "%+v, %+v", got, got.Error)
 			assert.Equal(t, got.Path, later, "the path")
 			assert.Equal(t, a.get(later), test.text, "the note")
 			assert.Equal(t, a.get(planned), "(missing)", "the planned note")
@@ -129,7 +132,8 @@ func TestTheMinuteOfAUniqueNotePasses(t *testing.T) {
 			listed := a.do("undo:list")
 			assert.Contains(t, listed.Stdout, "unique\t"+later+"\n", "the changes that can be undone")
 			back := a.do("undo", "id", got.Change.ID)
-			assert.That(t, back.OK && a.get(later) == "(missing)", "undo: %+v", back.Error)
+			assert.That(t, back.OK, "undo: %+v", back.Error)
+			assert.Equal(t, a.get(later), "(missing)", "undo: %+v", back.Error)
 		})
 	}
 }
@@ -152,7 +156,8 @@ func TestANoteOfTheNextMinuteThatIsNotOurs(t *testing.T) {
 		a.serve(howNamed[0].settings, "--tier=v3")
 		got := a.do("unique", "content", "text")
 		assert.Equal(t, rig.CodeOf(got), "outcome_unknown", "%s: %+v", name, got)
-		assert.That(t, got.Change == nil && a.get(later) == text, "%s: %+v, the note is %q", name, got.Change, a.get(later))
+		assert.That(t, got.Change == nil, "%s: %+v, the note is %q", name, got.Change, a.get(later))
+		assert.Equal(t, a.get(later), text, "%s: %+v, the note is %q", name, got.Change, a.get(later))
 	}
 }
 

@@ -22,9 +22,11 @@ func TestAChangeThatTheAppMakesInPart(t *testing.T) {
 		t.Errorf("got %+v, %+v, the note is %q", got, got.Error, a.get("Tasks.md"))
 	}
 	back := a.do("undo")
-	assert.That(t, back.OK && a.get("Tasks.md") == note, "undo: %+v, the note is %q", back.Error, a.get("Tasks.md"))
+	assert.That(t, back.OK, "undo: %+v, the note is %q", back.Error, a.get("Tasks.md"))
+	assert.Equal(t, a.get("Tasks.md"), note, "undo: %+v, the note is %q", back.Error, a.get("Tasks.md"))
 	other := a.do("task", "ref", "Tasks.md:2", "done", "true")
-	assert.That(t, other.OK && other.Backend == "obsidian", "a task that does not recur: %+v, %+v", other, other.Error)
+	assert.That(t, other.OK, "a task that does not recur: %+v, %+v", other, other.Error)
+	assert.Equal(t, other.Backend, "obsidian", "a task that does not recur: %+v, %+v", other, other.Error)
 
 	alone := newAppVault(t, map[string]string{"Tasks.md": note})
 	alone.serve(howNamed[0].settings)
@@ -47,5 +49,7 @@ func TestTodayWhereADayBeginsLater(t *testing.T) {
 	b := newAppVault(t, map[string]string{"2026-11-21.md": "early\n"})
 	b.serve(howNamed[0].settings, "--day-start=4")
 	got := b.do("daily:read")
-	assert.That(t, got.OK && got.Backend == "embedded" && got.Path == "2026-11-21.md", "got %+v, %+v", got, got.Error)
+	assert.That(t, got.OK, "got %+v, %+v", got, got.Error)
+	assert.Equal(t, got.Backend, "embedded", "got %+v, %+v", got, got.Error)
+	assert.Equal(t, got.Path, "2026-11-21.md", "got %+v, %+v", got, got.Error)
 }

@@ -45,7 +45,9 @@ func TestPrivateNotesOfTheApp(t *testing.T) {
 	a.put("P.md", "# P\nopen\n")
 	a.put("R.md", "open\n")
 	got := a.do("files")
-	assert.That(t, got.OK && got.Backend == "obsidian" && strings.Contains(got.Stdout, "P.md"), "%+v", got)
+	assert.That(t, got.OK, "%+v", got)
+	assert.Equal(t, got.Backend, "obsidian", "%+v", got)
+	assert.Contains(t, got.Stdout, "P.md", "%+v", got)
 }
 
 // TestPrivateNotesWhereTheFolderIsNotKnown: the app is asked for the folder of its vault before the first call

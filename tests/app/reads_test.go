@@ -8,6 +8,7 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
@@ -25,12 +26,16 @@ func TestTheAppIsNotAskedWhichNotesMatch(t *testing.T) {
 	a.serve(howNamed[0].settings, "--backend=auto")
 	for _, words := range [][]string{{"search", "query", "R8dk2L"}, {"search:context", "query", "R8dk2L"}, {"base:query", "path", "All.base"}} {
 		got := a.do(words[0], words[1:]...)
-		assert.That(t, got.OK && got.Backend == "embedded" && strings.Contains(got.Stdout, "Key.md") == (words[0] == "base:query"), "%q: %+v", words, got)
+		assert.That(t, got.OK, "%q: %+v", words, got)
+		assert.Equal(t, got.Backend, "embedded", "%q: %+v", words, got)
+		assert.Equal(t, strings.Contains(got.Stdout, "Key.md"), words[0] == "base:query", "%q: %+v", words, got)
 	}
 	a.End()
 	a.serve(howNamed[0].settings, "--backend=auto", "--secrets=allow")
 	got := a.do("search", "query", "R8dk2L")
-	assert.That(t, got.OK && got.Backend == "obsidian" && strings.Contains(got.Stdout, "Key.md"), "%+v", got)
+	assert.That(t, got.OK, "%+v", got)
+	assert.Equal(t, got.Backend, "obsidian", "%+v", got)
+	assert.Contains(t, got.Stdout, "Key.md", "%+v", got)
 }
 
 const hidesPrivately = "[[vaults]]\nname = \"Work\"\nfolder = %q\n[vaults.access]\n\"/\" = \"rwd\"\n\"Private\" = \"none\"\n"
@@ -60,10 +65,14 @@ func TestTheAppUnderRules(t *testing.T) {
 		{"create", []string{"name", "New", "content", "x"}, "Created: Inbox/New.md\n"},
 	} {
 		got := a.do(ok.command, ok.pairs...)
-		assert.That(t, got.OK && got.Stdout == ok.stdout && got.Backend == "obsidian", "%s %v: %+v, %+v", ok.command, ok.pairs, got, got.Error)
+		assert.That(t, got.OK, "%s %v: %+v, %+v", ok.command, ok.pairs, got, got.Error)
+		assert.Equal(t, got.Stdout, ok.stdout, "%s %v: %+v, %+v", ok.command, ok.pairs, got, got.Error)
+		assert.Equal(t, got.Backend, "obsidian", "%s %v: %+v, %+v", ok.command, ok.pairs, got, got.Error)
 	}
 	for _, call := range a.called() {
-		assert.That(t, !strings.Contains(call, "file=") && !strings.Contains(call, "Private") && !strings.HasPrefix(call, "daily"), "the app was asked %q", call)
+		assert.NotContains(t, call, "file=", "the app was asked %q", call)
+		assert.NotContains(t, call, "Private", "the app was asked %q", call)
+		assert.That(t, !strings.HasPrefix(call, "daily"), "the app was asked %q", call)
 	}
 
 	// A hidden note is missing, by its path and by its name, as if there was none.
@@ -71,7 +80,9 @@ func TestTheAppUnderRules(t *testing.T) {
 		t.Helper()
 		x, _ := json.Marshal([]any{a.OK, a.Error, a.Stdout, a.Stderr, a.Notices, a.ExitCode, a.Backend})
 		y, _ := json.Marshal([]any{b.OK, b.Error, b.Stdout, b.Stderr, b.Notices, b.ExitCode, b.Backend})
-		assert.That(t, strings.ReplaceAll(string(x), hidden, "NAME") == strings.ReplaceAll(string(y), missing, "NAME") && !a.OK, "hidden: %s\nmissing: %s", x, y)
+		assert.Equal(t, strings.ReplaceAll(string(x), hidden, "NAME"), strings.ReplaceAll(string(y), missing, "NAME"),
+			"hidden: %s\nmissing: %s", x, y)
+		assert.That(t, !a.OK, "hidden: %s\nmissing: %s", x, y)
 	}
 	same(a.do("read", "file", "Secret"), a.do("read", "file", "Nobody"), "Secret", "Nobody")
 	same(a.do("append", "file", "Secret", "content", "x"), a.do("append", "file", "Nobody", "content", "x"), "Secret", "Nobody")
@@ -88,7 +99,8 @@ func TestTheAppUnderRules(t *testing.T) {
 	}
 
 	got := a.do("backlinks", "path", "Plan.md")
-	assert.That(t, rig.CodeOf(got) == "access_denied" && strings.Contains(got.Error.Hint, "set backend to auto"), "what reaches other notes: %+v", got.Error)
+	require.Equal(t, rig.CodeOf(got), "access_denied", "what reaches other notes: %+v", got.Error)
+	assert.Contains(t, got.Error.Hint, "set backend to auto", "what reaches other notes: %+v", got.Error)
 	assert.That(t, a.get("Private/Secret.md") == "hidden", "the hidden note was changed")
 }
 
@@ -126,7 +138,10 @@ func TestARandomNoteHasItsPath(t *testing.T) {
 		a := newAppVault(t, notes)
 		a.serve(settings)
 		got := a.do("random:read", "folder", "R")
-		assert.That(t, got.OK && got.Path == "R/One.md" && got.Stdout == "R/One.md\none\n" && got.Hash != "", "%s: %+v, %+v", name, got, got.Error)
+		assert.That(t, got.OK, "%s: %+v, %+v", name, got, got.Error)
+		assert.Equal(t, got.Path, "R/One.md", "%s: %+v, %+v", name, got, got.Error)
+		assert.Equal(t, got.Stdout, "R/One.md\none\n", "%s: %+v, %+v", name, got, got.Error)
+		assert.That(t, got.Hash != "", "%s: %+v, %+v", name, got, got.Error)
 		missing := a.do("random:read", "folder", "Nowhere")
 		assert.Equal(t, rig.CodeOf(missing), "not_found", "%s: %+v", name, missing)
 		several := a.do("random:read", "count", "2")
@@ -154,7 +169,8 @@ func TestTheFolderIsAskedForWhenItIsNeeded(t *testing.T) {
 			unmarshalResult(t, a.receive(), &plan)
 			assert.That(t, plan.OK, "the dry run: %+v", plan.Error)
 			got := a.do("daily:append", "content", `C:\new`)
-			assert.That(t, got.OK && got.Backend == "embedded", "%+v, %+v", got, got.Error)
+			assert.That(t, got.OK, "%+v, %+v", got, got.Error)
+			assert.Equal(t, got.Backend, "embedded", "%+v, %+v", got, got.Error)
 		}
 		assert.Contains(t, a.get(appToday+".md"), `C:\new`, "the note")
 	}

@@ -42,7 +42,8 @@ func TestAVersionOfTheAppIsRestored(t *testing.T) {
 			a.heads = i == 1 // which is none of the text
 			a.tell(false)
 			got := a.do(r.restore, "path", "Plan.md", "version", "2")
-			require.That(t, got.OK && got.Change != nil, "%+v, %+v", got, got.Error)
+			require.That(t, got.OK, "%+v, %+v", got, got.Error)
+			require.That(t, got.Change != nil, "%+v, %+v", got, got.Error)
 			assert.Equal(t, a.get("Plan.md"), ofTheApp, "the note")
 			assert.Equal(t, got.Backend, "obsidian", "the backend")
 			assert.Equal(t, got.Path, "Plan.md", "the path")
@@ -70,15 +71,19 @@ func TestAVersionWithAHead(t *testing.T) {
 			a.history["Plan.md"] = []string{odd, ofTheApp}
 			a.tell(false)
 			read := a.do(r.read, "path", "Plan.md", "version", "1")
-			assert.That(t, read.OK && read.Stdout == odd, "read: %+v, %+v", read, read.Error)
+			assert.That(t, read.OK, "read: %+v, %+v", read, read.Error)
+			assert.Equal(t, read.Stdout, odd, "read: %+v, %+v", read, read.Error)
 			assert.Contains(t, strings.Join(read.Notices, "\n"), "the app answered with Plan.md (version 1, ", "the notices")
 			got := a.do(r.restore, "path", "Plan.md", "version", "1")
-			assert.That(t, got.OK && a.get("Plan.md") == odd, "restored: %+v, %+v, the note is %q", got, got.Error, a.get("Plan.md"))
+			assert.That(t, got.OK, "restored: %+v, %+v, the note is %q", got, got.Error, a.get("Plan.md"))
+			assert.Equal(t, a.get("Plan.md"), odd,
+				"restored: %+v, %+v, the note is %q", got, got.Error, a.get("Plan.md"))
 			before := a.get("Plan.md")
 			for _, other := range []string{"Plan.md (version 1, today)", "Other.md (version 2, today)"} {
 				a.tell(false, appFault{Command: r.read, Kind: "says", Text: other + "\n---\ntext\n"})
 				got := a.do(r.restore, "path", "Plan.md", "version", "2")
-				assert.That(t, rig.CodeOf(got) == "cli_error" && a.get("Plan.md") == before, "%s: %+v, the note is %q", other, got, a.get("Plan.md"))
+				assert.Equal(t, rig.CodeOf(got), "cli_error", "%s: %+v, the note is %q", other, got, a.get("Plan.md"))
+				assert.Equal(t, a.get("Plan.md"), before, "%s: %+v, the note is %q", other, got, a.get("Plan.md"))
 			}
 			a.tell(false)
 		})
@@ -110,7 +115,9 @@ func TestAVersionThatTheAppDoesNotHave(t *testing.T) {
 			same := a.do(r.restore, "path", "Plan.md", "version", "2")
 			require.That(t, same.OK, "%+v", same.Error)
 			again := a.do(r.restore, "path", "Plan.md", "version", "2")
-			assert.That(t, again.OK && again.Changed != nil && *again.Changed == 0, "what is there already: %+v, %+v", again, again.Error)
+			require.That(t, again.OK, "what is there already: %+v, %+v", again, again.Error)
+			require.That(t, again.Changed != nil, "what is there already: %+v, %+v", again, again.Error)
+			assert.Equal(t, *again.Changed, 0, "what is there already: %+v, %+v", again, again.Error)
 		})
 	}
 }

@@ -137,7 +137,8 @@ func TestAnAppThatDoesSomethingElse(t *testing.T) {
 			w.fault.Command = w.command
 			a.tell(false, w.fault)
 			got := a.do(w.command, w.pairs...)
-			assert.That(t, rig.CodeOf(got) == w.code && (got.Change != nil) == w.changed, "%+v, %+v, want %q", got, got.Error, w.code)
+			assert.Equal(t, rig.CodeOf(got), w.code, "%+v, %+v", got, got.Error)
+			assert.Equal(t, got.Change != nil, w.changed, "%+v, %+v, want %q", got, got.Error, w.code)
 			assert.That(t, strings.Contains(strings.Join(got.Notices, "\n"), w.notice), "the notices are %q", got.Notices)
 			if got.Change != nil {
 				back := a.do("undo", "id", got.Change.ID)
@@ -155,7 +156,8 @@ func TestANameThatSeveralNotesHave(t *testing.T) {
 		a := newAppVault(t, appNotes)
 		a.serve(howNamed[0].settings, "--backend="+backend)
 		got := a.do("read", "file", "Note")
-		assert.That(t, got.OK && got.Backend == backend, "%+v, %+v", got, got.Error)
+		assert.That(t, got.OK, "%+v, %+v", got, got.Error)
+		assert.Equal(t, got.Backend, backend, "%+v, %+v", got, got.Error)
 		assert.Contains(t, strings.Join(got.Notices, "\n"), `the name is that of 2 files: "A/Note.md", "C/Note.md"`, "the notices of %s", backend)
 		for _, change := range [][]string{{"append", "content", "x"}, {"property:set", "name", "x", "value", "y"}, {"delete"}} {
 			got := a.do(change[0], append([]string{"file", "Note"}, change[1:]...)...)
@@ -211,7 +213,8 @@ func TestBatchesThroughTheApp(t *testing.T) {
 	var batch gateway.BatchResult
 	unmarshalResult(t, a.receive(), &batch)
 	want := "---\nx: y\n---\ntext without an end\none\n\ntwo\n"
-	assert.That(t, batch.OK && a.get("Plain.md") == want, "the batch: %+v; the note is %q, want %q", batch, a.get("Plain.md"), want)
+	assert.That(t, batch.OK, "the batch: %+v; the note is %q, want %q", batch, a.get("Plain.md"), want)
+	assert.Equal(t, a.get("Plain.md"), want, "the batch: %+v; the note is %q", batch, a.get("Plain.md"))
 
 	// An atomic batch of which one operation fails is taken back.
 	a.tell(true, appFault{Command: "property:remove", Kind: "says", Text: "Removed: x\n"})
@@ -221,7 +224,8 @@ func TestBatchesThroughTheApp(t *testing.T) {
 		operation("b", "property:remove", map[string]any{"path": "Plain.md", "name": "x"}),
 	}})
 	unmarshalResult(t, a.receive(), &batch)
-	assert.That(t, !batch.OK && a.get("Plain.md") == before, "the batch: %+v; the note is %q, want %q", batch, a.get("Plain.md"), before)
+	assert.That(t, !batch.OK, "the batch: %+v; the note is %q, want %q", batch, a.get("Plain.md"), before)
+	assert.Equal(t, a.get("Plain.md"), before, "the batch: %+v; the note is %q", batch, a.get("Plain.md"))
 }
 
 func TestMain(m *testing.M) {

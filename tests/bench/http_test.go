@@ -87,7 +87,8 @@ func serveHTTP(b *testing.B, flags ...string) *httpServer {
 	}
 	go io.Copy(io.Discard, messages)
 	text, err := os.ReadFile(token)
-	require.That(b, err == nil && s.url != "", "url %q, token: %v", s.url, err)
+	require.Equal(b, err, nil, "the url is %q", s.url)
+	require.That(b, s.url != "", "the url is %q", s.url)
 	s.token = strings.TrimSpace(string(text))
 	return s
 }
@@ -136,6 +137,7 @@ func (c *httpClient) post(b *testing.B, method string, params any) (http.Header,
 	}
 	defer resp.Body.Close()
 	answer, err := io.ReadAll(resp.Body)
-	assert.That(b, err == nil && resp.StatusCode == http.StatusOK, "%s: %s %s %v", method, resp.Status, answer, err)
+	require.Equal(b, err, nil, "%s: %s %s %v", method, resp.Status, answer, err)
+	assert.Equal(b, resp.StatusCode, http.StatusOK, "%s: %s %s %v", method, resp.Status, answer, err)
 	return resp.Header, answer
 }

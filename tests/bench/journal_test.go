@@ -39,7 +39,9 @@ func BenchmarkJournaledAppend(b *testing.B) {
 		theirs = append(theirs, timed(func() { appendBare(b, bare) }))
 	}
 	got, err := os.ReadFile(note)
-	require.That(b, err == nil && bytes.HasPrefix(got, text) && strings.HasSuffix(string(got), appended), "the note is %.80q, %v", got, err)
+	require.Equal(b, err, nil, "the note is %.80q", got)
+	require.That(b, bytes.HasPrefix(got, text), "the note is %.80q", got)
+	require.That(b, strings.HasSuffix(string(got), appended), "the note is %.80q", got)
 	against(b, "append", ours, "bare", theirs)
 }
 

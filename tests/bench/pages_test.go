@@ -37,7 +37,8 @@ func cursorOf(b *testing.B, answer []byte) string {
 			StructuredContent struct{ Truncated struct{ Cursor string } }
 		}
 	}
-	require.That(b, json.Unmarshal(answer, &message) == nil && message.Result.StructuredContent.Truncated.Cursor != "", "no cursor in %.400s", answer)
+	require.Equal(b, json.Unmarshal(answer, &message), nil, "no cursor in %.400s", answer)
+	require.That(b, message.Result.StructuredContent.Truncated.Cursor != "", "no cursor in %.400s", answer)
 	return message.Result.StructuredContent.Truncated.Cursor
 }
 

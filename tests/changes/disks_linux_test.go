@@ -135,8 +135,10 @@ func TestAnswersAreTrueOfABadDisk(t *testing.T) {
 			text := result.Error.Message + result.Error.Hint
 			assert.That(t, !strings.Contains(text, ".vaultwicket-"), "%s: it names a temporary file", when)
 			assert.That(t, !strings.Contains(text, folder), "%s: it names a folder of the machine", when)
-			assert.That(t, outcome != failure.CodeNotFound && outcome != failure.CodeVaultNotFound, "%s: nothing is missing", when)
-			assert.That(t, outcome != failure.CodeCLIError && outcome != failure.CodePartlyApplied, "%s: the disk has a code of its own", when)
+			assert.That(t, outcome != failure.CodeNotFound, "%s: nothing is missing", when)
+			assert.That(t, outcome != failure.CodeVaultNotFound, "%s: nothing is missing", when)
+			assert.That(t, outcome != failure.CodeCLIError, "%s: the disk has a code of its own", when)
+			assert.That(t, outcome != failure.CodePartlyApplied, "%s: the disk has a code of its own", when)
 		}
 		judgeDisk(t, when, outcome, now, old[i], done[i])
 	}
@@ -228,7 +230,9 @@ func TestBatchesAreTrueOfABadDisk(t *testing.T) {
 			must(t, next, []string{"version"})
 			undone := next.Do(t.Context(), gateway.Request{Command: "undo", Caller: "me"})
 			back := everything(t, d.files)
-			assert.That(t, undone.OK && maps.Equal(back, old), "%s: after undo: %v %.300q", when, undone.Error, differ(back, old, ""))
+			assert.That(t, undone.OK, "%s: after undo: %v %.300q", when, undone.Error, differ(back, old, ""))
+			assert.That(t, maps.Equal(back, old),
+				"%s: after undo: %v %.300q", when, undone.Error, differ(back, old, ""))
 		}
 		end()
 		endNext()
@@ -305,7 +309,11 @@ func TestReadsAreTrueOfABadDisk(t *testing.T) {
 			assert.That(t, got.Stdout == asUsual, "%s: the answer is %.300q, not %.300q", when, got.Stdout, asUsual)
 		}
 		after := ask(words)
-		assert.That(t, after.OK && after.Unread == 0 && after.Stdout == asUsual, "%s: healed, the answer is %.300q (%v), not %.300q", when, after.Stdout, after.Error, asUsual)
+		assert.That(t, after.OK,
+			"%s: healed, the answer is %.300q (%v), not %.300q", when, after.Stdout, after.Error, asUsual)
+		assert.Equal(t, after.Unread, 0,
+			"%s: healed, the answer is %.300q (%v), not %.300q", when, after.Stdout, after.Error, asUsual)
+		assert.Equal(t, after.Stdout, asUsual, "%s: healed, the answer is %.300q (%v)", when, after.Stdout, after.Error)
 	}
 	t.Logf("%d tries: %v", tries, outcomes)
 }

@@ -131,15 +131,19 @@ func TestNothingIsWrittenOfABatchThatFails(t *testing.T) {
 			operations[3].ExpectHash = "0123456789abcdef"
 		}
 		got := g.DoBatch(t.Context(), gateway.Batch{Operations: operations, Atomic: true})
-		assert.That(t, !got.OK && got.Summary.Error == 1 && got.Summary.NotUndone == 0, "%q: %s", kind, describe(got))
+		assert.That(t, !got.OK, "%q: %s", kind, describe(got))
+		assert.Equal(t, got.Summary.Error, 1, "%q: %s", kind, describe(got))
+		assert.Equal(t, got.Summary.NotUndone, 0, "%q: %s", kind, describe(got))
 		for _, done := range got.Results[:3] {
-			assert.That(t, done.Result.Change == nil && strings.HasPrefix(done.Notice, "not applied"), "%q: %+v", kind, done)
+			assert.That(t, done.Result.Change == nil, "%q: %+v", kind, done)
+			assert.HasPrefix(t, done.Notice, "not applied", "%q: %+v", kind, done)
 		}
 		assert.That(t, maps.Equal(everything(t, vault), old), "%q: the vault differs", kind)
 		assert.That(t, maps.Equal(state(), before), "%q: the journal differs: %q", kind, differ(state(), before, ""))
 	}
 	nothing := g.Do(t.Context(), gateway.Request{Command: "undo"})
-	assert.That(t, !nothing.OK && strings.Contains(nothing.Error.Message, "othing to undo"), "%+v", nothing.Error)
+	require.That(t, !nothing.OK, "%+v", nothing.Error)
+	assert.Contains(t, nothing.Error.Message, "othing to undo", "%+v", nothing.Error)
 }
 
 func withoutAudit(all map[string]string) map[string]string {
@@ -163,17 +167,22 @@ func TestTheJournalHasTheOperationsOfABatch(t *testing.T) {
 	assert.That(t, strings.HasSuffix(got.Results[3].Result.Stdout, "one\ntwo\n"), "%q", got.Results[3].Result.Stdout)
 	j := journal.OpenAs(filepath.Join(folder, "state", "vaultwicket", "journal"), vault, vault)
 	entries, damage := entriesOf(t, j)
-	require.That(t, len(entries) == 3 && len(damage) == 0, "%d entries: %+v %v", len(entries), entries, damage)
+	require.Equal(t, len(entries), 3, "%d entries: %+v %v", len(entries), entries, damage)
+	require.Equal(t, len(damage), 0, "%d entries: %+v %v", len(entries), entries, damage)
 	for i, e := range entries {
 		id := got.Results[2-i].Result.Change.ID
-		assert.That(t, e.ID == id && e.State == journal.Done && e.Batch == entries[0].Batch && len(e.Steps) == 1, "%s: %+v", id, e)
+		assert.Equal(t, e.ID, id, "%+v", e)
+		assert.Equal(t, e.State, journal.Done, "%s: %+v", id, e)
+		assert.Equal(t, e.Batch, entries[0].Batch, "%s: %+v", id, e)
+		assert.Equal(t, len(e.Steps), 1, "%s: %+v", id, e)
 	}
 	must(t, g, []string{"undo", "id=" + entries[0].ID})
 	_, err := os.Stat(filepath.Join(vault, "New"))
 	assert.That(t, os.IsNotExist(err), "the folder of the undone operation is there: %v", err)
 	must(t, g, []string{"undo", "batch=" + entries[0].Batch})
 	text := string(require.Value(os.ReadFile(filepath.Join(vault, "P", "n1.md")))(t))
-	assert.That(t, !strings.Contains(text, "one") && !strings.Contains(text, "two"), "%q", text)
+	assert.NotContains(t, text, "one")
+	assert.NotContains(t, text, "two")
 }
 
 func entriesOf(t *testing.T, j *journal.Journal) (entries []journal.Entry, damage []journal.Damage) {
@@ -222,11 +231,15 @@ func TestABatchIsWorkedOutAnewBesideOthers(t *testing.T) {
 		lines := strings.Split(strings.TrimPrefix(now, before), "\n")
 		lines = slices.DeleteFunc(lines, func(line string) bool { return line == "" })
 		if test.want != "ok" {
-			assert.That(t, !got.OK && got.Error != nil && got.Error.Code == test.want && !slices.Contains(lines, "mine"), "%s: %s\n%q", test.name, describe(got), lines)
+			require.That(t, !got.OK, "%s: %s\n%q", test.name, describe(got), lines)
+			require.That(t, got.Error != nil, "%s: %s\n%q", test.name, describe(got), lines)
+			assert.Equal(t, got.Error.Code, test.want, "%s: %s\n%q", test.name, describe(got), lines)
+			assert.That(t, !slices.Contains(lines, "mine"), "%s: %s\n%q", test.name, describe(got), lines)
 			continue
 		}
 		wanted := []string{fmt.Sprint("line ", first+1), fmt.Sprint("line ", first+2), "mine"}
-		assert.That(t, got.OK && slices.Equal(lines, wanted), "%s: %s\n%q", test.name, describe(got), lines)
+		assert.That(t, got.OK, "%s: %s\n%q", test.name, describe(got), lines)
+		assert.EqualSlices(t, lines, wanted, "%s: %s\n%q", test.name, describe(got), lines)
 	}
 }
 

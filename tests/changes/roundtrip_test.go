@@ -94,7 +94,8 @@ func throughRun(t *testing.T, vault string) route {
 		},
 		read: func(t *testing.T, path string) (said gateway.Result, whole bool) {
 			out, err := run([]string{"--json"}, "read", "path="+path)
-			require.That(t, err == nil && json.Unmarshal(out, &said) == nil, "%s: %v", out, err)
+			require.Equal(t, err, nil, "%s", out)
+			require.Equal(t, json.Unmarshal(out, &said), nil, "%s", out)
 			return said, true
 		},
 		bytes: func(t *testing.T, path string) string {
@@ -187,7 +188,9 @@ func TestEveryTextMakesTheRoundTripOrIsRefused(t *testing.T) {
 				}
 			}
 			t.Logf("%d calls through %s wrote up to %d bytes, %d of them texts with a backslash and a letter; refused: %v", j.written, route.name, j.largest, j.delicate, j.refused)
-			assert.That(t, j.written >= roundTrips[route.name] && len(j.refused) != 0 && j.delicate != 0, "too little was written or refused to mean anything")
+			assert.That(t, j.written >= roundTrips[route.name], "too little was written or refused to mean anything")
+			assert.That(t, len(j.refused) != 0, "too little was written or refused to mean anything")
+			assert.That(t, j.delicate != 0, "too little was written or refused to mean anything")
 		})
 	}
 }
@@ -231,7 +234,10 @@ func (j *judge) make(t *testing.T, trip trip, text string) {
 	if slices.Contains(said.Notices, lineEndsNotice) {
 		trip.after = withLineEndsOf(trip.after, string(got)) // the text got those of the note, and that was told
 	}
-	require.That(t, err == nil && string(got) == trip.after, "%s of %d bytes, %.200q: there is %.300q, want %.300q, %v", trip.command, len(text), text, got, trip.after, err)
+	require.Equal(t, err, nil,
+		"%s of %d bytes, %.200q: there is %.300q, want %.300q", trip.command, len(text), text, got, trip.after)
+	require.Equal(t, string(got), trip.after,
+		"%s of %d bytes, %.200q: there is %.300q", trip.command, len(text), text, got)
 	assert.Equal(t, said.Hash, rig.HashOfText(trip.after), "%s: the hash", trip.command)
 	j.readBack(t, trip)
 }
@@ -260,7 +266,9 @@ func (j *judge) readBack(t *testing.T, trip trip) {
 	assert.That(t, !isOrdinary(printed) || shown == printed, "%.200q is shown as %.200q", printed, shown)
 	said, whole := j.route.read(t, tripNote)
 	assert.Equal(t, said.Hash, rig.HashOfText(trip.after), "%s: read has the hash", trip.command)
-	assert.That(t, whole == (len(shown) <= 1<<20) && (!whole || said.Stdout == shown), "%s: read back %.300q, want %.300q", trip.command, said.Stdout, shown)
+	assert.Equal(t, whole, len(shown) <= 1<<20, "%s: read back %.300q, want %.300q", trip.command, said.Stdout, shown)
+	assert.That(t, !whole || said.Stdout == shown,
+		"%s: read back %.300q, want %.300q", trip.command, said.Stdout, shown)
 	if j.route.bytes == nil || j.written%3 > 0 && !long.Enabled() {
 		return
 	}

@@ -90,7 +90,8 @@ func judgeLog(t *testing.T, note string, writers []*writer, e *editor) {
 	expect := func(lines []string, least, most int, what string) {
 		for _, line := range lines {
 			n := there[line]
-			assert.That(t, n >= least && n <= most, "%q, %s, is there %d times", line, what, n)
+			assert.That(t, n >= least, "%q, %s, is there %d times", line, what, n)
+			assert.That(t, n <= most, "%q, %s, is there %d times", line, what, n)
 			delete(there, line)
 		}
 	}

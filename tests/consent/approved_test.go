@@ -87,7 +87,9 @@ func TestABatchApprovedAtATerminalDoesNotRunOnOtherNotes(t *testing.T) {
 	})
 	o.Approve()
 	got := send()
-	assert.That(t, got.OK && o.Read("junk.md") == "" && o.Read("Inbox/a.md") == "one\nx", "approved as it is: %+v", got)
+	assert.That(t, got.OK, "approved as it is: %+v", got)
+	assert.Equal(t, o.Read("junk.md"), "", "approved as it is: %+v", got)
+	assert.Equal(t, o.Read("Inbox/a.md"), "one\nx", "approved as it is: %+v", got)
 }
 
 // What the user approved waits for the change that is under way, and that change may
@@ -135,7 +137,9 @@ func TestADeclinedCallIsOneQuestion(t *testing.T) {
 	}
 	batch := gateway.Batch{Request: gateway.Request{Caller: "me", Ask: ask}, Operations: []gateway.Operation{rig.Operation("a", "append", "path=Inbox/a.md", "content=x"), rig.Operation("b", "delete", "path=root.md")}}
 	got := o.Gateway.DoBatch(t.Context(), batch)
-	assert.That(t, got.Error != nil && got.Error.Code == "unconfirmed" && asked == 1, "in a batch: asked %d times, %+v", asked, got)
+	require.That(t, got.Error != nil, "in a batch: asked %d times, %+v", asked, got)
+	assert.Equal(t, got.Error.Code, "unconfirmed", "in a batch: asked %d times, %+v", asked, got)
+	assert.Equal(t, asked, 1, "in a batch: asked %d times, %+v", asked, got)
 	other := removal
 	other.Ask, other.Caller = ask, "you"
 	if o.Gateway.Do(t.Context(), other); asked != 2 {
@@ -158,7 +162,9 @@ func TestADeclinedBatchIsOneQuestion(t *testing.T) {
 		pair, pair, {pair[1], pair[0]}, append(pair[:2:2], rig.Operation("r", "read", "path=root.md")),
 	} {
 		got := o.Gateway.DoBatch(t.Context(), gateway.Batch{Request: gateway.Request{Caller: "me", Ask: ask}, Operations: operations})
-		assert.That(t, got.Error != nil && got.Error.Code == "unconfirmed" && asked == 1, "asked %d times, got %+v", asked, got)
+		require.That(t, got.Error != nil, "asked %d times, got %+v", asked, got)
+		assert.Equal(t, got.Error.Code, "unconfirmed", "asked %d times, got %+v", asked, got)
+		assert.Equal(t, asked, 1, "asked %d times, got %+v", asked, got)
 	}
 	if o.Gateway.DoBatch(t.Context(), gateway.Batch{Request: gateway.Request{Caller: "me", Ask: ask}, Operations: pair[:1]}); asked != 2 {
 		t.Errorf("one of the two: asked %d times", asked)
@@ -172,7 +178,9 @@ func TestThereIsNoStandingYesWithoutASession(t *testing.T) {
 	o.Session = false
 	for _, content := range []string{"content=x", "content=y"} {
 		got, asked := o.Do([]string{"append", "path=Inbox/a.md", content}, rig.Says(consent.YesHere))
-		assert.That(t, rig.CodeOf(got) == "" && len(asked) == 1 && asked[0].Folder == "", "%s: asked %+v, got %+v", content, asked, got.Error)
+		assert.Equal(t, rig.CodeOf(got), "", "%s: asked %+v, got %+v", content, asked, got.Error)
+		require.Equal(t, len(asked), 1, "%s: asked %+v, got %+v", content, asked, got.Error)
+		assert.Equal(t, asked[0].Folder, "", "%s: asked %+v, got %+v", content, asked, got.Error)
 	}
 	o.Session = true
 	if got, asked := o.Do([]string{"append", "path=Inbox/a.md", "content=z"}, rig.Says(consent.YesHere)); rig.CodeOf(got) != "" || len(asked) != 1 || asked[0].Folder != "Inbox" {
@@ -183,7 +191,8 @@ func TestThereIsNoStandingYesWithoutASession(t *testing.T) {
 	}
 	o.Session = false // the same name, and no session: its yes is not for this one
 	got, asked := o.Do([]string{"append", "path=Inbox/a.md", "content=w"}, rig.Says(consent.No))
-	assert.That(t, rig.CodeOf(got) == "unconfirmed" && len(asked) == 1, "asked %d times, %+v", len(asked), got.Error)
+	assert.Equal(t, rig.CodeOf(got), "unconfirmed", "asked %d times, %+v", len(asked), got.Error)
+	assert.Equal(t, len(asked), 1, "asked %d times, %+v", len(asked), got.Error)
 }
 
 // The first answer under an idempotency key is not given again about a note that was
@@ -219,7 +228,8 @@ func TestAFirstAnswerIsForWhoSeesTheNote(t *testing.T) {
 				yes, _ := o.Send(req, rig.Says(consent.Yes))
 				require.That(t, rig.CodeOf(yes) == "", "%s: %+v", name, yes.Error)
 				again, _ := o.Send(req)
-				assert.That(t, rig.CodeOf(again) == "" && again.Stdout == yes.Stdout, "%s: not given again: %+v", name, again)
+				assert.Equal(t, rig.CodeOf(again), "", "%s: not given again: %+v", name, again)
+				assert.Equal(t, again.Stdout, yes.Stdout, "%s: not given again: %+v", name, again)
 				theirs := req
 				theirs.Caller = "you"
 				if got, _ := o.Send(theirs, rig.Says(consent.Yes)); rig.CodeOf(got) == "" || got.Stdout != "" || got.Path != "" {
@@ -251,10 +261,19 @@ func TestAFirstAnswerOfABatchHidesWhatIsHidden(t *testing.T) {
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(o.Vault, ".vaultwicketignore"), []byte("Secret\n"), 0o600))
 	got := o.Gateway.DoBatch(t.Context(), b)
-	assert.That(t, !got.OK && got.Summary.OK == 2 && got.Summary.Error == 2 && o.Read("root.md") == "root\nx", "got %+v", got)
+	assert.That(t, !got.OK, "got %+v", got)
+	assert.Equal(t, got.Summary.OK, 2, "got %+v", got)
+	assert.Equal(t, got.Summary.Error, 2, "got %+v", got)
+	assert.Equal(t, o.Read("root.md"), "root\nx", "got %+v", got)
 	for i, hidden := range []bool{false, true, true, false} {
 		r := got.Results[i].Result
-		assert.That(t, (r.Error != nil && r.Error.Code == "not_found" && r.Stdout == "" && r.Path == "") == hidden, "operation %d: %+v", i, r)
+		if !hidden {
+			assert.That(t, r.Error == nil || r.Stdout != "" || r.Path != "", "operation %d: %+v", i, r)
+			continue
+		}
+		assert.Equal(t, rig.CodeOfError(r.Error), "not_found", "operation %d: %+v", i, r)
+		assert.Equal(t, r.Stdout, "", "operation %d", i)
+		assert.Equal(t, r.Path, "", "operation %d", i)
 	}
 	b.Caller = "you"
 	if got := o.Gateway.DoBatch(t.Context(), b); got.OK || len(got.Results) > 0 {

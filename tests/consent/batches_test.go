@@ -133,7 +133,8 @@ func TestABatchRestsOnTheNotesBeforeIt(t *testing.T) {
 					assert.That(t, got.OK, "%s: %+v %+v", what, got.Error, got.Results)
 					continue
 				}
-				assert.That(t, rig.CodeOfError(got.Error) == "conflict" && len(got.Results) == 0, "%s: %+v", what, got)
+				assert.Equal(t, rig.CodeOfError(got.Error), "conflict", "%s: %+v", what, got)
+				assert.Equal(t, len(got.Results), 0, "%s: %+v", what, got)
 				assert.Equal(t, o.Read("junk.md"), "of another program\n", "%s", what)
 				assert.Equal(t, o.Read("Tax.md"), "the tax of ten years\n", "%s", what)
 			}
@@ -161,7 +162,8 @@ func dryRunOf(o *rig.Harness, atomic bool, operations ...gateway.Operation) gate
 	got := o.Gateway.DryRunBatch(o.T.Context(), gateway.Batch{
 		Request: gateway.Request{Caller: "me", Ask: o.Asker(&asked, nil)}, Operations: operations, Atomic: atomic,
 	})
-	assert.That(o.T, got.DryRun && len(asked) == 0, "a dry run asked %d times: %+v", len(asked), got)
+	assert.That(o.T, got.DryRun, "a dry run asked %d times: %+v", len(asked), got)
+	assert.Equal(o.T, len(asked), 0, "a dry run asked %d times: %+v", len(asked), got)
 	assert.That(o.T, rig.TreeOf(o.T, o.Vault) == before, "a dry run changed something")
 	return got
 }
@@ -175,7 +177,8 @@ func TestADryRunOfABatchShowsWhatItWouldDo(t *testing.T) {
 				o := askedHarness(t).Again(func(c *gateway.Config) { c.Policy.Confirm = confirm })
 				what := fmt.Sprintf("%s, atomic %v, confirm %v", c.name, atomic, confirm)
 				got := dryRunOf(o, atomic, c.operations...)
-				assert.That(t, got.OK && got.Decision == decision, "%s: %+v", what, got)
+				assert.That(t, got.OK, "%s: %+v", what, got)
+				assert.Equal(t, got.Decision, decision, "%s: %+v", what, got)
 				all := ""
 				for i, one := range got.Results {
 					assert.Equal(t, one.ClientID, c.operations[i].ClientID, "%s", what)

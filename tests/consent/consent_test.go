@@ -45,7 +45,8 @@ func TestWhatChangesWhileThePersonThinksIsShownAgain(t *testing.T) {
 			}
 			// The program itself refuses a change of a note that the question did not show.
 			begins := name == "one more note that is linked"
-			assert.That(t, rig.TreeOf(t, o.Vault) == left && (o.Begun() != 0) == begins, "something was changed, or %d calls began", o.Begun())
+			assert.Equal(t, rig.TreeOf(t, o.Vault), left, "something was changed, or %d calls began", o.Begun())
+			assert.Equal(t, o.Begun() != 0, begins, "something was changed, or %d calls began", o.Begun())
 		})
 	}
 	t.Run("of a batch", func(t *testing.T) {
@@ -53,7 +54,9 @@ func TestWhatChangesWhileThePersonThinksIsShownAgain(t *testing.T) {
 		var left [32]byte
 		result, _ := o.Batch([]gateway.Operation{rig.Operation("a", "append", "path=Inbox/a.md", "content=x"), rig.Operation("b", "delete", "path=root.md")},
 			rig.First(func() { o.Write("root.md", "new\n"); left = rig.TreeOf(t, o.Vault) }))
-		assert.That(t, result.Error != nil && result.Error.Code == "conflict" && rig.TreeOf(t, o.Vault) == left, "got %+v", result.Error)
+		require.That(t, result.Error != nil, "got %+v", result.Error)
+		assert.Equal(t, result.Error.Code, "conflict", "got %+v", result.Error)
+		assert.Equal(t, rig.TreeOf(t, o.Vault), left, "got %+v", result.Error)
 	})
 }
 
@@ -76,7 +79,8 @@ func TestAYesIsForOneVault(t *testing.T) {
 			_, asked := o.Send(req, rig.Says(consent.No))
 			seen = append(seen, asked...)
 		}
-		assert.That(t, len(seen) == 2 && seen[0].Digest != seen[1].Digest, "%s: one digest for two vaults", words)
+		require.Equal(t, len(seen), 2, "%s: one digest for two vaults", words)
+		assert.That(t, seen[0].Digest != seen[1].Digest, "%s: one digest for two vaults", words)
 		unasked := o.Gateway.Do(t.Context(), here)
 		require.That(t, rig.CodeOf(unasked) == "unconfirmed", "got %+v", unasked)
 		o.Approve()
@@ -91,7 +95,8 @@ func TestAYesIsForOneVault(t *testing.T) {
 	}
 	remember.Vault = "0123456789abcdef"
 	got, asked := o.Send(remember, rig.Says(consent.No))
-	assert.That(t, rig.CodeOf(got) == "unconfirmed" && len(asked) == 1, "a standing yes for one vault is one for another: %+v", got)
+	assert.Equal(t, rig.CodeOf(got), "unconfirmed", "a standing yes for one vault is one for another: %+v", got)
+	assert.Equal(t, len(asked), 1, "a standing yes for one vault is one for another: %+v", got)
 }
 
 // The desk: a yes is used up, and worth nothing when the note is another one.
@@ -108,7 +113,9 @@ func TestAnApprovalInATerminal(t *testing.T) {
 	o.Gateway.Do(t.Context(), req)
 	o.Approve()
 	got := o.Gateway.Do(t.Context(), req)
-	require.That(t, rig.CodeOf(got) == "" && o.Read("root.md") == "meanwhile\nx" && got.Hash == rig.HashOfText("meanwhile\nx"), "got %+v, the note is %q", got, o.Read("root.md"))
+	require.Equal(t, rig.CodeOf(got), "", "got %+v, the note is %q", got, o.Read("root.md"))
+	require.Equal(t, o.Read("root.md"), "meanwhile\nx", "got %+v, the note is %q", got, o.Read("root.md"))
+	require.Equal(t, got.Hash, rig.HashOfText("meanwhile\nx"), "got %+v, the note is %q", got, o.Read("root.md"))
 	o.Refusing("used up", "unconfirmed", ask)
 	o.Write("root.md", "root\n")
 	if got := ask(); got != "" { // no one has taken the first approval, and the note is what it was
@@ -190,10 +197,13 @@ func TestAYesForAFolderThatIsNoneIsForOneCall(t *testing.T) {
 	} {
 		o := rig.NewHarness(t, nil)
 		got, asked := o.Do(words, rig.Says(consent.YesHere))
-		assert.That(t, rig.CodeOf(got) == "" && len(asked) == 1 && asked[0].Folder == "", "%s: got %+v, asked %+v", words, got.Error, asked)
+		assert.Equal(t, rig.CodeOf(got), "", "%s: got %+v, asked %+v", words, got.Error, asked)
+		require.Equal(t, len(asked), 1, "%s: got %+v, asked %+v", words, got.Error, asked)
+		assert.Equal(t, asked[0].Folder, "", "%s: got %+v, asked %+v", words, got.Error, asked)
 		for _, next := range [][]string{{"append", "path=Inbox/b.md", "content=x"}, {"append", "path=Inbox2/a.md", "content=x"}, {"create", "path=other.md", "content=x"}} {
 			got, asked := o.Do(next, rig.Says(consent.No))
-			assert.That(t, rig.CodeOf(got) == "unconfirmed" && len(asked) == 1, "%s, then %s: %+v", words, next, got)
+			assert.Equal(t, rig.CodeOf(got), "unconfirmed", "%s, then %s: %+v", words, next, got)
+			assert.Equal(t, len(asked), 1, "%s, then %s: %+v", words, next, got)
 		}
 	}
 }
@@ -225,7 +235,8 @@ func TestNobodyIsAskedAboutWhatWouldFail(t *testing.T) {
 		return got.Error.Code
 	})
 	rest, _, err := consent.OpenStore(consent.Folder(ownerfiles.StateFolder(o.Config.Getenv, "")), nil).List()
-	assert.That(t, len(rest) == 0 && err == nil, "on the desk there are %v, %v", rest, err)
+	assert.Equal(t, len(rest), 0, "on the desk there are %v", rest)
+	assert.NoError(t, err, "on the desk there are %v", rest)
 }
 
 // A batch is all or nothing as far as the person is concerned.
@@ -242,13 +253,17 @@ func TestABatchThatIsDeclinedIsNotBegun(t *testing.T) {
 				o.Refusing(fmt.Sprint(confirm, atomic, r), "unconfirmed", func() string {
 					var asked []consent.Question
 					got := o.Gateway.DoBatch(t.Context(), gateway.Batch{Request: gateway.Request{Caller: fmt.Sprint("caller ", atomic, r), Ask: o.Asker(&asked, []func(consent.Question) consent.Reply{rig.Says(r)})}, Operations: operations, Atomic: atomic})
-					assert.That(t, len(asked) == 1 && len(got.Results) == 0, "asked %d times, got %+v", len(asked), got)
+					assert.Equal(t, len(asked), 1, "asked %d times, got %+v", len(asked), got)
+					assert.Equal(t, len(got.Results), 0, "asked %d times, got %+v", len(asked), got)
 					return got.Error.Code
 				})
 			}
 		}
 		got, asked := o.Batch(operations, rig.Says(consent.Yes))
-		assert.That(t, got.OK && len(asked) == 1 && o.Read("root.md") == "" && o.Read("new.md") != "", "%v: accepted: %+v", confirm, got)
+		assert.That(t, got.OK, "%v: accepted: %+v", confirm, got)
+		assert.Equal(t, len(asked), 1, "%v: accepted: %+v", confirm, got)
+		assert.Equal(t, o.Read("root.md"), "", "%v: accepted: %+v", confirm, got)
+		assert.That(t, o.Read("new.md") != "", "%v: accepted: %+v", confirm, got)
 	}
 }
 
@@ -274,7 +289,8 @@ func TestHiddenNotesAreInNoQuestion(t *testing.T) {
 			o.Refusing(fmt.Sprint(words), "", func() string {
 				got, asked := o.Do(words, rig.Says(consent.No))
 				for _, q := range asked {
-					assert.That(t, !strings.Contains(q.Text, "CANARY") && !strings.Contains(q.Text, "Secret/"), "%s: %s", words, q.Text)
+					assert.NotContains(t, q.Text, "CANARY", "%s", words)
+					assert.NotContains(t, q.Text, "Secret/", "%s", words)
 					all = append(all, fmt.Sprintf("%s %x", q.Text, q.Path))
 				}
 				assert.That(t, len(asked) != 0 || rig.CodeOf(got) != "", "%s: not asked", words)
@@ -345,7 +361,8 @@ func TestAnUndoOfAnAgentCountsAsAChange(t *testing.T) {
 	for ; undone < 10; undone++ {
 		got, _ := o.Do([]string{"undo", "id=" + last})
 		if !got.OK {
-			assert.That(t, rig.CodeOf(got) == "rate_limited" && strings.Contains(got.Error.Message, "changes a minute"), "%+v", got.Error)
+			require.Equal(t, rig.CodeOf(got), "rate_limited", "%+v", got.Error)
+			assert.Contains(t, got.Error.Message, "changes a minute", "%+v", got.Error)
 			break
 		}
 		last = got.Change.ID
@@ -364,7 +381,10 @@ func TestAnUndoOfAnAgentCountsAsAChange(t *testing.T) {
 		rig.Operation("3", "append", "path=no.md", "content=x"),
 	}}
 	failed := o.Gateway.DoBatch(t.Context(), batch)
-	assert.That(t, failed.Summary.Undone == 2 && o.Read("a.md")+o.Read("b.md") == "", "an atomic batch of three changes of three is not taken back: %+v", failed)
+	assert.Equal(t, failed.Summary.Undone, 2,
+		"an atomic batch of three changes of three is not taken back: %+v", failed)
+	assert.Equal(t, o.Read("a.md")+o.Read("b.md"), "",
+		"an atomic batch of three changes of three is not taken back: %+v", failed)
 }
 
 // The owner takes back as much as is wanted, alone and in a batch.

@@ -59,10 +59,19 @@ func TestWhatRemovesMuchIsAskedAbout(t *testing.T) {
 					row = r.Verdict + ": " + r.Why
 				}
 			}
-			assert.That(t, dry.OK && dry.Decision == "ask" && dry.Effect == "destructive" && strings.HasPrefix(row, "ask: "+test.why) && dry.Diff != "", "the dry run is %+v", dry)
+			assert.That(t, dry.OK, "the dry run is %+v", dry)
+			assert.Equal(t, dry.Decision, "ask", "the dry run is %+v", dry)
+			assert.Equal(t, dry.Effect, "destructive", "the dry run is %+v", dry)
+			assert.HasPrefix(t, row, "ask: "+test.why, "the dry run is %+v", dry)
+			assert.That(t, dry.Diff != "", "the dry run is %+v", dry)
 			result, asked := o.Do(test.words, rig.Says(consent.No))
-			assert.That(t, rig.CodeOf(result) == "unconfirmed" && o.Read(path) == before, "declined: %+v; the note is %q", result.Error, o.Read(path))
-			assert.That(t, len(asked) == 1 && asked[0].Destructive && asked[0].Folder == "" && strings.Contains(asked[0].Text, "It "+test.why), "asked %+v", asked)
+			assert.Equal(t, rig.CodeOf(result), "unconfirmed",
+				"declined: %+v; the note is %q", result.Error, o.Read(path))
+			assert.Equal(t, o.Read(path), before, "declined: %+v; the note is %q", result.Error, o.Read(path))
+			require.Equal(t, len(asked), 1, "asked %+v", asked)
+			assert.That(t, asked[0].Destructive, "asked %+v", asked)
+			assert.Equal(t, asked[0].Folder, "", "asked %+v", asked)
+			assert.Contains(t, asked[0].Text, "It "+test.why, "asked %+v", asked)
 			o = careful(t)
 			result, _ = o.Do(test.words, rig.Says(consent.Yes))
 			if !result.OK || o.Read(path) == before || result.Change == nil || result.Change.Removed < 13 || result.Change.Added != 1 {
@@ -93,9 +102,11 @@ func TestALossThatNobodyIsAskedAboutIsLogged(t *testing.T) {
 	o := careful(t).Again(func(c *gateway.Config) { c.Policy.Confirm = policy.ConfirmNever })
 	o.Must([]string{"note:set-section", "path=long.md", "heading=A", "content=x"})
 	got := o.Decisions()
-	assert.That(t, len(got) == 2 && got[1] == "end  destructive", "the log is %q", got)
+	require.Equal(t, len(got), 2, "the log is %q", got)
+	assert.Equal(t, got[1], "end  destructive", "the log is %q", got)
 	dry := o.Gateway.DryRun(t.Context(), gateway.Request{Command: "note:set-section", Words: []string{"path=long.md", "heading=B", "content=x"}})
-	assert.That(t, dry.Decision == "allow" && dry.Effect == "destructive", "the dry run is %+v", dry)
+	assert.Equal(t, dry.Decision, "allow", "the dry run is %+v", dry)
+	assert.Equal(t, dry.Effect, "destructive", "the dry run is %+v", dry)
 }
 
 // A yes for a folder is none to a change that removes much there.
@@ -105,7 +116,8 @@ func TestAYesForAFolderDoesNotReachALoss(t *testing.T) {
 	o.Write("Inbox/long.md", numberedLines(0, 20))
 	o.Must([]string{"append", "path=Inbox/a.md", "content=x"}, rig.Says(consent.YesHere))
 	result, asked := o.Do([]string{"note:replace", "path=Inbox/long.md", "old=" + numberedLines(0, 15), "new=x"}, rig.Says(consent.No))
-	assert.That(t, rig.CodeOf(result) == "unconfirmed" && len(asked) == 1, "%+v, asked %d times", result.Error, len(asked))
+	assert.Equal(t, rig.CodeOf(result), "unconfirmed", "%+v, asked %d times", result.Error, len(asked))
+	assert.Equal(t, len(asked), 1, "%+v, asked %d times", result.Error, len(asked))
 }
 
 func TestALossInABatch(t *testing.T) {
@@ -147,7 +159,9 @@ func TestAnAtomicBatchTakesBackMuch(t *testing.T) {
 		rig.Operation("c", "append", "path=nobody.md", "content=x"),
 	}}
 	result := o.Gateway.DoBatch(t.Context(), b)
-	assert.That(t, !result.OK && result.Summary.Undone == 2 && o.Read("root.md") == before, "%+v", result)
+	assert.That(t, !result.OK, "%+v", result)
+	assert.Equal(t, result.Summary.Undone, 2, "%+v", result)
+	assert.Equal(t, o.Read("root.md"), before, "%+v", result)
 	_, err := os.Stat(o.Vault + "/new.md")
 	assert.That(t, err != nil, "what was made is there")
 }
@@ -157,13 +171,15 @@ func TestAnUndoOfAnUndoThatDeletesIsAskedAgain(t *testing.T) {
 	o := careful(t)
 	o.Must([]string{"delete", "path=root.md"}, rig.Says(consent.Yes))
 	back, _ := o.Do([]string{"undo"})
-	require.That(t, back.OK && o.Read("root.md") == "root\n", "%+v", back)
+	require.That(t, back.OK, "%+v", back)
+	require.Equal(t, o.Read("root.md"), "root\n", "%+v", back)
 	result, asked := o.Do([]string{"undo", "id=" + back.Change.ID}, rig.Says(consent.No))
 	if rig.CodeOf(result) != "unconfirmed" || len(asked) != 1 || !strings.Contains(asked[0].Text, `removes the file "root.md"`) || o.Read("root.md") != "root\n" {
 		t.Errorf("%+v, asked %+v", result.Error, asked)
 	}
 	dry := o.Gateway.DryRun(t.Context(), gateway.Request{Command: "undo", Words: []string{"id=" + back.Change.ID}, Caller: "me"})
-	assert.That(t, dry.Decision == "ask" && dry.Effect == "destructive", "the dry run is %+v", dry)
+	assert.Equal(t, dry.Decision, "ask", "the dry run is %+v", dry)
+	assert.Equal(t, dry.Effect, "destructive", "the dry run is %+v", dry)
 }
 
 func TestUndoOfAnotherSessionIsAskedAbout(t *testing.T) {
@@ -179,7 +195,8 @@ func TestUndoOfAnotherSessionIsAskedAbout(t *testing.T) {
 	}
 	for _, id := range []string{changed.Change.ID, made.Change.ID} {
 		result, asked := o.As("session-b", []string{"undo", "id=" + id}, rig.Says(consent.No))
-		assert.That(t, rig.CodeOf(result) == "unconfirmed" && len(asked) == 1, "%+v, asked %d times", result.Error, len(asked))
+		assert.Equal(t, rig.CodeOf(result), "unconfirmed", "%+v, asked %d times", result.Error, len(asked))
+		assert.Equal(t, len(asked), 1, "%+v, asked %d times", result.Error, len(asked))
 	}
 	// The session itself is not asked.
 	for range 2 {
@@ -199,7 +216,8 @@ func TestASessionCannotUndoTheCreateOfAnother(t *testing.T) {
 	made, _ := o.As("session-a", []string{"create", "path=made.md", "content=x"})
 	require.That(t, made.OK, "%v", made.Error)
 	result, _ := o.As("session-b", []string{"undo", "id=" + made.Change.ID})
-	assert.That(t, rig.CodeOf(result) == "access_denied" && o.Read("made.md") == "x", "%+v; the note is %q", result, o.Read("made.md"))
+	assert.Equal(t, rig.CodeOf(result), "access_denied", "%+v; the note is %q", result, o.Read("made.md"))
+	assert.Equal(t, o.Read("made.md"), "x", "%+v; the note is %q", result, o.Read("made.md"))
 	if result, _ := o.As("session-a", []string{"undo"}); !result.OK {
 		t.Error(result.Error)
 	}
@@ -218,7 +236,10 @@ func TestABatchIsUndoneAsOne(t *testing.T) {
 		t.Errorf("%+v", undone)
 	}
 	undone, _ := o.Do([]string{"undo"})
-	assert.That(t, undone.OK && strings.Count(undone.Stdout, "Undone: ") == 3 && o.Read("root.md") == before && undone.Change.Removed == 2, "%+v, %+v", undone, undone.Change)
+	require.That(t, undone.OK, "%+v, %+v", undone, undone.Change)
+	require.Equal(t, strings.Count(undone.Stdout, "Undone: "), 3, "%+v, %+v", undone, undone.Change)
+	assert.Equal(t, o.Read("root.md"), before, "%+v, %+v", undone, undone.Change)
+	assert.Equal(t, undone.Change.Removed, 2, "%+v, %+v", undone, undone.Change)
 	again, _ := o.Do([]string{"undo"})
 	assert.That(t, rig.CodeOf(again) == "cli_error" || rig.CodeOf(again) == "not_found", "%+v", again)
 }
@@ -239,7 +260,9 @@ func TestAFullJournalRefusesTheNextChange(t *testing.T) {
 			ids = append(ids, result.Change.ID)
 			continue
 		}
-		assert.That(t, rig.CodeOf(result) == "state_unavailable" && failure.ClassOf(rig.CodeOf(result)) == failure.Surroundings && o.Read("big.md") == text, "%+v", result)
+		assert.Equal(t, rig.CodeOf(result), "state_unavailable", "%+v", result)
+		assert.Equal(t, failure.ClassOf(rig.CodeOf(result)), failure.Surroundings, "%+v", result)
+		assert.Equal(t, o.Read("big.md"), text, "%+v", result)
 		if result, _ := o.As("another", []string{"append", "path=root.md", "content=x"}); !result.OK {
 			t.Errorf("another caller: %+v", result.Error)
 		}
@@ -272,7 +295,9 @@ func TestABatchOfManyMovesIsAskedAbout(t *testing.T) {
 			operations = append(operations, rig.Operation(fmt.Sprint(i), "move", "path="+name, "to=Moved/"))
 		}
 		got, asked := o.Batch(operations, rig.Says(consent.Yes))
-		assert.That(t, len(asked) == test.asked && got.Summary.OK == test.notes, "%d moves: asked %d times, %+v", test.notes, len(asked), got.Summary)
+		assert.Equal(t, len(asked), test.asked, "%d moves: asked %d times, %+v", test.notes, len(asked), got.Summary)
+		assert.Equal(t, got.Summary.OK, test.notes,
+			"%d moves: asked %d times, %+v", test.notes, len(asked), got.Summary)
 		for _, q := range asked {
 			whole := consent.Draw(q.Lines)
 			if _, inForm := q.Form(14, 4000); inForm || !q.Destructive || !strings.Contains(whole, "It is part of a batch that changes 30 notes.") || strings.Count(whole, "\nmoves: ") != 30 {

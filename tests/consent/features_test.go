@@ -35,9 +35,12 @@ func TestAnApprovalForAFolderMeetsOtherFeatures(t *testing.T) {
 		t.Errorf("a hash from before: %+v, asked %d times", got.Error, len(asked))
 	}
 	batch, asked := o.Batch([]gateway.Operation{rig.Operation("a", "append", "path=Inbox/a.md", "content=y"), rig.Operation("b", "append", "path=root.md", "content=y")}, rig.Says(consent.No))
-	assert.That(t, !batch.OK && len(asked) == 1 && o.Begun() == 2, "a batch that reaches further: %+v, asked %d times", batch, len(asked))
+	assert.That(t, !batch.OK, "a batch that reaches further: %+v, asked %d times", batch, len(asked))
+	assert.Equal(t, len(asked), 1, "a batch that reaches further: %+v, asked %d times", batch, len(asked))
+	assert.Equal(t, o.Begun(), 2, "a batch that reaches further: %+v, asked %d times", batch, len(asked))
 	got, _ := o.Do([]string{"undo", "id=" + rig.ChangeID(first)}, rig.Says(consent.Yes))
-	assert.That(t, rig.CodeOf(got) == "" && o.Read("Inbox/a.md") == note, "undo: %+v, the note is %q", got.Error, o.Read("Inbox/a.md"))
+	assert.Equal(t, rig.CodeOf(got), "", "undo: %+v, the note is %q", got.Error, o.Read("Inbox/a.md"))
+	assert.Equal(t, o.Read("Inbox/a.md"), note, "undo: %+v, the note is %q", got.Error, o.Read("Inbox/a.md"))
 }
 
 // A code from the desk is for the call with all that belongs to it.
@@ -62,7 +65,9 @@ func TestAnApprovalInATerminalWithOtherFeatures(t *testing.T) {
 	o.Gateway.DoBatch(t.Context(), b)
 	o.Approve()
 	got := o.Gateway.DoBatch(t.Context(), b)
-	assert.That(t, got.OK && o.Read("root.md") == "root\ny" && o.Read("Inbox/b.md") == "", "the batch: %+v", got)
+	assert.That(t, got.OK, "the batch: %+v", got)
+	assert.Equal(t, o.Read("root.md"), "root\ny", "the batch: %+v", got)
+	assert.Equal(t, o.Read("Inbox/b.md"), "", "the batch: %+v", got)
 	assert.That(t, !o.Gateway.DoBatch(t.Context(), b).OK, "the approval of the batch is good twice")
 }
 
@@ -97,7 +102,8 @@ func TestSectionsForAnotherMachineNeedAnApproval(t *testing.T) {
 		})
 		shown := question.String()
 		asked := strings.Contains(shown, "sends texts of notes to another machine") && strings.Contains(shown, "10.255.255.1") && strings.Contains(shown, "nomic-embed-text") && strings.Contains(shown, "sections")
-		assert.That(t, err == nil && asked == (confirm == "destructive"), "confirm %s, the question: %q, %v", confirm, shown, err)
+		require.Equal(t, err, nil, "confirm %s, the question: %q", confirm, shown)
+		assert.Equal(t, asked, confirm == "destructive", "confirm %s, the question: %q", confirm, shown)
 	}
 }
 

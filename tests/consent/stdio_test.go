@@ -82,7 +82,8 @@ func (s *session) ask(arguments string) said {
 	s.T.Helper()
 	s.call(arguments, "")
 	m := s.next()
-	require.That(s.T, (!s.modern || m.Result.ResultType == "input_required") && (s.modern || m.Method == "elicitation/create"), "not asked: %+v", m)
+	require.That(s.T, !s.modern || m.Result.ResultType == "input_required", "not asked: %+v", m)
+	require.That(s.T, s.modern || m.Method == "elicitation/create", "not asked: %+v", m)
 	return m
 }
 
@@ -136,7 +137,10 @@ func TestThePersonIsAskedOverStdio(t *testing.T) {
 			}
 		}
 		got := s.answer(s.ask(appendIt), appendIt, rig.Accept)
-		assert.That(t, got.OK && o.Read("root.md") == "root\nx" && got.Hash == rig.HashOfText("root\nx") && o.Begun() == 1, "got %+v, the note is %q", got, o.Read("root.md"))
+		assert.That(t, got.OK, "got %+v, the note is %q", got, o.Read("root.md"))
+		assert.Equal(t, o.Read("root.md"), "root\nx", "got %+v, the note is %q", got, o.Read("root.md"))
+		assert.Equal(t, got.Hash, rig.HashOfText("root\nx"), "got %+v, the note is %q", got, o.Read("root.md"))
+		assert.Equal(t, o.Begun(), 1, "got %+v, the note is %q", got, o.Read("root.md"))
 		if got := s.answer(s.ask(deleteIt), deleteIt, rig.Accept); !got.OK || o.Read("Inbox/a.md") != "" {
 			t.Errorf("got %+v", got)
 		}
@@ -193,7 +197,8 @@ func TestAServerThatEndsWhileItAsks(t *testing.T) {
 // left checks that a server has left nothing behind.
 func left(t *testing.T, o *rig.Harness, before [32]byte) {
 	t.Helper()
-	assert.That(t, rig.TreeOf(t, o.Vault) == before && o.Begun() <= 0, "it was run")
+	assert.Equal(t, rig.TreeOf(t, o.Vault), before, "it was run")
+	assert.That(t, o.Begun() <= 0, "it was run")
 	processes, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, name := range processes {
 		line, err := os.ReadFile(name)

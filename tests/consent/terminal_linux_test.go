@@ -44,7 +44,8 @@ func TestTheTerminalAnswersForAClientThatCannotAsk(t *testing.T) {
 				approve := osexec.Command(rig.Binary, "approve", waiting[0].Code)
 				approve.Env = s.Process.Env
 				shown, err := rig.AtTerminal(t, approve, typed)
-				require.That(t, (err == nil) == (typed == "yes\n") && strings.Contains(shown, `removes: "Inbox/a.md"`), "%q at the terminal: %v\n%s", typed, err, shown)
+				require.Equal(t, err == nil, typed == "yes\n", "%q at the terminal: %v\n%s", typed, err, shown)
+				require.Contains(t, shown, `removes: "Inbox/a.md"`, "%q at the terminal: %v\n%s", typed, err, shown)
 			}
 			other := openSession(o, modern, can)
 			o.Refusing("of another server", "unconfirmed", func() string {
@@ -52,7 +53,8 @@ func TestTheTerminalAnswersForAClientThatCannotAsk(t *testing.T) {
 			})
 			s.call(deleteIt, "")
 			got := s.next().Result.StructuredContent
-			assert.That(t, got.OK && o.Read("Inbox/a.md") == "", "%s: %+v", can, got)
+			assert.That(t, got.OK, "%s: %+v", can, got)
+			assert.Equal(t, o.Read("Inbox/a.md"), "", "%s: %+v", can, got)
 			o.Write("Inbox/a.md", "one\n")
 			o.Refusing("again", "unconfirmed", func() string {
 				return rig.CodeOf(unanswered(s))

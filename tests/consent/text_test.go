@@ -137,11 +137,14 @@ func TestAFormHasTheWholeQuestion(t *testing.T) {
 		assert.Equal(t, act, test.act, "%.40s: the first line", test.words)
 		for rows := 1; rows <= 14; rows++ {
 			text, ok := q.Form(rows, 4000)
-			assert.That(t, ok == (test.rows > 0 && rows >= test.rows), "%.40s: a form of %d rows: %v", test.words, rows, ok)
+			fits := test.rows > 0 && rows >= test.rows
+			assert.Equal(t, ok, fits, "%.40s: a form of %d rows", test.words, rows)
 			if !ok {
 				continue
 			}
-			assert.That(t, strings.HasPrefix(text, test.act+"\n") && strings.Count(text, "\n") < rows, "%.40s: the form of %d rows is\n%s", test.words, rows, text)
+			assert.HasPrefix(t, text, test.act+"\n", "%.40s: the form of %d rows is\n%s", test.words, rows, text)
+			assert.That(t, strings.Count(text, "\n") < rows,
+				"%.40s: the form of %d rows is\n%s", test.words, rows, text)
 			assert.That(t, !strings.Contains(text, "left out"), "%.40s: the form is\n%s", test.words, text)
 		}
 	}
@@ -188,7 +191,8 @@ func TestABatchOfMuchTextCanBeAskedAbout(t *testing.T) {
 	operations = append(operations, rig.Operation("a", "append", "path=root.md", "content=more"))
 	o.Refusing("much text", "unconfirmed", func() string {
 		got, asked := o.Batch(operations, rig.Says(consent.NoWay))
-		require.That(t, len(asked) == 1 && strings.Contains(got.Error.Hint, "vaultwicket approvals"), "asked %d times, got %+v", len(asked), got.Error)
+		require.Equal(t, len(asked), 1, "asked %d times, got %+v", len(asked), got.Error)
+		require.Contains(t, got.Error.Hint, "vaultwicket approvals", "asked %d times, got %+v", len(asked), got.Error)
 		q := asked[0]
 		assert.That(t, strings.HasPrefix(q.Text, `Change 10 notes (vault "Notes"): −1350 +10 lines`+"\n"+`A batch of 10 operations, 10 of which need approval. Asked by `), "%s", q.Text)
 		operation, added, removed := 0, map[int]int{}, map[int]int{}
@@ -222,7 +226,8 @@ func TestWhatDecidesIsShownInFull(t *testing.T) {
 	} {
 		o.Write("Inbox/a.md", old+"rest\n")
 		got, asked := o.Do([]string{"note:replace", "path=Inbox/a.md", "old=" + old, "new=two\n"}, rig.Says(consent.NoWay))
-		require.That(t, rig.CodeOf(got) == "unconfirmed" && len(asked) == 1, "%s: asked %d times, %+v", name, len(asked), got.Error)
+		require.Equal(t, rig.CodeOf(got), "unconfirmed", "%s: asked %d times, %+v", name, len(asked), got.Error)
+		require.Equal(t, len(asked), 1, "%s: asked %d times, %+v", name, len(asked), got.Error)
 		removed := ""
 		for _, l := range asked[0].Lines {
 			if l.Kind == consent.Removed {
@@ -233,6 +238,7 @@ func TestWhatDecidesIsShownInFull(t *testing.T) {
 	}
 	o.Write("Inbox/a.md", strings.Repeat(strings.Repeat("x", 99)+"\n", 40<<10))
 	got, asked := o.Do([]string{"create", "path=Inbox/a.md", "overwrite", "content=two"})
-	assert.That(t, rig.CodeOf(got) == "unconfirmed" && len(asked) == 0, "asked %d times, %+v", len(asked), got.Error)
+	assert.Equal(t, rig.CodeOf(got), "unconfirmed", "asked %d times, %+v", len(asked), got.Error)
+	assert.Equal(t, len(asked), 0, "asked %d times, %+v", len(asked), got.Error)
 	assert.Contains(t, got.Error.Message, "the user cannot be shown all of it: the change of \"Inbox/a.md\" has more lines than can be shown")
 }

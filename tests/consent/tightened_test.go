@@ -102,7 +102,10 @@ func TestEveryYesStopsAtWhatIsClosedMeanwhile(t *testing.T) {
 					before, _ = os.ReadFile(note)
 				})
 				after, err := os.ReadFile(note)
-				assert.That(t, code == s.code && err == nil && string(after) == string(before), "got %q, want %s; the note is %q and was %q", code, s.code, after, before)
+				assert.Equal(t, code, s.code, "the note is %q and was %q", after, before)
+				require.Equal(t, err, nil, "want %s; the note is %q and was %q", s.code, after, before)
+				assert.Equal(t, string(after), string(before),
+					"want %s; the note is %q and was %q", s.code, after, before)
 			})
 		}
 	}
@@ -117,7 +120,9 @@ func TestAYesToABatchIsForWhatNeededItThen(t *testing.T) {
 	got, _ := o.Batch([]gateway.Operation{
 		rig.Operation("a", "append", "path=root.md", "content=x"), rig.Operation("b", "delete", "path=Inbox/a.md"),
 	}, rig.First(func() { tighten(o) }))
-	assert.That(t, rig.CodeOfError(got.Error) == "conflict" && o.Read("root.md") == before && o.Begun() == 0, "got %+v", got)
+	assert.Equal(t, rig.CodeOfError(got.Error), "conflict", "got %+v", got)
+	assert.Equal(t, o.Read("root.md"), before, "got %+v", got)
+	assert.Equal(t, o.Begun(), 0, "got %+v", got)
 }
 
 // The same by the forms of a client, in both protocols, at the built server.
@@ -129,7 +134,10 @@ func TestAnAnswerToAFormStopsAtWhatIsClosedMeanwhile(t *testing.T) {
 			asked := s.ask(deleteIt)
 			shuttings[name].do(o)
 			got := s.answer(asked, deleteIt, rig.Accept)
-			assert.That(t, rig.CodeOf(got) == shuttings[name].code && o.Read("Inbox/a.md") == before, "%s: got %+v, the note is %q", name, got.Error, o.Read("Inbox/a.md"))
+			assert.Equal(t, rig.CodeOf(got), shuttings[name].code,
+				"%s: got %+v, the note is %q", name, got.Error, o.Read("Inbox/a.md"))
+			assert.Equal(t, o.Read("Inbox/a.md"), before,
+				"%s: got %+v, the note is %q", name, got.Error, o.Read("Inbox/a.md"))
 			if err := os.Remove(filepath.Join(o.Vault, ".vaultwicketignore")); name == "ignore" && err != nil {
 				t.Fatal(err)
 			}
@@ -148,7 +156,9 @@ func TestAnAskedChangeIsAChangeLikeAnyOther(t *testing.T) {
 			t.Errorf("the user is asked about a dry run: %+v", m)
 		}
 		got := s.answer(s.ask(keyed), keyed, rig.Accept)
-		require.That(t, got.OK && rig.ChangeID(got) != "" && o.Read("root.md") == "root\nx", "got %+v, the note is %q", got, o.Read("root.md"))
+		require.That(t, got.OK, "got %+v, the note is %q", got, o.Read("root.md"))
+		require.That(t, rig.ChangeID(got) != "", "got %+v, the note is %q", got, o.Read("root.md"))
+		require.Equal(t, o.Read("root.md"), "root\nx", "got %+v, the note is %q", got, o.Read("root.md"))
 		s.call(keyed, "")
 		if m := s.next(); m.Method != "" || rig.ChangeID(m.Result.StructuredContent) != rig.ChangeID(got) || o.Read("root.md") != "root\nx" {
 			t.Errorf("the same key again: %+v", m)

@@ -185,7 +185,8 @@ func (a *asking) look(what string, value any) {
 	switch value := value.(type) {
 	case map[string]any:
 		for name, inner := range value {
-			assert.That(a.T, name != "shell" && name != "program", "%s: the answer has %q", what, name)
+			assert.That(a.T, name != "shell", "%s: the answer has %q", what, name)
+			assert.That(a.T, name != "program", "%s: the answer has %q", what, name)
 			a.look(what, inner)
 		}
 	case []any:

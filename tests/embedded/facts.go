@@ -47,7 +47,8 @@ func (h *Vault) Failure(args ...string) protocol.Failure {
 	h.T.Helper()
 	status, _, stderr := h.Run(append([]string{"--facts"}, args...)...)
 	_, _, failure := CutReport(stderr)
-	assert.That(h.T, status != answer.ExitDone && failure.Code != "", "%q: status %d, %q", args, status, stderr)
+	assert.That(h.T, status != answer.ExitDone, "%q: status %d, %q", args, status, stderr)
+	assert.That(h.T, failure.Code != "", "%q: status %d, %q", args, status, stderr)
 	return failure
 }
 

@@ -148,7 +148,8 @@ func (h *Vault) Run(args ...string) (status int, stdout, stderr string) {
 func (h *Vault) Expect(status int, stdout string, args ...string) {
 	h.T.Helper()
 	gotStatus, got, stderr := h.Run(args...)
-	assert.That(h.T, gotStatus == status && got == stdout, "%q: status %d, output %q; want %d, %q", args, gotStatus, got, status, stdout)
+	assert.Equal(h.T, gotStatus, status, "%q: output %q: status", args, got)
+	assert.Equal(h.T, got, stdout, "%q: output", args)
 	assert.Equal(h.T, stderr, "", "%q: stderr", args)
 }
 
@@ -156,7 +157,8 @@ func (h *Vault) Expect(status int, stdout string, args ...string) {
 func (h *Vault) ExpectPrefix(status int, beginning string, args ...string) {
 	h.T.Helper()
 	gotStatus, got, _ := h.Run(args...)
-	assert.That(h.T, gotStatus == status && strings.HasPrefix(got, beginning), "%q: status %d, output %q; want %d, %q …", args, gotStatus, got, status, beginning)
+	assert.Equal(h.T, gotStatus, status, "%q: output %q: status", args, got)
+	assert.HasPrefix(h.T, got, beginning, "%q: output", args)
 }
 
 // Does calls the program, which has to succeed, and returns what it prints.

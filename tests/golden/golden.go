@@ -42,7 +42,8 @@ func Between(t testing.TB, page, name, text string) string {
 	end := "<!-- /" + name + " -->"
 	before, rest, ok := strings.Cut(page, begin)
 	_, after, closed := strings.Cut(rest, end)
-	require.That(t, ok && closed, "the page has no comments %s", name)
+	require.That(t, ok, "the page has no comments %s", name)
+	require.That(t, closed, "the page has no comments %s", name)
 	return before + begin + text + end + after
 }
 

@@ -114,7 +114,8 @@ func TestALossInPiecesIsNotCovered(t *testing.T) {
 			made++
 		}
 	}
-	assert.That(t, made == 10 && strings.Count(w.Read("Projects/pieces.md"), "gone") == 10, "%d pieces were taken", made)
+	assert.Equal(t, made, 10, "%d pieces were taken", made)
+	assert.Equal(t, strings.Count(w.Read("Projects/pieces.md"), "gone"), 10, "%d pieces were taken", made)
 }
 
 // What notes that are hidden have, and that they are there, changes nothing of what a grant allows, and of what is left.

@@ -256,7 +256,8 @@ func TestABatchIsCoveredAsAWhole(t *testing.T) {
 		return w.Gateway.DoBatch(t.Context(), gateway.Batch{Request: gateway.Request{Caller: "me"}, Operations: operations, Atomic: atomic})
 	}
 	got := batch(false, rig.Operation("a", "append", "path=Projects/a.md", "content=x"), rig.Operation("b", "append", "path=Other/o.md", "content=x"))
-	assert.That(t, !got.OK && rig.CodeOfError(got.Error) == "unconfirmed", "one outside: %+v", got)
+	assert.That(t, !got.OK, "one outside: %+v", got)
+	assert.Equal(t, rig.CodeOfError(got.Error), "unconfirmed", "one outside: %+v", got)
 	changes, _ := w.left(g.ID)
 	assert.Equal(t, changes, 3, "left after a batch that was asked about")
 	got = batch(true, rig.Operation("a", "append", "path=Projects/a.md", "content=x"), rig.Operation("b", "create", "path=Projects/a.md", "content=x"))
@@ -271,7 +272,8 @@ func TestABatchIsCoveredAsAWhole(t *testing.T) {
 		assert.Equal(t, e.Grant, g.ID, "entry %s", e.Command)
 	}
 	got = batch(false, rig.Operation("a", "append", "path=Projects/a.md", "content=x"), rig.Operation("b", "append", "path=Projects/b.md", "content=x"))
-	assert.That(t, !got.OK && rig.CodeOfError(got.Error) == "unconfirmed", "two of one that is left: %+v", got)
+	assert.That(t, !got.OK, "two of one that is left: %+v", got)
+	assert.Equal(t, rig.CodeOfError(got.Error), "unconfirmed", "two of one that is left: %+v", got)
 }
 
 func TestTwoServersShareTheLastChange(t *testing.T) {

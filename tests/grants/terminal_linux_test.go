@@ -47,7 +47,8 @@ func TestAGrantIsGivenUsedListedEndedAndTakenBack(t *testing.T) {
 	r := ofRig(t)
 	flags := []string{"--agent", "cursor", "--commands", "append,create", "--in", "Projects/", "--notes", "4", "--changes", "5", "--for", "2h"}
 	shown, err := grantAt(t, r, "no\n", flags...)
-	assert.That(t, err != nil && strings.Contains(shown, "nothing is granted"), "declined: %v\n%s", err, shown)
+	assert.That(t, err != nil, "declined: %v\n%s", err, shown)
+	assert.Contains(t, shown, "nothing is granted", "declined: %v\n%s", err, shown)
 	shown, err = grantAt(t, r, "yes\n", flags...)
 	require.That(t, err == nil, "%v\n%s", err, shown)
 	for _, want := range []string{"cursor may run append and create on up to 4 notes below", "Projects", "5 changes in all", "without asking"} {
@@ -67,7 +68,9 @@ func TestAGrantIsGivenUsedListedEndedAndTakenBack(t *testing.T) {
 	}
 	require.NoError(t, json.Unmarshal([]byte(r.Must("grants", "--json")), &list))
 	require.Equal(t, len(list), 1)
-	assert.That(t, list[0].ID == id && list[0].Changes.Left == 3 && list[0].Notes.Left == 2, "%+v", list[0])
+	assert.Equal(t, list[0].ID, id, "%+v", list[0])
+	assert.Equal(t, list[0].Changes.Left, 3, "%+v", list[0])
+	assert.Equal(t, list[0].Notes.Left, 2, "%+v", list[0])
 	assert.Contains(t, r.Must("run", "--agent", "cursor", "approvals"), "grant "+id)
 	assert.Contains(t, r.Must("grants", "end", id), "ended "+id)
 	_, _, status = r.Run(append(add, "path=Projects/a.md")...)
@@ -78,7 +81,8 @@ func TestAGrantIsGivenUsedListedEndedAndTakenBack(t *testing.T) {
 	r.Must("undo", "--grant", id)
 	assert.Equal(t, r.Read("Projects/a.md")+r.Read("Projects/n.md"), "one\n", "after the undo")
 	_, said, status := r.Run("undo", "--grant", id)
-	assert.That(t, status == 1 && strings.Contains(said, "no change of this vault"), "a second time: %d %s", status, said)
+	assert.Equal(t, status, 1, "a second time: %d %s", status, said)
+	assert.Contains(t, said, "no change of this vault", "a second time: %d %s", status, said)
 }
 
 func TestWhatCannotBeGranted(t *testing.T) {
@@ -99,13 +103,16 @@ func TestWhatCannotBeGranted(t *testing.T) {
 		"an unknown command": {[]string{"--agent", "cursor", "--commands", "apend", "--in", "/"}, "does not exist"},
 	} {
 		shown, err := grantAt(t, r, "yes\n", tt.flags...)
-		assert.That(t, err != nil && strings.Contains(shown, tt.want), "%s: %v\n%s", name, err, shown)
+		assert.That(t, err != nil, "%s: %v\n%s", name, err, shown)
+		assert.Contains(t, shown, tt.want, "%s: %v\n%s", name, err, shown)
 	}
 	r.Set("max-grant", `"none"`)
 	shown, err := grantAt(t, r, "yes\n", "--agent", "cursor", "--commands", "append", "--in", "/")
-	assert.That(t, err != nil && strings.Contains(shown, "max-grant"), "with max-grant = none: %v\n%s", err, shown)
+	assert.That(t, err != nil, "with max-grant = none: %v\n%s", err, shown)
+	assert.Contains(t, shown, "max-grant", "with max-grant = none: %v\n%s", err, shown)
 	_, said, status := r.Run("grant", "--agent", "cursor", "--commands", "append", "--in", "/")
-	assert.That(t, status != 0 && !strings.Contains(said, "granted g-"), "without a terminal: %d %s", status, said)
+	assert.That(t, status != 0, "without a terminal: %d %s", status, said)
+	assert.NotContains(t, said, "granted g-", "without a terminal: %d %s", status, said)
 }
 
 func TestARevokedAgentHasNoGrants(t *testing.T) {

@@ -47,7 +47,8 @@ func TestASocketOfTheServiceManagerIsServed(t *testing.T) {
 		t.Fatal(err)
 	}
 	answer, err := http.ReadResponse(bufio.NewReader(early), nil)
-	require.That(t, err == nil && answer.StatusCode == http.StatusOK, "the connection from before gets %v, %v", answer, err)
+	require.Equal(t, err, nil, "the connection from before gets %v", answer)
+	require.Equal(t, answer.StatusCode, http.StatusOK, "the connection from before gets %v", answer)
 }
 
 // The settings say who may connect; a socket that is open to more is refused.

@@ -117,7 +117,8 @@ func (v visit) send(t *testing.T, addr, body string) *http.Response {
 	require.That(t, err == nil, "%s: %v", v.what, err)
 	defer answer.Body.Close()
 	text, err := io.ReadAll(answer.Body)
-	assert.That(t, err == nil && !strings.Contains(string(text), "jsonrpc"), "%s: got as far as a message: %q, %v", v.what, text, err)
+	require.Equal(t, err, nil, "%s: got as far as a message: %q", v.what, text)
+	assert.NotContains(t, string(text), "jsonrpc", "%s: got as far as a message", v.what)
 	return answer
 }
 

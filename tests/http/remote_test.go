@@ -70,9 +70,14 @@ func TestTheTerminalIsAClient(t *testing.T) {
 	}
 	out := r.Must("batch", url, batch)
 	err := json.Unmarshal([]byte(out), &result)
-	assert.That(t, err == nil && result.OK && len(result.Results) == 2 && result.Results[0].Result.Stdout == "one\ntwo\n", "a batch: %v, %s", err, out)
+	require.Equal(t, err, nil, "a batch: %s", out)
+	require.That(t, result.OK, "a batch: %s", out)
+	require.Equal(t, len(result.Results), 2, "a batch: %s", out)
+	assert.Equal(t, result.Results[0].Result.Stdout, "one\ntwo\n", "a batch: %s", out)
 	local, there := r.Must("commands", "--all"), r.Must("commands", "--all", url)
-	assert.That(t, strings.Count(there, "\n") == strings.Count(local, "\n") && strings.Contains(there, "daily:read"), "commands: %s, on the machine %s", there, local)
+	assert.Equal(t, strings.Count(there, "\n"), strings.Count(local, "\n"),
+		"commands: %s, on the machine %s", there, local)
+	assert.Contains(t, there, "daily:read", "commands: on the machine %s", local)
 	for _, test := range []struct {
 		args, says string
 		status     int
@@ -86,11 +91,14 @@ func TestTheTerminalIsAClient(t *testing.T) {
 		{"explain --json " + url + " read", "cannot be combined", 2},
 	} {
 		out, said, status := r.Run(strings.Fields(test.args)...)
-		assert.That(t, status == test.status && strings.Contains(said, test.says) && out == "", "%s: %d %s%s", test.args, status, out, said)
+		assert.Equal(t, status, test.status, "%s: %d %s%s", test.args, status, out, said)
+		assert.Contains(t, said, test.says, "%s: %d %s%s", test.args, status, out, said)
+		assert.Equal(t, out, "", "%s: %d %s%s", test.args, status, out, said)
 	}
 	rig.WriteFile(t, token, []byte("wrong\n"))
 	_, said, status := r.Run("run", url, "--token-file="+token, "files")
-	assert.That(t, status == 3 && strings.Contains(said, "does not accept the token"), "a wrong token: %d %s", status, said)
+	assert.Equal(t, status, 3, "a wrong token: %d %s", status, said)
+	assert.Contains(t, said, "does not accept the token", "a wrong token: %d %s", status, said)
 }
 
 // verdicts are the lines about the decision. A server tells only its owner of rules about texts that
@@ -131,7 +139,10 @@ func TestAServerThatIsNone(t *testing.T) {
 	} {
 		server := httptest.NewServer(answer)
 		out, said, status := r.Run("run", "--url="+server.URL+"/mcp", "files")
-		assert.That(t, status != 0 && out == "" && !strings.Contains(said, "\x1b") && !strings.Contains(said, rig.Token), "%s: %d %q %q", what, status, out, said)
+		assert.That(t, status != 0, "%s: %d %q %q", what, status, out, said)
+		assert.Equal(t, out, "", "%s: %d %q %q", what, status, out, said)
+		assert.NotContains(t, said, "\x1b", "%s: %d %q %q", what, status, out, said)
+		assert.NotContains(t, said, rig.Token, "%s: %d %q %q", what, status, out, said)
 		server.Close()
 	}
 	assert.Equal(t, len(stolen), 0, "tokens that another server got")
@@ -187,14 +198,16 @@ func TestDoctorChecksAServer(t *testing.T) {
 			Findings []struct{ Check, Level string }
 		}
 		err := json.Unmarshal([]byte(out), &report)
-		require.That(t, err == nil && len(report.Findings) >= 5, "%s: %v %s%s", test.what, err, out, said)
+		require.Equal(t, err, nil, "%s: %v %s%s", test.what, err, out, said)
+		require.That(t, len(report.Findings) >= 5, "%s: %v %s%s", test.what, err, out, said)
 		var bad []string
 		for _, f := range report.Findings {
 			if f.Level == "problem" {
 				bad = append(bad, f.Check)
 			}
 		}
-		assert.That(t, slices.Equal(bad, test.bad) && (status == 0) == (bad == nil), "%s: %d, %q, want %q: %s", test.what, status, bad, test.bad, out)
+		assert.EqualSlices(t, bad, test.bad, "%s: %d, %s", test.what, status, out)
+		assert.Equal(t, status == 0, bad == nil, "%s: %d, %q, want %q: %s", test.what, status, bad, test.bad, out)
 	}
 	issuer.Describe("issuer", "https://other.example")
 	wrong = forward.ServeHTTP
@@ -202,7 +215,8 @@ func TestDoctorChecksAServer(t *testing.T) {
 		t.Errorf("an issuer of another name: %d %s", status, out)
 	}
 	out, _, status := r.Run("doctor", "--url=http://127.0.0.1:1/mcp")
-	assert.That(t, status == 4 && strings.Contains(out, "cannot be reached"), "no server: %d %s", status, out)
+	assert.Equal(t, status, 4, "no server: %d %s", status, out)
+	assert.Contains(t, out, "cannot be reached", "no server: %d %s", status, out)
 }
 
 // dateless keeps the header Date that was set.
@@ -255,7 +269,9 @@ func TestASubscriptionIsAcknowledgedOverHTTP(t *testing.T) {
 			t.Fatal(err)
 		}
 		answer.Body.Close()
-		require.That(t, len(all) == 2 && strings.Contains(all[0], "notifications/subscriptions/acknowledged") && strings.Contains(all[1], `"resultType":"complete"`), "got %q", all)
+		require.Equal(t, len(all), 2, "got %q", all)
+		require.Contains(t, all[0], "notifications/subscriptions/acknowledged", "got %q", all)
+		require.Contains(t, all[1], `"resultType":"complete"`, "got %q", all)
 	}
 }
 

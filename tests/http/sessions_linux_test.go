@@ -26,7 +26,8 @@ func TestManySessions(t *testing.T) {
 	open := func() *rig.HTTPSession {
 		a := require.Value(s.Connect(t.Context()))(t)
 		got, err := a.Call(t.Context(), map[string]any{"command": "random:read"})
-		require.That(t, err == nil && got.OK, "%+v, %v", got.Error, err)
+		require.Equal(t, err, nil, "%+v", got.Error)
+		require.That(t, got.OK, "%+v", got.Error)
 		return a
 	}
 	first := open()
@@ -52,7 +53,8 @@ func TestManySessions(t *testing.T) {
 		t.Errorf("the session that was idle for longest: %v", err)
 	}
 	answer, err := s.Send(t.Context(), http.MethodDelete, "", "Mcp-Session-Id", first.Session)
-	assert.That(t, err == nil && answer.Status == http.StatusOK, "%+v, %v", answer, err)
+	require.Equal(t, err, nil, "%+v", answer)
+	assert.Equal(t, answer.Status, http.StatusOK, "%+v", answer)
 	open()
 	assert.Equal(t, len(rig.WorkersOf(t, s.Process.Process.Pid)), 1, "the server has the children")
 }
@@ -71,7 +73,8 @@ func TestSilentConnectionsDoNotLockCallersOut(t *testing.T) {
 	for i := range 10 {
 		a := require.Value(s.Connect(t.Context()))(t)
 		got, err := a.Call(t.Context(), map[string]any{"command": "append", "params": map[string]any{"path": "Tides.md", "content": fmt.Sprint(i)}})
-		require.That(t, err == nil && got.OK, "call %d: %+v, %v", i, got.Error, err)
+		require.Equal(t, err, nil, "call %d: %+v", i, got.Error)
+		require.That(t, got.OK, "call %d: %+v", i, got.Error)
 	}
 	assert.That(t, !strings.Contains(s.Said(), "too many open files"), "the server says %s", s.Said())
 }
@@ -89,7 +92,8 @@ func TestAServerAsksAtTheTerminalOfItsClient(t *testing.T) {
 		c := osexec.Command("/bin/sh", "-c", `exec "$0" "$@" 2>/dev/tty`, rig.Binary, "run", "--url=http://"+server.Addr+"/mcp", "delete", "path="+test.note)
 		c.Env = []string{"HOME=" + t.TempDir(), "TERM=dumb", "VAULTWICKET_TOKEN=" + rig.Token}
 		shown, err := rig.AtTerminal(t, c, test.typed)
-		assert.That(t, strings.Contains(shown, `removes: "`+test.note+`"`) && strings.Contains(shown, "Allow this?"), "typed %q: shown %s", test.typed, shown)
+		assert.Contains(t, shown, `removes: "`+test.note+`"`, "typed %q", test.typed)
+		assert.Contains(t, shown, "Allow this?", "typed %q", test.typed)
 		if gone := r.Read(test.note) == ""; gone != test.gone || (err == nil) != test.gone || !test.gone && !strings.Contains(shown, "Cancelled. Nothing was changed.") {
 			t.Errorf("typed %q: %v, gone %v, shown %s", test.typed, err, gone, shown)
 		}

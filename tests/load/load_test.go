@@ -384,7 +384,8 @@ func (c *crowd) judge(clients []*client) {
 	for _, one := range clients {
 		text, err := os.ReadFile(filepath.Join(c.vault, one.name+".md"))
 		want := "I am " + one.name + "\n" + rig.Repeat(one.lines, "- "+one.name+", line %d\n")
-		assert.That(c.t, err == nil && string(text) == want, "%s has written %d lines, and there is %q, %v", one.name, one.lines, text, err)
+		require.Equal(c.t, err, nil, "%s has written %d lines, and there is %q", one.name, one.lines, text)
+		assert.Equal(c.t, string(text), want, "%s has written %d lines, and there is %q", one.name, one.lines, text)
 	}
 	text := require.Value(os.ReadFile(filepath.Join(c.vault, "Log.md")))(c.t)
 	lines := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")[1:]

@@ -107,7 +107,10 @@ func TestABatchOfLargeReadsTakesLittle(t *testing.T) {
 	assert.That(t, got.Summary.OK == reads, "%+v", got.Summary)
 	for _, one := range got.Results {
 		r := one.Result
-		require.That(t, r != nil && r.Truncated != nil && r.Truncated.TotalBytes >= 14<<20 && strings.HasPrefix(r.Stdout, "The tide"), "%+v", r)
+		require.That(t, r != nil, "%+v", r)
+		require.That(t, r.Truncated != nil, "%+v", r)
+		require.That(t, r.Truncated.TotalBytes >= 14<<20, "%+v", r)
+		require.HasPrefix(t, r.Stdout, "The tide", "%+v", r)
 	}
 	staysSmall(t, s, 0)
 }
@@ -173,7 +176,9 @@ func TestASearchInLongLinesTakesLittle(t *testing.T) {
 			a := agentOf(t, s)
 			for _, format := range []string{"text", "json"} {
 				got, err := a.Call(t.Context(), map[string]any{"command": "search:context", "params": map[string]any{"query": "x", "format": format}})
-				assert.That(t, err == nil && got.OK && strings.Contains(got.Stdout, "Long.md"), "%s: %+v, %+v, %v", format, got.Error, got.Truncated, err)
+				require.Equal(t, err, nil, "%s: %+v, %+v", format, got.Error, got.Truncated)
+				assert.That(t, got.OK, "%s: %+v, %+v", format, got.Error, got.Truncated)
+				assert.Contains(t, got.Stdout, "Long.md", "%s: %+v, %+v", format, got.Error, got.Truncated)
 			}
 			staysSmall(t, s, mostOfWorker)
 		})
@@ -193,7 +198,8 @@ func TestAWorkerAtRestGivesMemoryBack(t *testing.T) {
 	s := largeVault(t, map[string]string{"Large.md": prose(30)})
 	a := agentOf(t, s)
 	got, err := a.Call(t.Context(), map[string]any{"command": "search", "params": map[string]any{"query": "goes -nowhere"}})
-	require.That(t, err == nil && got.OK, "%+v, %v", got, err)
+	require.Equal(t, err, nil, "%+v", got)
+	require.That(t, got.OK, "%+v", got)
 	workers := rig.WorkersOf(t, s.Process.Process.Pid)
 	require.That(t, len(workers) == 1, "%d workers", len(workers))
 	peak, _ := peakKiB(t, workers[0])

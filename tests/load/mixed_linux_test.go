@@ -387,7 +387,10 @@ func (s *soak) judge(before []string) {
 			params[name] = value
 		}
 		got := require.Value(session.Call(t.Context(), map[string]any{"command": c.name, "params": params}))(t)
-		assert.That(t, got.OK && got.Stdout == alone.Stdout, "%s: the worker says\n%.300s\na process of its own\n%.300s", c.name, got.Stdout, alone.Stdout)
+		assert.That(t, got.OK,
+			"%s: the worker says\n%.300s\na process of its own\n%.300s", c.name, got.Stdout, alone.Stdout)
+		assert.Equal(t, got.Stdout, alone.Stdout,
+			"%s: the worker says\n%.300s\na process of its own\n%.300s", c.name, got.Stdout, alone.Stdout)
 	}
 	assert.That(t, slices.Equal(s.files(), before), "files are left: %d there, %d before", len(s.files()), len(before))
 	counts := map[string]map[string]int{} // lines by notes

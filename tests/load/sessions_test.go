@@ -60,7 +60,8 @@ func TestIdleSessionsEndWithWhatIsKeptForThem(t *testing.T) {
 			assert.That(t, c.config.Gateway.Kept(caller, one.cursor) != nil, "the answer of %s is kept without its session", one.name)
 		}
 		answer, err := s.Send(t.Context(), http.MethodPost, rig.ToolCall(1, `{"command":"version"}`), one.headers()...)
-		assert.That(t, err == nil && answer.Status == http.StatusNotFound, "%+v, %v", answer, err)
+		require.Equal(t, err, nil, "%+v", answer)
+		assert.Equal(t, answer.Status, http.StatusNotFound, "%+v", answer)
 	}
 	stop()
 	c.runner.Close()

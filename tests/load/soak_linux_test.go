@@ -75,7 +75,10 @@ func TestSoak(t *testing.T) {
 	}
 	pid, memory, files := workerOf(t)
 	t.Logf("worker %d: %d KiB of memory, %d open files; %d KiB at the start", pid, memory, files, started)
-	assert.That(t, memory <= started+32<<10 && files <= 60, "after %d calls the worker has %d KiB (%d at the start) and %d open files", count, memory, started, files)
+	assert.That(t, memory <= started+32<<10,
+		"after %d calls the worker has %d KiB (%d at the start) and %d open files", count, memory, started, files)
+	assert.That(t, files <= 60,
+		"after %d calls the worker has %d KiB (%d at the start) and %d open files", count, memory, started, files)
 }
 
 // disturb changes notes until it is told to stop.

@@ -40,7 +40,8 @@ func TestAReadTakesFewAllocations(t *testing.T) {
 			t.Fatal(err)
 		}
 		answer, err := answers.ReadSlice('\n')
-		require.That(t, err == nil && bytes.Contains(answer, []byte(`"stdout":"one\n"`)), "%s, %v", answer, err)
+		require.Equal(t, err, nil, "%s", answer)
+		require.That(t, bytes.Contains(answer, []byte(`"stdout":"one\n"`)), "%s", answer)
 	}
 	for range 20 { // then the worker runs, and files and buffers are there
 		read()

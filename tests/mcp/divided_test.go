@@ -77,7 +77,9 @@ func TestAChangeBetweenPagesOfADividedAnswer(t *testing.T) {
 	rig.WriteFile(t, filepath.Join(r.vault, "A first note.md"), []byte(rig.Repeat(100, "- [ ] something else %d\n")))
 	for end := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
 		got := r.Result(next)
-		require.That(t, got.OK && first.Stdout+got.Stdout == whole[:len(first.Stdout)+len(got.Stdout)], "%+v, %s", got.Error, got.Stdout)
+		require.That(t, got.OK, "%+v, %s", got.Error, got.Stdout)
+		require.Equal(t, first.Stdout+got.Stdout, whole[:len(first.Stdout)+len(got.Stdout)],
+			"%+v, %s", got.Error, got.Stdout)
 		if len(got.Notices) > 0 && strings.Contains(got.Notices[0], "has changed since its first page") {
 			return
 		}
@@ -120,5 +122,6 @@ func TestTheRestOfADividedAnswerOutlivesItsWorker(t *testing.T) {
 	require.NoError(t, os.CopyFS(r.vault, os.DirFS(away)))
 	r.first(taskListings[0], nil) // of another worker: the folder is another one
 	got := r.Result(next)
-	assert.That(t, got.OK && strings.HasPrefix(whole, first.Stdout+got.Stdout), "%+v, %s", got.Error, got.Stdout)
+	assert.That(t, got.OK, "%+v, %s", got.Error, got.Stdout)
+	assert.HasPrefix(t, whole, first.Stdout+got.Stdout, "%+v, %s", got.Error, got.Stdout)
 }

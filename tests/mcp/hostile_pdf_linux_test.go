@@ -5,10 +5,10 @@ import (
 	"compress/zlib"
 	"fmt"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
@@ -31,6 +31,7 @@ func TestAHostilePDFEndsItsOwnProcess(t *testing.T) {
 	s := rig.StartSession(t, t.TempDir(), "--config=none", "--backend=embedded", "--vault="+folder, "--tier=v1", "--timeout=55s")
 	for _, c := range []struct{ command, path, want string }{{"attachment:text", "Numbers.pdf", "output_limit"}, {"read", "a.md", "next"}} {
 		answer, err := s.Exchange("tools/call", map[string]any{"name": "obsidianCli", "arguments": map[string]any{"command": c.command, "params": map[string]any{"path": c.path}}})
-		assert.That(t, err == nil && strings.Contains(string(answer), c.want), "%s of %s: %.300s, %v", c.command, c.path, answer, err)
+		require.Equal(t, err, nil, "%s of %s: %.300s", c.command, c.path, answer)
+		assert.Contains(t, string(answer), c.want, "%s of %s", c.command, c.path)
 	}
 }

@@ -87,12 +87,17 @@ func TestABatchShowsItsImages(t *testing.T) {
 	}
 	require.NoError(t, json.Unmarshal(answer, &got))
 	results, content := got.Result.StructuredContent.Results, got.Result.Content
-	require.That(t, got.Result.StructuredContent.OK && len(results) == 8 && len(content) == 4, "%d results and %d contents: %.500s", len(results), len(content), answer)
+	require.That(t, got.Result.StructuredContent.OK,
+		"%d results and %d contents: %.500s", len(results), len(content), answer)
+	require.Equal(t, len(results), 8, "%d results and %d contents: %.500s", len(results), len(content), answer)
+	require.Equal(t, len(content), 4, "%d results and %d contents: %.500s", len(results), len(content), answer)
 	for i, name := range []string{"a.png", "b.png", "d.png"} {
 		if want := base64.StdEncoding.EncodeToString([]byte(header + strings.Repeat(name[:1], sizes[name]))); content[i+1].Type != "image" || content[i+1].Data != want {
 			t.Errorf("content %d is %s of %d bytes", i+1, content[i+1].Type, len(content[i+1].Data))
 		}
 	}
 	left := results[4].Result
-	assert.That(t, len(left.Notices) == 1 && strings.Contains(left.Notices[0], "left out") && strings.HasPrefix(left.Stdout, "image/png"), "the image that is too much: %+v", left)
+	require.Equal(t, len(left.Notices), 1, "the image that is too much: %+v", left)
+	assert.Contains(t, left.Notices[0], "left out", "the image that is too much: %+v", left)
+	assert.HasPrefix(t, left.Stdout, "image/png", "the image that is too much: %+v", left)
 }

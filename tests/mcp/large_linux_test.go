@@ -31,14 +31,17 @@ func TestAttachmentsOfEightMiB(t *testing.T) {
 	for id, want := range []string{string(data), ""} {
 		answer, err := server.Send(t.Context(), http.MethodPost, message(id, transport.MaxMessage+id, ","+rig.ModernMeta),
 			"MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "obsidianCli")
-		assert.That(t, err == nil && (answer.Status == http.StatusRequestEntityTooLarge) == (want == ""), "%d bytes too many over HTTP: %+v, %v", id, answer, err)
+		require.Equal(t, err, nil, "%d bytes too many over HTTP: %+v", id, answer)
+		assert.Equal(t, answer.Status == http.StatusRequestEntityTooLarge, want == "",
+			"%d bytes too many over HTTP: %+v", id, answer)
 		assert.That(t, r.Read(fmt.Sprintf("m%d.bin", id)) == want, "%d bytes too many over HTTP: %+v", id, answer)
 	}
 	stdio.Send(message(2, transport.MaxMessage+1, ""))
 	said := rig.JSON(t, stdio.Read())
 	assert.That(t, strings.Contains(said, "message exceeds 12 MiB"), "a byte too many on a pipe: %.300s", said)
 	long := stdio.Result(rig.Calling("append", "path=a.md", "content="+strings.Repeat("x", 1<<20+1)))
-	assert.That(t, rig.CodeOf(long) == "bad_value" && strings.Contains(long.Error.Hint, "1048576"), "a text of more than 1 MiB: %+v", long.Error)
+	require.Equal(t, rig.CodeOf(long), "bad_value", "a text of more than 1 MiB: %+v", long.Error)
+	assert.Contains(t, long.Error.Hint, "1048576", "a text of more than 1 MiB: %+v", long.Error)
 
 	const many = 3
 	go func() {

@@ -149,7 +149,8 @@ func (r *reader) whole(c listingCall) string {
 		r.undivided = rig.OpenSession(r.t, r.vault, r.home)
 	}
 	got := r.undivided.Result(map[string]any{"command": c.command, "params": c.params})
-	require.That(r.t, got.OK && got.Truncated == nil, "%v: %+v", c, got.Error)
+	require.That(r.t, got.OK, "%v: %+v", c, got.Error)
+	require.That(r.t, got.Truncated == nil, "%v: %+v", c, got.Error)
 	return got.Stdout
 }
 
@@ -426,7 +427,9 @@ func (r *reader) resources(uri string, rows bool) (pages []gateway.Result) {
 	for uri != "" {
 		answer, err := r.Exchange("resources/read", map[string]any{"uri": uri})
 		var message rig.Answer
-		require.That(r.t, err == nil && json.Unmarshal(answer, &message) == nil && len(message.Result.Contents) == 1, "%s: %.300s, %v", uri, answer, err)
+		require.Equal(r.t, err, nil, "%s: %.300s", uri, answer)
+		require.Equal(r.t, json.Unmarshal(answer, &message), nil, "%s: %.300s", uri, answer)
+		require.Equal(r.t, len(message.Result.Contents), 1, "%s: %.300s", uri, answer)
 		rest := message.Result.Contents[0]
 		whole := rows && json.Valid([]byte(rest.Text))
 		assert.That(r.t, whole == (rest.MIMEType == "application/json"), "%s is said to be %s: %.100q", uri, rest.MIMEType, rest.Text)
@@ -483,7 +486,8 @@ func TestTheVaultChangesBetweenThePages(t *testing.T) {
 		t.Errorf("after a change: %+v", second)
 	}
 	again := r.first(listingCall{"files", map[string]any{"folder": "Lonely"}}, nil)
-	assert.That(t, !strings.Contains(again.Stdout, "Alone 07") && strings.Contains(again.Stdout, "Alone 08"), "asked again: %q", again.Stdout)
+	assert.NotContains(t, again.Stdout, "Alone 07", "asked again")
+	assert.Contains(t, again.Stdout, "Alone 08", "asked again")
 	note := r.first(listingCall{"read", map[string]any{"path": "Hub.md"}}, nil)
 	rig.WriteFile(t, filepath.Join(r.vault, ".vaultwicketignore"), []byte("/Spokes of a wheel that turns/\nHub.md\n"))
 	for what, arguments := range map[string]map[string]any{
@@ -498,7 +502,9 @@ func TestTheVaultChangesBetweenThePages(t *testing.T) {
 		}
 	}
 	answer, err := r.Exchange("resources/read", map[string]any{"uri": "vaultwicket://output/" + note.Truncated.Cursor})
-	assert.That(t, err == nil && !strings.Contains(string(answer), "Part ") && strings.Contains(string(answer), `"error"`), "the resource: %.300s, %v", answer, err)
+	require.Equal(t, err, nil, "the resource: %.300s", answer)
+	assert.NotContains(t, string(answer), "Part ", "the resource")
+	assert.Contains(t, string(answer), `"error"`, "the resource")
 }
 
 func TestMain(m *testing.M) { rig.Main(m) }

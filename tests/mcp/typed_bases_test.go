@@ -77,7 +77,10 @@ func TestTypedQueriesReturnRows(t *testing.T) {
 		{"query_notes", `{"where":"rating > 99"}`, ""},
 	} {
 		r := s.query(test.tool, test.arguments)
-		assert.That(t, r.OK && r.Stdout == nil && r.Rows != nil && r.names() == test.want, "%s %s: %q, %+v", test.tool, test.arguments, r.names(), r)
+		assert.That(t, r.OK, "%s %s: %+v", test.tool, test.arguments, r)
+		assert.That(t, r.Stdout == nil, "%s %s: %+v", test.tool, test.arguments, r)
+		assert.That(t, r.Rows != nil, "%s %s: %+v", test.tool, test.arguments, r)
+		assert.Equal(t, r.names(), test.want, "%s %s: %+v", test.tool, test.arguments, r)
 	}
 	r := s.query("query_notes", `{"where":"rating == 5","select":"file.name, double: rating * 2","values":"typed","fields":["double"]}`)
 	assert.That(t, fmt.Sprint(r.Rows) == "[map[double:10]]", "columns, typed values and fields: %+v", r)
@@ -86,7 +89,12 @@ func TestTypedQueriesReturnRows(t *testing.T) {
 func TestTypedQueriesReturnGroupsAndExplanations(t *testing.T) {
 	s := openBooks(t)
 	r := s.query("bases", `{"path":"Library.base","group":"status desc","explain":true,"limit":2}`)
-	assert.That(t, len(r.Rows) == 2 && r.Total == 4 && len(r.Groups) == 2 && r.Explain != nil && r.Explain.Filters[0].Dropped != 0 && r.Stdout == nil, "%+v", r)
+	require.Equal(t, len(r.Rows), 2, "%+v", r)
+	require.Equal(t, r.Total, 4, "%+v", r)
+	require.Equal(t, len(r.Groups), 2, "%+v", r)
+	require.That(t, r.Explain != nil, "%+v", r)
+	assert.That(t, r.Explain.Filters[0].Dropped != 0, "%+v", r)
+	assert.That(t, r.Stdout == nil, "%+v", r)
 	if r := s.query("query_notes", `{"where":"rating","summaries":true}`); len(r.Rows) != 4 || r.Total != 4 || r.Stdout != nil {
 		t.Errorf("%+v", r)
 	}
@@ -113,6 +121,7 @@ func TestTypedQueriesArePagedToTheEnd(t *testing.T) {
 			seen[row["path"]] = true
 		}
 		want := map[string]int{"query_notes": 40, "bases": 0}[test.tool]
-		assert.That(t, len(all) == want && len(seen) == want, "%s: %d rows, %d different ones, want %d", test.tool, len(all), len(seen), want)
+		assert.Equal(t, len(all), want, "%s: %d rows, %d different ones", test.tool, len(all), len(seen))
+		assert.Equal(t, len(seen), want, "%s: %d rows, %d different ones", test.tool, len(all), len(seen))
 	}
 }

@@ -97,7 +97,9 @@ func TestATypedToolAnswersAsObsidianCliDoes(t *testing.T) {
 			s.fill()
 			typed := s.call(pair.tool, pair.typed)
 			got, want := stable(withoutRows(t, typed)), stable(cli)
-			assert.That(t, got == want && typed.Result.IsError == cli.Result.IsError, "%s %s:\n%s\nobsidianCli:\n%s", pair.tool, pair.typed, got, want)
+			assert.Equal(t, got, want, "%s %s:\n%s\nobsidianCli:\n%s", pair.tool, pair.typed, got, want)
+			assert.Equal(t, typed.Result.IsError, cli.Result.IsError,
+				"%s %s:\n%s\nobsidianCli:\n%s", pair.tool, pair.typed, got, want)
 			assert.That(t, s.notes() == after, "%s %s: the vault is another one", pair.tool, pair.typed)
 			s.fits(schemas[pair.tool], typed)
 			if !typed.Result.IsError {
@@ -156,7 +158,8 @@ func TestObsidianReadOnlyReads(t *testing.T) {
 	} {
 		for _, arguments := range []string{arguments, strings.TrimSuffix(arguments, "}") + `,"dryRun":true}`} {
 			r := resultOf(t, s.call("obsidianRead", arguments))
-			assert.That(t, rig.CodeOf(r) == "bad_request" && strings.Contains(r.Error.Hint, "obsidianCli"), "%s: %+v", arguments, r)
+			require.Equal(t, rig.CodeOf(r), "bad_request", "%s: %+v", arguments, r)
+			assert.Contains(t, r.Error.Hint, "obsidianCli", "%s: %+v", arguments, r)
 		}
 	}
 	assert.That(t, s.notes() == before, "the vault is another one")
@@ -223,11 +226,14 @@ func TestAChangeCanBeTiedToAPart(t *testing.T) {
 	whole := resultOf(t, s.call("read_note", `{"path":"Inbox/Plan.md"}`))
 	for _, part := range []string{`"outline":true`, `"heading":"Log"`, `"lines":"2"`, `"block":"one"`} {
 		r := resultOf(t, s.call("read_note", `{"file":"Plan",`+part+`}`))
-		assert.That(t, r.Hash == whole.Hash && r.Hash != "" && r.Path == "Inbox/Plan.md", "%s: %+v", part, r)
+		assert.Equal(t, r.Hash, whole.Hash, "%s: %+v", part, r)
+		assert.That(t, r.Hash != "", "%s: %+v", part, r)
+		assert.Equal(t, r.Path, "Inbox/Plan.md", "%s: %+v", part, r)
 	}
 	edit := `{"action":"set-section","path":"Inbox/Plan.md","heading":"Log","content":"second\n","expectHash":"` + whole.Hash + `"}`
 	r := resultOf(t, s.call("edit_note", edit))
-	assert.That(t, r.OK && r.Hash != whole.Hash, "%+v", r)
+	assert.That(t, r.OK, "%+v", r)
+	assert.That(t, r.Hash != whole.Hash, "%+v", r)
 	assert.Equal(t, rig.CodeOf(resultOf(t, s.call("edit_note", edit))), "conflict")
 }
 
@@ -246,7 +252,8 @@ func TestTypedToolsGoOnWithACursor(t *testing.T) {
 		assert.That(t, whole == notesTyped["Inbox/Long.md"], "%s: %d bytes, %+v", arguments, len(whole), r)
 	}
 	first := resultOf(t, s.call("search_notes", `{"query":"a","limit":"1"}`))
-	require.That(t, first.Truncated != nil && strings.Count(first.Stdout, "\n") == 1, "%+v", first)
+	require.That(t, first.Truncated != nil, "%+v", first)
+	require.Equal(t, strings.Count(first.Stdout, "\n"), 1, "%+v", first)
 	before := s.notes()
 	for _, call := range []struct{ tool, arguments string }{
 		{"search_notes", `{"query":"b","cursor":%q}`}, {"search_notes", `{"query":"a","context":true,"cursor":%q}`},
@@ -256,5 +263,7 @@ func TestTypedToolsGoOnWithACursor(t *testing.T) {
 	}
 	assert.That(t, s.notes() == before, "the vault is another one")
 	r := resultOf(t, s.call("search_notes", fmt.Sprintf(`{"cursor":%q,"limit":1}`, first.Truncated.Cursor)))
-	assert.That(t, r.OK && r.Command == "search" && r.Stdout != first.Stdout, "%+v", r)
+	assert.That(t, r.OK, "%+v", r)
+	assert.Equal(t, r.Command, "search", "%+v", r)
+	assert.That(t, r.Stdout != first.Stdout, "%+v", r)
 }

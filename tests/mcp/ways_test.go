@@ -99,7 +99,8 @@ func playCalls(t *testing.T, more string) (lines []string) {
 	client := rig.StartStdio(t, server)
 	receive := func() (line string, m struct{ ID, Method any }) {
 		text, err := client.Line()
-		require.That(t, err == nil && json.Unmarshal(text, &m) == nil, "%q, %v", text, err)
+		require.Equal(t, err, nil, "%q", text)
+		require.Equal(t, json.Unmarshal(text, &m), nil, "%q", text)
 		return string(text), m
 	}
 	client.Send(rig.Handshake(`{"elicitation":{}}`))
@@ -186,7 +187,8 @@ func callsOfEveryTool(t *testing.T, listed string) []wayCall {
 		Result struct{ Tools []struct{ Name string } }
 	}
 	err := json.Unmarshal([]byte(listed), &list)
-	require.That(t, err == nil && len(list.Result.Tools) >= 10, "%s: %v", listed, err)
+	require.Equal(t, err, nil, "%s", listed)
+	require.That(t, len(list.Result.Tools) >= 10, "%s", listed)
 	calls := slices.Clone(wayCalls)
 	for _, tool := range list.Result.Tools {
 		for _, arguments := range []string{withoutDraw[tool.Name], `{"path":"Notes/Odd.md"}`, `{"query":"line"}`} {

@@ -69,7 +69,8 @@ func linesOf(t *testing.T, texts []string) (parts map[string][]int) {
 			Seq  int
 		}
 		err := json.Unmarshal([]byte(text), &line)
-		require.That(t, err == nil && line.Seq != 0, "%v: %q", err, text)
+		require.Equal(t, err, nil, "%q", text)
+		require.That(t, line.Seq != 0, "%q", text)
 		parts[line.Part] = append(parts[line.Part], line.Seq)
 	}
 	return parts
@@ -83,7 +84,8 @@ func wantChain(t *testing.T, parts map[string][]int) {
 			require.That(t, number == i+1, "%s: %v", part, numbers)
 		}
 	}
-	assert.That(t, len(parts["audit"]) != 0 && len(parts["calls"]) != 0, "%v", parts)
+	assert.That(t, len(parts["audit"]) != 0, "%v", parts)
+	assert.That(t, len(parts["calls"]) != 0, "%v", parts)
 }
 
 // silent accepts connections, and never reads or answers.
@@ -225,7 +227,8 @@ func TestVerifyFindsAnotherLog(t *testing.T) {
 				t.Errorf("%d: %s", status, said)
 			}
 			out, _, status := r.Run("audit", "verify", "--json", "--checkpoints="+file)
-			assert.That(t, status == 1 && strings.Contains(out, `"broken": "`), "%d: %s", status, out)
+			assert.Equal(t, status, 1, "%s", out)
+			assert.Contains(t, out, `"broken": "`)
 		})
 	}
 }

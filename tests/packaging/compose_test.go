@@ -83,14 +83,19 @@ func TestTheComposeFile(t *testing.T) {
 	assert.That(t, len(proxy.Ports) != 0, "the proxy is %+v", proxy)
 	for _, name := range []string{"syncthing", "obsidian", "git"} { // none runs by itself, or as another user
 		s := file.Services[name]
-		assert.That(t, slices.Equal(s.Profiles, []string{name}) && s.User == "${OWNER:-1000:1000}" && strings.HasPrefix(s.Volumes[0], "${VAULT}:"), "%s is %+v", name, s)
+		assert.EqualSlices(t, s.Profiles, []string{name}, "%s is %+v", name, s)
+		assert.Equal(t, s.User, "${OWNER:-1000:1000}", "%s is %+v", name, s)
+		assert.HasPrefix(t, s.Volumes[0], "${VAULT}:", "%s is %+v", name, s)
 	}
 	var args []string
 	for _, arg := range own.Command {
 		args = append(args, strings.ReplaceAll(arg, "${PUBLIC_NAME}", "notes.example"))
 	}
 	at := slices.Index(args, "--vault")
-	require.That(t, at >= 0 && args[at+1] == "/vault" && slices.ContainsFunc(own.Volumes, func(v string) bool { return strings.HasSuffix(v, ":/vault") }), "the vault of %q", args)
+	require.That(t, at >= 0, "the vault of %q", args)
+	require.Equal(t, args[at+1], "/vault", "the vault of %q", args)
+	require.That(t, slices.ContainsFunc(own.Volumes, func(v string) bool { return strings.HasSuffix(v, ":/vault") }),
+		"the vault of %q", args)
 	accepted(t, slices.Delete(args, at, at+2))
 	caddy, err := os.ReadFile(filepath.Join("..", "..", "packaging", "compose", "Caddyfile"))
 	if err != nil || !strings.Contains(string(caddy), "reverse_proxy "+args[slices.Index(args, "--http")+1]+" ") {

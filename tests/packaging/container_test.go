@@ -36,7 +36,8 @@ func TestTheImageIsTheProgram(t *testing.T) {
 		t.Errorf("it starts %q (%v)", entry, err)
 	}
 	err := json.Unmarshal([]byte(found["CMD"][0]), &command)
-	assert.That(t, err == nil && slices.Equal(command, []string{"serve", "--vault", "/vault"}), "with %q (%v)", command, err)
+	require.Equal(t, err, nil, "with %q (%v)", command, err)
+	assert.EqualSlices(t, command, []string{"serve", "--vault", "/vault"}, "with %q (%v)", command, err)
 	// The MCP registry believes the label that names the entry.
 	name := decode(t, filepath.Join("..", "..", "packaging", "server.json"))["name"].(string)
 	if !strings.Contains(found["LABEL"][0], `io.modelcontextprotocol.server.name="`+name+`"`) {

@@ -67,7 +67,9 @@ func TestTheLauncherIsTheProgram(t *testing.T) {
 	}
 	hello := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}` + "\n"
 	out, log, status := launch(t, launcher, hello, "serve", "--config=none", "--vault="+t.TempDir())
-	assert.That(t, strings.Count(out, "\n") == 1 && strings.HasPrefix(out, `{"jsonrpc":"2.0","id":1,"result"`) && status == 0, "a session: %q %q %d", out, log, status)
+	assert.Equal(t, strings.Count(out, "\n"), 1, "a session: %q %q %d", out, log, status)
+	assert.HasPrefix(t, out, `{"jsonrpc":"2.0","id":1,"result"`, "a session: %q %q %d", out, log, status)
+	assert.Equal(t, status, 0, "a session: %q %q %d", out, log, status)
 }
 
 // Where npm left out the package of the system, the message names it; standard output
@@ -113,7 +115,10 @@ func TestSignalsReachTheProgram(t *testing.T) {
 			said, _ := io.ReadAll(out)
 			c.Wait()
 			want := map[syscall.Signal]string{syscall.SIGTERM: "TERM\n", syscall.SIGINT: "INT\n", syscall.SIGHUP: "HUP\n"}[s]
-			assert.That(t, string(said) == want && c.ProcessState.ExitCode() == 7, "%v: the program says %q and the launcher ends with %v", s, said, c.ProcessState)
+			assert.Equal(t, string(said), want,
+				"%v: the program says %q and the launcher ends with %v", s, said, c.ProcessState)
+			assert.Equal(t, c.ProcessState.ExitCode(), 7,
+				"%v: the program says %q and the launcher ends with %v", s, said, c.ProcessState)
 		})
 	}
 }
@@ -123,7 +128,8 @@ func TestTheLauncherEndsAsTheProgramEnds(t *testing.T) {
 	c := exec.Command("node", npmRoot(t, script(t, `kill -KILL $$`)))
 	err := c.Run()
 	exit, ok := errors.AsType[*exec.ExitError](err)
-	assert.That(t, ok && exit.Sys().(syscall.WaitStatus).Signal() == syscall.SIGKILL, "SIGKILL becomes %v", err)
+	require.That(t, ok, "SIGKILL becomes %v", err)
+	assert.Equal(t, exit.Sys().(syscall.WaitStatus).Signal(), syscall.SIGKILL, "SIGKILL becomes %v", err)
 	_, _, status := launch(t, npmRoot(t, script(t, `exit 70`)), "")
 	assert.That(t, status == 70, "status 70 becomes %d", status)
 }

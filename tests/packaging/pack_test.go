@@ -90,7 +90,8 @@ func TestTheSBOMNamesEveryModule(t *testing.T) {
 	}
 	a, _ := os.ReadFile(first)
 	b, _ := os.ReadFile(second)
-	assert.That(t, len(a) != 0 && bytes.Equal(a, b), "two lists of one program differ")
+	assert.That(t, len(a) != 0, "two lists of one program differ")
+	assert.That(t, bytes.Equal(a, b), "two lists of one program differ")
 	bill := decode(t, first)
 	modules := require.Value(exec.Command("go", "version", "-m", rig.Binary).Output())(t)
 	components, _ := bill["components"].([]any)
@@ -100,7 +101,8 @@ func TestTheSBOMNamesEveryModule(t *testing.T) {
 	for _, c := range components {
 		c := c.(map[string]any)
 		name := c["name"].(string)
-		assert.That(t, c["licenses"] != nil && (name == "stdlib" || strings.Contains(string(modules), name+"\t")), "the component is %v", c)
+		assert.That(t, c["licenses"] != nil, "the component is %v", c)
+		assert.That(t, name == "stdlib" || strings.Contains(string(modules), name+"\t"), "the component is %v", c)
 	}
 	if bill["bomFormat"] != "CycloneDX" || bill["specVersion"] != "1.6" || !strings.Contains(string(a), `"version": "1.2.3"`) {
 		t.Errorf("the list begins with %.300s", a)
@@ -140,7 +142,8 @@ func TestTheBundleHasItsPrograms(t *testing.T) {
 	}
 	require.NoError(t, os.RemoveAll(filepath.Join(folder, "vaultwicket_darwin_arm64_v8.0")))
 	log, status := pack(t, "mcpb", "--dist", folder, "--stage", folder, "--version", "1", "--out", first)
-	assert.That(t, status == 1 && strings.Contains(log, "0 programs for darwin on arm64"), "a missing program gives %d %s", status, log)
+	assert.Equal(t, status, 1, "a missing program gives %d %s", status, log)
+	assert.Contains(t, log, "0 programs for darwin on arm64", "a missing program gives %d %s", status, log)
 }
 
 func TestTheBundleStartsAReadOnlyServer(t *testing.T) {
@@ -195,7 +198,8 @@ func TestNPMPackagesAreLaidOut(t *testing.T) {
 			t.Errorf("the package of %s on %s is %v %v, want %v", p.OS, p.Arch, one["name"], one["version"], wanted)
 		}
 		info, err := os.Stat(filepath.Join(package_, "bin", p.Program()))
-		assert.That(t, err == nil && (runtime.GOOS == "windows" || info.Mode().Perm() == 0o755), "the program of %s: %v, %v", p.NPM(), info, err)
+		require.Equal(t, err, nil, "the program of %s: %v", p.NPM(), info)
+		assert.That(t, runtime.GOOS == "windows" || info.Mode().Perm() == 0o755, "the program of %s: %v", p.NPM(), info)
 		delete(wanted, p.NPM())
 		for _, m := range []map[string]any{one, main} {
 			if m["scripts"] != nil {
@@ -229,7 +233,8 @@ func TestTheRegistryTakesOurServer(t *testing.T) {
 		src := i.(map[string]any)["src"].(string)
 		name, ours := strings.CutPrefix(src, packaging.Icons+"/")
 		_, err := os.Stat(filepath.Join("..", "..", "packaging", filepath.FromSlash(name)))
-		assert.That(t, ours && err == nil, "the icon %s: %v", src, err)
+		assert.That(t, ours, "the icon %s", src)
+		assert.NoError(t, err, "the icon %s", src)
 	}
 	if packages := released["packages"].([]any); len(packages) != 3 || packages[2].(map[string]any)["fileSha256"] != "1e6ed65d77d6364eeaed5a745ba5c4985ae2b700dd85d7cf7f027bdf294a33fc" {
 		t.Errorf("the packages are %v", packages)
@@ -274,6 +279,7 @@ func TestPackSaysWhatIsWrong(t *testing.T) {
 		"flag provided but not": {"licences", "--out", "x"},
 	} {
 		log, status := pack(t, args...)
-		assert.That(t, status == 2 && strings.Contains(log, want), "%q ends with %d and says %q, want %q", args, status, log, want)
+		assert.Equal(t, status, 2, "%q ends with %d and says %q, want %q", args, status, log, want)
+		assert.Contains(t, log, want, "%q ends with %d and says %q", args, status, log)
 	}
 }

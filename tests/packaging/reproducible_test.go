@@ -7,7 +7,6 @@ import (
 	osexec "os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
@@ -43,7 +42,9 @@ func built(t *testing.T, folder string) []byte {
 	program := require.Value(os.ReadFile(filepath.Join(folder, "program")))(t)
 	assert.That(t, !bytes.Contains(program, []byte(folder)), "the program contains the name of the folder %s", folder)
 	said, err := osexec.Command(filepath.Join(folder, "program"), "version").Output()
-	assert.That(t, err == nil && strings.Contains(string(said), "\ncommit 0123abcd\n") && strings.Contains(string(said), "-trimpath=true"), "%v, %q", err, said)
+	require.Equal(t, err, nil, "%q", said)
+	assert.Contains(t, string(said), "\ncommit 0123abcd\n")
+	assert.Contains(t, string(said), "-trimpath=true")
 	return program
 }
 

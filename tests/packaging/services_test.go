@@ -31,7 +31,9 @@ func unit(t *testing.T, name string) map[string]map[string][]string {
 			continue
 		}
 		key, value, ok := strings.Cut(line, "=")
-		require.That(t, ok && section != "" && key == strings.TrimSpace(key), "%s has the line %q", name, line)
+		require.That(t, ok, "%s has the line %q", name, line)
+		require.That(t, section != "", "%s has the line %q", name, line)
+		require.Equal(t, key, strings.TrimSpace(key), "%s has the line %q", name, line)
 		sections[section][key] = append(sections[section][key], value)
 	}
 	return sections
@@ -51,7 +53,10 @@ func TestUnitsOfSystemd(t *testing.T) {
 	for _, u := range []map[string]map[string][]string{service, socket} {
 		for section, keys := range u {
 			for key, values := range keys {
-				assert.That(t, slices.Contains(strings.Fields(unitKeys[section]), key) && len(values) == 1 && values[0] != "", "[%s] has %s=%q", section, key, values)
+				assert.That(t, slices.Contains(strings.Fields(unitKeys[section]), key),
+					"[%s] has %s=%q", section, key, values)
+				require.Equal(t, len(values), 1, "[%s] has %s=%q", section, key, values)
+				assert.That(t, values[0] != "", "[%s] has %s=%q", section, key, values)
 			}
 		}
 	}
@@ -68,7 +73,9 @@ func accepted(t *testing.T, args []string) {
 	t.Helper()
 	r := rig.New(t, nil)
 	stdout, stderr, status := r.Run(append(args, "--config=none", "--vault=./none")...)
-	assert.That(t, status == 4 && !strings.Contains(stderr, "unknown flag") && stdout == "", "%q ends with %d: %s%s", args, status, stdout, stderr)
+	assert.Equal(t, status, 4, "%q ends with %d: %s%s", args, status, stdout, stderr)
+	assert.NotContains(t, stderr, "unknown flag", "%q ends with %d: %s%s", args, status, stdout, stderr)
+	assert.Equal(t, stdout, "", "%q ends with %d: %s%s", args, status, stdout, stderr)
 }
 
 // propertyList reads a plist: the arrays and values of its dictionary.

@@ -31,7 +31,8 @@ func TestApproveOnThePage(t *testing.T) {
 		t.Fatalf("approved: %s", body)
 	}
 	got := client.Do(call)
-	assert.That(t, got.OK && r.Read("Bread.md") == "", "the approved call: %+v", got)
+	assert.That(t, got.OK, "the approved call: %+v", got)
+	assert.Equal(t, r.Read("Bread.md"), "", "the approved call: %+v", got)
 	change := auditLines(r, "delete")[0].Change
 	for _, line := range auditLines(r, "delete") {
 		change = cmp.Or(change, line.Change)
@@ -41,7 +42,8 @@ func TestApproveOnThePage(t *testing.T) {
 	for _, line := range auditLines(r, "delete") {
 		by[line.Kind+" "+line.Decision] = line.By
 	}
-	assert.That(t, by["approval approve"] == "page" && by["decision reply"] == "page", "the audit log says %v", by)
+	assert.Equal(t, by["approval approve"], "page", "the audit log says %v", by)
+	assert.Equal(t, by["decision reply"], "page", "the audit log says %v", by)
 	_, body := v.send(view, "approvals/approve", nil)
 	assert.That(t, strings.Contains(body, "no approval has the code"), "a second time: %s", body)
 }
@@ -53,7 +55,9 @@ func TestDenyOnThePage(t *testing.T) {
 	view := v.See("approvals")
 	v.send(view, "approvals/deny", nil)
 	got := client.Do(call)
-	assert.That(t, got.Error != nil && strings.Contains(got.Error.Message, "declined") && r.Read("Bread.md") != "", "the denied call: %+v", got)
+	require.That(t, got.Error != nil, "the denied call: %+v", got)
+	assert.Contains(t, got.Error.Message, "declined", "the denied call: %+v", got)
+	assert.That(t, r.Read("Bread.md") != "", "the denied call: %+v", got)
 	_, body := v.send(view, "approvals/approve", nil)
 	assert.That(t, strings.Contains(body, "already answered: denied"), "approved after that: %s", body)
 }
@@ -72,7 +76,8 @@ func TestUndoOnThePage(t *testing.T) {
 	assert.Equal(t, r.Read("Bread.md"), "flour\nwater\nsalt\n", "the note")
 	lacks(t, v.See(path), "Undo this change")
 	for _, line := range auditLines(r, "undo") {
-		assert.That(t, line.Client == "page" && line.Surface == "page", "%+v", line)
+		assert.Equal(t, line.Client, "page", "%+v", line)
+		assert.Equal(t, line.Surface, "page", "%+v", line)
 	}
 
 	// One that removes a note requires approval.
@@ -80,7 +85,8 @@ func TestUndoOnThePage(t *testing.T) {
 	_, asked = v.send(v.See("changes/one/"+created.ID+"?vault=Notes"), "changes/undo", nil, `id="undo"`)
 	has(t, asked, "Undo this?", `New.md <span class="faint">deleted</span>`, "hello<span")
 	_, wrong := v.send(asked, "changes/undo", url.Values{"confirm": {strings.Repeat("0", 64)}}, `name="confirm"`)
-	assert.That(t, r.Read("New.md") != "" && strings.Contains(wrong, `name="confirm"`), "undone without the right confirmation: %s", wrong)
+	assert.That(t, r.Read("New.md") != "", "undone without the right confirmation: %s", wrong)
+	assert.Contains(t, wrong, `name="confirm"`, "undone without the right confirmation")
 	_, done := v.send(asked, "changes/undo", nil, `name="confirm"`)
 	has(t, done, "Undone.")
 	assert.That(t, r.Read("New.md") == "", "the note exists")
@@ -143,7 +149,10 @@ func TestTheUndoOfASessionSkipsWhatWasChanged(t *testing.T) {
 	r.Write("Bread.md", "by hand\n")
 	done := v.undo(v.See("changes/one/"+change.ID+"?vault=Notes"), "Undo all of this session")
 	has(t, done, "Undone. Not undone, because changed since: Bread.md.")
-	assert.That(t, r.Read("Work/Plan.md") == "one\ntwo\n" && r.Read("Bread.md") == "by hand\n", "the notes are %q and %q", r.Read("Work/Plan.md"), r.Read("Bread.md"))
+	assert.Equal(t, r.Read("Work/Plan.md"), "one\ntwo\n",
+		"the notes are %q and %q", r.Read("Work/Plan.md"), r.Read("Bread.md"))
+	assert.Equal(t, r.Read("Bread.md"), "by hand\n",
+		"the notes are %q and %q", r.Read("Work/Plan.md"), r.Read("Bread.md"))
 }
 
 // Each agent is shown with its rights and what it did, and is paused and revoked there.

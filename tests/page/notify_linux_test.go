@@ -41,7 +41,8 @@ func TestAMessageLeadsToTheQuestion(t *testing.T) {
 	message := <-told
 	t.Logf("from the call to the message: %v", time.Since(begun))
 	link := regexp.MustCompile(`http://127\.0\.0\.1:\d+` + consent.LinkPath + `[A-Z2-7]{26}`).FindString(message)
-	require.That(t, link != "" && strings.Contains(message, " asks to delete 1 note in Notes"), "the message is %s", message)
+	require.That(t, link != "", "the message is %s", message)
+	require.Contains(t, message, " asks to delete 1 note in Notes", "the message is %s", message)
 	view := v.See("approvals")
 	code := regexp.MustCompile(`code ([A-Z0-9]{4}-[A-Z0-9]{4})`).FindStringSubmatch(view)[1]
 	lacks(t, message, "Bread", "flour", code, strings.ReplaceAll(code, "-", ""), v.Base)
@@ -50,7 +51,8 @@ func TestAMessageLeadsToTheQuestion(t *testing.T) {
 	unsigned := &rig.Page{T: t, Base: v.Base, Client: &http.Client{}}
 	for address, want := range map[string]int{link: 200, link + "x": 404, strings.TrimSuffix(link, name): 404, strings.TrimSuffix(link, name) + code: 404} {
 		status, body := unsigned.Fetch(http.MethodGet, address, nil)
-		assert.That(t, status == want && strings.Contains(body, "Bread.md") == (want == 200), "%s: %d %s", address, status, body)
+		assert.Equal(t, status, want, "%s: %d %s", address, status, body)
+		assert.Equal(t, strings.Contains(body, "Bread.md"), want == 200, "%s: %d %s", address, status, body)
 		lacks(t, body, "flour", code, strings.Trim(v.Base[strings.Index(v.Base, "127"):], "/"))
 		if status, _ := unsigned.Fetch(http.MethodPost, address, map[string][]string{"code": {code}}); status != http.StatusForbidden {
 			t.Errorf("a form is sent to %s: %d", address, status)
@@ -58,7 +60,8 @@ func TestAMessageLeadsToTheQuestion(t *testing.T) {
 	}
 	// The browser that opened the page was paired by that.
 	status, body := v.Fetch(http.MethodGet, link, nil)
-	assert.That(t, status == http.StatusOK && strings.Contains(body, "flour"), "a paired browser: %d %s", status, body)
+	assert.Equal(t, status, http.StatusOK, "a paired browser: %d %s", status, body)
+	assert.Contains(t, body, "flour", "a paired browser: %d %s", status, body)
 	if got := client.Do(call); got.Error == nil || got.Error.Code != "unconfirmed" || r.Read("Bread.md") == "" || len(told) != 0 {
 		t.Errorf("links approve nothing, and a question is told of once: %+v, %d messages", got, len(told))
 	}
@@ -67,7 +70,8 @@ func TestAMessageLeadsToTheQuestion(t *testing.T) {
 	got := client.Do(call)
 	assert.That(t, got.OK, "the approved call: %+v", got)
 	pages, err := ownerfiles.Servers(consent.Pages(stateOf(r)))
-	assert.That(t, err == nil && len(pages) == 1, "%v, %v are open", pages, err)
+	require.Equal(t, err, nil, "%v, %v are open", pages, err)
+	assert.Equal(t, len(pages), 1, "%v, %v are open", pages, err)
 }
 
 // A server opens a page for its own question, without "vaultwicket ui": a browser that was paired before decides there,
@@ -79,7 +83,8 @@ func TestAServerShowsItsQuestions(t *testing.T) {
 	client := r.Stdio(false, "")
 	call := rig.Calling("delete", "path=Bread.md")
 	got := client.Do(call)
-	require.That(t, rig.CodeOf(got) == "unconfirmed" && got.Error.Approval != nil, "%+v", got)
+	require.Equal(t, rig.CodeOf(got), "unconfirmed", "%+v", got)
+	require.That(t, got.Error.Approval != nil, "%+v", got)
 	link := got.Error.Approval.Link
 	require.That(t, regexp.MustCompile(`^http://127\.0\.0\.1:\d+`+consent.LinkPath+`[A-Z2-7]{26}$`).MatchString(link), "the link is %q", link)
 	unpaired := &rig.Page{T: t, Client: &http.Client{}}
@@ -91,7 +96,8 @@ func TestAServerShowsItsQuestions(t *testing.T) {
 	owner.answer(body, link, "approve")
 	require.Equal(t, rig.CodeOf(client.Do(rig.Calling("read", "path=Work/Plan.md"))), "")
 	done := client.Do(call)
-	assert.That(t, done.OK && r.Read("Bread.md") == "", "the approved call: %+v", done)
+	assert.That(t, done.OK, "the approved call: %+v", done)
+	assert.Equal(t, r.Read("Bread.md"), "", "the approved call: %+v", done)
 	_, body = owner.Fetch(http.MethodGet, link, nil)
 	has(t, body, "Approved, and used")
 	audited := r.Must("audit", "list", "--json")

@@ -35,7 +35,8 @@ func TestTheAddressAloneReachesNothing(t *testing.T) {
 			answer := require.Value(http.DefaultClient.Do(request))(t)
 			body, _ := io.ReadAll(answer.Body)
 			answer.Body.Close()
-			assert.That(t, answer.StatusCode == http.StatusForbidden && len(answer.Cookies()) == 0, "%s %s: %d", method, address, answer.StatusCode)
+			assert.Equal(t, answer.StatusCode, http.StatusForbidden, "%s %s", method, address)
+			assert.Equal(t, len(answer.Cookies()), 0, "%s %s", method, address)
 			answers[string(body)] = true
 		}
 	}
@@ -64,7 +65,9 @@ func TestTheLinkIsShownAtATerminalOnly(t *testing.T) {
 	c.Stdin = strings.NewReader("\n\n")
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // away from the terminal of the tests
 	out, err := c.CombinedOutput()
-	assert.That(t, c.ProcessState.ExitCode() == 3 && strings.Contains(string(out), "ui requires a terminal") && !strings.Contains(string(out), "http://"), "%v\n%s", err, out)
+	assert.Equal(t, c.ProcessState.ExitCode(), 3, "%v\n%s", err, out)
+	assert.Contains(t, string(out), "ui requires a terminal", "%v\n%s", err, out)
+	assert.NotContains(t, string(out), "http://", "%v\n%s", err, out)
 }
 
 func TestOnlyLoopbackAddresses(t *testing.T) {
@@ -111,7 +114,9 @@ func TestHostileTextIsText(t *testing.T) {
 		status, view := v.Fetch(http.MethodGet, v.Base+path, nil)
 		assert.That(t, !strings.Contains(path, "/call/") || status == http.StatusOK, "%s answers %d", path, status)
 		lacks(t, view, "<img", "onerror=alert(1)>", "<script>", "\x1b", "\u202e", "</title><h1>x", "ZgotmplZ")
-		assert.That(t, strings.Count(view, "<script src=") == 2 && strings.Count(view, "<script") == 2 && strings.Count(view, "<h1") == 1, "%s has other elements: %s", path, view)
+		assert.Equal(t, strings.Count(view, "<script src="), 2, "%s has other elements: %s", path, view)
+		assert.Equal(t, strings.Count(view, "<script"), 2, "%s has other elements: %s", path, view)
+		assert.Equal(t, strings.Count(view, "<h1"), 1, "%s has other elements: %s", path, view)
 	}
 }
 

@@ -27,7 +27,8 @@ func TestEveryView(t *testing.T) {
 	for _, path := range []string{"", "activity", "approvals", "changes", "health", "settings", "policy", "policy/try", "policy/access"} {
 		view := v.See(path) // before anything has happened
 		found := inlineCode.FindString(view)
-		assert.That(t, found == "" && strings.Count(view, "<script src=") == 2, "%q has code in it: %s", path, found)
+		assert.Equal(t, found, "", "%q has code in it", path)
+		assert.Equal(t, strings.Count(view, "<script src="), 2, "%q has code in it", path)
 	}
 	client := r.Stdio(false, "")
 	client.Do(rig.Calling("append", "path=Bread.md", "content=yeast"))
@@ -87,7 +88,8 @@ func TestChangesOfHiddenNotesDoNotExist(t *testing.T) {
 	client := r.Stdio(false, "")
 	hidden := client.Do(rig.Calling("append", "path=Private/Diary.md", "content=more secrets"))
 	seen := client.Do(rig.Calling("append", "path=Bread.md", "content=yeast"))
-	require.That(t, hidden.Change != nil && seen.Change != nil, "%+v, %+v", hidden.Error, seen.Error)
+	require.That(t, hidden.Change != nil, "%+v, %+v", hidden.Error, seen.Error)
+	require.That(t, seen.Change != nil, "%+v, %+v", hidden.Error, seen.Error)
 	r.Tables = "[vaults.access]\n\"/\" = \"rwd\"\nPrivate = \"none\"\n"
 	v := open(r)
 	for _, path := range []string{"changes", "changes?note=Private%2FDiary.md", ""} {
@@ -100,7 +102,8 @@ func TestChangesOfHiddenNotesDoNotExist(t *testing.T) {
 	lacks(t, body, "Diary", "secret")
 	token := v.See("changes/one/" + seen.Change.ID + "?vault=Notes")
 	status, body = v.send(token, "changes/undo", url.Values{"id": {hidden.Change.ID}}, "undo")
-	assert.That(t, status != http.StatusOK && strings.Contains(r.Read("Private/Diary.md"), "more secrets"), "a hidden change is taken back: %d", status)
+	assert.That(t, status != http.StatusOK, "a hidden change is taken back: %d", status)
+	assert.Contains(t, r.Read("Private/Diary.md"), "more secrets", "a hidden change is taken back: %d", status)
 	lacks(t, body, "Diary", "secret")
 }
 
@@ -255,5 +258,6 @@ func TestTwoVaults(t *testing.T) {
 	body := v.undo(v.See(html.UnescapeString(one)), `id="undo"`)
 	has(t, body, "Undone.")
 	text, err := os.ReadFile(filepath.Join(other, "Only here", "b.md"))
-	assert.That(t, string(text) == "b\n" && err == nil, "the note of the second vault is %q, %v", text, err)
+	assert.Equal(t, string(text), "b\n", "the note of the second vault is %q", text)
+	assert.NoError(t, err, "the note of the second vault is %q", text)
 }

@@ -52,7 +52,8 @@ func TestAHybridWriteIsAChangeLikeAnyOther(t *testing.T) {
 	e := r.Set("backend", `"auto"`).Stdio(false, "")
 	isAChangeLikeAnyOther(e, `a \n as it is`, "embedded")
 	plan := e.Plan(rig.Calling("append", "path=Note.md", `content=a \n as it is`).With("expectHash", "0000000000000000"))
-	require.That(t, plan.Error != nil && plan.Diff == "", "the dry run with another hash: %s", rig.JSON(t, plan))
+	require.That(t, plan.Error != nil, "the dry run with another hash: %s", rig.JSON(t, plan))
+	require.Equal(t, plan.Diff, "", "the dry run with another hash: %s", rig.JSON(t, plan))
 	assert.Contains(t, plan.Error.Message, "has the hash ", "the dry run with another hash")
 }
 
@@ -64,20 +65,37 @@ func isAChangeLikeAnyOther(e *rig.Client, text, backend string) {
 	r.Write("Note.md", "one\n")
 	write := rig.Calling("append", "path=Note.md", "content="+text)
 	plan := e.Plan(write)
-	assert.That(t, plan.OK && plan.Backend == backend && strings.Contains(plan.Diff, "+"+text), "%s: the dry run: %s", e.Name, rig.JSON(t, plan))
+	assert.That(t, plan.OK, "%s: the dry run: %s", e.Name, rig.JSON(t, plan))
+	assert.Equal(t, plan.Backend, backend, "%s: the dry run: %s", e.Name, rig.JSON(t, plan))
+	assert.Contains(t, plan.Diff, "+"+text, "%s: the dry run: %s", e.Name, rig.JSON(t, plan))
 	got := e.Do(write.With("expectHash", "0000000000000000"))
-	assert.That(t, rig.CodeOf(got) == "conflict" && r.Read("Note.md") == "one\n", "%s: another hash: %+v, the note is %q", e.Name, got.Error, r.Read("Note.md"))
+	assert.Equal(t, rig.CodeOf(got), "conflict",
+		"%s: another hash: %+v, the note is %q", e.Name, got.Error, r.Read("Note.md"))
+	assert.Equal(t, r.Read("Note.md"), "one\n",
+		"%s: another hash: %+v, the note is %q", e.Name, got.Error, r.Read("Note.md"))
 	keyed := write.With("idempotencyKey", e.Name).With("expectHash", rig.HashOfText("one\n"))
 	first, again := e.Do(keyed), e.Do(keyed)
 	id := rig.ChangeID(first)
-	require.That(t, first.OK && first.Backend == backend && id != "" && id == rig.ChangeID(again) && r.Read("Note.md") == "one\n"+text, "%s: %s, then %s, the note is %q", e.Name, rig.JSON(t, first), rig.JSON(t, again), r.Read("Note.md"))
+	require.That(t, first.OK,
+		"%s: %s, then %s, the note is %q", e.Name, rig.JSON(t, first), rig.JSON(t, again), r.Read("Note.md"))
+	require.Equal(t, first.Backend, backend,
+		"%s: %s, then %s, the note is %q", e.Name, rig.JSON(t, first), rig.JSON(t, again), r.Read("Note.md"))
+	require.That(t, id != "",
+		"%s: %s, then %s, the note is %q", e.Name, rig.JSON(t, first), rig.JSON(t, again), r.Read("Note.md"))
+	require.Equal(t, id, rig.ChangeID(again),
+		"%s: %s, then %s, the note is %q", e.Name, rig.JSON(t, first), rig.JSON(t, again), r.Read("Note.md"))
+	require.Equal(t, r.Read("Note.md"), "one\n"+text,
+		"%s: %s, then %s, the note is %q", e.Name, rig.JSON(t, first), rig.JSON(t, again), r.Read("Note.md"))
 	assert.Contains(t, r.Must("journal", "list", "--json"), id, "%s: the journal has", e.Name)
 	assert.Contains(t, r.Must("audit", "list", "--json"), id, "%s: the audit log has", e.Name)
 	got = e.Do(rig.Calling("undo", "id="+id))
-	assert.That(t, got.OK && r.Read("Note.md") == "one\n", "%s: undo: %+v, the note is %q", e.Name, got.Error, r.Read("Note.md"))
+	assert.That(t, got.OK, "%s: undo: %+v, the note is %q", e.Name, got.Error, r.Read("Note.md"))
+	assert.Equal(t, r.Read("Note.md"), "one\n", "%s: undo: %+v, the note is %q", e.Name, got.Error, r.Read("Note.md"))
 	batch := e.Batch(write, rig.Calling("read", "path=Note.md"), write)
 	read := batch.OK && strings.TrimSuffix(batch.Results[1].Result.Stdout, "\n") == "one\n"+text
-	assert.That(t, read && r.Read("Note.md") == "one\n"+text+"\n"+text, "%s: the batch: %s, the note is %q", e.Name, rig.JSON(t, batch), r.Read("Note.md"))
+	require.That(t, read, "%s: the batch: %s, the note is %q", e.Name, rig.JSON(t, batch), r.Read("Note.md"))
+	assert.Equal(t, r.Read("Note.md"), "one\n"+text+"\n"+text,
+		"%s: the batch: %s, the note is %q", e.Name, rig.JSON(t, batch), r.Read("Note.md"))
 }
 
 // Who is asked about a change by the app is asked once, and the app is not reached
@@ -90,8 +108,10 @@ func TestAChangeByTheAppIsAskedAbout(t *testing.T) {
 		r.Client = "codex-mcp-client" // which shows many lines
 		e := r.Stdio(false, answer)
 		got := e.Do(rig.Calling("append", "path=Note.md", "content=two"))
-		assert.That(t, got.OK == (answer == rig.Accept) && r.Read("Note.md") == want, "%s: %+v, the note is %q", answer, got.Error, r.Read("Note.md"))
-		assert.That(t, len(e.Forms) == 1 && strings.Contains(e.Forms[0], "two"), "%s: asked %q", answer, e.Forms)
+		assert.Equal(t, got.OK, answer == rig.Accept, "%s: %+v, the note is %q", answer, got.Error, r.Read("Note.md"))
+		assert.Equal(t, r.Read("Note.md"), want, "%s: %+v, the note is %q", answer, got.Error, r.Read("Note.md"))
+		require.Equal(t, len(e.Forms), 1, "%s: asked %q", answer, e.Forms)
+		assert.Contains(t, e.Forms[0], "two", "%s: asked %q", answer, e.Forms)
 	}
 }
 
@@ -105,7 +125,9 @@ func TestTheRestOfAnAnswerOfTheAppIsAResource(t *testing.T) {
 	for _, e := range []*rig.Client{r.Stdio(false, ""), r.Session(server), r.Stateless(server)} {
 		read := rig.Calling("read", "path=Note.md")
 		page := e.Do(read)
-		require.That(t, page.OK && page.Backend == "obsidian" && page.Truncated != nil, "%s: %+v", e.Name, page.Error)
+		require.That(t, page.OK, "%s: %+v", e.Name, page.Error)
+		require.Equal(t, page.Backend, "obsidian", "%s: %+v", e.Name, page.Error)
+		require.That(t, page.Truncated != nil, "%s: %+v", e.Name, page.Error)
 		cursor := page.Truncated.Cursor
 		answer := e.Ask("resources/read", map[string]any{"uri": "vaultwicket://output/" + cursor})
 		if len(answer.Result.Contents) != 1 || page.Stdout+answer.Result.Contents[0].Text != rig.LongNote {

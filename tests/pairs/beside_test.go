@@ -25,7 +25,8 @@ func TestAChangeBesideTheServerIsSeenByTheNextCall(t *testing.T) {
 	for round := range 5 {
 		mark := strings.Repeat("x", round+1)
 		change := e.Do(rig.Calling("append", "path=Note.md", "content=#ours"+mark))
-		require.That(t, change.OK && strings.Contains(found("tag:#ours"+mark), "Note.md"), "round %d: %+v", round, change.Error)
+		require.That(t, change.OK, "round %d: %+v", round, change.Error)
+		require.Contains(t, found("tag:#ours"+mark), "Note.md", "round %d: %+v", round, change.Error)
 		r.Write("Note.md", "two #theirs"+mark+"\n")
 		if got := e.Do(rig.Calling("append", "path=Note.md", "content=x").With("expectHash", change.Hash)); rig.CodeOfError(got.Error) != "conflict" {
 			t.Errorf("round %d: a hash from before: %+v", round, got.Error)
@@ -85,9 +86,12 @@ func TestAPauseInTheMiddleOfABatch(t *testing.T) {
 	r.Flags = []string{"--cli=" + app}
 	e := r.Stdio(false, "")
 	got := e.Batch(rig.Calling("files"), rig.Calling("append", "path=Note.md", "content=x"), rig.Calling("daily:path"))
-	require.That(t, !got.OK && len(got.Results) == 3 && got.Results[0].Status == "ok", "the batch: %s", rig.JSON(t, got))
+	require.That(t, !got.OK, "the batch: %s", rig.JSON(t, got))
+	require.Equal(t, len(got.Results), 3, "the batch: %s", rig.JSON(t, got))
+	require.Equal(t, got.Results[0].Status, "ok", "the batch: %s", rig.JSON(t, got))
 	for _, result := range got.Results[1:] {
-		assert.That(t, result.Result != nil && rig.CodeOfError(result.Result.Error) == "paused", "after the pause: %s", rig.JSON(t, result))
+		require.That(t, result.Result != nil, "after the pause: %s", rig.JSON(t, result))
+		assert.Equal(t, rig.CodeOfError(result.Result.Error), "paused", "after the pause: %s", rig.JSON(t, result))
 	}
 	assert.That(t, r.Read("Note.md") == "one\n", "the note was changed")
 }
@@ -104,7 +108,8 @@ func TestEveryWayOutIsCountedAndLogged(t *testing.T) {
 			return strings.Count(r.Must("audit", "list", "--json", "--limit", "0"), `"decision"`)
 		}
 		first := e.Do(rig.Calling("read", "path=Note.md"))
-		require.That(t, first.OK && first.Truncated != nil, "%+v", first)
+		require.That(t, first.OK, "%+v", first)
+		require.That(t, first.Truncated != nil, "%+v", first)
 		ways := []func(){
 			func() { e.Do(rig.Calling("read", "path=Note.md").With("cursor", first.Truncated.Cursor)) },
 			func() {
@@ -135,7 +140,9 @@ func TestEveryWayOutIsCountedAndLogged(t *testing.T) {
 			{"resources/read", map[string]any{"uri": "vaultwicket://status"}},
 		} { // what tells nothing of the vault needs no place among the calls
 			answer := e.Ask(free.method, free.params)
-			assert.That(t, answer.Error == nil && !strings.Contains(rig.JSON(t, answer.Result), "a line that is long"), "rate %s: %s: %+v", limit, free.method, answer)
+			assert.That(t, answer.Error == nil, "rate %s: %s: %+v", limit, free.method, answer)
+			assert.NotContains(t, rig.JSON(t, answer.Result), "a line that is long",
+				"rate %s: %s: %+v", limit, free.method, answer)
 		}
 	}
 }

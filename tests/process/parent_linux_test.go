@@ -71,7 +71,10 @@ func (h *host) pids(t *testing.T, names []string) map[string]int {
 		line, err := h.Out.ReadString('\n')
 		name, number, _ := strings.Cut(strings.TrimSpace(line), " ")
 		pid, err2 := strconv.Atoi(number)
-		require.That(t, err == nil && err2 == nil && all[name] == 0 && slices.Contains(names, name), "the host said %q (%v)", line, err)
+		require.Equal(t, err, nil, "the host said %q (%v)", line, err)
+		require.Equal(t, err2, nil, "the host said %q (%v)", line, err)
+		require.Equal(t, all[name], 0, "the host said %q (%v)", line, err)
+		require.That(t, slices.Contains(names, name), "the host said %q (%v)", line, err)
 		all[name] = pid
 	}
 	return all

@@ -224,7 +224,8 @@ func TestAHiddenNoteDoesNotShowInAProposal(t *testing.T) {
 		c.Policy.Access = require.Value(access.New(map[string]access.Level{"/": access.Delete, "Projects": access.None}))(t)
 	})
 	told := later.approvals()
-	assert.That(t, strings.Contains(told, "changed since: Inbox/a.md;") && !strings.Contains(told, "Projects"), "%s", told)
+	assert.Contains(t, told, "changed since: Inbox/a.md;")
+	assert.NotContains(t, told, "Projects")
 	_, err := later.Gateway.DraftProposal(t.Context(), p, []int{0, 1}, "terminal")
 	assert.Equal(t, codeOf(err), "not_found")
 }
@@ -244,7 +245,8 @@ func TestHostileNamesAreShownAsText(t *testing.T) {
 	require.That(t, result.OK, "%+v", result.Error)
 	told := w.approvals()
 	assert.Equal(t, strings.Count(told, "\n"), 2, "rows of %q", told)
-	assert.That(t, !strings.ContainsAny(told, "\x1b\u202e") && len(told) < 1500, "%q", told)
+	assert.That(t, !strings.ContainsAny(told, "\x1b\u202e"), "%q", told)
+	assert.That(t, len(told) < 1500, "%q", told)
 }
 
 // What a killed process has left is settled by what the journal has: made, or waiting again.

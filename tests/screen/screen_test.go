@@ -205,7 +205,9 @@ func TestProgressOfLongWork(t *testing.T) {
 			fmt.Fprintln(answer, "the text of the note")
 			answer.Close()
 			lines := w.end()
-			assert.That(t, len(lines) == 1 && lines[0] == "the text of the note", "%s ends with\n%s", test.command, strings.Join(lines, "\n"))
+			require.Equal(t, len(lines), 1, "%s ends with\n%s", test.command, strings.Join(lines, "\n"))
+			assert.Equal(t, lines[0], "the text of the note",
+				"%s ends with\n%s", test.command, strings.Join(lines, "\n"))
 		})
 	}
 }

@@ -137,7 +137,8 @@ func TestEveryCommandHasAScript(t *testing.T) {
 	run := map[string]bool{}
 	for _, pattern := range []string{"*.txtar", "../twin/*.txtar"} {
 		names, err := filepath.Glob(pattern)
-		require.That(t, err == nil && len(names) != 0, "%s: %v, %v", pattern, names, err)
+		require.Equal(t, err, nil, "%s: %v", pattern, names)
+		require.That(t, len(names) != 0, "%s: %v", pattern, names)
 		for _, name := range names {
 			text := require.Value(os.ReadFile(name))(t)
 			for line := range strings.Lines(string(text)) {

@@ -90,7 +90,8 @@ func isOurs(variable string) bool { return strings.HasPrefix(variable, clientVar
 func scripts(t *testing.T) map[string][]step {
 	t.Helper()
 	names, err := filepath.Glob("*.txtar")
-	require.That(t, err == nil && len(names) != 0, "no scripts: %v", err)
+	require.Equal(t, err, nil, "no scripts")
+	require.That(t, len(names) != 0, "no scripts")
 	all := map[string][]step{}
 	for _, name := range names {
 		text, err := os.ReadFile(name)
@@ -224,7 +225,8 @@ func TestTheHalfOfTheAppAgainstAFake(t *testing.T) {
 			}
 			problem := twin.judge(st, stillDay)
 			differs := strings.Contains(problem, "is not any more")
-			assert.That(t, differs == (st.reason != "") && (problem == "" || differs), "%s:%d: %q", name, st.line, problem)
+			assert.Equal(t, differs, st.reason != "", "%s:%d: %q", name, st.line, problem)
+			assert.That(t, problem == "" || differs, "%s:%d: %q", name, st.line, problem)
 			if st.reason != "" {
 				marked++
 			}
@@ -247,5 +249,6 @@ func TestScriptsThatAreRefused(t *testing.T) {
 		assert.That(t, err != nil, "%q was read", text)
 	}
 	words, err := split(`search query='two words' path='A B' total`)
-	assert.That(t, err == nil && strings.Join(words, "|") == "search|query=two words|path=A B|total", "split: %q, %v", words, err)
+	require.Equal(t, err, nil, "split: %q", words)
+	assert.Equal(t, strings.Join(words, "|"), "search|query=two words|path=A B|total", "split: %q", words)
 }

@@ -56,12 +56,15 @@ func TestALinkOfAClientLeadsToTheQuestion(t *testing.T) {
 		Params struct{ ElicitationID string }
 	}
 	s.Next(&complete)
-	assert.That(t, complete.Method == "notifications/elicitation/complete" && complete.Params.ElicitationID == asked.Params.ElicitationID, "%+v", complete)
+	assert.Equal(t, complete.Method, "notifications/elicitation/complete", "%+v", complete)
+	assert.Equal(t, complete.Params.ElicitationID, asked.Params.ElicitationID, "%+v", complete)
 	var result struct {
 		ID     int
 		Result struct{ StructuredContent struct{ OK bool } }
 	}
 	s.Next(&result)
 	t.Logf("from the decision to the result: %v", time.Since(decided))
-	assert.That(t, result.ID == 7 && result.Result.StructuredContent.OK && w.Read("Bread.md") == "", "the approved call: %+v", result)
+	assert.Equal(t, result.ID, 7, "the approved call: %+v", result)
+	assert.That(t, result.Result.StructuredContent.OK, "the approved call: %+v", result)
+	assert.Equal(t, w.Read("Bread.md"), "", "the approved call: %+v", result)
 }

@@ -32,7 +32,8 @@ func TestNewCallsAreShownWhenAskedFor(t *testing.T) {
 		b.until("how many are new", fmt.Sprintf(`document.getElementById("fresh").checkVisibility() && document.getElementById("fresh").innerText.startsWith("%d new call")`, i+1))
 	}
 	got := value[string](b, `row.isConnected ? row.innerText : "moved"`)
-	assert.That(t, strings.Contains(got, "read Bread.md") && strings.Contains(shown, "read Bread.md"), "the row %q is now %q", shown, got)
+	assert.Contains(t, got, "read Bread.md", "the row %q is now %q", shown, got)
+	assert.Contains(t, shown, "read Bread.md", "the row %q is now %q", shown, got)
 	b.run(chromedp.Click(chromedp.CSS("#fresh")))
 	b.until("the new calls", newest+`?.startsWith("searched") && document.querySelectorAll("#activity-calls tbody tr").length === 4`)
 	b.until("no new ones", `!document.getElementById("fresh").checkVisibility() && location.search === "?who=t"`)
@@ -77,7 +78,8 @@ func TestApproveAndDenyInTheBrowser(t *testing.T) {
 	b.until("the second question", `document.querySelectorAll("#questions article").length === 2`)
 	b.press("#questions article form[action$=deny] button")
 	got := client.Do(second)
-	assert.That(t, !got.OK && w.Read("Work/Plan.md") != "", "the denied call: %+v", got)
+	assert.That(t, !got.OK, "the denied call: %+v", got)
+	assert.That(t, w.Read("Work/Plan.md") != "", "the denied call: %+v", got)
 }
 
 // A question that arrives never moves another one under the pointer: it comes last, and
@@ -132,7 +134,8 @@ func TestTwoWindows(t *testing.T) {
 	b.until("a pause", `document.getElementById("resume")`)
 	other.until("a pause in the other window", `document.getElementById("resume")`)
 	got := client.Do(rig.Calling("read", "path=Bread.md"))
-	assert.That(t, !got.OK && got.Error.Code == "paused", "while paused: %+v", got)
+	require.That(t, !got.OK, "while paused: %+v", got)
+	assert.Equal(t, got.Error.Code, "paused", "while paused: %+v", got)
 	other.press("#resume")
 	b.until("resumed", `document.getElementById("pause")`)
 	other.press("#questions article form[action$=deny] button")
@@ -254,7 +257,8 @@ func TestTheFocusStays(t *testing.T) {
 		}
 		b.until("the new call", `!document.contains(window.link)`)
 		got := value[string](b, `document.activeElement.id`)
-		assert.That(t, got == id && id != "", "the focus was at %q and is at %q", id, got)
+		assert.Equal(t, got, id, "the focus was at %q and is at %q", id, got)
+		assert.That(t, id != "", "the focus was at %q and is at %q", id, got)
 	}
 }
 

@@ -150,7 +150,8 @@ func TestTheOwnerDecidesOnThePageOfTheServer(t *testing.T) {
 	s.owner.onAPhone("signin-question", "#allow", "#deny")
 	assert.Equal(t, s.owner.text("#allow"), "Approve", "what the button says, as on the local page")
 	grave := value[string](s.owner, `getComputedStyle(document.querySelector("article h2 b")).color + " " + getComputedStyle(document.getElementById("allow")).backgroundColor`)
-	assert.That(t, !strings.Contains(grave, "rgb(42, 98, 71)") && strings.Count(grave, "rgb(150, 64, 31)") == 2, "a question that destroys has the colours %s", grave)
+	assert.NotContains(t, grave, "rgb(42, 98, 71)", "a question that destroys has the colours %s", grave)
+	assert.Equal(t, strings.Count(grave, "rgb(150, 64, 31)"), 2, "a question that destroys has the colours %s", grave)
 	decided := time.Now()
 	s.owner.run(chromedp.Click(chromedp.CSS("#allow")))
 	s.owner.until("the decision", `document.getElementById("intro").textContent.startsWith("Approved")`)
@@ -172,7 +173,8 @@ func TestTheOwnerDecidesOnThePageOfTheServer(t *testing.T) {
 	}
 	s.Write("Long.md", "again\n")
 	got := ask(phone, accept(first))
-	assert.That(t, !got.Result.StructuredContent.OK && s.Read("Long.md") != "", "the approval a second time: %+v", got)
+	assert.That(t, !got.Result.StructuredContent.OK, "the approval a second time: %+v", got)
+	assert.That(t, s.Read("Long.md") != "", "the approval a second time: %+v", got)
 	// The owner is told of a question by a message, too. It has the link and no name of a note.
 	var message string
 	for deadline := time.Now().Add(patience); !strings.Contains(message, "/question/"); time.Sleep(50 * time.Millisecond) {
@@ -182,7 +184,8 @@ func TestTheOwnerDecidesOnThePageOfTheServer(t *testing.T) {
 		}
 	}
 	at := strings.TrimSpace(message[strings.Index(message, "http"):])
-	assert.That(t, strings.HasPrefix(at, s.origin+"/oauth/question/") && !strings.Contains(message, "Long"), "the message is %q", message)
+	assert.HasPrefix(t, at, s.origin+"/oauth/question/", "the message is %q", message)
+	assert.NotContains(t, message, "Long", "the message is %q", message)
 	// A client that can ask nothing: its answer has the link, and there the owner says no.
 	_, _, refused := s.call(phone, `{}`, "", map[string]any{"command": "delete", "params": map[string]any{"path": "Bread.md"}})
 	link := linkOfQuestion.FindString(refused)
@@ -192,7 +195,8 @@ func TestTheOwnerDecidesOnThePageOfTheServer(t *testing.T) {
 	s.owner.run(chromedp.Click(chromedp.CSS("#deny")))
 	s.owner.until("the decision", `document.getElementById("intro").textContent.startsWith("Denied")`)
 	_, _, text := s.call(phone, `{}`, "", map[string]any{"command": "delete", "params": map[string]any{"path": "Bread.md"}})
-	assert.That(t, strings.Contains(text, "the user declined") && s.Read("Bread.md") != "", "after a no: %s", text)
+	assert.Contains(t, text, "the user declined", "after a no")
+	assert.That(t, s.Read("Bread.md") != "", "after a no: %s", text)
 	s.ended.Store(true) // the answer is an error
 	s.owner.run(chromedp.Navigate(question.URL), chromedp.Click(chromedp.CSS("#begin")))
 	s.owner.until("a link of a question that is over", `document.getElementById("problem").textContent.includes("does not wait any more")`)
@@ -264,7 +268,9 @@ func TestTheOwnerSignsInWithAPasskey(t *testing.T) {
 	case <-time.After(patience):
 		t.Fatalf("the client was not called: %s", b.text("body"))
 	}
-	require.That(t, back.Get("state") == "s1" && back.Get("iss") == origin && back.Get("code") != "", "the client got %v", back)
+	require.Equal(t, back.Get("state"), "s1", "the client got %v", back)
+	require.Equal(t, back.Get("iss"), origin, "the client got %v", back)
+	require.That(t, back.Get("code") != "", "the client got %v", back)
 	token := post("/oauth/token", "application/x-www-form-urlencoded", url.Values{"grant_type": {"authorization_code"}, "code": {back.Get("code")}, "client_id": {id}, "redirect_uri": {client.URL + "/callback"}, "code_verifier": {verifier}}.Encode())
 	t.Logf("from the link to a token: %v", time.Since(began))
 	call := func(access, command string) (int, string) {
@@ -284,7 +290,8 @@ func TestTheOwnerSignsInWithAPasskey(t *testing.T) {
 	}
 	var list []struct{ ID, Kind string }
 	err := json.Unmarshal([]byte(r.Must("passkey", "list", "--json")), &list)
-	require.That(t, err == nil && len(list) == 2, "%v: %v", list, err)
+	require.Equal(t, err, nil, "%v", list)
+	require.Equal(t, len(list), 2, "%v", list)
 	for _, one := range list {
 		if one.Kind == "client" {
 			r.Must("passkey", "remove", one.ID)
@@ -303,7 +310,8 @@ func TestTheOwnerSignsInWithAPasskey(t *testing.T) {
 	case <-time.After(patience):
 		t.Fatal("the client was not called")
 	}
-	assert.That(t, back.Get("error") == "access_denied" && back.Get("code") == "", "after a refusal the client got %v", back)
+	assert.Equal(t, back.Get("error"), "access_denied", "after a refusal the client got %v", back)
+	assert.Equal(t, back.Get("code"), "", "after a refusal the client got %v", back)
 	w.ended.Store(true) // the answer is an error
 	again := w.window()
 	again.run(device(true), chromedp.Navigate(link), chromedp.Click(chromedp.CSS("#begin")))

@@ -28,7 +28,8 @@ import (
 // and nothing more to say. Times are shown as 0 and the vault as $VAULT.
 func TestWire(t *testing.T) {
 	files, err := filepath.Glob("*.txtar")
-	require.That(t, err == nil && len(files) != 0, "no wire files: %v", err)
+	require.Equal(t, err, nil, "no wire files")
+	require.That(t, len(files) != 0, "no wire files")
 	for _, name := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar"), func(t *testing.T) {
 			t.Parallel()

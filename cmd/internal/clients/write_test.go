@@ -17,7 +17,9 @@ import (
 func wantError(t *testing.T, err error, status int, text string) {
 	t.Helper()
 	var e *terminal.Failure
-	assert.That(t, errors.As(err, &e) && e.Status == status && strings.Contains(e.Message, text), "the error is %v, want one of status %d with %q", err, status, text)
+	require.That(t, errors.As(err, &e), "the error is %v, want one of status %d with %q", err, status, text)
+	assert.Equal(t, e.Status, status, "the error is %v, want one of status %d with %q", err, status, text)
+	assert.Contains(t, e.Message, text, "the error is %v, want one of status %d with %q", err, status, text)
 }
 
 func TestAMalformedFileIsLeftAlone(t *testing.T) {
@@ -106,7 +108,8 @@ func TestALinkStaysALink(t *testing.T) {
 		require.Equal(t, err, nil, "the link is %v", info)
 		assert.That(t, info.Mode()&os.ModeSymlink != 0, "the link is %v, %v", info, err)
 		got := read(t, target)
-		assert.That(t, got != nil && strings.Contains(*got, "vaultwicket"), "the target is %s", show(got))
+		require.That(t, got != nil, "the target is %s", show(got))
+		assert.Contains(t, *got, "vaultwicket", "the target is %s", show(got))
 		m.uninstall(t, c, User, "vaultwicket")
 		got = read(t, target)
 		assert.That(t, same(before, got), "in the end the target is %s", show(got))

@@ -106,7 +106,8 @@ func TestAFileInAVaultIsRefused(t *testing.T) {
 	refused := func(name string, env map[string]string, args ...string) {
 		t.Helper()
 		_, _, err := NewFlags("run").Load(world(env), append([]string{"--config=" + file}, args...))
-		assert.That(t, err != nil && strings.Contains(err.Error(), "is inside the vault"), "%s: %v", name, err)
+		require.That(t, err != nil, "%s: %v", name, err)
+		assert.Contains(t, err.Error(), "is inside the vault", "%s: %v", name, err)
 	}
 	write("")
 	refused("the vault of a flag", nil, "--vault="+vault)

@@ -50,7 +50,8 @@ func TestNoFileIsMadeWhereOthersCanReplaceIt(t *testing.T) {
 	require.NoError(t, os.Mkdir(folder, 0o700))
 	rights.Allow(t, folder, "(A;;FA;;;WD)")
 	err := writeNew(filepath.Join(folder, "config.toml"), nil)
-	assert.That(t, err != nil && strings.Contains(err.Error(), "is in the folder"), "%v", err)
+	require.That(t, err != nil, "%v", err)
+	assert.Contains(t, err.Error(), "is in the folder", "%v", err)
 	if made, _ := filepath.Glob(filepath.Join(folder, "*")); len(made) > 0 {
 		t.Errorf("made %q", made)
 	}

@@ -190,7 +190,8 @@ func TestManagedSettingsOfTheUserAreRefused(t *testing.T) {
 	refused := func(want string) {
 		t.Helper()
 		_, err := loadFor(t, "run", false, "")
-		assert.That(t, err != nil && strings.Contains(err.Error(), want), "%v, want %q", err, want)
+		require.That(t, err != nil, "%v, want %q", err, want)
+		assert.Contains(t, err.Error(), want, "%v", err)
 	}
 	if os.Getuid() != 0 {
 		refused("does not belong to root")

@@ -79,7 +79,8 @@ func TestMessagesDoNotRunIntoTheLine(t *testing.T) {
 		var out recorder
 		messages := NewMessages(&out)
 		_, err := messages.Write([]byte("before\n"))
-		assert.That(t, err == nil && out.String() == "before\n", "%q, %v", out.String(), err)
+		require.NoError(t, err)
+		assert.Equal(t, out.String(), "before\n")
 		p := started(&out, 20)
 		messages.progress.Store(p)
 		time.Sleep(progressInterval + time.Millisecond)
@@ -93,7 +94,8 @@ func TestMessagesDoNotRunIntoTheLine(t *testing.T) {
 		p.Stop()
 		out.Reset()
 		_, err = messages.Write([]byte("after\n"))
-		assert.That(t, err == nil && out.String() == "after\n", "%q, %v", out.String(), err)
+		require.NoError(t, err)
+		assert.Equal(t, out.String(), "after\n")
 	})
 }
 

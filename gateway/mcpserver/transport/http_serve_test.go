@@ -77,13 +77,15 @@ func TestStoppingHasAnEnd(t *testing.T) {
 		begin := time.Now()
 		go func() { _ = stop() }()
 		err := <-x.toy.ended
-		assert.That(t, errors.Is(err, context.Canceled) && time.Since(begin) >= time.Minute, "%v after %v", err, time.Since(begin))
+		assert.ErrorIs(t, err, context.Canceled, "%v after %v", err, time.Since(begin))
+		assert.That(t, time.Since(begin) >= time.Minute, "%v after %v", err, time.Since(begin))
 		text := <-answer
 		assert.Contains(t, text, `"id":1`)
 		assert.Contains(t, text, "is unknown")
 		synctest.Wait()
 		err = stop()
-		assert.That(t, errors.Is(err, ErrCut) && time.Since(begin) <= time.Minute+shutdownLimit, "%v after %v", err, time.Since(begin))
+		assert.ErrorIs(t, err, ErrCut, "%v after %v", err, time.Since(begin))
+		assert.That(t, time.Since(begin) <= time.Minute+shutdownLimit, "%v after %v", err, time.Since(begin))
 		assert.That(t, len(x.sessions.byID) == 0, "a session is left")
 	})
 }
@@ -100,7 +102,8 @@ func TestStoppingDoesNotWaitForTheDeaf(t *testing.T) {
 		synctest.Wait()
 		begin := time.Now()
 		err := stop()
-		assert.That(t, errors.Is(err, ErrCut) && time.Since(begin) <= time.Minute+2*shutdownLimit, "%v after %v", err, time.Since(begin))
+		assert.ErrorIs(t, err, ErrCut, "%v after %v", err, time.Since(begin))
+		assert.That(t, time.Since(begin) <= time.Minute+2*shutdownLimit, "%v after %v", err, time.Since(begin))
 		time.Sleep(time.Hour) // it ends at last
 	})
 }
@@ -158,7 +161,8 @@ func TestStoppingDoesNotWaitForUnauthenticated(t *testing.T) {
 		synctest.Wait()
 		begin := time.Now()
 		err := stop()
-		assert.That(t, err == nil && time.Since(begin) <= time.Second, "%v after %v", err, time.Since(begin))
+		require.Equal(t, err, nil, "%v after %v", err, time.Since(begin))
+		assert.That(t, time.Since(begin) <= time.Second, "%v after %v", err, time.Since(begin))
 	})
 }
 

@@ -86,7 +86,8 @@ func TestAThousandIdleSessionsEnd(t *testing.T) {
 		open := len(x.sessions.byID)
 		assert.Equal(t, open, 1, "%d sessions are open, %d have ended", open, len(x.ended))
 		assert.Equal(t, len(x.ended), defaultSessions-1, "%d sessions are open, %d have ended", open, len(x.ended))
-		assert.That(t, x.ping(t, ids[0]) == http.StatusOK && x.ping(t, ids[1]) == http.StatusNotFound, "not the idle ones ended")
+		assert.Equal(t, x.ping(t, ids[0]), http.StatusOK, "not the idle ones ended")
+		assert.Equal(t, x.ping(t, ids[1]), http.StatusNotFound, "not the idle ones ended")
 		x.session(t) // there is room again
 	})
 }

@@ -155,7 +155,9 @@ func FuzzDecodeMessage(f *testing.F) {
 		got, err := Decode(line)
 		if err != nil {
 			var refusal *Error
-			assert.That(t, errors.As(err, &refusal) && (refusal.Code == -32700 || refusal.Code == -32600) && refusal.Text != "", "error %#v", err)
+			require.That(t, errors.As(err, &refusal), "error %#v", err)
+			assert.That(t, refusal.Code == -32700 || refusal.Code == -32600, "error %#v", err)
+			assert.That(t, refusal.Text != "", "error %#v", err)
 			return
 		}
 		var loose struct {
@@ -244,7 +246,8 @@ func TestAResultIsEncodedAsMCPGoEncodesIt(t *testing.T) {
 	for _, text := range awkward {
 		r := structured(string(Encode(map[string]any{text: text})), text)
 		got, code := respond(t, text, r)
-		assert.That(t, code == 0 && got == asMCPGo(t, text, r), "%.40q: %d\n%.300s, want\n%.300s", text, code, got, asMCPGo(t, text, r))
+		assert.Equal(t, code, 0, "%.40q: %d\n%.300s, want\n%.300s", text, code, got, asMCPGo(t, text, r))
+		assert.Equal(t, got, asMCPGo(t, text, r), "%.40q: %d\n%.300s", text, code, got)
 	}
 	_, code := respond(t, 1.0, mcp.NewToolResultStructured(func() {}, "x"))
 	assert.Equal(t, code, mcp.INTERNAL_ERROR, "a function")
@@ -263,7 +266,8 @@ func FuzzEncodeResult(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		r := structured(string(Encode(text)), text)
 		got, code := respond(t, text, r)
-		assert.That(t, code == 0 && got == asMCPGo(t, text, r), "%d\n%s, want\n%s", code, got, asMCPGo(t, text, r))
+		assert.Equal(t, code, 0, "%d\n%s, want\n%s", code, got, asMCPGo(t, text, r))
+		assert.Equal(t, got, asMCPGo(t, text, r), "%d\n%s", code, got)
 	})
 }
 
@@ -327,7 +331,9 @@ func FuzzPlainCall(f *testing.F) {
 		call, err := m.call()
 		require.NoError(t, err)
 		got, want := call.Params, request.Params
-		assert.That(t, want.Task == nil && want.RequestState == "" && want.InputResponses == nil, "plain: %q", line)
+		assert.That(t, want.Task == nil, "plain: %q", line)
+		assert.Equal(t, want.RequestState, "", "plain: %q", line)
+		assert.That(t, want.InputResponses == nil, "plain: %q", line)
 		if got.Name != want.Name || string(got.RawArguments) != string(want.RawArguments) || string(Encode(got.Meta)) != string(Encode(want.Meta)) {
 			t.Errorf("%+v, but mcp-go reads %+v", got, want)
 		}

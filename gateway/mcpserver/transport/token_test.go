@@ -191,9 +191,12 @@ func TestWrongTokensHoldUpNobodyElse(t *testing.T) {
 		}
 		synctest.Wait() // those that wait do
 		code := attemptWith(t.Context(), b, goodToken)
-		assert.That(t, code == 200 && time.Since(begin) == 0, "the right token had %d after %v", code, time.Since(begin))
+		assert.Equal(t, code, 200, "the right token had %d after %v", code, time.Since(begin))
+		assert.Equal(t, time.Since(begin), 0, "the right token had %d after %v", code, time.Since(begin))
 		all.Wait()
-		assert.That(t, codes[401] == 20 && codes[429] == 980 && time.Since(begin) == wrongWait, "%v after %v", codes, time.Since(begin))
+		assert.Equal(t, codes[401], 20, "%v after %v", codes, time.Since(begin))
+		assert.Equal(t, codes[429], 980, "%v after %v", codes, time.Since(begin))
+		assert.Equal(t, time.Since(begin), wrongWait, "%v after %v", codes, time.Since(begin))
 		assert.Equal(t, strings.Count(told.String(), "\n"), 1, "told %q", told.String())
 		assert.That(t, !strings.Contains(told.String(), otherToken), "told %q", told.String())
 		time.Sleep(time.Minute)
@@ -215,7 +218,8 @@ func TestASlowAnswerEndsWithItsClient(t *testing.T) {
 		cancel()
 		begin := time.Now()
 		code := attemptWith(ctx, b, otherToken)
-		assert.That(t, code == 401 && time.Since(begin) == 0, "%d after %v", code, time.Since(begin))
+		assert.Equal(t, code, 401, "%d after %v", code, time.Since(begin))
+		assert.Equal(t, time.Since(begin), 0, "%d after %v", code, time.Since(begin))
 		time.Sleep(wrongWait)
 	})
 }

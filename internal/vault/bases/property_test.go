@@ -184,7 +184,11 @@ func FuzzRead(f *testing.F) {
 		}
 		again, _ := Read(text)
 		for i, p := range b.Problems {
-			assert.That(t, p.Line >= 0 && p.Line <= lines && p.Text != "" && p.Position <= len(p.Expression) && p == again.Problems[i], "%q has the problem %+v", text, p)
+			assert.That(t, p.Line >= 0, "%q has the problem %+v", text, p)
+			assert.That(t, p.Line <= lines, "%q has the problem %+v", text, p)
+			assert.That(t, p.Text != "", "%q has the problem %+v", text, p)
+			assert.That(t, p.Position <= len(p.Expression), "%q has the problem %+v", text, p)
+			assert.Equal(t, p, again.Problems[i], "%q has the problem %+v", text, p)
 		}
 		src := vaultOf(rowsOfEveryKind)
 		_, err = b.Run(t.Context(), src, Query{})

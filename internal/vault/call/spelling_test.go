@@ -209,7 +209,8 @@ func TestOneJournalForEverySpellingOfTheVault(t *testing.T) {
 	h.Dir = filepath.Join(filepath.Dir(h.Dir), "home")
 	for _, want := range []string{"one\ntwo", "one"} {
 		status, out, _ := h.Run("undo")
-		assert.That(t, status == answer.ExitDone && h.Get("A.md") == want, "undo: %d, %q, the note is %q, want %q", status, out, h.Get("A.md"), want)
+		assert.Equal(t, status, answer.ExitDone, "undo: %q, the note is %q, want %q", out, h.Get("A.md"), want)
+		assert.Equal(t, h.Get("A.md"), want, "undo: %q, the note is %q", out, h.Get("A.md"))
 	}
 }
 

@@ -27,10 +27,13 @@ func check(t *testing.T, rows []row) {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := tt.edit([]byte(tt.text))
 			if reason, refused := strings.CutPrefix(tt.want, "!"); refused {
-				assert.That(t, err != nil && strings.Contains(err.Error(), reason) && got == nil, "got %q, %v, want %q", got, err, reason)
+				require.That(t, err != nil, "got %q, %v, want %q", got, err, reason)
+				assert.Contains(t, err.Error(), reason, "got %q, %v", got, err)
+				assert.That(t, got == nil, "got %q, %v, want %q", got, err, reason)
 				return
 			}
-			assert.That(t, err == nil && string(got) == tt.want, "got %q, %v, want %q", got, err, tt.want)
+			require.Equal(t, err, nil, "want %q", tt.want)
+			assert.Equal(t, string(got), tt.want)
 		})
 	}
 }

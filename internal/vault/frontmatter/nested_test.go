@@ -139,7 +139,8 @@ func FuzzNested(f *testing.F) {
 			for same < len(short) && long[same] == short[same] {
 				same++
 			}
-			assert.That(t, len(long) >= len(short) && bytes.HasSuffix(long, short[same:]), "%s of %q made %q", name, text, got)
+			assert.That(t, len(long) >= len(short), "%s of %q made %q", name, text, got)
+			assert.That(t, bytes.HasSuffix(long, short[same:]), "%s of %q made %q", name, text, got)
 		}
 	})
 }

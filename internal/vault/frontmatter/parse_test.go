@@ -67,7 +67,8 @@ func TestTextsAreWrittenAsTheAppDoes(t *testing.T) {
 		got := Property{Key: "k", Value: Value{kind: String, text: text}}.YAML()
 		assert.Equal(t, got, want+"\n", "%q", text)
 		p, err := Parse([]byte(got))
-		assert.That(t, err == nil && p[0].Value.text == text, "%q: written %q, read %+v, %v", text, got, p, err)
+		require.Equal(t, err, nil, "%q: written %q, read %+v", text, got, p)
+		assert.Equal(t, p[0].Value.text, text, "written %q, read %+v", got, p)
 	})
 }
 

@@ -69,7 +69,8 @@ func TestAttachmentWrite(t *testing.T) {
 	assert.Equal(t, h.Get("a.png"), embedded.OnePixel+"old", "over a file")
 	h.Expect(answer.ExitDone, "Written: a.png\n", "attachment:write", "path=a.png", "data="+inBase64(embedded.OnePixel), "overwrite")
 	status, _, _ := h.Run("undo")
-	assert.That(t, status == answer.ExitDone && h.Get("a.png") == embedded.OnePixel+"old", "undo: %d, %q", status, h.Get("a.png"))
+	assert.Equal(t, status, answer.ExitDone, "undo")
+	assert.Equal(t, h.Get("a.png"), embedded.OnePixel+"old", "undo")
 	for data, want := range map[string]string{"?": "not base64", "": "", base64.StdEncoding.EncodeToString(make([]byte, 8<<20+1)): "at most 8388608 are written"} {
 		h.Stdin = data
 		got := h.Failure("--stdin", "data", "attachment:write", "path=n.bin")

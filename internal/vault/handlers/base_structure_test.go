@@ -129,7 +129,8 @@ func TestBaseCreate(t *testing.T) {
 		{"a name with a folder", "base:create path=b/Books.base name=c/x", answer.ExitMisuse, "Error: Invalid value for name: \"c/x\". It is a name without a folder.\n"},
 		{"a name that no note can have", "base:create path=b/Books.base name=.x", answer.ExitFailed, "Error: File \"b/.x.md\" cannot be created: path \"b/.x.md\": has a hidden segment.\n"},
 	})
-	assert.That(t, h.Get("b/Dune.md") == "x" && h.Get("b/Dune 1.md") == "", "the notes are %q, %q", h.Get("b/Dune.md"), h.Get("b/Dune 1.md"))
+	assert.Equal(t, h.Get("b/Dune.md"), "x", "the notes are %q", h.Get("b/Dune.md"))
+	assert.Equal(t, h.Get("b/Dune 1.md"), "", "the notes are %q", h.Get("b/Dune.md"))
 }
 
 // What the filters of a view ask for plainly is in the note, and so is a key for
@@ -318,9 +319,13 @@ func TestCanvasChanges(t *testing.T) {
 		if status != answer.ExitDone || said != filled.Replace(c.said)+"\n" || got != strings.Replace(drawn, c.from, filled.Replace(c.to), 1) || strings.Count(drawn, c.from) != 1 {
 			t.Errorf("%s: %d, %q\n%s", c.name, status, said, got)
 		}
-		assert.That(t, len(id) == 0 || (len(id) == 16 && strings.Trim(id, "0123456789abcdef") == ""), "%s: the id is %q", c.name, id)
+		if id != "" {
+			assert.Equal(t, len(id), 16, "%s: the length of the id %q", c.name, id)
+			assert.Equal(t, strings.Trim(id, "0123456789abcdef"), "", "%s: what is not hexadecimal in %q", c.name, id)
+		}
 		status, _, _ = h.Run("undo")
-		assert.That(t, status == answer.ExitDone && h.Get("B.canvas") == drawn, "%s: undo leaves %s", c.name, h.Get("B.canvas"))
+		assert.Equal(t, status, answer.ExitDone, "%s: undo leaves %s", c.name, h.Get("B.canvas"))
+		assert.Equal(t, h.Get("B.canvas"), drawn, "%s: undo leaves %s", c.name, h.Get("B.canvas"))
 	}
 	h := embedded.New(t, map[string]string{"B.canvas": drawn})
 	h.Expect(answer.ExitDone, "Removed: file b with 2 edges from B.canvas\n", "canvas:remove", "file=B", "id=b")
@@ -392,11 +397,21 @@ func isJSONCanvas(t *testing.T, text string) {
 	ids := map[string]bool{}
 	for _, n := range c.Nodes {
 		shows := map[string]*string{"text": n.Text, "file": n.File, "link": n.URL, "group": n.Type}
-		assert.That(t, n.ID != nil && !ids[*n.ID] && n.Type != nil && shows[*n.Type] != nil && n.X != nil && n.Y != nil && n.Width != nil && n.Height != nil, "%+v in %s", n, text)
+		require.That(t, n.ID != nil, "%+v in %s", n, text)
+		require.That(t, !ids[*n.ID], "%+v in %s", n, text)
+		require.That(t, n.Type != nil, "%+v in %s", n, text)
+		assert.That(t, shows[*n.Type] != nil, "%+v in %s", n, text)
+		assert.That(t, n.X != nil, "%+v in %s", n, text)
+		assert.That(t, n.Y != nil, "%+v in %s", n, text)
+		assert.That(t, n.Width != nil, "%+v in %s", n, text)
+		assert.That(t, n.Height != nil, "%+v in %s", n, text)
 		ids[*n.ID] = true
 	}
 	for _, e := range c.Edges {
-		assert.That(t, e.ID != "" && !ids[e.ID] && ids[e.FromNode] && ids[e.ToNode], "%+v in %s", e, text)
+		assert.That(t, e.ID != "", "%+v in %s", e, text)
+		assert.That(t, !ids[e.ID], "%+v in %s", e, text)
+		assert.That(t, ids[e.FromNode], "%+v in %s", e, text)
+		assert.That(t, ids[e.ToNode], "%+v in %s", e, text)
 	}
 }
 

@@ -170,7 +170,8 @@ func TestDividedNotesKeepTheirLinesAndLinks(t *testing.T) {
 			}
 		}
 		status, out, _ = h.Run("undo")
-		require.That(rt, status == answer.ExitDone && maps.Equal(h.Texts(false), before), "%q, undo: %q, %q", call, out, h.Texts(false))
+		require.Equal(rt, status, answer.ExitDone, "%q, undo: %q, %q", call, out, h.Texts(false))
+		require.That(rt, maps.Equal(h.Texts(false), before), "%q, undo: %q, %q", call, out, h.Texts(false))
 	})
 	t.Log(done)
 }

@@ -190,7 +190,10 @@ func TestDelete(t *testing.T) {
 			assert.That(t, test.trashed == "" || h.Get(test.trashed) == "text", "the trash has %q", h.Get(test.trashed))
 			assert.That(t, test.trashed != "" || h.Get(".trash/a.md") == "(missing)", "it is in the trash")
 			_, _, _ = h.Run("undo")
-			assert.That(t, h.Get("sub/a.md") == "text" && h.Get(".trash/a.md") == "(missing)", "undone, it is %q, and in the trash %q", h.Get("sub/a.md"), h.Get(".trash/a.md"))
+			assert.Equal(t, h.Get("sub/a.md"), "text",
+				"undone, it is %q, and in the trash %q", h.Get("sub/a.md"), h.Get(".trash/a.md"))
+			assert.Equal(t, h.Get(".trash/a.md"), "(missing)",
+				"undone, it is %q, and in the trash %q", h.Get("sub/a.md"), h.Get(".trash/a.md"))
 		})
 	}
 	h := embedded.New(t, map[string]string{"a.md": "2", ".trash/a.md": "1", "f/x.md": ""})
@@ -200,7 +203,9 @@ func TestDelete(t *testing.T) {
 		{"what lies in the trash", "delete path=.trash/a.md", answer.ExitFailed, "Error: File \".trash/a.md\" not found.\n"},
 		{"a name that is taken in the trash gets a number", "delete path=a.md", answer.ExitDone, "Moved to trash: a.md\n"},
 	})
-	assert.That(t, h.Get(".trash/a.md") == "1" && h.Get(".trash/a 1.md") == "2", "the trash has %q and %q", h.Get(".trash/a.md"), h.Get(".trash/a 1.md"))
+	assert.Equal(t, h.Get(".trash/a.md"), "1", "the trash has %q and %q", h.Get(".trash/a.md"), h.Get(".trash/a 1.md"))
+	assert.Equal(t, h.Get(".trash/a 1.md"), "2",
+		"the trash has %q and %q", h.Get(".trash/a.md"), h.Get(".trash/a 1.md"))
 	h.Run("undo")
 	assert.Equal(t, h.Get("a.md"), "2", "undone, the wrong one was taken from the trash")
 	assert.Equal(t, h.Get(".trash/a.md"), "1", "undone, the wrong one was taken from the trash")

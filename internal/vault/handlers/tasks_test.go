@@ -205,7 +205,8 @@ func TestCompletingARecurringTask(t *testing.T) {
 					t.Errorf("status %d, %q\nthe note became %q\nwant            %q", status, out, got, wrap(test.want))
 				}
 				status, out, _ = h.Run("undo")
-				assert.That(t, status == answer.ExitDone && h.Get("A.md") == wrap(test.note), "undo: %q left %q", out, h.Get("A.md"))
+				assert.Equal(t, status, answer.ExitDone, "undo: %q left %q", out, h.Get("A.md"))
+				assert.Equal(t, h.Get("A.md"), wrap(test.note), "undo: %q left %q", out, h.Get("A.md"))
 			})
 		}
 	}
@@ -263,7 +264,8 @@ func TestTaskAdd(t *testing.T) {
 				t.Errorf("status %d, %q\nthe note became %q\nwant            %q", status, out, got, test.want)
 			}
 			status, out, _ = h.Run("undo")
-			assert.That(t, status == answer.ExitDone && h.Get("A.md") == test.note, "undo: %q left %q", out, h.Get("A.md"))
+			assert.Equal(t, status, answer.ExitDone, "undo: %q left %q", out, h.Get("A.md"))
+			assert.Equal(t, h.Get("A.md"), test.note, "undo: %q left %q", out, h.Get("A.md"))
 		})
 	}
 }

@@ -254,10 +254,12 @@ func TestHistory(t *testing.T) {
 		{"a note is restored", "history:restore path=b.md version=1", answer.ExitDone, "Restored: b.md from version 1 of the journal of vaultwicket\n"},
 		{"one that is gone too", "history:restore path=n/a.md version=2", answer.ExitDone, "Restored: n/a.md from version 2 of the journal of vaultwicket\n"},
 	})
-	assert.That(t, h.Get("b.md") == "" && h.Get("n/a.md") == "one\ntwo", "the notes are %q and %q", h.Get("b.md"), h.Get("n/a.md"))
+	assert.Equal(t, h.Get("b.md"), "", "the notes are %q and %q", h.Get("b.md"), h.Get("n/a.md"))
+	assert.Equal(t, h.Get("n/a.md"), "one\ntwo", "the notes are %q and %q", h.Get("b.md"), h.Get("n/a.md"))
 	h.Run("undo")
 	h.Run("undo")
-	assert.That(t, h.Get("b.md") == "x" && h.Get("n/a.md") == "(missing)", "undone, the notes are %q and %q", h.Get("b.md"), h.Get("n/a.md"))
+	assert.Equal(t, h.Get("b.md"), "x", "undone, the notes are %q and %q", h.Get("b.md"), h.Get("n/a.md"))
+	assert.Equal(t, h.Get("n/a.md"), "(missing)", "undone, the notes are %q and %q", h.Get("b.md"), h.Get("n/a.md"))
 	left, _, _ := h.Run("history:restore", "path=b.md", "version=1")
 	assert.Equal(t, left, answer.ExitDone, "it cannot be restored again")
 }

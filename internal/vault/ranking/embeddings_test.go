@@ -363,7 +363,9 @@ func TestAnotherMachineIsSentWhatWasApproved(t *testing.T) {
 	}
 	learn()
 	_, err := s.Nearest(t.Context(), "borrowed", everySection, 9)
-	assert.That(t, errors.Is(err, errUnapproved) && len(sent()) == 0 && s.Asks(), "%v; sent without an approval: %q", err, sent())
+	assert.ErrorIs(t, err, errUnapproved, "sent without an approval: %q", sent())
+	assert.Equal(t, len(sent()), 0, "%v; sent without an approval: %q", err, sent())
+	assert.That(t, s.Asks(), "%v; sent without an approval: %q", err, sent())
 	for _, of := range [][2]string{{"", "concepts"}, {"192.168.1.2", "concepts"}, {"127.0.0.1", "concepts"}, {"192.168.1.20", "other"}, {"192.168.1.20", ""}} {
 		assert.That(t, s.Allow(of[0], of[1], 9) != nil, "an approval for %q is one for another machine or model", of)
 		assert.That(t, s.Asks(), "an approval for %q is one for another machine or model", of)
@@ -371,7 +373,9 @@ func TestAnotherMachineIsSentWhatWasApproved(t *testing.T) {
 	for _, test := range []struct{ allowed, sent int }{{2, 1}, {100, 4}} {
 		require.NoError(t, s.Allow("192.168.1.20", "concepts", test.allowed))
 		learn()
-		assert.That(t, len(sent()) == test.sent && s.Asks() == (test.sent < 4), "%d sections are allowed, and these are sent: %q", test.allowed, sent())
+		assert.Equal(t, len(sent()), test.sent, "%d sections are allowed, and these are sent: %q", test.allowed, sent())
+		assert.Equal(t, s.Asks(), test.sent < 4,
+			"%d sections are allowed, and these are sent: %q", test.allowed, sent())
 	}
 	got, err := s.Nearest(t.Context(), "borrowed", everySection, 1)
 	require.NoError(t, err)

@@ -220,7 +220,8 @@ func TestLawsOfLogic(t *testing.T) {
 			return found
 		}
 		require.That(t, match("-("+a+" OR "+b+")") == match("-"+a+" -"+b), "De Morgan does not hold for %s and %s", a, b)
-		require.That(t, match(a+" "+b) == (match(a) && match(b)), "AND does not hold for %s and %s", a, b)
+		isInBoth := match(a) && match(b)
+		require.Equal(t, match(a+" "+b), isInBoth, "AND of %s and %s", a, b)
 		require.That(t, match(a+" OR "+b) == (match(a) || match(b)), "OR does not hold for %s and %s", a, b)
 		require.That(t, match(a) != match("-"+a), "NOT does not hold for %s", a)
 	})

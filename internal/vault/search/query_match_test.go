@@ -343,7 +343,11 @@ func servesGoroutines(t *testing.T) bool {
 		wait.Go(func() {
 			for range 20 {
 				n := sampleNote()
-				assert.That(t, (q.Match(n) && len(q.Lines(n)) == 3) || q.Err() != nil, "no match")
+				matches, lines := q.Match(n), len(q.Lines(n))
+				if q.Err() == nil {
+					assert.That(t, matches, "no match")
+					assert.Equal(t, lines, 3, "lines")
+				}
 			}
 		})
 	}

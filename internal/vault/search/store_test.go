@@ -120,7 +120,8 @@ func searchWithoutFilters(t *testing.T, kept bool) {
 					found.Add(1)
 				}
 			})
-			assert.That(t, err == nil && found.Load() == notes, "a search finds %d notes, error %v", found.Load(), err)
+			require.Equal(t, err, nil, "a search finds %d notes", found.Load())
+			assert.Equal(t, found.Load(), notes, "a search finds %d notes", found.Load())
 			count(k, notes)
 		})
 	}

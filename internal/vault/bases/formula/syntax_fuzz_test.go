@@ -42,6 +42,7 @@ func checkPositions(t *testing.T, text string, node Node) {
 	t.Helper()
 	require.That(t, node != nil, "%q is parsed as nothing without an error", text)
 	Walk(node, func(n Node) {
-		assert.That(t, n.Position() >= 0 && n.Position() <= len(text), "a part of %q is at %d", text, n.Position())
+		assert.That(t, n.Position() >= 0, "a part of %q is at %d", text, n.Position())
+		assert.That(t, n.Position() <= len(text), "a part of %q is at %d", text, n.Position())
 	})
 }
