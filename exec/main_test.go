@@ -36,7 +36,7 @@ import (
 func TestMain(m *testing.M) {
 	if len(os.Args) == 3 && os.Args[1] == asleep {
 		d, _ := time.ParseDuration(os.Args[2])
-		time.Sleep(d)
+		time.Sleep(d) // what it is started for
 		return
 	}
 	if text, err := os.ReadFile(os.Args[0] + ".fake"); err == nil {
@@ -102,7 +102,7 @@ func play(text []byte) int {
 				embedded.Reply(p.Reply)
 			}
 			if p.Do == stays {
-				time.Sleep(time.Hour)
+				hang()
 			}
 			return p.Exit
 		}
@@ -133,11 +133,11 @@ func (p part) act(out io.Writer, in io.Reader) {
 	switch p.Do {
 	case "hang":
 		mark(self, os.Getpid())
-		time.Sleep(time.Hour)
+		hang()
 	case "ignore":
 		signal.Ignore(syscall.SIGTERM)
 		mark(self, os.Getpid())
-		time.Sleep(time.Hour)
+		hang()
 	case "slow":
 		asked := make(chan os.Signal, 1)
 		signal.Notify(asked, syscall.SIGTERM)
@@ -152,7 +152,7 @@ func (p part) act(out io.Writer, in io.Reader) {
 		}
 		mark(self, c.Process.Pid)
 		if p.Do == "app" {
-			time.Sleep(time.Hour)
+			hang()
 		}
 	case "orphan": // a process that no one waits for
 		c := sleeper(0)
@@ -169,7 +169,7 @@ func (p part) act(out io.Writer, in io.Reader) {
 			syscall.Exit(int(0xC0000005)) // an access violation
 		}
 		kill(os.Getpid())
-		time.Sleep(time.Hour)
+		hang()
 	case "close":
 		os.Stdout.Close()
 	case "meet":
@@ -254,10 +254,12 @@ func mark(self string, pid int) {
 
 func meet(self string, parties int) {
 	_ = os.WriteFile(fmt.Sprintf("%s.party.%d", self, os.Getpid()), nil, 0o600)
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
-		if here, _ := filepath.Glob(self + ".party.*"); len(here) >= parties {
-			return
-		}
+	isComplete := func() bool {
+		here, _ := filepath.Glob(self + ".party.*")
+		return len(here) >= parties
+	}
+	if assert.Await(20*time.Second, isComplete) {
+		return
 	}
 	syscall.Exit(unplanned)
 }
@@ -305,12 +307,15 @@ func marked(t testing.TB, path string) int {
 	return pid
 }
 
-// within polls for an event with a deadline.
+// within waits for an event with a deadline.
 func within(t testing.TB, limit time.Duration, what string, happened func() bool) {
 	t.Helper()
-	for end := time.Now().Add(limit); !happened(); time.Sleep(time.Millisecond) {
-		require.That(t, !time.Now().After(end), "no %s within %v", what, limit)
-	}
+	require.Within(t, limit, what, happened)
+}
+
+// hang waits until the test kills the process: one in which every goroutine waits for another would end by itself.
+func hang() {
+	time.Sleep(time.Hour) // longer than any test
 }
 
 func kill(pid int) {

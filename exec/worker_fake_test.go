@@ -32,7 +32,7 @@ func playWorker(how, folder string) {
 		fmt.Println("Error: Unknown switch: --worker")
 		return
 	case "silent worker":
-		time.Sleep(time.Hour)
+		hang()
 	case "worker that ignores SIGTERM":
 		signal.Ignore(syscall.SIGTERM)
 	}
@@ -50,7 +50,7 @@ func playWorker(how, folder string) {
 	for {
 		got, err := in.Next()
 		if err == io.EOF && how == "worker that stays" {
-			time.Sleep(time.Hour)
+			hang()
 		}
 		if err != nil {
 			return
@@ -86,7 +86,7 @@ func (f *fakeWorker) take(got protocol.Frame) {
 			f.waiting = map[uint32]protocol.Request{got.ID: q}
 			if strings.Contains(strings.Join(q.Args, " "), "path=deaf.md") {
 				mark(os.Args[0], os.Getpid())
-				time.Sleep(time.Hour)
+				hang()
 			}
 			return
 		}
@@ -156,12 +156,10 @@ func (f *fakeWorker) answer(id uint32, q protocol.Request) {
 		f.send(protocol.AppendChanging(nil, id, 1))
 		appendTo(os.Args[0]+".hangs", fmt.Sprintln(id))
 		go func() {
-			for {
-				if _, err := os.Stat(os.Args[0] + ".finish"); err == nil {
-					break
-				}
-				time.Sleep(time.Millisecond)
-			}
+			assert.Await(time.Hour, func() bool {
+				_, err := os.Stat(os.Args[0] + ".finish")
+				return err == nil
+			})
 			f.say(id, "written\n")
 			f.end(id, protocol.Reply{})
 		}()
@@ -173,7 +171,7 @@ func (f *fakeWorker) answer(id uint32, q protocol.Request) {
 	case "crash.md":
 		f.say(id, "half")
 		kill(os.Getpid())
-		time.Sleep(time.Hour)
+		hang()
 	case "leave.md":
 		syscall.Exit(3)
 	case "garbage.md":

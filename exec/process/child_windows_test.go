@@ -19,7 +19,7 @@ import (
 func init() {
 	parts["gateway"] = playGateway
 	parts["worker"] = playWorker
-	parts["sleep"] = func() { time.Sleep(time.Hour) }
+	parts["sleep"] = hang
 	parts["hello"] = func() { fmt.Print("hello") }
 }
 
@@ -40,7 +40,12 @@ func playGateway() {
 	}
 	line, _ := bufio.NewReader(worker.Out).ReadString('\n')
 	fmt.Println(worker.PID, strings.TrimSpace(line))
-	time.Sleep(time.Hour)
+	hang()
+}
+
+// hang waits until the test ends the process: one in which every goroutine waits for another would end by itself.
+func hang() {
+	time.Sleep(time.Hour) // longer than any test
 }
 
 // playWorker starts a process before it does anything else.
@@ -50,7 +55,7 @@ func playWorker() {
 		panic(err)
 	}
 	fmt.Println(c.Process.Pid)
-	time.Sleep(time.Hour)
+	hang()
 }
 
 // A child has not run when it is put into its job, so what it starts is in it too.

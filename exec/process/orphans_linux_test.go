@@ -60,27 +60,19 @@ func leaving(t *testing.T, times int) (orphans func() []string) {
 	}
 }
 
-// within polls for an event with a deadline.
-func within(t *testing.T, limit time.Duration, what string, happened func() bool) {
-	t.Helper()
-	for end := time.Now().Add(limit); !happened(); time.Sleep(time.Millisecond) {
-		require.That(t, !time.Now().After(end), "no %s within %v", what, limit)
-	}
-}
-
 func TestOrphansAreReapedAndNoChildOfOurs(t *testing.T) {
 	adopting(t)
 	zombies := leaving(t, 4)
-	within(t, 20*time.Second, "orphan that nobody has reaped", func() bool { return len(zombies()) == 4 })
+	require.Within(t, 20*time.Second, "orphan that nobody has reaped", func() bool { return len(zombies()) == 4 })
 
 	ctx, cancel := context.WithCancel(t.Context())
 	var reaper sync.WaitGroup
 	reaper.Go(func() { children.reapUntil(ctx, 0) })
 	defer reaper.Wait()
 	defer cancel()
-	within(t, 20*time.Second, "end of the orphans that were there", func() bool { return len(zombies()) == 0 })
+	require.Within(t, 20*time.Second, "end of the orphans that were there", func() bool { return len(zombies()) == 0 })
 	zombies = leaving(t, 200) // while the reaper looks as often as it can
-	within(t, 20*time.Second, "end of all orphans", func() bool { return len(zombies()) == 0 })
+	require.Within(t, 20*time.Second, "end of all orphans", func() bool { return len(zombies()) == 0 })
 }
 
 // A child that has ended, and that package os/exec has not waited for, is left
@@ -88,7 +80,7 @@ func TestOrphansAreReapedAndNoChildOfOurs(t *testing.T) {
 func TestAnEndedChildOfOursIsLeftToItsWaiter(t *testing.T) {
 	cmd := require.Value(Child{Path: "/bin/sh", Name: "sh", Args: []string{"-c", "exit 7"}}.command(t.Context()))(t)
 	require.NoError(t, children.start(cmd.Start, cmd))
-	within(t, 20*time.Second, "end of the child", func() bool {
+	require.Within(t, 20*time.Second, "end of the child", func() bool {
 		stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(cmd.Process.Pid), "stat"))
 		return err == nil && isEndedChildOf(stat, os.Getpid())
 	})

@@ -110,11 +110,14 @@ func (c *overHTTP) stop() { _ = c.server.Close() }
 // listen listens at an address that is free.
 func listen(t *testing.T, network, at string) net.Listener {
 	t.Helper()
-	for range 50 {
-		if l, err := net.Listen(network, at); err == nil {
-			return l
-		}
-		time.Sleep(20 * time.Millisecond)
+	var listener net.Listener
+	isFree := func() (is bool) {
+		l, err := net.Listen(network, at)
+		listener = l
+		return err == nil
+	}
+	if assert.Await(time.Second, isFree) {
+		return listener
 	}
 	if network == "unix" && runtime.GOOS == "windows" {
 		t.Skip("there are no such sockets")
@@ -301,9 +304,7 @@ func started(t *testing.T, state string, to ...string) *Exporter {
 // within waits until is is true.
 func within(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); !is(); time.Sleep(5 * time.Millisecond) {
-		require.That(t, !time.Now().After(end), "not within a minute: %s", what)
-	}
+	require.Within(t, time.Minute, what, is)
 }
 
 // wantAll fails unless a collector has all lines of both parts in their order; with again it may have
@@ -374,14 +375,14 @@ func TestACollectorThatIsDownLosesNothing(t *testing.T) {
 			write(t, state, 0, 300)
 			e := started(t, state, c.address())
 			defer e.Close()
-			time.Sleep(100 * time.Millisecond)
+			time.Sleep(100 * time.Millisecond) // in which it finds no collector
 			c.start(t)
 			within(t, "the lines of before", func() bool { return countOf(c) >= 300 })
 			for i := range 2 {
 				c.stop()
 				all := 400 + i*100
 				write(t, state, all-100, all)
-				time.Sleep(50 * time.Millisecond)
+				time.Sleep(50 * time.Millisecond) // in which it finds no collector
 				c.start(t)
 				within(t, "the lines of meanwhile", func() bool {
 					audit, _ := c.lines().numbers("audit")
@@ -433,7 +434,7 @@ func TestASlowCollector(t *testing.T) {
 			t.Parallel()
 			c := &overHTTP{at: freeAddress(t)}
 			c.answer = func(n int) int {
-				time.Sleep(30 * time.Millisecond)
+				time.Sleep(30 * time.Millisecond) // a collector that is slow
 				return []int{http.StatusOK, status}[n%2]
 			}
 			c.start(t)
@@ -518,7 +519,7 @@ func TestOneProcessSendsAtATime(t *testing.T) {
 	first, second := started(t, state, c.address()), started(t, state, c.address())
 	for i := range 10 {
 		write(t, state, i*30, i*30+30)
-		time.Sleep(10 * time.Millisecond)
+		time.Sleep(10 * time.Millisecond) // in which either of them may take the lines
 	}
 	within(t, "the lines", func() bool { return countOf(c) == 300 })
 	first.Close()
@@ -534,7 +535,7 @@ func TestAFileThatCannotBeWritten(t *testing.T) {
 	state, folder := newState(t), t.TempDir()
 	write(t, state, 0, 30)
 	e := started(t, state, urlOf("file", filepath.Join(folder, "missing", "lines")), urlOf("file", folder))
-	time.Sleep(50 * time.Millisecond)
+	time.Sleep(50 * time.Millisecond) // in which it tries: a batch that failed leaves nothing to wait for
 	e.Close()
 	assert.Equal(t, len(ExportProgressOf(state)), 0)
 }

@@ -15,7 +15,10 @@ import (
 
 func TestWhatRunsOut(t *testing.T) {
 	small := Limits{Alive: 100, Put: 60, Steps: 10, Match: time.Nanosecond}
-	match := func(time.Duration) error { time.Sleep(time.Microsecond); return nil }
+	match := func(time.Duration) error {
+		time.Sleep(time.Microsecond) // longer than the limit of an expression
+		return nil
+	}
 	for _, test := range []struct {
 		name, want, code string
 		use              func(*Budget) error

@@ -16,7 +16,7 @@ func TestAFileThatIsOpenIsReplacedLater(t *testing.T) {
 	reader := require.Value(os.Open(name))(t)
 	closed := make(chan error)
 	go func() {
-		time.Sleep(5 * renamePause)
+		time.Sleep(5 * renamePause) // in which renaming fails
 		closed <- reader.Close()
 	}()
 	replaced, err := Replace(Disk{}, name+".half", name, []byte("after"), time.Time{})

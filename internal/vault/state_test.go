@@ -36,11 +36,10 @@ func TestAnAnswerOfAKnownStateIsLeftOut(t *testing.T) {
 	assert.Equal(t, facts.State, state, "nothing has changed")
 	h.Put("New.md", "#new\n")
 	var changed embedded.Said
-	for end := time.Now().Add(embedded.Patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if changed = w.Ask(nil, "--unless", state, "--facts", "tags", "counts"); changed.Stdout != "" {
-			break
-		}
-	}
+	assert.Await(embedded.Patience, func() bool {
+		changed = w.Ask(nil, "--unless", state, "--facts", "tags", "counts")
+		return changed.Stdout != ""
+	})
 	facts = embedded.FactsOf(t, changed)
 	if facts.Unchanged || facts.State == state || facts.State == "" || !strings.Contains(changed.Stdout, "#new") || changed.Stdout == first.Stdout {
 		t.Errorf("a note was made: %+v", changed)
@@ -56,11 +55,10 @@ func TestStateOfTheFiles(t *testing.T) {
 	h := embedded.Sample(t)
 	w := h.Worker()
 	var first embedded.Said
-	for end := time.Now().Add(embedded.Patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if first = w.Ask(nil, "--facts", "files"); embedded.FactsOf(t, first).State != "" {
-			break // the call before had the index made
-		}
-	}
+	assert.Await(embedded.Patience, func() bool {
+		first = w.Ask(nil, "--facts", "files")
+		return embedded.FactsOf(t, first).State != "" // the call before had the index made
+	})
 	state := embedded.FactsOf(t, first).State
 	if state == "" {
 		t.Skip("the folder cannot be watched here")
@@ -69,12 +67,12 @@ func TestStateOfTheFiles(t *testing.T) {
 	assert.Equal(t, again.Stdout, "", "nothing has changed")
 	assert.That(t, embedded.FactsOf(t, again).Unchanged, "nothing has changed: %+v", again)
 	h.Put("Newer.md", "")
-	for end := time.Now().Add(embedded.Patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if changed := w.Ask(nil, "--unless", state, "--facts", "files"); strings.Contains(changed.Stdout, "Newer.md") {
-			return
-		}
-	}
-	t.Error("a file was made, and the state is the same")
+	var changed embedded.Said
+	assert.Await(embedded.Patience, func() bool {
+		changed = w.Ask(nil, "--unless", state, "--facts", "files")
+		return strings.Contains(changed.Stdout, "Newer.md")
+	})
+	assert.Contains(t, changed.Stdout, "Newer.md", "a file was made, and the state is the same")
 }
 
 // What depends on more than the index has no state, and what has none is always answered.

@@ -15,10 +15,7 @@ import (
 func within(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	begun := time.Now()
-	for !is() {
-		require.That(t, time.Since(begun) <= 10*time.Second, "%s: not after %v", what, time.Since(begun))
-		time.Sleep(10 * time.Millisecond)
-	}
+	require.Within(t, 10*time.Second, what, is)
 	t.Logf("%s: after %v", what, time.Since(begun).Round(time.Millisecond))
 }
 

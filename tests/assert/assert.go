@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
 // T is a test, a benchmark, or a property of package rapid.
@@ -21,6 +22,20 @@ func That(t T, ok bool, format string, args ...any) {
 	if !ok {
 		t.Errorf(format, args...)
 	}
+}
+
+// Await polls for an event that nothing announces, such as one of another process or of a file system. It returns
+// whether the event happened within the limit.
+func Await(limit time.Duration, happened func() bool) bool {
+	const longest = 20 * time.Millisecond
+	end := time.Now().Add(limit)
+	for pause := time.Millisecond; !happened(); pause = min(2*pause, longest) {
+		if time.Now().After(end) {
+			return false
+		}
+		time.Sleep(pause) // between two polls
+	}
+	return true
 }
 
 // The functions below look at what they got. what says what it is: a format and its arguments.

@@ -57,7 +57,7 @@ func (d *disk) fail(operation string) fuse.Status {
 	errno, delay := f.errno, f.delay
 	d.mu.Unlock()
 	if isBad && errno == 0 {
-		time.Sleep(delay)
+		time.Sleep(delay) // a disk that is slow
 	}
 	if !isBad {
 		return fuse.OK

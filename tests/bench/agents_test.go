@@ -60,7 +60,7 @@ func BenchmarkAgents(b *testing.B) {
 		for i, defined := range []int{0, agents} {
 			s := serveHTTP(b, agentsFile(b, defined), "--backend=embedded", "--vault="+smallVault(b))
 			giveTokens(b, s.home, defined)
-			time.Sleep(afterStart)
+			time.Sleep(afterStart) // until it is at rest
 			rest[i] = memory(s.process.Process.Pid, "VmRSS")
 			for n := range calling {
 				if defined > 0 {

@@ -22,7 +22,7 @@ func BenchmarkFind(b *testing.B) {
 	vault, ours := largeVault(b, notes), program(b, "vaultwicket")
 	b.Run("resident", func(b *testing.B) {
 		w := filledWorker(b, vault)
-		time.Sleep(3 * time.Second)
+		time.Sleep(3 * time.Second) // the worker gives memory back
 		before := w.memory("RssAnon")
 		w.call([]string{"find", "query=" + question})
 		saved := filesEnding(b, ".words")
@@ -47,7 +47,7 @@ func BenchmarkFind(b *testing.B) {
 			took = append(took, timed(func() {
 				require.NoError(b, os.WriteFile(note, []byte(name+"\n"), 0o600))
 				for w.output([]string{"find", "query=" + name}) == "" {
-					time.Sleep(time.Millisecond)
+					time.Sleep(time.Millisecond) // a poll: the time until the change is found is measured
 				}
 			}))
 			os.Remove(note)

@@ -22,7 +22,7 @@ const afterPause = 21 * time.Second
 // backs (Linux; run it with -benchtime 10000x).
 func BenchmarkMemory(b *testing.B) {
 	s := serve(b, "--backend=obsidian", "--cli="+program(b, "obsidian"))
-	time.Sleep(afterStart)
+	time.Sleep(afterStart) // until it is at rest
 	report := func(when string) {
 		b.ReportMetric(s.mebibytes("VmRSS"), when+"-MiB")
 		b.ReportMetric(s.mebibytes("RssAnon"), when+"-anon-MiB")
@@ -32,7 +32,7 @@ func BenchmarkMemory(b *testing.B) {
 		s.call("random:read")
 	}
 	report("after")
-	time.Sleep(afterPause)
+	time.Sleep(afterPause) // the pause that is measured
 	report("paused")
 	b.ReportMetric(rest, "rest-MiB") // ReportMetric before the loop would be forgotten
 	b.ReportMetric(restAnon, "rest-anon-MiB")
@@ -54,7 +54,7 @@ func BenchmarkLarge(b *testing.B) {
 		return map[string]any{"command": "read", "params": map[string]any{"path": path}}
 	}
 	s := serve(b, "--backend=embedded", "--vault="+vault, "--tier=v2", "--allow-mutations")
-	time.Sleep(afterStart)
+	time.Sleep(afterStart) // until it is at rest
 	for b.Loop() {
 		for _, name := range []string{"Long.md", "Line.md"} {
 			s.succeed("obsidianCli", read(name))

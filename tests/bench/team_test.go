@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
@@ -112,9 +113,8 @@ func BenchmarkTeam(b *testing.B) {
 				log += int(info.Size())
 			}
 		}
-		for end := time.Now().Add(20 * time.Second); time.Now().Before(end) && linesIn(exported) < linesIn(filepath.Join(s.home, "vaultwicket", "audit", "audit.jsonl"))+linesIn(filepath.Join(s.home, "vaultwicket", "audit-calls", "audit.jsonl")); {
-			time.Sleep(100 * time.Millisecond)
-		}
+		logged := func(part string) int { return linesIn(filepath.Join(s.home, "vaultwicket", part, "audit.jsonl")) }
+		assert.Await(20*time.Second, func() bool { return linesIn(exported) >= logged("audit")+logged("audit-calls") })
 		calls := float64(len(all))
 		b.ReportMetric(calls/lasted.Seconds(), "calls/s")
 		b.ReportMetric(ms(all[len(all)/2]), "ms/p50")

@@ -145,7 +145,7 @@ func changes(b *testing.B, vault string) {
 		took = append(took, timed(func() {
 			require.NoError(b, os.WriteFile(note, []byte("#"+tag+"\n"), 0o600))
 			for w.status([]string{"tag", "name=" + tag}) != 0 {
-				time.Sleep(time.Millisecond)
+				time.Sleep(time.Millisecond) // a poll: the time until the change is seen is measured
 			}
 		}))
 		os.Remove(note)

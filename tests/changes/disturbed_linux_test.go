@@ -428,7 +428,7 @@ func (d *disturber) run(t *testing.T, g changer, c *disturbed, way string, momen
 			_ = syscall.Kill(pid, what)
 		}
 	}
-	time.Sleep(moment)
+	time.Sleep(moment) // the disturbance comes at a random moment of the change
 	switch way {
 	case "kill worker":
 		signal(syscall.SIGKILL, workers...)
@@ -440,14 +440,14 @@ func (d *disturber) run(t *testing.T, g changer, c *disturbed, way string, momen
 		signal(syscall.SIGTERM, g.pid)
 	case "stop worker":
 		signal(syscall.SIGSTOP, workers...)
-		time.Sleep(time.Duration(d.random.IntN(60)) * time.Millisecond)
+		time.Sleep(time.Duration(d.random.IntN(60)) * time.Millisecond) // a short interruption
 		d.append(t, appends)
 		appends = 0
 		signal(syscall.SIGCONT, workers...)
 	case "1s":
 		workers = rig.WorkersOf(t, g.pid)
 		signal(syscall.SIGSTOP, workers...)
-		time.Sleep(time.Duration(900+d.random.IntN(300)) * time.Millisecond)
+		time.Sleep(time.Duration(900+d.random.IntN(300)) * time.Millisecond) // about a second
 		signal(syscall.SIGCONT, workers...)
 	case "cancel":
 		cancel()

@@ -144,15 +144,15 @@ func TestAChangeOfManyIsWholeHoweverItEnds(t *testing.T) {
 		foreign := ""
 		switch way {
 		case "kill":
-			time.Sleep(moment)
+			time.Sleep(moment) // a random one of the change
 			for _, pid := range rig.WorkersOf(t, os.Getpid()) {
 				_ = syscall.Kill(pid, syscall.SIGKILL)
 			}
 		case "cancel":
-			time.Sleep(moment)
+			time.Sleep(moment) // a random one of the change
 			cancel()
 		case "append":
-			time.Sleep(moment)
+			time.Sleep(moment) // a random one of the change
 			foreign = fmt.Sprintf("n%d.md", random.IntN(manyNotes))
 			appendForeign(vault, foreign)
 		}
@@ -285,6 +285,7 @@ func TestABatchIsWholeHoweverItEnds(t *testing.T) {
 		}
 		go func() { ended <- run(first, all) }()
 		if kind == "kill" {
+			// The kill comes at a random moment of the operations.
 			time.Sleep(time.Duration(random.Int64N(int64(took))))
 			if n%3 == 1 { // as if the gateway had died: nobody takes anything back
 				kind = "end"

@@ -60,7 +60,7 @@ func (c *call) withFault(self string, args []string, conf config) int {
 		if err != nil {
 			return refuse(self, args, err.Error())
 		}
-		time.Sleep(after)
+		time.Sleep(after) // slow on purpose
 		fmt.Print(c.answer())
 	case "hangs":
 		hang()
@@ -154,7 +154,7 @@ func later(text string) int {
 		return unexpected
 	}
 	if after, err := time.ParseDuration(t.After); err == nil {
-		time.Sleep(after)
+		time.Sleep(after) // late on purpose
 	}
 	for t.After == "" && os.Getppid() == t.Client {
 		time.Sleep(time.Millisecond) // there is no event for the end of a parent
@@ -171,7 +171,7 @@ func later(text string) int {
 	if t.Empty != "" {
 		call.before = map[string]string{t.Empty: call.read(t.Empty)}
 		call.write(t.Empty, "")
-		time.Sleep(emptyFor)
+		time.Sleep(emptyFor) // as long as the app leaves a note empty
 	}
 	if strings.HasPrefix(call.answer(), "Error: ") {
 		return unexpected

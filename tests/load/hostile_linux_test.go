@@ -172,7 +172,7 @@ func (h *hostile) measure(name string, words []string, shows bool) {
 			}
 		})
 	}
-	time.Sleep(100 * time.Millisecond)
+	time.Sleep(100 * time.Millisecond) // the others are at work before it begins
 	begun := time.Now()
 	outcome := ""
 	if shows {

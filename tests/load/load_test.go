@@ -100,14 +100,9 @@ func afterwards(t *testing.T) (check func()) {
 	before, goroutines := descriptors(), goleak.IgnoreCurrent()
 	return func() {
 		t.Helper()
-		until := time.Now().Add(rig.Deadline)
-		for goleak.Find(goroutines) != nil && time.Now().Before(until) {
-			time.Sleep(5 * time.Millisecond)
-		}
+		assert.Await(rig.Deadline, func() bool { return goleak.Find(goroutines) == nil })
 		goleak.VerifyNone(t, goroutines)
-		for descriptors() > before && time.Now().Before(until) {
-			time.Sleep(5 * time.Millisecond)
-		}
+		assert.Await(rig.Deadline, func() bool { return descriptors() <= before })
 		left := descriptors()
 		assert.That(t, left <= before, "%d descriptors are open, %d were", left, before)
 	}

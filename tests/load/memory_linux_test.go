@@ -42,11 +42,10 @@ func largeVault(t *testing.T, notes map[string]string, flags ...string) *rig.HTT
 func awaitStart(t *testing.T, pid int) {
 	t.Helper()
 	_, before := peakKiB(t, pid)
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		if _, now := peakKiB(t, pid); now < before*3/4 {
-			break
-		}
-	}
+	assert.Await(10*time.Second, func() bool {
+		_, now := peakKiB(t, pid)
+		return now < before*3/4
+	})
 	if err := os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", pid), []byte("5"), 0); err != nil {
 		t.Logf("the peak is that since the start: %v", err)
 	}
@@ -204,9 +203,7 @@ func TestAWorkerAtRestGivesMemoryBack(t *testing.T) {
 	require.That(t, len(workers) == 1, "%d workers", len(workers))
 	peak, _ := peakKiB(t, workers[0])
 	require.That(t, peak >= 40<<10, "the worker needed only %d KiB: nothing is shown by this", peak)
-	for until := time.Now().Add(time.Minute); rig.MemoryKiB(t, workers[0]) > peak/2; time.Sleep(50 * time.Millisecond) {
-		if time.Now().After(until) {
-			t.Fatalf("the worker has %d KiB of %d a minute after its call", rig.MemoryKiB(t, workers[0]), peak)
-		}
-	}
+	isAtRest := func() bool { return rig.MemoryKiB(t, workers[0]) <= peak/2 }
+	require.That(t, assert.Await(time.Minute, isAtRest),
+		"the worker has %d KiB of %d a minute after its call", rig.MemoryKiB(t, workers[0]), peak)
 }

@@ -78,7 +78,7 @@ func (s *siege) sessionOnceFree(agent string) *rig.HTTPSession {
 			require.Equal(s.T, status, http.StatusOK, "initialize")
 			return session
 		}
-		time.Sleep(20 * time.Millisecond)
+		time.Sleep(20 * time.Millisecond) // a client that tries again
 	}
 }
 
@@ -203,7 +203,7 @@ func (s *siege) live(ctx context.Context, session *rig.HTTPSession, agent, besid
 			kind.took = append(kind.took, time.Since(begun))
 			assert.Equal(s.T, refused, "", "beside %s, %s", beside, kind.name)
 		}
-		time.Sleep(10 * time.Millisecond)
+		time.Sleep(10 * time.Millisecond) // the pace of an agent
 	}
 	return []*times{small, middle, write}
 }

@@ -67,10 +67,11 @@ func TestSoak(t *testing.T) {
 			return fmt.Sprint(out.Stdout, err, out.Failure)
 		}
 		want := ask(alone)
-		got := ask(r)
-		for until := time.Now().Add(10 * time.Second); got != want && time.Now().Before(until); got = ask(r) {
-			time.Sleep(10 * time.Millisecond)
-		}
+		var got string
+		assert.Await(10*time.Second, func() bool {
+			got = ask(r)
+			return got == want
+		})
 		assert.That(t, got == want, "%s: the worker says\n%.300s\na process of its own\n%.300s", c.name, got, want)
 	}
 	pid, memory, files := workerOf(t)

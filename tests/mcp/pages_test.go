@@ -479,9 +479,10 @@ func TestTheVaultChangesBetweenThePages(t *testing.T) {
 	next := map[string]any{"command": "files", "cursor": first.Truncated.Cursor}
 	require.NoError(t, os.Remove(filepath.Join(r.vault, "Lonely", "Alone 07 of all the notes.md")))
 	second := r.Result(next)
-	for end := time.Now().Add(20 * time.Second); len(second.Notices) == 0 && time.Now().Before(end); second = r.Result(next) {
-		time.Sleep(5 * time.Millisecond) // the worker is told of the change a moment after it
-	}
+	assert.Await(20*time.Second, func() bool { // the worker is told of the change a moment after it
+		second = r.Result(next)
+		return len(second.Notices) != 0
+	})
 	if !second.OK || !strings.HasPrefix(want, first.Stdout+second.Stdout) || len(second.Notices) != 1 || !strings.Contains(second.Notices[0], "has changed since its first page") {
 		t.Errorf("after a change: %+v", second)
 	}

@@ -49,7 +49,7 @@ func AfterLines(t *testing.T, process *exec.Cmd, said *Speech) string {
 	go func() { ended <- process.Wait() }()
 	select {
 	case <-said.reached:
-		time.Sleep(time.Duration(rand.IntN(4_000)) * time.Microsecond)
+		time.Sleep(time.Duration(rand.IntN(4_000)) * time.Microsecond) // it is killed at a random moment
 		require.NoError(t, process.Process.Kill())
 		<-ended
 	case err := <-ended:

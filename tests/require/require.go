@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 )
@@ -43,6 +44,12 @@ func That(t T, ok bool, format string, args ...any) {
 	if !ok {
 		t.Fatalf(format, args...)
 	}
+}
+
+// Within ends the test if an event that nothing announces does not happen within the limit. It polls for it.
+func Within(t T, limit time.Duration, what string, happened func() bool) {
+	t.Helper()
+	That(t, assert.Await(limit, happened), "not within %v: %s", limit, what)
 }
 
 // Equal ends the test if got and want differ. what says what they are of: a format and

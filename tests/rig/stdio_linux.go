@@ -31,12 +31,10 @@ func HangingClient(t *testing.T) (client, pidFile string) {
 	return client, pidFile
 }
 
-// WaitFor polls until done says so, with a limit.
+// WaitFor waits until done says so, with a limit.
 func WaitFor(t *testing.T, what string, done func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(Patience); !done(); time.Sleep(5 * time.Millisecond) {
-		require.That(t, !time.Now().After(deadline), "%s: not within %v", what, Patience)
-	}
+	require.Within(t, Patience, what, done)
 }
 
 // WaitForChild returns the process id of the hanging client once it runs.

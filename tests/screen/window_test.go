@@ -10,8 +10,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/programs"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
@@ -70,13 +70,13 @@ func (w window) lines(options ...string) []string {
 // until waits for text on the screen, and returns the screen with it.
 func (w window) until(text string) []string {
 	w.t.Helper()
-	for deadline := time.Now().Add(rig.Deadline); ; time.Sleep(20 * time.Millisecond) {
-		lines := w.lines()
-		if strings.Contains(strings.Join(lines, "\n"), text) {
-			return lines
-		}
-		require.That(w.t, !time.Now().After(deadline), "%q does not appear on\n%s", text, strings.Join(lines, "\n"))
+	var lines []string
+	appears := func() bool {
+		lines = w.lines()
+		return strings.Contains(strings.Join(lines, "\n"), text)
 	}
+	require.That(w.t, assert.Await(rig.Deadline, appears), "%q does not appear on\n%s", text, strings.Join(lines, "\n"))
+	return lines
 }
 
 // end waits for the end of the script, and returns the lines above.

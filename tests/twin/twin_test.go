@@ -180,13 +180,15 @@ func (s side) ready(t *testing.T) error {
 		return err
 	}
 	want, seen := fmt.Sprint(len(files)), ""
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
+	seesAll := func() bool {
 		out, _, err := s.run([]string{"files", "total"})
-		if seen = strings.TrimSpace(out); err == nil && seen == want {
-			return nil
-		}
+		seen = strings.TrimSpace(out)
+		return err == nil && seen == want
 	}
-	return fmt.Errorf("the app sees %s files of the fixture, want %s", seen, want)
+	if !assert.Await(patience, seesAll) {
+		return fmt.Errorf("the app sees %s files of the fixture, want %s", seen, want)
+	}
+	return nil
 }
 
 // fakeApp plays the official client: it asks the embedded program, and like the

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
@@ -172,16 +171,14 @@ func (f *fox) value(expression string, into any) {
 
 func (f *fox) until(what, expression string) {
 	f.w.t.Helper()
-	for deadline := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
-		is := false
-		if f.value("Boolean("+expression+")", &is); is {
-			return
-		}
-		if time.Now().After(deadline) {
-			text := ""
-			f.value("document.body.innerText", &text)
-			f.w.t.Fatalf("not within %v: %s\n%s", patience, what, text)
-		}
+	isTrue := func() (is bool) {
+		f.value("Boolean("+expression+")", &is)
+		return is
+	}
+	if !assert.Await(patience, isTrue) {
+		text := ""
+		f.value("document.body.innerText", &text)
+		f.w.t.Fatalf("not within %v: %s\n%s", patience, what, text)
 	}
 }
 

@@ -217,14 +217,13 @@ func (b *tab) before(script string) {
 // policy of the page does not apply, and where it makes no difference whether scripts run.
 func (b *tab) until(what, expression string) {
 	b.w.t.Helper()
-	for deadline := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
-		is, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool]("Boolean("+expression+")"))
-		if err == nil && is {
-			return
-		}
-		if time.Now().After(deadline) { // the text of a page that is being left cannot be had
-			b.w.t.Fatalf("not within %v: %s (%v)\n%s", patience, what, err, b.text("body"))
-		}
+	var err error // as of a page that is being left
+	isTrue := func() (is bool) {
+		is, err = chromedp.Run(b.ctx, chromedp.Evaluate[bool]("Boolean("+expression+")"))
+		return err == nil && is
+	}
+	if !assert.Await(patience, isTrue) {
+		b.w.t.Fatalf("not within %v: %s (%v)\n%s", patience, what, err, b.text("body"))
 	}
 }
 

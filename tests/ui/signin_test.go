@@ -177,12 +177,12 @@ func TestTheOwnerDecidesOnThePageOfTheServer(t *testing.T) {
 	assert.That(t, s.Read("Long.md") != "", "the approval a second time: %+v", got)
 	// The owner is told of a question by a message, too. It has the link and no name of a note.
 	var message string
-	for deadline := time.Now().Add(patience); !strings.Contains(message, "/question/"); time.Sleep(50 * time.Millisecond) {
+	isTold := func() bool {
 		text, _ := os.ReadFile(told)
-		if message = string(text); time.Now().After(deadline) {
-			t.Fatalf("the owner was told %q", message)
-		}
+		message = string(text)
+		return strings.Contains(message, "/question/")
 	}
+	require.That(t, assert.Await(patience, isTold), "the owner was told %q", message)
 	at := strings.TrimSpace(message[strings.Index(message, "http"):])
 	assert.HasPrefix(t, at, s.origin+"/oauth/question/", "the message is %q", message)
 	assert.NotContains(t, message, "Long", "the message is %q", message)

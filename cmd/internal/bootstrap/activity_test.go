@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/gateway/telemetry"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
@@ -59,7 +60,7 @@ func TestCallsAtTheEndOfAPause(t *testing.T) {
 			}
 		}()
 	}
-	for end := time.Now().Add(20 * time.Second); last.Load() < callers*calls; time.Sleep(time.Millisecond) {
-		require.That(t, !time.Now().After(end), "the last pause was after %d of %d calls", last.Load(), begun.Load())
-	}
+	areCounted := func() bool { return last.Load() >= callers*calls }
+	require.That(t, assert.Await(20*time.Second, areCounted),
+		"the last pause was after %d of %d calls", last.Load(), begun.Load())
 }

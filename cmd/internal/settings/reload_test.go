@@ -264,7 +264,7 @@ func watchIn(t *testing.T, story func(w *watched)) {
 
 func (w *watched) after(d time.Duration, wantReloads int) {
 	w.t.Helper()
-	time.Sleep(d)
+	time.Sleep(d) // of the fake clock
 	synctest.Wait()
 	got := int(w.reloads.Load())
 	assert.That(w.t, got == wantReloads, "read %d times, want %d", got, wantReloads)

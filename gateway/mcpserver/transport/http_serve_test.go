@@ -94,7 +94,10 @@ func TestStoppingHasAnEnd(t *testing.T) {
 func TestStoppingDoesNotWaitForTheDeaf(t *testing.T) {
 	inBubble(t, func(c *HTTPConfig) {
 		c.Grace = time.Minute
-		c.Ready = func() error { time.Sleep(time.Hour); return nil }
+		c.Ready = func() error {
+			time.Sleep(time.Hour) // of the fake clock: longer than anything waits for it
+			return nil
+		}
 	}, func(t *testing.T, x *offline, p *pipes, stop func() error) {
 		c := p.dial()
 		defer c.Close()

@@ -120,7 +120,7 @@ func TestASlowBodyIsRead(t *testing.T) {
 		defer c.Close()
 		body := initialize(legacyVersion)
 		_, _ = fmt.Fprintf(c, "%sContent-Length: %d\r\n\r\n%s", goodHead, len(body), body[:10])
-		time.Sleep(bodyLimit - time.Second)
+		time.Sleep(bodyLimit - time.Second) // of the fake clock
 		go func() { _, _ = io.WriteString(c, body[10:]) }()
 		status, text := readAnswer(bufio.NewReader(c))
 		assert.Equal(t, status, http.StatusOK, "%s", text)
@@ -175,7 +175,7 @@ func TestLimitsAreNotThoseOfTheCall(t *testing.T) {
 		answers := bufio.NewReader(c)
 		for range 2 { // the second on the same connection, after the deadlines of the first
 			x.block(c, id)
-			time.Sleep(10 * time.Minute)
+			time.Sleep(10 * time.Minute) // of the fake clock
 			x.toy.release <- struct{}{}
 			_, text := readAnswer(answers)
 			assert.Contains(t, text, "released")
@@ -240,7 +240,7 @@ func TestLargeBodiesShareTheirRoom(t *testing.T) {
 				holders = append(holders, c)
 				_, _ = io.WriteString(c, goodHead+"Content-Length: 1000\r\n\r\n"+part)
 			}
-			time.Sleep(stalledAfter)
+			time.Sleep(stalledAfter) // of the fake clock
 			w := x.send(t.Context(), http.MethodPost, initialize(legacyVersion))
 			assert.That(t, w.Code == http.StatusOK, "%s: %d %s", name, w.Code, w.Body)
 			for _, c := range holders {

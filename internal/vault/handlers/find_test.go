@@ -331,9 +331,10 @@ func TestFindByMeaning(t *testing.T) {
 	assert.Equal(t, out, plain[query], "before a note is compared")
 	related := []string{"related", "path=Money/Mortgage.md"}
 	near, nearSaid := "", "" // the oldest note is compared last
-	for end := time.Now().Add(20 * time.Second); !strings.HasPrefix(near, "Money/Rent.md\twords mortgage, bank; similar meaning\n") && time.Now().Before(end); near, nearSaid = does(related...) {
-		time.Sleep(10 * time.Millisecond)
-	}
+	assert.Await(20*time.Second, func() bool {
+		near, nearSaid = does(related...)
+		return strings.HasPrefix(near, "Money/Rent.md\twords mortgage, bank; similar meaning\n")
+	})
 	out, said = ask(query)
 	assert.That(t, strings.HasPrefix(out, "Money/Mortgage.md:6\t# Bank\t"), "%q, %q", out, said)
 	assert.That(t, !strings.Contains(out, "Debts"), "%q, %q", out, said)
@@ -350,7 +351,7 @@ func TestFindByMeaning(t *testing.T) {
 		if out, said := does(related...); out != near || strings.Contains(said, "without meaning") {
 			t.Errorf("after hidden notes changed, without the server: %q, %q, want %q", out, said, near)
 		}
-		time.Sleep(10 * time.Millisecond)
+		time.Sleep(10 * time.Millisecond) // in which the change may be reported
 	}
 	out, said = does("related", "path=Money/Empty.md")
 	delete(h.Env, call.EmbeddingsVariable)

@@ -209,10 +209,11 @@ func TestAWorkerFollowsTheVault(t *testing.T) {
 			}
 		}
 		want := answers(without(h))
-		got := everything(w)
-		for until := time.Now().Add(20 * time.Second); got != want && time.Now().Before(until); got = everything(w) {
-			time.Sleep(5 * time.Millisecond)
-		}
+		var got string
+		assert.Await(20*time.Second, func() bool {
+			got = everything(w)
+			return got == want
+		})
 		same(t, fmt.Sprintf("round %d", round), got, want)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/embedded"
 	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
@@ -66,10 +67,11 @@ func TestSearchesFindTheSameWithFilters(t *testing.T) {
 				status, got, _ := h.Run(call...)
 				require.Equal(t, status, wantStatus, "%q with a cache: %d\n%s\nwant %d\n%s", call, status, got, wantStatus, want)
 				require.Equal(t, got, want, "%q with a cache: %d\n%s\nwant %d\n%s", call, status, got, wantStatus, want)
-				answered := w.Ask(nil, call...)
-				for until := time.Now().Add(20 * time.Second); answered.Stdout != want && time.Now().Before(until); answered = w.Ask(nil, call...) {
-					time.Sleep(5 * time.Millisecond)
-				}
+				var answered embedded.Said
+				assert.Await(20*time.Second, func() bool {
+					answered = w.Ask(nil, call...)
+					return answered.Stdout == want
+				})
 				if int(answered.End.Status) != wantStatus || answered.Stdout != want {
 					t.Fatalf("%q in a worker: %d\n%s\nwant %d\n%s", call, answered.End.Status, answered.Stdout, wantStatus, want)
 				}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/embedded"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
@@ -28,10 +29,11 @@ func asked(h *embedded.Vault, at *call.Host) string {
 func eventually(h *embedded.Vault, t *testing.T, what string, at *call.Host) {
 	t.Helper()
 	want := answers(without(h))
-	got := asked(h, at)
-	for until := time.Now().Add(20 * time.Second); got != want && time.Now().Before(until); got = asked(h, at) {
-		time.Sleep(5 * time.Millisecond)
-	}
+	var got string
+	assert.Await(20*time.Second, func() bool {
+		got = asked(h, at)
+		return got == want
+	})
 	same(t, what, got, want)
 }
 

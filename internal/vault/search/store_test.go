@@ -260,11 +260,12 @@ func TestFoldersAreKeptUntilAChange(t *testing.T) {
 	}
 	wait := func(want ...string) {
 		t.Helper()
-		got := list()
-		for until := time.Now().Add(20 * time.Second); !slices.Equal(got, want) && time.Now().Before(until); got = list() {
-			time.Sleep(time.Millisecond)
-		}
-		require.That(t, slices.Equal(got, want), "the folders are %q, want %q", got, want)
+		var got []string
+		assert.Await(20*time.Second, func() bool {
+			got = list()
+			return slices.Equal(got, want)
+		})
+		require.EqualSlices(t, got, want, "the folders")
 	}
 	full := func(name string) string { return filepath.Join(from.Path, name) }
 	steps := []struct {
@@ -283,8 +284,6 @@ func TestFoldersAreKeptUntilAChange(t *testing.T) {
 		wait(s.want...)
 	}
 	kept := func() bool { a, b := list(), list(); return &a[0] == &b[0] }
-	for until := time.Now().Add(20 * time.Second); !kept(); time.Sleep(time.Millisecond) {
-		require.That(t, !time.Now().After(until), "the folders are looked for at each call")
-	}
+	require.Within(t, 20*time.Second, "the folders are kept between calls", kept)
 	wait("a", "C")
 }

@@ -330,7 +330,7 @@ func TestALookThatIsOverIsKept(t *testing.T) {
 		until := time.Now().Add(patience)
 		go func() {
 			<-waits
-			time.Sleep(time.Until(until))
+			time.Sleep(time.Until(until)) // the rest of the files is read too late
 			release()
 		}()
 		x, err = one.IndexInTime(from, until)
