@@ -57,7 +57,8 @@ func TestWhatIsDecodedIsSearched(t *testing.T) {
 				missed[where] = append(missed[where], d.kind+" "+raw)
 			}
 			back, err := m.Restore(nil, []byte(raw))(shown)
-			require.That(t, err == nil && string(back) == raw, "%s: %q became %q and %q (%v)", where, raw, shown, back, err)
+			require.Equal(t, err, nil, "%s: %q became %q and %q", where, raw, shown, back)
+			require.Equal(t, string(back), raw, "%s: %q became %q and %q", where, raw, shown, back)
 		}
 	}
 	for where, kinds := range missed {
@@ -108,9 +109,11 @@ func TestALongLineIsSearchedAcrossItsPieces(t *testing.T) {
 				isShown := bytes.Contains(shown, []byte(token[8:20])) || bytes.Contains(shown, []byte(password))
 				require.That(t, !isShown, "%q at %d", secret, before)
 				read, err := io.ReadAll(m.Reader(iotest.HalfReader(strings.NewReader(line)), nil))
-				require.That(t, err == nil && bytes.Equal(read, shown), "%q at %d: a reader has other bytes: %v", secret, before, err)
+				require.Equal(t, err, nil, "%q at %d: a reader has other bytes", secret, before)
+				require.That(t, bytes.Equal(read, shown), "%q at %d: a reader has other bytes", secret, before)
 				back, err := m.Restore(nil, []byte(line))(shown)
-				require.That(t, err == nil && string(back) == line, "%q at %d: not restored: %v", secret, before, err)
+				require.Equal(t, err, nil, "%q at %d: not restored", secret, before)
+				require.Equal(t, string(back), line, "%q at %d: not restored", secret, before)
 			}
 		}
 	}
@@ -133,9 +136,12 @@ func TestAPropertyIsASecretAsAWhole(t *testing.T) {
 					_, after, _ := strings.Cut(shown, "title: a horse")
 					assert.That(t, !strings.Contains(after, word), "%q is shown as %q", text, shown)
 				}
-				require.That(t, strings.Contains(shown, "title: a horse") && strings.Contains(shown, "tags: [stapled]") && strings.Contains(shown, "The text."), "%q is shown as %q", text, shown)
+				require.Contains(t, shown, "title: a horse", "%q is shown as %q", text, shown)
+				require.Contains(t, shown, "tags: [stapled]", "%q is shown as %q", text, shown)
+				require.Contains(t, shown, "The text.", "%q is shown as %q", text, shown)
 				back, err := m.Restore(nil, []byte(text))([]byte(shown))
-				require.That(t, err == nil && string(back) == text, "%q became %q (%v)", text, back, err)
+				require.Equal(t, err, nil, "%q became %q", text, back)
+				require.Equal(t, string(back), text, "%q became %q", text, back)
 				assert.Equal(t, string(m.Redact([]byte(shown))), shown)
 			}
 		}
@@ -158,14 +164,17 @@ func TestAColumnOfSecrets(t *testing.T) {
 	for _, heading := range []string{"password", "**Password**", "Passwort", "Wifi password", "passphrase"} {
 		text := "| who | " + heading + " | what |\n|---|:--:|---|\n| bob | correct horse | a door |\n| amy | `plain` | a gate |\n| joe | | none |\n\n| bob | correct |\n"
 		shown := string(m.Redact([]byte(text)))
-		assert.That(t, !strings.Contains(shown, "correct horse") && !strings.Contains(shown, "plain"), "%s", shown)
+		assert.NotContains(t, shown, "correct horse")
+		assert.NotContains(t, shown, "plain")
 		assert.Contains(t, shown, "a door |\n| amy |", "%s", shown)
 		assert.Contains(t, shown, "| joe | | none |\n\n| bob | correct |\n", "%s", shown)
 		back, err := m.Restore(nil, []byte(text))([]byte(shown))
-		assert.That(t, err == nil && string(back) == text, "%q, %v", back, err)
+		require.NoError(t, err)
+		assert.Equal(t, string(back), text)
 	}
 	shown := string(m.Redact([]byte("service | API key\n--- | ---\nmaps | " + token + "\nmail | none\n")))
-	assert.That(t, !strings.Contains(shown, token) && strings.Contains(shown, "mail | none"), "%s", shown)
+	assert.NotContains(t, shown, token)
+	assert.Contains(t, shown, "mail | none")
 	for _, text := range []string{
 		"| password | Password policy |\n|---|---|\n", "| Password policy | what |\n|---|---|\n| length | 12 letters |\n", "a password | is a word\nand | no table\n", "| token | meaning |\n|---|---|\n| word | a part of a text |\n",
 	} {
@@ -303,7 +312,8 @@ func requireKeyHidden(t *testing.T, m *Marker, where, text string, key []string)
 	}
 	assert.Equal(t, json.Valid([]byte(shown)), json.Valid([]byte(text)), "%s: JSON", where)
 	back, err := m.Restore(nil, []byte(text))([]byte(shown))
-	require.That(t, err == nil && string(back) == text, "%s: %q became %q (%v)", where, text, back, err)
+	require.Equal(t, err, nil, "%s: %q became %q", where, text, back)
+	require.Equal(t, string(back), text, "%s: %q became %q", where, text, back)
 }
 
 // TestASecretKeepsTheSpellingOfItsPlace: what is not changed is restored to the byte.
@@ -314,10 +324,14 @@ func TestASecretKeepsTheSpellingOfItsPlace(t *testing.T) {
 	text := []byte("a " + token + "\n\"" + escaped + "\"\n" + token + "\n")
 	shown := m.Redact(text)
 	back, err := m.Restore(nil, text)(append([]byte("first\n"), shown...))
-	assert.That(t, err == nil && string(back) == "first\n"+string(text), "%q, %v", back, err)
+	require.NoError(t, err)
+	assert.Equal(t, string(back), "first\n"+string(text))
 	lines := bytes.SplitAfter(shown, []byte("\n"))
 	back, err = m.Restore(nil, text)(bytes.Join(slices.Insert(lines, 1, lines[1]), nil)) // it is there once more
-	assert.That(t, err == nil && bytes.Equal(m.Redact(back), bytes.Join(slices.Insert(bytes.SplitAfter(shown, []byte("\n")), 1, lines[1]), nil)), "%q, %v", back, err)
+	require.Equal(t, err, nil, "%q", back)
+	assert.That(t,
+		bytes.Equal(m.Redact(back), bytes.Join(slices.Insert(bytes.SplitAfter(shown, []byte("\n")), 1, lines[1]), nil)),
+		"%q", back)
 }
 
 // nearForms are how models write a mark of a kind and some digits: all of them are put back.
@@ -374,7 +388,8 @@ func TestNoSecretIsLost(t *testing.T) {
 		back := marked
 		switch {
 		case isNear:
-			require.That(t, err == nil && bytes.Equal(back, raw), "%d, %s, %q: %q became %q, %v", n, where, form, edited, back, err)
+			require.Equal(t, err, nil, "%d, %s, %q: %q became %q", n, where, form, edited, back)
+			require.That(t, bytes.Equal(back, raw), "%d, %s, %q: %q became %q", n, where, form, edited, back)
 		default:
 			require.That(t, err != nil, "%d, %s, %q: %q became %q", n, where, form, edited, back)
 		}
@@ -382,6 +397,7 @@ func TestNoSecretIsLost(t *testing.T) {
 	secrets := m.Restorer(nil, []byte("key "+drawnToken(r)))
 	for _, text := range []string{"the secret: it is a deed", "a secret:sauce:recipe", "secret: the: face", "client_secret:github-pat:aaaaaa", "<secret>x</secret>"} {
 		marked, err := secrets.Marked([]byte(text))
-		assert.That(t, err == nil && string(marked) == text, "%q became %q, %v", text, marked, err)
+		require.Equal(t, err, nil, "%q became %q", text, marked)
+		assert.Equal(t, string(marked), text, "%q became %q", text, marked)
 	}
 }

@@ -176,13 +176,15 @@ func TestRecall(t *testing.T) {
 			}
 			assert.That(t, strings.Count(string(out), "\n") == strings.Count(note, "\n"), "%s: %q became %q: other lines", where, note, out)
 			back, err := m.Restore(nil, []byte(note))(out)
-			require.That(t, err == nil && string(back) == note, "%s: %q became %q and %q (%v)", where, note, out, back, err)
+			require.Equal(t, err, nil, "%s: %q became %q and %q", where, note, out, back)
+			require.Equal(t, string(back), note, "%s: %q became %q and %q", where, note, out, back)
 		}
 		if found := 1 - float64(missed)/float64(len(all)); found < atLeast[where] {
 			t.Errorf("%s: %.3f is found, want %.2f", where, found, atLeast[where])
 		}
 	}
-	assert.That(t, len(all) >= 700 && len(kinds) >= 180, "%d secrets of %d kinds", len(all), len(kinds))
+	assert.That(t, len(all) >= 700, "%d secrets of %d kinds", len(all), len(kinds))
+	assert.That(t, len(kinds) >= 180, "%d secrets of %d kinds", len(all), len(kinds))
 }
 
 func TestOwnRules(t *testing.T) {
@@ -255,20 +257,24 @@ func TestMarks(t *testing.T) {
 	note := []byte("a " + secret + " b ‹secret:github-pat:000000› " + secret)
 	shown := m.Redact(note)
 	n := len(Kinds(string(shown)))
-	require.That(t, n == 1 && !bytes.Contains(shown, []byte(secret)), "%s has %d kinds", shown, n)
+	require.Equal(t, n, 1, "%s has %d kinds", shown, n)
+	require.That(t, !bytes.Contains(shown, []byte(secret)), "%s has %d kinds", shown, n)
 	again := m.Redact(shown)
 	assert.That(t, bytes.Equal(again, shown), "redacted twice: %s", again)
 	// What is written is the text as it was shown, changed around the marks.
 	changed := bytes.ToUpper([]byte("x")) // no mark
 	got, err := m.Restore(nil, note)(append(changed, shown...))
-	assert.That(t, err == nil && string(got) == "X"+string(note), "%s, %v", got, err)
+	require.NoError(t, err)
+	assert.Equal(t, string(got), "X"+string(note))
 	var unknown *UnknownMark
 	_, err = m.Restore(nil, note)([]byte("‹secret:github-pat:111111›"))
-	assert.That(t, errors.As(err, &unknown) && unknown.Mark == "‹secret:github-pat:111111›", "%v", err)
+	require.That(t, errors.As(err, &unknown), "%v", err)
+	assert.Equal(t, unknown.Mark, "‹secret:github-pat:111111›", "%v", err)
 	_, err = m.Restore(nil, []byte("another note"))(shown)
 	assert.That(t, errors.As(err, &unknown), "%v", err)
 	other, err := ParseMarker(m.String())
-	assert.That(t, err == nil && bytes.Equal(other.Redact(note), shown), "read again: %v", err)
+	require.Equal(t, err, nil, "read again")
+	assert.That(t, bytes.Equal(other.Redact(note), shown), "read again")
 	for _, text := range []string{"redact", "redact:", "redact:zz", "allow:00", ":00"} {
 		_, err := ParseMarker(text)
 		assert.That(t, err != nil, "%q was read", text)
@@ -276,7 +282,8 @@ func TestMarks(t *testing.T) {
 	withNUL := append([]byte{0}, note...)
 	assert.Equal(t, string(m.Redact(withNUL)), "\x00"+string(shown))
 	var none *Marker
-	assert.That(t, &none.Redact(note)[0] == &note[0] && none.String() == "", "the nil marker changes texts")
+	assert.Equal(t, &none.Redact(note)[0], &note[0], "the nil marker changes texts")
+	assert.Equal(t, none.String(), "", "the nil marker changes texts")
 }
 
 func TestALargeTextIsReadAsItIsRedacted(t *testing.T) {
@@ -287,18 +294,22 @@ func TestALargeTextIsReadAsItIsRedacted(t *testing.T) {
 		note := "---\npassword: sunflower\n---\n" + strings.Repeat("x", fill%80) + "\n" + strings.Repeat("a line of text, "+strings.Repeat("y", 63)+"\n", fill/80) + secret + "\n" + pem + strings.Repeat("z "+secret+"\n", 7000)
 		shown := m.Redact([]byte(note))
 		read, err := io.ReadAll(m.Reader(iotest.HalfReader(strings.NewReader(note)), nil))
-		require.That(t, err == nil && bytes.Equal(read, shown), "%d: a reader has %d bytes, %v; want %d", fill, len(read), err, len(shown))
+		require.Equal(t, err, nil, "%d: a reader has %d bytes, want %d", fill, len(read), len(shown))
+		require.That(t, bytes.Equal(read, shown), "%d: a reader has %d bytes, want %d", fill, len(read), len(shown))
 		if bytes.Contains(shown, []byte(secret)) || bytes.Contains(shown, []byte("MIIEpAIB")) || bytes.Contains(shown, []byte("sunflower")) {
 			t.Errorf("%d: a secret is shown", fill)
 		}
 		back, err := m.Restore(nil, []byte(note))(shown)
-		assert.That(t, err == nil && string(back) == note, "%d: not restored: %v", fill, err)
+		require.Equal(t, err, nil, "%d: not restored", fill)
+		assert.Equal(t, string(back), note, "%d: not restored", fill)
 	}
 	withNUL := append(bytes.Repeat([]byte{0}, 10), bytes.Repeat([]byte(secret+"\n"), 20000)...)
 	read, err := io.ReadAll(m.Reader(bytes.NewReader(withNUL), nil))
-	assert.That(t, err == nil && !bytes.Contains(read, []byte(secret)), "a NUL byte turns redaction off: %v", err)
+	require.Equal(t, err, nil, "a NUL byte turns redaction off")
+	assert.That(t, !bytes.Contains(read, []byte(secret)), "a NUL byte turns redaction off")
 	read, err = io.ReadAll(m.Reader(iotest.ErrReader(io.ErrUnexpectedEOF), nil))
-	assert.That(t, err == io.ErrUnexpectedEOF && len(read) == 0, "an error: %q, %v", read, err)
+	assert.That(t, err == io.ErrUnexpectedEOF, "an error: %q, %v", read, err)
+	assert.Equal(t, len(read), 0, "an error: %q, %v", read, err)
 }
 
 func TestKeywordsAreFound(t *testing.T) {
@@ -385,17 +396,23 @@ func TestASearchIsCharged(t *testing.T) {
 			return nil
 		}
 		shown, err := m.RedactWithin(text, spend)
-		assert.That(t, err == io.ErrShortBuffer && shown == nil && steps <= most+longestToken, "%s: %d steps, %d bytes, %v", name, steps, len(shown), err)
+		assert.That(t, err == io.ErrShortBuffer, "%s: %d steps, %d bytes, %v", name, steps, len(shown), err)
+		assert.That(t, shown == nil, "%s: %d steps, %d bytes, %v", name, steps, len(shown), err)
+		assert.That(t, steps <= most+longestToken, "%s: %d steps, %d bytes, %v", name, steps, len(shown), err)
 		steps = 0
 		shown, err = io.ReadAll(m.Reader(bytes.NewReader(text), spend))
-		assert.That(t, err == io.ErrShortBuffer && int64(len(shown)) <= int64(len(text)), "%s, read: %d steps, %d bytes, %v", name, steps, len(shown), err)
+		assert.That(t, err == io.ErrShortBuffer, "%s, read: %d steps, %d bytes, %v", name, steps, len(shown), err)
+		assert.That(t, int64(len(shown)) <= int64(len(text)),
+			"%s, read: %d steps, %d bytes, %v", name, steps, len(shown), err)
 		steps = 0
 		back, err := m.Restore(spend, text)([]byte("‹secret:github-pat:000000›"))
-		assert.That(t, err == io.ErrShortBuffer && back == nil, "%s, restored: %d steps, %d bytes, %v", name, steps, len(back), err)
+		assert.That(t, err == io.ErrShortBuffer, "%s, restored: %d steps, %d bytes, %v", name, steps, len(back), err)
+		assert.That(t, back == nil, "%s, restored: %d steps, %d bytes, %v", name, steps, len(back), err)
 	}
 	prose, steps := bytes.Repeat([]byte("The boat was painted in the spring and sold before the summer.\n"), 1<<14), int64(0)
 	_, err := m.RedactWithin(prose, func(n int64) error { steps += n; return nil })
-	assert.That(t, err == nil && steps <= int64(len(prose))/500, "prose: %d steps, %v", steps, err)
+	require.Equal(t, err, nil, "prose: %d steps", steps)
+	assert.That(t, steps <= int64(len(prose))/500, "prose: %d steps", steps)
 }
 
 func FuzzMarks(f *testing.F) {
@@ -406,6 +423,7 @@ func FuzzMarks(f *testing.F) {
 		shown := m.Redact(note)
 		require.That(t, bytes.Count(shown, []byte("\n")) == bytes.Count(note, []byte("\n")), "%q became %q", note, shown)
 		back, err := m.Restore(nil, note)(shown)
-		require.That(t, err == nil && bytes.Equal(back, note), "%q became %q and %q (%v)", note, shown, back, err)
+		require.Equal(t, err, nil, "%q became %q and %q", note, shown, back)
+		require.That(t, bytes.Equal(back, note), "%q became %q and %q", note, shown, back)
 	})
 }

@@ -17,7 +17,8 @@ func TestEachKindIsHiddenInEachPlace(t *testing.T) {
 	m := NewMarker([]byte("key"), false)
 	places := invented.Places()
 	secrets := invented.Secrets()
-	require.That(t, len(places) >= 40 && len(secrets) >= 60, "%d places and %d secrets", len(places), len(secrets))
+	require.That(t, len(places) >= 40, "%d places and %d secrets", len(places), len(secrets))
+	require.That(t, len(secrets) >= 60, "%d places and %d secrets", len(places), len(secrets))
 	for _, where := range slices.Sorted(maps.Keys(places)) {
 		p := places[where]
 		var shown []string
@@ -36,7 +37,8 @@ func TestEachKindIsHiddenInEachPlace(t *testing.T) {
 			assert.Equal(t, len(Marks(out)), len(Find([]byte(raw), false)), "what scan finds in %q", raw)
 			assert.Equal(t, bytes.Count(out, []byte("\n")), strings.Count(raw, "\n"))
 			back, err := m.Restore(nil, []byte(raw))(out)
-			require.That(t, err == nil && string(back) == raw, "%s, %s: %q became %q and %q (%v)", where, s.Kind, raw, out, back, err)
+			require.Equal(t, err, nil, "%s, %s: %q became %q and %q", where, s.Kind, raw, out, back)
+			require.Equal(t, string(back), raw, "%s, %s: %q became %q and %q", where, s.Kind, raw, out, back)
 		}
 		if len(shown) > 0 {
 			t.Errorf("%s: %d of %d are shown: %q", where, len(shown), len(secrets), shown)
@@ -73,7 +75,8 @@ func TestAValueIsHiddenInEachLayout(t *testing.T) {
 			t.Errorf("%q is shown as %q", raw, out)
 		}
 		back, err := m.Restore(nil, []byte(raw))(out)
-		require.That(t, err == nil && string(back) == raw, "%q became %q and %q (%v)", raw, out, back, err)
+		require.Equal(t, err, nil, "%q became %q and %q", raw, out, back)
+		require.Equal(t, string(back), raw, "%q became %q and %q", raw, out, back)
 	}
 	for _, form := range mixed {
 		for _, value := range []string{"Zk7pQ2mVx" + "4", "s7nflower" + "!", "b0at$H4rb0ur"} {

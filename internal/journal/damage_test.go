@@ -288,7 +288,8 @@ func (c confirmed) check(t *testing.T, j *Journal, what string) {
 		state := c.states[id]
 		assert.That(t, state == Begun || e.State == state, "%s: entry is %v, want %v", what, e.State, state)
 		got, err := j.Object(t.Context(), e.Steps[0].Before.Hash)
-		assert.That(t, err == nil && string(got) == text, "%s: %d bytes, want %d, %v", what, len(got), len(text), err)
+		require.Equal(t, err, nil, "%s: %d bytes, want %d", what, len(got), len(text))
+		assert.Equal(t, string(got), text, "%s: %d bytes, want %d", what, len(got), len(text))
 	}
 }
 
@@ -333,8 +334,11 @@ func everyFault(t *testing.T, text string, killed, isNew bool) {
 				c.states[e.ID] = Done
 			}
 		}
-		var typed *Unusable
-		assert.That(t, err == nil || (errors.As(err, &typed) && errors.Is(err, faults.Err)), "call %d: %v", n, err)
+		if err != nil {
+			var typed *Unusable
+			assert.That(t, errors.As(err, &typed), "call %d: %v", n, err)
+			assert.ErrorIs(t, err, faults.Err, "call %d", n)
+		}
 		what := fmt.Sprintf("call %d failed", n)
 		c.check(t, again(j), what)
 		left, _ := filepath.Glob(j.folder.file("*" + temporarySuffix))

@@ -98,12 +98,14 @@ func verify(t *testing.T, dir, said string) (confirmedEntries int) {
 		seed := 0
 		_, _ = fmt.Sscan(e.Note, &seed)
 		text, err := j.Object(t.Context(), e.Steps[0].Before.Hash)
-		assert.That(t, err == nil && string(text) == childText(seed), "%s: %d bytes, %v", e.ID, len(text), err)
+		require.Equal(t, err, nil, "%s: %d bytes", e.ID, len(text))
+		assert.Equal(t, string(text), childText(seed), "%s: %d bytes", e.ID, len(text))
 	}
 	for line := range strings.Lines(said) {
 		word, id, _ := strings.Cut(strings.TrimSpace(line), " ")
 		e, ok := found[id]
-		assert.That(t, ok && (word != "done" || e.State == Done), "%q was said, and is %v: %+v", line, ok, e)
+		assert.That(t, ok, "%q was said, and is %v: %+v", line, ok, e)
+		assert.That(t, word != "done" || e.State == Done, "%q was said, and is %v: %+v", line, ok, e)
 		confirmedEntries++
 	}
 	return confirmedEntries

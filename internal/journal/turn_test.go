@@ -19,7 +19,8 @@ func TestATurnThatIsPassedOn(t *testing.T) {
 	isBusy := func(turn *Turn, err error) {
 		t.Helper()
 		var busy *Busy
-		assert.That(t, turn == nil && errors.As(err, &busy), "%v, %v", turn, err)
+		assert.That(t, turn == nil, "%v, %v", turn, err)
+		assert.That(t, errors.As(err, &busy), "%v, %v", turn, err)
 	}
 	isBusy(j.Beside(ended()))
 	isBusy(j.Alone(ended()))
@@ -82,7 +83,8 @@ func TestWhatAChangeClaims(t *testing.T) {
 		"P", "New", "New/Deep", "P/a.md/x.md", "Ä/ß.md", "a\u0308/SS.md",
 	} {
 		covered, isMade := isClaimed(path)
-		assert.That(t, isMade && covered, "%q is free", path)
+		assert.That(t, isMade, "%q is free", path)
+		assert.That(t, covered, "%q is free", path)
 	}
 	for _, path := range []string{"P/b.md", "New/b.md", "other.md", "Olde.md", "Old.md", "P/a", "Gone.md", ".obsidian/bookmarks.json"} {
 		covered, _ := isClaimed(path)
@@ -103,7 +105,8 @@ func TestTwoMarks(t *testing.T) {
 	require.NoError(t, j.Mark().Set(large))
 	require.NoError(t, j.BesideMark().Durable().Set(single))
 	require.NoError(t, j.Mark().Keep())
-	assert.That(t, j.Mark().Set(single) != nil && j.BesideMark().Set(large) != nil, "a mark is written over")
+	assert.That(t, j.Mark().Set(single) != nil, "a mark is written over")
+	assert.That(t, j.BesideMark().Set(large) != nil, "a mark is written over")
 	for id, mark := range map[string]Mark{large: j.Mark(), single: j.BesideMark()} {
 		got, isTakenBack, err := mark.read()
 		require.NoError(t, err)
@@ -116,5 +119,6 @@ func TestTwoMarks(t *testing.T) {
 	j.BesideMark().Clear()
 	assert.That(t, !j.HasUnfinished(), "a mark is left")
 	broken, err := j.BesideMark().BrokenOff(context.Background())
-	assert.That(t, broken == nil && err == nil, "%v, %v", broken, err)
+	assert.That(t, broken == nil, "%v", broken)
+	assert.NoError(t, err, "%v", broken)
 }

@@ -71,7 +71,9 @@ func TestEveryFailureIsReportedAsData(t *testing.T) {
 	for kind, line := range calls {
 		words := strings.Fields(line)
 		status, stdout, stderr := h.Run(words...)
-		assert.That(t, status != answer.ExitDone && stdout != "" && stderr == "", "%s: status %d, %q, %q", line, status, stdout, stderr)
+		assert.That(t, status != answer.ExitDone, "%s: status %d, %q", line, status, stdout)
+		assert.That(t, stdout != "", "%s: status %d, %q", line, status, stdout)
+		assert.Equal(t, stderr, "", "%s: status %d, %q", line, status, stdout)
 		first, _, _ := strings.Cut(stdout, "\n")
 		want := protocol.Failure{Code: kind.Code, Hint: kind.Hint, Reason: first}
 		if len(want.Reason) > protocol.MaxReason {
@@ -82,7 +84,9 @@ func TestEveryFailureIsReportedAsData(t *testing.T) {
 		resident := w.Ask(nil, words...)
 		for mode, stderr := range map[string]string{"alone": alone, "resident": resident.Stderr} {
 			rest, facts, got := embedded.CutReport(stderr)
-			assert.That(t, rest == "" && facts == (protocol.Facts{}) && got == want, "%s, %s: %q, %+v, want %+v", mode, line, rest, got, want)
+			assert.Equal(t, rest, "", "%s, %s: want %+v", mode, line, want)
+			assert.Equal(t, facts, protocol.Facts{}, "%s, %s: want %+v", mode, line, want)
+			assert.Equal(t, got, want, "%s, %s", mode, line)
 		}
 		reported[kind.Code] = true
 	}
@@ -112,7 +116,9 @@ func TestATextThatLooksLikeAnErrorIsNone(t *testing.T) {
 	} {
 		_, _, stderr := h.Run(append([]string{call.FactsSwitch}, strings.Split(line, "\x00")...)...)
 		rest, _, failure := embedded.CutReport(stderr)
-		assert.That(t, rest == "" && failure.Code == want && !strings.Contains(failure.Reason, "\n"), "%q: %q, %+v, want %s", line, rest, failure, want)
+		assert.Equal(t, rest, "", "%q: %+v, want %s", line, failure, want)
+		assert.Equal(t, failure.Code, want, "%q: %+v", line, failure)
+		assert.NotContains(t, failure.Reason, "\n", "%q: %+v, want %s", line, failure, want)
 	}
 }
 
@@ -126,5 +132,6 @@ func TestABodyThatCannotBeReadIsAFailure(t *testing.T) {
 	if status := said.Print(&out); status != answer.ExitFailed || !strings.HasPrefix(out.String(), "Error: reading stopped: ") || !strings.HasSuffix(out.String(), "\n") {
 		t.Errorf("status %d, %q", status, &out)
 	}
-	assert.That(t, said.Kind.Code == protocol.CodeVaultUnreadable && strings.HasPrefix(said.Text, "Error: reading stopped: "), "reported as %+v", said)
+	assert.Equal(t, said.Kind.Code, protocol.CodeVaultUnreadable, "reported as %+v", said)
+	assert.HasPrefix(t, said.Text, "Error: reading stopped: ", "reported as %+v", said)
 }

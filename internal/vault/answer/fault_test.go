@@ -29,7 +29,8 @@ func TestErrorsOfReading(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			said := Explain(ReadError("n", test.err))
-			assert.That(t, said.Text == test.want && said.Status == ExitFailed, "status %d, %q", said.Status, said.Text)
+			assert.Equal(t, said.Text, test.want)
+			assert.Equal(t, said.Status, ExitFailed)
 		})
 	}
 }
@@ -115,7 +116,8 @@ func TestErrorsOfWriting(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			said := Explain(WriteError("n", test.err))
-			assert.That(t, said.Text == test.want && said.Status == ExitFailed, "status %d, %q", said.Status, said.Text)
+			assert.Equal(t, said.Text, test.want)
+			assert.Equal(t, said.Status, ExitFailed)
 		})
 	}
 	assert.NoError(t, WriteError("n", nil), "no error became")

@@ -19,7 +19,8 @@ func TestPrintEndsTheLastLineOnce(t *testing.T) {
 		var out bytes.Buffer
 		said := Text(text)
 		status := said.Print(&out)
-		assert.That(t, status == ExitDone && out.String() == want, "%q: status %d, %q, want %q", text, status, &out, want)
+		assert.Equal(t, status, ExitDone, "%q: %q, want %q", text, &out, want)
+		assert.Equal(t, out.String(), want, "%q: %q", text, &out)
 	}
 }
 

@@ -100,11 +100,14 @@ func TestRowsAreMadeAsFarAsTheyAreRead(t *testing.T) {
 		return append(append(b, bytes.Repeat([]byte{'x'}, size-1)...), '\n')
 	})
 	status := said.Print(&brokenPipe{left: 200_000})
-	assert.That(t, status != ExitDone && made <= 500, "status %d, %d rows were made for a reader of 200 KB", status, made)
+	assert.That(t, status != ExitDone, "status %d, %d rows were made for a reader of 200 KB", status, made)
+	assert.That(t, made <= 500, "status %d, %d rows were made for a reader of 200 KB", status, made)
 	made = 0
 	var out bytes.Buffer
 	status = said.Print(&out)
-	assert.That(t, status == ExitDone && made == count && out.Len() == count*size, "status %d, %d rows, %d bytes", status, made, out.Len())
+	assert.Equal(t, status, ExitDone, "%d rows, %d bytes", made, out.Len())
+	assert.Equal(t, made, count, "%d rows, %d bytes", made, out.Len())
+	assert.Equal(t, out.Len(), count*size, "%d rows, %d bytes", made, out.Len())
 }
 
 // Rows of any length are printed as they are, and those of some KB without other memory than

@@ -70,7 +70,8 @@ func TestAnApprovalIsADigest(t *testing.T) {
 	h := embedded.New(t, map[string]string{"n.md": "text"})
 	for _, digest := range []string{"", "x", strings.Repeat("0", 63), strings.Repeat("G", 64)} {
 		status, out, _ := h.Run(call.ApprovedSwitch, digest, "delete", "path=n.md")
-		assert.That(t, status == answer.ExitMisuse && h.Get("n.md") == "text", "%q: status %d, %q", digest, status, out)
+		assert.Equal(t, status, answer.ExitMisuse, "%q: %q", digest, out)
+		assert.Equal(t, h.Get("n.md"), "text", "%q: %q", digest, out)
 	}
 	h.Expect(answer.ExitFailed, "Error: Conflict: the change is not the one that was approved, because notes were changed since.\n",
 		call.ApprovedSwitch, strings.Repeat("0", 64), "delete", "path=n.md")
@@ -104,9 +105,11 @@ func TestAPlanKeepsNoWriterWaiting(t *testing.T) {
 	}
 	close(others)
 	err := <-ended
-	assert.That(t, err == nil && plans == 2, "%d plans, %v", plans, err)
+	require.Equal(t, err, nil, "%d plans", plans)
+	assert.Equal(t, plans, 2, "%d plans", plans)
 	got := h.Get("a.md")
-	assert.That(t, got == "a\nother slow" && h.Get("b.md") == "b\nother", "the notes are %q and %q", got, h.Get("b.md"))
+	assert.Equal(t, got, "a\nother slow", "the notes are %q and %q", got, h.Get("b.md"))
+	assert.Equal(t, h.Get("b.md"), "b\nother", "the notes are %q and %q", got, h.Get("b.md"))
 }
 
 // What others changed while a change of many was worked out is looked at before they have to wait for it.

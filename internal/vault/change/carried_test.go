@@ -70,7 +70,8 @@ func TestAdditionsAreLookedForTogether(t *testing.T) {
 		}
 		for i, want := range all {
 			got := looked.all[i]
-			require.That(t, got.known == want.known && got.from == want.from, "%q: known %v, from %q; want %v, %q", want.address, got.known, got.from, want.known, want.from)
+			require.Equal(t, got.known, want.known, "%q: %q", want.address, want.from)
+			require.Equal(t, got.from, want.from, "%q: want %v", want.address, want.known)
 		}
 	})
 	require.That(t, carried > 0, "nothing is carried")
@@ -95,9 +96,11 @@ func TestAnAddressIsFoundBesideAChangeOfAVeryLongText(t *testing.T) {
 		before, after := s.besideChange()
 		require.That(t, len(after) <= 5*maxAddress, "%s: %d of %d bytes", row.where, len(after), len(row.after))
 		isWhole := bytes.Contains(after, []byte(begun)) && bytes.Contains(after, []byte("+two+three+four"))
-		require.That(t, isWhole && !bytes.Contains(before, []byte("+two+three+four")), "%s: the address is not in it", row.where)
+		require.That(t, isWhole, "%s: the address is not in it", row.where)
+		require.That(t, !bytes.Contains(before, []byte("+two+three+four")), "%s: the address is not in it", row.where)
 	}
 	short := Step{Before: Existing([]byte("a")), After: Existing([]byte("a b"))}
 	before, after := short.besideChange()
-	require.That(t, string(before) == "a" && string(after) == "a b", "a short text is looked at as a whole")
+	require.Equal(t, string(before), "a", "a short text is looked at as a whole")
+	require.Equal(t, string(after), "a b", "a short text is looked at as a whole")
 }

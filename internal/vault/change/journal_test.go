@@ -25,7 +25,8 @@ func TestAChangeThatCannotBeKeptIsNotMade(t *testing.T) {
 		t.Errorf("status %d, %q; the note is %q", status, out, h.Get("a.md"))
 	}
 	_, _, failure := embedded.CutReport(stderr)
-	assert.That(t, failure.Code == protocol.CodeStateUnavailable && failure.Hint != "", "reported as %+v", failure)
+	assert.Equal(t, failure.Code, protocol.CodeStateUnavailable, "reported as %+v", failure)
+	assert.That(t, failure.Hint != "", "reported as %+v", failure)
 }
 
 func TestAnotherWriterIsAConflict(t *testing.T) {
@@ -36,5 +37,6 @@ func TestAnotherWriterIsAConflict(t *testing.T) {
 	cancel()
 	status, out, _ := embedded.Asked(ctx, h.Host(), "", []string{h.Dir, call.WriteSwitch, "append", "path=a.md", "content=x"})
 	want := "Error: Conflict: another program changes notes of the vault. Nothing was changed.\n"
-	assert.That(t, status == answer.ExitFailed && out == want, "status %d, %q, want %q", status, out, want)
+	assert.Equal(t, status, answer.ExitFailed, "want %q", want)
+	assert.Equal(t, out, want)
 }

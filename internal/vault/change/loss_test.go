@@ -45,7 +45,9 @@ func TestAChangeThatRemovesMuchIsALoss(t *testing.T) {
 				return
 			}
 			want := "Error: Approval required: the change " + test.want + ". Nothing was changed.\n"
-			assert.That(t, status == answer.ExitFailed && out == want && h.Tree() == before, "status %d, %q, want %q", status, out, want)
+			assert.Equal(t, status, answer.ExitFailed, "want %q", want)
+			assert.Equal(t, out, want)
+			assert.Equal(t, h.Tree(), before, "want %q", want)
 			status, out, _ = h.Run(append([]string{"--sparing", "--begin", call.ChangeSwitch, "20261121T093105.123456789Z-7f3a"}, test.call...)...)
 			if status != answer.ExitFailed || out != want || len(h.Changes()) != 0 {
 				t.Errorf("begun: status %d, %q, %d entries", status, out, len(h.Changes()))
@@ -155,7 +157,10 @@ func TestASessionIsTakenBack(t *testing.T) {
 	ids := h.Changes()
 	assert.Equal(t, h.Plan("--caller", "a", "undo", "session="+ids[0]).Loses, `replaces what "a.md" contains`, "loses")
 	status, out, _ := h.Run("undo", "session="+ids[1])
-	assert.That(t, status == answer.ExitDone && h.Get("a.md") == "0\n" && h.Get("b.md") == "" && h.Get("c.md") == "", "status %d, %q", status, out)
+	assert.Equal(t, status, answer.ExitDone, "%q", out)
+	assert.Equal(t, h.Get("a.md"), "0\n", "%q", out)
+	assert.Equal(t, h.Get("b.md"), "", "%q", out)
+	assert.Equal(t, h.Get("c.md"), "", "%q", out)
 	h.Run("undo", ids[2])
 	h.Run("undo", ids[3])
 	assert.Equal(t, h.Tree(), before, "the vault")
@@ -171,10 +176,15 @@ func TestAConflictDoesNotHoldUpTheRest(t *testing.T) {
 	h.Put("b.md", "other\n")
 	ids := h.Changes()
 	status, out, _ := h.Run("undo", "id="+ids[0]+","+ids[2])
-	assert.That(t, status == answer.ExitDone && h.Get("a.md") == "0\n" && h.Get("c.md") != "0\n", "two of a note: status %d, %q", status, out)
+	assert.Equal(t, status, answer.ExitDone, "two of a note: %q", out)
+	assert.Equal(t, h.Get("a.md"), "0\n", "two of a note: %q", out)
+	assert.That(t, h.Get("c.md") != "0\n", "two of a note: %q", out)
 	status, out, _ = h.Run("undo", "session="+ids[0])
 	want := "Undone: " + ids[3] + " append c.md\nNot undone, because it was changed since: " + ids[1] + " append b.md\n"
-	assert.That(t, status == answer.ExitDone && out == want && h.Get("c.md") == "0\n" && h.Get("b.md") == "other\n", "a session: status %d, %q", status, out)
+	assert.Equal(t, status, answer.ExitDone, "a session")
+	assert.Equal(t, out, want, "a session")
+	assert.Equal(t, h.Get("c.md"), "0\n", "a session")
+	assert.Equal(t, h.Get("b.md"), "other\n", "a session")
 	before := h.Tree()
 	for _, named := range []string{"session=" + ids[1], "id=" + ids[1], "id=" + ids[1] + "," + ids[1]} {
 		if status, out, _ := h.Run("undo", named); status != answer.ExitFailed || !strings.HasPrefix(out, `Error: Conflict: "b.md" was changed since.`) || h.Tree() != before {
@@ -182,7 +192,8 @@ func TestAConflictDoesNotHoldUpTheRest(t *testing.T) {
 		}
 	}
 	status, _, _ = h.Run("undo", "id="+ids[3]+","+ids[1])
-	assert.That(t, status == answer.ExitFailed && h.Tree() == before, "one that is undone already: status %d", status)
+	assert.Equal(t, status, answer.ExitFailed, "one that is undone already")
+	assert.Equal(t, h.Tree(), before, "one that is undone already")
 }
 
 func TestLinesAreCounted(t *testing.T) {

@@ -50,7 +50,8 @@ func TestAFolderOfManyNotesIsRemoved(t *testing.T) {
 		Rest *struct{}
 	}
 	require.NoError(t, json.Unmarshal([]byte(h.Does("--plan", "folder:delete", "path=F")), &plan))
-	require.That(t, len(plan.Files) == notes && plan.Rest == nil, "%d files of %d, and %v", len(plan.Files), notes, plan.Rest)
+	require.Equal(t, len(plan.Files), notes, "%d files of %d, and %v", len(plan.Files), notes, plan.Rest)
+	require.That(t, plan.Rest == nil, "%d files of %d, and %v", len(plan.Files), notes, plan.Rest)
 	for i, f := range plan.Files {
 		text := h.Get(f.Path)
 		isShown := len(f.Raw) == 2 && len(f.Lines) > 0 && f.Size == int64(len(text))
@@ -59,12 +60,16 @@ func TestAFolderOfManyNotesIsRemoved(t *testing.T) {
 		if i >= change.MaxTexts {
 			fits = isCounted
 		}
-		require.That(t, fits && f.Before == answer.Digest([]byte(text)) && f.Removed == 2, "file %d: %+v", i, f)
+		require.That(t, fits, "file %d: %+v", i, f)
+		require.Equal(t, f.Before, answer.Digest([]byte(text)), "file %d: %+v", i, f)
+		require.Equal(t, f.Removed, 2, "file %d: %+v", i, f)
 	}
 
 	status, out, stderr := h.Run("--facts", "--approved", plan.Digest, "folder:delete", "path=F")
 	_, facts, _ := embedded.CutReport(stderr)
-	assert.That(t, status == answer.ExitDone && facts.Removed == 2*notes && facts.Loses, "status %d, %q, %+v", status, out, facts)
+	assert.Equal(t, status, answer.ExitDone, "%q, %+v", out, facts)
+	assert.Equal(t, facts.Removed, 2*notes, "%q, %+v", out, facts)
+	assert.That(t, facts.Loses, "%q, %+v", out, facts)
 	for path := range h.Texts(false) {
 		t.Errorf("%s is left", path)
 	}
@@ -90,6 +95,9 @@ func TestAPlanOfAnyNumberOfFilesIsWhole(t *testing.T) {
 		lines += f.Removed
 	}
 	rest := plan.Rest
-	assert.That(t, listed > 1000 && listed+rest.Deleted == files && rest.Moved+rest.Changed+rest.Made == 0, "%d files are listed, and %+v", listed, rest)
-	assert.That(t, lines+rest.Removed == files && rest.Size == 2*rest.Deleted, "%d lines are removed, and %+v", lines, rest)
+	assert.That(t, listed > 1000, "%d files are listed, and %+v", listed, rest)
+	assert.Equal(t, listed+rest.Deleted, files, "%d files are listed, and %+v", listed, rest)
+	assert.Equal(t, rest.Moved+rest.Changed+rest.Made, 0, "%d files are listed, and %+v", listed, rest)
+	assert.Equal(t, lines+rest.Removed, files, "%d lines are removed, and %+v", lines, rest)
+	assert.Equal(t, rest.Size, 2*rest.Deleted, "%d lines are removed, and %+v", lines, rest)
 }

@@ -19,7 +19,10 @@ type tree map[disk.Path]string
 func (v tree) apply(t require.T, s Step) {
 	t.Helper()
 	text, there := v[s.source()]
-	require.That(t, there == s.Before.Exists && text == string(s.Before.Text), "step %v of %q to %q meets %q in %v", s.Path, s.Before.Text, s.After.Text, text, v)
+	require.Equal(t, there, s.Before.Exists,
+		"step %v of %q to %q meets %q in %v", s.Path, s.Before.Text, s.After.Text, text, v)
+	require.Equal(t, text, string(s.Before.Text),
+		"step %v of %q to %q meets %q in %v", s.Path, s.Before.Text, s.After.Text, text, v)
 	delete(v, s.source())
 	if !s.After.Exists {
 		return
@@ -86,7 +89,8 @@ func TestMergedStepsHaveTheSameResult(t *testing.T) {
 			}
 		}
 		for p, n := range sources {
-			require.That(t, n == 1 && targets[p] <= 1, "%v is changed %d times", p, n)
+			require.Equal(t, n, 1, "%v is changed %d times", p, n)
+			require.That(t, targets[p] <= 1, "%v is changed %d times", p, n)
 		}
 	})
 }

@@ -73,7 +73,8 @@ func TestPropertiesAreComparedByTheirValues(t *testing.T) {
 		"\ufeff" + note,
 	} {
 		got := Properties([]byte(note), []byte(same))
-		assert.That(t, got.Done && got.Style != "", "%q: %+v", same, got)
+		assert.That(t, got.Done, "%q: %+v", same, got)
+		assert.That(t, got.Style != "", "%q: %+v", same, got)
 	}
 	for _, other := range []string{
 		"---\na: \"1\"\nb: [x, \"2\"]\nc: {d: true}\ne:\nf: \"null\"\n---\nbody\n",

@@ -40,7 +40,8 @@ func byTheAppIn(h *embedded.Vault, app func(), args ...string) (id string, said 
 	app()
 	how[0] = "--end"
 	status, out, _ := h.Run(append(how, args...)...)
-	require.That(h.T, status == answer.ExitDone && json.Unmarshal([]byte(out), &said) == nil, "end of %q: %d, %s", args, status, out)
+	require.Equal(h.T, status, answer.ExitDone, "end of %q: %s", args, out)
+	require.Equal(h.T, json.Unmarshal([]byte(out), &said), nil, "end of %q: %s", args, out)
 	return id, said
 }
 
@@ -120,7 +121,9 @@ func TestTheWorkOfTheAppIsJudgedByItsMeaning(t *testing.T) {
 				h.Put(path, test.before)
 			}
 			id, said := byTheAppIn(h, func() { h.Put(path, test.made) }, args...)
-			require.That(t, said.State == test.state && (len(said.Notices) > 0) == test.style, "told %+v, want %s, another style %v", said, test.state, test.style)
+			require.Equal(t, said.State, test.state, "told %+v, another style %v", said, test.style)
+			require.Equal(t, len(said.Notices) > 0, test.style,
+				"told %+v, want %s, another style %v", said, test.state, test.style)
 			e := require.Value(h.Journal().Entry(h.T.Context(), id))(t)
 			if said.State == isUntouched {
 				return
@@ -209,7 +212,8 @@ func TestANoteIsLookedAtUntilItStaysTheSame(t *testing.T) {
 			pauses++
 		}
 		said := run("--end", call.ChangeSwitch, id, "append", "path=A.md", "content=new")
-		assert.That(t, said.State == test.state && pauses <= 20, "%s: %+v after %d pauses, want %s", test.name, said, pauses, test.state)
+		assert.Equal(t, said.State, test.state, "%s: %+v after %d pauses", test.name, said, pauses)
+		assert.That(t, pauses <= 20, "%s: %+v after %d pauses, want %s", test.name, said, pauses, test.state)
 	}
 }
 

@@ -184,7 +184,9 @@ func TestTheStatesOfAChange(t *testing.T) {
 		goPath(t, events, m)
 	}
 	t.Logf("%d paths, which end in %v", len(paths), ends)
-	assert.That(t, ends["ok"] > 0 && ends["not"] > 0 && ends["partly"] > 0, "ends: %v", ends)
+	assert.That(t, ends["ok"] > 0, "ends: %v", ends)
+	assert.That(t, ends["not"] > 0, "ends: %v", ends)
+	assert.That(t, ends["partly"] > 0, "ends: %v", ends)
 }
 
 // callOf returns the number of the call that makes a step: a text that is appended before has the note staged once more, and one
@@ -219,7 +221,8 @@ func goPath(t *testing.T, events []event, want modelled) {
 		reader := h.Host()
 		status, out, _ := embedded.Called(reader, h.Dir, "read", "path=c.md")
 		reader.Close()
-		require.That(t, status == answer.ExitDone && out == "other\n", "another caller gets %q", out)
+		require.Equal(t, status, answer.ExitDone, "another caller gets %q", out)
+		require.Equal(t, out, "other\n", "another caller gets %q", out)
 		var stops error
 		isKilled := false
 		for _, e := range events {

@@ -159,7 +159,8 @@ func TestWritesAgainstAModel(t *testing.T) {
 		got := h.Texts(true)
 		require.That(rt, maps.Equal(got, start), "in the end there is %q", got)
 		status, out := run([]string{"undo"})
-		require.That(rt, status == answer.ExitFailed && out == "Error: Nothing to undo.\n", "status %d, %q", status, out)
+		require.Equal(rt, status, answer.ExitFailed)
+		require.Equal(rt, out, "Error: Nothing to undo.\n")
 	})
 }
 

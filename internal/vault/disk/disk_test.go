@@ -51,7 +51,8 @@ func mustPath(t testing.TB, text string) Path {
 func TestParseFolder(t *testing.T) {
 	for text, want := range map[string]string{"": "", "/": "", "a": "a", "a/": "a", "a/b/": "a/b"} {
 		got, err := ParseFolder(text)
-		assert.That(t, err == nil && got.String() == want, "ParseFolder(%q) = %q, %v", text, got, err)
+		require.Equal(t, err, nil, "ParseFolder(%q) = %q", text, got)
+		assert.Equal(t, got.String(), want, "ParseFolder(%q) = %q", text, got)
 	}
 	for _, text := range []string{"//", "a//", "/a", "..", ".git"} {
 		got, err := ParseFolder(text)
@@ -71,9 +72,11 @@ func FuzzCanonicalPath(f *testing.F) {
 		}
 		assert.That(t, path.String() == text, "%q became %q", text, path)
 		inside, err := filepath.Rel(dir, filepath.Join(dir, filepath.FromSlash(text)))
-		assert.That(t, err == nil && filepath.ToSlash(inside) == text, "%q leads to %q", text, inside)
+		require.Equal(t, err, nil, "%q leads to %q", text, inside)
+		assert.Equal(t, filepath.ToSlash(inside), text, "%q leads to %q", text, inside)
 		for _, segment := range strings.Split(text, "/") {
-			assert.That(t, !strings.HasPrefix(segment, ".") && segment != "", "%q has the segment %q", text, segment)
+			assert.That(t, !strings.HasPrefix(segment, "."), "%q has the segment %q", text, segment)
+			assert.That(t, segment != "", "%q has the segment %q", text, segment)
 		}
 	})
 }
@@ -115,7 +118,9 @@ func TestOnlyRegularFilesThatAreInsideAreOpened(t *testing.T) {
 	} {
 		_, err := folder.Open(mustPath(t, path))
 		var refusal *Refusal
-		assert.That(t, errors.As(err, &refusal) && refusal.Reason == reason && IsMissing(err), "%s: %v, want %q", path, err, reason)
+		require.That(t, errors.As(err, &refusal), "%s: %v, want %q", path, err, reason)
+		assert.Equal(t, refusal.Reason, reason, "%s: %v", path, err)
+		assert.That(t, IsMissing(err), "%s: %v, want %q", path, err, reason)
 	}
 	_, err := folder.Open(mustPath(t, "nothing.md"))
 	assert.ErrorIs(t, err, fs.ErrNotExist, "a file that is not there")
@@ -151,7 +156,8 @@ func TestWalk(t *testing.T) {
 			size += require.Value(e.Stamp())(t).Size
 		}
 	})
-	assert.That(t, err == nil && size == 6, "sizes add up to %d, %v", size, err)
+	require.Equal(t, err, nil, "sizes add up to %d", size)
+	assert.Equal(t, size, 6, "sizes add up to %d", size)
 }
 
 func TestASwapKeepsTheMode(t *testing.T) {
@@ -258,7 +264,8 @@ func TestAWriteWaitsForThatOfAnotherProcess(t *testing.T) {
 func TestConfig(t *testing.T) {
 	folder := openFolder(t, planted(t, map[string]string{".obsidian/app.json": "{}"}))
 	text, err := folder.Config("app.json")
-	assert.That(t, err == nil && string(text.ForProgram()) == "{}", "%q, %v", text, err)
+	require.Equal(t, err, nil, "%q", text)
+	assert.Equal(t, string(text.ForProgram()), "{}", "%q", text)
 	_, err = folder.Config("none.json")
 	assert.ErrorIs(t, err, fs.ErrNotExist, "a missing file")
 	_, err = openFolder(t, t.TempDir()).Config("app.json")

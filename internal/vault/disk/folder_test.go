@@ -23,14 +23,18 @@ func TestAFolderThatWasReplacedIsNotEntered(t *testing.T) {
 	}
 	sub := open()
 	got, err := unlessReplaced(sub, info("a"), "a")
-	assert.That(t, got == sub && err == nil, "the same folder: %v, %v", got, err)
+	assert.Equal(t, got, sub, "the same folder")
+	assert.NoError(t, err, "the same folder")
 	var refusal *Refusal
 	got, err = unlessReplaced(sub, info("b"), "a")
-	assert.That(t, got == nil && errors.As(err, &refusal) && err.Error() == `"a" was replaced while it was opened`, "another folder: %v, %v", got, err)
+	assert.That(t, got == nil, "another folder: %v, %v", got, err)
+	require.That(t, errors.As(err, &refusal), "another folder: %v, %v", got, err)
+	assert.Equal(t, err.Error(), `"a" was replaced while it was opened`, "another folder: %v, %v", got, err)
 	_, err = sub.Stat(".")
 	assert.ErrorIs(t, err, fs.ErrClosed, "another folder is still open")
 	got, err = unlessReplaced(sub, info("a"), "a")
-	assert.That(t, got == nil && errors.Is(err, fs.ErrClosed), "a folder that cannot be looked at: %v, %v", got, err)
+	assert.That(t, got == nil, "a folder that cannot be looked at: %v, %v", got, err)
+	assert.ErrorIs(t, err, fs.ErrClosed, "a folder that cannot be looked at: %v", got)
 }
 
 func TestInfoIsThatOfTheFolderWhereverItIs(t *testing.T) {
@@ -42,7 +46,8 @@ func TestInfoIsThatOfTheFolderWhereverItIs(t *testing.T) {
 	}
 	want := require.Value(os.Stat(filepath.Join(outer, "moved")))(t)
 	got, err := folder.Info()
-	assert.That(t, err == nil && os.SameFile(got, want), "%v, %v", got, err)
+	require.Equal(t, err, nil, "%v", got)
+	assert.That(t, os.SameFile(got, want), "%v", got)
 }
 
 func TestAClosedFolder(t *testing.T) {
@@ -65,16 +70,19 @@ func TestIgnored(t *testing.T) {
 	dir := planted(t, map[string]string{"n.md": "text"})
 	folder, name := openFolder(t, dir), filepath.Join(dir, ".vaultwicketignore")
 	text, err := folder.Ignored()
-	assert.That(t, errors.Is(err, fs.ErrNotExist) && text == nil, "without the file: %q, %v", text, err)
+	assert.ErrorIs(t, err, fs.ErrNotExist, "without the file: %q", text)
+	assert.That(t, text == nil, "without the file: %q, %v", text, err)
 	var refusal *Refusal
 	if os.Symlink("n.md", name) == nil {
 		text, err := folder.Ignored()
-		assert.That(t, errors.As(err, &refusal) && text == nil, "a link: %q, %v", text, err)
+		assert.That(t, errors.As(err, &refusal), "a link: %q, %v", text, err)
+		assert.That(t, text == nil, "a link: %q, %v", text, err)
 		os.Remove(name)
 	}
 	require.NoError(t, os.WriteFile(name, []byte("private/\n"), 0o644))
 	text, err = folder.Ignored()
-	assert.That(t, err == nil && string(text) == "private/\n", "%q, %v", text, err)
+	require.NoError(t, err)
+	assert.Equal(t, string(text), "private/\n")
 }
 
 // The limits in bytes, written out.
@@ -88,14 +96,19 @@ func TestSizeLimits(t *testing.T) {
 	folder := openFolder(t, dir)
 	var size *SizeError
 	_, err := folder.Read(mustPath(t, "note.md"))
-	assert.That(t, errors.As(err, &size) && size.Limit == 134_217_728, "a note: %v", err)
+	require.That(t, errors.As(err, &size), "a note: %v", err)
+	assert.Equal(t, size.Limit, 134_217_728, "a note: %v", err)
 	text, err := folder.Config("most.json")
-	assert.That(t, err == nil && len(text.ForProgram()) == 16_777_216, "settings as large as can be: %d bytes, %v", len(text.ForProgram()), err)
+	require.Equal(t, err, nil, "settings as large as can be: %d bytes", len(text.ForProgram()))
+	assert.Equal(t, len(text.ForProgram()), 16_777_216, "settings as large as can be: %d bytes", len(text.ForProgram()))
 	_, err = folder.Config("more.json")
-	assert.That(t, errors.As(err, &size) && size.Limit == 16_777_216, "settings that are larger: %v", err)
+	require.That(t, errors.As(err, &size), "settings that are larger: %v", err)
+	assert.Equal(t, size.Limit, 16_777_216, "settings that are larger: %v", err)
 	_, err = folder.Ignored()
-	assert.That(t, errors.As(err, &size) && size.Limit == 61_440, "patterns: %v", err)
+	require.That(t, errors.As(err, &size), "patterns: %v", err)
+	assert.Equal(t, size.Limit, 61_440, "patterns: %v", err)
 	require.That(t, os.Truncate(filepath.Join(dir, ".vaultwicketignore"), 61_440) == nil, "cannot be made shorter")
 	patterns, err := folder.Ignored()
-	assert.That(t, err == nil && len(patterns) == 61_440, "patterns as large as can be: %d bytes, %v", len(patterns), err)
+	require.Equal(t, err, nil, "patterns as large as can be: %d bytes", len(patterns))
+	assert.Equal(t, len(patterns), 61_440, "patterns as large as can be: %d bytes", len(patterns))
 }

@@ -31,7 +31,8 @@ func TestANoteThatAnotherProgramHasOpen(t *testing.T) {
 		release := hold(t, filepath.Join(dir, "A.md"), windows.FILE_SHARE_READ)
 		err := call(folder)
 		tree := contents(t, dir)
-		assert.That(t, errors.Is(err, system.ErrInUse) && maps.Equal(tree, map[string]string{"A.md": "text"}), "%s: %v, the folder has %q", name, err, tree)
+		assert.ErrorIs(t, err, system.ErrInUse, "%s", name)
+		assert.That(t, maps.Equal(tree, map[string]string{"A.md": "text"}), "%s: the folder has %q", name, tree)
 		release()
 		assert.NoError(t, call(folder), "%s once it is closed", name)
 	}
@@ -61,7 +62,8 @@ func TestWhatIsInTheCloudIsFetchedForItsReaderOnly(t *testing.T) {
 	f := openFolder(t, folder)
 	met := map[string]error{}
 	require.NoError(t, f.Walk(Path{}, func(e Entry) { _, _, met[e.Path.String()] = e.Read() }))
-	assert.That(t, met["Here.md"] == nil && errors.Is(met["Away.md"], system.ErrElsewhere), "read on a walk: %v", met)
+	assert.NoError(t, met["Here.md"], "read on a walk")
+	assert.ErrorIs(t, met["Away.md"], system.ErrElsewhere, "read on a walk")
 	if _, _, err := f.ReadHere(mustPath(t, "Away.md")); !errors.Is(err, system.ErrElsewhere) {
 		t.Errorf("by its path, but for no one: %v", err)
 	}

@@ -146,5 +146,6 @@ func TestWithoutDescriptorsNothingIsGuessed(t *testing.T) {
 		}
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "a", "b", "n.md"))
-	assert.That(t, err == nil && string(text) == "text", "the note became %q, %v", text, err)
+	require.Equal(t, err, nil, "the note became %q", text)
+	assert.Equal(t, string(text), "text", "the note became %q", text)
 }

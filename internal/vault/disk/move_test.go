@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -87,7 +86,8 @@ func TestChanges(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			dir := planted(t, start)
 			err := test.act(openFolder(t, dir))
-			assert.That(t, errors.Is(err, test.want) && (test.want != nil || err == nil), "error %v, want %v", err, test.want)
+			assert.ErrorIs(t, err, test.want)
+			assert.That(t, test.want != nil || err == nil, "error %v, want %v", err, test.want)
 			want := map[string]string{}
 			for _, files := range []map[string]string{start, test.tree} {
 				for path, text := range files {
@@ -124,10 +124,12 @@ func TestChangesThatAreRefused(t *testing.T) {
 		{"a folder of the trash", `is not the name of a file`, f.Untrash("..", mustPath(t, "b.md"), Text(nil))},
 	} {
 		var refusal *Refusal
-		assert.That(t, errors.As(test.err, &refusal) && strings.Contains(test.err.Error(), test.want), "%s: %v", test.name, test.err)
+		require.That(t, errors.As(test.err, &refusal), "%s: %v", test.name, test.err)
+		assert.Contains(t, test.err.Error(), test.want, "%s: %v", test.name, test.err)
 	}
 	got := contents(t, dir)
-	assert.That(t, len(got) == 3 && got["a.md"] == "text", "the tree is %q", got)
+	assert.Equal(t, len(got), 3, "the tree is %q", got)
+	assert.Equal(t, got["a.md"], "text", "the tree is %q", got)
 }
 
 func TestAFileComesBackFromTheTrashAsItWas(t *testing.T) {
@@ -156,7 +158,8 @@ func TestATrashThatIsALinkIsRefused(t *testing.T) {
 	}
 	_, err := trash(openFolder(t, dir), mustPath(t, "a.md"), Text([]byte("text")))
 	var refusal *Refusal
-	assert.That(t, errors.As(err, &refusal) && len(contents(t, elsewhere)) == 0, "error %v", err)
+	assert.That(t, errors.As(err, &refusal), "error %v", err)
+	assert.Equal(t, len(contents(t, elsewhere)), 0, "error %v", err)
 }
 
 func TestEveryFaultOfAChangeLeavesTheOldOrTheNew(t *testing.T) {

@@ -51,14 +51,17 @@ func TestParsePath(t *testing.T) {
 	} {
 		path, err := ParsePath(test.path)
 		if test.want == "" {
-			assert.That(t, err == nil && path.String() == test.path, "%s: %q, %v", test.name, path, err)
+			require.Equal(t, err, nil, "%s: %q", test.name, path)
+			assert.Equal(t, path.String(), test.path, "%s: %q", test.name, path)
 			continue
 		}
 		want := test.want
 		if !strings.HasPrefix(want, "path of ") {
 			want = "path " + strconv.Quote(test.path) + ": " + want
 		}
-		assert.That(t, err != nil && err.Error() == want && path == (Path{}), "%s: %q, %v, want %s", test.name, path, err, want)
+		require.That(t, err != nil, "%s: %v, want %s", test.name, err, want)
+		assert.Equal(t, err.Error(), want, "%s: %v", test.name, err)
+		assert.Equal(t, path, Path{}, "%s: %v, want %s", test.name, err, want)
 	}
 }
 
@@ -126,7 +129,8 @@ func TestDeviceNames(t *testing.T) {
 		others = append(others, "a."+name, "a "+name)
 	}
 	for _, name := range others {
-		assert.That(t, !isDevice(name) && !isDevice(name+".md"), "%q is a device", name)
+		assert.That(t, !isDevice(name), "%q is a device", name)
+		assert.That(t, !isDevice(name+".md"), "%q is a device", name)
 	}
 }
 
@@ -270,7 +274,10 @@ func TestAHardLinkedFileIsRefusedWhereSomethingIsHidden(t *testing.T) {
 			err := method.call(folder, Path{path}, Path{"A/seen.md"})
 			isTaken := errors.Is(err, fs.ErrExist) && slices.Contains([]string{"Publish", "Move", "Untrash", "IsFree"}, method.name)
 			isWalk := (strings.HasPrefix(method.name, "Walk") || method.name == "Contents" || strings.HasSuffix(method.name, "Folder") || method.name == "FolderInfo") && err != nil // it is no folder
-			assert.That(t, isTaken || isWalk || (IsHardLinked(err) && IsMissing(err)), "%s %s: %v", method.name, path, err)
+			if !isTaken && !isWalk {
+				assert.That(t, IsHardLinked(err), "%s %s: %v", method.name, path, err)
+				assert.That(t, IsMissing(err), "%s %s: %v", method.name, path, err)
+			}
 		}
 		after := treeText(t, dir)
 		require.That(t, after == before, "%s changed the folder:\n%s\nbefore:\n%s", method.name, after, before)
@@ -293,7 +300,8 @@ func TestAPlaceRefusesAHardLinkedFile(t *testing.T) {
 		}
 		assert.That(t, len(text) == 0, "%s: read %q", kind, text)
 		text, _, err := at.read("plain.md", nil)
-		assert.That(t, string(text) == "text" && err == nil, "%s: %q, %v", kind, text, err)
+		assert.Equal(t, string(text), "text", "%s", kind)
+		assert.NoError(t, err, "%s", kind)
 	}
 }
 
@@ -304,12 +312,14 @@ func TestAHardLinkedFileIsAFileWhereNothingIsHidden(t *testing.T) {
 	folder := openFolder(t, dir)
 	for _, path := range linked {
 		text, err := folder.Read(Path{path})
-		assert.That(t, string(text) == "text" && err == nil, "%s: %q, %v", path, text, err)
+		assert.Equal(t, string(text), "text", "%s", path)
+		assert.NoError(t, err, "%s", path)
 	}
 	assert.Equal(t, len(entries(t, folder.Walk, Path{"A"})), 6, "met")
 	assert.NoError(t, swap(folder, Path{"A/inside.md"}, []byte("text"), []byte("new")))
 	text, err := os.ReadFile(filepath.Join(dir, "Private", "secret.md"))
-	assert.That(t, string(text) == "text" && err == nil, "the other name contains %q, %v", text, err)
+	assert.Equal(t, string(text), "text", "the other name contains %q", text)
+	assert.NoError(t, err, "the other name contains %q", text)
 }
 
 // Two names that differ in the case of letters can be two names of one file: then
@@ -321,7 +331,8 @@ func TestARenameToASecondNameOfTheFile(t *testing.T) {
 	}
 	err := openFolder(t, dir).Move(Path{"a.md"}, Path{"A.md"}, Text([]byte("text")))
 	got := contents(t, dir)
-	assert.That(t, errors.Is(err, fs.ErrExist) && len(got) == 2, "%v, %q", err, got)
+	assert.ErrorIs(t, err, fs.ErrExist, "%q", got)
+	assert.Equal(t, len(got), 2, "%v, %q", err, got)
 }
 
 // TestANoteThatICloudTookIsNotMadeAgain: a second one would be in conflict with it when it
@@ -332,10 +343,12 @@ func TestANoteThatICloudTookIsNotMadeAgain(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(folder, root), []byte("stub"), 0o600))
 	f := openFolder(t, folder)
 	gone, other := mustPath(t, "Ideas/Bread.md"), mustPath(t, "Ideas/Breads.md")
-	assert.That(t, f.HasStub(gone) && !f.HasStub(other), "stubs: %v, %v", f.HasStub(gone), f.HasStub(other))
+	assert.That(t, f.HasStub(gone), "stubs: %v, %v", f.HasStub(gone), f.HasStub(other))
+	assert.That(t, !f.HasStub(other), "stubs: %v, %v", f.HasStub(gone), f.HasStub(other))
 	var refusal *Refusal
 	err := makeNote(f, gone, []byte("x"))
-	assert.That(t, errors.As(err, &refusal) && refusal.Reason == system.ErrElsewhere.Error(), "making it again: %v", err)
+	require.That(t, errors.As(err, &refusal), "making it again: %v", err)
+	assert.Equal(t, refusal.Reason, system.ErrElsewhere.Error(), "making it again: %v", err)
 	assert.NoError(t, makeNote(f, other, []byte("x")))
 	for name, want := range map[string]bool{".Bread.md.icloud": true, ".icloud": false, "Bread.md.icloud": false, ".Bread.md": false} {
 		assert.That(t, system.IsCloudStub(name) == want, "%s is a stub: %v", name, !want)

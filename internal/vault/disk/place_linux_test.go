@@ -21,7 +21,8 @@ func TestDescriptorsStayInTheProcess(t *testing.T) {
 	defer unix.Close(file)
 	for name, fd := range map[string]int{"folder": folder, "file": file} {
 		flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0)
-		assert.That(t, err == nil && flags&unix.FD_CLOEXEC != 0, "the %s has the flags %#x, %v", name, flags, err)
+		require.Equal(t, err, nil, "the %s has the flags %#x", name, flags)
+		assert.That(t, flags&unix.FD_CLOEXEC != 0, "the %s has the flags %#x", name, flags)
 	}
 	assert.That(t, openAsFile&unix.O_NOCTTY != 0, "a file that is a terminal could become that of the process")
 }
@@ -43,7 +44,8 @@ func TestErrorsOfDescriptors(t *testing.T) {
 	starved(t, 0, func() { _, _, said["openat n.md: too many open files"] = at.read("n.md", nil) })
 	starved(t, 1, func() { _, said["openat .: too many open files"] = folder.place(nil) }) // the first is that of the folder itself
 	for want, err := range said {
-		assert.That(t, err != nil && err.Error() == want, "%v, want %s", err, want)
+		require.That(t, err != nil, "%v, want %s", err, want)
+		assert.Equal(t, err.Error(), want, "%v", err)
 	}
 	assert.That(t, n == 0, "%d bytes of no file", n)
 }

@@ -52,7 +52,9 @@ func TestEveryPlaceHasTheSameErrors(t *testing.T) {
 			_, err = at.info(name)
 			assert.That(t, !wrong(err, name, reason), "%s: info of %s: %v", kind, name, err)
 			text, state, err := at.read(name, nil)
-			assert.That(t, !wrong(err, name, reason) && text == nil && state == (system.Stamp{}), "%s: read of %s: %q, %+v, %v", kind, name, text, state, err)
+			assert.That(t, !wrong(err, name, reason), "%s: read of %s: %q, %v", kind, name, text, err)
+			assert.That(t, text == nil, "%s: read of %s: %q, %v", kind, name, text, err)
+			assert.Equal(t, state, system.Stamp{}, "%s: read of %s: %q, %v", kind, name, text, err)
 			if name == "folder.md" {
 				continue
 			}
@@ -65,13 +67,17 @@ func TestEveryPlaceHasTheSameErrors(t *testing.T) {
 		_, err := at.step("real.md")
 		assert.That(t, !wrong(err, "real.md", "is not a folder"), "%s: step to a file: %v", kind, err)
 		text, _, err := at.read("real.md", nil)
-		assert.That(t, err == nil && string(text) == "real", "%s: %q, %v", kind, text, err)
+		require.Equal(t, err, nil, "%s", kind)
+		assert.Equal(t, string(text), "real", "%s", kind)
 		var size *SizeError
 		if _, _, err := at.read("big.md", nil); sparse && (!errors.As(err, &size) || *size != SizeError{"big.md", MaxNote + 1, MaxNote}) {
 			t.Errorf("%s: a file that is too large: %v", kind, err)
 		}
 		stamp, err := at.stamp("big.md")
-		assert.That(t, !sparse || (err == nil && stamp.Size == MaxNote+1), "%s: the stamp of a file that is too large: %+v, %v", kind, stamp, err)
+		if sparse {
+			assert.NoError(t, err, "%s: the stamp of a file that is too large", kind)
+			assert.Equal(t, stamp.Size, MaxNote+1, "%s: the size of a file that is too large", kind)
+		}
 	}
 }
 
@@ -89,7 +95,8 @@ func TestAFileThatMayNotBeReadHasAStamp(t *testing.T) {
 	t.Cleanup(func() { os.Chmod(filepath.Join(dir, "folder"), 0o755) })
 	for kind, at := range places(t, openFolder(t, dir)) {
 		stamp, err := at.stamp("shut.md")
-		assert.That(t, err == nil && stamp.Size == 4, "%s: %+v, %v", kind, stamp, err)
+		require.Equal(t, err, nil, "%s: %+v", kind, stamp)
+		assert.Equal(t, stamp.Size, 4, "%s: %+v", kind, stamp)
 		_, _, err = at.read("shut.md", nil)
 		assert.ErrorIs(t, err, fs.ErrPermission, "%s: reading", kind)
 		_, err = at.step("folder")
@@ -106,7 +113,8 @@ func TestEveryPlaceListsTheSame(t *testing.T) {
 		found = slices.DeleteFunc(found, func(l listed) bool { return l.name[0] == '.' })
 		slices.SortFunc(found, func(a, b listed) int { return len(a.name) - len(b.name) })
 		want := []listed{{"b", true}, {"a.md", false}, {"a name of several words, which is longer.md", false}}
-		assert.That(t, err == nil && slices.Equal(found, want), "%s: %v, %v", kind, found, err)
+		require.Equal(t, err, nil, "%s: %v", kind, found)
+		assert.EqualSlices(t, found, want, "%s", kind)
 	}
 }
 
@@ -120,14 +128,19 @@ func TestAStepLeadsToAPlace(t *testing.T) {
 		require.That(t, err == nil, "%s: %v", kind, err)
 		a.close() // b is open for itself
 		text, stamp, err := b.read("n.md", nil)
-		assert.That(t, string(text) == "text" && stamp.Size == 4 && err == nil, "%s: %q, %+v, %v", kind, text, stamp, err)
+		assert.Equal(t, string(text), "text", "%s: %+v", kind, stamp)
+		assert.Equal(t, stamp.Size, 4, "%s: %+v", kind, stamp)
+		assert.NoError(t, err, "%s: %+v", kind, stamp)
 		found, err := b.list()
-		assert.That(t, err == nil && len(slices.DeleteFunc(found, func(l listed) bool { return l.name[0] == '.' })) == 1, "%s: %v, %v", kind, found, err)
+		require.Equal(t, err, nil, "%s: %v", kind, found)
+		assert.Equal(t, len(slices.DeleteFunc(found, func(l listed) bool { return l.name[0] == '.' })), 1,
+			"%s: %v", kind, found)
 		b.close()
 		_, err = a.step("b")
 		assert.That(t, err != nil, "%s: a step from a place that is closed", kind)
 		found, err = b.list()
-		assert.That(t, err != nil && len(found) == 0, "%s: a place that is closed lists %v", kind, found)
+		assert.That(t, err != nil, "%s: a place that is closed lists %v", kind, found)
+		assert.Equal(t, len(found), 0, "%s: a place that is closed lists %v", kind, found)
 		_, err = b.info("n.md")
 		assert.That(t, err != nil, "%s: a place that is closed knows a file", kind)
 		_, _, err = b.read("n.md", nil)
@@ -167,7 +180,8 @@ func TestAFileThatIsReplacedAfterItsListingIsRefused(t *testing.T) {
 				_, _, err = e.Read()
 				assert.That(t, !wrong(err, "n.md", test.reason), "%s, %s: read: %v", how, name, err)
 			})
-			assert.That(t, err == nil && visited == 1, "%s, %s: %d visits, %v", how, name, visited, err)
+			require.Equal(t, err, nil, "%s, %s: %d visits", how, name, visited)
+			assert.Equal(t, visited, 1, "%s, %s: %d visits", how, name, visited)
 		}
 	}
 }
@@ -188,7 +202,8 @@ func TestAFolderThatIsReplacedAfterItsListingCountsAsEmpty(t *testing.T) {
 					t.Skip("cannot be made here:", err)
 				}
 			})
-			assert.That(t, err == nil && visited == 1, "%s, %s: %d visits, %v", how, name, visited, err)
+			require.Equal(t, err, nil, "%s, %s: %d visits", how, name, visited)
+			assert.Equal(t, visited, 1, "%s, %s: %d visits", how, name, visited)
 		}
 	}
 }
@@ -205,7 +220,8 @@ func TestAnEntryIsReadWhereItsFolderHasGone(t *testing.T) {
 			t.Skip("an open folder cannot be moved here")
 		}
 		text, _, err := e.Read()
-		assert.That(t, err == nil && string(text) == "mine", "read %q, %v", text, err)
+		require.NoError(t, err)
+		assert.Equal(t, string(text), "mine")
 	})
 	assert.That(t, err == nil, "%v", err)
 }

@@ -14,7 +14,8 @@ func TestStatAndOpenAgree(t *testing.T) {
 	folder := openFolder(t, planted(t, map[string]string{"a/n.md": "12345"}))
 	for path, there := range map[string]bool{"a/n.md": true, "a": false, "a/x.md": false, "a/n.md/x": false, "b/n.md": false} {
 		info, err := folder.Stat(mustPath(t, path))
-		assert.That(t, (err == nil) == there && (!there || info.Size() == 5), "Stat(%s): %v", path, err)
+		assert.Equal(t, err == nil, there, "Stat(%s): %v", path, err)
+		assert.That(t, !there || info.Size() == 5, "Stat(%s): %v", path, err)
 		file, err := folder.Open(mustPath(t, path))
 		assert.That(t, (err == nil) == there, "Open(%s): %v", path, err)
 		if err == nil {
@@ -48,7 +49,8 @@ func TestAFileOutlivesItsFolder(t *testing.T) {
 	defer file.Close()
 	folder.Close()
 	got, err := readAll(file, MaxNote)
-	assert.That(t, err == nil && string(got) == "text", "%q, %v", got, err)
+	require.NoError(t, err)
+	assert.Equal(t, string(got), "text")
 }
 
 func TestAFolderSwappedForALinkLeadsNowhere(t *testing.T) {

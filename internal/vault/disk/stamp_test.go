@@ -48,12 +48,15 @@ func TestAllStampsOfAnUntouchedFileAreEqual(t *testing.T) {
 	folder := tree(t, "a/b/one.md")
 	path := mustPath(t, "a/b/one.md")
 	want, err := folder.Stamp(path)
-	require.That(t, err == nil && want.Size == int64(len("text of a/b/one.md")) && want.Modified != 0, "%+v, %v", want, err)
+	require.Equal(t, err, nil, "%+v", want)
+	require.Equal(t, want.Size, int64(len("text of a/b/one.md")), "%+v", want)
+	require.That(t, want.Modified != 0, "%+v", want)
 	known := want.Changed != 0 && want.Inode != 0
 	assert.That(t, runtime.GOOS != "linux" || known, "the system did not tell: %+v", want)
 	check := func(how string, got system.Stamp, err error) {
 		t.Helper()
-		assert.That(t, err == nil && got == want, "%s: %+v, %v, want %+v", how, got, err, want)
+		require.Equal(t, err, nil, "%s: want %+v", how, want)
+		assert.Equal(t, got, want, "%s", how)
 	}
 	_, got, err := folder.ReadStamped(path)
 	check("a read by path", got, err)
@@ -100,7 +103,9 @@ func TestAStampTellsAChangeWhoseTimeWasPutBack(t *testing.T) {
 				require.NoError(t, change(full))
 				require.NoError(t, os.Chtimes(full, time.Time{}, time.Unix(0, before.Modified)))
 				after, err := folder.Stamp(mustPath(t, "n.md"))
-				require.That(t, err == nil && after.Modified == before.Modified && after.Size == before.Size, "%+v, %v", after, err)
+				require.Equal(t, err, nil, "%+v", after)
+				require.Equal(t, after.Modified, before.Modified, "%+v", after)
+				require.Equal(t, after.Size, before.Size, "%+v", after)
 				if after != before {
 					return
 				}
@@ -119,13 +124,16 @@ func TestAStamperLooksAsTheFolderDoes(t *testing.T) {
 		path := mustPath(t, name)
 		want, wantErr := folder.Stamp(path)
 		got, err := looks.Stamp(path)
-		assert.That(t, got == want && (err == nil) == (wantErr == nil) && IsMissing(err) == IsMissing(wantErr), "%s: %+v, %v, want %+v, %v", name, got, err, want, wantErr)
+		assert.Equal(t, got, want, "%s: %v, %v", name, err, wantErr)
+		assert.Equal(t, err == nil, wantErr == nil, "%s: %v, want %+v, %v", name, err, want, wantErr)
+		assert.Equal(t, IsMissing(err), IsMissing(wantErr), "%s: %v, want %+v, %v", name, err, want, wantErr)
 	}
 	require.Value(looks.Stamp(mustPath(t, "c/five.md")))(t)
 	looks.Close()
 	looks.Close()
 	got, err := looks.Stamp(mustPath(t, "c/five.md"))
-	assert.That(t, err == nil && got.Size != 0, "after it was closed: %+v, %v", got, err)
+	require.Equal(t, err, nil, "after it was closed: %+v", got)
+	assert.That(t, got.Size != 0, "after it was closed: %+v", got)
 }
 
 // scene is an opened file to which something happens after a number of reads.
@@ -198,13 +206,15 @@ func TestAStampedReadIsOneStateOfTheFileOrUnknown(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			first := test.file.stamps[0]
 			text, state, err := readStamped(&test.file, "n.md", nil, 8)
-			assert.That(t, string(text) == test.want && test.file.reads == test.reads, "read %q in %d reads", text, test.file.reads)
+			assert.Equal(t, string(text), test.want, "read %q in %d reads", text, test.file.reads)
+			assert.Equal(t, test.file.reads, test.reads, "read %q in %d reads", text, test.file.reads)
 			if want := (system.Stamp{}); test.known && state != first || !test.known && state != want {
 				t.Errorf("stamp %+v", state)
 			}
 			var got, want *SizeError
 			if errors.As(test.err, &want) {
-				assert.That(t, errors.As(err, &got) && *got == *want, "error %v, want %v", err, want)
+				require.That(t, errors.As(err, &got), "error %v, want %v", err, want)
+				assert.Equal(t, *got, *want, "error %v, want %v", err, want)
 				return
 			}
 			assert.That(t, errors.Is(err, test.err), "error %v, want %v", err, test.err)
@@ -216,14 +226,19 @@ func TestReadIntoUsesTheMemoryItIsGiven(t *testing.T) {
 	dir := planted(t, map[string]string{"long.md": strings.Repeat("long ", 1000), "short.md": "short", "empty.md": ""})
 	for kind, at := range places(t, openFolder(t, dir)) {
 		buf, _, err := at.read("long.md", make([]byte, 3, 7))
-		require.That(t, err == nil && string(buf) == strings.Repeat("long ", 1000), "%s: %d bytes, %v", kind, len(buf), err)
+		require.Equal(t, err, nil, "%s: %d bytes", kind, len(buf))
+		require.Equal(t, string(buf), strings.Repeat("long ", 1000), "%s: %d bytes", kind, len(buf))
 		for name, want := range map[string]string{"short.md": "short", "empty.md": ""} {
 			text, stamp, err := at.read(name, buf)
-			assert.That(t, err == nil && string(text) == want && stamp.Size == int64(len(want)), "%s: %s contains %q, %+v, %v", kind, name, text, stamp, err)
+			require.Equal(t, err, nil, "%s: %s contains %q, %+v", kind, name, text, stamp)
+			assert.Equal(t, string(text), want, "%s: %s contains %q, %+v", kind, name, text, stamp)
+			assert.Equal(t, stamp.Size, int64(len(want)), "%s: %s contains %q, %+v", kind, name, text, stamp)
 			assert.That(t, &text[:1][0] == &buf[0], "%s: %s was read into other memory", kind, name)
 		}
 		long, _, err := at.read("long.md", buf)
-		assert.That(t, err == nil && string(long) == strings.Repeat("long ", 1000) && &long[0] == &buf[0], "%s: what just fits: %d bytes, %v", kind, len(long), err)
+		require.Equal(t, err, nil, "%s: what just fits: %d bytes", kind, len(long))
+		assert.Equal(t, string(long), strings.Repeat("long ", 1000), "%s: what just fits: %d bytes", kind, len(long))
+		assert.Equal(t, &long[0], &buf[0], "%s: what just fits: %d bytes", kind, len(long))
 	}
 }
 

@@ -240,10 +240,13 @@ func TestNoMethodReachesWhatItsTextCloses(t *testing.T) {
 	// The note is judged as it is at that moment.
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "one.md"), []byte("open now"), 0o600))
 	text, err := folder.Read(mustPath(t, "one.md"))
-	assert.That(t, string(text) == "open now" && err == nil && !folder.IsClosed(mustPath(t, "one.md")), "%q, %v", text, err)
+	assert.Equal(t, string(text), "open now")
+	require.NoError(t, err)
+	assert.That(t, !folder.IsClosed(mustPath(t, "one.md")), "%q, %v", text, err)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "one.md"), []byte("text"), 0o600))
 	_, err = folder.Stat(mustPath(t, "one.md"))
-	assert.That(t, errors.Is(err, fs.ErrNotExist) && folder.IsClosed(mustPath(t, "one.md")), "%v", err)
+	assert.ErrorIs(t, err, fs.ErrNotExist)
+	assert.That(t, folder.IsClosed(mustPath(t, "one.md")), "%v", err)
 }
 
 // kindOf is what an error says besides the path.
@@ -324,7 +327,10 @@ func TestWalksMeetExactlyWhatTheViewSees(t *testing.T) {
 			if at != (Path{}) && !view.Sees(at.text, true) && len(want) == 0 && !errors.Is(err, fs.ErrNotExist) {
 				rt.Errorf("below %q, which is hidden: %v", under, err)
 			}
-			assert.That(rt, IsMissing(err) == IsMissing(both) && IsMissing(err) == IsMissing(alone), "below %q: %v, at once %v, and of folders %v", under, err, both, alone)
+			assert.Equal(rt, IsMissing(err), IsMissing(both),
+				"below %q: %v, at once %v, and of folders %v", under, err, both, alone)
+			assert.Equal(rt, IsMissing(err), IsMissing(alone),
+				"below %q: %v, at once %v, and of folders %v", under, err, both, alone)
 		}
 	})
 }

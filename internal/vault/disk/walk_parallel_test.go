@@ -48,7 +48,9 @@ func TestAParallelWalkMeetsWhatAWalkMeets(t *testing.T) {
 		})
 		slices.Sort(want)
 		slices.Sort(got)
-		assert.That(t, err == nil && slices.Equal(got, want) && len(got) != 0, "below %q: %d entries (%v), want %d", under, len(got), err, len(want))
+		require.Equal(t, err, nil, "below %q: %d entries (%v), want %d", under, len(got), err, len(want))
+		assert.EqualSlices(t, got, want, "below %q: %d entries (%v), want %d", under, len(got), err, len(want))
+		assert.That(t, len(got) != 0, "below %q: %d entries (%v), want %d", under, len(got), err, len(want))
 	}
 }
 
@@ -72,7 +74,8 @@ func TestAFolderThatMayNotBeEnteredIsEmpty(t *testing.T) {
 			files++
 		}
 	})
-	assert.That(t, err == nil && files == 1, "%d files, %v", files, err)
+	require.Equal(t, err, nil, "%d files", files)
+	assert.Equal(t, files, 1, "%d files", files)
 }
 
 func TestAParallelWalkKeepsEveryProcessorBusyAndNoMore(t *testing.T) {
@@ -101,7 +104,8 @@ func TestAParallelWalkKeepsEveryProcessorBusyAndNoMore(t *testing.T) {
 			met.Wait()
 		}
 	})
-	assert.That(t, err == nil && highest == most, "%d visits at once of %d, %v", highest, most, err)
+	require.Equal(t, err, nil, "%d visits at once of %d", highest, most)
+	assert.Equal(t, highest, most, "%d visits at once of %d", highest, most)
 }
 
 func TestAWalkInsideAWalkEnds(t *testing.T) {
@@ -113,7 +117,8 @@ func TestAWalkInsideAWalkEnds(t *testing.T) {
 		}
 		assert.NoError(t, folder.WalkParallel(e.Path, func(e Entry) { files.Add(1) }))
 	})
-	assert.That(t, err == nil && files.Load() == 5, "%d files, %v", files.Load(), err)
+	require.Equal(t, err, nil, "%d files", files.Load())
+	assert.Equal(t, files.Load(), 5, "%d files", files.Load())
 }
 
 func TestAChildIsWhatParsePathMakesOfIt(t *testing.T) {
@@ -133,10 +138,12 @@ func TestAChildIsWhatParsePathMakesOfIt(t *testing.T) {
 		}
 		want, err := ParsePath(full)
 		got, ok := at.child(name)
-		require.That(t, ok == (err == nil) && (!ok || got == want), "%q in %q: %q, %v; parsed %q, %v", name, at, got, ok, want, err)
+		require.Equal(t, ok, err == nil, "%q in %q: %q, parsed %q, %v", name, at, got, want, err)
+		require.That(t, !ok || got == want, "%q in %q: %q, parsed %q, %v", name, at, got, want, err)
 	})
 	long := Path{strings.Repeat("a", maxPath-len("/b"))}
 	_, fits := long.child("b")
 	_, over := long.child("bb")
-	assert.That(t, fits && !over, "a path as long as can be: %v, and a byte more: %v", fits, over)
+	assert.That(t, fits, "a path as long as can be: and a byte more")
+	assert.That(t, !over, "a path as long as can be: and a byte more")
 }
