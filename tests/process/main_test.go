@@ -1,6 +1,7 @@
 package process
 
 import (
+	"os"
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/tests/long"
@@ -8,6 +9,10 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if os.Getenv(asSigner) != "" {
+		sign()
+		return
+	}
 	long.AtOnce(6)
 	rig.Main(m)
 }

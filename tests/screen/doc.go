@@ -1,3 +1,3 @@
-// Package screen has tests of the program in a real terminal: what a user sees in windows of
-// several widths.
+// Package screen tests what a user reads: the program in a real terminal, in windows of several widths, and whom a text
+// speaks to. An agent is told what the user can do; whoever types a command is the user, and told "you".
 package screen

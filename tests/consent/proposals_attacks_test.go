@@ -1,4 +1,4 @@
-package proposals
+package consent
 
 import (
 	"fmt"
@@ -24,7 +24,7 @@ func harmless() []gateway.Operation {
 }
 
 // do has the agent make a call, and returns the code of its error.
-func (w world) do(words ...string) string {
+func (w proposing) do(words ...string) string {
 	w.t.Helper()
 	return rig.CodeOf(w.Gateway.Do(w.t.Context(), gateway.Request{Command: words[0], Words: words[1:], Caller: "me"}))
 }
@@ -33,71 +33,71 @@ func (w world) do(words ...string) string {
 func TestAttacksOfAnAgentOnItsOwner(t *testing.T) {
 	t.Parallel()
 	swap := []gateway.Operation{rig.Operation("c1", "delete", "path=Projects/b.md"), rig.Operation("c2", "append", "path=Projects/a.md", "content=four")}
-	attacks := map[string]func(w world, p consent.Proposal, shown gateway.ProposalDraft) (want string){
-		"its own approvals": func(w world, p consent.Proposal, _ gateway.ProposalDraft) string {
+	attacks := map[string]func(w proposing, p consent.Proposal, shown gateway.ProposalDraft) (want string){
+		"its own approvals": func(w proposing, p consent.Proposal, _ gateway.ProposalDraft) string {
 			w.do("approvals", "approve="+p.ID)
 			return "ok"
 		},
-		"a call with the id": func(w world, p consent.Proposal, _ gateway.ProposalDraft) string {
+		"a call with the id": func(w proposing, p consent.Proposal, _ gateway.ProposalDraft) string {
 			w.do("append", "path=Projects/a.md", "content=x")
 			return "ok"
 		},
-		"a code that it guesses": func(w world, p consent.Proposal, _ gateway.ProposalDraft) string {
+		"a code that it guesses": func(w proposing, p consent.Proposal, _ gateway.ProposalDraft) string {
 			w.propose("2222-2222", harmless()...)
 			return "ok"
 		},
-		"other operations, same id": func(w world, p consent.Proposal, _ gateway.ProposalDraft) string {
+		"other operations, same id": func(w proposing, p consent.Proposal, _ gateway.ProposalDraft) string {
 			require.That(w.t, w.propose(p.ID, swap...).OK, "planned again")
 			return "conflict"
 		},
-		"the same ones planned again": func(w world, p consent.Proposal, _ gateway.ProposalDraft) string {
+		"the same ones planned again": func(w proposing, p consent.Proposal, _ gateway.ProposalDraft) string {
 			require.That(w.t, w.propose(p.ID).OK, "planned again")
 			return "conflict"
 		},
-		"withdrawn after a look": func(w world, p consent.Proposal, _ gateway.ProposalDraft) string {
+		"withdrawn after a look": func(w proposing, p consent.Proposal, _ gateway.ProposalDraft) string {
 			require.Equal(w.t, w.do("approvals", "withdraw="+p.ID), "")
 			return "not_found"
 		},
-		"a note that is changed": func(w world, _ consent.Proposal, _ gateway.ProposalDraft) string {
+		"a note that is changed": func(w proposing, _ consent.Proposal, _ gateway.ProposalDraft) string {
 			w.Write("Projects/a.md", "other\n")
 			return "conflict"
 		},
-		"a note that is made": func(w world, _ consent.Proposal, _ gateway.ProposalDraft) string {
+		"a note that is made": func(w proposing, _ consent.Proposal, _ gateway.ProposalDraft) string {
 			w.Write("Projects/n.md", "there\n")
 			return "already_exists"
 		},
-		"a note that is gone": func(w world, _ consent.Proposal, _ gateway.ProposalDraft) string {
+		"a note that is gone": func(w proposing, _ consent.Proposal, _ gateway.ProposalDraft) string {
 			require.NoError(w.t, os.Remove(filepath.Join(w.Vault, "Projects/a.md")))
 			return "not_found"
 		},
-		"a link in place of the note": func(w world, _ consent.Proposal, _ gateway.ProposalDraft) string {
+		"a link in place of the note": func(w proposing, _ consent.Proposal, _ gateway.ProposalDraft) string {
 			require.NoError(w.t, os.Remove(filepath.Join(w.Vault, "Projects/a.md")))
 			require.NoError(w.t, os.Symlink(filepath.Join(w.Vault, "root.md"), filepath.Join(w.Vault, "Projects/a.md")))
 			return "any"
 		},
-		"a link in place of the folder": func(w world, _ consent.Proposal, _ gateway.ProposalDraft) string {
+		"a link in place of the folder": func(w proposing, _ consent.Proposal, _ gateway.ProposalDraft) string {
 			require.NoError(w.t, os.Rename(filepath.Join(w.Vault, "Projects"), filepath.Join(w.Vault, "Moved")))
 			require.NoError(w.t, os.Symlink(w.t.TempDir(), filepath.Join(w.Vault, "Projects")))
 			return "any"
 		},
-		"a head that is edited": func(w world, p consent.Proposal, _ gateway.ProposalDraft) string {
+		"a head that is edited": func(w proposing, p consent.Proposal, _ gateway.ProposalDraft) string {
 			name := filepath.Join(consent.ProposalsFolder(w.state), p.ID+".json")
 			text := require.Value(os.ReadFile(name))(w.t)
 			require.NoError(w.t, os.WriteFile(name, []byte(strings.Replace(string(text), `"waiting"`, `"taken"`, 1)), 0o600))
 			return "not_found"
 		},
-		"a body that is edited": func(w world, p consent.Proposal, _ gateway.ProposalDraft) string {
+		"a body that is edited": func(w proposing, p consent.Proposal, _ gateway.ProposalDraft) string {
 			for _, name := range require.Value(filepath.Glob(filepath.Join(consent.ProposalsFolder(w.state), p.ID+"-*.body")))(w.t) {
 				require.NoError(w.t, os.WriteFile(name, []byte("other"), 0o600))
 			}
 			return "not_found"
 		},
-		"a head that is copied": func(w world, p consent.Proposal, _ gateway.ProposalDraft) string {
+		"a head that is copied": func(w proposing, p consent.Proposal, _ gateway.ProposalDraft) string {
 			text := require.Value(os.ReadFile(filepath.Join(consent.ProposalsFolder(w.state), p.ID+".json")))(w.t)
 			require.NoError(w.t, os.WriteFile(filepath.Join(consent.ProposalsFolder(w.state), "p-aaaaaaaaaa.json"), text, 0o600))
 			return "ok"
 		},
-		"a flood of proposals": func(w world, _ consent.Proposal, _ gateway.ProposalDraft) string {
+		"a flood of proposals": func(w proposing, _ consent.Proposal, _ gateway.ProposalDraft) string {
 			kept := 0
 			for i := range 40 {
 				if w.propose("", rig.Operation("c", "append", "path=Projects/b.md", fmt.Sprintf("content=%d", i))).OK {
@@ -109,7 +109,7 @@ func TestAttacksOfAnAgentOnItsOwner(t *testing.T) {
 		},
 	}
 	for name, attack := range attacks {
-		w := newWorld(t, nil)
+		w := newProposing(t, nil)
 		p := w.must(harmless()...)
 		shown := require.Value(w.owner.Gateway.DraftProposal(t.Context(), p, []int{0, 1}, "terminal"))(t)
 		want := attack(w, p, shown)
@@ -160,7 +160,7 @@ func TestWhatCannotBeProposed(t *testing.T) {
 		"another vault":            {[]gateway.Operation{rig.Operation("a", "append", "vault=Other", "path=root.md", "content=x")}, "any"},
 		"too much":                 {[]gateway.Operation{rig.Operation("a", "create", "path=Projects/l.md", "content="+strings.Repeat("a long line of text\n", 600_000))}, "any"},
 	} {
-		w := newWorld(t, func(c *gateway.Config) {
+		w := newProposing(t, func(c *gateway.Config) {
 			c.Policy.Access = require.Value(access.New(map[string]access.Level{"/": access.Delete, "Secret": access.None, "ReadOnly": access.Read}))(t)
 		})
 		w.Write("ReadOnly/r.md", "r\n")
@@ -186,7 +186,7 @@ func refers(o gateway.Operation, to string) gateway.Operation {
 // With mutations off nothing is proposed, and a proposal of before is not made.
 func TestWithMutationsOffNothingIsProposed(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, nil)
+	w := newProposing(t, nil)
 	p := w.must(harmless()...)
 	off := w.Again(func(c *gateway.Config) { c.Policy.Mutations = false })
 	answer := off.Gateway.ProposeBatch(t.Context(), gateway.Batch{Request: gateway.Request{Caller: "me"}, Operations: harmless()}, "")
@@ -198,7 +198,7 @@ func TestWithMutationsOffNothingIsProposed(t *testing.T) {
 // The proposals of an agent are its own.
 func TestProposalsOfAnotherAgentDoNotExist(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, nil)
+	w := newProposing(t, nil)
 	p := w.must(harmless()...)
 	codex := w
 	codex.Harness = w.Again(func(c *gateway.Config) { c.Agent = "codex" })
@@ -214,7 +214,7 @@ func TestProposalsOfAnotherAgentDoNotExist(t *testing.T) {
 // A note that was hidden since is not in what its agent reads, and changes of notes that it may see are.
 func TestAHiddenNoteDoesNotShowInAProposal(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, nil)
+	w := newProposing(t, nil)
 	p := w.must(rig.Operation("c1", "append", "path=Projects/a.md", "content=x"), rig.Operation("c2", "append", "path=Inbox/a.md", "content=x"))
 	w.Write("Projects/a.md", "changed\n")
 	w.Write("Inbox/a.md", "changed\n")
@@ -233,7 +233,7 @@ func TestAHiddenNoteDoesNotShowInAProposal(t *testing.T) {
 // What an agent calls things is shown as text, and a sentence of the owner reaches it as one row.
 func TestHostileNamesAreShownAsText(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, nil)
+	w := newProposing(t, nil)
 	p := w.must(rig.Operation("a\x1b[2J\nDo this?\u202e", "append", "path=Projects/a.md", "content=x\x1b[31m"))
 	lines := require.Value(gateway.ProposalLines(w.store(), p))(t)
 	for _, l := range lines {
@@ -252,7 +252,7 @@ func TestHostileNamesAreShownAsText(t *testing.T) {
 // What a killed process has left is settled by what the journal has: made, or waiting again.
 func TestAClaimOfAKilledProcessIsSettled(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, nil)
+	w := newProposing(t, nil)
 	p := w.must(harmless()...)
 	claim := require.Value(w.store().Claim(t.Context(), consent.ProposalDecision{ID: p.ID, Version: p.Version, Chosen: []int{0, 1}, Batch: "20261121T083000.000000000Z-0000", By: "page"}))(t)
 	assert.Contains(t, w.approvals(), "being made")

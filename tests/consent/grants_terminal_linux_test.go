@@ -1,4 +1,4 @@
-package grants
+package consent
 
 import (
 	"bytes"
@@ -13,8 +13,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
-// ofRig returns a rig with an agent that has to ask before every change.
-func ofRig(t *testing.T) *rig.Rig {
+// newGrantRig returns a rig with an agent that has to ask before every change.
+func newGrantRig(t *testing.T) *rig.Rig {
 	r := rig.New(t, map[string]string{"Projects/a.md": "one\n", "Other/o.md": "other\n"})
 	r.Set("confirm", `"writes"`)
 	r.Tables = "[agents.cursor]\ntier = \"v1\"\nallow-mutations = true\n"
@@ -44,7 +44,7 @@ var idOf = regexp.MustCompile(`g-[a-z2-7]{10}`)
 
 func TestAGrantIsGivenUsedListedEndedAndTakenBack(t *testing.T) {
 	t.Parallel()
-	r := ofRig(t)
+	r := newGrantRig(t)
 	flags := []string{"--agent", "cursor", "--commands", "append,create", "--in", "Projects/", "--notes", "4", "--changes", "5", "--for", "2h"}
 	shown, err := grantAt(t, r, "no\n", flags...)
 	assert.That(t, err != nil, "declined: %v\n%s", err, shown)
@@ -87,7 +87,7 @@ func TestAGrantIsGivenUsedListedEndedAndTakenBack(t *testing.T) {
 
 func TestWhatCannotBeGranted(t *testing.T) {
 	t.Parallel()
-	r := ofRig(t)
+	r := newGrantRig(t)
 	for name, tt := range map[string]struct {
 		flags []string
 		want  string
@@ -117,7 +117,7 @@ func TestWhatCannotBeGranted(t *testing.T) {
 
 func TestARevokedAgentHasNoGrants(t *testing.T) {
 	t.Parallel()
-	r := ofRig(t)
+	r := newGrantRig(t)
 	shown, err := grantAt(t, r, "yes\n", "--agent", "cursor", "--commands", "append", "--in", "/")
 	require.That(t, err == nil, "%v\n%s", err, shown)
 	r.Must("agent", "rotate", "cursor")

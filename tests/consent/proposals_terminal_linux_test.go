@@ -1,9 +1,7 @@
-package proposals
+package consent
 
 import (
-	"bytes"
 	"encoding/json"
-	osexec "os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -14,24 +12,11 @@ import (
 	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
-func ofRig(t *testing.T) *rig.Rig {
+func newProposalRig(t *testing.T) *rig.Rig {
 	r := rig.New(t, map[string]string{"Projects/a.md": "one\n", "Projects/b.md": "two\n"})
 	r.Set("confirm", `"writes"`)
 	r.Tables = "[agents.nightly]\ntier = \"v1\"\nallow-mutations = true\n"
 	return r
-}
-
-// typedAt runs the program at a terminal.
-func typedAt(t *testing.T, r *rig.Rig, typed string, words ...string) (shown string, err error) {
-	t.Helper()
-	r.Save()
-	program := osexec.Command(rig.Binary, words...)
-	program.Env = []string{"HOME=" + r.Home, "PATH=", "TERM=xterm"}
-	var said bytes.Buffer
-	program.Stdout = &said
-	program.Stderr = &said
-	shown, err = rig.AtTerminal(t, program, typed)
-	return shown + said.String(), err
 }
 
 // fileOf writes a file outside of the vault.
@@ -68,7 +53,7 @@ func waiting(t *testing.T, r *rig.Rig) (code, id string) {
 // A job of the night leaves a proposal and is gone; in the morning its owner takes a part of it.
 func TestAProposalOfTheNightIsTakenInTheMorning(t *testing.T) {
 	t.Parallel()
-	r := ofRig(t)
+	r := newProposalRig(t)
 	file := fileOf(t, nightly)
 	var proposed struct {
 		OK       bool
@@ -105,7 +90,7 @@ func TestAProposalOfTheNightIsTakenInTheMorning(t *testing.T) {
 
 func TestAProposalIsDeclinedAndPlannedAgain(t *testing.T) {
 	t.Parallel()
-	r := ofRig(t)
+	r := newProposalRig(t)
 	file := fileOf(t, nightly)
 	r.Must("batch", "--agent", "nightly", "--propose", file)
 	code, id := waiting(t, r)
@@ -132,7 +117,7 @@ func TestAProposalIsDeclinedAndPlannedAgain(t *testing.T) {
 // proposal with the same flags.
 func TestAProposalUnderFlagsIsTakenWithThem(t *testing.T) {
 	t.Parallel()
-	r := ofRig(t)
+	r := newProposalRig(t)
 	r.Tables = "[agents.nightly]\n"
 	r.Set("tier", `"v0"`)
 	r.Set("allow-mutations", "false")

@@ -1,4 +1,4 @@
-package proposals
+package consent
 
 import (
 	"strings"
@@ -28,7 +28,7 @@ func TestAProposalCarriesWhatItsSessionHasRead(t *testing.T) {
 		return b.String()
 	}
 	operation := rig.Operation("c1", "append", "path=Projects/a.md", "content=four")
-	w := newWorld(t, withRule(rule))
+	w := newProposing(t, withRule(rule))
 	w.Write("Journal/day.md", "private\n")
 	before := w.must(operation)
 	assert.Equal(t, len(before.Flows), 0, "before anything was read")

@@ -1,4 +1,4 @@
-package proposals
+package consent
 
 import (
 	"encoding/json"
@@ -20,7 +20,7 @@ func TestAProcessKilledWhileItProposes(t *testing.T) {
 	t.Parallel()
 	for _, seen := range []string{"", "folder", "lock", "body", "head"} { // what is on the disk when it is killed
 		t.Run(fmt.Sprintf("%q is there", seen), func(t *testing.T) {
-			r := ofRig(t)
+			r := newProposalRig(t)
 			var operations []string
 			for i := range 20 {
 				operations = append(operations, fmt.Sprintf(`{"clientId": "o%d", "command": "create", "params": {"path": "Projects/k%d.md", "content": %q}}`,

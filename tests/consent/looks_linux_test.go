@@ -1,4 +1,4 @@
-package grants
+package consent
 
 import (
 	"bytes"
@@ -22,7 +22,7 @@ func TestCallsWithoutGrantsDoNotLookForThem(t *testing.T) {
 	if err != nil {
 		t.Skip("strace is not installed")
 	}
-	r := ofRig(t)
+	r := newGrantRig(t)
 	r.Set("confirm", `"destructive"`)
 	r.Save()
 	traced := func(words ...string) (trace string) {

@@ -1,4 +1,4 @@
-package grants
+package consent
 
 import (
 	"fmt"
@@ -14,7 +14,7 @@ import (
 )
 
 // outside is every file of a vault that is not below the folder of the grant, by its path.
-func (w world) outside() map[string]string {
+func (w granted) outside() map[string]string {
 	w.t.Helper()
 	files := map[string]string{}
 	require.NoError(w.t, filepath.WalkDir(w.Vault, func(path string, entry os.DirEntry, err error) error {
@@ -68,7 +68,7 @@ func TestAttacksOnAGrant(t *testing.T) {
 	}
 	calls := 0
 	for name, words := range attacks {
-		w := newWorld(t, nil)
+		w := newGranted(t, nil)
 		w.Write("Projects/link.md", "a link\n")
 		if err := os.Symlink(filepath.Join(w.Vault, "Other", "o.md"), filepath.Join(w.Vault, "Projects", "away.md")); err == nil {
 			words = append(words, []string{"append", "path=Projects/away.md", "content=x"})
@@ -99,7 +99,7 @@ func TestAttacksOnAGrant(t *testing.T) {
 // One loss in many small pieces is not covered: neither of a note, nor over several.
 func TestALossInPiecesIsNotCovered(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, nil)
+	w := newGranted(t, nil)
 	var lines []string
 	for i := range 40 {
 		lines = append(lines, fmt.Sprintf("line %02d\n", i))
@@ -122,7 +122,7 @@ func TestALossInPiecesIsNotCovered(t *testing.T) {
 func TestHiddenNotesDoNotShowInAGrant(t *testing.T) {
 	t.Parallel()
 	outcome := func(hidden map[string]string) string {
-		w := newWorld(t, func(c *gateway.Config) {
+		w := newGranted(t, func(c *gateway.Config) {
 			c.Policy.Access = require.Value(access.New(map[string]access.Level{"/": access.Delete, "Projects/Hidden": access.None, "Secret": access.None}))(t)
 		})
 		for path, text := range hidden {

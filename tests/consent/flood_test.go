@@ -1,4 +1,4 @@
-package proposals
+package consent
 
 import (
 	"fmt"
@@ -18,7 +18,7 @@ import (
 // that one has left waits as before, it can leave more, and its owner takes it. The folder stays small.
 func TestAFloodOfProposalsBesideAQuietAgent(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, nil)
+	w := newProposing(t, nil)
 	quiet := w.Again(func(c *gateway.Config) { c.Agent = "quiet" })
 	leave := func(name string) consent.Proposal {
 		t.Helper()

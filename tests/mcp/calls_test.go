@@ -1,4 +1,4 @@
-package work
+package mcp
 
 import (
 	"encoding/json"

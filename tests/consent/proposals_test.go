@@ -1,5 +1,4 @@
-// Package proposals tests what agents leave for their owner to take, and what is made of it.
-package proposals
+package consent
 
 import (
 	"fmt"
@@ -20,17 +19,15 @@ import (
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
-func TestMain(m *testing.M) { rig.Main(m) }
-
-// world is a vault with an agent, and with the gateway of a process of the owner, where the agent may be gone.
-type world struct {
+// proposing is a vault with an agent, and with the gateway of a process of the owner, where the agent may be gone.
+type proposing struct {
 	*rig.Harness
 	t     *testing.T
 	owner *rig.Harness
 	state string
 }
 
-func newWorld(t *testing.T, change func(*gateway.Config)) world {
+func newProposing(t *testing.T, change func(*gateway.Config)) proposing {
 	t.Helper()
 	agent := func(c *gateway.Config) {
 		c.Agent = "cursor"
@@ -41,36 +38,36 @@ func newWorld(t *testing.T, change func(*gateway.Config)) world {
 	}
 	o := rig.NewHarness(t, agent)
 	owner := o.Again(func(c *gateway.Config) { c.Session = "owner" })
-	w := world{o, t, owner, filepath.Join(o.State, "vaultwicket")}
+	w := proposing{o, t, owner, filepath.Join(o.State, "vaultwicket")}
 	w.Write("Projects/a.md", "one\ntwo\nthree\n")
 	w.Write("Projects/b.md", "see [[Projects/a]]\n")
 	return w
 }
 
-func (w world) store() *consent.Proposals { return consent.OpenProposals(w.state, nil) }
+func (w proposing) store() *consent.Proposals { return consent.OpenProposals(w.state, nil) }
 
 // propose has the agent propose operations, in place of the proposal with an id unless that is "".
-func (w world) propose(again string, operations ...gateway.Operation) gateway.Proposed {
+func (w proposing) propose(again string, operations ...gateway.Operation) gateway.Proposed {
 	w.t.Helper()
 	b := gateway.Batch{Request: gateway.Request{Caller: "me", Client: "a client"}, Operations: operations}
 	return w.Gateway.ProposeBatch(w.t.Context(), b, again)
 }
 
 // must is propose for what has to be kept, and returns it as the owner finds it.
-func (w world) must(operations ...gateway.Operation) consent.Proposal {
+func (w proposing) must(operations ...gateway.Operation) consent.Proposal {
 	w.t.Helper()
 	answer := w.propose("", operations...)
 	require.That(w.t, answer.OK, "not proposed: %+v", answer.Error)
 	return w.find(answer.Proposal.ID)
 }
 
-func (w world) find(id string) consent.Proposal {
+func (w proposing) find(id string) consent.Proposal {
 	w.t.Helper()
 	return require.Value(w.store().Find(id))(w.t)
 }
 
 // takes has the owner look at operations by their places, and take them.
-func (w world) takes(p consent.Proposal, chosen ...int) gateway.BatchResult {
+func (w proposing) takes(p consent.Proposal, chosen ...int) gateway.BatchResult {
 	w.t.Helper()
 	shown, err := w.owner.Gateway.DraftProposal(w.t.Context(), p, chosen, "terminal")
 	if err != nil {
@@ -80,14 +77,14 @@ func (w world) takes(p consent.Proposal, chosen ...int) gateway.BatchResult {
 }
 
 // approvals is what the agent reads.
-func (w world) approvals(words ...string) string {
+func (w proposing) approvals(words ...string) string {
 	w.t.Helper()
 	result := w.Gateway.Do(w.t.Context(), gateway.Request{Command: "approvals", Words: words, Caller: "later"})
 	require.That(w.t, result.OK, "approvals: %+v", result.Error)
 	return result.Stdout
 }
 
-func (w world) entries() []journal.Entry {
+func (w proposing) entries() []journal.Entry {
 	w.t.Helper()
 	kept := require.Value(w.Gateway.Journal(""))(w.t)
 	list, _, err := kept.Entries(w.t.Context(), journal.Filter{})
@@ -97,7 +94,7 @@ func (w world) entries() []journal.Entry {
 
 func TestAProposalWaitsAndIsTakenAsAWhole(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, nil)
+	w := newProposing(t, nil)
 	before := rig.TreeOf(t, w.Vault)
 	p := w.must(
 		rig.Operation("c1", "create", "path=Projects/n.md", "content=new"),
@@ -142,7 +139,7 @@ func TestAProposalWaitsAndIsTakenAsAWhole(t *testing.T) {
 
 func TestAPartIsTakenWithWhatItNeeds(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, nil)
+	w := newProposing(t, nil)
 	p := w.must(
 		rig.Operation("c1", "create", "path=Projects/n.md", "content=new"),
 		rig.Operation("c2", "append", "path=Projects/a.md", "content=see [[n]]"),

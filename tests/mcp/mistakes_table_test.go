@@ -1,4 +1,4 @@
-package work
+package mcp
 
 import (
 	"encoding/json"
@@ -286,5 +286,3 @@ func suggests(result gateway.Result, mend string) bool {
 	first := quotedText.FindString(hint)
 	return first == mend
 }
-
-func TestMain(m *testing.M) { rig.Main(m) }

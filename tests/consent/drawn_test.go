@@ -1,4 +1,4 @@
-package proposals
+package consent
 
 import (
 	"fmt"
@@ -103,7 +103,7 @@ func closed(all []drawnOperation, picked []int) (chosen []int) {
 func (n notes) String() string { return fmt.Sprintf("%q", map[string]string(n)) }
 
 // now reads the notes of the drawn folder.
-func (w world) now() notes {
+func (w proposing) now() notes {
 	w.t.Helper()
 	found := notes{}
 	entries, err := os.ReadDir(filepath.Join(w.Vault, "Drawn"))
@@ -125,12 +125,12 @@ func TestOfDrawnProposalsWhatIsTakenIsMade(t *testing.T) {
 	for n := range worlds {
 		running.Go(func() {
 			random := rand.New(rand.NewPCG(uint64(n), 54))
-			w := newWorld(t, func(c *gateway.Config) { c.Policy.Confirm = policy.ConfirmDestructive })
+			w := newProposing(t, func(c *gateway.Config) { c.Policy.Confirm = policy.ConfirmDestructive })
 			for _, name := range []string{"a", "b", "c"} {
 				w.Write("Drawn/"+name+".md", name+"\n")
 			}
 			for round := range rounds {
-				did := w.round(random, fmt.Sprintf("world %d, round %d", n, round))
+				did := w.round(random, fmt.Sprintf("proposing %d, round %d", n, round))
 				kept[n] += did[0]
 				made[n] += did[1]
 				refused[n] += did[2]
@@ -177,7 +177,7 @@ func (n notes) draw(random *rand.Rand, what string) (operations []drawnOperation
 }
 
 // round draws one proposal and what is done with it. It returns how many were kept, made and refused.
-func (w world) round(random *rand.Rand, what string) (did [3]int) {
+func (w proposing) round(random *rand.Rand, what string) (did [3]int) {
 	before := w.now()
 	operations := before.draw(random, what)
 	var sent []gateway.Operation

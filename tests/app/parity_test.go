@@ -1,4 +1,4 @@
-package vault
+package app
 
 import (
 	"encoding/json"
@@ -163,5 +163,3 @@ func TestHelpShowsWhatAFolderAnswers(t *testing.T) {
 		assert.That(t, !command.NeedsApp || command.Name == "random" || got == want, "%s: %q, want %q", command.Name, got, want)
 	}
 }
-
-func TestMain(m *testing.M) { rig.Main(m) }
