@@ -62,7 +62,7 @@ const (
 type textDay struct{ Day, Rule, Did string }
 
 // TextDays returns what the rules about texts did since a time, the newest day first.
-func (c *callLog) TextDays(since time.Time) (days []textDay) {
+func (c *CallLog) TextDays(since time.Time) (days []textDay) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	outcomes := slices.SortedFunc(maps.Keys(c.texts), func(a, b textDay) int {
@@ -81,7 +81,7 @@ func (c *callLog) TextDays(since time.Time) (days []textDay) {
 
 // Figures returns the figures of the calls that a filter wants. The hours are those from
 // the filter's Since, or the first call, until now, at most a month.
-func (c *callLog) Figures(f callFilter, now time.Time) (figures callFigures) {
+func (c *CallLog) Figures(f callFilter, now time.Time) (figures callFigures) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	t := &tally{

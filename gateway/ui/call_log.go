@@ -1,6 +1,6 @@
 package ui
 
-// A [callLog] keeps the calls of the audit log in memory, and answers what the page asks about them: the newest ones
+// A [CallLog] keeps the calls of the audit log in memory, and answers what the page asks about them: the newest ones
 // that a filter wants, one with all its lines, and figures of a time.
 //
 // The log is read from its end: some of it at once, so that the first answer does not wait for more, and then its
@@ -39,9 +39,9 @@ const (
 	maxCalls = 200_000
 )
 
-// callLog are the calls of the audit log in a state folder. It is safe for use by several
+// CallLog are the calls of the audit log in a state folder. It is safe for use by several
 // goroutines.
-type callLog struct {
+type CallLog struct {
 	parts [2]*audit.Follower
 	max   int // calls that are kept
 
@@ -80,9 +80,9 @@ type line struct {
 	place audit.Place
 }
 
-// openCallLog returns the calls of the audit log in a state folder. It reads nothing yet.
-func openCallLog(state string) *callLog {
-	return &callLog{
+// OpenCallLog returns the calls of the audit log in a state folder. It reads nothing yet.
+func OpenCallLog(state string) *CallLog {
+	return &CallLog{
 		parts: [2]*audit.Follower{
 			audit.Follow(audit.AuditFolder(state), firstRead),
 			audit.Follow(audit.CallsFolder(state), firstRead),
@@ -92,9 +92,9 @@ func openCallLog(state string) *callLog {
 	}
 }
 
-// Update reads the new lines of the log. It returns how many lines were read since [openCallLog]: callers
+// Update reads the new lines of the log. It returns how many lines were read since [OpenCallLog]: callers
 // compare it to learn whether there are new ones.
-func (c *callLog) Update() (read uint64, err error) {
+func (c *CallLog) Update() (read uint64, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	known := len(c.rows)
@@ -143,7 +143,7 @@ func (c *callLog) Update() (read uint64, err error) {
 }
 
 // begin returns the row of a call, or of a line that is about none, without its lines.
-func (c *callLog) begin(part int, l audit.Line) row {
+func (c *CallLog) begin(part int, l audit.Line) row {
 	one := row{loggedCall: loggedCall{ID: l.Call, Session: c.name(l.Session), Time: l.Time}}
 	if l.Call == "" {
 		one.ID = fmt.Sprintf("line%d-%d", part, l.Seq)
@@ -152,7 +152,7 @@ func (c *callLog) begin(part int, l audit.Line) row {
 }
 
 // add adds a line to a row.
-func (c *callLog) add(r *row, at line, l audit.Line) {
+func (c *CallLog) add(r *row, at line, l audit.Line) {
 	r.lines = append(r.lines, at)
 	c.describe(&r.loggedCall, l)
 	for rule, did := range l.TextOutcomes() {
@@ -162,9 +162,9 @@ func (c *callLog) add(r *row, at line, l audit.Line) {
 }
 
 // ReadOlder reads one more part of what is before the calls that are known. more is false once there is none, or as
-// many calls are known as are kept. It is for after the first [callLog.Update], and lets others ask meanwhile. The
+// many calls are known as are kept. It is for after the first [CallLog.Update], and lets others ask meanwhile. The
 // error is that of the log, or of ctx once it has ended.
-func (c *callLog) ReadOlder(ctx context.Context) (more bool, err error) {
+func (c *CallLog) ReadOlder(ctx context.Context) (more bool, err error) {
 	c.reading.Lock()
 	defer c.reading.Unlock()
 	type olderLine struct {
@@ -226,7 +226,7 @@ func (c *callLog) ReadOlder(ctx context.Context) (more bool, err error) {
 }
 
 // oldest returns the oldest calls that are known, by their ids.
-func (c *callLog) oldest() map[string]uint64 {
+func (c *CallLog) oldest() map[string]uint64 {
 	known := map[string]uint64{}
 	for _, i := range c.order[:min(len(c.order), waiting)] {
 		known[c.rows[i].ID] = c.rows[i].Number
@@ -235,7 +235,7 @@ func (c *callLog) oldest() map[string]uint64 {
 }
 
 // prepend adds rows that are older than those that are known, but for some.
-func (c *callLog) prepend(rows []row) {
+func (c *CallLog) prepend(rows []row) {
 	slices.SortStableFunc(rows, func(a, b row) int { return a.Time.Compare(b.Time) })
 	c.first -= uint64(len(rows))
 	order := make([]int32, 0, len(rows)+len(c.order))
@@ -252,7 +252,7 @@ func (c *callLog) prepend(rows []row) {
 }
 
 // name returns a text that many calls have, so that it is in memory once.
-func (c *callLog) name(text string) string {
+func (c *CallLog) name(text string) string {
 	if _, known := c.names[text]; !known {
 		c.names[text] = text
 	}
@@ -264,7 +264,7 @@ func (c *callLog) name(text string) string {
 var decisions = []string{"", "plan", "ask", "reply", "allow", "deny", "skip"}
 
 // describe adds to a call what a line of it says.
-func (c *callLog) describe(r *loggedCall, l audit.Line) {
+func (c *CallLog) describe(r *loggedCall, l audit.Line) {
 	set := func(to *string, value string) {
 		if value != "" {
 			*to = c.name(value)
@@ -324,7 +324,7 @@ func (c *callLog) describe(r *loggedCall, l audit.Line) {
 
 // forget drops the oldest calls when there are too many, and the ids of those that have
 // ended a while ago: their last lines have come.
-func (c *callLog) forget() {
+func (c *CallLog) forget() {
 	if len(c.rows) > c.max {
 		drop := len(c.rows) / 4
 		c.rows = slices.Clone(c.rows[drop:])
@@ -345,7 +345,7 @@ func (c *callLog) forget() {
 }
 
 // backward yields the calls in the order of time, the newest first.
-func (c *callLog) backward() iter.Seq[*row] {
+func (c *CallLog) backward() iter.Seq[*row] {
 	return func(yield func(*row) bool) {
 		for _, i := range slices.Backward(c.order) {
 			if !yield(&c.rows[i]) {

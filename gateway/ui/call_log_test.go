@@ -52,14 +52,14 @@ func (w *writer) call(command, client string, at time.Duration, ms int64, decisi
 }
 
 // update reads what is new and returns how many lines were read in all.
-func update(t testing.TB, c *callLog) uint64 {
+func update(t testing.TB, c *CallLog) uint64 {
 	t.Helper()
 	return require.Value(c.Update())(t)
 }
 
 func TestLinesBecomeCalls(t *testing.T) {
 	w := newWriter(t)
-	c := openCallLog(w.state)
+	c := OpenCallLog(w.state)
 	assert.That(t, update(t, c) == 0, "calls of no log")
 	w.call("read", "agent", 0, 5, "allow", "")
 	w.call("delete", "agent", time.Minute, 1, "deny", "tier_closed") // of the other part of the log
@@ -83,7 +83,7 @@ func TestLinesBecomeCalls(t *testing.T) {
 	}
 	// Another program that reads less of the log, or reads it later, has the same ids.
 	var ids []string
-	for i, other := range []*callLog{c, openCallLog(w.state)} {
+	for i, other := range []*CallLog{c, OpenCallLog(w.state)} {
 		update(t, other)
 		w.call("read", "agent", -time.Hour, 5, "allow", "")
 		for j, call := range c.Page(callFilter{}, 0, 4).Calls {
@@ -99,7 +99,7 @@ func TestLinesBecomeCalls(t *testing.T) {
 
 func TestACallThatWaitsThenEnds(t *testing.T) {
 	w := newWriter(t)
-	c := openCallLog(w.state)
+	c := OpenCallLog(w.state)
 	line := audit.Line{Kind: "decision", Call: "1-abc-1", Session: "1-abc", Surface: "mcp", Command: "delete", Effect: "destructive", Time: begunCall, Decision: "ask", Rule: "confirm", Code: "unconfirmed"}
 	w.write(line, true)
 	update(t, c)
@@ -132,7 +132,7 @@ func TestTheOwnersCallsAreNotAnAgents(t *testing.T) {
 		w.write(audit.Line{Kind: "decision", Time: begunCall, Call: fmt.Sprintf("2-own-%d", i+1), Session: "2-own", Surface: surface, Command: "delete", Decision: "deny", Code: "unconfirmed"}, true)
 	}
 	w.write(audit.Line{Kind: audit.KindLimited, Time: begunCall, Session: "1-abc", Code: "rate_limited", Count: 7}, false) // of too many clients to name
-	c := openCallLog(w.state)
+	c := OpenCallLog(w.state)
 	update(t, c)
 	p := c.Page(callFilter{}, 0, 10)
 	assert.Equal(t, p.Total, 5, "%d calls, %d of them of the owner", p.Total, p.Own)
@@ -147,7 +147,7 @@ func TestFiltersAndPages(t *testing.T) {
 	for i := range 250 {
 		w.call([]string{"read", "search"}[i%2], []string{"one", "two", "three"}[i%3], time.Duration(i)*time.Minute, int64(i), "allow", "")
 	}
-	c := openCallLog(w.state)
+	c := OpenCallLog(w.state)
 	update(t, c)
 	for name, test := range map[string]struct {
 		filter callFilter
@@ -192,7 +192,7 @@ func TestTheOldestCallsMakeWay(t *testing.T) {
 	for i := range most + 10 {
 		w.call("read", fmt.Sprint("client ", i), time.Duration(i)*time.Second, 1, "deny", policy.CodeAccess)
 	}
-	c := openCallLog(w.state)
+	c := OpenCallLog(w.state)
 	c.max = most
 	update(t, c)
 	p := c.Page(callFilter{}, 0, 1)
@@ -211,7 +211,7 @@ func TestTheOldestCallsMakeWay(t *testing.T) {
 // the order of its times.
 func TestLaterCallsAreInTheirOrder(t *testing.T) {
 	w := newWriter(t)
-	c := openCallLog(w.state)
+	c := OpenCallLog(w.state)
 	w.call("read", "a", 0, 1, "allow", "")
 	update(t, c)
 	for i, command := range []string{"append", "read", "eval", "search", "append", "read"} {
@@ -234,7 +234,7 @@ func TestLaterCallsAreInTheirOrder(t *testing.T) {
 // keeps its number, and a page goes on where the one before ended.
 func TestACallThatIsWrittenLateIsListedWhereItBegan(t *testing.T) {
 	w := newWriter(t)
-	c := openCallLog(w.state)
+	c := OpenCallLog(w.state)
 	for i := range 6 {
 		w.call("read", "a", time.Duration(i)*time.Minute, 1, "allow", "")
 	}
@@ -270,7 +270,7 @@ func TestFiguresOfAgents(t *testing.T) {
 		w.call("eval", "two", 70*time.Minute, 1, "deny", "restricted_command")
 	}
 	w.call("append", "one", 80*time.Minute, 1, "deny", "access_denied")
-	c := openCallLog(w.state)
+	c := OpenCallLog(w.state)
 	update(t, c)
 	f := c.Figures(callFilter{Since: begunCall}, begunCall.Add(2*time.Hour))
 	var got []string
@@ -291,7 +291,7 @@ func TestFiguresOfAgents(t *testing.T) {
 // TestWhatRulesAboutTextsDid has lines of calls of two days, each with what a rule did.
 func TestWhatRulesAboutTextsDid(t *testing.T) {
 	w := newWriter(t)
-	c := openCallLog(w.state)
+	c := OpenCallLog(w.state)
 	for i, line := range []audit.Line{
 		{Kind: "end", Found: []string{"secrets github-pat", "secrets slack-bot-token", "suspicious not-searched"}},
 		{Kind: "end", Found: []string{"secrets github-pat"}, Code: "secret_found"},
@@ -333,7 +333,7 @@ func TestALongLogIsReadFromItsEnd(t *testing.T) {
 		require.NoError(t, audit.Open(audit.CallsFolder(w.state), audit.Limits{}).WriteAll(audit.Buffered, part...))
 	}
 	w.call("append", "agent", time.Minute, 1, "allow", "") // of the other part of the log
-	c := openCallLog(w.state)
+	c := OpenCallLog(w.state)
 	update(t, c)
 	first := c.Page(callFilter{}, 0, 50)
 	assert.That(t, first.Partial, "%d calls at first", first.Total)

@@ -132,7 +132,7 @@ type callFilter struct {
 }
 
 // wanted yields the calls that a filter wants, in the order of time, the newest first.
-func (c *callLog) wanted(f callFilter) iter.Seq[*row] {
+func (c *CallLog) wanted(f callFilter) iter.Seq[*row] {
 	text := strings.ToLower(f.Text)
 	is := func(r *row) bool {
 		isTooLate := !f.Until.IsZero() && !r.Time.Before(f.Until)
@@ -165,14 +165,14 @@ type callPage struct {
 	Made  int          // how many calls these are: a line can count several
 	Own   int          // of them by the owner, who is not in the figures
 	Other int          // lines about no call: what the owner decided, and the log's own
-	Older uint64       // what [callLog.Page] takes for the next page, 0 for none
+	Older uint64       // what [CallLog.Page] takes for the next page, 0 for none
 	// Dropped says that there are older calls, which are not kept; Partial, that older ones are still to be read.
 	Dropped, Partial bool
 }
 
 // Page returns at most limit calls that a filter wants, in the order of time, the newest first,
 // after the call with the number before; 0 begins with the newest.
-func (c *callLog) Page(f callFilter, before uint64, limit int) (p callPage) {
+func (c *CallLog) Page(f callFilter, before uint64, limit int) (p callPage) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	p.Dropped = c.skipped
@@ -205,7 +205,7 @@ func (c *callLog) Page(f callFilter, before uint64, limit int) (p callPage) {
 
 // Answered returns the calls that came with the answer to a question, given with its id: the oldest first, those that
 // ended after a time. A call that only asked, or that the user declined, is none of them.
-func (c *callLog) Answered(question string, after time.Time) (calls []loggedCall) {
+func (c *CallLog) Answered(question string, after time.Time) (calls []loggedCall) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for r := range c.backward() {
@@ -227,7 +227,7 @@ const longestCall = 10 * time.Minute
 
 // One returns a call with the lines of the log about it, the oldest first. Lines that are
 // no longer kept are missing.
-func (c *callLog) One(id string) (call loggedCall, lines []audit.Line, ok bool) {
+func (c *CallLog) One(id string) (call loggedCall, lines []audit.Line, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for r := range c.backward() {
@@ -248,7 +248,7 @@ func (c *callLog) One(id string) (call loggedCall, lines []audit.Line, ok bool) 
 }
 
 // Latest returns the newest call that a filter wants.
-func (c *callLog) Latest(f callFilter) (call loggedCall, ok bool) {
+func (c *CallLog) Latest(f callFilter) (call loggedCall, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for r := range c.wanted(f) {
@@ -258,7 +258,7 @@ func (c *callLog) Latest(f callFilter) (call loggedCall, ok bool) {
 }
 
 // Last returns the call that was read last, and false if there is none.
-func (c *callLog) Last() (call loggedCall, ok bool) {
+func (c *CallLog) Last() (call loggedCall, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.rows) == 0 {
@@ -269,7 +269,7 @@ func (c *callLog) Last() (call loggedCall, ok bool) {
 
 // Names returns who called, and the vaults and commands of the calls, sorted, for the choices of
 // a filter.
-func (c *callLog) Names() (who, vaults, commands []string) {
+func (c *CallLog) Names() (who, vaults, commands []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	seen := [3]map[string]bool{{}, {}, {}}

@@ -127,7 +127,7 @@ type Page struct {
 	Config
 	guard   *guard
 	answers answers
-	calls   *callLog
+	calls   *CallLog
 	streams *httpguard.Streams
 	events  *events
 	health  *health
@@ -152,7 +152,7 @@ func New(c Config) *Page {
 	}
 	p := &Page{
 		Config:   c,
-		calls:    openCallLog(c.State),
+		calls:    OpenCallLog(c.State),
 		streams:  httpguard.NewStreams(maxStreams),
 		counted:  map[string]countedLines{},
 		ofAgents: map[string]*gateway.Gateway{},

@@ -124,7 +124,7 @@ func BenchmarkJournalLengthLarge(b *testing.B) {
 			serve(b, "--backend=embedded", "--vault="+u.vault).stop()
 		}},
 		{"log-of-the-page", func(u usedFor) {
-			calls := ui.openCallLog(ownerfiles.StateFolder(func(string) string { return u.state }, ""))
+			calls := ui.OpenCallLog(ownerfiles.StateFolder(func(string) string { return u.state }, ""))
 			read, err := calls.Update()
 			require.Equal(b, err, nil, "%d lines", read)
 			require.That(b, read > 0, "%d lines", read)
