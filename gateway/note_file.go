@@ -25,6 +25,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/access"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/internal/filenames"
+	"github.com/vaultwicket/vaultwicket/internal/guard"
 	"github.com/vaultwicket/vaultwicket/policy"
 )
 
@@ -192,10 +193,10 @@ const maxRead = 4 << 20
 
 // TextWithHash returns the file at a path in the folder of a vault if it has the SHA-256 hash,
 // in hexadecimal, and at most 4 MiB.
-func TextWithHash(folder, path, hash string) (text string, ok bool) {
+func TextWithHash(folder, path, hash string) (text guard.Unjudged, ok bool) {
 	content, ok := readFile(folder, path, maxRead)
 	sum := sha256.Sum256(content)
-	return string(content), ok && hex.EncodeToString(sum[:]) == hash
+	return guard.NewUnjudged(content), ok && hex.EncodeToString(sum[:]) == hash
 }
 
 // EachPath calls visit with the path of every file of a vault, as its folders list them, until it

@@ -14,6 +14,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/internal/difference"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+	"github.com/vaultwicket/vaultwicket/internal/guard"
 	"github.com/vaultwicket/vaultwicket/internal/journal"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 )
@@ -89,8 +90,8 @@ func (g *Gateway) Compare(ctx context.Context, vault string, notes []*ReviewedNo
 		return err
 	}
 	for _, note := range notes {
-		current := func(path, hash string) (string, bool) { return g.NoteWithHash(vault, path, hash) }
-		note.compare(ctx, kept, current, func(text []byte) []byte { return g.Redacted(vault, text) })
+		current := func(path, hash string) (guard.Unjudged, bool) { return g.NoteWithHash(vault, path, hash) }
+		note.compare(ctx, kept, current, func(text guard.Unjudged) guard.Judged { return g.Judged(vault, text) })
 	}
 	return nil
 }
@@ -158,12 +159,12 @@ func joinSteps(entries []journal.Entry, sees func(path string) bool) (list []*Re
 }
 
 // compare fills in how the file is after the last change, compared with how it was before the first one. current returns
-// the text of a file that still has a hash, and redact a text without its secrets.
+// the text of a file that still has a hash, and judge what is shown of it.
 func (n *ReviewedNote) compare(
 	ctx context.Context,
 	kept *journal.Journal,
-	current func(path, hash string) (text string, ok bool),
-	redact func(text []byte) []byte,
+	current func(path, hash string) (text guard.Unjudged, ok bool),
+	judge func(text guard.Unjudged) guard.Judged,
 ) {
 	first := n.steps[0]
 	last := n.steps[len(n.steps)-1]
@@ -171,13 +172,13 @@ func (n *ReviewedNote) compare(
 	if first.Source() != last.Path && first.Before.Exists {
 		n.File.From = first.Source()
 	}
-	textsOf := func(s journal.Step) (before, after []byte, ok bool) {
-		return kept.Texts(ctx, s, func(hash string) (string, bool) { return current(s.Path, hash) })
+	textsOf := func(s journal.Step) (before, after guard.Unjudged, ok bool) {
+		return kept.Texts(ctx, s, func(hash string) (guard.Unjudged, bool) { return current(s.Path, hash) })
 	}
 	before, _, knowsFirst := textsOf(first)
 	_, after, knowsLast := textsOf(last)
 	if n.IsKnown = knowsFirst && knowsLast; n.IsKnown {
-		n.Change = difference.Of(redact(before), redact(after))
+		n.Change = difference.Of(judge(before).Bytes(), judge(after).Bytes())
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/exec"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+	"github.com/vaultwicket/vaultwicket/internal/guard"
 	"github.com/vaultwicket/vaultwicket/policy"
 )
 
@@ -176,23 +177,24 @@ func (g *Gateway) AccessBelow(vault, path string) (list []NoteAccess, more bool,
 
 // NoteWithHash returns the text of the note at a path in a vault if it has the SHA-256
 // hash, in hexadecimal, and may be seen.
-func (g *Gateway) NoteWithHash(vault, path, hash string) (text string, ok bool) {
+func (g *Gateway) NoteWithHash(vault, path, hash string) (text guard.Unjudged, ok bool) {
 	d, err := g.vaultNamed(vault)
 	if err != nil || !d.rules.Visible()(path) {
-		return "", false
+		return guard.Unjudged{}, false
 	}
 	return TextWithHash(d.target().Folder, path, hash)
 }
 
-// Redacted returns the text of a note of a vault with marks in place of its secrets, as answers have it. It is for what the
+// Judged returns the text of a note of a vault with marks in place of its secrets, as answers have it. It is for what the
 // owner looks at, which is often on a screen that others see, too.
-func (g *Gateway) Redacted(vault string, text []byte) []byte {
-	d, err := g.vaultNamed(vault)
-	if err != nil || d.runner == nil {
-		return text
+func (g *Gateway) Judged(vault string, text guard.Unjudged) guard.Judged {
+	var marker *guard.Marker
+	if d, err := g.vaultNamed(vault); err == nil && d.runner != nil {
+		p, _ := d.inForce(Fingerprint{})
+		marker = d.runner.Marker(p.Secrets)
 	}
-	p, _ := d.inForce(Fingerprint{})
-	return d.runner.Marker(p.Secrets).Redact(text)
+	shown, _ := marker.Judge(text, nil) // nothing is charged
+	return shown
 }
 
 // EachVisible calls visit with the path of every file of a vault that may be seen, see

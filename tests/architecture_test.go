@@ -38,7 +38,7 @@ gateway/mcpserver           : allowlist gateway gateway/consent gateway/failure 
 gateway/mcpserver/transport : internal/excerpt internal/httpguard internal/ownerfiles internal/shares
 gateway/oauth               : internal/httpguard internal/ownerfiles internal/shares
 gateway/telemetry           : allowlist gateway/failure internal/excerpt
-gateway/ui                  : allowlist gateway gateway/admission gateway/audit gateway/consent gateway/failure gateway/telemetry internal/access internal/difference internal/excerpt internal/httpguard internal/journal internal/ownerfiles internal/sanitize policy tiers
+gateway/ui                  : allowlist gateway gateway/admission gateway/audit gateway/consent gateway/failure gateway/telemetry internal/access internal/difference internal/excerpt internal/guard internal/httpguard internal/journal internal/ownerfiles internal/sanitize policy tiers
 
 # the command line
 cmd/internal/bootstrap : cmd/internal/settings cmd/internal/terminal exec exec/process gateway gateway/admission gateway/audit gateway/consent gateway/failure gateway/telemetry internal/access internal/appvaults internal/date internal/excerpt internal/ownerfiles internal/protocol internal/release internal/sanitize internal/vault/ranking policy
@@ -57,7 +57,7 @@ internal/vault/bases         : internal/excerpt internal/filenames internal/vaul
 internal/vault/bases/formula : internal/budget internal/date internal/filenames internal/vault/frontmatter
 internal/vault/call          : allowlist internal/access internal/appvaults internal/budget internal/date internal/excerpt internal/filenames internal/guard internal/journal internal/ownerfiles internal/protocol internal/vault/answer internal/vault/bases internal/vault/disk internal/vault/disk/system internal/vault/frontmatter internal/vault/index internal/vault/lookup internal/vault/markdown internal/vault/ranking internal/vault/search
 internal/vault/change        : allowlist internal/access internal/budget internal/difference internal/excerpt internal/guard internal/journal internal/protocol internal/vault/answer internal/vault/bases internal/vault/bases/formula internal/vault/call internal/vault/disk internal/vault/edit internal/vault/frontmatter internal/vault/index internal/vault/lookup internal/vault/markdown internal/vault/search
-internal/vault/disk          : internal/access internal/budget internal/filenames internal/vault/disk/system
+internal/vault/disk          : internal/access internal/budget internal/filenames internal/guard internal/vault/disk/system
 internal/vault/disk/system   :
 internal/vault/edit          : internal/vault/markdown
 internal/vault/frontmatter   : internal/vault/markdown
@@ -81,7 +81,7 @@ internal/excerpt    :
 internal/filenames  :
 internal/guard      :
 internal/httpguard  :
-internal/journal    : internal/access internal/ownerfiles internal/shares
+internal/journal    : internal/access internal/guard internal/ownerfiles internal/shares
 internal/ownerfiles : internal/excerpt internal/filenames
 internal/protocol   :
 internal/release    :

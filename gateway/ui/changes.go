@@ -18,6 +18,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/internal/difference"
+	judge "github.com/vaultwicket/vaultwicket/internal/guard"
 	"github.com/vaultwicket/vaultwicket/internal/journal"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
@@ -159,7 +160,7 @@ func (p *Page) countLines(ctx context.Context, kept *journal.Journal, row *chang
 		counted.ok = true
 		for _, s := range row.Steps {
 			before, after, ok := p.textsOf(ctx, kept, row.Vault, s)
-			c := difference.Of(before, after)
+			c := difference.Of(before.ForProgram(), after.ForProgram()) // only counted
 			counted.added = counted.added + c.Added
 			counted.removed = counted.removed + c.Removed
 			counted.ok = counted.ok && ok && !c.Binary
@@ -327,9 +328,9 @@ func (p *Page) changeOf(ctx context.Context, vault, id string, rendered bool) (c
 			f.Opens = obsidianURL(vault, name)
 		}
 		before, after, ok := p.textsOf(ctx, kept, vault, s)
-		before = p.Gateway.Redacted(vault, before)
-		after = p.Gateway.Redacted(vault, after)
-		c := difference.Of(before, after)
+		shownBefore := p.Gateway.Judged(vault, before)
+		shownAfter := p.Gateway.Judged(vault, after)
+		c := difference.Of(shownBefore.Bytes(), shownAfter.Bytes())
 		switch {
 		case !ok:
 			f.Unknown = "One of the texts is too long to be shown, is kept no more, or was changed outside of vaultwicket since."
@@ -345,7 +346,7 @@ func (p *Page) changeOf(ctx context.Context, vault, id string, rendered bool) (c
 				f.Removed = c.Removed
 			}
 			if rendered {
-				f.Before, f.After = rendering(before), rendering(after)
+				f.Before, f.After = rendering(shownBefore), rendering(shownAfter)
 			}
 		}
 		data.Files = append(data.Files, f)
@@ -384,11 +385,11 @@ func (p *Page) textsOf(
 	kept *journal.Journal,
 	vault string,
 	s journal.Step,
-) (before, after []byte, ok bool) {
+) (before, after judge.Unjudged, ok bool) {
 	if s.Before.Size > maxSideBytes || s.After.Size > maxSideBytes {
-		return nil, nil, false
+		return judge.Unjudged{}, judge.Unjudged{}, false
 	}
-	return kept.Texts(ctx, s, func(hash string) (string, bool) {
+	return kept.Texts(ctx, s, func(hash string) (judge.Unjudged, bool) {
 		if text, ok := p.Gateway.NoteWithHash(vault, s.Path, hash); ok {
 			return text, true
 		}

@@ -23,6 +23,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/gateway/telemetry"
+	judge "github.com/vaultwicket/vaultwicket/internal/guard"
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 )
 
@@ -387,11 +388,11 @@ var plainTag = pattern(
 
 // rendering returns a note as it reads, without its properties: HTML, images and links in it are left
 // out or shown as text. It is "" for a note that is too long, or of which that cannot be said.
-func rendering(note []byte) (shown template.HTML) {
-	if len(note) > maxRendered {
+func rendering(note judge.Judged) (shown template.HTML) {
+	if len(note.Bytes()) > maxRendered {
 		return ""
 	}
-	if panics.Try(func() { shown = rendered(note) }) != nil { // in the parser
+	if panics.Try(func() { shown = rendered(note.Bytes()) }) != nil { // in the parser
 		return ""
 	}
 	return shown

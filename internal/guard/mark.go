@@ -170,9 +170,7 @@ func (m *Marker) marked(text []byte, found []Span) []byte {
 	return append(out, text[at:]...)
 }
 
-// RedactPieces is RedactWithin for the pieces of one text, such as the pages of a file: what goes on from one piece to
-// the next is a secret, too.
-func (m *Marker) RedactPieces(pieces []string, spend Spend) ([]string, error) {
+func (m *Marker) redactPieces(pieces []string, spend Spend) ([]string, error) {
 	if m == nil {
 		return pieces, nil
 	}

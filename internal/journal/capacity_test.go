@@ -32,10 +32,10 @@ func TestAppendsOfAMegabytePushNothingOut(t *testing.T) {
 		require.NoError(t, j.End(e.ID, Outcome{State: Done}))
 		ids, text = append(ids, e), next
 	}
-	reader := again(j)
+	reader := require.Value(again(j).view())(t)
 	for _, e := range []Entry{wiped, ids[1], ids[5], ids[count-4], ids[count-1]} {
 		before := e.Steps[0].Before
-		got, err := reader.Object(t.Context(), before.Hash)
+		got, err := reader.object(t.Context(), before.Hash)
 		require.NoError(t, err)
 		assert.Equal(t, int64(len(got)), before.Size)
 	}
@@ -93,7 +93,7 @@ func TestWhatIsYoungIsNeverDropped(t *testing.T) {
 	list := entries(t, again(j))
 	require.That(t, len(list) == len(kept), "%d entries of %d are left", len(list), len(kept))
 	for _, e := range kept {
-		_, err := again(j).Object(t.Context(), e.Steps[0].Before.Hash)
+		_, err := again(j).object(t.Context(), e.Steps[0].Before.Hash)
 		assert.NoError(t, err)
 	}
 	// What was begun can end all the same, and a day later there is room.
@@ -199,15 +199,15 @@ func TestADifferenceInAFile(t *testing.T) {
 	use := diskUse(t, j.folder.dir)
 	assert.That(t, use <= 2<<20+700_000, "%d bytes on the disk", use)
 	image := ImageOf(text)
-	got, err := again(j).Object(t.Context(), image.Hash)
+	got, err := again(j).object(t.Context(), image.Hash)
 	require.Equal(t, err, nil, "%d bytes, %v", len(got), err)
 	require.That(t, bytes.Equal(got, text), "%d bytes, %v", len(got), err)
 	require.NoError(t, os.Truncate(j.folder.file(objectName(1, image.Hash)), 100_000))
 	var damaged *Damaged
-	_, err = again(j).Object(t.Context(), image.Hash)
+	_, err = again(j).object(t.Context(), image.Hash)
 	assert.That(t, errors.As(err, &damaged), "%v", err)
 	begun(t, again(j), "a.md", string(text), "")
-	got, err = again(j).Object(t.Context(), image.Hash)
+	got, err = again(j).object(t.Context(), image.Hash)
 	require.Equal(t, err, nil, "%d bytes, %v", len(got), err)
 	assert.That(t, bytes.Equal(got, text), "%d bytes, %v", len(got), err)
 }
@@ -273,7 +273,7 @@ func TestTenThousandAppendsTakeLittle(t *testing.T) {
 	assert.Equal(t, len(list), count, "%d entries, %v", len(list), damage)
 	assert.Equal(t, len(damage), 0, "%d entries, %v", len(list), damage)
 	for i := 0; i < len(list); i += 97 {
-		got, err := j.Object(t.Context(), list[i].Steps[0].Before.Hash)
+		got, err := j.object(t.Context(), list[i].Steps[0].Before.Hash)
 		require.Equal(t, err, nil, "%d: %d bytes, %v", i, len(got), err)
 		require.Equal(t, string(got), text[:20*(count-i)], "%d: %d bytes, %v", i, len(got), err)
 	}

@@ -47,7 +47,7 @@ func harmed(t *testing.T, j *Journal, whole []Entry, what string) {
 	assert.That(t, lost <= 1, "%s: %d records are lost", what, lost)
 	for _, e := range whole {
 		want := e.Steps[0].Before
-		text, err := j.Object(t.Context(), want.Hash)
+		text, err := j.object(t.Context(), want.Hash)
 		require.That(t, err != nil || ImageOf(text) == want, "%s: wrong bytes", what)
 		assert.That(t, err == nil || isTyped(err), "%s: %v", what, err)
 	}
@@ -118,7 +118,7 @@ func TestACutEndIsToldAndGoneOnBehind(t *testing.T) {
 		j := again(j)
 		c := confirmed{map[string]string{}, map[string]State{}}
 		for _, e := range whole[3:] {
-			text := require.Value(j.Object(t.Context(), e.Steps[0].Before.Hash))(t)
+			text := require.Value(j.object(t.Context(), e.Steps[0].Before.Hash))(t)
 			c.texts[e.ID] = string(text)
 		}
 		c.check(t, j, fmt.Sprintf("cut at %d", size))
@@ -149,10 +149,10 @@ func TestADamagedFileIsToldAndReplaced(t *testing.T) {
 		} {
 			require.NoError(t, spoil())
 			var damaged *Damaged
-			_, err := again(j).Object(t.Context(), e.Steps[0].Before.Hash)
+			_, err := again(j).object(t.Context(), e.Steps[0].Before.Hash)
 			assert.That(t, errors.As(err, &damaged), "%s: %v", name, err)
 			begun(t, again(j), "a.bin", text, "")
-			got, err := again(j).Object(t.Context(), e.Steps[0].Before.Hash)
+			got, err := again(j).object(t.Context(), e.Steps[0].Before.Hash)
 			require.Equal(t, err, nil, "%s: %d bytes, %v", name, len(got), err)
 			assert.Equal(t, string(got), text, "%s: %d bytes, %v", name, len(got), err)
 		}
@@ -168,10 +168,10 @@ func TestADamagedObjectInALineIsKeptAgain(t *testing.T) {
 	data[strings.Index(string(data), `"data"`)+100] ^= 1
 	require.NoError(t, os.WriteFile(name, data, 0o600))
 	j = again(j)
-	_, err := j.Object(t.Context(), e.Steps[0].Before.Hash)
+	_, err := j.object(t.Context(), e.Steps[0].Before.Hash)
 	assert.That(t, isTyped(err), "%v", err)
 	begun(t, j, "a.md", text, "")
-	got, err := j.Object(t.Context(), e.Steps[0].Before.Hash)
+	got, err := j.object(t.Context(), e.Steps[0].Before.Hash)
 	require.Equal(t, err, nil, "%d bytes, %v", len(got), err)
 	assert.Equal(t, string(got), text, "%d bytes, %v", len(got), err)
 }
@@ -287,7 +287,7 @@ func (c confirmed) check(t *testing.T, j *Journal, what string) {
 		require.That(t, ok, "%s: entry %s is lost", what, id)
 		state := c.states[id]
 		assert.That(t, state == Begun || e.State == state, "%s: entry is %v, want %v", what, e.State, state)
-		got, err := j.Object(t.Context(), e.Steps[0].Before.Hash)
+		got, err := j.object(t.Context(), e.Steps[0].Before.Hash)
 		require.Equal(t, err, nil, "%s: %d bytes, want %d", what, len(got), len(text))
 		assert.Equal(t, string(got), text, "%s: %d bytes, want %d", what, len(got), len(text))
 	}

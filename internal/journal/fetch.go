@@ -17,11 +17,17 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/vaultwicket/vaultwicket/internal/guard"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 )
 
-// Object returns the bytes with this hash, verified. The errors are *[Unknown] and *[Damaged], and that of ctx.
-func (j *Journal) Object(ctx context.Context, hash string) ([]byte, error) {
+// Object returns the text with this hash, verified. The errors are *[Unknown] and *[Damaged], and that of ctx.
+func (j *Journal) Object(ctx context.Context, hash string) (guard.Unjudged, error) {
+	text, err := j.object(ctx, hash)
+	return guard.NewUnjudged(text), err
+}
+
+func (j *Journal) object(ctx context.Context, hash string) ([]byte, error) {
 	v, err := j.view()
 	if err != nil {
 		return nil, err
@@ -43,14 +49,15 @@ func (j *Journal) Reader() (*Reader, error) {
 }
 
 // Object is [Journal.Object].
-func (r *Reader) Object(ctx context.Context, hash string) ([]byte, error) {
-	return r.view.object(ctx, hash)
+func (r *Reader) Object(ctx context.Context, hash string) (guard.Unjudged, error) {
+	text, err := r.view.object(ctx, hash)
+	return guard.NewUnjudged(text), err
 }
 
 // Close closes what the reader has open.
 func (r *Reader) Close() { r.view.close() }
 
-// object is [Journal.Object].
+// object returns the bytes with this hash, see [Journal.Object].
 func (v *view) object(ctx context.Context, hash string) ([]byte, error) {
 	if !isHash(hash) {
 		return nil, &Invalid{"hash", hash, "is not a SHA-256"}
@@ -122,18 +129,19 @@ func (v *view) location(seg segment, s *summary, hash string) (spot location, ok
 	return location{}, false
 }
 
-// Texts returns the bytes of a file before and after a step, nil where there was none. now returns
+// Texts returns the text of a file before and after a step, no text where there was none. now returns
 // the file as it is if it has this hash: what the step left is not always kept. ok is false if one
 // of the texts cannot be had any more.
 func (j *Journal) Texts(
 	ctx context.Context,
 	s Step,
-	now func(hash string) (text string, ok bool),
-) (before, after []byte, ok bool) {
-	texts := [2][]byte{}
+	now func(hash string) (text guard.Unjudged, ok bool),
+) (before, after guard.Unjudged, ok bool) {
+	texts := [2]guard.Unjudged{}
+	none := guard.Unjudged{}
 	v, err := j.view()
 	if err != nil {
-		return nil, nil, false
+		return none, none, false
 	}
 	defer v.close()
 	for i, image := range []Image{s.Before, s.After} {
@@ -144,11 +152,11 @@ func (j *Journal) Texts(
 		if err != nil {
 			current, same := now(image.Hash)
 			if !same {
-				return nil, nil, false
+				return none, none, false
 			}
-			text = []byte(current)
+			text = current.ForProgram()
 		}
-		texts[i] = text
+		texts[i] = guard.NewUnjudged(text)
 	}
 	return texts[0], texts[1], true
 }

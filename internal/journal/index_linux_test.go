@@ -27,7 +27,7 @@ func TestAQuestionReadsAsMuchOfALongJournalAsOfAShortOne(t *testing.T) {
 	short, shortList := grown(t, 600)
 	long, longList := grown(t, 6000)
 	measure := func(j *Journal, list []Entry) map[string]int64 {
-		_, err := j.Object(t.Context(), strings.Repeat("0", hashLength)) // the heads are read once by a process
+		_, err := j.object(t.Context(), strings.Repeat("0", hashLength)) // the heads are read once by a process
 		assert.That(t, err != nil, "it is there")
 		read := map[string]int64{}
 		last := list[300]
@@ -39,7 +39,7 @@ func TestAQuestionReadsAsMuchOfALongJournalAsOfAShortOne(t *testing.T) {
 			"of a session":          func() error { _, _, err := j.Entries(t.Context(), Filter{Session: last.Session}); return err },
 			"of a note that is not": func() error { _, _, err := j.Entries(t.Context(), Filter{Path: "none.md"}); return err },
 			"by id":                 func() error { _, err := j.Entry(t.Context(), list[len(list)-1].ID); return err },
-			"a text":                func() error { _, err := j.Object(t.Context(), list[len(list)-2].Steps[0].Before.Hash); return err },
+			"a text":                func() error { _, err := j.object(t.Context(), list[len(list)-2].Steps[0].Before.Hash); return err },
 			"versions":              func() error { _, err := j.Versions(t.Context(), "Folder/3.md", 5); return err },
 			"an old one is undone":  func() error { return j.MarkUndone(list[len(list)-2].ID, list[0].ID) },
 		} {
@@ -55,7 +55,7 @@ func TestAQuestionReadsAsMuchOfALongJournalAsOfAShortOne(t *testing.T) {
 	}
 	// A new process reads the heads, which are a small part.
 	before := bytesRead(t)
-	_, err := again(long).Object(t.Context(), strings.Repeat("0", hashLength))
+	_, err := again(long).object(t.Context(), strings.Repeat("0", hashLength))
 	assert.That(t, err != nil, "it is there")
 	heads := bytesRead(t) - before
 	whole := diskUse(t, long.folder.dir)

@@ -133,7 +133,7 @@ func checkQuestions(t *testing.T, j *Journal, list []Entry, what string) {
 			if s.isPureMove() {
 				continue
 			}
-			text, err := j.Object(t.Context(), s.Before.Hash)
+			text, err := j.object(t.Context(), s.Before.Hash)
 			require.Equal(t, err, nil, "%s: the text of entry %d: %d bytes, %v", what, i, len(text), err)
 			require.Equal(t, ImageOf(text), s.Before, "%s: the text of entry %d: %d bytes, %v", what, i, len(text), err)
 		}
@@ -317,7 +317,7 @@ func TestReadingStopsWhenItIsCancelled(t *testing.T) {
 		"entries": func(ctx context.Context, j *Journal) error { _, _, err := j.Entries(ctx, Filter{}); return err },
 		"entry":   func(ctx context.Context, j *Journal) error { _, err := j.Entry(ctx, list[len(list)-1].ID); return err },
 		"object": func(ctx context.Context, j *Journal) error {
-			_, err := j.Object(ctx, list[len(list)-2].Steps[0].Before.Hash)
+			_, err := j.object(ctx, list[len(list)-2].Steps[0].Before.Hash)
 			return err
 		},
 		"versions": func(ctx context.Context, j *Journal) error {
@@ -391,7 +391,7 @@ func TestEachOfVeryManyTextsIsFoundAtOnce(t *testing.T) {
 	find := func(when string) {
 		for i := 0; i < count; i += count / 7 {
 			step := e.Steps[i]
-			text := require.Value(j.Object(t.Context(), step.Before.Hash))(t)
+			text := require.Value(j.object(t.Context(), step.Before.Hash))(t)
 			require.Equal(t, string(text), string(texts[step.Path]), when)
 		}
 	}

@@ -85,7 +85,7 @@ func TestAnEntryIsReadAsItWasWritten(t *testing.T) {
 	require.Equal(t, got.State, Undone)
 	require.Equal(t, got.UndoneBy, by)
 	assert.Equal(t, got.Note, e.Note)
-	text, err := j.Object(t.Context(), e.Steps[0].Before.Hash)
+	text, err := j.object(t.Context(), e.Steps[0].Before.Hash)
 	require.NoError(t, err)
 	assert.Equal(t, string(text), "one\n")
 	list, _, err = j.Entries(t.Context(), Filter{})
@@ -188,7 +188,7 @@ func TestObjectsOfEverySize(t *testing.T) {
 		for _, text := range [][]byte{random(size), bytes.Repeat([]byte("x"), size)} {
 			e := begun(t, j, "a.md", string(text), "")
 			for _, j := range []*Journal{j, again(j)} {
-				got, err := j.Object(t.Context(), e.Steps[0].Before.Hash)
+				got, err := j.object(t.Context(), e.Steps[0].Before.Hash)
 				require.Equal(t, err, nil, "%d bytes: %d", size, len(got))
 				assert.That(t, bytes.Equal(got, text), "%d bytes: %d, %v", size, len(got), err)
 			}
@@ -276,7 +276,7 @@ func TestVersionsFollowANoteThroughMoves(t *testing.T) {
 	versions := require.Value(j.Versions(t.Context(), "c.md", 9))(t)
 	got := []string{}
 	for _, v := range versions {
-		text := require.Value(j.Object(t.Context(), v.Image.Hash))(t)
+		text := require.Value(j.object(t.Context(), v.Image.Hash))(t)
 		got = append(got, v.Path+"="+string(text))
 	}
 	want := []string{"c.md=4", "b.md=3", "b.md=2", "a.md=1"}
@@ -341,7 +341,7 @@ func TestOldEntriesGoFirst(t *testing.T) {
 	for i, e := range list {
 		require.Equal(t, e.ID, ids[len(ids)-1-i], "entry %d is %+v", i, e)
 		require.Equal(t, e.State, Done, "entry %d is %+v", i, e)
-		_, err := j.Object(t.Context(), e.Steps[0].Before.Hash)
+		_, err := j.object(t.Context(), e.Steps[0].Before.Hash)
 		assert.NoError(t, err)
 	}
 	use := diskUse(t, j.folder.dir)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vaultwicket/vaultwicket/internal/guard"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
@@ -84,7 +85,7 @@ func BenchmarkLength(b *testing.B) {
 		{"changes", func(j *Journal, _ []string) (err error) {
 			_, failed := j.Each(ctx, Filter{Since: time.Now().Add(-24 * time.Hour)}, func(e Entry) bool {
 				for _, s := range e.Steps {
-					_, _, _ = j.Texts(ctx, s, func(string) (string, bool) { return "", false })
+					_, _, _ = j.Texts(ctx, s, func(string) (guard.Unjudged, bool) { return guard.Unjudged{}, false })
 				}
 				return true
 			})
@@ -99,7 +100,7 @@ func BenchmarkLength(b *testing.B) {
 			return limited(j, Filter{Batch: "no such batch"}, 10)
 		}},
 		{"by-id", func(j *Journal, ids []string) error { _, err := j.Entry(ctx, ids[len(ids)/3]); return err }},
-		{"no-such-text", func(j *Journal, _ []string) error { _, _ = j.Object(ctx, absent); return nil }},
+		{"no-such-text", func(j *Journal, _ []string) error { _, _ = j.object(ctx, absent); return nil }},
 		{"versions", func(j *Journal, _ []string) error { _, err := j.Versions(ctx, "Folder/Note 7.md", 10); return err }},
 		{"append", func(j *Journal, _ []string) error {
 			e, content := change("Folder/Note 7.md", fmt.Sprint("before ", time.Now()), "after")
@@ -139,11 +140,11 @@ func BenchmarkLength(b *testing.B) {
 	next := again(full)
 	next.sys = unsynced{}
 	started := time.Now()
-	_, _ = next.Object(ctx, absent)
+	_, _ = next.object(ctx, absent)
 	b.ReportMetric(float64(time.Since(started).Milliseconds()), "index-made-ms")
 	b.ReportMetric(float64(index)/(1<<20), "index-MiB")
 	b.ReportMetric(float64(whole-index)/(1<<20), "journal-MiB")
 	started = time.Now()
-	_, _ = again(full).Object(ctx, absent)
+	_, _ = again(full).object(ctx, absent)
 	b.ReportMetric(float64(time.Since(started).Microseconds())/1000, "first-question-ms")
 }

@@ -137,7 +137,7 @@ func (m *model) check(t *rapid.T) {
 		for i, want := range m.entries[len(m.entries)-len(list):] {
 			require.Equal(t, fmt.Sprint(list[i]), fmt.Sprint(want), "%+v, want %+v", list[i], want)
 			for _, s := range want.Steps {
-				text, err := j.Object(t.Context(), s.Before.Hash)
+				text, err := j.object(t.Context(), s.Before.Hash)
 				require.Equal(t, err, nil, "%d bytes, %v", len(text), err)
 				require.Equal(t, string(text), m.contents[s.Before.Hash], "%d bytes, %v", len(text), err)
 			}
@@ -226,7 +226,7 @@ func checkSegment(t *testing.T, segment []byte) {
 	require.NoError(t, err)
 	for _, e := range list {
 		for _, s := range e.Steps {
-			text, err := j.Object(t.Context(), s.Before.Hash)
+			text, err := j.object(t.Context(), s.Before.Hash)
 			require.That(t, err != nil || ImageOf(text).Hash == s.Before.Hash, "wrong bytes")
 		}
 	}
@@ -237,6 +237,6 @@ func checkSegment(t *testing.T, segment []byte) {
 		got, err := j.Entry(t.Context(), e.ID)
 		require.NoError(t, err)
 		require.Equal(t, len(got.Steps), 1)
-		require.Value(j.Object(t.Context(), e.Steps[0].Before.Hash))(t)
+		require.Value(j.object(t.Context(), e.Steps[0].Before.Hash))(t)
 	}
 }

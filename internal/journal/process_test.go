@@ -97,7 +97,7 @@ func verify(t *testing.T, dir, said string) (confirmedEntries int) {
 		found[e.ID] = e
 		seed := 0
 		_, _ = fmt.Sscan(e.Note, &seed)
-		text, err := j.Object(t.Context(), e.Steps[0].Before.Hash)
+		text, err := j.object(t.Context(), e.Steps[0].Before.Hash)
 		require.Equal(t, err, nil, "%s: %d bytes", e.ID, len(text))
 		assert.Equal(t, string(text), childText(seed), "%s: %d bytes", e.ID, len(text))
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/internal/difference"
+	"github.com/vaultwicket/vaultwicket/internal/guard"
 )
 
 // changedNote is a row of "today", as --json prints it. Added and Removed are left out where a
@@ -66,8 +67,8 @@ func Today(ctx context.Context, std terminal.Streams, args []string) error {
 				State:   e.State.String(),
 				Change:  e.ID,
 			}
-			if before, after, ok := kept.Texts(ctx, s, func(hash string) (string, bool) { return gateway.TextWithHash(o.Vault.Folder, s.Path, hash) }); ok {
-				lines := difference.Of(before, after)
+			if before, after, ok := kept.Texts(ctx, s, func(hash string) (guard.Unjudged, bool) { return gateway.TextWithHash(o.Vault.Folder, s.Path, hash) }); ok {
+				lines := difference.Of(before.ForProgram(), after.ForProgram()) // only counted
 				row.Added = &lines.Added
 				row.Removed = &lines.Removed
 			}

@@ -276,10 +276,10 @@ func (h *Host) Open(ctx context.Context, folder string, q protocol.Request) (*Va
 	return v, h.OpenFolder(path, v)
 }
 
-// Redact returns a text as it may leave the program, with marks in place of secrets if the caller
-// may not see them. It is nothing if the budget runs out, and then the call ends with that error.
-func (v *Vault) Redact(text []byte) []byte {
-	shown, _ := v.redact(text)
+// Judged returns a text as it may leave the program, with marks in place of secrets if the caller
+// may not see them. It is no text if the budget runs out, and then the call ends with that error.
+func (v *Vault) Judged(text guard.Unjudged) guard.Judged {
+	shown, _ := v.Host.marker.Judge(text, budget.From(v.Ctx).Step)
 	return shown
 }
 
@@ -288,11 +288,16 @@ func (v *Vault) redact(text []byte) ([]byte, error) {
 }
 
 // ShownPages returns the pages of the file at path as the caller reads them.
-func (v *Vault) ShownPages(path disk.Path, pages []string) ([]string, error) {
-	if !v.redacts(path) {
-		return pages, nil
+func (v *Vault) ShownPages(path disk.Path, pages []guard.Unjudged) ([]guard.Judged, error) {
+	return v.markerOf(path).JudgePieces(pages, budget.From(v.Ctx).Step)
+}
+
+// markerOf returns what puts marks in place of the secrets of the file at path, nil if the caller may see them.
+func (v *Vault) markerOf(path disk.Path) *guard.Marker {
+	if v.redacts(path) {
+		return v.Host.marker
 	}
-	return v.Host.marker.RedactPieces(pages, budget.From(v.Ctx).Step)
+	return nil
 }
 
 // redacts reports whether the file at path is read with marks in place of its secrets.
@@ -300,19 +305,16 @@ func (v *Vault) redacts(path disk.Path) bool {
 	return v.Disk.IsRedacted() && !v.IsExcepted("secrets", path)
 }
 
-// Judged is Redact of a text that was not judged yet, such as a version of a note.
-func (v *Vault) Judged(text disk.Unjudged) []byte { return v.Redact(text.ForProgram()) }
-
 // JudgedText is Judged of a text that was decoded from a file which is none of the notes, such as a setting of the app.
-func (v *Vault) JudgedText(text string) string { return string(v.Redact([]byte(text))) }
+func (v *Vault) JudgedText(text string) string {
+	return v.Judged(guard.NewUnjudged([]byte(text))).String()
+}
 
 // Shown returns the text of the file at path as the caller reads it, which is [Vault.Judged] or the
 // text as it is.
-func (v *Vault) Shown(path disk.Path, text disk.Unjudged) []byte {
-	if !v.redacts(path) {
-		return text.ForProgram()
-	}
-	return v.Judged(text)
+func (v *Vault) Shown(path disk.Path, text guard.Unjudged) guard.Judged {
+	shown, _ := v.markerOf(path).Judge(text, budget.From(v.Ctx).Step)
+	return shown
 }
 
 // ShownFrom reads the file at path out of another reader as the caller reads it.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/vaultwicket/vaultwicket/internal/guard"
 	"github.com/vaultwicket/vaultwicket/internal/journal"
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
@@ -54,7 +55,7 @@ func (o *operation) content(v *call.Vault) journal.Content {
 		if o.steps[i].Before.Image.Exists {
 			return v.Disk.Open(o.sources[i])
 		}
-		return io.NopCloser(bytes.NewReader(o.steps[i].Before.Text)), nil
+		return io.NopCloser(bytes.NewReader(o.steps[i].Before.Text.ForProgram())), nil
 	}
 }
 
@@ -145,7 +146,7 @@ func (b *plannedBatch) add(v *call.Vault, p Proposal, e journal.Entry) (id strin
 // counted again.
 func (o *operation) size() (bytes int64) {
 	for _, s := range o.steps {
-		bytes += int64(len(s.Before.Text) + len(s.After.Text))
+		bytes += int64(s.Before.Text.Len() + s.After.Text.Len())
 	}
 	return bytes
 }
@@ -168,8 +169,8 @@ func (o *operation) resolve(v *call.Vault, s *Step) error {
 		if isCopy {
 			s.After = s.Before
 		}
-	case bytes.Equal(s.Before.Text, text):
-		s.Before.Text = text // it is in memory already
+	case bytes.Equal(s.Before.Text.ForProgram(), text):
+		s.Before.Text = guard.NewUnjudged(text) // it is in memory already
 	}
 	o.sources = append(o.sources, from)
 	if s.CopyOf != (disk.Path{}) {
@@ -222,7 +223,7 @@ func (o *operation) plan(v *call.Vault, i int) error {
 	switch {
 	case !s.After.Exists:
 	case !s.After.Image.Exists:
-		over.Write(s.Path, s.After.Text, fs.FileMode(cmp.Or(s.Mode, kept.Mode, newNoteMode)), modified)
+		over.Write(s.Path, s.After.Text.ForProgram(), fs.FileMode(cmp.Or(s.Mode, kept.Mode, newNoteMode)), modified)
 	case s.CopyOf != (disk.Path{}):
 		over.Place(s.Path, s.CopyOf)
 	default:

@@ -71,7 +71,7 @@ func (p *Proposal) findCarried(v *call.Vault, addresses protocol.Addresses) erro
 		if before == nil && len(all) > 0 {
 			before = p.addressesBefore()
 		}
-		if len(beside) < len(s.Before.Text) && len(all) > 0 {
+		if len(beside) < s.Before.Text.Len() && len(all) > 0 {
 			before.addOthers(beside)
 		}
 		for _, a := range all {
@@ -364,7 +364,7 @@ type addressPlace struct {
 func (p *Proposal) addressesBefore() *addressPlaces {
 	all := &addressPlaces{others: map[string]bool{}}
 	for _, s := range p.Steps {
-		text := s.Before.Text
+		text := s.Before.Text.ForProgram()
 		for at := range schemeEnds(text) {
 			rest := text[at:]
 			if end := bytes.IndexAny(rest, " \t\r\n\f<>\"'`"); end >= 0 {
@@ -399,8 +399,8 @@ const maxAddress = 2 << 20
 // besideChange returns what is in reach of the change of a very long text, before and after it: an address that the change
 // makes or makes longer is in there. Other texts are returned as a whole.
 func (s Step) besideChange() (before, after []byte) {
-	before = s.Before.Text
-	after = s.After.Text
+	before = s.Before.Text.ForProgram()
+	after = s.After.Text.ForProgram()
 	isEncoded := bytes.IndexByte(after, 0) >= 0 // a part may begin within a character
 	if len(after) <= 4*maxAddress || isEncoded {
 		return before, after

@@ -30,7 +30,7 @@ func TestAnAddressIsFoundInTexts(t *testing.T) {
 		}
 		places := p.addressesBefore()
 		for _, a := range guard.Addresses([]byte(someText.Draw(t, "addresses"))) {
-			want := slices.ContainsFunc(p.Steps, func(s Step) bool { return bytes.Contains(s.Before.Text, []byte(a.Text)) })
+			want := slices.ContainsFunc(p.Steps, func(s Step) bool { return bytes.Contains(s.Before.Text.ForProgram(), []byte(a.Text)) })
 			require.That(t, places.have(a.Text) == want, "%q in %q: want %v", a.Text, p.Steps, want)
 			if want {
 				found++

@@ -19,11 +19,11 @@ import (
 
 // addsOpenFormula reports whether a step adds such a formula.
 func (s Step) addsOpenFormula() bool {
-	made := openFormulas(s.Path, s.After.Text)
+	made := openFormulas(s.Path, s.After.Text.ForProgram())
 	if len(made) == 0 {
 		return false
 	}
-	had := openFormulas(s.source(), s.Before.Text)
+	had := openFormulas(s.source(), s.Before.Text.ForProgram())
 	return slices.ContainsFunc(made, func(formula string) bool { return !slices.Contains(had, formula) })
 }
 

@@ -79,7 +79,7 @@ func (s *settler) appendLate(kept journal.Step, path disk.Path, late []byte) err
 		}
 		step := kept
 		step.Draft = "" // which holds what is put back
-		err = s.replace(step, path, now, slices.Concat(now.Text, late))
+		err = s.replace(step, path, now, slices.Concat(now.Text.ForProgram(), late))
 	}
 	return err
 }

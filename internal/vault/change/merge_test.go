@@ -20,16 +20,16 @@ func (v tree) apply(t require.T, s Step) {
 	t.Helper()
 	text, there := v[s.source()]
 	require.Equal(t, there, s.Before.Exists,
-		"step %v of %q to %q meets %q in %v", s.Path, s.Before.Text, s.After.Text, text, v)
-	require.Equal(t, text, string(s.Before.Text),
-		"step %v of %q to %q meets %q in %v", s.Path, s.Before.Text, s.After.Text, text, v)
+		"step %v of %q to %q meets %q in %v", s.Path, s.Before.Text.ForProgram(), s.After.Text.ForProgram(), text, v)
+	require.Equal(t, text, string(s.Before.Text.ForProgram()),
+		"step %v of %q to %q meets %q in %v", s.Path, s.Before.Text.ForProgram(), s.After.Text.ForProgram(), text, v)
 	delete(v, s.source())
 	if !s.After.Exists {
 		return
 	}
 	_, taken := v[s.Path]
 	require.That(t, !taken, "step to %v, where there is %q", s.Path, v[s.Path])
-	v[s.Path] = string(s.After.Text)
+	v[s.Path] = string(s.After.Text.ForProgram())
 }
 
 // Whatever steps are made one after the other, the merged ones have the same result, and concern each file once.

@@ -151,10 +151,10 @@ func end(v *call.Vault, row Command, values call.Values, how protocol.Write) (an
 			was = FileState{}
 		} else if t.step.Before != found[i] {
 			if text, err := j.Object(context.WithoutCancel(v.Ctx), t.step.Before.Hash); err == nil {
-				was = Existing(text)
+				was = FileState{Exists: true, Text: text}
 			}
 		}
-		made := edit.CountLines(was.Text, t.now.Text)
+		made := edit.CountLines(was.Text.ForProgram(), t.now.Text.ForProgram())
 		verdict.Added += made.Added
 		verdict.Removed += made.Removed
 		if at, err := StepPath(v, t.step.Path); err == nil && i == 0 {
@@ -167,7 +167,7 @@ func end(v *call.Vault, row Command, values call.Values, how protocol.Write) (an
 	if e.State == journal.Begun && verdict.State != untouched {
 		for _, s := range seen[:min(len(seen), maxKept)] {
 			if image := ImageOf(s.now); s.now.Exists && image != s.step.Before {
-				_ = j.Put(e.Caller, s.step.Path, image, bytes.NewReader(s.now.Text))
+				_ = j.Put(e.Caller, s.step.Path, image, bytes.NewReader(s.now.Text.ForProgram()))
 			}
 		}
 		if err := j.End(e.ID, journal.Outcome{State: journal.Done, After: found}); err != nil {
@@ -395,7 +395,7 @@ func lookBack(
 				if err != nil {
 					break // it was not kept, because nothing of it was to change
 				}
-				before = Existing(text)
+				before = FileState{Exists: true, Text: text}
 			}
 			verdict, err := row.Verify(v, values, AppChange{s, before, t.now})
 			if err != nil {

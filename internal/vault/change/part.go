@@ -15,8 +15,8 @@ func (s Step) changesPartOf(v *call.Vault, hash string) bool {
 	if s.IsMove() || !s.Before.Exists || !s.After.Exists || s.Path.Ext() != "md" {
 		return false
 	}
-	before := v.Redact(s.Before.Text)
-	after := v.Redact(s.After.Text)
+	before := v.Judged(s.Before.Text).Bytes()
+	after := v.Judged(s.After.Text).Bytes()
 	changed := changedSpan(before, after)
 	has := func(part markdown.Span) bool {
 		isIn := part.Start <= changed.Start && changed.End <= part.End

@@ -14,6 +14,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/budget"
 	"github.com/vaultwicket/vaultwicket/internal/difference"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+	"github.com/vaultwicket/vaultwicket/internal/guard"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/internal/vault/bases"
 	"github.com/vaultwicket/vaultwicket/internal/vault/call"
@@ -133,18 +134,16 @@ func showPlan(v *call.Vault, p Proposal) (answer.Reply, error) {
 		}
 		file.weigh(s)
 		shown.Files = append(shown.Files, file)
-		before := s.Before.Text
-		after := s.After.Text
+		before := v.Judged(s.Before.Text)
+		after := v.Judged(s.After.Text)
 		if s.Path == disk.Bookmarks() && v.Hides() {
-			before = nil
-			after = s.Told
+			before = guard.Judged{}
+			after = v.Judged(guard.NewUnjudged(s.Told))
 		}
-		before = v.Redact(before)
-		after = v.Redact(after)
 		if !s.After.Exists { // as the caller reads it: the length of a secret is not told
-			shown.Files[len(shown.Files)-1].Size = int64(len(before))
+			shown.Files[len(shown.Files)-1].Size = int64(len(before.Bytes()))
 		}
-		c := difference.Whole(before, after, left)
+		c := difference.Whole(before.Bytes(), after.Bytes(), left)
 		if !c.IsComplete() { // the user cannot be shown it: something of it is told all the same
 			part := difference.Extent{
 				Rows:  maxPartLines,
@@ -228,13 +227,13 @@ func (p Proposal) suits() error {
 		refused := answer.BadValue.Advise(allowlist.ServesKind(kind))
 		switch kind {
 		case "canvas":
-			var board struct{ Nodes, Edges []struct{} }                                // of objects
-			if json.Unmarshal(s.After.Text, &board) == nil || len(s.After.Text) == 0 { // an empty one can be opened
+			var board struct{ Nodes, Edges []struct{} }                                              // of objects
+			if json.Unmarshal(s.After.Text.ForProgram(), &board) == nil || s.After.Text.Len() == 0 { // an empty one can be opened
 				continue
 			}
 			why = "is not a canvas in JSON."
 		case "base":
-			read, err := bases.Read(s.After.Text)
+			read, err := bases.Read(s.After.Text.ForProgram())
 			if err == nil {
 				err = read.Fatal()
 			}
@@ -337,14 +336,16 @@ func levelIn(v *call.Vault, at disk.Path, state FileState) access.Level {
 	if state.unread != nil {
 		return state.unread.level
 	}
-	return call.LevelIn(v.Rules.Private(), state.Text)
+	return call.LevelIn(v.Rules.Private(), state.Text.ForProgram())
 }
 
 const hintItself = "the user can change the properties and tags of the note in the app"
 
 // UnifiedDiff shows the difference of two texts, nothing if there is none. Of long ones it
 // shows the beginning and the end of what differs.
-func UnifiedDiff(from, to string, a, b []byte) string {
+func UnifiedDiff(from, to string, before, after guard.Judged) string {
+	a := before.Bytes()
+	b := after.Bytes()
 	switch {
 	case bytes.Equal(a, b):
 		return ""
@@ -419,7 +420,7 @@ func (p Proposal) loss() string {
 		lost := s.lost()
 		switch {
 		case lost.Body > maxRemoved, lost.Of >= leastBody && 2*lost.Body > lost.Of:
-			if lost.Of == edit.NumberOfLines(edit.Body(s.Before.Text)) {
+			if lost.Of == edit.NumberOfLines(edit.Body(s.Before.Text.ForProgram())) {
 				return fmt.Sprintf(
 					"removes %d of the %s of the text of %q",
 					lost.Body,
@@ -432,7 +433,7 @@ func (p Proposal) loss() string {
 		case lost.All > maxRemoved:
 			return fmt.Sprintf("removes %s of %q", answer.Count(lost.All, "line"), named(s.Path.String()))
 		}
-		switch key, how := lostProperty(s.Before.Text, s.After.Text); how {
+		switch key, how := lostProperty(s.Before.Text.ForProgram(), s.After.Text.ForProgram()); how {
 		case propertyRemoved:
 			return fmt.Sprintf("removes the property %q of %q", named(key), named(s.Path.String()))
 		case propertyRetyped:

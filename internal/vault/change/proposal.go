@@ -7,7 +7,6 @@
 package change
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -18,6 +17,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/vaultwicket/vaultwicket/internal/guard"
 	"github.com/vaultwicket/vaultwicket/internal/journal"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/internal/vault/call"
@@ -146,8 +146,8 @@ type Step struct {
 // FileState is the content of a file. The zero value is that of no file.
 type FileState struct {
 	Exists bool
-	Folder bool // it is a folder
-	Text   []byte
+	Folder bool           // it is a folder
+	Text   guard.Unjudged // as it is on the disk
 	// Image is in place of the text of a large file that is no note, which is not in memory.
 	Image journal.Image
 	known string // the hash by which callers know it, with an Image
@@ -156,7 +156,9 @@ type FileState struct {
 }
 
 // Existing returns the state of a file with this text.
-func Existing(text []byte) FileState { return FileState{Exists: true, Text: text} }
+func Existing(text []byte) FileState {
+	return FileState{Exists: true, Text: guard.NewUnjudged(text)}
+}
 
 // ExistingFolder is the state of a folder, whatever is in it.
 var ExistingFolder = FileState{Exists: true, Folder: true}
@@ -166,7 +168,7 @@ func (c FileState) Equal(other FileState) bool {
 	if c.Image.Exists || other.Image.Exists {
 		return ImageOf(c) == ImageOf(other) && c.Folder == other.Folder
 	}
-	return c.Exists == other.Exists && c.Folder == other.Folder && bytes.Equal(c.Text, other.Text)
+	return c.Exists == other.Exists && c.Folder == other.Folder && c.Text.Equal(other.Text)
 }
 
 // content is what the file has to contain.
@@ -174,7 +176,7 @@ func (c FileState) content() disk.Content {
 	if c.Image.Exists {
 		return disk.Sum(c.Image.Hash, c.Image.Size)
 	}
-	return disk.Text(c.Text)
+	return disk.Text(c.Text.ForProgram())
 }
 
 // hashAt is that by which callers know the file at path with this content, "" for none and for a folder.
@@ -187,7 +189,7 @@ func hashAt(v *call.Vault, path disk.Path, c FileState) string {
 	case path == disk.Bookmarks() && v.Hides(): // it has what is hidden, too
 		return answer.Digest(nil)
 	}
-	return answer.Digest(v.Shown(path, disk.NewUnjudged(c.Text)))
+	return answer.Digest(v.Shown(path, c.Text).Bytes())
 }
 
 // IsMove reports whether the step gives a file another path.
@@ -233,7 +235,7 @@ func ProposeEdit(v *call.Vault, p call.Values, said string, edit func(text []byt
 // back when the change is carried out.
 func ShownState(v *call.Vault, path disk.Path) (FileState, error) {
 	now, err := CurrentState(v, path)
-	now.Text = v.Redact(now.Text)
+	now.Text = guard.NewUnjudged(v.Judged(now.Text).Bytes())
 	return now, err
 }
 
@@ -261,7 +263,7 @@ func CurrentState(v *call.Vault, path disk.Path) (FileState, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return FileState{}, nil
 	}
-	return Existing(raw.ForProgram()), err
+	return FileState{Exists: true, Text: raw}, err
 }
 
 // isLarge reports whether the file at path is too large to be in memory, and has no links.

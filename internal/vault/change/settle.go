@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/internal/budget"
+	"github.com/vaultwicket/vaultwicket/internal/guard"
 	"github.com/vaultwicket/vaultwicket/internal/journal"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/internal/vault/call"
@@ -387,7 +388,8 @@ type settler struct {
 
 // text returns a text of the journal. What is begun is settled even after the call was cancelled.
 func (s *settler) text(image journal.Image) ([]byte, error) {
-	return s.journal.Object(context.WithoutCancel(s.vault.Ctx), image.Hash)
+	text, err := s.journal.Object(context.WithoutCancel(s.vault.Ctx), image.Hash)
+	return text.ForProgram(), err
 }
 
 func newSettler(v *call.Vault, j *journal.Journal, mark journal.Mark, e journal.Entry) *settler {
@@ -464,7 +466,7 @@ func (s *settler) isReady(i int, seen sight) (bool, error) {
 		return true, nil
 	}
 	_, text, err := s.draft(kept)
-	isStaged, _ := startsWith(FileState{Exists: text != nil, Text: text}, kept.After)
+	isStaged, _ := startsWith(FileState{Exists: text != nil, Text: guard.NewUnjudged(text)}, kept.After)
 	return isStaged, err
 }
 
@@ -729,7 +731,7 @@ func (s *settler) lookAtMove(kept journal.Step, from, to disk.Path, now FileStat
 
 // isEmpty reports whether there is an empty file, such as one that reserves a name, see [disk.Folder.Move].
 func isEmpty(now FileState) bool {
-	return now.Exists && !now.Folder && !now.Image.Exists && len(now.Text) == 0
+	return now.Exists && !now.Folder && !now.Image.Exists && now.Text.Len() == 0
 }
 
 // startsWith reports whether a file is one of an image, or that with something appended.
@@ -739,14 +741,14 @@ func startsWith(now FileState, image journal.Image) (ok bool, appended []byte) {
 		return false, nil
 	case ImageOf(now) == image:
 		return true, nil
-	case now.Image.Exists || int64(len(now.Text)) <= image.Size:
+	case now.Image.Exists || int64(now.Text.Len()) <= image.Size:
 		return false, nil
 	}
-	begun := now.Text[:image.Size]
+	begun := now.Text.ForProgram()[:image.Size]
 	if journal.ImageOf(begun) != image {
 		return false, nil
 	}
-	return true, now.Text[image.Size:]
+	return true, now.Text.ForProgram()[image.Size:]
 }
 
 // draft returns the draft of a step, and its text, nil if it is not there. The error says that it cannot be read.
@@ -832,7 +834,7 @@ func (s *settler) completeStep(i int) error {
 	if err != nil {
 		return err
 	}
-	isStaged, rest := startsWith(FileState{Exists: text != nil, Text: text}, kept.After)
+	isStaged, rest := startsWith(FileState{Exists: text != nil, Text: guard.NewUnjudged(text)}, kept.After)
 	if !isStaged || len(rest) > 0 && !bytes.Equal(rest, seen.appended) {
 		return errForeign // the new text was not staged
 	}
@@ -844,7 +846,7 @@ func (s *settler) completeStep(i int) error {
 		s.mu.Lock()
 		s.was[i] = ImageOf(seen.now)
 		s.mu.Unlock()
-		if err := s.keep(kept, seen.now.Text); err != nil {
+		if err := s.keep(kept, seen.now.Text.ForProgram()); err != nil {
 			return err
 		}
 		text = slices.Concat(text, seen.appended)

@@ -244,7 +244,7 @@ func (t *transaction) takeAlong(i int) bool {
 	}
 	after := now
 	if !s.isPureMove() {
-		after = Existing(slices.Concat(s.After.Text, appended))
+		after = Existing(slices.Concat(s.After.Text.ForProgram(), appended))
 	}
 	if levelIn(t.vault, s.source(), s.Before) != levelIn(t.vault, s.source(), now) ||
 		levelIn(t.vault, s.Path, s.After) != levelIn(t.vault, s.Path, after) {
@@ -359,9 +359,9 @@ func (t *transaction) finish() (ending, error) {
 	for _, step := range t.steps[:min(len(t.steps), maxKept)] {
 		// The written text is kept so that an undo can show later changes. It costs no space, because
 		// the next change of the note keeps it anyway. Nothing else needs it, so errors are ignored.
-		isShown := step.After.Exists && !step.After.Folder && len(step.After.Text) <= maxKeptText
+		isShown := step.After.Exists && !step.After.Folder && step.After.Text.Len() <= maxKeptText
 		if isShown && !step.After.Image.Exists && !step.Before.Equal(step.After) {
-			_ = t.journal.Put(t.entry.Caller, step.Path.String(), ImageOf(step.After), bytes.NewReader(step.After.Text))
+			_ = t.journal.Put(t.entry.Caller, step.Path.String(), ImageOf(step.After), bytes.NewReader(step.After.Text.ForProgram()))
 		}
 	}
 	return ending{state: made, overtaken: t.isOvertaken(), beside: s.beside}, nil
@@ -429,7 +429,7 @@ func contentOf(v *call.Vault, steps []Step, kept []journal.Step) journal.Content
 		if s.Before.Image.Exists {
 			return v.Disk.Open(s.source())
 		}
-		return io.NopCloser(bytes.NewReader(s.Before.Text)), nil
+		return io.NopCloser(bytes.NewReader(s.Before.Text.ForProgram())), nil
 	}
 }
 
@@ -472,9 +472,10 @@ func (t *transaction) stage() error {
 func (t *transaction) textOf(s Step) ([]byte, error) {
 	switch {
 	case !s.After.Image.Exists:
-		return s.After.Text, nil
+		return s.After.Text.ForProgram(), nil
 	case s.CopyOf == (disk.Path{}):
-		return t.journal.Object(t.vault.Ctx, s.After.Image.Hash)
+		text, err := t.journal.Object(t.vault.Ctx, s.After.Image.Hash)
+		return text.ForProgram(), err
 	}
 	raw, err := t.vault.Disk.Raw().Read(s.CopyOf)
 	text := raw.ForProgram()
@@ -546,7 +547,7 @@ func (t *transaction) restage(i int) error {
 	t.files[s.Path] = true
 	t.mu.Unlock()
 	t.entry.Steps[i].Before, t.entry.Steps[i].After = ImageOf(s.Before), ImageOf(s.After)
-	if err := t.journal.Put(t.entry.Caller, s.source().String(), ImageOf(s.Before), bytes.NewReader(s.Before.Text)); err != nil {
+	if err := t.journal.Put(t.entry.Caller, s.source().String(), ImageOf(s.Before), bytes.NewReader(s.Before.Text.ForProgram())); err != nil {
 		return err
 	}
 	if s.draft == (disk.Draft{}) {
@@ -558,7 +559,7 @@ func (t *transaction) restage(i int) error {
 	return t.folder.Stage(
 		disk.Staging{
 			Draft:   s.draft,
-			Text:    func() ([]byte, error) { return s.After.Text, nil },
+			Text:    func() ([]byte, error) { return s.After.Text.ForProgram(), nil },
 			Like:    s.source(),
 			IsHasty: true,
 		},

@@ -22,7 +22,7 @@ func (c FileState) WithoutText(v *call.Vault, path disk.Path) FileState {
 	if !c.Exists || c.Folder || c.Image.Exists {
 		return c
 	}
-	about := &unread{lines: edit.NumberOfLines(c.Text), level: levelIn(v, path, c)}
+	about := &unread{lines: edit.NumberOfLines(c.Text.ForProgram()), level: levelIn(v, path, c)}
 	return FileState{Exists: true, Image: ImageOf(c), known: hashAt(v, path, c), unread: about}
 }
 
@@ -32,7 +32,7 @@ func (s Step) lines() edit.LineCounts {
 	case s.isPureMove():
 		return edit.LineCounts{}
 	case !s.isUnread():
-		return edit.CountLines(s.Before.Text, s.After.Text)
+		return edit.CountLines(s.Before.Text.ForProgram(), s.After.Text.ForProgram())
 	}
 	return edit.LineCounts{Added: s.After.numberOfLines(), Removed: s.Before.numberOfLines()}
 }
@@ -48,5 +48,5 @@ func (c FileState) numberOfLines() int {
 	if c.unread != nil {
 		return c.unread.lines
 	}
-	return edit.NumberOfLines(c.Text)
+	return edit.NumberOfLines(c.Text.ForProgram())
 }

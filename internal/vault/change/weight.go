@@ -39,16 +39,16 @@ func (s *Step) weigh() lostLines {
 		n := max(s.lines().Removed, int((size+lineBytes-1)/lineBytes))
 		return lostLines{All: n, Body: n, Of: n}
 	}
-	body := edit.Body(s.Before.Text)
+	body := edit.Body(s.Before.Text.ForProgram())
 	if !s.After.Exists {
-		return lostLines{All: linesOf(s.Before.Text), Body: linesOf(body), Of: linesOf(body)}
+		return lostLines{All: linesOf(s.Before.Text.ForProgram()), Body: linesOf(body), Of: linesOf(body)}
 	}
-	bodyAfter := edit.Body(s.After.Text)
+	bodyAfter := edit.Body(s.After.Text.ForProgram())
 	lost := lostLines{Body: removedFrom(body, bodyAfter), Of: linesOf(body)}
 	lost.All = lost.Body
-	hasProperties := len(body) < len(s.Before.Text) || len(bodyAfter) < len(s.After.Text)
+	hasProperties := len(body) < s.Before.Text.Len() || len(bodyAfter) < s.After.Text.Len()
 	if hasProperties {
-		lost.All = removedFrom(s.Before.Text, s.After.Text)
+		lost.All = removedFrom(s.Before.Text.ForProgram(), s.After.Text.ForProgram())
 	}
 	return lost
 }

@@ -360,10 +360,10 @@ func (p *Proposal) restore(v *call.Vault) error {
 	var texts [][]byte
 	for i := range p.Steps {
 		s := &p.Steps[i]
-		shown[i] = s.Before.Text
-		if guard.HasMark(s.Before.Text) {
+		shown[i] = s.Before.Text.ForProgram()
+		if guard.HasMark(shown[i]) {
 			now, err := CurrentState(v, s.source())
-			if err != nil || !bytes.Equal(v.Redact(now.Text), s.Before.Text) && !now.Equal(s.Before) {
+			if err != nil || !bytes.Equal(v.Judged(now.Text).Bytes(), shown[i]) && !now.Equal(s.Before) {
 				return cmp.Or(
 					err,
 					answer.Conflict.Failure(
@@ -374,16 +374,17 @@ func (p *Proposal) restore(v *call.Vault) error {
 			}
 			s.Before = now
 		}
-		texts = append(texts, s.Before.Text)
+		texts = append(texts, s.Before.Text.ForProgram())
 	}
 	secrets := v.Restorer(texts...)
 	for i := 0; i <= len(p.Steps); i++ {
-		text := &p.asGiven
-		if i < len(p.Steps) {
-			text = &p.Steps[i].After.Text
+		isStep := i < len(p.Steps)
+		text := p.asGiven
+		if isStep {
+			text = p.Steps[i].After.Text.ForProgram()
 		}
-		marked, err := secrets.Marked(*text)
-		if err == nil && i < len(p.Steps) && guard.HasMark(shown[i]) && guard.Cuts(shown[i], marked) {
+		marked, err := secrets.Marked(text)
+		if err == nil && isStep && guard.HasMark(shown[i]) && guard.Cuts(shown[i], marked) {
 			return MarkCut
 		}
 		if err == nil {
@@ -403,7 +404,11 @@ func (p *Proposal) restore(v *call.Vault) error {
 			return answer.BadValue.Advise("the mark of a secret can be written only into the note that has the secret").
 				Failure("%v.", err)
 		}
-		*text = marked
+		if isStep {
+			p.Steps[i].After.Text = guard.NewUnjudged(marked)
+		} else {
+			p.asGiven = marked
+		}
 	}
 	return nil
 }
@@ -447,7 +452,7 @@ func ImageOf(c FileState) journal.Image {
 	if c.Image.Exists {
 		return c.Image
 	}
-	return journal.ImageOf(c.Text) // of a folder it is that of an empty file
+	return journal.ImageOf(c.Text.ForProgram()) // of a folder it is that of an empty file
 }
 
 // kept is the path of the step in the journal: that of a folder ends with a slash.
@@ -546,8 +551,8 @@ func digestOf(v *call.Vault, p Proposal) string {
 	hash := sha256.New()
 	item := func(text string) { fmt.Fprintf(hash, "%d:%s", len(text), text) }
 	state := func(c FileState) { // without a copy of the text
-		fmt.Fprintf(hash, "%d:", len(c.Text)+len(c.Image.Hash))
-		hash.Write(c.Text)
+		fmt.Fprintf(hash, "%d:", c.Text.Len()+len(c.Image.Hash))
+		hash.Write(c.Text.ForProgram())
 		hash.Write([]byte(c.Image.Hash))
 	}
 	item(v.Origin.Text)

@@ -29,6 +29,7 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/internal/access"
 	"github.com/vaultwicket/vaultwicket/internal/filenames"
+	"github.com/vaultwicket/vaultwicket/internal/guard"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk/system"
 )
 
@@ -120,9 +121,9 @@ func (f *Folder) Interpose(ask func(method string) error) {
 }
 
 // Config returns the app's settings file of that name, or fs.ErrNotExist.
-func (f *Folder) Config(name string) (Unjudged, error) {
+func (f *Folder) Config(name string) (guard.Unjudged, error) {
 	text, err := f.config(name)
-	return Unjudged{text}, err
+	return guard.NewUnjudged(text), err
 }
 
 func (f *Folder) config(name string) (text []byte, err error) {

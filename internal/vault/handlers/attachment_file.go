@@ -22,6 +22,7 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/internal/budget"
+	"github.com/vaultwicket/vaultwicket/internal/guard"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/internal/vault/change"
@@ -172,7 +173,7 @@ func textOfAttachment(v *call.Vault, p call.Values) (answer.Reply, error) {
 	switch isPDF := marked(file) == "application/pdf"; {
 	case !isPDF && isText(file):
 		shown := v.Shown(t.Path, raw)
-		return answer.FromNote(t.Path, shown, string(shown)), uses.Put(int64(len(shown)))
+		return answer.FromNote(t.Path, shown.Bytes(), shown.String()), uses.Put(int64(len(shown.Bytes())))
 	case !isPDF:
 		hint := allowlist.ServesKind(allowlist.FileKind(t.Path.Ext()))
 		return answer.Reply{}, answer.BadValue.Advise(hint).
@@ -189,7 +190,7 @@ func textOfAttachment(v *call.Vault, p call.Values) (answer.Reply, error) {
 			)
 		}
 	}
-	said := answer.FromNote(t.Path, v.Shown(t.Path, raw), "") // before the file is changed in memory
+	said := answer.FromNote(t.Path, v.Shown(t.Path, raw).Bytes(), "") // before the file is changed in memory
 	// A secret can go on over the end of a page: the pages next to those that are asked for are judged, too.
 	pages, total, err := readPDF(file, max(1, first-1), last+min(1, math.MaxInt-last), uses)
 	var malformed *malformedPDF
@@ -216,7 +217,7 @@ func textOfAttachment(v *call.Vault, p call.Values) (answer.Reply, error) {
 			answer.Count(total, "page"),
 		)
 	}
-	texts, err := v.ShownPages(t.Path, answer.Map(pages, func(p pdfPage) string { return p.Text }))
+	texts, err := v.ShownPages(t.Path, answer.Map(pages, func(p pdfPage) guard.Unjudged { return p.Text }))
 	if err != nil {
 		return answer.Reply{}, err
 	}
@@ -229,7 +230,7 @@ func textOfAttachment(v *call.Vault, p call.Values) (answer.Reply, error) {
 			continue
 		}
 		shown++
-		written += len(page.Text)
+		written += page.Text.Len()
 		if page.Err != nil {
 			broken = append(broken, fmt.Sprintf("page %d cannot be read: %v", page.Number, page.Err))
 		}

@@ -242,7 +242,7 @@ func readAttachment(v *call.Vault, p call.Values) (answer.Reply, error) {
 	if err != nil {
 		return answer.Reply{}, answer.ReadError(t.Typed, err)
 	}
-	known := v.Shown(t.Path, raw)
+	known := v.Shown(t.Path, raw).Bytes()
 	text := raw.ForProgram()
 	kind := cmp.Or(marked(text), promised(t.Path)) // by what it contains, or by its name where that says nothing
 	switch {

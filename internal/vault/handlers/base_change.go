@@ -204,8 +204,8 @@ const maxNumbered = 10_000
 // for.
 func filledIn(style string) change.Verifier {
 	return func(_ *call.Vault, p call.Values, c change.AppChange) (change.Verdict, error) {
-		verdict := change.IsComposedOf(c.Now.Text, false, []byte(p["content"]))
-		if !verdict.Done && change.AddsOnce(c.Now.Text, nil, p["content"]) {
+		verdict := change.IsComposedOf(c.Now.Text.ForProgram(), false, []byte(p["content"]))
+		if !verdict.Done && change.AddsOnce(c.Now.Text.ForProgram(), nil, p["content"]) {
 			return change.Verdict{Done: true, Style: style}, nil
 		}
 		return verdict, nil

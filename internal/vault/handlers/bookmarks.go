@@ -124,10 +124,10 @@ func addBookmark(v *call.Vault, p call.Values) (change.Proposal, error) {
 		return change.Proposal{}, answer.ReadError(at.String(), err)
 	}
 	var file bookmarkItem
-	if json.Unmarshal(before.Text, &file) == nil && added.isIn(file.Items) {
+	if json.Unmarshal(before.Text.ForProgram(), &file) == nil && added.isIn(file.Items) {
 		return change.Proposal{Note: at, Already: fmt.Sprintf("%q is bookmarked already", answer.Verbatim(added.target()))}, nil
 	}
-	after, err := withBookmark(before.Text, added)
+	after, err := withBookmark(before.Text.ForProgram(), added)
 	if err != nil {
 		return change.Proposal{}, answer.Failure("Cannot use the bookmarks in %s: %v", at, err)
 	}
@@ -218,8 +218,8 @@ func meansBookmarked(v *call.Vault, p call.Values, c change.AppChange) (change.V
 	if err != nil {
 		return change.Verdict{}, err
 	}
-	old, ok := bookmarkItems(c.Before.Text)
-	now, alsoOK := bookmarkItems(c.Now.Text)
+	old, ok := bookmarkItems(c.Before.Text.ForProgram())
+	now, alsoOK := bookmarkItems(c.Now.Text.ForProgram())
 	if !ok || !alsoOK || len(now) != len(old)+1 {
 		return change.Verdict{}, nil
 	}

@@ -118,11 +118,11 @@ func dailyNote(
 		return change.Proposal{}, answer.WriteError(today.Path.String(), err)
 	}
 	if before.Exists {
-		after, err := edit(before.Text)
+		after, err := edit(before.Text.ForProgram())
 		if err != nil {
 			return change.Proposal{}, err
 		}
-		return change.ProposeChange(today.Path, before.Text, after, said), nil
+		return change.ProposeChange(today.Path, before.Text.ForProgram(), after, said), nil
 	}
 	text, err := today.fresh(v)
 	if err != nil {
@@ -210,7 +210,7 @@ func daysOfRange(v *call.Vault, p call.Values) (first, last time.Time, err error
 func meansAdded(add func(before, now []byte, p call.Values) change.Verdict) change.Verifier {
 	return func(v *call.Vault, p call.Values, c change.AppChange) (change.Verdict, error) {
 		if c.Before.Exists {
-			return add(c.Before.Text, c.Now.Text, p), nil
+			return add(c.Before.Text.ForProgram(), c.Now.Text.ForProgram(), p), nil
 		}
 		today, err := todaysNote(v)
 		if err != nil {
@@ -220,8 +220,8 @@ func meansAdded(add func(before, now []byte, p call.Values) change.Verdict) chan
 		if err != nil {
 			return change.Verdict{}, err
 		}
-		verdict := add(fresh, c.Now.Text, p)
-		if !verdict.Done && change.AddsOnce(c.Now.Text, fresh, p["content"]) {
+		verdict := add(fresh, c.Now.Text.ForProgram(), p)
+		if !verdict.Done && change.AddsOnce(c.Now.Text.ForProgram(), fresh, p["content"]) {
 			return change.Verdict{
 				Done:  true,
 				More:  true,

@@ -245,10 +245,10 @@ func statesOf(v *call.Vault, files []call.Target) ([]change.FileState, error) {
 		if err != nil {
 			return nil, err
 		}
-		texts += len(state.Text)
+		texts += state.Text.Len()
 		isEnough := read == change.MaxTexts || read > 0 && texts > maxTexts
 		if isEnough {
-			budget.From(v.Ctx).Release(int64(len(state.Text)))
+			budget.From(v.Ctx).Release(int64(state.Text.Len()))
 			break
 		}
 		states[read] = state
@@ -264,7 +264,7 @@ func statesOf(v *call.Vault, files []call.Target) ([]change.FileState, error) {
 				return
 			}
 			states[read+i] = state.WithoutText(v, file.Path)
-			budget.From(v.Ctx).Release(int64(len(state.Text)))
+			budget.From(v.Ctx).Release(int64(state.Text.Len()))
 		}
 	})
 	return states, cmp.Or(failures...)

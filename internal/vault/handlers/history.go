@@ -15,6 +15,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/access"
 	"github.com/vaultwicket/vaultwicket/internal/budget"
 	"github.com/vaultwicket/vaultwicket/internal/filenames"
+	"github.com/vaultwicket/vaultwicket/internal/guard"
 	"github.com/vaultwicket/vaultwicket/internal/journal"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
@@ -107,7 +108,7 @@ func seesNoteOf(v *call.Vault, j *journal.Journal, now journal.Whereabouts) bool
 		return false // it may be in a hidden folder
 	}
 	text, err := j.Object(v.Ctx, now.Removed.Hash)
-	return err == nil && call.LevelIn(v.Rules.Private(), text) > access.None
+	return err == nil && call.LevelIn(v.Rules.Private(), text.ForProgram()) > access.None
 }
 
 // sightings remembers what [seesNoteOf] has said.
@@ -329,18 +330,17 @@ func listJournal(v *call.Vault, p call.Values) (answer.Reply, error) {
 				return err
 			}
 			defer uses.Release(bytes)
-			before, after, isKept := j.Texts(v.Ctx, s, func(hash string) (string, bool) {
+			before, after, isKept := j.Texts(v.Ctx, s, func(hash string) (guard.Unjudged, bool) {
 				at, err := v.PathOf(s.Path)
 				if err != nil {
-					return "", false
+					return guard.Unjudged{}, false
 				}
-				raw, err := v.Disk.Raw().Read(at)
-				text := raw.ForProgram()
-				return string(text), err == nil && journal.ImageOf(text).Hash == hash
+				text, err := v.Disk.Raw().Read(at)
+				return text, err == nil && journal.ImageOf(text.ForProgram()).Hash == hash
 			})
 			lines := "" // where a text is not kept any more
 			if isKept {
-				counts := edit.CountLines(before, after)
+				counts := edit.CountLines(before.ForProgram(), after.ForProgram())
 				lines = fmt.Sprintf("+%d -%d", counts.Added, counts.Removed)
 			}
 			table.Rows = append(
@@ -379,12 +379,12 @@ func readVersion(v *call.Vault, p call.Values) (answer.Reply, error) {
 	if err != nil {
 		return answer.Reply{}, err
 	}
-	return answer.Reply{Text: string(v.Judged(text)), Note: t.Path}, nil
+	return answer.Reply{Text: v.Judged(text).String(), Note: t.Path}, nil
 }
 
 // version returns the text of a version by its number.
-func version(v *call.Vault, t call.Target, kept []journal.Version, number string) (disk.Unjudged, error) {
-	none := disk.Unjudged{}
+func version(v *call.Vault, t call.Target, kept []journal.Version, number string) (guard.Unjudged, error) {
+	none := guard.Unjudged{}
 	n, err := strconv.Atoi(number)
 	if err != nil || n < 1 {
 		return none, answer.Misuse("Invalid number: %s", number)
@@ -409,7 +409,7 @@ func version(v *call.Vault, t call.Target, kept []journal.Version, number string
 			err,
 		)
 	}
-	return disk.NewUnjudged(text), nil
+	return text, nil
 }
 
 // RestoringFromApp returns the command that writes the text of a version that the app has kept, by the name with which it
@@ -429,7 +429,7 @@ func restoreVersion(v *call.Vault, p call.Values) (change.Proposal, error) {
 	if err != nil {
 		return change.Proposal{}, answer.WriteError(t.Path.String(), err)
 	}
-	if v.Restores != nil && before.Exists && !bytes.HasSuffix(before.Text, []byte("\n")) {
+	if v.Restores != nil && before.Exists && !bytes.HasSuffix(before.Text.ForProgram(), []byte("\n")) {
 		// The app prints a line break at the end of each text. Whether the version has one is not known, so it ends
 		// as the note does.
 		text = bytes.TrimSuffix(text, []byte("\n"))
@@ -506,5 +506,5 @@ func diffVersions(v *call.Vault, p call.Values) (answer.Reply, error) {
 	if !now.Exists {
 		second = "/dev/null"
 	}
-	return answer.Reply{Text: change.UnifiedDiff(first, second, v.Judged(from), v.Redact(now.Text)), Note: t.Path}, nil
+	return answer.Reply{Text: change.UnifiedDiff(first, second, v.Judged(from), v.Judged(now.Text)), Note: t.Path}, nil
 }

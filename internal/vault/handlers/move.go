@@ -323,9 +323,9 @@ func (r *relocation) move(t call.Target, typed string) (disk.Path, error) {
 		return disk.Path{}, answer.AlreadyExists.Failure("Destination file already exists!")
 	}
 	r.taken[name] = true
-	if r.texts += len(before.Text); len(r.planned.Steps) > 0 && r.texts > maxTexts {
-		r.texts -= len(before.Text)
-		budget.From(r.v.Ctx).Release(int64(len(before.Text)))
+	if r.texts += before.Text.Len(); len(r.planned.Steps) > 0 && r.texts > maxTexts {
+		r.texts -= before.Text.Len()
+		budget.From(r.v.Ctx).Release(int64(before.Text.Len()))
 		before = before.WithoutText(r.v, t.Path)
 	}
 	s := change.Step{Path: to, From: t.Path, Before: before, After: before}
@@ -346,7 +346,7 @@ func stateOf(v *call.Vault, t call.Target) (change.FileState, error) {
 	case !before.Exists:
 		return before, answer.FileNotFound(t.Typed)
 	}
-	return before, budget.From(v.Ctx).Hold(int64(len(before.Text)))
+	return before, budget.From(v.Ctx).Hold(int64(before.Text.Len()))
 }
 
 // textOf returns the state of the file at a path with its text, which may not be in memory. A large file that has no links stays
@@ -398,11 +398,11 @@ func (r *relocation) relink() error {
 			if err != nil {
 				return err
 			}
-			text, changed, lost := m.Rewrite(after.Text, s.CopyOf.String())
+			text, changed, lost := m.Rewrite(after.Text.ForProgram(), s.CopyOf.String())
 			if changed > 0 {
 				r.planned.Steps[i].After = change.Existing(text)
 			} else if s.After.Image.Exists {
-				budget.From(r.v.Ctx).Release(int64(len(after.Text)))
+				budget.From(r.v.Ctx).Release(int64(after.Text.Len()))
 			}
 			r.planned.Message += remarks(s.Path, lost)
 		}
@@ -494,12 +494,12 @@ func linksToHeadings(x *index.Index, steps []change.Step) string {
 			from = s.From
 		}
 		place, isIndexed := x.Place(from.String())
-		isChanged := s.After.Text != nil && !bytes.Equal(s.Before.Text, s.After.Text)
+		isChanged := s.After.Text.ForProgram() != nil && !bytes.Equal(s.Before.Text.ForProgram(), s.After.Text.ForProgram())
 		if !isIndexed || !isChanged || from.Ext() != "md" {
 			continue
 		}
-		before := edit.NewOutline(markdown.Scan(s.Before.Text))
-		after := edit.NewOutline(markdown.Scan(s.After.Text))
+		before := edit.NewOutline(markdown.Scan(s.Before.Text.ForProgram()))
+		after := edit.NewOutline(markdown.Scan(s.After.Text.ForProgram()))
 		sources := append([]index.Edge{{Place: int32(place)}}, x.Graph().In(place)...)
 		seen := map[int32]bool{}
 		for _, source := range sources {
@@ -641,10 +641,10 @@ func changeLinks(v *call.Vault, planned *change.Proposal, m *relink.Move, source
 			}
 			s.Before = change.Existing(before)
 		}
-		after, changed, lost := m.Rewrite(s.Before.Text, source.String())
+		after, changed, lost := m.Rewrite(s.Before.Text.ForProgram(), source.String())
 		stays := !follow || changed == 0
 		if stays && moves && planned.Steps[at].Before.Image.Exists {
-			budget.From(v.Ctx).Release(int64(len(s.Before.Text)))
+			budget.From(v.Ctx).Release(int64(s.Before.Text.Len()))
 		}
 		if !follow {
 			// The links of other notes are counted when the change is judged, by where they lead then.

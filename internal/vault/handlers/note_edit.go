@@ -265,14 +265,14 @@ const templateStyle = "the text is what the app made of the template"
 
 // madeWith judges a note that was made, or replaced, with a text.
 func madeWith(c change.AppChange, text string) change.Verdict {
-	if verdict := change.IsComposedOf(c.Now.Text, false, []byte(text)); verdict.Done ||
-		!change.AddsOnce(c.Now.Text, nil, text) {
+	if verdict := change.IsComposedOf(c.Now.Text.ForProgram(), false, []byte(text)); verdict.Done ||
+		!change.AddsOnce(c.Now.Text.ForProgram(), nil, text) {
 		return verdict
 	}
-	if c.Before.Exists && change.Beyond(c.Before.Text, c.Now.Text, text, "").Done {
+	if c.Before.Exists && change.Beyond(c.Before.Text.ForProgram(), c.Now.Text.ForProgram(), text, "").Done {
 		return change.Verdict{} // what was to be replaced is still there
 	}
-	return change.Beyond(nil, c.Now.Text, text, "")
+	return change.Beyond(nil, c.Now.Text.ForProgram(), text, "")
 }
 
 func appended(before, now []byte, p call.Values) change.Verdict {

@@ -19,6 +19,7 @@ import (
 	"github.com/ledongthuc/pdf"
 
 	"github.com/vaultwicket/vaultwicket/internal/budget"
+	"github.com/vaultwicket/vaultwicket/internal/guard"
 )
 
 // malformedPDF says why a file, or a page of it, has no text that can be read.
@@ -29,7 +30,7 @@ func (m *malformedPDF) Error() string { return m.Reason }
 // pdfPage is the text of a page; Err is a [*malformedPDF] for one that cannot be read.
 type pdfPage struct {
 	Number int // from 1
-	Text   string
+	Text   guard.Unjudged
 	Err    error
 }
 
@@ -58,7 +59,7 @@ func readPDF(file []byte, first, last int, uses *budget.Budget) (pages []pdfPage
 		if err != nil && !errors.As(err, &malformed) {
 			return err
 		}
-		pages = append(pages, pdfPage{total, text, err})
+		pages = append(pages, pdfPage{total, guard.NewUnjudged([]byte(text)), err})
 		return uses.Put(int64(len(text)))
 	})
 	return pages, total, err

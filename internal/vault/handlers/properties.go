@@ -36,18 +36,18 @@ func init() {
 			Name: "property:remove",
 			Plan: removeProperty,
 			Verify: func(_ *call.Vault, p call.Values, c change.AppChange) (change.Verdict, error) {
-				wanted, err := frontmatter.Remove(c.Before.Text, p["name"])
+				wanted, err := frontmatter.Remove(c.Before.Text.ForProgram(), p["name"])
 				if err != nil {
 					return change.Verdict{}, nil
 				}
-				if verdict := change.Properties(wanted, c.Now.Text); verdict.Done {
+				if verdict := change.Properties(wanted, c.Now.Text.ForProgram()); verdict.Done {
 					return verdict, nil
 				}
-				left, err := change.PropertiesIn(c.Now.Text)
+				left, err := change.PropertiesIn(c.Now.Text.ForProgram())
 				if _, isLeft := left.Lookup(p["name"]); err != nil || isLeft {
 					return change.Verdict{}, nil
 				}
-				return change.Beyond(c.Before.Text, c.Now.Text, "", p["name"]), nil
+				return change.Beyond(c.Before.Text.ForProgram(), c.Now.Text.ForProgram(), "", p["name"]), nil
 			},
 		},
 	)
@@ -377,8 +377,8 @@ func (x propertyValue) tell(planned *change.Proposal) {
 	var losing []string // notes
 	items := 0          // that they lose
 	for _, s := range planned.Steps {
-		old := frontmatter.Get(s.Before.Text, x.name)
-		now := frontmatter.Get(s.After.Text, x.name)
+		old := frontmatter.Get(s.Before.Text.ForProgram(), x.name)
+		now := frontmatter.Get(s.After.Text.ForProgram(), x.name)
 		if old.Kind() == frontmatter.Null && !x.given && kind == "" {
 			kind = x.typeOf(now)
 		}
@@ -581,7 +581,7 @@ func meansSet(v *call.Vault, p call.Values, c change.AppChange) (change.Verdict,
 	if err != nil {
 		return change.Verdict{}, err
 	}
-	value, err := asked.in(disk.Path{}, c.Before.Text)
+	value, err := asked.in(disk.Path{}, c.Before.Text.ForProgram())
 	if err != nil {
 		return change.Verdict{}, err
 	}
@@ -602,18 +602,18 @@ func meansSet(v *call.Vault, p call.Values, c change.AppChange) (change.Verdict,
 		candidates = append(candidates, frontmatter.Value{})
 	}
 	for i, candidate := range candidates {
-		wanted, err := frontmatter.Set(c.Before.Text, p["name"], candidate)
+		wanted, err := frontmatter.Set(c.Before.Text.ForProgram(), p["name"], candidate)
 		if err != nil {
 			continue
 		}
-		if verdict := change.Properties(wanted, c.Now.Text); verdict.Done {
+		if verdict := change.Properties(wanted, c.Now.Text.ForProgram()); verdict.Done {
 			if i > 0 && !candidate.Equal(value) {
 				verdict.Style = "the app has given the property another type than vaultwicket would have"
 			}
 			return verdict, nil
 		}
 	}
-	left, err := change.PropertiesIn(c.Now.Text)
+	left, err := change.PropertiesIn(c.Now.Text.ForProgram())
 	if err != nil {
 		return change.Verdict{}, nil
 	}
@@ -621,7 +621,7 @@ func meansSet(v *call.Vault, p call.Values, c change.AppChange) (change.Verdict,
 	if !ok || !slices.ContainsFunc(candidates, set.Value.Equal) {
 		return change.Verdict{}, nil
 	}
-	return change.Beyond(c.Before.Text, c.Now.Text, "", p["name"]), nil
+	return change.Beyond(c.Before.Text.ForProgram(), c.Now.Text.ForProgram(), "", p["name"]), nil
 }
 
 // changeList returns the command that adds items to a list property or removes them, of one note or of several. A list is made

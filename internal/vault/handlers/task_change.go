@@ -171,7 +171,7 @@ func meansMarked(v *call.Vault, p call.Values, c change.AppChange) (change.Verdi
 	if err != nil {
 		return change.Verdict{}, err
 	}
-	was, err := taskAt(t, c.Before.Text, line)
+	was, err := taskAt(t, c.Before.Text.ForProgram(), line)
 	if err != nil {
 		return change.Verdict{}, err
 	}
@@ -179,22 +179,22 @@ func meansMarked(v *call.Vault, p call.Values, c change.AppChange) (change.Verdi
 	if err != nil {
 		return change.Verdict{}, err
 	}
-	wanted, err := edit.SetTask(c.Before.Text, line, mark)
+	wanted, err := edit.SetTask(c.Before.Text.ForProgram(), line, mark)
 	if err != nil {
 		return change.Verdict{}, nil
 	}
-	if verdict := change.Ending(wanted, c.Now.Text); verdict.Done {
+	if verdict := change.Ending(wanted, c.Now.Text.ForProgram()); verdict.Done {
 		return verdict, nil
 	}
 	// The line may be elsewhere by now, and a plugin may have added to it when it was marked.
 	marked := lineNumber(wanted, line)
-	unmarked := lineNumber(c.Before.Text, line)
-	isMarked := countBeginnings(c.Now.Text, marked) == countBeginnings(wanted, marked)
-	isLeft := countBeginnings(c.Now.Text, unmarked) != countBeginnings(wanted, unmarked)
+	unmarked := lineNumber(c.Before.Text.ForProgram(), line)
+	isMarked := countBeginnings(c.Now.Text.ForProgram(), marked) == countBeginnings(wanted, marked)
+	isLeft := countBeginnings(c.Now.Text.ForProgram(), unmarked) != countBeginnings(wanted, unmarked)
 	if !isMarked || isLeft || marked == unmarked {
 		return change.Verdict{}, nil
 	}
-	return change.Beyond(wanted, c.Now.Text, "", ""), nil
+	return change.Beyond(wanted, c.Now.Text.ForProgram(), "", ""), nil
 }
 
 // lineNumber returns a line of a text, counted from 1, without its break; "" where there is none.
@@ -345,7 +345,7 @@ func add(v *call.Vault, p call.Values) (change.Proposal, error) {
 	}
 	// The answer has the line of the new task. Where the text is a task no more, as in code, nothing
 	// is to be added.
-	tasks := markdown.Scan(proposal.Steps[0].After.Text).Tasks
+	tasks := markdown.Scan(proposal.Steps[0].After.Text.ForProgram()).Tasks
 	for _, t := range slices.Backward(tasks) {
 		if t.Text == line {
 			proposal.Message += ":" + strconv.Itoa(t.Line)

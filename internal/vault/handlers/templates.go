@@ -11,6 +11,7 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/internal/date"
 	"github.com/vaultwicket/vaultwicket/internal/filenames"
+	"github.com/vaultwicket/vaultwicket/internal/guard"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/internal/vault/change"
@@ -93,7 +94,7 @@ func readTemplate(v *call.Vault, p call.Values) (answer.Reply, error) {
 		return v.Show(call.Target{Path: path, Typed: p["name"]})
 	}
 	filled, err := fill(v, path, p["name"], settings, p["title"])
-	return answer.Text(string(v.Redact(filled))), err
+	return answer.Text(v.Judged(guard.NewUnjudged(filled)).String()), err
 }
 
 // fill returns the text of a template with its blanks filled in.

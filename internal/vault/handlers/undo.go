@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/vaultwicket/vaultwicket/internal/difference"
+	"github.com/vaultwicket/vaultwicket/internal/guard"
 	"github.com/vaultwicket/vaultwicket/internal/journal"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
@@ -369,9 +370,9 @@ func (o outlook) takeBack(j *journal.Journal, e journal.Entry, p *change.Proposa
 // leaveTexts drops the texts of a step, if those before it have enough. What is written comes out of the journal, then.
 func (o outlook) leaveTexts(s *change.Step, isFirst bool) {
 	isMade := s.After.Exists && !s.After.Folder && !s.Before.Equal(s.After)
-	*o.texts += len(s.Before.Text)
+	*o.texts += s.Before.Text.Len()
 	if isMade {
-		*o.texts += len(s.After.Text)
+		*o.texts += s.After.Text.Len()
 	}
 	if isFirst || *o.texts <= maxTexts {
 		return
@@ -460,7 +461,7 @@ func (o outlook) back(j *journal.Journal, e journal.Entry, kept journal.Step) ([
 		case err != nil:
 			return nil, answer.Failure("Change %s cannot be undone: %v", e.ID, err)
 		}
-		s.After = change.Existing(text)
+		s.After = change.FileState{Exists: true, Text: text}
 	}
 	return []change.Step{s}, nil
 }
@@ -496,7 +497,7 @@ func conflict(
 	if isElsewhere || keptBack(v, at, func() bool { return goneByUs(v, j, at.String()) }) {
 		return answer.UndoConflict.Failure(refused, answer.Verbatim(at.String()), "It is not where it was.")
 	}
-	var left disk.Unjudged
+	var left guard.Unjudged
 	if kept.After.Exists {
 		text, err := j.Object(v.Ctx, kept.After.Hash)
 		if err != nil {
@@ -506,10 +507,10 @@ func conflict(
 				"The text that the change wrote is not kept.",
 			)
 		}
-		left = disk.NewUnjudged(text)
+		left = text
 	}
 	changes := difference.Fit(
-		[]difference.Change{difference.Of(v.Judged(left), v.Redact(now.Text))},
+		[]difference.Change{difference.Of(v.Judged(left).Bytes(), v.Judged(now.Text).Bytes())},
 		difference.Extent{Rows: maxShownRows, Bytes: maxShown, Line: maxShown / 8},
 	)
 	from := "a/" + at.String()
