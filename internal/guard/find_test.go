@@ -195,7 +195,7 @@ func TestOwnRules(t *testing.T) {
 		"> " + strings.ReplaceAll(pem, "\n", "\n> "):                                        "private-key private-key",
 		`{"private_key": "-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----\n"}`: "private-key",
 		"postgres://app:Zk7pQ2mV@db.local/x":                                                "password-in-url", "see https://user:password@example.org": "", "ssh://git@host:22/x": "", "a://b:$PASS@host": "",
-		"---\npassword: sunflower\nother: x\n---\n": "password", "password: sunflower": "", "Password: `s7nflower!`": "password", "**Password:** s7nflower!": "password", "__Password:__ `s7nflower!`": "password", "**Password:** required": "", "| Password | s7nflower! |": "password",
+		"---\npassword: sunflower\nother: x\n---\n": "password", "password: sunflower": "password", "Password: `s7nflower!`": "password", "**Password:** s7nflower!": "password", "__Password:__ `s7nflower!`": "password", "**Password:** required": "", "| Password | s7nflower! |": "password",
 		"password: required": "", "password: \"{{password}}\"": "", "the password is in the safe": "",
 		"Authorization: Bearer abcDEF123ghiJKL456mnoPQR": "authorization", "Authorization: Basic dXNlcjpwYXNzd29yZDE=": "authorization", "Basic knowledge of biology12345": "",
 		"client_secret = 8f3kD92mQx7LpZ4tVbN1": "secret", "API key: 8f3kD92mQx7LpZ4tVbN1": "secret", "api key: see-the-wiki-page-about-it-2": "", "token: https://example.org/a1b2c3d4e5f6": "", "TOKEN=$TOKEN_FROM_ENV_12": "",

@@ -8,6 +8,14 @@ import (
 	"sync"
 )
 
+// passwordNames are what passwords are called.
+var passwordNames = []string{
+	"password", "passwd", "passphrase", "passwort", "kennwort", "pwd", "passcode",
+	"wachtwoord", "contraseña", "mot de passe", "senha", "passwörter", "kennwörter", "pass word", "pass-word", "pass_word", "pswd",
+	"hasło", "heslo", "lösenord", "salasana", "adgangskode", "passord", "jelszó", "şifre", "parola",
+	"пароль", "Пароль", "ПАРОЛЬ", "密码", "密碼", "パスワード", "비밀번호", // letters that are no ASCII are of one case
+}
+
 // own are the rules for what gitleaks has no rule for that suits notes.
 var own = []rule{
 	{kind: "private-key", keywords: []string{"-----begin", "---- begin"}, by: (*scan).privateKey},
@@ -15,14 +23,9 @@ var own = []rule{
 	{kind: "password-in-url", keywords: []string{"://"}, by: (*scan).userinfo},
 	{kind: "authorization", keywords: []string{"bearer ", "basic "}, by: (*scan).authorization},
 	{
-		kind: "password",
-		keywords: []string{
-			"password", "passwd", "passphrase", "passwort", "kennwort", "pwd", "passcode",
-			"wachtwoord", "contraseña", "mot de passe", "senha", "passwörter", "kennwörter", "pass word", "pass-word", "pass_word", "pswd",
-			"hasło", "heslo", "lösenord", "salasana", "adgangskode", "passord", "jelszó", "şifre", "parola",
-			"пароль", "Пароль", "ПАРОЛЬ", "密码", "密碼", "パスワード", "비밀번호", // letters that are no ASCII are of one case
-		},
-		by: (*scan).password,
+		kind:     "password",
+		keywords: passwordNames,
+		by:       (*scan).password,
 	},
 	{kind: "password", keywords: []string{"pass:", "pass=", "pw:", "pw=", "pw ", "pass =", "sshpass", "curl ", "wifi:"}, by: (*scan).shortlyNamed},
 	{
@@ -136,7 +139,8 @@ func (s *scan) password(at, end int) {
 	case from < to && s.isOfEnvironment(at, end, from):
 		s.add(from, to, "password")
 	default:
-		if from == to || !s.wordsOfLine(at, end, from) {
+		isFound := from < to && (s.wordOfLabel(at, end, from, to) || s.wordsOfLine(at, end, from))
+		if !isFound {
 			s.spoken(at, end, rest, "password", isPassword)
 		}
 	}

@@ -88,3 +88,21 @@ func TestAValueIsHiddenInEachLayout(t *testing.T) {
 	}
 	t.Logf("%d of %d are shown", shown, total)
 }
+
+// TestALabelledWordIsHidden has passwords of one plain word, and what is said about passwords in their place.
+func TestALabelledWordIsHidden(t *testing.T) {
+	m := NewMarker([]byte("key"), false)
+	labelled, sayings := invented.PlainWords()
+	for _, form := range labelled {
+		for _, value := range []string{"sunflower", "Regenbogen", "правда", "tournesol!", "sun-flower"} {
+			raw := strings.Replace(form, "%s", value, 1)
+			out := m.Redact([]byte(raw))
+			assert.That(t, !bytes.Contains(out, []byte(value)), "%q is shown as %q", raw, out)
+			back, err := m.Restore(nil, []byte(raw))(out)
+			require.That(t, err == nil && string(back) == raw, "%q became %q and %q (%v)", raw, out, back, err)
+		}
+	}
+	for _, text := range sayings {
+		assert.Equal(t, string(m.Redact([]byte(text))), text)
+	}
+}

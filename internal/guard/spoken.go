@@ -30,7 +30,7 @@ var (
 	// spokenWordsRest is what is between a name and several words in quotes, and the words.
 	spokenWordsRest = lazily(
 		`(?i)^[ \t]+(?:is|was|ist|war|lautet|heißt|est|es)[ \t]*:?[ \t]*(?:["'` + "`" + `“„«]|<code>|<kbd>)` +
-			`([^"'` + "`" + `“”„«»<>\n]{8,})["'` + "`" + `“”»<]`,
+			`([^"'` + "`" + `“”„«»<>\n]{4,})["'` + "`" + `“”»<]`,
 	)
 	// nextRest is a value with nothing but blanks, a comma or a parenthesis in front of it.
 	nextRest = lazily(`^(?:,? |[ \t]{1,8})\(?["'` + "`" + `*_]{0,3}([^\s` + "`" + `"'|<>()\[\]]+)`)
@@ -78,7 +78,8 @@ func (s *scan) spoken(at, end int, line []byte, kind string, isSecret func([]byt
 	}
 	if maySayWords(line) {
 		if m := spokenWordsRest().FindSubmatchIndex(line); m != nil {
-			if kind == "password" && isQuotedPhrase(line[m[2]:m[3]]) {
+			words := line[m[2]:m[3]]
+			if kind == "password" && (isQuotedPhrase(words) || isPlainPassword(words)) {
 				s.add(end+m[2], end+m[3], kind)
 			}
 			return

@@ -1,0 +1,88 @@
+package guard
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+)
+
+// A password can be one plain word, and then nothing in its looks says so. It counts where it is labelled: a line, an item of
+// a list, a cell or an assignment has the name, the word and nothing more, or the word is in quotes. What a note says about a
+// password in that place, such as "required" or "see", is none, and neither is a word of a sentence.
+
+var (
+	// plainWord is one word, with the signs that people end a password with. Of scripts that write words without blanks
+	// between them it is not known whether it is one.
+	plainWord = lazily(`^[\p{Latin}\p{Cyrillic}\p{Greek}](?:['’-]?[\p{Latin}\p{Cyrillic}\p{Greek}]){3,39}[!?$#&+]{0,3}$`)
+	// labelBefore is what is in front of the name of a labelled value: the beginning of the line, a cell, or the label before.
+	labelBefore = lazily(
+		`(?:^|[|,;/][ \t]*)[ \t>]*(?:\[![\w-]+\][+-]? )?(?:[-*+] |\d{1,3}[.)] )?(?:\[[ xX]\] )?[*_` + "`" + `"']{0,3}(?:[\pL\pN_.&'’-]+ ){0,4}(?:\w+[-_.])*$`,
+	)
+	// labelBehind is what follows a labelled value: the end of the line or the cell, a comment, or the next label.
+	labelBehind = lazily(
+		`^[*_` + "`" + `"']{0,3}[.!;,]?[*_` + "`" + `"']{0,3}[ \t\\]*(?:\r?$|\||#|//|<br|\([^()]*\)[ \t]*\r?$|[,;/][ \t]*[\pL _-]{1,30}[:=])`,
+	)
+	// wordAbout is a word that says something about a password, in the languages of [passwordNames], or is a type or a name in code.
+	wordAbout = lazily(
+		`(?i)^(?:\pL+ed|` +
+			// what it is like
+			`needed|necessary|mandatory|optional|compulsory|obligatory|strong|weak|secure|insecure|safe|unsafe|good|bad|invalid|valid|correct|incorrect|right|wrong|empty|blank|missing|default|temporary|permanent|confidential|sensitive|case-sensitive|private|public|personal|personally|same|different|other|another|unique|simple|random|minimum|maximum|long|short|old|new|recent|current|previous|next|first|last|plain|plaintext|strength|good|fair|poor|great|okay|fine|done|todo|pending|later|soon|today|tomorrow|yesterday|maybe|unclear|known|forgotten|forgot|lost|gone|broken|open|free|shown|hidden|taken|given|chosen|written|sent|kept|set|unset|off|disabled|` +
+			// what to do with it, and where it is
+			`see|ask|call|enter|type|paste|click|reset|change|check|choose|confirm|repeat|retype|create|generate|rotate|renew|update|remember|request|look|read|use|open|show|hide|copy|save|store|login|logon|signin|here|there|below|above|inside|elsewhere|nowhere|everywhere|somewhere|anything|something|everything|nothing|whatever|whichever|anyone|someone|nobody|everyone|none|null|void|undefined|` +
+			`vault|locker|drawer|envelope|paper|sticker|notebook|manager|policy|policies|rules|hint|hints|help|note|notes|wiki|docs|documentation|readme|email|mail|phone|letter|chat|slack|teams|bitwarden|vaultwarden|keepass|keepassx|keepassxc|lastpass|dashlane|keychain|keyring|roboform|enpass|nordpass|padlock|passbolt|proton|authenticator|biometric|biometrics|fingerprint|face|passkey|passkeys|kerberos|ldap|oauth|sso|saml|` +
+			`account|accounts|admin|administrator|user|users|username|owner|member|everybody|family|office|home|work|bank|wifi|router|server|database|website|website|app|apps|device|devices|laptop|computer|security|privacy|protection|authentication|authorization|recovery|rotation|expiry|expiration|length|complexity|storage|history|sharing|handling|hygiene|basics|overview|introduction|summary|details|example|examples|exercise|definition|flow|dialog|page|form|screen|prompt|label|placeholder|title|description|column|header|question|answer|topic|idea|ideas|problem|problems|issue|issues|error|errors|failure|success|accepted|denied|mismatch|match|matches|again|twice|once|daily|weekly|monthly|yearly|quarterly|never|always|sometimes|often|rarely|` +
+			// types and names in code
+			`str|string|strings|text|varchar|char|chars|byte|bytes|int|integer|number|boolean|any|object|unknown|never|self|this|true|false|nil|value|values|input|output|stdin|stdout|field|fields|param|params|arg|args|argv|env|environ|environment|process|config|configuration|settings|options|opts|form|data|request|response|body|props|state|session|context|payload|credentials|creds|hash|hashes|digest|salt|bcrypt|scrypt|argon|cipher|ciphertext|hex|getpass|prompt|readline|scanf|pass|passwd|pwd|secret|secrets|token|tokens|key|keys|word|words|phrase|code|codes|digits|letters|characters|symbols|spaces|\pL*(?:str|string|field|hash|type|passw\pL*)|` +
+			`foobar|example|sample|dummy|test|tests|testing|demo|lorem|ipsum|redacted|removed|masked|censored|censor|secret|geheim|confidencial|` +
+			// other languages
+			`siehe|unbekannt|keins|keine|keiner|kein|nötig|notwendig|erforderlich|optional|geändert|zurückgesetzt|vergessen|gespeichert|verschlüsselt|leer|falsch|richtig|sicher|unsicher|stark|schwach|gleich|anders|neu|alt|fragen|frage|ändern|eingeben|wie|beim|oben|unten|hier|dort|zettel|tresor|benutzer|konto|` +
+			`voir|inconnu|aucun|aucune|requis|obligatoire|facultatif|changé|oublié|ici|nécessaire|même|nouveau|vide|` +
+			`ver|véase|desconocida|desconocido|ninguna|ninguno|requerida|requerido|obligatoria|obligatorio|opcional|cambiada|cambiar|olvidada|aquí|misma|nueva|vacía|` +
+			`vedi|sconosciuta|nessuna|richiesta|obbligatoria|cambiata|dimenticata|stessa|nuova|vuota|` +
+			`zie|onbekend|geen|vereist|verplicht|optioneel|gewijzigd|vergeten|hetzelfde|leeg|hier|` +
+			`desconhecida|nenhuma|obrigatória|alterada|esquecida|mesma|vazia|` +
+			`okänt|inget|ukjent|ingen|ukendt|krävs|obligatoriskt|ändrat|glömt|samma|tomt|` +
+			`nieznane|brak|wymagane|zmienione|zapomniane|neznámé|žádné|povinné|změněno|puuttuu|ei|vaaditaan|nincs|ismeretlen|yok|bilinmiyor|gerekli|` +
+			`нет|неизвестен|неизвестно|обязательно|требуется|изменён|изменен|забыт|смотри|пусто` +
+			`)[!?.]*$`,
+	)
+)
+
+// isPlainPassword reports whether a value is one word that can be a password.
+func isPlainPassword(value []byte) bool {
+	if !plainWord().Match(value) || wordAbout().Match(value) || isLabel(value) {
+		return false
+	}
+	lower := strings.ToLower(string(value))
+	return !slices.ContainsFunc(passwordNames, func(name string) bool { return strings.Contains(lower, name) })
+}
+
+// wordOfLabel adds the word from a place to another one that is assigned to a name with a keyword from at to end. It is
+// false if the word is none, or is not all that the line or the cell says.
+func (s *scan) wordOfLabel(at, end, from, to int) bool {
+	for to < len(s.text) && strings.IndexByte("!?$#&+", s.text[to]) >= 0 {
+		to++
+	}
+	value := s.text[from:to]
+	if !isPlainPassword(value) {
+		return false
+	}
+	if !s.isQuoted(from, to) {
+		start := max(s.lineStart(at), at-longestName)
+		before := s.text[start:at]
+		isHeading := bytes.HasPrefix(bytes.TrimLeft(before, " \t>"), []byte("#"))
+		if isHeading || !labelBefore().Match(before) || !labelBehind().Match(s.line(to, farthest)) {
+			return false
+		}
+	}
+	s.add(from, to, "password")
+	return true
+}
+
+// isQuoted reports whether a value has a quote at each of its ends, the same one.
+func (s *scan) isQuoted(from, to int) bool {
+	if from == 0 || to >= len(s.text) || s.text[from-1] != s.text[to] {
+		return false
+	}
+	return strings.IndexByte("\"'`", s.text[to]) >= 0
+}
