@@ -23,6 +23,27 @@ type foundSecret struct {
 	Path string `json:"path"`
 	Line int    `json:"line"`
 	Kind string `json:"kind"`
+	// InName says that the secret is in the name of a file or folder, where Path has "…" in its place and Line is 0.
+	InName bool `json:"inName,omitempty"`
+}
+
+// lookAtName adds what the name of a file or folder has. Answers show names as they are, because a path has to stay usable.
+func (s *scan) lookAtName(path string, alsoNumbers bool) {
+	name := path[1+strings.LastIndexByte(path, '/'):]
+	for _, found := range guard.Find([]byte(name), alsoNumbers) {
+		s.rows = append(s.rows, foundSecret{Path: shortened(path, alsoNumbers), Kind: found.Kind, InName: true})
+	}
+}
+
+// shortened returns a path with "…" in place of the secrets in its names.
+func shortened(path string, alsoNumbers bool) string {
+	names := strings.Split(path, "/")
+	for i, name := range names {
+		for _, found := range slices.Backward(guard.Find([]byte(name), alsoNumbers)) {
+			names[i] = names[i][:found.Start] + "…" + names[i][found.End:]
+		}
+	}
+	return strings.Join(names, "/")
 }
 
 // isSearched reports whether a file may be a text, by its name: in the bytes of images and of PDF files no secret can
@@ -46,7 +67,11 @@ type scan struct {
 func (s *scan) of(ctx context.Context, folder *disk.Folder, count func(searched int)) error {
 	folder = folder.Telling(func(p disk.Path) { s.unread = append(s.unread, p.String()) })
 	err := folder.Walk(disk.Path{}, func(e disk.Entry) {
-		if ctx.Err() != nil || e.IsDir || !isSearched(e.Path) {
+		if ctx.Err() != nil {
+			return
+		}
+		s.lookAtName(e.Path.String(), alsoNumbers)
+		if e.IsDir || !isSearched(e.Path) {
 			return
 		}
 		text, _, err := e.Read()
@@ -57,7 +82,7 @@ func (s *scan) of(ctx context.Context, folder *disk.Folder, count func(searched 
 		count(s.searched)
 		for _, found := range guard.Find(text, s.alsoNumbers) {
 			line := 1 + bytes.Count(text[:found.Start], []byte("\n"))
-			s.rows = append(s.rows, foundSecret{e.Path.String(), line, found.Kind})
+			s.rows = append(s.rows, foundSecret{Path: shortened(e.Path.String(), alsoNumbers), Line: line, Kind: found.Kind})
 		}
 	})
 	if err == nil {
@@ -132,6 +157,10 @@ func Scan(ctx context.Context, std terminal.Streams, args []string) error {
 		return terminal.PrintJSON(std.Out, found.rows, status)
 	}
 	for _, row := range found.rows {
+		if row.InName {
+			fmt.Fprintf(std.Out, "%s\t%s in the name\n", sanitize.Line(row.Path), row.Kind)
+			continue
+		}
 		fmt.Fprintf(std.Out, "%s:%d\t%s\n", sanitize.Line(row.Path), row.Line, row.Kind)
 	}
 	unread := ""

@@ -63,3 +63,22 @@ func TestAScanStops(t *testing.T) {
 	assert.Equal(t, s.searched, 0)
 	assert.Equal(t, terminal.StatusOf(s.cancelled()), terminal.ExitInterrupted, "the exit status")
 }
+
+func TestAScanFindsSecretsInNames(t *testing.T) {
+	dir := t.TempDir()
+	secret := "ghp" + "_R8dk2Lx0PqW3mZt7YbN5cVj1HsA9fGe4UoT6"
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "of "+secret), 0o700))
+	for _, name := range []string{"key " + secret + ".png", "of " + secret + "/A.md", "B.md"} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("text"), 0o600))
+	}
+	folder := require.Value(disk.Open(dir))(t)
+	defer folder.Close()
+	var s scan
+	require.NoError(t, s.of(t.Context(), folder, false, func(int) {}))
+	var rows []string
+	for _, row := range s.rows {
+		assert.That(t, row.InName && row.Line == 0, "%v", row)
+		rows = append(rows, row.Path+" "+row.Kind)
+	}
+	assert.Equal(t, strings.Join(rows, ", "), "key ….png github-pat, of … github-pat")
+}
