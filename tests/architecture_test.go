@@ -52,7 +52,7 @@ cmd/vaultwicket        : allowlist cmd/internal/bootstrap cmd/internal/clients c
 
 # the embedded vault CLI
 internal/vault               : allowlist internal/access internal/budget internal/ownerfiles internal/protocol internal/release internal/vault/answer internal/vault/call internal/vault/change internal/vault/disk internal/vault/disk/system internal/vault/handlers
-internal/vault/answer        : internal/budget internal/excerpt internal/protocol internal/vault/disk internal/vault/disk/system internal/vault/edit
+internal/vault/answer        : internal/budget internal/excerpt internal/guard internal/protocol internal/vault/disk internal/vault/disk/system internal/vault/edit
 internal/vault/bases         : internal/excerpt internal/filenames internal/vault/bases/formula internal/vault/disk internal/vault/disk/system internal/vault/frontmatter internal/vault/index
 internal/vault/bases/formula : internal/budget internal/date internal/filenames internal/vault/frontmatter
 internal/vault/call          : allowlist internal/access internal/appvaults internal/budget internal/date internal/excerpt internal/filenames internal/guard internal/journal internal/ownerfiles internal/protocol internal/vault/answer internal/vault/bases internal/vault/disk internal/vault/disk/system internal/vault/frontmatter internal/vault/index internal/vault/lookup internal/vault/markdown internal/vault/ranking internal/vault/search

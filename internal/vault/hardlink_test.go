@@ -167,7 +167,7 @@ func TestNoCommandFollowsAFolderThatBecameALink(t *testing.T) {
 				for _, folder := range []string{"Private", "Kept"} {
 					want := map[string]string{"n.md": "same", "gone.md": "same"}
 					got := embedded.TextsIn(t, h.File(folder), true)
-					assert.That(t, maps.Equal(got, want), "%s, exchanged before call %d: %q, and %s contains %q", name, n, said.Text, folder, got)
+					assert.That(t, maps.Equal(got, want), "%s, exchanged before call %d: %q, and %s contains %q", name, n, said.Text(), folder, got)
 				}
 			}
 			assert.That(t, moments != 0, "%s changed nothing", name)

@@ -30,7 +30,8 @@ func status(h *call.Host, folder string) answer.Reply {
 		return answer.Explain(answer.ErrVaultNotFound)
 	}
 	h.Confine(path, false)
-	if err := h.OpenFolder(path, &call.Vault{}); err != nil {
+	v := &call.Vault{}
+	if err := h.OpenFolder(path, v); err != nil {
 		return answer.Explain(err)
 	}
 	ignored := filepath.Join(path, access.IgnoreFile) // the file that hides notes of a vault
@@ -46,7 +47,7 @@ func status(h *call.Host, folder string) answer.Reply {
 	} {
 		table.Rows = append(table.Rows, line[:])
 	}
-	return table.Reply(answer.FormatTSV)
+	return table.Reply(v.Disk, answer.FormatTSV)
 }
 
 // stateOf names the state from which a call is answered, "" if the answer depends on more
@@ -97,7 +98,7 @@ func help(v *call.Vault, p call.Values) (answer.Reply, error) {
 			_, err := lookUp(name)
 			return answer.Reply{}, err
 		}
-		return answer.Text(strings.Join(blocks, "\n")), nil
+		return answer.From(v.Disk, strings.Join(blocks, "\n")), nil
 	}
 	var out strings.Builder
 	out.WriteString("vaultwicket embedded vault CLI\n")
@@ -124,7 +125,7 @@ Commands:
 	for _, row := range table() {
 		out.WriteString(block(row))
 	}
-	return answer.Text(out.String()), nil
+	return answer.From(v.Disk, out.String()), nil
 }
 
 // block is a command in the layout of the app's help.

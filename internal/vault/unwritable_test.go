@@ -42,13 +42,13 @@ func TestADiskThatTakesNoChangeIsNamedByItsCode(t *testing.T) {
 					continue
 				}
 				failed++
-				assert.Equal(t, said.Kind.Code, protocol.CodeVaultUnwritable, "%v at call %d of %q: %s", cause, n, words, said.Text)
-				isNamed := strings.Contains(said.Text, "cannot be written")
-				assert.That(t, isNamed, "%v at call %d of %q: %s", cause, n, words, said.Text)
-				isAbsolute := strings.Contains(said.Text, h.Dir)
-				assert.That(t, !isAbsolute, "%v at call %d of %q: %s", cause, n, words, said.Text)
-				isTemporary := strings.Contains(said.Text, ".vaultwicket")
-				assert.That(t, !isTemporary, "%v at call %d of %q: %s", cause, n, words, said.Text)
+				assert.Equal(t, said.Kind.Code, protocol.CodeVaultUnwritable, "%v at call %d of %q: %s", cause, n, words, said.Text())
+				isNamed := strings.Contains(said.Text(), "cannot be written")
+				assert.That(t, isNamed, "%v at call %d of %q: %s", cause, n, words, said.Text())
+				isAbsolute := strings.Contains(said.Text(), h.Dir)
+				assert.That(t, !isAbsolute, "%v at call %d of %q: %s", cause, n, words, said.Text())
+				isTemporary := strings.Contains(said.Text(), ".vaultwicket")
+				assert.That(t, !isTemporary, "%v at call %d of %q: %s", cause, n, words, said.Text())
 				h.Run("files") // whoever comes next finishes what was begun
 				after := h.Texts(true)
 				assert.That(t, maps.Equal(before, after), "%v at call %d of %q: %v became %v", cause, n, words, before, after)
@@ -85,7 +85,7 @@ func TestAFolderThatCannotBeOpenedIsNotTakenForAMissingOne(t *testing.T) {
 		"not allowed":  {&os.PathError{Op: "open", Path: "/x", Err: syscall.EACCES}, "Error: The folder of the vault cannot be opened: permission denied."},
 		"without path": {syscall.EIO, "Error: The folder of the vault cannot be opened: input/output error."},
 	} {
-		assert.Equal(t, answer.Explain(answer.VaultError(test.err)).Text, test.want, "%s", name)
+		assert.Equal(t, answer.Explain(answer.VaultError(test.err)).Text(), test.want, "%s", name)
 	}
 }
 
@@ -108,10 +108,10 @@ func TestADiskThatFailsForGoodIsToldAsItIs(t *testing.T) {
 					h.Run(call.WriteSwitch, "create", "path=Next.md") // whoever comes next finishes what was begun
 					require.NoError(t, os.Remove(h.File("Next.md")))
 					healed := visibleTexts(h)
-					when := fmt.Sprintf("%v from call %d of %q on, reads fail %v: %s", cause, n, words, readsFail, said.Text)
-					isAbsolute := strings.Contains(said.Text, h.Dir)
+					when := fmt.Sprintf("%v from call %d of %q on, reads fail %v: %s", cause, n, words, readsFail, said.Text())
+					isAbsolute := strings.Contains(said.Text(), h.Dir)
 					assert.That(t, !isAbsolute, "%s", when)
-					isTemporary := strings.Contains(said.Text, ".vaultwicket")
+					isTemporary := strings.Contains(said.Text(), ".vaultwicket")
 					assert.That(t, !isTemporary, "%s", when)
 					kinds[said.Kind.Code]++
 					switch said.Kind.Code {

@@ -133,5 +133,5 @@ func TestABodyThatCannotBeReadIsAFailure(t *testing.T) {
 		t.Errorf("status %d, %q", status, &out)
 	}
 	assert.Equal(t, said.Kind.Code, protocol.CodeVaultUnreadable, "reported as %+v", said)
-	assert.HasPrefix(t, said.Text, "Error: reading stopped: ", "reported as %+v", said)
+	assert.HasPrefix(t, said.Text(), "Error: reading stopped: ", "reported as %+v", said)
 }

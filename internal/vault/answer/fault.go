@@ -56,10 +56,10 @@ func MisuseWithHint(hint, format string, args ...any) error {
 // Explain turns an error into what is printed.
 func Explain(err error) Reply {
 	if known, ok := errors.AsType[*Fault](err); ok {
-		return Reply{Status: known.Status, Kind: known.Kind, Text: known.Text, Made: known.Made, Unmade: known.Unmade}
+		return Reply{Status: known.Status, Kind: known.Kind, text: known.Text, Made: known.Made, Unmade: known.Unmade}
 	}
 	if over, ok := errors.AsType[*budget.Overrun](err); ok {
-		return Reply{Status: ExitFailed, Kind: Kind{over.Code(), over.Hint()}, Text: "Error: " + over.Error()}
+		return Reply{Status: ExitFailed, Kind: Kind{over.Code(), over.Hint()}, text: "Error: " + over.Error()}
 	}
 	kind := OtherFailure
 	text := "Error: " + excerpt.Reason(err)
@@ -70,7 +70,7 @@ func Explain(err error) Reply {
 		kind = Unread
 		text = fmt.Sprintf("Error: A file or folder of the vault cannot be read: %v.", reasonOf(err))
 	}
-	return Reply{Status: ExitFailed, Kind: kind, Text: text}
+	return Reply{Status: ExitFailed, Kind: kind, text: text}
 }
 
 // Verbatim is a name or a text of the caller or of a note in a sentence, which it could forge
@@ -441,6 +441,6 @@ func Quoted(name string) string {
 // AllOf returns one failure of the kind of the first that says what all of them
 // say, a line for each.
 func AllOf(failures []error) error {
-	lines := Map(failures, func(err error) string { return strings.TrimPrefix(Explain(err).Text, "Error: ") })
+	lines := Map(failures, func(err error) string { return strings.TrimPrefix(Explain(err).text, "Error: ") })
 	return Explain(failures[0]).Kind.Failure("%s", strings.Join(lines, "\n"))
 }

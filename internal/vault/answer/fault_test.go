@@ -29,7 +29,7 @@ func TestErrorsOfReading(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			said := Explain(ReadError("n", test.err))
-			assert.Equal(t, said.Text, test.want)
+			assert.Equal(t, said.Text(), test.want)
 			assert.Equal(t, said.Status, ExitFailed)
 		})
 	}
@@ -55,12 +55,12 @@ func TestAFaultOfTheDiskHasItsCodeAndNoPath(t *testing.T) {
 			"of a vault":  Explain(VaultError(err)),
 			"unusable":    Explain(Unusable(err, "Cannot use it")),
 		} {
-			assert.Equal(t, said.Kind.Code, protocol.CodeVaultUnreadable, "%s, %s: %s", name, form, said.Text)
-			assert.That(t, !strings.Contains(said.Text, "someone"), "%s, %s: %s", name, form, said.Text)
+			assert.Equal(t, said.Kind.Code, protocol.CodeVaultUnreadable, "%s, %s: %s", name, form, said.Text())
+			assert.That(t, !strings.Contains(said.Text(), "someone"), "%s, %s: %s", name, form, said.Text())
 		}
 	}
 	kept := Explain(NoJournal.Failure("Cannot use the journal: %v", &fs.PathError{Op: "open", Path: secret, Err: cause}))
-	assert.Equal(t, kept.Text, "Error: Cannot use the journal: open: input/output error")
+	assert.Equal(t, kept.Text(), "Error: Cannot use the journal: open: input/output error")
 	assert.Equal(t, kept.Kind.Code, protocol.CodeStateUnavailable)
 }
 
@@ -93,7 +93,7 @@ func TestWhatAUserReadsOfAPlaceThatTheSystemCloses(t *testing.T) {
 	} {
 		reply := Explain(test.err)
 		name := test.what + " on " + test.goos
-		assert.Equal(t, reply.Text, test.said, "%s: said", name)
+		assert.Equal(t, reply.Text(), test.said, "%s: said", name)
 		hasHint := strings.Contains(reply.Kind.Hint, test.hint)
 		assert.That(t, hasHint, "%s: the hint is %q, want %q", name, reply.Kind.Hint, test.hint)
 		isWritten := strings.Contains(test.said, "written") || strings.Contains(test.said, "open in another program")
@@ -116,7 +116,7 @@ func TestErrorsOfWriting(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			said := Explain(WriteError("n", test.err))
-			assert.Equal(t, said.Text, test.want)
+			assert.Equal(t, said.Text(), test.want)
 			assert.Equal(t, said.Status, ExitFailed)
 		})
 	}
@@ -132,7 +132,7 @@ func TestNoNameEndsItsQuotation(t *testing.T) {
 		{"a\nb\x1b[31m\u202ec", `"a\nb\x1b[31m\u202ec"`},
 		{strings.Repeat("x", 5000), `"` + strings.Repeat("x", excerpt.Limit) + `…"`},
 	} {
-		assert.Equal(t, Explain(FileNotFound(test.name)).Text, "Error: File "+test.want+" not found.", "%q: said", test.name)
+		assert.Equal(t, Explain(FileNotFound(test.name)).Text(), "Error: File "+test.want+" not found.", "%q: said", test.name)
 	}
 	assert.Equal(t, List([]string{"One. INJECT", "b\nc", "d"}, 2), `"One. INJECT", "b\nc"`, "a list")
 }

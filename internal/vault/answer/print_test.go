@@ -9,6 +9,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/vaultwicket/vaultwicket/internal/guard"
+	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	_ "github.com/vaultwicket/vaultwicket/tests/sameseed"
@@ -17,7 +19,7 @@ import (
 func TestPrintEndsTheLastLineOnce(t *testing.T) {
 	for text, want := range map[string]string{"": "", "a": "a\n", "a\n": "a\n", "a\n\n": "a\n\n", "\n": "\n", "a\r": "a\r\n"} {
 		var out bytes.Buffer
-		said := Text(text)
+		said := Text(words(text))
 		status := said.Print(&out)
 		assert.Equal(t, status, ExitDone, "%q: %q, want %q", text, &out, want)
 		assert.Equal(t, out.String(), want, "%q: %q", text, &out)
@@ -66,4 +68,20 @@ func TestEachCharacterIsQuotedAsByTheLibrary(t *testing.T) {
 			require.That(t, got == want.String(), "%q is written as %s, want %s", text, got, &want)
 		}
 	}
+}
+
+func TestWithoutAFolderThereIsNoText(t *testing.T) {
+	table := Table{Columns: []string{"a"}, Rows: [][]string{{"b"}}}
+	for _, said := range []Reply{
+		From(nil, "a"), Text("a").Saying(nil, "b"), FromNote(nil, disk.Path{}, nil, "a"), table.Reply(nil, FormatTSV), table.Reply(nil, FormatJSON),
+		Rows(nil, 1, func(b []byte, _ int) []byte { return append(b, 'a') }), Judged(guard.Judged{}),
+	} {
+		var out bytes.Buffer
+		said.Print(&out)
+		assert.Equal(t, out.String(), "")
+	}
+	var out bytes.Buffer
+	said := From(&disk.Folder{}, "a")
+	said.Print(&out)
+	assert.Equal(t, out.String(), "a\n")
 }

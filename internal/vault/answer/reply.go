@@ -13,16 +13,18 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/vaultwicket/vaultwicket/internal/guard"
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 	"github.com/vaultwicket/vaultwicket/internal/vault/edit"
 )
 
-// Reply is what a command has to say.
+// Reply is what a command has to say. Its text is a constant of the program, a text that the guard has judged, or made of what
+// was read through a folder that puts marks in place of secrets: there is no other way to make one.
 type Reply struct {
 	Status int
 	Kind   Kind // of a failure
-	Text   string
+	text   string
 	rows   rows // follow text
 	tight  rows // the same in JSON without space between its tokens, if there are any
 	// Body follows the text. It is an open note, so that an answer of any size passes through a
@@ -45,7 +47,7 @@ type Reply struct {
 	Stale        bool // of a batch that is to be worked out anew: nothing of it was made
 	Unread       int  // notes and folders that could not be read for the answer, which the notice counts
 	LineEnds     bool // the text got the line ends of the note
-	// Image is the media type of an image, whose bytes are the last line of Text in base64; ""
+	// Image is the media type of an image, whose bytes are the last line of the text in base64; ""
 	// for other answers.
 	Image string
 	facts *protocol.Facts // get the hash of the body when it is printed; nil where no one asks for it
@@ -61,23 +63,57 @@ type Change struct {
 	Destructive   bool // so much that it is destructive
 }
 
-// Text returns a reply of success.
-func Text(text string) Reply { return Reply{Text: text} }
+// words are a constant of the program: no other package has a value of this type.
+type words string
+
+// Text returns a reply of success with a constant text.
+func Text(text words) Reply { return Reply{text: string(text)} }
+
+// Number returns a reply of success with a number.
+func Number(n int) Reply { return Reply{text: strconv.Itoa(n)} }
+
+// Judged returns a reply of success with a text that the guard has judged.
+func Judged(text guard.Judged) Reply { return Reply{text: text.String()} }
+
+// From returns a reply of success with a text that was made of what was read through a folder, of its names, and of the request.
+// The files of the folder are read with marks in place of their secrets, unless the caller may see them; what is read otherwise is a
+// [guard.Unjudged] and no string. Without a folder there is no text.
+func From(read *disk.Folder, text string) Reply { return Reply{}.Saying(read, text) }
+
+// Saying returns the reply with another text, see [From].
+func (r Reply) Saying(read *disk.Folder, text string) Reply {
+	r.text = ""
+	if read != nil {
+		r.text = text
+	}
+	return r
+}
+
+// About returns the reply as one that concerns a note.
+func (r Reply) About(note disk.Path) Reply {
+	r.Note = note
+	return r
+}
+
+// Text returns what is printed before the rows and the body.
+func (r Reply) Text() string { return r.text }
 
 // Nothing returns a reply of success that has nothing to show, and why. sentence is
 // what the app prints then, which may be "".
-func Nothing(sentence, reason string, args ...any) Reply {
-	return Reply{Text: sentence, Notice: fmt.Sprintf(reason, args...)}
+func Nothing(sentence words, reason string, args ...any) Reply {
+	return Reply{text: string(sentence), Notice: fmt.Sprintf(reason, args...)}
 }
 
-// FromNote returns a reply of success that was made from the text of a note as the caller reads it.
-func FromNote(note disk.Path, text []byte, answer string) Reply {
-	return Reply{Text: answer, Note: note, hash: Digest(text)}
+// FromNote is [From] for a reply that was made from the text of a note as the caller reads it.
+func FromNote(read *disk.Folder, note disk.Path, text []byte, answer string) Reply {
+	r := From(read, answer).About(note)
+	r.hash = Digest(text)
+	return r
 }
 
 // FromPart returns a reply with a part of a note, with the hashes of the note and of the part.
-func FromPart(note disk.Path, text, part []byte) Reply {
-	r := FromNote(note, text, string(part))
+func FromPart(read *disk.Folder, note disk.Path, text, part []byte) Reply {
+	r := FromNote(read, note, text, string(part))
 	r.part = Digest(part)
 	return r
 }
@@ -88,7 +124,7 @@ func (r Reply) WithoutUnread(count int) Reply {
 	switch {
 	case count > 0 && r.Status == ExitFailed && r.Kind.Code == protocol.CodeNotFound:
 		r.Kind = Unread
-		r.Text = strings.TrimRight(r.Text, "\n") + " It may be in " + NotesOrFolders(count) + " that could not be read."
+		r.text = strings.TrimRight(r.text, "\n") + " It may be in " + NotesOrFolders(count) + " that could not be read."
 		return r
 	case count == 0 || r.Status != ExitDone:
 		return r
@@ -121,7 +157,7 @@ func (r *Reply) Compact() {
 
 // Rows returns how many rows a listing has, 0 for another reply.
 func (r *Reply) Rows() int {
-	if r.Text != "" {
+	if r.text != "" {
 		return 0
 	}
 	return r.rows.count
@@ -142,7 +178,7 @@ const PrintBuffer = 64 << 10
 // at all stays nothing.
 func (r *Reply) Print(stdout io.Writer) int {
 	out := &lastByte{to: bufio.NewWriterSize(stdout, PrintBuffer)}
-	_, _ = out.WriteString(r.Text)
+	_, _ = out.WriteString(r.text)
 	b := out.to.AvailableBuffer()
 	longest := usualRow
 	for place := range r.rows.count { // many at a time, made where they are written from
@@ -178,11 +214,11 @@ func (r *Reply) Print(stdout io.Writer) int {
 			why := Explain(Failure("reading stopped: %v", err))
 			if isWorded(err) {
 				why = Explain(err)
-				why.Text = "Error: reading stopped: " + strings.TrimPrefix(why.Text, "Error: ")
+				why.text = "Error: reading stopped: " + strings.TrimPrefix(why.text, "Error: ")
 			}
 			r.Kind = why.Kind
-			r.Text = why.Text
-			_, _ = out.WriteString(r.Text)
+			r.text = why.text
+			_, _ = out.WriteString(r.text)
 		}
 	}
 	out.endLine()
@@ -236,7 +272,7 @@ func (r *Reply) Failure() protocol.Failure {
 	if r.Status == ExitDone {
 		return protocol.Failure{}
 	}
-	return protocol.NewFailure(r.Kind.Code, r.Kind.Hint, r.Text)
+	return protocol.NewFailure(r.Kind.Code, r.Kind.Hint, r.text)
 }
 
 // Facts tells the gateway which note a reply concerns and the hash of its text as the caller reads it, so

@@ -9,12 +9,20 @@ import (
 	"unicode/utf8"
 
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 )
 
-// Rows returns a reply of success that is made while it is printed, so that a long listing is
+// Rows is [From] for a reply that is made while it is printed, so that a long listing is
 // never in memory as a whole. row appends each of count rows in order; it is called once for
 // each, unless the reader has gone.
-func Rows(count int, row func(b []byte, place int) []byte) Reply {
+func Rows(read *disk.Folder, count int, row func(b []byte, place int) []byte) Reply {
+	if read == nil {
+		return Reply{}
+	}
+	return printing(count, row)
+}
+
+func printing(count int, row func(b []byte, place int) []byte) Reply {
 	return Reply{rows: rows{count, row}}
 }
 
@@ -39,9 +47,16 @@ type Listing struct {
 	width func(row int) int // how many cells a row has; nil if it has all
 }
 
-// Reply returns the listing in one of its forms; nothing asked for is TSV. Like the app,
+// Reply is [From] for the listing in one of its forms; nothing asked for is TSV. Like the app,
 // TSV has no line of headings, and CSV is held to the same.
-func (l Listing) Reply(form string) Reply {
+func (l Listing) Reply(read *disk.Folder, form string) Reply {
+	if read == nil {
+		return Reply{}
+	}
+	return l.reply(form)
+}
+
+func (l Listing) reply(form string) Reply {
 	if l.width == nil {
 		l.width = func(int) int { return len(l.Columns) }
 	}
@@ -55,9 +70,9 @@ func (l Listing) Reply(form string) Reply {
 		said.tight = l.array(spacing{colon: ":"}).rows
 		return said
 	case FormatCSV:
-		return Rows(l.Rows, func(b []byte, row int) []byte { return l.line(b, row, ',', quoteCSV) })
+		return printing(l.Rows, func(b []byte, row int) []byte { return l.line(b, row, ',', quoteCSV) })
 	}
-	return Rows(l.Rows, func(b []byte, row int) []byte { return l.line(b, row, '\t', keepInCell) })
+	return printing(l.Rows, func(b []byte, row int) []byte { return l.line(b, row, '\t', keepInCell) })
 }
 
 // line appends the cells of a row. mend rewrites a cell that begins at start.
@@ -107,7 +122,7 @@ func (l Listing) array(space spacing) Reply {
 	open := "," + space.row + "{"
 	shut := space.row + "}"
 	end := space.end + "]"
-	return Rows(l.Rows, func(b []byte, row int) []byte {
+	return printing(l.Rows, func(b []byte, row int) []byte {
 		start := len(b)
 		b = append(b, open...)
 		if row == 0 {
@@ -158,17 +173,19 @@ type Table struct {
 }
 
 // Reply returns the table in one of its forms, see [Listing.Reply].
-func (r Table) Reply(form string) Reply {
+func (r Table) Reply(read *disk.Folder, form string) Reply { return r.listing().Reply(read, form) }
+
+func (r Table) listing() Listing {
 	return Listing{
 		Columns: r.Columns, Sparse: r.Sparse, Rows: len(r.Rows), width: func(row int) int { return len(r.Rows[row]) },
 		Cell: func(b []byte, row, column int) []byte { return append(b, r.Rows[row][column]...) },
-	}.Reply(form)
+	}
 }
 
 // Print returns the text of the table in one of its forms.
 func (r Table) Print(form string) string {
-	said := r.Reply(form)
-	text := []byte(said.Text)
+	said := r.listing().reply(form)
+	text := []byte(said.text)
 	for place := range said.rows.count {
 		text = said.rows.row(text, place)
 	}

@@ -66,7 +66,7 @@ func TestTablesArePrintedAsByTheLibraries(t *testing.T) {
 func checkForm(t *rapid.T, table Table, form, want string) {
 	got := table.Print(form)
 	require.That(t, got == want, "%s of %q is\n%q\nwant\n%q", form, table.Rows, got, want)
-	if said, out := table.Reply(form), new(bytes.Buffer); want != "" {
+	if said, out := table.listing().reply(form), new(bytes.Buffer); want != "" {
 		said.Print(out)
 		require.Equal(t, out.String(), strings.TrimSuffix(want, "\n")+"\n", "%s of %q is printed as %q", form, table.Rows, out)
 		if form == FormatJSON {
@@ -94,7 +94,7 @@ func (p *brokenPipe) Write(text []byte) (int, error) {
 func TestRowsAreMadeAsFarAsTheyAreRead(t *testing.T) {
 	const count, size = 10_000, 1000
 	made := 0
-	said := Rows(count, func(b []byte, place int) []byte {
+	said := printing(count, func(b []byte, place int) []byte {
 		require.That(t, place == made, "row %d is asked for after %d", place, made)
 		made++
 		return append(append(b, bytes.Repeat([]byte{'x'}, size-1)...), '\n')
@@ -126,7 +126,7 @@ func TestRowsOfAnyLength(t *testing.T) {
 			want = row(size)(want, place)
 		}
 		var out bytes.Buffer
-		said := Rows(count, row(size))
+		said := printing(count, row(size))
 		if status := said.Print(&out); status != ExitDone || !bytes.Equal(out.Bytes(), want) {
 			t.Errorf("rows of %d bytes: status %d, %d bytes, want %d", size, status, out.Len(), len(want))
 		}
@@ -145,7 +145,7 @@ func TestAListingTakesFewAllocations(t *testing.T) {
 		}
 		return append(b, texts[(row+column)%2*2]...)
 	}}
-	said := listing.Reply(FormatJSON)
+	said := listing.reply(FormatJSON)
 	writer := &brokenPipe{left: 1 << 40}
 	if count := testing.AllocsPerRun(5, func() { said.Print(writer) }); count > 20 {
 		t.Errorf("%v allocations for %d rows", count, listing.Rows)

@@ -222,7 +222,7 @@ func (v *Vault) Narrowed(paths []string) (answer.Reply, error) {
 		}
 	}
 	slices.Sort(lines)
-	return answer.Text(strings.Join(lines, "")), nil
+	return answer.From(v.Disk, strings.Join(lines, "")), nil
 }
 
 // levels returns one more than the level to which each seen note narrows access, 0 for other files.
@@ -268,7 +268,7 @@ func (v *Vault) Marked(marks []string) (answer.Reply, error) {
 			b.WriteString(f.Path.String() + "\n")
 		}
 	}
-	return answer.Text(b.String()), nil
+	return answer.From(v.Disk, b.String()), nil
 }
 
 // ClosedNow tells which notes are closed by their texts: another text when others are. It is "" where

@@ -78,7 +78,7 @@ func planOperation(v *call.Vault, row Command, values call.Values, how protocol.
 	planned := plannedOf(v.Batch, extent)
 	if len(p.Steps) == 0 {
 		planned.undone = append(planned.undone, p.takesBack()...)
-		return p.nothing(said), nil
+		return p.nothing(v, said), nil
 	}
 	said.Entry, err = planned.add(v, p, entry(v, row, values, how, p))
 	planned.isOfOneState = planned.isOfOneState || how.Approved != "" || how.Expect != ""

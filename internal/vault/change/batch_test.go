@@ -102,7 +102,7 @@ func goBatch(
 		v.Disk.Interpose(func(method string) error { return fmt.Errorf("%s while %q is planned", method, line) })
 		over := require.Value(change.InBatch(v, q.Batch, true))(t)
 		said := vault.Respond(over, q, nil)
-		require.That(t, said.Status == answer.ExitDone, "%q: %s", line, said.Text)
+		require.That(t, said.Status == answer.ExitDone, "%q: %s", line, said.Text())
 		planned = over.Batch.Count()
 	}
 	q := protocol.Request{Write: protocol.Write{Allowed: true, Task: protocol.Commit, Batch: id}}
@@ -138,7 +138,7 @@ func TestEveryEventOfABatchLeavesAllOfItOrNothing(t *testing.T) {
 		before := allIn(t, h.Dir)
 		id := journal.NewID(time.Now())
 		calls, said, _ := goBatch(t, h, id, b.operations, func(int, bool) error { return nil })
-		require.That(t, said.Status == answer.ExitDone, "%s: %s", b.name, said.Text)
+		require.That(t, said.Status == answer.ExitDone, "%s: %s", b.name, said.Text())
 		after := allIn(t, h.Dir)
 		h.Does("undo", "batch="+id)
 		assert.That(t, maps.Equal(allIn(t, h.Dir), before), "%s: after undo: %q", b.name, unlike(allIn(t, h.Dir), before))
@@ -227,11 +227,11 @@ func meetEvent(t *testing.T, what string, operations []string, note [2]string, e
 		ended = "in part, until the disk was mended"
 	case said.Status != answer.ExitDone && said.Kind.Code == protocol.CodePartlyApplied:
 		ended = "partly"
-		assert.That(t, isMet, "%s: in part: %s", what, said.Text)
+		assert.That(t, isMet, "%s: in part: %s", what, said.Text())
 	case said.Status != answer.ExitDone && isOld:
 		ended = "not made"
 	}
-	assert.That(t, ended != "neither", "%s: %q (killed %v): not as before: %q, not as after: %q", what, said.Text, isKilled, unlike(left(now), left(before)), unlike(left(now), left(after)))
+	assert.That(t, ended != "neither", "%s: %q (killed %v): not as before: %q, not as after: %q", what, said.Text(), isKilled, unlike(left(now), left(before)), unlike(left(now), left(after)))
 	if isNew && !isMet {
 		h.Does("undo", "batch="+id)
 		back := allIn(t, h.Dir)

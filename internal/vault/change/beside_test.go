@@ -80,9 +80,9 @@ func TestOneNoteIsChangedBesideALargeChange(t *testing.T) {
 			said, _ := callAs(t, t.Context(), h, func(method string) {
 				n++
 				beside, _ := callAs(t, t.Context(), h, nothing, "append", "path=other.md", fmt.Sprintf("content=line %d", n))
-				require.Equal(t, beside.Status, answer.ExitDone, "before call %d (%s): %s", n, method, beside.Text)
+				require.Equal(t, beside.Status, answer.ExitDone, "before call %d (%s): %s", n, method, beside.Text())
 				made, _ := callAs(t, t.Context(), h, nothing, "create", fmt.Sprintf("path=new %d.md", n), "content=new")
-				require.Equal(t, made.Status, answer.ExitDone, "before call %d (%s): %s", n, method, made.Text)
+				require.Equal(t, made.Status, answer.ExitDone, "before call %d (%s): %s", n, method, made.Text())
 				if n > 1 {
 					return
 				}
@@ -91,10 +91,10 @@ func TestOneNoteIsChangedBesideALargeChange(t *testing.T) {
 					said, _ := callAs(t, ctx, h, nothing, strings.Fields(waits)...)
 					cancel()
 					isDone := said.Status == answer.ExitDone && !said.Nothing
-					assert.That(t, !isDone, "%s is done beside it: %s", waits, said.Text)
+					assert.That(t, !isDone, "%s is done beside it: %s", waits, said.Text())
 				}
 			}, strings.Fields(c.large)...)
-			require.Equal(t, said.Status, answer.ExitDone, said.Text)
+			require.Equal(t, said.Status, answer.ExitDone, said.Text())
 			require.That(t, n > 0, "it changed nothing")
 
 			lines := []string{"other"}
@@ -142,12 +142,12 @@ func TestALargeChangeIsMadeReadyBesideOthers(t *testing.T) {
 					defer cancel()
 					line := fmt.Sprint("line ", looks)
 					said, _ := callAs(t, ctx, h, nothing, "append", "path=other.md", "content="+line)
-					assert.Equal(t, said.Status, answer.ExitDone, "at look %d, %s: %s", looks, name, said.Text)
+					assert.Equal(t, said.Status, answer.ExitDone, "at look %d, %s: %s", looks, name, said.Text())
 					lines = append(lines, line)
 					return nil
 				})
 			}, strings.Fields(large)...)
-			require.Equal(t, said.Status, answer.ExitDone, said.Text)
+			require.Equal(t, said.Status, answer.ExitDone, said.Text())
 			want["other.md"] = strings.Join(lines, "\n")
 			assert.Equal(t, fmt.Sprintf("%q", treeOf(h)), fmt.Sprintf("%q", want))
 			h.Does("undo", "id="+said.Entry)
@@ -192,11 +192,11 @@ func TestALargeChangeThatIsOutdatedWhileItIsMadeReady(t *testing.T) {
 							return nil
 						}
 						said, _ := callAs(t, t.Context(), h, nothing, words...)
-						assert.Equal(t, said.Status, answer.ExitDone, said.Text)
+						assert.Equal(t, said.Status, answer.ExitDone, said.Text())
 						return nil
 					})
 				}, strings.Fields(large)...)
-				require.Equal(t, said.Status, answer.ExitDone, said.Text)
+				require.Equal(t, said.Status, answer.ExitDone, said.Text())
 				require.That(t, looks > 2, "%d looks", looks)
 				assert.Equal(t, fmt.Sprintf("%q", treeOf(h)), fmt.Sprintf("%q", want))
 			})
@@ -241,7 +241,7 @@ func TestTwoChangesAtOnceThatAreBrokenOff(t *testing.T) {
 					}
 				}, large...)
 				if isAnswered {
-					require.Equal(t, said.Status, answer.ExitDone, "%s: %s", when, said.Text)
+					require.Equal(t, said.Status, answer.ExitDone, "%s: %s", when, said.Text())
 				}
 				h.Does("version") // whatever is broken off is settled
 

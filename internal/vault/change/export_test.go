@@ -18,5 +18,5 @@ func ShowRemoval(t *testing.T, v *call.Vault, notes int, folder string) string {
 		p.Steps = append(p.Steps, Step{Path: at, Before: Existing([]byte("x\n")).WithoutText(v, at), Trash: true})
 	}
 	shown := require.Value(showPlan(v, p))(t)
-	return shown.Text
+	return shown.Text()
 }

@@ -177,7 +177,7 @@ func TestAnotherProgramWritesAtAnyMoment(t *testing.T) {
 							merged++
 						}
 						// Where two files cannot be exchanged, a text that comes between the last look and the rename is lost.
-						assert.That(t, !wrote || !exchanges || strings.Contains(fmt.Sprintf("%s", h.Texts(true)), foreignText), "%s: its text is lost: %s", when, said.Text)
+						assert.That(t, !wrote || !exchanges || strings.Contains(fmt.Sprintf("%s", h.Texts(true)), foreignText), "%s: its text is lost: %s", when, said.Text())
 						if said.Kind.Code == protocol.CodePartlyApplied {
 							partly++
 						}
@@ -237,8 +237,8 @@ func judgeBeside(t *testing.T, h *embedded.Vault, when string, said answer.Reply
 			// The foreign file may be this one by its other name, or was removed.
 			isMoved := !is && (foreign == "" || strings.Contains(fmt.Sprint(left), foreignText))
 			if !isMoved {
-				assert.Equal(t, is, was, "%s says %q: %s is there\nmade %q, not %q", when, said.Text, path, said.Made, said.Unmade)
-				assert.Equal(t, text, wanted, "%s says %q: %s\nmade %q, not %q", when, said.Text, path, said.Made, said.Unmade)
+				assert.Equal(t, is, was, "%s says %q: %s is there\nmade %q, not %q", when, said.Text(), path, said.Made, said.Unmade)
+				assert.Equal(t, text, wanted, "%s says %q: %s\nmade %q, not %q", when, said.Text(), path, said.Made, said.Unmade)
 			}
 		}
 	}

@@ -175,7 +175,7 @@ func end(v *call.Vault, row Command, values call.Values, how protocol.Write) (an
 		}
 	}
 	text, err := json.Marshal(verdict)
-	return answer.Text(string(text)), err
+	return answer.From(v.Disk, string(text)), err
 }
 
 // followElsewhere looks for a new note that the app has made under another name than the planned one: where none was when

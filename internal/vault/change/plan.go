@@ -164,7 +164,7 @@ func showPlan(v *call.Vault, p Proposal) (answer.Reply, error) {
 	if err := encoder.Encode(shown); err != nil {
 		return answer.Reply{}, err
 	}
-	return answer.Text(strings.TrimSuffix(text.String(), "\n")), nil
+	return answer.From(v.Disk, strings.TrimSuffix(text.String(), "\n")), nil
 }
 
 // row is the file of a step of which no line is shown.

@@ -282,5 +282,5 @@ func goPath(t *testing.T, events []event, want modelled) {
 	} else if said.Kind.Code == protocol.CodePartlyApplied {
 		got = "partly"
 	}
-	assert.Equal(t, got, want.answer, "%v: the answer %q", events, said.Text)
+	assert.Equal(t, got, want.answer, "%v: the answer %q", events, said.Text())
 }

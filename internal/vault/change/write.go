@@ -135,7 +135,7 @@ func tryOut(
 	p.Steps = slices.DeleteFunc(p.Steps, Step.IsNoop)
 	said := p.said(v)
 	if len(p.Steps) == 0 {
-		return p.nothing(said), endUndone(j, p.takesBack())
+		return p.nothing(v, said), endUndone(j, p.takesBack())
 	}
 	isOfOneState := how.Approved != "" || how.Expect != "" // of a note that was shown, or is named by its hash
 	t, err := newTransaction(v, j, turn, p, entry(v, row, values, how, p), !isOfOneState)
@@ -205,13 +205,11 @@ func (p Proposal) said(v *call.Vault) answer.Reply {
 		notices = append(notices, "the change "+broken)
 	}
 	notices = append(notices, p.leadElsewhere())
-	return answer.Reply{
-		Text:     p.Message,
-		Notice:   noticed(notices...),
-		Note:     p.Note,
-		Change:   p.change(v),
-		LineEnds: p.lineEnds,
-	}
+	said := answer.From(v.Disk, p.Message).About(p.Note)
+	said.Notice = noticed(notices...)
+	said.Change = p.change(v)
+	said.LineEnds = p.lineEnds
+	return said
 }
 
 // endUndone keeps of entries that are to be taken back that nothing of them is left.
@@ -225,7 +223,7 @@ func endUndone(j *journal.Journal, ids []string) error {
 }
 
 // nothing says of a proposal without steps that nothing is done. said is what it would say else.
-func (p Proposal) nothing(said answer.Reply) answer.Reply {
+func (p Proposal) nothing(v *call.Vault, said answer.Reply) answer.Reply {
 	if p.Undoes != "" || p.Ensures { // that it is so is all that was asked for
 		return said
 	}
@@ -237,8 +235,8 @@ func (p Proposal) nothing(said answer.Reply) answer.Reply {
 	default:
 		what = fmt.Sprintf("%q is as the call asks for already", named(p.Note.String()))
 	}
+	said = said.Saying(v.Disk, "Nothing was changed: "+what+".")
 	said.Nothing = true
-	said.Text = "Nothing was changed: " + what + "."
 	said.Notice = noticed("nothing was changed: "+what, said.Notice)
 	return said
 }
@@ -282,7 +280,7 @@ func partlyApplied(id string, end ending, cause error) error {
 		fault.Text += fmt.Sprintf(" Not changed by it: %s.", listed(end.unmade))
 	}
 	if cause != nil {
-		fault.Text += " " + strings.TrimPrefix(answer.Explain(cause).Text, "Error: ")
+		fault.Text += " " + strings.TrimPrefix(answer.Explain(cause).Text(), "Error: ")
 	}
 	return fault
 }

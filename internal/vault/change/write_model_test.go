@@ -290,21 +290,21 @@ func judge(h *embedded.Vault, t *testing.T, when string, said answer.Reply, old,
 	for path, text := range left {
 		isRemains := strings.HasSuffix(path, ".tmp") || strings.HasSuffix(path, "/") || strings.HasPrefix(path, ".trash/")
 		if said.Status != answer.ExitDone && !isRemains && text != old[path] {
-			assert.Contains(t, said.Text, path, "%s changed it", when)
+			assert.Contains(t, said.Text(), path, "%s changed it", when)
 		}
 	}
 	if said.Status == answer.ExitDone {
-		assert.Equal(t, fmt.Sprintf("%q", withoutRemains(left)), fmt.Sprintf("%q", withoutRemains(done)), "%s says %q", when, said.Text)
+		assert.Equal(t, fmt.Sprintf("%q", withoutRemains(left)), fmt.Sprintf("%q", withoutRemains(done)), "%s says %q", when, said.Text())
 	}
 	h.Does("version")
 	settled := treeOf(h)
 	isOld, isDone := maps.Equal(settled, old), maps.Equal(settled, done)
 	if !isOld && !isDone {
-		t.Errorf("%s said %q and left\n%q, which the next call made to\n%q, and not to\n%q or\n%q", when, said.Text, left, settled, old, done)
+		t.Errorf("%s said %q and left\n%q, which the next call made to\n%q, and not to\n%q or\n%q", when, said.Text(), left, settled, old, done)
 	}
-	assert.That(t, said.Status != answer.ExitDone || isDone, "%s says %q and is taken back", when, said.Text)
+	assert.That(t, said.Status != answer.ExitDone || isDone, "%s says %q and is taken back", when, said.Text())
 	isTold := said.Status == answer.ExitDone || said.Kind.Code == protocol.CodePartlyApplied
-	assert.That(t, isTold || isOld, "%s says %q and is made", when, said.Text)
+	assert.That(t, isTold || isOld, "%s says %q and is made", when, said.Text())
 	if isDone && !isOld {
 		ids := h.Changes()
 		status, out, _ := h.Run("undo", ids[len(ids)-1])

@@ -173,7 +173,7 @@ func textOfAttachment(v *call.Vault, p call.Values) (answer.Reply, error) {
 	switch isPDF := marked(file) == "application/pdf"; {
 	case !isPDF && isText(file):
 		shown := v.Shown(t.Path, raw)
-		return answer.FromNote(t.Path, shown.Bytes(), shown.String()), uses.Put(int64(len(shown.Bytes())))
+		return answer.FromNote(v.Disk, t.Path, shown.Bytes(), shown.String()), uses.Put(int64(len(shown.Bytes())))
 	case !isPDF:
 		hint := allowlist.ServesKind(allowlist.FileKind(t.Path.Ext()))
 		return answer.Reply{}, answer.BadValue.Advise(hint).
@@ -190,7 +190,7 @@ func textOfAttachment(v *call.Vault, p call.Values) (answer.Reply, error) {
 			)
 		}
 	}
-	said := answer.FromNote(t.Path, v.Shown(t.Path, raw).Bytes(), "") // before the file is changed in memory
+	said := answer.FromNote(v.Disk, t.Path, v.Shown(t.Path, raw).Bytes(), "") // before the file is changed in memory
 	// A secret can go on over the end of a page: the pages next to those that are asked for are judged, too.
 	pages, total, err := readPDF(file, max(1, first-1), last+min(1, math.MaxInt-last), uses)
 	var malformed *malformedPDF
@@ -239,10 +239,11 @@ func textOfAttachment(v *call.Vault, p call.Values) (answer.Reply, error) {
 	if len(broken) > maxViews {
 		broken = append(broken[:maxViews], fmt.Sprintf("%d more cannot be read", len(broken)-maxViews))
 	}
-	said.Text = out.String()
+	said = said.Saying(v.Disk, out.String())
 	said.Notice = strings.Join(broken, "; ")
 	if written == 0 && len(broken) == 0 {
-		said.Text, said.Notice = "", fmt.Sprintf(
+		said = said.Saying(v.Disk, "")
+		said.Notice = fmt.Sprintf(
 			"no text in it: %s, which may show images of text",
 			answer.Count(shown, "page"),
 		)

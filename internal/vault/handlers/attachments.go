@@ -49,7 +49,7 @@ func listAttachments(v *call.Vault, p call.Values) (answer.Reply, error) {
 	case err != nil:
 		return answer.Reply{}, err
 	case p.Has("total"):
-		return answer.Text(strconv.Itoa(len(found))), nil
+		return answer.Number(len(found)), nil
 	case p["format"] != answer.FormatJSON && len(found) == 0:
 		return answer.Text("No attachments found."), nil
 	case p["format"] != answer.FormatJSON:
@@ -62,12 +62,12 @@ func listAttachments(v *call.Vault, p call.Values) (answer.Reply, error) {
 			users := answer.AndMore(strings.Join(names, ", "), len(f.users)-maxUsers)
 			table.Rows = append(table.Rows, []string{f.path, f.kind, strconv.FormatInt(f.size, 10), users})
 		}
-		return table.Reply(answer.FormatTSV), nil
+		return table.Reply(v.Disk, answer.FormatTSV), nil
 	case len(found) == 0:
 		return answer.Text("[]"), nil
 	}
 	paths := quotedPaths.Of(&v.Host.Memo, x.Files)
-	return answer.Rows(len(found), func(b []byte, row int) []byte {
+	return answer.Rows(v.Disk, len(found), func(b []byte, row int) []byte {
 		f := found[row]
 		b = append(b, '[')
 		if row > 0 {
@@ -236,7 +236,7 @@ func readAttachment(v *call.Vault, p call.Values) (answer.Reply, error) {
 	}
 	size := info.Size()
 	if size > maxAttachmentText {
-		return answer.Text(fmt.Sprintf("%s, %d bytes: too large to be read", promised(t.Path), size)), nil
+		return answer.From(v.Disk, fmt.Sprintf("%s, %d bytes: too large to be read", promised(t.Path), size)), nil
 	}
 	raw, err := v.Disk.Raw().Read(t.Path)
 	if err != nil {
@@ -247,10 +247,10 @@ func readAttachment(v *call.Vault, p call.Values) (answer.Reply, error) {
 	kind := cmp.Or(marked(text), promised(t.Path)) // by what it contains, or by its name where that says nothing
 	switch {
 	case isText(text):
-		return answer.FromNote(t.Path, known, string(known)), nil
+		return answer.FromNote(v.Disk, t.Path, known, string(known)), nil
 	case !slices.Contains([]string{"image/png", "image/jpeg", "image/gif", "image/webp"}, kind): // that clients show to a model
 		return answer.FromNote(
-			t.Path,
+			v.Disk, t.Path,
 			known,
 			fmt.Sprintf("%s, %s: not a text, and not an image that can be shown", kind, answer.Count(len(text), "byte")),
 		), nil
@@ -274,14 +274,14 @@ func readAttachment(v *call.Vault, p call.Values) (answer.Reply, error) {
 	}
 	if len(shown) > maxImage {
 		return answer.FromNote(
-			t.Path,
+			v.Disk, t.Path,
 			known,
 			fmt.Sprintf("%s: images of up to %d bytes are shown; max-pixels shows a smaller one", about, maxImage),
 		), nil
 	}
-	said := answer.FromNote(t.Path, known, about)
+	said := answer.FromNote(v.Disk, t.Path, known, about)
 	if v.ForGateway {
-		said.Text += "\n" + base64.StdEncoding.EncodeToString(shown)
+		said = said.Saying(v.Disk, about+"\n"+base64.StdEncoding.EncodeToString(shown))
 		said.Image = kind
 	}
 	return said, nil

@@ -26,6 +26,7 @@ func init() {
 		Command{Name: "bases", Run: func(v *call.Vault, p call.Values) (answer.Reply, error) {
 			found, err := v.PathsBelow("", func(l call.Listed) bool { return l.Path.Ext() == baseExtension })
 			return listing(
+				v,
 				p,
 				found,
 				answer.Text("No base files found in vault"),
@@ -66,7 +67,7 @@ func listViews(v *call.Vault, p call.Values) (answer.Reply, error) {
 		kind, _ := view.Fields().Lookup("type")
 		table.Rows = append(table.Rows, []string{name.Value.String(), kind.Value.String()})
 	}
-	return table.Reply(answer.FormatTSV), nil
+	return table.Reply(v.Disk, answer.FormatTSV), nil
 }
 
 // base finds out which base a request means. The ending may be left out of a
@@ -131,7 +132,7 @@ func checkBase(v *call.Vault, p call.Values) (answer.Reply, error) {
 	}
 	if p["format"] != answer.FormatJSON {
 		lines := answer.Map(problems, func(problem bases.Problem) string { return problem.String() })
-		return answer.FromNote(path, text, cmp.Or(strings.Join(lines, "\n"), "No problems found.")), nil
+		return answer.FromNote(v.Disk, path, text, cmp.Or(strings.Join(lines, "\n"), "No problems found.")), nil
 	}
 	type row struct {
 		Line       int    `json:"line,omitempty"`
@@ -154,7 +155,7 @@ func checkBase(v *call.Vault, p call.Values) (answer.Reply, error) {
 		rows = append(rows, r)
 	}
 	printed, err := json.MarshalIndent(rows, "", "  ")
-	return answer.FromNote(path, text, string(printed)), err
+	return answer.FromNote(v.Disk, path, text, string(printed)), err
 }
 
 // evaluate prints the value of one expression for a note.
@@ -201,14 +202,14 @@ func evaluate(v *call.Vault, p call.Values) (answer.Reply, error) {
 		return answer.Reply{}, answer.Failure("%s", got.Message())
 	}
 	if p["format"] != answer.FormatJSON {
-		return answer.Reply{Text: got.Text(), Notice: unknownProperties(unknown, names)}, nil
+		return noted(answer.From(v.Disk, got.Text()), unknownProperties(unknown, names)), nil
 	}
 	printed, err := json.Marshal(struct {
 		Type  string          `json:"type"`
 		Text  string          `json:"text"`
 		Value json.RawMessage `json:"value"`
 	}{got.Kind().String(), got.Text(), got.JSON()})
-	return answer.Reply{Text: string(printed), Notice: unknownProperties(unknown, names)}, err
+	return noted(answer.From(v.Disk, string(printed)), unknownProperties(unknown, names)), err
 }
 
 func evaluated(
@@ -342,14 +343,15 @@ func answerQuery(
 	if err != nil {
 		return answer.Reply{}, queryFailed(err)
 	}
-	var said answer.Reply
+	printed := ""
 	if format := cmp.Or(p["format"], bases.JSON); format != bases.JSON {
-		said.Text = table.Print(format)
+		printed = table.Print(format)
 	} else {
-		said.Text = table.JSON(bases.Details{
+		printed = table.JSON(bases.Details{
 			Typed: p["values"] == "typed", Groups: p.Has("groups"), Summaries: p.Has("summaries"), Explain: p.Has("explain"),
 		})
 	}
+	said := answer.From(v.Disk, printed)
 	notices, err := oddities(table, base.Doubts(names))
 	if err != nil {
 		return answer.Reply{}, err

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/vaultwicket/vaultwicket/internal/textedit"
@@ -78,17 +77,17 @@ func listBookmarks(v *call.Vault, p call.Values) (answer.Reply, error) {
 	addBookmarks(v, &all, file.Items, nil)
 	switch {
 	case p.Has("total"):
-		return answer.Text(strconv.Itoa(len(all.Rows))), nil
+		return answer.Number(len(all.Rows)), nil
 	case len(all.Rows) == 0 && p["format"] != answer.FormatJSON:
 		return answer.Nothing("No bookmarks found.", "the vault has no bookmarks"), nil
 	case p["format"] == answer.FormatJSON || p.Has("verbose"):
-		return all.Reply(p["format"]), nil
+		return all.Reply(v.Disk, p["format"]), nil
 	}
 	plain := answer.Table{Columns: []string{"target"}}
 	for _, cells := range all.Rows {
 		plain.Rows = append(plain.Rows, cells[2:3])
 	}
-	return plain.Reply(p["format"]), nil
+	return plain.Reply(v.Disk, p["format"]), nil
 }
 
 // addBookmarks adds entries and what is in groups among them, in their order, without

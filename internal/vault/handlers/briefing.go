@@ -60,7 +60,7 @@ func brief(v *call.Vault, p call.Values) (answer.Reply, error) {
 	if err != nil {
 		return answer.Reply{}, err
 	}
-	rows := strings.SplitAfter(strings.TrimSuffix(changed.Text, "\n"), "\n")
+	rows := strings.SplitAfter(strings.TrimSuffix(changed.Text(), "\n"), "\n")
 	b.rows("Recently changed notes", rows, len(rows))
 	if p.Has("old-note") {
 		seed := today.Unix() / (24 * 60 * 60)
@@ -74,7 +74,7 @@ func brief(v *call.Vault, p call.Values) (answer.Reply, error) {
 			b.note("Old note", picked[0])
 		}
 	}
-	return answer.Text(b.out.String()), nil
+	return answer.From(v.Disk, b.out.String()), nil
 }
 
 // briefingPage is a briefing on the way.

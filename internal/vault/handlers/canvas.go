@@ -67,7 +67,7 @@ func readCanvas(v *call.Vault, p call.Values) (answer.Reply, error) {
 	uses := budget.From(v.Ctx)
 	if p["format"] != answer.FormatJSON {
 		outline := board.outline()
-		return answer.FromNote(t.Path, text, outline), uses.Put(int64(len(outline)))
+		return answer.FromNote(v.Disk, t.Path, text, outline), uses.Put(int64(len(outline)))
 	}
 	rows := make([]canvasItem, 0, len(board.cards)+len(board.groups)+len(board.edges))
 	for _, n := range board.cards {
@@ -91,7 +91,7 @@ func readCanvas(v *call.Vault, p call.Values) (answer.Reply, error) {
 		}
 	}
 	list, err := json.Marshal(rows)
-	return answer.FromNote(t.Path, text, string(list)), err
+	return answer.FromNote(v.Disk, t.Path, text, string(list)), err
 }
 
 // outline prints a canvas: the cards without a group, then each group with its cards,

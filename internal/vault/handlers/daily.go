@@ -59,7 +59,7 @@ type noteOf func(*call.Vault, call.Values) (datedNote, error)
 func pathOf(find noteOf) func(*call.Vault, call.Values) (answer.Reply, error) {
 	return func(v *call.Vault, p call.Values) (answer.Reply, error) {
 		note, err := find(v, p)
-		return answer.Reply{Text: note.Path.String(), Note: note.Path}, err
+		return answer.From(v.Disk, note.Path.String()).About(note.Path), err
 	}
 }
 
@@ -179,7 +179,7 @@ func notesOf(
 		}
 		notes = append(notes, note.Path)
 	}
-	return answer.Text(several(v, slices.Compact(notes), p["heading"])), nil
+	return answer.From(v.Disk, several(v, slices.Compact(notes), p["heading"])), nil
 }
 
 // daysOfRange returns a moment of the first and one of the last day. What is a week

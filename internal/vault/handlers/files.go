@@ -75,7 +75,7 @@ func readFile(v *call.Vault, p call.Values) (answer.Reply, error) {
 	if err != nil {
 		return answer.Reply{}, answer.ReadError(t.Typed, err)
 	}
-	return answer.FromNote(t.Path, text, string(text[markdown.Scan(text).Body:])), nil
+	return answer.FromNote(v.Disk, t.Path, text, string(text[markdown.Scan(text).Body:])), nil
 }
 
 func fileInfo(v *call.Vault, p call.Values) (answer.Reply, error) {
@@ -90,7 +90,7 @@ func fileInfo(v *call.Vault, p call.Values) (answer.Reply, error) {
 	defer file.Close()
 	text := fmt.Sprintf("path\t%s\nname\t%s\nextension\t%s\nsize\t%d\ncreated\t%d\nmodified\t%d\n",
 		t.Path, t.Path.Stem(), t.Path.Ext(), file.Info.Size(), file.Born().UnixMilli(), file.Info.ModTime().UnixMilli())
-	return answer.Reply{Text: text, Note: t.Path}, nil
+	return answer.From(v.Disk, text).About(t.Path), nil
 }
 
 func listFiles(v *call.Vault, p call.Values) (answer.Reply, error) {
@@ -117,7 +117,7 @@ func listFiles(v *call.Vault, p call.Values) (answer.Reply, error) {
 		return answer.Nothing("", "no file with the extension %q in %s (%s; extensions: %s)",
 			answer.Verbatim(wanted), place, answer.Count(files, "file"), answer.List(exts, maxExts)), nil
 	}
-	return listing(p, found, answer.Reply{}), err
+	return listing(v, p, found, answer.Reply{}), err
 }
 
 func listFolders(v *call.Vault, p call.Values) (answer.Reply, error) {
@@ -132,7 +132,7 @@ func listFolders(v *call.Vault, p call.Values) (answer.Reply, error) {
 		found, err = v.Host.Knowledge.Folders(v.View())
 	}
 	err = answer.FolderReadError(p["folder"], err)
-	return listing(p, found, answer.Nothing("", "%s has no folders", answer.Place(p["folder"]))), err
+	return listing(v, p, found, answer.Nothing("", "%s has no folders", answer.Place(p["folder"]))), err
 }
 
 // maxExts bounds how many extensions a notice lists.
@@ -141,9 +141,9 @@ const maxExts = 8
 func vaultInfo(v *call.Vault, p call.Values) (answer.Reply, error) {
 	switch p["info"] {
 	case "name":
-		return answer.Text(v.Name), nil
+		return answer.From(v.Disk, v.Name), nil
 	case "path":
-		return answer.Text(v.Path), nil
+		return answer.From(v.Disk, v.Path), nil
 	}
 	return counted(v, disk.Path{}, p["info"], fmt.Sprintf("name\t%s\npath\t%s\n", v.Name, v.Path))
 }
@@ -173,13 +173,13 @@ func counted(v *call.Vault, under disk.Path, info, about string) (answer.Reply, 
 	}, func(string) { folders++ })
 	switch info {
 	case "files":
-		return answer.Text(strconv.FormatInt(files, 10)), err
+		return answer.From(v.Disk, strconv.FormatInt(files, 10)), err
 	case "folders":
-		return answer.Text(strconv.FormatInt(folders, 10)), err
+		return answer.From(v.Disk, strconv.FormatInt(folders, 10)), err
 	case "size":
-		return answer.Text(strconv.FormatInt(size, 10)), err
+		return answer.From(v.Disk, strconv.FormatInt(size, 10)), err
 	}
-	return answer.Text(fmt.Sprintf("%sfiles\t%d\nfolders\t%d\nsize\t%d\n", about, files, folders, size)), err
+	return answer.From(v.Disk, fmt.Sprintf("%sfiles\t%d\nfolders\t%d\nsize\t%d\n", about, files, folders, size)), err
 }
 
 // remove knows one trash, that of the vault. The system's is outside, where
@@ -281,13 +281,13 @@ func listVaults(v *call.Vault, p call.Values) (answer.Reply, error) {
 		known = []appvaults.Vault{{Folder: v.Path}}
 	}
 	if p.Has("total") {
-		return answer.Text(strconv.Itoa(len(known))), nil
+		return answer.Number(len(known)), nil
 	}
 	table := answer.Table{}
 	for _, r := range known {
 		table.Add(p.Has("verbose"), r.Name(), r.Folder)
 	}
-	return table.Reply(answer.FormatTSV), nil
+	return table.Reply(v.Disk, answer.FormatTSV), nil
 }
 
 // randomPath answers the command random. The app opens the note and says so;
@@ -297,7 +297,7 @@ func randomPath(v *call.Vault, p call.Values) (answer.Reply, error) {
 	if err != nil || len(notes) == 0 {
 		return nothingPicked(v, p, err)
 	}
-	return answer.Reply{Text: notes[0].String(), Note: notes[0]}, nil
+	return answer.From(v.Disk, notes[0].String()).About(notes[0]), nil
 }
 
 // randomRead answers with the path of the note and then its text, or with
@@ -312,11 +312,10 @@ func randomRead(v *call.Vault, p call.Values) (answer.Reply, error) {
 		return nothingPicked(v, p, err)
 	}
 	if p.Has("count") {
-		return answer.Text(several(v, notes, "")), nil
+		return answer.From(v.Disk, several(v, notes, "")), nil
 	}
 	said, err := v.Show(call.Target{Path: notes[0], Typed: notes[0].String()})
-	said.Text = notes[0].String()
-	return said, err
+	return said.Saying(v.Disk, notes[0].String()), err
 }
 
 const (
@@ -461,7 +460,7 @@ func listChanged(v *call.Vault, p call.Values) (answer.Reply, error) {
 		}
 		out.WriteByte('\n')
 	}
-	return limited(answer.Text(out.String()), len(notes), found, "note"), nil
+	return limited(answer.From(v.Disk, out.String()), len(notes), found, "note"), nil
 }
 
 // madeBy says of notes who made the last change, where it was made through this program and the
@@ -561,6 +560,7 @@ func listRecents(v *call.Vault, p call.Values) (answer.Reply, error) {
 		}
 	}
 	return listing(
+		v,
 		p,
 		open,
 		answer.Nothing("No recent files.", "the app has recorded no opened files; recent lists the notes that were changed last"),

@@ -167,8 +167,8 @@ func TestRandomAsksItsSource(t *testing.T) {
 	asked := 0
 	v.RandomIndex = func(n int) int { asked = n; return n - 1 }
 	said := vault.Respond(v, protocol.Request{Command: "random"}, nil)
-	assert.That(t, said.Text != "", "asked for one of %d, said %q", asked, said.Text)
-	assert.Equal(t, asked, 3, "asked for one of %d, said %q", asked, said.Text)
+	assert.That(t, said.Text() != "", "asked for one of %d, said %q", asked, said.Text())
+	assert.Equal(t, asked, 3, "asked for one of %d, said %q", asked, said.Text())
 }
 
 // Text is added to notes alone, and a new canvas or base is one that the app can open.

@@ -47,7 +47,7 @@ func sendSections(v *call.Vault, p call.Values) (answer.Reply, error) {
 	if err := m.Allow(p["host"], p["model"], sections); err != nil {
 		return answer.Reply{}, answer.Misuse("Invalid server: %v.", err)
 	}
-	return answer.Text("Sections are sent to: " + p["host"]), nil
+	return answer.From(v.Disk, "Sections are sent to: "+p["host"]), nil
 }
 
 // meaning returns what has the vectors of the notes, nil for nothing. It has read those of earlier processes, for each set
@@ -228,7 +228,7 @@ func findNotes(v *call.Vault, p call.Values) (answer.Reply, error) {
 	if err := f.budget.Put(int64(len(text))); err != nil {
 		return answer.Reply{}, err
 	}
-	said := answer.Text(text)
+	said := answer.From(v.Disk, text)
 	if isComplete := f.missing == 0; isComplete || len(found.Results) > 0 {
 		said = noted(said, tried(found))
 	}

@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -34,22 +33,22 @@ func register(rows ...Command) { table = append(table, rows...) }
 func All() []Command { return slices.Clone(table) }
 
 // listing answers with a list, an item a line, with their number, or with none if there is none.
-func listing(p call.Values, list []string, none answer.Reply) answer.Reply {
+func listing(v *call.Vault, p call.Values, list []string, none answer.Reply) answer.Reply {
 	switch {
 	case p.Has("total"):
-		return answer.Text(strconv.Itoa(len(list)))
+		return answer.Number(len(list))
 	case len(list) == 0:
 		return none
 	}
-	return answer.Text(strings.Join(list, "\n"))
+	return answer.From(v.Disk, strings.Join(list, "\n"))
 }
 
 // tabled is [listing] for a table in a form.
-func tabled(p call.Values, t answer.Table, form string, none answer.Reply) answer.Reply {
+func tabled(v *call.Vault, p call.Values, t answer.Table, form string, none answer.Reply) answer.Reply {
 	if p.Has("total") || len(t.Rows) == 0 {
-		return listing(p, make([]string, len(t.Rows)), none)
+		return listing(v, p, make([]string, len(t.Rows)), none)
 	}
-	return t.Reply(form)
+	return t.Reply(v.Disk, form)
 }
 
 // limited returns an answer with some of the things that there are, and says so to the gateway. The

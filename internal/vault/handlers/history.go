@@ -173,7 +173,7 @@ func listVersions(v *call.Vault, p call.Values) (answer.Reply, error) {
 		}
 		table.Rows = append(table.Rows, cells)
 	}
-	said := table.Reply(answer.FormatTSV)
+	said := table.Reply(v.Disk, answer.FormatTSV)
 	said.Note = t.Path
 	if len(kept) == 0 {
 		said.Notice = "no version is kept: no change of this note was made through vaultwicket"
@@ -229,7 +229,7 @@ func listHistories(v *call.Vault, _ call.Values) (answer.Reply, error) {
 	}
 	paths := slices.Collect(maps.Keys(found))
 	filenames.Sort(paths)
-	said := answer.Text(strings.Join(paths, "\n"))
+	said := answer.From(v.Disk, strings.Join(paths, "\n"))
 	if looked > maxListedSteps {
 		said.Notice = fmt.Sprintf(
 			"the notes of the latest %d changes are listed; history path=NOTE has the versions of any note",
@@ -353,7 +353,7 @@ func listJournal(v *call.Vault, p call.Values) (answer.Reply, error) {
 	if err != nil {
 		return answer.Reply{}, err
 	}
-	said := table.Reply(cmp.Or(p["format"], answer.FormatTSV))
+	said := table.Reply(v.Disk, cmp.Or(p["format"], answer.FormatTSV))
 	if found == 0 {
 		said.Notice = "no note was changed through vaultwicket since " + days.First.Format(time.DateOnly)
 	}
@@ -379,7 +379,7 @@ func readVersion(v *call.Vault, p call.Values) (answer.Reply, error) {
 	if err != nil {
 		return answer.Reply{}, err
 	}
-	return answer.Reply{Text: v.Judged(text).String(), Note: t.Path}, nil
+	return answer.Judged(v.Judged(text)).About(t.Path), nil
 }
 
 // version returns the text of a version by its number.
@@ -488,15 +488,9 @@ func diffVersions(v *call.Vault, p call.Values) (answer.Reply, error) {
 	first := fmt.Sprintf("%s (version %s)", t.Path, p["from"])
 	if p.Has("to") {
 		to, err := version(v, t, kept, p["to"])
-		return answer.Reply{
-			Text: change.UnifiedDiff(
-				first,
-				fmt.Sprintf("%s (version %s)", t.Path, p["to"]),
-				v.Judged(from),
-				v.Judged(to),
-			),
-			Note: t.Path,
-		}, err
+		second := fmt.Sprintf("%s (version %s)", t.Path, p["to"])
+		lines := change.UnifiedDiff(first, second, v.Judged(from), v.Judged(to))
+		return answer.From(v.Disk, lines).About(t.Path), err
 	}
 	now, err := change.CurrentState(v, t.Path)
 	if err != nil {
@@ -506,5 +500,5 @@ func diffVersions(v *call.Vault, p call.Values) (answer.Reply, error) {
 	if !now.Exists {
 		second = "/dev/null"
 	}
-	return answer.Reply{Text: change.UnifiedDiff(first, second, v.Judged(from), v.Judged(now.Text)), Note: t.Path}, nil
+	return answer.From(v.Disk, change.UnifiedDiff(first, second, v.Judged(from), v.Judged(now.Text))).About(t.Path), nil
 }

@@ -36,7 +36,7 @@ func backlinks(v *call.Vault, p call.Values) (answer.Reply, error) {
 		table.Add(p.Has("counts"), x.Files[source.Place].Path.String(), strconv.Itoa(int(source.Count)))
 	}
 	none := answer.Nothing("No backlinks found.", "no file links to %s", answer.Place(x.Files[place].Path.String()))
-	return tabled(p, table, p["format"], none), nil
+	return tabled(v, p, table, p["format"], none), nil
 }
 
 // listLinks has one line for each target, in the order of listings; those that are
@@ -62,7 +62,7 @@ func listLinks(v *call.Vault, p call.Values) (answer.Reply, error) {
 		found := around(x.Graph(), place, depth, p["direction"])
 		switch {
 		case p.Has("total"):
-			return answer.Text(strconv.Itoa(len(found))), nil
+			return answer.Number(len(found)), nil
 		case len(found) == 0:
 			return answer.Text("No links found."), nil
 		}
@@ -73,7 +73,7 @@ func listLinks(v *call.Vault, p call.Values) (answer.Reply, error) {
 				[]string{x.Files[f.place].Path.String(), strconv.Itoa(f.steps), x.Files[f.via].Path.String()},
 			)
 		}
-		said := limited(table.Reply(answer.FormatTSV), len(table.Rows), len(found), "file")
+		said := limited(table.Reply(v.Disk, answer.FormatTSV), len(table.Rows), len(found), "file")
 		said.Truncated = said.Notice != ""
 		return said, nil
 	}
@@ -96,6 +96,7 @@ func listLinks(v *call.Vault, p call.Values) (answer.Reply, error) {
 	}
 	filenames.Sort(targets)
 	return listing(
+		v,
 		p,
 		targets,
 		answer.Nothing("No links found.", "%s links to nothing", answer.Place(x.Files[place].Path.String())),
@@ -135,7 +136,7 @@ func unresolved(v *call.Vault, p call.Values) (answer.Reply, error) {
 		}
 		table.Rows = append(table.Rows, cells)
 	}
-	return tabled(p, table, p["format"], answer.Text("No unresolved links found.")), nil
+	return tabled(v, p, table, p["format"], answer.Text("No unresolved links found.")), nil
 }
 
 // without lists the files of every kind that have no edge of one direction. It takes the index
@@ -156,7 +157,7 @@ func without(
 				alone = append(alone, f.Path.String())
 			}
 		}
-		return listing(p, alone, answer.Text(none)), nil
+		return listing(v, p, alone, answer.From(v.Disk, none)), nil
 	}
 }
 

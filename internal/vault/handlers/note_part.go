@@ -67,9 +67,9 @@ func readSection(v *call.Vault, p call.Values) (answer.Reply, error) {
 	}
 	read := text[part.Start:part.End]
 	if p.Has("lines") && edit.NumberOfLines(read) > 1 {
-		return answer.FromNote(t.Path, text, string(read)), nil // a change is tied to a section, a block or one line
+		return answer.FromNote(v.Disk, t.Path, text, string(read)), nil // a change is tied to a section, a block or one line
 	}
-	return answer.FromPart(t.Path, text, read), nil
+	return answer.FromPart(v.Disk, t.Path, text, read), nil
 }
 
 // parseRange reads numbers that are given as "12" or "12-20", counted from 1.
@@ -192,7 +192,7 @@ func outline(v *call.Vault, p call.Values) (answer.Reply, error) {
 	default:
 		out.WriteString(tree(headings))
 	}
-	return answer.FromNote(t.Path, text, out.String()), nil
+	return answer.FromNote(v.Disk, t.Path, text, out.String()), nil
 }
 
 // tree draws headings as the branches of a tree. A heading is below the last one before it with a
@@ -227,9 +227,9 @@ func wordCount(v *call.Vault, p call.Values) (answer.Reply, error) {
 	words, characters := markdown.WordCount(text[markdown.Scan(text).Body:])
 	switch {
 	case p.Has("words") == p.Has("characters"):
-		return answer.Text("words: " + strconv.Itoa(words) + "\ncharacters: " + strconv.Itoa(characters)), nil
+		return answer.From(v.Disk, "words: "+strconv.Itoa(words)+"\ncharacters: "+strconv.Itoa(characters)), nil
 	case p.Has("words"):
-		return answer.Text(strconv.Itoa(words)), nil
+		return answer.Number(words), nil
 	}
-	return answer.Text(strconv.Itoa(characters)), nil
+	return answer.Number(characters), nil
 }

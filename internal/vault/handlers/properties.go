@@ -64,23 +64,23 @@ func properties(v *call.Vault, p call.Values) (answer.Reply, error) {
 		}
 		if p.Has("name") {
 			_, ok := found.Lookup(p["name"])
-			return answer.Text(pick(ok, "1", "0")), nil
+			return answer.From(v.Disk, pick(ok, "1", "0")), nil
 		}
 		switch {
 		case p.Has("total") && len(found) > 0:
-			return answer.Text(strconv.Itoa(len(found))), nil
+			return answer.Number(len(found)), nil
 		case len(found) == 0:
 			return answer.Text(noFrontmatter), nil
 		case p["format"] == answer.FormatJSON:
-			return answer.Text(found.JSON()), nil
+			return answer.From(v.Disk, found.JSON()), nil
 		case p["format"] == answer.FormatTSV:
 			table := answer.Table{}
 			for _, property := range found {
 				table.Rows = append(table.Rows, []string{property.Key, property.Value.String()})
 			}
-			return table.Reply(answer.FormatTSV), nil
+			return table.Reply(v.Disk, answer.FormatTSV), nil
 		}
-		return answer.Text(found.YAML()), nil
+		return answer.From(v.Disk, found.YAML()), nil
 	}
 	files, err := v.ScopedFiles(p)
 	if err != nil {
@@ -97,21 +97,21 @@ func properties(v *call.Vault, p call.Values) (answer.Reply, error) {
 		if place := slices.IndexFunc(uses, func(use *propertyUse) bool { return strings.EqualFold(use.Name, p["name"]) }); place >= 0 {
 			count = uses[place].Count
 		}
-		return answer.Text(strconv.Itoa(count)), nil
+		return answer.Number(count), nil
 	case p.Has("total"):
-		return answer.Text(strconv.Itoa(len(uses))), nil
+		return answer.Number(len(uses)), nil
 	case p["sort"] == "count":
 		slices.SortStableFunc(uses, func(a, b *propertyUse) int { return cmp.Compare(b.Count, a.Count) })
 	}
 	switch p["format"] {
 	case answer.FormatJSON:
-		return answer.Text(indented(uses)), nil
+		return answer.From(v.Disk, indented(uses)), nil
 	case answer.FormatTSV:
 		table := answer.Table{}
 		for _, use := range uses {
 			table.Rows = append(table.Rows, []string{use.Name, use.Type, strconv.Itoa(use.Count)})
 		}
-		return answer.Text(table.Print(answer.FormatTSV)), nil
+		return answer.From(v.Disk, table.Print(answer.FormatTSV)), nil
 	}
 	var out strings.Builder
 	for _, use := range uses {
@@ -121,7 +121,7 @@ func properties(v *call.Vault, p call.Values) (answer.Reply, error) {
 		}
 		out.WriteByte('\n')
 	}
-	return answer.Text(out.String()), nil
+	return answer.From(v.Disk, out.String()), nil
 }
 
 // propertyUse is one property of the vault. Names that differ in case alone
@@ -248,7 +248,7 @@ func readProperty(v *call.Vault, p call.Values) (answer.Reply, error) {
 	if text == "" {
 		return answer.Text("(empty)"), nil
 	}
-	return answer.Text(text), nil
+	return answer.From(v.Disk, text), nil
 }
 
 // maxListedNames bounds how many properties an error lists.
@@ -285,7 +285,7 @@ func aliases(v *call.Vault, p call.Values) (answer.Reply, error) {
 		table.Add(p.Has("verbose"), use.name, use.file.Path.String())
 	}
 	none := answer.Nothing("No aliases found.", "%s has no aliases", answer.Place(p["file"]+p["path"]))
-	return tabled(p, table, answer.FormatTSV, none), nil
+	return tabled(v, p, table, answer.FormatTSV, none), nil
 }
 
 // setProperty changes the lines of one property. The app writes the whole block

@@ -69,13 +69,13 @@ func related(v *call.Vault, p call.Values) (answer.Reply, error) {
 		if err != nil {
 			return answer.Reply{}, err
 		}
-		said = answer.Text(string(text))
+		said = answer.From(v.Disk, string(text))
 	} else if len(rows) > 0 {
 		table := answer.Table{}
 		for _, r := range rows {
 			table.Rows = append(table.Rows, []string{r.Path, strings.Join(r.Reasons, "; ")})
 		}
-		said = table.Reply(answer.FormatTSV)
+		said = table.Reply(v.Disk, answer.FormatTSV)
 	}
 	return f.learned(limited(said, len(rows), len(s.evidence), "note"), "links, tags and words", without), nil
 }

@@ -35,7 +35,7 @@ func searchPaths(v *call.Vault, p call.Values) (answer.Reply, error) {
 	case err != nil:
 		return answer.Reply{}, err
 	case p.Has("total"):
-		return found.reply(strconv.Itoa(len(found.hits))), nil
+		return found.reply(v, strconv.Itoa(len(found.hits))), nil
 	case len(found.hits) == 0:
 		return found.nothing(p), nil
 	}
@@ -47,9 +47,9 @@ func searchPaths(v *call.Vault, p call.Values) (answer.Reply, error) {
 		}
 	}
 	if p["format"] == answer.FormatJSON {
-		return found.reply("[" + strings.Join(paths, ",") + "]"), nil
+		return found.reply(v, "["+strings.Join(paths, ",")+"]"), nil
 	}
-	return found.reply(strings.Join(paths, "\n")), nil
+	return found.reply(v, strings.Join(paths, "\n")), nil
 }
 
 // result is what a search found, and how it read the query.
@@ -62,8 +62,8 @@ type result struct {
 }
 
 // reply returns an answer with how the query was read.
-func (r result) reply(text string) answer.Reply {
-	said := answer.Text(text)
+func (r result) reply(v *call.Vault, text string) answer.Reply {
+	said := answer.From(v.Disk, text)
 	said.Notice = r.howRead()
 	return limited(said, len(r.hits), r.found, "note")
 }
@@ -131,7 +131,7 @@ func searchLines(v *call.Vault, p call.Values) (answer.Reply, error) {
 		}
 		out.WriteByte(']')
 	}
-	said := found.reply(out.String())
+	said := found.reply(v, out.String())
 	if out.Len() == 0 {
 		// Only names were found, and that form has no lines for them.
 		return answer.Nothing(

@@ -45,7 +45,7 @@ func tags(v *call.Vault, p call.Values) (answer.Reply, error) {
 	uses := table.uses
 	switch {
 	case p.Has("total"):
-		return answer.Text(strconv.Itoa(len(uses))), nil
+		return answer.Number(len(uses)), nil
 	case len(uses) == 0:
 		place := answer.Place(p["file"] + p["path"])
 		if p.Has("active") {
@@ -60,7 +60,7 @@ func tags(v *call.Vault, p call.Values) (answer.Reply, error) {
 	for _, use := range uses {
 		rows.Add(p.Has("counts"), use.name, strconv.Itoa(use.count))
 	}
-	return rows.Reply(p["format"]), nil
+	return rows.Reply(v.Disk, p["format"]), nil
 }
 
 // tag takes the casing literally, as the app does: the one that tags lists.
@@ -75,13 +75,13 @@ func tag(v *call.Vault, p call.Values) (answer.Reply, error) {
 			continue
 		}
 		if p.Has("total") {
-			return answer.Text(strconv.Itoa(use.count)), nil
+			return answer.Number(use.count), nil
 		}
 		lines := all.filesWith(use)
 		if p.Has("verbose") {
 			lines = append([]string{use.name + "\t" + strconv.Itoa(use.count)}, lines...)
 		}
-		return answer.Text(strings.Join(lines, "\n")), nil
+		return answer.From(v.Disk, strings.Join(lines, "\n")), nil
 	}
 	names := answer.Map(all.uses, func(use tagUse) string { return use.name })
 	return answer.Reply{}, answer.NotFoundTag.DidYouMean(

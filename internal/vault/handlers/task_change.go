@@ -73,7 +73,8 @@ func markTasks(v *call.Vault, p call.Values) (change.Proposal, error) {
 		return change.Proposal{}, err
 	}
 	if !changes {
-		return change.Proposal{ReadAnswer: &answer.Reply{Text: showTask(one.Target, one.Task), Note: one.Path}}, nil
+		shown := answer.From(v.Disk, showTask(one.Target, one.Task)).About(one.Path)
+		return change.Proposal{ReadAnswer: &shown}, nil
 	}
 	settings, err := pluginSettings(v)
 	if err != nil {

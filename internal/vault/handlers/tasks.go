@@ -56,7 +56,7 @@ func listTasks(v *call.Vault, p call.Values) (answer.Reply, error) {
 	all := itemsOf(v, p, files)
 	found := wanted.of(all)
 	if p.Has("total") {
-		return answer.Text(strconv.Itoa(len(found))), nil
+		return answer.Number(len(found)), nil
 	}
 	if len(found) == 0 {
 		// The notice says how many tasks there are that the request leaves out.
@@ -112,7 +112,7 @@ func listTasks(v *call.Vault, p call.Values) (answer.Reply, error) {
 			}
 		}
 	}
-	return printedTasks(arranged(found, p, values), p), nil
+	return printedTasks(v, arranged(found, p, values), p), nil
 }
 
 // isDetailed reports whether a request asks for more than the app knows of tasks.
@@ -175,7 +175,7 @@ func scope(v *call.Vault, p call.Values) ([]*index.File, error) {
 }
 
 // printedTasks returns a list of tasks in the form that a request asks for.
-func printedTasks(items []*taskItem, p call.Values) answer.Reply {
+func printedTasks(v *call.Vault, items []*taskItem, p call.Values) answer.Reply {
 	verbose := p.Has("verbose")
 	detailed := isDetailed(p)
 	grouped := p.Has("group")
@@ -191,12 +191,12 @@ func printedTasks(items []*taskItem, p call.Values) answer.Reply {
 		for _, c := range shown {
 			listing.Columns = append(listing.Columns, c.name)
 		}
-		return listing.Reply(p["format"])
+		return listing.Reply(v.Disk, p["format"])
 	}
 	// A task a line, and the groups as headings: the line alone, under the name of its file with its
 	// number, or with the place by which it can be named again. The app's own layout of the second form
 	// was never recorded.
-	return answer.Rows(len(items), func(b []byte, n int) []byte {
+	return answer.Rows(v.Disk, len(items), func(b []byte, n int) []byte {
 		i := items[n]
 		first := n == 0
 		if grouped && (first || i.group != items[n-1].group) {

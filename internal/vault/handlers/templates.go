@@ -60,6 +60,7 @@ func listTemplates(v *call.Vault, p call.Values) (answer.Reply, error) {
 	}
 	names, err := templateNames(v, folder)
 	return listing(
+		v,
 		p,
 		names,
 		answer.Nothing("No templates found.", "the template folder %q has no notes", answer.Verbatim(folder.String())),
@@ -94,7 +95,7 @@ func readTemplate(v *call.Vault, p call.Values) (answer.Reply, error) {
 		return v.Show(call.Target{Path: path, Typed: p["name"]})
 	}
 	filled, err := fill(v, path, p["name"], settings, p["title"])
-	return answer.Text(v.Judged(guard.NewUnjudged(filled)).String()), err
+	return answer.Judged(v.Judged(guard.NewUnjudged(filled))), err
 }
 
 // fill returns the text of a template with its blanks filled in.

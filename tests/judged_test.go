@@ -1,0 +1,131 @@
+package tests
+
+import (
+	"go/ast"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+)
+
+// opened are the functions in the embedded vault CLI, outside of the packages that write texts, that look into a text which
+// the guard of secrets has not judged.
+var opened = map[string]string{
+	"internal/vault/call ActiveNote":           "the record of the app says which note is focused; its path is looked up",
+	"internal/vault/call Narrowed":             "which notes narrow the access to themselves; no text is kept",
+	"internal/vault/call ReadConfig":           "settings of the app, which say where notes are",
+	"internal/vault/call ReadSource":           "the secrets that a change puts back in place of marks",
+	"internal/vault/handlers add":              "the line of a task that a change adds, as the caller sees it",
+	"internal/vault/handlers addBookmark":      "the bookmarks that a change writes",
+	"internal/vault/handlers changeLinks":      "the links that a change writes",
+	"internal/vault/handlers dailyNote":        "the daily note that a change writes, as the caller sees it",
+	"internal/vault/handlers filledIn":         "compares",
+	"internal/vault/handlers init":             "compares what the app has written with what it was asked for",
+	"internal/vault/handlers linksToHeadings":  "the headings before and after a change, as the caller sees them",
+	"internal/vault/handlers listBookmarks":    "the bookmarks, each of whose texts is judged",
+	"internal/vault/handlers listJournal":      "lines are counted, and no text is shown",
+	"internal/vault/handlers listRecents":      "paths of the record of the app, which are looked up",
+	"internal/vault/handlers madeWith":         "compares",
+	"internal/vault/handlers meansAdded":       "compares what the app has written with what it was asked for",
+	"internal/vault/handlers meansBookmarked":  "compares what the app has written with what it was asked for",
+	"internal/vault/handlers meansMarked":      "compares what the app has written with what it was asked for",
+	"internal/vault/handlers meansSet":         "compares what the app has written with what it was asked for",
+	"internal/vault/handlers readAttachment":   "the bytes of an image, and of which type a file is; a text is shown by Shown",
+	"internal/vault/handlers relink":           "the links that a change writes",
+	"internal/vault/handlers restoreVersion":   "whether the text ends its last line",
+	"internal/vault/handlers restored":         "the version that a change writes",
+	"internal/vault/handlers seesNoteOf":       "whether a removed note was private",
+	"internal/vault/handlers tell":             "properties before and after a change, as the caller sees them",
+	"internal/vault/handlers textOfAttachment": "whether a file is a text or a PDF; both are shown by Shown and ShownPages",
+}
+
+// replies are the functions among them, and among those that write texts, that make a reply from a string, too.
+var replies = map[string]string{
+	"internal/vault/call Narrowed":             "levels and paths, for the gateway",
+	"internal/vault/change end":                "numbers of lines, hashes and paths",
+	"internal/vault/handlers listBookmarks":    "what is judged of the bookmarks",
+	"internal/vault/handlers listJournal":      "numbers of lines and what the journal says of changes",
+	"internal/vault/handlers readAttachment":   "what is judged of a text, and an image in base64",
+	"internal/vault/handlers textOfAttachment": "what is judged of a text, and of pages",
+}
+
+// A text that was not judged is of type guard.Unjudged. Whoever looks into one makes no reply from a string, but for a few
+// that are read: so what a reply is made of was judged, or has been a constant.
+func TestNoTextIsOpenedWhereRepliesAreMade(t *testing.T) {
+	foundOpened, foundReplies := map[string]bool{}, map[string]bool{}
+	for _, s := range sources(t) {
+		writes := s.folder() == "internal/vault/change" || s.folder() == "internal/vault/disk"
+		if !strings.HasPrefix(s.name, "internal/vault/") {
+			continue
+		}
+		for _, d := range s.syntax.Decls {
+			f, isFunction := d.(*ast.FuncDecl)
+			if !isFunction {
+				continue
+			}
+			name := s.folder() + " " + f.Name.Name
+			opens, makes := opensAndMakes(f)
+			if opens && !writes {
+				foundOpened[name] = true
+			}
+			if opens && makes {
+				foundReplies[name] = true
+			}
+		}
+	}
+	assert.Equal(t, keysOf(foundOpened), keysOf(opened), "functions that look into texts which were not judged")
+	assert.Equal(t, keysOf(foundReplies), keysOf(replies), "functions that do so and make a reply from a string")
+	for _, why := range slices.Concat(slices.Collect(maps.Values(opened)), slices.Collect(maps.Values(replies))) {
+		assert.That(t, why != "", "a function has no reason")
+	}
+}
+
+func keysOf[V any](of map[string]V) string { return strings.Join(slices.Sorted(maps.Keys(of)), "\n") }
+
+// opensAndMakes reports whether a function looks into a text that was not judged, and whether it makes a reply from a string.
+func opensAndMakes(f *ast.FuncDecl) (opens, makes bool) {
+	ast.Inspect(f, func(n ast.Node) bool {
+		call, isCall := n.(*ast.CallExpr)
+		if !isCall {
+			return true
+		}
+		switch method, isMethod := call.Fun.(*ast.SelectorExpr); {
+		case !isMethod:
+		case method.Sel.Name == "ForProgram":
+			opens = true
+		case method.Sel.Name == "Saying" || method.Sel.Name == "Reply" && len(call.Args) == 2:
+			makes = true
+		case slices.Contains([]string{"answer.From", "answer.FromNote", "answer.FromPart", "answer.Rows"}, selector(method)):
+			makes = true
+		}
+		return true
+	})
+	return opens, makes
+}
+
+// The folder that a reply is made from is that of the call, whose files are read with marks in place of secrets.
+func TestAReplyIsMadeFromTheFolderOfTheCall(t *testing.T) {
+	for _, s := range sources(t) {
+		if !strings.HasPrefix(s.name, "internal/vault/") {
+			continue
+		}
+		ast.Inspect(s.syntax, func(n ast.Node) bool {
+			call, isCall := n.(*ast.CallExpr)
+			if !isCall {
+				return true
+			}
+			method, isMethod := call.Fun.(*ast.SelectorExpr)
+			if isMethod && method.Sel.Name == "Redacting" && s.folder() != "internal/vault/disk" {
+				assert.Equal(t, s.name, "internal/vault/call/host.go", "what a folder puts in place of secrets is decided here")
+			}
+			made := isMethod && slices.Contains([]string{"answer.From", "answer.FromNote", "answer.FromPart", "answer.Rows"}, selector(method))
+			if made || isMethod && method.Sel.Name == "Saying" && s.folder() != "internal/vault/answer" {
+				folder, isField := call.Args[0].(*ast.SelectorExpr)
+				assert.That(t, isField && folder.Sel.Name == "Disk", "%s: a reply is not made from the folder of the call", s.set.Position(n.Pos()))
+			}
+			return true
+		})
+	}
+}
