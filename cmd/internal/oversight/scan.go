@@ -28,18 +28,18 @@ type foundSecret struct {
 }
 
 // lookAtName adds what the name of a file or folder has. Answers show names as they are, because a path has to stay usable.
-func (s *scan) lookAtName(path string, alsoNumbers bool) {
+func (s *scan) lookAtName(path string) {
 	name := path[1+strings.LastIndexByte(path, '/'):]
-	for _, found := range guard.Find([]byte(name), alsoNumbers) {
-		s.rows = append(s.rows, foundSecret{Path: shortened(path, alsoNumbers), Kind: found.Kind, InName: true})
+	for _, found := range guard.Find([]byte(name), s.alsoNumbers) {
+		s.rows = append(s.rows, foundSecret{Path: s.shortened(path), Kind: found.Kind, InName: true})
 	}
 }
 
 // shortened returns a path with "…" in place of the secrets in its names.
-func shortened(path string, alsoNumbers bool) string {
+func (s *scan) shortened(path string) string {
 	names := strings.Split(path, "/")
 	for i, name := range names {
-		for _, found := range slices.Backward(guard.Find([]byte(name), alsoNumbers)) {
+		for _, found := range slices.Backward(guard.Find([]byte(name), s.alsoNumbers)) {
 			names[i] = names[i][:found.Start] + "…" + names[i][found.End:]
 		}
 	}
@@ -65,12 +65,12 @@ type scan struct {
 
 // of searches all files of a folder. It ends early with ctx.
 func (s *scan) of(ctx context.Context, folder *disk.Folder, count func(searched int)) error {
-	folder = folder.Telling(func(p disk.Path) { s.unread = append(s.unread, p.String()) })
+	folder = folder.Telling(func(p disk.Path) { s.unread = append(s.unread, s.shortened(p.String())) })
 	err := folder.Walk(disk.Path{}, func(e disk.Entry) {
 		if ctx.Err() != nil {
 			return
 		}
-		s.lookAtName(e.Path.String(), alsoNumbers)
+		s.lookAtName(e.Path.String())
 		if e.IsDir || !isSearched(e.Path) {
 			return
 		}
@@ -82,7 +82,7 @@ func (s *scan) of(ctx context.Context, folder *disk.Folder, count func(searched 
 		count(s.searched)
 		for _, found := range guard.Find(text, s.alsoNumbers) {
 			line := 1 + bytes.Count(text[:found.Start], []byte("\n"))
-			s.rows = append(s.rows, foundSecret{Path: shortened(e.Path.String(), alsoNumbers), Line: line, Kind: found.Kind})
+			s.rows = append(s.rows, foundSecret{Path: s.shortened(e.Path.String()), Line: line, Kind: found.Kind})
 		}
 	})
 	if err == nil {
