@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // opened are the functions in the embedded vault CLI, outside of the packages that write texts, that look into a text which
@@ -123,7 +124,9 @@ func TestAReplyIsMadeFromTheFolderOfTheCall(t *testing.T) {
 			made := isMethod && slices.Contains([]string{"answer.From", "answer.FromNote", "answer.FromPart", "answer.Rows"}, selector(method))
 			if made || isMethod && method.Sel.Name == "Saying" && s.folder() != "internal/vault/answer" {
 				folder, isField := call.Args[0].(*ast.SelectorExpr)
-				assert.That(t, isField && folder.Sel.Name == "Disk", "%s: a reply is not made from the folder of the call", s.set.Position(n.Pos()))
+				const wrong = "%s: a reply is not made from the folder of the call"
+				require.That(t, isField, wrong, s.set.Position(n.Pos()))
+				assert.Equal(t, folder.Sel.Name, "Disk", wrong, s.set.Position(n.Pos()))
 			}
 			return true
 		})
