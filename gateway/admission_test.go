@@ -311,7 +311,7 @@ func TestTheFunctionsThatDecide(t *testing.T) {
 	})
 	require.NoError(t, err)
 	slices.Sort(found)
-	want := []string{"..Permits", "..Plan", "..decidedAgain", "..replaced", "..settle", "vaultview.permitted"}
+	want := []string{"..Permits", "..Plan", "..decidedAgain", "..permitted", "..replaced", "..settle"}
 	assert.That(t, slices.Equal(found, want), "Decide is called in %v, want %v", found, want)
 }
 
