@@ -20,7 +20,8 @@ func TestDescribe(t *testing.T) {
 	var kinds []string
 	for _, p := range got.Params {
 		kinds = append(kinds, p.Name+" "+p.Kind)
-		if p.Name == "overwrite" && p.Effect != tiers.Destroys || p.Name == "open" && !p.Shows || p.Name == "content" && (p.Effect != tiers.Unknown || p.Shows) {
+		if p.Name == "overwrite" && p.Effect != tiers.Destroys || p.Name == "open" && !p.Shows ||
+			p.Name == "content" && (p.Effect != tiers.Unknown || p.Shows) {
 			t.Errorf("got %+v", p)
 		}
 	}
@@ -109,8 +110,11 @@ func TestSignature(t *testing.T) {
 // Text that a call brings goes into a note, unless the name of its file says otherwise.
 func TestTextInto(t *testing.T) {
 	for line, want := range map[string]string{
-		"append|path=pic.PNG|content=x": "image", "prepend|file=a.pdf|content=x": "pdf", "create|path=B.canvas|content=x": "canvas", "create|path=B.base|template=T": "base", "create|name=film.mp4": "video",
-		"append|path=A.md|content=x": "note", "create|name=v1.2|content=x": "note", "append|file=A|content=x": "note", "move|path=pic.png|to=B/": "note", "attachment:read|path=pic.png": "note", "daily:append|content=x": "note",
+		"append|path=pic.PNG|content=x": "image", "prepend|file=a.pdf|content=x": "pdf",
+		"create|path=B.canvas|content=x": "canvas", "create|path=B.base|template=T": "base",
+		"create|name=film.mp4":       "video",
+		"append|path=A.md|content=x": "note", "create|name=v1.2|content=x": "note", "append|file=A|content=x": "note",
+		"move|path=pic.png|to=B/": "note", "attachment:read|path=pic.png": "note", "daily:append|content=x": "note",
 	} {
 		words := strings.Split(line, "|")
 		call, err := ParseWords(words[0], words[1:])

@@ -51,19 +51,26 @@ func quotedCommands(hint string) (commands []string) {
 
 // askedBy are verbs by the worst effect that an agent asks for with them, apart from the table.
 var askedBy = map[tiers.Effect][]string{
-	tiers.Reads: {"read", "get", "list", "show", "find", "search", "view", "query", "count", "check", "fetch", "print", "info", "status", "all", "describe", "look up", "export", "preview", "see"},
+	tiers.Reads: {"read", "get", "list", "show", "find", "search", "view", "query", "count", "check", "fetch", "print",
+		"info", "status", "all", "describe", "look up", "export", "preview", "see"},
 	tiers.Shows: {"open", "focus", "reveal", "go to"},
-	tiers.Writes: {"add", "append", "create", "new", "make", "write", "set", "update", "edit", "change", "insert", "rename", "move", "copy", "duplicate", "archive", "undo", "redo",
-		"restore", "revert", "mark", "complete", "toggle", "link", "tag", "pin", "save", "replace", "import", "schedule", "split", "extract", "patch", "modify", "put", "unarchive"},
+	tiers.Writes: {"add", "append", "create", "new", "make", "write", "set", "update", "edit", "change", "insert",
+		"rename", "move", "copy", "duplicate", "archive", "undo", "redo",
+		"restore", "revert", "mark", "complete", "toggle", "link", "tag", "pin", "save", "replace", "import",
+		"schedule", "split", "extract", "patch", "modify", "put", "unarchive"},
 	tiers.Destroys: {"delete", "remove", "clear", "purge", "erase", "drop", "trash", "wipe", "overwrite", "merge", "combine"},
 }
 
 // subjectsOfNames are what the commands of agents are about.
 var subjectsOfNames = []string{
-	"", "note", "notes", "file", "files", "folder", "directory", "tag", "tags", "property", "properties", "frontmatter", "metadata", "task", "tasks", "todo", "daily", "daily note", "journal",
-	"weekly", "periodic", "canvas", "canvases", "card", "node", "edge", "base", "bases", "view", "formula", "row", "heading", "section", "block", "line", "lines", "content", "text", "link",
-	"links", "backlinks", "alias", "aliases", "template", "templates", "bookmark", "bookmarks", "attachment", "attachments", "image", "pdf", "embed", "graph", "history", "version", "change",
-	"changes", "undo", "vault", "vaults", "workspace", "tab", "tabs", "plugin", "plugins", "theme", "snippet", "command", "commands", "hotkey", "batch", "context", "random", "recent", "trash",
+	"", "note", "notes", "file", "files", "folder", "directory", "tag", "tags", "property", "properties", "frontmatter",
+	"metadata", "task", "tasks", "todo", "daily", "daily note", "journal",
+	"weekly", "periodic", "canvas", "canvases", "card", "node", "edge", "base", "bases", "view", "formula", "row",
+	"heading", "section", "block", "line", "lines", "content", "text", "link",
+	"links", "backlinks", "alias", "aliases", "template", "templates", "bookmark", "bookmarks", "attachment",
+	"attachments", "image", "pdf", "embed", "graph", "history", "version", "change",
+	"changes", "undo", "vault", "vaults", "workspace", "tab", "tabs", "plugin", "plugins", "theme", "snippet",
+	"command", "commands", "hotkey", "batch", "context", "random", "recent", "trash",
 	"archive", "index", "outline", "query", "search", "related", "footnote", "date", "status", "name", "path",
 }
 
@@ -159,10 +166,14 @@ func TestCommandsWithABlank(t *testing.T) {
 // What agents ask for and no command does by that name is answered with what does it.
 func TestWhatDoesIt(t *testing.T) {
 	for name, want := range map[string]string{
-		"redo": `"undo:list"`, "archive": `"move"`, "archive_note": `"move"`, "canvas:list": `"files"`, "list_canvases": `"files"`, "tag:add": `"property:add"`, "add_tag": `"property:add"`,
-		"tag add": `"property:add"`, "tag:remove": `"property:remove-item"`, "mkdir": `"folder:create"`, "image": `"attachment:read"`, "embed": `"append"`, "batch": "a batch",
-		"graph": `"links"`, "restore": `"undo:list"`, "delete_tag": `"property:remove-item"`, "duplicate_note": `"copy"`, "base:new": `"create"`, "undo list": `"undo:list"`,
-		"daily read": `"daily:read"`, "tag rename": `"tag:rename"`, "search context": `"search:context"`, "list undo": `"undo:list"`, "delete tag work": `"property:remove-item"`,
+		"redo": `"undo:list"`, "archive": `"move"`, "archive_note": `"move"`, "canvas:list": `"files"`,
+		"list_canvases": `"files"`, "tag:add": `"property:add"`, "add_tag": `"property:add"`,
+		"tag add": `"property:add"`, "tag:remove": `"property:remove-item"`, "mkdir": `"folder:create"`,
+		"image": `"attachment:read"`, "embed": `"append"`, "batch": "a batch",
+		"graph": `"links"`, "restore": `"undo:list"`, "delete_tag": `"property:remove-item"`,
+		"duplicate_note": `"copy"`, "base:new": `"create"`, "undo list": `"undo:list"`,
+		"daily read": `"daily:read"`, "tag rename": `"tag:rename"`, "search context": `"search:context"`,
+		"list undo": `"undo:list"`, "delete tag work": `"property:remove-item"`,
 		"move a.md b.md": `"move" have names`, "undo everything": `"undo" have names`,
 	} {
 		_, err := Parse(name, nil)
@@ -180,9 +191,12 @@ func TestObviousValuesAreTaken(t *testing.T) {
 	}{
 		{"property:set", Params{"name": Text("tags"), "value": List([]string{"a", "b, c"}), "path": Text("A.md")},
 			[]string{"property:set", "name=tags", "path=A.md", "type=list", `value=["a","b, c"]`}},
-		{"property:set", Params{"name": Text("done"), "value": Flag(true), "path": Text("A.md")}, []string{"property:set", "name=done", "path=A.md", "value=true"}},
-		{"property:set", Params{"name": Text("done"), "value": Flag(false), "path": Text("A.md")}, []string{"property:set", "name=done", "path=A.md", "value=false"}},
-		{"property:add", Params{"name": Text("tags"), "value": List([]string{"a"}), "path": Text("A.md")}, []string{"property:add", "name=tags", "path=A.md", `value=["a"]`}},
+		{"property:set", Params{"name": Text("done"), "value": Flag(true), "path": Text("A.md")},
+			[]string{"property:set", "name=done", "path=A.md", "value=true"}},
+		{"property:set", Params{"name": Text("done"), "value": Flag(false), "path": Text("A.md")},
+			[]string{"property:set", "name=done", "path=A.md", "value=false"}},
+		{"property:add", Params{"name": Text("tags"), "value": List([]string{"a"}), "path": Text("A.md")},
+			[]string{"property:add", "name=tags", "path=A.md", `value=["a"]`}},
 		{"move", Params{"files": List([]string{"A.md", "B.md"}), "to": Text("Done/")}, []string{"move", "files=A.md\nB.md", "to=Done/"}},
 		{"create", Params{"name": Text("A"), "silent": Flag(true)}, []string{"create", "name=A"}},
 		{"daily:append", Params{"content": Text("x"), "date": Text("tomorrow")}, []string{"daily:append", "content=x", "date=tomorrow"}},

@@ -164,8 +164,11 @@ func TestStandardInputTakesOneValue(t *testing.T) {
 		{"the delicate one of two goes first", "base:create", Params{"path": Text("B.base"), "content": Text(long), "view": Text(delicate)}, "view", ""},
 		{"the delicate text that is replaced goes", "note:replace", Params{"path": Text("A.md"), "old": Text(delicate), "new": Text("x")}, "old", ""},
 		{"or the delicate one that replaces it", "note:replace", Params{"path": Text("A.md"), "old": Text("x"), "new": Text(delicate)}, "new", ""},
-		{"a delicate text that is inserted goes", "note:insert", Params{"path": Text("A.md"), "lines": Text("3"), "position": Text("after"), "content": Text(delicate)}, "content", ""},
-		{"two delicate ones do not fit", "base:create", Params{"path": Text("B.base"), "content": Text(delicate), "view": Text(delicate)}, "", CodeContentUnsafe},
+		{"a delicate text that is inserted goes", "note:insert",
+			Params{"path": Text("A.md"), "lines": Text("3"), "position": Text("after"), "content": Text(delicate)},
+			"content", ""},
+		{"two delicate ones do not fit", "base:create",
+			Params{"path": Text("B.base"), "content": Text(delicate), "view": Text(delicate)}, "", CodeContentUnsafe},
 		{"a path never goes there", "read", Params{"path": Text("A.md")}, "", ""},
 	}
 	for _, test := range tests {
@@ -184,7 +187,8 @@ func TestStandardInputTakesOneValue(t *testing.T) {
 }
 
 func TestValuesArriveByteForByte(t *testing.T) {
-	texts := []string{" leading and trailing ", "--copy", "vault=Other", "a=b=c", "\r\n\t\x01\x1b\x7f", "'\"`$(id);|&<>*?", "é e\u0301 日本 \u202e\u200b😀", "%PATH% ^ !", "-", "="}
+	texts := []string{" leading and trailing ", "--copy", "vault=Other", "a=b=c", "\r\n\t\x01\x1b\x7f",
+		"'\"`$(id);|&<>*?", "é e\u0301 日本 \u202e\u200b😀", "%PATH% ^ !", "-", "="}
 	for _, text := range texts {
 		call := require.Value(mustParse(t, "append", Params{"path": Text("A b/C.md"), "content": Text(text), "inline": Flag(true)}).In("My Vault"))(t)
 		want := []string{"vault=My Vault", "append", "content=" + text, "path=A b/C.md", "inline"}

@@ -34,8 +34,10 @@ func TestOtherNames(t *testing.T) {
 
 func TestMeant(t *testing.T) {
 	for name, want := range map[string]string{
-		"note:read": "read", "read_note": "read", "readNote": "read", "Notes.Read": "read", "obsidian-read-note": "read", "DAILY:READ": "daily:read", "daily_read": "daily:read",
-		"raed": "read", "dailyread": "daily:read", "list": "files", "": "", "xyzzy": "", strings.Repeat("x", excerpt.Limit+1): "", "mcp__obsidian__search_notes": "search",
+		"note:read": "read", "read_note": "read", "readNote": "read", "Notes.Read": "read",
+		"obsidian-read-note": "read", "DAILY:READ": "daily:read", "daily_read": "daily:read",
+		"raed": "read", "dailyread": "daily:read", "list": "files", "": "", "xyzzy": "",
+		strings.Repeat("x", excerpt.Limit+1): "", "mcp__obsidian__search_notes": "search",
 	} {
 		assert.Equal(t, Meant(name), want, "%.40q", name)
 	}

@@ -191,7 +191,8 @@ func TestErrorsComeInTheSameOrder(t *testing.T) {
 	params := Params{"zzz": Text("1"), "yyy": Text("1"), "path": Text("../x"), "aaa": Text("1")}
 	for range 50 {
 		_, err := Parse("read", params)
-		require.Equal(t, err.Error(), `command "read": unknown parameter "aaa"; parameter "path": has the segment ".."; vault paths have no relative segments; unknown parameter "yyy"; unknown parameter "zzz"`)
+		require.Equal(t, err.Error(),
+			`command "read": unknown parameter "aaa"; parameter "path": has the segment ".."; vault paths have no relative segments; unknown parameter "yyy"; unknown parameter "zzz"`)
 	}
 }
 
@@ -232,7 +233,9 @@ func TestMessagesNameWhatWouldBeRight(t *testing.T) {
 		{"help", Params{"command": Flag(true)}, "want the name of a command, got true or false", ""},
 		{"files", Params{"total": Text("1")}, "is a flag: true or false, got text", "send true, or leave it out"},
 		{"files", Params{"total": Number("1")}, "is a flag: true or false, got a number", "send true, or leave it out"},
-		{"move", Params{"to": Text("Archive")}, `could be a folder or a file; want "Archive/" for the folder or "Archive.md" for the note`, `did you mean "Archive/"?`},
+		{"move", Params{"to": Text("Archive")},
+			`could be a folder or a file; want "Archive/" for the folder or "Archive.md" for the note`,
+			`did you mean "Archive/"?`},
 		{"publish:add", Params{"changed": Flag(true)}, "does not name what leaves the machine", "path="},
 	}
 	for _, test := range tests {
@@ -328,7 +331,9 @@ func TestAWordThatIsGivenTwiceIsNamed(t *testing.T) {
 }
 
 func TestEscalationNeverLowers(t *testing.T) {
-	r := &row{name: "x", effect: tiers.Writes, when: []escalation{{"shows", tiers.Shows}, {"writes", tiers.Writes}, {"destroys", tiers.Destroys}, {"destroys", tiers.Writes}}}
+	r := &row{name: "x", effect: tiers.Writes,
+		when: []escalation{{"shows", tiers.Shows}, {"writes", tiers.Writes}, {"destroys", tiers.Destroys},
+			{"destroys", tiers.Writes}}}
 	for _, key := range []string{"shows", "writes", "destroys", "other"} {
 		r.params = append(r.params, param{name: key, kind: kindFlag})
 	}
@@ -343,8 +348,10 @@ func TestEscalationNeverLowers(t *testing.T) {
 // Every code of this package is reached by some request above or in another
 // test; the list itself is a promise to programs.
 func TestCodes(t *testing.T) {
-	got := []string{CodeUnknownCommand, CodeUnknownParam, CodeMissingParam, CodeBadValue, CodeConflict, CodeTargetRequired, CodeContentUnsafe, CodeContentTooLong}
-	want := []string{"unknown_command", "unknown_param", "missing_param", "bad_value", "conflicting_params", "target_required", "content_unsafe", "content_too_long"}
+	got := []string{CodeUnknownCommand, CodeUnknownParam, CodeMissingParam, CodeBadValue, CodeConflict,
+		CodeTargetRequired, CodeContentUnsafe, CodeContentTooLong}
+	want := []string{"unknown_command", "unknown_param", "missing_param", "bad_value", "conflicting_params",
+		"target_required", "content_unsafe", "content_too_long"}
 	assert.That(t, slices.Equal(got, want), "the codes changed: %v", got)
 }
 
@@ -361,7 +368,8 @@ func TestEachWrongParameterIsNamed(t *testing.T) {
 		},
 		{
 			"a name and a value", "search", Params{"qurey": Text("x"), "limit": Text("many")}, CodeBadValue, "limit",
-			`command "search": parameter "limit": invalid number "many": want a whole number from 1 to 9007199254740992; unknown parameter "qurey"`, `"qurey": did you mean "query"?`,
+			`command "search": parameter "limit": invalid number "many": want a whole number from 1 to 9007199254740992; unknown parameter "qurey"`,
+			`"qurey": did you mean "query"?`,
 		},
 		{
 			"a required one that is missing beside a name", "append", Params{"pth": Text("A.md")}, CodeUnknownParam, "pth",
@@ -384,7 +392,9 @@ func TestEachWrongParameterIsNamed(t *testing.T) {
 			`command "create": requires "name" or "path"`, "",
 		},
 		{
-			"two that exclude another, in two groups", "tasks", Params{"active": Flag(true), "daily": Flag(true), "done": Flag(true), "todo": Flag(true)}, CodeConflict, "daily",
+			"two that exclude another, in two groups", "tasks",
+			Params{"active": Flag(true), "daily": Flag(true), "done": Flag(true), "todo": Flag(true)}, CodeConflict,
+			"daily",
 			`command "tasks": parameter "daily": cannot be combined with "active"; parameter "todo": cannot be combined with "done"`,
 			`"daily": leave "daily" or "active" out; "todo": leave "todo" or "done" out`,
 		},

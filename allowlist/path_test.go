@@ -130,7 +130,9 @@ func TestAReasonAgainstAPathShowsWhere(t *testing.T) {
 		{"newpath", "a#/?b", `contains '?', which is not allowed in the name of a note`},
 		{"destination", "a/v1.2/b", `could be a folder or a file; want "a/v1.2/b/" for the folder or "a/v1.2/b.md" for the note`},
 		{"destination", "a", `could be a folder or a file; want "a/" for the folder or "a.md" for the note`},
-		{"destination", "a/" + long[:200], `could be a folder or a file; want "` + excerpt.Short("a/"+long[:200]) + `/" for the folder or "` + excerpt.Short("a/"+long[:200]) + `.md" for the note`},
+		{"destination", "a/" + long[:200],
+			`could be a folder or a file; want "` + excerpt.Short("a/"+long[:200]) + `/" for the folder or "` +
+				excerpt.Short("a/"+long[:200]) + `.md" for the note`},
 	} {
 		assert.Equal(t, placeChecks[test.as](test.value), test.want, "%s %q", test.as, test.value)
 	}
@@ -192,7 +194,8 @@ func TestShortNames(t *testing.T) {
 	for _, name := range short {
 		assert.That(t, shortName(name), "%q is no short name", name)
 	}
-	for _, name := range []string{"", "1", "A1", "A~", "~", "A~B", "A~1B", "A~B1", "A~1B1", "ABCDEFG~1", "ABCDEFGH~1", "ABCDEFG~1.md", "A~1.abcd", "A~1.a.b", "A~1..", "a.b~1", "A~1~B"} {
+	for _, name := range []string{"", "1", "A1", "A~", "~", "A~B", "A~1B", "A~B1", "A~1B1", "ABCDEFG~1", "ABCDEFGH~1",
+		"ABCDEFG~1.md", "A~1.abcd", "A~1.a.b", "A~1..", "a.b~1", "A~1~B"} {
 		assert.That(t, !shortName(name), "%q is a short name", name)
 	}
 }
@@ -202,7 +205,9 @@ func TestShortNames(t *testing.T) {
 func TestEveryPlaceHasAKindThatChecksIt(t *testing.T) {
 	places := []kind{kindPath, kindNewPath, kindDestination, kindFolder, kindLink, kindBase, kindTitle, kindRef}
 	// These names are no place, though they are called like one.
-	other := []string{"tag name", "properties name", "property:set name", "property:add name", "property:remove-item name", "property:remove name", "property:read name", "base:set name", "base:add-view name", "base:set-formula name",
+	other := []string{"tag name", "properties name", "property:set name", "property:add name",
+		"property:remove-item name", "property:remove name", "property:read name", "base:set name",
+		"base:add-view name", "base:set-formula name",
 		"workspace:save name", "workspace:load name", "workspace:delete name", "theme name", "diff to", "daily:range to", "periodic:read to",
 		"tag:rename name", "tag:rename to", "property:rename name", "property:rename to", "heading:rename to", "canvas:connect to"}
 	eachRow(func(r *row) {
@@ -222,7 +227,8 @@ func TestEveryPlaceHasAKindThatChecksIt(t *testing.T) {
 // FuzzCanonicalPath: whatever is accepted stays inside the folder it is joined
 // to, on every system, and is spelled in one way only.
 func FuzzCanonicalPath(f *testing.F) {
-	for _, seed := range []string{"A/B.md", "../x", "a/..", ".obsidian", "\u200d..", "C:x", `a\..\b`, "a//b", "/", "NUL", "a.", "OBSIDI~1", "é", "a\x00", "\xff", "Archive/", ""} {
+	for _, seed := range []string{"A/B.md", "../x", "a/..", ".obsidian", "\u200d..", "C:x", `a\..\b`, "a//b", "/",
+		"NUL", "a.", "OBSIDI~1", "é", "a\x00", "\xff", "Archive/", ""} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, p string) {

@@ -24,8 +24,10 @@ func TestSpells(t *testing.T) {
 		{"a folder", []string{"files", "folder=A/B"}, []NamedPath{{Param: "folder", Path: "A/B", Folder: true}}},
 		{"a folder with a slash", []string{"files", "folder=A/"}, []NamedPath{{Param: "folder", Path: "A", Folder: true}}},
 		{"the root", []string{"files", "folder=/"}, []NamedPath{{Param: "folder", Path: "", Folder: true}}},
-		{"a move into a folder", []string{"move", "path=A/B.md", "to=C/D/"}, []NamedPath{{Param: "path", Path: "A/B.md"}, {Param: "to", Path: "C/D", Folder: true, To: true}}},
-		{"a move to a path", []string{"move", "path=A/B.md", "to=C/D.md"}, []NamedPath{{Param: "path", Path: "A/B.md"}, {Param: "to", Path: "C/D.md", To: true}}},
+		{"a move into a folder", []string{"move", "path=A/B.md", "to=C/D/"},
+			[]NamedPath{{Param: "path", Path: "A/B.md"}, {Param: "to", Path: "C/D", Folder: true, To: true}}},
+		{"a move to a path", []string{"move", "path=A/B.md", "to=C/D.md"},
+			[]NamedPath{{Param: "path", Path: "A/B.md"}, {Param: "to", Path: "C/D.md", To: true}}},
 		{"a move to the root", []string{"move", "file=B", "to=/"}, []NamedPath{{Param: "to", Path: "", Folder: true, To: true}}},
 	} {
 		call := require.Value(ParseWords(test.line[0], test.line[1:]))(t)

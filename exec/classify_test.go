@@ -66,9 +66,13 @@ func TestRecordedErrors(t *testing.T) {
 		{"an unknown command for a listing", "templates", nil, `Error: Command "templates" not found. It may require a plugin to be enabled.`, "cold"},
 		{"an unknown command for a change", "delete", note, `Error: Command "delete" not found.`, "cold"},
 		{"an unknown command id", "hotkey", params{"id": "x"}, `Error: Command "x" not found. Use "commands" to list available command IDs.`, CodeNoSuchNote},
-		{"a missing parameter, for a change", "move", params{"path": "a.md", "to": "b.md"}, "Error: Missing required parameter: to=<path>\nUsage: move [file=<name>] [path=<path>] to=<path>", CodeCLIError},
-		{"a missing parameter, for a note", "template:read", params{"name": "x"}, "Error: Missing required parameter: name=<template>\nUsage: template:read name=<template>", CodeCLIError},
-		{"a missing parameter, for a listing", "search", params{"query": "x"}, "Error: Missing required parameter: query=<text>\nUsage: search query=<text>", CodeCLIError},
+		{"a missing parameter, for a change", "move", params{"path": "a.md", "to": "b.md"},
+			"Error: Missing required parameter: to=<path>\nUsage: move [file=<name>] [path=<path>] to=<path>",
+			CodeCLIError},
+		{"a missing parameter, for a note", "template:read", params{"name": "x"},
+			"Error: Missing required parameter: name=<template>\nUsage: template:read name=<template>", CodeCLIError},
+		{"a missing parameter, for a listing", "search", params{"query": "x"},
+			"Error: Missing required parameter: query=<text>\nUsage: search query=<text>", CodeCLIError},
 		{"nothing open, for a note", "read", nil, "Error: No active file. Use file=<name> or path=<path> to specify a file.", CodeTargetRequired},
 		{"nothing open, for facts", "file", nil, "Error: No active file. Use file=<name> or path=<path> to specify a file.", CodeTargetRequired},
 		{"no editor open", "outline", nil, "Error: No active editor found", CodeTargetRequired},
@@ -77,14 +81,17 @@ func TestRecordedErrors(t *testing.T) {
 		{"no template folder, for a note", "template:read", params{"name": "x"}, "Error: No template folder configured.", CodeNotConfigured},
 		{"a bad date", "property:set", params{"name": "d", "value": "x", "path": "a.md"}, "Error: Invalid date format. Use YYYY-MM-DD", CodeNotApplied},
 		{"a missing base", "base:query", params{"path": "a.base"}, "Error: Base file not found: a.base", CodeNoSuchNote},
-		{"a missing view with a second line", "base:query", params{"path": "a.base", "view": "v"}, "Error: View not found: v\nAvailable views: Table, Cards", CodeNoSuchNote},
+		{"a missing view with a second line", "base:query", params{"path": "a.base", "view": "v"},
+			"Error: View not found: v\nAvailable views: Table, Cards", CodeNoSuchNote},
 		{"a destination that is taken", "rename", params{"path": "a.md", "name": "b"}, "Error: Destination file already exists!", CodeAlreadyExists},
-		{"an exception nobody caught, for a change", "create", params{"path": "a.md"}, "TypeError: Cannot read properties of undefined (reading 'path')", CodeOutcomeUnknown},
+		{"an exception nobody caught, for a change", "create", params{"path": "a.md"},
+			"TypeError: Cannot read properties of undefined (reading 'path')", CodeOutcomeUnknown},
 		{"an exception nobody caught, for facts", "file", note, "TypeError: Cannot read properties of null", CodeCLIError},
 		{"an exception nobody caught, for a listing", "tags", nil, "TypeError: x is not a function", CodeCLIError},
 		{"a wrong file type", "outline", params{"path": "a.png"}, "Error: File is not a markdown file.", CodeCLIError},
 		{"the CLI is switched off", "read", note, textDisabled, CodeDisabled},
-		{"the CLI is switched off, in other words", "files", nil, "Command line interface is not enabled. Please turn it on in Settings > General.", CodeDisabled},
+		{"the CLI is switched off, in other words", "files", nil,
+			"Command line interface is not enabled. Please turn it on in Settings > General.", CodeDisabled},
 		{"the app cannot be found, on standard output", "read", note, textNotRunning, CodeNotRunning},
 		{"no confirmation", "create", params{"path": "a.md"}, "Done.", CodeOutcomeUnknown},
 		{"another confirmation than that of the command", "append", params{"path": "a.md", "content": "x"}, "Created: a.md", CodeOutcomeUnknown},
@@ -243,8 +250,10 @@ func TestHeadsOfVersions(t *testing.T) {
 
 // anyText are the commands of the app of which an answer may be any text: names and contents that people have chosen.
 var anyText = []string{
-	"aliases", "bookmarks", "diff", "help", "history", "history:read", "hotkey", "links", "outline", "properties", "property:read", "publish:status", "random:read",
-	"read", "snippets", "snippets:enabled", "sync:deleted", "sync:history", "sync:read", "template:read", "templates", "theme", "themes", "unresolved", "vaults", "workspace", "workspaces", "daily:read",
+	"aliases", "bookmarks", "diff", "help", "history", "history:read", "hotkey", "links", "outline", "properties",
+	"property:read", "publish:status", "random:read",
+	"read", "snippets", "snippets:enabled", "sync:deleted", "sync:history", "sync:read", "template:read", "templates",
+	"theme", "themes", "unresolved", "vaults", "workspace", "workspaces", "daily:read",
 }
 
 // Whatever an app says that does not do what it was asked to: no command takes silence, an error or an unknown text for a
@@ -389,7 +398,9 @@ var (
 // Whatever is printed, judging it never panics, says one thing at most, uses a
 // code of the lists, and takes nothing from the text of a note but noise.
 func FuzzClassify(f *testing.F) {
-	for _, text := range []string{"", "\n", "x\n", noise1 + "x", "Error: File \"a.md\" not found.\n", "Error: \n", "No x found", cold("read", tailPlugin), "vaultwicket-facts: {}", "\xff\n", "Error: Missing required parameter: \nUsage: read "} {
+	for _, text := range []string{"", "\n", "x\n", noise1 + "x", "Error: File \"a.md\" not found.\n", "Error: \n",
+		"No x found", cold("read", tailPlugin), "vaultwicket-facts: {}", "\xff\n",
+		"Error: Missing required parameter: \nUsage: read "} {
 		f.Add(text, "", 0, false)
 		f.Add(text, text, 1, true)
 	}

@@ -140,9 +140,11 @@ func TestFloods(t *testing.T) {
 	const kept = 1 << 20
 	for _, do := range []string{"flood-out", "flood-err"} {
 		t.Run(do, func(t *testing.T) {
-			r, p, _ := appRunner(t, Config{MaxKept: kept, Timeout: time.Minute}, probed, part{Argv: []string{"help"}, Out: []byte("head"), Do: do, Number: floodSize})
+			r, p, _ := appRunner(t, Config{MaxKept: kept, Timeout: time.Minute}, probed,
+				part{Argv: []string{"help"}, Out: []byte("head"), Do: do, Number: floodSize})
 			out := require.Value(r.Run(t.Context(), mustPermit("help", nil), p))(t)
-			if do == "flood-out" && (!out.Cut || out.Total != floodSize+4 || len(out.Stdout) != kept || out.CutAt != kept-kept/8 || !strings.HasPrefix(out.Stdout, "head111")) {
+			if do == "flood-out" && (!out.Cut || out.Total != floodSize+4 || len(out.Stdout) != kept ||
+				out.CutAt != kept-kept/8 || !strings.HasPrefix(out.Stdout, "head111")) {
 				t.Errorf("cut %v at %d, %d of %d bytes", out.Cut, out.CutAt, len(out.Stdout), out.Total)
 			}
 			if do == "flood-err" && (out.Cut || out.Stdout != "head" || len(out.Stderr) != kept || len(out.Notices) != 1) {

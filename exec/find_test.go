@@ -244,7 +244,8 @@ func TestTheEmbeddedCLIIsGivenItsOwnName(t *testing.T) {
 func TestParseRelease(t *testing.T) {
 	good := map[string]string{
 		"1.12.7": "1.12.7", "1.12.7 (installer 1.12.4)": "1.12.7 1.12.4", "1.13.7 (installer 1.13.4)": "1.13.7 1.13.4",
-		"1.13.0-beta.1": "1.13.0-beta.1", "v1.12.7": "1.12.7", "2.0": "2.0.0", "1.13.0-beta.1 (installer v1.12)": "1.13.0-beta.1 1.12.0", "1.12.7.1": "1.12.7.1",
+		"1.13.0-beta.1": "1.13.0-beta.1", "v1.12.7": "1.12.7", "2.0": "2.0.0",
+		"1.13.0-beta.1 (installer v1.12)": "1.13.0-beta.1 1.12.0", "1.12.7.1": "1.12.7.1",
 	}
 	for line, want := range good {
 		r, ok := parseRelease(line)
@@ -257,7 +258,8 @@ func TestParseRelease(t *testing.T) {
 		}
 		assert.That(t, slices.Equal(got, strings.Fields(want)), "%q: %q", line, got)
 	}
-	for _, line := range []string{"", "1", "2", "v2", " 1.12.7", "1.12.7 (installer)", "1.12.7 (installer 1)", "1.12.7 (installer unknown)", "1.12.7 (installer 1.12.7", "1..7", "1.12.7\n1.12.8", "Obsidian 1.12.7"} {
+	for _, line := range []string{"", "1", "2", "v2", " 1.12.7", "1.12.7 (installer)", "1.12.7 (installer 1)",
+		"1.12.7 (installer unknown)", "1.12.7 (installer 1.12.7", "1..7", "1.12.7\n1.12.8", "Obsidian 1.12.7"} {
 		_, ok := parseRelease(line)
 		assert.That(t, !ok, "%q was taken for a version", line)
 	}

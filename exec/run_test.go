@@ -85,27 +85,58 @@ func TestRunAnswersOfTheApp(t *testing.T) {
 		stdout, failure, err string
 	}{
 		{"a note is printed as it is", []part{probed, {Argv: read, Out: []byte("# A\n")}}, "read", params{"path": "a.md"}, "# A\n", "", ""},
-		{"a note may begin like an error", []part{probed, {Argv: read, Out: []byte("Error: File \"b.md\" not found.\n")}}, "read", params{"path": "a.md"}, "Error: File \"b.md\" not found.\n", "", ""},
-		{"an error comes with status 0", []part{probed, {Argv: read, Out: []byte("Error: File \"a.md\" not found.\n")}}, "read", params{"path": "a.md"}, "Error: File \"a.md\" not found.\n", "not_found", ""},
+		{"a note may begin like an error",
+			[]part{probed, {Argv: read, Out: []byte("Error: File \"b.md\" not found.\n")}}, "read",
+			params{"path": "a.md"}, "Error: File \"b.md\" not found.\n", "", ""},
+		{"an error comes with status 0", []part{probed, {Argv: read, Out: []byte("Error: File \"a.md\" not found.\n")}},
+			"read", params{"path": "a.md"}, "Error: File \"a.md\" not found.\n", "not_found", ""},
 		{"version needs no probe", []part{probed}, "version", nil, goodVersion, "", ""},
-		{"the app is closed", []part{{Argv: []string{"version"}, Err: []byte(textNotRunning + "\n"), Exit: 1}}, "read", params{"path": "a.md"}, "", "", "app_not_running"},
-		{"the app is closed after the probe", []part{probed, {Argv: read, Err: []byte(textNotRunning + "\n"), Exit: 1}}, "read", params{"path": "a.md"}, "", "", "app_not_running"},
-		{"the CLI is switched off", []part{{Argv: []string{"version"}, Out: []byte(textDisabled + "\n")}}, "read", params{"path": "a.md"}, "", "", "cli_disabled"},
-		{"no vault is open", []part{{Argv: []string{"version"}, Out: []byte("\nVault not found.\n")}}, "read", params{"path": "a.md"}, "", "", "vault_not_found"},
-		{"the app is too old", []part{{Argv: []string{"version"}, Out: []byte("1.12.6 (installer 1.12.4)\n")}}, "read", params{"path": "a.md"}, "", "", "cli_too_old"},
-		{"another program of that name", []part{{Argv: []string{"version"}, Out: []byte("obsidian theme tool v3\n")}, {Argv: []string{"version"}, Out: []byte("obsidian theme tool v3\n")}}, "read", params{"path": "a.md"}, "", "", "cli_unsuitable"},
+		{"the app is closed", []part{{Argv: []string{"version"}, Err: []byte(textNotRunning + "\n"), Exit: 1}}, "read",
+			params{"path": "a.md"}, "", "", "app_not_running"},
+		{"the app is closed after the probe", []part{probed, {Argv: read, Err: []byte(textNotRunning + "\n"), Exit: 1}},
+			"read", params{"path": "a.md"}, "", "", "app_not_running"},
+		{"the CLI is switched off", []part{{Argv: []string{"version"}, Out: []byte(textDisabled + "\n")}}, "read",
+			params{"path": "a.md"}, "", "", "cli_disabled"},
+		{"no vault is open", []part{{Argv: []string{"version"}, Out: []byte("\nVault not found.\n")}}, "read",
+			params{"path": "a.md"}, "", "", "vault_not_found"},
+		{"the app is too old", []part{{Argv: []string{"version"}, Out: []byte("1.12.6 (installer 1.12.4)\n")}}, "read",
+			params{"path": "a.md"}, "", "", "cli_too_old"},
+		{"another program of that name",
+			[]part{{Argv: []string{"version"}, Out: []byte("obsidian theme tool v3\n")},
+				{Argv: []string{"version"}, Out: []byte("obsidian theme tool v3\n")}}, "read", params{"path": "a.md"}, "",
+			"", "cli_unsuitable"},
 		{"a client that says nothing", []part{{Argv: []string{"version"}}}, "read", params{"path": "a.md"}, "", "", "cli_unsuitable"},
 		{"a client that aborts", []part{{Argv: []string{"version"}, Exit: 134}}, "read", params{"path": "a.md"}, "", "", "cli_crashed"},
-		{"noise on both streams", []part{probed, {Argv: read, Out: []byte(noise1 + "x\n"), Err: []byte(noise1)}}, "read", params{"path": "a.md"}, "x\n", "", ""},
-		{"a cold start is asked again once", []part{probed, {Argv: read, Out: []byte(cold("read", tailPlugin))}, {Argv: read, Out: []byte("x\n")}}, "read", params{"path": "a.md"}, "x\n", "", ""},
-		{"a cold start that lasts", []part{probed, {Argv: read, Out: []byte(cold("read", tailPlugin))}, {Argv: read, Out: []byte(cold("read", tailPlugin))}}, "read", params{"path": "a.md"}, cold("read", tailPlugin), "", "vault_starting"},
-		{"a cold start that turns silent", []part{probed, {Argv: read, Out: []byte(cold("read", tailPlugin))}, {Argv: read}}, "read", params{"path": "a.md"}, "", "", "vault_starting"},
-		{"a plugin that is off", []part{probed, {Argv: []string{"templates"}, Out: []byte(cold("templates", tailPlugin))}, {Argv: []string{"templates"}, Out: []byte(cold("templates", tailPlugin))}}, "templates", nil, cold("templates", tailPlugin), "cli_error", ""},
-		{"a vault that fills while it is asked", []part{probed, {Argv: []string{"templates"}, Out: []byte(cold("templates", " Did you mean: a, b?"))}, {Argv: []string{"templates"}, Out: []byte(cold("templates", tailPlugin))}}, "templates", nil, cold("templates", tailPlugin), "", "vault_starting"},
-		{"a cold start of the probe", []part{{Argv: []string{"version"}, Out: []byte(cold("version", tailPlugin))}, probed, {Argv: read, Out: []byte("x\n")}}, "read", params{"path": "a.md"}, "x\n", "", ""},
-		{"a cold start of the probe that lasts", []part{{Argv: []string{"version"}, Out: []byte(cold("version", tailPlugin))}, {Argv: []string{"version"}, Out: []byte(cold("version", tailPlugin))}}, "read", params{"path": "a.md"}, "", "", "vault_starting"},
+		{"noise on both streams", []part{probed, {Argv: read, Out: []byte(noise1 + "x\n"), Err: []byte(noise1)}},
+			"read", params{"path": "a.md"}, "x\n", "", ""},
+		{"a cold start is asked again once",
+			[]part{probed, {Argv: read, Out: []byte(cold("read", tailPlugin))}, {Argv: read, Out: []byte("x\n")}},
+			"read", params{"path": "a.md"}, "x\n", "", ""},
+		{"a cold start that lasts", []part{probed, {Argv: read, Out: []byte(cold("read", tailPlugin))},
+			{Argv: read, Out: []byte(cold("read", tailPlugin))}}, "read", params{"path": "a.md"},
+			cold("read", tailPlugin), "", "vault_starting"},
+		{"a cold start that turns silent",
+			[]part{probed, {Argv: read, Out: []byte(cold("read", tailPlugin))}, {Argv: read}}, "read",
+			params{"path": "a.md"}, "", "", "vault_starting"},
+		{"a plugin that is off", []part{probed,
+			{Argv: []string{"templates"}, Out: []byte(cold("templates", tailPlugin))},
+			{Argv: []string{"templates"}, Out: []byte(cold("templates", tailPlugin))}}, "templates", nil,
+			cold("templates", tailPlugin), "cli_error", ""},
+		{"a vault that fills while it is asked",
+			[]part{probed, {Argv: []string{"templates"}, Out: []byte(cold("templates", " Did you mean: a, b?"))},
+				{Argv: []string{"templates"}, Out: []byte(cold("templates", tailPlugin))}}, "templates", nil,
+			cold("templates", tailPlugin), "", "vault_starting"},
+		{"a cold start of the probe",
+			[]part{{Argv: []string{"version"}, Out: []byte(cold("version", tailPlugin))}, probed,
+				{Argv: read, Out: []byte("x\n")}}, "read", params{"path": "a.md"}, "x\n", "", ""},
+		{"a cold start of the probe that lasts",
+			[]part{{Argv: []string{"version"}, Out: []byte(cold("version", tailPlugin))},
+				{Argv: []string{"version"}, Out: []byte(cold("version", tailPlugin))}}, "read", params{"path": "a.md"}, "",
+			"", "vault_starting"},
 		{"an empty answer is not asked again", []part{probed, {Argv: read}}, "read", params{"path": "a.md"}, "", "empty_output", ""},
-		{"a write is never asked again", []part{probed, {Argv: []string{"delete", "path=a.md"}, Out: []byte("Error: ENOENT: x\n")}}, "delete", params{"path": "a.md"}, "Error: ENOENT: x\n", "outcome_unknown", ""},
+		{"a write is never asked again",
+			[]part{probed, {Argv: []string{"delete", "path=a.md"}, Out: []byte("Error: ENOENT: x\n")}}, "delete",
+			params{"path": "a.md"}, "Error: ENOENT: x\n", "outcome_unknown", ""},
 		{"bytes that are no text", []part{probed, {Argv: read, Out: []byte("a\xffb\xc3\n")}}, "read", params{"path": "a.md"}, "a\xffb\xc3\n", "", ""},
 		{"an unknown status", []part{probed, {Argv: read, Exit: 3}}, "read", params{"path": "a.md"}, "", "cli_error", ""},
 		{"a stdout that is closed early", []part{probed, {Argv: read, Out: []byte("x\n"), Do: "close"}}, "read", params{"path": "a.md"}, "x\n", "", ""},
@@ -227,20 +258,39 @@ func TestEmbeddedProgram(t *testing.T) {
 		params               params
 		stdout, failure, err string
 	}{
-		{"status 0 is believed", part{Argv: read, Out: []byte("Error: File \"a.md\" not found.\n")}, "read", params{"path": "a.md"}, "Error: File \"a.md\" not found.\n", "", ""},
-		{"status 1 is believed", part{Argv: read, Out: []byte("Error: File \"a.md\" not found.\n"), Reply: protocol.Reply{Failure: failing("not_found")}, Exit: 1}, "read", params{"path": "a.md"}, "Error: File \"a.md\" not found.\n", "not_found", ""},
-		{"a text without a code has none", part{Argv: read, Out: []byte("Error: File \"a.md\" not found.\n"), Exit: 1}, "read", params{"path": "a.md"}, "Error: File \"a.md\" not found.\n", "cli_error", ""},
-		{"the code counts and not the text", part{Argv: read, Out: []byte("Vault not found.\n"), Reply: protocol.Reply{Failure: failing("conflict")}, Exit: 1}, "read", params{"path": "a.md"}, "Vault not found.\n", "conflict", ""},
-		{"a code on standard output is text", part{Argv: read, Out: []byte(`{"code":"conflict"}`), Exit: 1}, "read", params{"path": "a.md"}, `{"code":"conflict"}`, "cli_error", ""},
+		{"status 0 is believed", part{Argv: read, Out: []byte("Error: File \"a.md\" not found.\n")}, "read",
+			params{"path": "a.md"}, "Error: File \"a.md\" not found.\n", "", ""},
+		{"status 1 is believed", part{Argv: read, Out: []byte("Error: File \"a.md\" not found.\n"),
+			Reply: protocol.Reply{Failure: failing("not_found")}, Exit: 1}, "read", params{"path": "a.md"},
+			"Error: File \"a.md\" not found.\n", "not_found", ""},
+		{"a text without a code has none", part{Argv: read, Out: []byte("Error: File \"a.md\" not found.\n"), Exit: 1},
+			"read", params{"path": "a.md"}, "Error: File \"a.md\" not found.\n", "cli_error", ""},
+		{"the code counts and not the text",
+			part{Argv: read, Out: []byte("Vault not found.\n"), Reply: protocol.Reply{Failure: failing("conflict")},
+				Exit: 1}, "read", params{"path": "a.md"}, "Vault not found.\n", "conflict", ""},
+		{"a code on standard output is text", part{Argv: read, Out: []byte(`{"code":"conflict"}`), Exit: 1}, "read",
+			params{"path": "a.md"}, `{"code":"conflict"}`, "cli_error", ""},
 		{"a code with status 0 is none", part{Argv: read, Reply: protocol.Reply{Failure: failing("conflict")}}, "read", params{"path": "a.md"}, "", "", ""},
 		{"an empty note is a note", part{Argv: read}, "read", params{"path": "a.md"}, "", "", ""},
-		{"what only the app can do", part{Argv: version, Out: []byte("Error: \"version\" needs the Obsidian app.\n"), Reply: protocol.Reply{Failure: failing("needs_app")}, Exit: 1}, "version", nil, "Error: \"version\" needs the Obsidian app.\n", "needs_app", ""},
-		{"another vault", part{Argv: read, Out: []byte("Vault not found.\n"), Reply: protocol.Reply{Failure: failing("vault_not_found")}, Exit: 1}, "read", params{"path": "a.md"}, "Vault not found.\n", "", "vault_not_found"},
-		{"a wrong request", part{Argv: read, Out: []byte("no such switch\n"), Reply: protocol.Reply{Failure: failing("bad_value")}, Exit: 2}, "read", params{"path": "a.md"}, "no such switch\n", "bad_value", ""},
-		{"a command it does not have", part{Argv: version, Out: []byte(cold("version", tailPlugin)), Exit: 1}, "version", nil, cold("version", tailPlugin), "cli_error", ""},
-		{"a panic", part{Argv: read, Reply: protocol.Reply{Panic: "panic: x\n\ngoroutine 1\n"}, Exit: 2}, "read", params{"path": "a.md"}, "", "", "cli_crashed"},
+		{"what only the app can do",
+			part{Argv: version, Out: []byte("Error: \"version\" needs the Obsidian app.\n"),
+				Reply: protocol.Reply{Failure: failing("needs_app")}, Exit: 1}, "version", nil,
+			"Error: \"version\" needs the Obsidian app.\n", "needs_app", ""},
+		{"another vault", part{Argv: read, Out: []byte("Vault not found.\n"),
+			Reply: protocol.Reply{Failure: failing("vault_not_found")}, Exit: 1}, "read", params{"path": "a.md"},
+			"Vault not found.\n", "", "vault_not_found"},
+		{"a wrong request", part{Argv: read, Out: []byte("no such switch\n"),
+			Reply: protocol.Reply{Failure: failing("bad_value")}, Exit: 2}, "read", params{"path": "a.md"},
+			"no such switch\n", "bad_value", ""},
+		{"a command it does not have", part{Argv: version, Out: []byte(cold("version", tailPlugin)), Exit: 1},
+			"version", nil, cold("version", tailPlugin), "cli_error", ""},
+		{"a panic", part{Argv: read, Reply: protocol.Reply{Panic: "panic: x\n\ngoroutine 1\n"}, Exit: 2}, "read",
+			params{"path": "a.md"}, "", "", "cli_crashed"},
 		{"the end of the program without a reply", part{Argv: read, Out: []byte("half"), Do: dies}, "read", params{"path": "a.md"}, "half", "", "cli_crashed"},
-		{"a thread that cannot be made", part{Argv: read, Err: []byte("runtime/cgo: pthread_create failed: Resource temporarily unavailable\nSIGABRT: abort\nPC=0x7f m=4 sigcode=0\n"), Do: dies, Exit: 2}, "read", params{"path": "a.md"}, "", "", "cli_crashed"},
+		{"a thread that cannot be made",
+			part{Argv: read,
+				Err: []byte("runtime/cgo: pthread_create failed: Resource temporarily unavailable\nSIGABRT: abort\nPC=0x7f m=4 sigcode=0\n"),
+				Do:  dies, Exit: 2}, "read", params{"path": "a.md"}, "", "", "cli_crashed"},
 		{"noise is no noise here", part{Argv: read, Out: []byte(noise1)}, "read", params{"path": "a.md"}, noise1, "", ""},
 		{"an empty line is left alone", part{Argv: read, Out: []byte("\nx\n")}, "read", params{"path": "a.md"}, "\nx\n", "", ""},
 	}
@@ -259,7 +309,8 @@ func TestEmbeddedProgram(t *testing.T) {
 func TestAProcessThatIsNotTheEmbeddedProgram(t *testing.T) {
 	read := []string{"--facts", "read", "path=a.md"}
 	for do, reason := range map[string]string{
-		"worker of another version": fmt.Sprintf("speaks version %d of the worker's protocol, not %d", protocol.Version+1, protocol.Version), "worker of another folder": "is not the worker that was started",
+		"worker of another version": fmt.Sprintf("speaks version %d of the worker's protocol, not %d",
+			protocol.Version+1, protocol.Version), "worker of another folder": "is not the worker that was started",
 	} {
 		r, p, _ := embeddedRunner(t, Config{}, script{Parts: []part{{Argv: read, Do: do, Out: []byte("text")}}})
 		out, err := r.Run(t.Context(), reads("a.md"), p)
@@ -296,7 +347,9 @@ func TestAReplyCountsWhenItsProcessIsStopped(t *testing.T) {
 // An answer of a process for one call may have any length, and arrives in pieces.
 func TestALongAnswerOfOneCall(t *testing.T) {
 	text := strings.Repeat("a line of it\n", 2*protocol.MaxChunk/13)
-	r, p, _ := embeddedRunner(t, Config{}, script{Parts: []part{{Argv: []string{"--facts", "read", "path=a.md"}, Out: []byte(text), Reply: protocol.Reply{Facts: protocol.Facts{Path: "a.md", Notice: "a notice"}}}}})
+	r, p, _ := embeddedRunner(t, Config{},
+		script{Parts: []part{{Argv: []string{"--facts", "read", "path=a.md"}, Out: []byte(text),
+			Reply: protocol.Reply{Facts: protocol.Facts{Path: "a.md", Notice: "a notice"}}}}})
 	out, err := r.Run(t.Context(), reads("a.md"), p)
 	require.Equal(t, err, nil, "%d bytes of %d", len(out.Stdout), len(text))
 	require.Equal(t, out.Stdout, text, "%d bytes of %d", len(out.Stdout), len(text))
@@ -334,7 +387,9 @@ func TestAPasswordOfTheAppHasAMark(t *testing.T) {
 	line := regexp.MustCompile(`^‹secret:password:[0-9a-f]{6}›\n‹secret:password:[0-9a-f]{6}›\n$`)
 	for name, want := range map[string]bool{"password": true, "author": false} {
 		value := "Zk7pQ2mVxA9\nR8dk2Lx0PqW\n"
-		r, p, _ := appRunner(t, Config{SecretsKey: func() []byte { return []byte("k") }}, probed, part{Argv: []string{"property:read", "name=" + name, "path=a.md"}, Out: []byte("Loading updated app package x\n" + value)})
+		r, p, _ := appRunner(t, Config{SecretsKey: func() []byte { return []byte("k") }}, probed,
+			part{Argv: []string{"property:read", "name=" + name, "path=a.md"},
+				Out: []byte("Loading updated app package x\n" + value)})
 		out, err := r.Run(t.Context(), mustPermit("property:read", params{"name": name, "path": "a.md"}), p)
 		require.Equal(t, err, nil, "%s", name)
 		require.Equal(t, line.MatchString(out.Stdout), want, "%s", name)
@@ -361,7 +416,9 @@ func TestSurroundingsOfAChild(t *testing.T) {
 	t.Run("embedded", func(t *testing.T) {
 		r, p, _ := embeddedRunner(t, config, script{Parts: []part{{Argv: []string{"--facts", "version"}, Do: "surroundings"}}})
 		out, err := r.Run(t.Context(), mustPermit("version", nil), p)
-		if want := "/ HOME=/home/me XDG_RUNTIME_DIR=/run/user/1 VAULTWICKET_NOW=2026-01-01T00:00:00Z TZ=UTC VAULTWICKET_GATEWAY=" + strconv.Itoa(os.Getpid()) + " VAULTWICKET_REDACT=redact:6b VAULTWICKET_LIFELINE=3\n"; err != nil || out.Stdout != want {
+		if want := "/ HOME=/home/me XDG_RUNTIME_DIR=/run/user/1 VAULTWICKET_NOW=2026-01-01T00:00:00Z TZ=UTC VAULTWICKET_GATEWAY=" +
+			strconv.Itoa(os.Getpid()) + " VAULTWICKET_REDACT=redact:6b VAULTWICKET_LIFELINE=3\n"; err != nil ||
+			out.Stdout != want {
 			t.Errorf("%q, %v; want %q", out.Stdout, err, want)
 		}
 	})
@@ -425,7 +482,8 @@ func TestTheQueueOfTheAppHoldsForRepeatedCalls(t *testing.T) {
 
 func TestEmbeddedRunsInParallel(t *testing.T) {
 	const calls = 4
-	r, p, _ := embeddedRunner(t, Config{Timeout: 30 * time.Second}, script{Any: true, Parts: []part{{Argv: []string{"--facts", "version"}, Do: "meet", Number: calls}}})
+	r, p, _ := embeddedRunner(t, Config{Timeout: 30 * time.Second},
+		script{Any: true, Parts: []part{{Argv: []string{"--facts", "version"}, Do: "meet", Number: calls}}})
 	together(calls, func() {
 		out, err := r.Run(t.Context(), mustPermit("version", nil), p)
 		require.NoError(t, err)
@@ -438,7 +496,8 @@ func TestAProgramThatIsNoObsidianIsNamed(t *testing.T) {
 	r, p := runnerFor(t, Config{}, fake(t, "obsidian", script{Parts: []part{says, says}}))
 	_, err := r.Run(t.Context(), mustPermit("version", nil), p)
 	var away *Unavailable
-	if !errors.As(err, &away) || !strings.Contains(away.Error(), `"obsidian theme tool v3" in place of its version`) || !strings.Contains(away.Hint(), "set cli to the full path") {
+	if !errors.As(err, &away) || !strings.Contains(away.Error(), `"obsidian theme tool v3" in place of its version`) ||
+		!strings.Contains(away.Hint(), "set cli to the full path") {
 		t.Errorf("%v", err)
 	}
 }

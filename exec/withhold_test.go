@@ -45,22 +45,32 @@ func TestUnderRulesTheAppSaysOnlyWhatWasAskedFor(t *testing.T) {
 		exit                   int
 		stdout, failure, broke string
 	}{
-		{name: "a read with a suggestion", call: "read", params: note, out: "Error: File \"a.md\" not found. Did you mean \"" + secret + "\"?\n", failure: "not_found"},
-		{name: "facts with a suggestion", call: "file", params: note, out: "Error: File \"a.md\" not found. Did you mean \"" + secret + "\"?\n", failure: "not_found"},
-		{name: "an error of two lines", call: "outline", params: note, out: "Error: View not found: x\nAvailable views: " + secret + "\n", failure: "not_found"},
+		{name: "a read with a suggestion", call: "read", params: note,
+			out: "Error: File \"a.md\" not found. Did you mean \"" + secret + "\"?\n", failure: "not_found"},
+		{name: "facts with a suggestion", call: "file", params: note,
+			out: "Error: File \"a.md\" not found. Did you mean \"" + secret + "\"?\n", failure: "not_found"},
+		{name: "an error of two lines", call: "outline", params: note,
+			out: "Error: View not found: x\nAvailable views: " + secret + "\n", failure: "not_found"},
 		{name: "an exception", call: "append", params: params{"path": "a.md", "content": "x"}, out: "TypeError: " + secret + "\n", failure: "outcome_unknown"},
-		{name: "no confirmation", call: "append", params: params{"path": "a.md", "content": "x"}, out: "Merged into " + secret + "\n", failure: "outcome_unknown"},
-		{name: "the confirmation of another note", call: "append", params: params{"path": "a.md", "content": "x"}, out: "Appended to: " + secret + "\n", stdout: "Appended to\n"},
-		{name: "a confirmation with more lines", call: "append", params: params{"path": "a.md", "content": "x"}, out: "Appended to: a.md\nalso " + secret + "\n", failure: "outcome_unknown"},
+		{name: "no confirmation", call: "append", params: params{"path": "a.md", "content": "x"},
+			out: "Merged into " + secret + "\n", failure: "outcome_unknown"},
+		{name: "the confirmation of another note", call: "append", params: params{"path": "a.md", "content": "x"},
+			out: "Appended to: " + secret + "\n", stdout: "Appended to\n"},
+		{name: "a confirmation with more lines", call: "append", params: params{"path": "a.md", "content": "x"},
+			out: "Appended to: a.md\nalso " + secret + "\n", failure: "outcome_unknown"},
 		{name: "standard error of a success", call: "read", params: note, out: "text\n", err: "while indexing " + secret + "\n", stdout: "text\n"},
-		{name: "noise", call: "read", params: note, out: "Loading updated app package " + secret + "\ntext\n", err: "Ignored: Error: " + secret + "\n", stdout: "text\n"},
+		{name: "noise", call: "read", params: note, out: "Loading updated app package " + secret + "\ntext\n",
+			err: "Ignored: Error: " + secret + "\n", stdout: "text\n"},
 		{name: "a status and standard error", call: "read", params: note, err: "cannot open " + secret + "\n", exit: 1, failure: "cli_error"},
 		{name: "an unknown command", call: "outline", params: note, out: cold("outline", " Did you mean: "+secret+"?"), failure: "cli_error"},
 		{name: "an app that is away", call: "read", params: note, err: textNotRunning + "\n" + secret + "\n", exit: 1, broke: "app_not_running"},
-		{name: "the plain sentence about the note", call: "read", params: note, out: "Error: File \"a.md\" not found.\n", stdout: "Error: File \"a.md\" not found.\n", failure: "not_found"},
+		{name: "the plain sentence about the note", call: "read", params: note,
+			out: "Error: File \"a.md\" not found.\n", stdout: "Error: File \"a.md\" not found.\n",
+			failure: "not_found"},
 		{name: "an empty answer in other words", call: "properties", params: note, out: "No properties found in " + secret + "\n"},
 		{name: "the text of the note", call: "read", params: note, out: "about " + "Private things\n", stdout: "about Private things\n"},
-		{name: "a property that is set", call: "property:set", params: params{"path": "a.md", "name": "x", "value": "y"}, out: "Set x: y\n", stdout: "Set x: y\n"},
+		{name: "a property that is set", call: "property:set",
+			params: params{"path": "a.md", "name": "x", "value": "y"}, out: "Set x: y\n", stdout: "Set x: y\n"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -70,7 +80,8 @@ func TestUnderRulesTheAppSaysOnlyWhatWasAskedFor(t *testing.T) {
 			r, p, _ := anyAppRunner(t, probed, answers)
 			out, err := r.Run(t.Context(), permit, p)
 			if codeOf(err) != tt.broke || failureCode(out) != tt.failure || out.Stdout != tt.stdout || out.Stderr != "" {
-				t.Errorf("stdout %q, stderr %q, failure %v, error %v; want %q, %q, %q", out.Stdout, out.Stderr, out.Failure, err, tt.stdout, tt.failure, tt.broke)
+				t.Errorf("stdout %q, stderr %q, failure %v, error %v; want %q, %q, %q", out.Stdout, out.Stderr,
+					out.Failure, err, tt.stdout, tt.failure, tt.broke)
 			}
 			said := strings.Join(out.Notices, "\n")
 			for _, told := range []error{err, failureOf(out)} {
@@ -158,7 +169,8 @@ func TestAVersionIsAVersionLine(t *testing.T) {
 }
 
 // counted is what the embedded program reports while it works.
-var counted = []protocol.Progress{{Done: 1, Total: 3, Of: protocol.FilesRead}, {Done: 3, Total: 3, Of: protocol.FilesRead}, {Done: 1, Total: 1, Of: protocol.FilesChanged}}
+var counted = []protocol.Progress{{Done: 1, Total: 3, Of: protocol.FilesRead},
+	{Done: 3, Total: 3, Of: protocol.FilesRead}, {Done: 1, Total: 1, Of: protocol.FilesChanged}}
 
 func TestCountsAreToldAndAreNoPartOfTheAnswer(t *testing.T) {
 	oneShot, p, _ := embeddedRunner(t, Config{}, script{Parts: []part{{Argv: []string{"--facts", "read", "path=counts.md"}, Told: counted, Exit: 1}}})
@@ -191,7 +203,9 @@ func TestReportedCodes(t *testing.T) {
 	for _, code := range []string{protocol.CodeConflict, protocol.CodeBadValue, protocol.CodeUnconfirmed} {
 		t.Run(code, func(t *testing.T) {
 			path := "fails/" + code + ".md"
-			oneShot, p, _ := embeddedRunner(t, Config{}, script{Parts: []part{{Argv: []string{"--facts", "read", "path=" + path}, Out: []byte(mimic), Reply: protocol.Reply{Failure: failing(code)}, Exit: 1}}})
+			oneShot, p, _ := embeddedRunner(t, Config{},
+				script{Parts: []part{{Argv: []string{"--facts", "read", "path=" + path}, Out: []byte(mimic),
+					Reply: protocol.Reply{Failure: failing(code)}, Exit: 1}}})
 			resident, q, _ := residentRunner(t, Config{}, "worker")
 			for runner, program := range map[*Runner]Program{oneShot: p, resident: q} {
 				out, err := runner.Run(t.Context(), reads(path), program)

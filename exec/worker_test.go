@@ -352,7 +352,8 @@ func TestAMovedVaultHasAnotherWorker(t *testing.T) {
 
 func TestInputOfAnyLength(t *testing.T) {
 	r, p, _ := residentRunner(t, Config{}, "worker")
-	for _, size := range []int{2, 4097, protocol.MaxChunk - 1, protocol.MaxChunk, protocol.MaxChunk + 1, 3*protocol.MaxChunk - 1, 3 * protocol.MaxChunk, 1<<20 - 2} {
+	for _, size := range []int{2, 4097, protocol.MaxChunk - 1, protocol.MaxChunk, protocol.MaxChunk + 1,
+		3*protocol.MaxChunk - 1, 3 * protocol.MaxChunk, 1<<20 - 2} {
 		content := strings.Repeat(`\n`, size/2) + strings.Repeat("x", size%2)
 		out, err := r.Run(t.Context(), mustPermit("append", params{"path": "echo.md", "content": content}), p)
 		require.Equal(t, err, nil, "%d bytes of %d came back, %v", len(out.Stdout), len(content), err)

@@ -44,7 +44,8 @@ func TestTheWorkOfTheAppThatIsNotKept(t *testing.T) {
 			code: "not_found", calledOwn: []string{begin},
 		},
 		{
-			name: "what only the app knows", app: []string{versionLine, appends}, embedded: []string{begin + ` => exit 1 needs_app Error: "append" needs the Obsidian app.\n`},
+			name: "what only the app knows", app: []string{versionLine, appends},
+			embedded:  []string{begin + ` => exit 1 needs_app Error: "append" needs the Obsidian app.\n`},
 			calledApp: []string{"vault=Work version", did}, calledOwn: []string{begin},
 		},
 		{
@@ -183,7 +184,8 @@ func TestADryRunShowsTheDifference(t *testing.T) {
 		f := newFixture(t, func(c *Config) { c.Policy.Confirm = confirm })
 		f.embedded(`--plan --facts vault=Work delete path=a.md => ` + plan)
 		got := f.gateway.DryRun(context.Background(), Request{Command: "delete", Params: params("path", "a.md")})
-		if !got.OK || len(got.Files) != 1 || got.Files[0] != (consent.PlannedFile{Path: "a.md", Before: "aa"}) || got.Diff != "--- a/a.md\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n" {
+		if !got.OK || len(got.Files) != 1 || got.Files[0] != (consent.PlannedFile{Path: "a.md", Before: "aa"}) ||
+			got.Diff != "--- a/a.md\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n" {
 			t.Errorf("confirm %v: %+v", confirm, got)
 		}
 	}
@@ -243,7 +245,8 @@ func TestALargePlanIsShown(t *testing.T) {
 	for i := range maxFilesOfAgent {
 		files = append(files, fmt.Sprintf(`{"path":"F/%d.md","before":"aa","size":7,"removed":2}`, i))
 	}
-	plan := `{"path":"F","digest":"d","files":[{"path":"F/a.md","before":"aa","raw":["aa",""],"removed":1,"lines":[{"sign":"-","old":1,"text":"x"}]},` + strings.Join(files, ",") +
+	plan := `{"path":"F","digest":"d","files":[{"path":"F/a.md","before":"aa","raw":["aa",""],"removed":1,"lines":[{"sign":"-","old":1,"text":"x"}]},` +
+		strings.Join(files, ",") +
 		`],"rest":{"deleted":60000,"size":600000,"removed":120000},"loses":"affects 61001 notes"}`
 	f := newFixture(t, func(c *Config) { c.Backend, c.Policy.Confirm = Embedded, policy.ConfirmDestructive })
 	f.embedded(`--plan --facts vault=Work folder:delete path=F => ` + plan)
@@ -257,17 +260,22 @@ func TestALargePlanIsShown(t *testing.T) {
 		assert.Equal(t, got.Decision, "ask", "%d files, %q, %+v", len(got.Files), got.Notices, got.Error)
 		assert.Equal(t, len(got.Files), listed, "%d files, %q, %+v", len(got.Files), got.Notices, got.Error)
 		assert.That(t, slices.Contains(got.Notices, notice), "%d files, %q, %+v", len(got.Files), got.Notices, got.Error)
-		assert.Equal(t, got.Diff, "--- a/F/a.md\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n# 61000 more files: 0 lines added, 122000 removed; not shown\n", "the difference")
+		assert.Equal(t, got.Diff,
+			"--- a/F/a.md\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n# 61000 more files: 0 lines added, 122000 removed; not shown\n",
+			"the difference")
 		assert.That(t, got.Files[1] == consent.PlannedFile{Path: "F/0.md", Before: "aa", Size: 7}, "%+v", got.Files[1])
 	}
 	var asked consent.Question
-	got := f.gateway.Do(t.Context(), Request{Command: "folder:delete", Params: params("path", "F"), OneSession: true, Ask: func(_ context.Context, q consent.Question) consent.Reply {
-		asked = q
-		return consent.No
-	}})
+	got := f.gateway.Do(t.Context(),
+		Request{Command: "folder:delete", Params: params("path", "F"), OneSession: true,
+			Ask: func(_ context.Context, q consent.Question) consent.Reply {
+				asked = q
+				return consent.No
+			}})
 	lines := consent.Draw(asked.Lines)
 	assert.Equal(t, code(got), "unconfirmed", "%+v", got.Error)
 	assert.Equal(t, asked.Does, "delete 61001 files", "%+v", got.Error)
 	assert.Equal(t, asked.Folder, "", "%+v", got.Error)
-	assert.That(t, strings.HasSuffix(lines, "and 60000 files more, with 0 lines added and 120000 removed"), "the question ends in %q", lines[max(0, len(lines)-200):])
+	assert.That(t, strings.HasSuffix(lines, "and 60000 files more, with 0 lines added and 120000 removed"),
+		"the question ends in %q", lines[max(0, len(lines)-200):])
 }

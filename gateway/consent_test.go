@@ -243,7 +243,8 @@ func TestAChangeIsWorkedOutOnce(t *testing.T) {
 	hash := fmt.Sprintf("%x", sha256.Sum256([]byte("text")))
 	change := func(words, path string) []string {
 		return []string{
-			fmt.Sprintf(`--plan --facts vault=Work %s => {"path":"%s","digest":"d1","files":[{"path":"%s","before":"00","after":"11","raw":["%s","11"]}]}`, words, path, path, hash),
+			fmt.Sprintf(`--plan --facts vault=Work %s => {"path":"%s","digest":"d1","files":[{"path":"%s","before":"00","after":"11","raw":["%s","11"]}]}`,
+				words, path, path, hash),
 			fmt.Sprintf(`--write --change ID --approved d1 --facts vault=Work %s => Done: %s\n`, words, path),
 		}
 	}
@@ -287,7 +288,9 @@ func TestAChangeIsWorkedOutOnce(t *testing.T) {
 		}
 		f := newFixture(t, func(c *Config) { c.Backend, c.Policy.Confirm = Embedded, policy.ConfirmWrites }).embedded(rehearsed...)
 		require.NoError(t, os.WriteFile(filepath.Join(f.vault, "N.md"), []byte("text"), 0o600))
-		f.gateway.DoBatch(t.Context(), Batch{Request: Request{Ask: yes}, Operations: []Operation{{ClientID: "a", Request: replace}, {ClientID: "b", Request: undo}}})
+		f.gateway.DoBatch(t.Context(),
+			Batch{Request: Request{Ask: yes},
+				Operations: []Operation{{ClientID: "a", Request: replace}, {ClientID: "b", Request: undo}}})
 		_, embedded := f.called()
 		assert.Equal(t, len(embedded), 4, "want two plans and two writes: %q", embedded)
 	})

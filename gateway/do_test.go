@@ -66,15 +66,18 @@ func TestDo(t *testing.T) {
 			name: "where the settings tell a path that has no note the app says which it is",
 			app: []string{versionLine, `vault=Work read path=2026-11-22.md => Error: File "2026-11-22.md" not found.\n`,
 				`vault=Work daily:path => Daily/2026-11-22.md\n`, `vault=Work read path=Daily/2026-11-22.md => text\n`},
-			embedded:  []string{`--facts vault=Work daily:path => 2026-11-22.md\n`},
-			request:   Request{Command: "daily:read"},
-			want:      Result{Command: "daily:read", Stdout: "text\n", Backend: "obsidian", Path: "Daily/2026-11-22.md"},
-			calledApp: []string{"vault=Work version", "vault=Work read path=2026-11-22.md", "vault=Work daily:path", "vault=Work read path=Daily/2026-11-22.md"},
+			embedded: []string{`--facts vault=Work daily:path => 2026-11-22.md\n`},
+			request:  Request{Command: "daily:read"},
+			want:     Result{Command: "daily:read", Stdout: "text\n", Backend: "obsidian", Path: "Daily/2026-11-22.md"},
+			calledApp: []string{"vault=Work version", "vault=Work read path=2026-11-22.md", "vault=Work daily:path",
+				"vault=Work read path=Daily/2026-11-22.md"},
 			calledOwn: []string{"--facts vault=Work daily:path"},
 		},
 		{
-			name:      "a daily note that is nowhere is read for once",
-			app:       []string{versionLine, `vault=Work read path=2026-11-22.md => Error: File "2026-11-22.md" not found.\n`, `vault=Work daily:path => 2026-11-22.md\n`},
+			name: "a daily note that is nowhere is read for once",
+			app: []string{versionLine,
+				`vault=Work read path=2026-11-22.md => Error: File "2026-11-22.md" not found.\n`,
+				`vault=Work daily:path => 2026-11-22.md\n`},
 			embedded:  []string{`--facts vault=Work daily:path => 2026-11-22.md\n`},
 			request:   Request{Command: "daily:read"},
 			want:      Result{Command: "daily:read", Stdout: "Error: File \"2026-11-22.md\" not found.\n", Backend: "obsidian", Path: "2026-11-22.md"},
@@ -96,9 +99,10 @@ func TestDo(t *testing.T) {
 			change: func(c *Config) { c.Vault.Folder = "" },
 			app: []string{versionLine, `vault=Work file path=a => Error: File "a" not found.\n`,
 				`vault=Work file path=a.md => Error: File "a.md" not found.\n`, `vault=Work create path=a => Created: a.md\n`},
-			request:   Request{Command: "create", Params: params("path", "a")},
-			want:      Result{Command: "create", Stdout: "Created: a.md\n", Backend: "obsidian", Path: "a.md"},
-			calledApp: []string{"vault=Work version", "vault=Work vault info=path", "vault=Work file path=a", "vault=Work file path=a.md", "vault=Work create path=a"},
+			request: Request{Command: "create", Params: params("path", "a")},
+			want:    Result{Command: "create", Stdout: "Created: a.md\n", Backend: "obsidian", Path: "a.md"},
+			calledApp: []string{"vault=Work version", "vault=Work vault info=path", "vault=Work file path=a",
+				"vault=Work file path=a.md", "vault=Work create path=a"},
 		},
 		{
 			name:      "creating by name compares the name that was made",
@@ -198,7 +202,8 @@ func TestThePathOfTheDailyNoteIsRemembered(t *testing.T) {
 		require.Equal(t, got.Stdout, "text\n")
 		require.Equal(t, got.Path, "22 novembre.md")
 	}
-	f.embedded(`--facts vault=Work daily:path => 23 November.md\n`).app(versionLine, `vault=Work daily:path => 23 novembre.md\n`, `vault=Work read path=23 novembre.md => next\n`)
+	f.embedded(`--facts vault=Work daily:path => 23 November.md\n`).app(versionLine,
+		`vault=Work daily:path => 23 novembre.md\n`, `vault=Work read path=23 novembre.md => next\n`)
 	require.Equal(t, f.gateway.Do(context.Background(), Request{Command: "daily:read"}).Stdout, "next\n")
 	app, _ := f.called()
 	want := []string{"vault=Work version", "vault=Work daily:path", "vault=Work read path=22 novembre.md", "vault=Work read path=22 novembre.md",
@@ -253,7 +258,9 @@ func TestAnErrorWithoutACodeIsAFaultAndLogged(t *testing.T) {
 	g.logFault(io.ErrUnexpectedEOF)
 	g.logFault(failure.New("not_found", "", "said to the caller"))
 	g.logFault(nil)
-	if lines := strings.Split(log.String(), "\n"); len(lines) != 2 || !strings.Contains(lines[0], `level=ERROR+4 msg="an error without a code" kind=*errors.errorString fault="unexpected EOF"`) {
+	if lines := strings.Split(log.String(), "\n"); len(lines) != 2 ||
+		!strings.Contains(lines[0],
+			`level=ERROR+4 msg="an error without a code" kind=*errors.errorString fault="unexpected EOF"`) {
 		t.Errorf("log %q", log.String())
 	}
 	got := failure.Of(io.ErrUnexpectedEOF)

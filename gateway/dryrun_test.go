@@ -39,13 +39,17 @@ func TestDryRunChangesNothing(t *testing.T) {
 			"vault=Work create path=a.md", "first asks whether the note exists"},
 		{"delicate text on standard input", nil, Request{Command: "daily:append", Params: params("content", `\n`)}, true, "allow", "", "embedded",
 			"--stdin content --write --facts vault=Work daily:append", "cannot carry it"},
-		{"a person would be asked", func(c *Config) { c.Policy.Confirm = 1 }, Request{Command: "delete", Params: params("path", "a.md")}, true, "ask", "unconfirmed", "obsidian",
+		{"a person would be asked", func(c *Config) { c.Policy.Confirm = 1 },
+			Request{Command: "delete", Params: params("path", "a.md")}, true, "ask", "unconfirmed", "obsidian",
 			"vault=Work delete path=a.md", ""},
-		{"a closed tier shows the way all the same", func(c *Config) { c.Policy.Ceiling = 1 }, Request{Command: "tabs"}, false, "deny", "tier_closed", "obsidian", "vault=Work tabs", ""},
-		{"daily notes of a closed tier too", func(c *Config) { c.Policy.Ceiling = 0 }, Request{Command: "daily:read"}, false, "deny", "tier_closed", "obsidian", "vault=Work daily:path", ""},
+		{"a closed tier shows the way all the same", func(c *Config) { c.Policy.Ceiling = 1 }, Request{Command: "tabs"},
+			false, "deny", "tier_closed", "obsidian", "vault=Work tabs", ""},
+		{"daily notes of a closed tier too", func(c *Config) { c.Policy.Ceiling = 0 }, Request{Command: "daily:read"},
+			false, "deny", "tier_closed", "obsidian", "vault=Work daily:path", ""},
 		{"there is no way for a restricted command", nil, Request{Command: "eval"}, false, "deny", "restricted_command", "", "", ""},
 		{"no call at all", nil, Request{Command: "tab"}, false, "deny", "unknown_command", "", "", ""},
-		{"no program", func(c *Config) { c.Backend, c.Vault.Folder = Embedded, "" }, Request{Command: "daily:path"}, false, "allow", "vault_not_found", "", "daily:path", ""},
+		{"no program", func(c *Config) { c.Backend, c.Vault.Folder = Embedded, "" }, Request{Command: "daily:path"},
+			false, "allow", "vault_not_found", "", "daily:path", ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -143,7 +147,8 @@ func TestADryRunForAnAgentShowsNoProgram(t *testing.T) {
 		argv    string
 	}{
 		{"allowed, on the app", nil, Request{Command: "tags"}, "vault=Work tags"},
-		{"allowed, on the embedded program", func(c *Config) { c.Backend = Embedded }, Request{Command: "daily:append", Params: params("content", "x")}, "vault=Work daily:append content=x"},
+		{"allowed, on the embedded program", func(c *Config) { c.Backend = Embedded },
+			Request{Command: "daily:append", Params: params("content", "x")}, "vault=Work daily:append content=x"},
 		{"asked about", func(c *Config) { c.Policy.Confirm = 1 }, Request{Command: "delete", Params: params("path", "a.md")}, ""},
 		{"a closed tier", func(c *Config) { c.Policy.Ceiling = 1 }, Request{Command: "tabs"}, ""},
 		{"daily notes of a closed tier", func(c *Config) { c.Policy.Ceiling = 0 }, Request{Command: "daily:read"}, ""},

@@ -130,7 +130,8 @@ say() { echo 'Appended to: A.md'; }
 	if strings.Contains(client, "sleep") { // it is waited for
 		timeout = 6 * time.Second
 	}
-	env := map[string]string{"HOME": folder, "PATH": os.Getenv("PATH"), "XDG_STATE_HOME": filepath.Join(folder, "state"), "XDG_CACHE_HOME": filepath.Join(folder, "cache")}
+	env := map[string]string{"HOME": folder, "PATH": os.Getenv("PATH"),
+		"XDG_STATE_HOME": filepath.Join(folder, "state"), "XDG_CACHE_HOME": filepath.Join(folder, "cache")}
 	getenv := func(name string) string { return env[name] }
 	s.gateway = New(Config{
 		Policy: policy.Policy{Ceiling: tiers.V3, Mutations: true, Confirm: policy.ConfirmNever, Secrets: policy.SecretsAllow, MinVersion: tiers.DefaultMinimum},

@@ -57,7 +57,8 @@ func TestCut(t *testing.T) {
 		{"a heading stays with its first row", formHeaded, pageLimit{19, 0}, "one\ntwo\n==> B <==\nthree\n", []string{"2 one\ntwo\n", "1 ==> B <==\nthree\n"}},
 		{"headings with nothing below them are shown", formHeaded, pageLimit{80, 1}, "==> A <==\n==> B <==\n", []string{"0 ==> A <==\n==> B <==\n"}},
 		{"a heading that is larger than a page", formHeaded, pageLimit{8, 0}, "==> A <==\na\n", []string{"~0 ==> A <=", "~1 =\na\n"}},
-		{"rows with numbers below their files", formNumbered, pageLimit{80, 1}, "A.md\n3: x\n4: y\nB.md\n1: z\n", []string{"1 A.md\n3: x\n", "1 4: y\n", "1 B.md\n1: z\n"}},
+		{"rows with numbers below their files", formNumbered, pageLimit{80, 1}, "A.md\n3: x\n4: y\nB.md\n1: z\n",
+			[]string{"1 A.md\n3: x\n", "1 4: y\n", "1 B.md\n1: z\n"}},
 
 		{"every record of bare CSV counts", formCSV, pageLimit{80, 1}, "a,1\nb,2\n", []string{"1 a,1\n", "1 b,2\n"}},
 		{"a record holds line ends", formCSV, pageLimit{11, 0}, "\"a\n\"\"b\",1\nb,2\n", []string{"1 \"a\n\"\"b\",1\n", "1 b,2\n"}},
@@ -73,7 +74,8 @@ func TestCut(t *testing.T) {
 		{"an array is cut by rows", formJSON, pageLimit{80, 2}, `[1,{"a":[2,3]},"]"]`, []string{`2 [1,{"a":[2,3]}]`, `1 ["]"]`}},
 		{"an indented array stays indented", formJSON, pageLimit{80, 2}, "[\n  1,\n  2,\n  3\n]\n", []string{"2 [\n  1,\n  2\n]\n", "1 [\n  3\n]\n"}},
 		{"brackets lose their space where a row needs it", formJSON, pageLimit{12, 0}, "[\n  123456,\n  12345678\n]\n", []string{"1 [123456]", "1 [12345678]"}},
-		{"much space is not shown again", formJSON, pageLimit{8, 0}, "[" + strings.Repeat(" ", 20) + "1,2" + strings.Repeat(" ", 20) + "]", []string{"2 [1,2]"}},
+		{"much space is not shown again", formJSON, pageLimit{8, 0},
+			"[" + strings.Repeat(" ", 20) + "1,2" + strings.Repeat(" ", 20) + "]", []string{"2 [1,2]"}},
 		{"an array of nothing but space", formJSON, pageLimit{8, 0}, "[" + strings.Repeat(" ", 20) + "]", []string{"0 []"}},
 		{"a row that is larger than a page", formJSON, pageLimit{8, 0}, `[1,"23456789",{}, 4]`, []string{"1 [1]", `~1 "2345678`, `~0 9"`, "2 [{}, 4]"}},
 		{"the last row is larger than a page", formJSON, pageLimit{8, 0}, `["23456789" ] `, []string{`~1 "2345678`, `~0 9"`}},
@@ -275,7 +277,9 @@ func TestRowsOfAllPagesAreCounted(t *testing.T) {
 		formJSON:     {"[]", "[1]", `["a", "b,]", {"c": [1, 2]}]`, "[\n  1,\n  2,\n  3\n]", `{"a": 1}`, "[" + strings.Repeat(`"row",`, 30) + `"last"]`},
 		formCSV:      {"a,b\nc,d\n", "\"a\nb\",c\nd,e", "h\n\na\n"},
 	}
-	wants := map[string]int{"": 0, "a\nb\nc": 3, `["a", "b,]", {"c": [1, 2]}]`: 3, "[]": 0, `{"a": 1}`: 1, "\"a\nb\",c\nd,e": 2, "==> A.md <==\none\ntwo\n\n==> B.md <==\nthree\n": 4, "A.md\n3: - [ ] one\n4: - [ ] two\nB.md\n1: - [ ] three\n": 3}
+	wants := map[string]int{"": 0, "a\nb\nc": 3, `["a", "b,]", {"c": [1, 2]}]`: 3, "[]": 0, `{"a": 1}`: 1,
+		"\"a\nb\",c\nd,e": 2, "==> A.md <==\none\ntwo\n\n==> B.md <==\nthree\n": 4,
+		"A.md\n3: - [ ] one\n4: - [ ] two\nB.md\n1: - [ ] three\n": 3}
 	for form, all := range texts {
 		for _, whole := range all {
 			total := (countedPage{}).Rows(whole, form, len(whole))

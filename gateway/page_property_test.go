@@ -173,7 +173,8 @@ func checkOther(t require.T, all []pagePart, whole string) {
 var atoms = []string{
 	"a", "bc", "def ghi", " ", "\n", "\n", "\r\n", "\r", "\t", ",", "\"", "\"\"", ",\"", "\",", "\"\n", "x,y\n",
 	"é", "e\u0301", "\u0301\u0302\u0303", "ß", "語", "日本", "👍🏽", "👩‍👩‍👧‍👦", "🇩🇪", "🇫", "❤\ufe0f", "\u200d", "각", "\u1112\u1161\u11ab",
-	"क्षि", "நி", "\u0600", "\u00a0", "[", "]", "{", "}", "1", "1e400", ":", "==> ", " <==\n", "==> a <==\n", "12: ", "A.md\n", "\\", "\\u00e9", "\"a\":1", "null", "true",
+	"क्षि", "நி", "\u0600", "\u00a0", "[", "]", "{", "}", "1", "1e400", ":", "==> ", " <==\n", "==> a <==\n", "12: ",
+	"A.md\n", "\\", "\\u00e9", "\"a\":1", "null", "true",
 }
 
 func limits() *rapid.Generator[pageLimit] {
@@ -205,7 +206,8 @@ func TestPagesOfTablesTogetherAreTheTable(t *testing.T) {
 func values(depth int) *rapid.Generator[string] {
 	gap := rapid.SampledFrom([]string{"", "", " ", "\n  ", "\r\n\t"})
 	scalar := rapid.OneOf(
-		rapid.SampledFrom([]string{"null", "true", "0", "-1.50", "1e400", "123456789012345678901234567890", `"\ud83d\ude00"`, `"\ud800"`, `"],[\"\\"`, `"é👩‍👧"`}),
+		rapid.SampledFrom([]string{"null", "true", "0", "-1.50", "1e400", "123456789012345678901234567890",
+			`"\ud83d\ude00"`, `"\ud800"`, `"],[\"\\"`, `"é👩‍👧"`}),
 		rapid.Map(rapid.String(), func(s string) string { text, _ := json.Marshal(s); return string(text) }),
 	)
 	if depth == 0 {
@@ -301,7 +303,8 @@ func FuzzParseCursor(f *testing.F) {
 	f.Fuzz(func(t *testing.T, cursor string) {
 		id, at, err := parseCursor(cursor)
 		switch {
-		case err == nil && (cursorAt(id, at) != cursor || len(id) != idLength || strings.Trim(id, idLetters) != "" || at.At < 0 || at.Until < 0 || at.At > maxOffset || at.Until > maxOffset):
+		case err == nil && (cursorAt(id, at) != cursor || len(id) != idLength || strings.Trim(id, idLetters) != "" ||
+			at.At < 0 || at.Until < 0 || at.At > maxOffset || at.Until > maxOffset):
 			t.Fatalf("%q: %s, %+v", cursor, id, at)
 		case err != nil && (id != "" || at != pagePosition{}):
 			t.Fatalf("%q: %s, %+v, %v", cursor, id, at, err)

@@ -94,7 +94,9 @@ func TestShelfIsWithinItsLimits(t *testing.T) {
 		used        time.Time
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		limits := pageStoreLimits{rapid.IntRange(0, 4).Draw(t, "session"), rapid.IntRange(0, 8).Draw(t, "total"), int64(rapid.IntRange(0, 60).Draw(t, "bytes")), rapid.SampledFrom([]time.Duration{10, 10, 10, 0}).Draw(t, "age")}
+		limits := pageStoreLimits{rapid.IntRange(0, 4).Draw(t, "session"), rapid.IntRange(0, 8).Draw(t, "total"),
+			int64(rapid.IntRange(0, 60).Draw(t, "bytes")),
+			rapid.SampledFrom([]time.Duration{10, 10, 10, 0}).Draw(t, "age")}
 		none := limits.PerSession == 0 || limits.Total == 0 || limits.Age == 0
 		clock := newClock()
 		s := newPageStore[int](limits, clock.now, nil)

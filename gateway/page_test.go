@@ -380,7 +380,9 @@ func TestALimitMeansRowsWhereverItIsGiven(t *testing.T) {
 		{"on a command line", Request{Command: "files", Words: []string{"limit=7"}}, "files", 7},
 		{"of a command that has few rows without it", Request{Command: "recent", Limit: 50}, "recent limit=50", 50},
 		{"of such a command, in both places", Request{Command: "recent", Params: limit("50"), Limit: 7}, "recent limit=50", 7},
-		{"of such a command, on a command line", Request{Command: "recent", Words: []string{"since=2026-01-02"}, Limit: 50}, "recent limit=50 since=2026-01-02", 50},
+		{"of such a command, on a command line",
+			Request{Command: "recent", Words: []string{"since=2026-01-02"}, Limit: 50},
+			"recent limit=50 since=2026-01-02", 50},
 	} {
 		f := newFixture(t, func(c *Config) { c.Backend = Embedded; c.Policy.Ceiling = tiers.V1 }).
 			embedded(strings.Replace(answer, " files ", " "+test.asked+" ", 1))
@@ -489,7 +491,8 @@ func TestAFirstPageIsABeginningOfWholeCharacters(t *testing.T) {
 func TestAPageTellsWhatWasDropped(t *testing.T) {
 	t.Parallel()
 	text := strings.Repeat("a", 700)
-	answer := Result{Stdout: text, raw: text, missingPart: "what is missing", Notices: []string{"first"}, Truncated: &Truncated{ShownBytes: len(text), TotalBytes: 5000}}
+	answer := Result{Stdout: text, raw: text, missingPart: "what is missing", Notices: []string{"first"},
+		Truncated: &Truncated{ShownBytes: len(text), TotalBytes: 5000}}
 	got, next, err := answer.cut(pageLimit{Bytes: 70})
 	require.NoError(t, err)
 	require.That(t, next != (pagePosition{}), "%+v, %v, %v", got.Truncated, next, err)
@@ -505,7 +508,8 @@ func TestATextOfEscapesIsBounded(t *testing.T) {
 	var r Result
 	whole := strings.Repeat("\u202e", 5<<20)
 	text := r.shown(whole, "stdout")
-	if int64(len(text)) > storeLimits.Bytes || r.Truncated == nil || *r.Truncated != (Truncated{ShownBytes: len(text), TotalBytes: int64(len(whole))}) || len(r.Notices) != 2 {
+	if int64(len(text)) > storeLimits.Bytes || r.Truncated == nil ||
+		*r.Truncated != (Truncated{ShownBytes: len(text), TotalBytes: int64(len(whole))}) || len(r.Notices) != 2 {
 		t.Errorf("%d bytes, %+v, %q", len(text), r.Truncated, r.Notices)
 	}
 }
@@ -556,14 +560,16 @@ func TestWhoFindsNoNoteIsToldOfFind(t *testing.T) {
 	}{
 		"a search":            {nil, paged("search", "query", "x"), `search query=x => No matches found.\n`, true},
 		"a search with lines": {nil, paged("search:context", "query", "x"), `search:context query=x => No matches found.\n`, true},
-		"words of a terminal": {nil, Request{Command: "read", Words: []string{"file=Gone"}}, `read file=Gone => exit 1 not_found Error: File "Gone" not found.\n`, true},
-		"a name":              {nil, paged("read", "file", "Gone"), `read file=Gone => exit 1 not_found Error: File "Gone" not found.\n`, true},
-		"a path":              {nil, paged("read", "path", "Gone.md"), `read path=Gone.md => exit 1 not_found Error: File "Gone.md" not found.\n`, true},
-		"a hit":               {nil, paged("search", "query", "x"), `search query=x => A.md\n`, false},
-		"a folder":            {nil, paged("files", "folder", "Gone"), `files folder=Gone => exit 1 not_found Error: Folder "Gone" not found.\n`, false},
-		"a search in one":     {nil, paged("search", "query", "x", "path", "Gone"), `search path=Gone query=x => exit 1 not_found Error: Folder "Gone" not found.\n`, false},
-		"no find":             {[]string{"find"}, paged("search", "query", "x"), `search query=x => No matches found.\n`, false},
-		"a name and no find":  {[]string{"find"}, paged("read", "file", "Gone"), `read file=Gone => exit 1 not_found Error: File "Gone" not found.\n`, false},
+		"words of a terminal": {nil, Request{Command: "read", Words: []string{"file=Gone"}},
+			`read file=Gone => exit 1 not_found Error: File "Gone" not found.\n`, true},
+		"a name":   {nil, paged("read", "file", "Gone"), `read file=Gone => exit 1 not_found Error: File "Gone" not found.\n`, true},
+		"a path":   {nil, paged("read", "path", "Gone.md"), `read path=Gone.md => exit 1 not_found Error: File "Gone.md" not found.\n`, true},
+		"a hit":    {nil, paged("search", "query", "x"), `search query=x => A.md\n`, false},
+		"a folder": {nil, paged("files", "folder", "Gone"), `files folder=Gone => exit 1 not_found Error: Folder "Gone" not found.\n`, false},
+		"a search in one": {nil, paged("search", "query", "x", "path", "Gone"),
+			`search path=Gone query=x => exit 1 not_found Error: Folder "Gone" not found.\n`, false},
+		"no find":            {[]string{"find"}, paged("search", "query", "x"), `search query=x => No matches found.\n`, false},
+		"a name and no find": {[]string{"find"}, paged("read", "file", "Gone"), `read file=Gone => exit 1 not_found Error: File "Gone" not found.\n`, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, func(c *Config) { c.Backend, c.Policy.Disable = Embedded, test.disable }).embedded("--facts vault=Work " + test.answer)

@@ -122,7 +122,8 @@ func (f *fixture) checkLogs(t *testing.T) (lines int) {
 // sampleParams are good values for what a command needs.
 func sampleParams(c allowlist.Command) allowlist.Params {
 	values := map[string]string{
-		"path": "secret-note.md", "number": "3", "age": "3", "date": "2026-11-21", "folder": "F", "path:line": "secret-note.md:3", "character": "x", "url": "https://example.org/" + secret,
+		"path": "secret-note.md", "number": "3", "age": "3", "date": "2026-11-21", "folder": "F",
+		"path:line": "secret-note.md:3", "character": "x", "url": "https://example.org/" + secret,
 		"folder/ or path": "F/", "word": "help", "file name": "secret-note",
 	}
 	params := allowlist.Params{}

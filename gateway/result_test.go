@@ -146,7 +146,8 @@ func TestEveryWayOutIsCleaned(t *testing.T) {
 			assert.That(t, report.None(), "%q: %q", req.Command, text)
 		}
 	}
-	assert.Contains(t, f.gateway.DryRun(context.Background(), Request{Command: "daily:append", Params: params("content", "x")}).Diff, `\u{202e}`, "the difference")
+	assert.Contains(t, f.gateway.DryRun(context.Background(),
+		Request{Command: "daily:append", Params: params("content", "x")}).Diff, `\u{202e}`, "the difference")
 	result := f.gateway.Do(context.Background(), Request{Command: "search", Params: params("query", "x", "format", "json")})
 	var list []string
 	if err := json.Unmarshal([]byte(result.Stdout), &list); err != nil || list[0] != "a\u202eb \\u{202e}" || strings.Contains(result.Stdout, "\u202e") {
@@ -200,7 +201,8 @@ func TestAllTextOfNotesIsMarked(t *testing.T) {
 	isMarked := func(what, text, inside string) {
 		t.Helper()
 		lines := strings.SplitAfter(text, "\n")
-		if len(lines) < 3 || !strings.HasPrefix(lines[0], "<<<note text ") || strings.Join(lines[1:len(lines)-2], "") != inside || !strings.HasPrefix(lines[len(lines)-2], "<<<end ") {
+		if len(lines) < 3 || !strings.HasPrefix(lines[0], "<<<note text ") ||
+			strings.Join(lines[1:len(lines)-2], "") != inside || !strings.HasPrefix(lines[len(lines)-2], "<<<end ") {
 			t.Errorf("%s: %q, want %q between marks", what, text, inside)
 		}
 	}
@@ -213,7 +215,8 @@ func TestAllTextOfNotesIsMarked(t *testing.T) {
 	plan := DryRun{Diff: "-x\n", Shown: []consent.Line{{Text: "x"}}}.Marked()
 	isMarked("a difference", plan.Diff, "-x\n")
 	assert.That(t, plan.Shown == nil, "%v is shown next to it", plan.Shown)
-	batch := BatchResult{Results: []OperationResult{{Result: rows.answer()}, {Result: &Answer{Backend: "embedded", Stdout: "x\n"}}, {Result: &Answer{Stdout: "our own words"}}, {}}}
+	batch := BatchResult{Results: []OperationResult{{Result: rows.answer()},
+		{Result: &Answer{Backend: "embedded", Stdout: "x\n"}}, {Result: &Answer{Stdout: "our own words"}}, {}}}
 	shown := batch.Marked()
 	isMarked("an operation", shown.Results[1].Result.Stdout, "x\n")
 	require.Equal(t, batch.Results[1].Result.Stdout, "x\n", "%+v, then %+v", batch.Results, shown.Results)

@@ -55,7 +55,8 @@ func TestAHintNamesWhatWouldHelp(t *testing.T) {
 	} {
 		f := newFixture(t, func(c *Config) { hidesPrivate(t)(c); test.change(c) })
 		got := f.gateway.Do(context.Background(), Request{Command: "backlinks", Params: params("path", "A.md")})
-		if code(got) != "access_denied" || !strings.Contains(got.Error.Hint, test.hint) || test.hint != "set backend to auto" && strings.Contains(got.Error.Hint, "set backend") {
+		if code(got) != "access_denied" || !strings.Contains(got.Error.Hint, test.hint) ||
+			test.hint != "set backend to auto" && strings.Contains(got.Error.Hint, "set backend") {
 			t.Errorf("%s: %+v", test.name, got.Error)
 		}
 	}
@@ -93,7 +94,8 @@ func TestWithAnIgnoreFileTheAppIsNotAsked(t *testing.T) {
 	f := newFixture(t, func(c *Config) { c.Backend = App })
 	writeNote(t, f.vault, access.IgnoreFile, "Private/\n", 0)
 	for _, request := range []Request{
-		{Command: "read", Params: params("path", "A.md")}, {Command: "read", Params: params("file", "A")}, {Command: "daily:read"}, {Command: "create", Params: params("name", "A")},
+		{Command: "read", Params: params("path", "A.md")}, {Command: "read", Params: params("file", "A")},
+		{Command: "daily:read"}, {Command: "create", Params: params("name", "A")},
 	} {
 		got := f.gateway.Do(context.Background(), request)
 		assert.Equal(t, code(got), policy.CodeAccess, "%s %v", request.Command, request.Params)
@@ -146,7 +148,8 @@ func TestANameIsResolvedBeforeTheCallIsJudged(t *testing.T) {
 			called: "vault=Work read path=Deep/Plan.md", want: Result{Stdout: "text\n", Path: "Deep/Plan.md"},
 		},
 		{
-			name: "a change", located: `path\tDeep/Plan.md\n`, answer: `Appended to: Deep/Plan.md\n`, command: "append", params: []string{"file", "Plan", "content", "x"},
+			name: "a change", located: `path\tDeep/Plan.md\n`, answer: `Appended to: Deep/Plan.md\n`, command: "append",
+			params: []string{"file", "Plan", "content", "x"},
 			called: "vault=Work append content=x path=Deep/Plan.md", want: Result{Stdout: "Appended to: Deep/Plan.md\n", Path: "Deep/Plan.md"},
 		},
 		{

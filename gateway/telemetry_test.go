@@ -98,14 +98,18 @@ func TestWhatObserversAreTold(t *testing.T) {
 		{
 			"a batch and its operation", nil,
 			func(g *Gateway) {
-				g.DoBatch(context.Background(), Batch{Request: Request{Surface: "mcp"}, Operations: []Operation{{ClientID: "s3cret", Request: Request{Command: "daily:path"}}}})
+				g.DoBatch(context.Background(),
+					Batch{Request: Request{Surface: "mcp"},
+						Operations: []Operation{{ClientID: "s3cret", Request: Request{Command: "daily:path"}}}})
 			},
 			"begin batch batch mcp\nbegin in batch daily:path mcp\nallow  \nend ok, allow , \"embedded\" \"read\", 5 bytes\nend ok,  , \"\" \"\", 0 bytes\n",
 		},
 		{
 			"a batch that is refused", func(c *Config) { c.Policy.Mutations = false },
 			func(g *Gateway) {
-				g.DoBatch(context.Background(), Batch{Operations: []Operation{{ClientID: "c", Request: Request{Command: "daily:append", Params: params("content", "x")}}}})
+				g.DoBatch(context.Background(),
+					Batch{Operations: []Operation{{ClientID: "c",
+						Request: Request{Command: "daily:append", Params: params("content", "x")}}}})
 			},
 			"begin batch batch \ndeny mutations mutations_off\nend mutations_off, deny mutations, \"\" \"write\", 0 bytes\n",
 		},

@@ -41,8 +41,11 @@ func checkSurvey(t require.T, text string) {
 
 // tokens are what JSON is made of, and what is nearly JSON.
 var tokens = []string{
-	"[", "]", "{", "}", ",", ":", " ", "\n", "\t", "\r", "\v", "\u00a0", `"a"`, `"a":`, `"`, `"\"`, `\`, `"\u00`, `"\u00eF"`, `"\u00g0"`, `"\x"`, "\"\x00\"", "\"\x1f\"", "\"\x7f\"", "\"\xff\"",
-	`"eight by"`, `"eight b\\y\n8"`, `"1234567` + "\x01" + `"`, `"\/\b\f\n\r\t"`, "true", "false", "null", "tru", "nul", "True", "0", "-0", "00", "-", "01", "1.", ".5", "1.5", "1e", "1e+", "1E-5", "1.0e5", "+1", "0x1", "1-", "NaN", "é", "語",
+	"[", "]", "{", "}", ",", ":", " ", "\n", "\t", "\r", "\v", "\u00a0", `"a"`, `"a":`, `"`, `"\"`, `\`, `"\u00`,
+	`"\u00eF"`, `"\u00g0"`, `"\x"`, "\"\x00\"", "\"\x1f\"", "\"\x7f\"", "\"\xff\"",
+	`"eight by"`, `"eight b\\y\n8"`, `"1234567` + "\x01" + `"`, `"\/\b\f\n\r\t"`, "true", "false", "null", "tru", "nul",
+	"True", "0", "-0", "00", "-", "01", "1.", ".5", "1.5", "1e", "1e+", "1E-5", "1.0e5", "+1", "0x1", "1-", "NaN",
+	"é", "語",
 }
 
 func TestASurveySaysWhatEncodingJSONSays(t *testing.T) {

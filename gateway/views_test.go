@@ -113,7 +113,8 @@ func TestHelpIsForWhoAsks(t *testing.T) {
 	})
 	agent := f.gateway.Do(t.Context(), Request{Command: "help"}).Stdout
 	user := f.gateway.Do(t.Context(), Request{Command: "help", AtTerminal: true}).Stdout
-	if !strings.HasPrefix(agent, "Put a command's parameters into params by name: {") || !strings.Contains(agent, "\ndaily:read: Print today's daily note\n") || len(agent) > 1<<10 {
+	if !strings.HasPrefix(agent, "Put a command's parameters into params by name: {") ||
+		!strings.Contains(agent, "\ndaily:read: Print today's daily note\n") || len(agent) > 1<<10 {
 		t.Errorf("an agent is told, in %d bytes,\n%s", len(agent), agent)
 	}
 	assert.Contains(t, user, "\ndaily:read [date= offset=]\n  Print today's daily note\n", "a user is told\n%s", user)
@@ -183,12 +184,13 @@ func TestOpened(t *testing.T) {
 	}{
 		"what changes is closed": {[]policy.Policy{{Ceiling: tiers.V1, UI: true}}, "task", reading},
 		"all of it is open":      {[]policy.Policy{{Ceiling: tiers.V1, UI: true, Mutations: true}}, "task", writing},
-		"views are closed":       {[]policy.Policy{{Ceiling: tiers.V0, Mutations: true}}, "daily:append", "content paneType inline heading create-heading date offset"},
-		"another tier":           {[]policy.Policy{{Ceiling: tiers.V0}}, "task", "-"},
-		"disabled":               {[]policy.Policy{{Ceiling: tiers.V1, Disable: []string{"task"}}}, "task", "-"},
-		"no such command":        {[]policy.Policy{{Ceiling: tiers.V3}}, "tusk", "-"},
-		"never passed on":        {[]policy.Policy{{Ceiling: tiers.V2, Mutations: true, Publish: true}}, "publish:add", "file path"},
-		"open in one of two":     {[]policy.Policy{{Ceiling: tiers.V0}, {Ceiling: tiers.V1}}, "task", reading},
+		"views are closed": {[]policy.Policy{{Ceiling: tiers.V0, Mutations: true}}, "daily:append",
+			"content paneType inline heading create-heading date offset"},
+		"another tier":       {[]policy.Policy{{Ceiling: tiers.V0}}, "task", "-"},
+		"disabled":           {[]policy.Policy{{Ceiling: tiers.V1, Disable: []string{"task"}}}, "task", "-"},
+		"no such command":    {[]policy.Policy{{Ceiling: tiers.V3}}, "tusk", "-"},
+		"never passed on":    {[]policy.Policy{{Ceiling: tiers.V2, Mutations: true, Publish: true}}, "publish:add", "file path"},
+		"open in one of two": {[]policy.Policy{{Ceiling: tiers.V0}, {Ceiling: tiers.V1}}, "task", reading},
 		"where the command is open, the parameter is not": {
 			[]policy.Policy{{Ceiling: tiers.V0, Mutations: true}, {Ceiling: tiers.V1}}, "task", reading},
 	} {
@@ -214,15 +216,19 @@ func TestReadsOnly(t *testing.T) {
 		request Request
 		code    string // "" for what may pass
 	}{
-		"a read":                       {Request{Command: "files"}, ""},
-		"a write":                      {Request{Command: "append", Params: allowlist.Params{"path": allowlist.Text("A.md"), "content": allowlist.Text("x")}}, failure.CodeBadRequest},
-		"a read that a flag makes one": {Request{Command: "task", Params: allowlist.Params{"ref": allowlist.Text("A.md:1"), "toggle": allowlist.Flag(true)}}, failure.CodeBadRequest},
-		"the same without":             {Request{Command: "task", Params: params("ref", "A.md:1")}, ""},
-		"what opens a view":            {Request{Command: "open", Params: params("path", "A.md")}, failure.CodeBadRequest},
-		"what leaves the machine":      {Request{Command: "web", Params: params("url", "https://example.org/")}, failure.CodeBadRequest},
-		"what destroys":                {Request{Command: "delete", Params: params("path", "A.md")}, failure.CodeBadRequest},
-		"what nothing opens":           {Request{Command: "eval"}, policy.CodeRestricted},
-		"what does not exist":          {Request{Command: "reed"}, allowlist.CodeUnknownCommand},
+		"a read": {Request{Command: "files"}, ""},
+		"a write": {Request{Command: "append",
+			Params: allowlist.Params{"path": allowlist.Text("A.md"), "content": allowlist.Text("x")}},
+			failure.CodeBadRequest},
+		"a read that a flag makes one": {Request{Command: "task",
+			Params: allowlist.Params{"ref": allowlist.Text("A.md:1"), "toggle": allowlist.Flag(true)}},
+			failure.CodeBadRequest},
+		"the same without":        {Request{Command: "task", Params: params("ref", "A.md:1")}, ""},
+		"what opens a view":       {Request{Command: "open", Params: params("path", "A.md")}, failure.CodeBadRequest},
+		"what leaves the machine": {Request{Command: "web", Params: params("url", "https://example.org/")}, failure.CodeBadRequest},
+		"what destroys":           {Request{Command: "delete", Params: params("path", "A.md")}, failure.CodeBadRequest},
+		"what nothing opens":      {Request{Command: "eval"}, policy.CodeRestricted},
+		"what does not exist":     {Request{Command: "reed"}, allowlist.CodeUnknownCommand},
 	} {
 		test.request.ReadsOnly = true
 		_, err := f.gateway.vaults[0].Plan(test.request)
@@ -374,7 +380,8 @@ func TestStatusLooksAndStartsNothing(t *testing.T) {
 		{"no folder", func(c *Config) { c.Vault.Folder = "" }, []BackendStatus{{Name: "obsidian", Usable: true}, {Name: "embedded", Code: "vault_not_found"}}},
 		{"a folder that is gone", func(c *Config) { c.Vault.Folder, c.Backend = filepath.Join(c.Vault.Folder, "gone"), Embedded },
 			[]BackendStatus{{Name: "embedded", Code: "vault_not_found"}}},
-		{"a folder that the app does not know", func(c *Config) { c.Vault.Name = "" }, []BackendStatus{{Name: "obsidian", Code: "vault_not_found"}, {Name: "embedded", Usable: true}}},
+		{"a folder that the app does not know", func(c *Config) { c.Vault.Name = "" },
+			[]BackendStatus{{Name: "obsidian", Code: "vault_not_found"}, {Name: "embedded", Usable: true}}},
 	} {
 		f := newFixture(t, tt.change)
 		got := f.gateway.Status()
@@ -392,7 +399,8 @@ func TestVaultName(t *testing.T) {
 		vault Vault
 		want  string
 	}{
-		{Vault{}, ""}, {Vault{Name: "Work", Folder: "/x"}, "Work"}, {Vault{Folder: "/home/me/Notes"}, "Notes"}, {Vault{ID: "0123456789abcdef"}, "0123456789abcdef"},
+		{Vault{}, ""}, {Vault{Name: "Work", Folder: "/x"}, "Work"}, {Vault{Folder: "/home/me/Notes"}, "Notes"},
+		{Vault{ID: "0123456789abcdef"}, "0123456789abcdef"},
 	} {
 		assert.Equal(t, New(Config{Vault: tt.vault}).VaultName(), tt.want, "%+v is called", tt.vault)
 	}
@@ -432,7 +440,9 @@ func TestAnAgentListsItsOwnChanges(t *testing.T) {
 		return f.gateway.Do(t.Context(), Request{Command: "undo:list", Words: append([]string{}, params...), Caller: "me"})
 	}
 	rows := strings.Split(strings.TrimSuffix(list().Stdout, "\n"), "\n")
-	if len(rows) != 2 || !strings.HasPrefix(rows[0], second+"\t") || !strings.HasSuffix(rows[0], "\tappend\td.md\tbatch b1") || !strings.HasPrefix(rows[1], first+"\t") || !strings.HasSuffix(rows[1], "\tappend\ta.md") {
+	if len(rows) != 2 || !strings.HasPrefix(rows[0], second+"\t") ||
+		!strings.HasSuffix(rows[0], "\tappend\td.md\tbatch b1") || !strings.HasPrefix(rows[1], first+"\t") ||
+		!strings.HasSuffix(rows[1], "\tappend\ta.md") {
 		t.Errorf("listed %q", rows)
 	}
 	assert.Equal(t, strings.Count(list("limit=1").Stdout, "\n"), 1, "one is asked for")
@@ -442,7 +452,9 @@ func TestAnAgentListsItsOwnChanges(t *testing.T) {
 	assert.That(t, !strings.Contains(got, first), "after an undo: %q", got)
 	assert.That(t, !strings.Contains(got, undo), "after an undo: %q", got)
 	assert.Contains(t, got, second, "after an undo")
-	if got := f.gateway.Do(t.Context(), Request{Command: "undo:list", Caller: "somebody else"}); got.Stdout != "No change of yours can be undone.\n" || !got.OK {
+	if got := f.gateway.Do(t.Context(),
+		Request{Command: "undo:list", Caller: "somebody else"}); got.Stdout != "No change of yours can be undone.\n" ||
+		!got.OK {
 		t.Errorf("another caller: %+v", got)
 	}
 	app, own := f.called()

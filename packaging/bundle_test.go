@@ -14,7 +14,8 @@ import (
 )
 
 func TestWrite(t *testing.T) {
-	files := map[string]BundleFile{"manifest.json": {Content: []byte("{}")}, "server/a": {Content: []byte("program"), Program: true}, "LICENSE": {Content: []byte("text")}}
+	files := map[string]BundleFile{"manifest.json": {Content: []byte("{}")},
+		"server/a": {Content: []byte("program"), Program: true}, "LICENSE": {Content: []byte("text")}}
 	var first, second bytes.Buffer
 	for _, b := range []*bytes.Buffer{&first, &second} {
 		require.NoError(t, WriteBundle(b, files))

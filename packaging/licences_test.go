@@ -28,7 +28,8 @@ var listed = sync.OnceValues(func() ([]Module, error) {
 	}
 	all := map[string]Module{}
 	for _, system := range []string{"linux", "darwin", "windows"} {
-		list := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{.Path}}\t{{.Version}}\t{{.Dir}}{{end}}", "github.com/vaultwicket/vaultwicket/cmd/vaultwicket")
+		list := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{.Path}}\t{{.Version}}\t{{.Dir}}{{end}}",
+			"github.com/vaultwicket/vaultwicket/cmd/vaultwicket")
 		list.Env = append(os.Environ(), "GOOS="+system, "GOARCH=arm64", "CGO_ENABLED=0")
 		out, err := list.Output()
 		if err != nil {

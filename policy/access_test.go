@@ -139,7 +139,8 @@ func TestAccessOverTheWholeSpace(t *testing.T) {
 					permit, err := p.Decide(call, plain).Permit()
 					judged++
 					want := code(before)
-					if wanted := wantedAccess(call, place); wanted != "" && (want == "" || want == "unconfirmed" || want == "command_disabled" && call.Shows()) {
+					if wanted := wantedAccess(call, place); wanted != "" &&
+						(want == "" || want == "unconfirmed" || want == "command_disabled" && call.Shows()) {
 						want = wanted
 					}
 					require.Equal(t, code(err), want, "%v (%s, confirm %v, gates %04b)", call, places[place], confirm, gates)
@@ -190,7 +191,8 @@ func TestCallsThatReachFurtherAreConfined(t *testing.T) {
 			case name == "ignoring", name == "hiding" && !alone, name == "restricting" && !alone && call.Effect().Mutates():
 				assert.That(t, permit.Confined(), "%s: %v is not confined", name, call)
 			}
-			if steps := []policy.Permit{permit.DailyPath(), permit.Locate(), permit.Exists("path", "a.md"), permit.ReadDaily("Hidden/a.md")}; permit.Confined() {
+			if steps := []policy.Permit{permit.DailyPath(), permit.Locate(), permit.Exists("path", "a.md"),
+				permit.ReadDaily("Hidden/a.md")}; permit.Confined() {
 				for _, step := range steps {
 					assert.That(t, !step.Valid() || step.Confined(), "%s: a step of %v is not confined", name, call)
 				}
@@ -208,7 +210,9 @@ func TestAYesLiftsOneRule(t *testing.T) {
 	p := widest()
 	p.Confirm = policy.ConfirmWrites
 	for _, call := range everyCall(t) {
-		for _, shut := range []func(*policy.Policy){func(*policy.Policy) {}, func(p *policy.Policy) { p.Mutations = false }, func(p *policy.Policy) { p.Ceiling = tiers.V0 }, func(p *policy.Policy) { p.UI = false }} {
+		for _, shut := range []func(*policy.Policy){func(*policy.Policy) {},
+			func(p *policy.Policy) { p.Mutations = false }, func(p *policy.Policy) { p.Ceiling = tiers.V0 },
+			func(p *policy.Policy) { p.UI = false }} {
 			q := p
 			shut(&q)
 			never := q
@@ -274,7 +278,8 @@ func TestPoliciesMeet(t *testing.T) {
 				}
 				isAllowedAlone := errA == nil && errB == nil
 				require.Equal(t, err == nil, isAllowedAlone, "%d and %d: %v: %v; alone %v and %v", i, j, call, err, errA, errB)
-				if err == nil && (both.Confined() != (a.Confined() || b.Confined()) && !both.Confined() || both.MinVersion() != tiers.Later(a.MinVersion(), b.MinVersion())) {
+				if err == nil && (both.Confined() != (a.Confined() || b.Confined()) && !both.Confined() ||
+					both.MinVersion() != tiers.Later(a.MinVersion(), b.MinVersion())) {
 					t.Fatalf("%d and %d: %v: looser than one of them", i, j, call)
 				}
 			}
@@ -296,7 +301,9 @@ func TestDenialsByAccessRead(t *testing.T) {
 		{"move path=Write/n.md to=Write/", "", "", ""},
 		{"files folder=Read", "", "", ""},
 		{"bookmark file=Read/n.md", "", "", ""},
-		{"property:remove path=Write/n.md name=x", "access_denied", `command "property:remove": "Write/n.md" may not be deleted or replaced (access rw; property:remove needs rwd)`, raise},
+		{"property:remove path=Write/n.md name=x", "access_denied",
+			`command "property:remove": "Write/n.md" may not be deleted or replaced (access rw; property:remove needs rwd)`,
+			raise},
 	} {
 		words := strings.Fields(test.line)
 		call := require.Value(allowlist.ParseWords(words[0], words[1:]))(t)
@@ -308,7 +315,8 @@ func TestDenialsByAccessRead(t *testing.T) {
 			assert.Equal(t, test.code, "", "%s: %v, want", test.line, err)
 			continue
 		}
-		if denial.Code() != test.code || denial.Rule != "access" || denial.Setting != "access" || denial.Error() != test.say || denial.Hint() != test.hint+" (access is set by file x)" {
+		if denial.Code() != test.code || denial.Rule != "access" || denial.Setting != "access" ||
+			denial.Error() != test.say || denial.Hint() != test.hint+" (access is set by file x)" {
 			t.Errorf("%s: got %v, hint %q", test.line, err, denial.Hint())
 		}
 	}
@@ -370,8 +378,9 @@ func TestConfined(t *testing.T) {
 			facts  policy.Facts
 			want   bool
 		}{
-			"none": {widest(), plain, false}, "hiding": {with(widest(), hiding), plain, test.hides}, "restricting": {with(widest(), restricting), plain, test.restricts},
-			"ignoring": {widest(), ignored, test.ignores}, "both": {with(widest(), restricting), ignored, test.ignoresRestricted},
+			"none": {widest(), plain, false}, "hiding": {with(widest(), hiding), plain, test.hides},
+			"restricting": {with(widest(), restricting), plain, test.restricts},
+			"ignoring":    {widest(), ignored, test.ignores}, "both": {with(widest(), restricting), ignored, test.ignoresRestricted},
 		} {
 			permit, err := c.policy.Decide(call, c.facts).Permit()
 			require.Equal(t, err, nil, "%s, %s", test.line, name)
@@ -384,7 +393,8 @@ func BenchmarkDecide(b *testing.B) {
 	rules, err := access.New(map[string]access.Level{"Hidden": access.None, "Read": access.Read, "Write": access.Write, "Work": access.Delete})
 	require.NoError(b, err)
 	p := with(widest(), rules)
-	for name, words := range map[string][]string{"read": {"path=Work/Projects/Plan.md"}, "append": {"path=Work/Projects/Plan.md", "content=x"}, "tags": {"counts"}} {
+	for name, words := range map[string][]string{"read": {"path=Work/Projects/Plan.md"},
+		"append": {"path=Work/Projects/Plan.md", "content=x"}, "tags": {"counts"}} {
 		b.Run(name, func(b *testing.B) {
 			call := require.Value(allowlist.ParseWords(name, words))(b)
 			b.ReportAllocs()

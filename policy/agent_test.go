@@ -125,7 +125,8 @@ func TestAgentsMayDoWhatAllThreeAllow(t *testing.T) {
 		{command: "files", wholeVault: true},
 		{command: "append", writes: true, needs: access.Write, params: allowlist.Params{"content": allowlist.Text("x")}},
 		{command: "create", writes: true, needs: access.Write, params: allowlist.Params{"content": allowlist.Text("x")}},
-		{command: "create", writes: true, destroys: true, needs: access.Delete, params: allowlist.Params{"content": allowlist.Text("x"), "overwrite": allowlist.Flag(true)}},
+		{command: "create", writes: true, destroys: true, needs: access.Delete,
+			params: allowlist.Params{"content": allowlist.Text("x"), "overwrite": allowlist.Flag(true)}},
 		{command: "delete", writes: true, destroys: true, needs: access.Delete},
 		{command: "history", needs: access.Read},
 		{command: "open", shows: true, needs: access.Read},
@@ -174,7 +175,8 @@ func TestAgentsMayDoWhatAllThreeAllow(t *testing.T) {
 						"%s, %s: listed %v", name, c.command, p.Lists(row, plain))
 				}
 				if got := verdictOf(p, call); got != want {
-					t.Errorf("%s, %s of %s: %s, want %s\nserver %+v\nvault %+v\nagent %+v", name, c.command, note, got, want, server[name], own[name], rights[name])
+					t.Errorf("%s, %s of %s: %s, want %s\nserver %+v\nvault %+v\nagent %+v", name, c.command, note, got,
+						want, server[name], own[name], rights[name])
 				}
 				assert.Equal(t, verdictOf(other, call), "deny", "%s in a vault that is not its own: %s of %s", name, c.command, note)
 				lowest := min(server[name].level(note), own[name].level(note), rights[name].level(note))

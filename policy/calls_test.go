@@ -62,7 +62,8 @@ func everyCall(t *testing.T) []allowlist.Call {
 			calls = append(calls, mustParse(t, c.Name, params))
 		}
 	}
-	for _, line := range []string{"task line=3 done", "tasks active", "base:create name=A open", "template:insert name=A", "create name=A overwrite", "create path=A.md open newtab"} {
+	for _, line := range []string{"task line=3 done", "tasks active", "base:create name=A open",
+		"template:insert name=A", "create name=A overwrite", "create path=A.md open newtab"} {
 		words := strings.Fields(line)
 		call := require.Value(allowlist.ParseWords(words[0], words[1:]))(t)
 		calls = append(calls, call)
@@ -78,8 +79,11 @@ func smallest(c allowlist.Command) allowlist.Params {
 		}
 	}
 	// Of these one parameter is needed, whichever.
-	if name := map[string]string{"create": "name", "attachment:write": "name", "folder:move": "files", "canvas:add": "text", "base:set-formula": "expr", "bookmark": "folder", "task": "line", "note:section": "lines", "note:insert": "lines", "note:set-section": "lines", "vault:replace": "new"}[c.Name]; name != "" {
-		params[name] = allowlist.Text(map[string]string{"name": "A", "folder": "F", "files": "F", "text": "A", "expr": "A", "line": "3", "lines": "3", "new": "A"}[name])
+	if name := map[string]string{"create": "name", "attachment:write": "name", "folder:move": "files",
+		"canvas:add": "text", "base:set-formula": "expr", "bookmark": "folder", "task": "line", "note:section": "lines",
+		"note:insert": "lines", "note:set-section": "lines", "vault:replace": "new"}[c.Name]; name != "" {
+		params[name] = allowlist.Text(map[string]string{"name": "A", "folder": "F", "files": "F", "text": "A",
+			"expr": "A", "line": "3", "lines": "3", "new": "A"}[name])
 	}
 	if c.Name == "task:reschedule" { // which task, and what of it
 		params["ref"], params["due"] = allowlist.Text("A/B.md:3"), allowlist.Text("2026-11-21")
@@ -169,7 +173,8 @@ func TestForgeriesDoNotCompile(t *testing.T) {
 func exported(t *testing.T) importer.Lookup {
 	t.Helper()
 	files := map[string]string{}
-	list := require.Value(exec.Command("go", "list", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}", "github.com/vaultwicket/vaultwicket/policy").Output())(t)
+	list := require.Value(exec.Command("go", "list", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}",
+		"github.com/vaultwicket/vaultwicket/policy").Output())(t)
 	for line := range strings.Lines(string(list)) {
 		path, file, _ := strings.Cut(strings.TrimSpace(line), " ")
 		files[path] = file

@@ -132,7 +132,8 @@ func TestASuspectedSessionAsksBeforeEveryChange(t *testing.T) {
 			permit, err := p.Decide(call, suspected).Permit()
 			approved, _ := p.Decide(call, suspected).Approved()
 			switch asks := code(before) == "" && call.Effect().Mutates(); {
-			case asks && (code(err) != policy.CodeUnconfirmed || permit.Valid() || !approved.Valid() || !strings.Contains(err.Error(), "the session has read suspected prompt injection (order)")):
+			case asks && (code(err) != policy.CodeUnconfirmed || permit.Valid() || !approved.Valid() ||
+				!strings.Contains(err.Error(), "the session has read suspected prompt injection (order)")):
 				t.Errorf("%v, %v: %v", confirm, call, err)
 			case !asks && code(err) != code(before):
 				t.Errorf("%v, %v: %v, before %v", confirm, call, err, before)
@@ -143,7 +144,8 @@ func TestASuspectedSessionAsksBeforeEveryChange(t *testing.T) {
 
 func TestJudgeIsComplete(t *testing.T) {
 	order := []string{"known", "restricted", "tier", "enabled", "mutations", "publish", "target", "access", "ui", "version", "confirm"}
-	policies := []policy.Policy{{}, widest(), {Ceiling: tiers.V1, MinVersion: tiers.DefaultMinimum}, {Ceiling: tiers.V3, Mutations: true, Confirm: policy.ConfirmDestructive, MinVersion: tiers.MinimumFloor}}
+	policies := []policy.Policy{{}, widest(), {Ceiling: tiers.V1, MinVersion: tiers.DefaultMinimum},
+		{Ceiling: tiers.V3, Mutations: true, Confirm: policy.ConfirmDestructive, MinVersion: tiers.MinimumFloor}}
 	for _, call := range append(everyCall(t), allowlist.Call{}) {
 		for _, p := range policies {
 			var names []string
@@ -180,20 +182,43 @@ func TestDenialsRead(t *testing.T) {
 		policy        func(*policy.Policy)
 		say, hint     string
 	}{
-		{"read path=A.md", "tier", func(p *policy.Policy) { p.Ceiling = tiers.V0 }, `command "read": requires tier v1 (current: v0)`, "the user can set tier to v1"},
-		{"daily:append content=x", "allow-mutations", func(p *policy.Policy) { p.Mutations = false }, `command "daily:append": changes are disabled (read-only mode)`, "the user can set allow-mutations to true"},
-		{"delete path=A.md", "allow-mutations", func(p *policy.Policy) { p.Mutations = false }, `command "delete": changes are disabled (read-only mode)`, "the user can set allow-mutations to true"},
-		{"publish:add path=A.md", "confirm", func(p *policy.Policy) { p.Confirm = 0 }, `command "publish:add": changes what is published; requires user approval`, "the user can change with the setting confirm which calls need approval"},
-		{"workspace:save name=A", "allow-mutations", func(p *policy.Policy) { p.Mutations = false }, `command "workspace:save": changes are disabled (read-only mode)`, "the user can set allow-mutations to true"},
-		{"web url=https://example.org", "allow-publish", func(p *policy.Policy) { p.Publish = false }, `command "web": can send text off this machine; publishing is disabled`, "the user can set allow-publish to true"},
-		{"read", "disable", func(p *policy.Policy) { p.Disable = []string{"read"} }, `command "read": disabled by the setting disable`, "the user can remove it from the setting disable"},
-		{"read", "enable-only", func(p *policy.Policy) { p.EnableOnly = []string{"file"} }, `command "read": not in the list of enabled commands`, "the user can add it to the setting enable-only"},
-		{"read", "enabled", func(p *policy.Policy) { p.Disabled = true }, `command "read": vaultwicket is disabled by the setting enabled`, "the user can set enabled to true and restart"},
-		{"read", "enable-only", func(p *policy.Policy) { p.EnableOnly = []string{} }, `command "read": not in the list of enabled commands`, "the user can add it to the setting enable-only"},
-		{"append content=x", "", func(*policy.Policy) {}, `command "append": requires a target; it would change the note that is open in the app`, "name the note with path= or file="},
-		{"open path=A.md", "allow-ui", func(p *policy.Policy) { p.UI = false }, `command "open": opens a view or moves the focus; disabled by allow-ui`, "the user can set allow-ui to true"},
-		{"read", "min-cli-version", func(p *policy.Policy) { p.MinVersion = tiers.Release(1, 12, 1) }, `command "read": min-cli-version is 1.12.1, want at least 1.12.2`, "the user can set min-cli-version to 1.12.7"},
-		{"eval", "", func(*policy.Policy) {}, `command "eval": runs code in or administers Obsidian; permanently disabled`, "the user can do this in the Obsidian app"},
+		{"read path=A.md", "tier", func(p *policy.Policy) { p.Ceiling = tiers.V0 },
+			`command "read": requires tier v1 (current: v0)`, "the user can set tier to v1"},
+		{"daily:append content=x", "allow-mutations", func(p *policy.Policy) { p.Mutations = false },
+			`command "daily:append": changes are disabled (read-only mode)`,
+			"the user can set allow-mutations to true"},
+		{"delete path=A.md", "allow-mutations", func(p *policy.Policy) { p.Mutations = false },
+			`command "delete": changes are disabled (read-only mode)`, "the user can set allow-mutations to true"},
+		{"publish:add path=A.md", "confirm", func(p *policy.Policy) { p.Confirm = 0 },
+			`command "publish:add": changes what is published; requires user approval`,
+			"the user can change with the setting confirm which calls need approval"},
+		{"workspace:save name=A", "allow-mutations", func(p *policy.Policy) { p.Mutations = false },
+			`command "workspace:save": changes are disabled (read-only mode)`,
+			"the user can set allow-mutations to true"},
+		{"web url=https://example.org", "allow-publish", func(p *policy.Policy) { p.Publish = false },
+			`command "web": can send text off this machine; publishing is disabled`,
+			"the user can set allow-publish to true"},
+		{"read", "disable", func(p *policy.Policy) { p.Disable = []string{"read"} },
+			`command "read": disabled by the setting disable`, "the user can remove it from the setting disable"},
+		{"read", "enable-only", func(p *policy.Policy) { p.EnableOnly = []string{"file"} },
+			`command "read": not in the list of enabled commands`, "the user can add it to the setting enable-only"},
+		{"read", "enabled", func(p *policy.Policy) { p.Disabled = true },
+			`command "read": vaultwicket is disabled by the setting enabled`,
+			"the user can set enabled to true and restart"},
+		{"read", "enable-only", func(p *policy.Policy) { p.EnableOnly = []string{} },
+			`command "read": not in the list of enabled commands`, "the user can add it to the setting enable-only"},
+		{"append content=x", "", func(*policy.Policy) {},
+			`command "append": requires a target; it would change the note that is open in the app`,
+			"name the note with path= or file="},
+		{"open path=A.md", "allow-ui", func(p *policy.Policy) { p.UI = false },
+			`command "open": opens a view or moves the focus; disabled by allow-ui`,
+			"the user can set allow-ui to true"},
+		{"read", "min-cli-version", func(p *policy.Policy) { p.MinVersion = tiers.Release(1, 12, 1) },
+			`command "read": min-cli-version is 1.12.1, want at least 1.12.2`,
+			"the user can set min-cli-version to 1.12.7"},
+		{"eval", "", func(*policy.Policy) {},
+			`command "eval": runs code in or administers Obsidian; permanently disabled`,
+			"the user can do this in the Obsidian app"},
 	}
 	for _, test := range tests {
 		words := strings.Fields(test.line)
@@ -220,15 +245,35 @@ func TestDenialsOfListingsRead(t *testing.T) {
 		say, hint string
 	}{
 		{"no tier", allowlist.Command{Name: "x", Effect: tiers.Reads}, func(*policy.Policy) {}, `command "x": requires tier none (current: v3)`, ""},
-		{"a tier without a name", allowlist.Command{Name: "x", Tier: 9, Effect: tiers.Reads}, func(*policy.Policy) {}, `command "x": requires tier tier(9) (current: v3)`, ""},
-		{"the highest tier", allowlist.Command{Name: "x", Tier: tiers.V3, Effect: tiers.Reads}, func(p *policy.Policy) { p.Ceiling = tiers.V2 }, `command "x": requires tier v3 (current: v2)`, "the user can set tier to v3 (tier is set by flag)"},
-		{"a setting at its default", allowlist.Command{Name: "x", Tier: tiers.V3, Effect: tiers.Reads}, func(p *policy.Policy) { p.Ceiling, p.Origins = tiers.V2, map[string]string{"tier": "default"} }, `command "x": requires tier v3 (current: v2)`, "the user can set tier to v3 (tier is not set)"},
-		{"a setting from the environment", allowlist.Command{Name: "x", Tier: tiers.V3, Effect: tiers.Reads}, func(p *policy.Policy) { p.Ceiling, p.Origins = tiers.V2, map[string]string{"tier": "VAULTWICKET_TIER"} }, `command "x": requires tier v3 (current: v2)`, "the user can set tier to v3 (tier is set by VAULTWICKET_TIER)"},
-		{"a restricted one", allowlist.Command{Name: "x", Tier: tiers.Restricted}, func(*policy.Policy) {}, `command "x": runs code in or administers Obsidian; permanently disabled`, "the user can do this in the Obsidian app"},
-		{"an unknown effect", allowlist.Command{Name: "x", Tier: tiers.V1}, func(p *policy.Policy) { p.Mutations = false }, `command "x": changes are disabled (read-only mode)`, "the user can set allow-mutations to true (allow-mutations is set by file x)"},
-		{"code", allowlist.Command{Name: "x", Tier: tiers.V1, Effect: tiers.Executes}, func(p *policy.Policy) { p.Mutations = false }, `command "x": changes are disabled (read-only mode)`, "the user can set allow-mutations to true (allow-mutations is set by file x)"},
-		{"an unknown effect that could be to publish", allowlist.Command{Name: "x", Tier: tiers.V1}, func(p *policy.Policy) { p.Publish = false }, `command "x": can send text off this machine; publishing is disabled`, "the user can set allow-publish to true"},
-		{"code, which could be to publish", allowlist.Command{Name: "x", Tier: tiers.V1, Effect: tiers.Executes}, func(p *policy.Policy) { p.Publish = false }, `command "x": can send text off this machine; publishing is disabled`, "the user can set allow-publish to true"},
+		{"a tier without a name", allowlist.Command{Name: "x", Tier: 9, Effect: tiers.Reads}, func(*policy.Policy) {},
+			`command "x": requires tier tier(9) (current: v3)`, ""},
+		{"the highest tier", allowlist.Command{Name: "x", Tier: tiers.V3, Effect: tiers.Reads},
+			func(p *policy.Policy) { p.Ceiling = tiers.V2 }, `command "x": requires tier v3 (current: v2)`,
+			"the user can set tier to v3 (tier is set by flag)"},
+		{"a setting at its default", allowlist.Command{Name: "x", Tier: tiers.V3, Effect: tiers.Reads},
+			func(p *policy.Policy) { p.Ceiling, p.Origins = tiers.V2, map[string]string{"tier": "default"} },
+			`command "x": requires tier v3 (current: v2)`, "the user can set tier to v3 (tier is not set)"},
+		{"a setting from the environment", allowlist.Command{Name: "x", Tier: tiers.V3, Effect: tiers.Reads},
+			func(p *policy.Policy) { p.Ceiling, p.Origins = tiers.V2, map[string]string{"tier": "VAULTWICKET_TIER"} },
+			`command "x": requires tier v3 (current: v2)`,
+			"the user can set tier to v3 (tier is set by VAULTWICKET_TIER)"},
+		{"a restricted one", allowlist.Command{Name: "x", Tier: tiers.Restricted}, func(*policy.Policy) {},
+			`command "x": runs code in or administers Obsidian; permanently disabled`,
+			"the user can do this in the Obsidian app"},
+		{"an unknown effect", allowlist.Command{Name: "x", Tier: tiers.V1},
+			func(p *policy.Policy) { p.Mutations = false }, `command "x": changes are disabled (read-only mode)`,
+			"the user can set allow-mutations to true (allow-mutations is set by file x)"},
+		{"code", allowlist.Command{Name: "x", Tier: tiers.V1, Effect: tiers.Executes},
+			func(p *policy.Policy) { p.Mutations = false }, `command "x": changes are disabled (read-only mode)`,
+			"the user can set allow-mutations to true (allow-mutations is set by file x)"},
+		{"an unknown effect that could be to publish", allowlist.Command{Name: "x", Tier: tiers.V1},
+			func(p *policy.Policy) { p.Publish = false },
+			`command "x": can send text off this machine; publishing is disabled`,
+			"the user can set allow-publish to true"},
+		{"code, which could be to publish", allowlist.Command{Name: "x", Tier: tiers.V1, Effect: tiers.Executes},
+			func(p *policy.Policy) { p.Publish = false },
+			`command "x": can send text off this machine; publishing is disabled`,
+			"the user can set allow-publish to true"},
 	} {
 		p := widest()
 		p.Origins = origins
@@ -269,7 +314,8 @@ pass suspicious: suspected prompt injection: ask`
 	assert.Equal(t, says("read path=A.md"), want)
 	p.Confirm, p.Mutations, p.MinVersion = policy.ConfirmDestructive, false, tiers.Release(1, 13, 0)
 	got := says("web url=https://example.org")
-	for _, line := range []string{"mutations are off", "pass publish: publishing is on\n", "1.13.0 or newer", "required for: deleting, overwriting, publishing"} {
+	for _, line := range []string{"mutations are off", "pass publish: publishing is on\n", "1.13.0 or newer",
+		"required for: deleting, overwriting, publishing"} {
 		assert.That(t, strings.Contains(got, line), "%q is not in\n%s", line, got)
 	}
 	p.Confirm = policy.ConfirmWrites
@@ -286,7 +332,8 @@ func TestVerdictsExplainWhatIsOff(t *testing.T) {
 			got = append(got, v.Why)
 		}
 	}
-	want := []string{"effect read, mutations are off", "publishing is off, and nothing leaves the machine", "opening notes and switching panes in the app is off"}
+	want := []string{"effect read, mutations are off", "publishing is off, and nothing leaves the machine",
+		"opening notes and switching panes in the app is off"}
 	assert.That(t, slices.Equal(got, want), "got %q", got)
 }
 
@@ -307,7 +354,8 @@ func TestMinVersion(t *testing.T) {
 }
 
 func TestConfirmHasNames(t *testing.T) {
-	for c, name := range map[policy.Confirm]string{policy.ConfirmWrites: "writes", policy.ConfirmDestructive: "destructive", policy.ConfirmNever: "never", 3: "confirm(3)", 255: "confirm(255)"} {
+	for c, name := range map[policy.Confirm]string{policy.ConfirmWrites: "writes",
+		policy.ConfirmDestructive: "destructive", policy.ConfirmNever: "never", 3: "confirm(3)", 255: "confirm(255)"} {
 		assert.That(t, c.String() == name, "%d is called %q", c, c)
 		got, err := policy.ParseConfirm(name)
 		if c > policy.ConfirmNever {

@@ -140,7 +140,8 @@ func differ(p, q Policy) (parts []string) {
 func drawFacts(r *rand.Rand) Facts {
 	reason := func() Reason { return one(r, Reason{}, None, Because("a"), Because("b")) }
 	f := Facts{
-		At: one(r, time.Time{}, time.Date(2027, 1, 1, 12, 0, 0, 0, time.UTC), time.Date(2027, 1, 3, 0, 0, 0, 0, time.UTC)), Halted: reason(), Scope: Scope(r.IntN(int(ScopeAll) + 2)),
+		At: one(r, time.Time{}, time.Date(2027, 1, 1, 12, 0, 0, 0, time.UTC),
+			time.Date(2027, 1, 3, 0, 0, 0, 0, time.UTC)), Halted: reason(), Scope: Scope(r.IntN(int(ScopeAll) + 2)),
 		Suspected: reason(), Carries: reason(), Narrowed: reason(), Ignores: reason(), Flowing: one(r, Flowing{}, NothingFlows),
 	}
 	if r.IntN(2) == 0 {
@@ -175,7 +176,8 @@ func TestMeetIsAMeet(t *testing.T) {
 		require.Equal(t, len(a.Meet(b).Stricter(b)), 0, "what met is widened by a part:\na %+v\nb %+v", a, b)
 		f, g, h := drawFacts(r), drawFacts(r), drawFacts(r)
 		for law, sides := range map[string][2]Facts{
-			"commutative": {f.Meet(g), g.Meet(f)}, "associative": {f.Meet(g).Meet(h), f.Meet(g.Meet(h))}, "idempotent": {f.Meet(f), f}, "below both": {f.Meet(g).Meet(f), f.Meet(g)},
+			"commutative": {f.Meet(g), g.Meet(f)}, "associative": {f.Meet(g).Meet(h), f.Meet(g.Meet(h))},
+			"idempotent": {f.Meet(f), f}, "below both": {f.Meet(g).Meet(f), f.Meet(g)},
 		} {
 			for _, row := range factRows {
 				require.That(t, row.same(sides[0], sides[1]), "%s is not %s:\n%+v\n%+v\n%+v", row.name, law, f, g, h)
@@ -197,8 +199,10 @@ func verdict(d Decision) int {
 }
 
 // drawnCalls are calls of all kinds of effects.
-var drawnCalls = sampleCalls("read path=a.md", "read path=Docs/a.md", "append path=a.md content=x", "append path=Docs/Deep/a.md content=x", "delete path=a.md", "files",
-	"create path=Docs/b.md content=x", "search query=x", "publish:add path=a.md", "web url=https://example.org", "open path=a.md", "daily:append content=x", "version", "move path=a.md to=Docs/")
+var drawnCalls = sampleCalls("read path=a.md", "read path=Docs/a.md", "append path=a.md content=x",
+	"append path=Docs/Deep/a.md content=x", "delete path=a.md", "files",
+	"create path=Docs/b.md content=x", "search query=x", "publish:add path=a.md", "web url=https://example.org",
+	"open path=a.md", "daily:append content=x", "version", "move path=a.md to=Docs/")
 
 func sampleCalls(lines ...string) (calls []allowlist.Call) {
 	for _, line := range lines {

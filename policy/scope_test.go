@@ -29,7 +29,8 @@ func TestAScopeOnlyNarrows(t *testing.T) {
 			err := p.Decide(call, scoped).Err()
 			var denial *policy.Denial
 			want := before == nil && (needs > scope || scope > policy.ScopeAll)
-			if got := errors.As(err, &denial) && denial.Code() == policy.CodeScope; got != want || got && denial.Scope != needs || !got && (err == nil) != (before == nil) {
+			if got := errors.As(err, &denial) && denial.Code() == policy.CodeScope; got != want ||
+				got && denial.Scope != needs || !got && (err == nil) != (before == nil) {
 				t.Errorf("%s with the scope %d: %v, before %v", call.Name(), scope, err, before)
 			}
 			if want {
@@ -58,8 +59,11 @@ func TestScopesMeet(t *testing.T) {
 		granted []string
 		want    policy.Scope
 	}{
-		{nil, policy.ScopeNone}, {[]string{"", "vault", "vault:", "VAULT:READ", "vault:read ", "vault:all", "read"}, policy.ScopeNone}, {[]string{"openid", "vault:read"}, policy.ScopeRead},
-		{[]string{"vault:write"}, policy.ScopeWrite}, {[]string{"vault:destructive", "vault:read"}, policy.ScopeDestructive}, {[]string{"vault:read", "vault:write"}, policy.ScopeWrite},
+		{nil, policy.ScopeNone}, {[]string{"", "vault", "vault:", "VAULT:READ", "vault:read ", "vault:all", "read"},
+			policy.ScopeNone}, {[]string{"openid", "vault:read"}, policy.ScopeRead},
+		{[]string{"vault:write"}, policy.ScopeWrite},
+		{[]string{"vault:destructive", "vault:read"}, policy.ScopeDestructive},
+		{[]string{"vault:read", "vault:write"}, policy.ScopeWrite},
 	} {
 		assert.Equal(t, policy.ParseScope(test.granted), test.want, "%q give", test.granted)
 	}

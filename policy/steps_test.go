@@ -257,7 +257,8 @@ func TestADecisionInAVaultIsTheSame(t *testing.T) {
 				t.Fatalf("%s: %v: %v, want %v", name, inVault, err, wantedErr)
 			}
 			for _, got := range []struct{ got, want policy.Grant }{{permit, wanted}, {decision.Preview(), want.Preview()}} {
-				if got.got.Call().String() != got.want.Call().String() || got.got.Access() != got.want.Access() || got.got.Confined() != got.want.Confined() || got.got.Guarded() != got.want.Guarded() {
+				if got.got.Call().String() != got.want.Call().String() || got.got.Access() != got.want.Access() ||
+					got.got.Confined() != got.want.Confined() || got.got.Guarded() != got.want.Guarded() {
 					t.Fatalf("%s: %v is granted as %+v", name, inVault, got.got)
 				}
 			}

@@ -28,7 +28,8 @@ func TestEveryRuleAboutTextsHasItsPlaces(t *testing.T) {
 	command := require.Value(allowlist.Describe("append"))(t)
 	call := mustParse(t, "append", allowlist.Params{"path": allowlist.Text("A.md"), "content": allowlist.Text("x")})
 	for i, rule := range on.TextRules() {
-		if rule.State != want[rule.Name] || rule.Shadow || rule.Exceptions != nil || rule.Origin != map[string]string{"secrets": "flag", "private": "default"}[rule.Name] {
+		if rule.State != want[rule.Name] || rule.Shadow || rule.Exceptions != nil ||
+			rule.Origin != map[string]string{"secrets": "flag", "private": "default"}[rule.Name] {
 			t.Errorf("%+v", rule)
 		}
 		p := on
@@ -44,7 +45,8 @@ func TestEveryRuleAboutTextsHasItsPlaces(t *testing.T) {
 		require.That(t, at >= 0, "%s: %+v", rule.Name, verdicts)
 		require.Equal(t, verdicts[at].Why, said, "%s", rule.Name)
 		assert.Equal(t, verdicts[at].Verdict, policy.Pass, "%s", rule.Name)
-		assert.That(t, !slices.ContainsFunc(off.Judge(call, plain), func(v policy.RuleVerdict) bool { return v.Rule == rule.Name }), "%s has a verdict and is off", rule.Name)
+		assert.That(t, !slices.ContainsFunc(off.Judge(call, plain),
+			func(v policy.RuleVerdict) bool { return v.Rule == rule.Name }), "%s has a verdict and is off", rule.Name)
 	}
 	// What a session has read, or a call adds, requires approval also without confirm.
 	for rule, known := range map[string]func(*policy.Facts){
@@ -52,7 +54,8 @@ func TestEveryRuleAboutTextsHasItsPlaces(t *testing.T) {
 		"remote-links": func(f *policy.Facts) { f.Carries = policy.Because("signs and addresses") },
 	} {
 		var denial *policy.Denial
-		if _, err := widest().Decide(call, knowing(known)).Permit(); !errors.As(err, &denial) || denial.Rule != rule || !denial.NeedsApproval() || !strings.Contains(denial.Reason, "signs and addresses") {
+		if _, err := widest().Decide(call, knowing(known)).Permit(); !errors.As(err, &denial) || denial.Rule != rule ||
+			!denial.NeedsApproval() || !strings.Contains(denial.Reason, "signs and addresses") {
 			t.Errorf("%s: %+v", rule, denial)
 		}
 	}
@@ -77,7 +80,8 @@ func TestEverySettingHasItsValue(t *testing.T) {
 	for _, name := range policy.SettingNames() {
 		got += fmt.Sprintf("%s=%v ", name, p.Setting(name))
 	}
-	assert.Equal(t, got, "tier=v3 disable=[delete] enable-only=[read files] allow-mutations=true allow-publish=false allow-ui=true confirm=never ask=terminal min-answer-time=1s max-grant=none secrets=strict suspicious=ask "+
-		"remote-links=ask shadow=[flow] private-property=[agent] private-tags=[private] exceptions=[secrets Docs # samples] min-cli-version=1.12.7 rate=0 rate-mutations=0 rate-mutations-hour=0 ")
+	assert.Equal(t, got,
+		"tier=v3 disable=[delete] enable-only=[read files] allow-mutations=true allow-publish=false allow-ui=true confirm=never ask=terminal min-answer-time=1s max-grant=none secrets=strict suspicious=ask "+
+			"remote-links=ask shadow=[flow] private-property=[agent] private-tags=[private] exceptions=[secrets Docs # samples] min-cli-version=1.12.7 rate=0 rate-mutations=0 rate-mutations-hour=0 ")
 	assert.That(t, p.Setting("access") == nil, "the access rules are a setting")
 }

@@ -122,7 +122,9 @@ var capabilities = []struct{ imported, importers, why string }{
 	{"github.com/go-jose/go-jose/v4", "gateway/oauth/token.go gateway/oauth/keys.go", "access tokens are checked in one place"},
 	{"github.com/go-webauthn/webauthn/webauthn", "gateway/oauth/passkeys.go gateway/oauth/server.go gateway/oauth/store.go", "the owner signs in in one place"},
 	{"github.com/go-oauth2/oauth2/v4", "gateway/oauth/server.go gateway/oauth/store.go", "access tokens are issued in one place"},
-	{"net/http", "internal/httpguard/ gateway/mcpserver/ gateway/mcpserver/transport/ gateway/oauth/ gateway/consent/notify.go cmd/internal/serving/ cmd/internal/bootstrap/remote.go gateway/ui/ gateway/telemetry/export.go gateway/telemetry/tracing.go internal/vault/ranking/embeddings.go internal/vault/ranking/embeddings_endpoint.go", "the network is used by servers over HTTP, for traces, for messages to the owner, and for vectors of texts by a server that the user has named only"},
+	{"net/http",
+		"internal/httpguard/ gateway/mcpserver/ gateway/mcpserver/transport/ gateway/oauth/ gateway/consent/notify.go cmd/internal/serving/ cmd/internal/bootstrap/remote.go gateway/ui/ gateway/telemetry/export.go gateway/telemetry/tracing.go internal/vault/ranking/embeddings.go internal/vault/ranking/embeddings_endpoint.go",
+		"the network is used by servers over HTTP, for traces, for messages to the owner, and for vectors of texts by a server that the user has named only"},
 	{"go.opentelemetry.io/otel/sdk/trace", "gateway/telemetry/tracing.go gateway/telemetry/export.go", "what a collector is told is written in one place"},
 	{"go.opentelemetry.io/otel/trace", "gateway/telemetry/tracing.go", "what a collector is told is written in one place"},
 }
@@ -306,8 +308,9 @@ var bareGoroutines = map[string]struct {
 	"internal/vault/handlers/find.go":              {1, "is made again by whoever needs it"},
 	"internal/vault/main.go":                       {1, "waits for the end of the gateway as long as the process lives"},
 	"internal/vault/worker.go":                     {5, "each request catches its panic itself, and the reader of requests ends the worker"},
-	"internal/vault/search/store.go":               {4, "an index for later calls, of which the call that needs it gets the error, and one that a cancelled call leaves behind"},
-	"internal/vault/search/watch.go":               {1, "hears of changes as long as the worker lives"},
+	"internal/vault/search/store.go": {4,
+		"an index for later calls, of which the call that needs it gets the error, and one that a cancelled call leaves behind"},
+	"internal/vault/search/watch.go": {1, "hears of changes as long as the worker lives"},
 }
 
 func TestEachBareGoroutineHasItsReason(t *testing.T) {
@@ -504,7 +507,8 @@ func TestEveryPackageHasOneComment(t *testing.T) {
 // noSubjects are names that do not say what a package is about: a verb, a form, or what any
 // package may be.
 var noSubjects = []string{
-	"command", "commands", "knowledge", "meaning", "moment", "order", "processors", "notes", "names", "clean", "pages", "observe", "document", "quote", "private",
+	"command", "commands", "knowledge", "meaning", "moment", "order", "processors", "notes", "names", "clean", "pages",
+	"observe", "document", "quote", "private",
 	"util", "common", "helper", "manager", "service", "core", "types",
 }
 

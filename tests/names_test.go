@@ -51,10 +51,15 @@ func TestOnlyTheTableKnowsCommands(t *testing.T) {
 func TestDecisionsByNamesAreFound(t *testing.T) {
 	names := commandNames{constants: map[string]string{"undoCommand": "undo"}}
 	for code, want := range map[string]string{
-		`call.Name() == "web"`: "web", `"search" != whole.Command`: "search", `command == undoCommand`: "undo", `q.name == "read"`: "read", `x == "daily:read"`: "daily:read",
-		`strings.HasPrefix(call.Name(), "template:")`: "template:", `strings.HasPrefix(q.name, "template")`: "template", `slices.Contains(args, "attachment:text")`: "attachment:text",
-		`[]string{"files", "search"}`: "files", `[...]string{"move", "rename", "copy"}`: "move", `map[string]bool{"files": true, "search": true}`: "files", `map[string][3]string{"files": {}, "batch": {}, "search": {}}`: "files",
-		`f == "file"`: "", `p.Name == "daily"`: "", `call.Name() == "x"`: "", `[]string{"file", "path"}`: "", `[]string{"file"}`: "", `gateway.Request{Command: "undo"}`: "",
+		`call.Name() == "web"`: "web", `"search" != whole.Command`: "search", `command == undoCommand`: "undo",
+		`q.name == "read"`: "read", `x == "daily:read"`: "daily:read",
+		`strings.HasPrefix(call.Name(), "template:")`: "template:", `strings.HasPrefix(q.name, "template")`: "template",
+		`slices.Contains(args, "attachment:text")`: "attachment:text",
+		`[]string{"files", "search"}`:              "files", `[...]string{"move", "rename", "copy"}`: "move",
+		`map[string]bool{"files": true, "search": true}`:               "files",
+		`map[string][3]string{"files": {}, "batch": {}, "search": {}}`: "files",
+		`f == "file"`: "", `p.Name == "daily"`: "", `call.Name() == "x"`: "", `[]string{"file", "path"}`: "",
+		`[]string{"file"}`: "", `gateway.Request{Command: "undo"}`: "",
 		`strings.HasPrefix(path, "daily")`: "", `allowlist.Parse("daily:read", nil)`: "", `map[string]string{"links": "file links", "path": "file path"}`: "",
 	} {
 		found := ""

@@ -79,7 +79,8 @@ func TestParseVersion(t *testing.T) {
 		assert.Equal(t, got.String(), text, "%q is read as %v", text, got)
 	}
 	for text, want := range map[string]string{
-		"2.0": "2.0.0", "v1.12.7": "1.12.7", "1.13.0-beta.1": "1.13.0-beta.1", "v1.13-rc.2": "1.13.0-rc.2", "1.12.7+build.5": "1.12.7", "1.12.7.0": "1.12.7", "1.12.7.1": "1.12.7.1",
+		"2.0": "2.0.0", "v1.12.7": "1.12.7", "1.13.0-beta.1": "1.13.0-beta.1", "v1.13-rc.2": "1.13.0-rc.2",
+		"1.12.7+build.5": "1.12.7", "1.12.7.0": "1.12.7", "1.12.7.1": "1.12.7.1",
 	} {
 		got, err := tiers.ParseVersion(text)
 		require.Equal(t, err, nil, "%q is read as %v", text, got)
@@ -89,7 +90,8 @@ func TestParseVersion(t *testing.T) {
 		assert.Equal(t, again, got, "%q is read as %v, %v, and %q as another version", want, again, err, text)
 	}
 	for _, bad := range []string{
-		"", "1", "v1", "1.12.7 ", " 1.12.7", "1.12.-7", "1.+2.7", "1.12.x", "1..7", "1.1_2.7", "1.12.7.1.5", "1.12.99999999999999999999", "1.12.7\n", "1.12.7 beta", "beta", "version 1.12.7",
+		"", "1", "v1", "1.12.7 ", " 1.12.7", "1.12.-7", "1.+2.7", "1.12.x", "1..7", "1.1_2.7", "1.12.7.1.5",
+		"1.12.99999999999999999999", "1.12.7\n", "1.12.7 beta", "beta", "version 1.12.7",
 	} {
 		got, err := tiers.ParseVersion(bad)
 		assert.That(t, err != nil, "%q is read as %v", bad, got)
@@ -100,8 +102,10 @@ func TestParseVersion(t *testing.T) {
 func TestVersionsAreOrdered(t *testing.T) {
 	version := func(text string) tiers.Version { return require.Value(tiers.ParseVersion(text))(t) }
 	order := []tiers.Version{
-		{}, tiers.Release(0, 99, 99), tiers.Release(1, 9, 9), tiers.Release(1, 12, 1), tiers.MinimumFloor, tiers.DefaultMinimum, version("1.12.7.1"), tiers.Release(1, 12, 10),
-		version("1.13.0-alpha"), version("1.13.0-beta.1"), version("1.13.0-beta.2"), version("1.13.0-beta.10"), version("v1.13.0-rc.1"), version("1.13"), version("2.0"), version("2.0.1-beta"),
+		{}, tiers.Release(0, 99, 99), tiers.Release(1, 9, 9), tiers.Release(1, 12, 1), tiers.MinimumFloor,
+		tiers.DefaultMinimum, version("1.12.7.1"), tiers.Release(1, 12, 10),
+		version("1.13.0-alpha"), version("1.13.0-beta.1"), version("1.13.0-beta.2"), version("1.13.0-beta.10"),
+		version("v1.13.0-rc.1"), version("1.13"), version("2.0"), version("2.0.1-beta"),
 	}
 	for i, a := range order {
 		for j, b := range order {

@@ -16,7 +16,8 @@ var sampleCompleter = completer{
 		if command != "run" && command != "config" {
 			return nil
 		}
-		return []terminal.Flag{{Name: "tier", Value: "VALUE", Usage: "highest tier"}, {Name: "timeout", Value: "VALUE", Usage: "time limit"}, {Name: "json", Usage: "print JSON"}}
+		return []terminal.Flag{{Name: "tier", Value: "VALUE", Usage: "highest tier"},
+			{Name: "timeout", Value: "VALUE", Usage: "time limit"}, {Name: "json", Usage: "print JSON"}}
 	},
 	Words: map[string][]string{"config": {"show", "check"}},
 	Choices: func(flag string) []string {

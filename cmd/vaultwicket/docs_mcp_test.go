@@ -53,7 +53,8 @@ type servedLists struct {
 func serverLists(t *testing.T, p policy.Policy, toolsets ...string) servedLists {
 	t.Helper()
 	methods := []string{"tools/list", "resources/list", "resources/templates/list", "prompts/list"}
-	requests := `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"docs","version":"1"}}}` + "\n"
+	requests := `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"docs","version":"1"}}}` +
+		"\n"
 	for i, method := range methods {
 		requests += fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"%s"}`+"\n", i+1, method)
 	}

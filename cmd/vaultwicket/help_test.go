@@ -39,7 +39,9 @@ func TestEverySubcommandHasHelpAndVersion(t *testing.T) {
 	for _, c := range subcommands() {
 		_, want, _ := printed("help", c.Name)
 		for _, flag := range []string{"-h", "--help"} {
-			if status, out, complaint := printed(c.Name, flag); status != terminal.ExitDone || out != want || complaint != "" || !strings.Contains(out, "\nExamples\n  # "+c.Examples[0].What+"\n  "+c.Examples[0].Line+"\n") {
+			if status, out, complaint := printed(c.Name, flag); status != terminal.ExitDone || out != want ||
+				complaint != "" || !strings.Contains(out,
+				"\nExamples\n  # "+c.Examples[0].What+"\n  "+c.Examples[0].Line+"\n") {
 				t.Errorf("%s %s: status %d\n%s\n%s", c.Name, flag, status, out, complaint)
 			}
 		}
@@ -109,7 +111,8 @@ func TestSettingsAreToldFromOtherFlags(t *testing.T) {
 
 func TestManualPages(t *testing.T) {
 	status, list, _ := printed("man", "--list")
-	if status != terminal.ExitDone || !strings.Contains(list, "vaultwicket.1\n") || !strings.Contains(list, "vaultwicket-dry-run.1\n") || !strings.Contains(list, "vaultwicket-settings.5\n") {
+	if status != terminal.ExitDone || !strings.Contains(list, "vaultwicket.1\n") ||
+		!strings.Contains(list, "vaultwicket-dry-run.1\n") || !strings.Contains(list, "vaultwicket-settings.5\n") {
 		t.Errorf("status %d\n%s", status, list)
 	}
 	folder := t.TempDir()
@@ -125,7 +128,8 @@ func TestManualPages(t *testing.T) {
 		assert.That(t, strings.Contains(settingsPage, "\n.It Ic "+name+"\n"), "the setting %q is missing", name)
 	}
 	for _, args := range [][]string{{"runn"}, {"run", "serve"}, {"--list", "run"}, {"--list", "--write", "x"}} {
-		if status, out, complaint := printed(append([]string{"man"}, args...)...); status != terminal.ExitInvalid || out != "" || !strings.Contains(complaint, "hint: ") {
+		if status, out, complaint := printed(append([]string{"man"}, args...)...); status != terminal.ExitInvalid ||
+			out != "" || !strings.Contains(complaint, "hint: ") {
 			t.Errorf("man %q: status %d, %s%s", args, status, out, complaint)
 		}
 	}
@@ -156,7 +160,8 @@ func TestHelpHasGroupsAndExamples(t *testing.T) {
 		assert.That(t, found > at, "the group %q is missing or not in its place", group)
 		at = found
 	}
-	for _, want := range []string{"\n  run         run a command through the gateway\n", "\nExamples\n  # let Claude Code read a folder of notes\n  vaultwicket install claude-code"} {
+	for _, want := range []string{"\n  run         run a command through the gateway\n",
+		"\nExamples\n  # let Claude Code read a folder of notes\n  vaultwicket install claude-code"} {
 		assert.That(t, strings.Contains(text, want), "%q is missing in\n%s", want, text)
 	}
 	assert.That(t, !strings.Contains(text, "\n  vault "), "a hidden command or an escape is in\n%s", text)
@@ -165,7 +170,8 @@ func TestHelpHasGroupsAndExamples(t *testing.T) {
 }
 
 func TestHelpOfACommand(t *testing.T) {
-	c := description{Name: "do", Usage: "[flags] THING", Summary: "do a thing", About: []string{"It does it once."}, Examples: []example{{"a thing", "vaultwicket do it"}}}
+	c := description{Name: "do", Usage: "[flags] THING", Summary: "do a thing", About: []string{"It does it once."},
+		Examples: []example{{"a thing", "vaultwicket do it"}}}
 	f := flagLists{
 		Own:      []terminal.Flag{{Name: "json", Usage: "print JSON"}, {Name: "limit", Value: "N", Usage: strings.Repeat("many words ", 12) + "end"}},
 		Settings: []terminal.Flag{{Name: "tier", Value: "VALUE", Usage: "highest tier"}, {Name: "max-sessions", Value: "VALUE", Usage: "of serve"}},
@@ -209,7 +215,8 @@ func TestServeExplainsItself(t *testing.T) {
 		"My notes; rm -r": "  vaultwicket run daily:read\n", // not for a shell
 	} {
 		text := serveText(plainHelp(), vault)
-		for _, want := range []string{want, "waits for messages of an MCP client", "vaultwicket install --list\n", "vaultwicket demo\n", "\nPress Ctrl-C to stop.\n"} {
+		for _, want := range []string{want, "waits for messages of an MCP client", "vaultwicket install --list\n",
+			"vaultwicket demo\n", "\nPress Ctrl-C to stop.\n"} {
 			assert.That(t, strings.Contains(text, want), "%q: %q is missing in\n%s", vault, want, text)
 		}
 	}

@@ -35,13 +35,15 @@ func TestPagesAreMdoc(t *testing.T) {
 func checkPage(t *testing.T, p manualPage, names []string) {
 	t.Helper()
 	lines := strings.Split(strings.TrimSuffix(p.Text, "\n"), "\n")
-	if want := []string{".Dd November 22, 2026", ".Dt " + strings.ToUpper(p.Name) + " " + strconv.Itoa(p.Section), ".Os", ".Sh NAME", ".Nm " + p.Name}; !slices.Equal(lines[:5], want) {
+	if want := []string{".Dd November 22, 2026", ".Dt " + strings.ToUpper(p.Name) + " " + strconv.Itoa(p.Section),
+		".Os", ".Sh NAME", ".Nm " + p.Name}; !slices.Equal(lines[:5], want) {
 		t.Errorf("%s begins with %q", p.File(), lines[:5])
 	}
 	section, open := -1, []string{}
 	for i, line := range lines {
 		isLiteral := slices.Contains(open, "Ed")
-		if !isLiteral && (len(line) > 80 || line == "") || strings.TrimRight(line, " ") != line || strings.ContainsFunc(line, func(r rune) bool { return r < ' ' || r > '~' }) {
+		if !isLiteral && (len(line) > 80 || line == "") || strings.TrimRight(line, " ") != line ||
+			strings.ContainsFunc(line, func(r rune) bool { return r < ' ' || r > '~' }) {
 			t.Errorf("%s, line %d: %q", p.File(), i+1, line)
 		}
 		macro, rest, _ := strings.Cut(strings.TrimPrefix(line, "."), " ")
@@ -97,17 +99,22 @@ func TestMandocHasNoComplaint(t *testing.T) {
 
 func TestPagesTellTheirFlagsAndSettings(t *testing.T) {
 	odd := commandPage(description{Name: "odd", Summary: "odd"}, flagLists{
-		Own: []terminal.Flag{{Name: "one", Value: "VALUE", Usage: `a \path "quoted", 'so' – with ~ and ^`}, {Name: "two", Usage: ".Sh at the start. A second sentence"}},
+		Own: []terminal.Flag{{Name: "one", Value: "VALUE", Usage: `a \path "quoted", 'so' – with ~ and ^`},
+			{Name: "two", Usage: ".Sh at the start. A second sentence"}},
 	})
-	if want := ".It Fl \\-one Ar VALUE\nA \\epath \\(dqquoted\\(dq, \\(aqso\\(aq \\[u2013] with \\(ti and \\(ha.\n.It Fl \\-two\n\\&.Sh at the start.\nA second sentence.\n"; !strings.Contains(odd.Text, want) {
+	if want := ".It Fl \\-one Ar VALUE\nA \\epath \\(dqquoted\\(dq, \\(aqso\\(aq \\[u2013] with \\(ti and \\(ha.\n.It Fl \\-two\n\\&.Sh at the start.\nA second sentence.\n"; !strings.Contains(odd.Text,
+		want) {
 		t.Errorf("%q is missing in\n%s", want, odd.Text)
 	}
 	for name, wants := range map[string][]string{
-		"run":                    {".Xr vaultwicket-settings 5 .", ".Nm vaultwicket\n.Cm run\n[flags] COMMAND [key=value | flag \\[u2026]]\n"},
-		"vaultwicket-run":        {".Nm vaultwicket-run\n"},
-		"vaultwicket-settings.5": {"Default: v0.\nVariable:\n.Ev VAULTWICKET_TIER .\n", ".It Ic vault\nVault name", ".It Ic r\nIt can be read, listed and found.\n", ".It Ic name\nWhat agents say.\n"},
-		"settings":               {"[profiles.careful]"},
-		"vaultwicket":            {".Ss Connect an agent\n", ".It Xr vaultwicket-serve 1\nServe MCP over stdio or HTTP.\n", ".It Li 3\nDenied by the policy.\n", ".Ev NO_COLOR"},
+		"run":             {".Xr vaultwicket-settings 5 .", ".Nm vaultwicket\n.Cm run\n[flags] COMMAND [key=value | flag \\[u2026]]\n"},
+		"vaultwicket-run": {".Nm vaultwicket-run\n"},
+		"vaultwicket-settings.5": {"Default: v0.\nVariable:\n.Ev VAULTWICKET_TIER .\n", ".It Ic vault\nVault name",
+			".It Ic r\nIt can be read, listed and found.\n", ".It Ic name\nWhat agents say.\n"},
+		"settings": {"[profiles.careful]"},
+		"vaultwicket": {".Ss Connect an agent\n",
+			".It Xr vaultwicket-serve 1\nServe MCP over stdio or HTTP.\n", ".It Li 3\nDenied by the policy.\n",
+			".Ev NO_COLOR"},
 	} {
 		page, found := manualPageNamed(name)
 		assert.That(t, found, "there is no page %q", name)

@@ -128,7 +128,9 @@ func TestTheLifelineIsOpenWhileThisProcessLives(t *testing.T) {
 		defer close(done)
 		_, _ = line.reader.Read(make([]byte, 1))
 	}()
-	child := Child{Path: "/bin/sh", Name: "sh", Args: []string{"-c", "test \"$VAULTWICKET_LIFELINE\" = 3 && test -e /dev/fd/3"}, Env: []string{"PATH=/bin"}, Embedded: true}
+	child := Child{Path: "/bin/sh", Name: "sh",
+		Args: []string{"-c", "test \"$VAULTWICKET_LIFELINE\" = 3 && test -e /dev/fd/3"}, Env: []string{"PATH=/bin"},
+		Embedded: true}
 	e := child.Run(t.Context())
 	assert.Equal(t, e.Kind, Exited, "a child has no lifeline: kind %d, exit %d", e.Kind, e.Exit)
 	assert.Equal(t, e.Exit, 0, "a child has no lifeline: kind %d, exit %d", e.Kind, e.Exit)

@@ -71,9 +71,12 @@ func TestLimitsOverTime(t *testing.T) {
 	}{
 		{"calls", Limits{Calls: 6}, anyCall, 6, 10 * time.Second, "rate limit reached: 6 calls a minute (setting rate)", "try again in 11s"},
 		{"one call", Limits{Calls: 1}, anyCall, 1, time.Minute, "rate limit reached: 1 calls a minute (setting rate)", "try again in 1m1s"},
-		{"changes", Limits{Mutations: 4}, oneChange, 4, 15 * time.Second, "rate limit reached: 4 changes a minute (setting rate-mutations)", "try again in 16s"},
-		{"changes of an hour", Limits{MutationsHour: 6}, oneChange, 6, 10 * time.Minute, "rate limit reached: 6 changes an hour (setting rate-mutations-hour)", "try again in 10m1s"},
-		{"changes, by the hour", Limits{Mutations: 3, MutationsHour: 2}, oneChange, 2, 30 * time.Minute, "rate limit reached: 2 changes an hour (setting rate-mutations-hour)", "try again in 30m1s"},
+		{"changes", Limits{Mutations: 4}, oneChange, 4, 15 * time.Second,
+			"rate limit reached: 4 changes a minute (setting rate-mutations)", "try again in 16s"},
+		{"changes of an hour", Limits{MutationsHour: 6}, oneChange, 6, 10 * time.Minute,
+			"rate limit reached: 6 changes an hour (setting rate-mutations-hour)", "try again in 10m1s"},
+		{"changes, by the hour", Limits{Mutations: 3, MutationsHour: 2}, oneChange, 2, 30 * time.Minute,
+			"rate limit reached: 2 changes an hour (setting rate-mutations-hour)", "try again in 30m1s"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			a := New("", test.limits, false, "", nil)

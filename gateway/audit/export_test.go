@@ -280,7 +280,9 @@ func (c inFile) lines() *received {
 func collectors(t *testing.T) map[string]collector {
 	return map[string]collector{
 		"otlp": &overHTTP{at: freeAddress(t)}, "tcp": &bySyslog{network: "tcp", at: freeAddress(t)},
-		"unix": &bySyslog{network: "unix", at: filepath.Join(t.TempDir(), "s")}, "datagrams": &byDatagrams{bySyslog: bySyslog{network: "unix", at: filepath.Join(t.TempDir(), "s")}}, "file": inFile{filepath.Join(t.TempDir(), "lines.jsonl")},
+		"unix":      &bySyslog{network: "unix", at: filepath.Join(t.TempDir(), "s")},
+		"datagrams": &byDatagrams{bySyslog: bySyslog{network: "unix", at: filepath.Join(t.TempDir(), "s")}},
+		"file":      inFile{filepath.Join(t.TempDir(), "lines.jsonl")},
 	}
 }
 
@@ -298,7 +300,8 @@ func write(t *testing.T, state string, from, to int) {
 
 func started(t *testing.T, state string, to ...string) *Exporter {
 	t.Helper()
-	return require.Value(StartExport(ExportConfig{State: state, To: to, Getenv: func(string) string { return "" }, Version: "1", Log: slog.New(slog.DiscardHandler)}))(t)
+	return require.Value(StartExport(ExportConfig{State: state, To: to, Getenv: func(string) string { return "" },
+		Version: "1", Log: slog.New(slog.DiscardHandler)}))(t)
 }
 
 // within waits until is is true.
@@ -555,7 +558,8 @@ func TestAddresses(t *testing.T) {
 	for address, ok := range map[string]bool{
 		"http://localhost:4318/v1/logs": true, "https://collector/otlp/logs": true, "syslog+tcp://host:514": true, "syslog+tls://[::1]:6514": true,
 		"syslog+unix:///dev/log": true, "file:///var/log/x.jsonl": true,
-		"http://localhost:4318": false, "http://user:secret@localhost/v1/logs": false, "syslog+tcp://host": false, "syslog+udp://host:514": false, "file://relative": false,
+		"http://localhost:4318": false, "http://user:secret@localhost/v1/logs": false, "syslog+tcp://host": false,
+		"syslog+udp://host:514": false, "file://relative": false,
 		"file:relative": false, "ftp://host/x": false, "": false, "syslog+tcp://host:514/x": false, "syslog+unix://host/x": false, "://": false,
 	} {
 		assert.Equal(t, (CheckTarget(address) == nil), ok, "%q", address)

@@ -238,7 +238,8 @@ func wantTyped(t *testing.T, err error) {
 	var unknown *Unknown
 	var ungranted *Ungranted
 	var answered *Answered
-	if err != nil && !errors.As(err, &unusable) && !errors.As(err, &answered) && !errors.As(err, &damaged) && !errors.As(err, &unknown) && !errors.As(err, &ungranted) {
+	if err != nil && !errors.As(err, &unusable) && !errors.As(err, &answered) && !errors.As(err, &damaged) &&
+		!errors.As(err, &unknown) && !errors.As(err, &ungranted) {
 		t.Errorf("%v has no type", err)
 	}
 }

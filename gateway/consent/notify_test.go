@@ -71,7 +71,9 @@ func TestEachWayTellsTheOwner(t *testing.T) {
 	hook, atHook := receive(t, ok)
 	file := filepath.Join(t.TempDir(), "told")
 	n, l := open(t, NotifyConfig{
-		Ntfy: topic + "/topic", NtfyTokenFile: secret(t, "tk_1\n"), Webhook: hook, WebhookSecretFile: secret(t, "whsec_"+base64.StdEncoding.EncodeToString([]byte("0123456789abcdef0123"))+"\n"),
+		Ntfy: topic + "/topic", NtfyTokenFile: secret(t, "tk_1\n"), Webhook: hook,
+		WebhookSecretFile: secret(t,
+			"whsec_"+base64.StdEncoding.EncodeToString([]byte("0123456789abcdef0123"))+"\n"),
 		Command: []string{"/bin/sh", "-c", `printf '%s|%s' "$1" "$HOME" > "$0"`, file},
 	})
 	asked := time.Now()
@@ -101,7 +103,8 @@ func TestEachWayTellsTheOwner(t *testing.T) {
 		Type string
 		Data OwnerMessage
 	}
-	if err := json.Unmarshal([]byte(told.body), &body); err != nil || has != signature(id, at, told.body) || body.Type != "approval.waiting" || body.Data != (OwnerMessage{text, link}) {
+	if err := json.Unmarshal([]byte(told.body), &body); err != nil || has != signature(id, at, told.body) ||
+		body.Type != "approval.waiting" || body.Data != (OwnerMessage{text, link}) {
 		t.Errorf("the webhook got %+v, %v", told, err)
 	}
 	n.Close()

@@ -20,7 +20,8 @@ func TestQuotedShowsBothEnds(t *testing.T) {
 	}
 	for _, fill := range []string{"x", "字", "\x00", "\U000e0041", `"`} {
 		got := quoted("first/" + strings.Repeat(fill, 5000) + "/last.md")
-		if len(got) > maxShownName+10 || !strings.HasPrefix(got, `"first/`) || !strings.HasSuffix(got, `/last.md"`) || strings.ContainsAny(strings.ReplaceAll(got[1:len(got)-1], `\"`, ""), "\n\"") {
+		if len(got) > maxShownName+10 || !strings.HasPrefix(got, `"first/`) || !strings.HasSuffix(got, `/last.md"`) ||
+			strings.ContainsAny(strings.ReplaceAll(got[1:len(got)-1], `\"`, ""), "\n\"") {
 			t.Errorf("a long one is shown as %s", got)
 		}
 	}
@@ -57,12 +58,16 @@ func TestToldIsPlainAndShort(t *testing.T) {
 		want                  string
 	}{
 		{"1-a", "Cursor", "Work", []PlannedFile{gone}, "A client that calls itself “Cursor” asks to delete 1 note in Work"},
-		{"nightly/1-a", "Cursor", "Work", []PlannedFile{gone, moved, moved, changed, made}, "The agent nightly asks to delete 1 note, move 2 notes, change 1 note and create 1 note in Work"},
+		{"nightly/1-a", "Cursor", "Work", []PlannedFile{gone, moved, moved, changed, made},
+			"The agent nightly asks to delete 1 note, move 2 notes, change 1 note and create 1 note in Work"},
 		{"1-a", "", "", nil, "A client that gives no name asks to run delete in the vault of the app"},
-		{"1-a", "-rf --x=<b>evil.example/\n\x1b[0m", "My \"vault\"", []PlannedFile{changed, {Path: "x.canvas", After: "2"}}, "A client that calls itself “rf --x b evil example 0m” asks to change 1 file and create 1 file in My vault"},
+		{"1-a", "-rf --x=<b>evil.example/\n\x1b[0m", "My \"vault\"",
+			[]PlannedFile{changed, {Path: "x.canvas", After: "2"}},
+			"A client that calls itself “rf --x b evil example 0m” asks to change 1 file and create 1 file in My vault"},
 		{"1-a", strings.Repeat("字", 500), "V", []PlannedFile{gone}, "A client that calls itself “" + strings.Repeat("字", 20) + "…” asks to delete 1 note in V"},
 		{"1-a", "Your terminal", "V", []PlannedFile{gone}, "A client that calls itself “Your terminal” asks to delete 1 note in V"},
-		{"1-a", "x” asks to read. Your terminal", "V", []PlannedFile{gone}, "A client that calls itself “x asks to read Your terminal” asks to delete 1 note in V"},
+		{"1-a", "x” asks to read. Your terminal", "V", []PlannedFile{gone},
+			"A client that calls itself “x asks to read Your terminal” asks to delete 1 note in V"},
 	} {
 		q := Question{Vault: test.vault, Does: Does("delete", test.files, Rest{})}
 		assert.Equal(t, q.told(Requester{Caller: test.caller, Client: test.client}), test.want, "told")
@@ -71,7 +76,8 @@ func TestToldIsPlainAndShort(t *testing.T) {
 
 // The first line of a question about a folder says which one, and where it goes.
 func TestTheFirstLineNamesFolders(t *testing.T) {
-	moved := []PlannedFile{{Path: "Archive/a.md", From: "Projects/a.md", Before: "1", After: "1"}, {Path: "Archive/b.md", From: "Projects/b.md", Before: "1", After: "1"}}
+	moved := []PlannedFile{{Path: "Archive/a.md", From: "Projects/a.md", Before: "1", After: "1"},
+		{Path: "Archive/b.md", From: "Projects/b.md", Before: "1", After: "1"}}
 	gone := []PlannedFile{{Path: "Projects/a.md", Before: "1"}, {Path: "Projects/b.md", Before: "1"}}
 	for _, test := range []struct {
 		words []string
@@ -104,7 +110,9 @@ func TestADecisionIsInTheAuditLog(t *testing.T) {
 		}
 		lines := 0
 		for line, err := range audit.Lines(t.Context(), state, audit.Filter{}) {
-			if err != nil || line.Kind != want.Kind || line.Decision != want.Decision || line.By != want.By || line.Client != want.Client || line.Command != want.Command || line.Vault != want.Vault || line.Session != want.Session {
+			if err != nil || line.Kind != want.Kind || line.Decision != want.Decision || line.By != want.By ||
+				line.Client != want.Client || line.Command != want.Command || line.Vault != want.Vault ||
+				line.Session != want.Session {
 				t.Errorf("line %+v, %v", line, err)
 			}
 			lines++

@@ -348,7 +348,9 @@ func TestAQuestionAboutTheSameCallTakesThePlace(t *testing.T) {
 	var unknown *Unknown
 	_, err := d.Approve(old.Code)
 	assert.That(t, errors.As(err, &unknown), "the first one: %v", err)
-	for name, change := range map[string]func(*StoredQuestion){"another vault": func(q *StoredQuestion) { q.Vault = "Home" }, "no call": func(q *StoredQuestion) { q.Call = Digest{} }, "another call": func(q *StoredQuestion) { q.Call = Digest{8} }} {
+	for name, change := range map[string]func(*StoredQuestion){"another vault": func(q *StoredQuestion) { q.Vault = "Home" },
+		"no call":      func(q *StoredQuestion) { q.Call = Digest{} },
+		"another call": func(q *StoredQuestion) { q.Call = Digest{8} }} {
 		other := about(3)
 		other.Call = Digest{9}
 		change(&other)
@@ -379,7 +381,8 @@ func TestANoIsForTheCall(t *testing.T) {
 	require.Value(d.Deny(code))(t)
 	c.pass(defaultLife - time.Second)
 	assert.That(t, denied(q.Vault, q.Call, q.Session), "denied, and not known")
-	for i, got := range []bool{denied("other", q.Call, q.Session), denied(q.Vault, Digest{8}, q.Session), denied(q.Vault, Digest{}, q.Session), denied(q.Vault, q.Call, "other")} {
+	for i, got := range []bool{denied("other", q.Call, q.Session), denied(q.Vault, Digest{8}, q.Session),
+		denied(q.Vault, Digest{}, q.Session), denied(q.Vault, q.Call, "other")} {
 		assert.That(t, !got, "another one, %d, is denied", i)
 	}
 	if _, damaged := listed(t, d); len(damaged) > 0 {

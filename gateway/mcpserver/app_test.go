@@ -63,8 +63,10 @@ func TestOtherClientsSeeNothingOfTheApp(t *testing.T) {
 			return list + regexp.MustCompile(`durationMs[\\":]+\d+|expires[\\":]+[^\\",}]+`).ReplaceAllString(string(b.Next().Result), "")
 		}
 		for _, can := range []string{
-			`{}`, `{"extensions":{}}`, `{"extensions":{"io.modelcontextprotocol/ui":{}}}`, `{"extensions":{"io.modelcontextprotocol/ui":{"mimeTypes":["text/html"]}}}`,
-			`{"extensions":{"io.modelcontextprotocol/ui":{"mimeTypes":"text/html;profile=mcp-app"}}}`, `{"extensions":{"io.modelcontextprotocol/ui":["text/html;profile=mcp-app"]}}`,
+			`{}`, `{"extensions":{}}`, `{"extensions":{"io.modelcontextprotocol/ui":{}}}`,
+			`{"extensions":{"io.modelcontextprotocol/ui":{"mimeTypes":["text/html"]}}}`,
+			`{"extensions":{"io.modelcontextprotocol/ui":{"mimeTypes":"text/html;profile=mcp-app"}}}`,
+			`{"extensions":{"io.modelcontextprotocol/ui":["text/html;profile=mcp-app"]}}`,
 			`{"experimental":{"io.modelcontextprotocol/ui":{"mimeTypes":["text/html;profile=mcp-app"]}}}`,
 		} {
 			with, without := answers(can, withApp), answers(can)
@@ -102,8 +104,9 @@ func TestTheAppShowsAQuestionAndApprovesNothing(t *testing.T) {
 		}
 		ref := waiting[len(waiting)-1].Ref
 		for what, attack := range map[string]string{
-			"an answer to a form": `,"inputResponses":{"confirm":{"action":"accept","content":{}}}`, "a forged state": `,"inputResponses":{"confirm":{"action":"accept"}},"requestState":"` + ref + `"`,
-			"the name as state": `,"requestState":"` + ref + `"`, "an approval in _meta": "", "a made-up argument": "",
+			"an answer to a form": `,"inputResponses":{"confirm":{"action":"accept","content":{}}}`,
+			"a forged state":      `,"inputResponses":{"confirm":{"action":"accept"}},"requestState":"` + ref + `"`,
+			"the name as state":   `,"requestState":"` + ref + `"`, "an approval in _meta": "", "a made-up argument": "",
 		} {
 			arguments := removalOf("linked")
 			switch what {
@@ -117,7 +120,9 @@ func TestTheAppShowsAQuestionAndApprovesNothing(t *testing.T) {
 			_, got := b.viewOf(arguments, attack)
 			assert.That(t, got.Code == "unconfirmed" || got.Code == "bad_request", "%s, %s: %+v", e, what, got)
 		}
-		for _, uri := range []string{"ui://vaultwicket/approve", "ui://vaultwicket/difference?ref=" + ref, "ui://vaultwicket/difference/" + ref, "ui://vaultwicket/../question/" + ref, "UI://vaultwicket/difference"} {
+		for _, uri := range []string{"ui://vaultwicket/approve", "ui://vaultwicket/difference?ref=" + ref,
+			"ui://vaultwicket/difference/" + ref, "ui://vaultwicket/../question/" + ref,
+			"UI://vaultwicket/difference"} {
 			assert.Contains(t, b.request("resources/read", `"uri":"`+uri+`"`), "not found", "%s, %s", e, uri)
 		}
 		for _, tool := range []string{"ui/approve", "approve", "obsidianApprove"} {

@@ -51,7 +51,9 @@ func TestALinkOpensTheQuestionOnThePage(t *testing.T) {
 		b.openPage()
 		q := b.ask(removal)
 		waiting := b.pending()
-		if len(waiting) != 1 || q.link != "http://127.0.0.1:8766/question/"+waiting[0].Ref || !strings.HasPrefix(q.message, `Delete "a.md" (vault "Work")`+"\n") || strings.Contains(q.link, "a.md") || strings.Contains(q.link, strings.ReplaceAll(waiting[0].Code, "-", "")) {
+		if len(waiting) != 1 || q.link != "http://127.0.0.1:8766/question/"+waiting[0].Ref ||
+			!strings.HasPrefix(q.message, `Delete "a.md" (vault "Work")`+"\n") || strings.Contains(q.link, "a.md") ||
+			strings.Contains(q.link, strings.ReplaceAll(waiting[0].Code, "-", "")) {
 			t.Fatalf("%s: %q leads to %s; %+v waits", e, q.message, q.link, waiting)
 		}
 		id := b.reply(q, `{"action":"accept"}`)

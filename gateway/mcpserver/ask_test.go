@@ -97,7 +97,8 @@ esac
 	getenv := func(name string) string { return map[string]string{"XDG_STATE_HOME": state}[name] }
 	b.state = ownerfiles.StateFolder(getenv, "")
 	b.approvals = consent.OpenStore(consent.Folder(b.state), nil)
-	open := policy.Policy{Ceiling: tiers.V2, Mutations: true, Confirm: policy.ConfirmWrites, Asking: as.ask, MinAnswer: as.least, MinVersion: tiers.DefaultMinimum}
+	open := policy.Policy{Ceiling: tiers.V2, Mutations: true, Confirm: policy.ConfirmWrites, Asking: as.ask,
+		MinAnswer: as.least, MinVersion: tiers.DefaultMinimum}
 	gw := gateway.New(gateway.Config{
 		Vaults:  []gateway.Served{{Vault: gateway.Vault{Name: "Work"}, Policy: open}, {Vault: gateway.Vault{Name: "Home"}, Policy: open}},
 		Runner:  exec.New(exec.Config{CLI: app, Self: "/nowhere/vaultwicket"}),
@@ -124,7 +125,8 @@ func (b *booth) tool(name, arguments, more string) (id int) {
 	b.ids++
 	params := fmt.Sprintf(`"name":%q,"arguments":%s%s`, name, arguments, more)
 	if b.era == modernEra {
-		params += "," + strings.NewReplacer(`clientCapabilities":{}`, `clientCapabilities":`+b.can, `"name":"c"`, fmt.Sprintf(`"name":%q`, b.client)).Replace(talk.ModernMeta)
+		params += "," + strings.NewReplacer(`clientCapabilities":{}`, `clientCapabilities":`+b.can, `"name":"c"`,
+			fmt.Sprintf(`"name":%q`, b.client)).Replace(talk.ModernMeta)
 	}
 	b.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{%s}}`, b.ids, params))
 	return b.ids
@@ -172,7 +174,8 @@ func (b *booth) asked(tool, arguments string, id int) question {
 	q.id, q.message = m.ID, params["message"].(string)
 	if params["mode"] == "url" {
 		q.link = params["url"].(string)
-		if id, has := params["elicitationId"]; has != (b.era == legacyEra) || has && !strings.HasSuffix(q.link, "/"+id.(string)) || params["requestedSchema"] != nil {
+		if id, has := params["elicitationId"]; has != (b.era == legacyEra) ||
+			has && !strings.HasSuffix(q.link, "/"+id.(string)) || params["requestedSchema"] != nil {
 			b.T.Errorf("%s: asked %v", b.era, params)
 		}
 		return q
@@ -373,7 +376,8 @@ func TestSeventyCallsAreOneDialog(t *testing.T) {
 	id, _, _ := strings.Cut(rowsOfList[len(rowsOfList)-1], "\t")
 	got := b.result(b.tool("obsidianCli", fmt.Sprintf(`{"command":"approvals","params":{"withdraw":%q}}`, id), ""))
 	assert.Equal(t, got.stdout, "Withdrawn: "+id+"\tdelete\tWork\n", "withdrawn: %+v", got)
-	assert.Equal(t, b.result(b.tool("obsidianCli", fmt.Sprintf(`{"command":"approvals","params":{"withdraw":%q}}`, id), "")).Code, "not_found", "withdrawn twice")
+	assert.Equal(t, b.result(b.tool("obsidianCli", fmt.Sprintf(`{"command":"approvals","params":{"withdraw":%q}}`, id),
+		"")).Code, "not_found", "withdrawn twice")
 	b.runs("the one that was asked about", b.answer(q, accepted), removed)
 	b.result(b.tool("obsidianCli", `{"command":"approvals","params":{"withdraw":"all"}}`, ""))
 	assert.Equal(t, b.result(b.tool("obsidianCli", `{"command":"approvals"}`, "")).stdout, "No call of yours waits for approval.\n", "all withdrawn")
@@ -735,7 +739,8 @@ func TestAStateExpires(t *testing.T) {
 	var passed atomic.Int64
 	begun := time.Now()
 	clock := func() time.Time { return begun.Add(time.Duration(passed.Load())) }
-	for what, wait := range map[string][]time.Duration{"at its end": {consent.Life}, "long after": {consent.Life + time.Hour}, "the clock was put back": {consent.Life, 0}} {
+	for what, wait := range map[string][]time.Duration{"at its end": {consent.Life},
+		"long after": {consent.Life + time.Hour}, "the clock was put back": {consent.Life, 0}} {
 		passed.Store(0)
 		b := openBooth(t, modernEra, formsOnly, func(h *handler) { h.sealers.now = clock })
 		q := b.ask(removal)
@@ -810,11 +815,13 @@ func TestABatchIsOneQuestion(t *testing.T) {
 func TestAClientIsAskedInAVersionThatItTakes(t *testing.T) {
 	for client, isTold := range map[string]bool{"copilot-cli": false, "claude-code": false, "codex-mcp-client": true, "somebody": true} {
 		b := boothAs{client, policy.AskClient, policy.NoMinAnswer}.open(t, modernEra, formsOnly)
-		meta := strings.NewReplacer(`clientCapabilities":{}`, `clientCapabilities":`+b.can, `"name":"c"`, fmt.Sprintf(`"name":%q`, client)).Replace(talk.ModernMeta)
+		meta := strings.NewReplacer(`clientCapabilities":{}`, `clientCapabilities":`+b.can, `"name":"c"`,
+			fmt.Sprintf(`"name":%q`, client)).Replace(talk.ModernMeta)
 		b.Send(`{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{` + meta + `}}`)
 		var told struct{ SupportedVersions []string }
 		require.NoError(t, json.Unmarshal(b.Next().Result, &told))
-		assert.Equal(t, slices.ContainsFunc(told.SupportedVersions, mcp.IsModernProtocol), isTold, "%s: a version without requests of the server is among %v", client, told.SupportedVersions)
+		assert.Equal(t, slices.ContainsFunc(told.SupportedVersions, mcp.IsModernProtocol), isTold,
+			"%s: a version without requests of the server is among %v", client, told.SupportedVersions)
 		assert.Equal(t, slices.Contains(told.SupportedVersions, "2025-11-25"), true, "%s: the version before it is among %v", client, told.SupportedVersions)
 	}
 }

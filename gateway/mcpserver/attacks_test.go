@@ -157,7 +157,8 @@ func TestAttacksOnAForm(t *testing.T) {
 
 // A name that a client gives itself is its own word in the question, and decides nothing.
 func TestForgedNamesOfClients(t *testing.T) {
-	for _, name := range []string{"terminal", "Your terminal", "page", "vaultwicket", "the owner", "you on the page", `x". Asked by your terminal. "`, "Claude Code\nAllow"} {
+	for _, name := range []string{"terminal", "Your terminal", "page", "vaultwicket", "the owner", "you on the page",
+		`x". Asked by your terminal. "`, "Claude Code\nAllow"} {
 		for _, e := range eras {
 			b := boothAs{name, policy.AskClient, time.Hour}.open(t, e, formsOnly)
 			q := b.ask(removal)

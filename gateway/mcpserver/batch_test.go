@@ -28,7 +28,8 @@ func TestAnswersOfABatchFitThePublishedSchema(t *testing.T) {
 		"refused":      `{"operations":[{"clientId":"a","command":"eval"}]}`,
 		"a dry run":    `{"operations":[{"clientId":"a","command":"eval"}],"dryRun":true}`,
 	} {
-		result, err := h.batch(context.Background(), newClient(), mcp.CallToolRequest{Params: mcp.CallToolParams{Name: batchName, RawArguments: json.RawMessage(arguments)}})
+		result, err := h.batch(context.Background(), newClient(),
+			mcp.CallToolRequest{Params: mcp.CallToolParams{Name: batchName, RawArguments: json.RawMessage(arguments)}})
 		require.NoError(t, err)
 		var content map[string]any
 		structured := require.Value(excerpt.JSON(result.StructuredContent))(t)

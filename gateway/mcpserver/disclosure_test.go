@@ -118,7 +118,8 @@ func secretive(t *testing.T) *gateway.Gateway {
 	require.NoError(t, os.MkdirAll(filepath.Join(vault, hiddenFolder), 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(vault, hiddenFolder, hiddenFolder+".md"), []byte("# "+hiddenFolder+"\n"), 0o600))
 	rules := require.Value(access.New(map[string]access.Level{"/": access.Write, hiddenFolder: access.None, hiddenFolder + "/Open": access.Read}))(t)
-	p := policy.Policy{Ceiling: tiers.V2, Mutations: true, UI: true, Access: rules, MinVersion: tiers.DefaultMinimum, Origins: map[string]string{"access": "vault Notes in config.toml"}}
+	p := policy.Policy{Ceiling: tiers.V2, Mutations: true, UI: true, Access: rules, MinVersion: tiers.DefaultMinimum,
+		Origins: map[string]string{"access": "vault Notes in config.toml"}}
 	return gateway.New(gateway.Config{Policy: p, Vault: gateway.Vault{Name: "Notes", Folder: vault},
 		Runner: exec.New(exec.Config{CLI: filepath.Join(t.TempDir(), "obsidian"), Self: filepath.Join(t.TempDir(), "vaultwicket")})})
 }
@@ -141,7 +142,9 @@ func TestHiddenNamesAreNowhere(t *testing.T) {
 		all.WriteString(d.prompt(name, `{}`))
 		for _, argument := range []string{"date", "days", "heading", "count", "min-age", "vault", "path", "folder"} {
 			for _, typed := range []string{"", "Z", "Zig", hiddenFolder[:8]} {
-				all.Write(d.ask("completion/complete", `"ref":{"type":"ref/prompt","name":"`+name+`"},"argument":{"name":"`+argument+`","value":"`+typed+`"}`).Result)
+				all.Write(d.ask("completion/complete",
+					`"ref":{"type":"ref/prompt","name":"`+name+`"},"argument":{"name":"`+argument+`","value":"`+typed+
+						`"}`).Result)
 			}
 		}
 	}

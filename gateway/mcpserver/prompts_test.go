@@ -39,7 +39,8 @@ func callsIn(t *testing.T, text string) []toolCall {
 // TestPromptsNameOnlyCallsThatAreOpen: over many policies, each call in each
 // prompt parses and is let through, and what is closed is left out.
 func TestPromptsNameOnlyCallsThatAreOpen(t *testing.T) {
-	samples := []string{`{}`, `{"date":"today","days":"3","heading":"Log"}`, `{"date":"2024-02-29","days":"31"}`, `{"date":"yesterday"}`, `{"count":"10","min-age":"30"}`, `{"date":"0001-01-01","days":"31"}`,
+	samples := []string{`{}`, `{"date":"today","days":"3","heading":"Log"}`, `{"date":"2024-02-29","days":"31"}`,
+		`{"date":"yesterday"}`, `{"count":"10","min-age":"30"}`, `{"date":"0001-01-01","days":"31"}`,
 		`{"folder":"In/Box","count":"5"}`, `{"topic":"garden \"shed\"","days":"90"}`, `{"days":"366"}`}
 	seen := 0
 	for tier := tiers.None; tier <= tiers.V3; tier++ {
@@ -81,23 +82,40 @@ func TestPromptsMakeTheseCalls(t *testing.T) {
 		policy          policy.Policy
 		want            []string // in the text, in this order
 	}{
-		{"morning-review", `{}`, all, []string{`1. Daily note of the day: {"command":"daily:read"}`, `2. Daily note before it: {"command":"daily:read","params":{"offset":-1}}`,
-			`3. Open tasks of today's note: {"command":"tasks","params":{"daily":true,"todo":true}}`, `4. Recently changed notes: {"command":"recent","params":{"limit":20,"since":"2026-11-20"}}`, "Change nothing."}},
-		{"morning-review", `{"date":"yesterday","days":"2"}`, all, []string{`{"offset":-1}`, `{"from":"2026-11-18","to":"2026-11-19"}`, `"since":"2026-11-18"`}},
+		{"morning-review", `{}`, all,
+			[]string{`1. Daily note of the day: {"command":"daily:read"}`,
+				`2. Daily note before it: {"command":"daily:read","params":{"offset":-1}}`,
+				`3. Open tasks of today's note: {"command":"tasks","params":{"daily":true,"todo":true}}`,
+				`4. Recently changed notes: {"command":"recent","params":{"limit":20,"since":"2026-11-20"}}`,
+				"Change nothing."}},
+		{"morning-review", `{"date":"yesterday","days":"2"}`, all,
+			[]string{`{"offset":-1}`, `{"from":"2026-11-18","to":"2026-11-19"}`, `"since":"2026-11-18"`}},
 		{"morning-review", `{"date":"2026-03-01"}`, readOnly, []string{`1. Daily note of the day: {"command":"daily:read","params":{"date":"2026-03-01"}}`,
 			`2. Daily note before it: {"command":"daily:read","params":{"date":"2026-02-28"}}`, "Then tell me"}},
 		{"evening-journal", `{"heading":"Log"}`, all, []string{`{"command":"daily:read"}`, `{"daily":true}`, `"since":"2026-11-21"`, "Only if I agree",
 			`{"command":"daily:append","params":{"content":"THE ENTRY","heading":"Log"}}`}},
 		{"evening-journal", `{"heading":""}`, readOnly, []string{`{"command":"daily:read"}`, "Show it to me. You cannot write it into my vault"}},
-		{"weekly-rollup", `{}`, all, []string{"from 2026-11-15 to 2026-11-21", `{"from":"2026-11-15","to":"2026-11-21"}`, `"limit":50`, `{"todo":true,"total":true}`, "[[2026-11-21]]", `{"content":"THE SUMMARY"}`}},
+		{"weekly-rollup", `{}`, all,
+			[]string{"from 2026-11-15 to 2026-11-21", `{"from":"2026-11-15","to":"2026-11-21"}`, `"limit":50`,
+				`{"todo":true,"total":true}`, "[[2026-11-21]]", `{"content":"THE SUMMARY"}`}},
 		{"weekly-rollup", `{"days":"1","date":"2026-11-01"}`, all, []string{"from 2026-11-01 to 2026-11-01"}},
-		{"surprise-me", `{}`, all, []string{`{"command":"random:read","params":{"count":3}}`, `{"command":"daily:read"}`, `{"command":"backlinks","params":{"path":"NOTE.md"}}`}},
-		{"inbox-triage", `{}`, all, []string{`folder "Inbox"`, `1. Notes to sort: {"command":"files","params":{"ext":"md","folder":"Inbox"}}`, `{"command":"folders"}`, `"sort":"count"`, "up to 10 of the notes",
-			`{"command":"read","params":{"path":"NOTE.md"}}`, "Only for those", `{"command":"property:set","params":{"name":"tags","path":"NOTE.md","type":"list","value":"TAG, TAG"}}`, "then move it: ", `{"command":"move","params":{"path":"NOTE.md","to":"FOLDER/"}}`}},
-		{"inbox-triage", `{"folder":"A/New ones","count":"5"}`, policy.Policy{Ceiling: tiers.V1}, []string{`"folder":"A/New ones"`, "up to 5 of the notes", "Change nothing: changing my notes is disabled."}},
+		{"surprise-me", `{}`, all, []string{`{"command":"random:read","params":{"count":3}}`,
+			`{"command":"daily:read"}`, `{"command":"backlinks","params":{"path":"NOTE.md"}}`}},
+		{"inbox-triage", `{}`, all, []string{`folder "Inbox"`,
+			`1. Notes to sort: {"command":"files","params":{"ext":"md","folder":"Inbox"}}`, `{"command":"folders"}`,
+			`"sort":"count"`, "up to 10 of the notes",
+			`{"command":"read","params":{"path":"NOTE.md"}}`, "Only for those",
+			`{"command":"property:set","params":{"name":"tags","path":"NOTE.md","type":"list","value":"TAG, TAG"}}`,
+			"then move it: ", `{"command":"move","params":{"path":"NOTE.md","to":"FOLDER/"}}`}},
+		{"inbox-triage", `{"folder":"A/New ones","count":"5"}`, policy.Policy{Ceiling: tiers.V1},
+			[]string{`"folder":"A/New ones"`, "up to 5 of the notes",
+				"Change nothing: changing my notes is disabled."}},
 		{"inbox-triage", `{}`, policy.Policy{Ceiling: tiers.V1, Mutations: true, Disable: []string{"property:set"}}, []string{"one note at a time: move it: "}},
-		{"briefing", `{"topic":"garden \"shed\""}`, all, []string{`Brief me on "garden \"shed\""`, `{"command":"briefing"}`, `{"command":"search:context","params":{"limit":20,"query":"garden \"shed\""}}`,
-			`"since":"2026-11-07"`, `{"command":"read","params":{"path":"NOTE.md"}}`, `{"command":"related","params":{"limit":10,"path":"NOTE.md"}}`, "Change nothing."}},
+		{"briefing", `{"topic":"garden \"shed\""}`, all,
+			[]string{`Brief me on "garden \"shed\""`, `{"command":"briefing"}`,
+				`{"command":"search:context","params":{"limit":20,"query":"garden \"shed\""}}`,
+				`"since":"2026-11-07"`, `{"command":"read","params":{"path":"NOTE.md"}}`,
+				`{"command":"related","params":{"limit":10,"path":"NOTE.md"}}`, "Change nothing."}},
 		{"briefing", `{"days":"7"}`, all, []string{"Brief me on my day", `{"command":"briefing"}`, "in the last 7 days", `"since":"2026-11-14"`}},
 		{"briefing", `{"topic":"garden"}`, readOnly, []string{`Brief me on "garden"`, `1. Today's note: {"command":"daily:read"}`, "Then write a briefing"}},
 		{"surprise-me", `{"count":"5","min-age":"90"}`, readOnly, []string{`{"count":5,"min-age":90}`}},
@@ -120,7 +138,9 @@ func TestPromptsOfSeveralVaults(t *testing.T) {
 	p := readOnly
 	p.MinVersion = tiers.DefaultMinimum
 	closed := policy.Policy{MinVersion: tiers.DefaultMinimum}
-	gw := gateway.New(gateway.Config{Runner: exec.New(exec.Config{Self: "/nowhere"}), Vaults: []gateway.Served{{Vault: gateway.Vault{Name: "Closed"}, Policy: closed}, {Vault: gateway.Vault{Name: "Main"}, Policy: p}}})
+	gw := gateway.New(gateway.Config{Runner: exec.New(exec.Config{Self: "/nowhere"}),
+		Vaults: []gateway.Served{{Vault: gateway.Vault{Name: "Closed"}, Policy: closed},
+			{Vault: gateway.Vault{Name: "Main"}, Policy: p}}})
 	d := newLocalServer(t, gw, nil)
 	calls := callsIn(t, d.prompt("morning-review", `{"vault":"Main"}`))
 	require.That(t, len(calls) > 0, "no calls in an open vault")

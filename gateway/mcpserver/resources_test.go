@@ -195,7 +195,8 @@ func TestCompletion(t *testing.T) {
 		name, ref, argument, value string
 		want                       string // the values
 	}{
-		{"names by their beginning, then by what is in them", helpRef, "command", "base", "[bases base:views base:create base:query base:check base:eval base:set base:add-view base:set-view base:remove-view base:set-formula]"},
+		{"names by their beginning, then by what is in them", helpRef, "command", "base",
+			"[bases base:views base:create base:query base:check base:eval base:set base:add-view base:set-view base:remove-view base:set-formula]"},
 		{"a capital letter means nothing", helpRef, "command", "DAILY:R", "[daily:read daily:range]"},
 		{"what is in the middle", helpRef, "command", ":append", "[daily:append periodic:append]"},
 		{"a long text", helpRef, "command", strings.Repeat("read", 2500), "[]"},
@@ -203,7 +204,8 @@ func TestCompletion(t *testing.T) {
 		{"another template", `"type":"ref/resource","uri":"vaultwicket://output/{id}"`, "id", "", "[]"},
 		{"an address", `"type":"ref/resource","uri":"vaultwicket://help/read"`, "command", "", "[]"},
 		{"words for days", morningRef, "date", "y", "[yesterday today]"},
-		{"days by their beginning", morningRef, "date", "2026-10-2", "[2026-10-29 2026-10-28 2026-10-27 2026-10-26 2026-10-25 2026-10-24 2026-10-23 2026-10-22 2026-10-21]"},
+		{"days by their beginning", morningRef, "date", "2026-10-2",
+			"[2026-10-29 2026-10-28 2026-10-27 2026-10-26 2026-10-25 2026-10-24 2026-10-23 2026-10-22 2026-10-21]"},
 		{"one vault is no choice", morningRef, "vault", "", "[]"},
 	} {
 		for _, era := range []string{"", "," + modernMeta} {

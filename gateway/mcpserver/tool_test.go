@@ -126,7 +126,8 @@ func TestEveryAnswerFitsThePublishedSchema(t *testing.T) {
 		"a denied dry run":  `{"command":"eval","dryRun":true}`,
 	} {
 		answers[name] = func() (*mcp.CallToolResult, error) {
-			return h.call(false)(context.Background(), newClient(), mcp.CallToolRequest{Params: mcp.CallToolParams{Name: toolName, RawArguments: json.RawMessage(raw)}})
+			return h.call(false)(context.Background(), newClient(),
+				mcp.CallToolRequest{Params: mcp.CallToolParams{Name: toolName, RawArguments: json.RawMessage(raw)}})
 		}
 	}
 	for name, get := range answers {
@@ -176,7 +177,8 @@ func TestAPanicIsAnsweredWithAFixedTextAndLogged(t *testing.T) {
 	text := result.Content[0].(mcp.TextContent).Text
 	assert.That(t, !strings.Contains(text, "the text of a note"), "the caller is told %s", text)
 	assert.Contains(t, text, `"internal"`, "the caller is told %s", text)
-	if strings.Contains(log.String(), "the text of a note") || !strings.Contains(log.String(), "kind=*errors.errorString") || !strings.Contains(log.String(), "tool_test.go") {
+	if strings.Contains(log.String(), "the text of a note") ||
+		!strings.Contains(log.String(), "kind=*errors.errorString") || !strings.Contains(log.String(), "tool_test.go") {
 		t.Errorf("the log contains %q", log.String())
 	}
 }

@@ -151,7 +151,8 @@ func TestTypedToolsFollowThePolicy(t *testing.T) {
 	statements := map[string]statement{
 		"daily_note": {since: tiers.V0, changes: true}, "random_notes": {since: tiers.V0},
 		"search_notes": {since: tiers.V1}, "recent_notes": {since: tiers.V1}, "read_note": {since: tiers.V1},
-		"edit_note": {since: tiers.V1, changes: true, only: true}, "tasks": {since: tiers.V1, changes: true}, "bases": {since: tiers.V2}, "query_notes": {since: tiers.V1},
+		"edit_note": {since: tiers.V1, changes: true, only: true}, "tasks": {since: tiers.V1, changes: true},
+		"bases": {since: tiers.V2}, "query_notes": {since: tiers.V1},
 	}
 	toolsetOf := map[string]string{"daily_note": "daily", "random_notes": "daily", "search_notes": "search", "recent_notes": "search",
 		"read_note": "notes", "edit_note": "notes", "tasks": "tasks", "bases": "bases", "query_notes": "bases"}
@@ -183,7 +184,8 @@ func TestTypedToolsFollowThePolicy(t *testing.T) {
 				hinted(t, name+", "+readName, read.Annotations, false, false, false)
 			}
 			if batch, ok := tools[batchName]; ok {
-				hinted(t, name+", "+batchName, batch.Annotations, mutates, *tools[toolName].Annotations.DestructiveHint, *tools[toolName].Annotations.OpenWorldHint)
+				hinted(t, name+", "+batchName, batch.Annotations, mutates, *tools[toolName].Annotations.DestructiveHint,
+					*tools[toolName].Annotations.OpenWorldHint)
 			}
 		}
 	})
@@ -195,7 +197,8 @@ func hinted(t *testing.T, where string, a mcp.ToolAnnotation, changes, destroys,
 		t.Fatalf("%s: a title or a hint is left to the client", where)
 	}
 	if *a.ReadOnlyHint == changes || *a.IdempotentHint == changes || *a.DestructiveHint != destroys || *a.OpenWorldHint != sends {
-		t.Fatalf("%s: read-only %v, idempotent %v, destructive %v, open world %v", where, *a.ReadOnlyHint, *a.IdempotentHint, *a.DestructiveHint, *a.OpenWorldHint)
+		t.Fatalf("%s: read-only %v, idempotent %v, destructive %v, open world %v", where, *a.ReadOnlyHint,
+			*a.IdempotentHint, *a.DestructiveHint, *a.OpenWorldHint)
 	}
 }
 
@@ -213,21 +216,34 @@ func TestTypedToolsNameOnlyWhatIsOpen(t *testing.T) {
 		silent      string // no part of it
 	}{
 		{"daily_note", policy.Policy{Ceiling: tiers.V0}, "cursor date from offset to", "Reads", "content"},
-		{"daily_note", on(tiers.V0), "content create-heading cursor date dryRun expectHash from heading idempotencyKey offset to", "content is appended", "edit"},
-		{"daily_note", on(tiers.V0, "daily:range", "daily:read"), "content! create-heading cursor dryRun expectHash heading idempotencyKey", "content is appended", "Reads"},
+		{"daily_note", on(tiers.V0),
+			"content create-heading cursor date dryRun expectHash from heading idempotencyKey offset to",
+			"content is appended", "edit"},
+		{"daily_note", on(tiers.V0, "daily:range", "daily:read"),
+			"content! create-heading cursor dryRun expectHash heading idempotencyKey", "content is appended", "Reads"},
 		{"daily_note", on(tiers.V0, "daily:append"), "cursor date from offset to", "Reads", "content"},
 		{"search_notes", policy.Policy{Ceiling: tiers.V1}, "budget case context cursor limit path query!", "context returns", "tasks"},
 		{"search_notes", policy.Policy{Ceiling: tiers.V1, Disable: []string{"search:context", "find"}}, "case cursor limit path query!", "Lists", "context"},
 		{"read_note", policy.Policy{Ceiling: tiers.V1}, "block cursor file heading lines path", "heading, block or lines", "outline"},
 		{"read_note", policy.Policy{Ceiling: tiers.V2}, "block cursor file heading lines outline path", "outline lists", "edit"},
-		{"edit_note", on(tiers.V1), "action[create append prepend replace insert set-section]! block content create-heading daily dryRun expectHash file heading idempotencyKey lines new old path position[before after]", "create creates", "delete"},
-		{"edit_note", on(tiers.V1, "create", "append", "prepend", "note:insert", "note:set-section"), "action[replace]! daily dryRun expectHash file idempotencyKey new! old! path", "replace replaces", "insert"},
+		{"edit_note", on(tiers.V1),
+			"action[create append prepend replace insert set-section]! block content create-heading daily dryRun expectHash file heading idempotencyKey lines new old path position[before after]",
+			"create creates", "delete"},
+		{"edit_note", on(tiers.V1, "create", "append", "prepend", "note:insert", "note:set-section"),
+			"action[replace]! daily dryRun expectHash file idempotencyKey new! old! path", "replace replaces",
+			"insert"},
 		{"tasks", policy.Policy{Ceiling: tiers.V1}, "cursor daily due-before file limit overdue path ref state[todo done]", "Lists tasks", "set"},
-		{"tasks", on(tiers.V1), "cursor daily dryRun due-before expectHash file idempotencyKey limit overdue path ref set[done todo toggle] state[todo done]", "ref", "delete"},
+		{"tasks", on(tiers.V1),
+			"cursor daily dryRun due-before expectHash file idempotencyKey limit overdue path ref set[done todo toggle] state[todo done]",
+			"ref", "delete"},
 		{"tasks", on(tiers.V1, "tasks"), "cursor dryRun expectHash idempotencyKey limit ref set[done todo toggle]", "ref", "Lists"},
-		{"bases", policy.Policy{Ceiling: tiers.V2}, "check cursor explain fields file group limit offset path select sort summaries values[text typed] view where", "rows", "edit"},
+		{"bases", policy.Policy{Ceiling: tiers.V2},
+			"check cursor explain fields file group limit offset path select sort summaries values[text typed] view where",
+			"rows", "edit"},
 		{"bases", policy.Policy{Ceiling: tiers.V2, Disable: []string{"base:query"}}, "check cursor fields file limit path", "views", "rows"},
-		{"query_notes", policy.Policy{Ceiling: tiers.V1}, "all cursor explain fields group limit offset select sort summaries values[text typed] where", "rows", "base:"},
+		{"query_notes", policy.Policy{Ceiling: tiers.V1},
+			"all cursor explain fields group limit offset select sort summaries values[text typed] where", "rows",
+			"base:"},
 	} {
 		described, open := typedToolNamed(test.tool).describe(gatewayWith(t, test.policy))
 		got := argumentsOf(t, described)

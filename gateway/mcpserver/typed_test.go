@@ -37,7 +37,8 @@ func TestTypedCallsAreRequests(t *testing.T) {
 		{"read_note", `{"path":"A.md","lines":"2-3","outline":"false"}`, "note:section lines=2-3 path=A.md"},
 		{"read_note", `{"path":"A.md","block":"id"}`, "note:section block=id path=A.md"},
 		{"edit_note", `{"action":"append","file":"A","content":"x","heading":"H","daily":false}`, "append content=x file=A heading=H"},
-		{"edit_note", `{"action":"insert","daily":true,"heading":"H","position":"after","content":"x"}`, "note:insert content=x heading=H position=after daily"},
+		{"edit_note", `{"action":"insert","daily":true,"heading":"H","position":"after","content":"x"}`,
+			"note:insert content=x heading=H position=after daily"},
 		{"edit_note", `{"action":"set-section","path":"A.md","lines":"1","content":"x"}`, "note:set-section content=x lines=1 path=A.md"},
 		{"tasks", `{"state":"todo","daily":true}`, "tasks daily todo verbose"},
 		{"bases", `{"path":"B.base","where":"rating > 3","limit":5}`, "base:query path=B.base where=rating > 3"},
@@ -93,31 +94,40 @@ func TestTypedArgumentsThatAreWrong(t *testing.T) {
 		tool, arguments, code string
 		text, hint            string // parts
 	}{
-		"a typing error":                    {"daily_note", `{"ofset":1}`, "bad_request", `unknown argument "ofset"`, `did you mean "offset"?`},
-		"another case":                      {"daily_note", `{"Date":"2026-11-20"}`, "bad_request", `"Date"`, `did you mean "date"?`},
-		"an argument of another tool":       {"random_notes", `{"query":"x"}`, "bad_request", `"query"`, "valid arguments: folder, count, min-age, seed, cursor, vault"},
-		"a change of a tool that has none":  {"random_notes", `{"dryRun":true}`, "bad_request", `"dryRun"`, ""},
-		"a limit where nothing is listed":   {"read_note", `{"limit":1}`, "bad_request", `"limit"`, ""},
-		"a key twice":                       {"daily_note", `{"date":"2026-11-20","date":"2026-11-21"}`, "bad_request", `duplicate key "date"`, "once"},
-		"a list for text":                   {"daily_note", `{"date":["2026-11-20"]}`, "bad_value", `"date" is a list`, "string"},
-		"a value too long":                  {"daily_note", `{"content":"x` + large + `"}`, "bad_value", `"content" is 1048577 bytes`, "1048576"},
-		"too much text in all":              {"edit_note", `{"action":"replace","old":"` + large + `","new":"` + large + `"}`, "bad_value", "exceeds 2097152", "less"},
-		"a flag that is no boolean":         {"read_note", `{"outline":"yes"}`, "bad_value", `"outline" is a string, not true or false`, "quotes"},
-		"a flag that is a number":           {"read_note", `{"outline":1}`, "bad_value", `"outline" is a number`, "quotes"},
-		"no action":                         {"edit_note", `{"path":"A.md"}`, "bad_request", `"action" is missing`, "one of create, append, prepend"},
-		"an action that is not there":       {"edit_note", `{"action":"apend"}`, "bad_value", `"action" has the invalid value "apend"`, `did you mean "append"?`},
-		"an action that is no text":         {"edit_note", `{"action":true}`, "bad_value", `"action" is a boolean`, "string"},
-		"an empty action":                   {"edit_note", `{"action":""}`, "bad_value", `has the invalid value ""`, "one of create"},
-		"a state that is not there":         {"tasks", `{"state":"open"}`, "bad_value", `"state" has the invalid value "open"`, "one of todo, done"},
-		"a part beside the outline":         {"read_note", `{"path":"A.md","outline":true,"lines":"1"}`, "conflicting_params", `"lines" cannot be combined with "outline"`, "one of the two"},
-		"a day beside a range":              {"daily_note", `{"from":"2026-11-01","offset":1}`, "conflicting_params", `"offset" cannot be combined with "from"`, "one of the two"},
-		"a day beside what is added":        {"daily_note", `{"content":"x","date":"2026-11-01"}`, "conflicting_params", `cannot be combined with`, "one of the two"},
-		"a note beside a task":              {"tasks", `{"ref":"A.md:1","path":"A.md"}`, "conflicting_params", `"path" cannot be combined with "ref"`, "one of the two"},
-		"what another action takes":         {"edit_note", `{"action":"append","content":"x","old":"y"}`, "conflicting_params", `"old" cannot be combined with action "append"`, "path, file, content, heading"},
-		"the end of no range":               {"daily_note", `{"to":"2026-11-01"}`, "missing_param", `"to" requires "from"`, "send that too"},
-		"a heading for nothing":             {"daily_note", `{"heading":"H"}`, "missing_param", `"heading" requires "content"`, "send that too"},
-		"a mark for no task":                {"tasks", `{"set":"done"}`, "missing_param", `"set" requires "ref"`, "send that too"},
-		"a check of rows":                   {"bases", `{"path":"B.base","check":true,"where":"x"}`, "conflicting_params", `"where" cannot be combined with "check"`, "one of the two"},
+		"a typing error": {"daily_note", `{"ofset":1}`, "bad_request", `unknown argument "ofset"`, `did you mean "offset"?`},
+		"another case":   {"daily_note", `{"Date":"2026-11-20"}`, "bad_request", `"Date"`, `did you mean "date"?`},
+		"an argument of another tool": {"random_notes", `{"query":"x"}`, "bad_request", `"query"`,
+			"valid arguments: folder, count, min-age, seed, cursor, vault"},
+		"a change of a tool that has none": {"random_notes", `{"dryRun":true}`, "bad_request", `"dryRun"`, ""},
+		"a limit where nothing is listed":  {"read_note", `{"limit":1}`, "bad_request", `"limit"`, ""},
+		"a key twice":                      {"daily_note", `{"date":"2026-11-20","date":"2026-11-21"}`, "bad_request", `duplicate key "date"`, "once"},
+		"a list for text":                  {"daily_note", `{"date":["2026-11-20"]}`, "bad_value", `"date" is a list`, "string"},
+		"a value too long":                 {"daily_note", `{"content":"x` + large + `"}`, "bad_value", `"content" is 1048577 bytes`, "1048576"},
+		"too much text in all": {"edit_note",
+			`{"action":"replace","old":"` + large + `","new":"` + large + `"}`, "bad_value", "exceeds 2097152", "less"},
+		"a flag that is no boolean": {"read_note", `{"outline":"yes"}`, "bad_value", `"outline" is a string, not true or false`, "quotes"},
+		"a flag that is a number":   {"read_note", `{"outline":1}`, "bad_value", `"outline" is a number`, "quotes"},
+		"no action":                 {"edit_note", `{"path":"A.md"}`, "bad_request", `"action" is missing`, "one of create, append, prepend"},
+		"an action that is not there": {"edit_note", `{"action":"apend"}`, "bad_value",
+			`"action" has the invalid value "apend"`, `did you mean "append"?`},
+		"an action that is no text": {"edit_note", `{"action":true}`, "bad_value", `"action" is a boolean`, "string"},
+		"an empty action":           {"edit_note", `{"action":""}`, "bad_value", `has the invalid value ""`, "one of create"},
+		"a state that is not there": {"tasks", `{"state":"open"}`, "bad_value", `"state" has the invalid value "open"`, "one of todo, done"},
+		"a part beside the outline": {"read_note", `{"path":"A.md","outline":true,"lines":"1"}`,
+			"conflicting_params", `"lines" cannot be combined with "outline"`, "one of the two"},
+		"a day beside a range": {"daily_note", `{"from":"2026-11-01","offset":1}`, "conflicting_params",
+			`"offset" cannot be combined with "from"`, "one of the two"},
+		"a day beside what is added": {"daily_note", `{"content":"x","date":"2026-11-01"}`, "conflicting_params",
+			`cannot be combined with`, "one of the two"},
+		"a note beside a task": {"tasks", `{"ref":"A.md:1","path":"A.md"}`, "conflicting_params",
+			`"path" cannot be combined with "ref"`, "one of the two"},
+		"what another action takes": {"edit_note", `{"action":"append","content":"x","old":"y"}`,
+			"conflicting_params", `"old" cannot be combined with action "append"`, "path, file, content, heading"},
+		"the end of no range":   {"daily_note", `{"to":"2026-11-01"}`, "missing_param", `"to" requires "from"`, "send that too"},
+		"a heading for nothing": {"daily_note", `{"heading":"H"}`, "missing_param", `"heading" requires "content"`, "send that too"},
+		"a mark for no task":    {"tasks", `{"set":"done"}`, "missing_param", `"set" requires "ref"`, "send that too"},
+		"a check of rows": {"bases", `{"path":"B.base","check":true,"where":"x"}`,
+			"conflicting_params", `"where" cannot be combined with "check"`, "one of the two"},
 		"a limit of none":                   {"tasks", `{"limit":0}`, "bad_value", `"limit" is 0, not an integer of at least 1`, "digits"},
 		"a limit below none":                {"tasks", `{"limit":"-1"}`, "bad_value", `"limit"`, "digits"},
 		"a limit that is no number":         {"tasks", `{"limit":"many"}`, "bad_value", `"limit"`, "digits"},
@@ -159,7 +169,8 @@ func TestTypedToolsTakeWhatTheyPublish(t *testing.T) {
 		}
 		require.NoError(t, json.Unmarshal(described.RawInputSchema, &schema))
 		published := slices.Sorted(maps.Keys(schema.Properties))
-		if names := slices.DeleteFunc(slices.Sorted(slices.Values(tool.names())), func(n string) bool { return n == "vault" }); !slices.Equal(names, published) {
+		if names := slices.DeleteFunc(slices.Sorted(slices.Values(tool.names())),
+			func(n string) bool { return n == "vault" }); !slices.Equal(names, published) {
 			t.Errorf("%s takes %v and publishes %v", tool.Name, names, published)
 		}
 		for name, p := range schema.Properties {
@@ -172,7 +183,8 @@ func TestTypedToolsTakeWhatTheyPublish(t *testing.T) {
 			}
 			for _, value := range values {
 				_, refused := tool.decode(json.RawMessage(`{"` + name + `":` + value + `}`))
-				if refused != nil && strings.Contains(refused.Error(), fmt.Sprintf("argument %q", name)) && (refused.Code() == badRequest || refused.Code() == badValue) {
+				if refused != nil && strings.Contains(refused.Error(), fmt.Sprintf("argument %q", name)) &&
+					(refused.Code() == badRequest || refused.Code() == badValue) {
 					t.Errorf("%s refuses %s as %s: %v", tool.Name, value, name, refused)
 				}
 			}
@@ -200,7 +212,9 @@ func FuzzTypedTools(f *testing.F) {
 			return
 		}
 		known := slices.ContainsFunc(tool.operations, func(a operation) bool { return a.command == c.Request.Command })
-		if continues := c.Request.Command == "" && c.Request.Cursor != "" && c.Request.Params == nil; known == continues || c.Request.Words != nil || c.Request.Limit < 0 || len(c.Request.Fields) > 64 {
+		if continues := c.Request.Command == "" && c.Request.Cursor != "" &&
+			c.Request.Params == nil; known == continues || c.Request.Words != nil || c.Request.Limit < 0 ||
+			len(c.Request.Fields) > 64 {
 			t.Errorf("%s %q: %+v", name, raw, c.Request)
 		}
 		for param := range c.Request.Params {
@@ -216,7 +230,8 @@ func sampleOf(t *testing.T, p allowlist.Param) allowlist.Value {
 		return allowlist.Text(p.Choices[0])
 	}
 	samples := map[string]allowlist.Value{
-		"flag": allowlist.Flag(true), "number": allowlist.Number("3"), "age": allowlist.Number("3"), "date": allowlist.Text("2026-11-21"), "path": allowlist.Text("Folder/Note.md"),
+		"flag": allowlist.Flag(true), "number": allowlist.Number("3"), "age": allowlist.Number("3"),
+		"date": allowlist.Text("2026-11-21"), "path": allowlist.Text("Folder/Note.md"),
 		"path:line": allowlist.Text("Folder/Note.md:8"), "folder": allowlist.Text("Folder"), "note name": allowlist.Text("Note"),
 		"base name": allowlist.Text("Base"), "text": allowlist.Text("a query"), "content": allowlist.Text("text\n"), "name": allowlist.Text("A name"),
 	}

@@ -79,7 +79,8 @@ func newSite(t *testing.T) *site {
 				return nil
 			}
 		},
-		Style: []byte("body{}"), Reads: []byte("0"), Store: OpenSignInStore(s.state), Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return s.clock },
+		Style: []byte("body{}"), Reads: []byte("0"), Store: OpenSignInStore(s.state),
+		Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return s.clock },
 	})
 	require.NoError(t, err)
 	s.http.Config.Handler = s.AuthorizationServer
@@ -217,7 +218,8 @@ func (s *site) exchange(base url.Values, changes ...string) (int, map[string]any
 }
 
 func (s *site) forCode(code string) url.Values {
-	return url.Values{"grant_type": {"authorization_code"}, "code": {code}, "client_id": {s.client}, "redirect_uri": {callback}, "code_verifier": {verifier}, "resource": {s.Resource}}
+	return url.Values{"grant_type": {"authorization_code"}, "code": {code}, "client_id": {s.client},
+		"redirect_uri": {callback}, "code_verifier": {verifier}, "resource": {s.Resource}}
 }
 
 func (s *site) forRefresh(token any) url.Values {
@@ -236,7 +238,9 @@ func TestTheOwnerAnswersAQuestion(t *testing.T) {
 		return fmt.Sprint(response.StatusCode, response.Header, string(text))
 	}
 	hidden := regexp.MustCompile(`Date:\[[^\]]*\]`)
-	if a, b := page("/oauth/question/Q1"), page("/oauth/question/Q2"); hidden.ReplaceAllString(a, "") != hidden.ReplaceAllString(b, "") || !strings.Contains(a, "Sign in with a passkey") || !strings.Contains(a, "frame-ancestors 'none'") {
+	if a, b := page("/oauth/question/Q1"),
+		page("/oauth/question/Q2"); hidden.ReplaceAllString(a, "") != hidden.ReplaceAllString(b, "") ||
+		!strings.Contains(a, "Sign in with a passkey") || !strings.Contains(a, "frame-ancestors 'none'") {
 		t.Errorf("the pages of links differ:\n%s\n%s", a, b)
 	}
 	other := newSite(t)
@@ -261,8 +265,10 @@ func TestTheOwnerAnswersAQuestion(t *testing.T) {
 		"the key of another site": func() (int, map[string]any) {
 			return s.signIn("question Q1", func(l login) { l.site.Origin = "https://evil.example" })
 		},
-		"an unknown question": func() (int, map[string]any) { return s.signIn("question Q2") }, "a part of a name": func() (int, map[string]any) { return s.signIn("question Q") },
-		"no ticket": func() (int, map[string]any) { return s.send("/oauth/decide", map[string]any{"allow": true}) }, "a made-up ticket": func() (int, map[string]any) {
+		"an unknown question": func() (int, map[string]any) { return s.signIn("question Q2") },
+		"a part of a name":    func() (int, map[string]any) { return s.signIn("question Q") },
+		"no ticket":           func() (int, map[string]any) { return s.send("/oauth/decide", map[string]any{"allow": true}) },
+		"a made-up ticket": func() (int, map[string]any) {
 			return s.send("/oauth/decide", map[string]any{"ticket": "Q1", "allow": true})
 		},
 		"a challenge as ticket": func() (int, map[string]any) {
@@ -296,7 +302,8 @@ func TestTheOwnerAnswersAQuestion(t *testing.T) {
 		}
 	}
 	ticket, second := ask(), ask()
-	if status, answer := s.send("/oauth/decide", map[string]any{"ticket": ticket, "allow": true}); status != 200 || !slices.Equal(s.decided, []string{"Q1true"}) {
+	if status, answer := s.send("/oauth/decide", map[string]any{"ticket": ticket, "allow": true}); status != 200 ||
+		!slices.Equal(s.decided, []string{"Q1true"}) {
 		t.Fatalf("%d %v %q", status, answer, s.decided)
 	}
 	for _, again := range []any{ticket, second} {
@@ -322,12 +329,15 @@ func TestAnOwnerGrantsAClient(t *testing.T) {
 	s := newSite(t)
 	s.setUp()
 	status, wanted := s.signIn(s.query())
-	if status != 200 || fmt.Sprint(wanted["scopes"]) != "[vault:read vault:write]" || wanted["client"].(map[string]any)["name"] != "A client" || wanted["client"].(map[string]any)["returns"] != "client.example" || len(wanted["agents"].([]any)) != 2 {
+	if status != 200 || fmt.Sprint(wanted["scopes"]) != "[vault:read vault:write]" ||
+		wanted["client"].(map[string]any)["name"] != "A client" ||
+		wanted["client"].(map[string]any)["returns"] != "client.example" || len(wanted["agents"].([]any)) != 2 {
 		t.Fatalf("%d %v", status, wanted)
 	}
 	status, decided := s.send("/oauth/decide", map[string]any{"ticket": wanted["ticket"], "agent": "phone", "scope": "vault:write", "allow": true})
 	location, _ := url.Parse(decided["location"].(string))
-	if q := location.Query(); status != 200 || !strings.HasPrefix(location.String(), "https://client.example/cb?") || q.Get("x") != "1" || q.Get("state") != "st&ate" || q.Get("iss") != s.origin {
+	if q := location.Query(); status != 200 || !strings.HasPrefix(location.String(), "https://client.example/cb?") ||
+		q.Get("x") != "1" || q.Get("state") != "st&ate" || q.Get("iss") != s.origin {
 		t.Fatalf("%d %v", status, decided)
 	}
 	status, got := s.exchange(s.forCode(location.Query().Get("code")))
@@ -339,7 +349,9 @@ func TestAnOwnerGrantsAClient(t *testing.T) {
 	assert.Equal(t, holder.Agent, "phone")
 	assert.EqualSlices(t, holder.Scopes, []string{"vault:read", "vault:write"})
 	file, err := os.ReadFile(filepath.Join(s.state, fileName))
-	if secret := got["refresh_token"].(string); err != nil || strings.Contains(string(file), secret[strings.Index(secret, ".")+1:]) || strings.Contains(string(file), got["access_token"].(string)) {
+	if secret := got["refresh_token"].(string); err != nil ||
+		strings.Contains(string(file), secret[strings.Index(secret, ".")+1:]) ||
+		strings.Contains(string(file), got["access_token"].(string)) {
 		t.Errorf("the file has a token: %v", err)
 	}
 	info, _ := os.Stat(filepath.Join(s.state, fileName))
@@ -380,7 +392,8 @@ func TestNoOtherWayToAToken(t *testing.T) {
 		t.Helper()
 		attacks++
 		text, _ := json.Marshal(answer)
-		if answer["access_token"] != nil || answer["ticket"] != nil || strings.Contains(string(text), "code=") || !strings.Contains(string(text), want) || status == 200 && answer["location"] == nil {
+		if answer["access_token"] != nil || answer["ticket"] != nil || strings.Contains(string(text), "code=") ||
+			!strings.Contains(string(text), want) || status == 200 && answer["location"] == nil {
 			t.Errorf("%s: %d %s, want %q", what, status, text, want)
 		}
 	}
@@ -419,24 +432,47 @@ func TestNoOtherWayToAToken(t *testing.T) {
 	}
 	// Requests of clients: no way back to an address that is not the client's.
 	for what, changes := range map[string][]string{
-		"no client": {"client_id", "-"}, "an unknown client": {"client_id", "client-X"}, "a client by an address without TLS": {"client_id", "http://client.example/c"}, "a client by an address without a path": {"client_id", "https://client.example"},
-		"a client on this machine": {"client_id", "https://127.0.0.1/c"}, "a client by a name of this machine": {"client_id", "https://localhost/c"}, "a client in a private network": {"client_id", "https://10.0.0.1/c"}, "the metadata of a cloud": {"client_id", "https://169.254.169.254/latest"},
-		"no address": {"redirect_uri", "-"}, "another host": {"redirect_uri", "https://evil.example/cb?x=1"}, "a longer path": {"redirect_uri", "https://client.example/cb/../x"}, "another query": {"redirect_uri", callback + "&y=2"},
-		"a user in the address": {"redirect_uri", "https://client.example@evil.example/cb?x=1"}, "a fragment": {"redirect_uri", callback + "#f"}, "a subdomain": {"redirect_uri", "https://client.example.evil.example/cb?x=1"}, "without TLS": {"redirect_uri", "http://client.example/cb?x=1"},
-		"capitals": {"redirect_uri", "https://CLIENT.example/cb?x=1"}, "a port": {"redirect_uri", "https://client.example:8443/cb?x=1"}, "a script": {"redirect_uri", "javascript:alert(1)"}, "a backslash": {"redirect_uri", `https://client.example\@evil.example/cb?x=1`},
-		"this server": {"redirect_uri", s.origin + "/oauth/decide"},
+		"no client": {"client_id", "-"}, "an unknown client": {"client_id", "client-X"},
+		"a client by an address without TLS":    {"client_id", "http://client.example/c"},
+		"a client by an address without a path": {"client_id", "https://client.example"},
+		"a client on this machine":              {"client_id", "https://127.0.0.1/c"},
+		"a client by a name of this machine":    {"client_id", "https://localhost/c"},
+		"a client in a private network":         {"client_id", "https://10.0.0.1/c"},
+		"the metadata of a cloud":               {"client_id", "https://169.254.169.254/latest"},
+		"no address":                            {"redirect_uri", "-"}, "another host": {"redirect_uri", "https://evil.example/cb?x=1"},
+		"a longer path":         {"redirect_uri", "https://client.example/cb/../x"},
+		"another query":         {"redirect_uri", callback + "&y=2"},
+		"a user in the address": {"redirect_uri", "https://client.example@evil.example/cb?x=1"},
+		"a fragment":            {"redirect_uri", callback + "#f"},
+		"a subdomain":           {"redirect_uri", "https://client.example.evil.example/cb?x=1"},
+		"without TLS":           {"redirect_uri", "http://client.example/cb?x=1"},
+		"capitals":              {"redirect_uri", "https://CLIENT.example/cb?x=1"},
+		"a port":                {"redirect_uri", "https://client.example:8443/cb?x=1"},
+		"a script":              {"redirect_uri", "javascript:alert(1)"},
+		"a backslash":           {"redirect_uri", `https://client.example\@evil.example/cb?x=1`},
+		"this server":           {"redirect_uri", s.origin + "/oauth/decide"},
 	} {
 		status, answer := s.signIn(s.query(changes...))
 		assert.That(t, answer["location"] == nil, "%s: goes to %v", what, answer["location"])
 		refused(what, status, answer, "error")
 	}
-	for what, query := range map[string]string{"two clients": s.query() + "&client_id=x", "two addresses": s.query() + "&redirect_uri=https://evil.example", "two challenges": s.query() + "&code_challenge=x", "two resources": s.query() + "&resource=x", "no query": "", "a query that is none": "?%zz"} {
+	for what, query := range map[string]string{"two clients": s.query() + "&client_id=x",
+		"two addresses":  s.query() + "&redirect_uri=https://evil.example",
+		"two challenges": s.query() + "&code_challenge=x", "two resources": s.query() + "&resource=x", "no query": "",
+		"a query that is none": "?%zz"} {
 		status, answer := s.signIn(query)
 		refused(what, status, answer, "error")
 	}
 	for what, test := range map[string][]string{ // these go back to the client, with an error
-		"no PKCE": {"invalid", "code_challenge", "-"}, "plain PKCE": {"code_challenge_method", "code_challenge_method", "plain"}, "no method of PKCE": {"code_challenge", "code_challenge_method", "-"}, "a short challenge": {"code_challenge", "code_challenge", "abc"}, "a token at once": {"error=", "response_type", "token"},
-		"no response type": {"error=", "response_type", "-"}, "another resource": {"invalid_target", "resource", "https://evil.example/mcp"}, "an unknown scope": {"invalid_scope", "scope", "admin"}, "the scope of a prefix": {"invalid_scope", "scope", "vault:"},
+		"no PKCE":               {"invalid", "code_challenge", "-"},
+		"plain PKCE":            {"code_challenge_method", "code_challenge_method", "plain"},
+		"no method of PKCE":     {"code_challenge", "code_challenge_method", "-"},
+		"a short challenge":     {"code_challenge", "code_challenge", "abc"},
+		"a token at once":       {"error=", "response_type", "token"},
+		"no response type":      {"error=", "response_type", "-"},
+		"another resource":      {"invalid_target", "resource", "https://evil.example/mcp"},
+		"an unknown scope":      {"invalid_scope", "scope", "admin"},
+		"the scope of a prefix": {"invalid_scope", "scope", "vault:"},
 	} {
 		status, answer := s.signIn(s.query(test[1:]...))
 		refused(what, status, answer, "error")
@@ -457,14 +493,22 @@ func TestNoOtherWayToAToken(t *testing.T) {
 	status, answer = decide(map[string]any{"agent": "phone", "scope": "vault:read"})
 	refused("no decision", status, answer, "error=access_denied")
 	for what, body := range map[string]map[string]any{
-		"more scope": {"agent": "phone", "scope": "vault:destructive", "allow": true}, "no scope": {"agent": "phone", "allow": true}, "two scopes": {"agent": "phone", "scope": "vault:read vault:destructive", "allow": true},
-		"an unknown agent": {"agent": "root", "scope": "vault:read", "allow": true}, "no agent": {"scope": "vault:read", "allow": true}, "no ticket": {"ticket": "", "agent": "phone", "scope": "vault:read", "allow": true}, "a guessed ticket": {"ticket": "AAAA", "agent": "phone", "scope": "vault:read", "allow": true},
+		"more scope":       {"agent": "phone", "scope": "vault:destructive", "allow": true},
+		"no scope":         {"agent": "phone", "allow": true},
+		"two scopes":       {"agent": "phone", "scope": "vault:read vault:destructive", "allow": true},
+		"an unknown agent": {"agent": "root", "scope": "vault:read", "allow": true},
+		"no agent":         {"scope": "vault:read", "allow": true},
+		"no ticket":        {"ticket": "", "agent": "phone", "scope": "vault:read", "allow": true},
+		"a guessed ticket": {"ticket": "AAAA", "agent": "phone", "scope": "vault:read", "allow": true},
 	} {
 		status, answer := decide(body)
 		refused(what, status, answer, "error")
 	}
 	for what, headers := range map[string][]string{
-		"a page of another origin": {"Origin", "https://evil.example"}, "no origin": {"Origin", ""}, "the origin null": {"Origin", "null"}, "a form": {"Content-Type", "application/x-www-form-urlencoded"}, "plain text": {"Content-Type", "text/plain"}, "the origin in TLS": {"Origin", strings.Replace(s.origin, "http", "https", 1)},
+		"a page of another origin": {"Origin", "https://evil.example"}, "no origin": {"Origin", ""},
+		"the origin null": {"Origin", "null"}, "a form": {"Content-Type", "application/x-www-form-urlencoded"},
+		"plain text":        {"Content-Type", "text/plain"},
+		"the origin in TLS": {"Origin", strings.Replace(s.origin, "http", "https", 1)},
 	} {
 		status, answer := decide(map[string]any{"agent": "phone", "scope": "vault:read", "allow": true}, headers...)
 		refused(what, status, answer, "only the pages of this server")
@@ -485,9 +529,15 @@ func TestNoOtherWayToAToken(t *testing.T) {
 	// Codes.
 	other := s.registered(callback)
 	for what, changes := range map[string][]string{
-		"no code": {"code", "-"}, "a wrong code": {"code", "AAAA"}, "no verifier": {"code_verifier", "-"}, "an empty verifier": {"code_verifier", ""}, "a wrong verifier": {"code_verifier", verifier + "x"}, "the challenge as verifier": {"code_verifier", "x"},
-		"another client": {"client_id", other}, "no client": {"client_id", "-"}, "another address": {"redirect_uri", "https://evil.example/cb"}, "no address": {"redirect_uri", "-"}, "another resource": {"resource", "https://evil.example/mcp"},
-		"a password": {"grant_type", "password"}, "the client itself": {"grant_type", "client_credentials"}, "no grant type": {"grant_type", "-"}, "a device": {"grant_type", "urn:ietf:params:oauth:grant-type:device_code"},
+		"no code": {"code", "-"}, "a wrong code": {"code", "AAAA"}, "no verifier": {"code_verifier", "-"},
+		"an empty verifier": {"code_verifier", ""}, "a wrong verifier": {"code_verifier", verifier + "x"},
+		"the challenge as verifier": {"code_verifier", "x"},
+		"another client":            {"client_id", other}, "no client": {"client_id", "-"},
+		"another address": {"redirect_uri", "https://evil.example/cb"}, "no address": {"redirect_uri", "-"},
+		"another resource": {"resource", "https://evil.example/mcp"},
+		"a password":       {"grant_type", "password"}, "the client itself": {"grant_type", "client_credentials"},
+		"no grant type": {"grant_type", "-"},
+		"a device":      {"grant_type", "urn:ietf:params:oauth:grant-type:device_code"},
 	} {
 		issued := s.code(s.query())
 		status, answer := s.exchange(s.forCode(issued), changes...)
@@ -517,7 +567,10 @@ func TestNoOtherWayToAToken(t *testing.T) {
 		return got
 	}
 	for what, changes := range map[string][]string{
-		"another client": {"client_id", other}, "no client": {"client_id", "-"}, "more scope": {"scope", "vault:destructive"}, "another resource": {"resource", "https://evil.example"}, "no token": {"refresh_token", ""}, "an access token": {"refresh_token", "vwt_AAAA"}, "a token of no grant": {"refresh_token", "vwr_AAAA.BBBB"},
+		"another client": {"client_id", other}, "no client": {"client_id", "-"},
+		"more scope": {"scope", "vault:destructive"}, "another resource": {"resource", "https://evil.example"},
+		"no token": {"refresh_token", ""}, "an access token": {"refresh_token", "vwt_AAAA"},
+		"a token of no grant": {"refresh_token", "vwr_AAAA.BBBB"},
 	} {
 		token := fresh()
 		status, answer := s.exchange(s.forRefresh(token["refresh_token"]), changes...)
@@ -542,8 +595,13 @@ func TestNoOtherWayToAToken(t *testing.T) {
 	}
 	// Registration.
 	for what, redirects := range map[string][]string{
-		"no address": {}, "a script": {"javascript:alert(1)"}, "data": {"data:text/html,x"}, "a file": {"file:///etc/passwd"}, "no TLS": {"http://client.example/cb"}, "a fragment": {"https://client.example/#x"}, "a user": {"https://a:b@client.example/"}, "a relative one": {"/cb"}, "no host": {"https:///cb"},
-		"an address in a list": {callback, "vbscript:x"}, "too many": slices.Repeat([]string{callback}, 11), "a long one": {"https://client.example/" + strings.Repeat("a", 600)}, "a line": {"https://client.example/\n"}, "other letters": {"https://clіent.example/"},
+		"no address": {}, "a script": {"javascript:alert(1)"}, "data": {"data:text/html,x"},
+		"a file": {"file:///etc/passwd"}, "no TLS": {"http://client.example/cb"},
+		"a fragment": {"https://client.example/#x"}, "a user": {"https://a:b@client.example/"},
+		"a relative one": {"/cb"}, "no host": {"https:///cb"},
+		"an address in a list": {callback, "vbscript:x"}, "too many": slices.Repeat([]string{callback}, 11),
+		"a long one": {"https://client.example/" + strings.Repeat("a", 600)},
+		"a line":     {"https://client.example/\n"}, "other letters": {"https://clіent.example/"},
 	} {
 		status, answer := s.send("/oauth/register", map[string]any{"client_name": "x", "redirect_uris": redirects}, "Origin", "")
 		s.mu.Lock()
@@ -551,7 +609,9 @@ func TestNoOtherWayToAToken(t *testing.T) {
 		s.mu.Unlock()
 		refused("registering with "+what, status, answer, "invalid_client_metadata")
 	}
-	status, answer = s.send("/oauth/register", map[string]any{"redirect_uris": []string{callback}, "token_endpoint_auth_method": "client_secret_basic"}, "Origin", "")
+	status, answer = s.send("/oauth/register",
+		map[string]any{"redirect_uris": []string{callback}, "token_endpoint_auth_method": "client_secret_basic"},
+		"Origin", "")
 	refused("a client with a secret", status, answer, "invalid_client_metadata")
 	status, answer = s.raw("POST", "/oauth/register", "[", "Content-Type", "application/json")
 	refused("no JSON", status, answer, "invalid_client_metadata")
@@ -676,8 +736,11 @@ func TestManyChallenges(t *testing.T) {
 func TestAddressesOfAClient(t *testing.T) {
 	c := Client{Redirects: []string{"http://127.0.0.1/cb", "http://localhost:7777/cb", "cursor://anysphere.cursor/cb", "https://client.example/cb"}}
 	for uri, want := range map[string]bool{
-		"http://127.0.0.1/cb": true, "http://127.0.0.1:51234/cb": true, "http://localhost:1/cb": true, "cursor://anysphere.cursor/cb": true, "https://client.example/cb": true,
-		"http://127.0.0.1:51234/other": false, "http://127.0.0.1:51234/cb?x": false, "http://127.0.0.2:1/cb": false, "https://127.0.0.1/cb": false, "http://localhost.evil.example:1/cb": false, "cursor://evil/cb": false, "https://client.example:444/cb": false, "http://[::1]:1/cb": false,
+		"http://127.0.0.1/cb": true, "http://127.0.0.1:51234/cb": true, "http://localhost:1/cb": true,
+		"cursor://anysphere.cursor/cb": true, "https://client.example/cb": true,
+		"http://127.0.0.1:51234/other": false, "http://127.0.0.1:51234/cb?x": false, "http://127.0.0.2:1/cb": false,
+		"https://127.0.0.1/cb": false, "http://localhost.evil.example:1/cb": false, "cursor://evil/cb": false,
+		"https://client.example:444/cb": false, "http://[::1]:1/cb": false,
 	} {
 		assert.Equal(t, c.redirects(uri), want, "%s", uri)
 	}
@@ -720,7 +783,9 @@ func TestAClientByItsMetadata(t *testing.T) {
 	status, next := s.exchange(refresh)
 	assert.That(t, status == 200, "%d %v", status, next)
 	for what, how := range map[string]func(http.ResponseWriter){
-		"another id": document("https://evil.example/client.json", callback), "no id": document("", callback), "another address": document(id, "https://evil.example/cb"), "no address": document(id), "a script": document(id, callback, "javascript:x"),
+		"another id": document("https://evil.example/client.json", callback), "no id": document("", callback),
+		"another address": document(id, "https://evil.example/cb"), "no address": document(id),
+		"a script": document(id, callback, "javascript:x"),
 		"an error": func(w http.ResponseWriter) { w.WriteHeader(404); document(id, callback)(w) },
 		"a redirect": func(w http.ResponseWriter) {
 			w.Header().Set("Location", "/other")
@@ -737,8 +802,11 @@ func TestAClientByItsMetadata(t *testing.T) {
 		assert.That(t, status != 200, "%s: %v", what, got)
 	}
 	for address, public := range map[string]bool{
-		"93.184.216.34:443": true, "[2606:2800:220:1::1]:443": true, "93.184.216.34:80": false, "127.0.0.1:443": false, "[::1]:443": false, "10.1.2.3:443": false, "192.168.0.1:443": false, "172.16.0.1:443": false, "169.254.169.254:443": false, "100.64.0.1:443": false,
-		"[fe80::1]:443": false, "[fd00::1]:443": false, "[::ffff:127.0.0.1]:443": false, "0.0.0.0:443": false, "224.0.0.1:443": false, "[64:ff9b::7f00:1]:443": false, "[2002:7f00:1::]:443": false,
+		"93.184.216.34:443": true, "[2606:2800:220:1::1]:443": true, "93.184.216.34:80": false, "127.0.0.1:443": false,
+		"[::1]:443": false, "10.1.2.3:443": false, "192.168.0.1:443": false, "172.16.0.1:443": false,
+		"169.254.169.254:443": false, "100.64.0.1:443": false,
+		"[fe80::1]:443": false, "[fd00::1]:443": false, "[::ffff:127.0.0.1]:443": false, "0.0.0.0:443": false,
+		"224.0.0.1:443": false, "[64:ff9b::7f00:1]:443": false, "[2002:7f00:1::]:443": false,
 	} {
 		assert.Equal(t, publicOnly("tcp", address, nil) == nil, public, "%s is public", address)
 	}
@@ -748,16 +816,25 @@ func TestAClientByItsMetadata(t *testing.T) {
 // server can do; registering is bounded.
 func TestPagesAndMetadata(t *testing.T) {
 	s := newSite(t)
-	for path, kind := range map[string]string{"/oauth/authorize?client_id=x": "text/html", "/oauth/passkey": "text/html", "/oauth/signin.js": "text/javascript", "/oauth/page.css": "text/css", "/oauth/read.js": "text/javascript"} {
+	for path, kind := range map[string]string{"/oauth/authorize?client_id=x": "text/html",
+		"/oauth/passkey": "text/html", "/oauth/signin.js": "text/javascript", "/oauth/page.css": "text/css",
+		"/oauth/read.js": "text/javascript"} {
 		response := require.Value(http.Get(s.http.URL + path))(t)
 		response.Body.Close()
 		h := response.Header
-		if response.StatusCode != 200 || !strings.HasPrefix(h.Get("Content-Type"), kind) || !strings.Contains(h.Get("Content-Security-Policy"), "default-src 'none'") || !strings.Contains(h.Get("Content-Security-Policy"), "frame-ancestors 'none'") || h.Get("X-Frame-Options") != "DENY" || h.Get("Set-Cookie") != "" || h.Get("Referrer-Policy") != "no-referrer" {
+		if response.StatusCode != 200 || !strings.HasPrefix(h.Get("Content-Type"), kind) ||
+			!strings.Contains(h.Get("Content-Security-Policy"), "default-src 'none'") ||
+			!strings.Contains(h.Get("Content-Security-Policy"), "frame-ancestors 'none'") ||
+			h.Get("X-Frame-Options") != "DENY" || h.Get("Set-Cookie") != "" ||
+			h.Get("Referrer-Policy") != "no-referrer" {
 			t.Errorf("%s: %d %v", path, response.StatusCode, h)
 		}
 	}
 	status, about := s.raw("GET", metadataPath, "")
-	if status != 200 || about["issuer"] != s.origin || fmt.Sprint(about["code_challenge_methods_supported"]) != "[S256]" || fmt.Sprint(about["response_types_supported"]) != "[code]" || about["client_id_metadata_document_supported"] != true {
+	if status != 200 || about["issuer"] != s.origin ||
+		fmt.Sprint(about["code_challenge_methods_supported"]) != "[S256]" ||
+		fmt.Sprint(about["response_types_supported"]) != "[code]" ||
+		about["client_id_metadata_document_supported"] != true {
 		t.Errorf("%d %v", status, about)
 	}
 	for _, path := range []string{"/oauth/", "/oauth/token", "/oauth/../mcp", "/oauth/signin.js/x"} {

@@ -23,10 +23,14 @@ func TestTheCollectorOfTheEnvironment(t *testing.T) {
 	}{
 		{"the endpoint of all signals", map[string]string{endpointVariable: here}, collector{url: here + "/v1/traces", timeout: defaultTimeout}},
 		{"with a folder", map[string]string{endpointVariable: here + "/otlp/"}, collector{url: here + "/otlp/v1/traces", timeout: defaultTimeout}},
-		{"the endpoint of traces", map[string]string{endpointVariable: here, tracesEndpointVariable: "https://a/b"}, collector{url: "https://a/b", timeout: defaultTimeout}},
-		{"limits", map[string]string{endpointVariable: here, timeoutVariable: "500", tracesTimeoutVariable: "700"}, collector{url: here + "/v1/traces", timeout: 700 * time.Millisecond}},
-		{"a limit that is too long", map[string]string{endpointVariable: here, timeoutVariable: "600000"}, collector{url: here + "/v1/traces", timeout: maxTimeout}},
-		{"a protocol", map[string]string{endpointVariable: here, protocolVariable: "grpc", tracesProtocolVariable: "http/protobuf"}, collector{url: here + "/v1/traces", timeout: defaultTimeout}},
+		{"the endpoint of traces", map[string]string{endpointVariable: here, tracesEndpointVariable: "https://a/b"},
+			collector{url: "https://a/b", timeout: defaultTimeout}},
+		{"limits", map[string]string{endpointVariable: here, timeoutVariable: "500", tracesTimeoutVariable: "700"},
+			collector{url: here + "/v1/traces", timeout: 700 * time.Millisecond}},
+		{"a limit that is too long", map[string]string{endpointVariable: here, timeoutVariable: "600000"},
+			collector{url: here + "/v1/traces", timeout: maxTimeout}},
+		{"a protocol", map[string]string{endpointVariable: here, protocolVariable: "grpc",
+			tracesProtocolVariable: "http/protobuf"}, collector{url: here + "/v1/traces", timeout: defaultTimeout}},
 	} {
 		got, err := collectorIn(func(name string) string { return tt.env[name] })
 		require.Equal(t, err, nil, "%s", tt.name)
@@ -53,7 +57,9 @@ func TestAnotherEncodingThanTheOneThatIsSentIsToldOf(t *testing.T) {
 		require.That(t, tr != nil, "%s=%q: %v", tt.name, tt.value, err)
 		tr.Close()
 		got := log.String()
-		if tt.want == "" && got != "" || tt.want != "" && (!strings.Contains(got, tt.want) || !strings.Contains(got, "level=WARN") || !strings.Contains(got, "http/json")) {
+		if tt.want == "" && got != "" ||
+			tt.want != "" && (!strings.Contains(got, tt.want) || !strings.Contains(got, "level=WARN") ||
+				!strings.Contains(got, "http/json")) {
 			t.Errorf("%s=%q: %q", tt.name, tt.value, got)
 		}
 	}
@@ -77,7 +83,9 @@ func TestVariablesThatCannotBeUnderstood(t *testing.T) {
 		env := map[string]string{endpointVariable: "http://localhost:4318", tt.name: tt.value}
 		tr, err := OpenTracing(TracingConfig{Getenv: func(name string) string { return env[name] }})
 		var wrong *failure.RequestError
-		if !errors.As(err, &wrong) || tr != nil || !strings.HasPrefix(err.Error(), fmt.Sprintf("environment %q: ", tt.name)) || !strings.Contains(err.Error(), tt.name) || !strings.Contains(err.Error(), tt.want) ||
+		if !errors.As(err, &wrong) || tr != nil ||
+			!strings.HasPrefix(err.Error(), fmt.Sprintf("environment %q: ", tt.name)) ||
+			!strings.Contains(err.Error(), tt.name) || !strings.Contains(err.Error(), tt.want) ||
 			!strings.Contains(wrong.Hint(), tt.hint) || wrong.Code() != "bad_request" || strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("%s=%q: %v (%v)", tt.name, tt.value, err, wrong)
 		}

@@ -19,7 +19,8 @@ import (
 func exporterTo(t *testing.T, c *fakeCollector) (e *exporter, waited *[]time.Duration, log *syncedLog) {
 	t.Helper()
 	log, waited = &syncedLog{}, &[]time.Duration{}
-	e = newExporter(collector{url: c.URL, headers: http.Header{"X-Key": {"s3cret"}}, timeout: time.Minute}, "1", &warner{log: slog.New(slog.NewTextHandler(log, nil)), now: time.Now})
+	e = newExporter(collector{url: c.URL, headers: http.Header{"X-Key": {"s3cret"}}, timeout: time.Minute}, "1",
+		&warner{log: slog.New(slog.NewTextHandler(log, nil)), now: time.Now})
 	e.pause = func(_ context.Context, d time.Duration) error {
 		*waited = append(*waited, d)
 		return nil

@@ -118,7 +118,8 @@ func TestWhatIsNotKnownIsLeftOut(t *testing.T) {
 	m := NewMetrics("1")
 	for range 2 {
 		families := scrape(t, m)
-		for _, name := range []string{"vaultwicket_sessions", "vaultwicket_worker_memory_bytes", "vaultwicket_export_dropped_total", "vaultwicket_call_duration_seconds"} {
+		for _, name := range []string{"vaultwicket_sessions", "vaultwicket_worker_memory_bytes",
+			"vaultwicket_export_dropped_total", "vaultwicket_call_duration_seconds"} {
 			assert.That(t, families[name] == nil, "%s is %v", name, families[name])
 		}
 		m.Follow(MetricSources{Load: func() Load { return Load{} }, Children: func() Children { return Children{} }})
@@ -132,7 +133,9 @@ func TestFiguresAreWrittenWhileCallsGoOn(t *testing.T) {
 	for caller := range 4 {
 		calls.Go(func() {
 			for i := range 1000 {
-				ended(m, Single, commands[(i+caller)%4], "mcp", Decision{Decision: "allow"}, CallEnd{Code: "ok", Backend: "embedded", Effect: "read", Duration: time.Duration(i) * time.Microsecond})
+				ended(m, Single, commands[(i+caller)%4], "mcp", Decision{Decision: "allow"},
+					CallEnd{Code: "ok", Backend: "embedded", Effect: "read",
+						Duration: time.Duration(i) * time.Microsecond})
 			}
 		})
 	}
@@ -153,7 +156,8 @@ func TestFiguresAreWrittenWhileCallsGoOn(t *testing.T) {
 // TestWhatRulesAboutTextsFoundIsCounted counts by rule, kind and shadow, and not what was not searched.
 func TestWhatRulesAboutTextsFoundIsCounted(t *testing.T) {
 	m := NewMetrics("1.2.3")
-	for _, found := range [][]string{{"secrets github-pat", "suspicious order"}, {"secrets github-pat"}, {"secrets not-searched", "suspicious not-searched"}, nil} {
+	for _, found := range [][]string{{"secrets github-pat", "suspicious order"}, {"secrets github-pat"},
+		{"secrets not-searched", "suspicious not-searched"}, nil} {
 		ended(m, Single, "read", "mcp", Decision{Decision: "allow"}, CallEnd{Code: "ok", Found: found, Shadow: []string{"suspicious"}})
 	}
 	got := values(scrape(t, m)["vaultwicket_found_total"])

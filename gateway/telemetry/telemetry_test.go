@@ -44,7 +44,8 @@ func TestFaultsAreLoggedWithoutWhatWasWorkedOn(t *testing.T) {
 	}{
 		{"a text", privateText, "kind=string"},
 		{"an error with a text", errors.New(privateText), "kind=*errors.errorString"},
-		{"an error with a path", &fs.PathError{Op: "open", Path: privateText, Err: fs.ErrPermission}, `kind="*fs.PathError > *errors.errorString" fault="permission denied"`},
+		{"an error with a path", &fs.PathError{Op: "open", Path: privateText, Err: fs.ErrPermission},
+			`kind="*fs.PathError > *errors.errorString" fault="permission denied"`},
 		{"an error around it", fmt.Errorf("%s: %w", privateText, fs.ErrNotExist), `kind="*fmt.wrapError > *errors.errorString" fault="file does not exist"`},
 	} {
 		var out strings.Builder

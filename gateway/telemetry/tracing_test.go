@@ -52,7 +52,8 @@ func TestACallAndItsProgramAreSpans(t *testing.T) {
 		call.GetKind() != tracepb.Span_SPAN_KIND_SERVER || call.GetStatus() != nil || call.GetFlags() != 0x301 {
 		t.Errorf("the call is %v", call)
 	}
-	if hex.EncodeToString(run.GetTraceId()) != callerTrace || string(run.GetParentSpanId()) != string(call.GetSpanId()) || run.GetKind() != tracepb.Span_SPAN_KIND_CLIENT {
+	if hex.EncodeToString(run.GetTraceId()) != callerTrace ||
+		string(run.GetParentSpanId()) != string(call.GetSpanId()) || run.GetKind() != tracepb.Span_SPAN_KIND_CLIENT {
 		t.Errorf("the program is %v below %v", run, call)
 	}
 	if at := time.Unix(0, int64(call.GetStartTimeUnixNano())); at.Before(before) || call.GetEndTimeUnixNano() < run.GetEndTimeUnixNano() {

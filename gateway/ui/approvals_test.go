@@ -22,7 +22,9 @@ func TestQuestionsOfEndedSessions(t *testing.T) {
 	end := require.Value(ownerfiles.RegisterServer(ownerfiles.ServersFolder(state), ownerfiles.Server{Session: "7-alive", Transport: "http"}))(t)
 	codes := map[string]string{}
 	for i, caller := range []string{"7-alive", "8-gone", "session-1", "token-1", "terminal"} {
-		q, err := consent.OpenStore(consent.Folder(state), nil).Ask(consent.StoredQuestion{Session: caller, Vault: "v", Command: "delete", Text: "x", Digest: consent.Digest{byte(i + 1)}})
+		q, err := consent.OpenStore(consent.Folder(state),
+			nil).Ask(consent.StoredQuestion{Session: caller, Vault: "v", Command: "delete", Text: "x",
+			Digest: consent.Digest{byte(i + 1)}})
 		require.NoError(t, err)
 		codes[caller] = q.Code
 	}
@@ -55,7 +57,9 @@ func TestQuestionsThatExpire(t *testing.T) {
 	v.page.Now = func() time.Time { return time.Now().Add(shift) }
 	var codes []string
 	for i := range 2 {
-		q, err := consent.OpenStore(consent.Folder(v.page.State), nil).Ask(consent.StoredQuestion{Session: "token-1", Vault: "v", Command: "delete", Text: "x", Digest: consent.Digest{byte(i + 1)}})
+		q, err := consent.OpenStore(consent.Folder(v.page.State),
+			nil).Ask(consent.StoredQuestion{Session: "token-1", Vault: "v", Command: "delete", Text: "x",
+			Digest: consent.Digest{byte(i + 1)}})
 		require.NoError(t, err)
 		codes = append(codes, q.Code)
 	}
@@ -83,15 +87,23 @@ func TestSeveralQuestionsAreAnsweredTogether(t *testing.T) {
 	var codes []string
 	for i := range 4 {
 		lines := []consent.Line{
-			{Kind: consent.Act, Text: `Delete 1 note, and change 1 note (vault "Notes")`}, {Text: `Asked by a client that calls itself "Your terminal".`}, {Text: "It leaves 19 links that lead nowhere."},
-			{Kind: consent.File, Text: "removes", Path: `Recipes/Bread "old".md`, Removed: 10, Size: 50, Hash: "9f2c4b1e0d77a6c3"}, {Kind: consent.Removed, Text: "flour"}, {Kind: consent.File, Text: "changes", Path: "Work/Plan.md"},
+			{Kind: consent.Act, Text: `Delete 1 note, and change 1 note (vault "Notes")`},
+			{Text: `Asked by a client that calls itself "Your terminal".`},
+			{Text: "It leaves 19 links that lead nowhere."},
+			{Kind: consent.File, Text: "removes", Path: `Recipes/Bread "old".md`, Removed: 10, Size: 50,
+				Hash: "9f2c4b1e0d77a6c3"}, {Kind: consent.Removed, Text: "flour"},
+			{Kind: consent.File, Text: "changes", Path: "Work/Plan.md"},
 		}
-		q, err := consent.OpenStore(consent.Folder(v.page.State), nil).Ask(consent.StoredQuestion{Session: "token-1", Client: "Your terminal", Vault: "Notes", Command: "delete", Effect: "destructive", Text: "x", Lines: lines, Digest: consent.Digest{byte(i + 1)}})
+		q, err := consent.OpenStore(consent.Folder(v.page.State),
+			nil).Ask(consent.StoredQuestion{Session: "token-1", Client: "Your terminal", Vault: "Notes",
+			Command: "delete", Effect: "destructive", Text: "x", Lines: lines, Digest: consent.Digest{byte(i + 1)}})
 		require.NoError(t, err)
 		codes = append(codes, q.Code)
 	}
 	for _, want := range []string{
-		`<b>Delete 1 note, and change 1 note (vault &#34;Notes&#34;)</b>`, `Asked by a client that calls itself &#34;Your terminal&#34;.`, `<span class="chip grave">−10 lines</span>`, ">2 notes<", ">leaves 19 links that lead nowhere<", `class="ask grave"`,
+		`<b>Delete 1 note, and change 1 note (vault &#34;Notes&#34;)</b>`,
+		`Asked by a client that calls itself &#34;Your terminal&#34;.`, `<span class="chip grave">−10 lines</span>`,
+		">2 notes<", ">leaves 19 links that lead nowhere<", `class="ask grave"`,
 		`Approve<span class="hidden"> Delete 1 note`, "50 bytes, hash <code>9f2c4b1e0d77a6c3</code>",
 	} {
 		assert.Contains(t, v.see("approvals"), want, "%q is not in", want)
@@ -136,7 +148,9 @@ func TestALongQuestionIsReadInPartsOnThePage(t *testing.T) {
 	one := "approvals/one/" + q.Code
 	list := v.see("approvals")
 	assert.Contains(t, list, one, "the list does not lead to it")
-	assert.That(t, !strings.Contains(list, `action="`+v.page.guard.base+`approvals/approve"><input type="hidden" name="token"`), "it is approved in the list: %s", list)
+	assert.That(t, !strings.Contains(list,
+		`action="`+v.page.guard.base+`approvals/approve"><input type="hidden" name="token"`),
+		"it is approved in the list: %s", list)
 	all := ""
 	for part := 1; part <= 3; part++ {
 		view := v.see(fmt.Sprintf("%s?part=%d", one, part))

@@ -37,7 +37,8 @@ func (w *writer) write(line audit.Line, mutates bool) {
 func (w *writer) call(command, client string, at time.Duration, ms int64, decision, code string) {
 	w.t.Helper()
 	w.calls++
-	line := audit.Line{Time: begunCall.Add(at), Call: fmt.Sprintf("1-abc-%d", w.calls), Session: "1-abc", Client: client, Surface: "mcp", Vault: "Notes", Command: command, Effect: "read"}
+	line := audit.Line{Time: begunCall.Add(at), Call: fmt.Sprintf("1-abc-%d", w.calls), Session: "1-abc",
+		Client: client, Surface: "mcp", Vault: "Notes", Command: command, Effect: "read"}
 	first := line
 	first.Kind, first.Decision = "decision", decision
 	if decision == "deny" {
@@ -47,7 +48,8 @@ func (w *writer) call(command, client string, at time.Duration, ms int64, decisi
 	}
 	w.write(first, command == "append")
 	exit := 0
-	line.Kind, line.Time, line.DurationMs, line.Code, line.Exit, line.Backend = "end", line.Time.Add(time.Duration(ms)*time.Millisecond), ms, code, &exit, "embedded"
+	line.Kind, line.Time, line.DurationMs, line.Code, line.Exit, line.Backend = "end",
+		line.Time.Add(time.Duration(ms)*time.Millisecond), ms, code, &exit, "embedded"
 	w.write(line, command == "append")
 }
 
@@ -74,7 +76,9 @@ func TestLinesBecomeCalls(t *testing.T) {
 	}
 	assert.That(t, slices.Equal(got, want), "%q, want %q", got, want)
 	call, lines, ok := c.One("1-abc-3")
-	if !ok || len(lines) != 2 || lines[0].Decision != "allow" || lines[1].Kind != "end" || call.Duration != 900*time.Millisecond || call.Backend != "embedded" || !call.Time.Equal(begunCall.Add(2*time.Minute)) {
+	if !ok || len(lines) != 2 || lines[0].Decision != "allow" || lines[1].Kind != "end" ||
+		call.Duration != 900*time.Millisecond || call.Backend != "embedded" ||
+		!call.Time.Equal(begunCall.Add(2*time.Minute)) {
 		t.Errorf("%+v, %+v, %v", call, lines, ok)
 	}
 	for _, id := range []string{"", "x", "1-abc-99", "2-abc-3", "line1-99"} {
@@ -100,7 +104,8 @@ func TestLinesBecomeCalls(t *testing.T) {
 func TestACallThatWaitsThenEnds(t *testing.T) {
 	w := newWriter(t)
 	c := OpenCallLog(w.state)
-	line := audit.Line{Kind: "decision", Call: "1-abc-1", Session: "1-abc", Surface: "mcp", Command: "delete", Effect: "destructive", Time: begunCall, Decision: "ask", Rule: "confirm", Code: "unconfirmed"}
+	line := audit.Line{Kind: "decision", Call: "1-abc-1", Session: "1-abc", Surface: "mcp", Command: "delete",
+		Effect: "destructive", Time: begunCall, Decision: "ask", Rule: "confirm", Code: "unconfirmed"}
 	w.write(line, true)
 	update(t, c)
 	call := c.Page(callFilter{}, 0, 1).Calls[0]
@@ -129,7 +134,8 @@ func TestTheOwnersCallsAreNotAnAgents(t *testing.T) {
 	w := newWriter(t)
 	w.call("read", "agent", 0, 5, "allow", "")
 	for i, surface := range []string{"page", "terminal", ""} { // a completion names none
-		w.write(audit.Line{Kind: "decision", Time: begunCall, Call: fmt.Sprintf("2-own-%d", i+1), Session: "2-own", Surface: surface, Command: "delete", Decision: "deny", Code: "unconfirmed"}, true)
+		w.write(audit.Line{Kind: "decision", Time: begunCall, Call: fmt.Sprintf("2-own-%d", i+1), Session: "2-own",
+			Surface: surface, Command: "delete", Decision: "deny", Code: "unconfirmed"}, true)
 	}
 	w.write(audit.Line{Kind: audit.KindLimited, Time: begunCall, Session: "1-abc", Code: "rate_limited", Count: 7}, false) // of too many clients to name
 	c := OpenCallLog(w.state)
@@ -174,11 +180,13 @@ func TestFiltersAndPages(t *testing.T) {
 	for _, hour := range f.Hours {
 		sum += hour.Allowed
 	}
-	if sum != 250 || len(f.Hours) != 6 || f.P50 != 124*time.Millisecond || f.Slowest != 249*time.Millisecond || len(f.Commands) != 2 || f.Commands[0].Calls != 125 {
+	if sum != 250 || len(f.Hours) != 6 || f.P50 != 124*time.Millisecond || f.Slowest != 249*time.Millisecond ||
+		len(f.Commands) != 2 || f.Commands[0].Calls != 125 {
 		t.Errorf("%+v", f)
 	}
 	clients, vaults, commands := c.Names()
-	if !slices.Equal(clients, []string{"one", "three", "two"}) || !slices.Equal(vaults, []string{"Notes"}) || !slices.Equal(commands, []string{"read", "search"}) {
+	if !slices.Equal(clients, []string{"one", "three", "two"}) || !slices.Equal(vaults, []string{"Notes"}) ||
+		!slices.Equal(commands, []string{"read", "search"}) {
 		t.Errorf("%q %q %q", clients, vaults, commands)
 	}
 	call, ok := c.Latest(callFilter{Session: "1-abc"})
@@ -259,7 +267,9 @@ func TestFiguresOfAgents(t *testing.T) {
 	w := newWriter(t)
 	read := func(client, note string) {
 		w.calls++
-		line := audit.Line{Kind: "decision", Decision: "allow", Time: begunCall.Add(time.Duration(w.calls) * time.Minute), Call: fmt.Sprintf("1-abc-%d", w.calls), Session: "1-abc", Client: client, Surface: "mcp", Command: "read", Note: note}
+		line := audit.Line{Kind: "decision", Decision: "allow",
+			Time: begunCall.Add(time.Duration(w.calls) * time.Minute), Call: fmt.Sprintf("1-abc-%d", w.calls),
+			Session: "1-abc", Client: client, Surface: "mcp", Command: "read", Note: note}
 		w.write(line, false)
 	}
 	read("one", "00000000000000a1")
@@ -312,7 +322,9 @@ func TestWhatRulesAboutTextsDid(t *testing.T) {
 	w.write(audit.Line{Kind: "end", Call: "1-abc-21", Session: "1-abc", Time: begunCall.AddDate(0, 0, -2), Found: []string{"suspicious order"}}, true)
 	update(t, c)
 	day := func(days int) string { return begunCall.AddDate(0, 0, days).Local().Format(time.DateOnly) }
-	want := []textDay{{day(2), "suspicious", "1 noticed"}, {day(0), "flow", "1 blocked, 1 shadow"}, {day(0), "private", "1 blocked"}, {day(0), "remote-links", "2 asked"}, {day(0), "secrets", "1 blocked, 1 redacted, 1 shadow"}, {day(0), "suspicious", "1 noticed"}}
+	want := []textDay{{day(2), "suspicious", "1 noticed"}, {day(0), "flow", "1 blocked, 1 shadow"},
+		{day(0), "private", "1 blocked"}, {day(0), "remote-links", "2 asked"},
+		{day(0), "secrets", "1 blocked, 1 redacted, 1 shadow"}, {day(0), "suspicious", "1 noticed"}}
 	assert.EqualSlices(t, c.TextDays(begunCall), want)
 }
 
@@ -325,8 +337,11 @@ func TestALongLogIsReadFromItsEnd(t *testing.T) {
 	exit := 0
 	for i := range count {
 		at := begunCall.Add(time.Duration(i) * time.Second)
-		line := audit.Line{Kind: "decision", Decision: "allow", Time: at, Call: fmt.Sprintf("2-abc-%d", i), Session: "2-abc", Client: "agent", Surface: "mcp", Vault: "Notes", Command: "read", Effect: "read"}
-		ended := audit.Line{Kind: "end", Time: at.Add(time.Millisecond), Call: line.Call, Session: "1-abc", Client: "agent", Surface: "mcp", Vault: "Notes", Command: "read", DurationMs: 1, Exit: &exit, Backend: "embedded"}
+		line := audit.Line{Kind: "decision", Decision: "allow", Time: at, Call: fmt.Sprintf("2-abc-%d", i),
+			Session: "2-abc", Client: "agent", Surface: "mcp", Vault: "Notes", Command: "read", Effect: "read"}
+		ended := audit.Line{Kind: "end", Time: at.Add(time.Millisecond), Call: line.Call, Session: "1-abc",
+			Client: "agent", Surface: "mcp", Vault: "Notes", Command: "read", DurationMs: 1, Exit: &exit,
+			Backend: "embedded"}
 		lines = append(lines, line, ended)
 	}
 	for part := range slices.Chunk(lines, 1000) {

@@ -26,7 +26,8 @@ func hours(n int, h hourFigures) (all []hourFigures) {
 // Whatever the numbers are, nothing is drawn outside, and no calls are lost from sight.
 func TestBarsStayInside(t *testing.T) {
 	for _, n := range []int{0, 1, 7, 24, 168, 169, 744} {
-		for _, h := range []hourFigures{{}, {Allowed: 1}, {Denied: 1}, {Allowed: 1_000_000, Denied: 1, Failed: 1}, {Allowed: 5, Denied: 5, Failed: 5, Asked: 5}} {
+		for _, h := range []hourFigures{{}, {Allowed: 1}, {Denied: 1}, {Allowed: 1_000_000, Denied: 1, Failed: 1},
+			{Allowed: 5, Denied: 5, Failed: 5, Asked: 5}} {
 			c := chartOf(hours(n, h), time.UTC)
 			drawn := map[string]bool{}
 			for _, one := range c.Slots {
@@ -40,7 +41,8 @@ func TestBarsStayInside(t *testing.T) {
 					require.That(t, b.Y+b.Height <= height-below, "%d hours of %+v: %+v", n, h, b)
 				}
 			}
-			if n > 0 && (drawn["allowed"] != (h.Allowed > 0) || drawn["denied"] != (h.Denied > 0) || drawn["failed"] != (h.Failed > 0) || drawn["asked"] != (h.Asked > 0)) {
+			if n > 0 && (drawn["allowed"] != (h.Allowed > 0) || drawn["denied"] != (h.Denied > 0) ||
+				drawn["failed"] != (h.Failed > 0) || drawn["asked"] != (h.Asked > 0)) {
 				t.Errorf("%d hours of %+v: %v", n, h, drawn)
 			}
 			assert.That(t, len(c.Labels) <= mostLabels, "%d hours: %d labels, %d bars", n, len(c.Labels), len(c.Slots))
@@ -62,12 +64,16 @@ func TestTheOverviewIsBounded(t *testing.T) {
 	v := openPage(t, filepath.Join(t.TempDir(), "state"))
 	logs := audit.OpenLogs(v.page.State)
 	for i := range 60 {
-		line := audit.Line{Kind: "decision", Decision: "deny", Code: "unknown_command", Call: fmt.Sprintf("1-a-%d", i+1), Session: "1-a", Client: fmt.Sprintf("client %d", i), Surface: "stdio", Command: fmt.Sprintf("c%d", i)}
+		line := audit.Line{Kind: "decision", Decision: "deny", Code: "unknown_command",
+			Call: fmt.Sprintf("1-a-%d", i+1), Session: "1-a", Client: fmt.Sprintf("client %d", i), Surface: "stdio",
+			Command: fmt.Sprintf("c%d", i)}
 		require.NoError(t, logs.Write(line, false, audit.Buffered))
 	}
 	view := v.see("")
 	refused, agents := strings.Count(view, `<a id="r-`), strings.Count(view, `<a id="a-`)
-	if refused != refusedOfDay || agents != agentsOfDay || !strings.Contains(view, fmt.Sprintf(">%d more kinds of calls were refused<", 60-refusedOfDay)) || !strings.Contains(view, "56 more agents called") {
+	if refused != refusedOfDay || agents != agentsOfDay ||
+		!strings.Contains(view, fmt.Sprintf(">%d more kinds of calls were refused<", 60-refusedOfDay)) ||
+		!strings.Contains(view, "56 more agents called") {
 		t.Errorf("%d refusals, %d agents: %s", refused, agents, view)
 	}
 }
@@ -82,7 +88,8 @@ func TestEventsTellWhatAViewHasSeen(t *testing.T) {
 	logs := audit.OpenLogs(state)
 	for i, code := range []string{"", "bad_value"} {
 		decision := []string{"allow", "deny"}[i]
-		require.NoError(t, logs.Write(audit.Line{Kind: "decision", Decision: decision, Code: code, Call: []string{"1-a-1", "1-a-2"}[i], Session: "1-a"}, false, audit.Buffered))
+		require.NoError(t, logs.Write(audit.Line{Kind: "decision", Decision: decision, Code: code,
+			Call: []string{"1-a-1", "1-a-2"}[i], Session: "1-a"}, false, audit.Buffered))
 		if _, err := p.calls.Update(); err != nil { // as a view does
 			t.Fatal(err)
 		}

@@ -21,7 +21,8 @@ import (
 
 // rowsOf are the rows of the difference of two texts, with their signs; what is marked is in braces.
 func rowsOf(before, after string) (rows []string) {
-	_, _, files := blocksOf(consent.Changes([]consent.PlannedFile{{Path: "a.md", Before: "1", After: "2"}}, []difference.Change{difference.Of([]byte(before), []byte(after))}, consent.Rest{}))
+	_, _, files := blocksOf(consent.Changes([]consent.PlannedFile{{Path: "a.md", Before: "1", After: "2"}},
+		[]difference.Change{difference.Of([]byte(before), []byte(after))}, consent.Rest{}))
 	for _, r := range files[0].Rows {
 		text := r.Before
 		if r.Marked != "" || r.After != "" {
@@ -57,7 +58,8 @@ func TestDifferencesMarkWords(t *testing.T) {
 }
 
 func TestALongDifferenceIsFoldedAfterItsBeginning(t *testing.T) {
-	_, _, files := blocksOf(consent.Changes([]consent.PlannedFile{{Path: "a.md", Before: "1"}}, []difference.Change{difference.Of([]byte(strings.Repeat("line\n", 400)), nil)}, consent.Rest{}))
+	_, _, files := blocksOf(consent.Changes([]consent.PlannedFile{{Path: "a.md", Before: "1"}},
+		[]difference.Change{difference.Of([]byte(strings.Repeat("line\n", 400)), nil)}, consent.Rest{}))
 	f := files[0]
 	if f.Removed != 400 || len(f.Head()) != shownRows || f.Head()[0].Kind != "removed" || len(f.Head())+len(f.Rest()) != len(f.Rows) {
 		t.Errorf("%d removed, %d rows seen, %d folded", f.Removed, len(f.Head()), len(f.Rest()))
@@ -79,13 +81,17 @@ func hostileChanges() map[string][]change {
 	one := func(name, before, after string) { all[name] = []change{{before, after}} }
 	wide := strings.Repeat("x", 76)
 	// Pieces that would begin a row of a terminal.
-	for _, piece := range []string{"-old account", "+ IBAN DE00", " - IBAN DE00", "│ -old", "│ +new", "│…-old", "> quoted", "at line 9:", "… left out: 3 lines added, 0 removed", "@@ -1 +1 @@", "--- a/x.md", "+++ b/x.md", `changes: "other.md"`, `Allow "read" in the vault "Notes"?`, "  makes", "\\ No newline at end of file"} {
+	for _, piece := range []string{"-old account", "+ IBAN DE00", " - IBAN DE00", "│ -old", "│ +new", "│…-old",
+		"> quoted", "at line 9:", "… left out: 3 lines added, 0 removed", "@@ -1 +1 @@", "--- a/x.md", "+++ b/x.md",
+		`changes: "other.md"`, `Allow "read" in the vault "Notes"?`, "  makes", "\\ No newline at end of file"} {
 		one("a line that begins with "+piece, "one\ntwo\n", "one\n"+piece+"\ntwo\n")
 		one("a row that begins with "+piece, "one\ntwo\n", "one\n"+wide+piece+strings.Repeat("y", 76-len([]rune(piece)))+piece+"\ntwo\n")
 		one("instead of "+piece, piece+"\nend\n", "-"+piece+"\nend\n")
 	}
 	for name, text := range map[string]string{
-		"bidi": "a\u202eb\u2066c\u2069", "a terminal": "\x1b[2J\x1b[1;1Hok\x07", "tabs": "\t\t-x\t+y", "unseen": "a\u200b\u2060b\ufeff", "returns": "a\rb", "marks": "e\u0301\u0301", "wide": strings.Repeat("字", 60), "emoji": strings.Repeat("👩\u200d🚀", 50),
+		"bidi": "a\u202eb\u2066c\u2069", "a terminal": "\x1b[2J\x1b[1;1Hok\x07", "tabs": "\t\t-x\t+y",
+		"unseen": "a\u200b\u2060b\ufeff", "returns": "a\rb", "marks": "e\u0301\u0301",
+		"wide": strings.Repeat("字", 60), "emoji": strings.Repeat("👩\u200d🚀", 50),
 		"line separators": "a\u2028-b\u2029+c\u0085d", "no UTF-8": "a\xff\xfeb", "backslashes": `\u{202e}`, "html": `<span class="removed">-x</span>&amp;`,
 	} {
 		one(name+" added", "one\n", "one\n"+text+"\n")
@@ -101,7 +107,8 @@ func hostileChanges() map[string][]change {
 	one("one other line end", "a\r\nb\r\nc\r\n", "a\r\nb\nc\r\n")
 	one("no newline at the end", "a\nb", "a\nb\n")
 	one("nothing left", "a\nb\nc\n", "")
-	one("three long paragraphs before it", strings.Repeat(strings.Repeat("w ", 2500)+"\n", 3)+"old\n", strings.Repeat(strings.Repeat("w ", 2500)+"\n", 3)+"new\n")
+	one("three long paragraphs before it", strings.Repeat(strings.Repeat("w ", 2500)+"\n", 3)+"old\n",
+		strings.Repeat(strings.Repeat("w ", 2500)+"\n", 3)+"new\n")
 	one("far apart", strings.Repeat("l\n", 100)+"a\n"+strings.Repeat("l\n", 100)+"b\n", strings.Repeat("l\n", 100)+"A\n"+strings.Repeat("l\n", 100)+"B\n")
 	one("much", strings.Repeat("old line\n", 110_000), strings.Repeat("new line\n", 110_000))
 	many := make([]change, 21)
@@ -334,7 +341,8 @@ func TestQuestionsAreReadBackAsTheChange(t *testing.T) {
 			require.NoError(t, views()["approvals"].ExecuteTemplate(&page, "asked", frame{}.Blocks(q.Lines)))
 			shown := rowsOfPage.FindAllStringSubmatch(page.String(), -1)
 			n := strings.Count(page.String(), `class="row`)
-			assert.That(t, n == len(slices.DeleteFunc(slices.Clone(shown), func(m []string) bool { return m[1] != "" })), "page: %d rows of %d are read", len(shown), n)
+			assert.That(t, n == len(slices.DeleteFunc(slices.Clone(shown),
+				func(m []string) bool { return m[1] != "" })), "page: %d rows of %d are read", len(shown), n)
 			at, lines, gap := 0, [2][]string{}, false
 			for _, m := range shown {
 				kind, text := strings.TrimSpace(m[2]), html.UnescapeString(m[8]+m[9]+m[10])
@@ -383,7 +391,9 @@ func TestQuestionsAreReadBackAsTheChange(t *testing.T) {
 				}
 			}
 			assert.That(t, len(changes) <= 20 || drawn["form"] == nil, "a form is used for it")
-			stored, err := consent.OpenStore(filepath.Join(t.TempDir(), "a"), nil).Ask(consent.StoredQuestion{Session: "s", Vault: "v", Command: "c", Text: q.Text, Lines: q.Lines, Digest: consent.Digest{1}})
+			stored, err := consent.OpenStore(filepath.Join(t.TempDir(), "a"),
+				nil).Ask(consent.StoredQuestion{Session: "s", Vault: "v", Command: "c", Text: q.Text, Lines: q.Lines,
+				Digest: consent.Digest{1}})
 			require.Equal(t, err, nil, "it is stored with %d of %d lines, %v", len(stored.Lines), len(q.Lines), err)
 			assert.EqualSlices(t, stored.Lines, q.Lines, "it is stored with %d of %d lines, %v", len(stored.Lines), len(q.Lines), err)
 		})

@@ -38,7 +38,8 @@ func openPage(t *testing.T, state string) *visitor {
 	require.That(t, ownerfiles.EnsureFolder(state), "no state folder")
 	p := New(Config{
 		Gateway: gateway.New(gateway.Config{Runner: exec.New(exec.Config{})}), State: state, Session: "1-page", Log: slog.New(slog.DiscardHandler),
-		Settings: func() (Settings, error) { return Settings{}, nil }, Health: func(context.Context) []Finding { return nil }, Agents: func() ([]Agent, error) { return nil, nil },
+		Settings: func() (Settings, error) { return Settings{}, nil },
+		Health:   func(context.Context) []Finding { return nil }, Agents: func() ([]Agent, error) { return nil, nil },
 	})
 	server := httptest.NewServer(p.guard)
 	t.Cleanup(server.Close)
@@ -92,11 +93,14 @@ func TestFormsLeadToAView(t *testing.T) {
 	v := openPage(t, filepath.Join(t.TempDir(), "state"))
 	planned := v.send("policy/try", "policy/try", url.Values{"command": {"eval"}, "params": {"code=1"}})
 	for range 2 { // it can be loaded again
-		if status, _, body := v.do(http.MethodGet, planned, nil); status != http.StatusOK || !strings.Contains(body, "outcome deny") || !strings.Contains(body, ">code=1</textarea>") {
+		if status, _, body := v.do(http.MethodGet, planned, nil); status != http.StatusOK ||
+			!strings.Contains(body, "outcome deny") || !strings.Contains(body, ">code=1</textarea>") {
 			t.Errorf("the plan answers %d: %s", status, body)
 		}
 	}
-	q, err := consent.OpenStore(consent.Folder(v.page.State), nil).Ask(consent.StoredQuestion{Session: "terminal", Vault: "v", Command: "delete", Text: "x", Digest: consent.Digest{1}})
+	q, err := consent.OpenStore(consent.Folder(v.page.State),
+		nil).Ask(consent.StoredQuestion{Session: "terminal", Vault: "v", Command: "delete", Text: "x",
+		Digest: consent.Digest{1}})
 	require.NoError(t, err)
 	form := url.Values{"code": {q.Code}}
 	_, _, body := v.do(http.MethodGet, v.send("approvals", "approvals/approve", form), nil)
@@ -115,7 +119,8 @@ func TestANoteEndsWithWhatItIsAbout(t *testing.T) {
 	v := openPage(t, state)
 	paused := v.send("", "pause/pause", url.Values{"from": {"settings"}})
 	const note = "Every running server denies every call until"
-	if _, _, body := v.do(http.MethodGet, paused, nil); !strings.Contains(body, `role="status">Paused <time`) || !strings.Contains(body, note) || !strings.HasSuffix(paused, "/settings") {
+	if _, _, body := v.do(http.MethodGet, paused, nil); !strings.Contains(body, `role="status">Paused <time`) ||
+		!strings.Contains(body, note) || !strings.HasSuffix(paused, "/settings") {
 		t.Errorf("%s: %s", paused, body)
 	}
 	if _, err := admission.Resume(state, ""); err != nil { // in a terminal
@@ -136,8 +141,10 @@ func TestFormsLeadBackWithTheFilters(t *testing.T) {
 	view := v.see("activity?outcome=denied&q=x")
 	assert.That(t, strings.Contains(view, `name="from" value="activity?outcome=denied&amp;q=x"`), "%s", view)
 	for from, want := range map[string]string{
-		"activity?outcome=denied&q=x": "activity?outcome=denied&q=x", "activity?answer=1&q=x": "activity?q=x", "?": "", "changes/one/x?vault=y": "changes/one/x?vault=y",
-		"https://evil.example/": "", "//evil.example/": "", "approvals/approve": "", "../x": "", "events": "", "activity\r\nX: y": "", "assets/page.js": "", "%zz": "",
+		"activity?outcome=denied&q=x": "activity?outcome=denied&q=x", "activity?answer=1&q=x": "activity?q=x", "?": "",
+		"changes/one/x?vault=y": "changes/one/x?vault=y",
+		"https://evil.example/": "", "//evil.example/": "", "approvals/approve": "", "../x": "", "events": "",
+		"activity\r\nX: y": "", "assets/page.js": "", "%zz": "",
 	} {
 		at := v.send("", "pause/pause", url.Values{"from": {from}})
 		assert.That(t, at == v.base+want, "%q leads to %s, want %s", from, at, want)
@@ -157,7 +164,8 @@ func TestFilesAreCompressedAndKept(t *testing.T) {
 			answer := require.Value(v.client.Do(r))(t)
 			body, _ := io.ReadAll(answer.Body)
 			answer.Body.Close()
-			if packed != (answer.Header.Get("Content-Encoding") == "gzip") || !strings.Contains(answer.Header.Get("Cache-Control"), "immutable") || address == "" {
+			if packed != (answer.Header.Get("Content-Encoding") == "gzip") ||
+				!strings.Contains(answer.Header.Get("Cache-Control"), "immutable") || address == "" {
 				t.Errorf("%s: %v", name, answer.Header)
 			}
 			if packed {

@@ -25,7 +25,8 @@ func TestAGrantIsGivenAndEndedOnThePage(t *testing.T) {
 	offer := require.Value(json.Marshal(offeredTerms))(t)
 	store := consent.OpenStore(consent.Folder(v.page.State), nil)
 	ask := func(n byte, offer string) consent.StoredQuestion {
-		return require.Value(store.Ask(consent.StoredQuestion{Session: "cursor/terminal", Vault: "v", Command: "append", Effect: "write", Text: "x", Digest: consent.Digest{n}, Offer: offer}))(t)
+		return require.Value(store.Ask(consent.StoredQuestion{Session: "cursor/terminal", Vault: "v", Command: "append",
+			Effect: "write", Text: "x", Digest: consent.Digest{n}, Offer: offer}))(t)
 	}
 	q := ask(1, string(offer))
 	assert.Contains(t, v.see("approvals"), `Approve, and allow append in &#34;Projects&#34; for an hour, up to 20 notes`)

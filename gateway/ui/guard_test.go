@@ -30,7 +30,8 @@ func TestALinkOpensOnce(t *testing.T) {
 	require.Equal(t, first.Code, http.StatusOK)
 	require.Contains(t, first.Body.String(), `content="0; url=`+d.base+`"`)
 	cookie := first.Result().Cookies()[0]
-	if !cookie.HttpOnly || cookie.SameSite != http.SameSiteStrictMode || cookie.Domain != "" || cookie.Path != d.base || cookie.MaxAge != 0 || !cookie.Expires.IsZero() {
+	if !cookie.HttpOnly || cookie.SameSite != http.SameSiteStrictMode || cookie.Domain != "" || cookie.Path != d.base ||
+		cookie.MaxAge != 0 || !cookie.Expires.IsZero() {
 		t.Errorf("cookie %+v", cookie)
 	}
 	again := get(d, link)
@@ -118,7 +119,8 @@ func TestChangesAreFormsThatAreShort(t *testing.T) {
 		"a form that is not one":    {"application/x-www-form-urlencoded", token + "&%zz", 400},
 		"a token in the query only": {"application/x-www-form-urlencoded", "", 403},
 	} {
-		w := send(d, http.MethodPost, d.base+"pause?"+token, test.body, "Origin", "http://127.0.0.1:4567", "Content-Type", test.kind, "Cookie", cookieName+"="+cookie)
+		w := send(d, http.MethodPost, d.base+"pause?"+token, test.body, "Origin", "http://127.0.0.1:4567",
+			"Content-Type", test.kind, "Cookie", cookieName+"="+cookie)
 		assert.Equal(t, w.Code, test.want, "%s", name)
 	}
 }
@@ -154,7 +156,8 @@ func TestTheLimitForReadingEndsWithTheForm(t *testing.T) {
 		assert.That(t, w.read.IsZero(), "the request is cancelled at %v", w.read)
 	})
 	cookie := cookieOf(t, g)
-	r := httptest.NewRequest(http.MethodPost, g.base+"changes/undo", strings.NewReader(url.Values{tokenField: {visit{session: g.sessions.all[0]}.Token("changes")}}.Encode()))
+	r := httptest.NewRequest(http.MethodPost, g.base+"changes/undo",
+		strings.NewReader(url.Values{tokenField: {visit{session: g.sessions.all[0]}.Token("changes")}}.Encode()))
 	r.Host = "127.0.0.1:4567"
 	r.Header.Set("Origin", "http://127.0.0.1:4567")
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
@@ -205,7 +208,8 @@ type secrets struct{ base, cookie, other, token, otherPage, otherSession string 
 func (a attempt) request(s secrets) *http.Request {
 	path := map[string]string{"page": s.base + "approvals/approve", "outside": "/approvals/approve"}[a.path]
 	body := ""
-	if token, given := map[string]string{"good": s.token, "wrong": altered(s.token), "other page": s.otherPage, "other session": s.otherSession}[a.token]; given {
+	if token, given := map[string]string{"good": s.token, "wrong": altered(s.token), "other page": s.otherPage,
+		"other session": s.otherSession}[a.token]; given {
 		body = url.Values{tokenField: {token}}.Encode()
 	}
 	r := httptest.NewRequest(a.method, path, strings.NewReader(body))
@@ -264,8 +268,10 @@ func TestMatrix(t *testing.T) {
 }
 
 func every(visit func(attempt)) {
-	for _, host := range []string{"127.0.0.1:4567", "localhost:4567", "127.0.0.1:9", "[::1]:4567", "evil.example", "localhost.evil.example:4567", "0.0.0.0:4567", ""} {
-		for _, origin := range []string{"-", "http://127.0.0.1:4567", "https://127.0.0.1:4567", "http://127.0.0.1:9", "http://localhost:4567", "null", "https://evil.example"} {
+	for _, host := range []string{"127.0.0.1:4567", "localhost:4567", "127.0.0.1:9", "[::1]:4567", "evil.example",
+		"localhost.evil.example:4567", "0.0.0.0:4567", ""} {
+		for _, origin := range []string{"-", "http://127.0.0.1:4567", "https://127.0.0.1:4567", "http://127.0.0.1:9",
+			"http://localhost:4567", "null", "https://evil.example"} {
 			for _, site := range []string{"-", "none", "same-origin", "same-site", "cross-site"} {
 				for _, cookie := range []string{"none", "good", "wrong", "of another process", "besides another"} {
 					for _, token := range []string{"none", "good", "wrong", "other page", "other session"} {
@@ -293,7 +299,9 @@ func checkProtected(t *testing.T, h http.Header) {
 	require.That(t, !strings.Contains(policy, "unsafe"), "policy %q", policy)
 	require.That(t, !strings.Contains(policy, "http"), "policy %q", policy)
 	require.That(t, !strings.Contains(policy, "data:"), "policy %q", policy)
-	for name, want := range map[string]string{"Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Frame-Options": "DENY", "X-Content-Type-Options": "nosniff", "Cross-Origin-Resource-Policy": "same-origin", "Access-Control-Allow-Origin": ""} {
+	for name, want := range map[string]string{"Cache-Control": "no-store", "Referrer-Policy": "no-referrer",
+		"X-Frame-Options": "DENY", "X-Content-Type-Options": "nosniff", "Cross-Origin-Resource-Policy": "same-origin",
+		"Access-Control-Allow-Origin": ""} {
 		require.Equal(t, h.Get(name), want, "%s", name)
 	}
 }

@@ -369,7 +369,8 @@ func TestALinkObeysHowAQuestionIsApproved(t *testing.T) {
 	w = post(a.owned, a.link(), approving, forms[approving]+"&typed=delete+1001+notes", cookie)
 	assert.Equal(t, w.Code, http.StatusForbidden, "the token is changed")
 	form := url.Values{"does": {approving}, "token": {forms[approving]}, "typed": {"delete 1001 notes"}}
-	w = send(a.owned, http.MethodPost, a.link(), form.Encode(), "Content-Type", "application/x-www-form-urlencoded", "Origin", "http://127.0.0.1:4567", "Sec-Fetch-Site", "same-origin", "Cookie", cookie)
+	w = send(a.owned, http.MethodPost, a.link(), form.Encode(), "Content-Type", "application/x-www-form-urlencoded",
+		"Origin", "http://127.0.0.1:4567", "Sec-Fetch-Site", "same-origin", "Cookie", cookie)
 	assert.Equal(t, w.Code, http.StatusSeeOther, "with the words")
 	assert.Equal(t, a.stateNow(), consent.Approved, "with the words")
 }

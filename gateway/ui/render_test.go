@@ -42,7 +42,9 @@ func TestTheOverviewNamesProblems(t *testing.T) {
 	assert.That(t, !strings.Contains(view, "problems found"), "before a check: %s", view)
 	<-v.page.health.begin()
 	for _, path := range []string{"", "activity", "approvals", "settings"} { // what Health knows, every view tells
-		if view := v.see(path); !strings.Contains(view, banner) || !strings.Contains(view, `: one; two. <a id="to-health" href="`+v.base[strings.Index(v.base[8:], "/")+8:]+`health">Health</a></p>`) {
+		if view := v.see(path); !strings.Contains(view, banner) ||
+			!strings.Contains(view, `: one; two. <a id="to-health" href="`+v.base[strings.Index(v.base[8:], "/")+8:]+
+				`health">Health</a></p>`) {
 			t.Errorf("after it: %s", view)
 		}
 	}
@@ -62,10 +64,16 @@ func TestThePolicyShowsWhatRulesAboutTextsDid(t *testing.T) {
 // Whatever a note has in it, what is shown of it has only plain tags: nothing is loaded, run or led to.
 func TestANoteAsItReadsHasPlainTagsOnly(t *testing.T) {
 	hostile := []string{
-		`<script>alert(1)</script>`, `<img src=x onerror=alert(1)>`, `<svg/onload=alert(1)>`, `<a href="javascript:alert(1)">x</a>`, `[x](javascript:alert(1))`, `![x](http://evil.example/x.png)`,
-		`[x](http://evil.example/?q=1 "t")`, `<http://evil.example>`, `http://evil.example/`, "```<script>\nx\n```", "```js\" onload=\"alert(1)\nx\n```", "<style>*{display:none}</style>", `<iframe src="//evil.example">`,
-		`<p style="position:fixed" onclick=x>y</p>`, "[a]: javascript:alert(1)\n\n[a]", `![[secret.png]]`, `[[Note|<b>x</b>]]`, "| a <script> | b |\n|---|:-:|\n| ![](http://e.example/) | `<img src=x>` |", `&lt;script&gt;alert(1)&lt;/script&gt;`,
-		`<details open ontoggle=alert(1)>`, "<!-- <script>alert(1)</script> -->", `<math><mtext></form><form><mglyph><style></math><img src onerror=alert(1)>`, "<div\n\nonclick=x>", `<a\x00href=x>`, strings.Repeat("[", 5000), strings.Repeat("> ", 2000) + "x",
+		`<script>alert(1)</script>`, `<img src=x onerror=alert(1)>`, `<svg/onload=alert(1)>`,
+		`<a href="javascript:alert(1)">x</a>`, `[x](javascript:alert(1))`, `![x](http://evil.example/x.png)`,
+		`[x](http://evil.example/?q=1 "t")`, `<http://evil.example>`, `http://evil.example/`, "```<script>\nx\n```",
+		"```js\" onload=\"alert(1)\nx\n```", "<style>*{display:none}</style>", `<iframe src="//evil.example">`,
+		`<p style="position:fixed" onclick=x>y</p>`, "[a]: javascript:alert(1)\n\n[a]", `![[secret.png]]`,
+		`[[Note|<b>x</b>]]`, "| a <script> | b |\n|---|:-:|\n| ![](http://e.example/) | `<img src=x>` |",
+		`&lt;script&gt;alert(1)&lt;/script&gt;`,
+		`<details open ontoggle=alert(1)>`, "<!-- <script>alert(1)</script> -->",
+		`<math><mtext></form><form><mglyph><style></math><img src onerror=alert(1)>`, "<div\n\nonclick=x>",
+		`<a\x00href=x>`, strings.Repeat("[", 5000), strings.Repeat("> ", 2000) + "x",
 		strings.Repeat("*a ", 3000), "\u202e<script>", "---\ntitle: <script>\n---\n# body",
 	}
 	tag := regexp.MustCompile(`<[^>]*>?`)
@@ -76,7 +84,8 @@ func TestANoteAsItReadsHasPlainTagsOnly(t *testing.T) {
 				assert.That(t, plainTag().FindString(found) == found, "%.80q has %q", text, found)
 			}
 			for _, word := range []string{"href", "src=", "onerror=\"", "evil.example/x.png"} {
-				if strings.Contains(tag.ReplaceAllString(shown, "")+strings.Join(tag.FindAllString(shown, -1), ""), "<"+word) || strings.Contains(strings.Join(tag.FindAllString(shown, -1), ""), word) {
+				if strings.Contains(tag.ReplaceAllString(shown, "")+strings.Join(tag.FindAllString(shown, -1), ""),
+					"<"+word) || strings.Contains(strings.Join(tag.FindAllString(shown, -1), ""), word) {
 					t.Errorf("%.80q has %s: %s", text, word, shown)
 				}
 			}
@@ -93,7 +102,8 @@ func TestANoteAsItReadsHasPlainTagsOnly(t *testing.T) {
 // The address for the app has names only, and nothing of them ends a name.
 func TestTheAddressForTheAppIsEncoded(t *testing.T) {
 	for note, want := range map[string]string{
-		"Recipes/Sour bread": "Recipes%2FSour%20bread", "a&vault=Other": "a%26vault%3DOther", "50% + more": "50%25%20%2B%20more", "#x?y": "%23x%3Fy", `"'<>`: "%22%27%3C%3E", "日": "%E6%97%A5",
+		"Recipes/Sour bread": "Recipes%2FSour%20bread", "a&vault=Other": "a%26vault%3DOther",
+		"50% + more": "50%25%20%2B%20more", "#x?y": "%23x%3Fy", `"'<>`: "%22%27%3C%3E", "日": "%E6%97%A5",
 	} {
 		assert.Equal(t, string(obsidianURL("My Notes", note)), "obsidian://open?vault=My%20Notes&file="+want, "%q", note)
 	}

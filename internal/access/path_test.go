@@ -42,7 +42,8 @@ func TestARefusedPathSaysWhy(t *testing.T) {
 func TestAPathThatIsTakenLosesOneSlash(t *testing.T) {
 	longest := strings.Repeat("a", 4096)
 	for written, want := range map[string]string{
-		"/": "", "A": "A", "A/": "A", "A/B/": "A/B", ".A/..b/c.": ".A/..b/c.", "A B": "A B", "日本": "日本", "A~B{C}+^": "A~B{C}+^", longest: longest, longest + "/": longest,
+		"/": "", "A": "A", "A/": "A", "A/B/": "A/B", ".A/..b/c.": ".A/..b/c.", "A B": "A B", "日本": "日本",
+		"A~B{C}+^": "A~B{C}+^", longest: longest, longest + "/": longest,
 	} {
 		path, err := parsePath(written)
 		assert.Equal(t, path, want, "%q becomes %q", written, path)

@@ -143,7 +143,8 @@ func TestIsBelow(t *testing.T) {
 }
 
 func TestPathsOfRules(t *testing.T) {
-	for _, path := range []string{"", "//", "/A", "A//B", "A/../B", ".", "A/.", `A\B`, "A\x00", "A*", "[A]", "\xff", "A\nB", " A", "A ", "A/ B", strings.Repeat("a", maxPath+1)} {
+	for _, path := range []string{"", "//", "/A", "A//B", "A/../B", ".", "A/.", `A\B`, "A\x00", "A*", "[A]", "\xff",
+		"A\nB", " A", "A ", "A/ B", strings.Repeat("a", maxPath+1)} {
 		rules, err := New(map[string]Level{path: None})
 		assert.That(t, err != nil, "New takes %q: %v", path, rules)
 	}
@@ -211,7 +212,8 @@ func TestNamedRules(t *testing.T) {
 		return path
 	})
 	for path, want := range map[string]Level{
-		"Wo\u0308rk/a.md": Write, "w\u00f6rk/a.md": Write, "W\u00d6RK/a.md": Read, "Projects/a.md": None, "projects": None, "PROJEC~1/a.md": None, "Same/a.md": Delete, "x.md": Read,
+		"Wo\u0308rk/a.md": Write, "w\u00f6rk/a.md": Write, "W\u00d6RK/a.md": Read, "Projects/a.md": None,
+		"projects": None, "PROJEC~1/a.md": None, "Same/a.md": Delete, "x.md": Read,
 	} {
 		assert.Equal(t, named.Level(path), want, "Level(%+q) =", path)
 	}

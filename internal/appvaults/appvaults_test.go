@@ -30,7 +30,8 @@ func TestRead(t *testing.T) {
 	old, young, undated := Vault{"a", "/notes/A", 1}, Vault{"b", "/notes/B", 2}, Vault{"d", "/notes/D", 0}
 
 	expect("no list")
-	write(plain, `{"vaults": {"a": {"path": "/notes/A", "ts": 1}, "b": {"path": "/notes/B/", "ts": 2, "open": true}, "c": {"path": "relative"}, "e": {"ts": 5}}, "cli": true}`)
+	write(plain,
+		`{"vaults": {"a": {"path": "/notes/A", "ts": 1}, "b": {"path": "/notes/B/", "ts": 2, "open": true}, "c": {"path": "relative"}, "e": {"ts": 5}}, "cli": true}`)
 	expect("one list", young, old)
 	write(flatpak, `{"vaults": {"a": {"path": "/elsewhere/A", "ts": 0.5}, "d": {"path": "/notes/D"}}}`)
 	expect("one id in two lists", young, old, undated)
@@ -55,7 +56,8 @@ func TestSameFolder(t *testing.T) {
 		a, b string
 		want bool
 	}{
-		{real, real + "/", true}, {real, link, true}, {real, other, false}, {real + "/x", real + "/y", false}, {real + "/x", real + "/./x", true}, {"", real, false},
+		{real, real + "/", true}, {real, link, true}, {real, other, false}, {real + "/x", real + "/y", false},
+		{real + "/x", real + "/./x", true}, {"", real, false},
 	} {
 		assert.Equal(t, SameFolder(test.a, test.b), test.want, "%q and %q are the same: %v", test.a, test.b, !test.want)
 		assert.Equal(t, SameFolder(test.b, test.a), test.want, "%q and %q are the same: %v", test.a, test.b, !test.want)
@@ -63,7 +65,8 @@ func TestSameFolder(t *testing.T) {
 }
 
 func TestIsID(t *testing.T) {
-	for text, want := range map[string]bool{"0123456789abcdef": true, "0123456789ABCDEF": false, "0123456789abcde": false, "0123456789abcdef0": false, "0123456789abcdeg": false, "": false} {
+	for text, want := range map[string]bool{"0123456789abcdef": true, "0123456789ABCDEF": false,
+		"0123456789abcde": false, "0123456789abcdef0": false, "0123456789abcdeg": false, "": false} {
 		assert.That(t, IsID(text) == want, "%q is an id: %v", text, !want)
 	}
 }

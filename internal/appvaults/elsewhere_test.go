@@ -30,7 +30,8 @@ func TestAFolderOfAnAppElsewhere(t *testing.T) {
 		t.Skip("the systems are seen from Unix: here their paths are paths")
 	}
 	kernel := map[string]string{"/proc/version": wslVersion, "/proc/mounts": wslMounts}
-	rooted := map[string]string{"/proc/version": wslVersion, "/etc/wsl.conf": "# root = /no\n[boot]\nroot = /boot\n[automount]\nenabled = true\nroot = /win/  # drives\n[user]\nroot=/user\n"}
+	rooted := map[string]string{"/proc/version": wslVersion,
+		"/etc/wsl.conf": "# root = /no\n[boot]\nroot = /boot\n[automount]\nenabled = true\nroot = /win/  # drives\n[user]\nroot=/user\n"}
 	quoted := map[string]string{"/proc/version": wslVersion, "/etc/wsl.conf": "[ Automount ]\r\nRoot=\"/\"\r\n"}
 	unmounted := map[string]string{"/proc/version": wslVersion}
 	debian := map[string]string{"WSL_DISTRO_NAME": "Debian"}
@@ -44,7 +45,9 @@ func TestAFolderOfAnAppElsewhere(t *testing.T) {
 		{"a long path", `\\?\C:\Users\me\Notes`, systemOf("linux", nil, kernel, "/mnt/c/Users/me/Notes"), "/mnt/c/Users/me/Notes"},
 		{"a drive that is mounted elsewhere", `D:\Notes`, systemOf("linux", nil, kernel, "/data/my disk/Notes"), "/data/my disk/Notes"},
 		{"a mount that is none of a drive", `X:\Notes`, systemOf("linux", nil, kernel, "/mnt/x/Other"), ""},
-		{"by the environment alone", `C:\Notes`, systemOf("linux", map[string]string{"WSL_INTEROP": "/run/WSL/1_interop"}, nil, "/mnt/c/Notes"), "/mnt/c/Notes"},
+		{"by the environment alone", `C:\Notes`,
+			systemOf("linux", map[string]string{"WSL_INTEROP": "/run/WSL/1_interop"}, nil, "/mnt/c/Notes"),
+			"/mnt/c/Notes"},
 		{"another root", `C:\Notes`, systemOf("linux", nil, rooted, "/win/c/Notes"), "/win/c/Notes"},
 		{"the root itself", `C:\Notes`, systemOf("linux", nil, quoted, "/c/Notes"), "/c/Notes"},
 		{"the whole drive", `E:\`, systemOf("linux", nil, unmounted, "/mnt/e"), "/mnt/e"},
@@ -90,7 +93,8 @@ func TestWhatASystemIs(t *testing.T) {
 		assert.Equal(t, test.system.IsWSL(), test.wsl, "%s: is WSL", name)
 		assert.Equal(t, test.system.IsContainer(), test.container, "%s: is a container", name)
 	}
-	for named, want := range map[string]bool{`C:\Notes`: true, `c:/Notes`: true, `\\wsl$\x\y`: true, `\\nas\notes`: true, "/home/me": false, "Notes": false, "": false} {
+	for named, want := range map[string]bool{`C:\Notes`: true, `c:/Notes`: true, `\\wsl$\x\y`: true,
+		`\\nas\notes`: true, "/home/me": false, "Notes": false, "": false} {
 		assert.Equal(t, IsOfWindows(named), want, "%q is of Windows", named)
 	}
 }

@@ -46,12 +46,18 @@ func TestFormat(t *testing.T) {
 		{"offsets", aSaturday, "Z ZZ", "+02:00 +0200"},
 		{"western offset with minutes", "2026-11-21T09:00:00-03:30", "Z ZZ", "-03:30 -0330"},
 		{"zone names of local times are empty", aSaturday, "<z zz>", "< >"},
-		{"long formats", aSaturday, "LT|LTS|L|LL|LLL|LLLL", "9:05 AM|9:05:07 AM|11/21/2026|November 21, 2026|November 21, 2026 9:05 AM|Saturday, November 21, 2026 9:05 AM"},
+		{"long formats", aSaturday, "LT|LTS|L|LL|LLL|LLLL",
+			"9:05 AM|9:05:07 AM|11/21/2026|November 21, 2026|November 21, 2026 9:05 AM|Saturday, November 21, 2026 9:05 AM"},
 		{"short long formats", "2026-03-02T09:05:07Z", "l|ll|lll|llll", "3/2/2026|Mar 2, 2026|Mar 2, 2026 9:05 AM|Mon, Mar 2, 2026 9:05 AM"},
 		{"five L are four and one", aSaturday, "LLLLL", "Saturday, November 21, 2026 9:05 AM11/21/2026"},
-		{"runs of letters fall into the longest tokens", aSaturday, "QoQQ|MMMMMM|MoM|DDDDDo|DDDoDDo|dddddo|ddo|[]wwwoWoWW|w|W|w", "4th44|November11|11th11|32521st|325th21o|Saturday6th|Sao|4747th47th47|w|W|47"},
-		{"of years and times too", aSaturday, "YYYYYYY|yyyyyyoyo|gggggg|GGG|NNNNNN|HHHmmss|hmmsss|hmms|kkkmmmsss|zzzZZZ|aAeE", "+0020262026|20262026o2026th|02026g|26G|ADAD|0990507|905077|9057|099055077|+0200+02:00|amAM66"},
-		{"and long formats", aSaturday, `LTSL|LTLT|[L]|\L L|\LTS|\\l|lllll|[L`, "9:05:07 AM11/21/2026|9:05 AM9:05 AM|L|L 11/21/2026|LT0|l|Sat, Nov 21, 2026 9:05 AM11/21/2026|[11/21/2026"},
+		{"runs of letters fall into the longest tokens", aSaturday,
+			"QoQQ|MMMMMM|MoM|DDDDDo|DDDoDDo|dddddo|ddo|[]wwwoWoWW|w|W|w",
+			"4th44|November11|11th11|32521st|325th21o|Saturday6th|Sao|4747th47th47|w|W|47"},
+		{"of years and times too", aSaturday,
+			"YYYYYYY|yyyyyyoyo|gggggg|GGG|NNNNNN|HHHmmss|hmmsss|hmms|kkkmmmsss|zzzZZZ|aAeE",
+			"+0020262026|20262026o2026th|02026g|26G|ADAD|0990507|905077|9057|099055077|+0200+02:00|amAM66"},
+		{"and long formats", aSaturday, `LTSL|LTLT|[L]|\L L|\LTS|\\l|lllll|[L`,
+			"9:05:07 AM11/21/2026|9:05 AM9:05 AM|L|L 11/21/2026|LT0|l|Sat, Nov 21, 2026 9:05 AM11/21/2026|[11/21/2026"},
 		{"slashes are literal", aSaturday, "YYYY/MM/YYYY-MM-DD", "2026/11/2026-11-21"},
 		{"letters in words are tokens too", aSaturday, "month", "5ont9"},
 		{"unknown letters are literal", aSaturday, "f j o T", "f j o T"},
@@ -130,7 +136,8 @@ func TestWeeksAroundNewYear(t *testing.T) {
 }
 
 func TestOrdinals(t *testing.T) {
-	for n, want := range map[int]string{0: "0th", 1: "1st", 2: "2nd", 3: "3rd", 4: "4th", 11: "11th", 12: "12th", 13: "13th", 21: "21st", 101: "101st", 111: "111th", 365: "365th"} {
+	for n, want := range map[int]string{0: "0th", 1: "1st", 2: "2nd", 3: "3rd", 4: "4th", 11: "11th", 12: "12th",
+		13: "13th", 21: "21st", 101: "101st", 111: "111th", 365: "365th"} {
 		assert.Equal(t, ordinal(n), want, "ordinal(%d) =", n)
 	}
 }
@@ -142,7 +149,8 @@ func TestYearsBeyondFourDigits(t *testing.T) {
 }
 
 func FuzzMoment(f *testing.F) {
-	for _, seed := range []string{"", "YYYY-MM-DD", "[x] YYYY]", `\[\\L`, "LLLLLllll", "wW|wo|", "\xff[", "dddd, MMMM Do YYYY, h:mm:ss a", "SSSSSSSSSSSS", "[a[b]c]"} {
+	for _, seed := range []string{"", "YYYY-MM-DD", "[x] YYYY]", `\[\\L`, "LLLLLllll", "wW|wo|", "\xff[",
+		"dddd, MMMM Do YYYY, h:mm:ss a", "SSSSSSSSSSSS", "[a[b]c]"} {
 		f.Add(seed, int64(1795244707042))
 	}
 	f.Fuzz(func(t *testing.T, format string, millis int64) {

@@ -142,9 +142,15 @@ func TestAPathIsAsItIsListed(t *testing.T) {
 		{"both cases are there", nothing, []string{"Pub/A.md", "pub/a.md"}, "pub/a.md", "pub/a.md"},
 		{"spellings that are told apart", nothing, []string{"Pub/A.md"}, "pub/a.md", "pub/a.md"},
 		{"digits alone", caseOnly, []string{"2026/11/A.md"}, "2026/11/a.md", "2026/11/A.md"},
-		{"an end that is passed over", func(listed, asked string) bool { return listed == strings.TrimRight(asked, ".") }, []string{"2026/A.md"}, "2026./A.md", "2026/A.md"},
+		{"an end that is passed over",
+			func(listed, asked string) bool { return listed == strings.TrimRight(asked, ".") }, []string{"2026/A.md"},
+			"2026./A.md", "2026/A.md"},
 		{"letters without case", nothing, []string{"日本/日.md"}, "日本/日.md", "日本/日.md"},
-		{"something invisible", func(listed, asked string) bool { return listed == strings.ReplaceAll(asked, "\u200d", "") }, []string{"日本/日.md"}, "日\u200d本/日.md", "日本/日.md"},
+		{"something invisible", func(listed,
+			asked string) bool {
+			return listed == strings.ReplaceAll(asked, "\u200d", "")
+		}, []string{"日本/日.md"},
+			"日\u200d本/日.md", "日本/日.md"},
 		{"nothing there", caseOnly, nil, "A/b/C.md", "A/b/C.md"},
 		{"below a file", caseOnly, []string{"A.md"}, "a.md/B.md", "A.md/B.md"},
 		{"the folder itself", caseOnly, []string{"A.md"}, "", ""},
@@ -271,14 +277,16 @@ func TestTheErrorOfTheFolder(t *testing.T) {
 
 func TestOtherSpellings(t *testing.T) {
 	for name, want := range map[string][2]string{
-		"Ab1": {"aB1", "Ab1"}, "2026": {"2026", "2026"}, "W\u00f6": {"w\u00d6", "Wo\u0308"}, "Wo\u0308": {"wO\u0308", "W\u00f6"}, "日本": {"日本", "日本"}, "\ufb01": {"\ufb01", "\ufb01"},
+		"Ab1": {"aB1", "Ab1"}, "2026": {"2026", "2026"}, "W\u00f6": {"w\u00d6", "Wo\u0308"},
+		"Wo\u0308": {"wO\u0308", "W\u00f6"}, "日本": {"日本", "日本"}, "\ufb01": {"\ufb01", "\ufb01"},
 	} {
 		assert.Equal(t, [2]string{otherCase(name), otherForm(name)}, want, "%+q", name)
 	}
 }
 
 func TestWithoutPrefix(t *testing.T) {
-	for path, want := range map[string]string{`/a/b`: `/a/b`, `\\?\UNC\server\share\x`: `\\server\share\x`, `\\?\unc\server\share`: `\\server\share`, `\\?\GLOBALROOT\x`: `\\?\GLOBALROOT\x`} {
+	for path, want := range map[string]string{`/a/b`: `/a/b`, `\\?\UNC\server\share\x`: `\\server\share\x`,
+		`\\?\unc\server\share`: `\\server\share`, `\\?\GLOBALROOT\x`: `\\?\GLOBALROOT\x`} {
 		assert.Equal(t, withoutPrefix(path), want, "%s", path)
 	}
 	if onWindows != nil && withoutPrefix(`\\?\C:\x`) != `C:\x` {

@@ -101,7 +101,8 @@ func TestALongLineIsSearchedAcrossItsPieces(t *testing.T) {
 	if long.Count(0, 1) > 0 {
 		step = 1
 	}
-	for _, secret := range []string{" " + token + " ", ` password: \"` + password + `\" `, `\n` + token + `\n`, ` \u0067` + token[1:] + " ", " &#103;" + token[1:] + " ", " the password is " + password + " "} {
+	for _, secret := range []string{" " + token + " ", ` password: \"` + password + `\" `, `\n` + token + `\n`,
+		` \u0067` + token[1:] + " ", " &#103;" + token[1:] + " ", " the password is " + password + " "} {
 		for before := chunkSize - len(secret) - 3; before < chunkSize+3; before += step {
 			for _, fill := range []string{"x ", "words/without\\n"} {
 				line := strings.Repeat(fill, before/len(fill)+1)[:before] + secret + strings.Repeat("y ", lookAhead)
@@ -122,12 +123,21 @@ func TestALongLineIsSearchedAcrossItsPieces(t *testing.T) {
 // TestAPropertyIsASecretAsAWhole has the value of a property in each form of YAML.
 func TestAPropertyIsASecretAsAWhole(t *testing.T) {
 	m := NewMarker([]byte("key"), false)
-	for _, name := range []string{"password", "Passwort", "passphrase", "db_password", "dbPassword", "wifi-password", "\"password\"", "'password'", "password (old)"} {
+	for _, name := range []string{"password", "Passwort", "passphrase", "db_password", "dbPassword", "wifi-password",
+		"\"password\"", "'password'", "password (old)"} {
 		for _, value := range []string{
-			" correct horse battery staple", " \"correct horse battery staple\"", " 'correct horse battery staple'", " [correct, horse, \"battery staple\"]", " [correct,\n  horse battery,\n  staple]",
-			" |\n  correct horse\n  battery staple", " >-\n  correct horse\n  battery\n\n  staple", " |2+\n   correct horse\n  battery staple\n", "\n  correct horse battery staple", "\n  - correct\n  - horse\n  - battery staple", "\n- correct\n- horse battery staple",
-			" &a correct horse battery staple", " !!str correct horse battery staple", " !secret &x \"correct horse\n  battery staple\"", " correct horse\n  battery staple", " \"correct \\\n  horse battery staple\"", " \"correct\\thorse \\\"battery\\\" staple\"",
-			" 'correct ''horse'' battery staple'", " {user: correct horse, more: [battery, staple]}", "\n  user: correct horse\n  more:\n    - battery staple", " correct horse battery staple # of the cellar", "\r\n  correct horse battery staple", " '!correct horse battery staple'", " \"@correct #horse: battery staple\"",
+			" correct horse battery staple", " \"correct horse battery staple\"", " 'correct horse battery staple'",
+			" [correct, horse, \"battery staple\"]", " [correct,\n  horse battery,\n  staple]",
+			" |\n  correct horse\n  battery staple", " >-\n  correct horse\n  battery\n\n  staple",
+			" |2+\n   correct horse\n  battery staple\n", "\n  correct horse battery staple",
+			"\n  - correct\n  - horse\n  - battery staple", "\n- correct\n- horse battery staple",
+			" &a correct horse battery staple", " !!str correct horse battery staple",
+			" !secret &x \"correct horse\n  battery staple\"", " correct horse\n  battery staple",
+			" \"correct \\\n  horse battery staple\"", " \"correct\\thorse \\\"battery\\\" staple\"",
+			" 'correct ''horse'' battery staple'", " {user: correct horse, more: [battery, staple]}",
+			"\n  user: correct horse\n  more:\n    - battery staple",
+			" correct horse battery staple # of the cellar", "\r\n  correct horse battery staple",
+			" '!correct horse battery staple'", " \"@correct #horse: battery staple\"",
 		} {
 			for _, close := range []string{"\n", "\r\n"} {
 				text := "---" + close + "title: a horse" + close + name + ":" + value + close + "tags: [stapled]" + close + "---" + close + "The text.\n"
@@ -150,7 +160,9 @@ func TestAPropertyIsASecretAsAWhole(t *testing.T) {
 	assert.That(t, !strings.Contains(string(m.Redact([]byte("---\n{user: bob, password: correct horse, age: 7}\n---\n"))), "horse"), "in braces")
 	assert.That(t, !strings.Contains(string(m.Redact([]byte("---\napi_key: |\n  8f3kD92mQx7LpZ4tVbN1\n---\n"))), "8f3kD"), "a key in a block")
 	for _, text := range []string{
-		"---\npassword: \"{{password}}\"\n---\n", "---\npassword:\n---\n", "---\npassword: required\n---\n", "---\ntitle: \"password: correct horse\"\n---\n", "---\npasswords are kept: elsewhere\nx: y\n---\n", "---\ntitle: x # password: correct horse\n---\n",
+		"---\npassword: \"{{password}}\"\n---\n", "---\npassword:\n---\n", "---\npassword: required\n---\n",
+		"---\ntitle: \"password: correct horse\"\n---\n", "---\npasswords are kept: elsewhere\nx: y\n---\n",
+		"---\ntitle: x # password: correct horse\n---\n",
 		"---\npassword: $DB_PASSWORD\n---\n", "---\npassword: \"[[The safe]]\"\n---\n", "---\ntoken: correct horse battery staple\n---\n",
 	} {
 		assert.Equal(t, string(m.Redact([]byte(text))), text)
@@ -162,7 +174,8 @@ func TestAColumnOfSecrets(t *testing.T) {
 	m := NewMarker([]byte("key"), false)
 	token := "8f3kD92mQx" + "7LpZ4tVbN1"
 	for _, heading := range []string{"password", "**Password**", "Passwort", "Wifi password", "passphrase"} {
-		text := "| who | " + heading + " | what |\n|---|:--:|---|\n| bob | correct horse | a door |\n| amy | `plain` | a gate |\n| joe | | none |\n\n| bob | correct |\n"
+		text := "| who | " + heading +
+			" | what |\n|---|:--:|---|\n| bob | correct horse | a door |\n| amy | `plain` | a gate |\n| joe | | none |\n\n| bob | correct |\n"
 		shown := string(m.Redact([]byte(text)))
 		assert.NotContains(t, shown, "correct horse")
 		assert.NotContains(t, shown, "plain")
@@ -176,7 +189,9 @@ func TestAColumnOfSecrets(t *testing.T) {
 	assert.NotContains(t, shown, token)
 	assert.Contains(t, shown, "mail | none")
 	for _, text := range []string{
-		"| password | Password policy |\n|---|---|\n", "| Password policy | what |\n|---|---|\n| length | 12 letters |\n", "a password | is a word\nand | no table\n", "| token | meaning |\n|---|---|\n| word | a part of a text |\n",
+		"| password | Password policy |\n|---|---|\n",
+		"| Password policy | what |\n|---|---|\n| length | 12 letters |\n",
+		"a password | is a word\nand | no table\n", "| token | meaning |\n|---|---|\n| word | a part of a text |\n",
 	} {
 		assert.Equal(t, string(m.Redact([]byte(text))), text)
 	}
@@ -279,7 +294,8 @@ func TestAPrivateKeyInAnyLayout(t *testing.T) {
 		},
 	}
 	for where, lay := range layouts {
-		for _, kind := range []string{"RSA PRIVATE KEY", "PRIVATE KEY", "OPENSSH PRIVATE KEY", "PGP PRIVATE KEY BLOCK", "EC PRIVATE KEY", "ENCRYPTED PRIVATE KEY"} {
+		for _, kind := range []string{"RSA PRIVATE KEY", "PRIVATE KEY", "OPENSSH PRIVATE KEY", "PGP PRIVATE KEY BLOCK",
+			"EC PRIVATE KEY", "ENCRYPTED PRIVATE KEY"} {
 			key := pem(r)
 			text := lay("-----BEGIN "+kind+"-----", "-----END "+kind+"-----", key)
 			requireKeyHidden(t, m, where, text, key)
@@ -287,14 +303,19 @@ func TestAPrivateKeyInAnyLayout(t *testing.T) {
 	}
 	key := pem(r)
 	for where, text := range map[string]string{
-		"PuTTY":      "PuTTY-User-Key-File-3: ssh-ed25519\nEncryption: none\nComment: boat\nPublic-Lines: 1\nAAAAC3NzaC1lZDI1NTE5\nPrivate-Lines: " + fmt.Sprint(len(key)) + "\n" + strings.Join(key, "\n") + "\nPrivate-MAC: 0011\n",
-		"PuTTY list": "- Private-Lines: 3\n- " + strings.Join(key, "\n- ") + "\n- Private-MAC: 0011\n", "PuTTY, JSON": invented.QuotedJSON("Private-Lines: 3\r\n" + strings.Join(key, "\r\n") + "\r\nPrivate-MAC: 00\r\n"),
+		"PuTTY": "PuTTY-User-Key-File-3: ssh-ed25519\nEncryption: none\nComment: boat\nPublic-Lines: 1\nAAAAC3NzaC1lZDI1NTE5\nPrivate-Lines: " +
+			fmt.Sprint(len(key)) + "\n" + strings.Join(key, "\n") + "\nPrivate-MAC: 0011\n",
+		"PuTTY list": "- Private-Lines: 3\n- " + strings.Join(key, "\n- ") + "\n- Private-MAC: 0011\n",
+		"PuTTY, JSON": invented.QuotedJSON("Private-Lines: 3\r\n" + strings.Join(key,
+			"\r\n") + "\r\nPrivate-MAC: 00\r\n"),
 		"SSH2": "---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----\nComment: \"boat\"\n" + strings.Join(key, "\n") + "\n---- END SSH2 ENCRYPTED PRIVATE KEY ----\n",
 	} {
 		requireKeyHidden(t, m, where, text, key)
 	}
 	for _, text := range []string{
-		"A key begins with -----BEGIN PRIVATE KEY----- and ends with -----END PRIVATE KEY-----, with lines between.\n", "-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----\n", "Look for `-----BEGIN RSA PRIVATE KEY-----` in the file.\nIt is the first line of a key.\n",
+		"A key begins with -----BEGIN PRIVATE KEY----- and ends with -----END PRIVATE KEY-----, with lines between.\n",
+		"-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----\n",
+		"Look for `-----BEGIN RSA PRIVATE KEY-----` in the file.\nIt is the first line of a key.\n",
 		"-----BEGIN CERTIFICATE-----\n" + strings.Join(key, "\n") + "\n-----END CERTIFICATE-----\n",
 	} {
 		assert.Equal(t, string(m.Redact([]byte(text))), text)
@@ -336,13 +357,18 @@ func TestASecretKeepsTheSpellingOfItsPlace(t *testing.T) {
 
 // nearForms are how models write a mark of a kind and some digits: all of them are put back.
 var nearForms = []string{
-	"‹secret:%k:%d›", "<secret:%k:%d>", "secret:%k:%d", "«secret:%k:%d»", "&lsaquo;secret:%k:%d&rsaquo;", `\u2039secret:%k:%d\u203a`, `\\u2039secret:%k:%d\\u203A`, "&lt;secret:%k:%d&gt;", `\<secret:%k:%d\>`, `\u003csecret:%k:%d\u003e`,
-	"‹ secret:%k:%d ›", "‹Secret:%k:%d›", "<SECRET:%k:%d>", "‹secret: %k: %d›", `‹secret\:%k\:%d›`, "&#8249;secret:%k:%d&#8250;", "&#x2039;secret:%k:%d&#x203A;", "%E2%80%B9secret:%k:%d%E2%80%BA", "⟨secret:%k:%d⟩", "＜secret:%k:%d＞",
+	"‹secret:%k:%d›", "<secret:%k:%d>", "secret:%k:%d", "«secret:%k:%d»", "&lsaquo;secret:%k:%d&rsaquo;",
+	`\u2039secret:%k:%d\u203a`, `\\u2039secret:%k:%d\\u203A`, "&lt;secret:%k:%d&gt;", `\<secret:%k:%d\>`,
+	`\u003csecret:%k:%d\u003e`,
+	"‹ secret:%k:%d ›", "‹Secret:%k:%d›", "<SECRET:%k:%d>", "‹secret: %k: %d›", `‹secret\:%k\:%d›`,
+	"&#8249;secret:%k:%d&#8250;", "&#x2039;secret:%k:%d&#x203A;", "%E2%80%B9secret:%k:%d%E2%80%BA",
+	"⟨secret:%k:%d⟩", "＜secret:%k:%d＞",
 	"‹secret:%k:%d", "secret:%k:%d›", "&laquo;secret:%k:%d&raquo;", "‹secret:%k:%D›", "‹secret：%k：%d›", "<secret%3A%k%3A%d>",
 }
 
 // wrongForms are marks of which a part is missing or wrong: they are refused where the mark is gone.
-var wrongForms = []string{"‹secret:%k:%c›", "<secret:%k:%c>", "secret:%k:%c", "‹secret:%k›", "‹secret›", "‹%k:%d›", "‹secret:%k:%d0›", "secret %d", "<secret>", "‹secret:%d›"}
+var wrongForms = []string{"‹secret:%k:%c›", "<secret:%k:%c>", "secret:%k:%c", "‹secret:%k›", "‹secret›", "‹%k:%d›",
+	"‹secret:%k:%d0›", "secret %d", "<secret>", "‹secret:%d›"}
 
 func spellMark(form, mark string) string {
 	digits := mark[len(mark)-digitsOfMark-len("›") : len(mark)-len("›")]
@@ -395,7 +421,8 @@ func TestNoSecretIsLost(t *testing.T) {
 		}
 	}
 	secrets := m.Restorer(nil, []byte("key "+drawnToken(r)))
-	for _, text := range []string{"the secret: it is a deed", "a secret:sauce:recipe", "secret: the: face", "client_secret:github-pat:aaaaaa", "<secret>x</secret>"} {
+	for _, text := range []string{"the secret: it is a deed", "a secret:sauce:recipe", "secret: the: face",
+		"client_secret:github-pat:aaaaaa", "<secret>x</secret>"} {
 		marked, err := secrets.Marked([]byte(text))
 		require.Equal(t, err, nil, "%q became %q", text, marked)
 		assert.Equal(t, string(marked), text, "%q became %q", text, marked)

@@ -14,7 +14,9 @@ func costTexts() map[string][]byte {
 		"> It is said that no rope is as long as the secret of its knot.\n\n| what | price |\n|---|---|\n| oar | 12 |\n\nMore at https://example.org/boats?page=2, by `git log`.\n"
 	var listing strings.Builder
 	for n := 0; listing.Len() < 1500<<10; n++ {
-		fmt.Fprintf(&listing, "{\"path\": \"Projects/Harbour %d/Boat %d.md\", \"tags\": \"#boat #sail\", \"modified\": \"2026-11-%02dT10:00:00\"},\n", n/100, n, 1+n%28)
+		fmt.Fprintf(&listing,
+			"{\"path\": \"Projects/Harbour %d/Boat %d.md\", \"tags\": \"#boat #sail\", \"modified\": \"2026-11-%02dT10:00:00\"},\n",
+			n/100, n, 1+n%28)
 	}
 	return map[string][]byte{"prose of 5 KB": bytes.Repeat([]byte(prose), 5120/len(prose)+1)[:5120], "listing of 1.5 MB": []byte(listing.String())}
 }

@@ -85,7 +85,9 @@ func drawnFrom(t *testing.T, each int) (all []drawn) {
 		if !taken[rule.ID] {
 			continue
 		}
-		pattern := strings.NewReplacer(`[\w.-]{0,50}?`, "", "(?:[\\x60'\"\\s;]|\\\\[nr]|$)", "", `(?:[ \t\w.-]{0,20})`, "", `[\s'"]{0,3}`, "", `(?:=|>|:{1,3}=|\|\||:|=>|\?=|,)`, "=", "[\\x60'\"\\s=]{0,5}", "").Replace(rule.Regex)
+		pattern := strings.NewReplacer(`[\w.-]{0,50}?`, "", "(?:[\\x60'\"\\s;]|\\\\[nr]|$)", "", `(?:[ \t\w.-]{0,20})`,
+			"", `[\s'"]{0,3}`, "", `(?:=|>|:{1,3}=|\|\||:|=>|\?=|,)`, "=", "[\\x60'\"\\s=]{0,5}",
+			"").Replace(rule.Regex)
 		parsed, err := syntax.Parse(pattern, syntax.Perl)
 		require.That(t, err == nil, "%s: %v", rule.ID, err)
 		whole := regexp.MustCompile(rule.Regex)
@@ -99,7 +101,8 @@ func drawnFrom(t *testing.T, each int) (all []drawn) {
 					d.before, d.secret = name, value
 				}
 			}
-			if !whole.MatchString(" "+d.before+d.equals()+d.secret+" ") || entropyOf([]byte(d.secret)) < max(rule.Entropy, 3) || d.before != "" && !isMixed([]byte(d.secret)) {
+			if !whole.MatchString(" "+d.before+d.equals()+d.secret+" ") ||
+				entropyOf([]byte(d.secret)) < max(rule.Entropy, 3) || d.before != "" && !isMixed([]byte(d.secret)) {
 				if r.IntN(400) == 0 {
 					t.Logf("%s: %q%q is not matched by its own rule", rule.ID, d.before, d.secret)
 					n++
@@ -194,11 +197,18 @@ func TestOwnRules(t *testing.T) {
 		pem[:60]: "private-key private-key", // cut off
 		"> " + strings.ReplaceAll(pem, "\n", "\n> "):                                        "private-key private-key",
 		`{"private_key": "-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----\n"}`: "private-key",
-		"postgres://app:Zk7pQ2mV@db.local/x":                                                "password-in-url", "see https://user:password@example.org": "", "ssh://git@host:22/x": "", "a://b:$PASS@host": "",
-		"---\npassword: sunflower\nother: x\n---\n": "password", "password: sunflower": "password", "Password: `s7nflower!`": "password", "**Password:** s7nflower!": "password", "__Password:__ `s7nflower!`": "password", "**Password:** required": "", "| Password | s7nflower! |": "password",
-		"password: required": "", "password: \"{{password}}\"": "", "the password is in the safe": "",
-		"Authorization: Bearer abcDEF123ghiJKL456mnoPQR": "authorization", "Authorization: Basic dXNlcjpwYXNzd29yZDE=": "authorization", "Basic knowledge of biology12345": "",
-		"client_secret = 8f3kD92mQx7LpZ4tVbN1": "secret", "API key: 8f3kD92mQx7LpZ4tVbN1": "secret", "api key: see-the-wiki-page-about-it-2": "", "token: https://example.org/a1b2c3d4e5f6": "", "TOKEN=$TOKEN_FROM_ENV_12": "",
+		"postgres://app:Zk7pQ2mV@db.local/x":                                                "password-in-url",
+		"see https://user:password@example.org":                                             "", "ssh://git@host:22/x": "", "a://b:$PASS@host": "",
+		"---\npassword: sunflower\nother: x\n---\n": "password", "password: sunflower": "password",
+		"Password: `s7nflower!`": "password", "**Password:** s7nflower!": "password",
+		"__Password:__ `s7nflower!`": "password", "**Password:** required": "",
+		"| Password | s7nflower! |": "password",
+		"password: required":        "", "password: \"{{password}}\"": "", "the password is in the safe": "",
+		"Authorization: Bearer abcDEF123ghiJKL456mnoPQR": "authorization",
+		"Authorization: Basic dXNlcjpwYXNzd29yZDE=":      "authorization", "Basic knowledge of biology12345": "",
+		"client_secret = 8f3kD92mQx7LpZ4tVbN1": "secret", "API key: 8f3kD92mQx7LpZ4tVbN1": "secret",
+		"api key: see-the-wiki-page-about-it-2": "", "token: https://example.org/a1b2c3d4e5f6": "",
+		"TOKEN=$TOKEN_FROM_ENV_12": "",
 	} {
 		var kinds []string
 		for _, f := range Find([]byte(text), false) {
@@ -211,7 +221,8 @@ func TestOwnRules(t *testing.T) {
 func TestNumbersOfCardsAndAccounts(t *testing.T) {
 	const text = "card 4111 1111 1111 1111, IBAN DE89 3704 0044 0532 0130 00; not 4111 1111 1111 1112, DE88 3704 0044 0532 0130 00, 2026-11-25 1234567890123"
 	got := string(NewMarker([]byte("key"), true).Redact([]byte(text)))
-	if strings.Count(got, "‹secret:card-number:") != 1 || strings.Count(got, "‹secret:iban:") != 1 || strings.Contains(got, "4111 1111 1111 1111") || strings.Contains(got, "DE89") {
+	if strings.Count(got, "‹secret:card-number:") != 1 || strings.Count(got, "‹secret:iban:") != 1 ||
+		strings.Contains(got, "4111 1111 1111 1111") || strings.Contains(got, "DE89") {
 		t.Error(got)
 	}
 	assert.Equal(t, string(NewMarker([]byte("key"), false).Redact([]byte(text))), text)
@@ -291,7 +302,9 @@ func TestALargeTextIsReadAsItIsRedacted(t *testing.T) {
 	const secret = "ghp_R8dk2Lx0PqW3mZt7YbN5cVj1HsA9fGe4UoT6"
 	pem := "-----BEGIN PRIVATE KEY-----\n" + strings.Repeat("MIIEpAIBAAKCAQEAx3Fq7Zk1l2m3n4o5p6q7\n", 40) + "-----END PRIVATE KEY-----\n"
 	for _, fill := range []int{0, chunkSize - 700, chunkSize - 20, chunkSize + 1} {
-		note := "---\npassword: sunflower\n---\n" + strings.Repeat("x", fill%80) + "\n" + strings.Repeat("a line of text, "+strings.Repeat("y", 63)+"\n", fill/80) + secret + "\n" + pem + strings.Repeat("z "+secret+"\n", 7000)
+		note := "---\npassword: sunflower\n---\n" + strings.Repeat("x",
+			fill%80) + "\n" + strings.Repeat("a line of text, "+strings.Repeat("y", 63)+"\n",
+			fill/80) + secret + "\n" + pem + strings.Repeat("z "+secret+"\n", 7000)
 		shown := m.Redact([]byte(note))
 		read, err := io.ReadAll(m.Reader(iotest.HalfReader(strings.NewReader(note)), nil))
 		require.Equal(t, err, nil, "%d: a reader has %d bytes, want %d", fill, len(read), len(shown))
@@ -370,7 +383,8 @@ func lowerASCII(r rune) rune {
 // BenchmarkFind searches text in which every second word may begin a secret, and one in which
 // none does.
 func BenchmarkFind(b *testing.B) {
-	for name, line := range map[string]string{"prose": "The boat was painted in the spring and sold before the summer.\n", "keywords": "password: xy1 token| cloudflare key sk- AKIA ://a:b ey-\n"} {
+	for name, line := range map[string]string{"prose": "The boat was painted in the spring and sold before the summer.\n",
+		"keywords": "password: xy1 token| cloudflare key sk- AKIA ://a:b ey-\n"} {
 		text := bytes.Repeat([]byte(line), 1<<20/len(line))
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(text)))
@@ -384,7 +398,8 @@ func BenchmarkFind(b *testing.B) {
 func TestASearchIsCharged(t *testing.T) {
 	m := NewMarker([]byte("key"), true)
 	for name, line := range map[string]string{
-		"keywords": "password: xy1 token| cloudflare key sk- AKIA ://a:b ey-\n", "services": "cloudflare=twitter=sonar=", "tokens": "ghp_", "continued": "ghp_R8dk2Lx0PqW3\\\n",
+		"keywords": "password: xy1 token| cloudflare key sk- AKIA ://a:b ey-\n",
+		"services": "cloudflare=twitter=sonar=", "tokens": "ghp_", "continued": "ghp_R8dk2Lx0PqW3\\\n",
 		"keys": "-----BEGIN PRIVATE KEY-----\n", "base64": "Z2hwX1I4ZGsyTHgwUHFXM21adDdZYk41Y1ZqMUhzQTlmR2U0VW9UNg ",
 	} {
 		text := bytes.Repeat([]byte(line), 128<<10/len(line))

@@ -17,7 +17,8 @@ var hostileLines = []string{
 	"|password|\n|---|\n", "|password|\n|---|\n|x|\n", "password: |\n", "password: &a *a\n", "password: [", "password: {a: ",
 	"-----BEGIN PRIVATE KEY-----", "-----BEGIN PRIVATE KEY----- ", "Private-Lines: ", "ghp_\\\n", "://a:b", "a://:", "ey", "Q~",
 	"Bearer ", "basic ", "curl ", "wifi:P:", "cloudflare=", "```yaml\n", "~~~env\nPASSWORD=", "PASSWORD=", "password\r", "password:\r",
-	"PIN: ", "pin:\n", "recovery codes\n", "recovery codes\n\n", "backup codes:\n1234 5678\n", "backup code: 12345678 ", "seed:\n", "seed phrase: abandon ", "abandon ", "totp: ", "TOTP: JBSWY3DPEHPK3PXP", "pw ", "pw: ", "pw is ",
+	"PIN: ", "pin:\n", "recovery codes\n", "recovery codes\n\n", "backup codes:\n1234 5678\n", "backup code: 12345678 ",
+	"seed:\n", "seed phrase: abandon ", "abandon ", "totp: ", "TOTP: JBSWY3DPEHPK3PXP", "pw ", "pw: ", "pw is ",
 	"password: correct horse battery staple\n", "password: correct horse ", "пароль：", "wpa key: ", "DB_PASSWORD=", "bitlocker 123456-",
 	"Z2hwX1I4ZGsyTHgwUHFXM21adDdZYk41Y1ZqMUhzQTlmR2U0VW9UNg", "<!--",
 }

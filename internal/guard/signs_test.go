@@ -42,7 +42,8 @@ func TestRecallOfSigns(t *testing.T) {
 			t.Logf("not found: %s %q", kind, text)
 		}
 	}
-	for kind, want := range map[string][2]int{"order": {55, 60}, "hidden": {12, 14}, "invisible": {4, 4}, "delimiter": {14, 16}, "carrier": {8, 9}, "innocent": {0, 51}} {
+	for kind, want := range map[string][2]int{"order": {55, 60}, "hidden": {12, 14}, "invisible": {4, 4},
+		"delimiter": {14, 16}, "carrier": {8, 9}, "innocent": {0, 51}} {
 		assert.Equal(t, found[kind], want[0], "%s: %d of %d are found, want %v", kind, found[kind], count[kind], want)
 		assert.Equal(t, count[kind], want[1], "%s: %d of %d are found, want %v", kind, found[kind], count[kind], want)
 	}

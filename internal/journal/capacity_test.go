@@ -163,7 +163,9 @@ func TestAnOlderJournalIsRead(t *testing.T) {
 	for _, record := range []string{
 		`{"segment":1,"version":1,"time":"2026-11-21T09:31:05Z"}`,
 		`{"object":"` + ImageOf([]byte("text")).Hash + `","note":"` + noteID("a.md") + `","depth":0,"size":4,"raw":true,"middle":4,"data":"dGV4dA=="}`,
-		`{"entry":"` + id + `","count":1,"time":"2026-11-21T09:31:05Z","session":"s","command":"append","undoes":"20261121T093104.123456789Z-7f3a","list":[{"path":"a.md","before":{"hash":"` + ImageOf([]byte("text")).Hash + `","size":4}}]}`,
+		`{"entry":"` + id +
+			`","count":1,"time":"2026-11-21T09:31:05Z","session":"s","command":"append","undoes":"20261121T093104.123456789Z-7f3a","list":[{"path":"a.md","before":{"hash":"` +
+			ImageOf([]byte("text")).Hash + `","size":4}}]}`,
 		`{"outcome":"` + id + `","state":"done","home":1,"count":0}`,
 	} {
 		segment = appendLine(segment, []byte(record))

@@ -75,11 +75,14 @@ func TestTheLineageOfANote(t *testing.T) {
 		{"copy", nil, []Step{copied("J/j.md", "b.md")}, map[string][]string{"b.md": {"J/j.md"}}},
 		{"move", nil, []Step{moved("b.md", "c.md")}, map[string][]string{"c.md": {"J/j.md", "b.md"}, "b.md": nil, "C.md": {"J/j.md", "b.md"}}},
 		{"copy on", nil, []Step{copied("c.md", "F/d.md")}, map[string][]string{"F/d.md": {"J/j.md", "b.md", "c.md"}}},
-		{"undo the move", []string{"move"}, []Step{moved("c.md", "b.md")}, map[string][]string{"b.md": {"J/j.md"}, "c.md": nil, "F/d.md": {"J/j.md", "b.md", "c.md"}}},
+		{"undo the move", []string{"move"}, []Step{moved("c.md", "b.md")},
+			map[string][]string{"b.md": {"J/j.md"}, "c.md": nil, "F/d.md": {"J/j.md", "b.md", "c.md"}}},
 		{"remove", nil, []Step{removed("F/d.md")}, map[string][]string{"F/d.md": {"J/j.md", "b.md", "c.md"}}},
 		{"another of its name", nil, []Step{made("F/d.md")}, map[string][]string{"F/d.md": nil}},
 		{"undo that", []string{"another of its name"}, []Step{removed("F/d.md")}, map[string][]string{"F/d.md": {"J/j.md", "b.md", "c.md"}}},
-		{"merge", nil, []Step{{Path: "m.md", Before: at("m.md"), After: at("m"), Of: []Origin{{Path: "b.md", Marks: []string{"#x"}}}}, removed("b.md")}, map[string][]string{"m.md": {"J/j.md", "b.md"}}},
+		{"merge", nil, []Step{{Path: "m.md", Before: at("m.md"), After: at("m"),
+			Of: []Origin{{Path: "b.md", Marks: []string{"#x"}}}}, removed("b.md")},
+			map[string][]string{"m.md": {"J/j.md", "b.md"}}},
 		{"swap", nil, []Step{moved("m.md", "n.md"), moved("a.md", "m.md")}, map[string][]string{"n.md": {"J/j.md", "b.md", "m.md"}, "m.md": {"a.md"}}},
 	} {
 		now = now.Add(time.Second)

@@ -25,15 +25,22 @@ func TestWhatOthersCanDo(t *testing.T) {
 	}{
 		{"the root of the first drive", "O:" + installer + "G:" + installer +
 			"D:PAI(A;OICI;FA;;;BA)(A;OICI;FA;;;SY)(A;OICI;0x1200a9;;;BU)(A;CIOIIO;SDGXGWGR;;;AU)(A;;LC;;;AU)", false, logons, nobody, logons, nobody},
-		{"the root of another drive", "O:BAG:SYD:AI(A;OICI;FA;;;BA)(A;OICI;FA;;;SY)(A;OICIIO;SDGXGWGR;;;AU)(A;;0x1301bf;;;AU)(A;;0x1200a9;;;BU)(A;OICIIO;GXGR;;;BU)",
+		{"the root of another drive",
+			"O:BAG:SYD:AI(A;OICI;FA;;;BA)(A;OICI;FA;;;SY)(A;OICIIO;SDGXGWGR;;;AU)(A;;0x1301bf;;;AU)(A;;0x1200a9;;;BU)(A;OICIIO;GXGR;;;BU)",
 			false, logons, nobody, logons, logons},
-		{"the folder of the profiles", "O:SYG:SYD:PAI(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)(A;;0x1200a9;;;BU)(A;OICIIO;GXGR;;;BU)(A;;0x1200a9;;;WD)(A;OICIIO;GXGR;;;WD)",
+		{"the folder of the profiles",
+			"O:SYG:SYD:PAI(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)(A;;0x1200a9;;;BU)(A;OICIIO;GXGR;;;BU)(A;;0x1200a9;;;WD)(A;OICIIO;GXGR;;;WD)",
 			false, nobody, nobody, nobody, nobody},
 		{"a profile", "O:SYG:SYD:P(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)(A;OICI;FA;;;" + me + ")", false, nobody, nobody, nobody, nobody},
 		{"a file of a profile", "O:" + me + "G:DUD:AI(A;ID;FA;;;SY)(A;ID;FA;;;BA)(A;ID;FA;;;" + me + ")", false, nobody, nobody, nobody, nobody},
-		{"the folder of the programs", "O:" + installer + "G:" + installer + "D:PAI(A;OICIIO;GA;;;CO)(A;OICIIO;GA;;;SY)(A;;0x1301bf;;;SY)(A;OICIIO;GA;;;BA)(A;;0x1301bf;;;BA)" +
-			"(A;OICIIO;GXGR;;;BU)(A;;0x1200a9;;;BU)(A;CIIO;GA;;;" + installer + ")(A;;FA;;;" + installer + ")(A;;0x1200a9;;;AC)(A;OICIIO;GXGR;;;AC)", false, nobody, nobody, nobody, nobody},
-		{"a folder that a user makes in the root of a drive", "O:" + me + "G:DUD:AI(A;OICIID;FA;;;BA)(A;OICIID;FA;;;SY)(A;OICIID;0x1200a9;;;BU)(A;ID;0x1301bf;;;AU)(A;OICIIOID;SDGXGWGR;;;AU)",
+		{"the folder of the programs",
+			"O:" + installer + "G:" + installer +
+				"D:PAI(A;OICIIO;GA;;;CO)(A;OICIIO;GA;;;SY)(A;;0x1301bf;;;SY)(A;OICIIO;GA;;;BA)(A;;0x1301bf;;;BA)" +
+				"(A;OICIIO;GXGR;;;BU)(A;;0x1200a9;;;BU)(A;CIIO;GA;;;" + installer + ")(A;;FA;;;" + installer +
+				")(A;;0x1200a9;;;AC)(A;OICIIO;GXGR;;;AC)", false, nobody, nobody, nobody, nobody},
+		{"a folder that a user makes in the root of a drive",
+			"O:" + me +
+				"G:DUD:AI(A;OICIID;FA;;;BA)(A;OICIID;FA;;;SY)(A;OICIID;0x1200a9;;;BU)(A;ID;0x1301bf;;;AU)(A;OICIIOID;SDGXGWGR;;;AU)",
 			false, logons, nobody, logons, logons},
 		{"a folder with everything for everybody", "O:BAG:DUD:P(A;OICI;FA;;;WD)", false, world, world, world, world},
 		{"a file that users can only read", "O:BAG:DUD:P(A;;FR;;;WD)(A;;GRGX;;;BU)(A;;FX;;;AU)(A;;0x1200a9;;;AC)", false, nobody, nobody, nobody, nobody},

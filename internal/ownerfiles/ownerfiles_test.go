@@ -189,7 +189,8 @@ func TestAnErrorSaysItsPathOnce(t *testing.T) {
 
 func TestACallerNamesItsAgent(t *testing.T) {
 	for _, test := range []struct{ agent, session, caller string }{
-		{"", "", ""}, {"", "19707-78e706c6", "19707-78e706c6"}, {"cursor", "", "cursor/"}, {"cursor", "19707-78e706c6", "cursor/19707-78e706c6"}, {"a", "b/c", "a/b/c"},
+		{"", "", ""}, {"", "19707-78e706c6", "19707-78e706c6"}, {"cursor", "", "cursor/"},
+		{"cursor", "19707-78e706c6", "cursor/19707-78e706c6"}, {"a", "b/c", "a/b/c"},
 	} {
 		caller := CallerOf(test.agent, test.session)
 		if caller != test.caller || AgentOf(caller) != test.agent || SessionOf(caller) != test.session {

@@ -40,7 +40,8 @@ func TestAServerIsListedWhileItRuns(t *testing.T) {
 		remove = append(remove, r)
 	}
 	list, err = Servers(dir)
-	if err != nil || len(list) != 2 || list[0].Session != "2-two" || list[1].CallsMinute != 120 || !slices.Equal(list[1].Vaults, one.Vaults) || !list[1].Since.Equal(begun) {
+	if err != nil || len(list) != 2 || list[0].Session != "2-two" || list[1].CallsMinute != 120 ||
+		!slices.Equal(list[1].Vaults, one.Vaults) || !list[1].Since.Equal(begun) {
 		t.Errorf("%+v, %v", list, err)
 	}
 	remove[0]()

@@ -16,7 +16,9 @@ import (
 // aRequest has a value in every kind of field.
 func aRequest() Request {
 	vault := "Home"
-	return Request{Vault: &vault, Command: "append", Args: []string{"path=a.md", "", "a\x00b", strings.Repeat("x", 300)}, Input: "content", Write: Write{Allowed: true, Task: Begin}}
+	return Request{Vault: &vault, Command: "append",
+		Args: []string{"path=a.md", "", "a\x00b", strings.Repeat("x", 300)}, Input: "content",
+		Write: Write{Allowed: true, Task: Begin}}
 }
 
 // everyKind is one frame of each kind, well-formed.
@@ -91,7 +93,8 @@ func TestMalformed(t *testing.T) {
 }
 
 func TestHellosThatAreNone(t *testing.T) {
-	for _, f := range []Frame{{}, {Kind: KindHello}, {Kind: KindHello, Payload: []byte(greeting + "\x00\x00")}, {Kind: KindOutput, Payload: []byte(greeting + "\x00\x00\x00\x01\x00\x00\x00\x01")}} {
+	for _, f := range []Frame{{}, {Kind: KindHello}, {Kind: KindHello, Payload: []byte(greeting + "\x00\x00")},
+		{Kind: KindOutput, Payload: []byte(greeting + "\x00\x00\x00\x01\x00\x00\x00\x01")}} {
 		h, err := ParseHello(f)
 		assert.That(t, err != nil, "hello %+v: %+v", f, h)
 	}

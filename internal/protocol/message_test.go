@@ -128,11 +128,13 @@ func TestPayloadsThatAreNone(t *testing.T) {
 		q, err := ParseRequest(Frame{Kind: KindRequest, Payload: []byte(payload)})
 		assert.That(t, err != nil, "%s as a request: %+v", name, q)
 	}
-	for name, payload := range map[string]string{"nothing": "", "a status": "\x00", "all but the last byte": reply[:len(reply)-1], "more than it": reply + "\x00"} {
+	for name, payload := range map[string]string{"nothing": "", "a status": "\x00",
+		"all but the last byte": reply[:len(reply)-1], "more than it": reply + "\x00"} {
 		r, err := ParseReply(Frame{Kind: KindReply, Payload: []byte(payload)})
 		assert.That(t, err != nil, "%s as a reply: %+v", name, r)
 	}
-	for name, payload := range map[string]string{"nothing": "", "more done than found": "\x00\x01\x02", "another kind": "\x02\x01\x01", "more than it": "\x00\x01\x01\x00"} {
+	for name, payload := range map[string]string{"nothing": "", "more done than found": "\x00\x01\x02",
+		"another kind": "\x02\x01\x01", "more than it": "\x00\x01\x01\x00"} {
 		p, err := ParseProgress(Frame{Kind: KindProgress, Payload: []byte(payload)})
 		assert.That(t, err != nil, "%s as progress: %+v", name, p)
 	}

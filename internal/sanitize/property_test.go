@@ -149,7 +149,8 @@ func drawText(t *rapid.T) string {
 	piece := rapid.OneOf(
 		rapid.Map(rapid.SampledFrom(interesting), func(r rune) string { return string(r) }),
 		rapid.Map(rapid.SampledFrom(interesting), func(r rune) string { return strings.Repeat(string(r), 5) }),
-		rapid.SampledFrom([]string{"\xff", "\xe2\x80", "\xf0\x9f", "\xf3\xa0\x81", "🏴" + tagsOfWales, "🏴" + tagsOfEngland[:12], tagsOfEngland, "a line of text, "}),
+		rapid.SampledFrom([]string{"\xff", "\xe2\x80", "\xf0\x9f", "\xf3\xa0\x81", "🏴" + tagsOfWales,
+			"🏴" + tagsOfEngland[:12], tagsOfEngland, "a line of text, "}),
 		rapid.String(),
 	)
 	return strings.Join(rapid.SliceOf(piece).Draw(t, "text"), "")
@@ -179,7 +180,8 @@ func FuzzText(f *testing.F) {
 // near, and takes no more memory than its bound.
 func TestTheStartOfATextKeepsToItsBound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		in := strings.Repeat(rapid.StringOfN(rapid.SampledFrom([]rune("ab\u202e\x1b\u200d\ufeff🏴é")), 1, 12, -1).Draw(t, "in"), rapid.IntRange(1, 40).Draw(t, "times"))
+		in := strings.Repeat(rapid.StringOfN(rapid.SampledFrom([]rune("ab\u202e\x1b\u200d\ufeff🏴é")), 1, 12, -1).Draw(t,
+			"in"), rapid.IntRange(1, 40).Draw(t, "times"))
 		most := rapid.IntRange(maxEscape, 600).Draw(t, "most")
 		out, read, report := Start(in, most)
 		whole, _ := Text(in)
@@ -284,9 +286,11 @@ var corpus = []struct{ name, text string }{
 	{"keycaps", "1\ufe0f\u20e3 #\ufe0f\u20e3 *\ufe0f\u20e3 9\u20e3 🔟"},
 	{"skin tones", "👍🏽 ☝🏿 ✌🏻 🤝🏾"},
 	{"families", "👨\u200d👩\u200d👧\u200d👦 👩\u200d❤\ufe0f\u200d💋\u200d👨 🧑🏻\u200d🤝\u200d🧑🏿"},
-	{"joined emoji", "👩🏽\u200d🚀 👩🏻\u200d🚀 👩🏿\u200d🚀 🕵\ufe0f\u200d♂\ufe0f 🕵🏽\u200d♀\ufe0f 🏳\ufe0f\u200d🌈 🏴\u200d☠\ufe0f 👁\ufe0f\u200d🗨\ufe0f 🐻\u200d❄\ufe0f ❤\ufe0f\u200d🔥 🧑\u200d🦰 🙂\u200d↔\ufe0f"},
+	{"joined emoji",
+		"👩🏽\u200d🚀 👩🏻\u200d🚀 👩🏿\u200d🚀 🕵\ufe0f\u200d♂\ufe0f 🕵🏽\u200d♀\ufe0f 🏳\ufe0f\u200d🌈 🏴\u200d☠\ufe0f 👁\ufe0f\u200d🗨\ufe0f 🐻\u200d❄\ufe0f ❤\ufe0f\u200d🔥 🧑\u200d🦰 🙂\u200d↔\ufe0f"},
 	{"flags", "🇩🇪 🇺🇳 🏴 🏁"},
-	{"flags of parts of a country", "🏴\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f 🏴\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f🏴\U000e0067\U000e0062\U000e0077\U000e006c\U000e0073\U000e007f"},
+	{"flags of parts of a country",
+		"🏴\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f 🏴\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f🏴\U000e0067\U000e0062\U000e0077\U000e006c\U000e0073\U000e007f"},
 	{"private and unassigned", "\ue000 \uf8ff \U000f0000 \U0010fffd \u0378 \U000323b0 \U0001fbff"},
 	{"replacement and object", "\ufffd \ufffc"},
 	{"its own escapes", `\u{1b}[31m \u{202e} \x1b \n \\`},

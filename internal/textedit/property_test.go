@@ -163,7 +163,9 @@ var boards = []string{
 	"{\n\t\"nodes\":[\n\t\t{\"id\":\"a\",\"type\":\"text\",\"text\":\"x\\ny [{,\",\"x\":-280,\"y\":1.50,\"w\":0},\n\t\t{\"id\":\"b\",\"type\":\"file\",\"more\":{\"k\":[1,2,{}]}}\n\t],\n\t\"edges\":[\n\t\t{\"id\":\"e\"}\n\t]\n}",
 	"{\n  \"edges\": [],\n  \"nodes\": [\n    {\n      \"id\": \"a\",\n      \"n\": 1e3\n    },\n    {\n      \"id\": \"b\"\n    }\n  ],\n  \"metadata\": {\"version\": \"1.0\"}\n}\n",
 	`{"nodes":[{"id":"a"},{"id":"b"},{"id":"c"}],"edges":[]}`, `{ "nodes": [ { "id": "a", "z": null } ], "edges": [ ] }`,
-	"{\r\n\t\"nodes\":[\r\n\t\t{\"id\":\"a\"}\r\n\t]\r\n}\r\n", "\ufeff{\"x\":1}", "{}", "{\n}", "{\"nodes\":[\n{\"id\":\"a\"}\n,\n{\"id\":\"b\"}]}", `{"nodes":[{},{"a":1}]}`, `{"nodes":[null,[],"s",{"id":"a"}]}`,
+	"{\r\n\t\"nodes\":[\r\n\t\t{\"id\":\"a\"}\r\n\t]\r\n}\r\n", "\ufeff{\"x\":1}", "{}", "{\n}",
+	"{\"nodes\":[\n{\"id\":\"a\"}\n,\n{\"id\":\"b\"}]}", `{"nodes":[{},{"a":1}]}`,
+	`{"nodes":[null,[],"s",{"id":"a"}]}`,
 }
 
 var card = textedit.Object{{Key: "id", Value: "new"}, {Key: "text", Value: "a\n<\"b\">"}, {Key: "x", Value: -5}}
@@ -173,14 +175,22 @@ func TestLists(t *testing.T) {
 		name, text, want string
 		do               func(text []byte) ([]byte, error)
 	}{
-		{"one more", boards[0], strings.Replace(boards[0], "\n\t],\n\t\"edges\"", ",\n\t\t{\"id\":\"new\",\"text\":\"a\\n<\\\"b\\\">\",\"x\":-5}\n\t],\n\t\"edges\"", 1), add("nodes")},
-		{"one more, a member a line", boards[1], strings.Replace(boards[1], "\"b\"\n    }", "\"b\"\n    },\n    {\n      \"id\": \"new\",\n      \"text\": \"a\\n<\\\"b\\\">\",\n      \"x\": -5\n    }", 1), add("nodes")},
+		{"one more", boards[0], strings.Replace(boards[0], "\n\t],\n\t\"edges\"",
+			",\n\t\t{\"id\":\"new\",\"text\":\"a\\n<\\\"b\\\">\",\"x\":-5}\n\t],\n\t\"edges\"", 1), add("nodes")},
+		{"one more, a member a line", boards[1],
+			strings.Replace(boards[1], "\"b\"\n    }",
+				"\"b\"\n    },\n    {\n      \"id\": \"new\",\n      \"text\": \"a\\n<\\\"b\\\">\",\n      \"x\": -5\n    }",
+				1), add("nodes")},
 		{"the first, as in the other list", boards[2], strings.Replace(boards[2], `[]`, `[{"id":"new","text":"a\n<\"b\">","x":-5}]`, 1), add("edges")},
 		{"blanks as there are", boards[3], strings.Replace(boards[3], `null } `, `null }, {"id": "new", "text": "a\n<\"b\">", "x": -5} `, 1), add("nodes")},
-		{"line ends of Windows", boards[4], strings.Replace(boards[4], "\"a\"}", "\"a\"},\r\n\t\t{\"id\":\"new\",\"text\":\"a\\n<\\\"b\\\">\",\"x\":-5}", 1), add("nodes")},
+		{"line ends of Windows", boards[4],
+			strings.Replace(boards[4], "\"a\"}",
+				"\"a\"},\r\n\t\t{\"id\":\"new\",\"text\":\"a\\n<\\\"b\\\">\",\"x\":-5}", 1), add("nodes")},
 		{"a list that is missing", `{"x":1}`, `{"x":1,"nodes":[{"id":"new","text":"a\n<\"b\">","x":-5}]}`, add("nodes")},
 		{"a member", boards[0], strings.Replace(boards[0], `"x":-280`, `"x":7`, 1), set(0, textedit.Object{{Key: "x", Value: 7}})},
-		{"a member more and one less", boards[0], strings.Replace(strings.Replace(boards[0], `,"w":0`, `,"w":0,"color":"1"`, 1), `,"x":-280`, ``, 1), set(0, textedit.Object{{Key: "color", Value: "1"}, {Key: "x"}})},
+		{"a member more and one less", boards[0],
+			strings.Replace(strings.Replace(boards[0], `,"w":0`, `,"w":0,"color":"1"`, 1), `,"x":-280`, ``, 1),
+			set(0, textedit.Object{{Key: "color", Value: "1"}, {Key: "x"}})},
 		{"a member more on its line", boards[1], strings.Replace(boards[1], `"b"`, "\"b\",\n      \"x\": 1", 1), set(1, textedit.Object{{Key: "x", Value: 1}})},
 		{"nothing", boards[0], boards[0], set(1, textedit.Object{{Key: "color"}})},
 		{"the last of three", boards[2], strings.Replace(boards[2], `,{"id":"c"}`, ``, 1), remove(2)},
@@ -194,8 +204,11 @@ func TestLists(t *testing.T) {
 		assert.Equal(t, string(got), c.want, "%s: %v\n%s\nwant\n%s", c.name, err, got, c.want)
 	}
 	for text, want := range map[string]string{
-		`[]`: "line 1, column 1: an object is needed here", ``: "line 1, column 1: an object is needed here", `{"nodes":{}}`: `line 1, column 10: a list is needed here, for "nodes"`,
-		`{"nodes":[1]}`: "line 1, column 11: an object is needed here", `{"nodes":[]}`: `"nodes" has no element 0`, `{"a":1,"a":2}`: `line 1, column 8: "a" is given twice`, `{"nodes":[{}}`: `line 1, column 13: comma or "]" expected`,
+		`[]`: "line 1, column 1: an object is needed here", ``: "line 1, column 1: an object is needed here",
+		`{"nodes":{}}`:  `line 1, column 10: a list is needed here, for "nodes"`,
+		`{"nodes":[1]}`: "line 1, column 11: an object is needed here", `{"nodes":[]}`: `"nodes" has no element 0`,
+		`{"a":1,"a":2}`: `line 1, column 8: "a" is given twice`,
+		`{"nodes":[{}}`: `line 1, column 13: comma or "]" expected`,
 	} {
 		_, err := set(0, card)([]byte(text))
 		require.That(t, err != nil, "%s: %v, want %s", text, err, want)

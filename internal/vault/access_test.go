@@ -101,7 +101,8 @@ type cellar struct {
 
 var yardFolders = []string{"A", "A/B", "A/B/C", "D", "D/E", "Hid", "Hid/Open", "Hid/Open/Shut", "Hid/zqxdir", "zqxdir"}
 
-var yardNames = []string{"Plan.md", "Note.md", "Idea.md", "x.draft.md", "2026-11-21.md", "Board.canvas", "Books.base", "pic.png", "zqa.md", "zqx1.md", "zqx2.md"}
+var yardNames = []string{"Plan.md", "Note.md", "Idea.md", "x.draft.md", "2026-11-21.md", "Board.canvas", "Books.base",
+	"pic.png", "zqa.md", "zqx1.md", "zqx2.md"}
 
 // universe is every path that something may be at.
 var universe = func() (paths []string) {
@@ -115,11 +116,15 @@ var universe = func() (paths []string) {
 
 var seenLines = []string{
 	"# Plan", "## Part", "text of a note ^blk", "[[Plan]] and [[Note|x]]", "[[A/Plan]] [[Hid/Note]] [[nowhere]]", "![[pic.png]]", "[m](Idea.md)",
-	"- [ ] do it #tag", "- [x] done #tag/sub #Tag", "- [/] half", "- [ ] late 📅 2026-11-01 ⏫ #tag", "- [ ] again 🔁 every day 📅 2026-11-21", "- [ ] soon [due:: 2026-12-01]", "plain words here", "%% aside %%", "`code`",
+	"- [ ] do it #tag", "- [x] done #tag/sub #Tag", "- [/] half", "- [ ] late 📅 2026-11-01 ⏫ #tag",
+	"- [ ] again 🔁 every day 📅 2026-11-21", "- [ ] soon [due:: 2026-12-01]", "plain words here", "%% aside %%",
+	"`code`",
 }
 
 var hiddenLines = append([]string{
-	"# zqxhead", "## zqahead", "text zqaword zqxword ^zqxblk", "end ^zqablk", "[[zqxlink]] [[nowhere]] [[Nowhere]]", "- [ ] zqxtask #zqxtag", "- [ ] zqxdue 📅 2026-11-02 #zqatag", "- [ ] zqxlow 🔁 every day 📅 2026-11-21 ⏬", "- [ ] do #TAG #tag #tag", "#zqatag #zqxtag [[A/Plan#zqxpart|zqxalias]]",
+	"# zqxhead", "## zqahead", "text zqaword zqxword ^zqxblk", "end ^zqablk", "[[zqxlink]] [[nowhere]] [[Nowhere]]",
+	"- [ ] zqxtask #zqxtag", "- [ ] zqxdue 📅 2026-11-02 #zqatag", "- [ ] zqxlow 🔁 every day 📅 2026-11-21 ⏬",
+	"- [ ] do #TAG #tag #tag", "#zqatag #zqxtag [[A/Plan#zqxpart|zqxalias]]",
 }, seenLines...)
 
 var seenBlocks = []string{"", "", "---\ntags: [tag, other]\nprop: 1\n---\n", "---\naliases: [Second]\nprop: text\n---\n", "---\ntags: x\n"}
@@ -129,11 +134,17 @@ var hiddenBlocks = append([]string{"---\ntags: [zqxtag, tag]\nPROP: zqxvalue\nzq
 func noteText(t *rapid.T, path string, blocks, lines []string) string {
 	switch filepath.Ext(path) {
 	case ".canvas":
-		return `{"nodes":[{"id":"1","type":"file","file":"` + rapid.SampledFrom([]string{"A/Plan.md", "Hid/Note.md", "Plan.md"}).Draw(t, "node") + `"},{"id":"2","type":"text","text":` + answer.QuoteJSON(rapid.SampledFrom(lines).Draw(t, "text")) + `}]}`
+		return `{"nodes":[{"id":"1","type":"file","file":"` +
+			rapid.SampledFrom([]string{"A/Plan.md", "Hid/Note.md", "Plan.md"}).Draw(t,
+				"node") + `"},{"id":"2","type":"text","text":` +
+			answer.QuoteJSON(rapid.SampledFrom(lines).Draw(t, "text")) + `}]}`
 	case ".base":
 		pry := func(label string) string { return answer.QuoteJSON(rapid.SampledFrom(prying).Draw(t, label)) }
-		return "filters: " + rapid.SampledFrom([]string{"'true'", pry("filter")}).Draw(t, "filters") + "\nformulas: {look: " + pry("formula") + "}\nviews:\n  - type: table\n    name: " +
-			rapid.SampledFrom([]string{"One", "Two"}).Draw(t, "view") + "\n    order: [file.path, formula.look, note.prop]\n    summaries: {formula.look: Unique, file.size: Sum, note.prop: Filled}\n"
+		return "filters: " + rapid.SampledFrom([]string{"'true'", pry("filter")}).Draw(t,
+			"filters") + "\nformulas: {look: " + pry("formula") + "}\nviews:\n  - type: table\n    name: " +
+			rapid.SampledFrom([]string{"One", "Two"}).Draw(t,
+				"view") +
+			"\n    order: [file.path, formula.look, note.prop]\n    summaries: {formula.look: Unique, file.size: Sum, note.prop: Filled}\n"
 	}
 	return rapid.SampledFrom(blocks).Draw(t, "block") + strings.Join(rapid.SliceOfN(rapid.SampledFrom(lines), 0, 5).Draw(t, "lines"), "\n")
 }
@@ -149,7 +160,9 @@ var someYard = rapid.Custom(func(t *rapid.T) *yard {
 		y.rules["Hid/Open"] = rapid.SampledFrom([]string{"r", "rw", "rwd"}).Draw(t, "open")
 	}
 	if rapid.Bool().Draw(t, "patterns") {
-		y.patterns = strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"*.draft.md", "D/", "/Idea.md", "A/**/Note.md", "!A/B/C/Note.md", "*.canvas", "[Pp]lan.md", "!/Plan.md", "b/"}), 1, 3).Draw(t, "lines"), "\n") + "\n"
+		y.patterns = strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"*.draft.md", "D/", "/Idea.md",
+			"A/**/Note.md", "!A/B/C/Note.md", "*.canvas", "[Pp]lan.md", "!/Plan.md", "b/"}), 1, 3).Draw(t, "lines"),
+			"\n") + "\n"
 	}
 	y.patterns += "*zqx*\n" // what no answer may contain is hidden wherever it is
 	y.sight = call.NewSight(embedded.Rules(t, y.rules), y.patterns)
@@ -174,13 +187,23 @@ var someYard = rapid.Custom(func(t *rapid.T) *yard {
 	y.changed = rapid.Bool().Draw(t, "changed")
 	folder := rapid.SampledFrom([]string{"", "A", "D", "Hid", "Hid/Open"})
 	y.settings = map[string]string{
-		"daily-notes.json": `{"folder":"` + folder.Draw(t, "daily") + `","template":"` + rapid.SampledFrom([]string{"", "Hid/Plan", "A/Plan", "Plan"}).Draw(t, "daily template") + `"}`,
-		"templates.json":   `{"folder":"` + folder.Draw(t, "templates") + `"}`,
-		"zk-prefixer.json": `{"folder":"` + folder.Draw(t, "unique") + `","template":"` + rapid.SampledFrom([]string{"", "Note", "Hid/Note"}).Draw(t, "unique template") + `"}`,
-		"app.json": `{"alwaysUpdateLinks":` + rapid.SampledFrom([]string{"true", "false"}).Draw(t, "update") + `,"newFileLocation":"` + rapid.SampledFrom([]string{"root", "folder", "current"}).Draw(t, "location") +
-			`","newFileFolderPath":"` + folder.Draw(t, "new") + `","userIgnoreFilters":["` + rapid.SampledFrom([]string{"none/", "D/", "/Pla.*/"}).Draw(t, "excluded") + `"]}`,
-		"types.json":                       `{"types":{"prop":"text"}}`,
-		"plugins/periodic-notes/data.json": `{"weekly":{"enabled":true,"folder":"` + folder.Draw(t, "weekly") + `","format":"[Plan]","template":"Hid/Plan"},"monthly":{"enabled":true,"folder":"` + folder.Draw(t, "monthly") + `","format":"YYYY-MM-DD"}}`,
+		"daily-notes.json": `{"folder":"` + folder.Draw(t,
+			"daily") + `","template":"` + rapid.SampledFrom([]string{"", "Hid/Plan", "A/Plan", "Plan"}).Draw(t,
+			"daily template") + `"}`,
+		"templates.json": `{"folder":"` + folder.Draw(t, "templates") + `"}`,
+		"zk-prefixer.json": `{"folder":"` + folder.Draw(t,
+			"unique") + `","template":"` + rapid.SampledFrom([]string{"", "Note", "Hid/Note"}).Draw(t,
+			"unique template") + `"}`,
+		"app.json": `{"alwaysUpdateLinks":` + rapid.SampledFrom([]string{"true", "false"}).Draw(t,
+			"update") + `,"newFileLocation":"` + rapid.SampledFrom([]string{"root", "folder", "current"}).Draw(t,
+			"location") +
+			`","newFileFolderPath":"` + folder.Draw(t,
+			"new") + `","userIgnoreFilters":["` + rapid.SampledFrom([]string{"none/", "D/", "/Pla.*/"}).Draw(t,
+			"excluded") + `"]}`,
+		"types.json": `{"types":{"prop":"text"}}`,
+		"plugins/periodic-notes/data.json": `{"weekly":{"enabled":true,"folder":"` + folder.Draw(t,
+			"weekly") + `","format":"[Plan]","template":"Hid/Plan"},"monthly":{"enabled":true,"folder":"` +
+			folder.Draw(t, "monthly") + `","format":"YYYY-MM-DD"}}`,
 	}
 	return y
 })
@@ -231,7 +254,8 @@ type site struct {
 
 func newSite(t *rapid.T, root string, y *yard) *site {
 	s := &site{t: t, dir: filepath.Join(root, "Home"), state: filepath.Join(root, "state"), y: y}
-	s.env = map[string]string{date.NowVariable: embedded.Saturday, "XDG_STATE_HOME": s.state, "XDG_CACHE_HOME": s.state, call.AccessVariable: embedded.Rules(t, y.rules).String(), change.SessionVariable: "agent"}
+	s.env = map[string]string{date.NowVariable: embedded.Saturday, "XDG_STATE_HOME": s.state, "XDG_CACHE_HOME": s.state,
+		call.AccessVariable: embedded.Rules(t, y.rules).String(), change.SessionVariable: "agent"}
 	return s
 }
 
@@ -348,10 +372,13 @@ func (s *site) fill(c *cellar) {
 	if active == "" {
 		active = c.active
 	}
-	s.write(".obsidian/workspace.json", `{"active":"1","main":{"id":"1","state":{"state":{"file":`+answer.QuoteJSON(active)+`}}},"lastOpenFiles":["`+strings.Join(recent, `","`)+`"]}`)
+	s.write(".obsidian/workspace.json",
+		`{"active":"1","main":{"id":"1","state":{"state":{"file":`+answer.QuoteJSON(active)+`}}},"lastOpenFiles":["`+
+			strings.Join(recent, `","`)+`"]}`)
 	var marks []string
 	for _, path := range c.marked {
-		marks = append(marks, `{"type":"file","path":`+answer.QuoteJSON(path)+`,"title":"zqxtitle"}`, `{"type":"group","title":"zqxgroup","items":[{"type":"folder","path":"Hid"}]}`)
+		marks = append(marks, `{"type":"file","path":`+answer.QuoteJSON(path)+`,"title":"zqxtitle"}`,
+			`{"type":"group","title":"zqxgroup","items":[{"type":"folder","path":"Hid"}]}`)
 	}
 	for _, path := range s.y.marked {
 		marks = append(marks, `{"type":"file","path":`+answer.QuoteJSON(path)+`,"title":"seen"}`)
@@ -386,9 +413,13 @@ func (s *site) alone(args ...string) string {
 // a note and from it, files by their path, and what a name means.
 var prying = []string{
 	`file("Hid/Plan.md")`, `file("Hid/Note").properties.zqaprop`, `file("zqa").tags.length`, `file("Hid/Open/Plan.md").path`, `file("Plan").backlinks.length`,
-	`link("Hid/Plan.md").asFile()`, `link("zqa").asFile().name`, `link("Hid/Note", "x")`, `link("Hid/Plan").linksTo(this)`, `file.hasLink("Hid/Plan.md")`, `file.hasLink(link("zqa"))`,
-	`file.hasLink(this)`, `file.backlinks`, `file.backlinks.length > 1`, `file.backlinks.map(value.asFile().properties)`, `file.links.map(value.asFile())`, `file.links.map(value.asFile().backlinks.length)`,
-	`file.embeds.length`, `file.hasTag("zqatag")`, `file.hasTag("tag")`, `file.tags.length`, `file.inFolder("Hid")`, `file.hasProperty("zqaprop")`, `file.properties`, `this.file.backlinks`, `this.prop`,
+	`link("Hid/Plan.md").asFile()`, `link("zqa").asFile().name`, `link("Hid/Note", "x")`,
+	`link("Hid/Plan").linksTo(this)`, `file.hasLink("Hid/Plan.md")`, `file.hasLink(link("zqa"))`,
+	`file.hasLink(this)`, `file.backlinks`, `file.backlinks.length > 1`,
+	`file.backlinks.map(value.asFile().properties)`, `file.links.map(value.asFile())`,
+	`file.links.map(value.asFile().backlinks.length)`,
+	`file.embeds.length`, `file.hasTag("zqatag")`, `file.hasTag("tag")`, `file.tags.length`, `file.inFolder("Hid")`,
+	`file.hasProperty("zqaprop")`, `file.properties`, `this.file.backlinks`, `this.prop`,
 	`this.file.path`, `prop`, `zqaprop`, `formula.look`, `file.folder`, `file.name != "Plan"`, `[[Hid/Plan]]`, `file.path.contains("Hid")`, `file.aliases`,
 }
 
@@ -403,21 +434,30 @@ var valuesOf = []struct {
 	params string
 	values []string
 }{
-	{"search/path search:context/path folder/path", []string{"A", "A/B", "Hid", "Hid/Open", "D/E", "missing", "/", "A/", "Plan.md", "Hid/Plan.md", "Hidd", "zqadir"}},
+	{"search/path search:context/path folder/path",
+		[]string{"A", "A/B", "Hid", "Hid/Open", "D/E", "missing", "/", "A/", "Plan.md", "Hid/Plan.md", "Hidd",
+			"zqadir"}},
 	{"diff/to", []string{"1", "2"}},
 	{"diff/from version count limit min-age", []string{"1", "2", "3"}},
 	{"daily:range/to periodic:read/to", []string{"2026-11-22"}},
 	{":rename/to", []string{"fresh", "tag/new", "other", "Prop", "zqatag", "Part"}},
 	{"to", []string{"A/", "Hid/", "Hid/Open/", "D/E/new.md", "Hid/Plan.md", "Hid/new.md", "Plan.md", "A/Plan", "D/"}},
 	{"from", []string{"2026-11-19"}},
-	{"file", []string{"Plan", "Note", "A/Plan", "Hid/Note", "zqa", "plan.md", "Board.canvas", "Books", "missing", "pic.png", "A/Moved", "A/Left", "x.draft", "../Plan", "Hid/Open/Plan", "PLAN", "Paln", "zqaa", "Hid/Noet", "drafts x"}},
-	{"path", append(slices.DeleteFunc(slices.Clone(universe), func(path string) bool { return strings.Contains(path, canary) }), "A/Moved.md", "A/Moved.md", "A/Left.md", "missing.md", "Hid/missing.md", "Hid", "Hid/Plan.md/x.md", "hid/Plan.md", "A", "Hid/New/x.md", "Hid/Paln.md", "A/zqaa.md", "Idee.md", "Hid/Plan", "zqadir/Idea.md")},
+	{"file", []string{"Plan", "Note", "A/Plan", "Hid/Note", "zqa", "plan.md", "Board.canvas", "Books", "missing",
+		"pic.png", "A/Moved", "A/Left", "x.draft", "../Plan", "Hid/Open/Plan", "PLAN", "Paln", "zqaa", "Hid/Noet",
+		"drafts x"}},
+	{"path", append(slices.DeleteFunc(slices.Clone(universe),
+		func(path string) bool { return strings.Contains(path, canary) }), "A/Moved.md", "A/Moved.md", "A/Left.md",
+		"missing.md", "Hid/missing.md", "Hid", "Hid/Plan.md/x.md", "hid/Plan.md", "A", "Hid/New/x.md", "Hid/Paln.md",
+		"A/zqaa.md", "Idee.md", "Hid/Plan", "zqadir/Idea.md")},
 	{"folder", []string{"A", "A/B", "Hid", "Hid/Open", "D", "missing", "hid", "Hidd", "zqadir", "A/Plan.md"}},
 	{"date since due due-before due-after scheduled start", []string{"2026-11-21", "2026-01-01", "2026-04-01", "yesterday", "-1y"}},
 	{"offset", []string{"0", "-1"}},
-	{"name", []string{"Plan", "Note", "zqa", "zqatag", "tag", "Tag", "prop", "tags", "zqaprop", "missing", "fresh", "Open/Plan", "2026-11-21", "x.draft", "zqatags", "zqapropp", "tga", "Paln", "zqaa"}},
+	{"name", []string{"Plan", "Note", "zqa", "zqatag", "tag", "Tag", "prop", "tags", "zqaprop", "missing", "fresh",
+		"Open/Plan", "2026-11-21", "x.draft", "zqatags", "zqapropp", "tga", "Paln", "zqaa"}},
 	{"query", []string{
-		"zqaword", "do", "path:A", "path:Hid", "file:Plan", "tag:#tag", "tag:#zqatag", "[prop]", "[prop:1]", "[zqaprop:2]", "line:(text note)", "section:(Plan text)", "task:do", "task-todo:do",
+		"zqaword", "do", "path:A", "path:Hid", "file:Plan", "tag:#tag", "tag:#zqatag", "[prop]", "[prop:1]",
+		"[zqaprop:2]", "line:(text note)", "section:(Plan text)", "task:do", "task-todo:do",
 		"task-done:done", "/d./", "-path:Hid", "-zqaword", "block:(text)", "content:words", "match-case:Plan", `"of a note"`, "do OR done", "-do", "a",
 	}},
 	{"content value text new", []string{"text", `two\nlines`}},
@@ -433,7 +473,8 @@ var valuesOf = []struct {
 	{"url", []string{"https://example.org/"}},
 	{"command", []string{"daily"}},
 	{"where expr", prying},
-	{"select", append([]string{"file.name, file.backlinks, file.links", "file.path, zqaprop, prop", "n: file.backlinks.length, file.tags, formula.look"}, prying...)},
+	{"select", append([]string{"file.name, file.backlinks, file.links", "file.path, zqaprop, prop",
+		"n: file.backlinks.length, file.tags, formula.look"}, prying...)},
 	{"sort group", append([]string{"file.name desc", "prop, file.path", "zqaprop desc"}, prying...)},
 	{"this", []string{"Plan.md", "A/Plan.md", "Hid/Plan.md", "Hid/missing.md", "missing.md", "Books.base"}},
 	{"base", []string{"Books.base", "A/Books.base", "Hid/Books.base", "missing.base"}},
@@ -481,7 +522,8 @@ func callsFor(random *rand.Rand, each int, ids []string, which func(handlers.Com
 				args = append(args, p.Name+"="+all[random.IntN(len(all))])
 			}
 			// Two targets would only be refused.
-			if i := slices.IndexFunc(args, func(a string) bool { return strings.HasPrefix(a, "file=") }); i > 0 && slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "path=") }) {
+			if i := slices.IndexFunc(args, func(a string) bool { return strings.HasPrefix(a, "file=") }); i > 0 &&
+				slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "path=") }) {
 				args = slices.Delete(args, i, i+1)
 			}
 			calls = append(calls, args)
@@ -690,20 +732,25 @@ func (s *site) judge(args []string, before, after map[string]string) {
 func TestVersionsOfANoteThatWasHidden(t *testing.T) {
 	h := embedded.New(t, map[string]string{"x.md": ""})
 	for _, call := range []string{
-		"create path=none/s.md content=zqxone", "append path=none/s.md content=zqxtwo", "create path=none/s.md content=three overwrite", "move path=none/s.md to=r/s.md",
+		"create path=none/s.md content=zqxone", "append path=none/s.md content=zqxtwo",
+		"create path=none/s.md content=three overwrite", "move path=none/s.md to=r/s.md",
 		"create path=r/l.md content=four", "append path=r/l.md content=five", "move path=r/l.md to=none/l.md", "bookmark file=none/l.md title=zqxtitle",
 	} {
 		h.Does(strings.Fields(call)...)
 	}
-	h.Put(".obsidian/bookmarks.json", `{"items":[{"type":"file","path":"/none/zqx.md"},{"type":"file","path":"./none/zqx.md"},{"type":"folder","path":"none/zqx/"},{"type":"file","path":"x.md"},{"type":"folder","path":"/"}]}`)
+	h.Put(".obsidian/bookmarks.json",
+		`{"items":[{"type":"file","path":"/none/zqx.md"},{"type":"file","path":"./none/zqx.md"},{"type":"folder","path":"none/zqx/"},{"type":"file","path":"x.md"},{"type":"folder","path":"/"}]}`)
 	h.Env[call.AccessVariable] = embedded.Rules(t, map[string]string{"/": "rwd", "none": "none"}).String()
-	calls := []string{"changes since=-7d", "recent", "history:list", "history path=r/s.md", "history:read path=r/s.md", "diff path=r/s.md from=1", "history:restore path=r/s.md version=1", "history path=r/l.md", "history path=none/l.md", "undo", "bookmarks", "bookmarks verbose"}
+	calls := []string{"changes since=-7d", "recent", "history:list", "history path=r/s.md", "history:read path=r/s.md",
+		"diff path=r/s.md from=1", "history:restore path=r/s.md version=1", "history path=r/l.md",
+		"history path=none/l.md", "undo", "bookmarks", "bookmarks verbose"}
 	for _, id := range h.Changes() {
 		calls = append(calls, "undo "+id, "--plan undo "+id)
 	}
 	for _, call := range calls {
 		status, stdout, _ := h.Run(strings.Fields(call)...)
-		if strings.Contains(stdout, canary) || call == "history:list" && stdout != "r/l.md\n" && stdout != "" || strings.HasPrefix(call, "history:read") && status == answer.ExitDone {
+		if strings.Contains(stdout, canary) || call == "history:list" && stdout != "r/l.md\n" && stdout != "" ||
+			strings.HasPrefix(call, "history:read") && status == answer.ExitDone {
 			t.Errorf("%s answers %d, %q", call, status, stdout)
 		}
 		assert.That(t, call != "bookmarks" || stdout == "x.md\n/\n", "the bookmarks are %q", stdout)

@@ -44,7 +44,9 @@ func TestBasesDoNotDependOnWhatIsHidden(t *testing.T) {
 			if testing.Short() && i%3 != 0 {
 				continue
 			}
-			h.Put("Look.base", "filters: "+answer.QuoteJSON(expression)+"\nformulas: {look: "+answer.QuoteJSON(expression)+"}\nviews:\n  - {type: table, name: One, order: [file.path, formula.look], summaries: {formula.look: Unique}}\n"+
+			h.Put("Look.base", "filters: "+answer.QuoteJSON(expression)+"\nformulas: {look: "+
+				answer.QuoteJSON(expression)+
+				"}\nviews:\n  - {type: table, name: One, order: [file.path, formula.look], summaries: {formula.look: Unique}}\n"+
 				"  - {type: table, name: Two, order: [file.path, formula.look], groupBy: {property: formula.look, direction: ASC}}\n")
 			ask("base:query", "path=Look.base", "summaries", "groups", "explain")
 			ask("base:query", "path=Look.base", "view=Two", "this=Plan.md", "values=typed", "groups")

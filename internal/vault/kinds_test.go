@@ -20,15 +20,21 @@ import (
 // Every command on every kind of file: it is done, or there is a typed error; no file that the
 // command does not serve has other bytes, and nothing of one that is no text is lost.
 func TestEveryCommandOnEveryKindOfFile(t *testing.T) {
-	const board, base, doc = `{"nodes":[{"id":"x","type":"text","text":"x","x":0,"y":0,"width":9,"height":9}],"edges":[]}`, "views:\n  - type: table\n    name: V\n", "%PDF-1.4\n\x00"
+	const board, base,
+		doc = `{"nodes":[{"id":"x","type":"text","text":"x","x":0,"y":0,"width":9,"height":9}],"edges":[]}`,
+		"views:\n  - type: table\n    name: V\n", "%PDF-1.4\n\x00"
 	files := map[string]string{
-		"a.md": "# H\n- [ ] x\n", "C.canvas": board, "B.base": base, "p.png": embedded.OnePixel, "d.pdf": doc, "t.txt": "plain\n", "F/in.md": "in\n", ".hidden.md": "hidden\n", ".obsidian/app.json": "{}",
+		"a.md": "# H\n- [ ] x\n", "C.canvas": board, "B.base": base, "p.png": embedded.OnePixel, "d.pdf": doc,
+		"t.txt": "plain\n", "F/in.md": "in\n", ".hidden.md": "hidden\n", ".obsidian/app.json": "{}",
 		"T.md": "t", "ro.md": "# H\nread only\n", "linked.md": "# H\nlinked\n", "no extension": "bytes\x00",
 	}
-	kinds := []string{"a.md", "C.canvas", "B.base", "p.png", "d.pdf", "t.txt", "F", "none.md", "none.png", ".hidden.md", ".obsidian/app.json", "ro.md", "link.md", "no extension", "big.bin"}
+	kinds := []string{"a.md", "C.canvas", "B.base", "p.png", "d.pdf", "t.txt", "F", "none.md", "none.png", ".hidden.md",
+		".obsidian/app.json", "ro.md", "link.md", "no extension", "big.bin"}
 	// What a command may do to the bytes of a file that it names.
 	serves := map[string]string{
-		"canvas:": "canvas", "base:": "base", "create": "md", "note:": "md", "append": "md", "prepend": "md", "property:": "md", "task": "md", "template:insert": "md", "heading:rename": "md", "history:restore": "md", "daily": "md",
+		"canvas:": "canvas", "base:": "base", "create": "md", "note:": "md", "append": "md", "prepend": "md",
+		"property:": "md", "task": "md", "template:insert": "md", "heading:rename": "md", "history:restore": "md",
+		"daily": "md",
 	}
 	bytesOfBig := strings.Repeat("\x00\x01large", 17<<20/7) // more than any command reads or writes of a file that is no note
 	reading := map[string]string{"base:eval": "expr=1", "property:read": "name=p", "note:section": "heading=H", "canvas:connect": "from=x to=x"}

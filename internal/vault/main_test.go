@@ -28,21 +28,27 @@ func TestGrammar(t *testing.T) {
 		{"a vault's name counts with its case", "vault=home read path=a.md", answer.ExitFailed, "Vault not found.\n"},
 		{"no name is no vault", "vault= read path=a.md", answer.ExitFailed, "Vault not found.\n"},
 		{"an unknown id is no vault", "vault=0123456789abcdef read path=a.md", answer.ExitFailed, "Vault not found.\n"},
-		{"the vault comes first", "read path=a.md vault=Home", answer.ExitMisuse, "Error: Unknown parameter: vault\nUsage: read [file=<name>] [path=<path>] [frontmatter=true|false]\n"},
+		{"the vault comes first", "read path=a.md vault=Home", answer.ExitMisuse,
+			"Error: Unknown parameter: vault\nUsage: read [file=<name>] [path=<path>] [frontmatter=true|false]\n"},
 		{"no command", "", answer.ExitMisuse, "Error: No command given.\n" + call.Synopsis + "\n"},
 		{"the clipboard is not touched", "read path=a.md --copy", answer.ExitMisuse, "Error: Unknown switch: --copy\n"},
 		{"a switch before the command", "--verbose read path=a.md", answer.ExitMisuse, "Error: Unknown switch: --verbose\n"},
 		{"a switch without its value", "--stdin", answer.ExitMisuse, "Error: --stdin needs the name of a parameter.\n" + call.Synopsis + "\n"},
-		{"an unknown parameter", "read pth=a.md", answer.ExitMisuse, "Error: Unknown parameter: pth\nUsage: read [file=<name>] [path=<path>] [frontmatter=true|false]\n"},
+		{"an unknown parameter", "read pth=a.md", answer.ExitMisuse,
+			"Error: Unknown parameter: pth\nUsage: read [file=<name>] [path=<path>] [frontmatter=true|false]\n"},
 		{"an unknown flag", "files all", answer.ExitMisuse, "Error: Unknown parameter: all\nUsage: files [folder=<path>] [ext=<extension>] [total]\n"},
-		{"no name of a parameter", "read =a.md", answer.ExitMisuse, "Error: Unknown parameter: \nUsage: read [file=<name>] [path=<path>] [frontmatter=true|false]\n"},
+		{"no name of a parameter", "read =a.md", answer.ExitMisuse,
+			"Error: Unknown parameter: \nUsage: read [file=<name>] [path=<path>] [frontmatter=true|false]\n"},
 		{"a repeated parameter", "read path=a.md path=b.md", answer.ExitMisuse, "Error: Parameter given twice: path\n"},
 		{"two targets", "read path=a.md file=a", answer.ExitMisuse, "Error: Use file=<name> or path=<path>, not both.\n"},
 		{"a flag with the value true", "files total=true", answer.ExitDone, "1\n"},
 		{"a flag with another value", "files total=false", answer.ExitMisuse, "Error: Invalid value for total: false. Leave it out or give it alone.\n"},
-		{"a parameter without a value", "read path", answer.ExitMisuse, "Error: Missing value for parameter: path=<path>\nUsage: read [file=<name>] [path=<path>] [frontmatter=true|false]\n"},
-		{"an empty value", "read path=", answer.ExitMisuse, "Error: Missing value for parameter: path=<path>\nUsage: read [file=<name>] [path=<path>] [frontmatter=true|false]\n"},
-		{"a value that is none of the known", "vault info=all", answer.ExitMisuse, "Error: Invalid value for info: all. Use name, path, files, folders, size.\n"},
+		{"a parameter without a value", "read path", answer.ExitMisuse,
+			"Error: Missing value for parameter: path=<path>\nUsage: read [file=<name>] [path=<path>] [frontmatter=true|false]\n"},
+		{"an empty value", "read path=", answer.ExitMisuse,
+			"Error: Missing value for parameter: path=<path>\nUsage: read [file=<name>] [path=<path>] [frontmatter=true|false]\n"},
+		{"a value that is none of the known", "vault info=all", answer.ExitMisuse,
+			"Error: Invalid value for info: all. Use name, path, files, folders, size.\n"},
 		{"a required parameter that is missing", "daily:append inline", answer.ExitMisuse, "Error: Missing required parameter: content=<text>\n" + appendUsage},
 		{"a required parameter that is empty", "daily:append content=", answer.ExitMisuse, "Error: Missing required parameter: content\n"},
 	})
@@ -120,7 +126,8 @@ func TestHelp(t *testing.T) {
 	_, byFlag, _ := h.Run("--help")
 	assert.Equal(t, byFlag, all, "--help is not help")
 	_, family, _ := h.Run("help", "daily")
-	for _, line := range []string{"  daily  ", "  daily:append  ", "    content=<text>      - The text to add (required)\n", "    paneType=tab|split|window  - "} {
+	for _, line := range []string{"  daily  ", "  daily:append  ",
+		"    content=<text>      - The text to add (required)\n", "    paneType=tab|split|window  - "} {
 		assert.That(t, strings.Contains(family, line), "the family lacks %q:\n%s", line, family)
 	}
 }
@@ -159,7 +166,8 @@ func TestFacts(t *testing.T) {
 		{"a listing concerns no one note", "files", ""},
 		{"a failed call", "read path=b.md", `{"code":"not_found","hint":"` + answer.NotFound.Hint + `","reason":"Error: File \"b.md\" not found."}`},
 		{"a wrong call", "read path=", `{"code":"bad_value","reason":"Error: Missing value for parameter: path=\u003cpath\u003e"}`},
-		{"a switch that cannot be parsed", "--expect 1 read path=a.md", `{"code":"bad_value","reason":"Error: --expect needs a hash of 16 hexadecimal digits."}`},
+		{"a switch that cannot be parsed", "--expect 1 read path=a.md",
+			`{"code":"bad_value","reason":"Error: --expect needs a hash of 16 hexadecimal digits."}`},
 	}
 	for _, test := range tests {
 		want := ""
@@ -189,8 +197,10 @@ func TestAReaderThatIsGoneIsAFailure(t *testing.T) {
 func FuzzArgs(f *testing.F) {
 	for _, seed := range []string{
 		"files", "read\x00path=a.md", "--stdin\x00content\x00daily:append", "vault=Home\x00daily:append\x00content=x\x00inline",
-		"--facts\x00random:read\x00folder=/", "help\x00daily", "read\x00file=../a", "daily:prepend\x00content=\\n", "note:replace\x00path=a.md\x00old=t\x00new=x",
-		"note:insert\x00daily\x00lines=1\x00position=after\x00content=x", "note:set-section\x00file=a\x00block=^b\x00content=x", "append\x00path=a.md\x00heading=H\x00content=x",
+		"--facts\x00random:read\x00folder=/", "help\x00daily", "read\x00file=../a", "daily:prepend\x00content=\\n",
+		"note:replace\x00path=a.md\x00old=t\x00new=x",
+		"note:insert\x00daily\x00lines=1\x00position=after\x00content=x",
+		"note:set-section\x00file=a\x00block=^b\x00content=x", "append\x00path=a.md\x00heading=H\x00content=x",
 		"task\x00ref=a.md:1\x00status=/", "property:set\x00path=a.md\x00name=k\x00value=1,2\x00type=list", "property:remove\x00path=a.md\x00name=k",
 		"folder\x00path=b/", "\x00", "--help",
 	} {

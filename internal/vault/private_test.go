@@ -42,7 +42,8 @@ type world struct {
 func newWorld(t testing.TB, rules string) *world {
 	root := t.TempDir()
 	w := &world{t: t, dir: filepath.Join(root, "Home"), env: map[string]string{
-		date.NowVariable: embedded.Saturday, "XDG_STATE_HOME": filepath.Join(root, "state"), "XDG_CACHE_HOME": filepath.Join(root, "state"), call.AccessVariable: rules, change.SessionVariable: "agent",
+		date.NowVariable: embedded.Saturday, "XDG_STATE_HOME": filepath.Join(root, "state"),
+		"XDG_CACHE_HOME": filepath.Join(root, "state"), call.AccessVariable: rules, change.SessionVariable: "agent",
 	}}
 	for _, folder := range append([]string{".obsidian", "../state/vaultwicket"}, yardFolders[:8]...) {
 		require.NoError(t, os.MkdirAll(filepath.Join(w.dir, folder), 0o700))
@@ -83,19 +84,30 @@ var closedFact = regexp.MustCompile(`,"closed":"[0-9a-f]+"(,"rows":\d+)?`)
 
 // marksOf are the ways to say that a note is private, each followed by the words of the note.
 var marksOf = []string{
-	"---\nprivate: true\n---\n", "---\nPrivate: yes\nother: 1\n---\n", "---\n'private': \"true\"\n---\n", "---\n{private: true}\n---\n", "---\r\nprivate: 1\r\n---\r\n", "\ufeff---\nprivate: true\n---\n",
-	"---\n? private\n: true\n---\n", "---\n\"pr\\x69vate\": true\n---\n", "---\nprivate: [false, true]\n---\n", "---\nprivate: {a: b}\n---\n", "---\nprivate: |\n  sometimes\n---\n", "---\nprivate: &a true\nb: *a\n---\n",
+	"---\nprivate: true\n---\n", "---\nPrivate: yes\nother: 1\n---\n", "---\n'private': \"true\"\n---\n",
+	"---\n{private: true}\n---\n", "---\r\nprivate: 1\r\n---\r\n", "\ufeff---\nprivate: true\n---\n",
+	"---\n? private\n: true\n---\n", "---\n\"pr\\x69vate\": true\n---\n", "---\nprivate: [false, true]\n---\n",
+	"---\nprivate: {a: b}\n---\n", "---\nprivate: |\n  sometimes\n---\n", "---\nprivate: &a true\nb: *a\n---\n",
 	"---\nagent: none\n---\n", "---\nagent: false\n---\n", "---\nagent: Bond\n---\n", "---\nagent: no\n---\n",
-	"---\ntags: private\n---\n", "---\ntags: [a, private/deep]\n---\n", "---\nTags:\n  - '#Private'\n---\n", "---\ntags: a, private\n---\n", "---\ntag: private\n---\n",
-	"---\nprivate: true\nprivate: false\n---\n", "---\nx: [\nprivate: true\n---\n", "---\nprivate: true\n\ttab: x\n---\n", "---\nprivate: true\n", "\n---\nprivate: true\n---\n", "--- \nprivate: true\n---\n",
-	"#private ", "text #PRIVATE/x ", "- [ ] task #private\n", "> quote #private\n", "| a | #private |\n", "# Heading #private\n", "a\n\n    \n#private\n", "%% #private %%\n",
+	"---\ntags: private\n---\n", "---\ntags: [a, private/deep]\n---\n", "---\nTags:\n  - '#Private'\n---\n",
+	"---\ntags: a, private\n---\n", "---\ntag: private\n---\n",
+	"---\nprivate: true\nprivate: false\n---\n", "---\nx: [\nprivate: true\n---\n",
+	"---\nprivate: true\n\ttab: x\n---\n", "---\nprivate: true\n", "\n---\nprivate: true\n---\n",
+	"--- \nprivate: true\n---\n",
+	"#private ", "text #PRIVATE/x ", "- [ ] task #private\n", "> quote #private\n", "| a | #private |\n",
+	"# Heading #private\n", "a\n\n    \n#private\n", "%% #private %%\n",
 }
 
 // openOf are texts that look similar and say nothing.
 var openOf = []string{
-	"---\nprivate: false\n---\n", "---\nprivate:\n---\n", "---\nprivate: \"\"\n---\n", "---\nprivate: no\n---\n", "---\nprivate: 0\n---\n", "---\nprivate: []\n---\n", "---\nprivate: rwd\nagent: rwd\n---\n", "---\nagent:\n---\n",
-	"---\nprivately: true\nmeta:\n  private: true\n---\n", "---\ntags: [privacy, not/private]\n---\n", "---\ntitle: private\nx: '#private'\n---\n", "---\n# private: true\n---\n",
-	"```\n#private\n```\n", "`#private` ", "~~~yaml\nprivate: true\n#private\n~~~\n", "private: true\n", "#privates ", "x#private ", "\\#private ", "[[Note#private]] ", "https://example.org/#private ", "<!-- #private -->\n", "# private\n",
+	"---\nprivate: false\n---\n", "---\nprivate:\n---\n", "---\nprivate: \"\"\n---\n", "---\nprivate: no\n---\n",
+	"---\nprivate: 0\n---\n", "---\nprivate: []\n---\n", "---\nprivate: rwd\nagent: rwd\n---\n",
+	"---\nagent:\n---\n",
+	"---\nprivately: true\nmeta:\n  private: true\n---\n", "---\ntags: [privacy, not/private]\n---\n",
+	"---\ntitle: private\nx: '#private'\n---\n", "---\n# private: true\n---\n",
+	"```\n#private\n```\n", "`#private` ", "~~~yaml\nprivate: true\n#private\n~~~\n", "private: true\n", "#privates ",
+	"x#private ", "\\#private ", "[[Note#private]] ", "https://example.org/#private ", "<!-- #private -->\n",
+	"# private\n",
 	"-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----\n", "----\nprivate: true\n", "--- of an agent\nprivate: true\n", "---x\nagent: none\n---\n",
 	"text\n---\nprivate: true\n---\n", "---\nx: [\nbroken\n---\n", "$#private$ ", "    #private\n",
 }
@@ -112,7 +124,10 @@ func TestWhatNarrowsAccess(t *testing.T) {
 		assert.Equal(t, level(text+"words\n"), access.Delete, "%q has the level", text)
 	}
 	for text, want := range map[string]access.Level{
-		"---\nagent: r\n---\n": access.Read, "---\nAgent: RW\n---\n": access.Write, "---\nprivate: r\n---\n": access.Read, "---\nagent: [rw, r]\n---\n": access.Read, "---\nagent: rw\nprivate: r\n---\n": access.Read, "---\nagent: r\n---\n#private": access.None, "---\nagent: r\nprivate: false\n---\n": access.Read,
+		"---\nagent: r\n---\n": access.Read, "---\nAgent: RW\n---\n": access.Write,
+		"---\nprivate: r\n---\n": access.Read, "---\nagent: [rw, r]\n---\n": access.Read,
+		"---\nagent: rw\nprivate: r\n---\n": access.Read, "---\nagent: r\n---\n#private": access.None,
+		"---\nagent: r\nprivate: false\n---\n": access.Read,
 	} {
 		assert.Equal(t, level(text), want, "%q has the level", text)
 	}
@@ -211,7 +226,9 @@ func TestPrivateNotesDoNotExist(t *testing.T) {
 		seen["Keep.md"] = "kept\n"
 		marks := `{"items":[{"type":"file","path":"Keep.md","title":"seen"}`
 		for _, w := range []*world{with, without} {
-			for name, text := range map[string]string{"daily-notes.json": `{"folder":"D"}`, "templates.json": `{"folder":"A"}`, "app.json": `{"alwaysUpdateLinks":true}`, "types.json": `{"types":{"prop":"text"}}`} {
+			for name, text := range map[string]string{"daily-notes.json": `{"folder":"D"}`,
+				"templates.json": `{"folder":"A"}`, "app.json": `{"alwaysUpdateLinks":true}`,
+				"types.json": `{"types":{"prop":"text"}}`} {
 				w.put(".obsidian/"+name, text)
 			}
 			more, recent, active := "", `"Keep.md"`, ""
@@ -310,7 +327,9 @@ func TestANoteIsPrivateFromTheCallOnAfterItWasWritten(t *testing.T) {
 		w.put(fmt.Sprintf("A/n%d.md", i), "[[Plan]] #tag words\n")
 	}
 	w.put("Plan.md", "plan\n")
-	calls := [][]string{{"files"}, {"backlinks", "path=Plan.md"}, {"tags", "counts"}, {"search", "query=words"}, {"read", "path=A/n%.md"}, {"find", "query=words"}, {"file", "path=A/n%.md"}, {"links", "path=A/n%.md"}, {"recent"}, {"search:context", "query=words"}}
+	calls := [][]string{{"files"}, {"backlinks", "path=Plan.md"}, {"tags", "counts"}, {"search", "query=words"},
+		{"read", "path=A/n%.md"}, {"find", "query=words"}, {"file", "path=A/n%.md"}, {"links", "path=A/n%.md"},
+		{"recent"}, {"search:context", "query=words"}}
 	for _, call := range calls {
 		w.on(w.worker, call...)
 	}
@@ -345,10 +364,13 @@ func TestNoCommandChangesWhatNarrowsAccess(t *testing.T) {
 	}
 	notes := map[string]string{
 		"None.md": "---\nprivate: true\nother: 1\n---\n# None\nsecret zqxword\n", "Tag.md": "# Tag\ntext\n#private\nzqxword\n",
-		"R.md": "---\nagent: r\nother: [a, b]\n---\n# R\n## Part\nread only\n- [ ] task\n", "Rw.md": "---\nagent: rw\nother: [a, b]\n---\n# Rw\n## Part\nwritable\n- [ ] task\n",
-		"Open.md": "---\nother: [a, b]\ntags: [work]\n---\n# Open\n## Part\nopen [[R]] [[Rw]] #work\n- [ ] task\n", "In/Open.md": "in a folder [[Rw]]\n", "In/R.md": "---\nprivate: r\n---\nin\n",
+		"R.md":       "---\nagent: r\nother: [a, b]\n---\n# R\n## Part\nread only\n- [ ] task\n",
+		"Rw.md":      "---\nagent: rw\nother: [a, b]\n---\n# Rw\n## Part\nwritable\n- [ ] task\n",
+		"Open.md":    "---\nother: [a, b]\ntags: [work]\n---\n# Open\n## Part\nopen [[R]] [[Rw]] #work\n- [ ] task\n",
+		"In/Open.md": "in a folder [[Rw]]\n", "In/R.md": "---\nprivate: r\n---\nin\n",
 		"Templates/Closed.md": "---\nprivate: true\n---\nform\n", "Templates/Closing.md": "form #privatX\n", "Templates/R.md": "---\nagent: r\n---\nform\n",
-		".obsidian/templates.json": `{"folder":"Templates"}`, ".obsidian/app.json": `{"alwaysUpdateLinks":true}`, ".obsidian/daily-notes.json": `{"template":"Templates/Closed"}`,
+		".obsidian/templates.json": `{"folder":"Templates"}`, ".obsidian/app.json": `{"alwaysUpdateLinks":true}`,
+		".obsidian/daily-notes.json": `{"template":"Templates/Closed"}`,
 	}
 	var calls [][]string
 	for _, path := range []string{"None.md", "Tag.md", "R.md", "Rw.md", "Open.md", "In/Open.md", "In/R.md"} {
@@ -356,23 +378,47 @@ func TestNoCommandChangesWhatNarrowsAccess(t *testing.T) {
 			for _, value := range []string{"false", "true", "rwd", "none", "r", "private", "x", "[]"} {
 				calls = append(calls, []string{"property:set", "path=" + path, "name=" + name, "value=" + value})
 			}
-			calls = append(calls, []string{"property:remove", "path=" + path, "name=" + name}, []string{"property:add", "path=" + path, "name=" + name, "value=private"}, []string{"property:remove-item", "path=" + path, "name=" + name, "value=a"})
+			calls = append(calls, []string{"property:remove", "path=" + path, "name=" + name},
+				[]string{"property:add", "path=" + path, "name=" + name, "value=private"},
+				[]string{"property:remove-item", "path=" + path, "name=" + name, "value=a"})
 		}
-		for _, text := range []string{"plain", "#private", `---\nprivate: true\n---\n`, `---\nagent: rwd\n---\nx`, `---\nagent: rw\nother: 2\n---\nx`, `---\nprivate: [\n---\n`} {
-			calls = append(calls, []string{"create", "path=" + path, "content=" + text, "overwrite"}, []string{"create", "path=New.md", "content=" + text}, []string{"append", "path=" + path, "content=" + text}, []string{"prepend", "path=" + path, "content=" + text},
-				[]string{"note:set-section", "path=" + path, "heading=Part", "content=" + text}, []string{"note:insert", "path=" + path, "lines=1", "position=before", "content=" + text}, []string{"task:add", "path=" + path, "content=" + text})
+		for _, text := range []string{"plain", "#private", `---\nprivate: true\n---\n`, `---\nagent: rwd\n---\nx`,
+			`---\nagent: rw\nother: 2\n---\nx`, `---\nprivate: [\n---\n`} {
+			calls = append(calls, []string{"create", "path=" + path, "content=" + text, "overwrite"},
+				[]string{"create", "path=New.md", "content=" + text},
+				[]string{"append", "path=" + path, "content=" + text},
+				[]string{"prepend", "path=" + path, "content=" + text},
+				[]string{"note:set-section", "path=" + path, "heading=Part", "content=" + text},
+				[]string{"note:insert", "path=" + path, "lines=1", "position=before", "content=" + text},
+				[]string{"task:add", "path=" + path, "content=" + text})
 		}
-		for _, swap := range [][2]string{{"agent: rw", "agent: rwd"}, {"agent: r", "agent: rw"}, {"private: true", "private: false"}, {"#private", ""}, {"private", "x"}, {"rw", "r"}, {"---", "--"}, {"work", "private"}, {"open", "#private"}} {
-			calls = append(calls, []string{"note:replace", "path=" + path, "old=" + swap[0], "new=" + swap[1]}, []string{"vault:replace", "old=" + swap[0], "new=" + swap[1]})
+		for _, swap := range [][2]string{{"agent: rw", "agent: rwd"}, {"agent: r", "agent: rw"},
+			{"private: true", "private: false"}, {"#private", ""}, {"private", "x"}, {"rw", "r"}, {"---", "--"},
+			{"work", "private"}, {"open", "#private"}} {
+			calls = append(calls, []string{"note:replace", "path=" + path, "old=" + swap[0], "new=" + swap[1]},
+				[]string{"vault:replace", "old=" + swap[0], "new=" + swap[1]})
 		}
 		for _, to := range []string{"In/", "Moved.md", "Moved.txt", "None.md", "In/None.md", "Open.md"} {
-			calls = append(calls, []string{"move", "path=" + path, "to=" + to}, []string{"copy", "path=" + path, "to=" + to}, []string{"note:merge", "path=" + path, "into=" + to}, []string{"note:extract", "path=" + path, "heading=Part", "to=" + to})
+			calls = append(calls, []string{"move", "path=" + path, "to=" + to},
+				[]string{"copy", "path=" + path, "to=" + to}, []string{"note:merge", "path=" + path, "into=" + to},
+				[]string{"note:extract", "path=" + path, "heading=Part", "to=" + to})
 		}
-		calls = append(calls, []string{"rename", "path=" + path, "name=None"}, []string{"rename", "path=" + path, "name=Other"}, []string{"delete", "path=" + path}, []string{"delete", "path=" + path, "permanent"}, []string{"note:split", "path=" + path, "level=2"}, []string{"history:restore", "path=" + path, "version=1"},
-			[]string{"template:insert", "path=" + path, "name=Closed"}, []string{"template:insert", "path=" + path, "name=R"}, []string{"create", "path=New.md", "template=Closed"}, []string{"create", "path=New.md", "template=R"}, []string{"task", "ref=" + path + ":8", "done"}, []string{"heading:rename", "path=" + path, "heading=Part", "to=#private"})
+		calls = append(calls, []string{"rename", "path=" + path, "name=None"},
+			[]string{"rename", "path=" + path, "name=Other"}, []string{"delete", "path=" + path},
+			[]string{"delete", "path=" + path, "permanent"}, []string{"note:split", "path=" + path, "level=2"},
+			[]string{"history:restore", "path=" + path, "version=1"},
+			[]string{"template:insert", "path=" + path, "name=Closed"},
+			[]string{"template:insert", "path=" + path, "name=R"},
+			[]string{"create", "path=New.md", "template=Closed"}, []string{"create", "path=New.md", "template=R"},
+			[]string{"task", "ref=" + path + ":8", "done"},
+			[]string{"heading:rename", "path=" + path, "heading=Part", "to=#private"})
 	}
-	calls = append(calls, []string{"tag:rename", "name=work", "to=private"}, []string{"tag:rename", "name=private", "to=work"}, []string{"property:rename", "name=agent", "to=was"}, []string{"property:rename", "name=other", "to=private"}, []string{"property:rename", "name=private", "to=was"},
-		[]string{"folder:rename", "path=In", "name=Out"}, []string{"folder:move", "path=In", "to=Out"}, []string{"folder:copy", "path=In", "to=Out"}, []string{"folder:delete", "path=In"}, []string{"daily:append", "content=x"}, []string{"daily:ensure"}, []string{"unique"}, []string{"undo"})
+	calls = append(calls, []string{"tag:rename", "name=work", "to=private"},
+		[]string{"tag:rename", "name=private", "to=work"}, []string{"property:rename", "name=agent", "to=was"},
+		[]string{"property:rename", "name=other", "to=private"}, []string{"property:rename", "name=private", "to=was"},
+		[]string{"folder:rename", "path=In", "name=Out"}, []string{"folder:move", "path=In", "to=Out"},
+		[]string{"folder:copy", "path=In", "to=Out"}, []string{"folder:delete", "path=In"},
+		[]string{"daily:append", "content=x"}, []string{"daily:ensure"}, []string{"unique"}, []string{"undo"})
 	rand.New(rand.NewPCG(29, 11)).Shuffle(len(calls), func(i, k int) { calls[i], calls[k] = calls[k], calls[i] })
 	if testing.Short() {
 		calls = calls[:300]

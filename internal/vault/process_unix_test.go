@@ -49,7 +49,8 @@ func start(t *testing.T, lifelineNumber string, args ...string) *child {
 	outRead, outWrite := pipe(t)
 	lifeRead, lifeWrite := pipe(t)
 	process := require.Value(os.StartProcess(os.Args[0], append(os.Args[:1:1], args...), &os.ProcAttr{
-		Env:   []string{childVariable + "=1", vault.LifelineVariable + "=" + lifelineNumber, date.NowVariable + "=" + embedded.Saturday, "XDG_STATE_HOME=" + stateHome(t)},
+		Env: []string{childVariable + "=1", vault.LifelineVariable + "=" + lifelineNumber,
+			date.NowVariable + "=" + embedded.Saturday, "XDG_STATE_HOME=" + stateHome(t)},
 		Files: []*os.File{inRead, outWrite, os.Stderr, lifeRead},
 	}))(t)
 	for _, theirs := range []*os.File{inRead, outWrite, lifeRead} {

@@ -117,19 +117,36 @@ func secretFiles(r *rand.Rand) (files map[string]string, tokens []string) {
 	key := token()[4:] + token()[4:]
 	escaped := func() string { return `\u0067` + token()[1:] }
 	return map[string]string{
-		"Escaped.md": "---\ntitle: \"Escaped\\n" + token() + "\"\nother: \"\\x67" + token()[1:] + "\"\nlist: [\"x\\t" + token() + "\", plain]\npassphrase: >-\n  " + token()[4:20] + " horse\n  " + token()[4:20] + "\n---\n# Escaped [x](" + escaped() + ")\n" +
-			"```json\n{\"a\": \"b\\n" + token() + "\", \"c\": \"" + escaped() + "\", \"password\": \"\\\"" + token()[4:20] + " horse\"}\n```\n- [ ] task [y](a%67" + token()[1:] + ")\n\n| who | password |\n|---|---|\n| bob | " + token()[4:24] + " horse |\n",
-		"Cards.canvas": `{"nodes":[{"id":"a","type":"text","text":"# Cards\n` + token() + `\n- [ ] do \"` + token() + `\" it","x":0,"y":0,"width":10,"height":10},` +
+		"Escaped.md": "---\ntitle: \"Escaped\\n" + token() + "\"\nother: \"\\x67" + token()[1:] + "\"\nlist: [\"x\\t" +
+			token() + "\", plain]\npassphrase: >-\n  " + token()[4:20] + " horse\n  " + token()[4:20] +
+			"\n---\n# Escaped [x](" + escaped() + ")\n" +
+			"```json\n{\"a\": \"b\\n" + token() + "\", \"c\": \"" + escaped() + "\", \"password\": \"\\\"" +
+			token()[4:20] + " horse\"}\n```\n- [ ] task [y](a%67" + token()[1:] +
+			")\n\n| who | password |\n|---|---|\n| bob | " + token()[4:24] + " horse |\n",
+		"Cards.canvas": `{"nodes":[{"id":"a","type":"text","text":"# Cards\n` + token() + `\n- [ ] do \"` + token() +
+			`\" it","x":0,"y":0,"width":10,"height":10},` +
 			`{"id":"b","type":"text","text":"-----BEGIN PRIVATE KEY-----\n` + key + `\n-----END PRIVATE KEY-----\n","x":0,"y":50,"width":10,"height":10},` +
-			`{"id":"c","type":"link","url":"https:\/\/bob:` + token()[4:20] + `@host.test\/x","x":0,"y":90,"width":10,"height":10},{"id":"d","type":"group","label":"g\t` + escaped() + `","x":0,"y":130,"width":10,"height":10}],"edges":[{"id":"e","fromNode":"a","toNode":"b","label":"\n` + token() + `"}]}`,
-		"config.json": "{\"a\":\"x\\n" + token() + "\",\"b\":\"" + escaped() + "\"}\n", "Wide.md": wide("# Wide\n" + token() + "\n"), "NUL.md": "\x00# NUL\n" + token() + "\n",
-		"A.md":                "---\ntitle: Keys\napi: " + token() + "\nlist:\n  - " + token() + "\n  - plain\npassword: Zk7pQ2mVx\n---\n# Keys " + token() + "\nThe token " + shared + " opens the door.\n\n- [ ] rotate " + token() + " 📅 2026-11-25\n- [x] done\n\n## Part\n| name | value |\n|---|---|\n| key | " + token() + " |\n\n```\nexport A=" + token() + "\n```\nSee [[B|" + token() + "]] and `" + token() + "` ^block\n",
-		"B.md":                "# B\npostgres://app:Zk7pQ2mVx@db.local/x\n-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEAx3Fq7Zk1l2m3n4o5\np6q7r8s9tUvWxYz0a1b2c3d4\n-----END RSA PRIVATE KEY-----\n" + shared + "\n[[A]] end\n",
+			`{"id":"c","type":"link","url":"https:\/\/bob:` + token()[4:20] +
+			`@host.test\/x","x":0,"y":90,"width":10,"height":10},{"id":"d","type":"group","label":"g\t` +
+			escaped() +
+			`","x":0,"y":130,"width":10,"height":10}],"edges":[{"id":"e","fromNode":"a","toNode":"b","label":"\n` +
+			token() + `"}]}`,
+		"config.json": "{\"a\":\"x\\n" + token() + "\",\"b\":\"" + escaped() + "\"}\n",
+		"Wide.md":     wide("# Wide\n" + token() + "\n"), "NUL.md": "\x00# NUL\n" + token() + "\n",
+		"A.md": "---\ntitle: Keys\napi: " + token() + "\nlist:\n  - " + token() +
+			"\n  - plain\npassword: Zk7pQ2mVx\n---\n# Keys " + token() + "\nThe token " + shared +
+			" opens the door.\n\n- [ ] rotate " + token() +
+			" 📅 2026-11-25\n- [x] done\n\n## Part\n| name | value |\n|---|---|\n| key | " + token() +
+			" |\n\n```\nexport A=" + token() + "\n```\nSee [[B|" + token() + "]] and `" + token() + "` ^block\n",
+		"B.md": "# B\npostgres://app:Zk7pQ2mVx@db.local/x\n-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEAx3Fq7Zk1l2m3n4o5\np6q7r8s9tUvWxYz0a1b2c3d4\n-----END RSA PRIVATE KEY-----\n" +
+			shared + "\n[[A]] end\n",
 		"Daily/2026-11-21.md": "today " + token() + "\n- [ ] call\n", "Templates/Form.md": "form {{date}}\n", "C.md": "no secret, [[A#Part]] and ![[B]]\n",
 		"Board.canvas": `{"nodes":[{"id":"a","type":"text","text":"card ` + token() + `","x":0,"y":0,"width":10,"height":10}],"edges":[]}` + "\n",
-		"All.base":     "views:\n  - type: table\n    name: Keys\n    filters: title == \"Keys\"\n    order: [file.name, api, list]\n", "words.txt": "text " + token() + "\n",
+		"All.base":     "views:\n  - type: table\n    name: Keys\n    filters: title == \"Keys\"\n    order: [file.name, api, list]\n",
+		"words.txt":    "text " + token() + "\n",
 
-		".obsidian/daily-notes.json": `{"folder":"Daily"}`, ".obsidian/templates.json": `{"folder":"Templates"}`, ".obsidian/app.json": `{"alwaysUpdateLinks":true}`,
+		".obsidian/daily-notes.json": `{"folder":"Daily"}`, ".obsidian/templates.json": `{"folder":"Templates"}`,
+		".obsidian/app.json": `{"alwaysUpdateLinks":true}`,
 	}, tokens
 }
 
@@ -172,11 +189,16 @@ func TestReadsDoNotTellSecrets(t *testing.T) {
 					forms = append(forms, "format="+choice)
 				}
 			case p.Name == "path":
-				given["path"] = []string{"A.md", "B.md", "Board.canvas", "All.base", "words.txt", "Escaped.md", "Cards.canvas", "config.json", "Wide.md", "NUL.md"}
+				given["path"] = []string{"A.md", "B.md", "Board.canvas", "All.base", "words.txt", "Escaped.md",
+					"Cards.canvas", "config.json", "Wide.md", "NUL.md"}
 			case p.Name == "query":
 				given["query"] = []string{"token", "Keys", tokens[0], tokens[1][:12], "/ghp_[A-Z]/", "MIIE"}
 			case p.Required || p.Name == "name" || p.Name == "heading" || p.Name == "where":
-				given[p.Name] = map[string][]string{"name": {"api", "list", "password", "Form", "A", "title", "other", "passphrase"}, "heading": {"Part", "Keys"}, "expr": {"api", "list", "file.links", "title + passphrase"}, "where": {`api.contains("ghp")`, "api", "rank > 1"}, "from": {"2026-11-20"}, "version": {"1"}, "ref": {"A.md:12"}, "period": {"day"}}[p.Name]
+				given[p.Name] = map[string][]string{"name": {"api", "list", "password", "Form", "A", "title", "other",
+					"passphrase"}, "heading": {"Part", "Keys"},
+					"expr":  {"api", "list", "file.links", "title + passphrase"},
+					"where": {`api.contains("ghp")`, "api", "rank > 1"}, "from": {"2026-11-20"}, "version": {"1"},
+					"ref": {"A.md:12"}, "period": {"day"}}[p.Name]
 			}
 		}
 		combinations := [][]string{{row.Name}}
@@ -238,15 +260,25 @@ func TestWritesKeepSecrets(t *testing.T) {
 				{"note:replace", "path=" + note, "old=" + line, "new=new " + line + " end"}, {"note:replace", "path=" + note, "old=" + line, "new=it is gone"},
 				{"note:insert", "path=" + note, fmt.Sprintf("lines=%d", n+1), "position=after", "content=between " + mark},
 				{"note:set-section", "path=" + note, "heading=Part", "content=section " + mark + "\\nsecond"},
-				{"property:set", "path=" + note, "name=copy", "value=" + mark}, {"property:set", "path=" + note, "name=api", "value=plain"}, {"property:remove", "path=" + note, "name=list"},
+				{"property:set", "path=" + note, "name=copy", "value=" + mark},
+				{"property:set", "path=" + note, "name=api", "value=plain"},
+				{"property:remove", "path=" + note, "name=list"},
 				{"create", "path=" + note, "overwrite", "content=" + strings.ReplaceAll(strings.ReplaceAll(shown, `\`, `\\`), "\n", "\\n") + "tail"},
 				{"create", "path=New.md", "content=x " + foreign}, {"append", "path=C.md", "content=" + foreign},
-				{"vault:replace", "old=The", "new=Der"}, {"vault:replace", "old=name", "new=label"}, {"tag:rename", "name=x", "to=y"}, {"property:rename", "name=api", "to=api2"},
-				{"heading:rename", "path=A.md", "heading=Part", "to=Piece"}, {"rename", "path=" + note, "name=Moved"}, {"move", "path=Moved.md", "to=" + note}, {"delete", "path=" + note},
+				{"vault:replace", "old=The", "new=Der"}, {"vault:replace", "old=name", "new=label"},
+				{"tag:rename", "name=x", "to=y"}, {"property:rename", "name=api", "to=api2"},
+				{"heading:rename", "path=A.md", "heading=Part", "to=Piece"}, {"rename", "path=" + note, "name=Moved"},
+				{"move", "path=Moved.md", "to=" + note}, {"delete", "path=" + note},
 				{"daily:append", "content=daily " + mark}, {"task:add", "path=" + note, "content=check " + mark}, {"task", "ref=A.md:12", "done"},
-				{"canvas:set", "path=Board.canvas", "id=a", "text=changed"}, {"canvas:add", "path=Board.canvas", "text=new"}, {"undo"}, {"history:restore", "path=" + note, "version=1"},
-				{"copy", "path=" + note, "to=Copy.md"}, {"note:merge", "path=B.md", "into=A.md"}, {"note:extract", "path=A.md", "heading=Part", "to=Part.md"}, {"note:split", "path=A.md", "level=2"},
-				{"folder:copy", "path=Daily", "to=Days"}, {"folder:rename", "path=Daily", "name=Journal"}, {"folder:rename", "path=Journal", "name=Daily"}, {"property:add", "path=" + note, "name=list", "value=" + mark}, {"property:remove-item", "path=" + note, "name=list", "value=plain"},
+				{"canvas:set", "path=Board.canvas", "id=a", "text=changed"},
+				{"canvas:add", "path=Board.canvas", "text=new"}, {"undo"},
+				{"history:restore", "path=" + note, "version=1"},
+				{"copy", "path=" + note, "to=Copy.md"}, {"note:merge", "path=B.md", "into=A.md"},
+				{"note:extract", "path=A.md", "heading=Part", "to=Part.md"}, {"note:split", "path=A.md", "level=2"},
+				{"folder:copy", "path=Daily", "to=Days"}, {"folder:rename", "path=Daily", "name=Journal"},
+				{"folder:rename", "path=Journal", "name=Daily"},
+				{"property:add", "path=" + note, "name=list", "value=" + mark},
+				{"property:remove-item", "path=" + note, "name=list", "value=plain"},
 				{call.PlanSwitch, "append", "path=" + note, "content=plan " + mark}, {call.PlanSwitch, "delete", "path=" + note},
 			}[r.IntN(38)]...)
 		}
@@ -274,7 +306,9 @@ func TestASecretIsNotExtended(t *testing.T) {
 func TestATemplateDoesNotExposeItsSecrets(t *testing.T) {
 	token := drawnToken(rand.New(rand.NewPCG(29, 5)))
 	w := newTwins(t, map[string]string{
-		"Templates/Token.md": "key " + token + " of {{title}}\n", "Templates/Password.md": "---\npassword: sunflower\n---\nform\n", "A.md": "# A\ntext\n", ".obsidian/templates.json": `{"folder":"Templates"}`,
+		"Templates/Token.md":    "key " + token + " of {{title}}\n",
+		"Templates/Password.md": "---\npassword: sunflower\n---\nform\n", "A.md": "# A\ntext\n",
+		".obsidian/templates.json": `{"folder":"Templates"}`,
 	})
 	assert.Contains(t, w.do("template:read", "name=Token", "resolve"), "key ‹secret:github-pat:")
 	w.do("template:insert", "path=A.md", "name=Token")
@@ -300,7 +334,8 @@ func TestASearchForSecretsIsCharged(t *testing.T) {
 		{"read path=Slow.md", "takes more than 20000 steps", "needle"}, {"outline path=Slow.md", "takes more than 20000 steps", ""},
 		{"search query=needle", "takes more than 20000 steps", "Slow.md"}, {"search:context query=needle", "takes more than 20000 steps", "needle"},
 		{"append path=Slow.md content=more", "takes more than 20000 steps", "Appended to: Slow.md"},
-		{"backlinks path=Other.md", "", "Slow.md"}, {"read path=Other.md", "", "‹secret:password:"}, {"append path=Other.md content=more", "", "Appended to: Other.md"},
+		{"backlinks path=Other.md", "", "Slow.md"}, {"read path=Other.md", "", "‹secret:password:"},
+		{"append path=Other.md content=more", "", "Appended to: Other.md"},
 	} {
 		before := v.Texts(false)
 		budget.Default.Steps = 20000
@@ -363,7 +398,9 @@ func TestWhatIsNearlyAMarkIsPutBack(t *testing.T) {
 	mark := string(w.marker.Redact([]byte(token)))
 	digits := mark[len(mark)-len("000000›") : len(mark)-len("›")]
 	for _, form := range []string{
-		"‹secret:github-pat:%s›", "<secret:github-pat:%s>", "secret:github-pat:%s", "«secret:github-pat:%s»", "&lsaquo;secret:github-pat:%s&rsaquo;", `\\u2039secret:github-pat:%s\\u203a`, "‹Secret: github-pat: %s›", "&lt;secret:github-pat:%s&gt;",
+		"‹secret:github-pat:%s›", "<secret:github-pat:%s>", "secret:github-pat:%s", "«secret:github-pat:%s»",
+		"&lsaquo;secret:github-pat:%s&rsaquo;", `\\u2039secret:github-pat:%s\\u203a`, "‹Secret: github-pat: %s›",
+		"&lt;secret:github-pat:%s&gt;",
 	} {
 		near := fmt.Sprintf(form, digits)
 		for _, c := range []struct {
@@ -371,9 +408,12 @@ func TestWhatIsNearlyAMarkIsPutBack(t *testing.T) {
 			args []string
 			left string
 		}{
-			{"A.md", []string{"create", "path=A.md", "overwrite", `content=---\napi: ` + near + `\n---\n# A\nnew key ` + near + ` end\n`}, strings.Replace(note, "key", "new key", 1)},
+			{"A.md", []string{"create", "path=A.md", "overwrite",
+				`content=---\napi: ` + near + `\n---\n# A\nnew key ` + near + ` end\n`},
+				strings.Replace(note, "key", "new key", 1)},
 			{"A.md", []string{"append", "path=A.md", "content=again " + near}, note + "again " + token + "\n"},
-			{"A.md", []string{"note:replace", "path=A.md", "old=key " + mark + " end", "new=key " + near + ", it ends"}, strings.Replace(note, " end", ", it ends", 1)},
+			{"A.md", []string{"note:replace", "path=A.md", "old=key " + mark + " end", "new=key " + near + ", it ends"},
+				strings.Replace(note, " end", ", it ends", 1)},
 			{"A.md", []string{"property:set", "path=A.md", "name=api", "value=" + near + " x"}, strings.Replace(note, "api: "+token, "api: "+token+" x", 1)},
 			{"Board.canvas", []string{"canvas:set", "path=Board.canvas", "id=a", "text=new " + near}, ""},
 			{"B.md", []string{"append", "path=B.md", "content=" + near}, "none\n"},
@@ -412,7 +452,8 @@ func TestSettingsOfTheAppAreShownWithoutSecrets(t *testing.T) {
 	token := "ghp_" + "R8dk2Lx0PqW3mZt7YbN5cVj1HsA9fGe4UabC"
 	v := embedded.New(t, map[string]string{
 		"A.md": "# A\n",
-		".obsidian/bookmarks.json": `{"items":[{"type":"group","title":"of \u0067` + token[1:] + `","items":[{"type":"file","path":"A.md","subpath":"#` + token + `","title":"a\n` + token +
+		".obsidian/bookmarks.json": `{"items":[{"type":"group","title":"of \u0067` + token[1:] +
+			`","items":[{"type":"file","path":"A.md","subpath":"#` + token + `","title":"a\n` + token +
 			`"},{"type":"search","query":"` + token + `"},{"type":"url","url":"https:\/\/bob:Zk7pQ2mVx4@harbour.test\/"}]}]}`,
 	})
 	v.Env[guard.Variable] = guard.NewMarker([]byte("key of the test"), false).String()

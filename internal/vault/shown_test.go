@@ -95,7 +95,8 @@ func (w *shownVault) ask(args ...string) {
 // readAll runs every reading command on the whole vault, and on each file that mine selects.
 func (w *shownVault) readAll(mine func(i int) bool) {
 	known := map[string][]string{
-		"query": {"above", "first", "title", "text", "x", "/[a-z]{3}/", "the"}, "name": {"title", "titles", "T/0", "0"}, "expr": {"title", "titles", "file.links", "file.name"},
+		"query": {"above", "first", "title", "text", "x", "/[a-z]{3}/", "the"}, "name": {"title", "titles", "T/0", "0"},
+		"expr":  {"title", "titles", "file.links", "file.name"},
 		"where": {"title", `title.contains("a")`}, "period": {"day"}, "view": {"All"}, "base": {"All"}, "from": {"2026-11-20"},
 	}
 	for _, row := range vault.Table() {
@@ -150,13 +151,21 @@ func (w *shownVault) readAll(mine func(i int) bool) {
 // change makes and previews changes of a file, and asks for what they were.
 func (w *shownVault) change(path string) {
 	for _, args := range [][]string{
-		{call.PlanSwitch, "append", "path=" + path, "content=more"}, {"append", "path=" + path, "content=more"}, {"history", "path=" + path}, {"diff", "path=" + path}, {"history:read", "path=" + path, "version=1"},
-		{call.PlanSwitch, "undo"}, {"note:replace", "path=" + path, "old=no such text", "new=x"}, {call.PlanSwitch, "note:replace", "path=" + path, "old=more", "new=less"},
-		{call.PlanSwitch, "copy", "path=" + path, "to=Copy.md"}, {"copy", "path=" + path, "to=Copies/" + path}, {"read", "path=Copies/" + path}, {call.PlanSwitch, "delete", "path=" + path},
+		{call.PlanSwitch, "append", "path=" + path, "content=more"}, {"append", "path=" + path, "content=more"},
+		{"history", "path=" + path}, {"diff", "path=" + path}, {"history:read", "path=" + path, "version=1"},
+		{call.PlanSwitch, "undo"}, {"note:replace", "path=" + path, "old=no such text", "new=x"},
+		{call.PlanSwitch, "note:replace", "path=" + path, "old=more", "new=less"},
+		{call.PlanSwitch, "copy", "path=" + path, "to=Copy.md"}, {"copy", "path=" + path, "to=Copies/" + path},
+		{"read", "path=Copies/" + path}, {call.PlanSwitch, "delete", "path=" + path},
 		{"property:set", "path=" + path, "name=other", "value=x"}, {"undo"}, {"canvas:set", "path=" + path, "id=a", "text=new"}, {"undo"},
-		{call.PlanSwitch, "create", "path=" + path, "overwrite", "content=x"}, {"create", "path=" + path, "content=x"}, {call.PlanSwitch, "vault:replace", "old=x", "new=y"},
-		{"template:read", "name=" + strings.TrimSuffix(path, ".md")}, {"template:read", "name=" + strings.TrimSuffix(path, ".md"), "resolve"}, {"create", "path=Made/" + path, "template=" + strings.TrimSuffix(path, ".md")},
-		{call.PlanSwitch, "note:split", "path=" + path, "level=1"}, {call.PlanSwitch, "note:merge", "path=" + path, "into=Copies/" + path}, {"base:eval", "path=" + path, "expr=title"},
+		{call.PlanSwitch, "create", "path=" + path, "overwrite", "content=x"}, {"create", "path=" + path, "content=x"},
+		{call.PlanSwitch, "vault:replace", "old=x", "new=y"},
+		{"template:read", "name=" + strings.TrimSuffix(path, ".md")},
+		{"template:read", "name=" + strings.TrimSuffix(path, ".md"), "resolve"},
+		{"create", "path=Made/" + path, "template=" + strings.TrimSuffix(path, ".md")},
+		{call.PlanSwitch, "note:split", "path=" + path, "level=1"},
+		{call.PlanSwitch, "note:merge", "path=" + path, "into=Copies/" + path},
+		{"base:eval", "path=" + path, "expr=title"},
 	} {
 		w.ask(args...)
 	}

@@ -80,7 +80,8 @@ func TestStateIsOfTheIndexAlone(t *testing.T) {
 	h := embedded.Sample(t)
 	w := h.Worker()
 	state := strings.Repeat("0", 16)
-	for _, line := range []string{"read path=Moon.md", "folders", "tags active", "tasks active", "tasks daily", "random:read folder=One", "daily:path", "vault"} {
+	for _, line := range []string{"read path=Moon.md", "folders", "tags active", "tasks active", "tasks daily",
+		"random:read folder=One", "daily:path", "vault"} {
 		got := w.Ask(nil, append([]string{"--unless", state, "--facts"}, strings.Fields(line)...)...)
 		facts := embedded.FactsOf(t, got)
 		assert.Equal(t, facts.State, "", "%s", line)
@@ -100,11 +101,15 @@ func TestStatus(t *testing.T) {
 	h := embedded.New(t, map[string]string{"a.md": "a"})
 	h.Env["HOME"] = t.TempDir()
 	h.Env["LOCALAPPDATA"] = h.Env["HOME"] // which Windows asks for
-	h.Expect(answer.ExitDone, "folder\t"+h.Dir+"\nsandbox\tnone: the process is shared\nignore file\tnone\ncache\t"+ownerfiles.CacheFolder(func(n string) string { return h.Env[n] }, h.Dir)+"\n", "--status")
+	h.Expect(answer.ExitDone, "folder\t"+h.Dir+"\nsandbox\tnone: the process is shared\nignore file\tnone\ncache\t"+
+		ownerfiles.CacheFolder(func(n string) string { return h.Env[n] }, h.Dir)+"\n", "--status")
 	h.Env["HOME"], h.Env["LOCALAPPDATA"] = "", ""
-	h.Expect(answer.ExitDone, "folder\t"+h.Dir+"\nsandbox\tnone: the process is shared\nignore file\tnone\ncache\tnone: no place outside the vault\n", "--status")
+	h.Expect(answer.ExitDone, "folder\t"+h.Dir+
+		"\nsandbox\tnone: the process is shared\nignore file\tnone\ncache\tnone: no place outside the vault\n",
+		"--status")
 	h.Put(".vaultwicketignore", "secret.md\n")
-	h.Expect(answer.ExitDone, "folder\t"+h.Dir+"\nsandbox\tnone: the process is shared\nignore file\t"+filepath.Join(h.Dir, ".vaultwicketignore")+"\ncache\tnone: no place outside the vault\n", "--status")
+	h.Expect(answer.ExitDone, "folder\t"+h.Dir+"\nsandbox\tnone: the process is shared\nignore file\t"+
+		filepath.Join(h.Dir, ".vaultwicketignore")+"\ncache\tnone: no place outside the vault\n", "--status")
 	h.Expect(answer.ExitMisuse, "Error: --status must be the only argument after the folder.\n", "--status", "files")
 	h.Dir += "gone"
 	h.Expect(answer.ExitFailed, "Vault not found.\n", "--status")
@@ -125,7 +130,9 @@ func TestACallTellsHowFarItHasCome(t *testing.T) {
 		var reply protocol.Reply
 		synctest.Test(t, func(t *testing.T) {
 			tell := func(p protocol.Progress) { told = append(told, p) }
-			reply = vault.Perform(at, h.Dir, vault.Call{Ctx: t.Context(), Request: protocol.Request{Command: call[0], Args: call[1:]}, Output: io.Discard, Progress: tell})
+			reply = vault.Perform(at, h.Dir,
+				vault.Call{Ctx: t.Context(), Request: protocol.Request{Command: call[0], Args: call[1:]},
+					Output: io.Discard, Progress: tell})
 		})
 		want := protocol.Progress{Done: 1, Total: 3, Of: protocol.FilesRead}
 		require.Equal(t, reply.Status, answer.ExitDone, "%q: status %d, told %v", call, reply.Status, told)
@@ -144,13 +151,17 @@ var writingSamples = map[string]string{
 	"note:replace": "path=a.md old=- new=x", "note:insert": "path=a.md heading=H position=after content=x", "note:set-section": "path=a.md heading=H content=x",
 	"task:add": "path=a.md content=x", "task:reschedule": "ref=a.md:2 due=today", "daily:ensure": "", "periodic:append": "period=week content=x",
 	"base:create": "path=B.base name=n", "base:set": "path=B.base name=p value=1",
-	"canvas:create": "path=C.canvas", "canvas:add": "path=C.canvas text=x", "canvas:set": "path=C.canvas id=x text=y", "canvas:connect": "path=C.canvas from=x to=y", "canvas:remove": "path=C.canvas id=x",
-	"base:add-view": "path=B.base name=V", "base:set-view": "path=B.base view=V limit=1", "base:remove-view": "path=B.base view=V", "base:set-formula": "path=B.base name=f expr=1",
-	"copy": "path=a.md to=b.md", "folder:create": "path=F", "folder:move": "path=F to=G/", "folder:rename": "path=F name=G", "folder:copy": "path=F to=G", "folder:delete": "path=F",
+	"canvas:create": "path=C.canvas", "canvas:add": "path=C.canvas text=x", "canvas:set": "path=C.canvas id=x text=y",
+	"canvas:connect": "path=C.canvas from=x to=y", "canvas:remove": "path=C.canvas id=x",
+	"base:add-view": "path=B.base name=V", "base:set-view": "path=B.base view=V limit=1",
+	"base:remove-view": "path=B.base view=V", "base:set-formula": "path=B.base name=f expr=1",
+	"copy": "path=a.md to=b.md", "folder:create": "path=F", "folder:move": "path=F to=G/",
+	"folder:rename": "path=F name=G", "folder:copy": "path=F to=G", "folder:delete": "path=F",
 	"property:add": "path=a.md name=p value=1", "property:remove-item": "path=a.md name=p value=1",
 	"note:merge": "path=a.md into=T.md", "note:extract": "path=a.md heading=H to=N.md", "note:split": "path=a.md level=1",
 	"attachment:write": "path=x.bin data=eA==",
-	"tag:rename":       "name=t to=u", "property:rename": "name=p to=q", "heading:rename": "path=a.md heading=H to=I", "vault:replace": "old=x new=y", "history:restore": "path=a.md version=1", "undo": "",
+	"tag:rename":       "name=t to=u", "property:rename": "name=p to=q", "heading:rename": "path=a.md heading=H to=I",
+	"vault:replace": "old=x new=y", "history:restore": "path=a.md version=1", "undo": "",
 }
 
 // Without --write no command changes a note or keeps anything in the journal, and
@@ -167,7 +178,8 @@ func TestWithoutTheSwitchNothingIsChanged(t *testing.T) {
 		writers++
 		given, known := writingSamples[row.Name]
 		assert.That(t, known, "%s: has no sample here", row.Name)
-		for _, before := range []string{"", "--change 20261121T080507.000000000Z-00ff", "--begin --change 20261121T080507.000000000Z-00ff", "--end --change 20261121T080507.000000000Z-00ff"} {
+		for _, before := range []string{"", "--change 20261121T080507.000000000Z-00ff",
+			"--begin --change 20261121T080507.000000000Z-00ff", "--end --change 20261121T080507.000000000Z-00ff"} {
 			args := append(strings.Fields(before), append([]string{row.Name}, strings.Fields(given)...)...)
 			status, out, _ := h.Run(args...)
 			want := "Error: " + row.Name + " changes the vault, and this program only reads. Put --write before the command.\n"
@@ -194,7 +206,8 @@ func TestEveryChangeIsNamed(t *testing.T) {
 	done := 0
 	for name, given := range writingSamples {
 		h := embedded.New(t, map[string]string{
-			"a.md": "---\np:\n  - 1\ntags: t\n---\n# H\n- [ ] x 📅 2026-11-25\n", "T.md": "t", "F/c.md": "x", "B.base": "views:\n  - type: table\n    name: V\n  - type: table\n    name: W\n",
+			"a.md": "---\np:\n  - 1\ntags: t\n---\n# H\n- [ ] x 📅 2026-11-25\n", "T.md": "t", "F/c.md": "x",
+			"B.base":                   "views:\n  - type: table\n    name: V\n  - type: table\n    name: W\n",
 			"C.canvas":                 `{"nodes":[{"id":"x","type":"text","text":"t","x":0,"y":0,"width":1,"height":1},{"id":"y","type":"text","text":"t","x":9,"y":0,"width":1,"height":1}],"edges":[]}`,
 			".obsidian/templates.json": `{"folder":""}`,
 		})

@@ -112,7 +112,8 @@ func TestWhatCannotBeReadIsCountedInTheAnswer(t *testing.T) {
 
 func TestAnAnswerOfOneNoteIsWholeWhateverElseCannotBeRead(t *testing.T) {
 	for place, fails := range lost {
-		for _, words := range [][]string{{"read", "path=A.md"}, {"read", "file=A"}, {"links", "path=A.md"}, {"outline", "path=Plan.md"}, {"properties", "path=Plan.md"}} {
+		for _, words := range [][]string{{"read", "path=A.md"}, {"read", "file=A"}, {"links", "path=A.md"},
+			{"outline", "path=Plan.md"}, {"properties", "path=Plan.md"}} {
 			h := unreadVault(t)
 			_, facts, failure := ask(t, h, badDisk(t, h, true, fails), words...)
 			assert.Equal(t, failure, protocol.Failure{}, "%s, %q", place, words)
@@ -230,9 +231,11 @@ var readsOfFaults = append([][]string{
 	{"files"}, {"files", "total"}, {"files", "folder=Sub"}, {"folders"}, {"folder", "path=Sub"}, {"vault"}, {"file", "path=Sub/Deep.md"}, {"recent"},
 	{"properties", "path=Plan.md"}, {"property:read", "path=Plan.md", "name=status"}, {"tags", "path=A.md"}, {"tags"}, {"tag", "name=tag"}, {"aliases"},
 	{"tasks", "path=Sub/Deep.md"}, {"tasks", "path=Sub"}, {"deadends"}, {"related", "path=A.md"}, {"links", "path=A.md", "depth=2"}, {"wordcount", "path=A.md"},
-	{"random:read", "seed=1"}, {"random", "seed=1"}, {"random:read", "seed=1", "days=1"}, {"attachments"}, {"attachments", "unused"}, {"bases"}, {"base:query", "path=All.base"}, {"query", "where=file.name != \"x\""},
+	{"random:read", "seed=1"}, {"random", "seed=1"}, {"random:read", "seed=1", "days=1"}, {"attachments"},
+	{"attachments", "unused"}, {"bases"}, {"base:query", "path=All.base"}, {"query", "where=file.name != \"x\""},
 	{"canvas:read", "path=Board.canvas"}, {"daily:path"}, {"daily:read"}, {"templates"}, {"template:read", "name=Day"}, {"bookmarks"},
-	{"recents"}, {"read", "file=Gone"}, {"note:section", "path=Plan.md", "heading=Plan"}, {"find", "query=word", "folder=Sub"}, {"find", "query=word", "format=json"},
+	{"recents"}, {"read", "file=Gone"}, {"note:section", "path=Plan.md", "heading=Plan"},
+	{"find", "query=word", "folder=Sub"}, {"find", "query=word", "format=json"},
 }, readsOfAll...)
 
 // faultyVault has a file of every kind that is read, and settings of the app.
@@ -319,8 +322,10 @@ var changesOfFaults = append([][]string{
 	{"create", "path=Sub/More/A.md", "content=x"}, {"create", "path=New.md", "template=Day"}, {"create", "name=Other", "content=x"},
 	{"delete", "path=Plan.md"}, {"delete", "file=Deep", "permanent=true"}, {"copy", "path=Plan.md", "to=Sub/Goal.md"},
 	{"daily:append", "content=x"}, {"property:set", "path=Plan.md", "name=status", "value=done"}, {"property:set", "folder=Sub", "name=status", "value=new"},
-	{"property:remove", "path=Sub/Deep.md", "name=status"}, {"task", "path=Sub/Deep.md", "line=5", "done"}, {"note:replace", "path=A.md", "old=word", "new=term"},
-	{"note:set-section", "path=Plan.md", "heading=Plan", "content=x"}, {"folder:delete", "path=Sub"}, {"folder:rename", "path=Sub", "name=Other"}, {"folder:copy", "path=Sub", "to=Other"},
+	{"property:remove", "path=Sub/Deep.md", "name=status"}, {"task", "path=Sub/Deep.md", "line=5", "done"},
+	{"note:replace", "path=A.md", "old=word", "new=term"},
+	{"note:set-section", "path=Plan.md", "heading=Plan", "content=x"}, {"folder:delete", "path=Sub"},
+	{"folder:rename", "path=Sub", "name=Other"}, {"folder:copy", "path=Sub", "to=Other"},
 	{"note:split", "path=Plan.md", "level=1"}, {"rename", "file=Deep", "name=Low"}, {"move", "path=Sub/More/pic.png", "to=pic.png"},
 	{"canvas:remove", "path=Board.canvas", "id=b"}, {"bookmark", "file=Plan.md"}, {"unique", "content=x"},
 }, changesOfAll...)

@@ -32,8 +32,10 @@ var boundedSettings = []struct {
 }{
 	{"secrets", []string{"", `"block"`, `"strict"`, `"redact"`}, []string{"", "allow", "redact"}},
 	{"private-tags", []string{"", `["staff"]`}, []string{"", "private"}},
-	{"shadow", []string{"", "", `["secrets"]`, `["private"]`, `["secrets", "private"]`}, []string{"", "secrets", "private", "secrets,private", "secrets,private,suspicious,remote-links,flow"}},
-	{"exceptions", []string{"", "", `["secrets Docs # samples", "private Docs # samples"]`}, []string{"", "secrets Docs # why", "private Docs # why", "secrets Docs # why,private Docs # why"}},
+	{"shadow", []string{"", "", `["secrets"]`, `["private"]`, `["secrets", "private"]`},
+		[]string{"", "secrets", "private", "secrets,private", "secrets,private,suspicious,remote-links,flow"}},
+	{"exceptions", []string{"", "", `["secrets Docs # samples", "private Docs # samples"]`},
+		[]string{"", "secrets Docs # why", "private Docs # why", "secrets Docs # why,private Docs # why"}},
 	{"tier", []string{"", `"v0"`, `"v1"`}, []string{"v1", "v3"}},
 	{"allow-mutations", []string{"", "false"}, []string{"true"}},
 	{"allow-publish", []string{"", "false"}, []string{"true"}},
@@ -108,7 +110,8 @@ func (b bounded) files(t *testing.T, folder, vault string) (args, env []string) 
 // boundedCommands are what is asked of the program, each into a file of its own.
 var boundedCommands = [][]string{
 	{"run", "read", "path=Docs/Key.md"}, {"run", "read", "path=Docs/Staff.md"}, {"run", "read", "path=Pay/Roll.md"},
-	{"commands", "--json"}, {"explain", "--json", "append"}, {"access", "--json", "Docs/Staff.md"}, {"dry-run", "--json", "append", "path=Docs/Plan.md", "content=x"},
+	{"commands", "--json"}, {"explain", "--json", "append"}, {"access", "--json", "Docs/Staff.md"},
+	{"dry-run", "--json", "append", "path=Docs/Plan.md", "content=x"},
 }
 
 const boundedKey = "ghp_" + "R8dk2Lx0PqW3mZt7YbN5cVj1HsA9fGe4U012"
@@ -188,7 +191,8 @@ func (b bounded) wider(t *testing.T, said []string) (wider []string) {
 	}
 	noTier := b.managed["tier"] == `"v0"` // read is of tier v1
 	beyond(b.keeps("secrets", "secrets") && strings.Contains(said[0], boundedKey), "the key is printed")
-	beyond(b.keeps("secrets", "secrets") && b.managed["secrets"] == `"block"` && !noTier && !strings.Contains(said[0], "has secrets"), "an answer with a key is not refused")
+	beyond(b.keeps("secrets", "secrets") && b.managed["secrets"] == `"block"` && !noTier &&
+		!strings.Contains(said[0], "has secrets"), "an answer with a key is not refused")
 	beyond(b.keeps("private-tags", "private") && strings.Contains(said[1], "a word about"), "a private note is read")
 	beyond(strings.Contains(said[2], "salary"), "a hidden note is read")
 	beyond(noTier && (strings.Contains(said[0], "the key is") || strings.Contains(said[1], "a word about")), "a note is read in tier v0")

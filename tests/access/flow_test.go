@@ -51,13 +51,31 @@ func TestWhatWasReadDecidesWhereTextMayGo(t *testing.T) {
 		reads string // separated by blanks
 		note  string // that the question names, "" where the read is from no place of the rule
 	}{
-		{folder, "read path=Secret/s.md", "Secret/s.md"}, {folder, "read file=s", "Secret/s.md"}, {folder, "links path=Secret/s.md", "Secret/s.md"}, {folder, "search query=CANARY", "Secret"}, {folder, "search:context query=CANARY", "Secret"}, {folder, "files", "Secret"},
-		{folder, "find query=CANARY", "Secret"}, {folder, "tags", ""}, {folder, "tags format=json", "Secret"}, {folder, "query", "Secret"}, {folder, `query where=file.folder=="Inbox"`, ""}, {folder, `query where=file.folder=="Inbox"&&file("Sec"+"ret/s").size>1`, "Secret"}, {folder, "find query=three", ""}, {folder, "tasks format=json", "Secret"}, {folder, "tasks format=json folder=Inbox", ""}, {folder, "tasks", "Secret"},
-		{folder, "unresolved", "Secret"}, {folder, "properties", "Secret"}, {folder, "backlinks path=Inbox/a.md", "Secret"}, {[]string{"secret"}, "read path=Secret/s.md", "Secret/s.md"}, {[]string{"/"}, "read path=root.md", "root.md"}, {[]string{"Secret/s.md"}, "read path=Secret/s.md", "Secret/s.md"},
-		{folder, "query format=csv", "Secret"}, {folder, "query format=tsv", "Secret"}, {folder, "query format=md", "Secret"}, {folder, "query select=path:file.name", "Secret"}, {folder, "query limit=1 summaries", "Secret"}, {folder, "query format=paths limit=1", ""},
-		{folder, "search query=CANARY total", "Secret"}, {folder, "files folder=Inbox total", "Secret"}, {folder, "changes", ""}, {folder, "folders folder=Inbox", ""}, {folder, "related path=Inbox/tagged.md", ""}, {folder, "approvals", ""}, {tag, "tags counts format=csv", "Inbox/tagged.md"}, {folder, "tags counts format=csv", ""},
-		{folder, "read path=Inbox/a.md", ""}, {folder, "search query=three", ""}, {folder, "read path=Secret/missing.md", ""}, {folder, "files folder=Inbox", ""}, {folder, "vaults", ""},
-		{tag, "read path=Inbox/tagged.md", "Inbox/tagged.md"}, {tag, "search query=word", "Inbox/tagged.md"}, {tag, "tags", "Inbox/tagged.md"}, {tag, "tag name=client/acme", "Inbox/tagged.md"}, {tag, "read path=Inbox/a.md", ""}, {tag, "search query=three", ""},
+		{folder, "read path=Secret/s.md", "Secret/s.md"}, {folder, "read file=s", "Secret/s.md"},
+		{folder, "links path=Secret/s.md", "Secret/s.md"}, {folder, "search query=CANARY", "Secret"},
+		{folder, "search:context query=CANARY", "Secret"}, {folder, "files", "Secret"},
+		{folder, "find query=CANARY", "Secret"}, {folder, "tags", ""}, {folder, "tags format=json", "Secret"},
+		{folder, "query", "Secret"}, {folder, `query where=file.folder=="Inbox"`, ""},
+		{folder, `query where=file.folder=="Inbox"&&file("Sec"+"ret/s").size>1`, "Secret"},
+		{folder, "find query=three", ""}, {folder, "tasks format=json", "Secret"},
+		{folder, "tasks format=json folder=Inbox", ""}, {folder, "tasks", "Secret"},
+		{folder, "unresolved", "Secret"}, {folder, "properties", "Secret"},
+		{folder, "backlinks path=Inbox/a.md", "Secret"},
+		{[]string{"secret"}, "read path=Secret/s.md", "Secret/s.md"},
+		{[]string{"/"}, "read path=root.md", "root.md"},
+		{[]string{"Secret/s.md"}, "read path=Secret/s.md", "Secret/s.md"},
+		{folder, "query format=csv", "Secret"}, {folder, "query format=tsv", "Secret"},
+		{folder, "query format=md", "Secret"}, {folder, "query select=path:file.name", "Secret"},
+		{folder, "query limit=1 summaries", "Secret"}, {folder, "query format=paths limit=1", ""},
+		{folder, "search query=CANARY total", "Secret"}, {folder, "files folder=Inbox total", "Secret"},
+		{folder, "changes", ""}, {folder, "folders folder=Inbox", ""}, {folder, "related path=Inbox/tagged.md", ""},
+		{folder, "approvals", ""}, {tag, "tags counts format=csv", "Inbox/tagged.md"},
+		{folder, "tags counts format=csv", ""},
+		{folder, "read path=Inbox/a.md", ""}, {folder, "search query=three", ""},
+		{folder, "read path=Secret/missing.md", ""}, {folder, "files folder=Inbox", ""}, {folder, "vaults", ""},
+		{tag, "read path=Inbox/tagged.md", "Inbox/tagged.md"}, {tag, "search query=word", "Inbox/tagged.md"},
+		{tag, "tags", "Inbox/tagged.md"}, {tag, "tag name=client/acme", "Inbox/tagged.md"},
+		{tag, "read path=Inbox/a.md", ""}, {tag, "search query=three", ""},
 		{private, "read path=Inbox/ro.md", "Inbox/ro.md"}, {private, "read path=Inbox/a.md", ""},
 	} {
 		t.Run(fmt.Sprint(test.from, test.reads), func(t *testing.T) {
@@ -68,7 +86,10 @@ func TestWhatWasReadDecidesWhereTextMayGo(t *testing.T) {
 				}
 				h := flowVaults(t, action, test.from, []string{"Inbox2", "vaults", "publish", "web"})
 				carries := []gateway.Request{
-					{Words: []string{"append", "path=Inbox2/a.md", "content=x"}}, {Words: []string{"create", "path=Inbox2/new.md", "content=x"}}, {Words: []string{"append", "path=Inbox/a.md", "content=x"}, Vault: "Other"}, {Words: []string{"daily:append", "content=x"}},
+					{Words: []string{"append", "path=Inbox2/a.md", "content=x"}},
+					{Words: []string{"create", "path=Inbox2/new.md", "content=x"}},
+					{Words: []string{"append", "path=Inbox/a.md", "content=x"}, Vault: "Other"},
+					{Words: []string{"daily:append", "content=x"}},
 				}
 				h.Must([]string{"append", "path=Inbox2/a.md", "content=x"})
 				h.Do(strings.Fields(test.reads))
@@ -79,7 +100,9 @@ func TestWhatWasReadDecidesWhereTextMayGo(t *testing.T) {
 					case test.note == "" && (!result.OK || len(asked) > 0):
 						t.Errorf("%s: %s %v: %+v, %d questions", action, req.Command, req.Words, result.Error, len(asked))
 					case test.note == "":
-					case action == "refuse" && (rig.CodeOf(result) != "access_denied" || len(asked) > 0), action == "ask" && (rig.CodeOf(result) != "unconfirmed" || len(asked) != 1 || !strings.Contains(asked[0].Text, test.note)):
+					case action == "refuse" && (rig.CodeOf(result) != "access_denied" || len(asked) > 0),
+						action == "ask" && (rig.CodeOf(result) != "unconfirmed" || len(asked) != 1 ||
+							!strings.Contains(asked[0].Text, test.note)):
 						t.Errorf("%s: %s %v: %+v, asked %+v", action, req.Command, req.Words, result.Error, asked)
 					case strings.Contains(fmt.Sprint(result.Error.Message, result.Error.Hint), test.note) || strings.Contains(fmt.Sprint(result), "CANARY"):
 						t.Errorf("the caller is told %+v", result.Error)
@@ -138,7 +161,10 @@ func TestACallOrBatchThatReadsItself(t *testing.T) {
 	h := flowVaults(t, "refuse", []string{"Secret", "Above/Below", "#client"}, []string{"Inbox2", "vaults"})
 	h.Write("Above/Below/a.md", "below\n")
 	for _, words := range [][]string{
-		{"copy", "path=Secret/s.md", "to=Inbox2/"}, {"move", "path=Secret/s.md", "to=Inbox2/s.md"}, {"copy", "file=s", "to=Inbox2/"}, {"copy", "path=Inbox/tagged.md", "to=Inbox2/"}, {"folder:copy", "path=Secret", "to=Inbox2/Secret"}, {"folder:copy", "path=Above", "to=Inbox2/Above"}, {"folder:move", "path=Secret", "to=Inbox2/Secret"}, {"note:merge", "path=Secret/s.md", "into=Inbox2/a.md"},
+		{"copy", "path=Secret/s.md", "to=Inbox2/"}, {"move", "path=Secret/s.md", "to=Inbox2/s.md"},
+		{"copy", "file=s", "to=Inbox2/"}, {"copy", "path=Inbox/tagged.md", "to=Inbox2/"},
+		{"folder:copy", "path=Secret", "to=Inbox2/Secret"}, {"folder:copy", "path=Above", "to=Inbox2/Above"},
+		{"folder:move", "path=Secret", "to=Inbox2/Secret"}, {"note:merge", "path=Secret/s.md", "into=Inbox2/a.md"},
 	} {
 		result, _ := h.Do(words)
 		assert.That(t, rig.CodeOf(result) == "access_denied", "%q: %+v %+v", words, result, result.Error)
@@ -184,10 +210,13 @@ func TestFlowRulesInShadowAndExceptions(t *testing.T) {
 		reads string
 		asks  bool
 	}{
-		{"read path=Secret/s.md", false}, {"read path=Secret/task.md", true}, {"read path=Inbox/ro.md", false}, {"search query=ro", false}, {"search query=CANARY", true}, {"copy path=Secret/s.md to=Inbox2/", false}, {"copy path=Secret/task.md to=Inbox2/", true},
+		{"read path=Secret/s.md", false}, {"read path=Secret/task.md", true}, {"read path=Inbox/ro.md", false},
+		{"search query=ro", false}, {"search query=CANARY", true}, {"copy path=Secret/s.md to=Inbox2/", false},
+		{"copy path=Secret/task.md to=Inbox2/", true},
 	} {
 		h := flowVaults(t, "ask", []string{"Secret", "private"}, []string{"Inbox2"}, func(p *policy.Policy) {
-			p.Exceptions = access.Exceptions{{Rule: policy.RuleFlow, Path: "Secret/s.md", Comment: "known"}, {Rule: policy.RuleFlow, Path: "Inbox/ro.md", Comment: "known"}}
+			p.Exceptions = access.Exceptions{{Rule: policy.RuleFlow, Path: "Secret/s.md", Comment: "known"},
+				{Rule: policy.RuleFlow, Path: "Inbox/ro.md", Comment: "known"}}
 		})
 		_, first := h.Do(strings.Fields(test.reads), rig.Says(consent.No))
 		_, second := h.Do(change, rig.Says(consent.No))

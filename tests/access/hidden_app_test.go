@@ -140,7 +140,9 @@ func TestTheAppMakesNoChangeThatIsRefused(t *testing.T) {
 		assert.NotContains(t, line, "template=", "the app was asked %q", line)
 		writes := regexp.MustCompile(`(append|prepend|property:|delete|restore|create|task .*(toggle|done|todo|status)).* (path|ref)=(Read|Hid/Shown)/`)
 		assert.That(t, !writes.MatchString(line) || strings.Contains(line, "property:read"), "the app was asked to change what may only be read: %q", line)
-		if strings.Contains(line, "path=Write/") && (strings.Contains(line, "delete") || strings.Contains(line, "overwrite") || strings.Contains(line, "restore")) {
+		if strings.Contains(line, "path=Write/") &&
+			(strings.Contains(line, "delete") || strings.Contains(line, "overwrite") ||
+				strings.Contains(line, "restore")) {
 			t.Errorf("the app was asked to delete what may only be written: %q", line)
 		}
 	}

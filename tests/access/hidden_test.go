@@ -54,17 +54,23 @@ var openNotes = map[string]string{
 }
 
 var hiddenLevels = map[string]access.Level{
-	"/": access.Delete, "Hid": access.None, "Shut": access.None, "Hid/Shown": access.Read, "Open/One.md": access.None, "Read": access.Read, "Write": access.Write,
+	"/": access.Delete, "Hid": access.None, "Shut": access.None, "Hid/Shown": access.Read, "Open/One.md": access.None,
+	"Read": access.Read, "Write": access.Write,
 }
 
 // hiddenParts are what may be hidden in the vault, one after the other. A file that a pattern hides
 // is only in Open, which the rules do not let anyone move as a whole: elsewhere it would have the
 // folder refused, because it must not be left alone or moved along.
 var hiddenParts = []map[string]string{
-	{"Hid/Secret.md": "# zqxhead\n#zqxtag zqxword [[Plan]] ^zqxblk\n- [ ] zqxtask 📅 2026-11-21\n", "Open/One.md": "zqx", "Open/x.draft.md": "zqx [[zqxlink]]", "Hid/zqxname.md": "zqx"},
+	{"Hid/Secret.md": "# zqxhead\n#zqxtag zqxword [[Plan]] ^zqxblk\n- [ ] zqxtask 📅 2026-11-21\n", "Open/One.md": "zqx",
+		"Open/x.draft.md": "zqx [[zqxlink]]", "Hid/zqxname.md": "zqx"},
 	{},
-	{"Hid/Secret.md": "---\ntags: [tag, zqxtag]\nprop: zqxvalue\nzqxprop: 1\naliases: [Plan, zqxalias]\n---\n# Plan\n[[Plan]] [[Open/Note]] [[nowhere]] #tag #tag\n- [ ] do #tag\n", "Hid/Plan.md": "zqx", "Hid/Shown2/zqx.md": "zqx"},
-	{"Hid/Note.md": "#TAG #TAG #TAG", "Hid/Day.md": "zqx {{title}}", "Hid/2026-11-21.md": "- [ ] zqx", "Hid/Books.base": "views:\n  - name: zqx\n", "Hid/zqxdir/a/b/c.md": "x", "Open/One.md": "[[Plan]]", "Open/zqx.draft.md": "# zqx", "Hid/p.png": "zqx", "Hid/pic.png": "zqx", "Hid/Secret.md": "![[pic.png]] deep written"},
+	{"Hid/Secret.md": "---\ntags: [tag, zqxtag]\nprop: zqxvalue\nzqxprop: 1\naliases: [Plan, zqxalias]\n---\n# Plan\n[[Plan]] [[Open/Note]] [[nowhere]] #tag #tag\n- [ ] do #tag\n",
+		"Hid/Plan.md": "zqx", "Hid/Shown2/zqx.md": "zqx"},
+	{"Hid/Note.md": "#TAG #TAG #TAG", "Hid/Day.md": "zqx {{title}}", "Hid/2026-11-21.md": "- [ ] zqx",
+		"Hid/Books.base": "views:\n  - name: zqx\n", "Hid/zqxdir/a/b/c.md": "x", "Open/One.md": "[[Plan]]",
+		"Open/zqx.draft.md": "# zqx", "Hid/p.png": "zqx", "Hid/pic.png": "zqx",
+		"Hid/Secret.md": "![[pic.png]] deep written"},
 }
 
 func newHiddenVault(t *testing.T, change func(*gateway.Config)) *hiddenVault {
@@ -121,7 +127,9 @@ func (h *hiddenVault) hide(part map[string]string) {
 		marks = append(marks, `{"type":"file","path":"`+path+`","title":"zqxtitle"}`)
 	}
 	marks = append(marks, `{"type":"file","path":"Open/Plan.md","title":"seen"}`)
-	h.put(".obsidian/workspace.json", `{"active":"1","main":{"id":"1","state":{"state":{"file":"Hid/Secret.md"}}},"lastOpenFiles":["`+strings.Join(append(recent, "Open/Note.md"), `","`)+`"]}`)
+	h.put(".obsidian/workspace.json",
+		`{"active":"1","main":{"id":"1","state":{"state":{"file":"Hid/Secret.md"}}},"lastOpenFiles":["`+
+			strings.Join(append(recent, "Open/Note.md"), `","`)+`"]}`)
 	h.put(".obsidian/bookmarks.json", `{"items":[`+strings.Join(marks, ",")+`]}`)
 }
 
@@ -152,7 +160,9 @@ func sampleValues(p allowlist.Param) []allowlist.Value {
 	case p.Kind == "folder/ or path":
 		return texts("Open/Deep/", "Hid/", "Hid/Secret.md", "Write/New.md", "Read/")
 	case p.Kind == "path":
-		return texts("Open/Plan.md", "Hid/Secret.md", "Hid/Gone.md", "Open/One.md", "Open/x.draft.md", "Hid/Shown/Note.md", "Read/Only.md", "Write/Linked.md", "Open/Gone.md", "Open/Books.base", "Hid/Books.base", "Hid", "Open/Board.canvas", "Open/pic.png", "Hid/pic.png")
+		return texts("Open/Plan.md", "Hid/Secret.md", "Hid/Gone.md", "Open/One.md", "Open/x.draft.md",
+			"Hid/Shown/Note.md", "Read/Only.md", "Write/Linked.md", "Open/Gone.md", "Open/Books.base", "Hid/Books.base",
+			"Hid", "Open/Board.canvas", "Open/pic.png", "Hid/pic.png")
 	case p.Kind == "note name" || p.Kind == "base name":
 		return texts("Plan", "Secret", "Note", "Hid/Plan", "One", "Books", "Gone", "Day")
 	case p.Kind == "file name":
@@ -193,7 +203,9 @@ func sampleRequests(c allowlist.Command) (all []gateway.Request) {
 			one := allowlist.Params{p.Name: v}
 			with(one)
 			for _, q := range c.Params {
-				if q.Name != p.Name && !(p.Name == "file" && q.Name == "path") && (p.Kind == "path" || p.Kind == "note name" || p.Kind == "folder" || p.Kind == "path:line" || p.Name == "query") {
+				if q.Name != p.Name && !(p.Name == "file" && q.Name == "path") &&
+					(p.Kind == "path" || p.Kind == "note name" || p.Kind == "folder" || p.Kind == "path:line" ||
+						p.Name == "query") {
 					with(one, allowlist.Params{q.Name: sampleValues(q)[0]})
 				}
 			}
@@ -338,7 +350,8 @@ func TestAHiddenNoteIsMissing(t *testing.T) {
 			}
 			for _, pair := range pairs {
 				// The others are folders in which something can be seen.
-				if p.Kind == "folder" && !strings.HasPrefix(pair.hidden, "Shut/") || pair.reads && (strings.HasSuffix(c.Name, "create") || c.Name == "note:extract") {
+				if p.Kind == "folder" && !strings.HasPrefix(pair.hidden, "Shut/") ||
+					pair.reads && (strings.HasSuffix(c.Name, "create") || c.Name == "note:extract") {
 					continue
 				}
 				given := slices.DeleteFunc(slices.Clone(requests), func(req gateway.Request) bool {
@@ -353,7 +366,9 @@ func TestAHiddenNoteIsMissing(t *testing.T) {
 					compared++
 					a, b := withParam(req, p.Name, to(pair.hidden)), withParam(req, p.Name, to(pair.missing))
 					got, want := h.ask(a), h.ask(b)
-					same := strings.NewReplacer("Open/Absent Note.md", "Open/Secret Note.md", pair.missing, pair.hidden, to(pair.missing), to(pair.hidden), filepath.Dir(pair.missing), filepath.Dir(pair.hidden), strings.TrimSuffix(pair.missing, ".md"), strings.TrimSuffix(pair.hidden, ".md")).Replace(want)
+					same := strings.NewReplacer("Open/Absent Note.md", "Open/Secret Note.md", pair.missing, pair.hidden,
+						to(pair.missing), to(pair.hidden), filepath.Dir(pair.missing), filepath.Dir(pair.hidden),
+						strings.TrimSuffix(pair.missing, ".md"), strings.TrimSuffix(pair.hidden, ".md")).Replace(want)
 					assert.That(t, got == same || got == want, "%s %v: %s\nof a missing one: %s", c.Name, a.Params, got, want)
 					if !h.gateway.Changes(a) && strings.Contains(got, "access_denied") && !strings.Contains(want, "access_denied") {
 						t.Errorf("%s %v: a read is refused: %s", c.Name, a.Params, got)
@@ -412,15 +427,20 @@ func TestABatchIsTakenBackWithinItsRights(t *testing.T) {
 	for _, refused := range []gateway.Request{
 		{Command: "delete", Params: allowlist.Params{"path": allowlist.Text("Write/Linked.md")}},
 		{Command: "append", Params: allowlist.Params{"path": allowlist.Text("Hid/Secret.md"), "content": allowlist.Text("x")}},
-		{Command: "rename", Params: allowlist.Params{"path": allowlist.Text("Write/Linked.md"), "name": allowlist.Text("Other")}}, // a link in Read/Only.md would have to follow
-		{Command: "create", Params: allowlist.Params{"path": allowlist.Text("Write/Linked.md"), "content": allowlist.Text("x"), "overwrite": allowlist.Flag(true)}},
+		{Command: "rename", Params: allowlist.Params{"path": allowlist.Text("Write/Linked.md"),
+			"name": allowlist.Text("Other")}}, // a link in Read/Only.md would have to follow
+		{Command: "create", Params: allowlist.Params{"path": allowlist.Text("Write/Linked.md"),
+			"content": allowlist.Text("x"), "overwrite": allowlist.Flag(true)}},
 	} {
 		h := newHiddenVault(t, nil)
 		h.hide(hiddenParts[0])
 		before := h.notes()
 		result := h.gateway.DoBatch(t.Context(), gateway.Batch{Atomic: true, Operations: []gateway.Operation{
-			{ClientID: "a", Request: gateway.Request{Command: "create", Params: allowlist.Params{"path": allowlist.Text("Write/New.md"), "content": allowlist.Text("new")}}},
-			{ClientID: "b", Request: gateway.Request{Command: "append", Params: allowlist.Params{"path": allowlist.Text("Write/Linked.md"), "content": allowlist.Text("more")}}},
+			{ClientID: "a", Request: gateway.Request{Command: "create",
+				Params: allowlist.Params{"path": allowlist.Text("Write/New.md"), "content": allowlist.Text("new")}}},
+			{ClientID: "b", Request: gateway.Request{Command: "append",
+				Params: allowlist.Params{"path": allowlist.Text("Write/Linked.md"),
+					"content": allowlist.Text("more")}}},
 			{ClientID: "c", Request: refused},
 		}})
 		assert.That(t, !result.OK, "a batch with %s %v is done", refused.Command, refused.Params)

@@ -83,7 +83,8 @@ func TestVersionsFollowTheirNote(t *testing.T) {
 			told := 0
 			for _, words := range [][]string{
 				{"history", "path=X.md"}, {"history:read", "path=X.md"}, {"history:read", "path=X.md", "version=1"}, {"history:read", "path=X.md", "version=2"},
-				{"diff", "path=X.md"}, {"diff", "path=X.md", "from=1"}, {"diff", "path=X.md", "from=2"}, {"diff", "path=X.md", "from=1", "to=2"}, {"undo", "id=" + entry}, {"changes"},
+				{"diff", "path=X.md"}, {"diff", "path=X.md", "from=1"}, {"diff", "path=X.md", "from=2"},
+				{"diff", "path=X.md", "from=1", "to=2"}, {"undo", "id=" + entry}, {"changes"},
 			} {
 				if name == "moved, undone" && words[0] == "undo" {
 					continue

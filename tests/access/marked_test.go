@@ -36,12 +36,21 @@ var everyText = map[string]string{
 // textsOf are what a parameter is given: what is right, and what is nearly right, so that the
 // answer names what was meant.
 var textsOf = map[string][]string{
-	"path": {"kestrel.md", "kestrel.base", "wrong.base", "kestrel.canvas", "kestrel one.md", "kestrl.md", "kestrel.txt"}, "file": {"kestrel", "kestrl"}, "folder": {"kestrels", "kestrls"},
-	"name": {"quokkakey", "quokkake", "quokkatag", "kestrel", "quokkamark"}, "heading": {"quokkaheading", "quokkaheadin", "quokkapart"}, "block": {"quokkablock", "quokkabloc"}, "query": {"quokka", "quokkq", "[quokkakey:", "/quokka(/"},
-	"view": {"quokkaview", "quokaview"}, "expr": {"quokkakey", "quokkake(", "note.quokkakey.quokka"}, "where": {"quokkakey == \"quokka value\"", "quokkakey ="}, "old": {"quokka body", "quokka bod\"", "quokka"}, "new": {"other"},
-	"from": {"2026-11-25", "1"}, "to": {"kestrel two.md", "kestrel"}, "ref": {"kestrel.md:9", "kestrel.md:2", "kestrl.md:1"}, "version": {"1", "9"}, "content": {"[[kestrel]] text"}, "value": {"1"},
-	"period": {"day"}, "url": {"https://example.org"}, "node": {"quokkaid", "quokkai"}, "card": {"quokkaid", "quokkai"}, "id": {"quokkai"}, "template": {"kestrel", "kestrl"}, "tag": {"quokkatag", "quokkata"}, "column": {"quokkakey"}, "group": {"quokkagroup", "quokkagrou"},
-	"date": {"2026-11-25"}, "column-name": {"quokkakey"}, "label": {"x"}, "title": {"quokkamar"}, "status": {"x"},
+	"path": {"kestrel.md", "kestrel.base", "wrong.base", "kestrel.canvas", "kestrel one.md", "kestrl.md",
+		"kestrel.txt"}, "file": {"kestrel", "kestrl"}, "folder": {"kestrels", "kestrls"},
+	"name":    {"quokkakey", "quokkake", "quokkatag", "kestrel", "quokkamark"},
+	"heading": {"quokkaheading", "quokkaheadin", "quokkapart"}, "block": {"quokkablock", "quokkabloc"},
+	"query": {"quokka", "quokkq", "[quokkakey:", "/quokka(/"},
+	"view":  {"quokkaview", "quokaview"}, "expr": {"quokkakey", "quokkake(", "note.quokkakey.quokka"},
+	"where": {"quokkakey == \"quokka value\"", "quokkakey ="}, "old": {"quokka body", "quokka bod\"", "quokka"},
+	"new":  {"other"},
+	"from": {"2026-11-25", "1"}, "to": {"kestrel two.md", "kestrel"},
+	"ref": {"kestrel.md:9", "kestrel.md:2", "kestrl.md:1"}, "version": {"1", "9"}, "content": {"[[kestrel]] text"},
+	"value":  {"1"},
+	"period": {"day"}, "url": {"https://example.org"}, "node": {"quokkaid", "quokkai"}, "card": {"quokkaid", "quokkai"},
+	"id": {"quokkai"}, "template": {"kestrel", "kestrl"}, "tag": {"quokkatag", "quokkata"}, "column": {"quokkakey"},
+	"group": {"quokkagroup", "quokkagrou"},
+	"date":  {"2026-11-25"}, "column-name": {"quokkakey"}, "label": {"x"}, "title": {"quokkamar"}, "status": {"x"},
 }
 
 var (
@@ -131,7 +140,8 @@ func TestEveryTextOfANoteIsBetweenMarks(t *testing.T) {
 					arguments[n] = v
 				}
 				for page := 0; page < 3; page++ {
-					cursor := cursors.FindStringSubmatch(exchange(fmt.Sprint(command.Name, " ", given, more), "tools/call", map[string]any{"name": "obsidianCli", "arguments": arguments}))
+					cursor := cursors.FindStringSubmatch(exchange(fmt.Sprint(command.Name, " ", given, more),
+						"tools/call", map[string]any{"name": "obsidianCli", "arguments": arguments}))
 					if cursor == nil {
 						break
 					}
@@ -169,19 +179,26 @@ func TestEveryTextOfANoteIsBetweenMarks(t *testing.T) {
 		}
 		for _, atomic := range []bool{false, true} {
 			exchange("batch", "tools/call", map[string]any{"name": "obsidianBatch", "arguments": map[string]any{"atomic": atomic, "operations": []any{
-				operation("read", map[string]any{"path": "kestrel.md"}), operation("note:section", map[string]any{"path": "kestrel.md", "heading": "quokkaheadin"}), operation("undo:list", nil),
+				operation("read", map[string]any{"path": "kestrel.md"}),
+				operation("note:section", map[string]any{"path": "kestrel.md", "heading": "quokkaheadin"}),
+				operation("undo:list", nil),
 				operation("append", map[string]any{"path": "kestrel.md", "content": "x"}), operation("read", map[string]any{"file": "kestrl"}),
 			}}})
 		}
 		for tool, arguments := range map[string][]map[string]any{
-			"search_notes": {{"query": "quokka"}, {"query": "quokka", "context": true}, {"query": "quokka", "budget": 500}}, "read_note": {{"path": "kestrel.md"}, {"path": "kestrel.md", "outline": true}, {"path": "kestrel.md", "heading": "quokkaheadin"}, {"file": "kestrl"}},
-			"tasks": {{}}, "recent_notes": {{}}, "random_notes": {{"count": 3}}, "edit_note": {{"action": "replace", "path": "kestrel.md", "old": "quokka", "new": "x"}},
+			"search_notes": {{"query": "quokka"}, {"query": "quokka", "context": true},
+				{"query": "quokka", "budget": 500}},
+			"read_note": {{"path": "kestrel.md"}, {"path": "kestrel.md", "outline": true},
+				{"path": "kestrel.md", "heading": "quokkaheadin"}, {"file": "kestrl"}},
+			"tasks": {{}}, "recent_notes": {{}}, "random_notes": {{"count": 3}},
+			"edit_note": {{"action": "replace", "path": "kestrel.md", "old": "quokka", "new": "x"}},
 		} {
 			for _, a := range arguments {
 				exchange(tool, "tools/call", map[string]any{"name": tool, "arguments": a})
 			}
 		}
-		for _, uri := range []string{"vaultwicket://commands", "vaultwicket://policy", "vaultwicket://status", "vaultwicket://help/read", "vaultwicket://output/quokk"} {
+		for _, uri := range []string{"vaultwicket://commands", "vaultwicket://policy", "vaultwicket://status",
+			"vaultwicket://help/read", "vaultwicket://output/quokk"} {
 			exchange(uri, "resources/read", map[string]any{"uri": uri})
 		}
 		for _, list := range []string{"resources", "prompts", "tools"} {
@@ -198,8 +215,11 @@ func TestEveryTextOfANoteIsBetweenMarks(t *testing.T) {
 		}
 		r := rig.New(t, nil)
 		for i, words := range [][]string{
-			{"run", "read", "path=kestrel.md"}, {"run", "search", "query=quokka", "format=json"}, {"run", "note:section", "path=kestrel.md", "heading=quokkaheadin"}, {"run", "base:query", "path=kestrel.base", "view=quokaview"},
-			{"dry-run", "note:replace", "path=kestrel.md", "old=quokka body", "new=x"}, {"dry-run", "delete", "path=kestrel.md"}, {"run", "read", "file=kestrl"}, {"run", "undo:list"},
+			{"run", "read", "path=kestrel.md"}, {"run", "search", "query=quokka", "format=json"},
+			{"run", "note:section", "path=kestrel.md", "heading=quokkaheadin"},
+			{"run", "base:query", "path=kestrel.base", "view=quokaview"},
+			{"dry-run", "note:replace", "path=kestrel.md", "old=quokka body", "new=x"},
+			{"dry-run", "delete", "path=kestrel.md"}, {"run", "read", "file=kestrl"}, {"run", "undo:list"},
 		} {
 			if i%2 != f && !long.Enabled() {
 				continue // the other format has them

@@ -122,7 +122,8 @@ func answersBeside(t *testing.T, hidden map[string]string, hide func(*rig.Rig)) 
 // TestANoteWithoutItsExtension is found, also by what changes it, and a hidden one is
 // not.
 func TestANoteWithoutItsExtension(t *testing.T) {
-	r := rig.New(t, map[string]string{"Ideas/Bread.md": "bread\n- [ ] knead\n", "Ideas/Tea": "no extension\n", "Ideas/Tea.md": "tea\n", "Ideas/Rye.md": "rye\n", "Ideas/Rye/x.md": "x\n", "Private/Secret.md": "secret\n"})
+	r := rig.New(t, map[string]string{"Ideas/Bread.md": "bread\n- [ ] knead\n", "Ideas/Tea": "no extension\n",
+		"Ideas/Tea.md": "tea\n", "Ideas/Rye.md": "rye\n", "Ideas/Rye/x.md": "x\n", "Private/Secret.md": "secret\n"})
 	r.Write(".vaultwicketignore", "Private/\n")
 	client := r.Stdio(false, "")
 	for _, tt := range []struct {

@@ -34,7 +34,8 @@ func TestNothingKeptTellsOfANoteThatBecamePrivate(t *testing.T) {
 	}
 	listings := []rig.Call{
 		rig.Calling("files"), rig.Calling("search", "query=words"), rig.Calling("search:context", "query=words"), rig.Calling("backlinks", "path=Hub.md"),
-		rig.Calling("read", "path=zqx.md"), rig.Calling("query", "select=file.path"), rig.Calling("find", "query=words", "limit=60"), rig.Calling("recent", "limit=100"),
+		rig.Calling("read", "path=zqx.md"), rig.Calling("query", "select=file.path"),
+		rig.Calling("find", "query=words", "limit=60"), rig.Calling("recent", "limit=100"),
 	}
 	cursor := map[int]string{}
 	for i, listing := range listings {
@@ -44,7 +45,8 @@ func TestNothingKeptTellsOfANoteThatBecamePrivate(t *testing.T) {
 	}
 	require.That(t, len(cursor) >= 6, "only %d of the answers have several pages", len(cursor))
 	keyed := rig.Calling("append", "path=zqx.md", "content=more zqxline").With("idempotencyKey", "one")
-	operations := rig.BatchOf(rig.Calling("append", "path=Hub.md", "content=x").With("idempotencyKey", "two"), rig.Calling("read", "path=zqx.md"), rig.Calling("search", "query=zqxline"))
+	operations := rig.BatchOf(rig.Calling("append", "path=Hub.md", "content=x").With("idempotencyKey", "two"),
+		rig.Calling("read", "path=zqx.md"), rig.Calling("search", "query=zqxline"))
 	batch := map[string]any{"name": "obsidianBatch", "arguments": operations}
 	require.That(t, !strings.Contains(call(keyed), `"ok":false`), "the append failed")
 	said, err := s.Exchange("tools/call", batch)

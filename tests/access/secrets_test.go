@@ -24,7 +24,8 @@ func secretNotes(t *testing.T, vault string) (pieces []string) {
 			token += strings.Repeat("x", 40-len(token))
 			tokens, pieces = append(tokens, token), append(pieces, token[4:14])
 		}
-		text := fmt.Sprintf("---\napi: %s\nlist: [a, %s]\n---\n# Note %d\nA line with %s in it, see [[Note %d]].\n- [ ] rotate %s 📅 2026-11-25\n", tokens[0], tokens[1], i, tokens[2], (i+1)%50, tokens[3])
+		text := fmt.Sprintf("---\napi: %s\nlist: [a, %s]\n---\n# Note %d\nA line with %s in it, see [[Note %d]].\n- [ ] rotate %s 📅 2026-11-25\n",
+			tokens[0], tokens[1], i, tokens[2], (i+1)%50, tokens[3])
 		require.NoError(t, os.WriteFile(filepath.Join(vault, fmt.Sprintf("Note %d.md", i)), []byte(text), 0o600))
 	}
 	return pieces
@@ -41,7 +42,9 @@ func TestNoSecretLeavesTheServer(t *testing.T) {
 	for _, format := range []string{"json", "text"} {
 		vault, home := t.TempDir(), t.TempDir()
 		pieces := secretNotes(t, vault)
-		s := rig.StartSession(t, home, append(rig.EverythingEnabled(vault), "--max-output=1KiB", "--result-format="+format, "--toolsets=all", "--log-level=debug")...)
+		s := rig.StartSession(t, home,
+			append(rig.EverythingEnabled(vault), "--max-output=1KiB", "--result-format="+format, "--toolsets=all",
+				"--log-level=debug")...)
 		marks, answers := 0, 0
 		exchange := func(method string, params any) string {
 			t.Helper()
@@ -59,7 +62,10 @@ func TestNoSecretLeavesTheServer(t *testing.T) {
 		for _, command := range rig.FolderCommands() {
 			params := map[string]any{}
 			for _, p := range command.Params {
-				if value, known := map[string]any{"path": "Note 7.md", "query": "rotate", "name": "api", "expr": "api", "heading": "Note 7", "from": "2026-11-20", "period": "day", "ref": "Note 7.md:7", "version": "1"}[p.Name]; known && (p.Required || p.Name == "path" || p.Name == "name" || p.Name == "heading") {
+				if value, known := map[string]any{"path": "Note 7.md", "query": "rotate", "name": "api", "expr": "api",
+					"heading": "Note 7", "from": "2026-11-20", "period": "day", "ref": "Note 7.md:7",
+					"version": "1"}[p.Name]; known &&
+					(p.Required || p.Name == "path" || p.Name == "name" || p.Name == "heading") {
 					params[p.Name] = value
 				}
 				if p.Name == "counts" || p.Name == "verbose" {
@@ -82,7 +88,9 @@ func TestNoSecretLeavesTheServer(t *testing.T) {
 				arguments = map[string]any{"command": command.Name, "cursor": cursor[1]}
 			}
 		}
-		whole := []rig.Call{rig.Calling("append", "path=Note 3.md", "content=more"), rig.Calling("note:replace", "path=Note 3.md", "old=line", "new=row"), rig.Calling("property:set", "path=Note 3.md", "name=api", "value=x")}
+		whole := []rig.Call{rig.Calling("append", "path=Note 3.md", "content=more"),
+			rig.Calling("note:replace", "path=Note 3.md", "old=line", "new=row"),
+			rig.Calling("property:set", "path=Note 3.md", "name=api", "value=x")}
 		for _, c := range whole {
 			call(c)
 			call(c.With("dryRun", true))
@@ -92,7 +100,8 @@ func TestNoSecretLeavesTheServer(t *testing.T) {
 			call(map[string]any{"command": name, "params": map[string]any{}})
 		}
 		exchange("tools/call", map[string]any{"name": "obsidianBatch", "arguments": map[string]any{"operations": []any{
-			map[string]any{"command": "read", "params": map[string]any{"path": "Note 1.md"}}, map[string]any{"command": "read", "params": map[string]any{"path": "Note 2.md"}},
+			map[string]any{"command": "read", "params": map[string]any{"path": "Note 1.md"}},
+			map[string]any{"command": "read", "params": map[string]any{"path": "Note 2.md"}},
 		}}})
 		for _, uri := range []string{"vaultwicket://note/Note%201.md", "vaultwicket://daily", "vaultwicket://policy"} {
 			exchange("resources/read", map[string]any{"uri": uri})

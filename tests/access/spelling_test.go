@@ -70,19 +70,25 @@ func (s *spellings) listed(folder string) (names []string) {
 // for.
 func TestEverySpellingIsOneNote(t *testing.T) {
 	t.Parallel()
-	s := newSpellings(t, gateway.Embedded, "", map[string]access.Level{"/": access.Read, "W\u00f6rk": access.Delete}, map[string]string{"W\u00f6rk/A long note.md": "one\n"})
+	s := newSpellings(t, gateway.Embedded, "", map[string]access.Level{"/": access.Read, "W\u00f6rk": access.Delete},
+		map[string]string{"W\u00f6rk/A long note.md": "one\n"})
 	const name = "W\u00f6rk/A long note.md"
 	plain := s.gateway.DryRun(t.Context(), spelledCall("append", "path="+name, "content=x"))
-	for _, asked := range []string{"w\u00d6RK/a LONG note.md", "Wo\u0308rk/A long note.md", "W\u00f6rk/" + folding.Short(t, filepath.Join(s.dir, "W\u00f6rk"), "A long note.md"), name} {
+	for _, asked := range []string{"w\u00d6RK/a LONG note.md", "Wo\u0308rk/A long note.md",
+		"W\u00f6rk/" + folding.Short(t, filepath.Join(s.dir, "W\u00f6rk"), "A long note.md"), name} {
 		if got := s.gateway.DryRun(t.Context(), spelledCall("append", "path="+asked, "content=x")); got.Error != nil || !slices.Equal(got.Argv, plain.Argv) {
 			t.Errorf("%+q: the dry run is %q, %v, want %q", asked, got.Argv, got.Error, plain.Argv)
 		}
-		for _, req := range []gateway.Request{spelledCall("read", "path="+asked), spelledCall("append", "path="+asked, "content=x"), spelledCall("property:set", "path="+asked, "name=a", "value="+asked[len(asked)-4:])} {
+		for _, req := range []gateway.Request{spelledCall("read", "path="+asked),
+			spelledCall("append", "path="+asked, "content=x"),
+			spelledCall("property:set", "path="+asked, "name=a", "value="+asked[len(asked)-4:])} {
 			got := s.gateway.Do(t.Context(), req)
 			assert.That(t, got.OK, "%s %+q: %+v", req.Command, asked, got.Error)
 			assert.Equal(t, got.Path, name, "%s %+q: %+v", req.Command, asked, got.Error)
 		}
-		batch := s.gateway.DoBatch(t.Context(), gateway.Batch{Operations: []gateway.Operation{{ClientID: "a", Request: spelledCall("append", "path="+asked, "content=y")}}})
+		batch := s.gateway.DoBatch(t.Context(),
+			gateway.Batch{Operations: []gateway.Operation{{ClientID: "a",
+				Request: spelledCall("append", "path="+asked, "content=y")}}})
 		require.That(t, batch.OK, "%+q: the batch is %+v", asked, batch)
 		assert.Equal(t, batch.Results[0].Result.Path, name, "%+q: the batch is %+v", asked, batch)
 	}
@@ -109,15 +115,22 @@ func TestNoSpellingLeadsToWhatIsHidden(t *testing.T) {
 			}
 			folder := t.TempDir()
 			client := filepath.Join(folder, "obsidian")
-			programs.Write(t, client, []byte("#!/bin/sh\n[ \"$1\" = version ] && echo '1.13.7 (installer 1.13.7)' && exit\necho \"$*\" >>'"+folder+"/called'\necho zqx secret\n"))
-			s := newSpellings(t, backend, client, map[string]access.Level{"/": access.Delete, "My private": access.None}, map[string]string{"My private/Secret note.md": "zqx", "Open/A.md": "open"})
+			programs.Write(t, client,
+				[]byte("#!/bin/sh\n[ \"$1\" = version ] && echo '1.13.7 (installer 1.13.7)' && exit\necho \"$*\" >>'"+
+					folder+"/called'\necho zqx secret\n"))
+			s := newSpellings(t, backend, client,
+				map[string]access.Level{"/": access.Delete, "My private": access.None},
+				map[string]string{"My private/Secret note.md": "zqx", "Open/A.md": "open"})
 			private := folding.Short(t, s.dir, "My private")
 			secret := folding.Short(t, filepath.Join(s.dir, "My private"), "Secret note.md")
 			var named []string // the answers by its name
-			for _, asked := range []string{private + "/Secret note.md", private + "/" + secret, strings.ToLower(private) + "/new.md", "MY PRIVATE/secret NOTE.md"} {
+			for _, asked := range []string{private + "/Secret note.md", private + "/" + secret,
+				strings.ToLower(private) + "/new.md", "MY PRIVATE/secret NOTE.md"} {
 				for i, req := range []gateway.Request{
-					spelledCall("read", "path="), spelledCall("file", "path="), spelledCall("outline", "path="), spelledCall("append", "content=x", "path="), spelledCall("delete", "path="),
-					spelledCall("property:read", "name=a", "path="), spelledCall("move", "to=Open/B.md", "path="), spelledCall("rename", "name=C", "path="), spelledCall("history", "path="),
+					spelledCall("read", "path="), spelledCall("file", "path="), spelledCall("outline", "path="),
+					spelledCall("append", "content=x", "path="), spelledCall("delete", "path="),
+					spelledCall("property:read", "name=a", "path="), spelledCall("move", "to=Open/B.md", "path="),
+					spelledCall("rename", "name=C", "path="), spelledCall("history", "path="),
 				} {
 					ask := func(path string) string {
 						req.Params["path"] = allowlist.Text(path)

@@ -89,7 +89,9 @@ func TestNoSurfaceShowsASecretOfAnyKind(t *testing.T) {
 	for _, path := range s.paths {
 		uri := "vaultwicket://note/" + url.PathEscape(path)
 		s.ask("resources/read", map[string]any{"uri": uri})
-		s.ask("completion/complete", map[string]any{"ref": map[string]any{"type": "ref/resource", "uri": "vaultwicket://note/{+path}"}, "argument": map[string]any{"name": "path", "value": path}})
+		s.ask("completion/complete",
+			map[string]any{"ref": map[string]any{"type": "ref/resource", "uri": "vaultwicket://note/{+path}"},
+				"argument": map[string]any{"name": "path", "value": path}})
 		if !strings.HasSuffix(path, ".md") {
 			s.call("attachment:text", map[string]any{"path": path})
 			continue
@@ -121,9 +123,17 @@ func TestNoSurfaceShowsASecretOfAnyKind(t *testing.T) {
 	}
 	// A call with a secret in its parameters: one that is made, one that fails and one that is refused.
 	for _, value := range s.values {
-		s.session.Exchange("tools/call", map[string]any{"name": "obsidianCli", "arguments": map[string]any{"command": "append", "params": map[string]any{"path": "Target.md", "content": value}}})
-		s.session.Exchange("tools/call", map[string]any{"name": "obsidianCli", "arguments": map[string]any{"command": "create", "params": map[string]any{"path": s.paths[0], "content": value}}})
-		s.session.Exchange("tools/call", map[string]any{"name": "obsidianCli", "arguments": map[string]any{"command": "eval", "params": map[string]any{"code": value}}})
+		s.session.Exchange("tools/call",
+			map[string]any{"name": "obsidianCli",
+				"arguments": map[string]any{"command": "append",
+					"params": map[string]any{"path": "Target.md", "content": value}}})
+		s.session.Exchange("tools/call",
+			map[string]any{"name": "obsidianCli",
+				"arguments": map[string]any{"command": "create",
+					"params": map[string]any{"path": s.paths[0], "content": value}}})
+		s.session.Exchange("tools/call",
+			map[string]any{"name": "obsidianCli",
+				"arguments": map[string]any{"command": "eval", "params": map[string]any{"code": value}}})
 	}
 	s.session.End()
 	s.hides("the log", s.session.Log.String())

@@ -21,9 +21,14 @@ func TestAnotherAgentAtFullSpeedChangesNoAnswer(t *testing.T) {
 	server := r.OverHTTP()
 	ann, bob := connected(server, "ann"), connected(server, "bob")
 	calls := []rig.Call{
-		rig.Calling("files"), rig.Calling("files", "total"), rig.Calling("folders"), rig.Calling("search", "query=zqx"), rig.Calling("find", "query=zqx secret"), rig.Calling("tags", "counts"),
-		rig.Calling("tasks"), rig.Calling("orphans"), rig.Calling("unresolved"), rig.Calling("backlinks", "path=Both/Plan.md"), rig.Calling("properties"), rig.Calling("changes", "since=2001-01-01"),
-		rig.Calling("recent"), rig.Calling("history:list"), rig.Calling("undo:list"), rig.Calling("read", "path=Bob/Secret1.md"), rig.Calling("read", "file=Secret1"), rig.Calling("read", "path=Ann/N00.mdx"),
+		rig.Calling("files"), rig.Calling("files", "total"), rig.Calling("folders"), rig.Calling("search", "query=zqx"),
+		rig.Calling("find", "query=zqx secret"), rig.Calling("tags", "counts"),
+		rig.Calling("tasks"), rig.Calling("orphans"), rig.Calling("unresolved"),
+		rig.Calling("backlinks", "path=Both/Plan.md"), rig.Calling("properties"),
+		rig.Calling("changes", "since=2001-01-01"),
+		rig.Calling("recent"), rig.Calling("history:list"), rig.Calling("undo:list"),
+		rig.Calling("read", "path=Bob/Secret1.md"), rig.Calling("read", "file=Secret1"),
+		rig.Calling("read", "path=Ann/N00.mdx"),
 		rig.Calling("append", "path=Bob/Secret1.md", "content=x").With("dryRun", true), rig.Calling("related", "path=Both/Plan.md"),
 	}
 	answers := func() (all []string) {
@@ -53,7 +58,9 @@ func TestAnotherAgentAtFullSpeedChangesNoAnswer(t *testing.T) {
 				return
 			default:
 			}
-			bob.send(rig.ToolCall(5, fmt.Sprintf(`{"command":"create","params":{"path":"Bob/Secret%d.md","content":"secret zqx #zqx%d [[Both/Plan]] [[Ann/N00]]\n- [ ] zqx"}}`, n, n)))
+			bob.send(rig.ToolCall(5,
+				fmt.Sprintf(`{"command":"create","params":{"path":"Bob/Secret%d.md","content":"secret zqx #zqx%d [[Both/Plan]] [[Ann/N00]]\n- [ ] zqx"}}`,
+					n, n)))
 			_, text := bob.send(rig.ToolCall(6, `{"command":"search","params":{"query":"secret"}}`))
 			if strings.Contains(text, "Secret") {
 				writes.Store(n)

@@ -43,16 +43,19 @@ func TestWhoChangedWhatIsOneCall(t *testing.T) {
 	}
 	do(bob, rig.Calling("create", "path=Bob/New.md", "content=x"))
 	do(bob, rig.Calling("move", "path=Bob/New.md", "to=Both/New.md"))
-	if got := ask("since=2001-01-01", "agent=bob"); len(got) != 2 || !slices.Equal(got[0], []string{"Both/New.md", "bob (t)", "move", "+0 -0", "done", "Bob/New.md"}) {
+	if got := ask("since=2001-01-01", "agent=bob"); len(got) != 2 ||
+		!slices.Equal(got[0], []string{"Both/New.md", "bob (t)", "move", "+0 -0", "done", "Bob/New.md"}) {
 		t.Errorf("the changes of bob are %q", got)
 	}
-	if got := bob.Do(rig.Calling("recent", "since=2001-01-01")).Stdout; !strings.Contains(got, "\tann (t)\n") || !strings.Contains(got, "\tbob (t)\n") || !regexp.MustCompile(`(?m)^Bob/Plan.md\t[^\t]*$`).MatchString(got) {
+	if got := bob.Do(rig.Calling("recent", "since=2001-01-01")).Stdout; !strings.Contains(got, "\tann (t)\n") ||
+		!strings.Contains(got, "\tbob (t)\n") || !regexp.MustCompile(`(?m)^Bob/Plan.md\t[^\t]*$`).MatchString(got) {
 		t.Errorf("recent says\n%s", got)
 	}
 	if got := bob.Do(rig.Calling("history", "path=Both/Plan.md")).Stdout; !strings.HasSuffix(got, "\tappend\tann (t)\n") {
 		t.Errorf("history says\n%s", got)
 	}
-	if got := bob.Do(rig.Calling("changes", "since=2001-01-01", "limit=1")); strings.Count(got.Stdout, "\n") != 1 || !strings.Contains(strings.Join(got.Notices, ""), "the latest change is listed") {
+	if got := bob.Do(rig.Calling("changes", "since=2001-01-01", "limit=1")); strings.Count(got.Stdout, "\n") != 1 ||
+		!strings.Contains(strings.Join(got.Notices, ""), "the latest change is listed") {
 		t.Errorf("%+v", got)
 	}
 
@@ -65,7 +68,8 @@ func TestWhoChangedWhatIsOneCall(t *testing.T) {
 		rows = nil
 		require.NoError(t, json.Unmarshal([]byte(r.Must(append([]string{"today", "--json", "--since=2001-01-01"}, args...)...)), &rows))
 	}
-	if owner(); len(rows) != 6 || rows[0].Path != "Both/New.md" || rows[0].From != "Bob/New.md" || rows[0].By != "bob (t)" || *rows[5].Added != 2 || *rows[5].Removed != 0 {
+	if owner(); len(rows) != 6 || rows[0].Path != "Both/New.md" || rows[0].From != "Bob/New.md" ||
+		rows[0].By != "bob (t)" || *rows[5].Added != 2 || *rows[5].Removed != 0 {
 		t.Errorf("the owner is told of %+v", rows)
 	}
 	r.Must("pause")

@@ -94,7 +94,8 @@ func TestNothingCrossesBetweenAgents(t *testing.T) {
 				return c
 			}, id)
 			never := bob.Do(rig.Calling("approvals", "withdraw="+forged))
-			for what, withdrawn := range map[string]gateway.Result{"another's": bob.Do(rig.Calling("approvals", "withdraw="+id)), "half of an id": ann.Do(rig.Calling("approvals", "withdraw="+id[:len(id)/2]))} {
+			for what, withdrawn := range map[string]gateway.Result{"another's": bob.Do(rig.Calling("approvals",
+				"withdraw="+id)), "half of an id": ann.Do(rig.Calling("approvals", "withdraw="+id[:len(id)/2]))} {
 				require.That(t, !withdrawn.OK, "withdraw %s: %+v, a forged id: %+v", what, withdrawn, never)
 				assert.Equal(t, withdrawn.Error.Code, never.Error.Code,
 					"withdraw %s: %+v, a forged id: %+v", what, withdrawn, never)
@@ -169,7 +170,8 @@ func TestTheAnswerToOneAgentIsNotAnothers(t *testing.T) {
 	server := r.OverHTTP()
 	send := func(agent, more string) string {
 		t.Helper()
-		body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"obsidianCli","arguments":{"command":"append","params":{"path":"Both/Plan.md","content":"asked\n"}}` + more +
+		body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"obsidianCli","arguments":{"command":"append","params":{"path":"Both/Plan.md","content":"asked\n"}}` +
+			more +
 			`,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}}}`
 		_, text := callerOf(server, "vwa_"+agent).send(body, "MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "obsidianCli")
 		return text
@@ -266,7 +268,9 @@ func TestAQuestionEndsWithItsAgent(t *testing.T) {
 			r.Set("ask", `"client"`)
 			r.Set("min-answer-time", `"0s"`)
 			if how == "expiry" {
-				r.Tables = strings.Replace(tables, "[agents.ann]\n", "[agents.ann]\nexpires = "+time.Now().Add(8*time.Second).UTC().Format("2006-01-02T15:04:05.000Z")+"\n", 1)
+				r.Tables = strings.Replace(tables, "[agents.ann]\n",
+					"[agents.ann]\nexpires = "+time.Now().Add(8*time.Second).UTC().Format("2006-01-02T15:04:05.000Z")+
+						"\n", 1)
 			}
 			r.Save()
 			giveTokens(r, []string{"ann", "bob"})

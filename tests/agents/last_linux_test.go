@@ -35,7 +35,8 @@ func TestTheLastEffectOfAnAgent(t *testing.T) {
 				var mu sync.Mutex
 				var ended time.Time
 				r.Save()
-				appends := rig.BatchOf(rig.Calling("append", "path=Ann/Log.md", "content=b"), rig.Calling("append", "path=Ann/Log.md", "content=b"), rig.Calling("files"))
+				appends := rig.BatchOf(rig.Calling("append", "path=Ann/Log.md", "content=b"),
+					rig.Calling("append", "path=Ann/Log.md", "content=b"), rig.Calling("files"))
 				var call func(c rig.Call) gateway.Result
 				var batch func() bool
 				if over == "stdio" {
@@ -141,7 +142,8 @@ func TestARunningProgramEndsWithItsAgent(t *testing.T) {
 	for _, how := range [][]string{{"pause", "--agent=reader"}, {"agent", "revoke", "reader"}} {
 		r := newRig(t)
 		pidFile := filepath.Join(r.Home, "pid")
-		r.App(fmt.Sprintf("case \"$*\" in *version*) echo '1.12.7 (installer 1.12.7)'; exit;; esac\necho $$ >'%s.new' && /bin/mv '%s.new' '%s'\nexec /bin/sleep 600\n", pidFile, pidFile, pidFile))
+		r.App(fmt.Sprintf("case \"$*\" in *version*) echo '1.12.7 (installer 1.12.7)'; exit;; esac\necho $$ >'%s.new' && /bin/mv '%s.new' '%s'\nexec /bin/sleep 600\n",
+			pidFile, pidFile, pidFile))
 		r.Set("backend", `"obsidian"`).Set("timeout", `"55s"`)
 		r.Tables = "[agents.reader]\nallow-mutations = false\n"
 		r.Save()
@@ -161,7 +163,8 @@ func TestARunningProgramEndsWithItsAgent(t *testing.T) {
 		if took := <-stopped; got.OK || got.Error.Code != "paused" && got.Error.Code != "agent_denied" && got.Error.Code != "cancelled" {
 			t.Errorf("%q: the program ended after %v, the call with %+v", how, took, got)
 		} else {
-			t.Logf("%q: the program ended after %v, the call was answered after %v with %s", how, took.Round(time.Millisecond), answered.Round(time.Millisecond), got.Error.Code)
+			t.Logf("%q: the program ended after %v, the call was answered after %v with %s", how,
+				took.Round(time.Millisecond), answered.Round(time.Millisecond), got.Error.Code)
 		}
 	}
 }

@@ -63,8 +63,10 @@ func TestManagedSettingsBoundTheProgram(t *testing.T) {
 		assert.Equal(t, status, test.status, "%q: %d\n%s", test.args, status, out)
 		assert.Contains(t, out, test.says, "%q: %d\n%s", test.args, status, out)
 	}
-	initialize := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}` + "\n" +
-		`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n" + rig.ToolCall(2, `{"command":"append","params":{"path":"Ann/Plan.md","content":"x"}}`) + "\n"
+	initialize := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}` +
+		"\n" +
+		`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n" + rig.ToolCall(2,
+		`{"command":"append","params":{"path":"Ann/Plan.md","content":"x"}}`) + "\n"
 	if out, _ := run(initialize, "serve", "--agent=ann"); !strings.Contains(out, `"mutations_off"`) {
 		t.Errorf("a server says\n%s", out)
 	}

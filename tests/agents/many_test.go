@@ -43,7 +43,9 @@ type rights struct {
 }
 
 func drawRights(r *rand.Rand) rights {
-	d := rights{tier: r.IntN(4), mutations: r.IntN(3) > 0, confirm: []string{"never", "destructive", "writes"}[r.IntN(3)], vaults: r.IntN(8) > 0, access: map[string]int{"": r.IntN(4)}}
+	d := rights{tier: r.IntN(4), mutations: r.IntN(3) > 0,
+		confirm: []string{"never", "destructive", "writes"}[r.IntN(3)], vaults: r.IntN(8) > 0,
+		access: map[string]int{"": r.IntN(4)}}
 	for _, folder := range []string{"Ann", "Bob"} {
 		if r.IntN(2) > 0 {
 			d.access[folder] = r.IntN(4)
@@ -142,7 +144,8 @@ func TestFiftyAgentsOverHTTP(t *testing.T) {
 		err := json.Unmarshal([]byte(text), &policies)
 		require.Equal(t, err, nil, "%s", text)
 		require.Equal(t, len(policies), 1, "%s", text)
-		wants := map[string]any{"tier": fmt.Sprintf("v%d", min(d.tier, serverTier)), "allow-mutations": d.mutations, "confirm": d.confirm, "root": []string{"", "r", "rw", "rwd"}[d.access[""]]}
+		wants := map[string]any{"tier": fmt.Sprintf("v%d", min(d.tier, serverTier)), "allow-mutations": d.mutations,
+			"confirm": d.confirm, "root": []string{"", "r", "rw", "rwd"}[d.access[""]]}
 		if !d.vaults {
 			wants = map[string]any{"tier": "none", "allow-mutations": false, "confirm": "writes", "root": ""}
 		}
@@ -167,7 +170,8 @@ func TestFiftyAgentsOverHTTP(t *testing.T) {
 			open := d.opens(call)
 			explained, _ := c.do(rig.Call{"command": "help", "params": map[string]any{"command": call.command}})
 			described := c.resource("vaultwicket://help/" + call.command)
-			assert.That(t, !d.vaults || strings.Contains(described, "\n  allowed  yes\n") == open, "%s: the resource of %s says\n%s", name, call.command, described)
+			assert.That(t, !d.vaults || strings.Contains(described, "\n  allowed  yes\n") == open,
+				"%s: the resource of %s says\n%s", name, call.command, described)
 			if listed[call.command] != open || explained.OK != d.vaults || d.vaults && strings.Contains(explained.Stdout, "\n  allowed  yes\n") != open {
 				t.Errorf("%s: %s is listed: %v, want %v; help says\n%s", name, call.command, listed[call.command], open, explained.Stdout)
 			}
@@ -221,7 +225,8 @@ func TestAThousandAgents(t *testing.T) {
 	}
 	sum := sha256.Sum256([]byte("vwa_" + names[0]))
 	for _, token := range []string{
-		"vwa_", "vwa_" + strings.ToUpper(names[0]), names[0], "vwa_" + names[0] + " ", " vwa_" + names[0], "vwa_" + names[0] + "\t", "vwa_a0000.x_y-z", "vwa_../x", "vwa_" + strings.Repeat("a", 1<<12),
+		"vwa_", "vwa_" + strings.ToUpper(names[0]), names[0], "vwa_" + names[0] + " ", " vwa_" + names[0],
+		"vwa_" + names[0] + "\t", "vwa_a0000.x_y-z", "vwa_../x", "vwa_" + strings.Repeat("a", 1<<12),
 		fmt.Sprintf("%x", sum), string(names[0][0]),
 	} {
 		got := status(token)

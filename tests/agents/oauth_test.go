@@ -37,7 +37,8 @@ type site struct {
 
 func newSite(t *testing.T) *site {
 	key := rig.NewKey("k1", jose.ES256)
-	s := &site{Rig: rig.New(t, map[string]string{"Ann/Plan.md": "ann's plan\n", "Both/Plan.md": "the plan of both\n", "Ann/Long.md": longNote}), issuer: rig.NewIssuer(t, key), key: key}
+	s := &site{Rig: rig.New(t, map[string]string{"Ann/Plan.md": "ann's plan\n", "Both/Plan.md": "the plan of both\n",
+		"Ann/Long.md": longNote}), issuer: rig.NewIssuer(t, key), key: key}
 	s.Tables = `[agents.ann]
 oauth = ["ann@example", "ann-too"]
 [agents.bob]
@@ -93,7 +94,8 @@ func TestAClientLearnsWhereToGetAToken(t *testing.T) {
 				Methods  []string `json:"bearer_methods_supported"`
 			}
 			response, text := visit(s.server, "GET", path, "", "Host", host)
-			if err := json.Unmarshal([]byte(text), &about); err != nil || response.StatusCode != 200 || response.Header.Get("Content-Type") != "application/json" {
+			if err := json.Unmarshal([]byte(text), &about); err != nil || response.StatusCode != 200 ||
+				response.Header.Get("Content-Type") != "application/json" {
 				t.Fatalf("%s at %s: %d %s", path, host, response.StatusCode, text)
 			}
 			if about.Resource != publicURL || !slices.Equal(about.Servers, []string{s.issuer.URL}) || !slices.Equal(about.Methods, []string{"header"}) ||
@@ -116,12 +118,15 @@ func TestAClientLearnsWhereToGetAToken(t *testing.T) {
 		{"GET", "/.well-known/oauth-authorization-server", nil, 404},
 		{"GET", "/readyz", nil, 401},
 	} {
-		if response, text := visit(s.server, test.method, test.path, "", test.headers...); response.StatusCode != test.status || strings.Contains(text, "evil") {
+		if response, text := visit(s.server, test.method, test.path, "",
+			test.headers...); response.StatusCode != test.status || strings.Contains(text, "evil") {
 			t.Errorf("%s %s %q: %d %s", test.method, test.path, test.headers, response.StatusCode, text)
 		}
 	}
 	const place = `Bearer resource_metadata="https://notes.example/.well-known/oauth-protected-resource/mcp"`
-	for token, want := range map[string]string{"": place + `, scope="` + all + `"`, "wrong": place + `, error="invalid_token", scope="` + all + `"`, "a.b.c": place + `, error="invalid_token", scope="` + all + `"`} {
+	for token, want := range map[string]string{"": place + `, scope="` + all + `"`,
+		"wrong": place + `, error="invalid_token", scope="` + all + `"`,
+		"a.b.c": place + `, error="invalid_token", scope="` + all + `"`} {
 		headers := []string{"Host", "notes.example"}
 		if token == "" {
 			headers = append(headers, "Authorization", "")
@@ -140,7 +145,8 @@ func TestAnAccessTokenHasItsAgentsRightsWithinItsScopes(t *testing.T) {
 	appends, deletes := rig.Calling("append", "path=Both/Plan.md", "content=more"), rig.Calling("delete", "path=Both/Plan.md")
 	reads := rig.Calling("read", "path=Both/Plan.md")
 	batch := map[string]any{"operations": []any{
-		map[string]any{"clientId": "a", "command": "read", "params": map[string]any{"path": "Both/Plan.md"}}, map[string]any{"clientId": "b", "command": "append", "params": appends["params"]},
+		map[string]any{"clientId": "a", "command": "read", "params": map[string]any{"path": "Both/Plan.md"}},
+		map[string]any{"clientId": "b", "command": "append", "params": appends["params"]},
 	}}
 	for _, test := range []struct {
 		what, sub, scope, tool string
@@ -157,7 +163,9 @@ func TestAnAccessTokenHasItsAgentsRightsWithinItsScopes(t *testing.T) {
 		{"deletes to write", "ann@example", "vault:write", "obsidianCli", deletes, 403, "insufficient_scope", all},
 		{"writes to write", "ann@example", "vault:write", "obsidianCli", appends, 200, "", ""},
 		{"a batch to write", "ann@example", "vault:write", "obsidianBatch", batch, 200, "", ""},
-		{"removes much to write", "ann@example", "vault:write", "obsidianCli", rig.Calling("note:set-section", "path=Ann/Long.md", "lines=1-11", "content=x"), 200, "insufficient_scope", ""},
+		{"removes much to write", "ann@example", "vault:write", "obsidianCli",
+			rig.Calling("note:set-section", "path=Ann/Long.md", "lines=1-11", "content=x"), 200, "insufficient_scope",
+			""},
 		{"deletes to destroy", "ann@example", all, "obsidianCli", deletes, 200, "unconfirmed", ""},
 		{"writes beyond the agent", "bob@example", all, "obsidianCli", appends, 200, "tier_closed", ""},
 		{"deletes beyond the agent", "bob@example", "vault:destructive", "obsidianCli", deletes, 200, "tier_closed", ""},
@@ -179,7 +187,9 @@ func TestAnAccessTokenHasItsAgentsRightsWithinItsScopes(t *testing.T) {
 		assert.Equal(t, got.Status, test.status, "%s: %+v", test.what, got)
 		assert.Equal(t, code, test.code, "%s: %+v", test.what, got)
 		challenge := got.Header.Get("WWW-Authenticate")
-		if test.scopes == "" && challenge != "" || test.scopes != "" && (!strings.Contains(challenge, `error="insufficient_scope", scope="`+test.scopes+`"`) || !strings.Contains(challenge, `resource_metadata="https://notes.example/`)) {
+		if test.scopes == "" && challenge != "" ||
+			test.scopes != "" && (!strings.Contains(challenge, `error="insufficient_scope", scope="`+test.scopes+`"`) ||
+				!strings.Contains(challenge, `resource_metadata="https://notes.example/`)) {
 			t.Errorf("%s: the challenge %q", test.what, challenge)
 		}
 	}
@@ -234,7 +244,8 @@ func TestWhoseATokenIs(t *testing.T) {
 		_, status := test.c.do(rig.Calling("read", "path=Ann/Plan.md"))
 		assert.That(t, status == test.status, "%s: %d", test.what, status)
 	}
-	for _, headers := range [][]string{{"Authorization", ann.Token}, {"Authorization", "Basic " + ann.Token}, {"Authorization", "DPoP " + ann.Token}, {"Authorization", "Bearer " + ann.Token + ", Bearer x"}} {
+	for _, headers := range [][]string{{"Authorization", ann.Token}, {"Authorization", "Basic " + ann.Token},
+		{"Authorization", "DPoP " + ann.Token}, {"Authorization", "Bearer " + ann.Token + ", Bearer x"}} {
 		if status, _ := ann.send(rig.Handshake("{}"), headers...); status != 401 {
 			t.Errorf("%q: %d", headers[1][:10], status)
 		}
@@ -292,7 +303,9 @@ func TestAServerThatAsksTheIssuerAboutTokens(t *testing.T) {
 		t.Errorf("the log has a token or the secret:\n%s", server.Said())
 	}
 	for what, change := range map[string]func() error{
-		"one line": func() error { return os.WriteFile(file, []byte("vaultwicket\n"), 0o600) }, "others can read it": func() error { return os.Chmod(file, 0o644) }, "no file": func() error { return os.Remove(file) },
+		"one line":           func() error { return os.WriteFile(file, []byte("vaultwicket\n"), 0o600) },
+		"others can read it": func() error { return os.Chmod(file, 0o644) },
+		"no file":            func() error { return os.Remove(file) },
 	} {
 		if err := change(); err != nil && what != "others can read it" {
 			t.Fatal(err)
@@ -319,11 +332,14 @@ func TestAServerWhereTheOwnerSignsIn(t *testing.T) {
 		{"a page by its name", "GET", "/oauth/authorize?x=1", "", []string{"Host", "notes.example", "Sec-Fetch-Site", "cross-site"}, 200, "Sign in"},
 		{"a page by another name", "GET", "/oauth/authorize", "", []string{"Host", "evil.example"}, 403, "Host"},
 		{"metadata by another name", "GET", "/.well-known/oauth-authorization-server", "", []string{"Host", "evil.example"}, 403, "Host"},
-		{"a token by another name", "POST", "/oauth/token", "grant_type=refresh_token", []string{"Host", "evil.example", "Content-Type", "application/x-www-form-urlencoded"}, 403, "Host"},
-		{"a token of no grant", "POST", "/oauth/token", "grant_type=refresh_token&refresh_token=vwr_A.B&client_id=x", []string{"Content-Type", "application/x-www-form-urlencoded"}, 400, "invalid_grant"},
+		{"a token by another name", "POST", "/oauth/token", "grant_type=refresh_token",
+			[]string{"Host", "evil.example", "Content-Type", "application/x-www-form-urlencoded"}, 403, "Host"},
+		{"a token of no grant", "POST", "/oauth/token", "grant_type=refresh_token&refresh_token=vwr_A.B&client_id=x",
+			[]string{"Content-Type", "application/x-www-form-urlencoded"}, 400, "invalid_grant"},
 		{"a request of another page", "POST", "/oauth/begin", "{}", []string{"Origin", "https://evil.example"}, 403, "only the pages"},
 		{"a request of no page", "POST", "/oauth/begin", "{}", nil, 403, "only the pages"},
-		{"a request of the page at the address of the listener", "POST", "/oauth/begin", "{}", []string{"Origin", "http://" + server.Host()}, 403, "only the pages"},
+		{"a request of the page at the address of the listener", "POST", "/oauth/begin", "{}",
+			[]string{"Origin", "http://" + server.Host()}, 403, "only the pages"},
 		{"a request of its own page", "POST", "/oauth/begin", "{}", []string{"Origin", "https://notes.example"}, 200, `"rpId":"notes.example"`},
 		{"a passkey without the link", "POST", "/oauth/setup/begin", `{"code":""}`, []string{"Origin", "https://notes.example"}, 400, "not valid any more"},
 		{"the endpoint below the pages", "POST", "/oauth/../mcp", "{}", nil, 404, "not found"},

@@ -105,7 +105,8 @@ func TestFiftyAgentsForTheOwner(t *testing.T) {
 			if parse(out, &plan); decision != "missing" {
 				same(fmt.Sprintf("%s (%+v), dry-run %s %s", name, d, call.command, note), plan.Decision, decision)
 			} else {
-				never, _, _ := r.Run(append([]string{"dry-run", "--json", "--agent=" + name, call.command}, strings.Split(strings.Replace(strings.Join(words, "\n"), "Plan", "Plam", 1), "\n")...)...)
+				never, _, _ := r.Run(append([]string{"dry-run", "--json", "--agent=" + name, call.command},
+					strings.Split(strings.Replace(strings.Join(words, "\n"), "Plan", "Plam", 1), "\n")...)...)
 				same(fmt.Sprintf("%s (%+v), dry-run %s of the hidden %s", name, d, call.command, note), strings.ReplaceAll(never, "Plam", "Plan"), out)
 			}
 		}

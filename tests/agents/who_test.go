@@ -74,7 +74,8 @@ func TestOneAgentsChangesAreNotAnothers(t *testing.T) {
 	if got := ann.Do(rig.Calling("undo", "id="+first.Change.ID)); !got.OK {
 		t.Errorf("ann cannot undo: %+v", got.Error)
 	}
-	if got := bob.Do(rig.Calling("append", "path=Both/Plan.md", "content=by ann").With("idempotencyKey", "k1")); !got.OK || got.Change == nil || got.Change.ID == first.Change.ID {
+	if got := bob.Do(rig.Calling("append", "path=Both/Plan.md", "content=by ann").With("idempotencyKey",
+		"k1")); !got.OK || got.Change == nil || got.Change.ID == first.Change.ID {
 		t.Errorf("bob's key is that of ann: %+v", got)
 	}
 
@@ -135,7 +136,8 @@ func TestNobodyGetsNothing(t *testing.T) {
 	r := newRig(t)
 	for name, client := range map[string]*rig.Client{"expired": serverOf(r, "late"), "unnamed": r.Stdio(false, "")} {
 		for _, call := range []rig.Call{
-			rig.Calling("read", "path=Both/Plan.md"), rig.Calling("files"), rig.Calling("search", "query=plan"), rig.Calling("daily:read"), rig.Calling("undo:list"),
+			rig.Calling("read", "path=Both/Plan.md"), rig.Calling("files"), rig.Calling("search", "query=plan"),
+			rig.Calling("daily:read"), rig.Calling("undo:list"),
 			rig.Calling("help"), rig.Calling("append", "path=Both/Plan.md", "content=x"),
 		} {
 			result := client.Do(call)

@@ -65,7 +65,8 @@ func newAppVault(t *testing.T, notes map[string]string) *appVault {
 	t.Helper()
 	fake := require.Value(fakeApp())(t)
 	root := t.TempDir()
-	a := &appVault{t: t, dir: filepath.Join(root, "vaults", "My Notes"), home: filepath.Join(root, "home"), client: filepath.Join(root, "bin", "obsidian"), name: "My Notes"}
+	a := &appVault{t: t, dir: filepath.Join(root, "vaults", "My Notes"), home: filepath.Join(root, "home"),
+		client: filepath.Join(root, "bin", "obsidian"), name: "My Notes"}
 	for path, text := range notes {
 		a.put(path, text)
 	}
@@ -94,7 +95,8 @@ func (a *appVault) tell(finalBreak bool, faults ...appFault) {
 	a.t.Helper()
 	text := require.Value(json.Marshal(map[string]any{
 		"vaults": []map[string]string{{"id": "a1b2c3d4e5f60718", "name": a.name, "folder": a.dir}},
-		"today":  appToday, "finalBreak": finalBreak, "faults": faults, "history": a.history, "sync": a.sync, "answers": a.answers, "version": a.version, "away": a.away, "minute": a.minute, "heads": a.heads,
+		"today":  appToday, "finalBreak": finalBreak, "faults": faults, "history": a.history, "sync": a.sync,
+		"answers": a.answers, "version": a.version, "away": a.away, "minute": a.minute, "heads": a.heads,
 	}))(a.t)
 	rig.WriteFile(a.t, a.client+".json", text)
 }
@@ -107,7 +109,10 @@ func (a *appVault) serve(settings string, flags ...string) *appVault {
 		rig.WriteFile(a.t, filepath.Join(a.home, ".config", "obsidian", "obsidian.json"), list)
 	}
 	file := filepath.Join(a.home, "settings.toml")
-	text := "cli = " + fmt.Sprintf("%q", a.client) + "\nbackend = \"obsidian\"\ntier = \"v2\"\nallow-mutations = true\nconfirm = \"never\"\nrate-mutations = 0\n" + fmt.Sprintf(settings, a.dir)
+	text := "cli = " + fmt.Sprintf("%q",
+		a.client) +
+		"\nbackend = \"obsidian\"\ntier = \"v2\"\nallow-mutations = true\nconfirm = \"never\"\nrate-mutations = 0\n" +
+		fmt.Sprintf(settings, a.dir)
 	require.NoError(a.t, os.WriteFile(file, []byte(text), 0o600))
 	a.flags = append([]string{"--config=" + file}, flags...)
 	server := a.program("serve")

@@ -64,15 +64,19 @@ type appCall struct {
 
 // recordedAnswers are what the app was recorded to print (1.12.7 and 1.13.7), for commands that the fake does not carry out.
 var recordedAnswers = map[string]string{
-	"folders": "A\nC\n", "folder": "path\tWork\nfiles\t1\nfolders\t0\nsize\t4\n", "vaults": "My Notes\n", "outline": "Plan\n", "tags": "#a\n#b\n", "tag": "Plan.md\n",
-	"search:context": "Plan.md:8: first\n", "property:read": "The plan\n", "tasks": "- [ ] task\n", "backlinks": "Links.md\n", "orphans": "Plain.md\n", "deadends": "Plan.md\n",
-	"unresolved": "Nowhere\n", "bases": "B.base\n", "base:views": "All\ttable\n", "base:query": "[{\"path\":\"Plan.md\"}]\n", "commands": "app:go-back\n", "open": "Opened: Plan.md\n",
+	"folders": "A\nC\n", "folder": "path\tWork\nfiles\t1\nfolders\t0\nsize\t4\n", "vaults": "My Notes\n",
+	"outline": "Plan\n", "tags": "#a\n#b\n", "tag": "Plan.md\n",
+	"search:context": "Plan.md:8: first\n", "property:read": "The plan\n", "tasks": "- [ ] task\n",
+	"backlinks": "Links.md\n", "orphans": "Plain.md\n", "deadends": "Plan.md\n",
+	"unresolved": "Nowhere\n", "bases": "B.base\n", "base:views": "All\ttable\n",
+	"base:query": "[{\"path\":\"Plan.md\"}]\n", "commands": "app:go-back\n", "open": "Opened: Plan.md\n",
 }
 
 // carriedOut are commands that the fake carries out as it was recorded, beside those of changesOfApp.
 var carriedOut = []appCall{
 	{command: "files"}, {command: "file", pairs: []string{"path", "Plan.md"}}, {command: "read", pairs: []string{"path", "Plan.md"}},
-	{command: "search", pairs: []string{"query", "first"}}, {command: "properties", pairs: []string{"path", "Plan.md"}}, {command: "daily:path"}, {command: "daily:read"}, {command: "vault"},
+	{command: "search", pairs: []string{"query", "first"}}, {command: "properties", pairs: []string{"path", "Plan.md"}},
+	{command: "daily:path"}, {command: "daily:read"}, {command: "vault"},
 }
 
 // describedAnswers are what the app prints as others have described it, in tests of their programs or of one that imitates
@@ -80,19 +84,24 @@ var carriedOut = []appCall{
 var describedAnswers = map[string]string{
 	"random": "Opened: Plan.md\n", "search:open": "Opened search\n", "tab:open": "Opened new tab\n", "web": "Opened: https://example.com\n",
 	"history:open": "Opened\n", "sync:open": "Opened\n", "publish:open": "https://publish.obsidian.md/site/Plan\n",
-	"publish:add": "Published: Plan.md\n", "publish:remove": "Unpublished: Plan.md\n", "publish:site": "slug\tsite\n", "publish:list": "Plan.md\n", "publish:status": "new\tPlan.md\n",
+	"publish:add": "Published: Plan.md\n", "publish:remove": "Unpublished: Plan.md\n", "publish:site": "slug\tsite\n",
+	"publish:list": "Plan.md\n", "publish:status": "new\tPlan.md\n",
 	"workspace:save": "Saved workspace: Morning\n", "workspace:load": "Loaded workspace: Morning\n", "workspace:delete": "Deleted workspace: Morning\n",
 	"workspaces": "Morning (active)\n", "workspace": "main\nleft\nright\n", "tabs": "[markdown] Plan\n", "recents": "Plan.md\n",
-	"wordcount": "words: 2\ncharacters: 11\n", "plugin": "type\tcore\nname\tDaily notes\nenabled\ttrue\n", "plugins": "daily-notes\n", "plugins:enabled": "daily-notes\n",
-	"sync:status": "status: synced\n", "sync:deleted": "2026-08-15 12:00:00: Old.md (120 bytes) [Laptop]\n", "history:list": "Plain.md\n", "diff": "Plain.md\n1   Local 2026-08-16 02:38:11       431 B\n",
-	"bookmarks": "Plan\n", "hotkeys": "app:go-back\n", "hotkey": "Alt Left\n", "aliases": "The plan\n", "links": "Plan.md\n", "templates": "T\n", "template:read": "a template\n",
+	"wordcount": "words: 2\ncharacters: 11\n", "plugin": "type\tcore\nname\tDaily notes\nenabled\ttrue\n",
+	"plugins": "daily-notes\n", "plugins:enabled": "daily-notes\n",
+	"sync:status": "status: synced\n", "sync:deleted": "2026-08-15 12:00:00: Old.md (120 bytes) [Laptop]\n",
+	"history:list": "Plain.md\n", "diff": "Plain.md\n1   Local 2026-08-16 02:38:11       431 B\n",
+	"bookmarks": "Plan\n", "hotkeys": "app:go-back\n", "hotkey": "Alt Left\n", "aliases": "The plan\n",
+	"links": "Plan.md\n", "templates": "T\n", "template:read": "a template\n",
 	"themes": "Minimal\n", "theme": "Minimal\n", "snippets": "wide\n", "snippets:enabled": "wide\n",
 }
 
 // assumedOf are the commands of which no answer was recorded although the fake carries them out, or of which the
 // text above is from a description.
 var assumedOf = []string{
-	"random:read", "random", "history", "history:read", "history:restore", "sync:history", "sync:read", "sync:restore", "daily:append", "daily:prepend", "move", "property:remove", "task", "bookmark", "unique",
+	"random:read", "random", "history", "history:read", "history:restore", "sync:history", "sync:read", "sync:restore",
+	"daily:append", "daily:prepend", "move", "property:remove", "task", "bookmark", "unique",
 	"daily", "folders", "folder", "workspace:delete", "template:insert",
 }
 
@@ -455,5 +464,6 @@ func TestNoCellIsASuccessThatNothingProves(t *testing.T) {
 // anyText are the commands that answer with texts or names that people have chosen: an answer of them may be anything.
 var anyText = []string{
 	"aliases", "bookmarks", "diff", "history", "history:read", "hotkey", "links", "outline", "properties", "property:read", "publish:status", "snippets",
-	"snippets:enabled", "sync:deleted", "sync:history", "sync:read", "template:read", "templates", "theme", "themes", "unresolved", "vaults", "workspace", "workspaces",
+	"snippets:enabled", "sync:deleted", "sync:history", "sync:read", "template:read", "templates", "theme", "themes",
+	"unresolved", "vaults", "workspace", "workspaces",
 }

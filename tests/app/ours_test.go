@@ -18,7 +18,8 @@ func TestAChangeThatTheAppMakesInPart(t *testing.T) {
 	a.serve(howNamed[0].settings, "--backend=auto")
 	got := a.do("task", pairs...)
 	want := "- [ ] mow 🔁 every week 📅 2026-11-27\n- [x] mow 🔁 every week 📅 2026-11-20 ✅ 2026-11-21\n- [ ] other\n"
-	if !got.OK || got.Backend != "embedded" || a.get("Tasks.md") != want || !strings.Contains(strings.Join(got.Notices, "\n"), "answered by the embedded backend") {
+	if !got.OK || got.Backend != "embedded" || a.get("Tasks.md") != want ||
+		!strings.Contains(strings.Join(got.Notices, "\n"), "answered by the embedded backend") {
 		t.Errorf("got %+v, %+v, the note is %q", got, got.Error, a.get("Tasks.md"))
 	}
 	back := a.do("undo")

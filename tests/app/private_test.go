@@ -18,7 +18,8 @@ func TestPrivateNotesOfTheApp(t *testing.T) {
 	ask := func(code, backend string, words ...string) {
 		t.Helper()
 		got := a.do(words[0], words[1:]...)
-		if rig.CodeOf(got) != code || got.Backend != backend || code == "" && !got.OK || code == "" && strings.Contains(got.Stdout, "P.md") || strings.Contains(got.Stdout, "zqx") {
+		if rig.CodeOf(got) != code || got.Backend != backend || code == "" && !got.OK ||
+			code == "" && strings.Contains(got.Stdout, "P.md") || strings.Contains(got.Stdout, "zqx") {
 			t.Errorf("%q: %q from %q, want %q from %q: %+v", words, rig.CodeOf(got), got.Backend, code, backend, got)
 		}
 	}
@@ -59,9 +60,11 @@ func TestPrivateNotesWhereTheFolderIsNotKnown(t *testing.T) {
 		fault          []appFault
 		asked          int // for the folder
 	}{
-		"the app's choice":     {"", "not_found", nil, 1},
-		"a name":               {"[[vaults]]\nname = \"My Notes\"\n", "not_found", nil, 1},
-		"no folder":            {"", "access_denied", []appFault{{Command: "vault", Kind: "says", Text: "/nowhere/at/all\n"}, {Command: "vault", Kind: "says", Text: "Notes\n"}}, 2},
+		"the app's choice": {"", "not_found", nil, 1},
+		"a name":           {"[[vaults]]\nname = \"My Notes\"\n", "not_found", nil, 1},
+		"no folder": {"", "access_denied",
+			[]appFault{{Command: "vault", Kind: "says", Text: "/nowhere/at/all\n"},
+				{Command: "vault", Kind: "says", Text: "Notes\n"}}, 2},
 		"private notes off":    {"private-property = []\nprivate-tags = []\n", "", nil, 0},
 		"private notes shadow": {"shadow = [\"private\"]\n", "", nil, 0},
 	} {
@@ -76,7 +79,8 @@ func TestPrivateNotesWhereTheFolderIsNotKnown(t *testing.T) {
 					code = ""
 				}
 				got := a.do("read", "path", path)
-				if rig.CodeOf(got) != code || strings.Contains(got.Stdout, "zqx") != (code == "" && i == 0) || code == "access_denied" && !strings.Contains(got.Error.Hint, "private-property") {
+				if rig.CodeOf(got) != code || strings.Contains(got.Stdout, "zqx") != (code == "" && i == 0) ||
+					code == "access_denied" && !strings.Contains(got.Error.Hint, "private-property") {
 					t.Errorf("%s: %+v", path, got)
 				}
 			}
@@ -143,7 +147,8 @@ func TestSecretsOfTheApp(t *testing.T) {
 		t.Fatalf("%+v, %+v", got, got.Error)
 	}
 	shown := strings.TrimSuffix(got.Stdout, "\n")
-	if got := a.do("create", "path", "A.md", "content", shown+"\nmore", "overwrite", "true"); !got.OK || got.Backend != "embedded" || a.get("A.md") != "# A\nkey "+token+"\nmore" {
+	if got := a.do("create", "path", "A.md", "content", shown+"\nmore", "overwrite", "true"); !got.OK ||
+		got.Backend != "embedded" || a.get("A.md") != "# A\nkey "+token+"\nmore" {
 		t.Errorf("%+v, %+v: %q", got, got.Error, a.get("A.md"))
 	}
 	if got := a.do("append", "path", "B.md", "content", shown); rig.CodeOf(got) != "bad_value" || a.get("B.md") != "none\n" {

@@ -88,7 +88,8 @@ func TestTheAppUnderRules(t *testing.T) {
 	same(a.do("append", "file", "Secret", "content", "x"), a.do("append", "file", "Nobody", "content", "x"), "Secret", "Nobody")
 	for _, call := range [][]string{
 		{"read", "path", "Private/Secret.md"}, {"append", "path", "Private/Secret.md", "content", "x"}, {"file", "path", "Private/Secret.md"},
-		{"property:set", "path", "Private/Secret.md", "name", "x", "value", "y"}, {"delete", "path", "Private/Secret.md"}, {"properties", "path", "Private/Secret.md"},
+		{"property:set", "path", "Private/Secret.md", "name", "x", "value", "y"},
+		{"delete", "path", "Private/Secret.md"}, {"properties", "path", "Private/Secret.md"},
 	} {
 		hidden := a.do(call[0], call[1:]...)
 		for _, missing := range []string{"Private/Nobody.md", "Nobody.md"} {

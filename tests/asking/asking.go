@@ -88,7 +88,8 @@ func (p *Process) Tell(count protocol.Progress) {
 func (p *Process) Reply(r protocol.Reply) { _, _ = p.out.Write(protocol.AppendReply(nil, 1, r)) }
 
 var (
-	tasks     = [...]string{protocol.Plan: "--plan", protocol.Rehearse: "--rehearse", protocol.Begin: "--begin", protocol.End: "--end", protocol.Sum: "--sum", protocol.Commit: "--commit", protocol.Drop: "--drop"}
+	tasks = [...]string{protocol.Plan: "--plan", protocol.Rehearse: "--rehearse", protocol.Begin: "--begin",
+		protocol.End: "--end", protocol.Sum: "--sum", protocol.Commit: "--commit", protocol.Drop: "--drop"}
 	addresses = [...]string{protocol.AddressesAsk: "ask", protocol.AddressesLog: "log"}
 )
 

@@ -46,7 +46,9 @@ func serve(folder, mountpoint string) error {
 	unix.Umask(0)             // the kernel has applied that of the caller
 	asked := time.Duration(0) // the kernel asks each time, so that each operation can fail
 	d := &disk{RawFileSystem: fs.NewNodeFS(root, &fs.Options{EntryTimeout: &asked, AttrTimeout: &asked, NegativeTimeout: &asked})}
-	server, err := fuse.NewServer(d, mountpoint, &fuse.MountOptions{FsName: "baddisk", Name: "baddisk", DirectMount: true, DisableXAttrs: true, DisabledCapabilities: fuse.CAP_PASSTHROUGH})
+	server, err := fuse.NewServer(d, mountpoint,
+		&fuse.MountOptions{FsName: "baddisk", Name: "baddisk", DirectMount: true, DisableXAttrs: true,
+			DisabledCapabilities: fuse.CAP_PASSTHROUGH})
 	if err != nil {
 		return err
 	}

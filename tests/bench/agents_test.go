@@ -17,7 +17,8 @@ import (
 func agentsFile(b *testing.B, agents int) (flag string) {
 	text := "tier = \"v1\"\nrate = 0\n"
 	for i := range agents {
-		text += fmt.Sprintf("[agents.agent-%d]\ntier = \"v%d\"\nconfirm = \"writes\"\n[agents.agent-%d.access]\n\"/\" = \"r\"\n\"Folder %d\" = \"none\"\n", i, 1+i%3, i, i)
+		text += fmt.Sprintf("[agents.agent-%d]\ntier = \"v%d\"\nconfirm = \"writes\"\n[agents.agent-%d.access]\n\"/\" = \"r\"\n\"Folder %d\" = \"none\"\n",
+			i, 1+i%3, i, i)
 	}
 	file := filepath.Join(b.TempDir(), "config.toml")
 	require.NoError(b, os.WriteFile(file, []byte(text), 0o600))
@@ -36,7 +37,8 @@ func BenchmarkResidentAgents(b *testing.B) {
 			flags = append(flags, "--agent=agent-7")
 		}
 		s := start(b, program(b, "vaultwicket"), flags...)
-		s.ask("initialize", map[string]any{"protocolVersion": "2025-11-25", "capabilities": map[string]any{}, "clientInfo": map[string]any{"name": "bench", "version": "1"}})
+		s.ask("initialize", map[string]any{"protocolVersion": "2025-11-25", "capabilities": map[string]any{},
+			"clientInfo": map[string]any{"name": "bench", "version": "1"}})
 		s.succeed("obsidianCli", readTides)
 		servers[i] = s
 	}

@@ -104,7 +104,9 @@ type httpClient struct {
 func (s *httpServer) connect(b *testing.B) *httpClient {
 	b.Helper()
 	c := &httpClient{httpServer: s, client: &http.Client{Transport: &http.Transport{}}}
-	header, _ := c.post(b, "initialize", map[string]any{"protocolVersion": "2025-11-25", "capabilities": map[string]any{}, "clientInfo": map[string]any{"name": "bench", "version": "1"}})
+	header, _ := c.post(b, "initialize",
+		map[string]any{"protocolVersion": "2025-11-25", "capabilities": map[string]any{},
+			"clientInfo": map[string]any{"name": "bench", "version": "1"}})
 	c.session = header.Get("Mcp-Session-Id")
 	return c
 }

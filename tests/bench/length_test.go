@@ -63,7 +63,8 @@ func used(b *testing.B, changes int) usedFor {
 		}
 		require.NoError(b, kept.Begin(e, func(journal.Step) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil }))
 		require.NoError(b, kept.End(e.ID, journal.Outcome{State: journal.Done}))
-		line := audit.Line{Kind: "decision", Decision: "allow", Time: now, Call: fmt.Sprint("call-", i), Session: e.Session, Command: "search", Effect: "read", Surface: "mcp"}
+		line := audit.Line{Kind: "decision", Decision: "allow", Time: now, Call: fmt.Sprint("call-", i),
+			Session: e.Session, Command: "search", Effect: "read", Surface: "mcp"}
 		ended := line
 		ended.Kind, ended.Decision, ended.Backend = "end", "", "embedded"
 		lines = append(lines, line, ended)

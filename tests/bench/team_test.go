@@ -38,7 +38,9 @@ func BenchmarkTeam(b *testing.B) {
 			settings += fmt.Sprintf("[[vaults]]\nname = \"v%d\"\nfolder = %q\n", v, vault)
 			require.NoError(b, os.Mkdir(vault, 0o755))
 			for n := range teamNotes {
-				write(b, filepath.Join(vault, fmt.Sprintf("Note %d.md", n)), []byte(fmt.Sprintf("# Note %d\n\nword%d and [[Note %d]], two high waters a day #tag%d\n", n, n, n/2, n%7)))
+				write(b, filepath.Join(vault, fmt.Sprintf("Note %d.md", n)),
+					[]byte(fmt.Sprintf("# Note %d\n\nword%d and [[Note %d]], two high waters a day #tag%d\n", n, n, n/2,
+						n%7)))
 			}
 		}
 		for a := range teamAgents {
@@ -79,7 +81,10 @@ func BenchmarkTeam(b *testing.B) {
 					}
 					var answer []byte
 					took[a] = append(took[a], timed(func() {
-						_, answer = c.post(b, "tools/call", map[string]any{"name": "obsidianCli", "arguments": map[string]any{"command": command, "params": params, "vault": "v" + strconv.Itoa(vault)}})
+						_, answer = c.post(b, "tools/call",
+							map[string]any{"name": "obsidianCli",
+								"arguments": map[string]any{"command": command, "params": params,
+									"vault": "v" + strconv.Itoa(vault)}})
 					}))
 					switch {
 					case bytes.Contains(answer, []byte(`"vault_not_found"`)):

@@ -70,7 +70,8 @@ func (d *badDisk) tell(format string, args ...any) string {
 // diskFaults are the ways in which a disk fails, as [badDisk.tell] is told them.
 var diskFaults = []struct{ errno, operations string }{
 	{"EIO", "lookup"}, {"EIO", "getattr"}, {"EIO", "open"}, {"EIO", "read"}, {"EIO", "opendir"}, {"EIO", "readdir"}, {"EIO", "statfs"}, {"EIO", "fsyncdir"},
-	{"EIO", "setattr"}, {"EIO", "mkdir"}, {"EIO", "unlink"}, {"EIO", "rmdir"}, {"EIO", "rename"}, {"EIO", "link"}, {"EIO", "create"}, {"EIO", "write"}, {"EIO", "flush"}, {"EIO", "fsync"},
+	{"EIO", "setattr"}, {"EIO", "mkdir"}, {"EIO", "unlink"}, {"EIO", "rmdir"}, {"EIO", "rename"}, {"EIO", "link"},
+	{"EIO", "create"}, {"EIO", "write"}, {"EIO", "flush"}, {"EIO", "fsync"},
 	{"EIO", "all"}, {"EIO", "changing"}, {"ENOSPC", "create,write,mkdir,link"}, {"EROFS", "changing"}, {"20ms", "changing"}, {"20ms", "all"},
 }
 
@@ -120,7 +121,8 @@ func TestAnswersAreTrueOfABadDisk(t *testing.T) {
 		if !result.OK {
 			outcome = result.Error.Code
 		}
-		when := fmt.Sprintf("%d: %q, %s of %s from %d, %d of them (%s failed): %s (%v)", n, ofMany[i].change, kind.errno, kind.operations, from, count, failed, outcome, result.Error)
+		when := fmt.Sprintf("%d: %q, %s of %s from %d, %d of them (%s failed): %s (%v)", n, ofMany[i].change,
+			kind.errno, kind.operations, from, count, failed, outcome, result.Error)
 		if failed != "0" {
 			outcomes[kind.errno+" "+outcome]++
 		}
@@ -165,8 +167,10 @@ func judgeParts(t *testing.T, when string, said *failure.Error, told, old, done 
 
 // chainsOfDisk are atomic batches of a vault of [fillMany], whose operations rest on each other.
 var chainsOfDisk = [][]string{
-	{"append path=P/n1.md content=added", "vault:replace old=word new=term", "rename path=hub.md name=Hub", "delete path=P/n2.md", "create path=New/Deep/x.md content=x"},
-	{"create path=New/y.md content=y", "append path=New/y.md content=more", "move path=P/n3.md to=New/n3.md", "append path=New/n3.md content=more", "delete path=New/y.md permanent"},
+	{"append path=P/n1.md content=added", "vault:replace old=word new=term", "rename path=hub.md name=Hub",
+		"delete path=P/n2.md", "create path=New/Deep/x.md content=x"},
+	{"create path=New/y.md content=y", "append path=New/y.md content=more", "move path=P/n3.md to=New/n3.md",
+		"append path=New/n3.md content=more", "delete path=New/y.md permanent"},
 	{"folder:rename path=P name=Q", "append path=Q/n1.md content=added", "tag:rename name=t to=u", "note:split path=long.md level=1"},
 }
 
@@ -217,7 +221,8 @@ func TestBatchesAreTrueOfABadDisk(t *testing.T) {
 		if !result.OK {
 			outcome = result.Failures()[0]
 		}
-		when := fmt.Sprintf("%d: batch %d, %s of %s from %d, %d of them (%s failed): %s", n, i, kind.errno, kind.operations, from, count, failed, describe(result))
+		when := fmt.Sprintf("%d: batch %d, %s of %s from %d, %d of them (%s failed): %s", n, i, kind.errno,
+			kind.operations, from, count, failed, describe(result))
 		if failed != "0" {
 			outcomes[kind.errno+" "+outcome]++
 		}
@@ -257,8 +262,10 @@ func judgeDisk(t *testing.T, when, outcome string, now, old, done map[string]str
 
 // readsOfDisk are commands that read a vault of [fillMany].
 var readsOfDisk = [][]string{
-	{"search", "query=word"}, {"search:context", "query=word"}, {"files"}, {"folders"}, {"backlinks", "path=hub.md"}, {"links", "path=P/n1.md"}, {"tags", "counts"}, {"orphans"}, {"deadends"},
-	{"unresolved"}, {"read", "path=long.md"}, {"read", "file=hub"}, {"outline", "path=long.md"}, {"tasks"}, {"properties"}, {"files", "folder=P"}, {"folder", "path=P"}, {"vault"}, {"find", "query=word"},
+	{"search", "query=word"}, {"search:context", "query=word"}, {"files"}, {"folders"}, {"backlinks", "path=hub.md"},
+	{"links", "path=P/n1.md"}, {"tags", "counts"}, {"orphans"}, {"deadends"},
+	{"unresolved"}, {"read", "path=long.md"}, {"read", "file=hub"}, {"outline", "path=long.md"}, {"tasks"},
+	{"properties"}, {"files", "folder=P"}, {"folder", "path=P"}, {"vault"}, {"find", "query=word"},
 }
 
 // TestReadsAreTrueOfABadDisk reads a vault on a disk that fails at some operation: an answer is as on a good disk, or

@@ -67,7 +67,8 @@ func serveFromBadDisk(t *testing.T, folder string, onDisk []string) *stateServer
 		require.NoError(t, os.MkdirAll(dir, 0o700))
 	}
 	s.vault = at["Vault"]
-	s.env = []string{"HOME=" + filepath.Join(folder, "good"), "XDG_STATE_HOME=" + at["state"], "XDG_CACHE_HOME=" + at["cache"], "VAULTWICKET_NOW=2026-11-21T09:30:00+01:00"}
+	s.env = []string{"HOME=" + filepath.Join(folder, "good"), "XDG_STATE_HOME=" + at["state"],
+		"XDG_CACHE_HOME=" + at["cache"], "VAULTWICKET_NOW=2026-11-21T09:30:00+01:00"}
 	return s
 }
 
@@ -212,7 +213,8 @@ func (s *stateServer) try(d *badDisk, n int, place string, random *rand.Rand, ol
 	maps.DeleteFunc(told, func(name, _ string) bool { return strings.HasSuffix(name, ".tmp") })
 	healed, healedAll := s.do([]string{"files", "total"}, "")
 	now := everything(t, s.vault)
-	when := fmt.Sprintf("%s, %d: change %d, %s of %s from %d, %d of them (%s failed): %s: %.600s", place, n, i, kind.errno, kind.operations, from, count, failed, outcome, all)
+	when := fmt.Sprintf("%s, %d: change %d, %s of %s from %d, %d of them (%s failed): %s: %.600s", place, n, i,
+		kind.errno, kind.operations, from, count, failed, outcome, all)
 	assert.That(t, healed.OK, "%s: healed: %s", when, healedAll)
 	for _, text := range []string{all, readAll} {
 		for _, secret := range []string{filepath.Join(s.folder, "good"), filepath.Join(s.folder, "disk"), ".vaultwicket-"} {

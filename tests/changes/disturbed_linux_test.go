@@ -54,7 +54,8 @@ var changesOfMany = []calls{
 	one("tag:rename", "name=t", "to=u"), one("vault:replace", "old=word", "new=term"), one("rename", "path=hub.md", "name=Hub"),
 	one("move", "files=P/n1.md\nP/n2.md\nlong.md", "to=Far/Away/"), one("folder:create", "path=Made/Deep"), one("folder:rename", "path=P", "name=Q"),
 	one("folder:move", "path=P", "to=Far/"), one("folder:copy", "path=P", "to=Copy"), one("folder:delete", "path=P"),
-	one("note:merge", "path=hub.md", "into=long.md"), one("note:split", "path=long.md", "level=1"), one("note:extract", "path=long.md", "heading=H3", "to=New/H3.md"),
+	one("note:merge", "path=hub.md", "into=long.md"), one("note:split", "path=long.md", "level=1"),
+	one("note:extract", "path=long.md", "heading=H3", "to=New/H3.md"),
 	one("property:set", "name=p", "value=5", "folder=P"), one("delete", "path=hub.md", "permanent"),
 	{
 		{"append", "path=P/n1.md", "content=added"}, {"rename", "path=hub.md", "name=Hub"}, {"delete", "path=P/n2.md", "permanent"},
@@ -79,7 +80,8 @@ const smallNotes = 12
 func fillSmall(t *testing.T, vault string) {
 	t.Helper()
 	for n := range smallNotes {
-		rig.WriteFile(t, filepath.Join(vault, "P", strings.Repeat("D/", n%3), fmt.Sprintf("n%d.md", n)), fmt.Appendf(nil, "#t word %d\n[[hub]] [[n%d]]\n", n, (n+1)%smallNotes))
+		rig.WriteFile(t, filepath.Join(vault, "P", strings.Repeat("D/", n%3), fmt.Sprintf("n%d.md", n)),
+			fmt.Appendf(nil, "#t word %d\n[[hub]] [[n%d]]\n", n, (n+1)%smallNotes))
 	}
 	rig.WriteFile(t, filepath.Join(vault, "P", "n1.md"), []byte("#t word [[hub]] [[n3]]\n"))
 	rig.WriteFile(t, filepath.Join(vault, "P", "n2.md"), []byte("#t word [[hub]] ![[n1]]\n"))
@@ -90,7 +92,8 @@ func fillSmall(t *testing.T, vault string) {
 	rig.WriteFile(t, filepath.Join(vault, "long.md"), []byte(sections.String()))
 	rig.WriteFile(t, filepath.Join(vault, "hub.md"), []byte("word #t\n"))
 	rig.WriteFile(t, filepath.Join(vault, besideNote), []byte("nothing\n"))
-	rig.WriteFile(t, filepath.Join(vault, "P", "b.canvas"), []byte(`{"nodes":[{"id":"a","type":"file","file":"hub.md","x":0,"y":0,"width":1,"height":1}],"edges":[]}`))
+	rig.WriteFile(t, filepath.Join(vault, "P", "b.canvas"),
+		[]byte(`{"nodes":[{"id":"a","type":"file","file":"hub.md","x":0,"y":0,"width":1,"height":1}],"edges":[]}`))
 	rig.WriteFile(t, filepath.Join(vault, ".obsidian", "app.json"), []byte(`{"alwaysUpdateLinks":true,"trashOption":"local"}`))
 }
 
@@ -191,7 +194,8 @@ func changerHere(t *testing.T, folder string, timeout time.Duration) changer {
 
 func changerApart(t *testing.T, folder string) changer {
 	t.Helper()
-	env := []string{"HOME=" + folder, "XDG_STATE_HOME=" + filepath.Join(folder, "state"), "XDG_CACHE_HOME=" + filepath.Join(folder, "cache"), "VAULTWICKET_NOW=2026-11-21T09:30:00+01:00"}
+	env := []string{"HOME=" + folder, "XDG_STATE_HOME=" + filepath.Join(folder, "state"),
+		"XDG_CACHE_HOME=" + filepath.Join(folder, "cache"), "VAULTWICKET_NOW=2026-11-21T09:30:00+01:00"}
 	s := rig.StartSessionWith(t, env, append(rig.EverythingEnabled(filepath.Join(folder, "Vault")), "--secrets=allow", "--toolsets=all")...)
 	return changer{pid: s.Process.Process.Pid, end: func() {}, do: func(_ context.Context, c calls) answeredCall {
 		var operations []map[string]any
@@ -236,7 +240,8 @@ var disturbances = []struct {
 	name string
 	n    int
 }{
-	{"kill worker", 5}, {"kill gateway", 2}, {"kill both", 2}, {"end gateway", 1}, {"stop worker", 2}, {"time", 3}, {"1s", 1}, {"cancel", 2}, {"full disk", 4}, {"append", 3},
+	{"kill worker", 5}, {"kill gateway", 2}, {"kill both", 2}, {"end gateway", 1}, {"stop worker", 2}, {"time", 3},
+	{"1s", 1}, {"cancel", 2}, {"full disk", 4}, {"append", 3},
 }
 
 // disturber draws disturbances of one vault.

@@ -29,7 +29,8 @@ var changing = [][]string{
 	{"task", "path=A.md", "line=6", "done"}, {"move", "path=A.md", "to=Sub/"}, {"rename", "path=A.md", "name=Other"}, {"delete", "path=A.md"},
 	{"delete", "path=A.md", "permanent"}, {"daily:append", "content=today"}, {"note:replace", "path=A.md", "old=text", "new=words"},
 	{"heading:rename", "path=A.md", "heading=A", "to=New"}, {"vault:replace", "old=[[A", "new=[[./A"}, {"property:set", "name=n", "value=5", "query=A"},
-	{"folder:move", "path=Sub", "to=Other/"}, {"folder:delete", "path=Sub"}, {"folder:copy", "path=Sub", "to=New/Sub"}, {"note:merge", "path=A.md", "into=B.md"}, {"note:split", "path=A.md", "level=1"},
+	{"folder:move", "path=Sub", "to=Other/"}, {"folder:delete", "path=Sub"}, {"folder:copy", "path=Sub", "to=New/Sub"},
+	{"note:merge", "path=A.md", "into=B.md"}, {"note:split", "path=A.md", "level=1"},
 }
 
 // fill makes the vault of these tests.

@@ -29,11 +29,18 @@ var drawnOperations = []string{
 	"create path=New/Deep/a.md content=#new_[[hub]]_word", "append path=New/Deep/a.md content=more", "delete path=New/Deep/a.md permanent",
 	"create path=P/b.md content=b", "append path=P/n1.md content=added_#t", "prepend path=P/n1.md content=first", "replace path=hub.md old=word new=term",
 	"rename path=hub.md name=Hub", "rename path=Hub.md name=hub", "move path=P/n2.md to=Far/Away/n2.md", "move path=Far/Away/n2.md to=n2.md",
-	"delete path=P/n3.md permanent", "delete path=P/n4.md", "folder:create path=Empty/Inner", "folder:delete path=Empty", "folder:rename path=P name=Q", "folder:rename path=Q name=P",
-	"property:set path=P/n5.md name=status value=open", "property:remove path=P/n5.md name=status", "property:set path=hub.md name=aliases value=Center", "tag:rename name=t to=u", "tag:rename name=u to=t",
-	"vault:replace old=word new=term", "vault:replace old=term new=word", "note:split path=long.md level=1", "daily:append content=today", "bookmark file=hub.md title=Mark", "create path=P/n3.md content=again",
-	"read path=hub.md", "read file=Hub", "read file=a", "read path=P/n1.md", "files", "files folder=Q", "folders", "tags counts", "search query=word", "search:context query=term", "backlinks path=hub.md", "backlinks path=Hub.md",
-	"links path=New/Deep/a.md", "unresolved", "orphans", "outline path=long.md", "properties", "property:read path=P/n5.md name=status", "find query=word", "aliases", "bookmarks", "daily:read", "wordcount path=P/n1.md", "recents",
+	"delete path=P/n3.md permanent", "delete path=P/n4.md", "folder:create path=Empty/Inner",
+	"folder:delete path=Empty", "folder:rename path=P name=Q", "folder:rename path=Q name=P",
+	"property:set path=P/n5.md name=status value=open", "property:remove path=P/n5.md name=status",
+	"property:set path=hub.md name=aliases value=Center", "tag:rename name=t to=u", "tag:rename name=u to=t",
+	"vault:replace old=word new=term", "vault:replace old=term new=word", "note:split path=long.md level=1",
+	"daily:append content=today", "bookmark file=hub.md title=Mark", "create path=P/n3.md content=again",
+	"read path=hub.md", "read file=Hub", "read file=a", "read path=P/n1.md", "files", "files folder=Q", "folders",
+	"tags counts", "search query=word", "search:context query=term", "backlinks path=hub.md",
+	"backlinks path=Hub.md",
+	"links path=New/Deep/a.md", "unresolved", "orphans", "outline path=long.md", "properties",
+	"property:read path=P/n5.md name=status", "find query=word", "aliases", "bookmarks", "daily:read",
+	"wordcount path=P/n1.md", "recents",
 }
 
 func operationOf(id, line string) gateway.Operation {
@@ -161,7 +168,8 @@ func TestTheJournalHasTheOperationsOfABatch(t *testing.T) {
 	g, end := manyGateway(t, folder, 0)
 	defer end()
 	got := g.DoBatch(t.Context(), gateway.Batch{Atomic: true, Operations: []gateway.Operation{
-		operationOf("a", "append path=P/n1.md content=one"), operationOf("b", "append path=P/n1.md content=two"), operationOf("c", "create path=New/x.md content=x"), operationOf("d", "read path=P/n1.md"),
+		operationOf("a", "append path=P/n1.md content=one"), operationOf("b", "append path=P/n1.md content=two"),
+		operationOf("c", "create path=New/x.md content=x"), operationOf("d", "read path=P/n1.md"),
 	}})
 	require.That(t, got.OK, "%s", describe(got))
 	assert.That(t, strings.HasSuffix(got.Results[3].Result.Stdout, "one\ntwo\n"), "%q", got.Results[3].Result.Stdout)
@@ -210,11 +218,14 @@ func TestABatchIsWorkedOutAnewBesideOthers(t *testing.T) {
 	}{
 		{"another gateway", func() { must(t, other, []string{"append", "path=P/n9.md", fmt.Sprint("content=line ", line)}) }, false, "ok"},
 		{"a program", func() { require.NoError(t, appendLine(filepath.Join(vault, "P", "n9.md"), fmt.Sprint("line ", line))) }, false, "ok"},
-		{"a program, and a hash is expected", func() { require.NoError(t, appendLine(filepath.Join(vault, "P", "n9.md"), fmt.Sprint("line ", line))) }, true, failure.CodeConflict},
+		{"a program, and a hash is expected",
+			func() { require.NoError(t, appendLine(filepath.Join(vault, "P", "n9.md"), fmt.Sprint("line ", line))) },
+			true, failure.CodeConflict},
 	} {
 		name := filepath.Join(vault, "P", "n9.md")
 		before := string(require.Value(os.ReadFile(name))(t))
-		operations := []gateway.Operation{operationOf("a", "read path=P/n9.md"), operationOf("b", "append path=P/n9.md content=mine"), operationOf("c", "append path=P/n8.md content=mine")}
+		operations := []gateway.Operation{operationOf("a", "read path=P/n9.md"),
+			operationOf("b", "append path=P/n9.md content=mine"), operationOf("c", "append path=P/n8.md content=mine")}
 		if test.approved {
 			read := g.Do(t.Context(), gateway.Request{Command: "read", Words: []string{"path=P/n9.md"}})
 			operations[1].ExpectHash = read.Hash
@@ -268,10 +279,16 @@ func TestABatchRestsOnWhatItReadAlone(t *testing.T) {
 		{"another note, with a hash", appends, true, []string{"append", "path=P/n7.md", "content=line"}, 1},
 		{"a note that it changes", appends, false, []string{"append", "path=P/n8.md", "content=line"}, 2},
 		{"a note that it only reads", append([]gateway.Operation{reads}, appends...), false, []string{"append", "path=P/n5.md", "content=line"}, 1},
-		{"a note of which it takes the text", append([]gateway.Operation{reads, takes}, appends...), false, []string{"append", "path=P/n5.md", "content=line"}, 2},
-		{"another note beside one of which it takes the text", append([]gateway.Operation{reads, takes}, appends...), false, []string{"append", "path=P/n7.md", "content=line"}, 1},
-		{"a new link to what it moves", append([]gateway.Operation{operationOf("m", "rename path=hub.md name=Center")}, appends...), false, []string{"create", "path=Link.md", "content=[[hub]]"}, 2},
-		{"a note without links beside a move", append([]gateway.Operation{operationOf("m", "rename path=long.md name=Longer")}, appends...), false, []string{"create", "path=None.md", "content=none"}, 1},
+		{"a note of which it takes the text", append([]gateway.Operation{reads, takes}, appends...), false,
+			[]string{"append", "path=P/n5.md", "content=line"}, 2},
+		{"another note beside one of which it takes the text", append([]gateway.Operation{reads, takes}, appends...),
+			false, []string{"append", "path=P/n7.md", "content=line"}, 1},
+		{"a new link to what it moves",
+			append([]gateway.Operation{operationOf("m", "rename path=hub.md name=Center")}, appends...), false,
+			[]string{"create", "path=Link.md", "content=[[hub]]"}, 2},
+		{"a note without links beside a move",
+			append([]gateway.Operation{operationOf("m", "rename path=long.md name=Longer")}, appends...), false,
+			[]string{"create", "path=None.md", "content=none"}, 1},
 	} {
 		operations := slices.Clone(test.operations)
 		if test.hash {

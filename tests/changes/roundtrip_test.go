@@ -26,8 +26,10 @@ var roundTrips = map[string]int{"run": long.Count(8, 30), "mcp": long.Count(30, 
 // pieces are what texts go wrong on.
 var pieces = []string{
 	"a", "word ", "\n", "\r\n", "\r", "\n\n", `\n`, `\t`, `\r`, `\`, `\\`, `\\n`, `\"`, `"`, `'`, "\t", " ", "  \n", "\ufeff", "é", "e\u0301", "日本", "🌍",
-	"👩‍👩‍👧", "𝒳", "\u2028", "\u2029", "\u0085", "\u200b", "\u202e", "\u00a0", "\ufffd", "\uffff", "\U0010ffff", "\x01", "\x1b[1m", "\x7f", "\x08", "\x0b\x0c", "---", "---\n", "a: 1\n",
-	"=", "content=", "--", "--facts", "vault=", "$HOME", "`id`", "$(id)", "%s%n", "&&", ";", "|", "<b>", "&lt;", "{{date}}", "[[", "]]", "#", "- [ ] ", "null", "{\"a\":1}", "Error: ", "No active file.",
+	"👩‍👩‍👧", "𝒳", "\u2028", "\u2029", "\u0085", "\u200b", "\u202e", "\u00a0", "\ufffd", "\uffff", "\U0010ffff", "\x01",
+	"\x1b[1m", "\x7f", "\x08", "\x0b\x0c", "---", "---\n", "a: 1\n",
+	"=", "content=", "--", "--facts", "vault=", "$HOME", "`id`", "$(id)", "%s%n", "&&", ";", "|", "<b>", "&lt;",
+	"{{date}}", "[[", "]]", "#", "- [ ] ", "null", "{\"a\":1}", "Error: ", "No active file.",
 }
 
 // textOf is a text of about a size, in bytes.
@@ -187,7 +189,8 @@ func TestEveryTextMakesTheRoundTripOrIsRefused(t *testing.T) {
 					j.make(t, trip, text)
 				}
 			}
-			t.Logf("%d calls through %s wrote up to %d bytes, %d of them texts with a backslash and a letter; refused: %v", j.written, route.name, j.largest, j.delicate, j.refused)
+			t.Logf("%d calls through %s wrote up to %d bytes, %d of them texts with a backslash and a letter; refused: %v",
+				j.written, route.name, j.largest, j.delicate, j.refused)
 			assert.That(t, j.written >= roundTrips[route.name], "too little was written or refused to mean anything")
 			assert.That(t, len(j.refused) != 0, "too little was written or refused to mean anything")
 			assert.That(t, j.delicate != 0, "too little was written or refused to mean anything")

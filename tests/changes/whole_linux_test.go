@@ -28,12 +28,17 @@ import (
 
 // ofMany are the changes of many files, each of a new vault of [fillMany]; before is made first, and not interrupted.
 var ofMany = []struct{ before, change []string }{
-	{nil, []string{"tag:rename", "name=t", "to=u"}}, {nil, []string{"vault:replace", "old=word", "new=term"}}, {nil, []string{"rename", "path=hub.md", "name=Hub"}},
-	{nil, []string{"move", "path=hub.md", "to=Far/Away/hub.md"}}, {nil, []string{"folder:rename", "path=P", "name=Q"}}, {nil, []string{"folder:move", "path=P", "to=Far/"}},
-	{nil, []string{"folder:copy", "path=P", "to=Copy"}}, {nil, []string{"folder:delete", "path=P"}}, {nil, []string{"note:merge", "path=hub.md", "into=long.md"}},
+	{nil, []string{"tag:rename", "name=t", "to=u"}}, {nil, []string{"vault:replace", "old=word", "new=term"}},
+	{nil, []string{"rename", "path=hub.md", "name=Hub"}},
+	{nil, []string{"move", "path=hub.md", "to=Far/Away/hub.md"}}, {nil, []string{"folder:rename", "path=P", "name=Q"}},
+	{nil, []string{"folder:move", "path=P", "to=Far/"}},
+	{nil, []string{"folder:copy", "path=P", "to=Copy"}}, {nil, []string{"folder:delete", "path=P"}},
+	{nil, []string{"note:merge", "path=hub.md", "into=long.md"}},
 	{nil, []string{"note:split", "path=long.md", "level=1"}}, {nil, []string{"note:extract", "path=long.md", "heading=H3", "to=New/H3.md"}},
 	{nil, []string{"property:set", "name=p", "value=5", "folder=P"}}, {[]string{"vault:replace", "old=word", "new=term"}, []string{"undo"}},
-	{[]string{"folder:move", "path=P", "to=Far/"}, []string{"undo"}}, {[]string{"folder:delete", "path=P"}, []string{"undo"}}, {[]string{"rename", "path=hub.md", "name=Hub"}, []string{"undo"}},
+	{[]string{"folder:move", "path=P", "to=Far/"}, []string{"undo"}},
+	{[]string{"folder:delete", "path=P"}, []string{"undo"}},
+	{[]string{"rename", "path=hub.md", "name=Hub"}, []string{"undo"}},
 }
 
 const manyNotes = 40
@@ -81,7 +86,8 @@ func everything(t *testing.T, vault string, leftOut ...string) map[string]string
 // manyGateway is a gateway that makes every change of one vault without a question.
 func manyGateway(t *testing.T, folder string, timeout time.Duration) (g *gateway.Gateway, end func()) {
 	t.Helper()
-	env := map[string]string{"XDG_STATE_HOME": filepath.Join(folder, "state"), "XDG_CACHE_HOME": filepath.Join(folder, "cache"), "VAULTWICKET_NOW": "2026-11-21T09:30:00+01:00"}
+	env := map[string]string{"XDG_STATE_HOME": filepath.Join(folder, "state"),
+		"XDG_CACHE_HOME": filepath.Join(folder, "cache"), "VAULTWICKET_NOW": "2026-11-21T09:30:00+01:00"}
 	getenv := func(name string) string { return env[name] }
 	runner := exec.New(exec.Config{CLI: "/nowhere/obsidian", Self: rig.Binary, Resident: true, Timeout: timeout, Getenv: getenv})
 	return gateway.New(gateway.Config{
@@ -251,7 +257,9 @@ func TestABatchIsWholeHoweverItEnds(t *testing.T) {
 	folder := memory.Folder(t)
 	vault := filepath.Join(folder, "Vault")
 	operations := []gateway.Operation{
-		rig.Operation("a", "append", "path=P/n1.md", "content=added"), rig.Operation("b", "vault:replace", "old=word", "new=term"), rig.Operation("c", "rename", "path=hub.md", "name=Hub"),
+		rig.Operation("a", "append", "path=P/n1.md", "content=added"),
+		rig.Operation("b", "vault:replace", "old=word", "new=term"),
+		rig.Operation("c", "rename", "path=hub.md", "name=Hub"),
 		rig.Operation("d", "delete", "path=P/n2.md"), rig.Operation("e", "create", "path=New/Deep/x.md", "content=x"),
 	}
 	failing := append(slices.Clone(operations), rig.Operation("f", "append", "path=missing.md", "content=x"))
@@ -315,7 +323,8 @@ func TestABatchIsWholeHoweverItEnds(t *testing.T) {
 		}
 		counts[kind+" "+outcome]++
 		differences := differ(now, want, "")
-		assert.That(t, len(differences) == 0, "%d, %s, %s: %+v\nthere are %d differences: %.500q", n, kind, outcome, result.Summary, len(differences), differences)
+		assert.That(t, len(differences) == 0, "%d, %s, %s: %+v\nthere are %d differences: %.500q", n, kind, outcome,
+			result.Summary, len(differences), differences)
 		end()
 		endOther()
 		endNext()

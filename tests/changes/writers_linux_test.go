@@ -120,7 +120,8 @@ func judgeLog(t *testing.T, note string, writers []*writer, e *editor) {
 		t.Errorf("no one wrote %q", line)
 	}
 	t.Logf("%d writes: %d done (%d and %d), %d conflicts", done+refused, done, len(writers[0].done), len(writers[1].done), refused)
-	t.Logf("%d lines of the editor: %d times it overwrote a gateway and put the lines back, %d times a gateway overwrote it unseen", len(e.done), e.merged, e.overwritten)
+	t.Logf("%d lines of the editor: %d times it overwrote a gateway and put the lines back, %d times a gateway overwrote it unseen",
+		len(e.done), e.merged, e.overwritten)
 	if done+refused != conditionalWrites || done < conditionalWrites/10 || refused < conditionalWrites/50 || len(e.done) < conditionalWrites/100 {
 		t.Errorf("too little happened to mean anything")
 	}

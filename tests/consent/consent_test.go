@@ -29,12 +29,15 @@ func TestWhatChangesWhileThePersonThinksIsShownAgain(t *testing.T) {
 		meddle  func(*rig.Harness)
 		command string
 	}{
-		"the note":                     {[]string{"delete", "path=root.md"}, func(o *rig.Harness) { o.Write("root.md", "new\n") }, "delete"},
-		"the note is gone":             {[]string{"delete", "path=root.md"}, func(o *rig.Harness) { os.Remove(filepath.Join(o.Vault, "root.md")) }, "delete"},
-		"a note that was to be made":   {[]string{"create", "path=new.md", "content=x", "overwrite"}, func(o *rig.Harness) { o.Write("new.md", "of somebody else\n") }, "create"},
-		"one that an append makes":     {[]string{"daily:append", "content=x"}, func(o *rig.Harness) { o.Write("2026-11-21.md", "mine\n") }, "daily:append"},
-		"another note of a move":       {[]string{"rename", "path=Inbox/a.md", "name=z"}, func(o *rig.Harness) { o.Write("Inbox/b.md", "see [[a]], and [[a|more]]\n") }, "rename"},
-		"one more note that is linked": {[]string{"rename", "path=Inbox/a.md", "name=z"}, func(o *rig.Harness) { o.Write("root.md", "see [[Inbox/a]]\n") }, "rename"},
+		"the note":         {[]string{"delete", "path=root.md"}, func(o *rig.Harness) { o.Write("root.md", "new\n") }, "delete"},
+		"the note is gone": {[]string{"delete", "path=root.md"}, func(o *rig.Harness) { os.Remove(filepath.Join(o.Vault, "root.md")) }, "delete"},
+		"a note that was to be made": {[]string{"create", "path=new.md", "content=x", "overwrite"},
+			func(o *rig.Harness) { o.Write("new.md", "of somebody else\n") }, "create"},
+		"one that an append makes": {[]string{"daily:append", "content=x"}, func(o *rig.Harness) { o.Write("2026-11-21.md", "mine\n") }, "daily:append"},
+		"another note of a move": {[]string{"rename", "path=Inbox/a.md", "name=z"},
+			func(o *rig.Harness) { o.Write("Inbox/b.md", "see [[a]], and [[a|more]]\n") }, "rename"},
+		"one more note that is linked": {[]string{"rename", "path=Inbox/a.md", "name=z"},
+			func(o *rig.Harness) { o.Write("root.md", "see [[Inbox/a]]\n") }, "rename"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := rig.NewHarness(t, rig.OneShot) // a worker is notified of a change a moment later
@@ -67,7 +70,8 @@ func TestAYesIsForOneVault(t *testing.T) {
 	twin := filepath.Join(t.TempDir(), "Notes")
 	rig.FillVault(t, twin)
 	o = o.Again(func(c *gateway.Config) {
-		c.Vaults = []gateway.Served{{Vault: gateway.Vault{Folder: o.Vault}, Policy: c.Policy}, {Vault: gateway.Vault{Folder: twin, ID: "0123456789abcdef"}, Policy: c.Policy}}
+		c.Vaults = []gateway.Served{{Vault: gateway.Vault{Folder: o.Vault}, Policy: c.Policy},
+			{Vault: gateway.Vault{Folder: twin, ID: "0123456789abcdef"}, Policy: c.Policy}}
 	})
 	for _, words := range [][]string{{"delete", "path=root.md"}, {"create", "path=new.md", "content=x"}} {
 		here := gateway.Request{Command: words[0], Words: words[1:], Caller: "me"}
@@ -200,7 +204,8 @@ func TestAYesForAFolderThatIsNoneIsForOneCall(t *testing.T) {
 		assert.Equal(t, rig.CodeOf(got), "", "%s: got %+v, asked %+v", words, got.Error, asked)
 		require.Equal(t, len(asked), 1, "%s: got %+v, asked %+v", words, got.Error, asked)
 		assert.Equal(t, asked[0].Folder, "", "%s: got %+v, asked %+v", words, got.Error, asked)
-		for _, next := range [][]string{{"append", "path=Inbox/b.md", "content=x"}, {"append", "path=Inbox2/a.md", "content=x"}, {"create", "path=other.md", "content=x"}} {
+		for _, next := range [][]string{{"append", "path=Inbox/b.md", "content=x"},
+			{"append", "path=Inbox2/a.md", "content=x"}, {"create", "path=other.md", "content=x"}} {
 			got, asked := o.Do(next, rig.Says(consent.No))
 			assert.Equal(t, rig.CodeOf(got), "unconfirmed", "%s, then %s: %+v", words, next, got)
 			assert.Equal(t, len(asked), 1, "%s, then %s: %+v", words, next, got)
@@ -252,7 +257,10 @@ func TestABatchThatIsDeclinedIsNotBegun(t *testing.T) {
 			for _, r := range []consent.Reply{consent.No, consent.NoWay, consent.Later} {
 				o.Refusing(fmt.Sprint(confirm, atomic, r), "unconfirmed", func() string {
 					var asked []consent.Question
-					got := o.Gateway.DoBatch(t.Context(), gateway.Batch{Request: gateway.Request{Caller: fmt.Sprint("caller ", atomic, r), Ask: o.Asker(&asked, []func(consent.Question) consent.Reply{rig.Says(r)})}, Operations: operations, Atomic: atomic})
+					got := o.Gateway.DoBatch(t.Context(),
+						gateway.Batch{Request: gateway.Request{Caller: fmt.Sprint("caller ", atomic, r),
+							Ask: o.Asker(&asked, []func(consent.Question) consent.Reply{rig.Says(r)})},
+							Operations: operations, Atomic: atomic})
 					assert.Equal(t, len(asked), 1, "asked %d times, got %+v", len(asked), got)
 					assert.Equal(t, len(got.Results), 0, "asked %d times, got %+v", len(asked), got)
 					return got.Error.Code
@@ -282,7 +290,8 @@ func TestHiddenNotesAreInNoQuestion(t *testing.T) {
 		}
 		var all []string
 		for _, words := range [][]string{
-			{"rename", "path=Inbox/a.md", "name=z"}, {"move", "path=Inbox/a.md", "to=Inbox2/z.md"}, {"delete", "path=root.md"}, {"append", "file=a", "content=x"},
+			{"rename", "path=Inbox/a.md", "name=z"}, {"move", "path=Inbox/a.md", "to=Inbox2/z.md"},
+			{"delete", "path=root.md"}, {"append", "file=a", "content=x"},
 			{"delete", "path=Secret/s.md"}, {"append", "path=Secret/s.md", "content=x"}, {"delete", "file=s"}, {"move", "path=Secret/s.md", "to=Inbox/"},
 			{"create", "path=new.md", "template=s"},
 		} {
@@ -342,7 +351,9 @@ func TestLimitsStopNoBatchHalfWay(t *testing.T) {
 	if got := o.Gateway.Do(t.Context(), undo); !got.OK {
 		t.Errorf("the owner during a pause: %+v", got.Error)
 	}
-	if got := o.Gateway.Do(t.Context(), gateway.Request{Command: "create", Words: []string{"path=p.md", "content=x"}, Owner: true}); rig.CodeOf(got) != "paused" {
+	if got := o.Gateway.Do(t.Context(),
+		gateway.Request{Command: "create", Words: []string{"path=p.md", "content=x"},
+			Owner: true}); rig.CodeOf(got) != "paused" {
 		t.Errorf("the owner writes during a pause: %+v", got.Error)
 	}
 }

@@ -127,7 +127,8 @@ func TestALossInABatch(t *testing.T) {
 	before := o.Read("long.md")
 	operations := []gateway.Operation{rig.Operation("a", "append", "path=root.md", "content=x"), loss}
 	result, asked := o.Batch(operations, rig.Says(consent.No))
-	if result.OK || len(asked) != 1 || !strings.Contains(consent.Draw(asked[0].Lines), "removes 20 of the 42 lines") || o.Read("long.md") != before || o.Read("root.md") != "root\n" {
+	if result.OK || len(asked) != 1 || !strings.Contains(consent.Draw(asked[0].Lines), "removes 20 of the 42 lines") ||
+		o.Read("long.md") != before || o.Read("root.md") != "root\n" {
 		t.Errorf("declined: %+v, asked %+v", result, asked)
 	}
 	o = careful(t)
@@ -174,7 +175,8 @@ func TestAnUndoOfAnUndoThatDeletesIsAskedAgain(t *testing.T) {
 	require.That(t, back.OK, "%+v", back)
 	require.Equal(t, o.Read("root.md"), "root\n", "%+v", back)
 	result, asked := o.Do([]string{"undo", "id=" + back.Change.ID}, rig.Says(consent.No))
-	if rig.CodeOf(result) != "unconfirmed" || len(asked) != 1 || !strings.Contains(asked[0].Text, `removes the file "root.md"`) || o.Read("root.md") != "root\n" {
+	if rig.CodeOf(result) != "unconfirmed" || len(asked) != 1 ||
+		!strings.Contains(asked[0].Text, `removes the file "root.md"`) || o.Read("root.md") != "root\n" {
 		t.Errorf("%+v, asked %+v", result.Error, asked)
 	}
 	dry := o.Gateway.DryRun(t.Context(), gateway.Request{Command: "undo", Words: []string{"id=" + back.Change.ID}, Caller: "me"})
@@ -229,7 +231,8 @@ func TestABatchIsUndoneAsOne(t *testing.T) {
 	o := careful(t)
 	before := o.Read("root.md")
 	result, _ := o.Batch([]gateway.Operation{
-		rig.Operation("a", "append", "path=root.md", "content=x"), rig.Operation("b", "append", "path=root.md", "content=y"), rig.Operation("c", "create", "path=made.md"),
+		rig.Operation("a", "append", "path=root.md", "content=x"),
+		rig.Operation("b", "append", "path=root.md", "content=y"), rig.Operation("c", "create", "path=made.md"),
 	})
 	require.That(t, result.OK, "%+v", result)
 	if undone, _ := o.As("another", []string{"undo"}); undone.OK {
@@ -300,7 +303,9 @@ func TestABatchOfManyMovesIsAskedAbout(t *testing.T) {
 			"%d moves: asked %d times, %+v", test.notes, len(asked), got.Summary)
 		for _, q := range asked {
 			whole := consent.Draw(q.Lines)
-			if _, inForm := q.Form(14, 4000); inForm || !q.Destructive || !strings.Contains(whole, "It is part of a batch that changes 30 notes.") || strings.Count(whole, "\nmoves: ") != 30 {
+			if _, inForm := q.Form(14, 4000); inForm || !q.Destructive ||
+				!strings.Contains(whole, "It is part of a batch that changes 30 notes.") ||
+				strings.Count(whole, "\nmoves: ") != 30 {
 				t.Errorf("the question is\n%s", whole)
 			}
 		}

@@ -219,7 +219,8 @@ func (w proposing) round(random *rand.Rand, what string) (did [3]int) {
 			touched[path] = true
 		}
 	}
-	between := []string{"nothing", "nothing", "a change before", "a change between", "another change", "paused", "revoked", "narrowed", "planned again", "two owners", "declined", "two processes"}[random.IntN(12)]
+	between := []string{"nothing", "nothing", "a change before", "a change between", "another change", "paused",
+		"revoked", "narrowed", "planned again", "two owners", "declined", "two processes"}[random.IntN(12)]
 	what += ", " + between
 	byHand := func(path string) { w.Write(path, before[path]+"by hand in "+what+"\n") }
 	first := slices.Sorted(maps.Keys(touched))[0]

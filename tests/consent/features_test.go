@@ -23,7 +23,8 @@ func TestAnApprovalForAFolderMeetsOtherFeatures(t *testing.T) {
 	o := rig.NewHarness(t, nil)
 	o.Must(appendToA, rig.Says(consent.YesHere))
 	note := o.Read("Inbox/a.md")
-	req := gateway.Request{Command: "append", Words: []string{"path=Inbox/a.md", "content=two"}, Caller: "me", IdempotencyKey: "k", ExpectHash: rig.HashOfText(note)}
+	req := gateway.Request{Command: "append", Words: []string{"path=Inbox/a.md", "content=two"}, Caller: "me",
+		IdempotencyKey: "k", ExpectHash: rig.HashOfText(note)}
 	first, asked := o.Send(req)
 	again, _ := o.Send(req)
 	if rig.CodeOf(first) != "" || rig.CodeOf(again) != "" || len(asked) != 0 || rig.ChangeID(first) != rig.ChangeID(again) || o.Begun() != 2 {
@@ -34,7 +35,8 @@ func TestAnApprovalForAFolderMeetsOtherFeatures(t *testing.T) {
 	if got, asked := o.Send(stale); rig.CodeOf(got) != "conflict" || len(asked) != 0 {
 		t.Errorf("a hash from before: %+v, asked %d times", got.Error, len(asked))
 	}
-	batch, asked := o.Batch([]gateway.Operation{rig.Operation("a", "append", "path=Inbox/a.md", "content=y"), rig.Operation("b", "append", "path=root.md", "content=y")}, rig.Says(consent.No))
+	batch, asked := o.Batch([]gateway.Operation{rig.Operation("a", "append", "path=Inbox/a.md", "content=y"),
+		rig.Operation("b", "append", "path=root.md", "content=y")}, rig.Says(consent.No))
 	assert.That(t, !batch.OK, "a batch that reaches further: %+v, asked %d times", batch, len(asked))
 	assert.Equal(t, len(asked), 1, "a batch that reaches further: %+v, asked %d times", batch, len(asked))
 	assert.Equal(t, o.Begun(), 2, "a batch that reaches further: %+v, asked %d times", batch, len(asked))
@@ -47,7 +49,8 @@ func TestAnApprovalForAFolderMeetsOtherFeatures(t *testing.T) {
 func TestAnApprovalInATerminalWithOtherFeatures(t *testing.T) {
 	t.Parallel()
 	o := rig.NewHarness(t, nil)
-	req := gateway.Request{Command: "append", Words: []string{"path=root.md", "content=x"}, Caller: "me", IdempotencyKey: "k", ExpectHash: rig.HashOfText("root\n")}
+	req := gateway.Request{Command: "append", Words: []string{"path=root.md", "content=x"}, Caller: "me",
+		IdempotencyKey: "k", ExpectHash: rig.HashOfText("root\n")}
 	o.Gateway.Do(t.Context(), req)
 	o.Approve()
 	first, again := o.Gateway.Do(t.Context(), req), o.Gateway.Do(t.Context(), req)
@@ -61,7 +64,9 @@ func TestAnApprovalInATerminalWithOtherFeatures(t *testing.T) {
 	if got := o.Gateway.Do(t.Context(), undo); rig.CodeOf(got) != "" || o.Read("root.md") != "root\n" {
 		t.Errorf("undo: %+v, the note is %q", got.Error, o.Read("root.md"))
 	}
-	b := gateway.Batch{Request: gateway.Request{Caller: "me"}, Operations: []gateway.Operation{rig.Operation("a", "append", "path=root.md", "content=y"), rig.Operation("b", "delete", "path=Inbox/b.md")}}
+	b := gateway.Batch{Request: gateway.Request{Caller: "me"},
+		Operations: []gateway.Operation{rig.Operation("a", "append", "path=root.md", "content=y"),
+			rig.Operation("b", "delete", "path=Inbox/b.md")}}
 	o.Gateway.DoBatch(t.Context(), b)
 	o.Approve()
 	got := o.Gateway.DoBatch(t.Context(), b)
@@ -86,8 +91,11 @@ func TestSectionsForAnotherMachineNeedAnApproval(t *testing.T) {
 	send := map[string]any{"host": "10.255.255.1", "model": "nomic-embed-text", "sections": 2}
 	for confirm, want := range map[string]string{"destructive": `"unconfirmed"`, "never": `"Sections are sent to: 10.255.255.1\n"`} {
 		state := t.TempDir()
-		s := rig.StartSessionWith(t, []string{"HOME=" + t.TempDir(), "XDG_STATE_HOME=" + state, "LOCALAPPDATA=" + state}, append(flags, "--allow-mutations", "--allow-publish", "--confirm="+confirm)...)
-		if got := calls(t, s, "find", map[string]any{"query": "mortgage"}); !strings.Contains(got, "10.255.255.1 would be sent up to 2 sections of notes: find:send host=10.255.255.1 model=nomic-embed-text sections=2 asks the user") {
+		s := rig.StartSessionWith(t,
+			[]string{"HOME=" + t.TempDir(), "XDG_STATE_HOME=" + state, "LOCALAPPDATA=" + state},
+			append(flags, "--allow-mutations", "--allow-publish", "--confirm="+confirm)...)
+		if got := calls(t, s, "find", map[string]any{"query": "mortgage"}); !strings.Contains(got,
+			"10.255.255.1 would be sent up to 2 sections of notes: find:send host=10.255.255.1 model=nomic-embed-text sections=2 asks the user") {
 			t.Errorf("confirm %s: %s", confirm, got)
 		}
 		assert.Contains(t, calls(t, s, "find:send", send), want, "confirm %s", confirm)
@@ -101,7 +109,9 @@ func TestSectionsForAnotherMachineNeedAnApproval(t *testing.T) {
 			return err
 		})
 		shown := question.String()
-		asked := strings.Contains(shown, "sends texts of notes to another machine") && strings.Contains(shown, "10.255.255.1") && strings.Contains(shown, "nomic-embed-text") && strings.Contains(shown, "sections")
+		asked := strings.Contains(shown, "sends texts of notes to another machine") &&
+			strings.Contains(shown, "10.255.255.1") && strings.Contains(shown, "nomic-embed-text") &&
+			strings.Contains(shown, "sections")
 		require.Equal(t, err, nil, "confirm %s, the question: %q", confirm, shown)
 		assert.Equal(t, asked, confirm == "destructive", "confirm %s, the question: %q", confirm, shown)
 	}
@@ -112,14 +122,17 @@ func TestAReloadTakesTheRightToSendTexts(t *testing.T) {
 	dir := t.TempDir()
 	file, folder := filepath.Join(dir, "config.toml"), filepath.Join(dir, "Notes")
 	rig.WriteFile(t, filepath.Join(folder, "A.md"), []byte("# Bank\nThe mortgage.\n"))
-	settings := fmt.Sprintf("backend = \"embedded\"\nvault = %q\ntier = \"v1\"\nallow-mutations = true\nconfirm = \"never\"\nembeddings-url = \"https://vectors.invalid/v1\"\n", folder)
+	settings := fmt.Sprintf("backend = \"embedded\"\nvault = %q\ntier = \"v1\"\nallow-mutations = true\nconfirm = \"never\"\nembeddings-url = \"https://vectors.invalid/v1\"\n",
+		folder)
 	rig.WriteFile(t, file, []byte(settings+"allow-publish = true\n"))
 	s := rig.StartSessionWith(t, []string{"HOME=" + dir, "XDG_STATE_HOME=" + dir, "LOCALAPPDATA=" + dir}, "--config="+file)
 	mortgage := map[string]any{"query": "mortgage"}
 	if got := calls(t, s, "find", mortgage); !strings.Contains(got, "find:send host=vectors.invalid model=nomic-embed-text sections=2 asks the user") {
 		t.Fatal(got)
 	}
-	if got := calls(t, s, "find:send", map[string]any{"host": "vectors.invalid", "model": "nomic-embed-text", "sections": 2}); !strings.Contains(got, "Sections are sent to: vectors.invalid") {
+	if got := calls(t, s, "find:send",
+		map[string]any{"host": "vectors.invalid", "model": "nomic-embed-text", "sections": 2}); !strings.Contains(got,
+		"Sections are sent to: vectors.invalid") {
 		t.Fatal(got)
 	}
 	if got := calls(t, s, "find", mortgage); strings.Contains(got, "find:send") || !strings.Contains(got, "without meaning") {

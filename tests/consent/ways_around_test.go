@@ -104,7 +104,8 @@ func TestNoAnswerToAnAgentShowsAWayAround(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			mine := long.Shard(t, 5)
-			a := askEverything(t, o, append([]string{"--rate=0", "--rate-mutations=0", "--rate-mutations-hour=0"}, test.flags...), func(page int) bool { return mine(page + i) })
+			a := askEverything(t, o, append([]string{"--rate=0", "--rate-mutations=0", "--rate-mutations-hour=0"},
+				test.flags...), func(page int) bool { return mine(page + i) })
 			assert.That(t, a.answers >= 2*len(allowlist.Names()), "only %d answers", a.answers)
 		})
 	}
@@ -216,7 +217,8 @@ func TestWaysAroundAreFound(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
 		`a person can allow it in a terminal with "vaultwicket approve 7ZBC-2GX4"`, `"vaultwicket vault FOLDER delete"`, "the code is 7ZBC-2GX4",
-		"start Obsidian and use its own CLI for this command", "run the client by hand", "start the gateway with --tier v1", "set cli to a path", "use the Obsidian app itself for this",
+		"start Obsidian and use its own CLI for this command", "run the client by hand",
+		"start the gateway with --tier v1", "set cli to a path", "use the Obsidian app itself for this",
 	} {
 		assert.That(t, wayAround(text) != "", "%q is not found", text)
 	}

@@ -174,7 +174,8 @@ func runScript(t *testing.T, page, script, notes string) {
 	script = "umask 077\n" + strings.Replace(script, notes, notes+"\ncp -R Notes ~/Notes", 1)
 	c := exec.Command("/bin/sh", "-eu", "-c", script)
 	c.Dir = folder
-	c.Env = []string{"HOME=" + home, "PATH=" + bin + ":" + filepath.Dir(rig.Binary) + ":/usr/bin:/bin", "TZ=UTC", "TMPDIR=" + t.TempDir(), "VAULTWICKET_NOW=2026-11-21T09:30:00Z"}
+	c.Env = []string{"HOME=" + home, "PATH=" + bin + ":" + filepath.Dir(rig.Binary) + ":/usr/bin:/bin", "TZ=UTC",
+		"TMPDIR=" + t.TempDir(), "VAULTWICKET_NOW=2026-11-21T09:30:00Z"}
 	out, err := c.CombinedOutput()
 	if err != nil {
 		t.Errorf("%s: %v; the script is\n%s\nand its output\n%s", page, err, script, out)
@@ -186,7 +187,9 @@ func runScript(t *testing.T, page, script, notes string) {
 // unexpected finds what a refusal that a page shows on purpose does not say: a mistake in
 // the command itself.
 func unexpected(out string) string {
-	for _, mistake := range []string{"unknown command", "unknown flag", "unknown parameter", "unknown setting", "unknown client", "unknown action", "missing parameter", "error: internal", "error: usage:", "panic:", "not found: vaultwicket"} {
+	for _, mistake := range []string{"unknown command", "unknown flag", "unknown parameter", "unknown setting",
+		"unknown client", "unknown action", "missing parameter", "error: internal", "error: usage:", "panic:",
+		"not found: vaultwicket"} {
 		if strings.Contains(out, mistake) {
 			return mistake
 		}

@@ -58,7 +58,9 @@ func session(t *testing.T, lines []string) string {
 	t.Helper()
 	folder, home := t.TempDir(), t.TempDir()
 	written := time.Date(2026, 11, 20, 18, 0, 0, 0, time.UTC)
-	for name, text := range map[string]string{"2026-11-21.md": "# Saturday\n\n- [ ] call the dentist\n", "2026-11-20.md": "- [ ] answer the letter\n- [x] water the plants\n", "Plan.md": "# Plan\n\n- [ ] buy milk 📅 2026-11-19\n"} {
+	for name, text := range map[string]string{"2026-11-21.md": "# Saturday\n\n- [ ] call the dentist\n",
+		"2026-11-20.md": "- [ ] answer the letter\n- [x] water the plants\n",
+		"Plan.md":       "# Plan\n\n- [ ] buy milk 📅 2026-11-19\n"} {
 		file := filepath.Join(folder, "Notes", name)
 		rig.WriteFile(t, file, []byte(text))
 		require.NoError(t, os.Chtimes(file, written, written))
@@ -68,7 +70,8 @@ func session(t *testing.T, lines []string) string {
 		b.WriteString("\x1b[1m$ " + line + "\x1b[0m\n")
 		c := exec.Command("/bin/sh", "-c", line)
 		c.Dir = folder
-		c.Env = []string{"HOME=" + home, "PATH=" + filepath.Dir(rig.Binary) + ":/usr/bin:/bin", "TZ=UTC", "LC_ALL=C.UTF-8", "VAULTWICKET_NOW=" + now, "CLICOLOR_FORCE=1", "COLUMNS=100"}
+		c.Env = []string{"HOME=" + home, "PATH=" + filepath.Dir(rig.Binary) + ":/usr/bin:/bin", "TZ=UTC",
+			"LC_ALL=C.UTF-8", "VAULTWICKET_NOW=" + now, "CLICOLOR_FORCE=1", "COLUMNS=100"}
 		out, err := c.CombinedOutput()
 		require.That(t, c.ProcessState != nil, "%v", err)
 		b.Write(out)

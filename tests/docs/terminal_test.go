@@ -134,7 +134,8 @@ func (s style) after(codes string) style {
 
 func TestDrawTerminal(t *testing.T) {
 	got := drawTerminal("\x1b[1m$ x < y\x1b[0m\n\x1b[31mno\x1b[0m & \x1b[2mwhy\x1b[22m\n" + strings.Repeat("z", columns+1) + "\n")
-	for _, want := range []string{`font-weight="bold">$ x &lt; y<`, `fill="#ff7b72">no<`, `<tspan> &amp; </tspan>`, `fill-opacity="0.6">why<`, ">" + strings.Repeat("z", columns) + "<", "<tspan>z</tspan>"} {
+	for _, want := range []string{`font-weight="bold">$ x &lt; y<`, `fill="#ff7b72">no<`, `<tspan> &amp; </tspan>`,
+		`fill-opacity="0.6">why<`, ">" + strings.Repeat("z", columns) + "<", "<tspan>z</tspan>"} {
 		assert.That(t, strings.Contains(got, want), "the picture has no %s:\n%s", want, got)
 	}
 	assert.That(t, !strings.Contains(got, "\x1b"), "an escape is left")

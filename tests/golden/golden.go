@@ -31,7 +31,8 @@ func File(t testing.TB, name, generated string) {
 		}
 		line := generated[strings.LastIndex(generated[:shared], "\n")+1:]
 		line, _, _ = strings.Cut(line, "\n")
-		t.Errorf("%s is stale (%v), at line %d, which should be\n%s\ngo test -run %s -update writes it", name, err, strings.Count(generated[:shared], "\n")+1, line, t.Name())
+		t.Errorf("%s is stale (%v), at line %d, which should be\n%s\ngo test -run %s -update writes it", name, err,
+			strings.Count(generated[:shared], "\n")+1, line, t.Name())
 	}
 }
 

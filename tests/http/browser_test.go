@@ -29,7 +29,8 @@ func countingClient(t *testing.T) (client string, starts func() int) {
 	}
 	folder := t.TempDir()
 	client, log := filepath.Join(folder, "obsidian"), filepath.Join(folder, "starts")
-	script := fmt.Sprintf("#!/bin/sh\necho \"$*\" >>'%s'\nif [ \"$1\" = version ]; then echo '1.12.7 (installer 1.12.7)'; exit; fi\necho 'Note.md'\necho text\n", log)
+	script := fmt.Sprintf("#!/bin/sh\necho \"$*\" >>'%s'\nif [ \"$1\" = version ]; then echo '1.12.7 (installer 1.12.7)'; exit; fi\necho 'Note.md'\necho text\n",
+		log)
 	programs.Write(t, client, []byte(script))
 	return client, func() int {
 		text, _ := os.ReadFile(log) // there is none before the first start
@@ -56,14 +57,19 @@ func visits(ours string) []visit {
 	rebound := "evil.example:" + port
 	all := []visit{
 		{what: "a request in no mode", method: "POST", kind: "text/plain;charset=UTF-8", origin: evil, site: "cross-site"},
-		{what: "a beacon", method: "POST", kind: "text/plain;charset=UTF-8", origin: evil, site: "cross-site", headers: []string{"Sec-Fetch-Mode", "no-cors", "Sec-Fetch-Dest", "empty"}},
-		{what: "a form", method: "POST", kind: "application/x-www-form-urlencoded", origin: evil, site: "cross-site", headers: []string{"Sec-Fetch-Mode", "navigate", "Sec-Fetch-User", "?1"}},
+		{what: "a beacon", method: "POST", kind: "text/plain;charset=UTF-8", origin: evil, site: "cross-site",
+			headers: []string{"Sec-Fetch-Mode", "no-cors", "Sec-Fetch-Dest", "empty"}},
+		{what: "a form", method: "POST", kind: "application/x-www-form-urlencoded", origin: evil, site: "cross-site",
+			headers: []string{"Sec-Fetch-Mode", "navigate", "Sec-Fetch-User", "?1"}},
 		{what: "a form that hides where it stands", method: "POST", kind: "text/plain", origin: "null", site: "cross-site"},
 		{what: "an image", method: "GET", site: "cross-site", headers: []string{"Accept", "image/*", "Sec-Fetch-Dest", "image"}},
 		{what: "a page of a sister site", method: "POST", kind: "text/plain", origin: "http://sister.localhost:" + port, site: "same-site"},
 		{what: "an event source", method: "GET", origin: evil, site: "cross-site", headers: []string{"Accept", "text/event-stream"}},
-		{what: "a web socket", method: "GET", origin: evil, site: "cross-site", headers: []string{"Connection", "Upgrade", "Upgrade", "websocket", "Sec-WebSocket-Version", "13", "Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ=="}},
-		{what: "a name that leads to us since", method: "POST", kind: "application/json", origin: "http://" + rebound, site: "same-origin", host: rebound, asked: true},
+		{what: "a web socket", method: "GET", origin: evil, site: "cross-site",
+			headers: []string{"Connection", "Upgrade", "Upgrade", "websocket", "Sec-WebSocket-Version", "13",
+				"Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ=="}},
+		{what: "a name that leads to us since", method: "POST", kind: "application/json", origin: "http://" + rebound,
+			site: "same-origin", host: rebound, asked: true},
 		{what: "the same, and nothing told", method: "GET", site: "same-origin", host: rebound, headers: []string{"Accept", "text/event-stream"}, asked: true},
 		{what: "a name with a dot at its end", method: "GET", site: "same-origin", host: "evil.example.:" + port, asked: true},
 		{what: "a name that begins like ours", method: "GET", site: "same-origin", host: "127.0.0.1.evil.example:" + port, asked: true},
@@ -73,7 +79,8 @@ func visits(ours string) []visit {
 			visit{what: "what is asked before, from " + origin, method: "POST", kind: "application/json", origin: origin, site: "cross-site", asked: true},
 			visit{what: "the end of a session, from " + origin, method: "DELETE", origin: origin, site: "cross-site", asked: true},
 			visit{what: "the question before, from " + origin, method: "OPTIONS", origin: origin, site: "cross-site",
-				headers: []string{"Access-Control-Request-Method", "POST", "Access-Control-Request-Headers", "authorization,content-type,mcp-method", "Access-Control-Request-Private-Network", "true"}})
+				headers: []string{"Access-Control-Request-Method", "POST", "Access-Control-Request-Headers",
+					"authorization,content-type,mcp-method", "Access-Control-Request-Private-Network", "true"}})
 	}
 	return all
 }
@@ -143,7 +150,8 @@ func TestWhatAPageOfABrowserReaches(t *testing.T) {
 		for _, v := range variants {
 			bodies := map[string][]string{stateless: nil}
 			if v.asked { // and let through by a browser that does not ask
-				bodies[stateless] = []string{"Authorization", "Bearer " + rig.Token, "MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "obsidianCli"}
+				bodies[stateless] = []string{"Authorization", "Bearer " + rig.Token, "MCP-Protocol-Version",
+					"2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "obsidianCli"}
 				bodies[inSession] = []string{"Authorization", "Bearer " + rig.Token, "Mcp-Session-Id", a.Session}
 			}
 			for body, more := range bodies {

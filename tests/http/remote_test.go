@@ -45,8 +45,11 @@ func TestTheTerminalIsAClient(t *testing.T) {
 	batch := filepath.Join(r.Home, "batch.json")
 	rig.WriteFile(t, batch, []byte(`{"operations":[{"clientId":"x","command":"read","params":{"path":"a.md"}},{"clientId":"y","command":"files"}]}`))
 	for _, args := range [][]string{
-		{"run", "read", "path=a.md"}, {"run", "read", "path=Long.md"}, {"run", "files"}, {"run", "files", "folder=F"}, {"run", "backlinks", "file=a", "counts"}, {"run", "read", "path=none.md"},
-		{"run", "read", "pth=a.md"}, {"run", "eval", "code=1"}, {"run", "no:such"}, {"run", "append", "path=a.md", "content=three"}, {"run", "--expect-hash=0000000000000000", "append", "path=a.md", "content=x"},
+		{"run", "read", "path=a.md"}, {"run", "read", "path=Long.md"}, {"run", "files"}, {"run", "files", "folder=F"},
+		{"run", "backlinks", "file=a", "counts"}, {"run", "read", "path=none.md"},
+		{"run", "read", "pth=a.md"}, {"run", "eval", "code=1"}, {"run", "no:such"},
+		{"run", "append", "path=a.md", "content=three"},
+		{"run", "--expect-hash=0000000000000000", "append", "path=a.md", "content=x"},
 		{"dry-run", "delete", "path=a.md"}, {"dry-run", "eval", "code=1"}, {"explain", "read"}, {"explain", "no:such"},
 	} {
 		before := r.Read("a.md")
@@ -236,9 +239,12 @@ func TestDoctorSaysWhenACertificateExpires(t *testing.T) {
 	for _, test := range []struct {
 		age, left time.Duration
 		warns     bool
-	}{{80 * 24 * time.Hour, 10 * 24 * time.Hour, true}, {60 * 24 * time.Hour, 30 * 24 * time.Hour, false}, {time.Hour, 11 * time.Hour, false}, {11 * time.Hour, time.Hour, true}} {
+	}{{80 * 24 * time.Hour, 10 * 24 * time.Hour, true}, {60 * 24 * time.Hour, 30 * 24 * time.Hour, false},
+		{time.Hour, 11 * time.Hour, false}, {11 * time.Hour, time.Hour, true}} {
 		key := require.Value(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
-		template := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-test.age), NotAfter: time.Now().Add(test.left), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true}
+		template := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-test.age),
+			NotAfter: time.Now().Add(test.left), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true,
+			BasicConstraintsValid: true}
 		der := require.Value(x509.CreateCertificate(rand.Reader, template, template, key.Public(), key))(t)
 		server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }))
 		server.TLS = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}
@@ -262,7 +268,8 @@ func TestASubscriptionIsAcknowledgedOverHTTP(t *testing.T) {
 	s := rig.ServeHTTP(t, "--backend=embedded", "--vault="+t.TempDir())
 	body := `{"jsonrpc":"2.0","id":"l","method":"subscriptions/listen","params":{"notifications":{},` + rig.ModernMeta + `}}`
 	for range long.Count(30, 100) {
-		answer, err := s.Client.Do(s.Request(t.Context(), http.MethodPost, "/mcp", body, "MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "subscriptions/listen"))
+		answer, err := s.Client.Do(s.Request(t.Context(), http.MethodPost, "/mcp", body, "MCP-Protocol-Version",
+			"2026-07-28", "Mcp-Method", "subscriptions/listen"))
 		require.NoError(t, err)
 		var all []string
 		if err := rig.Events(answer, func(message string) bool { all = append(all, message); return true }); err != nil && err != io.EOF {

@@ -94,7 +94,8 @@ func TestAServerAsksAtTheTerminalOfItsClient(t *testing.T) {
 		shown, err := rig.AtTerminal(t, c, test.typed)
 		assert.Contains(t, shown, `removes: "`+test.note+`"`, "typed %q", test.typed)
 		assert.Contains(t, shown, "Allow this?", "typed %q", test.typed)
-		if gone := r.Read(test.note) == ""; gone != test.gone || (err == nil) != test.gone || !test.gone && !strings.Contains(shown, "Cancelled. Nothing was changed.") {
+		if gone := r.Read(test.note) == ""; gone != test.gone || (err == nil) != test.gone ||
+			!test.gone && !strings.Contains(shown, "Cancelled. Nothing was changed.") {
 			t.Errorf("typed %q: %v, gone %v, shown %s", test.typed, err, gone, shown)
 		}
 	}

@@ -4,20 +4,35 @@ package invented
 // something about a password where one would be.
 func PlainWords() (labelled, sayings []string) {
 	labelled = []string{
-		"password: %s", "Password: %s\n", "user: bob\npassword: %s\nhost: harbour\n", "- Password: %s\n", "* password: %s", "1. Wifi password: %s", "- [ ] password: %s\n",
+		"password: %s", "Password: %s\n", "user: bob\npassword: %s\nhost: harbour\n", "- Password: %s\n",
+		"* password: %s", "1. Wifi password: %s", "- [ ] password: %s\n",
 		"**Password:** %s", "**Password**: %s\n", "> password: %s\n", "> [!info] Password: %s\n", "password = %s", "password=%s\n", "Wi-Fi password: %s",
-		"```\nuser: bob\npassword: %s\n```\n", "```sh\nexport DB_password=%s\n```\n", "~~~\npassword = %s\n~~~\n", "password: `%s`", "Password: **%s**\n", "password: \"%s\"", "password = '%s'",
-		"| password | %s |\n", "| user | bob |\n|---|---|\n| password | %s |\n", "|Password|%s|", "user: bob, password: %s", "user: bob; password: %s\n", "login: bob / password: %s", "password: %s, user: bob",
-		"Passwort: %s", "Kennwort: %s\r\nhost: harbour\r\n", "mot de passe : %s", "Contraseña: %s", "wachtwoord: %s", "пароль: %s", "password：%s", "password: %s # of the boat", "password: %s (the old one)",
-		"login(user, password=\"%s\")", "const password = \"%s\";", "The password is \"%s\".", "the password is `%s`", "the password is <code>%s</code>", "Das Passwort ist „%s“.",
+		"```\nuser: bob\npassword: %s\n```\n", "```sh\nexport DB_password=%s\n```\n", "~~~\npassword = %s\n~~~\n",
+		"password: `%s`", "Password: **%s**\n", "password: \"%s\"", "password = '%s'",
+		"| password | %s |\n", "| user | bob |\n|---|---|\n| password | %s |\n", "|Password|%s|",
+		"user: bob, password: %s", "user: bob; password: %s\n", "login: bob / password: %s",
+		"password: %s, user: bob",
+		"Passwort: %s", "Kennwort: %s\r\nhost: harbour\r\n", "mot de passe : %s", "Contraseña: %s", "wachtwoord: %s",
+		"пароль: %s", "password：%s", "password: %s # of the boat", "password: %s (the old one)",
+		"login(user, password=\"%s\")", "const password = \"%s\";", "The password is \"%s\".", "the password is `%s`",
+		"the password is <code>%s</code>", "Das Passwort ist „%s“.",
 	}
 	sayings = []string{
-		"password: required", "Password: see the vault", "password: none", "password: unknown", "Password: changed", "- password: reset", "password: stored in Bitwarden", "Password: Bitwarden", "password: ask Anna",
-		"| password | required |", "| password | string | the password of the user |", "| field | type |\n|---|---|\n| password | string |\n", "password: string;", "password: str", "password = getpass()", "password: userPassword",
-		"password = hash", "password: form.password", "password=\"required\"", "autocomplete=\"current-password\"", "password: \"Passwort\"", "password = \"Contraseña\"", "Password: Minimum eight characters", "## Password: sunflower",
-		"the password is wrong", "the password is required.", "the password is sunflower-like", "The password is \"required\".", "Passwort: siehe Tresor", "Passwort: unbekannt", "Mot de passe : inconnu", "Contraseña: ninguna",
-		"Forgot password: click the link", "password: encrypted", "password: yes", "password: same as before", "Password: empty", "password managers: Bitwarden", "password policy: strict", "password hint: sunflower",
-		"the password: sunflower grows in it", "Password: new, strong and long", "password: TBD", "password: <password>", "password: null", "wachtwoord: onbekend", "пароль: неизвестен",
+		"password: required", "Password: see the vault", "password: none", "password: unknown", "Password: changed",
+		"- password: reset", "password: stored in Bitwarden", "Password: Bitwarden", "password: ask Anna",
+		"| password | required |", "| password | string | the password of the user |",
+		"| field | type |\n|---|---|\n| password | string |\n", "password: string;", "password: str",
+		"password = getpass()", "password: userPassword",
+		"password = hash", "password: form.password", "password=\"required\"", "autocomplete=\"current-password\"",
+		"password: \"Passwort\"", "password = \"Contraseña\"", "Password: Minimum eight characters",
+		"## Password: sunflower",
+		"the password is wrong", "the password is required.", "the password is sunflower-like",
+		"The password is \"required\".", "Passwort: siehe Tresor", "Passwort: unbekannt", "Mot de passe : inconnu",
+		"Contraseña: ninguna",
+		"Forgot password: click the link", "password: encrypted", "password: yes", "password: same as before",
+		"Password: empty", "password managers: Bitwarden", "password policy: strict", "password hint: sunflower",
+		"the password: sunflower grows in it", "Password: new, strong and long", "password: TBD",
+		"password: <password>", "password: null", "wachtwoord: onbekend", "пароль: неизвестен",
 	}
 	return labelled, sayings
 }

@@ -73,8 +73,10 @@ var hostileChanges = []hostileChange{
 		one("t.md", func() string { return "target\n" })(t, vault)
 		one("links.md", func() string { return strings.Repeat("[[t]] ", 30_000) + "\n" })(t, vault)
 	}},
-	{name: "canvas:remove in 60,000 cards", words: []string{"canvas:remove", "path=b.canvas", "id=c30000"}, fill: one("b.canvas", func() string { return cards(60_000) })},
-	{name: "append to a line of 30 MB", words: []string{"append", "path=l.md", "content=more"}, fill: one("l.md", func() string { return strings.Repeat("a line without an end ", 30_000_000/22) })},
+	{name: "canvas:remove in 60,000 cards", words: []string{"canvas:remove", "path=b.canvas", "id=c30000"},
+		fill: one("b.canvas", func() string { return cards(60_000) })},
+	{name: "append to a line of 30 MB", words: []string{"append", "path=l.md", "content=more"},
+		fill: one("l.md", func() string { return strings.Repeat("a line without an end ", 30_000_000/22) })},
 	{name: "append to lines of 30 MB", words: []string{"append", "path=l.md", "content=more"}, fill: one("l.md", func() string { return prose(30) })},
 	{name: "folder:delete of 40,000", words: []string{"folder:delete", "path=P"}, fill: many(40_000, thousandBytes)},
 	{name: "folder:rename of 40,000", words: []string{"folder:rename", "path=P", "name=Q"}, fill: many(40_000, thousandBytes)},
@@ -197,7 +199,8 @@ func (h *hostile) measure(name string, words []string, shows bool) {
 	others.Wait()
 	peak := rig.StatusKiB(t, pid, "VmHWM") - rig.StatusKiB(t, pid, "RssFile") - rig.StatusKiB(t, pid, "RssShmem")
 	over := peak - before
-	t.Logf("%-42s %8v %8v %9d   %-26s %-26s %s", name, lasted.Round(time.Millisecond), (processorTime(t, pid) - cpu).Round(10*time.Millisecond), over>>10, waits(took[0]), waits(took[1]), outcome)
+	t.Logf("%-42s %8v %8v %9d   %-26s %-26s %s", name, lasted.Round(time.Millisecond),
+		(processorTime(t, pid) - cpu).Round(10*time.Millisecond), over>>10, waits(took[0]), waits(took[1]), outcome)
 	assert.That(t, over <= mostOverIndex, "%s: the worker had %d KiB over its index", name, over)
 }
 

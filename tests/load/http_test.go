@@ -99,7 +99,9 @@ func cancelOwn(c *client) error {
 	a := c.agent()
 	cancelled := make(chan error, 1)
 	go func() {
-		answer, err := a.Send(c.t.Context(), http.MethodPost, fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, a.IDs+500), c.headers()...)
+		answer, err := a.Send(c.t.Context(), http.MethodPost,
+			fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, a.IDs+500),
+			c.headers()...)
 		if err == nil && answer.Status != http.StatusAccepted {
 			err = fmt.Errorf("a cancellation is answered with %d %s", answer.Status, answer.Body)
 		}
@@ -125,7 +127,8 @@ func endSession(c *client) error {
 	if answer, err := c.agent().Send(c.t.Context(), http.MethodDelete, "", c.headers()...); err != nil || answer.Status != http.StatusOK {
 		return fmt.Errorf("%+v, %w", answer, err)
 	}
-	if answer, err := c.agent().Send(c.t.Context(), http.MethodPost, rig.ToolCall(1, `{"command":"version"}`), c.headers()...); err != nil || answer.Status != http.StatusNotFound {
+	if answer, err := c.agent().Send(c.t.Context(), http.MethodPost, rig.ToolCall(1, `{"command":"version"}`),
+		c.headers()...); err != nil || answer.Status != http.StatusNotFound {
 		return fmt.Errorf("in a session that has ended: %+v, %w", answer, err)
 	}
 	a, err := c.agent().Connect(c.t.Context())
@@ -155,7 +158,8 @@ func takeForeign(c *client) error {
 
 // readStateless reads the note of the client without its session.
 func readStateless(c *client) error {
-	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"obsidianCli","arguments":{"command":"read","params":{"path":"%s.md"}},%s}}`, c.name, rig.ModernMeta)
+	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"obsidianCli","arguments":{"command":"read","params":{"path":"%s.md"}},%s}}`,
+		c.name, rig.ModernMeta)
 	answer, err := c.agent().Post(c.t.Context(), "7", body, "MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "obsidianCli")
 	if err == nil && !strings.Contains(string(answer.Result.StructuredContent), "I am "+c.name) {
 		err = fmt.Errorf("without a session: %s", answer.Result.StructuredContent)
@@ -171,7 +175,8 @@ func makeNoise(c *client) error {
 		status  int
 	}{
 		{`{"jsonrpc":"2.0","id":1,`, c.headers(), 400}, {rig.ToolCall(1, `{}`), []string{"Mcp-Session-Id", "made up"}, 404}, {rig.ToolCall(1, `{}`), nil, 400},
-		{rig.ToolCall(1, `{}`), append([]string{"Origin", "https://evil.example"}, c.headers()...), 403}, {"", append([]string{"Content-Type", "text/plain"}, c.headers()...), 415},
+		{rig.ToolCall(1, `{}`), append([]string{"Origin", "https://evil.example"}, c.headers()...), 403},
+		{"", append([]string{"Content-Type", "text/plain"}, c.headers()...), 415},
 	} {
 		answer, err := c.agent().Send(c.t.Context(), http.MethodPost, bad.body, bad.headers...)
 		if err != nil || answer.Status != bad.status {

@@ -116,7 +116,8 @@ func warmUpProcess(t *testing.T) {
 	l.Close()
 	runner := exec.New(exec.Config{Self: rig.Binary, Resident: true})
 	defer runner.Close()
-	g := gateway.New(gateway.Config{Policy: policy.Policy{Ceiling: tiers.V0, MinVersion: tiers.DefaultMinimum}, Vault: gateway.Vault{Folder: t.TempDir()}, Runner: runner, Backend: gateway.Embedded})
+	g := gateway.New(gateway.Config{Policy: policy.Policy{Ceiling: tiers.V0, MinVersion: tiers.DefaultMinimum},
+		Vault: gateway.Vault{Folder: t.TempDir()}, Runner: runner, Backend: gateway.Embedded})
 	got := g.Do(t.Context(), gateway.Request{Command: "version"})
 	require.That(t, got.OK, "%v", got.Error)
 }
@@ -290,7 +291,8 @@ func (c *client) readResources() error {
 		return err
 	}
 	for uri, want := range map[string]string{
-		"vaultwicket://output/" + c.cursor: c.name + "/A note of " + c.name, "vaultwicket://help/append": "append content= [file= path=", "vaultwicket://status": `"enabled":true`,
+		"vaultwicket://output/" + c.cursor: c.name + "/A note of " + c.name,
+		"vaultwicket://help/append":        "append content= [file= path=", "vaultwicket://status": `"enabled":true`,
 	} {
 		answer, err := c.Ask(c.t.Context(), "resources/read", map[string]any{"uri": uri})
 		if err == nil && answer.Error != nil && strings.Contains(answer.Error.Message, errNotKept.Error()) {
@@ -343,7 +345,8 @@ func (c *client) mistake() error {
 	if err != nil {
 		return err
 	}
-	if got, err = c.result("read", map[string]any{"path": c.name + "/none.md"}); err == nil && (rig.CodeOf(got) != "not_found" || !strings.Contains(got.Error.Message, c.name)) {
+	if got, err = c.result("read", map[string]any{"path": c.name + "/none.md"}); err == nil &&
+		(rig.CodeOf(got) != "not_found" || !strings.Contains(got.Error.Message, c.name)) {
 		return wrong(got, "not_found")
 	}
 	return err

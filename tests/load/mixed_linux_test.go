@@ -169,7 +169,8 @@ func (s *soak) act(ctx context.Context, agent int, session *rig.HTTPSession) {
 		case draw < 96:
 			s.failBatch(session, ownNote(agent), line)
 		default:
-			s.call(session, "property", map[string]any{"command": "property:set", "params": map[string]any{"path": ownNote(agent), "name": "n", "value": fmt.Sprint(n)}}, 0)
+			s.call(session, "property", map[string]any{"command": "property:set",
+				"params": map[string]any{"path": ownNote(agent), "name": "n", "value": fmt.Sprint(n)}}, 0)
 		}
 	}
 }
@@ -256,11 +257,14 @@ func (s *soak) failBatch(session *rig.HTTPSession, note, line string) {
 	lines := []string{strings.TrimSuffix(line, ".") + "-1.", strings.TrimSuffix(line, ".") + "-2."}
 	var operations []map[string]any
 	for i, one := range lines {
-		operations = append(operations, map[string]any{"clientId": fmt.Sprint("c", i), "command": "append", "params": map[string]any{"path": note, "content": one}})
+		operations = append(operations,
+			map[string]any{"clientId": fmt.Sprint("c", i), "command": "append",
+				"params": map[string]any{"path": note, "content": one}})
 	}
 	operations = append(operations, map[string]any{"clientId": "c2", "command": "read", "params": map[string]any{"path": "gone.md"}})
 	begun := time.Now()
-	answer, err := session.Ask(s.t.Context(), "tools/call", map[string]any{"name": "obsidianBatch", "arguments": map[string]any{"operations": operations, "atomic": true}})
+	answer, err := session.Ask(s.t.Context(), "tools/call",
+		map[string]any{"name": "obsidianBatch", "arguments": map[string]any{"operations": operations, "atomic": true}})
 	assert.NoError(s.t, err)
 	s.count("batch", begun, true, "")
 	text := string(answer.Result.StructuredContent)
@@ -380,7 +384,9 @@ func (s *soak) judge(before []string) {
 	for _, c := range []struct {
 		name   string
 		params map[string]string
-	}{{"tags", map[string]string{"counts": "true"}}, {"files", map[string]string{"total": "true"}}, {"unresolved", map[string]string{"total": "true"}}, {"orphans", map[string]string{"total": "true"}}, {"backlinks", map[string]string{"path": sharedNote}}} {
+	}{{"tags", map[string]string{"counts": "true"}}, {"files", map[string]string{"total": "true"}},
+		{"unresolved", map[string]string{"total": "true"}}, {"orphans", map[string]string{"total": "true"}},
+		{"backlinks", map[string]string{"path": sharedNote}}} {
 		alone := require.Value(runner.Run(t.Context(), rig.PermitFor(t, c.name, c.params), program))(t)
 		params := map[string]any{}
 		for name, value := range c.params {
@@ -419,7 +425,8 @@ func (s *soak) judge(before []string) {
 	}
 	assert.Equal(t, s.crashed, 0, "answers with cli_crashed without a kill")
 	assert.That(t, len(s.workers) <= len(s.kills)+1, "%d workers with %d kills", len(s.workers), len(s.kills))
-	t.Logf("%d acknowledged lines, %d refused or taken back (%d undone), %d wrong; %d kills, %d workers", len(s.kept), len(s.refused), s.undone, wrong, len(s.kills), len(s.workers))
+	t.Logf("%d acknowledged lines, %d refused or taken back (%d undone), %d wrong; %d kills, %d workers", len(s.kept),
+		len(s.refused), s.undone, wrong, len(s.kills), len(s.workers))
 }
 
 // tell reports the rates, which depend on the machine.

@@ -134,7 +134,9 @@ var attacks = []attack{
 	{"unanswered questions", "asking", func(ctx context.Context, s *siege, session *rig.HTTPSession, agent string, n int) string {
 		call := rig.Calling("append", "path=Of/"+agent+".md", fmt.Sprint("content=line ", n, session.Session))
 		params := map[string]any{"name": "obsidianCli", "arguments": call, "_meta": map[string]any{"padding": strings.Repeat("word ", 200_000)}}
-		_, err := session.Post(ctx, "-1", rig.JSON(s.T, map[string]any{"jsonrpc": "2.0", "id": n + 1, "method": "tools/call", "params": params}), "Mcp-Session-Id", session.Session)
+		_, err := session.Post(ctx, "-1",
+			rig.JSON(s.T, map[string]any{"jsonrpc": "2.0", "id": n + 1, "method": "tools/call", "params": params}),
+			"Mcp-Session-Id", session.Session)
 		return fmt.Sprintf("%.200v", err)
 	}},
 	{"messages of 12 MB", "hostile", func(ctx context.Context, s *siege, session *rig.HTTPSession, _ string, n int) string {

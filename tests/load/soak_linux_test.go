@@ -34,8 +34,10 @@ func TestSoak(t *testing.T) {
 		{"search", map[string]string{"query": "soaked"}}, {"search:context", map[string]string{"query": "tag:#soak", "limit": "3"}}, {"tags", nil},
 		{"backlinks", map[string]string{"path": "Soak/1.md"}}, {"unresolved", nil}, {"orphans", nil}, {"tasks", nil}, {"properties", nil},
 		{"read", map[string]string{"path": "Soak/2.md"}}, {"read", map[string]string{"file": "3"}}, {"outline", map[string]string{"path": "Soak/1.md"}},
-		{"files", map[string]string{"folder": "Soak"}}, {"daily:append", map[string]string{"content": "- soaked"}}, {"random:read", map[string]string{"folder": "Soak"}},
-		{"random:read", map[string]string{"folder": "Soak", "min-age": "1"}}, {"folder", map[string]string{"path": "Soak"}}, {"vault", nil}, {"attachments", nil},
+		{"files", map[string]string{"folder": "Soak"}}, {"daily:append", map[string]string{"content": "- soaked"}},
+		{"random:read", map[string]string{"folder": "Soak"}},
+		{"random:read", map[string]string{"folder": "Soak", "min-age": "1"}},
+		{"folder", map[string]string{"path": "Soak"}}, {"vault", nil}, {"attachments", nil},
 		{"bases", nil}, {"recent", nil}, {"briefing", nil}, {"templates", nil},
 	}
 	for i := range 8 {
@@ -122,7 +124,9 @@ func workerOf(t *testing.T) (pid, memory, files int) {
 		line, _ := os.ReadFile(name)
 		dir := filepath.Dir(name)
 		status, _ := os.ReadFile(dir + "/status")
-		if !strings.HasSuffix(string(line), "\x00--worker\x00") || !strings.Contains(string(status), fmt.Sprintf("PPid:\t%d\n", os.Getpid())) || !strings.Contains(string(line), "TestSoak") {
+		if !strings.HasSuffix(string(line), "\x00--worker\x00") ||
+			!strings.Contains(string(status), fmt.Sprintf("PPid:\t%d\n", os.Getpid())) ||
+			!strings.Contains(string(line), "TestSoak") {
 			continue
 		}
 		fmt.Sscanf(filepath.Base(dir), "%d", &pid)

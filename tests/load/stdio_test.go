@@ -107,7 +107,9 @@ func TestManyClientsOnOnePipe(t *testing.T) {
 	}()
 	heard := make(chan struct{})
 	go func() { defer close(heard); p.hear(theirOut) }()
-	if _, err := p.Ask(t.Context(), "initialize", map[string]any{"protocolVersion": "2025-11-25", "capabilities": map[string]any{}, "clientInfo": map[string]any{"name": "t", "version": "1"}}); err != nil {
+	if _, err := p.Ask(t.Context(), "initialize",
+		map[string]any{"protocolVersion": "2025-11-25", "capabilities": map[string]any{},
+			"clientInfo": map[string]any{"name": "t", "version": "1"}}); err != nil {
 		t.Fatal(err)
 	}
 	all := map[string]func(*client) error{"cancel": p.cancelled}
@@ -134,7 +136,9 @@ func TestManyClientsOnOnePipe(t *testing.T) {
 // cancelled begins a call and cancels it. Where the cancellation came too late, the
 // answer is that of the call.
 func (p *pipeline) cancelled(c *client) error {
-	id, answer, err := p.begin("tools/call", map[string]any{"name": "obsidianCli", "arguments": map[string]any{"command": "files", "params": map[string]any{"folder": c.name}}})
+	id, answer, err := p.begin("tools/call",
+		map[string]any{"name": "obsidianCli",
+			"arguments": map[string]any{"command": "files", "params": map[string]any{"folder": c.name}}})
 	if err == nil {
 		err = p.cancel(id)
 	}

@@ -109,7 +109,8 @@ func (s *soak) measure(ctx context.Context) {
 		now := s.spent[tenth]
 		calls := max(now.calls-before.calls, 1)
 		s.t.Logf("tenth %2d: %d calls, %v of the processor a call; gateway %d KiB, %d files, %d threads; worker %d KiB, %d files; journal %d KiB, audit log %d KiB",
-			tenth, calls, (now.processor-before.processor)/time.Duration(calls), now.gateway, now.files, now.threads, now.worker, now.ofWorker, now.journal>>10, now.auditLog>>10)
+			tenth, calls, (now.processor-before.processor)/time.Duration(calls), now.gateway, now.files, now.threads,
+			now.worker, now.ofWorker, now.journal>>10, now.auditLog>>10)
 	}
 }
 

@@ -34,7 +34,8 @@ func TestAReadTakesFewAllocations(t *testing.T) {
 		done <- mcpserver.ServeStdio(t.Context(), c, theirs, ours)
 	}()
 	answers := bufio.NewReaderSize(out, 64<<10)
-	line := []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"obsidianRead","arguments":{"command":"read","params":{"path":"Inbox/a.md"}}}}` + "\n")
+	line := []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"obsidianRead","arguments":{"command":"read","params":{"path":"Inbox/a.md"}}}}` +
+		"\n")
 	read := func() {
 		if _, err := in.Write(line); err != nil {
 			t.Fatal(err)

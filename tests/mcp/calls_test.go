@@ -392,5 +392,6 @@ func judge(client *rig.Client, l line) string {
 	if first.Error == nil || got.Error == nil {
 		return fmt.Sprintf("%.300s", got.raw)
 	}
-	return fmt.Sprintf("%s [%s]: %s | %s\n\tnext %s\n\tgets %s: %s", first.Error.Code, first.Error.Field, first.Error.Message, first.Error.Hint, sent, got.Error.Message, got.Error.Hint)
+	return fmt.Sprintf("%s [%s]: %s | %s\n\tnext %s\n\tgets %s: %s", first.Error.Code, first.Error.Field,
+		first.Error.Message, first.Error.Hint, sent, got.Error.Message, got.Error.Hint)
 }

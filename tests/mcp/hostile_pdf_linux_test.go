@@ -30,7 +30,9 @@ func TestAHostilePDFEndsItsOwnProcess(t *testing.T) {
 	rig.WriteFile(t, filepath.Join(folder, "a.md"), []byte("next\n"))
 	s := rig.StartSession(t, t.TempDir(), "--config=none", "--backend=embedded", "--vault="+folder, "--tier=v1", "--timeout=55s")
 	for _, c := range []struct{ command, path, want string }{{"attachment:text", "Numbers.pdf", "output_limit"}, {"read", "a.md", "next"}} {
-		answer, err := s.Exchange("tools/call", map[string]any{"name": "obsidianCli", "arguments": map[string]any{"command": c.command, "params": map[string]any{"path": c.path}}})
+		answer, err := s.Exchange("tools/call",
+			map[string]any{"name": "obsidianCli",
+				"arguments": map[string]any{"command": c.command, "params": map[string]any{"path": c.path}}})
 		require.Equal(t, err, nil, "%s of %s: %.300s", c.command, c.path, answer)
 		assert.Contains(t, string(answer), c.want, "%s of %s", c.command, c.path)
 	}

@@ -28,7 +28,8 @@ func TestAnImageIsImageContent(t *testing.T) {
 		{"obsidianCli", `{"command":"attachment:read","params":{"path":"pic.png"}}`, "image/png, 3x2, 100033 bytes\n", encoded},
 		{"obsidianRead", `{"command":"attachment:read","params":{"file":"pic.png"}}`, "image/png, 3x2, 100033 bytes\n", encoded},
 		{"obsidianCli", `{"command":"attachment:read","params":{"path":"note.txt"}}`, "a text\n", ""},
-		{"obsidianCli", `{"command":"attachment:read","params":{"path":"pic.bin"}}`, "application/octet-stream, 1 byte: not a text, and not an image that can be shown\n", ""},
+		{"obsidianCli", `{"command":"attachment:read","params":{"path":"pic.bin"}}`,
+			"application/octet-stream, 1 byte: not a text, and not an image that can be shown\n", ""},
 		{"obsidianCli", `{"command":"attachment:read","params":{"path":"Private/secret.png"}}`, "Error: File \"Private/secret.png\" not found.\n", ""},
 		{"obsidianCli", `{"command":"attachment:read","params":{"path":"pic.png"},"dryRun":true}`, "", ""},
 	} {
@@ -47,7 +48,9 @@ func TestAnImageIsImageContent(t *testing.T) {
 			want = 1
 		}
 		assert.Equal(t, strings.Count(string(answer), encoded), want, "%s: the bytes are there, times", test.arguments)
-		if test.image == "" && len(content) != 1 || test.image != "" && (len(content) != 2 || content[1].Type != "image" || content[1].MimeType != "image/png" || content[1].Data != encoded) {
+		if test.image == "" && len(content) != 1 ||
+			test.image != "" && (len(content) != 2 || content[1].Type != "image" ||
+				content[1].MimeType != "image/png" || content[1].Data != encoded) {
 			t.Errorf("%s: %d contents", test.arguments, len(content))
 		}
 	}
@@ -92,7 +95,8 @@ func TestABatchShowsItsImages(t *testing.T) {
 	require.Equal(t, len(results), 8, "%d results and %d contents: %.500s", len(results), len(content), answer)
 	require.Equal(t, len(content), 4, "%d results and %d contents: %.500s", len(results), len(content), answer)
 	for i, name := range []string{"a.png", "b.png", "d.png"} {
-		if want := base64.StdEncoding.EncodeToString([]byte(header + strings.Repeat(name[:1], sizes[name]))); content[i+1].Type != "image" || content[i+1].Data != want {
+		if want := base64.StdEncoding.EncodeToString([]byte(header + strings.Repeat(name[:1], sizes[name]))); content[i+
+			1].Type != "image" || content[i+1].Data != want {
 			t.Errorf("content %d is %s of %d bytes", i+1, content[i+1].Type, len(content[i+1].Data))
 		}
 	}

@@ -81,7 +81,8 @@ type fields = map[string]any
 
 var jobs = []piece{
 	{"the best clients", func(d *doing) {
-		got := d.run("query", fields{"where": `type == "client" && rating > 3`, "select": "file.name, rating", "sort": "rating DESC", "format": "csv"}, "Gamma", "Acme")
+		got := d.run("query", fields{"where": `type == "client" && rating > 3`, "select": "file.name, rating",
+			"sort": "rating DESC", "format": "csv"}, "Gamma", "Acme")
 		if strings.Contains(got, "Beta") || strings.Index(got, "Gamma") > strings.Index(got, "Acme") {
 			d.surprises = append(d.surprises, "the clients are not in their order: "+got)
 		}
@@ -129,7 +130,8 @@ var jobs = []piece{
 		replace := fields{"path": "Clients/Acme.md", "heading": "Calls", "old": "prices", "new": "discounts"}
 		d.ask("obsidianCli", fields{"command": "note:replace", "params": replace, "expectHash": answer.SectionHash})
 		d.changed("Clients/Acme.md", "Asked about discounts")
-		d.isRefused("note:set-section", fields{"path": "Clients/Acme.md", "heading": "Calls", "content": "x"}, fields{"expectHash": answer.SectionHash}, "conflict")
+		d.isRefused("note:set-section", fields{"path": "Clients/Acme.md", "heading": "Calls", "content": "x"},
+			fields{"expectHash": answer.SectionHash}, "conflict")
 		d.changed("Clients/Acme.md", "Asked about discounts")
 	}, 3},
 	{"a note deleted, and back", func(d *doing) {
@@ -181,7 +183,8 @@ var jobs = []piece{
 	}, 1},
 	{"a word in a table file", func(d *doing) { d.run("find", fields{"query": "chimney"}, "Data/costs.csv", "not searched") }, 1},
 	{"a base of books", func(d *doing) {
-		d.run("create", fields{"path": "Books.base", "content": "filters: type == \"book\"\nviews:\n  - type: table\n    name: All\n    order: [file.name, rating]\n"})
+		d.run("create", fields{"path": "Books.base",
+			"content": "filters: type == \"book\"\nviews:\n  - type: table\n    name: All\n    order: [file.name, rating]\n"})
 		d.run("base:check", fields{"path": "Books.base"})
 		d.run("base:query", fields{"path": "Books.base", "format": "csv"}, "Dune", "Emma")
 	}, 3},

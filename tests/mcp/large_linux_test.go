@@ -25,7 +25,8 @@ func TestAttachmentsOfEightMiB(t *testing.T) {
 	encoded := base64.StdEncoding.EncodeToString(data)
 	// message has the data written, and is padded with spaces to a size.
 	message := func(id, size int, meta string) string {
-		m := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"obsidianCli","arguments":{"command":"attachment:write","params":{"path":"m%d.bin","data":"%s"}}%s}}`, id, id, encoded, meta)
+		m := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"obsidianCli","arguments":{"command":"attachment:write","params":{"path":"m%d.bin","data":"%s"}}%s}}`,
+			id, id, encoded, meta)
 		return m + strings.Repeat(" ", size-len(m))
 	}
 	for id, want := range []string{string(data), ""} {

@@ -27,13 +27,16 @@ import (
 // answer in the library. Of those that are not here, and not in shortAnswers, the
 // plain form has.
 var listingParams = map[string]map[string]any{
-	"attachment:read": {"path": "Files/long.txt"}, "attachment:text": {"path": "Files/long.txt"}, "canvas:read": {"path": "Big.canvas"}, "related": {"path": "Hub.md", "limit": "100"},
+	"attachment:read": {"path": "Files/long.txt"}, "attachment:text": {"path": "Files/long.txt"},
+	"canvas:read": {"path": "Big.canvas"}, "related": {"path": "Hub.md", "limit": "100"},
 	"backlinks": {"path": "Hub.md"}, "base:check": {"path": "Wrong.base"}, "base:eval": {"path": "Hub.md", "expr": "file.backlinks"},
 	"base:query": {"path": "Big.base"}, "base:views": {"path": "Big.base"}, "daily:range": {"from": "2026-03-01", "to": "2026-03-06"},
 	"daily:read": {"date": "2026-03-05"}, "diff": {"path": "Hub.md", "from": "25"}, "history": {"path": "Hub.md"},
 	"history:read": {"path": "Hub.md", "version": "3"}, "links": {"path": "Hub.md"}, "note:section": {"path": "Hub.md", "heading": "Long"},
-	"outline": {"path": "Hub.md"}, "periodic:read": {"period": "day", "from": "2026-03-01", "to": "2026-03-06"}, "property:read": {"path": "Hub.md", "name": "list"}, "random:read": {"seed": "1", "count": "9"},
-	"read": {"path": "Hub.md"}, "changes": {"limit": "1000"}, "recent": {"limit": "200"}, "search": {"query": "spoke"}, "find": {"query": "spoke", "limit": "100"}, "search:context": {"query": "spoke"},
+	"outline": {"path": "Hub.md"}, "periodic:read": {"period": "day", "from": "2026-03-01", "to": "2026-03-06"},
+	"property:read": {"path": "Hub.md", "name": "list"}, "random:read": {"seed": "1", "count": "9"},
+	"read": {"path": "Hub.md"}, "changes": {"limit": "1000"}, "recent": {"limit": "200"}, "search": {"query": "spoke"},
+	"find": {"query": "spoke", "limit": "100"}, "search:context": {"query": "spoke"},
 	"tag": {"name": "turn", "verbose": true}, "template:read": {"name": "Form 01 of those for the tests of pages"},
 }
 
@@ -231,7 +234,9 @@ func TestPagesOfEveryListingAreTheAnswerOfRun(t *testing.T) {
 	r := openLibrary(t)
 	for i := range 30 { // so that there is a history
 		r.Result(map[string]any{"command": "append", "params": map[string]any{"path": "Hub.md", "content": rig.Repeat(3, fmt.Sprintf("addition %d.%%d\n", i))}})
-		r.Result(map[string]any{"command": "append", "params": map[string]any{"path": fmt.Sprintf("Spokes of a wheel that turns/Spoke %02d.md", i), "content": "something more"}})
+		r.Result(map[string]any{"command": "append",
+			"params": map[string]any{"path": fmt.Sprintf("Spokes of a wheel that turns/Spoke %02d.md", i),
+				"content": "something more"}})
 	}
 	paged, mine := map[string]bool{}, long.Shard(t, 3)
 	for i, c := range listingCalls() {
@@ -317,7 +322,8 @@ func (r *reader) rows(c listingCall, pages []gateway.Result, limit int, want []s
 		got = append(got, own...)
 	}
 	if !slices.Equal(got, want) || piece != "" {
-		r.t.Errorf("%v: %d rows on %d pages, want %d: %s", c, len(got), len(pages), len(want), rig.Difference(strings.Join(got, "\n"), strings.Join(want, "\n")))
+		r.t.Errorf("%v: %d rows on %d pages, want %d: %s", c, len(got), len(pages), len(want),
+			rig.Difference(strings.Join(got, "\n"), strings.Join(want, "\n")))
 	}
 }
 
@@ -343,7 +349,9 @@ func TestFieldsOfRowsOnPages(t *testing.T) {
 			r.rows(c, r.all(c, map[string]any{"fields": fields}), 0, want(fields))
 		}
 		wrong := r.Result(map[string]any{"command": c.command, "params": c.params, "fields": []string{keys[0] + "s"}})
-		if rig.CodeOf(wrong) != "bad_value" || wrong.Stdout != "" || slices.ContainsFunc(keys, func(key string) bool { return !strings.Contains(wrong.Error.Hint, `"`+key+`"`) }) {
+		if rig.CodeOf(wrong) != "bad_value" || wrong.Stdout != "" ||
+			slices.ContainsFunc(keys,
+				func(key string) bool { return !strings.Contains(wrong.Error.Hint, `"`+key+`"`) }) {
 			t.Errorf("%v: a field that is not there: %+v, want a hint with %q", c, wrong.Error, keys)
 		}
 	}
@@ -483,7 +491,8 @@ func TestTheVaultChangesBetweenThePages(t *testing.T) {
 		second = r.Result(next)
 		return len(second.Notices) != 0
 	})
-	if !second.OK || !strings.HasPrefix(want, first.Stdout+second.Stdout) || len(second.Notices) != 1 || !strings.Contains(second.Notices[0], "has changed since its first page") {
+	if !second.OK || !strings.HasPrefix(want, first.Stdout+second.Stdout) || len(second.Notices) != 1 ||
+		!strings.Contains(second.Notices[0], "has changed since its first page") {
 		t.Errorf("after a change: %+v", second)
 	}
 	again := r.first(listingCall{"files", map[string]any{"folder": "Lonely"}}, nil)

@@ -28,7 +28,9 @@ func fillLibrary(t *testing.T, vault string) {
 	var marks []map[string]string
 	for i := range 30 {
 		name := fmt.Sprintf("Spokes of a wheel that turns/Spoke %02d.md", i)
-		put(name, fmt.Sprintf("---\naliases: [the spoke %d, \"alias, %d\"]\n---\n# Spoke %d\nback to [[Hub]] and on to [[nowhere %d]]\n- [ ] #turn task %d\n", i, i, i, i, i))
+		put(name,
+			fmt.Sprintf("---\naliases: [the spoke %d, \"alias, %d\"]\n---\n# Spoke %d\nback to [[Hub]] and on to [[nowhere %d]]\n- [ ] #turn task %d\n",
+				i, i, i, i, i))
 		put(fmt.Sprintf("Files/picture %02d.png", i), "\x89PNG")
 		put(fmt.Sprintf("Lonely/Alone %02d of all the notes.md", i), "nobody knows me\n")
 		put(fmt.Sprintf("Templates/Form %02d of those for the tests of pages.md", i), rig.Repeat(60, "line %d of a form\n"))

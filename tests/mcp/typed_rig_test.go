@@ -54,11 +54,14 @@ func newTypedServer(t *testing.T, p policy.Policy, marks bool) *typedServer {
 	p.Asking, p.MinAnswer = policy.AskClient, time.Nanosecond
 	runner := exec.New(exec.Config{CLI: "/nowhere/obsidian", Self: rig.Binary, Resident: true})
 	getenv := func(name string) string { return map[string]string{"XDG_STATE_HOME": state}[name] }
-	gw := gateway.New(gateway.Config{Policy: p, Vault: gateway.Vault{Folder: s.vault}, Runner: runner, Backend: gateway.Embedded, Session: "typed", Getenv: getenv, Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
+	gw := gateway.New(gateway.Config{Policy: p, Vault: gateway.Vault{Folder: s.vault}, Runner: runner,
+		Backend: gateway.Embedded, Session: "typed", Getenv: getenv,
+		Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
 	t.Cleanup(runner.Close)
 	s.Talk = talk.Start(t, func(ctx context.Context, in io.Reader, out io.Writer) error {
 		return mcpserver.ServeStdio(ctx, mcpserver.Config{
-			Gateway: gw, Version: "1", Toolsets: []string{"all"}, MaxOutput: 4 << 10, MarkUntrusted: marks, Grace: rig.Deadline, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+			Gateway: gw, Version: "1", Toolsets: []string{"all"}, MaxOutput: 4 << 10, MarkUntrusted: marks,
+			Grace: rig.Deadline, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 		}, in, out)
 	})
 	// A client that shows many lines.

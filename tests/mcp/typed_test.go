@@ -43,17 +43,22 @@ var pairs = []struct{ tool, typed, cli string }{
 	{"read_note", `{"path":"Inbox/Long.md"}`, `{"command":"read","params":{"path":"Inbox/Long.md"}}`},
 	{"read_note", `{"path":"Inbox/Plan.md","outline":true}`, `{"command":"outline","params":{"path":"Inbox/Plan.md"}}`},
 	{"read_note", `{"path":"Inbox/Plan.md","heading":"Log"}`, `{"command":"note:section","params":{"path":"Inbox/Plan.md","heading":"Log"}}`},
-	{"read_note", `{"path":"Inbox/Plan.md","heading":"Log","lines":"1"}`, `{"command":"note:section","params":{"path":"Inbox/Plan.md","heading":"Log","lines":"1"}}`},
+	{"read_note", `{"path":"Inbox/Plan.md","heading":"Log","lines":"1"}`,
+		`{"command":"note:section","params":{"path":"Inbox/Plan.md","heading":"Log","lines":"1"}}`},
 	{"read_note", `{"path":"None.md"}`, `{"command":"read","params":{"path":"None.md"}}`},
 	{"read_note", `{"path":"../x.md"}`, `{"command":"read","params":{"path":"../x.md"}}`},
 	{"edit_note", `{"action":"create","path":"New.md","content":"x"}`, `{"command":"create","params":{"path":"New.md","content":"x"}}`},
 	{"edit_note", `{"action":"create","path":"Other.md","content":"x"}`, `{"command":"create","params":{"path":"Other.md","content":"x"}}`},
 	{"edit_note", `{"action":"append","path":"Other.md","content":"x"}`, `{"command":"append","params":{"path":"Other.md","content":"x"}}`},
-	{"edit_note", `{"action":"append","path":"Other.md","content":"x","expectHash":"0000000000000000"}`, `{"command":"append","params":{"path":"Other.md","content":"x"},"expectHash":"0000000000000000"}`},
+	{"edit_note", `{"action":"append","path":"Other.md","content":"x","expectHash":"0000000000000000"}`,
+		`{"command":"append","params":{"path":"Other.md","content":"x"},"expectHash":"0000000000000000"}`},
 	{"edit_note", `{"action":"prepend","file":"Other","content":"x"}`, `{"command":"prepend","params":{"file":"Other","content":"x"}}`},
-	{"edit_note", `{"action":"replace","path":"Other.md","old":"milk","new":"bread"}`, `{"command":"note:replace","params":{"path":"Other.md","old":"milk","new":"bread"}}`},
-	{"edit_note", `{"action":"insert","path":"Inbox/Plan.md","block":"one","position":"after","content":"second"}`, `{"command":"note:insert","params":{"path":"Inbox/Plan.md","block":"one","position":"after","content":"second"}}`},
-	{"edit_note", `{"action":"set-section","daily":true,"heading":"Today","content":"x\n"}`, `{"command":"note:set-section","params":{"daily":true,"heading":"Today","content":"x\n"}}`},
+	{"edit_note", `{"action":"replace","path":"Other.md","old":"milk","new":"bread"}`,
+		`{"command":"note:replace","params":{"path":"Other.md","old":"milk","new":"bread"}}`},
+	{"edit_note", `{"action":"insert","path":"Inbox/Plan.md","block":"one","position":"after","content":"second"}`,
+		`{"command":"note:insert","params":{"path":"Inbox/Plan.md","block":"one","position":"after","content":"second"}}`},
+	{"edit_note", `{"action":"set-section","daily":true,"heading":"Today","content":"x\n"}`,
+		`{"command":"note:set-section","params":{"daily":true,"heading":"Today","content":"x\n"}}`},
 	{"edit_note", `{"action":"append","content":"x"}`, `{"command":"append","params":{"content":"x"}}`},
 	{"tasks", `{}`, `{"command":"tasks","params":{"verbose":true}}`},
 	{"tasks", `{"state":"done","path":"Inbox/Plan.md"}`, `{"command":"tasks","params":{"verbose":true,"done":true,"path":"Inbox/Plan.md"}}`},
@@ -64,7 +69,8 @@ var pairs = []struct{ tool, typed, cli string }{
 	{"bases", `{}`, `{"command":"bases"}`},
 	{"bases", `{"file":"Books"}`, `{"command":"base:views","params":{"file":"Books"}}`},
 	{"bases", `{"path":"Books.base","view":"All"}`, `{"command":"base:query","params":{"path":"Books.base","view":"All"}}`},
-	{"bases", `{"path":"Books.base","where":"file.name == \"Plan\"","select":"file.name"}`, `{"command":"base:query","params":{"path":"Books.base","where":"file.name == \"Plan\"","select":"file.name"}}`},
+	{"bases", `{"path":"Books.base","where":"file.name == \"Plan\"","select":"file.name"}`,
+		`{"command":"base:query","params":{"path":"Books.base","where":"file.name == \"Plan\"","select":"file.name"}}`},
 	{"bases", `{"path":"Books.base","view":"None"}`, `{"command":"base:query","params":{"path":"Books.base","view":"None"}}`},
 	{"bases", `{"file":"Books","check":true}`, `{"command":"base:check","params":{"file":"Books"}}`},
 	{"query_notes", `{"where":"file.name == \"Plan\""}`, `{"command":"query","params":{"where":"file.name == \"Plan\""}}`},
@@ -259,7 +265,8 @@ func TestTypedToolsGoOnWithACursor(t *testing.T) {
 		{"search_notes", `{"query":"b","cursor":%q}`}, {"search_notes", `{"query":"a","context":true,"cursor":%q}`},
 		{"daily_note", `{"content":"x","cursor":%q}`}, {"tasks", `{"ref":"Inbox/Plan.md:3","set":"done","cursor":%q}`},
 	} {
-		assert.Equal(t, rig.CodeOf(resultOf(t, s.call(call.tool, fmt.Sprintf(call.arguments, first.Truncated.Cursor)))), "bad_request", "%s %s", call.tool, call.arguments)
+		assert.Equal(t, rig.CodeOf(resultOf(t, s.call(call.tool, fmt.Sprintf(call.arguments, first.Truncated.Cursor)))),
+			"bad_request", "%s %s", call.tool, call.arguments)
 	}
 	assert.That(t, s.notes() == before, "the vault is another one")
 	r := resultOf(t, s.call("search_notes", fmt.Sprintf(`{"cursor":%q,"limit":1}`, first.Truncated.Cursor)))

@@ -81,8 +81,10 @@ var wayCalls = []wayCall{
 	{"obsidianCli", `{"command":"append","params":{"path":"New.md","content":"more"},"idempotencyKey":"k"}`},
 	{"obsidianCli", `{"command":"delete","params":{"path":"New.md"}}`},
 	{"obsidianRead", `{"command":"append","params":{"path":"New.md","content":"x"}}`},
-	{"obsidianBatch", `{"operations":[{"clientId":"a","command":"attachment:read","params":{"path":"pic.png"}},{"clientId":"b","command":"attachment:read","params":{"path":{"from":"a","field":"path"}}}]}`},
-	{"obsidianBatch", `{"operations":[{"clientId":"a","command":"create","params":{"path":"B.md","content":"x"}},{"clientId":"b","command":"delete","params":{"path":"B.md"}}]}`},
+	{"obsidianBatch",
+		`{"operations":[{"clientId":"a","command":"attachment:read","params":{"path":"pic.png"}},{"clientId":"b","command":"attachment:read","params":{"path":{"from":"a","field":"path"}}}]}`},
+	{"obsidianBatch",
+		`{"operations":[{"clientId":"a","command":"create","params":{"path":"B.md","content":"x"}},{"clientId":"b","command":"delete","params":{"path":"B.md"}}]}`},
 	{"obsidianBatch", `{"operations":5}`},
 	{"no such tool", `{}`},
 }
@@ -130,7 +132,8 @@ func playCallsOverHTTP(t *testing.T, more string) (lines []string) {
 	t.Helper()
 	home, vault := t.TempDir(), filepath.Join(t.TempDir(), "Vault")
 	fillForCalls(t, vault)
-	s := rig.ServeHTTPIn(t, home, "--backend=embedded", "--vault="+vault, "--tier=v3", "--allow-mutations", "--toolsets=all", "--max-output=8KiB", "--ask=client", "--min-answer-time=0s")
+	s := rig.ServeHTTPIn(t, home, "--backend=embedded", "--vault="+vault, "--tier=v3", "--allow-mutations",
+		"--toolsets=all", "--max-output=8KiB", "--ask=client", "--min-answer-time=0s")
 	session := ""
 	post := func(body string, each func(message string) bool) {
 		t.Helper()

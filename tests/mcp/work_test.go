@@ -59,7 +59,9 @@ func build(t *testing.T, flags ...string) *vault {
 	then := time.Date(2025, 5, 1, 12, 0, 0, 0, time.UTC)
 	require.NoError(t, os.Chtimes(old, then, then))
 	env := []string{"HOME=" + t.TempDir(), "VAULTWICKET_NOW=" + now, "TZ=UTC"}
-	v.session = rig.StartSessionWith(t, env, append([]string{"--config=none", "--backend=embedded", "--vault=" + v.folder, "--tier=v2", "--allow-mutations"}, flags...)...)
+	v.session = rig.StartSessionWith(t, env,
+		append([]string{"--config=none", "--backend=embedded", "--vault=" + v.folder, "--tier=v2", "--allow-mutations"},
+			flags...)...)
 	return v
 }
 
@@ -211,7 +213,8 @@ var pieces = []piece{
 		d.changed("Daily/2026-11-21.md", "- [ ] call Ann 📅 2026-11-22")
 	}, 1},
 	{"projects as a table", func(d *doing) {
-		d.run("query", map[string]any{"where": `file.inFolder("Projects") && status == "open"`, "select": "file.name, status", "format": "md"}, "|  Garden   |  open  |", "|   Roof    |  open  |")
+		d.run("query", map[string]any{"where": `file.inFolder("Projects") && status == "open"`,
+			"select": "file.name, status", "format": "md"}, "|  Garden   |  open  |", "|   Roof    |  open  |")
 	}, 1},
 	{"what a word changed everywhere would be", func(d *doing) { // to do it needs an approval
 		change := map[string]any{"old": "Tiles", "new": "Slates", "query": "path:Projects"}
@@ -235,7 +238,9 @@ var pieces = []piece{
 	}, 2},
 	{"a canvas of a plan", func(d *doing) {
 		var operations []map[string]any
-		for i, words := range []string{"canvas:create|path=Plans/Fence.canvas", "canvas:add|text=Measure", "canvas:add|text=Order", "canvas:add|note=Garden", "canvas:connect|from=Measure|to=Order", "canvas:connect|from=Order|to=Projects/Garden.md|label=then"} {
+		for i, words := range []string{"canvas:create|path=Plans/Fence.canvas", "canvas:add|text=Measure",
+			"canvas:add|text=Order", "canvas:add|note=Garden", "canvas:connect|from=Measure|to=Order",
+			"canvas:connect|from=Order|to=Projects/Garden.md|label=then"} {
 			command, rest, _ := strings.Cut(words, "|")
 			params := map[string]any{"path": "Plans/Fence.canvas"}
 			for word := range strings.SplitSeq(rest, "|") {
@@ -245,7 +250,8 @@ var pieces = []piece{
 			operations = append(operations, map[string]any{"clientId": fmt.Sprint("c", i), "command": command, "params": params})
 		}
 		d.ask("obsidianBatch", map[string]any{"operations": operations})
-		d.run("canvas:read", map[string]any{"path": "Plans/Fence.canvas"}, "3 cards, 0 groups, 2 edges", "[1] Measure -> [2] Order", "[2] Order -> [3] file: Projects/Garden.md: then")
+		d.run("canvas:read", map[string]any{"path": "Plans/Fence.canvas"}, "3 cards, 0 groups, 2 edges",
+			"[1] Measure -> [2] Order", "[2] Order -> [3] file: Projects/Garden.md: then")
 	}, 2},
 	{"a base with two views", func(d *doing) {
 		d.run("create", map[string]any{"path": "Projects.base", "content": "filters: file.inFolder(\"Projects\")\n"})

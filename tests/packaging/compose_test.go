@@ -29,7 +29,8 @@ func synchronizesByGit(t *testing.T, command string) {
 		t.Helper()
 		c := exec.Command("sh", "-c", script)
 		c.Dir = filepath.Join(folder, at)
-		c.Env = append(os.Environ(), "HOME="+folder, "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@localhost", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@localhost", "GIT_CONFIG_NOSYSTEM=1")
+		c.Env = append(os.Environ(), "HOME="+folder, "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@localhost",
+			"GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@localhost", "GIT_CONFIG_NOSYSTEM=1")
 		said, err := c.CombinedOutput()
 		require.That(t, err == nil, "%s: %v: %s", script, err, said)
 	}
@@ -38,7 +39,8 @@ func synchronizesByGit(t *testing.T, command string) {
 		text, _ := os.ReadFile(filepath.Join(folder, name))
 		return string(text)
 	}
-	in("", "git init -q --bare -b main hub && git clone -q hub one && cd one && printf 'a\\nb\\nc\\n' >Plan.md && git add -A && git commit -qm x && git push -q -u origin HEAD:main && cd .. && git clone -q hub two")
+	in("",
+		"git init -q --bare -b main hub && git clone -q hub one && cd one && printf 'a\\nb\\nc\\n' >Plan.md && git add -A && git commit -qm x && git push -q -u origin HEAD:main && cd .. && git clone -q hub two")
 	in("one", "echo new >New.md")
 	in("two", "echo more >More.md && rm Plan.md && printf 'a\\nb\\nC\\n' >Plan.md")
 	in("one", once)
@@ -75,7 +77,8 @@ func TestTheComposeFile(t *testing.T) {
 	var file struct{ Services map[string]service }
 	require.NoError(t, yaml.Unmarshal(text, &file))
 	own, proxy := file.Services["vaultwicket"], file.Services["proxy"]
-	if own.Ports != nil || own.Network != "service:proxy" || !own.ReadOnly || !slices.Equal(own.Drops, []string{"ALL"}) || !slices.Equal(own.Options, []string{"no-new-privileges:true"}) {
+	if own.Ports != nil || own.Network != "service:proxy" || !own.ReadOnly ||
+		!slices.Equal(own.Drops, []string{"ALL"}) || !slices.Equal(own.Options, []string{"no-new-privileges:true"}) {
 		t.Errorf("vaultwicket is %+v", own)
 	}
 	registry := rig.JSON(t, decode(t, filepath.Join("..", "..", "packaging", "server.json")))

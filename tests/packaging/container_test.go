@@ -28,7 +28,8 @@ func instructions(t *testing.T) map[string][]string {
 
 func TestTheImageIsTheProgram(t *testing.T) {
 	found := instructions(t)
-	if !slices.Equal(found["FROM"], []string{"scratch"}) || !slices.Equal(found["USER"], []string{"65532:65532"}) || found["RUN"] != nil || found["ADD"] != nil || found["EXPOSE"] != nil {
+	if !slices.Equal(found["FROM"], []string{"scratch"}) || !slices.Equal(found["USER"], []string{"65532:65532"}) ||
+		found["RUN"] != nil || found["ADD"] != nil || found["EXPOSE"] != nil {
 		t.Errorf("the image is made by %v", found)
 	}
 	var entry, command []string

@@ -36,7 +36,8 @@ func TestTheReleaseFileFitsItsSchema(t *testing.T) {
 	}
 	wrong := plain(t, bytes.Replace(text, []byte("\narchives:"), []byte("\narchivs:"), 1))
 	assert.That(t, schema.Validate(wrong) != nil, "the schema lets an unknown key pass")
-	for _, want := range []string{"linux_amd64", "linux_arm64", "darwin_amd64", "darwin_arm64", "windows_amd64", "windows_arm64", "formats: [deb, rpm, apk, archlinux]", "mod_timestamp:", "cosign"} {
+	for _, want := range []string{"linux_amd64", "linux_arm64", "darwin_amd64", "darwin_arm64", "windows_amd64",
+		"windows_arm64", "formats: [deb, rpm, apk, archlinux]", "mod_timestamp:", "cosign"} {
 		assert.That(t, strings.Contains(string(text), want), "there is no %s", want)
 	}
 	// The clock must not be in what is built.

@@ -65,7 +65,8 @@ func TestTheLauncherIsTheProgram(t *testing.T) {
 	if out, log, status := launch(t, launcher, "", "no-such-command"); out != "" || status != 2 || !strings.Contains(log, "no-such-command") {
 		t.Errorf("a mistake: %q %q %d", out, log, status)
 	}
-	hello := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}` + "\n"
+	hello := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}` +
+		"\n"
 	out, log, status := launch(t, launcher, hello, "serve", "--config=none", "--vault="+t.TempDir())
 	assert.Equal(t, strings.Count(out, "\n"), 1, "a session: %q %q %d", out, log, status)
 	assert.HasPrefix(t, out, `{"jsonrpc":"2.0","id":1,"result"`, "a session: %q %q %d", out, log, status)
@@ -77,7 +78,8 @@ func TestTheLauncherIsTheProgram(t *testing.T) {
 func TestAMissingProgramIsNamed(t *testing.T) {
 	t.Parallel()
 	out, log, status := launch(t, npmRoot(t, ""), "", "version")
-	if out != "" || status != 4 || !strings.Contains(log, "the package @vaultwicket/") || !strings.Contains(log, "--include=optional") || strings.Count(log, "\n") != 1 {
+	if out != "" || status != 4 || !strings.Contains(log, "the package @vaultwicket/") ||
+		!strings.Contains(log, "--include=optional") || strings.Count(log, "\n") != 1 {
 		t.Errorf("%q %q %d", out, log, status)
 	}
 }
@@ -110,7 +112,8 @@ func TestSignalsReachTheProgram(t *testing.T) {
 	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
 		t.Run(s.String(), func(t *testing.T) {
 			t.Parallel()
-			c, out := begin(t, script(t, `for s in TERM INT HUP; do trap "echo $s; exit 7" $s; done; echo ready; i=0; while [ $i -lt 1000 ]; do sleep 0.01; i=$((i+1)); done`))
+			c, out := begin(t, script(t,
+				`for s in TERM INT HUP; do trap "echo $s; exit 7" $s; done; echo ready; i=0; while [ $i -lt 1000 ]; do sleep 0.01; i=$((i+1)); done`))
 			require.NoError(t, c.Process.Signal(s))
 			said, _ := io.ReadAll(out)
 			c.Wait()

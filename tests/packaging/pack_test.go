@@ -45,7 +45,8 @@ func pack(t *testing.T, args ...string) (stderr string, status int) {
 func dist(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()
-	for _, name := range []string{"vaultwicket_linux_amd64_v1/vaultwicket", "vaultwicket_linux_arm64_v8.0/vaultwicket", "vaultwicket_darwin_amd64_v1/vaultwicket", "vaultwicket_darwin_arm64_v8.0/vaultwicket",
+	for _, name := range []string{"vaultwicket_linux_amd64_v1/vaultwicket", "vaultwicket_linux_arm64_v8.0/vaultwicket",
+		"vaultwicket_darwin_amd64_v1/vaultwicket", "vaultwicket_darwin_arm64_v8.0/vaultwicket",
 		"vaultwicket_windows_amd64_v1/vaultwicket.exe", "vaultwicket_windows_arm64_v8.0/vaultwicket.exe"} {
 		content := []byte("program " + name)
 		if strings.Contains(name, "darwin") {
@@ -174,7 +175,8 @@ func TestTheBundleStartsAReadOnlyServer(t *testing.T) {
 	for name, value := range config["env"].(map[string]any) {
 		c.Env = append(c.Env, name+"="+fill(value.(string)))
 	}
-	c.Stdin = strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}` + "\n" +
+	c.Stdin = strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}` +
+		"\n" +
 		`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n" + `{"jsonrpc":"2.0","id":2,"method":"tools/list"}` + "\n")
 	out, err := c.Output()
 	require.That(t, err == nil, "%v\n%s", err, out)
@@ -236,7 +238,8 @@ func TestTheRegistryTakesOurServer(t *testing.T) {
 		assert.That(t, ours, "the icon %s", src)
 		assert.NoError(t, err, "the icon %s", src)
 	}
-	if packages := released["packages"].([]any); len(packages) != 3 || packages[2].(map[string]any)["fileSha256"] != "1e6ed65d77d6364eeaed5a745ba5c4985ae2b700dd85d7cf7f027bdf294a33fc" {
+	if packages := released["packages"].([]any); len(packages) != 3 ||
+		packages[2].(map[string]any)["fileSha256"] != "1e6ed65d77d6364eeaed5a745ba5c4985ae2b700dd85d7cf7f027bdf294a33fc" {
 		t.Errorf("the packages are %v", packages)
 	}
 	// The schema is one that refuses.

@@ -33,7 +33,9 @@ func TestTwoBuildsAreEqual(t *testing.T) {
 func built(t *testing.T, folder string) []byte {
 	t.Helper()
 	copySource(t, filepath.Join("..", ".."), folder)
-	command := osexec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w -buildid= -X github.com/vaultwicket/vaultwicket/internal/release.commit=0123abcd", "-o", "program", "./cmd/vaultwicket")
+	command := osexec.Command("go", "build", "-trimpath", "-buildvcs=false",
+		"-ldflags=-s -w -buildid= -X github.com/vaultwicket/vaultwicket/internal/release.commit=0123abcd", "-o",
+		"program", "./cmd/vaultwicket")
 	command.Dir = folder
 	command.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "GOWORK=off")
 	if out, err := command.CombinedOutput(); err != nil {

@@ -120,7 +120,8 @@ func propertyList(t *testing.T, name string) map[string][]string {
 func TestTheAgentOfLaunchd(t *testing.T) {
 	list := propertyList(t, "vaultwicket.plist")
 	for key := range list {
-		assert.That(t, slices.Contains([]string{"Label", "ProgramArguments", "RunAtLoad", "KeepAlive", "ProcessType", "StandardErrorPath"}, key), "there is the key %s", key)
+		assert.That(t, slices.Contains([]string{"Label", "ProgramArguments", "RunAtLoad", "KeepAlive", "ProcessType",
+			"StandardErrorPath"}, key), "there is the key %s", key)
 	}
 	args := list["ProgramArguments"]
 	if len(list["Label"]) != 1 || len(args) < 3 || !strings.HasPrefix(args[0], "/") || !slices.Equal(list["KeepAlive"], []string{"SuccessfulExit", "false"}) {

@@ -62,20 +62,36 @@ func TestAnAdviceAllowsTheCall(t *testing.T) {
 			[]string{"needs tier v1.", "in place of <code>tier = &#34;v0&#34;</code>", "also allows further commands: every client: "}, 1},
 		"changes": {map[string]string{"allow-mutations": "false"}, "", "", rig.Calling("append", "path=Bread.md", "content=x"),
 			[]string{"it may not change notes in Notes."}, 1},
-		"several": {map[string]string{"allow-mutations": "false", "tier": `"v0"`, "disable": `["tag:rename", "read"]`}, "", "", rig.Calling("tag:rename", "name=a", "to=b"),
+		"several": {map[string]string{"allow-mutations": "false", "tier": `"v0"`, "disable": `["tag:rename", "read"]`},
+			"", "", rig.Calling("tag:rename", "name=a", "to=b"),
 			[]string{"needs tier v2."}, 3},
-		"disabled":       {map[string]string{"disable": `["read", "tags"]`}, "", "", rig.Calling("read", "path=Bread.md"), []string{"the command read is disabled.", `write <code>disable = [&#34;tags&#34;]</code>`}, 1},
-		"only":           {map[string]string{"enable-only": `["tags"]`}, "", "", rig.Calling("read", "path=Bread.md"), []string{"the command read is disabled."}, 1},
-		"access":         {nil, "[vaults.access]\n\"/\" = \"r\"\n", "", rig.Calling("append", "path=Bread.md", "content=x"), []string{"The access rules of Notes do not allow it on Bread.md.", "add <code>&#34;Bread.md&#34; = &#34;rw&#34;</code>"}, 1},
-		"access of note": {nil, "[vaults.access]\n\"/\" = \"rw\"\n\"Bread.md\" = \"r\"\n", "", rig.Calling("append", "path=Bread.md", "content=x"), []string{"in place of <code>&#34;Bread.md&#34; = &#34;r&#34;</code>"}, 1},
-		"publishing":     {nil, "", "", rig.Calling("web", "url=https://example.com/"), []string{"publishing is off", "add <code>allow-publish = true</code>"}, 1},
-		"views":          {map[string]string{"allow-ui": "false"}, "", "", rig.Calling("open", "path=Bread.md"), []string{"write <code>allow-ui = true</code>"}, 1},
-		"secrets":        {map[string]string{"secrets": `"block"`}, "", "", rig.Calling("read", "path=Keys.md"), []string{"A secret was found", "write <code>secrets = &#34;redact&#34;</code>"}, 1},
+		"disabled": {map[string]string{"disable": `["read", "tags"]`}, "", "",
+			rig.Calling("read", "path=Bread.md"),
+			[]string{"the command read is disabled.", `write <code>disable = [&#34;tags&#34;]</code>`}, 1},
+		"only": {map[string]string{"enable-only": `["tags"]`}, "", "", rig.Calling("read", "path=Bread.md"),
+			[]string{"the command read is disabled."}, 1},
+		"access": {nil, "[vaults.access]\n\"/\" = \"r\"\n", "",
+			rig.Calling("append", "path=Bread.md", "content=x"),
+			[]string{"The access rules of Notes do not allow it on Bread.md.",
+				"add <code>&#34;Bread.md&#34; = &#34;rw&#34;</code>"}, 1},
+		"access of note": {nil, "[vaults.access]\n\"/\" = \"rw\"\n\"Bread.md\" = \"r\"\n", "",
+			rig.Calling("append", "path=Bread.md", "content=x"),
+			[]string{"in place of <code>&#34;Bread.md&#34; = &#34;r&#34;</code>"}, 1},
+		"publishing": {nil, "", "", rig.Calling("web", "url=https://example.com/"),
+			[]string{"publishing is off", "add <code>allow-publish = true</code>"}, 1},
+		"views": {map[string]string{"allow-ui": "false"}, "", "", rig.Calling("open", "path=Bread.md"),
+			[]string{"write <code>allow-ui = true</code>"}, 1},
+		"secrets": {map[string]string{"secrets": `"block"`}, "", "", rig.Calling("read", "path=Keys.md"),
+			[]string{"A secret was found", "write <code>secrets = &#34;redact&#34;</code>"}, 1},
 		"an agent's tier": {nil, twoAgents, "cursor", rig.Calling("backlinks", "path=Bread.md"),
 			[]string{"in <code>[agents.cursor]</code>", "in place of <code>tier = &#34;v1&#34;  # as it was</code>", "cursor: "}, 1},
-		"an agent's changes": {nil, twoAgents, "night-job", rig.Calling("append", "path=Bread.md", "content=x"), []string{"in <code>[agents.night-job]</code>"}, 1},
-		"both tables":        {map[string]string{"tier": `"v1"`}, twoAgents, "cursor", rig.Calling("tag:rename", "name=a", "to=b"), []string{"in <code>[agents.cursor]</code>"}, 2},
-		"an agent's access":  {nil, twoAgents + "[agents.night-job.access]\n\"/\" = \"none\"\n\"Work\" = \"r\"\n", "night-job", rig.Calling("read", "path=Bread.md"), []string{"add <code>&#34;Bread.md&#34; = &#34;r&#34;</code>"}, 1},
+		"an agent's changes": {nil, twoAgents, "night-job", rig.Calling("append", "path=Bread.md", "content=x"),
+			[]string{"in <code>[agents.night-job]</code>"}, 1},
+		"both tables": {map[string]string{"tier": `"v1"`}, twoAgents, "cursor",
+			rig.Calling("tag:rename", "name=a", "to=b"), []string{"in <code>[agents.cursor]</code>"}, 2},
+		"an agent's access": {nil, twoAgents + "[agents.night-job.access]\n\"/\" = \"none\"\n\"Work\" = \"r\"\n",
+			"night-job", rig.Calling("read", "path=Bread.md"),
+			[]string{"add <code>&#34;Bread.md&#34; = &#34;r&#34;</code>"}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -92,7 +108,8 @@ func TestAnAdviceAllowsTheCall(t *testing.T) {
 			v := open(r)
 			view := v.refusal()
 			has(t, view, append(test.says, "Why, and how to allow it", "Show in Try")...)
-			assert.Equal(t, strings.Count(view, "<li>Line ")+strings.Count(view, "<li>Below line ")+strings.Count(view, "<li>At the beginning"), test.edits, "changes in %s", mainOf(view))
+			assert.Equal(t, strings.Count(view, "<li>Line ")+strings.Count(view, "<li>Below line ")+strings.Count(view,
+				"<li>At the beginning"), test.edits, "changes in %s", mainOf(view))
 			file := filepath.Join(filepath.Dir(r.Save()), "advised.toml")
 			rig.WriteFile(t, file, []byte(followed(t, r.Save(), view)))
 			require.NoError(t, os.Chmod(file, 0o600))

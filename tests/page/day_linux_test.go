@@ -317,7 +317,9 @@ func TestARevokedAgentMayDoNothing(t *testing.T) {
 	r.Must("agent", "add", "cursor")
 	v := open(r)
 	view := v.See("agents")
-	has(t, view, `<summary id="revoke-title-cursor">Revoke`, "This ends the token of cursor, its sign-ins over HTTP, and its questions and approvals that wait.", "May call the commands of tier v1 and change notes")
+	has(t, view, `<summary id="revoke-title-cursor">Revoke`,
+		"This ends the token of cursor, its sign-ins over HTTP, and its questions and approvals that wait.",
+		"May call the commands of tier v1 and change notes")
 	_, view = v.send(view, "agents/revoke", nil, `value="cursor"`)
 	has(t, view, "cursor is revoked", "May do nothing")
 	lacks(t, view, "May call the commands of tier v1")
@@ -338,7 +340,8 @@ func TestManyQuestionsAreFolded(t *testing.T) {
 	v.send(v.See("approvals"), "approvals/approve", nil)
 	ask(1, 2)
 	few := v.See("approvals")
-	assert.That(t, strings.Index(few, "Note 001.md") < strings.Index(few, "Approved here, for one call"), "what was answered is before what waits: %s", mainOf(few))
+	assert.That(t, strings.Index(few, "Note 001.md") < strings.Index(few, "Approved here, for one call"),
+		"what was answered is before what waits: %s", mainOf(few))
 	lacks(t, few, ">What changes<")
 	ask(2, 5)
 	many := v.See("approvals")

@@ -26,7 +26,9 @@ func TestApproveOnThePage(t *testing.T) {
 	call := rig.Calling("delete", "path=Bread.md")
 	require.Equal(t, rig.CodeOf(client.Do(call)), "unconfirmed")
 	view := v.See("approvals")
-	has(t, view, "<b>Delete &#34;Bread.md&#34; (vault &#34;Notes&#34;): −3 lines</b>", "Asked by a client that calls itself &#34;t&#34;.", `<span class="chip grave">−3 lines</span>`, ">1 note<", "flour</span>", "salt</span>")
+	has(t, view, "<b>Delete &#34;Bread.md&#34; (vault &#34;Notes&#34;): −3 lines</b>",
+		"Asked by a client that calls itself &#34;t&#34;.", `<span class="chip grave">−3 lines</span>`, ">1 note<",
+		"flour</span>", "salt</span>")
 	if _, body := v.send(view, "approvals/approve", nil); !strings.Contains(body, "Approved here, for one call") {
 		t.Fatalf("approved: %s", body)
 	}
@@ -102,7 +104,8 @@ func TestUndoABatchAndASession(t *testing.T) {
 		view := v.See(strings.ReplaceAll(first.FindString(v.See("changes")), "&amp;", "&"))
 		body := v.undo(view, what)
 		has(t, body, "2 changes undone.")
-		assert.That(t, r.Read("Bread.md")+r.Read("Work/Plan.md") == "flour\nwater\nsalt\none\ntwo\n", "%s leaves %q and %q", what, r.Read("Bread.md"), r.Read("Work/Plan.md"))
+		assert.That(t, r.Read("Bread.md")+r.Read("Work/Plan.md") == "flour\nwater\nsalt\none\ntwo\n",
+			"%s leaves %q and %q", what, r.Read("Bread.md"), r.Read("Work/Plan.md"))
 		client.Do(rig.Calling("append", "path=Bread.md", "content=c"))
 		client.Do(rig.Calling("append", "path=Bread.md", "content=d"))
 	}
@@ -165,7 +168,9 @@ func TestAgentsOnThePage(t *testing.T) {
 	client.Do(rig.Calling("append", "path=Bread.md", "content=a"))
 	client.Do(rig.Calling("read", "path=Work/Plan.md"))
 	view := v.See("agents")
-	has(t, view, ">cursor <", "May call the commands of tier v1 and change notes", "May call the commands of tier v0 and may not change notes", "Client: t.", "Undo today’s changes in Notes", "<dt>Notes read</dt><dd>1</dd>", "<dt>Notes changed</dt><dd>1</dd>")
+	has(t, view, ">cursor <", "May call the commands of tier v1 and change notes",
+		"May call the commands of tier v0 and may not change notes", "Client: t.", "Undo today’s changes in Notes",
+		"<dt>Notes read</dt><dd>1</dd>", "<dt>Notes changed</dt><dd>1</dd>")
 	code := func() string { return rig.CodeOf(client.Do(rig.Calling("read", "path=Bread.md"))) }
 	_, view = v.send(view, "agents/pause", nil, `value="cursor"`)
 	has(t, view, "cursor is paused.", `<span class="outcome paused">paused</span>`)

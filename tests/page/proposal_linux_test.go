@@ -41,7 +41,8 @@ func TestAProposalIsTakenInPartOnThePage(t *testing.T) {
 	view := v.See("approvals/proposal/" + code)
 	has(t, view, "1. Create &#34;Work/New.md&#34;", "link, needs new", "made at &lt;night&gt;", "yeast", "As it was proposed")
 	_, drawn := v.send(view, "approvals/draft", url.Values{"pick": {"1"}, "says": {"not the bread"}})
-	has(t, drawn, "This would be done", "see [[New]]", "made at &lt;night&gt;", "1 other operation is declined", "You say: “not the bread”", `data-approves>Do this`)
+	has(t, drawn, "This would be done", "see [[New]]", "made at &lt;night&gt;", "1 other operation is declined",
+		"You say: “not the bread”", `data-approves>Do this`)
 	lacks(t, drawn, "yeast")
 	r.Write("Work/Plan.md", "written by hand\n")
 	_, body := v.send(drawn, "approvals/take", nil)

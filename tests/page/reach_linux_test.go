@@ -28,7 +28,9 @@ func TestTheAddressAloneReachesNothing(t *testing.T) {
 	root := "http://" + at.Host + "/"
 	answers := map[string]bool{}
 	for _, method := range []string{"GET", "HEAD", "POST"} {
-		for _, address := range []string{root, root + "activity", root + "mcp", root + "favicon.ico", base, base + "approvals", base + "events", base + "assets/page.js", base + "pause/pause", base + "open/", base + "open/AAAAAAAAAAAAAAAAAAAAAA"} {
+		for _, address := range []string{root, root + "activity", root + "mcp", root + "favicon.ico", base,
+			base + "approvals", base + "events", base + "assets/page.js", base + "pause/pause", base + "open/",
+			base + "open/AAAAAAAAAAAAAAAAAAAAAA"} {
 			request := require.Value(http.NewRequestWithContext(t.Context(), method, address, strings.NewReader("token=x")))(t)
 			request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 			request.Header.Set("Cookie", "vaultwicket=AAAAAAAAAAAAAAAAAAAAAA")
@@ -72,7 +74,8 @@ func TestTheLinkIsShownAtATerminalOnly(t *testing.T) {
 
 func TestOnlyLoopbackAddresses(t *testing.T) {
 	r := newRig(t)
-	for _, address := range []string{"0.0.0.0:0", ":0", "192.168.1.1:80", "[::]:0", "localhost:0", "127.0.0.1", "127.0.0.1:x", "unix:/tmp/x", "127.0.0.1:99999"} {
+	for _, address := range []string{"0.0.0.0:0", ":0", "192.168.1.1:80", "[::]:0", "localhost:0", "127.0.0.1",
+		"127.0.0.1:x", "unix:/tmp/x", "127.0.0.1:99999"} {
 		c := osexec.Command(rig.Binary, "ui", "--config", r.Save(), "--listen", address)
 		c.Env = []string{"HOME=" + r.Home}
 		var said strings.Builder
@@ -89,7 +92,8 @@ func TestOnlyLoopbackAddresses(t *testing.T) {
 // Hostile text in every field of every file that the page reads is shown as text.
 func TestHostileTextIsText(t *testing.T) {
 	t.Parallel()
-	evil := []string{`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, "\x1b[2J\x1b]0;x\a", "\u202egnp.exe", `'; alert(1); '`, `{{.}}`, "</title><h1>x"}
+	evil := []string{`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, "\x1b[2J\x1b]0;x\a",
+		"\u202egnp.exe", `'; alert(1); '`, `{{.}}`, "</title><h1>x"}
 	name := strings.Join(evil[1:2], "")
 	r := rig.New(t, map[string]string{"Bread.md": strings.Join(evil, "\n"), strings.ReplaceAll(name, "/", "") + ".md": "x\n"})
 	state := stateOf(r)
@@ -99,14 +103,23 @@ func TestHostileTextIsText(t *testing.T) {
 	client.Do(rig.Calling(evil[0]))
 	logs := audit.OpenLogs(state)
 	for i, text := range evil {
-		line := audit.Line{Kind: "decision", Decision: "deny", Call: fmt.Sprintf("s-%d", i+1), Session: "s", Client: text, Surface: text, Vault: text, Command: text, Effect: text, Rule: text, Code: text, Backend: text, By: text, Params: []audit.Param{{Name: text}}}
+		line := audit.Line{Kind: "decision", Decision: "deny", Call: fmt.Sprintf("s-%d", i+1), Session: "s",
+			Client: text, Surface: text, Vault: text, Command: text, Effect: text, Rule: text, Code: text,
+			Backend: text, By: text, Params: []audit.Param{{Name: text}}}
 		require.NoError(t, logs.Write(line, false, audit.Buffered))
-		if _, err := consent.OpenStore(consent.Folder(state), time.Now).Ask(consent.StoredQuestion{Session: fmt.Sprint(i), Client: printable(text), Vault: printable(text), Command: printable(text), Text: printable(text), Digest: consent.Digest{byte(i + 1)}}); err != nil {
+		if _, err := consent.OpenStore(consent.Folder(state),
+			time.Now).Ask(consent.StoredQuestion{Session: fmt.Sprint(i), Client: printable(text),
+			Vault: printable(text), Command: printable(text), Text: printable(text),
+			Digest: consent.Digest{byte(i + 1)}}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	v := open(r)
-	paths := []string{"", "activity", "approvals", "changes", "policy/access", "health", "settings", "activity?q=" + url.QueryEscape(name) + "&client=" + url.QueryEscape(name), "changes?caller=" + url.QueryEscape(name) + "&note=" + url.QueryEscape(name) + "&batch=" + url.QueryEscape(name), "policy/access?path=" + url.QueryEscape(name), "policy/try?command=" + url.QueryEscape(name) + "&params=" + url.QueryEscape(name)}
+	paths := []string{"", "activity", "approvals", "changes", "policy/access", "health", "settings",
+		"activity?q=" + url.QueryEscape(name) + "&client=" + url.QueryEscape(name),
+		"changes?caller=" + url.QueryEscape(name) + "&note=" + url.QueryEscape(name) + "&batch=" +
+			url.QueryEscape(name), "policy/access?path=" + url.QueryEscape(name),
+		"policy/try?command=" + url.QueryEscape(name) + "&params=" + url.QueryEscape(name)}
 	for i := range evil {
 		paths = append(paths, fmt.Sprintf("activity/call/s-%d", i+1))
 	}

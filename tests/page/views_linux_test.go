@@ -36,7 +36,9 @@ func TestEveryView(t *testing.T) {
 	client.Do(rig.Calling("delete", "path=Work/Plan.md"))
 	require.NoError(t, os.WriteFile(filepath.Join(r.Vault, "Key.md"), []byte("API key: 8f3kD92mQx7LpZ4tVbN1\n"), 0o600))
 	client.Do(rig.Calling("read", "path=Key.md"))
-	has(t, v.See(""), "t read 1 note, changed 1 and was refused once; 1 question waits for you.", "<b>Delete &#34;Work/Plan.md&#34; (vault &#34;Notes&#34;)", ">Bread.md</a>", "No setting allows that.", "stdio, up ")
+	has(t, v.See(""), "t read 1 note, changed 1 and was refused once; 1 question waits for you.",
+		"<b>Delete &#34;Work/Plan.md&#34; (vault &#34;Notes&#34;)", ">Bread.md</a>", "No setting allows that.",
+		"stdio, up ")
 	has(t, v.See("activity"), "restricted_command", ">added text to <b>Bread.md</b><", "<svg role=\"group\"", "4 calls")
 	has(t, v.See("activity?outcome=denied"), ">1 call<", ">run eval<")
 	has(t, v.See("activity?q=nothing"), "No call matches")
@@ -48,7 +50,8 @@ func TestEveryView(t *testing.T) {
 	has(t, v.See("health"), "tier v3, mutations on", "Verification", ">approvals<")
 	call := regexp.MustCompile(`activity/call/[^"]+`).FindString(v.See("activity?q=append"))
 	has(t, v.See(call), "Lines of the audit log", "decision: allow", "embedded", "content</code> 5 bytes")
-	for path, want := range map[string]int{"activity/call/999": 404, "changes/one/x?vault=Notes": 404, "nothing": 404, "policy?vault=Other": 422, "assets/../ui.go": 404, "changes/undo": 404} {
+	for path, want := range map[string]int{"activity/call/999": 404, "changes/one/x?vault=Notes": 404, "nothing": 404,
+		"policy?vault=Other": 422, "assets/../ui.go": 404, "changes/undo": 404} {
 		status, body := v.Fetch(http.MethodGet, v.Base+path, nil)
 		assert.That(t, status == want, "%q answers %d: %s", path, status, body)
 	}
@@ -185,14 +188,16 @@ func TestTheOverviewTellsToday(t *testing.T) {
 	view := v.See("")
 	lacks(t, view, "<ol class=\"steps\"")
 	has(t, view, "t read 2 notes, changed 2 and was refused 3 times; 1 question waits for you.", "one batch of 2", "Undo all 3", "Undo the batch",
-		`added </span>+2</span> <span class="minus"><span class="hidden">removed </span>−0`, "3 times</span>", "eval runs code in Obsidian or administers it", `role="img" aria-label="`, "3 denied; at most")
+		`added </span>+2</span> <span class="minus"><span class="hidden">removed </span>−0`, "3 times</span>",
+		"eval runs code in Obsidian or administers it", `role="img" aria-label="`, "3 denied; at most")
 	_, undone := v.send(view, "changes/undo", nil, "Undo all 3")
 	if strings.Contains(undone, `name="confirm"`) {
 		has(t, undone, "<h1>Undo these 3 changes?</h1>")
 		_, undone = v.send(undone, "changes/undo", nil, `name="confirm"`)
 	}
 	has(t, undone, "3 changes undone.", "<h1>Overview</h1>", "t read 2 notes and was refused 3 times", "Redo")
-	assert.That(t, r.Read("Bread.md")+r.Read("Work/Plan.md") == "flour\nwater\nsalt\none\ntwo\n", "the notes are %q and %q", r.Read("Bread.md"), r.Read("Work/Plan.md"))
+	assert.That(t, r.Read("Bread.md")+r.Read("Work/Plan.md") == "flour\nwater\nsalt\none\ntwo\n",
+		"the notes are %q and %q", r.Read("Bread.md"), r.Read("Work/Plan.md"))
 	again := v.undo(undone, "Redo with 2 others<")
 	has(t, again, "3 changes done again.", "Undo all 3")
 	if !strings.HasSuffix(r.Read("Bread.md"), "yeast\nsugar\na") || !strings.HasSuffix(r.Read("Work/Plan.md"), "b") {

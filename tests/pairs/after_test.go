@@ -56,7 +56,8 @@ func TestWhatWasBegunStopsAtWhatIsClosedMeanwhile(t *testing.T) {
 				if got := e.Do(rig.Calling("undo", "id="+id)); name != "tiers" && got.OK { // undo itself belongs to v0
 					t.Errorf("%s: what is closed was taken back", e.Name)
 				}
-				if got := e.Do(rig.Calling("append", "path=Note.md", "content=more").With("idempotencyKey", e.Name)); got.OK || rig.CodeOfError(got.Error) != c.code {
+				if got := e.Do(rig.Calling("append", "path=Note.md", "content=more").With("idempotencyKey",
+					e.Name)); got.OK || rig.CodeOfError(got.Error) != c.code {
 					t.Errorf("%s: the first answer under its key: %+v, want %s", e.Name, got.Error, c.code)
 				}
 				if got := e.Batch(rig.Calling("append", "path=Note.md", "content=more")); got.OK || got.Summary.OK > 0 {
@@ -66,7 +67,9 @@ func TestWhatWasBegunStopsAtWhatIsClosedMeanwhile(t *testing.T) {
 				if strings.Contains(plan.Diff, "a line that is long") || name != "ignore" && name != "access" && rig.CodeOfError(plan.Error) != c.code {
 					t.Errorf("%s: a dry run: %+v, %.60q", e.Name, plan.Error, plan.Diff)
 				}
-				if prompt := e.Ask("prompts/get", map[string]any{"name": "evening-journal"}); (name == "gate") == strings.Contains(rig.JSON(t, prompt.Result.Messages), "daily:append") {
+				if prompt := e.Ask("prompts/get",
+					map[string]any{"name": "evening-journal"}); (name == "gate") == strings.Contains(rig.JSON(t,
+					prompt.Result.Messages), "daily:append") {
 					t.Errorf("%s: the prompt is %s", e.Name, prompt.Result.Messages)
 				}
 				if name != "gate" { // which a read does not need

@@ -145,7 +145,9 @@ func TestPromptsAndCompletionAreTheSameByEveryEntrance(t *testing.T) {
 	var first []string
 	for _, e := range []*rig.Client{r.Stdio(false, ""), r.Stdio(true, ""), r.Session(server), r.Stateless(server)} {
 		prompt := e.Ask("prompts/get", map[string]any{"name": "weekly-rollup", "arguments": map[string]any{"days": "2"}})
-		completion := e.Ask("completion/complete", map[string]any{"ref": map[string]any{"type": "ref/prompt", "name": "weekly-rollup"}, "argument": map[string]any{"name": "date", "value": "2026-11-1"}})
+		completion := e.Ask("completion/complete",
+			map[string]any{"ref": map[string]any{"type": "ref/prompt", "name": "weekly-rollup"},
+				"argument": map[string]any{"name": "date", "value": "2026-11-1"}})
 		got := []string{rig.JSON(t, prompt.Result.Messages), strings.Join(completion.Result.Completion.Values, " ")}
 		if e.Name == "stdio" {
 			first = got

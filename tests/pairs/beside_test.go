@@ -46,8 +46,11 @@ func TestAChangeBesideTheServerIsSeenByTheNextCall(t *testing.T) {
 // What a process answers follows its own.
 func TestACacheFilledUnderOtherRulesTellsNothing(t *testing.T) {
 	t.Parallel()
-	r := rig.New(t, map[string]string{"Open.md": "#open [[Secret]]\n", "Private/Secret.md": "---\nzqxprop: 1\n---\n#zqxtag [[Open]] [[zqxlink]]\n", "Ignored.md": "#zqxignored [[Open]]\n"})
-	listings := [][]string{{"tags"}, {"search", "query=zqx"}, {"files"}, {"unresolved"}, {"properties"}, {"backlinks", "path=Open.md"}, {"orphans"}, {"deadends"}}
+	r := rig.New(t, map[string]string{"Open.md": "#open [[Secret]]\n",
+		"Private/Secret.md": "---\nzqxprop: 1\n---\n#zqxtag [[Open]] [[zqxlink]]\n",
+		"Ignored.md":        "#zqxignored [[Open]]\n"})
+	listings := [][]string{{"tags"}, {"search", "query=zqx"}, {"files"}, {"unresolved"}, {"properties"},
+		{"backlinks", "path=Open.md"}, {"orphans"}, {"deadends"}}
 	all := func() (answers []string) {
 		for _, words := range listings {
 			out, log, _ := r.Run(append([]string{"run"}, words...)...)
@@ -82,7 +85,9 @@ func TestAPauseInTheMiddleOfABatch(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, map[string]string{"Note.md": "one\n"})
 	r.Set("confirm", `"never"`).Set("backend", `"obsidian"`)
-	app := r.App(`case "$2" in version) echo "1.12.7 (installer 1.12.7)";; files) "` + rig.Binary + `" pause >/dev/null; echo Note.md;; vault) echo "` + r.Vault + `";; *) echo "$*" >>"$HOME/called"; echo one;; esac`)
+	app := r.App(`case "$2" in version) echo "1.12.7 (installer 1.12.7)";; files) "` + rig.Binary +
+		`" pause >/dev/null; echo Note.md;; vault) echo "` + r.Vault +
+		`";; *) echo "$*" >>"$HOME/called"; echo one;; esac`)
 	r.Flags = []string{"--cli=" + app}
 	e := r.Stdio(false, "")
 	got := e.Batch(rig.Calling("files"), rig.Calling("append", "path=Note.md", "content=x"), rig.Calling("daily:path"))
@@ -136,7 +141,8 @@ func TestEveryWayOutIsCountedAndLogged(t *testing.T) {
 			params map[string]any
 		}{
 			{"prompts/get", map[string]any{"name": "morning-review"}},
-			{"completion/complete", map[string]any{"ref": map[string]any{"type": "ref/resource", "uri": "vaultwicket://help/{command}"}, "argument": map[string]any{"name": "command", "value": "re"}}},
+			{"completion/complete", map[string]any{"ref": map[string]any{"type": "ref/resource",
+				"uri": "vaultwicket://help/{command}"}, "argument": map[string]any{"name": "command", "value": "re"}}},
 			{"resources/read", map[string]any{"uri": "vaultwicket://status"}},
 		} { // what tells nothing of the vault needs no place among the calls
 			answer := e.Ask(free.method, free.params)

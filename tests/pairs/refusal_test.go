@@ -186,7 +186,8 @@ func refusesOnTheApp(r *rig.Rig, refused refusal) {
 	}
 	called, _ := os.ReadFile(filepath.Join(r.Home, "called"))
 	path := refused.call["params"].(map[string]any)["path"].(string)
-	assert.That(r.T, !strings.Contains(string(called), path) || refused.code == "unconfirmed", "the app was asked about a note of which it must not know:\n%s", called)
+	assert.That(r.T, !strings.Contains(string(called), path) || refused.code == "unconfirmed",
+		"the app was asked about a note of which it must not know:\n%s", called)
 }
 
 func TestMain(m *testing.M) { rig.Main(m) }

@@ -118,7 +118,8 @@ func (h *busyServer) openOverHTTP() {
 	h.t.Helper()
 	a, err := h.http.Connect(h.t.Context())
 	require.NoError(h.t, err)
-	if answer, err := h.http.Send(h.t.Context(), http.MethodPost, rig.ToolCall(1, warmUp), "Mcp-Session-Id", a.Session); err != nil || answer.Status != http.StatusOK {
+	if answer, err := h.http.Send(h.t.Context(), http.MethodPost, rig.ToolCall(1, warmUp), "Mcp-Session-Id",
+		a.Session); err != nil || answer.Status != http.StatusOK {
 		h.t.Fatalf("%+v, %v", answer, err)
 	}
 	go func() {
@@ -170,7 +171,8 @@ func naming(t *testing.T, folder string) (left []string) {
 // listens at the same socket.
 func (h *busyServer) usable() {
 	h.t.Helper()
-	run := osexec.Command(rig.Binary, "run", "--config=none", "--backend=embedded", "--vault="+h.vault, "--tier=v1", "--allow-mutations", "append", "path=Tides.md", "content=more")
+	run := osexec.Command(rig.Binary, "run", "--config=none", "--backend=embedded", "--vault="+h.vault, "--tier=v1",
+		"--allow-mutations", "append", "path=Tides.md", "content=more")
 	run.Env = h.process.Env
 	if out, err := run.CombinedOutput(); err != nil {
 		h.t.Errorf("after the end: %v, %s", err, out)
@@ -363,7 +365,8 @@ func askUnread(s *rig.HTTPServer, arguments string) *http.Response {
 	s.T.Cleanup(func() { conn.Close() })
 	require.NoError(s.T, conn.(interface{ SetReadBuffer(int) error }).SetReadBuffer(256<<10))
 	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"obsidianCli","arguments":%s,%s}}`, arguments, rig.ModernMeta)
-	request := s.Request(context.Background(), http.MethodPost, "/mcp", body, "MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "obsidianCli")
+	request := s.Request(context.Background(), http.MethodPost, "/mcp", body, "MCP-Protocol-Version", "2026-07-28",
+		"Mcp-Method", "tools/call", "Mcp-Name", "obsidianCli")
 	require.NoError(s.T, request.Write(conn))
 	response, err := http.ReadResponse(bufio.NewReader(conn), request)
 	require.Equal(s.T, err, nil, "%+v", response)

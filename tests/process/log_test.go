@@ -116,7 +116,8 @@ func TestNoLogHoldsWhatIsInACall(t *testing.T) {
 	for _, format := range []string{"text", "json"} {
 		vault := filepath.Join(t.TempDir(), canary+"Vault")
 		rig.WriteFile(t, filepath.Join(vault, canary, canary+".md"), []byte("# "+canary+"\n"))
-		s := serveLogged(t, "--config=none", "--backend=embedded", "--vault="+vault, "--tier=v3", "--allow-mutations", "--log-level=debug", "--log-format="+format)
+		s := serveLogged(t, "--config=none", "--backend=embedded", "--vault="+vault, "--tier=v3", "--allow-mutations",
+			"--log-level=debug", "--log-format="+format)
 		ask := func(message string) {
 			s.Send(message)
 			s.Read()
@@ -149,7 +150,8 @@ func TestTheTraceOfACallerIsLogged(t *testing.T) {
 	t.Parallel()
 	const parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 	s := serveLogged(t, "--config=none", "--backend=embedded", "--vault="+t.TempDir(), "--log-level=debug", "--log-format=json")
-	s.Send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"obsidianCli","arguments":{"command":"daily:read"},"_meta":{"traceparent":"` + parent + `","tracestate":"a=b"}}}`)
+	s.Send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"obsidianCli","arguments":{"command":"daily:read"},"_meta":{"traceparent":"` +
+		parent + `","tracestate":"a=b"}}}`)
 	lines := s.until(`"msg":"call"`)
 	var line struct{ Command, Decision, Code, Backend, Surface, Session, Traceparent, Tracestate string }
 	require.NoError(t, json.Unmarshal([]byte(lines[len(lines)-1]), &line))

@@ -94,12 +94,15 @@ func TestTheMetricsAgreeWithTheAuditLog(t *testing.T) {
 		c.Runner = exec.New(exec.Config{CLI: "/nowhere/obsidian", Self: rig.Binary, Resident: true})
 		t.Cleanup(c.Runner.Close)
 	})
-	figures.Follow(telemetry.MetricSources{Load: o.Gateway.Load, Children: func() telemetry.Children { return telemetry.Children(o.Config.Runner.Children()) }, Sessions: func() int { return 1 }, Dropped: func() uint64 { return 3 }})
+	figures.Follow(telemetry.MetricSources{Load: o.Gateway.Load,
+		Children: func() telemetry.Children { return telemetry.Children(o.Config.Runner.Children()) },
+		Sessions: func() int { return 1 }, Dropped: func() uint64 { return 3 }})
 	const made = 460 + 8*4
 	for i := range 460 {
 		if i%50 == 0 && i < 400 { // later the limit would refuse them as a whole
 			o.Gateway.DoBatch(t.Context(), gateway.Batch{Request: gateway.Request{Surface: "mcp"}, Operations: []gateway.Operation{
-				{ClientID: "a", Request: mixedCalls(0)}, {ClientID: "b", Request: mixedCalls(0)}, {ClientID: "c", Request: mixedCalls(1)}, {ClientID: "d", Request: mixedCalls(2)},
+				{ClientID: "a", Request: mixedCalls(0)}, {ClientID: "b", Request: mixedCalls(0)},
+				{ClientID: "c", Request: mixedCalls(1)}, {ClientID: "d", Request: mixedCalls(2)},
 			}})
 		}
 		o.Gateway.Do(t.Context(), mixedCalls(i))

@@ -25,26 +25,33 @@ func TestNothingIsOneOfSeveral(t *testing.T) {
 		t.Run(fmt.Sprint(many), func(t *testing.T) {
 			t.Parallel()
 			home := t.TempDir()
-			rig.WriteFile(t, filepath.Join(home, "Notes", "Index.md"), []byte("# Index\n"+strings.Repeat("[[Plan]]\n- [ ] task #tag ghp_"+strings.Repeat("a1B2", 9)+"\n", many)))
+			rig.WriteFile(t, filepath.Join(home, "Notes", "Index.md"),
+				[]byte("# Index\n"+strings.Repeat("[[Plan]]\n- [ ] task #tag ghp_"+strings.Repeat("a1B2", 9)+"\n",
+					many)))
 			for i := range many {
 				rig.WriteFile(t, filepath.Join(home, "Notes", "Folder", fmt.Sprintf("Note%d.md", i)), []byte("---\nkey: 1\n---\n# Plan\nword [[Index]] #tag\n"))
 			}
 			vault := "--vault ./Notes --tier v3 --allow-mutations "
 			lines := []string{"doctor --vault ./Notes", "scan --vault ./Notes", "commands --vault ./Notes"}
 			for i := range many {
-				lines = append(lines, fmt.Sprintf("run %sappend path=Index.md content=line%d", vault, i), fmt.Sprintf("run %sdelete path=Folder/Note%d.md", vault, i))
+				lines = append(lines, fmt.Sprintf("run %sappend path=Index.md content=line%d", vault, i),
+					fmt.Sprintf("run %sdelete path=Folder/Note%d.md", vault, i))
 			}
 			for _, call := range []string{
 				"tag:rename name=tag to=other", "property:rename name=key to=other", "heading:rename path=Index.md heading=Index to=New",
 				"vault:replace old=word new=term", "property:set folder=Folder name=key value=2", "folder:rename path=Folder name=Other",
 				"folder:copy path=Other to=Third", "rename path=Index.md name=Start", "find query=zzzz", "find query=word", "search query=word",
-				"files", "files total", "folder path=Other", "tasks", "tags counts", "outline path=Start.md", "wordcount path=Start.md", "orphans", "unresolved", "recent",
-				"history path=Start.md", "briefing", "links path=Start.md", "backlinks path=Start.md", "read path=Start.md", "note:section path=Start.md lines=90-91",
+				"files", "files total", "folder path=Other", "tasks", "tags counts", "outline path=Start.md",
+				"wordcount path=Start.md", "orphans", "unresolved", "recent",
+				"history path=Start.md", "briefing", "links path=Start.md", "backlinks path=Start.md",
+				"read path=Start.md", "note:section path=Start.md lines=90-91",
 			} {
 				lines = append(lines, "dry-run -v "+vault+call, "run "+vault+call)
 			}
-			lines = append(lines, "today --vault ./Notes", "journal list --vault ./Notes", "undo list --vault ./Notes", "approvals", "grants", "audit list", "audit verify",
-				"audit what-if --secrets block", "audit export "+filepath.Join(home, "log"), "undo --vault ./Notes --allow-mutations", "install --list", "doctor --vault ./Notes")
+			lines = append(lines, "today --vault ./Notes", "journal list --vault ./Notes", "undo list --vault ./Notes",
+				"approvals", "grants", "audit list", "audit verify",
+				"audit what-if --secrets block", "audit export "+filepath.Join(home, "log"),
+				"undo --vault ./Notes --allow-mutations", "install --list", "doctor --vault ./Notes")
 			for _, line := range lines {
 				command := exec.Command(rig.Binary, strings.Fields(line)...)
 				command.Dir = home

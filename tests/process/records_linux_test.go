@@ -47,7 +47,8 @@ func calls(t *testing.T, s *rig.StdioServer, n int) (longest time.Duration) {
 	t.Helper()
 	for i := range n {
 		for _, call := range []rig.Call{
-			rig.Calling("read", "path=Secret Plans/Marker zqx.md"), rig.Calling("search", "query=zqxmarker"), rig.Calling("append", "path=Log.md", "content=zqxmarker "+strconv.Itoa(i)),
+			rig.Calling("read", "path=Secret Plans/Marker zqx.md"), rig.Calling("search", "query=zqxmarker"),
+			rig.Calling("append", "path=Log.md", "content=zqxmarker "+strconv.Itoa(i)),
 			rig.Calling("read", "path=No such zqxmarker.md"), rig.Calling("plugin:install", "id=zqxmarker"),
 		} {
 			begun := time.Now()
@@ -210,9 +211,13 @@ func TestVerifyFindsAnotherLog(t *testing.T) {
 			said := r.Must("audit", "verify", "--checkpoints="+file)
 			require.That(t, strings.Contains(said, "OK: 2 checkpoints"), "%v", said)
 			_, key, _ := strings.Cut(strings.TrimSpace(said), "with the key ")
-			assert.That(t, by != "command" || key == base64.StdEncoding.EncodeToString(ed25519.NewKeyFromSeed(make([]byte, 32)).Public().(ed25519.PublicKey)), "the key is %q", key)
+			assert.That(t, by != "command" ||
+				key == base64.StdEncoding.EncodeToString(ed25519.NewKeyFromSeed(make([]byte,
+					32)).Public().(ed25519.PublicKey)), "the key is %q", key)
 			r.Must("audit", "verify", "--checkpoints="+file, "--key="+key)
-			if _, said, status := r.Run("audit", "verify", "--checkpoints="+file, "--key="+base64.StdEncoding.EncodeToString(make([]byte, 32))); status != 1 || !strings.Contains(said, "another key") {
+			if _, said, status := r.Run("audit", "verify", "--checkpoints="+file,
+				"--key="+base64.StdEncoding.EncodeToString(make([]byte, 32))); status != 1 ||
+				!strings.Contains(said, "another key") {
 				t.Errorf("%d: %s", status, said)
 			}
 			state := filepath.Join(r.Home, ".local", "state", "vaultwicket")

@@ -25,7 +25,8 @@ func TestResidentOutcomesAreThoseOfOneShots(t *testing.T) {
 	}{
 		{"version", nil}, {"help", nil}, {"files", nil}, {"folders", nil}, {"read", map[string]string{"path": "Tides.md"}},
 		{"read", map[string]string{"path": "One/only.md"}}, {"read", map[string]string{"path": "Long.md"}}, {"read", map[string]string{"path": "no.md"}},
-		{"read", map[string]string{"file": "tides"}}, {"random:read", map[string]string{"folder": "One"}}, {"daily:read", nil}, {"search", map[string]string{"query": "two"}},
+		{"read", map[string]string{"file": "tides"}}, {"random:read", map[string]string{"folder": "One"}},
+		{"daily:read", nil}, {"search", map[string]string{"query": "two"}},
 		{"folder", map[string]string{"path": "none"}}, {"file", map[string]string{"path": "Tides.md"}},
 	} {
 		permit := rig.PermitFor(t, c.name, c.params)

@@ -50,7 +50,8 @@ func NewHarness(t *testing.T, change func(*gateway.Config)) *Harness {
 	runner := exec.New(exec.Config{CLI: "/nowhere/obsidian", Self: Binary, Resident: true, Getenv: getenv})
 	t.Cleanup(func() { runner.Close() })
 	o.Config = gateway.Config{
-		Policy: policy.Policy{Ceiling: tiers.V1, Mutations: true, UI: true, Confirm: policy.ConfirmWrites, Asking: policy.AskClient, MinVersion: tiers.DefaultMinimum},
+		Policy: policy.Policy{Ceiling: tiers.V1, Mutations: true, UI: true, Confirm: policy.ConfirmWrites,
+			Asking: policy.AskClient, MinVersion: tiers.DefaultMinimum},
 		Vault:  gateway.Vault{Folder: o.Vault},
 		Runner: runner, Backend: gateway.Embedded, Session: "harness", Getenv: getenv, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 	}

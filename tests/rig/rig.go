@@ -30,7 +30,8 @@ type Rig struct {
 func New(t *testing.T, notes map[string]string) *Rig {
 	t.Helper()
 	folder := t.TempDir()
-	r := &Rig{T: t, Vault: filepath.Join(folder, "Notes"), Home: filepath.Join(folder, "home"), settings: "tier = \"v3\"\nallow-mutations = true\nbackend = \"embedded\"\nrate = 0\nrate-mutations = 0\nrate-mutations-hour = 0\ntoolsets = [\"all\"]\n"}
+	r := &Rig{T: t, Vault: filepath.Join(folder, "Notes"), Home: filepath.Join(folder, "home"),
+		settings: "tier = \"v3\"\nallow-mutations = true\nbackend = \"embedded\"\nrate = 0\nrate-mutations = 0\nrate-mutations-hour = 0\ntoolsets = [\"all\"]\n"}
 	for path, text := range notes {
 		r.Write(path, text)
 	}

@@ -13,7 +13,8 @@ import (
 
 // Handshake is the first message of a client of an earlier protocol.
 func Handshake(capabilities string) string {
-	return `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":` + capabilities + `,"clientInfo":{"name":"t","version":"1"}}}`
+	return `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":` +
+		capabilities + `,"clientInfo":{"name":"t","version":"1"}}}`
 }
 
 // HTTPSession is a client of a site, with a session of its own.

@@ -33,7 +33,8 @@ func PermitFor(t *testing.T, name string, params map[string]string) policy.Permi
 		given[key] = allowlist.Text(value)
 	}
 	call := require.Value(allowlist.Parse(name, given))(t)
-	permit, err := policy.Policy{Ceiling: tiers.V3, Mutations: true, UI: true, Confirm: policy.ConfirmNever, MinVersion: tiers.DefaultMinimum}.Decide(call, policy.ClearFacts(time.Now())).Permit()
+	permit, err := policy.Policy{Ceiling: tiers.V3, Mutations: true, UI: true, Confirm: policy.ConfirmNever,
+		MinVersion: tiers.DefaultMinimum}.Decide(call, policy.ClearFacts(time.Now())).Permit()
 	require.NoError(t, err)
 	return permit
 }

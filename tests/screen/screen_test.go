@@ -132,7 +132,8 @@ func TestColoursOnATerminal(t *testing.T) {
 		env, flags string
 		want       bool
 	}{
-		{"", "", true}, {"", "--color never", false}, {"", "--color auto", true}, {"NO_COLOR=1", "", false}, {"NO_COLOR=1", "--color always", true}, {"TERM=dumb", "", false}, {"", "--json", false},
+		{"", "", true}, {"", "--color never", false}, {"", "--color auto", true}, {"NO_COLOR=1", "", false},
+		{"NO_COLOR=1", "--color always", true}, {"TERM=dumb", "", false}, {"", "--json", false},
 	} {
 		w := open(t, 100, setting(r, strings.Fields(tt.env)...), "vaultwicket journal list "+tt.flags)
 		w.end()
@@ -153,7 +154,8 @@ func TestServeByHand(t *testing.T) {
 		w := open(t, width, setting(r), "vaultwicket serve")
 		w.until("Press Ctrl-C to stop.")
 		text := strings.Join(w.lines(), " ")
-		for _, want := range []string{"It waits for messages of an MCP client on standard input", "vaultwicket install --list", "vaultwicket run --vault Notes daily:read"} {
+		for _, want := range []string{"It waits for messages of an MCP client on standard input",
+			"vaultwicket install --list", "vaultwicket run --vault Notes daily:read"} {
 			assert.That(t, strings.Contains(text, want), "%q is missing in %q", want, text)
 		}
 		w.do("send-keys", "C-c")
@@ -190,7 +192,8 @@ func TestProgressOfLongWork(t *testing.T) {
 			if err := syscall.Mkfifo(gate, 0o600); err != nil {
 				t.Skip(err)
 			}
-			program := r.App("case \"$*\" in *version) echo '1.12.7 (installer 1.12.7)';; *info=path*) echo '" + r.Vault + "';; *) exec cat '" + gate + "';; esac")
+			program := r.App("case \"$*\" in *version) echo '1.12.7 (installer 1.12.7)';; *info=path*) echo '" +
+				r.Vault + "';; *) exec cat '" + gate + "';; esac")
 			r.Set("cli", fmt.Sprintf("%q", program)).Set("timeout", `"55s"`)
 			r.Save()
 			w := open(t, test.width, setting(r), "cd '"+folder+"'", test.command)

@@ -96,7 +96,8 @@ func (w window) end() []string {
 // a rig, and the colours that are wanted. It only reads the rig, so windows may be opened at once.
 func setting(r *rig.Rig, more ...string) string {
 	assignments := append([]string{"HOME='" + r.Home + "'", "VAULTWICKET_NOW=2026-11-21T09:30:00+01:00"}, more...)
-	return "unset NO_COLOR CLICOLOR CLICOLOR_FORCE XDG_STATE_HOME XDG_CONFIG_HOME XDG_CACHE_HOME; export " + strings.Join(assignments, " ") + "; vaultwicket() { '" + rig.Binary + "' \"$@\"; }"
+	return "unset NO_COLOR CLICOLOR CLICOLOR_FORCE XDG_STATE_HOME XDG_CONFIG_HOME XDG_CACHE_HOME; export " +
+		strings.Join(assignments, " ") + "; vaultwicket() { '" + rig.Binary + "' \"$@\"; }"
 }
 
 // one returns the one line that matches a pattern.

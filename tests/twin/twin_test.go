@@ -244,7 +244,8 @@ func TestTheHalfOfTheAppAgainstAFake(t *testing.T) {
 
 func TestScriptsThatAreRefused(t *testing.T) {
 	for _, text := range []string{
-		"", "# nothing\n", "> output first\n", "$ append content=x\n", "$ daily:read\n", "$ read path='a\n", "$ read\n% x\n", "$ read\n= loosely\n", "$ read\n< app\n", "$ read\n? 0\n",
+		"", "# nothing\n", "> output first\n", "$ append content=x\n", "$ daily:read\n", "$ read path='a\n",
+		"$ read\n% x\n", "$ read\n= loosely\n", "$ read\n< app\n", "$ read\n? 0\n",
 		"$ read path=a.md\n-- a.md --\n",
 	} {
 		_, err := parse([]byte(text))

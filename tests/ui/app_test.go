@@ -80,7 +80,10 @@ func TestAClientShowsTheApp(t *testing.T) {
 	b.run(chromedp.Evaluate[chromedp.Void](`show(` + changed + `)`))
 	b.until("the change", `frame.contentDocument.body.innerText.includes("Bread.md")`)
 	shown := value[string](b, `frame.contentDocument.querySelector(".row.added").innerText`)
-	if !strings.Contains(shown, hostile) || value[int](b, `frame.contentDocument.querySelectorAll("img, a, [data-link], script:not(:first-child)").length`) != 0 || value[bool](b, `"ran" in window`) {
+	if !strings.Contains(shown, hostile) ||
+		value[int](b,
+			`frame.contentDocument.querySelectorAll("img, a, [data-link], script:not(:first-child)").length`) != 0 ||
+		value[bool](b, `"ran" in window`) {
 		t.Errorf("the added line is shown as %q", shown)
 	}
 	b.until("its height", `got.some((m) => m.method === "ui/notifications/size-changed" && m.params.height > 80)`)
@@ -96,7 +99,10 @@ func TestAClientShowsTheApp(t *testing.T) {
 	at := w.link[:strings.Index(w.link[8:], "/")+8] + "/question/"
 	assert.That(t, strings.HasPrefix(opens, at), "it opens %s, not one of %s", opens, at)
 	batch := string(exchange("tools/call", map[string]any{"name": "obsidianBatch", "arguments": map[string]any{"atomic": true, "operations": []any{
-		map[string]any{"clientId": "a", "command": "append", "params": map[string]any{"path": "Work/Plan.md", "content": "four"}}, map[string]any{"clientId": "b", "command": "append", "params": map[string]any{"path": "Bread.md", "content": "yeast"}},
+		map[string]any{"clientId": "a", "command": "append",
+			"params": map[string]any{"path": "Work/Plan.md", "content": "four"}},
+		map[string]any{"clientId": "b", "command": "append",
+			"params": map[string]any{"path": "Bread.md", "content": "yeast"}},
 	}}}, nil))
 	b.run(chromedp.Evaluate[chromedp.Void](`show(` + batch + `)`))
 	b.until("both changes of a batch", `["Plan.md", "four", "Bread.md", "yeast"].every((part) => frame.contentDocument.body.innerText.includes(part))`)

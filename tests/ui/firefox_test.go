@@ -41,7 +41,8 @@ func (w *world) openFox(scheme string) *fox {
 		w.t.Skip("no Firefox is installed: its tests of the local page are skipped")
 	}
 	profile := w.t.TempDir()
-	prefs := fmt.Sprintf("user_pref(\"layout.css.prefers-color-scheme.content-override\", %d);\nuser_pref(\"app.update.enabled\", false);\nuser_pref(\"browser.shell.checkDefaultBrowser\", false);\n", map[string]int{"dark": 0, "light": 1}[scheme])
+	prefs := fmt.Sprintf("user_pref(\"layout.css.prefers-color-scheme.content-override\", %d);\nuser_pref(\"app.update.enabled\", false);\nuser_pref(\"browser.shell.checkDefaultBrowser\", false);\n",
+		map[string]int{"dark": 0, "light": 1}[scheme])
 	require.NoError(w.t, os.WriteFile(filepath.Join(profile, "user.js"), []byte(prefs), 0o600))
 	c := osexec.Command(path, "--headless", "--no-remote", "--profile", profile, "--remote-debugging-port", "0")
 	c.Env = append(os.Environ(), "HOME="+profile, "MOZ_CRASHREPORTER_DISABLE=1")
@@ -74,7 +75,9 @@ func (w *world) openFox(scheme string) *fox {
 	f.socket.SetReadLimit(64 << 20)
 	f.do("session.new", map[string]any{"capabilities": map[string]any{}}, nil)
 	f.do("session.subscribe", map[string]any{"events": []string{"log.entryAdded"}}, nil)
-	f.do("script.addPreloadScript", map[string]any{"functionDeclaration": `() => { window.reports = []; addEventListener("securitypolicyviolation", e => reports.push(e.violatedDirective + " " + e.blockedURI), true) }`}, nil)
+	f.do("script.addPreloadScript",
+		map[string]any{"functionDeclaration": `() => { window.reports = []; addEventListener("securitypolicyviolation", e => reports.push(e.violatedDirective + " " + e.blockedURI), true) }`},
+		nil)
 	var tree struct{ Contexts []struct{ Context string } }
 	f.do("browsingContext.getTree", map[string]any{}, &tree)
 	f.context = tree.Contexts[0].Context
@@ -163,7 +166,8 @@ func (f *fox) value(expression string, into any) {
 		Result           struct{ Value string }
 		ExceptionDetails struct{ Text string }
 	}
-	f.do("script.evaluate", map[string]any{"expression": "(async () => JSON.stringify(await (" + expression + ") ?? null))()", "target": map[string]any{"context": f.context}, "awaitPromise": true}, &answer)
+	f.do("script.evaluate", map[string]any{"expression": "(async () => JSON.stringify(await (" + expression +
+		") ?? null))()", "target": map[string]any{"context": f.context}, "awaitPromise": true}, &answer)
 	require.That(f.w.t, answer.Type == "success", "%.200s: %s", expression, answer.ExceptionDetails.Text)
 	err := json.Unmarshal([]byte(answer.Result.Value), into)
 	require.That(f.w.t, err == nil, "%.200s: %v", expression, err)
@@ -200,7 +204,9 @@ func TestEveryViewInFirefox(t *testing.T) {
 		}
 		for _, width := range []int64{360, 800, 1280} {
 			f.resize(width)
-			for _, path := range []string{"", "agents", "activity", "approvals", "changes", w.changePath(), w.changePath() + "&as=rendered", "policy", "policy/try?command=delete&params=path%3DBread.md", "policy/access", "health", "settings", w.callOf("eval"), "missing"} {
+			for _, path := range []string{"", "agents", "activity", "approvals", "changes", w.changePath(),
+				w.changePath() + "&as=rendered", "policy", "policy/try?command=delete&params=path%3DBread.md",
+				"policy/access", "health", "settings", w.callOf("eval"), "missing"} {
 				f.visit(path)
 				where := fmt.Sprintf("%q at %d, %s", path, width, scheme)
 				var opened int

@@ -61,7 +61,10 @@ func writeCalls(t *testing.T, state string) {
 	logs := audit.OpenLogs(state)
 	begun := time.Now().Add(-manyCalls * time.Second)
 	for i := range manyCalls {
-		line := audit.Line{Time: begun.Add(time.Duration(i) * time.Second), Kind: "decision", Decision: "allow", Call: fmt.Sprintf("1-abc-%d", i+1), Session: "1-abc", Client: "Agent", Surface: "mcp", Vault: "Notes", Command: []string{"read", "search", "append"}[i%3], Effect: "read", Params: []audit.Param{{Name: "path", Bytes: 12, Digest: strings.Repeat("a", 16)}}}
+		line := audit.Line{Time: begun.Add(time.Duration(i) * time.Second), Kind: "decision", Decision: "allow",
+			Call: fmt.Sprintf("1-abc-%d", i+1), Session: "1-abc", Client: "Agent", Surface: "mcp", Vault: "Notes",
+			Command: []string{"read", "search", "append"}[i%3], Effect: "read",
+			Params: []audit.Param{{Name: "path", Bytes: 12, Digest: strings.Repeat("a", 16)}}}
 		if i%50 == 0 {
 			line.Decision, line.Code, line.Rule = "deny", "bad_value", ""
 		}

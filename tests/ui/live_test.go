@@ -29,7 +29,9 @@ func TestNewCallsAreShownWhenAskedFor(t *testing.T) {
 	shown := value[string](b, `window.row = document.querySelector("#activity-calls tbody tr"), row.innerText`)
 	for i, command := range []string{"append", "read", "search"} {
 		client.Do(rig.Calling(command, [][]string{{"path=Bread.md", "content=x"}, {"path=Work/Plan.md"}, {"query=flour"}}[i]...))
-		b.until("how many are new", fmt.Sprintf(`document.getElementById("fresh").checkVisibility() && document.getElementById("fresh").innerText.startsWith("%d new call")`, i+1))
+		b.until("how many are new",
+			fmt.Sprintf(`document.getElementById("fresh").checkVisibility() && document.getElementById("fresh").innerText.startsWith("%d new call")`,
+				i+1))
 	}
 	got := value[string](b, `row.isConnected ? row.innerText : "moved"`)
 	assert.Contains(t, got, "read Bread.md", "the row %q is now %q", shown, got)
@@ -44,7 +46,8 @@ func TestTheGateMovesWithEachCall(t *testing.T) {
 	client := w.Stdio(false, "")
 	b := w.open()
 	b.until("the stream", `document.getElementById("live").classList.contains("on")`)
-	value[bool](b, `window.seen = [], new MutationObserver(() => window.seen.push(document.getElementById("gate").getAttribute("class"))).observe(document.getElementById("gate"), { attributes: true }), true`)
+	value[bool](b,
+		`window.seen = [], new MutationObserver(() => window.seen.push(document.getElementById("gate").getAttribute("class"))).observe(document.getElementById("gate"), { attributes: true }), true`)
 	client.Do(rig.Calling("read", "path=Bread.md"))
 	b.until("a gate that opens", `seen.includes("gate open")`)
 	b.until("and closes", `document.getElementById("gate").getAttribute("class") === "gate"`)
@@ -93,7 +96,8 @@ func TestANewQuestionDoesNotMoveOthers(t *testing.T) {
 	b.until("the first question", `document.querySelectorAll("#questions article").length === 1`)
 	at := `document.querySelector("#questions .yes").getBoundingClientRect().top`
 	before := value[float64](b, at)
-	value[bool](b, `window.pressable = [], new MutationObserver(() => window.pressable.push([...document.querySelectorAll("#questions button")].filter(b => !b.disabled).length)).observe(document.getElementById("questions"), { childList: true }), true`)
+	value[bool](b,
+		`window.pressable = [], new MutationObserver(() => window.pressable.push([...document.querySelectorAll("#questions button")].filter(b => !b.disabled).length)).observe(document.getElementById("questions"), { childList: true }), true`)
 	second.Do(rig.Calling("delete", "path=Work/Plan.md"))
 	b.until("the second question", `document.querySelectorAll("#questions article").length === 2`)
 	after := value[float64](b, at)
@@ -155,7 +159,8 @@ func TestANotification(t *testing.T) {
 	b.until("the stream", `document.getElementById("live").classList.contains("on")`)
 	// The browser of the tests shows no notifications and hides no window, so both are
 	// stood in for.
-	value[bool](b, `window.shown = [], window.Notification = class { constructor(title, options) { shown.push(title + ": " + options.body) } static permission = "granted" }, Object.defineProperty(document, "hidden", { get: () => true }), true`)
+	value[bool](b,
+		`window.shown = [], window.Notification = class { constructor(title, options) { shown.push(title + ": " + options.body) } static permission = "granted" }, Object.defineProperty(document, "hidden", { get: () => true }), true`)
 	client.Do(rig.Calling("delete", "path=Bread.md"))
 	b.until("the notification", `shown.length === 1`)
 	got := value[string](b, `shown[0]`)
@@ -248,7 +253,8 @@ func TestTheFocusStays(t *testing.T) {
 	for i, path := range []string{"activity", ""} {
 		b.visit(path)
 		b.until("the stream", `document.getElementById("live").classList.contains("on")`)
-		value[bool](b, `document.querySelector("`+[]string{"main a[href*='activity/call']", "#overview-agents a"}[i]+`").focus(), window.link = document.activeElement, true`)
+		value[bool](b, `document.querySelector("`+[]string{"main a[href*='activity/call']",
+			"#overview-agents a"}[i]+`").focus(), window.link = document.activeElement, true`)
 		id := value[string](b, `document.activeElement.id`)
 		client.Do(rig.Calling("search", "query=flour"))
 		if path == "activity" {
@@ -290,10 +296,12 @@ func TestAViewIsFetchedOnce(t *testing.T) {
 	client.Do(rig.Calling("read", "path=Bread.md"))
 	b.until("one fetch", fetches+` > 0`)
 	// While no window is seen nothing is told; it is made up for.
-	value[bool](b, `Object.defineProperty(document, "hidden", { get: () => window.away, configurable: true }), window.away = true, document.dispatchEvent(new Event("visibilitychange")), true`)
+	value[bool](b,
+		`Object.defineProperty(document, "hidden", { get: () => window.away, configurable: true }), window.away = true, document.dispatchEvent(new Event("visibilitychange")), true`)
 	client.Do(rig.Calling("search", "query=flour"))
 	value[bool](b, `window.away = false, document.dispatchEvent(new Event("visibilitychange")), true`)
-	b.until("the call", `document.getElementById("overview-agents").innerText.includes("t") && performance.getEntriesByType("resource").filter(e => e.initiatorType === "fetch").length > 1`)
+	b.until("the call",
+		`document.getElementById("overview-agents").innerText.includes("t") && performance.getEntriesByType("resource").filter(e => e.initiatorType === "fetch").length > 1`)
 }
 
 // However many calls there are, a view is fetched twice a second at most.

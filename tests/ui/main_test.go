@@ -132,7 +132,10 @@ func (w *world) window() *tab {
 		case *runtime.EventExceptionThrown:
 			w.t.Errorf("exception: %s", e.ExceptionDetails.Text)
 		case *cdplog.EventEntryAdded:
-			if (e.Entry.Level == "error" || e.Entry.Source == "security") && !strings.HasSuffix(e.Entry.URL, "/missing") && !strings.HasPrefix(e.Entry.Text, "An iframe which has both allow-scripts and allow-same-origin") && !w.ended.Load() {
+			if (e.Entry.Level == "error" || e.Entry.Source == "security") &&
+				!strings.HasSuffix(e.Entry.URL, "/missing") &&
+				!strings.HasPrefix(e.Entry.Text, "An iframe which has both allow-scripts and allow-same-origin") &&
+				!w.ended.Load() {
 				w.t.Errorf("console: %s %s", e.Entry.Text, e.Entry.URL)
 			}
 		case *runtime.EventConsoleAPICalled:

@@ -33,7 +33,8 @@ func (w *world) take(b *tab, prefix string, places []place) {
 		for _, look := range []struct {
 			name, scheme string
 			width        int64
-		}{{"", "light", 1280}, {"-dark", "dark", 1280}, {"-tablet", "light", 800}, {"-tablet-dark", "dark", 800}, {"-phone", "light", 360}, {"-phone-dark", "dark", 360}} {
+		}{{"", "light", 1280}, {"-dark", "dark", 1280}, {"-tablet", "light", 800}, {"-tablet-dark", "dark", 800},
+			{"-phone", "light", 360}, {"-phone-dark", "dark", 360}} {
 			b.run(chromedp.EmulateViewport(look.width, *high), emulate("prefers-color-scheme="+look.scheme))
 			b.visit(at.path)
 			image := get(b, chromedp.CaptureScreenshot())
@@ -57,7 +58,8 @@ func TestPictures(t *testing.T) {
 	w := begin(t, func(r *rig.Rig) {
 		r.Tables = "[agents.cursor]\ntier = \"v3\"\nallow-mutations = true\n"
 		r.Client = "Cursor"
-		r.Write("Recipes/Sourdough.md", "# Sourdough\n\n- 500 g wheat flour\n- 350 g water\n- 10 g salt\n\n## Method\n\n1. Mix, and rest for an hour.\n2. Fold four times.\n3. Bake for 40 minutes at 230 °C.\n")
+		r.Write("Recipes/Sourdough.md",
+			"# Sourdough\n\n- 500 g wheat flour\n- 350 g water\n- 10 g salt\n\n## Method\n\n1. Mix, and rest for an hour.\n2. Fold four times.\n3. Bake for 40 minutes at 230 °C.\n")
 		aDay(t, r)
 	})
 	w.Must("run", "append", "path=Work/Plan.md", "content=four")
@@ -68,7 +70,8 @@ func TestPictures(t *testing.T) {
 	client.Batch(rig.Calling("append", "path=Work/Plan.md", "content=five"), rig.Calling("append", "path=Daily/2026-11-21.md", "content=- [ ] bake"))
 	client.Do(rig.Calling("create", "path=Ideas.md", "content=# Ideas\n\n- a sourdough *starter*\n"))
 	client.Do(rig.Calling("append", "path=Bread.md", "content=flour, again"))
-	client.Do(rig.Calling("note:replace", "path=Recipes/Sourdough.md", "old=500 g wheat flour\n- 350 g water", "new=400 g wheat flour\n- 370 g water\n- 100 g rye flour"))
+	client.Do(rig.Calling("note:replace", "path=Recipes/Sourdough.md", "old=500 g wheat flour\n- 350 g water",
+		"new=400 g wheat flour\n- 370 g water\n- 100 g rye flour"))
 	client.Do(rig.Calling("note:replace", "path=Recipes/Sourdough.md", "old=40 minutes", "new=45 minutes"))
 	change := w.changePath()
 	w.take(b, "", everyView)
@@ -98,12 +101,15 @@ func aDay(t *testing.T, r *rig.Rig) {
 		if hour := at.Hour(); i%7 > 1 && (hour < 7 || hour > 22) || i%5 == 0 && hour%3 == 0 {
 			continue
 		}
-		line := audit.Line{Time: at, Kind: "decision", Decision: "allow", Call: fmt.Sprintf("1-day-%d", i+1), Session: "1-day", Client: "Claude Desktop", Surface: "stdio", Vault: "Notes", Command: commands[i*i%8], Note: logs.Digest(paths[i%3])}
+		line := audit.Line{Time: at, Kind: "decision", Decision: "allow", Call: fmt.Sprintf("1-day-%d", i+1),
+			Session: "1-day", Client: "Claude Desktop", Surface: "stdio", Vault: "Notes", Command: commands[i*i%8],
+			Note: logs.Digest(paths[i%3])}
 		switch {
 		case i%41 == 0:
 			line.Decision, line.Code, line.Rule, line.Command = "deny", "restricted_command", "restricted", "eval"
 		case i%23 == 0:
-			line.Decision, line.Code, line.Rule, line.Client, line.Session, line.Call = "deny", "access_denied", "access", "Codex", "2-day", fmt.Sprintf("2-day-%d", i+1)
+			line.Decision, line.Code, line.Rule, line.Client, line.Session, line.Call = "deny", "access_denied",
+				"access", "Codex", "2-day", fmt.Sprintf("2-day-%d", i+1)
 		}
 		require.NoError(t, logs.Write(line, false, audit.Buffered))
 		exit := 0
@@ -115,7 +121,9 @@ func aDay(t *testing.T, r *rig.Rig) {
 			require.NoError(t, logs.Write(line, false, audit.Buffered))
 		}
 	}
-	remove, err := ownerfiles.RegisterServer(ownerfiles.ServersFolder(state), ownerfiles.Server{Session: "1-day", PID: 4711, Since: now.Add(-5 * time.Hour), Version: "0.1.0", Transport: "stdio", Vaults: []string{"Notes"}, CallsMinute: 120})
+	remove, err := ownerfiles.RegisterServer(ownerfiles.ServersFolder(state),
+		ownerfiles.Server{Session: "1-day", PID: 4711, Since: now.Add(-5 * time.Hour), Version: "0.1.0",
+			Transport: "stdio", Vaults: []string{"Notes"}, CallsMinute: 120})
 	require.NoError(t, err)
 	t.Cleanup(remove)
 }

@@ -74,7 +74,8 @@ func TestEveryPartOfAQuestionIsRead(t *testing.T) {
 				document.querySelector("article[data-part]"), document.getElementById("question") && document.querySelector("article").dataset.part === "%d")`, how, part)
 		}
 		b.until("the last part", isPart(2, `location.href = document.querySelector("#questions a.yes").href + "?part=2"`))
-		b.until("all of the last part", `(b => b && !b.hidden && (b.innerText.startsWith("Part 1 was not read") || (b.click(), false)))(document.querySelector("[data-unread]"))`)
+		b.until("all of the last part",
+			`(b => b && !b.hidden && (b.innerText.startsWith("Part 1 was not read") || (b.click(), false)))(document.querySelector("[data-unread]"))`)
 		b.until("a button that waits", `document.querySelector("button.yes[data-approves]").disabled`)
 		b.until("the first part", isPart(1, `document.querySelector("[data-unread]").click()`))
 		b.until("all of the first part", readOn)
@@ -93,7 +94,8 @@ func TestApproveBehindALinkWaits(t *testing.T) {
 	s.Send(rig.Handshake(`{"elicitation":{"form":{},"url":{}}}`))
 	s.Read()
 	s.Send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`,
-		`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"obsidianCli","arguments":{"command":"create","params":{"path":"Long.md","content":`+rig.JSON(t, manyLines(200))+`}}}}`)
+		`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"obsidianCli","arguments":{"command":"create","params":{"path":"Long.md","content":`+
+			rig.JSON(t, manyLines(200))+`}}}}`)
 	var asked struct {
 		ID     int
 		Params struct{ URL string }

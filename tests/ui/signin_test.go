@@ -34,7 +34,8 @@ func device(verified bool) step {
 			return err
 		}
 		_, err := cdp.Call(ctx, t, webauthn.AddVirtualAuthenticator, webauthn.AddVirtualAuthenticatorParams{Options: &webauthn.VirtualAuthenticatorOptions{
-			Protocol: "ctap2", Transport: "internal", HasResidentKey: true, HasUserVerification: true, IsUserVerified: verified, AutomaticPresenceSimulation: true,
+			Protocol: "ctap2", Transport: "internal", HasResidentKey: true, HasUserVerification: true,
+			IsUserVerified: verified, AutomaticPresenceSimulation: true,
 		}})
 		return err
 	})
@@ -74,7 +75,8 @@ func newPasskeySite(t *testing.T, change func(*rig.Rig)) *passkeySite {
 	if w.browser, err = theBrowser(); err != nil {
 		t.Fatalf("start the browser: %v", err)
 	}
-	s := &passkeySite{world: w, server: server, origin: origin, link: strings.TrimSpace(r.Must("passkey", "add", "--public-url="+origin+"/mcp")), owner: w.window()}
+	s := &passkeySite{world: w, server: server, origin: origin,
+		link: strings.TrimSpace(r.Must("passkey", "add", "--public-url="+origin+"/mcp")), owner: w.window()}
 	s.owner.run(device(true), chromedp.Navigate(s.link), chromedp.Click(chromedp.CSS("#begin")))
 	s.owner.until("the passkey is added", `document.body.innerText.includes("The passkey was added")`)
 	return s
@@ -144,12 +146,14 @@ func TestTheOwnerDecidesOnThePageOfTheServer(t *testing.T) {
 	s.owner.until("the question", `!document.getElementById("decision").hidden`)
 	t.Logf("from the link to the question: %v", time.Since(opened))
 	shown := value[string](s.owner, `document.getElementById("question").textContent`)
-	if strings.Count(shown, "a line of text") != 60 || !strings.Contains(shown, "phone") || !strings.Contains(shown, "<script>") || value[bool](s.owner, `document.title === "run"`) {
+	if strings.Count(shown, "a line of text") != 60 || !strings.Contains(shown, "phone") ||
+		!strings.Contains(shown, "<script>") || value[bool](s.owner, `document.title === "run"`) {
 		t.Errorf("the owner sees %s", shown)
 	}
 	s.owner.onAPhone("signin-question", "#allow", "#deny")
 	assert.Equal(t, s.owner.text("#allow"), "Approve", "what the button says, as on the local page")
-	grave := value[string](s.owner, `getComputedStyle(document.querySelector("article h2 b")).color + " " + getComputedStyle(document.getElementById("allow")).backgroundColor`)
+	grave := value[string](s.owner,
+		`getComputedStyle(document.querySelector("article h2 b")).color + " " + getComputedStyle(document.getElementById("allow")).backgroundColor`)
 	assert.NotContains(t, grave, "rgb(42, 98, 71)", "a question that destroys has the colours %s", grave)
 	assert.Equal(t, strings.Count(grave, "rgb(150, 64, 31)"), 2, "a question that destroys has the colours %s", grave)
 	decided := time.Now()
@@ -230,7 +234,8 @@ func TestTheOwnerSignsInWithAPasskey(t *testing.T) {
 		require.NoError(t, json.NewDecoder(response.Body).Decode(&answer))
 		return answer
 	}
-	id := post("/oauth/register", "application/json", `{"client_name":"A <b>bold</b> client","redirect_uris":["`+client.URL+`/callback"]}`)["client_id"].(string)
+	id := post("/oauth/register", "application/json",
+		`{"client_name":"A <b>bold</b> client","redirect_uris":["`+client.URL+`/callback"]}`)["client_id"].(string)
 	verifier := strings.Repeat("verifier-", 6)
 	sum := sha256.Sum256([]byte(verifier))
 	ask := origin + "/oauth/authorize?" + url.Values{
@@ -248,13 +253,15 @@ func TestTheOwnerSignsInWithAPasskey(t *testing.T) {
 	b.run(chromedp.Navigate(ask), chromedp.Click(chromedp.CSS("#begin")))
 	b.until("what the client asks for", `!document.getElementById("decision").hidden`)
 	choose := func(agent string) {
-		value[bool](b, `(() => { const choice = document.getElementById("agent"); choice.value = "`+agent+`"; choice.dispatchEvent(new Event("change")); return true })()`)
+		value[bool](b, `(() => { const choice = document.getElementById("agent"); choice.value = "`+agent+
+			`"; choice.dispatchEvent(new Event("change")); return true })()`)
 	}
 	assert.That(t, value[bool](b, `document.getElementById("allow").disabled`), "an agent is chosen ahead")
 	b.onAPhone("signin-consent", "#allow", "#deny")
 	choose("phone")
 	shown := b.text("#decision")
-	for _, want := range []string{"A <b>bold</b> client", id, strings.TrimPrefix(client.URL, "http://"), "phone", "reader", "In Notes, the agent ", "create and add to them"} {
+	for _, want := range []string{"A <b>bold</b> client", id, strings.TrimPrefix(client.URL, "http://"), "phone",
+		"reader", "In Notes, the agent ", "create and add to them"} {
 		assert.That(t, strings.Contains(shown, want), "the page does not say %q: %s", want, shown)
 	}
 	assert.That(t, !strings.Contains(shown, "replace, move and delete"), "more than the client asks for can be granted: %s", shown)
@@ -271,7 +278,9 @@ func TestTheOwnerSignsInWithAPasskey(t *testing.T) {
 	require.Equal(t, back.Get("state"), "s1", "the client got %v", back)
 	require.Equal(t, back.Get("iss"), origin, "the client got %v", back)
 	require.That(t, back.Get("code") != "", "the client got %v", back)
-	token := post("/oauth/token", "application/x-www-form-urlencoded", url.Values{"grant_type": {"authorization_code"}, "code": {back.Get("code")}, "client_id": {id}, "redirect_uri": {client.URL + "/callback"}, "code_verifier": {verifier}}.Encode())
+	token := post("/oauth/token", "application/x-www-form-urlencoded",
+		url.Values{"grant_type": {"authorization_code"}, "code": {back.Get("code")}, "client_id": {id},
+			"redirect_uri": {client.URL + "/callback"}, "code_verifier": {verifier}}.Encode())
 	t.Logf("from the link to a token: %v", time.Since(began))
 	call := func(access, command string) (int, string) {
 		status, header, _ := s.call(access, `{}`, "", map[string]any{"command": command, "params": map[string]any{"path": "Bread.md", "content": "x"}})

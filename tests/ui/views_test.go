@@ -47,7 +47,8 @@ type finding struct {
 func TestEveryViewIsAccessible(t *testing.T) {
 	w := begin(t, nil)
 	w.lively()
-	gone := consent.StoredQuestion{Session: "1-gone", Vault: "Notes", Command: "delete", Text: "x", Lines: []consent.Line{{Text: "x"}}, Digest: consent.Digest{1}}
+	gone := consent.StoredQuestion{Session: "1-gone", Vault: "Notes", Command: "delete", Text: "x",
+		Lines: []consent.Line{{Text: "x"}}, Digest: consent.Digest{1}}
 	if _, err := consent.OpenStore(consent.Folder(w.Home+"/.local/state/vaultwicket"), time.Now).Ask(gone); err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +60,9 @@ func TestEveryViewIsAccessible(t *testing.T) {
 		source = string(text)
 	}
 	checked := 0
-	paths := []string{"", "agents", "review", "activity", "approvals", "changes", w.changePath(), w.changePath() + "&as=rendered", "policy", "policy/try?command=delete&params=path%3DBread.md", "policy/access", "policy/access?path=Bread.md", "health", "settings", w.callOf("append"), "missing"}
+	paths := []string{"", "agents", "review", "activity", "approvals", "changes", w.changePath(),
+		w.changePath() + "&as=rendered", "policy", "policy/try?command=delete&params=path%3DBread.md", "policy/access",
+		"policy/access?path=Bread.md", "health", "settings", w.callOf("append"), "missing"}
 	looks := []look{{360, "light"}, {1200, "dark"}, {320, "dark"}, {2000, "light"}}
 	if testing.Short() {
 		looks = looks[:1]
@@ -100,7 +103,8 @@ func TestABusyDayIsAccessible(t *testing.T) {
 			b.run(chromedp.EmulateViewport(width, 800), emulate("prefers-color-scheme="+scheme))
 		}, look{360, "light"}, look{1280, "dark"})
 		if *pictures != "" {
-			w.take(b, "busy-", []place{{"overview", ""}, {"agents", "agents"}, {"activity", "activity?period=all"}, {"refused", "activity?outcome=denied"}, {"approvals", "approvals"}, {"changes", "changes"}})
+			w.take(b, "busy-", []place{{"overview", ""}, {"agents", "agents"}, {"activity", "activity?period=all"},
+				{"refused", "activity?outcome=denied"}, {"approvals", "approvals"}, {"changes", "changes"}})
 		}
 	})
 	for _, scheme := range []string{"light", "dark"} {
@@ -121,7 +125,8 @@ func (w *world) busyViews(t *testing.T, b browser, show func(width int64, scheme
 	}
 	for _, look := range looks {
 		show(look.width, look.scheme)
-		for _, path := range []string{"", "agents", "review", "activity?period=all", "activity?outcome=denied", "approvals", "changes", w.changePath(), w.callOf("backlinks")} {
+		for _, path := range []string{"", "agents", "review", "activity?period=all", "activity?outcome=denied",
+			"approvals", "changes", w.changePath(), w.callOf("backlinks")} {
 			b.visit(path)
 			where := fmt.Sprintf("%q at %d, %s", path, look.width, look.scheme)
 			if over, stick := b.over(); over > 0 {
@@ -144,7 +149,9 @@ func TestNoViewIsWiderThanTheWindow(t *testing.T) {
 	for width := int64(730); width <= 930; width += 10 {
 		widths = append(widths, width)
 	}
-	for _, path := range []string{"", "agents", "review", "activity", "approvals", "changes", w.changePath(), w.changePath() + "&as=rendered", "policy", "policy/try?command=delete&params=path%3DBread.md", "policy/access?path=Bread.md", "health", "settings", "missing"} {
+	for _, path := range []string{"", "agents", "review", "activity", "approvals", "changes", w.changePath(),
+		w.changePath() + "&as=rendered", "policy", "policy/try?command=delete&params=path%3DBread.md",
+		"policy/access?path=Bread.md", "health", "settings", "missing"} {
 		b.visit(path)
 		value[bool](b, `document.querySelectorAll("details").forEach(d => d.open = true), true`)
 		for _, width := range widths {
@@ -232,7 +239,8 @@ func TestWithoutJavaScript(t *testing.T) {
 	assert.That(t, got.OK, "the approved call: %+v", got)
 	b.visit("activity")
 	b.run(chromedp.SendKeys(chromedp.CSS("input[name=q]"), "search"+kb.Enter))
-	b.until("calls of one command", `[...document.querySelectorAll("#activity-calls td[data-label=Call]")].length === 1 && document.querySelector("#activity-calls details li + li + li")`)
+	b.until("calls of one command",
+		`[...document.querySelectorAll("#activity-calls td[data-label=Call]")].length === 1 && document.querySelector("#activity-calls details li + li + li")`)
 	b.visit("health")
 	b.until("findings", `document.querySelector(".findings li")`)
 }
@@ -314,9 +322,14 @@ func TestALinkThatWasUsed(t *testing.T) {
 
 // hostile are texts that would be elements, scripts, styles, addresses or templates.
 var hostile = []string{
-	`<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>"'--></title></textarea></select>`, `"><svg onload=window.hacked=1>`, `' onfocus='window.hacked=1' autofocus x='`, `javascript:window.hacked=1`,
-	`</style><style>*{background:url(//evil.example/)}</style>`, `{{.Token}}${window.hacked=1}`, "\u202e\u2066<iframe src=//evil.example>", `<base href=//evil.example/><link rel=stylesheet href=//evil.example/x.css>`, `<form action=//evil.example><input name=token>`,
-	`![x](http://evil.example/x.png) [x](javascript:window.hacked=1) <a href="javascript:window.hacked=1">x</a>`, `<meta http-equiv=refresh content="0;url=//evil.example/">`,
+	`<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>"'--></title></textarea></select>`,
+	`"><svg onload=window.hacked=1>`, `' onfocus='window.hacked=1' autofocus x='`, `javascript:window.hacked=1`,
+	`</style><style>*{background:url(//evil.example/)}</style>`, `{{.Token}}${window.hacked=1}`,
+	"\u202e\u2066<iframe src=//evil.example>",
+	`<base href=//evil.example/><link rel=stylesheet href=//evil.example/x.css>`,
+	`<form action=//evil.example><input name=token>`,
+	`![x](http://evil.example/x.png) [x](javascript:window.hacked=1) <a href="javascript:window.hacked=1">x</a>`,
+	`<meta http-equiv=refresh content="0;url=//evil.example/">`,
 }
 
 // Hostile text in every field is text: no element, no script, no request, no message, and nothing
@@ -329,18 +342,26 @@ func TestHostileText(t *testing.T) {
 	client.Do(rig.Calling("append", "path="+named, "content="+strings.Join(hostile, "\n")))
 	client.Do(rig.Calling("delete", "path="+named))
 	logs := audit.OpenLogs(state)
-	paths := []string{"", "agents", "review", "activity", w.callOf("append"), "approvals", "changes", w.changePath(), w.changePath() + "&as=rendered", "policy/access", "policy/try", "settings", "health"}
+	paths := []string{"", "agents", "review", "activity", w.callOf("append"), "approvals", "changes", w.changePath(),
+		w.changePath() + "&as=rendered", "policy/access", "policy/try", "settings", "health"}
 	for i, evil := range hostile {
-		line := audit.Line{Kind: "decision", Decision: "deny", Call: fmt.Sprintf("s-%d", i+1), Session: "s", Agent: evil, Client: evil, Surface: "stdio", Vault: evil, Command: evil, Effect: evil, Rule: evil, Code: evil, Backend: evil, By: evil, Change: evil, Note: logs.Digest(named)}
+		line := audit.Line{Kind: "decision", Decision: "deny", Call: fmt.Sprintf("s-%d", i+1), Session: "s",
+			Agent: evil, Client: evil, Surface: "stdio", Vault: evil, Command: evil, Effect: evil, Rule: evil,
+			Code: evil, Backend: evil, By: evil, Change: evil, Note: logs.Digest(named)}
 		require.NoError(t, logs.Write(line, true, audit.Buffered))
-		q := consent.StoredQuestion{Session: "s", Client: strings.Trim(evil, "\u202e\u2066"), Vault: "Notes", Command: strings.Trim(evil, "\u202e\u2066"), Text: "x", Lines: []consent.Line{{Text: strings.Trim(evil, "\u202e\u2066")}, {Kind: consent.Added, Text: strings.Trim(evil, "\u202e\u2066")}}, Digest: consent.Digest{byte(i + 1)}}
+		q := consent.StoredQuestion{Session: "s", Client: strings.Trim(evil, "\u202e\u2066"), Vault: "Notes",
+			Command: strings.Trim(evil, "\u202e\u2066"), Text: "x",
+			Lines: []consent.Line{{Text: strings.Trim(evil, "\u202e\u2066")},
+				{Kind: consent.Added, Text: strings.Trim(evil, "\u202e\u2066")}}, Digest: consent.Digest{byte(i + 1)}}
 		if i < 8 { // a session has no more questions
 			if _, err := consent.OpenStore(consent.Folder(state), time.Now).Ask(q); err != nil {
 				t.Fatal(err)
 			}
 		}
 		escaped := url.QueryEscape(evil)
-		paths = append(paths, fmt.Sprintf("activity/call/s-%d", i+1), "activity?who="+escaped+"&q="+escaped+"&vault="+escaped+"&hour="+escaped, "policy/try?command="+escaped+"&params="+escaped, "changes?vault=Notes&note="+escaped+"&caller="+escaped)
+		paths = append(paths, fmt.Sprintf("activity/call/s-%d", i+1),
+			"activity?who="+escaped+"&q="+escaped+"&vault="+escaped+"&hour="+escaped,
+			"policy/try?command="+escaped+"&params="+escaped, "changes?vault=Notes&note="+escaped+"&caller="+escaped)
 	}
 	b := w.open()
 	b.before(`window.reports = []; addEventListener("securitypolicyviolation", e => reports.push(e.violatedDirective + " " + e.blockedURI), true)`)
@@ -348,7 +369,9 @@ func TestHostileText(t *testing.T) {
 		b.visit(path)
 		b.until("the stream", `document.getElementById("live").classList.contains("on")`)
 		value[bool](b, `document.querySelectorAll("details").forEach(d => d.open = true), true`)
-		if value[bool](b, `Boolean(window.hacked) || document.images.length > 0 || document.scripts.length !== 2 || document.querySelectorAll("iframe, base, style, main a[href^='javascript'], form:not([action*='`+b.base[strings.Index(b.base[8:], "/")+8:]+`'])").length > 0`) {
+		if value[bool](b,
+			`Boolean(window.hacked) || document.images.length > 0 || document.scripts.length !== 2 || document.querySelectorAll("iframe, base, style, main a[href^='javascript'], form:not([action*='`+
+				b.base[strings.Index(b.base[8:], "/")+8:]+`'])").length > 0`) {
 			t.Errorf("%q has elements of others: %s", path, value[string](b, `document.body.innerHTML`))
 		}
 		reports := value[[]string](b, `reports`)
@@ -366,11 +389,14 @@ func TestPrint(t *testing.T) {
 	b.run(emulate("prefers-color-scheme=dark"))
 	b.visit(w.changePath())
 	b.run(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
-		_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print", Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}})
+		_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia,
+			emulation.SetEmulatedMediaParams{Media: "print",
+				Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}})
 		return err
 	}))
 	b.until("a page on white", `getComputedStyle(document.documentElement).backgroundColor === "rgb(255, 255, 255)"`)
-	if got := value[string](b, `[...document.querySelectorAll(".diff")].map(d => getComputedStyle(d).maxHeight + " " + (d.getBoundingClientRect().height >= 16 * d.querySelectorAll(".row").length)).join()`); got != "none true,none true" {
+	if got := value[string](b,
+		`[...document.querySelectorAll(".diff")].map(d => getComputedStyle(d).maxHeight + " " + (d.getBoundingClientRect().height >= 16 * d.querySelectorAll(".row").length)).join()`); got != "none true,none true" {
 		t.Errorf("differences are %s", got)
 	}
 	shown := value[int](b, `[...document.querySelectorAll("header, button, .tabs")].filter(e => e.checkVisibility()).length`)

@@ -48,10 +48,12 @@ func contents(c Client) map[string]*string {
 		texts["no servers"] = "{\n\t\"theme\": \"dark\"\n}\n"
 		texts["empty servers"] = "{\"" + top + "\": " + open + "{}" + shut + "}\n"
 		texts["servers with a line"] = "{\n  \"" + top + "\": " + open + "{\n\n  }" + shut + "\n}\n"
-		texts["servers"] = textedit.BOM + "{\r\n    \"" + top + "\": " + open + "{\r\n        \"other\": {\"command\": \"x\", \"n\": 1.50}\r\n    }" + shut + ",\r\n    \"z\": [ ]\r\n}"
+		texts["servers"] = textedit.BOM + "{\r\n    \"" + top + "\": " + open +
+			"{\r\n        \"other\": {\"command\": \"x\", \"n\": 1.50}\r\n    }" + shut + ",\r\n    \"z\": [ ]\r\n}"
 		texts["one line"] = `{"a":1,"` + top + `":` + open + `{"other":{"command":"x"}}` + shut + `}`
 		if c.format != strictJSON {
-			texts["comments"] = "// one\n{\n  // two\n  \"" + top + "\": " + open + "{ // three\n    \"other\": {} // four\n    /* five */\n  }" + shut + " // six\n}\n// seven\n"
+			texts["comments"] = "// one\n{\n  // two\n  \"" + top + "\": " + open +
+				"{ // three\n    \"other\": {} // four\n    /* five */\n  }" + shut + " // six\n}\n// seven\n"
 			texts["only a comment"] = "// nothing\n"
 		}
 		if c.format == relaxedJSON {
@@ -119,7 +121,8 @@ func installAndUninstall(t *testing.T, m machine, c Client, scope Scope, name, l
 }
 
 // forbidden are the settings by which clients allow tools without asking.
-var forbidden = []string{"autoApprove", "alwaysAllow", "trust", "approval", "permission", "sandboxEnabled", "enableAllProjectMcpServers", "enabledMcpjsonServers", "required", "GOOSE_MODE"}
+var forbidden = []string{"autoApprove", "alwaysAllow", "trust", "approval", "permission", "sandboxEnabled",
+	"enableAllProjectMcpServers", "enabledMcpjsonServers", "required", "GOOSE_MODE"}
 
 func TestNoEntryApprovesByItself(t *testing.T) {
 	for _, c := range All() {
@@ -164,9 +167,13 @@ func TestPlaces(t *testing.T) {
 	var b strings.Builder
 	for _, s := range []System{
 		{OS: "linux", Project: "/p", Getenv: environ("HOME=/home/me")},
-		{OS: "linux", Project: "/p", Getenv: environ("HOME=/home/me", "XDG_CONFIG_HOME=/x", "CODEX_HOME=/c", "CLAUDE_CONFIG_DIR=/d", "COPILOT_HOME=/o", "CLINE_DIR=/l")},
+		{OS: "linux", Project: "/p",
+			Getenv: environ("HOME=/home/me", "XDG_CONFIG_HOME=/x", "CODEX_HOME=/c", "CLAUDE_CONFIG_DIR=/d",
+				"COPILOT_HOME=/o", "CLINE_DIR=/l")},
 		{OS: "darwin", Project: "/p", Getenv: environ("HOME=/Users/me", "XDG_CONFIG_HOME=/x")},
-		{OS: "windows", Project: `C:\p`, Getenv: environ(`USERPROFILE=C:\Users\me`, `APPDATA=C:\Users\me\AppData\Roaming`, `LOCALAPPDATA=C:\Users\me\AppData\Local`)},
+		{OS: "windows", Project: `C:\p`,
+			Getenv: environ(`USERPROFILE=C:\Users\me`, `APPDATA=C:\Users\me\AppData\Roaming`,
+				`LOCALAPPDATA=C:\Users\me\AppData\Local`)},
 		{OS: "linux", Project: "", Getenv: environ()},
 	} {
 		fmt.Fprintf(&b, "-- %s %s --\n", s.OS, s.Getenv(""))
@@ -216,12 +223,14 @@ func TestLinksCarryTheEntry(t *testing.T) {
 	s.Args = Args("/home/me/Ä & B+C #1", false, "")
 	for _, id := range []string{"vscode", "vscode-insiders"} {
 		_, query, _ := strings.Cut(client(t, id).Link(s), "?")
-		if text, err := url.PathUnescape(query); err != nil || text != `{"name":"vaultwicket","command":"/usr/local/bin/vaultwicket","args":["serve","--vault","/home/me/Ä & B+C #1","--allow-mutations=false"]}` {
+		if text, err := url.PathUnescape(query); err != nil ||
+			text != `{"name":"vaultwicket","command":"/usr/local/bin/vaultwicket","args":["serve","--vault","/home/me/Ä & B+C #1","--allow-mutations=false"]}` {
 			t.Errorf("%s: the link carries %s, %v", id, text, err)
 		}
 	}
 	link, err := url.Parse(client(t, "cursor").Link(s))
-	if err != nil || link.Scheme != "cursor" || link.Query().Get("name") != "vaultwicket" || !strings.HasPrefix(link.Query().Get("config"), "eyJjb21tYW5kIjoi") {
+	if err != nil || link.Scheme != "cursor" || link.Query().Get("name") != "vaultwicket" ||
+		!strings.HasPrefix(link.Query().Get("config"), "eyJjb21tYW5kIjoi") {
 		t.Errorf("the link of Cursor is %v, %v", link, err)
 	}
 	link, err = url.Parse(client(t, "goose").Link(s))

@@ -31,12 +31,16 @@ func readmePart(t *testing.T) string {
 		}
 	}
 	text := require.Value(client(t, "cursor").Snippet(example()))(t)
-	return "`install` knows " + strings.Join(names, ", ") + ", and prints the entry for others ([docs/clients.md](docs/clients.md)). To configure a client by hand, add this; most accept it:\n\n```json\n" + text + "```\n\n"
+	return "`install` knows " + strings.Join(names,
+		", ") +
+		", and prints the entry for others ([docs/clients.md](docs/clients.md)). To configure a client by hand, add this; most accept it:\n\n```json\n" +
+		text + "```\n\n"
 }
 
 // example is the server of the snippets.
 func example() Server {
-	return Server{Name: "vaultwicket", Command: "/usr/local/bin/vaultwicket", Args: Args("/home/me/Notes", false, ""), Token: "VAULTWICKET_TOKEN", System: "linux"}
+	return Server{Name: "vaultwicket", Command: "/usr/local/bin/vaultwicket", Args: Args("/home/me/Notes", false, ""),
+		Token: "VAULTWICKET_TOKEN", System: "linux"}
 }
 
 const pageIntro = `# Clients
@@ -120,7 +124,9 @@ func clientsPage() string {
 		_, user := c.Writes(User)
 		_, project := c.Writes(Project)
 		_, http := c.shape.entry(Server{URL: "x", Token: "x"})
-		fmt.Fprintf(&b, "| [%s](clients/%s.md) | `%s` | %s | %s | %s |\n", c.Name, c.ID, c.ID, mark(user, "yes", "printed"), mark(project, "yes", "–"), mark(http, mark(c.shape.inputs, "printed", "yes"), "–"))
+		fmt.Fprintf(&b, "| [%s](clients/%s.md) | `%s` | %s | %s | %s |\n", c.Name, c.ID, c.ID,
+			mark(user, "yes", "printed"), mark(project, "yes", "–"),
+			mark(http, mark(c.shape.inputs, "printed", "yes"), "–"))
 	}
 	return b.String()
 }
@@ -142,13 +148,18 @@ func clientPage(t *testing.T, c Client) string {
 	writeInstall(&b, c)
 	writePlaces(&b, c)
 	text := require.Value(c.Snippet(example()))(t)
-	fmt.Fprintf(&b, "\n## The entry\n\nTo add it by hand, put this into its settings. With `--edit` the last argument is `--allow-mutations`.\n\n%s", fenced(c, text))
+	fmt.Fprintf(&b,
+		"\n## The entry\n\nTo add it by hand, put this into its settings. With `--edit` the last argument is `--allow-mutations`.\n\n%s",
+		fenced(c, text))
 	if link := c.Link(example()); link != "" {
-		fmt.Fprintf(&b, "\nThis link makes the client ask for the same entry; `vaultwicket install %s --link` prints it with your paths:\n\n```text\n%s\n```\n", c.ID, link)
+		fmt.Fprintf(&b,
+			"\nThis link makes the client ask for the same entry; `vaultwicket install %s --link` prints it with your paths:\n\n```text\n%s\n```\n",
+			c.ID, link)
 	}
 	writeBehaviour(&b, c)
 	writeHTTP(t, &b, c)
-	fmt.Fprintf(&b, "\n## If it shows no tools\n\nThis starts the server as the client does, and says what is wrong:\n\n```sh\nvaultwicket doctor\n```\n\n[Approvals](../permissions.md#approvals), [FAQ](../faq.md), [all clients](../clients.md).\n")
+	fmt.Fprintf(&b,
+		"\n## If it shows no tools\n\nThis starts the server as the client does, and says what is wrong:\n\n```sh\nvaultwicket doctor\n```\n\n[Approvals](../permissions.md#approvals), [FAQ](../faq.md), [all clients](../clients.md).\n")
 	return b.String()
 }
 
@@ -156,9 +167,13 @@ func writeInstall(b *strings.Builder, c Client) {
 	why, user := c.Writes(User)
 	_, project := c.Writes(Project)
 	if user {
-		fmt.Fprintf(b, "\nThis shows the change of its settings, asks, and writes it:\n\n```sh\nvaultwicket install %s --vault ~/Notes\n```\n\nThe agent can then read notes but not change them; `--edit` lets it change daily notes, and `--tier v1 --edit` all notes.\n", c.ID)
+		fmt.Fprintf(b,
+			"\nThis shows the change of its settings, asks, and writes it:\n\n```sh\nvaultwicket install %s --vault ~/Notes\n```\n\nThe agent can then read notes but not change them; `--edit` lets it change daily notes, and `--tier v1 --edit` all notes.\n",
+			c.ID)
 	} else {
-		fmt.Fprintf(b, "\nThis prints the entry:\n\n```sh\nvaultwicket install %s --vault ~/Notes --print\n```\n\nvaultwicket does not write it: %s.\n", c.ID, why)
+		fmt.Fprintf(b,
+			"\nThis prints the entry:\n\n```sh\nvaultwicket install %s --vault ~/Notes --print\n```\n\nvaultwicket does not write it: %s.\n",
+			c.ID, why)
 	}
 	if project {
 		b.WriteString("With `--scope project` the entry is for the project in the current folder.\n")
@@ -184,10 +199,13 @@ func writeBehaviour(b *strings.Builder, c Client) {
 		fmt.Fprintf(b, "- [Questions](../ui.md#links-to-questions) of vaultwicket: %s.\n", how)
 	}
 	if c.reads.file != "" {
-		fmt.Fprintf(b, "- To read without a terminal it needs a rule in `%s`: %s.\n", shown(theSystems()[0].path(server.named(c.reads.file))), mark(c.reads.asked, "`install` asks, and writes it", "`install` writes it"))
+		fmt.Fprintf(b, "- To read without a terminal it needs a rule in `%s`: %s.\n",
+			shown(theSystems()[0].path(server.named(c.reads.file))),
+			mark(c.reads.asked, "`install` asks, and writes it", "`install` writes it"))
 	}
 	for _, need := range c.Headless(server, false) {
-		fmt.Fprintf(b, "- %s\n", strings.ReplaceAll(strings.ReplaceAll(need, "To read without a terminal", "By hand"), "obsidianRead", "obsidianRead (obsidianCli without --edit)"))
+		fmt.Fprintf(b, "- %s\n", strings.ReplaceAll(strings.ReplaceAll(need, "To read without a terminal", "By hand"),
+			"obsidianRead", "obsidianRead (obsidianCli without --edit)"))
 	}
 }
 

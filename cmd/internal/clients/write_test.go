@@ -25,7 +25,8 @@ func wantError(t *testing.T, err error, status int, text string) {
 func TestAMalformedFileIsLeftAlone(t *testing.T) {
 	for _, id := range []string{"cursor", "codex", "goose", "claude-desktop"} {
 		m, c := newMachine(t, "linux"), client(t, id)
-		broken := map[format]string{relaxedJSON: "{\n  \"a\": }\n", strictJSON: "{\n  \"a\": }\n", tomlFormat: "[a]\nb = ]\n", yamlFormat: "a: 1\nb: [\n"}[c.format]
+		broken := map[format]string{relaxedJSON: "{\n  \"a\": }\n", strictJSON: "{\n  \"a\": }\n",
+			tomlFormat: "[a]\nb = ]\n", yamlFormat: "a: 1\nb: [\n"}[c.format]
 		name := m.System.File(c, User)
 		write(t, name, &broken)
 		_, err := m.Install(c, User, server("vaultwicket"), false)
@@ -96,7 +97,8 @@ func TestALinkStaysALink(t *testing.T) {
 			write(t, target, &text)
 		}
 		// The folder is a link, and so is the file in it, by a relative path.
-		if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Dir(name)), 0o755), os.Symlink(dotfiles, filepath.Dir(name)), os.Symlink("shared/settings.json", name)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Dir(name)), 0o755),
+			os.Symlink(dotfiles, filepath.Dir(name)), os.Symlink("shared/settings.json", name)); err != nil {
 			t.Skip(err)
 		}
 		if link, err := os.Readlink(name); err != nil {

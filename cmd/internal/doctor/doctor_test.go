@@ -72,7 +72,9 @@ func healthy(t *testing.T) *patient {
 		name: "vaultwicket", version: "0.1.0", app: "1.13.7", sandbox: "landlock 7: files", free: 1 << 40,
 	}
 	home := filepath.Join(root, "home")
-	p.env = map[string]string{"HOME": home, "USERPROFILE": home, "APPDATA": filepath.Join(home, "Roaming"), "LOCALAPPDATA": filepath.Join(home, "Local"), "XDG_STATE_HOME": filepath.Join(root, "state"), "XDG_CACHE_HOME": filepath.Join(root, "cache")}
+	p.env = map[string]string{"HOME": home, "USERPROFILE": home, "APPDATA": filepath.Join(home, "Roaming"),
+		"LOCALAPPDATA": filepath.Join(home, "Local"), "XDG_STATE_HOME": filepath.Join(root, "state"),
+		"XDG_CACHE_HOME": filepath.Join(root, "cache")}
 	for _, folder := range []string{"state", "cache", "home/.cursor"} {
 		require.NoError(t, os.MkdirAll(filepath.Join(root, filepath.FromSlash(folder)), 0o700))
 	}
@@ -82,18 +84,21 @@ func healthy(t *testing.T) *patient {
 	getenv := func(name string) string { return p.env[name] }
 	p.Machine = Machine{
 		OS: runtime.GOOS, Getenv: getenv, Now: func() time.Time { return now }, Version: "0.1.0", Built: now.AddDate(0, 0, -7),
-		Settings:  settings.Settings{Enabled: true, Policy: policy.Policy{MinVersion: tiers.DefaultMinimum}, Backend: settings.Auto, Served: []settings.Served{{Vault: settings.Vault{Folder: p.vault}}}},
+		Settings: settings.Settings{Enabled: true, Policy: policy.Policy{MinVersion: tiers.DefaultMinimum},
+			Backend: settings.Auto, Served: []settings.Served{{Vault: settings.Vault{Folder: p.vault}}}},
 		State:     filepath.Join(root, "state"),
 		Paused:    func() (bool, error) { return p.paused, p.unknown },
 		App:       func(context.Context) (string, *failure.Error) { return p.app, p.appFails },
 		AppFolder: func(context.Context, string) (string, *failure.Error) { return p.appFolder, nil },
-		System: appvaults.System{OS: "linux", Getenv: getenv, IsVault: func(folder string) bool { return folder == "/mnt/c/Users/me/Notes" }, Read: func(name string) ([]byte, error) {
-			text, found := p.system[name]
-			if !found {
-				return nil, fs.ErrNotExist
-			}
-			return []byte(text), nil
-		}},
+		System: appvaults.System{OS: "linux", Getenv: getenv,
+			IsVault: func(folder string) bool { return folder == "/mnt/c/Users/me/Notes" },
+			Read: func(name string) ([]byte, error) {
+				text, found := p.system[name]
+				if !found {
+					return nil, fs.ErrNotExist
+				}
+				return []byte(text), nil
+			}},
 		Embedded: func(context.Context, string) (string, error) { return p.sandbox, p.noEmbedded },
 		Journal: func(settings.Vault) (*journal.Journal, error) {
 			return journal.OpenAs(filepath.Join(root, "state", "journal"), p.vault, p.vault), nil
@@ -130,7 +135,8 @@ func (p *patient) install(program, vault string) {
 	p.t.Helper()
 	c, known := clients.Find("cursor")
 	require.That(p.t, known, "there is no such client")
-	change, err := p.Clients.Install(c, clients.User, clients.Server{Name: "vaultwicket", Command: program, Args: clients.Args(vault, false, ""), System: p.OS}, true)
+	change, err := p.Clients.Install(c, clients.User,
+		clients.Server{Name: "vaultwicket", Command: program, Args: clients.Args(vault, false, ""), System: p.OS}, true)
 	require.NoError(p.t, err)
 	require.Value(change.Write(context.Background()))(p.t)
 	p.clientsFile = p.Clients.System.File(c, clients.User)
@@ -141,7 +147,9 @@ func (p *patient) installFor(id string) {
 	p.t.Helper()
 	c, known := clients.Find(id)
 	require.That(p.t, known, "there is no client %s", id)
-	change, err := p.Clients.Install(c, clients.User, clients.Server{Name: "vaultwicket", Command: p.program, Args: clients.Args(p.vault, true, ""), System: p.OS}, true)
+	change, err := p.Clients.Install(c, clients.User,
+		clients.Server{Name: "vaultwicket", Command: p.program, Args: clients.Args(p.vault, true, ""), System: p.OS},
+		true)
 	require.NoError(p.t, err)
 	require.Value(change.Write(context.Background()))(p.t)
 }
@@ -352,7 +360,8 @@ var faults = []struct {
 		if runtime.GOOS != "windows" {
 			p.OS = "windows" // the state is looked for there; clients are at paths of Windows
 		}
-		require.NoError(p.t, os.MkdirAll(filepath.Join(p.root, "home", "Local", "Packages", "Claude_x", "LocalCache", "Local", "vaultwicket", "journal"), 0o700))
+		require.NoError(p.t, os.MkdirAll(filepath.Join(p.root, "home", "Local", "Packages", "Claude_x", "LocalCache",
+			"Local", "vaultwicket", "journal"), 0o700))
 	}},
 	{"disk-full", Warning, func(p *patient) { p.free = 10 << 20 }},
 	{"paused", Warning, func(p *patient) { p.paused = true }},
@@ -393,7 +402,8 @@ var faults = []struct {
 	}},
 	{"audit-full", Warning, func(p *patient) {
 		p.auditLine()
-		require.NoError(p.t, os.Truncate(p.file("state/"+strings.TrimPrefix(audit.AuditFolder(p.State), p.State+string(filepath.Separator))+"/old", "", 0o600), 3<<30))
+		require.NoError(p.t, os.Truncate(p.file("state/"+strings.TrimPrefix(audit.AuditFolder(p.State),
+			p.State+string(filepath.Separator))+"/old", "", 0o600), 3<<30))
 	}},
 	{"token-missing", Problem, func(p *patient) { p.http(settings.HTTP{TokenFile: filepath.Join(p.root, "none")}) }},
 	{"token-short", Problem, func(p *patient) { p.http(settings.HTTP{TokenFile: p.file("token", "secret\n", 0o600)}) }},
@@ -416,7 +426,8 @@ var faults = []struct {
 	{"clients-none", Warning, func(p *patient) { require.NoError(p.t, os.RemoveAll(filepath.Join(p.root, "home"))) }},
 	{"entry-approves", Warning, func(p *patient) {
 		text := require.Value(os.ReadFile(p.clientsFile))(p.t)
-		require.NoError(p.t, os.WriteFile(p.clientsFile, []byte(strings.Replace(string(text), `"command"`, `"autoApprove": ["obsidianCli"], "command"`, 1)), 0o600))
+		require.NoError(p.t, os.WriteFile(p.clientsFile,
+			[]byte(strings.Replace(string(text), `"command"`, `"autoApprove": ["obsidianCli"], "command"`, 1)), 0o600))
 	}},
 	{"answers-hook", Warning, func(p *patient) {
 		p.installFor("claude-code")
@@ -481,7 +492,9 @@ func TestAFolderThatTheAppNamesOtherwise(t *testing.T) {
 		p := healthy(t)
 		p.askedForFolder(named)
 		r := Check(t.Context(), p.Machine)
-		assert.That(t, slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Check == want[0] && strings.Contains(f.What+f.Fix, want[1]) }), "%q: %+v", named, r.Findings)
+		assert.That(t, slices.ContainsFunc(r.Findings,
+			func(f Finding) bool { return f.Check == want[0] && strings.Contains(f.What+f.Fix, want[1]) }), "%q: %+v",
+			named, r.Findings)
 	}
 }
 
@@ -518,7 +531,9 @@ func TestFaultsOfSomeFileSystems(t *testing.T) {
 	require.NoError(t, os.Link(filepath.Join(p.vault, "Daily.md"), filepath.Join(p.vault, "Linked.md")))
 	r := Check(t.Context(), p.Machine)
 	for _, want := range []string{"same-name", "hard-links"} {
-		assert.That(t, slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Check == want && f.Level == Warning }), "%s was not found: %+v", want, r.Findings)
+		assert.That(t, slices.ContainsFunc(r.Findings,
+			func(f Finding) bool { return f.Check == want && f.Level == Warning }), "%s was not found: %+v", want,
+			r.Findings)
 	}
 }
 
@@ -568,7 +583,8 @@ func TestReports(t *testing.T) {
 	r.problem("b", "bad\x1b[31m", "it matters", "mend it")
 	var text, data strings.Builder
 	require.NoError(t, r.Print(&text, terminal.Screen{}))
-	want := "ok       all is well\nPROBLEM  bad" + terminal.Visible("\x1b") + "[31m\n         why: it matters\n         fix: mend it  (b)\n\n1 problem, 0 warnings\n"
+	want := "ok       all is well\nPROBLEM  bad" + terminal.Visible("\x1b") +
+		"[31m\n         why: it matters\n         fix: mend it  (b)\n\n1 problem, 0 warnings\n"
 	assert.That(t, text.String() == want, "printed %q", text.String())
 	require.NoError(t, r.JSON(&data))
 	var read struct {

@@ -73,8 +73,10 @@ var narrowing = []struct {
 	needs                   access.Level
 }{
 	{"tier", `"v0"`, "tag:rename", access.Write}, {"tier", `'v1'`, "backlinks", access.Read},
-	{"disable", `["read"]`, "read", access.Read}, {"disable", `["tags", 'read']`, "read", access.Read}, {"disable", "[\n  \"read\", # not this one\n]", "read", access.Read},
-	{"enable-only", `["tags"]`, "read", access.Read}, {"allow-mutations", "false", "append", access.Write}, {"allow-mutations", "false", "delete", access.Delete},
+	{"disable", `["read"]`, "read", access.Read}, {"disable", `["tags", 'read']`, "read", access.Read},
+	{"disable", "[\n  \"read\", # not this one\n]", "read", access.Read},
+	{"enable-only", `["tags"]`, "read", access.Read}, {"allow-mutations", "false", "append", access.Write},
+	{"allow-mutations", "false", "delete", access.Delete},
 	{"allow-publish", "false", "web", access.None}, {"allow-ui", "false", "open", access.Read},
 }
 
@@ -97,7 +99,8 @@ func withLine(lines, setting, value string) string {
 func TestAnAdviceIsFollowedToTheLetter(t *testing.T) {
 	advices := 0
 	for _, n := range narrowing {
-		for _, places := range [][]string{{"general"}, {"agent"}, {"vault"}, {"profile"}, {"general", "agent"}, {"agent", "vault"}, {"profile", "agent", "vault"}} {
+		for _, places := range [][]string{{"general"}, {"agent"}, {"vault"}, {"profile"}, {"general", "agent"},
+			{"agent", "vault"}, {"profile", "agent", "vault"}} {
 			for _, agent := range []string{"", "cursor"} {
 				isOfNobody := agent == "" && slices.Contains(places, "agent")
 				isUnknown := slices.Contains(places, "vault") && !slices.ContainsFunc(DescribeVault(), func(row [2]string) bool { return row[0] == n.setting })
@@ -213,7 +216,8 @@ func TestNoLineIsAdvisedThatDoesNotHelp(t *testing.T) {
 
 // hostileNames are names of notes that a line of the file has to quote.
 var hostileNames = []string{
-	"Bread.md", `Say "so".md`, `a = "b" # c.md`, "[agents.cursor].md", "Ünï 日本語.md", "\u202etxt.md", "Work/it's/Deep.md", "nul\u2028line.md", "🥖.md", "tab\tbed.md", `back\slash.md`,
+	"Bread.md", `Say "so".md`, `a = "b" # c.md`, "[agents.cursor].md", "Ünï 日本語.md", "\u202etxt.md",
+	"Work/it's/Deep.md", "nul\u2028line.md", "🥖.md", "tab\tbed.md", `back\slash.md`,
 }
 
 // A line of access is advised for a note of any name, in the table that hides it, and about nothing else.
@@ -237,7 +241,9 @@ func TestAnAccessLineIsAdvisedForAnyName(t *testing.T) {
 			}
 			for needs := access.Write; needs <= access.Delete; needs++ {
 				what := fmt.Sprintf("%q, %s, %s", name, where, needs)
-				advice, _ := advised{content, nil, Refusal{Agent: "cursor", Vault: "Notes", Command: "append", Path: name, Code: policy.CodeAccess, Needs: needs}}.advise(t)
+				advice, _ := advised{content, nil,
+					Refusal{Agent: "cursor", Vault: "Notes", Command: "append", Path: name, Code: policy.CodeAccess,
+						Needs: needs}}.advise(t)
 				if len(advice.Edits) == 0 {
 					t.Errorf("%s: no advice: %+v\n%s", what, advice, content)
 					continue
@@ -245,7 +251,8 @@ func TestAnAccessLineIsAdvisedForAnyName(t *testing.T) {
 				assert.Equal(t, advice.Folder != "", isPattern, "%s: it says that it is about a folder", what)
 				p, _ := enabledBy(t, follow(t, content, advice.Edits), "cursor")
 				assert.Equal(t, p.Access.Level(name), needs, "%s: the access with %+v", what, advice.Edits)
-				assert.That(t, p.Access.Level("Else.md") < access.Write || where == "line of note" || isPattern, "%s: another note has %s", what, p.Access.Level("Else.md"))
+				assert.That(t, p.Access.Level("Else.md") < access.Write || where == "line of note" || isPattern,
+					"%s: another note has %s", what, p.Access.Level("Else.md"))
 			}
 		}
 	}
@@ -259,7 +266,8 @@ func quotedKey(name string) string {
 // A command that is permanently disabled or does not exist has no advice, whatever the file has.
 func TestNothingIsAdvisedForWhatNoSettingAllows(t *testing.T) {
 	for _, command := range []string{"eval", "dev:cdp", "no-such-command", ""} {
-		advice, file := advised{"tier = \"v0\"\n[[vaults]]\nname = \"Notes\"\n", nil, Refusal{Vault: "Notes", Command: command, Path: "Bread.md", Needs: access.Read}}.advise(t)
+		advice, file := advised{"tier = \"v0\"\n[[vaults]]\nname = \"Notes\"\n", nil,
+			Refusal{Vault: "Notes", Command: command, Path: "Bread.md", Needs: access.Read}}.advise(t)
 		assert.Equal(t, len(advice.Edits), 0, "%q: edits", command)
 		content := require.Value(os.ReadFile(file))(t)
 		assert.Equal(t, string(content), "tier = \"v0\"\n[[vaults]]\nname = \"Notes\"\n", "the file")

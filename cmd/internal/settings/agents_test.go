@@ -56,7 +56,8 @@ func TestAnAgentNarrowsEveryVault(t *testing.T) {
 	require.Equal(t, s.Served[0].Name, "Notes", "serves %+v for %q", s.Served, s.Agent)
 	require.Equal(t, s.Agent, "cursor", "serves %+v for %q", s.Served, s.Agent)
 	notes, team := s.Served[0].Policy, s.Served[1].Policy
-	if notes.Ceiling != tiers.V1 || notes.Origins["tier"] != "vault Notes in config.toml" || team.Ceiling != tiers.V2 || team.Origins["tier"] != "file config.toml" {
+	if notes.Ceiling != tiers.V1 || notes.Origins["tier"] != "vault Notes in config.toml" || team.Ceiling != tiers.V2 ||
+		team.Origins["tier"] != "file config.toml" {
 		t.Errorf("tiers %v (%s) and %v (%s)", notes.Ceiling, notes.Origins["tier"], team.Ceiling, team.Origins["tier"])
 	}
 	for path, levels := range map[string][2]access.Level{"a.md": {access.Read, access.Read}, "Private/a.md": {access.None, access.Delete}} {
@@ -156,7 +157,8 @@ func TestAgentsEndInARunningServer(t *testing.T) {
 	read := require.Value(allowlist.Parse("read", allowlist.Params{"path": allowlist.Text("n.md")}))(t)
 	base := "tier = \"v2\"\n[agents.other]\n"
 	for name, after := range map[string]string{
-		"removed": base, "expired": base + "[agents.cursor]\nexpires = 2001-01-01\n", "no vault": base + "[agents.cursor]\nvaults = []\n", "no tier": base + "[agents.cursor]\ntier = \"v0\"\n",
+		"removed": base, "expired": base + "[agents.cursor]\nexpires = 2001-01-01\n",
+		"no vault": base + "[agents.cursor]\nvaults = []\n", "no tier": base + "[agents.cursor]\ntier = \"v0\"\n",
 	} {
 		r := start(t, base+"[agents.cursor]\n", "--agent=cursor")
 		err := r.policies[0].Decide(read, policy.ClearFacts(time.Now())).Err()
@@ -171,7 +173,8 @@ func TestAgentsEndInARunningServer(t *testing.T) {
 func TestARunningServerKeepsItsAgent(t *testing.T) {
 	agents := "tier = \"v2\"\n[agents.a]\ntier = \"v1\"\n[agents.b]\ntier = \"v0\"\n"
 	r := start(t, "agent = \"a\"\n"+agents)
-	if got := r.change("agent = \"b\"\n" + agents); got != "takes effect at the next start: agent" || r.policies[0].Ceiling != tiers.V1 || r.policies[0].Agent != "a" {
+	if got := r.change("agent = \"b\"\n" + agents); got != "takes effect at the next start: agent" ||
+		r.policies[0].Ceiling != tiers.V1 || r.policies[0].Agent != "a" {
 		t.Errorf("%s; %+v", got, r.policies[0])
 	}
 }

@@ -169,7 +169,9 @@ func TestCheckTellsWhatTheServerWouldRefuse(t *testing.T) {
 		}
 		status, out, messages := configure(nil, append([]string{"check", "--config=none"}, test.args...)...)
 		fine := status == terminal.ExitDone && strings.HasPrefix(out, "OK: ")
-		if fine != (test.want == "") || !fine && (status != terminal.ExitInvalid || !strings.Contains(messages, test.want) || !strings.Contains(messages, "hint: ")) {
+		if fine != (test.want == "") ||
+			!fine && (status != terminal.ExitInvalid || !strings.Contains(messages, test.want) ||
+				!strings.Contains(messages, "hint: ")) {
 			t.Errorf("%q: status %d, %q %q, want %q", test.args, status, out, messages, test.want)
 		}
 	}
@@ -197,7 +199,9 @@ func TestShowSaysWhereEachValueComesFrom(t *testing.T) {
 		t.Errorf("vaults %+v", shown.Vaults)
 	}
 	_, out, _ = configure(nil, "show", "--config="+file)
-	for _, want := range []string{"tier                 v2                file " + file, "vault                     Main", `  access "Private"        none`, "  folder                  " + onDrive("/home/me/Main")} {
+	for _, want := range []string{"tier                 v2                file " + file,
+		"vault                     Main", `  access "Private"        none`,
+		"  folder                  " + onDrive("/home/me/Main")} {
 		assert.That(t, strings.Contains(out, want), "does not show %q:\n%s", want, out)
 	}
 }
@@ -241,7 +245,8 @@ func TestTheLinesOfTheListAreValid(t *testing.T) {
 		found[row.Name] = row
 		for _, line := range row.Lines {
 			more := map[string]string{
-				"agent": "[agents.cursor]\ntier = \"v0\"\n", "profile": "[profiles.work]\ntier = \"v0\"\n", "tls-cert": "tls-key = \"" + root + "k.pem\"\n", "tls-key": "tls-cert = \"" + root + "c.pem\"\n",
+				"agent": "[agents.cursor]\ntier = \"v0\"\n", "profile": "[profiles.work]\ntier = \"v0\"\n",
+				"tls-cert": "tls-key = \"" + root + "k.pem\"\n", "tls-key": "tls-cert = \"" + root + "c.pem\"\n",
 				"public-url": "oauth-issuer = \"https://login.example\"\n", "oauth-issuer": "public-url = \"https://notes.example/mcp\"\n",
 			}[row.Name]
 			changed, err := load(line + "\n" + more)
@@ -250,7 +255,8 @@ func TestTheLinesOfTheListAreValid(t *testing.T) {
 				continue
 			}
 			again, _, err := changed.List(std)
-			if i := slices.IndexFunc(again, func(other Row) bool { return other.Name == row.Name }); err != nil || again[i].Value == row.Value && row.Name != "tier" {
+			if i := slices.IndexFunc(again, func(other Row) bool { return other.Name == row.Name }); err != nil ||
+				again[i].Value == row.Value && row.Name != "tier" {
 				t.Errorf("%s changes nothing: %q, %v", line, again[i].Value, err)
 			}
 		}

@@ -57,7 +57,8 @@ func TestUnsafeFilesAreRefused(t *testing.T) {
 			t.Errorf("%s: %v, want %q", name, err, want.reason)
 			continue
 		}
-		assert.That(t, strings.Contains(wrong.Reason, fmt.Sprintf("settings file %q (flag --config)", name)), "%v does not say which file, and who named it", err)
+		assert.That(t, strings.Contains(wrong.Reason, fmt.Sprintf("settings file %q (flag --config)", name)),
+			"%v does not say which file, and who named it", err)
 	}
 	_, _, err := NewFlags("run").Load(world(nil), []string{"--config=" + fine})
 	assert.NoError(t, err, "a private file")
@@ -160,10 +161,12 @@ func TestWrongFilesStopTheStart(t *testing.T) {
 		{"profiles that are no tables", "profiles = 1\n", `line 1: "profiles" is a whole number, want tables such as [profiles.home]`},
 		{"a profile that is no table", "[profiles]\nhome = \"v1\"\n", `line 2: "profiles.home" is text, want a table [profiles.home]`},
 		{"a profile without a name", "[profiles.\"\"]\ntier = \"v1\"\n", `line 1: a profile needs a name`},
-		{"an unknown key in a profile that is not used", "[profiles.home]\n\nteir = \"v1\"\n", `line 3: unknown setting "profiles.home.teir"; did you mean "tier"?`},
+		{"an unknown key in a profile that is not used", "[profiles.home]\n\nteir = \"v1\"\n",
+			`line 3: unknown setting "profiles.home.teir"; did you mean "tier"?`},
 		{"a wrong value in a profile that is not used", "[profiles.home]\ntier = \"v9\"\n", `line 2: setting "profiles.home.tier": invalid tier "v9"`},
 		{"a profile in an inline table", "profiles = {home = {tier = 1}}\n", `line 1: setting "profiles.home.tier": is a whole number`},
-		{"a profile that chooses a profile", "[profiles.home]\nprofile = \"away\"\n[profiles.away]\n", `line 2: setting "profiles.home.profile": a profile cannot choose a profile`},
+		{"a profile that chooses a profile", "[profiles.home]\nprofile = \"away\"\n[profiles.away]\n",
+			`line 2: setting "profiles.home.profile": a profile cannot choose a profile`},
 		{"a table that no profile has", "[profiles.home]\nvaults = []\n", `line 2: unknown setting "profiles.home.vaults"`},
 		{"a profile that is not there", "profile = \"hoem\"\n[profiles.home]\n", `line 1: setting "profile": unknown profile "hoem"; did you mean "home"?`},
 
@@ -185,16 +188,24 @@ func TestWrongFilesStopTheStart(t *testing.T) {
 		{"a tier above the default", "[[vaults]]\nname = \"a\"\ntier = \"v2\"\n", `general tier v0 (default)`},
 		{"access that is no table", "[[vaults]]\nname = \"a\"\naccess = \"r\"\n", `line 3: vault setting "access": is text, want a table [vaults.access]`},
 		{"access without a rule", "[[vaults]]\nname = \"a\"\n[vaults.access]\n", `line 3: vault setting "access": has no rule`},
-		{"access that is none", "[[vaults]]\nname = \"a\"\n[vaults.access]\n\"/\" = \"w\"\n", `line 4: access of "/": invalid access "w": want none, r, rw or rwd`},
+		{"access that is none", "[[vaults]]\nname = \"a\"\n[vaults.access]\n\"/\" = \"w\"\n",
+			`line 4: access of "/": invalid access "w": want none, r, rw or rwd`},
 		{"access of a number", "[[vaults]]\nname = \"a\"\n[vaults.access]\n\"/\" = 1\n", `line 4: access of "/": is a whole number, want "none"`},
-		{"a path without quotes", "[[vaults]]\nname = \"a\"\n[vaults.access]\nNote.md = \"r\"\n", `line 4: access of "Note": is a table, want "none", "r", "rw" or "rwd"; a path with a dot`},
+		{"a path without quotes", "[[vaults]]\nname = \"a\"\n[vaults.access]\nNote.md = \"r\"\n",
+			`line 4: access of "Note": is a table, want "none", "r", "rw" or "rwd"; a path with a dot`},
 		{"a path that climbs", "[[vaults]]\nname = \"a\"\n[vaults.access]\n\"a/../b\" = \"r\"\n", `line 4: access of "a/../b": path`},
 		{"a path given twice", "[[vaults]]\nname = \"a\"\n[vaults.access]\n\"b\" = \"r\"\n\"b\" = \"rw\"\n", `line 5: `},
 		{"a name given to two vaults", "[[vaults]]\nname = \"a\"\n[[vaults]]\nname = \"a\"\n", `line 4: two vaults have the name "a"`},
-		{"the folder of another with its name", "[[vaults]]\nname = \"a\"\n[[vaults]]\nfolder = \"" + drive + "/x/a\"\n", `line 3: two vaults have the name "a"`},
+		{"the folder of another with its name",
+			"[[vaults]]\nname = \"a\"\n[[vaults]]\nfolder = \"" + drive + "/x/a\"\n",
+			`line 3: two vaults have the name "a"`},
 		{"the id of another as a name", "[[vaults]]\nid = \"0123456789abcdef\"\n[[vaults]]\nname = \"0123456789abcdef\"\n", `line 4: two vaults have the name`},
-		{"an id given to two vaults", "[[vaults]]\nid = \"0123456789abcdef\"\n[[vaults]]\nname = \"b\"\nid = \"0123456789abcdef\"\n", `line 5: two vaults have the id "0123456789abcdef"`},
-		{"a folder given to two vaults", "[[vaults]]\nname = \"a\"\nfolder = \"" + drive + "/x/\"\n[[vaults]]\nname = \"b\"\nfolder = \"" + drive + "/y/../x\"\n", "line 6: two vaults have the folder " + strconv.Quote(onDrive("/x"))},
+		{"an id given to two vaults",
+			"[[vaults]]\nid = \"0123456789abcdef\"\n[[vaults]]\nname = \"b\"\nid = \"0123456789abcdef\"\n",
+			`line 5: two vaults have the id "0123456789abcdef"`},
+		{"a folder given to two vaults",
+			"[[vaults]]\nname = \"a\"\nfolder = \"" + drive + "/x/\"\n[[vaults]]\nname = \"b\"\nfolder = \"" + drive +
+				"/y/../x\"\n", "line 6: two vaults have the folder " + strconv.Quote(onDrive("/x"))},
 		{"a default vault that is none", "vault = \"Mian\"\n[[vaults]]\nname = \"Main\"\n", `setting "vault" (file `},
 	}
 	for _, tt := range tests {

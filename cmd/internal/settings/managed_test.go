@@ -53,7 +53,10 @@ agents = ["cursor"]
 // loose is what every other source could say to get more.
 var loose = [][2]string{
 	{"tier", `"v3"`}, {"disable", `[]`}, {"enable-only", `[]`}, {"allow-mutations", "true"}, {"allow-publish", "true"}, {"allow-ui", "true"},
-	{"confirm", `"never"`}, {"secrets", `"allow"`}, {"suspicious", `"off"`}, {"remote-links", `"allow"`}, {"shadow", `["secrets"]`}, {"exceptions", `["secrets A # x"]`}, {"private-property", `[]`}, {"private-tags", `[]`}, {"min-cli-version", `"1.12.2"`}, {"rate", "0"}, {"rate-mutations", "0"}, {"rate-mutations-hour", "100000"},
+	{"confirm", `"never"`}, {"secrets", `"allow"`}, {"suspicious", `"off"`}, {"remote-links", `"allow"`},
+	{"shadow", `["secrets"]`}, {"exceptions", `["secrets A # x"]`}, {"private-property", `[]`},
+	{"private-tags", `[]`}, {"min-cli-version", `"1.12.2"`}, {"rate", "0"}, {"rate-mutations", "0"},
+	{"rate-mutations-hour", "100000"},
 }
 
 func TestNothingWidensTheManagedSettings(t *testing.T) {
@@ -122,7 +125,8 @@ func TestNothingWidensTheManagedSettings(t *testing.T) {
 	assert.That(t, s.Served[0].Policy.Closed != "", "a server of no agent: %+v, %v", s.Served, err)
 	shown := world(nil)
 	require.NoError(t, Command(t.Context(), shown, append([]string{"show", "--config=none"}, args...)))
-	for _, line := range []string{"tier v1", "disable search", "enable-only read,append,search,delete,web", "allow-mutations false", "confirm writes", "min-cli-version 1.13.0", "rate 5"} {
+	for _, line := range []string{"tier v1", "disable search", "enable-only read,append,search,delete,web",
+		"allow-mutations false", "confirm writes", "min-cli-version 1.13.0", "rate 5"} {
 		found := false
 		for row := range strings.Lines(shown.Out.(fmt.Stringer).String()) {
 			found = found || strings.Join(strings.Fields(row), " ") == line+" managed settings "+managedFile
@@ -143,7 +147,8 @@ func TestTheUserNarrowsTheManagedSettings(t *testing.T) {
 	s = require.Value(loadFor(t, "run", false, "tier = \"v3\"\n", "--tier=v3"))(t)
 	call := require.Value(allowlist.Parse("commands", nil))(t)
 	var denial *policy.Denial
-	if err := s.Policy.Decide(call, policy.ClearFacts(time.Now())).Err(); !errors.As(err, &denial) || strings.Contains(denial.Hint(), "user can") || !strings.Contains(denial.Hint(), "administrator") {
+	if err := s.Policy.Decide(call, policy.ClearFacts(time.Now())).Err(); !errors.As(err, &denial) ||
+		strings.Contains(denial.Hint(), "user can") || !strings.Contains(denial.Hint(), "administrator") {
 		t.Errorf("%v, hint %q", err, denial.Hint())
 	}
 }
@@ -164,7 +169,8 @@ func TestManagedSettingsThatCannotBeUsed(t *testing.T) {
 		manage(t, content)
 		var unusable *failure.RequestError
 		_, err := loadFor(t, "run", false, "")
-		if !errors.As(err, &unusable) || unusable.Code() != "bad_request" || !strings.Contains(err.Error(), want) || !strings.Contains(unusable.Hint(), "administrator") {
+		if !errors.As(err, &unusable) || unusable.Code() != "bad_request" || !strings.Contains(err.Error(), want) ||
+			!strings.Contains(unusable.Hint(), "administrator") {
 			t.Errorf("%.40q: %v, want %q", content, err, want)
 		}
 	}
@@ -232,20 +238,26 @@ func TestManagedSettingsActInARunningServer(t *testing.T) {
 func TestManagedAccessWhereverTheRootIs(t *testing.T) {
 	manage(t, "[access]\n\"/\" = \"rw\"\n\"Private\" = \"none\"\n\"Work/Pay\" = \"r\"\n\"Private/Open\" = \"rwd\"\n")
 	home := t.TempDir()
-	for _, folder := range []string{"Notes/.obsidian", "Notes/Private/Open", "Notes/Private/Deep", "Notes/Work/Pay", "Listed/Private", "Nested/Work/.obsidian", "Nested/Work/Private", "Nested/.obsidian", ".config/obsidian"} {
+	for _, folder := range []string{"Notes/.obsidian", "Notes/Private/Open", "Notes/Private/Deep", "Notes/Work/Pay",
+		"Listed/Private", "Nested/Work/.obsidian", "Nested/Work/Private", "Nested/.obsidian", ".config/obsidian"} {
 		require.NoError(t, os.MkdirAll(filepath.Join(home, folder), 0o700))
 	}
 	require.NoError(t, os.Symlink(filepath.Join(home, "Notes", "Private"), filepath.Join(home, "Link")))
-	require.NoError(t, os.WriteFile(filepath.Join(home, ".config/obsidian/obsidian.json"), fmt.Appendf(nil, `{"vaults":{"0123456789abcdef":{"path":%q}}}`, filepath.Join(home, "Listed")), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(home, ".config/obsidian/obsidian.json"),
+		fmt.Appendf(nil, `{"vaults":{"0123456789abcdef":{"path":%q}}}`, filepath.Join(home, "Listed")), 0o600))
 	for _, test := range []struct {
 		root, path string
 		want       access.Level
 	}{
-		{"Notes", "Private/a.md", access.None}, {"Notes", "Private/Open/a.md", access.Delete}, {"Notes", "Work/Pay/a.md", access.Read}, {"Notes", "a.md", access.Write},
-		{"Notes/Private", "a.md", access.None}, {"Notes/Private", "Deep/a.md", access.None}, {"Notes/Private", "Open/a.md", access.Write}, {"Notes/Private/Deep", "a.md", access.None},
-		{"Notes/Work", "Pay/a.md", access.Read}, {"Notes/Work", "a.md", access.Write}, {"Notes/Work/Pay", "a.md", access.Read}, {"Notes/Work/Pay", "Private/a.md", access.None},
+		{"Notes", "Private/a.md", access.None}, {"Notes", "Private/Open/a.md", access.Delete},
+		{"Notes", "Work/Pay/a.md", access.Read}, {"Notes", "a.md", access.Write},
+		{"Notes/Private", "a.md", access.None}, {"Notes/Private", "Deep/a.md", access.None},
+		{"Notes/Private", "Open/a.md", access.Write}, {"Notes/Private/Deep", "a.md", access.None},
+		{"Notes/Work", "Pay/a.md", access.Read}, {"Notes/Work", "a.md", access.Write},
+		{"Notes/Work/Pay", "a.md", access.Read}, {"Notes/Work/Pay", "Private/a.md", access.None},
 		{"Link", "a.md", access.None}, {"Link", "Deep/a.md", access.None}, {"Listed/Private", "a.md", access.None},
-		{".", "Notes/Private/a.md", access.None}, {".", "Notes/Work/Pay/a.md", access.Read}, {".", "Notes/a.md", access.Write}, {".", "Listed/Private/a.md", access.None},
+		{".", "Notes/Private/a.md", access.None}, {".", "Notes/Work/Pay/a.md", access.Read},
+		{".", "Notes/a.md", access.Write}, {".", "Listed/Private/a.md", access.None},
 		{"Nested/Work", "Private/a.md", access.None}, {"Nested/Work", "Pay/a.md", access.Read}, {"Nested", "Work/Private/a.md", access.None},
 	} {
 		t.Run(test.root, func(t *testing.T) {
@@ -271,7 +283,8 @@ func TestOthersOnlyAddTargets(t *testing.T) {
 		content string
 		args    []string
 	}{
-		{"", nil}, {fmt.Sprintf("export = []\ncheckpoints = %q\n", filepath.Join(t.TempDir(), "other")), nil}, {"export = [\"file:///own\"]\n", []string{"--export=", "--checkpoints="}},
+		{"", nil}, {fmt.Sprintf("export = []\ncheckpoints = %q\n", filepath.Join(t.TempDir(), "other")), nil},
+		{"export = [\"file:///own\"]\n", []string{"--export=", "--checkpoints="}},
 		{"", []string{"--export=file:///own"}}, {"", []string{"--export=file:///var/log/managed,file:///own"}},
 	} {
 		s, _, err := NewFlags("serve").Load(world(nil), append([]string{"--config=" + writeSettings(t, source.content)}, source.args...))

@@ -103,7 +103,10 @@ func TestOnlyWhatIsStricterIsTaken(t *testing.T) {
 	live := map[string]struct{ loose, strict string }{
 		"tier": {`"v2"`, `"v1"`}, "disable": {`[]`, `["read"]`}, "enable-only": {`[]`, `["read"]`},
 		"allow-mutations": {"true", "false"}, "allow-publish": {"true", "false"}, "allow-ui": {"true", "false"},
-		"confirm": {`"never"`, `"writes"`}, "ask": {`"client"`, `"page"`}, "min-answer-time": {`"1s"`, `"3s"`}, "max-grant": {`"2h"`, `"none"`}, "secrets": {`"allow"`, `"redact"`}, "suspicious": {`"off"`, `"ask"`}, "remote-links": {`"allow"`, `"ask"`}, "shadow": {`["secrets"]`, `[]`}, "exceptions": {`["secrets A # x"]`, `[]`}, "min-cli-version": {`"1.12.7"`, `"1.13.0"`},
+		"confirm": {`"never"`, `"writes"`}, "ask": {`"client"`, `"page"`}, "min-answer-time": {`"1s"`, `"3s"`},
+		"max-grant": {`"2h"`, `"none"`}, "secrets": {`"allow"`, `"redact"`}, "suspicious": {`"off"`, `"ask"`},
+		"remote-links": {`"allow"`, `"ask"`}, "shadow": {`["secrets"]`, `[]`},
+		"exceptions": {`["secrets A # x"]`, `[]`}, "min-cli-version": {`"1.12.7"`, `"1.13.0"`},
 		"private-property": {`["private"]`, `["private", "closed"]`}, "private-tags": {`[]`, `["private"]`},
 		"rate": {"0", "10"}, "rate-mutations": {"20", "10"}, "rate-mutations-hour": {"0", "10"}, "enabled": {"true", "false"},
 	}
@@ -173,7 +176,9 @@ func TestABrokenFileKeepsWhatIsInForce(t *testing.T) {
 	before := r.tightened
 	for _, content := range []string{"tier = \"v9\"\n", "teir = \"v0\"\n", "tier =", "profile = \"home\"\n"} {
 		got := r.change(content)
-		if !strings.HasPrefix(got, "vaultwicket: error: settings not reloaded, the previous ones stay in effect: settings file ") || before.allowsMore(r.tightened) {
+		if !strings.HasPrefix(got,
+			"vaultwicket: error: settings not reloaded, the previous ones stay in effect: settings file ") ||
+			before.allowsMore(r.tightened) {
 			t.Errorf("%q: %s", content, got)
 		}
 	}
@@ -204,7 +209,8 @@ func TestVaultsAreTightenedOneByOne(t *testing.T) {
 
 func TestAVaultThatIsGoneIsClosed(t *testing.T) {
 	r := start(t, twoVaults)
-	assert.Equal(t, r.change("tier = \"v1\"\n[[vaults]]\nname = \"B\"\n[[vaults]]\nname = \"C\"\n"), `disabled, because not in the settings: "A"; served from the next start: "C"`)
+	assert.Equal(t, r.change("tier = \"v1\"\n[[vaults]]\nname = \"B\"\n[[vaults]]\nname = \"C\"\n"),
+		`disabled, because not in the settings: "A"; served from the next start: "C"`)
 	a := r.policies[0]
 	require.Equal(t, a.Ceiling, tiers.None, "A is %+v", a)
 	require.Equal(t, a.Origins["tier"], "file config.toml, which does not list this vault", "A is %+v", a)
@@ -350,7 +356,8 @@ func TestCallsGoOnWhileSettingsAreRead(t *testing.T) {
 	for _, served := range s.Served {
 		vaults = append(vaults, gateway.Served{Vault: gateway.Vault(served.Vault), Policy: served.Policy})
 	}
-	g := gateway.New(gateway.Config{Vaults: vaults, Limits: admission.Limits(s.Limits), Disabled: !s.Enabled, Session: "1-a", Getenv: std.Getenv, Log: terminal.NewLogger(std.Err, s.LogLevel, s.LogJSON)})
+	g := gateway.New(gateway.Config{Vaults: vaults, Limits: admission.Limits(s.Limits), Disabled: !s.Enabled,
+		Session: "1-a", Getenv: std.Getenv, Log: terminal.NewLogger(std.Err, s.LogLevel, s.LogJSON)})
 	r := newReloader(gatewayTightener{g}, f, s, std, terminal.NewLogger(std.Err, s.LogLevel, s.LogJSON))
 
 	stop := make(chan struct{})

@@ -59,11 +59,16 @@ var (
 	drawnRules    = []string{"secrets", "private", "suspicious", "remote-links", "flow"}
 	drawnCommands = []string{"read", "append", "delete", "files", "create", "web"}
 	drawnValues   = map[string][]string{
-		"tier": {"v0", "v1", "v2", "v3", "v3", "v3", "v3"}, "allow-mutations": {"true", "true", "true", "true", "false"}, "allow-publish": {"true", "true", "true", "false"}, "allow-ui": {"true", "false"},
-		"confirm": {"never", "never", "destructive", "writes"}, "secrets": {"block", "strict", "redact", "allow"}, "suspicious": {"ask", "notice", "off"}, "remote-links": {"ask", "allow"},
-		"disable": drawnCommands, "enable-only": drawnCommands, "shadow": drawnRules, "private-property": {"private", "agent", "hidden"}, "private-tags": {"private", "staff"},
+		"tier":            {"v0", "v1", "v2", "v3", "v3", "v3", "v3"},
+		"allow-mutations": {"true", "true", "true", "true", "false"},
+		"allow-publish":   {"true", "true", "true", "false"}, "allow-ui": {"true", "false"},
+		"confirm": {"never", "never", "destructive", "writes"}, "secrets": {"block", "strict", "redact", "allow"},
+		"suspicious": {"ask", "notice", "off"}, "remote-links": {"ask", "allow"},
+		"disable": drawnCommands, "enable-only": drawnCommands, "shadow": drawnRules,
+		"private-property": {"private", "agent", "hidden"}, "private-tags": {"private", "staff"},
 		"exceptions":      {"secrets Docs # s", "private Docs # p", "suspicious Docs # q", "remote-links Docs # r", "flow Docs # f"},
-		"min-cli-version": {"1.12.7", "1.13.0", "1.14.0"}, "rate": {"0", "5", "50"}, "rate-mutations": {"0", "5", "50"}, "rate-mutations-hour": {"0", "5", "50"},
+		"min-cli-version": {"1.12.7", "1.13.0", "1.14.0"}, "rate": {"0", "5", "50"}, "rate-mutations": {"0", "5", "50"},
+		"rate-mutations-hour": {"0", "5", "50"},
 	}
 	drawnLists  = []string{"disable", "enable-only", "shadow", "private-property", "private-tags", "exceptions"}
 	drawnNotes  = []string{"a.md", "Docs/a.md", "Docs/Deep/a.md", "Staff/a.md"}
@@ -148,7 +153,8 @@ type sources struct {
 }
 
 func drawSources(r *rand.Rand) sources {
-	s := sources{file: drawSaid(r, true), profile: drawSaid(r, false), variables: drawSaid(r, false), flags: drawSaid(r, false), managed: drawSaid(r, true), agent: drawSaid(r, true)}
+	s := sources{file: drawSaid(r, true), profile: drawSaid(r, false), variables: drawSaid(r, false),
+		flags: drawSaid(r, false), managed: drawSaid(r, true), agent: drawSaid(r, true)}
 	s.file.access = nil // only vaults, agents and the machine have access rules
 	for _, source := range []said{s.file, s.profile, s.variables, s.flags, s.managed, s.agent} {
 		if r.IntN(3) > 0 { // two lists seldom have a command in common
@@ -178,7 +184,8 @@ func (s sources) load(t *testing.T) Settings {
 		vault += fmt.Sprintf("tier = %q\n", s.vaultTier)
 	}
 	vault += said{access: s.vaultAccess}.lines("vaults")
-	file := said{settings: s.file.settings}.lines("") + said{flows: s.file.flows}.lines("") + "[profiles.p]\n" + s.profile.lines("profiles.p") + vault + "[agents.cursor]\n" + s.agent.lines("agents.cursor")
+	file := said{settings: s.file.settings}.lines("") + said{flows: s.file.flows}.lines("") + "[profiles.p]\n" +
+		s.profile.lines("profiles.p") + vault + "[agents.cursor]\n" + s.agent.lines("agents.cursor")
 	env, args := map[string]string{}, []string{"--config=" + writeSettings(t, file), "--profile=p", "--agent=cursor"}
 	for name, text := range s.variables.settings {
 		env[VariableOf(name)] = text
@@ -201,8 +208,10 @@ func (s sources) user(name string) (text string, priority int) {
 	}
 	if priority == 0 {
 		text = map[string]string{
-			"tier": "v0", "allow-mutations": "false", "allow-publish": "false", "allow-ui": "true", "confirm": "destructive", "secrets": "redact", "suspicious": "notice", "remote-links": "ask",
-			"private-property": "private,agent", "private-tags": "private", "min-cli-version": "1.12.7", "rate": "120", "rate-mutations": "30", "rate-mutations-hour": "300",
+			"tier": "v0", "allow-mutations": "false", "allow-publish": "false", "allow-ui": "true",
+			"confirm": "destructive", "secrets": "redact", "suspicious": "notice", "remote-links": "ask",
+			"private-property": "private,agent", "private-tags": "private", "min-cli-version": "1.12.7", "rate": "120",
+			"rate-mutations": "30", "rate-mutations-hour": "300",
 		}[name]
 	}
 	return text, priority
@@ -281,7 +290,8 @@ func (s sources) level(note string) int {
 }
 
 // settingsOf are those that state a rule about texts, as docs/settings.md has them.
-var settingsOf = map[string][]string{"secrets": {"secrets"}, "private": {"private-property", "private-tags"}, "suspicious": {"suspicious"}, "remote-links": {"remote-links"}, "flow": {"flow"}}
+var settingsOf = map[string][]string{"secrets": {"secrets"}, "private": {"private-property", "private-tags"},
+	"suspicious": {"suspicious"}, "remote-links": {"remote-links"}, "flow": {"flow"}}
 
 // stated reports whether a source says something of a rule that takes anything away.
 func (s said) stated(rule string) bool {
@@ -411,7 +421,8 @@ func (s sources) widening(t *testing.T, read Settings) (wider []string) {
 	slices.Sort(names)
 	differs("flow", names, slices.Sorted(maps.Keys(flows)))
 	differs("min-cli-version", p.MinVersion, s.strictest("min-cli-version", "1.14.0", "1.13.0", "1.12.7"))
-	differs("rates", []int{read.Limits.Calls, read.Limits.Mutations, read.Limits.MutationsHour}, []int{s.lowestRate("rate"), s.lowestRate("rate-mutations"), s.lowestRate("rate-mutations-hour")})
+	differs("rates", []int{read.Limits.Calls, read.Limits.Mutations, read.Limits.MutationsHour},
+		[]int{s.lowestRate("rate"), s.lowestRate("rate-mutations"), s.lowestRate("rate-mutations-hour")})
 	return wider
 }
 
@@ -452,7 +463,8 @@ func TestNoSourceWidensAnother(t *testing.T) {
 		s := drawSources(r)
 		with := s.load(t).Served[0].Policy
 		for what, without := range map[string]func(*sources){
-			"the machine": func(s *sources) { s.managed = said{} }, "the agent": func(s *sources) { s.agent = said{} }, "the vault": func(s *sources) { s.vaultTier, s.vaultAccess = "", nil },
+			"the machine": func(s *sources) { s.managed = said{} }, "the agent": func(s *sources) { s.agent = said{} },
+			"the vault":                 func(s *sources) { s.vaultTier, s.vaultAccess = "", nil },
 			"the machine and the agent": func(s *sources) { s.managed, s.agent = said{}, said{} },
 		} {
 			less := s
@@ -467,7 +479,8 @@ func TestNoSourceWidensAnother(t *testing.T) {
 						facts := policy.ClearFacts(time.Time{})
 						facts.Scope = scope
 						d, open := with.Decide(call, facts), alone.Decide(call, policy.ClearFacts(time.Time{}))
-						if d.Err() == nil && open.Err() != nil && with.Access.Level(note) > access.None || d.Preview().Valid() && !open.Preview().Valid() && with.Access.Level(note) > access.None {
+						if d.Err() == nil && open.Err() != nil && with.Access.Level(note) > access.None ||
+							d.Preview().Valid() && !open.Preview().Valid() && with.Access.Level(note) > access.None {
 							widened++
 							t.Errorf("%s adds %q with the scope %q: %v\n%+v", what, words, scope, open.Err(), s)
 						}

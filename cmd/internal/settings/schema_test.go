@@ -60,9 +60,11 @@ func TestTheSchemaAndTheProgramAgree(t *testing.T) {
 	right := []string{
 		"", initialConfig(), threeVaults, "vaults = []", "profiles = {}", `cli = "` + drive + `/usr/bin/obsidian"`,
 		`timeout = "1s"`, `timeout = "55s"`, `timeout = "1.5s"`, `timeout = "1500ms"`, `timeout = "55000ms"`, `timeout = "54.999s"`, `timeout = "55.0s"`,
-		`max-output = "1024"`, `max-output = "1048576"`, `max-output = "1KiB"`, `max-output = "1024KiB"`, `max-output = "1MiB"`, `max-output = "1029"`, `max-output = "99999"`,
+		`max-output = "1024"`, `max-output = "1048576"`, `max-output = "1KiB"`, `max-output = "1024KiB"`,
+		`max-output = "1MiB"`, `max-output = "1029"`, `max-output = "99999"`,
 		`min-cli-version = "1.12.2"`, `min-cli-version = "1.12.10"`, `min-cli-version = "1.13.0"`, `min-cli-version = "2.0.0"`, `min-cli-version = "10.1.100"`,
-		`min-cli-version = "1.13"`, `min-cli-version = "2.0"`, `min-cli-version = "v1.12.7"`, `min-cli-version = "1.13.0-beta.1"`, `min-cli-version = "1.12.3-rc.1"`,
+		`min-cli-version = "1.13"`, `min-cli-version = "2.0"`, `min-cli-version = "v1.12.7"`,
+		`min-cli-version = "1.13.0-beta.1"`, `min-cli-version = "1.12.3-rc.1"`,
 		"rate = 0", "rate = 100000", "max-parallel = 1", "max-parallel = 64", "disable = []", `enable-only = ["daily:read"]`,
 		"profile = \"a\"\n[profiles.a]\ntier = \"v3\"", vault(`name = "ä b"`), vault(`id = "0123456789abcdef"`), vault(`folder = "` + drive + `/x"`),
 		"[notify]", "[notify]\nntfy = \"https://ntfy.sh/topic\"\ncommand = [\"" + drive + "/bin/say\", \"-v\"]",
@@ -80,20 +82,27 @@ func TestTheSchemaAndTheProgramAgree(t *testing.T) {
 		assert.That(t, byProgram == nil, "%s\nis right; the schema has %v, the program %v", content, bySchema, byProgram)
 	}
 	wrong := []string{
-		"teir = 1", "rate = 1.5", "rate = -1", "rate = 100001", `rate = "1"`, "max-parallel = 0", "max-parallel = 65", "tier = 1", `tier = "v4"`, `tier = "restricted"`,
+		"teir = 1", "rate = 1.5", "rate = -1", "rate = 100001", `rate = "1"`, "max-parallel = 0", "max-parallel = 65",
+		"tier = 1", `tier = "v4"`, `tier = "restricted"`,
 		"enabled = 1", `allow-mutations = "true"`, `confirm = "always"`, `backend = "app"`, `cli = ""`, `cli = "bin/obsidian"`,
 		`timeout = "0s"`, `timeout = "56s"`, `timeout = "55.1s"`, `timeout = "15"`, `timeout = "999ms"`, `timeout = "55001ms"`,
-		`max-output = "1"`, `max-output = "1023"`, `max-output = "1048577"`, `max-output = "2MiB"`, `max-output = "1025KiB"`, `max-output = "0KiB"`, `max-output = "32KB"`,
-		`min-cli-version = "1.12"`, `min-cli-version = "2"`, `min-cli-version = "1.12.2-beta.1"`, `min-cli-version = "1.13.0 beta"`, `min-cli-version = "latest"`, `min-cli-version = "1.12.1"`, `min-cli-version = "0.99.0"`, `min-cli-version = "1.9.9"`,
+		`max-output = "1"`, `max-output = "1023"`, `max-output = "1048577"`, `max-output = "2MiB"`,
+		`max-output = "1025KiB"`, `max-output = "0KiB"`, `max-output = "32KB"`,
+		`min-cli-version = "1.12"`, `min-cli-version = "2"`, `min-cli-version = "1.12.2-beta.1"`,
+		`min-cli-version = "1.13.0 beta"`, `min-cli-version = "latest"`, `min-cli-version = "1.12.1"`,
+		`min-cli-version = "0.99.0"`, `min-cli-version = "1.9.9"`,
 		`disable = "read"`, "disable = [1]", `disable = ["reed"]`, `enable-only = [""]`, `enable-only = ["read,files"]`,
 		"profiles = 1", "[profiles]\na = 1", "[profiles.\"\"]", "[profiles.a]\nprofile = \"a\"", "[profiles.a]\nteir = 1", "[profiles.a]\nvaults = []",
-		"vaults = 1", "vaults = [1]", "[vaults]\nname = \"a\"", vault(""), vault(`tier = "v0"`), vault(`nmae = "a"`), vault(`name = ""`), vault(`name = "a/b"`), vault("name = 1"),
+		"vaults = 1", "vaults = [1]", "[vaults]\nname = \"a\"", vault(""), vault(`tier = "v0"`), vault(`nmae = "a"`),
+		vault(`name = ""`), vault(`name = "a/b"`), vault("name = 1"),
 		vault(`id = "12"`), vault(`folder = "x"`), vault("name = \"a\"\ntier = \"v4\""), vault("name = \"a\"\nallow-mutations = true"),
 		vault("name = \"a\"\n[vaults.access]"), vault("name = \"a\"\n[vaults.access]\n\"/\" = \"w\""), vault("name = \"a\"\naccess = \"r\""),
 		vault("name = \"a\"\n[vaults.access]\nNote.md = \"r\""),
-		"notify = true", "[notify]\nnfty = \"x\"", "[notify]\nntfy = 1", "[notify]\nntfy = \"\"", "[notify]\nntfy = \"ftp://x/y\"", "[notify]\nntfy = \"https://x/y?auth=1\"",
+		"notify = true", "[notify]\nnfty = \"x\"", "[notify]\nntfy = 1", "[notify]\nntfy = \"\"",
+		"[notify]\nntfy = \"ftp://x/y\"", "[notify]\nntfy = \"https://x/y?auth=1\"",
 		"[notify]\nwebhook = \"https://x/y\"", "[notify]\nwebhook-secret-file = \"" + drive + "/x\"", "[notify]\nntfy-token-file = \"" + drive + "/x\"",
-		"[notify]\nntfy = \"https://x/y\"\nntfy-token-file = \"x\"", "[notify]\ncommand = []", "[notify]\ncommand = [\"say\"]", "[notify]\ncommand = \"/bin/say\"",
+		"[notify]\nntfy = \"https://x/y\"\nntfy-token-file = \"x\"", "[notify]\ncommand = []",
+		"[notify]\ncommand = [\"say\"]", "[notify]\ncommand = \"/bin/say\"",
 	}
 	for _, content := range wrong {
 		byProgram, bySchema := judge(t, schema, content)
@@ -125,47 +134,56 @@ func settingsPage() string {
 		b.WriteString(golden.Row(golden.Code(s.name), golden.Code(VariableOf(s.name)), golden.Code(s.fallback), valuesOf(s), s.usage, whenTaken(s)))
 	}
 	b.WriteString("\nA running server reads the file again when it changes, and on SIGHUP. It applies stricter values at once and looser ones only after a restart.\n")
-	b.WriteString("\n## [[vaults]]\n\nOne table per vault. A call that names no vault uses the first one. A table needs a name, an id or a folder.\n\n" + golden.Head("key", "values", ""))
+	b.WriteString("\n## [[vaults]]\n\nOne table per vault. A call that names no vault uses the first one. A table needs a name, an id or a folder.\n\n" +
+		golden.Head("key", "values", ""))
 	for _, key := range vaultKeys() {
 		b.WriteString(golden.Row(golden.Code(key.name), vaultValues(key.form), key.about))
 	}
-	b.WriteString("\n## [vaults.access]\n\nThe keys are paths of folders and notes, and the values are levels:\n\n" + golden.Head("level", "what agents may do with a note"))
+	b.WriteString("\n## [vaults.access]\n\nThe keys are paths of folders and notes, and the values are levels:\n\n" +
+		golden.Head("level", "what agents may do with a note"))
 	for _, level := range DescribeLevels() {
 		b.WriteString(golden.Row(golden.Code(level[0]), level[1]))
 	}
-	b.WriteString("\n## [[flow]]\n\nRules about where text may go, see [permissions](permissions.md#flow). Tables `[[agents.NAME.flow]]` apply to one agent, those in the managed settings to everybody. All of them apply together.\n\n" + golden.Head("key", ""))
+	b.WriteString("\n## [[flow]]\n\nRules about where text may go, see [permissions](permissions.md#flow). Tables `[[agents.NAME.flow]]` apply to one agent, those in the managed settings to everybody. All of them apply together.\n\n" +
+		golden.Head("key", ""))
 	for _, key := range described(flowKeys()) {
 		b.WriteString(golden.Row(golden.Code(key[0]), key[1]))
 	}
-	b.WriteString("\n## Content rules\n\nThese rules look at the text of notes. `shadow` and `exceptions` can name each of them. `explain`, and `dry-run` in your terminal, have a line for each that is on, and the policy view of the local page shows what each did. See [permissions](permissions.md#exceptions-and-test-mode).\n\n" + golden.Head("rule", "looks at", "settings"))
+	b.WriteString("\n## Content rules\n\nThese rules look at the text of notes. `shadow` and `exceptions` can name each of them. `explain`, and `dry-run` in your terminal, have a line for each that is on, and the policy view of the local page shows what each did. See [permissions](permissions.md#exceptions-and-test-mode).\n\n" +
+		golden.Head("rule", "looks at", "settings"))
 	for _, rule := range (policy.Policy{}).TextRules() {
 		b.WriteString(golden.Row(golden.Code(rule.Name), rule.Looks, "`"+strings.Join(rule.Settings, "`, `")+"`"))
 	}
 	b.WriteString("\n## [profiles.NAME]\n\nAny of the settings above except `profile`. They override the rest of the file when the profile is chosen.\n")
 	b.WriteString("\n## [agents.NAME]\n\nThe rights of one agent. They can only restrict those of the file and its vaults. A server runs for the agent of the setting `agent`. If that is empty and agents are defined,\n" +
-		"it runs for the agent `default`; if that one is not defined, nothing is allowed. Other commands without `agent` run for you, the owner. A name has 1 to 64 of `a` to `z`, `0` to `9`, `.`, `-` and `_`.\n\n" + golden.Head("key", ""))
+		"it runs for the agent `default`; if that one is not defined, nothing is allowed. Other commands without `agent` run for you, the owner. A name has 1 to 64 of `a` to `z`, `0` to `9`, `.`, `-` and `_`.\n\n" +
+		golden.Head("key", ""))
 	for _, key := range described(agentKeys()) {
 		b.WriteString(golden.Row(golden.Code(key[0]), key[1]))
 	}
-	b.WriteString("\n## [notify]\n\nHow a server tells you that a question waits: see [Permissions and approvals](permissions.md#approvals). It cannot be in a profile, and is read when a server starts.\n\n" + golden.Head("key", ""))
+	b.WriteString("\n## [notify]\n\nHow a server tells you that a question waits: see [Permissions and approvals](permissions.md#approvals). It cannot be in a profile, and is read when a server starts.\n\n" +
+		golden.Head("key", ""))
 	for _, key := range described(notifyKeys()) {
 		b.WriteString(golden.Row(golden.Code(key[0]), key[1]))
 	}
 	b.WriteString("\n## Managed settings\n\nThe administrator of a machine can set limits for everybody on it, in `/etc/vaultwicket/config.toml` (macOS: `/Library/Application Support/vaultwicket/config.toml`, Windows:\n" +
 		"`vaultwicket\\config.toml` in the folder ProgramData). Flags, variables, profiles, the user's file, its vaults and its agents can only be stricter; `config show` says which values come from here. The file and every folder on\n" +
-		"its path must belong to root (on Windows to administrators) and be writable by nobody else. If not, or if the file is invalid, vaultwicket does not start. It can have these keys:\n\n" + golden.Head("key", ""))
+		"its path must belong to root (on Windows to administrators) and be writable by nobody else. If not, or if the file is invalid, vaultwicket does not start. It can have these keys:\n\n" +
+		golden.Head("key", ""))
 	for _, key := range described(managedKeys()) {
 		b.WriteString(golden.Row(golden.Code(key[0]), key[1]))
 	}
 	b.WriteString("\nThese limits bind vaultwicket, not other programs of the user, such as an editor. `access` also applies if a folder inside a vault, or one that contains vaults, is served as a vault: `\"Private\" = \"none\"` hides `Notes/Private` from a server for `Notes/Private` and from one for the folder that contains `Notes`. A vault is recognized by its folder `.obsidian`, from the app's list, or from the settings. A user who can move or copy files can take them to a place without a rule; only the level of `/` applies everywhere.\n")
 	b.WriteString("\n## How sources are combined\n\nFlags, variables, a profile and the file are yours: the first of these that has a setting decides it. Managed settings, vaults and agents only restrict: what is in force is what\n" +
-		"all of them allow. The same goes for what a running server takes from a changed file. The order does not matter.\n\n" + golden.Head("setting", "of two values applies"))
+		"all of them allow. The same goes for what a running server takes from a changed file. The order does not matter.\n\n" +
+		golden.Head("setting", "of two values applies"))
 	for _, m := range policy.Meetings() {
 		if !m.Fact {
 			b.WriteString(golden.Row(golden.Code(m.Name), m.Meets))
 		}
 	}
-	b.WriteString("\nFacts about a session or a call are not settings, but they are combined by similar rules. An unknown fact counts as the strictest one.\n\n" + golden.Head("fact about a call", "of two values applies"))
+	b.WriteString("\nFacts about a session or a call are not settings, but they are combined by similar rules. An unknown fact counts as the strictest one.\n\n" +
+		golden.Head("fact about a call", "of two values applies"))
 	for _, m := range policy.Meetings() {
 		if m.Fact {
 			b.WriteString(golden.Row(m.Name, m.Meets))

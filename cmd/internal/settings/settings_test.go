@@ -46,10 +46,13 @@ func TestTheDefaultsAreTheCautiousOnes(t *testing.T) {
 	s, rest, err := NewFlags("run").Load(world(nil), []string{"--config=none", "daily:read"})
 	require.NoError(t, err)
 	want := policy.Policy{Ceiling: tiers.V0, UI: true, Confirm: policy.ConfirmDestructive, MinVersion: tiers.Release(1, 12, 7)}
-	if s.Policy.Ceiling != want.Ceiling || s.Policy.Mutations || s.Policy.Publish || !s.Policy.UI || s.Policy.Confirm != want.Confirm || s.Policy.MinVersion != want.MinVersion {
+	if s.Policy.Ceiling != want.Ceiling || s.Policy.Mutations || s.Policy.Publish || !s.Policy.UI ||
+		s.Policy.Confirm != want.Confirm || s.Policy.MinVersion != want.MinVersion {
 		t.Errorf("policy %+v, want %+v", s.Policy, want)
 	}
-	if s.Backend != Auto || s.CLI != "obsidian" || s.Timeout != 15*time.Second || s.MaxOutput != 0 || s.Limits != (Limits{Parallel: 4, Calls: 120, Mutations: 30, MutationsHour: 300}) || !s.Enabled || s.Vault != (Vault{}) {
+	if s.Backend != Auto || s.CLI != "obsidian" || s.Timeout != 15*time.Second || s.MaxOutput != 0 ||
+		s.Limits != (Limits{Parallel: 4, Calls: 120, Mutations: 30, MutationsHour: 300}) || !s.Enabled ||
+		s.Vault != (Vault{}) {
 		t.Errorf("settings %+v", s)
 	}
 	require.Equal(t, len(rest), 1, "the rest is %q", rest)
@@ -62,16 +65,30 @@ var samples = map[string]struct{ text, toml string }{
 	"cli": {"other", `"other"`}, "backend": {"embedded", `"embedded"`}, "vault": {"Work", `"Work"`}, "tier": {"v2", `"v2"`},
 	"disable": {"read,files", `["read", "files"]`}, "enable-only": {"read", `["read"]`},
 	"allow-mutations": {"true", "true"}, "allow-publish": {"true", "true"}, "allow-ui": {"false", "false"}, "mark-untrusted": {"true", "true"},
-	"confirm": {"never", `"never"`}, "ask": {"page", `"page"`}, "min-answer-time": {"2s", `"2s"`}, "max-grant": {"2h", `"2h"`}, "secrets": {"block", `"block"`}, "suspicious": {"ask", `"ask"`}, "remote-links": {"allow", `"allow"`}, "exceptions": {"secrets Docs # samples,suspicious Talks/A.md # slides about it", `["secrets Docs # samples", "suspicious Talks/A.md # slides about it"]`}, "shadow": {"secrets,suspicious", `["secrets", "suspicious"]`}, "timeout": {"20s", `"20s"`}, "max-output": {"64KiB", `"64KiB"`},
+	"confirm": {"never", `"never"`}, "ask": {"page", `"page"`}, "min-answer-time": {"2s", `"2s"`},
+	"max-grant": {"2h", `"2h"`}, "secrets": {"block", `"block"`}, "suspicious": {"ask", `"ask"`},
+	"remote-links": {"allow", `"allow"`},
+	"exceptions": {"secrets Docs # samples,suspicious Talks/A.md # slides about it",
+		`["secrets Docs # samples", "suspicious Talks/A.md # slides about it"]`},
+	"shadow": {"secrets,suspicious", `["secrets", "suspicious"]`}, "timeout": {"20s", `"20s"`},
+	"max-output":       {"64KiB", `"64KiB"`},
 	"private-property": {"private,closed", `["private", "closed"]`}, "private-tags": {"secret,#me/only", `["secret", "#me/only"]`},
-	"min-cli-version": {"1.13.0", `"1.13.0"`}, "max-parallel": {"8", "8"}, "day-start": {"4", "4"}, "embeddings-url": {"http://127.0.0.1:11434/v1", `"http://127.0.0.1:11434/v1"`}, "embeddings-key-file": {drive + "/t/key", `"` + drive + `/t/key"`}, "embeddings-model": {"m", `"m"`},
+	"min-cli-version": {"1.13.0", `"1.13.0"`}, "max-parallel": {"8", "8"}, "day-start": {"4", "4"},
+	"embeddings-url":      {"http://127.0.0.1:11434/v1", `"http://127.0.0.1:11434/v1"`},
+	"embeddings-key-file": {drive + "/t/key", `"` + drive + `/t/key"`}, "embeddings-model": {"m", `"m"`},
 	"rate": {"60", "60"}, "rate-mutations": {"0", "0"}, "rate-mutations-hour": {"100000", "100000"},
 	"log-level": {"debug", `"debug"`}, "log-format": {"json", `"json"`}, "result-format": {"text", `"text"`},
-	"max-sessions": {"5", "5"}, "toolsets": {"cli,daily", `["cli", "daily"]`}, "http": {"127.0.0.1:0", `"127.0.0.1:0"`}, "token-file": {drive + "/t/token", `"` + drive + `/t/token"`},
-	"tls-cert": {drive + "/t/cert.pem", `"` + drive + `/t/cert.pem"`}, "tls-key": {drive + "/t/key.pem", `"` + drive + `/t/key.pem"`},
-	"allow-origin": {"https://a.example,http://b.example:8080", `["https://a.example", "http://b.example:8080"]`}, "allow-host": {"notes.example", `["notes.example"]`}, "trusted-proxies": {"127.0.0.1,fd00::/8", `["127.0.0.1", "fd00::/8"]`},
-	"export": {"file:///var/log/notes.jsonl", `["file:///var/log/notes.jsonl"]`}, "checkpoints": {"state", `"state"`},
-	"public-url": {"https://notes.example/mcp", `"https://notes.example/mcp"`}, "oauth-issuer": {"https://login.example", `"https://login.example"`}, "oauth-client-file": {drive + "/t/client", `"` + drive + `/t/client"`}, "oauth-claim": {"groups", `"groups"`}, "sign-in": {"passkey", `"passkey"`},
+	"max-sessions": {"5", "5"}, "toolsets": {"cli,daily", `["cli", "daily"]`}, "http": {"127.0.0.1:0", `"127.0.0.1:0"`},
+	"token-file": {drive + "/t/token", `"` + drive + `/t/token"`},
+	"tls-cert":   {drive + "/t/cert.pem", `"` + drive + `/t/cert.pem"`}, "tls-key": {drive + "/t/key.pem", `"` + drive + `/t/key.pem"`},
+	"allow-origin":    {"https://a.example,http://b.example:8080", `["https://a.example", "http://b.example:8080"]`},
+	"allow-host":      {"notes.example", `["notes.example"]`},
+	"trusted-proxies": {"127.0.0.1,fd00::/8", `["127.0.0.1", "fd00::/8"]`},
+	"export":          {"file:///var/log/notes.jsonl", `["file:///var/log/notes.jsonl"]`}, "checkpoints": {"state", `"state"`},
+	"public-url":        {"https://notes.example/mcp", `"https://notes.example/mcp"`},
+	"oauth-issuer":      {"https://login.example", `"https://login.example"`},
+	"oauth-client-file": {drive + "/t/client", `"` + drive + `/t/client"`}, "oauth-claim": {"groups", `"groups"`},
+	"sign-in": {"passkey", `"passkey"`},
 	"enabled": {"false", "false"}, "profile": {"away", `"away"`}, "agent": {"default", `"default"`},
 }
 
@@ -137,9 +154,14 @@ func TestWrongValuesStopTheStart(t *testing.T) {
 		{"allow-mutations", "1", "want true or false"},
 		{"allow-publish", "on", "want true or false"},
 		{"allow-ui", "", "want true or false"},
-		{"confirm", "always", "for confirm: want"}, {"ask", "form", "for ask: want"}, {"min-answer-time", "2m", "for min-answer-time: want"}, {"max-grant", "745h", "for max-grant: want"}, {"max-grant", "0s", "for max-grant: want"},
-		{"secrets", "yes", "for secrets: want"}, {"suspicious", "yes", "for suspicious: want"}, {"remote-links", "yes", "for remote-links: want"}, {"shadow", "secrets,confirm", `unknown rule "confirm" in shadow`},
-		{"exceptions", "confirm A # x", `unknown rule "confirm" in an exception`}, {"exceptions", "secrets A", "invalid exception"}, {"exceptions", "secrets / # all", "invalid exception"},
+		{"confirm", "always", "for confirm: want"}, {"ask", "form", "for ask: want"},
+		{"min-answer-time", "2m", "for min-answer-time: want"}, {"max-grant", "745h", "for max-grant: want"},
+		{"max-grant", "0s", "for max-grant: want"},
+		{"secrets", "yes", "for secrets: want"}, {"suspicious", "yes", "for suspicious: want"},
+		{"remote-links", "yes", "for remote-links: want"},
+		{"shadow", "secrets,confirm", `unknown rule "confirm" in shadow`},
+		{"exceptions", "confirm A # x", `unknown rule "confirm" in an exception`},
+		{"exceptions", "secrets A", "invalid exception"}, {"exceptions", "secrets / # all", "invalid exception"},
 		{"private-property", "a,,b", "is not the name of a property"},
 		{"private-tags", "two words", "is not a tag"},
 		{"timeout", "0s", "invalid duration"},
@@ -304,7 +326,9 @@ func TestWhoChoosesTheProfile(t *testing.T) {
 
 func TestFlowRules(t *testing.T) {
 	manage(t, "[[flow]]\nname = \"machine\"\nfrom = [\"Board\"]\n")
-	s, err := loadFor(t, "run", false, "[[flow]]\nname = \"file\"\nfrom = [\"Private/\", \"#client\", \"private\"]\nto = [\"web\", \"Shared\"]\naction = \"refuse\"\n[agents.cursor]\n[[agents.cursor.flow]]\nname = \"agent\"\nfrom = [\"/\"]\n", "--agent=cursor")
+	s, err := loadFor(t, "run", false,
+		"[[flow]]\nname = \"file\"\nfrom = [\"Private/\", \"#client\", \"private\"]\nto = [\"web\", \"Shared\"]\naction = \"refuse\"\n[agents.cursor]\n[[agents.cursor.flow]]\nname = \"agent\"\nfrom = [\"/\"]\n",
+		"--agent=cursor")
 	require.NoError(t, err)
 	var got []string
 	for _, f := range s.Served[0].Policy.Flows {
@@ -313,9 +337,11 @@ func TestFlowRules(t *testing.T) {
 	want := "file: after reading from Private, #client, private, carrying text to web, Shared is refused; machine: after reading from Board, carrying text to publish, web, vaults requires approval; agent: after reading from /, carrying text to publish, web, vaults requires approval"
 	assert.That(t, strings.Join(got, "; ") == want, "%q", got)
 	for text, want := range map[string]string{
-		"[[flow]]\nfrom = [\"A\"]\n": `name ""`, "[[flow]]\nname = \"x\"\n": "from is empty", "[[flow]]\nname = \"x\"\nfrom = [\"../A\"]\n": "relative segments",
-		"[[flow]]\nname = \"x\"\nfrom = [\"#\"]\n": "is not a tag", "[[flow]]\nname = \"x\"\nfrom = [\"A\"]\naction = \"block\"\n": "want ask or refuse",
-		"[[flow]]\nname = \"x\"\nfrom = [\"A\"]\nallow = true\n": "unknown key", "[[flow]]\nname = \"x\"\nfrom = \"A\"\n": "from", "flow = true\n": "want tables [[flow]]",
+		"[[flow]]\nfrom = [\"A\"]\n": `name ""`, "[[flow]]\nname = \"x\"\n": "from is empty",
+		"[[flow]]\nname = \"x\"\nfrom = [\"../A\"]\n": "relative segments",
+		"[[flow]]\nname = \"x\"\nfrom = [\"#\"]\n":    "is not a tag", "[[flow]]\nname = \"x\"\nfrom = [\"A\"]\naction = \"block\"\n": "want ask or refuse",
+		"[[flow]]\nname = \"x\"\nfrom = [\"A\"]\nallow = true\n": "unknown key",
+		"[[flow]]\nname = \"x\"\nfrom = \"A\"\n":                 "from", "flow = true\n": "want tables [[flow]]",
 		"[[flow]]\nname = \"x\"\nfrom = [\"A\"]\nto = [\"A/*\"]\n": "pattern", "[agents.a]\n[[agents.a.flow]]\nname = \"\"\nfrom = [\"A\"]\n": `name ""`,
 	} {
 		_, err := loadFor(t, "run", false, text)

@@ -121,7 +121,8 @@ func TestWhichVaultIsTheDefault(t *testing.T) {
 		assert.Equal(t, s.Vault, s.Served[0].Vault, "%s", tt.name)
 	}
 	for text, want := range map[string]string{
-		"Mian": `unknown vault "Mian"; did you mean "Main"?`, drive + "/srv/Taem": "did you mean " + strconv.Quote(onDrive("/srv/Team")) + "?", "Other": "unknown vault",
+		"Mian":              `unknown vault "Mian"; did you mean "Main"?`,
+		drive + "/srv/Taem": "did you mean " + strconv.Quote(onDrive("/srv/Team")) + "?", "Other": "unknown vault",
 	} {
 		_, _, err := NewFlags("run").Load(world(nil), []string{"--config=" + file, "--vault=" + text})
 		require.That(t, err != nil, "--vault=%s: %v, want %q", text, err, want)
@@ -152,7 +153,10 @@ func TestOriginsNameEverySettingOfAPolicy(t *testing.T) {
 	require.NoError(t, err)
 	want := map[string]string{
 		"tier": "default", "disable": "environment VAULTWICKET_DISABLE", "enable-only": "default", "allow-mutations": "flag --allow-mutations",
-		"allow-publish": "default", "allow-ui": "file config.toml", "confirm": "profile p in config.toml", "ask": "default", "min-answer-time": "default", "max-grant": "default", "min-cli-version": "default", "secrets": "default", "suspicious": "default", "remote-links": "default", "shadow": "default", "exceptions": "default", "private-property": "default", "private-tags": "default", "access": "default",
+		"allow-publish": "default", "allow-ui": "file config.toml", "confirm": "profile p in config.toml",
+		"ask": "default", "min-answer-time": "default", "max-grant": "default", "min-cli-version": "default",
+		"secrets": "default", "suspicious": "default", "remote-links": "default", "shadow": "default",
+		"exceptions": "default", "private-property": "default", "private-tags": "default", "access": "default",
 		"rate": "default", "rate-mutations": "default", "rate-mutations-hour": "default",
 	}
 	assert.Equal(t, len(s.Policy.Origins), len(want), "origins %v", s.Policy.Origins)

@@ -23,10 +23,12 @@ func TestMessagesForPeople(t *testing.T) {
 		{"a note", func(l *slog.Logger) { l.Log(context.Background(), LevelNote, "read again") }, "vaultwicket: note: read again\n"},
 		{"a fault of ours", func(l *slog.Logger) { l.Log(context.Background(), telemetry.LevelBug, "panic") }, "vaultwicket: bug: panic\n"},
 		{"below the level", func(l *slog.Logger) { l.Info("call"); l.Debug("decided") }, ""},
-		{"values", func(l *slog.Logger) { l.Warn("w", "n", 3, "empty", "", "quoted", `a "b"`, "plain", "x") }, "vaultwicket: warning: w n=3 quoted=\"a \\\"b\\\"\" plain=x\n"},
+		{"values", func(l *slog.Logger) { l.Warn("w", "n", 3, "empty", "", "quoted", `a "b"`, "plain", "x") },
+			"vaultwicket: warning: w n=3 quoted=\"a \\\"b\\\"\" plain=x\n"},
 		{"several lines stand below and cannot pose as ours", func(l *slog.Logger) { l.Warn("w", "stack", "a\nvaultwicket: error: b\n") },
 			"vaultwicket: warning: w\n  stack | a\n  stack | vaultwicket: error: b\n"},
-		{"what a terminal would obey", func(l *slog.Logger) { l.Warn("a\x1b[31m\nb", "key", "c\u202ed") }, "vaultwicket: warning: a\\x1b[31m\\nb key=c\\u202ed\n"},
+		{"what a terminal would obey", func(l *slog.Logger) { l.Warn("a\x1b[31m\nb", "key", "c\u202ed") },
+			"vaultwicket: warning: a\\x1b[31m\\nb key=c\\u202ed\n"},
 		{"groups and values of the logger", func(l *slog.Logger) {
 			l.With("a", 1).WithGroup("g").With("b", 2).Warn("w", slog.Group("h", "c", 3), "d", 4)
 		}, "vaultwicket: warning: w a=1 g.b=2 g.h.c=3 g.d=4\n"},
@@ -45,9 +47,12 @@ func TestMessagesForPrograms(t *testing.T) {
 	}{
 		{"a warning", func(l *slog.Logger) { l.Warn("w", "n", 3) }, map[string]any{"level": "WARN", "msg": "w", "n": 3.0}},
 		{"a note is a warning", func(l *slog.Logger) { l.Log(context.Background(), LevelNote, "n") }, map[string]any{"level": "WARN", "msg": "n"}},
-		{"a fault of ours is an error", func(l *slog.Logger) { l.Log(context.Background(), telemetry.LevelBug, "panic") }, map[string]any{"level": "ERROR", "msg": "panic"}},
+		{"a fault of ours is an error",
+			func(l *slog.Logger) { l.Log(context.Background(), telemetry.LevelBug, "panic") },
+			map[string]any{"level": "ERROR", "msg": "panic"}},
 		{"a call", func(l *slog.Logger) { l.Info("call", "code", "ok") }, map[string]any{"level": "INFO", "msg": "call", "code": "ok"}},
-		{"what a terminal would obey", func(l *slog.Logger) { l.Warn("a\u202eb", "error", errors.New("c\u009bd")) }, map[string]any{"level": "WARN", "msg": `a\u{202e}b`, "error": `c\u{9b}d`}},
+		{"what a terminal would obey", func(l *slog.Logger) { l.Warn("a\u202eb", "error", errors.New("c\u009bd")) },
+			map[string]any{"level": "WARN", "msg": `a\u{202e}b`, "error": `c\u{9b}d`}},
 	} {
 		var out bytes.Buffer
 		tt.say(NewLogger(&out, slog.LevelInfo, true))

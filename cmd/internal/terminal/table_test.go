@@ -120,7 +120,8 @@ func TestFacts(t *testing.T) {
 	assert.Equal(t, got, want, "for scripts")
 	got, want = facts(Screen{width: 30}), "decision  deny\nwhy       the command requires\n          tier v1 and that\n          is\\nnot enabled\n"
 	assert.Equal(t, got, want, "on a terminal")
-	if got, want := facts(Screen{colour: true}), "\x1b[2mdecision\x1b[0m  \x1b[31mdeny\x1b[0m\n\x1b[2mwhy\x1b[0m       the command requires tier v1 and that is\\nnot enabled\n"; got != want {
+	if got, want := facts(Screen{colour: true}),
+		"\x1b[2mdecision\x1b[0m  \x1b[31mdeny\x1b[0m\n\x1b[2mwhy\x1b[0m       the command requires tier v1 and that is\\nnot enabled\n"; got != want {
 		t.Errorf("in colours:\n%q\nwant\n%q", got, want)
 	}
 }

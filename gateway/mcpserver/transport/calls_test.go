@@ -204,7 +204,8 @@ func TestAPanicIsNobodysBusiness(t *testing.T) {
 		r := open(t, func(c *HTTPConfig) { c.Server.Log = slog.New(slog.NewTextHandler(&log, nil)) })
 		id := r.session()
 		answer := r.post(`{"jsonrpc":"2.0","id":5,"method":"tools/call","params":`+params+`}`, sessionHeader, id)
-		if answer.status != http.StatusOK || !strings.Contains(answer.body, `"error"`) || !strings.Contains(answer.body, `"id":5`) || strings.Contains(answer.body, "secret") {
+		if answer.status != http.StatusOK || !strings.Contains(answer.body, `"error"`) ||
+			!strings.Contains(answer.body, `"id":5`) || strings.Contains(answer.body, "secret") {
 			t.Errorf("%+v", answer)
 		}
 		if text := log.String(); strings.Contains(text, "secret") || !strings.Contains(text, "panic=string") || !strings.Contains(text, "newToy") {

@@ -171,7 +171,8 @@ func (r *running) send(method, path, body string, headers ...string) exchanged {
 
 func (r *running) request(ctx context.Context, method, path, body string, headers ...string) *http.Request {
 	q := require.Value(http.NewRequestWithContext(ctx, method, "http://"+r.addr+path, strings.NewReader(body)))(r.t)
-	all := append([]string{"Authorization", "Bearer " + goodToken, "Content-Type", "application/json", "Accept", "application/json, text/event-stream"}, headers...)
+	all := append([]string{"Authorization", "Bearer " + goodToken, "Content-Type", "application/json", "Accept",
+		"application/json, text/event-stream"}, headers...)
 	for i := 0; i < len(all); i += 2 {
 		q.Header.Del(all[i])
 		if all[i+1] != "" {
@@ -214,7 +215,8 @@ func (r *running) begun(body string, headers ...string) (answers <-chan exchange
 const legacyVersion = "2025-11-25"
 
 func initialize(version string) string {
-	return `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"` + version + `","capabilities":{"elicitation":{}},"clientInfo":{"name":"test","version":"1"}}}`
+	return `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"` + version +
+		`","capabilities":{"elicitation":{}},"clientInfo":{"name":"test","version":"1"}}}`
 }
 
 // session opens one and returns its id.

@@ -213,7 +213,8 @@ func TestTLSOnAllAddresses(t *testing.T) {
 	require.NoError(t, err)
 	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}, DisableKeepAlives: true, ForceAttemptHTTP2: true}
 	defer transport.CloseIdleConnections()
-	for host, want := range map[string]int{"vault.example": 200, "VAULT.example:1": 200, "a.wild.example": 200, "127.0.0.1": 200, "localhost": 200, "wild.example": 403, "evil.example": 403, "test": 403} {
+	for host, want := range map[string]int{"vault.example": 200, "VAULT.example:1": 200, "a.wild.example": 200,
+		"127.0.0.1": 200, "localhost": 200, "wild.example": 403, "evil.example": 403, "test": 403} {
 		q := require.Value(http.NewRequestWithContext(t.Context(), http.MethodGet, "https://127.0.0.1:"+port+"/readyz", nil))(t)
 		q.Host = host
 		q.Header.Set("Authorization", "Bearer "+goodToken)

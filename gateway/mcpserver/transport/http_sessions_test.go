@@ -218,8 +218,10 @@ func TestDeleteEndsASessionAndWhatRunsInIt(t *testing.T) {
 	assert.Contains(t, answer.body, `"id":7`)
 	assert.Contains(t, answer.body, "is unknown")
 	for _, method := range []string{http.MethodPost, http.MethodGet, http.MethodDelete} {
-		assert.Equal(t, r.send(method, endpoint, callHTTP(1, "who", "{}"), sessionHeader, id).status, http.StatusNotFound, "%s with a session that has ended", method)
-		assert.Equal(t, r.send(method, endpoint, callHTTP(1, "who", "{}"), sessionHeader, "MADEUP"+id).status, http.StatusNotFound, "%s with an invented session", method)
+		assert.Equal(t, r.send(method, endpoint, callHTTP(1, "who", "{}"), sessionHeader, id).status,
+			http.StatusNotFound, "%s with a session that has ended", method)
+		assert.Equal(t, r.send(method, endpoint, callHTTP(1, "who", "{}"), sessionHeader, "MADEUP"+id).status,
+			http.StatusNotFound, "%s with an invented session", method)
 	}
 	assert.That(t, r.post(callHTTP(1, "who", "{}"), sessionHeader, other).text(t) != "", "the other session ended too")
 }

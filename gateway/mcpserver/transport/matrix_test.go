@@ -150,10 +150,14 @@ func TestOneWrongHeaderIsEnough(t *testing.T) {
 		{"OPTIONS of the server", "OPTIONS * HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", 400},
 		{"HTTP/1.0 without a host", "GET /healthz HTTP/1.0\r\n\r\n", 403},
 		{"two origins", head + "Origin: https://app.example\r\nOrigin: https://evil.example\r\nConnection: close\r\n\r\n", 403},
-		{"two tokens", "POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + goodToken + "\r\nAuthorization: Bearer " + goodToken + "\r\nConnection: close\r\n\r\n", 401},
+		{"two tokens", "POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + goodToken +
+			"\r\nAuthorization: Bearer " + goodToken + "\r\nConnection: close\r\n\r\n", 401},
 		{"two sessions", head + "Mcp-Session-Id: a\r\nMcp-Session-Id: b\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}", 400},
 		{"two types", head + "Content-Type: text/plain\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}", 400},
-		{"two versions", head + "Mcp-Protocol-Version: 2025-11-25\r\nMCP-Protocol-Version: 2026-07-28\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}", 400},
+		{"two versions",
+			head +
+				"Mcp-Protocol-Version: 2025-11-25\r\nMCP-Protocol-Version: 2026-07-28\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}",
+			400},
 		{"a path that only resolves to ours", "POST /x/../mcp HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", 404},
 		{"an escaped path", "POST /%6dcp HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", 404},
 		{"a path with a slash more", "POST /mcp/ HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", 404},
@@ -162,7 +166,8 @@ func TestOneWrongHeaderIsEnough(t *testing.T) {
 		{"a space in a header's name", "POST /mcp HTTP/1.1\r\nHost : localhost\r\n\r\n", 400},
 		{"a folded header", head + " folded\r\nConnection: close\r\n\r\n", 415},
 		{"a NUL in a header", head + "X: a\x00b\r\n\r\n", 400},
-		{"a form", "POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + goodToken + "\r\nContent-Type: text/plain\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}", 415},
+		{"a form", "POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + goodToken +
+			"\r\nContent-Type: text/plain\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}", 415},
 		{"a compressed body", head + "Content-Encoding: gzip\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}", 415},
 		{"a length beyond numbers", goodHead + "Content-Length: 100000000000000000000\r\n\r\n", 400},
 		{"a length below zero", goodHead + "Content-Length: -1\r\n\r\n", 400},
@@ -177,8 +182,10 @@ func TestHosts(t *testing.T) {
 	for _, name := range []string{"localhost", "LOCALHOST:1", "127.0.0.1", "127.9.9.9:65535", "[::1]", "[0:0::1]:80", "192.168.1.5:80", "vault.EXAMPLE"} {
 		assert.That(t, h.Allow(name), "%q is refused", name)
 	}
-	for _, name := range []string{"", ":80", "192.168.1.6", "[::]", "[::1", "[::1]x", "[::1]80", "[::1%25lo]:80", "::1", "localhost:", "localhost:0", "localhost:0x50", "localhost:+1",
-		"localhost:65536", "localhost:80:80", "vault.example.", "xvault.example", "vault.example.evil", "2130706433", "127.1", "0x7f.0.0.1", "a@localhost", "localhost/x", "localhost#", "lócalhost"} {
+	for _, name := range []string{"", ":80", "192.168.1.6", "[::]", "[::1", "[::1]x", "[::1]80", "[::1%25lo]:80", "::1",
+		"localhost:", "localhost:0", "localhost:0x50", "localhost:+1",
+		"localhost:65536", "localhost:80:80", "vault.example.", "xvault.example", "vault.example.evil", "2130706433",
+		"127.1", "0x7f.0.0.1", "a@localhost", "localhost/x", "localhost#", "lócalhost"} {
 		assert.That(t, !h.Allow(name), "%q passed", name)
 	}
 }
@@ -198,7 +205,8 @@ func TestPreflightTellsWhatAListedPageMaySend(t *testing.T) {
 }
 
 func FuzzHostName(f *testing.F) {
-	for _, seed := range []string{"localhost", "127.0.0.1:80", "[::1]:443", "[::1", "::1", "a:b:c", "a@b", "a/b", "[::ffff:127.0.0.1]", "[fe80::1%25lo]", "x]", "[x]", "a:+1", "a:", "ＬＯＣＡＬＨＯＳＴ", "localhost\x00"} {
+	for _, seed := range []string{"localhost", "127.0.0.1:80", "[::1]:443", "[::1", "::1", "a:b:c", "a@b", "a/b",
+		"[::ffff:127.0.0.1]", "[fe80::1%25lo]", "x]", "[x]", "a:+1", "a:", "ＬＯＣＡＬＨＯＳＴ", "localhost\x00"} {
 		f.Add(seed)
 	}
 	h := require.Value(newHosts("127.0.0.1", []string{"vault.example", "fd00::1"}, nil))(f)
@@ -221,7 +229,9 @@ func FuzzHostName(f *testing.F) {
 }
 
 func TestOriginsAndHostsAreRefusedWithAHint(t *testing.T) {
-	for _, wrong := range []string{"", "*", "null", "app.example", "https://", "https://app.example/path", "https://a@b", "https://app.example?x", "https://app.example#", "//app.example", "file:///x", "https://app example", "javascript:alert(1)"} {
+	for _, wrong := range []string{"", "*", "null", "app.example", "https://", "https://app.example/path",
+		"https://a@b", "https://app.example?x", "https://app.example#", "//app.example", "file:///x",
+		"https://app example", "javascript:alert(1)"} {
 		_, err := newHandler(HTTPConfig{Origins: []string{wrong}}, httpguard.Hosts{})
 		assert.That(t, isSetting(err, "allow-origin"), "origin %q: %v", wrong, err)
 	}
@@ -229,7 +239,9 @@ func TestOriginsAndHostsAreRefusedWithAHint(t *testing.T) {
 		_, err := newHosts("", []string{wrong}, nil)
 		assert.That(t, isSetting(err, "allow-host"), "host %q: %v", wrong, err)
 	}
-	if h, err := newHosts("", []string{"FD00::1", "[fd00::2]", "Vault_1.example"}, nil); err != nil || !h.Allow("[fd00:0::1]:80") || !h.Allow("[FD00::2]") || !h.Allow("vault_1.EXAMPLE:65535") || h.Allow("vault_1.example:65536") {
+	if h, err := newHosts("", []string{"FD00::1", "[fd00::2]", "Vault_1.example"}, nil); err != nil ||
+		!h.Allow("[fd00:0::1]:80") || !h.Allow("[FD00::2]") || !h.Allow("vault_1.EXAMPLE:65535") ||
+		h.Allow("vault_1.example:65536") {
 		t.Errorf("%+v, %v", h, err)
 	}
 }
@@ -237,7 +249,8 @@ func TestOriginsAndHostsAreRefusedWithAHint(t *testing.T) {
 func TestAnOriginIsWrittenAsABrowserSendsIt(t *testing.T) {
 	for entry, want := range map[string]string{
 		"https://App.example:443/": "https://app.example", "HTTP://app.example:80": "http://app.example", "http://app.example:443": "http://app.example:443",
-		"http://[::1]:8080": "http://[::1]:8080", "http://[0:0::1]": "http://[::1]", "https://[FD00::A]:443": "https://[fd00::a]", "app+x://notes_1": "app+x://notes_1",
+		"http://[::1]:8080": "http://[::1]:8080", "http://[0:0::1]": "http://[::1]",
+		"https://[FD00::A]:443": "https://[fd00::a]", "app+x://notes_1": "app+x://notes_1",
 	} {
 		got, err := parseOrigin(entry)
 		assert.Equal(t, got, want, "%q", entry)

@@ -29,12 +29,18 @@ func TestDecodeMessage(t *testing.T) {
 		{"null params", `{"jsonrpc":"2.0","id":1,"method":"ping","params":null}`, Message{Kind: Request, ID: 1.0, Method: "ping"}},
 		{"unknown keys of the envelope", `{"jsonrpc":"2.0","id":1,"method":"ping","x":1}`, Message{Kind: Request, ID: 1.0, Method: "ping"}},
 		{"a notification", `{"jsonrpc":"2.0","method":"notifications/initialized"}`, Message{Kind: Notification, Method: "notifications/initialized"}},
-		{"a cancellation", `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`, Message{Kind: Notification, Method: "notifications/cancelled", Cancels: 7.0}},
+		{"a cancellation", `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`,
+			Message{Kind: Notification, Method: "notifications/cancelled", Cancels: 7.0}},
 		{"an answer", `{"jsonrpc":"2.0","id":3,"result":{"action":"accept"}}`, Message{Kind: Response, ID: 3.0}},
 		{"an answer that is an error", `{"jsonrpc":"2.0","id":3,"error":{"code":1,"message":"x"}}`, Message{Kind: Response, ID: 3.0}},
 		{"an error without an id", `{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"x"}}`, Message{Kind: Response}},
-		{"equal keys in different objects", `{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":{"a":[{"a":1},{"a":2}]}}}`, Message{Kind: Request, ID: 1.0, Method: "m"}},
-		{"any case deeper down", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t","arguments":{"Name":1,"name":2}}}`, Message{Kind: Request, ID: 1.0, Method: "tools/call", Tool: "t", Arguments: json.RawMessage(`{"Name":1,"name":2}`), plain: true}},
+		{"equal keys in different objects",
+			`{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":{"a":[{"a":1},{"a":2}]}}}`,
+			Message{Kind: Request, ID: 1.0, Method: "m"}},
+		{"any case deeper down",
+			`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t","arguments":{"Name":1,"name":2}}}`,
+			Message{Kind: Request, ID: 1.0, Method: "tools/call", Tool: "t",
+				Arguments: json.RawMessage(`{"Name":1,"name":2}`), plain: true}},
 	} {
 		got, err := Decode([]byte(test.line))
 		assert.That(t, string(got.Raw) == test.line, "%s: the message is %q", test.name, got.Raw)
@@ -90,7 +96,8 @@ func TestDecodeMessageRefuses(t *testing.T) {
 		{"a long s", `{"jsonrpc":"2.0","id":1,"method":"a","param` + "\u017f" + `":{}}`, -32600, 1.0, `must be spelled "params"`},
 		{"an i without a dot", `{"jsonrpc":"2.0","ıd":1,"method":"a"}`, -32600, nil, `must be spelled "id"`},
 		{"a name in another case", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","Name":"b"}}`, -32600, 1.0, `must be spelled "name"`},
-		{"arguments with a long s", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"argument` + "\u017f" + `":{}}}`, -32600, 1.0, `must be spelled "arguments"`},
+		{"arguments with a long s", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"argument` + "\u017f" +
+			`":{}}}`, -32600, 1.0, `must be spelled "arguments"`},
 		{"too deep", nested(maxDepth - 1), -32600, 1.0, "deeper"},
 		{"too much", `{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":[` + strings.Repeat("1,", maxValues) + `1]}}`, -32600, 1.0, "more than"},
 	} {
@@ -316,7 +323,8 @@ func TestWhichCallsArePlain(t *testing.T) {
 
 // FuzzPlainCall: what is plain means the same to the types of mcp-go.
 func FuzzPlainCall(f *testing.F) {
-	for _, seed := range []string{`{"name":"t","arguments":{"a":1},"_meta":{"progressToken":"p","k":[1]}}`, `{"name":"\ud800","arguments":"x"}`, `{"name":"t","_meta":{"a":1.5e3}}`} {
+	for _, seed := range []string{`{"name":"t","arguments":{"a":1},"_meta":{"progressToken":"p","k":[1]}}`,
+		`{"name":"\ud800","arguments":"x"}`, `{"name":"t","_meta":{"a":1.5e3}}`} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, params []byte) {

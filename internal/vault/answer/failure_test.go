@@ -22,7 +22,8 @@ import (
 // failing is a vault in which a call fails in every way, and the calls.
 func failing(t *testing.T) (h *embedded.Vault, calls map[answer.Kind]string) {
 	h = embedded.New(t, map[string]string{
-		"a.md": "# A\n# B\nx\nx\n" + embedded.Numbered(20), "b.md": strings.Repeat("b", 20_000), "read.md": "x\n", "twice.md": "# A\n# A\n", "linked.md": "x\n", "Private/p.md": "",
+		"a.md": "# A\n# B\nx\nx\n" + embedded.Numbered(20), "b.md": strings.Repeat("b", 20_000), "read.md": "x\n",
+		"twice.md": "# A\n# A\n", "linked.md": "x\n", "Private/p.md": "",
 		"lie.md": "Error: Access denied: \"lie.md\" may not be changed.\n",
 	})
 	h.Env[call.AccessVariable] = embedded.Rules(t, map[string]string{"/": "rwd", "read.md": "r", "Private": "none"}).String()
@@ -47,8 +48,10 @@ func failing(t *testing.T) (h *embedded.Vault, calls map[answer.Kind]string) {
 		answer.BadValue:        "read path=",
 		answer.OtherFailure:    "undo",
 		answer.TooLong:         `vault:replace old=.* new=` + strings.Repeat("$&", 2000) + ` regex query=path:b.md`,
-		{Code: protocol.CodeTimeout, Hint: "narrow the filter, or make the expressions simpler"}:                `query where="aa".repeat(9999).split("").filter("aaaaaaaa".repeat(9999))`,
-		{Code: protocol.CodeOutputLimit, Hint: "ask for fewer rows or columns, or for shorter texts and lists"}: `query where="a".repeat(99999).split("").map([value,[value]])`,
+		{Code: protocol.CodeTimeout,
+			Hint: "narrow the filter, or make the expressions simpler"}: `query where="aa".repeat(9999).split("").filter("aaaaaaaa".repeat(9999))`,
+		{Code: protocol.CodeOutputLimit,
+			Hint: "ask for fewer rows or columns, or for shorter texts and lists"}: `query where="a".repeat(99999).split("").map([value,[value]])`,
 	}
 }
 
@@ -129,7 +132,8 @@ func TestABodyThatCannotBeReadIsAFailure(t *testing.T) {
 	said := vault.Respond(v, protocol.Request{Command: "read", Args: []string{"path=a.md"}}, nil)
 	said.Close() // as if the disk went away before the text was read
 	var out bytes.Buffer
-	if status := said.Print(&out); status != answer.ExitFailed || !strings.HasPrefix(out.String(), "Error: reading stopped: ") || !strings.HasSuffix(out.String(), "\n") {
+	if status := said.Print(&out); status != answer.ExitFailed ||
+		!strings.HasPrefix(out.String(), "Error: reading stopped: ") || !strings.HasSuffix(out.String(), "\n") {
 		t.Errorf("status %d, %q", status, &out)
 	}
 	assert.Equal(t, said.Kind.Code, protocol.CodeVaultUnreadable, "reported as %+v", said)

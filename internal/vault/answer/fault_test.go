@@ -83,11 +83,14 @@ func TestWhatAUserReadsOfAPlaceThatTheSystemCloses(t *testing.T) {
 		{"the vault", "darwin", vaultErrorOn("darwin", protected), "Error: The folder of the vault cannot be opened: macOS does not allow it.", allow},
 		{"the vault", "darwin", vaultErrorOn("darwin", forbidden), "Error: The folder of the vault cannot be opened: permission denied.", "doctor"},
 		{"a note that is written", "darwin", writeErrorOn("darwin", "n", protected), "Error: File \"n\" cannot be written: macOS does not allow it.", allow},
-		{"a note that the Finder locks", "darwin", writeErrorOn("darwin", "n", protected), "Error: File \"n\" cannot be written: macOS does not allow it.", "Get Info, Locked"},
+		{"a note that the Finder locks", "darwin", writeErrorOn("darwin", "n", protected),
+			"Error: File \"n\" cannot be written: macOS does not allow it.", "Get Info, Locked"},
 		{"a note that is written", "darwin", writeErrorOn("darwin", "n", forbidden), "Error: File \"n\" cannot be written: permission denied.", "make room"},
-		{"a note that is written", "windows", writeErrorOn("windows", "n", forbidden), "Error: File \"n\" cannot be written: permission denied.", "Ransomware protection"},
+		{"a note that is written", "windows", writeErrorOn("windows", "n", forbidden),
+			"Error: File \"n\" cannot be written: permission denied.", "Ransomware protection"},
 		{"a note that is written", "linux", writeErrorOn("linux", "n", forbidden), "Error: File \"n\" cannot be written: permission denied.", "make room"},
-		{"a note that is open elsewhere", "windows", writeErrorOn("windows", "n", system.ErrInUse), "Error: File \"n\" is open in another program. Nothing was changed.", "try again in a moment"},
+		{"a note that is open elsewhere", "windows", writeErrorOn("windows", "n", system.ErrInUse),
+			"Error: File \"n\" is open in another program. Nothing was changed.", "try again in a moment"},
 		{"the ignore file", "darwin", unusableOn("darwin", protected, "Cannot use it"), "Error: Cannot use it: macOS does not allow it to be read.", allow},
 		{"the ignore file", "linux", unusableOn("linux", forbidden, "Cannot use it"), "Error: Cannot use it: open n: permission denied", "doctor"},
 	} {
@@ -111,8 +114,10 @@ func TestErrorsOfWriting(t *testing.T) {
 		{"a link", &disk.Refusal{Path: "n", Reason: "is a symbolic link"}, "Error: File \"n\" cannot be written: \"n\" is a symbolic link."},
 		{"not allowed", fs.ErrPermission, "Error: File \"n\" cannot be written: permission denied."},
 		{"anything else", errors.New("no space left"), "Error: File \"n\" cannot be written: no space left."},
-		{"a temporary file", &os.PathError{Op: "write", Path: "/home/me/V/.vaultwicket-1.tmp", Err: syscall.ENOSPC}, "Error: File \"n\" cannot be written: no space left on device."},
-		{"two of them", &os.LinkError{Op: "rename", Old: "/home/me/V/a", New: "/home/me/V/b", Err: syscall.EIO}, "Error: File \"n\" cannot be written: input/output error."},
+		{"a temporary file", &os.PathError{Op: "write", Path: "/home/me/V/.vaultwicket-1.tmp", Err: syscall.ENOSPC},
+			"Error: File \"n\" cannot be written: no space left on device."},
+		{"two of them", &os.LinkError{Op: "rename", Old: "/home/me/V/a", New: "/home/me/V/b", Err: syscall.EIO},
+			"Error: File \"n\" cannot be written: input/output error."},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			said := Explain(WriteError("n", test.err))

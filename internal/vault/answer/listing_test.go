@@ -30,7 +30,8 @@ func TestTheRowsOfAListingAreTold(t *testing.T) {
 		t.Skip("the folder cannot be watched here")
 	}
 	for line, rows := range map[string]int{
-		"tasks format=json": 1001, "tasks format=csv": 1001, "tasks format=tsv": 1001, "tasks": 1001, "tasks total": 0, "tags format=json": 1, "folders": 0, "read path=Tasks 01.md": 0,
+		"tasks format=json": 1001, "tasks format=csv": 1001, "tasks format=tsv": 1001, "tasks": 1001, "tasks total": 0,
+		"tags format=json": 1, "folders": 0, "read path=Tasks 01.md": 0,
 	} {
 		got := w.Ask(nil, append([]string{"--facts"}, strings.SplitN(line, " ", 2)...)...)
 		facts := embedded.FactsOf(t, got)

@@ -173,9 +173,12 @@ func TestWorkedViews(t *testing.T) {
 			80, "filters: n\nformulas: {f: n * 2}\nviews: [{type: table, name: A, order: [file.name, note.start, formula.f]}]", JSON,
 			"[\n  {\n    \"path\": \"Proj/Plan.md\",\n    \"file name\": \"Plan\",\n    \"start\": \"2025-03-01\",\n    \"f\": \"14\"\n  }\n]",
 		},
-		{81, "filters: n\nformulas: {f: n * 2}\nviews: [{type: table, name: A, order: [file.name, note.start, formula.f]}]", CSV, "file name,start,f\nPlan,2025-03-01,14"},
+		{81,
+			"filters: n\nformulas: {f: n * 2}\nviews: [{type: table, name: A, order: [file.name, note.start, formula.f]}]",
+			CSV, "file name,start,f\nPlan,2025-03-01,14"},
 		{82, "filters: n\nviews: [{type: table, name: A, order: [tags]}]", CSV, "tags\n\"#area/home, #idea\""},
-		{83, "filters: n\nformulas: {a: formula.b, b: formula.a}\nviews: [{order: [formula.a, formula.b]}]", CSV, "a,b\nError: Infinite loop detected in formula,Error: Infinite loop detected in formula"},
+		{83, "filters: n\nformulas: {a: formula.b, b: formula.a}\nviews: [{order: [formula.a, formula.b]}]", CSV,
+			"a,b\nError: Infinite loop detected in formula,Error: Infinite loop detected in formula"},
 		{84, "filters: file.ext == this.file.ext", Paths, "Q.base"},
 	}
 	for _, test := range tests {

@@ -202,7 +202,8 @@ func TestRightExpressionsPass(t *testing.T) {
 		`status == "open"`, `done`, `!done`, `rating > 3 && due`, `end - start > "1d"`, `start == end`, `file.hasTag("work")`, `due < today() + "7d"`,
 		`tags.filter(value.startsWith("a")).length > 1`, `file.name.contains("Plan")`, `note["status"] == "open"`, `[1, 2].contains(rating)`,
 		`(now() - created).days > 3`, `this.file.name == file.name`, `rating - 1 == price`, `file.links.map(value.asFile()).length`, `/a/.matches(title)`,
-		`if(done, "x", "y") == "x"`, `file.ctime.date() == today()`, `file.size / 1024 > 3`, `price > 5000`, `author == link("Ann")`, `file.properties.isEmpty()`,
+		`if(done, "x", "y") == "x"`, `file.ctime.date() == today()`, `file.size / 1024 > 3`, `price > 5000`,
+		`author == link("Ann")`, `file.properties.isEmpty()`,
 		`status != null`, `list(tags).contains(this)`, `title.lower().contains("plan")`, `values.length > 1`, `project.asFile().properties.status == "open"`,
 	}
 	for _, row := range idioms {

@@ -32,7 +32,9 @@ Two,"comma, quote "" and
 line",,"x, y"
 日本,ｆｕｌｌ,0,2025-03-01`},
 		{TSV, strings.Join([]string{
-			"file name\ta\tb\tc", "\u00e9\t<&> \u2028 \u0001\t1e+21\t#t", "One\tplain\t3\ttrue", "Three | bar\ttab and  break\t2.5\t[[One|1|2]]", "Two\tcomma, quote \" and line\t\tx, y", "日本\tｆｕｌｌ\t0\t2025-03-01",
+			"file name\ta\tb\tc", "\u00e9\t<&> \u2028 \u0001\t1e+21\t#t", "One\tplain\t3\ttrue",
+			"Three | bar\ttab and  break\t2.5\t[[One|1|2]]", "Two\tcomma, quote \" and line\t\tx, y",
+			"日本\tｆｕｌｌ\t0\t2025-03-01",
 		}, "\n")},
 		{Paths, "e\u0301.md\nOne.md\nThree | bar.md\nTwo.md\n日本.md"},
 	} {
@@ -48,15 +50,21 @@ func TestPrintMarkdown(t *testing.T) {
 		want       []string
 	}{
 		{
-			"cells are centred, what is left goes to the right", "views: [{order: [file.name, status]}]", []*note{with("Beta.md", "status", "active"), with("Alpha.md", "status", "done")},
+			"cells are centred, what is left goes to the right", "views: [{order: [file.name, status]}]",
+			[]*note{with("Beta.md", "status", "active"), with("Alpha.md", "status", "done")},
 			[]string{"| file name | status |", "| --------- | ------ |", "|   Alpha   |  done  |", "|   Beta    | active |"},
 		},
 		{"three is the least width", "views: [{order: [a]}]", []*note{with("x.md", "a", "b")}, []string{"|  a  |", "| --- |", "|  b  |"}},
-		{"a wide character takes two places", "views: [{order: [file.name, a]}]", []*note{with("日本.md", "a", "ｆ"), with("e\u0301.md", "a", "👍")}, []string{"| file name |  a  |", "| --------- | --- |", "|     \u00e9     | 👍  |", "|   日本    | ｆ  |"}},
-		{"bars are escaped, lines are joined", "views: [{order: [a]}]", []*note{with("x.md", "a", "b|c\nd\r\ne")}, []string{"|    a     |", "| -------- |", "| b\\|c d e |"}},
+		{"a wide character takes two places", "views: [{order: [file.name, a]}]",
+			[]*note{with("日本.md", "a", "ｆ"), with("e\u0301.md", "a", "👍")},
+			[]string{"| file name |  a  |", "| --------- | --- |", "|     \u00e9     | 👍  |", "|   日本    | ｆ  |"}},
+		{"bars are escaped, lines are joined", "views: [{order: [a]}]", []*note{with("x.md", "a", "b|c\nd\r\ne")},
+			[]string{"|    a     |", "| -------- |", "| b\\|c d e |"}},
 		{"nothing is empty", "views: [{order: [a, b]}]", []*note{with("x.md", "a", 1)}, []string{"|  a  |  b  |", "| --- | --- |", "|  1  |     |"}},
 		{"no row", "filters: {or: []}\nviews: [{order: [file.name, a]}]", nil, []string{"| file name |  a  |", "| --------- | --- |"}},
-		{"an error", "formulas: {long: nope()}\nviews: [{order: [formula.long]}]", []*note{with("x.md")}, []string{"|" + strings.Repeat(" ", 16) + "long" + strings.Repeat(" ", 16) + "|", "| " + strings.Repeat("-", 34) + " |", `| Error: Cannot find function "nope" |`}},
+		{"an error", "formulas: {long: nope()}\nviews: [{order: [formula.long]}]", []*note{with("x.md")},
+			[]string{"|" + strings.Repeat(" ", 16) + "long" + strings.Repeat(" ", 16) + "|",
+				"| " + strings.Repeat("-", 34) + " |", `| Error: Cannot find function "nope" |`}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			want := strings.Join(test.want, "\n")
@@ -94,8 +102,10 @@ func TestPrintJSON(t *testing.T) {
 ]`},
 		{"as JavaScript escapes", "views: [{order: [e]}]", "[\n  {\n    \"path\": \"One.md\",\n    \"e\": \"<\\\"\\\\\u2028\\n\"\n  }\n]"},
 		{"no row", "filters: a > 5", "[]"},
-		{"an entry of order is no expression", "views: [{order: [a + 1, file.nope, formula.none]}]", "[\n  {\n    \"path\": \"One.md\",\n    \"a + 1\": null,\n    \"nope\": null,\n    \"none\": null\n  }\n]"},
-		{"columns that the base names", "properties: {note.b: {displayName: B}, a: {}, file.name: {}}", "[\n  {\n    \"path\": \"One.md\",\n    \"file name\": \"One\",\n    \"B\": \"true\",\n    \"a\": \"3\"\n  }\n]"},
+		{"an entry of order is no expression", "views: [{order: [a + 1, file.nope, formula.none]}]",
+			"[\n  {\n    \"path\": \"One.md\",\n    \"a + 1\": null,\n    \"nope\": null,\n    \"none\": null\n  }\n]"},
+		{"columns that the base names", "properties: {note.b: {displayName: B}, a: {}, file.name: {}}",
+			"[\n  {\n    \"path\": \"One.md\",\n    \"file name\": \"One\",\n    \"B\": \"true\",\n    \"a\": \"3\"\n  }\n]"},
 		{"no view", "", "[\n  {\n    \"path\": \"One.md\",\n    \"file name\": \"One\"\n  }\n]"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -108,7 +118,8 @@ func TestPrintJSON(t *testing.T) {
 
 func TestPrintWithoutRows(t *testing.T) {
 	const base = "filters: {or: []}\nviews: [{order: [file.name, a]}]"
-	for format, want := range map[string]string{CSV: "file name,a", TSV: "file name\ta", Paths: "", JSON: "[]", Markdown: "| file name |  a  |\n| --------- | --- |"} {
+	for format, want := range map[string]string{CSV: "file name,a", TSV: "file name\ta", Paths: "", JSON: "[]",
+		Markdown: "| file name |  a  |\n| --------- | --- |"} {
 		assert.Equal(t, answer(t, base, printed, Query{}).Print(format), want, "%s", format)
 	}
 }

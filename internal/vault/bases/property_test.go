@@ -64,7 +64,9 @@ func ask(t *rapid.T, base string, notes []*note, q Query) *Table {
 
 // anyFilter makes a filter that never fails, or one that always does.
 var anyFilter = rapid.Custom(func(t *rapid.T) string {
-	return rapid.SampledFrom([]string{"k > 3", `v == "a1"`, "n", "!v", "k == v", "v.isEmpty()", "n % 2 == 0", "k && n < 5", `v.isType("string")`, "nope()", "v.map(value)", "n >= k || v == true", "1 +"}).Draw(t, "statement")
+	return rapid.SampledFrom([]string{"k > 3", `v == "a1"`, "n", "!v", "k == v", "v.isEmpty()", "n % 2 == 0",
+		"k && n < 5", `v.isType("string")`, "nope()", "v.map(value)", "n >= k || v == true", "1 +"}).Draw(t,
+		"statement")
 })
 
 // A filter and its negation part the rows: each row is in one of them, in the same
@@ -167,8 +169,13 @@ func TestLimitAndOffsetCut(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	for _, seed := range []string{
 		"", "views: []\n", "filters: a == 1\nviews:\n  - type: table\n    name: V\n    order: [file.name, formula.f]\nformulas: {f: a + 1}\n",
-		"filters:\n  and:\n    - a\n    - or: [b, not: [c]]\n", "- a\n", "views:\n  - {groupBy: x, sort: [a, {property: b, direction: down}], limit: -3, summaries: {a: Sum}}\n", "filters: {and: {}, or: []}\n",
-		"formulas:\n  a: formula.b\n  b: formula.a\n  c: 1.x\n", "properties: {note.a: {displayName: B}, b: 3}\ndisplay: {a: b, c: 1}\n", "summaries: {s: values.}\n", "a: &x [1]\nb: *x\n", "views: [null, 1, [a]]\n", "\xef\xbb\xbfviews:\r\n  - name: A\r\n", "filters: !!binary aGk=\n", "? [a]\n: b\n",
+		"filters:\n  and:\n    - a\n    - or: [b, not: [c]]\n", "- a\n",
+		"views:\n  - {groupBy: x, sort: [a, {property: b, direction: down}], limit: -3, summaries: {a: Sum}}\n",
+		"filters: {and: {}, or: []}\n",
+		"formulas:\n  a: formula.b\n  b: formula.a\n  c: 1.x\n",
+		"properties: {note.a: {displayName: B}, b: 3}\ndisplay: {a: b, c: 1}\n", "summaries: {s: values.}\n",
+		"a: &x [1]\nb: *x\n", "views: [null, 1, [a]]\n", "\xef\xbb\xbfviews:\r\n  - name: A\r\n",
+		"filters: !!binary aGk=\n", "? [a]\n: b\n",
 	} {
 		f.Add([]byte(seed))
 	}
@@ -239,7 +246,8 @@ text: word
 ---
 `
 
-var typedTypes = map[string]string{"texted": "text", "numbered": "number", "unnumbered": "number", "checked": "checkbox", "unchecked": "checkbox", "multi": "multitext", "link": "text"}
+var typedTypes = map[string]string{"texted": "text", "numbered": "number", "unnumbered": "number",
+	"checked": "checkbox", "unchecked": "checkbox", "multi": "multitext", "link": "text"}
 
 func TestPropertiesBecomeValues(t *testing.T) {
 	v := newVault(t, map[string]string{"N.md": typed, "A.md": "", "one.md": "---\ntag: solo\ntags:\n---\n"}, "")
@@ -250,22 +258,41 @@ func TestPropertiesBecomeValues(t *testing.T) {
 	}
 	for _, s := range []subject{
 		{"kinds", agreed, [][2]string{
-			kind("int", "number"), kind("float", "number"), kind("yes", "boolean"), kind("nothing", "null"), kind("tilde", "null"), kind("list", "list"), kind("map", "object"), kind("link", "link"), kind("shown", "link"), kind("heading", "link"),
-			kind("around", "string"), kind("two", "string"), kind("markdown", "string"), kind("day", "date"), kind("quoted", "date"), kind("minute", "date"), kind("moment", "date"), kind("zoned", "date"), kind("offset", "date"), kind("fraction", "date"),
-			kind("wrong", "string"), kind("compact", "string"), kind("spaced", "string"), kind("url", "url"), kind("urls", "string"), kind("padded", "string"), kind("tags", "list"), kind("aliases", "list"), kind("cssclasses", "string"), kind("text", "string"),
+			kind("int", "number"), kind("float", "number"), kind("yes", "boolean"), kind("nothing", "null"),
+			kind("tilde", "null"), kind("list", "list"), kind("map", "object"), kind("link", "link"),
+			kind("shown", "link"), kind("heading", "link"),
+			kind("around", "string"), kind("two", "string"), kind("markdown", "string"), kind("day", "date"),
+			kind("quoted", "date"), kind("minute", "date"), kind("moment", "date"), kind("zoned", "date"),
+			kind("offset", "date"), kind("fraction", "date"),
+			kind("wrong", "string"), kind("compact", "string"), kind("spaced", "string"), kind("url", "url"),
+			kind("urls", "string"), kind("padded", "string"), kind("tags", "list"), kind("aliases", "list"),
+			kind("cssclasses", "string"), kind("text", "string"),
 		}},
 		{"declared types", agreed, [][2]string{
-			kind("texted", "string"), kind("numbered", "number"), kind("unnumbered", "string"), kind("checked", "boolean"), kind("unchecked", "string"), kind("multi", "list"), {`texted + 1`, "2025-03-011"}, {`numbered + 1`, "43"}, {`!checked`, "false"},
+			kind("texted", "string"), kind("numbered", "number"), kind("unnumbered", "string"),
+			kind("checked", "boolean"), kind("unchecked", "string"), kind("multi", "list"),
+			{`texted + 1`, "2025-03-011"}, {`numbered + 1`, "43"}, {`!checked`, "false"},
 		}},
 		{"texts", recorded, [][2]string{
-			{`int`, "3"}, {`float`, "2.5"}, {`yes`, "true"}, {`nothing`, null}, {`list`, "1, 2, true, 2025-03-01, [[A]], "}, {`map`, `{"a":1,"b":["x","[[A]]"],"C":"2025-03-01"}`}, {`link`, "[[A]]"}, {`shown`, "[[A | B|c]]"}, {`heading`, "[[A#B|c]]"}, {`day`, "2025-03-01"},
-			{`minute`, "2025-03-01T09:30:00"}, {`moment`, "2025-03-01T09:30:15"}, {`zoned`, "2025-03-01T06:30:00"}, {`offset`, "2025-03-01T04:30:00"}, {`fraction.millisecond`, "250"}, {`padded`, "0930"}, {`url`, "https://example.org/a?b=c"}, {`tags`, "#a, #b/c"}, {`aliases`, "2025-03-01, [[A]], plain"},
+			{`int`, "3"}, {`float`, "2.5"}, {`yes`, "true"}, {`nothing`, null},
+			{`list`, "1, 2, true, 2025-03-01, [[A]], "}, {`map`, `{"a":1,"b":["x","[[A]]"],"C":"2025-03-01"}`},
+			{`link`, "[[A]]"}, {`shown`, "[[A | B|c]]"}, {`heading`, "[[A#B|c]]"}, {`day`, "2025-03-01"},
+			{`minute`, "2025-03-01T09:30:00"}, {`moment`, "2025-03-01T09:30:15"}, {`zoned`, "2025-03-01T06:30:00"},
+			{`offset`, "2025-03-01T04:30:00"}, {`fraction.millisecond`, "250"}, {`padded`, "0930"},
+			{`url`, "https://example.org/a?b=c"}, {`tags`, "#a, #b/c"}, {`aliases`, "2025-03-01, [[A]], plain"},
 		}},
 		{"elements", agreed, [][2]string{
-			{`list[3].isType("date")`, "true"}, {`list[4].asFile().name`, "A"}, {`list[1].isType("string")`, "true"}, {`list[5]`, null}, {`map.b[1].isType("link")`, "true"}, {`map.C.month`, "3"}, {`map.c`, null}, {`map["a"]`, "1"}, {`map.none`, null}, {`map.keys()`, "a, b, C"}, {`map.values().length`, "3"}, {`map.isEmpty()`, "false"},
-			{`tags[0].isType("tag")`, "true"}, {`tags.contains("b")`, "true"}, {`aliases[0].isType("string")`, "true"}, {`aliases[1].isType("string")`, "true"}, {`map == map`, "true"},
+			{`list[3].isType("date")`, "true"}, {`list[4].asFile().name`, "A"}, {`list[1].isType("string")`, "true"},
+			{`list[5]`, null}, {`map.b[1].isType("link")`, "true"}, {`map.C.month`, "3"}, {`map.c`, null},
+			{`map["a"]`, "1"}, {`map.none`, null}, {`map.keys()`, "a, b, C"}, {`map.values().length`, "3"},
+			{`map.isEmpty()`, "false"},
+			{`tags[0].isType("tag")`, "true"}, {`tags.contains("b")`, "true"}, {`aliases[0].isType("string")`, "true"},
+			{`aliases[1].isType("string")`, "true"}, {`map == map`, "true"},
 		}},
-		{"names", documented, [][2]string{{`note["with blank"]`, "5"}, {`mixedcase`, "6"}, {`MixedCase`, "6"}, {`note.MIXEDCASE`, "6"}, {`file.properties.mixedcase`, "6"}, {`file.properties["with blank"]`, "5"}, {`file.hasProperty("mixedcase")`, "true"}, {`file.hasProperty("nothing")`, "true"}, {`file("A").properties.int`, null}}},
+		{"names", documented, [][2]string{{`note["with blank"]`, "5"}, {`mixedcase`, "6"}, {`MixedCase`, "6"},
+			{`note.MIXEDCASE`, "6"}, {`file.properties.mixedcase`, "6"}, {`file.properties["with blank"]`, "5"},
+			{`file.hasProperty("mixedcase")`, "true"}, {`file.hasProperty("nothing")`, "true"},
+			{`file("A").properties.int`, null}}},
 	} {
 		t.Run(s.subject, func(t *testing.T) { s.check(t, session.Row(v.Entry("N.md"))) })
 	}
@@ -283,7 +310,9 @@ func TestCalendarWhereClocksAreChanged(t *testing.T) {
 	v := newVault(t, map[string]string{"N.md": "---\nbefore: 2025-03-29T12:00\n---\n"}, "")
 	v.Now = time.Date(2025, 3, 10, 8, 0, 0, 0, zone)
 	s := subject{"29 to 30 March 2025", computed, [][2]string{
-		{`before + "1d"`, "2025-03-30T12:00:00"}, {`before + "24h"`, "2025-03-30T13:00:00"}, {`before + "1M"`, "2025-04-29T12:00:00"}, {`(date("2025-03-31") - date("2025-03-30")).hours`, "23"}, {`date("2025-03-30") + "1d"`, "2025-03-31"},
+		{`before + "1d"`, "2025-03-30T12:00:00"}, {`before + "24h"`, "2025-03-30T13:00:00"},
+		{`before + "1M"`, "2025-04-29T12:00:00"}, {`(date("2025-03-31") - date("2025-03-30")).hours`, "23"},
+		{`date("2025-03-30") + "1d"`, "2025-03-31"},
 		{`date("2025-03-30T00:00:00Z")`, "2025-03-30T01:00:00"}, {`date("2025-03-30T01:00:00Z")`, "2025-03-30T03:00:00"},
 	}}
 	s.check(t, formula.NewSession(t.Context(), v.Source().Environment).Row(v.Entry("N.md")))

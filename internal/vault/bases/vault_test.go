@@ -104,6 +104,8 @@ func answer(t testing.TB, text string, notes []*note, q Query) *Table {
 
 // rowsOfEveryKind have a property v of every kind.
 var rowsOfEveryKind = []*note{
-	with("a10.md", "v", 10), with("a2.md", "v", 9), with("B.md", "v", "text"), with("c.md", "v", "Text"), with("d/e.md", "v", true), with("d/f.md", "v", nil), with("g.md"), with("h.md", "v", []any{}), with("i.md", "v", []any{1, "x"}),
+	with("a10.md", "v", 10), with("a2.md", "v", 9), with("B.md", "v", "text"), with("c.md", "v", "Text"),
+	with("d/e.md", "v", true), with("d/f.md", "v", nil), with("g.md"), with("h.md", "v", []any{}),
+	with("i.md", "v", []any{1, "x"}),
 	with("j.md", "v", day("2025-01-02")), with("k.md", "v", ""), with("l.md", "v", 10), with("m.md", "v", "a10"), with("n.md", "v", "A2"), with("pic.png"),
 }

@@ -89,7 +89,8 @@ func TestWhatWasNotFoundNamesWhatIsNear(t *testing.T) {
 		{"template:read|name=Meetings secret", `did you mean "Meeting"?`},
 	} {
 		got := h.Failure(strings.Split(tt.args, "|")...)
-		assert.That(t, strings.HasPrefix(got.Hint, tt.hint) || strings.Contains(got.Hint, "use the command \"recent\""), "%s: %q, want %q", tt.args, got.Hint, tt.hint)
+		assert.That(t, strings.HasPrefix(got.Hint, tt.hint) || strings.Contains(got.Hint, "use the command \"recent\""),
+			"%s: %q, want %q", tt.args, got.Hint, tt.hint)
 	}
 }
 
@@ -142,7 +143,8 @@ func TestAnEmptyAnswerSaysWhy(t *testing.T) {
 func TestAdviceStaysInWhatTheRulesShow(t *testing.T) {
 	h := kitchen(t)
 	h.Env[call.AccessVariable] = `[{"/":"r","Ideas":"none"}]`
-	for _, args := range []string{"read|path=Ideas/Braed.md", "read|path=Bread.md", "read|file=Braed", "files|folder=Idea", "tag|name=bakin", "search|query=x|path=Ideas"} {
+	for _, args := range []string{"read|path=Ideas/Braed.md", "read|path=Bread.md", "read|file=Braed",
+		"files|folder=Idea", "tag|name=bakin", "search|query=x|path=Ideas"} {
 		got := h.Failure(strings.Split(args, "|")...)
 		assert.That(t, !strings.Contains(got.Hint, "Bread"), "%s: %q", args, got.Hint)
 		assert.That(t, !strings.Contains(got.Hint, `"Ideas`), "%s: %q", args, got.Hint)

@@ -22,12 +22,18 @@ func TestParseLine(t *testing.T) {
 	}{
 		{"a command alone", "V files", Line{"V", protocol.Request{Command: "files"}}},
 		{"parameters keep their order", "V read path=a b=c d", Line{"V", protocol.Request{Command: "read", Args: []string{"path=a", "b=c", "d"}}}},
-		{"everything before the command", "V --stdin content --facts vault=Home daily:append", Line{"V", protocol.Request{Input: "content", Want: protocol.Want{Facts: true}, Vault: &home, Command: "daily:append"}}},
-		{"in any order", "V vault=Home --facts --stdin content daily:append", Line{"V", protocol.Request{Input: "content", Want: protocol.Want{Facts: true}, Vault: &home, Command: "daily:append"}}},
+		{"everything before the command", "V --stdin content --facts vault=Home daily:append",
+			Line{"V", protocol.Request{Input: "content", Want: protocol.Want{Facts: true}, Vault: &home,
+				Command: "daily:append"}}},
+		{"in any order", "V vault=Home --facts --stdin content daily:append",
+			Line{"V", protocol.Request{Input: "content", Want: protocol.Want{Facts: true}, Vault: &home,
+				Command: "daily:append"}}},
 		{"the second vault is a command", "V vault=Home vault=Home", Line{"V", protocol.Request{Vault: &home, Command: "vault=Home"}}},
 		{"a folder may look like a command", "files files", Line{"files", protocol.Request{Command: "files"}}},
 		{"help by its switch", "V --help", Line{"V", protocol.Request{Command: "help"}}},
-		{"all that a person can want of a change", "V --write --plan --change 20261121T093105.123456789Z-7f3a --expect 0123456789abcdef --approved " + strings.Repeat("a", 64) + " --compact append",
+		{"all that a person can want of a change",
+			"V --write --plan --change 20261121T093105.123456789Z-7f3a --expect 0123456789abcdef --approved " +
+				strings.Repeat("a", 64) + " --compact append",
 			Line{"V", protocol.Request{Command: "append", Want: protocol.Want{Compact: true}, Write: protocol.Write{
 				Allowed: true, Task: protocol.Plan, Entry: "20261121T093105.123456789Z-7f3a", Expect: "0123456789abcdef", Approved: strings.Repeat("a", 64)}}}},
 		{"help about a command", "V read path=a --help", Line{"V", protocol.Request{Command: "help", Args: []string{"read"}}}},
@@ -47,7 +53,8 @@ func TestLinesThatAreRefused(t *testing.T) {
 	for _, args := range []string{
 		"", "--help", "V", "V --facts", "V vault=Home", "V --stdin", "V --stdin --facts files", "V --copy files", "V files --copy",
 		"V files --", "V read --path=a", "V --stdin a --stdin b files", "V --stdin=content daily:append", "V --Facts files",
-		"V --caller c files", "V --begin files", "V --client c files", "V --unless 0123456789abcdef files", "V --narrowed a.md", "V --once files", // what only the gateway asks
+		"V --caller c files", "V --begin files", "V --client c files", "V --unless 0123456789abcdef files",
+		"V --narrowed a.md", "V --once files", // what only the gateway asks
 	} {
 		_, err := ParseLine(strings.Fields(args))
 		var known *answer.Fault
@@ -58,12 +65,17 @@ func TestLinesThatAreRefused(t *testing.T) {
 
 func TestOptionsOfAnotherFormAreRefused(t *testing.T) {
 	long := strings.Repeat("c", maxName)
-	good := protocol.Write{Allowed: true, Entry: "20261121T093105.123456789Z-7f3a", Expect: "0123456789abcdef", Approved: strings.Repeat("a", 64), Caller: long, Client: "ü", Batch: "b"}
+	good := protocol.Write{Allowed: true, Entry: "20261121T093105.123456789Z-7f3a", Expect: "0123456789abcdef",
+		Approved: strings.Repeat("a", 64), Caller: long, Client: "ü", Batch: "b"}
 	assert.NoError(t, CheckWrite(good))
 	assert.NoError(t, CheckWrite(protocol.Write{}))
 	for name, spoil := range map[string]func(*protocol.Write){
-		"no id of a change": func(w *protocol.Write) { w.Entry = "../x" }, "no hash": func(w *protocol.Write) { w.Expect = "1" }, "no digest": func(w *protocol.Write) { w.Approved = "x" },
-		"a long caller": func(w *protocol.Write) { w.Caller += "c" }, "no characters": func(w *protocol.Write) { w.Batch = "\xff" }, "a long client": func(w *protocol.Write) { w.Client = long + "c" },
+		"no id of a change": func(w *protocol.Write) { w.Entry = "../x" },
+		"no hash":           func(w *protocol.Write) { w.Expect = "1" },
+		"no digest":         func(w *protocol.Write) { w.Approved = "x" },
+		"a long caller":     func(w *protocol.Write) { w.Caller += "c" },
+		"no characters":     func(w *protocol.Write) { w.Batch = "\xff" },
+		"a long client":     func(w *protocol.Write) { w.Client = long + "c" },
 	} {
 		bad := good
 		spoil(&bad)
@@ -75,7 +87,8 @@ func TestOptionsOfAnotherFormAreRefused(t *testing.T) {
 
 func TestTheFirstOptionOfAChangeIsNamed(t *testing.T) {
 	for want, w := range map[string]protocol.Write{
-		"": {Allowed: true}, PlanSwitch: {Task: protocol.Plan}, ChangeSwitch: {Entry: "x", Caller: "c"}, ExpectSwitch: {Expect: "x"}, ApprovedSwitch: {Approved: "x"},
+		"": {Allowed: true}, PlanSwitch: {Task: protocol.Plan}, ChangeSwitch: {Entry: "x", Caller: "c"},
+		ExpectSwitch: {Expect: "x"}, ApprovedSwitch: {Approved: "x"},
 		"options of a change": {Allowed: true, Sparing: true},
 	} {
 		assert.Equal(t, OptionOf(w), want, "of %+v", w)
@@ -112,7 +125,9 @@ func TestExpand(t *testing.T) {
 }
 
 func TestOnlyContentIsExpanded(t *testing.T) {
-	c := Syntax{Name: "c", Escaped: "also", Params: []allowlist.Param{{Name: "text", Kind: "content"}, {Name: "name", Kind: "name"}, {Name: "given", Kind: "content"}, {Name: "also", Kind: "text"}}}
+	c := Syntax{Name: "c", Escaped: "also",
+		Params: []allowlist.Param{{Name: "text", Kind: "content"}, {Name: "name", Kind: "name"},
+			{Name: "given", Kind: "content"}, {Name: "also", Kind: "text"}}}
 	values := require.Value(c.Parse([]string{`text=\n`, `name=\n`, `also=\n`}, map[string]string{"given": `\n`}))(t)
 	require.Equal(t, values["text"], "\n", "values %q", values)
 	require.Equal(t, values["also"], "\n", "values %q", values)
@@ -122,7 +137,8 @@ func TestOnlyContentIsExpanded(t *testing.T) {
 
 func TestUsage(t *testing.T) {
 	c := Syntax{Name: "c", Positional: "word", Params: []allowlist.Param{
-		{Name: "need", Hint: "text", Required: true}, {Name: "may", Hint: "name"}, {Name: "one", Kind: "choice", Choices: []string{"a", "b"}}, {Name: "yes", Kind: "flag"},
+		{Name: "need", Hint: "text", Required: true}, {Name: "may", Hint: "name"},
+		{Name: "one", Kind: "choice", Choices: []string{"a", "b"}}, {Name: "yes", Kind: "flag"},
 	}}
 	assert.Equal(t, c.usage(), "Usage: c [<word>] need=<text> [may=<name>] [one=a|b] [yes]", "usage")
 }

@@ -99,7 +99,8 @@ func TestShortNamesOfHiddenFolders(t *testing.T) {
 func TestACallInAnotherSpelling(t *testing.T) {
 	for kind, listed := range map[folding.Kind]string{folding.APFS: composed, folding.HFS: decomposed} {
 		t.Run(string(kind), func(t *testing.T) {
-			h := buildFolding(t, kind, map[string]string{"Pub/" + composed + ".md": "- [ ] task\n", "Daily/x.md": "", ".obsidian/daily-notes.json": `{"folder":"DAILY"}`})
+			h := buildFolding(t, kind, map[string]string{"Pub/" + composed + ".md": "- [ ] task\n", "Daily/x.md": "",
+				".obsidian/daily-notes.json": `{"folder":"DAILY"}`})
 			name := names(h, "Pub")[0]
 			if name != listed+".md" {
 				t.Skipf("this file system lists %+q", name)
@@ -110,8 +111,12 @@ func TestACallInAnotherSpelling(t *testing.T) {
 					continue // Windows tells normal forms apart
 				}
 				for _, args := range [][]string{
-					{"read", "path=" + asked}, {"read", "file=" + strings.TrimSuffix(strings.TrimSuffix(asked, ".md"), ".MD")}, {"append", "path=" + asked, "content=x"},
-					{"prepend", "path=" + asked, "content=y"}, {"property:set", "path=" + asked, "name=a", "value=b" + asked[:1]}, {"task", "path=" + asked, "line=-1", "done"},
+					{"read", "path=" + asked}, {"read",
+						"file=" + strings.TrimSuffix(strings.TrimSuffix(asked, ".md"), ".MD")},
+					{"append", "path=" + asked, "content=x"},
+					{"prepend", "path=" + asked, "content=y"},
+					{"property:set", "path=" + asked, "name=a", "value=b" + asked[:1]},
+					{"task", "path=" + asked, "line=-1", "done"},
 					{"note:replace", "path=" + asked, "old=- [ ] task", "new=- [ ] tasks"}, {"create", "path=" + asked, "content=- [ ] task\n", "overwrite"},
 					{"file", "path=" + asked}, {"history:restore", "path=" + asked, "version=1"},
 				} {
@@ -151,7 +156,9 @@ func TestAMoveInAnotherSpelling(t *testing.T) {
 	}
 	h.Expect(answer.ExitDone, "Renamed: Pub/A.md -> Pub/B.md\n", "rename", "path=pub/A.MD", "name=B")
 	h.Expect(answer.ExitFailed, "Error: Destination file already exists!\n", "move", "path=pub/b.md", "to=PUB/links.md")
-	h.Expect(answer.ExitFailed, "Error: File \"PUB/B.md\" already exists. This system takes it for \"Pub/B.md\", and a move does not rename folders.\n", "move", "path=Pub/B.md", "to=PUB/B.md")
+	h.Expect(answer.ExitFailed,
+		"Error: File \"PUB/B.md\" already exists. This system takes it for \"Pub/B.md\", and a move does not rename folders.\n",
+		"move", "path=Pub/B.md", "to=PUB/B.md")
 	assert.EqualSlices(t, names(h, "."), []string{".obsidian", "Pub", "Sub"}, "the folders are")
 	h.Expect(answer.ExitDone, "Moved to trash: Sub/x.md\n", "delete", "path=sub/X.md")
 	assert.EqualSlices(t, names(h, ".trash"), []string{"x.md"}, "the trash has")
@@ -178,7 +185,9 @@ func TestASpellingThatIsKeptIsNoSuccess(t *testing.T) {
 	if err := os.Rename(h.File("Pub/A.md"), h.File("Pub/a.md")); err != nil || !slices.Contains(names(h, "Pub"), "A.md") {
 		t.Skipf("the case of a name changes here (%v): %q", err, names(h, "Pub"))
 	}
-	h.Expect(answer.ExitFailed, "Error: File \"Pub/a.md\" cannot be written: \"A.md\" is not renamed: the file system has kept the name and takes \"a.md\" for the same.\n", "rename", "path=Pub/A.md", "name=a")
+	h.Expect(answer.ExitFailed,
+		"Error: File \"Pub/a.md\" cannot be written: \"A.md\" is not renamed: the file system has kept the name and takes \"a.md\" for the same.\n",
+		"rename", "path=Pub/A.md", "name=a")
 	got, links := names(h, "Pub"), h.Get("Pub/Links.md")
 	assert.EqualSlices(t, got, []string{"A.md", "Links.md"}, "the folder has %q, and the link is %q", got, links)
 	assert.Equal(t, links, "[[A]]", "the folder has %q, and the link is %q", got, links)

@@ -31,12 +31,21 @@ var batched = []struct {
 	operations []string
 	notes      [][2]string
 }{
-	{"appends, and a note in new folders", []string{"append path=a.md content=one", "append path=P/b.md content=two", "create path=New/Deep/c.md content=three"}, [][2]string{{"a.md", "a.md"}, {"P/b.md", "P/b.md"}}},
-	{"a note that is made and gone again", []string{"create path=New/x.md content=x", "append path=New/x.md content=y", "append path=a.md content=one", "delete path=New/x.md permanent"}, [][2]string{{"a.md", "a.md"}}},
-	{"moves, changes and removes", []string{"move path=a.md to=Far/a.md", "append path=Far/a.md content=one", "delete path=P/b.md", "delete path=c.md permanent"}, [][2]string{{"a.md", "Far/a.md"}, {"c.md", "c.md"}}},
-	{"a folder, and all of the vault", []string{"folder:rename path=P name=Q", "append path=Q/b.md content=one", "vault:replace old=word new=term"}, [][2]string{{"a.md", "a.md"}, {"P/b.md", "Q/b.md"}}},
+	{"appends, and a note in new folders",
+		[]string{"append path=a.md content=one", "append path=P/b.md content=two",
+			"create path=New/Deep/c.md content=three"}, [][2]string{{"a.md", "a.md"}, {"P/b.md", "P/b.md"}}},
+	{"a note that is made and gone again",
+		[]string{"create path=New/x.md content=x", "append path=New/x.md content=y", "append path=a.md content=one",
+			"delete path=New/x.md permanent"}, [][2]string{{"a.md", "a.md"}}},
+	{"moves, changes and removes",
+		[]string{"move path=a.md to=Far/a.md", "append path=Far/a.md content=one", "delete path=P/b.md",
+			"delete path=c.md permanent"}, [][2]string{{"a.md", "Far/a.md"}, {"c.md", "c.md"}}},
+	{"a folder, and all of the vault",
+		[]string{"folder:rename path=P name=Q", "append path=Q/b.md content=one", "vault:replace old=word new=term"},
+		[][2]string{{"a.md", "a.md"}, {"P/b.md", "Q/b.md"}}},
 	{"two notes change places", []string{"rename path=a.md name=t", "rename path=c.md name=a", "rename path=t.md name=c"}, [][2]string{{"a.md", "c.md"}}},
-	{"removed and made again", []string{"delete path=a.md permanent", "create path=a.md content=again", "append path=a.md content=more"}, [][2]string{{"a.md", "a.md"}}},
+	{"removed and made again", []string{"delete path=a.md permanent", "create path=a.md content=again",
+		"append path=a.md content=more"}, [][2]string{{"a.md", "a.md"}}},
 }
 
 func notesOfBatch() map[string]string {
@@ -231,7 +240,8 @@ func meetEvent(t *testing.T, what string, operations []string, note [2]string, e
 	case said.Status != answer.ExitDone && isOld:
 		ended = "not made"
 	}
-	assert.That(t, ended != "neither", "%s: %q (killed %v): not as before: %q, not as after: %q", what, said.Text(), isKilled, unlike(left(now), left(before)), unlike(left(now), left(after)))
+	assert.That(t, ended != "neither", "%s: %q (killed %v): not as before: %q, not as after: %q", what, said.Text(),
+		isKilled, unlike(left(now), left(before)), unlike(left(now), left(after)))
 	if isNew && !isMet {
 		h.Does("undo", "batch="+id)
 		back := allIn(t, h.Dir)

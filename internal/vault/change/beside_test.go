@@ -65,7 +65,9 @@ func TestOneNoteIsChangedBesideALargeChange(t *testing.T) {
 	}{
 		{"vault:replace old=x new=y", []string{"append path=x/a.md content=z", "create path=X/A.md content=z overwrite"}},
 		{"tag:rename name=t to=u", []string{"property:set path=x/b.md name=p value=1"}},
-		{"folder:rename path=x name=y", []string{"append path=x/a.md content=z", "create path=y/new.md content=z", "create path=x/new.md content=z", "create path=Y/b.md content=z"}},
+		{"folder:rename path=x name=y",
+			[]string{"append path=x/a.md content=z", "create path=y/new.md content=z", "create path=x/new.md content=z",
+				"create path=Y/b.md content=z"}},
 		{"folder:delete path=x", []string{"create path=x/new.md content=z", "append path=x/b.md content=z"}},
 		{"folder:copy path=x to=y", []string{"create path=y/a.md content=z", "create path=y/a.md/z.md content=z"}},
 		{"rename path=x/a.md name=n", []string{"create path=x/n.md content=z", "append path=x/b.md content=z"}},

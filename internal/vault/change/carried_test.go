@@ -14,8 +14,10 @@ import (
 
 var someText = rapid.Custom(func(t *rapid.T) string {
 	pieces := rapid.SampledFrom([]string{
-		"http://", "https://", "HTTPS://", "://", "a.b/", "c?q=", "one two three four", "one+two+three+four", "One", "two", "three", "four", "abcdef123456", "abcdef123456789",
-		" ", "\n", "\v", ")", "(", ".", "é", "<", "-", " https://a.b/c?q=one+two+three+four ", " http://a.b/c?q=abcdef123456 ", " one two three four ", " abcdef123456 ",
+		"http://", "https://", "HTTPS://", "://", "a.b/", "c?q=", "one two three four", "one+two+three+four", "One",
+		"two", "three", "four", "abcdef123456", "abcdef123456789",
+		" ", "\n", "\v", ")", "(", ".", "é", "<", "-", " https://a.b/c?q=one+two+three+four ",
+		" http://a.b/c?q=abcdef123456 ", " one two three four ", " abcdef123456 ",
 	})
 	return strings.Join(rapid.SliceOfN(pieces, 0, 12).Draw(t, "pieces"), "")
 })
@@ -90,7 +92,8 @@ func TestAnAddressIsFoundBesideAChangeOfAVeryLongText(t *testing.T) {
 		{"within", long + long, long + address + " " + long},
 		{"made longer at the end", long + begun, long + address},
 		{"made longer within", long + begun + " " + long, long + address + " " + long},
-		{"of a great length", begun + strings.Repeat("y", maxAddress/2) + " " + long, begun + strings.Repeat("y", maxAddress/2) + "+one+two+three+four " + long},
+		{"of a great length", begun + strings.Repeat("y", maxAddress/2) + " " + long,
+			begun + strings.Repeat("y", maxAddress/2) + "+one+two+three+four " + long},
 	} {
 		s := Step{Before: Existing([]byte(row.before)), After: Existing([]byte(row.after))}
 		before, after := s.besideChange()

@@ -116,9 +116,12 @@ func TestAnotherProgramWritesAtAnyMoment(t *testing.T) {
 		every = 40
 	}
 	for _, kind := range []struct{ call, before string }{
-		{"append path=a.md content=x", ""}, {"create path=n/m/new.md content=x", ""}, {"move path=linked.md to=n/m/other.md", ""}, {"rename path=linked.md name=other", ""},
-		{"delete path=x/b.md", ""}, {"delete path=x/b.md permanent", ""}, {"vault:replace old=linked new=x", ""}, {"folder:move path=x to=y/z/", ""}, {"folder:rename path=x name=z", ""},
-		{"folder:delete path=x", ""}, {"note:merge path=linked.md into=a.md", ""}, {"property:set name=p value=2 query=link", ""}, {"undo", "move path=linked.md to=n/m/other.md"},
+		{"append path=a.md content=x", ""}, {"create path=n/m/new.md content=x", ""},
+		{"move path=linked.md to=n/m/other.md", ""}, {"rename path=linked.md name=other", ""},
+		{"delete path=x/b.md", ""}, {"delete path=x/b.md permanent", ""}, {"vault:replace old=linked new=x", ""},
+		{"folder:move path=x to=y/z/", ""}, {"folder:rename path=x name=z", ""},
+		{"folder:delete path=x", ""}, {"note:merge path=linked.md into=a.md", ""},
+		{"property:set name=p value=2 query=link", ""}, {"undo", "move path=linked.md to=n/m/other.md"},
 		{"undo", "vault:replace old=linked new=x"}, {"undo", "delete path=x/b.md"}, {"undo", "folder:move path=x to=y/z/"},
 	} {
 		start := func() *embedded.Vault {
@@ -177,7 +180,9 @@ func TestAnotherProgramWritesAtAnyMoment(t *testing.T) {
 							merged++
 						}
 						// Where two files cannot be exchanged, a text that comes between the last look and the rename is lost.
-						assert.That(t, !wrote || !exchanges || strings.Contains(fmt.Sprintf("%s", h.Texts(true)), foreignText), "%s: its text is lost: %s", when, said.Text())
+						assert.That(t, !wrote || !exchanges ||
+							strings.Contains(fmt.Sprintf("%s", h.Texts(true)), foreignText), "%s: its text is lost: %s",
+							when, said.Text())
 						if said.Kind.Code == protocol.CodePartlyApplied {
 							partly++
 						}

@@ -22,21 +22,28 @@ func TestAChangeThatRemovesMuchIsALoss(t *testing.T) {
 		call       []string
 		want       string
 	}{
-		{"a section of eleven lines", section, []string{"note:set-section", "path=a.md", "heading=A", "content=x"}, `removes 11 of the 53 lines of the text of "a.md"`},
+		{"a section of eleven lines", section, []string{"note:set-section", "path=a.md", "heading=A", "content=x"},
+			`removes 11 of the 53 lines of the text of "a.md"`},
 		{"a section of ten lines", strings.Replace(section, "line 5\n", "", 1), []string{"note:set-section", "path=a.md", "heading=A", "content=x"}, ""},
-		{"three of five lines", embedded.Numbered(5), []string{"note:replace", "path=a.md", "old=line 1\\nline 2\\nline 3", "new=x"}, `removes 3 of the 5 lines of the text of "a.md"`},
+		{"three of five lines", embedded.Numbered(5),
+			[]string{"note:replace", "path=a.md", "old=line 1\\nline 2\\nline 3", "new=x"},
+			`removes 3 of the 5 lines of the text of "a.md"`},
 		{"two of five lines", embedded.Numbered(5), []string{"note:replace", "path=a.md", "old=line 1\\nline 2", "new=x"}, ""},
 		{"three of four lines", embedded.Numbered(4), []string{"note:replace", "path=a.md", "old=line 1\\nline 2\\nline 3", "new=x"}, ""},
-		{"a body below frontmatter", "---\na: 1\nb: 2\nc: 3\n---\n" + embedded.Numbered(5), []string{"note:replace", "path=a.md", "old=line 1\\nline 2\\nline 3", "new=x"}, `removes 3 of the 5 lines of the text of "a.md"`},
+		{"a body below frontmatter", "---\na: 1\nb: 2\nc: 3\n---\n" + embedded.Numbered(5),
+			[]string{"note:replace", "path=a.md", "old=line 1\\nline 2\\nline 3", "new=x"},
+			`removes 3 of the 5 lines of the text of "a.md"`},
 		{"a property of twelve lines", yaml, []string{"property:set", "path=a.md", "name=long", "value=x"}, `removes 13 lines of "a.md"`},
 		{"a property of one line", "---\na: 1\n---\n", []string{"property:set", "path=a.md", "name=a", "value=2"}, ""},
 		{"an append", embedded.Numbered(5), []string{"append", "path=a.md", "content=" + strings.Repeat("x\\n", 50)}, ""},
-		{"a body that becomes frontmatter", embedded.Numbered(5) + "---\n", []string{"prepend", "path=a.md", "content=---"}, `removes 6 of the 6 lines of the text of "a.md"`},
+		{"a body that becomes frontmatter", embedded.Numbered(5) + "---\n",
+			[]string{"prepend", "path=a.md", "content=---"}, `removes 6 of the 6 lines of the text of "a.md"`},
 		{"links in another note", "", []string{"rename", "path=target.md", "name=other"}, `removes 11 of the 11 lines of the text of "hub.md"`},
 		{"a move without links", "", []string{"move", "path=lonely.md", "to=x/lonely.md"}, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			h := embedded.New(t, map[string]string{"a.md": test.note, "target.md": "", "hub.md": hub, "lonely.md": embedded.Numbered(40), ".obsidian/app.json": embedded.FollowLinks})
+			h := embedded.New(t, map[string]string{"a.md": test.note, "target.md": "", "hub.md": hub,
+				"lonely.md": embedded.Numbered(40), ".obsidian/app.json": embedded.FollowLinks})
 			before := h.Tree()
 			assert.Equal(t, h.Plan(test.call...).Loses, test.want, "loses")
 			status, out, _ := h.Run(append([]string{"--sparing"}, test.call...)...)
@@ -95,7 +102,9 @@ func TestTheLastChangeOfTheCallerIsNoLoss(t *testing.T) {
 	run(h, a, "--sparing", "undo")
 	run(h, a, "--sparing", "undo")
 	assert.That(t, h.Get("a.md") == "(missing)", "what was made is there")
-	h.Expect(answer.ExitFailed, "Error: Approval required: the change removes the file \"old.md\". Nothing was changed.\n", append(a, "--sparing", "undo", undone)...)
+	h.Expect(answer.ExitFailed,
+		"Error: Approval required: the change removes the file \"old.md\". Nothing was changed.\n",
+		append(a, "--sparing", "undo", undone)...)
 }
 
 func TestABatchIsTakenBackAsOne(t *testing.T) {
@@ -187,7 +196,8 @@ func TestAConflictDoesNotHoldUpTheRest(t *testing.T) {
 	assert.Equal(t, h.Get("b.md"), "other\n", "a session")
 	before := h.Tree()
 	for _, named := range []string{"session=" + ids[1], "id=" + ids[1], "id=" + ids[1] + "," + ids[1]} {
-		if status, out, _ := h.Run("undo", named); status != answer.ExitFailed || !strings.HasPrefix(out, `Error: Conflict: "b.md" was changed since.`) || h.Tree() != before {
+		if status, out, _ := h.Run("undo", named); status != answer.ExitFailed ||
+			!strings.HasPrefix(out, `Error: Conflict: "b.md" was changed since.`) || h.Tree() != before {
 			t.Errorf("%s: status %d, %q", named, status, out)
 		}
 	}
@@ -206,7 +216,8 @@ func TestLinesAreCounted(t *testing.T) {
 	} {
 		status, out, facts := h.Run(append([]string{"--facts"}, strings.Fields(test.call)...)...)
 		for _, want := range []string{`"added":` + test.added, `"removed":` + test.removed} {
-			if status != answer.ExitDone || !strings.HasSuffix(want, ":0") && !strings.Contains(facts, want) || strings.HasSuffix(want, ":0") && strings.Contains(facts, want[:8]) {
+			if status != answer.ExitDone || !strings.HasSuffix(want, ":0") && !strings.Contains(facts, want) ||
+				strings.HasSuffix(want, ":0") && strings.Contains(facts, want[:8]) {
 				t.Errorf("%q: status %d, %q, facts %q, want %s", test.call, status, out, facts, want)
 			}
 		}
@@ -217,7 +228,10 @@ func TestLinesAreCounted(t *testing.T) {
 func TestWhatElseIsALoss(t *testing.T) {
 	paragraph := strings.Repeat("words and more words ", 45) // 945 bytes
 	const typedNote = "---\ntext: soon\ndue: 2026-11-25\ncount: 5\ndone: true\nnothing:\nblank: \"\"\nitems: one\n---\ntext\n"
-	many := map[string]string{"typed.md": typedNote, ".obsidian/types.json": `{"types":{"items":"multitext"}}`, "list.md": "---\nattendees: [A, B]\nn: 1\nempty: []\n---\ntext\n", "long.md": paragraph + "\n", "typo.md": strings.Replace(paragraph, "more", "mroe", 1) + "\n", ".obsidian/app.json": embedded.FollowLinks, "hub.md": ""}
+	many := map[string]string{"typed.md": typedNote, ".obsidian/types.json": `{"types":{"items":"multitext"}}`,
+		"list.md": "---\nattendees: [A, B]\nn: 1\nempty: []\n---\ntext\n", "long.md": paragraph + "\n",
+		"typo.md": strings.Replace(paragraph, "more", "mroe", 1) + "\n", ".obsidian/app.json": embedded.FollowLinks,
+		"hub.md": ""}
 	for i := range 21 {
 		many[fmt.Sprintf("n%02d.md", i)] = "[[hub]] old\n"
 	}
@@ -228,18 +242,26 @@ func TestWhatElseIsALoss(t *testing.T) {
 	}{
 		{[]string{"note:replace", "path=long.md", "old=" + strings.TrimSpace(paragraph), "new=x"}, `removes 100% of the text of "long.md"`},
 		{[]string{"note:replace", "path=typo.md", "old=mroe", "new=more"}, ""},
-		{[]string{"property:set", "path=list.md", "name=attendees", "value=C", "type=text"}, `replaces the value of the property "attendees" of "list.md" by one of another type`},
+		{[]string{"property:set", "path=list.md", "name=attendees", "value=C", "type=text"},
+			`replaces the value of the property "attendees" of "list.md" by one of another type`},
 		{[]string{"property:set", "path=list.md", "name=attendees", "value=C, D", "type=list"}, ""},
 		{[]string{"property:set", "path=list.md", "name=n", "value=2"}, ""},
 		{[]string{"property:set", "path=list.md", "name=empty", "value=x", "type=text"}, ""},
-		{[]string{"property:set", "path=typed.md", "name=text", "value=3", "type=number"}, `replaces the value of the property "text" of "typed.md" by one of another type`},
-		{[]string{"property:set", "path=typed.md", "name=text", "value=true", "type=checkbox"}, `replaces the value of the property "text" of "typed.md" by one of another type`},
-		{[]string{"property:set", "path=typed.md", "name=text", "value=a, b", "type=list"}, `replaces the value of the property "text" of "typed.md" by one of another type`},
-		{[]string{"property:set", "path=typed.md", "name=count", "value=five", "type=text"}, `replaces the value of the property "count" of "typed.md" by one of another type`},
-		{[]string{"property:set", "path=typed.md", "name=done", "value=1", "type=number"}, `replaces the value of the property "done" of "typed.md" by one of another type`},
-		{[]string{"property:set", "path=typed.md", "name=due", "value=[]", "type=list"}, `replaces the value of the property "due" of "typed.md" by one of another type`},
+		{[]string{"property:set", "path=typed.md", "name=text", "value=3", "type=number"},
+			`replaces the value of the property "text" of "typed.md" by one of another type`},
+		{[]string{"property:set", "path=typed.md", "name=text", "value=true", "type=checkbox"},
+			`replaces the value of the property "text" of "typed.md" by one of another type`},
+		{[]string{"property:set", "path=typed.md", "name=text", "value=a, b", "type=list"},
+			`replaces the value of the property "text" of "typed.md" by one of another type`},
+		{[]string{"property:set", "path=typed.md", "name=count", "value=five", "type=text"},
+			`replaces the value of the property "count" of "typed.md" by one of another type`},
+		{[]string{"property:set", "path=typed.md", "name=done", "value=1", "type=number"},
+			`replaces the value of the property "done" of "typed.md" by one of another type`},
+		{[]string{"property:set", "path=typed.md", "name=due", "value=[]", "type=list"},
+			`replaces the value of the property "due" of "typed.md" by one of another type`},
 		{[]string{"property:set", "folder=/", "name=count", "value=five", "type=text"}, `affects 26 notes`},
-		{[]string{"note:replace", "path=typed.md", "old=count: 5", "new=count: five"}, `replaces the value of the property "count" of "typed.md" by one of another type`},
+		{[]string{"note:replace", "path=typed.md", "old=count: 5", "new=count: five"},
+			`replaces the value of the property "count" of "typed.md" by one of another type`},
 		{[]string{"property:set", "path=typed.md", "name=text", "value=later"}, ""},
 		{[]string{"property:set", "path=typed.md", "name=due", "value=soon", "type=text"}, ""},
 		{[]string{"property:set", "path=typed.md", "name=nothing", "value=a, b", "type=list"}, ""},

@@ -60,13 +60,19 @@ func TestTheWorkOfTheAppIsJudgedByItsMeaning(t *testing.T) {
 		state        string
 		style        bool // whether a notice tells of another style
 	}{
-		{"a property, written anew", "property:set path=A.md name=due value=2026-11-22", appNote, rewrittenNote + "due: 2026-11-22\n---\nbody\n", isApplied, true},
-		{"a property in another order", "property:set path=A.md name=due value=2026-11-22", appNote, "---\ndue: 2026-11-22\n" + strings.TrimPrefix(rewrittenNote, "---\n") + "---\nbody\n", isApplied, true},
+		{"a property, written anew", "property:set path=A.md name=due value=2026-11-22", appNote,
+			rewrittenNote + "due: 2026-11-22\n---\nbody\n", isApplied, true},
+		{"a property in another order", "property:set path=A.md name=due value=2026-11-22", appNote,
+			"---\ndue: 2026-11-22\n" + strings.TrimPrefix(rewrittenNote, "---\n") + "---\nbody\n", isApplied, true},
 		{"a property with another quoting", "property:set path=A.md name=x value=7 type=text", appNote, rewrittenNote + "x: '7'\n---\nbody\n", isApplied, true},
-		{"a list in block form", "property:set path=A.md name=x value=a,b type=list", appNote, rewrittenNote + "x:\n  - a\n  - b\n---\nbody\n", isApplied, true},
-		{"the first property of a note with other line ends", "property:set path=A.md name=x value=y", "a\r\nb\r\n", "---\nx: y\n---\na\r\nb\r\n", isApplied, true},
-		{"properties of lines with other ends", "property:set path=A.md name=x value=y", "---\r\na: b\r\n---\r\nbody\r\n", "---\na: b\nx: y\n---\nbody\r\n", isApplied, true},
-		{"without type= the app goes by the look", "property:set path=A.md name=aliases value=a", appNote, rewrittenNote + "aliases: a\n---\nbody\n", isApplied, true},
+		{"a list in block form", "property:set path=A.md name=x value=a,b type=list", appNote,
+			rewrittenNote + "x:\n  - a\n  - b\n---\nbody\n", isApplied, true},
+		{"the first property of a note with other line ends", "property:set path=A.md name=x value=y", "a\r\nb\r\n",
+			"---\nx: y\n---\na\r\nb\r\n", isApplied, true},
+		{"properties of lines with other ends", "property:set path=A.md name=x value=y",
+			"---\r\na: b\r\n---\r\nbody\r\n", "---\na: b\nx: y\n---\nbody\r\n", isApplied, true},
+		{"without type= the app goes by the look", "property:set path=A.md name=aliases value=a", appNote,
+			rewrittenNote + "aliases: a\n---\nbody\n", isApplied, true},
 		{"a removed property", "property:remove path=A.md name=n", appNote, "---\ntitle: One\ntags:\n  - a\n  - b\n---\nbody\n", isApplied, true},
 		{"the last property, and an empty block stays", "property:remove path=A.md name=x", "---\nx: 1\n---\nbody", "---\n---\nbody", isApplied, true},
 		{"an appended text", "append path=A.md content=new", old, old + "\nnew", isApplied, false},
@@ -84,14 +90,20 @@ func TestTheWorkOfTheAppIsJudgedByItsMeaning(t *testing.T) {
 		{"another value", "property:set path=A.md name=due value=2026-11-22", appNote, rewrittenNote + "due: 2026-11-23\n---\nbody\n", isOtherwise, false},
 		{"a value of another type", "property:set path=A.md name=x value=7 type=text", appNote, rewrittenNote + "x: 7\n---\nbody\n", isOtherwise, false},
 		{"a text in place of a list", "property:set path=A.md name=x value=a,b type=list", appNote, rewrittenNote + "x: a,b\n---\nbody\n", isOtherwise, false},
-		{"another property changed", "property:set path=A.md name=due value=2026-11-22", appNote, strings.Replace(rewrittenNote, "One", "Two", 1) + "due: 2026-11-22\n---\nbody\n", isApplied, true},
-		{"the type of another property changed", "property:set path=A.md name=due value=2026-11-22", appNote, strings.Replace(rewrittenNote, "n: 12", "n: \"12\"", 1) + "due: 2026-11-22\n---\nbody\n", isApplied, true},
-		{"another property is missing", "property:set path=A.md name=due value=2026-11-22", appNote, "---\ntitle: One\nn: 12\ndue: 2026-11-22\n---\nbody\n", isApplied, true},
-		{"one more property", "property:set path=A.md name=due value=2026-11-22", appNote, rewrittenNote + "due: 2026-11-22\nmore: 1\n---\nbody\n", isApplied, true},
+		{"another property changed", "property:set path=A.md name=due value=2026-11-22", appNote,
+			strings.Replace(rewrittenNote, "One", "Two", 1) + "due: 2026-11-22\n---\nbody\n", isApplied, true},
+		{"the type of another property changed", "property:set path=A.md name=due value=2026-11-22", appNote,
+			strings.Replace(rewrittenNote, "n: 12", "n: \"12\"", 1) + "due: 2026-11-22\n---\nbody\n", isApplied, true},
+		{"another property is missing", "property:set path=A.md name=due value=2026-11-22", appNote,
+			"---\ntitle: One\nn: 12\ndue: 2026-11-22\n---\nbody\n", isApplied, true},
+		{"one more property", "property:set path=A.md name=due value=2026-11-22", appNote,
+			rewrittenNote + "due: 2026-11-22\nmore: 1\n---\nbody\n", isApplied, true},
 		{"the body changed", "property:set path=A.md name=due value=2026-11-22", appNote, rewrittenNote + "due: 2026-11-22\n---\nBody\n", isOtherwise, false},
 		{"the body is missing", "property:set path=A.md name=due value=2026-11-22", appNote, rewrittenNote + "due: 2026-11-22\n---\n", isOtherwise, false},
-		{"properties that cannot be read", "property:set path=A.md name=due value=2026-11-22", appNote, "---\ntitle: [One\ndue: 2026-11-22\n---\nbody\n", isOtherwise, false},
-		{"the properties are rewritten and the value is not set", "property:set path=A.md name=due value=2026-11-22", appNote, rewrittenNote + "---\nbody\n", isOtherwise, false},
+		{"properties that cannot be read", "property:set path=A.md name=due value=2026-11-22", appNote,
+			"---\ntitle: [One\ndue: 2026-11-22\n---\nbody\n", isOtherwise, false},
+		{"the properties are rewritten and the value is not set", "property:set path=A.md name=due value=2026-11-22",
+			appNote, rewrittenNote + "---\nbody\n", isOtherwise, false},
 		{"the wrong property removed", "property:remove path=A.md name=n", appNote, "---\ntags:\n  - a\n  - b\nn: 12\n---\nbody\n", isOtherwise, false},
 		{"half of the text", "append path=A.md content=new", old, old + "\nne", isOtherwise, false},
 		{"the text twice", "append path=A.md content=new", old, old + "\nnew\nnew", isOtherwise, false},
@@ -245,7 +257,9 @@ func TestWhatTheJournalKnowsIsNotWaitedFor(t *testing.T) {
 func TestTheAppChangesNoType(t *testing.T) {
 	h := embedded.New(t, map[string]string{"A.md": appNote, "B.md": "---\ncode: x\n---\n"})
 	call := []string{"--begin", call.ChangeSwitch, journal.NewID(time.Now()), "property:set"}
-	h.Expect(answer.ExitFailed, "Error: The app would change the type of the property \"code\". With type= it does not.\n", append(call, "path=B.md", "name=code", "value=12")...)
+	h.Expect(answer.ExitFailed,
+		"Error: The app would change the type of the property \"code\". With type= it does not.\n",
+		append(call, "path=B.md", "name=code", "value=12")...)
 	begin := append(call, "path=A.md", "name=tags", "value=a, b, c")
 	h.Expect(answer.ExitFailed, "Error: The app would change the type of the property \"tags\". With type= it does not.\n", begin...)
 	status, _, stderr := h.Run(append(begin, "type=list")...)

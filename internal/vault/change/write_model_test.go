@@ -72,7 +72,8 @@ func (m *model) turn(t *rapid.T) (call []string, fine bool) {
 	path := rapid.SampledFrom([]string{"a.md", "b.md", "x/a.md", "x/y/c.md", daily}).Draw(t, "path")
 	text := rapid.SampledFrom([]string{"1", "2\n", "---\na: 1\n---\n", "\r\n", "é"}).Draw(t, "text")
 	old, there := m.notes[path]
-	switch command := rapid.SampledFrom([]string{"create", "append", "prepend", "move", "rename", "delete", "daily:append", "history:restore"}).Draw(t, "command"); command {
+	switch command := rapid.SampledFrom([]string{"create", "append", "prepend", "move", "rename", "delete",
+		"daily:append", "history:restore"}).Draw(t, "command"); command {
 	case "create":
 		call = []string{"create", "path=" + path, "content=" + text}
 		if rapid.Bool().Draw(t, "overwrite") {
@@ -193,7 +194,8 @@ var writeKinds = []struct {
 	{"rename a tag", []string{"append path=a.md content=#t", "append path=x/b.md content=#t/u"}, "tag:rename name=t to=n"},
 	{"rename a property", []string{"property:set name=p value=1 folder=x"}, "property:rename name=p to=n"},
 	{"set a property of several", nil, "property:set name=p value=2 query=link"},
-	{"rename a heading", []string{"append path=a.md content=\\n#\\tH", "append path=l1.md content=[[a#H]]", "append path=l2.md content=![[a#h]]"}, "heading:rename path=a.md heading=H to=New"},
+	{"rename a heading", []string{"append path=a.md content=\\n#\\tH", "append path=l1.md content=[[a#H]]",
+		"append path=l2.md content=![[a#h]]"}, "heading:rename path=a.md heading=H to=New"},
 	{"replace in several", nil, "vault:replace old=linked new=x"},
 	{"undo of a replacement", []string{"vault:replace old=linked new=x"}, "undo"},
 	{"move a folder", nil, "folder:move path=x to=y/z/"},
@@ -211,7 +213,8 @@ var writeKinds = []struct {
 // What the answer says is true of the disk then, and the next call finds the vault as it was or as it was to be, and nothing else.
 func TestEveryFaultOfEveryWriteLeavesTheOldTreeOrTheNew(t *testing.T) {
 	files := map[string]string{
-		"a.md": "A\n", "r.md": "- [ ] x 🔁 every day 📅 2026-11-21\n", "x/b.md": "B", "linked.md": "[[./a]] [[linked]]", "l1.md": "[[linked]]", "l2.md": "[t](linked.md)", "T/t.md": "---\np: 1\n---\nT",
+		"a.md": "A\n", "r.md": "- [ ] x 🔁 every day 📅 2026-11-21\n", "x/b.md": "B", "linked.md": "[[./a]] [[linked]]",
+		"l1.md": "[[linked]]", "l2.md": "[t](linked.md)", "T/t.md": "---\np: 1\n---\nT",
 		".obsidian/app.json": embedded.FollowLinks, ".obsidian/templates.json": `{"folder":"T"}`, ".trash/b.md": "older",
 	}
 	apart := long.Count(2, 1)

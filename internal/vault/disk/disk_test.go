@@ -61,7 +61,8 @@ func TestParseFolder(t *testing.T) {
 }
 
 func FuzzCanonicalPath(f *testing.F) {
-	for _, seed := range []string{"a.md", "../x", "a/./b", `\\host\x`, "C:x", "a\x00", "/etc/passwd", "a/..", "...", "NUL", ".obsidian/app.json", strings.Repeat("a/", 300)} {
+	for _, seed := range []string{"a.md", "../x", "a/./b", `\\host\x`, "C:x", "a\x00", "/etc/passwd", "a/..", "...",
+		"NUL", ".obsidian/app.json", strings.Repeat("a/", 300)} {
 		f.Add(seed)
 	}
 	dir := f.TempDir()

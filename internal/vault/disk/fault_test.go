@@ -188,7 +188,8 @@ func TestEveryFaultOfANoteLeavesTheOldOrTheNew(t *testing.T) {
 	}{
 		{"edit", faulty{}, old, edit, false}, {"killed edit", faulty{killed: true}, old, edit, false},
 		{"make", faulty{}, missing, create, false}, {"killed make", faulty{killed: true}, missing, create, false},
-		{"make without move", faulty{noMove: true}, missing, create, false}, {"killed without move", faulty{noMove: true, killed: true}, missing, create, false},
+		{"make without move", faulty{noMove: true}, missing, create, false},
+		{"killed without move", faulty{noMove: true, killed: true}, missing, create, false},
 		{"make without links", faulty{noMove: true, noLink: true}, missing, create, false},
 		{"killed without links", faulty{noMove: true, noLink: true, killed: true}, missing, create, true},
 	} {
@@ -257,7 +258,8 @@ func TestTemporaryNames(t *testing.T) {
 	}
 	for _, name := range []string{
 		"", ".tmp", ".vaultwicket-.tmp", ".vaultwicket-0123456789abcde.tmp", ".vaultwicket-0123456789abcdeff.tmp", ".vaultwicket-0123456789ABCDEF.tmp",
-		".vaultwicket-0123456789abcdeg.tmp", "vaultwicket-0123456789abcdef.tmp", ".vaultwicket-0123456789abcdef.tmp.md", ".vaultwicket-0123456789abcdef", ".vaultwicketignore",
+		".vaultwicket-0123456789abcdeg.tmp", "vaultwicket-0123456789abcdef.tmp", ".vaultwicket-0123456789abcdef.tmp.md",
+		".vaultwicket-0123456789abcdef", ".vaultwicketignore",
 	} {
 		assert.That(t, !isTemporary(name), "%q is one", name)
 	}

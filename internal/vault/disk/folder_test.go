@@ -88,7 +88,8 @@ func TestIgnored(t *testing.T) {
 // The limits in bytes, written out.
 func TestSizeLimits(t *testing.T) {
 	dir := planted(t, map[string]string{"note.md": "", ".obsidian/most.json": "", ".obsidian/more.json": "", ".vaultwicketignore": ""})
-	for name, size := range map[string]int64{"note.md": 134_217_729, ".obsidian/most.json": 16_777_216, ".obsidian/more.json": 16_777_217, ".vaultwicketignore": 61_441} {
+	for name, size := range map[string]int64{"note.md": 134_217_729, ".obsidian/most.json": 16_777_216,
+		".obsidian/more.json": 16_777_217, ".vaultwicketignore": 61_441} {
 		if os.Truncate(filepath.Join(dir, name), size) != nil {
 			t.Skip("no sparse files here")
 		}

@@ -38,10 +38,12 @@ func TestEntriesOfAFolder(t *testing.T) {
 		entries [][]byte
 		want    []listed
 	}{
-		"a file and a folder":       {[][]byte{dirent("a.md", unix.DT_REG), dirent("b", unix.DT_DIR)}, []listed{first, {"b", true}}},
-		"links and special files":   {[][]byte{dirent("a.md", unix.DT_REG), dirent("l", unix.DT_LNK), dirent("p", unix.DT_FIFO)}, []listed{first}},
-		"hidden ones":               {[][]byte{dirent(".", unix.DT_DIR), dirent("..", unix.DT_DIR), dirent(".x", unix.DT_REG), dirent("a.md", unix.DT_REG)}, []listed{first}},
-		"kinds that are not told":   {[][]byte{dirent("file.md", unix.DT_UNKNOWN), dirent("folder", unix.DT_UNKNOWN)}, []listed{{"file.md", false}, {"folder", true}}},
+		"a file and a folder":     {[][]byte{dirent("a.md", unix.DT_REG), dirent("b", unix.DT_DIR)}, []listed{first, {"b", true}}},
+		"links and special files": {[][]byte{dirent("a.md", unix.DT_REG), dirent("l", unix.DT_LNK), dirent("p", unix.DT_FIFO)}, []listed{first}},
+		"hidden ones": {[][]byte{dirent(".", unix.DT_DIR), dirent("..", unix.DT_DIR),
+			dirent(".x", unix.DT_REG), dirent("a.md", unix.DT_REG)}, []listed{first}},
+		"kinds that are not told": {[][]byte{dirent("file.md", unix.DT_UNKNOWN), dirent("folder", unix.DT_UNKNOWN)},
+			[]listed{{"file.md", false}, {"folder", true}}},
 		"a link that is not told":   {[][]byte{dirent("link.md", unix.DT_UNKNOWN), dirent("gone.md", unix.DT_UNKNOWN)}, nil},
 		"an entry that is cut":      {[][]byte{dirent("a.md", unix.DT_REG), cut[:len(cut)-1]}, []listed{first}},
 		"a head that is cut":        {[][]byte{dirent("a.md", unix.DT_REG), cut[:direntKind]}, []listed{first}},

@@ -55,7 +55,9 @@ func TestChanges(t *testing.T) {
 		{"a move of nothing is refused", func(f *Folder) error { return f.Move(mustPath(t, "no.md"), deep, Text(text)) }, ErrChanged, nil},
 		{"a move never replaces", func(f *Folder) error { return f.Move(a, b, Text(text)) }, fs.ErrExist, nil},
 		{"a move never goes into a folder of that name", func(f *Folder) error { return f.Move(a, mustPath(t, "f"), Text(text)) }, fs.ErrExist, nil},
-		{"the case of letters alone can change", func(f *Folder) error { return f.Move(a, mustPath(t, "A.md"), Text(text)) }, nil, map[string]string{"a.md": "-", "A.md": "text"}},
+		{"the case of letters alone can change",
+			func(f *Folder) error { return f.Move(a, mustPath(t, "A.md"), Text(text)) }, nil,
+			map[string]string{"a.md": "-", "A.md": "text"}},
 		{"the trash is flat, a taken name gets a number", func(f *Folder) error {
 			name, err := trash(f, a, Text(text))
 			return errors.Join(err, expectName(name, "a.md"))
@@ -75,12 +77,16 @@ func TestChanges(t *testing.T) {
 			return nil
 		}, nil, map[string]string{"a.md": "-", ".trash/a.md": "text", ".trash/a 1.md": "text", ".trash/a 2.md": "text"}},
 		{"something else does not go into the trash", func(f *Folder) error { _, err := trash(f, b, Text(text)); return err }, ErrChanged, nil},
-		{"out of the trash", func(f *Folder) error { return f.Untrash("x.md", deep, Text([]byte("gone"))) }, nil, map[string]string{".trash/x.md": "-", "new/deep/a.md": "gone"}},
+		{"out of the trash", func(f *Folder) error { return f.Untrash("x.md", deep, Text([]byte("gone"))) }, nil,
+			map[string]string{".trash/x.md": "-", "new/deep/a.md": "gone"}},
 		{"what was changed in the trash stays there", func(f *Folder) error { return f.Untrash("x.md", deep, Text(text)) }, ErrChanged, nil},
 		{"nothing comes out of the trash over a file", func(f *Folder) error { return f.Untrash("x.md", b, Text([]byte("gone"))) }, fs.ErrExist, nil},
 		{"what is not in the trash", func(f *Folder) error { return f.Untrash("y.md", deep, Text(nil)) }, ErrChanged, nil},
-		{"the bookmarks are made with their folder", func(f *Folder) error { return makeNote(f, Bookmarks(), text) }, nil, map[string]string{".obsidian/bookmarks.json": "text"}},
-		{"an intermediate folder that is hidden", func(f *Folder) error { return swap(f, hidden(".trash/x.md"), []byte("gone"), text) }, nil, map[string]string{".trash/x.md": "text"}},
+		{"the bookmarks are made with their folder", func(f *Folder) error { return makeNote(f, Bookmarks(), text) },
+			nil, map[string]string{".obsidian/bookmarks.json": "text"}},
+		{"an intermediate folder that is hidden",
+			func(f *Folder) error { return swap(f, hidden(".trash/x.md"), []byte("gone"), text) }, nil,
+			map[string]string{".trash/x.md": "text"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -172,7 +178,8 @@ func TestEveryFaultOfAChangeLeavesTheOldOrTheNew(t *testing.T) {
 		both   map[string]string // only when the process ends in between
 		target string
 	}{
-		{"swap", func(f *Folder) error { return swap(f, a, []byte(oldText), []byte(newText)) }, map[string]string{"a.md": newText, ".trash/x.md": oldText}, nil, ""},
+		{"swap", func(f *Folder) error { return swap(f, a, []byte(oldText), []byte(newText)) },
+			map[string]string{"a.md": newText, ".trash/x.md": oldText}, nil, ""},
 		{"remove", func(f *Folder) error { return remove(f, a, Text([]byte(oldText))) }, map[string]string{".trash/x.md": oldText}, nil, ""},
 		{
 			"move", func(f *Folder) error { return f.Move(a, deep, Text([]byte(oldText))) },
@@ -191,7 +198,8 @@ func TestEveryFaultOfAChangeLeavesTheOldOrTheNew(t *testing.T) {
 		},
 	}
 	for _, test := range tests {
-		for _, sys := range []faulty{{}, {killed: true}, {noMove: true}, {noMove: true, killed: true}, {noMove: true, noLink: true}, {noMove: true, noLink: true, killed: true}} {
+		for _, sys := range []faulty{{}, {killed: true}, {noMove: true}, {noMove: true, killed: true},
+			{noMove: true, noLink: true}, {noMove: true, noLink: true, killed: true}} {
 			eachFault(t, sys, start, test.act, func(n int, err error, got map[string]string) {
 				if text, taken := got[test.target]; sys.killed && sys.noLink && taken && text == "" && len(got) > len(start) {
 					delete(got, test.target) // the empty file that takes a name

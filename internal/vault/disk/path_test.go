@@ -70,7 +70,8 @@ func TestParsePath(t *testing.T) {
 func TestForgesLines(t *testing.T) {
 	for r, want := range map[rune]bool{
 		0: true, '\n': true, 0x1f: true, ' ': false, '!': false, '~': false, 0x7f: true, 0x80: true, 0x9f: true, 0xa0: false, 'é': false,
-		0x2027: false, 0x2028: true, 0x2029: true, 0x202a: true, 0x202e: true, 0x202f: false, 0x2066: true, 0x2069: true, 0x200e: true, 0x200f: true, 0x61c: true,
+		0x2027: false, 0x2028: true, 0x2029: true, 0x202a: true, 0x202e: true, 0x202f: false, 0x2066: true,
+		0x2069: true, 0x200e: true, 0x200f: true, 0x61c: true,
 		0x200b: false, 0x200c: false, 0x200d: false, 0xfeff: false, '日': false, 0x1f600: false,
 	} {
 		assert.Equal(t, forgesLines(r), want, "%U", r)
@@ -82,7 +83,9 @@ func TestUnportableSaysWhy(t *testing.T) {
 		"a[[b": `contains "[[", which no link can carry`, "a]]b": `contains "]]", which no link can carry`, "a%%b": `contains "%%", which no link can carry`,
 		"a.": "begins with a blank, or ends with one or with a dot", "a ": "begins with a blank, or ends with one or with a dot",
 		" a": "begins with a blank, or ends with one or with a dot", "a\u00a0": "begins with a blank, or ends with one or with a dot",
-		"NUL": "is the name of a device on Windows", "LPT².md": "is the name of a device on Windows", "2026-11-21.md": "", "a (b) [c].md": "", "100%.md": "", "a#b|c": "contains '#', which not every system and link can carry",
+		"NUL": "is the name of a device on Windows", "LPT².md": "is the name of a device on Windows",
+		"2026-11-21.md": "", "a (b) [c].md": "", "100%.md": "",
+		"a#b|c":   "contains '#', which not every system and link can carry",
 		"a[b]c%d": "", ".a": "", "a.b": "", "": "",
 	}
 	for _, c := range `:*?"<>|#^` {
@@ -200,7 +203,8 @@ func TestAWalkFromAFolderThatIsNotSeen(t *testing.T) {
 	for _, name := range []string{"bare/x", "empty"} {
 		require.NoError(t, os.MkdirAll(filepath.Join(dir, name), 0o755))
 	}
-	view := levels{"shut": false, "shut/a": true, "shut/gone": true, "dark": false, "file": false, "file/x": true, "gone": false, "gone/x": true, "bare": false, "bare/x/y": true}
+	view := levels{"shut": false, "shut/a": true, "shut/gone": true, "dark": false, "file": false, "file/x": true,
+		"gone": false, "gone/x": true, "bare": false, "bare/x/y": true}
 	folder := openFolder(t, dir).WithView(view)
 	for under, want := range map[string][]string{
 		"open":  {"open/d.md"},
@@ -273,7 +277,8 @@ func TestAHardLinkedFileIsRefusedWhereSomethingIsHidden(t *testing.T) {
 		for _, path := range linked {
 			err := method.call(folder, Path{path}, Path{"A/seen.md"})
 			isTaken := errors.Is(err, fs.ErrExist) && slices.Contains([]string{"Publish", "Move", "Untrash", "IsFree"}, method.name)
-			isWalk := (strings.HasPrefix(method.name, "Walk") || method.name == "Contents" || strings.HasSuffix(method.name, "Folder") || method.name == "FolderInfo") && err != nil // it is no folder
+			isWalk := (strings.HasPrefix(method.name, "Walk") || method.name == "Contents" ||
+				strings.HasSuffix(method.name, "Folder") || method.name == "FolderInfo") && err != nil // it is no folder
 			if !isTaken && !isWalk {
 				assert.That(t, IsHardLinked(err), "%s %s: %v", method.name, path, err)
 				assert.That(t, IsMissing(err), "%s %s: %v", method.name, path, err)

@@ -71,7 +71,8 @@ func TestAllStampsOfAnUntouchedFileAreEqual(t *testing.T) {
 		_, got, err = e.Read()
 		check("a read of an entry", got, err)
 		info, err := e.Info()
-		if err != nil || info.Size() != want.Size || info.ModTime().UnixNano() != want.Modified || !info.Mode().IsRegular() || info.Name() != "one.md" || info.IsDir() {
+		if err != nil || info.Size() != want.Size || info.ModTime().UnixNano() != want.Modified ||
+			!info.Mode().IsRegular() || info.Name() != "one.md" || info.IsDir() {
 			t.Errorf("info: %+v, %v", info, err)
 		}
 	})
@@ -120,7 +121,8 @@ func TestAStamperLooksAsTheFolderDoes(t *testing.T) {
 	folder := tree(t, "a/b/one.md", "a/b/two.md", "a/three.md", "four.md", "c/five.md")
 	looks := folder.Stamper()
 	defer looks.Close()
-	for _, name := range []string{"four.md", "a/b/one.md", "a/b/two.md", "a/b/none.md", "a/b/one.md", "none/x.md", "a/three.md", "a/b", "c/five.md", "four.md"} {
+	for _, name := range []string{"four.md", "a/b/one.md", "a/b/two.md", "a/b/none.md", "a/b/one.md", "none/x.md",
+		"a/three.md", "a/b", "c/five.md", "four.md"} {
 		path := mustPath(t, name)
 		want, wantErr := folder.Stamp(path)
 		got, err := looks.Stamp(path)
@@ -186,15 +188,16 @@ func TestAStampedReadIsOneStateOfTheFileOrUnknown(t *testing.T) {
 		reads int
 		err   error
 	}{
-		"one read":                          {scene{text: "12345", stamps: []system.Stamp{size(5, 1)}}, "12345", true, 1, nil},
-		"short reads":                       {scene{text: "12345", stamps: []system.Stamp{size(5, 1)}, chunk: 2}, "12345", true, 3, nil},
-		"an empty file":                     {scene{stamps: []system.Stamp{size(0, 1)}}, "", true, 1, nil},
-		"a file made up while it is read":   {scene{text: "12345", stamps: []system.Stamp{size(0, 1)}}, "12345", false, 2, nil},
-		"it became shorter":                 {scene{text: "123", stamps: []system.Stamp{size(5, 1), size(3, 2)}}, "123", false, 3, nil},
-		"it became shorter, and back":       {scene{text: "123", stamps: []system.Stamp{size(5, 1)}}, "123", false, 3, nil},
-		"it became longer":                  {scene{text: "12345", grows: "67", stamps: []system.Stamp{size(5, 1), size(7, 2)}}, "1234567", false, 3, nil},
-		"it was written in place":           {scene{text: "12345", stamps: []system.Stamp{size(5, 1), size(5, 2)}}, "12345", false, 2, nil},
-		"it outgrew the limit":              {scene{text: "12345", grows: "67890", stamps: []system.Stamp{size(5, 1), size(10, 2)}}, "", false, 2, &SizeError{"n.md", 9, 8}},
+		"one read":                        {scene{text: "12345", stamps: []system.Stamp{size(5, 1)}}, "12345", true, 1, nil},
+		"short reads":                     {scene{text: "12345", stamps: []system.Stamp{size(5, 1)}, chunk: 2}, "12345", true, 3, nil},
+		"an empty file":                   {scene{stamps: []system.Stamp{size(0, 1)}}, "", true, 1, nil},
+		"a file made up while it is read": {scene{text: "12345", stamps: []system.Stamp{size(0, 1)}}, "12345", false, 2, nil},
+		"it became shorter":               {scene{text: "123", stamps: []system.Stamp{size(5, 1), size(3, 2)}}, "123", false, 3, nil},
+		"it became shorter, and back":     {scene{text: "123", stamps: []system.Stamp{size(5, 1)}}, "123", false, 3, nil},
+		"it became longer":                {scene{text: "12345", grows: "67", stamps: []system.Stamp{size(5, 1), size(7, 2)}}, "1234567", false, 3, nil},
+		"it was written in place":         {scene{text: "12345", stamps: []system.Stamp{size(5, 1), size(5, 2)}}, "12345", false, 2, nil},
+		"it outgrew the limit": {scene{text: "12345", grows: "67890",
+			stamps: []system.Stamp{size(5, 1), size(10, 2)}}, "", false, 2, &SizeError{"n.md", 9, 8}},
 		"it is larger than the limit":       {scene{text: "123456789", stamps: []system.Stamp{size(9, 1)}}, "", false, 0, &SizeError{"n.md", 9, 8}},
 		"it is as large as the limit":       {scene{text: "12345678", stamps: []system.Stamp{size(8, 1)}}, "12345678", true, 1, nil},
 		"the first look fails":              {scene{text: "12345", stamps: []system.Stamp{fails}}, "", false, 0, errFault},

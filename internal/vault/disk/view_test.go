@@ -109,15 +109,26 @@ var byPath = []struct {
 // and why a view has nothing to say to them.
 var pathless = map[string]string{
 	"Over":  "keeps the view",
-	"Close": "closes", "Info": "is about the vault itself", "WithView": "makes the view", "Counting": "keeps the view", "Redacting": "keeps the view", "Judging": "keeps the view", "Judges": "is about the folder itself", "IsClosed": "is for the view", "Raw": "keeps the view", "IsRedacted": "is about the folder itself", "Interpose": "is for tests", "InterposeReads": "is for tests", "Telling": "keeps the view", "Told": "returns its error",
-	"NewDraft": "makes a name for a temporary file", "NearestFolder": "says where a temporary file may be", "Holds": "is about a temporary file", "Discard": "removes a temporary file", "DraftInfo": "is about a temporary file", "KeepBeside": "gives a file a free name next to its own path", "ReadDraft": "is about a temporary file", "PutBack": "gives a file its own path again",
-	"Stage": "is tried with Replace", "StageAll": "is Stage for several", "IsOneFile": "is asked of the whole vault", "Gathering": "keeps the view", "CloseGathered": "is about folders that are open", "HasExchanged": "is about the disk itself", "Whole": "is for what completes a change", "MissingFolders": "says which folders a change makes, for the journal",
-	"FreeTrashName": "makes a name in the trash", "HoldsTrashed": "is about a file in the trash", "RemoveEmptyTrash": "is about the trash",
+	"Close": "closes", "Info": "is about the vault itself", "WithView": "makes the view", "Counting": "keeps the view",
+	"Redacting": "keeps the view", "Judging": "keeps the view", "Judges": "is about the folder itself",
+	"IsClosed": "is for the view", "Raw": "keeps the view", "IsRedacted": "is about the folder itself",
+	"Interpose": "is for tests", "InterposeReads": "is for tests", "Telling": "keeps the view",
+	"Told":     "returns its error",
+	"NewDraft": "makes a name for a temporary file", "NearestFolder": "says where a temporary file may be",
+	"Holds": "is about a temporary file", "Discard": "removes a temporary file",
+	"DraftInfo": "is about a temporary file", "KeepBeside": "gives a file a free name next to its own path",
+	"ReadDraft": "is about a temporary file", "PutBack": "gives a file its own path again",
+	"Stage": "is tried with Replace", "StageAll": "is Stage for several", "IsOneFile": "is asked of the whole vault",
+	"Gathering": "keeps the view", "CloseGathered": "is about folders that are open",
+	"HasExchanged": "is about the disk itself", "Whole": "is for what completes a change",
+	"MissingFolders": "says which folders a change makes, for the journal",
+	"FreeTrashName":  "makes a name in the trash", "HoldsTrashed": "is about a file in the trash", "RemoveEmptyTrash": "is about the trash",
 	"Sees":    "is the view",
 	"HasStub": "is about another file, and judged by the test of what was not found",
 	"MayMake": "looks at names alone",
 	"Named":   "says how a path is written", "NamedInAnyForm": "says how a path is written", "Renamed": "says how a path is written",
-	"Config": "reads the app's settings, by the name of one", "Ignored": "reads the file of patterns", "Stamper": "has a method by path, which is tried with Stamp",
+	"Config": "reads the app's settings, by the name of one", "Ignored": "reads the file of patterns",
+	"Stamper": "has a method by path, which is tried with Stamp",
 }
 
 // A method that is new is put into one of the two lists.
@@ -203,7 +214,8 @@ func TestNoMethodReachesWhatIsHidden(t *testing.T) {
 // nothing was there, but for the methods that would make a file in its place.
 func TestNoMethodReachesWhatItsTextCloses(t *testing.T) {
 	dir := planted(t, map[string]string{"seen.md": "text", "one.md": "text", "In/two.MD": "text", ".trash/old.md": "text", "spared.md": "text"})
-	judge := NewJudge(func(p Path) bool { return p.String() != "spared.md" }, func(text []byte) bool { return string(text) == "text" }, func(io.Reader) bool { return true })
+	judge := NewJudge(func(p Path) bool { return p.String() != "spared.md" },
+		func(text []byte) bool { return string(text) == "text" }, func(io.Reader) bool { return true })
 	of := func(err error) string {
 		switch {
 		case err == nil:
@@ -232,7 +244,8 @@ func TestNoMethodReachesWhatItsTextCloses(t *testing.T) {
 		}
 	}
 	folder := openFolder(t, dir).Judging(judge)
-	assert.Equal(t, of(folder.Move(mustPath(t, "seen.md"), mustPath(t, "one.md"), Text([]byte("open")))), "refused: cannot be created", "a move to a closed note")
+	assert.Equal(t, of(folder.Move(mustPath(t, "seen.md"), mustPath(t, "one.md"), Text([]byte("open")))),
+		"refused: cannot be created", "a move to a closed note")
 	var seen []string
 	require.NoError(t, folder.Walk(Path{}, func(e Entry) { seen = append(seen, e.Path.String()) }))
 	slices.Sort(seen)

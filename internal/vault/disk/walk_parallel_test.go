@@ -123,7 +123,8 @@ func TestAWalkInsideAWalkEnds(t *testing.T) {
 
 func TestAChildIsWhatParsePathMakesOfIt(t *testing.T) {
 	piece := rapid.SampledFrom([]string{"a", ".", "..", ".b", "c.md", "/", `\`, "\n", "\x7f", "\u202e", "\xff", " ", "NUL", "é", strings.Repeat("x", 250)})
-	folder := rapid.SampledFrom([]string{"", "a", "a/b c", strings.Repeat("d/", maxSegments-2) + "d", strings.Repeat("d/", maxSegments-1) + "d", strings.Repeat(strings.Repeat("y", 255)+"/", 15) + "y"})
+	folder := rapid.SampledFrom([]string{"", "a", "a/b c", strings.Repeat("d/", maxSegments-2) + "d",
+		strings.Repeat("d/", maxSegments-1) + "d", strings.Repeat(strings.Repeat("y", 255)+"/", 15) + "y"})
 	rapid.Check(t, func(t *rapid.T) {
 		at := require.Value(ParseFolder(folder.Draw(t, "folder")))(t)
 		name := strings.Join(rapid.SliceOfN(piece, 0, 3).Draw(t, "name"), "")

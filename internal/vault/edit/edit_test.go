@@ -109,7 +109,8 @@ func TestInsert(t *testing.T) {
 		{"an item after an item", insert(After, Block("id"), "- x"), "- a ^id\n- b\n", "- a ^id\n- x\n- b\n"},
 		{"text between items", insert(After, Block("id"), "x"), "- a ^id\n- b\n", "!inside a list, and the text is not a part of it; possible: lines 1, 2"},
 		{"behind an id that stands alone", insert(After, Block("id"), "x"), "| a |\n\n^id\n\nb\n", "| a |\n\n^id\n\nx\n\nb\n"},
-		{"an id in a table", insert(After, Block("id"), "x"), "| a |\n| b ^id |\n| c |\n", "!line 2: block id \"id\" is in the row of a table, where it names nothing; possible: lines 1, 3"},
+		{"an id in a table", insert(After, Block("id"), "x"), "| a |\n| b ^id |\n| c |\n",
+			"!line 2: block id \"id\" is in the row of a table, where it names nothing; possible: lines 1, 3"},
 		{"two blocks of one id", insert(After, Block("id"), "x"), "a ^id\n\nb ^id\n", "!block \"id\" is there 2 times"},
 		{"no such block", insert(After, Block("z"), "x"), "a ^id\n", "!block \"z\" not found"},
 		{"at a line", insert(Before, Lines(2, 2), "x"), "a\nb\n", "a\nx\nb\n"},
@@ -119,7 +120,8 @@ func TestInsert(t *testing.T) {
 		{"in code a line says what it says", insert(After, Lines(2, 2), "x"), "```\n| a\n| b\n```\n", "```\n| a\nx\n| b\n```\n"},
 		{"a row in a table", insert(After, Lines(2, 2), "| x |"), "| a |\n|---|\n| b |\n", "| a |\n|---|\n| x |\n| b |\n"},
 		{"text in a table", insert(After, Lines(2, 2), "x"), "t\n\n| a |\n|---|\n| b |\n", "t\n\nx\n| a |\n|---|\n| b |\n"},
-		{"text within a table", insert(After, Lines(4, 4), "x"), "t\n\n| a |\n|---|\n| b |\n", "!line 5: the place is inside a table, and the text is not a part of it; possible: lines 3, 5"},
+		{"text within a table", insert(After, Lines(4, 4), "x"), "t\n\n| a |\n|---|\n| b |\n",
+			"!line 5: the place is inside a table, and the text is not a part of it; possible: lines 3, 5"},
 		{"text within a callout", insert(After, Lines(1, 1), "x"), "> [!note]\n> a\n", "!inside a quote"},
 		{"more of a callout", insert(After, Lines(1, 1), "> x"), "> [!note]\n> a\n", "> [!note]\n> x\n> a\n"},
 		{"in the properties", insert(After, Lines(1, 1), "x"), "---\na: 1\n---\n", "!line 1: the line is one of the properties"},
@@ -271,7 +273,8 @@ func editSound(t require.T, text []byte, name, content string, line int) {
 
 func TestEveryEditKeepsTheRest(t *testing.T) {
 	piece := rapid.SampledFrom([]string{
-		"# A", "## b", "A", "===", "---", "- x", "  y", "1. [ ] t ^A", "> q", "| r | ^b |", "```", "%%", "text ^A", "^b", "", "", "[[l]] #t", "<!--", "-->", "\tz", "a: 1", "    - [x] c",
+		"# A", "## b", "A", "===", "---", "- x", "  y", "1. [ ] t ^A", "> q", "| r | ^b |", "```", "%%", "text ^A",
+		"^b", "", "", "[[l]] #t", "<!--", "-->", "\tz", "a: 1", "    - [x] c",
 	})
 	lines := rapid.Custom(func(t *rapid.T) string {
 		end := rapid.SampledFrom([]string{"\n", "\r\n"}).Draw(t, "end")

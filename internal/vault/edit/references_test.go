@@ -30,10 +30,12 @@ func TestLabelsOfAMergedTextAreItsOwn(t *testing.T) {
 
 func TestDefinitionsGoWithTheTextThatUsesThem(t *testing.T) {
 	tests := []struct{ name, parts, want, moved string }{
-		{"at the end of the last part", "rest|one [a][r].[^1]\n|two[^2]\n\n[^1]: n1\n[^2]: n2\n[r]: u\n", "rest|one [a][r].[^1]\n\n[^1]: n1\n[r]: u\n|two[^2]\n\n[^2]: n2\n", "[^1], [r]"},
+		{"at the end of the last part", "rest|one [a][r].[^1]\n|two[^2]\n\n[^1]: n1\n[^2]: n2\n[r]: u\n",
+			"rest|one [a][r].[^1]\n\n[^1]: n1\n[r]: u\n|two[^2]\n\n[^2]: n2\n", "[^1], [r]"},
 		{"used in several", "a[^1]\n\n[^1]: n\n|b[^1]\n", "a[^1]\n\n[^1]: n\n|b[^1]\n\n[^1]: n\n", "[^1]"},
 		{"used nowhere", "a\n|b\n\n[^1]: n\n", "a\n|b\n\n[^1]: n\n", ""},
-		{"a footnote that uses another", "a[^1]\n|b\n\n[^1]: see [^2] and [x]\n\n    more\n\n[^2]: n\n[x]: u\n", "a[^1]\n\n[^1]: see [^2] and [x]\n\n    more\n[^2]: n\n[x]: u\n|b\n", "[^1], [^2], [x]"},
+		{"a footnote that uses another", "a[^1]\n|b\n\n[^1]: see [^2] and [x]\n\n    more\n\n[^2]: n\n[x]: u\n",
+			"a[^1]\n\n[^1]: see [^2] and [x]\n\n    more\n[^2]: n\n[x]: u\n|b\n", "[^1], [^2], [x]"},
 		{"with CRLF", "a[^1]\r\n|b\r\n\r\n[^1]: n", "a[^1]\r\n\r\n[^1]: n\r\n|b\r\n", "[^1]"},
 		{"after code that is open", "a[^1]\n```\nx|b\n\n[^1]: n", "a[^1]\n```\nx\n```\n\n[^1]: n\n|b\n", "[^1]"},
 	}

@@ -385,7 +385,8 @@ func TestEveryBlockIsMalformedOrSound(t *testing.T) {
 }
 
 func TestEveryTextIsReadAsItWasWritten(t *testing.T) {
-	piece := rapid.SampledFrom([]string{"a", " ", "\n", "\t", ":", "#", "-", "?", "'", "\"", "|", "1", "\r", "\x01", "\u0085", "é", "[", ",", "~", "\\", "---", "\n\n", "😀"})
+	piece := rapid.SampledFrom([]string{"a", " ", "\n", "\t", ":", "#", "-", "?", "'", "\"", "|", "1", "\r", "\x01",
+		"\u0085", "é", "[", ",", "~", "\\", "---", "\n\n", "😀"})
 	text := rapid.Custom(func(t *rapid.T) string {
 		return strings.Join(rapid.SliceOfN(piece, 0, 8).Draw(t, "pieces"), "")
 	})

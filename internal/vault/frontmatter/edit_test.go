@@ -37,7 +37,8 @@ func TestSet(t *testing.T) {
 		{"null is nothing", "---\na: 1\n---\n", "a", Value{}, "---\na:\n---\n"},
 		{"double quotes inside take single ones", "---\na: 1\n---\n", "a", text(`"x" y`), "---\na: '\"x\" y'\n---\n"},
 		{"a key that needs quotes", "---\na: 1\n---\n", "# x", num(3), "---\na: 1\n\"# x\": 3\n---\n"},
-		{"what is so already stays as it is written", "---\na: '1.50'\nb: [x,  y]\nc: 1.0\n---\n", "b", strs("x", "y"), "---\na: '1.50'\nb: [x,  y]\nc: 1.0\n---\n"},
+		{"what is so already stays as it is written", "---\na: '1.50'\nb: [x,  y]\nc: 1.0\n---\n", "b", strs("x", "y"),
+			"---\na: '1.50'\nb: [x,  y]\nc: 1.0\n---\n"},
 		{"a number that is so already, too", "---\nc: 1.0\n---\n", "c", num(1), "---\nc: 1.0\n---\n"},
 		{"a line of dashes within a text", "---\na: 1\n---\nx", "a", text("x\n---\ny"), "---\na: |-\n  x\n  ---\n  y\n---\nx"},
 		{"the key of a template beside it", "---\ncreated: {{date}}\nb: 2\n---\n", "b", num(3), "---\ncreated: {{date}}\nb: 3\n---\n"},
@@ -142,7 +143,8 @@ func TestRewriteLinks(t *testing.T) {
 	tests := []struct{ name, block, want string }{
 		{"in double quotes", "up: \"[[Old]]\" # c\n", "up: \"[[It's \\\"new\\\"]]\" # c\n"},
 		{"in single quotes", "up: '[[Old#h]]'\n", "up: '[[It''s \"new\"#h]]'\n"},
-		{"in lists", "é: [ \"é\", '[[Old]]' ]\nb:\n  - \"[[X]]\"\n  - \"[[Old]]\"\n", "é: [ \"é\", '[[It''s \"new\"]]' ]\nb:\n  - \"[[X]]\"\n  - \"[[It's \\\"new\\\"]]\"\n"},
+		{"in lists", "é: [ \"é\", '[[Old]]' ]\nb:\n  - \"[[X]]\"\n  - \"[[Old]]\"\n",
+			"é: [ \"é\", '[[It''s \"new\"]]' ]\nb:\n  - \"[[X]]\"\n  - \"[[It's \\\"new\\\"]]\"\n"},
 		{"in a text of lines", "a: |-\n  [[Old]]\n", "a: |-\n  [[It's \"new\"]]\n"},
 		{"an anchor and its use", "a: &x \"[[Old]]\"\nb: *x\n", "a: &x \"[[It's \\\"new\\\"]]\"\nb: *x\n"},
 		{"a list in a list is none", "a: [[Old]]\n", "a: [[Old]]\n"},
@@ -218,13 +220,16 @@ var drawnNote = rapid.Custom(func(t *rapid.T) string {
 func TestSettingChangesNothingElse(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		key := rapid.SampledFrom([]string{"a", "A", "b", "c", "d", "e", "f", "i", "q k", "new", "k", "# odd: key", "é", "1"}).Draw(t, "key")
-		value := rapid.SampledFrom([]Value{text("x"), text("1"), text("a\nb\n"), text("a\n\n"), text(" # x"), text("\n"), num(1), strs("p", "q: r"), {kind: List}, {}, {kind: Bool, truth: true}}).Draw(t, "value")
+		value := rapid.SampledFrom([]Value{text("x"), text("1"), text("a\nb\n"), text("a\n\n"), text(" # x"),
+			text("\n"), num(1), strs("p", "q: r"), {kind: List}, {}, {kind: Bool, truth: true}}).Draw(t, "value")
 		setSound(t, []byte(drawnNote.Draw(t, "note")), key, value)
 	})
 }
 
 func FuzzSet(f *testing.F) {
-	for _, note := range []string{"", "x", "---\na: 1 # c\nb:\n  - x\n---\nbody", "---\na: |+\n  x\n\n# c\nb: \"x\n\n  y\"\n---", "\ufeff---\r\n? a\r\n: &x [1, *x]\r\n---\r\n", "---\na: &x 1\nb: *x\n---\n"} {
+	for _, note := range []string{"", "x", "---\na: 1 # c\nb:\n  - x\n---\nbody",
+		"---\na: |+\n  x\n\n# c\nb: \"x\n\n  y\"\n---", "\ufeff---\r\n? a\r\n: &x [1, *x]\r\n---\r\n",
+		"---\na: &x 1\nb: *x\n---\n"} {
 		f.Add([]byte(note), "a", "value\nof lines", "")
 		f.Add([]byte(note), "b", "a, b", "list")
 	}
@@ -235,8 +240,10 @@ func FuzzSet(f *testing.F) {
 		}
 		setSound(t, note, key, value)
 		found := markdown.Scan(note)
-		edited, changed, left := RewriteLinks(note[found.Frontmatter.Start:found.Frontmatter.End], func(_ string, l markdown.Link) string { return "[[" + key + "]]" })
-		require.That(t, changed != 0 || bytes.Equal(edited, note[found.Frontmatter.Start:found.Frontmatter.End]), "links of %q: %q, left %v", note, edited, left)
+		edited, changed, left := RewriteLinks(note[found.Frontmatter.Start:found.Frontmatter.End],
+			func(_ string, l markdown.Link) string { return "[[" + key + "]]" })
+		require.That(t, changed != 0 || bytes.Equal(edited, note[found.Frontmatter.Start:found.Frontmatter.End]),
+			"links of %q: %q, left %v", note, edited, left)
 	})
 }
 
@@ -270,8 +277,10 @@ func TestSettingSeveralIsSettingEach(t *testing.T) {
 // A set of values has exactly those that are equal to one of its own.
 func TestASetOfValuesHasWhatIsEqual(t *testing.T) {
 	some := rapid.SampledFrom([]Value{
-		{}, {text: "~"}, {kind: Bool}, {kind: Bool, truth: true}, num(0), num(math.Copysign(0, -1)), num(1), num(math.NaN()), num(math.Inf(1)), num(math.Inf(-1)),
-		text(""), text("1"), text("\xff"), text("\xfe"), text("a,1:b"), strs(), strs("a"), strs("a", "b"), strs("a,1:b"), {kind: List, more: []Value{num(1)}}, {kind: List, more: []Value{strs("a")}},
+		{}, {text: "~"}, {kind: Bool}, {kind: Bool, truth: true}, num(0), num(math.Copysign(0, -1)), num(1),
+		num(math.NaN()), num(math.Inf(1)), num(math.Inf(-1)),
+		text(""), text("1"), text("\xff"), text("\xfe"), text("a,1:b"), strs(), strs("a"), strs("a", "b"),
+		strs("a,1:b"), {kind: List, more: []Value{num(1)}}, {kind: List, more: []Value{strs("a")}},
 		{kind: Map, more: Properties{{Key: "a", Value: num(1)}}}, {kind: Map, more: Properties{{Key: "a", Value: text("1")}}}, {kind: Map}, {kind: List},
 	})
 	rapid.Check(t, func(t *rapid.T) {

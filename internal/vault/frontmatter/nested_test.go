@@ -75,11 +75,18 @@ func TestNested(t *testing.T) {
 		{"the first key of a view", blocks, "type: table", "type: list", in("views 0", "type", "list")},
 		{"a key less", blocks, "        filters: status == \"done\"\n", "", in("views 1", "filters", "")},
 		{"the first key less", blocks, "    -   name: Done\n        type: cards\n", "    -   type: cards\n", in("views 1", "name", "")},
-		{"one more view", blocks, "status == \"done\"\n", "status == \"done\"\n    " + strings.TrimSuffix(strings.ReplaceAll(written, "\n", "\n    "), "    "), func(b []byte) ([]byte, error) { return AddTo(b, "views", view) }},
-		{"the first view", "a: 1\r\nviews: []\r\n", "views: []", "views:\r\n  - type: x", func(b []byte) ([]byte, error) { return AddTo(b, "views", *parsed(t, "type: x")) }},
-		{"a view where there are none", "\ufeffa: 1", "a: 1", "a: 1\nviews:\n  - type: x", func(b []byte) ([]byte, error) { return AddTo(b, "views", *parsed(t, "type: x")) }},
-		{"a view less", blocks, "    - type: table\n      name: \"All\"\n      order: [file.name, rating]\n      columnSize:\n        note.plot: 233 # wide\n", "", func(b []byte) ([]byte, error) { return RemoveFrom(b, "views", 0) }},
-		{"the only one", "views:\n- a: 1 # x\nb: 2\n", "views:\n- a: 1 # x\n", "views: []\n", func(b []byte) ([]byte, error) { return RemoveFrom(b, "views", 0) }},
+		{"one more view", blocks, "status == \"done\"\n",
+			"status == \"done\"\n    " + strings.TrimSuffix(strings.ReplaceAll(written, "\n", "\n    "), "    "),
+			func(b []byte) ([]byte, error) { return AddTo(b, "views", view) }},
+		{"the first view", "a: 1\r\nviews: []\r\n", "views: []", "views:\r\n  - type: x",
+			func(b []byte) ([]byte, error) { return AddTo(b, "views", *parsed(t, "type: x")) }},
+		{"a view where there are none", "\ufeffa: 1", "a: 1", "a: 1\nviews:\n  - type: x",
+			func(b []byte) ([]byte, error) { return AddTo(b, "views", *parsed(t, "type: x")) }},
+		{"a view less", blocks,
+			"    - type: table\n      name: \"All\"\n      order: [file.name, rating]\n      columnSize:\n        note.plot: 233 # wide\n",
+			"", func(b []byte) ([]byte, error) { return RemoveFrom(b, "views", 0) }},
+		{"the only one", "views:\n- a: 1 # x\nb: 2\n", "views:\n- a: 1 # x\n", "views: []\n",
+			func(b []byte) ([]byte, error) { return RemoveFrom(b, "views", 0) }},
 	} {
 		got, err := c.do([]byte(c.text))
 		want := strings.Replace(c.text, c.old, c.new, 1)
@@ -105,7 +112,9 @@ func TestNested(t *testing.T) {
 // Whatever the file is, a key or an element more is an insertion, one less is a deletion, and
 // every other byte stays.
 func FuzzNested(f *testing.F) {
-	for _, text := range []string{books, strings.ReplaceAll(books, "\n", "\r\n"), "views:\n- a: 1\n- b: |\n    x\n\n- c: &x 1\n- d: *x\n", "formulas:\n  a: b", "views:\n  -\n    a: 1\n", "a: \"\n\n- b\"\nviews: # c\n  - x: 1 # d\n  # e\n"} {
+	for _, text := range []string{books, strings.ReplaceAll(books, "\n", "\r\n"),
+		"views:\n- a: 1\n- b: |\n    x\n\n- c: &x 1\n- d: *x\n", "formulas:\n  a: b", "views:\n  -\n    a: 1\n",
+		"a: \"\n\n- b\"\nviews: # c\n  - x: 1 # d\n  # e\n"} {
 		f.Add([]byte(text), uint8(0))
 	}
 	one := Value{kind: String, text: "new: # \"x\""}

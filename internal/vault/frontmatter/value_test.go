@@ -177,8 +177,10 @@ func TestYAML(t *testing.T) {
 		{"maps within", "a: {b: 1, c: {d: [e]}}", "a:\n  b: 1\n  c:\n    d:\n      - e\n"},
 		{"lists within lists", "a: [[1, 2], {b: 1, c: [2]}]", "a:\n  - - 1\n    - 2\n  - b: 1\n    c:\n      - 2\n"},
 		{"texts of several lines", "a: \"x\\n\\ny\"\nb: [\"x\\ny\\n\"]", "a: |-\n  x\n\n  y\nb:\n  - |\n    x\n    y\n"},
-		{"numbers as JavaScript prints them", "a: 012\nb: 1.50\nc: 1e21\nd: .inf\ne: -.INF\nf: .NaN\ng: true\nh: False", "a: 12\nb: 1.5\nc: 1e+21\nd: .inf\ne: -.inf\nf: .nan\ng: true\nh: false\n"},
-		{"keys in quotes only where they must be", "my.key: 1\nmy:key: 2\n'1': 3\n? \"a\\nb\"\n: 4\n'': 5\n'a: b': 6", "my.key: 1\nmy:key: 2\n\"1\": 3\n\"a\\nb\": 4\n\"\": 5\n\"a: b\": 6\n"},
+		{"numbers as JavaScript prints them", "a: 012\nb: 1.50\nc: 1e21\nd: .inf\ne: -.INF\nf: .NaN\ng: true\nh: False",
+			"a: 12\nb: 1.5\nc: 1e+21\nd: .inf\ne: -.inf\nf: .nan\ng: true\nh: false\n"},
+		{"keys in quotes only where they must be", "my.key: 1\nmy:key: 2\n'1': 3\n? \"a\\nb\"\n: 4\n'': 5\n'a: b': 6",
+			"my.key: 1\nmy:key: 2\n\"1\": 3\n\"a\\nb\": 4\n\"\": 5\n\"a: b\": 6\n"},
 		{"keys that look like marks", "'--- x': 1\n'... y': 2\n'--- \"': 3", "\"--- x\": 1\n\"... y\": 2\n'--- \"': 3\n"},
 		{"nothing", "", ""},
 	}

@@ -33,10 +33,12 @@ func TestAttachmentWrite(t *testing.T) {
 		name, settings, call, said, code, at, data string
 	}{
 		{"where it is put", "{}", "path=Files/a.png", "Written: Files/a.png", "", "Files/a.png", embedded.OnePixel},
-		{"in the folder of the vault", `{"attachmentFolderPath":"Media/2026"}`, "name=a.png", "Written: Media/2026/a.png", "", "Media/2026/a.png", embedded.OnePixel},
+		{"in the folder of the vault", `{"attachmentFolderPath":"Media/2026"}`, "name=a.png",
+			"Written: Media/2026/a.png", "", "Media/2026/a.png", embedded.OnePixel},
 		{"in the root", `{"attachmentFolderPath":"/"}`, "name=a.png", "Written: a.png", "", "a.png", embedded.OnePixel},
 		{"next to the note", `{"attachmentFolderPath":"./"}`, "name=a.png|note=Plan", "Written: Work/a.png", "", "Work/a.png", embedded.OnePixel},
-		{"below the folder of the note", `{"attachmentFolderPath":"./img"}`, "name=a.png|note=Plan", "Written: Work/img/a.png", "", "Work/img/a.png", embedded.OnePixel},
+		{"below the folder of the note", `{"attachmentFolderPath":"./img"}`, "name=a.png|note=Plan",
+			"Written: Work/img/a.png", "", "Work/img/a.png", embedded.OnePixel},
 		{"next to which note", `{"attachmentFolderPath":"./"}`, "name=a.png", "give note=<name> too", protocol.CodeBadValue, "a.png", embedded.OnePixel},
 		{"an extension by the bytes", "{}", "path=a", "Written: a.jpg", "", "a.jpg", jpg},
 		{"a PDF", "{}", "path=Doc.PDF", "Written: Doc.PDF", "", "Doc.PDF", pdf},
@@ -71,7 +73,8 @@ func TestAttachmentWrite(t *testing.T) {
 	status, _, _ := h.Run("undo")
 	assert.Equal(t, status, answer.ExitDone, "undo")
 	assert.Equal(t, h.Get("a.png"), embedded.OnePixel+"old", "undo")
-	for data, want := range map[string]string{"?": "not base64", "": "", base64.StdEncoding.EncodeToString(make([]byte, 8<<20+1)): "at most 8388608 are written"} {
+	for data, want := range map[string]string{"?": "not base64", "": "",
+		base64.StdEncoding.EncodeToString(make([]byte, 8<<20+1)): "at most 8388608 are written"} {
 		h.Stdin = data
 		got := h.Failure("--stdin", "data", "attachment:write", "path=n.bin")
 		assert.Equal(t, got.Code, protocol.CodeBadValue, "%.10q", data)
@@ -118,7 +121,8 @@ func TestScaledImages(t *testing.T) {
 	binary.BigEndian.PutUint32(bomb[29:], crc32.ChecksumIEEE(bomb[12:29]))
 	h := embedded.New(t, map[string]string{
 		"a.png": asPNG, "a.jpg": encoded(func(out *bytes.Buffer) error { return jpeg.Encode(out, picture, nil) }),
-		"a.gif": encoded(func(out *bytes.Buffer) error { return gif.Encode(out, picture, nil) }), "bomb.png": string(bomb), "cut.png": asPNG[:len(asPNG)/2], "fake.png": embedded.OnePixel[:29],
+		"a.gif":    encoded(func(out *bytes.Buffer) error { return gif.Encode(out, picture, nil) }),
+		"bomb.png": string(bomb), "cut.png": asPNG[:len(asPNG)/2], "fake.png": embedded.OnePixel[:29],
 	})
 	for path, want := range map[string]string{"a.png": "image/png, 300x150", "a.jpg": "image/jpeg, 300x150", "a.gif": "image/gif, 300x150"} {
 		_, out, stderr := h.Run("--facts", "attachment:read", "path="+path, "max-pixels=90")
@@ -182,9 +186,11 @@ func pdfOf(streams ...string) string {
 }
 
 func TestAttachmentText(t *testing.T) {
-	plain := pdfOf("BT /F1 12 Tf 72 700 Td (The fence costs) Tj 0 -14 Td [(1,2)-20(40) -400 (euros \\205 caf\\351)] TJ ET", "BT /F1 9 Tf 1 0 0 1 72 700 Tm (Second) Tj 1 0 0 1 110 700 Tm (page) Tj (next) ' ET", "0 0 10 10 re f")
+	plain := pdfOf("BT /F1 12 Tf 72 700 Td (The fence costs) Tj 0 -14 Td [(1,2)-20(40) -400 (euros \\205 caf\\351)] TJ ET",
+		"BT /F1 9 Tf 1 0 0 1 72 700 Tm (Second) Tj 1 0 0 1 110 700 Tm (page) Tj (next) ' ET", "0 0 10 10 re f")
 	h := embedded.New(t, map[string]string{
-		"a.pdf": plain, "new.pdf": strings.Replace(plain, "%PDF-1.4", "%PDF-2.0", 1) + strings.Repeat("\x00", 500), "scan.pdf": pdfOf("q 1 0 0 1 0 0 cm /Im0 Do Q"), "cut.pdf": plain[:len(plain)/2],
+		"a.pdf": plain, "new.pdf": strings.Replace(plain, "%PDF-1.4", "%PDF-2.0", 1) + strings.Repeat("\x00", 500),
+		"scan.pdf": pdfOf("q 1 0 0 1 0 0 cm /Im0 Do Q"), "cut.pdf": plain[:len(plain)/2],
 		"t.csv": "a,b\n1,2\n", "p.png": embedded.OnePixel, "no.pdf": "%PDF-1.4\nnothing\n%%EOF",
 	})
 	first := "==> page 1 of 3 <==\nThe fence costs\n1,240 euros … café\n"
@@ -196,7 +202,8 @@ func TestAttachmentText(t *testing.T) {
 		{"of a newer version, with bytes behind its end", "attachment:text path=new.pdf pages=1", answer.ExitDone, first},
 		{"a text as it is", "attachment:text path=t.csv", answer.ExitDone, "a,b\n1,2\n"},
 		{"no page", "attachment:text path=a.pdf pages=4", answer.ExitMisuse, "Error: Invalid value for pages: \"4\". The PDF has 3 pages.\n"},
-		{"no range", "attachment:text path=a.pdf pages=3-2", answer.ExitMisuse, "Error: Invalid value for pages: \"3-2\". Use a page such as 3, or pages such as 3-7.\n"},
+		{"no range", "attachment:text path=a.pdf pages=3-2", answer.ExitMisuse,
+			"Error: Invalid value for pages: \"3-2\". Use a page such as 3, or pages such as 3-7.\n"},
 		{"an image", "attachment:text path=p.png", answer.ExitFailed, "Error: File \"p.png\" is not a text, and not a PDF: image/png\n"},
 	})
 	if _, out, stderr := h.Run("attachment:text", "path=scan.pdf"); out != "\n" && out != "" || !strings.Contains(stderr, "no text in it: 1 page") {
@@ -268,7 +275,9 @@ func TestHostilePDFs(t *testing.T) {
 	}
 	budget.Default = enough
 	h.Put("many.pdf", pdfOf(many...))
-	if status, out, _ := h.Run("attachment:text", "path=many.pdf"); status != answer.ExitDone || strings.Count(out, "==> page ") != len(many) || !strings.HasSuffix(out, fmt.Sprintf("==> page %d of %[1]d <==\nx\n", len(many))) {
+	if status, out, _ := h.Run("attachment:text", "path=many.pdf"); status != answer.ExitDone ||
+		strings.Count(out, "==> page ") != len(many) ||
+		!strings.HasSuffix(out, fmt.Sprintf("==> page %d of %[1]d <==\nx\n", len(many))) {
 		t.Errorf("%d pages: %d, %.200q", len(many), status, out)
 	}
 }

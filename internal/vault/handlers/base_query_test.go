@@ -51,15 +51,20 @@ func TestBaseQuery(t *testing.T) {
 		{"no base at all", "base:query", answer.ExitFailed, "Error: No active file. Use file=<name> or path=<path> to specify a file.\n"},
 		{"the base of a note", "base:query path=Plan.md format=paths", answer.ExitDone, "Books/Ubik.md\n"},
 		{"the base that a note embeds", "base:query path=Plan.md view=Best format=paths", answer.ExitDone, "Books/Dune.md\nBooks/Ubik.md\n"},
-		{"a view that the note does not show", "base:query path=Plan.md view=All", answer.ExitFailed, "Error: View not found: All\nAvailable views: Now, Best\n"},
+		{"a view that the note does not show", "base:query path=Plan.md view=All", answer.ExitFailed,
+			"Error: View not found: All\nAvailable views: Now, Best\n"},
 		{"a note without a base", "base:query path=Books/Dune.md", answer.ExitFailed, "Error: There is no base in the note: \"Books/Dune.md\"\n"},
-		{"a limit that is none", "base:query path=Books.base limit=0", answer.ExitMisuse, "Error: Invalid value for limit: \"0\": want a whole number of at least 1\n"},
+		{"a limit that is none", "base:query path=Books.base limit=0", answer.ExitMisuse,
+			"Error: Invalid value for limit: \"0\": want a whole number of at least 1\n"},
 	})
 	h.Expect(answer.ExitDone, "Books/Solar.md\n", "base:query", "path=Books.base", "where=rating < 3", "format=paths")
 	h.Expect(answer.ExitDone, "Books/Ubik.md\n", "base:query", "path=Books.base", "sort=file.name desc", "limit=1", "format=paths")
-	h.Expect(answer.ExitDone, "Books/Solar.md\nBooks/Dune.md\n", "base:query", "path=Books.base", "sort=rating", "group=status desc", "offset=1", "format=paths")
+	h.Expect(answer.ExitDone, "Books/Solar.md\nBooks/Dune.md\n", "base:query", "path=Books.base", "sort=rating",
+		"group=status desc", "offset=1", "format=paths")
 	h.Expect(answer.ExitDone, "double,State\n10,done\n", "base:query", "path=Books.base", "select=double: rating * 2, status", "limit=1", "format=csv")
-	h.Expect(answer.ExitMisuse, "Error: Invalid value for where: \"rating >\": Unable to parse formula. (position 8) the expression ends too early\n", "base:query", "path=Books.base", "where=rating >")
+	h.Expect(answer.ExitMisuse,
+		"Error: Invalid value for where: \"rating >\": Unable to parse formula. (position 8) the expression ends too early\n",
+		"base:query", "path=Books.base", "where=rating >")
 }
 
 func TestBaseQueryHasDetailsInJSON(t *testing.T) {
@@ -93,7 +98,9 @@ func TestBaseEval(t *testing.T) {
 	h.Expect(answer.ExitDone, "*****!\n", "base:eval", "file=Dune", `expr=formula.stars + "!"`, "base=Books.base")
 	h.Expect(answer.ExitDone, `{"type":"Date","text":"2026-01-11","value":"2026-01-11"}`+"\n", "base:eval", "file=Dune", "expr=finished", "format=json")
 	h.Expect(answer.ExitFailed, "Error: Cannot find function \"map\" on type Number\n", "base:eval", "file=Dune", "expr=rating.map(value)")
-	h.Expect(answer.ExitMisuse, "Error: Invalid value for expr: \"1.round()\": Unable to parse formula. (position 1) a number cannot be followed by '.'; put it in parentheses\n", "base:eval", "file=Dune", "expr=1.round()")
+	h.Expect(answer.ExitMisuse,
+		"Error: Invalid value for expr: \"1.round()\": Unable to parse formula. (position 1) a number cannot be followed by '.'; put it in parentheses\n",
+		"base:eval", "file=Dune", "expr=1.round()")
 	h.Expect(answer.ExitFailed, "Error: File \"None\" not found.\n", "base:eval", "file=None", "expr=1")
 	h.Expect(answer.ExitFailed, "Error: Base file not found: None.base\n", "base:eval", "file=Dune", "expr=1", "base=None.base")
 }
@@ -137,11 +144,16 @@ line 11: error: "groupBy" must be a object in view ""
 func TestBaseSet(t *testing.T) {
 	h := embedded.New(t, shelf)
 	h.Expect(answer.ExitDone, "Set status: read in 2 notes\n", "base:set", "path=Books.base", "where=rating > 3", "name=status", "value=read")
-	if !strings.Contains(h.Get("Books/Dune.md"), "status: read\n") || !strings.Contains(h.Get("Books/Ubik.md"), "status: read\n") || h.Get("Books/Solar.md") != shelf["Books/Solar.md"] {
+	if !strings.Contains(h.Get("Books/Dune.md"), "status: read\n") ||
+		!strings.Contains(h.Get("Books/Ubik.md"), "status: read\n") ||
+		h.Get("Books/Solar.md") != shelf["Books/Solar.md"] {
 		t.Error("other notes were changed")
 	}
-	h.Expect(answer.ExitDone, "Nothing was changed: the property \"status\" has this value already in all notes that are meant (2).\n", "base:set", "path=Books.base", "view=Best", "name=status", "value=read")
-	if status, out, _ := h.Run("undo"); status != answer.ExitDone || h.Get("Books/Dune.md") != shelf["Books/Dune.md"] || h.Get("Books/Ubik.md") != shelf["Books/Ubik.md"] {
+	h.Expect(answer.ExitDone,
+		"Nothing was changed: the property \"status\" has this value already in all notes that are meant (2).\n",
+		"base:set", "path=Books.base", "view=Best", "name=status", "value=read")
+	if status, out, _ := h.Run("undo"); status != answer.ExitDone || h.Get("Books/Dune.md") != shelf["Books/Dune.md"] ||
+		h.Get("Books/Ubik.md") != shelf["Books/Ubik.md"] {
 		t.Errorf("status %d, %s: undo does not take back all of it", status, out)
 	}
 	h.Expect(answer.ExitFailed, "Error: View not found: None\nAvailable views: All, Best\n", "base:set", "path=Books.base", "view=None", "name=a", "value=b")
@@ -250,7 +262,8 @@ func noticeOf(t *testing.T, h *embedded.Vault, words ...string) string {
 func TestAnExpressionThatFailsIsTold(t *testing.T) {
 	h := embedded.New(t, shelf)
 	got := h.Failure("query", "where=file.name.round() > 3")
-	assert.Equal(t, got.Reason, `Error: The expression "file.name.round() > 3" failed for each of 4 files, as for "Books/Dune.md": "Cannot find function \"round\" on type String"`)
+	assert.Equal(t, got.Reason,
+		`Error: The expression "file.name.round() > 3" failed for each of 4 files, as for "Books/Dune.md": "Cannot find function \"round\" on type String"`)
 	got = h.Failure("query", "select=file.name.round()")
 	assert.Equal(t, got.Code, "bad_value")
 	h.Put("Books/Emma.md", "---\nrating: none\n---\n")

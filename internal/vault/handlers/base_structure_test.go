@@ -41,17 +41,26 @@ func TestBaseStructure(t *testing.T) {
 	for _, c := range []struct {
 		name, call, said, from, to string // what of the file becomes what; the rest is the same bytes
 	}{
-		{"a view", "base:add-view|path=B.base|name=By: status|type=kanban|group=status desc|filters=status != \"done\" && rating > 3|sort=rating desc, file.name|order=file.name,status|limit=9|summaries=rating: Average", `Added: view "By: status" in B.base`,
-			"      direction: ASC\n", "      direction: ASC\n  - type: kanban\n    name: \"By: status\"\n    filters: status != \"done\" && rating > 3\n    order:\n      - file.name\n      - status\n    sort:\n      - property: rating\n        direction: DESC\n      - property: file.name\n        direction: ASC\n" +
+		{"a view",
+			"base:add-view|path=B.base|name=By: status|type=kanban|group=status desc|filters=status != \"done\" && rating > 3|sort=rating desc, file.name|order=file.name,status|limit=9|summaries=rating: Average",
+			`Added: view "By: status" in B.base`,
+			"      direction: ASC\n",
+			"      direction: ASC\n  - type: kanban\n    name: \"By: status\"\n    filters: status != \"done\" && rating > 3\n    order:\n      - file.name\n      - status\n    sort:\n      - property: rating\n        direction: DESC\n      - property: file.name\n        direction: ASC\n" +
 				"    groupBy:\n      property: status\n      direction: DESC\n    limit: 9\n    summaries:\n      rating: Average\n"},
-		{"a plain view", "base:add-view|file=B|name=New", `Added: view "New" in B.base`, "      direction: ASC\n", "      direction: ASC\n  - type: table\n    name: New\n"},
-		{"filters of several parts", `base:set-view|file=B|view=Done|filters=["a == 1", {"not": ["b"]}]`, `Changed: view "Done" in B.base`, `filters: status == "done"`, "filters:\n      and:\n        - a == 1\n        - not:\n            - b"},
+		{"a plain view", "base:add-view|file=B|name=New", `Added: view "New" in B.base`, "      direction: ASC\n",
+			"      direction: ASC\n  - type: table\n    name: New\n"},
+		{"filters of several parts", `base:set-view|file=B|view=Done|filters=["a == 1", {"not": ["b"]}]`,
+			`Changed: view "Done" in B.base`, `filters: status == "done"`,
+			"filters:\n      and:\n        - a == 1\n        - not:\n            - b"},
 		{"another type, with its comment", "base:set-view|file=B|view=All|type=map", `Changed: view "All" in B.base`, "type: table   #", "type: map   #"},
-		{"a limit for a view by its number", "base:set-view|file=B|view=2|limit=5", `Changed: view "Done" in B.base`, "      direction: ASC\n", "      direction: ASC\n    limit: 5\n"},
+		{"a limit for a view by its number", "base:set-view|file=B|view=2|limit=5", `Changed: view "Done" in B.base`,
+			"      direction: ASC\n", "      direction: ASC\n    limit: 5\n"},
 		{"no filters", "base:set-view|file=B|view=Done|filters=none|limit=0", `Changed: view "Done" in B.base`, "    filters: status == \"done\"\n", ""},
 		{"another group", "base:set-view|file=B|view=Done|group=status", `Changed: view "Done" in B.base`, "property: shelf", "property: status"},
 		{"a formula", "base:set-formula|file=B|name=stars|expr=rating * 2", `Set: formula "stars" in B.base`, `if(rating, "*", "")`, "rating * 2"},
-		{"a formula more", "base:set-formula|file=B|name=half|expr=formula.stars.length / 2", `Set: formula "half" in B.base`, "  broken: nope(\n", "  broken: nope(\n  half: formula.stars.length / 2\n"},
+		{"a formula more", "base:set-formula|file=B|name=half|expr=formula.stars.length / 2",
+			`Set: formula "half" in B.base`, "  broken: nope(\n",
+			"  broken: nope(\n  half: formula.stars.length / 2\n"},
 		{"a formula less", "base:set-formula|file=B|name=broken|remove", `Removed: formula "broken" in B.base`, "  broken: nope(\n", ""},
 		{"a view less, and the comment behind it stays", "base:remove-view|file=B|view=All", `Removed: view "All" in B.base`,
 			"  - type: table   # the default\n    name: \"All\"\n    order: [file.name, status, formula.stars]\n    columnSize:\n      note.status: 90\n", ""},
@@ -104,12 +113,15 @@ func TestBaseStructureRefusals(t *testing.T) {
 		{"base:set-formula|file=B|name=none|remove", protocol.CodeNotFound, `Formula "none" not found.`},
 		{"base:set-formula|file=B|name=stars|remove", protocol.CodeBadValue, `no formula is called "stars"`},
 		{"base:set-formula|file=B|name=x", protocol.CodeBadValue, "Use expr=<expression> or remove."},
-		{"base:add-view|path=bad.base|name=V", protocol.CodeCLIError, ""}, {"base:add-view|path=a.md|name=V", protocol.CodeCLIError, "Not a base file"}, {"base:add-view|path=no.base|name=V", protocol.CodeNotFound, "no.base"},
+		{"base:add-view|path=bad.base|name=V", protocol.CodeCLIError, ""},
+		{"base:add-view|path=a.md|name=V", protocol.CodeCLIError, "Not a base file"},
+		{"base:add-view|path=no.base|name=V", protocol.CodeNotFound, "no.base"},
 		{"base:create|file=B|view=All|group=x", protocol.CodeBadValue, `The view "All" has no groups.`},
 	})
 	h := embedded.New(t, files)
 	h.Expect(answer.ExitDone, "Created: Dune.md\n", "base:create", "file=B", "view=Done", "name=Dune", "group=top shelf")
-	if got := h.Get("Dune.md"); got != "---\nstatus: done\nshelf: top shelf\ntags:\n  - book\n---\n" && got != "---\nstatus: done\ntags:\n  - book\nshelf: top shelf\n---\n" {
+	if got := h.Get("Dune.md"); got != "---\nstatus: done\nshelf: top shelf\ntags:\n  - book\n---\n" &&
+		got != "---\nstatus: done\ntags:\n  - book\nshelf: top shelf\n---\n" {
 		t.Errorf("%q", got)
 	}
 }
@@ -126,8 +138,10 @@ func TestBaseCreate(t *testing.T) {
 		{"nor by its name", "base:create file=None name=x", answer.ExitFailed, "Error: Base file not found: None.base\n"},
 		{"a note is no base", "base:create path=a.md name=x", answer.ExitFailed, "Error: Not a base file: \"a.md\"\n"},
 		{"no base at all", "base:create name=x", answer.ExitFailed, "Error: No active file. Use file=<name> or path=<path> to specify a file.\n"},
-		{"a name with a folder", "base:create path=b/Books.base name=c/x", answer.ExitMisuse, "Error: Invalid value for name: \"c/x\". It is a name without a folder.\n"},
-		{"a name that no note can have", "base:create path=b/Books.base name=.x", answer.ExitFailed, "Error: File \"b/.x.md\" cannot be created: path \"b/.x.md\": has a hidden segment.\n"},
+		{"a name with a folder", "base:create path=b/Books.base name=c/x", answer.ExitMisuse,
+			"Error: Invalid value for name: \"c/x\". It is a name without a folder.\n"},
+		{"a name that no note can have", "base:create path=b/Books.base name=.x", answer.ExitFailed,
+			"Error: File \"b/.x.md\" cannot be created: path \"b/.x.md\": has a hidden segment.\n"},
 	})
 	assert.Equal(t, h.Get("b/Dune.md"), "x", "the notes are %q", h.Get("b/Dune.md"))
 	assert.Equal(t, h.Get("b/Dune 1.md"), "", "the notes are %q", h.Get("b/Dune.md"))
@@ -170,7 +184,8 @@ func TestBaseCreateLinksAndTellsWhatIsUnmet(t *testing.T) {
 		{`rating > 3`, "x", "x", "the view does not show the note: it does not pass rating > 3"},
 		{`file.backlinks.length > 0`, "x", "x", "the view does not show the note: it does not pass file.backlinks.length > 0"},
 	} {
-		h := embedded.New(t, map[string]string{"b/All.base": "filters:\n  and:\n    - '" + test.filters + "'\nviews:\n  - type: table\n    name: V\n", "Plan.md": ""})
+		h := embedded.New(t, map[string]string{"b/All.base": "filters:\n  and:\n    - '" + test.filters +
+			"'\nviews:\n  - type: table\n    name: V\n", "Plan.md": ""})
 		args := []string{"--facts", "base:create", "path=b/All.base", "name=New"}
 		if test.content != "" {
 			args = append(args, "content="+test.content)
@@ -188,7 +203,8 @@ func TestBaseCreateLinksAndTellsWhatIsUnmet(t *testing.T) {
 // The folder of a note is that of the base, or the one that a filter asks for,
 // which both can be the vault's own.
 func TestBaseCreateInTheFolderOfTheVault(t *testing.T) {
-	h := embedded.New(t, map[string]string{"Top.base": "views: []\n", "b/Up.base": "filters: file.folder == \"/\"\n", "b/Down.base": "filters: file.inFolder(\"c/d/\")\n"})
+	h := embedded.New(t, map[string]string{"Top.base": "views: []\n", "b/Up.base": "filters: file.folder == \"/\"\n",
+		"b/Down.base": "filters: file.inFolder(\"c/d/\")\n"})
 	h.Expect(answer.ExitDone, "Created: a.md\n", "base:create", "path=Top.base", "name=a")
 	h.Expect(answer.ExitDone, "Created: b.md\n", "base:create", "path=b/Up.base", "name=b")
 	h.Expect(answer.ExitDone, "Created: c.md\n", "base:create", "path=b/Down.base", "name=c")
@@ -202,20 +218,26 @@ const saturdayMS = "1795244707000"
 func TestBookmarkIsAdded(t *testing.T) {
 	const entry = `{"type":"url","ctime":` + saturdayMS + `,"url":"https://x.org/?a&b"}`
 	for _, test := range []struct{ name, before, want string }{
-		{"to no file", "(missing)", "{\n  \"items\": [\n    {\n      \"type\": \"url\",\n      \"ctime\": " + saturdayMS + ",\n      \"url\": \"https://x.org/?a&b\"\n    }\n  ]\n}"},
-		{"to an empty file", " \n", "{\n  \"items\": [\n    {\n      \"type\": \"url\",\n      \"ctime\": " + saturdayMS + ",\n      \"url\": \"https://x.org/?a&b\"\n    }\n  ]\n}"},
+		{"to no file", "(missing)", "{\n  \"items\": [\n    {\n      \"type\": \"url\",\n      \"ctime\": " +
+			saturdayMS + ",\n      \"url\": \"https://x.org/?a&b\"\n    }\n  ]\n}"},
+		{"to an empty file", " \n", "{\n  \"items\": [\n    {\n      \"type\": \"url\",\n      \"ctime\": " +
+			saturdayMS + ",\n      \"url\": \"https://x.org/?a&b\"\n    }\n  ]\n}"},
 		{"on one line", `{"items":[]}`, `{"items":[` + entry + `]}`},
 		{"behind others on one line", `{"v":1, "items":[{"type":"graph"}] ,"w":[2]}`, `{"v":1, "items":[{"type":"graph"},` + entry + `] ,"w":[2]}`},
-		{"to an empty list over several lines", "{\n  \"items\": []\n}", "{\n  \"items\": [\n    {\n      \"type\": \"url\",\n      \"ctime\": " + saturdayMS + ",\n      \"url\": \"https://x.org/?a&b\"\n    }\n  ]\n}"},
+		{"to an empty list over several lines", "{\n  \"items\": []\n}",
+			"{\n  \"items\": [\n    {\n      \"type\": \"url\",\n      \"ctime\": " + saturdayMS +
+				",\n      \"url\": \"https://x.org/?a&b\"\n    }\n  ]\n}"},
 		{
 			"in the layout that is there", "{\n\t\"items\": [\n\t\t{\"type\":\"group\",\"items\":[{}]}\n\t],\n\t\"x\": \"items\"\n}\n",
-			"{\n\t\"items\": [\n\t\t{\"type\":\"group\",\"items\":[{}]},\n\t\t{\n\t\t\t\"type\": \"url\",\n\t\t\t\"ctime\": " + saturdayMS + ",\n\t\t\t\"url\": \"https://x.org/?a&b\"\n\t\t}\n\t],\n\t\"x\": \"items\"\n}\n",
+			"{\n\t\"items\": [\n\t\t{\"type\":\"group\",\"items\":[{}]},\n\t\t{\n\t\t\t\"type\": \"url\",\n\t\t\t\"ctime\": " +
+				saturdayMS + ",\n\t\t\t\"url\": \"https://x.org/?a&b\"\n\t\t}\n\t],\n\t\"x\": \"items\"\n}\n",
 		},
 		{"to a file without a list", `{"v":{"items":1}}`, `{"v":{"items":1},"items":[` + entry + `]}`},
 		{"to an empty object", `{}`, `{"items":[` + entry + `]}`},
 		{
 			"to a file without a list over several lines", "{\n  \"v\": 1\n}",
-			"{\n  \"v\": 1,\n  \"items\": [\n    {\n      \"type\": \"url\",\n      \"ctime\": " + saturdayMS + ",\n      \"url\": \"https://x.org/?a&b\"\n    }\n  ]\n}",
+			"{\n  \"v\": 1,\n  \"items\": [\n    {\n      \"type\": \"url\",\n      \"ctime\": " + saturdayMS +
+				",\n      \"url\": \"https://x.org/?a&b\"\n    }\n  ]\n}",
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -245,10 +267,12 @@ func TestWhatCanBeBookmarked(t *testing.T) {
 		{"a hidden file", "bookmark file=.obsidian/app.json", answer.ExitFailed, "Error: File \".obsidian/app.json\" not found.\n"},
 		{"a folder that is not there", "bookmark folder=g", answer.ExitFailed, "Error: Folder \"g\" not found.\n"},
 		{"nothing", "bookmark title=x", answer.ExitMisuse, "Error: Use exactly one of file=<path>, folder=<path>, search=<query>, url=<address>.\n"},
-		{"two things", "bookmark folder=f search=x", answer.ExitMisuse, "Error: Use exactly one of file=<path>, folder=<path>, search=<query>, url=<address>.\n"},
+		{"two things", "bookmark folder=f search=x", answer.ExitMisuse,
+			"Error: Use exactly one of file=<path>, folder=<path>, search=<query>, url=<address>.\n"},
 		{"a part of nothing", "bookmark folder=f subpath=x", answer.ExitMisuse, "Error: Use subpath=<heading> with file=<path>.\n"},
 	})
-	const first = `{"items":[{"type":"file","ctime":` + saturdayMS + `,"path":"f/a.md"},{"type":"file","ctime":` + saturdayMS + `,"path":"f/a.md","subpath":"#H","title":"T"},`
+	const first = `{"items":[{"type":"file","ctime":` + saturdayMS + `,"path":"f/a.md"},{"type":"file","ctime":` +
+		saturdayMS + `,"path":"f/a.md","subpath":"#H","title":"T"},`
 	got := h.Get(".obsidian/bookmarks.json")
 	assert.That(t, strings.HasPrefix(got, first), "the file is %s", got)
 }
@@ -257,7 +281,9 @@ func TestBookmarksThatCannotBeUsed(t *testing.T) {
 	for _, text := range []string{"[]", "null", "{", `{"items":{}}`, `{"items":1}`, "3"} {
 		h := embedded.New(t, map[string]string{".obsidian/bookmarks.json": text})
 		status, out, _ := h.Run("bookmark", "search=x")
-		if status != answer.ExitFailed || !strings.HasPrefix(out, "Error: Cannot use the bookmarks in .obsidian/bookmarks.json: ") || h.Get(".obsidian/bookmarks.json") != text {
+		if status != answer.ExitFailed ||
+			!strings.HasPrefix(out, "Error: Cannot use the bookmarks in .obsidian/bookmarks.json: ") ||
+			h.Get(".obsidian/bookmarks.json") != text {
 			t.Errorf("%q: status %d, %q", text, status, out)
 		}
 	}
@@ -286,22 +312,28 @@ func TestCanvasChanges(t *testing.T) {
 		from, to         string // what of the file becomes what; the rest is the same bytes
 	}{
 		{"a card", "canvas:add|path=B.canvas|text=Buy <seeds> & \"soil\"\\nsoon", "Added: text ID to B.canvas", line("u"),
-			line("u") + ",\n\t\t{\"id\":\"ID\",\"type\":\"text\",\"text\":\"Buy <seeds> & \\\"soil\\\"\\nsoon\",\"x\":640,\"y\":200,\"width\":250,\"height\":84}"},
+			line("u") +
+				",\n\t\t{\"id\":\"ID\",\"type\":\"text\",\"text\":\"Buy <seeds> & \\\"soil\\\"\\nsoon\",\"x\":640,\"y\":200,\"width\":250,\"height\":84}"},
 		{"a note where it is put", "canvas:add|file=B|note=Plan#Old|x=-900|y=7|width=20|height=30|color=#00ff00", "Added: file ID to B.canvas", line("u"),
-			line("u") + ",\n\t\t{\"id\":\"ID\",\"type\":\"file\",\"file\":\"Plan.md\",\"subpath\":\"#Old\",\"x\":-900,\"y\":7,\"width\":20,\"height\":30,\"color\":\"#00ff00\"}"},
+			line("u") +
+				",\n\t\t{\"id\":\"ID\",\"type\":\"file\",\"file\":\"Plan.md\",\"subpath\":\"#Old\",\"x\":-900,\"y\":7,\"width\":20,\"height\":30,\"color\":\"#00ff00\"}"},
 		{"an address", "canvas:add|file=B.canvas|url=https://x.org/?a=1&b|width=100|height=40", "Added: link ID to B.canvas", line("u"),
 			line("u") + ",\n\t\t{\"id\":\"ID\",\"type\":\"link\",\"url\":\"https://x.org/?a=1&b\",\"x\":640,\"y\":200,\"width\":100,\"height\":40}"},
 		{"a group", "canvas:add|file=B|label=Phase two|color=4", "Added: group ID to B.canvas", line("u"),
 			line("u") + ",\n\t\t{\"id\":\"ID\",\"type\":\"group\",\"label\":\"Phase two\",\"x\":700,\"y\":200,\"width\":600,\"height\":400,\"color\":\"4\"}"},
 		{"the text of a card", "canvas:set|file=B|id=a|text=Done", "Changed: a in B.canvas", `"Call  the\nplumber"`, `"Done"`},
-		{"a card by what it shows", "canvas:set|file=B|id=Call the plumber|color=2|width=300", "Changed: Call the plumber in B.canvas", `"width":250,"height":60,"styleAttributes":{"shape":null}`,
+		{"a card by what it shows", "canvas:set|file=B|id=Call the plumber|color=2|width=300",
+			"Changed: Call the plumber in B.canvas", `"width":250,"height":60,"styleAttributes":{"shape":null}`,
 			`"width":300,"height":60,"styleAttributes":{"shape":null},"color":"2"`},
-		{"another note, whole", "canvas:set|file=B|id=Plan.md#Costs|note=Garden", "Changed: Plan.md#Costs in B.canvas", `"file":"Plan.md","subpath":"#Costs"`, `"file":"Areas/Garden.md"`},
+		{"another note, whole", "canvas:set|file=B|id=Plan.md#Costs|note=Garden", "Changed: Plan.md#Costs in B.canvas",
+			`"file":"Plan.md","subpath":"#Costs"`, `"file":"Areas/Garden.md"`},
 		{"a place", "canvas:set|file=B|id=t|y=101", "Changed: t in B.canvas", `"y":100.5`, `"y":101`},
 		{"the label of a group", "canvas:set|file=B|id=Phase one|label=Phase 1", "Changed: Phase one in B.canvas", `"Phase one"`, `"Phase 1"`},
-		{"the label of an edge", "canvas:set|file=B|id=e1|label=needs|color=1", "Changed: e1 in B.canvas", `"toSide":"left","styleAttributes":{}`, `"toSide":"left","styleAttributes":{},"color":"1","label":"needs"`},
+		{"the label of an edge", "canvas:set|file=B|id=e1|label=needs|color=1", "Changed: e1 in B.canvas",
+			`"toSide":"left","styleAttributes":{}`, `"toSide":"left","styleAttributes":{},"color":"1","label":"needs"`},
 		{"an edge down", "canvas:connect|file=B|from=a|to=t|label=then|arrow=both", "Connected: edge ID in B.canvas", line("e2"),
-			line("e2") + ",\n\t\t{\"id\":\"ID\",\"fromNode\":\"a\",\"fromSide\":\"bottom\",\"toNode\":\"t\",\"toSide\":\"top\",\"fromEnd\":\"arrow\",\"label\":\"then\"}"},
+			line("e2") +
+				",\n\t\t{\"id\":\"ID\",\"fromNode\":\"a\",\"fromSide\":\"bottom\",\"toNode\":\"t\",\"toSide\":\"top\",\"fromEnd\":\"arrow\",\"label\":\"then\"}"},
 		{"an edge to the left", "canvas:connect|file=B|from=b|to=a|arrow=none|to-side=top", "Connected: edge ID in B.canvas", line("e2"),
 			line("e2") + ",\n\t\t{\"id\":\"ID\",\"fromNode\":\"b\",\"fromSide\":\"left\",\"toNode\":\"a\",\"toSide\":\"top\",\"toEnd\":\"none\"}"},
 		{"no edge", "canvas:remove|file=B|id=e1", "Removed: edge e1 from B.canvas", line("e1") + "\n", ""},
@@ -316,7 +348,8 @@ func TestCanvasChanges(t *testing.T) {
 			id = strings.TrimSuffix(strings.TrimPrefix(said, before), rest+"\n")
 		}
 		filled := strings.NewReplacer("ID", id)
-		if status != answer.ExitDone || said != filled.Replace(c.said)+"\n" || got != strings.Replace(drawn, c.from, filled.Replace(c.to), 1) || strings.Count(drawn, c.from) != 1 {
+		if status != answer.ExitDone || said != filled.Replace(c.said)+"\n" ||
+			got != strings.Replace(drawn, c.from, filled.Replace(c.to), 1) || strings.Count(drawn, c.from) != 1 {
 			t.Errorf("%s: %d, %q\n%s", c.name, status, said, got)
 		}
 		if id != "" {
@@ -334,7 +367,9 @@ func TestCanvasChanges(t *testing.T) {
 }
 
 func TestCanvasRefusals(t *testing.T) {
-	files := map[string]string{"B.canvas": drawn, "bad.canvas": "{\"nodes\":[", "list.canvas": "[]", "odd.canvas": `{"nodes":{}}`, "twice.canvas": `{"nodes":[],"nodes":[]}`, "n.canvas": `{"nodes":[{"x":"1"}]}`, "a.md": "x", "p.png": embedded.OnePixel}
+	files := map[string]string{"B.canvas": drawn, "bad.canvas": "{\"nodes\":[", "list.canvas": "[]",
+		"odd.canvas": `{"nodes":{}}`, "twice.canvas": `{"nodes":[],"nodes":[]}`, "n.canvas": `{"nodes":[{"x":"1"}]}`,
+		"a.md": "x", "p.png": embedded.OnePixel}
 	refusals(t, files, []refusal{
 		{"canvas:add|path=bad.canvas|text=x", protocol.CodeCLIError, "cannot be read: it is not a canvas in JSON"},
 		{"canvas:add|path=list.canvas|text=x", protocol.CodeCLIError, "cannot be read"},
@@ -372,7 +407,9 @@ func TestCanvasFromNothing(t *testing.T) {
 		} else {
 			h.Put("Maps/Plan.canvas", begin)
 		}
-		for _, call := range []string{"canvas:add|file=Plan|text=One", "canvas:add|file=Plan|text=Two", "canvas:add|file=Plan|text=Two", "canvas:add|file=Plan|note=A", "canvas:add|file=Plan|label=All|x=-20|y=-20|width=2000|height=800",
+		for _, call := range []string{"canvas:add|file=Plan|text=One", "canvas:add|file=Plan|text=Two",
+			"canvas:add|file=Plan|text=Two", "canvas:add|file=Plan|note=A",
+			"canvas:add|file=Plan|label=All|x=-20|y=-20|width=2000|height=800",
 			"canvas:connect|file=Plan|from=One|to=A.md", "canvas:remove|file=Plan|id=One", "canvas:add|file=Plan|text=One"} {
 			h.Does(strings.Split(call, "|")...)
 			isJSONCanvas(t, h.Get("Maps/Plan.canvas"))

@@ -102,8 +102,10 @@ func TestContentFromStandardInput(t *testing.T) {
 	assert.Equal(t, h.Get("2026-11-21.md"), h.Stdin, "the note became")
 	h.Steps([]embedded.Turn{
 		{"and as an argument too", "--stdin content daily:append content=x", answer.ExitMisuse, "Error: Parameter given twice: content\n"},
-		{"a parameter that is not there", "--stdin text daily:append", answer.ExitMisuse, "Error: Unknown parameter: text\nUsage: daily:append content=<text> [paneType=tab|split|window] [inline] [open] [heading=<name>] [create-heading] [date=<date>] [offset=<n>]\n"},
-		{"a flag has no value", "--stdin inline daily:append", answer.ExitMisuse, "Error: Unknown parameter: inline\nUsage: daily:append content=<text> [paneType=tab|split|window] [inline] [open] [heading=<name>] [create-heading] [date=<date>] [offset=<n>]\n"},
+		{"a parameter that is not there", "--stdin text daily:append", answer.ExitMisuse,
+			"Error: Unknown parameter: text\nUsage: daily:append content=<text> [paneType=tab|split|window] [inline] [open] [heading=<name>] [create-heading] [date=<date>] [offset=<n>]\n"},
+		{"a flag has no value", "--stdin inline daily:append", answer.ExitMisuse,
+			"Error: Unknown parameter: inline\nUsage: daily:append content=<text> [paneType=tab|split|window] [inline] [open] [heading=<name>] [create-heading] [date=<date>] [offset=<n>]\n"},
 		{"twice", "--stdin content --stdin content daily:append", answer.ExitMisuse, "Error: Unknown switch: --stdin\n"},
 	})
 	h.Put("a.md", "A")
@@ -116,8 +118,10 @@ func TestContentFromStandardInput(t *testing.T) {
 func TestTemplates(t *testing.T) {
 	for _, test := range []struct{ name, settings, template, want string }{
 		{"the title is the name of the note", `{"format":"YYYY/MM/DD","template":"Templates/T"}`, "{{title}}", "21"},
-		{"a date takes the format of the name", `{"format":"dddd, MMMM Do YYYY","template":"Templates/T.md"}`, "{{date}}|{{title}}|{{date:YYYY}}", "Saturday, November 21st 2026|Saturday, November 21st 2026|2026"},
-		{"with the folders in it", `{"format":"YYYY/YYYY-MM-DD dddd","template":"Templates/T.md"}`, "{{date}} {{title}}", "2026/2026-11-21 Saturday 2026-11-21 Saturday"},
+		{"a date takes the format of the name", `{"format":"dddd, MMMM Do YYYY","template":"Templates/T.md"}`,
+			"{{date}}|{{title}}|{{date:YYYY}}", "Saturday, November 21st 2026|Saturday, November 21st 2026|2026"},
+		{"with the folders in it", `{"format":"YYYY/YYYY-MM-DD dddd","template":"Templates/T.md"}`,
+			"{{date}} {{title}}", "2026/2026-11-21 Saturday 2026-11-21 Saturday"},
 		{"a date in its own format", `{"template":"T"}`, "{{date:dddd}} {{time:YYYY}}", "Saturday 2026"},
 		{"a time takes the format of the templates", `{"template":"T"}`, "{{time}}", "09h05"},
 		{"names in any case, with blanks", `{"template":"T"}`, "{{ DATE }} {{Title}} {{TIME: HH}}", "2026-11-21 2026-11-21 09"},
@@ -150,7 +154,9 @@ func TestAppendToAMissingNoteKeepsItsTemplate(t *testing.T) {
 func TestBrokenTemplateSettingsStopOnlyWhoNeedsThem(t *testing.T) {
 	h := embedded.New(t, map[string]string{".obsidian/daily-notes.json": `{"template":"T"}`, ".obsidian/templates.json": "[]", "T.md": "{{time}}"})
 	status, got, _ := h.Run("daily")
-	if status != answer.ExitFailed || !strings.HasPrefix(got, "Error: Cannot use the settings in .obsidian/templates.json: ") || h.Get("2026-11-21.md") != "(missing)" {
+	if status != answer.ExitFailed ||
+		!strings.HasPrefix(got, "Error: Cannot use the settings in .obsidian/templates.json: ") ||
+		h.Get("2026-11-21.md") != "(missing)" {
 		t.Errorf("status %d, %q", status, got)
 	}
 	h.Put("T.md", "{{date}}")
@@ -168,7 +174,9 @@ func TestDailyNotesThatCannotBeWritten(t *testing.T) {
 			continue // no path has a colon there
 		}
 		h = embedded.New(t, map[string]string{".obsidian/daily-notes.json": `{"format":"HH:mm"}`})
-		h.Expect(answer.ExitFailed, "Error: File \"09:05.md\" cannot be written: \"09:05.md\" contains ':', which not every system and link can carry.\n", strings.Fields(typed)...)
+		h.Expect(answer.ExitFailed,
+			"Error: File \"09:05.md\" cannot be written: \"09:05.md\" contains ':', which not every system and link can carry.\n",
+			strings.Fields(typed)...)
 	}
 }
 
@@ -212,7 +220,9 @@ func TestUnique(t *testing.T) {
 func TestNamesInAnyNormalForm(t *testing.T) {
 	const composed, parted = "\u00dcbung", "U\u0308bung"
 	h := embedded.New(t, map[string]string{
-		parted + "/" + parted + ".md": "text\n", ".obsidian/daily-notes.json": `{"folder":"` + composed + `","format":"[` + composed + ` ]YYYY"}`, parted + "/" + parted + " 2026.md": "day\n",
+		parted + "/" + parted + ".md":      "text\n",
+		".obsidian/daily-notes.json":       `{"folder":"` + composed + `","format":"[` + composed + ` ]YYYY"}`,
+		parted + "/" + parted + " 2026.md": "day\n",
 	})
 	h.Expect(answer.ExitDone, "text\n", "read", "path="+composed+"/"+composed+".md")
 	h.Expect(answer.ExitDone, "Appended to: "+parted+"/"+parted+".md\n", "append", "path="+composed+"/"+composed+".md", "content=x")

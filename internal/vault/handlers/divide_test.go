@@ -36,22 +36,32 @@ func TestMergeExtractAndSplit(t *testing.T) {
 		want map[string]string
 	}{
 		{[]string{"note:merge", "path=A.md", "into=B.md"}, "Merged: A.md -> B.md\nKept of B.md: status\n", map[string]string{
-			"A.md": "(missing)", "B.md": "---\ntags: [y, z, x]\nstatus: done\nrank: 1\n---\n# Intro\nfrom b [[B#More]]\n\n# End\nlast\n\n# Intro\nfrom a [[#More]] [[B]]\n## More\nmore ^id\n",
-			"f/L.md": "[[B]] [[B#End]] ![[B#^id]] [t](B.md#More)", "All.base": "filters: file.hasLink(\"B\")\n", "C.canvas": `{"nodes":[{"type":"file","file":"B.md","subpath":"#More"}]}`,
+			"A.md":   "(missing)",
+			"B.md":   "---\ntags: [y, z, x]\nstatus: done\nrank: 1\n---\n# Intro\nfrom b [[B#More]]\n\n# End\nlast\n\n# Intro\nfrom a [[#More]] [[B]]\n## More\nmore ^id\n",
+			"f/L.md": "[[B]] [[B#End]] ![[B#^id]] [t](B.md#More)", "All.base": "filters: file.hasLink(\"B\")\n",
+			"C.canvas": `{"nodes":[{"type":"file","file":"B.md","subpath":"#More"}]}`,
 		}},
 		{[]string{"note:merge", "path=A.md", "into=B.md", "heading=Intro"}, "Merged: A.md -> B.md\nKept of B.md: status\n", map[string]string{
-			"A.md": "(missing)", "B.md": "---\ntags: [y, z, x]\nstatus: done\nrank: 1\n---\n# Intro\nfrom b [[B#More]]\n\n# Intro\nfrom a [[#More]] [[B]]\n## More\nmore ^id\n\n# End\nlast",
+			"A.md": "(missing)",
+			"B.md": "---\ntags: [y, z, x]\nstatus: done\nrank: 1\n---\n# Intro\nfrom b [[B#More]]\n\n# Intro\nfrom a [[#More]] [[B]]\n## More\nmore ^id\n\n# End\nlast",
 		}},
 		{[]string{"note:extract", "path=A.md", "heading=More", "to=f/New.md"}, "Extracted: A.md -> f/New.md\n", map[string]string{
-			"A.md": "---\ntags: [x, y]\nstatus: open\nrank: 1\n---\n# Intro\nfrom a [[New#More]] [[B]]\n\n[[New]]\n", "f/New.md": "## More\nmore ^id\n", "B.md": strings.Replace(files["B.md"], "A#More", "New#More", 1),
-			"f/L.md": "[[A]] [[B#End]] ![[New#^id]] [t](New.md#More)", "C.canvas": `{"nodes":[{"type":"file","file":"f/New.md","subpath":"#More"}]}`, "All.base": files["All.base"],
+			"A.md":     "---\ntags: [x, y]\nstatus: open\nrank: 1\n---\n# Intro\nfrom a [[New#More]] [[B]]\n\n[[New]]\n",
+			"f/New.md": "## More\nmore ^id\n", "B.md": strings.Replace(files["B.md"], "A#More", "New#More", 1),
+			"f/L.md":   "[[A]] [[B#End]] ![[New#^id]] [t](New.md#More)",
+			"C.canvas": `{"nodes":[{"type":"file","file":"f/New.md","subpath":"#More"}]}`,
+			"All.base": files["All.base"],
 		}},
 		{[]string{"note:split", "path=B.md", "level=1", "folder=parts", "embed"}, "Split: B.md -> parts/Intro.md, parts/End.md\n", map[string]string{
-			"B.md": "---\ntags: [y, z]\nstatus: done\n---\n![[Intro]]\n\n![[End]]\n", "parts/Intro.md": "# Intro\nfrom b [[A#More]]\n", "parts/End.md": "# End\nlast", "f/L.md": strings.Replace(files["f/L.md"], "B#End", "End#End", 1),
+			"B.md":           "---\ntags: [y, z]\nstatus: done\n---\n![[Intro]]\n\n![[End]]\n",
+			"parts/Intro.md": "# Intro\nfrom b [[A#More]]\n", "parts/End.md": "# End\nlast",
+			"f/L.md": strings.Replace(files["f/L.md"], "B#End", "End#End", 1),
 		}},
 		{[]string{"note:split", "path=B.md", "level=3"}, "Error: The note has no heading of level 3.\n", nil},
 		{[]string{"note:extract", "path=A.md", "heading=More", "to=B.md"}, "Error: File \"B.md\" already exists.\n", nil},
-		{[]string{"note:merge", "path=Same.md", "into=B.md"}, "Error: A link leads to the heading \"Intro\", which it could not tell from another one. Nothing was changed.\n", nil},
+		{[]string{"note:merge", "path=Same.md", "into=B.md"},
+			"Error: A link leads to the heading \"Intro\", which it could not tell from another one. Nothing was changed.\n",
+			nil},
 		{[]string{"note:merge", "path=A.md", "into=A.md"}, "Error: A note cannot be merged into itself.\n", nil},
 	} {
 		h := embedded.New(t, files)
@@ -75,8 +85,10 @@ func TestMergeExtractAndSplit(t *testing.T) {
 // A footnote and a reference link lead where they led, wherever their text goes.
 func TestFootnotesAndReferencesStayWithTheirTexts(t *testing.T) {
 	files := map[string]string{
-		"A.md": "Alpha.[^1] [site][s].\n\n[^1]: Source of alpha\n[s]: https://a.example\n", "B.md": "Beta.[^1] [it][s].\n\n[^1]: Source of beta\n[s]: https://b.example\n",
-		"Open.md": "# H\n```sh\nls", "L.md": "# Long\n\n## One\nfirst [a][r].[^1]\n\n## Two\nsecond.[^2]\n\n[^1]: see [t](./B.md)\n[^2]: note two\n[r]: https://x.example\n",
+		"A.md":    "Alpha.[^1] [site][s].\n\n[^1]: Source of alpha\n[s]: https://a.example\n",
+		"B.md":    "Beta.[^1] [it][s].\n\n[^1]: Source of beta\n[s]: https://b.example\n",
+		"Open.md": "# H\n```sh\nls",
+		"L.md":    "# Long\n\n## One\nfirst [a][r].[^1]\n\n## Two\nsecond.[^2]\n\n[^1]: see [t](./B.md)\n[^2]: note two\n[r]: https://x.example\n",
 	}
 	for _, test := range []struct {
 		call []string
@@ -86,14 +98,20 @@ func TestFootnotesAndReferencesStayWithTheirTexts(t *testing.T) {
 		{[]string{"note:merge", "path=A.md", "into=B.md"}, "Merged: A.md -> B.md\nLabels: [^1] -> [^2], [s] -> [s-2]\n", map[string]string{
 			"B.md": files["B.md"] + "\nAlpha.[^2] [site][s-2].\n\n[^2]: Source of alpha\n[s-2]: https://a.example\n",
 		}},
-		{[]string{"note:merge", "path=A.md", "into=Open.md"}, "Merged: A.md -> Open.md\n", map[string]string{"Open.md": "# H\n```sh\nls\n```\n\n" + files["A.md"]}},
-		{[]string{"note:merge", "path=A.md", "into=Open.md", "heading=H"}, "Merged: A.md -> Open.md\n", map[string]string{"Open.md": "# H\n```sh\nls\n```\n" + files["A.md"]}},
+		{[]string{"note:merge", "path=A.md", "into=Open.md"}, "Merged: A.md -> Open.md\n",
+			map[string]string{"Open.md": "# H\n```sh\nls\n```\n\n" + files["A.md"]}},
+		{[]string{"note:merge", "path=A.md", "into=Open.md", "heading=H"}, "Merged: A.md -> Open.md\n",
+			map[string]string{"Open.md": "# H\n```sh\nls\n```\n" + files["A.md"]}},
 		{[]string{"note:split", "path=L.md", "folder=f"}, "Split: L.md -> f/One.md, f/Two.md\nDefinitions taken along: [^1], [r]\n", map[string]string{
-			"L.md": "# Long\n\n[[One]]\n\n[[Two]]\n", "f/One.md": "## One\nfirst [a][r].[^1]\n\n[^1]: see [t](../B.md)\n[r]: https://x.example\n", "f/Two.md": "## Two\nsecond.[^2]\n\n[^2]: note two\n",
+			"L.md":     "# Long\n\n[[One]]\n\n[[Two]]\n",
+			"f/One.md": "## One\nfirst [a][r].[^1]\n\n[^1]: see [t](../B.md)\n[r]: https://x.example\n",
+			"f/Two.md": "## Two\nsecond.[^2]\n\n[^2]: note two\n",
 		}},
-		{[]string{"note:extract", "path=L.md", "heading=Two", "to=Two.md"}, "Extracted: L.md -> Two.md\nDefinitions taken along: [^1], [r]\n", map[string]string{
-			"L.md": "# Long\n\n## One\nfirst [a][r].[^1]\n\n[[Two]]\n\n[^1]: see [t](./B.md)\n[r]: https://x.example\n", "Two.md": "## Two\nsecond.[^2]\n\n[^2]: note two\n",
-		}},
+		{[]string{"note:extract", "path=L.md", "heading=Two", "to=Two.md"},
+			"Extracted: L.md -> Two.md\nDefinitions taken along: [^1], [r]\n", map[string]string{
+				"L.md":   "# Long\n\n## One\nfirst [a][r].[^1]\n\n[[Two]]\n\n[^1]: see [t](./B.md)\n[r]: https://x.example\n",
+				"Two.md": "## Two\nsecond.[^2]\n\n[^2]: note two\n",
+			}},
 	} {
 		h := embedded.New(t, files)
 		_, said, _ := h.Run(test.call...)
@@ -121,7 +139,8 @@ func TestDividedNotesKeepTheirLinesAndLinks(t *testing.T) {
 				text += strings.Repeat("#", level) + " " + name + "\n\nline " + mark + " ^" + mark + "\n"
 				marks = append(marks, mark)
 				above[level] = name
-				targets = append(targets, "[["+note+"#"+name+"]]", "![["+note+"#^"+mark+"|x]]", "[t]("+note+".md#"+strings.NewReplacer(" ", "%20", "(", "%28", ")", "%29").Replace(name)+")")
+				targets = append(targets, "[["+note+"#"+name+"]]", "![["+note+"#^"+mark+"|x]]",
+					"[t]("+note+".md#"+strings.NewReplacer(" ", "%20", "(", "%28", ")", "%29").Replace(name)+")")
 				if above[level-1] != "" {
 					targets = append(targets, "[["+note+"#"+above[level-1]+"#"+name+"]]")
 				}
@@ -140,7 +159,9 @@ func TestDividedNotesKeepTheirLinesAndLinks(t *testing.T) {
 		h := embedded.New(t, start)
 		before := h.Texts(false)
 		call := rapid.SampledFrom([][]string{
-			{"note:merge", "path=A.md", "into=B.md"}, {"note:merge", "path=B.md", "into=A.md", "heading=A own"}, {"note:extract", "path=A.md", "heading=One", "to=f/N.md"}, {"note:extract", "path=A.md", "heading=Two", "to=N.md", "embed"},
+			{"note:merge", "path=A.md", "into=B.md"}, {"note:merge", "path=B.md", "into=A.md", "heading=A own"},
+			{"note:extract", "path=A.md", "heading=One", "to=f/N.md"},
+			{"note:extract", "path=A.md", "heading=Two", "to=N.md", "embed"},
 			{"note:split", "path=A.md", "level=1"}, {"note:split", "path=A.md"}, {"note:split", "path=B.md", "level=3", "folder=deep/er"},
 		}).Draw(rt, "call")
 		status, out, _ := h.Run(call...)
@@ -235,7 +256,9 @@ func TestNoteSection(t *testing.T) {
 	h.Expect(answer.ExitDone, "### Deep\ndeep\n", "note:section", "path=A.md", "heading=One#Deep")
 	h.Expect(answer.ExitDone, "## Log\r\nsecond log\r\na block ^id1\r\n", "note:section", "path=A.md", "heading=two more#log")
 	h.Expect(answer.ExitFailed, "Error: Heading \"Log\" is ambiguous: lines 6, 11.\n", "note:section", "path=A.md", "heading=Log")
-	h.Expect(answer.ExitFailed, "Error: Heading \"Two#Deep\" not found. The note has \"One\" (line 4), \"Log\" (line 6), \"Deep\" (line 8), \"Two: (more)\" (line 10), \"Log\" (line 11).\n", "note:section", "path=A.md", "heading=Two#Deep")
+	h.Expect(answer.ExitFailed,
+		"Error: Heading \"Two#Deep\" not found. The note has \"One\" (line 4), \"Log\" (line 6), \"Deep\" (line 8), \"Two: (more)\" (line 10), \"Log\" (line 11).\n",
+		"note:section", "path=A.md", "heading=Two#Deep")
 	h.Expect(answer.ExitDone, "# One\nintro\n", "note:section", "path=A.md", "lines=4-5")
 	h.Expect(answer.ExitDone, "intro\n", "note:section", "path=A.md", "lines=5")
 	h.Expect(answer.ExitDone, "a block ^id1\r\n", "note:section", "path=A.md", "lines=13-99")
@@ -268,7 +291,8 @@ func TestAPartHasTheHashOfItsNote(t *testing.T) {
 	}
 	_, _, facts := h.Run("--facts", "outline", "path=Empty.md")
 	assert.Equal(t, facts, `vaultwicket-facts: {"path":"Empty.md","hash":"`+answer.Digest(nil)+"\"}\n", "an empty note has the facts")
-	if status, _, facts := h.Run("--facts", "note:section", "file=A", "heading=None"); status != answer.ExitFailed || !strings.HasPrefix(facts, `vaultwicket-facts: {"code":"not_found"`) {
+	if status, _, facts := h.Run("--facts", "note:section", "file=A", "heading=None"); status != answer.ExitFailed ||
+		!strings.HasPrefix(facts, `vaultwicket-facts: {"code":"not_found"`) {
 		t.Errorf("a part that is not there has the facts %q", facts)
 	}
 }
@@ -277,7 +301,9 @@ func TestAPartHasTheHashOfItsNote(t *testing.T) {
 // tokens, and every other answer, are the same.
 func TestCompactJSONHasTheSameTokens(t *testing.T) {
 	w := embedded.Sample(t).Worker()
-	for _, words := range [][]string{{"tags", "counts", "format=json"}, {"files", "format=json"}, {"tasks", "format=json"}, {"links", "path=Moon.md", "format=json"}, {"tags", "counts"}, {"read", "path=Moon.md"}} {
+	for _, words := range [][]string{{"tags", "counts", "format=json"}, {"files", "format=json"},
+		{"tasks", "format=json"}, {"links", "path=Moon.md", "format=json"}, {"tags", "counts"},
+		{"read", "path=Moon.md"}} {
 		spaced := w.Ask(nil, append([]string{"--facts"}, words...)...)
 		compact := w.Ask(nil, append([]string{"--compact", "--facts"}, words...)...)
 		require.That(t, spaced.End.Status == compact.End.Status, "%q: %+v, and compact %+v", words, spaced, compact)

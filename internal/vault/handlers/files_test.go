@@ -132,7 +132,8 @@ func TestCounts(t *testing.T) {
 		{"a missing folder", "folder path=none", answer.ExitFailed, "Error: Folder \"none\" not found.\n"},
 		{"a file", "folder path=a.md", answer.ExitFailed, "Error: Folder \"a.md\" not found.\n"},
 		{"outside", "folder path=..", answer.ExitFailed, "Error: Folder \"..\" not found.\n"},
-		{"no folder named", "folder", answer.ExitMisuse, "Error: Missing required parameter: path=<path>\nUsage: folder path=<path> [info=files|folders|size]\n"},
+		{"no folder named", "folder", answer.ExitMisuse,
+			"Error: Missing required parameter: path=<path>\nUsage: folder path=<path> [info=files|folders|size]\n"},
 		{"an empty name", "folder path=", answer.ExitMisuse, "Error: Missing required parameter: path\n"},
 	})
 	h.Expect(answer.ExitDone, "name\tHome\npath\t"+h.Dir+"\nfiles\t3\nfolders\t2\nsize\t6\n", "vault")
@@ -156,7 +157,8 @@ func TestRandom(t *testing.T) {
 		{"an empty note", "random:read folder=sub2", answer.ExitDone, "sub2/d.md\n"},
 		{"no notes", "random folder=empty", answer.ExitDone, "No markdown files found.\n"},
 		{"no folder", "random:read folder=none", answer.ExitFailed, "Error: Folder \"none\" not found.\n"},
-		{"no window", "random:read newtab", answer.ExitMisuse, "Error: Unknown parameter: newtab\nUsage: random:read [folder=<path>] [count=<n>] [min-age=<days>] [seed=<n>]\n"},
+		{"no window", "random:read newtab", answer.ExitMisuse,
+			"Error: Unknown parameter: newtab\nUsage: random:read [folder=<path>] [count=<n>] [min-age=<days>] [seed=<n>]\n"},
 	})
 }
 
@@ -173,15 +175,19 @@ func TestRandomAsksItsSource(t *testing.T) {
 
 // Text is added to notes alone, and a new canvas or base is one that the app can open.
 func TestFilesThatAreNoNotes(t *testing.T) {
-	files := map[string]string{"p.png": embedded.OnePixel, "d.pdf": "%PDF-1.7", "b.canvas": "{}", "q.base": "views: []\n- [ ] x\n", "t.txt": "x", "T/Tpl.md": "text", ".obsidian/templates.json": `{"folder": "T"}`}
+	files := map[string]string{"p.png": embedded.OnePixel, "d.pdf": "%PDF-1.7", "b.canvas": "{}",
+		"q.base": "views: []\n- [ ] x\n", "t.txt": "x", "T/Tpl.md": "text",
+		".obsidian/templates.json": `{"folder": "T"}`}
 	for path, text := range files {
 		if path == "T/Tpl.md" || path == ".obsidian/templates.json" {
 			continue
 		}
 		h := embedded.New(t, files)
-		serves := map[string]string{"png": "attachment:read", "pdf": "attachment:text", "canvas": "canvas:read", "base": "base:query", "txt": "attachment:text"}[path[strings.IndexByte(path, '.')+1:]]
+		serves := map[string]string{"png": "attachment:read", "pdf": "attachment:text", "canvas": "canvas:read",
+			"base": "base:query", "txt": "attachment:text"}[path[strings.IndexByte(path, '.')+1:]]
 		for _, call := range [][]string{
-			{"append", "content=x"}, {"append", "content=x", "heading=y"}, {"prepend", "content=x"}, {"append", "content=x", "inline"}, {"template:insert", "name=Tpl"},
+			{"append", "content=x"}, {"append", "content=x", "heading=y"}, {"prepend", "content=x"},
+			{"append", "content=x", "inline"}, {"template:insert", "name=Tpl"},
 			{"note:replace", "old=x", "new=y"}, {"property:set", "name=x", "value=y"},
 		} {
 			h.Expect(answer.ExitFailed, "Error: File is not a markdown file.\n", append(call, "path="+path)...)
@@ -200,7 +206,9 @@ func TestFilesThatAreNoNotes(t *testing.T) {
 		{answer.ExitFailed, "Error: The content of \"a.canvas\" is not a canvas in JSON.\n", []string{"create", "path=a.canvas", "content=notjson"}},
 		{answer.ExitFailed, "Error: The content of \"a.canvas\" is not a canvas in JSON.\n", []string{"create", "path=a.canvas", `content={"nodes":[1]}`}},
 		{answer.ExitFailed, "Error: The content of \"a.canvas\" is not a canvas in JSON.\n", []string{"create", "path=a.canvas", "template=Tpl"}},
-		{answer.ExitFailed, "Error: The content of \"a.base\" is not a base: Query is an invalid format. It should be a YAML object.\n", []string{"create", "path=a.base", "content=text"}},
+		{answer.ExitFailed,
+			"Error: The content of \"a.base\" is not a base: Query is an invalid format. It should be a YAML object.\n",
+			[]string{"create", "path=a.base", "content=text"}},
 		{answer.ExitFailed, "Error: File \"a.PNG\" is not a note: no text is written into it.\n", []string{"create", "path=a.PNG", "content=x"}},
 		{answer.ExitFailed, "Error: File \"a.pdf\" is not a note: no text is written into it.\n", []string{"create", "name=a.pdf"}},
 		{answer.ExitDone, "Created: v1.2 notes.md\n", []string{"create", "name=v1.2 notes"}},

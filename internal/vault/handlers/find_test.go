@@ -120,11 +120,13 @@ func TestTheFormsOfFind(t *testing.T) {
 	assert.Equal(t, strings.Count(out, "\n  …"), 0, "context=3")
 	status, out, _ := h.Run("find", "query=mortage rate", "limit=1", "context=1")
 	if status != answer.ExitDone || !strings.Contains(out, "Money/Mortgage.md:7\t# Bank\t") || !strings.Contains(out, `"mortgage", typo of "mortage"`) ||
-		!strings.HasSuffix(out, "\n  # Bank\n  The **rate** of the **mortgage** is fixed until 2031.\n\n") && !strings.HasSuffix(out, "\n  # Bank\n  The **rate** of the **mortgage** is fixed until 2031.\n") {
+		!strings.HasSuffix(out, "\n  # Bank\n  The **rate** of the **mortgage** is fixed until 2031.\n\n") &&
+			!strings.HasSuffix(out, "\n  # Bank\n  The **rate** of the **mortgage** is fixed until 2031.\n") {
 		t.Errorf("%d %q", status, out)
 	}
 	row := rowsOf(h, "query=mortgage rate", "context=0")[0]
-	if row["heading"] != "Bank" || row["line"] != 7.0 || row["snippet"] != "The **rate** of the **mortgage** is fixed until 2031." || row["score"].(float64) <= 0 {
+	if row["heading"] != "Bank" || row["line"] != 7.0 ||
+		row["snippet"] != "The **rate** of the **mortgage** is fixed until 2031." || row["score"].(float64) <= 0 {
 		t.Errorf("%v", row)
 	}
 	h.Expect(answer.ExitDone, "Money/Mortgage.md:6\n# Bank\nThe rate of the mortgage is fixed until 2031.\n", "find", "query=mortgage rate", "budget=40")
@@ -338,10 +340,14 @@ func TestFindByMeaning(t *testing.T) {
 	out, said = ask(query)
 	assert.That(t, strings.HasPrefix(out, "Money/Mortgage.md:6\t# Bank\t"), "%q, %q", out, said)
 	assert.That(t, !strings.Contains(out, "Debts"), "%q, %q", out, said)
-	if texts := sent(); strings.Contains(texts, token) || !strings.Contains(texts, "The token of the bank") || strings.Contains(texts, "secret: ") || strings.Contains(texts, "private") || strings.Contains(texts, "Archive") || !strings.Contains(texts, "The notary keeps the deed") {
+	if texts := sent(); strings.Contains(texts, token) || !strings.Contains(texts, "The token of the bank") ||
+		strings.Contains(texts, "secret: ") || strings.Contains(texts, "private") ||
+		strings.Contains(texts, "Archive") || !strings.Contains(texts, "The notary keeps the deed") {
 		t.Errorf("sent:\n%s", texts)
 	}
-	if !strings.HasPrefix(near, "Money/Rent.md\twords mortgage, bank; similar meaning\n") || strings.Contains(near, "Debts") || strings.Contains(near, "Archive") || strings.Contains(nearSaid, "without meaning") {
+	if !strings.HasPrefix(near, "Money/Rent.md\twords mortgage, bank; similar meaning\n") ||
+		strings.Contains(near, "Debts") || strings.Contains(near, "Archive") ||
+		strings.Contains(nearSaid, "without meaning") {
 		t.Errorf("%q, %q", near, nearSaid)
 	}
 	h.Put("Hidden/Debts.md", "secret: another day.\n")
@@ -355,7 +361,10 @@ func TestFindByMeaning(t *testing.T) {
 	}
 	out, said = does("related", "path=Money/Empty.md")
 	delete(h.Env, call.EmbeddingsVariable)
-	if _, alone, _ := h.Run("related", "path=Money/Empty.md"); out != alone || !strings.HasPrefix(alone, "Money/Mortgage.md\ttags #money") || !strings.Contains(said, "ranked by links, tags and words alone, without meaning: the note was not compared so far") {
+	if _, alone, _ := h.Run("related", "path=Money/Empty.md"); out != alone ||
+		!strings.HasPrefix(alone, "Money/Mortgage.md\ttags #money") ||
+		!strings.Contains(said,
+			"ranked by links, tags and words alone, without meaning: the note was not compared so far") {
 		t.Errorf("a note without vectors: %q, %q, want %q", out, said, alone)
 	}
 	for q, want := range plain {
@@ -377,7 +386,8 @@ func TestFindByMeaning(t *testing.T) {
 func TestFindAsksBeforeNotesAreSentElsewhere(t *testing.T) {
 	h := withQuestions(t)
 	h.Env[call.EmbeddingsVariable] = "http://10.1.2.3:9/v1 m"
-	h.Expect(answer.ExitFailed, "Error: No server for vectors is set, or no worker stays that could use it.\n", "--write", "find:send", "host=10.1.2.3", "model=m", "sections=9")
+	h.Expect(answer.ExitFailed, "Error: No server for vectors is set, or no worker stays that could use it.\n",
+		"--write", "find:send", "host=10.1.2.3", "model=m", "sections=9")
 	w := h.Worker()
 	does := func(words ...string) (string, string) {
 		id := w.Request(nil, append([]string{"--facts"}, words...)...)
@@ -385,7 +395,9 @@ func TestFindAsksBeforeNotesAreSentElsewhere(t *testing.T) {
 		return a.Stdout, a.Stderr
 	}
 	out, said := does("find", "query=photovoltaics")
-	if !strings.HasPrefix(out, "House/Solar.md:2\t# Roof\t") || !strings.Contains(said, "the user has not approved") || !strings.Contains(said, "10.1.2.3 would be sent up to 8 sections of notes: find:send host=10.1.2.3 model=m sections=8 asks the user") {
+	if !strings.HasPrefix(out, "House/Solar.md:2\t# Roof\t") || !strings.Contains(said, "the user has not approved") ||
+		!strings.Contains(said,
+			"10.1.2.3 would be sent up to 8 sections of notes: find:send host=10.1.2.3 model=m sections=8 asks the user") {
 		t.Errorf("%q, %q", out, said)
 	}
 	out, said = does("--write", "find:send", "host=10.1.2.4", "model=m", "sections=9")
@@ -400,7 +412,9 @@ func TestFindAsksBeforeNotesAreSentElsewhere(t *testing.T) {
 // A word that no note has is looked for in text files, and the answer says which texts were not searched.
 func TestFindSaysWhatIsInOtherFiles(t *testing.T) {
 	h := embedded.New(t, map[string]string{
-		"a.md": "heat pump", "Data/costs.csv": "item,price\nChimney,500\n", "b.txt": "nothing", "c.canvas": `{"nodes":[{"type":"text","text":"gutter"}]}`, "scan.pdf": "%PDF-1.4", "x.docx": "PK", "pic.png": "\x89PNG",
+		"a.md": "heat pump", "Data/costs.csv": "item,price\nChimney,500\n", "b.txt": "nothing",
+		"c.canvas": `{"nodes":[{"type":"text","text":"gutter"}]}`, "scan.pdf": "%PDF-1.4", "x.docx": "PK",
+		"pic.png": "\x89PNG",
 	})
 	const unsearched = `not searched: the text of 2 files (DOCX 1, PDF 1); attachment:text reads one`
 	for query, want := range map[string]string{

@@ -72,7 +72,8 @@ func TestRelocationsKeepWhereLinksLead(t *testing.T) {
 	rapid.Check(t, long.Cases(50, func(rt *rapid.T) {
 		folders := []string{"", "A/", "A/Sub/", "B/", "B/Sub/", "Projects/Old plan/"}
 		names := []string{"Note.md", "Plan.md", "Übung.md", "pic.png", "Board.canvas", "All.base"}
-		start := map[string]string{".obsidian/app.json": `{"newLinkFormat":"` + rapid.SampledFrom([]string{"shortest", "relative", "absolute"}).Draw(rt, "format") + `"}`}
+		start := map[string]string{".obsidian/app.json": `{"newLinkFormat":"` +
+			rapid.SampledFrom([]string{"shortest", "relative", "absolute"}).Draw(rt, "format") + `"}`}
 		var paths []string
 		for _, folder := range folders {
 			for _, name := range names {
@@ -89,7 +90,10 @@ func TestRelocationsKeepWhereLinksLead(t *testing.T) {
 			short := strings.TrimSuffix(to, ".md")
 			up := strings.Repeat("../", strings.Count(from, "/"))
 			return rapid.SampledFrom([]string{
-				"[[" + short + "]]", "[[" + path.Base(short) + "]]", "![[" + path.Base(to) + "|x]]", "[t](<" + to + ">)", "[[" + path.Base(short) + "#H|" + stemOf(to) + "]]", "[t](" + up + strings.ReplaceAll(to, " ", "%20") + ")", "[[./" + path.Base(short) + "]]", "[[Nowhere]]",
+				"[[" + short + "]]", "[[" + path.Base(short) + "]]", "![[" + path.Base(to) + "|x]]",
+				"[t](<" + to + ">)", "[[" + path.Base(short) + "#H|" + stemOf(to) + "]]",
+				"[t](" + up + strings.ReplaceAll(to, " ", "%20") + ")", "[[./" + path.Base(short) + "]]",
+				"[[Nowhere]]",
 			}).Draw(rt, "link")
 		}
 		for _, p := range paths {
@@ -98,9 +102,12 @@ func TestRelocationsKeepWhereLinksLead(t *testing.T) {
 			case ".md":
 				text = "---\nup: \"" + strings.ReplaceAll(link(p), "\\", "") + "\"\n---\n# H\nText " + link(p) + " and " + link(p) + "\n`[[Note]]`\n"
 			case ".canvas":
-				text = fmt.Sprintf("{\"nodes\":[{\"type\":\"file\",\"file\":%q},\n{\"type\":\"text\",\"text\":%q}]}", rapid.SampledFrom(paths).Draw(rt, "node"), link(p))
+				text = fmt.Sprintf("{\"nodes\":[{\"type\":\"file\",\"file\":%q},\n{\"type\":\"text\",\"text\":%q}]}",
+					rapid.SampledFrom(paths).Draw(rt, "node"), link(p))
 			case ".base":
-				text = fmt.Sprintf("filters:\n  or:\n    - file.hasLink(%q) # a comment\n    - file.inFolder(%q)\nviews: []\n", strings.TrimSuffix(rapid.SampledFrom(paths).Draw(rt, "has"), ".md"), rapid.SampledFrom([]string{"A", "B/Sub", "C"}).Draw(rt, "in"))
+				text = fmt.Sprintf("filters:\n  or:\n    - file.hasLink(%q) # a comment\n    - file.inFolder(%q)\nviews: []\n",
+					strings.TrimSuffix(rapid.SampledFrom(paths).Draw(rt, "has"), ".md"),
+					rapid.SampledFrom([]string{"A", "B/Sub", "C"}).Draw(rt, "in"))
 			default:
 				text = "\x89PNG" + p
 			}
@@ -110,8 +117,13 @@ func TestRelocationsKeepWhereLinksLead(t *testing.T) {
 		times, those := fileTimes(h)
 		before := h.Texts(false)
 		call := rapid.SampledFrom([][]string{
-			{"folder:move", "path=A", "to=B/"}, {"folder:move", "path=A/Sub", "to=New/Deep"}, {"folder:move", "path=B", "to=A/Sub/"}, {"folder:rename", "path=A", "name=Z"}, {"folder:rename", "path=Projects", "name=Archiv é"},
-			{"folder:copy", "path=A", "to=B/", "links=hold"}, {"folder:copy", "path=A", "to=0", "links=hold"}, {"folder:delete", "path=A"}, {"copy", "path=" + paths[0], "to=0/", "links=hold"}, {"move", "path=" + paths[0], "to=B/Sub/other", "links=update"}, {"move", "files=" + strings.Join(paths[:min(len(paths), 3)], "\n"), "to=Q/", "links=update"},
+			{"folder:move", "path=A", "to=B/"}, {"folder:move", "path=A/Sub", "to=New/Deep"},
+			{"folder:move", "path=B", "to=A/Sub/"}, {"folder:rename", "path=A", "name=Z"},
+			{"folder:rename", "path=Projects", "name=Archiv é"},
+			{"folder:copy", "path=A", "to=B/", "links=hold"}, {"folder:copy", "path=A", "to=0", "links=hold"},
+			{"folder:delete", "path=A"}, {"copy", "path=" + paths[0], "to=0/", "links=hold"},
+			{"move", "path=" + paths[0], "to=B/Sub/other", "links=update"},
+			{"move", "files=" + strings.Join(paths[:min(len(paths), 3)], "\n"), "to=Q/", "links=update"},
 			{"folder:move", "files=A\nProjects", "to=B/"},
 		}).Draw(rt, "call")
 		status, out, _ := h.Run(call...)
@@ -145,7 +157,8 @@ func TestRelocationsKeepWhereLinksLead(t *testing.T) {
 			}
 			wanted := leadTo(was, p, text)
 			for i, target := range wanted {
-				if folder, ok := strings.CutSuffix(target, "/"); ok && strings.HasPrefix(call[0], "folder:") && call[0] != "folder:copy" && call[0] != "folder:delete" {
+				if folder, ok := strings.CutSuffix(target, "/"); ok && strings.HasPrefix(call[0], "folder:") &&
+					call[0] != "folder:copy" && call[0] != "folder:delete" {
 					wanted[i] = strings.TrimSuffix(relocated(call, folder+"/x"), "x")
 				} else if !ok {
 					wanted[i] = to[target]
@@ -245,15 +258,30 @@ func TestAFolderIsMovedAsAWhole(t *testing.T) {
 		rules, more      map[string]string
 		status           int
 	}{
-		{"a hidden note", "folder:move path=F to=G/", "Error: Access denied: the folder \"F\" may not be changed as a whole.\n", map[string]string{"/": "rwd", "F/Sub": "none"}, nil, answer.ExitFailed},
-		{"an ignored one", "folder:delete path=F", "Error: Access denied: the folder \"F\" may not be changed as a whole.\n", nil, map[string]string{".vaultwicketignore": "b.md\n"}, answer.ExitFailed},
-		{"a note that may only be read", "folder:rename path=F name=Z", "Error: Access denied: the folder \"F\" may not be changed as a whole.\n", map[string]string{"/": "rwd", "F/Sub": "r"}, nil, answer.ExitFailed},
-		{"one that may not be moved away", "folder:rename path=F name=Z", "Error: Access denied: the folder \"F\" may not be changed as a whole.\n", map[string]string{"/": "rwd", "F/Sub": "rw"}, nil, answer.ExitFailed},
-		{"a rule for what is not there", "folder:move path=F to=G/", "Error: Access denied: the folder \"F\" may not be changed as a whole.\n", map[string]string{"/": "rwd", "F/Nothing": "none"}, nil, answer.ExitFailed},
-		{"a rule that opens more", "folder:rename path=F name=Z", "Renamed: F -> Z (2 files)\n", map[string]string{"/": "rwd", "F/Sub": "rwd", "G": "none"}, nil, answer.ExitDone},
-		{"a link in a note that may only be read", "folder:rename path=F name=Z", "Error: Access denied: \"L.md\" may not be changed.\n", map[string]string{"F": "rwd", "Z": "rwd", "/": "r"}, nil, answer.ExitFailed},
-		{"where nothing may be made", "folder:move path=F to=G/", "Error: Access denied: \"G/F\" may not be changed.\n", map[string]string{"/": "rwd", "G": "r"}, nil, answer.ExitFailed},
-		{"a copy of what can be seen", "folder:copy path=F to=Z", "Copied: F -> Z (1 file)\n", map[string]string{"/": "rwd", "F/Sub": "none"}, nil, answer.ExitDone},
+		{"a hidden note", "folder:move path=F to=G/",
+			"Error: Access denied: the folder \"F\" may not be changed as a whole.\n",
+			map[string]string{"/": "rwd", "F/Sub": "none"}, nil, answer.ExitFailed},
+		{"an ignored one", "folder:delete path=F",
+			"Error: Access denied: the folder \"F\" may not be changed as a whole.\n", nil,
+			map[string]string{".vaultwicketignore": "b.md\n"}, answer.ExitFailed},
+		{"a note that may only be read", "folder:rename path=F name=Z",
+			"Error: Access denied: the folder \"F\" may not be changed as a whole.\n",
+			map[string]string{"/": "rwd", "F/Sub": "r"}, nil, answer.ExitFailed},
+		{"one that may not be moved away", "folder:rename path=F name=Z",
+			"Error: Access denied: the folder \"F\" may not be changed as a whole.\n",
+			map[string]string{"/": "rwd", "F/Sub": "rw"}, nil, answer.ExitFailed},
+		{"a rule for what is not there", "folder:move path=F to=G/",
+			"Error: Access denied: the folder \"F\" may not be changed as a whole.\n",
+			map[string]string{"/": "rwd", "F/Nothing": "none"}, nil, answer.ExitFailed},
+		{"a rule that opens more", "folder:rename path=F name=Z", "Renamed: F -> Z (2 files)\n",
+			map[string]string{"/": "rwd", "F/Sub": "rwd", "G": "none"}, nil, answer.ExitDone},
+		{"a link in a note that may only be read", "folder:rename path=F name=Z",
+			"Error: Access denied: \"L.md\" may not be changed.\n", map[string]string{"F": "rwd", "Z": "rwd", "/": "r"},
+			nil, answer.ExitFailed},
+		{"where nothing may be made", "folder:move path=F to=G/", "Error: Access denied: \"G/F\" may not be changed.\n",
+			map[string]string{"/": "rwd", "G": "r"}, nil, answer.ExitFailed},
+		{"a copy of what can be seen", "folder:copy path=F to=Z", "Copied: F -> Z (1 file)\n",
+			map[string]string{"/": "rwd", "F/Sub": "none"}, nil, answer.ExitDone},
 		{"a hidden folder", "folder:delete path=F", "Error: Folder \"F\" not found.\n", map[string]string{"/": "rwd", "F": "none"}, nil, answer.ExitFailed},
 		{"into itself", "folder:move path=F to=F/Sub/", "Error: Invalid value for to: \"F/Sub/F\". It is in the folder itself.\n", nil, nil, answer.ExitMisuse},
 		{"over another one", "folder:rename path=F name=G", "Error: Destination \"G\" already exists!\n", nil, nil, answer.ExitFailed},
@@ -261,7 +289,9 @@ func TestAFolderIsMovedAsAWhole(t *testing.T) {
 		{"one that is not there", "folder:move path=N to=G/", "Error: Folder \"N\" not found.\n", nil, nil, answer.ExitFailed},
 		{"a file", "folder:move path=L.md to=G/", "Error: Folder \"L.md\" not found.\n", nil, nil, answer.ExitFailed},
 		{"several in one another", "folder:move|files=F\nF/Sub|to=G/", "Error: \"F/Sub\" and \"F\" are in one another.\n", nil, nil, answer.ExitMisuse},
-		{"several to one path", "folder:move|files=F\nG|to=Z", "Error: Invalid value for to: \"Z\". Several folders go to a folder, with a slash at its end.\n", nil, nil, answer.ExitMisuse},
+		{"several to one path", "folder:move|files=F\nG|to=Z",
+			"Error: Invalid value for to: \"Z\". Several folders go to a folder, with a slash at its end.\n", nil, nil,
+			answer.ExitMisuse},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			h := embedded.New(t, files)
@@ -305,7 +335,8 @@ func TestLinksInHiddenNotesAreLeft(t *testing.T) {
 // put into a folder since is no obstacle to undo.
 func TestWhatElseIsInAFolder(t *testing.T) {
 	large := strings.Repeat("x", 2<<20)
-	h := embedded.New(t, map[string]string{".obsidian/app.json": embedded.FollowLinks, "F/big.bin": large, "F/n.md": "![[big.bin]]", "F/.hidden": "stays", "F/empty/.keep": "", "E/x/y.md": "y"})
+	h := embedded.New(t, map[string]string{".obsidian/app.json": embedded.FollowLinks, "F/big.bin": large,
+		"F/n.md": "![[big.bin]]", "F/.hidden": "stays", "F/empty/.keep": "", "E/x/y.md": "y"})
 	h.Expect(answer.ExitDone, "Moved: F -> G/F (2 files)\n", "folder:move", "path=F", "to=G/")
 	assert.Equal(t, h.Get("G/F/big.bin"), large, "the files are not where they belong")
 	assert.Equal(t, h.Get("F/.hidden"), "stays", "the files are not where they belong")

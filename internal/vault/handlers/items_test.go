@@ -11,7 +11,8 @@ import (
 
 func TestATaskIsFoundByItsWords(t *testing.T) {
 	h := embedded.New(t, map[string]string{
-		"A.md": "---\narea: home\n---\n- [ ] buy milk\n- [x] call Ann\n- [ ] call Bob\n", "Work/B.md": "---\narea: [work, home]\n---\n- [ ] call Ann about milk\n", "Work/C.md": "- [x] old milk\n",
+		"A.md":      "---\narea: home\n---\n- [ ] buy milk\n- [x] call Ann\n- [ ] call Bob\n",
+		"Work/B.md": "---\narea: [work, home]\n---\n- [ ] call Ann about milk\n", "Work/C.md": "- [x] old milk\n",
 	})
 	for _, test := range []struct {
 		call, want string
@@ -27,8 +28,12 @@ func TestATaskIsFoundByItsWords(t *testing.T) {
 		{"task text=x|ref=A.md:4", "Error: Use text=<words>, ref=<path:line> or line=<n>, not several.\n", answer.ExitMisuse},
 		{"task:reschedule|text=buy|due=2026-12-01", "Rescheduled: A.md:4\n- [ ] buy milk 📅 2026-12-01\n", answer.ExitDone},
 		{"tasks text=ann", "A.md:5: - [x] call Ann\nWork/B.md:4: - [x] call Ann about milk\n", answer.ExitDone},
-		{"tasks|text=call|group=folder", "==> / <==\nA.md:5: - [x] call Ann\nA.md:6: - [ ] call Bob\n==> Work <==\nWork/B.md:4: - [x] call Ann about milk\n", answer.ExitDone},
-		{"tasks|text=milk|group=property:area", "==> home <==\nA.md:4: - [ ] buy milk 📅 2026-12-01\nWork/B.md:4: - [x] call Ann about milk\n==> work <==\nWork/B.md:4: - [x] call Ann about milk\n==> (no value) <==\nWork/C.md:1: - [ ] old milk\n", answer.ExitDone},
+		{"tasks|text=call|group=folder",
+			"==> / <==\nA.md:5: - [x] call Ann\nA.md:6: - [ ] call Bob\n==> Work <==\nWork/B.md:4: - [x] call Ann about milk\n",
+			answer.ExitDone},
+		{"tasks|text=milk|group=property:area",
+			"==> home <==\nA.md:4: - [ ] buy milk 📅 2026-12-01\nWork/B.md:4: - [x] call Ann about milk\n==> work <==\nWork/B.md:4: - [x] call Ann about milk\n==> (no value) <==\nWork/C.md:1: - [ ] old milk\n",
+			answer.ExitDone},
 		{"tasks|text=bob|group=file", "==> A.md <==\nA.md:6: - [ ] call Bob\n", answer.ExitDone},
 	} {
 		call := strings.Split(test.call, "|")
@@ -38,25 +43,35 @@ func TestATaskIsFoundByItsWords(t *testing.T) {
 
 func TestItemsOfAList(t *testing.T) {
 	h := embedded.New(t, map[string]string{
-		"A.md": "---\nwho: [Ann, 7] # c\ntags: one\nstatus: open\n---\ntext\n", "N.md": "---\nnum: [1, 02, 1.50, null]\n---\n", "F/B.md": "text", "F/C.md": "---\nwho:\n  - Bob\n---\n",
+		"A.md": "---\nwho: [Ann, 7] # c\ntags: one\nstatus: open\n---\ntext\n",
+		"N.md": "---\nnum: [1, 02, 1.50, null]\n---\n", "F/B.md": "text", "F/C.md": "---\nwho:\n  - Bob\n---\n",
 	})
 	for _, test := range []struct {
 		call, said string
 		status     int
 		note, want string
 	}{
-		{`property:add|path=A.md|name=who|value=Bob, "Smith, Joe", Ann`, "Added to who: Bob, Smith, Joe\nIn the list already: Ann\n", answer.ExitDone, "A.md", "---\nwho: [Ann, 7, Bob, \"Smith, Joe\"] # c\ntags: one\nstatus: open\n---\ntext\n"},
-		{`property:remove-item|path=A.md|name=who|value="Smith, Joe",7`, "Removed from who: \"Smith, Joe\",7\n", answer.ExitDone, "A.md", "---\nwho: [Ann, Bob] # c\ntags: one\nstatus: open\n---\ntext\n"},
-		{`property:add|path=A.md|name=tags|value=two`, "Added to tags: two\n", answer.ExitDone, "A.md", "---\nwho: [Ann, Bob] # c\ntags:\n  - one\n  - two\nstatus: open\n---\ntext\n"},
-		{`property:remove-item|path=A.md|name=tags|value=three, one`, "Removed from tags: one\nNot in the list: three\n", answer.ExitDone, "A.md", "---\nwho: [Ann, Bob] # c\ntags:\n  - two\nstatus: open\n---\ntext\n"},
+		{`property:add|path=A.md|name=who|value=Bob, "Smith, Joe", Ann`,
+			"Added to who: Bob, Smith, Joe\nIn the list already: Ann\n", answer.ExitDone, "A.md",
+			"---\nwho: [Ann, 7, Bob, \"Smith, Joe\"] # c\ntags: one\nstatus: open\n---\ntext\n"},
+		{`property:remove-item|path=A.md|name=who|value="Smith, Joe",7`, "Removed from who: \"Smith, Joe\",7\n",
+			answer.ExitDone, "A.md", "---\nwho: [Ann, Bob] # c\ntags: one\nstatus: open\n---\ntext\n"},
+		{`property:add|path=A.md|name=tags|value=two`, "Added to tags: two\n", answer.ExitDone, "A.md",
+			"---\nwho: [Ann, Bob] # c\ntags:\n  - one\n  - two\nstatus: open\n---\ntext\n"},
+		{`property:remove-item|path=A.md|name=tags|value=three, one`,
+			"Removed from tags: one\nNot in the list: three\n", answer.ExitDone, "A.md",
+			"---\nwho: [Ann, Bob] # c\ntags:\n  - two\nstatus: open\n---\ntext\n"},
 		{`property:add|path=A.md|name=tags|value=one`, "Added to tags: one\n", answer.ExitDone, "A.md", ""},
 		{`property:add|path=N.md|name=num|value=3,4.50`, "Added to num: 3,4.50\n", answer.ExitDone, "N.md", "---\nnum: [1, 02, 1.50, null, 3, 4.50]\n---\n"},
 		{`property:remove-item|path=N.md|name=num|value=1.5,2`, "Removed from num: 1.5,2\n", answer.ExitDone, "N.md", "---\nnum: [1, null, 3, 4.50]\n---\n"},
 		{`property:add|path=A.md|name=status|value=two`, "Error: The property \"status\" of \"A.md\" is not a list.\n", answer.ExitFailed, "A.md", ""},
 		{`property:add|folder=F|name=who|value=Eve`, "Added to who: Eve in 2 notes\n", answer.ExitDone, "F/B.md", "---\nwho:\n  - Eve\n---\ntext"},
 		{`property:remove-item|folder=F|name=who|value=Eve`, "Removed from who: Eve in 2 notes\n", answer.ExitDone, "F/C.md", "---\nwho:\n  - Bob\n---\n"},
-		{`property:set|path=A.md|name=who|value="A, B", C`, "Set who: \"A, B\", C\nBefore: Ann, Bob\nAfter: A, B, C\n", answer.ExitDone, "A.md", "---\nwho: # c\n  - A, B\n  - C\ntags:\n  - two\n  - one\nstatus: open\n---\ntext\n"},
-		{`property:set|path=A.md|name=who|value=A|type=text`, "Set who: A\nBefore: A, B, C\nAfter: A\n", answer.ExitDone, "A.md", "---\nwho: A # c\ntags:\n  - two\n  - one\nstatus: open\n---\ntext\n"},
+		{`property:set|path=A.md|name=who|value="A, B", C`, "Set who: \"A, B\", C\nBefore: Ann, Bob\nAfter: A, B, C\n",
+			answer.ExitDone, "A.md",
+			"---\nwho: # c\n  - A, B\n  - C\ntags:\n  - two\n  - one\nstatus: open\n---\ntext\n"},
+		{`property:set|path=A.md|name=who|value=A|type=text`, "Set who: A\nBefore: A, B, C\nAfter: A\n",
+			answer.ExitDone, "A.md", "---\nwho: A # c\ntags:\n  - two\n  - one\nstatus: open\n---\ntext\n"},
 		{`read|path=A.md|frontmatter=false`, "text\n", answer.ExitDone, "A.md", ""},
 		{`read|path=F/C.md|frontmatter=true`, "---\nwho:\n  - Bob\n---\n", answer.ExitDone, "A.md", ""},
 	} {
@@ -69,16 +84,24 @@ func TestItemsOfAList(t *testing.T) {
 // A value that replaces items of a list says so, and that is a loss where the list gets shorter.
 func TestItemsThatAValueReplacesAreTold(t *testing.T) {
 	files := map[string]string{
-		"A.md": "---\ntags: [work, home]\none: [x]\ntext: a, b\n---\n", "F/a.md": "---\ntags: [a, b, c]\n---\n", "F/b.md": "", "G/a.md": "---\ntags: [a, b, c]\n---\n", "G/b.md": "---\ntags: [x, y]\n---\n", ".obsidian/types.json": `{"types":{"due":"date","done":"checkbox","code":"text","who":"multitext"}}`,
+		"A.md": "---\ntags: [work, home]\none: [x]\ntext: a, b\n---\n", "F/a.md": "---\ntags: [a, b, c]\n---\n",
+		"F/b.md": "", "G/a.md": "---\ntags: [a, b, c]\n---\n", "G/b.md": "---\ntags: [x, y]\n---\n",
+		".obsidian/types.json": `{"types":{"due":"date","done":"checkbox","code":"text","who":"multitext"}}`,
 	}
 	for _, test := range []struct{ call, said, loses string }{
-		{"property:set|path=A.md|name=tags|value=urgent", "Set tags: urgent\nBefore: work, home\nAfter: urgent\n", `removes 2 items from the property "tags" of "A.md"`},
-		{"property:set|path=A.md|name=tags|value=home", "Set tags: home\nBefore: work, home\nAfter: home\n", `removes 1 item from the property "tags" of "A.md"`},
+		{"property:set|path=A.md|name=tags|value=urgent", "Set tags: urgent\nBefore: work, home\nAfter: urgent\n",
+			`removes 2 items from the property "tags" of "A.md"`},
+		{"property:set|path=A.md|name=tags|value=home", "Set tags: home\nBefore: work, home\nAfter: home\n",
+			`removes 1 item from the property "tags" of "A.md"`},
 		{"property:set|path=A.md|name=tags|value=work, home, new", "Set tags: work, home, new\n", ""},
 		{"property:set|path=A.md|name=tags|value=work, new", "Set tags: work, new\nBefore: work, home\nAfter: work, new\n", ""},
 		{"property:set|path=A.md|name=one|value=y", "Set one: y\n", ""},
-		{"property:set|folder=F|name=tags|value=x", "Set tags: x in 2 notes\nThe change removes 3 items from the property \"tags\" of \"F/a.md\"\nType: list\n", `removes 3 items from the property "tags" of "F/a.md"`},
-		{"property:set|folder=G|name=tags|value=x", "Set tags: x in 2 notes\nThe change removes 4 items from the property \"tags\" of 2 notes: \"G/a.md\", \"G/b.md\"\n", `removes 4 items from the property "tags" of 2 notes: "G/a.md", "G/b.md"`},
+		{"property:set|folder=F|name=tags|value=x",
+			"Set tags: x in 2 notes\nThe change removes 3 items from the property \"tags\" of \"F/a.md\"\nType: list\n",
+			`removes 3 items from the property "tags" of "F/a.md"`},
+		{"property:set|folder=G|name=tags|value=x",
+			"Set tags: x in 2 notes\nThe change removes 4 items from the property \"tags\" of 2 notes: \"G/a.md\", \"G/b.md\"\n",
+			`removes 4 items from the property "tags" of 2 notes: "G/a.md", "G/b.md"`},
 		{"property:set|path=A.md|name=new|value=[a, b]", "Set new: [a, b]\nType: list\n", ""},
 		{"property:set|path=A.md|name=new|value=true", "Set new: true\nType: checkbox\n", ""},
 		{"property:set|path=A.md|name=new|value=tomorrow", "Set new: tomorrow\nType: text\n", ""},

@@ -36,7 +36,8 @@ func TestBacklinks(t *testing.T) {
 	h.Expect(answer.ExitDone, "A.md\t2\nB.md\t1\nBoard.canvas\t1\n", "backlinks", "file=B", "counts")
 	h.Expect(answer.ExitDone, "B.md\t2\n", "backlinks", "path=A.md", "counts")
 	h.Expect(answer.ExitDone, "3\n", "backlinks", "path=B.md", "total", "format=json")
-	h.Expect(answer.ExitDone, "[\n  {\n    \"file\": \"Board.canvas\",\n    \"count\": \"1\"\n  },\n  {\n    \"file\": \"Folder/list.md\",\n    \"count\": \"2\"\n  }\n]\n",
+	h.Expect(answer.ExitDone,
+		"[\n  {\n    \"file\": \"Board.canvas\",\n    \"count\": \"1\"\n  },\n  {\n    \"file\": \"Folder/list.md\",\n    \"count\": \"2\"\n  }\n]\n",
 		"backlinks", "path=Folder/C.md", "counts", "format=json")
 	h.Expect(answer.ExitDone, "[\n  {\n    \"file\": \"A.md\"\n  }\n]\n", "backlinks", "path=pic.png", "format=json")
 	h.Expect(answer.ExitDone, "No backlinks found.\n", "backlinks", "path=Folder/D.md")
@@ -85,7 +86,8 @@ func TestAnUnreadableNoteSpoilsNothing(t *testing.T) {
 
 func TestLinksAround(t *testing.T) {
 	h := embedded.New(t, map[string]string{
-		"A.md": "[[B]] [[C]] [[A]] [[Nowhere]]", "B.md": "[[D]] [[C]]", "C.md": "[[A]]", "D.md": "[[E]]", "E.md": "", "X.md": "[[A]]", "Board.canvas": `{"nodes":[{"type":"file","file":"X.md"}]}`,
+		"A.md": "[[B]] [[C]] [[A]] [[Nowhere]]", "B.md": "[[D]] [[C]]", "C.md": "[[A]]", "D.md": "[[E]]", "E.md": "",
+		"X.md": "[[A]]", "Board.canvas": `{"nodes":[{"type":"file","file":"X.md"}]}`,
 	})
 	h.Steps([]embedded.Turn{
 		{"one step", "links path=A.md depth=1", answer.ExitDone, "B.md\t1\tA.md\nC.md\t1\tA.md\n"},
@@ -117,8 +119,9 @@ func TestRelated(t *testing.T) {
 		files[fmt.Sprintf("Other %d.md", i)] = "with many common words and nothing else"
 	}
 	h := embedded.New(t, files)
-	h.Expect(answer.ExitDone, "Starter.md\ttags #baking; words hydration, levain, sourdough\nBack.md\tlinks here\nFlour.md\tlinked from here\nIndex.md\tlinks here\nOven.md\tlinked from here\n"+
-		"Pizza.md\tboth link to Flour, Oven\nCake.md\tboth linked in Index\n", "related", "path=Bread.md")
+	h.Expect(answer.ExitDone,
+		"Starter.md\ttags #baking; words hydration, levain, sourdough\nBack.md\tlinks here\nFlour.md\tlinked from here\nIndex.md\tlinks here\nOven.md\tlinked from here\n"+
+			"Pizza.md\tboth link to Flour, Oven\nCake.md\tboth linked in Index\n", "related", "path=Bread.md")
 	h.Expect(answer.ExitDone, "Starter.md\ttags #baking; words hydration, levain, sourdough\n", "related", "file=Bread", "limit=1")
 	_, _, stderr := h.Run("--facts", "related", "file=Bread", "limit=1")
 	assert.Contains(t, stderr, "1 of 7 notes are listed")
@@ -148,7 +151,8 @@ func TestRelated(t *testing.T) {
 
 // Words are those of any script, whatever their case, and long enough to say something.
 func TestRelatedWords(t *testing.T) {
-	h := embedded.New(t, map[string]string{"a.md": "Überraschung ПРИВЕТ мир cat 1234 naïve, x\xffyzzy", "b.md": "überraschung и привет; NAÏVE", "c.md": "cat мир 1234"})
+	h := embedded.New(t, map[string]string{"a.md": "Überraschung ПРИВЕТ мир cat 1234 naïve, x\xffyzzy",
+		"b.md": "überraschung и привет; NAÏVE", "c.md": "cat мир 1234"})
 	h.Expect(answer.ExitDone, "b.md\twords naïve, überraschung, привет\n", "related", "path=a.md")
 }
 
@@ -176,7 +180,8 @@ func TestCanvasRead(t *testing.T) {
 	h.Expect(answer.ExitFailed, "Error: File \"none.canvas\" not found.\n", "canvas:read", "path=none.canvas")
 	_, out, _ := h.Run("canvas:read", "path=Board.canvas", "format=json")
 	var items []map[string]string
-	if err := json.Unmarshal([]byte(out), &items); err != nil || len(items) != 10 || items[2]["group"] != "Outer / Inner label" || items[6]["arrow"] != "->" || items[6]["from"] != "t" {
+	if err := json.Unmarshal([]byte(out), &items); err != nil || len(items) != 10 ||
+		items[2]["group"] != "Outer / Inner label" || items[6]["arrow"] != "->" || items[6]["from"] != "t" {
 		t.Errorf("%v: %s", err, out)
 	}
 }
@@ -193,15 +198,19 @@ func TestCanvasReadHasLimits(t *testing.T) {
 
 func attached(t *testing.T) *embedded.Vault {
 	return embedded.New(t, map[string]string{
-		"a.md": "![[pic.png]] [[doc.pdf]] [[pic.png]]", "b.md": "---\nup: \"[[pic.png]]\"\n---\n", "B.canvas": `{"nodes":[{"type":"file","file":"F/tune.MP3"}]}`, "X.base": "",
-		"pic.png": embedded.OnePixel, "doc.pdf": "%PDF-1.7\x00", "F/tune.MP3": "ID3\x00", "F/table.csv": "a,b\n1,2\n", "F/G/old.JPG": "\xff\xd8\xff\xc0\x00\x0b\x08\x00\x07\x00\x09\x01\x01\x11\x00\xff\xda\x00\x02", "F/blob": "\x00\x01", "F/x.gif": "GIF89a\x05\x00\x04\x00\x00\x00\x00",
+		"a.md": "![[pic.png]] [[doc.pdf]] [[pic.png]]", "b.md": "---\nup: \"[[pic.png]]\"\n---\n",
+		"B.canvas": `{"nodes":[{"type":"file","file":"F/tune.MP3"}]}`, "X.base": "",
+		"pic.png": embedded.OnePixel, "doc.pdf": "%PDF-1.7\x00", "F/tune.MP3": "ID3\x00", "F/table.csv": "a,b\n1,2\n",
+		"F/G/old.JPG": "\xff\xd8\xff\xc0\x00\x0b\x08\x00\x07\x00\x09\x01\x01\x11\x00\xff\xda\x00\x02",
+		"F/blob":      "\x00\x01", "F/x.gif": "GIF89a\x05\x00\x04\x00\x00\x00\x00",
 	})
 }
 
 func TestAttachments(t *testing.T) {
 	h := attached(t)
 	h.Steps([]embedded.Turn{
-		{"all", "attachments", answer.ExitDone, "doc.pdf\tpdf\t9\ta.md\nF/blob\tother\t2\t\nF/G/old.JPG\timage\t19\t\nF/table.csv\tother\t8\t\nF/tune.MP3\taudio\t4\tB.canvas\nF/x.gif\timage\t13\t\npic.png\timage\t33\ta.md, b.md\n"},
+		{"all", "attachments", answer.ExitDone,
+			"doc.pdf\tpdf\t9\ta.md\nF/blob\tother\t2\t\nF/G/old.JPG\timage\t19\t\nF/table.csv\tother\t8\t\nF/tune.MP3\taudio\t4\tB.canvas\nF/x.gif\timage\t13\t\npic.png\timage\t33\ta.md, b.md\n"},
 		{"of a type", "attachments type=image", answer.ExitDone, "F/G/old.JPG\timage\t19\t\nF/x.gif\timage\t13\t\npic.png\timage\t33\ta.md, b.md\n"},
 		{"that nothing uses", "attachments unused type=image", answer.ExitDone, "F/G/old.JPG\timage\t19\t\nF/x.gif\timage\t13\t\n"},
 		{"of a folder", "attachments folder=F/G", answer.ExitDone, "F/G/old.JPG\timage\t19\t\n"},
@@ -224,11 +233,13 @@ func TestAttachmentRead(t *testing.T) {
 		{"a GIF", "attachment:read path=F/x.gif", answer.ExitDone, "image/gif, 5x4, 13 bytes\n"},
 		{"a PDF", "attachment:read file=doc.pdf", answer.ExitDone, "application/pdf, 9 bytes: not a text, and not an image that can be shown\n"},
 		{"bytes", "attachment:read path=F/blob", answer.ExitDone, "application/octet-stream, 2 bytes: not a text, and not an image that can be shown\n"},
-		{"a large image", "attachment:read path=large.png", answer.ExitDone, "image/png, 3x2, 2097185 bytes: images of up to 2097152 bytes are shown; max-pixels shows a smaller one\n"},
+		{"a large image", "attachment:read path=large.png", answer.ExitDone,
+			"image/png, 3x2, 2097185 bytes: images of up to 2097152 bytes are shown; max-pixels shows a smaller one\n"},
 		{"nothing", "attachment:read path=none.png", answer.ExitFailed, "Error: File \"none.png\" not found.\n"},
 	})
 	// read prints them for a person, as the app does, and names the right command for an agent.
-	for path, kind := range map[string]string{"pic.png": "image/png|attachment:read", "doc.pdf": "application/pdf|attachment:text", "F/blob": "application/octet-stream|attachment:text"} {
+	for path, kind := range map[string]string{"pic.png": "image/png|attachment:read",
+		"doc.pdf": "application/pdf|attachment:text", "F/blob": "application/octet-stream|attachment:text"} {
 		kind, serves, _ := strings.Cut(kind, "|")
 		h.Does("read", "path="+path)
 		got := h.Failure("read", "path="+path)
@@ -240,7 +251,9 @@ func TestAttachmentRead(t *testing.T) {
 		_, facts, _ := embedded.CutReport(stderr)
 		lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
 		bytes, err := base64.StdEncoding.DecodeString(lines[len(lines)-1])
-		if facts.Image != image || image != "" && (err != nil || string(bytes) != embedded.OnePixel || len(lines) != 2) || facts.Path != path || facts.Hash == "" {
+		if facts.Image != image || image != "" &&
+			(err != nil || string(bytes) != embedded.OnePixel || len(lines) != 2) || facts.Path != path ||
+			facts.Hash == "" {
 			t.Errorf("%s: %+v, %.80q", path, facts, lines)
 		}
 	}

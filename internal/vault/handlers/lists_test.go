@@ -96,7 +96,9 @@ func TestBookmarks(t *testing.T) {
 		{"type":"url","url":"https://example.org","title":"two\nlines"}]}`})
 	h.Expect(answer.ExitDone, "a.md#H\nF\ntag:#x\ngraph\nhttps://example.org\n", "bookmarks")
 	h.Expect(answer.ExitDone, "5\n", "bookmarks", "total")
-	h.Expect(answer.ExitDone, "file\tA\ta.md#H\t\nfolder\t\tF\tWork\nsearch\tX\ttag:#x\tWork/Deep\ngraph\t\tgraph\tWork\nurl\ttwo lines\thttps://example.org\t\n", "bookmarks", "verbose")
+	h.Expect(answer.ExitDone,
+		"file\tA\ta.md#H\t\nfolder\t\tF\tWork\nsearch\tX\ttag:#x\tWork/Deep\ngraph\t\tgraph\tWork\nurl\ttwo lines\thttps://example.org\t\n",
+		"bookmarks", "verbose")
 
 }
 
@@ -143,7 +145,9 @@ func TestTags(t *testing.T) {
 	embedded.New(t, map[string]string{"a.md": "#Oak #oak", "b.md": "#oak #OAK"}).Expect(answer.ExitDone, "#oak\t4\na.md\nb.md\n", "tag", "name=oak", "verbose")
 	h.Expect(answer.ExitDone, "5\n", "tags", "total")
 	h.Expect(answer.ExitDone, "#comment\n#Home\n", "tags", "path=B.md")
-	h.Expect(answer.ExitDone, "[\n  {\n    \"tag\": \"#comment\",\n    \"count\": \"1\"\n  },\n  {\n    \"tag\": \"#Home\",\n    \"count\": \"2\"\n  }\n]\n", "tags", "path=B.md", "counts", "format=json")
+	h.Expect(answer.ExitDone,
+		"[\n  {\n    \"tag\": \"#comment\",\n    \"count\": \"1\"\n  },\n  {\n    \"tag\": \"#Home\",\n    \"count\": \"2\"\n  }\n]\n",
+		"tags", "path=B.md", "counts", "format=json")
 	h.Expect(answer.ExitDone, "#archived\n", "tags", "path=Archive/C.md")
 	h.Expect(answer.ExitDone, "No tags found.\n", "tags", "path=pic.png")
 	embedded.New(t, nil).Expect(answer.ExitDone, "No tags found.\n", "tags", "format=json")
@@ -178,7 +182,9 @@ func TestTasks(t *testing.T) {
 	h.Expect(answer.ExitDone, "5\n", "tasks", "total")
 	h.Expect(answer.ExitDone, "- [ ] today\n", "tasks", "daily", "todo")
 	h.Expect(answer.ExitDone, "A.md\n1: - [ ] one\n3: * [x] two\n4: 1. [/] three\n", "tasks", "path=A.md", "verbose")
-	h.Expect(answer.ExitDone, "[\n  {\n    \"status\": \" \",\n    \"text\": \"- [ ] quoted\",\n    \"file\": \"B.md\",\n    \"line\": \"1\"\n  }\n]\n", "tasks", "path=B.md", "format=json")
+	h.Expect(answer.ExitDone,
+		"[\n  {\n    \"status\": \" \",\n    \"text\": \"- [ ] quoted\",\n    \"file\": \"B.md\",\n    \"line\": \"1\"\n  }\n]\n",
+		"tasks", "path=B.md", "format=json")
 	h.Expect(answer.ExitDone, "No tasks found.\n", "tasks", "path=B.md", "done")
 	h.Expect(answer.ExitDone, "0\n", "tasks", "path=B.md", "done", "total")
 	embedded.New(t, nil).Expect(answer.ExitDone, "No tasks found.\n", "tasks", "daily")
@@ -192,7 +198,9 @@ func TestOutline(t *testing.T) {
 	h.Expect(answer.ExitDone, "├── One\n│   ├── Deep\n│   └── Two **bold**\n└── Last\n    └── Setext\n", "outline", "path=A.md")
 	h.Expect(answer.ExitDone, "# One\n### Deep\n## Two **bold**\n# Last\n## Setext\n", "outline", "path=A.md", "format=md")
 	h.Expect(answer.ExitDone, "5\n", "outline", "path=A.md", "total", "format=json")
-	h.Expect(answer.ExitDone, "[\n  {\n    \"level\": 1,\n    \"heading\": \"One\",\n    \"line\": 1,\n    \"hash\": \""+answer.Digest([]byte(h.Get("One.md")))+"\"\n  }\n]\n", "outline", "path=One.md", "format=json")
+	h.Expect(answer.ExitDone,
+		"[\n  {\n    \"level\": 1,\n    \"heading\": \"One\",\n    \"line\": 1,\n    \"hash\": \""+
+			answer.Digest([]byte(h.Get("One.md")))+"\"\n  }\n]\n", "outline", "path=One.md", "format=json")
 	for _, form := range [][]string{{"outline", "path=None.md"}, {"outline", "path=None.md", "format=json"}, {"outline", "path=None.md", "total"}} {
 		h.Expect(answer.ExitDone, "No headings found.\n", form...)
 	}

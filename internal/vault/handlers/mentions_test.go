@@ -16,7 +16,8 @@ import (
 
 // Mentions are counted in one pass over the text, and as if each were looked for in all links.
 func TestMentionsAreThoseOutsideOfLinks(t *testing.T) {
-	pieces := []string{"t", "t", "u t", "[[", "]]", "[[t]]", "![[t|t]]", "[t](t.md)", "[![t](t.md)](t)", " ", "\n", "---\n", "up: ", `"`, "[", "]", "`t`", "é", "- "}
+	pieces := []string{"t", "t", "u t", "[[", "]]", "[[t]]", "![[t|t]]", "[t](t.md)", "[![t](t.md)](t)", " ", "\n",
+		"---\n", "up: ", `"`, "[", "]", "`t`", "é", "- "}
 	names := []string{"t", "u t", "[t"}
 	rapid.Check(t, func(t *rapid.T) {
 		text := []byte(strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 30).Draw(t, "text"), ""))

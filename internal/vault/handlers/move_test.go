@@ -34,11 +34,17 @@ func TestMoveAndRename(t *testing.T) {
 		{"a path that is taken", "move path=a.md to=sub/c.md", answer.ExitFailed, "Error: Destination file already exists!", ""},
 		{"a folder of that name", "move path=a.md to=dir.md", answer.ExitFailed, "Error: Destination file already exists!", ""},
 		{"the source is looked at first", "move path=none.md to=taken.md", answer.ExitFailed, "Error: File \"none.md\" not found.", ""},
-		{"a name with a folder", "rename path=a.md name=x/b", answer.ExitMisuse, "Error: Invalid value for name: \"x/b\". Use move to=<path> for another folder.", ""},
-		{"out of the vault", "move path=a.md to=../b.md", answer.ExitFailed, "Error: File \"../b.md\" cannot be created: path \"../b.md\": has a hidden segment.", ""},
-		{"into the trash", "move path=a.md to=.trash/", answer.ExitFailed, "Error: File \".trash/a.md\" cannot be created: path \".trash/a.md\": has a hidden segment.", ""},
-		{"a name that does not travel", "rename path=a.md name=a?", answer.ExitFailed, "Error: File \"a?.md\" cannot be written: \"a?.md\" contains '?', which not every system and link can carry.", ""},
-		{"through a file", "move path=a.md to=taken.md/", answer.ExitFailed, "Error: File \"taken.md/a.md\" cannot be written: \"taken.md\" is not a folder.", ""},
+		{"a name with a folder", "rename path=a.md name=x/b", answer.ExitMisuse,
+			"Error: Invalid value for name: \"x/b\". Use move to=<path> for another folder.", ""},
+		{"out of the vault", "move path=a.md to=../b.md", answer.ExitFailed,
+			"Error: File \"../b.md\" cannot be created: path \"../b.md\": has a hidden segment.", ""},
+		{"into the trash", "move path=a.md to=.trash/", answer.ExitFailed,
+			"Error: File \".trash/a.md\" cannot be created: path \".trash/a.md\": has a hidden segment.", ""},
+		{"a name that does not travel", "rename path=a.md name=a?", answer.ExitFailed,
+			"Error: File \"a?.md\" cannot be written: \"a?.md\" contains '?', which not every system and link can carry.",
+			""},
+		{"through a file", "move path=a.md to=taken.md/", answer.ExitFailed,
+			"Error: File \"taken.md/a.md\" cannot be written: \"taken.md\" is not a folder.", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			files := map[string]string{"a.md": "text", "taken.md": "", "sub/c.md": "", "dir.md/x.md": "", "r.md": "[[a]]"}
@@ -106,7 +112,9 @@ func TestHowLinksAreWritten(t *testing.T) {
 
 func TestALinkThatCannotBeWrittenIsNamed(t *testing.T) {
 	h := embedded.New(t, map[string]string{".obsidian/app.json": embedded.FollowLinks, "a.md": "", "b.md": "\n$c [[a]] [[d]]", "d.md": ""})
-	h.Expect(answer.ExitDone, "Renamed: a.md -> x$y.md\nLink \"a\" in b.md, line 2, is left as it is: with the new path other links would be read differently\n", "rename", "path=a.md", "name=x$y")
+	h.Expect(answer.ExitDone,
+		"Renamed: a.md -> x$y.md\nLink \"a\" in b.md, line 2, is left as it is: with the new path other links would be read differently\n",
+		"rename", "path=a.md", "name=x$y")
 }
 
 func TestAMoveThatCannotChangeALinkMovesNothing(t *testing.T) {
@@ -132,7 +140,9 @@ func TestBrokenSettingsStopAMove(t *testing.T) {
 // The texts are those that were recorded from the app, but for what it does not have.
 func TestAMoveWithoutADestination(t *testing.T) {
 	h := embedded.New(t, map[string]string{"a.md": "A"})
-	h.Expect(answer.ExitMisuse, "Error: Missing required parameter: to=<path>\nUsage: move [file=<name>] [path=<path>] to=<path> [files=<text>] [query=<text>] [links=update|keep|hold]\n", "move", "path=a.md")
+	h.Expect(answer.ExitMisuse,
+		"Error: Missing required parameter: to=<path>\nUsage: move [file=<name>] [path=<path>] to=<path> [files=<text>] [query=<text>] [links=update|keep|hold]\n",
+		"move", "path=a.md")
 }
 
 func TestAWorkerSeesWhatItMoved(t *testing.T) {

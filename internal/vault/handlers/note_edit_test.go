@@ -19,14 +19,19 @@ func TestEditsOfANote(t *testing.T) {
 		{"one text by another, by the name of the note", "a b c", "note:replace|file=a|old=b|new=x y", "Replaced in: ", "a x y c"},
 		{"over several lines", "a\nb\nc", `note:replace|path=A.md|old=a\nb|new=x\n\ty`, "Replaced in: ", "x\n\ty\nc"},
 		{"what is new gets the line ends of the note", "a\r\nb\r\n", "note:replace|path=A.md|old=b|new=x\ny", "Replaced in: ", "a\r\nx\r\ny\r\n"},
-		{"after a section", "# A\na\n## B\nb\n# C\n", "note:insert|path=A.md|heading=A|position=after|content=x", "Inserted into: ", "# A\na\n## B\nb\n\nx\n\n# C\n"},
-		{"before a heading below another", "# A\n## B\n# C\n## B\n", "note:insert|path=A.md|heading=C#B|position=before|content=x", "Inserted into: ", "# A\n## B\n# C\nx\n\n## B\n"},
+		{"after a section", "# A\na\n## B\nb\n# C\n", "note:insert|path=A.md|heading=A|position=after|content=x",
+			"Inserted into: ", "# A\na\n## B\nb\n\nx\n\n# C\n"},
+		{"before a heading below another", "# A\n## B\n# C\n## B\n",
+			"note:insert|path=A.md|heading=C#B|position=before|content=x", "Inserted into: ",
+			"# A\n## B\n# C\nx\n\n## B\n"},
 		{"after a block", "a ^id\n\nb\n", "note:insert|path=A.md|block=^id|position=after|content=x", "Inserted into: ", "a ^id\n\nx\n\nb\n"},
 		{"after the last of some lines", "a\r\nb\r\n", "note:insert|path=A.md|lines=1-2|position=after|content=x", "Inserted into: ", "a\r\nb\r\nx\r\n"},
-		{"a section as it was read, heading included", "# A\r\nold\r\n# B", "note:set-section|path=A.md|heading=A|content=# A\r\nold\r\n", "Section set in: ", "# A\r\nold\r\n# B"},
+		{"a section as it was read, heading included", "# A\r\nold\r\n# B",
+			"note:set-section|path=A.md|heading=A|content=# A\r\nold\r\n", "Section set in: ", "# A\r\nold\r\n# B"},
 		{"a line break empties it", "# A\nold\n# B\n", `note:set-section|path=A.md|heading=A|content=\n`, "Section set in: ", "# A\n# B\n"},
 		{"a block keeps its id", "old ^id\n", "note:set-section|path=A.md|block=id|content=new", "Section set in: ", "new ^id\n"},
-		{"below a heading, with the line ends of the note", "# A\r\n# B\r\n", "append|path=A.md|heading=A|content=x\ny", "Appended to: ", "# A\r\nx\r\ny\r\n\r\n# B\r\n"},
+		{"below a heading, with the line ends of the note", "# A\r\n# B\r\n", "append|path=A.md|heading=A|content=x\ny",
+			"Appended to: ", "# A\r\nx\r\ny\r\n\r\n# B\r\n"},
 		{"as it does at the end", "# A\r\nb", "append|path=A.md|content=x\ny", "Appended to: ", "# A\r\nb\r\nx\r\ny"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -99,7 +104,8 @@ func TestEditsThatAreRefused(t *testing.T) {
 	h.Steps([]embedded.Turn{
 		{"no heading of this name", "append path=A.md heading=Three content=x", answer.ExitFailed, "Error: Heading \"Three\" not found. " + headings},
 		{"no headings", "note:set-section path=B.md heading=Log content=x", answer.ExitFailed, "Error: Heading \"Log\" not found. The note has no headings.\n"},
-		{"today's note has none, and is not made", "daily:append heading=Log content=x", answer.ExitFailed, "Error: Heading \"Log\" not found. The note has no headings.\n"},
+		{"today's note has none, and is not made", "daily:append heading=Log content=x", answer.ExitFailed,
+			"Error: Heading \"Log\" not found. The note has no headings.\n"},
 		{"two headings of this name", "append path=A.md heading=Log content=x", answer.ExitFailed, "Error: Heading \"Log\" is ambiguous: lines 5, 8.\n"},
 		{"no block", "note:insert path=A.md block=no position=after content=x", answer.ExitFailed, "Error: Block \"no\" not found. The note has \"id\".\n"},
 		{"no line", "note:insert path=A.md lines=99 position=after content=x", answer.ExitFailed, "Error: Line \"99\" not found.\n"},
@@ -107,19 +113,26 @@ func TestEditsThatAreRefused(t *testing.T) {
 		{"text within a table", "note:insert path=A.md lines=11 position=after content=x", answer.ExitFailed,
 			"Error: Line 12: the place is inside a table, and the text is not a part of it. Possible: lines 10, 12.\n"},
 		{"no text", "note:replace path=A.md old=third new=x", answer.ExitFailed, "Error: Text \"third\" not found.\n"},
-		{"a text whose first line is there", `note:replace path=A.md old=first\nlast new=x`, answer.ExitFailed, "Error: Text \"first…\" not found. Its first line is on lines 6, 9.\n"},
-		{"several texts", "note:replace path=A.md old=first new=x", answer.ExitFailed, "Error: Text \"first\" matches 2 times: lines 6, 9. Include more surrounding text.\n"},
-		{"several parts", "note:set-section path=A.md heading=One lines=1 content=x", answer.ExitMisuse, "Error: Use heading=<text>, block=<id> or lines=<n-m>, not several.\n"},
-		{"no part", "note:set-section path=A.md content=x", answer.ExitMisuse, "Error: Missing required parameter: heading=<text>, block=<id> or lines=<n-m>\n"},
+		{"a text whose first line is there", `note:replace path=A.md old=first\nlast new=x`, answer.ExitFailed,
+			"Error: Text \"first…\" not found. Its first line is on lines 6, 9.\n"},
+		{"several texts", "note:replace path=A.md old=first new=x", answer.ExitFailed,
+			"Error: Text \"first\" matches 2 times: lines 6, 9. Include more surrounding text.\n"},
+		{"several parts", "note:set-section path=A.md heading=One lines=1 content=x", answer.ExitMisuse,
+			"Error: Use heading=<text>, block=<id> or lines=<n-m>, not several.\n"},
+		{"no part", "note:set-section path=A.md content=x", answer.ExitMisuse,
+			"Error: Missing required parameter: heading=<text>, block=<id> or lines=<n-m>\n"},
 		{"no side", "note:insert path=A.md heading=One content=x", answer.ExitMisuse, "Error: Missing required parameter: position=before|after\n" +
 			"Usage: note:insert [file=<name>] [path=<path>] [daily] [heading=<name>] [block=<name>] [lines=<name>] position=before|after content=<text>\n"},
-		{"no note, whatever is focused", "note:replace old=a new=b", answer.ExitMisuse, "Error: Missing required parameter: path=<path>, file=<name> or daily\n"},
+		{"no note, whatever is focused", "note:replace old=a new=b", answer.ExitMisuse,
+			"Error: Missing required parameter: path=<path>, file=<name> or daily\n"},
 		{"two notes", "note:replace path=A.md daily old=a new=b", answer.ExitMisuse, "Error: Use file=<name>, path=<path> or daily, not several.\n"},
 		{"another file", "note:replace path=C.txt old=x new=b", answer.ExitFailed, "Error: File is not a markdown file.\n"},
 		{"no headings in another file", "append path=C.txt heading=x content=b", answer.ExitFailed, "Error: File is not a markdown file.\n"},
 		{"a missing note", "note:replace path=D.md old=x new=b", answer.ExitFailed, "Error: File \"D.md\" not found.\n"},
-		{"in the last line and below a heading", "append path=A.md heading=One inline content=x", answer.ExitMisuse, "Error: Use heading=<text> or inline, not both.\n"},
-		{"the start has no heading", "prepend path=A.md heading=One content=x", answer.ExitMisuse, "Error: Unknown parameter: heading\nUsage: prepend [file=<name>] [path=<path>] content=<text> [inline]\n"},
+		{"in the last line and below a heading", "append path=A.md heading=One inline content=x", answer.ExitMisuse,
+			"Error: Use heading=<text> or inline, not both.\n"},
+		{"the start has no heading", "prepend path=A.md heading=One content=x", answer.ExitMisuse,
+			"Error: Unknown parameter: heading\nUsage: prepend [file=<name>] [path=<path>] content=<text> [inline]\n"},
 	})
 	got := h.Get("A.md")
 	assert.Equal(t, got, text, "the note became %q", got)
@@ -128,7 +141,9 @@ func TestEditsThatAreRefused(t *testing.T) {
 	status, out, _ := h.Run("append", "path=M.md", "heading=x", "content=x")
 	assert.Equal(t, status, answer.ExitFailed, "many headings: status %d", status)
 	assert.That(t, strings.HasSuffix(out, "\"h\" (line 30) and 10 more.\n"), "many headings: status %d, %q", status, out)
-	h.Expect(answer.ExitFailed, "Error: Text \"b\" matches 20 times: lines 41, 42, 43, 44, 45, 46, 47, 48, 49, 50 and 10 more. Include more surrounding text.\n", "note:replace", "path=M.md", "old=b", "new=x")
+	h.Expect(answer.ExitFailed,
+		"Error: Text \"b\" matches 20 times: lines 41, 42, 43, 44, 45, 46, 47, 48, 49, 50 and 10 more. Include more surrounding text.\n",
+		"note:replace", "path=M.md", "old=b", "new=x")
 	long := strings.Repeat("é", 40)
 	h.Expect(answer.ExitFailed, "Error: Text \""+long[:60]+"…\" not found.\n", "note:replace", "path=M.md", "old="+long, "new=x")
 }
@@ -169,7 +184,8 @@ func TestTemplatesThatCannotBeInserted(t *testing.T) {
 		{"a canvas", "template:insert name=t path=x.canvas", answer.ExitFailed, "Error: File is not a markdown file.\n"},
 	})
 	for args, want := range map[string]string{
-		"name=t path=bad.md": "Error: The properties of \"bad.md\" cannot be changed: line 3: ", "name=odd path=n.md": "Error: The properties of template \"odd\" cannot be read: line ",
+		"name=t path=bad.md": "Error: The properties of \"bad.md\" cannot be changed: line 3: ",
+		"name=odd path=n.md": "Error: The properties of template \"odd\" cannot be read: line ",
 	} {
 		h.ExpectPrefix(answer.ExitFailed, want, append([]string{"template:insert"}, strings.Fields(args)...)...)
 	}
@@ -185,7 +201,8 @@ func TestPropertyIsSet(t *testing.T) {
 		want         string
 	}{
 		{"a block is made", "body", []string{"name=a", "value=b"}, "---\na: b\n---\nbody"},
-		{"only its own lines change", "---\n# note\na: [x, y] # why\nz:   '1'\n---\n", []string{"name=A", "value=b", "type=text"}, "---\n# note\na: b # why\nz:   '1'\n---\n"},
+		{"only its own lines change", "---\n# note\na: [x, y] # why\nz:   '1'\n---\n",
+			[]string{"name=A", "value=b", "type=text"}, "---\n# note\na: b # why\nz:   '1'\n---\n"},
 		{"what looks like a number is one", "", []string{"name=a", "value=12"}, "---\na: 12\n---\n"},
 		{"a backslash is no escape", "", []string{"name=a", `value=C:\new\table`}, "---\na: C:\\new\\table\n---\n"},
 		{"commas make no list by themselves", "", []string{"name=a", "value=x, y"}, "---\na: x, y\n---\n"},
@@ -199,7 +216,8 @@ func TestPropertyIsSet(t *testing.T) {
 		{"the type in the vault goes before that in the note", "---\nn: abc\ns: 1\n---\n", []string{"name=n", "value=5"}, "---\nn: 5\ns: 1\n---\n"},
 		{"a list stays one where the vault has another type", "---\ns: [a, b]\n---\n", []string{"name=s", "value=c, d"}, "---\ns:\n  - c\n  - d\n---\n"},
 		{"a given type goes before that in the note", "---\na: draft\n---\n", []string{"name=a", "value=12", "type=number"}, "---\na: 12\n---\n"},
-		{"properties in a property are replaced if that is asked for", "---\na:\n  b: 1\n---\n", []string{"name=a", "value=x", "type=text"}, "---\na: x\n---\n"},
+		{"properties in a property are replaced if that is asked for", "---\na:\n  b: 1\n---\n",
+			[]string{"name=a", "value=x", "type=text"}, "---\na: x\n---\n"},
 		{"a list stays one", "---\na:\n  - \"[[X]]\"\n---\n", []string{"name=a", "value=[[A]], [[B]]"}, "---\na:\n  - \"[[A]]\"\n  - \"[[B]]\"\n---\n"},
 		{"a list of one line stays one", "---\nA: [x, y]\n---\n", []string{"name=a", "value=z"}, "---\nA:\n  - z\n---\n"},
 		{"a list becomes text if that is asked for", "---\na: [x, y]\n---\n", []string{"name=a", "value=z", "type=text"}, "---\na: z\n---\n"},
@@ -212,7 +230,8 @@ func TestPropertyIsSet(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			said := "Set " + test.args[0][len("name="):] + ": " + test.args[1][len("value="):]
-			changed(t, map[string]string{"A.md": test.before, ".obsidian/types.json": types}, said, map[string]string{"A.md": test.want}, append([]string{"property:set", "path=A.md"}, test.args...)...)
+			changed(t, map[string]string{"A.md": test.before, ".obsidian/types.json": types}, said,
+				map[string]string{"A.md": test.want}, append([]string{"property:set", "path=A.md"}, test.args...)...)
 		})
 	}
 }
@@ -237,7 +256,8 @@ func TestPropertyIsRemoved(t *testing.T) {
 func TestPropertiesThatCannotBeChanged(t *testing.T) {
 	notes := map[string]string{
 		"A.md": "---\na: 1\n---\n", "Bad.md": "\ufeff---\r\na: 1\r\nb: [x\r\n---\r\n",
-		"Typed.md": "---\nnum: 5\nbox: true\nday: 2026-11-21\nmap:\n  b: 1\n---\n", "Braces.md": "---\n{a: 1}\n---\n", "p.png": "x", ".obsidian/types.json": `{"types":{"n":"number"}}`,
+		"Typed.md": "---\nnum: 5\nbox: true\nday: 2026-11-21\nmap:\n  b: 1\n---\n", "Braces.md": "---\n{a: 1}\n---\n",
+		"p.png": "x", ".obsidian/types.json": `{"types":{"n":"number"}}`,
 	}
 	h := embedded.New(t, notes)
 	const setUsage = "Usage: property:set name=<name> value=<value> [type=text|list|number|checkbox|date|datetime] [file=<name>] [path=<path>] [folder=<path>] [query=<text>]\n"
@@ -252,7 +272,8 @@ func TestPropertiesThatCannotBeChanged(t *testing.T) {
 			"Error: Invalid date format. Use YYYY-MM-DD. The property \"day\" of \"Typed.md\" is of the type date; type= sets it to another.\n"},
 		{"properties in a property", "property:set path=Typed.md name=map value=1", answer.ExitMisuse,
 			"Error: The property \"map\" of \"Typed.md\" has properties of its own; type= replaces them.\n"},
-		{"no type", "property:set path=A.md name=x value=1 type=tags", answer.ExitMisuse, "Error: Invalid value for type: tags. Use text, list, number, checkbox, date, datetime.\n"},
+		{"no type", "property:set path=A.md name=x value=1 type=tags", answer.ExitMisuse,
+			"Error: Invalid value for type: tags. Use text, list, number, checkbox, date, datetime.\n"},
 		{"no value", "property:set path=A.md name=x", answer.ExitMisuse, "Error: Missing required parameter: value=<value>\n" + setUsage},
 		{"an empty value", "property:set path=A.md name=x value=", answer.ExitMisuse, "Error: Missing required parameter: value\n"},
 		{"broken YAML, by its line in the note", "property:set path=Bad.md name=x value=1", answer.ExitFailed,
@@ -265,7 +286,9 @@ func TestPropertiesThatCannotBeChanged(t *testing.T) {
 		{"a missing note", "property:remove path=B.md name=x", answer.ExitFailed, "Error: File \"B.md\" not found.\n"},
 		{"no note", "property:remove name=x", answer.ExitFailed, "Error: No active file. Use file=<name> or path=<path> to specify a file.\n"},
 	})
-	h.Expect(answer.ExitFailed, "Error: The properties of \"A.md\" cannot be changed: the name of a property is one line.\n", "property:set", "path=A.md", "name=a\nb", "value=1")
+	h.Expect(answer.ExitFailed,
+		"Error: The properties of \"A.md\" cannot be changed: the name of a property is one line.\n", "property:set",
+		"path=A.md", "name=a\nb", "value=1")
 	for path, text := range notes {
 		assert.Equal(t, h.Get(path), text, "%s became", path)
 	}

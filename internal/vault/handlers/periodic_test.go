@@ -26,13 +26,24 @@ func TestPathsOfPeriodicNotes(t *testing.T) {
 		{"a quarter", nil, "period=quarter", "2026-Q4.md"},
 		{"a year", nil, "period=year", "2026.md"},
 		{"a day is that of the app", map[string]string{".obsidian/daily-notes.json": `{"folder":"D"}`}, "period=day", "D/2026-11-21.md"},
-		{"a day of the plugin", map[string]string{".obsidian/daily-notes.json": `{"folder":"D"}`, periodicFile: `{"daily":{"enabled":true,"folder":"P"}}`}, "period=day", "P/2026-11-21.md"},
+		{"a day of the plugin", map[string]string{".obsidian/daily-notes.json": `{"folder":"D"}`,
+			periodicFile: `{"daily":{"enabled":true,"folder":"P"}}`}, "period=day", "P/2026-11-21.md"},
 		{"one that is not enabled in the plugin", map[string]string{periodicFile: `{"weekly":{"enabled":false,"folder":"P"}}`}, "period=week", "2026-W47.md"},
-		{"settings of the plugin", map[string]string{periodicFile: `{"weekly":{"enabled":true,"folder":"W","format":"GGGG/[Week] WW"}}`}, "period=week", "W/2026/Week 47.md"},
-		{"sets of settings", map[string]string{periodicFile: `{"activeCalendarSet":"b","calendarSets":[{"id":"a","month":{"enabled":true,"folder":"A"}},{"id":"b","month":{"enabled":true,"folder":"B"}}]}`}, "period=month", "B/2026-11.md"},
-		{"weeks of the Calendar plugin", map[string]string{".obsidian/plugins/calendar/data.json": `{"weeklyNoteFolder":"C","weeklyNoteFormat":"[w]w"}`}, "period=week", "C/w47.md"},
-		{"the first day of a week names it", map[string]string{periodicFile: `{"weekly":{"enabled":true,"format":"YYYY-MM-DD"}}`}, "period=week", "2026-11-15.md"},
-		{"of an ISO week it is Monday", map[string]string{periodicFile: `{"weekly":{"enabled":true,"format":"[E] GGGG-MM-DD"}}`}, "period=week", "E 2026-11-16.md"},
+		{"settings of the plugin",
+			map[string]string{periodicFile: `{"weekly":{"enabled":true,"folder":"W","format":"GGGG/[Week] WW"}}`},
+			"period=week", "W/2026/Week 47.md"},
+		{"sets of settings",
+			map[string]string{periodicFile: `{"activeCalendarSet":"b","calendarSets":[{"id":"a","month":{"enabled":true,"folder":"A"}},{"id":"b","month":{"enabled":true,"folder":"B"}}]}`},
+			"period=month", "B/2026-11.md"},
+		{"weeks of the Calendar plugin",
+			map[string]string{".obsidian/plugins/calendar/data.json": `{"weeklyNoteFolder":"C","weeklyNoteFormat":"[w]w"}`},
+			"period=week", "C/w47.md"},
+		{"the first day of a week names it",
+			map[string]string{periodicFile: `{"weekly":{"enabled":true,"format":"YYYY-MM-DD"}}`}, "period=week",
+			"2026-11-15.md"},
+		{"of an ISO week it is Monday",
+			map[string]string{periodicFile: `{"weekly":{"enabled":true,"format":"[E] GGGG-MM-DD"}}`}, "period=week",
+			"E 2026-11-16.md"},
 		{"another week", nil, "period=week date=2026-W01", "2026-W01.md"},
 		{"last month", nil, "period=month date=2026-10", "2026-10.md"},
 		{"another quarter", nil, "period=quarter date=2026-08-31", "2026-Q3.md"},
@@ -67,16 +78,20 @@ func TestPeriodicNotes(t *testing.T) {
 	h.Put("T/day.md", "{{date}}\n")
 	h.Expect(answer.ExitDone, "Added to: D/20261121.md\n", "periodic:append", "period=day", "content=x")
 	h.Expect(answer.ExitDone, "D/20261121\nx\n", "periodic:read", "period=day")
-	h.Expect(answer.ExitDone, "==> W/2026-W44.md (missing) <==\n==> W/2026-W45.md (has no such heading) <==\n==> W/2026-W46.md <==\n## Log\nforty-six\n==> W/2026-W47.md <==\n## Log\ndone\n",
+	h.Expect(answer.ExitDone,
+		"==> W/2026-W44.md (missing) <==\n==> W/2026-W45.md (has no such heading) <==\n==> W/2026-W46.md <==\n## Log\nforty-six\n==> W/2026-W47.md <==\n## Log\ndone\n",
 		"periodic:read", "period=week", "from=2026-10-31", "heading=Log")
-	h.Expect(answer.ExitDone, "==> 2026-Q2.md (missing) <==\n==> 2026-Q3.md (missing) <==\n==> 2026-Q4.md <==\nquarter\n", "periodic:read", "period=quarter", "from=2026-06-30", "to=2026-12-31")
+	h.Expect(answer.ExitDone,
+		"==> 2026-Q2.md (missing) <==\n==> 2026-Q3.md (missing) <==\n==> 2026-Q4.md <==\nquarter\n", "periodic:read",
+		"period=quarter", "from=2026-06-30", "to=2026-12-31")
 	for range 3 {
 		h.Does("undo")
 	}
 	assert.Equal(t, h.Get("W/2026-W47.md"), "(missing)", "undo left a note")
 	assert.Equal(t, h.Get("2026-10.md"), "(missing)", "undo left a note")
 	h.Steps([]embedded.Turn{
-		{"no period", "periodic:path", answer.ExitMisuse, "Error: Missing required parameter: period=day|week|month|quarter|year\nUsage: periodic:path period=day|week|month|quarter|year [date=<date>]\n"},
+		{"no period", "periodic:path", answer.ExitMisuse,
+			"Error: Missing required parameter: period=day|week|month|quarter|year\nUsage: periodic:path period=day|week|month|quarter|year [date=<date>]\n"},
 		{"another period", "periodic:path period=decade", answer.ExitMisuse, "Error: Invalid value for period: decade. Use day, week, month, quarter, year.\n"},
 		{"a day and a range", "periodic:read period=week date=today from=today", answer.ExitMisuse, "Error: Use date=<date> or from=<date>, not both.\n"},
 		{"a range without a start", "periodic:read period=week to=today", answer.ExitMisuse, "Error: to=<date> ends a range: give from=<date> too.\n"},
@@ -90,7 +105,8 @@ func TestPeriodicNotes(t *testing.T) {
 }
 
 func TestDailyEnsure(t *testing.T) {
-	h := embedded.New(t, map[string]string{".obsidian/daily-notes.json": `{"folder":"D","template":"T"}`, "T.md": "# {{title}}\n<% tp.date.now() %> {{cursor}} {{VALUE:x}}\n"})
+	h := embedded.New(t, map[string]string{".obsidian/daily-notes.json": `{"folder":"D","template":"T"}`,
+		"T.md": "# {{title}}\n<% tp.date.now() %> {{cursor}} {{VALUE:x}}\n"})
 	h.Expect(answer.ExitDone, "Created: D/2026-11-22.md\n", "daily:ensure", "date=tomorrow")
 	h.Expect(answer.ExitDone, "Exists: D/2026-11-22.md\n", "daily:ensure", "date=tomorrow")
 	assert.Equal(t, h.Get("D/2026-11-22.md"), "# 2026-11-22\n<% tp.date.now() %> {{cursor}} {{VALUE:x}}\n", "the note became")
@@ -108,7 +124,8 @@ func TestDailyEnsure(t *testing.T) {
 
 func TestSectionsOfDailyNotes(t *testing.T) {
 	h := embedded.New(t, map[string]string{"2026-11-19.md": "## Log\none\n## Else\n", "2026-11-20.md": "text", "2026-11-21.md": "## Log\n## Log\n"})
-	h.Expect(answer.ExitDone, "==> 2026-11-18.md (missing) <==\n==> 2026-11-19.md <==\n## Log\none\n==> 2026-11-20.md (has no such heading) <==\n==> 2026-11-21.md (has 2 headings of that name) <==\n",
+	h.Expect(answer.ExitDone,
+		"==> 2026-11-18.md (missing) <==\n==> 2026-11-19.md <==\n## Log\none\n==> 2026-11-20.md (has no such heading) <==\n==> 2026-11-21.md (has 2 headings of that name) <==\n",
 		"daily:range", "from=-3d", "heading=log")
 }
 
@@ -149,8 +166,9 @@ func TestBriefing(t *testing.T) {
 	h.Expect(answer.ExitMisuse, "Error: Invalid number: 0. Use limit from 1 to 100.\n", "briefing", "limit=0")
 
 	empty := embedded.New(t, nil)
-	empty.Expect(answer.ExitDone, "Briefing for Saturday, 2026-11-21\n\n==> Today: 2026-11-21.md (missing) <==\n\n==> Open tasks of 2026-11-20.md: none <==\n\n==> Overdue tasks: none <==\n\n"+
-		"==> Tasks due today: none <==\n\n==> Recently changed notes: none <==\n\n==> Old note: none is unchanged for 90 days <==\n", "briefing", "old-note")
+	empty.Expect(answer.ExitDone,
+		"Briefing for Saturday, 2026-11-21\n\n==> Today: 2026-11-21.md (missing) <==\n\n==> Open tasks of 2026-11-20.md: none <==\n\n==> Overdue tasks: none <==\n\n"+
+			"==> Tasks due today: none <==\n\n==> Recently changed notes: none <==\n\n==> Old note: none is unchanged for 90 days <==\n", "briefing", "old-note")
 	empty.Put("2026-11-21.md", strings.Repeat("a line of text\n", 1000))
 	if _, out, _ := empty.Run("briefing"); len(out) > 9<<10 || !strings.Contains(out, "… 6810 more bytes\n") {
 		t.Errorf("%d bytes: %q", len(out), out[len(out)-300:])
@@ -207,7 +225,9 @@ func TestDailyRange(t *testing.T) {
 
 func TestALongRangeIsBounded(t *testing.T) {
 	h := embedded.New(t, map[string]string{"2026-11-20.md": strings.Repeat("x", 4<<20), "2026-11-21.md": "small"})
-	h.Expect(answer.ExitDone, "==> 2026-11-19.md (missing) <==\n==> 2026-11-20.md (4194304 bytes, not shown) <==\n==> 2026-11-21.md <==\nsmall\n", "daily:range", "from=2026-11-19")
+	h.Expect(answer.ExitDone,
+		"==> 2026-11-19.md (missing) <==\n==> 2026-11-20.md (4194304 bytes, not shown) <==\n==> 2026-11-21.md <==\nsmall\n",
+		"daily:range", "from=2026-11-19")
 }
 
 func TestSeveralRandomNotes(t *testing.T) {
@@ -226,7 +246,9 @@ func TestSeveralRandomNotes(t *testing.T) {
 	h.Expect(answer.ExitDone, "==> f/c.md <==\nC\n", "random:read", "count=2", "folder=f")
 	h.Expect(answer.ExitMisuse, "Error: Invalid number: 21. Use count from 1 to 20.\n", "random:read", "count=21")
 	h.Expect(answer.ExitMisuse, "Error: Invalid number: x. Use seed from 0 to 9007199254740992.\n", "random:read", "seed=x")
-	h.Expect(answer.ExitMisuse, "Error: Invalid date \"-1\": want a day such as 2026-11-21, today, yesterday, -3d, -2w, monday, or a week such as 2026-W47; did you mean \"yesterday\"?\n", "random:read", "min-age=-1")
+	h.Expect(answer.ExitMisuse,
+		"Error: Invalid date \"-1\": want a day such as 2026-11-21, today, yesterday, -3d, -2w, monday, or a week such as 2026-W47; did you mean \"yesterday\"?\n",
+		"random:read", "min-age=-1")
 	h.Expect(answer.ExitMisuse, "Error: Invalid number: 36526. Use a number of days up to 36525.\n", "random:read", "min-age=36526")
 	h.Expect(answer.ExitMisuse, "Error: Invalid age \"tomorrow\": 2026-11-22 is in the future.\n", "random:read", "min-age=tomorrow")
 	embedded.New(t, nil).Expect(answer.ExitDone, "No markdown files found.\n", "random:read", "count=2")

@@ -103,7 +103,8 @@ func TestUndoTakesBackNewFolders(t *testing.T) {
 // Blocks that the library of the app reads are read, and those that it refuses are refused.
 func TestOddYAMLIsThatOfTheApp(t *testing.T) {
 	h := embedded.New(t, map[string]string{
-		"anchor.md": "---\n&x: name: &x bee\nagain:\n  *x:\n---\n", "tab.md": "---\nsay: \"one\n\ttwo\"\n---\n", "blanks.md": "---\nempty: >\n \n  \n   \n # remark\n---\n",
+		"anchor.md": "---\n&x: name: &x bee\nagain:\n  *x:\n---\n", "tab.md": "---\nsay: \"one\n\ttwo\"\n---\n",
+		"blanks.md": "---\nempty: >\n \n  \n   \n # remark\n---\n",
 	})
 	h.Expect(answer.ExitDone, "{\n  \"name\": \"bee\",\n  \"again\": \"name\"\n}\n", "properties", "path=anchor.md", "format=json")
 	for _, path := range []string{"tab.md", "blanks.md"} {

@@ -77,10 +77,16 @@ func TestTagRename(t *testing.T) {
 		"one.md":   "---\nTags: new\n---\nold",
 		"twins.md": "---\na: 1\ntags:\n  - new\n---\n",
 	}, "tag:rename", "name=old", "to=#new")
-	changed(t, map[string]string{"a.md": "#a #A/b", "F/b.md": "#a", "F2/b.md": "#a"}, "Renamed tag #a to #b/c: 1 place in 1 note", map[string]string{"F/b.md": "#b/c"}, "tag:rename", "name=a", "to=b/c", "folder=F")
-	changed(t, map[string]string{"a.md": "#Foo #foo #FOO/x"}, "Renamed tag #foo to #foo: 2 places in 1 note", map[string]string{"a.md": "#foo #foo #foo/x"}, "tag:rename", "name=#foo", "to=foo")
-	changed(t, map[string]string{"a.md": "---\ntags: [\"a, b\", 1, 'x y']\n---\n#x"}, "Renamed tag #x to #1a: 1 place in 1 note", map[string]string{"a.md": "---\ntags: [\"a, b\", 1, 'x y']\n---\n#1a"}, "tag:rename", "name=x", "to=1a")
-	changed(t, map[string]string{"a.md": "---\ntags: [x]\n---\n"}, "Renamed tag #x to #true: 1 place in 1 note", map[string]string{"a.md": "---\ntags: [\"true\"]\n---\n"}, "tag:rename", "name=x", "to=true")
+	changed(t, map[string]string{"a.md": "#a #A/b", "F/b.md": "#a", "F2/b.md": "#a"},
+		"Renamed tag #a to #b/c: 1 place in 1 note", map[string]string{"F/b.md": "#b/c"}, "tag:rename", "name=a",
+		"to=b/c", "folder=F")
+	changed(t, map[string]string{"a.md": "#Foo #foo #FOO/x"}, "Renamed tag #foo to #foo: 2 places in 1 note",
+		map[string]string{"a.md": "#foo #foo #foo/x"}, "tag:rename", "name=#foo", "to=foo")
+	changed(t, map[string]string{"a.md": "---\ntags: [\"a, b\", 1, 'x y']\n---\n#x"},
+		"Renamed tag #x to #1a: 1 place in 1 note",
+		map[string]string{"a.md": "---\ntags: [\"a, b\", 1, 'x y']\n---\n#1a"}, "tag:rename", "name=x", "to=1a")
+	changed(t, map[string]string{"a.md": "---\ntags: [x]\n---\n"}, "Renamed tag #x to #true: 1 place in 1 note",
+		map[string]string{"a.md": "---\ntags: [\"true\"]\n---\n"}, "tag:rename", "name=x", "to=true")
 	refused(t, files, `Tag "#nothing" not found.`, "tag:rename", "name=nothing", "to=x")
 	refused(t, files, "Invalid value for to: \"a b\".", "tag:rename", "name=old", "to=a b")
 	refused(t, files, "Invalid value for to: \"12\".", "tag:rename", "name=old", "to=12")
@@ -89,7 +95,9 @@ func TestTagRename(t *testing.T) {
 		refused(t, files, "Invalid date \"x\"", "tasks", "due-after=z", "due-before=y", "due=x")
 	}
 	refused(t, files, `Folder "Nowhere" not found.`, "tag:rename", "name=old", "to=new", "folder=Nowhere")
-	refused(t, map[string]string{"a.md": "#x", "b.md": "---\nk: &a x\ntags: *a\n---\n"}, `The properties of "b.md" cannot be changed: line 2: tag x cannot be changed where it is.`, "tag:rename", "name=x", "to=y")
+	refused(t, map[string]string{"a.md": "#x", "b.md": "---\nk: &a x\ntags: *a\n---\n"},
+		`The properties of "b.md" cannot be changed: line 2: tag x cannot be changed where it is.`, "tag:rename",
+		"name=x", "to=y")
 }
 
 func TestPropertyRename(t *testing.T) {
@@ -99,48 +107,72 @@ func TestPropertyRename(t *testing.T) {
 		"c.md": "---\nb: status\n---\n", "d.md": "status: no block", "F/e.md": "---\nstatus:\n---\n",
 		".obsidian/types.json": `{"types":{"status":"multitext"}}`,
 	}
-	changed(t, files, "Renamed property status to my: state in 3 notes\nThe type multitext of status is not carried over: the user can set it for my: state in the app.", map[string]string{
-		"a.md":   "---\n\"my: state\": [done, x] # c\nb: 1\n---\nStatus: stays\n",
-		"b.md":   "\ufeff---\r\n\"my: state\": |-\r\n  two\r\n  lines\r\n---\r\nx",
-		"F/e.md": "---\n\"my: state\":\n---\n",
-	}, "property:rename", "name=status", "to=my: state")
-	changed(t, map[string]string{"a.md": "---\nA: 1\n---\n"}, "Renamed property a to a in 1 note", map[string]string{"a.md": "---\na: 1\n---\n"}, "property:rename", "name=a", "to=a")
-	refused(t, map[string]string{"a.md": "---\na: 1\n---\n", "z.md": "---\na: 1\nB: 2\n---\n"}, `The properties of "z.md" cannot be changed: line 3: there is a property "B" already.`, "property:rename", "name=a", "to=b")
+	changed(t, files,
+		"Renamed property status to my: state in 3 notes\nThe type multitext of status is not carried over: the user can set it for my: state in the app.",
+		map[string]string{
+			"a.md":   "---\n\"my: state\": [done, x] # c\nb: 1\n---\nStatus: stays\n",
+			"b.md":   "\ufeff---\r\n\"my: state\": |-\r\n  two\r\n  lines\r\n---\r\nx",
+			"F/e.md": "---\n\"my: state\":\n---\n",
+		}, "property:rename", "name=status", "to=my: state")
+	changed(t, map[string]string{"a.md": "---\nA: 1\n---\n"}, "Renamed property a to a in 1 note",
+		map[string]string{"a.md": "---\na: 1\n---\n"}, "property:rename", "name=a", "to=a")
+	refused(t, map[string]string{"a.md": "---\na: 1\n---\n", "z.md": "---\na: 1\nB: 2\n---\n"},
+		`The properties of "z.md" cannot be changed: line 3: there is a property "B" already.`, "property:rename",
+		"name=a", "to=b")
 	refused(t, files, `Property "nothing" not found.`, "property:rename", "name=nothing", "to=x")
-	refused(t, map[string]string{"a.md": "---\n{a: 1}\n---\n"}, `The properties of "a.md" cannot be changed: line 2: the properties are in braces`, "property:rename", "name=a", "to=b")
+	refused(t, map[string]string{"a.md": "---\n{a: 1}\n---\n"},
+		`The properties of "a.md" cannot be changed: line 2: the properties are in braces`, "property:rename", "name=a",
+		"to=b")
 }
 
 func TestPropertySetOnSeveral(t *testing.T) {
 	files := map[string]string{"F/a.md": "milk", "F/b.md": "---\nstatus: open # c\n---\nmilk", "F/c.md": "bread", "a.md": "milk", "F/x.canvas": "{}"}
-	changed(t, files, "Set status: done in 2 notes\nType: text", map[string]string{"F/a.md": "---\nstatus: done\n---\nmilk", "F/b.md": "---\nstatus: done # c\n---\nmilk"},
+	changed(t, files, "Set status: done in 2 notes\nType: text",
+		map[string]string{"F/a.md": "---\nstatus: done\n---\nmilk", "F/b.md": "---\nstatus: done # c\n---\nmilk"},
 		"property:set", "name=status", "value=done", "folder=F", "query=milk")
-	changed(t, files, "Set n: 3 in 3 notes\nType: number", map[string]string{"F/a.md": "---\nn: 3\n---\nmilk", "F/b.md": "---\nstatus: open # c\nn: 3\n---\nmilk", "F/c.md": "---\nn: 3\n---\nbread"}, "property:set", "name=n", "value=3", "folder=F")
+	changed(t, files, "Set n: 3 in 3 notes\nType: number",
+		map[string]string{"F/a.md": "---\nn: 3\n---\nmilk", "F/b.md": "---\nstatus: open # c\nn: 3\n---\nmilk",
+			"F/c.md": "---\nn: 3\n---\nbread"}, "property:set", "name=n", "value=3", "folder=F")
 	changed(t, files, "Nothing was changed: there is no note that is meant.", nil, "property:set", "name=n", "value=3", "query=nothing")
 	refused(t, files, "Use file=<name> or path=<path> for one note", "property:set", "name=n", "value=3", "folder=F", "path=a.md")
-	refused(t, map[string]string{"a.md": "x", "b.md": "---\na: 1\na: 2\n---\n"}, `The properties of "b.md" cannot be changed`, "property:set", "name=n", "value=3", "folder=/")
+	refused(t, map[string]string{"a.md": "x", "b.md": "---\na: 1\na: 2\n---\n"},
+		`The properties of "b.md" cannot be changed`, "property:set", "name=n", "value=3", "folder=/")
 	refused(t, files, "query, character 1: a parenthesis is not closed", "property:set", "name=n", "value=3", "query=(")
 }
 
 func TestVaultReplace(t *testing.T) {
 	files := map[string]string{
-		"a.md": "foo Foo foobar\n`foo`", "F/b.md": "\ufeff---\r\ntitle: foo\r\n---\r\nfoo\r\nbar\r\nfoo\nbar\r\n", "F/c.md": "\xff\xfefoo\xff", "x.txt": "foo", "B.canvas": "foo",
+		"a.md": "foo Foo foobar\n`foo`", "F/b.md": "\ufeff---\r\ntitle: foo\r\n---\r\nfoo\r\nbar\r\nfoo\nbar\r\n",
+		"F/c.md": "\xff\xfefoo\xff", "x.txt": "foo", "B.canvas": "foo",
 	}
 	changed(t, files, "Replaced 7 places in 3 notes", map[string]string{
 		"a.md": "$1 Foo $1bar\n`$1`", "F/b.md": "\ufeff---\r\ntitle: $1\r\n---\r\n$1\r\nbar\r\n$1\nbar\r\n", "F/c.md": "\xff\xfe$1\xff",
 	}, "vault:replace", "old=foo", "new=$1")
-	changed(t, files, "Replaced 2 places in 1 note", map[string]string{"F/b.md": "\ufeff---\r\ntitle: foo\r\n---\r\nx\r\ny\r\nx\r\ny\r\n"}, "vault:replace", `old=foo\nbar`, `new=x\ny`)
-	changed(t, files, "Replaced 4 places in 1 note", map[string]string{"a.md": "x x xbar\n`x`"}, "vault:replace", "old=FOO", "new=x", "ignore-case", "query=path:a.md")
-	changed(t, files, "Replaced 3 places in 1 note", map[string]string{"F/b.md": "\ufeff---\r\ntitle: \r\n---\r\n\r\nbar\r\n\nbar\r\n"}, "vault:replace", "old=foo", "remove", "folder=F", "query=bar")
-	changed(t, files, "Replaced 2 places in 1 note", map[string]string{"F/b.md": "\ufeff---\r\ntitle: foo\r\n---\r\n<foo> oo $ f\r\nbar\r\n<foo> oo $ f\nbar\r\n"},
+	changed(t, files, "Replaced 2 places in 1 note",
+		map[string]string{"F/b.md": "\ufeff---\r\ntitle: foo\r\n---\r\nx\r\ny\r\nx\r\ny\r\n"}, "vault:replace",
+		`old=foo\nbar`, `new=x\ny`)
+	changed(t, files, "Replaced 4 places in 1 note", map[string]string{"a.md": "x x xbar\n`x`"}, "vault:replace",
+		"old=FOO", "new=x", "ignore-case", "query=path:a.md")
+	changed(t, files, "Replaced 3 places in 1 note",
+		map[string]string{"F/b.md": "\ufeff---\r\ntitle: \r\n---\r\n\r\nbar\r\n\nbar\r\n"}, "vault:replace", "old=foo",
+		"remove", "folder=F", "query=bar")
+	changed(t, files, "Replaced 2 places in 1 note",
+		map[string]string{"F/b.md": "\ufeff---\r\ntitle: foo\r\n---\r\n<foo> oo $ f\r\nbar\r\n<foo> oo $ f\nbar\r\n"},
 		"vault:replace", "old=^(?<first>f)(o+)$", "new=<$&> $2 $$ $<first>", "regex", "folder=F", "query=bar")
-	changed(t, map[string]string{"a.md": "one\r\ntwo\r\n"}, "Replaced 3 places in 1 note", map[string]string{"a.md": "> one\r\n> two\r\n> "}, "vault:replace", "old=^", "new=> ", "regex")
-	changed(t, map[string]string{"a.md": "é \xff b é"}, "Replaced 2 places in 1 note", map[string]string{"a.md": "[é \xff] b [é]"}, "vault:replace", `old=é( [^b ])?`, "new=[$&]", "regex")
+	changed(t, map[string]string{"a.md": "one\r\ntwo\r\n"}, "Replaced 3 places in 1 note",
+		map[string]string{"a.md": "> one\r\n> two\r\n> "}, "vault:replace", "old=^", "new=> ", "regex")
+	changed(t, map[string]string{"a.md": "é \xff b é"}, "Replaced 2 places in 1 note",
+		map[string]string{"a.md": "[é \xff] b [é]"}, "vault:replace", `old=é( [^b ])?`, "new=[$&]", "regex")
 	changed(t, files, "Nothing was changed: no note that is meant has the text.", nil, "vault:replace", "old=nothing", "new=x")
 	for _, call := range [][2]string{
 		{"Use new=<text> or remove, one of them.", "old=foo"}, {"Use new=<text> or remove, one of them.", "old=foo new=x remove"},
-		{"Invalid value for old: no regular expression", "old=( new=x regex"}, {"Invalid value for new: the expression has no group $2.", "old=(f) new=$2 regex"},
-		{"Invalid value for new: the expression has no group $<x>.", "old=(f) new=$<x> regex"}, {"Invalid value for new: the expression has no group $<>.", "old=(?<x>f) new=$<> regex"}, {`Folder "N" not found.`, "old=f new=x folder=N"},
-		{`The properties of "F/b.md" could not be read with the new text.`, "old=title: new=["}, {`The properties of "F/b.md" could not be read with the new text.`, "old=--- new=x"},
+		{"Invalid value for old: no regular expression", "old=( new=x regex"},
+		{"Invalid value for new: the expression has no group $2.", "old=(f) new=$2 regex"},
+		{"Invalid value for new: the expression has no group $<x>.", "old=(f) new=$<x> regex"},
+		{"Invalid value for new: the expression has no group $<>.", "old=(?<x>f) new=$<> regex"},
+		{`Folder "N" not found.`, "old=f new=x folder=N"},
+		{`The properties of "F/b.md" could not be read with the new text.`, "old=title: new=["},
+		{`The properties of "F/b.md" could not be read with the new text.`, "old=--- new=x"},
 	} {
 		refused(t, files, call[0], append([]string{"vault:replace"}, strings.Fields(call[1])...)...)
 	}
@@ -152,10 +184,14 @@ func TestVaultReplaceHasLimits(t *testing.T) {
 	enough := budget.Default
 	t.Cleanup(func() { budget.Default = enough })
 	budget.Default.Match = 100 * time.Millisecond
-	refused(t, map[string]string{"a.md": strings.Repeat("a", 5000) + "!", "b.md": "aa"}, "the regular expression \"^(a+)+$\" takes more than 100ms", "vault:replace", "old=^(a+)+$", "new=x", "regex")
+	refused(t, map[string]string{"a.md": strings.Repeat("a", 5000) + "!", "b.md": "aa"},
+		"the regular expression \"^(a+)+$\" takes more than 100ms", "vault:replace", "old=^(a+)+$", "new=x", "regex")
 	budget.Default.Match = time.Hour // the others are not about time
-	refused(t, map[string]string{"a.md": strings.Repeat("a", 100_001)}, "More than 100000 places of one note match.", "vault:replace", "old=a", "new=b", "regex")
-	refused(t, map[string]string{"a.md": strings.Repeat("a", 1<<20)}, "With the new text a note would have more than 32 MiB.", "vault:replace", "old=a", "new="+strings.Repeat("b", 64))
+	refused(t, map[string]string{"a.md": strings.Repeat("a", 100_001)}, "More than 100000 places of one note match.",
+		"vault:replace", "old=a", "new=b", "regex")
+	refused(t, map[string]string{"a.md": strings.Repeat("a", 1<<20)},
+		"With the new text a note would have more than 32 MiB.", "vault:replace", "old=a",
+		"new="+strings.Repeat("b", 64))
 	many := map[string]string{}
 	for i := range 1001 {
 		many[fmt.Sprint(i, ".md")] = "a"
@@ -180,12 +216,21 @@ func TestHeadingRename(t *testing.T) {
 		"f/B.canvas":    "{\n\t\"nodes\":[\n\t\t{\"type\":\"file\",\"file\":\"N.md\",\"subpath\":\"#New *two*\"},{\"type\":\"text\",\"text\":\"\\u00e9 [[N#New *two*]]\"},{\"type\":\"file\",\"file\":\"M.md\",\"subpath\":\"#Old one\"}\n\t]}",
 		"f/sub/deep.md": "[[../../N#New *two*]]",
 	}, "heading:rename", "path=N.md", "heading=old one", "to=New: *two*")
-	changed(t, map[string]string{"N.md": "Old\r\n===\r\n\r\n# B ^id\r\n[[#Old]]"}, `Renamed heading to "New": 1 link updated, 1 note changed`, map[string]string{"N.md": "New\r\n===\r\n\r\n# B ^id\r\n[[#New]]"}, "heading:rename", "file=N", "heading=Old", "to=New")
-	changed(t, map[string]string{"N.md": "# B ^id\n[[#^id]] [[#B]]"}, `Renamed heading to "C": 0 links updated, 1 note changed`, map[string]string{"N.md": "# C ^id\n[[#^id]] [[#B]]"}, "heading:rename", "file=N", "heading=B ^id", "to=C")
+	changed(t, map[string]string{"N.md": "Old\r\n===\r\n\r\n# B ^id\r\n[[#Old]]"},
+		`Renamed heading to "New": 1 link updated, 1 note changed`,
+		map[string]string{"N.md": "New\r\n===\r\n\r\n# B ^id\r\n[[#New]]"}, "heading:rename", "file=N", "heading=Old",
+		"to=New")
+	changed(t, map[string]string{"N.md": "# B ^id\n[[#^id]] [[#B]]"},
+		`Renamed heading to "C": 0 links updated, 1 note changed`,
+		map[string]string{"N.md": "# C ^id\n[[#^id]] [[#B]]"}, "heading:rename", "file=N", "heading=B ^id", "to=C")
 	// Of two headings with one text a link leads to the first.
 	two := map[string]string{"N.md": "# P\n## A\n# Q\n## A\n[[#A]] [[#Q#A]] [[#P#A]]"}
-	changed(t, two, `Renamed heading to "B": 1 link updated, 1 note changed`, map[string]string{"N.md": "# P\n## A\n# Q\n## B\n[[#A]] [[#Q#B]] [[#P#A]]"}, "heading:rename", "file=N", "heading=Q#A", "to=B")
-	changed(t, two, `Renamed heading to "B": 2 links updated, 1 note changed`, map[string]string{"N.md": "# P\n## B\n# Q\n## A\n[[#B]] [[#Q#A]] [[#P#B]]"}, "heading:rename", "file=N", "heading=P#A", "to=B")
+	changed(t, two, `Renamed heading to "B": 1 link updated, 1 note changed`,
+		map[string]string{"N.md": "# P\n## A\n# Q\n## B\n[[#A]] [[#Q#B]] [[#P#A]]"}, "heading:rename", "file=N",
+		"heading=Q#A", "to=B")
+	changed(t, two, `Renamed heading to "B": 2 links updated, 1 note changed`,
+		map[string]string{"N.md": "# P\n## B\n# Q\n## A\n[[#B]] [[#Q#A]] [[#P#B]]"}, "heading:rename", "file=N",
+		"heading=P#A", "to=B")
 	refused(t, two, `Heading "A" is ambiguous`, "heading:rename", "file=N", "heading=A", "to=B")
 	refused(t, two, `The note has a heading "Q" already (line 3).`, "heading:rename", "file=N", "heading=P", "to=q!")
 	refused(t, two, `Heading "X" not found.`, "heading:rename", "file=N", "heading=X", "to=B")
@@ -193,7 +238,9 @@ func TestHeadingRename(t *testing.T) {
 	for _, to := range []string{"#", "a\nb", "  "} {
 		refused(t, two, "Invalid value for to:", "heading:rename", "file=N", "heading=P", "to="+to)
 	}
-	refused(t, map[string]string{"N.md": "# A\n[[#A]]", "b.md": "[[N#A]]"}, `Link "#A" in "N.md", line 2, cannot be changed: no link can hold the new heading. Nothing was changed.`, "heading:rename", "file=N", "heading=A", "to=:|:")
+	refused(t, map[string]string{"N.md": "# A\n[[#A]]", "b.md": "[[N#A]]"},
+		`Link "#A" in "N.md", line 2, cannot be changed: no link can hold the new heading. Nothing was changed.`,
+		"heading:rename", "file=N", "heading=A", "to=:|:")
 }
 
 // A plan lists every file with its difference; where all of them together are too
@@ -253,7 +300,9 @@ func TestAChangeOfManyNotesIsDestructive(t *testing.T) {
 		assert.Equal(t, h.Plan("tag:rename", "name=old", "to=new").Loses, want, "%d notes", n)
 		before := h.Texts(true)
 		status, said, _ := h.Run("--sparing", "tag:rename", "name=old", "to=new")
-		if (status == answer.ExitDone) != (want == "") || want != "" && (!strings.Contains(said, "the change affects 21 notes. Nothing was changed.") || !maps.Equal(before, h.Texts(true))) {
+		if (status == answer.ExitDone) != (want == "") ||
+			want != "" && (!strings.Contains(said, "the change affects 21 notes. Nothing was changed.") ||
+				!maps.Equal(before, h.Texts(true))) {
 			t.Errorf("%d notes, and no one was asked: %d, %q", n, status, said)
 		}
 		status, said, _ = h.Run("tag:rename", "name=text", "to=x")
@@ -268,10 +317,13 @@ var drawnNote = rapid.Custom(func(t *rapid.T) string {
 	text := rapid.SampledFrom([]string{"", "", "\ufeff"}).Draw(t, "mark")
 	if rapid.Bool().Draw(t, "properties") {
 		line := rapid.SampledFrom([]string{"tags: [old, 'old/x']", "tags: old", "p: 1 # c", "P: [a]", "q: \"[[A#Old]]\"", "x: old"})
-		text += "---" + end + strings.Join(rapid.SliceOfNDistinct(line, 0, 3, func(s string) string { return strings.ToLower(s[:1]) }).Draw(t, "lines"), end) + end + "---" + end
+		text += "---" + end + strings.Join(rapid.SliceOfNDistinct(line, 0, 3,
+			func(s string) string { return strings.ToLower(s[:1]) }).Draw(t, "lines"), end) + end + "---" + end
 	}
 	piece := rapid.SampledFrom([]string{
-		"#old", "#old/x", "#OLD", "#older", "`#old`", "# Old", "## Old", "# Other", "[[A#Old]]", "[[#Old|o]]", "![[B#Old]]", "[t](A.md#Old)", "[[A#Other#Old]]", "old", "Old", "\n```\n", "%% #old %%", "é", "\xff", "- [ ] old",
+		"#old", "#old/x", "#OLD", "#older", "`#old`", "# Old", "## Old", "# Other", "[[A#Old]]", "[[#Old|o]]",
+		"![[B#Old]]", "[t](A.md#Old)", "[[A#Other#Old]]", "old", "Old", "\n```\n", "%% #old %%", "é", "\xff",
+		"- [ ] old",
 	})
 	for _, p := range rapid.SliceOfN(piece, 0, 8).Draw(t, "pieces") {
 		text += strings.ReplaceAll(p, "\n", end) + rapid.SampledFrom([]string{" ", end, ""}).Draw(t, "gap")
@@ -294,9 +346,13 @@ func TestChangesAcrossTheVaultAgainstAModel(t *testing.T) {
 		for range rapid.IntRange(1, 4).Draw(rt, "calls") {
 			before := h.Texts(true)
 			call := rapid.SampledFrom([][]string{
-				{"tag:rename", "name=old", "to=new/tag"}, {"tag:rename", "name=old/x", "to=old"}, {"property:rename", "name=p", "to=q"}, {"property:rename", "name=P", "to=z", "folder=F"},
-				{"property:set", "name=tags", "value=old", "query=old"}, {"heading:rename", "path=A.md", "heading=Old", "to=New: [x]"}, {"heading:rename", "path=A.md", "heading=Other", "to=Old one"},
-				{"vault:replace", "old=old", "new=[[A]]"}, {"vault:replace", "old=(o)ld$", "new=$1", "regex"}, {"vault:replace", "old=Old", "remove", "folder=F"},
+				{"tag:rename", "name=old", "to=new/tag"}, {"tag:rename", "name=old/x", "to=old"},
+				{"property:rename", "name=p", "to=q"}, {"property:rename", "name=P", "to=z", "folder=F"},
+				{"property:set", "name=tags", "value=old", "query=old"},
+				{"heading:rename", "path=A.md", "heading=Old", "to=New: [x]"},
+				{"heading:rename", "path=A.md", "heading=Other", "to=Old one"},
+				{"vault:replace", "old=old", "new=[[A]]"}, {"vault:replace", "old=(o)ld$", "new=$1", "regex"},
+				{"vault:replace", "old=Old", "remove", "folder=F"},
 			}).Draw(rt, "call")
 			status, out, _ := h.Run(call...)
 			after := h.Texts(true)
@@ -391,9 +447,11 @@ func tagsAfter(found *index.Found, from, to string) map[string]bool {
 // A note that may be seen and not changed is a reason to change nothing; a hidden one
 // is not there.
 func TestChangesAcrossTheVaultObeyTheRules(t *testing.T) {
-	files := map[string]string{"W/a.md": "---\np: 1\n---\n#t old\n# H\n", "W/b.md": "#t [[a#H]]", "R/r.md": "---\np: 1\n---\n#t old [[a#H]]", "Hid/h.md": "---\np: 1\n---\n#t #u old [[a#H]]"}
+	files := map[string]string{"W/a.md": "---\np: 1\n---\n#t old\n# H\n", "W/b.md": "#t [[a#H]]",
+		"R/r.md": "---\np: 1\n---\n#t old [[a#H]]", "Hid/h.md": "---\np: 1\n---\n#t #u old [[a#H]]"}
 	calls := map[string]string{
-		"tag:rename": "name=t to=n", "property:rename": "name=p to=n", "property:set": "name=x value=1 query=t", "heading:rename": "path=W/a.md heading=H to=I", "vault:replace": "old=old new=x",
+		"tag:rename": "name=t to=n", "property:rename": "name=p to=n", "property:set": "name=x value=1 query=t",
+		"heading:rename": "path=W/a.md heading=H to=I", "vault:replace": "old=old new=x",
 	}
 	rules := map[string]string{"/": "rwd", "R": "r", "Hid": "none"}
 	for name, params := range calls {

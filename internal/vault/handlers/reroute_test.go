@@ -14,7 +14,8 @@ import (
 // in the answer, and no other note is changed unless the call asks for that.
 func TestLinksThatANameTakesOverAreTold(t *testing.T) {
 	files := map[string]string{
-		"P/Solar/Roof.md": "[[Roof]]", "a.md": "[[Roof]] ![[Roof#x]] [[P/Solar/Roof]]", "b.md": "---\nup: \"[[Roof]]\"\n---\n[t](Roof.md)", "P/Solar/c.md": "[[Roof]]", "other.md": "[[Gone]]",
+		"P/Solar/Roof.md": "[[Roof]]", "a.md": "[[Roof]] ![[Roof#x]] [[P/Solar/Roof]]",
+		"b.md": "---\nup: \"[[Roof]]\"\n---\n[t](Roof.md)", "P/Solar/c.md": "[[Roof]]", "other.md": "[[Gone]]",
 		"pic/x.png": "\x89PNG\r\n\x1a\nold", "d.md": "![[x.png]]", "T.md": "# T\n## Roof\ntext", "Q/Up/u.md": "",
 	}
 	const taken = "6 links that led to P/Solar/Roof.md lead here now"
@@ -63,7 +64,8 @@ func TestLinksThatANameTakesOverAreTold(t *testing.T) {
 }
 
 func TestLinksThatANameGivesBackAreTold(t *testing.T) {
-	h := embedded.New(t, map[string]string{"P/Solar/Roof.md": "x", "a.md": "[[Roof]] [[Roof]]", "b.md": "[[Roof]] [[/Roof]]", "Roof.md": "", "F/Wall.md": "", "c.md": "[[Wall]]"})
+	h := embedded.New(t, map[string]string{"P/Solar/Roof.md": "x", "a.md": "[[Roof]] [[Roof]]",
+		"b.md": "[[Roof]] [[/Roof]]", "Roof.md": "", "F/Wall.md": "", "c.md": "[[Wall]]"})
 	for _, test := range []struct{ call, says string }{
 		{"delete path=Roof.md", `breaks 1 link in 1 note: "b.md", and 3 links that led here lead to P/Solar/Roof.md now`},
 		{"move path=Roof.md to=Q/Other.md links=keep", `breaks 1 link in 1 note: "b.md", and 3 links that led to Roof.md lead to P/Solar/Roof.md now`},
@@ -79,8 +81,11 @@ func TestLinksThatANameGivesBackAreTold(t *testing.T) {
 // What a note names in a definition or a property, and a canvas as the image of a group, is linked.
 func TestOtherPlacesThatNameAFileAreLinks(t *testing.T) {
 	h := embedded.New(t, map[string]string{
-		"a.md": "[t][r]\n\n[r]: Note.md\n[s]: https://x.example/Note.md\n", "Note.md": "", "c.canvas": `{"nodes":[{"type":"group","background":"img/bg.png"}]}`, "img/bg.png": "\x89PNG", "img/cover.png": "\x89PNG",
-		"img/banner.jpg": "x", "img/icon.svg": "<svg/>", "img/lost.png": "\x89PNG", "p.md": "---\ncover: img/cover.png\nbanner: \"![[banner.jpg|100]]\"\nicons: [icon.svg, nothing.png]\nlink: https://x.example/lost.png\n---\n",
+		"a.md": "[t][r]\n\n[r]: Note.md\n[s]: https://x.example/Note.md\n", "Note.md": "",
+		"c.canvas": `{"nodes":[{"type":"group","background":"img/bg.png"}]}`, "img/bg.png": "\x89PNG",
+		"img/cover.png":  "\x89PNG",
+		"img/banner.jpg": "x", "img/icon.svg": "<svg/>", "img/lost.png": "\x89PNG",
+		"p.md": "---\ncover: img/cover.png\nbanner: \"![[banner.jpg|100]]\"\nicons: [icon.svg, nothing.png]\nlink: https://x.example/lost.png\n---\n",
 	})
 	h.Expect(answer.ExitDone, "a.md\n", "backlinks", "path=Note.md")
 	h.Expect(answer.ExitDone, "c.canvas\n", "backlinks", "path=img/bg.png")

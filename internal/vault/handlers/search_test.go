@@ -55,7 +55,9 @@ func TestSearch(t *testing.T) {
 func TestSearchContext(t *testing.T) {
 	h := embedded.New(t, map[string]string{"A.md": "one water\r\ntwo\nwater and water\n", "Water.md": "its name alone"})
 	h.Expect(answer.ExitDone, "A.md:1: one water\nA.md:3: water and water\n", "search:context", "query=water")
-	h.Expect(answer.ExitDone, `[{"file":"A.md","matches":[{"line":1,"text":"one water"},{"line":3,"text":"water and water"}]},{"file":"Water.md","matches":[]}]`+"\n",
+	h.Expect(answer.ExitDone,
+		`[{"file":"A.md","matches":[{"line":1,"text":"one water"},{"line":3,"text":"water and water"}]},{"file":"Water.md","matches":[]}]`+
+			"\n",
 		"search:context", "query=water", "format=json")
 	h.Expect(answer.ExitDone, "A.md:2: two\n", "search:context", "query=two", "limit=1")
 	h.Expect(answer.ExitDone, "No matches found.\n", "search:context", "query=nothing")
@@ -83,7 +85,9 @@ func TestProperties(t *testing.T) {
 		h.Expect(answer.ExitDone, "No frontmatter found.\n", "properties", path, "format=json")
 	}
 	_, out, _ := h.Run("properties", "format=json")
-	for _, want := range []string{"    \"name\": \"Count\",\n    \"type\": \"text\",\n    \"count\": 2\n", "    \"name\": \"cssclasses\",\n    \"type\": \"multitext\",\n    \"count\": 0\n", "\"name\": \"due\",\n    \"type\": \"date\""} {
+	for _, want := range []string{"    \"name\": \"Count\",\n    \"type\": \"text\",\n    \"count\": 2\n",
+		"    \"name\": \"cssclasses\",\n    \"type\": \"multitext\",\n    \"count\": 0\n",
+		"\"name\": \"due\",\n    \"type\": \"date\""} {
 		assert.That(t, strings.Contains(out, want), "%s\nlacks %s", out, want)
 	}
 	for _, want := range []string{"\"name\": \"aliases\",\n    \"type\": \"aliases\"", "\"name\": \"tags\",\n    \"type\": \"tags\""} {
@@ -104,7 +108,9 @@ func TestReadingOneProperty(t *testing.T) {
 	h.Expect(answer.ExitDone, "a\n2\ntrue\n", "property:read", "name=LIST", "path=A.md")
 	h.Expect(answer.ExitDone, "(empty)\n", "property:read", "name=empty", "path=A.md")
 	h.Expect(answer.ExitDone, "12\n", "property:read", "name=n", "path=A.md")
-	h.Expect(answer.ExitFailed, "Error: Property \"x\" not found. The note has \"title\", \"list\", \"empty\", \"n\".\n", "property:read", "name=x", "path=A.md")
+	h.Expect(answer.ExitFailed,
+		"Error: Property \"x\" not found. The note has \"title\", \"list\", \"empty\", \"n\".\n", "property:read",
+		"name=x", "path=A.md")
 	h.Expect(answer.ExitFailed, "Error: File \"B.md\" not found.\n", "property:read", "name=x", "path=B.md")
 }
 
@@ -125,7 +131,8 @@ func TestATruncatedSearchSaysSo(t *testing.T) {
 	h := embedded.New(t, map[string]string{"A.md": strings.Repeat(line, maxContextBytes/len(line)+10), "B.md": "water\n"})
 	for _, format := range []string{"text", "json"} {
 		status, out, remark := h.Run("search:context", "query=water", "format="+format)
-		if status != answer.ExitDone || len(out) > maxContextBytes*5/4 || remark != "Truncated after 4096 KiB of lines: narrow the query, or search below a folder with path=.\n" {
+		if status != answer.ExitDone || len(out) > maxContextBytes*5/4 ||
+			remark != "Truncated after 4096 KiB of lines: narrow the query, or search below a folder with path=.\n" {
 			t.Errorf("%s: status %d, %d bytes, %q", format, status, len(out), remark)
 		}
 	}

@@ -99,7 +99,8 @@ func usesOf(t *tagTable) (all []string) {
 }
 
 func FuzzBookmark(f *testing.F) {
-	for _, seed := range []string{"", "{}", `{"items":[]}`, "{\n  \"items\": [\n    {}\n  ]\n}", `{"items":[1,2],"items":[3]}`, `{"a":[{"items":[]}]}`, "{\r\n\t\"items\": [ ]\r\n}"} {
+	for _, seed := range []string{"", "{}", `{"items":[]}`, "{\n  \"items\": [\n    {}\n  ]\n}",
+		`{"items":[1,2],"items":[3]}`, `{"a":[{"items":[]}]}`, "{\r\n\t\"items\": [ ]\r\n}"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -124,7 +125,8 @@ func TestWhatIsRepeatedIsShort(t *testing.T) {
 	nested := map[string]any{}
 	var nodes, edges []map[string]any
 	for i := range 500 {
-		nodes = append(nodes, map[string]any{"id": fmt.Sprint("g", i), "type": "group", "label": strings.Repeat("label ", 333), "x": i, "y": i, "width": 2000 - 2*i, "height": 2000 - 2*i})
+		nodes = append(nodes, map[string]any{"id": fmt.Sprint("g", i), "type": "group",
+			"label": strings.Repeat("label ", 333), "x": i, "y": i, "width": 2000 - 2*i, "height": 2000 - 2*i})
 	}
 	nodes = append(nodes, map[string]any{"id": "c", "type": "text", "text": strings.Repeat("text ", 20_000), "x": 999, "y": 999, "width": 2, "height": 2})
 	for range 20_000 {

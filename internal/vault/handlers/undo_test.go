@@ -32,7 +32,8 @@ func TestUndo(t *testing.T) {
 		{"and the file of them stays", "bookmark search=a.md", "bookmark .obsidian/bookmarks.json"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			h := embedded.New(t, map[string]string{"a.md": "text\r\n", "sub/b.md": "", "linked.md": "[[a]] [[linked]]", "l.md": "[[linked]]", ".obsidian/app.json": embedded.FollowLinks})
+			h := embedded.New(t, map[string]string{"a.md": "text\r\n", "sub/b.md": "", "linked.md": "[[a]] [[linked]]",
+				"l.md": "[[linked]]", ".obsidian/app.json": embedded.FollowLinks})
 			if strings.Contains(test.call, "search") {
 				h.Put(".obsidian/bookmarks.json", "{}")
 			}
@@ -77,11 +78,13 @@ func TestUndoRefusesWhatSomebodyElseChanged(t *testing.T) {
 		{
 			"a note that was edited", "append path=a.md content=mine",
 			func(h *embedded.Vault) { h.Put("a.md", "text\nmine\ntheirs\n") },
-			"Error: Conflict: \"a.md\" was changed since." + refused + "--- a/a.md\n+++ b/a.md\n@@ -1,2 +1,3 @@\n text\n-mine\n\\ No newline at end of file\n+mine\n+theirs\n",
+			"Error: Conflict: \"a.md\" was changed since." + refused +
+				"--- a/a.md\n+++ b/a.md\n@@ -1,2 +1,3 @@\n text\n-mine\n\\ No newline at end of file\n+mine\n+theirs\n",
 		},
 		{
 			"a note that is gone", "append path=a.md content=mine", func(h *embedded.Vault) { h.Remove("a.md") },
-			"Error: Conflict: \"a.md\" was changed since." + refused + "--- a/a.md\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-text\n-mine\n\\ No newline at end of file\n",
+			"Error: Conflict: \"a.md\" was changed since." + refused +
+				"--- a/a.md\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-text\n-mine\n\\ No newline at end of file\n",
 		},
 		{
 			"a note that is there again", "delete path=a.md", func(h *embedded.Vault) { h.Put("a.md", "theirs\n") },
@@ -107,7 +110,8 @@ func TestUndoRefusesWhatSomebodyElseChanged(t *testing.T) {
 			before := h.Tree()
 			if test.want != "" {
 				h.Expect(answer.ExitFailed, test.want, "undo")
-			} else if status, out, _ := h.Run("undo"); status != answer.ExitFailed || len(out) > 16<<10+200 || !strings.Contains(out, " more lines added, 0 removed; not shown\n") {
+			} else if status, out, _ := h.Run("undo"); status != answer.ExitFailed || len(out) > 16<<10+200 ||
+				!strings.Contains(out, " more lines added, 0 removed; not shown\n") {
 				t.Errorf("status %d, %d bytes, end %q", status, len(out), out[len(out)-50:])
 			}
 			after := h.Tree()
@@ -162,12 +166,24 @@ func TestUndoOfAChangeThatWasBrokenOff(t *testing.T) {
 		{"all was done", map[string]string{"a.md": "new"}, journal.Step{Path: "a.md", Before: old, After: other}, map[string]string{"a.md": "old"}},
 		{"it was not made yet", nil, journal.Step{Path: "a.md", After: other}, map[string]string{"a.md": "(missing)"}},
 		{"it was made", map[string]string{"a.md": "new"}, journal.Step{Path: "a.md", After: other}, map[string]string{"a.md": "(missing)"}},
-		{"it was not moved yet", map[string]string{"a.md": "old"}, journal.Step{Path: "b.md", From: "a.md", Before: old, After: other}, map[string]string{"a.md": "old", "b.md": "(missing)"}},
-		{"it had both names", map[string]string{"a.md": "old", "b.md": "old"}, journal.Step{Path: "b.md", From: "a.md", Before: old, After: old}, map[string]string{"a.md": "old", "b.md": "(missing)"}},
-		{"an empty file had taken the second name", map[string]string{"a.md": "old", "b.md": ""}, journal.Step{Path: "b.md", From: "a.md", Before: old, After: old}, map[string]string{"a.md": "old", "b.md": "(missing)"}},
-		{"it was moved", map[string]string{"b.md": "old"}, journal.Step{Path: "b.md", From: "a.md", Before: old, After: old}, map[string]string{"a.md": "old", "b.md": "(missing)"}},
-		{"it was moved and changed", map[string]string{"b.md": "new"}, journal.Step{Path: "b.md", From: "a.md", Before: old, After: other}, map[string]string{"a.md": "old", "b.md": "(missing)"}},
-		{"it was moved and not changed yet", map[string]string{"b.md": "old"}, journal.Step{Path: "b.md", From: "a.md", Before: old, After: other}, map[string]string{"a.md": "old", "b.md": "(missing)"}},
+		{"it was not moved yet", map[string]string{"a.md": "old"},
+			journal.Step{Path: "b.md", From: "a.md", Before: old, After: other},
+			map[string]string{"a.md": "old", "b.md": "(missing)"}},
+		{"it had both names", map[string]string{"a.md": "old", "b.md": "old"},
+			journal.Step{Path: "b.md", From: "a.md", Before: old, After: old},
+			map[string]string{"a.md": "old", "b.md": "(missing)"}},
+		{"an empty file had taken the second name", map[string]string{"a.md": "old", "b.md": ""},
+			journal.Step{Path: "b.md", From: "a.md", Before: old, After: old},
+			map[string]string{"a.md": "old", "b.md": "(missing)"}},
+		{"it was moved", map[string]string{"b.md": "old"},
+			journal.Step{Path: "b.md", From: "a.md", Before: old, After: old},
+			map[string]string{"a.md": "old", "b.md": "(missing)"}},
+		{"it was moved and changed", map[string]string{"b.md": "new"},
+			journal.Step{Path: "b.md", From: "a.md", Before: old, After: other},
+			map[string]string{"a.md": "old", "b.md": "(missing)"}},
+		{"it was moved and not changed yet", map[string]string{"b.md": "old"},
+			journal.Step{Path: "b.md", From: "a.md", Before: old, After: other},
+			map[string]string{"a.md": "old", "b.md": "(missing)"}},
 	} {
 		for _, named := range []bool{true, false} {
 			h := embedded.New(t, test.found)
@@ -242,11 +258,14 @@ func TestHistory(t *testing.T) {
 		{"a note that was never there", "history path=none.md", answer.ExitFailed, "Error: File \"none.md\" not found.\n"},
 		{"a version that is not there", "history:read path=n/a.md version=4", answer.ExitFailed, "Error: Version \"4\" of \"n/a.md\" not found.\n"},
 		{"a version that is no number", "history:read path=n/a.md version=x", answer.ExitMisuse, "Error: Invalid number: x\n"},
-		{"no version at all", "history:restore path=n/a.md", answer.ExitMisuse, "Error: Missing required parameter: version=<n>\nUsage: history:restore [file=<name>] [path=<path>] version=<n>\n"},
+		{"no version at all", "history:restore path=n/a.md", answer.ExitMisuse,
+			"Error: Missing required parameter: version=<n>\nUsage: history:restore [file=<name>] [path=<path>] version=<n>\n"},
 		{"no note", "history", answer.ExitFailed, "Error: No active file. Use file=<name> or path=<path> to specify a file.\n"},
-		{"a version and another", "diff path=n/a.md from=3 to=2", answer.ExitDone, "--- n/a.md (version 3)\n+++ n/a.md (version 2)\n@@ -1 +1,2 @@\n one\n+two\n\\ No newline at end of file\n"},
+		{"a version and another", "diff path=n/a.md from=3 to=2", answer.ExitDone,
+			"--- n/a.md (version 3)\n+++ n/a.md (version 2)\n@@ -1 +1,2 @@\n one\n+two\n\\ No newline at end of file\n"},
 		{"a version and a note that is gone", "diff path=n/a.md from=3", answer.ExitDone, "--- n/a.md (version 3)\n+++ /dev/null\n@@ -1 +0,0 @@\n-one\n"},
-		{"a version and the note", "diff path=b.md from=1", answer.ExitDone, "--- b.md (version 1)\n+++ b.md\n@@ -0,0 +1 @@\n+x\n\\ No newline at end of file\n"},
+		{"a version and the note", "diff path=b.md from=1", answer.ExitDone,
+			"--- b.md (version 1)\n+++ b.md\n@@ -0,0 +1 @@\n+x\n\\ No newline at end of file\n"},
 		{"a version and itself", "diff path=n/a.md from=2 to=2", answer.ExitDone, ""},
 		{"a version that is not there to compare", "diff path=n/a.md from=2 to=9", answer.ExitFailed, "Error: Version \"9\" of \"n/a.md\" not found.\n"},
 		{"nothing to start from", "diff path=n/a.md to=9", answer.ExitMisuse, "Error: Use to=<n> with from=<n>.\n"},
@@ -342,7 +361,8 @@ func TestUndoReachesEarlierSessions(t *testing.T) {
 func keepChange(t *testing.T, j *journal.Journal, path, before, after string, keeps bool) {
 	t.Helper()
 	old := journal.ImageOf([]byte(before))
-	e := journal.Entry{ID: journal.NewID(time.Now()), Time: time.Now(), Session: "many", Command: "append", Backend: "embedded", Steps: []journal.Step{{Path: path, Before: old, After: journal.ImageOf([]byte(after))}}}
+	e := journal.Entry{ID: journal.NewID(time.Now()), Time: time.Now(), Session: "many", Command: "append",
+		Backend: "embedded", Steps: []journal.Step{{Path: path, Before: old, After: journal.ImageOf([]byte(after))}}}
 	if !keeps { // a move keeps no text
 		e.Steps[0] = journal.Step{Path: path, From: path, Before: old, After: old}
 	}

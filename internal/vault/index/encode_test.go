@@ -29,7 +29,8 @@ func TestEveryFieldOfANoteIsWritten(t *testing.T) {
 		require.That(t, ok, "%+v became %+v, %v", n, got, ok)
 		require.That(t, reflect.DeepEqual(got, n), "%+v became %+v, %v", n, got, ok)
 		f := (&Found{Note: n}).Pack()
-		if !reflect.DeepEqual(listOf(f, linkList), n.Links) || !reflect.DeepEqual(f.BodyTags(), n.Tags) || !reflect.DeepEqual(f.Tasks(), n.Tasks) || !reflect.DeepEqual(f.Headings(), n.Headings) {
+		if !reflect.DeepEqual(listOf(f, linkList), n.Links) || !reflect.DeepEqual(f.BodyTags(), n.Tags) ||
+			!reflect.DeepEqual(f.Tasks(), n.Tasks) || !reflect.DeepEqual(f.Headings(), n.Headings) {
 			t.Fatalf("%+v: links %+v, tags %+v, tasks %+v", n, f.Links(), f.BodyTags(), f.Tasks())
 		}
 	})

@@ -45,10 +45,12 @@ func (m *model) list() []*File {
 // Folders, names and targets of which many mean the same file or one another's.
 var (
 	someFolder = rapid.SampledFrom([]string{"", "", "a/", "A/", "a/b/", "a/b/c/", "b/", "É/", "e\u0301/"})
-	someName   = rapid.SampledFrom([]string{"n.md", "N.md", "n.MD", "m.md", "n.md.md", "v1.2.md", "v1.2", "pic.png", "pic.png.md", "PIC.png", "LICENSE", "é.md", "a.md", "board.canvas"})
+	someName   = rapid.SampledFrom([]string{"n.md", "N.md", "n.MD", "m.md", "n.md.md", "v1.2.md", "v1.2", "pic.png",
+		"pic.png.md", "PIC.png", "LICENSE", "é.md", "a.md", "board.canvas"})
 	someTarget = rapid.Custom(func(t *rapid.T) string {
 		before := rapid.SampledFrom([]string{"", "", "", "a/", "A/b/", "b/", "/", "./", "../", "/a/", "e\u0301/"}).Draw(t, "before")
-		return before + rapid.SampledFrom([]string{"n", "N", "n.md", "n.MD", "m", "n.md.md", "v1.2", "pic", "pic.png", "Pic.PNG", "LICENSE", "e\u0301", "É", "board.canvas", "other", "", "..", "#h", ".md"}).Draw(t, "target")
+		return before + rapid.SampledFrom([]string{"n", "N", "n.md", "n.MD", "m", "n.md.md", "v1.2", "pic", "pic.png",
+			"Pic.PNG", "LICENSE", "e\u0301", "É", "board.canvas", "other", "", "..", "#h", ".md"}).Draw(t, "target")
 	})
 	someLink = rapid.Custom(func(t *rapid.T) string {
 		form := rapid.SampledFrom([]string{"[[%s]]", "![[%s]]", "[[%s#h|shown]]", "[x](<%s>)", "`[[%s]]`"}).Draw(t, "form")

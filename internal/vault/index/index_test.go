@@ -91,7 +91,9 @@ func TestTheGraphCountsWhatTheAppCounts(t *testing.T) {
 		{"not in code, but in comments", map[string]string{"A.md": "`[[B]]` %% [[B]] %%", "B.md": ""}, "A.md>B.md*1"},
 		{"an unquoted property is no link", map[string]string{"A.md": "---\nup: [[B]]\n---\n", "B.md": ""}, ""},
 		{"a block that is no YAML has no links", map[string]string{"A.md": "---\nup: \"[[B]]\"\nup: x\n---\n[[B]]", "B.md": ""}, "A.md>B.md*1"},
-		{"a canvas", map[string]string{"C.canvas": `{"nodes":[{"type":"file","file":"f/B.md"},{"type":"text","text":"[[B]] [[X]]"},{"type":"file","file":"B.md"},{"type":"link","url":"https://x"}]}`, "f/B.md": ""},
+		{"a canvas",
+			map[string]string{"C.canvas": `{"nodes":[{"type":"file","file":"f/B.md"},{"type":"text","text":"[[B]] [[X]]"},{"type":"file","file":"B.md"},{"type":"link","url":"https://x"}]}`,
+				"f/B.md": ""},
 			"C.canvas>B?*1 C.canvas>X?*1 C.canvas>f/B.md*2"},
 		{"a canvas that is broken", map[string]string{"C.canvas": `{"nodes":[{"type":"file","file":"B.md"}`, "B.md": ""}, ""},
 		{"the nearest of one name", map[string]string{"f/A.md": "[[B]]", "f/B.md": "", "g/B.md": ""}, "f/A.md>f/B.md*1"},
@@ -179,7 +181,8 @@ func TestTheVaultThatIsGone(t *testing.T) {
 }
 
 var samples = []string{
-	"", "plain", "---\ntags: [a, \"#b\"]\nup: \"[[X]]\"\nn: 1.5\nyes: true\nnone:\ndeep: {a: [1, {b: c}]}\n---\n# H\n\n[[A#x|y]] ![b](c.png) #t/u ^id\n- [ ] do\n- [x] done\n",
+	"", "plain",
+	"---\ntags: [a, \"#b\"]\nup: \"[[X]]\"\nn: 1.5\nyes: true\nnone:\ndeep: {a: [1, {b: c}]}\n---\n# H\n\n[[A#x|y]] ![b](c.png) #t/u ^id\n- [ ] do\n- [x] done\n",
 	"---\nbroken: [\n---\n#x", "\xff\x00 #a [[\xfe]]", "Setext\n===\n\ntext ^block\n",
 	"---\nTAGS: a\n---\n", "---\ntAg\u017f: [a, b]\n---\n#c", "---\nage: 1\nmore: {tags: x}\n---\n#d", "---\nstatus: draft\n---\n#e #f",
 }

@@ -18,7 +18,8 @@ import (
 func TestResolve(t *testing.T) {
 	files := New([]string{
 		"Alpha.md", "Archive/2024/Plan.md", "Archive/Plan.md", "Ext.MD", "LICENSE", "Notes/Alpha.md", "Notes/Deep/Alpha.md",
-		"Notes/image.png", "Notes/Plan.md", "Plan.v2.md", "Work/Alpha.md", "Work/Same/Zeta.md", "Work/Zoo/Zeta.md", "abc/Party.md", "abcd/Wide.md", "caf\u00e9.md", "x.md.md", "🎉🎉/Party.md", "日本語/Wide.md",
+		"Notes/image.png", "Notes/Plan.md", "Plan.v2.md", "Work/Alpha.md", "Work/Same/Zeta.md", "Work/Zoo/Zeta.md",
+		"abc/Party.md", "abcd/Wide.md", "caf\u00e9.md", "x.md.md", "🎉🎉/Party.md", "日本語/Wide.md",
 	})
 	tests := []struct{ name, target, source, want string }{
 		{"an empty path is the note itself", "", "Notes/Plan.md", "Notes/Plan.md"},
@@ -141,7 +142,8 @@ func TestAppendFoldedAgreesWithFold(t *testing.T) {
 		require.Equal(t, string(key), "before"+Fold(name), "%q is folded to %q, want %q", name, key, Fold(name))
 		other := text.Draw(t, "other")
 		require.That(t, folds(other, key[len("before"):]) == (Fold(other) == Fold(name)), "whether %q is %q", other, name)
-		require.That(t, ends(other, key[len("before"):]) == (Fold(other) == Fold(name) || strings.HasSuffix(Fold(other), "/"+Fold(name))), "whether %q ends in %q", other, name)
+		require.That(t, ends(other, key[len("before"):]) == (Fold(other) == Fold(name) ||
+			strings.HasSuffix(Fold(other), "/"+Fold(name))), "whether %q ends in %q", other, name)
 		require.That(t, folds(name, key[len("before"):]), "%q does not fold to %q", name, key)
 		require.That(t, ends(name, key[len("before"):]), "%q does not fold to %q", name, key)
 	})
@@ -179,7 +181,8 @@ var (
 	file    = rapid.Custom(func(t *rapid.T) string { return folders.Draw(t, "folder") + names.Draw(t, "name") })
 	target  = rapid.Custom(func(t *rapid.T) string {
 		before := rapid.SampledFrom([]string{"", "", "/", "./", "../", "a/", "b/"}).Draw(t, "before")
-		return before + rapid.SampledFrom([]string{"", "n", "N", "n.md", "n.MD", "n.md.md", "m", "n.png", "v1.2", "e\u0301", "nothing", "a/..", ".", ".md"}).Draw(t, "target")
+		return before + rapid.SampledFrom([]string{"", "n", "N", "n.md", "n.MD", "n.md.md", "m", "n.png", "v1.2",
+			"e\u0301", "nothing", "a/..", ".", ".md"}).Draw(t, "target")
 	})
 )
 

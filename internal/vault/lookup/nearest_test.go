@@ -71,7 +71,8 @@ func TestNearestNames(t *testing.T) {
 	names := []string{"Bread", "Ingredients", "Method", "Open questions", "#baking", "#recipe/bread", "status", "due-date", "Übersicht"}
 	for wanted, want := range map[string]string{
 		"Methd": "Method", "method": "Method", "ingredient": "Ingredients", "questions": "Open questions", "Questions, open": "Open questions",
-		"bakin": "#baking", "#Baking": "#baking", "recipe": "#recipe/bread", "staus": "status", "due_date": "due-date", "duedate": "due-date", "ubersicht": "Übersicht", "x": "", "Appendix": "", "ingredient list": "Ingredients",
+		"bakin": "#baking", "#Baking": "#baking", "recipe": "#recipe/bread", "staus": "status", "due_date": "due-date",
+		"duedate": "due-date", "ubersicht": "Übersicht", "x": "", "Appendix": "", "ingredient list": "Ingredients",
 	} {
 		got := NearestNames(wanted, names)
 		if want == "" {

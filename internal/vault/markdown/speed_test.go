@@ -27,7 +27,8 @@ func hostileTexts(n int) []string {
 		"`", "` ``", "```a ", "`a``b```c", "$", "$a", "$$", "$$a", "$a $$", "\\$", "$\\", "<!--", "<!-- -", "<!--\n", "<a", "<a ", "<a \"", "<a '\"", "<a:",
 		"%%", "%%\n", "%% a\n", "#", "#a", "#a/", "\\", "\\[", ">", "> ", "- ", "-\t", "1. ", "* ", "- [ ] ", "\t", " ", "\n", "- \n", "> \n",
 		"- a\n", "  - a\n", "a\n===\n", "---\n", "- - - - - a\n", "|", "| a |\n", "^a ", "```\n", "~~~\n", "$$\n", "a\n", "a `\n", "a $b\n", "a <!--\n",
-		"[a\n", "é", "\xff", "#\u3000", "\r\n", "\r", "<a x=\"\" ", "![[a", "[[a]] [", "[![", "`` ` ", "(", "[](", "[a\n](b) ", "[a\nb](c)\n", "![a\n](b)\n", "$$$a ", "<!-->", "[a `\n](b)`", "a\\\n$b\n", "[x](a \"(",
+		"[a\n", "é", "\xff", "#\u3000", "\r\n", "\r", "<a x=\"\" ", "![[a", "[[a]] [", "[![", "`` ` ", "(", "[](",
+		"[a\n](b) ", "[a\nb](c)\n", "![a\n](b)\n", "$$$a ", "<!-->", "[a `\n](b)`", "a\\\n$b\n", "[x](a \"(",
 	}
 	var out []string
 	for _, unit := range units {
@@ -76,7 +77,9 @@ func realistic() []byte {
 				"Now and then there is a *word* in italics or **two bold ones**, a link to [[Another note#Its heading]] or a tag, but most of the text is plain. " +
 				"Numbers like 42 and prices like $5 occur (as do brackets), and sometimes `code`.\n\n")
 		}
-		fmt.Fprintf(&out, "- an item that says little\n- another, with a [link](https://example.org/page?x=%d#there) to the web\n\t- [ ] something to do #todo/soon 📅 2026-11-%02d\n\t- [x] something done\n\n", n, n%28+1)
+		fmt.Fprintf(&out,
+			"- an item that says little\n- another, with a [link](https://example.org/page?x=%d#there) to the web\n\t- [ ] something to do #todo/soon 📅 2026-11-%02d\n\t- [x] something done\n\n",
+			n, n%28+1)
 		out.WriteString("> [!note] A callout\n> that says something over two lines,\n> and ![[image.png|300]] shows it.\n\n")
 		out.WriteString("| Name | Value |\n| ---- | ----- |\n| one  | 1     |\n| two  | 2     |\n\n```go\nfunc main() {\n\tfmt.Println(\"#not a tag\", [[1]])\n}\n```\n\n")
 	}

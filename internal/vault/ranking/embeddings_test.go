@@ -36,7 +36,8 @@ func server(t *testing.T) (of string, sent func() []string) {
 			Model string
 			Input []string
 		}
-		if err := json.NewDecoder(r.Body).Decode(&request); err != nil || request.Model != "concepts" || r.URL.Path != "/v1/embeddings" || len(request.Input) > textsAtOnce {
+		if err := json.NewDecoder(r.Body).Decode(&request); err != nil || request.Model != "concepts" ||
+			r.URL.Path != "/v1/embeddings" || len(request.Input) > textsAtOnce {
 			t.Errorf("%s: %+v, %v", r.URL, request, err)
 		}
 		mu.Lock()
@@ -128,7 +129,8 @@ func TestNotesAreNearInMeaning(t *testing.T) {
 	if got := sent()[before:]; len(got) != 1 || !strings.Contains(got[0], "Tulips") {
 		t.Errorf("after a restart %q are sent, want the one section that changed", got)
 	}
-	if got, err := again.Nearest(t.Context(), "bakery", everySection, 9); err != nil || slices.ContainsFunc(got, func(n NearNote) bool { return n.Path == "Bread.md" }) {
+	if got, err := again.Nearest(t.Context(), "bakery", everySection, 9); err != nil ||
+		slices.ContainsFunc(got, func(n NearNote) bool { return n.Path == "Bread.md" }) {
 		t.Errorf("a note that is gone is near: %v, %v", got, err)
 	}
 	again.Close()

@@ -455,14 +455,16 @@ func TestLettersThatStayOutsideASCII(t *testing.T) {
 
 func TestWordsThatNotesShare(t *testing.T) {
 	x, _ := notes{
-		"a.md": "", "b.md": "The cat sat; Sourdough-bread, stop_now 123abcd456 ÜBER naive 日本語", "c.md": "sourdough sat quokka", "Sourdough.md": "levain", "hidden.md": "quokka sourdough", "d.pdf": "",
+		"a.md": "", "b.md": "The cat sat; Sourdough-bread, stop_now 123abcd456 ÜBER naive 日本語",
+		"c.md": "sourdough sat quokka", "Sourdough.md": "levain", "hidden.md": "quokka sourdough", "d.pdf": "",
 	}.vault()
 	view := x.View(func(path string) bool { return path != "hidden.md" })
 	var got []string
-	err := view.EachShared("sourdough The sat Bread; bread stop NOW abcd 123abcd456 über naïve Quokka levain 日本 nothing", "c.md", func(word string, files []string) error {
-		got = append(got, word+" "+strings.Join(files, ","))
-		return nil
-	})
+	err := view.EachShared("sourdough The sat Bread; bread stop NOW abcd 123abcd456 über naïve Quokka levain 日本 nothing",
+		"c.md", func(word string, files []string) error {
+			got = append(got, word+" "+strings.Join(files, ","))
+			return nil
+		})
 	want := "sourdough b.md|bread b.md|stop b.md|abcd |über b.md|naïve b.md|quokka |levain Sourdough.md|日本 b.md|nothing "
 	joined := strings.Join(got, "|")
 	assert.NoError(t, err)

@@ -42,10 +42,12 @@ func TestRewrite(t *testing.T) {
 		{"a wikilink", "A.md", "Old.md", "New.md", "", "a [[Old]] b", "a [[New]] b"},
 		{"an embed", "A.md", "img.png", "pic.png", "", "![[img.png|100]]", "![[pic.png|100]]"},
 		{"heading, block and display text stay", "A.md", "Old.md", "New.md", "", "[[Old#H|x]] [[ Old#^b | y ]]", "[[New#H|x]] [[ New#^b | y ]]"},
-		{"a display text that was the name follows", "A.md", "Old.md", "New.md", "", "[[Old|Old]] [Old](Old.md) [[Old#h|Old]]", "[[New|New]] [New](New.md) [[New#h|New]]"},
+		{"a display text that was the name follows", "A.md", "Old.md", "New.md", "",
+			"[[Old|Old]] [Old](Old.md) [[Old#h|Old]]", "[[New|New]] [New](New.md) [[New#h|New]]"},
 		{"that of an embed does not", "A.md", "img.png", "pic.png", "", "![[img.png|img]]", "![[pic.png|img]]"},
 		{"an ending that was written goes", "A.md", "Old.md", "New.md", "", "[[Old.md]]", "[[New]]"},
-		{"a Markdown link has one", "A.md", "Old.md", "f/New name.md", "", "[t](Old) ![t](Old.md#H \"title\")", "[t](New%20name.md) ![t](New%20name.md#H \"title\")"},
+		{"a Markdown link has one", "A.md", "Old.md", "f/New name.md", "", "[t](Old) ![t](Old.md#H \"title\")",
+			"[t](New%20name.md) ![t](New%20name.md#H \"title\")"},
 		{"angle brackets stay, and blanks in them", "A.md", "Old.md", "New name.md", "", "[t](<Old.md#a b>)", "[t](<New name.md#a b>)"},
 		{"round brackets are encoded if they must be", "A.md", "Old.md", "N (x).md", "", "[t](Old.md) [t](Old.md)", "[t](N%20(x).md) [t](N%20(x).md)"},
 		{"and if they come alone", "A.md", "Old.md", "N) x.md", "", "[t](Old.md)", "[t](N%29%20x.md)"},
@@ -53,35 +55,61 @@ func TestRewrite(t *testing.T) {
 		{"in a table the bar keeps its backslash", "A.md", "Old.md", "New.md", "", "| [[Old\\|x]] | [[Old#h\\|Old]] |", "| [[New\\|x]] | [[New#h\\|New]] |"},
 		{"an image within a link", "A.md", "img.png", "pic.png", "", "[![i](img.png)](img.png)", "[![i](pic.png)](pic.png)"},
 		{"a link over two lines", "A.md", "Old.md", "New.md", "", "> [a\n> b](Old.md)", "> [a\n> b](New.md)"},
-		{"not in code nor in HTML comments", "A.md", "Old.md", "New.md", "", "`[[Old]]` <!-- [[Old]] -->\n```\n[[Old]]\n```\n%% [[Old]] %%", "`[[Old]]` <!-- [[Old]] -->\n```\n[[Old]]\n```\n%% [[New]] %%"},
-		{"properties", "A.md", "Old.md", "New.md", "", "---\nup: \"[[Old]]\" # c\nall: [ '[[Old|Old]]', \"[t](Old.md)\" ]\nno: [[Old]]\n---\n[[Old]]", "---\nup: \"[[New]]\" # c\nall: [ '[[New|New]]', \"[t](New.md)\" ]\nno: [[Old]]\n---\n[[New]]"},
+		{"not in code nor in HTML comments", "A.md", "Old.md", "New.md", "",
+			"`[[Old]]` <!-- [[Old]] -->\n```\n[[Old]]\n```\n%% [[Old]] %%",
+			"`[[Old]]` <!-- [[Old]] -->\n```\n[[Old]]\n```\n%% [[New]] %%"},
+		{"properties", "A.md", "Old.md", "New.md", "",
+			"---\nup: \"[[Old]]\" # c\nall: [ '[[Old|Old]]', \"[t](Old.md)\" ]\nno: [[Old]]\n---\n[[Old]]",
+			"---\nup: \"[[New]]\" # c\nall: [ '[[New|New]]', \"[t](New.md)\" ]\nno: [[Old]]\n---\n[[New]]"},
 		{"a link that still leads there is left", "A.md", "Old.md", "f/Old.md", "", "[[Old]] [t](Old.md) [[/Old]]", "[[Old]] [t](Old.md) [[Old]]"},
 		{"the name alone if it leads there, else the path", "A.md", "Old.md", "longer/B.md", "", "[[Old]]", "[[longer/B]]"},
 		{"absolute", "A.md", "Old.md", "f/New.md", Absolute, "[[Old]] [t](Old.md)", "[[f/New]] [t](f/New.md)"},
 		{"relative", "f/B.md", "Old.md", "g/New.md", Relative, "[[Old]] [t](../Old.md)", "[[../g/New]] [t](../g/New.md)"},
 		{"relative in the own folder", "f/B.md", "Old.md", "f/New.md", Relative, "[[Old]]", "[[New]]"},
 		{"relative where the bare name would lead elsewhere", "f/B.md", "Old.md", "f/A.md", Relative, "[[Old]]", "[[./A]]"},
-		{"own relative links are counted from the new place", "f/B.md", "f/B.md", "longer/B.md", "", "[[./Dup]] [t](../g/B.md) [[../Old#h|x]]", "[[../f/Dup]] [t](../g/B.md) [[../Old#h|x]]"},
+		{"own relative links are counted from the new place", "f/B.md", "f/B.md", "longer/B.md", "",
+			"[[./Dup]] [t](../g/B.md) [[../Old#h|x]]", "[[../f/Dup]] [t](../g/B.md) [[../Old#h|x]]"},
 		{"and also those deeper down", "f/B.md", "f/B.md", "f/deep/B.md", "", "[[./Dup]] [t](../g/B.md)", "[[../Dup]] [t](../../g/B.md)"},
 		{"own links that would find a neighbour", "f/B.md", "f/B.md", "g/C.md", "", "[[Dup]] [[Old]] [[#h]] [[B]]", "[[f/Dup]] [[Old]] [[#h]] [[C]]"},
 		{"a link that the new name would catch", "longer/folder/X.md", "Old.md", "longer/folder/B.md", "", "[[B]] [[Old]]", "[[f/B]] [[longer/folder/B]]"},
-		{"a name that another note has too is no link", "A.md", "f/Dup.md", "longer/Dup.md", "", "[[f/Dup]] [t](f/Dup.md)", "[[longer/Dup]] [t](longer/Dup.md)"},
+		{"a name that another note has too is no link", "A.md", "f/Dup.md", "longer/Dup.md", "",
+			"[[f/Dup]] [t](f/Dup.md)", "[[longer/Dup]] [t](longer/Dup.md)"},
 		{"also where the bare name would lead there", "A.md", "g/Dup.md", "e/Dup.md", "", "[[g/Dup|x]] ![[g/Dup#h]]", "[[e/Dup|x]] ![[e/Dup#h]]"},
 		{"a name that another note has in other letters", "A.md", "Old.md", "e/DUP.md", "", "[[Old]]", "[[e/DUP]]"},
 		{"but it is where nothing else can be written", "A.md", "Old.md", "#/Dup.md", "", "[[Old]]", "[[Dup]]"},
 		{"a link that led nowhere is none", "A.md", "Old.md", "New.md", "", "[[New]] [[Nope]]", "[[New]] [[Nope]]"},
-		{"CRLF and a byte order mark", "A.md", "Old.md", "New.md", "", "\ufeff---\r\nup: \"[[Old]]\"\r\n---\r\n[[Old]]\r\n", "\ufeff---\r\nup: \"[[New]]\"\r\n---\r\n[[New]]\r\n"},
+		{"CRLF and a byte order mark", "A.md", "Old.md", "New.md", "",
+			"\ufeff---\r\nup: \"[[Old]]\"\r\n---\r\n[[Old]]\r\n", "\ufeff---\r\nup: \"[[New]]\"\r\n---\r\n[[New]]\r\n"},
 		{"only the case changes", "A.md", "Old.md", "OLD.md", "", "[[Old]]", "[[Old]]"},
-		{"file nodes of a canvas", "f/c.canvas", "Old.md", "f/N \"x\".md", "", "{\n\t\"nodes\":[\n\t\t{\"type\":\"file\",\"file\":\"Old.md\",\"subpath\":\"#h\"},\n\t\t{\"file\" : \"A.md\", \"type\":\"file\"}\n\t],\"edges\":[]}", "{\n\t\"nodes\":[\n\t\t{\"type\":\"file\",\"file\":\"f/N \\\"x\\\".md\",\"subpath\":\"#h\"},\n\t\t{\"file\" : \"A.md\", \"type\":\"file\"}\n\t],\"edges\":[]}"},
-		{"text nodes of a canvas", "f/c.canvas", "Old.md", "Néw.md", "", `{"nodes":[{"type":"text","text":"\ud83d\ude00 \u00e9ö\n[[Old\\|x]] ` + "`[[Old]]`" + `\t[t](Old.md)","x":1.0}, 3, {"type":"link","url":"Old.md"}]}`, `{"nodes":[{"type":"text","text":"\ud83d\ude00 \u00e9ö\n[[Néw\\|x]] ` + "`[[Old]]`" + `\t[t](Néw.md)","x":1.0}, 3, {"type":"link","url":"Old.md"}]}`},
-		{"the case of a file node counts", "f/c.canvas", "Old.md", "OLD.md", "", `{"nodes":[{"type":"file","file":"Old.md"}]}`, `{"nodes":[{"type":"file","file":"OLD.md"}]}`},
-		{"a canvas that is broken", "f/c.canvas", "Old.md", "New.md", "", `{"nodes":[{"type":"file","file":"Old.md"}`, `{"nodes":[{"type":"file","file":"Old.md"}`},
-		{"expressions of a base", "f/x.base", "f/B.md", "f/New.md", "", "filters:\n  or:\n    - file.hasLink(\"f/B\") && link('[[f/B|x]]') # hasLink(\"f/B\")\n    - 'file.path == \"f/B.md\"'\n    - \"file.hasLink(\\\"f/B\\\")\"\n    - file.name == \"f/B\" || file.hasLink(\"A\")\n", "filters:\n  or:\n    - file.hasLink(\"New\") && link('[[New|x]]') # hasLink(\"f/B\")\n    - 'file.path == \"f/New.md\"'\n    - \"file.hasLink(\\\"New\\\")\"\n    - file.name == \"f/B\" || file.hasLink(\"A\")\n"},
-		{"a base in a code block", "A.md", "f/B.md", "f/New.md", "", "---\nx: 1\n---\n[[f/B]]\n```base\nfilters: file.hasLink(\"f/B\")\n```\n- ~~~~ base \r\n  ~~~: 1\r\n  x:\r\n  - link('f/B')\r\n  ~~~~\n```dataview\nlink(\"f/B\")\n```\n[[f/B]]\n> ```base\n> - file.path == \"f/B.md\"", "---\nx: 1\n---\n[[New]]\n```base\nfilters: file.hasLink(\"New\")\n```\n- ~~~~ base \r\n  ~~~: 1\r\n  x:\r\n  - link('New')\r\n  ~~~~\n```dataview\nlink(\"f/B\")\n```\n[[New]]\n> ```base\n> - file.path == \"f/New.md\""},
-		{"a base in a node of a canvas", "f/c.canvas", "Old.md", "New.md", "", `{"nodes":[{"type":"text","text":"é\n` + "```base" + `\nlink('Old')\n` + "```" + `\n[[Old]]"}]}`, `{"nodes":[{"type":"text","text":"é\n` + "```base" + `\nlink('New')\n` + "```" + `\n[[New]]"}]}`},
-		{"a name with a quote in a code block", "A.md", "Old.md", "N\"x'y.md", "", "```base\n- link('Old')\n- link(\"Old\")\n```", "```base\n- link('N\"x\\'y')\n- link(\"N\\\"x'y\")\n```"},
-		{"addresses of reference links", "A.md", "Old.md", "f/N (x).md", "", "see [t][r]\n\n[r]: Old.md#h 'title'\n[s]: <Old.md>\n[^1]: Old.md\n[u]: https://x/Old.md\n\ntext\n[v]: Old.md\n", "see [t][r]\n\n[r]: N%20(x).md#h 'title'\n[s]: <N (x).md>\n[^1]: Old.md\n[u]: https://x/Old.md\n\ntext\n[v]: Old.md\n"},
-		{"the background of a group", "f/c.canvas", "img.png", "f/new.png", "", `{"nodes":[{"type":"group","background":"img.png","label":"img.png"}]}`, `{"nodes":[{"type":"group","background":"f/new.png","label":"img.png"}]}`},
+		{"file nodes of a canvas", "f/c.canvas", "Old.md", "f/N \"x\".md", "",
+			"{\n\t\"nodes\":[\n\t\t{\"type\":\"file\",\"file\":\"Old.md\",\"subpath\":\"#h\"},\n\t\t{\"file\" : \"A.md\", \"type\":\"file\"}\n\t],\"edges\":[]}",
+			"{\n\t\"nodes\":[\n\t\t{\"type\":\"file\",\"file\":\"f/N \\\"x\\\".md\",\"subpath\":\"#h\"},\n\t\t{\"file\" : \"A.md\", \"type\":\"file\"}\n\t],\"edges\":[]}"},
+		{"text nodes of a canvas", "f/c.canvas", "Old.md", "Néw.md", "",
+			`{"nodes":[{"type":"text","text":"\ud83d\ude00 \u00e9ö\n[[Old\\|x]] ` + "`[[Old]]`" +
+				`\t[t](Old.md)","x":1.0}, 3, {"type":"link","url":"Old.md"}]}`,
+			`{"nodes":[{"type":"text","text":"\ud83d\ude00 \u00e9ö\n[[Néw\\|x]] ` + "`[[Old]]`" +
+				`\t[t](Néw.md)","x":1.0}, 3, {"type":"link","url":"Old.md"}]}`},
+		{"the case of a file node counts", "f/c.canvas", "Old.md", "OLD.md", "",
+			`{"nodes":[{"type":"file","file":"Old.md"}]}`, `{"nodes":[{"type":"file","file":"OLD.md"}]}`},
+		{"a canvas that is broken", "f/c.canvas", "Old.md", "New.md", "", `{"nodes":[{"type":"file","file":"Old.md"}`,
+			`{"nodes":[{"type":"file","file":"Old.md"}`},
+		{"expressions of a base", "f/x.base", "f/B.md", "f/New.md", "",
+			"filters:\n  or:\n    - file.hasLink(\"f/B\") && link('[[f/B|x]]') # hasLink(\"f/B\")\n    - 'file.path == \"f/B.md\"'\n    - \"file.hasLink(\\\"f/B\\\")\"\n    - file.name == \"f/B\" || file.hasLink(\"A\")\n",
+			"filters:\n  or:\n    - file.hasLink(\"New\") && link('[[New|x]]') # hasLink(\"f/B\")\n    - 'file.path == \"f/New.md\"'\n    - \"file.hasLink(\\\"New\\\")\"\n    - file.name == \"f/B\" || file.hasLink(\"A\")\n"},
+		{"a base in a code block", "A.md", "f/B.md", "f/New.md", "",
+			"---\nx: 1\n---\n[[f/B]]\n```base\nfilters: file.hasLink(\"f/B\")\n```\n- ~~~~ base \r\n  ~~~: 1\r\n  x:\r\n  - link('f/B')\r\n  ~~~~\n```dataview\nlink(\"f/B\")\n```\n[[f/B]]\n> ```base\n> - file.path == \"f/B.md\"",
+			"---\nx: 1\n---\n[[New]]\n```base\nfilters: file.hasLink(\"New\")\n```\n- ~~~~ base \r\n  ~~~: 1\r\n  x:\r\n  - link('New')\r\n  ~~~~\n```dataview\nlink(\"f/B\")\n```\n[[New]]\n> ```base\n> - file.path == \"f/New.md\""},
+		{"a base in a node of a canvas", "f/c.canvas", "Old.md", "New.md", "",
+			`{"nodes":[{"type":"text","text":"é\n` + "```base" + `\nlink('Old')\n` + "```" + `\n[[Old]]"}]}`,
+			`{"nodes":[{"type":"text","text":"é\n` + "```base" + `\nlink('New')\n` + "```" + `\n[[New]]"}]}`},
+		{"a name with a quote in a code block", "A.md", "Old.md", "N\"x'y.md", "",
+			"```base\n- link('Old')\n- link(\"Old\")\n```", "```base\n- link('N\"x\\'y')\n- link(\"N\\\"x'y\")\n```"},
+		{"addresses of reference links", "A.md", "Old.md", "f/N (x).md", "",
+			"see [t][r]\n\n[r]: Old.md#h 'title'\n[s]: <Old.md>\n[^1]: Old.md\n[u]: https://x/Old.md\n\ntext\n[v]: Old.md\n",
+			"see [t][r]\n\n[r]: N%20(x).md#h 'title'\n[s]: <N (x).md>\n[^1]: Old.md\n[u]: https://x/Old.md\n\ntext\n[v]: Old.md\n"},
+		{"the background of a group", "f/c.canvas", "img.png", "f/new.png", "",
+			`{"nodes":[{"type":"group","background":"img.png","label":"img.png"}]}`,
+			`{"nodes":[{"type":"group","background":"f/new.png","label":"img.png"}]}`},
 		{"other files have no links", "img.png", "Old.md", "New.md", "", "[[Old]]", "[[Old]]"},
 	}
 	for _, tt := range tests {
@@ -115,7 +143,8 @@ func TestWhatCannotBeWrittenIsLeft(t *testing.T) {
 	}
 	m := moved([]string{"C.canvas", "Old.md"}, "Old.md", "N|x.md", "")
 	canvas := "{\"nodes\":[\n{\"type\":\"text\",\"text\":\"x\\n[[Old]]\"}]}"
-	if got, changed, left := m.Rewrite([]byte(canvas), "C.canvas"); string(got) != canvas || changed != 0 || !slices.Equal(left, []Left{{2, "Old", unwritable}}) {
+	if got, changed, left := m.Rewrite([]byte(canvas), "C.canvas"); string(got) != canvas || changed != 0 ||
+		!slices.Equal(left, []Left{{2, "Old", unwritable}}) {
 		t.Errorf("a canvas: got %q, %d, %v", got, changed, left)
 	}
 }
@@ -170,7 +199,8 @@ func sound(t require.T, m *Move, text []byte, source string) {
 		require.Equal(t, a.Style, b.Style, "%q: link %d is of another kind: %q", text, i, edited)
 		require.Equal(t, a.Embed, b.Embed, "%q: link %d is of another kind: %q", text, i, edited)
 	}
-	require.That(t, wrong <= len(left), "%v in %s, format %q: %q became %q: %d links lead elsewhere, left %v", m.to, source, m.format, text, edited, wrong, left)
+	require.That(t, wrong <= len(left), "%v in %s, format %q: %q became %q: %d links lead elsewhere, left %v", m.to,
+		source, m.format, text, edited, wrong, left)
 	if m.format == "" {
 		for i := range old {
 			if now[i].Path != old[i].Path && len(left) == 0 {
@@ -225,12 +255,15 @@ var files = []string{"A.md", "B.md", "f/A.md", "f/C.md", "f/g/B.md", "g/C.md", "
 
 func TestLinksLeadWhereTheyLed(t *testing.T) {
 	piece := rapid.SampledFrom([]string{
-		"[[A]]", "[[B|B]]", "[[f/A#h]]", "![[i.png|9]]", "[t](A.md)", "[C](../g/C.md)", "[t](<g/x y.md#s t>)", "[[./A]]", "[[../B]]", "[[C]]", "[[/A]]", "[[#h]]", "[[x y]]",
-		"[[D.e]]", "[![i](i.png)](C)", "[a\nb](x%20y.md)", "| [[C\\|C]] |", "`", "$", "%%", "<!--", "\n", "\n\n", "```\n", "> ", "- ", "[[", "]]", "[", "](", "#tag", " ", "\\",
+		"[[A]]", "[[B|B]]", "[[f/A#h]]", "![[i.png|9]]", "[t](A.md)", "[C](../g/C.md)", "[t](<g/x y.md#s t>)",
+		"[[./A]]", "[[../B]]", "[[C]]", "[[/A]]", "[[#h]]", "[[x y]]",
+		"[[D.e]]", "[![i](i.png)](C)", "[a\nb](x%20y.md)", "| [[C\\|C]] |", "`", "$", "%%", "<!--", "\n", "\n\n",
+		"```\n", "> ", "- ", "[[", "]]", "[", "](", "#tag", " ", "\\",
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		from := rapid.SampledFrom(files).Draw(t, "from")
-		to := rapid.SampledFrom([]string{"A.md", "N.md", "f/B.md", "f/x y.md", "g/A.md", "h/(p.md", "D.e", "f/a$b`.md", "f/N.png", "N|.md", "g/h/i.png", "f/g/100%41.md", "ö.md", "a.MD", "g/'q.md"}).Draw(t, "to")
+		to := rapid.SampledFrom([]string{"A.md", "N.md", "f/B.md", "f/x y.md", "g/A.md", "h/(p.md", "D.e", "f/a$b`.md",
+			"f/N.png", "N|.md", "g/h/i.png", "f/g/100%41.md", "ö.md", "a.MD", "g/'q.md"}).Draw(t, "to")
 		if slices.Contains(files, to) {
 			return
 		}
@@ -265,7 +298,8 @@ func TestLinksLeadWhereTheyLedInAnyVault(t *testing.T) {
 		var text strings.Builder
 		for _, target := range append(slices.Clone(files), "Note.md", "other.md", "../Note.md", "./Other.md", "../A/Note.md", "B/Note.md") {
 			short := strings.TrimSuffix(target, ".md")
-			text.WriteString("[[" + short + "]] ![[" + target + "|x]] [[" + short + "#h|" + short + "]] [t](" + strings.ReplaceAll(target, " ", "%20") + ") [[/" + short + "]]\n")
+			text.WriteString("[[" + short + "]] ![[" + target + "|x]] [[" + short + "#h|" + short + "]] [t](" +
+				strings.ReplaceAll(target, " ", "%20") + ") [[/" + short + "]]\n")
 		}
 		for _, format := range formats {
 			m := moved(files, from, to, format)
@@ -289,7 +323,8 @@ func FuzzRewrite(f *testing.F) {
 		f.Add([]byte(text), uint8(2), "N%41.md", uint8(10), uint8(1))
 	}
 	f.Fuzz(func(t *testing.T, text []byte, from uint8, to string, source, format uint8) {
-		if to == "" || strings.Contains("/"+to+"/", "//") || strings.Contains("/"+to+"/", "/./") || strings.Contains("/"+to+"/", "/../") || slices.Contains(files, to) || len(text) > 1<<14 {
+		if to == "" || strings.Contains("/"+to+"/", "//") || strings.Contains("/"+to+"/", "/./") ||
+			strings.Contains("/"+to+"/", "/../") || slices.Contains(files, to) || len(text) > 1<<14 {
 			return
 		}
 		m := moved(files, files[int(from)%len(files)], to, formats[format%3])
@@ -305,7 +340,9 @@ func TestNamesInExpressionsFollowInEachSpelling(t *testing.T) {
 	to := map[string]string{"Bob's \"x\"/Mum O'Härä.md": "A, 'B' #\\1/New: \"y\".md"}
 	after := lookup.New([]string{"A, 'B' #\\1/New: \"y\".md", "x.base"})
 	m := New(to, map[string]string{"Bob's \"x\"": "A, 'B' #\\1"}, nil, files, after, "")
-	folders := []string{`file.inFolder("Bob's \"x\"")`, `file.inFolder('Bob\'s "x"') && 1`, `a || "Bob's \"x\"" == file.folder`, `(["a", 'Bob\'s \"x\"']).contains(this.file.folder)`, `file.folder != "Bob's \"x\"/"`}
+	folders := []string{`file.inFolder("Bob's \"x\"")`, `file.inFolder('Bob\'s "x"') && 1`,
+		`a || "Bob's \"x\"" == file.folder`, `(["a", 'Bob\'s \"x\"']).contains(this.file.folder)`,
+		`file.folder != "Bob's \"x\"/"`}
 	paths := []string{`file.path == "Bob's \"x\"/Mum O'Härä.md"`}
 	const folder, file = `A, 'B' #\1`, `A, 'B' #\1/New: "y".md`
 	spell := map[string]func(string) string{
@@ -331,7 +368,8 @@ func TestNamesInExpressionsFollowInEachSpelling(t *testing.T) {
 			assert.Equal(t, changed, 1, "%s %s", name, expression)
 			assert.Equal(t, len(left), 0, "%s %s", name, expression)
 			assert.That(t, strings.HasSuffix(string(got), "# kept\n"), "%s %s: %d, %v, %s", name, expression, changed, left, got)
-			assert.That(t, slices.ContainsFunc(names, func(s string) bool { return strings.Trim(s, "/") == wanted }), "%s %s: %q in %s", name, expression, names, got)
+			assert.That(t, slices.ContainsFunc(names, func(s string) bool { return strings.Trim(s, "/") == wanted }),
+				"%s %s: %q in %s", name, expression, names, got)
 		}
 	}
 }

@@ -30,10 +30,12 @@ func library(t testing.TB) *embedded.Vault {
 		".obsidian/app.json": `{"userIgnoreFilters":["Out/"]}`,
 		"Board.canvas":       `{"nodes":[{"type":"file","file":"Sub/Note 1.md"},{"type":"text","text":"[[Note 2]] ![[pic.png]] #no"}]}`,
 		"Out/Hidden.md":      "#hidden zebra [[Note 3]]", "pic.png": "x", "Sub/R&D.csv": "a,b", "Empty.md": "",
-		"Heads.base": "filters: tags\nformulas: {n: 'tags.length + file.tags.length'}\nviews:\n  - {type: table, name: All, order: [file.path, formula.n, up], summaries: {formula.n: Sum}, sort: [{property: up, direction: DESC}]}\n", "Bad\xffname.md": "x", "Odd.md": "\xff zebra \x00",
+		"Heads.base":     "filters: tags\nformulas: {n: 'tags.length + file.tags.length'}\nviews:\n  - {type: table, name: All, order: [file.path, formula.n, up], summaries: {formula.n: Sum}, sort: [{property: up, direction: DESC}]}\n",
+		"Bad\xffname.md": "x", "Odd.md": "\xff zebra \x00",
 	}
 	for i := range 40 {
-		files[fmt.Sprintf("Sub/Note %d.md", i)] = fmt.Sprintf("---\ntags: [a, n%d]\nup: \"[[Note %d]]\"\n---\n# Head %d\n\n[[Note %d|x]] [[nowhere %d]] #b/c zebra %d\n\n- [ ] do %d\n- [x] done\n",
+		files[fmt.Sprintf("Sub/Note %d.md",
+			i)] = fmt.Sprintf("---\ntags: [a, n%d]\nup: \"[[Note %d]]\"\n---\n# Head %d\n\n[[Note %d|x]] [[nowhere %d]] #b/c zebra %d\n\n- [ ] do %d\n- [x] done\n",
 			i%7, (i+1)%40, i, (i*3)%40, i%5, i, i)
 	}
 	h := embedded.New(t, files)
@@ -44,17 +46,28 @@ func library(t testing.TB) *embedded.Vault {
 
 // questions are calls whose answers come from an index or from all texts.
 var questions = [][]string{
-	{"search", "query=zebra"}, {"search", "query=zebra -tag:#n3", "format=json"}, {"search:context", "query=line:(zebra 1)"}, {"search", "query=[up:Note]", "total"},
-	{"search", "query=path:Sub"}, {"search", "query=task-todo:do", "path=Sub", "limit=3"}, {"search", "query=zebra", "path=Nowhere"}, {"search", "query=zebra", "path=Empty.md"},
+	{"search", "query=zebra"}, {"search", "query=zebra -tag:#n3", "format=json"},
+	{"search:context", "query=line:(zebra 1)"}, {"search", "query=[up:Note]", "total"},
+	{"search", "query=path:Sub"}, {"search", "query=task-todo:do", "path=Sub", "limit=3"},
+	{"search", "query=zebra", "path=Nowhere"}, {"search", "query=zebra", "path=Empty.md"},
 	{"tags", "counts"}, {"tag", "name=b/c", "verbose"}, {"tasks", "todo", "verbose"}, {"tasks", "format=json"}, {"properties", "counts"}, {"aliases"},
-	{"backlinks", "path=Sub/Note 3.md", "counts"}, {"links", "file=Note 4"}, {"unresolved", "counts", "verbose"}, {"orphans"}, {"deadends"}, {"outline", "file=Note 5"},
+	{"backlinks", "path=Sub/Note 3.md", "counts"}, {"links", "file=Note 4"}, {"unresolved", "counts", "verbose"},
+	{"orphans"}, {"deadends"}, {"outline", "file=Note 5"},
 	{"query", "where=file.hasTag(\"b/c\") && up", "select=file.name, up, tags, file.backlinks.length, file.links", "sort=up desc", "format=csv"},
-	{"query", "where=file.hasLink(\"Note 3\")", "group=tags", "groups", "all", "explain"}, {"base:query", "path=Heads.base", "summaries", "values=typed"}, {"base:eval", "file=Note 8", "expr=file.backlinks"},
-	{"read", "file=note 7"}, {"read", "file=nothing"}, {"files", "total"}, {"files"}, {"files", "ext=canvas"}, {"folders"}, {"recent", "limit=60"}, {"aliases", "verbose"}, {"wordcount", "file=Note 9"},
-	{"files", "folder=Sub"}, {"files", "folder=Sub/In", "total"}, {"files", "folder=Nowhere", "ext=md"}, {"files", "folder=Empty 1"}, {"files", "ext=nothing"}, {"bases"}, {"templates"},
-	{"attachments"}, {"attachments", "format=json"}, {"attachments", "unused", "folder=Sub"}, {"attachments", "total", "type=image"}, {"attachments", "folder=Empty 0", "format=json"},
-	{"vault"}, {"folder", "path=Sub"}, {"folder", "path=Empty 1"}, {"folder", "path=/", "info=size"}, {"tasks", "folder=Sub", "total"}, {"tasks", "folder=Empty 2"}, {"tasks", "folder=/", "todo"},
-	{"random:read", "seed=3", "count=3"}, {"random:read", "seed=4", "folder=Sub", "min-age=1"}, {"random:read", "min-age=9999"}, {"read", "path=Sub/Note 77.md"}, {"read", "path=Subs/Note 1.md"}, {"folder", "path=Sab"},
+	{"query", "where=file.hasLink(\"Note 3\")", "group=tags", "groups", "all", "explain"},
+	{"base:query", "path=Heads.base", "summaries", "values=typed"},
+	{"base:eval", "file=Note 8", "expr=file.backlinks"},
+	{"read", "file=note 7"}, {"read", "file=nothing"}, {"files", "total"}, {"files"}, {"files", "ext=canvas"},
+	{"folders"}, {"recent", "limit=60"}, {"aliases", "verbose"}, {"wordcount", "file=Note 9"},
+	{"files", "folder=Sub"}, {"files", "folder=Sub/In", "total"}, {"files", "folder=Nowhere", "ext=md"},
+	{"files", "folder=Empty 1"}, {"files", "ext=nothing"}, {"bases"}, {"templates"},
+	{"attachments"}, {"attachments", "format=json"}, {"attachments", "unused", "folder=Sub"},
+	{"attachments", "total", "type=image"}, {"attachments", "folder=Empty 0", "format=json"},
+	{"vault"}, {"folder", "path=Sub"}, {"folder", "path=Empty 1"}, {"folder", "path=/", "info=size"},
+	{"tasks", "folder=Sub", "total"}, {"tasks", "folder=Empty 2"}, {"tasks", "folder=/", "todo"},
+	{"random:read", "seed=3", "count=3"}, {"random:read", "seed=4", "folder=Sub", "min-age=1"},
+	{"random:read", "min-age=9999"}, {"read", "path=Sub/Note 77.md"}, {"read", "path=Subs/Note 1.md"},
+	{"folder", "path=Sab"},
 }
 
 // answers returns what the program says in a process for each call.
@@ -254,7 +267,8 @@ func TestAFolderWhoseNotesAreRemoved(t *testing.T) {
 	for i := range 20 {
 		folder := fmt.Sprintf("Gone %d", i)
 		require.NoError(t, os.Remove(h.File(folder+"/Note.md")))
-		for _, words := range [][]string{{"random:read", "folder=" + folder}, {"random", "folder=" + folder}, {"random:read", "folder=" + folder, "min-age=0"}} {
+		for _, words := range [][]string{{"random:read", "folder=" + folder}, {"random", "folder=" + folder},
+			{"random:read", "folder=" + folder, "min-age=0"}} {
 			got := w.Ask(nil, words...)
 			if got.End.Status != answer.ExitDone || !strings.HasPrefix(got.Stdout, "No markdown files found.") {
 				t.Errorf("%q: %d, %q %q", words, got.End.Status, got.Stdout, got.Stderr)

@@ -15,8 +15,10 @@ import (
 
 // pieces are what random notes and random queries are made of.
 var pieces = []string{
-	"zebra", "Zebra", "ZEBRA crossing", "straße", "STRASSE", "İstanbul", "istanbul", "\u212aelvin", "kelvin", "naïve", "nai\u0308ve", "снег", "СНЕГ", "日本語の文", "a", "of", "ab-cd",
-	"#fruit/apple", "- [ ] buy apples", "- [x] sold pears", "> quoted words", "\n", "\n\n", "# Heading one\n", "```\n", "%%", "[[zebra]]", "\xff", "12.5", "under_score", "end",
+	"zebra", "Zebra", "ZEBRA crossing", "straße", "STRASSE", "İstanbul", "istanbul", "\u212aelvin", "kelvin", "naïve",
+	"nai\u0308ve", "снег", "СНЕГ", "日本語の文", "a", "of", "ab-cd",
+	"#fruit/apple", "- [ ] buy apples", "- [x] sold pears", "> quoted words", "\n", "\n\n", "# Heading one\n", "```\n",
+	"%%", "[[zebra]]", "\xff", "12.5", "under_score", "end",
 }
 
 func randomText(r *rand.Rand) string {
@@ -37,8 +39,10 @@ func searches(r *rand.Rand, count int) []string {
 		word := strings.Fields(strings.ToValidUTF8(pieces[r.IntN(17)], ""))[0]
 		other := strings.Fields(pieces[r.IntN(17)])[0]
 		all = append(all, []string{
-			word, `"` + word + `"`, "-" + word, word + " " + other, word + " OR " + other, word + " -" + other, "line:(" + word + " " + other + ")", "section:" + word,
-			"block:-" + word, "task-todo:apples " + word, "match-case:" + word, "file:" + word, "path:Sub " + word, "-path:Sub -" + word, "/" + word + "s?/", "/[a-z]+" + word + "/ OR " + other,
+			word, `"` + word + `"`, "-" + word, word + " " + other, word + " OR " + other, word + " -" + other,
+			"line:(" + word + " " + other + ")", "section:" + word,
+			"block:-" + word, "task-todo:apples " + word, "match-case:" + word, "file:" + word, "path:Sub " + word,
+			"-path:Sub -" + word, "/" + word + "s?/", "/[a-z]+" + word + "/ OR " + other,
 			"content:" + word, "tag:#fruit " + word, "[status:" + word + "]", "[status] -" + word, "(" + word + " OR -" + other + ") -line:" + other,
 		}[r.IntN(21)])
 	}

@@ -192,11 +192,15 @@ func randomQuery(depth int) *rapid.Generator[string] {
 
 func randomNote() *rapid.Generator[*fakeNote] {
 	return rapid.Custom(func(t *rapid.T) *fakeNote {
-		lines := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "AB k", "é ab", "# ab", "## b", "- [ ] a b", "- [x] B", "", "> a", "#a/b x", "```", "한ab", "b\u212a", "x abÉab", "\u212aAb", "\xffabab\xc3"}), 0, 12).Draw(t, "lines")
+		lines := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "AB k", "é ab", "# ab", "## b", "- [ ] a b", "- [x] B",
+			"", "> a", "#a/b x", "```", "한ab", "b\u212a", "x abÉab", "\u212aAb", "\xffabab\xc3"}), 0, 12).Draw(t,
+			"lines")
 		return &fakeNote{
-			path:       rapid.SampledFrom([]string{"a.md", "B/k.md", "x.md"}).Draw(t, "path"),
-			text:       []byte(strings.Join(lines, rapid.SampledFrom([]string{"\n", "\r\n"}).Draw(t, "break"))),
-			properties: frontmatter.Properties{{Key: "P", Value: frontmatter.Parts{Kind: frontmatter.String, Text: rapid.SampledFrom([]string{"a", "B", ""}).Draw(t, "value")}.Value()}},
+			path: rapid.SampledFrom([]string{"a.md", "B/k.md", "x.md"}).Draw(t, "path"),
+			text: []byte(strings.Join(lines, rapid.SampledFrom([]string{"\n", "\r\n"}).Draw(t, "break"))),
+			properties: frontmatter.Properties{{Key: "P",
+				Value: frontmatter.Parts{Kind: frontmatter.String,
+					Text: rapid.SampledFrom([]string{"a", "B", ""}).Draw(t, "value")}.Value()}},
 		}
 	})
 }
@@ -245,7 +249,8 @@ func FuzzMatch(f *testing.F) {
 		require.That(t, took <= 10*time.Second, "%q took %v", query, took)
 		require.That(t, len(lines) == 0 || found || q.Err() != nil, "%q: lines %v without a match", query, lines)
 		for i, line := range lines {
-			if line.Line < 1 || i > 0 && line.Line <= lines[i-1].Line || strings.Contains(line.Text, "\n") || !strings.Contains(text, strings.TrimSuffix(strings.TrimPrefix(line.Text, ellipsis), ellipsis)) {
+			if line.Line < 1 || i > 0 && line.Line <= lines[i-1].Line || strings.Contains(line.Text, "\n") ||
+				!strings.Contains(text, strings.TrimSuffix(strings.TrimPrefix(line.Text, ellipsis), ellipsis)) {
 				t.Fatalf("%q: line %v", query, line)
 			}
 		}

@@ -54,7 +54,8 @@ func TestWordsOfStrangeLettersAreForeseen(t *testing.T) {
 		if rapid.Bool().Draw(t, "upper") {
 			word = strings.ToUpper(word)
 		}
-		q, err := ParseQuery(`"`+word+`" OR line:"`+word+`" OR /`+strings.NewReplacer("\n", "", "\r", "").Replace(word)+`x?/`, QueryOptions{CaseSensitive: rapid.Bool().Draw(t, "exact")})
+		q, err := ParseQuery(`"`+word+`" OR line:"`+word+`" OR /`+strings.NewReplacer("\n", "", "\r",
+			"").Replace(word)+`x?/`, QueryOptions{CaseSensitive: rapid.Bool().Draw(t, "exact")})
 		if err != nil {
 			t.Skip(err)
 		}

@@ -101,7 +101,8 @@ func TestOperatorsThatDoNotExist(t *testing.T) {
 	} {
 		_, err := ParseQuery(c.query, QueryOptions{})
 		var wrong *ParseError
-		if !errors.As(err, &wrong) || wrong.Code() != CodeNoOperator || wrong.At != c.at || !strings.Contains(wrong.Hint(), c.hint) || !strings.Contains(wrong.Hint(), "operators: file:") {
+		if !errors.As(err, &wrong) || wrong.Code() != CodeNoOperator || wrong.At != c.at ||
+			!strings.Contains(wrong.Hint(), c.hint) || !strings.Contains(wrong.Hint(), "operators: file:") {
 			t.Errorf("%s: %v, %+v", c.query, err, wrong)
 		}
 	}
@@ -273,7 +274,8 @@ func TestErrorsAboutRegexesAreShort(t *testing.T) {
 
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
-		"a b OR -c", `line:("a\"b" /x[/]/i)`, "[a OR b:<5 OR null]", "tag:#a -(x)", "[/a/:b]", "foo:bar", "a - b", "[(a", `["`, "/a/y", "match-case:section:(A section:B)",
+		"a b OR -c", `line:("a\"b" /x[/]/i)`, "[a OR b:<5 OR null]", "tag:#a -(x)", "[/a/:b]", "foo:bar", "a - b",
+		"[(a", `["`, "/a/y", "match-case:section:(A section:B)",
 	} {
 		f.Add(seed)
 	}

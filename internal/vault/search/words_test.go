@@ -24,17 +24,19 @@ func asked(t *testing.T, k *Store, from View, word string) string {
 	t.Helper()
 	x := require.Value(k.Index(from))(t)
 	var a ranking.Answer
-	require.NoError(t, k.Words(from, x, Question{Excluded: func(path string) bool { return strings.HasPrefix(path, "Excluded/") }, Use: func(view *ranking.View, _ int) (err error) {
-		a, err = view.Ask(t.Context(), word, ranking.Vault{
-			Now:      from.Now(),
-			Modified: func(string) time.Time { return time.Time{} },
-			Read: func(_ string, use func(ranking.Content)) error {
-				use(ranking.Content{})
-				return nil
-			},
-		}, 10)
-		return err
-	}}))
+	require.NoError(t, k.Words(from, x,
+		Question{Excluded: func(path string) bool { return strings.HasPrefix(path, "Excluded/") },
+			Use: func(view *ranking.View, _ int) (err error) {
+				a, err = view.Ask(t.Context(), word, ranking.Vault{
+					Now:      from.Now(),
+					Modified: func(string) time.Time { return time.Time{} },
+					Read: func(_ string, use func(ranking.Content)) error {
+						use(ranking.Content{})
+						return nil
+					},
+				}, 10)
+				return err
+			}}))
 	var paths []string
 	for _, r := range a.Results {
 		paths = append(paths, r.Path)

@@ -30,24 +30,37 @@ func TestFinishing(t *testing.T) {
 		{"a date, where the plugin is enabled", "call", settings(nil), "call ✅ 2022-02-13", ""},
 		{"no date, where the settings say so", "call", settings(func(s *Settings) { s.SetDone = &no }), "call", ""},
 		{"a date in brackets", "call", settings(func(s *Settings) { s.Format = "dataview" }), "call  [completion:: 2022-02-13]", ""},
-		{"not what the global filter leaves out", "call 🔁 every day 📅 2022-02-13", settings(func(s *Settings) { s.GlobalFilter = "#task" }), "call 🔁 every day 📅 2022-02-13", ""},
-		{"a task that recurs, without the plugin", "trash 🔁 every Sunday 📅 2022-02-13", Settings{}, "trash 🔁 every Sunday 📅 2022-02-13 ✅ 2022-02-13", "trash 🔁 every Sunday 📅 2022-02-20"},
-		{"relative to its own date", "sweep 🔁 every week ⏳ 2021-02-06", settings(nil), "sweep 🔁 every week ⏳ 2021-02-06 ✅ 2022-02-13", "sweep 🔁 every week ⏳ 2021-02-13"},
-		{"relative to today", "sweep 🔁 every week when done ⏳ 2021-02-06", settings(nil), "sweep 🔁 every week when done ⏳ 2021-02-06 ✅ 2022-02-13", "sweep 🔁 every week when done ⏳ 2022-02-20"},
+		{"not what the global filter leaves out", "call 🔁 every day 📅 2022-02-13",
+			settings(func(s *Settings) { s.GlobalFilter = "#task" }), "call 🔁 every day 📅 2022-02-13", ""},
+		{"a task that recurs, without the plugin", "trash 🔁 every Sunday 📅 2022-02-13", Settings{},
+			"trash 🔁 every Sunday 📅 2022-02-13 ✅ 2022-02-13", "trash 🔁 every Sunday 📅 2022-02-20"},
+		{"relative to its own date", "sweep 🔁 every week ⏳ 2021-02-06", settings(nil),
+			"sweep 🔁 every week ⏳ 2021-02-06 ✅ 2022-02-13", "sweep 🔁 every week ⏳ 2021-02-13"},
+		{"relative to today", "sweep 🔁 every week when done ⏳ 2021-02-06", settings(nil),
+			"sweep 🔁 every week when done ⏳ 2021-02-06 ✅ 2022-02-13", "sweep 🔁 every week when done ⏳ 2022-02-20"},
 		{"dates keep their distance", "mow 🔁 every 2 weeks 🛫 2021-10-01 ⏳ 2021-10-28 📅 2021-10-30", settings(nil),
 			"mow 🔁 every 2 weeks 🛫 2021-10-01 ⏳ 2021-10-28 📅 2021-10-30 ✅ 2022-02-13", "mow 🔁 every 2 weeks 🛫 2021-10-15 ⏳ 2021-11-11 📅 2021-11-13"},
 		{"the date when it was created", "trash 🔁 every day ➕ 2022-01-01 📅 2022-02-13", settings(func(s *Settings) { s.SetCreated = true }),
 			"trash 🔁 every day ➕ 2022-01-01 📅 2022-02-13 ✅ 2022-02-13", "trash 🔁 every day ➕ 2022-02-13 📅 2022-02-14"},
-		{"which is not that of the next one", "trash 🔁 every day ➕ 2022-01-01 📅 2022-02-13", settings(nil), "trash 🔁 every day ➕ 2022-01-01 📅 2022-02-13 ✅ 2022-02-13", "trash 🔁 every day 📅 2022-02-14"},
-		{"ids stay with the first", "a 🆔 x ⛔ y 🔁 every day 📅 2022-02-13 ^b", settings(nil), "a 🆔 x ⛔ y 🔁 every day 📅 2022-02-13 ✅ 2022-02-13 ^b", "a 🔁 every day 📅 2022-02-14"},
+		{"which is not that of the next one", "trash 🔁 every day ➕ 2022-01-01 📅 2022-02-13", settings(nil),
+			"trash 🔁 every day ➕ 2022-01-01 📅 2022-02-13 ✅ 2022-02-13", "trash 🔁 every day 📅 2022-02-14"},
+		{"ids stay with the first", "a 🆔 x ⛔ y 🔁 every day 📅 2022-02-13 ^b", settings(nil),
+			"a 🆔 x ⛔ y 🔁 every day 📅 2022-02-13 ✅ 2022-02-13 ^b", "a 🔁 every day 📅 2022-02-14"},
 		{"no date at all", "a 🔁 every day", settings(nil), "a 🔁 every day ✅ 2022-02-13", "a 🔁 every day"},
-		{"in brackets", "a [repeat:: every day]  [due:: 2022-02-13] #x", settings(nil), "a [repeat:: every day]  [due:: 2022-02-13] #x  [completion:: 2022-02-13]", "a [repeat:: every day]  [due:: 2022-02-14] #x"},
-		{"the plan goes, where the settings say so", "a 🔁 every day ⏳ 2022-02-12 📅 2022-02-13", settings(func(s *Settings) { s.DropSchedule = true }), "a 🔁 every day ⏳ 2022-02-12 📅 2022-02-13 ✅ 2022-02-13", "a 🔁 every day 📅 2022-02-14"},
-		{"but not as the only date", "a 🔁 every day ⏳ 2022-02-12", settings(func(s *Settings) { s.DropSchedule = true }), "a 🔁 every day ⏳ 2022-02-12 ✅ 2022-02-13", "a 🔁 every day ⏳ 2022-02-13"},
+		{"in brackets", "a [repeat:: every day]  [due:: 2022-02-13] #x", settings(nil),
+			"a [repeat:: every day]  [due:: 2022-02-13] #x  [completion:: 2022-02-13]",
+			"a [repeat:: every day]  [due:: 2022-02-14] #x"},
+		{"the plan goes, where the settings say so", "a 🔁 every day ⏳ 2022-02-12 📅 2022-02-13",
+			settings(func(s *Settings) { s.DropSchedule = true }),
+			"a 🔁 every day ⏳ 2022-02-12 📅 2022-02-13 ✅ 2022-02-13", "a 🔁 every day 📅 2022-02-14"},
+		{"but not as the only date", "a 🔁 every day ⏳ 2022-02-12",
+			settings(func(s *Settings) { s.DropSchedule = true }), "a 🔁 every day ⏳ 2022-02-12 ✅ 2022-02-13",
+			"a 🔁 every day ⏳ 2022-02-13"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c, err := Mark(test.text, ' ', 'x', today, test.s)
-			if err != nil || c.Text != test.want || c.Next != test.next || c.HasNext != (test.next != "") || c.HasNext && c.NextMark != " " || c.Extra != (c.HasNext || c.Text != test.text) {
+			if err != nil || c.Text != test.want || c.Next != test.next || c.HasNext != (test.next != "") ||
+				c.HasNext && c.NextMark != " " || c.Extra != (c.HasNext || c.Text != test.text) {
 				t.Errorf("got %+v, %v\nwant %q, %q", c, err, test.want, test.next)
 			}
 		})

@@ -59,7 +59,8 @@ func TestEveryFieldInBothFormats(t *testing.T) {
 		{"⛔️ dcf64c, 0h17ye", "(dependsOn:: dcf64c, 0h17ye)", "depends=dcf64c, 0h17ye"},
 		{"📅2023-04-16", "[due:: 2023-02-30]", "due="},
 	} {
-		for i, text := range []string{"#task Has it " + test.signs, "#task Has it  " + test.brackets, "x " + test.signs + " #tag ^block", "x " + test.brackets + ", #tag"} {
+		for i, text := range []string{"#task Has it " + test.signs, "#task Has it  " + test.brackets,
+			"x " + test.signs + " #tag ^block", "x " + test.brackets + ", #tag"} {
 			got := fieldsOf(text)
 			if test.want == "due=" && got != test.want { // one of the two is a day
 				assert.HasPrefix(t, got, "due=2023-0", "%d %q", i, text)
@@ -74,7 +75,8 @@ func TestWhatCountsAsAField(t *testing.T) {
 	for _, test := range []struct{ name, text, fields, description string }{
 		{"nothing", "call", "", "call"},
 		{"nothing at all", "", "", ""},
-		{"all at once, in any order", "mow 🔁 every 2 weeks ⏳ 2021-10-28 ⏫ 📅 2021-10-30 🆔 a", "id=a priority=high recurs=every 2 weeks scheduled=2021-10-28 due=2021-10-30", "mow"},
+		{"all at once, in any order", "mow 🔁 every 2 weeks ⏳ 2021-10-28 ⏫ 📅 2021-10-30 🆔 a",
+			"id=a priority=high recurs=every 2 weeks scheduled=2021-10-28 due=2021-10-30", "mow"},
 		{"both formats", "a [priority:: low]  📅 2021-10-30, (id:: x)", "priority=low id=x", "a 📅 2021-10-30,"},
 		{"both formats at the end", "a 📅 2021-10-30 [priority:: low], [id:: x]", "id=x priority=low due=2021-10-30", "a"},
 		{"tags between the fields", "a 📅 2021-10-30 #x ⏫ #y/z", "priority=high due=2021-10-30", "a #x #y/z"},
@@ -115,7 +117,8 @@ func TestSet(t *testing.T) {
 		{"another value, in its own form", "call 📆 2026-01-01 #x", Due, "2026-01-02", Brackets, "call 📆 2026-01-02 #x"},
 		{"another value in brackets", "call (due::2026-01-01) Bob", Due, "2026-01-02", Signs, "call (due::2026-01-02) Bob"},
 		{"further ones go", "call 📅 2026-01-01 ⏫ 📅 2026-03-01", Due, "2026-01-02", Signs, "call 📅 2026-01-02 ⏫"},
-		{"in the order of the plugin", "call 🔁 every day 📅 2026-01-01 ✅ 2026-01-01", Scheduled, "2026-01-02", Signs, "call 🔁 every day ⏳ 2026-01-02 📅 2026-01-01 ✅ 2026-01-01"},
+		{"in the order of the plugin", "call 🔁 every day 📅 2026-01-01 ✅ 2026-01-01", Scheduled, "2026-01-02", Signs,
+			"call 🔁 every day ⏳ 2026-01-02 📅 2026-01-01 ✅ 2026-01-01"},
 		{"in order, in brackets", "call  [due:: 2026-01-01]", Priority, "high", Signs, "call  [priority:: high]  [due:: 2026-01-01]"},
 		{"before the id of the block", "call ^id", Done, "2026-01-02", Signs, "call ✅ 2026-01-02 ^id"},
 		{"behind a tag", "call 📅 2026-01-01 #x", Done, "2026-01-02", Signs, "call 📅 2026-01-01 #x ✅ 2026-01-02"},
@@ -145,7 +148,8 @@ func TestRemove(t *testing.T) {
 
 // A field that is set is the only thing that changes, and one that is removed is gone.
 func TestSetChangesNothingElse(t *testing.T) {
-	part := rapid.SampledFrom([]string{"call", "Bob", "#tag", "📅 2026-01-01", "⏳ 2026-02-02", "⏫", "🔁 every day", "[due:: 2026-03-03]", "(id:: a)", "[x](y)", "🆔 b", "^id", "🏁 keep"})
+	part := rapid.SampledFrom([]string{"call", "Bob", "#tag", "📅 2026-01-01", "⏳ 2026-02-02", "⏫", "🔁 every day",
+		"[due:: 2026-03-03]", "(id:: a)", "[x](y)", "🆔 b", "^id", "🏁 keep"})
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(part, 0, 6).Draw(t, "parts"), " ")
 		field := rapid.SampledFrom([]Field{Start, Scheduled, Due, Done}).Draw(t, "field")
@@ -199,7 +203,8 @@ func TestADayExistsAsForTheLibrary(t *testing.T) {
 			}
 		}
 	}
-	for _, date := range []string{"", "2024-01-1", "2024-1-01", "2024-01-011", "2024/01/01", "2024-01-0x", "x024-01-01", "2024-01 01", "+024-01-01", "2024-01-01\n"} {
+	for _, date := range []string{"", "2024-01-1", "2024-1-01", "2024-01-011", "2024/01/01", "2024-01-0x", "x024-01-01",
+		"2024-01 01", "+024-01-01", "2024-01-01\n"} {
 		check(date)
 		assert.Equal(t, DateOf(date), 0, "%q is the date", date)
 	}

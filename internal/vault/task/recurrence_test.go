@@ -117,7 +117,9 @@ func TestWhatIsNoRule(t *testing.T) {
 
 // A next day is later, is one of the rule, and no day between is.
 func TestNextIsTheFirst(t *testing.T) {
-	rules := []string{"every day", "every 2 weeks", "every weekday", "every month on the last", "every 2 months on the 2nd Friday", "every April on the 3rd", "every year on the last Monday", "every month", "every year"}
+	rules := []string{"every day", "every 2 weeks", "every weekday", "every month on the last",
+		"every 2 months on the 2nd Friday", "every April on the 3rd", "every year on the last Monday", "every month",
+		"every year"}
 	rapid.Check(t, func(t *rapid.T) {
 		rule := require.Value(Parse(rapid.SampledFrom(rules).Draw(t, "rule")))(t)
 		start := time.Unix(0, 0).UTC().AddDate(0, 0, rapid.IntRange(0, 40_000).Draw(t, "start"))

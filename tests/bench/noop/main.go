@@ -34,7 +34,8 @@ func reads(note string) func() []byte {
 		if err != nil {
 			os.Exit(1)
 		}
-		line, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "result": map[string]any{"content": []any{map[string]any{"type": "text", "text": string(text)}}}})
+		line, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1,
+			"result": map[string]any{"content": []any{map[string]any{"type": "text", "text": string(text)}}}})
 		if err != nil {
 			os.Exit(1)
 		}

@@ -40,7 +40,8 @@ func (g *page) oddLink() string {
 	}
 	return pick(g.Rand, []string{
 		"[[https://example.org/page]]", "[[pa#th/x]]", "[[Sq]uare]]", "[[T#H [B]]]", "[[a [[Index]] c]]", "[[|]]", "[[|alias]]", "[[/Nowhere]]",
-		"[[../../../Outside]]", "[[LICENSE]]", "[[Overview.base]]", "[[Index.MD]]", "[dot](Index%2Emd)", "[slash](Archive%2FIndex.md)", "[r](R%26D.md)", "[p](%2e/Index)",
+		"[[../../../Outside]]", "[[LICENSE]]", "[[Overview.base]]", "[[Index.MD]]", "[dot](Index%2Emd)",
+		"[slash](Archive%2FIndex.md)", "[r](R%26D.md)", "[p](%2e/Index)",
 	})
 }
 

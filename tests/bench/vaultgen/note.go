@@ -201,7 +201,9 @@ func (g *page) table() {
 }
 
 func (g *page) callout() {
-	g.WriteString("> [!" + pick(g.Rand, []string{"note", "tip", "todo"}) + "]- " + g.title() + "\n> " + g.sentence() + "\n> - [" + pick(g.Rand, marks) + "] " + g.sentence() + "\n")
+	g.WriteString("> [!" + pick(g.Rand,
+		[]string{"note", "tip", "todo"}) + "]- " + g.title() + "\n> " + g.sentence() + "\n> - [" + pick(g.Rand,
+		marks) + "] " + g.sentence() + "\n")
 }
 
 func (g *page) quote() { g.WriteString("> " + g.sentence() + "\n> " + g.sentence() + "\n") }

@@ -39,12 +39,14 @@ func (g *page) tags() string {
 	a := pick(g.Rand, tagNames)
 	b := pick(g.Rand, tagNames)
 	return pick(g.Rand, []string{
-		"tags: [" + a + ", \"#" + b + "\"]", "tags:\n  - " + a + "\n  - " + b, "Tags: " + a, "tags: " + a + ", " + b, "tags: []", "tags:", "tag: " + a, "tags:\n  - 2026\n  - " + b,
+		"tags: [" + a + ", \"#" + b + "\"]", "tags:\n  - " + a + "\n  - " + b, "Tags: " + a, "tags: " + a + ", " + b,
+		"tags: []", "tags:", "tag: " + a, "tags:\n  - 2026\n  - " + b,
 	})
 }
 
 func (g *page) aliases() string {
-	return pick(g.Rand, []string{"aliases: [" + pick(g.Rand, words) + ", second name]", "aliases:\n  - " + pick(g.Rand, topics), "aliases: Nowhere", "alias: dead"})
+	return pick(g.Rand, []string{"aliases: [" + pick(g.Rand, words) + ", second name]",
+		"aliases:\n  - " + pick(g.Rand, topics), "aliases: Nowhere", "alias: dead"})
 }
 
 // links are links in quotes, and something that only looks like one.

@@ -2,7 +2,8 @@ package vaultgen
 
 // The names and words of a vault. "Café" is here in both normal forms.
 var (
-	folderNames = []string{"Projects", "Areas", "People", "Reading", "Ideas", "Work", "Garden", "Läden", "旅行", "Ordner mit Leerzeichen", "2026", "Notes & Co", "🌱 Seeds"}
+	folderNames = []string{"Projects", "Areas", "People", "Reading", "Ideas", "Work", "Garden", "Läden", "旅行",
+		"Ordner mit Leerzeichen", "2026", "Notes & Co", "🌱 Seeds"}
 
 	topics = []string{
 		"Tides", "Moon", "Harbour", "Lighthouse", "Boat", "Rope", "Knots", "Weather", "Wind", "Rain", "Garden", "Apples", "Bees",

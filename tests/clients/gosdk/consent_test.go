@@ -66,7 +66,8 @@ func use(t *testing.T, session *mcp.ClientSession, tool string, arguments map[st
 		t.Fatalf("%s: %v, isError %v", content, err, got.IsError)
 	}
 	var said any
-	if text, ok := got.Content[0].(*mcp.TextContent); !ok || json.Unmarshal([]byte(text.Text), &said) != nil || !reflect.DeepEqual(said, got.StructuredContent) {
+	if text, ok := got.Content[0].(*mcp.TextContent); !ok || json.Unmarshal([]byte(text.Text), &said) != nil ||
+		!reflect.DeepEqual(said, got.StructuredContent) {
 		t.Errorf("the text says %v, the structured content %s", got.Content, content)
 	}
 	return r
@@ -109,7 +110,8 @@ func TestConsent(t *testing.T) {
 		if !got.OK || s.note(t) != "one\ntwo" || len(p.asked) != 4 || len(got.Hash) != 16 {
 			t.Errorf("accepted: %+v, the note is %q", got, s.note(t))
 		}
-		if want := "Change \"Note.md\" (vault \"Notes\"): +1 line\nAsked by a client that calls itself "; !strings.HasPrefix(p.asked[3], want) || !strings.Contains(p.asked[3], "\n│ +two") {
+		if want := "Change \"Note.md\" (vault \"Notes\"): +1 line\nAsked by a client that calls itself "; !strings.HasPrefix(p.asked[3],
+			want) || !strings.Contains(p.asked[3], "\n│ +two") {
 			t.Errorf("asked %q", p.asked[3])
 		}
 	})

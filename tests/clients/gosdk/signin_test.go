@@ -82,7 +82,8 @@ func newOwner(t *testing.T) *owner {
 		o.key = virtualwebauthn.NewCredential(virtualwebauthn.KeyTypeEC2) // the library leaves zeros at the beginning of a coordinate out
 	}
 	o.device.AddCredential(o.key)
-	o.post("setup/finish", map[string]any{"ticket": begun.Ticket, "credential": json.RawMessage(virtualwebauthn.CreateAttestationResponse(o.rp, o.device, o.key, *options))})
+	o.post("setup/finish", map[string]any{"ticket": begun.Ticket,
+		"credential": json.RawMessage(virtualwebauthn.CreateAttestationResponse(o.rp, o.device, o.key, *options))})
 	return o
 }
 
@@ -120,7 +121,8 @@ func (o *owner) allow(address string) *url.URL {
 	begun := o.post("begin", map[string]any{})
 	options, err := virtualwebauthn.ParseAssertionOptions(string(begun.Options))
 	noError(o.t, err)
-	wanted := o.post("finish", map[string]any{"ticket": begun.Ticket, "query": "?" + asked.RawQuery, "credential": json.RawMessage(virtualwebauthn.CreateAssertionResponse(o.rp, o.device, o.key, *options))})
+	wanted := o.post("finish", map[string]any{"ticket": begun.Ticket, "query": "?" + asked.RawQuery,
+		"credential": json.RawMessage(virtualwebauthn.CreateAssertionResponse(o.rp, o.device, o.key, *options))})
 	if wanted.Ticket == "" {
 		o.t.Fatalf("%s is refused: %s", address, wanted.Location)
 	}
@@ -138,7 +140,8 @@ func TestSignInOfTheGoSDK(t *testing.T) {
 	o := newOwner(t)
 	opened := 0
 	handler, err := auth.NewAuthorizationCodeHandler(&auth.AuthorizationCodeHandlerConfig{
-		DynamicClientRegistrationConfig: &auth.DynamicClientRegistrationConfig{Metadata: &oauthex.ClientRegistrationMetadata{ClientName: "gosdk", RedirectURIs: []string{"http://127.0.0.1:9/callback"}}},
+		DynamicClientRegistrationConfig: &auth.DynamicClientRegistrationConfig{Metadata: &oauthex.ClientRegistrationMetadata{ClientName: "gosdk",
+			RedirectURIs: []string{"http://127.0.0.1:9/callback"}}},
 		AuthorizationCodeFetcher: func(_ context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
 			opened++
 			back := o.allow(args.URL).Query()
@@ -177,7 +180,8 @@ func TestSignInOfClaudeCode(t *testing.T) {
 		t.Cleanup(stop)
 		c := exec.CommandContext(ctx, program, args...)
 		c.Dir = home
-		c.Env = append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME="+home, "CLAUDE_CONFIG_DIR="+home, "NO_COLOR=1", "DISABLE_AUTOUPDATER=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1")
+		c.Env = append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME="+home, "CLAUDE_CONFIG_DIR="+home, "NO_COLOR=1",
+			"DISABLE_AUTOUPDATER=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1")
 		return c
 	}
 	if said, err := run(program, "mcp", "add", "--scope", "user", "--transport", "http", "web", o.origin+"/mcp").CombinedOutput(); err != nil {

@@ -48,20 +48,29 @@ func provider(t *testing.T, opaque bool) (issuer string) {
 		t.Fatal(err)
 	}
 	store := storage.NewMemoryStore()
-	store.Clients["phone"] = &fosite.DefaultClient{ID: "phone", Public: true, RedirectURIs: []string{callback}, GrantTypes: []string{"authorization_code", "refresh_token"}, ResponseTypes: []string{"code"}, Scopes: []string{"vault:read", "vault:write", "offline"}, Audience: []string{resource}}
+	store.Clients["phone"] = &fosite.DefaultClient{ID: "phone", Public: true, RedirectURIs: []string{callback},
+		GrantTypes: []string{"authorization_code", "refresh_token"}, ResponseTypes: []string{"code"},
+		Scopes: []string{"vault:read", "vault:write", "offline"}, Audience: []string{resource}}
 	store.Clients["vaultwicket"] = &fosite.DefaultClient{ID: "vaultwicket", Secret: hashed}
-	config := &fosite.Config{GlobalSecret: make([]byte, 32), EnforcePKCE: true, ScopeStrategy: fosite.ExactScopeStrategy, AudienceMatchingStrategy: fosite.ExactAudienceMatchingStrategy, RefreshTokenScopes: []string{}, SendDebugMessagesToClients: true, JWTScopeClaimKey: jwt.JWTScopeFieldString}
+	config := &fosite.Config{GlobalSecret: make([]byte, 32), EnforcePKCE: true,
+		ScopeStrategy: fosite.ExactScopeStrategy, AudienceMatchingStrategy: fosite.ExactAudienceMatchingStrategy,
+		RefreshTokenScopes: []string{}, SendDebugMessagesToClients: true, JWTScopeClaimKey: jwt.JWTScopeFieldString}
 	strategy := oauth2.CoreStrategy(compose.NewOAuth2HMACStrategy(config))
 	if !opaque {
 		strategy = compose.NewOAuth2JWTStrategy(func(context.Context) (any, error) { return key, nil }, compose.NewOAuth2HMACStrategy(config), config)
 	}
-	server := compose.Compose(config, store, &compose.CommonStrategy{CoreStrategy: strategy}, compose.OAuth2AuthorizeExplicitFactory, compose.OAuth2RefreshTokenGrantFactory, compose.OAuth2PKCEFactory, compose.OAuth2TokenIntrospectionFactory)
+	server := compose.Compose(config, store, &compose.CommonStrategy{CoreStrategy: strategy},
+		compose.OAuth2AuthorizeExplicitFactory, compose.OAuth2RefreshTokenGrantFactory, compose.OAuth2PKCEFactory,
+		compose.OAuth2TokenIntrospectionFactory)
 	session := func() *oauth2.JWTSession {
-		return &oauth2.JWTSession{JWTClaims: &jwt.JWTClaims{Issuer: issuer, Subject: "ann"}, JWTHeader: &jwt.Headers{Extra: map[string]any{"kid": "k1"}}, Subject: "ann"}
+		return &oauth2.JWTSession{JWTClaims: &jwt.JWTClaims{Issuer: issuer, Subject: "ann"},
+			JWTHeader: &jwt.Headers{Extra: map[string]any{"kid": "k1"}}, Subject: "ann"}
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("/.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
-		json.NewEncoder(w).Encode(map[string]string{"issuer": issuer, "authorization_endpoint": issuer + "/authorize", "token_endpoint": issuer + "/token", "jwks_uri": issuer + "/keys", "introspection_endpoint": issuer + "/introspect"})
+		json.NewEncoder(w).Encode(map[string]string{"issuer": issuer, "authorization_endpoint": issuer + "/authorize",
+			"token_endpoint": issuer + "/token", "jwks_uri": issuer + "/keys",
+			"introspection_endpoint": issuer + "/introspect"})
 	})
 	mux.HandleFunc("/keys", func(w http.ResponseWriter, _ *http.Request) {
 		json.NewEncoder(w).Encode(jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: &key.PublicKey, KeyID: "k1", Algorithm: "RS256", Use: "sig"}}})
@@ -124,7 +133,9 @@ func tokens(t *testing.T, issuer, audience string) (access, refresh string) {
 	verifier := strings.Repeat("verifier-", 6)
 	sum := sha256.Sum256([]byte(verifier))
 	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	asked := url.Values{"response_type": {"code"}, "client_id": {"phone"}, "redirect_uri": {callback}, "scope": {"vault:read offline"}, "state": {"0123456789"}, "code_challenge": {base64.RawURLEncoding.EncodeToString(sum[:])}, "code_challenge_method": {"S256"}}
+	asked := url.Values{"response_type": {"code"}, "client_id": {"phone"}, "redirect_uri": {callback},
+		"scope": {"vault:read offline"}, "state": {"0123456789"},
+		"code_challenge": {base64.RawURLEncoding.EncodeToString(sum[:])}, "code_challenge_method": {"S256"}}
 	if audience != "" {
 		asked.Set("audience", audience)
 	}
@@ -136,7 +147,9 @@ func tokens(t *testing.T, issuer, audience string) (access, refresh string) {
 	if err != nil || back.Query().Get("code") == "" {
 		t.Fatalf("%v %v", back, err)
 	}
-	answer, err = client.PostForm(issuer+"/token", url.Values{"grant_type": {"authorization_code"}, "code": {back.Query().Get("code")}, "client_id": {"phone"}, "redirect_uri": {callback}, "code_verifier": {verifier}})
+	answer, err = client.PostForm(issuer+"/token",
+		url.Values{"grant_type": {"authorization_code"}, "code": {back.Query().Get("code")}, "client_id": {"phone"},
+			"redirect_uri": {callback}, "code_verifier": {verifier}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,12 +174,17 @@ func start(t *testing.T, flags ...string) (at string) {
 	}
 	home := t.TempDir()
 	vault, settings := filepath.Join(home, "Notes"), filepath.Join(home, "config.toml")
-	for _, err := range []error{os.Chmod(home, 0o700), os.Mkdir(vault, 0o700), os.WriteFile(filepath.Join(vault, "Note.md"), []byte("one\n"), 0o600), os.WriteFile(settings, []byte("tier = \"v1\"\nallow-mutations = true\n[agents.phone]\noauth = [\"ann\"]\n"), 0o600)} {
+	for _, err := range []error{os.Chmod(home, 0o700), os.Mkdir(vault, 0o700),
+		os.WriteFile(filepath.Join(vault, "Note.md"), []byte("one\n"), 0o600),
+		os.WriteFile(settings, []byte("tier = \"v1\"\nallow-mutations = true\n[agents.phone]\noauth = [\"ann\"]\n"),
+			0o600)} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	server := exec.Command(binary, append([]string{"serve", "--config=" + settings, "--backend=embedded", "--vault=" + vault, "--http=127.0.0.1:0", "--token-file=" + filepath.Join(home, "token"), "--public-url=" + resource, "--log-level=info"}, flags...)...)
+	server := exec.Command(binary,
+		append([]string{"serve", "--config=" + settings, "--backend=embedded", "--vault=" + vault, "--http=127.0.0.1:0",
+			"--token-file=" + filepath.Join(home, "token"), "--public-url=" + resource, "--log-level=info"}, flags...)...)
 	server.Env = append(os.Environ(), "HOME="+home, "XDG_STATE_HOME="+home, "XDG_CACHE_HOME="+home)
 	said, err := server.StderrPipe()
 	if err == nil {
@@ -191,9 +209,13 @@ func start(t *testing.T, flags ...string) (at string) {
 // call calls obsidianCli with a token, and returns the status and the answer.
 func call(t *testing.T, at, token, command, params string) (int, string) {
 	t.Helper()
-	body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"obsidianCli","arguments":{"command":"` + command + `","params":` + params + `},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`
+	body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"obsidianCli","arguments":{"command":"` +
+		command + `","params":` + params +
+		`},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`
 	r, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, at, strings.NewReader(body))
-	for name, value := range map[string]string{"Authorization": "Bearer " + token, "Content-Type": "application/json", "Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "obsidianCli"} {
+	for name, value := range map[string]string{"Authorization": "Bearer " + token, "Content-Type": "application/json",
+		"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2026-07-28",
+		"Mcp-Method": "tools/call", "Mcp-Name": "obsidianCli"} {
 		r.Header.Set(name, value)
 	}
 	answer, err := (&http.Client{Timeout: time.Minute}).Do(r)
@@ -227,7 +249,8 @@ func TestTokensOfAProvider(t *testing.T) {
 			if status, text := call(t, at, access, "read", `{"path":"Note.md"}`); status != 200 || !strings.Contains(text, "one") {
 				t.Errorf("a read: %d %s", status, text)
 			}
-			if status, text := call(t, at, access, "append", `{"path":"Note.md","content":"two"}`); status != 403 || !strings.Contains(text, "insufficient_scope") {
+			if status, text := call(t, at, access, "append", `{"path":"Note.md","content":"two"}`); status != 403 ||
+				!strings.Contains(text, "insufficient_scope") {
 				t.Errorf("a change: %d %s", status, text)
 			}
 			forNoOne, _ := tokens(t, issuer, "")

@@ -15,8 +15,10 @@ import (
 // text, and so is every part of an expression.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
-		"", " ", "n + 2 * half", "!a && -b < 3 || c", `file.hasTag("x", 'y')`, "nums.map(value * 10)[1]", `/a\/[/]+/gi.matches(t)`, "(1).round()", "1.round()", "[1, 2,]", "a-b", `"open`, "/open", `note["a b"]`,
-		"título == \"💩\"", "a < b < c", "x.y.z()()[0]", "((((", "- - -1", "1e999", ".5", "n ? 1 : 2", "\ufeffn\u2028+ 1", "\xff\xfe", "a\x00b", "`x`", "//", "{a: 1}", "note.a.b == null",
+		"", " ", "n + 2 * half", "!a && -b < 3 || c", `file.hasTag("x", 'y')`, "nums.map(value * 10)[1]",
+		`/a\/[/]+/gi.matches(t)`, "(1).round()", "1.round()", "[1, 2,]", "a-b", `"open`, "/open", `note["a b"]`,
+		"título == \"💩\"", "a < b < c", "x.y.z()()[0]", "((((", "- - -1", "1e999", ".5", "n ? 1 : 2",
+		"\ufeffn\u2028+ 1", "\xff\xfe", "a\x00b", "`x`", "//", "{a: 1}", "note.a.b == null",
 	} {
 		f.Add(seed)
 	}
@@ -34,7 +36,8 @@ func FuzzParse(f *testing.F) {
 		if problem.At < 0 || problem.At > len(text) || problem.Position < 0 || problem.Position > len(text) || problem.Reason == "" {
 			t.Errorf("%q fails at byte %d, position %d, reason %q", text, problem.At, problem.Position, problem.Reason)
 		}
-		assert.That(t, !utf8.ValidString(text) || problem.Position <= len(utf16.Encode([]rune(text))), "position %d is after the end of %q", problem.Position, text)
+		assert.That(t, !utf8.ValidString(text) || problem.Position <= len(utf16.Encode([]rune(text))),
+			"position %d is after the end of %q", problem.Position, text)
 	})
 }
 
