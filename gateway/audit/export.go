@@ -247,7 +247,11 @@ func (t *target) run(ctx context.Context) {
 	}
 	t.at = t.done.Parts
 	followers := map[string]*Follower{}
-	again := func() { t.at, t.unsure, followers = t.done.Parts, nil, map[string]*Follower{} }
+	again := func() {
+		t.at = t.done.Parts
+		t.unsure = nil
+		followers = map[string]*Follower{}
+	}
 	for pause, last := firstPause, false; ctx.Err() == nil; {
 		if len(t.unsure) > 0 && !t.isUp() {
 			again()

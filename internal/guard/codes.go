@@ -62,6 +62,9 @@ func (s *scan) submatch(pattern func() *regexp.Regexp, at, most int) (from, to i
 	return at + m[2], at + m[3], true
 }
 
+// isInWord reports whether a place is in a word, behind its beginning.
+func (s *scan) isInWord(at int) bool { return at > 0 && isWord(s.text[at-1]) && isWord(s.text[at]) }
+
 // isNamedBy reports whether a keyword begins a name: no letter or digit is in front of it.
 func (s *scan) isNamedBy(at int) bool { return at == 0 || !isWord(s.text[at-1]) || s.text[at-1] == '_' }
 

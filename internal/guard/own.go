@@ -288,8 +288,11 @@ var controlEscapes = lazily(`\\+[nrt]`)
 // isPassword reports whether a value looks like a password.
 func isPassword(value []byte) bool {
 	hasLength := len(value) >= leastPassword && len(value) <= 64
-	return hasLength && isMixed(value) && !bytes.ContainsAny(value, " ") && entropyOf(value) >= 2.5 &&
-		!bytes.Contains(value, []byte("()"))
+	if !hasLength || !isMixed(value) {
+		return false
+	}
+	isCode := bytes.ContainsAny(value, " ") || bytes.Contains(value, []byte("()"))
+	return !isCode && entropyOf(value) >= 2.5
 }
 
 // isLabel reports whether a value is a text about passwords, as in the texts of a program.
@@ -784,7 +787,9 @@ func (s *scan) decoded(start, end int) {
 
 func isPrintable(text []byte) bool {
 	for _, c := range text {
-		if c < ' ' && c != '\n' && c != '\r' && c != '\t' || c > '~' {
+		isBlank := c == '\n' || c == '\r' || c == '\t'
+		isVisible := c >= ' ' && c <= '~'
+		if !isBlank && !isVisible {
 			return false
 		}
 	}

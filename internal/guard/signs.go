@@ -63,7 +63,7 @@ func sign(kind string, before, most int, pattern string, keywords ...string) rul
 	}
 	re := lazily("(?i)" + pattern)
 	return rule{kind: kind, keywords: keywords, most: most, by: func(s *scan, at, _ int) {
-		if before == 0 && at > 0 && isWord(s.text[at-1]) && isWord(s.text[at]) || s.has(kind) {
+		if s.has(kind) || before == 0 && s.isInWord(at) {
 			return
 		}
 		piece := s.text[max(0, at-before):min(len(s.text), at+most)]

@@ -127,7 +127,9 @@ func (k Keys) Remember(key string, digest [sha256.Size]byte, answer []byte, now 
 		case r.Digest != hex.EncodeToString(digest[:]):
 			return &KeyReused{r.ID}
 		}
-		r.Done, r.Answer, r.Time = true, answer, now.UTC()
+		r.Done = true
+		r.Answer = answer
+		r.Time = now.UTC()
 		return k.put(name, r)
 	})
 }

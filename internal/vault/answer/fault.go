@@ -327,9 +327,9 @@ func isWorded(err error) bool {
 	_, isFault := errors.AsType[*Fault](err)
 	_, isOverrun := errors.AsType[*budget.Overrun](err)
 	_, isTooLarge := errors.AsType[*disk.SizeError](err)
-	isWorded := isFault || isOverrun || isTooLarge
+	isOurs := isFault || isOverrun || isTooLarge
 	isEnd := errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
-	return isWorded || isEnd
+	return isOurs || isEnd
 }
 
 // reasonOf returns what an error of the disk says without the path of the file, which may be that of a temporary file, or

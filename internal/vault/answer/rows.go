@@ -241,11 +241,14 @@ const (
 // quotes. It looks at a word at a time, at last at the one that ends with the text.
 func plainASCII[T string | []byte](s T) int {
 	if len(s) < wordSize {
-		var at int
-		for at < len(s) && s[at] >= ' ' && s[at] < utf8.RuneSelf && s[at] != '"' && s[at] != '\\' {
-			at++
+		for at := range len(s) {
+			c := s[at]
+			isASCII := c >= ' ' && c < utf8.RuneSelf
+			if !isASCII || c == '"' || c == '\\' {
+				return at
+			}
 		}
-		return at
+		return len(s)
 	}
 	for at := 0; at+wordSize <= len(s); at += wordSize {
 		if found := marked(word(s[at:])); found != 0 {

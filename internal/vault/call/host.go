@@ -180,7 +180,9 @@ func (h *Host) OpenFolder(path string, v *Vault) error {
 	}
 	patterns := string(ignored)
 	if respelled := h.respell(); h.visible == nil || h.patterns != patterns || respelled {
-		h.patterns, h.sight, h.visible = patterns, NewSight(h.spelled.rules, patterns), h.folder
+		h.patterns = patterns
+		h.sight = NewSight(h.spelled.rules, patterns)
+		h.visible = h.folder
 		if h.sight != nil {
 			h.visible = h.folder.WithView(h.sight)
 		}

@@ -90,7 +90,9 @@ func notesFor(v *call.Vault, p call.Values, texts bool, wanted func(*search.Note
 		if err != nil {
 			return nil, invalidQuery(err)
 		}
-		found, failed, texts = func(n *search.Note) bool { return q.Match(n) }, q.Err, texts || q.NeedsText()
+		found = func(n *search.Note) bool { return q.Match(n) }
+		failed = q.Err
+		texts = texts || q.NeedsText()
 	}
 	excluded, _, err := v.Excluded()
 	if err != nil {
