@@ -330,32 +330,21 @@ func (c grantContent) byID(id string) (Grant, error) {
 // withContent runs do with the content of the folder, under its lock. If nothing was ever given, the content is empty and
 // nothing is created.
 func (s *Grants) withContent(do func(grantContent) error) error {
-	return s.folder.Use(func(names []string) error {
-		if names == nil {
-			return do(grantContent{now: s.now()})
-		}
-		return s.withNames(names, do)
-	})
+	return inFolder(s.folder.Use, s.readContent, do)
 }
 
 // withLock does the same in a folder that is there.
 func (s *Grants) withLock(do func(grantContent) error) error {
-	return s.folder.UseExisting(func(names []string) error { return s.withNames(names, do) })
-}
-
-// withNames runs do with the content of the files with these names. The caller has the lock of the folder.
-func (s *Grants) withNames(names []string, do func(grantContent) error) error {
-	c, err := s.readContent(names)
-	if err != nil {
-		return err
-	}
-	return do(c)
+	return inFolder(s.folder.UseExisting, s.readContent, do)
 }
 
 // readContent reads the folder. It removes what ended long ago and temporary files of killed processes, and ends the
 // grants for which the clock was set back. The caller has the lock.
 func (s *Grants) readContent(names []string) (grantContent, error) {
 	c := grantContent{now: s.now()}
+	if names == nil { // there is no folder, and no lock for what this process has seen
+		return c, nil
+	}
 	wasSetBack := s.isSetBack(c.now)
 	for _, name := range names {
 		path := filepath.Join(s.dir, name)

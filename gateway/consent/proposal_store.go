@@ -487,26 +487,12 @@ func (c proposalContent) ofHolder(h ProposalHolder, id string) (Proposal, error)
 // withContent runs do with the content of the folder, under its lock. If nothing was ever proposed, the content is empty and
 // nothing is created.
 func (s *Proposals) withContent(do func(proposalContent) error) error {
-	return s.folder.Use(func(names []string) error {
-		if names == nil {
-			return do(proposalContent{now: s.now()})
-		}
-		return s.withNames(names, do)
-	})
+	return inFolder(s.folder.Use, s.readContent, do)
 }
 
 // withLock does the same in a folder that is there.
 func (s *Proposals) withLock(do func(proposalContent) error) error {
-	return s.folder.UseExisting(func(names []string) error { return s.withNames(names, do) })
-}
-
-// withNames runs do with the content of the files with these names. The caller has the lock of the folder.
-func (s *Proposals) withNames(names []string, do func(proposalContent) error) error {
-	c, err := s.readContent(names)
-	if err != nil {
-		return err
-	}
-	return do(c)
+	return inFolder(s.folder.UseExisting, s.readContent, do)
 }
 
 // readContent reads the folder, and removes what has expired, temporary files of killed processes, and bodies of which no

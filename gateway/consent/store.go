@@ -283,26 +283,12 @@ const lockFile = "desk.lock"
 // withContent runs do with the content of the folder, under its lock. If nothing was ever asked, the content is empty and
 // nothing is created.
 func (d *Store) withContent(do func(content) error) error {
-	return d.folder.Use(func(names []string) error {
-		if names == nil {
-			return do(content{now: d.now()})
-		}
-		return d.withNames(names, do)
-	})
+	return inFolder(d.folder.Use, d.readContent, do)
 }
 
 // withLock does the same in a folder that is there.
 func (d *Store) withLock(do func(content) error) error {
-	return d.folder.UseExisting(func(names []string) error { return d.withNames(names, do) })
-}
-
-// withNames runs do with the content of the files with these names. The caller has the lock of the folder.
-func (d *Store) withNames(names []string, do func(content) error) error {
-	s, err := d.readContent(names)
-	if err != nil {
-		return err
-	}
-	return do(s)
+	return inFolder(d.folder.UseExisting, d.readContent, do)
 }
 
 const (
