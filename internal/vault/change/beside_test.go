@@ -140,7 +140,7 @@ func TestALargeChangeIsMadeReadyBesideOthers(t *testing.T) {
 					if looks++; looks%(size/2) != 1 {
 						return nil
 					}
-					ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+					ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 					defer cancel()
 					line := fmt.Sprint("line ", looks)
 					said, _ := callAs(t, ctx, h, nothing, "append", "path=other.md", "content="+line)
