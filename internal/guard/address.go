@@ -84,13 +84,13 @@ func mayHaveAddress(text []byte) bool {
 // addressesIn returns the addresses of a text as it is.
 func addressesIn(text []byte) (all []Address) {
 	hasImages := bytes.Contains(text, []byte("!["))
+	words := addressWords{text: text}
 	for end := 0; ; {
-		m := addresses().FindIndex(text[end:])
-		if m == nil {
+		start, stop, found := words.match(end)
+		if !found {
 			break
 		}
-		start := end + m[0]
-		end = addressEnd(text, start, end+m[1])
+		end = addressEnd(text, start, stop)
 		followsEscape := start > 0 && (text[start-1] == '\\' || text[start-1] == ';')
 		if followsEscape && text[start]|0x20 != 'h' {
 			continue // the rest of an escape or an entity
@@ -106,15 +106,13 @@ func addressesIn(text []byte) (all []Address) {
 		isImage := shows().Match(before) || hasImages && definition().Match(before)
 		all = append(all, Address{address, isImage})
 	}
-	for _, m := range brokenScheme().FindAllIndex(text, -1) {
-		if whole := text[m[0]:m[1]]; bytes.ContainsAny(whole, "\t\r\n") {
-			end := addressEnd(text, m[0], m[1])
-			all = append(all, Address{string(withoutEnds(text[m[0]:max(end, m[1])])), true})
-		}
+	for _, m := range brokenSchemesIn(text) {
+		end := addressEnd(text, m[0], m[1])
+		all = append(all, Address{string(withoutEnds(text[m[0]:max(end, m[1])])), true})
 	}
-	for _, m := range relative().FindAllSubmatchIndex(text, -1) {
-		end := addressEnd(text, m[2], m[3])
-		all = append(all, Address{string(text[m[2]:end]), true})
+	for _, m := range relativeIn(text) {
+		end := addressEnd(text, m[0], m[1])
+		all = append(all, Address{string(text[m[0]:end]), true})
 	}
 	return all
 }
