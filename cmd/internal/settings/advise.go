@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/pelletier/go-toml/v2"
@@ -360,9 +361,11 @@ func (d draft) content() []byte {
 
 // assignment is a value with the sign before it: a string, a list of strings, also over several lines, or a word. What
 // looks like one in a key, a string or a comment is found too.
-var assignment = regexp.MustCompile(
-	`=[ \t]*("(?:[^"\\\n]|\\.)*"|'[^'\n]*'|\[(?:"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|#[^\n]*|[^\]"'#])*\]|[a-z0-9]+)`,
-)
+var assignment = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(
+		`=[ \t]*("(?:[^"\\\n]|\\.)*"|'[^'\n]*'|\[(?:"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|#[^\n]*|[^\]"'#])*\]|[a-z0-9]+)`,
+	)
+})
 
 // with returns a draft with a value in a place, and nothing else changed. It stays as it is where that cannot be.
 func (d draft) with(s spot, value string) draft {
@@ -390,7 +393,7 @@ func (d draft) with(s spot, value string) draft {
 	}
 	length, _ := linesOfValue(rest)
 	text := strings.TrimSuffix(string(bytes.Join(rest[:length], nil)), "\n")
-	for _, found := range assignment.FindAllStringSubmatchIndex(text, -1) {
+	for _, found := range assignment().FindAllStringSubmatchIndex(text, -1) {
 		changed := d.replaced(at, length, text[:found[0]]+"= "+value+text[found[1]:], s.table)
 		if changesOnly(d, changed, s.path) {
 			return changed

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
+	"sync"
 
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
@@ -14,14 +15,18 @@ import (
 // What a hint for an agent says about a setting, which the owner is told with the flag and the file.
 var (
 	// setFully is all of a hint: the setting, its value and where it comes from, see policy.Denial.
-	setFully = regexp.MustCompile(`^the user can set ([a-z-]+) to ([a-z0-9.]+)( and restart)?( \([^()]*\))?$`)
+	setFully = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^the user can set ([a-z-]+) to ([a-z0-9.]+)( and restart)?( \([^()]*\))?$`)
+	})
 	// setAmong is a part of a hint: a setting and its value.
-	setAmong = regexp.MustCompile(`(^|, or |, | and |; |to |can )set ([a-z-]+) to ([a-z0-9.]+)($|[;,.)]| \()`)
+	setAmong = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(^|, or |, | and |; |to |can )set ([a-z-]+) to ([a-z0-9.]+)($|[;,.)]| \()`)
+	})
 	// setFolder is a part of a hint: a setting whose value is a path.
-	setFolder = regexp.MustCompile(`(the user can )?\bset (vault|cli) to `)
+	setFolder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(the user can )?\bset (vault|cli) to `) })
 	// named is a part of a hint that names a setting.
-	named  = regexp.MustCompile(`the setting ([a-z][a-z-]*[a-z])`)
-	raised = regexp.MustCompile(`\braise (timeout)\b`)
+	named  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`the setting ([a-z][a-z-]*[a-z])`) })
+	raised = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\braise (timeout)\b`) })
 )
 
 // theFile is how a hint for an agent names the settings file, of which the agent is not told more.
@@ -34,25 +39,25 @@ func (f *Flags) OwnerHint(std terminal.Streams, hint string) string {
 	if at, err := f.place(std); err == nil {
 		file = shortened(std, at.name)
 	}
-	if found := setFully.FindStringSubmatch(hint); found != nil && file != "" {
+	if found := setFully().FindStringSubmatch(hint); found != nil && file != "" {
 		if row, isSetting := settingOf(found[1]); isSetting {
 			return fmt.Sprintf("add %s, or set %s in %s%s", flagOf(row, found[2]), row.line(found[2]), file, found[4])
 		}
 	}
-	hint = replaceEach(setAmong, hint, func(found []string) string {
+	hint = replaceEach(setAmong(), hint, func(found []string) string {
 		row, isSetting := settingOf(found[2])
 		if !isSetting {
 			return found[0]
 		}
 		return found[1] + "add " + flagOf(row, found[3]) + found[4]
 	})
-	hint = replaceEach(setFolder, hint, func(found []string) string {
+	hint = replaceEach(setFolder(), hint, func(found []string) string {
 		if found[2] == "vault" {
 			return "add --vault with "
 		}
 		return "add --cli with "
 	})
-	hint = replaceEach(named, hint, func(found []string) string {
+	hint = replaceEach(named(), hint, func(found []string) string {
 		if _, isSetting := settingOf(found[1]); !isSetting {
 			return found[0]
 		}
@@ -61,7 +66,7 @@ func (f *Flags) OwnerHint(std terminal.Streams, hint string) string {
 		}
 		return found[1] + " in " + file
 	})
-	hint = replaceEach(raised, hint, func(found []string) string { return "raise --" + found[1] })
+	hint = replaceEach(raised(), hint, func(found []string) string { return "raise --" + found[1] })
 	if file != "" {
 		hint = strings.ReplaceAll(hint, theFile, file)
 	}

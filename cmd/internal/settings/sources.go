@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
@@ -49,7 +50,7 @@ func (r *raw) String() string { return r.text }
 // windowsPathWithQuote is what the command line of Windows makes of "C:\My Notes\" and the words behind it, see
 // https://learn.microsoft.com/cpp/c-language/parsing-c-command-line-arguments: no path there contains a quote. Shells
 // complete the names of folders so.
-var windowsPathWithQuote = regexp.MustCompile(`^(?:[A-Za-z]:|\\\\|\.{1,2}\\)[^"]*"`)
+var windowsPathWithQuote = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:[A-Za-z]:|\\\\|\.{1,2}\\)[^"]*"`) })
 
 // Set is called by pflag when the flag is given. A flag given twice is refused,
 // as a duplicate key in the file is: which one was meant?
@@ -57,7 +58,7 @@ func (r *raw) Set(text string) error {
 	if r.origin != "" {
 		return errors.New("given twice")
 	}
-	if windowsPathWithQuote.MatchString(text) {
+	if windowsPathWithQuote().MatchString(text) {
 		return errors.New("a backslash before a quote makes the quote a part of the path, and the next words too: " +
 			"leave out the last backslash of the folder")
 	}

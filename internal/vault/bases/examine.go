@@ -3,7 +3,6 @@ package bases
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -257,7 +256,7 @@ type words struct {
 }
 
 // isoDate is a date without quotes, which is a subtraction.
-var isoDate = regexp.MustCompile(`^\d{4}-\d{1,2}(-\d{1,2})?$`)
+var isoDate = lazily(`^\d{4}-\d{1,2}(-\d{1,2})?$`)
 
 // wordsOf returns the text without quotes that an operand is: a name that no note has as a property,
 // or several such joined by dashes, slashes and dots. It is nil for anything else.
@@ -272,7 +271,7 @@ func (e *examiner) wordsOf(n formula.Node) *words {
 	text := e.source[start:end]
 	_, isNumber := n.(*formula.NumberNode)
 	switch {
-	case isoDate.MatchString(text):
+	case isoDate().MatchString(text):
 		return &words{start, end, text, true}
 	case isNumber || e.isKnown(n):
 		return nil
@@ -352,7 +351,7 @@ func (e *examiner) linkAt(n formula.Node) *words {
 		return nil
 	}
 	end += start + len("]]")
-	found := linkText.FindStringSubmatch(e.source[start:end])
+	found := linkText().FindStringSubmatch(e.source[start:end])
 	if found == nil || strings.ContainsAny(found[1], `"'`) {
 		return nil
 	}
@@ -545,10 +544,10 @@ func (e *examiner) constant(of, with formula.Node, op formula.Operator) {
 	case isOrder && dateMeant(literal.Value) != "":
 		e.refuse(fmt.Sprintf("%s is a text and no date", excerpt.Quoted(literal.Value)), "",
 			textEdit{start, end, strconv.Quote(dateMeant(literal.Value))})
-	case isOrder && plainNumber.MatchString(literal.Value):
+	case isOrder && plainNumber().MatchString(literal.Value):
 		e.refuse(fmt.Sprintf("%s is a text, which is compared letter by letter", excerpt.Quoted(literal.Value)), "",
 			textEdit{start, end, literal.Value})
-	case isOrder && grouped.MatchString(literal.Value):
+	case isOrder && grouped().MatchString(literal.Value):
 		e.refuse(fmt.Sprintf("%s is not a number", excerpt.Quoted(literal.Value)), "", textEdit{start, end, thousands})
 	}
 }
@@ -564,7 +563,7 @@ func isLowered(of formula.Node) bool {
 }
 
 // grouped is a number with commas between its thousands.
-var grouped = regexp.MustCompile(`^-?\d{1,3}(,\d{3})+(\.\d+)?$`)
+var grouped = lazily(`^-?\d{1,3}(,\d{3})+(\.\d+)?$`)
 
 // comparisonAround returns where a comparison of two operands is in the source.
 func (e *examiner) comparisonAround(x, y formula.Node) (whole words, ok bool) {

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -246,48 +247,53 @@ func joinClauses(elements []element) string {
 
 // clauseForms are comparisons of other languages and their form here, where $1 and so on are
 // operands, "$l2" a list, and $q2 a text.
-var clauseForms = [...]struct {
+// They are compiled when the first of them is needed.
+var clauseForms = sync.OnceValue(func() []clauseForm {
+	return []clauseForm{
+		{regexp.MustCompile(`(?is)^([\pL][\pL\d_.-]*)\s*(===|!==|==|!=|<>|=)\s*([\pL][^"'()\[\]=<>!&|]*\s[^"'()\[\]=<>!&|]*)$`), "$1 $s2 $q3"},
+		{regexp.MustCompile(`(?is)^(.+?)\s+if\s+(.+?)\s+else\s+(.+)$`), "if($2, $1, $3)"},
+		{regexp.MustCompile(`(?is)^has\s+no\s+(.+)$`), "$o1.isEmpty()"},
+		{regexp.MustCompile(`(?is)^-#([\pL\d_/-]+)$`), "!file.hasTag($q1)"},
+		{regexp.MustCompile(`(?is)^([\pL][\pL\d_-]*)\s*:\s*(<=|>=|<|>)\s*(.+)$`), "$1 $s2 $q3"},
+		{regexp.MustCompile(`(?is)^(.+?)\s+is\s+not\s+(?:null|none|empty|missing|blank|undefined|nil)$`), "!$o1.isEmpty()"},
+		{regexp.MustCompile(`(?is)^(.+?)\s+is\s+(?:null|none|empty|missing|blank|undefined|nil)$`), "$o1.isEmpty()"},
+		{regexp.MustCompile(`(?is)^(.+?)\s+(?:is\s+not|isn't|not\s+equals?|does\s+not\s+equal)\s+(.+)$`), "$1 != $q2"},
+		{regexp.MustCompile(`(?is)^(.+?)\s+(?:is|equals?|eq)\s+(.+)$`), "$1 == $q2"},
+		{regexp.MustCompile(`(?is)^(.+?)\s+not\s+in\s*[\[(](.*)[\])]$`), "![$l2].contains($1)"},
+		{regexp.MustCompile(`(?is)^(.+?)\s+in\s*[\[(](.*)[\])]$`), "[$l2].contains($1)"},
+		{regexp.MustCompile(`(?is)^(.+?)\s+not\s+in\s+(.+)$`), "!$o2.contains($q1)"},
+		{regexp.MustCompile(`(?is)^(.+?)\s+in\s+(.+)$`), "$o2.contains($q1)"},
+		{regexp.MustCompile(`(?is)^(.+?)\s+not\s+i?like\s+(.+)$`), "!$k2"},
+		{regexp.MustCompile(`(?is)^(.+?)\s+i?like\s+(.+)$`), "$k2"},
+		{regexp.MustCompile(`(?is)^(.+?)\s+between\s+(.+?)\s+and\s+(.+)$`), "$1 >= $q2 && $1 <= $q3"},
+		{
+			regexp.MustCompile(
+				`(?is)^(.+?)\s+(?:does\s+not\s+contain|doesn't\s+contain|not\s+contains?|not\s+includes?)\s+(.+)$`,
+			),
+			"!$o1.contains($q2)",
+		},
+		{regexp.MustCompile(`(?is)^(.+?)\s+(?:contains?|includes?|has)\s+(.+)$`), "$o1.contains($q2)"},
+		{regexp.MustCompile(`(?is)^(.+?)\s+(?:starts?\s?with|begins?\s?with)\s+(.+)$`), "$o1.startsWith($q2)"},
+		{regexp.MustCompile(`(?is)^(.+?)\s+ends?\s?with\s+(.+)$`), "$o1.endsWith($q2)"},
+		{regexp.MustCompile(`(?is)^(.+?)\s*(?:=~|~=|\s+matches)\s*(/.+/[a-z]*)$`), "$2.matches($1)"},
+		{regexp.MustCompile(`(?is)^(.+?)\s*(?:=~|~=|~)\s*("[^"\\]*"|'[^'\\]*'|[\pL\d]+)$`), "$o1.contains($q2)"},
+		{regexp.MustCompile(`(?is)^(?:exists|has)\s+(.+)$`), "!$o1.isEmpty()"},
+		{regexp.MustCompile(`(?is)^(.+?)\s+exists$`), "!$o1.isEmpty()"},
+		{regexp.MustCompile(`(?is)^(.+?)\s*\?\?\s*(.+)$`), "if($1, $1, $2)"},
+		{regexp.MustCompile(`(?is)^(.+?)\s*\?\s*(.+?)\s*:\s*(.+)$`), "if($1, $2, $3)"},
+		{regexp.MustCompile(`(?is)^\[\s*([\pL][\pL\d_-]*)\s*:\s*([^\]]+)\]$`), "$1 == $q2"},
+		{regexp.MustCompile(`(?is)^tags?\s*(?:==?|:|!=)\s*#?(.+)$`), "file.hasTag($q1)"},
+		{regexp.MustCompile(`(?is)^(?:folder|in|dir)\s*:\s*(.+)$`), "file.inFolder($q1)"},
+		{regexp.MustCompile(`(?is)^path\s*:\s*(.+)$`), "file.path.contains($q1)"},
+		{regexp.MustCompile(`(?is)^(?:file|name|title)\s*:\s*(.+)$`), "file.name.contains($q1)"},
+		{regexp.MustCompile(`(?is)^([\pL][\pL\d_-]*)\s*:\s*([^:].*)$`), "$1 == $q2"},
+		{regexp.MustCompile(`(?is)^(.+?)\s*(===|!==|==|!=|<>|<=|>=|=>|=<|≠|≤|≥|=|<|>)\s*(.+)$`), "$1 $s2 $q3"},
+	}
+})
+
+type clauseForm struct {
 	pattern *regexp.Regexp
 	form    string
-}{
-	{regexp.MustCompile(`(?is)^([\pL][\pL\d_.-]*)\s*(===|!==|==|!=|<>|=)\s*([\pL][^"'()\[\]=<>!&|]*\s[^"'()\[\]=<>!&|]*)$`), "$1 $s2 $q3"},
-	{regexp.MustCompile(`(?is)^(.+?)\s+if\s+(.+?)\s+else\s+(.+)$`), "if($2, $1, $3)"},
-	{regexp.MustCompile(`(?is)^has\s+no\s+(.+)$`), "$o1.isEmpty()"},
-	{regexp.MustCompile(`(?is)^-#([\pL\d_/-]+)$`), "!file.hasTag($q1)"},
-	{regexp.MustCompile(`(?is)^([\pL][\pL\d_-]*)\s*:\s*(<=|>=|<|>)\s*(.+)$`), "$1 $s2 $q3"},
-	{regexp.MustCompile(`(?is)^(.+?)\s+is\s+not\s+(?:null|none|empty|missing|blank|undefined|nil)$`), "!$o1.isEmpty()"},
-	{regexp.MustCompile(`(?is)^(.+?)\s+is\s+(?:null|none|empty|missing|blank|undefined|nil)$`), "$o1.isEmpty()"},
-	{regexp.MustCompile(`(?is)^(.+?)\s+(?:is\s+not|isn't|not\s+equals?|does\s+not\s+equal)\s+(.+)$`), "$1 != $q2"},
-	{regexp.MustCompile(`(?is)^(.+?)\s+(?:is|equals?|eq)\s+(.+)$`), "$1 == $q2"},
-	{regexp.MustCompile(`(?is)^(.+?)\s+not\s+in\s*[\[(](.*)[\])]$`), "![$l2].contains($1)"},
-	{regexp.MustCompile(`(?is)^(.+?)\s+in\s*[\[(](.*)[\])]$`), "[$l2].contains($1)"},
-	{regexp.MustCompile(`(?is)^(.+?)\s+not\s+in\s+(.+)$`), "!$o2.contains($q1)"},
-	{regexp.MustCompile(`(?is)^(.+?)\s+in\s+(.+)$`), "$o2.contains($q1)"},
-	{regexp.MustCompile(`(?is)^(.+?)\s+not\s+i?like\s+(.+)$`), "!$k2"},
-	{regexp.MustCompile(`(?is)^(.+?)\s+i?like\s+(.+)$`), "$k2"},
-	{regexp.MustCompile(`(?is)^(.+?)\s+between\s+(.+?)\s+and\s+(.+)$`), "$1 >= $q2 && $1 <= $q3"},
-	{
-		regexp.MustCompile(
-			`(?is)^(.+?)\s+(?:does\s+not\s+contain|doesn't\s+contain|not\s+contains?|not\s+includes?)\s+(.+)$`,
-		),
-		"!$o1.contains($q2)",
-	},
-	{regexp.MustCompile(`(?is)^(.+?)\s+(?:contains?|includes?|has)\s+(.+)$`), "$o1.contains($q2)"},
-	{regexp.MustCompile(`(?is)^(.+?)\s+(?:starts?\s?with|begins?\s?with)\s+(.+)$`), "$o1.startsWith($q2)"},
-	{regexp.MustCompile(`(?is)^(.+?)\s+ends?\s?with\s+(.+)$`), "$o1.endsWith($q2)"},
-	{regexp.MustCompile(`(?is)^(.+?)\s*(?:=~|~=|\s+matches)\s*(/.+/[a-z]*)$`), "$2.matches($1)"},
-	{regexp.MustCompile(`(?is)^(.+?)\s*(?:=~|~=|~)\s*("[^"\\]*"|'[^'\\]*'|[\pL\d]+)$`), "$o1.contains($q2)"},
-	{regexp.MustCompile(`(?is)^(?:exists|has)\s+(.+)$`), "!$o1.isEmpty()"},
-	{regexp.MustCompile(`(?is)^(.+?)\s+exists$`), "!$o1.isEmpty()"},
-	{regexp.MustCompile(`(?is)^(.+?)\s*\?\?\s*(.+)$`), "if($1, $1, $2)"},
-	{regexp.MustCompile(`(?is)^(.+?)\s*\?\s*(.+?)\s*:\s*(.+)$`), "if($1, $2, $3)"},
-	{regexp.MustCompile(`(?is)^\[\s*([\pL][\pL\d_-]*)\s*:\s*([^\]]+)\]$`), "$1 == $q2"},
-	{regexp.MustCompile(`(?is)^tags?\s*(?:==?|:|!=)\s*#?(.+)$`), "file.hasTag($q1)"},
-	{regexp.MustCompile(`(?is)^(?:folder|in|dir)\s*:\s*(.+)$`), "file.inFolder($q1)"},
-	{regexp.MustCompile(`(?is)^path\s*:\s*(.+)$`), "file.path.contains($q1)"},
-	{regexp.MustCompile(`(?is)^(?:file|name|title)\s*:\s*(.+)$`), "file.name.contains($q1)"},
-	{regexp.MustCompile(`(?is)^([\pL][\pL\d_-]*)\s*:\s*([^:].*)$`), "$1 == $q2"},
-	{regexp.MustCompile(`(?is)^(.+?)\s*(===|!==|==|!=|<>|<=|>=|=>|=<|≠|≤|≥|=|<|>)\s*(.+)$`), "$1 $s2 $q3"},
 }
 
 // clauseHere translates what is between two logical operators.
@@ -310,7 +316,7 @@ func clauseHere(elements []element) string {
 	if strings.HasPrefix(text, "#") && len(elementsOf(text)) == 1 {
 		return "file.hasTag(" + strconv.Quote(text[1:]) + ")"
 	}
-	for _, row := range clauseForms {
+	for _, row := range clauseForms() {
 		found := row.pattern.FindStringSubmatch(text)
 		if found == nil {
 			continue
@@ -415,17 +421,17 @@ func likeHere(of, pattern string) string {
 }
 
 // linkText is a link as it is written in notes.
-var linkText = regexp.MustCompile(`^\[\[([^\[\]|]+)(?:\|[^\[\]]*)?\]\]$`)
+var linkText = lazily(`^\[\[([^\[\]|]+)(?:\|[^\[\]]*)?\]\]$`)
 
 // thousands is a number of thousands, such as 5k.
-var thousands = regexp.MustCompile(`(?i)^(\d+)k$`)
+var thousands = lazily(`(?i)^(\d+)k$`)
 
 // bareSpan is a time without quotes, such as 7d.
-var bareSpan = regexp.MustCompile(`(?i)(^|[\s+-])(\d+)\s*(d|w|m|h|y|days?|weeks?|months?|years?|hours?|minutes?)\b`)
+var bareSpan = lazily(`(?i)(^|[\s+-])(\d+)\s*(d|w|m|h|y|days?|weeks?|months?|years?|hours?|minutes?)\b`)
 
 // operandHere translates one side of a comparison.
 func operandHere(text string) string {
-	if link := linkText.FindStringSubmatch(text); link != nil {
+	if link := linkText().FindStringSubmatch(text); link != nil {
 		return "link(" + strconv.Quote(link[1]) + ")"
 	}
 	if strings.HasPrefix(text, "#") {
@@ -434,8 +440,8 @@ func operandHere(text string) string {
 	if _, err := formula.Parse(text); err == nil {
 		return text
 	}
-	mended := dataviewSpan.ReplaceAllString(text, `duration("$1")`)
-	mended = bareSpan.ReplaceAllString(mended, `${1}"${2}${3}"`)
+	mended := dataviewSpan().ReplaceAllString(text, `duration("$1")`)
+	mended = bareSpan().ReplaceAllString(mended, `${1}"${2}${3}"`)
 	if _, err := formula.Parse(mended); err == nil {
 		return mended
 	}
@@ -443,22 +449,22 @@ func operandHere(text string) string {
 }
 
 // dataviewSpan is a duration of Dataview.
-var dataviewSpan = regexp.MustCompile(`(?i)\bdur(?:ation)?\(\s*(\d[^()"']*?)\s*\)`)
+var dataviewSpan = lazily(`(?i)\bdur(?:ation)?\(\s*(\d[^()"']*?)\s*\)`)
 
 // apostrophe is one within a word.
-var apostrophe = regexp.MustCompile(`[\pL]'[\pL]`)
+var apostrophe = lazily(`[\pL]'[\pL]`)
 
 // valueHere translates what a property is compared with: a text of several words gets quotes.
 func valueHere(text string) string {
 	bare := strings.ReplaceAll(text, ",", "")
-	if grouped.MatchString(text) {
+	if grouped().MatchString(text) {
 		return bare
 	}
-	if number := thousands.FindStringSubmatch(text); number != nil {
+	if number := thousands().FindStringSubmatch(text); number != nil {
 		return number[1] + "000"
 	}
 	if body, err := unquoted(text); err == nil {
-		if link := linkText.FindStringSubmatch(body); link != nil {
+		if link := linkText().FindStringSubmatch(body); link != nil {
 			return text
 		}
 		return strconv.Quote(body)
@@ -467,20 +473,20 @@ func valueHere(text string) string {
 	if _, err := formula.Parse(here); err == nil && here != "" {
 		return here
 	}
-	if strings.ContainsAny(apostrophe.ReplaceAllString(text, ""), `"'()[]`) {
+	if strings.ContainsAny(apostrophe().ReplaceAllString(text, ""), `"'()[]`) {
 		return here
 	}
 	return strconv.Quote(text)
 }
 
 // dataviewQuery is a query of Dataview.
-var dataviewQuery = regexp.MustCompile(
+var dataviewQuery = lazily(
 	`(?is)^\s*(?:table(?:\s+without\s+id)?|list(?:\s+without\s+id)?|task|calendar|select)\b\s*(.*?)\s*(?:\bfrom\b\s*(.*?)\s*)?(?:\bwhere\b\s*(.*?)\s*)?(?:\b(?:sort|order\s+by)\b\s*(.*?)\s*)?(?:\blimit\b\s*(\d+)\s*)?$`,
 )
 
 // asDataview says how a query of Dataview, or of SQL, is written as parameters; "" for another text.
 func asDataview(text string) string {
-	found := dataviewQuery.FindStringSubmatch(straight.Replace(text))
+	found := dataviewQuery().FindStringSubmatch(straight.Replace(text))
 	if found == nil {
 		return ""
 	}
@@ -492,8 +498,8 @@ func asDataview(text string) string {
 	var conditions, params []string
 	for _, e := range elementsOf(from) {
 		switch {
-		case e.kind == quotedElement && linkText.MatchString(e.text):
-			conditions = append(conditions, "file.hasLink("+strconv.Quote(linkText.FindStringSubmatch(e.text)[1])+")")
+		case e.kind == quotedElement && linkText().MatchString(e.text):
+			conditions = append(conditions, "file.hasLink("+strconv.Quote(linkText().FindStringSubmatch(e.text)[1])+")")
 		case e.kind == quotedElement:
 			conditions = append(conditions, "file.inFolder("+strconv.Quote(strings.Trim(e.text, `"'`))+")")
 		case e.kind == wordElement && strings.HasPrefix(e.text, "#"):

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/internal/vault/bases/formula"
@@ -22,52 +23,55 @@ type respelling struct {
 	form    string
 }
 
-var respellings = []respelling{
-	{regexp.MustCompile(`^\s*return\s+`), ""},
-	{regexp.MustCompile(`\s--\s[^"']*$`), ""},
-	{regexp.MustCompile(`^\s*\{\{\s*(.*?)\s*\}\}\s*$`), "$1"},
-	{regexp.MustCompile(`\{\{\s*([\pL][\pL\d_.-]*)\s*\}\}`), "$1"},
-	{regexp.MustCompile("`([\\pL][\\pL\\d_-]*)`(\\s*[=!<>])"), "$1$2"},
-	{regexp.MustCompile(`(?i)\bprops?\(\s*["']([\pL][\pL\d_]*)["']\s*\)`), "$1"},
-	{regexp.MustCompile(`(?i)\bprops?\(\s*["']([^"']+)["']\s*\)`), `note["$1"]`},
-	{regexp.MustCompile(`\b(?:frontmatter|fm|page|doc)\.([\pL])`), "$1"},
-	{regexp.MustCompile(`(^|[^\w.])(?:_|lodash)\.(\w+\()`), "$1$2"},
-	{regexp.MustCompile(`\?\.`), "."},
-	{regexp.MustCompile(`\bnew\s+Date\(\s*\)|\bDate\.now\(\s*\)|\bdatetime\.(?:now|today)\(\s*\)|\bmoment\(\s*\)`), "now()"},
-	{regexp.MustCompile(`\bdate\.today\(\s*\)`), "today()"},
-	{regexp.MustCompile(`\bnew\s+Date\(`), "date("},
-	{regexp.MustCompile(`(?i)\bcurrent_timestamp\b(?:\(\s*\))?`), "now()"},
-	{regexp.MustCompile(`(?i)\bcurrent_date\b(?:\(\s*\))?`), "today()"},
-	{regexp.MustCompile(`\bMath\.(round|floor|ceil|abs)\(([^()]*)\)`), "($2).$1()"},
-	{regexp.MustCompile(`\bMath\.(min|max)\(`), "$1("},
-	{regexp.MustCompile(`\((\w+)\)\.(round|floor|ceil|abs)\(`), "$1.$2("},
-	{regexp.MustCompile(`\.indexOf\(([^()]*)\)\s*(?:!==?\s*-1|>=\s*0|>\s*-1)`), ".contains($1)"},
-	{regexp.MustCompile(`([\w.]+)\.indexOf\(([^()]*)\)\s*(?:===?\s*-1|<\s*0)`), "!$1.contains($2)"},
-	{regexp.MustCompile(`\.charAt\(\s*0\s*\)`), ".slice(0, 1)"},
-	{regexp.MustCompile(`\.get(?:UTC)?FullYear\(\s*\)`), ".year"},
-	{regexp.MustCompile(`\.get(?:UTC)?Date\(\s*\)`), ".day"},
-	{regexp.MustCompile(`\.get(?:UTC)?Hours\(\s*\)`), ".hour"},
-	{regexp.MustCompile(`([\w.]+)\.(?:match|matches|search|test)\(\s*(/(?:[^/\\]|\\.)+/[a-z]*)\s*\)`), "$2.matches($1)"},
-	{regexp.MustCompile(`(/(?:[^/\\]|\\.)+/[a-z]*)\.(?:test|exec|match)\(`), "$1.matches("},
-	{regexp.MustCompile(`\btypeof\s*\(?\s*([\w.]+)\s*\)?\s*={1,3}\s*(["']\w+["'])`), "$1.isType($2)"},
-	{regexp.MustCompile(`(?i)\bdate_?(?:time)?_?add\(\s*([^(),]+(?:\(\))?)\s*,\s*(\d+)\s*,\s*["']?(day|week|month|year|hour|minute)s?["']?\s*\)`), `$1 + "$2$3"`},
-	{regexp.MustCompile(`(?i)\bdate_?(?:time)?_?sub(?:tract)?\(\s*([^(),]+(?:\(\))?)\s*,\s*(\d+)\s*,\s*["']?(day|week|month|year|hour|minute)s?["']?\s*\)`), `$1 - "$2$3"`},
-	{regexp.MustCompile(`(?i)\btimedelta\(\s*(day|week|hour|minute)s?\s*=\s*(\d+)\s*\)`), `"$2$1"`},
-	{regexp.MustCompile(`\$(\d)`), "$1"},
-	{regexp.MustCompile(`(?i)\s+(?:is\s+)?(?:greater|more|larger|bigger|higher)\s+than\s+or\s+equals?(?:\s+to)?\s+|\s+(?:is\s+)?at\s+least\s+|\s+(?:is\s+)?on\s+or\s+after\s+`), " >= "},
-	{regexp.MustCompile(`(?i)\s+(?:is\s+)?(?:less|smaller|lower|fewer)\s+than\s+or\s+equals?(?:\s+to)?\s+|\s+(?:is\s+)?at\s+most\s+|\s+(?:is\s+)?on\s+or\s+before\s+`), " <= "},
-	{regexp.MustCompile(`(?i)\s+(?:is\s+)?(?:greater|more|larger|bigger|higher|later)\s+than\s+|\s+(?:is\s+)?after\s+`), " > "},
-	{regexp.MustCompile(`(?i)\s+(?:is\s+)?(?:less|smaller|lower|fewer|earlier)\s+than\s+|\s+(?:is\s+)?before\s+`), " < "},
-	{regexp.MustCompile(`(?i)\s+(?:is\s+)?equals?\s+to\s+`), " == "},
-}
+// respellings are compiled when an expression needs help for the first time: most processes judge none.
+var respellings = sync.OnceValue(func() []respelling {
+	return []respelling{
+		{regexp.MustCompile(`^\s*return\s+`), ""},
+		{regexp.MustCompile(`\s--\s[^"']*$`), ""},
+		{regexp.MustCompile(`^\s*\{\{\s*(.*?)\s*\}\}\s*$`), "$1"},
+		{regexp.MustCompile(`\{\{\s*([\pL][\pL\d_.-]*)\s*\}\}`), "$1"},
+		{regexp.MustCompile("`([\\pL][\\pL\\d_-]*)`(\\s*[=!<>])"), "$1$2"},
+		{regexp.MustCompile(`(?i)\bprops?\(\s*["']([\pL][\pL\d_]*)["']\s*\)`), "$1"},
+		{regexp.MustCompile(`(?i)\bprops?\(\s*["']([^"']+)["']\s*\)`), `note["$1"]`},
+		{regexp.MustCompile(`\b(?:frontmatter|fm|page|doc)\.([\pL])`), "$1"},
+		{regexp.MustCompile(`(^|[^\w.])(?:_|lodash)\.(\w+\()`), "$1$2"},
+		{regexp.MustCompile(`\?\.`), "."},
+		{regexp.MustCompile(`\bnew\s+Date\(\s*\)|\bDate\.now\(\s*\)|\bdatetime\.(?:now|today)\(\s*\)|\bmoment\(\s*\)`), "now()"},
+		{regexp.MustCompile(`\bdate\.today\(\s*\)`), "today()"},
+		{regexp.MustCompile(`\bnew\s+Date\(`), "date("},
+		{regexp.MustCompile(`(?i)\bcurrent_timestamp\b(?:\(\s*\))?`), "now()"},
+		{regexp.MustCompile(`(?i)\bcurrent_date\b(?:\(\s*\))?`), "today()"},
+		{regexp.MustCompile(`\bMath\.(round|floor|ceil|abs)\(([^()]*)\)`), "($2).$1()"},
+		{regexp.MustCompile(`\bMath\.(min|max)\(`), "$1("},
+		{regexp.MustCompile(`\((\w+)\)\.(round|floor|ceil|abs)\(`), "$1.$2("},
+		{regexp.MustCompile(`\.indexOf\(([^()]*)\)\s*(?:!==?\s*-1|>=\s*0|>\s*-1)`), ".contains($1)"},
+		{regexp.MustCompile(`([\w.]+)\.indexOf\(([^()]*)\)\s*(?:===?\s*-1|<\s*0)`), "!$1.contains($2)"},
+		{regexp.MustCompile(`\.charAt\(\s*0\s*\)`), ".slice(0, 1)"},
+		{regexp.MustCompile(`\.get(?:UTC)?FullYear\(\s*\)`), ".year"},
+		{regexp.MustCompile(`\.get(?:UTC)?Date\(\s*\)`), ".day"},
+		{regexp.MustCompile(`\.get(?:UTC)?Hours\(\s*\)`), ".hour"},
+		{regexp.MustCompile(`([\w.]+)\.(?:match|matches|search|test)\(\s*(/(?:[^/\\]|\\.)+/[a-z]*)\s*\)`), "$2.matches($1)"},
+		{regexp.MustCompile(`(/(?:[^/\\]|\\.)+/[a-z]*)\.(?:test|exec|match)\(`), "$1.matches("},
+		{regexp.MustCompile(`\btypeof\s*\(?\s*([\w.]+)\s*\)?\s*={1,3}\s*(["']\w+["'])`), "$1.isType($2)"},
+		{regexp.MustCompile(`(?i)\bdate_?(?:time)?_?add\(\s*([^(),]+(?:\(\))?)\s*,\s*(\d+)\s*,\s*["']?(day|week|month|year|hour|minute)s?["']?\s*\)`), `$1 + "$2$3"`},
+		{regexp.MustCompile(`(?i)\bdate_?(?:time)?_?sub(?:tract)?\(\s*([^(),]+(?:\(\))?)\s*,\s*(\d+)\s*,\s*["']?(day|week|month|year|hour|minute)s?["']?\s*\)`), `$1 - "$2$3"`},
+		{regexp.MustCompile(`(?i)\btimedelta\(\s*(day|week|hour|minute)s?\s*=\s*(\d+)\s*\)`), `"$2$1"`},
+		{regexp.MustCompile(`\$(\d)`), "$1"},
+		{regexp.MustCompile(`(?i)\s+(?:is\s+)?(?:greater|more|larger|bigger|higher)\s+than\s+or\s+equals?(?:\s+to)?\s+|\s+(?:is\s+)?at\s+least\s+|\s+(?:is\s+)?on\s+or\s+after\s+`), " >= "},
+		{regexp.MustCompile(`(?i)\s+(?:is\s+)?(?:less|smaller|lower|fewer)\s+than\s+or\s+equals?(?:\s+to)?\s+|\s+(?:is\s+)?at\s+most\s+|\s+(?:is\s+)?on\s+or\s+before\s+`), " <= "},
+		{regexp.MustCompile(`(?i)\s+(?:is\s+)?(?:greater|more|larger|bigger|higher|later)\s+than\s+|\s+(?:is\s+)?after\s+`), " > "},
+		{regexp.MustCompile(`(?i)\s+(?:is\s+)?(?:less|smaller|lower|fewer|earlier)\s+than\s+|\s+(?:is\s+)?before\s+`), " < "},
+		{regexp.MustCompile(`(?i)\s+(?:is\s+)?equals?\s+to\s+`), " == "},
+	}
+})
 
 // longSpan is a duration with a whole word.
-var longSpan = regexp.MustCompile(`(?i)"(\d+)(day|week|month|year|hour|minute)"`)
+var longSpan = lazily(`(?i)"(\d+)(day|week|month|year|hour|minute)"`)
 
 // shortSpans returns a text in which durations have their letters in place of words.
 func shortSpans(text string) string {
-	return longSpan.ReplaceAllStringFunc(text, func(found string) string {
-		part := longSpan.FindStringSubmatch(found)
+	return longSpan().ReplaceAllStringFunc(text, func(found string) string {
+		part := longSpan().FindStringSubmatch(found)
 		letter := strings.ToLower(part[2][:1])
 		if strings.EqualFold(part[2], "month") {
 			letter = "M"
@@ -77,18 +81,18 @@ func shortSpans(text string) string {
 }
 
 // relativeDay is a comparison with a day that is some days away.
-var relativeDay = regexp.MustCompile(
+var relativeDay = lazily(
 	`(?i)([<>]=?|={1,3}|!=)\s*(?:(in)\s+)?(\d+)\s*(day|week|month|year|hour|minute)s?(?:\s+(ago))?\b`,
 )
 
 // respelled returns a text with the spellings of other languages replaced outside of texts in quotes.
 func respelled(text string) string {
 	written := text
-	for _, r := range respellings {
+	for _, r := range respellings() {
 		text = r.pattern.ReplaceAllString(text, r.form)
 	}
-	text = relativeDay.ReplaceAllStringFunc(shortSpans(text), func(found string) string {
-		part := relativeDay.FindStringSubmatch(found)
+	text = relativeDay().ReplaceAllStringFunc(shortSpans(text), func(found string) string {
+		part := relativeDay().FindStringSubmatch(found)
 		sign := "+"
 		if part[5] != "" {
 			sign = "-"
@@ -98,7 +102,7 @@ func respelled(text string) string {
 		}
 		return part[1] + " today() " + sign + " " + shortSpans(`"`+part[3]+part[4]+`"`)
 	})
-	for _, quoted := range severalWords.FindAllString(written, -1) {
+	for _, quoted := range severalWords().FindAllString(written, -1) {
 		if !strings.Contains(text, quoted) {
 			return written
 		}
@@ -107,16 +111,16 @@ func respelled(text string) string {
 }
 
 // severalWords is a text of several words in quotes, which stays as it is.
-var severalWords = regexp.MustCompile(`"[^"]* [^"]*"|'[^']* [^']*'`)
+var severalWords = lazily(`"[^"]* [^"]*"|'[^']* [^']*'`)
 
 // filterOf is a filter of a template behind a value, as in tags | length > 2.
-var filterOf = regexp.MustCompile(
+var filterOf = lazily(
 	`^\s*([\pL][\pL\d_.]*)\s*\|\s*([\pL][\pL\d_]*)\s*(?::\s*("[^"]*"|'[^']*'|[\w.]+)|\(([^()]*)\))?\s*((?:==|!=|<=|>=|<|>).*)?$`,
 )
 
 // unfiltered returns an expression with the filter of a template as the call of a function; any other text as it is.
 func unfiltered(text string) string {
-	found := filterOf.FindStringSubmatch(text)
+	found := filterOf().FindStringSubmatch(text)
 	if found == nil {
 		return text
 	}
@@ -259,7 +263,7 @@ func separateColumns(text string) string {
 }
 
 // plainNumber is a number within quotes.
-var plainNumber = regexp.MustCompile(`^-?\d+(?:\.\d+)?$`)
+var plainNumber = lazily(`^-?\d+(?:\.\d+)?$`)
 
 // layoutsOfDates are ways to write a date that are no date here, and of which none can be taken for another day.
 var layoutsOfDates = []string{"2006-1-2", "2006/1/2", "2006.1.2", "2.1.2006", "January 2, 2006", "January 2 2006", "2 January 2006", "Jan 2, 2006", "Jan 2 2006", "2 Jan 2006"}
@@ -278,4 +282,9 @@ func dateMeant(text string) string {
 // hasNoEnding reports whether a path is that of a file without an extension, which no note is.
 func hasNoEnding(text string) bool {
 	return text != "" && !strings.HasSuffix(text, "/") && path.Ext(text) == ""
+}
+
+// lazily compiles a pattern when it is used first.
+func lazily(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }

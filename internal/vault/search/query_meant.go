@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Meant returns the query that was probably meant by one in the words of other languages, such as
@@ -100,7 +101,9 @@ func joinComparisons(words []string) (joined []string) {
 }
 
 // comparison is name=value, in parentheses or not.
-var comparison = regexp.MustCompile(`^(-?\(*)([\pL][\pL\d_-]*)(={1,2}|!=)("[^"]*"|[^\s"'=()&?]+)(\)*)$`)
+var comparison = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(-?\(*)([\pL][\pL\d_-]*)(={1,2}|!=)("[^"]*"|[^\s"'=()&?]+)(\)*)$`)
+})
 
 // wordHere returns a word of another language as it is written in this one, and any other word as it is.
 func wordHere(w string) string {
@@ -110,7 +113,7 @@ func wordHere(w string) string {
 	if strings.HasPrefix(w, "!") && len(w) > 1 && isASCIILetter(rune(w[1])) {
 		return "-" + w[1:]
 	}
-	found := comparison.FindStringSubmatch(w)
+	found := comparison().FindStringSubmatch(w)
 	if found == nil {
 		return w
 	}
