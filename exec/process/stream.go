@@ -1,8 +1,10 @@
 package process
 
 import (
+	"io"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
@@ -90,6 +92,27 @@ func (s *Stream) Write(p []byte) (int, error) {
 		}
 	}
 	return len(p), nil
+}
+
+// pieces are what outputs are read into, one after the other: most are short, and a new piece for each would be most of what
+// a call leaves to the collector.
+var pieces = sync.Pool{New: func() any { return new([32 << 10]byte) }}
+
+// ReadFrom keeps what is read from out, to its end. It implements [io.ReaderFrom], by which [io.Copy] has it read.
+func (s *Stream) ReadFrom(out io.Reader) (int64, error) {
+	piece := pieces.Get().(*[32 << 10]byte)
+	defer pieces.Put(piece)
+	before := s.Total
+	for {
+		n, err := out.Read(piece[:])
+		_, _ = s.Write(piece[:n]) // it never fails
+		if err == io.EOF {
+			return s.Total - before, nil
+		}
+		if err != nil {
+			return s.Total - before, err
+		}
+	}
 }
 
 // forHead returns how much of p belongs to the head, which ends with a whole

@@ -168,3 +168,16 @@ func TestMain(m *testing.M) {
 	}
 	goleak.VerifyTestMain(m)
 }
+
+// What a short answer leaves to the collector is about its own size: the space that it is read into is used again.
+func TestAShortAnswerLeavesLittle(t *testing.T) {
+	out := []byte("a short answer")
+	made := testing.Benchmark(func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			_, err := io.Copy(NewStream(1<<20, nil, nil), struct{ io.Reader }{bytes.NewReader(out)})
+			require.NoError(b, err)
+		}
+	})
+	assert.That(t, made.AllocedBytesPerOp() < 4<<10, "%d bytes are left by an answer of %d", made.AllocedBytesPerOp(), len(out))
+}
