@@ -9,6 +9,7 @@ package gateway
 // missing. A folder of "" is one that is not known: nothing is found in it.
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -37,6 +38,11 @@ func openFile(folder, path string) (*os.File, int64) {
 		return nil, 0
 	}
 	defer root.Close()
+	return openIn(root, path, info)
+}
+
+// openIn is [openFile] of what was seen at the path.
+func openIn(root *os.Root, path string, info fs.FileInfo) (*os.File, int64) {
 	file, err := root.Open(filepath.FromSlash(path))
 	if err != nil {
 		return nil, 0
@@ -58,19 +64,57 @@ func lookAt(folder, path string) (*os.Root, fs.FileInfo) {
 	if err != nil {
 		return nil, nil
 	}
-	name := filepath.FromSlash(path)
-	info, err := root.Lstat(name)
-	if err != nil || !filenames.IsFile(root, name, info.Mode()) {
+	info := lookIn(root, path)
+	if info == nil {
 		root.Close()
 		return nil, nil
 	}
 	return root, info
 }
 
+// lookIn returns what is known of the regular file at a path, nil if there is none.
+func lookIn(root *os.Root, path string) fs.FileInfo {
+	name := filepath.FromSlash(path)
+	info, err := root.Lstat(name)
+	if err != nil || !filenames.IsFile(root, name, info.Mode()) {
+		return nil
+	}
+	return info
+}
+
 // readFile returns what is in the file at a path in the folder of a vault. ok is false where there is
 // none, and for one of more than most bytes.
 func readFile(folder, path string, most int64) (content []byte, ok bool) {
 	file, size := openFile(folder, path)
+	return readOpened(file, size, most)
+}
+
+// readDirect is [readFile] of a file that is no other one by a symbolic link on the way to it.
+func readDirect(folder, path string, most int64) (content []byte, ok bool) {
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return nil, false
+	}
+	defer root.Close()
+	for i, c := range path {
+		if c != '/' {
+			continue
+		}
+		above, err := root.Lstat(filepath.FromSlash(path[:i]))
+		if err != nil || !above.IsDir() {
+			return nil, false
+		}
+	}
+	info := lookIn(root, path)
+	if info == nil {
+		return nil, false
+	}
+	file, size := openIn(root, path, info)
+	return readOpened(file, size, most)
+}
+
+// readOpened reads and closes a file of a size in bytes. ok is false for nil, and where there are more than most bytes.
+func readOpened(file *os.File, size, most int64) (content []byte, ok bool) {
 	if file == nil {
 		return nil, false
 	}
@@ -78,20 +122,21 @@ func readFile(folder, path string, most int64) (content []byte, ok bool) {
 	if size > most {
 		return nil, false
 	}
-	content, err := io.ReadAll(io.LimitReader(file, most+1))
-	return content, err == nil && int64(len(content)) <= most
+	read := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead))
+	_, err := read.ReadFrom(io.LimitReader(file, most+1))
+	return read.Bytes(), err == nil && int64(read.Len()) <= most
 }
 
 // HashOfPrinted returns the hash of a note that the app printed, as results carry it: the first 16
 // hex digits of SHA-256. The app ends a text without a final line break with one, so the size of
 // the file decides. It is "" where there is no such note, or its size is another.
 func HashOfPrinted(folder, path, printed string) string {
-	file, size := openFile(folder, path)
-	if file == nil {
+	root, info := lookAt(folder, path)
+	if root == nil {
 		return ""
 	}
-	file.Close()
-	switch size {
+	root.Close()
+	switch size := info.Size(); size {
 	case int64(len(printed)):
 	case int64(len(printed)) - 1:
 		printed = strings.TrimSuffix(printed, "\n")

@@ -229,6 +229,9 @@ func (r *NoteRules) WouldNarrow(paths ...string) (levels map[string]access.Level
 	if p.Private.IsZero() || r.folder() == "" || r.ask == nil {
 		return nil, true
 	}
+	if len(paths) > 0 && !slices.ContainsFunc(paths, r.mayNarrow(p.Private)) {
+		return nil, true
+	}
 	lines, err := r.ask(*p, protocol.AskNarrowed, paths)
 	levels = map[string]access.Level{}
 	for _, line := range lines {
@@ -236,6 +239,22 @@ func (r *NoteRules) WouldNarrow(paths ...string) (levels map[string]access.Level
 		levels[path], _ = access.ParseLevel(level) // none for another text
 	}
 	return levels, err == nil
+}
+
+// maxSuspected bounds the notes whose bytes are looked at here: the embedded program reads longer ones piece by piece.
+const maxSuspected = 256 << 10
+
+// mayNarrow returns what tells whether the note at a path may narrow access to itself, by its bytes as they are now: for a note
+// that does not, nothing has to be asked. One that cannot be read here may.
+func (r *NoteRules) mayNarrow(p access.Private) func(path string) bool {
+	folder := r.folder()
+	return func(path string) bool {
+		if !strings.HasSuffix(path, noteExtension) {
+			return true
+		}
+		text, ok := readDirect(folder, path, maxSuspected)
+		return !ok || p.MayNarrow(text)
+	}
 }
 
 // Marked returns the paths of the notes that have one of some tags, or for "private" narrow access to

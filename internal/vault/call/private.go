@@ -35,14 +35,14 @@ func LevelIn(p access.Private, text []byte) access.Level {
 		block = openBlock(text)
 		closed = false
 	}
-	if mayName(p, block) {
+	if p.MayName(block) {
 		properties, err := frontmatter.Parse(block)
 		if err != nil || !closed {
 			return access.None
 		}
 		level = levelOf(p, properties)
 	}
-	if level > access.None && mayTag(p, text[body:]) &&
+	if level > access.None && p.MayTag(text[body:]) &&
 		slices.ContainsFunc(markdown.Scan(text).Tags, func(t markdown.Tag) bool { return p.Covers(t.Text[1:]) }) {
 		return access.None
 	}
@@ -65,7 +65,7 @@ func suspects(p access.Private, text io.Reader) bool {
 		if first && mayBeginWithProperties(buf) {
 			return true
 		}
-		if mayTag(p, buf) {
+		if p.MayTag(buf) {
 			return true
 		}
 		switch {
@@ -79,57 +79,15 @@ func suspects(p access.Private, text io.Reader) bool {
 }
 
 // openBlock returns what follows the first fence of a text where the app takes it for text: the second
-// fence is missing, or something is in front of the first one. It ends before an empty line. A line that only begins
-// with dashes, such as that of a key, is no fence.
+// fence is missing, or something is in front of the first one. It ends before an empty line.
 func openBlock(text []byte) []byte {
-	rest, fenced := bytes.CutPrefix(bytes.TrimLeft(text, " \t\r\n\ufeff"), []byte("---"))
-	end := bytes.IndexAny(rest, "\r\n")
-	if end < 0 {
-		end = len(rest)
-	}
-	if !fenced || len(bytes.TrimLeft(rest[:end], " \t")) > 0 {
-		return nil
-	}
-	rest = rest[end:]
+	rest := access.Unfenced(text)
 	for _, stop := range []string{"\n\n", "\n\r\n", "\n---", "\n..."} {
 		if at := bytes.Index(rest, []byte(stop)); at >= 0 {
 			rest = rest[:at]
 		}
 	}
 	return rest
-}
-
-// mayName reports whether a block of properties may contain one of the names, in whatever spelling.
-func mayName(p access.Private, block []byte) bool {
-	contains := func(some string) bool { return bytes.Contains(block, []byte(some)) }
-	if len(block) == 0 || slices.ContainsFunc([]string{`\x`, `\u`, `\U`, "\\\n", "\\\r"}, contains) {
-		return len(block) > 0
-	}
-	block = []byte(access.Fold(string(block)))
-	return slices.ContainsFunc(p.Properties, contains) || slices.ContainsFunc(p.Tags, contains)
-}
-
-// mayTag reports whether a text contains something that looks like one of the tags.
-func mayTag(p access.Private, text []byte) bool {
-	for len(p.Tags) > 0 {
-		at := bytes.IndexByte(text, '#')
-		if at < 0 {
-			break
-		}
-		text = text[at+1:]
-		word := text[:min(len(text), 4*access.MaxPrivateName)]
-		if end := bytes.IndexAny(word, " \t\r\n#"); end >= 0 {
-			word = word[:end]
-		}
-		if len(word) > 0 &&
-			slices.ContainsFunc(
-				p.Tags,
-				func(tag string) bool { return strings.HasPrefix(access.Fold(string(word)), tag) },
-			) {
-			return true
-		}
-	}
-	return false
 }
 
 // levelOf returns the level to which properties narrow access.
