@@ -63,6 +63,7 @@ type Runner struct {
 	middle, large  *shares.Line  // of answers, see Hold
 	env            func(backend) []string
 	pool           *pool // of resident workers
+	standing       standing
 
 	processes, queued atomic.Int64 // see Children
 }
@@ -82,7 +83,7 @@ func New(c Config) *Runner {
 	if c.Getenv == nil {
 		c.Getenv = os.Getenv
 	}
-	r := &Runner{config: c, queue: make(chan struct{}, 1), middle: shares.NewLine(middleAnswers), large: shares.NewLine(1), pool: &pool{
+	r := &Runner{config: c, standing: standing{getenv: c.Getenv}, queue: make(chan struct{}, 1), middle: shares.NewLine(middleAnswers), large: shares.NewLine(1), pool: &pool{
 		keep: c.MaxKept,
 		limits: workerLimits{
 			idle:        maxIdle,
@@ -153,6 +154,7 @@ func (r *Runner) Close() {
 		w.retire()
 	}
 	r.pool.mu.Unlock()
+	r.standing.close()
 	r.pool.lives.Wait()
 }
 

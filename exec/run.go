@@ -230,6 +230,14 @@ func (r *Runner) Ask(
 	ctx, cancel := context.WithTimeout(ctx, r.config.Timeout)
 	defer cancel()
 	marker := r.Marker(q.Secrets())
+	key := r.workerKey(p.folder, &q, marker)
+	var next pendingAnswer
+	if r.config.Resident && question == protocol.AskNarrowed && len(words) == 0 {
+		var stands bool
+		if lines, stands, next = r.standing.of(p.folder).answer(key, time.Now()); stands {
+			return lines, nil
+		}
+	}
 	command := Command{Path: p.path, request: protocol.Request{Ask: question, Args: words}}
 	c := process.Child{
 		Path:     p.path,
@@ -240,7 +248,7 @@ func (r *Runner) Ask(
 	}
 	var e process.Ending
 	if r.config.Resident {
-		e, _ = r.pool.run(ctx, c, command, r.workerKey(p.folder, &q, marker))
+		e, _ = r.pool.run(ctx, c, command, key)
 	} else {
 		e, _ = r.once(ctx, c, p.folder, command)
 	}
@@ -253,7 +261,9 @@ func (r *Runner) Ask(
 			e.Exit,
 		)
 	}
-	return slices.Collect(strings.FieldsFuncSeq(text, func(c rune) bool { return c == '\n' })), nil
+	lines = slices.Collect(strings.FieldsFuncSeq(text, func(c rune) bool { return c == '\n' }))
+	next.keep(key, lines, time.Now())
+	return lines, nil
 }
 
 // Marker returns what replaces secrets by marks under a policy, nil where they are allowed.

@@ -27,7 +27,7 @@ const allowedImports = `
 tiers                       :
 allowlist                   : internal/date internal/excerpt tiers
 policy                      : allowlist internal/access internal/excerpt tiers
-exec                        : allowlist exec/process internal/excerpt internal/guard internal/ownerfiles internal/protocol internal/shares policy tiers
+exec                        : allowlist exec/process internal/access internal/excerpt internal/guard internal/ownerfiles internal/protocol internal/shares internal/watch policy tiers
 exec/process                : internal/protocol
 gateway                     : allowlist exec gateway/admission gateway/audit gateway/consent gateway/failure gateway/telemetry internal/access internal/appvaults internal/difference internal/excerpt internal/filenames internal/guard internal/journal internal/ownerfiles internal/protocol internal/sanitize internal/shares policy tiers
 gateway/admission           : gateway/failure internal/excerpt internal/ownerfiles internal/shares policy
@@ -68,7 +68,7 @@ internal/vault/lookup        : internal/budget internal/excerpt internal/filenam
 internal/vault/markdown      :
 internal/vault/ranking       : internal/budget internal/excerpt internal/httpguard internal/ownerfiles internal/vault/index/cache internal/vault/lookup internal/vault/markdown
 internal/vault/relink        : internal/vault/bases/formula internal/vault/frontmatter internal/vault/lookup internal/vault/markdown
-internal/vault/search        : internal/budget internal/excerpt internal/filenames internal/guard internal/ownerfiles internal/protocol internal/release internal/vault/bases/formula internal/vault/disk internal/vault/disk/system internal/vault/frontmatter internal/vault/index internal/vault/index/cache internal/vault/markdown internal/vault/ranking
+internal/vault/search        : internal/budget internal/excerpt internal/filenames internal/guard internal/ownerfiles internal/protocol internal/release internal/vault/bases/formula internal/vault/disk internal/vault/disk/system internal/vault/frontmatter internal/vault/index internal/vault/index/cache internal/vault/markdown internal/vault/ranking internal/watch
 internal/vault/task          :
 
 # the ground on which both stand
@@ -88,6 +88,7 @@ internal/release    :
 internal/sanitize   :
 internal/shares     : internal/ownerfiles
 internal/textedit   :
+internal/watch      :
 
 # packaging and tests
 packaging      :
@@ -310,7 +311,7 @@ var bareGoroutines = map[string]struct {
 	"internal/vault/worker.go":                     {5, "each request catches its panic itself, and the reader of requests ends the worker"},
 	"internal/vault/search/store.go": {4,
 		"an index for later calls, of which the call that needs it gets the error, and one that a cancelled call leaves behind"},
-	"internal/vault/search/watch.go": {1, "hears of changes as long as the worker lives"},
+	"internal/watch/watch.go": {1, "hears of changes until the watch is closed"},
 }
 
 func TestEachBareGoroutineHasItsReason(t *testing.T) {

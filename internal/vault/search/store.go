@@ -25,6 +25,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 	"github.com/vaultwicket/vaultwicket/internal/vault/index"
 	"github.com/vaultwicket/vaultwicket/internal/vault/index/cache"
+	"github.com/vaultwicket/vaultwicket/internal/watch"
 )
 
 // View is a vault as one call sees it.
@@ -80,13 +81,13 @@ type Store struct {
 	folder  *disk.Folder
 	place   string // for files about it that can be made again, outside of it, or ""
 	last    *index.Index
-	changes uint64                  // how often last was replaced by another index
-	watcher *watcher                // nil if there is none
-	told    atomic.Pointer[watcher] // the same, without the lock
-	looked  time.Time               // at every file
-	looking atomic.Pointer[looking] // the look at all files that is going on; nil at other times
-	asked   bool                    // for the index, since it was verified
-	behind  int                     // changes that are not in the cache file
+	changes uint64                        // how often last was replaced by another index
+	watcher *watch.Watcher                // nil if there is none
+	told    atomic.Pointer[watch.Watcher] // the same, without the lock
+	looked  time.Time                     // at every file
+	looking atomic.Pointer[looking]       // the look at all files that is going on; nil at other times
+	asked   bool                          // for the index, since it was verified
+	behind  int                           // changes that are not in the cache file
 	closing bool
 	resting bool         // no call has come since Rest
 	shelf   *cache.Cache // has the facts that Rest took out of memory; may be nil
@@ -276,28 +277,28 @@ func (k *Store) look(from View) (*index.Index, error) {
 	}()
 	k.attend(from)
 	k.asked = true
-	told := changes{all: true}
+	told := watch.Changes{All: true}
 	if k.watcher != nil {
 		// All changes before the call have to be reported where the text of a note hides it.
 		settled := from.Judge == "" || from.Settled != nil && from.Settled.Load()
 		if !settled {
-			settled = k.watcher.settle(k.place)
+			settled = k.watcher.Settle(k.place)
 			if from.Settled != nil {
 				from.Settled.Store(settled)
 			}
 		}
 		if settled {
-			told = k.watcher.take()
+			told = k.watcher.Take()
 		}
 	}
 	switch {
-	case k.last == nil || told.all:
+	case k.last == nil || told.All:
 		return k.lookAtAll(from)
-	case len(told.paths) > 0:
+	case len(told.Paths) > 0:
 		// What could not be read is tried again, for nothing reports that it can be read now.
-		x, err := k.last.Update(k.folder, slices.Concat(told.paths, k.last.Unread), index.Memory{}, from.Now())
+		x, err := k.last.Update(k.folder, slices.Concat(told.Paths, k.last.Unread), index.Memory{}, from.Now())
 		k.last = x // nil after an error: changes are reported once
-		k.behind += len(told.paths)
+		k.behind += len(told.Paths)
 		return x, err
 	case len(k.last.Unread) > 0:
 		x, err := k.last.Update(k.folder, k.last.Unread, index.Memory{}, from.Now())
@@ -380,7 +381,7 @@ func (k *Store) attend(from View) {
 	if !k.Resident || k.closing {
 		return
 	}
-	if w, err := newWatcher(from.Path); err == nil {
+	if w, err := watch.New(from.Path); err == nil {
 		k.watcher = w
 		k.told.Store(w)
 		go k.follow(w, from)
@@ -405,14 +406,14 @@ var BuildID = sync.OnceValue(func() string {
 const quiet = 50 * time.Millisecond
 
 // follow keeps the index up to date until the watch ends.
-func (k *Store) follow(w *watcher, from View) {
+func (k *Store) follow(w *watch.Watcher, from View) {
 	rest := time.NewTimer(quiet)
 	rest.Stop()
 	verify := time.NewTicker(maxTrust)
 	defer verify.Stop()
 	for {
 		select {
-		case _, open := <-w.more:
+		case _, open := <-w.More():
 			if !open {
 				return
 			}
@@ -434,7 +435,7 @@ func (k *Store) follow(w *watcher, from View) {
 
 // refresh updates the index and computes its graph and records in advance. Calls that come
 // meanwhile wait only for the look.
-func (k *Store) refresh(w *watcher, from View) {
+func (k *Store) refresh(w *watch.Watcher, from View) {
 	current := func() bool { return k.watcher == w && k.last != nil }
 	k.mu.Lock()
 	var x *index.Index
@@ -462,7 +463,7 @@ func (k *Store) refresh(w *watcher, from View) {
 // Touch notes a change by a call of this process: the next call has to see it.
 func (k *Store) Touch(path disk.Path) {
 	if w := k.told.Load(); w != nil {
-		w.touch(path.String())
+		w.Touch(path.String())
 	}
 }
 
@@ -487,7 +488,7 @@ func (k *Store) Close() {
 func (k *Store) release() {
 	k.awaitSaving()
 	if w := k.told.Swap(nil); w != nil {
-		w.close()
+		w.Close()
 	}
 	k.folder = nil
 	k.last = nil

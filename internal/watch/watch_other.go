@@ -1,6 +1,6 @@
 //go:build !linux
 
-package search
+package watch
 
 // reportsChanges is false where a watch costs a descriptor for every file (macOS, BSD) or
 // is untested (Windows): looking at every file again takes milliseconds there, too.

@@ -1,4 +1,5 @@
-package search
+// Package watch notes which files of a folder change, as far as the system reports changes (inotify(7) on Linux).
+package watch
 
 import (
 	"errors"
@@ -14,33 +15,36 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// errUnwatchable says that the system cannot be relied on to report changes of a folder.
-var errUnwatchable = errors.New("changes in this folder cannot be watched")
+// ErrUnwatchable says that the system cannot be relied on to report changes of a folder.
+var ErrUnwatchable = errors.New("changes in this folder cannot be watched")
 
 // maxNamed is how many changed paths are kept: with more of them, looking at everything
 // costs no more.
 const maxNamed = 4096
 
-// changes are what may have changed since the last call of take.
-type changes struct {
-	// paths are relative to the folder, with slashes. A folder means everything
+// Changes are what may have changed since the last call of [Watcher.Take].
+type Changes struct {
+	// Paths are relative to the folder, with slashes. A folder means everything
 	// below it.
-	paths []string
-	// all says that any path may have changed.
-	all bool
+	Paths []string
+	// All says that any path may have changed.
+	All bool
 }
 
-// watcher notes which files of a folder change, until it is closed. It promises one thing:
-// a change is named soon after it, or take says that anything may have changed. It may
+// None reports whether nothing has changed.
+func (c Changes) None() bool { return !c.All && len(c.Paths) == 0 }
+
+// Watcher notes which files of a folder change, until it is closed. It promises one thing:
+// a change is named soon after it, or [Watcher.Take] says that anything may have changed. It may
 // name what did not change. It is safe for concurrent use.
-type watcher struct {
+type Watcher struct {
 	root string
 	sys  *fsnotify.Watcher
-	more chan struct{} // signalled when there may be something to take, closed with the watch
+	more chan struct{}
 	done chan struct{}
 
-	turn  sync.Mutex // held by a call of settle
-	probe *os.File   // a file of this process that is watched, too; nil before the first call of settle
+	turn  sync.Mutex // held by a call of Settle
+	probe *os.File   // a file of this process that is watched, too; nil before the first call of Settle
 	seen  chan struct{}
 
 	mu      sync.Mutex
@@ -50,18 +54,18 @@ type watcher struct {
 	folders map[string]struct{} // that are watched
 }
 
-// newWatcher watches the folder root, an absolute path, and the visible folders below it.
-// The error is [errUnwatchable] where the system, the kind of file system or one of its
+// New watches the folder root, an absolute path, and the visible folders below it.
+// The error is [ErrUnwatchable] where the system, the kind of file system or one of its
 // limits does not allow that.
-func newWatcher(root string) (*watcher, error) {
+func New(root string) (*Watcher, error) {
 	if !reportsChanges(root) {
-		return nil, errUnwatchable
+		return nil, ErrUnwatchable
 	}
 	sys, err := fsnotify.NewWatcher()
 	if err != nil {
-		return nil, errors.Join(errUnwatchable, err)
+		return nil, errors.Join(ErrUnwatchable, err)
 	}
-	w := &watcher{
+	w := &Watcher{
 		root: root, sys: sys, more: make(chan struct{}, 1), done: make(chan struct{}), seen: make(chan struct{}, 1),
 		named: map[string]struct{}{}, folders: map[string]struct{}{},
 	}
@@ -71,14 +75,17 @@ func newWatcher(root string) (*watcher, error) {
 	defer w.mu.Unlock()
 	if w.blind {
 		sys.Close()
-		return nil, errUnwatchable
+		return nil, ErrUnwatchable
 	}
 	w.all = true // nothing was looked at yet
 	return w, nil
 }
 
-// close ends the watch and returns when it has ended.
-func (w *watcher) close() {
+// More is signalled when there may be something to take, and closed with the watch.
+func (w *Watcher) More() <-chan struct{} { return w.more }
+
+// Close ends the watch and returns when it has ended.
+func (w *Watcher) Close() {
 	w.sys.Close()
 	<-w.done
 	w.turn.Lock()
@@ -94,10 +101,10 @@ const (
 	maxSettle = time.Second
 )
 
-// settle waits until every change that was made before the call has been noted: the system reports
+// Settle waits until every change that was made before the call has been noted: the system reports
 // changes in their order, so it makes one of a file of its own, in the folder dir, and waits for that
 // one. It reports whether that was possible; without a folder ("") it is not.
-func (w *watcher) settle(dir string) bool {
+func (w *Watcher) Settle(dir string) bool {
 	w.turn.Lock()
 	defer w.turn.Unlock()
 	if w.probe == nil {
@@ -134,21 +141,21 @@ func (w *watcher) settle(dir string) bool {
 	return false
 }
 
-// take returns what may have changed since the last call.
-func (w *watcher) take() changes {
+// Take returns what may have changed since the last call.
+func (w *Watcher) Take() Changes {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	c := changes{all: w.all || w.blind}
-	if !c.all {
-		c.paths = slices.Sorted(maps.Keys(w.named))
+	c := Changes{All: w.all || w.blind}
+	if !c.All {
+		c.Paths = slices.Sorted(maps.Keys(w.named))
 	}
 	w.all = false
 	clear(w.named)
 	return c
 }
 
-// touch notes a change by the caller itself, which then need not wait for the report.
-func (w *watcher) touch(path string) {
+// Touch notes a change by the caller itself, which then need not wait for the report.
+func (w *Watcher) Touch(path string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if len(w.named) >= maxNamed {
@@ -159,7 +166,7 @@ func (w *watcher) touch(path string) {
 }
 
 // listen receives what the system reports until the watch is closed.
-func (w *watcher) listen() {
+func (w *Watcher) listen() {
 	defer close(w.done)
 	defer close(w.more)
 	for {
@@ -192,7 +199,7 @@ func (w *watcher) listen() {
 }
 
 // receive notes one event. Folders come and go with everything below them.
-func (w *watcher) receive(event fsnotify.Event) {
+func (w *Watcher) receive(event fsnotify.Event) {
 	rest, err := filepath.Rel(w.root, event.Name)
 	path := filepath.ToSlash(rest)
 	if err != nil || isHidden(path) {
@@ -223,12 +230,12 @@ func (w *watcher) receive(event fsnotify.Event) {
 		}
 		w.blindIf(isFault(err))
 	}
-	w.touch(path)
+	w.Touch(path)
 }
 
 // add watches a folder and those below it. The watch begins before the folder is listed,
 // so that no folder is missed that is made meanwhile.
-func (w *watcher) add(path string) {
+func (w *Watcher) add(path string) {
 	full := filepath.Join(w.root, filepath.FromSlash(path))
 	err := w.sys.Add(full)
 	elsewhere := err == nil && path != "" && !reportsChanges(full) // another file system is mounted here
@@ -254,14 +261,14 @@ func isFault(err error) bool {
 }
 
 // blindIf notes that a folder is not watched.
-func (w *watcher) blindIf(isUnwatched bool) {
+func (w *Watcher) blindIf(isUnwatched bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.blind = w.blind || isUnwatched
 }
 
 // lose notes that anything may have changed.
-func (w *watcher) lose() {
+func (w *Watcher) lose() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.all = true

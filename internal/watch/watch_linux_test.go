@@ -1,4 +1,4 @@
-package search
+package watch
 
 import (
 	"errors"
@@ -19,12 +19,12 @@ import (
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
-// watched is a folder, its watcher, and what is known of it to a reader who looks only
-// at what the watcher names.
+// watched is a folder, its Watcher, and what is known of it to a reader who looks only
+// at what the Watcher names.
 type watched struct {
 	t     *testing.T
 	root  string
-	w     *watcher
+	w     *Watcher
 	known map[string]string
 	named []string // all that was
 	marks int
@@ -36,14 +36,14 @@ func watching(t *testing.T, files ...string) *watched {
 	for _, name := range files {
 		h.write(name, name)
 	}
-	w, err := newWatcher(h.root)
-	if errors.Is(err, errUnwatchable) {
+	w, err := New(h.root)
+	if errors.Is(err, ErrUnwatchable) {
 		t.Skip(err)
 	}
 	require.NoError(t, err)
 	h.w = w
-	t.Cleanup(w.close)
-	h.learn(w.take())
+	t.Cleanup(w.Close)
+	h.learn(w.Take())
 	return h
 }
 
@@ -72,13 +72,13 @@ func (h *watched) files(below string) map[string]string {
 }
 
 // learn looks at what is named.
-func (h *watched) learn(c changes) {
-	if c.all {
+func (h *watched) learn(c Changes) {
+	if c.All {
 		h.known = h.files("")
 		return
 	}
-	h.named = append(h.named, c.paths...)
-	for _, path := range c.paths {
+	h.named = append(h.named, c.Paths...)
+	for _, path := range c.Paths {
 		maps.DeleteFunc(h.known, func(name, _ string) bool { return name == path || strings.HasPrefix(name, path+"/") })
 		maps.Copy(h.known, h.files(path))
 	}
@@ -92,7 +92,7 @@ func (h *watched) settle() {
 	mark := fmt.Sprintf("mark %d", h.marks)
 	h.write(mark, mark)
 	for until := time.Now().Add(20 * time.Second); time.Now().Before(until); {
-		if h.learn(h.w.take()); h.known[mark] == mark {
+		if h.learn(h.w.Take()); h.known[mark] == mark {
 			return
 		}
 		select {
@@ -114,7 +114,7 @@ func (h *watched) compare(what string) {
 func TestWithoutAFolderNoProbeIsMade(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	h := watching(t, "a.md")
-	settled := h.w.settle("")
+	settled := h.w.Settle("")
 	made, err := os.ReadDir(os.TempDir())
 	require.That(t, !settled, "settled %v; %v, %v", settled, made, err)
 	require.Equal(t, err, nil, "settled %v", settled)
@@ -151,7 +151,7 @@ func TestWhatIsHiddenIsNotNamed(t *testing.T) {
 	h.write(".obsidian/app.json", "changed")
 	h.write("deep/.trash/y.md", "new")
 	h.write(".hidden.md", "new")
-	h.w.touch("mine.md")
+	h.w.Touch("mine.md")
 	h.settle()
 	assert.That(t, slices.Contains(h.named, "mine.md"), "%q were named, and not what was touched", h.named)
 	for _, name := range h.named {
@@ -162,17 +162,17 @@ func TestWhatIsHiddenIsNotNamed(t *testing.T) {
 func TestATouchIsNamedAtOnce(t *testing.T) {
 	h := watching(t)
 	h.settle()
-	h.w.touch("mine.md")
-	c := h.w.take()
-	assert.That(t, slices.Contains(c.paths, "mine.md"), "took %+v", c)
-	c = h.w.take()
-	assert.That(t, !c.all, "took %+v", c)
+	h.w.Touch("mine.md")
+	c := h.w.Take()
+	assert.That(t, slices.Contains(c.Paths, "mine.md"), "took %+v", c)
+	c = h.w.Take()
+	assert.That(t, !c.All, "took %+v", c)
 	for i := range maxNamed + 1 {
-		h.w.touch(fmt.Sprint(i))
+		h.w.Touch(fmt.Sprint(i))
 	}
-	c = h.w.take()
-	assert.That(t, c.all, "of too many changes %d were named, all %v", len(c.paths), c.all)
-	assert.Equal(t, len(c.paths), 0, "of too many changes %d were named, all %v", len(c.paths), c.all)
+	c = h.w.Take()
+	assert.That(t, c.All, "of too many changes %d were named, all %v", len(c.Paths), c.All)
+	assert.Equal(t, len(c.Paths), 0, "of too many changes %d were named, all %v", len(c.Paths), c.All)
 }
 
 // Whatever happens in a folder, and in whatever order, who looks at what is
@@ -212,21 +212,21 @@ func TestWhatWasNotToldMeansEverything(t *testing.T) {
 	h.w.sys.Errors <- fsnotify.ErrEventOverflow
 	h.settle()
 	h.w.lose()
-	c := h.w.take()
-	assert.That(t, c.all, "took %+v", c)
+	c := h.w.Take()
+	assert.That(t, c.All, "took %+v", c)
 	h.w.mu.Lock()
 	h.w.blind = true
 	h.w.mu.Unlock()
 	for range 2 {
-		c := h.w.take()
-		assert.That(t, c.all, "took %+v from a watcher that does not see everything", c)
+		c := h.w.Take()
+		assert.That(t, c.All, "took %+v from a Watcher that does not see everything", c)
 	}
 }
 
 func TestWhatCannotBeWatched(t *testing.T) {
 	for _, root := range []string{"/proc/self", filepath.Join(t.TempDir(), "gone")} {
-		w, err := newWatcher(root)
-		assert.ErrorIs(t, err, errUnwatchable, "%s: %v", root, w)
+		w, err := New(root)
+		assert.ErrorIs(t, err, ErrUnwatchable, "%s: %v", root, w)
 	}
 }
 
@@ -240,10 +240,10 @@ func TestEveryChangeBeforeSettleIsNamed(t *testing.T) {
 		if i%4 == 3 { // a folder that is made is watched before its files are known
 			require.NoError(t, os.WriteFile(h.path(name), []byte("again"), 0o644))
 		}
-		require.That(t, h.w.settle(probes), "not settled")
-		c := h.w.take()
-		named := slices.ContainsFunc(c.paths, func(p string) bool { return p == name || strings.HasPrefix(name, p+"/") })
-		require.That(t, c.all || named, "%d: of %s only %q is told", i, name, c.paths)
+		require.That(t, h.w.Settle(probes), "not settled")
+		c := h.w.Take()
+		named := slices.ContainsFunc(c.Paths, func(p string) bool { return p == name || strings.HasPrefix(name, p+"/") })
+		require.That(t, c.All || named, "%d: of %s only %q is told", i, name, c.Paths)
 	}
 	left, err := os.ReadDir(probes)
 	require.Equal(t, err, nil, "%d files are left, %v", len(left), err)
