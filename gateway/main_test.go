@@ -119,6 +119,7 @@ func newFixture(t *testing.T, change func(*Config)) *fixture {
 	t.Helper()
 	f := &fixture{t: t, folder: t.TempDir(), vault: filepath.Join(t.TempDir(), "Work")}
 	require.NoError(t, os.Mkdir(f.vault, 0o700))
+	f.daily(`{"folder": "Täglich"}`) // of which the path is asked for
 	self := require.Value(os.Executable())(t)
 	f.cli = programs.Self(t, f.folder, "obsidian")
 	f.config = Config{
@@ -137,6 +138,14 @@ func newFixture(t *testing.T, change func(*Config)) *fixture {
 	f.gateway = New(f.config)
 	t.Cleanup(func() { f.gateway.Flush() }) // before the log is removed
 	return f
+}
+
+// daily writes the settings of the vault for daily notes.
+func (f *fixture) daily(settings string) {
+	f.t.Helper()
+	name := filepath.Join(f.vault, filepath.FromSlash(dailySettings))
+	require.NoError(f.t, os.MkdirAll(filepath.Dir(name), 0o700))
+	require.NoError(f.t, os.WriteFile(name, []byte(settings), 0o600))
 }
 
 func (f *fixture) app(answers ...string) *fixture {

@@ -160,12 +160,9 @@ func madeFrom(key, asked string) []string {
 // note (recorded on 1.13.7). The path comes from the settings of the vault, which takes one start
 // of the app; otherwise, or if that note does not exist, from the app.
 func (g *vaultGateway) readDaily(ctx context.Context, r route) (exec.Outcome, error) {
-	own := "" // the path as the embedded program computes it from the settings of the vault
-	if program := g.embeddedProgram(); program != nil && !r.permit.Confined() {
-		// Where notes may be hidden the embedded program is asked below, see resolver.
-		if asked, err := g.runner.Run(ctx, r.permit.DailyPath(), *program); err == nil && asked.Failure == nil {
-			own = strings.TrimSpace(asked.Stdout)
-		}
+	own := ""                 // the path as the embedded program computes it from the settings of the vault
+	if !r.permit.Confined() { // otherwise the embedded program is asked below, see resolver
+		own = g.ownDaily(ctx, r)
 	}
 	known := g.knownDaily(own)
 	var out exec.Outcome
@@ -239,6 +236,9 @@ func (g *vaultGateway) readDailyAt(
 			return nothingRan(asked), err
 		}
 	}
+	if g.rules.Closes(note) { // which note it is was not known when the call was planned, see narrowed
+		return nothingRan(asked), failure.New(failure.CodeNotFound, missingDailyHint, "the daily note %q does not exist", excerpt.Short(note))
+	}
 	out, err := g.runner.Run(ctx, permit, r.program)
 	out.Path = note
 	out.Duration += asked.Duration
@@ -254,6 +254,8 @@ type dailyPath struct {
 	own, app string // the same note, as each of them has it
 }
 
+const missingDailyHint = "daily:append makes it, where changes are allowed"
+
 // missingDaily replaces the app's error that the daily note does not exist by one that says
 // how to create today's.
 func (r route) missingDaily(out exec.Outcome, err error) (exec.Outcome, error) {
@@ -265,7 +267,7 @@ func (r route) missingDaily(out exec.Outcome, err error) (exec.Outcome, error) {
 		_, note, _ = strings.Cut(out.Stdout, `"`)
 		note, _, _ = strings.Cut(note, `"`)
 	}
-	hint := "daily:append makes it, where changes are allowed"
+	hint := missingDailyHint
 	if r.call.EmbeddedOnly() {
 		hint = "daily:range shows which days have a note" // another day than today was asked for
 	}

@@ -29,7 +29,7 @@ allowlist                   : internal/date internal/excerpt tiers
 policy                      : allowlist internal/access internal/excerpt tiers
 exec                        : allowlist exec/process internal/access internal/excerpt internal/guard internal/ownerfiles internal/protocol internal/shares internal/watch policy tiers
 exec/process                : internal/protocol
-gateway                     : allowlist exec gateway/admission gateway/audit gateway/consent gateway/failure gateway/telemetry internal/access internal/appvaults internal/difference internal/excerpt internal/filenames internal/guard internal/journal internal/ownerfiles internal/protocol internal/sanitize internal/shares policy tiers
+gateway                     : allowlist exec gateway/admission gateway/audit gateway/consent gateway/failure gateway/telemetry internal/access internal/appvaults internal/date internal/difference internal/excerpt internal/filenames internal/guard internal/journal internal/ownerfiles internal/protocol internal/sanitize internal/shares policy tiers
 gateway/admission           : gateway/failure internal/excerpt internal/ownerfiles internal/shares policy
 gateway/audit               : allowlist gateway/failure gateway/telemetry internal/excerpt internal/filenames internal/ownerfiles policy tiers
 gateway/consent             : allowlist exec/process gateway/audit gateway/failure internal/access internal/difference internal/excerpt internal/httpguard internal/ownerfiles internal/sanitize internal/shares policy tiers

@@ -42,6 +42,11 @@ func TestPrivateNotesOfTheApp(t *testing.T) {
 	ask("", "obsidian", "append", "path", "A.md", "content", "more")
 	ask("", "obsidian", "append", "file", "A", "content", "more")
 	ask("", "obsidian", "daily:read")
+	daily := a.do("daily:read").Path
+	open := a.get(daily)
+	a.put(daily, "---\nprivate: true\n---\nzqx\n")
+	ask("not_found", "obsidian", "daily:read")
+	a.put(daily, open)
 	assert.Equal(t, a.get("R.md"), "---\nagent: r\n---\nread only\n", "R.md")
 	a.put("P.md", "# P\nopen\n")
 	a.put("R.md", "open\n")
