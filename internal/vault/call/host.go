@@ -259,20 +259,22 @@ func (h *Host) closeFolder() {
 	}
 }
 
-// Journal returns the journal of the vault. A worker keeps it.
+// Journal returns the journal of the vault. A worker keeps it, and looks for its folder once: that takes a look at every folder
+// above it and above the vault.
 func (v *Vault) Journal() (*journal.Journal, error) {
-	dir := ownerfiles.StateFolder(v.Host.Env, v.Path)
+	h := v.Host
+	h.journals.Lock()
+	defer h.journals.Unlock()
+	if h.journal != nil {
+		return h.journal, nil
+	}
+	dir := ownerfiles.StateFolder(h.Env, v.Path)
 	if dir == "" {
 		return nil, answer.Failure(
 			"Nothing can be changed: the journal needs a folder outside the vault. Set XDG_STATE_HOME to a folder.",
 		)
 	}
-	h := v.Host
-	h.journals.Lock()
-	defer h.journals.Unlock()
-	if h.journal == nil {
-		h.journal = journal.OpenAs(dir+"/journal", h.identity, v.Path)
-	}
+	h.journal = journal.OpenAs(dir+"/journal", h.identity, v.Path)
 	return h.journal, nil
 }
 
