@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -248,11 +249,11 @@ const maxSuspected = 256 << 10
 // that does not, nothing has to be asked. One that cannot be read here may.
 func (r *NoteRules) mayNarrow(p access.Private) func(path string) bool {
 	folder := r.folder()
-	return func(path string) bool {
-		if !strings.HasSuffix(path, noteExtension) {
+	return func(note string) bool {
+		if !strings.HasSuffix(note, noteExtension) || path.Clean(note) != note {
 			return true
 		}
-		text, ok := readDirect(folder, path, maxSuspected)
+		text, ok := readDirect(folder, note, maxSuspected)
 		return !ok || p.MayNarrow(text)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/internal/access"
+	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
@@ -247,4 +248,35 @@ func TestANoteIsReadByItsHash(t *testing.T) {
 func accessOf(r *NoteRules, path string) (NoteAccess, error) {
 	p, facts := r.InForce(Fingerprint{})
 	return r.AccessOf(p, facts, path)
+}
+
+// Of a note that shows by its bytes that it does not narrow access nothing is asked; of every other one it is.
+func TestOnlyWhatANoteDoesNotShowIsAsked(t *testing.T) {
+	dir := vault(t, "")
+	long := strings.Repeat("long ", maxSuspected/5+1)
+	for name, text := range map[string]string{
+		"plain.md": "# Plain\ntext #work\n", "Sub/plain.md": "---\ntitle: Plan\ntags: [work]\n---\nprivate words\n", "empty.md": "",
+		"marked.md": "---\nprivate: true\n---\n", "tagged.md": "text #private\n", "odd.md": "a\x00b", "long.md": long, "open.md": "---\nagent: r\n",
+		"canvas.canvas": "{}",
+	} {
+		putRuleFile(t, dir, name, text)
+	}
+	_ = os.Symlink(filepath.Join(dir, "plain.md"), filepath.Join(dir, "link.md")) // not on every system: then it is missing
+	_ = os.Symlink(filepath.Join(dir, "Sub"), filepath.Join(dir, "Linked"))
+	private := require.Value(access.NewPrivate([]string{"private", "agent"}, []string{"private"}))(t)
+	for path, asks := range map[string]bool{
+		"plain.md": false, "Sub/plain.md": false, "empty.md": false,
+		"marked.md": true, "tagged.md": true, "odd.md": true, "long.md": true, "open.md": true, "canvas.canvas": true,
+		"missing.md": true, "link.md": true, "Linked/plain.md": true, "Sub/../plain.md": true, "../plain.md": true, "/plain.md": true,
+	} {
+		asked := 0
+		rules := NewNoteRules(policy.Policy{Private: private}, func() string { return dir },
+			func(policy.Policy, protocol.Ask, []string) ([]string, error) {
+				asked++
+				return nil, nil
+			})
+		_, known := rules.Narrowing(path)
+		assert.That(t, known, "whether %s narrows access is not known", path)
+		assert.Equal(t, asked == 1, asks, "%s: %d questions", path, asked)
+	}
 }
