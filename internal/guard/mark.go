@@ -227,8 +227,15 @@ func (m *Marker) RedactProperty(name, value string) string {
 		block.WriteString("\n")
 	}
 	shown := string(m.Redact([]byte(block.String() + behind)))
+	for range strings.Count(head, "\n") { // of which the name may have become a mark, too
+		_, rest, found := strings.Cut(shown, "\n")
+		if !found {
+			return shown // a secret goes from the name on into the value
+		}
+		shown = rest
+	}
 	var out strings.Builder
-	for line := range strings.Lines(shown[len(head) : len(shown)-len(behind)]) {
+	for line := range strings.Lines(strings.TrimSuffix(shown, behind)) {
 		out.WriteString(strings.TrimPrefix(line, "  "))
 	}
 	if open {
