@@ -228,6 +228,25 @@ func TestNumbersOfCardsAndAccounts(t *testing.T) {
 	assert.Equal(t, string(NewMarker([]byte("key"), false).Redact([]byte(text))), text)
 }
 
+// The number of an account ends where its country has it end, whatever is written behind it.
+func TestANumberOfAnAccountEndsByItsCountry(t *testing.T) {
+	m := NewMarker([]byte("key"), true)
+	for text, want := range map[string]string{
+		"BE68 5390 0754 7034 BIC GEBABEBB":                    "‹› BIC GEBABEBB",
+		"IBAN BE68539007547034 END":                           "IBAN ‹› END",
+		"AT61 1904 3002 3457 3201 AND MORE":                   "‹› AND MORE",
+		"ES91 2100 0418 4502 0005 1332 BANK OF ALL":           "‹› BANK OF ALL",
+		"DE89 3704 0044 0532 0130 00, DE89370400440532013000": "‹›, ‹›",
+		"BE68 5390 0754 7035 BIC":                             "BE68 5390 0754 7035 BIC", // another check digit
+		"BE68 5390 0754 70":                                   "BE68 5390 0754 70",
+		"BE685390075470341":                                   "BE685390075470341",
+		"SA12 KEYS OPEN DOOR WIDE NOW":                        "SA12 KEYS OPEN DOOR WIDE NOW",
+	} {
+		got := regexp.MustCompile(`‹secret:iban:[0-9a-f]+›`).ReplaceAllString(string(m.Redact([]byte(text))), "‹›")
+		assert.Equal(t, got, want, "%q", text)
+	}
+}
+
 func TestInnocentTexts(t *testing.T) {
 	r := rand.New(rand.NewPCG(29, 2))
 	hex := func(n int) string { return fmt.Sprintf("%0*x", n, r.Uint64())[:n] }

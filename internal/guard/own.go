@@ -822,20 +822,51 @@ func (s *scan) numbers() {
 		}
 	}
 	for _, m := range accounts().FindAllIndex(s.text, -1) {
-		text := bytes.ReplaceAll(s.text[m[0]:m[1]], []byte(" "), nil)
-		if len(text) < 15 || len(text) > 34 {
-			continue
-		}
-		rest := 0
-		for _, c := range append(append([]byte(nil), text[4:]...), text[:4]...) {
-			if c >= 'A' {
-				rest = (rest*100 + int(c-'A') + 10) % 97
-			} else {
-				rest = (rest*10 + int(c-'0')) % 97
-			}
-		}
-		if rest == 1 {
-			s.add(m[0], m[1], "iban")
+		if end := ibanEnd(s.text[m[0]:m[1]]); end > 0 {
+			s.add(m[0], m[0]+end, "iban")
 		}
 	}
+}
+
+// lengthsOfIBAN has how many characters the numbers of accounts of a country have (registry of ISO 13616).
+const lengthsOfIBAN = "AD24 AE23 AL28 AT20 AZ28 BA20 BE16 BG22 BH22 BI27 BR29 BY28 CH21 CR22 CY28 CZ24 DE22 DJ27 DK18 DO28 EE20 EG29 " +
+	"ES24 FI18 FK18 FO18 FR27 GB22 GE22 GI23 GL18 GR27 GT28 HN28 HR21 HU28 IE22 IL23 IQ23 IS26 IT27 JO30 KW30 KZ20 LB28 LC32 " +
+	"LI21 LT20 LU20 LV21 LY25 MC27 MD24 ME22 MK19 MN20 MR27 MT31 MU30 NI28 NL18 NO15 OM23 PK24 PL28 PS29 PT25 QA29 RO24 RS22 " +
+	"RU33 SA24 SC31 SD18 SE24 SI19 SK24 SM27 SO23 ST25 SV28 TL23 TN24 TR26 UA29 VA22 VG24 XK20 YE30"
+
+// ibanEnd returns where the number of an account ends that a text begins with, 0 if it begins with none. Words in capitals may
+// follow it.
+func ibanEnd(text []byte) int {
+	_, rest, isKnown := strings.Cut(lengthsOfIBAN, string(text[:2]))
+	length := 0 // of a country without a row it is the whole text
+	if isKnown {
+		length = int(rest[0]-'0')*10 + int(rest[1]-'0')
+	}
+	var number []byte
+	end := len(text)
+	for i, c := range text {
+		if c == ' ' {
+			continue
+		}
+		if number = append(number, c); len(number) == length {
+			end = i + 1
+			break
+		}
+	}
+	isWhole := end == len(text) || text[end] == ' '
+	if !isWhole || len(number) < length || len(number) < 15 || len(number) > 34 {
+		return 0
+	}
+	rest97 := 0
+	for _, c := range append(number[4:len(number):len(number)], number[:4]...) {
+		if c >= 'A' {
+			rest97 = (rest97*100 + int(c-'A') + 10) % 97
+		} else {
+			rest97 = (rest97*10 + int(c-'0')) % 97
+		}
+	}
+	if rest97 != 1 {
+		return 0
+	}
+	return end
 }
