@@ -93,12 +93,15 @@ func (s *Grants) Give(t GrantTerms, length time.Duration) (Grant, error) {
 	err := s.withLock(func(c grantContent) error {
 		live := 0
 		for _, other := range c.grants {
-			if other.Ended == "" {
+			if other.EndedBy(c.now) == "" {
 				live++
 			}
 		}
-		if live >= maxLiveGrants || len(c.grants) >= maxKeptGrants {
-			return fmt.Errorf("limit of %d grants reached", maxLiveGrants)
+		if live >= maxLiveGrants {
+			return fmt.Errorf("limit reached: there are %d grants in force", live)
+		}
+		if len(c.grants) >= maxKeptGrants {
+			return fmt.Errorf("limit reached: %d grants of the last days are kept", len(c.grants))
 		}
 		now := c.now.UTC().Round(0)
 		g = Grant{ID: newGrantID(), GrantTerms: t, Made: now, Expires: now.Add(length), Seen: now}

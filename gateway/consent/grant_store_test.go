@@ -177,6 +177,21 @@ func TestHowAGrantEnds(t *testing.T) {
 }
 
 // A use is remembered by its time, so that a clock is known to be wrong also by a process that has just begun.
+// Grants that are over leave no fewer for new ones.
+func TestGrantsThatAreOverAreNotCounted(t *testing.T) {
+	c := newGrantClock()
+	s := openAt(t.TempDir(), c)
+	for range maxLiveGrants {
+		require.Value(s.Give(terms, time.Minute))(t)
+	}
+	_, err := s.Give(terms, time.Hour)
+	require.That(t, err != nil, "%d grants are in force", maxLiveGrants+1)
+	assert.Contains(t, err.Error(), "64 grants in force")
+	c.pass(2 * time.Minute)
+	_, err = s.Give(terms, time.Hour)
+	assert.NoError(t, err)
+}
+
 func TestAClockThatIsBehindTheLastUse(t *testing.T) {
 	t.Parallel()
 	c := newGrantClock()

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -30,7 +31,12 @@ const (
 var stateNames = [...]string{"unasked", "pending", "approved", "denied", "withdrawn"}
 
 // String returns the name of the state, as it is in its file.
-func (s State) String() string { return stateNames[min(int(s), len(stateNames)-1)] }
+func (s State) String() string {
+	if int(s) >= len(stateNames) {
+		return fmt.Sprintf("unknown state %d", int(s))
+	}
+	return stateNames[s]
+}
 
 // StoredQuestion is a question to the user about one call. What [Store.Ask] takes of it is marked;
 // the rest is what it gives. It takes 16 KiB of text, 8 MiB of lines, 1 KiB of anything else,
