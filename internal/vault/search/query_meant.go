@@ -26,7 +26,7 @@ func Meant(text string) string {
 		sides := i > 0 && i < len(words)-1
 		switch {
 		case w == "NOT" && i < len(words)-1:
-			negated = true
+			negated = !negated
 			changed = true
 			continue
 		case sides && (w == "AND" || w == "&&"):
@@ -40,7 +40,7 @@ func Meant(text string) string {
 		mended := wordHere(w)
 		changed = changed || mended != w
 		if negated {
-			mended = "-" + strings.TrimPrefix(mended, "-")
+			mended = negate(mended)
 			negated = false
 		}
 		meant = append(meant, mended)
@@ -55,21 +55,28 @@ func Meant(text string) string {
 	return query
 }
 
-// piecesOf splits a query at blanks and at parentheses outside quotes and links; a parenthesis stays
-// with the word that it stands at.
+// negate returns the opposite of a word of a query.
+func negate(word string) string {
+	if positive, isNegative := strings.CutPrefix(word, "-"); isNegative {
+		return positive
+	}
+	return "-" + word
+}
+
+// piecesOf splits a query at blanks outside quotes and links.
 func piecesOf(text string) []string {
 	pieces := []string{""}
 	inQuotes := false
 	inLink := false
 	for i, r := range text {
 		last := len(pieces) - 1
+		inLink = inLink && !strings.HasSuffix(text[:i], "]]")
 		switch {
+		case inLink:
 		case r == '"':
 			inQuotes = !inQuotes
-		case strings.HasPrefix(text[i:], "[["):
+		case !inQuotes && strings.HasPrefix(text[i:], "[["):
 			inLink = strings.Contains(text[i:], "]]")
-		case strings.HasSuffix(text[:i], "]]"):
-			inLink = false
 		}
 		isBlank := r == ' ' || r == '\t' || r == '\n'
 		if isBlank && !inQuotes && !inLink {

@@ -161,6 +161,13 @@ func TestWordsOfOtherLanguages(t *testing.T) {
 		"x != y":                        "-[x:y]",
 		"[[Ann Lee]]":                   `"[[Ann Lee]]"`,
 		"see [[Ann]]":                   `see "[[Ann]]"`,
+		"NOT a != b":                    "[a:b]",
+		"a NOT -b":                      "a b",
+		"a NOT NOT b":                   "a b",
+		"a AND NOT b":                   "a -b",
+		`[[Ann]]"x y" AND b`:            "",
+		`[[A "B" C]] AND d`:             `"[[A "B" C]]" d`,
+		`"a [[b" c AND d]]`:             `"a [[b" c d]]`,
 	} {
 		assert.Equal(t, Meant(query), want, "%s is probably", query)
 		if want != "" {
