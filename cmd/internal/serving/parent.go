@@ -74,6 +74,8 @@ func (p *parentProcess) gone() bool {
 		return true
 	case err != nil:
 		return false
+	case p.first.started == 0: // it could not be looked at before
+		p.first = now
 	case now.started != p.first.started:
 		return true
 	}

@@ -53,6 +53,18 @@ func TestWhenAParentIsGone(t *testing.T) {
 	}
 }
 
+// When a process began that could not be looked at first is learned by the first look at it.
+func TestAParentThatWasHiddenAtFirst(t *testing.T) {
+	table := processTable{20: errHidden, 30: processInfo{3, 20}}
+	p, err := newParent(20, table.lookUp, func() int { return 30 })
+	require.NoError(t, err)
+	table[20] = processInfo{2, 1}
+	assert.That(t, !p.gone(), "it is gone when it is seen for the first time")
+	assert.That(t, !p.gone(), "it is gone when it is seen again")
+	table[20] = processInfo{9, 1}
+	assert.That(t, p.gone(), "it is not gone when another process has its id")
+}
+
 func TestAProcessThatIsNoAncestorIsOnlyLookedAt(t *testing.T) {
 	table := processTable{20: processInfo{2, 1}, 30: processInfo{3, 1}}
 	p, err := newParent(20, table.lookUp, func() int { return 30 })
