@@ -33,11 +33,9 @@ func Journal(ctx context.Context, std terminal.Streams, args []string) error {
 		s := terminal.NewScreen(std, q.screen, now)
 		entries, damage, err := kept.Entries(ctx, wanted)
 		if err != nil {
-			return terminal.FailureOf(&failure.Error{Code: "not_found", Message: err.Error()})
+			return err
 		}
-		for _, d := range damage {
-			terminal.Notef(o.Std.Err, "the journal is damaged: %s, byte %d: %s", d.File, d.Offset, d.Reason)
-		}
+		noteDamage(o.Std, damage)
 		changes := []keptChange{}
 		sees := o.Gateway.Visible("")
 		for _, e := range entries {
@@ -52,6 +50,13 @@ func Journal(ctx context.Context, std terminal.Streams, args []string) error {
 	return &terminal.UsageError{
 		Reason: "usage: vaultwicket journal list | show ID",
 		Advice: `"vaultwicket help journal" shows the flags`,
+	}
+}
+
+// noteDamage says where the journal is damaged.
+func noteDamage(std terminal.Streams, damage []journal.Damage) {
+	for _, d := range damage {
+		terminal.Notef(std.Err, "the journal is damaged: %s, byte %d: %s", d.File, d.Offset, d.Reason)
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"github.com/vaultwicket/vaultwicket/cmd/internal/bootstrap"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/gateway"
-	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/internal/difference"
 	"github.com/vaultwicket/vaultwicket/internal/guard"
 )
@@ -47,9 +46,13 @@ func Today(ctx context.Context, std terminal.Streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	entries, _, err := kept.Entries(ctx, wanted)
+	entries, damage, err := kept.Entries(ctx, wanted)
 	if err != nil {
-		return terminal.FailureOf(&failure.Error{Code: "not_found", Message: err.Error()})
+		return err
+	}
+	noteDamage(std, damage)
+	if len(entries) == wanted.Limit {
+		terminal.Notef(std.Err, "only the newest %d changes are shown: \"vaultwicket journal list\" has all of them", wanted.Limit)
 	}
 	rows := []changedNote{}
 	sees := o.Gateway.Visible("")
