@@ -16,11 +16,11 @@ import (
 var (
 	// setFully is all of a hint: the setting, its value and where it comes from, see policy.Denial.
 	setFully = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^the user can set ([a-z-]+) to ([a-z0-9.]+)( and restart)?( \([^()]*\))?$`)
+		return regexp.MustCompile(`^the user can set ([a-z-]+) to ([a-z0-9]+(?:\.[a-z0-9]+)*)( and restart)?( \([^()]*\))?$`)
 	})
 	// setAmong is a part of a hint: a setting and its value.
 	setAmong = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(^|, or |, | and |; |to |can )set ([a-z-]+) to ([a-z0-9.]+)($|[;,.)]| \()`)
+		return regexp.MustCompile(`(^|, or |, | and |; |to |can )set ([a-z-]+) to ([a-z0-9]+(?:\.[a-z0-9]+)*)($|[;,.)]| \()`)
 	})
 	// setFolder is a part of a hint: a setting whose value is a path.
 	setFolder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(the user can )?\bset (vault|cli) to `) })
