@@ -61,8 +61,10 @@ func parameterOfWord(params []allowlist.Param, value string, rest []string) stri
 		free = append(free, p.Name)
 	}
 	isPath := strings.Contains(value, "/") || path.Ext(value) != ""
+	takesNote := slices.ContainsFunc(params, func(p allowlist.Param) bool { return p.Name == "file" })
+	isForPath := takesNote || required == "" || required == "path" // as of search, where it is a folder
 	switch {
-	case isPath && slices.Contains(free, "path"):
+	case isPath && isForPath && slices.Contains(free, "path"):
 		return "path"
 	case slices.Contains(free, "file"):
 		return "file"
