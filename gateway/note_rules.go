@@ -73,13 +73,16 @@ func (r *NoteRules) Scoped(scope policy.Scope) *NoteRules {
 // Tighten lays a further policy over the one in force, which is never loosened. It reports whether
 // that made another one of it.
 func (r *NoteRules) Tighten(p policy.Policy) bool {
-	has := r.policy.Load()
-	tightened := p.Meet(*has)                                      // the origin of what both say is the later one
-	if fmt.Sprintf("%#v", tightened) == fmt.Sprintf("%#v", *has) { // fingerprints stay, and with them cursors
-		return false
+	for {
+		has := r.policy.Load()
+		tightened := p.Meet(*has)                                      // the origin of what both say is the later one
+		if fmt.Sprintf("%#v", tightened) == fmt.Sprintf("%#v", *has) { // fingerprints stay, and with them cursors
+			return false
+		}
+		if r.policy.CompareAndSwap(has, &tightened) { // otherwise another call has tightened it
+			return true
+		}
 	}
-	r.policy.Store(&tightened)
-	return true
 }
 
 // Ended reports whether the policy in force allows nothing any more.

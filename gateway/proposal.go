@@ -354,6 +354,9 @@ func (g *vaultGateway) proposalOf(d *draft, b Batch) (p consent.Proposal, body c
 		return p, body, err
 	}
 	acts := actsOf(d.question.Lines)
+	if len(acts) != len(d.plan.steps) {
+		return p, body, fmt.Errorf("%d operations are shown as %d", len(d.plan.steps), len(acts))
+	}
 	for i, step := range d.plan.steps {
 		o := consent.ProposalOperation{
 			ClientID: step.ClientID, Command: step.plan.call.Name(), Act: acts[i], Changes: step.plan.call.Effect().Mutates(),
@@ -370,8 +373,8 @@ func (g *vaultGateway) proposalOf(d *draft, b Batch) (p consent.Proposal, body c
 
 // actsOf returns what each operation does, in one row, from the lines that show them.
 func actsOf(lines []consent.Line) (acts []string) {
-	for _, l := range lines[1:] {
-		if l.Kind == consent.Act {
+	for i, l := range lines {
+		if i > 0 && l.Kind == consent.Act {
 			acts = append(acts, l.Text)
 		}
 	}
@@ -525,13 +528,23 @@ func (g *vaultGateway) withdrawProposal(req Request, wanted string) (string, err
 		if !isWanted {
 			continue
 		}
-		if _, err := g.proposals.Withdraw(g.proposer(req), p.ID); err != nil {
+		_, err := g.proposals.Withdraw(g.proposer(req), p.ID)
+		if wanted == "all" && wasDecided(err) {
+			continue // since it was listed
+		}
+		if err != nil {
 			return "", proposalError(err)
 		}
 		consent.LogProposal(ownerfiles.StateFolder(g.getenv, ""), p, "withdraw", "agent", g.session)
 		fmt.Fprintf(&b, "Withdrawn: %s\t%s\n", p.ID, sanitize.Counted(len(p.Operations), "operation"))
 	}
 	return b.String(), nil
+}
+
+// wasDecided reports whether an error says that a proposal does not wait any more.
+func wasDecided(err error) bool {
+	answered, unknown := (*consent.AnsweredProposal)(nil), (*consent.UnknownProposal)(nil)
+	return errors.As(err, &answered) || errors.As(err, &unknown)
 }
 
 // ProposalLines returns all that the owner was shown of a proposal when it was made. The errors are those of

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"net/url"
 	"path"
 	"regexp"
 	"slices"
@@ -121,9 +122,20 @@ var links = sync.OnceValue(func() *regexp.Regexp {
 
 func linksIn(line string) (names []string) {
 	for _, found := range links().FindAllStringSubmatch(line, -1) {
-		names = append(names, linkName(strings.ReplaceAll(found[1]+found[2], "%20", " ")))
+		names = append(names, linkName(found[1]+markdownTarget(found[2])))
 	}
 	return names
+}
+
+// markdownTarget returns the path in the parentheses of a link in Markdown, without a title behind it.
+func markdownTarget(inside string) string {
+	if at := strings.IndexAny(inside, "\"'"); at > 0 && strings.HasSuffix(inside[:at], " ") {
+		inside = inside[:at]
+	}
+	if decoded, err := url.PathUnescape(inside); err == nil {
+		return decoded
+	}
+	return inside
 }
 
 // linkName is the name of a file as a link may have it: without its folder and the extension of a note.

@@ -186,14 +186,14 @@ func (g *Gateway) NoteWithHash(vault, path, hash string) (text guard.Unjudged, o
 }
 
 // Judged returns the text of a note of a vault with marks in place of its secrets, as answers have it. It is for what the
-// owner looks at, which is often on a screen that others see, too.
+// owner looks at, which is often on a screen that others see, too. Of a vault that there is not it is no text.
 func (g *Gateway) Judged(vault string, text guard.Unjudged) guard.Judged {
-	var marker *guard.Marker
-	if d, err := g.vaultNamed(vault); err == nil && d.runner != nil {
-		p, _ := d.inForce(Fingerprint{})
-		marker = d.runner.Marker(p.Secrets)
+	d, err := g.vaultNamed(vault)
+	if err != nil || d.runner == nil {
+		return guard.Judged{}
 	}
-	shown, _ := marker.Judge(text, nil) // nothing is charged
+	p, _ := d.inForce(Fingerprint{})
+	shown, _ := d.runner.Marker(p.Secrets).Judge(text, nil) // nothing is charged
 	return shown
 }
 
