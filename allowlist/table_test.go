@@ -13,8 +13,8 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/golden"
 	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
@@ -307,7 +307,7 @@ func TestArgv(t *testing.T) {
 			fmt.Fprintf(&got, "%s\n", argv)
 		}
 	})
-	golden.File(t, "testdata/argv.golden", got.String())
+	testenv.GoldenFile(t, "testdata/argv.golden", got.String())
 }
 
 func TestNamesAreMatchedExactly(t *testing.T) {

@@ -11,9 +11,8 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/exec/process"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/long"
-	"github.com/vaultwicket/vaultwicket/tests/programs"
 	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // promise is what a stopped call may take beyond its limit. The tests allow for a busy machine on
@@ -28,7 +27,7 @@ var (
 )
 
 func init() {
-	if programs.StartSlowly() {
+	if testenv.ProgramsStartSlowly() {
 		faultLimit, busyness, soon = 5*time.Second, 5*time.Second, 20*time.Second
 	}
 }
@@ -156,7 +155,7 @@ func TestFloods(t *testing.T) {
 
 func TestFloodWithoutEnd(t *testing.T) {
 	t.Parallel()
-	long.Only(t) // reads a gigabyte
+	testenv.OnlyLong(t) // reads a gigabyte
 	r, p, _ := appRunner(t, Config{Timeout: time.Minute}, part{Argv: []string{"version"}, Do: "flood-out", Number: 4 * process.FloodLimit})
 	out, err := r.Run(t.Context(), mustPermit("version", nil), p)
 	assert.Equal(t, codeOf(err), CodeOutputLimit, "cut %v", out.Cut)
@@ -203,7 +202,7 @@ func TestCallsLeaveNothingBehind(t *testing.T) {
 	}
 	call()
 	goroutines, files := runtime.NumGoroutine(), descriptors(t)
-	for range long.Count(100, 1000) {
+	for range testenv.Count(100, 1000) {
 		call()
 	}
 	within(t, soon, "end of the goroutines", func() bool { return runtime.NumGoroutine() <= goroutines })

@@ -12,8 +12,8 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/programs"
 	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
@@ -210,9 +210,9 @@ func TestWellKnownPlacesAreAbsolute(t *testing.T) {
 
 func TestLookingForTheAppIsNotRemembered(t *testing.T) {
 	folder := t.TempDir()
-	r := New(Config{CLI: filepath.Join(folder, programs.File("obsidian")), Self: "/nowhere/vaultwicket"})
+	r := New(Config{CLI: filepath.Join(folder, testenv.ProgramFile("obsidian")), Self: "/nowhere/vaultwicket"})
 	require.That(t, !r.HasApp(), "there is an app")
-	programs.Self(t, folder, "obsidian")
+	testenv.SelfAs(t, folder, "obsidian")
 	_, err := r.App()
 	require.Equal(t, err, nil, "not found")
 	assert.That(t, r.HasApp(), "not found: %v", err)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rights"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // installed makes the files that an installer of the app makes, and returns the client.
@@ -69,9 +69,9 @@ func TestTheWayToAProgramBelongsToTheUser(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			top := filepath.Join(t.TempDir(), "top")
 			program := installed(t, filepath.Join(top, "Obsidian"))
-			rights.Allow(t, program, tt.other)
-			rights.Allow(t, filepath.Dir(program), tt.dir)
-			rights.Allow(t, top, tt.top)
+			testenv.AllowRights(t, program, tt.other)
+			testenv.AllowRights(t, filepath.Dir(program), tt.dir)
+			testenv.AllowRights(t, top, tt.top)
 			p, err := New(Config{CLI: program}).App()
 			switch {
 			case tt.want == "" && (err != nil || !strings.EqualFold(p.path, program)):
@@ -88,7 +88,7 @@ func TestAProgramThatOthersCanChangeSince(t *testing.T) {
 	program := installed(t, filepath.Join(t.TempDir(), "Obsidian"))
 	r := New(Config{CLI: program})
 	p := require.Value(r.App())(t)
-	rights.Allow(t, program, "(A;;FA;;;WD)")
+	testenv.AllowRights(t, program, "(A;;FA;;;WD)")
 	require.NoError(t, os.WriteFile(program, []byte("MZ2"), 0o600))
 	assert.Equal(t, codeOf(r.recheck(p)), CodeUnsuitable)
 }

@@ -24,10 +24,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/asking"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/long"
-	"github.com/vaultwicket/vaultwicket/tests/memory"
-	"github.com/vaultwicket/vaultwicket/tests/programs"
 	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
@@ -42,8 +40,8 @@ func TestMain(m *testing.M) {
 	if text, err := os.ReadFile(os.Args[0] + ".fake"); err == nil {
 		syscall.Exit(play(text)) // os.Exit lets the race detector sleep for a second
 	}
-	memory.Use()
-	long.AtOnce(8)
+	testenv.UseMemory()
+	testenv.AtOnce(8)
 	goleak.VerifyTestMain(m)
 }
 
@@ -268,7 +266,7 @@ func meet(self string, parties int) {
 // that each was played.
 func fake(t testing.TB, name string, s script) string {
 	t.Helper()
-	path := programs.Self(t, t.TempDir(), name)
+	path := testenv.SelfAs(t, t.TempDir(), name)
 	text, _ := json.Marshal(s)
 	require.NoError(t, os.WriteFile(path+".fake", text, 0o600))
 	t.Cleanup(func() { checkPlayed(t, path, s) })

@@ -15,12 +15,11 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/exec/process"
-
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/programs"
 	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 const goodVersion = "1.12.7 (installer 1.12.7)\n"
@@ -215,7 +214,7 @@ func TestProbeIsAskedAgain(t *testing.T) {
 // name of the old one.
 func writeProgram(t testing.TB, path, text string) {
 	t.Helper()
-	programs.Write(t, path+".new", []byte(text))
+	testenv.WriteProgram(t, path+".new", []byte(text))
 	require.NoError(t, os.Rename(path+".new", path))
 }
 
@@ -447,7 +446,7 @@ func TestCommandStartsNothing(t *testing.T) {
 func TestQueueOfTheApp(t *testing.T) {
 	t.Parallel()
 	calls := 50
-	if programs.StartSlowly() {
+	if testenv.ProgramsStartSlowly() {
 		calls = 8
 	}
 	path := fake(t, "obsidian", script{Any: true, Parts: []part{{Argv: []string{"version"}, Out: []byte(goodVersion), Do: "alone"}}})

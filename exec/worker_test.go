@@ -13,13 +13,11 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/exec/process"
-
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/long"
-	"github.com/vaultwicket/vaultwicket/tests/programs"
 	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // residentRunner returns a Runner with fake workers, one for each way to play.
@@ -335,7 +333,7 @@ func TestWorkersThatAreNone(t *testing.T) {
 }
 
 func TestAProgramThatIsNotThere(t *testing.T) {
-	r := New(Config{Self: filepath.Join(t.TempDir(), programs.File("none")), Resident: true})
+	r := New(Config{Self: filepath.Join(t.TempDir(), testenv.ProgramFile("none")), Resident: true})
 	defer r.Close()
 	p := require.Value(r.Embedded(t.TempDir()))(t)
 	out, err := r.Run(t.Context(), reads("a.md"), p)
@@ -477,7 +475,7 @@ func TestResidentCallsLeaveNothingBehind(t *testing.T) {
 	r, p, _ := residentRunner(t, Config{}, "worker")
 	pidOf(t, r, p)
 	goroutines, files := runtime.NumGoroutine(), descriptors(t)
-	for range long.Count(200, 1000) {
+	for range testenv.Count(200, 1000) {
 		pidOf(t, r, p)
 	}
 	within(t, soon, "end of the goroutines", func() bool { return runtime.NumGoroutine() <= goroutines })

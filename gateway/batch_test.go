@@ -22,8 +22,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
@@ -477,7 +477,7 @@ func TestTheOutputOfABatchIsBounded(t *testing.T) {
 // find what a write in front of it has done would be seen.
 func TestABatchAnswersAsSingleCallsDo(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(long.Count(8, 100)) { // every call is a process
+	for seed := range uint64(testenv.Count(8, 100)) { // every call is a process
 		random := rand.New(rand.NewPCG(seed, 4))
 		batch, single := newVault(t), newVault(t)
 		var b Batch

@@ -14,7 +14,7 @@ import (
 	own "github.com/vaultwicket/vaultwicket/exec"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	_ "github.com/vaultwicket/vaultwicket/tests/sameseed"
+	_ "github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // noChanges are the plans of the calls of a test.

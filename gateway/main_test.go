@@ -18,10 +18,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/asking"
-	"github.com/vaultwicket/vaultwicket/tests/long"
-	"github.com/vaultwicket/vaultwicket/tests/memory"
-	"github.com/vaultwicket/vaultwicket/tests/programs"
 	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
@@ -32,14 +30,14 @@ import (
 // the output for a status, with a code after it for that of a failure.
 func TestMain(m *testing.M) {
 	switch {
-	case programs.Of(os.Args[0]) == "obsidian":
+	case testenv.ProgramName(os.Args[0]) == "obsidian":
 		// os.Exit lets the race detector sleep for a second, so none of these calls it.
 		syscall.Exit(int(play(filepath.Join(filepath.Dir(os.Args[0]), "answers"), os.Args[1:], os.Stdout).Status))
 	case asking.IsOnce(os.Args[1:]):
 		syscall.Exit(playEmbedded(os.Args[2]))
 	}
-	memory.Use()
-	long.AtOnce(8) // a few wait for seconds, and hold up no other one
+	testenv.UseMemory()
+	testenv.AtOnce(8) // a few wait for seconds, and hold up no other one
 	goleak.VerifyTestMain(m)
 }
 
@@ -121,7 +119,7 @@ func newFixture(t *testing.T, change func(*Config)) *fixture {
 	require.NoError(t, os.Mkdir(f.vault, 0o700))
 	f.daily(`{"folder": "Täglich"}`) // of which the path is asked for
 	self := require.Value(os.Executable())(t)
-	f.cli = programs.Self(t, f.folder, "obsidian")
+	f.cli = testenv.SelfAs(t, f.folder, "obsidian")
 	f.config = Config{
 		Policy: policy.Policy{
 			Ceiling: tiers.V3, Mutations: true, Publish: true, UI: true,

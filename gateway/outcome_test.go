@@ -18,8 +18,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/journal"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/programs"
 	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
@@ -120,7 +120,7 @@ func newStage(t *testing.T, own, client string) *stage {
 	for name, text := range map[string]string{"planned": notePlan, "twice": noteTwice, "cut": noteCut} {
 		s.write(filepath.Join(folder, name), text)
 	}
-	programs.Write(t, filepath.Join(folder, "obsidian"), fmt.Appendf(nil, `#!/bin/sh
+	testenv.WriteProgram(t, filepath.Join(folder, "obsidian"), fmt.Appendf(nil, `#!/bin/sh
 case "$*" in *version) echo '1.12.7 (installer 1.12.7)'; exit;; esac
 become() { cp '%[1]s'/$1 '%[2]s/.A.new' && mv '%[2]s/.A.new' '%[2]s/A.md'; }
 say() { echo 'Appended to: A.md'; }

@@ -17,8 +17,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/access"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
@@ -47,7 +47,7 @@ func TestEveryStartHasAnAuditLine(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds, one call after the other")
 	}
-	starts, lines, mine := 0, 0, long.Shard(t, 3)
+	starts, lines, mine := 0, 0, testenv.Shard(t, 3)
 	for k, at := range []struct {
 		backend Backend
 		confirm policy.Confirm
@@ -244,7 +244,7 @@ var longName = strings.Repeat("long name ", 10)
 // would flush every line about changes out of a log of 32 files.
 func TestCallsRefusedForTheirRateFlushNothing(t *testing.T) {
 	t.Parallel()
-	manyRefused := long.Count(30_000, 600_000)
+	manyRefused := testenv.Count(30_000, 600_000)
 	f := newFixture(t, func(c *Config) { c.Backend, c.Session, c.Limits.Calls = Embedded, "s", 3 }).
 		embedded(`--write --change ID --facts vault=Work daily:append content=x => Added to: D.md\n`)
 	do := func(command string) Result {

@@ -13,7 +13,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/audit"
 	"github.com/vaultwicket/vaultwicket/gateway/telemetry"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/long"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // notebook is an observer that keeps what it is told.
@@ -138,7 +138,7 @@ func TestWhatObserversAreTold(t *testing.T) {
 // calls of every kind in both.
 func TestObserversAreToldWhatTheAuditLogIs(t *testing.T) {
 	t.Parallel()
-	calls := long.Count(200, 500)
+	calls := testenv.Count(200, 500)
 	var told notebook
 	f := newFixture(t, func(c *Config) {
 		c.Backend, c.Observe, c.Policy.Confirm = Embedded, &told, 0

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/golden"
 	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // version is that of the program, read from its source.
@@ -28,7 +28,7 @@ func TestFilesAreFresh(t *testing.T) {
 	require.NoError(t, err)
 	require.That(t, len(files) >= 10, "only %d files", len(files))
 	for name, want := range files {
-		golden.File(t, filepath.Join("..", filepath.FromSlash(name)), want)
+		testenv.GoldenFile(t, filepath.Join("..", filepath.FromSlash(name)), want)
 	}
 }
 

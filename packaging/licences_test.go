@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/golden"
 	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // modules are those of the program on every system that there are packages for.
@@ -52,7 +52,7 @@ func TestEveryModuleIsPermissive(t *testing.T) {
 		assert.NoError(t, err)
 		b.WriteString(m.Path + "\t" + id + "\n")
 	}
-	golden.File(t, "licences.tsv", b.String())
+	testenv.GoldenFile(t, "licences.tsv", b.String())
 	if len(KnownLicences()) < 20 {
 		t.Errorf("only %d modules", len(KnownLicences()))
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/internal/access"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
@@ -154,7 +154,7 @@ func drawFacts(r *rand.Rand) Facts {
 // from one of them takes no less away from all.
 func TestMeetIsAMeet(t *testing.T) {
 	r := rand.New(rand.NewPCG(44, 1))
-	n := long.Count(250, 10_000)
+	n := testenv.Count(250, 10_000)
 	for range n {
 		a, b, c := drawPolicy(r), drawPolicy(r), drawPolicy(r)
 		for law, sides := range map[string][2]Policy{
@@ -219,7 +219,7 @@ func sampleCalls(lines ...string) (calls []allowlist.Call) {
 // No source and no fact widens another: what is decided with both is never more than what is decided with one.
 func TestNothingWidensAnother(t *testing.T) {
 	r := rand.New(rand.NewPCG(44, 2))
-	n, decided, widened := long.Count(120, 5_000), 0, 0
+	n, decided, widened := testenv.Count(120, 5_000), 0, 0
 	for range n {
 		a, b, f, g := drawPolicy(r), drawPolicy(r), drawFacts(r), drawFacts(r)
 		if r.IntN(2) == 0 {

@@ -19,13 +19,13 @@ func TestPropertyTestsDrawTheSameCases(t *testing.T) {
 			switch spec.Path.Value {
 			case `"pgregory.net/rapid"`:
 				draws[s.folder()] = true
-			case `"github.com/vaultwicket/vaultwicket/tests/sameseed"`:
+			case `"github.com/vaultwicket/vaultwicket/tests/testenv"`:
 				seeded[s.folder()] = true
 			}
 		}
 	}
 	assert.That(t, len(draws) != 0, "no property tests were found")
 	for folder := range draws {
-		assert.That(t, seeded[folder], "%s has property tests and does not import tests/sameseed", folder)
+		assert.That(t, seeded[folder], "%s has property tests and does not import tests/testenv", folder)
 	}
 }

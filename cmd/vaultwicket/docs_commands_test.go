@@ -11,8 +11,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/internal/vault"
 	"github.com/vaultwicket/vaultwicket/policy"
-	"github.com/vaultwicket/vaultwicket/tests/golden"
 	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
@@ -49,9 +49,9 @@ func commandSection(t *testing.T, c allowlist.Command) string {
 	fmt.Fprintf(&b, "    %s\n\n", c.Signature(func(allowlist.Param) bool { return true }, allowlist.FullSignature))
 	fmt.Fprintf(&b, "%s\n", strings.Join(commandFacts(c), " · "))
 	if len(c.Params) > 0 {
-		b.WriteString("\n" + golden.Head("parameter", "takes", ""))
+		b.WriteString("\n" + testenv.TableHead("parameter", "takes", ""))
 		for _, p := range c.Params {
-			b.WriteString(golden.Row(golden.Code(p.Name), takes(c, p), p.Summary+paramNotes(t, c, p)))
+			b.WriteString(testenv.TableRow(testenv.TableCode(p.Name), takes(c, p), p.Summary+paramNotes(t, c, p)))
 		}
 	}
 	if c.Tier != tiers.Restricted {
@@ -113,7 +113,7 @@ func gatesOf(c allowlist.Command) []string {
 // error names.
 func takes(c allowlist.Command, p allowlist.Param) string {
 	if len(p.Choices) > 0 {
-		return golden.Code(strings.Join(p.Choices, "|"))
+		return testenv.TableCode(strings.Join(p.Choices, "|"))
 	}
 	if p.Kind == "number" {
 		_, err := allowlist.ParseWords(c.Name, []string{p.Name + "=x"})

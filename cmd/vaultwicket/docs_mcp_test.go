@@ -16,8 +16,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/mcpserver"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/golden"
 	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
@@ -92,9 +92,9 @@ func promptsPage(t *testing.T) string {
 	}
 	for _, name := range mcpserver.PromptNames() {
 		p := byName[name]
-		fmt.Fprintf(&b, "\n## %s\n\n%s.\n\n%s", name, p.Description, golden.Head("argument", ""))
+		fmt.Fprintf(&b, "\n## %s\n\n%s.\n\n%s", name, p.Description, testenv.TableHead("argument", ""))
 		for _, a := range p.Arguments {
-			b.WriteString(golden.Row(golden.Code(a.Name), a.Description))
+			b.WriteString(testenv.TableRow(testenv.TableCode(a.Name), a.Description))
 		}
 		b.WriteString("\n" + promptBlock(t, work, name))
 	}
@@ -115,11 +115,11 @@ func mcpPage(t *testing.T) string {
 	reading := serverLists(t, policy.Policy{Ceiling: tiers.V0, UI: true})
 	writing := serverLists(t, openPolicy)
 	content := page(t, "mcp.md")
-	content = golden.Between(t, content, "instructions", "> "+writing.instructions+"\n")
-	content = golden.Between(t, content, "tools", toolTables(t, reading.tools, writing.tools))
-	content = golden.Between(t, content, "toolsets", toolsetTables(t, writing.tools))
-	content = golden.Between(t, content, "resources", resourceTable(writing))
-	return golden.Between(t, content, "prompts", promptTable(writing.prompts))
+	content = testenv.PageBetween(t, content, "instructions", "> "+writing.instructions+"\n")
+	content = testenv.PageBetween(t, content, "tools", toolTables(t, reading.tools, writing.tools))
+	content = testenv.PageBetween(t, content, "toolsets", toolsetTables(t, writing.tools))
+	content = testenv.PageBetween(t, content, "resources", resourceTable(writing))
+	return testenv.PageBetween(t, content, "prompts", promptTable(writing.prompts))
 }
 
 // toolTables describes the arguments of each tool. The tools of the second list
@@ -142,14 +142,14 @@ func toolTables(t *testing.T, always, all []listedItem) string {
 }
 
 func argumentTable(tool listedItem) string {
-	table := golden.Head("argument", "type", "")
+	table := testenv.TableHead("argument", "type", "")
 	for _, name := range sortedKeys(tool.InputSchema.Properties) {
 		p := tool.InputSchema.Properties[name]
 		about := p.Description
 		if slices.Contains(tool.InputSchema.Required, name) {
 			about = strings.TrimPrefix(about+"; required", "; ")
 		}
-		table += golden.Row(golden.Code(name), strings.Trim(fmt.Sprint(p.Type), "[]"), about)
+		table += testenv.TableRow(testenv.TableCode(name), strings.Trim(fmt.Sprint(p.Type), "[]"), about)
 	}
 	return table
 }
@@ -186,21 +186,21 @@ func toolsetTables(t *testing.T, without []listedItem) string {
 }
 
 func resourceTable(s servedLists) string {
-	out := golden.Head("address", "form", "")
+	out := testenv.TableHead("address", "form", "")
 	for _, r := range append(s.resources, s.templates...) {
-		out += golden.Row(golden.Code(r.URI+r.URITemplate), r.MIMEType, r.Description)
+		out += testenv.TableRow(testenv.TableCode(r.URI+r.URITemplate), r.MIMEType, r.Description)
 	}
 	return out
 }
 
 func promptTable(prompts []listedItem) string {
-	out := golden.Head("prompt", "arguments", "")
+	out := testenv.TableHead("prompt", "arguments", "")
 	for _, p := range prompts {
 		var names []string
 		for _, a := range p.Arguments {
-			names = append(names, golden.Code(a.Name))
+			names = append(names, testenv.TableCode(a.Name))
 		}
-		out += golden.Row(golden.Code(p.Name), strings.Join(names, ", "), p.Description)
+		out += testenv.TableRow(testenv.TableCode(p.Name), strings.Join(names, ", "), p.Description)
 	}
 	return out
 }

@@ -18,8 +18,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/gateway/mcpserver"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/golden"
 	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
@@ -38,7 +38,7 @@ func pages(t *testing.T) map[string]string {
 
 func TestDocsHoldWhatTheCodeKnows(t *testing.T) {
 	for name, want := range pages(t) {
-		golden.File(t, filepath.Join(docs, name), want)
+		testenv.GoldenFile(t, filepath.Join(docs, name), want)
 	}
 }
 
@@ -151,10 +151,10 @@ func codesPage() string {
 	b.WriteString("Every failure has one of these codes. They are stable: programs can rely on them, and on the exit status of `run` and `dry-run`.\n" +
 		"Messages and hints are for people and may change; the hint of an answer is more specific than the last column here.\n")
 	for _, class := range codeClasses {
-		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n%s", class.title, class.text, golden.Head("code", "status", "means", "what to do"))
+		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n%s", class.title, class.text, testenv.TableHead("code", "status", "means", "what to do"))
 		for _, c := range failure.Codes() {
 			if c.Class == class.class {
-				b.WriteString(golden.Row(golden.Code(c.Name), fmt.Sprint(terminal.StatusOfClass(c.Class)), codeTexts[c.Name].meaning, codeTexts[c.Name].mend))
+				b.WriteString(testenv.TableRow(testenv.TableCode(c.Name), fmt.Sprint(terminal.StatusOfClass(c.Class)), codeTexts[c.Name].meaning, codeTexts[c.Name].mend))
 			}
 		}
 	}
@@ -256,9 +256,9 @@ func cliPage() string {
 		}
 		b.WriteString(subcommandSection(c.description))
 	}
-	b.WriteString("\n## Exit status\n\n" + golden.Head("status", "meaning"))
+	b.WriteString("\n## Exit status\n\n" + testenv.TableHead("status", "meaning"))
 	for _, one := range terminal.ExitMeanings {
-		b.WriteString(golden.Row(fmt.Sprint(one.Status), one.Meaning))
+		b.WriteString(testenv.TableRow(fmt.Sprint(one.Status), one.Meaning))
 	}
 	b.WriteString("\n[Codes](codes.md) lists the codes of failures. `doctor` has its own statuses, see above.\n" +
 		"\n## Colours and widths\n\n" +
@@ -275,7 +275,7 @@ func subcommandSection(c description) string {
 	}
 	f := ownAndSettings(flagsOf(c.Name))
 	if len(f.Own) > 0 {
-		b.WriteString("\n" + golden.Head("flag", ""))
+		b.WriteString("\n" + testenv.TableHead("flag", ""))
 		for _, one := range f.Own {
 			b.WriteString(flagRow(one))
 		}
@@ -291,4 +291,4 @@ func subcommandSection(c description) string {
 	return b.String()
 }
 
-func flagRow(f terminal.Flag) string { return golden.Row(golden.Code(f.Form()), f.Usage) }
+func flagRow(f terminal.Flag) string { return testenv.TableRow(testenv.TableCode(f.Form()), f.Usage) }

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // signedLog writes a log of both parts with a checkpoint now and then, and returns the state folder,
@@ -78,7 +78,7 @@ func TestCheckpointsFindALogThatWasWrittenAnew(t *testing.T) {
 	require.Equal(t, r.Checkpoints, 20)
 	require.That(t, r.Key != "", "%+v, %v", r, err)
 	draws := rand.New(rand.NewPCG(30, 3))
-	for i := range long.Count(25, 100) {
+	for i := range testenv.Count(25, 100) {
 		parts := [2][]Line{slices.Clone(lasting), slices.Clone(routine)}
 		part := draws.IntN(2)
 		lines := parts[part]

@@ -11,9 +11,8 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	_ "github.com/vaultwicket/vaultwicket/tests/sameseed"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 
 	"pgregory.net/rapid"
 )
@@ -22,7 +21,7 @@ import (
 // log is whole at any time, has what was promised, and whatever single byte is
 // changed in any of its files is found.
 func TestAnySequenceVerifies(t *testing.T) {
-	rapid.Check(t, long.Cases(30, func(rt *rapid.T) {
+	rapid.Check(t, testenv.Cases(30, func(rt *rapid.T) {
 		dir := require.Value(os.MkdirTemp("", "audit"))(t)
 		defer os.RemoveAll(dir)
 		l := Open(filepath.Join(dir, "log"), Limits{FileSize: int64(rapid.IntRange(1, 4000).Draw(rt, "file size")), Files: rapid.IntRange(1, 6).Draw(rt, "files")})
@@ -119,7 +118,7 @@ func TestEveryByteIsWatched(t *testing.T) {
 	r := verified(t, l)
 	require.Equal(t, r.Gaps, 1)
 	require.That(t, r.Files >= 2, "%+v", r)
-	mine := long.Shard(t, 4)
+	mine := testenv.Shard(t, 4)
 	for _, name := range []string{rotatedName(1), currentFile, headFile, keyFile} {
 		data := readFile(t, l, name)
 		for at := range data {

@@ -19,20 +19,18 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/faults"
-	"github.com/vaultwicket/vaultwicket/tests/long"
-	"github.com/vaultwicket/vaultwicket/tests/memory"
-	"github.com/vaultwicket/vaultwicket/tests/programs"
 	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 const childOf = "AUDIT_TEST_CHILD_OF"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(childOf) != "" {
-		programs.Main(m, childOf, child)
+		testenv.MainOrChild(m, childOf, child)
 	}
-	memory.Use()
-	long.AtOnce(16) // nearly all of the time the tests of the export wait for it
+	testenv.UseMemory()
+	testenv.AtOnce(16) // nearly all of the time the tests of the export wait for it
 	goleak.VerifyTestMain(m)
 }
 
@@ -104,16 +102,16 @@ const maxSaid = 200
 
 // A log for each fifteen lives: all of it is read again.
 func TestKilledAtAnyMoment(t *testing.T) {
-	logs, lives, most := long.Count(1, 10), 15, maxSaid
+	logs, lives, most := testenv.Count(1, 10), 15, maxSaid
 	for n := range logs {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			t.Parallel()
 			l, said := newLog(t, childLimits), ""
 			for range lives {
 				// Two of them, so that one often goes on while the other is killed.
-				saidOne, saidTwo := programs.NewSpeech(rand.IntN(most)), programs.NewSpeech(rand.IntN(most))
+				saidOne, saidTwo := testenv.NewOutput(rand.IntN(most)), testenv.NewOutput(rand.IntN(most))
 				one, two := start(t, l.folder.dir, saidOne), start(t, l.folder.dir, saidTwo)
-				said += whole(programs.AfterLines(t, one, saidOne)) + whole(programs.AfterLines(t, two, saidTwo))
+				said += whole(testenv.KillAfterLines(t, one, saidOne)) + whole(testenv.KillAfterLines(t, two, saidTwo))
 				r := verified(t, l)
 				require.That(t, r.Broken == nil, "broken: %v", r.Broken)
 			}

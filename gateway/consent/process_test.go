@@ -13,13 +13,13 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/faults"
-	"github.com/vaultwicket/vaultwicket/tests/programs"
 	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 const childOf = "APPROVALS_TEST_CHILD_OF"
 
-func TestMain(m *testing.M) { programs.Main(m, childOf, child) }
+func TestMain(m *testing.M) { testenv.MainOrChild(m, childOf, child) }
 
 // child does what it is told, a line at a time, and says a line for each.
 func child(dir string) {

@@ -14,7 +14,7 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	_ "github.com/vaultwicket/vaultwicket/tests/sameseed"
+	_ "github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 var bound = Bound{Vault: "Notes", Digest: Digest{1}, Caller: "session-1"}

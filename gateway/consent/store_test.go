@@ -16,8 +16,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 func TestAQuestionIsAskedAnsweredAndRedeemedOnce(t *testing.T) {
@@ -217,7 +217,7 @@ func TestQuestionsAreBounded(t *testing.T) {
 // An agent that asks very much from many sessions takes no room from others, and has none approved.
 func TestANewcomerGetsAShare(t *testing.T) {
 	d, _ := newStore(t)
-	asks := long.Count(300, 10_000)
+	asks := testenv.Count(300, 10_000)
 	stored := 0
 	for n := range asks {
 		q := about(byte(n))

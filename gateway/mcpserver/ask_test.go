@@ -23,9 +23,9 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/programs"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/talk"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
@@ -93,7 +93,7 @@ case "$*" in
 *) printf 'path\ta.md\n' ;;
 esac
 `, b.called)
-	programs.Write(t, app, []byte(script))
+	testenv.WriteProgram(t, app, []byte(script))
 	getenv := func(name string) string { return map[string]string{"XDG_STATE_HOME": state}[name] }
 	b.state = ownerfiles.StateFolder(getenv, "")
 	b.approvals = consent.OpenStore(consent.Folder(b.state), nil)

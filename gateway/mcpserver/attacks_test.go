@@ -11,8 +11,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/transport"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // late sends the answer to a question that is over, and reads what comes of it.
@@ -177,7 +177,7 @@ func TestForgedNamesOfClients(t *testing.T) {
 func TestVeryManyQuestions(t *testing.T) {
 	b := openBooth(t, modernEra, formsOnly)
 	q := b.ask(removal)
-	for n := range long.Count(300, 10_000) {
+	for n := range testenv.Count(300, 10_000) {
 		got := b.result(b.tool("obsidianCli", removalOf(fmt.Sprint(n)), ""))
 		require.Equal(t, got.Code, "unconfirmed", "call %d", n)
 	}

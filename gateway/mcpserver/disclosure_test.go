@@ -16,9 +16,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/access"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/long"
-	"github.com/vaultwicket/vaultwicket/tests/memory"
 	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 	"github.com/vaultwicket/vaultwicket/tiers"
 
 	"go.uber.org/goleak"
@@ -155,7 +154,7 @@ func TestHiddenNamesAreNowhere(t *testing.T) {
 
 // Nothing outlives Serve, so nothing is ignored.
 func TestMain(m *testing.M) {
-	memory.Use()
-	long.WaitTogether()
+	testenv.UseMemory()
+	testenv.WaitTogether()
 	goleak.VerifyTestMain(m)
 }

@@ -20,8 +20,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/golden"
 	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
@@ -48,7 +48,7 @@ func TestTheToolAsClientsSeeIt(t *testing.T) {
 	for name, p := range map[string]policy.Policy{"tool-read-only": readOnly, "tool-everything": everything} {
 		got := require.Value(json.MarshalIndent(tool(toolViewOf(gatewayWith(t, p))), "", "  "))(t)
 		got = disabledCount.ReplaceAll(got, []byte("N more are disabled"))
-		golden.File(t, filepath.Join("testdata", name+".json"), string(got)+"\n")
+		testenv.GoldenFile(t, filepath.Join("testdata", name+".json"), string(got)+"\n")
 	}
 }
 

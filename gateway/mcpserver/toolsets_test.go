@@ -16,8 +16,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/transport"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/golden"
 	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
@@ -54,7 +54,7 @@ func TestToolsetsAsClientsSeeThem(t *testing.T) {
 			}
 		}
 		got := require.Value(json.MarshalIndent(seen, "", "  "))(t)
-		golden.File(t, filepath.Join("testdata", "toolset-"+toolset+".json"), string(got)+"\n")
+		testenv.GoldenFile(t, filepath.Join("testdata", "toolset-"+toolset+".json"), string(got)+"\n")
 	}
 }
 

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 func TestALinkOpensOnce(t *testing.T) {
@@ -244,7 +244,7 @@ func altered(secret string) string {
 // Every combination of what a browser or a program may send is answered as the rule says. By
 // default it is one of eleven, which are all combinations of any four of the eight.
 func TestMatrix(t *testing.T) {
-	reached, mine := 0, long.Shard(t, 11)
+	reached, mine := 0, testenv.Shard(t, 11)
 	d := newGuard(time.Now, noQuestions(t), func(http.ResponseWriter, *http.Request, visit) { reached++ })
 	s := secrets{base: d.base, cookie: cookieOf(t, d)}
 	s.token, s.otherPage = visit{session: d.sessions.all[0]}.Token("approvals"), visit{session: d.sessions.all[0]}.Token("changes")

@@ -18,8 +18,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/internal/difference"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // drawnChange is a change that was drawn, with its texts before and after.
@@ -218,7 +218,7 @@ func TestEachWayShowsAllThatIsWritten(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 8))
 	screens := [][2]int{{3, 240}, {4, 1900}, {14, 4000}, {3000, 1 << 20}}
 	used := map[string]int{}
-	changes := long.Count(18, 300)
+	changes := testenv.Count(18, 300)
 	for n := range changes {
 		var q consent.Question
 		var all []drawnChange

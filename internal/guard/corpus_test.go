@@ -15,8 +15,8 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/invented"
-	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // line returns a line with the secret.
@@ -31,7 +31,7 @@ func (d drawn) line() string {
 // TestWhatIsDecodedIsSearched puts secrets of all kinds into all places, in all spellings: what a decoder makes of
 // the redacted text has none, the text is still one of the decoder, and is restored to the byte.
 func TestWhatIsDecodedIsSearched(t *testing.T) {
-	all := drawnFrom(t, long.Count(1, 4))
+	all := drawnFrom(t, testenv.Count(1, 4))
 	m := NewMarker([]byte("key"), false)
 	// A rule that has quotes, blanks or ends of lines in what is around its match is not for every place.
 	total, missed := 0, map[string][]string{}
@@ -98,7 +98,7 @@ func TestALongLineIsSearchedAcrossItsPieces(t *testing.T) {
 	token := drawnToken(rand.New(rand.NewPCG(49, 2)))
 	password := "Zk7" + "pQ2mVx9"
 	step := 7
-	if long.Count(0, 1) > 0 {
+	if testenv.Count(0, 1) > 0 {
 		step = 1
 	}
 	for _, secret := range []string{" " + token + " ", ` password: \"` + password + `\" `, `\n` + token + `\n`,
@@ -385,7 +385,7 @@ func spellMark(form, mark string) string {
 func TestNoSecretIsLost(t *testing.T) {
 	r := rand.New(rand.NewPCG(49, 5))
 	m := NewMarker([]byte("key"), false)
-	for n := range long.Count(400, 4000) {
+	for n := range testenv.Count(400, 4000) {
 		token, other := drawnToken(r), drawnToken(r)
 		kinds := invented.Places()
 		names := slices.Sorted(maps.Keys(kinds))

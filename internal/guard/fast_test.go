@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/tests/invented"
-	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // piecesOfLayouts are what the patterns around names tell apart, among them letters that are like "s" and "k"
@@ -67,7 +67,7 @@ func TestFastTestsRuleOutNothingElse(t *testing.T) {
 			matched[name]++
 		}
 	}
-	for range long.Count(20000, 200000) {
+	for range testenv.Count(20000, 200000) {
 		text := []byte(drawnLayout(r, layouts))
 		for _, name := range []string{"password", "passwort", "token"} {
 			at := bytes.Index(bytes.ToLower(text), []byte(name))

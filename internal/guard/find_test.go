@@ -18,8 +18,8 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // sample draws a text that matches re, letters and digits before other bytes.
@@ -354,7 +354,7 @@ func TestKeywordsAreFound(t *testing.T) {
 	}
 	r := rand.New(rand.NewPCG(29, 4))
 	for _, k := range []*keywords{secretWords(), signWords()} {
-		for range long.Count(100, 400) {
+		for range testenv.Count(100, 400) {
 			var text []byte
 			for range r.IntN(12) {
 				word := words[r.IntN(len(words))]

@@ -13,8 +13,8 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/golden"
 	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // left are the rules of the file that are not taken, with the reason.
@@ -272,6 +272,6 @@ func TestTheTableIsFresh(t *testing.T) {
 		t.Errorf("%s is no rule of the file", id)
 	}
 	want := require.Value(format.Source(out.Bytes()))(t)
-	golden.File(t, "table.go", string(want))
+	testenv.GoldenFile(t, "table.go", string(want))
 	t.Logf("%d of %d rules", taken, len(file.Rules))
 }

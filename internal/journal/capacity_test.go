@@ -10,9 +10,8 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	_ "github.com/vaultwicket/vaultwicket/tests/sameseed"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 
 	"pgregory.net/rapid"
 )
@@ -23,7 +22,7 @@ func TestAppendsOfAMegabytePushNothingOut(t *testing.T) {
 	j := newJournal(t, Limits{})
 	wiped := begun(t, j, "a.md", prose(20_000), "x")
 	require.NoError(t, j.End(wiped.ID, Outcome{State: Done}))
-	text, whole, count := []byte("x"), random(16<<20), long.Count(8, 16)
+	text, whole, count := []byte("x"), random(16<<20), testenv.Count(8, 16)
 	var ids []Entry
 	for i := range count {
 		next := append(bytes.Clone(text), whole[i<<20:(i+1)<<20]...)
@@ -260,7 +259,7 @@ func TestTenThousandAppendsTakeLittle(t *testing.T) {
 	t.Parallel()
 	j := newJournal(t, Limits{})
 	text := prose(200_000)
-	total, count := int64(0), long.Count(1_000, 10_000)
+	total, count := int64(0), testenv.Count(1_000, 10_000)
 	for i := range count {
 		before := text[:20*(i+1)]
 		total += int64(len(before))

@@ -12,8 +12,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/faults"
-	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // sample fills a journal with ten entries and returns them.
@@ -65,7 +65,7 @@ func TestAnyByteThatIsFlippedOrCutIsTold(t *testing.T) {
 	whole := sample(t, j)
 	name := j.folder.file(segmentName(1))
 	data := require.Value(os.ReadFile(name))(t)
-	step, mine := 1+len(data)/1500, long.Shard(t, 16)
+	step, mine := 1+len(data)/1500, testenv.Shard(t, 16)
 	for at := 0; at < len(data); at += step {
 		if !mine(at / step) {
 			continue
@@ -109,7 +109,7 @@ func TestACutEndIsToldAndGoneOnBehind(t *testing.T) {
 	whole := sample(t, j)
 	name := j.folder.file(segmentName(1))
 	data := require.Value(os.ReadFile(name))(t)
-	mine := long.Shard(t, 12)
+	mine := testenv.Shard(t, 12)
 	for size := len(data) - 1; size > len(data)-1200; size-- {
 		if !mine(size) {
 			continue

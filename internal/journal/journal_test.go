@@ -17,8 +17,8 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 const testVault = "/home/somebody/vault"
@@ -228,7 +228,7 @@ func TestAnEntryOfManySteps(t *testing.T) {
 	e, _ := change("a.md", "", "")
 	texts := map[string][]byte{}
 	e.Steps = nil
-	count := long.Count(20_000, 200_000)
+	count := testenv.Count(20_000, 200_000)
 	after := make([]Image, count)
 	for i := range count {
 		path := fmt.Sprintf("folder/%d.md", i)
@@ -327,7 +327,7 @@ func TestOldEntriesGoFirst(t *testing.T) {
 	ids := []string{}
 	moment := time.Now()
 	j.now = func() time.Time { return moment }
-	for i := range long.Count(160, 400) {
+	for i := range testenv.Count(160, 400) {
 		moment = moment.Add(time.Hour) // and the files on the disk stay as young as they are
 		e, content := change("a.md", string(random(10_000+i)), "")
 		e.ID = NewID(moment)

@@ -9,9 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	_ "github.com/vaultwicket/vaultwicket/tests/sameseed"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 
 	"pgregory.net/rapid"
 )
@@ -34,7 +33,7 @@ func TestAnyUseIsAList(t *testing.T) {
 		t.Skip("one goroutine, many files")
 	}
 	t.Parallel()
-	rapid.Check(t, long.Cases(12, func(t *rapid.T) {
+	rapid.Check(t, testenv.Cases(12, func(t *rapid.T) {
 		dir := require.Value(os.MkdirTemp("", "journal"))(t)
 		defer os.RemoveAll(dir)
 		m := &model{dir: dir, contents: map[string]string{}, limits: Limits{MaxBytes: 512 << 10}}

@@ -18,14 +18,13 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/long"
-	"github.com/vaultwicket/vaultwicket/tests/programs"
 	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 const childOf = "JOURNAL_TEST_CHILD_OF"
 
-func TestMain(m *testing.M) { programs.Main(m, childOf, child) }
+func TestMain(m *testing.M) { testenv.MainOrChild(m, childOf, child) }
 
 // child changes notes until it is killed, or was asked to do so many, and says
 // what was confirmed.
@@ -117,15 +116,15 @@ const maxSaid = 100
 
 // A folder for each twenty lives: all of it is read again.
 func TestKilledAtAnyMoment(t *testing.T) {
-	folders, lives := long.Count(1, 10), 20
+	folders, lives := testenv.Count(1, 10), 20
 	for n := range folders {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			t.Parallel()
 			dir, all := t.TempDir(), ""
 			require.NoError(t, os.Chmod(dir, 0o700))
 			for range lives {
-				said := programs.NewSpeech(rand.IntN(maxSaid))
-				all += programs.AfterLines(t, start(t, dir, 0, said), said)
+				said := testenv.NewOutput(rand.IntN(maxSaid))
+				all += testenv.KillAfterLines(t, start(t, dir, 0, said), said)
 			}
 			confirmed := verify(t, dir, all)
 			assert.That(t, confirmed >= lives, "only %d records were confirmed in %d lives", confirmed, lives)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rights"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 func TestForeignAccountsInDescriptors(t *testing.T) {
@@ -45,7 +45,7 @@ func TestAFolderThatOthersCanAccessIsRefused(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "dir")
 		require.NoError(t, Disk{}.Mkdir(dir))
 		require.NoError(t, CheckFolder(dir))
-		rights.Allow(t, dir, entries)
+		testenv.AllowRights(t, dir, entries)
 		err := CheckFolder(dir)
 		wantProblem(t, entries, err, Accessible)
 		var unsafe *Unsafe
@@ -54,7 +54,7 @@ func TestAFolderThatOthersCanAccessIsRefused(t *testing.T) {
 		} else if got := unsafe.Remedy(); !strings.HasPrefix(got, "icacls ") || !strings.Contains(got, "(OI)(CI)F") || !strings.Contains(got, unsafe.Account) {
 			t.Errorf("%s: the remedy is %q", entries, got)
 		}
-		rights.Allow(t, dir, "")
+		testenv.AllowRights(t, dir, "")
 		require.NoError(t, CheckFolder(dir))
 	}
 }
@@ -62,7 +62,7 @@ func TestAFolderThatOthersCanAccessIsRefused(t *testing.T) {
 // A folder is private wherever it is made, and so is what is made in it.
 func TestAFolderInheritsNoRights(t *testing.T) {
 	parent := t.TempDir()
-	rights.Allow(t, parent, "(A;OICI;FA;;;WD)")
+	testenv.AllowRights(t, parent, "(A;OICI;FA;;;WD)")
 	wantProblem(t, "the parent", CheckFolder(parent), Accessible)
 	dir := filepath.Join(parent, "a", "b")
 	require.NoError(t, MakeFolder(Disk{}, dir))
@@ -77,12 +77,12 @@ func TestAFolderInheritsNoRights(t *testing.T) {
 
 func TestAFileThatOthersCanAccessIsRefused(t *testing.T) {
 	name := newFile(t, "text")
-	rights.Allow(t, name, "(A;;FR;;;WD)")
+	testenv.AllowRights(t, name, "(A;;FR;;;WD)")
 	for what, err := range useAll(name) {
 		wantProblem(t, what, err, Accessible)
 	}
 	assert.That(t, text(t, name) == "text", "it was changed")
-	rights.Allow(t, name, "")
+	testenv.AllowRights(t, name, "")
 	if content, err := Read(name, 10); err != nil || string(content) != "text" {
 		t.Errorf("%q, %v", content, err)
 	}

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/folding"
 	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 func TestWhereTheCacheIs(t *testing.T) {
@@ -88,7 +88,7 @@ func TestAFolderThatIsOpenToOthersIsUnsafe(t *testing.T) {
 
 // A place within the vault is one in every spelling of the two.
 func TestAnotherSpellingOfTheVaultIsTheVault(t *testing.T) {
-	dir := folding.Dir(t, folding.APFS)
+	dir := testenv.FoldingDir(t, testenv.APFS)
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "Home"), 0o700))
 	for _, test := range []struct {
 		vault, place string

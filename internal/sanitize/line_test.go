@@ -14,7 +14,7 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	_ "github.com/vaultwicket/vaultwicket/tests/sameseed"
+	_ "github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 func TestLine(t *testing.T) {

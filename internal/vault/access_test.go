@@ -27,9 +27,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/handlers"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/embedded"
-	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	_ "github.com/vaultwicket/vaultwicket/tests/sameseed"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // A file of patterns that cannot be used hides everything.
@@ -561,7 +560,7 @@ func forEachCase(t *testing.T, few int, try func(*rapid.T)) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
-	rapid.Check(t, long.Cases(few, try))
+	rapid.Check(t, testenv.Cases(few, try))
 }
 
 func fixedIDs(n int) (ids []string) {
@@ -584,7 +583,7 @@ func TestAnswersDoNotDependOnWhatIsHidden(t *testing.T) {
 		ids := fixedIDs(20)
 		s.build(cellars.Draw(t, "cellar"), ids)
 		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "calls"), 0))
-		calls := callsFor(random, long.Count(3, 5), append(slices.Clone(ids[:8]), journal.NewID(youth)), func(handlers.Command) bool { return true })
+		calls := callsFor(random, testenv.Count(3, 5), append(slices.Clone(ids[:8]), journal.NewID(youth)), func(handlers.Command) bool { return true })
 		worker := s.newHost()
 		worker.Knowledge.Resident = true
 		defer worker.Close()

@@ -20,8 +20,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/handlers"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/embedded"
-	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // privateRules are the rules of the default settings.
@@ -214,7 +214,7 @@ var inner = regexp.MustCompile(`"digest":"[0-9a-f]+"|"raw":\["[0-9a-f]*","[0-9a-
 // them: alone and in a worker that lives on while notes become private in the one and are removed
 // from the other, become open again, or have another private text.
 func TestPrivateNotesDoNotExist(t *testing.T) {
-	rounds, each, seeds := 4, 4, uint64(long.Count(1, 6))
+	rounds, each, seeds := 4, 4, uint64(testenv.Count(1, 6))
 	if testing.Short() {
 		rounds, each = 2, 2
 	}

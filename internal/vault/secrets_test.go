@@ -19,8 +19,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/embedded"
-	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // twins are two vaults with the same notes: in one they have secrets, which the program
@@ -232,7 +232,7 @@ func TestReadsDoNotTellSecrets(t *testing.T) {
 // TestWritesKeepSecrets has a caller that sees marks change notes with every writing command,
 // with texts that were shown.
 func TestWritesKeepSecrets(t *testing.T) {
-	for seed := range uint64(long.Count(15, 40)) {
+	for seed := range uint64(testenv.Count(15, 40)) {
 		r := rand.New(rand.NewPCG(29, seed))
 		files, _ := secretFiles(r)
 		w := newTwins(t, files)

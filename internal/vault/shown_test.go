@@ -16,7 +16,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/embedded"
 	"github.com/vaultwicket/vaultwicket/tests/invented"
-	"github.com/vaultwicket/vaultwicket/tests/long"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // shownVault is a vault with a file for each of some secrets, in one place.
@@ -178,7 +178,7 @@ func TestNoCommandShowsASecret(t *testing.T) {
 	calls := 0
 	for n, where := range slices.Sorted(maps.Keys(places)) {
 		some := secrets
-		if !long.Enabled() { // another part of the kinds in each place
+		if !testenv.Long() { // another part of the kinds in each place
 			some = nil
 			for i, s := range secrets {
 				if (i+n)%8 == 0 {

@@ -16,8 +16,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/embedded"
-	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // variedNotes are notes and other files for every command.
@@ -149,7 +149,7 @@ func sampleCalls(c allowlist.Command) (calls [][]string) {
 // Whatever a command is asked while one file or folder cannot be read: its answer is that of a good disk, or says that
 // something could not be read, or it fails with the code for that and has changed nothing.
 func TestNothingIsLeftOutSilentlyByAnyCommand(t *testing.T) {
-	mine := long.Shard(t, 11)
+	mine := testenv.Shard(t, 11)
 	names := []string{"Sub"}
 	for path := range variedNotes {
 		names = append(names, path[strings.LastIndexByte(path, '/')+1:])

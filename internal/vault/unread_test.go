@@ -20,8 +20,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk/system"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/embedded"
-	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 var errDisk error = &fs.PathError{Op: "read", Path: "a place of the disk", Err: syscall.EIO}
@@ -290,7 +290,7 @@ func TestNoFaultOfTheDiskMakesAnAnswerUntrue(t *testing.T) {
 			for from := int64(1); from <= reads; from++ {
 				for _, last := range []int64{from + 1, math.MaxInt64} {
 					tried++
-					if tried%long.Count(8, 1) != 0 {
+					if tried%testenv.Count(8, 1) != 0 {
 						continue
 					}
 					faults := &faultyReads{first: from, last: last}
@@ -347,7 +347,7 @@ func TestNoFaultOfTheDiskMakesAChangeUntrue(t *testing.T) {
 		for from, reads := int64(1), sound.count.Load(); from <= reads; from++ {
 			for _, last := range []int64{from + 1, math.MaxInt64} {
 				tried++
-				if tried%long.Count(8, 1) != 0 {
+				if tried%testenv.Count(8, 1) != 0 {
 					continue
 				}
 				h := faultyVault(t)

@@ -12,9 +12,9 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // bounded is one combination of managed settings and of what the user and an agent say against them.
@@ -135,7 +135,7 @@ func TestBoundsHoldInTheProgram(t *testing.T) {
 	rig.WriteFile(t, filepath.Join(vault, "Docs", "Plan.md"), []byte("plan\n"))
 	rig.WriteFile(t, filepath.Join(vault, "Pay", "Roll.md"), []byte("salary\n"))
 	r := rand.New(rand.NewPCG(44, 1620))
-	n := long.Count(48, 1620)
+	n := testenv.Count(48, 1620)
 	drawn := make([]bounded, n)
 	var script strings.Builder // one shell runs all of them: a namespace costs more than the program
 	for i := range drawn {

@@ -12,9 +12,9 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/access"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
@@ -45,7 +45,7 @@ func flowVaults(t *testing.T, action string, from, to []string, change ...func(*
 // to carry text to where it may not go.
 func TestWhatWasReadDecidesWhereTextMayGo(t *testing.T) {
 	t.Parallel()
-	folder, tag, private, mine := []string{"Secret"}, []string{"#client"}, []string{"private"}, long.Shard(t, 6)
+	folder, tag, private, mine := []string{"Secret"}, []string{"#client"}, []string{"private"}, testenv.Shard(t, 6)
 	for i, test := range []struct {
 		from  []string
 		reads string // separated by blanks

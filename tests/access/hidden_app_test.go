@@ -15,10 +15,9 @@ import (
 	"github.com/vaultwicket/vaultwicket/exec"
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/long"
-	"github.com/vaultwicket/vaultwicket/tests/programs"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // leakyApp is an official client that keeps what it is called with, and answers
@@ -55,12 +54,12 @@ func TestTheAppIsNotAskedWhatCouldTell(t *testing.T) {
 			var requests []gateway.Request
 			for c := range allowlist.Commands() {
 				for i, req := range appRequests(t, c) {
-					if backend == gateway.App || i%2 == 0 || long.Enabled() { // with rules both ask in the same way
+					if backend == gateway.App || i%2 == 0 || testenv.Long() { // with rules both ask in the same way
 						requests = append(requests, req)
 					}
 				}
 			}
-			for round, says := range []string{"Hid/Secret.md zqxone\n", "", "No matches found.\n"}[:long.Count(2, 3)] {
+			for round, says := range []string{"Hid/Secret.md zqxone\n", "", "No matches found.\n"}[:testenv.Count(2, 3)] {
 				rig.WriteFile(t, filepath.Join(folder, "says"), []byte(says))
 				for i, req := range requests {
 					said := h.ask(req)
@@ -90,7 +89,7 @@ func TestTheAppIsNotAskedWhatCouldTell(t *testing.T) {
 // appRequests are fewer requests: a start of the app takes long.
 func appRequests(t *testing.T, c allowlist.Command) []gateway.Request {
 	all := sampleRequests(c)
-	seen, i, mine := map[string]bool{}, -1, long.Shard(t, 3)
+	seen, i, mine := map[string]bool{}, -1, testenv.Shard(t, 3)
 	return slices.DeleteFunc(all, func(req gateway.Request) bool {
 		key := fmt.Sprint(req.Command, len(req.Params), req.Params["path"], req.Params["file"], req.Params["query"], req.Params["ref"], req.Params["to"])
 		twice := seen[key]
@@ -155,7 +154,7 @@ func newLeakyVault(t *testing.T, backend gateway.Backend, says string) (h *hidde
 	t.Helper()
 	folder = t.TempDir()
 	client := filepath.Join(folder, "obsidian")
-	programs.Write(t, client, []byte(strings.ReplaceAll(leakyApp, "FOLDER", folder)))
+	testenv.WriteProgram(t, client, []byte(strings.ReplaceAll(leakyApp, "FOLDER", folder)))
 	rig.WriteFile(t, filepath.Join(folder, "says"), []byte(says))
 	return newHiddenVault(t, func(c *gateway.Config) {
 		c.Backend = backend

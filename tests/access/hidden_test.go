@@ -19,9 +19,9 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/access"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
@@ -245,7 +245,7 @@ func TestResultsDoNotDependOnWhatIsHidden(t *testing.T) {
 	h := newHiddenVault(t, nil)
 	var requests []gateway.Request
 	commands := 0
-	mine := long.Shard(t, 6)
+	mine := testenv.Shard(t, 6)
 	for c := range allowlist.Commands() {
 		for i, req := range sampleRequests(c) {
 			if mine(i) {
@@ -257,14 +257,14 @@ func TestResultsDoNotDependOnWhatIsHidden(t *testing.T) {
 	var first []string
 	answered := 0
 	parts := hiddenParts
-	if long.Enabled() {
+	if testenv.Long() {
 		parts = append(slices.Clone(parts), parts[0])
 	}
 	for round, part := range parts {
 		h.hide(part)
 		for i, req := range requests {
 			// Each request again with one of the other parts hidden, or with each of them.
-			if round > 0 && i%(len(parts)-1) != round-1 && !long.Enabled() {
+			if round > 0 && i%(len(parts)-1) != round-1 && !testenv.Long() {
 				continue
 			}
 			said := h.ask(req)
@@ -360,7 +360,7 @@ func TestAHiddenNoteIsMissing(t *testing.T) {
 				})
 				classes++
 				for i, req := range given {
-					if i != classes%len(given) && !long.Enabled() {
+					if i != classes%len(given) && !testenv.Long() {
 						continue // one call of each parameter of each command, with one of its other parameters
 					}
 					compared++

@@ -11,9 +11,9 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // lineageVault is a gateway with the rule that text of Journal and of notes with #client does not go to Shared.
@@ -90,7 +90,7 @@ func hopsFrom(note, folder, name string) (all []hop) {
 func TestWhatIsMadeOfANoteOfAPlaceBelongsToIt(t *testing.T) {
 	t.Parallel()
 	places := []string{"Tmp", "Templates", "Tmp/Deep", "Other"}
-	for seed := range long.Count(12, 400) {
+	for seed := range testenv.Count(12, 400) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			r := rand.New(rand.NewPCG(uint64(seed), 49))

@@ -11,9 +11,9 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/gateway/mcpserver"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // everyText is a vault in which every text of a note has the word quokka, and every name of a file the
@@ -87,7 +87,7 @@ func outside(answer string) string {
 // surface, and looks for texts of the vault outside of marks.
 func TestEveryTextOfANoteIsBetweenMarks(t *testing.T) {
 	t.Parallel()
-	mine := long.Shard(t, 4)
+	mine := testenv.Shard(t, 4)
 	for f, format := range []string{"json", "text"} {
 		vault, home := t.TempDir(), t.TempDir()
 		for path, text := range everyText {
@@ -221,7 +221,7 @@ func TestEveryTextOfANoteIsBetweenMarks(t *testing.T) {
 			{"dry-run", "note:replace", "path=kestrel.md", "old=quokka body", "new=x"},
 			{"dry-run", "delete", "path=kestrel.md"}, {"run", "read", "file=kestrl"}, {"run", "undo:list"},
 		} {
-			if i%2 != f && !long.Enabled() {
+			if i%2 != f && !testenv.Long() {
 				continue // the other format has them
 			}
 			out, errors, _ := r.Run(slices.Concat(words[:1], flags, words[1:])...)

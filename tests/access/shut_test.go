@@ -10,9 +10,9 @@ import (
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/bench/vaultgen"
-	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
@@ -84,7 +84,7 @@ func TestNothingChangesWhileMutationsAreOff(t *testing.T) {
 		c.Policy = policy.Policy{Ceiling: tiers.V3, UI: true, Publish: true, Confirm: policy.ConfirmNever, MinVersion: tiers.DefaultMinimum}
 	}).Gateway
 	before := rig.TreeOf(t, vault)
-	refused, ran, mine := 0, 0, long.Shard(t, 6)
+	refused, ran, mine := 0, 0, testenv.Shard(t, 6)
 	for c := range allowlist.Commands() {
 		for i, params := range requestsOf(c) {
 			if !mine(i) {

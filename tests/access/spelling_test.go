@@ -14,11 +14,9 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/journal"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/folding"
-	"github.com/vaultwicket/vaultwicket/tests/long"
-	"github.com/vaultwicket/vaultwicket/tests/programs"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
@@ -33,7 +31,7 @@ type spellings struct {
 
 func newSpellings(t *testing.T, backend gateway.Backend, cli string, levels map[string]access.Level, files map[string]string) *spellings {
 	t.Helper()
-	s := &spellings{t: t, dir: filepath.Join(folding.Dir(t, folding.NTFS), "Vault")}
+	s := &spellings{t: t, dir: filepath.Join(testenv.FoldingDir(t, testenv.NTFS), "Vault")}
 	for path, text := range files {
 		rig.WriteFile(t, filepath.Join(s.dir, filepath.FromSlash(path)), []byte(text))
 	}
@@ -75,7 +73,7 @@ func TestEverySpellingIsOneNote(t *testing.T) {
 	const name = "W\u00f6rk/A long note.md"
 	plain := s.gateway.DryRun(t.Context(), spelledCall("append", "path="+name, "content=x"))
 	for _, asked := range []string{"w\u00d6RK/a LONG note.md", "Wo\u0308rk/A long note.md",
-		"W\u00f6rk/" + folding.Short(t, filepath.Join(s.dir, "W\u00f6rk"), "A long note.md"), name} {
+		"W\u00f6rk/" + testenv.ShortNameOf(t, filepath.Join(s.dir, "W\u00f6rk"), "A long note.md"), name} {
 		if got := s.gateway.DryRun(t.Context(), spelledCall("append", "path="+asked, "content=x")); got.Error != nil || !slices.Equal(got.Argv, plain.Argv) {
 			t.Errorf("%+q: the dry run is %q, %v, want %q", asked, got.Argv, got.Error, plain.Argv)
 		}
@@ -111,18 +109,18 @@ func TestNoSpellingLeadsToWhatIsHidden(t *testing.T) {
 	for _, backend := range []gateway.Backend{gateway.Embedded, gateway.Auto, gateway.App} {
 		t.Run(string(backend), func(t *testing.T) {
 			if backend == gateway.Auto {
-				long.Only(t) // with rules it asks as the others do
+				testenv.OnlyLong(t) // with rules it asks as the others do
 			}
 			folder := t.TempDir()
 			client := filepath.Join(folder, "obsidian")
-			programs.Write(t, client,
+			testenv.WriteProgram(t, client,
 				[]byte("#!/bin/sh\n[ \"$1\" = version ] && echo '1.13.7 (installer 1.13.7)' && exit\necho \"$*\" >>'"+
 					folder+"/called'\necho zqx secret\n"))
 			s := newSpellings(t, backend, client,
 				map[string]access.Level{"/": access.Delete, "My private": access.None},
 				map[string]string{"My private/Secret note.md": "zqx", "Open/A.md": "open"})
-			private := folding.Short(t, s.dir, "My private")
-			secret := folding.Short(t, filepath.Join(s.dir, "My private"), "Secret note.md")
+			private := testenv.ShortNameOf(t, s.dir, "My private")
+			secret := testenv.ShortNameOf(t, filepath.Join(s.dir, "My private"), "Secret note.md")
 			var named []string // the answers by its name
 			for _, asked := range []string{private + "/Secret note.md", private + "/" + secret,
 				strings.ToLower(private) + "/new.md", "MY PRIVATE/secret NOTE.md"} {

@@ -13,9 +13,9 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/mcpserver"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/invented"
-	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // surface is a server of a vault with a secret of each kind, or of each third one, each in another place.
@@ -35,7 +35,7 @@ func newSurface(t *testing.T, home string) *surface {
 	places := invented.Places()
 	names := slices.Sorted(maps.Keys(places))
 	for i, secret := range invented.Secrets() {
-		if !long.Enabled() && i%3 > 0 {
+		if !testenv.Long() && i%3 > 0 {
 			continue
 		}
 		place := places[names[i%len(names)]]

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/gateway"
-	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // An agent calls as fast as it can, alone, in batches and page after page, over standard input and
@@ -24,7 +24,7 @@ func TestTheLastEffectOfAnAgent(t *testing.T) {
 		for j, over := range []string{"stdio", "http"} {
 			t.Run(how+" over "+over, func(t *testing.T) {
 				if i%2 != j {
-					long.Only(t) // each end and each transport once by default
+					testenv.OnlyLong(t) // each end and each transport once by default
 				}
 				t.Parallel()
 				r := newRig(t)
@@ -81,7 +81,7 @@ func TestTheLastEffectOfAnAgent(t *testing.T) {
 				var last time.Time // when the last call began that had an effect or an answer
 				calls, refused, cursor := 0, 0, ""
 				size := 0 // of the note, after the first round without an effect
-				for start := time.Now(); refused < long.Count(10, 30); {
+				for start := time.Now(); refused < testenv.Count(10, 30); {
 					require.That(t, time.Since(start) <= rig.Deadline, "%d rounds with an effect, the last one began %v ago", calls, time.Since(last))
 					at := time.Now()
 					next := rig.Calling("files").With("limit", 1)

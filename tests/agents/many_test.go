@@ -16,9 +16,9 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // giveTokens gives each agent the token "vwa_" and its name, as the file of tokens has it.
@@ -131,7 +131,7 @@ func TestFiftyAgentsOverHTTP(t *testing.T) {
 	giveTokens(r, names)
 	http := r.OverHTTP()
 	counts := map[string]int{}
-	for _, name := range names[:long.Count(12, 50)] {
+	for _, name := range names[:testenv.Count(12, 50)] {
 		d, c, listed := all[name], connected(http, name), map[string]bool{}
 		text := c.resource("vaultwicket://policy")
 		var policies []struct {

@@ -15,9 +15,9 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 var longNote = strings.Repeat("a line\n", 12)
@@ -365,6 +365,6 @@ func TestAServerWhereTheOwnerSignsIn(t *testing.T) {
 }
 
 func TestMain(m *testing.M) {
-	long.AtOnce(8)
+	testenv.AtOnce(8)
 	rig.Main(m)
 }

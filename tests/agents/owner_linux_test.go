@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 var (
@@ -47,7 +47,7 @@ func TestFiftyAgentsForTheOwner(t *testing.T) {
 		err := json.Unmarshal([]byte(text), into)
 		require.That(t, err == nil, "%v: %s", err, text)
 	}
-	for i := range long.Count(3, 50) {
+	for i := range testenv.Count(3, 50) {
 		name := fmt.Sprintf("agent-%02d", i)
 		d := all[name]
 		page := r.OpenPage("--agent=" + name)

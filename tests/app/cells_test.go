@@ -16,10 +16,9 @@ import (
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/golden"
-	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
@@ -323,10 +322,10 @@ func TestEveryCommandByEveryBehaviour(t *testing.T) {
 				t.Run(b.name+" "+name, func(t *testing.T) {
 					t.Parallel()
 					a := vaultOfCells(t, calls, b, releases[(at+n)%len(releases)])
-					mine := long.Shard(t, 11)
+					mine := testenv.Shard(t, 11)
 					for i, c := range calls {
 						isSample := !b.waits || c.path != "" || i%3 == 0 // each takes the whole limit
-						if b.touchesNothing(c) || !mine(i+at+5*n) || !isSample && !long.Enabled() {
+						if b.touchesNothing(c) || !mine(i+at+5*n) || !isSample && !testenv.Long() {
 							continue
 						}
 						came := a.cell(a.ways()[n], c, b)
@@ -334,7 +333,7 @@ func TestEveryCommandByEveryBehaviour(t *testing.T) {
 							found[i][at] = came
 						}
 						want, isKept := kept[c.command+"\t"+b.name]
-						if !*golden.Update {
+						if !*testenv.UpdateGolden {
 							assert.That(t, isKept, "%s, %s, %s: no row is kept", c.command, b.name, name)
 							assert.Equal(t, came, want, "%s, %s, %s", c.command, b.name, name)
 						}
@@ -343,8 +342,8 @@ func TestEveryCommandByEveryBehaviour(t *testing.T) {
 			}
 		}
 	})
-	if *golden.Update && long.Enabled() {
-		golden.File(t, cellsFile, cellsTable(calls, found))
+	if *testenv.UpdateGolden && testenv.Long() {
+		testenv.GoldenFile(t, cellsFile, cellsTable(calls, found))
 	}
 }
 
@@ -376,7 +375,7 @@ func readCells(t *testing.T) map[string]string {
 	t.Helper()
 	kept := map[string]string{}
 	text, err := os.ReadFile(cellsFile)
-	require.That(t, err == nil || *golden.Update, "%v", err)
+	require.That(t, err == nil || *testenv.UpdateGolden, "%v", err)
 	lines := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
 	head := strings.Split(lines[0], "\t")
 	for _, line := range lines[1:] {

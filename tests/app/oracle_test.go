@@ -15,16 +15,16 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/bench/vaultgen"
-	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // TestTheOracle compares every answer about links, tags, tasks and headings of
 // some generated vaults with the reference, which reads them by the rules of
 // the app and slowly.
 func TestTheOracle(t *testing.T) {
-	for _, seed := range []uint64{1, 2, 3}[:long.Count(2, 3)] {
+	for _, seed := range []uint64{1, 2, 3}[:testenv.Count(2, 3)] {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			folder := filepath.Join(t.TempDir(), "vault")
 			require.NoError(t, vaultgen.Write(folder, 300, seed))

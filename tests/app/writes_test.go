@@ -7,9 +7,9 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // appNotes are the notes of a vault before each change.
@@ -283,6 +283,6 @@ func TestBatchesThroughTheApp(t *testing.T) {
 }
 
 func TestMain(m *testing.M) {
-	long.AtOnce(6)
+	testenv.AtOnce(6)
 	rig.Main(m)
 }

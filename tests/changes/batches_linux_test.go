@@ -13,10 +13,9 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/long"
-	"github.com/vaultwicket/vaultwicket/tests/memory"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // failingBatches are atomic batches of [fillMany] whose fourth operation fails, by the first words of their changes.
@@ -57,7 +56,7 @@ func (w *otherWriter) run(t *testing.T, stop <-chan struct{}) {
 // other notes: two of the same server, two of another one, and a program that knows of neither. Nothing is left of a
 // batch, its answer says so, and every line of the others is there once.
 func TestFailingBatchesAreWholeBesideWriters(t *testing.T) {
-	folder := memory.Folder(t)
+	folder := testenv.MemoryFolder(t)
 	vault := filepath.Join(folder, "Vault")
 	fillMany(t, vault)
 	first, endFirst := manyGateway(t, folder, 0)
@@ -93,7 +92,7 @@ func TestFailingBatchesAreWholeBesideWriters(t *testing.T) {
 	}
 	outcomes := map[string]int{}
 	before := everything(t, vault, "W")
-	for n := range long.Count(24, 1000) {
+	for n := range testenv.Count(24, 1000) {
 		var batch gateway.Batch
 		batch.Atomic, batch.Caller = true, "batches"
 		kind := failingBatches[n%len(failingBatches)]

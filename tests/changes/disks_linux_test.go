@@ -16,10 +16,9 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/long"
-	"github.com/vaultwicket/vaultwicket/tests/memory"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // badDisk is the program of tests/baddisk: a folder, shown through a file system that fails when it is told so.
@@ -79,9 +78,9 @@ var diskFaults = []struct{ errno, operations string }{
 // times, or until it is healed. An answer is true of what is on the disk. After the disk is healed and the next call, all
 // notes are as they were or as they were to be, and nothing else is left.
 func TestAnswersAreTrueOfABadDisk(t *testing.T) {
-	tries := long.Count(24, 1200)
+	tries := testenv.Count(24, 1200)
 	random := rand.New(rand.NewPCG(8, 9))
-	folder := memory.Folder(t)
+	folder := testenv.MemoryFolder(t)
 	d := mountBadDisk(t, folder, "Vault")
 	old, done := make([]map[string]string, len(ofMany)), make([]map[string]string, len(ofMany))
 	begin := func(i int) (g *gateway.Gateway, end func()) {
@@ -177,9 +176,9 @@ var chainsOfDisk = [][]string{
 // TestBatchesAreTrueOfABadDisk is [TestAnswersAreTrueOfABadDisk] for atomic batches: what is on the disk is that of all operations
 // or of none, and the answer of each says which.
 func TestBatchesAreTrueOfABadDisk(t *testing.T) {
-	tries := long.Count(18, 900)
+	tries := testenv.Count(18, 900)
 	random := rand.New(rand.NewPCG(12, 13))
-	folder := memory.Folder(t)
+	folder := testenv.MemoryFolder(t)
 	d := mountBadDisk(t, folder, "Vault")
 	run := func(g *gateway.Gateway, i int) gateway.BatchResult {
 		batch := gateway.Batch{Atomic: true, Request: gateway.Request{Caller: "me"}}
@@ -271,9 +270,9 @@ var readsOfDisk = [][]string{
 // TestReadsAreTrueOfABadDisk reads a vault on a disk that fails at some operation: an answer is as on a good disk, or
 // says how much could not be read, or is an error; and nothing is said to be missing. Afterwards it is as before.
 func TestReadsAreTrueOfABadDisk(t *testing.T) {
-	tries := long.Count(60, 3000)
+	tries := testenv.Count(60, 3000)
 	random := rand.New(rand.NewPCG(10, 11))
-	folder := memory.Folder(t)
+	folder := testenv.MemoryFolder(t)
 	d := mountBadDisk(t, folder, "Vault")
 	fillMany(t, d.files)
 	g, end := manyGateway(t, folder, 0)

@@ -15,10 +15,9 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/long"
-	"github.com/vaultwicket/vaultwicket/tests/memory"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // placesOfDisk are which of the folders of a server are on the disk that fails.
@@ -127,9 +126,9 @@ func (s *stateServer) batch(operations []map[string]any) (code string, all strin
 // alone and in batches. Each answer is true of the vault and names no folder of the machine. After the disk is healed
 // everything is answered again, nothing is left in the vault, and the audit log is whole.
 func TestAnswersAreTrueWhereTheStateFails(t *testing.T) {
-	tries := long.Count(40, 800)
+	tries := testenv.Count(40, 800)
 	random := rand.New(rand.NewPCG(46, 8))
-	folder := memory.Folder(t)
+	folder := testenv.MemoryFolder(t)
 	d := mountBadDisk(t, folder, "disk")
 	outcomes := map[string]int{}
 	for _, place := range []string{"state", "cache", "state and cache", "all"} {

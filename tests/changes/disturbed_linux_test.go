@@ -20,10 +20,9 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/long"
-	"github.com/vaultwicket/vaultwicket/tests/memory"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // A change of many is disturbed in all ways at once: see TestAChangeOfManyIsWholeHoweverItIsDisturbed.
@@ -266,11 +265,11 @@ const maxFailed = 20
 // full disks and texts that another program appends, over all changes of many files, on a busy machine. After the next call every note
 // is as it was or as it was to be, all of them alike; nothing else is left; and the answer is true of that.
 func TestAChangeOfManyIsWholeHoweverItIsDisturbed(t *testing.T) {
-	tries := numberOf(disturbancesVariable, long.Count(60, 5000))
+	tries := numberOf(disturbancesVariable, testenv.Count(60, 5000))
 	if testing.Short() {
 		tries = 20
 	}
-	folder := memory.Folder(t)
+	folder := testenv.MemoryFolder(t)
 	d := &disturber{
 		t: t, folder: folder, vault: filepath.Join(folder, "Vault"), counts: map[string]map[string]int{}, kinds: map[string]int{},
 		random: rand.New(rand.NewPCG(uint64(numberOf(seedVariable, 1)), 7)),
@@ -279,7 +278,7 @@ func TestAChangeOfManyIsWholeHoweverItIsDisturbed(t *testing.T) {
 		d.isFew = true
 		t.Cleanup(func() { _ = syscall.Unmount(folder, syscall.MNT_DETACH) })
 	}
-	defer keepBusy(numberOf(busyVariable, long.Count(0, 2)))()
+	defer keepBusy(numberOf(busyVariable, testenv.Count(0, 2)))()
 	all := allDisturbed()
 	for _, c := range all {
 		d.learn(c)

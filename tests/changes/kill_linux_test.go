@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // killsVariable says how often programs are killed in the middle of a change.
@@ -76,7 +76,7 @@ func notesIn(t *testing.T, vault string) map[string]string {
 // was to be, and a journal that can be read and that takes the change back.
 func TestKilledInTheMiddleOfAChange(t *testing.T) {
 	t.Parallel()
-	kills := long.Count(24, 160)
+	kills := testenv.Count(24, 160)
 	if n, err := strconv.Atoi(os.Getenv(killsVariable)); err == nil {
 		kills = n
 	}

@@ -17,10 +17,9 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/journal"
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/long"
-	"github.com/vaultwicket/vaultwicket/tests/memory"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // drawnOperations are operations of a batch on the vault of [fillMany]: in any order, so that many name what another one has
@@ -65,9 +64,9 @@ func answered(a *gateway.Answer) string {
 func TestOperationsOfABatchSeeWhatThoseBeforeThemWillMake(t *testing.T) {
 	random := rand.New(rand.NewPCG(8, 9))
 	kinds := map[string]int{}
-	for n := range long.Count(12, 400) {
-		batch := memory.Folder(t)
-		single := memory.Folder(t)
+	for n := range testenv.Count(12, 400) {
+		batch := testenv.MemoryFolder(t)
+		single := testenv.MemoryFolder(t)
 		for _, folder := range []string{batch, single} {
 			fillMany(t, filepath.Join(folder, "Vault"))
 		}
@@ -120,7 +119,7 @@ func TestOperationsOfABatchSeeWhatThoseBeforeThemWillMake(t *testing.T) {
 
 // Of a batch that fails nothing is written: not into the vault, and no change into the journal.
 func TestNothingIsWrittenOfABatchThatFails(t *testing.T) {
-	folder := memory.Folder(t)
+	folder := testenv.MemoryFolder(t)
 	vault := filepath.Join(folder, "Vault")
 	fillMany(t, vault)
 	g, end := manyGateway(t, folder, 0)
@@ -162,7 +161,7 @@ func withoutAudit(all map[string]string) map[string]string {
 
 // A batch stands in the journal as its operations, and can be taken back by each of them, or as one.
 func TestTheJournalHasTheOperationsOfABatch(t *testing.T) {
-	folder := memory.Folder(t)
+	folder := testenv.MemoryFolder(t)
 	vault := filepath.Join(folder, "Vault")
 	fillMany(t, vault)
 	g, end := manyGateway(t, folder, 0)
@@ -202,7 +201,7 @@ func entriesOf(t *testing.T, j *journal.Journal) (entries []journal.Entry, damag
 
 // While a batch is planned others write. It is worked out anew, and has what they wrote.
 func TestABatchIsWorkedOutAnewBesideOthers(t *testing.T) {
-	folder := memory.Folder(t)
+	folder := testenv.MemoryFolder(t)
 	vault := filepath.Join(folder, "Vault")
 	fillMany(t, vault)
 	g, end := manyGateway(t, folder, 0)
@@ -257,7 +256,7 @@ func TestABatchIsWorkedOutAnewBesideOthers(t *testing.T) {
 // A batch is worked out anew for what it rests on, and for nothing else: the files that it changes, notes whose texts it takes, links
 // to what it moves. What others write elsewhere is no reason, also where an operation names its note by its hash.
 func TestABatchRestsOnWhatItReadAlone(t *testing.T) {
-	folder := memory.Folder(t)
+	folder := testenv.MemoryFolder(t)
 	vault := filepath.Join(folder, "Vault")
 	fillMany(t, vault)
 	g, end := manyGateway(t, folder, 0)
@@ -317,7 +316,7 @@ func TestABatchRestsOnWhatItReadAlone(t *testing.T) {
 // A change whose worker and gateway have died is completed or taken back when a server starts, or when the owner looks at the
 // installation: before any call.
 func TestAStartSettlesWhatWasBrokenOff(t *testing.T) {
-	folder := memory.Folder(t)
+	folder := testenv.MemoryFolder(t)
 	vault := filepath.Join(folder, "Vault")
 	fillMany(t, vault)
 	old := everything(t, vault)

@@ -14,14 +14,14 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // roundTrips is how many texts each route is given. By default only the server gets each of
 // them in every way: a process takes a hundred times longer than its call.
-var roundTrips = map[string]int{"run": long.Count(8, 30), "mcp": long.Count(30, 200)}
+var roundTrips = map[string]int{"run": testenv.Count(8, 30), "mcp": testenv.Count(30, 200)}
 
 // pieces are what texts go wrong on.
 var pieces = []string{
@@ -182,7 +182,7 @@ func TestEveryTextMakesTheRoundTripOrIsRefused(t *testing.T) {
 			j := judge{vault: vault, route: route, refused: map[string]int{}}
 			for i, text := range texts {
 				trips := tripsOf(random, text)
-				if len(text) >= 1<<20 || route.name == "run" && !long.Enabled() {
+				if len(text) >= 1<<20 || route.name == "run" && !testenv.Long() {
 					trips = trips[i%3:][:1]
 				}
 				for _, trip := range trips {
@@ -272,7 +272,7 @@ func (j *judge) readBack(t *testing.T, trip trip) {
 	assert.Equal(t, whole, len(shown) <= 1<<20, "%s: read back %.300q, want %.300q", trip.command, said.Stdout, shown)
 	assert.That(t, !whole || said.Stdout == shown,
 		"%s: read back %.300q, want %.300q", trip.command, said.Stdout, shown)
-	if j.route.bytes == nil || j.written%3 > 0 && !long.Enabled() {
+	if j.route.bytes == nil || j.written%3 > 0 && !testenv.Long() {
 		return
 	}
 	assert.Equal(t, j.route.bytes(t, tripNote), printed, "%s: read prints", trip.command)

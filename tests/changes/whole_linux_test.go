@@ -19,10 +19,9 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/long"
-	"github.com/vaultwicket/vaultwicket/tests/memory"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
@@ -100,7 +99,7 @@ func manyGateway(t *testing.T, folder string, timeout time.Duration) (g *gateway
 // appends to one of the notes. After the next call every note is as it was or as it was to be, all of them alike, nothing else
 // is left, and the answer is true of that.
 func TestAChangeOfManyIsWholeHoweverItEnds(t *testing.T) {
-	tries := long.Count(96, 640)
+	tries := testenv.Count(96, 640)
 	if n, err := strconv.Atoi(os.Getenv(killsVariable)); err == nil {
 		tries = n
 	}
@@ -108,7 +107,7 @@ func TestAChangeOfManyIsWholeHoweverItEnds(t *testing.T) {
 		tries = 16
 	}
 	random := rand.New(rand.NewPCG(4, 5))
-	folder := memory.Folder(t)
+	folder := testenv.MemoryFolder(t)
 	vault := filepath.Join(folder, "Vault")
 	old, done := make([]map[string]string, len(ofMany)), make([]map[string]string, len(ofMany))
 	took := make([]time.Duration, len(ofMany))
@@ -249,12 +248,12 @@ func differ(now, want map[string]string, foreign string) (paths []string) {
 // A batch that is atomic is interrupted at any moment, or one of its operations fails. It is made as a whole or not at all, beside
 // another gateway that changes other notes.
 func TestABatchIsWholeHoweverItEnds(t *testing.T) {
-	tries := long.Count(24, 200)
+	tries := testenv.Count(24, 200)
 	if testing.Short() {
 		tries = 6
 	}
 	random := rand.New(rand.NewPCG(6, 7))
-	folder := memory.Folder(t)
+	folder := testenv.MemoryFolder(t)
 	vault := filepath.Join(folder, "Vault")
 	operations := []gateway.Operation{
 		rig.Operation("a", "append", "path=P/n1.md", "content=added"),

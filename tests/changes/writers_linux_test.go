@@ -16,13 +16,13 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // conditionalWrites is how many the two gateways of the test try together.
-var conditionalWrites = long.Count(500, 1000)
+var conditionalWrites = testenv.Count(500, 1000)
 
 // Two gateways append to one note, each on the condition that it is the one that
 // was read, while a foreign editor writes it as editors do. In the end

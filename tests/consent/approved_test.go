@@ -13,9 +13,9 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/access"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // askedHarness is a harness that asks before what destroys alone, with some notes more.
@@ -234,7 +234,7 @@ func TestAFirstAnswerIsForWhoSeesTheNote(t *testing.T) {
 	} {
 		for _, byFile := range []bool{false, true} {
 			for i, confirm := range []policy.Confirm{policy.ConfirmNever, policy.ConfirmWrites} {
-				if (i == 0) != byFile && !long.Enabled() {
+				if (i == 0) != byFile && !testenv.Long() {
 					continue // one way to hide with each of the two
 				}
 				o := rig.NewHarness(t, func(c *gateway.Config) { c.Policy.Confirm = confirm })

@@ -15,9 +15,9 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/journal"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // numberedLines returns lines that differ.
@@ -252,7 +252,7 @@ func TestABatchIsUndoneAsOne(t *testing.T) {
 // used up.
 func TestAFullJournalRefusesTheNextChange(t *testing.T) {
 	t.Parallel()
-	long.Only(t) // it writes a hundred megabytes
+	testenv.OnlyLong(t) // it writes a hundred megabytes
 	o := careful(t)
 	ids := []string{}
 	for i := range 20 {

@@ -18,9 +18,9 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/access"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // drawnOperation is an operation of a drawn proposal.
@@ -119,7 +119,7 @@ func (w proposing) now() notes {
 func TestOfDrawnProposalsWhatIsTakenIsMade(t *testing.T) {
 	t.Parallel()
 	const worlds = 4
-	rounds := long.Count(80, 1200) / worlds
+	rounds := testenv.Count(80, 1200) / worlds
 	kept, made, refused := make([]int, worlds), make([]int, worlds), make([]int, worlds)
 	var running sync.WaitGroup
 	for n := range worlds {

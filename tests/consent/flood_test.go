@@ -9,9 +9,9 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // An agent that proposes without end, from many sessions, plans again and withdraws, takes nothing from a quiet one: what
@@ -34,7 +34,7 @@ func TestAFloodOfProposalsBesideAQuietAgent(t *testing.T) {
 	kept := 0
 	refused := map[string]int{}
 	var own []string // of the flood, that wait
-	for i := range long.Count(300, 10_000) {
+	for i := range testenv.Count(300, 10_000) {
 		again := ""
 		if i%5 == 0 && len(own) > 0 {
 			again = own[i%len(own)]

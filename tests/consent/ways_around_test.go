@@ -17,9 +17,9 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
@@ -103,7 +103,7 @@ func TestNoAnswerToAnAgentShowsAWayAround(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			mine := long.Shard(t, 5)
+			mine := testenv.Shard(t, 5)
 			a := askEverything(t, o, append([]string{"--rate=0", "--rate-mutations=0", "--rate-mutations-hour=0"},
 				test.flags...), func(page int) bool { return mine(page + i) })
 			assert.That(t, a.answers >= 2*len(allowlist.Names()), "only %d answers", a.answers)

@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/programs"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // notRun are the lines that the test leaves out, by their beginning on the pages of a pattern, each with the reason.
@@ -166,7 +166,7 @@ func runScript(t *testing.T, page, script, notes string) {
 	require.NoError(t, os.MkdirAll(filepath.Join(home, ".cursor"), 0o755)) // a client that install finds
 	// The pages ask date for today, and so does the program: midnight must not be between.
 	bin := t.TempDir()
-	programs.Write(t, filepath.Join(bin, "date"), []byte("#!/bin/sh\necho 2026-11-21\n"))
+	testenv.WriteProgram(t, filepath.Join(bin, "date"), []byte("#!/bin/sh\necho 2026-11-21\n"))
 	require.NoError(t, os.Symlink(rig.Binary, filepath.Join(folder, "vaultwicket"))) // the README has it in the current folder
 	if !strings.Contains(script, notes) {
 		script = notes + "\n" + script

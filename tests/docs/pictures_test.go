@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/golden"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // now is the time in every picture.
@@ -39,7 +39,7 @@ var pictures = map[string][]string{
 // The pictures are what the program prints, drawn by this test.
 func TestPicturesAreFresh(t *testing.T) {
 	for name, lines := range pictures {
-		golden.File(t, filepath.Join("..", "..", "docs", "pictures", name), drawTerminal(session(t, lines)))
+		testenv.GoldenFile(t, filepath.Join("..", "..", "docs", "pictures", name), drawTerminal(session(t, lines)))
 	}
 	entries := require.Value(os.ReadDir(filepath.Join("..", "..", "docs", "pictures")))(t)
 	for _, e := range entries {

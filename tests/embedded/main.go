@@ -5,7 +5,7 @@ import (
 	"runtime/debug"
 	"testing"
 
-	"github.com/vaultwicket/vaultwicket/tests/memory"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // Main runs the tests of a package that calls the program often.
@@ -16,6 +16,6 @@ func Main(m *testing.M) {
 
 // Prepare makes tests that call the program often fast.
 func Prepare() {
-	memory.Use()
+	testenv.UseMemory()
 	debug.SetGCPercent(800) // what a call leaves is small: to collect it took a third of the time of all tests
 }

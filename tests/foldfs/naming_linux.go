@@ -10,7 +10,7 @@ import (
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
 
-	"github.com/vaultwicket/vaultwicket/tests/folding"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // naming says which names of a folder are the same.
@@ -50,7 +50,7 @@ func (n *naming) find(dir, name string) (stored string, ok bool, err error) {
 	if i := slices.IndexFunc(names, func(other string) bool { return fold(other) == fold(name) }); i >= 0 {
 		return names[i], true, nil
 	}
-	i := slices.IndexFunc(names, func(other string) bool { return n.short && folding.ShortName(other) == strings.ToUpper(name) })
+	i := slices.IndexFunc(names, func(other string) bool { return n.short && testenv.ShortName(other) == strings.ToUpper(name) })
 	if i >= 0 {
 		return names[i], true, nil
 	}

@@ -15,9 +15,9 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/programs"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // countingClient writes a client of the app that notes each of its starts, and
@@ -31,7 +31,7 @@ func countingClient(t *testing.T) (client string, starts func() int) {
 	client, log := filepath.Join(folder, "obsidian"), filepath.Join(folder, "starts")
 	script := fmt.Sprintf("#!/bin/sh\necho \"$*\" >>'%s'\nif [ \"$1\" = version ]; then echo '1.12.7 (installer 1.12.7)'; exit; fi\necho 'Note.md'\necho text\n",
 		log)
-	programs.Write(t, client, []byte(script))
+	testenv.WriteProgram(t, client, []byte(script))
 	return client, func() int {
 		text, _ := os.ReadFile(log) // there is none before the first start
 		return strings.Count(string(text), "\n")

@@ -28,9 +28,9 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 func TestTheTerminalIsAClient(t *testing.T) {
@@ -267,7 +267,7 @@ func TestASubscriptionIsAcknowledgedOverHTTP(t *testing.T) {
 	t.Parallel()
 	s := rig.ServeHTTP(t, "--backend=embedded", "--vault="+t.TempDir())
 	body := `{"jsonrpc":"2.0","id":"l","method":"subscriptions/listen","params":{"notifications":{},` + rig.ModernMeta + `}}`
-	for range long.Count(30, 100) {
+	for range testenv.Count(30, 100) {
 		answer, err := s.Client.Do(s.Request(t.Context(), http.MethodPost, "/mcp", body, "MCP-Protocol-Version",
 			"2026-07-28", "Mcp-Method", "subscriptions/listen"))
 		require.NoError(t, err)

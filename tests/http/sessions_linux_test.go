@@ -10,16 +10,16 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // TestManySessions opens as many sessions as the built server takes, with a call in each. For
 // the next ones those end that were idle for longest.
 func TestManySessions(t *testing.T) {
 	t.Parallel()
-	most := long.Count(100, 1000)
+	most := testenv.Count(100, 1000)
 	vault := t.TempDir()
 	rig.WriteFile(t, filepath.Join(vault, "Tides.md"), []byte("Two a day.\n"))
 	s := rig.ServeHTTP(t, "--backend=embedded", "--vault="+vault, fmt.Sprintf("--max-sessions=%d", most))

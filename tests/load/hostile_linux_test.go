@@ -16,10 +16,9 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/long"
-	"github.com/vaultwicket/vaultwicket/tests/memory"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
@@ -95,13 +94,13 @@ const hostileVariable = "HOSTILE"
 // to a note and a third one reads one. It prints how long they wait, and what the worker takes. The memory is bounded; times are
 // those of the machine.
 func TestOthersBesideHostileChanges(t *testing.T) {
-	long.Only(t)
+	testenv.OnlyLong(t)
 	t.Logf("%-42s %8s %8s %9s   %-26s %-26s %s", "change", "took", "cpu", "MiB", "append p50/p99/worst", "read p50/p99/worst", "outcome")
 	for _, change := range hostileChanges {
 		if !strings.Contains(change.name, os.Getenv(hostileVariable)) {
 			continue
 		}
-		folder := memory.Folder(t)
+		folder := testenv.MemoryFolder(t)
 		vault := filepath.Join(folder, "Vault")
 		change.fill(t, vault)
 		rig.WriteFile(t, filepath.Join(vault, "other.md"), []byte("other\n"))

@@ -12,9 +12,9 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/mcpserver"
 	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/transport"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // serveCrowd serves a crowd over HTTP in this process until stop is called, which
@@ -42,7 +42,7 @@ func serveCrowd(t *testing.T, c *crowd, address transport.HTTPConfig) (s *rig.En
 // TestManyClientsOverHTTP has very many agents do everything at once. The ids of
 // their requests are the same, and whatever they get has to be their own.
 func TestManyClientsOverHTTP(t *testing.T) {
-	clients, times := long.Count(40, 100), long.Count(8, 26)
+	clients, times := testenv.Count(40, 100), testenv.Count(8, 26)
 	check := afterwards(t)
 	c := gather(t, clients)
 	s, stop := serveCrowd(t, c, transport.HTTPConfig{MaxConnections: 3 * clients})

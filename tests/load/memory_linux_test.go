@@ -12,9 +12,9 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // The bounds of memory in KiB: of the gateway whatever it is asked for, without the pages of
@@ -94,7 +94,7 @@ func read(id, path string) map[string]any {
 }
 
 func TestABatchOfLargeReadsTakesLittle(t *testing.T) {
-	long.Only(t)
+	testenv.OnlyLong(t)
 	s := largeVault(t, map[string]string{"Large.md": prose(15)})
 	a := agentOf(t, s)
 	var operations []map[string]any
@@ -115,7 +115,7 @@ func TestABatchOfLargeReadsTakesLittle(t *testing.T) {
 }
 
 func TestABatchKeepsLittleOfWhatIsReferredTo(t *testing.T) {
-	long.Only(t)
+	testenv.OnlyLong(t)
 	s := largeVault(t, map[string]string{"Large.md": prose(15), "Word.md": "tide\n"})
 	a := agentOf(t, s)
 	var operations []map[string]any
@@ -144,7 +144,7 @@ func TestABatchKeepsLittleOfWhatIsReferredTo(t *testing.T) {
 }
 
 func TestLargeReadsAtOnceTakeLittle(t *testing.T) {
-	long.Only(t)
+	testenv.OnlyLong(t)
 	for _, parallel := range []int{64, 4} {
 		t.Run(fmt.Sprintf("parallel %d", parallel), func(t *testing.T) {
 			s := largeVault(t, map[string]string{"Large.md": prose(30)}, fmt.Sprintf("--max-parallel=%d", parallel))
@@ -165,7 +165,7 @@ func TestLargeReadsAtOnceTakeLittle(t *testing.T) {
 }
 
 func TestASearchInLongLinesTakesLittle(t *testing.T) {
-	long.Only(t)
+	testenv.OnlyLong(t)
 	hits := strings.Repeat("x ", 32<<10)
 	for name, note := range map[string]string{
 		"a line of 64 KB": hits, "30 MB in one line": strings.Repeat(hits, 460), "30 MB in lines": strings.Repeat("an x in a line of the note\n", 1_100_000),
@@ -193,7 +193,7 @@ func agentOf(t *testing.T, s *rig.HTTPServer) *rig.HTTPSession {
 // What a large answer took is given back when no call follows, without waiting for the
 // collector, which has nothing to do then.
 func TestAWorkerAtRestGivesMemoryBack(t *testing.T) {
-	long.Only(t)
+	testenv.OnlyLong(t)
 	s := largeVault(t, map[string]string{"Large.md": prose(30)})
 	a := agentOf(t, s)
 	got, err := a.Call(t.Context(), map[string]any{"command": "search", "params": map[string]any{"query": "goes -nowhere"}})

@@ -20,10 +20,9 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/bench/vaultgen"
-	"github.com/vaultwicket/vaultwicket/tests/long"
-	"github.com/vaultwicket/vaultwicket/tests/memory"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // Variables that say how long the traffic lasts, such as 10m, and how long an agent and the other program wait before
@@ -72,9 +71,9 @@ type soak struct {
 // program changes notes and the worker is killed now and then. Each acknowledged line is there exactly once and each
 // refused one nowhere, no worker is replaced but for a kill, the worker knows what is there, and nothing else is left.
 func TestMixedTrafficForAWhile(t *testing.T) {
-	long.Only(t)
+	testenv.OnlyLong(t)
 	s := &soak{
-		t: t, vault: filepath.Join(memory.Folder(t), "Vault"), home: t.TempDir(), length: 20 * time.Second,
+		t: t, vault: filepath.Join(testenv.MemoryFolder(t), "Vault"), home: t.TempDir(), length: 20 * time.Second,
 		kept: map[string]string{}, refused: map[string]string{}, workers: map[int]bool{}, took: map[string][]time.Duration{}, codes: map[string]int{},
 	}
 	if wanted := os.Getenv(soakVariable); wanted != "" {

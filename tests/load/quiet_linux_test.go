@@ -14,9 +14,9 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 const (
@@ -297,7 +297,7 @@ func watchPeak(t *testing.T, pid int) (peak func() int) {
 // TestAQuietAgentBesideAHostileOne: whatever one agent does with twenty sessions, nothing of another one is refused, nor of
 // one that comes last, and both processes stay small. How long the calls take is printed.
 func TestAQuietAgentBesideAHostileOne(t *testing.T) {
-	long.Only(t)
+	testenv.OnlyLong(t)
 	s := besiege(t)
 	pid := s.server.Process.Process.Pid
 	for _, a := range attacks {
@@ -310,7 +310,7 @@ func TestAQuietAgentBesideAHostileOne(t *testing.T) {
 
 // TestAQuietAgentBesideManyHostileOnes is the same beside ten agents with two sessions each.
 func TestAQuietAgentBesideManyHostileOnes(t *testing.T) {
-	long.Only(t)
+	testenv.OnlyLong(t)
 	s := besiege(t)
 	pid := s.server.Process.Process.Pid
 	var many []string

@@ -13,16 +13,16 @@ import (
 	"github.com/vaultwicket/vaultwicket/exec"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/bench/vaultgen"
-	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // TestSoak has one worker answer very many calls of every kind, four at a time,
 // while the notes change underneath: it answers all of them, ends up knowing
 // what is there, and does not grow.
 func TestSoak(t *testing.T) {
-	long.Only(t)
+	testenv.OnlyLong(t)
 	count, vault := 20_000, filepath.Join(t.TempDir(), "Vault")
 	require.NoError(t, vaultgen.Write(vault, 200, 7))
 	r, p := rig.RunnerOf(t, vault, true)

@@ -11,8 +11,8 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/gateway/mcpserver"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // pipeline is one connection on which many ask without waiting for each other.
@@ -93,7 +93,7 @@ func (p *pipeline) hear(out io.Reader) {
 }
 
 func TestManyClientsOnOnePipe(t *testing.T) {
-	clients, times := 20, long.Count(18, 45)
+	clients, times := 20, testenv.Count(18, 45)
 	check := afterwards(t)
 	c := gather(t, clients)
 	in, theirIn := io.Pipe()

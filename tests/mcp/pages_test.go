@@ -17,9 +17,9 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
@@ -238,7 +238,7 @@ func TestPagesOfEveryListingAreTheAnswerOfRun(t *testing.T) {
 			"params": map[string]any{"path": fmt.Sprintf("Spokes of a wheel that turns/Spoke %02d.md", i),
 				"content": "something more"}})
 	}
-	paged, mine := map[string]bool{}, long.Shard(t, 3)
+	paged, mine := map[string]bool{}, testenv.Shard(t, 3)
 	for i, c := range listingCalls() {
 		if paged[c.command] && !mine(i) {
 			continue // one form of each command, and some others

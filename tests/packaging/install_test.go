@@ -16,8 +16,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/release"
 	"github.com/vaultwicket/vaultwicket/packaging"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // TestGoInstall: this repository, served by a module proxy as one version, is installed with
@@ -30,7 +30,7 @@ func TestGoInstall(t *testing.T) {
 	proxy := serveModule(t, version)
 	bin := filepath.Join(t.TempDir(), "bin")
 	target := packaging.ModulePath + "/cmd/" + packaging.Name + "@" + version
-	if !long.Enabled() {
+	if !testenv.Long() {
 		planned := goInstall(t, proxy, bin, "-n", target)
 		assert.That(t, strings.Contains(planned, packaging.Name), "the go command plans nothing: %s", planned)
 		return

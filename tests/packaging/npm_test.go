@@ -14,9 +14,9 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/programs"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // npmRoot is a project in which npm has installed the launcher, and the package for this
@@ -88,7 +88,7 @@ func TestAMissingProgramIsNamed(t *testing.T) {
 func script(t *testing.T, text string) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "program")
-	programs.Write(t, name, []byte("#!/bin/sh\n"+text))
+	testenv.WriteProgram(t, name, []byte("#!/bin/sh\n"+text))
 	return name
 }
 

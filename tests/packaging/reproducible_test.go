@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // skipped are folders of the repository that are no source.
@@ -21,7 +21,7 @@ var skipped = []string{".git", "dist", "stage"}
 // built, and does not contain the name of that folder. Everything is compiled once with
 // -trimpath for this, so it is one of the long tests.
 func TestTwoBuildsAreEqual(t *testing.T) {
-	if !long.Enabled() {
+	if !testenv.Long() {
 		t.Skip("LONG_TESTS is not set")
 	}
 	first := built(t, filepath.Join(t.TempDir(), "one"))

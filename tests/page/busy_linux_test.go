@@ -12,9 +12,9 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/gateway/audit"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // dayOfAgent is what one agent did, counted from the lines of the log and of the journal alone.
@@ -83,7 +83,7 @@ func TestABusyDayIsTold(t *testing.T) {
 	r := rig.New(t, rig.BusyNotes())
 	r.Zone = rig.ZoneAtNoon()
 	v := open(r)
-	r.BusyDay(long.Count(8, 80), long.Count(2, 30))
+	r.BusyDay(testenv.Count(8, 80), testenv.Count(2, 30))
 	compareDay(t, r, v)
 	for range rig.BusyClients {
 		view := v.See("")

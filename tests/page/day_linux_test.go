@@ -9,9 +9,9 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // notesOf is a vault with some notes that have one line each.
@@ -120,7 +120,7 @@ func TestAToggleOfSeveralChangesSaysSo(t *testing.T) {
 // left.
 func TestAnUndoOfMoreThanOneTakesBack(t *testing.T) {
 	t.Parallel()
-	long.Only(t)
+	testenv.OnlyLong(t)
 	const notes = 1030
 	r := rig.New(t, notesOf(notes))
 	r.Zone = rig.ZoneAtNoon()

@@ -10,9 +10,9 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/invented"
-	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // TestThePageShowsNoSecret has a secret of each kind in each of the places that a note has, changes all of these notes, and
@@ -24,7 +24,7 @@ func TestThePageShowsNoSecret(t *testing.T) {
 	notes := map[string]string{}
 	values := map[string]string{} // what nobody may see, by note
 	for i, secret := range invented.Secrets() {
-		if !long.Enabled() && i%4 > 0 {
+		if !testenv.Long() && i%4 > 0 {
 			continue
 		}
 		path := fmt.Sprintf("Of %d.md", i)

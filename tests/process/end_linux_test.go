@@ -20,9 +20,9 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // busyServer is a server in the middle of its work: its resident worker lives, and a
@@ -211,7 +211,7 @@ func TestAClientStopsReading(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if c.name == "the end of the input" {
-				long.Only(t) // it waits for eight seconds
+				testenv.OnlyLong(t) // it waits for eight seconds
 			}
 			t.Parallel()
 			h := newBusyServer(t, c.way, c.timeout)

@@ -4,8 +4,8 @@ import (
 	"os"
 	"testing"
 
-	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 func TestMain(m *testing.M) {
@@ -13,6 +13,6 @@ func TestMain(m *testing.M) {
 		sign()
 		return
 	}
-	long.AtOnce(6)
+	testenv.AtOnce(6)
 	rig.Main(m)
 }

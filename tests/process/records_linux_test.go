@@ -21,9 +21,9 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/programs"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 var notes = map[string]string{"Secret Plans/Marker zqx.md": "text zqxmarker ghp_0123456789abcdefghijABCDEFGHIJ012345\n", "Log.md": "\n"}
@@ -200,7 +200,7 @@ func TestVerifyFindsAnotherLog(t *testing.T) {
 			if by == "command" {
 				script := filepath.Join(r.Home, "sign")
 				self := require.Value(os.Executable())(t)
-				programs.Write(t, script, fmt.Appendf(nil, "#!/bin/sh\n%s=1 exec '%s' \"$@\"\n", asSigner, self))
+				testenv.WriteProgram(t, script, fmt.Appendf(nil, "#!/bin/sh\n%s=1 exec '%s' \"$@\"\n", asSigner, self))
 				flags = append(flags, "--checkpoints="+script)
 			}
 			for range 2 {

@@ -13,8 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/vaultwicket/vaultwicket/tests/long"
-	"github.com/vaultwicket/vaultwicket/tests/memory"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // Deadline bounds one session, so that a lost answer fails instead of hanging.
@@ -38,7 +37,7 @@ func (b Built) Run() int {
 	if to := os.Getenv(copyTo); to != "" {
 		return status(copyProgram(os.Args[len(os.Args)-1], to))
 	}
-	memory.Use()
+	testenv.UseMemory()
 	folder, err := os.MkdirTemp("", "vaultwicket-tests-")
 	if err != nil {
 		return status(err)
@@ -48,7 +47,7 @@ func (b Built) Run() int {
 	if err := Build("github.com/vaultwicket/vaultwicket/cmd/vaultwicket", Binary); err != nil {
 		return status(fmt.Errorf("build: %w", err))
 	}
-	long.WaitTogether()
+	testenv.WaitTogether()
 	return b.M.Run()
 }
 

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/vaultwicket/vaultwicket/tests/programs"
 	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // Rig is a vault, a home and a file of settings, and the program on them in all the
@@ -106,7 +106,7 @@ func (r *Rig) App(script string) (name string) {
 	r.T.Helper()
 	name = filepath.Join(r.Home, "bin", "obsidian")
 	require.NoError(r.T, os.MkdirAll(filepath.Dir(name), 0o700))
-	programs.Write(r.T, name, []byte("#!/bin/sh\n"+script+"\n"))
+	testenv.WriteProgram(r.T, name, []byte("#!/bin/sh\n"+script+"\n"))
 	registry := JSON(r.T, map[string]any{"vaults": map[string]any{"a1b2c3d4e5f60718": map[string]any{"path": r.Vault, "ts": 1, "open": true}}})
 	WriteFile(r.T, filepath.Join(r.Home, ".config", "obsidian", "obsidian.json"), []byte(registry))
 	return name

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/vaultwicket/vaultwicket/tests/programs"
 	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // Patience bounds how long a test waits for something that must happen.
@@ -27,7 +27,7 @@ func HangingClient(t *testing.T) (client, pidFile string) {
 	client = filepath.Join(folder, "obsidian")
 	pidFile = filepath.Join(folder, "pid")
 	script := fmt.Sprintf("#!/bin/sh\nif [ \"$1\" = version ]; then echo '1.12.7 (installer 1.12.7)'; exit; fi\necho $$ >'%s'\nexec sleep 600\n", pidFile)
-	programs.Write(t, client, []byte(script))
+	testenv.WriteProgram(t, client, []byte(script))
 	return client, pidFile
 }
 

@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/programs"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // editing is a rig whose editor, which its owner names with an argument, does what the lines of a shell script do to
@@ -21,7 +21,7 @@ func editing(t *testing.T, script string) (file string, setup []string) {
 	r := rig.New(t, map[string]string{"Plan.md": "one\n"})
 	file = r.Save()
 	editor := filepath.Join(r.Home, "ed")
-	programs.Write(t, editor, []byte("#!/bin/sh\ntest -t 0 && test -t 1 && test \"$1\" = --wait || exit 9\n"+script+"\n"))
+	testenv.WriteProgram(t, editor, []byte("#!/bin/sh\ntest -t 0 && test -t 1 && test \"$1\" = --wait || exit 9\n"+script+"\n"))
 	return file, []string{setting(r, "EDITOR='"+editor+" --wait'", "VISUAL=")}
 }
 

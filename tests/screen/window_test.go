@@ -12,9 +12,9 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/programs"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // window is a terminal of tmux, with a shell script in it.
@@ -40,7 +40,7 @@ func open(t *testing.T, width int, lines ...string) window {
 	w := window{t, tmux, filepath.Join(folder, "s")}
 	script := filepath.Join(folder, "script")
 	text := "trap : INT\n" + strings.Join(append(lines, `echo "[the end, status $?]"`, "exec cat"), "\n") + "\n"
-	programs.Write(t, script, []byte(text))
+	testenv.WriteProgram(t, script, []byte(text))
 	w.do("-f", os.DevNull, "-u", "new-session", "-d", "-x", fmt.Sprint(width), "-y", fmt.Sprint(height), "/bin/sh", script)
 	t.Cleanup(func() { w.do("kill-server") })
 	return w

@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // The variables by which the app is found.
@@ -219,7 +219,7 @@ func TestTheHalfOfTheAppAgainstAFake(t *testing.T) {
 	twin := app(self, folder, fakeVariable+"="+rig.Binary, vaultVariable+"="+folder, stillClock)
 	require.NoError(t, twin.ready(t))
 	require.NoError(t, twin.ready(t)) // a second run finds its own fixture
-	mine, marked := long.Shard(t, 8), 0
+	mine, marked := testenv.Shard(t, 8), 0
 	for name, steps := range scripts(t) {
 		for i, st := range steps {
 			if st.reason == "" && !mine(i) {

@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/memory"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
@@ -29,7 +29,7 @@ func TestMain(m *testing.M) { os.Exit(withProgram(m)) }
 
 // withProgram builds the program, which is of another module, and runs the tests.
 func withProgram(m *testing.M) int {
-	memory.Use()
+	testenv.UseMemory()
 	folder, err := os.MkdirTemp("", "vaultwicket-ui-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -17,9 +17,9 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/audit"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
@@ -96,7 +96,7 @@ func TestABusyDayIsAccessible(t *testing.T) {
 			r.Write(path, text)
 		}
 	})
-	w.BusyDay(long.Count(4, 80), long.Count(2, 30))
+	w.BusyDay(testenv.Count(4, 80), testenv.Count(2, 30))
 	t.Run("Chromium", func(t *testing.T) {
 		b := w.open()
 		w.busyViews(t, b, func(width int64, scheme string) {

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // programVariable names the built program, since there is no Go in Wine to build it.
@@ -45,7 +45,7 @@ func serve(t *testing.T, vault, state string) *rig.StdioServer {
 // Every line is there once in the end, and no append fails. Servers with a state folder each, which know nothing of each
 // other's changes, may refuse one as a conflict: its line is not there.
 func TestTwoServersAppendToANoteThatIsRead(t *testing.T) {
-	count := long.Count(50, 500)
+	count := testenv.Count(50, 500)
 	for name, shared := range map[string]bool{"one state folder": true, "two state folders": false} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()

@@ -12,9 +12,9 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/golden"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // TestWire plays sessions against the built server, byte for byte. In a file,
@@ -58,7 +58,7 @@ func playWire(t *testing.T, name string, play func(t *testing.T, vault string, f
 	}
 	require.That(t, session >= 0, "no file named session")
 	got := play(t, vault, flags, string(archive.Files[session].Data))
-	if *golden.Update {
+	if *testenv.UpdateGolden {
 		archive.Files[session].Data = []byte(got)
 		require.NoError(t, os.WriteFile(name, txtar.Format(archive), 0o644))
 		return

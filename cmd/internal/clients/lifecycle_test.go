@@ -14,8 +14,8 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/internal/textedit"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/golden"
 	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // contents are files of a format, around the key that servers are below.
@@ -160,7 +160,7 @@ func TestEntries(t *testing.T) {
 			fmt.Fprintf(&b, "-- %s link --\n%s\n", c.ID, link)
 		}
 	}
-	golden.File(t, "testdata/entries.txt", b.String())
+	testenv.GoldenFile(t, "testdata/entries.txt", b.String())
 }
 
 func TestPlaces(t *testing.T) {
@@ -183,7 +183,7 @@ func TestPlaces(t *testing.T) {
 			}
 		}
 	}
-	golden.File(t, "testdata/places.txt", b.String())
+	testenv.GoldenFile(t, "testdata/places.txt", b.String())
 }
 
 // environ is an environment; the name "" stands for all of it.

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/golden"
 	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 const (
@@ -17,10 +17,10 @@ const (
 	readmeFile  = "../../../README.md"
 )
 
-func TestThePageIsFresh(t *testing.T) { golden.File(t, pageFile, clientsPage()) }
+func TestThePageIsFresh(t *testing.T) { testenv.GoldenFile(t, pageFile, clientsPage()) }
 
 func TestTheREADMEIsFresh(t *testing.T) {
-	golden.File(t, readmeFile, golden.Between(t, *read(t, readmeFile), "clients", readmePart(t)))
+	testenv.GoldenFile(t, readmeFile, testenv.PageBetween(t, *read(t, readmeFile), "clients", readmePart(t)))
 }
 
 func readmePart(t *testing.T) string {
@@ -135,7 +135,7 @@ func TestEveryClientHasAFreshPage(t *testing.T) {
 	pages := map[string]bool{}
 	for _, c := range All() {
 		pages[c.ID+".md"] = true
-		golden.File(t, pagesFolder+c.ID+".md", clientPage(t, c))
+		testenv.GoldenFile(t, pagesFolder+c.ID+".md", clientPage(t, c))
 	}
 	for _, e := range require.Value(os.ReadDir(pagesFolder))(t) {
 		assert.That(t, pages[e.Name()], "%s is the page of no client", e.Name())

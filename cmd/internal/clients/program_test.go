@@ -10,14 +10,14 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/cmd/internal/clients"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/programs"
 	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 func script(t *testing.T, text string) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "client")
-	programs.Write(t, name, []byte("#!/bin/sh\n"+text))
+	testenv.WriteProgram(t, name, []byte("#!/bin/sh\n"+text))
 	return name
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rights"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // everybodys reports whether every user has one of the rights to a file.
@@ -27,8 +27,8 @@ func TestTheAccessListStays(t *testing.T) {
 		name := m.System.File(c, User)
 		text := "{\"secret\": 1}\n"
 		write(t, name, &text)
-		rights.Allow(t, name, tt.file)
-		rights.Allow(t, filepath.Dir(name), tt.folder)
+		testenv.AllowRights(t, name, tt.file)
+		testenv.AllowRights(t, filepath.Dir(name), tt.folder)
 		m.install(t, c, User, server("vaultwicket"))
 		assert.Equal(t, everybodys(t, name, ownerfiles.AllRights), (tt.file != ""), "%+v: everybody has rights", tt)
 	}
@@ -41,13 +41,13 @@ func TestBackupsAreTheUsersAlone(t *testing.T) {
 	write(t, name, &text)
 	around := filepath.Dir(m.Backups)
 	require.NoError(t, os.MkdirAll(around, 0o700))
-	rights.Allow(t, around, "(A;OICI;FA;;;WD)")
+	testenv.AllowRights(t, around, "(A;OICI;FA;;;WD)")
 	change := require.Value(m.Install(c, User, server("vaultwicket"), false))(t)
 	backup, err := change.Write(context.Background())
 	require.NoError(t, err)
 	assert.NoError(t, ownerfiles.CheckFolder(filepath.Dir(backup)))
 	assert.That(t, !everybodys(t, backup, ownerfiles.AllRights), "everybody has rights to %q", backup)
-	rights.Allow(t, filepath.Dir(backup), "(A;OICI;FR;;;WD)")
+	testenv.AllowRights(t, filepath.Dir(backup), "(A;OICI;FR;;;WD)")
 	change, err = m.Uninstall(c, User, "vaultwicket")
 	require.NoError(t, err)
 	_, err = change.Write(context.Background())

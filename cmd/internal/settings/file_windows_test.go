@@ -10,7 +10,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rights"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 func TestFilesThatOthersCanWriteAreRefused(t *testing.T) {
@@ -30,9 +30,9 @@ func TestFilesThatOthersCanWriteAreRefused(t *testing.T) {
 			file := filepath.Join(around, "folder", "config.toml")
 			require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o700))
 			require.NoError(t, os.WriteFile(file, []byte("tier = \"v1\"\n"), 0o600))
-			rights.Allow(t, file, tt.own)
-			rights.Allow(t, filepath.Dir(file), tt.folder)
-			rights.Allow(t, around, tt.around)
+			testenv.AllowRights(t, file, tt.own)
+			testenv.AllowRights(t, filepath.Dir(file), tt.folder)
+			testenv.AllowRights(t, around, tt.around)
 			_, _, err := NewFlags("run").Load(world(nil), []string{"--config=" + file})
 			var wrong *terminal.UsageError
 			switch {
@@ -48,7 +48,7 @@ func TestFilesThatOthersCanWriteAreRefused(t *testing.T) {
 func TestNoFileIsMadeWhereOthersCanReplaceIt(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "folder")
 	require.NoError(t, os.Mkdir(folder, 0o700))
-	rights.Allow(t, folder, "(A;;FA;;;WD)")
+	testenv.AllowRights(t, folder, "(A;;FA;;;WD)")
 	err := writeNew(filepath.Join(folder, "config.toml"), nil)
 	require.That(t, err != nil, "%v", err)
 	assert.Contains(t, err.Error(), "is in the folder", "%v", err)

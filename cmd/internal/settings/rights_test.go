@@ -14,8 +14,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/access"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // Every setting that a running server takes where it is stricter, and every key of an agent and of the machine that
@@ -431,7 +431,7 @@ func (s sources) widening(t *testing.T, read Settings) (wider []string) {
 // seven sources are drawn.
 func TestSourcesMeetAsTheDocumentsSay(t *testing.T) {
 	r := rand.New(rand.NewPCG(44, 3))
-	n, seen := long.Count(120, 3000), map[string]int{}
+	n, seen := testenv.Count(120, 3000), map[string]int{}
 	for range n {
 		s := drawSources(r)
 		read := s.load(t)
@@ -458,7 +458,7 @@ func TestSourcesMeetAsTheDocumentsSay(t *testing.T) {
 // A source that only narrows never adds anything: what is allowed with it is allowed without it.
 func TestNoSourceWidensAnother(t *testing.T) {
 	r := rand.New(rand.NewPCG(44, 4))
-	n, compared, widened := long.Count(30, 600), 0, 0
+	n, compared, widened := testenv.Count(30, 600), 0, 0
 	for range n {
 		s := drawSources(r)
 		with := s.load(t).Served[0].Policy

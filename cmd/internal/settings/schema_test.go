@@ -10,9 +10,8 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/golden"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	_ "github.com/vaultwicket/vaultwicket/tests/sameseed"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 
 	"github.com/pelletier/go-toml/v2"
 	"github.com/santhosh-tekuri/jsonschema/v5"
@@ -129,64 +128,64 @@ func settingsPage() string {
 	b.WriteString("Every setting has one name: the key in `vaultwicket/config.toml` of your config folder, the flag `--NAME` of the [commands](cli.md) that have settings, and a variable. A flag overrides the\n" +
 		"variable, the variable the chosen profile, and the profile the rest of the file. `vaultwicket config show` says where each value comes from;\n" +
 		"`vaultwicket config schema` prints the schema of the file for editors. `VAULTWICKET_CONFIG` names another file, and `none` means no file.\n\n")
-	b.WriteString(golden.Head("setting", "variable", "default", "values", "", "in a running server"))
+	b.WriteString(testenv.TableHead("setting", "variable", "default", "values", "", "in a running server"))
 	for _, s := range table {
-		b.WriteString(golden.Row(golden.Code(s.name), golden.Code(VariableOf(s.name)), golden.Code(s.fallback), valuesOf(s), s.usage, whenTaken(s)))
+		b.WriteString(testenv.TableRow(testenv.TableCode(s.name), testenv.TableCode(VariableOf(s.name)), testenv.TableCode(s.fallback), valuesOf(s), s.usage, whenTaken(s)))
 	}
 	b.WriteString("\nA running server reads the file again when it changes, and on SIGHUP. It applies stricter values at once and looser ones only after a restart.\n")
 	b.WriteString("\n## [[vaults]]\n\nOne table per vault. A call that names no vault uses the first one. A table needs a name, an id or a folder.\n\n" +
-		golden.Head("key", "values", ""))
+		testenv.TableHead("key", "values", ""))
 	for _, key := range vaultKeys() {
-		b.WriteString(golden.Row(golden.Code(key.name), vaultValues(key.form), key.about))
+		b.WriteString(testenv.TableRow(testenv.TableCode(key.name), vaultValues(key.form), key.about))
 	}
 	b.WriteString("\n## [vaults.access]\n\nThe keys are paths of folders and notes, and the values are levels:\n\n" +
-		golden.Head("level", "what agents may do with a note"))
+		testenv.TableHead("level", "what agents may do with a note"))
 	for _, level := range DescribeLevels() {
-		b.WriteString(golden.Row(golden.Code(level[0]), level[1]))
+		b.WriteString(testenv.TableRow(testenv.TableCode(level[0]), level[1]))
 	}
 	b.WriteString("\n## [[flow]]\n\nRules about where text may go, see [permissions](permissions.md#flow). Tables `[[agents.NAME.flow]]` apply to one agent, those in the managed settings to everybody. All of them apply together.\n\n" +
-		golden.Head("key", ""))
+		testenv.TableHead("key", ""))
 	for _, key := range described(flowKeys()) {
-		b.WriteString(golden.Row(golden.Code(key[0]), key[1]))
+		b.WriteString(testenv.TableRow(testenv.TableCode(key[0]), key[1]))
 	}
 	b.WriteString("\n## Content rules\n\nThese rules look at the text of notes. `shadow` and `exceptions` can name each of them. `explain`, and `dry-run` in your terminal, have a line for each that is on, and the policy view of the local page shows what each did. See [permissions](permissions.md#exceptions-and-test-mode).\n\n" +
-		golden.Head("rule", "looks at", "settings"))
+		testenv.TableHead("rule", "looks at", "settings"))
 	for _, rule := range (policy.Policy{}).TextRules() {
-		b.WriteString(golden.Row(golden.Code(rule.Name), rule.Looks, "`"+strings.Join(rule.Settings, "`, `")+"`"))
+		b.WriteString(testenv.TableRow(testenv.TableCode(rule.Name), rule.Looks, "`"+strings.Join(rule.Settings, "`, `")+"`"))
 	}
 	b.WriteString("\n## [profiles.NAME]\n\nAny of the settings above except `profile`. They override the rest of the file when the profile is chosen.\n")
 	b.WriteString("\n## [agents.NAME]\n\nThe rights of one agent. They can only restrict those of the file and its vaults. A server runs for the agent of the setting `agent`. If that is empty and agents are defined,\n" +
 		"it runs for the agent `default`; if that one is not defined, nothing is allowed. Other commands without `agent` run for you, the owner. A name has 1 to 64 of `a` to `z`, `0` to `9`, `.`, `-` and `_`.\n\n" +
-		golden.Head("key", ""))
+		testenv.TableHead("key", ""))
 	for _, key := range described(agentKeys()) {
-		b.WriteString(golden.Row(golden.Code(key[0]), key[1]))
+		b.WriteString(testenv.TableRow(testenv.TableCode(key[0]), key[1]))
 	}
 	b.WriteString("\n## [notify]\n\nHow a server tells you that a question waits: see [Permissions and approvals](permissions.md#approvals). It cannot be in a profile, and is read when a server starts.\n\n" +
-		golden.Head("key", ""))
+		testenv.TableHead("key", ""))
 	for _, key := range described(notifyKeys()) {
-		b.WriteString(golden.Row(golden.Code(key[0]), key[1]))
+		b.WriteString(testenv.TableRow(testenv.TableCode(key[0]), key[1]))
 	}
 	b.WriteString("\n## Managed settings\n\nThe administrator of a machine can set limits for everybody on it, in `/etc/vaultwicket/config.toml` (macOS: `/Library/Application Support/vaultwicket/config.toml`, Windows:\n" +
 		"`vaultwicket\\config.toml` in the folder ProgramData). Flags, variables, profiles, the user's file, its vaults and its agents can only be stricter; `config show` says which values come from here. The file and every folder on\n" +
 		"its path must belong to root (on Windows to administrators) and be writable by nobody else. If not, or if the file is invalid, vaultwicket does not start. It can have these keys:\n\n" +
-		golden.Head("key", ""))
+		testenv.TableHead("key", ""))
 	for _, key := range described(managedKeys()) {
-		b.WriteString(golden.Row(golden.Code(key[0]), key[1]))
+		b.WriteString(testenv.TableRow(testenv.TableCode(key[0]), key[1]))
 	}
 	b.WriteString("\nThese limits bind vaultwicket, not other programs of the user, such as an editor. `access` also applies if a folder inside a vault, or one that contains vaults, is served as a vault: `\"Private\" = \"none\"` hides `Notes/Private` from a server for `Notes/Private` and from one for the folder that contains `Notes`. A vault is recognized by its folder `.obsidian`, from the app's list, or from the settings. A user who can move or copy files can take them to a place without a rule; only the level of `/` applies everywhere.\n")
 	b.WriteString("\n## How sources are combined\n\nFlags, variables, a profile and the file are yours: the first of these that has a setting decides it. Managed settings, vaults and agents only restrict: what is in force is what\n" +
 		"all of them allow. The same goes for what a running server takes from a changed file. The order does not matter.\n\n" +
-		golden.Head("setting", "of two values applies"))
+		testenv.TableHead("setting", "of two values applies"))
 	for _, m := range policy.Meetings() {
 		if !m.Fact {
-			b.WriteString(golden.Row(golden.Code(m.Name), m.Meets))
+			b.WriteString(testenv.TableRow(testenv.TableCode(m.Name), m.Meets))
 		}
 	}
 	b.WriteString("\nFacts about a session or a call are not settings, but they are combined by similar rules. An unknown fact counts as the strictest one.\n\n" +
-		golden.Head("fact about a call", "of two values applies"))
+		testenv.TableHead("fact about a call", "of two values applies"))
 	for _, m := range policy.Meetings() {
 		if m.Fact {
-			b.WriteString(golden.Row(m.Name, m.Meets))
+			b.WriteString(testenv.TableRow(m.Name, m.Meets))
 		}
 	}
 	return b.String()
@@ -232,26 +231,26 @@ func vaultValues(about object) string {
 const generatedNote = "<!-- Made by go generate ./cmd/internal/settings; a test fails when it is stale. -->\n\n"
 
 func TestThePageHoldsTheSettings(t *testing.T) {
-	golden.File(t, "../../../docs/settings.md", settingsPage())
+	testenv.GoldenFile(t, "../../../docs/settings.md", settingsPage())
 }
 
 // The page on which a reader decides about trust names what opens a connection, from the table of settings. What
 // are not settings of that table are the keys of [notify], the variables of OpenTelemetry, and the flag --url.
 func TestTheFAQNamesWhatConnects(t *testing.T) {
 	const page = "../../../docs/faq.md"
-	text := golden.Head("what you set", "with whom, and what is sent")
+	text := testenv.TableHead("what you set", "with whom, and what is sent")
 	for _, row := range table {
 		if row.connects != "" {
-			text += golden.Row(golden.Code(row.name), row.connects)
+			text += testenv.TableRow(testenv.TableCode(row.name), row.connects)
 		}
 	}
 	for _, key := range notifyKeys() {
 		if key.name == "ntfy" || key.name == "webhook" {
-			text += golden.Row(golden.Code("[notify] "+key.name), "the address that it names: which agent asks for what on which note, and no text of it")
+			text += testenv.TableRow(testenv.TableCode("[notify] "+key.name), "the address that it names: which agent asks for what on which note, and no text of it")
 		}
 	}
-	text += golden.Row(golden.Code("OTEL_EXPORTER_OTLP_ENDPOINT"), "the collector that it names: times and names of calls, and no text of notes")
-	text += golden.Row(golden.Code("run --url"), "the server that it names: the call")
+	text += testenv.TableRow(testenv.TableCode("OTEL_EXPORTER_OTLP_ENDPOINT"), "the collector that it names: times and names of calls, and no text of notes")
+	text += testenv.TableRow(testenv.TableCode("run --url"), "the server that it names: the call")
 	content := require.Value(os.ReadFile(page))(t)
-	golden.File(t, page, golden.Between(t, string(content), "connections", text))
+	testenv.GoldenFile(t, page, testenv.PageBetween(t, string(content), "connections", text))
 }

@@ -13,8 +13,8 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/internal/httpguard"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // attempt is one request of the matrix.
@@ -83,7 +83,7 @@ func TestMatrix(t *testing.T) {
 	sites := []string{"-", "none", "same-origin", "same-site", "Cross-Site"}
 	methods := []string{"POST", "GET", "DELETE", "OPTIONS", "PREFLIGHT", "HEAD", "PUT", "BREW"}
 	tokens := []string{"-", "Bearer " + goodToken, "Basic " + goodToken}
-	count, mine := 0, long.Shard(t, 7)
+	count, mine := 0, testenv.Shard(t, 7)
 	for _, path := range []string{"/mcp", "/healthz", "/elsewhere"} {
 		for _, host := range hosts {
 			for _, origin := range origins {

@@ -9,10 +9,9 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/long"
-	"github.com/vaultwicket/vaultwicket/tests/memory"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/talk"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"go.uber.org/goleak"
@@ -143,7 +142,7 @@ func TestCapabilitiesAreOfOneRequest(t *testing.T) {
 
 // Nothing outlives Serve, so nothing is ignored.
 func TestMain(m *testing.M) {
-	memory.Use()
-	long.WaitTogether()
+	testenv.UseMemory()
+	testenv.WaitTogether()
 	goleak.VerifyTestMain(m)
 }

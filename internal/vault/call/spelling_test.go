@@ -11,17 +11,17 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/embedded"
-	"github.com/vaultwicket/vaultwicket/tests/folding"
 	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 const composed, decomposed = "W\u00f6rk", "Wo\u0308rk" // one name in two normal forms
 
 // buildFolding is build on a file system that takes spellings for one another.
-func buildFolding(t testing.TB, kind folding.Kind, files map[string]string) *embedded.Vault {
+func buildFolding(t testing.TB, kind testenv.FileSystem, files map[string]string) *embedded.Vault {
 	t.Helper()
 	h := embedded.New(t, nil)
-	h.Dir = filepath.Join(folding.Dir(t, kind), "Home")
+	h.Dir = filepath.Join(testenv.FoldingDir(t, kind), "Home")
 	require.NoError(t, os.Mkdir(h.Dir, 0o755))
 	for path, text := range files {
 		h.Put(path, text)
@@ -53,10 +53,10 @@ func TestShortNamesPassNothing(t *testing.T) {
 		"ignore file": func(h *embedded.Vault) { h.Put(".vaultwicketignore", "My private/\n") },
 	} {
 		t.Run(what, func(t *testing.T) {
-			h := buildFolding(t, folding.NTFS, map[string]string{"My private/Secret note.md": "secret", "Public folder/A note.md": "public"})
+			h := buildFolding(t, testenv.NTFS, map[string]string{"My private/Secret note.md": "secret", "Public folder/A note.md": "public"})
 			hide(h)
-			private := folding.Short(t, h.Dir, "My private")
-			secret := folding.Short(t, h.File("My private"), "Secret note.md")
+			private := testenv.ShortNameOf(t, h.Dir, "My private")
+			secret := testenv.ShortNameOf(t, h.File("My private"), "Secret note.md")
 			for _, path := range []string{private + "/" + secret, private + "/new.md", strings.ToLower(private) + "/Secret note.md", "MY PRIVATE/new.md"} {
 				passesNothing(h, t, path)
 				folder, _, _ := strings.Cut(path, "/")
@@ -87,8 +87,8 @@ func passesNothing(h *embedded.Vault, t *testing.T, path string) {
 
 // Neither does that of a folder that begins with a dot.
 func TestShortNamesOfHiddenFolders(t *testing.T) {
-	h := buildFolding(t, folding.NTFS, map[string]string{".obsidian/app.json": `{"secret":1}`, "A note.md": "text"})
-	hidden := folding.Short(t, h.Dir, ".obsidian")
+	h := buildFolding(t, testenv.NTFS, map[string]string{".obsidian/app.json": `{"secret":1}`, "A note.md": "text"})
+	hidden := testenv.ShortNameOf(t, h.Dir, ".obsidian")
 	for _, note := range []string{"app.json", "new.md"} {
 		passesNothing(h, t, hidden+"/"+note)
 	}
@@ -97,7 +97,7 @@ func TestShortNamesOfHiddenFolders(t *testing.T) {
 
 // Whatever a call writes, the note keeps its name, and the answer gives it.
 func TestACallInAnotherSpelling(t *testing.T) {
-	for kind, listed := range map[folding.Kind]string{folding.APFS: composed, folding.HFS: decomposed} {
+	for kind, listed := range map[testenv.FileSystem]string{testenv.APFS: composed, testenv.HFS: decomposed} {
 		t.Run(string(kind), func(t *testing.T) {
 			h := buildFolding(t, kind, map[string]string{"Pub/" + composed + ".md": "- [ ] task\n", "Daily/x.md": "",
 				".obsidian/daily-notes.json": `{"folder":"DAILY"}`})
@@ -145,7 +145,7 @@ func TestACallInAnotherSpelling(t *testing.T) {
 }
 
 func TestAMoveInAnotherSpelling(t *testing.T) {
-	h := buildFolding(t, folding.APFS, map[string]string{
+	h := buildFolding(t, testenv.APFS, map[string]string{
 		"Pub/A.md": "a", "Pub/Links.md": "[[Pub/A]]", ".obsidian/app.json": `{"alwaysUpdateLinks":true}`, "Sub/x.md": "", "Sub/y.md": "",
 	})
 	h.Expect(answer.ExitDone, "Moved: Pub/A.md -> Sub/moved.md\n", "move", "path=PUB/a.md", "to=SUB/moved.md")
@@ -168,7 +168,7 @@ func TestAMoveInAnotherSpelling(t *testing.T) {
 }
 
 func TestAnotherSpellingIsANewName(t *testing.T) {
-	h := buildFolding(t, folding.APFS, map[string]string{"Pub/A.md": "a", "Pub/Links.md": "[[A]]", ".obsidian/app.json": `{"alwaysUpdateLinks":true}`})
+	h := buildFolding(t, testenv.APFS, map[string]string{"Pub/A.md": "a", "Pub/Links.md": "[[A]]", ".obsidian/app.json": `{"alwaysUpdateLinks":true}`})
 	if err := os.Rename(h.File("Pub/A.md"), h.File("Pub/a.md")); err != nil || !slices.Contains(names(h, "Pub"), "a.md") {
 		t.Skipf("the case of a name does not change here by rename (%v): %q", err, names(h, "Pub"))
 	}
@@ -181,7 +181,7 @@ func TestAnotherSpellingIsANewName(t *testing.T) {
 
 // A file system may report success and keep the name: then the rename has failed.
 func TestASpellingThatIsKeptIsNoSuccess(t *testing.T) {
-	h := buildFolding(t, folding.APFS, map[string]string{"Pub/A.md": "a", "Pub/Links.md": "[[A]]", ".obsidian/app.json": `{"alwaysUpdateLinks":true}`})
+	h := buildFolding(t, testenv.APFS, map[string]string{"Pub/A.md": "a", "Pub/Links.md": "[[A]]", ".obsidian/app.json": `{"alwaysUpdateLinks":true}`})
 	if err := os.Rename(h.File("Pub/A.md"), h.File("Pub/a.md")); err != nil || !slices.Contains(names(h, "Pub"), "A.md") {
 		t.Skipf("the case of a name changes here (%v): %q", err, names(h, "Pub"))
 	}
@@ -197,7 +197,7 @@ func TestASpellingThatIsKeptIsNoSuccess(t *testing.T) {
 
 // A grant counts for the folder that it means, in whichever form it is written.
 func TestAGrantInAnotherSpelling(t *testing.T) {
-	h := buildFolding(t, folding.HFS, map[string]string{composed + "/a.md": "a"})
+	h := buildFolding(t, testenv.HFS, map[string]string{composed + "/a.md": "a"})
 	stored := names(h, ".")[0]
 	for _, rule := range []string{composed, decomposed, strings.ToUpper(composed), "w\u00f6RK"} {
 		if !leads(h, rule) || !leads(h, decomposed) {
@@ -211,7 +211,7 @@ func TestAGrantInAnotherSpelling(t *testing.T) {
 
 // Every way to write the vault's folder leads to one journal.
 func TestOneJournalForEverySpellingOfTheVault(t *testing.T) {
-	h := buildFolding(t, folding.APFS, map[string]string{"A.md": "one"})
+	h := buildFolding(t, testenv.APFS, map[string]string{"A.md": "one"})
 	h.Expect(answer.ExitDone, "Appended to: A.md\n", "append", "path=A.md", "content=two")
 	h.Dir = filepath.Join(filepath.Dir(h.Dir), "HOME")
 	h.Expect(answer.ExitDone, "Appended to: A.md\n", "append", "path=A.md", "content=three")

@@ -20,8 +20,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/change"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/embedded"
-	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // batched are atomic batches of the vault of [notesOfBatch], whose operations rest on each other. Of each it is said which notes it
@@ -160,7 +160,7 @@ func TestEveryEventOfABatchLeavesAllOfItOrNothing(t *testing.T) {
 				events = append(events, batchEvent{call, rewrite, note}, batchEvent{call, extend, note})
 			}
 		}
-		every := long.Count(3, 1)
+		every := testenv.Count(3, 1)
 		if testing.Short() {
 			every = 20
 		}

@@ -16,8 +16,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/embedded"
-	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // foreignActs are what another program does to a file.
@@ -111,7 +111,7 @@ func TestAnotherProgramWritesAtAnyMoment(t *testing.T) {
 		".obsidian/app.json": embedded.FollowLinks, ".trash/b.md": "older",
 	}
 	partly, merged, tries := 0, 0, 0
-	every := long.Count(5, 1)
+	every := testenv.Count(5, 1)
 	if testing.Short() {
 		every = 40
 	}

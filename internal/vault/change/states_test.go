@@ -15,8 +15,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/embedded"
-	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // The states of a change of two notes, as docs/vault.md has them. The model is explored with every event before every step, alone
@@ -167,7 +167,7 @@ func TestTheStatesOfAChange(t *testing.T) {
 			paths = append(paths, []event{e, other})
 		}
 	}
-	every := long.Count(6, 1)
+	every := testenv.Count(6, 1)
 	if testing.Short() {
 		every = 30
 	}

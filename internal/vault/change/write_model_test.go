@@ -22,9 +22,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/edit"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/embedded"
-	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	_ "github.com/vaultwicket/vaultwicket/tests/sameseed"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // model is a vault in memory: the notes, and for each name what was there before
@@ -217,7 +216,7 @@ func TestEveryFaultOfEveryWriteLeavesTheOldTreeOrTheNew(t *testing.T) {
 		"l1.md": "[[linked]]", "l2.md": "[t](linked.md)", "T/t.md": "---\np: 1\n---\nT",
 		".obsidian/app.json": embedded.FollowLinks, ".obsidian/templates.json": `{"folder":"T"}`, ".trash/b.md": "older",
 	}
-	apart := long.Count(2, 1)
+	apart := testenv.Count(2, 1)
 	if testing.Short() {
 		apart = 4
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk/system"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	_ "github.com/vaultwicket/vaultwicket/tests/sameseed"
+	_ "github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // plant writes files, given by path and text, into dir.

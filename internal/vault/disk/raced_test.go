@@ -11,8 +11,8 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk/system"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/memory"
 	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // raceRounds is how often each change is made while another process exchanges its
@@ -67,7 +67,7 @@ func TestAChangeBesideExchangesOfItsFolder(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			done, swaps := 0, 0
 			for range raceRounds {
-				dir := memory.Folder(t)
+				dir := testenv.MemoryFolder(t)
 				plant(t, dir, swappedVault)
 				f := openFolder(t, dir)
 				one, other := startSwapper(t, dir, "A/sub", "Private"), startSwapper(t, dir, "B/sub", "Private")
@@ -142,7 +142,7 @@ func TestAChangeDoesNotFollowAFolderThatBecameALink(t *testing.T) {
 			for _, can := range []faulty{{}, {noMove: true}, {noMove: true, noLink: true}} {
 				moments := 0
 				for n := 1; n <= moments+1; n++ {
-					dir := memory.Folder(t)
+					dir := testenv.MemoryFolder(t)
 					plant(t, dir, swappedVault)
 					f, calls := openFolder(t, dir), 0
 					broken := can
@@ -195,7 +195,7 @@ func TestAChangeDoesNotTakeAFileThatTookTheName(t *testing.T) {
 	}
 	for name, act := range changes {
 		for _, can := range []faulty{{}, {noMove: true}, {noMove: true, noLink: true}} {
-			dir := memory.Folder(t)
+			dir := testenv.MemoryFolder(t)
 			plant(t, dir, swappedVault)
 			f := openFolder(t, dir)
 			broken, calls := can, 0

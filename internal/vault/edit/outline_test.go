@@ -9,7 +9,7 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	_ "github.com/vaultwicket/vaultwicket/tests/sameseed"
+	_ "github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // An outline finds what a look at all headings finds.

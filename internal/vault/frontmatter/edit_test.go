@@ -12,7 +12,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	_ "github.com/vaultwicket/vaultwicket/tests/sameseed"
+	_ "github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 func strs(elements ...string) Value {

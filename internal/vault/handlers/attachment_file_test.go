@@ -21,8 +21,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/embedded"
-	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 func inBase64(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
@@ -235,11 +235,11 @@ func TestASecretOverTwoPagesIsHidden(t *testing.T) {
 func TestHostilePDFs(t *testing.T) {
 	enough := budget.Default
 	t.Cleanup(func() { budget.Default = enough })
-	small := long.Count(32, 1) // files and budget are so many times smaller
+	small := testenv.Count(32, 1) // files and budget are so many times smaller
 	budget.Default.Steps, budget.Default.Alive, budget.Default.Put = enough.Steps/int64(small), enough.Alive/int64(small), enough.Put/int64(small)
 	text := "BT /F1 12 Tf (x) Tj ET"
 	plain := pdfOf(text)
-	many := make([]string, long.Count(1000, 10_000))
+	many := make([]string, testenv.Count(1000, 10_000))
 	for i := range many {
 		many[i] = text
 	}

@@ -20,8 +20,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/embedded"
-	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // ofFile matches the texts in canvases and bases of the tests that name a file or a folder.
@@ -69,7 +69,7 @@ func leadTo(files *lookup.Files, at, text string) (all []string) {
 // links to the files that are copied with it. Undo restores every byte and every modification time.
 func TestRelocationsKeepWhereLinksLead(t *testing.T) {
 	done := map[string]int{}
-	rapid.Check(t, long.Cases(50, func(rt *rapid.T) {
+	rapid.Check(t, testenv.Cases(50, func(rt *rapid.T) {
 		folders := []string{"", "A/", "A/Sub/", "B/", "B/Sub/", "Projects/Old plan/"}
 		names := []string{"Note.md", "Plan.md", "Übung.md", "pic.png", "Board.canvas", "All.base"}
 		start := map[string]string{".obsidian/app.json": `{"newLinkFormat":"` +

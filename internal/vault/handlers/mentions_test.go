@@ -11,7 +11,7 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	_ "github.com/vaultwicket/vaultwicket/tests/sameseed"
+	_ "github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // Mentions are counted in one pass over the text, and as if each were looked for in all links.

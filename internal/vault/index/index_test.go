@@ -17,8 +17,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk/system"
 	"github.com/vaultwicket/vaultwicket/internal/vault/frontmatter"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/folding"
 	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // vault is a folder of notes that a test can change.
@@ -239,7 +239,7 @@ func FuzzFacts(f *testing.F) {
 
 // A change that is told of a file in another spelling is one of that file.
 func TestUpdateKnowsOneNameOfAFile(t *testing.T) {
-	dir := folding.Dir(t, folding.APFS)
+	dir := testenv.FoldingDir(t, testenv.APFS)
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "Pub"), 0o755))
 	write := func(path, text string) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, filepath.FromSlash(path)), []byte(text), 0o644))

@@ -22,8 +22,8 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/internal/vault/index/cache"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // server makes vectors with a dimension for each of a few things that texts are about, and notes the texts.
@@ -193,7 +193,7 @@ func TestAServerThatFails(t *testing.T) {
 		for scheme, start := range map[string]func(http.Handler) *httptest.Server{"http": httptest.NewServer, "https": httptest.NewTLSServer} {
 			t.Run(name+" "+scheme, func(t *testing.T) {
 				if name == "slow" && scheme == "https" {
-					long.Only(t) // it waits for all of farTimeout
+					testenv.OnlyLong(t) // it waits for all of farTimeout
 				}
 				wrong := start(test.answer)
 				wrong.Config.ErrorLog = log.New(io.Discard, "", 0)

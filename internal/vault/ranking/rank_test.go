@@ -20,9 +20,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/lookup"
 	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	_ "github.com/vaultwicket/vaultwicket/tests/sameseed"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // notes are a small vault: path, then the text of the note.
@@ -298,7 +297,7 @@ func TestASavedIndexThatIsDamaged(t *testing.T) {
 	_, err = load(saved, "another program")
 	assert.That(t, err != nil, "an index of another program is loaded")
 	refused := 0
-	for i := 0; i < len(saved); i += 1 + i/long.Count(30, 100) {
+	for i := 0; i < len(saved); i += 1 + i/testenv.Count(30, 100) {
 		damaged := slices.Clone(saved)
 		damaged[i] ^= 1 << (i % 8)
 		_, err := load(saved[:i], "test")

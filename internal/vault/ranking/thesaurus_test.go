@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/golden"
 	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // sourcesOf are the files that the thesaurus of a language is made of.
@@ -117,9 +117,9 @@ func everyday(t *testing.T) string {
 
 func TestTheThesaurusIsFresh(t *testing.T) {
 	if *wordNet != "" {
-		golden.File(t, "thesaurus/wordnet.txt", everyday(t))
+		testenv.GoldenFile(t, "thesaurus/wordnet.txt", everyday(t))
 	}
-	golden.File(t, "thesaurus/compiled.txt", compiled(t))
+	testenv.GoldenFile(t, "thesaurus/compiled.txt", compiled(t))
 }
 
 func TestSimilarWords(t *testing.T) {

@@ -18,7 +18,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	_ "github.com/vaultwicket/vaultwicket/tests/sameseed"
+	_ "github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // moved returns a move among files.

@@ -19,8 +19,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/search"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/embedded"
-	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // library is a vault with a cache, long after its files were written.
@@ -115,7 +115,7 @@ func TestAnswersDoNotDependOnTheCache(t *testing.T) {
 	files, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	require.That(t, len(files) >= 2, "%v %v", files, err)
-	pieces := long.Count(3, 9)
+	pieces := testenv.Count(3, 9)
 	for _, file := range files {
 		name := filepath.Join(dir, file.Name())
 		text := require.Value(os.ReadFile(name))(t)
@@ -197,7 +197,7 @@ func TestAWorkerFollowsTheVault(t *testing.T) {
 	w := h.Worker()
 	same(t, "at first", everything(w), answers(without(h)))
 	random := rand.New(rand.NewPCG(3, 4))
-	for round := range long.Count(6, 12) {
+	for round := range testenv.Count(6, 12) {
 		for range 1 + random.IntN(6) {
 			name := fmt.Sprintf("Sub/Note %d.md", random.IntN(45))
 			switch random.IntN(8) {

@@ -9,8 +9,8 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/embedded"
-	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // pieces are what random notes and random queries are made of.
@@ -61,7 +61,7 @@ func TestSearchesFindTheSameWithFilters(t *testing.T) {
 	h.Env["XDG_CACHE_HOME"] = t.TempDir()
 	h.Later = time.Hour
 	w := h.Worker()
-	for round := range long.Count(2, 4) {
+	for round := range testenv.Count(2, 4) {
 		if status, _, stderr := h.Run("tags"); status != 0 { // which keeps texts without filters
 			t.Fatal(status, stderr)
 		}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	_ "github.com/vaultwicket/vaultwicket/tests/sameseed"
+	_ "github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // fieldNames are the names of the fields in the tables below.

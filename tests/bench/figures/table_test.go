@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/golden"
 	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 const (
@@ -20,7 +20,7 @@ const (
 func TestThePageIsFresh(t *testing.T) {
 	kept := require.Value(readTable(figuresFile))(t)
 	content := require.Value(os.ReadFile(pageFile))(t)
-	golden.File(t, pageFile, golden.Between(t, string(content), "figures", kept.markdown()))
+	testenv.GoldenFile(t, pageFile, testenv.PageBetween(t, string(content), "figures", kept.markdown()))
 }
 
 // What was measured last are the rows that there are, so none is kept that is not measured.

@@ -13,9 +13,8 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk/system"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	_ "github.com/vaultwicket/vaultwicket/tests/sameseed"
+	"github.com/vaultwicket/vaultwicket/tests/testenv"
 
 	"pgregory.net/rapid"
 )
@@ -188,7 +187,7 @@ type model struct {
 }
 
 func TestAnyUpdatesOfTwoProcessesAreAMap(t *testing.T) {
-	rapid.Check(t, long.Cases(40, func(t *rapid.T) {
+	rapid.Check(t, testenv.Cases(40, func(t *rapid.T) {
 		dir := require.Value(os.MkdirTemp("", "cache"))(t)
 		m := &model{dir: dir}
 		for i := range m.handles {

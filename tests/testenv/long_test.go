@@ -1,4 +1,4 @@
-package long
+package testenv
 
 import (
 	"testing"
@@ -6,7 +6,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	_ "github.com/vaultwicket/vaultwicket/tests/sameseed"
 )
 
 func TestSomeCasesOfAPropertyAreChecked(t *testing.T) {

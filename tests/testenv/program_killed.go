@@ -1,4 +1,4 @@
-package programs
+package testenv
 
 import (
 	"bytes"
@@ -10,28 +10,27 @@ import (
 	"testing"
 	"time"
 
-	"github.com/vaultwicket/vaultwicket/tests/memory"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
-// Speech is the standard output of a process. It notes when that has so many lines.
-type Speech struct {
+// Output is the standard output of a process. It notes when that has so many lines.
+type Output struct {
 	text    strings.Builder // to be read when the process has ended
 	lines   int
 	reached chan struct{}
 }
 
-// NewSpeech returns an empty speech that waits for so many lines, 0 for none.
-func NewSpeech(lines int) *Speech {
-	s := &Speech{lines: lines, reached: make(chan struct{})}
+// NewOutput returns an output without text that waits for so many lines, 0 for none.
+func NewOutput(lines int) *Output {
+	s := &Output{lines: lines, reached: make(chan struct{})}
 	if lines == 0 {
 		close(s.reached)
 	}
 	return s
 }
 
-// Write adds to the speech. It never fails.
-func (s *Speech) Write(text []byte) (int, error) {
+// Write adds to the output. It never fails.
+func (s *Output) Write(text []byte) (int, error) {
 	left := s.lines
 	if s.lines -= bytes.Count(text, []byte("\n")); left > 0 && s.lines <= 0 {
 		close(s.reached)
@@ -39,11 +38,11 @@ func (s *Speech) Write(text []byte) (int, error) {
 	return s.text.Write(text)
 }
 
-// AfterLines waits until a started process has said as many lines as said waits for
+// KillAfterLines waits until a started process has said as many lines as said waits for
 // and kills it up to four milliseconds later, which is any moment of what it does
 // then. It returns all that was said, of which the last line may be cut off. A process
 // that ends by itself fails the test.
-func AfterLines(t *testing.T, process *exec.Cmd, said *Speech) string {
+func KillAfterLines(t *testing.T, process *exec.Cmd, said *Output) string {
 	t.Helper()
 	ended := make(chan error, 1)
 	go func() { ended <- process.Wait() }()
@@ -58,13 +57,13 @@ func AfterLines(t *testing.T, process *exec.Cmd, said *Speech) string {
 	return said.text.String()
 }
 
-// Main runs the tests of a package, or child with the value of the variable in a process
+// MainOrChild runs the tests of a package, or child with the value of the variable in a process
 // that has it: one that a test has started.
-func Main(m *testing.M, variable string, child func(dir string)) {
+func MainOrChild(m *testing.M, variable string, child func(dir string)) {
 	if dir := os.Getenv(variable); dir != "" {
 		child(dir)
 		syscall.Exit(0) // os.Exit lets the race detector sleep for a second
 	}
-	memory.Use()
+	UseMemory()
 	os.Exit(m.Run())
 }

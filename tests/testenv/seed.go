@@ -1,8 +1,4 @@
-// Package sameseed makes the property tests of a package that imports it draw the same
-// cases at each run, so that a test fails for what was changed and never by chance.
-// -rapid.seed or the variable RAPID_SEED gives another seed; with 0, each run draws new
-// cases.
-package sameseed
+package testenv
 
 import (
 	"flag"

@@ -1,4 +1,4 @@
-package rights
+package testenv
 
 import (
 	"testing"
@@ -8,9 +8,9 @@ import (
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
-// Allow leaves this user all rights at a file or folder, and gives others the rights of
+// AllowRights leaves this user all rights at a file or folder, and gives others the rights of
 // entries in the text form of access lists, such as (A;;FR;;;WD). Nothing is inherited.
-func Allow(t testing.TB, name, entries string) {
+func AllowRights(t testing.TB, name, entries string) {
 	t.Helper()
 	user := require.Value(windows.GetCurrentProcessToken().GetTokenUser())(t)
 	descriptor := require.Value(windows.SecurityDescriptorFromString("D:P(A;OICI;FA;;;" + user.User.Sid.String() + ")" + entries))(t)

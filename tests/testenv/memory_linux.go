@@ -1,4 +1,4 @@
-package memory
+package testenv
 
 import (
 	"os"
@@ -10,17 +10,17 @@ import (
 )
 
 const (
-	place   = "/dev/shm"
-	tmpfs   = 0x01021994
-	noexec  = 0x8
-	minFree = 2 << 30 // all packages of a run share it
+	memoryMount = "/dev/shm"
+	tmpfs       = 0x01021994
+	noexec      = 0x8
+	minFree     = 2 << 30 // all packages of a run share it
 )
 
-// Use has all temporary folders of this process and its children be in memory. It
+// UseMemory has all temporary folders of this process and its children be in memory. It
 // does nothing where TMPDIR is set already.
-func Use() {
-	if os.Getenv("TMPDIR") == "" && isFit(place) {
-		os.Setenv("TMPDIR", place)
+func UseMemory() {
+	if os.Getenv("TMPDIR") == "" && isFit(memoryMount) {
+		os.Setenv("TMPDIR", memoryMount)
 	}
 }
 
@@ -37,13 +37,13 @@ func isFit(folder string) bool {
 	return isInMemory && runsPrograms && isLargeEnough
 }
 
-// Folder returns a temporary folder for one test, in memory where there is room.
-func Folder(t *testing.T) string {
+// MemoryFolder returns a temporary folder for one test, in memory where there is room.
+func MemoryFolder(t *testing.T) string {
 	t.Helper()
-	if !isFit(place) {
+	if !isFit(memoryMount) {
 		return t.TempDir()
 	}
-	folder := require.Value(os.MkdirTemp(place, "memory-"))(t)
+	folder := require.Value(os.MkdirTemp(memoryMount, "memory-"))(t)
 	t.Cleanup(func() {
 		assert.NoError(t, os.RemoveAll(folder))
 	})

@@ -1,6 +1,6 @@
 //go:build !windows
 
-package folding
+package testenv
 
 import (
 	"os"
@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// Short returns the short name of a file or folder. The test is
+// ShortNameOf returns the short name of a file or folder. The test is
 // skipped where it has none.
-func Short(t testing.TB, dir, name string) string {
+func ShortNameOf(t testing.TB, dir, name string) string {
 	t.Helper()
 	short := ShortName(name)
 	if _, err := os.Lstat(filepath.Join(dir, short)); err != nil {

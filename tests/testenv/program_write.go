@@ -1,4 +1,4 @@
-package programs
+package testenv
 
 import (
 	"os"
@@ -8,10 +8,10 @@ import (
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
-// Write writes the text of a program that the test will start. It waits until no process of
+// WriteProgram writes the text of a program that the test will start. It waits until no process of
 // the test is being started: one that has just begun holds every open file for a moment, and a
 // program that is open for writing cannot be started ("text file busy").
-func Write(t testing.TB, path string, text []byte) {
+func WriteProgram(t testing.TB, path string, text []byte) {
 	t.Helper()
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()

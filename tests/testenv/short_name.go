@@ -1,4 +1,4 @@
-package folding
+package testenv
 
 import (
 	"hash/fnv"

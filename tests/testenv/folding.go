@@ -1,6 +1,4 @@
-// Package folding gives tests a folder in which a file answers to several
-// spellings of its name, as on Windows and macOS.
-package folding
+package testenv
 
 import (
 	"bufio"
@@ -18,24 +16,24 @@ import (
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
-// Kind is a file system whose names fold.
-type Kind string
+// FileSystem is a file system whose names fold.
+type FileSystem string
 
 const (
 	// APFS finds a name in every case and normal form, and lists it as it was
 	// written.
-	APFS Kind = "APFS"
+	APFS FileSystem = "APFS"
 	// HFS is APFS that stores names decomposed.
-	HFS Kind = "HFS+"
+	HFS FileSystem = "HFS+"
 	// NTFS is APFS with short names.
-	NTFS Kind = "NTFS"
+	NTFS FileSystem = "NTFS"
 )
 
-// Dir returns an empty folder on a file system of this kind, or on the one of the
+// FoldingDir returns an empty folder on a file system of this kind, or on the one of the
 // machine if that folds names. The test is skipped where there is neither.
-func Dir(t testing.TB, kind Kind) string {
+func FoldingDir(t testing.TB, kind FileSystem) string {
 	t.Helper()
-	if dir := t.TempDir(); Folds(t, dir) {
+	if dir := t.TempDir(); FoldsNames(t, dir) {
 		return dir
 	}
 	if runtime.GOOS != "linux" {
@@ -56,8 +54,8 @@ func Dir(t testing.TB, kind Kind) string {
 	return dir
 }
 
-// Folds reports whether a folder takes spellings of a name for the same.
-func Folds(t testing.TB, dir string) bool {
+// FoldsNames reports whether a folder takes spellings of a name for the same.
+func FoldsNames(t testing.TB, dir string) bool {
 	t.Helper()
 	probe := filepath.Join(dir, "Probe")
 	require.NoError(t, os.WriteFile(probe, nil, 0o600))
@@ -67,7 +65,7 @@ func Folds(t testing.TB, dir string) bool {
 }
 
 // mounts has the file systems that the tests of this process share.
-var mounts = map[Kind]func() (mounted, error){
+var mounts = map[FileSystem]func() (mounted, error){
 	APFS: sync.OnceValues(func() (mounted, error) { return mount() }),
 	HFS:  sync.OnceValues(func() (mounted, error) { return mount("-nfd") }),
 	NTFS: sync.OnceValues(func() (mounted, error) { return mount("-short") }),

@@ -1,8 +1,4 @@
-// Package long tells tests how much of their work to do. Soaks and loops over every
-// byte of a file take most of the time of all tests, and find something seldom: by
-// default they do a part of the work, the same one each time. Where the variable
-// LONG_TESTS is not empty they do all of it, as at the end of .ci/run.
-package long
+package testenv
 
 import (
 	"flag"
@@ -12,24 +8,22 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
-
-	"github.com/vaultwicket/vaultwicket/tests/programs"
 )
 
-// Enabled reports whether tests do all of their work.
-func Enabled() bool { return os.Getenv("LONG_TESTS") != "" }
+// Long reports whether tests do all of their work.
+func Long() bool { return os.Getenv("LONG_TESTS") != "" }
 
-// Only skips a test that is all of the long work.
-func Only(t *testing.T) {
+// OnlyLong skips a test that is all of the long work.
+func OnlyLong(t *testing.T) {
 	t.Helper()
-	if !Enabled() {
+	if !Long() {
 		t.Skip("takes long; LONG_TESTS=1 runs it")
 	}
 }
 
 // Count is how often a test repeats what it does: all times, or as often as usual.
 func Count(usual, all int) int {
-	if Enabled() {
+	if Long() {
 		return all
 	}
 	return usual
@@ -39,7 +33,7 @@ func Count(usual, all int) int {
 // the first.
 func Shard(t *testing.T, n int) (mine func(item int) bool) {
 	t.Helper()
-	if Enabled() {
+	if Long() {
 		return func(int) bool { return true }
 	}
 	t.Logf("every %dth item; LONG_TESTS=1 does all", n)
@@ -52,7 +46,7 @@ func Shard(t *testing.T, n int) (mine func(item int) bool) {
 func Cases(usual int, property func(*rapid.T)) func(*rapid.T) {
 	passed := 0
 	inside := false
-	failed := Enabled()
+	failed := Long()
 	return func(t *rapid.T) {
 		failed = failed || inside
 		if !failed && passed == usual {
@@ -73,7 +67,7 @@ func WaitTogether() { AtOnce(4) }
 // wait for processors. TestMain calls it; the first call counts.
 func AtOnce(atOnce int) {
 	flag.Parse()
-	if programs.StartSlowly() {
+	if ProgramsStartSlowly() {
 		return
 	}
 	if f := flag.Lookup("test.parallel"); f.Value.String() == f.DefValue && runtime.GOMAXPROCS(0) < atOnce {

@@ -1,4 +1,4 @@
-package folding
+package testenv
 
 import (
 	"path/filepath"
@@ -10,9 +10,9 @@ import (
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
-// Short returns the short name of a file or folder. The test is
+// ShortNameOf returns the short name of a file or folder. The test is
 // skipped where it has none.
-func Short(t testing.TB, dir, name string) string {
+func ShortNameOf(t testing.TB, dir, name string) string {
 	t.Helper()
 	path := require.Value(windows.UTF16PtrFromString(filepath.Join(dir, name)))(t)
 	buf := make([]uint16, windows.MAX_LONG_PATH)

@@ -1,6 +1,4 @@
-// Package golden compares what the code generates with the files that keep it, and has the
-// tables of Markdown that generated pages consist of.
-package golden
+package testenv
 
 import (
 	"cmp"
@@ -13,13 +11,13 @@ import (
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
-// Update is the flag that writes the files again.
-var Update = flag.Bool("update", false, "write what is generated")
+// UpdateGolden is the flag that writes the files again.
+var UpdateGolden = flag.Bool("update", false, "write what is generated")
 
-// File reports the first line by which a file differs from what is generated.
-func File(t testing.TB, name, generated string) {
+// GoldenFile reports the first line by which a file differs from what is generated.
+func GoldenFile(t testing.TB, name, generated string) {
 	t.Helper()
-	if *Update {
+	if *UpdateGolden {
 		require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o755))
 		require.NoError(t, os.WriteFile(name, []byte(generated), 0o644))
 	}
@@ -36,8 +34,8 @@ func File(t testing.TB, name, generated string) {
 	}
 }
 
-// Between is a page with other text between the two comments that bear a name.
-func Between(t testing.TB, page, name, text string) string {
+// PageBetween is a page with other text between the two comments that bear a name.
+func PageBetween(t testing.TB, page, name, text string) string {
 	t.Helper()
 	begin := "<!-- " + name + " -->\n"
 	end := "<!-- /" + name + " -->"
@@ -48,21 +46,21 @@ func Between(t testing.TB, page, name, text string) string {
 	return before + begin + text + end + after
 }
 
-// Head writes the first lines of a table.
-func Head(cells ...string) string {
+// TableHead writes the first lines of a table.
+func TableHead(cells ...string) string {
 	return "| " + strings.Join(cells, " | ") + " |\n|" + strings.Repeat("---|", len(cells)) + "\n"
 }
 
-// Row writes one row of a table.
-func Row(cells ...string) string {
+// TableRow writes one row of a table.
+func TableRow(cells ...string) string {
 	for i, cell := range cells {
 		cells[i] = strings.ReplaceAll(cmp.Or(cell, "–"), "|", `\|`)
 	}
 	return "| " + strings.Join(cells, " | ") + " |\n"
 }
 
-// Code writes a cell as it is typed.
-func Code(text string) string {
+// TableCode writes a cell as it is typed.
+func TableCode(text string) string {
 	if text == "" {
 		return ""
 	}
