@@ -223,7 +223,7 @@ func TestLookingForTheAppIsNotRemembered(t *testing.T) {
 func TestTheEmbeddedCLIIsGivenItsOwnName(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "Notes of 2026")
 	require.NoError(t, os.Mkdir(folder, 0o700))
-	self := fake(t, "vaultwicket", script{Any: true})
+	self := fakeCLI(t, "vaultwicket", script{Any: true})
 	p := require.Value(New(Config{Self: self}).Embedded(folder))(t)
 	for _, vault := range []string{"", "Work", "a1b2c3d4e5f60718", "Notes of 2026"} {
 		call, err := allowlist.Parse("files", nil)

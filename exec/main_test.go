@@ -22,8 +22,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/policy"
-	"github.com/vaultwicket/vaultwicket/tests/asking"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/fake"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
 	"github.com/vaultwicket/vaultwicket/tiers"
@@ -72,13 +72,13 @@ func play(text []byte) int {
 	if err := json.Unmarshal(text, &s); err != nil {
 		return unplanned
 	}
-	args, out, embedded := os.Args[1:], io.Writer(os.Stdout), (*asking.Process)(nil)
-	if asking.IsOnce(args) {
+	args, out, embedded := os.Args[1:], io.Writer(os.Stdout), (*fake.Embedded)(nil)
+	if fake.IsEmbedded(args) {
 		var err error
-		if embedded, err = asking.OnceAs(s.greeting(args[1]), os.Stdin, os.Stdout); err != nil {
+		if embedded, err = fake.StartEmbeddedAs(s.greeting(args[1]), os.Stdin, os.Stdout); err != nil {
 			return unplanned
 		}
-		out, args = embedded, append(args[:2:2], asking.Words(embedded.Request)...)
+		out, args = embedded, append(args[:2:2], fake.RequestWords(embedded.Request)...)
 	}
 	runs := len(logged(os.Args[0]))
 	line, _ := json.Marshal(args)
@@ -192,7 +192,7 @@ func (p part) act(out io.Writer, in io.Reader) {
 	case "garbage":
 		os.Stdout.WriteString(strings.Repeat("garbage ", 100))
 	case "worker", "worker of another version", "worker of another folder", "no worker", "silent worker", "worker that ignores SIGTERM", "worker that stays":
-		if !asking.IsOnce(os.Args[1:]) {
+		if !fake.IsEmbedded(os.Args[1:]) {
 			playWorker(p.Do, os.Args[2])
 		}
 	}
@@ -262,9 +262,9 @@ func meet(self string, parties int) {
 	syscall.Exit(unplanned)
 }
 
-// fake makes a client of the given name that plays parts, and checks in the end
+// fakeCLI makes a client of the given name that plays parts, and checks in the end
 // that each was played.
-func fake(t testing.TB, name string, s script) string {
+func fakeCLI(t testing.TB, name string, s script) string {
 	t.Helper()
 	path := testenv.SelfAs(t, t.TempDir(), name)
 	text, _ := json.Marshal(s)

@@ -32,7 +32,7 @@ var (
 // appRunner returns a Runner and the program that a fake client makes.
 func appRunner(t testing.TB, c Config, parts ...part) (*Runner, Program, string) {
 	t.Helper()
-	path := fake(t, "obsidian", script{Parts: parts})
+	path := fakeCLI(t, "obsidian", script{Parts: parts})
 	r, p := runnerFor(t, c, path)
 	return r, p, path
 }
@@ -52,7 +52,7 @@ func embeddedRunner(t testing.TB, c Config, s script) (*Runner, Program, string)
 	for i := range s.Parts {
 		s.Parts[i].Argv = append([]string{"vault", folder}, s.Parts[i].Argv...)
 	}
-	c.Self = fake(t, "vaultwicket", s)
+	c.Self = fakeCLI(t, "vaultwicket", s)
 	r := New(c)
 	return r, require.Value(r.Embedded(folder))(t), c.Self
 }
@@ -449,7 +449,7 @@ func TestQueueOfTheApp(t *testing.T) {
 	if testenv.ProgramsStartSlowly() {
 		calls = 8
 	}
-	path := fake(t, "obsidian", script{Any: true, Parts: []part{{Argv: []string{"version"}, Out: []byte(goodVersion), Do: "alone"}}})
+	path := fakeCLI(t, "obsidian", script{Any: true, Parts: []part{{Argv: []string{"version"}, Out: []byte(goodVersion), Do: "alone"}}})
 	r, p := runnerFor(t, Config{Timeout: time.Minute}, path)
 	together(calls, func() {
 		out, err := r.Run(t.Context(), mustPermit("version", nil), p)
@@ -463,7 +463,7 @@ func TestQueueOfTheApp(t *testing.T) {
 func TestTheQueueOfTheAppHoldsForRepeatedCalls(t *testing.T) {
 	const calls = 8
 	read := part{Argv: []string{"read", "path=a.md"}, Out: []byte(cold("read", tailPlugin)), Do: "alone"}
-	path := fake(t, "obsidian", script{Any: true, Parts: []part{{Argv: []string{"version"}, Out: []byte(goodVersion), Do: "alone"}, read}})
+	path := fakeCLI(t, "obsidian", script{Any: true, Parts: []part{{Argv: []string{"version"}, Out: []byte(goodVersion), Do: "alone"}, read}})
 	r, p := runnerFor(t, Config{Timeout: time.Minute}, path)
 	together(calls, func() {
 		out, err := r.Run(t.Context(), reads("a.md"), p)
@@ -492,7 +492,7 @@ func TestEmbeddedRunsInParallel(t *testing.T) {
 
 func TestAProgramThatIsNoObsidianIsNamed(t *testing.T) {
 	says := part{Argv: []string{"version"}, Out: []byte("obsidian theme tool v3\n")}
-	r, p := runnerFor(t, Config{}, fake(t, "obsidian", script{Parts: []part{says, says}}))
+	r, p := runnerFor(t, Config{}, fakeCLI(t, "obsidian", script{Parts: []part{says, says}}))
 	_, err := r.Run(t.Context(), mustPermit("version", nil), p)
 	var away *Unavailable
 	if !errors.As(err, &away) || !strings.Contains(away.Error(), `"obsidian theme tool v3" in place of its version`) ||

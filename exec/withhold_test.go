@@ -28,7 +28,7 @@ func guarded(t testing.TB, name string, given params) policy.Permit {
 // anyAppRunner is appRunner with parts that are played any number of times.
 func anyAppRunner(t testing.TB, parts ...part) (*Runner, Program, string) {
 	t.Helper()
-	path := fake(t, "obsidian", script{Parts: parts, Any: true})
+	path := fakeCLI(t, "obsidian", script{Parts: parts, Any: true})
 	r, p := runnerFor(t, Config{}, path)
 	return r, p, path
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/exec"
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/policy"
-	"github.com/vaultwicket/vaultwicket/tests/asking"
+	"github.com/vaultwicket/vaultwicket/tests/fake"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
 	"github.com/vaultwicket/vaultwicket/tiers"
@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 	case testenv.ProgramName(os.Args[0]) == "obsidian":
 		// os.Exit lets the race detector sleep for a second, so none of these calls it.
 		syscall.Exit(int(play(filepath.Join(filepath.Dir(os.Args[0]), "answers"), os.Args[1:], os.Stdout).Status))
-	case asking.IsOnce(os.Args[1:]):
+	case fake.IsEmbedded(os.Args[1:]):
 		syscall.Exit(playEmbedded(os.Args[2]))
 	}
 	testenv.UseMemory()
@@ -43,7 +43,7 @@ func TestMain(m *testing.M) {
 
 // playEmbedded answers the one call of a process of the embedded program.
 func playEmbedded(vault string) int {
-	p, err := asking.Once(vault, os.Stdin, os.Stdout)
+	p, err := fake.StartEmbedded(vault, os.Stdin, os.Stdout)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 99
@@ -52,7 +52,7 @@ func playEmbedded(vault string) int {
 		p.Reply(protocol.Reply{Status: status})
 		return 0
 	}
-	p.Reply(play(filepath.Join(vault, ".answers"), asking.Words(p.Request), p))
+	p.Reply(play(filepath.Join(vault, ".answers"), fake.RequestWords(p.Request), p))
 	return 0
 }
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/faults"
+	"github.com/vaultwicket/vaultwicket/tests/fake"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
@@ -185,7 +185,7 @@ func everyFault(t *testing.T, begin func(*testing.T, *Log), killed bool) {
 		l := newLog(t, Limits{FileSize: 2600, Files: 3})
 		begin(t, l)
 		require.NoError(t, l.Close())
-		sys := &faults.System{N: n, Lasting: killed}
+		sys := &fake.FailingDisk{N: n, Lasting: killed}
 		l = again(t, l)
 		l.sys = sys
 		promised, refused := map[string]bool{}, map[string]bool{}
@@ -197,7 +197,7 @@ func everyFault(t *testing.T, begin func(*testing.T, *Log), killed bool) {
 			} else {
 				var typed *Unusable
 				assert.That(t, errors.As(err, &typed), "call %d: %v", n, err)
-				assert.ErrorIs(t, err, faults.Err, "call %d", n)
+				assert.ErrorIs(t, err, fake.ErrDisk, "call %d", n)
 				refused[line.Call] = true
 			}
 		}
@@ -228,14 +228,14 @@ func everyFault(t *testing.T, begin func(*testing.T, *Log), killed bool) {
 // TestEveryFaultOfAnOpenLog has each call of a line fail in a log that knows its files. The line that was refused is not there, and those after it are.
 func TestEveryFaultOfAnOpenLog(t *testing.T) {
 	for n, ended := 1, false; !ended; n++ {
-		l, sys := newLog(t, Limits{}), &faults.System{}
+		l, sys := newLog(t, Limits{}), &fake.FailingDisk{}
 		l.sys = sys
 		writeAll(t, l, 1, 3)
 		sys.Calls, sys.N = 0, n
 		err := l.Write(sample(4), Durable)
 		ended = sys.Calls < n
 		require.Equal(t, ended, err == nil, "call %d", n)
-		require.That(t, err == nil || errors.Is(err, faults.Err), "call %d: %v", n, err)
+		require.That(t, err == nil || errors.Is(err, fake.ErrDisk), "call %d: %v", n, err)
 		sys.N = 0
 		writeAll(t, l, 5, 6)
 		lines := 5

@@ -18,7 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/faults"
+	"github.com/vaultwicket/vaultwicket/tests/fake"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
@@ -285,7 +285,7 @@ func afterAnother(t *testing.T, lines, call int, begin func(*testing.T, *Log), i
 
 // killedSystem is one in which a process was killed, with what it promised before.
 type killedSystem struct {
-	*faults.System
+	*fake.FailingDisk
 	promised []string
 }
 
@@ -294,7 +294,7 @@ type killedSystem struct {
 func leave(t *testing.T, l *Log, n, call int) killedSystem {
 	t.Helper()
 	other := again(t, l)
-	s := killedSystem{System: &faults.System{N: call, Lasting: true}}
+	s := killedSystem{FailingDisk: &fake.FailingDisk{N: call, Lasting: true}}
 	other.sys = s
 	for i := range 3 {
 		if line := sample(n + i); other.Write(line, i == 1) == nil {

@@ -14,7 +14,7 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/faults"
+	"github.com/vaultwicket/vaultwicket/tests/fake"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
@@ -180,7 +180,7 @@ func TestAFolderOfTooManyFilesIsRefused(t *testing.T) {
 func storeCalls(t *testing.T, answer func(*Store, string) (StoredQuestion, error)) int {
 	t.Helper()
 	d, _ := newStore(t)
-	counted := &faults.System{}
+	counted := &fake.FailingDisk{}
 	d.system = counted
 	q := ask(t, d, about(1))
 	require.Value(answer(d, q.Code))(t)
@@ -197,7 +197,7 @@ func TestAnyCallToTheDiskMayFail(t *testing.T) {
 		for n := 1; n <= calls; n++ {
 			for _, broken := range []bool{false, true} {
 				d, c := newStore(t)
-				d.system = &faults.System{N: n, Lasting: broken}
+				d.system = &fake.FailingDisk{N: n, Lasting: broken}
 				grants, isYes := 0, false
 				for range 2 { // the second time the fault is over, unless broken
 					q, err := d.Ask(about(1))
@@ -247,7 +247,7 @@ func wantTyped(t *testing.T, err error) {
 // A yes that was taken is gone even if it cannot be told whether that will last.
 func TestATakenYesIsGoneWhateverTheDiskSays(t *testing.T) {
 	d, q, _, _ := approved(t)
-	d.system = &faults.System{N: 2} // remove, sync of the folder
+	d.system = &fake.FailingDisk{N: 2} // remove, sync of the folder
 	var unusable *Unusable
 	grant, err := redeem(d, q)
 	assert.That(t, grant.State != Approved, "%v", err)
@@ -259,7 +259,7 @@ func TestATakenYesIsGoneWhateverTheDiskSays(t *testing.T) {
 // Where the lock does not hold others off, taking still works once.
 func TestTwoThatTakeAtOnceInSpiteOfTheLock(t *testing.T) {
 	d, q, path, _ := approved(t)
-	d.system = &faults.System{N: 1, Before: func() { require.NoError(t, ownerfiles.Disk{}.Remove(path)) }}
+	d.system = &fake.FailingDisk{N: 1, Before: func() { require.NoError(t, ownerfiles.Disk{}.Remove(path)) }}
 	grant, _ := redeem(d, q)
 	assert.That(t, grant.State != Approved, "granted")
 	d, q, _, _ = approved(t)

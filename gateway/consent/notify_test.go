@@ -20,8 +20,8 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/fake"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	texts "github.com/vaultwicket/vaultwicket/tests/told"
 )
 
 // sent is a request as a server of the test got it.
@@ -45,9 +45,9 @@ func receive(t *testing.T, do http.HandlerFunc) (url string, got chan sent) {
 
 func ok(http.ResponseWriter, *http.Request) {}
 
-func open(t *testing.T, c NotifyConfig) (*Notifier, *texts.Text) {
+func open(t *testing.T, c NotifyConfig) (*Notifier, *fake.Log) {
 	t.Helper()
-	l := &texts.Text{}
+	l := &fake.Log{}
 	n := require.Value(OpenNotifier(c, nil, slog.New(slog.NewTextHandler(l, nil))))(t)
 	n.gap, n.retry = time.Millisecond, time.Millisecond
 	return n, l

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/faults"
+	"github.com/vaultwicket/vaultwicket/tests/fake"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
@@ -31,7 +31,7 @@ func child(dir string) {
 		_, _ = fmt.Sscan(rest, &n)
 		switch verb {
 		case "halt": // at the n-th call to the disk from now on
-			d.system = &faults.System{N: n, Before: func() {
+			d.system = &fake.FailingDisk{N: n, Before: func() {
 				fmt.Println("halted")
 				select {}
 			}}

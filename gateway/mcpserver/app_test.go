@@ -9,8 +9,8 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/fake"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/talk"
 )
 
 // showsApp are the capabilities of a client that shows the app and asks its user nothing.
@@ -28,7 +28,7 @@ func (b *booth) request(method, params string) string {
 	b.T.Helper()
 	b.ids++
 	if b.era == modernEra {
-		params = strings.TrimSuffix(params+","+strings.Replace(talk.ModernMeta, `clientCapabilities":{}`, `clientCapabilities":`+b.can, 1), ",")
+		params = strings.TrimSuffix(params+","+strings.Replace(fake.ModernMeta, `clientCapabilities":{}`, `clientCapabilities":`+b.can, 1), ",")
 	}
 	b.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":{%s}}`, b.ids, method, strings.TrimPrefix(params, ",")))
 	m := b.Next()

@@ -11,8 +11,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/fake"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/talk"
 )
 
 func TestDecodeArguments(t *testing.T) {
@@ -197,13 +197,13 @@ func FuzzDecodeArguments(f *testing.F) {
 		if text, isText := plain.Params.(string); isText && strings.TrimSpace(text) != "" {
 			err := json.Unmarshal([]byte(text), &params)
 			require.That(t, err == nil, "accepted params %q: %v", text, err)
-			assert.NoError(t, talk.DuplicateKey([]byte(text)), "accepted")
+			assert.NoError(t, fake.DuplicateKey([]byte(text)), "accepted")
 		} else if !ok && plain.Params != nil && !isText {
 			t.Fatalf("accepted params %v", plain.Params)
 		}
 		want := values(params)
 		assert.That(t, maps.Equal(got.Params, want), "%q: params %v, want %v", raw, got.Params, want)
-		assert.NoError(t, talk.DuplicateKey(raw), "accepted")
+		assert.NoError(t, fake.DuplicateKey(raw), "accepted")
 	})
 }
 

@@ -23,8 +23,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/fake"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/talk"
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
@@ -32,7 +32,7 @@ import (
 // booth is a running server that has to ask before every change, and the app
 // after it: a script that notes what it is called with.
 type booth struct {
-	*talk.Talk
+	*fake.Client
 	era       era
 	can       string // the capabilities that the client names
 	client    string // what it calls itself
@@ -109,11 +109,11 @@ esac
 		change(&h)
 	}
 	s := require.Value(h.server())(t)
-	b.Talk = talk.Start(t, func(ctx context.Context, in io.Reader, out io.Writer) error {
-		return transport.ServeStdio(ctx, s, in, out, talk.Patience)
+	b.Client = fake.Connect(t, func(ctx context.Context, in io.Reader, out io.Writer) error {
+		return transport.ServeStdio(ctx, s, in, out, fake.Patience)
 	})
 	if e == legacyEra {
-		b.Send(strings.NewReplacer(`{"elicitation":{}}`, can, `"name":"c"`, fmt.Sprintf(`"name":%q`, b.client)).Replace(talk.Initialize), talk.Initialized)
+		b.Send(strings.NewReplacer(`{"elicitation":{}}`, can, `"name":"c"`, fmt.Sprintf(`"name":%q`, b.client)).Replace(fake.Initialize), fake.Initialized)
 		b.Next()
 	}
 	return b
@@ -126,7 +126,7 @@ func (b *booth) tool(name, arguments, more string) (id int) {
 	params := fmt.Sprintf(`"name":%q,"arguments":%s%s`, name, arguments, more)
 	if b.era == modernEra {
 		params += "," + strings.NewReplacer(`clientCapabilities":{}`, `clientCapabilities":`+b.can, `"name":"c"`,
-			fmt.Sprintf(`"name":%q`, b.client)).Replace(talk.ModernMeta)
+			fmt.Sprintf(`"name":%q`, b.client)).Replace(fake.ModernMeta)
 	}
 	b.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{%s}}`, b.ids, params))
 	return b.ids
@@ -224,7 +224,7 @@ func (b *booth) result(id int) told {
 	return toldBy(m)
 }
 
-func toldBy(m talk.Message) told {
+func toldBy(m fake.Message) told {
 	if m.Error != nil {
 		return told{Code: "protocol", message: m.Error.Message}
 	}
@@ -769,7 +769,7 @@ func TestAQuestionEndsWithTheServer(t *testing.T) {
 		require.Equal(t, err, nil, "ended with %v; the app was told %q", err, b.ran())
 		assert.Equal(t, len(b.ran()), 0, "ended with %v; the app was told %q", err, b.ran())
 		waited := time.Since(begun)
-		assert.That(t, waited <= talk.Patience/2, "it took %v", waited)
+		assert.That(t, waited <= fake.Patience/2, "it took %v", waited)
 	})
 	t.Run("the input ends after an answer", func(t *testing.T) {
 		b := openBooth(t, legacyEra, formsOnly)
@@ -816,7 +816,7 @@ func TestAClientIsAskedInAVersionThatItTakes(t *testing.T) {
 	for client, isTold := range map[string]bool{"copilot-cli": false, "claude-code": false, "codex-mcp-client": true, "somebody": true} {
 		b := boothAs{client, policy.AskClient, policy.NoMinAnswer}.open(t, modernEra, formsOnly)
 		meta := strings.NewReplacer(`clientCapabilities":{}`, `clientCapabilities":`+b.can, `"name":"c"`,
-			fmt.Sprintf(`"name":%q`, client)).Replace(talk.ModernMeta)
+			fmt.Sprintf(`"name":%q`, client)).Replace(fake.ModernMeta)
 		b.Send(`{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{` + meta + `}}`)
 		var told struct{ SupportedVersions []string }
 		require.NoError(t, json.Unmarshal(b.Next().Result, &told))

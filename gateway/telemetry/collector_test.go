@@ -21,8 +21,8 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/fake"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/told"
 )
 
 func TestMain(m *testing.M) {
@@ -170,13 +170,13 @@ func open(t *testing.T, env map[string]string) (*Tracing, *syncedLog) {
 
 // syncedLog is a log that tells of its first message.
 type syncedLog struct {
-	told.Text
+	fake.Log
 	first sync.Once
 	wrote chan struct{} // closed with the first message, if there is someone to wait for it
 }
 
 func (l *syncedLog) Write(p []byte) (int, error) {
-	n, err := l.Text.Write(p)
+	n, err := l.Log.Write(p)
 	if l.wrote != nil {
 		l.first.Do(func() { close(l.wrote) })
 	}

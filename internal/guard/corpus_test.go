@@ -14,7 +14,7 @@ import (
 	"testing/iotest"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/invented"
+	"github.com/vaultwicket/vaultwicket/tests/fake"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
@@ -35,7 +35,7 @@ func TestWhatIsDecodedIsSearched(t *testing.T) {
 	m := NewMarker([]byte("key"), false)
 	// A rule that has quotes, blanks or ends of lines in what is around its match is not for every place.
 	total, missed := 0, map[string][]string{}
-	for where, p := range invented.Places() {
+	for where, p := range fake.Places() {
 		for _, d := range all {
 			if strings.ContainsAny(d.secret, "\\\" \n%") { // other spellings of the same
 				continue
@@ -72,7 +72,7 @@ func TestAMarkIsTheSameInEverySpelling(t *testing.T) {
 	m := NewMarker([]byte("key"), false)
 	token := drawnToken(rand.New(rand.NewPCG(49, 1)))
 	want := string(m.Redact([]byte(token)))
-	for where, p := range invented.Places() {
+	for where, p := range fake.Places() {
 		if p.Splits && where != "comment" && where != "NULs between" && !strings.HasPrefix(where, "UTF-16") {
 			continue
 		}
@@ -262,9 +262,9 @@ func TestAPrivateKeyInAnyLayout(t *testing.T) {
 		},
 		"one line":         func(b, e string, k []string) string { return b + " " + each(k, "%s ") + e + "\n" },
 		"one line, joined": func(b, e string, k []string) string { return "KEY=\"" + b + strings.Join(k, "") + e + "\"\n" },
-		"JSON":             func(b, e string, k []string) string { return invented.QuotedJSON(b+"\n"+each(k, "%s\n")+e+"\n") + "\n" },
+		"JSON":             func(b, e string, k []string) string { return fake.QuotedJSON(b+"\n"+each(k, "%s\n")+e+"\n") + "\n" },
 		"JSON twice": func(b, e string, k []string) string {
-			return invented.QuotedJSON(invented.QuotedJSON(b + "\n" + each(k, "%s\n") + e + "\n"))
+			return fake.QuotedJSON(fake.QuotedJSON(b + "\n" + each(k, "%s\n") + e + "\n"))
 		},
 		"escapes": func(b, e string, k []string) string {
 			return "KEY=" + b + `\n` + strings.Join(k, `\n`) + `\n` + e + "\n"
@@ -306,7 +306,7 @@ func TestAPrivateKeyInAnyLayout(t *testing.T) {
 		"PuTTY": "PuTTY-User-Key-File-3: ssh-ed25519\nEncryption: none\nComment: boat\nPublic-Lines: 1\nAAAAC3NzaC1lZDI1NTE5\nPrivate-Lines: " +
 			fmt.Sprint(len(key)) + "\n" + strings.Join(key, "\n") + "\nPrivate-MAC: 0011\n",
 		"PuTTY list": "- Private-Lines: 3\n- " + strings.Join(key, "\n- ") + "\n- Private-MAC: 0011\n",
-		"PuTTY, JSON": invented.QuotedJSON("Private-Lines: 3\r\n" + strings.Join(key,
+		"PuTTY, JSON": fake.QuotedJSON("Private-Lines: 3\r\n" + strings.Join(key,
 			"\r\n") + "\r\nPrivate-MAC: 00\r\n"),
 		"SSH2": "---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----\nComment: \"boat\"\n" + strings.Join(key, "\n") + "\n---- END SSH2 ENCRYPTED PRIVATE KEY ----\n",
 	} {
@@ -387,7 +387,7 @@ func TestNoSecretIsLost(t *testing.T) {
 	m := NewMarker([]byte("key"), false)
 	for n := range testenv.Count(400, 4000) {
 		token, other := drawnToken(r), drawnToken(r)
-		kinds := invented.Places()
+		kinds := fake.Places()
 		names := slices.Sorted(maps.Keys(kinds))
 		where := names[r.IntN(len(names))]
 		if kinds[where].Splits { // the mark is no text there, or several

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/vaultwicket/vaultwicket/tests/invented"
+	"github.com/vaultwicket/vaultwicket/tests/fake"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
@@ -46,7 +46,7 @@ func drawnLayout(r *rand.Rand, layouts []string) string {
 // does not match.
 func TestFastTestsRuleOutNothingElse(t *testing.T) {
 	r := rand.New(rand.NewPCG(49, 6))
-	mixed, inWords := invented.Layouts()
+	mixed, inWords := fake.Layouts()
 	layouts := append(append(mixed, inWords...),
 		"%s is the password.",
 		"a password is in the safe",

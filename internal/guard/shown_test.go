@@ -8,15 +8,15 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/invented"
+	"github.com/vaultwicket/vaultwicket/tests/fake"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // TestEachKindIsHiddenInEachPlace has 60 kinds of secrets in 40 places and more.
 func TestEachKindIsHiddenInEachPlace(t *testing.T) {
 	m := NewMarker([]byte("key"), false)
-	places := invented.Places()
-	secrets := invented.Secrets()
+	places := fake.Places()
+	secrets := fake.Secrets()
 	require.That(t, len(places) >= 40, "%d places and %d secrets", len(places), len(secrets))
 	require.That(t, len(secrets) >= 60, "%d places and %d secrets", len(places), len(secrets))
 	for _, where := range slices.Sorted(maps.Keys(places)) {
@@ -49,7 +49,7 @@ func TestEachKindIsHiddenInEachPlace(t *testing.T) {
 // TestNothingInnocentIsHidden has 2,000 texts that look like secrets and have none.
 func TestNothingInnocentIsHidden(t *testing.T) {
 	m := NewMarker([]byte("key"), false)
-	texts := invented.Innocent()
+	texts := fake.Innocent()
 	require.That(t, len(texts) == 2000, "%d texts", len(texts))
 	hidden := 0
 	for _, text := range texts {
@@ -64,7 +64,7 @@ func TestNothingInnocentIsHidden(t *testing.T) {
 // TestAValueIsHiddenInEachLayout has names and values in headings, lists, tables, blocks of code and prose.
 func TestAValueIsHiddenInEachLayout(t *testing.T) {
 	m := NewMarker([]byte("key"), false)
-	mixed, inWords := invented.Layouts()
+	mixed, inWords := fake.Layouts()
 	total, shown := 0, 0
 	try := func(form, value string) {
 		total++
@@ -92,7 +92,7 @@ func TestAValueIsHiddenInEachLayout(t *testing.T) {
 // TestALabelledWordIsHidden has passwords of one plain word, and what is said about passwords in their place.
 func TestALabelledWordIsHidden(t *testing.T) {
 	m := NewMarker([]byte("key"), false)
-	labelled, sayings := invented.PlainWords()
+	labelled, sayings := fake.PlainWords()
 	for _, form := range labelled {
 		for _, value := range []string{"sunflower", "Regenbogen", "правда", "tournesol!", "sun-flower"} {
 			raw := strings.Replace(form, "%s", value, 1)

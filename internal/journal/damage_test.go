@@ -11,7 +11,7 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/faults"
+	"github.com/vaultwicket/vaultwicket/tests/fake"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
@@ -324,7 +324,7 @@ func everyFault(t *testing.T, text string, killed, isNew bool) {
 			e := begun(t, j, "a.md", "an earlier text\n"+text, text)
 			c.texts[e.ID] = "an earlier text\n" + text
 		}
-		sys := &faults.System{N: n, Lasting: killed}
+		sys := &fake.FailingDisk{N: n, Lasting: killed}
 		j.sys = sys
 		e, content := change("a.md", text, text+"more")
 		err := j.Begin(e, content)
@@ -337,7 +337,7 @@ func everyFault(t *testing.T, text string, killed, isNew bool) {
 		if err != nil {
 			var typed *Unusable
 			assert.That(t, errors.As(err, &typed), "call %d: %v", n, err)
-			assert.ErrorIs(t, err, faults.Err, "call %d", n)
+			assert.ErrorIs(t, err, fake.ErrDisk, "call %d", n)
 		}
 		what := fmt.Sprintf("call %d failed", n)
 		c.check(t, again(j), what)

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/faults"
+	"github.com/vaultwicket/vaultwicket/tests/fake"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
@@ -65,12 +65,12 @@ func TestNothingIsTruncatedThroughALink(t *testing.T) {
 	segment := j.folder.file(segmentName(1))
 	target := filepath.Join(t.TempDir(), "target")
 	require.NoError(t, os.WriteFile(target, []byte("mine"), 0o600))
-	j.sys = &faults.System{N: 2, Before: func() { // open, write
+	j.sys = &fake.FailingDisk{N: 2, Before: func() { // open, write
 		require.NoError(t, os.Rename(segment, segment+"-away"))
 		require.NoError(t, os.Symlink(target, segment))
 	}}
 	e, content := change("a.md", "a", "b")
-	assert.ErrorIs(t, j.Begin(e, content), faults.Err)
+	assert.ErrorIs(t, j.Begin(e, content), fake.ErrDisk)
 	text, err := os.ReadFile(target)
 	require.NoError(t, err)
 	assert.Equal(t, string(text), "mine")

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/faults"
+	"github.com/vaultwicket/vaultwicket/tests/fake"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
@@ -149,7 +149,7 @@ func TestEveryFaultOfAKey(t *testing.T) {
 		for n := 1; ; n++ {
 			j := newJournal(t, Limits{})
 			now, digest := time.Now(), [32]byte{1}
-			sys := &faults.System{N: n, Lasting: killed}
+			sys := &fake.FailingDisk{N: n, Lasting: killed}
 			j.sys = sys
 			claimed := j.Keys("").Claim("key", digest, NewID(now), now) == nil
 			answered := claimed && j.Keys("").Remember("key", digest, []byte("answer"), now) == nil

@@ -13,7 +13,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/embedded"
-	"github.com/vaultwicket/vaultwicket/tests/invented"
+	"github.com/vaultwicket/vaultwicket/tests/fake"
 )
 
 // logText is what a note has that an address must not carry.
@@ -185,7 +185,7 @@ func addsAddress(h *embedded.Vault, args ...string) bool {
 func newLog(t *testing.T) *embedded.Vault {
 	return embedded.New(t, map[string]string{
 		"Log.md": "# Log\nIt is known that the " + logText + " a month.\n", "A.md": "# A\n\ntext\n\n## Part\nx\n",
-		"C.canvas": invented.CanvasOf(`"card"`), "B.base": "views:\n  - type: table\n    name: All\n",
+		"C.canvas": fake.CanvasOf(`"card"`), "B.base": "views:\n  - type: table\n    name: All\n",
 		"Templates/Empty.md": "x\n", ".obsidian/templates.json": `{"folder":"Templates"}`, ".obsidian/daily-notes.json": `{"folder":"Daily"}`,
 	})
 }
@@ -302,7 +302,7 @@ func TestNoCommandWritesAnAddressUnseen(t *testing.T) {
 		{"task:add", "path=A.md", "content=%s"}, {"canvas:add", "path=C.canvas", "text=%s"},
 		{"canvas:set", "path=C.canvas", "id=a", "text=%s"}, {"canvas:add", "path=C.canvas", "url=%s"},
 		{"heading:rename", "path=A.md", "heading=Part", "to=%s"},
-		{"create", "path=N.canvas", "content=" + escaped(invented.CanvasOf(`"%s"`))},
+		{"create", "path=N.canvas", "content=" + escaped(fake.CanvasOf(`"%s"`))},
 		{"attachment:write", "path=x.svg", "data=" + inBase64("<svg><image href=\""+address+"\"/></svg>")},
 		{"attachment:write", "path=x.html", "data=" + inBase64("<img src='"+address+"'>")},
 		{"attachment:write", "path=x.css", "data=" + inBase64("a{background:url("+address+")}")},

@@ -15,7 +15,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/embedded"
-	"github.com/vaultwicket/vaultwicket/tests/invented"
+	"github.com/vaultwicket/vaultwicket/tests/fake"
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
@@ -23,14 +23,14 @@ import (
 type shownVault struct {
 	*embedded.Vault
 	host    *call.Host
-	secrets []invented.Secret
+	secrets []fake.Secret
 	paths   []string
 	calls   int
 	shown   map[string]int // by the command
 	first   map[string]string
 }
 
-func newShownVault(t *testing.T, p invented.Place, secrets []invented.Secret) *shownVault {
+func newShownVault(t *testing.T, p fake.Place, secrets []fake.Secret) *shownVault {
 	files := map[string]string{
 		".obsidian/daily-notes.json": `{"folder":"Daily","template":"T/0"}`, ".obsidian/templates.json": `{"folder":"T"}`,
 		"All.base": "views:\n  - type: table\n    name: All\n    order: [file.name, title, titles, file.links, file.tags]\n",
@@ -173,8 +173,8 @@ func (w *shownVault) change(path string) {
 
 // TestNoCommandShowsASecret puts 60 kinds of secrets into 50 places, and runs every command on them.
 func TestNoCommandShowsASecret(t *testing.T) {
-	places := invented.Places()
-	secrets := invented.Secrets()
+	places := fake.Places()
+	secrets := fake.Secrets()
 	calls := 0
 	for n, where := range slices.Sorted(maps.Keys(places)) {
 		some := secrets

@@ -9,7 +9,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/bench/vaultgen"
+	"github.com/vaultwicket/vaultwicket/tests/fake"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
@@ -75,7 +75,7 @@ func TestNothingChangesWhileMutationsAreOff(t *testing.T) {
 		t.Skip("takes seconds")
 	}
 	vault := filepath.Join(t.TempDir(), "Vault")
-	require.NoError(t, vaultgen.Write(vault, 20, 3))
+	require.NoError(t, fake.WriteVault(vault, 20, 3))
 	for name, text := range map[string]string{"Target.md": "# H\n- [ ] do\n", "Folder/x.md": "[[Target]]", "Books.base": "views: []\n"} {
 		rig.WriteFile(t, filepath.Join(vault, name), []byte(text))
 	}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/gateway/mcpserver"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/invented"
+	"github.com/vaultwicket/vaultwicket/tests/fake"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
@@ -32,9 +32,9 @@ type surface struct {
 func newSurface(t *testing.T, home string) *surface {
 	t.Helper()
 	s := &surface{T: t, vault: t.TempDir()}
-	places := invented.Places()
+	places := fake.Places()
 	names := slices.Sorted(maps.Keys(places))
-	for i, secret := range invented.Secrets() {
+	for i, secret := range fake.Secrets() {
 		if !testenv.Long() && i%3 > 0 {
 			continue
 		}

@@ -25,7 +25,7 @@ import (
 
 // reference is a vault as a slow reader sees it. It shares no line with the
 // program: the rules are written down a second time, with regular expressions
-// over whole texts, and it understands what package vaultgen writes, not all of
+// over whole texts, and it understands what fake.WriteVault writes, not all of
 // Markdown.
 type reference struct {
 	files    []string // in the order of listings
@@ -277,7 +277,7 @@ func (p *refPage) addTag(name string) {
 	}
 }
 
-// The lines of a block of properties, as vaultgen writes them.
+// The lines of a block of properties, as fake.WriteVault writes them.
 var (
 	refTagsLine = regexp.MustCompile(`(?i)^tags:\s*(.*)$`)
 	refElement  = regexp.MustCompile(`^\s+- (.*)$`)

@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/bench/vaultgen"
+	"github.com/vaultwicket/vaultwicket/tests/fake"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
@@ -27,7 +27,7 @@ func TestTheOracle(t *testing.T) {
 	for _, seed := range []uint64{1, 2, 3}[:testenv.Count(2, 3)] {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			folder := filepath.Join(t.TempDir(), "vault")
-			require.NoError(t, vaultgen.Write(folder, 300, seed))
+			require.NoError(t, fake.WriteVault(folder, 300, seed))
 			excluded := func(name string) bool {
 				return strings.HasPrefix(name, "Archive/") || strings.HasPrefix(name, "Drafts/")
 			}

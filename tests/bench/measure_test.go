@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/vaultwicket/vaultwicket/tests/bench/vaultgen"
+	"github.com/vaultwicket/vaultwicket/tests/fake"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
@@ -80,7 +80,7 @@ func largeVault(b *testing.B, notes int) string {
 	}
 	vault, err := os.MkdirTemp(programs, "vault-")
 	if err == nil {
-		err = vaultgen.Write(vault, notes, 1)
+		err = fake.WriteVault(vault, notes, 1)
 	}
 	require.NoError(b, err)
 	for name, text := range map[string]string{"Measured.md": measuredNote, "Measured.base": measuredBase} {

@@ -20,8 +20,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/internal/vault/call"
-	"github.com/vaultwicket/vaultwicket/tests/asking"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/fake"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
@@ -108,7 +108,7 @@ func requestOfGateway(words []string) (q protocol.Request, ok bool) {
 	if len(words) == 0 {
 		return q, false
 	}
-	set, rest := asking.Split(words[1:])
+	set, rest := fake.SplitRequest(words[1:])
 	if set(&q); reflect.DeepEqual(q, protocol.Request{}) {
 		return q, false
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/internal/vault"
 	"github.com/vaultwicket/vaultwicket/internal/vault/call"
-	"github.com/vaultwicket/vaultwicket/tests/asking"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/fake"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
@@ -94,7 +94,7 @@ func (w *Worker) Ends(want int) {
 // RequestOf returns what a line of words asks for that may change something.
 func RequestOf(t testing.TB, words ...string) protocol.Request {
 	t.Helper()
-	set, rest := asking.Split(words)
+	set, rest := fake.SplitRequest(words)
 	line, err := call.ParseLine(append([]string{"V", call.WriteSwitch}, rest...))
 	require.That(t, err == nil || len(rest) == 0, "%q: %v", words, err)
 	set(&line.Request)

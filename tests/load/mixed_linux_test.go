@@ -19,7 +19,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/exec"
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/bench/vaultgen"
+	"github.com/vaultwicket/vaultwicket/tests/fake"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
@@ -82,7 +82,7 @@ func TestMixedTrafficForAWhile(t *testing.T) {
 	if wanted := os.Getenv(pauseVariable); wanted != "" {
 		s.pause = require.Value(time.ParseDuration(wanted))(t)
 	}
-	require.NoError(t, vaultgen.Write(s.vault, 300, 7))
+	require.NoError(t, fake.WriteVault(s.vault, 300, 7))
 	for i := range soakAgents {
 		rig.WriteFile(t, filepath.Join(s.vault, ownNote(i)), []byte("# Own\n"))
 		rig.WriteFile(t, filepath.Join(s.vault, fmt.Sprintf("Foreign/f%d.md", i)), nil)

@@ -12,7 +12,7 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/exec"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/bench/vaultgen"
+	"github.com/vaultwicket/vaultwicket/tests/fake"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
@@ -24,7 +24,7 @@ import (
 func TestSoak(t *testing.T) {
 	testenv.OnlyLong(t)
 	count, vault := 20_000, filepath.Join(t.TempDir(), "Vault")
-	require.NoError(t, vaultgen.Write(vault, 200, 7))
+	require.NoError(t, fake.WriteVault(vault, 200, 7))
 	r, p := rig.RunnerOf(t, vault, true)
 	alone, _ := rig.RunnerOf(t, vault, false)
 	calls := []struct {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/vaultwicket/vaultwicket/tests/bench/vaultgen"
+	"github.com/vaultwicket/vaultwicket/tests/fake"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
@@ -15,7 +15,7 @@ import (
 // 1 KiB: some hundred notes, and one that has much of everything.
 func fillLibrary(t *testing.T, vault string) {
 	t.Helper()
-	require.NoError(t, vaultgen.Write(vault, 30, 11))
+	require.NoError(t, fake.WriteVault(vault, 30, 11))
 	put := func(name, text string) {
 		rig.WriteFile(t, filepath.Join(vault, filepath.FromSlash(name)), []byte(text))
 	}

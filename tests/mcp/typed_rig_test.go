@@ -20,15 +20,15 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/mcpserver"
 	"github.com/vaultwicket/vaultwicket/policy"
+	"github.com/vaultwicket/vaultwicket/tests/fake"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
-	"github.com/vaultwicket/vaultwicket/tests/talk"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
 // typedServer is a server with every toolset, in this process, on a true vault.
 type typedServer struct {
-	*talk.Talk
+	*fake.Client
 	t     *testing.T
 	vault string
 	ids   int
@@ -58,7 +58,7 @@ func newTypedServer(t *testing.T, p policy.Policy, marks bool) *typedServer {
 		Backend: gateway.Embedded, Session: "typed", Getenv: getenv,
 		Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
 	t.Cleanup(runner.Close)
-	s.Talk = talk.Start(t, func(ctx context.Context, in io.Reader, out io.Writer) error {
+	s.Client = fake.Connect(t, func(ctx context.Context, in io.Reader, out io.Writer) error {
 		return mcpserver.ServeStdio(ctx, mcpserver.Config{
 			Gateway: gw, Version: "1", Toolsets: []string{"all"}, MaxOutput: 4 << 10, MarkUntrusted: marks,
 			Grace: rig.Deadline, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
@@ -67,7 +67,7 @@ func newTypedServer(t *testing.T, p policy.Policy, marks bool) *typedServer {
 	// A client that shows many lines.
 	s.Send(strings.Replace(rig.Handshake(`{"elicitation":{}}`), `"name":"t"`, `"name":"codex-mcp-client"`, 1))
 	s.next()
-	s.Send(talk.Initialized)
+	s.Send(fake.Initialized)
 	return s
 }
 
@@ -87,7 +87,7 @@ func (s *typedServer) fill() {
 
 // message is a message of the server, as far as these tests look at it.
 type message struct {
-	talk.Message
+	fake.Message
 	Result struct {
 		Content           []struct{ Text string }
 		StructuredContent json.RawMessage

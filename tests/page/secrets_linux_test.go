@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/invented"
+	"github.com/vaultwicket/vaultwicket/tests/fake"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
@@ -19,11 +19,11 @@ import (
 // looks at every view that has text of notes.
 func TestThePageShowsNoSecret(t *testing.T) {
 	t.Parallel()
-	places := invented.Places()
+	places := fake.Places()
 	names := slices.DeleteFunc(slices.Sorted(maps.Keys(places)), func(name string) bool { return places[name].Ext != "md" })
 	notes := map[string]string{}
 	values := map[string]string{} // what nobody may see, by note
-	for i, secret := range invented.Secrets() {
+	for i, secret := range fake.Secrets() {
 		if !testenv.Long() && i%4 > 0 {
 			continue
 		}

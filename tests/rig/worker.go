@@ -10,7 +10,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/exec/process"
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/internal/vault/call"
-	"github.com/vaultwicket/vaultwicket/tests/asking"
+	"github.com/vaultwicket/vaultwicket/tests/fake"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
@@ -50,7 +50,7 @@ func StartWorker(t testing.TB, path, folder string, env ...string) *Worker {
 // be of any length, taken. It returns the exit status.
 func (w *Worker) Ask(words []string, take func(part []byte)) uint8 {
 	w.id++
-	set, rest := asking.Split(words)
+	set, rest := fake.SplitRequest(words)
 	line, err := call.ParseLine(append([]string{"V"}, rest...))
 	require.NoError(w.T, err)
 	set(&line.Request)

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/fake"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/told"
 )
 
 func cancelled(id int) string {
@@ -200,7 +200,7 @@ func TestAStreamCarriesWhatNoRequestAskedFor(t *testing.T) {
 // served.
 func TestAPanicIsNobodysBusiness(t *testing.T) {
 	for _, params := range []string{`{"name":"panic"}`, `{"name":"panic","requestState":"x"}`} {
-		var log told.Text
+		var log fake.Log
 		r := open(t, func(c *HTTPConfig) { c.Server.Log = slog.New(slog.NewTextHandler(&log, nil)) })
 		id := r.session()
 		answer := r.post(`{"jsonrpc":"2.0","id":5,"method":"tools/call","params":`+params+`}`, sessionHeader, id)
@@ -218,7 +218,7 @@ func TestAPanicIsNobodysBusiness(t *testing.T) {
 
 func TestNoSecretReachesTheLog(t *testing.T) {
 	for _, level := range []slog.Level{slog.LevelInfo, slog.LevelDebug} {
-		var log told.Text
+		var log fake.Log
 		r := open(t, func(c *HTTPConfig) { c.Log = slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: level})) })
 		id := r.session()
 		r.post(`{"jsonrpc":"2.0","id":99,"result":{"x":1}}`, sessionHeader, id) // answers nothing
@@ -232,7 +232,7 @@ func TestNoSecretReachesTheLog(t *testing.T) {
 
 // A probe that panics is not taken for one that says yes.
 func TestAProbeThatPanics(t *testing.T) {
-	var log told.Text
+	var log fake.Log
 	r := open(t, func(c *HTTPConfig) {
 		c.Log = slog.New(slog.NewTextHandler(&log, nil))
 		c.Ready = func() error { return []error{}[len(c.Addr)] }

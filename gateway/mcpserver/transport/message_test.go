@@ -14,8 +14,8 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/fake"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/talk"
 )
 
 func TestDecodeMessage(t *testing.T) {
@@ -187,7 +187,7 @@ func FuzzDecodeMessage(f *testing.F) {
 		assert.Equal(t, loose.Method, got.Method, "%q: %+v, but encoding/json reads %+v", line, got, loose)
 		assert.That(t, (got.Kind == Response) == (loose.Result != nil || loose.Error != nil), "%q: kind %d", line, got.Kind)
 		assert.That(t, got.Cancels == nil || loose.Params["requestId"] == got.Cancels, "%q: cancels %v", line, got.Cancels)
-		assert.NoError(t, talk.DuplicateKey(line), "accepted")
+		assert.NoError(t, fake.DuplicateKey(line), "accepted")
 	})
 }
 

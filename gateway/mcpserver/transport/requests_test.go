@@ -16,8 +16,8 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/fake"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/talk"
 )
 
 // stalled is a connection whose requests never end, with the ids of those that have started.
@@ -189,7 +189,7 @@ func TestAPanicIsAnswered(t *testing.T) {
 			panic("text of a note")
 		}
 		return echo(ctx, client, req)
-	}), talk.Patience)
+	}), fake.Patience)
 	for range 2 { // the same worker
 		k.Send(call(1))
 		m := k.Next()
@@ -287,12 +287,12 @@ func TestLargeAnswersAreNotKept(t *testing.T) {
 		begun <- struct{}{}
 		<-goOn
 		return mcp.NewToolResultText(strings.Repeat("x", size)), nil
-	}), talk.Patience)
+	}), fake.Patience)
 	for id := range calls {
 		k.Send(call(id))
 	}
 	for range calls { // each has a worker of its own
-		talk.Receive(t, begun)
+		fake.Receive(t, begun)
 	}
 	close(goOn)
 	for range calls {

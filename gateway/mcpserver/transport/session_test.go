@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/fake"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/talk"
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -28,8 +28,8 @@ func TestTheServerAsks(t *testing.T) {
 		return mcp.NewToolResultText(result.Model), nil
 	})
 	s.Capabilities.Logging = &struct{}{}
-	k, c := start(t, s, talk.Patience)
-	k.Send(talk.Initialize, talk.Initialized, `{"jsonrpc":"2.0","id":"level","method":"logging/setLevel","params":{"level":"debug"}}`)
+	k, c := start(t, s, fake.Patience)
+	k.Send(fake.Initialize, fake.Initialized, `{"jsonrpc":"2.0","id":"level","method":"logging/setLevel","params":{"level":"debug"}}`)
 	k.Next()
 	m := k.Next()
 	level := (&Peer{Session: c.session}).LogLevel()
@@ -97,7 +97,7 @@ func TestAStreamThatIsNotRead(t *testing.T) {
 // that it has asked for.
 func TestWhoIsToldOfChanges(t *testing.T) {
 	s := toy(t.Output(), echo)
-	k, _ := start(t, s, talk.Patience)
+	k, _ := start(t, s, fake.Patience)
 	k.Send(listenFor(7, `"toolsListChanged":true,"promptsListChanged":true`))
 	m := k.Next()
 	served := string(Encode(m.Params["notifications"]))
@@ -119,7 +119,7 @@ func TestWhoIsToldOfChanges(t *testing.T) {
 		assert.Equal(t, tagged, 1, "by the subscription")
 	}
 	told(1)
-	k.Send(talk.Initialize, ping(1))
+	k.Send(fake.Initialize, ping(1))
 	k.Next()
 	k.Next()
 	told(3)
@@ -130,7 +130,7 @@ func TestCapabilitiesAreOfOneRequest(t *testing.T) {
 	k, _ := start(t, toy(t.Output(), func(_ context.Context, client *Peer, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		name, can := client.Client()
 		return mcp.NewToolResultText(fmt.Sprintf("%s %v %v %s.", name, can.Elicitation != nil, client.Modern(), client.LogLevel())), nil
-	}), talk.Patience)
+	}), fake.Patience)
 	modern := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"work","_meta":{"` + mcp.MetaKeyProtocolVersion + `":"2026-07-28","` +
 		mcp.MetaKeyClientInfo + `":{"name":"one","version":"1"},"` + mcp.MetaKeyClientCapabilities + `":{"elicitation":{}},"` + mcp.MetaKeyLogLevel + `":"info"}}}`
 	for _, exchange := range []struct{ request, want string }{{call(1), " false false ."}, {modern, "one true true info."}, {call(1), " false false ."}} {

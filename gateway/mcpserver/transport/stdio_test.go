@@ -18,8 +18,8 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/fake"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/talk"
 )
 
 // toy is a server with one tool that does what the test says.
@@ -76,10 +76,10 @@ func (g *gate) call(ctx context.Context, client *Peer, req mcp.CallToolRequest) 
 }
 
 // start serves s on pipes.
-func start(t *testing.T, s *Server, grace time.Duration) (*talk.Talk, *conn) {
+func start(t *testing.T, s *Server, grace time.Duration) (*fake.Client, *conn) {
 	t.Helper()
 	made := make(chan *conn, 1)
-	k := talk.Start(t, func(ctx context.Context, in io.Reader, out io.Writer) error {
+	k := fake.Connect(t, func(ctx context.Context, in io.Reader, out io.Writer) error {
 		c := newConn(s, out, grace)
 		made <- c
 		return c.serve(ctx, in)
@@ -98,13 +98,13 @@ func cancel(id any) string {
 func ping(id any) string { return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":"ping"}`, Encode(id)) }
 
 // run feeds all of in to a server and returns its answers by id.
-func run(t *testing.T, in io.Reader, tool ToolHandler) map[string]talk.Message {
+func run(t *testing.T, in io.Reader, tool ToolHandler) map[string]fake.Message {
 	t.Helper()
 	var out strings.Builder
-	require.NoError(t, ServeStdio(t.Context(), toy(t.Output(), tool), in, &out, talk.Patience))
-	answers := map[string]talk.Message{}
+	require.NoError(t, ServeStdio(t.Context(), toy(t.Output(), tool), in, &out, fake.Patience))
+	answers := map[string]fake.Message{}
 	for line := range strings.Lines(out.String()) {
-		var m talk.Message
+		var m fake.Message
 		err := json.Unmarshal([]byte(line), &m)
 		require.That(t, err == nil, "%q: %v", line, err)
 		_, twice := answers[fmt.Sprint(m.ID)]
@@ -122,7 +122,7 @@ func TestEveryRequestIsAnsweredBeforeTheEnd(t *testing.T) {
 		runtime.Gosched()
 		return echo(ctx, client, req)
 	}
-	lines := []string{talk.Initialize, talk.Initialized}
+	lines := []string{fake.Initialize, fake.Initialized}
 	for id := range 1000 {
 		lines = append(lines, call(id))
 	}
@@ -167,11 +167,11 @@ func TestLargeMessagePassesWhole(t *testing.T) {
 
 func TestCancelRunning(t *testing.T) {
 	g := newGate()
-	k, _ := start(t, toy(t.Output(), g.call), talk.Patience)
+	k, _ := start(t, toy(t.Output(), g.call), fake.Patience)
 	k.Send(call(1))
-	talk.Receive(t, g.started)
+	fake.Receive(t, g.started)
 	k.Send(cancel(1))
-	talk.Receive(t, g.cancelled)
+	fake.Receive(t, g.cancelled)
 	k.Send(cancel(1), cancel("unknown"), ping(2))
 	m := k.Next()
 	assert.That(t, m.ID == 2.0, "%+v, want the answer to the ping and nothing for the cancelled call", m)
@@ -182,13 +182,13 @@ func TestCancelRunning(t *testing.T) {
 
 func TestCancelQueued(t *testing.T) {
 	g := newGate()
-	k, _ := start(t, toy(t.Output(), g.call), talk.Patience)
+	k, _ := start(t, toy(t.Output(), g.call), fake.Patience)
 	const more = 100
 	for id := range maxRunning + more {
 		k.Send(call(id))
 	}
 	for range maxRunning {
-		talk.Receive(t, g.started)
+		fake.Receive(t, g.started)
 	}
 	for id := maxRunning; id < maxRunning+more; id++ {
 		k.Send(cancel(id))
@@ -206,9 +206,9 @@ func TestCancelQueued(t *testing.T) {
 
 func TestIDsOfOpenRequestsAreTaken(t *testing.T) {
 	g := newGate()
-	k, _ := start(t, toy(t.Output(), g.call), talk.Patience)
+	k, _ := start(t, toy(t.Output(), g.call), fake.Patience)
 	k.Send(call(1))
-	talk.Receive(t, g.started)
+	fake.Receive(t, g.started)
 	// A broken message must not seem to be the answer either.
 	for _, line := range []string{call(1), `{"jsonrpc":"2.0","id":1,"method":"ping","method":"ping"}`} {
 		k.Send(line)
@@ -233,7 +233,7 @@ func TestIDsOfOpenRequestsAreTaken(t *testing.T) {
 
 func TestNothingIsReadWhileTooManyAreOpen(t *testing.T) {
 	g := newGate()
-	k, c := start(t, toy(t.Output(), g.call), talk.Patience)
+	k, c := start(t, toy(t.Output(), g.call), fake.Patience)
 	sent := make(chan int, 1)
 	var count atomic.Int64
 	go func() {
@@ -282,13 +282,13 @@ func TestGraceIsOver(t *testing.T) {
 
 func TestContextEnds(t *testing.T) {
 	g := newGate()
-	k, _ := start(t, toy(t.Output(), g.call), talk.Patience)
+	k, _ := start(t, toy(t.Output(), g.call), fake.Patience)
 	k.Send(call(1))
-	talk.Receive(t, g.started)
+	fake.Receive(t, g.started)
 	signal := errors.New("signal")
 	k.Stop(signal)
 	assert.ErrorIs(t, k.Wait(), signal, "error")
-	talk.Receive(t, g.cancelled)
+	fake.Receive(t, g.cancelled)
 	rest := k.Rest()
 	require.Equal(t, len(rest), 1, "answers %+v", rest)
 	assert.Equal(t, rest[0].ID, 1.0, "answers %+v", rest)
@@ -308,17 +308,17 @@ func TestOutputIsClosed(t *testing.T) {
 	defer in.Close()
 	out := &closedPipe{}
 	done := make(chan error, 1)
-	go func() { done <- ServeStdio(t.Context(), toy(t.Output(), g.call), reader, out, talk.Patience) }()
+	go func() { done <- ServeStdio(t.Context(), toy(t.Output(), g.call), reader, out, fake.Patience) }()
 	for _, line := range []string{call(1), call(2)} {
 		require.Value(io.WriteString(in, line+"\n"))(t)
-		talk.Receive(t, g.started)
+		fake.Receive(t, g.started)
 	}
 	require.Value(io.WriteString(in, ping(3)+"\n"))(t)
-	err := talk.Receive(t, done)
+	err := fake.Receive(t, done)
 	assert.ErrorIs(t, err, errOutputClosed, "error %v", err)
 	assert.ErrorIs(t, err, syscall.EPIPE, "error %v", err)
-	talk.Receive(t, g.cancelled)
-	talk.Receive(t, g.cancelled)
+	fake.Receive(t, g.cancelled)
+	fake.Receive(t, g.cancelled)
 	n := out.writes.Load()
 	assert.That(t, n == 1, "%d writes after the output was closed, want 1 in all", n)
 }
@@ -342,7 +342,7 @@ func TestNotificationsLeaveBeforeTheAnswer(t *testing.T) {
 		}
 		return echo(ctx, client, req)
 	}
-	k, _ := start(t, toy(t.Output(), progress), talk.Patience)
+	k, _ := start(t, toy(t.Output(), progress), fake.Patience)
 	for id := range 100 {
 		k.Send(call(id))
 		for i := range 3 {
@@ -372,8 +372,8 @@ func TestElicitationOfLegacyClients(t *testing.T) {
 		}
 		return mcp.NewToolResultText(string(result.Action)), nil
 	}
-	k, _ := start(t, toy(t.Output(), ask), talk.Patience)
-	k.Send(talk.Initialize, talk.Initialized)
+	k, _ := start(t, toy(t.Output(), ask), fake.Patience)
+	k.Send(fake.Initialize, fake.Initialized)
 	const count = maxRunning + 20
 	for id := range count {
 		k.Send(call(fmt.Sprint("c", id)))
@@ -393,7 +393,7 @@ func TestElicitationOfLegacyClients(t *testing.T) {
 }
 
 func listenFor(id int, filter string) string {
-	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"subscriptions/listen","params":{"notifications":{%s},%s}}`, id, filter, talk.ModernMeta)
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"subscriptions/listen","params":{"notifications":{%s},%s}}`, id, filter, fake.ModernMeta)
 }
 
 func TestSubscriptionAcknowledgesFirstAndDoesNotHoldTheEnd(t *testing.T) {
@@ -402,7 +402,7 @@ func TestSubscriptionAcknowledgesFirstAndDoesNotHoldTheEnd(t *testing.T) {
 		{"one that stays", `"toolsListChanged":true`},
 	} {
 		for range 50 {
-			k, _ := start(t, toy(t.Output(), echo), talk.Patience)
+			k, _ := start(t, toy(t.Output(), echo), fake.Patience)
 			k.Send(listenFor(1, test.filter))
 			k.In.Close()
 			err := k.Wait()
@@ -416,7 +416,7 @@ func TestSubscriptionAcknowledgesFirstAndDoesNotHoldTheEnd(t *testing.T) {
 }
 
 func TestSubscriptionsAreBoundedAndCanBeCancelled(t *testing.T) {
-	k, c := start(t, toy(t.Output(), echo), talk.Patience)
+	k, c := start(t, toy(t.Output(), echo), fake.Patience)
 	for id := range maxSubscriptions {
 		k.Send(listenFor(id, `"toolsListChanged":true`))
 		require.Equal(t, k.Next().Method, mcp.MethodNotificationSubscriptionsAcknowledged)

@@ -1,6 +1,4 @@
-// Package faults is a [ownerfiles.System] in which a chosen call fails, for tests of
-// packages that must survive it. No program imports it.
-package faults
+package fake
 
 import (
 	"errors"
@@ -9,13 +7,13 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 )
 
-// Err is the error of a call that fails.
-var Err = errors.New("no space left on device")
+// ErrDisk is the error of a call that fails.
+var ErrDisk = errors.New("no space left on device")
 
-// System counts the calls that change the disk, those on open files included, and
-// lets one of them fail. The zero System fails none. It is not safe for use by
-// several goroutines.
-type System struct {
+// FailingDisk is an [ownerfiles.System] that counts the calls that change the disk, those on
+// open files included, and lets one of them fail. The zero FailingDisk fails none. It is not
+// safe for use by several goroutines.
+type FailingDisk struct {
 	disk ownerfiles.Disk
 
 	N       int    // the call that fails, counted from 1; 0 and less for none
@@ -24,9 +22,9 @@ type System struct {
 	Calls   int    // how many calls there were
 }
 
-var _ ownerfiles.System = &System{}
+var _ ownerfiles.System = &FailingDisk{}
 
-func (s *System) fails() bool {
+func (s *FailingDisk) fails() bool {
 	s.Calls++
 	if s.Calls == s.N && s.Before != nil {
 		s.Before()
@@ -34,84 +32,84 @@ func (s *System) fails() bool {
 	return s.Calls == s.N || s.Lasting && s.Calls > s.N
 }
 
-func (s *System) do(call func() error) error {
+func (s *FailingDisk) do(call func() error) error {
 	if s.fails() {
-		return Err
+		return ErrDisk
 	}
 	return call()
 }
 
 // Mkdir implements [ownerfiles.System].
-func (s *System) Mkdir(name string) error {
+func (s *FailingDisk) Mkdir(name string) error {
 	return s.do(func() error { return s.disk.Mkdir(name) })
 }
 
 // Create implements [ownerfiles.System].
-func (s *System) Create(name string) (ownerfiles.File, error) {
+func (s *FailingDisk) Create(name string) (ownerfiles.File, error) {
 	return s.open(func() (ownerfiles.File, error) { return s.disk.Create(name) })
 }
 
 // Open implements [ownerfiles.System].
-func (s *System) Open(name string, flag int) (ownerfiles.File, error) {
+func (s *FailingDisk) Open(name string, flag int) (ownerfiles.File, error) {
 	return s.open(func() (ownerfiles.File, error) { return s.disk.Open(name, flag) })
 }
 
-func (s *System) open(call func() (ownerfiles.File, error)) (ownerfiles.File, error) {
+func (s *FailingDisk) open(call func() (ownerfiles.File, error)) (ownerfiles.File, error) {
 	if s.fails() {
-		return nil, Err
+		return nil, ErrDisk
 	}
 	opened, err := call()
 	if err != nil {
 		return nil, err
 	}
-	return &file{opened, s}, nil
+	return &failingFile{opened, s}, nil
 }
 
 // Truncate implements [ownerfiles.System].
-func (s *System) Truncate(name string, size int64) error {
+func (s *FailingDisk) Truncate(name string, size int64) error {
 	return s.do(func() error { return s.disk.Truncate(name, size) })
 }
 
 // Rename implements [ownerfiles.System].
-func (s *System) Rename(from, to string) error {
+func (s *FailingDisk) Rename(from, to string) error {
 	return s.do(func() error { return s.disk.Rename(from, to) })
 }
 
 // Remove implements [ownerfiles.System].
-func (s *System) Remove(name string) error {
+func (s *FailingDisk) Remove(name string) error {
 	return s.do(func() error { return s.disk.Remove(name) })
 }
 
 // SyncFolder implements [ownerfiles.System].
-func (s *System) SyncFolder(dir string) error {
+func (s *FailingDisk) SyncFolder(dir string) error {
 	return s.do(func() error { return s.disk.SyncFolder(dir) })
 }
 
-// file is an open file whose calls are counted too.
-type file struct {
+// failingFile is an open file whose calls are counted too.
+type failingFile struct {
 	ownerfiles.File
-	system *System
+	system *FailingDisk
 }
 
 // Write writes half before it fails.
-func (f *file) Write(data []byte) (int, error) {
+func (f *failingFile) Write(data []byte) (int, error) {
 	if f.system.fails() {
 		n, _ := f.File.Write(data[:len(data)/2])
-		return n, Err
+		return n, ErrDisk
 	}
 	return f.File.Write(data)
 }
 
 // WriteAt writes nothing if it fails: what is written in place is one sector.
-func (f *file) WriteAt(data []byte, at int64) (int, error) {
+func (f *failingFile) WriteAt(data []byte, at int64) (int, error) {
 	if f.system.fails() {
-		return 0, Err
+		return 0, ErrDisk
 	}
 	return f.File.WriteAt(data, at)
 }
 
 // SyscallConn is that of the file, for what does not change it.
-func (f *file) SyscallConn() (syscall.RawConn, error) {
+func (f *failingFile) SyscallConn() (syscall.RawConn, error) {
 	conn, ok := f.File.(syscall.Conn)
 	if !ok {
 		return nil, errors.ErrUnsupported
@@ -119,13 +117,13 @@ func (f *file) SyscallConn() (syscall.RawConn, error) {
 	return conn.SyscallConn()
 }
 
-func (f *file) Sync() error { return f.system.do(f.File.Sync) }
+func (f *failingFile) Sync() error { return f.system.do(f.File.Sync) }
 
 // Close closes the file also if it fails.
-func (f *file) Close() error {
+func (f *failingFile) Close() error {
 	err := f.File.Close()
 	if f.system.fails() {
-		return Err
+		return ErrDisk
 	}
 	return err
 }

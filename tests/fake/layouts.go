@@ -1,4 +1,4 @@
-package invented
+package fake
 
 // Layouts returns texts in which a value is a secret because of a name that is not on its line, or is any text because
 // of where it is: %s is the value. Of those in Words it is words, of the others a password with letters and digits.

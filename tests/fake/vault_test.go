@@ -1,4 +1,4 @@
-package vaultgen
+package fake
 
 import (
 	"crypto/sha256"
@@ -18,7 +18,7 @@ import (
 func made(t *testing.T, notes int) string {
 	t.Helper()
 	folder := filepath.Join(t.TempDir(), "vault")
-	require.NoError(t, Write(folder, notes, 1))
+	require.NoError(t, WriteVault(folder, notes, 1))
 	return folder
 }
 

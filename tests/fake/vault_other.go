@@ -1,4 +1,4 @@
-package vaultgen
+package fake
 
 import (
 	"encoding/json"

@@ -1,6 +1,4 @@
-// Package talk runs a server on pipes, exchanges JSON-RPC messages with it and finds
-// duplicate keys in them, for the tests of the server and of its transport.
-package talk
+package fake
 
 import (
 	"bufio"
@@ -36,8 +34,8 @@ type Message struct {
 	Params map[string]any `json:"params"`
 }
 
-// Talk is a conversation with a running server.
-type Talk struct {
+// Client exchanges JSON-RPC messages with a running server.
+type Client struct {
 	T    *testing.T
 	In   *io.PipeWriter // input of the server
 	out  chan Message   // closed with the server
@@ -45,13 +43,13 @@ type Talk struct {
 	Stop context.CancelCauseFunc // of the context of the server
 }
 
-// Start runs serve between two pipes until the test ends or Stop is called.
-func Start(t *testing.T, serve func(ctx context.Context, in io.Reader, out io.Writer) error) *Talk {
+// Connect runs serve between two pipes until the test ends or Stop is called.
+func Connect(t *testing.T, serve func(ctx context.Context, in io.Reader, out io.Writer) error) *Client {
 	t.Helper()
 	ctx, stop := context.WithCancelCause(t.Context())
 	inReader, in := io.Pipe()
 	outReader, out := io.Pipe()
-	k := &Talk{t, in, make(chan Message, 5000), make(chan error, 1), stop}
+	k := &Client{t, in, make(chan Message, 5000), make(chan error, 1), stop}
 	go func() {
 		err := serve(ctx, inReader, out)
 		out.Close()
@@ -67,7 +65,7 @@ func Start(t *testing.T, serve func(ctx context.Context, in io.Reader, out io.Wr
 	return k
 }
 
-func (k *Talk) collect(out io.Reader) {
+func (k *Client) collect(out io.Reader) {
 	defer close(k.out)
 	lines := bufio.NewReader(out)
 	for {
@@ -82,7 +80,7 @@ func (k *Talk) collect(out io.Reader) {
 }
 
 // Send sends lines to the server.
-func (k *Talk) Send(lines ...string) {
+func (k *Client) Send(lines ...string) {
 	k.T.Helper()
 	for _, line := range lines {
 		if _, err := io.WriteString(k.In, line+"\n"); err != nil {
@@ -92,7 +90,7 @@ func (k *Talk) Send(lines ...string) {
 }
 
 // Next returns the next message of the server.
-func (k *Talk) Next() Message {
+func (k *Client) Next() Message {
 	k.T.Helper()
 	return Receive(k.T, k.out)
 }
@@ -111,13 +109,13 @@ func Receive[T any](t *testing.T, from <-chan T) T {
 }
 
 // Wait waits for the end of the server and returns its error.
-func (k *Talk) Wait() error {
+func (k *Client) Wait() error {
 	k.T.Helper()
 	return Receive(k.T, k.done)
 }
 
 // Rest returns the messages of the server until it ends.
-func (k *Talk) Rest() []Message {
+func (k *Client) Rest() []Message {
 	var all []Message
 	for m := range k.out {
 		all = append(all, m)

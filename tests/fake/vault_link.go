@@ -1,4 +1,4 @@
-package vaultgen
+package fake
 
 import (
 	"fmt"
@@ -13,7 +13,7 @@ func (g *page) link() string {
 	case 0, 1, 2:
 		return "[[" + g.spelled(to) + "]]"
 	case 3:
-		return "[[" + g.spelled(to) + pick(g.Rand, []string{"|", " | ", "||"}) + pick(g.Rand, words) + "]]"
+		return "[[" + g.spelled(to) + pick(g.Rand, []string{"|", " | ", "||"}) + pick(g.Rand, vaultWords) + "]]"
 	case 4:
 		return "[[" + g.spelled(to) + g.subpath() + "]]"
 	case 5:
@@ -27,7 +27,7 @@ func (g *page) link() string {
 	case 10:
 		return g.oddLink()
 	}
-	return "![" + pick(g.Rand, words) + "](" + encode(pick(g.Rand, g.plan.pictures)) + ")"
+	return "![" + pick(g.Rand, vaultWords) + "](" + encode(pick(g.Rand, g.plan.pictures)) + ")"
 }
 
 // oddLink draws a link that leads nowhere, or whose marks are not what they

@@ -1,4 +1,4 @@
-package invented
+package fake
 
 // PlainWords returns texts in which a password of one plain word is labelled, each with one %s in its place, and texts that say
 // something about a password where one would be.

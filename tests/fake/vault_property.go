@@ -1,4 +1,4 @@
-package vaultgen
+package fake
 
 import (
 	"fmt"
@@ -18,8 +18,8 @@ func (g *page) properties() {
 		func() string { return "done: " + pick(g.Rand, []string{"true", "false"}) },
 		func() string { return "due: " + g.day().Format(time.DateOnly) },
 		func() string { return "created: " + g.day().Format("2006-01-02T15:04:05") },
-		func() string { return "people:\n  - " + pick(g.Rand, words) + "\n  - " + pick(g.Rand, words) },
-		func() string { return "place: {name: " + pick(g.Rand, words) + ", zip: 12345}" },
+		func() string { return "people:\n  - " + pick(g.Rand, vaultWords) + "\n  - " + pick(g.Rand, vaultWords) },
+		func() string { return "place: {name: " + pick(g.Rand, vaultWords) + ", zip: 12345}" },
 		func() string { return "empty:" },
 		func() string { return "note: |\n  several lines\n  with [[No link]] and #no-tag" },
 		func() string { return "yes: no # a comment" },
@@ -45,7 +45,7 @@ func (g *page) tags() string {
 }
 
 func (g *page) aliases() string {
-	return pick(g.Rand, []string{"aliases: [" + pick(g.Rand, words) + ", second name]",
+	return pick(g.Rand, []string{"aliases: [" + pick(g.Rand, vaultWords) + ", second name]",
 		"aliases:\n  - " + pick(g.Rand, topics), "aliases: Nowhere", "alias: dead"})
 }
 

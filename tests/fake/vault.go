@@ -1,12 +1,4 @@
-// Package vaultgen makes vaults for tests and benchmarks. The same number of
-// notes and the same seed give the same files, byte for byte, on every machine
-// and with every release of Go.
-//
-// A vault has what real ones have and what programs stumble over: names in
-// several scripts and in both normal forms of Unicode, names that are taken
-// twice, every kind of link with a fair share that leads nowhere, and all that
-// hides a link, a tag, a heading or a task. It uses no text of other people.
-package vaultgen
+package fake
 
 import (
 	"errors"
@@ -24,9 +16,16 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Write fills a folder with a vault of so many notes, besides its attachments,
+// WriteVault fills a folder with a vault of so many notes, besides its attachments,
 // canvases and settings. The folder is made; one that contains anything is refused.
-func Write(folder string, notes int, seed uint64) error {
+// The same number of notes and the same seed give the same files, byte for byte, on every
+// machine and with every release of Go.
+//
+// A vault has what real ones have and what programs stumble over: names in several
+// scripts and in both normal forms of Unicode, names that are taken twice, every kind of
+// link with a fair share that leads nowhere, and all that hides a link, a tag, a heading
+// or a task. It uses no text of other people.
+func WriteVault(folder string, notes int, seed uint64) error {
 	if notes < 1 {
 		return fmt.Errorf("a vault of %d notes", notes)
 	}

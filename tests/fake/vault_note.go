@@ -1,4 +1,4 @@
-package vaultgen
+package fake
 
 import (
 	"fmt"
@@ -73,7 +73,7 @@ func (g *page) paragraph() {
 func (g *page) sentence() string {
 	var out []string
 	for range 5 + g.IntN(12) {
-		out = append(out, pick(g.Rand, words))
+		out = append(out, pick(g.Rand, vaultWords))
 		if g.IntN(14) == 0 {
 			out = append(out, g.inline())
 		}
@@ -116,7 +116,7 @@ func (g *page) heading() {
 }
 
 func (g *page) title() string {
-	return strings.Join([]string{pick(g.Rand, topics), pick(g.Rand, words), pick(g.Rand, words)}, " ")
+	return strings.Join([]string{pick(g.Rand, topics), pick(g.Rand, vaultWords), pick(g.Rand, vaultWords)}, " ")
 }
 
 func (g *page) underlined() {
@@ -196,7 +196,7 @@ func (g *page) htmlComment() { g.WriteString("<!--\n" + g.hidden() + "-->\n") }
 func (g *page) table() {
 	g.WriteString("| name | where |\n| --- | :-: |\n")
 	for range 1 + g.IntN(4) {
-		g.WriteString("| " + pick(g.Rand, words) + ` | [[` + stem(g.plan.target(g.Rand)) + `\|there]] #` + pick(g.Rand, tagNames) + " |\n")
+		g.WriteString("| " + pick(g.Rand, vaultWords) + ` | [[` + stem(g.plan.target(g.Rand)) + `\|there]] #` + pick(g.Rand, tagNames) + " |\n")
 	}
 }
 

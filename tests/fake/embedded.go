@@ -1,7 +1,4 @@
-// Package asking plays the embedded program in tests, where it is started for one call, and writes
-// what it is asked as words: those that a person types, with others of the same kind for what
-// only the gateway asks.
-package asking
+package fake
 
 import (
 	"bytes"
@@ -13,26 +10,26 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
 )
 
-// Process is the embedded program, started for one call.
-type Process struct {
+// Embedded is the embedded program, started for one call.
+type Embedded struct {
 	Request protocol.Request
 	Input   string // the value of the parameter Request.Input
 	out     io.Writer
 }
 
-// IsOnce reports whether arguments start the embedded program for one call.
-func IsOnce(args []string) bool {
+// IsEmbedded reports whether arguments start the embedded program for one call.
+func IsEmbedded(args []string) bool {
 	return len(args) == 3 && args[0] == "vault" && args[2] == "--once"
 }
 
-// Once greets the gateway as the program for a folder, and takes its request.
-func Once(folder string, in io.Reader, out io.Writer) (*Process, error) {
-	return OnceAs(protocol.Hello{Version: protocol.Version, PID: uint32(os.Getpid()), Folder: folder}, in, out)
+// StartEmbedded greets the gateway as the program for a folder, and takes its request.
+func StartEmbedded(folder string, in io.Reader, out io.Writer) (*Embedded, error) {
+	return StartEmbeddedAs(protocol.Hello{Version: protocol.Version, PID: uint32(os.Getpid()), Folder: folder}, in, out)
 }
 
-// OnceAs is [Once] with another greeting.
-func OnceAs(greeting protocol.Hello, in io.Reader, out io.Writer) (*Process, error) {
-	p := &Process{out: out}
+// StartEmbeddedAs is [StartEmbedded] with another greeting.
+func StartEmbeddedAs(greeting protocol.Hello, in io.Reader, out io.Writer) (*Embedded, error) {
+	p := &Embedded{out: out}
 	read := protocol.NewReader(in)
 	first, err := read.Next()
 	if err == nil {
@@ -70,7 +67,7 @@ func OnceAs(greeting protocol.Hello, in io.Reader, out io.Writer) (*Process, err
 }
 
 // Write prints a piece of the answer.
-func (p *Process) Write(text []byte) (int, error) {
+func (p *Embedded) Write(text []byte) (int, error) {
 	for piece := range slices.Chunk(text, protocol.MaxChunk) {
 		if _, err := p.out.Write(protocol.Append(nil, protocol.Frame{Kind: protocol.KindOutput, ID: 1, Payload: piece})); err != nil {
 			return 0, err
@@ -80,12 +77,12 @@ func (p *Process) Write(text []byte) (int, error) {
 }
 
 // Tell reports progress.
-func (p *Process) Tell(count protocol.Progress) {
+func (p *Embedded) Tell(count protocol.Progress) {
 	_, _ = p.out.Write(protocol.AppendProgress(nil, 1, count))
 }
 
 // Reply ends the answer.
-func (p *Process) Reply(r protocol.Reply) { _, _ = p.out.Write(protocol.AppendReply(nil, 1, r)) }
+func (p *Embedded) Reply(r protocol.Reply) { _, _ = p.out.Write(protocol.AppendReply(nil, 1, r)) }
 
 var (
 	tasks = [...]string{protocol.Plan: "--plan", protocol.Rehearse: "--rehearse", protocol.Begin: "--begin",
@@ -93,9 +90,10 @@ var (
 	addresses = [...]string{protocol.AddressesAsk: "ask", protocol.AddressesLog: "log"}
 )
 
-// Words writes a request as a command line, without the folder. Two requests have the same only if
+// RequestWords writes a request as a command line, without the folder: words that a person types, with
+// others of the same kind for what only the gateway asks. Two requests have the same only if
 // they are the same.
-func Words(q protocol.Request) (words []string) {
+func RequestWords(q protocol.Request) (words []string) {
 	valued := func(name, value string) {
 		if value != "" {
 			words = append(words, name, value)
@@ -132,9 +130,9 @@ func Words(q protocol.Request) (words []string) {
 	return append(append(words, q.Command), q.Args...)
 }
 
-// Split takes from the switches before a command those that only the gateway has, which set changes a
+// SplitRequest takes from the switches before a command those that only the gateway has, which set changes a
 // request to. The rest is a command line, without the folder; of a question about notes it is nothing.
-func Split(words []string) (set func(*protocol.Request), rest []string) {
+func SplitRequest(words []string) (set func(*protocol.Request), rest []string) {
 	var sets []func(*protocol.Request)
 	add := func(one func(*protocol.Request)) { sets = append(sets, one) }
 	set = func(q *protocol.Request) {

@@ -1,4 +1,4 @@
-package invented
+package fake
 
 import (
 	"encoding/base64"

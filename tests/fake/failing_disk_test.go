@@ -1,4 +1,4 @@
-package faults_test
+package fake
 
 import (
 	"errors"
@@ -9,7 +9,6 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/faults"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
@@ -19,7 +18,7 @@ func TestReplaceSurvivesEveryFault(t *testing.T) {
 	for _, lasting := range []bool{false, true} {
 		for n := 1; ; n++ {
 			dir := filepath.Join(t.TempDir(), "state")
-			sys := &faults.System{N: n, Lasting: lasting}
+			sys := &FailingDisk{N: n, Lasting: lasting}
 			name := filepath.Join(dir, "file")
 			err := ownerfiles.MakeFolder(sys, dir)
 			if err == nil {
@@ -39,7 +38,7 @@ func TestReplaceSurvivesEveryFault(t *testing.T) {
 				}
 				break
 			}
-			assert.That(t, errors.Is(err, faults.Err), "call %d: %v", n, err)
+			assert.That(t, errors.Is(err, ErrDisk), "call %d: %v", n, err)
 		}
 	}
 }

@@ -1,7 +1,4 @@
-// Package invented makes up texts for tests of what is shown: secrets of many kinds, the places and spellings that they
-// have in notes and other files, and texts that look like secrets and are none. All of it is drawn from fixed seeds, and
-// none of it is of a real service or person.
-package invented
+package fake
 
 import (
 	"encoding/base64"

@@ -1,4 +1,4 @@
-package vaultgen
+package fake
 
 // The names and words of a vault. "Café" is here in both normal forms.
 var (
@@ -31,7 +31,7 @@ var (
 
 	noTasks = []string{"- [] no box", "-[ ] no blank", "- [ab] two marks", "[ ] no list", "- [ ]nothing between"}
 
-	words = []string{
+	vaultWords = []string{
 		"water", "morning", "slowly", "under", "the", "old", "bridge", "a", "letter", "from", "grandmother", "about", "apples", "and",
 		"their", "price", "in", "winter", "which", "nobody", "remembers", "today", "but", "counts", "every", "evening", "before", "supper",
 		"with", "patience", "over", "blue", "hills", "where", "two", "rivers", "meet", "it", "rains", "often", "still", "people", "walk",
