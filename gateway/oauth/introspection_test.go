@@ -10,13 +10,13 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/gateway/oauth"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // askingPair is a server that asks the issuer about tokens.
 func askingPair(t *testing.T) *pair {
-	p := newPairWith(t, rig.Credentials[0], rig.Credentials[1])
+	p := newPairWith(t, harness.Credentials[0], harness.Credentials[1])
 	p.Says("unused", `{"active":false}`)
 	return p
 }
@@ -44,7 +44,7 @@ func TestTokensThatTheIssuerIsAskedAbout(t *testing.T) {
 			t.Errorf("%s: %+v, %v", what, token, err)
 		}
 	}
-	valid := strings.TrimSuffix(rig.JSON(t, p.active(nil)), "\n")
+	valid := strings.TrimSuffix(harness.JSON(t, p.active(nil)), "\n")
 	for what, said := range map[string]any{
 		"inactive": p.active(map[string]any{"active": false}), "inactive, and nothing more": `{"active":false}`, "active as a text": p.active(map[string]any{"active": "true"}), "active as a number": p.active(map[string]any{"active": 1}),
 		"active is null": p.active(map[string]any{"active": nil}), "active in a list": p.active(map[string]any{"active": []bool{true}}), "active in capitals": p.active(map[string]any{"active": nil, "Active": true}), "nothing": `{}`,
@@ -134,7 +134,7 @@ func TestAnIssuerThatDoesNotAnswerAboutTokens(t *testing.T) {
 		assert.Equal(t, got, "unavailable", "%s", what)
 		assert.That(t, p.Asked() <= 0, "%s: %s", what, got)
 	}
-	for _, credentials := range [][2]string{{"vaultwicket", "wrong"}, {"other", rig.Credentials[1]}, {"vaultwicket", ""}} {
+	for _, credentials := range [][2]string{{"vaultwicket", "wrong"}, {"other", harness.Credentials[1]}, {"vaultwicket", ""}} {
 		p := newPairWith(t, credentials[0], credentials[1])
 		p.Says("token", p.active(nil))
 		assert.Equal(t, p.outcome("token"), "unavailable", "%q", credentials)

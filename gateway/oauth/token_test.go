@@ -16,8 +16,8 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/gateway/oauth"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 const resource = "https://notes.example/mcp"
@@ -29,18 +29,18 @@ func (c *clock) now() time.Time { return c.Time }
 
 // pair is an issuer with a verifier.
 type pair struct {
-	*rig.Issuer
+	*harness.Issuer
 	*oauth.Verifier
 	clock *clock
-	key   rig.SigningKey
+	key   harness.SigningKey
 }
 
 func newPair(t *testing.T) *pair { return newPairWith(t, "", "") }
 
 // newPairWith is newPair with a server that asks the issuer about tokens, with credentials.
 func newPairWith(t *testing.T, id, secret string) *pair {
-	p := &pair{clock: &clock{time.Date(2026, 11, 25, 12, 0, 0, 0, time.UTC)}, key: rig.NewKey("k1", jose.ES256)}
-	p.Issuer = rig.NewIssuer(t, p.key)
+	p := &pair{clock: &clock{time.Date(2026, 11, 25, 12, 0, 0, 0, time.UTC)}, key: harness.NewKey("k1", jose.ES256)}
+	p.Issuer = harness.NewIssuer(t, p.key)
 	var err error
 	p.Verifier, err = oauth.New(oauth.Config{Issuer: p.URL, Resource: resource, Claim: "sub", Now: p.clock.now, ClientID: id, Secret: secret})
 	require.NoError(t, err)
@@ -107,11 +107,11 @@ func encoded(text string) string { return base64.RawURLEncoding.EncodeToString([
 // Every one of these is refused, before and after a valid token was seen.
 func TestNoForgedTokenCounts(t *testing.T) {
 	p := newPair(t)
-	other, foreign := rig.NewKey("k1", jose.ES256), rig.NewIssuer(t, rig.NewKey("f", jose.ES256))
+	other, foreign := harness.NewKey("k1", jose.ES256), harness.NewIssuer(t, harness.NewKey("f", jose.ES256))
 	unnamed := other
 	unnamed.ID = ""
 	weak := require.Value(rsa.GenerateKey(rand.Reader, 2048))(t)
-	encryption, narrow := rig.NewKey("enc", jose.ES256), rig.NewKey("narrow", jose.EdDSA)
+	encryption, narrow := harness.NewKey("enc", jose.ES256), harness.NewKey("narrow", jose.EdDSA)
 	forEncryption, otherAlg := encryption.Public(), narrow.Public()
 	forEncryption.Use, otherAlg.Algorithm = "enc", "ES256"
 	p.Publish(p.key.Public(), forEncryption, otherAlg, jose.JSONWebKey{Key: &weak.PublicKey, KeyID: "rsa", Algorithm: "RS256", Use: "sig"}, jose.JSONWebKey{Key: []byte(strings.Repeat("s", 64)), KeyID: "shared", Algorithm: "HS256"})
@@ -119,7 +119,7 @@ func TestNoForgedTokenCounts(t *testing.T) {
 	require.Equal(t, p.outcome(good), "ok")
 	head, body, sum := cut(good)
 	hmac := func(id string, secret []byte) string {
-		return rig.SigningKey{ID: id, Alg: jose.HS256, Secret: secret}.Sign(t, p.claims(nil), nil)
+		return harness.SigningKey{ID: id, Alg: jose.HS256, Secret: secret}.Sign(t, p.claims(nil), nil)
 	}
 	public := require.Value(p.key.Public().MarshalJSON())(t)
 	at := func(by time.Duration) int64 { return p.clock.Add(by).Unix() }
@@ -143,19 +143,19 @@ func TestNoForgedTokenCounts(t *testing.T) {
 		"a signature in DER":          head + "." + body + "." + encoded("\x30\x06\x02\x01\x01\x02\x01\x01"),
 		"the key of another":          other.Sign(t, p.claims(nil), nil),
 		"another key without a name":  unnamed.Sign(t, p.claims(nil), nil),
-		"an unknown key":              rig.NewKey("k9", jose.ES256).Sign(t, p.claims(nil), nil),
+		"an unknown key":              harness.NewKey("k9", jose.ES256).Sign(t, p.claims(nil), nil),
 		"a key in the header":         embedded(t, other, p.claims(nil)),
 		"a URL of keys in the header": other.Sign(t, p.claims(nil), map[jose.HeaderKey]any{"jku": foreign.URL + "/keys"}),
 		"a certificate in the header": other.Sign(t, p.claims(nil), map[jose.HeaderKey]any{"x5u": foreign.URL, "x5t": "x"}),
-		"a path as the key":           rig.SigningKey{ID: "../../../dev/null", Alg: jose.HS256, Secret: make([]byte, 32)}.Sign(t, p.claims(nil), nil),
+		"a path as the key":           harness.SigningKey{ID: "../../../dev/null", Alg: jose.HS256, Secret: make([]byte, 32)}.Sign(t, p.claims(nil), nil),
 		"the public key as a secret":  hmac("k1", public), "the secret of no length": hmac("k1", make([]byte, 32)), "a published secret": hmac("shared", []byte(strings.Repeat("s", 64))),
 		"an RSA key as a secret": hmac("rsa", weak.PublicKey.N.Bytes()),
 		"a key for encryption":   encryption.Sign(t, p.claims(nil), nil), "a key for another algorithm": narrow.Sign(t, p.claims(nil), nil),
-		"an RSA key with another padding": rig.SigningKey{ID: "rsa", Alg: jose.PS256, Secret: weak}.Sign(t, p.claims(nil), nil),
+		"an RSA key with another padding": harness.SigningKey{ID: "rsa", Alg: jose.PS256, Secret: weak}.Sign(t, p.claims(nil), nil),
 		"a claim twice":                   p.key.Sign(t, `{"iss":"`+p.URL+`","aud":"x","aud":"`+resource+`","exp":9999999999}`, nil),
 		"claims in other cases":           p.key.Sign(t, `{"ISS":"`+p.URL+`","Aud":"`+resource+`","EXP":9999999999}`, nil),
 		"no claims":                       p.key.Sign(t, `{}`, nil), "a list of claims": p.key.Sign(t, `[]`, nil), "no JSON": p.key.Sign(t, `x`, nil), "null": p.key.Sign(t, `null`, nil),
-		"claims and more": p.key.Sign(t, rig.JSON(t, p.claims(nil))+"{}", nil),
+		"claims and more": p.key.Sign(t, harness.JSON(t, p.claims(nil))+"{}", nil),
 	}
 	for what, kind := range map[string]any{"a logout": "logout+jwt", "a proof": "dpop+jwt", "an event": "secevent+jwt", "a client's": "client-authentication+jwt", "an identity": "application/id+jwt"} {
 		attacks["the type of "+what] = p.key.Sign(t, p.claims(nil), map[jose.HeaderKey]any{"typ": kind})
@@ -184,9 +184,9 @@ func cut(token string) (head, body, sum string) {
 }
 
 // embedded signs with a key that the header has.
-func embedded(t *testing.T, key rig.SigningKey, claims any) string {
+func embedded(t *testing.T, key harness.SigningKey, claims any) string {
 	signer := require.Value(jose.NewSigner(jose.SigningKey{Algorithm: key.Alg, Key: key.Secret}, &jose.SignerOptions{EmbedJWK: true}))(t)
-	signed := require.Value(signer.Sign([]byte(rig.JSON(t, claims))))(t)
+	signed := require.Value(signer.Sign([]byte(harness.JSON(t, claims))))(t)
 	return require.Value(signed.CompactSerialize())(t)
 }
 
@@ -207,7 +207,7 @@ func TestAVerifiedTokenExpires(t *testing.T) {
 func TestKeysAreRotated(t *testing.T) {
 	p := newPair(t)
 	old := p.token(nil)
-	next := rig.NewKey("k2", jose.EdDSA)
+	next := harness.NewKey("k2", jose.EdDSA)
 	require.Equal(t, p.outcome(old), "ok")
 	p.Publish(next.Public())
 	fresh := next.Sign(t, p.claims(nil), nil)

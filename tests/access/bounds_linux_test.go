@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
@@ -102,8 +102,8 @@ func (b bounded) files(t *testing.T, folder, vault string) (args, env []string) 
 		file += lines.String() + "[agents.wide]\n" + lines.String()
 		args = append(args, "--agent=wide")
 	}
-	rig.WriteFile(t, filepath.Join(folder, "managed.toml"), []byte(machine.String()+"[access]\n\"/\" = \"rwd\"\n\"Pay\" = \"none\"\n"))
-	rig.WriteFile(t, filepath.Join(folder, "user.toml"), []byte(file))
+	harness.WriteFile(t, filepath.Join(folder, "managed.toml"), []byte(machine.String()+"[access]\n\"/\" = \"rwd\"\n\"Pay\" = \"none\"\n"))
+	harness.WriteFile(t, filepath.Join(folder, "user.toml"), []byte(file))
 	return append(args, "--config="+filepath.Join(folder, "user.toml")), env
 }
 
@@ -129,11 +129,11 @@ func TestBoundsHoldInTheProgram(t *testing.T) {
 		t.Skipf("no namespace here: %v %s", err, out)
 	}
 	require.NoError(t, os.MkdirAll(filepath.Join(etc, "vaultwicket"), 0o755))
-	rig.WriteFile(t, filepath.Join(vault, ".obsidian", "app.json"), []byte("{}"))
-	rig.WriteFile(t, filepath.Join(vault, "Docs", "Key.md"), []byte("the key is "+boundedKey+" here\n"))
-	rig.WriteFile(t, filepath.Join(vault, "Docs", "Staff.md"), []byte("a word about #staff\n"))
-	rig.WriteFile(t, filepath.Join(vault, "Docs", "Plan.md"), []byte("plan\n"))
-	rig.WriteFile(t, filepath.Join(vault, "Pay", "Roll.md"), []byte("salary\n"))
+	harness.WriteFile(t, filepath.Join(vault, ".obsidian", "app.json"), []byte("{}"))
+	harness.WriteFile(t, filepath.Join(vault, "Docs", "Key.md"), []byte("the key is "+boundedKey+" here\n"))
+	harness.WriteFile(t, filepath.Join(vault, "Docs", "Staff.md"), []byte("a word about #staff\n"))
+	harness.WriteFile(t, filepath.Join(vault, "Docs", "Plan.md"), []byte("plan\n"))
+	harness.WriteFile(t, filepath.Join(vault, "Pay", "Roll.md"), []byte("salary\n"))
 	r := rand.New(rand.NewPCG(44, 1620))
 	n := testenv.Count(48, 1620)
 	drawn := make([]bounded, n)
@@ -145,10 +145,10 @@ func TestBoundsHoldInTheProgram(t *testing.T) {
 		fmt.Fprintf(&script, "cat %s/managed.toml > /etc/vaultwicket/config.toml\n", folder)
 		for k, command := range boundedCommands {
 			words := append([]string{command[0]}, append(slices.Clone(args), command[1:]...)...)
-			fmt.Fprintf(&script, "env %s %s > %s/%d 2>&1 < /dev/null\n", quoted(env...), quoted(append([]string{rig.Binary}, words...)...), folder, k)
+			fmt.Fprintf(&script, "env %s %s > %s/%d 2>&1 < /dev/null\n", quoted(env...), quoted(append([]string{harness.Binary}, words...)...), folder, k)
 		}
 	}
-	rig.WriteFile(t, filepath.Join(work, "all.sh"), []byte(script.String()))
+	harness.WriteFile(t, filepath.Join(work, "all.sh"), []byte(script.String()))
 	command := inside("sh", filepath.Join(work, "all.sh"))
 	command.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH")}
 	_ = command.Run() // most commands are refused

@@ -12,20 +12,20 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/access"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
 // flowVaults is a gateway for two vaults with one flow rule.
-func flowVaults(t *testing.T, action string, from, to []string, change ...func(*policy.Policy)) *rig.Harness {
+func flowVaults(t *testing.T, action string, from, to []string, change ...func(*policy.Policy)) *harness.InProcess {
 	t.Helper()
 	rule := require.Value(policy.ParseFlow("work", from, to, action))(t)
 	private := require.Value(access.NewPrivate([]string{"agent"}, nil))(t)
 	other := t.TempDir()
-	rig.FillVault(t, other)
-	h := rig.NewHarness(t, func(c *gateway.Config) {
+	harness.FillVault(t, other)
+	h := harness.NewInProcess(t, func(c *gateway.Config) {
 		p := c.Policy
 		p.Ceiling, p.Publish, p.Confirm, p.Flows, p.Private = tiers.V3, true, policy.ConfirmNever, []policy.Flow{rule}, private
 		for _, one := range change {
@@ -95,13 +95,13 @@ func TestWhatWasReadDecidesWhereTextMayGo(t *testing.T) {
 				h.Do(strings.Fields(test.reads))
 				for _, req := range carries {
 					req.Command, req.Words, req.Caller = req.Words[0], req.Words[1:], "another session"
-					result, asked := h.Send(req, rig.Says(consent.No))
+					result, asked := h.Send(req, harness.Says(consent.No))
 					switch {
 					case test.note == "" && (!result.OK || len(asked) > 0):
 						t.Errorf("%s: %s %v: %+v, %d questions", action, req.Command, req.Words, result.Error, len(asked))
 					case test.note == "":
-					case action == "refuse" && (rig.CodeOf(result) != "access_denied" || len(asked) > 0),
-						action == "ask" && (rig.CodeOf(result) != "unconfirmed" || len(asked) != 1 ||
+					case action == "refuse" && (harness.CodeOf(result) != "access_denied" || len(asked) > 0),
+						action == "ask" && (harness.CodeOf(result) != "unconfirmed" || len(asked) != 1 ||
 							!strings.Contains(asked[0].Text, test.note)):
 						t.Errorf("%s: %s %v: %+v, asked %+v", action, req.Command, req.Words, result.Error, asked)
 					case strings.Contains(fmt.Sprint(result.Error.Message, result.Error.Hint), test.note) || strings.Contains(fmt.Sprint(result), "CANARY"):
@@ -139,7 +139,7 @@ func TestWhatAClientShowsWasRead(t *testing.T) {
 		want := map[bool]string{true: "access_denied"}[shows]
 		assert.That(t, changed.OK, "%v: %+v, then %+v", shows, changed, carried.Error)
 		assert.Equal(t, len(changed.Difference) > 0, shows, "%+v, then %+v", changed, carried.Error)
-		assert.Equal(t, rig.CodeOf(carried), want, "%v: %+v, then %+v", shows, changed, carried.Error)
+		assert.Equal(t, harness.CodeOf(carried), want, "%v: %+v, then %+v", shows, changed, carried.Error)
 	}
 }
 
@@ -150,7 +150,7 @@ func TestEachVaultThatWasReadCounts(t *testing.T) {
 	for _, test := range []struct{ vault, want string }{{"", ""}, {"Other", "access_denied"}} {
 		h.Send(gateway.Request{Command: "read", Words: []string{"path=Secret/s.md"}, Vault: test.vault})
 		carried, _ := h.Do([]string{"append", "path=Inbox/a.md", "content=x"})
-		assert.Equal(t, rig.CodeOf(carried), test.want, "after a read in %q", test.vault)
+		assert.Equal(t, harness.CodeOf(carried), test.want, "after a read in %q", test.vault)
 	}
 }
 
@@ -167,18 +167,18 @@ func TestACallOrBatchThatReadsItself(t *testing.T) {
 		{"folder:move", "path=Secret", "to=Inbox2/Secret"}, {"note:merge", "path=Secret/s.md", "into=Inbox2/a.md"},
 	} {
 		result, _ := h.Do(words)
-		assert.That(t, rig.CodeOf(result) == "access_denied", "%q: %+v %+v", words, result, result.Error)
+		assert.That(t, harness.CodeOf(result) == "access_denied", "%q: %+v %+v", words, result, result.Error)
 	}
 	for _, operations := range [][]gateway.Operation{
-		{rig.Operation("a", "append", "path=Inbox2/a.md", "content=x"), rig.Operation("b", "read", "path=Secret/s.md")},
-		{rig.Operation("a", "read", "path=Secret/s.md"), rig.Operation("b", "append", "path=Inbox2/a.md", "content=x")},
-		{rig.Operation("a", "search", "query=x"), rig.Operation("b", "append", "path=Inbox2/a.md", "content=x")},
+		{harness.Operation("a", "append", "path=Inbox2/a.md", "content=x"), harness.Operation("b", "read", "path=Secret/s.md")},
+		{harness.Operation("a", "read", "path=Secret/s.md"), harness.Operation("b", "append", "path=Inbox2/a.md", "content=x")},
+		{harness.Operation("a", "search", "query=x"), harness.Operation("b", "append", "path=Inbox2/a.md", "content=x")},
 	} {
 		result, _ := h.Batch(operations)
 		assert.That(t, !result.OK, "%+v: %+v", operations, result)
 		assert.Contains(t, fmt.Sprint(result.Error, result.Results), "flow rule", "%+v: %+v", operations, result)
 	}
-	result, _ := h.Batch([]gateway.Operation{rig.Operation("a", "read", "path=Inbox/b.md"), rig.Operation("b", "append", "path=Inbox/b.md", "content=x")})
+	result, _ := h.Batch([]gateway.Operation{harness.Operation("a", "read", "path=Inbox/b.md"), harness.Operation("b", "append", "path=Inbox/b.md", "content=x")})
 	assert.That(t, result.OK, "%+v", result)
 	assert.Equal(t, h.Read("Inbox2/a.md"), "two\n", "Inbox2/a.md")
 }
@@ -218,8 +218,8 @@ func TestFlowRulesInShadowAndExceptions(t *testing.T) {
 			p.Exceptions = access.Exceptions{{Rule: policy.RuleFlow, Path: "Secret/s.md", Comment: "known"},
 				{Rule: policy.RuleFlow, Path: "Inbox/ro.md", Comment: "known"}}
 		})
-		_, first := h.Do(strings.Fields(test.reads), rig.Says(consent.No))
-		_, second := h.Do(change, rig.Says(consent.No))
+		_, first := h.Do(strings.Fields(test.reads), harness.Says(consent.No))
+		_, second := h.Do(change, harness.Says(consent.No))
 		asks := len(first)+len(second) > 0
 		assert.That(t, asks == test.asks, "%s: asks %v", test.reads, asks)
 	}

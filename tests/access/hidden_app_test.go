@@ -15,8 +15,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/exec"
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
@@ -60,7 +60,7 @@ func TestTheAppIsNotAskedWhatCouldTell(t *testing.T) {
 				}
 			}
 			for round, says := range []string{"Hid/Secret.md zqxone\n", "", "No matches found.\n"}[:testenv.Count(2, 3)] {
-				rig.WriteFile(t, filepath.Join(folder, "says"), []byte(says))
+				harness.WriteFile(t, filepath.Join(folder, "says"), []byte(says))
 				for i, req := range requests {
 					said := h.ask(req)
 					if round == 0 {
@@ -124,7 +124,7 @@ func TestTheAppMakesNoChangeThatIsRefused(t *testing.T) {
 			tried++
 			if result.OK && allowlist.RestoresVersion(req.Command) { // the text of the app is written where that is allowed
 				assert.That(t, strings.HasPrefix(result.Path, "Open/"), "%s %v restores %q", req.Command, req.Params, result.Path)
-				rig.WriteFile(t, filepath.Join(h.dir, filepath.FromSlash(result.Path)), texts[result.Path])
+				harness.WriteFile(t, filepath.Join(h.dir, filepath.FromSlash(result.Path)), texts[result.Path])
 			}
 			text, _ := json.Marshal(result)
 			assert.That(t, !strings.Contains(string(text), canaryWord), "%s %v tells what is hidden: %s", req.Command, req.Params, text)
@@ -155,11 +155,11 @@ func newLeakyVault(t *testing.T, backend gateway.Backend, says string) (h *hidde
 	folder = t.TempDir()
 	client := filepath.Join(folder, "obsidian")
 	testenv.WriteProgram(t, client, []byte(strings.ReplaceAll(leakyApp, "FOLDER", folder)))
-	rig.WriteFile(t, filepath.Join(folder, "says"), []byte(says))
+	harness.WriteFile(t, filepath.Join(folder, "says"), []byte(says))
 	return newHiddenVault(t, func(c *gateway.Config) {
 		c.Backend = backend
 		c.Runner.Close()
-		c.Runner = exec.New(exec.Config{CLI: client, Self: rig.Binary, Resident: true, Session: "agent", Getenv: c.Getenv})
+		c.Runner = exec.New(exec.Config{CLI: client, Self: harness.Binary, Resident: true, Session: "agent", Getenv: c.Getenv})
 		t.Cleanup(c.Runner.Close)
 	}), folder
 }
@@ -200,7 +200,7 @@ func TestTheAppIsNotAskedForAPathThatLeadsElsewhere(t *testing.T) {
 					t.Errorf("%s %v: %+v", req.Command, req.Params, result)
 				}
 				if c.Name == "read" {
-					assert.Equal(t, rig.CodeOf(result), code, "read %s: %+v", path, result.Error)
+					assert.Equal(t, harness.CodeOf(result), code, "read %s: %+v", path, result.Error)
 				}
 			}
 		}

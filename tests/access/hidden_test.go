@@ -19,8 +19,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/access"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
@@ -83,9 +83,9 @@ func newHiddenVault(t *testing.T, change func(*gateway.Config)) *hiddenVault {
 	h.put(".obsidian/templates.json", `{"folder":"Templates"}`)
 	h.put(".obsidian/app.json", `{"alwaysUpdateLinks":true}`)
 	log := slog.New(slog.NewTextHandler(&h.log, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	o := rig.NewHarness(t, func(c *gateway.Config) {
+	o := harness.NewInProcess(t, func(c *gateway.Config) {
 		c.Vault, c.Log, c.Session = gateway.Vault{Name: "Vault", Folder: h.dir}, log, "agent"
-		c.Policy.Ceiling, c.Policy.Publish, c.Policy.Confirm, c.Policy.Access = tiers.V3, true, policy.ConfirmNever, rig.Rules(t, hiddenLevels)
+		c.Policy.Ceiling, c.Policy.Publish, c.Policy.Confirm, c.Policy.Access = tiers.V3, true, policy.ConfirmNever, harness.Rules(t, hiddenLevels)
 		if change != nil {
 			change(c)
 		}
@@ -96,7 +96,7 @@ func newHiddenVault(t *testing.T, change func(*gateway.Config)) *hiddenVault {
 
 func (h *hiddenVault) put(path, text string) {
 	h.t.Helper()
-	rig.WriteFile(h.t, filepath.Join(h.dir, filepath.FromSlash(path)), []byte(text))
+	harness.WriteFile(h.t, filepath.Join(h.dir, filepath.FromSlash(path)), []byte(text))
 }
 
 // hide puts another part in the place of what is hidden, and has the settings of
@@ -471,4 +471,4 @@ func (h *hiddenVault) notes() string {
 	return out.String()
 }
 
-func TestMain(m *testing.M) { rig.Main(m) }
+func TestMain(m *testing.M) { harness.Main(m) }

@@ -9,16 +9,16 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/access"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
 // historyVault is a gateway for a vault in which notes can close themselves.
-func historyVault(t *testing.T) *rig.Harness {
+func historyVault(t *testing.T) *harness.InProcess {
 	t.Helper()
 	private := require.Value(access.NewPrivate([]string{"private", "agent"}, []string{"secret"}))(t)
-	h := rig.NewHarness(t, func(c *gateway.Config) {
+	h := harness.NewInProcess(t, func(c *gateway.Config) {
 		c.Policy.Ceiling, c.Policy.Confirm, c.Policy.Private = tiers.V3, policy.ConfirmNever, private
 	})
 	h.Write("X.md", "CANARY one\n")
@@ -31,46 +31,46 @@ func TestVersionsFollowTheirNote(t *testing.T) {
 	t.Parallel()
 	closed := "---\nprivate: true\n---\nCANARY one\nCANARY two\n"
 	for name, after := range map[string]struct {
-		do   func(h *rig.Harness, entry string)
+		do   func(h *harness.InProcess, entry string)
 		sees bool
 	}{
-		"moved": {func(h *rig.Harness, _ string) { h.Must([]string{"move", "path=X.md", "to=Y.md"}) }, true},
-		"moved, private": {func(h *rig.Harness, _ string) {
+		"moved": {func(h *harness.InProcess, _ string) { h.Must([]string{"move", "path=X.md", "to=Y.md"}) }, true},
+		"moved, private": {func(h *harness.InProcess, _ string) {
 			h.Must([]string{"move", "path=X.md", "to=Y.md"})
 			h.Write("Y.md", closed)
 		}, false},
-		"moved twice, by its tag": {func(h *rig.Harness, _ string) {
+		"moved twice, by its tag": {func(h *harness.InProcess, _ string) {
 			h.Must([]string{"move", "path=X.md", "to=Y.md"})
 			h.Must([]string{"rename", "path=Y.md", "name=Z"})
 			h.Write("Z.md", "CANARY #secret\n")
 		}, false},
-		"moved, agent: none": {func(h *rig.Harness, _ string) {
+		"moved, agent: none": {func(h *harness.InProcess, _ string) {
 			h.Must([]string{"move", "path=X.md", "to=Y.md"})
 			h.Write("Y.md", "---\nagent: none\n---\n")
 		}, false},
-		"its folder moved": {func(h *rig.Harness, _ string) {
+		"its folder moved": {func(h *harness.InProcess, _ string) {
 			h.Must([]string{"move", "path=X.md", "to=In/Y.md"})
 			h.Must([]string{"folder:move", "path=In", "to=Out"})
 			h.Write("Out/Y.md", closed)
 		}, false},
-		"moved, another at X": {func(h *rig.Harness, _ string) {
+		"moved, another at X": {func(h *harness.InProcess, _ string) {
 			h.Must([]string{"move", "path=X.md", "to=Y.md"})
 			h.Write("Y.md", closed)
 			h.Must([]string{"create", "path=X.md", "content=another"})
 		}, false},
-		"removed": {func(h *rig.Harness, _ string) { h.Must([]string{"delete", "path=X.md"}) }, true},
-		"removed by the owner when it was private": {func(h *rig.Harness, _ string) {
+		"removed": {func(h *harness.InProcess, _ string) { h.Must([]string{"delete", "path=X.md"}) }, true},
+		"removed by the owner when it was private": {func(h *harness.InProcess, _ string) {
 			h.Write("X.md", closed)
 			open := h.Again(func(c *gateway.Config) { c.Policy.Private = access.Private{} })
 			open.Must([]string{"delete", "path=X.md"})
 		}, false},
-		"moved and removed when it was private": {func(h *rig.Harness, _ string) {
+		"moved and removed when it was private": {func(h *harness.InProcess, _ string) {
 			h.Must([]string{"move", "path=X.md", "to=Y.md"})
 			h.Write("Y.md", closed)
 			open := h.Again(func(c *gateway.Config) { c.Policy.Private = access.Private{} })
 			open.Must([]string{"delete", "path=Y.md"})
 		}, false},
-		"moved, undone": {func(h *rig.Harness, _ string) {
+		"moved, undone": {func(h *harness.InProcess, _ string) {
 			h.Must([]string{"move", "path=X.md", "to=Y.md"})
 			h.Must([]string{"undo"})
 		}, true},

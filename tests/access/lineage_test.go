@@ -11,13 +11,13 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // lineageVault is a gateway with the rule that text of Journal and of notes with #client does not go to Shared.
-func lineageVault(t *testing.T) *rig.Harness {
+func lineageVault(t *testing.T) *harness.InProcess {
 	t.Helper()
 	h := flowVaults(t, "refuse", []string{"Journal", "#client", "private"}, []string{"Shared"})
 	h.Write("Journal/J.md", "# One\nCANARY\n\n## Part\nCANARY part\n\n## Other\nCANARY other\n")
@@ -117,7 +117,7 @@ func TestWhatIsMadeOfANoteOfAPlaceBelongsToIt(t *testing.T) {
 			}
 			for _, way := range hopsFrom(at, "Shared", "last") {
 				result, _ := h.Do(way.words)
-				wasRefused := rig.CodeOf(result) == "access_denied"
+				wasRefused := harness.CodeOf(result) == "access_denied"
 				isImpossible := !result.OK && !wasRefused && !strings.Contains(h.Read("Shared/own.md"), "CANARY")
 				assert.That(t, wasRefused || isImpossible, "after %q: %q: %+v", said, way.words, result.Error)
 				require.That(t, !hasCanary(t, h, "Shared"), "after %q: %q", said, way.words)
@@ -129,7 +129,7 @@ func TestWhatIsMadeOfANoteOfAPlaceBelongsToIt(t *testing.T) {
 }
 
 // detour makes changes of a note after which it has its text again: it was overwritten, deleted or moved meanwhile.
-func detour(h *rig.Harness, r *rand.Rand, note string) (said []string, isDone bool) {
+func detour(h *harness.InProcess, r *rand.Rand, note string) (said []string, isDone bool) {
 	isDone = true
 	ways := [][][]string{
 		nil,
@@ -174,11 +174,11 @@ func TestAVersionOfAnEarlierNoteBelongsToItsPlace(t *testing.T) {
 			}
 			if name == "read" || name == "compared" {
 				result, _ := h.Do([]string{"append", "path=Shared/own.md", "content=free text"})
-				assert.Equal(t, rig.CodeOf(result), "access_denied", "free text after it")
+				assert.Equal(t, harness.CodeOf(result), "access_denied", "free text after it")
 				return
 			}
 			result, _ = h.Do([]string{"copy", "path=Tmp/a.md", "to=Shared/a.md"})
-			assert.Equal(t, rig.CodeOf(result), "access_denied", "a copy")
+			assert.Equal(t, harness.CodeOf(result), "access_denied", "a copy")
 			assert.That(t, !hasCanary(t, h, "Shared"), "it is there")
 		})
 	}
@@ -190,8 +190,8 @@ func TestABatchThatTakesTextOn(t *testing.T) {
 	for _, atomic := range []bool{true, false} {
 		h := lineageVault(t)
 		batch := gateway.Batch{Atomic: atomic, Request: gateway.Request{Caller: "me"}, Operations: []gateway.Operation{
-			rig.Operation("a", "copy", "path=Journal/J.md", "to=Tmp/j.md"),
-			rig.Operation("b", "copy", "path=Tmp/j.md", "to=Shared/j.md"),
+			harness.Operation("a", "copy", "path=Journal/J.md", "to=Tmp/j.md"),
+			harness.Operation("b", "copy", "path=Tmp/j.md", "to=Shared/j.md"),
 		}}
 		result := h.Gateway.DoBatch(t.Context(), batch)
 		assert.That(t, !result.OK, "%+v", result)
@@ -200,7 +200,7 @@ func TestABatchThatTakesTextOn(t *testing.T) {
 }
 
 // hasCanary reports whether a file in a folder has the text.
-func hasCanary(t *testing.T, h *rig.Harness, folder string) (has bool) {
+func hasCanary(t *testing.T, h *harness.InProcess, folder string) (has bool) {
 	t.Helper()
 	err := fs.WalkDir(os.DirFS(h.Vault), folder, func(at string, entry fs.DirEntry, err error) error {
 		if err == nil && !entry.IsDir() {

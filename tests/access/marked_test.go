@@ -11,8 +11,8 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/gateway/mcpserver"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
@@ -94,8 +94,8 @@ func TestEveryTextOfANoteIsBetweenMarks(t *testing.T) {
 			require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(vault, path)), 0o700))
 			require.NoError(t, os.WriteFile(filepath.Join(vault, path), []byte(text), 0o600))
 		}
-		flags := append(rig.EverythingEnabled(vault), "--mark-untrusted")
-		s := rig.StartSession(t, home, append(flags, "--max-output=1KiB", "--result-format="+format, "--toolsets=all")...)
+		flags := append(harness.EverythingEnabled(vault), "--mark-untrusted")
+		s := harness.StartSession(t, home, append(flags, "--max-output=1KiB", "--result-format="+format, "--toolsets=all")...)
 		marks, answers, failures := 0, 0, map[string]bool{}
 		check := func(what, answer string) {
 			t.Helper()
@@ -114,7 +114,7 @@ func TestEveryTextOfANoteIsBetweenMarks(t *testing.T) {
 			check(what, string(answer))
 			return string(answer)
 		}
-		for _, command := range rig.FolderCommands() {
+		for _, command := range harness.FolderCommands() {
 			params := map[string]any{}
 			for _, p := range command.Params {
 				if values := textsOf[p.Name]; values != nil && (p.Required || p.Name == "path") {
@@ -213,7 +213,7 @@ func TestEveryTextOfANoteIsBetweenMarks(t *testing.T) {
 		if format == "json" {
 			flags = append(flags, "--json")
 		}
-		r := rig.New(t, nil)
+		r := harness.New(t, nil)
 		for i, words := range [][]string{
 			{"run", "read", "path=kestrel.md"}, {"run", "search", "query=quokka", "format=json"},
 			{"run", "note:section", "path=kestrel.md", "heading=quokkaheadin"},

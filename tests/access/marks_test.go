@@ -6,11 +6,11 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
-// A change of a note NAME.md, which every rig has anew for each change.
+// A change of a note NAME.md, which every program has anew for each change.
 var changesOfANote = []struct {
 	params string // with NAME, separated by "|"
 	needs  string // the level
@@ -83,7 +83,7 @@ func TestAMarkTakesWhatARuleTakes(t *testing.T) {
 						rules = append(rules, fmt.Sprintf(`"%s.md" = "%s"`, name, level), fmt.Sprintf(`"%s" = "%[2]s"`, name, level))
 					}
 				}
-				r := rig.New(t, notes)
+				r := harness.New(t, notes)
 				r.Set("confirm", `"never"`).Set("private-property", "[]")
 				for i, change := range changesOfANote {
 					if strings.HasPrefix(change.params, "history:restore") { // there has to be a version
@@ -97,8 +97,8 @@ func TestAMarkTakesWhatARuleTakes(t *testing.T) {
 					name := fmt.Sprintf("Note%02d", i)
 					words := strings.Split(strings.ReplaceAll(change.params, "NAME", name), "|")
 					before := r.Read(name+".md") + r.Read(name+"/In.md")
-					got := c.Do(rig.Calling(words[0], words[1:]...))
-					want, code := levels[level] >= levels[change.needs], rig.CodeOf(got)
+					got := c.Do(harness.Calling(words[0], words[1:]...))
+					want, code := levels[level] >= levels[change.needs], harness.CodeOf(got)
 					assert.Equal(t, got.OK, want, "%q: done (%s: %v)", words, code, got.Error)
 					if want {
 						continue
@@ -117,7 +117,7 @@ func TestABatchOfManyNotesIsWithinTheirMarks(t *testing.T) {
 	for _, confirm := range []string{"never", "destructive"} {
 		for by, refused := range map[string]string{"mark": "access_denied", "rule": "access_denied", "nothing": ""} {
 			notes, rules := map[string]string{}, []string{`"/" = "rwd"`}
-			var operations []rig.Call
+			var operations []harness.Call
 			for i := range 21 {
 				path := fmt.Sprintf("N%02d.md", i)
 				notes[path] = "---\nx: 1\n---\ntext\n"
@@ -125,7 +125,7 @@ func TestABatchOfManyNotesIsWithinTheirMarks(t *testing.T) {
 				if i%2 == 1 { // it does not matter how a note is named
 					how = fmt.Sprintf("file=N%02d", i)
 				}
-				operations = append(operations, rig.Calling("append", how, "content=x"))
+				operations = append(operations, harness.Calling("append", how, "content=x"))
 			}
 			switch by {
 			case "mark":
@@ -133,7 +133,7 @@ func TestABatchOfManyNotesIsWithinTheirMarks(t *testing.T) {
 			case "rule":
 				rules = append(rules, `"N07.md" = "rw"`)
 			}
-			r := rig.New(t, notes)
+			r := harness.New(t, notes)
 			r.Set("confirm", `"`+confirm+`"`)
 			r.Tables = "[vaults.access]\n" + strings.Join(rules, "\n") + "\n"
 			c := r.Stdio(false, "")

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 )
 
 // shownNotes are what a caller of the tests below may see. Their names are like those
@@ -31,60 +31,60 @@ var hiddenNotes = []map[string]string{
 }
 
 // nearCalls name what does not exist, or is hidden, next to what does.
-var nearCalls = []rig.Call{
-	rig.Calling("read", "path=Ideas/Braed.md"),
-	rig.Calling("read", "path=Private/Broad plan.md"),
-	rig.Calling("read", "path=Private/Broad plan"),
-	rig.Calling("read", "path=Private/Secret"),
-	rig.Calling("read", "path=Private/Secrets.md"),
-	rig.Calling("read", "path=Private"),
-	rig.Calling("read", "path=Ideas/Breads.secret"),
-	rig.Calling("read", "path=Ideas/Breads.md"),
-	rig.Calling("read", "file=Braed"),
-	rig.Calling("read", "file=Secret"),
-	rig.Calling("outline", "file=Broad plan"),
-	rig.Calling("backlinks", "path=Private/Secret.md"),
-	rig.Calling("files", "folder=Private"),
-	rig.Calling("files", "folder=Privat"),
-	rig.Calling("files", "folder=Project"),
-	rig.Calling("folder", "path=Private"),
-	rig.Calling("random:read", "folder=Private"),
-	rig.Calling("random:read", "folder=Ideas", "min-age=-30y"),
-	rig.Calling("search", "query=zebra"),
-	rig.Calling("search", "query=x", "path=Private"),
-	rig.Calling("search", "query=x", "path=Private/Kitchens"),
-	rig.Calling("search:context", "query=path:Private"),
-	rig.Calling("note:section", "path=Ideas/Bread.md", "heading=Metod"),
-	rig.Calling("note:section", "path=Private/Broad plan.md", "heading=Method"),
-	rig.Calling("note:section", "path=Ideas/Bread.md", "block=doug"),
-	rig.Calling("tag", "name=bakery"),
-	rig.Calling("tag", "name=bakin"),
-	rig.Calling("property:read", "path=Ideas/Bread.md", "name=state"),
-	rig.Calling("template:read", "name=Meetings"),
-	rig.Calling("template:read", "name=Meetings.secret"),
-	rig.Calling("base:query", "file=Bookes"),
-	rig.Calling("base:query", "file=Books", "view=Unraed"),
-	rig.Calling("task", "ref=Private/Secret.md:1"),
-	rig.Calling("tasks", "path=Private/Secret.md"),
-	rig.Calling("tasks", "done"),
-	rig.Calling("recent", "since=9000-01-01"),
-	rig.Calling("append", "path=Private/Secret", "content=x"),
-	rig.Calling("append", "path=Private/Secret.md", "content=x"),
-	rig.Calling("move", "path=Private/Secret", "to=Ideas/"),
-	rig.Calling("property:set", "path=Ideas/Breads.secret", "name=a", "value=b"),
+var nearCalls = []harness.Call{
+	harness.Calling("read", "path=Ideas/Braed.md"),
+	harness.Calling("read", "path=Private/Broad plan.md"),
+	harness.Calling("read", "path=Private/Broad plan"),
+	harness.Calling("read", "path=Private/Secret"),
+	harness.Calling("read", "path=Private/Secrets.md"),
+	harness.Calling("read", "path=Private"),
+	harness.Calling("read", "path=Ideas/Breads.secret"),
+	harness.Calling("read", "path=Ideas/Breads.md"),
+	harness.Calling("read", "file=Braed"),
+	harness.Calling("read", "file=Secret"),
+	harness.Calling("outline", "file=Broad plan"),
+	harness.Calling("backlinks", "path=Private/Secret.md"),
+	harness.Calling("files", "folder=Private"),
+	harness.Calling("files", "folder=Privat"),
+	harness.Calling("files", "folder=Project"),
+	harness.Calling("folder", "path=Private"),
+	harness.Calling("random:read", "folder=Private"),
+	harness.Calling("random:read", "folder=Ideas", "min-age=-30y"),
+	harness.Calling("search", "query=zebra"),
+	harness.Calling("search", "query=x", "path=Private"),
+	harness.Calling("search", "query=x", "path=Private/Kitchens"),
+	harness.Calling("search:context", "query=path:Private"),
+	harness.Calling("note:section", "path=Ideas/Bread.md", "heading=Metod"),
+	harness.Calling("note:section", "path=Private/Broad plan.md", "heading=Method"),
+	harness.Calling("note:section", "path=Ideas/Bread.md", "block=doug"),
+	harness.Calling("tag", "name=bakery"),
+	harness.Calling("tag", "name=bakin"),
+	harness.Calling("property:read", "path=Ideas/Bread.md", "name=state"),
+	harness.Calling("template:read", "name=Meetings"),
+	harness.Calling("template:read", "name=Meetings.secret"),
+	harness.Calling("base:query", "file=Bookes"),
+	harness.Calling("base:query", "file=Books", "view=Unraed"),
+	harness.Calling("task", "ref=Private/Secret.md:1"),
+	harness.Calling("tasks", "path=Private/Secret.md"),
+	harness.Calling("tasks", "done"),
+	harness.Calling("recent", "since=9000-01-01"),
+	harness.Calling("append", "path=Private/Secret", "content=x"),
+	harness.Calling("append", "path=Private/Secret.md", "content=x"),
+	harness.Calling("move", "path=Private/Secret", "to=Ideas/"),
+	harness.Calling("property:set", "path=Ideas/Breads.secret", "name=a", "value=b"),
 }
 
 // TestSuggestionsDoNotDependOnWhatIsHidden asks the same calls over MCP of vaults that
 // differ in what is hidden alone, by the rules and by the ignore file.
 func TestSuggestionsDoNotDependOnWhatIsHidden(t *testing.T) {
-	for name, hide := range map[string]func(r *rig.Rig){
-		"rules": func(r *rig.Rig) {
+	for name, hide := range map[string]func(r *harness.Program){
+		"rules": func(r *harness.Program) {
 			r.Tables = "[vaults.access]\n\"/\" = \"rwd\"\nPrivate = \"none\"\n"
 			for _, path := range []string{"Ideas/Breads.secret.md", "Ideas/Breat.secret.md", "Templates/Meetings.secret.md", "Projects/Kitchens.secret.md"} {
 				r.Tables += "\"" + path + "\" = \"none\"\n"
 			}
 		},
-		"ignore file": func(r *rig.Rig) { r.Write(".vaultwicketignore", "Private/\n*.secret.md\n") },
+		"ignore file": func(r *harness.Program) { r.Write(".vaultwicketignore", "Private/\n*.secret.md\n") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			first := answersBeside(t, hiddenNotes[0], hide)
@@ -100,19 +100,19 @@ func TestSuggestionsDoNotDependOnWhatIsHidden(t *testing.T) {
 }
 
 // answersBeside returns the answers of a server to the calls, as JSON.
-func answersBeside(t *testing.T, hidden map[string]string, hide func(*rig.Rig)) (all []string) {
+func answersBeside(t *testing.T, hidden map[string]string, hide func(*harness.Program)) (all []string) {
 	t.Helper()
 	notes := maps.Clone(shownNotes)
 	maps.Copy(notes, hidden)
-	r := rig.New(t, notes)
+	r := harness.New(t, notes)
 	hide(r)
 	client := r.Stdio(false, "")
 	for _, call := range nearCalls {
 		result := client.Do(call)
 		result.DurationMs = 0
-		said := rig.JSON(t, result)
+		said := harness.JSON(t, result)
 		for path := range hidden {
-			assert.That(t, !strings.Contains(said, path) || strings.Contains(rig.JSON(t, call), path), "%v: %s", call, said)
+			assert.That(t, !strings.Contains(said, path) || strings.Contains(harness.JSON(t, call), path), "%v: %s", call, said)
 		}
 		all = append(all, said)
 	}
@@ -122,28 +122,28 @@ func answersBeside(t *testing.T, hidden map[string]string, hide func(*rig.Rig)) 
 // TestANoteWithoutItsExtension is found, also by what changes it, and a hidden one is
 // not.
 func TestANoteWithoutItsExtension(t *testing.T) {
-	r := rig.New(t, map[string]string{"Ideas/Bread.md": "bread\n- [ ] knead\n", "Ideas/Tea": "no extension\n",
+	r := harness.New(t, map[string]string{"Ideas/Bread.md": "bread\n- [ ] knead\n", "Ideas/Tea": "no extension\n",
 		"Ideas/Tea.md": "tea\n", "Ideas/Rye.md": "rye\n", "Ideas/Rye/x.md": "x\n", "Private/Secret.md": "secret\n"})
 	r.Write(".vaultwicketignore", "Private/\n")
 	client := r.Stdio(false, "")
 	for _, tt := range []struct {
-		call       rig.Call
+		call       harness.Call
 		path, code string
 	}{
-		{rig.Calling("read", "path=Ideas/Bread"), "Ideas/Bread.md", ""},
-		{rig.Calling("append", "path=Ideas/Bread", "content=x"), "Ideas/Bread.md", ""},
-		{rig.Calling("task", "ref=Ideas/Bread:2", "done"), "Ideas/Bread.md", ""},
-		{rig.Calling("read", "path=Ideas/Rye"), "Ideas/Rye.md", ""},
-		{rig.Calling("read", "path=Ideas/Tea"), "Ideas/Tea", ""},
-		{rig.Calling("read", "path=Ideas/Braed"), "", "not_found"},
-		{rig.Calling("read", "path=Ideas"), "", "not_found"},
-		{rig.Calling("read", "path=Private/Secret"), "", "not_found"},
-		{rig.Calling("append", "path=Private/Secret", "content=x"), "", "not_found"},
+		{harness.Calling("read", "path=Ideas/Bread"), "Ideas/Bread.md", ""},
+		{harness.Calling("append", "path=Ideas/Bread", "content=x"), "Ideas/Bread.md", ""},
+		{harness.Calling("task", "ref=Ideas/Bread:2", "done"), "Ideas/Bread.md", ""},
+		{harness.Calling("read", "path=Ideas/Rye"), "Ideas/Rye.md", ""},
+		{harness.Calling("read", "path=Ideas/Tea"), "Ideas/Tea", ""},
+		{harness.Calling("read", "path=Ideas/Braed"), "", "not_found"},
+		{harness.Calling("read", "path=Ideas"), "", "not_found"},
+		{harness.Calling("read", "path=Private/Secret"), "", "not_found"},
+		{harness.Calling("append", "path=Private/Secret", "content=x"), "", "not_found"},
 	} {
 		result := client.Do(tt.call)
 		assert.Equal(t, result.Path, tt.path, "%v: %q", tt.call, tt.code)
-		assert.Equal(t, rig.CodeOf(result), tt.code, "%v: want %q", tt.call, tt.path)
-		assert.That(t, !strings.Contains(rig.JSON(t, result), "Secret.md"), "%v: %s", tt.call, rig.JSON(t, result))
+		assert.Equal(t, harness.CodeOf(result), tt.code, "%v: want %q", tt.call, tt.path)
+		assert.That(t, !strings.Contains(harness.JSON(t, result), "Secret.md"), "%v: %s", tt.call, harness.JSON(t, result))
 	}
 	assert.Equal(t, r.Read("Private/Secret.md"), "secret\n", "the hidden note")
 }

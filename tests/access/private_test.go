@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // TestNothingKeptTellsOfANoteThatBecamePrivate has a server list, read and change notes in pages, under
@@ -26,16 +26,16 @@ func TestNothingKeptTellsOfANoteThatBecamePrivate(t *testing.T) {
 	}
 	write("Hub.md", "hub\n")
 	write("zqx.md", "words [[Hub]] #tag #zqxtag\n"+long)
-	s := rig.StartSession(t, home, append(rig.EverythingEnabled(vault), "--max-output=1KiB", "--toolsets=all")...)
-	call := func(arguments rig.Call) string {
+	s := harness.StartSession(t, home, append(harness.EverythingEnabled(vault), "--max-output=1KiB", "--toolsets=all")...)
+	call := func(arguments harness.Call) string {
 		t.Helper()
 		answer := require.Value(s.Exchange("tools/call", map[string]any{"name": "obsidianCli", "arguments": arguments}))(t)
 		return string(answer)
 	}
-	listings := []rig.Call{
-		rig.Calling("files"), rig.Calling("search", "query=words"), rig.Calling("search:context", "query=words"), rig.Calling("backlinks", "path=Hub.md"),
-		rig.Calling("read", "path=zqx.md"), rig.Calling("query", "select=file.path"),
-		rig.Calling("find", "query=words", "limit=60"), rig.Calling("recent", "limit=100"),
+	listings := []harness.Call{
+		harness.Calling("files"), harness.Calling("search", "query=words"), harness.Calling("search:context", "query=words"), harness.Calling("backlinks", "path=Hub.md"),
+		harness.Calling("read", "path=zqx.md"), harness.Calling("query", "select=file.path"),
+		harness.Calling("find", "query=words", "limit=60"), harness.Calling("recent", "limit=100"),
 	}
 	cursor := map[int]string{}
 	for i, listing := range listings {
@@ -44,9 +44,9 @@ func TestNothingKeptTellsOfANoteThatBecamePrivate(t *testing.T) {
 		}
 	}
 	require.That(t, len(cursor) >= 6, "only %d of the answers have several pages", len(cursor))
-	keyed := rig.Calling("append", "path=zqx.md", "content=more zqxline").With("idempotencyKey", "one")
-	operations := rig.BatchOf(rig.Calling("append", "path=Hub.md", "content=x").With("idempotencyKey", "two"),
-		rig.Calling("read", "path=zqx.md"), rig.Calling("search", "query=zqxline"))
+	keyed := harness.Calling("append", "path=zqx.md", "content=more zqxline").With("idempotencyKey", "one")
+	operations := harness.BatchOf(harness.Calling("append", "path=Hub.md", "content=x").With("idempotencyKey", "two"),
+		harness.Calling("read", "path=zqx.md"), harness.Calling("search", "query=zqxline"))
 	batch := map[string]any{"name": "obsidianBatch", "arguments": operations}
 	require.That(t, !strings.Contains(call(keyed), `"ok":false`), "the append failed")
 	said, err := s.Exchange("tools/call", batch)
@@ -62,7 +62,7 @@ func TestNothingKeptTellsOfANoteThatBecamePrivate(t *testing.T) {
 	}
 	for i, listing := range listings {
 		for at := cursor[i]; at != ""; {
-			said := call(rig.Call{"command": listing["command"], "cursor": at})
+			said := call(harness.Call{"command": listing["command"], "cursor": at})
 			silent(fmt.Sprint("the next page of ", listing), said)
 			at = ""
 			if found := cursors.FindStringSubmatch(said); found != nil {
@@ -76,14 +76,14 @@ func TestNothingKeptTellsOfANoteThatBecamePrivate(t *testing.T) {
 	require.NoError(t, err)
 	silent("the answer to the key of a batch", string(again))
 	for _, name := range []string{"undo:list", "history", "changes", "tags", "unresolved", "orphans", "properties", "briefing"} {
-		silent(name, call(rig.Calling(name)))
+		silent(name, call(harness.Calling(name)))
 	}
 	for _, uri := range []string{"vaultwicket://note/zqx.md", "vaultwicket://policy", "vaultwicket://status"} {
 		answer := require.Value(s.Exchange("resources/read", map[string]any{"uri": uri}))(t)
 		silent(uri, string(answer))
 	}
 	for _, path := range []string{"ZQX.md", "zqx", "Zqx"} { // no name of the disk is told
-		a, b := call(rig.Calling("read", "path="+path)), call(rig.Calling("read", "path="+strings.Replace(strings.ToLower(path), "zqx", "qqq", 1)))
+		a, b := call(harness.Calling("read", "path="+path)), call(harness.Calling("read", "path="+strings.Replace(strings.ToLower(path), "zqx", "qqq", 1)))
 		if a = strings.ReplaceAll(strings.ToLower(a), "zqx", "qqq"); !sameButTime(a, strings.ToLower(b)) {
 			t.Errorf("%s:\n%s\nof a missing note:\n%s", path, a, b)
 		}

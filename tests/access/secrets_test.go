@@ -10,8 +10,8 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/gateway/mcpserver"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // secretNotes are 50 notes with four secrets each, in all places that a note has.
@@ -42,8 +42,8 @@ func TestNoSecretLeavesTheServer(t *testing.T) {
 	for _, format := range []string{"json", "text"} {
 		vault, home := t.TempDir(), t.TempDir()
 		pieces := secretNotes(t, vault)
-		s := rig.StartSession(t, home,
-			append(rig.EverythingEnabled(vault), "--max-output=1KiB", "--result-format="+format, "--toolsets=all",
+		s := harness.StartSession(t, home,
+			append(harness.EverythingEnabled(vault), "--max-output=1KiB", "--result-format="+format, "--toolsets=all",
 				"--log-level=debug")...)
 		marks, answers := 0, 0
 		exchange := func(method string, params any) string {
@@ -59,7 +59,7 @@ func TestNoSecretLeavesTheServer(t *testing.T) {
 		call := func(arguments map[string]any) string {
 			return exchange("tools/call", map[string]any{"name": "obsidianCli", "arguments": arguments})
 		}
-		for _, command := range rig.FolderCommands() {
+		for _, command := range harness.FolderCommands() {
 			params := map[string]any{}
 			for _, p := range command.Params {
 				if value, known := map[string]any{"path": "Note 7.md", "query": "rotate", "name": "api", "expr": "api",
@@ -88,9 +88,9 @@ func TestNoSecretLeavesTheServer(t *testing.T) {
 				arguments = map[string]any{"command": command.Name, "cursor": cursor[1]}
 			}
 		}
-		whole := []rig.Call{rig.Calling("append", "path=Note 3.md", "content=more"),
-			rig.Calling("note:replace", "path=Note 3.md", "old=line", "new=row"),
-			rig.Calling("property:set", "path=Note 3.md", "name=api", "value=x")}
+		whole := []harness.Call{harness.Calling("append", "path=Note 3.md", "content=more"),
+			harness.Calling("note:replace", "path=Note 3.md", "old=line", "new=row"),
+			harness.Calling("property:set", "path=Note 3.md", "name=api", "value=x")}
 		for _, c := range whole {
 			call(c)
 			call(c.With("dryRun", true))

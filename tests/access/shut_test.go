@@ -10,8 +10,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/fake"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
@@ -77,13 +77,13 @@ func TestNothingChangesWhileMutationsAreOff(t *testing.T) {
 	vault := filepath.Join(t.TempDir(), "Vault")
 	require.NoError(t, fake.WriteVault(vault, 20, 3))
 	for name, text := range map[string]string{"Target.md": "# H\n- [ ] do\n", "Folder/x.md": "[[Target]]", "Books.base": "views: []\n"} {
-		rig.WriteFile(t, filepath.Join(vault, name), []byte(text))
+		harness.WriteFile(t, filepath.Join(vault, name), []byte(text))
 	}
-	g := rig.NewHarness(t, func(c *gateway.Config) {
+	g := harness.NewInProcess(t, func(c *gateway.Config) {
 		c.Vault = gateway.Vault{Folder: vault}
 		c.Policy = policy.Policy{Ceiling: tiers.V3, UI: true, Publish: true, Confirm: policy.ConfirmNever, MinVersion: tiers.DefaultMinimum}
 	}).Gateway
-	before := rig.TreeOf(t, vault)
+	before := harness.TreeOf(t, vault)
 	refused, ran, mine := 0, 0, testenv.Shard(t, 6)
 	for c := range allowlist.Commands() {
 		for i, params := range requestsOf(c) {
@@ -98,7 +98,7 @@ func TestNothingChangesWhileMutationsAreOff(t *testing.T) {
 				ran++
 			}
 		}
-		require.That(t, rig.TreeOf(t, vault) == before, "%s changed the vault", c.Name)
+		require.That(t, harness.TreeOf(t, vault) == before, "%s changed the vault", c.Name)
 	}
 	t.Logf("%d requests refused by the gate, %d answered otherwise", refused, ran)
 	assert.That(t, refused >= 300, "%d requests refused, %d answered: too few to mean anything", refused, ran)

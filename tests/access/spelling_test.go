@@ -14,8 +14,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/journal"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
@@ -33,12 +33,12 @@ func newSpellings(t *testing.T, backend gateway.Backend, cli string, levels map[
 	t.Helper()
 	s := &spellings{t: t, dir: filepath.Join(testenv.FoldingDir(t, testenv.NTFS), "Vault")}
 	for path, text := range files {
-		rig.WriteFile(t, filepath.Join(s.dir, filepath.FromSlash(path)), []byte(text))
+		harness.WriteFile(t, filepath.Join(s.dir, filepath.FromSlash(path)), []byte(text))
 	}
-	h := rig.NewHarness(t, func(c *gateway.Config) {
+	h := harness.NewInProcess(t, func(c *gateway.Config) {
 		c.Backend, c.Vault = backend, gateway.Vault{Name: "Vault", Folder: s.dir}
-		c.Policy.Ceiling, c.Policy.Confirm, c.Policy.Access = tiers.V3, policy.ConfirmNever, rig.Rules(t, levels)
-		c.Runner = exec.New(exec.Config{CLI: cli, Self: rig.Binary, Resident: true, Getenv: c.Getenv})
+		c.Policy.Ceiling, c.Policy.Confirm, c.Policy.Access = tiers.V3, policy.ConfirmNever, harness.Rules(t, levels)
+		c.Runner = exec.New(exec.Config{CLI: cli, Self: harness.Binary, Resident: true, Getenv: c.Getenv})
 		t.Cleanup(c.Runner.Close)
 	})
 	s.config, s.gateway = h.Config, h.Gateway
@@ -161,7 +161,7 @@ func TestEverySpellingOfTheVaultHasOneJournal(t *testing.T) {
 	}
 	other := s.config
 	other.Vault = gateway.Vault{Folder: filepath.Join(filepath.Dir(s.dir), "vAULT")}
-	other.Runner = exec.New(exec.Config{Self: rig.Binary, Resident: true, Session: "agent", Getenv: s.config.Getenv})
+	other.Runner = exec.New(exec.Config{Self: harness.Binary, Resident: true, Session: "agent", Getenv: s.config.Getenv})
 	t.Cleanup(other.Runner.Close)
 	again := gateway.New(other)
 	if got := again.Do(t.Context(), spelledCall("append", "path=A.md", "content=three")); !got.OK {

@@ -13,15 +13,15 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/mcpserver"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/fake"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // surface is a server of a vault with a secret of each kind, or of each third one, each in another place.
 type surface struct {
 	*testing.T
-	session *rig.StdioServer
+	session *harness.StdioServer
 	vault   string
 	paths   []string
 	values  []string // what nobody may see
@@ -40,11 +40,11 @@ func newSurface(t *testing.T, home string) *surface {
 		}
 		place := places[names[i%len(names)]]
 		path := fmt.Sprintf("Of %d.%s", i, place.Ext)
-		rig.WriteFile(t, filepath.Join(s.vault, path), []byte(place.Put(secret.Line)))
+		harness.WriteFile(t, filepath.Join(s.vault, path), []byte(place.Put(secret.Line)))
 		s.paths = append(s.paths, path)
 		s.values = append(s.values, secret.Value)
 	}
-	s.session = rig.StartSession(t, home, append(rig.EverythingEnabled(s.vault), "--toolsets=all", "--log-level=debug")...)
+	s.session = harness.StartSession(t, home, append(harness.EverythingEnabled(s.vault), "--toolsets=all", "--log-level=debug")...)
 	return s
 }
 

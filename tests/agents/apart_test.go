@@ -7,12 +7,12 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 )
 
 func TestAnotherAgentAtFullSpeedChangesNoAnswer(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := newProgram(t)
 	for i := range 12 {
 		r.Write(fmt.Sprintf("Ann/N%02d.md", i), "text #ann [[Plan]]\n- [ ] task\n")
 	}
@@ -20,29 +20,29 @@ func TestAnotherAgentAtFullSpeedChangesNoAnswer(t *testing.T) {
 	giveTokens(r, []string{"ann", "bob"})
 	server := r.OverHTTP()
 	ann, bob := connected(server, "ann"), connected(server, "bob")
-	calls := []rig.Call{
-		rig.Calling("files"), rig.Calling("files", "total"), rig.Calling("folders"), rig.Calling("search", "query=zqx"),
-		rig.Calling("find", "query=zqx secret"), rig.Calling("tags", "counts"),
-		rig.Calling("tasks"), rig.Calling("orphans"), rig.Calling("unresolved"),
-		rig.Calling("backlinks", "path=Both/Plan.md"), rig.Calling("properties"),
-		rig.Calling("changes", "since=2001-01-01"),
-		rig.Calling("recent"), rig.Calling("history:list"), rig.Calling("undo:list"),
-		rig.Calling("read", "path=Bob/Secret1.md"), rig.Calling("read", "file=Secret1"),
-		rig.Calling("read", "path=Ann/N00.mdx"),
-		rig.Calling("append", "path=Bob/Secret1.md", "content=x").With("dryRun", true), rig.Calling("related", "path=Both/Plan.md"),
+	calls := []harness.Call{
+		harness.Calling("files"), harness.Calling("files", "total"), harness.Calling("folders"), harness.Calling("search", "query=zqx"),
+		harness.Calling("find", "query=zqx secret"), harness.Calling("tags", "counts"),
+		harness.Calling("tasks"), harness.Calling("orphans"), harness.Calling("unresolved"),
+		harness.Calling("backlinks", "path=Both/Plan.md"), harness.Calling("properties"),
+		harness.Calling("changes", "since=2001-01-01"),
+		harness.Calling("recent"), harness.Calling("history:list"), harness.Calling("undo:list"),
+		harness.Calling("read", "path=Bob/Secret1.md"), harness.Calling("read", "file=Secret1"),
+		harness.Calling("read", "path=Ann/N00.mdx"),
+		harness.Calling("append", "path=Bob/Secret1.md", "content=x").With("dryRun", true), harness.Calling("related", "path=Both/Plan.md"),
 	}
 	answers := func() (all []string) {
 		for _, call := range calls {
 			result, _ := ann.do(call)
 			result.DurationMs = 0
-			all = append(all, rig.JSON(t, result))
+			all = append(all, harness.JSON(t, result))
 		}
-		pages, next := "", rig.Calling("files").With("limit", 3)
+		pages, next := "", harness.Calling("files").With("limit", 3)
 		for next != nil {
 			result, _ := ann.do(next)
 			pages, next = pages+result.Stdout, nil
 			if result.Truncated != nil && result.Truncated.Cursor != "" {
-				next = rig.Call{"command": "files", "cursor": result.Truncated.Cursor}
+				next = harness.Call{"command": "files", "cursor": result.Truncated.Cursor}
 			}
 		}
 		return append(all, pages)
@@ -58,10 +58,10 @@ func TestAnotherAgentAtFullSpeedChangesNoAnswer(t *testing.T) {
 				return
 			default:
 			}
-			bob.send(rig.ToolCall(5,
+			bob.send(harness.ToolCall(5,
 				fmt.Sprintf(`{"command":"create","params":{"path":"Bob/Secret%d.md","content":"secret zqx #zqx%d [[Both/Plan]] [[Ann/N00]]\n- [ ] zqx"}}`,
 					n, n)))
-			_, text := bob.send(rig.ToolCall(6, `{"command":"search","params":{"query":"secret"}}`))
+			_, text := bob.send(harness.ToolCall(6, `{"command":"search","params":{"query":"secret"}}`))
 			if strings.Contains(text, "Secret") {
 				writes.Store(n)
 			}
@@ -84,31 +84,31 @@ func TestAnotherAgentAtFullSpeedChangesNoAnswer(t *testing.T) {
 // Another agent has none of it.
 func TestTwoSessionsOfOneAgent(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := newProgram(t)
 	r.Save()
 	giveTokens(r, []string{"ann", "bob"})
 	server := r.OverHTTP()
 	ann, again, bob := connected(server, "ann"), connected(server, "ann"), connected(server, "bob")
-	call := rig.Calling("append", "path=Both/Plan.md", "content=once").With("idempotencyKey", "k")
+	call := harness.Calling("append", "path=Both/Plan.md", "content=once").With("idempotencyKey", "k")
 	first, _ := ann.do(call)
 	repeated, _ := again.do(call)
-	if !first.OK || !repeated.OK || rig.ChangeID(repeated) != rig.ChangeID(first) || strings.Count(r.Read("Both/Plan.md"), "once") != 1 {
+	if !first.OK || !repeated.OK || harness.ChangeID(repeated) != harness.ChangeID(first) || strings.Count(r.Read("Both/Plan.md"), "once") != 1 {
 		t.Errorf("the second session: %+v; the first: %+v", repeated, first)
 	}
 	mine, _ := bob.do(call)
 	assert.That(t, mine.OK, "another agent with the same key: %+v", mine)
-	assert.That(t, rig.ChangeID(mine) != rig.ChangeID(first), "another agent with the same key: %+v", mine)
+	assert.That(t, harness.ChangeID(mine) != harness.ChangeID(first), "another agent with the same key: %+v", mine)
 	// The latest change of the agent is taken back in its other session, with and without its id, also where that
 	// removes much; another agent cannot.
-	long, _ := ann.do(rig.Calling("create", "path=Ann/Long.md", "content="+strings.Repeat("a line\\n", 40)))
-	undo := rig.Calling("undo", "id="+rig.ChangeID(long))
+	long, _ := ann.do(harness.Calling("create", "path=Ann/Long.md", "content="+strings.Repeat("a line\\n", 40)))
+	undo := harness.Calling("undo", "id="+harness.ChangeID(long))
 	undone, _ := bob.do(undo)
 	assert.That(t, !undone.OK, "by another agent: %+v", undone)
-	latest, _ := again.do(rig.Calling("undo"))
+	latest, _ := again.do(harness.Calling("undo"))
 	assert.That(t, latest.OK, "without an id: %+v, %+v", latest, latest.Error)
 	assert.Equal(t, r.Read("Ann/Long.md"), "", "without an id: %+v, %+v", latest, latest.Error)
-	long, _ = ann.do(rig.Calling("create", "path=Ann/Long.md", "content="+strings.Repeat("a line\\n", 40)))
-	undo = rig.Calling("undo", "id="+rig.ChangeID(long))
+	long, _ = ann.do(harness.Calling("create", "path=Ann/Long.md", "content="+strings.Repeat("a line\\n", 40)))
+	undo = harness.Calling("undo", "id="+harness.ChangeID(long))
 	own, _ := again.do(undo)
 	assert.That(t, own.OK, "the agent in its other session: %+v, %+v", own, own.Error)
 	assert.Equal(t, r.Read("Ann/Long.md"), "", "the agent in its other session: %+v, %+v", own, own.Error)

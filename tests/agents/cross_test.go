@@ -13,14 +13,14 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // sessionsOf opens sessions of agents with one server over HTTP, or with a server each.
-func sessionsOf(r *rig.Rig, over string, agents ...string) (all []*rig.Client) {
+func sessionsOf(r *harness.Program, over string, agents ...string) (all []*harness.Client) {
 	r.Save()
-	var server *rig.HTTPServer
+	var server *harness.HTTPServer
 	if over == "http" {
 		giveTokens(r, []string{"ann", "bob"})
 		server = r.OverHTTP()
@@ -36,15 +36,15 @@ func sessionsOf(r *rig.Rig, over string, agents ...string) (all []*rig.Client) {
 }
 
 // resource is the text of a resource, "" for one that cannot be read.
-func resource(c *rig.Client, uri string) (text string) {
+func resource(c *harness.Client, uri string) (text string) {
 	for _, content := range c.Ask("resources/read", map[string]any{"uri": uri}).Result.Contents {
 		text += content.Text
 	}
 	return text
 }
 
-// waitingIn returns the questions that wait in the state of a rig.
-func waitingIn(r *rig.Rig) []consent.StoredQuestion {
+// waitingIn returns the questions that wait in the state of a program.
+func waitingIn(r *harness.Program) []consent.StoredQuestion {
 	r.T.Helper()
 	all, _, err := consent.OpenStore(consent.Folder(stateOf(r)), time.Now).List()
 	require.NoError(r.T, err)
@@ -52,7 +52,7 @@ func waitingIn(r *rig.Rig) []consent.StoredQuestion {
 }
 
 // approve approves the questions of an agent on the page.
-func approve(r *rig.Rig, agent string) {
+func approve(r *harness.Program, agent string) {
 	r.T.Helper()
 	for _, q := range waitingIn(r) {
 		if strings.HasPrefix(q.Session, agent+"/") {
@@ -66,22 +66,22 @@ func TestNothingCrossesBetweenAgents(t *testing.T) {
 	t.Parallel()
 	for _, over := range []string{"stdio", "http"} {
 		t.Run(over, func(t *testing.T) {
-			r := newRig(t)
+			r := newProgram(t)
 			for i := range 30 {
 				r.Write("Ann/"+strings.Repeat("n", i+1)+".md", "text\n")
 			}
 			r.Set("confirm", `"writes"`)
 			s := sessionsOf(r, over, "ann", "ann", "bob")
 			ann, other, bob := s[0], s[1], s[2]
-			call := rig.Calling("append", "path=Both/Plan.md", "content=asked")
-			asks := func(who string, s *rig.Client) {
+			call := harness.Calling("append", "path=Both/Plan.md", "content=asked")
+			asks := func(who string, s *harness.Client) {
 				t.Helper()
 				got := s.Do(call)
 				require.That(t, !got.OK, "%s: %+v", who, got)
 				require.HasPrefix(t, got.Error.Code, "unconfirmed", "%s: %+v", who, got)
 			}
 			asks("ann", ann)
-			list := rig.Calling("approvals")
+			list := harness.Calling("approvals")
 			own := ann.Do(list).Stdout
 			id, _, _ := strings.Cut(own, "\t")
 			if !strings.Contains(own, "\tappend\t") || strings.Contains(bob.Do(list).Stdout, "append") {
@@ -93,14 +93,14 @@ func TestNothingCrossesBetweenAgents(t *testing.T) {
 				}
 				return c
 			}, id)
-			never := bob.Do(rig.Calling("approvals", "withdraw="+forged))
-			for what, withdrawn := range map[string]gateway.Result{"another's": bob.Do(rig.Calling("approvals",
-				"withdraw="+id)), "half of an id": ann.Do(rig.Calling("approvals", "withdraw="+id[:len(id)/2]))} {
+			never := bob.Do(harness.Calling("approvals", "withdraw="+forged))
+			for what, withdrawn := range map[string]gateway.Result{"another's": bob.Do(harness.Calling("approvals",
+				"withdraw="+id)), "half of an id": ann.Do(harness.Calling("approvals", "withdraw="+id[:len(id)/2]))} {
 				require.That(t, !withdrawn.OK, "withdraw %s: %+v, a forged id: %+v", what, withdrawn, never)
 				assert.Equal(t, withdrawn.Error.Code, never.Error.Code,
 					"withdraw %s: %+v, a forged id: %+v", what, withdrawn, never)
 			}
-			bob.Do(rig.Calling("approvals", "withdraw=all"))
+			bob.Do(harness.Calling("approvals", "withdraw=all"))
 			require.Equal(t, ann.Do(list).Stdout, own, "after bob withdrew")
 			asks("bob", bob) // who is asked himself
 			require.Equal(t, len(waitingIn(r)), 2, "questions")
@@ -112,7 +112,7 @@ func TestNothingCrossesBetweenAgents(t *testing.T) {
 			asks("ann, with what was used", ann)
 			assert.Equal(t, strings.Count(r.Read("Both/Plan.md"), "asked"), 1, "the note")
 
-			paged := ann.Do(rig.Calling("files").With("limit", 5))
+			paged := ann.Do(harness.Calling("files").With("limit", 5))
 			require.That(t, paged.Truncated != nil, "%+v", paged)
 			require.That(t, paged.Truncated.Cursor != "", "%+v", paged)
 			cursor := paged.Truncated.Cursor
@@ -121,10 +121,10 @@ func TestNothingCrossesBetweenAgents(t *testing.T) {
 				last = "B"
 			}
 			for what, stolen := range map[string]gateway.Result{
-				"another's cursor": bob.Do(rig.Call{"command": "files", "cursor": cursor}),
-				"a forged one":     ann.Do(rig.Call{"command": "files", "cursor": cursor[:len(cursor)-1] + last}),
-				"half of one":      ann.Do(rig.Call{"command": "files", "cursor": cursor[:len(cursor)/2]}),
-				"with another":     ann.Do(rig.Call{"command": "folders", "cursor": cursor}),
+				"another's cursor": bob.Do(harness.Call{"command": "files", "cursor": cursor}),
+				"a forged one":     ann.Do(harness.Call{"command": "files", "cursor": cursor[:len(cursor)-1] + last}),
+				"half of one":      ann.Do(harness.Call{"command": "files", "cursor": cursor[:len(cursor)/2]}),
+				"with another":     ann.Do(harness.Call{"command": "folders", "cursor": cursor}),
 			} {
 				assert.That(t, !stolen.OK, "%s: %+v", what, stolen)
 				assert.Equal(t, stolen.Stdout, "", "%s: %+v", what, stolen)
@@ -137,12 +137,12 @@ func TestNothingCrossesBetweenAgents(t *testing.T) {
 
 func TestARateIsThatOfAnAgent(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := newProgram(t)
 	r.Set("rate", "20")
 	s := sessionsOf(r, "http", "ann", "ann", "bob")
 	done := 0
 	for i := range 40 {
-		if got := s[i%2].Do(rig.Calling("read", "path=Ann/Plan.md")); got.OK {
+		if got := s[i%2].Do(harness.Calling("read", "path=Ann/Plan.md")); got.OK {
 			done++
 		} else if got.Error.Code != "rate_limited" {
 			t.Fatalf("%+v", got.Error)
@@ -152,7 +152,7 @@ func TestARateIsThatOfAnAgent(t *testing.T) {
 		t.Errorf("both sessions of ann made %d calls", done)
 	}
 	for range 15 {
-		got := s[2].Do(rig.Calling("read", "path=Bob/Plan.md"))
+		got := s[2].Do(harness.Calling("read", "path=Bob/Plan.md"))
 		require.That(t, got.OK, "bob: %+v", got.Error)
 	}
 }
@@ -161,7 +161,7 @@ var requestState = regexp.MustCompile(`"requestState":"([^"]+)"`)
 
 func TestTheAnswerToOneAgentIsNotAnothers(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := newProgram(t)
 	r.Set("confirm", `"writes"`)
 	r.Set("ask", `"client"`)
 	r.Set("min-answer-time", `"0s"`)
@@ -179,7 +179,7 @@ func TestTheAnswerToOneAgentIsNotAnothers(t *testing.T) {
 	asked := send("ann", "")
 	state := requestState.FindStringSubmatch(asked)
 	require.That(t, state != nil, "not asked: %s", asked)
-	yes := `,"inputResponses":{"confirm":` + rig.Accept + `},"requestState":"` + state[1] + `"`
+	yes := `,"inputResponses":{"confirm":` + harness.Accept + `},"requestState":"` + state[1] + `"`
 	for what, sent := range map[string][2]string{"bob": {"bob", yes}, "a forged state": {"ann", strings.Replace(yes, state[1][:8], "AAAAAAAA", 1)}} {
 		got := send(sent[0], sent[1])
 		assert.NotContains(t, got, `"ok":true`, "%s", what)
@@ -193,7 +193,7 @@ func TestTheAnswerToOneAgentIsNotAnothers(t *testing.T) {
 
 func TestAStandingPermissionIsThatOfASession(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := newProgram(t)
 	r.Set("confirm", `"writes"`)
 	r.Set("ask", `"client"`)
 	r.Set("min-answer-time", `"0s"`)
@@ -209,7 +209,7 @@ func TestAStandingPermissionIsThatOfASession(t *testing.T) {
 		by     int
 		answer string
 		asked  bool
-	}{{0, here, true}, {0, rig.Decline, false}, {2, rig.Decline, true}, {1, rig.Decline, true}, {0, rig.Decline, false}} {
+	}{{0, here, true}, {0, harness.Decline, false}, {2, harness.Decline, true}, {1, harness.Decline, true}, {0, harness.Decline, false}} {
 		asked := false
 		sessions[test.by].asked(appendBoth, func(id string) {
 			asked = true
@@ -223,9 +223,9 @@ func TestAStandingPermissionIsThatOfASession(t *testing.T) {
 const appendBoth = `{"command":"append","params":{"path":"Both/Plan.md","content":"x\n"}}`
 
 // askable opens a session of an agent whose client shows forms.
-func askable(server *rig.HTTPServer, agent string) *caller {
+func askable(server *harness.HTTPServer, agent string) *caller {
 	c := callerOf(server, "vwa_"+agent)
-	c.send(rig.Handshake(`{"elicitation":{}}`))
+	c.send(harness.Handshake(`{"elicitation":{}}`))
 	c.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	return c
 }
@@ -238,7 +238,7 @@ func (c *caller) answer(form, with string) {
 // asked makes a call and returns its answer; form is given the id of each form that comes first.
 func (c *caller) asked(arguments string, form func(id string)) (answer string) {
 	c.T.Helper()
-	response := require.Value(c.Client.Do(c.Request(c.T.Context(), http.MethodPost, "/mcp", rig.ToolCall(5, arguments), "Mcp-Session-Id", c.session)))(c.T)
+	response := require.Value(c.Client.Do(c.Request(c.T.Context(), http.MethodPost, "/mcp", harness.ToolCall(5, arguments), "Mcp-Session-Id", c.session)))(c.T)
 	defer response.Body.Close()
 	for lines := bufio.NewScanner(response.Body); lines.Scan(); {
 		var message struct {
@@ -263,7 +263,7 @@ func TestAQuestionEndsWithItsAgent(t *testing.T) {
 	for _, how := range []string{"pause", "revoke", "edit", "expiry"} {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t)
+			r := newProgram(t)
 			r.Set("confirm", `"writes"`)
 			r.Set("ask", `"client"`)
 			r.Set("min-answer-time", `"0s"`)
@@ -295,30 +295,30 @@ func TestAQuestionEndsWithItsAgent(t *testing.T) {
 			if id == "" || strings.Contains(answer, `"ok":true`) || time.Since(ended) > time.Minute { // a question waits for two
 				t.Fatalf("form %q: %s", id, answer)
 			}
-			ann.answer(id, rig.Accept)
-			got, _ := connected(server, "ann").do(rig.Calling("append", "path=Both/Plan.md", "content=x"))
+			ann.answer(id, harness.Accept)
+			got, _ := connected(server, "ann").do(harness.Calling("append", "path=Both/Plan.md", "content=x"))
 			assert.That(t, !got.OK, "another session: %+v", got)
 			assert.Equal(t, r.Read("Both/Plan.md"), before, "the note")
-			assert.Contains(t, bob.asked(appendBoth, func(id string) { bob.answer(id, rig.Accept) }), `"ok":true`, "bob")
+			assert.Contains(t, bob.asked(appendBoth, func(id string) { bob.answer(id, harness.Accept) }), `"ok":true`, "bob")
 		})
 	}
 }
 
 func TestAnAgentThatWasRevokedBeginsAnew(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := newProgram(t)
 	r.Set("confirm", `"writes"`)
 	for i := range 30 {
 		r.Write("Ann/"+strings.Repeat("n", i+1)+".md", "text\n")
 		r.Write("Bob/"+strings.Repeat("n", i+1)+".md", "text\n")
 	}
 	s := sessionsOf(r, "stdio", "ann", "bob")
-	call := rig.Calling("append", "path=Both/Plan.md", "content=asked").With("idempotencyKey", "k")
-	other := rig.Calling("append", "path=Both/Plan.md", "content=approved")
-	waits := rig.Calling("append", "path=Both/Plan.md", "content=waits")
+	call := harness.Calling("append", "path=Both/Plan.md", "content=asked").With("idempotencyKey", "k")
+	other := harness.Calling("append", "path=Both/Plan.md", "content=approved")
+	waits := harness.Calling("append", "path=Both/Plan.md", "content=waits")
 	var cursors []string
 	for i, name := range []string{"ann", "bob"} {
-		for _, c := range []rig.Call{call, other} {
+		for _, c := range []harness.Call{call, other} {
 			s[i].Do(c)
 			approve(r, name)
 			if c["idempotencyKey"] == nil {
@@ -328,7 +328,7 @@ func TestAnAgentThatWasRevokedBeginsAnew(t *testing.T) {
 			require.That(t, got.OK, "%s: %+v", name, got.Error)
 		}
 		s[i].Do(waits)
-		paged := s[i].Do(rig.Calling("files").With("limit", 5))
+		paged := s[i].Do(harness.Calling("files").With("limit", 5))
 		cursors = append(cursors, paged.Truncated.Cursor)
 	}
 	r.Must("agent", "add", "ann")
@@ -336,11 +336,11 @@ func TestAnAgentThatWasRevokedBeginsAnew(t *testing.T) {
 	r.Must("agent", "rotate", "ann")
 	for i, name := range []string{"ann", "bob"} {
 		anew := i == 0
-		if got := s[i].Do(rig.Call{"command": "files", "cursor": cursors[i]}); got.OK == anew {
+		if got := s[i].Do(harness.Call{"command": "files", "cursor": cursors[i]}); got.OK == anew {
 			t.Errorf("%s: the cursor: %+v", name, got)
 		}
 		assert.Equal(t, (resource(s[i], "vaultwicket://output/"+cursors[i]) == ""), anew, "%s: the kept answer", name)
-		if got := s[i].Do(rig.Calling("approvals")).Stdout; strings.Contains(got, "append") == anew {
+		if got := s[i].Do(harness.Calling("approvals")).Stdout; strings.Contains(got, "append") == anew {
 			t.Errorf("%s: waits for %q", name, got)
 		}
 		if got := s[i].Do(other); got.OK == anew {
@@ -349,8 +349,8 @@ func TestAnAgentThatWasRevokedBeginsAnew(t *testing.T) {
 		got := s[i].Do(call)
 		assert.That(t, got.OK != anew, "%s: the key: %+v", name, got)
 	}
-	got := s[0].Do(rig.Calling("read", "path=Ann/Plan.md"))
+	got := s[0].Do(harness.Calling("read", "path=Ann/Plan.md"))
 	assert.That(t, got.OK, "ann reads: %+v", got.Error)
 	r.Must("agent", "revoke", "ann")
-	assert.That(t, !s[0].Do(rig.Calling("read", "path=Ann/Plan.md")).OK, "ann reads after the second revocation")
+	assert.That(t, !s[0].Do(harness.Calling("read", "path=Ann/Plan.md")).OK, "ann reads after the second revocation")
 }

@@ -9,22 +9,22 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // caller is a client of a server over HTTP with the token of an agent.
 type caller struct {
-	*rig.Endpoint
+	*harness.Endpoint
 	session string
 }
 
-func callerOf(server *rig.HTTPServer, token string) *caller {
+func callerOf(server *harness.HTTPServer, token string) *caller {
 	return &caller{Endpoint: server.As(token)}
 }
 
 // connected opens a session with the token that giveTokens gives an agent.
-func connected(server *rig.HTTPServer, agent string) *caller {
+func connected(server *harness.HTTPServer, agent string) *caller {
 	c := callerOf(server, "vwa_"+agent)
 	c.connect()
 	return c
@@ -41,12 +41,12 @@ func (c *caller) send(body string, headers ...string) (status int, text string) 
 // connect opens a session and returns the status.
 func (c *caller) connect() int {
 	c.T.Helper()
-	status, _ := c.send(rig.Handshake("{}"))
+	status, _ := c.send(harness.Handshake("{}"))
 	return status
 }
 
 // do calls obsidianCli. The result is zero unless the status is 200.
-func (c *caller) do(call rig.Call) (gateway.Result, int) {
+func (c *caller) do(call harness.Call) (gateway.Result, int) {
 	c.T.Helper()
 	status, text := c.send(tool(c.T, "obsidianCli", call))
 	var answer struct {
@@ -59,8 +59,8 @@ func (c *caller) do(call rig.Call) (gateway.Result, int) {
 // resource reads a resource. The text is "" for one that cannot be read.
 func (c *caller) resource(uri string) string {
 	c.T.Helper()
-	_, answer := c.send(rig.JSON(c.T, map[string]any{"jsonrpc": "2.0", "id": 3, "method": "resources/read", "params": map[string]any{"uri": uri}}))
-	var read rig.Answer
+	_, answer := c.send(harness.JSON(c.T, map[string]any{"jsonrpc": "2.0", "id": 3, "method": "resources/read", "params": map[string]any{"uri": uri}}))
+	var read harness.Answer
 	if err := json.Unmarshal([]byte(answer), &read); err != nil || len(read.Result.Contents) != 1 {
 		return ""
 	}
@@ -68,28 +68,28 @@ func (c *caller) resource(uri string) string {
 }
 
 // tokenOf adds an agent and returns its token.
-func tokenOf(r *rig.Rig, agent string) string {
+func tokenOf(r *harness.Program, agent string) string {
 	r.T.Helper()
 	return strings.TrimSpace(r.Must("agent", "add", agent))
 }
 
 func TestASessionIsThatOfItsToken(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := newProgram(t)
 	tokens := map[string]string{"ann": tokenOf(r, "ann"), "bob": tokenOf(r, "bob"), "late": tokenOf(r, "late")}
 	server := r.OverHTTP()
 	ann := callerOf(server, tokens["ann"])
 	require.That(t, ann.connect() == 200, "no session; the log:\n%s", server.Said())
-	for what, token := range map[string]string{"another agent": tokens["bob"], "the server": rig.Token} {
+	for what, token := range map[string]string{"another agent": tokens["bob"], "the server": harness.Token} {
 		other := callerOf(server, token)
 		other.session = ann.session
-		_, status := other.do(rig.Calling("files"))
+		_, status := other.do(harness.Calling("files"))
 		assert.Equal(t, status, http.StatusNotFound, "a session with the token of %s", what)
 	}
-	for what, token := range map[string]string{"an expired agent": tokens["late"], "the token of the server, for which no agent is defined": rig.Token} {
+	for what, token := range map[string]string{"an expired agent": tokens["late"], "the token of the server, for which no agent is defined": harness.Token} {
 		c := callerOf(server, token)
 		c.connect()
-		result, _ := c.do(rig.Calling("files"))
+		result, _ := c.do(harness.Calling("files"))
 		require.That(t, !result.OK, "%s: %+v", what, result)
 		assert.Equal(t, result.Error.Code, "agent_denied", "%s: %+v", what, result)
 	}
@@ -97,12 +97,12 @@ func TestASessionIsThatOfItsToken(t *testing.T) {
 
 func TestATokenEndsInTheMiddleOfASession(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := newProgram(t)
 	token := tokenOf(r, "ann")
 	server := r.OverHTTP()
 	c := callerOf(server, token)
 	c.connect()
-	read := rig.Calling("read", "path=Ann/Plan.md")
+	read := harness.Calling("read", "path=Ann/Plan.md")
 	if result, status := c.do(read); !result.OK {
 		t.Fatalf("%d, %+v", status, result.Error)
 	}
@@ -129,7 +129,7 @@ func TestATokenEndsInTheMiddleOfASession(t *testing.T) {
 // after its table was loosened; what was narrowed meanwhile is taken.
 func TestTheFirstCallOfAnAgentBringsNoMoreRights(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := newProgram(t)
 	token := tokenOf(r, "ann")
 	before := r.Tables
 	r.Tables = strings.Replace(before, "[agents.ann]\n", "[agents.ann]\nallow-mutations = false\ndisable = []\n", 1)
@@ -139,12 +139,12 @@ func TestTheFirstCallOfAnAgentBringsNoMoreRights(t *testing.T) {
 	r.Save()
 	c := callerOf(server, token)
 	c.connect()
-	if result, status := c.do(rig.Calling("append", "path=Ann/Plan.md", "content=x")); result.OK || rig.CodeOfError(result.Error) != "mutations_off" {
+	if result, status := c.do(harness.Calling("append", "path=Ann/Plan.md", "content=x")); result.OK || harness.CodeOfError(result.Error) != "mutations_off" {
 		t.Errorf("a change: %d, %+v", status, result.Error)
 	}
-	if result, status := c.do(rig.Calling("files")); result.OK || rig.CodeOfError(result.Error) != "command_disabled" {
+	if result, status := c.do(harness.Calling("files")); result.OK || harness.CodeOfError(result.Error) != "command_disabled" {
 		t.Errorf("a command that was disabled meanwhile: %d, %+v", status, result.Error)
 	}
-	result, status := c.do(rig.Calling("read", "path=Ann/Plan.md"))
+	result, status := c.do(harness.Calling("read", "path=Ann/Plan.md"))
 	assert.That(t, result.OK, "a read: %d, %+v", status, result.Error)
 }

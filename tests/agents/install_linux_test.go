@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 )
 
 func TestInstallAsksForTheRights(t *testing.T) {
@@ -19,12 +19,12 @@ func TestInstallAsksForTheRights(t *testing.T) {
 		"3\nn\n":   "",
 		"4\n":      "",
 	} {
-		r := rig.New(t, notes)
+		r := harness.New(t, notes)
 		settings := r.Save()
 		before, _ := os.ReadFile(settings)
-		c := osexec.Command("/bin/sh", "-c", `exec "$0" "$@" 2>/dev/tty`, rig.Binary, "install", "cursor", "--agent")
+		c := osexec.Command("/bin/sh", "-c", `exec "$0" "$@" 2>/dev/tty`, harness.Binary, "install", "cursor", "--agent")
 		c.Env = []string{"HOME=" + r.Home, "TERM=dumb"}
-		shown, err := rig.AtTerminal(t, c, typed)
+		shown, err := harness.AtTerminal(t, c, typed)
 		after, _ := os.ReadFile(settings)
 		added := strings.TrimPrefix(strings.TrimPrefix(string(after), string(before)), "\n")
 		assert.Equal(t, added, want, "typed %q: %v, added\n%s\nshown\n%s", typed, err, added, shown)

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // What the version before agents has left is used as it is: its settings file, its journal, whose
@@ -17,7 +17,7 @@ import (
 // and a read of a hidden note.
 func TestTheFilesOfTheVersionBefore(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := newProgram(t)
 	r.Write("A.md", "x\n")
 	state := filepath.Join(r.Home, ".local", "state", "vaultwicket")
 	r.Must("run", "append", "path=A.md", "content=x") // it makes the folders
@@ -33,7 +33,7 @@ func TestTheFilesOfTheVersionBefore(t *testing.T) {
 	} {
 		text := require.Value(os.ReadFile(filepath.Join(before, from)))(t)
 		require.NoError(t, os.MkdirAll(to, 0o700))
-		require.NoError(t, os.WriteFile(filepath.Join(to, from), []byte(strings.ReplaceAll(string(text), `"FOLDER"`, rig.JSON(t, r.Vault))), 0o600))
+		require.NoError(t, os.WriteFile(filepath.Join(to, from), []byte(strings.ReplaceAll(string(text), `"FOLDER"`, harness.JSON(t, r.Vault))), 0o600))
 	}
 	r.Write("A.md", "one\ntwo\nthree")
 	r.Write("B.md", "b")
@@ -60,7 +60,7 @@ func TestTheFilesOfTheVersionBefore(t *testing.T) {
 	if got := r.Must("run", "--config="+settings, "history", "path=A.md"); !strings.HasSuffix(got, "\t8\tappend\tterminal\n") {
 		t.Errorf("the history is %q", got)
 	}
-	if got := serverOf(r, "bob").Do(rig.Calling("append", "path=Both/Plan.md", "content=x")); !got.OK {
+	if got := serverOf(r, "bob").Do(harness.Calling("append", "path=Both/Plan.md", "content=x")); !got.OK {
 		t.Errorf("%+v", got.Error)
 	}
 	verified("10")

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/gateway"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
@@ -27,7 +27,7 @@ func TestTheLastEffectOfAnAgent(t *testing.T) {
 					testenv.OnlyLong(t) // each end and each transport once by default
 				}
 				t.Parallel()
-				r := newRig(t)
+				r := newProgram(t)
 				r.Write("Ann/Log.md", "")
 				for i := range 40 {
 					r.Write(fmt.Sprintf("Ann/N%02d.md", i), "text\n")
@@ -35,9 +35,9 @@ func TestTheLastEffectOfAnAgent(t *testing.T) {
 				var mu sync.Mutex
 				var ended time.Time
 				r.Save()
-				appends := rig.BatchOf(rig.Calling("append", "path=Ann/Log.md", "content=b"),
-					rig.Calling("append", "path=Ann/Log.md", "content=b"), rig.Calling("files"))
-				var call func(c rig.Call) gateway.Result
+				appends := harness.BatchOf(harness.Calling("append", "path=Ann/Log.md", "content=b"),
+					harness.Calling("append", "path=Ann/Log.md", "content=b"), harness.Calling("files"))
+				var call func(c harness.Call) gateway.Result
 				var batch func() bool
 				if over == "stdio" {
 					ann := serverOf(r, "ann")
@@ -50,7 +50,7 @@ func TestTheLastEffectOfAnAgent(t *testing.T) {
 				} else {
 					giveTokens(r, []string{"ann"})
 					ann := connected(r.OverHTTP(), "ann")
-					call = func(c rig.Call) gateway.Result { got, _ := ann.do(c); return got }
+					call = func(c harness.Call) gateway.Result { got, _ := ann.do(c); return got }
 					batch = func() bool {
 						status, text := ann.send(tool(t, "obsidianBatch", appends))
 						return status == 200 && strings.Contains(text, `"ok":true`)
@@ -82,17 +82,17 @@ func TestTheLastEffectOfAnAgent(t *testing.T) {
 				calls, refused, cursor := 0, 0, ""
 				size := 0 // of the note, after the first round without an effect
 				for start := time.Now(); refused < testenv.Count(10, 30); {
-					require.That(t, time.Since(start) <= rig.Deadline, "%d rounds with an effect, the last one began %v ago", calls, time.Since(last))
+					require.That(t, time.Since(start) <= harness.Deadline, "%d rounds with an effect, the last one began %v ago", calls, time.Since(last))
 					at := time.Now()
-					next := rig.Calling("files").With("limit", 1)
+					next := harness.Calling("files").With("limit", 1)
 					if cursor != "" {
-						next = rig.Call{"command": "files", "cursor": cursor}
+						next = harness.Call{"command": "files", "cursor": cursor}
 					}
 					listed := call(next)
 					if cursor = ""; listed.Truncated != nil {
 						cursor = listed.Truncated.Cursor
 					}
-					done, wrote, both := listed.OK, call(rig.Calling("append", "path=Ann/Log.md", "content=x")).OK, batch()
+					done, wrote, both := listed.OK, call(harness.Calling("append", "path=Ann/Log.md", "content=x")).OK, batch()
 					switch now := len(r.Read("Ann/Log.md")); {
 					case !done && !wrote && !both && refused == 0:
 						refused, size = 1, now
@@ -123,7 +123,7 @@ func TestTheLastEffectOfAnAgent(t *testing.T) {
 
 // addToTableOfAnn puts a line into the table of the agent ann in the settings file. It may run in
 // any goroutine of the test.
-func addToTableOfAnn(t *testing.T, r *rig.Rig, line string) {
+func addToTableOfAnn(t *testing.T, r *harness.Program, line string) {
 	t.Helper()
 	file := filepath.Join(r.Home, ".config", "vaultwicket", "config.toml")
 	text, err := os.ReadFile(file)
@@ -140,7 +140,7 @@ func addToTableOfAnn(t *testing.T, r *rig.Rig, line string) {
 func TestARunningProgramEndsWithItsAgent(t *testing.T) {
 	t.Parallel()
 	for _, how := range [][]string{{"pause", "--agent=reader"}, {"agent", "revoke", "reader"}} {
-		r := newRig(t)
+		r := newProgram(t)
 		pidFile := filepath.Join(r.Home, "pid")
 		r.App(fmt.Sprintf("case \"$*\" in *version*) echo '1.12.7 (installer 1.12.7)'; exit;; esac\necho $$ >'%s.new' && /bin/mv '%s.new' '%s'\nexec /bin/sleep 600\n",
 			pidFile, pidFile, pidFile))
@@ -151,14 +151,14 @@ func TestARunningProgramEndsWithItsAgent(t *testing.T) {
 		ended := make(chan time.Time, 1)
 		stopped := make(chan time.Duration, 1)
 		go func() {
-			pid := rig.WaitForChild(t, pidFile)
+			pid := harness.WaitForChild(t, pidFile)
 			at := time.Now()
 			ended <- at
 			r.Run(how...)
-			rig.WaitFor(t, "the program ends", func() bool { return rig.Gone(pid) })
+			harness.WaitFor(t, "the program ends", func() bool { return harness.Gone(pid) })
 			stopped <- time.Since(at)
 		}()
-		got := reader.Do(rig.Calling("daily:path"))
+		got := reader.Do(harness.Calling("daily:path"))
 		answered := time.Since(<-ended)
 		if took := <-stopped; got.OK || got.Error.Code != "paused" && got.Error.Code != "agent_denied" && got.Error.Code != "cancelled" {
 			t.Errorf("%q: the program ended after %v, the call with %+v", how, took, got)

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // The managed settings bound the program as it is: in a namespace of its own, where /etc is a
@@ -24,17 +24,17 @@ func TestManagedSettingsBoundTheProgram(t *testing.T) {
 	if out, err := inside("true").CombinedOutput(); err != nil {
 		t.Skipf("no namespace here: %v %s", err, out)
 	}
-	r := newRig(t)
+	r := newProgram(t)
 	file := filepath.Join(etc, "vaultwicket", "config.toml")
-	rig.WriteFile(t, file, []byte("allow-mutations = false\nagents = [\"ann\"]\n[access]\n\"Ann/Secret\" = \"none\"\n"))
+	harness.WriteFile(t, file, []byte("allow-mutations = false\nagents = [\"ann\"]\n[access]\n\"Ann/Secret\" = \"none\"\n"))
 	r.Write("Ann/Secret/Pay.md", "salary\n")
 	r.Write(".obsidian/app.json", "{}")
 	outer := t.TempDir()
-	rig.WriteFile(t, filepath.Join(outer, "Other", ".obsidian", "app.json"), nil)
-	rig.WriteFile(t, filepath.Join(outer, "Other", "Ann", "Secret", "Pay.md"), []byte("salary\n"))
+	harness.WriteFile(t, filepath.Join(outer, "Other", ".obsidian", "app.json"), nil)
+	harness.WriteFile(t, filepath.Join(outer, "Other", "Ann", "Secret", "Pay.md"), []byte("salary\n"))
 	r.Save()
 	run := func(stdin string, args ...string) (string, int) {
-		command := inside(append([]string{rig.Binary}, args...)...)
+		command := inside(append([]string{harness.Binary}, args...)...)
 		var out bytes.Buffer
 		command.Stdout, command.Stderr, command.Stdin = &out, &out, strings.NewReader(stdin)
 		command.Env = []string{"HOME=" + r.Home, "PATH=" + os.Getenv("PATH"), "VAULTWICKET_ALLOW_MUTATIONS=true"}
@@ -65,7 +65,7 @@ func TestManagedSettingsBoundTheProgram(t *testing.T) {
 	}
 	initialize := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}` +
 		"\n" +
-		`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n" + rig.ToolCall(2,
+		`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n" + harness.ToolCall(2,
 		`{"command":"append","params":{"path":"Ann/Plan.md","content":"x"}}`) + "\n"
 	if out, _ := run(initialize, "serve", "--agent=ann"); !strings.Contains(out, `"mutations_off"`) {
 		t.Errorf("a server says\n%s", out)

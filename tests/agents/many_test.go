@@ -16,20 +16,20 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // giveTokens gives each agent the token "vwa_" and its name, as the file of tokens has it.
-func giveTokens(r *rig.Rig, agents []string) (file string) {
+func giveTokens(r *harness.Program, agents []string) (file string) {
 	var list []map[string]string
 	for _, name := range agents {
 		list = append(list, map[string]string{"agent": name, "sha256": fmt.Sprintf("%x", sha256.Sum256([]byte("vwa_"+name))), "made": "2026-11-21T00:00:00Z"})
 	}
 	require.NoError(r.T, os.MkdirAll(stateOf(r), 0o700))
 	file = filepath.Join(stateOf(r), "agents.json")
-	require.NoError(r.T, os.WriteFile(file, []byte(rig.JSON(r.T, list)), 0o600))
+	require.NoError(r.T, os.WriteFile(file, []byte(harness.JSON(r.T, list)), 0o600))
 	return file
 }
 
@@ -118,7 +118,7 @@ func (d rights) decides(c matrixCall, note string) string {
 func TestFiftyAgentsOverHTTP(t *testing.T) {
 	t.Parallel()
 	draws := rand.New(rand.NewPCG(26, 51))
-	r := rig.New(t, map[string]string{"Ann/Plan.md": "a\n", "Bob/Plan.md": "b\n", "Both/Plan.md": "c\n"})
+	r := harness.New(t, map[string]string{"Ann/Plan.md": "a\n", "Bob/Plan.md": "b\n", "Both/Plan.md": "c\n"})
 	r.Set("tier", `"v2"`).Set("confirm", `"never"`)
 	all, names := map[string]rights{}, []string{}
 	for i := range 50 {
@@ -168,7 +168,7 @@ func TestFiftyAgentsOverHTTP(t *testing.T) {
 		}
 		for _, call := range matrixCalls {
 			open := d.opens(call)
-			explained, _ := c.do(rig.Call{"command": "help", "params": map[string]any{"command": call.command}})
+			explained, _ := c.do(harness.Call{"command": "help", "params": map[string]any{"command": call.command}})
 			described := c.resource("vaultwicket://help/" + call.command)
 			assert.That(t, !d.vaults || strings.Contains(described, "\n  allowed  yes\n") == open,
 				"%s: the resource of %s says\n%s", name, call.command, described)
@@ -179,20 +179,20 @@ func TestFiftyAgentsOverHTTP(t *testing.T) {
 				want := d.decides(call, note)
 				counts[want]++
 				arguments := fmt.Sprintf(`{"command":%q,"params":{"path":%q%s},"dryRun":true}`, call.command, note, call.params)
-				_, text := c.send(rig.ToolCall(9, arguments))
+				_, text := c.send(harness.ToolCall(9, arguments))
 				var answer struct {
 					Result struct{ StructuredContent gateway.DryRun }
 				}
 				require.NoError(t, json.Unmarshal([]byte(text), &answer))
 				if want == "missing" { // as a note that was never there
-					if _, never := c.send(rig.ToolCall(9, strings.Replace(arguments, "Plan", "Plam", 1))); strings.ReplaceAll(never, "Plam", "Plan") != text {
+					if _, never := c.send(harness.ToolCall(9, strings.Replace(arguments, "Plan", "Plam", 1))); strings.ReplaceAll(never, "Plam", "Plan") != text {
 						t.Errorf("%s (%+v): %s of %s, which is hidden, says\n%s\nand of a note that never was\n%s", name, d, call.command, note, text, never)
 					}
 				} else {
 					assert.Equal(t, answer.Result.StructuredContent.Decision, want, "%s (%+v): %s of %s", name, d, call.command, note)
 				}
 				if call.command == "read" {
-					result, _ := c.do(rig.Calling("read", "path="+note))
+					result, _ := c.do(harness.Calling("read", "path="+note))
 					assert.That(t, result.OK == (want == "allow"), "%s: read of %s: %+v, want %s", name, note, result.Error, want)
 				}
 			}
@@ -206,7 +206,7 @@ func TestFiftyAgentsOverHTTP(t *testing.T) {
 
 func TestAThousandAgents(t *testing.T) {
 	t.Parallel()
-	r := rig.New(t, notes)
+	r := harness.New(t, notes)
 	var names []string
 	for i := range 1000 {
 		names = append(names, fmt.Sprintf("a%03d.x_y-z", i))
@@ -220,7 +220,7 @@ func TestAThousandAgents(t *testing.T) {
 		if i%40 > 0 && i < 990 {
 			continue
 		}
-		result, code := connected(server, name).do(rig.Calling("read", "path=Ann/Plan.md"))
+		result, code := connected(server, name).do(harness.Calling("read", "path=Ann/Plan.md"))
 		require.That(t, result.OK, "%s: %d %+v", name, code, result.Error)
 	}
 	sum := sha256.Sum256([]byte("vwa_" + names[0]))

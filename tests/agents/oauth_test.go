@@ -15,8 +15,8 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
@@ -29,16 +29,16 @@ const (
 
 // site is a server that accepts the access tokens of an issuer.
 type site struct {
-	*rig.Rig
-	server *rig.HTTPServer
-	issuer *rig.Issuer
-	key    rig.SigningKey
+	*harness.Program
+	server *harness.HTTPServer
+	issuer *harness.Issuer
+	key    harness.SigningKey
 }
 
 func newSite(t *testing.T) *site {
-	key := rig.NewKey("k1", jose.ES256)
-	s := &site{Rig: rig.New(t, map[string]string{"Ann/Plan.md": "ann's plan\n", "Both/Plan.md": "the plan of both\n",
-		"Ann/Long.md": longNote}), issuer: rig.NewIssuer(t, key), key: key}
+	key := harness.NewKey("k1", jose.ES256)
+	s := &site{Program: harness.New(t, map[string]string{"Ann/Plan.md": "ann's plan\n", "Both/Plan.md": "the plan of both\n",
+		"Ann/Long.md": longNote}), issuer: harness.NewIssuer(t, key), key: key}
 	s.Tables = `[agents.ann]
 oauth = ["ann@example", "ann-too"]
 [agents.bob]
@@ -69,11 +69,11 @@ func (s *site) with(changes map[string]any) *caller {
 
 // tool returns a call of a tool as a message.
 func tool(t *testing.T, name string, arguments any) string {
-	return rig.JSON(t, map[string]any{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": map[string]any{"name": name, "arguments": arguments}})
+	return harness.JSON(t, map[string]any{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": map[string]any{"name": name, "arguments": arguments}})
 }
 
 // visit sends a request without a token and returns the answer with its text.
-func visit(server *rig.HTTPServer, method, path, body string, headers ...string) (*http.Response, string) {
+func visit(server *harness.HTTPServer, method, path, body string, headers ...string) (*http.Response, string) {
 	server.T.Helper()
 	response, err := server.Client.Do(server.Request(server.T.Context(), method, path, body, append([]string{"Authorization", ""}, headers...)...))
 	require.NoError(server.T, err)
@@ -131,7 +131,7 @@ func TestAClientLearnsWhereToGetAToken(t *testing.T) {
 		if token == "" {
 			headers = append(headers, "Authorization", "")
 		}
-		answer, err := s.server.As(token).Send(t.Context(), http.MethodPost, rig.Handshake("{}"), headers...)
+		answer, err := s.server.As(token).Send(t.Context(), http.MethodPost, harness.Handshake("{}"), headers...)
 		challenge := answer.Header.Get("WWW-Authenticate")
 		require.Equal(t, err, nil, "with the token %q: %+v %q", token, answer, challenge)
 		assert.Equal(t, answer.Status, 401, "with the token %q: %+v %q", token, answer, challenge)
@@ -142,8 +142,8 @@ func TestAClientLearnsWhereToGetAToken(t *testing.T) {
 func TestAnAccessTokenHasItsAgentsRightsWithinItsScopes(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	appends, deletes := rig.Calling("append", "path=Both/Plan.md", "content=more"), rig.Calling("delete", "path=Both/Plan.md")
-	reads := rig.Calling("read", "path=Both/Plan.md")
+	appends, deletes := harness.Calling("append", "path=Both/Plan.md", "content=more"), harness.Calling("delete", "path=Both/Plan.md")
+	reads := harness.Calling("read", "path=Both/Plan.md")
 	batch := map[string]any{"operations": []any{
 		map[string]any{"clientId": "a", "command": "read", "params": map[string]any{"path": "Both/Plan.md"}},
 		map[string]any{"clientId": "b", "command": "append", "params": appends["params"]},
@@ -164,12 +164,12 @@ func TestAnAccessTokenHasItsAgentsRightsWithinItsScopes(t *testing.T) {
 		{"writes to write", "ann@example", "vault:write", "obsidianCli", appends, 200, "", ""},
 		{"a batch to write", "ann@example", "vault:write", "obsidianBatch", batch, 200, "", ""},
 		{"removes much to write", "ann@example", "vault:write", "obsidianCli",
-			rig.Calling("note:set-section", "path=Ann/Long.md", "lines=1-11", "content=x"), 200, "insufficient_scope",
+			harness.Calling("note:set-section", "path=Ann/Long.md", "lines=1-11", "content=x"), 200, "insufficient_scope",
 			""},
 		{"deletes to destroy", "ann@example", all, "obsidianCli", deletes, 200, "unconfirmed", ""},
 		{"writes beyond the agent", "bob@example", all, "obsidianCli", appends, 200, "tier_closed", ""},
 		{"deletes beyond the agent", "bob@example", "vault:destructive", "obsidianCli", deletes, 200, "tier_closed", ""},
-		{"reads beyond the tier of the agent", "bob@example", all, "obsidianCli", rig.Calling("search", "query=plan"), 200, "tier_closed", ""},
+		{"reads beyond the tier of the agent", "bob@example", all, "obsidianCli", harness.Calling("search", "query=plan"), 200, "tier_closed", ""},
 		{"an agent that has expired", "late@example", all, "obsidianCli", reads, 200, "agent_denied", ""},
 	} {
 		c := s.as(test.sub, test.scope)
@@ -182,7 +182,7 @@ func TestAnAccessTokenHasItsAgentsRightsWithinItsScopes(t *testing.T) {
 			Result struct{ StructuredContent gateway.Result }
 		}
 		err = json.Unmarshal([]byte(got.Body), &answer)
-		code := rig.CodeOf(answer.Result.StructuredContent)
+		code := harness.CodeOf(answer.Result.StructuredContent)
 		require.Equal(t, err, nil, "%s: %+v", test.what, got)
 		assert.Equal(t, got.Status, test.status, "%s: %+v", test.what, got)
 		assert.Equal(t, code, test.code, "%s: %+v", test.what, got)
@@ -221,7 +221,7 @@ func TestWhoseATokenIs(t *testing.T) {
 		{"expired", map[string]any{"exp": time.Now().Add(-time.Hour).Unix()}, 401, "Unauthorized"},
 		{"for another server", map[string]any{"aud": "https://other.example/mcp"}, 401, "Unauthorized"},
 	} {
-		status, text := s.with(test.changes).send(rig.Handshake("{}"))
+		status, text := s.with(test.changes).send(harness.Handshake("{}"))
 		assert.Equal(t, status, test.status, "%s: %d %s", test.what, status, text)
 		assert.Contains(t, text, test.says, "%s: %d %s", test.what, status, text)
 	}
@@ -237,20 +237,20 @@ func TestWhoseATokenIs(t *testing.T) {
 		{"another agent", s.as("bob@example", "vault:read"), 404},
 		{"another user of the agent", s.as("ann-too", "vault:read"), 404},
 		{"a client of the user that has registered anew", s.with(map[string]any{"client_id": "another"}), 200},
-		{"the token of the server", callerOf(s.server, rig.Token), 404},
+		{"the token of the server", callerOf(s.server, harness.Token), 404},
 		{"a token in place of another header", callerOf(s.server, "x"), 401},
 	} {
 		test.c.session = ann.session
-		_, status := test.c.do(rig.Calling("read", "path=Ann/Plan.md"))
+		_, status := test.c.do(harness.Calling("read", "path=Ann/Plan.md"))
 		assert.That(t, status == test.status, "%s: %d", test.what, status)
 	}
 	for _, headers := range [][]string{{"Authorization", ann.Token}, {"Authorization", "Basic " + ann.Token},
 		{"Authorization", "DPoP " + ann.Token}, {"Authorization", "Bearer " + ann.Token + ", Bearer x"}} {
-		if status, _ := ann.send(rig.Handshake("{}"), headers...); status != 401 {
+		if status, _ := ann.send(harness.Handshake("{}"), headers...); status != 401 {
 			t.Errorf("%q: %d", headers[1][:10], status)
 		}
 	}
-	response, _ := visit(s.server, http.MethodPost, "/mcp?access_token="+ann.Token, rig.Handshake("{}"))
+	response, _ := visit(s.server, http.MethodPost, "/mcp?access_token="+ann.Token, harness.Handshake("{}"))
 	assert.Equal(t, response.StatusCode, 401, "a token in the address")
 	log := s.server.Said()
 	assert.NotContains(t, log, ann.Token, "the log has a token, or not whom the owner could add:\n%s", log)
@@ -262,7 +262,7 @@ func TestAccessTokensEnd(t *testing.T) {
 	s := newSite(t)
 	ann := s.as("ann@example", "vault:read")
 	ann.connect()
-	read := rig.Calling("read", "path=Ann/Plan.md")
+	read := harness.Calling("read", "path=Ann/Plan.md")
 	s.issuer.Break(func(w http.ResponseWriter) { w.WriteHeader(500) })
 	if _, status := ann.do(read); status != 200 {
 		t.Errorf("while the issuer is away: %d", status)
@@ -277,11 +277,11 @@ func TestAccessTokensEnd(t *testing.T) {
 
 func TestAServerThatAsksTheIssuerAboutTokens(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	issuer := rig.NewIssuer(t)
+	r := newProgram(t)
+	issuer := harness.NewIssuer(t)
 	issuer.Says("opaque", issuer.Claims(publicURL, time.Now(), map[string]any{"active": true, "sub": "ann@example", "scope": "vault:read"}))
 	file := filepath.Join(t.TempDir(), "client")
-	require.NoError(t, os.WriteFile(file, []byte(rig.Credentials[0]+"\n"+rig.Credentials[1]+"\n"), 0o600))
+	require.NoError(t, os.WriteFile(file, []byte(harness.Credentials[0]+"\n"+harness.Credentials[1]+"\n"), 0o600))
 	r.Tables = "[agents.ann]\noauth = [\"ann@example\"]\n"
 	r.Flags = []string{"--public-url=" + publicURL, "--oauth-issuer=" + issuer.URL, "--oauth-client-file=" + file}
 	agent := strings.TrimSpace(r.Must("agent", "add", "ann"))
@@ -318,7 +318,7 @@ func TestAServerThatAsksTheIssuerAboutTokens(t *testing.T) {
 
 func TestAServerWhereTheOwnerSignsIn(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := newProgram(t)
 	r.Flags = []string{"--public-url=" + publicURL, "--sign-in=passkey"}
 	server := r.OverHTTP()
 	for _, test := range []struct {
@@ -366,5 +366,5 @@ func TestAServerWhereTheOwnerSignsIn(t *testing.T) {
 
 func TestMain(m *testing.M) {
 	testenv.AtOnce(8)
-	rig.Main(m)
+	harness.Main(m)
 }

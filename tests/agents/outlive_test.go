@@ -19,8 +19,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 const (
@@ -32,7 +32,7 @@ const (
 // owner is the device of the owner, signing in at a server.
 type owner struct {
 	t      *testing.T
-	server *rig.HTTPServer
+	server *harness.HTTPServer
 	device virtualwebauthn.Authenticator
 	key    virtualwebauthn.Credential
 	client string // that asks for rights
@@ -41,7 +41,7 @@ type owner struct {
 var party = virtualwebauthn.RelyingParty{ID: "notes.example", Name: "vaultwicket", Origin: origin}
 
 // newOwner adds a passkey with the link of "passkey add", and registers a client.
-func newOwner(r *rig.Rig, server *rig.HTTPServer) *owner {
+func newOwner(r *harness.Program, server *harness.HTTPServer) *owner {
 	r.T.Helper()
 	o := &owner{t: r.T, server: server}
 	_, code, _ := strings.Cut(strings.TrimSpace(r.Must("passkey", "add", "--public-url="+publicURL)), "#")
@@ -72,7 +72,7 @@ func (o *owner) post(path, body string, headers ...string) (status int, answer m
 // send sends a request of a page.
 func (o *owner) send(path string, body any) (status int, answer map[string]any) {
 	o.t.Helper()
-	return o.post(path, rig.JSON(o.t, body), "Origin", origin)
+	return o.post(path, harness.JSON(o.t, body), "Origin", origin)
 }
 
 // decide signs in and grants a client the rights of an agent. The code is "" where that is refused.
@@ -108,12 +108,12 @@ func (o *owner) exchange(kind, secret string) (status int, tokens map[string]any
 
 // given is what an agent was given, and what is kept for it.
 type given struct {
-	*rig.Rig
-	stdio           *rig.Client
-	signIn, issuing *rig.HTTPServer
+	*harness.Program
+	stdio           *harness.Client
+	signIn, issuing *harness.HTTPServer
 	owner           *owner
-	issuer          *rig.Issuer
-	key             rig.SigningKey
+	issuer          *harness.Issuer
+	key             harness.SigningKey
 
 	bearer, access, refresh, code, issued string
 	byBearer, byAccess, byIssued          *caller // with sessions
@@ -128,16 +128,16 @@ oauth = ["ann@example"]
 `
 
 var (
-	repeated = rig.Calling("append", "path=Both/Plan.md", "content=repeated").With("idempotencyKey", "k")
-	allowed  = rig.Calling("append", "path=Both/Plan.md", "content=allowed")
+	repeated = harness.Calling("append", "path=Both/Plan.md", "content=repeated").With("idempotencyKey", "k")
+	allowed  = harness.Calling("append", "path=Both/Plan.md", "content=allowed")
 	typed    = []string{"run", "--agent=ann", "append", "path=Ann/Plan.md", "content=typed"} // another note: an approval ends with a change
-	waits    = rig.Calling("append", "path=Both/Plan.md", "content=waits")
-	reading  = rig.Calling("read", "path=Ann/Plan.md")
+	waits    = harness.Calling("append", "path=Both/Plan.md", "content=waits")
+	reading  = harness.Calling("read", "path=Ann/Plan.md")
 )
 
 // start starts the servers.
 func (g *given) start() {
-	g.stdio = serverOf(g.Rig, "ann")
+	g.stdio = serverOf(g.Program, "ann")
 	g.Flags = []string{"--public-url=" + publicURL, "--sign-in=passkey"}
 	g.signIn = g.OverHTTP()
 	g.Flags = []string{"--public-url=" + publicURL, "--oauth-issuer=" + g.issuer.URL}
@@ -150,13 +150,13 @@ func (g *given) start() {
 
 // give gives the agent one of everything.
 func give(t *testing.T) *given {
-	g := &given{Rig: rig.New(t, notes), key: rig.NewKey("k1", jose.ES256), streams: map[string]<-chan struct{}{}}
+	g := &given{Program: harness.New(t, notes), key: harness.NewKey("k1", jose.ES256), streams: map[string]<-chan struct{}{}}
 	g.Tables = agentOfTest
 	g.Set("confirm", `"writes"`)
-	g.issuer = rig.NewIssuer(t, g.key)
-	g.bearer = tokenOf(g.Rig, "ann")
+	g.issuer = harness.NewIssuer(t, g.key)
+	g.bearer = tokenOf(g.Program, "ann")
 	g.start()
-	g.owner = newOwner(g.Rig, g.signIn)
+	g.owner = newOwner(g.Program, g.signIn)
 	status, tokens := g.owner.exchange("code", g.owner.decide("ann"))
 	require.Equal(t, status, http.StatusOK, "the first token: %v", tokens)
 	g.access, g.refresh = fmt.Sprint(tokens["access_token"]), fmt.Sprint(tokens["refresh_token"])
@@ -167,18 +167,18 @@ func give(t *testing.T) *given {
 		require.Equal(t, c.connect(), http.StatusOK, "a session by %s", kind)
 		g.streams[kind] = c.listen()
 	}
-	for _, call := range []rig.Call{repeated, allowed} {
+	for _, call := range []harness.Call{repeated, allowed} {
 		g.stdio.Do(call)
-		approve(g.Rig, "ann")
+		approve(g.Program, "ann")
 		if call["idempotencyKey"] != nil { // the other stays approved, and is not made
 			got := g.stdio.Do(call)
 			require.That(t, got.OK, "%+v", got.Error)
 		}
 	}
 	g.Run(typed...)
-	approve(g.Rig, "ann")
+	approve(g.Program, "ann")
 	g.stdio.Do(waits)
-	listed := g.stdio.Do(rig.Calling("files").With("limit", 1))
+	listed := g.stdio.Do(harness.Calling("files").With("limit", 1))
 	require.That(t, listed.Truncated != nil, "no cursor: %+v", listed)
 	g.cursor = listed.Truncated.Cursor
 	return g
@@ -199,7 +199,7 @@ func (c *caller) listen() <-chan struct{} {
 }
 
 // with returns a caller of a server with another token, in the session of the first.
-func (c *caller) with(server *rig.HTTPServer, token string) *caller {
+func (c *caller) with(server *harness.HTTPServer, token string) *caller {
 	return &caller{Endpoint: server.As(token), session: c.session}
 }
 
@@ -212,7 +212,7 @@ func (g *given) counting() map[string]bool {
 	}
 	made := func(got gateway.Result) bool { return got.OK }
 	counts := map[string]bool{}
-	fresh := func(server *rig.HTTPServer, token string) bool {
+	fresh := func(server *harness.HTTPServer, token string) bool {
 		c := callerOf(server, token)
 		return c.connect() == http.StatusOK && answers(c)
 	}
@@ -222,9 +222,9 @@ func (g *given) counting() map[string]bool {
 	counts["session"] = answers(g.byBearer)
 	counts["session of an access token"] = answers(g.byAccess)
 	counts["session of a token of an issuer"] = answers(g.byIssued)
-	counts["cursor"] = made(g.stdio.Do(rig.Call{"command": "files", "cursor": g.cursor}))
+	counts["cursor"] = made(g.stdio.Do(harness.Call{"command": "files", "cursor": g.cursor}))
 	counts["kept answer"] = resource(g.stdio, "vaultwicket://output/"+g.cursor) != ""
-	counts["question"] = strings.Contains(g.stdio.Do(rig.Calling("approvals")).Stdout, "append")
+	counts["question"] = strings.Contains(g.stdio.Do(harness.Calling("approvals")).Stdout, "append")
 	counts["key"] = made(g.stdio.Do(repeated)) // otherwise it is another call, which requires approval
 	counts["approval"] = made(g.stdio.Do(allowed))
 	_, _, status := g.Run(typed...)
@@ -304,7 +304,7 @@ func TestNothingOutlivesItsAgent(t *testing.T) {
 			for what, counts := range g.counting() {
 				assert.That(t, !counts, "%s: the %s counts", how, what)
 			}
-			waiting, _, err := consent.OpenStore(consent.Folder(filepath.Join(stateOf(g.Rig))), nil).List()
+			waiting, _, err := consent.OpenStore(consent.Folder(filepath.Join(stateOf(g.Program))), nil).List()
 			require.NoError(t, err)
 			for _, q := range waiting { // of the calls above
 				assert.Equal(t, q.State, consent.Pending, "%s: a question of before", how)
@@ -338,13 +338,13 @@ func TestAPauseGivesBackWhatItTook(t *testing.T) {
 	t.Parallel()
 	g := give(t)
 	g.Must("pause", "--agent=ann")
-	for _, call := range []rig.Call{reading, repeated, allowed, rig.Calling("approvals"), {"command": "files", "cursor": g.cursor}} {
+	for _, call := range []harness.Call{reading, repeated, allowed, harness.Calling("approvals"), {"command": "files", "cursor": g.cursor}} {
 		assert.Equal(t, codeOf(g.stdio, call), "paused", "%v", call)
 	}
 	for kind, c := range map[string]*caller{"bearer": g.byBearer, "access": g.byAccess, "issued": g.byIssued} {
 		got, status := c.do(reading)
 		require.Equal(t, status, http.StatusOK, "%s: in the session", kind)
-		assert.Equal(t, rig.CodeOf(got), "paused", "%s: in the session", kind)
+		assert.Equal(t, harness.CodeOf(got), "paused", "%s: in the session", kind)
 	}
 	_, _, status := g.Run(typed...)
 	assert.That(t, status != 0, "a call at the terminal")

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
@@ -26,7 +26,7 @@ var (
 func TestFiftyAgentsForTheOwner(t *testing.T) {
 	t.Parallel()
 	draws := rand.New(rand.NewPCG(26, 53))
-	r := rig.New(t, map[string]string{"Ann/Plan.md": "a\n", "Bob/Plan.md": "b\n", "Both/Plan.md": "c\n"})
+	r := harness.New(t, map[string]string{"Ann/Plan.md": "a\n", "Bob/Plan.md": "b\n", "Both/Plan.md": "c\n"})
 	r.Set("tier", `"v2"`).Set("confirm", `"never"`)
 	all := map[string]rights{}
 	for i := range 50 {

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // tables are the agents of these tests: two that may write in one folder each, one that reads,
@@ -33,48 +33,50 @@ expires = 2001-01-01
 
 var notes = map[string]string{"Ann/Plan.md": "ann's plan zqx\n", "Bob/Plan.md": "bob's plan\n", "Both/Plan.md": "the plan of both\n"}
 
-func newRig(t *testing.T) *rig.Rig {
+func newProgram(t *testing.T) *harness.Program {
 	t.Helper()
-	r := rig.New(t, notes)
+	r := harness.New(t, notes)
 	r.Tables = tables
 	return r
 }
 
 // serverOf is a server over standard input for an agent.
-func serverOf(r *rig.Rig, agent string) *rig.Client {
+func serverOf(r *harness.Program, agent string) *harness.Client {
 	r.T.Helper()
 	r.Flags = []string{"--agent=" + agent}
 	defer func() { r.Flags = nil }()
 	return r.Stdio(false, "")
 }
 
-func codeOf(c *rig.Client, call rig.Call) string { return rig.CodeOf(c.Do(call)) }
+func codeOf(c *harness.Client, call harness.Call) string { return harness.CodeOf(c.Do(call)) }
 
-// stateOf is the state folder of a rig.
-func stateOf(r *rig.Rig) string { return filepath.Join(r.Home, ".local", "state", "vaultwicket") }
+// stateOf is the state folder of a program.
+func stateOf(r *harness.Program) string {
+	return filepath.Join(r.Home, ".local", "state", "vaultwicket")
+}
 
 func TestOneAgentsChangesAreNotAnothers(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := newProgram(t)
 	ann, bob := serverOf(r, "ann"), serverOf(r, "bob")
-	first := ann.Do(rig.Calling("append", "path=Both/Plan.md", "content=by ann").With("idempotencyKey", "k1"))
+	first := ann.Do(harness.Calling("append", "path=Both/Plan.md", "content=by ann").With("idempotencyKey", "k1"))
 	require.That(t, first.OK, "%+v", first)
 	require.That(t, first.Change != nil, "%+v", first)
-	second := bob.Do(rig.Calling("append", "path=Bob/Plan.md", "content=by bob"))
+	second := bob.Do(harness.Calling("append", "path=Bob/Plan.md", "content=by bob"))
 	require.That(t, second.OK, "%+v", second)
 	require.That(t, second.Change != nil, "%+v", second)
-	if got := bob.Do(rig.Calling("undo:list")).Stdout; strings.Contains(got, first.Change.ID) || !strings.Contains(got, second.Change.ID) {
+	if got := bob.Do(harness.Calling("undo:list")).Stdout; strings.Contains(got, first.Change.ID) || !strings.Contains(got, second.Change.ID) {
 		t.Errorf("bob can undo %q", got)
 	}
-	missing := bob.Do(rig.Calling("undo", "id=20010101T000000.000000000Z-0000"))
-	other := bob.Do(rig.Calling("undo", "id="+first.Change.ID))
+	missing := bob.Do(harness.Calling("undo", "id=20010101T000000.000000000Z-0000"))
+	other := bob.Do(harness.Calling("undo", "id="+first.Change.ID))
 	if missing.OK || other.OK || missing.Error.Code != other.Error.Code || !strings.Contains(r.Read("Both/Plan.md"), "by ann") {
 		t.Errorf("undoing what ann did: %+v; what no one did: %+v", other.Error, missing.Error)
 	}
-	if got := ann.Do(rig.Calling("undo", "id="+first.Change.ID)); !got.OK {
+	if got := ann.Do(harness.Calling("undo", "id="+first.Change.ID)); !got.OK {
 		t.Errorf("ann cannot undo: %+v", got.Error)
 	}
-	if got := bob.Do(rig.Calling("append", "path=Both/Plan.md", "content=by ann").With("idempotencyKey",
+	if got := bob.Do(harness.Calling("append", "path=Both/Plan.md", "content=by ann").With("idempotencyKey",
 		"k1")); !got.OK || got.Change == nil || got.Change.ID == first.Change.ID {
 		t.Errorf("bob's key is that of ann: %+v", got)
 	}
@@ -104,14 +106,14 @@ func TestOneAgentsChangesAreNotAnothers(t *testing.T) {
 
 func TestTheAuditLogNamesTheAgent(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := newProgram(t)
 	r.Tables = ""
 	before := r.Stdio(false, "")
-	before.Do(rig.Calling("read", "path=Both/Plan.md"))
+	before.Do(harness.Calling("read", "path=Both/Plan.md"))
 	r.Tables = tables
 	ann := serverOf(r, "ann")
-	assert.Equal(t, codeOf(ann, rig.Calling("read", "path=Bob/Plan.md")), "not_found", "ann reads a hidden note")
-	assert.Equal(t, codeOf(serverOf(r, "reader"), rig.Calling("append", "path=Both/Plan.md", "content=x")), "mutations_off", "a reader writes")
+	assert.Equal(t, codeOf(ann, harness.Calling("read", "path=Bob/Plan.md")), "not_found", "ann reads a hidden note")
+	assert.Equal(t, codeOf(serverOf(r, "reader"), harness.Calling("append", "path=Both/Plan.md", "content=x")), "mutations_off", "a reader writes")
 	agentsOf := func(args ...string) map[string]int {
 		counts := map[string]int{}
 		for line := range strings.Lines(r.Must(append([]string{"audit", "export", "-"}, args...)...)) {
@@ -133,12 +135,12 @@ func TestTheAuditLogNamesTheAgent(t *testing.T) {
 
 func TestNobodyGetsNothing(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	for name, client := range map[string]*rig.Client{"expired": serverOf(r, "late"), "unnamed": r.Stdio(false, "")} {
-		for _, call := range []rig.Call{
-			rig.Calling("read", "path=Both/Plan.md"), rig.Calling("files"), rig.Calling("search", "query=plan"),
-			rig.Calling("daily:read"), rig.Calling("undo:list"),
-			rig.Calling("help"), rig.Calling("append", "path=Both/Plan.md", "content=x"),
+	r := newProgram(t)
+	for name, client := range map[string]*harness.Client{"expired": serverOf(r, "late"), "unnamed": r.Stdio(false, "")} {
+		for _, call := range []harness.Call{
+			harness.Calling("read", "path=Both/Plan.md"), harness.Calling("files"), harness.Calling("search", "query=plan"),
+			harness.Calling("daily:read"), harness.Calling("undo:list"),
+			harness.Calling("help"), harness.Calling("append", "path=Both/Plan.md", "content=x"),
 		} {
 			result := client.Do(call)
 			require.That(t, !result.OK, "%s: %v: %+v", name, call.Words(), result)

@@ -13,19 +13,19 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // fakeApp is the program tests/fakeobsidian, built once.
 var fakeApp = sync.OnceValues(func() (string, error) {
-	to := filepath.Join(filepath.Dir(rig.Binary), "fakeobsidian")
-	return to, rig.Build("github.com/vaultwicket/vaultwicket/tests/fakeobsidian", to)
+	to := filepath.Join(filepath.Dir(harness.Binary), "fakeobsidian")
+	return to, harness.Build("github.com/vaultwicket/vaultwicket/tests/fakeobsidian", to)
 })
 
 // appVault is a vault, an app that has it open, and a server that speaks MCP.
 type appVault struct {
-	*rig.StdioServer
+	*harness.StdioServer
 	t      *testing.T
 	dir    string // the folder of the vault
 	home   string
@@ -79,7 +79,7 @@ func newAppVault(t *testing.T, notes map[string]string) *appVault {
 }
 
 func (a *appVault) put(path, text string) {
-	rig.WriteFile(a.t, filepath.Join(a.dir, filepath.FromSlash(path)), []byte(text))
+	harness.WriteFile(a.t, filepath.Join(a.dir, filepath.FromSlash(path)), []byte(text))
 }
 
 func (a *appVault) get(path string) string {
@@ -98,7 +98,7 @@ func (a *appVault) tell(finalBreak bool, faults ...appFault) {
 		"today":  appToday, "finalBreak": finalBreak, "faults": faults, "history": a.history, "sync": a.sync,
 		"answers": a.answers, "version": a.version, "away": a.away, "minute": a.minute, "heads": a.heads,
 	}))(a.t)
-	rig.WriteFile(a.t, a.client+".json", text)
+	harness.WriteFile(a.t, a.client+".json", text)
 }
 
 // serve starts the server with settings, in which %q stands for the folder.
@@ -106,7 +106,7 @@ func (a *appVault) serve(settings string, flags ...string) *appVault {
 	a.t.Helper()
 	if strings.HasPrefix(settings, "vault") { // the app's list has it
 		list, _ := json.Marshal(map[string]any{"vaults": map[string]any{"a1b2c3d4e5f60718": map[string]any{"path": a.dir, "ts": 1}}})
-		rig.WriteFile(a.t, filepath.Join(a.home, ".config", "obsidian", "obsidian.json"), list)
+		harness.WriteFile(a.t, filepath.Join(a.home, ".config", "obsidian", "obsidian.json"), list)
 	}
 	file := filepath.Join(a.home, "settings.toml")
 	text := "cli = " + fmt.Sprintf("%q",
@@ -116,12 +116,12 @@ func (a *appVault) serve(settings string, flags ...string) *appVault {
 	require.NoError(a.t, os.WriteFile(file, []byte(text), 0o600))
 	a.flags = append([]string{"--config=" + file}, flags...)
 	server := a.program("serve")
-	a.StdioServer = rig.StartStdio(a.t, server)
+	a.StdioServer = harness.StartStdio(a.t, server)
 	a.t.Cleanup(func() {
 		a.End()
 		a.strict()
 	})
-	a.Send(rig.Handshake("{}"))
+	a.Send(harness.Handshake("{}"))
 	a.receive()
 	a.Send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	return a
@@ -129,7 +129,7 @@ func (a *appVault) serve(settings string, flags ...string) *appVault {
 
 // program is a subcommand on the vault, with the settings of the server.
 func (a *appVault) program(subcommand string, args ...string) *osexec.Cmd {
-	c := osexec.Command(rig.Binary, slices.Concat([]string{subcommand}, a.flags, args)...)
+	c := osexec.Command(harness.Binary, slices.Concat([]string{subcommand}, a.flags, args)...)
 	c.Dir = a.home
 	c.Env = []string{"HOME=" + a.home, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir(), "VAULTWICKET_NOW=" + appToday + "T10:42:00Z", "TZ=UTC"}
 	c.Env = append(c.Env, a.env...)
@@ -137,7 +137,7 @@ func (a *appVault) program(subcommand string, args ...string) *osexec.Cmd {
 }
 
 // receive returns the next answer.
-func (a *appVault) receive() (answer rig.Answer) {
+func (a *appVault) receive() (answer harness.Answer) {
 	a.t.Helper()
 	for len(answer.ID) == 0 {
 		a.Next(&answer)
@@ -168,7 +168,7 @@ func (a *appVault) ask(tool, command string, pairs ...string) {
 func (a *appVault) askFor(tool string, arguments map[string]any) {
 	a.t.Helper()
 	a.IDs++
-	a.Send(rig.JSON(a.t, map[string]any{"jsonrpc": "2.0", "id": a.IDs, "method": "tools/call", "params": map[string]any{"name": tool, "arguments": arguments}}))
+	a.Send(harness.JSON(a.t, map[string]any{"jsonrpc": "2.0", "id": a.IDs, "method": "tools/call", "params": map[string]any{"name": tool, "arguments": arguments}}))
 }
 
 // do calls a command and returns its result.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // batch has operations be carried out as an atomic batch: each is a command, then its parameters.
@@ -139,7 +139,7 @@ func TestABatchThatDiesWithTheServerIsTakenBack(t *testing.T) {
 	a.serve(howNamed[0].settings, "--tier=v3", "--rate=0")
 	before := a.disk()
 	a.sendBatch([][]string{ownReplaces, ownMakes, appSets, appAppends})
-	rig.WaitFor(t, "the app to be asked", func() bool {
+	harness.WaitFor(t, "the app to be asked", func() bool {
 		return slices.ContainsFunc(a.called(), func(call string) bool { return strings.Contains(call, "append") })
 	})
 	assert.That(t, !maps.Equal(a.disk(), before), "nothing was made before the app was asked")

@@ -16,8 +16,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
@@ -250,7 +250,7 @@ func (a *appVault) cell(w way, c appCall, b behaviour) string {
 	changed := !maps.Equal(after, before)
 	asked := b.fault.Kind == "" || len(a.faultsLeft()) == 0
 
-	code := rig.CodeOf(got)
+	code := harness.CodeOf(got)
 	assert.Equal(a.t, got.Command, c.command, "%s: the command of the answer", where)
 	assert.That(a.t, got.OK == (code == ""), "%s: ok %v with %+v", where, got.OK, got.Error)
 	if planned.Error != nil {

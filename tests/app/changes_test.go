@@ -10,8 +10,8 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
@@ -87,7 +87,7 @@ func TestEveryChangeOfTheApp(t *testing.T) {
 		}
 		a.tell(false, appFault{Command: c.command, Kind: "says", Text: c.says})
 		idle := a.do(c.command, c.pairs...)
-		assert.Equal(t, rig.CodeOf(idle), "not_applied", "%s, by an app that does nothing: %+v", c.command, idle)
+		assert.Equal(t, harness.CodeOf(idle), "not_applied", "%s, by an app that does nothing: %+v", c.command, idle)
 		assert.That(t, idle.Change == nil, "%s, by an app that does nothing: %+v", c.command, idle.Change)
 		assert.Equal(t, a.get(c.path), before, "%s, by an app that does nothing: %+v", c.command, idle.Change)
 		a.tell(false)
@@ -155,7 +155,7 @@ func TestANoteOfTheNextMinuteThatIsNotOurs(t *testing.T) {
 		a.tell(false, fault)
 		a.serve(howNamed[0].settings, "--tier=v3")
 		got := a.do("unique", "content", "text")
-		assert.Equal(t, rig.CodeOf(got), "outcome_unknown", "%s: %+v", name, got)
+		assert.Equal(t, harness.CodeOf(got), "outcome_unknown", "%s: %+v", name, got)
 		assert.That(t, got.Change == nil, "%s: %+v, the note is %q", name, got.Change, a.get(later))
 		assert.Equal(t, a.get(later), text, "%s: %+v, the note is %q", name, got.Change, a.get(later))
 	}

@@ -15,8 +15,8 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/fake"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
@@ -37,7 +37,7 @@ func TestTheOracle(t *testing.T) {
 			for _, words := range slices.Sorted(maps.Keys(answers)) {
 				want := answers[words]
 				got := embedded.ask(words)
-				assert.That(t, got == want, "%s\n%s", words, rig.Difference(got, want))
+				assert.That(t, got == want, "%s\n%s", words, harness.Difference(got, want))
 			}
 		})
 	}
@@ -228,11 +228,11 @@ func asJSON(rows any) string {
 
 // resident is a worker of the embedded program: hundreds of questions need no
 // hundreds of processes.
-type resident struct{ *rig.Worker }
+type resident struct{ *harness.Worker }
 
 func startWorker(t *testing.T, folder string) resident {
 	t.Helper()
-	return resident{rig.StartWorker(t, rig.Binary, folder, "VAULTWICKET_NOW=2026-11-21T09:30:00+01:00", "HOME="+t.TempDir())}
+	return resident{harness.StartWorker(t, harness.Binary, folder, "VAULTWICKET_NOW=2026-11-21T09:30:00+01:00", "HOME="+t.TempDir())}
 }
 
 // ask returns what is printed for one command line, whose words are separated

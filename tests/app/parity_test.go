@@ -12,8 +12,8 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // The app writes what it found in a note into its index. These notes are ours;
@@ -149,7 +149,7 @@ func TestHelpShowsWhatAFolderAnswers(t *testing.T) {
 			shown = append(shown, strings.Fields(line)[0])
 		}
 	}
-	for _, command := range rig.FolderCommands() {
+	for _, command := range harness.FolderCommands() {
 		want = append(want, command.Name)
 		block := program.ask("help " + command.Name)
 		assert.That(t, strings.HasPrefix(block, "  "+command.Name+" "), "help %s: %q", command.Name, block)

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // TestPrivateNotesOfTheApp: the app does not know which notes narrow access to themselves, so it is
@@ -18,9 +18,9 @@ func TestPrivateNotesOfTheApp(t *testing.T) {
 	ask := func(code, backend string, words ...string) {
 		t.Helper()
 		got := a.do(words[0], words[1:]...)
-		if rig.CodeOf(got) != code || got.Backend != backend || code == "" && !got.OK ||
+		if harness.CodeOf(got) != code || got.Backend != backend || code == "" && !got.OK ||
 			code == "" && strings.Contains(got.Stdout, "P.md") || strings.Contains(got.Stdout, "zqx") {
-			t.Errorf("%q: %q from %q, want %q from %q: %+v", words, rig.CodeOf(got), got.Backend, code, backend, got)
+			t.Errorf("%q: %q from %q, want %q from %q: %+v", words, harness.CodeOf(got), got.Backend, code, backend, got)
 		}
 	}
 	if got := a.do("read", "path", "P.md"); !got.OK || got.Backend != "obsidian" || !strings.Contains(got.Stdout, "zqx") {
@@ -84,7 +84,7 @@ func TestPrivateNotesWhereTheFolderIsNotKnown(t *testing.T) {
 					code = ""
 				}
 				got := a.do("read", "path", path)
-				if rig.CodeOf(got) != code || strings.Contains(got.Stdout, "zqx") != (code == "" && i == 0) ||
+				if harness.CodeOf(got) != code || strings.Contains(got.Stdout, "zqx") != (code == "" && i == 0) ||
 					code == "access_denied" && !strings.Contains(got.Error.Hint, "private-property") {
 					t.Errorf("%s: %+v", path, got)
 				}
@@ -133,8 +133,8 @@ func TestAnAppOfWindowsBesideLinux(t *testing.T) {
 			if want == "" {
 				want = "not_found"
 			}
-			assert.Equal(t, rig.CodeOf(hidden), want, "a private note: %+v", hidden.Error)
-			require.Equal(t, rig.CodeOf(seen), test.code, "another note: %+v", seen.Error)
+			assert.Equal(t, harness.CodeOf(hidden), want, "a private note: %+v", hidden.Error)
+			require.Equal(t, harness.CodeOf(seen), test.code, "another note: %+v", seen.Error)
 			if test.code != "" {
 				assert.Contains(t, seen.Error.Hint, "set name and folder of the vault in [[vaults]]", "the hint")
 			}
@@ -156,7 +156,7 @@ func TestSecretsOfTheApp(t *testing.T) {
 		got.Backend != "embedded" || a.get("A.md") != "# A\nkey "+token+"\nmore" {
 		t.Errorf("%+v, %+v: %q", got, got.Error, a.get("A.md"))
 	}
-	if got := a.do("append", "path", "B.md", "content", shown); rig.CodeOf(got) != "bad_value" || a.get("B.md") != "none\n" {
+	if got := a.do("append", "path", "B.md", "content", shown); harness.CodeOf(got) != "bad_value" || a.get("B.md") != "none\n" {
 		t.Errorf("%+v, %+v: %q", got, got.Error, a.get("B.md"))
 	}
 }

@@ -8,11 +8,11 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
-func unmarshalResult(t *testing.T, answer rig.Answer, into any) {
+func unmarshalResult(t *testing.T, answer harness.Answer, into any) {
 	t.Helper()
 	if err := json.Unmarshal(answer.Result.StructuredContent, into); err != nil {
 		t.Fatalf("%v: %s, %+v", err, answer.Result.StructuredContent, answer.Error)
@@ -100,7 +100,7 @@ func TestTheAppUnderRules(t *testing.T) {
 	}
 
 	got := a.do("backlinks", "path", "Plan.md")
-	require.Equal(t, rig.CodeOf(got), "access_denied", "what reaches other notes: %+v", got.Error)
+	require.Equal(t, harness.CodeOf(got), "access_denied", "what reaches other notes: %+v", got.Error)
 	assert.Contains(t, got.Error.Hint, "set backend to auto", "what reaches other notes: %+v", got.Error)
 	assert.That(t, a.get("Private/Secret.md") == "hidden", "the hidden note was changed")
 }
@@ -123,7 +123,7 @@ func TestTheAppsMissingNamesHaveNearOnes(t *testing.T) {
 		{"append", []string{"path", "Plian.md", "content", "x"}, "", "Plian.md"},
 	} {
 		got := a.do(test.command, test.pairs...)
-		if rig.CodeOf(got) != "not_found" || got.Backend != "obsidian" || !strings.HasPrefix(got.Error.Hint, test.hint) {
+		if harness.CodeOf(got) != "not_found" || got.Backend != "obsidian" || !strings.HasPrefix(got.Error.Hint, test.hint) {
 			t.Errorf("%s %v: %+v, %+v", test.command, test.pairs, got, got.Error)
 		}
 		assert.That(t, test.other == "" || a.get(test.other) == "(missing)", "%s was made", test.other)
@@ -144,7 +144,7 @@ func TestARandomNoteHasItsPath(t *testing.T) {
 		assert.Equal(t, got.Stdout, "R/One.md\none\n", "%s: %+v, %+v", name, got, got.Error)
 		assert.That(t, got.Hash != "", "%s: %+v, %+v", name, got, got.Error)
 		missing := a.do("random:read", "folder", "Nowhere")
-		assert.Equal(t, rig.CodeOf(missing), "not_found", "%s: %+v", name, missing)
+		assert.Equal(t, harness.CodeOf(missing), "not_found", "%s: %+v", name, missing)
 		several := a.do("random:read", "count", "2")
 		assert.That(t, several.OK, "%s: %+v", name, several.Error)
 	}
@@ -154,7 +154,7 @@ func TestARandomNoteHasItsPath(t *testing.T) {
 	elsewhere.serve("private-property = []\nprivate-tags = []\n# %q\n")
 	for _, code := range []string{"empty_output", "not_found", ""} {
 		got := elsewhere.do("random:read", "folder", "R")
-		assert.Equal(t, rig.CodeOf(got), code, "%+v", got)
+		assert.Equal(t, harness.CodeOf(got), code, "%+v", got)
 	}
 }
 

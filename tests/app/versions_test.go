@@ -7,8 +7,8 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // restores are the commands that restore a version from a history of the app, with the command that reads it.
@@ -82,7 +82,7 @@ func TestAVersionWithAHead(t *testing.T) {
 			for _, other := range []string{"Plan.md (version 1, today)", "Other.md (version 2, today)"} {
 				a.tell(false, appFault{Command: r.read, Kind: "says", Text: other + "\n---\ntext\n"})
 				got := a.do(r.restore, "path", "Plan.md", "version", "2")
-				assert.Equal(t, rig.CodeOf(got), "cli_error", "%s: %+v, the note is %q", other, got, a.get("Plan.md"))
+				assert.Equal(t, harness.CodeOf(got), "cli_error", "%s: %+v, the note is %q", other, got, a.get("Plan.md"))
 				assert.Equal(t, a.get("Plan.md"), before, "%s: %+v, the note is %q", other, got, a.get("Plan.md"))
 			}
 			a.tell(false)
@@ -108,7 +108,7 @@ func TestAVersionThatTheAppDoesNotHave(t *testing.T) {
 					a.tell(false, appFault{Command: r.read, Kind: "says", Text: strings.TrimSpace(test.says)})
 				}
 				got := a.do(r.restore, "path", "Plan.md", "version", test.version)
-				assert.Equal(t, rig.CodeOf(got), test.code, "%s: %+v", test.name, got)
+				assert.Equal(t, harness.CodeOf(got), test.code, "%s: %+v", test.name, got)
 				assert.Equal(t, a.get("Plan.md"), "now\n", "%s: the note", test.name)
 			}
 			a.tell(false)
@@ -136,7 +136,7 @@ func TestARestoredVersionIsShown(t *testing.T) {
 		assert.Contains(t, plan.Diff, "+milk", "the difference of %s", r.restore)
 		assert.Contains(t, strings.Join(plan.Notices, "\n"), "restores version 2 "+r.of, "the notices of %s", r.restore)
 		got := a.do(r.restore, "path", "Plan.md", "version", "2")
-		require.Equal(t, rig.CodeOf(got), "unconfirmed", "%+v", got.Error)
+		require.Equal(t, harness.CodeOf(got), "unconfirmed", "%+v", got.Error)
 		assert.Equal(t, a.get("Plan.md"), "now\n", "the note")
 	}
 }
@@ -172,7 +172,7 @@ func TestARestoredVersionWhereTheFolderIsNotKnown(t *testing.T) {
 			a.tell(false, append([]appFault{{Command: "vault", Kind: "says", Text: "/nowhere/at/all\n"}}, test.faults...)...)
 			a.serve("private-property = []\nprivate-tags = []\n# %q\n")
 			got := a.do("history:restore", "path", "Plan.md", "version", "1")
-			require.Equal(t, rig.CodeOf(got), test.code, "%+v", got)
+			require.Equal(t, harness.CodeOf(got), test.code, "%+v", got)
 			if test.code == "" {
 				assert.Equal(t, a.get("Plan.md"), ofTheApp, "the note")
 				assert.Contains(t, strings.Join(got.Notices, "\n"), "undo cannot take it back", "the notices")

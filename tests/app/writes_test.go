@@ -7,8 +7,8 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
@@ -191,7 +191,7 @@ func TestAnAppThatDoesSomethingElse(t *testing.T) {
 			w.fault.Command = w.command
 			a.tell(false, w.fault)
 			got := a.do(w.command, w.pairs...)
-			assert.Equal(t, rig.CodeOf(got), w.code, "%+v, %+v", got, got.Error)
+			assert.Equal(t, harness.CodeOf(got), w.code, "%+v, %+v", got, got.Error)
 			assert.Equal(t, got.Change != nil, w.changed, "%+v, %+v, want %q", got, got.Error, w.code)
 			assert.That(t, strings.Contains(strings.Join(got.Notices, "\n"), w.notice), "the notices are %q", got.Notices)
 			if got.Change != nil {
@@ -215,7 +215,7 @@ func TestANameThatSeveralNotesHave(t *testing.T) {
 		assert.Contains(t, strings.Join(got.Notices, "\n"), `the name is that of 2 files: "A/Note.md", "C/Note.md"`, "the notices of %s", backend)
 		for _, change := range [][]string{{"append", "content", "x"}, {"property:set", "name", "x", "value", "y"}, {"delete"}} {
 			got := a.do(change[0], append([]string{"file", "Note"}, change[1:]...)...)
-			assert.Equal(t, rig.CodeOf(got), "ambiguous", "%s by %s: %+v", change[0], backend, got.Error)
+			assert.Equal(t, harness.CodeOf(got), "ambiguous", "%s by %s: %+v", change[0], backend, got.Error)
 			assert.Contains(t, got.Error.Message, `"C/Note.md"`, "%s by %s", change[0], backend)
 		}
 		a.isAsBefore(backend)
@@ -236,7 +236,7 @@ func TestAWriteThatIsLate(t *testing.T) {
 	begun := time.Now()
 	got := a.do("append", "path", "Plain.md", "content", "new")
 	took := time.Since(begun)
-	require.Equal(t, rig.CodeOf(got), "outcome_unknown", "%+v", got)
+	require.Equal(t, harness.CodeOf(got), "outcome_unknown", "%+v", got)
 	assert.That(t, took < limit+500*time.Millisecond, "it took %v, with a limit of %v", took, limit)
 	next := a.do("append", "path", "Plan.md", "content", "other")
 	require.That(t, next.OK, "%+v", next.Error)
@@ -284,5 +284,5 @@ func TestBatchesThroughTheApp(t *testing.T) {
 
 func TestMain(m *testing.M) {
 	testenv.AtOnce(6)
-	rig.Main(m)
+	harness.Main(m)
 }

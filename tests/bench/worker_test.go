@@ -3,17 +3,17 @@ package bench
 import (
 	"testing"
 
-	"github.com/vaultwicket/vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 )
 
 // pipeWorker is a resident worker with nothing in between.
 type pipeWorker struct {
-	*rig.Worker
+	*harness.Worker
 	said []byte // the last part of the last answer
 }
 
 func startWorker(b *testing.B, path, vault string) *pipeWorker {
-	return &pipeWorker{Worker: rig.StartWorker(b, path, vault)}
+	return &pipeWorker{Worker: harness.StartWorker(b, path, vault)}
 }
 
 // call asks one question and reads the answer to its end.

@@ -13,8 +13,8 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
@@ -66,7 +66,7 @@ func TestFailingBatchesAreWholeBesideWriters(t *testing.T) {
 	var writers []*otherWriter
 	for i := range 5 {
 		w := &otherWriter{note: fmt.Sprintf("W/w%d.md", i)}
-		rig.WriteFile(t, filepath.Join(vault, w.note), nil)
+		harness.WriteFile(t, filepath.Join(vault, w.note), nil)
 		through := []*gateway.Gateway{first, first, second, second, nil}[i]
 		w.write = func(line string) error { return appendLine(filepath.Join(vault, w.note), line) }
 		if through != nil {
@@ -98,7 +98,7 @@ func TestFailingBatchesAreWholeBesideWriters(t *testing.T) {
 		kind := failingBatches[n%len(failingBatches)]
 		for i, words := range kind {
 			fields := strings.Fields(words)
-			o := rig.Operation(fmt.Sprint("c", i), fields[0], fields[1:]...)
+			o := harness.Operation(fmt.Sprint("c", i), fields[0], fields[1:]...)
 			if words == "append path=P/n4.md content=x" {
 				o.ExpectHash = "0123456789abcdef"
 			}

@@ -16,8 +16,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
@@ -38,7 +38,7 @@ func mountBadDisk(t *testing.T, folder, name string) *badDisk {
 		file.Close()
 	}
 	program := filepath.Join(t.TempDir(), "baddisk")
-	require.NoError(t, rig.Build("github.com/vaultwicket/vaultwicket/tests/baddisk", program))
+	require.NoError(t, harness.Build("github.com/vaultwicket/vaultwicket/tests/baddisk", program))
 	d := &badDisk{t: t, files: filepath.Join(folder, "files")}
 	mounted := filepath.Join(folder, name)
 	require.NoError(t, os.Mkdir(d.files, 0o700))

@@ -15,8 +15,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
@@ -49,7 +49,7 @@ type stateServer struct {
 	folder string
 	env    []string
 	vault  string
-	server *rig.StdioServer
+	server *harness.StdioServer
 }
 
 func serveFromBadDisk(t *testing.T, folder string, onDisk []string) *stateServer {
@@ -76,7 +76,7 @@ func (s *stateServer) start() {
 	if s.server != nil {
 		_ = s.server.End()
 	}
-	s.server = rig.StartSessionWith(s.t, s.env, append(rig.EverythingEnabled(s.vault), "--toolsets=batch", "--secrets=allow")...)
+	s.server = harness.StartSessionWith(s.t, s.env, append(harness.EverythingEnabled(s.vault), "--toolsets=batch", "--secrets=allow")...)
 }
 
 // do makes a call, and returns also all that was answered.
@@ -145,7 +145,7 @@ func TestAnswersAreTrueWhereTheStateFails(t *testing.T) {
 			}
 			s.try(d, n, place, random, old, done, outcomes)
 		}
-		verify := osexec.Command(rig.Binary, "audit", "verify")
+		verify := osexec.Command(harness.Binary, "audit", "verify")
 		verify.Env = s.env
 		said, err := verify.CombinedOutput()
 		assert.NoError(t, err, "%s: %s", place, said)

@@ -20,8 +20,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
@@ -79,21 +79,21 @@ const smallNotes = 12
 func fillSmall(t *testing.T, vault string) {
 	t.Helper()
 	for n := range smallNotes {
-		rig.WriteFile(t, filepath.Join(vault, "P", strings.Repeat("D/", n%3), fmt.Sprintf("n%d.md", n)),
+		harness.WriteFile(t, filepath.Join(vault, "P", strings.Repeat("D/", n%3), fmt.Sprintf("n%d.md", n)),
 			fmt.Appendf(nil, "#t word %d\n[[hub]] [[n%d]]\n", n, (n+1)%smallNotes))
 	}
-	rig.WriteFile(t, filepath.Join(vault, "P", "n1.md"), []byte("#t word [[hub]] [[n3]]\n"))
-	rig.WriteFile(t, filepath.Join(vault, "P", "n2.md"), []byte("#t word [[hub]] ![[n1]]\n"))
+	harness.WriteFile(t, filepath.Join(vault, "P", "n1.md"), []byte("#t word [[hub]] [[n3]]\n"))
+	harness.WriteFile(t, filepath.Join(vault, "P", "n2.md"), []byte("#t word [[hub]] ![[n1]]\n"))
 	var sections strings.Builder
 	for n := range 5 {
 		fmt.Fprintf(&sections, "# H%d\nword [[hub]]\n", n)
 	}
-	rig.WriteFile(t, filepath.Join(vault, "long.md"), []byte(sections.String()))
-	rig.WriteFile(t, filepath.Join(vault, "hub.md"), []byte("word #t\n"))
-	rig.WriteFile(t, filepath.Join(vault, besideNote), []byte("nothing\n"))
-	rig.WriteFile(t, filepath.Join(vault, "P", "b.canvas"),
+	harness.WriteFile(t, filepath.Join(vault, "long.md"), []byte(sections.String()))
+	harness.WriteFile(t, filepath.Join(vault, "hub.md"), []byte("word #t\n"))
+	harness.WriteFile(t, filepath.Join(vault, besideNote), []byte("nothing\n"))
+	harness.WriteFile(t, filepath.Join(vault, "P", "b.canvas"),
 		[]byte(`{"nodes":[{"id":"a","type":"file","file":"hub.md","x":0,"y":0,"width":1,"height":1}],"edges":[]}`))
-	rig.WriteFile(t, filepath.Join(vault, ".obsidian", "app.json"), []byte(`{"alwaysUpdateLinks":true,"trashOption":"local"}`))
+	harness.WriteFile(t, filepath.Join(vault, ".obsidian", "app.json"), []byte(`{"alwaysUpdateLinks":true,"trashOption":"local"}`))
 }
 
 // wholeTree is all that is in a vault, also in its trash: the texts of files, and "" for folders.
@@ -134,7 +134,7 @@ func restoreTree(t *testing.T, vault string, want map[string]string) {
 			require.NoError(t, os.MkdirAll(filepath.Join(vault, path), 0o755))
 			continue
 		}
-		rig.WriteFile(t, filepath.Join(vault, path), []byte(want[path]))
+		harness.WriteFile(t, filepath.Join(vault, path), []byte(want[path]))
 	}
 }
 
@@ -185,7 +185,7 @@ func changerHere(t *testing.T, folder string, timeout time.Duration) changer {
 		}
 		batch := gateway.Batch{Atomic: true}
 		for i, words := range c {
-			batch.Operations = append(batch.Operations, rig.Operation(fmt.Sprint("o", i), words[0], words[1:]...))
+			batch.Operations = append(batch.Operations, harness.Operation(fmt.Sprint("o", i), words[0], words[1:]...))
 		}
 		return answeredBatch(g.DoBatch(ctx, batch))
 	}}
@@ -195,7 +195,7 @@ func changerApart(t *testing.T, folder string) changer {
 	t.Helper()
 	env := []string{"HOME=" + folder, "XDG_STATE_HOME=" + filepath.Join(folder, "state"),
 		"XDG_CACHE_HOME=" + filepath.Join(folder, "cache"), "VAULTWICKET_NOW=2026-11-21T09:30:00+01:00"}
-	s := rig.StartSessionWith(t, env, append(rig.EverythingEnabled(filepath.Join(folder, "Vault")), "--secrets=allow", "--toolsets=all")...)
+	s := harness.StartSessionWith(t, env, append(harness.EverythingEnabled(filepath.Join(folder, "Vault")), "--secrets=allow", "--toolsets=all")...)
 	return changer{pid: s.Process.Process.Pid, end: func() {}, do: func(_ context.Context, c calls) answeredCall {
 		var operations []map[string]any
 		for i, words := range c {
@@ -424,7 +424,7 @@ func (d *disturber) run(t *testing.T, g changer, c *disturbed, way string, momen
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	workers := rig.WorkersOf(t, g.pid) // none of a gateway with a limit, which starts one for the change
+	workers := harness.WorkersOf(t, g.pid) // none of a gateway with a limit, which starts one for the change
 	ended := make(chan answeredCall, 1)
 	go func() { ended <- g.do(ctx, c.change) }()
 	signal := func(what syscall.Signal, pids ...int) {
@@ -449,7 +449,7 @@ func (d *disturber) run(t *testing.T, g changer, c *disturbed, way string, momen
 		appends = 0
 		signal(syscall.SIGCONT, workers...)
 	case "1s":
-		workers = rig.WorkersOf(t, g.pid)
+		workers = harness.WorkersOf(t, g.pid)
 		signal(syscall.SIGSTOP, workers...)
 		time.Sleep(time.Duration(900+d.random.IntN(300)) * time.Millisecond) // about a second
 		signal(syscall.SIGCONT, workers...)

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
@@ -42,7 +42,7 @@ func fill(t *testing.T, vault string) {
 		"A.md":               "---\ntags: [x]\n---\n# A\ntext\n- [ ] do\n" + strings.Repeat("a long note\n", 2000),
 		"B.md":               "[[A]] and [[A#A|the note]]\n", "Sub/C.md": "![[A]]\n", "Board.canvas": `{"nodes":[{"type":"file","file":"A.md"}]}`,
 	} {
-		rig.WriteFile(t, filepath.Join(vault, name), []byte(text))
+		harness.WriteFile(t, filepath.Join(vault, name), []byte(text))
 	}
 }
 
@@ -84,7 +84,7 @@ func TestKilledInTheMiddleOfAChange(t *testing.T) {
 	vault := filepath.Join(folder, "Vault")
 	env := []string{"HOME=" + folder, "VAULTWICKET_NOW=2026-11-21T09:00:00Z"}
 	run := func(ctx context.Context, args ...string) ([]byte, error) {
-		c := exec.CommandContext(ctx, rig.Binary, append([]string{"vault", vault, "--write"}, args...)...)
+		c := exec.CommandContext(ctx, harness.Binary, append([]string{"vault", vault, "--write"}, args...)...)
 		c.Env = env
 		return c.CombinedOutput()
 	}

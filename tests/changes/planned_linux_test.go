@@ -17,8 +17,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/journal"
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
@@ -47,7 +47,7 @@ func operationOf(id, line string) gateway.Operation {
 	for i, word := range words[1:] {
 		words[i+1] = strings.ReplaceAll(word, "_", " ")
 	}
-	return rig.Operation(id, words[0], words[1:]...)
+	return harness.Operation(id, words[0], words[1:]...)
 }
 
 // answered is what an answer says that does not depend on the moment.

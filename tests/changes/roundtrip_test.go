@@ -14,8 +14,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
@@ -75,7 +75,7 @@ type route struct {
 func throughRun(t *testing.T, vault string) route {
 	home := t.TempDir()
 	run := func(flags []string, words ...string) ([]byte, error) {
-		c := exec.Command(rig.Binary, slices.Concat([]string{"run"}, flags, rig.EverythingEnabled(vault), words)...)
+		c := exec.Command(harness.Binary, slices.Concat([]string{"run"}, flags, harness.EverythingEnabled(vault), words)...)
 		c.Env = []string{"HOME=" + home}
 		return c.Output()
 	}
@@ -109,7 +109,7 @@ func throughRun(t *testing.T, vault string) route {
 
 // throughMCP is one server for all calls.
 func throughMCP(t *testing.T, vault string) route {
-	s := rig.OpenSession(t, vault, t.TempDir())
+	s := harness.OpenSession(t, vault, t.TempDir())
 	ask := func(t *testing.T, command string, params map[string]string) gateway.Result {
 		said := require.Value(s.Ask(map[string]any{"command": command, "params": params}))(t)
 		return said
@@ -166,7 +166,7 @@ func TestEveryTextMakesTheRoundTripOrIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, open := range []func(*testing.T, string) route{throughRun, throughMCP} {
 		vault := filepath.Join(t.TempDir(), "Vault")
-		rig.WriteFile(t, filepath.Join(vault, "Other.md"), []byte("other\n"))
+		harness.WriteFile(t, filepath.Join(vault, "Other.md"), []byte("other\n"))
 		route := open(t, vault)
 		t.Run(route.name, func(t *testing.T) {
 			random := rand.New(rand.NewPCG(5, 1))
@@ -216,16 +216,16 @@ func (j *judge) make(t *testing.T, trip trip, text string) {
 		t.Fatal(err)
 	}
 	if trip.before != nil {
-		rig.WriteFile(t, name, []byte(*trip.before))
+		harness.WriteFile(t, name, []byte(*trip.before))
 	}
-	then := rig.TreeOf(t, j.vault)
+	then := harness.TreeOf(t, j.vault)
 	said := j.route.call(t, trip.command, trip.params)
 	if !said.OK {
-		j.refused[rig.CodeOf(said)]++
-		if !j.mayRefuse(trip, text, rig.CodeOf(said)) {
-			t.Errorf("%s of %d bytes, %.80q: refused with %q", trip.command, len(text), text, rig.CodeOf(said))
+		j.refused[harness.CodeOf(said)]++
+		if !j.mayRefuse(trip, text, harness.CodeOf(said)) {
+			t.Errorf("%s of %d bytes, %.80q: refused with %q", trip.command, len(text), text, harness.CodeOf(said))
 		}
-		assert.That(t, rig.TreeOf(t, j.vault) == then, "%s of %d bytes, %.80q: refused, and the vault is another", trip.command, len(text), text)
+		assert.That(t, harness.TreeOf(t, j.vault) == then, "%s of %d bytes, %.80q: refused, and the vault is another", trip.command, len(text), text)
 		return
 	}
 	j.written++
@@ -241,7 +241,7 @@ func (j *judge) make(t *testing.T, trip trip, text string) {
 		"%s of %d bytes, %.200q: there is %.300q, want %.300q", trip.command, len(text), text, got, trip.after)
 	require.Equal(t, string(got), trip.after,
 		"%s of %d bytes, %.200q: there is %.300q", trip.command, len(text), text, got)
-	assert.Equal(t, said.Hash, rig.HashOfText(trip.after), "%s: the hash", trip.command)
+	assert.Equal(t, said.Hash, harness.HashOfText(trip.after), "%s: the hash", trip.command)
 	j.readBack(t, trip)
 }
 
@@ -268,7 +268,7 @@ func (j *judge) readBack(t *testing.T, trip trip) {
 	shown, _ := sanitize.Text(printed)
 	assert.That(t, !isOrdinary(printed) || shown == printed, "%.200q is shown as %.200q", printed, shown)
 	said, whole := j.route.read(t, tripNote)
-	assert.Equal(t, said.Hash, rig.HashOfText(trip.after), "%s: read has the hash", trip.command)
+	assert.Equal(t, said.Hash, harness.HashOfText(trip.after), "%s: read has the hash", trip.command)
 	assert.Equal(t, whole, len(shown) <= 1<<20, "%s: read back %.300q, want %.300q", trip.command, said.Stdout, shown)
 	assert.That(t, !whole || said.Stdout == shown,
 		"%s: read back %.300q, want %.300q", trip.command, said.Stdout, shown)
@@ -309,4 +309,4 @@ func delicate(text string) bool {
 	return strings.Contains(text, `\n`) || strings.Contains(text, `\t`) || strings.Contains(text, `\r`)
 }
 
-func TestMain(m *testing.M) { rig.Main(m) }
+func TestMain(m *testing.M) { harness.Main(m) }

@@ -19,8 +19,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
@@ -46,15 +46,15 @@ func fillMany(t *testing.T, vault string) {
 	t.Helper()
 	require.NoError(t, os.RemoveAll(vault))
 	for n := range manyNotes {
-		rig.WriteFile(t, filepath.Join(vault, "P", fmt.Sprintf("n%d.md", n)), fmt.Appendf(nil, "#t word %d\n[[hub]] [[P/n%d]]\n", n, (n+1)%manyNotes))
+		harness.WriteFile(t, filepath.Join(vault, "P", fmt.Sprintf("n%d.md", n)), fmt.Appendf(nil, "#t word %d\n[[hub]] [[P/n%d]]\n", n, (n+1)%manyNotes))
 	}
 	var sections strings.Builder
 	for n := range 8 {
 		fmt.Fprintf(&sections, "# H%d\nword [[hub]]\n", n)
 	}
-	rig.WriteFile(t, filepath.Join(vault, "long.md"), []byte(sections.String()))
-	rig.WriteFile(t, filepath.Join(vault, "hub.md"), []byte("word #t\n"))
-	rig.WriteFile(t, filepath.Join(vault, ".obsidian", "app.json"), []byte(`{"alwaysUpdateLinks":true,"trashOption":"local"}`))
+	harness.WriteFile(t, filepath.Join(vault, "long.md"), []byte(sections.String()))
+	harness.WriteFile(t, filepath.Join(vault, "hub.md"), []byte("word #t\n"))
+	harness.WriteFile(t, filepath.Join(vault, ".obsidian", "app.json"), []byte(`{"alwaysUpdateLinks":true,"trashOption":"local"}`))
 }
 
 // everything is all that is in a vault, but the trash: the texts of files, and "" for folders.
@@ -88,7 +88,7 @@ func manyGateway(t *testing.T, folder string, timeout time.Duration) (g *gateway
 	env := map[string]string{"XDG_STATE_HOME": filepath.Join(folder, "state"),
 		"XDG_CACHE_HOME": filepath.Join(folder, "cache"), "VAULTWICKET_NOW": "2026-11-21T09:30:00+01:00"}
 	getenv := func(name string) string { return env[name] }
-	runner := exec.New(exec.Config{CLI: "/nowhere/obsidian", Self: rig.Binary, Resident: true, Timeout: timeout, Getenv: getenv})
+	runner := exec.New(exec.Config{CLI: "/nowhere/obsidian", Self: harness.Binary, Resident: true, Timeout: timeout, Getenv: getenv})
 	return gateway.New(gateway.Config{
 		Policy: policy.Policy{Ceiling: tiers.V3, Mutations: true, Confirm: policy.ConfirmNever, Secrets: policy.SecretsAllow, MinVersion: tiers.DefaultMinimum},
 		Vault:  gateway.Vault{Folder: filepath.Join(folder, "Vault")}, Runner: runner, Backend: gateway.Embedded, Session: "many", Getenv: getenv,
@@ -150,7 +150,7 @@ func TestAChangeOfManyIsWholeHoweverItEnds(t *testing.T) {
 		switch way {
 		case "kill":
 			time.Sleep(moment) // a random one of the change
-			for _, pid := range rig.WorkersOf(t, os.Getpid()) {
+			for _, pid := range harness.WorkersOf(t, os.Getpid()) {
 				_ = syscall.Kill(pid, syscall.SIGKILL)
 			}
 		case "cancel":
@@ -256,12 +256,12 @@ func TestABatchIsWholeHoweverItEnds(t *testing.T) {
 	folder := testenv.MemoryFolder(t)
 	vault := filepath.Join(folder, "Vault")
 	operations := []gateway.Operation{
-		rig.Operation("a", "append", "path=P/n1.md", "content=added"),
-		rig.Operation("b", "vault:replace", "old=word", "new=term"),
-		rig.Operation("c", "rename", "path=hub.md", "name=Hub"),
-		rig.Operation("d", "delete", "path=P/n2.md"), rig.Operation("e", "create", "path=New/Deep/x.md", "content=x"),
+		harness.Operation("a", "append", "path=P/n1.md", "content=added"),
+		harness.Operation("b", "vault:replace", "old=word", "new=term"),
+		harness.Operation("c", "rename", "path=hub.md", "name=Hub"),
+		harness.Operation("d", "delete", "path=P/n2.md"), harness.Operation("e", "create", "path=New/Deep/x.md", "content=x"),
 	}
-	failing := append(slices.Clone(operations), rig.Operation("f", "append", "path=missing.md", "content=x"))
+	failing := append(slices.Clone(operations), harness.Operation("f", "append", "path=missing.md", "content=x"))
 	run := func(g *gateway.Gateway, all []gateway.Operation) gateway.BatchResult {
 		return g.DoBatch(t.Context(), gateway.Batch{Operations: all, Atomic: true})
 	}
@@ -298,7 +298,7 @@ func TestABatchIsWholeHoweverItEnds(t *testing.T) {
 				kind = "end"
 				end()
 			}
-			for _, pid := range rig.WorkersOf(t, os.Getpid()) {
+			for _, pid := range harness.WorkersOf(t, os.Getpid()) {
 				_ = syscall.Kill(pid, syscall.SIGKILL)
 			}
 		}

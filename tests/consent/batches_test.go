@@ -9,8 +9,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // taking has an operation take a parameter from the result of another one.
@@ -30,60 +30,60 @@ type chain struct {
 var chains = []chain{
 	{
 		"create, then append",
-		[]gateway.Operation{rig.Operation("a", "create", "path=new.md", "content=one"), rig.Operation("b", "append", "path=new.md", "content=two")},
+		[]gateway.Operation{harness.Operation("a", "create", "path=new.md", "content=one"), harness.Operation("b", "append", "path=new.md", "content=two")},
 		[]string{"1. Create", "+one", "2. Change", "+two"},
 		map[string]string{"new.md": "one\ntwo"},
 	},
 	{
 		"append, then delete",
-		[]gateway.Operation{rig.Operation("a", "append", "path=junk.md", "content=more"), rig.Operation("b", "delete", "path=junk.md")},
+		[]gateway.Operation{harness.Operation("a", "append", "path=junk.md", "content=more"), harness.Operation("b", "delete", "path=junk.md")},
 		[]string{"+more", "-old junk", "-more"},
 		map[string]string{"junk.md": ""},
 	},
 	{
 		"move, then edit",
-		[]gateway.Operation{rig.Operation("a", "move", "path=junk.md", "to=Far/junk.md"),
-			rig.Operation("b", "append", "path=Far/junk.md", "content=more"),
-			rig.Operation("c", "delete", "path=Far/junk.md", "permanent")},
+		[]gateway.Operation{harness.Operation("a", "move", "path=junk.md", "to=Far/junk.md"),
+			harness.Operation("b", "append", "path=Far/junk.md", "content=more"),
+			harness.Operation("c", "delete", "path=Far/junk.md", "permanent")},
 		[]string{"Far/junk.md", "+more", "-old junk", "-more"},
 		map[string]string{"junk.md": "", "Far/junk.md": ""},
 	},
 	{
 		"replace, and back",
-		[]gateway.Operation{rig.Operation("a", "note:replace", "path=junk.md", "old=old", "new=new"),
-			rig.Operation("b", "note:replace", "path=junk.md", "old=new", "new=old")},
+		[]gateway.Operation{harness.Operation("a", "note:replace", "path=junk.md", "old=old", "new=new"),
+			harness.Operation("b", "note:replace", "path=junk.md", "old=new", "new=old")},
 		[]string{"-old junk", "+new junk", "-new junk", "+old junk"},
 		map[string]string{"junk.md": "old junk\n"},
 	},
 	{
 		"renamed away and another one there",
-		[]gateway.Operation{rig.Operation("a", "rename", "path=junk.md", "name=junk-old"),
-			rig.Operation("b", "rename", "path=Tax.md", "name=junk"),
-			rig.Operation("c", "delete", "path=junk.md", "permanent")},
+		[]gateway.Operation{harness.Operation("a", "rename", "path=junk.md", "name=junk-old"),
+			harness.Operation("b", "rename", "path=Tax.md", "name=junk"),
+			harness.Operation("c", "delete", "path=junk.md", "permanent")},
 		[]string{"junk-old.md", "-the tax of ten years"},
 		map[string]string{"junk.md": "", "junk-old.md": "old junk\n", "Tax.md": ""},
 	},
 	{
 		"delete, then create again",
-		[]gateway.Operation{rig.Operation("a", "delete", "path=junk.md", "permanent"),
-			rig.Operation("b", "create", "path=junk.md", "content=again"),
-			rig.Operation("c", "create", "path=junk.md", "content=over", "overwrite")},
+		[]gateway.Operation{harness.Operation("a", "delete", "path=junk.md", "permanent"),
+			harness.Operation("b", "create", "path=junk.md", "content=again"),
+			harness.Operation("c", "create", "path=junk.md", "content=over", "overwrite")},
 		[]string{"-old junk", "+again", "-again", "+over"},
 		map[string]string{"junk.md": "over"},
 	},
 	{
 		"a text from a note that was changed",
-		[]gateway.Operation{rig.Operation("a", "append", "path=junk.md", "content=more"),
-			rig.Operation("r", "read", "path=junk.md"),
-			taking(rig.Operation("b", "append", "path=Tax.md"), "content", "r", "stdout")},
+		[]gateway.Operation{harness.Operation("a", "append", "path=junk.md", "content=more"),
+			harness.Operation("r", "read", "path=junk.md"),
+			taking(harness.Operation("b", "append", "path=Tax.md"), "content", "r", "stdout")},
 		[]string{"+more", "+old junk", "+more"},
 		map[string]string{"Tax.md": "the tax of ten years\nold junk\nmore"},
 	},
 	{
 		"the path of a new note",
-		[]gateway.Operation{rig.Operation("a", "create", "name=Fresh", "content=one"),
-			taking(rig.Operation("b", "append", "content=two"), "path", "a", "path"),
-			taking(rig.Operation("c", "delete", "permanent"), "path", "b", "path")},
+		[]gateway.Operation{harness.Operation("a", "create", "name=Fresh", "content=one"),
+			taking(harness.Operation("b", "append", "content=two"), "path", "a", "path"),
+			taking(harness.Operation("c", "delete", "permanent"), "path", "b", "path")},
 		[]string{"+one", "+two", "-one", "-two"},
 		map[string]string{"Fresh.md": ""},
 	},
@@ -94,8 +94,8 @@ func TestABatchIsDoneAsItWasShown(t *testing.T) {
 	t.Parallel()
 	for _, c := range chains {
 		for _, atomic := range []bool{false, true} {
-			o := askedHarness(t).Again(func(c *gateway.Config) { c.Policy.Confirm = policy.ConfirmWrites })
-			before := rig.TreeOf(t, o.Vault)
+			o := askedGateway(t).Again(func(c *gateway.Config) { c.Policy.Confirm = policy.ConfirmWrites })
+			before := harness.TreeOf(t, o.Vault)
 			var asked []consent.Question
 			send := func(answer func(consent.Question) consent.Reply) gateway.BatchResult {
 				asked = nil
@@ -104,9 +104,9 @@ func TestABatchIsDoneAsItWasShown(t *testing.T) {
 					Operations: c.operations, Atomic: atomic,
 				})
 			}
-			got := send(rig.Says(consent.Void))
+			got := send(harness.Says(consent.Void))
 			require.That(t, len(asked) == 1, "%s, atomic %v: asked %d times: %+v", c.name, atomic, len(asked), got.Error)
-			assert.That(t, rig.TreeOf(t, o.Vault) == before, "%s, atomic %v: something was made before the answer", c.name, atomic)
+			assert.That(t, harness.TreeOf(t, o.Vault) == before, "%s, atomic %v: something was made before the answer", c.name, atomic)
 			text := consent.Draw(asked[0].Lines)
 			rest := text
 			for _, line := range c.shown {
@@ -114,7 +114,7 @@ func TestABatchIsDoneAsItWasShown(t *testing.T) {
 				assert.That(t, found, "%s, atomic %v: no %q in the rest of\n%s", c.name, atomic, line, text)
 				rest = behind
 			}
-			got = send(rig.Says(consent.Yes))
+			got = send(harness.Says(consent.Yes))
 			assert.That(t, got.OK, "%s, atomic %v: %+v %+v", c.name, atomic, got.Error, got.Results)
 			for note, want := range c.want {
 				assert.Equal(t, o.Read(note), want, "%s, atomic %v: %s", c.name, atomic, note)
@@ -136,15 +136,15 @@ func TestABatchRestsOnTheNotesBeforeIt(t *testing.T) {
 				if _, concerned := c.want["junk.md"]; !concerned && !test.ok {
 					continue
 				}
-				o := askedHarness(t).Again(func(c *gateway.Config) { c.Policy.Confirm = policy.ConfirmWrites })
-				got, asked := batchOf(o, atomic, c.operations, rig.First(func() { o.Write(test.note, "of another program\n") }))
+				o := askedGateway(t).Again(func(c *gateway.Config) { c.Policy.Confirm = policy.ConfirmWrites })
+				got, asked := batchOf(o, atomic, c.operations, harness.First(func() { o.Write(test.note, "of another program\n") }))
 				what := fmt.Sprintf("%s, atomic %v, %s", c.name, atomic, test.note)
 				require.Equal(t, len(asked), 1, "%s: asked, times", what)
 				if test.ok {
 					assert.That(t, got.OK, "%s: %+v %+v", what, got.Error, got.Results)
 					continue
 				}
-				assert.Equal(t, rig.CodeOfError(got.Error), "conflict", "%s: %+v", what, got)
+				assert.Equal(t, harness.CodeOfError(got.Error), "conflict", "%s: %+v", what, got)
 				assert.Equal(t, len(got.Results), 0, "%s: %+v", what, got)
 				assert.Equal(t, o.Read("junk.md"), "of another program\n", "%s", what)
 				assert.Equal(t, o.Read("Tax.md"), "the tax of ten years\n", "%s", what)
@@ -154,7 +154,7 @@ func TestABatchRestsOnTheNotesBeforeIt(t *testing.T) {
 }
 
 func batchOf(
-	o *rig.Harness,
+	o *harness.InProcess,
 	atomic bool,
 	operations []gateway.Operation,
 	answers ...func(consent.Question) consent.Reply,
@@ -166,16 +166,16 @@ func batchOf(
 }
 
 // dryRunOf returns the dry run of a batch, by which nothing is changed and nobody asked.
-func dryRunOf(o *rig.Harness, atomic bool, operations ...gateway.Operation) gateway.BatchDryRun {
+func dryRunOf(o *harness.InProcess, atomic bool, operations ...gateway.Operation) gateway.BatchDryRun {
 	o.T.Helper()
-	before := rig.TreeOf(o.T, o.Vault)
+	before := harness.TreeOf(o.T, o.Vault)
 	var asked []consent.Question
 	got := o.Gateway.DryRunBatch(o.T.Context(), gateway.Batch{
 		Request: gateway.Request{Caller: "me", Ask: o.Asker(&asked, nil)}, Operations: operations, Atomic: atomic,
 	})
 	assert.That(o.T, got.DryRun, "a dry run asked %d times: %+v", len(asked), got)
 	assert.Equal(o.T, len(asked), 0, "a dry run asked %d times: %+v", len(asked), got)
-	assert.That(o.T, rig.TreeOf(o.T, o.Vault) == before, "a dry run changed something")
+	assert.That(o.T, harness.TreeOf(o.T, o.Vault) == before, "a dry run changed something")
 	return got
 }
 
@@ -185,7 +185,7 @@ func TestADryRunOfABatchShowsWhatItWouldDo(t *testing.T) {
 	for _, c := range chains {
 		for _, atomic := range []bool{false, true} {
 			for confirm, decision := range map[policy.Confirm]string{policy.ConfirmNever: "allow", policy.ConfirmWrites: "ask"} {
-				o := askedHarness(t).Again(func(c *gateway.Config) { c.Policy.Confirm = confirm })
+				o := askedGateway(t).Again(func(c *gateway.Config) { c.Policy.Confirm = confirm })
 				what := fmt.Sprintf("%s, atomic %v, confirm %v", c.name, atomic, confirm)
 				got := dryRunOf(o, atomic, c.operations...)
 				assert.That(t, got.OK, "%s: %+v", what, got)
@@ -209,7 +209,7 @@ func TestADryRunOfABatchShowsWhatItWouldDo(t *testing.T) {
 				for note := range c.want {
 					before[note] = o.Read(note)
 				}
-				made, _ := batchOf(o, atomic, c.operations, rig.Says(consent.Yes))
+				made, _ := batchOf(o, atomic, c.operations, harness.Says(consent.Yes))
 				require.That(t, made.OK, "%s: %+v", what, made)
 				for note, want := range c.want {
 					if before[note] != want {
@@ -226,9 +226,9 @@ func TestADryRunOfABatchShowsWhatItWouldDo(t *testing.T) {
 // Each operation of a dry run has its own decision and reason.
 func TestADryRunOfABatchSaysWhyItWouldNotBeMade(t *testing.T) {
 	t.Parallel()
-	o := askedHarness(t)
-	appends := rig.Operation("a", "append", "path=junk.md", "content=x")
-	unknown := taking(rig.Operation("u", "append", "path=junk.md"), "content", "a", "change.id")
+	o := askedGateway(t)
+	appends := harness.Operation("a", "append", "path=junk.md", "content=x")
+	unknown := taking(harness.Operation("u", "append", "path=junk.md"), "content", "a", "change.id")
 	for _, test := range []struct {
 		name       string
 		operations []gateway.Operation
@@ -236,12 +236,12 @@ func TestADryRunOfABatchSaysWhyItWouldNotBeMade(t *testing.T) {
 		code       string
 		at         string
 	}{
-		{"one is refused", []gateway.Operation{appends, rig.Operation("b", "eval", "code=1"),
-			rig.Operation("c", "delete", "path=junk.md", "permanent")}, []string{"allow", "deny", "ask"},
+		{"one is refused", []gateway.Operation{appends, harness.Operation("b", "eval", "code=1"),
+			harness.Operation("c", "delete", "path=junk.md", "permanent")}, []string{"allow", "deny", "ask"},
 			"restricted_command", "b"},
-		{"one would fail", []gateway.Operation{appends, rig.Operation("b", "delete", "path=gone.md")}, []string{"allow", "ask"}, "not_found", "b"},
-		{"one asks", []gateway.Operation{appends, rig.Operation("b", "delete", "path=junk.md", "permanent")}, []string{"allow", "ask"}, "unconfirmed", "b"},
-		{"no command", []gateway.Operation{rig.Operation("b", "nothing"), appends}, []string{"deny", "allow"}, "unknown_command", "b"},
+		{"one would fail", []gateway.Operation{appends, harness.Operation("b", "delete", "path=gone.md")}, []string{"allow", "ask"}, "not_found", "b"},
+		{"one asks", []gateway.Operation{appends, harness.Operation("b", "delete", "path=junk.md", "permanent")}, []string{"allow", "ask"}, "unconfirmed", "b"},
+		{"no command", []gateway.Operation{harness.Operation("b", "nothing"), appends}, []string{"deny", "allow"}, "unknown_command", "b"},
 		{"no batch", nil, nil, "bad_request", ""},
 		{"a value that nobody knows", []gateway.Operation{appends, unknown}, []string{"allow", "allow"}, "", ""},
 		{"two of a name", []gateway.Operation{appends, appends}, nil, "bad_request", "a"},
@@ -254,7 +254,7 @@ func TestADryRunOfABatchSaysWhyItWouldNotBeMade(t *testing.T) {
 			}
 			what := fmt.Sprintf("%s, atomic %v", test.name, atomic)
 			assert.Equal(t, fmt.Sprint(decisions), fmt.Sprint(test.decisions), "%s: decisions", what)
-			assert.Equal(t, rig.CodeOfError(got.Error), test.code, "%s: code", what)
+			assert.Equal(t, harness.CodeOfError(got.Error), test.code, "%s: code", what)
 			assert.Equal(t, got.ClientID, test.at, "%s: the operation", what)
 			isOK := test.code == "" || test.code == "unconfirmed"
 			assert.Equal(t, got.OK, isOK, "%s: ok", what)

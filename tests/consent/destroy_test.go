@@ -15,8 +15,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/journal"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
@@ -29,9 +29,9 @@ func numberedLines(from, count int) string {
 	return b.String()
 }
 
-// careful is a harness that asks before what is destructive.
-func careful(t *testing.T) *rig.Harness {
-	o := rig.NewHarness(t, func(c *gateway.Config) { c.Policy.Confirm = policy.ConfirmDestructive })
+// careful is a gateway that asks before what is destructive.
+func careful(t *testing.T) *harness.InProcess {
+	o := harness.NewInProcess(t, func(c *gateway.Config) { c.Policy.Confirm = policy.ConfirmDestructive })
 	o.Write("long.md", "# A\n"+numberedLines(0, 20)+"# B\n"+numberedLines(100, 20))
 	o.Write("prop.md", "---\nlong: |\n"+strings.ReplaceAll(numberedLines(0, 12), "line", "  line")+"---\ntext\n")
 	return o
@@ -64,8 +64,8 @@ func TestWhatRemovesMuchIsAskedAbout(t *testing.T) {
 			assert.Equal(t, dry.Effect, "destructive", "the dry run is %+v", dry)
 			assert.HasPrefix(t, row, "ask: "+test.why, "the dry run is %+v", dry)
 			assert.That(t, dry.Diff != "", "the dry run is %+v", dry)
-			result, asked := o.Do(test.words, rig.Says(consent.No))
-			assert.Equal(t, rig.CodeOf(result), "unconfirmed",
+			result, asked := o.Do(test.words, harness.Says(consent.No))
+			assert.Equal(t, harness.CodeOf(result), "unconfirmed",
 				"declined: %+v; the note is %q", result.Error, o.Read(path))
 			assert.Equal(t, o.Read(path), before, "declined: %+v; the note is %q", result.Error, o.Read(path))
 			require.Equal(t, len(asked), 1, "asked %+v", asked)
@@ -73,7 +73,7 @@ func TestWhatRemovesMuchIsAskedAbout(t *testing.T) {
 			assert.Equal(t, asked[0].Folder, "", "asked %+v", asked)
 			assert.Contains(t, asked[0].Text, "It "+test.why, "asked %+v", asked)
 			o = careful(t)
-			result, _ = o.Do(test.words, rig.Says(consent.Yes))
+			result, _ = o.Do(test.words, harness.Says(consent.Yes))
 			if !result.OK || o.Read(path) == before || result.Change == nil || result.Change.Removed < 13 || result.Change.Added != 1 {
 				t.Errorf("approved: %+v, %+v", result, result.Change)
 			}
@@ -112,38 +112,38 @@ func TestALossThatNobodyIsAskedAboutIsLogged(t *testing.T) {
 // A yes for a folder is none to a change that removes much there.
 func TestAYesForAFolderDoesNotReachALoss(t *testing.T) {
 	t.Parallel()
-	o := rig.NewHarness(t, nil)
+	o := harness.NewInProcess(t, nil)
 	o.Write("Inbox/long.md", numberedLines(0, 20))
-	o.Must([]string{"append", "path=Inbox/a.md", "content=x"}, rig.Says(consent.YesHere))
-	result, asked := o.Do([]string{"note:replace", "path=Inbox/long.md", "old=" + numberedLines(0, 15), "new=x"}, rig.Says(consent.No))
-	assert.Equal(t, rig.CodeOf(result), "unconfirmed", "%+v, asked %d times", result.Error, len(asked))
+	o.Must([]string{"append", "path=Inbox/a.md", "content=x"}, harness.Says(consent.YesHere))
+	result, asked := o.Do([]string{"note:replace", "path=Inbox/long.md", "old=" + numberedLines(0, 15), "new=x"}, harness.Says(consent.No))
+	assert.Equal(t, harness.CodeOf(result), "unconfirmed", "%+v, asked %d times", result.Error, len(asked))
 	assert.Equal(t, len(asked), 1, "%+v, asked %d times", result.Error, len(asked))
 }
 
 func TestALossInABatch(t *testing.T) {
 	t.Parallel()
 	o := careful(t)
-	loss := rig.Operation("b", "note:set-section", "path=long.md", "heading=A", "content=x")
+	loss := harness.Operation("b", "note:set-section", "path=long.md", "heading=A", "content=x")
 	before := o.Read("long.md")
-	operations := []gateway.Operation{rig.Operation("a", "append", "path=root.md", "content=x"), loss}
-	result, asked := o.Batch(operations, rig.Says(consent.No))
+	operations := []gateway.Operation{harness.Operation("a", "append", "path=root.md", "content=x"), loss}
+	result, asked := o.Batch(operations, harness.Says(consent.No))
 	if result.OK || len(asked) != 1 || !strings.Contains(consent.Draw(asked[0].Lines), "removes 20 of the 42 lines") ||
 		o.Read("long.md") != before || o.Read("root.md") != "root\n" {
 		t.Errorf("declined: %+v, asked %+v", result, asked)
 	}
 	o = careful(t)
-	if result, _ = o.Batch(operations, rig.Says(consent.Yes)); !result.OK || o.Read("long.md") == before {
+	if result, _ = o.Batch(operations, harness.Says(consent.Yes)); !result.OK || o.Read("long.md") == before {
 		t.Errorf("approved: %+v", result)
 	}
 	// What only an earlier operation makes a loss is shown as one.
 	operations = []gateway.Operation{
-		rig.Operation("a", "append", "path=root.md", "content="+numberedLines(0, 30)),
-		rig.Operation("b", "note:replace", "path=root.md", "old="+numberedLines(0, 30), "new=x"),
-		rig.Operation("c", "delete", "path=Inbox/a.md"),
+		harness.Operation("a", "append", "path=root.md", "content="+numberedLines(0, 30)),
+		harness.Operation("b", "note:replace", "path=root.md", "old="+numberedLines(0, 30), "new=x"),
+		harness.Operation("c", "delete", "path=Inbox/a.md"),
 	}
 	for n := range 2 {
 		o = careful(t)
-		result, asked = o.Batch(operations[:2+n], rig.Says(consent.Yes))
+		result, asked = o.Batch(operations[:2+n], harness.Says(consent.Yes))
 		if !result.OK || len(asked) != 1 || !strings.Contains(consent.Draw(asked[0].Lines), "removes 30 of the 31 lines") {
 			t.Errorf("a loss of what the batch made: %+v, asked %+v", result, asked)
 		}
@@ -155,9 +155,9 @@ func TestAnAtomicBatchTakesBackMuch(t *testing.T) {
 	o := careful(t)
 	before := o.Read("root.md")
 	b := gateway.Batch{Request: gateway.Request{Caller: "me"}, Atomic: true, Operations: []gateway.Operation{
-		rig.Operation("a", "append", "path=root.md", "content="+numberedLines(0, 60)),
-		rig.Operation("b", "create", "path=new.md", "content="+numberedLines(0, 60)),
-		rig.Operation("c", "append", "path=nobody.md", "content=x"),
+		harness.Operation("a", "append", "path=root.md", "content="+numberedLines(0, 60)),
+		harness.Operation("b", "create", "path=new.md", "content="+numberedLines(0, 60)),
+		harness.Operation("c", "append", "path=nobody.md", "content=x"),
 	}}
 	result := o.Gateway.DoBatch(t.Context(), b)
 	assert.That(t, !result.OK, "%+v", result)
@@ -170,12 +170,12 @@ func TestAnAtomicBatchTakesBackMuch(t *testing.T) {
 func TestAnUndoOfAnUndoThatDeletesIsAskedAgain(t *testing.T) {
 	t.Parallel()
 	o := careful(t)
-	o.Must([]string{"delete", "path=root.md"}, rig.Says(consent.Yes))
+	o.Must([]string{"delete", "path=root.md"}, harness.Says(consent.Yes))
 	back, _ := o.Do([]string{"undo"})
 	require.That(t, back.OK, "%+v", back)
 	require.Equal(t, o.Read("root.md"), "root\n", "%+v", back)
-	result, asked := o.Do([]string{"undo", "id=" + back.Change.ID}, rig.Says(consent.No))
-	if rig.CodeOf(result) != "unconfirmed" || len(asked) != 1 ||
+	result, asked := o.Do([]string{"undo", "id=" + back.Change.ID}, harness.Says(consent.No))
+	if harness.CodeOf(result) != "unconfirmed" || len(asked) != 1 ||
 		!strings.Contains(asked[0].Text, `removes the file "root.md"`) || o.Read("root.md") != "root\n" {
 		t.Errorf("%+v, asked %+v", result.Error, asked)
 	}
@@ -192,12 +192,12 @@ func TestUndoOfAnotherSessionIsAskedAbout(t *testing.T) {
 	if !made.OK || !changed.OK {
 		t.Fatal(made.Error, changed.Error)
 	}
-	if result, _ := o.As("session-b", []string{"undo"}); rig.CodeOf(result) == "" || o.Read("root.md") == "root\n" {
+	if result, _ := o.As("session-b", []string{"undo"}); harness.CodeOf(result) == "" || o.Read("root.md") == "root\n" {
 		t.Errorf("undo without an id took back what another session did: %+v", result)
 	}
 	for _, id := range []string{changed.Change.ID, made.Change.ID} {
-		result, asked := o.As("session-b", []string{"undo", "id=" + id}, rig.Says(consent.No))
-		assert.Equal(t, rig.CodeOf(result), "unconfirmed", "%+v, asked %d times", result.Error, len(asked))
+		result, asked := o.As("session-b", []string{"undo", "id=" + id}, harness.Says(consent.No))
+		assert.Equal(t, harness.CodeOf(result), "unconfirmed", "%+v, asked %d times", result.Error, len(asked))
 		assert.Equal(t, len(asked), 1, "%+v, asked %d times", result.Error, len(asked))
 	}
 	// The session itself is not asked.
@@ -213,12 +213,12 @@ func TestUndoOfAnotherSessionIsAskedAbout(t *testing.T) {
 // and nothing that another session made.
 func TestASessionCannotUndoTheCreateOfAnother(t *testing.T) {
 	t.Parallel()
-	rules := rig.Rules(t, map[string]access.Level{"/": access.Write})
-	o := rig.NewHarness(t, func(c *gateway.Config) { c.Policy.Confirm, c.Policy.Access = policy.ConfirmNever, rules })
+	rules := harness.Rules(t, map[string]access.Level{"/": access.Write})
+	o := harness.NewInProcess(t, func(c *gateway.Config) { c.Policy.Confirm, c.Policy.Access = policy.ConfirmNever, rules })
 	made, _ := o.As("session-a", []string{"create", "path=made.md", "content=x"})
 	require.That(t, made.OK, "%v", made.Error)
 	result, _ := o.As("session-b", []string{"undo", "id=" + made.Change.ID})
-	assert.Equal(t, rig.CodeOf(result), "access_denied", "%+v; the note is %q", result, o.Read("made.md"))
+	assert.Equal(t, harness.CodeOf(result), "access_denied", "%+v; the note is %q", result, o.Read("made.md"))
 	assert.Equal(t, o.Read("made.md"), "x", "%+v; the note is %q", result, o.Read("made.md"))
 	if result, _ := o.As("session-a", []string{"undo"}); !result.OK {
 		t.Error(result.Error)
@@ -231,8 +231,8 @@ func TestABatchIsUndoneAsOne(t *testing.T) {
 	o := careful(t)
 	before := o.Read("root.md")
 	result, _ := o.Batch([]gateway.Operation{
-		rig.Operation("a", "append", "path=root.md", "content=x"),
-		rig.Operation("b", "append", "path=root.md", "content=y"), rig.Operation("c", "create", "path=made.md"),
+		harness.Operation("a", "append", "path=root.md", "content=x"),
+		harness.Operation("b", "append", "path=root.md", "content=y"), harness.Operation("c", "create", "path=made.md"),
 	})
 	require.That(t, result.OK, "%+v", result)
 	if undone, _ := o.As("another", []string{"undo"}); undone.OK {
@@ -244,7 +244,7 @@ func TestABatchIsUndoneAsOne(t *testing.T) {
 	assert.Equal(t, o.Read("root.md"), before, "%+v, %+v", undone, undone.Change)
 	assert.Equal(t, undone.Change.Removed, 2, "%+v, %+v", undone, undone.Change)
 	again, _ := o.Do([]string{"undo"})
-	assert.That(t, rig.CodeOf(again) == "cli_error" || rig.CodeOf(again) == "not_found", "%+v", again)
+	assert.That(t, harness.CodeOf(again) == "cli_error" || harness.CodeOf(again) == "not_found", "%+v", again)
 }
 
 // A journal that cannot take the record of a change without dropping what is young
@@ -263,8 +263,8 @@ func TestAFullJournalRefusesTheNextChange(t *testing.T) {
 			ids = append(ids, result.Change.ID)
 			continue
 		}
-		assert.Equal(t, rig.CodeOf(result), "state_unavailable", "%+v", result)
-		assert.Equal(t, failure.ClassOf(rig.CodeOf(result)), failure.Surroundings, "%+v", result)
+		assert.Equal(t, harness.CodeOf(result), "state_unavailable", "%+v", result)
+		assert.Equal(t, failure.ClassOf(harness.CodeOf(result)), failure.Surroundings, "%+v", result)
 		assert.Equal(t, o.Read("big.md"), text, "%+v", result)
 		if result, _ := o.As("another", []string{"append", "path=root.md", "content=x"}); !result.OK {
 			t.Errorf("another caller: %+v", result.Error)
@@ -295,9 +295,9 @@ func TestABatchOfManyMovesIsAskedAbout(t *testing.T) {
 		for i := range test.notes {
 			name := fmt.Sprintf("Inbox/m%02d.md", i)
 			o.Write(name, "text\n")
-			operations = append(operations, rig.Operation(fmt.Sprint(i), "move", "path="+name, "to=Moved/"))
+			operations = append(operations, harness.Operation(fmt.Sprint(i), "move", "path="+name, "to=Moved/"))
 		}
-		got, asked := o.Batch(operations, rig.Says(consent.Yes))
+		got, asked := o.Batch(operations, harness.Says(consent.Yes))
 		assert.Equal(t, len(asked), test.asked, "%d moves: asked %d times, %+v", test.notes, len(asked), got.Summary)
 		assert.Equal(t, got.Summary.OK, test.notes,
 			"%d moves: asked %d times, %+v", test.notes, len(asked), got.Summary)

@@ -18,8 +18,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/access"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
@@ -34,11 +34,11 @@ func (o drawnOperation) of(i int) gateway.Operation {
 	id := fmt.Sprintf("c%d", i)
 	switch o.kind {
 	case "create", "append":
-		return rig.Operation(id, o.kind, "path="+o.path, "content="+o.text)
+		return harness.Operation(id, o.kind, "path="+o.path, "content="+o.text)
 	case "move":
-		return rig.Operation(id, o.kind, "path="+o.path, "to="+o.to)
+		return harness.Operation(id, o.kind, "path="+o.path, "to="+o.to)
 	}
-	return rig.Operation(id, "delete", "path="+o.path)
+	return harness.Operation(id, "delete", "path="+o.path)
 }
 
 // notes are the notes of a vault as the rule has them.
@@ -187,7 +187,7 @@ func (w proposing) round(random *rand.Rand, what string) (did [3]int) {
 	after, possible := before.does(operations)
 	answer := w.propose("", sent...)
 	assert.Equal(w.t, w.now().String(), before.String(), "%s: proposing changes nothing", what)
-	if rig.CodeOfError(answer.Error) == "unconfirmed" {
+	if harness.CodeOfError(answer.Error) == "unconfirmed" {
 		return did // the same was declined a moment ago
 	}
 	isKept := possible && !maps.Equal(after, before)
@@ -238,7 +238,7 @@ func (w proposing) round(random *rand.Rand, what string) (did [3]int) {
 	}
 	assert.EqualSlices(w.t, shown.Chosen, chosen, "%s: %+v", what, operations)
 	want := ""
-	take := func(o *rig.Harness) gateway.BatchResult {
+	take := func(o *harness.InProcess) gateway.BatchResult {
 		return o.Gateway.TakeProposal(w.t.Context(), shown, gateway.ProposalAnswer{By: "terminal", Typed: shown.Typed})
 	}
 	owner := w.owner
@@ -295,7 +295,7 @@ func (w proposing) round(random *rand.Rand, what string) (did [3]int) {
 		return [3]int{1, 1, 0}
 	}
 	assert.Equal(w.t, oks, 0, "%s: %+v", what, results)
-	code := rig.CodeOfError(results[0].Error)
+	code := harness.CodeOfError(results[0].Error)
 	isOfNotes := want == "conflict" && (code == "already_exists" || code == "not_found") // planned anew it cannot be done
 	if !isOfNotes {
 		assert.Equal(w.t, code, want, "%s: %+v", what, results[0].Error)

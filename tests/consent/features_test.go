@@ -12,61 +12,61 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // An approval for a folder is one for changes as they are, with all that belongs to
 // them: their keys, their hashes, batches, the journal and the way back.
 func TestAnApprovalForAFolderMeetsOtherFeatures(t *testing.T) {
 	t.Parallel()
-	o := rig.NewHarness(t, nil)
-	o.Must(appendToA, rig.Says(consent.YesHere))
+	o := harness.NewInProcess(t, nil)
+	o.Must(appendToA, harness.Says(consent.YesHere))
 	note := o.Read("Inbox/a.md")
 	req := gateway.Request{Command: "append", Words: []string{"path=Inbox/a.md", "content=two"}, Caller: "me",
-		IdempotencyKey: "k", ExpectHash: rig.HashOfText(note)}
+		IdempotencyKey: "k", ExpectHash: harness.HashOfText(note)}
 	first, asked := o.Send(req)
 	again, _ := o.Send(req)
-	if rig.CodeOf(first) != "" || rig.CodeOf(again) != "" || len(asked) != 0 || rig.ChangeID(first) != rig.ChangeID(again) || o.Begun() != 2 {
+	if harness.CodeOf(first) != "" || harness.CodeOf(again) != "" || len(asked) != 0 || harness.ChangeID(first) != harness.ChangeID(again) || o.Begun() != 2 {
 		t.Errorf("%+v, then %+v, %d changes, asked %d times", first.Error, again.Error, o.Begun(), len(asked))
 	}
 	stale := req
 	stale.IdempotencyKey = ""
-	if got, asked := o.Send(stale); rig.CodeOf(got) != "conflict" || len(asked) != 0 {
+	if got, asked := o.Send(stale); harness.CodeOf(got) != "conflict" || len(asked) != 0 {
 		t.Errorf("a hash from before: %+v, asked %d times", got.Error, len(asked))
 	}
-	batch, asked := o.Batch([]gateway.Operation{rig.Operation("a", "append", "path=Inbox/a.md", "content=y"),
-		rig.Operation("b", "append", "path=root.md", "content=y")}, rig.Says(consent.No))
+	batch, asked := o.Batch([]gateway.Operation{harness.Operation("a", "append", "path=Inbox/a.md", "content=y"),
+		harness.Operation("b", "append", "path=root.md", "content=y")}, harness.Says(consent.No))
 	assert.That(t, !batch.OK, "a batch that reaches further: %+v, asked %d times", batch, len(asked))
 	assert.Equal(t, len(asked), 1, "a batch that reaches further: %+v, asked %d times", batch, len(asked))
 	assert.Equal(t, o.Begun(), 2, "a batch that reaches further: %+v, asked %d times", batch, len(asked))
-	got, _ := o.Do([]string{"undo", "id=" + rig.ChangeID(first)}, rig.Says(consent.Yes))
-	assert.Equal(t, rig.CodeOf(got), "", "undo: %+v, the note is %q", got.Error, o.Read("Inbox/a.md"))
+	got, _ := o.Do([]string{"undo", "id=" + harness.ChangeID(first)}, harness.Says(consent.Yes))
+	assert.Equal(t, harness.CodeOf(got), "", "undo: %+v, the note is %q", got.Error, o.Read("Inbox/a.md"))
 	assert.Equal(t, o.Read("Inbox/a.md"), note, "undo: %+v, the note is %q", got.Error, o.Read("Inbox/a.md"))
 }
 
 // A code from the desk is for the call with all that belongs to it.
 func TestAnApprovalInATerminalWithOtherFeatures(t *testing.T) {
 	t.Parallel()
-	o := rig.NewHarness(t, nil)
+	o := harness.NewInProcess(t, nil)
 	req := gateway.Request{Command: "append", Words: []string{"path=root.md", "content=x"}, Caller: "me",
-		IdempotencyKey: "k", ExpectHash: rig.HashOfText("root\n")}
+		IdempotencyKey: "k", ExpectHash: harness.HashOfText("root\n")}
 	o.Gateway.Do(t.Context(), req)
 	o.Approve()
 	first, again := o.Gateway.Do(t.Context(), req), o.Gateway.Do(t.Context(), req)
-	if rig.CodeOf(first) != "" || rig.CodeOf(again) != "" || rig.ChangeID(first) != rig.ChangeID(again) || o.Begun() != 1 {
+	if harness.CodeOf(first) != "" || harness.CodeOf(again) != "" || harness.ChangeID(first) != harness.ChangeID(again) || o.Begun() != 1 {
 		t.Errorf("%+v, then %+v, %d changes", first.Error, again.Error, o.Begun())
 	}
-	undo := gateway.Request{Command: "undo", Words: []string{"id=" + rig.ChangeID(first)}, Caller: "me"}
-	o.Refusing("undo", "unconfirmed", func() string { return rig.CodeOf(o.Gateway.Do(t.Context(), undo)) })
+	undo := gateway.Request{Command: "undo", Words: []string{"id=" + harness.ChangeID(first)}, Caller: "me"}
+	o.Refusing("undo", "unconfirmed", func() string { return harness.CodeOf(o.Gateway.Do(t.Context(), undo)) })
 	o.Gateway.Do(t.Context(), undo)
 	o.Approve()
-	if got := o.Gateway.Do(t.Context(), undo); rig.CodeOf(got) != "" || o.Read("root.md") != "root\n" {
+	if got := o.Gateway.Do(t.Context(), undo); harness.CodeOf(got) != "" || o.Read("root.md") != "root\n" {
 		t.Errorf("undo: %+v, the note is %q", got.Error, o.Read("root.md"))
 	}
 	b := gateway.Batch{Request: gateway.Request{Caller: "me"},
-		Operations: []gateway.Operation{rig.Operation("a", "append", "path=root.md", "content=y"),
-			rig.Operation("b", "delete", "path=Inbox/b.md")}}
+		Operations: []gateway.Operation{harness.Operation("a", "append", "path=root.md", "content=y"),
+			harness.Operation("b", "delete", "path=Inbox/b.md")}}
 	o.Gateway.DoBatch(t.Context(), b)
 	o.Approve()
 	got := o.Gateway.DoBatch(t.Context(), b)
@@ -76,7 +76,7 @@ func TestAnApprovalInATerminalWithOtherFeatures(t *testing.T) {
 	assert.That(t, !o.Gateway.DoBatch(t.Context(), b).OK, "the approval of the batch is good twice")
 }
 
-func calls(t *testing.T, s *rig.StdioServer, command string, params map[string]any) string {
+func calls(t *testing.T, s *harness.StdioServer, command string, params map[string]any) string {
 	t.Helper()
 	answer, err := s.Exchange("tools/call", map[string]any{"name": "obsidianCli", "arguments": map[string]any{"command": command, "params": params}})
 	require.NoError(t, err)
@@ -86,12 +86,12 @@ func calls(t *testing.T, s *rig.StdioServer, command string, params map[string]a
 // Sections go to another machine only with allow-publish, and after a question with its address and their number.
 func TestSectionsForAnotherMachineNeedAnApproval(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "Notes")
-	rig.WriteFile(t, filepath.Join(folder, "A.md"), []byte("# Bank\nThe mortgage.\n"))
+	harness.WriteFile(t, filepath.Join(folder, "A.md"), []byte("# Bank\nThe mortgage.\n"))
 	flags := []string{"--config=none", "--backend=embedded", "--vault=" + folder, "--tier=v1", "--embeddings-url=http://10.255.255.1:9/v1"}
 	send := map[string]any{"host": "10.255.255.1", "model": "nomic-embed-text", "sections": 2}
 	for confirm, want := range map[string]string{"destructive": `"unconfirmed"`, "never": `"Sections are sent to: 10.255.255.1\n"`} {
 		state := t.TempDir()
-		s := rig.StartSessionWith(t,
+		s := harness.StartSessionWith(t,
 			[]string{"HOME=" + t.TempDir(), "XDG_STATE_HOME=" + state, "LOCALAPPDATA=" + state},
 			append(flags, "--allow-mutations", "--allow-publish", "--confirm="+confirm)...)
 		if got := calls(t, s, "find", map[string]any{"query": "mortgage"}); !strings.Contains(got,
@@ -121,11 +121,11 @@ func TestSectionsForAnotherMachineNeedAnApproval(t *testing.T) {
 func TestAReloadTakesTheRightToSendTexts(t *testing.T) {
 	dir := t.TempDir()
 	file, folder := filepath.Join(dir, "config.toml"), filepath.Join(dir, "Notes")
-	rig.WriteFile(t, filepath.Join(folder, "A.md"), []byte("# Bank\nThe mortgage.\n"))
+	harness.WriteFile(t, filepath.Join(folder, "A.md"), []byte("# Bank\nThe mortgage.\n"))
 	settings := fmt.Sprintf("backend = \"embedded\"\nvault = %q\ntier = \"v1\"\nallow-mutations = true\nconfirm = \"never\"\nembeddings-url = \"https://vectors.invalid/v1\"\n",
 		folder)
-	rig.WriteFile(t, file, []byte(settings+"allow-publish = true\n"))
-	s := rig.StartSessionWith(t, []string{"HOME=" + dir, "XDG_STATE_HOME=" + dir, "LOCALAPPDATA=" + dir}, "--config="+file)
+	harness.WriteFile(t, file, []byte(settings+"allow-publish = true\n"))
+	s := harness.StartSessionWith(t, []string{"HOME=" + dir, "XDG_STATE_HOME=" + dir, "LOCALAPPDATA=" + dir}, "--config="+file)
 	mortgage := map[string]any{"query": "mortgage"}
 	if got := calls(t, s, "find", mortgage); !strings.Contains(got, "find:send host=vectors.invalid model=nomic-embed-text sections=2 asks the user") {
 		t.Fatal(got)
@@ -138,7 +138,7 @@ func TestAReloadTakesTheRightToSendTexts(t *testing.T) {
 	if got := calls(t, s, "find", mortgage); strings.Contains(got, "find:send") || !strings.Contains(got, "without meaning") {
 		t.Fatal(got)
 	}
-	rig.WriteFile(t, file, []byte(settings+"allow-publish = false\n"))
+	harness.WriteFile(t, file, []byte(settings+"allow-publish = false\n"))
 	for {
 		got := calls(t, s, "find", mortgage)
 		require.That(t, strings.Contains(got, "A.md"), "%v", got)

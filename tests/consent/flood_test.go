@@ -9,8 +9,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
@@ -24,7 +24,7 @@ func TestAFloodOfProposalsBesideAQuietAgent(t *testing.T) {
 		t.Helper()
 		b := gateway.Batch{
 			Request:    gateway.Request{Caller: "night", Client: "a client"},
-			Operations: []gateway.Operation{rig.Operation("c1", "create", "path=Projects/"+name+".md", "content="+name)},
+			Operations: []gateway.Operation{harness.Operation("c1", "create", "path=Projects/"+name+".md", "content="+name)},
 		}
 		answer := quiet.Gateway.ProposeBatch(t.Context(), b, "")
 		require.That(t, answer.OK, "the quiet agent is refused: %+v", answer.Error)
@@ -41,7 +41,7 @@ func TestAFloodOfProposalsBesideAQuietAgent(t *testing.T) {
 		}
 		b := gateway.Batch{
 			Request:    gateway.Request{Caller: fmt.Sprintf("session %d", i%7), Client: "a client"},
-			Operations: []gateway.Operation{rig.Operation("c1", "append", "path=Projects/a.md", fmt.Sprintf("content=%d", i))},
+			Operations: []gateway.Operation{harness.Operation("c1", "append", "path=Projects/a.md", fmt.Sprintf("content=%d", i))},
 		}
 		answer := w.Gateway.ProposeBatch(t.Context(), b, again)
 		switch {

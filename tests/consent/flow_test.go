@@ -8,8 +8,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // What the session of an agent had read when it proposed goes with the proposal: the owner, in another process, is told
@@ -27,7 +27,7 @@ func TestAProposalCarriesWhatItsSessionHasRead(t *testing.T) {
 		}
 		return b.String()
 	}
-	operation := rig.Operation("c1", "append", "path=Projects/a.md", "content=four")
+	operation := harness.Operation("c1", "append", "path=Projects/a.md", "content=four")
 	w := newProposing(t, withRule(rule))
 	w.Write("Journal/day.md", "private\n")
 	before := w.must(operation)
@@ -35,7 +35,7 @@ func TestAProposalCarriesWhatItsSessionHasRead(t *testing.T) {
 	shown := require.Value(w.owner.Gateway.DraftProposal(t.Context(), before, []int{0}, "terminal"))(t)
 	assert.That(t, !strings.Contains(text(shown.Lines), "journal"), "%s", text(shown.Lines))
 	require.Equal(t, w.do("read", "path=Journal/day.md"), "")
-	p := w.must(rig.Operation("c1", "append", "path=Projects/a.md", "content=five"))
+	p := w.must(harness.Operation("c1", "append", "path=Projects/a.md", "content=five"))
 	require.Equal(t, len(p.Flows), 1)
 	assert.Equal(t, p.Flows[0].Rule, "journal")
 	assert.Equal(t, p.Flows[0].Note, "Journal/day.md")

@@ -9,34 +9,34 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
-// newGrantRig returns a rig with an agent that has to ask before every change.
-func newGrantRig(t *testing.T) *rig.Rig {
-	r := rig.New(t, map[string]string{"Projects/a.md": "one\n", "Other/o.md": "other\n"})
+// newGrantProgram returns a program with an agent that has to ask before every change.
+func newGrantProgram(t *testing.T) *harness.Program {
+	r := harness.New(t, map[string]string{"Projects/a.md": "one\n", "Other/o.md": "other\n"})
 	r.Set("confirm", `"writes"`)
 	r.Tables = "[agents.cursor]\ntier = \"v1\"\nallow-mutations = true\n"
 	return r
 }
 
 // grantAt types "vaultwicket grant" with flags at a terminal, and an answer.
-func grantAt(t *testing.T, r *rig.Rig, answer string, flags ...string) (shown string, err error) {
+func grantAt(t *testing.T, r *harness.Program, answer string, flags ...string) (shown string, err error) {
 	t.Helper()
 	return typedAt(t, r, answer, append([]string{"grant"}, flags...)...)
 }
 
 // typedAt runs the program at a terminal.
-func typedAt(t *testing.T, r *rig.Rig, typed string, words ...string) (shown string, err error) {
+func typedAt(t *testing.T, r *harness.Program, typed string, words ...string) (shown string, err error) {
 	t.Helper()
 	r.Save()
-	program := osexec.Command(rig.Binary, words...)
+	program := osexec.Command(harness.Binary, words...)
 	program.Env = []string{"HOME=" + r.Home, "PATH=", "TERM=xterm"}
 	var said bytes.Buffer
 	program.Stdout = &said
 	program.Stderr = &said
-	shown, err = rig.AtTerminal(t, program, typed)
+	shown, err = harness.AtTerminal(t, program, typed)
 	return shown + said.String(), err
 }
 
@@ -44,7 +44,7 @@ var idOf = regexp.MustCompile(`g-[a-z2-7]{10}`)
 
 func TestAGrantIsGivenUsedListedEndedAndTakenBack(t *testing.T) {
 	t.Parallel()
-	r := newGrantRig(t)
+	r := newGrantProgram(t)
 	flags := []string{"--agent", "cursor", "--commands", "append,create", "--in", "Projects/", "--notes", "4", "--changes", "5", "--for", "2h"}
 	shown, err := grantAt(t, r, "no\n", flags...)
 	assert.That(t, err != nil, "declined: %v\n%s", err, shown)
@@ -87,7 +87,7 @@ func TestAGrantIsGivenUsedListedEndedAndTakenBack(t *testing.T) {
 
 func TestWhatCannotBeGranted(t *testing.T) {
 	t.Parallel()
-	r := newGrantRig(t)
+	r := newGrantProgram(t)
 	for name, tt := range map[string]struct {
 		flags []string
 		want  string
@@ -117,7 +117,7 @@ func TestWhatCannotBeGranted(t *testing.T) {
 
 func TestARevokedAgentHasNoGrants(t *testing.T) {
 	t.Parallel()
-	r := newGrantRig(t)
+	r := newGrantProgram(t)
 	shown, err := grantAt(t, r, "yes\n", "--agent", "cursor", "--commands", "append", "--in", "/")
 	require.That(t, err == nil, "%v\n%s", err, shown)
 	r.Must("agent", "rotate", "cursor")

@@ -16,21 +16,21 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/journal"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
 // granted is a vault with an agent that has to ask before every change, and nobody to answer.
 type granted struct {
-	*rig.Harness
+	*harness.InProcess
 	t     *testing.T
 	state string
 }
 
 func newGranted(t *testing.T, change func(*gateway.Config)) granted {
 	t.Helper()
-	o := rig.NewHarness(t, func(c *gateway.Config) {
+	o := harness.NewInProcess(t, func(c *gateway.Config) {
 		c.Agent = "cursor"
 		c.Policy.Ceiling = tiers.V3
 		c.Policy.MaxGrant = policy.LongestGrant
@@ -66,7 +66,7 @@ func (w granted) give(t consent.GrantTerms) consent.Grant {
 func (w granted) call(words ...string) string {
 	w.t.Helper()
 	result := w.Gateway.Do(w.t.Context(), gateway.Request{Command: words[0], Words: words[1:], Caller: "me"})
-	return rig.CodeOfError(result.Error)
+	return harness.CodeOfError(result.Error)
 }
 
 // left returns how many changes and notes are left of a grant.
@@ -256,25 +256,25 @@ func TestABatchIsCoveredAsAWhole(t *testing.T) {
 	batch := func(atomic bool, operations ...gateway.Operation) gateway.BatchResult {
 		return w.Gateway.DoBatch(t.Context(), gateway.Batch{Request: gateway.Request{Caller: "me"}, Operations: operations, Atomic: atomic})
 	}
-	got := batch(false, rig.Operation("a", "append", "path=Projects/a.md", "content=x"), rig.Operation("b", "append", "path=Other/o.md", "content=x"))
+	got := batch(false, harness.Operation("a", "append", "path=Projects/a.md", "content=x"), harness.Operation("b", "append", "path=Other/o.md", "content=x"))
 	assert.That(t, !got.OK, "one outside: %+v", got)
-	assert.Equal(t, rig.CodeOfError(got.Error), "unconfirmed", "one outside: %+v", got)
+	assert.Equal(t, harness.CodeOfError(got.Error), "unconfirmed", "one outside: %+v", got)
 	changes, _ := w.left(g.ID)
 	assert.Equal(t, changes, 3, "left after a batch that was asked about")
-	got = batch(true, rig.Operation("a", "append", "path=Projects/a.md", "content=x"), rig.Operation("b", "create", "path=Projects/a.md", "content=x"))
+	got = batch(true, harness.Operation("a", "append", "path=Projects/a.md", "content=x"), harness.Operation("b", "create", "path=Projects/a.md", "content=x"))
 	assert.That(t, !got.OK, "a batch that fails: %+v", got)
 	changes, _ = w.left(g.ID)
 	assert.Equal(t, changes, 3, "left after a batch that was taken back")
-	got = batch(true, rig.Operation("a", "append", "path=Projects/a.md", "content=x"), rig.Operation("b", "append", "path=Projects/b.md", "content=x"))
+	got = batch(true, harness.Operation("a", "append", "path=Projects/a.md", "content=x"), harness.Operation("b", "append", "path=Projects/b.md", "content=x"))
 	assert.That(t, got.OK, "within: %+v", got)
 	changes, _ = w.left(g.ID)
 	assert.Equal(t, changes, 1, "left after a batch of two")
 	for _, e := range w.entries()[:2] {
 		assert.Equal(t, e.Grant, g.ID, "entry %s", e.Command)
 	}
-	got = batch(false, rig.Operation("a", "append", "path=Projects/a.md", "content=x"), rig.Operation("b", "append", "path=Projects/b.md", "content=x"))
+	got = batch(false, harness.Operation("a", "append", "path=Projects/a.md", "content=x"), harness.Operation("b", "append", "path=Projects/b.md", "content=x"))
 	assert.That(t, !got.OK, "two of one that is left: %+v", got)
-	assert.Equal(t, rig.CodeOfError(got.Error), "unconfirmed", "two of one that is left: %+v", got)
+	assert.Equal(t, harness.CodeOfError(got.Error), "unconfirmed", "two of one that is left: %+v", got)
 }
 
 func TestTwoServersShareTheLastChange(t *testing.T) {
@@ -337,7 +337,7 @@ func TestAGrantOfAServer(t *testing.T) {
 	of.Server = w.Config.Session
 	w.give(of)
 	stdio := func() string {
-		return rig.CodeOfError(w.Gateway.Do(t.Context(), gateway.Request{Command: "append", Words: []string{"path=Projects/a.md", "content=x"}}).Error)
+		return harness.CodeOfError(w.Gateway.Do(t.Context(), gateway.Request{Command: "append", Words: []string{"path=Projects/a.md", "content=x"}}).Error)
 	}
 	assert.Equal(t, stdio(), "", "its client")
 	assert.Equal(t, w.call("append", "path=Projects/a.md", "content=y"), "unconfirmed", "another caller")

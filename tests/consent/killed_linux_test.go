@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // A process that is killed while it leaves a proposal has left all of it or none, and the next one of the agent can leave
@@ -20,7 +20,7 @@ func TestAProcessKilledWhileItProposes(t *testing.T) {
 	t.Parallel()
 	for _, seen := range []string{"", "folder", "lock", "body", "head"} { // what is on the disk when it is killed
 		t.Run(fmt.Sprintf("%q is there", seen), func(t *testing.T) {
-			r := newProposalRig(t)
+			r := newProposalProgram(t)
 			var operations []string
 			for i := range 20 {
 				operations = append(operations, fmt.Sprintf(`{"clientId": "o%d", "command": "create", "params": {"path": "Projects/k%d.md", "content": %q}}`,
@@ -29,7 +29,7 @@ func TestAProcessKilledWhileItProposes(t *testing.T) {
 			file := fileOf(t, `{"operations": [`+strings.Join(operations, ",")+`]}`)
 			r.Save()
 			folder := filepath.Join(r.Home, ".local", "state", "vaultwicket", "proposals")
-			c := osexec.Command(rig.Binary, "batch", "--agent", "nightly", "--propose", file)
+			c := osexec.Command(harness.Binary, "batch", "--agent", "nightly", "--propose", file)
 			c.Env = []string{"HOME=" + r.Home, "PATH="}
 			require.NoError(t, c.Start())
 			ended := make(chan struct{})
@@ -38,7 +38,7 @@ func TestAProcessKilledWhileItProposes(t *testing.T) {
 				close(ended)
 			}()
 			wanted := map[string]int{"": -1, "folder": 0, "lock": 1, "body": 2, "head": 3}[seen]
-			rig.WaitFor(t, "what is on the disk", func() bool {
+			harness.WaitFor(t, "what is on the disk", func() bool {
 				select {
 				case <-ended:
 					return true // it was faster

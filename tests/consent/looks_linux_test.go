@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // Without a grant and a proposal no call looks for one, by the system calls of all its processes: only one that would ask
@@ -22,13 +22,13 @@ func TestCallsWithoutGrantsDoNotLookForThem(t *testing.T) {
 	if err != nil {
 		t.Skip("strace is not installed")
 	}
-	r := newGrantRig(t)
+	r := newGrantProgram(t)
 	r.Set("confirm", `"destructive"`)
 	r.Save()
 	traced := func(words ...string) (trace string) {
 		t.Helper()
 		file := filepath.Join(t.TempDir(), "trace")
-		c := osexec.Command(strace, append([]string{"-f", "-qq", "-o", file, rig.Binary, "run", "--agent", "cursor"}, words...)...)
+		c := osexec.Command(strace, append([]string{"-f", "-qq", "-o", file, harness.Binary, "run", "--agent", "cursor"}, words...)...)
 		c.Env = []string{"HOME=" + r.Home, "PATH="}
 		var said bytes.Buffer
 		c.Stderr = &said

@@ -6,14 +6,14 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
 // A change that would change no byte says so, is in no journal, and nobody is asked about it.
 func TestNothingIsToldAsNothing(t *testing.T) {
-	o := rig.NewHarness(t, func(c *gateway.Config) {
+	o := harness.NewInProcess(t, func(c *gateway.Config) {
 		c.Policy.Ceiling, c.Policy.Confirm = tiers.V3, policy.ConfirmWrites
 	})
 	o.Write("n.md", "---\ntags:\n  - a\np: 1\n---\n- [x] done\n")

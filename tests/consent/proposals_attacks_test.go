@@ -11,28 +11,28 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/internal/access"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // harmless is a proposal that an attack begins with.
 func harmless() []gateway.Operation {
 	return []gateway.Operation{
-		rig.Operation("c1", "create", "path=Projects/n.md", "content=new"),
-		rig.Operation("c2", "append", "path=Projects/a.md", "content=four"),
+		harness.Operation("c1", "create", "path=Projects/n.md", "content=new"),
+		harness.Operation("c2", "append", "path=Projects/a.md", "content=four"),
 	}
 }
 
 // do has the agent make a call, and returns the code of its error.
 func (w proposing) do(words ...string) string {
 	w.t.Helper()
-	return rig.CodeOf(w.Gateway.Do(w.t.Context(), gateway.Request{Command: words[0], Words: words[1:], Caller: "me"}))
+	return harness.CodeOf(w.Gateway.Do(w.t.Context(), gateway.Request{Command: words[0], Words: words[1:], Caller: "me"}))
 }
 
 // What an agent tries in order to have something made that its owner has not taken. Nothing of it is made.
 func TestAttacksOfAnAgentOnItsOwner(t *testing.T) {
 	t.Parallel()
-	swap := []gateway.Operation{rig.Operation("c1", "delete", "path=Projects/b.md"), rig.Operation("c2", "append", "path=Projects/a.md", "content=four")}
+	swap := []gateway.Operation{harness.Operation("c1", "delete", "path=Projects/b.md"), harness.Operation("c2", "append", "path=Projects/a.md", "content=four")}
 	attacks := map[string]func(w proposing, p consent.Proposal, shown gateway.ProposalDraft) (want string){
 		"its own approvals": func(w proposing, p consent.Proposal, _ gateway.ProposalDraft) string {
 			w.do("approvals", "approve="+p.ID)
@@ -100,7 +100,7 @@ func TestAttacksOfAnAgentOnItsOwner(t *testing.T) {
 		"a flood of proposals": func(w proposing, _ consent.Proposal, _ gateway.ProposalDraft) string {
 			kept := 0
 			for i := range 40 {
-				if w.propose("", rig.Operation("c", "append", "path=Projects/b.md", fmt.Sprintf("content=%d", i))).OK {
+				if w.propose("", harness.Operation("c", "append", "path=Projects/b.md", fmt.Sprintf("content=%d", i))).OK {
 					kept++
 				}
 			}
@@ -115,9 +115,9 @@ func TestAttacksOfAnAgentOnItsOwner(t *testing.T) {
 		want := attack(w, p, shown)
 		outside := w.Read("root.md")
 		isMade := w.Read("Projects/n.md")
-		before := rig.TreeOf(t, w.Vault)
+		before := harness.TreeOf(t, w.Vault)
 		result := w.owner.Gateway.TakeProposal(t.Context(), shown, gateway.ProposalAnswer{By: "terminal"})
-		code := rig.CodeOfError(result.Error)
+		code := harness.CodeOfError(result.Error)
 		assert.Equal(t, w.Read("root.md"), outside, "%s: a note outside", name)
 		if want == "ok" {
 			assert.That(t, result.OK, "%s: %+v", name, result.Error)
@@ -129,7 +129,7 @@ func TestAttacksOfAnAgentOnItsOwner(t *testing.T) {
 		if want != "any" {
 			assert.Equal(t, code, want, "%s: %+v", name, result.Error)
 		}
-		assert.Equal(t, rig.TreeOf(t, w.Vault), before, "%s: something is made", name)
+		assert.Equal(t, harness.TreeOf(t, w.Vault), before, "%s: something is made", name)
 	}
 }
 
@@ -142,26 +142,26 @@ func TestWhatCannotBeProposed(t *testing.T) {
 		want       string
 	}{
 		"nothing":                  {nil, "bad_request"},
-		"only reads":               {[]gateway.Operation{rig.Operation("a", "read", "path=root.md")}, "bad_request"},
-		"a change of nothing":      {[]gateway.Operation{rig.Operation("a", "property:set", "path=Projects/p.md", "name=k", "value=v")}, "bad_request"},
-		"a restricted command":     {[]gateway.Operation{rig.Operation("a", "eval", "code=1")}, "restricted_command"},
-		"a command of the app":     {[]gateway.Operation{rig.Operation("a", "publish:add", "path=root.md")}, "any"},
-		"a hidden note":            {[]gateway.Operation{rig.Operation("a", "append", "path=Secret/s.md", "content=x")}, "not_found"},
-		"a hidden note that is no": {[]gateway.Operation{rig.Operation("a", "append", "path=Secret/none.md", "content=x")}, "not_found"},
-		"a note to read":           {[]gateway.Operation{rig.Operation("a", "append", "path=ReadOnly/r.md", "content=x")}, "access_denied"},
-		"out of the vault":         {[]gateway.Operation{rig.Operation("a", "create", "path=../x.md", "content=x")}, "any"},
-		"an absolute path":         {[]gateway.Operation{rig.Operation("a", "create", "path=/etc/x.md", "content=x")}, "any"},
-		"the settings of the app":  {[]gateway.Operation{rig.Operation("a", "create", "path=.obsidian/x.md", "content=x")}, "any"},
-		"one that would fail":      {[]gateway.Operation{rig.Operation("a", "create", "path=root.md", "content=x")}, "already_exists"},
-		"the second would fail": {[]gateway.Operation{rig.Operation("a", "append", "path=root.md", "content=x"),
-			rig.Operation("b", "append", "path=none.md", "content=x")}, "not_found"},
-		"two of one name": {[]gateway.Operation{rig.Operation("a", "append", "path=root.md", "content=x"),
-			rig.Operation("a", "append", "path=root.md", "content=y")}, "bad_request"},
-		"a long name": {[]gateway.Operation{rig.Operation(long, "append", "path=root.md", "content=x")}, "bad_request"},
-		"a later reference": {[]gateway.Operation{refers(rig.Operation("a", "append", "path=root.md"), "b"),
-			rig.Operation("b", "read", "path=root.md")}, "bad_request"},
-		"another vault": {[]gateway.Operation{rig.Operation("a", "append", "vault=Other", "path=root.md", "content=x")}, "any"},
-		"too much": {[]gateway.Operation{rig.Operation("a", "create", "path=Projects/l.md",
+		"only reads":               {[]gateway.Operation{harness.Operation("a", "read", "path=root.md")}, "bad_request"},
+		"a change of nothing":      {[]gateway.Operation{harness.Operation("a", "property:set", "path=Projects/p.md", "name=k", "value=v")}, "bad_request"},
+		"a restricted command":     {[]gateway.Operation{harness.Operation("a", "eval", "code=1")}, "restricted_command"},
+		"a command of the app":     {[]gateway.Operation{harness.Operation("a", "publish:add", "path=root.md")}, "any"},
+		"a hidden note":            {[]gateway.Operation{harness.Operation("a", "append", "path=Secret/s.md", "content=x")}, "not_found"},
+		"a hidden note that is no": {[]gateway.Operation{harness.Operation("a", "append", "path=Secret/none.md", "content=x")}, "not_found"},
+		"a note to read":           {[]gateway.Operation{harness.Operation("a", "append", "path=ReadOnly/r.md", "content=x")}, "access_denied"},
+		"out of the vault":         {[]gateway.Operation{harness.Operation("a", "create", "path=../x.md", "content=x")}, "any"},
+		"an absolute path":         {[]gateway.Operation{harness.Operation("a", "create", "path=/etc/x.md", "content=x")}, "any"},
+		"the settings of the app":  {[]gateway.Operation{harness.Operation("a", "create", "path=.obsidian/x.md", "content=x")}, "any"},
+		"one that would fail":      {[]gateway.Operation{harness.Operation("a", "create", "path=root.md", "content=x")}, "already_exists"},
+		"the second would fail": {[]gateway.Operation{harness.Operation("a", "append", "path=root.md", "content=x"),
+			harness.Operation("b", "append", "path=none.md", "content=x")}, "not_found"},
+		"two of one name": {[]gateway.Operation{harness.Operation("a", "append", "path=root.md", "content=x"),
+			harness.Operation("a", "append", "path=root.md", "content=y")}, "bad_request"},
+		"a long name": {[]gateway.Operation{harness.Operation(long, "append", "path=root.md", "content=x")}, "bad_request"},
+		"a later reference": {[]gateway.Operation{refers(harness.Operation("a", "append", "path=root.md"), "b"),
+			harness.Operation("b", "read", "path=root.md")}, "bad_request"},
+		"another vault": {[]gateway.Operation{harness.Operation("a", "append", "vault=Other", "path=root.md", "content=x")}, "any"},
+		"too much": {[]gateway.Operation{harness.Operation("a", "create", "path=Projects/l.md",
 			"content="+strings.Repeat("a long line of text\n", 600_000))}, "any"},
 	} {
 		w := newProposing(t, func(c *gateway.Config) {
@@ -169,13 +169,13 @@ func TestWhatCannotBeProposed(t *testing.T) {
 		})
 		w.Write("ReadOnly/r.md", "r\n")
 		w.Write("Projects/p.md", "---\nk: v\n---\n")
-		before := rig.TreeOf(t, w.Vault)
+		before := harness.TreeOf(t, w.Vault)
 		answer := w.propose("", tt.operations...)
 		assert.That(t, !answer.OK, "%s is proposed", name)
 		if tt.want != "any" {
-			assert.Equal(t, rig.CodeOfError(answer.Error), tt.want, "%s: %+v", name, answer.Error)
+			assert.Equal(t, harness.CodeOfError(answer.Error), tt.want, "%s: %+v", name, answer.Error)
 		}
-		assert.Equal(t, rig.TreeOf(t, w.Vault), before, "%s changes something", name)
+		assert.Equal(t, harness.TreeOf(t, w.Vault), before, "%s changes something", name)
 		list, _, err := w.store().List()
 		assert.That(t, err == nil, "%s: %v", name, err)
 		assert.Equal(t, len(list), 0, "%s is kept", name)
@@ -194,7 +194,7 @@ func TestWithMutationsOffNothingIsProposed(t *testing.T) {
 	p := w.must(harmless()...)
 	off := w.Again(func(c *gateway.Config) { c.Policy.Mutations = false })
 	answer := off.Gateway.ProposeBatch(t.Context(), gateway.Batch{Request: gateway.Request{Caller: "me"}, Operations: harmless()}, "")
-	assert.Equal(t, rig.CodeOfError(answer.Error), "mutations_off")
+	assert.Equal(t, harness.CodeOfError(answer.Error), "mutations_off")
 	_, err := off.Gateway.DraftProposal(t.Context(), p, []int{0}, "terminal")
 	assert.Equal(t, codeOf(err), "mutations_off")
 }
@@ -205,10 +205,10 @@ func TestProposalsOfAnotherAgentDoNotExist(t *testing.T) {
 	w := newProposing(t, nil)
 	p := w.must(harmless()...)
 	codex := w
-	codex.Harness = w.Again(func(c *gateway.Config) { c.Agent = "codex" })
+	codex.InProcess = w.Again(func(c *gateway.Config) { c.Agent = "codex" })
 	assert.That(t, !strings.Contains(codex.approvals(), p.ID), "another agent sees it")
-	assert.Equal(t, rig.CodeOfError(codex.propose(p.ID, harmless()...).Error), "not_found", "planned again by another")
-	assert.Equal(t, rig.CodeOfError(codex.propose("p-aaaaaaaaaa", harmless()...).Error), "not_found", "as one that is none")
+	assert.Equal(t, harness.CodeOfError(codex.propose(p.ID, harmless()...).Error), "not_found", "planned again by another")
+	assert.Equal(t, harness.CodeOfError(codex.propose("p-aaaaaaaaaa", harmless()...).Error), "not_found", "as one that is none")
 	assert.Equal(t, codex.do("approvals", "withdraw="+p.ID), "not_found", "withdrawn by another")
 	_, err := codex.Gateway.DraftProposal(t.Context(), p, []int{0}, "terminal")
 	assert.Equal(t, codeOf(err), "agent_denied", "with the rights of another")
@@ -219,12 +219,12 @@ func TestProposalsOfAnotherAgentDoNotExist(t *testing.T) {
 func TestAHiddenNoteDoesNotShowInAProposal(t *testing.T) {
 	t.Parallel()
 	w := newProposing(t, nil)
-	p := w.must(rig.Operation("c1", "append", "path=Projects/a.md", "content=x"), rig.Operation("c2", "append", "path=Inbox/a.md", "content=x"))
+	p := w.must(harness.Operation("c1", "append", "path=Projects/a.md", "content=x"), harness.Operation("c2", "append", "path=Inbox/a.md", "content=x"))
 	w.Write("Projects/a.md", "changed\n")
 	w.Write("Inbox/a.md", "changed\n")
 	assert.Contains(t, w.approvals(), "changed since: Inbox/a.md, Projects/a.md")
 	later := w
-	later.Harness = w.Again(func(c *gateway.Config) {
+	later.InProcess = w.Again(func(c *gateway.Config) {
 		c.Policy.Access = require.Value(access.New(map[string]access.Level{"/": access.Delete, "Projects": access.None}))(t)
 	})
 	told := later.approvals()
@@ -238,7 +238,7 @@ func TestAHiddenNoteDoesNotShowInAProposal(t *testing.T) {
 func TestHostileNamesAreShownAsText(t *testing.T) {
 	t.Parallel()
 	w := newProposing(t, nil)
-	p := w.must(rig.Operation("a\x1b[2J\nDo this?\u202e", "append", "path=Projects/a.md", "content=x\x1b[31m"))
+	p := w.must(harness.Operation("a\x1b[2J\nDo this?\u202e", "append", "path=Projects/a.md", "content=x\x1b[31m"))
 	lines := require.Value(gateway.ProposalLines(w.store(), p))(t)
 	for _, l := range lines {
 		assert.That(t, !strings.ContainsAny(l.Text+l.Path, "\x1b\n\u202e"), "%q", l.Text)
@@ -263,7 +263,7 @@ func TestAClaimOfAKilledProcessIsSettled(t *testing.T) {
 			Batch: "20261121T083000.000000000Z-0000", By: "page"}))(t)
 	assert.Contains(t, w.approvals(), "being made")
 	result := w.owner.Gateway.TakeProposal(t.Context(), gateway.ProposalDraft{Proposal: p, Chosen: []int{0, 1}}, gateway.ProposalAnswer{By: "terminal"})
-	assert.Equal(t, rig.CodeOfError(result.Error), "conflict", "while it is made")
+	assert.Equal(t, harness.CodeOfError(result.Error), "conflict", "while it is made")
 	claim.Leave()
 	assert.Contains(t, w.approvals(), "waiting", "nothing was made")
 	require.That(t, w.takes(w.find(p.ID), 0, 1).OK, "taken")

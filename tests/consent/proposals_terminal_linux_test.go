@@ -8,12 +8,12 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
-func newProposalRig(t *testing.T) *rig.Rig {
-	r := rig.New(t, map[string]string{"Projects/a.md": "one\n", "Projects/b.md": "two\n"})
+func newProposalProgram(t *testing.T) *harness.Program {
+	r := harness.New(t, map[string]string{"Projects/a.md": "one\n", "Projects/b.md": "two\n"})
 	r.Set("confirm", `"writes"`)
 	r.Tables = "[agents.nightly]\ntier = \"v1\"\nallow-mutations = true\n"
 	return r
@@ -23,7 +23,7 @@ func newProposalRig(t *testing.T) *rig.Rig {
 func fileOf(t *testing.T, text string) (name string) {
 	t.Helper()
 	name = filepath.Join(t.TempDir(), "batch.json")
-	rig.WriteFile(t, name, []byte(text))
+	harness.WriteFile(t, name, []byte(text))
 	return name
 }
 
@@ -33,7 +33,7 @@ const nightly = `{"operations": [
 	{"clientId": "other", "command": "append", "params": {"path": "Projects/b.md", "content": "more"}}]}`
 
 // waiting returns the code of the one proposal that waits, with its operations.
-func waiting(t *testing.T, r *rig.Rig) (code, id string) {
+func waiting(t *testing.T, r *harness.Program) (code, id string) {
 	t.Helper()
 	var list []struct {
 		Code, Proposal, Agent string
@@ -53,7 +53,7 @@ func waiting(t *testing.T, r *rig.Rig) (code, id string) {
 // A job of the night leaves a proposal and is gone; in the morning its owner takes a part of it.
 func TestAProposalOfTheNightIsTakenInTheMorning(t *testing.T) {
 	t.Parallel()
-	r := newProposalRig(t)
+	r := newProposalProgram(t)
 	file := fileOf(t, nightly)
 	var proposed struct {
 		OK       bool
@@ -91,7 +91,7 @@ func TestAProposalOfTheNightIsTakenInTheMorning(t *testing.T) {
 
 func TestAProposalIsDeclinedAndPlannedAgain(t *testing.T) {
 	t.Parallel()
-	r := newProposalRig(t)
+	r := newProposalProgram(t)
 	file := fileOf(t, nightly)
 	r.Must("batch", "--agent", "nightly", "--propose", file)
 	code, id := waiting(t, r)
@@ -118,7 +118,7 @@ func TestAProposalIsDeclinedAndPlannedAgain(t *testing.T) {
 // proposal with the same flags.
 func TestAProposalUnderFlagsIsTakenWithThem(t *testing.T) {
 	t.Parallel()
-	r := newProposalRig(t)
+	r := newProposalProgram(t)
 	r.Tables = "[agents.nightly]\n"
 	r.Set("tier", `"v0"`)
 	r.Set("allow-mutations", "false")

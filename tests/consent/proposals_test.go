@@ -14,16 +14,16 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/internal/journal"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
 // proposing is a vault with an agent, and with the gateway of a process of the owner, where the agent may be gone.
 type proposing struct {
-	*rig.Harness
+	*harness.InProcess
 	t     *testing.T
-	owner *rig.Harness
+	owner *harness.InProcess
 	state string
 }
 
@@ -36,7 +36,7 @@ func newProposing(t *testing.T, change func(*gateway.Config)) proposing {
 			change(c)
 		}
 	}
-	o := rig.NewHarness(t, agent)
+	o := harness.NewInProcess(t, agent)
 	owner := o.Again(func(c *gateway.Config) { c.Session = "owner" })
 	w := proposing{o, t, owner, filepath.Join(o.State, "vaultwicket")}
 	w.Write("Projects/a.md", "one\ntwo\nthree\n")
@@ -95,13 +95,13 @@ func (w proposing) entries() []journal.Entry {
 func TestAProposalWaitsAndIsTakenAsAWhole(t *testing.T) {
 	t.Parallel()
 	w := newProposing(t, nil)
-	before := rig.TreeOf(t, w.Vault)
+	before := harness.TreeOf(t, w.Vault)
 	p := w.must(
-		rig.Operation("c1", "create", "path=Projects/n.md", "content=new"),
-		rig.Operation("c2", "append", "path=Projects/n.md", "content=more"),
-		rig.Operation("c3", "append", "path=Projects/a.md", "content=four"),
+		harness.Operation("c1", "create", "path=Projects/n.md", "content=new"),
+		harness.Operation("c2", "append", "path=Projects/n.md", "content=more"),
+		harness.Operation("c3", "append", "path=Projects/a.md", "content=four"),
 	)
-	assert.Equal(t, rig.TreeOf(t, w.Vault), before, "nothing is made")
+	assert.Equal(t, harness.TreeOf(t, w.Vault), before, "nothing is made")
 	assert.Equal(t, len(w.Waiting()), 0, "nobody is asked")
 	assert.Equal(t, p.State, consent.ProposalOpen)
 	assert.Equal(t, p.Expires.Sub(p.Made), 7*24*time.Hour)
@@ -122,7 +122,7 @@ func TestAProposalWaitsAndIsTakenAsAWhole(t *testing.T) {
 		assert.Equal(t, e.Caller, "cursor/me", "made for")
 	}
 	undone := w.owner.Gateway.Do(t.Context(), gateway.Request{Command: "undo", Words: []string{"batch=" + entries[0].ID}, Caller: "terminal", Owner: true,
-		Ask: w.Asker(new([]consent.Question), []func(consent.Question) consent.Reply{rig.Says(consent.Yes)})})
+		Ask: w.Asker(new([]consent.Question), []func(consent.Question) consent.Reply{harness.Says(consent.Yes)})})
 	require.That(t, undone.OK, "%+v", undone.Error)
 	assert.Equal(t, w.Read("Projects/n.md")+w.Read("Projects/a.md"), "one\ntwo\nthree\n", "one entry to undo")
 	var said []string
@@ -141,9 +141,9 @@ func TestAPartIsTakenWithWhatItNeeds(t *testing.T) {
 	t.Parallel()
 	w := newProposing(t, nil)
 	p := w.must(
-		rig.Operation("c1", "create", "path=Projects/n.md", "content=new"),
-		rig.Operation("c2", "append", "path=Projects/a.md", "content=see [[n]]"),
-		rig.Operation("c3", "append", "path=Projects/b.md", "content=other"),
+		harness.Operation("c1", "create", "path=Projects/n.md", "content=new"),
+		harness.Operation("c2", "append", "path=Projects/a.md", "content=see [[n]]"),
+		harness.Operation("c3", "append", "path=Projects/b.md", "content=other"),
 	)
 	assert.Equal(t, fmt.Sprint(p.Operations[1].Needs), "[0]", "a link to a note that is made")
 	shown := require.Value(w.owner.Gateway.DraftProposal(t.Context(), p, []int{1}, "page"))(t)

@@ -12,7 +12,7 @@ import (
 // The owner looks at what was made under a grant as one difference a note, and takes back what is not wanted.
 func TestANightUnderAGrantIsReviewed(t *testing.T) {
 	t.Parallel()
-	r := newGrantRig(t)
+	r := newGrantProgram(t)
 	shown, err := grantAt(t, r, "yes\n", "--agent", "cursor", "--commands", "append,create,move", "--in", "Projects/", "--for", "2h")
 	require.That(t, err == nil, "%v\n%s", err, shown)
 	id := idOf.FindString(shown)

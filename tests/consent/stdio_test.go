@@ -16,19 +16,19 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // session is a client of the built server whose person can be asked.
 type session struct {
-	*rig.StdioServer
+	*harness.StdioServer
 	modern bool
 	can    string
 }
 
-// openSession starts the server on the vault of a harness, with its own state.
-func openSession(o *rig.Harness, modern bool, can string) *session {
+// openSession starts the server on the vault of a gateway, with its own state.
+func openSession(o *harness.InProcess, modern bool, can string) *session {
 	o.T.Helper()
 	return startSession(o, modern, can,
 		[]string{"--backend=embedded", "--tier=v1", "--allow-mutations", "--confirm=writes", "--ask=client",
@@ -36,13 +36,13 @@ func openSession(o *rig.Harness, modern bool, can string) *session {
 }
 
 // startSession does the same with other settings.
-func startSession(o *rig.Harness, modern bool, can string, flags []string) *session {
+func startSession(o *harness.InProcess, modern bool, can string, flags []string) *session {
 	o.T.Helper()
-	server := osexec.Command(rig.Binary, append([]string{"serve", "--config=none", "--vault=" + o.Vault}, flags...)...)
+	server := osexec.Command(harness.Binary, append([]string{"serve", "--config=none", "--vault=" + o.Vault}, flags...)...)
 	server.Env = append(os.Environ(), "HOME="+o.T.TempDir(), "XDG_STATE_HOME="+o.State)
-	s := &session{rig.StartStdio(o.T, server), modern, can}
+	s := &session{harness.StartStdio(o.T, server), modern, can}
 	if !modern {
-		s.Send(strings.Replace(rig.Handshake(can), `"name":"t"`, `"name":"codex-mcp-client"`, 1)) // which shows many lines
+		s.Send(strings.Replace(harness.Handshake(can), `"name":"t"`, `"name":"codex-mcp-client"`, 1)) // which shows many lines
 		s.next()
 		s.Send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	}
@@ -50,7 +50,7 @@ func startSession(o *rig.Harness, modern bool, can string, flags []string) *sess
 }
 
 // again starts one more server of the same kind.
-func (s *session) again(o *rig.Harness) *session { return openSession(o, s.modern, s.can) }
+func (s *session) again(o *harness.InProcess) *session { return openSession(o, s.modern, s.can) }
 
 // said is a message of the server, as far as these tests look at it.
 type said struct {
@@ -112,11 +112,11 @@ const (
 	deleteIt  = `{"command":"delete","params":{"path":"Inbox/a.md"}}`
 )
 
-func eachEra(t *testing.T, test func(t *testing.T, o *rig.Harness, s *session)) {
+func eachEra(t *testing.T, test func(t *testing.T, o *harness.InProcess, s *session)) {
 	for _, modern := range []bool{false, true} {
 		t.Run(map[bool]string{false: "legacy", true: "modern"}[modern], func(t *testing.T) {
 			t.Parallel()
-			o := rig.NewHarness(t, nil)
+			o := harness.NewInProcess(t, nil)
 			test(t, o, openSession(o, modern, formsOnly))
 		})
 	}
@@ -124,27 +124,27 @@ func eachEra(t *testing.T, test func(t *testing.T, o *rig.Harness, s *session)) 
 
 func TestThePersonIsAskedOverStdio(t *testing.T) {
 	t.Parallel()
-	eachEra(t, func(t *testing.T, o *rig.Harness, s *session) {
-		for _, answer := range []string{rig.Decline, `{"action":"cancel"}`, `{"action":"accept","content":{"confirm":false}}`} {
+	eachEra(t, func(t *testing.T, o *harness.InProcess, s *session) {
+		for _, answer := range []string{harness.Decline, `{"action":"cancel"}`, `{"action":"accept","content":{"confirm":false}}`} {
 			s := s.again(o)
-			o.Refusing(answer, "unconfirmed", func() string { return rig.CodeOf(s.answer(s.ask(appendIt), appendIt, answer)) })
-			o.Refusing(answer, "unconfirmed", func() string { return rig.CodeOf(s.answer(s.ask(deleteIt), deleteIt, answer)) })
+			o.Refusing(answer, "unconfirmed", func() string { return harness.CodeOf(s.answer(s.ask(appendIt), appendIt, answer)) })
+			o.Refusing(answer, "unconfirmed", func() string { return harness.CodeOf(s.answer(s.ask(deleteIt), deleteIt, answer)) })
 			for range 3 {
-				if answer != rig.Decline {
+				if answer != harness.Decline {
 					break // no decision: it is asked again
 				}
 				o.Refusing("again", "unconfirmed", func() string {
 					s.call(deleteIt, "")
-					return rig.CodeOf(s.next().Result.StructuredContent) // and no one is asked
+					return harness.CodeOf(s.next().Result.StructuredContent) // and no one is asked
 				})
 			}
 		}
-		got := s.answer(s.ask(appendIt), appendIt, rig.Accept)
+		got := s.answer(s.ask(appendIt), appendIt, harness.Accept)
 		assert.That(t, got.OK, "got %+v, the note is %q", got, o.Read("root.md"))
 		assert.Equal(t, o.Read("root.md"), "root\nx", "got %+v, the note is %q", got, o.Read("root.md"))
-		assert.Equal(t, got.Hash, rig.HashOfText("root\nx"), "got %+v, the note is %q", got, o.Read("root.md"))
+		assert.Equal(t, got.Hash, harness.HashOfText("root\nx"), "got %+v, the note is %q", got, o.Read("root.md"))
 		assert.Equal(t, o.Begun(), 1, "got %+v, the note is %q", got, o.Read("root.md"))
-		if got := s.answer(s.ask(deleteIt), deleteIt, rig.Accept); !got.OK || o.Read("Inbox/a.md") != "" {
+		if got := s.answer(s.ask(deleteIt), deleteIt, harness.Accept); !got.OK || o.Read("Inbox/a.md") != "" {
 			t.Errorf("got %+v", got)
 		}
 		s.call(`{"command":"read","params":{"path":"root.md"}}`, "")
@@ -157,7 +157,7 @@ func TestThePersonIsAskedOverStdio(t *testing.T) {
 // A state, or an open question, is about the note that the person was shown.
 func TestANoteThatChangesUnderTheQuestion(t *testing.T) {
 	t.Parallel()
-	eachEra(t, func(t *testing.T, o *rig.Harness, s *session) {
+	eachEra(t, func(t *testing.T, o *harness.InProcess, s *session) {
 		for _, arguments := range []string{appendIt, strings.Replace(deleteIt, "Inbox/a.md", "root.md", 1)} {
 			asked := s.ask(arguments)
 			o.Write("root.md", "of the person\n"+arguments)
@@ -165,7 +165,7 @@ func TestANoteThatChangesUnderTheQuestion(t *testing.T) {
 			if s.modern {
 				code = "unconfirmed" // the state is one for other notes
 			}
-			o.Refusing(arguments, code, func() string { return rig.CodeOf(s.answer(asked, arguments, rig.Accept)) })
+			o.Refusing(arguments, code, func() string { return harness.CodeOf(s.answer(asked, arguments, harness.Accept)) })
 		}
 	})
 }
@@ -173,8 +173,8 @@ func TestANoteThatChangesUnderTheQuestion(t *testing.T) {
 // An open question ends with the server, and nothing of it is left.
 func TestAServerThatEndsWhileItAsks(t *testing.T) {
 	t.Parallel()
-	eachEra(t, func(t *testing.T, o *rig.Harness, s *session) {
-		before := rig.TreeOf(t, o.Vault)
+	eachEra(t, func(t *testing.T, o *harness.InProcess, s *session) {
+		before := harness.TreeOf(t, o.Vault)
 		s.ask(deleteIt)
 		begun := time.Now()
 		err := s.End()
@@ -186,8 +186,8 @@ func TestAServerThatEndsWhileItAsks(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		return // there is no signal to ask a program to end
 	}
-	eachEra(t, func(t *testing.T, o *rig.Harness, s *session) {
-		before := rig.TreeOf(t, o.Vault)
+	eachEra(t, func(t *testing.T, o *harness.InProcess, s *session) {
+		before := harness.TreeOf(t, o.Vault)
 		s.ask(deleteIt)
 		require.NoError(t, s.Process.Process.Signal(syscall.SIGTERM))
 		_, _ = io.Copy(io.Discard, s.Out)
@@ -198,9 +198,9 @@ func TestAServerThatEndsWhileItAsks(t *testing.T) {
 }
 
 // left checks that a server has left nothing behind.
-func left(t *testing.T, o *rig.Harness, before [32]byte) {
+func left(t *testing.T, o *harness.InProcess, before [32]byte) {
 	t.Helper()
-	assert.Equal(t, rig.TreeOf(t, o.Vault), before, "it was run")
+	assert.Equal(t, harness.TreeOf(t, o.Vault), before, "it was run")
 	assert.That(t, o.Begun() <= 0, "it was run")
 	processes, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, name := range processes {

@@ -7,8 +7,8 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // A client that shows no forms, or opens no link, is told of the terminal, in both protocols, and the
@@ -29,27 +29,27 @@ func TestTheTerminalAnswersForAClientThatCannotAsk(t *testing.T) {
 				}
 				return m.Result.StructuredContent
 			}
-			o := rig.NewHarness(t, nil)
+			o := harness.NewInProcess(t, nil)
 			s := openSession(o, modern, can)
 			var first gateway.Result
 			o.Refusing(can, "unconfirmed", func() string {
 				first = unanswered(s)
-				return rig.CodeOf(first)
+				return harness.CodeOf(first)
 			})
 			waiting := o.Waiting()
 			if len(waiting) != 1 || strings.Contains(first.Error.Hint+first.Error.Message, waiting[0].Code) {
 				t.Fatalf("%d questions wait, and the answer is %+v", len(waiting), first.Error)
 			}
 			for _, typed := range []string{"no\n", "yes\n"} {
-				approve := osexec.Command(rig.Binary, "approve", waiting[0].Code)
+				approve := osexec.Command(harness.Binary, "approve", waiting[0].Code)
 				approve.Env = s.Process.Env
-				shown, err := rig.AtTerminal(t, approve, typed)
+				shown, err := harness.AtTerminal(t, approve, typed)
 				require.Equal(t, err == nil, typed == "yes\n", "%q at the terminal: %v\n%s", typed, err, shown)
 				require.Contains(t, shown, `removes: "Inbox/a.md"`, "%q at the terminal: %v\n%s", typed, err, shown)
 			}
 			other := openSession(o, modern, can)
 			o.Refusing("of another server", "unconfirmed", func() string {
-				return rig.CodeOf(unanswered(other))
+				return harness.CodeOf(unanswered(other))
 			})
 			s.call(deleteIt, "")
 			got := s.next().Result.StructuredContent
@@ -57,7 +57,7 @@ func TestTheTerminalAnswersForAClientThatCannotAsk(t *testing.T) {
 			assert.Equal(t, o.Read("Inbox/a.md"), "", "%s: %+v", can, got)
 			o.Write("Inbox/a.md", "one\n")
 			o.Refusing("again", "unconfirmed", func() string {
-				return rig.CodeOf(unanswered(s))
+				return harness.CodeOf(unanswered(s))
 			})
 			assert.Equal(t, asked > 0, can != `{}`, "%s: it is given a link", can)
 		}

@@ -12,8 +12,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 const maxQuestion = 16 << 10
@@ -63,7 +63,7 @@ func judgeQuestion(t *testing.T, what string, q consent.Question, first string) 
 func TestNoTextPosesInAQuestion(t *testing.T) {
 	t.Parallel()
 	for what, text := range hostile {
-		o := rig.NewHarness(t, nil)
+		o := harness.NewInProcess(t, nil)
 		asked := 0
 		ask := func(first string, words ...string) {
 			t.Helper()
@@ -74,18 +74,18 @@ func TestNoTextPosesInAQuestion(t *testing.T) {
 				p[key] = allowlist.Text(value)
 			}
 			req := gateway.Request{Command: words[0], Params: p, Caller: fmt.Sprint("caller ", asked)}
-			before := rig.TreeOf(t, o.Vault)
-			got, asked := o.Send(req, rig.Says(consent.NoWay))
+			before := harness.TreeOf(t, o.Vault)
+			got, asked := o.Send(req, harness.Says(consent.NoWay))
 			switch {
 			case len(asked) == 1:
 				judgeQuestion(t, what+", "+words[0], asked[0], first)
 				if !strings.Contains(got.Error.Hint, "vaultwicket approvals") {
 					t.Errorf("%s, %s: no one can approve it: %+v", what, words[0], got.Error)
 				}
-			case rig.CodeOf(got) == "" || rig.CodeOf(got) == "unconfirmed":
+			case harness.CodeOf(got) == "" || harness.CodeOf(got) == "unconfirmed":
 				t.Errorf("%s, %s: not asked, %+v", what, words[0], got)
 			}
-			if rig.TreeOf(t, o.Vault) != before {
+			if harness.TreeOf(t, o.Vault) != before {
 				t.Errorf("%s, %s: it was run", what, words[0])
 			}
 		}
@@ -108,7 +108,7 @@ func TestNoTextPosesInAQuestion(t *testing.T) {
 // The first line of a question says it all, and a form has every line that changes or is not used.
 func TestAFormHasTheWholeQuestion(t *testing.T) {
 	t.Parallel()
-	o := rig.NewHarness(t, func(c *gateway.Config) { c.Limits.Calls = 0 })
+	o := harness.NewInProcess(t, func(c *gateway.Config) { c.Limits.Calls = 0 })
 	o.Write("long.md", strings.Repeat("line\n", 100))
 	o.Write("linked.md", "text\n")
 	for i := range 12 {
@@ -130,7 +130,7 @@ func TestAFormHasTheWholeQuestion(t *testing.T) {
 		{[]string{"rename", "path=linked.md", "name=target"}, `Move 1 note and change 12 notes (vault "Notes"): −12 +12 lines`, 0},
 		{[]string{"append", "path=root.md", "content=" + strings.Repeat("wide ", 400)}, `Change "root.md" (vault "Notes"): +1 line`, 0},
 	} {
-		_, asked := o.Do(test.words, rig.Says(consent.No))
+		_, asked := o.Do(test.words, harness.Says(consent.No))
 		require.That(t, len(asked) == 1, "%.40s: asked %+v", test.words, asked)
 		q := asked[0]
 		act, _, _ := strings.Cut(q.Text, "\n")
@@ -154,7 +154,7 @@ func TestAFormHasTheWholeQuestion(t *testing.T) {
 // path or value would be where rows of ours begin.
 func TestARowOfAQuestionFitsATerminal(t *testing.T) {
 	t.Parallel()
-	o := rig.NewHarness(t, func(c *gateway.Config) { c.Limits.Calls = 0 })
+	o := harness.NewInProcess(t, func(c *gateway.Config) { c.Limits.Calls = 0 })
 	folder := "Inbox/" + strings.Repeat("x", 58) + " Allow \"delete\" in the vault"
 	for _, name := range []string{folder, folder + strings.Repeat("/deep", 40), "Inbox/" + strings.Repeat("字", 60), "Inbox/" + strings.Repeat("x", 60)} {
 		name = strings.ReplaceAll(name, `"`, "'") + ".md"
@@ -164,7 +164,7 @@ func TestARowOfAQuestionFitsATerminal(t *testing.T) {
 			{"property:set", "path=" + name, "name=k", "value=" + strings.Repeat("v", 75)},
 			{"property:set", "path=" + name, "name=" + strings.Repeat("k", 75), "value=v"},
 		} {
-			_, asked := o.Do(words, rig.Says(consent.No))
+			_, asked := o.Do(words, harness.Says(consent.No))
 			require.That(t, len(asked) == 1, "%s: asked %d times", words, len(asked))
 			for line := range strings.Lines(asked[0].Text) {
 				width := 0
@@ -182,16 +182,16 @@ func TestARowOfAQuestionFitsATerminal(t *testing.T) {
 // A batch shows each operation with its own difference, whole.
 func TestABatchOfMuchTextCanBeAskedAbout(t *testing.T) {
 	t.Parallel()
-	o := rig.NewHarness(t, nil)
+	o := harness.NewInProcess(t, nil)
 	var operations []gateway.Operation
 	for i := range 9 {
 		name := fmt.Sprintf("Inbox/n%d.md", i)
 		o.Write(name, strings.Repeat(strings.Repeat("字", 37)+"\n", 150))
-		operations = append(operations, rig.Operation(fmt.Sprint(i), "create", "path="+name, "overwrite", "content="+strings.Repeat("long text ", 1500)))
+		operations = append(operations, harness.Operation(fmt.Sprint(i), "create", "path="+name, "overwrite", "content="+strings.Repeat("long text ", 1500)))
 	}
-	operations = append(operations, rig.Operation("a", "append", "path=root.md", "content=more"))
+	operations = append(operations, harness.Operation("a", "append", "path=root.md", "content=more"))
 	o.Refusing("much text", "unconfirmed", func() string {
-		got, asked := o.Batch(operations, rig.Says(consent.NoWay))
+		got, asked := o.Batch(operations, harness.Says(consent.NoWay))
 		require.Equal(t, len(asked), 1, "asked %d times, got %+v", len(asked), got.Error)
 		require.Contains(t, got.Error.Hint, "vaultwicket approvals", "asked %d times, got %+v", len(asked), got.Error)
 		q := asked[0]
@@ -222,14 +222,14 @@ func TestABatchOfMuchTextCanBeAskedAbout(t *testing.T) {
 // What decides is shown in full, or nobody is asked.
 func TestWhatDecidesIsShownInFull(t *testing.T) {
 	t.Parallel()
-	o := rig.NewHarness(t, nil)
+	o := harness.NewInProcess(t, nil)
 	for name, old := range map[string]string{
 		"short": "one\n", "some lines": strings.Repeat("a line of the note that goes\n", 30),
 		"many bytes": strings.Repeat("x", 40<<10) + "\n", "many lines": strings.Repeat("\n", 20<<10),
 	} {
 		o.Write("Inbox/a.md", old+"rest\n")
-		got, asked := o.Do([]string{"note:replace", "path=Inbox/a.md", "old=" + old, "new=two\n"}, rig.Says(consent.NoWay))
-		require.Equal(t, rig.CodeOf(got), "unconfirmed", "%s: asked %d times, %+v", name, len(asked), got.Error)
+		got, asked := o.Do([]string{"note:replace", "path=Inbox/a.md", "old=" + old, "new=two\n"}, harness.Says(consent.NoWay))
+		require.Equal(t, harness.CodeOf(got), "unconfirmed", "%s: asked %d times, %+v", name, len(asked), got.Error)
 		require.Equal(t, len(asked), 1, "%s: asked %d times, %+v", name, len(asked), got.Error)
 		removed := ""
 		for _, l := range asked[0].Lines {
@@ -241,7 +241,7 @@ func TestWhatDecidesIsShownInFull(t *testing.T) {
 	}
 	o.Write("Inbox/a.md", strings.Repeat(strings.Repeat("x", 99)+"\n", 40<<10))
 	got, asked := o.Do([]string{"create", "path=Inbox/a.md", "overwrite", "content=two"})
-	assert.Equal(t, rig.CodeOf(got), "unconfirmed", "asked %d times, %+v", len(asked), got.Error)
+	assert.Equal(t, harness.CodeOf(got), "unconfirmed", "asked %d times, %+v", len(asked), got.Error)
 	assert.Equal(t, len(asked), 0, "asked %d times, %+v", len(asked), got.Error)
 	assert.Contains(t, got.Error.Message, "the user cannot be shown all of it: the change of \"Inbox/a.md\" has more lines than can be shown")
 }

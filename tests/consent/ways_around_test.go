@@ -17,8 +17,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
@@ -90,7 +90,7 @@ func TestNoTextForAgentsShowsAWayAround(t *testing.T) {
 // and previewed, with every resource, prompt and tool.
 func TestNoAnswerToAnAgentShowsAWayAround(t *testing.T) {
 	t.Parallel()
-	o := rig.NewHarness(t, nil)
+	o := harness.NewInProcess(t, nil)
 	for i, test := range []struct {
 		name  string
 		flags []string
@@ -120,9 +120,9 @@ type asking struct {
 }
 
 // askEverything asks for everything, and for some of the pages about commands.
-func askEverything(t *testing.T, o *rig.Harness, flags []string, pages func(int) bool) *asking {
+func askEverything(t *testing.T, o *harness.InProcess, flags []string, pages func(int) bool) *asking {
 	t.Helper()
-	a := &asking{session: startSession(o, false, `{}`, flags), secrets: []string{rig.Binary, o.State}, looked: map[string]bool{}}
+	a := &asking{session: startSession(o, false, `{}`, flags), secrets: []string{harness.Binary, o.State}, looked: map[string]bool{}}
 	a.session.T = t
 	a.ask("tools/list", `{}`)
 	a.ask("prompts/list", `{}`)

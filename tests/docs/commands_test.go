@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
@@ -167,14 +167,14 @@ func runScript(t *testing.T, page, script, notes string) {
 	// The pages ask date for today, and so does the program: midnight must not be between.
 	bin := t.TempDir()
 	testenv.WriteProgram(t, filepath.Join(bin, "date"), []byte("#!/bin/sh\necho 2026-11-21\n"))
-	require.NoError(t, os.Symlink(rig.Binary, filepath.Join(folder, "vaultwicket"))) // the README has it in the current folder
+	require.NoError(t, os.Symlink(harness.Binary, filepath.Join(folder, "vaultwicket"))) // the README has it in the current folder
 	if !strings.Contains(script, notes) {
 		script = notes + "\n" + script
 	}
 	script = "umask 077\n" + strings.Replace(script, notes, notes+"\ncp -R Notes ~/Notes", 1)
 	c := exec.Command("/bin/sh", "-eu", "-c", script)
 	c.Dir = folder
-	c.Env = []string{"HOME=" + home, "PATH=" + bin + ":" + filepath.Dir(rig.Binary) + ":/usr/bin:/bin", "TZ=UTC",
+	c.Env = []string{"HOME=" + home, "PATH=" + bin + ":" + filepath.Dir(harness.Binary) + ":/usr/bin:/bin", "TZ=UTC",
 		"TMPDIR=" + t.TempDir(), "VAULTWICKET_NOW=2026-11-21T09:30:00Z"}
 	out, err := c.CombinedOutput()
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
@@ -62,7 +62,7 @@ func session(t *testing.T, lines []string) string {
 		"2026-11-20.md": "- [ ] answer the letter\n- [x] water the plants\n",
 		"Plan.md":       "# Plan\n\n- [ ] buy milk 📅 2026-11-19\n"} {
 		file := filepath.Join(folder, "Notes", name)
-		rig.WriteFile(t, file, []byte(text))
+		harness.WriteFile(t, file, []byte(text))
 		require.NoError(t, os.Chtimes(file, written, written))
 	}
 	var b strings.Builder
@@ -70,7 +70,7 @@ func session(t *testing.T, lines []string) string {
 		b.WriteString("\x1b[1m$ " + line + "\x1b[0m\n")
 		c := exec.Command("/bin/sh", "-c", line)
 		c.Dir = folder
-		c.Env = []string{"HOME=" + home, "PATH=" + filepath.Dir(rig.Binary) + ":/usr/bin:/bin", "TZ=UTC",
+		c.Env = []string{"HOME=" + home, "PATH=" + filepath.Dir(harness.Binary) + ":/usr/bin:/bin", "TZ=UTC",
 			"LC_ALL=C.UTF-8", "VAULTWICKET_NOW=" + now, "CLICOLOR_FORCE=1", "COLUMNS=100"}
 		out, err := c.CombinedOutput()
 		require.That(t, c.ProcessState != nil, "%v", err)

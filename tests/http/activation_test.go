@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // activated starts the server as systemd does: the socket is descriptor 3, and the
@@ -22,8 +22,8 @@ func activated(t *testing.T, socket *os.File, addr string) string {
 	t.Helper()
 	home := t.TempDir()
 	c := exec.Command("/bin/sh", "-c", `LISTEN_PID=$$ LISTEN_FDS=1 exec "$0" "$@"`,
-		rig.Binary, "serve", "--config=none", "--backend=embedded", "--vault="+t.TempDir(), "--http="+addr)
-	c.Env = append(os.Environ(), "HOME="+home, "XDG_STATE_HOME="+home, "VAULTWICKET_TOKEN="+rig.Token)
+		harness.Binary, "serve", "--config=none", "--backend=embedded", "--vault="+t.TempDir(), "--http="+addr)
+	c.Env = append(os.Environ(), "HOME="+home, "XDG_STATE_HOME="+home, "VAULTWICKET_TOKEN="+harness.Token)
 	c.ExtraFiles = []*os.File{socket}
 	log := require.Value(c.StderrPipe())(t)
 	require.NoError(t, c.Start())

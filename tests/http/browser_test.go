@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
@@ -100,7 +100,7 @@ func (v visit) send(t *testing.T, addr, body string) *http.Response {
 	t.Helper()
 	conn := require.Value(net.Dial("tcp", addr))(t)
 	defer conn.Close()
-	_ = conn.SetDeadline(time.Now().Add(rig.Deadline))
+	_ = conn.SetDeadline(time.Now().Add(harness.Deadline))
 	host := v.host
 	if host == "" {
 		host = addr
@@ -135,10 +135,10 @@ func (v visit) send(t *testing.T, addr, body string) *http.Response {
 func TestWhatAPageOfABrowserReaches(t *testing.T) {
 	t.Parallel()
 	client, starts := countingClient(t)
-	s := rig.ServeHTTP(t, "--backend=obsidian", "--shadow=private", "--cli="+client)
+	s := harness.ServeHTTP(t, "--backend=obsidian", "--shadow=private", "--cli="+client)
 	a := require.Value(s.Connect(t.Context()))(t)
 	call := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"obsidianCli","arguments":{"command":"daily:path"}%s}}`
-	stateless, inSession := fmt.Sprintf(call, ","+rig.ModernMeta), fmt.Sprintf(call, "")
+	stateless, inSession := fmt.Sprintf(call, ","+harness.ModernMeta), fmt.Sprintf(call, "")
 	tried := 0
 	for _, v := range visits(s.Addr) {
 		variants := []visit{v}
@@ -150,9 +150,9 @@ func TestWhatAPageOfABrowserReaches(t *testing.T) {
 		for _, v := range variants {
 			bodies := map[string][]string{stateless: nil}
 			if v.asked { // and let through by a browser that does not ask
-				bodies[stateless] = []string{"Authorization", "Bearer " + rig.Token, "MCP-Protocol-Version",
+				bodies[stateless] = []string{"Authorization", "Bearer " + harness.Token, "MCP-Protocol-Version",
 					"2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "obsidianCli"}
-				bodies[inSession] = []string{"Authorization", "Bearer " + rig.Token, "Mcp-Session-Id", a.Session}
+				bodies[inSession] = []string{"Authorization", "Bearer " + harness.Token, "Mcp-Session-Id", a.Session}
 			}
 			for body, more := range bodies {
 				tried++

@@ -28,22 +28,22 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 func TestTheTerminalIsAClient(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("a line of a long note, with ünïcödé\n", 4000)
-	r := rig.New(t, map[string]string{"a.md": "one\ntwo\n", "Long.md": long, "F/b.md": "see [[a]]\n"})
+	r := harness.New(t, map[string]string{"a.md": "one\ntwo\n", "Long.md": long, "F/b.md": "see [[a]]\n"})
 	server := r.OverHTTP()
 	url := "--url=http://" + server.Addr + "/mcp"
 	token := filepath.Join(r.Home, "token")
-	rig.WriteFile(t, token, []byte(rig.Token+"\n"))
+	harness.WriteFile(t, token, []byte(harness.Token+"\n"))
 	require.NoError(t, os.Chmod(token, 0o600))
 	batch := filepath.Join(r.Home, "batch.json")
-	rig.WriteFile(t, batch, []byte(`{"operations":[{"clientId":"x","command":"read","params":{"path":"a.md"}},{"clientId":"y","command":"files"}]}`))
+	harness.WriteFile(t, batch, []byte(`{"operations":[{"clientId":"x","command":"read","params":{"path":"a.md"}},{"clientId":"y","command":"files"}]}`))
 	for _, args := range [][]string{
 		{"run", "read", "path=a.md"}, {"run", "read", "path=Long.md"}, {"run", "files"}, {"run", "files", "folder=F"},
 		{"run", "backlinks", "file=a", "counts"}, {"run", "read", "path=none.md"},
@@ -98,7 +98,7 @@ func TestTheTerminalIsAClient(t *testing.T) {
 		assert.Contains(t, said, test.says, "%s: %d %s%s", test.args, status, out, said)
 		assert.Equal(t, out, "", "%s: %d %s%s", test.args, status, out, said)
 	}
-	rig.WriteFile(t, token, []byte("wrong\n"))
+	harness.WriteFile(t, token, []byte("wrong\n"))
 	_, said, status := r.Run("run", url, "--token-file="+token, "files")
 	assert.Equal(t, status, 3, "a wrong token: %d %s", status, said)
 	assert.Contains(t, said, "does not accept the token", "a wrong token: %d %s", status, said)
@@ -121,7 +121,7 @@ func verdicts(plan string) (kept string) {
 
 func TestAServerThatIsNone(t *testing.T) {
 	t.Parallel()
-	r := rig.New(t, nil)
+	r := harness.New(t, nil)
 	stolen := make(chan string, 10)
 	thief := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, req *http.Request) { stolen <- req.Header.Get("Authorization") }))
 	defer thief.Close()
@@ -145,7 +145,7 @@ func TestAServerThatIsNone(t *testing.T) {
 		assert.That(t, status != 0, "%s: %d %q %q", what, status, out, said)
 		assert.Equal(t, out, "", "%s: %d %q %q", what, status, out, said)
 		assert.NotContains(t, said, "\x1b", "%s: %d %q %q", what, status, out, said)
-		assert.NotContains(t, said, rig.Token, "%s: %d %q %q", what, status, out, said)
+		assert.NotContains(t, said, harness.Token, "%s: %d %q %q", what, status, out, said)
 		server.Close()
 	}
 	assert.Equal(t, len(stolen), 0, "tokens that another server got")
@@ -153,9 +153,9 @@ func TestAServerThatIsNone(t *testing.T) {
 
 func TestDoctorChecksAServer(t *testing.T) {
 	t.Parallel()
-	key := rig.NewKey("k1", jose.ES256)
-	issuer := rig.NewIssuer(t, key)
-	r := rig.New(t, map[string]string{"a.md": "a\n"})
+	key := harness.NewKey("k1", jose.ES256)
+	issuer := harness.NewIssuer(t, key)
+	r := harness.New(t, map[string]string{"a.md": "a\n"})
 	proxy := httptest.NewUnstartedServer(nil)
 	public := "http://" + proxy.Listener.Addr().String() + "/mcp"
 	r.Flags = []string{"--public-url=" + public, "--oauth-issuer=" + issuer.URL}
@@ -190,7 +190,7 @@ func TestDoctorChecksAServer(t *testing.T) {
 			forward.ServeHTTP(w, req)
 		}, []string{"server-origin"}},
 		{"a token of its own", func(w http.ResponseWriter, req *http.Request) {
-			req.Header.Set("Authorization", "Bearer "+rig.Token)
+			req.Header.Set("Authorization", "Bearer "+harness.Token)
 			forward.ServeHTTP(w, req)
 		}, []string{"server-token"}},
 		{"something else", func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("hello")) }, []string{"server-token", "server-origin", "server-call"}},
@@ -235,7 +235,7 @@ func TestDoctorSaysWhenACertificateExpires(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("elsewhere the certificates of the system cannot be replaced for one program")
 	}
-	r := rig.New(t, nil)
+	r := harness.New(t, nil)
 	for _, test := range []struct {
 		age, left time.Duration
 		warns     bool
@@ -250,8 +250,8 @@ func TestDoctorSaysWhenACertificateExpires(t *testing.T) {
 		server.TLS = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}
 		server.StartTLS()
 		root := filepath.Join(t.TempDir(), "root.pem")
-		rig.WriteFile(t, root, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
-		c := osexec.Command(rig.Binary, "doctor", "--url="+server.URL+"/mcp")
+		harness.WriteFile(t, root, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
+		c := osexec.Command(harness.Binary, "doctor", "--url="+server.URL+"/mcp")
 		c.Env = []string{"HOME=" + r.Home, "SSL_CERT_FILE=" + root}
 		out, _ := c.Output() // the server is none
 		if strings.Contains(string(out), "the certificate expires at") != test.warns || !strings.Contains(string(out), "certificate") {
@@ -265,14 +265,14 @@ func TestDoctorSaysWhenACertificateExpires(t *testing.T) {
 // nothing to listen to.
 func TestASubscriptionIsAcknowledgedOverHTTP(t *testing.T) {
 	t.Parallel()
-	s := rig.ServeHTTP(t, "--backend=embedded", "--vault="+t.TempDir())
-	body := `{"jsonrpc":"2.0","id":"l","method":"subscriptions/listen","params":{"notifications":{},` + rig.ModernMeta + `}}`
+	s := harness.ServeHTTP(t, "--backend=embedded", "--vault="+t.TempDir())
+	body := `{"jsonrpc":"2.0","id":"l","method":"subscriptions/listen","params":{"notifications":{},` + harness.ModernMeta + `}}`
 	for range testenv.Count(30, 100) {
 		answer, err := s.Client.Do(s.Request(t.Context(), http.MethodPost, "/mcp", body, "MCP-Protocol-Version",
 			"2026-07-28", "Mcp-Method", "subscriptions/listen"))
 		require.NoError(t, err)
 		var all []string
-		if err := rig.Events(answer, func(message string) bool { all = append(all, message); return true }); err != nil && err != io.EOF {
+		if err := harness.Events(answer, func(message string) bool { all = append(all, message); return true }); err != nil && err != io.EOF {
 			t.Fatal(err)
 		}
 		answer.Body.Close()
@@ -282,18 +282,18 @@ func TestASubscriptionIsAcknowledgedOverHTTP(t *testing.T) {
 	}
 }
 
-func TestMain(m *testing.M) { rig.Main(m) }
+func TestMain(m *testing.M) { harness.Main(m) }
 
 // A batch is previewed, and left for the owner of the server, from a terminal elsewhere: nothing is changed by either.
 func TestABatchIsPreviewedAndProposedOverHTTP(t *testing.T) {
 	t.Parallel()
-	r := rig.New(t, map[string]string{"a.md": "one\n"})
+	r := harness.New(t, map[string]string{"a.md": "one\n"})
 	url := "--url=http://" + r.OverHTTP().Addr + "/mcp"
 	token := filepath.Join(r.Home, "token")
-	rig.WriteFile(t, token, []byte(rig.Token+"\n"))
+	harness.WriteFile(t, token, []byte(harness.Token+"\n"))
 	require.NoError(t, os.Chmod(token, 0o600))
 	batch := filepath.Join(r.Home, "batch.json")
-	rig.WriteFile(t, batch, []byte(`{"operations":[{"clientId":"x","command":"append","params":{"path":"a.md","content":"two"}}]}`))
+	harness.WriteFile(t, batch, []byte(`{"operations":[{"clientId":"x","command":"append","params":{"path":"a.md","content":"two"}}]}`))
 
 	var plan struct {
 		OK      bool
@@ -317,7 +317,7 @@ func TestABatchIsPreviewedAndProposedOverHTTP(t *testing.T) {
 	first := propose("--propose", batch)
 	assert.That(t, strings.HasPrefix(first, "p-"), "the id is %q", first)
 	none := filepath.Join(r.Home, "none.json")
-	rig.WriteFile(t, none, []byte(`{"operations":[]}`))
+	harness.WriteFile(t, none, []byte(`{"operations":[]}`))
 	assert.Equal(t, propose("--propose="+first, none), first, "planned again")
 	assert.Contains(t, r.Must("approvals"), "A proposal of 1 operation.")
 	assert.Equal(t, r.Read("a.md"), "one\n", "after the proposal")
@@ -326,10 +326,10 @@ func TestABatchIsPreviewedAndProposedOverHTTP(t *testing.T) {
 // What is only to be previewed is not left for the owner, wherever it says so.
 func TestAProposalIsNoDryRun(t *testing.T) {
 	t.Parallel()
-	r := rig.New(t, map[string]string{"a.md": "one\n"})
+	r := harness.New(t, map[string]string{"a.md": "one\n"})
 	write := func(name, field string) string {
 		file := filepath.Join(r.Home, name)
-		rig.WriteFile(t, file, []byte(`{`+field+`"operations":[{"clientId":"x","command":"append","params":{"path":"a.md","content":"two"}}]}`))
+		harness.WriteFile(t, file, []byte(`{`+field+`"operations":[{"clientId":"x","command":"append","params":{"path":"a.md","content":"two"}}]}`))
 		return file
 	}
 	for _, args := range [][]string{

@@ -7,15 +7,15 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 func TestSessionsEndWithARestart(t *testing.T) {
 	t.Parallel()
-	r := rig.New(t, map[string]string{"a.md": "one\n"})
+	r := harness.New(t, map[string]string{"a.md": "one\n"})
 	flags := []string{"--backend=embedded", "--tier=v1", "--vault=" + r.Vault}
-	first := rig.ServeHTTPIn(t, r.Home, flags...)
+	first := harness.ServeHTTPIn(t, r.Home, flags...)
 	session := require.Value(first.Connect(t.Context()))(t)
 	read := map[string]any{"command": "read", "params": map[string]any{"path": "a.md"}}
 	if got, err := session.Call(t.Context(), read); err != nil || got.Stdout != "one\n" {
@@ -23,7 +23,7 @@ func TestSessionsEndWithARestart(t *testing.T) {
 	}
 	require.NoError(t, first.Process.Process.Signal(syscall.SIGTERM))
 	assert.NoError(t, first.Wait(), "the server ended")
-	second := rig.ServeHTTPIn(t, r.Home, append(flags, "--http="+first.Addr)...)
+	second := harness.ServeHTTPIn(t, r.Home, append(flags, "--http="+first.Addr)...)
 	require.Equal(t, second.Addr, first.Addr, "it serves")
 	answer, err := second.Send(t.Context(), http.MethodPost, `{"jsonrpc":"2.0","id":9,"method":"ping"}`, "Mcp-Session-Id", session.Session)
 	if err != nil || answer.Status != http.StatusNotFound || !strings.Contains(answer.Body, "send initialize for a new one") {
@@ -33,5 +33,5 @@ func TestSessionsEndWithARestart(t *testing.T) {
 	if got, err := again.Call(t.Context(), read); err != nil || got.Stdout != "one\n" {
 		t.Errorf("a new session: %+v, %v", got, err)
 	}
-	assert.Equal(t, r.Stateless(second).Do(rig.Calling("read", "path=a.md")).Stdout, "one\n", "without a session")
+	assert.Equal(t, r.Stateless(second).Do(harness.Calling("read", "path=a.md")).Stdout, "one\n", "without a session")
 }

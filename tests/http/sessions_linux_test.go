@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
@@ -21,9 +21,9 @@ func TestManySessions(t *testing.T) {
 	t.Parallel()
 	most := testenv.Count(100, 1000)
 	vault := t.TempDir()
-	rig.WriteFile(t, filepath.Join(vault, "Tides.md"), []byte("Two a day.\n"))
-	s := rig.ServeHTTP(t, "--backend=embedded", "--vault="+vault, fmt.Sprintf("--max-sessions=%d", most))
-	open := func() *rig.HTTPSession {
+	harness.WriteFile(t, filepath.Join(vault, "Tides.md"), []byte("Two a day.\n"))
+	s := harness.ServeHTTP(t, "--backend=embedded", "--vault="+vault, fmt.Sprintf("--max-sessions=%d", most))
+	open := func() *harness.HTTPSession {
 		a := require.Value(s.Connect(t.Context()))(t)
 		got, err := a.Call(t.Context(), map[string]any{"command": "random:read"})
 		require.Equal(t, err, nil, "%+v", got.Error)
@@ -31,12 +31,12 @@ func TestManySessions(t *testing.T) {
 		return a
 	}
 	first := open()
-	before := rig.MemoryKiB(t, s.Process.Process.Pid)
+	before := harness.MemoryKiB(t, s.Process.Process.Pid)
 	second := open()
 	for range most - 2 {
 		open()
 	}
-	after := rig.MemoryKiB(t, s.Process.Process.Pid)
+	after := harness.MemoryKiB(t, s.Process.Process.Pid)
 	t.Logf("%d sessions: %d KiB of memory with the first, %d KiB with all", most, before, after)
 	per := (after - before) / most
 	assert.That(t, per <= 48, "a session takes %d KiB", per)
@@ -56,7 +56,7 @@ func TestManySessions(t *testing.T) {
 	require.Equal(t, err, nil, "%+v", answer)
 	assert.Equal(t, answer.Status, http.StatusOK, "%+v", answer)
 	open()
-	assert.Equal(t, len(rig.WorkersOf(t, s.Process.Process.Pid)), 1, "the server has the children")
+	assert.Equal(t, len(harness.WorkersOf(t, s.Process.Process.Pid)), 1, "the server has the children")
 }
 
 // Silent connections without a token take a share of the files that a server can have open: callers with one go on,
@@ -64,8 +64,8 @@ func TestManySessions(t *testing.T) {
 func TestSilentConnectionsDoNotLockCallersOut(t *testing.T) {
 	t.Parallel()
 	vault := t.TempDir()
-	rig.WriteFile(t, filepath.Join(vault, "Tides.md"), []byte("Two a day.\n"))
-	s := rig.ServeHTTPWithFiles(t, 64, "--backend=embedded", "--vault="+vault, "--allow-mutations", "--tier=v1")
+	harness.WriteFile(t, filepath.Join(vault, "Tides.md"), []byte("Two a day.\n"))
+	s := harness.ServeHTTPWithFiles(t, 64, "--backend=embedded", "--vault="+vault, "--allow-mutations", "--tier=v1")
 	for range 120 {
 		silent := require.Value(net.Dial("tcp", s.Host()))(t)
 		defer silent.Close()
@@ -81,7 +81,7 @@ func TestSilentConnectionsDoNotLockCallersOut(t *testing.T) {
 
 func TestAServerAsksAtTheTerminalOfItsClient(t *testing.T) {
 	t.Parallel()
-	r := rig.New(t, map[string]string{"a.md": "one\n", "b.md": "one\n", "c.md": "one\n"})
+	r := harness.New(t, map[string]string{"a.md": "one\n", "b.md": "one\n", "c.md": "one\n"})
 	r.Set("ask", `"client"`)
 	r.Set("min-answer-time", `"0s"`)
 	server := r.OverHTTP()
@@ -89,9 +89,9 @@ func TestAServerAsksAtTheTerminalOfItsClient(t *testing.T) {
 		note, typed string
 		gone        bool
 	}{{"a.md", "n\n", false}, {"b.md", "\n", false}, {"c.md", "y\n", true}} {
-		c := osexec.Command("/bin/sh", "-c", `exec "$0" "$@" 2>/dev/tty`, rig.Binary, "run", "--url=http://"+server.Addr+"/mcp", "delete", "path="+test.note)
-		c.Env = []string{"HOME=" + t.TempDir(), "TERM=dumb", "VAULTWICKET_TOKEN=" + rig.Token}
-		shown, err := rig.AtTerminal(t, c, test.typed)
+		c := osexec.Command("/bin/sh", "-c", `exec "$0" "$@" 2>/dev/tty`, harness.Binary, "run", "--url=http://"+server.Addr+"/mcp", "delete", "path="+test.note)
+		c.Env = []string{"HOME=" + t.TempDir(), "TERM=dumb", "VAULTWICKET_TOKEN=" + harness.Token}
+		shown, err := harness.AtTerminal(t, c, test.typed)
 		assert.Contains(t, shown, `removes: "`+test.note+`"`, "typed %q", test.typed)
 		assert.Contains(t, shown, "Allow this?", "typed %q", test.typed)
 		if gone := r.Read(test.note) == ""; gone != test.gone || (err == nil) != test.gone ||

@@ -16,8 +16,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
@@ -37,13 +37,13 @@ type hostileChange struct {
 func many(n int, text func(i int) string) func(t *testing.T, vault string) {
 	return func(t *testing.T, vault string) {
 		for i := range n {
-			rig.WriteFile(t, filepath.Join(vault, "P", strconv.Itoa(i%100), fmt.Sprintf("n%d.md", i)), []byte(text(i)))
+			harness.WriteFile(t, filepath.Join(vault, "P", strconv.Itoa(i%100), fmt.Sprintf("n%d.md", i)), []byte(text(i)))
 		}
 	}
 }
 
 func one(name string, text func() string) func(t *testing.T, vault string) {
-	return func(t *testing.T, vault string) { rig.WriteFile(t, filepath.Join(vault, name), []byte(text())) }
+	return func(t *testing.T, vault string) { harness.WriteFile(t, filepath.Join(vault, name), []byte(text())) }
 }
 
 func thousandBytes(i int) string {
@@ -103,8 +103,8 @@ func TestOthersBesideHostileChanges(t *testing.T) {
 		folder := testenv.MemoryFolder(t)
 		vault := filepath.Join(folder, "Vault")
 		change.fill(t, vault)
-		rig.WriteFile(t, filepath.Join(vault, "other.md"), []byte("other\n"))
-		rig.WriteFile(t, filepath.Join(vault, ".obsidian", "app.json"), []byte(`{"alwaysUpdateLinks":true,"trashOption":"local"}`))
+		harness.WriteFile(t, filepath.Join(vault, "other.md"), []byte("other\n"))
+		harness.WriteFile(t, filepath.Join(vault, ".obsidian", "app.json"), []byte(`{"alwaysUpdateLinks":true,"trashOption":"local"}`))
 		h := openHostile(t, folder)
 		h.measure(change.name, change.words, change.shows)
 		if !change.shows {
@@ -128,7 +128,7 @@ func openHostile(t *testing.T, folder string) *hostile {
 	t.Helper()
 	env := map[string]string{"XDG_STATE_HOME": filepath.Join(folder, "state"), "XDG_CACHE_HOME": filepath.Join(folder, "cache")}
 	getenv := func(name string) string { return env[name] }
-	runner := exec.New(exec.Config{CLI: "/nowhere/obsidian", Self: rig.Binary, Resident: true, Timeout: 55 * time.Second, Getenv: getenv})
+	runner := exec.New(exec.Config{CLI: "/nowhere/obsidian", Self: harness.Binary, Resident: true, Timeout: 55 * time.Second, Getenv: getenv})
 	h := &hostile{t: t, vault: filepath.Join(folder, "Vault"), end: runner.Close}
 	h.gateway = gateway.New(gateway.Config{
 		Policy: policy.Policy{Ceiling: tiers.V3, Mutations: true, Confirm: policy.ConfirmNever, Secrets: policy.SecretsAllow, MinVersion: tiers.DefaultMinimum},
@@ -148,12 +148,12 @@ func (h *hostile) do(caller string, words []string) gateway.Result {
 // measure makes a change, and prints what others notice of it.
 func (h *hostile) measure(name string, words []string, shows bool) {
 	t := h.t
-	worker := rig.WorkersOf(t, os.Getpid())
+	worker := harness.WorkersOf(t, os.Getpid())
 	require.That(t, len(worker) == 1, "%d workers", len(worker))
 	pid := worker[0]
 	time.Sleep(3 * time.Second) // the worker gives memory back
 	_ = os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", pid), []byte("5"), 0)
-	before := rig.StatusKiB(t, pid, "RssAnon")
+	before := harness.StatusKiB(t, pid, "RssAnon")
 	cpu := processorTime(t, pid)
 	stop := make(chan struct{})
 	var others sync.WaitGroup
@@ -196,7 +196,7 @@ func (h *hostile) measure(name string, words []string, shows bool) {
 	lasted := time.Since(begun)
 	close(stop)
 	others.Wait()
-	peak := rig.StatusKiB(t, pid, "VmHWM") - rig.StatusKiB(t, pid, "RssFile") - rig.StatusKiB(t, pid, "RssShmem")
+	peak := harness.StatusKiB(t, pid, "VmHWM") - harness.StatusKiB(t, pid, "RssFile") - harness.StatusKiB(t, pid, "RssShmem")
 	over := peak - before
 	t.Logf("%-42s %8v %8v %9d   %-26s %-26s %s", name, lasted.Round(time.Millisecond),
 		(processorTime(t, pid) - cpu).Round(10*time.Millisecond), over>>10, waits(took[0]), waits(took[1]), outcome)

@@ -12,22 +12,22 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/mcpserver"
 	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/transport"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // serveCrowd serves a crowd over HTTP in this process until stop is called, which
 // waits for the end.
-func serveCrowd(t *testing.T, c *crowd, address transport.HTTPConfig) (s *rig.Endpoint, stop func()) {
+func serveCrowd(t *testing.T, c *crowd, address transport.HTTPConfig) (s *harness.Endpoint, stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	address.Addr, address.Token = "127.0.0.1:0", rig.Token
+	address.Addr, address.Token = "127.0.0.1:0", harness.Token
 	urls, ended := make(chan string, 1), make(chan error, 1)
 	go func() { ended <- mcpserver.ServeHTTP(ctx, c.config, address, func(url string) { urls <- url }) }()
 	select {
 	case url := <-urls:
-		s = rig.NewEndpoint(t, url)
+		s = harness.NewEndpoint(t, url)
 	case err := <-ended:
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func TestManyClientsOverHTTP(t *testing.T) {
 	check()
 }
 
-func (c *client) agent() *rig.HTTPSession { return c.asker.(*rig.HTTPSession) }
+func (c *client) agent() *harness.HTTPSession { return c.asker.(*harness.HTTPSession) }
 
 // headers name the session of the client.
 func (c *client) headers() []string { return []string{"Mcp-Session-Id", c.agent().Session} }
@@ -77,7 +77,7 @@ func breakOff(c *client) error {
 	ctx, disconnect := context.WithCancel(c.t.Context())
 	done := make(chan error, 1)
 	go func() {
-		_, err := c.agent().Send(ctx, http.MethodPost, rig.ToolCall(999, `{"command":"search","params":{"query":"nobody"}}`), c.headers()...)
+		_, err := c.agent().Send(ctx, http.MethodPost, harness.ToolCall(999, `{"command":"search","params":{"query":"nobody"}}`), c.headers()...)
 		done <- err
 	}()
 	if c.random.IntN(2) == 0 {
@@ -107,11 +107,11 @@ func cancelOwn(c *client) error {
 		}
 		cancelled <- err
 	}()
-	answer, err := a.Post(c.t.Context(), fmt.Sprint(a.IDs+500), rig.ToolCall(a.IDs+500, `{"command":"files","params":{"folder":"`+c.name+`"}}`), c.headers()...)
+	answer, err := a.Post(c.t.Context(), fmt.Sprint(a.IDs+500), harness.ToolCall(a.IDs+500, `{"command":"files","params":{"folder":"`+c.name+`"}}`), c.headers()...)
 	if text := string(answer.Result.StructuredContent); err == nil && !strings.Contains(text, c.name+"/A note") {
 		err = fmt.Errorf("a call that was cancelled: %s", text)
 	}
-	if errors.Is(err, rig.ErrUnanswered) {
+	if errors.Is(err, harness.ErrUnanswered) {
 		err = nil
 	}
 	return errors.Join(err, <-cancelled)
@@ -127,7 +127,7 @@ func endSession(c *client) error {
 	if answer, err := c.agent().Send(c.t.Context(), http.MethodDelete, "", c.headers()...); err != nil || answer.Status != http.StatusOK {
 		return fmt.Errorf("%+v, %w", answer, err)
 	}
-	if answer, err := c.agent().Send(c.t.Context(), http.MethodPost, rig.ToolCall(1, `{"command":"version"}`),
+	if answer, err := c.agent().Send(c.t.Context(), http.MethodPost, harness.ToolCall(1, `{"command":"version"}`),
 		c.headers()...); err != nil || answer.Status != http.StatusNotFound {
 		return fmt.Errorf("in a session that has ended: %+v, %w", answer, err)
 	}
@@ -137,7 +137,7 @@ func endSession(c *client) error {
 	}
 	c.asker = a
 	got, err := c.result("files", nil, "cursor", c.cursor)
-	if err == nil && rig.CodeOf(got) != "not_found" {
+	if err == nil && harness.CodeOf(got) != "not_found" {
 		return wrong(got, "not_found for the cursor of a session that has ended")
 	}
 	return err
@@ -150,7 +150,7 @@ func takeForeign(c *client) error {
 		return nil
 	}
 	got, err := c.result("files", nil, "cursor", page.cursor)
-	if err == nil && (rig.CodeOf(got) != "not_found" || got.Stdout != "") {
+	if err == nil && (harness.CodeOf(got) != "not_found" || got.Stdout != "") {
 		return wrong(got, "not_found for the cursor of "+page.owner)
 	}
 	return err
@@ -159,7 +159,7 @@ func takeForeign(c *client) error {
 // readStateless reads the note of the client without its session.
 func readStateless(c *client) error {
 	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"obsidianCli","arguments":{"command":"read","params":{"path":"%s.md"}},%s}}`,
-		c.name, rig.ModernMeta)
+		c.name, harness.ModernMeta)
 	answer, err := c.agent().Post(c.t.Context(), "7", body, "MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "obsidianCli")
 	if err == nil && !strings.Contains(string(answer.Result.StructuredContent), "I am "+c.name) {
 		err = fmt.Errorf("without a session: %s", answer.Result.StructuredContent)
@@ -174,8 +174,8 @@ func makeNoise(c *client) error {
 		headers []string
 		status  int
 	}{
-		{`{"jsonrpc":"2.0","id":1,`, c.headers(), 400}, {rig.ToolCall(1, `{}`), []string{"Mcp-Session-Id", "made up"}, 404}, {rig.ToolCall(1, `{}`), nil, 400},
-		{rig.ToolCall(1, `{}`), append([]string{"Origin", "https://evil.example"}, c.headers()...), 403},
+		{`{"jsonrpc":"2.0","id":1,`, c.headers(), 400}, {harness.ToolCall(1, `{}`), []string{"Mcp-Session-Id", "made up"}, 404}, {harness.ToolCall(1, `{}`), nil, 400},
+		{harness.ToolCall(1, `{}`), append([]string{"Origin", "https://evil.example"}, c.headers()...), 403},
 		{"", append([]string{"Content-Type", "text/plain"}, c.headers()...), 415},
 	} {
 		answer, err := c.agent().Send(c.t.Context(), http.MethodPost, bad.body, bad.headers...)

@@ -25,8 +25,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/mcpserver"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
@@ -56,19 +56,19 @@ func gather(t *testing.T, clients int) *crowd {
 	c := &crowd{t: t, vault: filepath.Join(t.TempDir(), "Vault")}
 	for i := range clients {
 		name := clientName(i)
-		rig.WriteFile(t, filepath.Join(c.vault, name+".md"), []byte("I am "+name+"\n"))
+		harness.WriteFile(t, filepath.Join(c.vault, name+".md"), []byte("I am "+name+"\n"))
 		for n := range notesOfEach {
-			rig.WriteFile(t, filepath.Join(c.vault, name, fmt.Sprintf("A note of %s, number %02d.md", name, n)), nil)
+			harness.WriteFile(t, filepath.Join(c.vault, name, fmt.Sprintf("A note of %s, number %02d.md", name, n)), nil)
 		}
 	}
-	rig.WriteFile(t, filepath.Join(c.vault, "Log.md"), []byte("# Log\n"))
+	harness.WriteFile(t, filepath.Join(c.vault, "Log.md"), []byte("# Log\n"))
 	state := t.TempDir()
 	getenv := func(name string) string {
 		return map[string]string{"XDG_STATE_HOME": state, "XDG_CACHE_HOME": state, "HOME": state}[name]
 	}
-	c.runner = exec.New(exec.Config{Self: rig.Binary, Resident: true, Timeout: 50 * time.Second, Getenv: getenv})
+	c.runner = exec.New(exec.Config{Self: harness.Binary, Resident: true, Timeout: 50 * time.Second, Getenv: getenv})
 	c.config = mcpserver.Config{
-		Version: "1.2.3", MaxOutput: 1 << 10, Grace: rig.Deadline,
+		Version: "1.2.3", MaxOutput: 1 << 10, Grace: harness.Deadline,
 		Gateway: gateway.New(gateway.Config{
 			Policy: policy.Policy{Ceiling: tiers.V1, Mutations: true, Confirm: policy.ConfirmNever, MinVersion: tiers.DefaultMinimum},
 			Vault:  gateway.Vault{Folder: c.vault}, Runner: c.runner, Backend: gateway.Embedded, Session: "crowd", Getenv: getenv,
@@ -100,9 +100,9 @@ func afterwards(t *testing.T) (check func()) {
 	before, goroutines := descriptors(), goleak.IgnoreCurrent()
 	return func() {
 		t.Helper()
-		assert.Await(rig.Deadline, func() bool { return goleak.Find(goroutines) == nil })
+		assert.Await(harness.Deadline, func() bool { return goleak.Find(goroutines) == nil })
 		goleak.VerifyNone(t, goroutines)
-		assert.Await(rig.Deadline, func() bool { return descriptors() <= before })
+		assert.Await(harness.Deadline, func() bool { return descriptors() <= before })
 		left := descriptors()
 		assert.That(t, left <= before, "%d descriptors are open, %d were", left, before)
 	}
@@ -114,7 +114,7 @@ func warmUpProcess(t *testing.T) {
 	t.Helper()
 	l := require.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	l.Close()
-	runner := exec.New(exec.Config{Self: rig.Binary, Resident: true})
+	runner := exec.New(exec.Config{Self: harness.Binary, Resident: true})
 	defer runner.Close()
 	g := gateway.New(gateway.Config{Policy: policy.Policy{Ceiling: tiers.V0, MinVersion: tiers.DefaultMinimum},
 		Vault: gateway.Vault{Folder: t.TempDir()}, Runner: runner, Backend: gateway.Embedded})
@@ -124,7 +124,7 @@ func warmUpProcess(t *testing.T) {
 
 // asker sends a request and returns the answer with its id.
 type asker interface {
-	Ask(ctx context.Context, method string, params any) (rig.Answer, error)
+	Ask(ctx context.Context, method string, params any) (harness.Answer, error)
 }
 
 // client is one of a crowd. All it does has its name in it, so that an answer that
@@ -173,7 +173,7 @@ func wrong(got gateway.Result, want string) error {
 // readOwn reads the note of the client, which has what it wrote and no more.
 func (c *client) readOwn() error {
 	got, err := c.result("read", map[string]any{"path": c.name + ".md"})
-	want := "I am " + c.name + "\n" + rig.Repeat(c.lines, "- "+c.name+", line %d\n")
+	want := "I am " + c.name + "\n" + harness.Repeat(c.lines, "- "+c.name+", line %d\n")
 	if err == nil && (!got.OK || strings.TrimSuffix(got.Stdout, "\n") != strings.TrimSuffix(want, "\n")) {
 		return wrong(got, want)
 	}
@@ -190,7 +190,7 @@ func (c *client) writeOwn() error {
 	switch {
 	case err != nil:
 		return err
-	case rig.CodeOf(got) == "outcome_unknown":
+	case harness.CodeOf(got) == "outcome_unknown":
 		return c.lookUp(fmt.Sprintf("- %s, line %d", c.name, c.lines), c.name+".md", func() { c.lines++ }, func() {})
 	case !got.OK || got.Change == nil || got.Change.Before != read.Hash:
 		return wrong(got, "a change of "+read.Hash)
@@ -228,7 +228,7 @@ func (c *client) writeLog() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	done, refused := func() { c.done = append(c.done, line) }, func() { c.refused = append(c.refused, line) }
-	switch rig.CodeOf(got) {
+	switch harness.CodeOf(got) {
 	case "":
 		done()
 	case "conflict":
@@ -276,7 +276,7 @@ func (c *client) listed() error {
 	if err != nil || !got.OK {
 		return fmt.Errorf("%+v, %w", got.Error, err)
 	}
-	want := rig.Repeat(notesOfEach, c.name+"/A note of "+c.name+", number %02d.md\n")
+	want := harness.Repeat(notesOfEach, c.name+"/A note of "+c.name+", number %02d.md\n")
 	if text != want || len(got.Notices) > 0 {
 		return wrong(gateway.Result{Command: "files", Stdout: text, Notices: got.Notices}, want)
 	}
@@ -339,14 +339,14 @@ func (c *client) batch() error {
 func (c *client) mistake() error {
 	name := strings.ReplaceAll(c.name, " ", "-")
 	got, err := c.result(name, nil)
-	if err == nil && (rig.CodeOf(got) != "unknown_command" || !strings.Contains(got.Error.Message, name)) {
+	if err == nil && (harness.CodeOf(got) != "unknown_command" || !strings.Contains(got.Error.Message, name)) {
 		return wrong(got, "unknown_command")
 	}
 	if err != nil {
 		return err
 	}
 	if got, err = c.result("read", map[string]any{"path": c.name + "/none.md"}); err == nil &&
-		(rig.CodeOf(got) != "not_found" || !strings.Contains(got.Error.Message, c.name)) {
+		(harness.CodeOf(got) != "not_found" || !strings.Contains(got.Error.Message, c.name)) {
 		return wrong(got, "not_found")
 	}
 	return err
@@ -381,7 +381,7 @@ func (c *crowd) judge(clients []*client) {
 	c.t.Helper()
 	for _, one := range clients {
 		text, err := os.ReadFile(filepath.Join(c.vault, one.name+".md"))
-		want := "I am " + one.name + "\n" + rig.Repeat(one.lines, "- "+one.name+", line %d\n")
+		want := "I am " + one.name + "\n" + harness.Repeat(one.lines, "- "+one.name+", line %d\n")
 		require.Equal(c.t, err, nil, "%s has written %d lines, and there is %q", one.name, one.lines, text)
 		assert.Equal(c.t, string(text), want, "%s has written %d lines, and there is %q", one.name, one.lines, text)
 	}
@@ -397,4 +397,4 @@ func (c *crowd) judge(clients []*client) {
 	assert.That(c.t, len(c.done) != 0, "no one could write")
 }
 
-func TestMain(m *testing.M) { rig.Main(m) }
+func TestMain(m *testing.M) { harness.Main(m) }

@@ -12,8 +12,8 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
@@ -26,13 +26,13 @@ const (
 )
 
 // largeVault serves a vault with large notes over HTTP.
-func largeVault(t *testing.T, notes map[string]string, flags ...string) *rig.HTTPServer {
+func largeVault(t *testing.T, notes map[string]string, flags ...string) *harness.HTTPServer {
 	t.Helper()
 	vault := t.TempDir()
 	for name, text := range notes {
-		rig.WriteFile(t, filepath.Join(vault, name), []byte(text))
+		harness.WriteFile(t, filepath.Join(vault, name), []byte(text))
 	}
-	s := rig.ServeHTTP(t, append([]string{"--backend=embedded", "--tier=v1", "--toolsets=batch", "--timeout=55s", "--vault=" + vault}, flags...)...)
+	s := harness.ServeHTTP(t, append([]string{"--backend=embedded", "--tier=v1", "--toolsets=batch", "--timeout=55s", "--vault=" + vault}, flags...)...)
 	awaitStart(t, s.Process.Process.Pid)
 	return s
 }
@@ -61,19 +61,19 @@ func prose(megabytes int) string {
 // of files.
 func peakKiB(t *testing.T, pid int) (all, files int) {
 	t.Helper()
-	files = rig.StatusKiB(t, pid, "RssFile") + rig.StatusKiB(t, pid, "RssShmem") // and of files that are kept in memory
-	return rig.StatusKiB(t, pid, "VmHWM"), files
+	files = harness.StatusKiB(t, pid, "RssFile") + harness.StatusKiB(t, pid, "RssShmem") // and of files that are kept in memory
+	return harness.StatusKiB(t, pid, "VmHWM"), files
 }
 
 // staysSmall checks the peaks of a server and of its workers.
-func staysSmall(t *testing.T, s *rig.HTTPServer, mostOfWorkers int) {
+func staysSmall(t *testing.T, s *harness.HTTPServer, mostOfWorkers int) {
 	t.Helper()
 	pid := s.Process.Process.Pid
 	gateway, program := peakKiB(t, pid)
-	t.Logf("the gateway had up to %d KiB, %d of them its program, and has %d KiB", gateway, program, rig.MemoryKiB(t, pid))
+	t.Logf("the gateway had up to %d KiB, %d of them its program, and has %d KiB", gateway, program, harness.MemoryKiB(t, pid))
 	own := gateway - program
 	assert.That(t, own <= mostOfGateway, "the gateway had %d KiB of its own, more than %d", own, mostOfGateway)
-	for _, worker := range rig.WorkersOf(t, pid) {
+	for _, worker := range harness.WorkersOf(t, pid) {
 		peak, _ := peakKiB(t, worker)
 		t.Logf("the worker had up to %d KiB", peak)
 		assert.That(t, mostOfWorkers <= 0 || peak <= mostOfWorkers, "the worker had %d KiB, more than %d", peak, mostOfWorkers)
@@ -81,7 +81,7 @@ func staysSmall(t *testing.T, s *rig.HTTPServer, mostOfWorkers int) {
 }
 
 // batch runs operations and returns what came of them.
-func batchOf(t *testing.T, a *rig.HTTPSession, operations []map[string]any) (result gateway.BatchResult) {
+func batchOf(t *testing.T, a *harness.HTTPSession, operations []map[string]any) (result gateway.BatchResult) {
 	t.Helper()
 	answer, err := a.Ask(t.Context(), "tools/call", map[string]any{"name": "obsidianBatch", "arguments": map[string]any{"operations": operations}})
 	require.NoError(t, err)
@@ -184,7 +184,7 @@ func TestASearchInLongLinesTakesLittle(t *testing.T) {
 	}
 }
 
-func agentOf(t *testing.T, s *rig.HTTPServer) *rig.HTTPSession {
+func agentOf(t *testing.T, s *harness.HTTPServer) *harness.HTTPSession {
 	t.Helper()
 	a := require.Value(s.Connect(t.Context()))(t)
 	return a
@@ -199,11 +199,11 @@ func TestAWorkerAtRestGivesMemoryBack(t *testing.T) {
 	got, err := a.Call(t.Context(), map[string]any{"command": "search", "params": map[string]any{"query": "goes -nowhere"}})
 	require.Equal(t, err, nil, "%+v", got)
 	require.That(t, got.OK, "%+v", got)
-	workers := rig.WorkersOf(t, s.Process.Process.Pid)
+	workers := harness.WorkersOf(t, s.Process.Process.Pid)
 	require.That(t, len(workers) == 1, "%d workers", len(workers))
 	peak, _ := peakKiB(t, workers[0])
 	require.That(t, peak >= 40<<10, "the worker needed only %d KiB: nothing is shown by this", peak)
-	isAtRest := func() bool { return rig.MemoryKiB(t, workers[0]) <= peak/2 }
+	isAtRest := func() bool { return harness.MemoryKiB(t, workers[0]) <= peak/2 }
 	require.That(t, assert.Await(time.Minute, isAtRest),
-		"the worker has %d KiB of %d a minute after its call", rig.MemoryKiB(t, workers[0]), peak)
+		"the worker has %d KiB of %d a minute after its call", harness.MemoryKiB(t, workers[0]), peak)
 }

@@ -20,8 +20,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/fake"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
@@ -48,7 +48,7 @@ type soak struct {
 	t      *testing.T
 	vault  string
 	home   string // of the server
-	server *rig.HTTPServer
+	server *harness.HTTPServer
 	began  time.Time
 	length time.Duration
 	pause  time.Duration             // of an agent before a call, on average
@@ -84,16 +84,16 @@ func TestMixedTrafficForAWhile(t *testing.T) {
 	}
 	require.NoError(t, fake.WriteVault(s.vault, 300, 7))
 	for i := range soakAgents {
-		rig.WriteFile(t, filepath.Join(s.vault, ownNote(i)), []byte("# Own\n"))
-		rig.WriteFile(t, filepath.Join(s.vault, fmt.Sprintf("Foreign/f%d.md", i)), nil)
+		harness.WriteFile(t, filepath.Join(s.vault, ownNote(i)), []byte("# Own\n"))
+		harness.WriteFile(t, filepath.Join(s.vault, fmt.Sprintf("Foreign/f%d.md", i)), nil)
 	}
-	rig.WriteFile(t, filepath.Join(s.vault, sharedNote), []byte("# Shared\n"))
+	harness.WriteFile(t, filepath.Join(s.vault, sharedNote), []byte("# Shared\n"))
 	for i := range sharedNotes {
-		rig.WriteFile(t, filepath.Join(s.vault, nameOfShared(i)), []byte("# Shared\n"))
+		harness.WriteFile(t, filepath.Join(s.vault, nameOfShared(i)), []byte("# Shared\n"))
 	}
 	before := s.files()
-	s.server = rig.ServeHTTPIn(t, s.home, "--backend=embedded", "--vault="+s.vault, "--allow-mutations", "--tier=v2", "--confirm=never", "--secrets=allow")
-	sessions := make([]*rig.HTTPSession, soakAgents)
+	s.server = harness.ServeHTTPIn(t, s.home, "--backend=embedded", "--vault="+s.vault, "--allow-mutations", "--tier=v2", "--confirm=never", "--secrets=allow")
+	sessions := make([]*harness.HTTPSession, soakAgents)
 	for i := range sessions {
 		sessions[i] = require.Value(s.server.Connect(t.Context()))(t)
 	}
@@ -142,7 +142,7 @@ var soakReads = []map[string]any{
 }
 
 // act is what one agent does until ctx ends.
-func (s *soak) act(ctx context.Context, agent int, session *rig.HTTPSession) {
+func (s *soak) act(ctx context.Context, agent int, session *harness.HTTPSession) {
 	random := rand.New(rand.NewPCG(uint64(agent), 46))
 	for n := 0; ; n++ {
 		wait(ctx, time.Duration(random.Int64N(int64(2*s.pause)+1)))
@@ -183,7 +183,7 @@ func wait(ctx context.Context, pause time.Duration) {
 }
 
 // call makes one call, cancelled after a while if that is not 0. ok is false without an answer.
-func (s *soak) call(session *rig.HTTPSession, kind string, arguments map[string]any, giveUp time.Duration) (result gateway.Result, ok bool) {
+func (s *soak) call(session *harness.HTTPSession, kind string, arguments map[string]any, giveUp time.Duration) (result gateway.Result, ok bool) {
 	ctx := s.t.Context()
 	if giveUp > 0 {
 		var cancel context.CancelFunc
@@ -193,11 +193,11 @@ func (s *soak) call(session *rig.HTTPSession, kind string, arguments map[string]
 	begun := time.Now()
 	result, err := session.Call(ctx, arguments)
 	if err != nil {
-		isOwn := giveUp > 0 && (errors.Is(err, context.DeadlineExceeded) || errors.Is(err, rig.ErrUnanswered))
+		isOwn := giveUp > 0 && (errors.Is(err, context.DeadlineExceeded) || errors.Is(err, harness.ErrUnanswered))
 		assert.That(s.t, isOwn, "%s: %v", kind, err)
 		return result, false
 	}
-	s.count(kind, begun, result.OK, rig.CodeOf(result))
+	s.count(kind, begun, result.OK, harness.CodeOf(result))
 	return result, true
 }
 
@@ -220,7 +220,7 @@ func (s *soak) count(kind string, begun time.Time, ok bool, code string) {
 }
 
 // append adds a line to a note, and notes what the answer says of it.
-func (s *soak) append(session *rig.HTTPSession, note, line string) (ok bool) {
+func (s *soak) append(session *harness.HTTPSession, note, line string) (ok bool) {
 	result, _ := s.call(session, "append", map[string]any{"command": "append", "params": map[string]any{"path": note, "content": line}}, 0)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -236,7 +236,7 @@ func (s *soak) append(session *rig.HTTPSession, note, line string) (ok bool) {
 }
 
 // undo takes back the line that was just added.
-func (s *soak) undo(session *rig.HTTPSession, line string) {
+func (s *soak) undo(session *harness.HTTPSession, line string) {
 	result, _ := s.call(session, "undo", map[string]any{"command": "undo"}, 0)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -252,7 +252,7 @@ func (s *soak) undo(session *rig.HTTPSession, line string) {
 }
 
 // failBatch sends an atomic batch whose third operation fails: nothing of it stays.
-func (s *soak) failBatch(session *rig.HTTPSession, note, line string) {
+func (s *soak) failBatch(session *harness.HTTPSession, note, line string) {
 	lines := []string{strings.TrimSuffix(line, ".") + "-1.", strings.TrimSuffix(line, ".") + "-2."}
 	var operations []map[string]any
 	for i, one := range lines {
@@ -325,7 +325,7 @@ func (s *soak) watchWorkers(ctx context.Context) {
 			return
 		case <-pace.C:
 		}
-		pids := rig.WorkersOf(s.t, s.server.Process.Process.Pid)
+		pids := harness.WorkersOf(s.t, s.server.Process.Process.Pid)
 		s.mu.Lock()
 		for _, pid := range pids {
 			s.workers[pid] = true
@@ -350,7 +350,7 @@ func (s *soak) kill(ctx context.Context) {
 			return
 		}
 		s.mu.Lock()
-		for _, pid := range rig.WorkersOf(s.t, s.server.Process.Process.Pid) {
+		for _, pid := range harness.WorkersOf(s.t, s.server.Process.Process.Pid) {
 			s.workers[pid] = true
 			if syscall.Kill(pid, syscall.SIGKILL) == nil {
 				s.kills = append(s.kills, time.Now())
@@ -379,14 +379,14 @@ var soakLines = regexp.MustCompile(`- (line|foreign) [0-9-]+\.`)
 func (s *soak) judge(before []string) {
 	t := s.t
 	session := require.Value(s.server.Connect(t.Context()))(t)
-	runner, program := rig.RunnerOf(t, s.vault, false)
+	runner, program := harness.RunnerOf(t, s.vault, false)
 	for _, c := range []struct {
 		name   string
 		params map[string]string
 	}{{"tags", map[string]string{"counts": "true"}}, {"files", map[string]string{"total": "true"}},
 		{"unresolved", map[string]string{"total": "true"}}, {"orphans", map[string]string{"total": "true"}},
 		{"backlinks", map[string]string{"path": sharedNote}}} {
-		alone := require.Value(runner.Run(t.Context(), rig.PermitFor(t, c.name, c.params), program))(t)
+		alone := require.Value(runner.Run(t.Context(), harness.PermitFor(t, c.name, c.params), program))(t)
 		params := map[string]any{}
 		for name, value := range c.params {
 			params[name] = value

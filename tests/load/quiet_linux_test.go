@@ -14,8 +14,8 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
@@ -27,15 +27,15 @@ const (
 
 // siege is a server with a quiet agent and some that want all of it.
 type siege struct {
-	*rig.Rig
-	server *rig.HTTPServer
+	*harness.Program
+	server *harness.HTTPServer
 	tokens map[string]string // by agent
-	quiet  *rig.HTTPSession
+	quiet  *harness.HTTPSession
 }
 
 func besiege(t *testing.T) *siege {
 	t.Helper()
-	s := &siege{Rig: rig.New(t, map[string]string{
+	s := &siege{Program: harness.New(t, map[string]string{
 		"Small.md": strings.Repeat("a line of a note that is read often\n", 140), "Middle.md": strings.Repeat("a line of a longer note\n", 300_000/24),
 		"Large.md": strings.Repeat("a line of a note that nobody has written by hand\n", 12_000_000/49), "Quiet.md": "# Quiet\n",
 	}), tokens: map[string]string{}}
@@ -56,13 +56,13 @@ func besiege(t *testing.T) *siege {
 	}
 	s.server = s.OverHTTP()
 	s.quiet = s.session("quiet")
-	s.ask(t.Context(), s.quiet, rig.Calling("read", "path=Small.md"))
+	s.ask(t.Context(), s.quiet, harness.Calling("read", "path=Small.md"))
 	awaitStart(t, s.server.Process.Process.Pid)
 	return s
 }
 
 // session opens a session of an agent, of a client that shows forms.
-func (s *siege) session(agent string) *rig.HTTPSession {
+func (s *siege) session(agent string) *harness.HTTPSession {
 	s.T.Helper()
 	session, status := s.handshake(agent)
 	require.Equal(s.T, status, http.StatusOK, "initialize")
@@ -70,7 +70,7 @@ func (s *siege) session(agent string) *rig.HTTPSession {
 }
 
 // sessionOnceFree is session for an agent whose last attack may still have all its memory for messages.
-func (s *siege) sessionOnceFree(agent string) *rig.HTTPSession {
+func (s *siege) sessionOnceFree(agent string) *harness.HTTPSession {
 	s.T.Helper()
 	for {
 		session, status := s.handshake(agent)
@@ -82,22 +82,22 @@ func (s *siege) sessionOnceFree(agent string) *rig.HTTPSession {
 	}
 }
 
-func (s *siege) handshake(agent string) (session *rig.HTTPSession, status int) {
+func (s *siege) handshake(agent string) (session *harness.HTTPSession, status int) {
 	s.T.Helper()
-	hello := strings.Replace(rig.Handshake(`{"elicitation":{}}`), `"name":"t"`, `"name":"codex-mcp-client"`, 1)
+	hello := strings.Replace(harness.Handshake(`{"elicitation":{}}`), `"name":"t"`, `"name":"codex-mcp-client"`, 1)
 	endpoint := s.server.As(s.tokens[agent])
 	answer := require.Value(endpoint.Send(s.T.Context(), http.MethodPost, hello))(s.T)
-	return &rig.HTTPSession{Endpoint: endpoint, Session: answer.Header.Get("Mcp-Session-Id")}, answer.Status
+	return &harness.HTTPSession{Endpoint: endpoint, Session: answer.Header.Get("Mcp-Session-Id")}, answer.Status
 }
 
 // ask makes a call, and returns why it was not carried out, "" if it was.
-func (s *siege) ask(ctx context.Context, session *rig.HTTPSession, call rig.Call) (refused string) {
+func (s *siege) ask(ctx context.Context, session *harness.HTTPSession, call harness.Call) (refused string) {
 	result, err := session.Call(ctx, call)
 	switch {
 	case err != nil:
 		return fmt.Sprintf("%.200v", err)
 	case !result.OK:
-		return fmt.Sprintf("%s: %.200s", rig.CodeOf(result), result.Error.Message)
+		return fmt.Sprintf("%s: %.200s", harness.CodeOf(result), result.Error.Message)
 	}
 	return ""
 }
@@ -106,49 +106,49 @@ func (s *siege) ask(ctx context.Context, session *rig.HTTPSession, call rig.Call
 type attack struct {
 	name  string
 	agent string
-	do    func(ctx context.Context, s *siege, session *rig.HTTPSession, agent string, n int) (refused string)
+	do    func(ctx context.Context, s *siege, session *harness.HTTPSession, agent string, n int) (refused string)
 }
 
 var attacks = []attack{
 	{name: "nothing"},
-	{"small reads", "hostile", func(ctx context.Context, s *siege, session *rig.HTTPSession, _ string, _ int) string {
-		return s.ask(ctx, session, rig.Calling("read", "path=Small.md"))
+	{"small reads", "hostile", func(ctx context.Context, s *siege, session *harness.HTTPSession, _ string, _ int) string {
+		return s.ask(ctx, session, harness.Calling("read", "path=Small.md"))
 	}},
-	{"reads of 12 MB", "hostile", func(ctx context.Context, s *siege, session *rig.HTTPSession, _ string, _ int) string {
-		return s.ask(ctx, session, rig.Calling("read", "path=Large.md"))
+	{"reads of 12 MB", "hostile", func(ctx context.Context, s *siege, session *harness.HTTPSession, _ string, _ int) string {
+		return s.ask(ctx, session, harness.Calling("read", "path=Large.md"))
 	}},
-	{"searches", "hostile", func(ctx context.Context, s *siege, session *rig.HTTPSession, _ string, n int) string {
-		return s.ask(ctx, session, rig.Calling("search:context", fmt.Sprintf("query=line %d", n%2), "format=json"))
+	{"searches", "hostile", func(ctx context.Context, s *siege, session *harness.HTTPSession, _ string, n int) string {
+		return s.ask(ctx, session, harness.Calling("search:context", fmt.Sprintf("query=line %d", n%2), "format=json"))
 	}},
-	{"writes", "hostile", func(ctx context.Context, s *siege, session *rig.HTTPSession, agent string, n int) string {
-		return s.ask(ctx, session, rig.Calling("append", "path=Of/"+agent+".md", fmt.Sprint("content=line ", n)))
+	{"writes", "hostile", func(ctx context.Context, s *siege, session *harness.HTTPSession, agent string, n int) string {
+		return s.ask(ctx, session, harness.Calling("append", "path=Of/"+agent+".md", fmt.Sprint("content=line ", n)))
 	}},
-	{"notes of 800 KB", "hostile", func(ctx context.Context, s *siege, session *rig.HTTPSession, agent string, n int) string {
+	{"notes of 800 KB", "hostile", func(ctx context.Context, s *siege, session *harness.HTTPSession, agent string, n int) string {
 		text := fmt.Sprint("content=", n, strings.Repeat(" word", 160_000))
-		return s.ask(ctx, session, rig.Calling("create", fmt.Sprintf("path=Of/%s %s.md", agent, session.Session[:6]), text, "overwrite"))
+		return s.ask(ctx, session, harness.Calling("create", fmt.Sprintf("path=Of/%s %s.md", agent, session.Session[:6]), text, "overwrite"))
 	}},
-	{"keys", "hostile", func(ctx context.Context, s *siege, session *rig.HTTPSession, agent string, n int) string {
-		call := rig.Calling("append", "path=Of/"+agent+".md", fmt.Sprint("content=line ", n))
+	{"keys", "hostile", func(ctx context.Context, s *siege, session *harness.HTTPSession, agent string, n int) string {
+		call := harness.Calling("append", "path=Of/"+agent+".md", fmt.Sprint("content=line ", n))
 		return s.ask(ctx, session, call.With("idempotencyKey", fmt.Sprint(session.Session, n)))
 	}},
-	{"unanswered questions", "asking", func(ctx context.Context, s *siege, session *rig.HTTPSession, agent string, n int) string {
-		call := rig.Calling("append", "path=Of/"+agent+".md", fmt.Sprint("content=line ", n, session.Session))
+	{"unanswered questions", "asking", func(ctx context.Context, s *siege, session *harness.HTTPSession, agent string, n int) string {
+		call := harness.Calling("append", "path=Of/"+agent+".md", fmt.Sprint("content=line ", n, session.Session))
 		params := map[string]any{"name": "obsidianCli", "arguments": call, "_meta": map[string]any{"padding": strings.Repeat("word ", 200_000)}}
 		_, err := session.Post(ctx, "-1",
-			rig.JSON(s.T, map[string]any{"jsonrpc": "2.0", "id": n + 1, "method": "tools/call", "params": params}),
+			harness.JSON(s.T, map[string]any{"jsonrpc": "2.0", "id": n + 1, "method": "tools/call", "params": params}),
 			"Mcp-Session-Id", session.Session)
 		return fmt.Sprintf("%.200v", err)
 	}},
-	{"messages of 12 MB", "hostile", func(ctx context.Context, s *siege, session *rig.HTTPSession, _ string, n int) string {
+	{"messages of 12 MB", "hostile", func(ctx context.Context, s *siege, session *harness.HTTPSession, _ string, n int) string {
 		answer, err := session.Send(ctx, http.MethodPost, largeMessage(), "Mcp-Session-Id", session.Session)
 		return fmt.Sprintf("%d %.100s %v", answer.Status, answer.Body, err)
 	}},
-	{"batches", "hostile", func(ctx context.Context, s *siege, session *rig.HTTPSession, agent string, n int) string {
-		var calls []rig.Call
+	{"batches", "hostile", func(ctx context.Context, s *siege, session *harness.HTTPSession, agent string, n int) string {
+		var calls []harness.Call
 		for i := range 100 {
-			calls = append(calls, rig.Calling("append", "path=Of/"+agent+".md", fmt.Sprintf("content=line %d %d", n, i)))
+			calls = append(calls, harness.Calling("append", "path=Of/"+agent+".md", fmt.Sprintf("content=line %d %d", n, i)))
 		}
-		answer, err := session.Ask(ctx, "tools/call", map[string]any{"name": "obsidianBatch", "arguments": rig.BatchOf(calls...)})
+		answer, err := session.Ask(ctx, "tools/call", map[string]any{"name": "obsidianBatch", "arguments": harness.BatchOf(calls...)})
 		var result gateway.BatchResult
 		if err == nil {
 			err = json.Unmarshal(answer.Result.StructuredContent, &result)
@@ -158,14 +158,14 @@ var attacks = []attack{
 		}
 		return fmt.Sprintf("%+v %.200v", result.Summary, err)
 	}},
-	{"undo", "hostile", func(ctx context.Context, s *siege, session *rig.HTTPSession, agent string, n int) string {
+	{"undo", "hostile", func(ctx context.Context, s *siege, session *harness.HTTPSession, agent string, n int) string {
 		if n%2 == 0 {
-			return s.ask(ctx, session, rig.Calling("append", "path=Of/"+agent+".md", fmt.Sprint("content=line ", n)))
+			return s.ask(ctx, session, harness.Calling("append", "path=Of/"+agent+".md", fmt.Sprint("content=line ", n)))
 		}
-		return s.ask(ctx, session, rig.Calling("undo"))
+		return s.ask(ctx, session, harness.Calling("undo"))
 	}},
-	{"sessions", "hostile", func(ctx context.Context, s *siege, session *rig.HTTPSession, _ string, n int) string {
-		hello := strings.Replace(rig.Handshake("{}"), `"name":"t"`, fmt.Sprintf(`"name":"%s %d"`, session.Session, n), 1)
+	{"sessions", "hostile", func(ctx context.Context, s *siege, session *harness.HTTPSession, _ string, n int) string {
+		hello := strings.Replace(harness.Handshake("{}"), `"name":"t"`, fmt.Sprintf(`"name":"%s %d"`, session.Session, n), 1)
 		answer, err := session.Send(ctx, http.MethodPost, hello)
 		return fmt.Sprintf("%d %v", answer.Status, err)
 	}},
@@ -173,7 +173,7 @@ var attacks = []attack{
 
 // largeMessage is made once: this process is also that of the quiet agent.
 var largeMessage = sync.OnceValue(func() string {
-	return rig.ToolCall(1, `{"command":"append","params":{"content":"`+strings.Repeat("word ", 2_300_000)+`"}}`)
+	return harness.ToolCall(1, `{"command":"append","params":{"content":"`+strings.Repeat("word ", 2_300_000)+`"}}`)
 })
 
 // times are how long calls of a kind took.
@@ -193,12 +193,12 @@ func (k *times) String() string {
 }
 
 // live is what the quiet agent does until ctx ends. Nothing of it may be refused.
-func (s *siege) live(ctx context.Context, session *rig.HTTPSession, agent, beside string) (kinds []*times) {
+func (s *siege) live(ctx context.Context, session *harness.HTTPSession, agent, beside string) (kinds []*times) {
 	small, middle, write := &times{name: "read"}, &times{name: "read of 300 KB"}, &times{name: "write"}
 	for n := 0; n == 0 || ctx.Err() == nil; n++ {
-		for kind, call := range map[*times]rig.Call{
-			small: rig.Calling("read", "path=Small.md"), middle: rig.Calling("read", "path=Middle.md"),
-			write: rig.Calling("append", "path=Of/"+agent+".md", fmt.Sprint("content=line ", n)),
+		for kind, call := range map[*times]harness.Call{
+			small: harness.Calling("read", "path=Small.md"), middle: harness.Calling("read", "path=Middle.md"),
+			write: harness.Calling("append", "path=Of/"+agent+".md", fmt.Sprint("content=line ", n)),
 		} {
 			begun := time.Now()
 			refused := s.ask(s.T.Context(), session, call)
@@ -218,7 +218,7 @@ func (s *siege) besideAttack(a attack, agents ...string) {
 	var running sync.WaitGroup
 	var done atomic.Int64
 	refusals := sync.Map{}
-	var sessions []*rig.HTTPSession // before the attack begins, which leaves its own agents no memory for one
+	var sessions []*harness.HTTPSession // before the attack begins, which leaves its own agents no memory for one
 	for i := range hostileSessions {
 		if a.do != nil {
 			sessions = append(sessions, s.sessionOnceFree(agents[i%len(agents)]))
@@ -246,9 +246,9 @@ func (s *siege) besideAttack(a attack, agents ...string) {
 	for _, kind := range append(kinds, late...) {
 		line += fmt.Sprint(" | ", kind)
 	}
-	own := rig.StatusKiB(s.T, s.server.Process.Process.Pid, "RssAnon")
+	own := harness.StatusKiB(s.T, s.server.Process.Process.Pid, "RssAnon")
 	line += fmt.Sprintf(" | gateway %d KiB now", own)
-	for _, worker := range rig.WorkersOf(s.T, s.server.Process.Process.Pid) {
+	for _, worker := range harness.WorkersOf(s.T, s.server.Process.Process.Pid) {
 		peak, _ := peakKiB(s.T, worker)
 		line += fmt.Sprintf(", worker up to %d KiB", peak)
 	}
@@ -271,7 +271,7 @@ func (s *siege) staysSmall() {
 	pid := s.server.Process.Process.Pid
 	all, program := peakKiB(s.T, pid)
 	assert.That(s.T, all-program <= mostBesideHostile, "the gateway had %d KiB of its own", all-program)
-	for _, worker := range rig.WorkersOf(s.T, pid) {
+	for _, worker := range harness.WorkersOf(s.T, pid) {
 		peak, _ := peakKiB(s.T, worker)
 		assert.That(s.T, peak <= mostOfWorker, "the worker had %d KiB", peak)
 	}
@@ -287,7 +287,7 @@ func watchPeak(t *testing.T, pid int) (peak func() int) {
 		pace := time.NewTicker(5 * time.Millisecond)
 		defer pace.Stop()
 		for ctx.Err() == nil {
-			most = max(most, rig.StatusKiB(t, pid, "RssAnon"))
+			most = max(most, harness.StatusKiB(t, pid, "RssAnon"))
 			<-pace.C
 		}
 	}()

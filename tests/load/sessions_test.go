@@ -9,8 +9,8 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/transport"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // A session in which nothing is going on ends by itself, and what was kept for it
@@ -51,7 +51,7 @@ func TestIdleSessionsEndWithWhatIsKeptForThem(t *testing.T) {
 	for range callers {
 		select {
 		case <-ended:
-		case <-time.After(rig.Deadline):
+		case <-time.After(harness.Deadline):
 			t.Fatal("a session goes on")
 		}
 	}
@@ -59,7 +59,7 @@ func TestIdleSessionsEndWithWhatIsKeptForThem(t *testing.T) {
 		for caller := range callers {
 			assert.That(t, c.config.Gateway.Kept(caller, one.cursor) != nil, "the answer of %s is kept without its session", one.name)
 		}
-		answer, err := s.Send(t.Context(), http.MethodPost, rig.ToolCall(1, `{"command":"version"}`), one.headers()...)
+		answer, err := s.Send(t.Context(), http.MethodPost, harness.ToolCall(1, `{"command":"version"}`), one.headers()...)
 		require.Equal(t, err, nil, "%+v", answer)
 		assert.Equal(t, answer.Status, http.StatusNotFound, "%+v", answer)
 	}
@@ -70,7 +70,7 @@ func TestIdleSessionsEndWithWhatIsKeptForThem(t *testing.T) {
 
 // held opens a session and a stream in it. It tries until the stream comes before
 // the session has ended.
-func held(t *testing.T, s *rig.Endpoint) (*rig.HTTPSession, context.CancelFunc) {
+func held(t *testing.T, s *harness.Endpoint) (*harness.HTTPSession, context.CancelFunc) {
 	t.Helper()
 	for {
 		a := require.Value(s.Connect(t.Context()))(t)

@@ -13,8 +13,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/exec"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/fake"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
@@ -25,8 +25,8 @@ func TestSoak(t *testing.T) {
 	testenv.OnlyLong(t)
 	count, vault := 20_000, filepath.Join(t.TempDir(), "Vault")
 	require.NoError(t, fake.WriteVault(vault, 200, 7))
-	r, p := rig.RunnerOf(t, vault, true)
-	alone, _ := rig.RunnerOf(t, vault, false)
+	r, p := harness.RunnerOf(t, vault, true)
+	alone, _ := harness.RunnerOf(t, vault, false)
 	calls := []struct {
 		name   string
 		params map[string]string
@@ -41,7 +41,7 @@ func TestSoak(t *testing.T) {
 		{"bases", nil}, {"recent", nil}, {"briefing", nil}, {"templates", nil},
 	}
 	for i := range 8 {
-		rig.WriteFile(t, filepath.Join(vault, "Soak", fmt.Sprintf("%d.md", i)), []byte("#soak [[1]]\n"))
+		harness.WriteFile(t, filepath.Join(vault, "Soak", fmt.Sprintf("%d.md", i)), []byte("#soak [[1]]\n"))
 	}
 	stop := make(chan struct{})
 	var writer, callers sync.WaitGroup
@@ -52,7 +52,7 @@ func TestSoak(t *testing.T) {
 			random := rand.New(rand.NewPCG(uint64(caller), 1))
 			for range count / 4 {
 				c := calls[random.IntN(len(calls))]
-				out, err := r.Run(t.Context(), rig.PermitFor(t, c.name, c.params), p)
+				out, err := r.Run(t.Context(), harness.PermitFor(t, c.name, c.params), p)
 				if err != nil || out.Failure != nil && out.Failure.Code() != "not_found" {
 					t.Errorf("%s: %v, %v", c.name, err, out.Failure)
 					return
@@ -65,7 +65,7 @@ func TestSoak(t *testing.T) {
 	writer.Wait()
 	for _, c := range calls[:8] {
 		ask := func(r *exec.Runner) string {
-			out, err := r.Run(t.Context(), rig.PermitFor(t, c.name, c.params), p)
+			out, err := r.Run(t.Context(), harness.PermitFor(t, c.name, c.params), p)
 			return fmt.Sprint(out.Stdout, err, out.Failure)
 		}
 		want := ask(alone)
@@ -108,7 +108,7 @@ func disturb(vault string, stop <-chan struct{}) {
 // peakBefore has the worker know its vault, and returns its memory in KiB.
 func peakBefore(t *testing.T, r *exec.Runner, p exec.Program) int {
 	t.Helper()
-	if _, err := r.Run(t.Context(), rig.PermitFor(t, "tags", nil), p); err != nil {
+	if _, err := r.Run(t.Context(), harness.PermitFor(t, "tags", nil), p); err != nil {
 		t.Fatal(err)
 	}
 	_, memory, _ := workerOf(t)
@@ -131,7 +131,7 @@ func workerOf(t *testing.T) (pid, memory, files int) {
 		}
 		fmt.Sscanf(filepath.Base(dir), "%d", &pid)
 		open, _ := os.ReadDir(dir + "/fd")
-		return pid, rig.MemoryKiB(t, pid), len(open)
+		return pid, harness.MemoryKiB(t, pid), len(open)
 	}
 	t.Fatal("no worker among our children")
 	return 0, 0, 0

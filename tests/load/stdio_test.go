@@ -11,7 +11,7 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/gateway/mcpserver"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
@@ -20,29 +20,29 @@ type pipeline struct {
 	mu      sync.Mutex
 	in      io.WriteCloser
 	last    int
-	waiting map[int]chan rig.Answer
+	waiting map[int]chan harness.Answer
 	wrong   error // what came that no one waits for
 }
 
 // ask is for several goroutines.
-func (p *pipeline) Ask(_ context.Context, method string, params any) (rig.Answer, error) {
+func (p *pipeline) Ask(_ context.Context, method string, params any) (harness.Answer, error) {
 	_, answer, err := p.begin(method, params)
 	if err != nil {
-		return rig.Answer{}, err
+		return harness.Answer{}, err
 	}
 	got, ok := <-answer
 	if !ok {
-		return rig.Answer{}, io.ErrUnexpectedEOF
+		return harness.Answer{}, io.ErrUnexpectedEOF
 	}
 	return got, nil
 }
 
 // begin sends a request.
-func (p *pipeline) begin(method string, params any) (id int, answer chan rig.Answer, err error) {
+func (p *pipeline) begin(method string, params any) (id int, answer chan harness.Answer, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.last++
-	answer = make(chan rig.Answer, 1)
+	answer = make(chan harness.Answer, 1)
 	p.waiting[p.last] = answer
 	return p.last, answer, p.send(map[string]any{"jsonrpc": "2.0", "id": p.last, "method": method, "params": params})
 }
@@ -66,7 +66,7 @@ func (p *pipeline) cancel(id int) error {
 func (p *pipeline) hear(out io.Reader) {
 	for lines := bufio.NewReader(out); ; {
 		line, err := lines.ReadBytes('\n')
-		var answer rig.Answer
+		var answer harness.Answer
 		var id int
 		if err == nil {
 			err = json.Unmarshal(line, &answer)
@@ -98,7 +98,7 @@ func TestManyClientsOnOnePipe(t *testing.T) {
 	c := gather(t, clients)
 	in, theirIn := io.Pipe()
 	theirOut, out := io.Pipe()
-	p := &pipeline{in: theirIn, waiting: map[int]chan rig.Answer{}}
+	p := &pipeline{in: theirIn, waiting: map[int]chan harness.Answer{}}
 	ended := make(chan error, 1)
 	go func() {
 		err := mcpserver.ServeStdio(t.Context(), c.config, in, out)

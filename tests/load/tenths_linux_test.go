@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // resources are what a server and its workers have, and what they have used since they were started.
@@ -51,10 +51,10 @@ func processorOf(t *testing.T, pid int) time.Duration {
 func (s *soak) look() (now resources) {
 	pid := s.server.Process.Process.Pid
 	now.processor = processorOf(s.t, pid)
-	now.gateway = rig.StatusKiB(s.t, pid, "RssAnon")
-	now.threads = rig.StatusKiB(s.t, pid, "Threads") // a count, without a unit
+	now.gateway = harness.StatusKiB(s.t, pid, "RssAnon")
+	now.threads = harness.StatusKiB(s.t, pid, "Threads") // a count, without a unit
 	now.files = openFiles(pid)
-	for _, worker := range rig.WorkersOf(s.t, pid) {
+	for _, worker := range harness.WorkersOf(s.t, pid) {
 		now.processor += processorOf(s.t, worker)
 		now.ofWorker += openFiles(worker)
 		now.worker += anonymousKiB(worker)

@@ -11,8 +11,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/mcpserver"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // mostAllocations is how many allocations the server may make for one read by the resident
@@ -22,15 +22,15 @@ const mostAllocations = 175
 
 // TestAReadTakesFewAllocations counts them: unlike times they are the same on every machine.
 func TestAReadTakesFewAllocations(t *testing.T) {
-	o := rig.NewHarness(t, func(c *gateway.Config) {
-		c.Runner = exec.New(exec.Config{CLI: "/nowhere/obsidian", Self: rig.Binary, Resident: true, Getenv: c.Getenv})
+	o := harness.NewInProcess(t, func(c *gateway.Config) {
+		c.Runner = exec.New(exec.Config{CLI: "/nowhere/obsidian", Self: harness.Binary, Resident: true, Getenv: c.Getenv})
 		t.Cleanup(c.Runner.Close)
 	})
 	theirs, in := io.Pipe()
 	out, ours := io.Pipe()
 	done := make(chan error, 1)
 	go func() {
-		c := mcpserver.Config{Gateway: o.Gateway, Version: "1", MaxOutput: 16 << 10, Grace: rig.Deadline, Log: slog.New(slog.DiscardHandler)}
+		c := mcpserver.Config{Gateway: o.Gateway, Version: "1", MaxOutput: 16 << 10, Grace: harness.Deadline, Log: slog.New(slog.DiscardHandler)}
 		done <- mcpserver.ServeStdio(t.Context(), c, theirs, ours)
 	}()
 	answers := bufio.NewReaderSize(out, 64<<10)

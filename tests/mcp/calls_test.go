@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // firm is the vault in which the mistakes of testdata/mistakes.txt are made.
@@ -106,7 +106,7 @@ type reply struct {
 }
 
 // sendPlanned sends a call; what changes something only as a preview.
-func sendPlanned(client *rig.Client, call map[string]any) reply {
+func sendPlanned(client *harness.Client, call map[string]any) reply {
 	asked := maps.Clone(call)
 	asked["dryRun"] = true
 	planned := sendAs(client, asked)
@@ -116,7 +116,7 @@ func sendPlanned(client *rig.Client, call map[string]any) reply {
 	return planned
 }
 
-func sendAs(client *rig.Client, call map[string]any) (r reply) {
+func sendAs(client *harness.Client, call map[string]any) (r reply) {
 	var raw json.RawMessage
 	client.Tool("obsidianCli", call, &raw)
 	_ = json.Unmarshal(raw, &r)
@@ -319,7 +319,7 @@ func fix(params map[string]any, field, word string) {
 // does what was meant, at once or as the answer says.
 func TestMistakes(t *testing.T) {
 	const least = 0.95
-	r := rig.New(t, firm)
+	r := harness.New(t, firm)
 	client := r.Stdio(false, "")
 	lines := mistakesOf(t, r.Vault)
 	assert.That(t, len(lines) >= 300, "%d mistakes", len(lines))
@@ -347,7 +347,7 @@ func TestMistakes(t *testing.T) {
 }
 
 // judge returns why a mistake is answered badly, "" if it is not.
-func judge(client *rig.Client, l line) string {
+func judge(client *harness.Client, l line) string {
 	got := sendPlanned(client, l.sent)
 	if l.says != "" {
 		said := ""

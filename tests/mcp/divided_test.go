@@ -10,8 +10,8 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // longTasks opens a vault with 600 tasks, and some that cannot be shown as they are where that
@@ -20,13 +20,13 @@ func longTasks(t *testing.T, unclean bool) *reader {
 	t.Helper()
 	r := &reader{t: t, vault: filepath.Join(t.TempDir(), "Tasks"), home: t.TempDir()}
 	for note := range 20 {
-		text := rig.Repeat(30, fmt.Sprintf("- [ ] the \"task\" %%d of %d\n", note))
+		text := harness.Repeat(30, fmt.Sprintf("- [ ] the \"task\" %%d of %d\n", note))
 		if unclean && note%5 == 4 {
 			text += "- [ ] turned \u202ebackwards\u202c\n"
 		}
-		rig.WriteFile(t, filepath.Join(r.vault, fmt.Sprintf("Note %02d.md", note)), []byte(text))
+		harness.WriteFile(t, filepath.Join(r.vault, fmt.Sprintf("Note %02d.md", note)), []byte(text))
 	}
-	r.StdioServer = rig.StartSession(t, r.home, append(rig.EverythingEnabled(r.vault), "--max-output=1KiB")...)
+	r.StdioServer = harness.StartSession(t, r.home, append(harness.EverythingEnabled(r.vault), "--max-output=1KiB")...)
 	return r
 }
 
@@ -74,7 +74,7 @@ func TestAChangeBetweenPagesOfADividedAnswer(t *testing.T) {
 	r := longTasks(t, false)
 	whole := r.run(taskListings[0])
 	first, next := r.secondPage()
-	rig.WriteFile(t, filepath.Join(r.vault, "A first note.md"), []byte(rig.Repeat(100, "- [ ] something else %d\n")))
+	harness.WriteFile(t, filepath.Join(r.vault, "A first note.md"), []byte(harness.Repeat(100, "- [ ] something else %d\n")))
 	require.Within(t, 20*time.Second, "the client is told of the change", func() bool {
 		got := r.Result(next)
 		require.That(t, got.OK, "%+v, %s", got.Error, got.Stdout)
@@ -100,7 +100,7 @@ func TestADividedAnswerStaysBesideOthers(t *testing.T) {
 		require.That(t, got.OK, "%+v", got.Error)
 		if text += got.Stdout; got.Truncated.Cursor == "" {
 			if text != whole {
-				t.Error(rig.Difference(text, whole))
+				t.Error(harness.Difference(text, whole))
 			}
 			return
 		}

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // A file that takes all the memory that its process may have costs that process alone: the call
@@ -26,9 +26,9 @@ func TestAHostilePDFEndsItsOwnProcess(t *testing.T) {
 		table += fmt.Sprintf("%010d 00000 n \n", len(out))
 		out += fmt.Sprintf("%d 0 obj\n%s\nendobj\n", i+1, object)
 	}
-	rig.WriteFile(t, filepath.Join(folder, "Numbers.pdf"), []byte(out+table+fmt.Sprintf("trailer\n<</Size 5/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF\n", len(out))))
-	rig.WriteFile(t, filepath.Join(folder, "a.md"), []byte("next\n"))
-	s := rig.StartSession(t, t.TempDir(), "--config=none", "--backend=embedded", "--vault="+folder, "--tier=v1", "--timeout=55s")
+	harness.WriteFile(t, filepath.Join(folder, "Numbers.pdf"), []byte(out+table+fmt.Sprintf("trailer\n<</Size 5/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF\n", len(out))))
+	harness.WriteFile(t, filepath.Join(folder, "a.md"), []byte("next\n"))
+	s := harness.StartSession(t, t.TempDir(), "--config=none", "--backend=embedded", "--vault="+folder, "--tier=v1", "--timeout=55s")
 	for _, c := range []struct{ command, path, want string }{{"attachment:text", "Numbers.pdf", "output_limit"}, {"read", "a.md", "next"}} {
 		answer, err := s.Exchange("tools/call",
 			map[string]any{"name": "obsidianCli",

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // An image is a content of its own in the answer of the tool, and its bytes are in no
@@ -20,10 +20,10 @@ func TestAnImageIsImageContent(t *testing.T) {
 	picture := "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x03\x00\x00\x00\x02\x08\x06\x00\x00\x00\x9d\x74\x66\x1a" + strings.Repeat("\x00\xff", 50_000)
 	encoded := base64.StdEncoding.EncodeToString([]byte(picture))
 	for name, text := range map[string]string{"pic.png": picture, "note.txt": "a text", "pic.bin": "\x00", "Private/secret.png": picture} {
-		rig.WriteFile(t, filepath.Join(vault, filepath.FromSlash(name)), []byte(text))
+		harness.WriteFile(t, filepath.Join(vault, filepath.FromSlash(name)), []byte(text))
 	}
-	rig.WriteFile(t, filepath.Join(vault, ".vaultwicketignore"), []byte("Private/\n"))
-	s := rig.StartSession(t, t.TempDir(), append(rig.EverythingEnabled(vault), "--max-output=1KiB")...)
+	harness.WriteFile(t, filepath.Join(vault, ".vaultwicketignore"), []byte("Private/\n"))
+	s := harness.StartSession(t, t.TempDir(), append(harness.EverythingEnabled(vault), "--max-output=1KiB")...)
 	for _, test := range []struct{ tool, arguments, stdout, image string }{
 		{"obsidianCli", `{"command":"attachment:read","params":{"path":"pic.png"}}`, "image/png, 3x2, 100033 bytes\n", encoded},
 		{"obsidianRead", `{"command":"attachment:read","params":{"file":"pic.png"}}`, "image/png, 3x2, 100033 bytes\n", encoded},
@@ -63,9 +63,9 @@ func TestABatchShowsItsImages(t *testing.T) {
 	header := "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x03\x00\x00\x00\x02\x08\x06\x00\x00\x00\x9d\x74\x66\x1a"
 	sizes := map[string]int{"a.png": 1000, "b.png": 1_900_000, "c.png": 1_900_000, "d.png": 2000}
 	for name, size := range sizes {
-		rig.WriteFile(t, filepath.Join(vault, name), []byte(header+strings.Repeat(name[:1], size)))
+		harness.WriteFile(t, filepath.Join(vault, name), []byte(header+strings.Repeat(name[:1], size)))
 	}
-	s := rig.StartSession(t, t.TempDir(), rig.EverythingEnabled(vault)...)
+	s := harness.StartSession(t, t.TempDir(), harness.EverythingEnabled(vault)...)
 	var operations []map[string]any
 	for _, name := range []string{"a.png", "b.png", "c.png", "d.png"} {
 		// A change between them has them read one after the other.

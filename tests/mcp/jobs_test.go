@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // jobNotes are what the jobs are about, besides the notes of the pieces.
@@ -236,7 +236,7 @@ var jobs = []piece{
 func TestJobs(t *testing.T) {
 	v := build(t, "--confirm=never", "--result-format=json")
 	for name, text := range jobNotes {
-		rig.WriteFile(t, filepath.Join(v.folder, name), []byte(text))
+		harness.WriteFile(t, filepath.Join(v.folder, name), []byte(text))
 	}
 	good := 0
 	tokens := 0

@@ -10,17 +10,17 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/transport"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // An attachment of 8 MiB fits into a message on both transports, and a message over the limit is
 // refused by the transport. Many at once share one limit of memory.
 func TestAttachmentsOfEightMiB(t *testing.T) {
 	t.Parallel()
-	r := rig.New(t, map[string]string{"a.md": ""}).Set("confirm", `"never"`).Set("max-parallel", "64")
+	r := harness.New(t, map[string]string{"a.md": ""}).Set("confirm", `"never"`).Set("max-parallel", "64")
 	server := r.OverHTTP()
-	stdio := rig.StartSession(t, t.TempDir(), rig.EverythingEnabled(r.Vault)...)
+	stdio := harness.StartSession(t, t.TempDir(), harness.EverythingEnabled(r.Vault)...)
 	data := bytes.Repeat([]byte{0, 7}, 4<<20)
 	encoded := base64.StdEncoding.EncodeToString(data)
 	// message has the data written, and is padded with spaces to a size.
@@ -30,7 +30,7 @@ func TestAttachmentsOfEightMiB(t *testing.T) {
 		return m + strings.Repeat(" ", size-len(m))
 	}
 	for id, want := range []string{string(data), ""} {
-		answer, err := server.Send(t.Context(), http.MethodPost, message(id, transport.MaxMessage+id, ","+rig.ModernMeta),
+		answer, err := server.Send(t.Context(), http.MethodPost, message(id, transport.MaxMessage+id, ","+harness.ModernMeta),
 			"MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "obsidianCli")
 		require.Equal(t, err, nil, "%d bytes too many over HTTP: %+v", id, answer)
 		assert.Equal(t, answer.Status == http.StatusRequestEntityTooLarge, want == "",
@@ -38,10 +38,10 @@ func TestAttachmentsOfEightMiB(t *testing.T) {
 		assert.That(t, r.Read(fmt.Sprintf("m%d.bin", id)) == want, "%d bytes too many over HTTP: %+v", id, answer)
 	}
 	stdio.Send(message(2, transport.MaxMessage+1, ""))
-	said := rig.JSON(t, stdio.Read())
+	said := harness.JSON(t, stdio.Read())
 	assert.That(t, strings.Contains(said, "message exceeds 12 MiB"), "a byte too many on a pipe: %.300s", said)
-	long := stdio.Result(rig.Calling("append", "path=a.md", "content="+strings.Repeat("x", 1<<20+1)))
-	require.Equal(t, rig.CodeOf(long), "bad_value", "a text of more than 1 MiB: %+v", long.Error)
+	long := stdio.Result(harness.Calling("append", "path=a.md", "content="+strings.Repeat("x", 1<<20+1)))
+	require.Equal(t, harness.CodeOf(long), "bad_value", "a text of more than 1 MiB: %+v", long.Error)
 	assert.Contains(t, long.Error.Hint, "1048576", "a text of more than 1 MiB: %+v", long.Error)
 
 	const many = 3
@@ -52,9 +52,9 @@ func TestAttachmentsOfEightMiB(t *testing.T) {
 	}()
 	most := 0
 	for range many {
-		answer := rig.JSON(t, stdio.Read())
+		answer := harness.JSON(t, stdio.Read())
 		require.That(t, strings.Contains(answer, "Written: "), "%.300s", answer)
-		most = max(most, rig.MemoryKiB(t, stdio.Process.Process.Pid))
+		most = max(most, harness.MemoryKiB(t, stdio.Process.Process.Pid))
 	}
 	assert.That(t, r.Read("m100.bin") == string(data), "the attachment is another one")
 	assert.That(t, most <= 160<<10, "the server takes %d KiB with %d messages of 12 MiB", most, many)

@@ -8,8 +8,8 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // kitchen is a vault with names that are easily mistaken.
@@ -237,7 +237,7 @@ const (
 
 func TestTheFirstSuggestionIsRight(t *testing.T) {
 	assert.That(t, len(mistakes) >= leastMistakes, "the table has %d mistakes, want %d", len(mistakes), leastMistakes)
-	r := rig.New(t, kitchen)
+	r := harness.New(t, kitchen)
 	client := r.Stdio(false, "")
 	right := 0
 	for _, m := range mistakes {
@@ -255,7 +255,7 @@ func TestTheFirstSuggestionIsRight(t *testing.T) {
 		} else {
 			t.Logf("%s\n\twant %s\n\tgot  %s: %s\n\thint %s", m.call, m.mend, result.Error.Code, result.Error.Message, result.Error.Hint)
 		}
-		if said := rig.JSON(t, result); strings.Contains(said, "Bread plan") && !strings.Contains(m.call, "Bread plan") || strings.Contains(said, "bakery") {
+		if said := harness.JSON(t, result); strings.Contains(said, "Bread plan") && !strings.Contains(m.call, "Bread plan") || strings.Contains(said, "bakery") {
 			t.Errorf("%s tells what is hidden: %s", m.call, said)
 		}
 	}

@@ -17,8 +17,8 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
@@ -78,7 +78,7 @@ func (c listingCall) words() []string {
 // listingCalls are the calls of every command that lists something, in every
 // format that it has, short and with all that the flags add.
 func listingCalls() (all []listingCall) {
-	for _, command := range rig.FolderCommands() {
+	for _, command := range harness.FolderCommands() {
 		name := command.Name
 		// help says one thing to an agent, and another to a user.
 		if command.Effect != tiers.Reads || slices.Contains(strings.Fields(shortAnswers), name) || name == "help" {
@@ -114,10 +114,10 @@ func listingCalls() (all []listingCall) {
 
 // reader is a client that reads long answers of the library.
 type reader struct {
-	*rig.StdioServer
+	*harness.StdioServer
 	t           *testing.T
 	vault, home string
-	undivided   *rig.StdioServer // another server, for which no answer of the library is long
+	undivided   *harness.StdioServer // another server, for which no answer of the library is long
 }
 
 // openLibrary starts a server with pages of 1 KiB on a vault of its own.
@@ -133,7 +133,7 @@ var fillShared sync.Once
 // readLibrary starts a server with pages of 1 KiB on the vault of all tests that only read.
 func readLibrary(t *testing.T, flags ...string) *reader {
 	t.Helper()
-	vault := filepath.Join(filepath.Dir(rig.Binary), "Library")
+	vault := filepath.Join(filepath.Dir(harness.Binary), "Library")
 	fillShared.Do(func() { fillLibrary(t, vault) })
 	return openVault(t, vault, flags...)
 }
@@ -141,7 +141,7 @@ func readLibrary(t *testing.T, flags ...string) *reader {
 func openVault(t *testing.T, vault string, flags ...string) *reader {
 	t.Helper()
 	r := &reader{t: t, vault: vault, home: t.TempDir()}
-	r.StdioServer = rig.StartSession(t, r.home, append(append(rig.EverythingEnabled(r.vault), "--max-output=1KiB"), flags...)...)
+	r.StdioServer = harness.StartSession(t, r.home, append(append(harness.EverythingEnabled(r.vault), "--max-output=1KiB"), flags...)...)
 	return r
 }
 
@@ -149,7 +149,7 @@ func openVault(t *testing.T, vault string, flags ...string) *reader {
 func (r *reader) whole(c listingCall) string {
 	r.t.Helper()
 	if r.undivided == nil {
-		r.undivided = rig.OpenSession(r.t, r.vault, r.home)
+		r.undivided = harness.OpenSession(r.t, r.vault, r.home)
 	}
 	got := r.undivided.Result(map[string]any{"command": c.command, "params": c.params})
 	require.That(r.t, got.OK, "%v: %+v", c, got.Error)
@@ -160,7 +160,7 @@ func (r *reader) whole(c listingCall) string {
 // run is the answer of "vaultwicket run".
 func (r *reader) run(c listingCall) string {
 	r.t.Helper()
-	run := exec.Command(rig.Binary, append(append([]string{"run"}, rig.EverythingEnabled(r.vault)...), c.words()...)...)
+	run := exec.Command(harness.Binary, append(append([]string{"run"}, harness.EverythingEnabled(r.vault)...), c.words()...)...)
 	run.Env = []string{"HOME=" + r.home}
 	out, err := run.Output()
 	require.That(r.t, err == nil, "%v: %v", c, err)
@@ -233,7 +233,7 @@ func TestPagesOfEveryListingAreTheAnswerOfRun(t *testing.T) {
 	t.Parallel()
 	r := openLibrary(t)
 	for i := range 30 { // so that there is a history
-		r.Result(map[string]any{"command": "append", "params": map[string]any{"path": "Hub.md", "content": rig.Repeat(3, fmt.Sprintf("addition %d.%%d\n", i))}})
+		r.Result(map[string]any{"command": "append", "params": map[string]any{"path": "Hub.md", "content": harness.Repeat(3, fmt.Sprintf("addition %d.%%d\n", i))}})
 		r.Result(map[string]any{"command": "append",
 			"params": map[string]any{"path": fmt.Sprintf("Spokes of a wheel that turns/Spoke %02d.md", i),
 				"content": "something more"}})
@@ -298,7 +298,7 @@ func (r *reader) together(c listingCall, pages []gateway.Result, limit int, want
 	case c.json() && strings.HasPrefix(want, "["):
 		r.rows(c, pages, limit, rowsOf(r.t, want))
 	case text.String() != want:
-		r.t.Errorf("%v: %d pages differ from the whole: %s", c, len(pages), rig.Difference(text.String(), want))
+		r.t.Errorf("%v: %d pages differ from the whole: %s", c, len(pages), harness.Difference(text.String(), want))
 	}
 }
 
@@ -323,7 +323,7 @@ func (r *reader) rows(c listingCall, pages []gateway.Result, limit int, want []s
 	}
 	if !slices.Equal(got, want) || piece != "" {
 		r.t.Errorf("%v: %d rows on %d pages, want %d: %s", c, len(got), len(pages), len(want),
-			rig.Difference(strings.Join(got, "\n"), strings.Join(want, "\n")))
+			harness.Difference(strings.Join(got, "\n"), strings.Join(want, "\n")))
 	}
 }
 
@@ -349,7 +349,7 @@ func TestFieldsOfRowsOnPages(t *testing.T) {
 			r.rows(c, r.all(c, map[string]any{"fields": fields}), 0, want(fields))
 		}
 		wrong := r.Result(map[string]any{"command": c.command, "params": c.params, "fields": []string{keys[0] + "s"}})
-		if rig.CodeOf(wrong) != "bad_value" || wrong.Stdout != "" ||
+		if harness.CodeOf(wrong) != "bad_value" || wrong.Stdout != "" ||
 			slices.ContainsFunc(keys,
 				func(key string) bool { return !strings.Contains(wrong.Error.Hint, `"`+key+`"`) }) {
 			t.Errorf("%v: a field that is not there: %+v, want a hint with %q", c, wrong.Error, keys)
@@ -423,7 +423,7 @@ func TestPagesBetweenMarks(t *testing.T) {
 		if c.json() {
 			r.together(c, pages, 0, want)
 		} else if got != want && got != want+"\n" {
-			t.Errorf("%v: %s", c, rig.Difference(got, want))
+			t.Errorf("%v: %s", c, harness.Difference(got, want))
 		}
 	}
 }
@@ -434,7 +434,7 @@ func (r *reader) resources(uri string, rows bool) (pages []gateway.Result) {
 	r.t.Helper()
 	for uri != "" {
 		answer, err := r.Exchange("resources/read", map[string]any{"uri": uri})
-		var message rig.Answer
+		var message harness.Answer
 		require.Equal(r.t, err, nil, "%s: %.300s", uri, answer)
 		require.Equal(r.t, json.Unmarshal(answer, &message), nil, "%s: %.300s", uri, answer)
 		require.Equal(r.t, len(message.Result.Contents), 1, "%s: %.300s", uri, answer)
@@ -470,7 +470,7 @@ func TestTheRestOfAnAnswerIsAResource(t *testing.T) {
 		case c.json() && strings.HasPrefix(want, "["):
 			r.rows(c, pages, 0, rowsOf(t, want))
 		case got != want:
-			t.Errorf("%v: %s", c, rig.Difference(got, want))
+			t.Errorf("%v: %s", c, harness.Difference(got, want))
 		}
 	}
 	assert.That(t, tried >= 40, "only %d answers had a rest", tried)
@@ -499,7 +499,7 @@ func TestTheVaultChangesBetweenThePages(t *testing.T) {
 	assert.NotContains(t, again.Stdout, "Alone 07", "asked again")
 	assert.Contains(t, again.Stdout, "Alone 08", "asked again")
 	note := r.first(listingCall{"read", map[string]any{"path": "Hub.md"}}, nil)
-	rig.WriteFile(t, filepath.Join(r.vault, ".vaultwicketignore"), []byte("/Spokes of a wheel that turns/\nHub.md\n"))
+	harness.WriteFile(t, filepath.Join(r.vault, ".vaultwicketignore"), []byte("/Spokes of a wheel that turns/\nHub.md\n"))
 	for what, arguments := range map[string]map[string]any{
 		"a listing":      next,
 		"another one":    {"command": "files", "cursor": again.Truncated.Cursor},
@@ -507,7 +507,7 @@ func TestTheVaultChangesBetweenThePages(t *testing.T) {
 		"only a cursor":  {"command": "read", "cursor": note.Truncated.Cursor, "params": map[string]any{"path": "Hub.md"}},
 		"a hidden path ": {"command": "read", "params": map[string]any{"path": "Hub.md"}},
 	} {
-		if got := r.Result(arguments); rig.CodeOf(got) != "not_found" || strings.Contains(got.Stdout, "Spoke") || strings.Contains(got.Stdout, "Part") {
+		if got := r.Result(arguments); harness.CodeOf(got) != "not_found" || strings.Contains(got.Stdout, "Spoke") || strings.Contains(got.Stdout, "Part") {
 			t.Errorf("%s, after a change of the patterns: %+v", what, got)
 		}
 	}
@@ -517,4 +517,4 @@ func TestTheVaultChangesBetweenThePages(t *testing.T) {
 	assert.Contains(t, string(answer), `"error"`, "the resource")
 }
 
-func TestMain(m *testing.M) { rig.Main(m) }
+func TestMain(m *testing.M) { harness.Main(m) }

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // What the server may read and write by the system for one read of a note: a message and an
@@ -23,7 +23,7 @@ const (
 // end, or a thread is woken for a timer. So calls are counted one by one, and enough of
 // many have to keep to the limits.
 func TestAReadTakesFewSystemCalls(t *testing.T) {
-	s := rig.ServeOn(t, rig.SampleVault(t), "--tier=v1")
+	s := harness.ServeOn(t, harness.SampleVault(t), "--tier=v1")
 	s.Read()
 	account := fmt.Sprintf("/proc/%d/io", s.Process.Process.Pid)
 	if _, err := os.ReadFile(account); err != nil {

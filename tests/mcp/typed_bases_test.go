@@ -9,8 +9,8 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
@@ -43,7 +43,7 @@ func openBooks(t *testing.T) *typedServer {
 	t.Helper()
 	s := newTypedServer(t, policy.Policy{Ceiling: tiers.V2, Confirm: policy.ConfirmDestructive}, false)
 	for name, text := range bookNotes {
-		rig.WriteFile(t, filepath.Join(s.vault, filepath.FromSlash(name)), []byte(text))
+		harness.WriteFile(t, filepath.Join(s.vault, filepath.FromSlash(name)), []byte(text))
 	}
 	return s
 }
@@ -104,7 +104,7 @@ func TestTypedQueriesReturnGroupsAndExplanations(t *testing.T) {
 func TestTypedQueriesArePagedToTheEnd(t *testing.T) {
 	s := openBooks(t)
 	for i := range 40 {
-		rig.WriteFile(t, filepath.Join(s.vault, fmt.Sprintf("Many/%02d.md", i)), []byte("#many\n"))
+		harness.WriteFile(t, filepath.Join(s.vault, fmt.Sprintf("Many/%02d.md", i)), []byte("#many\n"))
 	}
 	for _, test := range []struct{ tool, query string }{
 		{"query_notes", `"where":"file.hasTag(\"many\")"`}, {"bases", `"path":"Library.base","where":"false"`},

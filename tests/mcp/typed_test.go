@@ -14,8 +14,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
@@ -164,7 +164,7 @@ func TestObsidianReadOnlyReads(t *testing.T) {
 	} {
 		for _, arguments := range []string{arguments, strings.TrimSuffix(arguments, "}") + `,"dryRun":true}`} {
 			r := resultOf(t, s.call("obsidianRead", arguments))
-			require.Equal(t, rig.CodeOf(r), "bad_request", "%s: %+v", arguments, r)
+			require.Equal(t, harness.CodeOf(r), "bad_request", "%s: %+v", arguments, r)
 			assert.Contains(t, r.Error.Hint, "obsidianCli", "%s: %+v", arguments, r)
 		}
 	}
@@ -215,7 +215,7 @@ func TestChangesByDifferentToolsKeepTheirOrder(t *testing.T) {
 			want.WriteString(line + "\n")
 		}
 		s.ids++
-		s.Send(rig.ToolCall(s.ids, `{"command":"random:read"}`)) // which may be answered before the changes
+		s.Send(harness.ToolCall(s.ids, `{"command":"random:read"}`)) // which may be answered before the changes
 	}
 	for range 4 * rounds {
 		m := s.next()
@@ -240,7 +240,7 @@ func TestAChangeCanBeTiedToAPart(t *testing.T) {
 	r := resultOf(t, s.call("edit_note", edit))
 	assert.That(t, r.OK, "%+v", r)
 	assert.That(t, r.Hash != whole.Hash, "%+v", r)
-	assert.Equal(t, rig.CodeOf(resultOf(t, s.call("edit_note", edit))), "conflict")
+	assert.Equal(t, harness.CodeOf(resultOf(t, s.call("edit_note", edit))), "conflict")
 }
 
 // A long answer goes on with its cursor, alone or with the same arguments. With
@@ -265,7 +265,7 @@ func TestTypedToolsGoOnWithACursor(t *testing.T) {
 		{"search_notes", `{"query":"b","cursor":%q}`}, {"search_notes", `{"query":"a","context":true,"cursor":%q}`},
 		{"daily_note", `{"content":"x","cursor":%q}`}, {"tasks", `{"ref":"Inbox/Plan.md:3","set":"done","cursor":%q}`},
 	} {
-		assert.Equal(t, rig.CodeOf(resultOf(t, s.call(call.tool, fmt.Sprintf(call.arguments, first.Truncated.Cursor)))),
+		assert.Equal(t, harness.CodeOf(resultOf(t, s.call(call.tool, fmt.Sprintf(call.arguments, first.Truncated.Cursor)))),
 			"bad_request", "%s %s", call.tool, call.arguments)
 	}
 	assert.That(t, s.notes() == before, "the vault is another one")

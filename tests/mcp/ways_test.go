@@ -17,8 +17,8 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // The two ways of a call through a server. An unknown parameter makes a call go
@@ -95,17 +95,17 @@ func playCalls(t *testing.T, more string) (lines []string) {
 	t.Helper()
 	home, vault := t.TempDir(), filepath.Join(t.TempDir(), "Vault")
 	fillForCalls(t, vault)
-	server := exec.Command(rig.Binary, "serve", "--config=none", "--backend=embedded", "--vault="+vault, "--tier=v3", "--allow-mutations", "--toolsets=all",
+	server := exec.Command(harness.Binary, "serve", "--config=none", "--backend=embedded", "--vault="+vault, "--tier=v3", "--allow-mutations", "--toolsets=all",
 		"--max-output=8KiB", "--rate=0", "--rate-mutations=0", "--rate-mutations-hour=0", "--ask=client", "--min-answer-time=0s")
 	server.Env = append(os.Environ(), "VAULTWICKET_NOW=2026-11-21T09:30:00+01:00", "TZ=UTC", "HOME="+home, "XDG_STATE_HOME="+home, "XDG_CACHE_HOME="+home)
-	client := rig.StartStdio(t, server)
+	client := harness.StartStdio(t, server)
 	receive := func() (line string, m struct{ ID, Method any }) {
 		text, err := client.Line()
 		require.Equal(t, err, nil, "%q", text)
 		require.Equal(t, json.Unmarshal(text, &m), nil, "%q", text)
 		return string(text), m
 	}
-	client.Send(rig.Handshake(`{"elicitation":{}}`))
+	client.Send(harness.Handshake(`{"elicitation":{}}`))
 	receive()
 	client.Send(`{"jsonrpc":"2.0","id":0,"method":"tools/list"}`)
 	listed, _ := receive()
@@ -132,7 +132,7 @@ func playCallsOverHTTP(t *testing.T, more string) (lines []string) {
 	t.Helper()
 	home, vault := t.TempDir(), filepath.Join(t.TempDir(), "Vault")
 	fillForCalls(t, vault)
-	s := rig.ServeHTTPIn(t, home, "--backend=embedded", "--vault="+vault, "--tier=v3", "--allow-mutations",
+	s := harness.ServeHTTPIn(t, home, "--backend=embedded", "--vault="+vault, "--tier=v3", "--allow-mutations",
 		"--toolsets=all", "--max-output=8KiB", "--ask=client", "--min-answer-time=0s")
 	session := ""
 	post := func(body string, each func(message string) bool) {
@@ -141,12 +141,12 @@ func playCallsOverHTTP(t *testing.T, more string) (lines []string) {
 		defer response.Body.Close()
 		session = cmp.Or(response.Header.Get("Mcp-Session-Id"), session)
 		lines = append(lines, fmt.Sprint(response.Status, response.Header.Get("Content-Type")))
-		if err := rig.Events(response, each); err != nil && err != io.EOF {
+		if err := harness.Events(response, each); err != nil && err != io.EOF {
 			t.Fatal(err)
 		}
 	}
 	ignore := func(string) bool { return true }
-	post(rig.Handshake(`{"elicitation":{}}`), ignore)
+	post(harness.Handshake(`{"elicitation":{}}`), ignore)
 	post(`{"jsonrpc":"2.0","id":0,"method":"tools/list"}`, func(listed string) bool {
 		for i, call := range callsOfEveryTool(t, listed) {
 			post(call.message(i, more), func(message string) bool {
@@ -215,7 +215,7 @@ func fillForCalls(t *testing.T, vault string) {
 		".vaultwicketignore": "Private/\n",
 	} {
 		file := filepath.Join(vault, filepath.FromSlash(name))
-		rig.WriteFile(t, file, []byte(text))
+		harness.WriteFile(t, file, []byte(text))
 		then := time.Date(2026, 1, 1+len(name), 0, 0, 0, 0, time.UTC)
 		require.That(t, os.Chtimes(file, then, then) == nil, "%s has no time", file)
 	}
@@ -262,5 +262,5 @@ func withoutChance(line, vault string) string {
 		line = elapsedMs.ReplaceAllString(line, "")
 	}
 	line = chance.ReplaceAllString(changeID.ReplaceAllString(line, "$$CHANGE"), "$1-")
-	return strings.ReplaceAll(strings.ReplaceAll(line, vault, "$VAULT"), rig.Binary, "$VAULTWICKET")
+	return strings.ReplaceAll(strings.ReplaceAll(line, vault, "$VAULT"), harness.Binary, "$VAULTWICKET")
 }

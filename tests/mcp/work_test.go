@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // now is the moment at which the work is done.
@@ -38,7 +38,7 @@ var notes = map[string]string{
 type vault struct {
 	t       *testing.T
 	folder  string
-	session *rig.StdioServer
+	session *harness.StdioServer
 	inText  bool
 }
 
@@ -46,20 +46,20 @@ func build(t *testing.T, flags ...string) *vault {
 	t.Helper()
 	v := &vault{t: t, folder: filepath.Join(t.TempDir(), "Notes"), inText: strings.Contains(strings.Join(flags, " "), "text")}
 	for name, text := range notes {
-		rig.WriteFile(t, filepath.Join(v.folder, name), []byte(text))
+		harness.WriteFile(t, filepath.Join(v.folder, name), []byte(text))
 	}
 	long := "# Handbook\n"
 	for chapter := range 40 {
 		long += fmt.Sprintf("\n## Chapter %d\n%s", chapter, strings.Repeat("A line of the handbook that says one thing.\n", 40))
 	}
-	rig.WriteFile(t, filepath.Join(v.folder, "Handbook.md"), []byte(long))
-	rig.WriteFile(t, filepath.Join(v.folder, "Files/Offer.pdf"), []byte(offer()))
+	harness.WriteFile(t, filepath.Join(v.folder, "Handbook.md"), []byte(long))
+	harness.WriteFile(t, filepath.Join(v.folder, "Files/Offer.pdf"), []byte(offer()))
 	old := filepath.Join(v.folder, "Ideas/Kite.md")
-	rig.WriteFile(t, old, []byte("Build a kite.\n"))
+	harness.WriteFile(t, old, []byte("Build a kite.\n"))
 	then := time.Date(2025, 5, 1, 12, 0, 0, 0, time.UTC)
 	require.NoError(t, os.Chtimes(old, then, then))
 	env := []string{"HOME=" + t.TempDir(), "VAULTWICKET_NOW=" + now, "TZ=UTC"}
-	v.session = rig.StartSessionWith(t, env,
+	v.session = harness.StartSessionWith(t, env,
 		append([]string{"--config=none", "--backend=embedded", "--vault=" + v.folder, "--tier=v2", "--allow-mutations"},
 			flags...)...)
 	return v
@@ -327,7 +327,7 @@ func TestPiecesOfWork(t *testing.T) {
 // other tests; for these lists that is within a few percent of what a tokenizer counts.
 func TestTheListsOfTools(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "Notes")
-	rig.WriteFile(t, filepath.Join(folder, "A.md"), []byte("a\n"))
+	harness.WriteFile(t, filepath.Join(folder, "A.md"), []byte("a\n"))
 	for _, list := range []struct {
 		flags  string
 		tokens int
@@ -337,7 +337,7 @@ func TestTheListsOfTools(t *testing.T) {
 		{"--tier=v2 --allow-mutations", 1600},
 		{"--tier=v2 --allow-mutations --result-format=text", 1600},
 	} {
-		s := rig.StartSession(t, t.TempDir(), append([]string{"--config=none", "--backend=embedded", "--vault=" + folder}, strings.Fields(list.flags)...)...)
+		s := harness.StartSession(t, t.TempDir(), append([]string{"--config=none", "--backend=embedded", "--vault=" + folder}, strings.Fields(list.flags)...)...)
 		answer := require.Value(s.Exchange("tools/list", map[string]any{}))(t)
 		t.Logf("%-50s %5d tokens", list.flags, tokensOf(answer))
 		got := tokensOf(answer)

@@ -12,8 +12,8 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // synchronizesByGit runs the command of the service once in each of two clones of a repository: what
@@ -81,7 +81,7 @@ func TestTheComposeFile(t *testing.T) {
 		!slices.Equal(own.Drops, []string{"ALL"}) || !slices.Equal(own.Options, []string{"no-new-privileges:true"}) {
 		t.Errorf("vaultwicket is %+v", own)
 	}
-	registry := rig.JSON(t, decode(t, filepath.Join("..", "..", "packaging", "server.json")))
+	registry := harness.JSON(t, decode(t, filepath.Join("..", "..", "packaging", "server.json")))
 	assert.That(t, strings.Contains(registry, `"`+own.Image+":"), "the image is %q", own.Image)
 	assert.That(t, len(proxy.Ports) != 0, "the proxy is %+v", proxy)
 	for _, name := range []string{"syncthing", "obsidian", "git"} { // none runs by itself, or as another user

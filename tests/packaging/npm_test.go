@@ -14,8 +14,8 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
@@ -30,12 +30,12 @@ func npmRoot(t *testing.T, program string) (launcher string) {
 	launcher = filepath.Join(modules, "vaultwicket", "launcher.js")
 	for _, name := range []string{"launcher.js", "package.json"} {
 		text := require.Value(os.ReadFile(filepath.Join("..", "..", "packaging", "npm", "vaultwicket", name)))(t)
-		rig.WriteFile(t, filepath.Join(modules, "vaultwicket", name), text)
+		harness.WriteFile(t, filepath.Join(modules, "vaultwicket", name), text)
 	}
 	if program != "" {
 		platform := require.Value(exec.Command("node", "-p", "process.platform + '-' + process.arch").Output())(t)
 		folder := filepath.Join(modules, "@vaultwicket", strings.TrimSpace(string(platform)))
-		rig.WriteFile(t, filepath.Join(folder, "package.json"), []byte(`{"name": "x", "version": "1.0.0"}`))
+		harness.WriteFile(t, filepath.Join(folder, "package.json"), []byte(`{"name": "x", "version": "1.0.0"}`))
 		require.NoError(t, os.MkdirAll(filepath.Join(folder, "bin"), 0o755))
 		require.NoError(t, os.Symlink(program, filepath.Join(folder, "bin", "vaultwicket")))
 	}
@@ -57,8 +57,8 @@ func launch(t *testing.T, launcher, in string, args ...string) (stdout, stderr s
 
 func TestTheLauncherIsTheProgram(t *testing.T) {
 	t.Parallel()
-	launcher := npmRoot(t, rig.Binary)
-	direct := require.Value(exec.Command(rig.Binary, "version").Output())(t)
+	launcher := npmRoot(t, harness.Binary)
+	direct := require.Value(exec.Command(harness.Binary, "version").Output())(t)
 	if out, log, status := launch(t, launcher, "", "version"); out != string(direct) || log != "" || status != 0 {
 		t.Errorf("version: %q %q %d, want %q", out, log, status, direct)
 	}

@@ -18,13 +18,13 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/packaging"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 var packOnce = sync.OnceValues(func() (string, error) {
-	file := filepath.Join(filepath.Dir(rig.Binary), "pack.exe")
-	return file, rig.Build("github.com/vaultwicket/vaultwicket/packaging/pack", file)
+	file := filepath.Join(filepath.Dir(harness.Binary), "pack.exe")
+	return file, harness.Build("github.com/vaultwicket/vaultwicket/packaging/pack", file)
 })
 
 // pack runs the tool of a release at the root of the repository.
@@ -52,10 +52,10 @@ func dist(t *testing.T) string {
 		if strings.Contains(name, "darwin") {
 			content = macProgram(name)
 		}
-		rig.WriteFile(t, filepath.Join(folder, filepath.FromSlash(name)), content)
+		harness.WriteFile(t, filepath.Join(folder, filepath.FromSlash(name)), content)
 	}
 	// What stage.sh makes.
-	rig.WriteFile(t, filepath.Join(folder, "THIRD-PARTY-LICENCES.txt"), []byte("modules"))
+	harness.WriteFile(t, filepath.Join(folder, "THIRD-PARTY-LICENCES.txt"), []byte("modules"))
 	return folder
 }
 
@@ -85,7 +85,7 @@ func decode(t *testing.T, file string) map[string]any {
 func TestTheSBOMNamesEveryModule(t *testing.T) {
 	first, second := filepath.Join(t.TempDir(), "1.json"), filepath.Join(t.TempDir(), "2.json")
 	for _, out := range []string{first, second} {
-		if log, status := pack(t, "sbom", "--binary", rig.Binary, "--version", "1.2.3", "--out", out); status != 0 {
+		if log, status := pack(t, "sbom", "--binary", harness.Binary, "--version", "1.2.3", "--out", out); status != 0 {
 			t.Fatal(log)
 		}
 	}
@@ -94,7 +94,7 @@ func TestTheSBOMNamesEveryModule(t *testing.T) {
 	assert.That(t, len(a) != 0, "two lists of one program differ")
 	assert.That(t, bytes.Equal(a, b), "two lists of one program differ")
 	bill := decode(t, first)
-	modules := require.Value(exec.Command("go", "version", "-m", rig.Binary).Output())(t)
+	modules := require.Value(exec.Command("go", "version", "-m", harness.Binary).Output())(t)
 	components, _ := bill["components"].([]any)
 	if want := strings.Count(string(modules), "\tdep\t") + 1; len(components) != want { // and the standard library
 		t.Errorf("%d components, want %d", len(components), want)
@@ -169,8 +169,8 @@ func TestTheBundleStartsAReadOnlyServer(t *testing.T) {
 	for _, arg := range config["args"].([]any) {
 		args = append(args, fill(arg.(string)))
 	}
-	r := rig.New(t, nil)
-	c := exec.Command(rig.Binary, args...)
+	r := harness.New(t, nil)
+	c := exec.Command(harness.Binary, args...)
 	c.Env = []string{"HOME=" + r.Home, "XDG_STATE_HOME=" + r.Home}
 	for name, value := range config["env"].(map[string]any) {
 		c.Env = append(c.Env, name+"="+fill(value.(string)))
@@ -225,7 +225,7 @@ func TestTheRegistryTakesOurServer(t *testing.T) {
 	file := filepath.Join("..", "..", "packaging", "server.json")
 	assert.NoError(t, schema.Validate(decode(t, file)))
 	bundle, out := filepath.Join(t.TempDir(), "vaultwicket_1.2.3.mcpb"), filepath.Join(t.TempDir(), "server.json")
-	rig.WriteFile(t, bundle, []byte("bundle"))
+	harness.WriteFile(t, bundle, []byte("bundle"))
 	if log, status := pack(t, "server-json", "--version", "1.2.3", "--mcpb", bundle, "--out", out); status != 0 {
 		t.Fatal(log)
 	}
@@ -251,7 +251,7 @@ func TestTheRegistryTakesOurServer(t *testing.T) {
 }
 
 func TestTheRegistryEntryNamesRealSettings(t *testing.T) {
-	shown := rig.New(t, nil).Must("config", "show")
+	shown := harness.New(t, nil).Must("config", "show")
 	server := decode(t, filepath.Join("..", "..", "packaging", "server.json"))
 	names := 0
 	for _, p := range server["packages"].([]any) {

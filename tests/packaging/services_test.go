@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // unit reads a unit of systemd: the values of each key, by section.
@@ -71,7 +71,7 @@ func TestUnitsOfSystemd(t *testing.T) {
 // for its missing vault folder only, so that nothing listens.
 func accepted(t *testing.T, args []string) {
 	t.Helper()
-	r := rig.New(t, nil)
+	r := harness.New(t, nil)
 	stdout, stderr, status := r.Run(append(args, "--config=none", "--vault=./none")...)
 	assert.Equal(t, status, 4, "%q ends with %d: %s%s", args, status, stdout, stderr)
 	assert.NotContains(t, stderr, "unknown flag", "%q ends with %d: %s%s", args, status, stdout, stderr)

@@ -11,8 +11,8 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // skill returns the keys before the text of the skill, and the text.
@@ -100,7 +100,7 @@ func TestManifests(t *testing.T) {
 		"packaging/gemini/gemini-extension.json": {"version"},
 	} {
 		value := decode(t, filepath.Join("..", "..", filepath.FromSlash(name)))
-		text := rig.JSON(t, value)
+		text := harness.JSON(t, value)
 		for len(places) > 1 {
 			value, _ = value[places[0]].(map[string]any)
 			places = places[1:]

@@ -14,8 +14,8 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/gateway/audit"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // account is what the lines of the log and the journal say of a day, counted without the program that the page uses
@@ -30,7 +30,7 @@ type account struct {
 }
 
 // accountOf counts a day.
-func accountOf(r *rig.Rig) account {
+func accountOf(r *harness.Program) account {
 	r.T.Helper()
 	counted := account{map[string]string{}, map[string]string{}, map[string]string{}, map[string]string{}, 0, map[string]bool{}}
 	var lines []audit.Line
@@ -113,7 +113,7 @@ func (v *visitor) pages(path string) (views []string) {
 }
 
 // compareLists compares the lists and the tables of the page with an account of the day.
-func compareLists(t *testing.T, r *rig.Rig, v *visitor) {
+func compareLists(t *testing.T, r *harness.Program, v *visitor) {
 	t.Helper()
 	counted := accountOf(r)
 	shown := map[string]string{}

@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // What the page says of a change of the settings file: of a line, and of one that is added.
@@ -54,48 +54,48 @@ func TestAnAdviceAllowsTheCall(t *testing.T) {
 	for name, test := range map[string]struct {
 		settings      map[string]string
 		tables, agent string
-		call          rig.Call
+		call          harness.Call
 		says          []string
 		edits         int
 	}{
-		"tier": {map[string]string{"tier": `"v0"`}, "", "", rig.Calling("search", "query=flour"),
+		"tier": {map[string]string{"tier": `"v0"`}, "", "", harness.Calling("search", "query=flour"),
 			[]string{"needs tier v1.", "in place of <code>tier = &#34;v0&#34;</code>", "also allows further commands: every client: "}, 1},
-		"changes": {map[string]string{"allow-mutations": "false"}, "", "", rig.Calling("append", "path=Bread.md", "content=x"),
+		"changes": {map[string]string{"allow-mutations": "false"}, "", "", harness.Calling("append", "path=Bread.md", "content=x"),
 			[]string{"it may not change notes in Notes."}, 1},
 		"several": {map[string]string{"allow-mutations": "false", "tier": `"v0"`, "disable": `["tag:rename", "read"]`},
-			"", "", rig.Calling("tag:rename", "name=a", "to=b"),
+			"", "", harness.Calling("tag:rename", "name=a", "to=b"),
 			[]string{"needs tier v2."}, 3},
 		"disabled": {map[string]string{"disable": `["read", "tags"]`}, "", "",
-			rig.Calling("read", "path=Bread.md"),
+			harness.Calling("read", "path=Bread.md"),
 			[]string{"the command read is disabled.", `write <code>disable = [&#34;tags&#34;]</code>`}, 1},
-		"only": {map[string]string{"enable-only": `["tags"]`}, "", "", rig.Calling("read", "path=Bread.md"),
+		"only": {map[string]string{"enable-only": `["tags"]`}, "", "", harness.Calling("read", "path=Bread.md"),
 			[]string{"the command read is disabled."}, 1},
 		"access": {nil, "[vaults.access]\n\"/\" = \"r\"\n", "",
-			rig.Calling("append", "path=Bread.md", "content=x"),
+			harness.Calling("append", "path=Bread.md", "content=x"),
 			[]string{"The access rules of Notes do not allow it on Bread.md.",
 				"add <code>&#34;Bread.md&#34; = &#34;rw&#34;</code>"}, 1},
 		"access of note": {nil, "[vaults.access]\n\"/\" = \"rw\"\n\"Bread.md\" = \"r\"\n", "",
-			rig.Calling("append", "path=Bread.md", "content=x"),
+			harness.Calling("append", "path=Bread.md", "content=x"),
 			[]string{"in place of <code>&#34;Bread.md&#34; = &#34;r&#34;</code>"}, 1},
-		"publishing": {nil, "", "", rig.Calling("web", "url=https://example.com/"),
+		"publishing": {nil, "", "", harness.Calling("web", "url=https://example.com/"),
 			[]string{"publishing is off", "add <code>allow-publish = true</code>"}, 1},
-		"views": {map[string]string{"allow-ui": "false"}, "", "", rig.Calling("open", "path=Bread.md"),
+		"views": {map[string]string{"allow-ui": "false"}, "", "", harness.Calling("open", "path=Bread.md"),
 			[]string{"write <code>allow-ui = true</code>"}, 1},
-		"secrets": {map[string]string{"secrets": `"block"`}, "", "", rig.Calling("read", "path=Keys.md"),
+		"secrets": {map[string]string{"secrets": `"block"`}, "", "", harness.Calling("read", "path=Keys.md"),
 			[]string{"A secret was found", "write <code>secrets = &#34;redact&#34;</code>"}, 1},
-		"an agent's tier": {nil, twoAgents, "cursor", rig.Calling("backlinks", "path=Bread.md"),
+		"an agent's tier": {nil, twoAgents, "cursor", harness.Calling("backlinks", "path=Bread.md"),
 			[]string{"in <code>[agents.cursor]</code>", "in place of <code>tier = &#34;v1&#34;  # as it was</code>", "cursor: "}, 1},
-		"an agent's changes": {nil, twoAgents, "night-job", rig.Calling("append", "path=Bread.md", "content=x"),
+		"an agent's changes": {nil, twoAgents, "night-job", harness.Calling("append", "path=Bread.md", "content=x"),
 			[]string{"in <code>[agents.night-job]</code>"}, 1},
 		"both tables": {map[string]string{"tier": `"v1"`}, twoAgents, "cursor",
-			rig.Calling("tag:rename", "name=a", "to=b"), []string{"in <code>[agents.cursor]</code>"}, 2},
+			harness.Calling("tag:rename", "name=a", "to=b"), []string{"in <code>[agents.cursor]</code>"}, 2},
 		"an agent's access": {nil, twoAgents + "[agents.night-job.access]\n\"/\" = \"none\"\n\"Work\" = \"r\"\n",
-			"night-job", rig.Calling("read", "path=Bread.md"),
+			"night-job", harness.Calling("read", "path=Bread.md"),
 			[]string{"add <code>&#34;Bread.md&#34; = &#34;r&#34;</code>"}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t)
+			r := newProgram(t)
 			r.Write("Keys.md", "token ghp_0123456789abcdefghijABCDEFGHIJ012345\n")
 			for setting, value := range test.settings {
 				r.Set(setting, value)
@@ -111,7 +111,7 @@ func TestAnAdviceAllowsTheCall(t *testing.T) {
 			assert.Equal(t, strings.Count(view, "<li>Line ")+strings.Count(view, "<li>Below line ")+strings.Count(view,
 				"<li>At the beginning"), test.edits, "changes in %s", mainOf(view))
 			file := filepath.Join(filepath.Dir(r.Save()), "advised.toml")
-			rig.WriteFile(t, file, []byte(followed(t, r.Save(), view)))
+			harness.WriteFile(t, file, []byte(followed(t, r.Save(), view)))
 			require.NoError(t, os.Chmod(file, 0o600))
 			r.Flags = append(r.Flags, "--config", file)
 			got := r.Stdio(false, "").Do(test.call)
@@ -127,19 +127,19 @@ func TestNoAdviceWhereNoneHelps(t *testing.T) {
 	for name, test := range map[string]struct {
 		flags []string
 		set   [2]string
-		call  rig.Call
+		call  harness.Call
 		says  string
 	}{
-		"restricted": {nil, [2]string{}, rig.Calling("eval", "code=1"), "No setting allows that."},
-		"a flag":     {[]string{"--tier=v0"}, [2]string{}, rig.Calling("search", "query=flour"), "The settings file allows it now."},
-		"rate":       {nil, [2]string{"rate", "1"}, rig.Calling("read", "path=Bread.md"), "It called more often than the limit allows."},
-		"private":    {nil, [2]string{}, rig.Calling("read", "path=Mine.md"), "is marked as private: its properties or tags allow less."},
-		"paused":     {nil, [2]string{}, rig.Calling("read", "path=Bread.md"), "Agents were paused."},
-		"no target":  {nil, [2]string{}, rig.Calling("append", "content=x"), "would have been about the one that is open in the app"},
+		"restricted": {nil, [2]string{}, harness.Calling("eval", "code=1"), "No setting allows that."},
+		"a flag":     {[]string{"--tier=v0"}, [2]string{}, harness.Calling("search", "query=flour"), "The settings file allows it now."},
+		"rate":       {nil, [2]string{"rate", "1"}, harness.Calling("read", "path=Bread.md"), "It called more often than the limit allows."},
+		"private":    {nil, [2]string{}, harness.Calling("read", "path=Mine.md"), "is marked as private: its properties or tags allow less."},
+		"paused":     {nil, [2]string{}, harness.Calling("read", "path=Bread.md"), "Agents were paused."},
+		"no target":  {nil, [2]string{}, harness.Calling("append", "content=x"), "would have been about the one that is open in the app"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t)
+			r := newProgram(t)
 			r.Write("Mine.md", "---\nprivate: true\n---\nwords\n")
 			if test.set[0] != "" {
 				r.Set(test.set[0], test.set[1])
@@ -161,10 +161,10 @@ func TestNoAdviceWhereNoneHelps(t *testing.T) {
 // A call is tried with the rights of the agent that was refused.
 func TestTryWithTheRightsOfAnAgent(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := newProgram(t)
 	r.Tables = twoAgents
 	r.Flags = append(r.Flags, "--agent", "cursor")
-	r.Stdio(false, "").Do(rig.Calling("backlinks", "path=Bread.md"))
+	r.Stdio(false, "").Do(harness.Calling("backlinks", "path=Bread.md"))
 	v := open(r)
 	link := regexp.MustCompile(`policy/try\?[^"]+`).FindString(v.refusal())
 	form := v.See(html.UnescapeString(link))

@@ -12,8 +12,8 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/gateway/audit"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
@@ -25,7 +25,7 @@ type dayOfAgent struct {
 }
 
 // countDay counts what each client did, without the program that the page uses for it.
-func countDay(r *rig.Rig) map[string]*dayOfAgent {
+func countDay(r *harness.Program) map[string]*dayOfAgent {
 	r.T.Helper()
 	agents := map[string]*dayOfAgent{}
 	of := func(client string) *dayOfAgent {
@@ -80,12 +80,12 @@ func countDay(r *rig.Rig) map[string]*dayOfAgent {
 // All figures of a busy day are those of the log and of the journal, before and after an undo of many.
 func TestABusyDayIsTold(t *testing.T) {
 	t.Parallel()
-	r := rig.New(t, rig.BusyNotes())
-	r.Zone = rig.ZoneAtNoon()
+	r := harness.New(t, harness.BusyNotes())
+	r.Zone = harness.ZoneAtNoon()
 	v := open(r)
 	r.BusyDay(testenv.Count(8, 80), testenv.Count(2, 30))
 	compareDay(t, r, v)
-	for range rig.BusyClients {
+	for range harness.BusyClients {
 		view := v.See("")
 		button := regexp.MustCompile(`>Undo all \d+<`).FindString(view)
 		require.That(t, button != "", "no undo of all in %s", mainOf(view))
@@ -95,7 +95,7 @@ func TestABusyDayIsTold(t *testing.T) {
 }
 
 // compareDay compares the views of the page with what was counted.
-func compareDay(t *testing.T, r *rig.Rig, v *visitor) {
+func compareDay(t *testing.T, r *harness.Program, v *visitor) {
 	t.Helper()
 	compareLists(t, r, v)
 	counted := countDay(r)

@@ -9,8 +9,8 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
@@ -24,20 +24,20 @@ func notesOf(count int) map[string]string {
 }
 
 // appendTo appends a line to the notes of [notesOf] from one up to another, in batches.
-func appendTo(t *testing.T, client *rig.Client, from, to int) {
+func appendTo(t *testing.T, client *harness.Client, from, to int) {
 	t.Helper()
 	const atOnce = 20 // more of them are destructive
 	for ; from < to; from += atOnce {
-		var calls []rig.Call
+		var calls []harness.Call
 		for i := from; i < min(to, from+atOnce); i++ {
-			calls = append(calls, rig.Calling("append", fmt.Sprintf("path=Note %03d.md", i), "content=two"))
+			calls = append(calls, harness.Calling("append", fmt.Sprintf("path=Note %03d.md", i), "content=two"))
 		}
 		require.That(t, client.Batch(calls...).OK, "the batch from %d on", from)
 	}
 }
 
 // changedNotes counts the notes of [notesOf] that are not as they were.
-func changedNotes(r *rig.Rig, count int) (changed int) {
+func changedNotes(r *harness.Program, count int) (changed int) {
 	for i := range count {
 		if r.Read(fmt.Sprintf("Note %03d.md", i)) != "one\n" {
 			changed++
@@ -50,8 +50,8 @@ func changedNotes(r *rig.Rig, count int) (changed int) {
 func TestAllChangesOfADayCount(t *testing.T) {
 	t.Parallel()
 	const notes = 68
-	r := rig.New(t, notesOf(notes))
-	r.Zone = rig.ZoneAtNoon()
+	r := harness.New(t, notesOf(notes))
+	r.Zone = harness.ZoneAtNoon()
 	v, client := open(r), r.Stdio(false, "")
 	appendTo(t, client, 0, notes)
 	view := v.See("")
@@ -76,8 +76,8 @@ func TestAllChangesOfADayCount(t *testing.T) {
 // What was changed since by hand is named in both directions, and an undo of nothing does not say that anything was undone.
 func TestAnUndoOfManySaysWhatItLeaves(t *testing.T) {
 	t.Parallel()
-	r := rig.New(t, notesOf(3))
-	r.Zone = rig.ZoneAtNoon()
+	r := harness.New(t, notesOf(3))
+	r.Zone = harness.ZoneAtNoon()
 	v, client := open(r), r.Stdio(false, "")
 	appendTo(t, client, 0, 3)
 	undone := v.undo(v.See(""), "Undo all 3")
@@ -100,8 +100,8 @@ func TestAnUndoOfManySaysWhatItLeaves(t *testing.T) {
 // What was undone together is done again together, and the buttons of each of the changes say so.
 func TestAToggleOfSeveralChangesSaysSo(t *testing.T) {
 	t.Parallel()
-	r := rig.New(t, notesOf(4))
-	r.Zone = rig.ZoneAtNoon()
+	r := harness.New(t, notesOf(4))
+	r.Zone = harness.ZoneAtNoon()
 	v, client := open(r), r.Stdio(false, "")
 	appendTo(t, client, 0, 3)
 	view := v.undo(v.See(""), "Undo all 3")
@@ -112,7 +112,7 @@ func TestAToggleOfSeveralChangesSaysSo(t *testing.T) {
 	one := regexp.MustCompile(`changes/one/[^"]*`).FindString(again)
 	has(t, v.See(strings.ReplaceAll(one, "&amp;", "&")), "Undo this change with 2 others")
 	has(t, v.undo(again, ">Undo with 2 others<"), "3 changes undone.")
-	client.Do(rig.Calling("append", "path=Note 003.md", "content=x"))
+	client.Do(harness.Calling("append", "path=Note 003.md", "content=x"))
 	has(t, v.See(""), ">Undo<")
 }
 
@@ -122,8 +122,8 @@ func TestAnUndoOfMoreThanOneTakesBack(t *testing.T) {
 	t.Parallel()
 	testenv.OnlyLong(t)
 	const notes = 1030
-	r := rig.New(t, notesOf(notes))
-	r.Zone = rig.ZoneAtNoon()
+	r := harness.New(t, notesOf(notes))
+	r.Zone = harness.ZoneAtNoon()
 	r.Set("rate", "0")
 	r.Set("rate-mutations", "0")
 	r.Set("rate-mutations-hour", "0")
@@ -142,8 +142,8 @@ func TestAnUndoOfMoreThanOneTakesBack(t *testing.T) {
 func TestABatchIsUndoneWhole(t *testing.T) {
 	t.Parallel()
 	const notes = 30
-	r := rig.New(t, notesOf(notes))
-	r.Zone = rig.ZoneAtNoon()
+	r := harness.New(t, notesOf(notes))
+	r.Zone = harness.ZoneAtNoon()
 	v, client := open(r), r.Stdio(false, "")
 	appendTo(t, client, 0, notes) // batches of 20 and of 10, of which 20 changes are listed
 	view := v.See("")
@@ -155,8 +155,8 @@ func TestABatchIsUndoneWhole(t *testing.T) {
 // What is changed after a view was shown is not taken back by its form.
 func TestTheUndoOfADayEndsWithTheView(t *testing.T) {
 	t.Parallel()
-	r := rig.New(t, notesOf(3))
-	r.Zone = rig.ZoneAtNoon()
+	r := harness.New(t, notesOf(3))
+	r.Zone = harness.ZoneAtNoon()
 	v, client := open(r), r.Stdio(false, "")
 	appendTo(t, client, 0, 2)
 	view := v.See("")
@@ -176,14 +176,14 @@ func TestAChangeOfManyFilesHasItsLines(t *testing.T) {
 	for name := range all {
 		all[name] = "about #old\n"
 	}
-	r := rig.New(t, all)
-	r.Zone = rig.ZoneAtNoon()
+	r := harness.New(t, all)
+	r.Zone = harness.ZoneAtNoon()
 	v, client := open(r), r.Stdio(true, "")
 	r.Set("confirm", `"never"`)
-	renamed := client.Do(rig.Calling("tag:rename", "name=old", "to=new"))
+	renamed := client.Do(harness.Calling("tag:rename", "name=old", "to=new"))
 	if !renamed.OK {
 		v.send(v.See("approvals"), "approvals/approve", nil)
-		renamed = client.Do(rig.Calling("tag:rename", "name=old", "to=new"))
+		renamed = client.Do(harness.Calling("tag:rename", "name=old", "to=new"))
 	}
 	require.That(t, renamed.OK, "%+v", renamed)
 	has(t, v.See(""), "and 24 more", "+25", "−25")
@@ -195,8 +195,8 @@ func TestAChangeOfManyFilesHasItsLines(t *testing.T) {
 func TestChangesAreUnderTheNameOfTheClient(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{strings.Repeat("long ", 30) + "end", "two  blanks", `a\b`, "line\nbreak", "\u202eother"} {
-		r := rig.New(t, notesOf(2))
-		r.Zone = rig.ZoneAtNoon()
+		r := harness.New(t, notesOf(2))
+		r.Zone = harness.ZoneAtNoon()
 		r.Client = name
 		v, client := open(r), r.Stdio(false, "")
 		appendTo(t, client, 0, 2)
@@ -212,7 +212,7 @@ func TestChangesAreUnderTheNameOfTheClient(t *testing.T) {
 func TestEachCallHasItsID(t *testing.T) {
 	t.Parallel()
 	r, v, client := begin(t)
-	client.Do(rig.Calling("append", "path=Bread.md", "content=yeast"))
+	client.Do(harness.Calling("append", "path=Bread.md", "content=yeast"))
 	v.undo(v.See(""), "Undo")
 	v.check()
 	ids := map[string]string{}
@@ -230,7 +230,7 @@ func TestEachCallHasItsID(t *testing.T) {
 // The calls of all agents of a server count to its line.
 func TestTheCallsOfAgentsCountToTheirServer(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := newProgram(t)
 	r.Tables = "[agents.ann]\ntier = \"v1\"\nallow-mutations = true\n[agents.bob]\ntier = \"v1\"\n"
 	r.Save()
 	tokens := map[string]string{}
@@ -239,7 +239,7 @@ func TestTheCallsOfAgentsCountToTheirServer(t *testing.T) {
 	}
 	v, server := open(r), r.OverHTTP()
 	for _, name := range []string{"bob", "ann", "ann"} {
-		r.Session(server, tokens[name]).Do(rig.Calling("read", "path=Bread.md"))
+		r.Session(server, tokens[name]).Do(harness.Calling("read", "path=Bread.md"))
 	}
 	has(t, v.See(""), ">ann</a> (", ", 3 calls in the last minute)")
 	lacks(t, v.See(""), "no call yet")
@@ -256,18 +256,18 @@ func shownCount(t *testing.T, view, pattern string) string {
 // A batch that was approved and failed has each of its operations once: what ran, what failed, and what did not run.
 func TestABatchIsToldOnce(t *testing.T) {
 	t.Parallel()
-	r := rig.New(t, notesOf(4))
-	r.Zone = rig.ZoneAtNoon()
+	r := harness.New(t, notesOf(4))
+	r.Zone = harness.ZoneAtNoon()
 	v, client := open(r), r.Stdio(false, "")
-	calls := []rig.Call{
-		rig.Calling("read", "path=Note 000.md"),
-		rig.Calling("delete", "path=Note 001.md"),
-		rig.Calling("read", "path=Missing.md"),
-		rig.Calling("delete", "path=Note 002.md"),
-		rig.Calling("read", "path=Note 003.md"),
+	calls := []harness.Call{
+		harness.Calling("read", "path=Note 000.md"),
+		harness.Calling("delete", "path=Note 001.md"),
+		harness.Calling("read", "path=Missing.md"),
+		harness.Calling("delete", "path=Note 002.md"),
+		harness.Calling("read", "path=Note 003.md"),
 	}
 	atomic := func() gateway.BatchResult {
-		arguments, result := rig.BatchOf(calls...), gateway.BatchResult{}
+		arguments, result := harness.BatchOf(calls...), gateway.BatchResult{}
 		arguments["atomic"] = true
 		client.Tool("obsidianBatch", arguments, &result)
 		return result
@@ -296,7 +296,7 @@ func TestABatchIsToldOnce(t *testing.T) {
 func TestWhatTheOwnerDeclinesIsDenied(t *testing.T) {
 	t.Parallel()
 	r, v, client := begin(t)
-	call := rig.Calling("delete", "path=Bread.md")
+	call := harness.Calling("delete", "path=Bread.md")
 	client.Do(call)
 	has(t, v.See("activity"), `<span class="outcome asked">asked</span>`)
 	v.send(v.See("approvals"), "approvals/deny", nil)
@@ -311,7 +311,7 @@ func TestWhatTheOwnerDeclinesIsDenied(t *testing.T) {
 // An agent that was revoked has no rights in its card, and revoking is confirmed where it says what ends.
 func TestARevokedAgentMayDoNothing(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := newProgram(t)
 	r.Tables = twoAgents
 	r.Save()
 	r.Must("agent", "add", "cursor")
@@ -328,12 +328,12 @@ func TestARevokedAgentMayDoNothing(t *testing.T) {
 // What waits is before what was answered, and many questions are folded to what they do.
 func TestManyQuestionsAreFolded(t *testing.T) {
 	t.Parallel()
-	r := rig.New(t, notesOf(8))
-	r.Zone = rig.ZoneAtNoon()
+	r := harness.New(t, notesOf(8))
+	r.Zone = harness.ZoneAtNoon()
 	v, client := open(r), r.Stdio(false, "")
 	ask := func(from, to int) {
 		for i := from; i < to; i++ {
-			client.Do(rig.Calling("delete", fmt.Sprintf("path=Note %03d.md", i)))
+			client.Do(harness.Calling("delete", fmt.Sprintf("path=Note %03d.md", i)))
 		}
 	}
 	ask(0, 1)
@@ -359,7 +359,7 @@ func TestManyQuestionsAreFolded(t *testing.T) {
 // On a first run nothing speaks of filters, and the steps can be followed as they are.
 func TestAFirstRun(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := newProgram(t)
 	v := open(r)
 	has(t, v.See("activity"), "No agent has called yet.")
 	lacks(t, v.See("activity"), "fewer filters")

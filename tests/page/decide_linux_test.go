@@ -10,12 +10,12 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/gateway/audit"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // auditLines are the lines of the audit log about a command.
-func auditLines(r *rig.Rig, command string) (lines []audit.Line) {
+func auditLines(r *harness.Program, command string) (lines []audit.Line) {
 	r.T.Helper()
 	require.NoError(r.T, json.Unmarshal([]byte(r.Must("audit", "list", "--json", "--command", command)), &lines))
 	return lines
@@ -23,8 +23,8 @@ func auditLines(r *rig.Rig, command string) (lines []audit.Line) {
 
 func TestApproveOnThePage(t *testing.T) {
 	r, v, client := begin(t)
-	call := rig.Calling("delete", "path=Bread.md")
-	require.Equal(t, rig.CodeOf(client.Do(call)), "unconfirmed")
+	call := harness.Calling("delete", "path=Bread.md")
+	require.Equal(t, harness.CodeOf(client.Do(call)), "unconfirmed")
 	view := v.See("approvals")
 	has(t, view, "<b>Delete &#34;Bread.md&#34; (vault &#34;Notes&#34;): −3 lines</b>",
 		"Asked by a client that calls itself &#34;t&#34;.", `<span class="chip grave">−3 lines</span>`, ">1 note<",
@@ -52,7 +52,7 @@ func TestApproveOnThePage(t *testing.T) {
 
 func TestDenyOnThePage(t *testing.T) {
 	r, v, client := begin(t)
-	call := rig.Calling("delete", "path=Bread.md")
+	call := harness.Calling("delete", "path=Bread.md")
 	client.Do(call)
 	view := v.See("approvals")
 	v.send(view, "approvals/deny", nil)
@@ -68,7 +68,7 @@ func TestDenyOnThePage(t *testing.T) {
 func TestUndoOnThePage(t *testing.T) {
 	t.Parallel()
 	r, v, client := begin(t)
-	change := client.Do(rig.Calling("append", "path=Bread.md", "content=<i>yeast</i>")).Change
+	change := client.Do(harness.Calling("append", "path=Bread.md", "content=<i>yeast</i>")).Change
 	path := "changes/one/" + change.ID + "?vault=Notes"
 	view := v.See(path)
 	has(t, view, "&lt;i&gt;yeast&lt;/i&gt;", "Undo this change")
@@ -83,7 +83,7 @@ func TestUndoOnThePage(t *testing.T) {
 	}
 
 	// One that removes a note requires approval.
-	created := client.Do(rig.Calling("create", "path=New.md", "content=hello")).Change
+	created := client.Do(harness.Calling("create", "path=New.md", "content=hello")).Change
 	_, asked = v.send(v.See("changes/one/"+created.ID+"?vault=Notes"), "changes/undo", nil, `id="undo"`)
 	has(t, asked, "Undo this?", `New.md <span class="faint">deleted</span>`, "hello<span")
 	_, wrong := v.send(asked, "changes/undo", url.Values{"confirm": {strings.Repeat("0", 64)}}, `name="confirm"`)
@@ -97,7 +97,7 @@ func TestUndoOnThePage(t *testing.T) {
 func TestUndoABatchAndASession(t *testing.T) {
 	t.Parallel()
 	r, v, client := begin(t)
-	batch := client.Batch(rig.Calling("append", "path=Bread.md", "content=a"), rig.Calling("append", "path=Work/Plan.md", "content=b"))
+	batch := client.Batch(harness.Calling("append", "path=Bread.md", "content=a"), harness.Calling("append", "path=Work/Plan.md", "content=b"))
 	require.That(t, batch.OK, "%+v", batch)
 	first := regexp.MustCompile(`changes/one/[^"]+`)
 	for _, what := range []string{"Undo the whole batch", "Undo all of this session"} {
@@ -106,14 +106,14 @@ func TestUndoABatchAndASession(t *testing.T) {
 		has(t, body, "2 changes undone.")
 		assert.That(t, r.Read("Bread.md")+r.Read("Work/Plan.md") == "flour\nwater\nsalt\none\ntwo\n",
 			"%s leaves %q and %q", what, r.Read("Bread.md"), r.Read("Work/Plan.md"))
-		client.Do(rig.Calling("append", "path=Bread.md", "content=c"))
-		client.Do(rig.Calling("append", "path=Bread.md", "content=d"))
+		client.Do(harness.Calling("append", "path=Bread.md", "content=c"))
+		client.Do(harness.Calling("append", "path=Bread.md", "content=d"))
 	}
 }
 
 func TestUndoIsRefusedWhereChangesAreOff(t *testing.T) {
-	r := newRig(t)
-	change := r.Stdio(false, "").Do(rig.Calling("append", "path=Bread.md", "content=a")).Change
+	r := newProgram(t)
+	change := r.Stdio(false, "").Do(harness.Calling("append", "path=Bread.md", "content=a")).Change
 	r.Set("allow-mutations", "false")
 	v := open(r)
 	_, body := v.send(v.See("changes/one/"+change.ID+"?vault=Notes"), "changes/undo", nil, `id="undo"`)
@@ -128,7 +128,7 @@ func TestLaterChangesOfANoteAreUndoneTogether(t *testing.T) {
 	r, v, client := begin(t)
 	var first string
 	for i, text := range []string{"a", "b", "c"} {
-		change := client.Do(rig.Calling("append", "path=Bread.md", "content="+text)).Change
+		change := client.Do(harness.Calling("append", "path=Bread.md", "content="+text)).Change
 		if i == 0 {
 			first = "changes/one/" + change.ID + "?vault=Notes"
 		}
@@ -147,8 +147,8 @@ func TestLaterChangesOfANoteAreUndoneTogether(t *testing.T) {
 // What was changed since is skipped by the undo of a session, and named.
 func TestTheUndoOfASessionSkipsWhatWasChanged(t *testing.T) {
 	r, v, client := begin(t)
-	client.Do(rig.Calling("append", "path=Bread.md", "content=a"))
-	change := client.Do(rig.Calling("append", "path=Work/Plan.md", "content=b")).Change
+	client.Do(harness.Calling("append", "path=Bread.md", "content=a"))
+	change := client.Do(harness.Calling("append", "path=Work/Plan.md", "content=b")).Change
 	r.Write("Bread.md", "by hand\n")
 	done := v.undo(v.See("changes/one/"+change.ID+"?vault=Notes"), "Undo all of this session")
 	has(t, done, "Undone. Not undone, because changed since: Bread.md.")
@@ -160,18 +160,18 @@ func TestTheUndoOfASessionSkipsWhatWasChanged(t *testing.T) {
 
 // Each agent is shown with its rights and what it did, and is paused and revoked there.
 func TestAgentsOnThePage(t *testing.T) {
-	r := newRig(t)
+	r := newProgram(t)
 	r.Tables = "[agents.cursor]\ntier = \"v1\"\nallow-mutations = true\n[agents.default]\ntier = \"v0\"\nallow-mutations = false\n"
 	v := open(r)
 	r.Flags = append(r.Flags, "--agent", "cursor")
 	client := r.Stdio(false, "")
-	client.Do(rig.Calling("append", "path=Bread.md", "content=a"))
-	client.Do(rig.Calling("read", "path=Work/Plan.md"))
+	client.Do(harness.Calling("append", "path=Bread.md", "content=a"))
+	client.Do(harness.Calling("read", "path=Work/Plan.md"))
 	view := v.See("agents")
 	has(t, view, ">cursor <", "May call the commands of tier v1 and change notes",
 		"May call the commands of tier v0 and may not change notes", "Client: t.", "Undo today’s changes in Notes",
 		"<dt>Notes read</dt><dd>1</dd>", "<dt>Notes changed</dt><dd>1</dd>")
-	code := func() string { return rig.CodeOf(client.Do(rig.Calling("read", "path=Bread.md"))) }
+	code := func() string { return harness.CodeOf(client.Do(harness.Calling("read", "path=Bread.md"))) }
 	_, view = v.send(view, "agents/pause", nil, `value="cursor"`)
 	has(t, view, "cursor is paused.", `<span class="outcome paused">paused</span>`)
 	assert.Equal(t, code(), "paused", "while it is paused")
@@ -189,9 +189,9 @@ func TestAgentsOnThePage(t *testing.T) {
 
 func TestPauseAndResumeOnThePage(t *testing.T) {
 	r, v, client := begin(t)
-	code := func() string { return rig.CodeOf(client.Do(rig.Calling("read", "path=Bread.md"))) }
+	code := func() string { return harness.CodeOf(client.Do(harness.Calling("read", "path=Bread.md"))) }
 	require.That(t, code() == "", "is paused before")
-	client.Do(rig.Calling("append", "path=Bread.md", "content=yeast"))
+	client.Do(harness.Calling("append", "path=Bread.md", "content=yeast"))
 	_, body := v.send(v.See("activity"), "pause/pause", nil)
 	has(t, body, ">Paused <", "Every running server denies", "Resume")
 	assert.That(t, code() == "paused", "a call is let through")

@@ -9,20 +9,20 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // scene is a page, and a client whose call it shows.
 type scene struct {
-	*rig.Rig
+	*harness.Program
 	v      *visitor
-	client *rig.Client
+	client *harness.Client
 }
 
 // batch makes a batch of calls.
-func (s scene) batch(calls []rig.Call, atomic bool) (result gateway.BatchResult) {
-	arguments := rig.BatchOf(calls...)
+func (s scene) batch(calls []harness.Call, atomic bool) (result gateway.BatchResult) {
+	arguments := harness.BatchOf(calls...)
 	arguments["atomic"] = atomic
 	s.client.Tool("obsidianBatch", arguments, &result)
 	return result
@@ -31,13 +31,13 @@ func (s scene) batch(calls []rig.Call, atomic bool) (result gateway.BatchResult)
 // The card of a question follows it to its end, whatever that is and wherever it comes from.
 func TestACardFollowsItsQuestion(t *testing.T) {
 	t.Parallel()
-	remove := rig.Calling("delete", "path=Bread.md")
+	remove := harness.Calling("delete", "path=Bread.md")
 	codeIn := regexp.MustCompile(`id="q-([^"]+)"`)
 	approve := func(s scene) { s.v.send(s.v.See("approvals"), "approvals/approve", nil) }
-	failing := []rig.Call{remove, rig.Calling("read", "path=Missing.md"), rig.Calling("delete", "path=Work/Plan.md")}
+	failing := []harness.Call{remove, harness.Calling("read", "path=Missing.md"), harness.Calling("delete", "path=Work/Plan.md")}
 	for name, one := range map[string]struct {
 		settings []string // keys and values
-		calls    []rig.Call
+		calls    []harness.Call
 		atomic   bool
 		then     func(scene)
 		want     string
@@ -48,7 +48,7 @@ func TestACardFollowsItsQuestion(t *testing.T) {
 			require.That(t, s.client.Do(remove).OK, "the approved call")
 		}, want: "Done, see the change.", links: "changes/one/"},
 		"done again, after another of the same command": {then: func(s scene) {
-			other := rig.Calling("delete", "path=Work/Plan.md")
+			other := harness.Calling("delete", "path=Work/Plan.md")
 			s.client.Do(other)
 			approve(s)
 			approve(s)
@@ -58,28 +58,28 @@ func TestACardFollowsItsQuestion(t *testing.T) {
 		}, want: "Done, see the change.", links: "changes/one/"},
 		"done, approved in a terminal": {then: func(s scene) {
 			code := codeIn.FindStringSubmatch(s.v.See("approvals"))[1]
-			_, err := consent.Decide(stateOf(s.Rig), consent.Answer{Code: code, Approve: true, By: consent.Terminal})
+			_, err := consent.Decide(stateOf(s.Program), consent.Answer{Code: code, Approve: true, By: consent.Terminal})
 			require.NoError(t, err)
 			has(t, s.v.See("approvals"), "Approved in a terminal, for one call")
 			require.That(t, s.client.Do(remove).OK, "the approved call")
 		}, want: "Done, see the change.", links: "changes/one/"},
-		"a batch that is done": {calls: []rig.Call{remove, rig.Calling("delete", "path=Work/Plan.md")}, then: func(s scene) {
+		"a batch that is done": {calls: []harness.Call{remove, harness.Calling("delete", "path=Work/Plan.md")}, then: func(s scene) {
 			approve(s)
-			require.That(t, s.batch([]rig.Call{remove, rig.Calling("delete", "path=Work/Plan.md")}, false).OK, "the approved batch")
+			require.That(t, s.batch([]harness.Call{remove, harness.Calling("delete", "path=Work/Plan.md")}, false).OK, "the approved batch")
 		}, want: "Done, all 2 operations, see the calls.", links: "activity?"},
 		"a batch that failed in its midst": {atomic: true, calls: failing, then: func(s scene) {
 			approve(s)
 			s.batch(failing, true)
 		}, want: "Failed: 0 of 2 operations done (not_applied), see the calls.", links: "activity?"},
 		"void": {settings: []string{"rate-mutations", "1"}, then: func(s scene) {
-			require.That(t, s.client.Do(rig.Calling("append", "path=Work/Plan.md", "content=x")).OK, "the only change of this minute")
+			require.That(t, s.client.Do(harness.Calling("append", "path=Work/Plan.md", "content=x")).OK, "the only change of this minute")
 			approve(s)
-			require.Equal(t, rig.CodeOf(s.client.Do(remove)), "rate_limited")
+			require.Equal(t, harness.CodeOf(s.client.Do(remove)), "rate_limited")
 		}, want: "Void: the call that came with the approval was refused (rate_limited), see the call.", links: "activity/call/"},
 		"denied": {then: func(s scene) { s.v.send(s.v.See("approvals"), "approvals/deny", nil) }, want: "Denied here. The call is not carried out."},
 		"denied in a terminal": {then: func(s scene) {
 			code := codeIn.FindStringSubmatch(s.v.See("approvals"))[1]
-			_, err := consent.Decide(stateOf(s.Rig), consent.Answer{Code: code, By: consent.Terminal})
+			_, err := consent.Decide(stateOf(s.Program), consent.Answer{Code: code, By: consent.Terminal})
 			require.NoError(t, err)
 		}, want: "Denied in a terminal. The call is not carried out."},
 		"withdrawn": {then: func(s scene) {
@@ -87,17 +87,17 @@ func TestACardFollowsItsQuestion(t *testing.T) {
 			s.v.send(s.v.See("approvals"), "approvals/deny", nil, "Withdraw")
 		}, want: "Withdrawn. The call is not carried out."},
 		"withdrawn by the agent": {then: func(s scene) {
-			require.That(t, s.client.Do(rig.Calling("approvals", "withdraw=all")).OK, "to withdraw it")
+			require.That(t, s.client.Do(harness.Calling("approvals", "withdraw=all")).OK, "to withdraw it")
 		}, want: "Withdrawn by the agent."},
 		"of a session that has ended": {then: func(s scene) {
 			approve(s)
 			require.NoError(t, s.client.Process.Kill())
-			rig.WaitFor(t, "the end of the session", func() bool { return !strings.Contains(s.v.See("approvals"), "for one call") })
+			harness.WaitFor(t, "the end of the session", func() bool { return !strings.Contains(s.v.See("approvals"), "for one call") })
 		}, want: "Void: the session that asked has ended."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t)
+			r := newProgram(t)
 			for i := 0; i < len(one.settings); i += 2 {
 				r.Set(one.settings[i], one.settings[i+1])
 			}
@@ -124,7 +124,7 @@ func TestACardFollowsItsQuestion(t *testing.T) {
 func TestACardOfChangedNotesIsVoid(t *testing.T) {
 	t.Parallel()
 	r, v, client := begin(t)
-	call := rig.Calling("delete", "path=Bread.md")
+	call := harness.Calling("delete", "path=Bread.md")
 	for _, text := range []string{"flour\n", "rye flour\n"} { // while it waits, and after it was approved
 		r.Write("Bread.md", text)
 		client.Do(call)

@@ -14,17 +14,17 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // openToKill opens a page whose process a test kills.
-func openToKill(r *rig.Rig) (v *visitor, process *osexec.Cmd) {
+func openToKill(r *harness.Program) (v *visitor, process *osexec.Cmd) {
 	r.T.Helper()
 	r.Save()
-	process = osexec.Command(rig.Binary, "ui")
+	process = osexec.Command(harness.Binary, "ui")
 	process.Env = []string{"HOME=" + r.Home, "TZ=UTC"}
-	user := rig.StartAtTerminal(r.T, process)
+	user := harness.StartAtTerminal(r.T, process)
 	r.T.Cleanup(func() {
 		_ = process.Process.Kill()
 		_ = process.Wait() // it was killed
@@ -32,7 +32,7 @@ func openToKill(r *rig.Rig) (v *visitor, process *osexec.Cmd) {
 	line := require.Value(bufio.NewReader(user).ReadString('\n'))(r.T)
 	link := strings.TrimSpace(line)
 	jar := require.Value(cookiejar.New(nil))(r.T)
-	v = &visitor{&rig.Page{T: r.T, Base: link[:strings.Index(link, "open/")], Client: &http.Client{Jar: jar}}}
+	v = &visitor{&harness.Page{T: r.T, Base: link[:strings.Index(link, "open/")], Client: &http.Client{Jar: jar}}}
 	status, body := v.Fetch(http.MethodGet, link, nil)
 	require.That(r.T, status == http.StatusOK, "the link answers %d: %s", status, body)
 	return v, process
@@ -65,7 +65,7 @@ func TestAPageKilledWhileItMakesAProposal(t *testing.T) {
 	const files = 40
 	for _, after := range []int{0, 1, 3, files / 2, files - 1} { // files that are there when it is killed
 		t.Run(fmt.Sprintf("after %d files", after), func(t *testing.T) {
-			r := newRig(t)
+			r := newProgram(t)
 			r.Tables = "[agents.nightly]\ntier = \"v1\"\nallow-mutations = true\n"
 			var operations []string
 			for i := range files {
@@ -94,8 +94,8 @@ func TestAPageKilledWhileItMakesAProposal(t *testing.T) {
 				return made() > 0
 			}
 			v.post(drawn, "approvals/take")
-			rig.WaitFor(t, "the claim", claimed)
-			rig.WaitFor(t, "the files", func() bool { return made() >= after })
+			harness.WaitFor(t, "the claim", claimed)
+			harness.WaitFor(t, "the files", func() bool { return made() >= after })
 			require.NoError(t, process.Process.Kill())
 			_ = process.Wait() // it was killed
 

@@ -16,30 +16,32 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 )
 
-func TestMain(m *testing.M) { rig.Main(m) }
+func TestMain(m *testing.M) { harness.Main(m) }
 
 // visitor is a program that has opened the page with its link.
-type visitor struct{ *rig.Page }
+type visitor struct{ *harness.Page }
 
 // open starts the page and opens it.
-func open(r *rig.Rig, flags ...string) *visitor { return &visitor{r.OpenPage(flags...)} }
+func open(r *harness.Program, flags ...string) *visitor { return &visitor{r.OpenPage(flags...)} }
 
-// newRig is a vault with a few notes.
-func newRig(t *testing.T) *rig.Rig {
-	return rig.New(t, map[string]string{"Bread.md": "flour\nwater\nsalt\n", "Work/Plan.md": "one\ntwo\n", "Private/Diary.md": "secret words\n"})
+// newProgram is a vault with a few notes.
+func newProgram(t *testing.T) *harness.Program {
+	return harness.New(t, map[string]string{"Bread.md": "flour\nwater\nsalt\n", "Work/Plan.md": "one\ntwo\n", "Private/Diary.md": "secret words\n"})
 }
 
 // begin is a vault with a few notes, the page of its owner and a client.
-func begin(t *testing.T) (r *rig.Rig, v *visitor, client *rig.Client) {
-	r = newRig(t)
+func begin(t *testing.T) (r *harness.Program, v *visitor, client *harness.Client) {
+	r = newProgram(t)
 	return r, open(r), r.Stdio(false, "")
 }
 
-// stateOf is the state folder of a rig.
-func stateOf(r *rig.Rig) string { return filepath.Join(r.Home, ".local", "state", "vaultwicket") }
+// stateOf is the state folder of a program.
+func stateOf(r *harness.Program) string {
+	return filepath.Join(r.Home, ".local", "state", "vaultwicket")
+}
 
 var hiddenFields = regexp.MustCompile(`<input type="hidden" name="([^"]+)" value="([^"]*)">`)
 
@@ -66,16 +68,16 @@ func (v *visitor) send(view, action string, more url.Values, marks ...string) (s
 }
 
 // pairedWith returns a browser that was paired by the page of the owner, which has ended.
-func pairedWith(r *rig.Rig) *rig.Page {
+func pairedWith(r *harness.Program) *harness.Page {
 	r.T.Helper()
 	link, process := r.StartPage()
 	jar, err := cookiejar.New(nil)
 	assert.That(r.T, err == nil, "%v", err)
-	p := &rig.Page{T: r.T, Base: link[:strings.Index(link, "open/")], Client: &http.Client{Jar: jar}}
+	p := &harness.Page{T: r.T, Base: link[:strings.Index(link, "open/")], Client: &http.Client{Jar: jar}}
 	status, body := p.Fetch(http.MethodGet, link, nil)
 	assert.That(r.T, status == http.StatusOK, "the link answers %d: %s", status, body)
 	assert.That(r.T, process.Signal(os.Interrupt) == nil, "the page has ended")
-	rig.WaitFor(r.T, "the end of the page", func() bool {
+	harness.WaitFor(r.T, "the end of the page", func() bool {
 		pages, err := ownerfiles.Servers(consent.Pages(stateOf(r)))
 		return err == nil && len(pages) == 0
 	})
@@ -110,7 +112,7 @@ func (v *visitor) undo(view, mark string) (body string) {
 func (v *visitor) check() {
 	v.T.Helper()
 	v.send(v.See("health"), "health/check", nil)
-	rig.WaitFor(v.T, "the end of the check", func() bool { return !strings.Contains(v.See("health"), "checking…") })
+	harness.WaitFor(v.T, "the end of the check", func() bool { return !strings.Contains(v.See("health"), "checking…") })
 }
 
 // has fails unless a view contains all of texts, as it is or as a browser reads it.

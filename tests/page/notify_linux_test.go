@@ -15,15 +15,15 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // From a call to the decision: the owner gets a message without anything of the note, its link
 // leads a paired browser to the question, and any other to what is asked.
 func TestAMessageLeadsToTheQuestion(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := newProgram(t)
 	told := make(chan string, 10)
 	hook := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, got *http.Request) {
 		body, _ := io.ReadAll(got.Body)
@@ -35,9 +35,9 @@ func TestAMessageLeadsToTheQuestion(t *testing.T) {
 	r.Tables += fmt.Sprintf("[notify]\nwebhook = %q\nwebhook-secret-file = %q\n", hook.URL, secret)
 	v := open(r)
 	client := r.Stdio(false, "")
-	call := rig.Calling("delete", "path=Bread.md")
+	call := harness.Calling("delete", "path=Bread.md")
 	begun := time.Now()
-	require.Equal(t, rig.CodeOf(client.Do(call)), "unconfirmed")
+	require.Equal(t, harness.CodeOf(client.Do(call)), "unconfirmed")
 	message := <-told
 	t.Logf("from the call to the message: %v", time.Since(begun))
 	link := regexp.MustCompile(`http://127\.0\.0\.1:\d+` + consent.LinkPath + `[A-Z2-7]{26}`).FindString(message)
@@ -48,7 +48,7 @@ func TestAMessageLeadsToTheQuestion(t *testing.T) {
 	lacks(t, message, "Bread", "flour", code, strings.ReplaceAll(code, "-", ""), v.Base)
 	name := link[strings.LastIndex(link, "/")+1:]
 	// Whoever has the link sees what is asked, and no text, code or path of the page. It decides nothing.
-	unsigned := &rig.Page{T: t, Base: v.Base, Client: &http.Client{}}
+	unsigned := &harness.Page{T: t, Base: v.Base, Client: &http.Client{}}
 	for address, want := range map[string]int{link: 200, link + "x": 404, strings.TrimSuffix(link, name): 404, strings.TrimSuffix(link, name) + code: 404} {
 		status, body := unsigned.Fetch(http.MethodGet, address, nil)
 		assert.Equal(t, status, want, "%s: %d %s", address, status, body)
@@ -78,23 +78,23 @@ func TestAMessageLeadsToTheQuestion(t *testing.T) {
 // and the call of the client goes on.
 func TestAServerShowsItsQuestions(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := newProgram(t)
 	owner := &visitor{pairedWith(r)}
 	client := r.Stdio(false, "")
-	call := rig.Calling("delete", "path=Bread.md")
+	call := harness.Calling("delete", "path=Bread.md")
 	got := client.Do(call)
-	require.Equal(t, rig.CodeOf(got), "unconfirmed", "%+v", got)
+	require.Equal(t, harness.CodeOf(got), "unconfirmed", "%+v", got)
 	require.That(t, got.Error.Approval != nil, "%+v", got)
 	link := got.Error.Approval.Link
 	require.That(t, regexp.MustCompile(`^http://127\.0\.0\.1:\d+`+consent.LinkPath+`[A-Z2-7]{26}$`).MatchString(link), "the link is %q", link)
-	unpaired := &rig.Page{T: t, Client: &http.Client{}}
+	unpaired := &harness.Page{T: t, Client: &http.Client{}}
 	_, body := unpaired.Fetch(http.MethodGet, link, nil)
 	has(t, body, `Delete "Bread.md"`, "This browser is not paired")
 	lacks(t, body, "flour", "<form")
 	_, body = owner.Fetch(http.MethodGet, link, nil)
 	has(t, body, "flour", "Approve")
 	owner.answer(body, link, "approve")
-	require.Equal(t, rig.CodeOf(client.Do(rig.Calling("read", "path=Work/Plan.md"))), "")
+	require.Equal(t, harness.CodeOf(client.Do(harness.Calling("read", "path=Work/Plan.md"))), "")
 	done := client.Do(call)
 	assert.That(t, done.OK, "the approved call: %+v", done)
 	assert.Equal(t, r.Read("Bread.md"), "", "the approved call: %+v", done)

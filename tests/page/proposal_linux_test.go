@@ -10,12 +10,12 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // propose leaves operations for the owner, as a job of the night.
-func propose(r *rig.Rig, text string) {
+func propose(r *harness.Program, text string) {
 	r.T.Helper()
 	file := filepath.Join(r.T.TempDir(), "batch.json")
 	require.NoError(r.T, os.WriteFile(file, []byte(text), 0o600))
@@ -30,7 +30,7 @@ const tidy = `{"operations": [
 // The owner takes a part of a proposal on the page: it is drawn anew before the last yes, and what was changed or planned
 // again in between is not made.
 func TestAProposalIsTakenInPartOnThePage(t *testing.T) {
-	r := newRig(t)
+	r := newProgram(t)
 	r.Tables = "[agents.nightly]\ntier = \"v1\"\nallow-mutations = true\n"
 	v := open(r)
 	propose(r, tidy)
@@ -70,7 +70,7 @@ func TestAProposalIsTakenInPartOnThePage(t *testing.T) {
 // A proposal that is too long for one view is read in parts, as it was proposed and as it would be taken, and is taken
 // where its end is shown.
 func TestALongProposalIsReadInPartsAndTaken(t *testing.T) {
-	r := newRig(t)
+	r := newProgram(t)
 	r.Tables = "[agents.nightly]\ntier = \"v1\"\nallow-mutations = true\n"
 	v := open(r)
 	var operations []string

@@ -14,13 +14,13 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/audit"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // What an agent reaches that knows the address, and even the path, and not the code.
 func TestTheAddressAloneReachesNothing(t *testing.T) {
-	r := newRig(t)
+	r := newProgram(t)
 	link, _ := r.StartPage()
 	base := link[:strings.Index(link, "open/")]
 	at, err := url.Parse(base)
@@ -49,7 +49,7 @@ func TestTheAddressAloneReachesNothing(t *testing.T) {
 }
 
 func TestTheServerOverHTTPDoesNotCarryThePage(t *testing.T) {
-	r := newRig(t)
+	r := newProgram(t)
 	s := r.OverHTTP()
 	for _, path := range []string{"/", "/open/x", "/activity", "/assets/page.css"} {
 		answer := require.Value(http.DefaultClient.Do(s.Request(t.Context(), http.MethodGet, path, "")))(t)
@@ -60,9 +60,9 @@ func TestTheServerOverHTTPDoesNotCarryThePage(t *testing.T) {
 
 // An agent that runs the command gets no link: there is no terminal that it could read.
 func TestTheLinkIsShownAtATerminalOnly(t *testing.T) {
-	r := newRig(t)
+	r := newProgram(t)
 	r.Save()
-	c := osexec.Command(rig.Binary, "ui")
+	c := osexec.Command(harness.Binary, "ui")
 	c.Env = []string{"HOME=" + r.Home}
 	c.Stdin = strings.NewReader("\n\n")
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // away from the terminal of the tests
@@ -73,14 +73,14 @@ func TestTheLinkIsShownAtATerminalOnly(t *testing.T) {
 }
 
 func TestOnlyLoopbackAddresses(t *testing.T) {
-	r := newRig(t)
+	r := newProgram(t)
 	for _, address := range []string{"0.0.0.0:0", ":0", "192.168.1.1:80", "[::]:0", "localhost:0", "127.0.0.1",
 		"127.0.0.1:x", "unix:/tmp/x", "127.0.0.1:99999"} {
-		c := osexec.Command(rig.Binary, "ui", "--config", r.Save(), "--listen", address)
+		c := osexec.Command(harness.Binary, "ui", "--config", r.Save(), "--listen", address)
 		c.Env = []string{"HOME=" + r.Home}
 		var said strings.Builder
 		c.Stderr = &said
-		rig.StartAtTerminal(t, c)
+		harness.StartAtTerminal(t, c)
 		if _ = c.Wait(); c.ProcessState.ExitCode() != 2 || !strings.Contains(said.String(), "127.0.0.1:8766") {
 			t.Errorf("%q ends with %d: %s", address, c.ProcessState.ExitCode(), said.String())
 		}
@@ -95,12 +95,12 @@ func TestHostileTextIsText(t *testing.T) {
 	evil := []string{`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, "\x1b[2J\x1b]0;x\a",
 		"\u202egnp.exe", `'; alert(1); '`, `{{.}}`, "</title><h1>x"}
 	name := strings.Join(evil[1:2], "")
-	r := rig.New(t, map[string]string{"Bread.md": strings.Join(evil, "\n"), strings.ReplaceAll(name, "/", "") + ".md": "x\n"})
+	r := harness.New(t, map[string]string{"Bread.md": strings.Join(evil, "\n"), strings.ReplaceAll(name, "/", "") + ".md": "x\n"})
 	state := stateOf(r)
 	client := r.Stdio(false, "")
-	client.Do(rig.Calling("append", "path=Bread.md", "content="+strings.Join(evil[:2], " ")))
-	client.Do(rig.Calling("delete", "path=Bread.md"))
-	client.Do(rig.Calling(evil[0]))
+	client.Do(harness.Calling("append", "path=Bread.md", "content="+strings.Join(evil[:2], " ")))
+	client.Do(harness.Calling("delete", "path=Bread.md"))
+	client.Do(harness.Calling(evil[0]))
 	logs := audit.OpenLogs(state)
 	for i, text := range evil {
 		line := audit.Line{Kind: "decision", Decision: "deny", Call: fmt.Sprintf("s-%d", i+1), Session: "s",

@@ -9,21 +9,21 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
-// granted returns a rig with an agent that may add to and create notes without asking.
-func granted(t *testing.T) (r *rig.Rig, id string) {
+// granted returns a program with an agent that may add to and create notes without asking.
+func granted(t *testing.T) (r *harness.Program, id string) {
 	t.Helper()
-	r = newRig(t)
+	r = newProgram(t)
 	r.Set("confirm", `"writes"`)
 	r.Tables = "[agents.nightly]\ntier = \"v1\"\nallow-mutations = true\n"
 	r.Save()
-	program := osexec.Command(rig.Binary, "grant", "--agent", "nightly", "--commands", "append,create", "--in", "Work/",
+	program := osexec.Command(harness.Binary, "grant", "--agent", "nightly", "--commands", "append,create", "--in", "Work/",
 		"--notes", "100", "--changes", "200", "--for", "2h")
 	program.Env = []string{"HOME=" + r.Home, "PATH=", "TERM=xterm"}
-	shown, err := rig.AtTerminal(t, program, "yes\n")
+	shown, err := harness.AtTerminal(t, program, "yes\n")
 	require.That(t, err == nil, "%v\n%s", err, shown)
 	list := r.Must("grants")
 	return r, regexp.MustCompile(`g-[a-z2-7]{10}`).FindString(list)

@@ -10,8 +10,8 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/fake"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
@@ -31,17 +31,17 @@ func TestThePageShowsNoSecret(t *testing.T) {
 		notes[path] = places[names[i%len(names)]].Put(secret.Line)
 		values[path] = secret.Value
 	}
-	r := rig.New(t, notes)
+	r := harness.New(t, notes)
 	v := open(r)
 	client := r.Stdio(false, "")
 	var changed []string
 	for _, path := range slices.Sorted(maps.Keys(notes)) {
-		result := client.Do(rig.Calling("append", "path="+path, "content=more"))
+		result := client.Do(harness.Calling("append", "path="+path, "content=more"))
 		if result.OK {
 			changed = append(changed, result.Change.ID)
 		}
 	}
-	client.Do(rig.Calling("delete", "path=Of 0.md")) // asks
+	client.Do(harness.Calling("delete", "path=Of 0.md")) // asks
 	require.That(t, len(changed) >= len(notes)/2, "%d of %d notes were changed", len(changed), len(notes))
 	views := []string{"", "changes", "activity", "activity?period=all", "approvals", "agents", "policy", "review"}
 	for _, id := range changed {

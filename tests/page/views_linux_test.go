@@ -13,8 +13,8 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // inlineCode is what the policy of the page forbids, so it would not work.
@@ -22,7 +22,7 @@ var inlineCode = regexp.MustCompile(`(?i)<[^>]*\s(on[a-z]+|style)\s*=|javascript
 
 func TestEveryView(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := newProgram(t)
 	v := open(r)
 	for _, path := range []string{"", "activity", "approvals", "changes", "health", "settings", "policy", "policy/try", "policy/access"} {
 		view := v.See(path) // before anything has happened
@@ -31,11 +31,11 @@ func TestEveryView(t *testing.T) {
 		assert.Equal(t, strings.Count(view, "<script src="), 2, "%q has code in it", path)
 	}
 	client := r.Stdio(false, "")
-	client.Do(rig.Calling("append", "path=Bread.md", "content=yeast"))
-	client.Do(rig.Calling("eval", "code=1"))
-	client.Do(rig.Calling("delete", "path=Work/Plan.md"))
+	client.Do(harness.Calling("append", "path=Bread.md", "content=yeast"))
+	client.Do(harness.Calling("eval", "code=1"))
+	client.Do(harness.Calling("delete", "path=Work/Plan.md"))
 	require.NoError(t, os.WriteFile(filepath.Join(r.Vault, "Key.md"), []byte("API key: 8f3kD92mQx7LpZ4tVbN1\n"), 0o600))
-	client.Do(rig.Calling("read", "path=Key.md"))
+	client.Do(harness.Calling("read", "path=Key.md"))
 	has(t, v.See(""), "t read 1 note, changed 1 and was refused once; 1 question waits for you.",
 		"<b>Delete &#34;Work/Plan.md&#34; (vault &#34;Notes&#34;)", ">Bread.md</a>", "No setting allows that.",
 		"stdio, up ")
@@ -58,7 +58,7 @@ func TestEveryView(t *testing.T) {
 }
 
 func TestTryingACommandChangesNothing(t *testing.T) {
-	r := newRig(t)
+	r := newProgram(t)
 	v := open(r)
 	form := v.See("policy/try")
 	_, body := v.send(form, "policy/try", url.Values{"command": {"delete"}, "params": {"path=Bread.md\r\n"}})
@@ -68,12 +68,12 @@ func TestTryingACommandChangesNothing(t *testing.T) {
 	lacks(t, body, "<b>x</b>")
 	_, body = v.send(form, "policy/try", url.Values{"command": {"eval"}, "params": {"code=1"}})
 	has(t, body, `<span class="outcome deny">deny</span>`)
-	lacks(t, body, rig.Binary)
+	lacks(t, body, harness.Binary)
 	assert.That(t, r.Read("Bread.md") == "flour\nwater\nsalt\n", "the note was changed")
 }
 
 func TestTheOwnerSeesTheAccessTree(t *testing.T) {
-	r := newRig(t)
+	r := newProgram(t)
 	r.Tables = "[vaults.access]\n\"/\" = \"r\"\nPrivate = \"none\"\nWork = \"rw\"\n"
 	r.Write(".vaultwicketignore", "Old/\n")
 	r.Write("Old/a.md", "x")
@@ -87,10 +87,10 @@ func TestTheOwnerSeesTheAccessTree(t *testing.T) {
 
 // A change of a note that was hidden since is nowhere on the page.
 func TestChangesOfHiddenNotesDoNotExist(t *testing.T) {
-	r := newRig(t)
+	r := newProgram(t)
 	client := r.Stdio(false, "")
-	hidden := client.Do(rig.Calling("append", "path=Private/Diary.md", "content=more secrets"))
-	seen := client.Do(rig.Calling("append", "path=Bread.md", "content=yeast"))
+	hidden := client.Do(harness.Calling("append", "path=Private/Diary.md", "content=more secrets"))
+	seen := client.Do(harness.Calling("append", "path=Bread.md", "content=yeast"))
 	require.That(t, hidden.Change != nil, "%+v, %+v", hidden.Error, seen.Error)
 	require.That(t, seen.Change != nil, "%+v, %+v", hidden.Error, seen.Error)
 	r.Tables = "[vaults.access]\n\"/\" = \"rwd\"\nPrivate = \"none\"\n"
@@ -113,13 +113,13 @@ func TestChangesOfHiddenNotesDoNotExist(t *testing.T) {
 // Long lists have pages, which together have every row once.
 func TestPagesOfCallsAndChanges(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := newProgram(t)
 	client := r.Stdio(false, "")
 	for i := range 55 {
-		client.Do(rig.Calling("append", "path=Bread.md", fmt.Sprintf("content=line %d", i)))
+		client.Do(harness.Calling("append", "path=Bread.md", fmt.Sprintf("content=line %d", i)))
 	}
 	for range 60 { // one row
-		client.Do(rig.Calling("read", "path=Bread.md"))
+		client.Do(harness.Calling("read", "path=Bread.md"))
 	}
 	v := open(r)
 	row := regexp.MustCompile(`<tr role="row"[^>]*><td`)
@@ -142,12 +142,12 @@ func TestPagesOfCallsAndChanges(t *testing.T) {
 // A bar of the chart leads to its calls, and filters are in every page of a list until each is taken out.
 func TestFiltersSurviveAPage(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := newProgram(t)
 	client := r.Stdio(false, "")
 	for i := range 101 {
-		client.Do(rig.Calling("append", "path=Bread.md", fmt.Sprintf("content=line %d", i)))
+		client.Do(harness.Calling("append", "path=Bread.md", fmt.Sprintf("content=line %d", i)))
 	}
-	client.Do(rig.Calling("eval", "code=1"))
+	client.Do(harness.Calling("eval", "code=1"))
 	v := open(r)
 	link := func(view, pattern string) (path string) {
 		t.Helper()
@@ -171,20 +171,20 @@ func TestFiltersSurviveAPage(t *testing.T) {
 // their names, and a change that was undone can be done again.
 func TestTheOverviewTellsToday(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := newProgram(t)
 	v := open(r)
 	has(t, v.See(""), "No agent has called today.", "<ol class=\"steps\"", "Notes is set", "vaultwicket install", "Ask your agent")
 	client := r.Stdio(false, "")
 	for range 2 {
-		client.Do(rig.Calling("read", "path=Bread.md"))
+		client.Do(harness.Calling("read", "path=Bread.md"))
 	}
-	client.Do(rig.Calling("read", "path=Work/Plan.md"))
-	client.Do(rig.Calling("append", "path=Bread.md", "content=yeast\nsugar"))
-	client.Batch(rig.Calling("append", "path=Bread.md", "content=a"), rig.Calling("append", "path=Work/Plan.md", "content=b"))
+	client.Do(harness.Calling("read", "path=Work/Plan.md"))
+	client.Do(harness.Calling("append", "path=Bread.md", "content=yeast\nsugar"))
+	client.Batch(harness.Calling("append", "path=Bread.md", "content=a"), harness.Calling("append", "path=Work/Plan.md", "content=b"))
 	for range 3 {
-		client.Do(rig.Calling("eval", "code=1"))
+		client.Do(harness.Calling("eval", "code=1"))
 	}
-	client.Do(rig.Calling("delete", "path=Work/Plan.md"))
+	client.Do(harness.Calling("delete", "path=Work/Plan.md"))
 	view := v.See("")
 	lacks(t, view, "<ol class=\"steps\"")
 	has(t, view, "t read 2 notes, changed 2 and was refused 3 times; 1 question waits for you.", "one batch of 2", "Undo all 3", "Undo the batch",
@@ -207,10 +207,10 @@ func TestTheOverviewTellsToday(t *testing.T) {
 
 // Calls are found by the names of their notes, which the log does not have. A hidden note has none.
 func TestNotesByName(t *testing.T) {
-	r := newRig(t)
+	r := newProgram(t)
 	client := r.Stdio(false, "")
 	for _, path := range []string{"Bread.md", "Work/Plan.md", "Private/Diary.md"} {
-		client.Do(rig.Calling("read", "path="+path))
+		client.Do(harness.Calling("read", "path="+path))
 	}
 	r.Tables = "[vaults.access]\n\"/\" = \"rwd\"\nPrivate = \"none\"\n"
 	v := open(r)
@@ -226,7 +226,7 @@ func TestNotesByName(t *testing.T) {
 
 // On a machine where nothing is set up every view says so.
 func TestWithoutAnything(t *testing.T) {
-	r := newRig(t)
+	r := newProgram(t)
 	v := open(r, "--config=none")
 	for _, test := range []struct{ path, want string }{
 		{"", "No server is running"}, {"activity", "No agent has called yet."}, {"approvals", "Nothing is waiting"}, {"changes", "no vault folder given"},
@@ -244,13 +244,13 @@ func TestWithoutAnything(t *testing.T) {
 // Each vault has its changes, its policy and its access.
 func TestTwoVaults(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := newProgram(t)
 	other := filepath.Join(filepath.Dir(r.Vault), "Other")
-	rig.WriteFile(t, filepath.Join(other, "Only here", "b.md"), []byte("b\n"))
+	harness.WriteFile(t, filepath.Join(other, "Only here", "b.md"), []byte("b\n"))
 	r.Tables = fmt.Sprintf("[[vaults]]\nname = \"Other\"\nfolder = %q\ntier = \"v1\"\n", other)
 	client := r.Stdio(false, "")
-	client.Do(rig.Calling("append", "path=Bread.md", "content=yeast"))
-	client.Do(rig.Calling("append", "path=Only here/b.md", "content=c").With("vault", "Other"))
+	client.Do(harness.Calling("append", "path=Bread.md", "content=yeast"))
+	client.Do(harness.Calling("append", "path=Only here/b.md", "content=c").With("vault", "Other"))
 	v := open(r)
 	has(t, v.See("changes"), ">Bread.md<")
 	second := v.See("changes?vault=Other")

@@ -6,12 +6,12 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // writingApp is an official CLI that reads notes and appends to them.
-func writingApp(r *rig.Rig) {
+func writingApp(r *harness.Program) {
 	r.T.Helper()
 	r.Set("backend", `"obsidian"`)
 	r.Flags = []string{"--cli=" + r.App(fmt.Sprintf(`PATH=/usr/bin:/bin
@@ -36,10 +36,10 @@ esac`, r.Vault))}
 // taken back, and its dry run does not reach the app.
 func TestAChangeByTheAppIsAChangeLikeAnyOther(t *testing.T) {
 	t.Parallel()
-	r := rig.New(t, map[string]string{"Note.md": "one\n"})
+	r := harness.New(t, map[string]string{"Note.md": "one\n"})
 	writingApp(r.Set("confirm", `"never"`))
 	server := r.OverHTTP()
-	for _, e := range []*rig.Client{r.Stdio(false, ""), r.Session(server), r.Stateless(server)} {
+	for _, e := range []*harness.Client{r.Stdio(false, ""), r.Session(server), r.Stateless(server)} {
 		isAChangeLikeAnyOther(e, "two", "obsidian")
 	}
 }
@@ -47,68 +47,68 @@ func TestAChangeByTheAppIsAChangeLikeAnyOther(t *testing.T) {
 // A text that the app would change is written by the embedded program.
 func TestAHybridWriteIsAChangeLikeAnyOther(t *testing.T) {
 	t.Parallel()
-	r := rig.New(t, map[string]string{"Note.md": "one\n"})
+	r := harness.New(t, map[string]string{"Note.md": "one\n"})
 	writingApp(r.Set("confirm", `"never"`))
 	e := r.Set("backend", `"auto"`).Stdio(false, "")
 	isAChangeLikeAnyOther(e, `a \n as it is`, "embedded")
-	plan := e.Plan(rig.Calling("append", "path=Note.md", `content=a \n as it is`).With("expectHash", "0000000000000000"))
-	require.That(t, plan.Error != nil, "the dry run with another hash: %s", rig.JSON(t, plan))
-	require.Equal(t, plan.Diff, "", "the dry run with another hash: %s", rig.JSON(t, plan))
+	plan := e.Plan(harness.Calling("append", "path=Note.md", `content=a \n as it is`).With("expectHash", "0000000000000000"))
+	require.That(t, plan.Error != nil, "the dry run with another hash: %s", harness.JSON(t, plan))
+	require.Equal(t, plan.Diff, "", "the dry run with another hash: %s", harness.JSON(t, plan))
 	assert.Contains(t, plan.Error.Message, "has the hash ", "the dry run with another hash")
 }
 
 // isAChangeLikeAnyOther appends a text to a note: it keeps to its key and its hash, is journaled, logged
 // and taken back, and its dry run changes nothing.
-func isAChangeLikeAnyOther(e *rig.Client, text, backend string) {
-	r, t := e.Rig, e.Rig.T
+func isAChangeLikeAnyOther(e *harness.Client, text, backend string) {
+	r, t := e.Program, e.Program.T
 	t.Helper()
 	r.Write("Note.md", "one\n")
-	write := rig.Calling("append", "path=Note.md", "content="+text)
+	write := harness.Calling("append", "path=Note.md", "content="+text)
 	plan := e.Plan(write)
-	assert.That(t, plan.OK, "%s: the dry run: %s", e.Name, rig.JSON(t, plan))
-	assert.Equal(t, plan.Backend, backend, "%s: the dry run: %s", e.Name, rig.JSON(t, plan))
-	assert.Contains(t, plan.Diff, "+"+text, "%s: the dry run: %s", e.Name, rig.JSON(t, plan))
+	assert.That(t, plan.OK, "%s: the dry run: %s", e.Name, harness.JSON(t, plan))
+	assert.Equal(t, plan.Backend, backend, "%s: the dry run: %s", e.Name, harness.JSON(t, plan))
+	assert.Contains(t, plan.Diff, "+"+text, "%s: the dry run: %s", e.Name, harness.JSON(t, plan))
 	got := e.Do(write.With("expectHash", "0000000000000000"))
-	assert.Equal(t, rig.CodeOf(got), "conflict",
+	assert.Equal(t, harness.CodeOf(got), "conflict",
 		"%s: another hash: %+v, the note is %q", e.Name, got.Error, r.Read("Note.md"))
 	assert.Equal(t, r.Read("Note.md"), "one\n",
 		"%s: another hash: %+v, the note is %q", e.Name, got.Error, r.Read("Note.md"))
-	keyed := write.With("idempotencyKey", e.Name).With("expectHash", rig.HashOfText("one\n"))
+	keyed := write.With("idempotencyKey", e.Name).With("expectHash", harness.HashOfText("one\n"))
 	first, again := e.Do(keyed), e.Do(keyed)
-	id := rig.ChangeID(first)
+	id := harness.ChangeID(first)
 	require.That(t, first.OK,
-		"%s: %s, then %s, the note is %q", e.Name, rig.JSON(t, first), rig.JSON(t, again), r.Read("Note.md"))
+		"%s: %s, then %s, the note is %q", e.Name, harness.JSON(t, first), harness.JSON(t, again), r.Read("Note.md"))
 	require.Equal(t, first.Backend, backend,
-		"%s: %s, then %s, the note is %q", e.Name, rig.JSON(t, first), rig.JSON(t, again), r.Read("Note.md"))
+		"%s: %s, then %s, the note is %q", e.Name, harness.JSON(t, first), harness.JSON(t, again), r.Read("Note.md"))
 	require.That(t, id != "",
-		"%s: %s, then %s, the note is %q", e.Name, rig.JSON(t, first), rig.JSON(t, again), r.Read("Note.md"))
-	require.Equal(t, id, rig.ChangeID(again),
-		"%s: %s, then %s, the note is %q", e.Name, rig.JSON(t, first), rig.JSON(t, again), r.Read("Note.md"))
+		"%s: %s, then %s, the note is %q", e.Name, harness.JSON(t, first), harness.JSON(t, again), r.Read("Note.md"))
+	require.Equal(t, id, harness.ChangeID(again),
+		"%s: %s, then %s, the note is %q", e.Name, harness.JSON(t, first), harness.JSON(t, again), r.Read("Note.md"))
 	require.Equal(t, r.Read("Note.md"), "one\n"+text,
-		"%s: %s, then %s, the note is %q", e.Name, rig.JSON(t, first), rig.JSON(t, again), r.Read("Note.md"))
+		"%s: %s, then %s, the note is %q", e.Name, harness.JSON(t, first), harness.JSON(t, again), r.Read("Note.md"))
 	assert.Contains(t, r.Must("journal", "list", "--json"), id, "%s: the journal has", e.Name)
 	assert.Contains(t, r.Must("audit", "list", "--json"), id, "%s: the audit log has", e.Name)
-	got = e.Do(rig.Calling("undo", "id="+id))
+	got = e.Do(harness.Calling("undo", "id="+id))
 	assert.That(t, got.OK, "%s: undo: %+v, the note is %q", e.Name, got.Error, r.Read("Note.md"))
 	assert.Equal(t, r.Read("Note.md"), "one\n", "%s: undo: %+v, the note is %q", e.Name, got.Error, r.Read("Note.md"))
-	batch := e.Batch(write, rig.Calling("read", "path=Note.md"), write)
+	batch := e.Batch(write, harness.Calling("read", "path=Note.md"), write)
 	read := batch.OK && strings.TrimSuffix(batch.Results[1].Result.Stdout, "\n") == "one\n"+text
-	require.That(t, read, "%s: the batch: %s, the note is %q", e.Name, rig.JSON(t, batch), r.Read("Note.md"))
+	require.That(t, read, "%s: the batch: %s, the note is %q", e.Name, harness.JSON(t, batch), r.Read("Note.md"))
 	assert.Equal(t, r.Read("Note.md"), "one\n"+text+"\n"+text,
-		"%s: the batch: %s, the note is %q", e.Name, rig.JSON(t, batch), r.Read("Note.md"))
+		"%s: the batch: %s, the note is %q", e.Name, harness.JSON(t, batch), r.Read("Note.md"))
 }
 
 // Who is asked about a change by the app is asked once, and the app is not reached
 // before.
 func TestAChangeByTheAppIsAskedAbout(t *testing.T) {
 	t.Parallel()
-	for answer, want := range map[string]string{rig.Accept: "one\ntwo", rig.Decline: "one\n"} {
-		r := rig.New(t, map[string]string{"Note.md": "one\n"})
+	for answer, want := range map[string]string{harness.Accept: "one\ntwo", harness.Decline: "one\n"} {
+		r := harness.New(t, map[string]string{"Note.md": "one\n"})
 		writingApp(r.Set("confirm", `"writes"`).Set("min-answer-time", `"0s"`))
 		r.Client = "codex-mcp-client" // which shows many lines
 		e := r.Stdio(false, answer)
-		got := e.Do(rig.Calling("append", "path=Note.md", "content=two"))
-		assert.Equal(t, got.OK, answer == rig.Accept, "%s: %+v, the note is %q", answer, got.Error, r.Read("Note.md"))
+		got := e.Do(harness.Calling("append", "path=Note.md", "content=two"))
+		assert.Equal(t, got.OK, answer == harness.Accept, "%s: %+v, the note is %q", answer, got.Error, r.Read("Note.md"))
 		assert.Equal(t, r.Read("Note.md"), want, "%s: %+v, the note is %q", answer, got.Error, r.Read("Note.md"))
 		require.Equal(t, len(e.Forms), 1, "%s: asked %q", answer, e.Forms)
 		assert.Contains(t, e.Forms[0], "two", "%s: asked %q", answer, e.Forms)
@@ -119,36 +119,36 @@ func TestAChangeByTheAppIsAskedAbout(t *testing.T) {
 // CLI; a dry run has no pages.
 func TestTheRestOfAnAnswerOfTheAppIsAResource(t *testing.T) {
 	t.Parallel()
-	r := rig.New(t, map[string]string{"Note.md": rig.LongNote})
+	r := harness.New(t, map[string]string{"Note.md": harness.LongNote})
 	writingApp(r)
 	server := r.OverHTTP()
-	for _, e := range []*rig.Client{r.Stdio(false, ""), r.Session(server), r.Stateless(server)} {
-		read := rig.Calling("read", "path=Note.md")
+	for _, e := range []*harness.Client{r.Stdio(false, ""), r.Session(server), r.Stateless(server)} {
+		read := harness.Calling("read", "path=Note.md")
 		page := e.Do(read)
 		require.That(t, page.OK, "%s: %+v", e.Name, page.Error)
 		require.Equal(t, page.Backend, "obsidian", "%s: %+v", e.Name, page.Error)
 		require.That(t, page.Truncated != nil, "%s: %+v", e.Name, page.Error)
 		cursor := page.Truncated.Cursor
 		answer := e.Ask("resources/read", map[string]any{"uri": "vaultwicket://output/" + cursor})
-		if len(answer.Result.Contents) != 1 || page.Stdout+answer.Result.Contents[0].Text != rig.LongNote {
+		if len(answer.Result.Contents) != 1 || page.Stdout+answer.Result.Contents[0].Text != harness.LongNote {
 			t.Errorf("%s: the page and the rest are not the note: %d and %d contents, %+v", e.Name, len(page.Stdout), len(answer.Result.Contents), answer.Error)
 		}
 		plan := e.Plan(read.With("cursor", cursor))
-		assert.That(t, rig.CodeOfError(plan.Error) == "bad_request", "%s: a dry run with a cursor: %+v", e.Name, plan.Error)
+		assert.That(t, harness.CodeOfError(plan.Error) == "bad_request", "%s: a dry run with a cursor: %+v", e.Name, plan.Error)
 	}
 }
 
 func TestPromptsAndCompletionAreTheSameByEveryEntrance(t *testing.T) {
 	t.Parallel()
-	r := rig.New(t, map[string]string{"Note.md": "one\n"})
+	r := harness.New(t, map[string]string{"Note.md": "one\n"})
 	server := r.OverHTTP()
 	var first []string
-	for _, e := range []*rig.Client{r.Stdio(false, ""), r.Stdio(true, ""), r.Session(server), r.Stateless(server)} {
+	for _, e := range []*harness.Client{r.Stdio(false, ""), r.Stdio(true, ""), r.Session(server), r.Stateless(server)} {
 		prompt := e.Ask("prompts/get", map[string]any{"name": "weekly-rollup", "arguments": map[string]any{"days": "2"}})
 		completion := e.Ask("completion/complete",
 			map[string]any{"ref": map[string]any{"type": "ref/prompt", "name": "weekly-rollup"},
 				"argument": map[string]any{"name": "date", "value": "2026-11-1"}})
-		got := []string{rig.JSON(t, prompt.Result.Messages), strings.Join(completion.Result.Completion.Values, " ")}
+		got := []string{harness.JSON(t, prompt.Result.Messages), strings.Join(completion.Result.Completion.Values, " ")}
 		if e.Name == "stdio" {
 			first = got
 		}

@@ -6,8 +6,8 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // What changes a note while a server runs is seen by each feature of the next
@@ -15,29 +15,29 @@ import (
 // batch and the undo.
 func TestAChangeBesideTheServerIsSeenByTheNextCall(t *testing.T) {
 	t.Parallel()
-	r := rig.New(t, map[string]string{"Note.md": "one #first\n", "Other.md": "see [[Note]]\n"})
+	r := harness.New(t, map[string]string{"Note.md": "one #first\n", "Other.md": "see [[Note]]\n"})
 	r.Set("confirm", `"never"`)
 	e := r.Stdio(false, "")
-	found := func(query string) string { return e.Do(rig.Calling("search", "query="+query)).Stdout }
+	found := func(query string) string { return e.Do(harness.Calling("search", "query="+query)).Stdout }
 	if got := found("tag:#first"); !strings.Contains(got, "Note.md") {
 		t.Fatalf("found %q", got)
 	}
 	for round := range 5 {
 		mark := strings.Repeat("x", round+1)
-		change := e.Do(rig.Calling("append", "path=Note.md", "content=#ours"+mark))
+		change := e.Do(harness.Calling("append", "path=Note.md", "content=#ours"+mark))
 		require.That(t, change.OK, "round %d: %+v", round, change.Error)
 		require.Contains(t, found("tag:#ours"+mark), "Note.md", "round %d: %+v", round, change.Error)
 		r.Write("Note.md", "two #theirs"+mark+"\n")
-		if got := e.Do(rig.Calling("append", "path=Note.md", "content=x").With("expectHash", change.Hash)); rig.CodeOfError(got.Error) != "conflict" {
+		if got := e.Do(harness.Calling("append", "path=Note.md", "content=x").With("expectHash", change.Hash)); harness.CodeOfError(got.Error) != "conflict" {
 			t.Errorf("round %d: a hash from before: %+v", round, got.Error)
 		}
-		got := e.Do(rig.Calling("undo", "id="+rig.ChangeID(change)))
-		assert.That(t, rig.CodeOfError(got.Error) == "conflict", "round %d: undo of a note that another program has changed: %+v", round, got.Error)
-		plan := e.Plan(rig.Calling("append", "path=Note.md", "content=more"))
+		got := e.Do(harness.Calling("undo", "id="+harness.ChangeID(change)))
+		assert.That(t, harness.CodeOfError(got.Error) == "conflict", "round %d: undo of a note that another program has changed: %+v", round, got.Error)
+		plan := e.Plan(harness.Calling("append", "path=Note.md", "content=more"))
 		assert.That(t, strings.Contains(plan.Diff, "#theirs"+mark), "round %d: the dry run shows %q", round, plan.Diff)
-		batch := e.Batch(rig.Calling("read", "path=Note.md"), rig.Calling("search", "query=tag:#theirs"+mark))
+		batch := e.Batch(harness.Calling("read", "path=Note.md"), harness.Calling("search", "query=tag:#theirs"+mark))
 		if !batch.OK || batch.Results[0].Result.Stdout != "two #theirs"+mark+"\n" || !strings.Contains(batch.Results[1].Result.Stdout, "Note.md") {
-			t.Errorf("round %d: the batch: %s", round, rig.JSON(t, batch))
+			t.Errorf("round %d: the batch: %s", round, harness.JSON(t, batch))
 		}
 	}
 }
@@ -46,7 +46,7 @@ func TestAChangeBesideTheServerIsSeenByTheNextCall(t *testing.T) {
 // What a process answers follows its own.
 func TestACacheFilledUnderOtherRulesTellsNothing(t *testing.T) {
 	t.Parallel()
-	r := rig.New(t, map[string]string{"Open.md": "#open [[Secret]]\n",
+	r := harness.New(t, map[string]string{"Open.md": "#open [[Secret]]\n",
 		"Private/Secret.md": "---\nzqxprop: 1\n---\n#zqxtag [[Open]] [[zqxlink]]\n",
 		"Ignored.md":        "#zqxignored [[Open]]\n"})
 	listings := [][]string{{"tags"}, {"search", "query=zqx"}, {"files"}, {"unresolved"}, {"properties"},
@@ -83,20 +83,20 @@ func TestACacheFilledUnderOtherRulesTellsNothing(t *testing.T) {
 // call, whichever program made the one before.
 func TestAPauseInTheMiddleOfABatch(t *testing.T) {
 	t.Parallel()
-	r := rig.New(t, map[string]string{"Note.md": "one\n"})
+	r := harness.New(t, map[string]string{"Note.md": "one\n"})
 	r.Set("confirm", `"never"`).Set("backend", `"obsidian"`)
-	app := r.App(`case "$2" in version) echo "1.12.7 (installer 1.12.7)";; files) "` + rig.Binary +
+	app := r.App(`case "$2" in version) echo "1.12.7 (installer 1.12.7)";; files) "` + harness.Binary +
 		`" pause >/dev/null; echo Note.md;; vault) echo "` + r.Vault +
 		`";; *) echo "$*" >>"$HOME/called"; echo one;; esac`)
 	r.Flags = []string{"--cli=" + app}
 	e := r.Stdio(false, "")
-	got := e.Batch(rig.Calling("files"), rig.Calling("append", "path=Note.md", "content=x"), rig.Calling("daily:path"))
-	require.That(t, !got.OK, "the batch: %s", rig.JSON(t, got))
-	require.Equal(t, len(got.Results), 3, "the batch: %s", rig.JSON(t, got))
-	require.Equal(t, got.Results[0].Status, "ok", "the batch: %s", rig.JSON(t, got))
+	got := e.Batch(harness.Calling("files"), harness.Calling("append", "path=Note.md", "content=x"), harness.Calling("daily:path"))
+	require.That(t, !got.OK, "the batch: %s", harness.JSON(t, got))
+	require.Equal(t, len(got.Results), 3, "the batch: %s", harness.JSON(t, got))
+	require.Equal(t, got.Results[0].Status, "ok", "the batch: %s", harness.JSON(t, got))
 	for _, result := range got.Results[1:] {
-		require.That(t, result.Result != nil, "after the pause: %s", rig.JSON(t, result))
-		assert.Equal(t, rig.CodeOfError(result.Result.Error), "paused", "after the pause: %s", rig.JSON(t, result))
+		require.That(t, result.Result != nil, "after the pause: %s", harness.JSON(t, result))
+		assert.Equal(t, harness.CodeOfError(result.Result.Error), "paused", "after the pause: %s", harness.JSON(t, result))
 	}
 	assert.That(t, r.Read("Note.md") == "one\n", "the note was changed")
 }
@@ -106,25 +106,25 @@ func TestAPauseInTheMiddleOfABatch(t *testing.T) {
 func TestEveryWayOutIsCountedAndLogged(t *testing.T) {
 	t.Parallel()
 	for _, limit := range []string{"0", "3"} {
-		r := rig.New(t, map[string]string{"Note.md": rig.LongNote})
+		r := harness.New(t, map[string]string{"Note.md": harness.LongNote})
 		r.Set("rate", limit)
 		e := r.Stdio(false, "")
 		lines := func() int {
 			return strings.Count(r.Must("audit", "list", "--json", "--limit", "0"), `"decision"`)
 		}
-		first := e.Do(rig.Calling("read", "path=Note.md"))
+		first := e.Do(harness.Calling("read", "path=Note.md"))
 		require.That(t, first.OK, "%+v", first)
 		require.That(t, first.Truncated != nil, "%+v", first)
 		ways := []func(){
-			func() { e.Do(rig.Calling("read", "path=Note.md").With("cursor", first.Truncated.Cursor)) },
+			func() { e.Do(harness.Calling("read", "path=Note.md").With("cursor", first.Truncated.Cursor)) },
 			func() {
 				e.Ask("resources/read", map[string]any{"uri": "vaultwicket://output/" + first.Truncated.Cursor})
 			},
-			func() { e.Batch(rig.Calling("read", "path=Note.md")) },
-			func() { e.Plan(rig.Calling("append", "path=Note.md", "content=x")) },
+			func() { e.Batch(harness.Calling("read", "path=Note.md")) },
+			func() { e.Plan(harness.Calling("append", "path=Note.md", "content=x")) },
 			func() {
 				var result gateway.Result
-				e.Tool("obsidianRead", rig.Calling("read", "path=Note.md"), &result)
+				e.Tool("obsidianRead", harness.Calling("read", "path=Note.md"), &result)
 			},
 		}
 		for i, way := range ways {
@@ -133,8 +133,8 @@ func TestEveryWayOutIsCountedAndLogged(t *testing.T) {
 				t.Errorf("rate %s: way %d has no line in the audit log", limit, i)
 			}
 		}
-		after := e.Do(rig.Calling("read", "path=Note.md"))
-		limited := rig.CodeOfError(after.Error) == "rate_limited"
+		after := e.Do(harness.Calling("read", "path=Note.md"))
+		limited := harness.CodeOfError(after.Error) == "rate_limited"
 		assert.That(t, limited == (limit != "0"), "rate %s: after %d answers: %+v", limit, len(ways)+1, after.Error)
 		for _, free := range []struct {
 			method string
@@ -147,7 +147,7 @@ func TestEveryWayOutIsCountedAndLogged(t *testing.T) {
 		} { // what tells nothing of the vault needs no place among the calls
 			answer := e.Ask(free.method, free.params)
 			assert.That(t, answer.Error == nil, "rate %s: %s: %+v", limit, free.method, answer)
-			assert.NotContains(t, rig.JSON(t, answer.Result), "a line that is long",
+			assert.NotContains(t, harness.JSON(t, answer.Result), "a line that is long",
 				"rate %s: %s: %+v", limit, free.method, answer)
 		}
 	}

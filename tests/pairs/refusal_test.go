@@ -9,14 +9,14 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 )
 
 // refusal is a feature that is between a call and the vault: prepare sets it up,
 // call is one that it refuses with code.
 type refusal struct {
-	prepare func(r *rig.Rig)
-	call    rig.Call
+	prepare func(r *harness.Program)
+	call    harness.Call
 	code    string
 	spend   bool // a first call of each caller is let through
 }
@@ -26,17 +26,17 @@ var refusalNotes = map[string]string{
 }
 
 var refusals = map[string]refusal{
-	"tiers":    {func(r *rig.Rig) { r.Set("tier", `"v0"`) }, rig.Calling("append", "path=Open.md", "content=x"), "tier_closed", false},
-	"gate":     {func(r *rig.Rig) { r.Set("allow-mutations", "false") }, rig.Calling("append", "path=Open.md", "content=x"), "mutations_off", false},
-	"access":   {limited, rig.Calling("append", "path=Read/Only.md", "content=x"), "access_denied", false},
-	"hidden":   {limited, rig.Calling("read", "path=Private/Secret.md"), "not_found", false},
-	"ignore":   {func(r *rig.Rig) { r.Write(".vaultwicketignore", "Ignored.md\n") }, rig.Calling("append", "path=Ignored.md", "content=x"), "not_found", false},
-	"approval": {func(r *rig.Rig) { r.Set("confirm", `"writes"`) }, rig.Calling("append", "path=Open.md", "content=x"), "unconfirmed", false},
-	"pause":    {func(r *rig.Rig) { r.Must("pause") }, rig.Calling("read", "path=Open.md"), "paused", false},
-	"limits":   {func(r *rig.Rig) { r.Set("rate", "1") }, rig.Calling("append", "path=Open.md", "content=x"), "rate_limited", true},
+	"tiers":    {func(r *harness.Program) { r.Set("tier", `"v0"`) }, harness.Calling("append", "path=Open.md", "content=x"), "tier_closed", false},
+	"gate":     {func(r *harness.Program) { r.Set("allow-mutations", "false") }, harness.Calling("append", "path=Open.md", "content=x"), "mutations_off", false},
+	"access":   {limited, harness.Calling("append", "path=Read/Only.md", "content=x"), "access_denied", false},
+	"hidden":   {limited, harness.Calling("read", "path=Private/Secret.md"), "not_found", false},
+	"ignore":   {func(r *harness.Program) { r.Write(".vaultwicketignore", "Ignored.md\n") }, harness.Calling("append", "path=Ignored.md", "content=x"), "not_found", false},
+	"approval": {func(r *harness.Program) { r.Set("confirm", `"writes"`) }, harness.Calling("append", "path=Open.md", "content=x"), "unconfirmed", false},
+	"pause":    {func(r *harness.Program) { r.Must("pause") }, harness.Calling("read", "path=Open.md"), "paused", false},
+	"limits":   {func(r *harness.Program) { r.Set("rate", "1") }, harness.Calling("append", "path=Open.md", "content=x"), "rate_limited", true},
 }
 
-func limited(r *rig.Rig) {
+func limited(r *harness.Program) {
 	r.Tables = "[vaults.access]\n\"/\" = \"rwd\"\n\"Read\" = \"r\"\n\"Private\" = \"none\"\n"
 }
 
@@ -46,14 +46,14 @@ func TestARefusalHoldsAtEveryEntrance(t *testing.T) {
 	for name, refused := range refusals {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := rig.New(t, refusalNotes)
+			r := harness.New(t, refusalNotes)
 			refused.prepare(r)
-			before := rig.TreeOf(t, r.Vault)
+			before := harness.TreeOf(t, r.Vault)
 			server := r.OverHTTP()
 			attempts := 0
-			for _, e := range []*rig.Client{r.Stdio(false, ""), r.Stdio(true, ""), r.Session(server), r.Stateless(server)} {
+			for _, e := range []*harness.Client{r.Stdio(false, ""), r.Stdio(true, ""), r.Session(server), r.Stateless(server)} {
 				if refused.spend {
-					first := e.Do(rig.Calling("read", "path=Open.md"))
+					first := e.Do(harness.Calling("read", "path=Open.md"))
 					assert.That(t, first.OK || e.Name == "HTTP without a session", "%s: the first call: %+v", e.Name, first.Error)
 				}
 				attempts += refuses(e, refused)
@@ -62,7 +62,7 @@ func TestARefusalHoldsAtEveryEntrance(t *testing.T) {
 				attempts += refusesTyped(r, refused)
 			}
 			refusesOnTheApp(r, refused)
-			assert.Equal(t, rig.TreeOf(t, r.Vault), before, "the vault was changed")
+			assert.Equal(t, harness.TreeOf(t, r.Vault), before, "the vault was changed")
 			if name == "pause" {
 				r.Must("resume")
 			}
@@ -87,19 +87,19 @@ func TestARefusalHoldsAtEveryEntrance(t *testing.T) {
 }
 
 // refuses sends a call that is refused in every dress, and returns how many times.
-func refuses(e *rig.Client, refused refusal) (attempts int) {
-	e.Rig.T.Helper()
+func refuses(e *harness.Client, refused refusal) (attempts int) {
+	e.Program.T.Helper()
 	c := refused.call
 	expect := func(dress string, got *failure.Error) {
-		e.Rig.T.Helper()
+		e.Program.T.Helper()
 		attempts++
 		want := refused.code
 		if want == "unconfirmed" && dress == "with another hash" {
 			want = "conflict" // no one is asked about what would fail
 		}
-		assert.That(e.Rig.T, rig.CodeOfError(got) == want, "%s, %s: got %+v, want %s", e.Name, dress, got, want)
+		assert.That(e.Program.T, harness.CodeOfError(got) == want, "%s, %s: got %+v, want %s", e.Name, dress, got, want)
 	}
-	dresses := map[string]rig.Call{"plain": c, "dry run": c.With("dryRun", true)}
+	dresses := map[string]harness.Call{"plain": c, "dry run": c.With("dryRun", true)}
 	if c["command"] != "read" {
 		dresses["with a key"] = c.With("idempotencyKey", "k by "+e.Name)
 		dresses["with another hash"] = c.With("expectHash", "0000000000000000")
@@ -136,14 +136,14 @@ func refuses(e *rig.Client, refused refusal) (attempts int) {
 
 // spend makes the call that a caller may make in a minute, in case one has passed since
 // the last one.
-func spend(e *rig.Client, refused refusal) {
+func spend(e *harness.Client, refused refusal) {
 	if refused.spend {
-		e.Do(rig.Calling("read", "path=Open.md"))
+		e.Do(harness.Calling("read", "path=Open.md"))
 	}
 }
 
 // refusesTyped is the same for what is typed.
-func refusesTyped(r *rig.Rig, refused refusal) (attempts int) {
+func refusesTyped(r *harness.Program, refused refusal) (attempts int) {
 	r.T.Helper()
 	for _, args := range [][]string{
 		append([]string{"run", "--json"}, refused.call.Words()...),
@@ -163,7 +163,7 @@ func refusesTyped(r *rig.Rig, refused refusal) (attempts int) {
 // refusesOnTheApp is the same with an app that could answer, which must not be asked
 // about the note: by itself, and with a folder that the embedded program writes
 // where the text would not reach the app as it is.
-func refusesOnTheApp(r *rig.Rig, refused refusal) {
+func refusesOnTheApp(r *harness.Program, refused refusal) {
 	r.T.Helper()
 	app := r.App(`echo "$*" >>"$HOME/called"; [ "$2" != version ] || echo "1.12.7 (installer 1.12.7)"`)
 	server := *r
@@ -171,18 +171,18 @@ func refusesOnTheApp(r *rig.Rig, refused refusal) {
 	e := server.Stdio(false, "")
 	e.Name = "app"
 	if refused.spend {
-		e.Do(rig.Calling("help"))
+		e.Do(harness.Calling("help"))
 	}
 	c := refused.call
 	if params := c["params"].(map[string]any); params["content"] != nil {
-		c = rig.Calling(c["command"].(string), "path="+params["path"].(string), `content=a \n and a \t as they are`)
+		c = harness.Calling(c["command"].(string), "path="+params["path"].(string), `content=a \n and a \t as they are`)
 	}
-	for _, c := range []rig.Call{refused.call, c, c.With("idempotencyKey", "app")} {
+	for _, c := range []harness.Call{refused.call, c, c.With("idempotencyKey", "app")} {
 		if refused.spend {
-			e.Do(rig.Calling("help"))
+			e.Do(harness.Calling("help"))
 		}
 		got := e.Do(c)
-		assert.That(r.T, rig.CodeOfError(got.Error) == refused.code, "app, %v: got %+v, want %s", c, got.Error, refused.code)
+		assert.That(r.T, harness.CodeOfError(got.Error) == refused.code, "app, %v: got %+v, want %s", c, got.Error, refused.code)
 	}
 	called, _ := os.ReadFile(filepath.Join(r.Home, "called"))
 	path := refused.call["params"].(map[string]any)["path"].(string)
@@ -190,4 +190,4 @@ func refusesOnTheApp(r *rig.Rig, refused refusal) {
 		"the app was asked about a note of which it must not know:\n%s", called)
 }
 
-func TestMain(m *testing.M) { rig.Main(m) }
+func TestMain(m *testing.M) { harness.Main(m) }

@@ -20,8 +20,8 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
@@ -30,8 +30,8 @@ import (
 type busyServer struct {
 	t             *testing.T
 	vault         string
-	stdio         *rig.StdioServer // nil over HTTP
-	http          *rig.HTTPServer  // nil on standard input and output
+	stdio         *harness.StdioServer // nil over HTTP
+	http          *harness.HTTPServer  // nil on standard input and output
 	process       *osexec.Cmd
 	socket        string // "" without one
 	worker, child int
@@ -56,32 +56,32 @@ const (
 // newBusyServer starts a server with a limit of time for its calls.
 func newBusyServer(t *testing.T, way, timeout string, flags ...string) *busyServer {
 	t.Helper()
-	client, pidFile := rig.HangingClient(t)
-	h := &busyServer{t: t, vault: rig.SampleVault(t), answer: make(chan string, 1)}
+	client, pidFile := harness.HangingClient(t)
+	h := &busyServer{t: t, vault: harness.SampleVault(t), answer: make(chan string, 1)}
 	home := t.TempDir()
 	known := map[string]any{"vaults": map[string]any{"0123456789abcdef": map[string]any{"path": h.vault, "ts": 1, "open": true}}}
-	rig.WriteFile(t, filepath.Join(home, ".config", "obsidian", "obsidian.json"), []byte(rig.JSON(t, known)))
+	harness.WriteFile(t, filepath.Join(home, ".config", "obsidian", "obsidian.json"), []byte(harness.JSON(t, known)))
 	flags = append(flags, "--tier=v1", "--cli="+client, "--vault="+h.vault, "--timeout="+timeout, "--max-output=1MiB")
 	if way == onStdio {
-		h.stdio = rig.StartServerIn(t, home, flags...)
+		h.stdio = harness.StartServerIn(t, home, flags...)
 		h.process = h.stdio.Process
-		h.stdio.Send(rig.Handshake("{}"))
+		h.stdio.Send(harness.Handshake("{}"))
 		h.stdio.Read()
-		h.stdio.Send(rig.ToolCall(1, warmUp))
+		h.stdio.Send(harness.ToolCall(1, warmUp))
 		h.stdio.Read()
-		h.stdio.Send(rig.ToolCall(2, hanging))
+		h.stdio.Send(harness.ToolCall(2, hanging))
 	} else {
 		if way == onSocket {
 			h.socket = filepath.Join(shortFolder(t), "s")
 			flags = append(flags, "--http=unix:"+h.socket)
 		}
-		h.http = rig.ServeHTTPIn(t, home, flags...)
+		h.http = harness.ServeHTTPIn(t, home, flags...)
 		h.process = h.http.Process
 		h.openOverHTTP()
 	}
-	h.child = rig.WaitForChild(t, pidFile)
-	rig.WaitFor(t, "the server has a worker and the client as children", func() bool { // one that asked the app may end yet
-		pids := slices.DeleteFunc(rig.WorkersOf(t, h.process.Process.Pid), func(pid int) bool { return pid == h.child })
+	h.child = harness.WaitForChild(t, pidFile)
+	harness.WaitFor(t, "the server has a worker and the client as children", func() bool { // one that asked the app may end yet
+		pids := slices.DeleteFunc(harness.WorkersOf(t, h.process.Process.Pid), func(pid int) bool { return pid == h.child })
 		if len(pids) != 1 {
 			return false
 		}
@@ -118,12 +118,12 @@ func (h *busyServer) openOverHTTP() {
 	h.t.Helper()
 	a, err := h.http.Connect(h.t.Context())
 	require.NoError(h.t, err)
-	if answer, err := h.http.Send(h.t.Context(), http.MethodPost, rig.ToolCall(1, warmUp), "Mcp-Session-Id",
+	if answer, err := h.http.Send(h.t.Context(), http.MethodPost, harness.ToolCall(1, warmUp), "Mcp-Session-Id",
 		a.Session); err != nil || answer.Status != http.StatusOK {
 		h.t.Fatalf("%+v, %v", answer, err)
 	}
 	go func() {
-		answer, err := h.http.Send(context.Background(), http.MethodPost, rig.ToolCall(2, hanging), "Mcp-Session-Id", a.Session)
+		answer, err := h.http.Send(context.Background(), http.MethodPost, harness.ToolCall(2, hanging), "Mcp-Session-Id", a.Session)
 		h.answer <- fmt.Sprint(answer.Body, err)
 	}()
 }
@@ -147,8 +147,8 @@ func (h *busyServer) ends() int {
 	}
 	var exit *osexec.ExitError
 	require.That(h.t, err == nil || errors.As(err, &exit), "%v", err)
-	rig.WaitFor(h.t, "the worker ends", func() bool { return rig.Gone(h.worker) })
-	rig.WaitFor(h.t, "the client of the app ends", func() bool { return rig.Gone(h.child) })
+	harness.WaitFor(h.t, "the worker ends", func() bool { return harness.Gone(h.worker) })
+	harness.WaitFor(h.t, "the client of the app ends", func() bool { return harness.Gone(h.child) })
 	left := naming(h.t, h.vault)
 	assert.That(h.t, len(left) == 0, "what still runs: %q", left)
 	return h.process.ProcessState.ExitCode()
@@ -171,7 +171,7 @@ func naming(t *testing.T, folder string) (left []string) {
 // listens at the same socket.
 func (h *busyServer) usable() {
 	h.t.Helper()
-	run := osexec.Command(rig.Binary, "run", "--config=none", "--backend=embedded", "--vault="+h.vault, "--tier=v1",
+	run := osexec.Command(harness.Binary, "run", "--config=none", "--backend=embedded", "--vault="+h.vault, "--tier=v1",
 		"--allow-mutations", "append", "path=Tides.md", "content=more")
 	run.Env = h.process.Env
 	if out, err := run.CombinedOutput(); err != nil {
@@ -180,7 +180,7 @@ func (h *busyServer) usable() {
 	if h.socket == "" {
 		return
 	}
-	again := rig.ServeHTTP(h.t, "--backend=embedded", "--vault="+h.vault, "--http=unix:"+h.socket)
+	again := harness.ServeHTTP(h.t, "--backend=embedded", "--vault="+h.vault, "--http=unix:"+h.socket)
 	_, err := again.Connect(h.t.Context())
 	assert.That(h.t, err == nil, "another server at the socket: %v", err)
 }
@@ -201,7 +201,7 @@ func TestAClientStopsReading(t *testing.T) {
 		{"SIGTERM on stdio", onStdio, short, func(h *busyServer) { h.signal(syscall.SIGTERM) }, 0},
 		{"SIGTERM twice on stdio", onStdio, endless, func(h *busyServer) {
 			h.signal(syscall.SIGTERM)
-			rig.WaitFor(h.t, "the open call is stopped", func() bool { return rig.Gone(h.child) })
+			harness.WaitFor(h.t, "the open call is stopped", func() bool { return harness.Gone(h.child) })
 			h.signal(syscall.SIGTERM)
 		}, 128 + 15},
 		{"the end of the input", onStdio, short, func(h *busyServer) { h.stdio.In.Close() }, 5},
@@ -259,7 +259,7 @@ func TestNothingIsLeftOfAServer(t *testing.T) {
 		{name: "an output that is closed, and a message", timeout: endless, ways: []string{onStdio}, status: 5, end: func(h *busyServer) {
 			h.stdio.Stdout.Close()
 			// A process that another test starts at this moment may hold the closed end for a while.
-			rig.WaitFor(h.t, "the server ends", func() bool {
+			harness.WaitFor(h.t, "the server ends", func() bool {
 				_, err := io.WriteString(h.stdio.In, `{"jsonrpc":"2.0","method":"ping","id":"`+rand.Text()+"\"}\n")
 				return err != nil
 			})
@@ -298,7 +298,7 @@ func (h *busyServer) said() string {
 // refusing waits until the server takes no more requests.
 func (h *busyServer) refusing() {
 	h.t.Helper()
-	rig.WaitFor(h.t, "the server takes nothing more", func() bool {
+	harness.WaitFor(h.t, "the server takes nothing more", func() bool {
 		conn, err := net.Dial(h.http.Network, h.http.Addr)
 		if err == nil {
 			conn.Close()
@@ -336,12 +336,12 @@ const longCall = `{"command":"note:section","params":{"path":"Quotes.md","lines"
 // stopReading asks for a long answer and reads the beginning of it.
 func (h *busyServer) stopReading() {
 	h.t.Helper()
-	rig.WriteFile(h.t, filepath.Join(h.vault, "Quotes.md"), bytes.Repeat([]byte(`"`), 1<<20))
+	harness.WriteFile(h.t, filepath.Join(h.vault, "Quotes.md"), bytes.Repeat([]byte(`"`), 1<<20))
 	if h.stdio == nil {
 		h.unread = askUnread(h.http, longCall).Body
 		return
 	}
-	h.stdio.Send(rig.ToolCall(10, longCall))
+	h.stdio.Send(harness.ToolCall(10, longCall))
 	text, err := h.stdio.Out.Peek(10)
 	require.That(h.t, err == nil, "%q, %v", text, err)
 }
@@ -359,12 +359,12 @@ func (h *busyServer) allLeft() bool {
 // ask sends a call on a connection that can hold little, and returns the answer as
 // it comes. With less than a few segments in it, what has left the server would take
 // minutes to come in.
-func askUnread(s *rig.HTTPServer, arguments string) *http.Response {
+func askUnread(s *harness.HTTPServer, arguments string) *http.Response {
 	s.T.Helper()
 	conn := require.Value(net.Dial(s.Network, s.Addr))(s.T)
 	s.T.Cleanup(func() { conn.Close() })
 	require.NoError(s.T, conn.(interface{ SetReadBuffer(int) error }).SetReadBuffer(256<<10))
-	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"obsidianCli","arguments":%s,%s}}`, arguments, rig.ModernMeta)
+	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"obsidianCli","arguments":%s,%s}}`, arguments, harness.ModernMeta)
 	request := s.Request(context.Background(), http.MethodPost, "/mcp", body, "MCP-Protocol-Version", "2026-07-28",
 		"Mcp-Method", "tools/call", "Mcp-Name", "obsidianCli")
 	require.NoError(s.T, request.Write(conn))

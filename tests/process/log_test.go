@@ -14,29 +14,29 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // logged is a server of which the lines of standard error are read while it runs.
 type logged struct {
-	*rig.StdioServer
+	*harness.StdioServer
 	said chan string
 }
 
 func serveLogged(t *testing.T, args ...string) logged {
 	t.Helper()
-	server := exec.Command(rig.Binary, append([]string{"serve"}, args...)...)
+	server := exec.Command(harness.Binary, append([]string{"serve"}, args...)...)
 	server.Env = []string{"HOME=" + t.TempDir(), "VAULTWICKET_NOW=2026-11-21T09:30:00+01:00"}
 	messages := require.Value(server.StderrPipe())(t)
-	s := logged{rig.StartStdio(t, server), make(chan string, 1000)}
+	s := logged{harness.StartStdio(t, server), make(chan string, 1000)}
 	go func() {
 		for lines := bufio.NewScanner(messages); lines.Scan(); {
 			s.said <- lines.Text()
 		}
 	}()
 	t.Cleanup(func() { assert.NoError(t, s.End(), "the server ends") })
-	s.Send(rig.Handshake("{}"))
+	s.Send(harness.Handshake("{}"))
 	s.Read()
 	return s
 }
@@ -59,7 +59,7 @@ func (s logged) until(text string) (lines []string) {
 func TestARunningServerIsTightenedAndNeverLoosened(t *testing.T) {
 	t.Parallel()
 	vault, file := t.TempDir(), filepath.Join(t.TempDir(), "config.toml")
-	rig.WriteFile(t, filepath.Join(vault, "Note.md"), []byte("text\n"))
+	harness.WriteFile(t, filepath.Join(vault, "Note.md"), []byte("text\n"))
 	const loose = "tier = \"v1\"\nallow-mutations = true\n"
 	require.NoError(t, os.WriteFile(file, []byte(loose), 0o600))
 	s := serveLogged(t, "--config="+file, "--backend=embedded", "--vault="+vault)
@@ -85,7 +85,7 @@ func TestARunningServerIsTightenedAndNeverLoosened(t *testing.T) {
 		}
 		for command, want := range map[string]string{"append": step.append, "read": step.read} {
 			params := map[string]map[string]any{"append": change, "read": read}[command]
-			got := rig.CodeOf(s.Result(map[string]any{"command": command, "params": params}))
+			got := harness.CodeOf(s.Result(map[string]any{"command": command, "params": params}))
 			assert.Equal(t, got, want, "after %q, %s ends with", step.content, command)
 		}
 	}
@@ -115,7 +115,7 @@ func TestNoLogHoldsWhatIsInACall(t *testing.T) {
 	t.Parallel()
 	for _, format := range []string{"text", "json"} {
 		vault := filepath.Join(t.TempDir(), canary+"Vault")
-		rig.WriteFile(t, filepath.Join(vault, canary, canary+".md"), []byte("# "+canary+"\n"))
+		harness.WriteFile(t, filepath.Join(vault, canary, canary+".md"), []byte("# "+canary+"\n"))
 		s := serveLogged(t, "--config=none", "--backend=embedded", "--vault="+vault, "--tier=v3", "--allow-mutations",
 			"--log-level=debug", "--log-format="+format)
 		ask := func(message string) {

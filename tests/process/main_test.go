@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/vaultwicket/vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
@@ -14,5 +14,5 @@ func TestMain(m *testing.M) {
 		return
 	}
 	testenv.AtOnce(6)
-	rig.Main(m)
+	harness.Main(m)
 }

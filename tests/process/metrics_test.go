@@ -24,8 +24,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // figuresOf reads figures as Prometheus does.
@@ -89,9 +89,9 @@ func mixedCalls(i int) gateway.Request {
 func TestTheMetricsAgreeWithTheAuditLog(t *testing.T) {
 	t.Parallel()
 	figures := telemetry.NewMetrics("1.2.3")
-	o := rig.NewHarness(t, func(c *gateway.Config) {
+	o := harness.NewInProcess(t, func(c *gateway.Config) {
 		c.Observe, c.Policy.Confirm, c.Limits.Calls = figures, policy.ConfirmDestructive, 480
-		c.Runner = exec.New(exec.Config{CLI: "/nowhere/obsidian", Self: rig.Binary, Resident: true})
+		c.Runner = exec.New(exec.Config{CLI: "/nowhere/obsidian", Self: harness.Binary, Resident: true})
 		t.Cleanup(c.Runner.Close)
 	})
 	figures.Follow(telemetry.MetricSources{Load: o.Gateway.Load,
@@ -136,7 +136,7 @@ func TestTheMetricsAgreeWithTheAuditLog(t *testing.T) {
 }
 
 // auditedCalls counts the ends by command and code, the decisions, and the calls.
-func auditedCalls(t *testing.T, o *rig.Harness) (ends, decisions map[string]int, calls int) {
+func auditedCalls(t *testing.T, o *harness.InProcess) (ends, decisions map[string]int, calls int) {
 	t.Helper()
 	ends, decisions = map[string]int{}, map[string]int{}
 	for line, err := range audit.Lines(t.Context(), ownerfiles.StateFolder(o.Config.Getenv, ""), audit.Filter{}) {

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // hostScript is a program that starts a server: it passes its own input and
@@ -27,14 +27,14 @@ wait`
 // host is a program that has started a server, whose input stays open whatever
 // happens to the program.
 type host struct {
-	*rig.StdioServer
+	*harness.StdioServer
 	server, worker, between int
 }
 
 func startHost(t *testing.T, words ...string) *host {
 	t.Helper()
-	h := &host{StdioServer: &rig.StdioServer{T: t, Process: exec.Command("sh", append([]string{"-c", hostScript}, append([]string{hostScript}, words...)...)...)}}
-	h.Process.Env = append(os.Environ(), "HOME="+t.TempDir(), "BINARY="+rig.Binary, "VAULT="+rig.SampleVault(t))
+	h := &host{StdioServer: &harness.StdioServer{T: t, Process: exec.Command("sh", append([]string{"-c", hostScript}, append([]string{hostScript}, words...)...)...)}}
+	h.Process.Env = append(os.Environ(), "HOME="+t.TempDir(), "BINARY="+harness.Binary, "VAULT="+harness.SampleVault(t))
 	theirs, in, err := os.Pipe()
 	require.NoError(t, err)
 	out, stdout, err := os.Pipe()
@@ -52,11 +52,11 @@ func startHost(t *testing.T, words ...string) *host {
 	})
 	pids := h.pids(t, append([]string{"server"}, words...))
 	h.server, h.between = pids["server"], pids["between"]
-	h.Send(rig.Handshake("{}"))
+	h.Send(harness.Handshake("{}"))
 	h.Read()
-	h.Send(rig.ToolCall(2, `{"command":"random:read"}`))
+	h.Send(harness.ToolCall(2, `{"command":"random:read"}`))
 	h.Read()
-	workers := rig.WorkersOf(t, h.server)
+	workers := harness.WorkersOf(t, h.server)
 	require.That(t, len(workers) == 1, "the server has the children %v, want one worker", workers)
 	h.worker = workers[0]
 	return h
@@ -82,8 +82,8 @@ func (h *host) pids(t *testing.T, names []string) map[string]int {
 
 func (h *host) endsAll(t *testing.T) {
 	t.Helper()
-	rig.WaitFor(t, "the server ends", func() bool { return rig.Gone(h.server) })
-	rig.WaitFor(t, "the worker ends", func() bool { return rig.Gone(h.worker) })
+	harness.WaitFor(t, "the server ends", func() bool { return harness.Gone(h.server) })
+	harness.WaitFor(t, "the worker ends", func() bool { return harness.Gone(h.worker) })
 }
 
 // A program that is killed cannot end what it has started, and pipes that others
@@ -95,7 +95,7 @@ func TestTheServerEndsWithTheProgramThatStartedIt(t *testing.T) {
 		"which is killed and waited for": func(t *testing.T, h *host) { h.Process.Process.Kill(); h.Process.Wait() },
 		"which ends with open calls and nobody to read the answers": func(t *testing.T, h *host) {
 			for id := range 50 {
-				h.Send(rig.ToolCall(10+id, `{"command":"random:read"}`))
+				h.Send(harness.ToolCall(10+id, `{"command":"random:read"}`))
 			}
 			h.Stdout.Close()
 			h.Process.Process.Kill()
@@ -115,5 +115,5 @@ func TestTheServerEndsWhenItsProgramIsNoAncestorAnyMore(t *testing.T) {
 	h := startHost(t, "between")
 	require.NoError(t, syscall.Kill(h.between, syscall.SIGKILL))
 	h.endsAll(t)
-	assert.That(t, !rig.Gone(h.Process.Process.Pid), "the program itself has ended")
+	assert.That(t, !harness.Gone(h.Process.Process.Pid), "the program itself has ended")
 }

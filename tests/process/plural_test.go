@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 )
 
 // onePlural is a 1 before several things. onlyWords end in "s" and are no plural.
@@ -25,11 +25,11 @@ func TestNothingIsOneOfSeveral(t *testing.T) {
 		t.Run(fmt.Sprint(many), func(t *testing.T) {
 			t.Parallel()
 			home := t.TempDir()
-			rig.WriteFile(t, filepath.Join(home, "Notes", "Index.md"),
+			harness.WriteFile(t, filepath.Join(home, "Notes", "Index.md"),
 				[]byte("# Index\n"+strings.Repeat("[[Plan]]\n- [ ] task #tag ghp_"+strings.Repeat("a1B2", 9)+"\n",
 					many)))
 			for i := range many {
-				rig.WriteFile(t, filepath.Join(home, "Notes", "Folder", fmt.Sprintf("Note%d.md", i)), []byte("---\nkey: 1\n---\n# Plan\nword [[Index]] #tag\n"))
+				harness.WriteFile(t, filepath.Join(home, "Notes", "Folder", fmt.Sprintf("Note%d.md", i)), []byte("---\nkey: 1\n---\n# Plan\nword [[Index]] #tag\n"))
 			}
 			vault := "--vault ./Notes --tier v3 --allow-mutations "
 			lines := []string{"doctor --vault ./Notes", "scan --vault ./Notes", "commands --vault ./Notes"}
@@ -53,7 +53,7 @@ func TestNothingIsOneOfSeveral(t *testing.T) {
 				"audit what-if --secrets block", "audit export "+filepath.Join(home, "log"),
 				"undo --vault ./Notes --allow-mutations", "install --list", "doctor --vault ./Notes")
 			for _, line := range lines {
-				command := exec.Command(rig.Binary, strings.Fields(line)...)
+				command := exec.Command(harness.Binary, strings.Fields(line)...)
 				command.Dir = home
 				command.Env = []string{"HOME=" + home, "PATH=/usr/bin:/bin", "TMPDIR=" + home, "VAULTWICKET_NOW=2026-11-21T09:30:00+01:00"}
 				out, _ := command.CombinedOutput()

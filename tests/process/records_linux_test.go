@@ -21,35 +21,35 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 var notes = map[string]string{"Secret Plans/Marker zqx.md": "text zqxmarker ghp_0123456789abcdefghijABCDEFGHIJ012345\n", "Log.md": "\n"}
 
-func newRig(t *testing.T) *rig.Rig { return rig.New(t, notes) }
+func newProgram(t *testing.T) *harness.Program { return harness.New(t, notes) }
 
 // serve starts a server that exports to some addresses.
-func serve(r *rig.Rig, env []string, flags ...string) *rig.StdioServer {
+func serve(r *harness.Program, env []string, flags ...string) *harness.StdioServer {
 	r.T.Helper()
 	r.Save()
-	c := osexec.Command(rig.Binary, append([]string{"serve"}, flags...)...)
+	c := osexec.Command(harness.Binary, append([]string{"serve"}, flags...)...)
 	c.Env = append([]string{"HOME=" + r.Home, "PATH=" + filepath.Join(r.Home, "bin")}, env...)
-	s := rig.StartStdio(r.T, c)
-	s.Send(rig.Handshake("{}"))
+	s := harness.StartStdio(r.T, c)
+	s.Send(harness.Handshake("{}"))
 	s.Read()
 	return s
 }
 
 // calls reads, searches and changes notes, and returns how long the longest call took.
-func calls(t *testing.T, s *rig.StdioServer, n int) (longest time.Duration) {
+func calls(t *testing.T, s *harness.StdioServer, n int) (longest time.Duration) {
 	t.Helper()
 	for i := range n {
-		for _, call := range []rig.Call{
-			rig.Calling("read", "path=Secret Plans/Marker zqx.md"), rig.Calling("search", "query=zqxmarker"),
-			rig.Calling("append", "path=Log.md", "content=zqxmarker "+strconv.Itoa(i)),
-			rig.Calling("read", "path=No such zqxmarker.md"), rig.Calling("plugin:install", "id=zqxmarker"),
+		for _, call := range []harness.Call{
+			harness.Calling("read", "path=Secret Plans/Marker zqx.md"), harness.Calling("search", "query=zqxmarker"),
+			harness.Calling("append", "path=Log.md", "content=zqxmarker "+strconv.Itoa(i)),
+			harness.Calling("read", "path=No such zqxmarker.md"), harness.Calling("plugin:install", "id=zqxmarker"),
 		} {
 			begun := time.Now()
 			s.Result(call)
@@ -107,7 +107,7 @@ func silent(t *testing.T) (address string) {
 
 func TestSilentCollectorsBlockNothing(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := newProgram(t)
 	file := filepath.Join(t.TempDir(), "lines.jsonl")
 	quiet := serve(r, nil)
 	alone := calls(t, quiet, 10)
@@ -127,12 +127,12 @@ func TestSilentCollectorsBlockNothing(t *testing.T) {
 
 func TestSyslogOverTLSHasNoTextOfNotes(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := newProgram(t)
 	certified := httptest.NewUnstartedServer(nil)
 	certified.StartTLS()
 	defer certified.Close()
 	trusted := filepath.Join(t.TempDir(), "roots.pem")
-	rig.WriteFile(t, trusted, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certified.Certificate().Raw}))
+	harness.WriteFile(t, trusted, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certified.Certificate().Raw}))
 	l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: certified.TLS.Certificates})
 	require.NoError(t, err)
 	defer l.Close()
@@ -173,7 +173,7 @@ func TestSyslogOverTLSHasNoTextOfNotes(t *testing.T) {
 	s := serve(r, []string{"SSL_CERT_FILE=" + trusted}, "--export=syslog+tls://"+l.Addr().String())
 	calls(t, s, 3)
 	require.NoError(t, s.End())
-	rig.WaitFor(t, "the last checkpoint arrives", func() bool {
+	harness.WaitFor(t, "the last checkpoint arrives", func() bool {
 		all := received()
 		return len(all) > 0 && strings.Contains(all[len(all)-1], `"kind":"checkpoint"`)
 	})
@@ -194,7 +194,7 @@ func TestVerifyFindsAnotherLog(t *testing.T) {
 	for _, by := range []string{"state", "command"} {
 		t.Run(by, func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t)
+			r := newProgram(t)
 			file := filepath.Join(t.TempDir(), "lines.jsonl")
 			flags := []string{"--export=file://" + file}
 			if by == "command" {

@@ -9,16 +9,16 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // It does not run beside others: a process that another test starts holds the pipe of an answer for a
 // moment, which is a notice where the machine is slow.
 func TestResidentOutcomesAreThoseOfOneShots(t *testing.T) {
-	vault := rig.SampleVault(t)
-	alone, p := rig.RunnerOf(t, vault, false)
-	shared, _ := rig.RunnerOf(t, vault, true)
+	vault := harness.SampleVault(t)
+	alone, p := harness.RunnerOf(t, vault, false)
+	shared, _ := harness.RunnerOf(t, vault, true)
 	for _, c := range []struct {
 		name   string
 		params map[string]string
@@ -29,7 +29,7 @@ func TestResidentOutcomesAreThoseOfOneShots(t *testing.T) {
 		{"daily:read", nil}, {"search", map[string]string{"query": "two"}},
 		{"folder", map[string]string{"path": "none"}}, {"file", map[string]string{"path": "Tides.md"}},
 	} {
-		permit := rig.PermitFor(t, c.name, c.params)
+		permit := harness.PermitFor(t, c.name, c.params)
 		want, wantErr := alone.Run(t.Context(), permit, p)
 		got, gotErr := shared.Run(t.Context(), permit, p)
 		got.Duration, want.Duration = 0, 0
@@ -51,10 +51,10 @@ func strip(s string) string {
 
 func TestAVaultIsReplacedWhileItsWorkerLives(t *testing.T) {
 	t.Parallel()
-	vault := rig.SampleVault(t)
-	r, p := rig.RunnerOf(t, vault, true)
+	vault := harness.SampleVault(t)
+	r, p := harness.RunnerOf(t, vault, true)
 	listing := func() string {
-		out, err := r.Run(t.Context(), rig.PermitFor(t, "files", nil), p)
+		out, err := r.Run(t.Context(), harness.PermitFor(t, "files", nil), p)
 		if err != nil {
 			return err.Error()
 		}
@@ -65,7 +65,7 @@ func TestAVaultIsReplacedWhileItsWorkerLives(t *testing.T) {
 	}
 	require.NoError(t, os.Rename(vault, vault+"2"))
 	assert.Contains(t, listing(), "does not know the vault", "without its folder")
-	rig.WriteFile(t, filepath.Join(vault, "new.md"), nil)
+	harness.WriteFile(t, filepath.Join(vault, "new.md"), nil)
 	assert.Equal(t, listing(), "new.md\n", "with another folder")
 	require.NoError(t, os.RemoveAll(vault))
 	require.NoError(t, os.Rename(vault+"2", vault))
@@ -74,21 +74,21 @@ func TestAVaultIsReplacedWhileItsWorkerLives(t *testing.T) {
 
 func TestALongNoteIsStreamed(t *testing.T) {
 	t.Parallel()
-	vault := rig.SampleVault(t)
+	vault := harness.SampleVault(t)
 	note := bytes.Repeat([]byte("0123456789abcde\n"), 20<<20/16)
-	rig.WriteFile(t, filepath.Join(vault, "Long.md"), note)
-	s := rig.ServeOn(t, vault, "--tier=v1")
+	harness.WriteFile(t, filepath.Join(vault, "Long.md"), note)
+	s := harness.ServeOn(t, vault, "--tier=v1")
 	s.Read()
 	for id := 2; id < 6; id++ {
-		s.Send(rig.ToolCall(id, `{"command":"read","params":{"path":"Long.md"}}`))
+		s.Send(harness.ToolCall(id, `{"command":"read","params":{"path":"Long.md"}}`))
 		result := s.Read()["result"].(map[string]any)["structuredContent"].(map[string]any)
 		cut, ok := result["truncated"].(map[string]any)
 		if !ok || cut["totalBytes"] != float64(len(note)) {
 			t.Fatalf("truncated %v, %v", result["truncated"], result["error"])
 		}
 	}
-	worker := rig.WorkersOf(t, s.Process.Process.Pid)
+	worker := harness.WorkersOf(t, s.Process.Process.Pid)
 	require.That(t, len(worker) == 1, "%d workers", len(worker))
-	mib := rig.StatusKiB(t, worker[0], "VmHWM") >> 10
+	mib := harness.StatusKiB(t, worker[0], "VmHWM") >> 10
 	assert.That(t, mib <= 32, "the worker took %d MiB for a note of 20", mib)
 }

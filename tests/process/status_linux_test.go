@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // everySubcommand has a call of each that ends by itself and asks nothing.
@@ -45,11 +45,11 @@ func TestOddMachinesAreNoInternalError(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			home := t.TempDir()
-			rig.WriteFile(t, filepath.Join(home, "Notes", "Plan.md"), []byte("# Plan\n"))
-			rig.WriteFile(t, filepath.Join(home, "file"), nil)
-			rig.WriteFile(t, filepath.Join(home, "batch.json"), []byte(`{"operations":[{"clientId":"a","command":"read","params":{"path":"Plan.md"}}]}`))
+			harness.WriteFile(t, filepath.Join(home, "Notes", "Plan.md"), []byte("# Plan\n"))
+			harness.WriteFile(t, filepath.Join(home, "file"), nil)
+			harness.WriteFile(t, filepath.Join(home, "batch.json"), []byte(`{"operations":[{"clientId":"a","command":"read","params":{"path":"Plan.md"}}]}`))
 			for _, line := range everySubcommand {
-				command := exec.Command(rig.Binary, strings.Fields(line)...)
+				command := exec.Command(harness.Binary, strings.Fields(line)...)
 				command.Dir = home
 				command.Env = []string{"HOME=" + home, "PATH=/usr/bin:/bin", "TMPDIR=" + home}
 				if machine.environment != nil {

@@ -13,8 +13,8 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // sentTraces is a collector that keeps all it is sent.
@@ -36,7 +36,7 @@ func TestTracesHoldNothingOfTheVault(t *testing.T) {
 	server := httptest.NewServer(&sent)
 	defer server.Close()
 	vault := filepath.Join(t.TempDir(), "CANARYVault")
-	rig.WriteFile(t, filepath.Join(vault, "CANARY.md"), []byte("CANARY\n"))
+	harness.WriteFile(t, filepath.Join(vault, "CANARY.md"), []byte("CANARY\n"))
 	s := traced(t, server.URL, vault)
 	for _, arguments := range []string{
 		`{"command":"read","params":{"path":"CANARY.md"}}`, `{"command":"search","params":{"query":"CANARY"}}`, `{"command":"CANARY"}`,
@@ -58,10 +58,10 @@ func TestTracesHoldNothingOfTheVault(t *testing.T) {
 }
 
 // traced is a server on a vault with a collector, "" for none.
-func traced(t *testing.T, endpoint, vault string) *rig.StdioServer {
+func traced(t *testing.T, endpoint, vault string) *harness.StdioServer {
 	t.Helper()
 	env := []string{"HOME=" + t.TempDir(), "OTEL_EXPORTER_OTLP_ENDPOINT=" + endpoint}
-	return rig.StartSessionWith(t, env, "--config=none", "--backend=embedded", "--vault="+vault, "--tier=v3")
+	return harness.StartSessionWith(t, env, "--config=none", "--backend=embedded", "--vault="+vault, "--tier=v3")
 }
 
 func TestAServerHasNoNetworkUseOfItsOwn(t *testing.T) {
@@ -71,8 +71,8 @@ func TestAServerHasNoNetworkUseOfItsOwn(t *testing.T) {
 	for _, endpoint := range []string{"", "http://" + closed.Addr().String(), "nonsense"} {
 		t.Run(endpoint, func(t *testing.T) {
 			t.Parallel()
-			s := traced(t, endpoint, rig.SampleVault(t))
-			result := s.Result(rig.Calling("random:read"))
+			s := traced(t, endpoint, harness.SampleVault(t))
+			result := s.Result(harness.Calling("random:read"))
 			assert.That(t, result.OK, "%+v", result.Error)
 			for _, link := range openFiles(t, s.Process.Process.Pid) {
 				assert.That(t, endpoint != "" || !strings.HasPrefix(link, "socket:"), "the server has %s open", link)

@@ -12,8 +12,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 var (
@@ -26,7 +26,7 @@ var (
 // failing are calls that fail, by the code with which they do.
 var failing = []struct {
 	code   string
-	change func(*rig.Rig) // of a rig that refuses nothing, may be nil
+	change func(*harness.Program) // of a program that refuses nothing, may be nil
 	words  []string
 }{
 	{"unknown_command", nil, []string{"raed", "path=Plan.md"}},
@@ -43,7 +43,7 @@ var failing = []struct {
 	{"access_denied", tables("[vaults.access]\n\"Plan.md\" = \"r\"\n"), []string{"append", "path=Plan.md", "content=x"}},
 	{"unconfirmed", nil, []string{"delete", "path=Plan.md"}},
 	{"secret_found", set("secrets", `"block"`), []string{"read", "path=Key.md"}},
-	{"paused", func(r *rig.Rig) { r.Must("pause") }, []string{"read", "path=Plan.md"}},
+	{"paused", func(r *harness.Program) { r.Must("pause") }, []string{"read", "path=Plan.md"}},
 	{"cli_not_found", set("backend", `"obsidian"`), []string{"read", "path=Plan.md"}},
 	{"vault_not_found", nil, []string{"read", "path=Plan.md"}},
 	{"needs_app", nil, []string{"publish:site"}},
@@ -55,21 +55,21 @@ var failing = []struct {
 	{"cli_error", nil, []string{"undo"}},
 }
 
-func set(name, value string) func(*rig.Rig) {
-	return func(r *rig.Rig) { r.Set(name, value) }
+func set(name, value string) func(*harness.Program) {
+	return func(r *harness.Program) { r.Set(name, value) }
 }
 
-func tables(text string) func(*rig.Rig) {
-	return func(r *rig.Rig) { r.Tables = text }
+func tables(text string) func(*harness.Program) {
+	return func(r *harness.Program) { r.Tables = text }
 }
 
 // whileServing are the changes that keep a server from starting, by the code.
-var whileServing = map[string]func(*rig.Rig){
-	"vault_not_found": func(r *rig.Rig) { require.NoError(r.T, os.RemoveAll(r.Vault)) },
-	"state_unavailable": func(r *rig.Rig) {
+var whileServing = map[string]func(*harness.Program){
+	"vault_not_found": func(r *harness.Program) { require.NoError(r.T, os.RemoveAll(r.Vault)) },
+	"state_unavailable": func(r *harness.Program) {
 		state := filepath.Join(r.Home, ".local")
 		require.NoError(r.T, os.RemoveAll(state))
-		rig.WriteFile(r.T, state, nil)
+		harness.WriteFile(r.T, state, nil)
 	},
 }
 
@@ -109,7 +109,7 @@ func TestAFailureSpeaksToItsReader(t *testing.T) {
 		seen[test.code] = true
 		t.Run(test.code, func(t *testing.T) {
 			t.Parallel()
-			r := rig.New(t, map[string]string{
+			r := harness.New(t, map[string]string{
 				"Plan.md": "# Plan\n", "Two.md": "two\n", "A/Same.md": "a\n", "B/Same.md": "b\n",
 				"Key.md": "ghp" + "_R8dk2Lx0PqW3mZt7YbN5cVj1HsA9fGe4UoT6\n",
 			})
@@ -121,8 +121,8 @@ func TestAFailureSpeaksToItsReader(t *testing.T) {
 				change(r)
 			}
 			var result gateway.Result
-			server.Tool("obsidianCli", rig.Calling(test.words[0], test.words[1:]...), &result)
-			require.Equal(t, rig.CodeOf(result), test.code, "an agent gets %+v", result.Error)
+			server.Tool("obsidianCli", harness.Calling(test.words[0], test.words[1:]...), &result)
+			require.Equal(t, harness.CodeOf(result), test.code, "an agent gets %+v", result.Error)
 			for _, text := range append([]string{result.Error.Message, result.Error.Hint}, result.Notices...) {
 				assert.That(t, !toTheUser.MatchString(text), "an agent is told: %s", text)
 			}

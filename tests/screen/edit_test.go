@@ -9,16 +9,16 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
-// editing is a rig whose editor, which its owner names with an argument, does what the lines of a shell script do to
+// editing is a program whose editor, which its owner names with an argument, does what the lines of a shell script do to
 // the file "$2". It returns the settings file and the lines of a script for the window.
 func editing(t *testing.T, script string) (file string, setup []string) {
 	t.Helper()
-	r := rig.New(t, map[string]string{"Plan.md": "one\n"})
+	r := harness.New(t, map[string]string{"Plan.md": "one\n"})
 	file = r.Save()
 	editor := filepath.Join(r.Home, "ed")
 	testenv.WriteProgram(t, editor, []byte("#!/bin/sh\ntest -t 0 && test -t 1 && test \"$1\" = --wait || exit 9\n"+script+"\n"))
@@ -83,7 +83,7 @@ func TestSettingsThatAreMissingOrWrong(t *testing.T) {
 			file, setup := editing(t, `sed -i '/^teir/d' "$2"; echo >> "$2"`)
 			require.NoError(t, os.Remove(file))
 			if text != "" {
-				rig.WriteFile(t, file, []byte(text))
+				harness.WriteFile(t, file, []byte(text))
 				require.NoError(t, os.Chmod(file, 0o600))
 			}
 			shown := strings.Join(open(t, 100, append(setup, "vaultwicket config edit")...).end(), "\n")

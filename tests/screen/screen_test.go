@@ -14,8 +14,8 @@ import (
 	"github.com/clipperhouse/displaywidth"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // widths are those of a window next to another one, of the usual one, and of a wide one.
@@ -26,10 +26,10 @@ const (
 	wideNote = "日本語のとても長い名前のノートについての覚え書き.md"
 )
 
-// changed is a rig with some changes, and a request that is pending.
-func changed(t *testing.T) *rig.Rig {
+// changed is a program with some changes, and a request that is pending.
+func changed(t *testing.T) *harness.Program {
 	t.Helper()
-	r := rig.New(t, map[string]string{longNote: "# Garden\n", wideNote: "# Notes\n"})
+	r := harness.New(t, map[string]string{longNote: "# Garden\n", wideNote: "# Notes\n"})
 	r.Save()
 	for _, args := range [][]string{
 		{"append", "path=" + longNote, "content=seeds"}, {"append", "path=" + wideNote, "content=x"}, {"delete", "path=" + longNote},
@@ -110,7 +110,7 @@ func TestPendingRequestsAndPlans(t *testing.T) {
 
 func TestHelpFitsTheWindow(t *testing.T) {
 	t.Parallel()
-	r := rig.New(t, nil)
+	r := harness.New(t, nil)
 	r.Save()
 	for _, width := range widths {
 		for _, command := range []string{"help", "help run", "undo -h", "help audit"} {
@@ -148,7 +148,7 @@ func TestColoursOnATerminal(t *testing.T) {
 
 func TestServeByHand(t *testing.T) {
 	t.Parallel()
-	r := rig.New(t, map[string]string{"A.md": "a\n"})
+	r := harness.New(t, map[string]string{"A.md": "a\n"})
 	r.Save()
 	for _, width := range widths {
 		w := open(t, width, setting(r), "vaultwicket serve")
@@ -186,7 +186,7 @@ func TestProgressOfLongWork(t *testing.T) {
 	} {
 		t.Run(fmt.Sprint(test.width), func(t *testing.T) {
 			t.Parallel()
-			r := rig.New(t, map[string]string{"A.md": "a\n"}).Set("backend", `"obsidian"`)
+			r := harness.New(t, map[string]string{"A.md": "a\n"}).Set("backend", `"obsidian"`)
 			folder := t.TempDir()
 			gate := filepath.Join(folder, "gate")
 			if err := syscall.Mkfifo(gate, 0o600); err != nil {

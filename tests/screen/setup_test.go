@@ -9,15 +9,15 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // newcomer opens a window with "vaultwicket setup" in a home that has a vault and the folder of one client, and answers
 // its questions up to the last one. It returns the files that the last one is about.
 func newcomer(t *testing.T, rights string) (w window, written []string) {
 	t.Helper()
-	r := rig.New(t, map[string]string{"Plan.md": "one\n"})
+	r := harness.New(t, map[string]string{"Plan.md": "one\n"})
 	home := filepath.Join(r.Home, "new")
 	require.NoError(t, os.MkdirAll(filepath.Join(home, ".cursor"), 0o700))
 	w = open(t, 200, setting(r), "export HOME='"+home+"'", "vaultwicket setup")

@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
@@ -75,7 +75,7 @@ func (w window) until(text string) []string {
 		lines = w.lines()
 		return strings.Contains(strings.Join(lines, "\n"), text)
 	}
-	require.That(w.t, assert.Await(rig.Deadline, appears), "%q does not appear on\n%s", text, strings.Join(lines, "\n"))
+	require.That(w.t, assert.Await(harness.Deadline, appears), "%q does not appear on\n%s", text, strings.Join(lines, "\n"))
 	return lines
 }
 
@@ -93,11 +93,11 @@ func (w window) end() []string {
 }
 
 // setting returns the lines of a script that give the program the home and the saved settings of
-// a rig, and the colours that are wanted. It only reads the rig, so windows may be opened at once.
-func setting(r *rig.Rig, more ...string) string {
+// a program, and the colours that are wanted. It changes nothing of the program, so windows may be opened at once.
+func setting(r *harness.Program, more ...string) string {
 	assignments := append([]string{"HOME='" + r.Home + "'", "VAULTWICKET_NOW=2026-11-21T09:30:00+01:00"}, more...)
 	return "unset NO_COLOR CLICOLOR CLICOLOR_FORCE XDG_STATE_HOME XDG_CONFIG_HOME XDG_CACHE_HOME; export " +
-		strings.Join(assignments, " ") + "; vaultwicket() { '" + rig.Binary + "' \"$@\"; }"
+		strings.Join(assignments, " ") + "; vaultwicket() { '" + harness.Binary + "' \"$@\"; }"
 }
 
 // one returns the one line that matches a pattern.

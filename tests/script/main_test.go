@@ -5,9 +5,9 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/vaultwicket/vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(rig.Built{M: m}, map[string]func(){"obsidian": fakeObsidian})
+	testscript.Main(harness.Built{M: m}, map[string]func(){"obsidian": fakeObsidian})
 }

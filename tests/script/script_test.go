@@ -12,8 +12,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // TestScript runs the binary as a person meets it. Every script has a vault in
@@ -26,7 +26,7 @@ func TestScript(t *testing.T) {
 			env.Setenv("HOME", home)
 			env.Setenv("XDG_CONFIG_HOME", filepath.Join(home, ".config"))
 			env.Setenv("VAULTWICKET_NOW", "2026-11-21T09:30:00+01:00")
-			env.Setenv("PATH", filepath.Dir(rig.Binary)+string(os.PathListSeparator)+env.Getenv("PATH"))
+			env.Setenv("PATH", filepath.Dir(harness.Binary)+string(os.PathListSeparator)+env.Getenv("PATH"))
 			return os.MkdirAll(home, 0o700)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
@@ -152,7 +152,7 @@ func TestEveryCommandHasAScript(t *testing.T) {
 			}
 		}
 	}
-	for _, command := range rig.FolderCommands() {
+	for _, command := range harness.FolderCommands() {
 		assert.That(t, run[command.Name], "no script runs %s", command.Name)
 	}
 }

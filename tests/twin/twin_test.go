@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 	if program := os.Getenv(fakeVariable); program != "" {
 		syscall.Exit(fakeApp(program)) // os.Exit lets the race detector sleep for a second
 	}
-	rig.Main(m)
+	harness.Main(m)
 }
 
 // The embedded program and the fake of the app have a clock that stands still; the
@@ -49,7 +49,7 @@ type side struct {
 
 // embedded is the worker of a folder.
 func embedded(t *testing.T, folder string) side {
-	worker := rig.StartWorker(t, rig.Binary, folder, stillClock, "HOME="+filepath.Dir(folder))
+	worker := harness.StartWorker(t, harness.Binary, folder, stillClock, "HOME="+filepath.Dir(folder))
 	return side{folder: folder, today: sameDay, run: func(words []string) (string, int, error) {
 		var out strings.Builder
 		status := worker.Ask(words, func(part []byte) { out.Write(part) })
@@ -216,7 +216,7 @@ func TestTheHalfOfTheAppAgainstAFake(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "Twin")
 	require.NoError(t, os.MkdirAll(filepath.Join(folder, ".obsidian"), 0o755))
 	self := require.Value(os.Executable())(t)
-	twin := app(self, folder, fakeVariable+"="+rig.Binary, vaultVariable+"="+folder, stillClock)
+	twin := app(self, folder, fakeVariable+"="+harness.Binary, vaultVariable+"="+folder, stillClock)
 	require.NoError(t, twin.ready(t))
 	require.NoError(t, twin.ready(t)) // a second run finds its own fixture
 	mine, marked := testenv.Shard(t, 8), 0
@@ -237,7 +237,7 @@ func TestTheHalfOfTheAppAgainstAFake(t *testing.T) {
 	assert.That(t, marked != 0, "no step is marked as different: this test has lost its point")
 	put(t, folder, "Diary.md", "mine")
 	assert.That(t, twin.ready(t) != nil, "went on in a vault with a note of someone's")
-	elsewhere := app(self, t.TempDir(), fakeVariable+"="+rig.Binary, vaultVariable+"="+folder)
+	elsewhere := app(self, t.TempDir(), fakeVariable+"="+harness.Binary, vaultVariable+"="+folder)
 	assert.That(t, elsewhere.ready(t) != nil, "went on in a vault that the app does not have at that place")
 	assert.That(t, len(contents(t, elsewhere.folder)) == 0, "wrote into a folder that the app does not call a vault")
 }

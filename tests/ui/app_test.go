@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 
 	"github.com/chromedp/chromedp"
 )
@@ -34,10 +34,10 @@ addEventListener('message', ({data}) => {
 // and what waits, whatever the text of a note is; its only request is to open the link of a question.
 func TestAClientShowsTheApp(t *testing.T) {
 	w := begin(t, nil)
-	serve := osexec.Command(rig.Binary, "serve")
+	serve := osexec.Command(harness.Binary, "serve")
 	serve.Env = []string{"HOME=" + w.Home}
-	s := rig.StartStdio(t, serve)
-	s.Send(rig.Handshake(`{"extensions":{"io.modelcontextprotocol/ui":{"mimeTypes":["text/html;profile=mcp-app"]}}}`))
+	s := harness.StartStdio(t, serve)
+	s.Send(harness.Handshake(`{"extensions":{"io.modelcontextprotocol/ui":{"mimeTypes":["text/html;profile=mcp-app"]}}}`))
 	s.Read()
 	s.Send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	exchange := func(method string, params any, to any) (result json.RawMessage) {

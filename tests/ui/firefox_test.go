@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 
 	"github.com/coder/websocket"
 )
@@ -235,7 +235,7 @@ func TestAWalkInFirefox(t *testing.T) {
 	f := w.openFox("light")
 	f.visit("approvals")
 	f.until("the stream", `document.getElementById("live").classList.contains("on")`)
-	first := rig.Calling("delete", "path=Bread.md")
+	first := harness.Calling("delete", "path=Bread.md")
 	client.Do(first)
 	f.until("the question", `document.querySelector("#questions article .removed")?.innerText.includes("# Bread") && document.title.startsWith("(1) ")`)
 	f.until("a button that can be pressed", `(b => b && !b.disabled)(document.querySelector("#questions .yes"))`)
@@ -251,7 +251,7 @@ func TestAWalkInFirefox(t *testing.T) {
 	f.until("its end", `document.querySelector("#questions .answered")?.innerText.includes("Done, see the change")`)
 	f.visit("activity")
 	f.until("the stream", `document.getElementById("live").classList.contains("on")`)
-	client.Do(rig.Calling("read", "path=Work/Plan.md"))
+	client.Do(harness.Calling("read", "path=Work/Plan.md"))
 	f.until("how many are new", `document.getElementById("fresh").innerText.startsWith("1 new call") && !document.getElementById("fresh").hidden`)
 	press("#fresh")
 	f.until("the new call", newest+`?.startsWith("read Work/Plan.md")`)

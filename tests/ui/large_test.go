@@ -10,8 +10,8 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/gateway/audit"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 
 	"github.com/chromedp/chromedp"
 )
@@ -25,7 +25,7 @@ func TestAHundredThousandLines(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it writes 100,000 lines")
 	}
-	w := begin(t, func(r *rig.Rig) { writeCalls(t, filepath.Join(r.Home, ".local", "state", "vaultwicket")) })
+	w := begin(t, func(r *harness.Program) { writeCalls(t, filepath.Join(r.Home, ".local", "state", "vaultwicket")) })
 	client := w.Stdio(false, "")
 	b := w.open()
 	for _, path := range []string{"", "activity", "activity?period=all", "activity?period=all&q=search&outcome=denied"} {
@@ -42,7 +42,7 @@ func TestAHundredThousandLines(t *testing.T) {
 	assert.That(t, strings.HasPrefix(got, fmt.Sprint(manyCalls)), "it says %q", got)
 	b.until("the stream", `document.getElementById("live").classList.contains("on")`)
 	began := time.Now()
-	client.Do(rig.Calling("read", "path=Bread.md"))
+	client.Do(harness.Calling("read", "path=Bread.md"))
 	b.until("that there is a new one", `document.getElementById("fresh").checkVisibility()`)
 	b.run(chromedp.Click(chromedp.CSS("#fresh")))
 	b.until("the new line", newest+`?.startsWith("read") && document.querySelector("#activity-calls tbody td[data-label=Agent]").innerText === "t"`)

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 
 	"github.com/chromedp/chromedp"
 )
@@ -16,10 +16,10 @@ import (
 // call goes on when the user has approved it there, and a browser that is not paired sees no text of a note.
 func TestALinkOfAClientLeadsToTheQuestion(t *testing.T) {
 	w := begin(t, nil)
-	serve := osexec.Command(rig.Binary, "serve")
+	serve := osexec.Command(harness.Binary, "serve")
 	serve.Env = []string{"HOME=" + w.Home}
-	s := rig.StartStdio(t, serve)
-	s.Send(rig.Handshake(`{"elicitation":{"form":{},"url":{}}}`))
+	s := harness.StartStdio(t, serve)
+	s.Send(harness.Handshake(`{"elicitation":{"form":{},"url":{}}}`))
 	s.Read()
 	s.Send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`,
 		`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"obsidianCli","arguments":{"command":"delete","params":{"path":"Bread.md"}}}}`)
@@ -32,7 +32,7 @@ func TestALinkOfAClientLeadsToTheQuestion(t *testing.T) {
 	if asked.Method != "elicitation/create" || asked.Params.Mode != "url" || !strings.HasPrefix(asked.Params.Message, `Delete "Bread.md" (vault "Notes")`) {
 		t.Fatalf("asked %+v", asked)
 	}
-	s.Send(`{"jsonrpc":"2.0","id":` + rig.JSON(t, asked.ID) + `,"result":{"action":"accept"}}`)
+	s.Send(`{"jsonrpc":"2.0","id":` + harness.JSON(t, asked.ID) + `,"result":{"action":"accept"}}`)
 	b := w.window()
 	b.run(chromedp.Navigate(asked.Params.URL))
 	b.until("what a browser that is not paired sees", `document.body.innerText.includes("This browser is not paired")`)

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 
 	"github.com/chromedp/chromedp"
 )
@@ -22,13 +22,13 @@ const newest = `document.querySelector("#activity-calls tbody td[data-label=Call
 func TestNewCallsAreShownWhenAskedFor(t *testing.T) {
 	w := begin(t, nil)
 	client := w.Stdio(false, "")
-	client.Do(rig.Calling("read", "path=Bread.md"))
+	client.Do(harness.Calling("read", "path=Bread.md"))
 	b := w.open()
 	b.visit("activity?who=t")
 	b.until("the stream", `document.getElementById("live").classList.contains("on")`)
 	shown := value[string](b, `window.row = document.querySelector("#activity-calls tbody tr"), row.innerText`)
 	for i, command := range []string{"append", "read", "search"} {
-		client.Do(rig.Calling(command, [][]string{{"path=Bread.md", "content=x"}, {"path=Work/Plan.md"}, {"query=flour"}}[i]...))
+		client.Do(harness.Calling(command, [][]string{{"path=Bread.md", "content=x"}, {"path=Work/Plan.md"}, {"query=flour"}}[i]...))
 		b.until("how many are new",
 			fmt.Sprintf(`document.getElementById("fresh").checkVisibility() && document.getElementById("fresh").innerText.startsWith("%d new call")`,
 				i+1))
@@ -48,10 +48,10 @@ func TestTheGateMovesWithEachCall(t *testing.T) {
 	b.until("the stream", `document.getElementById("live").classList.contains("on")`)
 	value[bool](b,
 		`window.seen = [], new MutationObserver(() => window.seen.push(document.getElementById("gate").getAttribute("class"))).observe(document.getElementById("gate"), { attributes: true }), true`)
-	client.Do(rig.Calling("read", "path=Bread.md"))
+	client.Do(harness.Calling("read", "path=Bread.md"))
 	b.until("a gate that opens", `seen.includes("gate open")`)
 	b.until("and closes", `document.getElementById("gate").getAttribute("class") === "gate"`)
-	client.Do(rig.Calling("eval", "code=1"))
+	client.Do(harness.Calling("eval", "code=1"))
 	b.until("a gate that stays closed", `seen.includes("gate denied")`)
 	b.run(emulate("prefers-reduced-motion=reduce"))
 	value[bool](b, `document.getElementById("gate").classList.add("open"), true`)
@@ -66,7 +66,7 @@ func TestApproveAndDenyInTheBrowser(t *testing.T) {
 	b := w.open()
 	b.visit("approvals")
 	b.until("nothing that waits", `document.querySelector("#questions .empty")`)
-	first := rig.Calling("delete", "path=Bread.md")
+	first := harness.Calling("delete", "path=Bread.md")
 	client.Do(first)
 	b.until("the question", `document.querySelector("#questions article .removed")?.innerText.includes("# Bread")`)
 	b.until("the title", `document.title.startsWith("(1) ") && document.getElementById("icon").href.includes("icon-waiting")`)
@@ -76,7 +76,7 @@ func TestApproveAndDenyInTheBrowser(t *testing.T) {
 		t.Errorf("the approved call: %+v", got)
 	}
 	b.until("its end", `document.querySelector("#questions .answered")?.innerText.includes("Done, see the change")`)
-	second := rig.Calling("delete", "path=Work/Plan.md")
+	second := harness.Calling("delete", "path=Work/Plan.md")
 	client.Do(second)
 	b.until("the second question", `document.querySelectorAll("#questions article").length === 2`)
 	b.press("#questions article form[action$=deny] button")
@@ -92,13 +92,13 @@ func TestANewQuestionDoesNotMoveOthers(t *testing.T) {
 	first, second := w.Stdio(false, ""), w.Stdio(false, "")
 	b := w.open()
 	b.visit("approvals")
-	first.Do(rig.Calling("delete", "path=Bread.md"))
+	first.Do(harness.Calling("delete", "path=Bread.md"))
 	b.until("the first question", `document.querySelectorAll("#questions article").length === 1`)
 	at := `document.querySelector("#questions .yes").getBoundingClientRect().top`
 	before := value[float64](b, at)
 	value[bool](b,
 		`window.pressable = [], new MutationObserver(() => window.pressable.push([...document.querySelectorAll("#questions button")].filter(b => !b.disabled).length)).observe(document.getElementById("questions"), { childList: true }), true`)
-	second.Do(rig.Calling("delete", "path=Work/Plan.md"))
+	second.Do(harness.Calling("delete", "path=Work/Plan.md"))
 	b.until("the second question", `document.querySelectorAll("#questions article").length === 2`)
 	after := value[float64](b, at)
 	assert.That(t, after == before, "the first button moved from %v to %v", before, after)
@@ -109,7 +109,7 @@ func TestANewQuestionDoesNotMoveOthers(t *testing.T) {
 func TestUndoInTheBrowser(t *testing.T) {
 	w := begin(t, nil)
 	client := w.Stdio(false, "")
-	client.Do(rig.Calling("append", "path=Bread.md", "content=yeast"))
+	client.Do(harness.Calling("append", "path=Bread.md", "content=yeast"))
 	b := w.open()
 	b.visit("changes")
 	b.run(chromedp.Click(chromedp.CSS("#changes-list tbody a")))
@@ -131,22 +131,22 @@ func TestTwoWindows(t *testing.T) {
 	other.base = b.base
 	other.visit("approvals")
 	b.visit("approvals")
-	client.Do(rig.Calling("delete", "path=Bread.md"))
+	client.Do(harness.Calling("delete", "path=Bread.md"))
 	other.until("the question", `document.querySelectorAll("#questions article").length === 1`)
 	b.until("the question", `document.querySelectorAll("#questions article").length === 1`)
 	b.press("#pause")
 	b.until("a pause", `document.getElementById("resume")`)
 	other.until("a pause in the other window", `document.getElementById("resume")`)
-	got := client.Do(rig.Calling("read", "path=Bread.md"))
+	got := client.Do(harness.Calling("read", "path=Bread.md"))
 	require.That(t, !got.OK, "while paused: %+v", got)
 	assert.Equal(t, got.Error.Code, "paused", "while paused: %+v", got)
 	other.press("#resume")
 	b.until("resumed", `document.getElementById("pause")`)
 	other.press("#questions article form[action$=deny] button")
 	b.until("the denied question", `document.querySelector("#questions .answered")?.innerText.includes("Denied here.")`)
-	client.Do(rig.Calling("delete", "path=Work/Plan.md"))
+	client.Do(harness.Calling("delete", "path=Work/Plan.md"))
 	b.until("another question", `document.querySelectorAll("#questions article:not(.answered)").length === 1`)
-	client.Do(rig.Calling("approvals", "withdraw=all"))
+	client.Do(harness.Calling("approvals", "withdraw=all"))
 	b.until("that the agent has withdrawn it", `document.getElementById("questions").innerText.includes("Withdrawn by the agent.")`)
 }
 
@@ -161,7 +161,7 @@ func TestANotification(t *testing.T) {
 	// stood in for.
 	value[bool](b,
 		`window.shown = [], window.Notification = class { constructor(title, options) { shown.push(title + ": " + options.body) } static permission = "granted" }, Object.defineProperty(document, "hidden", { get: () => true }), true`)
-	client.Do(rig.Calling("delete", "path=Bread.md"))
+	client.Do(harness.Calling("delete", "path=Bread.md"))
 	b.until("the notification", `shown.length === 1`)
 	got := value[string](b, `shown[0]`)
 	assert.That(t, got == "vaultwicket: An agent asks for your approval.", "it says %q", got)
@@ -173,7 +173,7 @@ func TestASound(t *testing.T) {
 	w := begin(t, nil)
 	b := w.open()
 	b.before(`window.sounds = 0; window.AudioContext = class { currentTime = 0; createGain() { return { gain: {}, connect: to => to } } createOscillator() { return { connect: to => to, start() { sounds++ }, stop() {} } } close() {} }`)
-	ask := func() { w.Stdio(false, "").Do(rig.Calling("delete", "path=Bread.md")) }
+	ask := func() { w.Stdio(false, "").Do(harness.Calling("delete", "path=Bread.md")) }
 	for i, on := range []bool{false, true, true, false} {
 		b.visit("approvals")
 		if on != value[bool](b, `document.getElementById("sound").checked`) {
@@ -192,8 +192,8 @@ func TestASound(t *testing.T) {
 
 // The line that allows a call is copied with a button.
 func TestTheLineIsCopied(t *testing.T) {
-	w := begin(t, func(r *rig.Rig) { r.Set("disable", `["read"]`) })
-	w.Stdio(false, "").Do(rig.Calling("read", "path=Bread.md"))
+	w := begin(t, func(r *harness.Program) { r.Set("disable", `["read"]`) })
+	w.Stdio(false, "").Do(harness.Calling("read", "path=Bread.md"))
 	b := w.open()
 	b.before(`Object.defineProperty(navigator, "clipboard", { value: { writeText: async text => { window.copied = text } } })`)
 	b.visit(w.callOf("read"))
@@ -206,7 +206,7 @@ func TestTheLineIsCopied(t *testing.T) {
 // What was done is told for a while. Back leads to the view before the form, and nothing is sent again.
 func TestWhatWasDoneIsToldForAWhile(t *testing.T) {
 	w := begin(t, nil)
-	w.Stdio(false, "").Do(rig.Calling("append", "path=Bread.md", "content=yeast"))
+	w.Stdio(false, "").Do(harness.Calling("append", "path=Bread.md", "content=yeast"))
 	b := w.open()
 	b.before(`{ const wait = window.setTimeout; window.setTimeout = (f, ms) => wait(f, ms === 10000 ? 1 : ms); document.addEventListener("DOMContentLoaded", () => { window.told = document.querySelector(".note")?.innerText }) }`)
 	b.visit("changes")
@@ -238,7 +238,7 @@ func TestTabsThatAreNotSeenCount(t *testing.T) {
 		tab.until("the stream", `document.getElementById("live").classList.contains("on")`)
 		value[bool](tab, `Object.defineProperty(document, "hidden", { get: () => true }), document.dispatchEvent(new Event("visibilitychange")), true`)
 	}
-	client.Do(rig.Calling("delete", "path=Bread.md"))
+	client.Do(harness.Calling("delete", "path=Bread.md"))
 	for _, tab := range []*tab{b, other} {
 		tab.until("the count", `document.title.startsWith("(1) ") && document.getElementById("icon").href.includes("icon-waiting")`)
 	}
@@ -248,7 +248,7 @@ func TestTabsThatAreNotSeenCount(t *testing.T) {
 func TestTheFocusStays(t *testing.T) {
 	w := begin(t, nil)
 	client := w.Stdio(false, "")
-	client.Do(rig.Calling("read", "path=Bread.md"))
+	client.Do(harness.Calling("read", "path=Bread.md"))
 	b := w.open()
 	for i, path := range []string{"activity", ""} {
 		b.visit(path)
@@ -256,7 +256,7 @@ func TestTheFocusStays(t *testing.T) {
 		value[bool](b, `document.querySelector("`+[]string{"main a[href*='activity/call']",
 			"#overview-agents a"}[i]+`").focus(), window.link = document.activeElement, true`)
 		id := value[string](b, `document.activeElement.id`)
-		client.Do(rig.Calling("search", "query=flour"))
+		client.Do(harness.Calling("search", "query=flour"))
 		if path == "activity" {
 			b.until("the new call", `document.getElementById("fresh").checkVisibility()`)
 			value[bool](b, `document.getElementById("fresh").click(), true`)
@@ -283,7 +283,7 @@ func TestAPageSaysThatItsProgramIsGone(t *testing.T) {
 func TestAViewIsFetchedOnce(t *testing.T) {
 	w := begin(t, nil)
 	client := w.Stdio(false, "")
-	client.Do(rig.Calling("read", "path=Bread.md"))
+	client.Do(harness.Calling("read", "path=Bread.md"))
 	b := w.open()
 	fetches := `performance.getEntriesByType("resource").filter(e => e.initiatorType === "fetch").length`
 	for _, path := range []string{"activity", "approvals", ""} {
@@ -293,12 +293,12 @@ func TestAViewIsFetchedOnce(t *testing.T) {
 		n := value[int](b, fetches)
 		assert.That(t, n == 0, "%q is fetched %d times more", path, n)
 	}
-	client.Do(rig.Calling("read", "path=Bread.md"))
+	client.Do(harness.Calling("read", "path=Bread.md"))
 	b.until("one fetch", fetches+` > 0`)
 	// While no window is seen nothing is told; it is made up for.
 	value[bool](b,
 		`Object.defineProperty(document, "hidden", { get: () => window.away, configurable: true }), window.away = true, document.dispatchEvent(new Event("visibilitychange")), true`)
-	client.Do(rig.Calling("search", "query=flour"))
+	client.Do(harness.Calling("search", "query=flour"))
 	value[bool](b, `window.away = false, document.dispatchEvent(new Event("visibilitychange")), true`)
 	b.until("the call",
 		`document.getElementById("overview-agents").innerText.includes("t") && performance.getEntriesByType("resource").filter(e => e.initiatorType === "fetch").length > 1`)
@@ -312,7 +312,7 @@ func TestUpdatesAreCoalesced(t *testing.T) {
 	b.until("the stream", `document.getElementById("live").classList.contains("on")`)
 	starts := `performance.getEntriesByType("resource").filter(e => e.initiatorType === "fetch").map(e => e.startTime)`
 	for deadline := time.Now().Add(patience); value[int](b, starts+`.length`) < 6; {
-		client.Do(rig.Calling("append", "path=Work/Plan.md", "content=x"))
+		client.Do(harness.Calling("append", "path=Work/Plan.md", "content=x"))
 		require.That(t, !time.Now().After(deadline), "the view is not fetched")
 	}
 	at := value[[]float64](b, starts)

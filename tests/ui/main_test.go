@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
 
 	"github.com/chromedp/cdproto/cdp"
@@ -36,8 +36,8 @@ func withProgram(m *testing.M) int {
 		return 2
 	}
 	defer os.RemoveAll(folder)
-	rig.Binary = filepath.Join(folder, "vaultwicket")
-	build := osexec.Command("go", "build", "-o", rig.Binary, "./cmd/vaultwicket")
+	harness.Binary = filepath.Join(folder, "vaultwicket")
+	build := osexec.Command("go", "build", "-o", harness.Binary, "./cmd/vaultwicket")
 	build.Dir, build.Stderr = filepath.Join("..", ".."), os.Stderr
 	if err := build.Run(); err != nil {
 		fmt.Fprintln(os.Stderr, "build:", err)
@@ -74,7 +74,7 @@ var theBrowser = sync.OnceValues(func() (context.Context, error) {
 
 // world is a vault with the program, a client that calls it, and the page in a browser.
 type world struct {
-	*rig.Rig
+	*harness.Program
 	t       *testing.T
 	link    string      // to the page
 	process *os.Process // of the page
@@ -83,19 +83,19 @@ type world struct {
 }
 
 // begin makes a world with notes. change changes its settings before anything starts.
-func begin(t *testing.T, change func(*rig.Rig)) *world {
+func begin(t *testing.T, change func(*harness.Program)) *world {
 	t.Helper()
 	if browserPath() == "" {
 		t.Skip("no Chromium is installed: the tests of the local page are skipped")
 	}
-	r := rig.New(t, map[string]string{
+	r := harness.New(t, map[string]string{
 		"Bread.md": "# Bread\n\nflour\nwater\nsalt\n", "Work/Plan.md": "one\ntwo\nthree\n", "Daily/2026-11-21.md": "- [ ] write\n",
 		"Private/Diary.md": "nobody reads this\n",
 	})
 	if change != nil {
 		change(r)
 	}
-	w := &world{Rig: r, t: t}
+	w := &world{Program: r, t: t}
 	w.link, w.process = r.StartPage()
 	var err error
 	if w.browser, err = theBrowser(); err != nil {
@@ -158,7 +158,7 @@ type browser interface {
 }
 
 // inBothBrowsers runs a test in Chromium and in Firefox.
-func inBothBrowsers(t *testing.T, change func(*rig.Rig), test func(*testing.T, *world, browser)) {
+func inBothBrowsers(t *testing.T, change func(*harness.Program), test func(*testing.T, *world, browser)) {
 	t.Helper()
 	t.Run("Chromium", func(t *testing.T) {
 		w := begin(t, change)

@@ -10,8 +10,8 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/gateway/audit"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 
 	"github.com/chromedp/chromedp"
 )
@@ -55,7 +55,7 @@ func TestPictures(t *testing.T) {
 	}
 	first := begin(t, nil)
 	first.take(first.open(), "", []place{{"first", ""}})
-	w := begin(t, func(r *rig.Rig) {
+	w := begin(t, func(r *harness.Program) {
 		r.Tables = "[agents.cursor]\ntier = \"v3\"\nallow-mutations = true\n"
 		r.Client = "Cursor"
 		r.Write("Recipes/Sourdough.md",
@@ -67,12 +67,12 @@ func TestPictures(t *testing.T) {
 	b := w.open()
 	w.Flags = []string{"--agent=cursor"}
 	client := w.lively()
-	client.Batch(rig.Calling("append", "path=Work/Plan.md", "content=five"), rig.Calling("append", "path=Daily/2026-11-21.md", "content=- [ ] bake"))
-	client.Do(rig.Calling("create", "path=Ideas.md", "content=# Ideas\n\n- a sourdough *starter*\n"))
-	client.Do(rig.Calling("append", "path=Bread.md", "content=flour, again"))
-	client.Do(rig.Calling("note:replace", "path=Recipes/Sourdough.md", "old=500 g wheat flour\n- 350 g water",
+	client.Batch(harness.Calling("append", "path=Work/Plan.md", "content=five"), harness.Calling("append", "path=Daily/2026-11-21.md", "content=- [ ] bake"))
+	client.Do(harness.Calling("create", "path=Ideas.md", "content=# Ideas\n\n- a sourdough *starter*\n"))
+	client.Do(harness.Calling("append", "path=Bread.md", "content=flour, again"))
+	client.Do(harness.Calling("note:replace", "path=Recipes/Sourdough.md", "old=500 g wheat flour\n- 350 g water",
 		"new=400 g wheat flour\n- 370 g water\n- 100 g rye flour"))
-	client.Do(rig.Calling("note:replace", "path=Recipes/Sourdough.md", "old=40 minutes", "new=45 minutes"))
+	client.Do(harness.Calling("note:replace", "path=Recipes/Sourdough.md", "old=40 minutes", "new=45 minutes"))
 	change := w.changePath()
 	w.take(b, "", everyView)
 	w.take(b, "", []place{{"change", change}, {"rendered", change + "&as=rendered"}, {"call", w.callOf("append")}, {"refused", w.callOf("eval")}})
@@ -89,7 +89,7 @@ func TestPictures(t *testing.T) {
 }
 
 // aDay writes what two clients have done since yesterday, one of which is still running.
-func aDay(t *testing.T, r *rig.Rig) {
+func aDay(t *testing.T, r *harness.Program) {
 	t.Helper()
 	state := filepath.Join(r.Home, ".local", "state", "vaultwicket")
 	logs := audit.OpenLogs(state)
@@ -129,18 +129,18 @@ func aDay(t *testing.T, r *rig.Rig) {
 }
 
 // lively has a client make calls of all kinds: some are denied, one waits for approval.
-func (w *world) lively() *rig.Client {
+func (w *world) lively() *harness.Client {
 	w.t.Helper()
 	client := w.Stdio(false, "")
 	for range 3 {
-		client.Do(rig.Calling("read", "path=Bread.md"))
-		client.Do(rig.Calling("search", "query=water"))
+		client.Do(harness.Calling("read", "path=Bread.md"))
+		client.Do(harness.Calling("search", "query=water"))
 	}
-	client.Do(rig.Calling("append", "path=Bread.md", "content=yeast"))
-	client.Do(rig.Calling("append", "path=Work/Plan.md", "content=four"))
-	client.Do(rig.Calling("read", "path=Missing.md"))
-	client.Do(rig.Calling("eval", "code=1"))
-	client.Do(rig.Calling("delete", "path=Bread.md"))
+	client.Do(harness.Calling("append", "path=Bread.md", "content=yeast"))
+	client.Do(harness.Calling("append", "path=Work/Plan.md", "content=four"))
+	client.Do(harness.Calling("read", "path=Missing.md"))
+	client.Do(harness.Calling("eval", "code=1"))
+	client.Do(harness.Calling("delete", "path=Bread.md"))
 	return client
 }
 

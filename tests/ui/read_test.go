@@ -7,12 +7,12 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 
 	"github.com/chromedp/chromedp"
 )
 
-func askAboutWrites(r *rig.Rig) { r.Set("confirm", `"writes"`) }
+func askAboutWrites(r *harness.Program) { r.Set("confirm", `"writes"`) }
 
 // manyLines is the text of a note with lines.
 func manyLines(lines int) string {
@@ -36,7 +36,7 @@ const left = `parseInt(document.querySelector("#questions [data-unread]:not([hid
 func TestApproveComesAliveWhenAllWasRead(t *testing.T) {
 	inBothBrowsers(t, askAboutWrites, func(t *testing.T, w *world, b browser) {
 		client := w.Stdio(false, "")
-		client.Do(rig.Calling("create", "path=Long.md", "content="+manyLines(200)))
+		client.Do(harness.Calling("create", "path=Long.md", "content="+manyLines(200)))
 		b.visit("approvals")
 		b.until("the beginning is read", left+` < 200 && (window.before = `+left+`, true)`)
 		b.until("the end", `(document.querySelectorAll("details").forEach(d => d.open = true),
@@ -54,7 +54,7 @@ func TestApproveComesAliveWhenAllWasRead(t *testing.T) {
 func TestALongLineIsRead(t *testing.T) {
 	inBothBrowsers(t, askAboutWrites, func(t *testing.T, w *world, b browser) {
 		client := w.Stdio(false, "")
-		client.Do(rig.Calling("append", "path=Bread.md", "content="+strings.Repeat("word ", 8000)))
+		client.Do(harness.Calling("append", "path=Bread.md", "content="+strings.Repeat("word ", 8000)))
 		b.visit("approvals")
 		b.until("what waits", `document.querySelector("#questions .row.added") && !(`+canApprove+`)`)
 		b.until("all of the line", readOn)
@@ -66,7 +66,7 @@ func TestALongLineIsRead(t *testing.T) {
 func TestEveryPartOfAQuestionIsRead(t *testing.T) {
 	inBothBrowsers(t, askAboutWrites, func(t *testing.T, w *world, b browser) {
 		client := w.Stdio(false, "")
-		client.Do(rig.Calling("create", "path=Long.md", "content="+manyLines(2500)))
+		client.Do(harness.Calling("create", "path=Long.md", "content="+manyLines(2500)))
 		b.visit("approvals")
 		b.until("a long question", `document.querySelector("#questions a.yes")`)
 		isPart := func(part int, how string) string {
@@ -88,20 +88,20 @@ func TestEveryPartOfAQuestionIsRead(t *testing.T) {
 // The page of a link waits for all of the new text as well, and has no other script.
 func TestApproveBehindALinkWaits(t *testing.T) {
 	w := begin(t, askAboutWrites)
-	serve := osexec.Command(rig.Binary, "serve")
+	serve := osexec.Command(harness.Binary, "serve")
 	serve.Env = []string{"HOME=" + w.Home}
-	s := rig.StartStdio(t, serve)
-	s.Send(rig.Handshake(`{"elicitation":{"form":{},"url":{}}}`))
+	s := harness.StartStdio(t, serve)
+	s.Send(harness.Handshake(`{"elicitation":{"form":{},"url":{}}}`))
 	s.Read()
 	s.Send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`,
 		`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"obsidianCli","arguments":{"command":"create","params":{"path":"Long.md","content":`+
-			rig.JSON(t, manyLines(200))+`}}}}`)
+			harness.JSON(t, manyLines(200))+`}}}}`)
 	var asked struct {
 		ID     int
 		Params struct{ URL string }
 	}
 	s.Next(&asked)
-	s.Send(`{"jsonrpc":"2.0","id":` + rig.JSON(t, asked.ID) + `,"result":{"action":"accept"}}`)
+	s.Send(`{"jsonrpc":"2.0","id":` + harness.JSON(t, asked.ID) + `,"result":{"action":"accept"}}`)
 	b := w.open()
 	b.run(chromedp.EmulateViewport(360, 700))
 	b.run(chromedp.Navigate(asked.Params.URL))

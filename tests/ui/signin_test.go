@@ -19,8 +19,8 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/webauthn"
@@ -44,12 +44,12 @@ func device(verified bool) step {
 // passkeySite is a server with a public address where the owner has added a passkey in a window.
 type passkeySite struct {
 	*world
-	server       *rig.HTTPServer
+	server       *harness.HTTPServer
 	origin, link string
 	owner        *tab
 }
 
-func newPasskeySite(t *testing.T, change func(*rig.Rig)) *passkeySite {
+func newPasskeySite(t *testing.T, change func(*harness.Program)) *passkeySite {
 	t.Helper()
 	if browserPath() == "" {
 		t.Skip("no Chromium is installed: the tests of the local page are skipped")
@@ -57,7 +57,7 @@ func newPasskeySite(t *testing.T, change func(*rig.Rig)) *passkeySite {
 	proxy := httptest.NewUnstartedServer(nil)
 	_, port, _ := net.SplitHostPort(proxy.Listener.Addr().String())
 	origin := "http://localhost:" + port
-	r := rig.New(t, map[string]string{"Bread.md": "flour\n"})
+	r := harness.New(t, map[string]string{"Bread.md": "flour\n"})
 	r.Tables = "[agents.phone]\ntier = \"v1\"\n[agents.reader]\nallow-mutations = false\n"
 	if change != nil {
 		change(r)
@@ -70,7 +70,7 @@ func newPasskeySite(t *testing.T, change func(*rig.Rig)) *passkeySite {
 	}}
 	proxy.Start()
 	t.Cleanup(proxy.Close)
-	w := &world{Rig: r, t: t}
+	w := &world{Program: r, t: t}
 	var err error
 	if w.browser, err = theBrowser(); err != nil {
 		t.Fatalf("start the browser: %v", err)
@@ -85,7 +85,7 @@ func newPasskeySite(t *testing.T, change func(*rig.Rig)) *passkeySite {
 // call calls obsidianCli with a token, as a client without a session that can do what is said.
 func (s *passkeySite) call(token, can, more string, arguments any) (status int, header http.Header, body string) {
 	s.t.Helper()
-	request := s.server.Request(s.t.Context(), http.MethodPost, "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"obsidianCli","arguments":`+rig.JSON(s.t, arguments)+more+`,"_meta":{
+	request := s.server.Request(s.t.Context(), http.MethodPost, "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"obsidianCli","arguments":`+harness.JSON(s.t, arguments)+more+`,"_meta":{
 		"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":`+can+`}}}`,
 		"Authorization", "Bearer "+token, "MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "obsidianCli")
 	response := require.Value(http.DefaultClient.Do(request))(s.t)
@@ -101,9 +101,9 @@ func TestTheOwnerDecidesOnThePageOfTheServer(t *testing.T) {
 	told := filepath.Join(t.TempDir(), "told")
 	teller := filepath.Join(t.TempDir(), "tell")
 	require.NoError(t, os.WriteFile(teller, []byte("#!/bin/sh\necho \"$1\" >'"+told+"'\n"), 0o700))
-	s := newPasskeySite(t, func(r *rig.Rig) {
+	s := newPasskeySite(t, func(r *harness.Program) {
 		r.Write("Long.md", strings.Repeat("a line of text\n", 60)+"<script>document.title = 'run'</script>\n")
-		r.Tables = "[agents.phone]\n[agents.other]\n[notify]\ncommand = [" + rig.JSON(t, teller) + "]\n"
+		r.Tables = "[agents.phone]\n[agents.other]\n[notify]\ncommand = [" + harness.JSON(t, teller) + "]\n"
 	})
 	agent := func(name string) string { return strings.TrimSpace(s.Must("agent", "add", name)) }
 	phone, other := agent("phone"), agent("other")
@@ -160,7 +160,7 @@ func TestTheOwnerDecidesOnThePageOfTheServer(t *testing.T) {
 	s.owner.run(chromedp.Click(chromedp.CSS("#allow")))
 	s.owner.until("the decision", `document.getElementById("intro").textContent.startsWith("Approved")`)
 	accept := func(a asked) string {
-		return `,"inputResponses":{"confirm":{"action":"accept"}},"requestState":` + rig.JSON(t, a.Result.RequestState)
+		return `,"inputResponses":{"confirm":{"action":"accept"}},"requestState":` + harness.JSON(t, a.Result.RequestState)
 	}
 	if got := ask(other, accept(first)); got.Result.StructuredContent.OK || s.Read("Long.md") == "" {
 		t.Errorf("another agent with the state of the first: %+v", got)
@@ -214,7 +214,7 @@ var linkOfQuestion = regexp.MustCompile(`http[^"\\]*/oauth/question/[A-Za-z0-9_-
 func TestTheOwnerSignsInWithAPasskey(t *testing.T) {
 	began := time.Now()
 	s := newPasskeySite(t, nil)
-	r, w, origin, link, b := s.Rig, s.world, s.origin, s.link, s.owner
+	r, w, origin, link, b := s.Program, s.world, s.origin, s.link, s.owner
 	returned := make(chan url.Values, 1)
 	client := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if req.URL.Path == "/callback" {

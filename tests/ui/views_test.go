@@ -17,8 +17,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/audit"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
 
 	"github.com/chromedp/cdproto/cdp"
@@ -91,8 +91,8 @@ func TestEveryViewIsAccessible(t *testing.T) {
 // A busy day with odd names of clients and notes, in both browsers and both themes: nothing is wider than the window, and
 // axe finds nothing.
 func TestABusyDayIsAccessible(t *testing.T) {
-	w := begin(t, func(r *rig.Rig) {
-		for path, text := range rig.BusyNotes() {
+	w := begin(t, func(r *harness.Program) {
+		for path, text := range harness.BusyNotes() {
 			r.Write(path, text)
 		}
 	})
@@ -235,7 +235,7 @@ func TestWithoutJavaScript(t *testing.T) {
 	b.visit("approvals")
 	b.run(chromedp.Click(chromedp.CSS("#questions .yes")))
 	b.until("approved", `document.querySelector(".note")`)
-	got := client.Do(rig.Calling("delete", "path=Bread.md"))
+	got := client.Do(harness.Calling("delete", "path=Bread.md"))
 	assert.That(t, got.OK, "the approved call: %+v", got)
 	b.visit("activity")
 	b.run(chromedp.SendKeys(chromedp.CSS("input[name=q]"), "search"+kb.Enter))
@@ -271,7 +271,7 @@ func TestFilters(t *testing.T) {
 func TestKeyboardOnly(t *testing.T) {
 	w := begin(t, nil)
 	client := w.Stdio(false, "")
-	client.Do(rig.Calling("delete", "path=Bread.md"))
+	client.Do(harness.Calling("delete", "path=Bread.md"))
 	b := w.open()
 	focus := `document.activeElement.className + "|" + document.activeElement.innerText`
 	b.run(chromedp.KeyEvent(kb.Tab))
@@ -297,7 +297,7 @@ func TestKeyboardOnly(t *testing.T) {
 	}
 	b.run(chromedp.KeyEvent(kb.Enter))
 	b.until("approved", `document.querySelector(".note")`)
-	got := client.Do(rig.Calling("delete", "path=Bread.md"))
+	got := client.Do(harness.Calling("delete", "path=Bread.md"))
 	assert.That(t, got.OK, "the approved call: %+v", got)
 }
 
@@ -336,11 +336,11 @@ var hostile = []string{
 // that the policy of the page had to stop.
 func TestHostileText(t *testing.T) {
 	const named = `<img src=x onerror=window.hacked=1>.md`
-	w := begin(t, func(r *rig.Rig) { r.Write(named, strings.Join(hostile, "\n\n")+"\n") })
+	w := begin(t, func(r *harness.Program) { r.Write(named, strings.Join(hostile, "\n\n")+"\n") })
 	state := w.Home + "/.local/state/vaultwicket"
 	client := w.Stdio(false, "")
-	client.Do(rig.Calling("append", "path="+named, "content="+strings.Join(hostile, "\n")))
-	client.Do(rig.Calling("delete", "path="+named))
+	client.Do(harness.Calling("append", "path="+named, "content="+strings.Join(hostile, "\n")))
+	client.Do(harness.Calling("delete", "path="+named))
 	logs := audit.OpenLogs(state)
 	paths := []string{"", "agents", "review", "activity", w.callOf("append"), "approvals", "changes", w.changePath(),
 		w.changePath() + "&as=rendered", "policy/access", "policy/try", "settings", "health"}
@@ -383,8 +383,8 @@ func TestHostileText(t *testing.T) {
 
 // On paper a difference is whole, on white, and without what is pressed.
 func TestPrint(t *testing.T) {
-	w := begin(t, func(r *rig.Rig) { r.Write("Long.md", strings.Repeat("line\n", 200)) })
-	w.Stdio(false, "").Do(rig.Calling("create", "path=Other.md", "content="+strings.Repeat("row\n", 200)))
+	w := begin(t, func(r *harness.Program) { r.Write("Long.md", strings.Repeat("line\n", 200)) })
+	w.Stdio(false, "").Do(harness.Calling("create", "path=Other.md", "content="+strings.Repeat("row\n", 200)))
 	b := w.open()
 	b.run(emulate("prefers-color-scheme=dark"))
 	b.visit(w.changePath())

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
@@ -29,13 +29,13 @@ func program(t *testing.T) string {
 }
 
 // serve starts a server on a vault, with a state folder of its own or a shared one.
-func serve(t *testing.T, vault, state string) *rig.StdioServer {
+func serve(t *testing.T, vault, state string) *harness.StdioServer {
 	t.Helper()
-	flags := append(rig.EverythingEnabled(vault), "--rate=0", "--rate-mutations=0", "--rate-mutations-hour=0")
+	flags := append(harness.EverythingEnabled(vault), "--rate=0", "--rate-mutations=0", "--rate-mutations-hour=0")
 	process := exec.Command(program(t), append([]string{"serve"}, flags...)...)
 	process.Env = append(os.Environ(), "XDG_STATE_HOME="+state)
-	server := rig.StartStdio(t, process)
-	server.Send(rig.Handshake("{}"))
+	server := harness.StartStdio(t, process)
+	server.Send(harness.Handshake("{}"))
 	server.Read()
 	return server
 }
@@ -51,7 +51,7 @@ func TestTwoServersAppendToANoteThatIsRead(t *testing.T) {
 			dir := t.TempDir()
 			vault := filepath.Join(dir, "Vault")
 			note := filepath.Join(vault, "Log.md")
-			rig.WriteFile(t, note, []byte("# Log\n"))
+			harness.WriteFile(t, note, []byte("# Log\n"))
 			states := []string{filepath.Join(dir, "one"), filepath.Join(dir, "two")}
 			if shared {
 				states[1] = states[0]
@@ -104,7 +104,7 @@ const shown = 5
 func lineOf(server, n int) string { return fmt.Sprintf("- server %d, line %04d\n", server, n) }
 
 // appendLines has a server append, and returns what failed, by the number of the line.
-func appendLines(server *rig.StdioServer, i, count int) (failures map[int]string) {
+func appendLines(server *harness.StdioServer, i, count int) (failures map[int]string) {
 	failures = map[int]string{}
 	for n := range count {
 		params := map[string]string{"path": "Log.md", "content": lineOf(i, n)}

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // Names that Windows reserves, or that lead to something else there: none of them becomes a note, nor does one lead to a note
@@ -16,13 +16,13 @@ import (
 func TestNamesThatWindowsReserves(t *testing.T) {
 	dir := t.TempDir()
 	vault := filepath.Join(dir, "Vault")
-	rig.WriteFile(t, filepath.Join(vault, "Note.md"), []byte("# Note\r\nline\r\n"))
-	rig.WriteFile(t, filepath.Join(vault, "Long folder name", "Other.md"), []byte("other\n"))
+	harness.WriteFile(t, filepath.Join(vault, "Note.md"), []byte("# Note\r\nline\r\n"))
+	harness.WriteFile(t, filepath.Join(vault, "Long folder name", "Other.md"), []byte("other\n"))
 	server := serve(t, vault, filepath.Join(dir, "state"))
 	ask := func(command string, params map[string]string) string {
 		said, err := server.Ask(map[string]any{"command": command, "params": params})
 		require.NoError(t, err)
-		return rig.CodeOf(said)
+		return harness.CodeOf(said)
 	}
 	reserved := []string{
 		"CON.md", "con.md", "NUL.md", "nul.txt.md", "COM1.md", "LPT9.md", "COM¹.md", "CONIN$.md", "AUX .md", "PRN/a.md", "a/NUL/b.md",
@@ -63,7 +63,7 @@ func TestNamesThatWindowsReserves(t *testing.T) {
 func TestPathsThatAreLong(t *testing.T) {
 	dir := t.TempDir()
 	vault := filepath.Join(dir, "Vault")
-	rig.WriteFile(t, filepath.Join(vault, "Note.md"), []byte("see [[Deep]]\n"))
+	harness.WriteFile(t, filepath.Join(vault, "Note.md"), []byte("see [[Deep]]\n"))
 	server := serve(t, vault, filepath.Join(dir, "state"))
 	folder := strings.Repeat(strings.Repeat("f", 60)+"/", 6)
 	do := func(command string, params map[string]string) string {

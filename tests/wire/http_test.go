@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // TestWireOverHTTP plays exchanges against the built server. In a file,
@@ -45,8 +45,8 @@ func TestWireOverHTTP(t *testing.T) {
 
 func converseOverHTTP(t *testing.T, vault string, flags []string, session string) string {
 	t.Helper()
-	server := rig.ServeHTTP(t, append([]string{"--backend=embedded", "--vault=" + vault}, flags...)...)
-	ctx, disconnect := context.WithTimeout(t.Context(), rig.Deadline)
+	server := harness.ServeHTTP(t, append([]string{"--backend=embedded", "--vault=" + vault}, flags...)...)
+	ctx, disconnect := context.WithTimeout(t.Context(), harness.Deadline)
 	defer disconnect()
 	p := &player{Endpoint: server.Endpoint, ctx: ctx, vault: vault, open: map[string]*exchange{}, names: map[string]string{}}
 	for line := range strings.Lines(session) {
@@ -65,7 +65,7 @@ func converseOverHTTP(t *testing.T, vault string, flags []string, session string
 
 // player plays one file.
 type player struct {
-	*rig.Endpoint
+	*harness.Endpoint
 	ctx     context.Context
 	vault   string
 	got     strings.Builder
@@ -158,7 +158,7 @@ func (p *player) show(name string) {
 			line = "(end)"
 		}
 		fmt.Fprintf(&p.got, "<%s %s\n", name, p.stable(line))
-	case <-time.After(rig.Deadline):
+	case <-time.After(harness.Deadline):
 		p.T.Fatalf("%q has no further line", name)
 	}
 }
@@ -184,7 +184,7 @@ func (p *player) follow(ctx context.Context, x *exchange) {
 			x.answer <- name + ": " + value
 		}
 	}
-	err = rig.Events(response, func(message string) bool { x.answer <- message; return true })
+	err = harness.Events(response, func(message string) bool { x.answer <- message; return true })
 	if err != nil && err != io.EOF && ctx.Err() == nil {
 		x.answer <- fmt.Sprintf("(%v)", err)
 	}
@@ -222,7 +222,7 @@ func (p *player) resolved(text string) string {
 	for made, name := range p.names {
 		text = regexp.MustCompile(regexp.QuoteMeta(name)+`\b`).ReplaceAllLiteralString(text, made)
 	}
-	return strings.NewReplacer("$ADDR", p.Host(), "$TOKEN", rig.Token).Replace(text)
+	return strings.NewReplacer("$ADDR", p.Host(), "$TOKEN", harness.Token).Replace(text)
 }
 
-func TestMain(m *testing.M) { rig.Main(m) }
+func TestMain(m *testing.M) { harness.Main(m) }

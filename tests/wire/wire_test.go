@@ -12,8 +12,8 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
@@ -53,7 +53,7 @@ func playWire(t *testing.T, name string, play func(t *testing.T, vault string, f
 		case f.Name == "flags":
 			flags = strings.Fields(string(f.Data))
 		default:
-			rig.WriteFile(t, filepath.Join(vault, filepath.FromSlash(f.Name)), f.Data)
+			harness.WriteFile(t, filepath.Join(vault, filepath.FromSlash(f.Name)), f.Data)
 		}
 	}
 	require.That(t, session >= 0, "no file named session")
@@ -72,9 +72,9 @@ func playWire(t *testing.T, name string, play func(t *testing.T, vault string, f
 // comes after the end of the input.
 func converse(t *testing.T, vault string, flags []string, session string) string {
 	t.Helper()
-	server := exec.Command(rig.Binary, append([]string{"serve", "--config=none", "--backend=embedded", "--vault=" + vault}, flags...)...)
+	server := exec.Command(harness.Binary, append([]string{"serve", "--config=none", "--backend=embedded", "--vault=" + vault}, flags...)...)
 	server.Env = append(os.Environ(), "VAULTWICKET_NOW=2026-11-21T09:30:00+01:00", "HOME="+t.TempDir())
-	s := rig.StartStdio(t, server)
+	s := harness.StartStdio(t, server)
 	var got strings.Builder
 	for line := range strings.Lines(session) {
 		if strings.HasPrefix(line, "< ") {
@@ -132,6 +132,6 @@ func stable(line, vault string) string {
 	line = expires.ReplaceAllString(line, "${1}2026-01-01T00:00:00Z")
 	line = pageLink.ReplaceAllString(line, "$$PAGE/question/$$QUESTION")
 	line = disabled.ReplaceAllString(line, "$$N more are disabled")
-	line = strings.ReplaceAll(line, rig.Binary, "$VAULTWICKET")
+	line = strings.ReplaceAll(line, harness.Binary, "$VAULTWICKET")
 	return strings.ReplaceAll(line, vault, "$VAULT")
 }

@@ -21,8 +21,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/mcpserver"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/fake"
+	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/rig"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
@@ -52,7 +52,7 @@ func newTypedServer(t *testing.T, p policy.Policy, marks bool) *typedServer {
 	s.fill()
 	p.UI, p.MinVersion = true, tiers.DefaultMinimum
 	p.Asking, p.MinAnswer = policy.AskClient, time.Nanosecond
-	runner := exec.New(exec.Config{CLI: "/nowhere/obsidian", Self: rig.Binary, Resident: true})
+	runner := exec.New(exec.Config{CLI: "/nowhere/obsidian", Self: harness.Binary, Resident: true})
 	getenv := func(name string) string { return map[string]string{"XDG_STATE_HOME": state}[name] }
 	gw := gateway.New(gateway.Config{Policy: p, Vault: gateway.Vault{Folder: s.vault}, Runner: runner,
 		Backend: gateway.Embedded, Session: "typed", Getenv: getenv,
@@ -61,11 +61,11 @@ func newTypedServer(t *testing.T, p policy.Policy, marks bool) *typedServer {
 	s.Client = fake.Connect(t, func(ctx context.Context, in io.Reader, out io.Writer) error {
 		return mcpserver.ServeStdio(ctx, mcpserver.Config{
 			Gateway: gw, Version: "1", Toolsets: []string{"all"}, MaxOutput: 4 << 10, MarkUntrusted: marks,
-			Grace: rig.Deadline, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+			Grace: harness.Deadline, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 		}, in, out)
 	})
 	// A client that shows many lines.
-	s.Send(strings.Replace(rig.Handshake(`{"elicitation":{}}`), `"name":"t"`, `"name":"codex-mcp-client"`, 1))
+	s.Send(strings.Replace(harness.Handshake(`{"elicitation":{}}`), `"name":"t"`, `"name":"codex-mcp-client"`, 1))
 	s.next()
 	s.Send(fake.Initialized)
 	return s
@@ -80,7 +80,7 @@ func (s *typedServer) fill() {
 	}
 	for name, text := range notesTyped {
 		full := filepath.Join(s.vault, filepath.FromSlash(name))
-		rig.WriteFile(s.t, full, []byte(text))
+		harness.WriteFile(s.t, full, []byte(text))
 		require.NoError(s.t, os.Chtimes(full, time.Time{}, time.Date(2026, 11, 1, 12, 0, len(name), 0, time.UTC)))
 	}
 }

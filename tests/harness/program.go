@@ -1,4 +1,4 @@
-package rig
+package harness
 
 import (
 	"bytes"
@@ -13,9 +13,9 @@ import (
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
-// Rig is a vault, a home and a file of settings, and the program on them in all the
+// Program is a vault, a home and a file of settings, and the program on them in all the
 // ways in which a call can come.
-type Rig struct {
+type Program struct {
 	T           *testing.T
 	Vault, Home string
 	settings    string // lines of the settings file before its tables
@@ -27,10 +27,10 @@ type Rig struct {
 
 // New makes the vault with the notes by their paths. The settings are those of
 // a gateway that refuses nothing; the default of confirm stays.
-func New(t *testing.T, notes map[string]string) *Rig {
+func New(t *testing.T, notes map[string]string) *Program {
 	t.Helper()
 	folder := t.TempDir()
-	r := &Rig{T: t, Vault: filepath.Join(folder, "Notes"), Home: filepath.Join(folder, "home"),
+	r := &Program{T: t, Vault: filepath.Join(folder, "Notes"), Home: filepath.Join(folder, "home"),
 		settings: "tier = \"v3\"\nallow-mutations = true\nbackend = \"embedded\"\nrate = 0\nrate-mutations = 0\nrate-mutations-hour = 0\ntoolsets = [\"all\"]\n"}
 	for path, text := range notes {
 		r.Write(path, text)
@@ -39,18 +39,18 @@ func New(t *testing.T, notes map[string]string) *Rig {
 	return r
 }
 
-func (r *Rig) Write(path, text string) {
+func (r *Program) Write(path, text string) {
 	r.T.Helper()
 	WriteFile(r.T, filepath.Join(r.Vault, filepath.FromSlash(path)), []byte(text))
 }
 
-func (r *Rig) Read(path string) string {
+func (r *Program) Read(path string) string {
 	text, _ := os.ReadFile(filepath.Join(r.Vault, filepath.FromSlash(path)))
 	return string(text)
 }
 
 // Set replaces a setting, or adds it.
-func (r *Rig) Set(name, value string) *Rig {
+func (r *Program) Set(name, value string) *Program {
 	var kept []string
 	for line := range strings.Lines(r.settings) {
 		if !strings.HasPrefix(line, name+" = ") {
@@ -62,7 +62,7 @@ func (r *Rig) Set(name, value string) *Rig {
 }
 
 // Save writes the file of settings, which a running server reads again.
-func (r *Rig) Save() string {
+func (r *Program) Save() string {
 	r.T.Helper()
 	file := filepath.Join(r.Home, ".config", "vaultwicket", "config.toml")
 	text := fmt.Sprintf("%s[[vaults]]\nname = \"Notes\"\nfolder = %q\n%s", r.settings, r.Vault, r.Tables)
@@ -71,9 +71,9 @@ func (r *Rig) Save() string {
 	return file
 }
 
-// command is the program with the home and the settings of the rig. Its clock
+// command is the program with the home and the settings of r. Its clock
 // stands still.
-func (r *Rig) command(args ...string) *osexec.Cmd {
+func (r *Program) command(args ...string) *osexec.Cmd {
 	r.Save()
 	c := osexec.Command(Binary, args...)
 	c.Env = []string{"HOME=" + r.Home, "PATH=" + filepath.Join(r.Home, "bin"), "VAULTWICKET_TOKEN=" + Token, "VAULTWICKET_NOW=2026-11-21T09:30:00+01:00"}
@@ -81,7 +81,7 @@ func (r *Rig) command(args ...string) *osexec.Cmd {
 }
 
 // Run is the program at a terminal without a user.
-func (r *Rig) Run(args ...string) (stdout, stderr string, status int) {
+func (r *Program) Run(args ...string) (stdout, stderr string, status int) {
 	r.T.Helper()
 	c := r.command(args...)
 	var out, log bytes.Buffer
@@ -94,7 +94,7 @@ func (r *Rig) Run(args ...string) (stdout, stderr string, status int) {
 }
 
 // Must is run of what has to succeed.
-func (r *Rig) Must(args ...string) string {
+func (r *Program) Must(args ...string) string {
 	r.T.Helper()
 	stdout, stderr, status := r.Run(args...)
 	require.That(r.T, status == 0, "%q ended with %d: %s%s", args, status, stdout, stderr)
@@ -102,7 +102,7 @@ func (r *Rig) Must(args ...string) string {
 }
 
 // App writes an official CLI that is a shell script, and has the app know the vault.
-func (r *Rig) App(script string) (name string) {
+func (r *Program) App(script string) (name string) {
 	r.T.Helper()
 	name = filepath.Join(r.Home, "bin", "obsidian")
 	require.NoError(r.T, os.MkdirAll(filepath.Dir(name), 0o700))

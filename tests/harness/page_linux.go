@@ -1,4 +1,4 @@
-package rig
+package harness
 
 import (
 	"bufio"
@@ -26,7 +26,7 @@ type Page struct {
 }
 
 // StartPage starts "vaultwicket ui" and returns its link.
-func (r *Rig) StartPage(flags ...string) (link string, process *os.Process) {
+func (r *Program) StartPage(flags ...string) (link string, process *os.Process) {
 	r.T.Helper()
 	r.Save()
 	c := osexec.Command(Binary, append([]string{"ui"}, flags...)...)
@@ -54,7 +54,7 @@ func ZoneAtNoon() string {
 }
 
 // OpenPage starts the page and opens it.
-func (r *Rig) OpenPage(flags ...string) *Page {
+func (r *Program) OpenPage(flags ...string) *Page {
 	r.T.Helper()
 	link, _ := r.StartPage(flags...)
 	jar := require.Value(cookiejar.New(nil))(r.T)

@@ -1,8 +1,8 @@
-// Package rig is what the tests of several packages share: the built program, the
+// Package harness is what the tests of several packages share: the built program, the
 // servers and clients made of it, vaults, and calls.
 //
 // A package of tests that needs the program has its TestMain call [Main].
-package rig
+package harness
 
 import (
 	"fmt"

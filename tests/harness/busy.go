@@ -1,15 +1,15 @@
-package rig
+package harness
 
 import (
 	"fmt"
 	"strings"
 )
 
-// BusyClients are the names of the clients of [Rig.BusyDay]: a plain one, one that is longer than the log keeps, and
+// BusyClients are the names of the clients of [Program.BusyDay]: a plain one, one that is longer than the log keeps, and
 // one with signs of HTML and of another direction.
 var BusyClients = []string{"ann", "“cy” <b>\u202e & 'co'", strings.Repeat("long ", 30) + "end"}
 
-// BusyNotes are the notes of [Rig.BusyDay]: some of 60 with a line each, and those that rules are about.
+// BusyNotes are the notes of [Program.BusyDay]: some of 60 with a line each, and those that rules are about.
 func BusyNotes() map[string]string {
 	notes := map[string]string{
 		"Locked/Plan.md":           "one\ntwo\n",
@@ -30,7 +30,7 @@ var longName = strings.Repeat("a name that goes on ", 10) + "end"
 
 // BusyDay has three clients at work, each for some rounds: they read, search, change and delete, in batches also of
 // which operations fail, and are refused as often by each rule as there are refusals. Nothing of it is random.
-func (r *Rig) BusyDay(rounds, refusals int) {
+func (r *Program) BusyDay(rounds, refusals int) {
 	r.T.Helper()
 	r.Set("rate-mutations", "0")
 	before := r.Tables
@@ -82,7 +82,7 @@ type refusal struct {
 	call  Call
 }
 
-func (r *Rig) refusals() []refusal {
+func (r *Program) refusals() []refusal {
 	return []refusal{
 		{nil, Calling("eval", "code=1")},
 		{nil, Calling("no-such-command")},

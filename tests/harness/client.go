@@ -1,4 +1,4 @@
-package rig
+package harness
 
 import (
 	"cmp"
@@ -21,7 +21,7 @@ const (
 // Client is a way by which calls come. ask sends a request of the protocol and
 // returns its answer; asking is what is answered to a form, "" if there are none.
 type Client struct {
-	Rig     *Rig
+	Program *Program
 	Name    string
 	Ask     func(method string, params map[string]any) Answer
 	Process *os.Process // of the server
@@ -33,9 +33,9 @@ const statelessMeta = `{"io.modelcontextprotocol/protocolVersion":"2026-07-28","
 
 // Stdio starts a server on a pipe. modern is the protocol without a session.
 // A client that has an answer can be asked.
-func (r *Rig) Stdio(modern bool, answer string) *Client {
+func (r *Program) Stdio(modern bool, answer string) *Client {
 	r.T.Helper()
-	e := &Client{Rig: r, Name: "stdio", answer: answer}
+	e := &Client{Program: r, Name: "stdio", answer: answer}
 	s := StartStdio(r.T, r.command(append([]string{"serve"}, r.Flags...)...))
 	e.Process = s.Process.Process
 	r.T.Cleanup(func() { s.End() })
@@ -77,7 +77,7 @@ func (r *Rig) Stdio(modern bool, answer string) *Client {
 }
 
 // OverHTTP starts a server over HTTP and returns where it is.
-func (r *Rig) OverHTTP() *HTTPServer {
+func (r *Program) OverHTTP() *HTTPServer {
 	r.T.Helper()
 	s := &HTTPServer{ended: make(chan error, 1)}
 	s.Process = r.command(append([]string{"serve", "--http=127.0.0.1:0"}, r.Flags...)...)
@@ -86,13 +86,13 @@ func (r *Rig) OverHTTP() *HTTPServer {
 }
 
 // Session opens a session of a server over HTTP, with another token if one is given.
-func (r *Rig) Session(s *HTTPServer, token ...string) *Client {
+func (r *Program) Session(s *HTTPServer, token ...string) *Client {
 	r.T.Helper()
 	a, err := s.As(cmp.Or(append(token, Token)...)).Connect(r.T.Context())
 	if err != nil {
 		r.T.Fatalf("%v; the log:\n%s", err, s.Said())
 	}
-	return &Client{Rig: r, Name: "session over HTTP", Process: s.Process.Process, Ask: func(method string, params map[string]any) Answer {
+	return &Client{Program: r, Name: "session over HTTP", Process: s.Process.Process, Ask: func(method string, params map[string]any) Answer {
 		r.T.Helper()
 		answer, err := a.Ask(r.T.Context(), method, params)
 		if err != nil {
@@ -103,8 +103,8 @@ func (r *Rig) Session(s *HTTPServer, token ...string) *Client {
 }
 
 // Stateless is a caller of a server over HTTP that has no session.
-func (r *Rig) Stateless(s *HTTPServer) *Client {
-	return &Client{Rig: r, Name: "HTTP without a session", Process: s.Process.Process, Ask: func(method string, params map[string]any) Answer {
+func (r *Program) Stateless(s *HTTPServer) *Client {
+	return &Client{Program: r, Name: "HTTP without a session", Process: s.Process.Process, Ask: func(method string, params map[string]any) Answer {
 		r.T.Helper()
 		name, _ := params["name"].(string)
 		if uri, ok := params["uri"].(string); ok {
@@ -130,31 +130,31 @@ func (r *Rig) Stateless(s *HTTPServer) *Client {
 
 // Tool calls a tool and decodes its structured answer into result.
 func (e *Client) Tool(name string, arguments, result any) {
-	e.Rig.T.Helper()
+	e.Program.T.Helper()
 	answer := e.Ask("tools/call", map[string]any{"name": name, "arguments": arguments})
-	require.That(e.Rig.T, answer.Error == nil, "%s: %s %v: %+v", e.Name, name, arguments, answer.Error)
+	require.That(e.Program.T, answer.Error == nil, "%s: %s %v: %+v", e.Name, name, arguments, answer.Error)
 	if err := json.Unmarshal(answer.Result.StructuredContent, result); err != nil {
-		e.Rig.T.Fatalf("%s: %s: %v", e.Name, answer.Result.StructuredContent, err)
+		e.Program.T.Fatalf("%s: %s: %v", e.Name, answer.Result.StructuredContent, err)
 	}
 }
 
 // Do calls obsidianCli.
 func (e *Client) Do(c Call) (result gateway.Result) {
-	e.Rig.T.Helper()
+	e.Program.T.Helper()
 	e.Tool("obsidianCli", c, &result)
 	return result
 }
 
 // Plan is the dry run of a call.
 func (e *Client) Plan(c Call) (plan gateway.DryRun) {
-	e.Rig.T.Helper()
+	e.Program.T.Helper()
 	e.Tool("obsidianCli", c.With("dryRun", true), &plan)
 	return plan
 }
 
 // Batch makes one batch of calls.
 func (e *Client) Batch(calls ...Call) (result gateway.BatchResult) {
-	e.Rig.T.Helper()
+	e.Program.T.Helper()
 	e.Tool("obsidianBatch", BatchOf(calls...), &result)
 	return result
 }

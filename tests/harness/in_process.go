@@ -1,4 +1,4 @@
-package rig
+package harness
 
 import (
 	"context"
@@ -24,8 +24,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
-// Harness is a gateway that has to ask before every change, on true vaults.
-type Harness struct {
+// InProcess is a gateway in the process of the test that has to ask before every change, on true vaults.
+type InProcess struct {
 	T       *testing.T
 	Gateway *gateway.Gateway
 	Config  gateway.Config
@@ -34,16 +34,16 @@ type Harness struct {
 	Session bool   // what is sent comes from one session
 }
 
-// notesAsked are in every vault of a harness.
+// notesAsked are in every vault of a gateway.
 var notesAsked = map[string]string{
 	"Inbox/a.md": "one\n", "Inbox/b.md": "see [[a]]\n", "Inbox/Deep/c.md": "three\n",
 	"Inbox2/a.md": "two\n", "Secret/s.md": "CANARY [[a]]\n", "root.md": "root\n",
 	".obsidian/app.json": `{"alwaysUpdateLinks":true}`,
 }
 
-func NewHarness(t *testing.T, change func(*gateway.Config)) *Harness {
+func NewInProcess(t *testing.T, change func(*gateway.Config)) *InProcess {
 	t.Helper()
-	o := &Harness{T: t, Session: true, State: t.TempDir(), Vault: filepath.Join(t.TempDir(), "Notes")}
+	o := &InProcess{T: t, Session: true, State: t.TempDir(), Vault: filepath.Join(t.TempDir(), "Notes")}
 	FillVault(t, o.Vault)
 	environment := map[string]string{"XDG_STATE_HOME": o.State, "VAULTWICKET_NOW": "2026-11-21T09:30:00+01:00"}
 	getenv := func(name string) string { return environment[name] }
@@ -83,7 +83,7 @@ func Rules(t testing.TB, levels map[string]access.Level) access.Rules {
 }
 
 // Again is a gateway as another process of the user has it.
-func (o *Harness) Again(change func(*gateway.Config)) *Harness {
+func (o *InProcess) Again(change func(*gateway.Config)) *InProcess {
 	other := *o
 	if change != nil {
 		change(&other.Config)
@@ -94,26 +94,26 @@ func (o *Harness) Again(change func(*gateway.Config)) *Harness {
 
 // Do sends a call of words such as "path=a.md"; answers are what the person says,
 // one after the other. asked are the questions.
-func (o *Harness) Do(words []string, answers ...func(consent.Question) consent.Reply) (result gateway.Result, asked []consent.Question) {
+func (o *InProcess) Do(words []string, answers ...func(consent.Question) consent.Reply) (result gateway.Result, asked []consent.Question) {
 	return o.Send(gateway.Request{Command: words[0], Words: words[1:], Caller: "me"}, answers...)
 }
 
 // Must is Do for what has to succeed.
-func (o *Harness) Must(words []string, answers ...func(consent.Question) consent.Reply) gateway.Result {
+func (o *InProcess) Must(words []string, answers ...func(consent.Question) consent.Reply) gateway.Result {
 	o.T.Helper()
 	result, _ := o.Do(words, answers...)
 	require.That(o.T, result.OK, "%q: %+v", words, result.Error)
 	return result
 }
 
-func (o *Harness) Send(req gateway.Request, answers ...func(consent.Question) consent.Reply) (result gateway.Result, asked []consent.Question) {
+func (o *InProcess) Send(req gateway.Request, answers ...func(consent.Question) consent.Reply) (result gateway.Result, asked []consent.Question) {
 	o.T.Helper()
 	req.Ask = o.Asker(&asked, answers)
 	req.OneSession = o.Session
 	return o.Gateway.Do(o.T.Context(), req), asked
 }
 
-func (o *Harness) Asker(asked *[]consent.Question, answers []func(consent.Question) consent.Reply) consent.Asker {
+func (o *InProcess) Asker(asked *[]consent.Question, answers []func(consent.Question) consent.Reply) consent.Asker {
 	return func(_ context.Context, q consent.Question) consent.Reply {
 		*asked = append(*asked, q)
 		if len(*asked) > len(answers) {
@@ -136,7 +136,7 @@ func First(do func()) func(consent.Question) consent.Reply {
 
 // Refusing runs do and checks that it changes nothing: not in the vault, not in
 // the journal, and nothing was let through that would.
-func (o *Harness) Refusing(what, code string, do func() string) {
+func (o *InProcess) Refusing(what, code string, do func() string) {
 	o.T.Helper()
 	before := TreeOf(o.T, o.Vault)
 	begun := o.Begun()
@@ -152,7 +152,7 @@ func (o *Harness) Refusing(what, code string, do func() string) {
 var letThrough = regexp.MustCompile(`"effect":"(?:write|destr|publish|admin)[a-z]*","decision":"allow"`)
 
 // Begun counts the changes that were let through.
-func (o *Harness) Begun() (count int) {
+func (o *InProcess) Begun() (count int) {
 	_ = filepath.WalkDir(filepath.Join(o.State, "vaultwicket"), func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return nil
@@ -166,12 +166,12 @@ func (o *Harness) Begun() (count int) {
 	return count
 }
 
-func (o *Harness) Read(name string) string {
+func (o *InProcess) Read(name string) string {
 	text, _ := os.ReadFile(filepath.Join(o.Vault, filepath.FromSlash(name)))
 	return string(text)
 }
 
-func (o *Harness) Write(name, text string) {
+func (o *InProcess) Write(name, text string) {
 	o.T.Helper()
 	WriteFile(o.T, filepath.Join(o.Vault, filepath.FromSlash(name)), []byte(text))
 }
@@ -188,7 +188,7 @@ func Operation(id, command string, words ...string) gateway.Operation {
 	return gateway.Operation{ClientID: id, Request: gateway.Request{Command: command, Params: p}}
 }
 
-func (o *Harness) Batch(operations []gateway.Operation, answers ...func(consent.Question) consent.Reply) (gateway.BatchResult, []consent.Question) {
+func (o *InProcess) Batch(operations []gateway.Operation, answers ...func(consent.Question) consent.Reply) (gateway.BatchResult, []consent.Question) {
 	o.T.Helper()
 	var asked []consent.Question
 	b := gateway.Batch{Request: gateway.Request{Caller: "me", Ask: o.Asker(&asked, answers)}, Operations: operations}
@@ -196,11 +196,11 @@ func (o *Harness) Batch(operations []gateway.Operation, answers ...func(consent.
 }
 
 // Approve says yes to the one question that waits, and deny says no.
-func (o *Harness) Approve() { o.T.Helper(); o.answerOpen((*consent.Store).Approve) }
+func (o *InProcess) Approve() { o.T.Helper(); o.answerOpen((*consent.Store).Approve) }
 
-func (o *Harness) Deny() { o.T.Helper(); o.answerOpen((*consent.Store).Deny) }
+func (o *InProcess) Deny() { o.T.Helper(); o.answerOpen((*consent.Store).Deny) }
 
-func (o *Harness) answerOpen(answer func(*consent.Store, string) (consent.StoredQuestion, error)) {
+func (o *InProcess) answerOpen(answer func(*consent.Store, string) (consent.StoredQuestion, error)) {
 	o.T.Helper()
 	waiting := o.Waiting()
 	require.That(o.T, len(waiting) == 1, "%d questions wait", len(waiting))
@@ -209,12 +209,12 @@ func (o *Harness) answerOpen(answer func(*consent.Store, string) (consent.Stored
 	}
 }
 
-func (o *Harness) store() *consent.Store {
+func (o *InProcess) store() *consent.Store {
 	return consent.OpenStore(consent.Folder(ownerfiles.StateFolder(o.Config.Getenv, "")), nil)
 }
 
 // Waiting are the questions that no one has answered yet.
-func (o *Harness) Waiting() []consent.StoredQuestion {
+func (o *InProcess) Waiting() []consent.StoredQuestion {
 	o.T.Helper()
 	list, _, err := o.store().List()
 	require.NoError(o.T, err)
@@ -222,7 +222,7 @@ func (o *Harness) Waiting() []consent.StoredQuestion {
 }
 
 // Decisions are what the audit log has of decisions, as "decision effect code".
-func (o *Harness) Decisions() (list []string) {
+func (o *InProcess) Decisions() (list []string) {
 	o.T.Helper()
 	for l, err := range audit.List(o.T.Context(), audit.AuditFolder(o.State+"/vaultwicket"), audit.Filter{}) {
 		require.NoError(o.T, err)
@@ -232,6 +232,6 @@ func (o *Harness) Decisions() (list []string) {
 }
 
 // As sends a call of another session.
-func (o *Harness) As(caller string, words []string, answers ...func(consent.Question) consent.Reply) (gateway.Result, []consent.Question) {
+func (o *InProcess) As(caller string, words []string, answers ...func(consent.Question) consent.Reply) (gateway.Result, []consent.Question) {
 	return o.Send(gateway.Request{Command: words[0], Words: words[1:], Caller: caller, Surface: "http"}, answers...)
 }
