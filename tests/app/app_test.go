@@ -17,10 +17,10 @@ import (
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
-// fakeApp is the program tests/fakeobsidian, built once.
+// fakeApp is the program tests/programs/fakeobsidian, built once.
 var fakeApp = sync.OnceValues(func() (string, error) {
 	to := filepath.Join(filepath.Dir(harness.Binary), "fakeobsidian")
-	return to, harness.Build("github.com/vaultwicket/vaultwicket/tests/fakeobsidian", to)
+	return to, harness.Build("github.com/vaultwicket/vaultwicket/tests/programs/fakeobsidian", to)
 })
 
 // appVault is a vault, an app that has it open, and a server that speaks MCP.
@@ -42,7 +42,7 @@ type appVault struct {
 	flags         []string          // of the program
 }
 
-// appFault is a fault of the fake, see tests/fakeobsidian.
+// appFault is a fault of the fake, see tests/programs/fakeobsidian.
 type appFault struct {
 	Command string `json:"command"`
 	Kind    string `json:"kind"`

@@ -31,8 +31,8 @@ func TestMain(m *testing.M) {
 
 var build = sync.OnceValue(func() error {
 	for name, pkg := range map[string]string{
-		"vaultwicket": "github.com/vaultwicket/vaultwicket/cmd/vaultwicket", "obsidian": "github.com/vaultwicket/vaultwicket/tests/bench/client",
-		"noop": "github.com/vaultwicket/vaultwicket/tests/bench/noop", "hello": "github.com/vaultwicket/vaultwicket/tests/bench/hello",
+		"vaultwicket": "github.com/vaultwicket/vaultwicket/cmd/vaultwicket", "obsidian": "github.com/vaultwicket/vaultwicket/tests/programs/client",
+		"noop": "github.com/vaultwicket/vaultwicket/tests/programs/noop", "hello": "github.com/vaultwicket/vaultwicket/tests/programs/hello",
 	} {
 		linked := filepath.Join(programs, name+".linked")
 		command := exec.Command("go", "build", "-o", linked, pkg)

@@ -21,7 +21,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
-// badDisk is the program of tests/baddisk: a folder, shown through a file system that fails when it is told so.
+// badDisk is the program of tests/programs/baddisk: a folder, shown through a file system that fails when it is told so.
 type badDisk struct {
 	t       *testing.T
 	files   string // the folder itself
@@ -38,7 +38,7 @@ func mountBadDisk(t *testing.T, folder, name string) *badDisk {
 		file.Close()
 	}
 	program := filepath.Join(t.TempDir(), "baddisk")
-	require.NoError(t, harness.Build("github.com/vaultwicket/vaultwicket/tests/baddisk", program))
+	require.NoError(t, harness.Build("github.com/vaultwicket/vaultwicket/tests/programs/baddisk", program))
 	d := &badDisk{t: t, files: filepath.Join(folder, "files")}
 	mounted := filepath.Join(folder, name)
 	require.NoError(t, os.Mkdir(d.files, 0o700))

@@ -114,15 +114,15 @@ conformance() {
 			return
 		fi
 	fi
-	(cd "$here/../.." && go build -o "$work/fixture" ./tests/fixture) || exit 1
-	"$work/fixture" 2>"$work/fixed" &
+	(cd "$here/../.." && go build -o "$work/conformance" ./tests/programs/conformance) || exit 1
+	"$work/conformance" 2>"$work/fixed" &
 	servers="$servers $!"
 	until at=$(grep -o 'http:[^ ]*/mcp' "$work/fixed"); do
 		kill -0 "$!" 2>/dev/null || { cat "$work/fixed" >&2; exit 1; }
 		sleep 0.1
 	done
 	for revision in 2025-11-25 2026-07-28; do
-		http=$(PATH=$searched verdict "$bin/conformance" server --url "$at" --requirements "$revision" -o "$work/suite" --expected-failures "$here/../fixture/expected-failures.yaml")
+		http=$(PATH=$searched verdict "$bin/conformance" server --url "$at" --requirements "$revision" -o "$work/suite" --expected-failures "$here/../programs/conformance/expected-failures.yaml")
 		row "conformance $version" - "$http" "all that $revision requires of a server, $(sed -n 's/^Total: \([0-9]*\) .*/\1/p' "$work/said") checks passed"
 	done
 }

@@ -78,7 +78,7 @@ type mounted struct {
 }
 
 func mount(args ...string) (m mounted, err error) {
-	cmd := exec.Command("go", append([]string{"run", "github.com/vaultwicket/vaultwicket/tests/foldfs"}, args...)...)
+	cmd := exec.Command("go", append([]string{"run", "github.com/vaultwicket/vaultwicket/tests/programs/foldfs"}, args...)...)
 	cmd.Env = append(os.Environ(), "GOOS=", "GOARCH=", "GOFLAGS=")
 	cmd.Stderr = os.Stderr
 	stdin, inErr := cmd.StdinPipe()

@@ -1,8 +1,8 @@
 // Command shiftedclock runs tests as if on another day and in another time zone:
 //
-//	go run ./tests/shiftedclock DAY ZONE [argument of go test ...]
-//	go run ./tests/shiftedclock 2028-02-29 Pacific/Kiritimati ./...
-//	go run ./tests/shiftedclock 2026-12-31T23:59:50 America/New_York ./tests/script
+//	go run ./tests/programs/shiftedclock DAY ZONE [argument of go test ...]
+//	go run ./tests/programs/shiftedclock 2028-02-29 Pacific/Kiritimati ./...
+//	go run ./tests/programs/shiftedclock 2026-12-31T23:59:50 America/New_York ./tests/script
 //
 // DAY is a date, which means noon, or a date with a time; ZONE is a name of the
 // time zone database. Both hold for the tests and for all that they build with the
@@ -125,7 +125,7 @@ const seen = "2006-01-02T15 -0700"
 // check asks a program that is built in environment for its time. The first time
 // the standard library is compiled, which may take minutes.
 func check(environment []string, moment time.Time) error {
-	command := goCommand(environment, "run", "github.com/vaultwicket/vaultwicket/tests/shiftedclock", "now")
+	command := goCommand(environment, "run", "github.com/vaultwicket/vaultwicket/tests/programs/shiftedclock", "now")
 	command.Stdout = nil
 	begun := time.Now()
 	out, err := command.Output()
