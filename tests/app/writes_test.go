@@ -248,7 +248,7 @@ func TestAWriteThatIsLate(t *testing.T) {
 }
 
 // An atomic batch through the app is made as a whole, or taken back. Keys, hashes and dry runs are
-// in tests/pairs.
+// in tests/access.
 func TestBatchesThroughTheApp(t *testing.T) {
 	t.Parallel()
 	a := newAppVault(t, appNotes)

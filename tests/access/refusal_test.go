@@ -1,4 +1,4 @@
-package pairs
+package access
 
 import (
 	"os"
@@ -189,5 +189,3 @@ func refusesOnTheApp(r *harness.Program, refused refusal) {
 	assert.That(r.T, !strings.Contains(string(called), path) || refused.code == "unconfirmed",
 		"the app was asked about a note of which it must not know:\n%s", called)
 }
-
-func TestMain(m *testing.M) { harness.Main(m) }

@@ -1,4 +1,4 @@
-package pairs
+package access
 
 import (
 	"go/ast"
