@@ -418,5 +418,3 @@ func TestAnUndoOfTheOwnerIsFree(t *testing.T) {
 	back := o.Gateway.DoBatch(t.Context(), gateway.Batch{Request: owner, Operations: operations[:2]})
 	assert.Equal(t, back.Summary.OK, 2, "%+v", back)
 }
-
-func TestMain(m *testing.M) { harness.Main(m) }

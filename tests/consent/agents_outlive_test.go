@@ -1,4 +1,4 @@
-package agents
+package consent
 
 import (
 	"crypto/sha256"
@@ -24,9 +24,9 @@ import (
 )
 
 const (
-	origin    = "https://notes.example"
-	callback  = "https://client.example/cb"
-	pkceProof = "a-verifier-of-more-than-forty-three-characters-000"
+	agentOrigin = "https://notes.example"
+	callback    = "https://client.example/cb"
+	pkceProof   = "a-verifier-of-more-than-forty-three-characters-000"
 )
 
 // owner is the device of the owner, signing in at a server.
@@ -38,7 +38,7 @@ type owner struct {
 	client string // that asks for rights
 }
 
-var party = virtualwebauthn.RelyingParty{ID: "notes.example", Name: "vaultwicket", Origin: origin}
+var party = virtualwebauthn.RelyingParty{ID: "notes.example", Name: "vaultwicket", Origin: agentOrigin}
 
 // newOwner adds a passkey with the link of "passkey add", and registers a client.
 func newOwner(r *harness.Program, server *harness.HTTPServer) *owner {
@@ -72,7 +72,7 @@ func (o *owner) post(path, body string, headers ...string) (status int, answer m
 // send sends a request of a page.
 func (o *owner) send(path string, body any) (status int, answer map[string]any) {
 	o.t.Helper()
-	return o.post(path, harness.JSON(o.t, body), "Origin", origin)
+	return o.post(path, harness.JSON(o.t, body), "Origin", agentOrigin)
 }
 
 // decide signs in and grants a client the rights of an agent. The code is "" where that is refused.
@@ -150,7 +150,7 @@ func (g *given) start() {
 
 // give gives the agent one of everything.
 func give(t *testing.T) *given {
-	g := &given{Program: harness.New(t, notes), key: harness.NewKey("k1", jose.ES256), streams: map[string]<-chan struct{}{}}
+	g := &given{Program: harness.New(t, agentNotes), key: harness.NewKey("k1", jose.ES256), streams: map[string]<-chan struct{}{}}
 	g.Tables = agentOfTest
 	g.Set("confirm", `"writes"`)
 	g.issuer = harness.NewIssuer(t, g.key)
@@ -339,7 +339,7 @@ func TestAPauseGivesBackWhatItTook(t *testing.T) {
 	g := give(t)
 	g.Must("pause", "--agent=ann")
 	for _, call := range []harness.Call{reading, repeated, allowed, harness.Calling("approvals"), {"command": "files", "cursor": g.cursor}} {
-		assert.Equal(t, codeOf(g.stdio, call), "paused", "%v", call)
+		assert.Equal(t, agentCodeOf(g.stdio, call), "paused", "%v", call)
 	}
 	for kind, c := range map[string]*caller{"bearer": g.byBearer, "access": g.byAccess, "issued": g.byIssued} {
 		got, status := c.do(reading)
@@ -362,7 +362,7 @@ func TestAnExpiryThatIsMovedGivesBackWhatItTook(t *testing.T) {
 	g := give(t)
 	g.Tables = strings.Replace(agentOfTest, "[agents.ann]\n", "[agents.ann]\nexpires = 2001-01-01\n", 1)
 	g.Save()
-	within(t, "the agent expires", func() bool { return codeOf(g.stdio, reading) == "agent_denied" })
+	within(t, "the agent expires", func() bool { return agentCodeOf(g.stdio, reading) == "agent_denied" })
 	g.endStreams("expired")
 	for what, counts := range g.counting() {
 		// The grant stays in the list: it counts again when the agent does.

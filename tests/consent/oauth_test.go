@@ -1,4 +1,4 @@
-package agents
+package consent
 
 import (
 	"encoding/json"
@@ -17,7 +17,6 @@ import (
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 var longNote = strings.Repeat("a line\n", 12)
@@ -362,9 +361,4 @@ func TestAServerWhereTheOwnerSignsIn(t *testing.T) {
 		assert.Equal(t, status, 2, "%q: %d %s", args, status, out)
 		assert.Equal(t, out, "", "%q: %d %s", args, status, out)
 	}
-}
-
-func TestMain(m *testing.M) {
-	testenv.AtOnce(8)
-	harness.Main(m)
 }

@@ -1,4 +1,4 @@
-package agents
+package consent
 
 import (
 	"bytes"
@@ -75,5 +75,5 @@ func TestManagedSettingsBoundTheProgram(t *testing.T) {
 	assert.Equal(t, status, 2, "a file that others can write: %d\n%s", status, out)
 	assert.Contains(t, out, "can be written by users other than root",
 		"a file that others can write: %d\n%s", status, out)
-	assert.Equal(t, r.Read("Ann/Plan.md"), notes["Ann/Plan.md"], "the note")
+	assert.Equal(t, r.Read("Ann/Plan.md"), agentNotes["Ann/Plan.md"], "the note")
 }

@@ -1,4 +1,4 @@
-package agents
+package consent
 
 import (
 	"os"
@@ -19,7 +19,7 @@ func TestInstallAsksForTheRights(t *testing.T) {
 		"3\nn\n":   "",
 		"4\n":      "",
 	} {
-		r := harness.New(t, notes)
+		r := harness.New(t, agentNotes)
 		settings := r.Save()
 		before, _ := os.ReadFile(settings)
 		c := osexec.Command("/bin/sh", "-c", `exec "$0" "$@" 2>/dev/tty`, harness.Binary, "install", "cursor", "--agent")

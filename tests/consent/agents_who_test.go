@@ -1,4 +1,4 @@
-package agents
+package consent
 
 import (
 	"encoding/json"
@@ -31,11 +31,11 @@ allow-mutations = false
 expires = 2001-01-01
 `
 
-var notes = map[string]string{"Ann/Plan.md": "ann's plan zqx\n", "Bob/Plan.md": "bob's plan\n", "Both/Plan.md": "the plan of both\n"}
+var agentNotes = map[string]string{"Ann/Plan.md": "ann's plan zqx\n", "Bob/Plan.md": "bob's plan\n", "Both/Plan.md": "the plan of both\n"}
 
 func newProgram(t *testing.T) *harness.Program {
 	t.Helper()
-	r := harness.New(t, notes)
+	r := harness.New(t, agentNotes)
 	r.Tables = tables
 	return r
 }
@@ -48,7 +48,7 @@ func serverOf(r *harness.Program, agent string) *harness.Client {
 	return r.Stdio(false, "")
 }
 
-func codeOf(c *harness.Client, call harness.Call) string { return harness.CodeOf(c.Do(call)) }
+func agentCodeOf(c *harness.Client, call harness.Call) string { return harness.CodeOf(c.Do(call)) }
 
 // stateOf is the state folder of a program.
 func stateOf(r *harness.Program) string {
@@ -112,8 +112,8 @@ func TestTheAuditLogNamesTheAgent(t *testing.T) {
 	before.Do(harness.Calling("read", "path=Both/Plan.md"))
 	r.Tables = tables
 	ann := serverOf(r, "ann")
-	assert.Equal(t, codeOf(ann, harness.Calling("read", "path=Bob/Plan.md")), "not_found", "ann reads a hidden note")
-	assert.Equal(t, codeOf(serverOf(r, "reader"), harness.Calling("append", "path=Both/Plan.md", "content=x")), "mutations_off", "a reader writes")
+	assert.Equal(t, agentCodeOf(ann, harness.Calling("read", "path=Bob/Plan.md")), "not_found", "ann reads a hidden note")
+	assert.Equal(t, agentCodeOf(serverOf(r, "reader"), harness.Calling("append", "path=Both/Plan.md", "content=x")), "mutations_off", "a reader writes")
 	agentsOf := func(args ...string) map[string]int {
 		counts := map[string]int{}
 		for line := range strings.Lines(r.Must(append([]string{"audit", "export", "-"}, args...)...)) {
@@ -148,5 +148,5 @@ func TestNobodyGetsNothing(t *testing.T) {
 			assert.Equal(t, result.Stdout, "", "%s: %v: %+v", name, call.Words(), result)
 		}
 	}
-	assert.Equal(t, r.Read("Both/Plan.md"), notes["Both/Plan.md"], "the note")
+	assert.Equal(t, r.Read("Both/Plan.md"), agentNotes["Both/Plan.md"], "the note")
 }

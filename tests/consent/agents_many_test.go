@@ -1,4 +1,4 @@
-package agents
+package consent
 
 import (
 	"cmp"
@@ -206,7 +206,7 @@ func TestFiftyAgentsOverHTTP(t *testing.T) {
 
 func TestAThousandAgents(t *testing.T) {
 	t.Parallel()
-	r := harness.New(t, notes)
+	r := harness.New(t, agentNotes)
 	var names []string
 	for i := range 1000 {
 		names = append(names, fmt.Sprintf("a%03d.x_y-z", i))

@@ -1,4 +1,4 @@
-package agents
+package consent
 
 import (
 	"cmp"
@@ -120,7 +120,7 @@ func TestATokenEndsInTheMiddleOfASession(t *testing.T) {
 	if _, status := c.do(read); status != http.StatusUnauthorized {
 		t.Errorf("a revoked agent: %d", status)
 	}
-	assert.Equal(t, codeOf(stdio, read), "agent_denied", "a revoked agent over stdio")
+	assert.Equal(t, agentCodeOf(stdio, read), "agent_denied", "a revoked agent over stdio")
 	_, _, status := r.Run("agent", "remove", "ann")
 	assert.That(t, status != 0, "an agent that is defined can be removed, which would end its revocation")
 }

@@ -1,4 +1,4 @@
-package agents
+package consent
 
 import (
 	"strings"
@@ -47,5 +47,5 @@ func TestAPausedAgentIsRefusedAtOnce(t *testing.T) {
 	r.Must("resume", "--agent=ann")
 	got := ann.Do(harness.Calling("read", "path=Ann/Plan.md"))
 	assert.That(t, got.OK, "after the end of the pause: %+v", got.Error)
-	assert.Equal(t, r.Read("Ann/Plan.md"), notes["Ann/Plan.md"], "the note")
+	assert.Equal(t, r.Read("Ann/Plan.md"), agentNotes["Ann/Plan.md"], "the note")
 }
