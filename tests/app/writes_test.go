@@ -9,7 +9,6 @@ import (
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/harness"
 	"github.com/vaultwicket/vaultwicket/tests/require"
-	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
 // appNotes are the notes of a vault before each change.
@@ -280,9 +279,4 @@ func TestBatchesThroughTheApp(t *testing.T) {
 	unmarshalResult(t, a.receive(), &batch)
 	assert.That(t, !batch.OK, "the batch: %+v; the note is %q, want %q", batch, a.get("Plain.md"), before)
 	assert.Equal(t, a.get("Plain.md"), before, "the batch: %+v; the note is %q", batch, a.get("Plain.md"))
-}
-
-func TestMain(m *testing.M) {
-	testenv.AtOnce(6)
-	harness.Main(m)
 }

@@ -130,12 +130,12 @@ func snapshot(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// TestEveryCommandHasAScript demands a script, here or in tests/twin, of each command that
+// TestEveryCommandHasAScript demands a script, here or in tests/app/twin, of each command that
 // a folder answers.
 func TestEveryCommandHasAScript(t *testing.T) {
 	t.Parallel()
 	run := map[string]bool{}
-	for _, pattern := range []string{"*.txtar", "../twin/*.txtar"} {
+	for _, pattern := range []string{"*.txtar", "../app/twin/*.txtar"} {
 		names, err := filepath.Glob(pattern)
 		require.Equal(t, err, nil, "%s: %v", pattern, names)
 		require.That(t, len(names) != 0, "%s: %v", pattern, names)

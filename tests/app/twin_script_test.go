@@ -1,4 +1,4 @@
-package twin
+package app
 
 import (
 	"encoding/json"

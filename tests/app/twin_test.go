@@ -1,4 +1,4 @@
-package twin
+package app
 
 import (
 	"context"
@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -24,13 +23,6 @@ const (
 	vaultVariable  = "VAULTWICKET_TWIN_VAULT" // the folder of a vault for the tests alone
 	fakeVariable   = "VAULTWICKET_TWIN_FAKE"  // the embedded program: this binary then plays the app
 )
-
-func TestMain(m *testing.M) {
-	if program := os.Getenv(fakeVariable); program != "" {
-		syscall.Exit(fakeApp(program)) // os.Exit lets the race detector sleep for a second
-	}
-	harness.Main(m)
-}
 
 // The embedded program and the fake of the app have a clock that stands still; the
 // app has that of the machine.
@@ -89,7 +81,7 @@ func isOurs(variable string) bool { return strings.HasPrefix(variable, clientVar
 // scripts returns the steps of every script, by its name.
 func scripts(t *testing.T) map[string][]step {
 	t.Helper()
-	names, err := filepath.Glob("*.txtar")
+	names, err := filepath.Glob("twin/*.txtar")
 	require.Equal(t, err, nil, "no scripts")
 	require.That(t, len(names) != 0, "no scripts")
 	all := map[string][]step{}
@@ -130,7 +122,7 @@ func (s side) judge(st step, today string) string {
 func (s side) runAll(t *testing.T) {
 	t.Helper()
 	for name, steps := range scripts(t) {
-		t.Run(strings.TrimSuffix(name, ".txtar"), func(t *testing.T) {
+		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar"), func(t *testing.T) {
 			for _, st := range steps {
 				today := s.today()
 				problem := s.judge(st, today)
@@ -191,9 +183,9 @@ func (s side) ready(t *testing.T) error {
 	return nil
 }
 
-// fakeApp plays the official client: it asks the embedded program, and like the
+// playApp plays the official client: it asks the embedded program, and like the
 // app it always ends with status 0.
-func fakeApp(program string) int {
+func playApp(program string) int {
 	name, _ := strings.CutPrefix(os.Args[1], "vault=")
 	folder := os.Getenv(vaultVariable)
 	if name != filepath.Base(folder) {

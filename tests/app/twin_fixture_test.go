@@ -1,4 +1,4 @@
-package twin
+package app
 
 import (
 	"bytes"
@@ -26,7 +26,7 @@ const (
 // fixture is the one vault of all scripts.
 func fixture(t testing.TB) []txtar.File {
 	t.Helper()
-	archive := require.Value(txtar.ParseFile("testdata/fixture.txtar"))(t)
+	archive := require.Value(txtar.ParseFile("testdata/twin.txtar"))(t)
 	return archive.Files
 }
 
