@@ -22,6 +22,9 @@ const Deadline = 30 * time.Second
 // Binary is the path of the program under test. It is set while tests run.
 var Binary string
 
+// ProgramVariable names the program where it is built already: there is no Go in Wine to build it.
+const ProgramVariable = "PROGRAM_UNDER_TEST"
+
 // copyTo is the variable with the path to which a test binary that the go command
 // starts is to copy the program.
 const copyTo = "VAULTWICKET_TESTS_COPY_TO"
@@ -43,9 +46,12 @@ func (b Built) Run() int {
 		return status(err)
 	}
 	defer os.RemoveAll(folder)
-	Binary = filepath.Join(folder, "vaultwicket")
-	if err := Build("github.com/vaultwicket/vaultwicket/cmd/vaultwicket", Binary); err != nil {
-		return status(fmt.Errorf("build: %w", err))
+	Binary = os.Getenv(ProgramVariable)
+	if Binary == "" {
+		Binary = filepath.Join(folder, "vaultwicket")
+		if err := Build("github.com/vaultwicket/vaultwicket/cmd/vaultwicket", Binary); err != nil {
+			return status(fmt.Errorf("build: %w", err))
+		}
 	}
 	testenv.WaitTogether()
 	return b.M.Run()

@@ -1,4 +1,4 @@
-package windows
+package changes
 
 import (
 	"fmt"
@@ -16,14 +16,11 @@ import (
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
-// programVariable names the built program, since there is no Go in Wine to build it.
-const programVariable = "PROGRAM_UNDER_TEST"
-
 func program(t *testing.T) string {
 	t.Helper()
-	path := os.Getenv(programVariable)
+	path := os.Getenv(harness.ProgramVariable)
 	if path == "" {
-		t.Skipf("%s does not name the built program", programVariable)
+		t.Skipf("%s does not name the built program", harness.ProgramVariable)
 	}
 	return path
 }
@@ -116,13 +113,13 @@ func appendLines(server *harness.StdioServer, i, count int) (failures map[int]st
 	return failures
 }
 
-// pause is what a program that reads a note leaves between two looks. One that never lets go of it keeps it from being
+// betweenLooks is what a program that reads a note leaves between two looks. One that never lets go of it keeps it from being
 // changed for as long.
-const pause = 50 * time.Millisecond
+const betweenLooks = 50 * time.Millisecond
 
 // readUntil reads a file until stop is closed, and returns how often.
 func readUntil(stop <-chan struct{}, name string) (looks int) {
-	again := time.NewTicker(pause)
+	again := time.NewTicker(betweenLooks)
 	defer again.Stop()
 	for {
 		select {
