@@ -1,4 +1,4 @@
-package http_test
+package mcp
 
 import (
 	"crypto/ecdsa"
@@ -281,8 +281,6 @@ func TestASubscriptionIsAcknowledgedOverHTTP(t *testing.T) {
 		require.Contains(t, all[1], `"resultType":"complete"`, "got %q", all)
 	}
 }
-
-func TestMain(m *testing.M) { harness.Main(m) }
 
 // A batch is previewed, and left for the owner of the server, from a terminal elsewhere: nothing is changed by either.
 func TestABatchIsPreviewedAndProposedOverHTTP(t *testing.T) {

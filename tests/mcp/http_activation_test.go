@@ -1,6 +1,6 @@
 //go:build unix
 
-package http_test
+package mcp
 
 import (
 	"bufio"

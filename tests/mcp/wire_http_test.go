@@ -1,4 +1,4 @@
-package wire
+package mcp
 
 import (
 	"context"
@@ -32,7 +32,7 @@ import (
 // $STATE1; a request may use both. The server must end with status 0 when it is
 // asked to.
 func TestWireOverHTTP(t *testing.T) {
-	files, err := filepath.Glob("http/*.txtar")
+	files, err := filepath.Glob("wire/http/*.txtar")
 	require.Equal(t, err, nil, "no wire files")
 	require.That(t, len(files) != 0, "no wire files")
 	for _, name := range files {
@@ -224,5 +224,3 @@ func (p *player) resolved(text string) string {
 	}
 	return strings.NewReplacer("$ADDR", p.Host(), "$TOKEN", harness.Token).Replace(text)
 }
-
-func TestMain(m *testing.M) { harness.Main(m) }

@@ -1,4 +1,4 @@
-package wire
+package mcp
 
 import (
 	"io"
@@ -27,7 +27,7 @@ import (
 // input is closed after the last line; the server must then end with status 0
 // and nothing more to say. Times are shown as 0 and the vault as $VAULT.
 func TestWire(t *testing.T) {
-	files, err := filepath.Glob("*.txtar")
+	files, err := filepath.Glob("wire/*.txtar")
 	require.Equal(t, err, nil, "no wire files")
 	require.That(t, len(files) != 0, "no wire files")
 	for _, name := range files {
