@@ -2,7 +2,7 @@
 //
 //	go run ./tests/programs/shiftedclock DAY ZONE [argument of go test ...]
 //	go run ./tests/programs/shiftedclock 2028-02-29 Pacific/Kiritimati ./...
-//	go run ./tests/programs/shiftedclock 2026-12-31T23:59:50 America/New_York ./tests/script
+//	go run ./tests/programs/shiftedclock 2026-12-31T23:59:50 America/New_York ./tests/cli
 //
 // DAY is a date, which means noon, or a date with a time; ZONE is a name of the
 // time zone database. Both hold for the tests and for all that they build with the

@@ -1,4 +1,4 @@
-package script
+package cli
 
 import (
 	"bytes"
@@ -20,7 +20,7 @@ import (
 // $WORK/vault and a home in $WORK/home of its own; the clock stands still.
 func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
-		Dir: ".",
+		Dir: "script",
 		Setup: func(env *testscript.Env) error {
 			home := filepath.Join(env.WorkDir, "home")
 			env.Setenv("HOME", home)
@@ -135,7 +135,7 @@ func snapshot(ts *testscript.TestScript, neg bool, args []string) {
 func TestEveryCommandHasAScript(t *testing.T) {
 	t.Parallel()
 	run := map[string]bool{}
-	for _, pattern := range []string{"*.txtar", "../app/twin/*.txtar"} {
+	for _, pattern := range []string{"script/*.txtar", "../app/twin/*.txtar"} {
 		names, err := filepath.Glob(pattern)
 		require.Equal(t, err, nil, "%s: %v", pattern, names)
 		require.That(t, len(names) != 0, "%s: %v", pattern, names)

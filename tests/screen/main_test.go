@@ -1,9 +1,0 @@
-package screen
-
-import (
-	"testing"
-
-	"github.com/vaultwicket/vaultwicket/tests/harness"
-)
-
-func TestMain(m *testing.M) { harness.Main(m) }
