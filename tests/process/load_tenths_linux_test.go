@@ -1,4 +1,4 @@
-package load
+package process
 
 import (
 	"context"
@@ -53,10 +53,10 @@ func (s *soak) look() (now resources) {
 	now.processor = processorOf(s.t, pid)
 	now.gateway = harness.StatusKiB(s.t, pid, "RssAnon")
 	now.threads = harness.StatusKiB(s.t, pid, "Threads") // a count, without a unit
-	now.files = openFiles(pid)
+	now.files = openFilesOf(pid)
 	for _, worker := range harness.WorkersOf(s.t, pid) {
 		now.processor += processorOf(s.t, worker)
-		now.ofWorker += openFiles(worker)
+		now.ofWorker += openFilesOf(worker)
 		now.worker += anonymousKiB(worker)
 	}
 	now.journal = s.sizeOf("journal")
@@ -69,8 +69,8 @@ func (s *soak) look() (now resources) {
 	return now
 }
 
-// openFiles is how many descriptors a process has, 0 of one that has ended.
-func openFiles(pid int) int {
+// openFilesOf is how many descriptors a process has, 0 of one that has ended.
+func openFilesOf(pid int) int {
 	list, _ := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
 	return len(list)
 }

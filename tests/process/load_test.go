@@ -1,4 +1,4 @@
-package load
+package process
 
 import (
 	"context"
@@ -396,5 +396,3 @@ func (c *crowd) judge(clients []*client) {
 	c.t.Logf("%d clients; of the common note %d writes were done, %d refused", len(clients), len(c.done), len(c.refused))
 	assert.That(c.t, len(c.done) != 0, "no one could write")
 }
-
-func TestMain(m *testing.M) { harness.Main(m) }
