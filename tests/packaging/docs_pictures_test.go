@@ -1,6 +1,6 @@
 //go:build linux
 
-package docs
+package packaging
 
 import (
 	"os"

@@ -1,6 +1,6 @@
 //go:build unix
 
-package docs
+package packaging
 
 import (
 	"os"

@@ -1,5 +1,0 @@
-// Package docs checks the documents: that the commands in them run, that links lead
-// somewhere, and that the pictures are what the program prints.
-//
-//go:generate go test -run TestPicturesAreFresh -update .
-package docs

@@ -1,9 +1,0 @@
-package docs
-
-import (
-	"testing"
-
-	"github.com/vaultwicket/vaultwicket/tests/harness"
-)
-
-func TestMain(m *testing.M) { harness.Main(m) }
