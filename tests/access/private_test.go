@@ -33,7 +33,8 @@ func TestNothingKeptTellsOfANoteThatBecamePrivate(t *testing.T) {
 		return string(answer)
 	}
 	listings := []harness.Call{
-		harness.Calling("files"), harness.Calling("search", "query=words"), harness.Calling("search:context", "query=words"), harness.Calling("backlinks", "path=Hub.md"),
+		harness.Calling("files"), harness.Calling("search", "query=words"), harness.Calling("search:context", "query=words"),
+		harness.Calling("backlinks", "path=Hub.md"),
 		harness.Calling("read", "path=zqx.md"), harness.Calling("query", "select=file.path"),
 		harness.Calling("find", "query=words", "limit=60"), harness.Calling("recent", "limit=100"),
 	}

@@ -26,11 +26,12 @@ var refusalNotes = map[string]string{
 }
 
 var refusals = map[string]refusal{
-	"tiers":    {func(r *harness.Program) { r.Set("tier", `"v0"`) }, harness.Calling("append", "path=Open.md", "content=x"), "tier_closed", false},
-	"gate":     {func(r *harness.Program) { r.Set("allow-mutations", "false") }, harness.Calling("append", "path=Open.md", "content=x"), "mutations_off", false},
-	"access":   {limited, harness.Calling("append", "path=Read/Only.md", "content=x"), "access_denied", false},
-	"hidden":   {limited, harness.Calling("read", "path=Private/Secret.md"), "not_found", false},
-	"ignore":   {func(r *harness.Program) { r.Write(".vaultwicketignore", "Ignored.md\n") }, harness.Calling("append", "path=Ignored.md", "content=x"), "not_found", false},
+	"tiers":  {func(r *harness.Program) { r.Set("tier", `"v0"`) }, harness.Calling("append", "path=Open.md", "content=x"), "tier_closed", false},
+	"gate":   {func(r *harness.Program) { r.Set("allow-mutations", "false") }, harness.Calling("append", "path=Open.md", "content=x"), "mutations_off", false},
+	"access": {limited, harness.Calling("append", "path=Read/Only.md", "content=x"), "access_denied", false},
+	"hidden": {limited, harness.Calling("read", "path=Private/Secret.md"), "not_found", false},
+	"ignore": {func(r *harness.Program) { r.Write(".vaultwicketignore", "Ignored.md\n") },
+		harness.Calling("append", "path=Ignored.md", "content=x"), "not_found", false},
 	"approval": {func(r *harness.Program) { r.Set("confirm", `"writes"`) }, harness.Calling("append", "path=Open.md", "content=x"), "unconfirmed", false},
 	"pause":    {func(r *harness.Program) { r.Must("pause") }, harness.Calling("read", "path=Open.md"), "paused", false},
 	"limits":   {func(r *harness.Program) { r.Set("rate", "1") }, harness.Calling("append", "path=Open.md", "content=x"), "rate_limited", true},

@@ -168,7 +168,8 @@ func (a *appVault) ask(tool, command string, pairs ...string) {
 func (a *appVault) askFor(tool string, arguments map[string]any) {
 	a.t.Helper()
 	a.IDs++
-	a.Send(harness.JSON(a.t, map[string]any{"jsonrpc": "2.0", "id": a.IDs, "method": "tools/call", "params": map[string]any{"name": tool, "arguments": arguments}}))
+	params := map[string]any{"name": tool, "arguments": arguments}
+	a.Send(harness.JSON(a.t, map[string]any{"jsonrpc": "2.0", "id": a.IDs, "method": "tools/call", "params": params}))
 }
 
 // do calls a command and returns its result.

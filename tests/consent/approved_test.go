@@ -81,7 +81,9 @@ func TestABatchQuestionNamesAllOperations(t *testing.T) {
 // others nothing of it does.
 func TestABatchApprovedAtATerminalDoesNotRunOnOtherNotes(t *testing.T) {
 	t.Parallel()
-	operations := []gateway.Operation{harness.Operation("a", "append", "path=Inbox/a.md", "content=x"), harness.Operation("b", "delete", "path=junk.md", "permanent")}
+	operations := []gateway.Operation{
+		harness.Operation("a", "append", "path=Inbox/a.md", "content=x"), harness.Operation("b", "delete", "path=junk.md", "permanent"),
+	}
 	o := askedGateway(t)
 	send := func() gateway.BatchResult {
 		return o.Gateway.DoBatch(t.Context(), gateway.Batch{Request: gateway.Request{Caller: "me"}, Operations: operations})
@@ -106,7 +108,9 @@ func TestABatchApprovedAtATerminalDoesNotRunOnOtherNotes(t *testing.T) {
 func TestABatchThatWaitedRunsOnTheNotesThatWereShown(t *testing.T) {
 	t.Parallel()
 	o := askedGateway(t)
-	operations := []gateway.Operation{harness.Operation("a", "append", "path=Inbox/a.md", "content=x"), harness.Operation("b", "delete", "path=junk.md", "permanent")}
+	operations := []gateway.Operation{
+		harness.Operation("a", "append", "path=Inbox/a.md", "content=x"), harness.Operation("b", "delete", "path=junk.md", "permanent"),
+	}
 	var inner gateway.BatchResult
 	outer, asked := o.Batch(operations, harness.First(func() {
 		// The person thinks, and another caller of this gateway changes the note.

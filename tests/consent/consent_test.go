@@ -154,7 +154,8 @@ func TestAVaultOfAnyNameCanBeApproved(t *testing.T) {
 func TestAYesForAFolder(t *testing.T) {
 	t.Parallel()
 	o := harness.NewInProcess(t, nil)
-	if got, asked := o.Do([]string{"append", "path=Inbox/a.md", "content=x"}, harness.Says(consent.YesHere)); harness.CodeOf(got) != "" || asked[0].Folder != "Inbox" {
+	if got, asked := o.Do([]string{"append", "path=Inbox/a.md", "content=x"}, harness.Says(consent.YesHere)); harness.CodeOf(got) != "" ||
+		asked[0].Folder != "Inbox" {
 		t.Fatalf("got %+v, asked %+v", got.Error, asked)
 	}
 	for _, words := range [][]string{
@@ -330,9 +331,10 @@ func TestLimitsStopNoBatchHalfWay(t *testing.T) {
 	}
 	before := harness.TreeOf(t, o.Vault)
 	got, _ := o.Batch(operations, nil)
-	if got.Error == nil || got.Error.Code != "rate_limited" || !strings.Contains(got.Error.Hint, "send at most 3 at once") || harness.TreeOf(t, o.Vault) != before {
-		t.Fatalf("four changes of three: %+v", got.Error)
-	}
+	require.That(t, got.Error != nil, "four changes of three: no error")
+	require.Equal(t, got.Error.Code, "rate_limited", "four changes of three: %+v", got.Error)
+	require.Contains(t, got.Error.Hint, "send at most 3 at once", "four changes of three: %+v", got.Error)
+	require.Equal(t, harness.TreeOf(t, o.Vault), before, "four changes of three")
 	if got, _ := o.Batch(operations[:3], nil); got.Summary.OK != 3 {
 		t.Fatalf("three changes of three: %+v", got)
 	}

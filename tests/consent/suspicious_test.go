@@ -75,9 +75,10 @@ func TestSignsInABatchStopItsChanges(t *testing.T) {
 	t.Parallel()
 	o := suspicious(t, policy.SuspiciousAsk, nil)
 	batch, asked := o.Batch([]gateway.Operation{harness.Operation("c1", "read", "path=Clip.md"), harness.Operation("c2", "append", "path=root.md", "content=x")})
-	if len(asked) > 0 || len(batch.Results) != 2 || batch.Results[1].Result == nil || harness.CodeOfError(batch.Results[1].Result.Error) != policy.CodeUnconfirmed {
-		t.Errorf("%d questions, %+v", len(asked), batch)
-	}
+	assert.Equal(t, len(asked), 0, "questions: %+v", batch)
+	require.Equal(t, len(batch.Results), 2, "results: %+v", batch)
+	require.That(t, batch.Results[1].Result != nil, "the second operation has no result: %+v", batch)
+	assert.Equal(t, harness.CodeOfError(batch.Results[1].Result.Error), policy.CodeUnconfirmed, "%+v", batch)
 	assert.Equal(t, o.Read("root.md"), "root\n", "root.md")
 }
 

@@ -26,7 +26,8 @@ func TestAHostilePDFEndsItsOwnProcess(t *testing.T) {
 		table += fmt.Sprintf("%010d 00000 n \n", len(out))
 		out += fmt.Sprintf("%d 0 obj\n%s\nendobj\n", i+1, object)
 	}
-	harness.WriteFile(t, filepath.Join(folder, "Numbers.pdf"), []byte(out+table+fmt.Sprintf("trailer\n<</Size 5/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF\n", len(out))))
+	harness.WriteFile(t, filepath.Join(folder, "Numbers.pdf"), []byte(out+table+
+		fmt.Sprintf("trailer\n<</Size 5/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF\n", len(out))))
 	harness.WriteFile(t, filepath.Join(folder, "a.md"), []byte("next\n"))
 	s := harness.StartSession(t, t.TempDir(), "--config=none", "--backend=embedded", "--vault="+folder, "--tier=v1", "--timeout=55s")
 	for _, c := range []struct{ command, path, want string }{{"attachment:text", "Numbers.pdf", "output_limit"}, {"read", "a.md", "next"}} {

@@ -107,7 +107,8 @@ func cancelOwn(c *client) error {
 		}
 		cancelled <- err
 	}()
-	answer, err := a.Post(c.t.Context(), fmt.Sprint(a.IDs+500), harness.ToolCall(a.IDs+500, `{"command":"files","params":{"folder":"`+c.name+`"}}`), c.headers()...)
+	answer, err := a.Post(c.t.Context(), fmt.Sprint(a.IDs+500),
+		harness.ToolCall(a.IDs+500, `{"command":"files","params":{"folder":"`+c.name+`"}}`), c.headers()...)
 	if text := string(answer.Result.StructuredContent); err == nil && !strings.Contains(text, c.name+"/A note") {
 		err = fmt.Errorf("a call that was cancelled: %s", text)
 	}
@@ -174,7 +175,8 @@ func makeNoise(c *client) error {
 		headers []string
 		status  int
 	}{
-		{`{"jsonrpc":"2.0","id":1,`, c.headers(), 400}, {harness.ToolCall(1, `{}`), []string{"Mcp-Session-Id", "made up"}, 404}, {harness.ToolCall(1, `{}`), nil, 400},
+		{`{"jsonrpc":"2.0","id":1,`, c.headers(), 400}, {harness.ToolCall(1, `{}`), []string{"Mcp-Session-Id", "made up"}, 404},
+		{harness.ToolCall(1, `{}`), nil, 400},
 		{harness.ToolCall(1, `{}`), append([]string{"Origin", "https://evil.example"}, c.headers()...), 403},
 		{"", append([]string{"Content-Type", "text/plain"}, c.headers()...), 415},
 	} {

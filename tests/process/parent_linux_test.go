@@ -33,7 +33,8 @@ type host struct {
 
 func startHost(t *testing.T, words ...string) *host {
 	t.Helper()
-	h := &host{StdioServer: &harness.StdioServer{T: t, Process: exec.Command("sh", append([]string{"-c", hostScript}, append([]string{hostScript}, words...)...)...)}}
+	process := exec.Command("sh", append([]string{"-c", hostScript}, append([]string{hostScript}, words...)...)...)
+	h := &host{StdioServer: &harness.StdioServer{T: t, Process: process}}
 	h.Process.Env = append(os.Environ(), "HOME="+t.TempDir(), "BINARY="+harness.Binary, "VAULT="+harness.SampleVault(t))
 	theirs, in, err := os.Pipe()
 	require.NoError(t, err)

@@ -85,7 +85,8 @@ func newPasskeySite(t *testing.T, change func(*harness.Program)) *passkeySite {
 // call calls obsidianCli with a token, as a client without a session that can do what is said.
 func (s *passkeySite) call(token, can, more string, arguments any) (status int, header http.Header, body string) {
 	s.t.Helper()
-	request := s.server.Request(s.t.Context(), http.MethodPost, "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"obsidianCli","arguments":`+harness.JSON(s.t, arguments)+more+`,"_meta":{
+	request := s.server.Request(s.t.Context(), http.MethodPost, "/mcp",
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"obsidianCli","arguments":`+harness.JSON(s.t, arguments)+more+`,"_meta":{
 		"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":`+can+`}}}`,
 		"Authorization", "Bearer "+token, "MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "obsidianCli")
 	response := require.Value(http.DefaultClient.Do(request))(s.t)

@@ -130,7 +130,8 @@ func settingsPage() string {
 		"`vaultwicket config schema` prints the schema of the file for editors. `VAULTWICKET_CONFIG` names another file, and `none` means no file.\n\n")
 	b.WriteString(testenv.TableHead("setting", "variable", "default", "values", "", "in a running server"))
 	for _, s := range table {
-		b.WriteString(testenv.TableRow(testenv.TableCode(s.name), testenv.TableCode(VariableOf(s.name)), testenv.TableCode(s.fallback), valuesOf(s), s.usage, whenTaken(s)))
+		b.WriteString(testenv.TableRow(testenv.TableCode(s.name), testenv.TableCode(VariableOf(s.name)), testenv.TableCode(s.fallback),
+			valuesOf(s), s.usage, whenTaken(s)))
 	}
 	b.WriteString("\nA running server reads the file again when it changes, and on SIGHUP. It applies stricter values at once and looser ones only after a restart.\n")
 	b.WriteString("\n## [[vaults]]\n\nOne table per vault. A call that names no vault uses the first one. A table needs a name, an id or a folder.\n\n" +
