@@ -98,7 +98,7 @@ func TestPauseReachesEveryGateway(t *testing.T) {
 	check("paused")
 	require.NoError(t, os.Remove(admission.PauseFile(f.state())))
 	check("")
-	f.gateway.Tighten(nil, admission.Limits{}, true)
+	f.gateway.Disable()
 	got := f.gateway.Do(context.Background(), Request{Command: "daily:path"})
 	assert.That(t, code(got) == "paused", "switched off: %+v", got.Error)
 }
@@ -152,13 +152,13 @@ func TestTightenNeverLoosens(t *testing.T) {
 	}).embedded(`--facts vault=Work tags => #a\n`, `--facts vault=Work daily:path => D.md\n`)
 	open := f.config.Policy
 	open.Ceiling = tiers.V3
-	f.gateway.Tighten([]policy.Policy{open, open}, admission.Limits{}, false)
-	f.gateway.Tighten([]policy.Policy{open}, admission.Limits{Calls: 1000}, false)
+	f.gateway.Tighten([]policy.Policy{open, open}, admission.Limits{})
+	f.gateway.Tighten([]policy.Policy{open}, admission.Limits{Calls: 1000})
 	assert.Equal(t, code(f.gateway.Do(context.Background(), Request{Command: "vault"})), "tier_closed", "loosened")
 	shut := open
 	shut.Ceiling = tiers.V0
-	f.gateway.Tighten([]policy.Policy{shut}, admission.Limits{Calls: 2}, false)
-	f.gateway.Tighten([]policy.Policy{open}, admission.Limits{Calls: 100}, false)
+	f.gateway.Tighten([]policy.Policy{shut}, admission.Limits{Calls: 2})
+	f.gateway.Tighten([]policy.Policy{open}, admission.Limits{Calls: 100})
 	assert.Equal(t, code(f.gateway.Do(context.Background(), Request{Command: "tags"})), "tier_closed", "not tightened")
 	last := ""
 	for range 4 {
@@ -343,7 +343,7 @@ func TestWhatWasReadWhileThePolicyChangedIsNotKept(t *testing.T) {
 			if stricter {
 				p := f.config.Policy
 				p.Disable = []string{"tags"}
-				f.gateway.Tighten([]policy.Policy{p}, admission.Limits{}, false)
+				f.gateway.Tighten([]policy.Policy{p}, admission.Limits{})
 			}
 		}}
 	}).embedded(answer)

@@ -130,7 +130,7 @@ func (g *vaultGateway) doBatch(ctx context.Context, b Batch) (result BatchResult
 			changes++
 		}
 	}
-	if err := g.admission.Batch(g.accountOf(b.Caller), calls, changes, false); err != nil {
+	if err := g.admission.CheckBatch(g.accountOf(b.Caller), calls, changes); err != nil {
 		return g.refuseBatch(ctx, b, "", err)
 	}
 	asked := time.Now()
@@ -139,7 +139,7 @@ func (g *vaultGateway) doBatch(ctx context.Context, b Batch) (result BatchResult
 	}
 	defer g.recordSkipped(ctx, plan)
 	defer func() { g.settleGrantOfBatch(plan, result) }()
-	if err := g.admission.Batch(g.accountOf(b.Caller), calls, changes, true); err != nil {
+	if err := g.admission.Batch(g.accountOf(b.Caller), calls, changes); err != nil {
 		return g.refuseBatch(ctx, b, "", err)
 	}
 	ctx, cancel = g.admission.WithDeadline(ctx, b.Taken, time.Since(asked))

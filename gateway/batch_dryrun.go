@@ -75,7 +75,7 @@ func RejectBatchDryRun(clientID string, err error) BatchDryRun {
 func (g *vaultGateway) dryRunBatch(ctx context.Context, b Batch) BatchDryRun {
 	plan, clientID, err := g.newBatchPlan(b)
 	if err == nil {
-		err = g.admission.Batch(g.accountOf(b.Caller), len(b.Operations), 0, true)
+		err = g.admission.Batch(g.accountOf(b.Caller), len(b.Operations), 0)
 	}
 	if err != nil {
 		return RejectBatchDryRun(clientID, err)

@@ -174,12 +174,14 @@ func New(c Config) *Gateway {
 		admission: admission.New(
 			c.Agent,
 			c.Limits,
-			c.Disabled,
 			ownerfiles.StateFolder(c.Getenv, ""),
 			c.Runner.Timeout,
 		), consent: consent.New(state, c.Notify), records: audit.NewRecords(state, c.Agent, c.Session),
 		answers: common.answers,
 	}}
+	if c.Disabled {
+		g.admission.Disable()
+	}
 	g.admission.OnRenewal(func() {
 		g.dropAnswers()
 		g.consent.Void(c.Agent)
@@ -266,8 +268,8 @@ func (g *Gateway) vaultNamed(name string) (*vaultGateway, error) {
 // order, and the limits with stricter ones. It never loosens either. Kept answers are
 // dropped if a policy becomes another one, and where it forbids to send texts of notes to
 // another machine, programs that were allowed to are ended.
-func (g *Gateway) Tighten(policies []policy.Policy, limits admission.Limits, disabled bool) {
-	tightened := disabled
+func (g *Gateway) Tighten(policies []policy.Policy, limits admission.Limits) {
+	tightened := false
 	for i, p := range policies[:min(len(policies), len(g.vaults))] {
 		before := g.vaults[i].rules.Policy()
 		sent := before.Sends()
@@ -281,10 +283,16 @@ func (g *Gateway) Tighten(policies []policy.Policy, limits admission.Limits, dis
 			g.runner.StopSending()
 		}
 	}
-	g.admission.Tighten(limits, disabled)
+	g.admission.Tighten(limits)
 	if tightened { // a file that was saved without a change voids no cursor
 		g.dropAnswers()
 	}
+}
+
+// Disable refuses every call from now on, and drops kept answers.
+func (g *Gateway) Disable() {
+	g.admission.Disable()
+	g.dropAnswers()
 }
 
 // Agent returns the name of the agent that every request is of, "" where no agent is defined.

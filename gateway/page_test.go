@@ -270,7 +270,7 @@ func TestWhatWasKeptPassesThePolicyAgain(t *testing.T) {
 	}
 	got := f.gateway.Do(context.Background(), next)
 	assert.Equal(t, code(got), "rate_limited", "pages do not count: %+v", got.Error)
-	f.gateway.Tighten([]policy.Policy{f.config.Policy}, admission.Limits{}, false)
+	f.gateway.Tighten([]policy.Policy{f.config.Policy}, admission.Limits{})
 	next.Caller = "another" // whose calls are not used up
 	assert.That(t, !f.gateway.Do(context.Background(), next).OK, "what was read under an earlier policy is still kept")
 }
@@ -593,13 +593,13 @@ func TestTheSameSettingsKeepCursors(t *testing.T) {
 	rules := require.Value(access.New(map[string]access.Level{"/": access.Write, "Work": access.Read}))(t)
 	p := f.config.Policy
 	p.Access, p.Disable, p.Origins = rules, []string{"tasks"}, map[string]string{"tier": "a file"}
-	f.gateway.Tighten([]policy.Policy{p}, admission.Limits{}, false)
+	f.gateway.Tighten([]policy.Policy{p}, admission.Limits{})
 	req := paged("files")
 	next := following(t, req, f.gateway.Do(context.Background(), req))
-	f.gateway.Tighten([]policy.Policy{p}, admission.Limits{}, false)
+	f.gateway.Tighten([]policy.Policy{p}, admission.Limits{})
 	page := f.gateway.Do(context.Background(), next)
 	assert.That(t, page.OK, "the same settings: %+v", page.Error)
 	p.Disable = []string{"tasks", "tags"}
-	f.gateway.Tighten([]policy.Policy{p}, admission.Limits{}, false)
+	f.gateway.Tighten([]policy.Policy{p}, admission.Limits{})
 	assert.That(t, !f.gateway.Do(context.Background(), next).OK, "stricter settings keep a cursor")
 }

@@ -201,7 +201,7 @@ func (g *vaultGateway) admit(ctx context.Context, req Request, line *audit.Recor
 		if by.inBatch {
 			calls = 0 // the batch has taken them
 		}
-		if err := g.admission.Calling(g.accountOf(req.Caller), calls, true); err != nil {
+		if err := g.admission.Calls(g.accountOf(req.Caller), calls); err != nil {
 			return Plan{}, err
 		}
 	}

@@ -102,7 +102,7 @@ func (g *vaultGateway) propose(ctx context.Context, b Batch, again string) Propo
 	}
 	b.flowed = joinFlows(b.flowed, g.flows.of(time.Now()))
 	id := cmp.Or(again, consent.NewProposalID())
-	counted := g.admission.Batch(g.accountOf(b.Caller), len(b.Operations), 0, true)
+	counted := g.admission.Batch(g.accountOf(b.Caller), len(b.Operations), 0)
 	if counted != nil {
 		return refuse("", counted)
 	}

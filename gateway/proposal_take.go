@@ -220,7 +220,7 @@ func (g *vaultGateway) take(ctx context.Context, shown ProposalDraft, how Propos
 		return RejectBatch("", failure.New(failure.CodeUnconfirmed, "", "it is approved by typing %q", made.question.IsMuch()))
 	}
 	changes := len(plan.asked())
-	if err := g.admission.Batch(g.accountOf(plan.batch.Caller), len(plan.steps), changes, true); err != nil {
+	if err := g.admission.Batch(g.accountOf(plan.batch.Caller), len(plan.steps), changes); err != nil {
 		return g.refuseBatch(ctx, plan.batch, "", err)
 	}
 	plan.approved = made.each

@@ -307,7 +307,7 @@ func TestHelpForOneCommandStartsNothing(t *testing.T) {
 	batch := f.gateway.DoBatch(t.Context(), Batch{Operations: []Operation{{ClientID: "a", Request: req}}})
 	require.That(t, batch.OK, "batch: %+v", batch)
 	assert.Equal(t, batch.Results[0].Result.Stdout, got.Stdout, "batch")
-	f.gateway.Tighten(nil, admission.Limits{}, true)
+	f.gateway.Disable()
 	assert.Equal(t, code(f.gateway.Do(t.Context(), req)), "paused", "switched off")
 	app, own := f.called()
 	assert.That(t, len(app)+len(own) <= 0, "started %q and %q", app, own)

@@ -58,9 +58,9 @@ type Controller struct {
 }
 
 // New returns a controller with these limits. The calls are of an agent, "" for none: they are also
-// refused while it is paused or revoked. disabled refuses every call, state is the folder of the
-// file that pauses, "" where nothing can be paused, and timeout the time limit of a call.
-func New(agent string, l Limits, disabled bool, state string, timeout func() time.Duration) *Controller {
+// refused while it is paused or revoked. state is the folder of the file that pauses, "" where
+// nothing can be paused, and timeout the time limit of a call.
+func New(agent string, l Limits, state string, timeout func() time.Duration) *Controller {
 	a := &Controller{
 		agent:     agent,
 		state:     state,
@@ -72,7 +72,6 @@ func New(agent string, l Limits, disabled bool, state string, timeout func() tim
 		minute:    limiter(l.Mutations, time.Minute),
 		hour:      limiter(l.MutationsHour, time.Hour),
 	}
-	a.disabled.Store(disabled)
 	a.void = func() {}
 	generation := ""
 	if agent != "" {
@@ -98,11 +97,12 @@ func limiter(n int, period time.Duration) *rate.Limiter {
 
 // Call refuses a call while the gateway is paused or disabled, or above the rate limit of
 // the caller.
-func (a *Controller) Call(caller string) error { return a.Calling(caller, 1, true) }
+func (a *Controller) Call(caller string) error { return a.Calls(caller, 1) }
 
-// Calling is [Controller.Call] for several calls that are made together, or none. Without count it only
-// says whether they would be refused.
-func (a *Controller) Calling(caller string, calls int, count bool) error {
+// Calls is [Controller.Call] for several calls that are made together, or none.
+func (a *Controller) Calls(caller string, n int) error { return a.calls(caller, n, take) }
+
+func (a *Controller) calls(caller string, n int, tally tally) error {
 	if err := a.Open(); err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func (a *Controller) Calling(caller string, calls int, count bool) error {
 	if a.callers[caller] == nil {
 		a.callers[caller] = limiter(a.limits.Calls, time.Minute)
 	}
-	return take(calls, count, quota{a.callers[caller], "rate", "calls a minute", a.limits.Calls})
+	return tally(n, quota{a.callers[caller], "rate", "calls a minute", a.limits.Calls})
 }
 
 // maxCallers bounds the callers whose calls are counted apart. Those beyond it
@@ -162,21 +162,30 @@ func (a *Controller) Paused() bool {
 }
 
 // Mutation refuses a call that would change something above the limits of a minute and of an hour.
-func (a *Controller) Mutation() error { return a.mutations(1, true) }
+func (a *Controller) Mutation() error { return a.mutations(1, take) }
 
 // Batch refuses the calls and changes of a batch if they would be above the limits, made together
-// now. With count they count then.
-func (a *Controller) Batch(caller string, calls, mutations int, count bool) error {
-	if err := a.Calling(caller, calls, count); err != nil {
-		return err
-	}
-	return a.mutations(mutations, count)
+// now. Otherwise they count.
+func (a *Controller) Batch(caller string, calls, mutations int) error {
+	return a.batch(caller, calls, mutations, take)
 }
 
-func (a *Controller) mutations(calls int, count bool) error {
+// CheckBatch refuses what [Controller.Batch] would refuse now, and counts nothing.
+func (a *Controller) CheckBatch(caller string, calls, mutations int) error {
+	return a.batch(caller, calls, mutations, check)
+}
+
+func (a *Controller) batch(caller string, calls, mutations int, tally tally) error {
+	if err := a.calls(caller, calls, tally); err != nil {
+		return err
+	}
+	return a.mutations(mutations, tally)
+}
+
+func (a *Controller) mutations(n int, tally tally) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return take(calls, count,
+	return tally(n,
 		quota{a.hour, "rate-mutations-hour", "changes an hour", a.limits.MutationsHour},
 		quota{a.minute, "rate-mutations", "changes a minute", a.limits.Mutations},
 	)
@@ -189,20 +198,45 @@ type quota struct {
 	most          int
 }
 
+// tally is [take] or [check].
+type tally func(n int, quotas ...quota) error
+
 // take takes so many from each limiter, or from none, so that a refused call does not count; the
-// error says when there will be enough. Without count it takes none in any case.
-func take(n int, count bool, quotas ...quota) error {
-	now := time.Now()
-	keeps := false
-	taken := make([]*rate.Reservation, 0, len(quotas))
-	defer func() {
-		for i := 0; i < len(taken) && !keeps; i++ {
-			taken[i].CancelAt(now)
-		}
-	}()
+// error says when there will be enough.
+func take(n int, quotas ...quota) error {
+	taken, err := reserve(n, quotas)
+	if err != nil {
+		taken.cancel()
+	}
+	return err
+}
+
+// check has the error of [take], and takes none.
+func check(n int, quotas ...quota) error {
+	taken, err := reserve(n, quotas)
+	taken.cancel()
+	return err
+}
+
+// reservation is what was taken from limiters at a time.
+type reservation struct {
+	at    time.Time
+	taken []*rate.Reservation
+}
+
+// cancel gives back what was taken.
+func (r reservation) cancel() {
+	for _, taken := range r.taken {
+		taken.CancelAt(r.at)
+	}
+}
+
+// reserve takes so many from each limiter. With an error it has taken them from those up to the one that has too few.
+func reserve(n int, quotas []quota) (reservation, error) {
+	r := reservation{at: time.Now()}
 	for _, q := range quotas {
 		if n > q.limiter.Burst() {
-			return failure.New(
+			return r, failure.New(
 				failure.CodeRateLimited,
 				fmt.Sprintf("send at most %d at once", q.most),
 				"%d at once are above the rate limit: %d %s (setting %s)",
@@ -212,12 +246,12 @@ func take(n int, count bool, quotas ...quota) error {
 				q.setting,
 			)
 		}
-		reserved := q.limiter.ReserveN(now, n)
-		taken = append(taken, reserved)
-		wait := reserved.DelayFrom(now)
+		reserved := q.limiter.ReserveN(r.at, n)
+		r.taken = append(r.taken, reserved)
+		wait := reserved.DelayFrom(r.at)
 		if wait > 0 {
 			wait = wait.Truncate(time.Second) + time.Second
-			return failure.New(
+			return r, failure.New(
 				failure.CodeRateLimited,
 				"try again in "+wait.String(),
 				"rate limit reached: %d %s (setting %s)",
@@ -227,9 +261,11 @@ func take(n int, count bool, quotas ...quota) error {
 			)
 		}
 	}
-	keeps = count
-	return nil
+	return r, nil
 }
+
+// Disable refuses every call from now on.
+func (a *Controller) Disable() { a.disabled.Store(true) }
 
 // Disabled reports whether a setting refuses every call.
 func (a *Controller) Disabled() bool { return a.disabled.Load() }
@@ -242,10 +278,7 @@ func (a *Controller) Limits() Limits {
 }
 
 // Tighten takes the stricter of two limits each. Waiting times go on.
-func (a *Controller) Tighten(l Limits, disabled bool) {
-	if disabled {
-		a.disabled.Store(true)
-	}
+func (a *Controller) Tighten(l Limits) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	stricter := func(has *int, wanted int, period time.Duration, limiters ...*rate.Limiter) {

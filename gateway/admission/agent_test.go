@@ -26,7 +26,7 @@ func codeOf(err error) string {
 
 func TestOneAgentIsPausedOrRevoked(t *testing.T) {
 	state := t.TempDir()
-	cursor, other, nobody := New("cursor", Limits{}, false, state, nil), New("cursor.2", Limits{}, false, state, nil), New("", Limits{}, false, state, nil)
+	cursor, other, nobody := New("cursor", Limits{}, state, nil), New("cursor.2", Limits{}, state, nil), New("", Limits{}, state, nil)
 	check := func(what, want string) {
 		t.Helper()
 		assert.Equal(t, codeOf(cursor.Open()), want, "%s", what)
@@ -61,14 +61,14 @@ func TestOneAgentIsPausedOrRevoked(t *testing.T) {
 func TestACallEndsWithItsAgent(t *testing.T) {
 	state := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := New("cursor", Limits{}, false, state, nil).Follow(t.Context(), func() bool { return false })
+		ctx, cancel := New("cursor", Limits{}, state, nil).Follow(t.Context(), func() bool { return false })
 		defer cancel()
 		time.Sleep(10 * time.Second)
 		require.That(t, ctx.Err() == nil, "it ended by itself")
 		require.NoError(t, Pause(state, "cursor", time.Now()))
 		time.Sleep(2 * lookAgain)
 		assert.That(t, errors.Is(ctx.Err(), context.Canceled), "it goes on")
-		again, cancelAgain := New("other", Limits{}, false, state, nil).Follow(t.Context(), func() bool { return false })
+		again, cancelAgain := New("other", Limits{}, state, nil).Follow(t.Context(), func() bool { return false })
 		time.Sleep(time.Second)
 		assert.That(t, again.Err() == nil, "the call of another agent ended")
 		cancelAgain()
@@ -78,7 +78,7 @@ func TestACallEndsWithItsAgent(t *testing.T) {
 // A call ends soon after the rights of its agent, and one whose agent has some goes on.
 func TestACallEndsWithTheRightsOfItsAgent(t *testing.T) {
 	var over atomic.Bool
-	a := New("cursor", Limits{}, false, "", nil)
+	a := New("cursor", Limits{}, "", nil)
 	ending, end := a.Follow(t.Context(), over.Load)
 	defer end()
 	going, end := a.Follow(t.Context(), func() bool { return false })
@@ -139,7 +139,7 @@ func TestResumeSaysWhetherItWasPaused(t *testing.T) {
 func TestEachRenewalIsAnotherGeneration(t *testing.T) {
 	state := t.TempDir()
 	standings, voided := NewStandings(state), 0
-	a := New("cursor", Limits{}, false, state, nil)
+	a := New("cursor", Limits{}, state, nil)
 	a.OnRenewal(func() { voided++ })
 	seen := map[string]bool{"": true}
 	assert.Equal(t, a.Generation(), "", "at first")
@@ -161,7 +161,7 @@ func TestEachRenewalIsAnotherGeneration(t *testing.T) {
 		assert.Equal(t, a.Generation(), known.Generation, "change %d: of the calls", i)
 		assert.Equal(t, voided, i+1, "change %d: times that what the agent had was voided", i)
 	}
-	assert.Equal(t, New("cursor", Limits{}, false, state, nil).Generation(), a.Generation(), "of a server that is started later")
+	assert.Equal(t, New("cursor", Limits{}, state, nil).Generation(), a.Generation(), "of a server that is started later")
 	other, err := standings.Of("other")
 	require.Equal(t, err, nil, "another agent")
 	assert.Equal(t, other, Standing{}, "another agent")
@@ -171,14 +171,14 @@ func TestEachRenewalIsAnotherGeneration(t *testing.T) {
 	require.NoError(t, os.Chmod(agentRevokedFile(state, "cursor"), 0o644))
 	_, err = standings.Of("cursor")
 	assert.NoError(t, err, "a mark that was seen before")
-	assert.Equal(t, codeOf(New("cursor", Limits{}, false, state, nil).Open()), failure.CodeState, "a mark that others can read")
+	assert.Equal(t, codeOf(New("cursor", Limits{}, state, nil).Open()), failure.CodeState, "a mark that others can read")
 }
 
 // A call that was made with the credentials of before ends soon after they were renewed.
 func TestACallEndsWithItsCredentials(t *testing.T) {
 	state := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		a := New("cursor", Limits{}, false, state, nil)
+		a := New("cursor", Limits{}, state, nil)
 		before, end := a.Follow(t.Context(), func() bool { return false })
 		defer end()
 		require.NoError(t, RevokeAgent(state, "cursor", time.Now()))

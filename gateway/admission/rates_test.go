@@ -40,7 +40,7 @@ func oneChange(a *Controller) error { return a.Mutation() }
 // remembered of them does not grow beyond a bound.
 func TestCallersAreCountedApart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a := New("", Limits{Calls: 2}, false, "", nil)
+		a := New("", Limits{Calls: 2}, "", nil)
 		for i := range maxCallers + 100 {
 			caller := strconv.Itoa(i)
 			n, r := passes(func() error { return a.Call(caller) })
@@ -52,7 +52,7 @@ func TestCallersAreCountedApart(t *testing.T) {
 		if n, _ := passes(func() error { return a.Call("a new one") }); n != 2 || len(a.callers) > 2 {
 			t.Errorf("%d pass once the others have all they may again, and %d are remembered", n, len(a.callers))
 		}
-		a.Tighten(Limits{Calls: 1}, false)
+		a.Tighten(Limits{Calls: 1})
 		n, _ := passes(func() error { return a.Call("one more") })
 		assert.That(t, n == 1, "%d pass for a new caller after the limit was tightened", n)
 	})
@@ -79,7 +79,7 @@ func TestLimitsOverTime(t *testing.T) {
 			"rate limit reached: 2 changes an hour (setting rate-mutations-hour)", "try again in 30m1s"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			a := New("", test.limits, false, "", nil)
+			a := New("", test.limits, "", nil)
 			ask := func() error { return test.ask(a) }
 			n, r := passes(ask)
 			require.Equal(t, n, test.most, "%s: %d pass, then %+v", test.name, n, r)
@@ -109,7 +109,7 @@ func TestLimitsOverTime(t *testing.T) {
 // hour is not used up by asking too often within a minute.
 func TestAChangeThatIsRefusedByTheMinuteLeavesTheHour(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a := New("", Limits{Mutations: 2, MutationsHour: 7}, false, "", nil)
+		a := New("", Limits{Mutations: 2, MutationsHour: 7}, "", nil)
 		for minute := range 3 {
 			n, r := passes(func() error { return a.Mutation() })
 			require.Equal(t, n, 2, "minute %d: %d pass, then %v", minute, n, r)
@@ -130,7 +130,7 @@ func TestAChangeThatIsRefusedByTheMinuteLeavesTheHour(t *testing.T) {
 // Calls and changes are counted apart.
 func TestCallsAreNoChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a := New("", Limits{Calls: 2, Mutations: 3}, false, "", nil)
+		a := New("", Limits{Calls: 2, Mutations: 3}, "", nil)
 		calls, _ := passes(func() error { return anyCall(a) })
 		changes, _ := passes(func() error { return a.Mutation() })
 		assert.Equal(t, calls, 2, "%d calls and %d changes", calls, changes)
@@ -152,8 +152,8 @@ func TestTightenedLimits(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var has, wanted, want Limits
 				*field(&has), *field(&wanted), *field(&want) = test.has, test.wanted, test.want
-				a := New("", has, false, "", nil)
-				a.Tighten(wanted, false)
+				a := New("", has, "", nil)
+				a.Tighten(wanted)
 				require.Equal(t, a.limits, want, "%s, %d and %d", name, test.has, test.wanted)
 				ask, period, most := func() error { return a.Mutation() }, time.Minute, test.want
 				if name == "calls" {
@@ -179,11 +179,11 @@ func TestTightenedLimits(t *testing.T) {
 // What has passed before a limit is tightened is not forgotten.
 func TestWaitingTimesGoOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a := New("", Limits{Calls: 60}, false, "", nil)
+		a := New("", Limits{Calls: 60}, "", nil)
 		for range 60 {
 			require.NoError(t, a.Call(""))
 		}
-		a.Tighten(Limits{Calls: 6}, false)
+		a.Tighten(Limits{Calls: 6})
 		n, r := passes(func() error { return anyCall(a) })
 		assert.Equal(t, n, 0, "%d pass, then %+v", n, r)
 		assert.Equal(t, r.Hint(), "try again in 11s", "%d pass, then %+v", n, r)
@@ -192,11 +192,12 @@ func TestWaitingTimesGoOn(t *testing.T) {
 
 func TestSwitchedOff(t *testing.T) {
 	const says = "vaultwicket is disabled by the setting enabled"
-	off, on := New("", Limits{}, true, "", nil), New("", Limits{}, false, "", nil)
-	on.Tighten(Limits{}, false)
+	off, on := New("", Limits{}, "", nil), New("", Limits{}, "", nil)
+	off.Disable()
+	on.Tighten(Limits{})
 	assert.NoError(t, on.Call(""), "tightened by nothing")
-	on.Tighten(Limits{}, true)
-	on.Tighten(Limits{}, false) // a server that is off stays so
+	on.Disable()
+	on.Tighten(Limits{}) // a server that is off stays so
 	for name, a := range map[string]*Controller{"from the start": off, "later": on} {
 		n, r := passes(func() error { return anyCall(a) })
 		assert.Equal(t, n, 0, "%s: %d pass, then %v", name, n, r)
@@ -210,19 +211,19 @@ func TestSwitchedOff(t *testing.T) {
 // whether it is. Without a state folder there is no such file anywhere.
 func TestPauseFile(t *testing.T) {
 	assert.Equal(t, PauseFile("x"), filepath.Join("x", "paused"), "the file")
-	a := New("", Limits{}, false, "", nil)
+	a := New("", Limits{}, "", nil)
 	assert.Equal(t, a.pauseFile, "", "without a state folder it is %q", a.pauseFile)
 	assert.NoError(t, a.Open(), "without a state folder it is %q", a.pauseFile)
 	state := t.TempDir()
-	assert.NoError(t, New("", Limits{}, false, state, nil).Open(), "without the file")
-	assert.NoError(t, New("", Limits{}, false, filepath.Join(state, "none"), nil).Open(), "without the folder")
+	assert.NoError(t, New("", Limits{}, state, nil).Open(), "without the file")
+	assert.NoError(t, New("", Limits{}, filepath.Join(state, "none"), nil).Open(), "without the folder")
 	require.NoError(t, os.WriteFile(filepath.Join(state, "paused"), nil, 0o600))
 	for name, want := range map[string]struct{ state, code, says, hint string }{
 		"with the file":     {state, "paused", "vaultwicket is paused", `"vaultwicket resume"`},
 		"deep below a file": {filepath.Join(state, "paused", "a", "b"), "state_unavailable", "state folder: not a directory", "0700"},
 		"below a file":      {filepath.Join(state, "paused"), "state_unavailable", "state folder: not a directory", "0700"},
 	} {
-		n, r := passes(func() error { return anyCall(New("", Limits{}, false, want.state, nil)) })
+		n, r := passes(func() error { return anyCall(New("", Limits{}, want.state, nil)) })
 		assert.Equal(t, n, 0, "%s: %d pass, then %v", name, n, r)
 		assert.Equal(t, r.Code(), want.code, "%s: %d pass, then %v", name, n, r)
 		assert.Contains(t, r.Error(), want.says, "%s: %d pass, then %v", name, n, r)
@@ -233,7 +234,7 @@ func TestPauseFile(t *testing.T) {
 // Forty calls at once are answered within the limit of one, whether they ran or not.
 func TestWaitingCountsForTheTimeLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a, running := New("", Limits{}, false, "", func() time.Duration { return 15 * time.Second }), shares.NewLine(4)
+		a, running := New("", Limits{}, "", func() time.Duration { return 15 * time.Second }), shares.NewLine(4)
 		begun := time.Now()
 		ends := make(chan error, 40)
 		for i := range 40 {

@@ -15,7 +15,6 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/exec"
 	"github.com/vaultwicket/vaultwicket/gateway"
-	"github.com/vaultwicket/vaultwicket/gateway/admission"
 	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/transport"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/policy"
@@ -186,7 +185,9 @@ func TestAPanicIsAnsweredWithAFixedTextAndLogged(t *testing.T) {
 func TestADisabledServerListsNoTools(t *testing.T) {
 	for _, disabled := range []bool{false, true} {
 		gw := gatewayWith(t, everything)
-		gw.Tighten(nil, admission.Limits{}, disabled)
+		if disabled {
+			gw.Disable()
+		}
 		d := newLocalServer(t, gw, nil)
 		var list struct{ Tools []mcp.Tool }
 		require.NoError(t, json.Unmarshal(d.ask("tools/list", "").Result, &list))

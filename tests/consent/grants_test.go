@@ -305,9 +305,9 @@ func TestHowAGrantEnds(t *testing.T) {
 		"narrower rules": {func(w granted) {
 			p := w.Config.Policy
 			p.Disable = []string{"eval"}
-			w.Gateway.Tighten([]policy.Policy{p}, admission.Limits{}, false)
+			w.Gateway.Tighten([]policy.Policy{p}, admission.Limits{})
 		}, "unconfirmed"},
-		"the same rules": {func(w granted) { w.Gateway.Tighten([]policy.Policy{w.Config.Policy}, admission.Limits{}, false) }, ""},
+		"the same rules": {func(w granted) { w.Gateway.Tighten([]policy.Policy{w.Config.Policy}, admission.Limits{}) }, ""},
 	} {
 		w := newGranted(t, nil)
 		w.give(terms("append"))

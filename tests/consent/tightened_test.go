@@ -27,7 +27,7 @@ func tighter(code string, change func(p *policy.Policy)) shutting {
 	return shutting{code, func(o *harness.InProcess) {
 		p := o.Config.Policy
 		change(&p)
-		o.Gateway.Tighten([]policy.Policy{p}, admission.Limits{}, false)
+		o.Gateway.Tighten([]policy.Policy{p}, admission.Limits{})
 	}}
 }
 
@@ -47,7 +47,7 @@ var shuttings = map[string]shutting{
 		harness.WriteFile(o.T, admission.PauseFile(ownerfiles.StateFolder(o.Config.Getenv, "")), nil)
 	}},
 	"limits": {"rate_limited", func(o *harness.InProcess) {
-		o.Gateway.Tighten([]policy.Policy{o.Config.Policy}, admission.Limits{MutationsHour: 1}, false)
+		o.Gateway.Tighten([]policy.Policy{o.Config.Policy}, admission.Limits{MutationsHour: 1})
 		for range 2 { // which use the hour up
 			o.Send(gateway.Request{Command: "append", Words: []string{"path=root.md", "content=y"}, Caller: "another"}, harness.Says(consent.Yes))
 		}

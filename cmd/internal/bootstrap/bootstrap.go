@@ -229,8 +229,8 @@ func vaultsOf(served []settings.Served) (vaults []gateway.Served) {
 type tightener struct{ *gateway.Gateway }
 
 // Tighten takes what is stricter.
-func (t tightener) Tighten(policies []policy.Policy, limits settings.Limits, disabled bool) {
-	t.Gateway.Tighten(policies, admission.Limits(limits), disabled)
+func (t tightener) Tighten(policies []policy.Policy, limits settings.Limits) {
+	t.Gateway.Tighten(policies, admission.Limits(limits))
 }
 
 // OfAgent returns a gateway of the same settings and programs for an agent, which takes stricter

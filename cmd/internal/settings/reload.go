@@ -36,7 +36,8 @@ type reloader struct {
 
 // Tightener is the gateway as the reloader needs it.
 type Tightener interface {
-	Tighten(policies []policy.Policy, limits Limits, disabled bool)
+	Tighten(policies []policy.Policy, limits Limits)
+	Disable()
 }
 
 func newReloader(g Tightener, f *Flags, s Settings, std terminal.Streams, log *slog.Logger) *reloader {
@@ -62,7 +63,10 @@ func (r *reloader) reload(read *source) *source {
 	for i := range r.served {
 		policies[i] = r.tighten(i, f, s, &told)
 	}
-	r.gateway.Tighten(policies, s.Limits, !s.Enabled)
+	if !s.Enabled {
+		r.gateway.Disable()
+	}
+	r.gateway.Tighten(policies, s.Limits)
 	for i, row := range table { // those that a server takes only when it starts
 		if row.fixed && f.raws[i].text != r.flags.raws[i].text {
 			told.add(&told.kept, row.name)

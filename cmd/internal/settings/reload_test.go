@@ -32,7 +32,7 @@ type tightened struct {
 	disabled bool
 }
 
-func (g *tightened) Tighten(policies []policy.Policy, limits Limits, disabled bool) {
+func (g *tightened) Tighten(policies []policy.Policy, limits Limits) {
 	g.policies = slices.Clone(g.policies)
 	for i, p := range policies {
 		g.policies[i] = p.Meet(g.policies[i])
@@ -41,8 +41,9 @@ func (g *tightened) Tighten(policies []policy.Policy, limits Limits, disabled bo
 	for i := range has {
 		*has[i] = policy.LowerRate(*has[i], *wanted[i])
 	}
-	g.disabled = g.disabled || disabled
 }
+
+func (g *tightened) Disable() { g.disabled = true }
 
 func rates(l *Limits) []*int { return []*int{&l.Calls, &l.Mutations, &l.MutationsHour} }
 
@@ -392,8 +393,8 @@ func TestCallsGoOnWhileSettingsAreRead(t *testing.T) {
 
 type gatewayTightener struct{ *gateway.Gateway }
 
-func (t gatewayTightener) Tighten(policies []policy.Policy, limits Limits, disabled bool) {
-	t.Gateway.Tighten(policies, admission.Limits(limits), disabled)
+func (t gatewayTightener) Tighten(policies []policy.Policy, limits Limits) {
+	t.Gateway.Tighten(policies, admission.Limits(limits))
 }
 
 func allowed(g *gateway.Gateway) map[string]bool {
