@@ -203,7 +203,11 @@ func (g *vaultGateway) nextPage(ctx context.Context, hold *exec.Hold, req Reques
 		return Reject(req.Command, ErrPageGone) // it may name a note that was hidden since
 	}
 	if first.answer.divided != nil {
-		first, from, err = first.extend(req, from, compares)
+		if compares {
+			first, from, err = first.complete(from)
+		} else {
+			first, from, err = first.extend(req, from)
+		}
 		if err == nil {
 			page, err = first.pageAt(req, from)
 		}
@@ -456,13 +460,18 @@ func (d *divided) whole() Result {
 // mostAtOnce is how many bytes are looked at beyond what a page needs.
 const mostAtOnce = 1 << 20
 
+// complete returns the stored part of a divided answer with all of it.
+func (s storedAnswer) complete(from storedText) (storedAnswer, storedText, error) {
+	return s.filledWith(s.answer.divided.whole(), from)
+}
+
 // extend returns the stored part of a divided answer with as much more of it as the page of a
-// request needs; or all of it, where that is asked for or a part cannot be appended.
-func (s storedAnswer) extend(req Request, from storedText, all bool) (storedAnswer, storedText, error) {
+// request needs; or all of it, where a part cannot be appended.
+func (s storedAnswer) extend(req Request, from storedText) (storedAnswer, storedText, error) {
 	for s.answer.divided != nil {
 		d := *s.answer.divided
-		if all || !d.plain || req.MaxOutput == 0 {
-			return s.filledWith(d.whole(), from)
+		if !d.plain || req.MaxOutput == 0 {
+			return s.complete(from)
 		}
 		missing := from.at.At + req.MaxOutput + 1 - d.seen
 		if missing <= 0 {

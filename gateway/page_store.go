@@ -52,40 +52,62 @@ func newPageStore[T any](limits pageStoreLimits, now func() time.Time, sizeOf fu
 // Put keeps a text and returns the id under which its session finds it: 26 random letters and
 // digits. It is not ok if the text is too large to be kept at all.
 func (s *pageStore[T]) Put(session, text string, about T) (id string, ok bool) {
-	id = rand.Text()
-	return id, s.put(&kept[T]{id: id, session: session, text: text, about: about}, false)
+	fresh := &kept[T]{id: rand.Text(), session: session, text: text, about: about}
+	if !s.fits(fresh) {
+		return fresh.id, false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.touch(fresh)
+	s.add(fresh)
+	return fresh.id, true
 }
 
 // Replace replaces a kept text. It is not ok, and the text stays, if there is none with the
 // id, or if the new one is too large to be kept.
 func (s *pageStore[T]) Replace(session, id, text string, about T) (ok bool) {
-	return s.put(&kept[T]{id: id, session: session, text: text, about: about}, true)
-}
-
-func (s *pageStore[T]) put(fresh *kept[T], replaces bool) (ok bool) {
-	if s.sizeOf != nil {
-		fresh.data = s.sizeOf(fresh.about)
-	}
-	isOff := s.limits.PerSession <= 0 || s.limits.Total <= 0 || s.limits.Age <= 0
-	if isOff || fresh.size() > s.limits.Bytes {
+	fresh := &kept[T]{id: id, session: session, text: text, about: about}
+	if !s.fits(fresh) {
 		return false
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	fresh.used = s.now()
-	s.sweep(fresh.used)
+	s.touch(fresh)
 	found := false
-	ofSession := 0
 	s.forget(func(k *kept[T]) bool {
-		same := k.id == fresh.id && k.session == fresh.session
+		same := k.id == id && k.session == session
 		found = found || same
-		if k.session == fresh.session && !same {
-			ofSession++
-		}
 		return same
 	})
-	if replaces && !found {
+	if !found {
 		return false // it was dropped or evicted
+	}
+	s.add(fresh)
+	return true
+}
+
+// fits measures a text, and reports whether it can be kept at all.
+func (s *pageStore[T]) fits(fresh *kept[T]) bool {
+	if s.sizeOf != nil {
+		fresh.data = s.sizeOf(fresh.about)
+	}
+	isOff := s.limits.PerSession <= 0 || s.limits.Total <= 0 || s.limits.Age <= 0
+	return !isOff && fresh.size() <= s.limits.Bytes
+}
+
+// touch marks a text as used now, and drops those that have expired.
+func (s *pageStore[T]) touch(fresh *kept[T]) {
+	fresh.used = s.now()
+	s.sweep(fresh.used)
+}
+
+// add keeps a text, in place of those of its session above the limit and of what has to be evicted.
+func (s *pageStore[T]) add(fresh *kept[T]) {
+	ofSession := 0
+	for _, k := range s.texts {
+		if k.session == fresh.session {
+			ofSession++
+		}
 	}
 	count := len(s.texts)
 	s.forget(func(k *kept[T]) bool {
@@ -101,7 +123,6 @@ func (s *pageStore[T]) put(fresh *kept[T], replaces bool) (ok bool) {
 	}
 	s.texts = append(s.texts, fresh)
 	s.bytes += fresh.size()
-	return true
 }
 
 // evict drops the least recently used text of whoever has the most bytes, with a fresh text among them: nobody loses texts
