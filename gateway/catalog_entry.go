@@ -220,20 +220,25 @@ func (e ExplainedCommand) text(example string) string {
 	return b.String()
 }
 
-// CommandOverview returns the enabled commands as text: for a user at a terminal with their signatures and
-// summaries, for an agent in one line each, because it has their parameters in the description of the
-// tool.
-func CommandOverview(v CatalogVault, atTerminal bool) string {
+// CommandSignatures returns the enabled commands as text for a user at a terminal, with their signatures and
+// summaries.
+func CommandSignatures(v CatalogVault) string {
 	var b strings.Builder
-	if !atTerminal {
-		b.WriteString(agentRules + "Enabled commands:\n")
-	}
 	for _, c := range ListCommands([]CatalogVault{v}) {
-		switch {
-		case !c.Enabled():
-		case atTerminal:
+		if c.Enabled() {
 			fmt.Fprintf(&b, "%s\n  %s\n", c.Signature(allowlist.FullSignature), c.Summary)
-		default:
+		}
+	}
+	return b.String()
+}
+
+// CommandOverview returns the enabled commands as text for an agent, in one line each, because it has their
+// parameters in the description of the tool.
+func CommandOverview(v CatalogVault) string {
+	var b strings.Builder
+	b.WriteString(agentRules + "Enabled commands:\n")
+	for _, c := range ListCommands([]CatalogVault{v}) {
+		if c.Enabled() {
 			fmt.Fprintf(&b, "%s: %s\n", c.Name, c.Summary)
 		}
 	}

@@ -235,8 +235,11 @@ func (g *vaultGateway) ownAnswerTo(ctx context.Context, plan Plan, req Request) 
 	}
 	name, ok := plan.call.Param("command")
 	vault := CatalogVault{Policy: plan.policy, Facts: plan.facts, Programs: g.programs()}
-	if !ok {
-		return CommandOverview(vault, req.AtTerminal), nil
+	switch {
+	case !ok && req.AtTerminal:
+		return CommandSignatures(vault), nil
+	case !ok:
+		return CommandOverview(vault), nil
 	}
 	l, err := ExplainCommand([]CatalogVault{vault}, name)
 	if err != nil {
