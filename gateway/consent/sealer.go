@@ -89,7 +89,7 @@ func (s *Sealer) Open(state string, b Bound) error {
 	if call := s.callTag(t, b); !hmac.Equal(t.call[:], call[:]) {
 		return errOtherCall
 	}
-	return s.use(t, false)
+	return s.use(t)
 }
 
 // Age returns how long ago a state was made that was sealed for ttl. Of one that is not from here it is 0.
@@ -113,27 +113,50 @@ func (s *Sealer) Spend(state string) error {
 	if err != nil {
 		return err
 	}
-	return s.use(t, true)
+	return s.discard(t)
 }
 
-// use uses up a ticket that is still good. While no more can be remembered it is refused, or with
-// void counts as used all the same.
-func (s *Sealer) use(t ticket, void bool) error {
+// use uses up a ticket that is still good. It is refused while no more can be remembered.
+func (s *Sealer) use(t ticket) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.watch.elapsed()
+	if err := s.checkUnused(t, now); err != nil {
+		return err
+	}
+	if s.isFull(now) {
+		return errFull
+	}
+	s.used[t.nonce] = t.expiry
+	return nil
+}
+
+// discard uses up a ticket that is still good, also while no more can be remembered.
+func (s *Sealer) discard(t ticket) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.watch.elapsed()
+	if err := s.checkUnused(t, now); err != nil {
+		return err
+	}
+	if s.isFull(now) {
+		s.void = max(s.void, t.expiry)
+		return nil
+	}
+	s.used[t.nonce] = t.expiry
+	return nil
+}
+
+// checkUnused refuses a ticket that has expired or was used. The caller has mu.
+func (s *Sealer) checkUnused(t ticket, now time.Duration) error {
 	_, used := s.used[t.nonce]
 	switch {
 	case now >= t.expiry:
 		return errExpired
 	case used:
 		return errUsed
-	case t.expiry <= s.void, !void && s.isFull(now):
+	case t.expiry <= s.void:
 		return errFull
-	case s.isFull(now):
-		s.void = max(s.void, t.expiry)
-	default:
-		s.used[t.nonce] = t.expiry
 	}
 	return nil
 }
