@@ -114,7 +114,7 @@ func (c *Checkpoints) Sign() error {
 	if !ed25519.Verify(public, signedText(string(text)), signature) {
 		return errors.New("the signature of the checkpoint is not one of its key")
 	}
-	if err := c.log.Write(Line{Kind: "checkpoint", Checkpoint: &Checkpoint{string(text), base64.StdEncoding.EncodeToString(signature)}}, true, Durable); err != nil {
+	if err := c.log.WriteLasting(Line{Kind: "checkpoint", Checkpoint: &Checkpoint{string(text), base64.StdEncoding.EncodeToString(signature)}}, Durable); err != nil {
 		return err
 	}
 	if h, why, err := (folder{AuditFolder(c.state)}).readHead(); err == nil && why == "" &&

@@ -26,7 +26,11 @@ func signedLog(t *testing.T, calls int) (state string, lasting, routine []Line) 
 	points := NewCheckpoints(state, StateKey(state))
 	for i := range calls {
 		line := Line{Kind: "decision", Command: "append", Client: fmt.Sprintf("client-%d", i), Decision: "allow"}
-		require.NoError(t, logs.Write(line, i%2 == 0, Buffered))
+		write := logs.Write
+		if i%2 == 0 {
+			write = logs.WriteLasting
+		}
+		require.NoError(t, write(line, Buffered))
 		if i%20 == 19 {
 			require.NoError(t, points.Sign())
 		}
@@ -159,7 +163,7 @@ func TestCheckpointsAreWrittenWhenThereIsSomethingToSign(t *testing.T) {
 		require.Equal(t, err, nil, "of no log")
 		require.Equal(t, count(), 0, "of no log")
 	}
-	require.NoError(t, OpenLogs(state).Write(Line{Kind: "decision", Decision: "allow"}, false, Buffered))
+	require.NoError(t, OpenLogs(state).Write(Line{Kind: "decision", Decision: "allow"}, Buffered))
 	for range 3 {
 		err := points.Sign()
 		require.Equal(t, err, nil, "%d lines", count())
@@ -178,7 +182,7 @@ func TestCheckpointsOfRemovedLines(t *testing.T) {
 	points.log = logs
 	var kept string
 	for i := range 60 {
-		require.NoError(t, logs.Write(Line{Kind: "decision", Command: "append"}, true, Buffered))
+		require.NoError(t, logs.WriteLasting(Line{Kind: "decision", Command: "append"}, Buffered))
 		if i == 1 {
 			require.NoError(t, points.Sign())
 			kept = keptElsewhere(t, allLines(t, AuditFolder(state)))

@@ -294,7 +294,11 @@ func write(t *testing.T, state string, from, to int) {
 	logs := OpenLogs(state)
 	for i := from; i < to; i++ {
 		line := Line{Kind: "decision", Decision: "allow", Command: "append", Client: fmt.Sprint("client-", i)}
-		require.NoError(t, logs.Write(line, i%3 == 0, Buffered))
+		write := logs.Write
+		if i%3 == 0 {
+			write = logs.WriteLasting
+		}
+		require.NoError(t, write(line, Buffered))
 	}
 }
 

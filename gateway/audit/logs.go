@@ -70,25 +70,30 @@ func (l Logs) None() bool { return l.lasting == nil }
 // Digest returns the keyed digest of a value, see [Log.Digest].
 func (l Logs) Digest(value string) string { return l.lasting.Digest(value) }
 
-// Write writes a line to the part that it belongs to. mutates says that its call may
+// Write writes a line about a call that changes nothing to the part that it belongs to.
+func (l Logs) Write(line Line, how Durability) error {
+	if isRoutine(line) && !l.None() {
+		return l.calls.Write(line, how)
+	}
+	return l.WriteLasting(line, how)
+}
+
+// WriteLasting writes a line to the part with the lines that are not routine, such as that of a call that may
 // change something.
-func (l Logs) Write(line Line, mutates bool, how Durability) error {
+func (l Logs) WriteLasting(line Line, how Durability) error {
 	if l.None() {
 		return nil
-	}
-	if isRoutine(line, mutates) {
-		return l.calls.Write(line, how)
 	}
 	return l.lasting.Write(line, how)
 }
 
-// isRoutine reports whether a line is about a call that changes nothing and was not refused by the
+// isRoutine reports whether a line about a call that changes nothing is also not about a refusal by the
 // policy. An unknown one is not.
-func isRoutine(line Line, mutates bool) bool {
+func isRoutine(line Line) bool {
 	switch {
 	case line.Kind == KindLimited:
 		return true
-	case mutates || policyCodes[line.Code] || line.Rule != "":
+	case policyCodes[line.Code] || line.Rule != "":
 		return false
 	case line.Kind == "end":
 		return true
@@ -121,7 +126,7 @@ func (l Logs) Hold(line Line) *heldDecision {
 	d := &heldDecision{logs: l, line: line}
 	d.written.Add(1)
 	d.timer = time.AfterFunc(lateAfter, func() {
-		_ = l.Write(d.line, false, Buffered)
+		_ = l.Write(d.line, Buffered)
 		d.written.Done()
 	})
 	return d
@@ -135,11 +140,11 @@ func (d *heldDecision) End(end Line) bool {
 		d.written.Wait()
 		return false
 	case d.logs.None():
-	case isRoutine(d.line, false) && isRoutine(end, false): // at once, because both belong to the same part
+	case isRoutine(d.line) && isRoutine(end): // at once, because both belong to the same part
 		_ = d.logs.calls.WriteAll(Buffered, d.line, end)
 	default:
-		_ = d.logs.Write(d.line, false, Buffered)
-		_ = d.logs.Write(end, false, Buffered)
+		_ = d.logs.Write(d.line, Buffered)
+		_ = d.logs.Write(end, Buffered)
 	}
 	return true
 }

@@ -214,7 +214,7 @@ func TestNoDecisionIsLostOrWrittenTwice(t *testing.T) {
 				d := logs.Hold(decision(call))
 				time.Sleep(time.Duration(i%3) * lateAfter)
 				if !d.End(end(call)) {
-					_ = logs.Write(end(call), false, Buffered)
+					_ = logs.Write(end(call), Buffered)
 				}
 			})
 		}

@@ -31,7 +31,7 @@ var calls atomic.Uint64
 // for none.
 func NewRecords(state, agent, session string) *Records {
 	r := &Records{logs: OpenLogs(state), agent: agent, session: session}
-	r.limited.Write = func(line Line) { _ = r.logs.Write(line, false, Buffered) }
+	r.limited.Write = func(line Line) { _ = r.logs.Write(line, Buffered) }
 	return r
 }
 
@@ -205,7 +205,7 @@ func (r *Record) Allowed(call allowlist.Call, backend string) error {
 	line.Backend = backend
 	if !mutates {
 		r.held = r.records.logs.Hold(r.forOwner(line))
-	} else if err := r.records.logs.Write(r.forOwner(line), true, Durable); err != nil {
+	} else if err := r.records.logs.WriteLasting(r.forOwner(line), Durable); err != nil {
 		return failure.New(failure.CodeState, `the user can see more with "vaultwicket audit verify"`, "nothing was changed, because the audit log cannot be written: %s", excerpt.Reason(err))
 	}
 	r.seen.Decided(telemetry.Decision{Decision: line.Decision})
@@ -303,6 +303,9 @@ func (r *Record) write(line Line) {
 	if line.Kind == "decision" {
 		r.seen.Decided(telemetry.Decision{Decision: line.Decision, Rule: line.Rule, Code: line.Code})
 	}
-	mutates := r.call.Valid() && r.call.Effect().Mutates()
-	_ = r.records.logs.Write(r.forOwner(line), mutates, Buffered)
+	write := r.records.logs.Write
+	if r.call.Valid() && r.call.Effect().Mutates() {
+		write = r.records.logs.WriteLasting
+	}
+	_ = write(r.forOwner(line), Buffered)
 }

@@ -117,9 +117,8 @@ func (l *Log) writeReserve(r reserve, refusals []byte) error {
 	return errors.Join(err, file.Close())
 }
 
-// miss counts lines that could not be written, and keeps those of refusals. isLocked says that the caller has the lock of
-// all writers; without it the lines are counted in memory until it can be had.
-func (l *Log) miss(all []*waiting, isLocked bool) {
+// missing returns the lines that could not be written, if they are to be counted, and notes since when there are any.
+func (l *Log) missing(all []*waiting) []Line {
 	var lines []Line
 	for _, w := range all {
 		if !w.written && !w.isLate {
@@ -127,15 +126,26 @@ func (l *Log) miss(all []*waiting, isLocked bool) {
 		}
 	}
 	if len(lines) == 0 || !l.hasReserve {
-		return
+		return nil
 	}
 	l.late = true
 	if l.unkept.Since.IsZero() {
 		l.unkept.Since = lines[0].Time
 	}
-	if !isLocked {
-		l.unkept.Missed += uint64(len(lines))
-		l.missed.Add(uint64(len(lines)))
+	return lines
+}
+
+// countMissed counts lines that could not be written in memory, until the lock of all writers can be had.
+func (l *Log) countMissed(all []*waiting) {
+	n := uint64(len(l.missing(all)))
+	l.unkept.Missed += n
+	l.missed.Add(n)
+}
+
+// keepMissed counts lines that could not be written, and keeps those of refusals. The caller has the lock of all writers.
+func (l *Log) keepMissed(all []*waiting) {
+	lines := l.missing(all)
+	if len(lines) == 0 {
 		return
 	}
 	r, refusals, exists := l.folder.readReserve()

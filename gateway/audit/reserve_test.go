@@ -66,21 +66,21 @@ func refused(n int) Line {
 
 func TestWhatAFullDiskDoesNotTakeIsCounted(t *testing.T) {
 	logs, full, open := onFullDisk(t)
-	require.NoError(t, logs.Write(read(0), false, Buffered))
-	require.NoError(t, logs.Write(refused(0), false, Buffered))
+	require.NoError(t, logs.Write(read(0), Buffered))
+	require.NoError(t, logs.Write(refused(0), Buffered))
 	*full = true
 	for n := 1; n <= 40; n++ {
-		assert.ErrorIs(t, logs.Write(read(n), false, Buffered), syscall.ENOSPC)
+		assert.ErrorIs(t, logs.Write(read(n), Buffered), syscall.ENOSPC)
 	}
 	// Another process counts on, and the first one may be gone.
 	other := open()
 	for n := 41; n <= 50; n++ {
-		assert.ErrorIs(t, other.Write(read(n), false, Buffered), syscall.ENOSPC)
+		assert.ErrorIs(t, other.Write(read(n), Buffered), syscall.ENOSPC)
 	}
-	assert.ErrorIs(t, logs.Write(refused(1), false, Buffered), syscall.ENOSPC)
-	assert.ErrorIs(t, other.Write(refused(2), false, Buffered), syscall.ENOSPC)
+	assert.ErrorIs(t, logs.Write(refused(1), Buffered), syscall.ENOSPC)
+	assert.ErrorIs(t, other.Write(refused(2), Buffered), syscall.ENOSPC)
 	change := Line{Kind: "decision", Decision: "allow", Call: "change"}
-	assert.ErrorIs(t, logs.Write(change, true, Durable), syscall.ENOSPC)
+	assert.ErrorIs(t, logs.WriteLasting(change, Durable), syscall.ENOSPC)
 	assert.Equal(t, logs.Missed(), uint64(41), "in the first process")
 	assert.Equal(t, other.Missed(), uint64(10), "in the other process")
 
@@ -96,8 +96,8 @@ func TestWhatAFullDiskDoesNotTakeIsCounted(t *testing.T) {
 
 	*full = false
 	for n, l := range []Logs{open(), logs, other} {
-		require.NoError(t, l.Write(read(51+n), false, Buffered))
-		require.NoError(t, l.Write(refused(3+n), false, Buffered))
+		require.NoError(t, l.Write(read(51+n), Buffered))
+		require.NoError(t, l.Write(refused(3+n), Buffered))
 	}
 	report = require.Value(Verify(t.Context(), calls))(t)
 	require.Equal(t, report.Missed, 50, "the calls")
@@ -135,11 +135,11 @@ func TestTheReserveHasAnEnd(t *testing.T) {
 		t.Skip("no goroutines, and slow under the race detector")
 	}
 	logs, full, _ := onFullDisk(t)
-	require.NoError(t, logs.Write(refused(0), false, Buffered))
+	require.NoError(t, logs.Write(refused(0), Buffered))
 	*full = true
 	const count = 1000 // some more than it holds
 	for n := 1; n <= count; n++ {
-		assert.ErrorIs(t, logs.Write(refused(n), false, Buffered), syscall.ENOSPC)
+		assert.ErrorIs(t, logs.Write(refused(n), Buffered), syscall.ENOSPC)
 	}
 	lasting := logs.lasting.folder.dir
 	report := require.Value(Verify(t.Context(), lasting))(t)
@@ -148,28 +148,28 @@ func TestTheReserveHasAnEnd(t *testing.T) {
 	info := require.Value(os.Stat(logs.lasting.folder.file(reserveFile)))(t)
 	assert.Equal(t, info.Size(), int64(reserveSize), "the size of the reserve")
 	*full = false
-	require.NoError(t, logs.Write(refused(count+1), false, Buffered))
+	require.NoError(t, logs.Write(refused(count+1), Buffered))
 	assert.Equal(t, len(told(t, lasting)), 1+1+report.Waiting+1, "lines")
 }
 
 // A disk that was full before the log began leaves no reserve: what is missing is counted while the process lives.
 func TestWithoutAReserveTheProcessCounts(t *testing.T) {
 	logs, full, _ := onFullDisk(t)
-	require.NoError(t, logs.Write(read(0), false, Buffered))
+	require.NoError(t, logs.Write(read(0), Buffered))
 	require.NoError(t, os.Remove(logs.calls.folder.file(reserveFile)))
 	*full = true
 	for n := 1; n <= 3; n++ {
-		assert.ErrorIs(t, logs.Write(read(n), false, Buffered), syscall.ENOSPC)
+		assert.ErrorIs(t, logs.Write(read(n), Buffered), syscall.ENOSPC)
 	}
 	*full = false
-	require.NoError(t, logs.Write(read(4), false, Buffered))
+	require.NoError(t, logs.Write(read(4), Buffered))
 	assert.Equal(t, strings.Join(told(t, logs.calls.folder.dir), ", "), "read 0, gap 3, read 4")
 }
 
 // What somebody has written into the reserve is no line of the log's own, and its count is no reason to fail.
 func TestAReserveThatWasAlteredIsNotBelieved(t *testing.T) {
 	logs, _, open := onFullDisk(t)
-	require.NoError(t, logs.Write(read(0), false, Buffered))
+	require.NoError(t, logs.Write(read(0), Buffered))
 	name := logs.calls.folder.file(reserveFile)
 	forged, err := json.Marshal(Line{Kind: kindBreak, Repair: &Repair{Why: "forged"}})
 	require.NoError(t, err)
@@ -179,13 +179,13 @@ func TestAReserveThatWasAlteredIsNotBelieved(t *testing.T) {
 	copy(whole[reserveHead:], forged)
 	for what, content := range map[string][]byte{"zeros": make([]byte, reserveSize), "short": []byte("{"), "text": []byte(strings.Repeat("x", reserveSize))} {
 		require.NoError(t, os.WriteFile(name, content, 0o600))
-		require.NoError(t, open().Write(read(1), false, Buffered))
+		require.NoError(t, open().Write(read(1), Buffered))
 		report := require.Value(Verify(t.Context(), logs.calls.folder.dir))(t)
 		require.That(t, report.Broken == nil, "%s: %+v", what, report)
 		assert.Equal(t, report.Missed, 0, "%s", what)
 	}
 	require.NoError(t, os.WriteFile(name, whole, 0o600))
-	require.NoError(t, open().Write(read(1), false, Buffered))
+	require.NoError(t, open().Write(read(1), Buffered))
 	report := require.Value(Verify(t.Context(), logs.calls.folder.dir))(t)
 	require.That(t, report.Broken == nil, "a line that is no caller's: %+v", report)
 	assert.Equal(t, report.Missed, 3, "a line that is no caller's")

@@ -68,9 +68,10 @@ func (l *Log) writeWaiting() {
 	l.queue = nil
 	l.queueMu.Unlock()
 	unlock, err := l.lock()
-	isLocked := err == nil
-	if isLocked {
+	miss := l.countMissed
+	if err == nil {
 		defer unlock()
+		miss = l.keepMissed
 		var t *tail
 		if t, err = l.openTail(); err == nil {
 			if late := l.lateLines(); late != nil {
@@ -87,7 +88,7 @@ func (l *Log) writeWaiting() {
 		l.wroteLate()
 	}
 	if err != nil {
-		l.miss(all, isLocked)
+		miss(all)
 	}
 	for _, w := range all {
 		if !w.written {

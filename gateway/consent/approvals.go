@@ -568,10 +568,10 @@ func Decide(state string, a Answer) (StoredQuestion, error) {
 	decision := decisions[q.State]
 	// The answer counts without the line: the call is not carried out unless its own lines, which
 	// say where it was approved, can be written.
-	_ = audit.OpenLogs(state).Write(audit.Line{
+	_ = audit.OpenLogs(state).WriteLasting(audit.Line{
 		Kind: "approval", Decision: decision, By: a.By, Session: a.Session, Agent: sanitize.Line(ownerfiles.AgentOf(q.Session)), Client: sanitize.Line(q.Client),
 		Vault: sanitize.Line(q.Vault), Command: sanitize.Line(q.Command), Effect: sanitize.Line(q.Effect),
-	}, true, true)
+	}, audit.Durable)
 	return q, nil
 }
 

@@ -17,8 +17,8 @@ const (
 // LogGrant writes to the audit log of a state folder what the owner has decided, where ("terminal", "page" or "sign-in"), and
 // by which process. The decision counts without the line: what is made under the grant has lines of its own.
 func LogGrant(state string, g Grant, what GrantDecision, by, session string) {
-	_ = audit.OpenLogs(state).Write(audit.Line{
+	_ = audit.OpenLogs(state).WriteLasting(audit.Line{
 		Kind: "grant", Decision: string(what), By: by, Session: session, Agent: sanitize.Line(g.Agent),
 		Vault: sanitize.Line(g.Vault), Grant: g.ID,
-	}, true, true)
+	}, audit.Durable)
 }

@@ -266,10 +266,10 @@ func (p Proposal) check() error {
 // LogProposal writes to the audit log of a state folder what was decided about a proposal ("approve", "deny" or "withdraw"), where,
 // and by which process. The decision counts without the line: what is made has lines of its own.
 func LogProposal(state string, p Proposal, decision, by, session string) {
-	_ = audit.OpenLogs(state).Write(audit.Line{
+	_ = audit.OpenLogs(state).WriteLasting(audit.Line{
 		Kind: "proposal", Decision: decision, By: by, Session: session, Agent: sanitize.Line(p.Agent()),
 		Client: sanitize.Line(p.Client), Vault: sanitize.Line(p.Vault), Proposal: p.ID,
-	}, true, true)
+	}, audit.Durable)
 }
 
 // Names returns the names of the operations that were taken, and of those that were not.

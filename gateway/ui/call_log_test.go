@@ -30,7 +30,11 @@ func newWriter(t testing.TB) *writer {
 
 func (w *writer) write(line audit.Line, mutates bool) {
 	w.t.Helper()
-	require.NoError(w.t, w.logs.Write(line, mutates, audit.Buffered))
+	write := w.logs.Write
+	if mutates {
+		write = w.logs.WriteLasting
+	}
+	require.NoError(w.t, write(line, audit.Buffered))
 }
 
 // call writes the lines of one call that took ms, with a code if it was refused or failed.

@@ -67,7 +67,7 @@ func TestTheOverviewIsBounded(t *testing.T) {
 		line := audit.Line{Kind: "decision", Decision: "deny", Code: "unknown_command",
 			Call: fmt.Sprintf("1-a-%d", i+1), Session: "1-a", Client: fmt.Sprintf("client %d", i), Surface: "stdio",
 			Command: fmt.Sprintf("c%d", i)}
-		require.NoError(t, logs.Write(line, false, audit.Buffered))
+		require.NoError(t, logs.Write(line, audit.Buffered))
 	}
 	view := v.see("")
 	refused, agents := strings.Count(view, `<a id="r-`), strings.Count(view, `<a id="a-`)
@@ -89,7 +89,7 @@ func TestEventsTellWhatAViewHasSeen(t *testing.T) {
 	for i, code := range []string{"", "bad_value"} {
 		decision := []string{"allow", "deny"}[i]
 		require.NoError(t, logs.Write(audit.Line{Kind: "decision", Decision: decision, Code: code,
-			Call: []string{"1-a-1", "1-a-2"}[i], Session: "1-a"}, false, audit.Buffered))
+			Call: []string{"1-a-1", "1-a-2"}[i], Session: "1-a"}, audit.Buffered))
 		if _, err := p.calls.Update(); err != nil { // as a view does
 			t.Fatal(err)
 		}

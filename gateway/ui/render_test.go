@@ -57,7 +57,7 @@ func TestThePolicyShowsWhatRulesAboutTextsDid(t *testing.T) {
 	assert.Contains(t, view, "They did nothing in the last seven days.")
 	assert.Contains(t, view, "keys, tokens and passwords")
 	line := audit.Line{Kind: "end", Call: "1-abc-1", Session: "1-abc", Time: v.page.Now(), Found: []string{"secrets github-pat"}, Code: "secret_found"}
-	require.NoError(t, audit.OpenLogs(v.page.State).Write(line, false, audit.Buffered))
+	require.NoError(t, audit.OpenLogs(v.page.State).Write(line, audit.Buffered))
 	assert.Contains(t, v.see("policy"), `<code>secrets</code></td><td role="cell" data-label="Calls">1 blocked</td>`)
 }
 

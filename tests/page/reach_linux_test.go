@@ -106,7 +106,7 @@ func TestHostileTextIsText(t *testing.T) {
 		line := audit.Line{Kind: "decision", Decision: "deny", Call: fmt.Sprintf("s-%d", i+1), Session: "s",
 			Client: text, Surface: text, Vault: text, Command: text, Effect: text, Rule: text, Code: text,
 			Backend: text, By: text, Params: []audit.Param{{Name: text}}}
-		require.NoError(t, logs.Write(line, false, audit.Buffered))
+		require.NoError(t, logs.Write(line, audit.Buffered))
 		if _, err := consent.OpenStore(consent.Folder(state),
 			time.Now).Ask(consent.StoredQuestion{Session: fmt.Sprint(i), Client: printable(text),
 			Vault: printable(text), Command: printable(text), Text: printable(text),

@@ -68,10 +68,10 @@ func writeCalls(t *testing.T, state string) {
 		if i%50 == 0 {
 			line.Decision, line.Code, line.Rule = "deny", "bad_value", ""
 		}
-		require.NoError(t, logs.Write(line, false, audit.Buffered))
+		require.NoError(t, logs.Write(line, audit.Buffered))
 		exit := 0
 		line.Kind, line.Decision, line.Params, line.DurationMs, line.Exit, line.Backend = "end", "", nil, int64(i%200), &exit, "embedded"
-		require.NoError(t, logs.Write(line, false, audit.Buffered))
+		require.NoError(t, logs.Write(line, audit.Buffered))
 	}
 }
 

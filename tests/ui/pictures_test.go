@@ -111,14 +111,14 @@ func aDay(t *testing.T, r *harness.Program) {
 			line.Decision, line.Code, line.Rule, line.Client, line.Session, line.Call = "deny", "access_denied",
 				"access", "Codex", "2-day", fmt.Sprintf("2-day-%d", i+1)
 		}
-		require.NoError(t, logs.Write(line, false, audit.Buffered))
+		require.NoError(t, logs.Write(line, audit.Buffered))
 		exit := 0
 		line.Kind, line.Decision, line.DurationMs, line.Exit, line.Backend = "end", "", int64(3+i*i%90), &exit, "embedded"
 		if i%31 == 0 {
 			line.Code = "not_found"
 		}
 		if line.Rule == "" {
-			require.NoError(t, logs.Write(line, false, audit.Buffered))
+			require.NoError(t, logs.Write(line, audit.Buffered))
 		}
 	}
 	remove, err := ownerfiles.RegisterServer(ownerfiles.ServersFolder(state),

@@ -348,7 +348,7 @@ func TestHostileText(t *testing.T) {
 		line := audit.Line{Kind: "decision", Decision: "deny", Call: fmt.Sprintf("s-%d", i+1), Session: "s",
 			Agent: evil, Client: evil, Surface: "stdio", Vault: evil, Command: evil, Effect: evil, Rule: evil,
 			Code: evil, Backend: evil, By: evil, Change: evil, Note: logs.Digest(named)}
-		require.NoError(t, logs.Write(line, true, audit.Buffered))
+		require.NoError(t, logs.WriteLasting(line, audit.Buffered))
 		q := consent.StoredQuestion{Session: "s", Client: strings.Trim(evil, "\u202e\u2066"), Vault: "Notes",
 			Command: strings.Trim(evil, "\u202e\u2066"), Text: "x",
 			Lines: []consent.Line{{Text: strings.Trim(evil, "\u202e\u2066")},

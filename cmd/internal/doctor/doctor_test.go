@@ -394,7 +394,7 @@ var faults = []struct {
 		require.NoError(p.t, os.WriteFile(file, []byte(strings.Replace(string(text), `"read"`, `"none"`, 1)), 0o600))
 	}},
 	{"audit-missed", Warning, func(p *patient) {
-		require.NoError(p.t, audit.OpenLogs(p.State).Write(audit.Line{Kind: "decision", Command: "append"}, true, audit.Durable))
+		require.NoError(p.t, audit.OpenLogs(p.State).WriteLasting(audit.Line{Kind: "decision", Command: "append"}, audit.Durable))
 		name := filepath.Join(audit.AuditFolder(p.State), "audit.reserve")
 		file := require.Value(os.OpenFile(name, os.O_RDWR, 0))(p.t)
 		_, err := file.WriteAt([]byte(`{"version":1,"missed":3,"sum":""}`+strings.Repeat(" ", 100)), 0)
