@@ -115,7 +115,12 @@ func (g *vaultGateway) propose(ctx context.Context, b Batch, again string) Propo
 		return refuse("", err)
 	}
 	head.ID = id
-	kept, err := g.proposals.Keep(g.proposer(b.Request), head, body, again != "", consent.NewCode)
+	var kept consent.Proposal
+	if again == "" {
+		kept, err = g.proposals.Keep(head, body, consent.NewCode)
+	} else {
+		kept, err = g.proposals.Replace(g.proposer(b.Request), head, body, consent.NewCode)
+	}
 	if err != nil {
 		return refuse("", proposalError(err))
 	}

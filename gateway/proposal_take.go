@@ -278,7 +278,11 @@ func (g *vaultGateway) settleProposal(
 		claim.Leave()
 		return result
 	}
-	settled, err := claim.Settle(isMade)
+	end := claim.Reopen
+	if isMade {
+		end = claim.Complete
+	}
+	settled, err := end()
 	if err != nil {
 		result.Notices = append(result.Notices, "what became of the proposal could not be noted: "+excerpt.Reason(err))
 		return result

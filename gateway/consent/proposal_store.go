@@ -118,15 +118,30 @@ func (s *Proposals) MayHave() bool {
 	return err == nil
 }
 
-// Keep stores a proposal of a holder for [ProposalLife]. With again it takes the place of the one with the same id, which has to
-// wait and to be one of the holder. newCode makes codes for the owner. Its errors are *[InvalidProposal], *[RefusedProposal], *[RepeatedProposal], *[UnknownProposal], *[AnsweredProposal] and
-// *[ownerfiles.Unusable]; with one nothing has changed.
-func (s *Proposals) Keep(
-	h ProposalHolder,
+// Keep stores a proposal for [ProposalLife]. newCode makes codes for the owner. Its errors are *[InvalidProposal],
+// *[RefusedProposal], *[RepeatedProposal] and *[ownerfiles.Unusable]; with one nothing has changed.
+func (s *Proposals) Keep(p Proposal, b ProposalBody, newCode func() string) (Proposal, error) {
+	return s.keep(p, b, newCode, func(proposalContent) (Proposal, error) { return Proposal{}, nil })
+}
+
+// Replace stores a proposal of a holder in place of the one with the same id, which has to wait and to be one of the holder.
+// Its errors are those of [Proposals.Keep], *[UnknownProposal] and *[AnsweredProposal]; with one nothing has changed.
+func (s *Proposals) Replace(h ProposalHolder, p Proposal, b ProposalBody, newCode func() string) (Proposal, error) {
+	return s.keep(p, b, newCode, func(c proposalContent) (Proposal, error) {
+		before, err := c.ofHolder(h, p.ID)
+		if err == nil && before.State != ProposalOpen {
+			err = &AnsweredProposal{before}
+		}
+		return before, err
+	})
+}
+
+// keep stores a proposal in place of the one that replaced returns, the zero Proposal for none.
+func (s *Proposals) keep(
 	p Proposal,
 	b ProposalBody,
-	again bool,
 	newCode func() string,
+	replaced func(proposalContent) (Proposal, error),
 ) (kept Proposal, err error) {
 	body, size, err := encodeBody(b)
 	if err != nil {
@@ -141,16 +156,11 @@ func (s *Proposals) Keep(
 	err = s.withLock(func(c proposalContent) error {
 		now := c.now.UTC().Round(0)
 		p.Made = now
-		var before Proposal
-		if again {
-			if before, err = c.ofHolder(h, p.ID); err != nil {
-				return err
-			}
-			if before.State != ProposalOpen {
-				return &AnsweredProposal{before}
-			}
-			p.Code = before.Code
+		before, err := replaced(c)
+		if err != nil {
+			return err
 		}
+		p.Code = before.Code
 		if err := c.hasCapacity(p, int64(size), before); err != nil {
 			return err
 		}
@@ -395,16 +405,40 @@ func (s *Proposals) making(ctx context.Context, patience time.Duration) (free fu
 	return free, nil
 }
 
-// Settle ends a claim: what was taken is made, or nothing of it is and the proposal waits again.
-func (c *ProposalClaim) Settle(isMade bool) (Proposal, error) {
+// Complete ends a claim of which what was taken is made.
+func (c *ProposalClaim) Complete() (Proposal, error) {
 	defer c.free()
-	return c.store.settle(c.chosen.ID, isMade)
+	return c.store.complete(c.chosen.ID)
+}
+
+// Reopen ends a claim of which nothing is made: the proposal waits again.
+func (c *ProposalClaim) Reopen() (Proposal, error) {
+	defer c.free()
+	return c.store.reopen(c.chosen.ID)
 }
 
 // Leave ends a claim of which it is not known whether it is made: [Proposals.Recover] finds out.
 func (c *ProposalClaim) Leave() { c.free() }
 
-func (s *Proposals) settle(id string, isMade bool) (settled Proposal, err error) {
+func (s *Proposals) complete(id string) (Proposal, error) {
+	return s.settle(id, func(p *Proposal, now time.Time) {
+		p.State = ProposalTaken
+		p.decide(now, p.By)
+	})
+}
+
+func (s *Proposals) reopen(id string) (Proposal, error) {
+	return s.settle(id, func(p *Proposal, _ time.Time) {
+		p.State = ProposalOpen
+		p.Batch = ""
+		p.Chosen = nil
+		p.By = ""
+		p.Says = ""
+	})
+}
+
+// settle ends the state in which a proposal is carried out.
+func (s *Proposals) settle(id string, end func(p *Proposal, now time.Time)) (settled Proposal, err error) {
 	err = s.withContent(func(c proposalContent) error {
 		p, err := c.byID(id)
 		if err != nil {
@@ -413,16 +447,7 @@ func (s *Proposals) settle(id string, isMade bool) (settled Proposal, err error)
 		if p.State != ProposalMaking {
 			return &AnsweredProposal{p}
 		}
-		if isMade {
-			p.State = ProposalTaken
-			p.decide(c.now, p.By)
-		} else {
-			p.State = ProposalOpen
-			p.Batch = ""
-			p.Chosen = nil
-			p.By = ""
-			p.Says = ""
-		}
+		end(&p, c.now)
 		settled = p
 		return s.save(p)
 	})
@@ -448,8 +473,13 @@ func (s *Proposals) Recover(list []Proposal, wasMade func(Proposal) (bool, error
 		if p.State != ProposalMaking {
 			continue
 		}
-		if made, err := wasMade(p); err == nil {
-			_, _ = s.settle(p.ID, made) // the next look tries again
+		isMade, err := wasMade(p)
+		switch { // what cannot be written is tried again by the next look
+		case err != nil:
+		case isMade:
+			_, _ = s.complete(p.ID)
+		default:
+			_, _ = s.reopen(p.ID)
 		}
 	}
 }
