@@ -92,7 +92,7 @@ func (g *Gateway) DoBatch(ctx context.Context, b Batch) (result BatchResult) {
 		result = RejectBatch("", fault)
 	}
 	result.DurationMs = time.Since(started).Milliseconds()
-	seen.Ended(result.OK, result.failure(), "", 0)
+	seen.Ended(telemetry.CallOutcome{OK: result.OK, Error: result.failure()})
 	return result
 }
 
@@ -470,7 +470,7 @@ func (g *vaultGateway) step(
 	by approved,
 ) (result Result, begun bool) {
 	ctx, seen := telemetry.Begin(ctx, g.observer, telemetry.InBatch, req.Command, req.Surface, g.agent)
-	defer func() { seen.Ended(result.OK, result.Error, result.Backend, len(result.Stdout)) }()
+	defer func() { seen.Ended(result.outcome()) }()
 	req.Taken = time.Now()
 	req.IdempotencyKey = "" // the batch has the key
 	return g.process(ctx, hold, req, by)

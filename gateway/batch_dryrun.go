@@ -50,7 +50,7 @@ func (g *Gateway) DryRunBatch(ctx context.Context, b Batch) (d BatchDryRun) {
 		b.Operations[i].Request = b.Operations[i].withOneLimit()
 	}
 	ctx, seen := telemetry.Begin(ctx, g.observer, telemetry.OnlyPlanned, telemetry.BatchCommand, b.Surface, g.agent)
-	defer func() { seen.Planned(d.Decision); seen.Ended(d.OK, d.Error, "", 0) }()
+	defer func() { seen.Planned(d.Decision); seen.Ended(telemetry.CallOutcome{OK: d.OK, Error: d.Error}) }()
 	var err error
 	fault := g.guard(telemetry.BatchCommand, func() {
 		var at *vaultGateway

@@ -73,7 +73,10 @@ func (g *Gateway) DryRun(ctx context.Context, req Request) (d DryRun) {
 	req.Caller = g.ofAgent(req.Caller)
 	req = req.withOneLimit()
 	ctx, seen := telemetry.Begin(ctx, g.observer, telemetry.OnlyPlanned, req.Command, req.Surface, g.agent)
-	defer func() { seen.Planned(d.Decision); seen.Ended(d.OK, d.Error, d.Backend, 0) }()
+	defer func() {
+		seen.Planned(d.Decision)
+		seen.Ended(telemetry.CallOutcome{OK: d.OK, Error: d.Error, Backend: d.Backend})
+	}()
 	var err error
 	fault := g.guard(req.Command, func() {
 		var at *vaultGateway

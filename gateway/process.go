@@ -72,7 +72,7 @@ func (g *Gateway) Do(ctx context.Context, req Request) (result Result) {
 		result = Fault(req.Command)
 	}
 	result.DurationMs = time.Since(started).Milliseconds()
-	seen.Ended(result.OK, result.Error, result.Backend, len(result.Stdout))
+	seen.Ended(result.outcome())
 	return result
 }
 

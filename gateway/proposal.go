@@ -60,7 +60,7 @@ func (g *Gateway) ProposeBatch(ctx context.Context, b Batch, again string) (p Pr
 	b.Caller = g.ofAgent(b.Caller)
 	b.Command = telemetry.BatchCommand
 	ctx, seen := telemetry.Begin(ctx, g.observer, telemetry.OnlyPlanned, telemetry.BatchCommand, b.Surface, g.agent)
-	defer func() { seen.Ended(p.OK, p.Error, "", 0) }()
+	defer func() { seen.Ended(telemetry.CallOutcome{OK: p.OK, Error: p.Error}) }()
 	var err error
 	fault := g.guard(telemetry.BatchCommand, func() {
 		var at *vaultGateway

@@ -200,7 +200,7 @@ func (g *Gateway) TakeProposal(ctx context.Context, shown ProposalDraft, how Pro
 		result = RejectBatch("", fault)
 	}
 	result.DurationMs = time.Since(started).Milliseconds()
-	seen.Ended(result.OK, result.failure(), "", 0)
+	seen.Ended(telemetry.CallOutcome{OK: result.OK, Error: result.failure()})
 	return result
 }
 

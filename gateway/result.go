@@ -10,6 +10,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/audit"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/gateway/telemetry"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 )
@@ -68,6 +69,11 @@ type Truncated struct {
 	// Cursor brings the next part, see [Request]; "" on the last one, and where
 	// the rest is not kept.
 	Cursor string `json:"cursor,omitempty"`
+}
+
+// outcome returns what observers of a call are told about its result.
+func (r Result) outcome() telemetry.CallOutcome {
+	return telemetry.CallOutcome{OK: r.OK, Error: r.Error, Backend: r.Backend, Bytes: len(r.Stdout)}
 }
 
 // endedIn ends the record of an admitted call with its result.

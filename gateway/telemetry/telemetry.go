@@ -228,22 +228,30 @@ func (c *Call) Described(call allowlist.Call) {
 	}
 }
 
-// Ended reports the end of the call. A failure without an error is an internal one.
-func (c *Call) Ended(ok bool, cause *failure.Error, backend string, bytes int) {
+// CallOutcome is what became of a call. A failure without an error is an internal one.
+type CallOutcome struct {
+	OK      bool
+	Error   *failure.Error
+	Backend string
+	Bytes   int // of the answer
+}
+
+// Ended reports the end of the call.
+func (c *Call) Ended(o CallOutcome) {
 	if c == nil {
 		return
 	}
 	code := codeOK
 	switch {
-	case ok:
-	case cause == nil || failure.ClassOf(cause.Code) == failure.Bug: // a kept answer is read from a file, and may have any code
+	case o.OK:
+	case o.Error == nil || failure.ClassOf(o.Error.Code) == failure.Bug: // a kept answer is read from a file, and may have any code
 		code = failure.CodeInternal
 	default:
-		code = cause.Code
+		code = o.Error.Code
 	}
 	c.end.Code = code
-	c.end.Backend = backend
-	c.end.Bytes = bytes
+	c.end.Backend = o.Backend
+	c.end.Bytes = o.Bytes
 	c.end.Duration = time.Since(c.begun)
 	c.by.End(c.end)
 }

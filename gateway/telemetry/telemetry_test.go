@@ -61,7 +61,7 @@ func TestNobodyObservingCostsNothing(t *testing.T) {
 	allocs := testing.AllocsPerRun(100, func() {
 		_, seen := Begin(ctx, nil, Single, "daily:read", "mcp", "")
 		seen.Decided(Decision{Decision: "allow"})
-		seen.Ended(true, nil, "embedded", 10)
+		seen.Ended(CallOutcome{OK: true, Backend: "embedded", Bytes: 10})
 		assert.That(t, CallOf(ctx) == nil, "an observer is set")
 	})
 	assert.That(t, allocs == 0, "%v allocations", allocs)
