@@ -619,7 +619,7 @@ func dispositionOfBatch(plan *batchPlan, result BatchResult) keyDisposition {
 		if done.Result == nil || !plan.steps[i].plan.call.Effect().Mutates() {
 			continue
 		}
-		switch dispositionOf(done.Result.Error, done.Result.Change != nil) {
+		switch dispositionOf(done.Result.Error, done.Result.Change) {
 		case keyStaysClaimed:
 			return keyStaysClaimed
 		case keyRemember:

@@ -292,14 +292,14 @@ func TestWhatBecomesOfAKey(t *testing.T) {
 			call := keyDigest(sha256.Sum256([]byte("call")))
 			claim, _, err := at.claim("me", "k", call)
 			require.NoError(t, err)
-			got := dispositionOf(tt.cause, false)
+			got := dispositionOf(tt.cause, nil)
 			assert.Equal(t, got, tt.want)
 			require.NoError(t, claim.Settle(got, "answer"))
 			expectKeyCode(t, at, "k", call, tt.again)
 		})
 	}
 	for _, cause := range []*failure.Error{nil, {Code: failure.CodeNotFound}} {
-		assert.Equal(t, dispositionOf(cause, true), keyRemember, "%v", cause)
+		assert.Equal(t, dispositionOf(cause, &Change{}), keyRemember, "%v", cause)
 	}
 	unknown, made := OperationResult{Result: &Answer{Error: &failure.Error{Code: failure.CodeUnknown}}}, OperationResult{Result: &Answer{Change: &Change{}}}
 	batch := Batch{Operations: []Operation{operation("a", "create", "path", "N.md"), operation("b", "create", "path", "M.md")}}

@@ -34,7 +34,7 @@ func (g *vaultGateway) once(req Request, plan Plan, carryOut func(Plan) Result) 
 	}
 	hidden := g.rules.Digest()
 	result := carryOut(plan)
-	if err := claimed.Settle(dispositionOf(result.Error, result.Change != nil), rememberedResult{result, hidden}); err != nil {
+	if err := claimed.Settle(dispositionOf(result.Error, result.Change), rememberedResult{result, hidden}); err != nil {
 		result.Notices = append(result.Notices, notRemembered+excerpt.Reason(err))
 	}
 	return result
@@ -210,13 +210,13 @@ const (
 	keyRemember                           // the answer is kept
 )
 
-// dispositionOf returns what happens to the key of a call, by its error, nil for none, and
-// whether it has changed something.
-func dispositionOf(cause *failure.Error, changed bool) keyDisposition {
+// dispositionOf returns what happens to the key of a call, by its error and by what it has changed,
+// nil for none.
+func dispositionOf(cause *failure.Error, made *Change) keyDisposition {
 	switch {
 	case cause != nil && cause.Code == failure.CodeUnknown:
 		return keyStaysClaimed
-	case cause != nil && !changed:
+	case cause != nil && made == nil:
 		return keyForget
 	}
 	return keyRemember
