@@ -21,27 +21,41 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
 )
 
-// call handles calls of obsidianCli and, with readsOnly, of obsidianRead: the gateway checks that
-// such a call only reads, by the effect of the whole call.
-func (h handler) call(readsOnly bool) transport.ToolHandler {
-	return func(ctx context.Context, client *transport.Peer, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		call, refused := decodeCall(req.Params.RawArguments)
-		if refused != nil {
-			return h.form(gateway.Request{})(gateway.Reject(call.Command, refused))
-		}
-		call.ReadsOnly = readsOnly
-		return h.run(ctx, client, req, call, h.form(call.Request))
-	}
+// call handles calls of obsidianCli.
+func (h handler) call(
+	ctx context.Context, client *transport.Peer, req mcp.CallToolRequest,
+) (*mcp.CallToolResult, error) {
+	call, refused := decodeCall(req.Params.RawArguments)
+	return h.runDecoded(ctx, client, req, call, refused)
 }
 
-// typed handles calls of a typed tool. readsOnly is what its hints promise.
-func (h handler) typed(t *typedTool, readsOnly bool) transport.ToolHandler {
+// read handles calls of obsidianRead: the gateway checks that such a call only reads, by the effect of the whole call.
+func (h handler) read(
+	ctx context.Context, client *transport.Peer, req mcp.CallToolRequest,
+) (*mcp.CallToolResult, error) {
+	call, refused := decodeCall(req.Params.RawArguments)
+	call.ReadsOnly = true
+	return h.runDecoded(ctx, client, req, call, refused)
+}
+
+// runDecoded runs a call of obsidianCli or obsidianRead, or refuses one that could not be decoded.
+func (h handler) runDecoded(
+	ctx context.Context, client *transport.Peer, req mcp.CallToolRequest, call toolCall, refused *argumentError,
+) (*mcp.CallToolResult, error) {
+	if refused != nil {
+		return h.form(gateway.Request{})(gateway.Reject(call.Command, refused))
+	}
+	return h.run(ctx, client, req, call, h.form(call.Request))
+}
+
+// typed handles calls of a typed tool, of which the gateway checks what its hints promise.
+func (h handler) typed(t *typedTool, hints mcp.ToolAnnotation) transport.ToolHandler {
 	return func(ctx context.Context, client *transport.Peer, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		call, refused := t.decode(req.Params.RawArguments)
 		if refused != nil {
 			return answer(gateway.Reject(t.Name, refused))
 		}
-		call.ReadsOnly = readsOnly
+		call.ReadsOnly = *hints.ReadOnlyHint
 		return h.run(
 			ctx,
 			client,

@@ -274,7 +274,7 @@ func (h handler) tools() (all []offered, err error) {
 		described.single, described.batch = h.unstructured(tool(view)), batchTool(view)
 		return described
 	})
-	add(toolName, func() mcp.Tool { return late().single }, h.call(false))
+	add(toolName, func() mcp.Tool { return late().single }, h.call)
 	names := ToolsetNames()
 	for _, name := range h.Toolsets {
 		if !slices.Contains(names, name) {
@@ -288,7 +288,7 @@ func (h handler) tools() (all []offered, err error) {
 	}
 	mutates := h.Gateway.Mutates()
 	if mutates {
-		add(readName, func() mcp.Tool { return h.unstructured(readTool()) }, h.call(true))
+		add(readName, func() mcp.Tool { return h.unstructured(readTool()) }, h.read)
 	}
 	if mutates || h.wants(setBatch) {
 		add(batchName, func() mcp.Tool { return late().batch }, h.batch)
@@ -299,7 +299,7 @@ func (h handler) tools() (all []offered, err error) {
 			continue
 		}
 		if described, ok := t.describe(h.Gateway); ok {
-			add(t.Name, func() mcp.Tool { return described }, h.typed(t, *described.Annotations.ReadOnlyHint))
+			add(t.Name, func() mcp.Tool { return described }, h.typed(t, described.Annotations))
 		}
 	}
 	slices.SortFunc(all, func(a, b offered) int { return strings.Compare(a.name, b.name) })

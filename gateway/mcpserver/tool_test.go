@@ -125,7 +125,7 @@ func TestEveryAnswerFitsThePublishedSchema(t *testing.T) {
 		"a denied dry run":  `{"command":"eval","dryRun":true}`,
 	} {
 		answers[name] = func() (*mcp.CallToolResult, error) {
-			return h.call(false)(context.Background(), newClient(),
+			return h.call(context.Background(), newClient(),
 				mcp.CallToolRequest{Params: mcp.CallToolParams{Name: toolName, RawArguments: json.RawMessage(raw)}})
 		}
 	}
