@@ -511,7 +511,11 @@ func (p *Page) named(ctx context.Context, form undoForm) (parameter string, ids 
 		return "id", strings.Split(form.ID, ","), nil
 	}
 	c, err := p.ofDay(ctx, form)
-	ids = togglesOf(c.inState(form.What == undoDay))
+	rows := c.undone()
+	if form.What == undoDay {
+		rows = c.inEffect()
+	}
+	ids = togglesOf(rows)
 	if err == nil && len(ids) == 0 {
 		err = failure.New(failure.CodeNotFound, "the view shows the changes as they are now", "nothing to undo")
 	}

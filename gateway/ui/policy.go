@@ -283,7 +283,7 @@ func neededBy(c loggedCall) access.Level {
 // why returns why a call was refused.
 func (p *Page) why(c loggedCall) (r reason) {
 	vault := cmp.Or(c.Vault, "the vault")
-	does := wants(c.Command, false)
+	does := wants(c.Command)
 	bySetting := func(format string, args ...any) { r = reason{fmt.Sprintf(format, args...), true, Advice{}} }
 	say := func(format string, args ...any) { r = reason{Sentence: fmt.Sprintf(format, args...)} }
 	switch {

@@ -35,10 +35,12 @@ var templateFiles embed.FS
 var views = sync.OnceValue(func() map[string]*template.Template {
 	layout := template.Must(template.New("layout.html").Funcs(template.FuncMap{
 		"line": sanitize.Line, "took": took, "join": strings.Join, "value": settingValue, "name": nameOf, "dot": dotOf, "count": sanitize.Counted[int],
-		"wants": wants,
-		"did":   did,
-		"row":   func(f frame, row any) framed { return framed{f, row} },
-		"list":  func(names ...string) []string { return names },
+		"wants":   wants,
+		"wantsOn": wantsOn,
+		"did":     did,
+		"didOn":   didOn,
+		"row":     func(f frame, row any) framed { return framed{f, row} },
+		"list":    func(names ...string) []string { return names },
 		"cell": func(column string) template.HTMLAttr {
 			return template.HTMLAttr(`role="cell" data-label="` + column + `"`)
 		}, // the name is of a template
@@ -296,20 +298,26 @@ func verbOf(command string) allowlist.Verb {
 	return verb
 }
 
-// wants says what an agent wants to do with a command; named, that a note follows.
-func wants(command string, named bool) string {
+// wants says what an agent wants to do with a command.
+func wants(command string) string { return verbOf(command).Wants }
+
+// wantsOn is wants in front of a note, "" for none.
+func wantsOn(command, note string) string {
 	verb := verbOf(command)
-	return withNote(verb.Wants, verb.Before, named)
+	return beforeNote(verb.Wants, verb.Before, note)
 }
 
-// did says what an agent has done with a command; named, that a note follows.
-func did(command string, named bool) string {
+// did says what an agent has done with a command.
+func did(command string) string { return verbOf(command).Did }
+
+// didOn is did in front of a note, "" for none.
+func didOn(command, note string) string {
 	verb := verbOf(command)
-	return withNote(verb.Did, verb.Before, named)
+	return beforeNote(verb.Did, verb.Before, note)
 }
 
-func withNote(does, before string, named bool) string {
-	if named && before != "" {
+func beforeNote(does, before, note string) string {
+	if note != "" && before != "" {
 		return does + " " + before
 	}
 	return does

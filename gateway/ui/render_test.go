@@ -113,14 +113,14 @@ func TestTheAddressForTheAppIsEncoded(t *testing.T) {
 // command, as it is named.
 func TestEveryCommandIsSaidInWords(t *testing.T) {
 	for c := range allowlist.Commands() {
-		named := wants(c.Name, false) == "run "+c.Name && did(c.Name, true) == "ran "+c.Name+" on"
-		assert.Equal(t, named, c.Tier == tiers.Restricted, "%s: %q, %q", c.Name, wants(c.Name, false), did(c.Name, true))
+		named := wants(c.Name) == "run "+c.Name && didOn(c.Name, "N.md") == "ran "+c.Name+" on"
+		assert.Equal(t, named, c.Tier == tiers.Restricted, "%s: %q, %q", c.Name, wants(c.Name), didOn(c.Name, "N.md"))
 	}
 	for command, want := range map[string]string{
 		"delete": "delete, deleted", "search": "search in, searched in", "prepend": "add text to the beginning of, added text to the beginning of",
 		"batch": "run several calls on, ran several calls on", "eval": "run eval on, ran eval on", "\x1bno": `run \x1bno on, ran \x1bno on`,
 	} {
-		assert.Equal(t, wants(command, true)+", "+did(command, true), want, "%q", command)
+		assert.Equal(t, wantsOn(command, "N.md")+", "+didOn(command, "N.md"), want, "%q", command)
 	}
 }
 

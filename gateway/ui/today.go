@@ -86,15 +86,25 @@ func (p *Page) changedIn(ctx context.Context, vault string, at time.Time) (list 
 }
 
 // Undoable returns how many changes are in effect and can be undone.
-func (c changedBy) Undoable() int { return len(c.inState(true)) }
+func (c changedBy) Undoable() int { return len(c.inEffect()) }
 
 // Redoable returns how many changes were undone and can be done again.
-func (c changedBy) Redoable() int { return len(c.inState(false)) }
+func (c changedBy) Redoable() int { return len(c.undone()) }
 
-// inState returns the changes that are in effect or undone, and can be changed to the other state.
-func (c changedBy) inState(inEffect bool) (rows []changeRow) {
+// inEffect returns the changes that are in effect, and can be undone.
+func (c changedBy) inEffect() (rows []changeRow) {
 	for _, row := range c.Rows {
-		if row.InEffect == inEffect && row.Toggle != "" {
+		if row.InEffect && row.Toggle != "" {
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// undone returns the changes that are undone, and can be made again.
+func (c changedBy) undone() (rows []changeRow) {
+	for _, row := range c.Rows {
+		if !row.InEffect && row.Toggle != "" {
 			rows = append(rows, row)
 		}
 	}
@@ -116,7 +126,7 @@ func (c changedBy) Query() template.URL {
 }
 
 // All returns what undoes all changes of a batch that are in effect.
-func (b batchOf) All() []string { return togglesOf(b.Whole.inState(true)) }
+func (b batchOf) All() []string { return togglesOf(b.Whole.inEffect()) }
 
 // Size returns how many changes a batch has, also those that are not listed.
 func (b batchOf) Size() int { return len(b.Whole.Rows) }
