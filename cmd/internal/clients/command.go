@@ -323,7 +323,7 @@ func (s Session) one(ctx context.Context, c Client) error {
 func (s Session) allowReading(ctx context.Context, change *Change, server Server) error {
 	c := change.Client
 	if !c.CanAllowReading(change.Scope, server) {
-		return change.AllowReading(server, false)
+		return change.WithdrawReading(server)
 	}
 	isThere, err := s.Installer.AllowsReading(c, server)
 	if err != nil {
@@ -338,7 +338,10 @@ func (s Session) allowReading(ctx context.Context, change *Change, server Server
 		question := fmt.Sprintf("May %s read notes through vaultwicket without asking each time? It has to without a terminal.", c.Name)
 		wants, _ = s.Ask(ctx, question)
 	}
-	return change.AllowReading(server, wants)
+	if !wants {
+		return change.WithdrawReading(server)
+	}
+	return change.AllowReading(server)
 }
 
 // shellLine writes words so that a shell of Unix would read them again.

@@ -245,7 +245,7 @@ func (i Installer) Uninstall(c Client, scope Scope, name string) (*Change, error
 		return nil, err
 	}
 	if old == nil { // a rule can be left of an entry that somebody else removed
-		if err := change.AllowReading(Server{Name: name}, false); err != nil {
+		if err := change.WithdrawReading(Server{Name: name}); err != nil {
 			return nil, err
 		}
 		change.restoreRule()
@@ -267,7 +267,7 @@ func (i Installer) Uninstall(c Client, scope Scope, name string) (*Change, error
 	if err != nil {
 		return nil, c.unusable(change.File, err)
 	}
-	if err := change.AllowReading(Server{Name: name}, false); err != nil {
+	if err := change.WithdrawReading(Server{Name: name}); err != nil {
 		return nil, err
 	}
 	change.restore()

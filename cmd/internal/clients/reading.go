@@ -103,9 +103,16 @@ func (r reading) words() textedit.JSON {
 	return editor
 }
 
-// AllowReading adds to a change that the rule for reading is written if wants is true. The rules that were written for
-// the server before, and are another one, are taken back. The error is an [*terminal.Failure].
-func (c *Change) AllowReading(s Server, wants bool) error {
+// AllowReading adds to a change that the rule for reading is written. The rules that were written for the server
+// before, and are another one, are taken back. The error is an [*terminal.Failure].
+func (c *Change) AllowReading(s Server) error { return c.setReading(s, s.named(c.Client.reads.rule)) }
+
+// WithdrawReading adds to a change that the rules for reading that were written for the server before are taken back.
+// The error is an [*terminal.Failure].
+func (c *Change) WithdrawReading(s Server) error { return c.setReading(s, "") }
+
+// setReading adds to a change that a rule is the only one for reading by the server, "" for none.
+func (c *Change) setReading(s Server, wanted string) error {
 	r := c.Client.reads
 	if r.file == "" || c.Scope != User {
 		return nil
@@ -120,10 +127,6 @@ func (c *Change) AllowReading(s Server, wants bool) error {
 		e = &edit{before: f, after: f.content}
 	}
 	change := &ruleChange{edit: e, folder: c.installer.backupsOf(c.Client, e.before)}
-	wanted := ""
-	if wants {
-		wanted = s.named(r.rule)
-	}
 	if r.isFile() {
 		switch old := string(e.before.content); {
 		case wanted != "" && e.before.missing():
