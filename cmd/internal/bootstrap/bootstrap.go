@@ -88,7 +88,11 @@ func Open(name string, std terminal.Streams, args []string, more func(*settings.
 	if std.Hints != nil {
 		std.Hints.ForOwner = func(hint string) string { return f.OwnerHint(std, hint) }
 	}
-	o.Log = terminal.NewLogger(o.messages, std.LogLevel(s.LogLevel), s.LogJSON)
+	newLogger := terminal.NewLineLogger
+	if s.LogJSON {
+		newLogger = terminal.NewJSONLogger
+	}
+	o.Log = newLogger(o.messages, std.LogLevel(s.LogLevel))
 	o.common = gateway.NewCommon(s.Limits.Parallel)
 	// Refuse places that an agent or another user could write to. What only keeps changes from being made
 	// is told once, by a server. The client is looked at again before each start of it, and here so that

@@ -84,7 +84,7 @@ func start(t *testing.T, content string, args ...string) *started {
 		r.policies = append(r.policies, served.Policy)
 	}
 	r.limits, r.disabled = s.Limits, !s.Enabled
-	r.reloader = newReloader(&r.tightened, f, s, std, terminal.NewLogger(std.Err, s.LogLevel, s.LogJSON))
+	r.reloader = newReloader(&r.tightened, f, s, std, terminal.NewLineLogger(std.Err, s.LogLevel))
 	return r
 }
 
@@ -358,8 +358,8 @@ func TestCallsGoOnWhileSettingsAreRead(t *testing.T) {
 		vaults = append(vaults, gateway.Served{Vault: gateway.Vault(served.Vault), Policy: served.Policy})
 	}
 	g := gateway.New(gateway.Config{Vaults: vaults, Limits: admission.Limits(s.Limits), Disabled: !s.Enabled,
-		Session: "1-a", Getenv: std.Getenv, Log: terminal.NewLogger(std.Err, s.LogLevel, s.LogJSON)})
-	r := newReloader(gatewayTightener{g}, f, s, std, terminal.NewLogger(std.Err, s.LogLevel, s.LogJSON))
+		Session: "1-a", Getenv: std.Getenv, Log: terminal.NewLineLogger(std.Err, s.LogLevel)})
+	r := newReloader(gatewayTightener{g}, f, s, std, terminal.NewLineLogger(std.Err, s.LogLevel))
 
 	stop := make(chan struct{})
 	var calls sync.WaitGroup

@@ -16,30 +16,30 @@ import (
 // it is a warning, because log tools know four levels.
 const LevelNote = slog.LevelWarn + 1
 
-// NewLogger returns what writes messages to out: lines for people, or a JSON
-// object a line. Whatever a terminal would obey is written as an escape.
-func NewLogger(out io.Writer, level slog.Level, inJSON bool) *slog.Logger {
-	if inJSON {
-		return slog.New(
-			slog.NewJSONHandler(
-				out,
-				&slog.HandlerOptions{Level: level, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
-					// Show what a terminal would obey, and name the levels as log tools do.
-					if level, is := a.Value.Any().(slog.Level); is && a.Key == slog.LevelKey {
-						return slog.String(slog.LevelKey, standardLevel(level).String())
-					}
-					switch a.Value.Kind() {
-					case slog.KindString:
-						return slog.String(a.Key, Visible(a.Value.String()))
-					case slog.KindAny:
-						return slog.String(a.Key, Visible(fmt.Sprint(a.Value.Any())))
-					}
-					return a
-				}},
-			),
-		)
-	}
+// NewLineLogger returns what writes messages to out as lines for people. Whatever a terminal would obey is written as
+// an escape.
+func NewLineLogger(out io.Writer, level slog.Level) *slog.Logger {
 	return slog.New(&lineHandler{out: out, level: level, writing: &sync.Mutex{}})
+}
+
+// NewJSONLogger returns what writes messages to out, a JSON object a line. Whatever a terminal would obey is written as
+// an escape.
+func NewJSONLogger(out io.Writer, level slog.Level) *slog.Logger {
+	return slog.New(slog.NewJSONHandler(out, &slog.HandlerOptions{Level: level, ReplaceAttr: standardAttr}))
+}
+
+// standardAttr shows what a terminal would obey, and names the levels as log tools do.
+func standardAttr(_ []string, a slog.Attr) slog.Attr {
+	if level, is := a.Value.Any().(slog.Level); is && a.Key == slog.LevelKey {
+		return slog.String(slog.LevelKey, standardLevel(level).String())
+	}
+	switch a.Value.Kind() {
+	case slog.KindString:
+		return slog.String(a.Key, Visible(a.Value.String()))
+	case slog.KindAny:
+		return slog.String(a.Key, Visible(fmt.Sprint(a.Value.Any())))
+	}
+	return a
 }
 
 // standardLevel returns the nearest level below that log tools know.

@@ -34,7 +34,7 @@ func TestMessagesForPeople(t *testing.T) {
 		}, "vaultwicket: warning: w a=1 g.b=2 g.h.c=3 g.d=4\n"},
 	} {
 		var out bytes.Buffer
-		tt.say(NewLogger(&out, slog.LevelWarn, false))
+		tt.say(NewLineLogger(&out, slog.LevelWarn))
 		assert.Equal(t, out.String(), tt.want, "%s", tt.name)
 	}
 }
@@ -55,7 +55,7 @@ func TestMessagesForPrograms(t *testing.T) {
 			map[string]any{"level": "WARN", "msg": `a\u{202e}b`, "error": `c\u{9b}d`}},
 	} {
 		var out bytes.Buffer
-		tt.say(NewLogger(&out, slog.LevelInfo, true))
+		tt.say(NewJSONLogger(&out, slog.LevelInfo))
 		var got map[string]any
 		if err := json.Unmarshal(out.Bytes(), &got); err != nil || bytes.Count(out.Bytes(), []byte("\n")) != 1 {
 			t.Errorf("%s: %q is no line of JSON: %v", tt.name, out.String(), err)
