@@ -127,11 +127,11 @@ func Open(name string, std terminal.Streams, args []string, more func(*settings.
 			return Opened{}, err
 		}
 	}
-	var watch exec.Watcher
+	how := RunnerOptions{Resident: f.Resident}
 	if o.Traces != nil {
-		watch = o.Traces
+		how.Watch = o.Traces
 	}
-	if o.Runner, err = NewRunner(s, std, f.Resident, watch); err != nil {
+	if o.Runner, err = NewRunner(s, std, how); err != nil {
 		return Opened{}, err
 	}
 	if err := o.checkVaultName(); err != nil {
@@ -148,8 +148,14 @@ func Open(name string, std terminal.Streams, args []string, more func(*settings.
 	return o, nil
 }
 
-// NewRunner returns what starts programs. With resident set it keeps them running, and is closed by the caller.
-func NewRunner(s settings.Settings, std terminal.Streams, resident bool, watch exec.Watcher) (*exec.Runner, error) {
+// RunnerOptions say how a runner differs from the one for a single command.
+type RunnerOptions struct {
+	Resident bool         // keeps programs running
+	Watch    exec.Watcher // is notified of each start, nil for none
+}
+
+// NewRunner returns what starts programs. One that is resident is closed by the caller.
+func NewRunner(s settings.Settings, std terminal.Streams, how RunnerOptions) (*exec.Runner, error) {
 	self, err := terminal.ThisProgram()
 	if err != nil {
 		return nil, err
@@ -160,7 +166,7 @@ func NewRunner(s settings.Settings, std terminal.Streams, resident bool, watch e
 		return nil, err
 	}
 	return exec.New(exec.Config{
-		CLI: s.CLI, Self: self, Timeout: s.Timeout, Vaults: vaults, Resident: resident, Session: Session(), Getenv: std.Getenv, Watch: watch,
+		CLI: s.CLI, Self: self, Timeout: s.Timeout, Vaults: vaults, Resident: how.Resident, Session: Session(), Getenv: std.Getenv, Watch: how.Watch,
 		DayStart: s.DayStart, Embeddings: vectors, SecretsKey: func() []byte { return ownerfiles.Key(ownerfiles.StateFolder(std.Getenv, ""), "secrets.key") },
 	}), nil
 }

@@ -126,7 +126,7 @@ func (m *Machine) useSettings(s settings.Settings, std terminal.Streams) {
 
 // inVault calls do with a gateway to the embedded CLI in a vault.
 func inVault(v settings.Vault, s settings.Settings, std terminal.Streams, do func(g *gateway.Gateway) error) error {
-	runner, err := bootstrap.NewRunner(s, std, false, nil)
+	runner, err := bootstrap.NewRunner(s, std, bootstrap.RunnerOptions{})
 	if err != nil {
 		return err
 	}
@@ -152,7 +152,7 @@ func askApp(
 	vault gateway.Vault,
 	question gateway.Request,
 ) (string, *failure.Error) {
-	runner, err := bootstrap.NewRunner(s, std, false, nil)
+	runner, err := bootstrap.NewRunner(s, std, bootstrap.RunnerOptions{})
 	if err != nil {
 		return "", failure.Of(err)
 	}
