@@ -119,15 +119,15 @@ func (p Policy) Question() Question {
 
 // Probe returns the permit for the question that comes before the first call
 // of a program: which version are you?
-func (p Permit) Probe() Permit { return p.step("version", nil).unconfined(true) }
+func (p Permit) Probe() Permit { return p.step("version", nil).unconfined().apart() }
 
 // Help returns the permit to ask the program which commands it has.
-func (p Permit) Help() Permit { return p.step("help", nil).unconfined(true) }
+func (p Permit) Help() Permit { return p.step("help", nil).unconfined().apart() }
 
 // VaultPath returns the permit to ask where the vault of the call is, which
 // tells whether the app means the vault that was configured.
 func (p Permit) VaultPath() Permit {
-	return p.step("vault", allowlist.Params{"info": allowlist.Text("path")}).unconfined(false)
+	return p.step("vault", allowlist.Params{"info": allowlist.Text("path")}).unconfined()
 }
 
 // DailyPath returns the permit to ask where today's daily note is. It is granted to
@@ -199,10 +199,17 @@ func (p Permit) Locate() Permit {
 }
 
 // unconfined returns the permit for a question about no note, which any program may answer.
-func (p Permit) unconfined(separate bool) Permit {
+func (p Permit) unconfined() Permit {
 	if p.Valid() {
 		p.confined = false
-		p.separate = separate
+	}
+	return p
+}
+
+// apart returns the permit for a question that is about no note, and of which the answer is not shown.
+func (p Permit) apart() Permit {
+	if p.Valid() {
+		p.separate = true
 	}
 	return p
 }
