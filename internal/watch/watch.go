@@ -228,7 +228,9 @@ func (w *Watcher) receive(event fsnotify.Event) {
 		if err == nil && info.IsDir() {
 			w.add(path)
 		}
-		w.blindIf(isFault(err))
+		if isFault(err) {
+			w.setBlind()
+		}
 	}
 	w.Touch(path)
 }
@@ -239,7 +241,9 @@ func (w *Watcher) add(path string) {
 	full := filepath.Join(w.root, filepath.FromSlash(path))
 	err := w.sys.Add(full)
 	elsewhere := err == nil && path != "" && !reportsChanges(full) // another file system is mounted here
-	w.blindIf(isFault(err) || elsewhere)
+	if isFault(err) || elsewhere {
+		w.setBlind()
+	}
 	if err != nil || elsewhere {
 		return // a folder that is gone again or unreadable has no notes to watch
 	}
@@ -247,7 +251,9 @@ func (w *Watcher) add(path string) {
 	w.folders[path] = struct{}{}
 	w.mu.Unlock()
 	entries, err := os.ReadDir(full)
-	w.blindIf(isFault(err)) // the folders below it are not watched
+	if isFault(err) { // the folders below it are not watched
+		w.setBlind()
+	}
 	for _, entry := range entries {
 		if entry.IsDir() && !isHidden(entry.Name()) {
 			w.add(strings.TrimPrefix(path+"/"+entry.Name(), "/"))
@@ -260,11 +266,11 @@ func isFault(err error) bool {
 	return err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission)
 }
 
-// blindIf notes that a folder is not watched.
-func (w *Watcher) blindIf(isUnwatched bool) {
+// setBlind notes that a folder is not watched.
+func (w *Watcher) setBlind() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.blind = w.blind || isUnwatched
+	w.blind = true
 }
 
 // lose notes that anything may have changed.
