@@ -136,21 +136,21 @@ func (f Facts) EachLink(visit func(*markdown.Link)) {
 
 // Read returns the facts of a text as the file at a path; "" if files of that kind have
 // none.
-func Read(path disk.Path, text []byte) Facts { return read(path, text, false) }
+func Read(path disk.Path, text []byte) Facts { return read(path, text, (*packer).facts) }
 
-// read is Read. With together it is for many files of which all are kept or none: their
-// facts share pieces of memory, which takes less time than a piece for each.
-func read(path disk.Path, text []byte, together bool) Facts {
+// readTogether is Read for many files of which all are kept or none: their facts share pieces
+// of memory, which takes less time than a piece for each.
+func readTogether(path disk.Path, text []byte) Facts { return read(path, text, (*packer).sharedFacts) }
+
+// read is Read; keep copies what was packed of a note.
+func read(path disk.Path, text []byte, keep func(*packer) Facts) Facts {
 	switch path.Ext() {
 	case "md":
 		p := packers.Get().(*packer)
 		defer packers.Put(p)
 		found := foundIn(p.scanner.Scan(text), text, p.properties.Parse)
 		p.packed = found.appendBinary(p.packed[:0])
-		if together {
-			return Facts(p.shared.Copy(p.packed))
-		}
-		return Facts(p.packed)
+		return keep(p)
 	case "canvas":
 		// The links of a canvas: its file nodes, the images of its groups, and the links of its text nodes (release notes of 1.12.0). A
 		// canvas that is no JSON has none.
@@ -203,6 +203,12 @@ type packer struct {
 	shared     markdown.Arena
 }
 
+// facts returns a copy of what was packed.
+func (p *packer) facts() Facts { return Facts(p.packed) }
+
+// sharedFacts returns a copy of what was packed in memory that is shared with others.
+func (p *packer) sharedFacts() Facts { return Facts(p.shared.Copy(p.packed)) }
+
 var packers = sync.Pool{New: func() any { return new(packer) }}
 
 // ReadNote returns what is found in a text as a note.
@@ -238,8 +244,8 @@ type File struct {
 	shelf    atomic.Pointer[Shelf]
 }
 
-func newFile(path disk.Path, s system.Stamp, facts Facts, settled bool) *File {
-	f := &File{Path: path, Stamp: s, settled: settled, hasFacts: facts != ""}
+func newFile(path disk.Path, s system.Stamp, facts Facts) *File {
+	f := &File{Path: path, Stamp: s, hasFacts: facts != ""}
 	f.facts.Store(&facts)
 	return f
 }

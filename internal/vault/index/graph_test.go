@@ -28,7 +28,8 @@ func (m *model) put(path, text string) {
 		panic(err)
 	}
 	m.texts[path] = text
-	m.files[path] = newFile(at, system.Stamp{}, Read(at, []byte(text)), true)
+	m.files[path] = newFile(at, system.Stamp{}, Read(at, []byte(text)))
+	m.files[path].settled = true
 }
 
 func (m *model) remove(path string) {

@@ -308,7 +308,7 @@ func (l *Look) at(path disk.Path, from source) *File {
 		if known != nil {
 			return known
 		}
-		return newFile(path, system.Stamp{}, "", false)
+		return newFile(path, system.Stamp{}, "")
 	}
 	if known == nil && l.memory.Recall == nil {
 		return l.read(path, from) // no stamp can save the read
@@ -325,7 +325,8 @@ func (l *Look) at(path disk.Path, from source) *File {
 	}
 	if l.memory.Recall != nil {
 		if facts, on, ok := l.memory.Recall(path, now); ok {
-			f := newFile(path, now, facts, true)
+			f := newFile(path, now, facts)
+			f.settled = true
 			if on != nil {
 				f.hasFacts = true
 				f.Shelve(on)
@@ -357,7 +358,12 @@ func (l *Look) read(path disk.Path, from source) *File {
 		return l.withoutText(path, state, err)
 	}
 	*buf = text
-	f := newFile(path, state, read(path, text, l.old == nil), state.Settled(l.begun))
+	factsOf := Read
+	if l.old == nil {
+		factsOf = readTogether
+	}
+	f := newFile(path, state, factsOf(path, text))
+	f.settled = state.Settled(l.begun)
 	if f.IsNote() && !l.memory.NoFilters {
 		f.Filter = TrigramsOf(text)
 	}
@@ -372,7 +378,7 @@ func (l *Look) read(path disk.Path, from source) *File {
 // look at it, or of the read.
 func (l *Look) withoutText(path disk.Path, state system.Stamp, err error) *File {
 	if !l.judges || !disk.IsNote(path) {
-		return newFile(path, system.Stamp{}, "", false)
+		return newFile(path, system.Stamp{}, "")
 	}
 	isDecided := errors.Is(err, fs.ErrNotExist) || errors.Is(err, system.ErrElsewhere)
 	return &File{Path: path, Stamp: state, settled: isDecided && state.Settled(l.begun), closed: true}
@@ -426,7 +432,7 @@ func (x *Index) Update(folder *disk.Folder, paths []string, memory Memory, begun
 // With returns the index of the vault in which a file has been written.
 func (x *Index) With(path disk.Path, text []byte, written time.Time) *Index {
 	s := system.Stamp{Size: int64(len(text)), Modified: written.UnixNano()}
-	return newIndex(x.replace([]string{path.String()}, []*File{newFile(path, s, Read(path, text), false)}), x.Closed, x)
+	return newIndex(x.replace([]string{path.String()}, []*File{newFile(path, s, Read(path, text))}), x.Closed, x)
 }
 
 // byPath is a file that is read by its path.

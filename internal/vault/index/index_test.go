@@ -127,7 +127,8 @@ func TestManyFilesAreSortedAsFewAre(t *testing.T) {
 		files := make([]*File, size)
 		for i := range files {
 			path := require.Value(disk.ParsePath(fmt.Sprintf("%c/note %d.md", 'a'+rune(random.IntN(3)), random.IntN(size))))(t)
-			files[i] = newFile(path, system.Stamp{}, "", true)
+			files[i] = newFile(path, system.Stamp{}, "")
+			files[i].settled = true
 		}
 		want := slices.SortedStableFunc(slices.Values(files), inOrder)
 		sortFiles(files)
