@@ -240,18 +240,26 @@ func (r *run) sort(v View, rows []ranked) (mixed []Mixed) {
 	}
 	slices.SortStableFunc(rows, func(a, b ranked) int {
 		if v.Group != nil {
-			if c := r.session.Order(a.group, b.group, v.Group.Descending); c != 0 {
+			if c := r.order(a.group, b.group, *v.Group); c != 0 {
 				return c
 			}
 		}
 		for i, key := range v.Sort {
-			if c := r.session.Order(a.keys[i], b.keys[i], key.Descending); c != 0 {
+			if c := r.order(a.keys[i], b.keys[i], key); c != 0 {
 				return c
 			}
 		}
 		return 0
 	})
 	return mixed
+}
+
+// order compares the values of two rows for a key.
+func (r *run) order(a, b formula.Value, key Key) int {
+	if key.Descending {
+		return r.session.OrderDescending(a, b)
+	}
+	return r.session.Order(a, b)
 }
 
 // valueOf returns the value of a property or an expression for a row, and whether the budget allows
@@ -273,7 +281,7 @@ func (r *run) groups(v View, rows []ranked) []Group {
 	var groups []Group
 	for start := 0; start < len(rows); {
 		end := start + 1
-		for end < len(rows) && r.session.Order(rows[start].group, rows[end].group, false) == 0 {
+		for end < len(rows) && r.session.Order(rows[start].group, rows[end].group) == 0 {
 			end++
 		}
 		key := rows[start].group

@@ -291,31 +291,43 @@ func (f *file) Links() formula.Value {
 			formula.OfTarget(formula.Target{Text: l.Link.Target, Display: l.Link.Display, From: f.Path()}),
 		)
 	}
-	return formula.OfList(append(append(links, f.shown(found, false)...), f.shown(found, true)...))
+	return formula.OfList(append(append(links, f.links(found)...), f.embeds(found)...))
 }
 
 func (f *file) Embeds() formula.Value {
 	if !f.indexed.HasFacts() {
 		return formula.OfList(nil)
 	}
-	return formula.OfList(f.shown(f.indexed.Facts().Found(), true))
+	return formula.OfList(f.embeds(f.indexed.Facts().Found()))
 }
 
-// shown returns the links or the embeds of the body, each with the text that the app
-// displays for it.
-func (f *file) shown(found *index.Found, embeds bool) []formula.Value {
-	var links []formula.Value
+// links returns the links of the body.
+func (f *file) links(found *index.Found) (links []formula.Value) {
 	for _, l := range found.Note.Links {
-		if l.Embed != embeds {
-			continue
+		if !l.Embed {
+			links = append(links, f.shown(l.Target, l.Display))
 		}
-		display := l.Display
-		if display == "" {
-			display = strings.Join(strings.FieldsFunc(l.Target, func(r rune) bool { return r == '#' }), " > ")
-		}
-		links = append(links, formula.OfTarget(formula.Target{Text: l.Target, Display: display, From: f.Path()}))
 	}
 	return links
+}
+
+// embeds returns the embeds of the body.
+func (f *file) embeds(found *index.Found) (embeds []formula.Value) {
+	for _, l := range found.Note.Links {
+		if l.Embed {
+			embeds = append(embeds, f.shown(l.Target, l.Display))
+		}
+	}
+	return embeds
+}
+
+// shown returns a link or an embed with the text that the app displays for it, which is made of the target if the link
+// has none.
+func (f *file) shown(target, display string) formula.Value {
+	if display == "" {
+		display = strings.Join(strings.FieldsFunc(target, func(r rune) bool { return r == '#' }), " > ")
+	}
+	return formula.OfTarget(formula.Target{Text: target, Display: display, From: f.Path()})
 }
 
 // property returns the value of a property of the note at a path.

@@ -262,7 +262,7 @@ func newPattern(b *budget.Budget, source, put string, ignoreCase bool) (*pattern
 	if err != nil {
 		return nil, answer.Misuse("Invalid value for old: no regular expression: %v", err)
 	}
-	template, unknown := formula.NewTemplate(compiled, put, false)
+	template, unknown := formula.NewTemplate(compiled, put)
 	if unknown != "" {
 		return nil, answer.Misuse(
 			"Invalid value for new: the expression has no group %s. Write $$ for a dollar sign.",

@@ -158,7 +158,7 @@ func (c *call) sorted() Value {
 		return c.row.ended()
 	}
 	sorted := slices.Clone(c.on.Items())
-	slices.SortStableFunc(sorted, func(a, b Value) int { return c.row.Order(a, b, false) })
+	slices.SortStableFunc(sorted, func(a, b Value) int { return c.row.Order(a, b) })
 	return OfList(sorted)
 }
 

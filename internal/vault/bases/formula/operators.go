@@ -179,21 +179,38 @@ func firstUnit(s string) int {
 }
 
 // Order compares two values for rows, groups and sort(): numbers, dates, durations and booleans
-// by value, others by text in the order of listings. Null and errors are last in both
-// directions.
-func (w *World) Order(a, b Value, descending bool) int {
-	lastA := a.kind == Null || a.kind == Error
-	lastB := b.kind == Null || b.kind == Error
-	switch {
-	case lastA && lastB:
-		return 0
-	case lastA:
-		return 1
-	case lastB:
-		return -1
-	case descending:
-		a, b = b, a
+// by value, others by text in the order of listings. Null and errors are last.
+func (w *World) Order(a, b Value) int {
+	if isLast(a) || isLast(b) {
+		return lastOrder(a, b)
 	}
+	return w.compare(a, b)
+}
+
+// OrderDescending is Order with the greatest value first. Null and errors are last, too.
+func (w *World) OrderDescending(a, b Value) int {
+	if isLast(a) || isLast(b) {
+		return lastOrder(a, b)
+	}
+	return w.compare(b, a)
+}
+
+// isLast reports whether a value has its place after all others.
+func isLast(v Value) bool { return v.kind == Null || v.kind == Error }
+
+// lastOrder compares two values of which at least one is last.
+func lastOrder(a, b Value) int {
+	switch {
+	case isLast(a) && isLast(b):
+		return 0
+	case isLast(a):
+		return 1
+	}
+	return -1
+}
+
+// compare compares two values that are not last.
+func (w *World) compare(a, b Value) int {
 	switch {
 	case a.kind == Number && b.kind == Number, a.kind == Boolean && b.kind == Boolean:
 		return cmp.Compare(a.number, b.number)

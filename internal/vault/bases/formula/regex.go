@@ -146,9 +146,20 @@ const (
 )
 
 // NewTemplate reads a template for the matches of re: $1 to $99 and $<name> are groups, $& is
-// the match and $$ a dollar sign, and with around $` and $' are the text before and after the
-// match. All else is literal, also a group that re does not have, the first of which is unknown.
-func NewTemplate(re *Regexp, source string, around bool) (t Template, unknown string) {
+// the match and $$ a dollar sign. All else is literal, also a group that re does not have, the
+// first of which is unknown.
+func NewTemplate(re *Regexp, source string) (t Template, unknown string) {
+	return readTemplate(re, source, nil)
+}
+
+// newAroundTemplate is NewTemplate in which $` and $' are the text before and after the match.
+func newAroundTemplate(re *Regexp, source string) Template {
+	t, _ := readTemplate(re, source, map[byte]int{'`': before, '\'': after})
+	return t
+}
+
+// readTemplate reads a template in which a dollar sign and one of these further characters are a group.
+func readTemplate(re *Regexp, source string, further map[byte]int) (t Template, unknown string) {
 	for source != "" {
 		text, rest, found := strings.Cut(source, "$")
 		t = append(t, piece{text, literal})
@@ -164,14 +175,12 @@ func NewTemplate(re *Regexp, source string, around bool) (t Template, unknown st
 		case rest[0] == '&':
 			p.group = 0
 			size = 1
-		case around && rest[0] == '`':
-			p.group = before
-			size = 1
-		case around && rest[0] == '\'':
-			p.group = after
-			size = 1
 		default:
 			var known bool
+			if p.group, known = further[rest[0]]; known {
+				size = 1
+				break
+			}
 			if p.group, size, known = reference(re, rest); !known {
 				if size > 0 && unknown == "" {
 					unknown = "$" + rest[:size]

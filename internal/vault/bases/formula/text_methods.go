@@ -168,7 +168,7 @@ func (c *call) replace() Value {
 		end := 0
 		fits := true
 		found := wanted.ref.(*pattern)
-		put, _ := NewTemplate(found.compiled, with, true)
+		put := newAroundTemplate(found.compiled, with)
 		replacesAll := strings.Contains(found.flags, "g")
 		failed := c.row.eachMatch(wanted, text, func(m *Match) bool {
 			start, length := m.ByteRange()
