@@ -166,13 +166,13 @@ var someYard = rapid.Custom(func(t *rapid.T) *yard {
 	y.patterns += "*zqx*\n" // what no answer may contain is hidden wherever it is
 	y.sight = call.NewSight(embedded.Rules(t, y.rules), y.patterns)
 	for _, folder := range yardFolders {
-		if y.sight.Sees(folder, true) && rapid.IntRange(0, 3).Draw(t, folder) > 0 {
+		if y.sight.SeesFolder(folder) && rapid.IntRange(0, 3).Draw(t, folder) > 0 {
 			y.folders = append(y.folders, folder)
 		}
 	}
 	seen := []string{"nowhere.md"}
 	for _, path := range universe {
-		if y.sight.Sees(path, false) {
+		if y.sight.SeesFile(path) {
 			seen = append(seen, path)
 			if rapid.IntRange(0, 2).Draw(t, path) > 0 {
 				y.files[path] = noteText(t, path, seenBlocks, seenLines)
@@ -182,7 +182,7 @@ var someYard = rapid.Custom(func(t *rapid.T) *yard {
 	some := rapid.SampledFrom(seen)
 	y.active = rapid.OneOf(rapid.Just(""), some).Draw(t, "active")
 	y.recent, y.marked = rapid.SliceOfN(some, 0, 4).Draw(t, "recent"), rapid.SliceOfN(some, 0, 3).Draw(t, "marked")
-	y.moved = y.sight.Sees("A/Moved.md", false) && y.sight.Sees("A/Left.md", false)
+	y.moved = y.sight.SeesFile("A/Moved.md") && y.sight.SeesFile("A/Left.md")
 	y.changed = rapid.Bool().Draw(t, "changed")
 	folder := rapid.SampledFrom([]string{"", "A", "D", "Hid", "Hid/Open"})
 	y.settings = map[string]string{
@@ -213,12 +213,12 @@ func someCellar(y *yard) *rapid.Generator[*cellar] {
 		c := &cellar{files: map[string]string{}, busy: rapid.IntRange(0, 3).Draw(t, "busy")}
 		hidden := []string{"Hid/gone.md"}
 		for _, path := range universe {
-			if y.sight.Sees(path, false) {
+			if y.sight.SeesFile(path) {
 				continue
 			}
 			hidden = append(hidden, path)
 			// A folder that is seen is there or not, whatever is hidden in it.
-			if at := filepath.Dir(path); at != "." && y.sight.Sees(at, true) && !y.has(at) {
+			if at := filepath.Dir(path); at != "." && y.sight.SeesFolder(at) && !y.has(at) {
 				continue
 			}
 			if rapid.IntRange(0, 2).Draw(t, path) > 0 {
@@ -350,16 +350,16 @@ func (s *site) fill(c *cellar) {
 			return filepath.SkipDir
 		case strings.HasPrefix(path, "."):
 			return nil
-		case !d.IsDir() && !s.y.sight.Sees(path, false):
+		case !d.IsDir() && !s.y.sight.SeesFile(path):
 			return os.Remove(full)
-		case d.IsDir() && !s.y.sight.Sees(path, true) && !s.y.sight.Enters(path):
+		case d.IsDir() && !s.y.sight.SeesFolder(path) && !s.y.sight.Enters(path):
 			s.must(os.RemoveAll(full))
 			return fs.SkipDir
 		}
 		return nil
 	}))
 	for _, folder := range yardFolders {
-		if !s.y.sight.Sees(folder, true) && !s.y.has(folder) {
+		if !s.y.sight.SeesFolder(folder) && !s.y.has(folder) {
 			_ = os.Remove(filepath.Join(s.dir, folder)) // it may not be there, or hold something
 		}
 	}
@@ -688,7 +688,7 @@ func TestWritesDoNotDependOnWhatIsHidden(t *testing.T) {
 // open is what may be seen of the site.
 func (s *site) open() (seen []string) {
 	for path, text := range embedded.TextsIn(s.t, s.dir, false) {
-		if s.y.sight.Sees(path, false) {
+		if s.y.sight.SeesFile(path) {
 			seen = append(seen, path+" "+text)
 		}
 	}

@@ -515,9 +515,14 @@ func NewSight(rules access.Rules, patterns string) *Sight {
 	return s
 }
 
-// Sees reports whether a file, or a folder, may be shown to the caller.
-func (s *Sight) Sees(path string, folder bool) bool {
-	return s.rules.Level(path) > access.None && !s.ignored.Hides(path, access.Kind(folder))
+// SeesFile reports whether a file may be shown to the caller.
+func (s *Sight) SeesFile(path string) bool {
+	return s.rules.Level(path) > access.None && !s.ignored.Hides(path, access.File)
+}
+
+// SeesFolder reports whether a folder may be shown to the caller.
+func (s *Sight) SeesFolder(path string) bool {
+	return s.rules.Level(path) > access.None && !s.ignored.Hides(path, access.Folder)
 }
 
 // Enters reports whether something in a folder can be shown to the caller.
@@ -540,7 +545,7 @@ func (v *Vault) Sees(path string) bool {
 		return true
 	}
 	at, err := v.PathOf(path)
-	return err == nil && v.Disk.Sees(at, false)
+	return err == nil && v.Disk.SeesFile(at)
 }
 
 // SeesPlace is [Vault.Sees] by the access rules and the patterns alone. A note that its text closes is
@@ -550,13 +555,13 @@ func (v *Vault) SeesPlace(path string) bool {
 		return true
 	}
 	at, err := v.PathOf(path)
-	return err == nil && v.Disk.Judging(nil).Sees(at, false)
+	return err == nil && v.Disk.Judging(nil).SeesFile(at)
 }
 
 // SeesFolder is [Vault.Sees] for a folder.
 func (v *Vault) SeesFolder(path string) bool {
 	at, err := v.FolderOf(path)
-	return err == nil && v.Disk.Sees(at, true)
+	return err == nil && v.Disk.SeesFolder(at)
 }
 
 // AmbiguousName says which files the name of the note of the call may mean, "" for a name that is clear.

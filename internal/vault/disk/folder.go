@@ -294,7 +294,7 @@ func (f *Folder) admitFolder(p Path) error {
 	if err := f.isNamed(p); err != nil {
 		return err
 	}
-	if !f.sees(p, true) || f.IsClosed(p) || f.isBelowClosed(p) {
+	if !f.seesFolder(p) || f.IsClosed(p) || f.isBelowClosed(p) {
 		return missing(p)
 	}
 	return nil
@@ -318,7 +318,7 @@ func (f *Folder) RemoveFolder(p Path) error {
 	if err := f.isNamed(p); err != nil {
 		return closedUnlessUnread(p, err)
 	}
-	if !f.sees(p, true) {
+	if !f.seesFolder(p) {
 		return closed(p)
 	}
 	if f.IsClosed(p) || f.isBelowClosed(p) {
@@ -372,7 +372,7 @@ func (f *Folder) Contents(p Path) (c Contents, err error) {
 		in[Path{e.Path.Folder()}]++
 		all++
 	})
-	c.Hidden = all > len(c.Files)+len(c.Folders)-1 || !f.sees(p, true)
+	c.Hidden = all > len(c.Files)+len(c.Folders)-1 || !f.seesFolder(p)
 	for _, folder := range c.Folders {
 		names, failed := f.count(folder)
 		err = errors.Join(err, failed)
@@ -421,8 +421,10 @@ func (f *Folder) count(p Path) (int, error) {
 // not exist: it is in no walk, cannot be opened, and is neither changed nor moved. It is
 // not asked about the app's settings.
 type View interface {
-	// Sees reports whether the file or folder at path is visible.
-	Sees(path string, folder bool) bool
+	// SeesFile reports whether the file at path is visible.
+	SeesFile(path string) bool
+	// SeesFolder reports whether the folder at path is visible.
+	SeesFolder(path string) bool
 	// Enters reports whether something in an invisible folder may be visible.
 	Enters(folder string) bool
 }
@@ -453,8 +455,11 @@ func (f *Folder) Counting(found func(files int)) *Folder {
 	return &g
 }
 
-// sees reports whether the view sees a path. It does not ask the disk.
-func (f *Folder) sees(p Path, folder bool) bool { return f.view == nil || f.view.Sees(p.text, folder) }
+// seesFile reports whether the view sees a path as that of a file. It does not ask the disk.
+func (f *Folder) seesFile(p Path) bool { return f.view == nil || f.view.SeesFile(p.text) }
+
+// seesFolder is seesFile for a folder.
+func (f *Folder) seesFolder(p Path) bool { return f.view == nil || f.view.SeesFolder(p.text) }
 
 // admit returns the error of a file that the caller may not see. A path that differs from
 // the name on the disk leads nowhere: the view judges the name by which the file is opened.
@@ -465,7 +470,7 @@ func (f *Folder) admit(p Path) error {
 	if err := f.isNamed(p); err != nil {
 		return err
 	}
-	if !f.sees(p, false) || f.isBelowClosed(p) {
+	if !f.seesFile(p) || f.isBelowClosed(p) {
 		return missing(p)
 	}
 	return nil
@@ -526,7 +531,7 @@ func (f *Folder) NamedInAnyForm(p Path) (Path, error) {
 func (f *Folder) visibleName(p Path, name func(path string) (string, error)) (Path, error) {
 	named, err := f.nameBy(p, name)
 	if err != nil || named == p ||
-		!f.IsClosed(named) && (f.sees(named, false) || f.sees(named, true) || f.view.Enters(named.text)) {
+		!f.IsClosed(named) && (f.seesFile(named) || f.seesFolder(named) || f.view.Enters(named.text)) {
 		return named, err
 	}
 	return p, nil
@@ -558,23 +563,23 @@ func (f *Folder) isNamed(p Path) error {
 	return err
 }
 
-// Sees reports whether the file or folder at p may be named. It need not exist.
-func (f *Folder) Sees(p Path, folder bool) bool {
+// SeesFile reports whether the file at p may be named. It need not exist.
+func (f *Folder) SeesFile(p Path) bool {
 	if p == Bookmarks() {
 		return true
 	}
-	if f.isNamed(p) != nil || !f.sees(p, folder) {
-		return false
-	}
-	return folder || !f.IsClosed(p)
+	return f.isNamed(p) == nil && f.seesFile(p) && !f.IsClosed(p)
 }
+
+// SeesFolder reports whether the folder at p may be named. It need not exist.
+func (f *Folder) SeesFolder(p Path) bool { return f.isNamed(p) == nil && f.seesFolder(p) }
 
 // Renamed returns the path that the file from is to get where p is requested: its folder
 // as the disk has it, and its last segment as requested if that is another spelling of the
 // name of from. An invisible path stays as it is.
 func (f *Folder) Renamed(from, p Path) (Path, error) {
 	renamed, err := f.renamed(from, p)
-	if err == nil && renamed != p && !f.Sees(renamed, false) && renamed.Folder() != from.Folder() {
+	if err == nil && renamed != p && !f.SeesFile(renamed) && renamed.Folder() != from.Folder() {
 		return p, nil
 	}
 	return renamed, err

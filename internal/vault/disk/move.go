@@ -31,7 +31,7 @@ func (f *Folder) Move(from, to Path, before Content) error {
 	switch renamed, err := f.renamed(from, to); {
 	case errors.Is(err, fs.ErrNotExist),
 		err == nil && renamed != to,
-		err == nil && !f.sees(to, false),
+		err == nil && !f.seesFile(to),
 		err == nil && from != to && f.IsClosed(to):
 		return closed(to)
 	case err != nil:

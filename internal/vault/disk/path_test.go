@@ -166,8 +166,9 @@ func TestAColonOpensAStreamOnWindows(t *testing.T) {
 // onlyFolders sees every folder and no file, or the other way round.
 type onlyFolders bool
 
-func (o onlyFolders) Sees(_ string, folder bool) bool { return folder == bool(o) }
-func (o onlyFolders) Enters(string) bool              { return true }
+func (o onlyFolders) SeesFile(string) bool   { return !bool(o) }
+func (o onlyFolders) SeesFolder(string) bool { return bool(o) }
+func (o onlyFolders) Enters(string) bool     { return true }
 
 func TestAViewIsAskedAboutAFileAsAFile(t *testing.T) {
 	whole := openFolder(t, planted(t, map[string]string{"a/n.md": "text"}))

@@ -55,16 +55,15 @@ func (e Entry) ReadInto(buf []byte) ([]byte, system.Stamp, error) {
 // meanwhile counts as empty. If under is no folder, the error is fs.ErrNotExist or a
 // [Refusal].
 func (f *Folder) Walk(under Path, visit func(Entry)) error {
-	return f.walkWith(1, under, false, false, visit)
+	return f.walkWith(walkOptions{workers: 1}, under, visit)
 }
 
-// found says whether a walk visits a file or folder, and whether it enters it.
-func (w *walk) found(p Path, folder bool) (visited, entered bool) {
-	if w.in.view == nil {
-		return true, folder
+// judgeFolder says whether a walk visits a folder, and whether it enters it: it does both with one that the view sees.
+func (w *walk) judgeFolder(p Path) (visited, entered bool) {
+	if w.in.seesFolder(p) {
+		return true, true
 	}
-	seen := w.in.view.Sees(p.text, folder)
-	return seen, folder && (seen || w.in.view.Enters(p.text))
+	return false, w.in.view.Enters(p.text)
 }
 
 // batch is how many files of a folder are one job: enough to make taking it cheap, few
@@ -75,36 +74,42 @@ const batch = 64
 // may be visited after its content, and visit has to guard what it shares. It returns when
 // the last visit has.
 func (f *Folder) WalkParallel(under Path, visit func(Entry)) error {
-	return f.walkWith(budget.Goroutines(), under, false, false, visit)
+	return f.walkWith(walkOptions{workers: budget.Goroutines()}, under, visit)
 }
 
 // WalkUnread is WalkParallel that visits also the notes that their texts close. The visit has to
 // read each note before it uses its name, and to leave out one whose read ends with
 // fs.ErrNotExist.
 func (f *Folder) WalkUnread(under Path, visit func(Entry)) error {
-	return f.walkWith(budget.Goroutines(), under, false, true, visit)
+	return f.walkWith(walkOptions{workers: budget.Goroutines(), unread: true}, under, visit)
 }
 
 // WalkFolders is WalkParallel that visits the folders alone. It costs less, because
 // nothing is done for each file.
 func (f *Folder) WalkFolders(under Path, visit func(Path)) error {
-	return f.walkWith(budget.Goroutines(), under, true, false, func(e Entry) {
+	return f.walkWith(walkOptions{workers: budget.Goroutines(), foldersOnly: true}, under, func(e Entry) {
 		if e.IsDir {
 			visit(e.Path)
 		}
 	})
 }
 
-// walkWith walks with up to so many workers. With one, a folder is visited before its content.
-func (f *Folder) walkWith(most int, under Path, foldersOnly, unread bool, visit func(Entry)) error {
+// walkOptions say how a walk is made.
+type walkOptions struct {
+	workers     int  // up to so many; with one, a folder is visited before its content
+	foldersOnly bool // files are not visited
+	unread      bool // the notes that their texts close are visited too, see [Folder.WalkUnread]
+}
+
+func (f *Folder) walkWith(how walkOptions, under Path, visit func(Entry)) error {
 	w, err := f.begin(under, visit)
 	if err != nil {
 		return err
 	}
-	w.most = most
-	w.unread = unread
+	w.most = how.workers
+	w.unread = how.unread
 	// Files count where they alone show that the first folder exists.
-	w.skipsFiles = foldersOnly && w.seen == nil
+	w.skipsFiles = how.foldersOnly && w.seen == nil
 	at, err := f.place(under.segments())
 	if err == nil {
 		err = w.folder(at, under)
@@ -131,7 +136,7 @@ func (f *Folder) begin(under Path, visit func(Entry)) (*walk, error) {
 	if err := f.isNamed(under); err != nil {
 		return nil, err
 	}
-	visited, entered := w.found(under, true)
+	visited, entered := w.judgeFolder(under)
 	if !entered || f.IsClosed(under) || f.isBelowClosed(under) {
 		return nil, missing(under)
 	}
@@ -236,7 +241,7 @@ func (w *walk) do(j job) {
 	if len(j.files) > 0 {
 		return
 	}
-	if visited, _ := w.found(j.folder, true); visited {
+	if visited, _ := w.judgeFolder(j.folder); visited {
 		w.visit(Entry{Path: j.folder, IsDir: true, at: j.in.place, in: w.in})
 	}
 	err := w.enter(j)
@@ -315,10 +320,13 @@ func (w *walk) folder(at place, path Path) error {
 		if !ok {
 			continue
 		}
-		switch visited, entered := w.found(child, found.folder); {
-		case entered:
-			jobs = append(jobs, job{in: shared, folder: child})
-		case visited:
+		if found.folder {
+			if _, entered := w.judgeFolder(child); entered {
+				jobs = append(jobs, job{in: shared, folder: child})
+			}
+			continue
+		}
+		if w.in.seesFile(child) {
 			files = append(files, child)
 		}
 	}
