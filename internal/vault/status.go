@@ -29,7 +29,7 @@ func status(h *call.Host, folder string) answer.Reply {
 	if err != nil {
 		return answer.Explain(answer.ErrVaultNotFound)
 	}
-	h.Confine(path, false)
+	h.Confine(path)
 	v := &call.Vault{}
 	if err := h.OpenFolder(path, v); err != nil {
 		return answer.Explain(err)

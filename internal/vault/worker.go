@@ -83,7 +83,8 @@ const restAfter = 2 * time.Second
 func (w *Worker) Serve(stdin io.Reader) int {
 	defer w.rest.Stop()
 	if folder, err := filepath.Abs(w.folder); err == nil {
-		w.host.Confine(folder, true)
+		w.host.AppVaults() // read before the process is locked in
+		w.host.Confine(folder)
 	}
 	in := protocol.NewReader(pollable(stdin))
 	if _, err := w.handshake(in); err != nil {

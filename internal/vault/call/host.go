@@ -42,7 +42,7 @@ type Host struct {
 
 	// confineTo locks the process into folders; it is nil where the process is shared, as in
 	// tests. Sandbox is the result.
-	confineTo    func(folders []string, port uint16, names bool) system.Confinement
+	confineTo    func(folders []string, network system.Network) system.Confinement
 	Sandbox      system.Confinement
 	locked       sync.Once
 	VaultMissing bool                     // when the process was locked in: it cannot reach a vault made later
@@ -84,7 +84,7 @@ const (
 )
 
 // NewHost returns a host that has read nothing yet.
-func NewHost(env func(string) string, confine func([]string, uint16, bool) system.Confinement) *Host {
+func NewHost(env func(string) string, confine func([]string, system.Network) system.Confinement) *Host {
 	h := &Host{Env: env, Now: time.Now, confineTo: confine}
 	h.Pause = func(ctx context.Context, d time.Duration) {
 		select {
@@ -119,17 +119,14 @@ func NewHost(env func(string) string, confine func([]string, uint16, bool) syste
 }
 
 // Confine locks the process into the vault and the folders of this program, at the first call.
-// With list set the app's list of vaults is read before, because it is in a folder with secrets
-// of the app. A worker therefore knows the list as it was when it began.
-func (h *Host) Confine(vault string, list bool) {
+// It can no longer read the app's list of vaults, which is in a folder with secrets of the app: AppVaults is called before
+// where the list is needed. A worker therefore knows the list as it was when it began.
+func (h *Host) Confine(vault string) {
 	h.locked.Do(func() {
 		h.identity = filenames.Identity(vault)
 		if h.confineTo == nil {
 			h.Sandbox = system.Unconfined("the process is shared")
 			return
-		}
-		if list {
-			h.AppVaults()
 		}
 		_, err := os.Stat(vault)
 		h.VaultMissing = err != nil
@@ -139,12 +136,11 @@ func (h *Host) Confine(vault string, list bool) {
 				folders = append(folders, dir)
 			}
 		}
-		port := uint16(0)
-		names := false
+		var network system.Network
 		if h.Meaning != nil {
-			port, names = h.Meaning.Reach()
+			network.Port, network.Names = h.Meaning.Reach()
 		}
-		h.Sandbox = h.confineTo(folders, port, names)
+		h.Sandbox = h.confineTo(folders, network)
 	})
 }
 

@@ -247,7 +247,10 @@ func (h *Host) Open(ctx context.Context, folder string, q protocol.Request) (*Va
 	if err != nil {
 		return nil, answer.ErrVaultNotFound
 	}
-	h.Confine(path, allowlist.ListsVaults(q.Command) || q.Vault != nil && appvaults.IsID(*q.Vault))
+	if allowlist.ListsVaults(q.Command) || q.Vault != nil && appvaults.IsID(*q.Vault) {
+		h.AppVaults() // a process that is locked in cannot read the list
+	}
+	h.Confine(path)
 	name := filepath.Base(path)
 	if real := filepath.Base(h.identity); filenames.Same(name, real) { // not for a link
 		name = real

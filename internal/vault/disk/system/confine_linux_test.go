@@ -30,9 +30,10 @@ func TestMain(m *testing.M) {
 // probe locks itself into the folder inside and prints what it can still do.
 func probe(inside, outside, address, allowed string, names bool) {
 	say := func(what string, err error) { fmt.Printf("%s: %v\n", what, err == nil) }
+	network := Network{Port: netip.MustParseAddrPort(allowed).Port(), Names: names}
 	earlier, err := os.Open(filepath.Join(outside, "secret"))
 	say("open before", err)
-	fmt.Printf("state: %v\n", Confine([]string{inside, filepath.Join(inside, "missing")}, netip.MustParseAddrPort(allowed).Port(), names))
+	fmt.Printf("state: %v\n", Confine([]string{inside, filepath.Join(inside, "missing")}, network))
 
 	_, err = os.ReadFile(filepath.Join(inside, "note.md"))
 	say("read inside", err)

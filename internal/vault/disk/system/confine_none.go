@@ -3,7 +3,7 @@
 package system
 
 // Confine does nothing: there is no Landlock on this system.
-func Confine([]string, uint16, bool) Confinement { return Unconfined("Landlock is for Linux") }
+func Confine([]string, Network) Confinement { return Unconfined("Landlock is for Linux") }
 
 // LimitMemory is for Linux.
 func LimitMemory(uint64) {}

@@ -264,6 +264,12 @@ func IsCloudStub(name string) bool {
 
 const stubSuffix = ".icloud"
 
+// Network is what a process that is locked in may reach. The zero Network is nothing.
+type Network struct {
+	Port  uint16 // a TCP port
+	Names bool   // what looks up the addresses of names
+}
+
 // Confinement says to what the process is confined, so that a fault in reading a note
 // cannot reach anything else of the user: other files, the network, other processes.
 //

@@ -36,11 +36,10 @@ func StampOf(info fs.FileInfo) Stamp {
 const leastLevel = 2
 
 // Confine restricts the process, for good, to the folders and everything below them, and
-// denies it the network as far as the kernel can, but for connections to one TCP port, unless that is 0, and what
-// looks up the addresses of names. A missing folder is left out: it cannot be made afterwards either. What is open stays open.
+// denies it the network as far as the kernel can, but for what it is given. A missing folder is left out: it cannot be made afterwards either. What is open stays open.
 //
 // The time zone of the machine is read before, because that is a file.
-func Confine(folders []string, port uint16, names bool) Confinement {
+func Confine(folders []string, network Network) Confinement {
 	level, err := llsys.LandlockGetABIVersion()
 	switch {
 	case err != nil:
@@ -50,10 +49,10 @@ func Confine(folders []string, port uint16, names bool) Confinement {
 	}
 	_ = time.Now().Local().String()
 	rules := []landlock.Rule{landlock.RWDirs(folders...).WithRefer().IgnoreIfMissing()}
-	if port != 0 {
-		rules = append(rules, landlock.ConnectTCP(port))
+	if network.Port != 0 {
+		rules = append(rules, landlock.ConnectTCP(network.Port))
 	}
-	if names {
+	if network.Names {
 		const dns = 53
 		rules = append(
 			rules,
