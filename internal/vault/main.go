@@ -225,7 +225,11 @@ func handle(h *call.Host, folder string, c Call) (answer.Reply, *protocol.Facts)
 		v.Restores = &call.Version{Of: q.Write.Restores, Text: []byte(literal[q.Input])}
 		literal = nil
 	}
-	unfinished := change.RecoverBefore(v, q.Want.Facts || q.Write.Allowed)
+	recoverChange := change.NoticeUnfinished
+	if q.Want.Facts || q.Write.Allowed {
+		recoverChange = change.RecoverBefore
+	}
+	unfinished := recoverChange(v)
 	if q.Ask != protocol.AskCommand {
 		said, err := v.Narrowed(q.Args)
 		if q.Ask == protocol.AskMarked {

@@ -401,10 +401,11 @@ func (b *plannedBatch) transaction(
 	for _, o := range b.operations {
 		e.Parts = append(e.Parts, o.entry.ID)
 	}
-	t, err := newTransaction(v, j, turn, Proposal{Steps: merged, Emptied: emptied}, e, !b.isOfOneState)
+	t, err := newTransaction(v, j, turn, Proposal{Steps: merged, Emptied: emptied}, e)
 	if err != nil {
 		return nil, err
 	}
+	t.merges = !b.isOfOneState
 	t.parts = b.operations
 	for _, s := range t.steps {
 		if s.TrashName != "" {

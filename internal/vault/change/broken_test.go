@@ -59,7 +59,7 @@ func TestWhatIsBrokenOffGoesOneWay(t *testing.T) {
 				}
 				return nil
 			})
-			notice := change.RecoverBefore(v, true)
+			notice := change.RecoverBefore(v)
 			assert.Equal(t, notice, "")
 			assert.Equal(t, exchanges, c.exchanges)
 			for name := range files {

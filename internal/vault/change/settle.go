@@ -49,20 +49,27 @@ const (
 	partly                // some files are changed
 )
 
-// settle completes or takes back a change that was broken off. With forward it is completed if its commit had begun and all
-// new texts are there, else taken back; without it the other way round. If one is not possible, the other one is tried. The caller
+// direction is what is tried first with a change that was broken off.
+type direction int
+
+const (
+	takingBack direction = iota
+	completing           // if its commit had begun and all new texts are there
+)
+
+// settle completes or takes back a change that was broken off. If one is not possible, the other one is tried. The caller
 // has the turn in which the change was begun, or is alone. After an error of the disk the change is not settled: that is tried again when the vault is opened
 // the next time.
-func (s *settler) settle(forward bool) (ending, error) {
+func (s *settler) settle(first direction) (ending, error) {
 	defer s.vault.Disk.CloseGathered()
-	if forward {
+	if first == completing {
 		hasBegun, isWhole, err := s.survey()
 		switch {
 		case err != nil:
 		case !hasBegun:
 			return ending{state: unmade}, s.finish(unmade, nil)
 		case !isWhole:
-			forward = false
+			first = takingBack
 			_ = s.mark.SetTakingBack(s.entry.ID) // so that whoever goes on with it, if this ends, goes the same way
 		}
 	}
@@ -70,7 +77,7 @@ func (s *settler) settle(forward bool) (ending, error) {
 		end  outcome
 		walk func() error
 	}{{unmade, s.takeBack}, {made, s.complete}}
-	if forward {
+	if first == completing {
 		slices.Reverse(ways)
 	}
 	for _, way := range ways {
@@ -311,7 +318,11 @@ func recoverChange(v *call.Vault, j *journal.Journal, mark journal.Mark) error {
 		}
 		return nil
 	}
-	return recoverEntry(v, j, mark, broken.Entry, !broken.TakingBack)
+	first := completing
+	if broken.TakingBack {
+		first = takingBack
+	}
+	return recoverEntry(v, j, mark, broken.Entry, first)
 }
 
 // recoverBatch takes back the changes of a batch whose gateway has ended: it is made as a whole or not at all.
@@ -327,7 +338,7 @@ func recoverBatch(v *call.Vault, j *journal.Journal) error {
 		if e.State != journal.Done || e.Undoes != "" {
 			continue
 		}
-		if err := recoverEntry(v, j, j.Mark(), e, false); err != nil {
+		if err := recoverEntry(v, j, j.Mark(), e, takingBack); err != nil {
 			return err
 		}
 	}
@@ -335,27 +346,33 @@ func recoverBatch(v *call.Vault, j *journal.Journal) error {
 	return nil
 }
 
-func recoverEntry(v *call.Vault, j *journal.Journal, mark journal.Mark, e journal.Entry, forward bool) error {
+func recoverEntry(v *call.Vault, j *journal.Journal, mark journal.Mark, e journal.Entry, first direction) error {
 	if ready, err := beginChanges(v, len(e.Steps)); !ready {
 		return err
 	}
 	defer v.Host.Commits.End()
-	if _, err := newSettler(v, j, mark, e).settle(forward); err != nil {
+	if _, err := newSettler(v, j, mark, e).settle(first); err != nil {
 		return answer.Unfinished.Failure("A change that was broken off cannot be completed or taken back: %v", err)
 	}
 	return nil
 }
 
-// RecoverBefore settles a change that was broken off before a call reads what it left: a process that can write notes does so at
-// once. It returns what to tell of a change that is still unfinished, "" mostly.
-func RecoverBefore(v *call.Vault, mayWrite bool) (notice string) {
+const brokenOff = "a change was broken off and is completed or taken back by the next call that can write: notes may be as they were before it, or as after it"
+
+// NoticeUnfinished returns what to tell of a change that was broken off, "" mostly, in a process that cannot write notes.
+func NoticeUnfinished(v *call.Vault) (notice string) {
+	if j, err := v.Journal(); err != nil || !j.HasUnfinished() {
+		return ""
+	}
+	return brokenOff
+}
+
+// RecoverBefore settles a change that was broken off before a call reads what it left, in a process that can write notes.
+// It returns what to tell of a change that is still unfinished, "" mostly.
+func RecoverBefore(v *call.Vault) (notice string) {
 	j, err := v.Journal()
 	if err != nil || !j.HasUnfinished() {
 		return ""
-	}
-	const broken = "a change was broken off and is completed or taken back by the next call that can write: notes may be as they were before it, or as after it"
-	if !mayWrite {
-		return broken
 	}
 	unlock, free := j.TryLock()
 	if !free {
@@ -363,7 +380,7 @@ func RecoverBefore(v *call.Vault, mayWrite bool) (notice string) {
 	}
 	defer unlock()
 	if Recover(v, j) != nil {
-		return broken
+		return brokenOff
 	}
 	return ""
 }

@@ -48,7 +48,6 @@ func newTransaction(
 	turn *turn,
 	p Proposal,
 	e journal.Entry,
-	merges bool,
 ) (*transaction, error) {
 	t := &transaction{
 		vault:   v,
@@ -56,7 +55,6 @@ func newTransaction(
 		turn:    turn,
 		entry:   e,
 		steps:   p.Steps,
-		merges:  merges,
 		was:     map[int]journal.Image{},
 		files:   map[disk.Path]bool{},
 	}
@@ -324,14 +322,17 @@ func (t *transaction) run() (ending, error) {
 		return t.finish()
 	}
 	// Whoever opens the vault next completes it where it is not marked, so that has to be tried first then.
-	forward := t.turn.mark.SetTakingBack(t.entry.ID) != nil
+	first := takingBack
+	if t.turn.mark.SetTakingBack(t.entry.ID) != nil {
+		first = completing
+	}
 	s := newSettler(t.vault, t.journal, t.turn.mark, t.entry)
 	maps.Copy(s.was, t.was)
-	end, failed := s.settle(forward)
+	end, failed := s.settle(first)
 	if end.state == made && failed == nil { // it was completed, or another program let it not be taken back
 		return end, nil
 	}
-	isUnfinished := forward && failed != nil
+	isUnfinished := first == completing && failed != nil
 	end.unseen = isUnfinished || end.unseen && isCommitting
 	return end, err
 }

@@ -138,9 +138,10 @@ func tryOut(
 		return p.nothing(v, said), endUndone(j, p.takesBack())
 	}
 	isOfOneState := how.Approved != "" || how.Expect != "" // of a note that was shown, or is named by its hash
-	t, err := newTransaction(v, j, turn, p, entry(v, row, values, how, p), !isOfOneState)
+	t, err := newTransaction(v, j, turn, p, entry(v, row, values, how, p))
 	if err == nil {
 		defer t.close()
+		t.merges = !isOfOneState
 		err = t.compare(alone)
 	}
 	if err == nil && isLent {
