@@ -155,22 +155,28 @@ func (p Process) ByHand(ctx context.Context, h *call.Host) int {
 		said := answer.Explain(err)
 		reply.Status, reply.Failure = uint8(said.Print(p.Stdout)), said.Failure()
 	}
-	p.Report(
-		reply,
-		len(p.Args) > 0 && slices.Contains(p.Args[1:], call.FactsSwitch),
-	) // also of a line that cannot be parsed
+	report := p.ReportNotice
+	if len(p.Args) > 0 && slices.Contains(p.Args[1:], call.FactsSwitch) { // also of a line that cannot be parsed
+		report = p.ReportFacts
+	}
+	report(reply)
 	return int(reply.Status)
 }
 
-// Report prints on standard error that the answer is incomplete, or the facts that were asked for, as one line of JSON.
-func (p Process) Report(reply protocol.Reply, facts bool) {
+// ReportNotice prints on standard error that the answer is incomplete, if it is.
+func (p Process) ReportNotice(reply protocol.Reply) {
+	if reply.Facts.Notice != "" {
+		fmt.Fprintln(p.Stderr, reply.Facts.Notice)
+	}
+}
+
+// ReportFacts prints on standard error the facts of an answer, as one line of JSON.
+func (p Process) ReportFacts(reply protocol.Reply) {
 	var report any
 	switch {
-	case !facts && reply.Facts.Notice != "":
-		fmt.Fprintln(p.Stderr, reply.Facts.Notice)
-	case facts && reply.Failure != (protocol.Failure{}):
+	case reply.Failure != (protocol.Failure{}):
 		report = reply.Failure
-	case facts && reply.Facts != (protocol.Facts{}):
+	case reply.Facts != (protocol.Facts{}):
 		report = reply.Facts
 	}
 	if report == nil {

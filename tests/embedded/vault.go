@@ -99,7 +99,11 @@ func Asked(ctx context.Context, at *call.Host, stdin string, words []string) (st
 		return status, out.String(), messages.String()
 	}
 	reply := vault.Perform(at, words[0], vault.Call{Ctx: ctx, Request: q, Input: p.Stdin, Output: &out})
-	p.Report(reply, q.Want.Facts)
+	if q.Want.Facts {
+		p.ReportFacts(reply)
+	} else {
+		p.ReportNotice(reply)
+	}
 	return int(reply.Status), out.String(), messages.String()
 }
 

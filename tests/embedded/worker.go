@@ -137,7 +137,12 @@ type Said struct {
 // Heard returns what a reply says, to a caller who wants facts or not.
 func Heard(stdout string, reply protocol.Reply, facts bool) Said {
 	var messages strings.Builder
-	vault.Process{Stderr: &messages}.Report(reply, facts)
+	p := vault.Process{Stderr: &messages}
+	if facts {
+		p.ReportFacts(reply)
+	} else {
+		p.ReportNotice(reply)
+	}
 	messages.WriteString(reply.Panic)
 	return Said{stdout, messages.String(), protocol.Reply{Status: reply.Status, Unrun: reply.Unrun, Last: reply.Last}}
 }
