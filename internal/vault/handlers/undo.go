@@ -64,7 +64,7 @@ func undo(v *call.Vault, p call.Values) (change.Proposal, error) {
 			latest = together
 			break
 		}
-		undone, refused = undoing(v, j, together, 0, false)
+		undone, refused = undoing(v, j, together, 0, refuseConflicts)
 		if refused != nil || len(undone.Steps) > 0 || e.State == journal.Done {
 			latest = together
 			break
@@ -78,7 +78,11 @@ func undo(v *call.Vault, p call.Values) (change.Proposal, error) {
 		undone.Outdated = own // then another change is the last one
 		return undone, refused
 	}
-	made, err := undoing(v, j, entries, left, p.Has("session") || strings.Contains(p["id"], ","))
+	conflicts := refuseConflicts
+	if p.Has("session") || strings.Contains(p["id"], ",") {
+		conflicts = skipConflicts
+	}
+	made, err := undoing(v, j, entries, left, conflicts)
 	made.Outdated = own
 	made.Latest = latest != nil && !slices.ContainsFunc(entries, func(e journal.Entry) bool {
 		return !slices.ContainsFunc(latest, func(mine journal.Entry) bool { return mine.ID == e.ID })
@@ -230,14 +234,21 @@ func isOwn(v *call.Vault, e journal.Entry) bool {
 	return agent != "" && ownerfiles.AgentOf(e.Caller) == agent
 }
 
-// undoing returns the proposal to take entries back, the newest first. With skips, an entry whose notes were changed since, or of
-// which a text is not kept any more, is left as it is, and named, unless none is left. left is how many older ones are asked for.
+// conflictRule says what happens to an entry whose notes were changed since, or of which a text is not kept any more.
+type conflictRule int
+
+const (
+	refuseConflicts conflictRule = iota // nothing is taken back
+	skipConflicts                       // it is left as it is, and named, unless none is left
+)
+
+// undoing returns the proposal to take entries back, the newest first. left is how many older ones are asked for.
 func undoing(
 	v *call.Vault,
 	j *journal.Journal,
 	entries []journal.Entry,
 	left int,
-	skips bool,
+	conflicts conflictRule,
 ) (change.Proposal, error) {
 	p := change.Proposal{OwnChange: true}
 	kept, err := j.Reader()
@@ -270,7 +281,8 @@ func undoing(
 		if err := ahead.takeBack(j, e, &p); err != nil {
 			isUnkept := errors.As(err, new(*unkeptText))
 			isChanged := answer.Explain(err).Kind == answer.UndoConflict
-			if !skips || !isUnkept && !isChanged {
+			isConflict := isUnkept || isChanged
+			if conflicts != skipConflicts || !isConflict {
 				return change.Proposal{}, err
 			}
 			conflicting = cmp.Or(conflicting, err)
@@ -355,7 +367,10 @@ func (o outlook) takeBack(j *journal.Journal, e journal.Entry, p *change.Proposa
 			return err
 		}
 		for _, s := range back {
-			o.leaveTexts(&s, len(p.Steps) == 0)
+			o.countTexts(s)
+			if len(p.Steps) > 0 && *o.texts > maxTexts {
+				o.dropTexts(&s)
+			}
 			s.Trash = kept.Trash != "" && !s.After.Exists // it came out of the trash
 			if s.IsMove() {
 				o.ahead[s.From] = change.FileState{}
@@ -367,16 +382,17 @@ func (o outlook) takeBack(j *journal.Journal, e journal.Entry, p *change.Proposa
 	return nil
 }
 
-// leaveTexts drops the texts of a step, if those before it have enough. What is written comes out of the journal, then.
-func (o outlook) leaveTexts(s *change.Step, isFirst bool) {
+// countTexts counts the bytes of the texts of a step.
+func (o outlook) countTexts(s change.Step) {
 	isMade := s.After.Exists && !s.After.Folder && !s.Before.Equal(s.After)
 	*o.texts += s.Before.Text.Len()
 	if isMade {
 		*o.texts += s.After.Text.Len()
 	}
-	if isFirst || *o.texts <= maxTexts {
-		return
-	}
+}
+
+// dropTexts drops the texts of a step. What is written comes out of the journal, then.
+func (o outlook) dropTexts(s *change.Step) {
 	from := s.Path
 	if s.IsMove() {
 		from = s.From
