@@ -24,7 +24,7 @@ func moveFolders(v *call.Vault, p call.Values) (change.Proposal, error) {
 			)
 		}
 	}
-	return relocateFolders(v, p, list, "Moved", false, into(p["to"]))
+	return relocateFolders(v, p, folderRelocation{list: list, said: "Moved", destination: into(p["to"])})
 }
 
 // into returns where a folder goes with to=.
@@ -37,23 +37,25 @@ func into(to string) func(from disk.Path) string {
 	}
 }
 
-// relocateFolders moves or copies the folders of a list with all that is in them, as one change.
-func relocateFolders(
-	v *call.Vault,
-	p call.Values,
-	list, said string,
-	copies bool,
-	destination func(from disk.Path) string,
-) (change.Proposal, error) {
-	folders, err := pathLines(list, func(typed string) (disk.Path, error) { return existingFolder(v, typed) })
+// folderRelocation moves or copies the folders of a list.
+type folderRelocation struct {
+	list        string // a path a line
+	said        string // what the answer begins with
+	copies      bool
+	destination func(from disk.Path) string
+}
+
+// relocateFolders moves or copies folders with all that is in them, as one change.
+func relocateFolders(v *call.Vault, p call.Values, how folderRelocation) (change.Proposal, error) {
+	folders, err := pathLines(how.list, func(typed string) (disk.Path, error) { return existingFolder(v, typed) })
 	if err != nil {
 		return change.Proposal{}, err
 	}
 	r := relocation{
 		v:       v,
-		follow:  !copies || p["links"] == holdLinks,
+		follow:  !how.copies || p["links"] == holdLinks,
 		holds:   p["links"] == holdLinks,
-		copies:  copies,
+		copies:  how.copies,
 		to:      map[string]string{},
 		folders: map[string]string{},
 		taken:   map[string]bool{},
@@ -75,14 +77,14 @@ func relocateFolders(
 			}
 		}
 		contents := contentsToChange
-		if copies {
+		if how.copies {
 			contents = contentsOf
 		}
 		in, err := contents(v, t)
 		if err != nil {
 			return change.Proposal{}, err
 		}
-		typed := destination(from)
+		typed := how.destination(from)
 		to, err := newFolderPath(v, typed)
 		if err != nil {
 			return change.Proposal{}, err
@@ -113,7 +115,7 @@ func relocateFolders(
 				}
 				willBe[s.Path] = true
 			}
-			if !in.Stay[folder] && !copies {
+			if !in.Stay[folder] && !how.copies {
 				gone = append(gone, change.Step{Path: folder, Before: change.ExistingFolder})
 			}
 		}
@@ -124,7 +126,7 @@ func relocateFolders(
 		}
 		files += len(in.Files)
 		r.folders[from.String()] = to.String()
-		if where = append(where, from.String()+" -> "+to.String()); len(in.Stay) > 0 && !copies {
+		if where = append(where, from.String()+" -> "+to.String()); len(in.Stay) > 0 && !how.copies {
 			r.planned.Notice = fmt.Sprintf(
 				"the folder %q stays, because it contains something that is not a file of the vault",
 				answer.Verbatim(from.String()),
@@ -134,7 +136,7 @@ func relocateFolders(
 			r.planned.Note = to
 		}
 	}
-	r.planned.Message = fmt.Sprintf("%s: %s (%s)", said, strings.Join(where, ", "), answer.Count(files, "file"))
+	r.planned.Message = fmt.Sprintf("%s: %s (%s)", how.said, strings.Join(where, ", "), answer.Count(files, "file"))
 	if err := r.relink(); err != nil {
 		return change.Proposal{}, err
 	}

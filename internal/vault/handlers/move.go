@@ -60,17 +60,13 @@ func init() {
 			if err := oneName(p["name"]); err != nil {
 				return change.Proposal{}, err
 			}
-			return relocateFolders(
-				v,
-				p,
-				p["path"],
-				"Renamed",
-				false,
-				func(from disk.Path) string { return path.Join(from.Folder(), p["name"]) },
-			)
+			beside := func(from disk.Path) string { return path.Join(from.Folder(), p["name"]) }
+			return relocateFolders(v, p, folderRelocation{list: p["path"], said: "Renamed", destination: beside})
 		}},
 		Command{Name: "folder:copy", Plan: func(v *call.Vault, p call.Values) (change.Proposal, error) {
-			return relocateFolders(v, p, p["path"], "Copied", true, into(p["to"]))
+			return relocateFolders(
+				v, p, folderRelocation{list: p["path"], said: "Copied", copies: true, destination: into(p["to"])},
+			)
 		}},
 		Command{Name: "folder:delete", Plan: removeFolder},
 	)
