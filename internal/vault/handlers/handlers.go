@@ -75,10 +75,21 @@ func folderOf(v *call.Vault, p call.Values) (disk.Path, error) {
 	return v.FolderThere(p["folder"])
 }
 
-// notesFor returns the notes that a request is about and that wanted takes, in the order
-// of listings. wanted is called from several goroutines; texts says that it asks for
-// the texts of notes.
-func notesFor(v *call.Vault, p call.Values, texts bool, wanted func(*search.Note) bool) ([]disk.Path, error) {
+// notesFor returns the notes that a request is about, in the order of listings.
+func notesFor(v *call.Vault, p call.Values) ([]disk.Path, error) {
+	return wantedNotes(v, p, search.Scope{}, func(*search.Note) bool { return true })
+}
+
+// notesWith returns the notes that a request is about and with a text that wanted takes, in the order of listings.
+// wanted is called from several goroutines.
+func notesWith(v *call.Vault, p call.Values, wanted func(text []byte) bool) ([]disk.Path, error) {
+	return wantedNotes(v, p, search.Scope{Texts: true}, func(n *search.Note) bool { return wanted(n.Text()) })
+}
+
+// wantedNotes returns the notes of a scope that a request is about and that wanted takes.
+func wantedNotes(
+	v *call.Vault, p call.Values, scope search.Scope, wanted func(*search.Note) bool,
+) ([]disk.Path, error) {
 	under, err := folderOf(v, p)
 	if err != nil {
 		return nil, err
@@ -92,17 +103,19 @@ func notesFor(v *call.Vault, p call.Values, texts bool, wanted func(*search.Note
 		}
 		found = func(n *search.Note) bool { return q.Match(n) }
 		failed = q.Err
-		texts = texts || q.NeedsText()
+		scope.Texts = scope.Texts || q.NeedsText()
 	}
 	excluded, _, err := v.Excluded()
 	if err != nil {
 		return nil, err
 	}
+	scope.Folder = under
+	scope.Excluded = excluded
 	var mu sync.Mutex
 	var names []string
 	err = v.Host.Knowledge.EachNote(
 		v.View(),
-		search.Scope{Folder: under, Excluded: excluded, Texts: texts},
+		scope,
 		func(n *search.Note) {
 			if v.Ctx.Err() != nil || !found(n) || !wanted(n) {
 				return
@@ -140,7 +153,7 @@ func indexedNotes(v *call.Vault, p call.Values, wanted func(*index.File) bool) (
 		if err != nil {
 			return nil, err
 		}
-		all, err := notesFor(v, p, false, func(*search.Note) bool { return true })
+		all, err := notesFor(v, p)
 		return slices.DeleteFunc(all, func(path disk.Path) bool {
 			place, ok := x.Place(path.String())
 			return !ok || !wanted(x.Files[place])

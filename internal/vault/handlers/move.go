@@ -98,7 +98,7 @@ func move(v *call.Vault, p call.Values) (change.Proposal, error) {
 		targets, err = pathLines(p["files"], v.FindPath)
 	} else {
 		var notes []disk.Path
-		notes, err = notesFor(v, p, false, func(*search.Note) bool { return true })
+		notes, err = notesFor(v, p)
 		targets = answer.Map(notes, func(note disk.Path) call.Target { return call.Target{Path: note, Typed: note.String()} })
 	}
 	if err != nil {

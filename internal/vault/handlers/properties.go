@@ -802,5 +802,5 @@ func severalNotes(v *call.Vault, p call.Values) ([]disk.Path, error) {
 			"Use file=<name> or path=<path> for one note, or folder=<path> and query=<text> for several, not both.",
 		)
 	}
-	return notesFor(v, p, false, func(*search.Note) bool { return true })
+	return notesFor(v, p)
 }

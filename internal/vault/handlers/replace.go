@@ -19,7 +19,6 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/edit"
 	"github.com/vaultwicket/vaultwicket/internal/vault/frontmatter"
 	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
-	"github.com/vaultwicket/vaultwicket/internal/vault/search"
 )
 
 // replaceInVault replaces a text wherever it is in the notes of a folder or a query: in
@@ -39,14 +38,15 @@ func replaceInVault(v *call.Vault, p call.Values) (change.Proposal, error) {
 	var err error
 	switch {
 	case p.Has("regex"):
-		find, err = newPattern(uses, old, put, p.Has("ignore-case"))
+		find, err = newPattern(uses, old, put, formula.RegexFlags{IgnoreCase: p.Has("ignore-case")})
 	case p.Has("ignore-case"):
-		find, err = newPattern(uses, regexp.QuoteMeta(old), strings.ReplaceAll(put, "$", "$$"), true)
+		literal := strings.ReplaceAll(put, "$", "$$")
+		find, err = newPattern(uses, regexp.QuoteMeta(old), literal, formula.RegexFlags{IgnoreCase: true})
 	}
 	if err != nil {
 		return change.Proposal{}, err
 	}
-	notes, err := notesFor(v, p, true, func(n *search.Note) bool { return find.mayBeIn(n.Text()) })
+	notes, err := notesWith(v, p, find.mayBeIn)
 	if err == nil {
 		err = uses.Err()
 	}
@@ -250,15 +250,13 @@ type pattern struct {
 	put      formula.Template
 }
 
-func newPattern(b *budget.Budget, source, put string, ignoreCase bool) (*pattern, error) {
+func newPattern(b *budget.Budget, source, put string, flags formula.RegexFlags) (*pattern, error) {
 	if len(source) > maxSource {
 		return nil, answer.Misuse("Invalid value for old: the expression is longer than %d bytes.", maxSource)
 	}
-	compiled, err := formula.CompileRegex(
-		source,
-		formula.RegexFlags{Multiline: true, IgnoreCase: ignoreCase, Unicode: true},
-		budget.Default.Match,
-	)
+	flags.Multiline = true
+	flags.Unicode = true
+	compiled, err := formula.CompileRegex(source, flags, budget.Default.Match)
 	if err != nil {
 		return nil, answer.Misuse("Invalid value for old: no regular expression: %v", err)
 	}
