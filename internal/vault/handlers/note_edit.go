@@ -300,13 +300,6 @@ func prepended(before, now []byte, p call.Values) change.Verdict {
 // fits no reader, and each note can be read by itself.
 const maxSeveral = 4 << 20
 
-func pick[T any](first bool, a, b T) T {
-	if first {
-		return a
-	}
-	return b
-}
-
 // create refuses a taken path, where the app makes a numbered copy: a caller that
 // named a path means that note. Text that is given follows that of a template.
 func create(v *call.Vault, p call.Values) (change.Proposal, error) {

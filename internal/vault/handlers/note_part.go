@@ -212,9 +212,14 @@ func tree(headings []markdown.Heading) string {
 	var out strings.Builder
 	below := map[int]string{} // what is in front of the branches below each
 	for i, h := range headings {
-		goesOn := last[parents[i]] != i
-		out.WriteString(below[parents[i]] + pick(goesOn, "├── ", "└── ") + h.Text + "\n")
-		below[i] = below[parents[i]] + pick(goesOn, "│   ", "    ")
+		branch := "├── "
+		trunk := "│   "
+		if last[parents[i]] == i {
+			branch = "└── "
+			trunk = "    "
+		}
+		out.WriteString(below[parents[i]] + branch + h.Text + "\n")
+		below[i] = below[parents[i]] + trunk
 	}
 	return out.String()
 }

@@ -63,8 +63,11 @@ func properties(v *call.Vault, p call.Values) (answer.Reply, error) {
 			return answer.Reply{}, err
 		}
 		if p.Has("name") {
-			_, ok := found.Lookup(p["name"])
-			return answer.From(v.Disk, pick(ok, "1", "0")), nil
+			count := "0"
+			if _, ok := found.Lookup(p["name"]); ok {
+				count = "1"
+			}
+			return answer.From(v.Disk, count), nil
 		}
 		switch {
 		case p.Has("total") && len(found) > 0:

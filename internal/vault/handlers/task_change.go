@@ -46,7 +46,10 @@ func newMark(p call.Values, now rune) (mark rune, ok bool, err error) {
 	case given > 1:
 		return 0, false, answer.Misuse("Use toggle, done, todo or status=<mark>, not several.")
 	case p.Has("toggle"): // as a click does: an open task is done, every other is open
-		return pick(now == ' ', 'x', ' '), true, nil
+		if now == ' ' {
+			return 'x', true, nil
+		}
+		return ' ', true, nil
 	case p.Has("done"):
 		return 'x', true, nil
 	case p.Has("todo"):
