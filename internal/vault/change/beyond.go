@@ -112,9 +112,9 @@ const (
 )
 
 // AddedAt judges a note to which text was added at one of its ends: it is there once more than before, and what is left of
-// the old text is on the other side of it. In a line of its own it begins one, unless inline. It may be followed by what a
+// the old text is on the other side of it. With [edit.OwnLine] it is a line of its own. It may be followed by what a
 // plugin has added.
-func AddedAt(before, now []byte, text string, edge Edge, inline bool) Verdict {
+func AddedAt(before, now []byte, text string, edge Edge, joint edit.Joint) Verdict {
 	text = strings.Trim(text, "\r\n")
 	if text == "" || !AddsOnce(now, before, text) {
 		return Verdict{}
@@ -131,6 +131,7 @@ func AddedAt(before, now []byte, text string, edge Edge, inline bool) Verdict {
 	beginsLine := at == 0 || body[at-1] == '\n'
 	endsLine := end == len(body) || body[end] == '\n' || body[end] == '\r'
 	old := edit.Body(before)
+	inline := joint == edit.Inline
 	isJoined := !beginsLine // to the line before
 	joins := inline && len(old) > 0 && !bytes.HasSuffix(old, []byte("\n"))
 	if edge == AtStart {

@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/vaultwicket/vaultwicket/internal/vault/edit"
 	"github.com/vaultwicket/vaultwicket/internal/vault/frontmatter"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
@@ -24,34 +25,35 @@ func TestAChangedPieceIsSeen(t *testing.T) {
 		for _, breaks := range []string{"\n", "\r\n", "\n\n"} {
 			now := bytes.Join([][]byte{old, added}, []byte(breaks))
 			for _, end := range []string{"", "\n", "\r\n"} {
-				v := IsComposedOf(append(bytes.Clone(now), end...), false, old, added)
+				v := IsComposedOf(append(bytes.Clone(now), end...), edit.OwnLine, old, added)
 				require.That(t, v.Done, "%q after %q, then %q: not done", added, old, breaks)
 			}
 			at := len(now) - rapid.IntRange(1, len(added)).Draw(t, "at")
 			lost := append(bytes.Clone(now[:at]), now[at+1:]...)
-			require.That(t, !IsComposedOf(lost, false, old, added).Done, "%q lost a byte at %d and counts as done", now, at)
-			require.That(t, !IsComposedOf(append(bytes.Clone(now), now[at:]...), false, old, added).Done, "%q with its end twice counts as done", now)
+			require.That(t, !IsComposedOf(lost, edit.OwnLine, old, added).Done, "%q lost a byte at %d and counts as done", now, at)
+			require.That(t, !IsComposedOf(append(bytes.Clone(now), now[at:]...), edit.OwnLine, old, added).Done, "%q with its end twice counts as done", now)
 		}
-		require.That(t, !IsComposedOf(append(bytes.Clone(old), "x"...), false, old).Done, "a byte more counts as done")
+		require.That(t, !IsComposedOf(append(bytes.Clone(old), "x"...), edit.OwnLine, old).Done, "a byte more counts as done")
 	})
 }
 
 func TestPiecesWithoutABreak(t *testing.T) {
 	for _, test := range []struct {
-		name, now    string
-		inline, want bool
+		name, now string
+		joint     edit.Joint
+		want      bool
 	}{
-		{"no break between two lines", "ab", false, false},
-		{"a break", "a\nb", false, true},
-		{"inline", "ab", true, true},
-		{"inline on a line of its own", "a\nb", true, false},
-		{"three breaks", "a\n\n\nb", false, false},
-		{"three breaks at the end", "a\nb\n\n\n", false, false},
-		{"blanks at the end", "a\nb ", false, false},
+		{"no break between two lines", "ab", edit.OwnLine, false},
+		{"a break", "a\nb", edit.OwnLine, true},
+		{"inline", "ab", edit.Inline, true},
+		{"inline on a line of its own", "a\nb", edit.Inline, false},
+		{"three breaks", "a\n\n\nb", edit.OwnLine, false},
+		{"three breaks at the end", "a\nb\n\n\n", edit.OwnLine, false},
+		{"blanks at the end", "a\nb ", edit.OwnLine, false},
 	} {
-		assert.Equal(t, IsComposedOf([]byte(test.now), test.inline, []byte("a"), []byte("b")).Done, test.want, "%s", test.name)
+		assert.Equal(t, IsComposedOf([]byte(test.now), test.joint, []byte("a"), []byte("b")).Done, test.want, "%s", test.name)
 	}
-	got := IsComposedOf([]byte("a\nb"), false, []byte("a"), []byte("b"))
+	got := IsComposedOf([]byte("a\nb"), edit.OwnLine, []byte("a"), []byte("b"))
 	assert.That(t, got.Style != "" || got == Exact, "got %+v", got)
 }
 

@@ -461,9 +461,9 @@ const (
 const maxBreaks = 2
 
 // IsComposedOf judges a note that was to consist of pieces of text, each of which begins
-// a line unless inline says that the second one goes on in the line of the first.
+// a line, or with [edit.Inline] goes on in the line of the one before.
 // The app may put line breaks between them and at the end.
-func IsComposedOf(now []byte, inline bool, pieces ...[]byte) Verdict {
+func IsComposedOf(now []byte, joint edit.Joint, pieces ...[]byte) Verdict {
 	rest := now
 	at := 0
 	for i, piece := range pieces {
@@ -483,7 +483,8 @@ func IsComposedOf(now []byte, inline bool, pieces ...[]byte) Verdict {
 			beginsPiece := bytes.HasPrefix(piece, []byte("\n")) || bytes.HasPrefix(piece, []byte("\r\n"))
 			isApart := endsBefore || beginsPiece
 			goesOn := breaks == 0
-			if breaks > maxBreaks || !isApart && goesOn != inline {
+			isInline := joint == edit.Inline
+			if breaks > maxBreaks || !isApart && goesOn != isInline {
 				return Verdict{}
 			}
 			rest = begun

@@ -83,13 +83,13 @@ func (m *model) turn(t *rapid.T) (call []string, fine bool) {
 		}
 		return call, !there
 	case "append", "prepend":
-		add := map[string]func([]byte, string, bool) []byte{"append": edit.Append, "prepend": edit.Prepend}[command]
+		add := map[string]func([]byte, string, edit.Joint) []byte{"append": edit.Append, "prepend": edit.Prepend}[command]
 		if there {
-			m.set(path, string(add([]byte(old), inLineEndsOf(old, text), false)))
+			m.set(path, string(add([]byte(old), inLineEndsOf(old, text), edit.OwnLine)))
 		}
 		return []string{command, "path=" + path, "content=" + text}, there
 	case "daily:append":
-		m.set(daily, string(edit.Append([]byte(m.notes[daily]), inLineEndsOf(m.notes[daily], text), false)))
+		m.set(daily, string(edit.Append([]byte(m.notes[daily]), inLineEndsOf(m.notes[daily], text), edit.OwnLine)))
 		return []string{command, "content=" + text}, true
 	case "delete":
 		call = []string{command, "path=" + path}

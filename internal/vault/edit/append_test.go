@@ -17,24 +17,24 @@ import (
 func TestAppend(t *testing.T) {
 	tests := []struct {
 		name, text, content string
-		inline              bool
+		joint               Joint
 		want                string
 	}{
-		{"a line break is added where one is missing", "old", "new", false, "old\nnew"},
-		{"no blank line appears where there is one", "old\n", "new", false, "old\nnew"},
-		{"a blank line that is there stays", "old\n\n", "new", false, "old\n\nnew"},
-		{"nothing is put before the first text", "", "new", false, "new"},
-		{"a byte order mark alone is no text", bom, "new", false, bom + "new"},
-		{"the break is that of the note", "a\r\nb", "new", false, "a\r\nb\r\nnew"},
-		{"content is not converted", "a\r\nb", "x\ny", false, "a\r\nb\r\nx\ny"},
-		{"inline joins the last line", "old", "new", true, "oldnew"},
-		{"inline behind a line break stays there", "old\n", "new", true, "old\nnew"},
-		{"the fence of the properties is not grown into", "---\na: 1\n---", "new", true, "---\na: 1\n---\nnew"},
-		{"broken UTF-8 is kept", "\xff\xfe", "new", false, "\xff\xfe\nnew"},
+		{"a line break is added where one is missing", "old", "new", OwnLine, "old\nnew"},
+		{"no blank line appears where there is one", "old\n", "new", OwnLine, "old\nnew"},
+		{"a blank line that is there stays", "old\n\n", "new", OwnLine, "old\n\nnew"},
+		{"nothing is put before the first text", "", "new", OwnLine, "new"},
+		{"a byte order mark alone is no text", bom, "new", OwnLine, bom + "new"},
+		{"the break is that of the note", "a\r\nb", "new", OwnLine, "a\r\nb\r\nnew"},
+		{"content is not converted", "a\r\nb", "x\ny", OwnLine, "a\r\nb\r\nx\ny"},
+		{"inline joins the last line", "old", "new", Inline, "oldnew"},
+		{"inline behind a line break stays there", "old\n", "new", Inline, "old\nnew"},
+		{"the fence of the properties is not grown into", "---\na: 1\n---", "new", Inline, "---\na: 1\n---\nnew"},
+		{"broken UTF-8 is kept", "\xff\xfe", "new", OwnLine, "\xff\xfe\nnew"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			assert.Equal(t, string(Append([]byte(test.text), test.content, test.inline)), test.want)
+			assert.Equal(t, string(Append([]byte(test.text), test.content, test.joint)), test.want)
 		})
 	}
 }
@@ -42,33 +42,33 @@ func TestAppend(t *testing.T) {
 func TestPrepend(t *testing.T) {
 	tests := []struct {
 		name, text, content string
-		inline              bool
+		joint               Joint
 		want                string
 	}{
-		{"a note without properties", "old", "new", false, "new\nold"},
-		{"an empty note", "", "new", false, "new\n"},
-		{"behind the properties", "---\na: 1\n---\nold", "new", false, "---\na: 1\n---\nnew\nold"},
-		{"behind empty properties", "---\n---\nold", "new", false, "---\n---\nnew\nold"},
-		{"a break follows even content that ends in one", "old", "new\n", false, "new\n\nold"},
-		{"inline adds no break", "old", "new ", true, "new old"},
-		{"properties without a final line break", "---\na: 1\n---", "new", false, "---\na: 1\n---\nnew\n"},
-		{"inline too stays out of the fence", "---\na: 1\n---", "new", true, "---\na: 1\n---\nnew"},
-		{"lines of another system", "---\r\na: 1\r\n---\r\nold\r\n", "new", false, "---\r\na: 1\r\n---\r\nnew\r\nold\r\n"},
-		{"behind a byte order mark", bom + "old", "new", false, bom + "new\nold"},
-		{"behind a byte order mark and properties", bom + "---\na: 1\n---\nold", "new", false, bom + "---\na: 1\n---\nnew\nold"},
-		{"an unclosed block is body", "---\na: 1\nold", "new", false, "new\n---\na: 1\nold"},
-		{"a block below the first line is body", "\n---\na: 1\n---\n", "new", false, "new\n\n---\na: 1\n---\n"},
-		{"four dashes are no fence", "----\na\n----\n", "new", false, "new\n----\na\n----\n"},
-		{"dashes inside a value do not close", "---\na: x---\n---\nold", "new", false, "---\na: x---\n---\nnew\nold"},
-		{"blanks behind the dashes are forgiven", "--- \na: 1\n---\t\nold", "new", false, "--- \na: 1\n---\t\nnew\nold"},
-		{"a broken block is still passed", "---\n: : [\n---\nold", "new", false, "---\n: : [\n---\nnew\nold"},
-		{"three dashes alone are no block", "---", "new", false, "new\n---"},
-		{"a CR at the end is no part of the fence", "---\na: 1\n---\r", "new", false, "---\na: 1\n---\r\nnew\n"},
-		{"two are a part of it", "---\na: 1\n---\r\r\n", "new", false, "new\n---\na: 1\n---\r\r\n"},
+		{"a note without properties", "old", "new", OwnLine, "new\nold"},
+		{"an empty note", "", "new", OwnLine, "new\n"},
+		{"behind the properties", "---\na: 1\n---\nold", "new", OwnLine, "---\na: 1\n---\nnew\nold"},
+		{"behind empty properties", "---\n---\nold", "new", OwnLine, "---\n---\nnew\nold"},
+		{"a break follows even content that ends in one", "old", "new\n", OwnLine, "new\n\nold"},
+		{"inline adds no break", "old", "new ", Inline, "new old"},
+		{"properties without a final line break", "---\na: 1\n---", "new", OwnLine, "---\na: 1\n---\nnew\n"},
+		{"inline too stays out of the fence", "---\na: 1\n---", "new", Inline, "---\na: 1\n---\nnew"},
+		{"lines of another system", "---\r\na: 1\r\n---\r\nold\r\n", "new", OwnLine, "---\r\na: 1\r\n---\r\nnew\r\nold\r\n"},
+		{"behind a byte order mark", bom + "old", "new", OwnLine, bom + "new\nold"},
+		{"behind a byte order mark and properties", bom + "---\na: 1\n---\nold", "new", OwnLine, bom + "---\na: 1\n---\nnew\nold"},
+		{"an unclosed block is body", "---\na: 1\nold", "new", OwnLine, "new\n---\na: 1\nold"},
+		{"a block below the first line is body", "\n---\na: 1\n---\n", "new", OwnLine, "new\n\n---\na: 1\n---\n"},
+		{"four dashes are no fence", "----\na\n----\n", "new", OwnLine, "new\n----\na\n----\n"},
+		{"dashes inside a value do not close", "---\na: x---\n---\nold", "new", OwnLine, "---\na: x---\n---\nnew\nold"},
+		{"blanks behind the dashes are forgiven", "--- \na: 1\n---\t\nold", "new", OwnLine, "--- \na: 1\n---\t\nnew\nold"},
+		{"a broken block is still passed", "---\n: : [\n---\nold", "new", OwnLine, "---\n: : [\n---\nnew\nold"},
+		{"three dashes alone are no block", "---", "new", OwnLine, "new\n---"},
+		{"a CR at the end is no part of the fence", "---\na: 1\n---\r", "new", OwnLine, "---\na: 1\n---\r\nnew\n"},
+		{"two are a part of it", "---\na: 1\n---\r\r\n", "new", OwnLine, "new\n---\na: 1\n---\r\r\n"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			assert.Equal(t, string(Prepend([]byte(test.text), test.content, test.inline)), test.want)
+			assert.Equal(t, string(Prepend([]byte(test.text), test.content, test.joint)), test.want)
 		})
 	}
 }
@@ -83,11 +83,12 @@ func drawnNote() *rapid.Generator[string] {
 
 func TestEveryByteIsKept(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		old, content, inline := []byte(drawnNote().Draw(t, "old")), drawnNote().Draw(t, "content"), rapid.Bool().Draw(t, "inline")
-		appended := Append(old, content, inline)
+		old, content := []byte(drawnNote().Draw(t, "old")), drawnNote().Draw(t, "content")
+		joint := rapid.SampledFrom([]Joint{OwnLine, Inline}).Draw(t, "joint")
+		appended := Append(old, content, joint)
 		require.That(t, bytes.HasPrefix(appended, old), "append of %q to %q: %q", content, old, appended)
 		require.That(t, bytes.HasSuffix(appended, []byte(content)), "append of %q to %q: %q", content, old, appended)
-		prepended, body := Prepend(old, content, inline), markdown.BodyStart(old)
+		prepended, body := Prepend(old, content, joint), markdown.BodyStart(old)
 		require.That(t, bytes.HasPrefix(prepended, old[:body]), "prepend of %q to %q: %q", content, old, prepended)
 		require.That(t, bytes.HasSuffix(prepended, old[body:]), "prepend of %q to %q: %q", content, old, prepended)
 		added := len(prepended) - len(old) - len(content)

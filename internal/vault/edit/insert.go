@@ -342,18 +342,27 @@ func (d *doc) isRaw(at int) bool {
 // bom is the UTF-8 byte order mark, which some editors put in front.
 const bom = "\ufeff"
 
+// Joint says how text that is added to a note begins or ends.
+type Joint int
+
+// The joints.
+const (
+	OwnLine Joint = iota // on a line of its own
+	Inline               // in the line that is there
+)
+
 // Append returns text with content at its end.
 //
-// Unless inline is set, exactly one line break separates the two: it is added when text
+// On a line of its own, exactly one line break separates the two: it is added when text
 // does not end in one. Adding one always would leave a blank line after every entry of a
 // well-kept list. An empty text needs no separator.
-func Append(text []byte, content string, inline bool) []byte {
+func Append(text []byte, content string, joint Joint) []byte {
 	out := make([]byte, 0, len(text)+len("\r\n")+len(content))
 	out = append(out, text...)
 	// Even inline text must not be joined to the closing fence of the properties: the note
 	// would lose them all.
 	empty := len(bytes.TrimPrefix(text, []byte(bom))) == 0
-	ownLine := !inline || endsInFrontmatter(text)
+	ownLine := joint == OwnLine || endsInFrontmatter(text)
 	if !empty && ownLine && !endsLine(text) {
 		out = append(out, lineBreak(text)...)
 	}
@@ -363,9 +372,9 @@ func Append(text []byte, content string, inline bool) []byte {
 // Prepend returns text with content before its body: after the properties if there are
 // any, otherwise at the start.
 //
-// Unless inline is set, a line break always follows content: the app adds one to content
+// On a line of its own, a line break always follows content: the app adds one to content
 // that ends in a line break, too.
-func Prepend(text []byte, content string, inline bool) []byte {
+func Prepend(text []byte, content string, joint Joint) []byte {
 	body := markdown.BodyStart(text)
 	out := make([]byte, 0, len(text)+2*len("\r\n")+len(content))
 	out = append(out, text[:body]...)
@@ -373,7 +382,7 @@ func Prepend(text []byte, content string, inline bool) []byte {
 		out = append(out, lineBreak(text)...)
 	}
 	out = append(out, content...)
-	if !inline {
+	if joint == OwnLine {
 		out = append(out, lineBreak(text)...)
 	}
 	return append(out, text[body:]...)

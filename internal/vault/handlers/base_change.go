@@ -150,7 +150,7 @@ func madeToFit(
 			return nil, "", queryFailed(err)
 		}
 		if !has.Truthy() {
-			text = edit.Append(text, "[["+link+"]]\n", false)
+			text = edit.Append(text, "[["+link+"]]\n", edit.OwnLine)
 			env, entry = planned()
 		}
 	}
@@ -204,7 +204,7 @@ const maxNumbered = 10_000
 // for.
 func filledIn(style string) change.Verifier {
 	return func(_ *call.Vault, p call.Values, c change.AppChange) (change.Verdict, error) {
-		verdict := change.IsComposedOf(c.Now.Text.ForProgram(), false, []byte(p["content"]))
+		verdict := change.IsComposedOf(c.Now.Text.ForProgram(), edit.OwnLine, []byte(p["content"]))
 		if !verdict.Done && change.AddsOnce(c.Now.Text.ForProgram(), nil, p["content"]) {
 			return change.Verdict{Done: true, Style: style}, nil
 		}

@@ -426,7 +426,7 @@ func unique(v *call.Vault, p call.Values) (change.Proposal, error) {
 		}
 	}
 	if p.Has("content") {
-		text = edit.Append(text, p["content"], false)
+		text = edit.Append(text, p["content"], edit.OwnLine)
 	}
 	return change.Proposal{
 		Steps:   []change.Step{{Path: made, After: change.Existing(text)}},

@@ -198,7 +198,7 @@ func combineNotes(p call.Values, text, other []byte) ([]byte, error) {
 	if trimmed := strings.TrimRight(string(edit.Body(other)), "\r\n"); trimmed != "" {
 		content = "\n" + content
 	}
-	return edit.Append(other, content, false), nil
+	return edit.Append(other, content, edit.OwnLine), nil
 }
 
 // mergeHeadings says where the headings of source and target are in the merged note: those of source stand together,

@@ -240,7 +240,7 @@ func addTo(said string, add adding) func(*call.Vault, call.Values) (change.Propo
 }
 
 // adding is a way to add text to a note.
-type adding func(text []byte, content string, inline bool) []byte
+type adding func(text []byte, content string, joint edit.Joint) []byte
 
 // of returns the edit that adds what a request gives: below a heading, if it
 // names one. There inline means nothing, because lines of their own are added.
@@ -256,7 +256,7 @@ func (add adding) of(p call.Values) func(text []byte) ([]byte, error) {
 		case p.Has("heading"):
 			return edit.AppendUnder(text, p["heading"], p["content"])
 		}
-		return add(text, p["content"], p.Has("inline")), nil
+		return add(text, p["content"], jointOf(p)), nil
 	})
 }
 
@@ -265,7 +265,7 @@ const templateStyle = "the text is what the app made of the template"
 
 // madeWith judges a note that was made, or replaced, with a text.
 func madeWith(c change.AppChange, text string) change.Verdict {
-	if verdict := change.IsComposedOf(c.Now.Text.ForProgram(), false, []byte(text)); verdict.Done ||
+	if verdict := change.IsComposedOf(c.Now.Text.ForProgram(), edit.OwnLine, []byte(text)); verdict.Done ||
 		!change.AddsOnce(c.Now.Text.ForProgram(), nil, text) {
 		return verdict
 	}
@@ -276,24 +276,32 @@ func madeWith(c change.AppChange, text string) change.Verdict {
 }
 
 func appended(before, now []byte, p call.Values) change.Verdict {
-	if verdict := change.IsComposedOf(now, p.Has("inline"), before, []byte(p["content"])); verdict.Done {
+	if verdict := change.IsComposedOf(now, jointOf(p), before, []byte(p["content"])); verdict.Done {
 		return verdict
 	}
-	return change.AddedAt(before, now, p["content"], change.AtEnd, p.Has("inline"))
+	return change.AddedAt(before, now, p["content"], change.AtEnd, jointOf(p))
 }
 
 func prepended(before, now []byte, p call.Values) change.Verdict {
 	body := markdown.BodyStart(before)
 	verdict := change.IsComposedOf(
 		now,
-		p.Has("inline"),
+		jointOf(p),
 		slices.Concat(before[:body], []byte(p["content"])),
 		before[body:],
 	)
 	if verdict.Done {
 		return verdict
 	}
-	return change.AddedAt(before, now, p["content"], change.AtStart, p.Has("inline"))
+	return change.AddedAt(before, now, p["content"], change.AtStart, jointOf(p))
+}
+
+// jointOf returns how a call adds its text to a note.
+func jointOf(p call.Values) edit.Joint {
+	if p.Has("inline") {
+		return edit.Inline
+	}
+	return edit.OwnLine
 }
 
 // maxSeveral bounds the text of an answer with several notes: what is more
@@ -323,7 +331,7 @@ func create(v *call.Vault, p call.Values) (change.Proposal, error) {
 			return change.Proposal{}, err
 		}
 		if p.Has("content") {
-			text = edit.Append(text, p["content"], false)
+			text = edit.Append(text, p["content"], edit.OwnLine)
 		}
 	}
 	said := "Created: "

@@ -342,7 +342,7 @@ func add(v *call.Vault, p call.Values) (change.Proposal, error) {
 		case p.Has("heading"):
 			return edit.AppendUnder(text, p["heading"], line)
 		}
-		return edit.Append(text, line, false), nil
+		return edit.Append(text, line, edit.OwnLine), nil
 	})
 	if err != nil {
 		return proposal, err

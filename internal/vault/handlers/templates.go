@@ -296,7 +296,7 @@ func insertTemplate(v *call.Vault, p call.Values) (change.Proposal, error) {
 		if len(bytes.TrimSpace(body)) == 0 {
 			return text, nil
 		}
-		return edit.Append(text, string(body), false), nil
+		return edit.Append(text, string(body), edit.OwnLine), nil
 	})
 	proposal.Already = fmt.Sprintf("the template adds nothing to %q", answer.Verbatim(t.Path.String()))
 	return proposal, err
