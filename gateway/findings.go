@@ -72,7 +72,11 @@ func (r route) inspectSecrets(out *exec.Outcome, f *findings) error {
 		}
 	}
 	if r.policy.Shadows(policy.RuleSecrets) && r.policy.Secrets != policy.SecretsAllow {
-		for _, s := range guard.Find([]byte(out.Stdout), r.policy.Secrets == policy.SecretsStrict) {
+		scope := guard.Secrets
+		if r.policy.Secrets == policy.SecretsStrict {
+			scope = guard.SecretsAndNumbers
+		}
+		for _, s := range guard.Find([]byte(out.Stdout), scope) {
 			if !slices.Contains(kinds, s.Kind) {
 				kinds = append(kinds, s.Kind)
 			}

@@ -211,7 +211,7 @@ func TestOwnRules(t *testing.T) {
 		"TOKEN=$TOKEN_FROM_ENV_12": "",
 	} {
 		var kinds []string
-		for _, f := range Find([]byte(text), false) {
+		for _, f := range Find([]byte(text), Secrets) {
 			kinds = append(kinds, f.Kind)
 		}
 		assert.Equal(t, strings.Join(kinds, " "), want, "%q", text)
@@ -273,7 +273,7 @@ func TestInnocentTexts(t *testing.T) {
 	found := 0
 	for i := range 2000 {
 		note := forms[i%len(forms)]()
-		if spans := Find([]byte(note), true); len(spans) > 0 {
+		if spans := Find([]byte(note), SecretsAndNumbers); len(spans) > 0 {
 			found++
 			t.Logf("%s in %q", spans[0].Kind, note)
 		}
@@ -408,7 +408,7 @@ func BenchmarkFind(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {
-				Find(text, false)
+				Find(text, Secrets)
 			}
 		})
 	}

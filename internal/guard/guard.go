@@ -58,14 +58,22 @@ const (
 	longestCut      = 8 << 10  // of a private key whose last line is missing
 )
 
+// Scope says what is a secret.
+type Scope int
+
+// The scopes.
+const (
+	Secrets           Scope = iota // keys, tokens, passwords and the like
+	SecretsAndNumbers              // also numbers of cards and accounts
+)
+
 // Find returns the secrets of a text, in order and without overlaps; one of several lines
-// is a span for each. A secret with escapes in it is found as well. With strict, numbers of cards and accounts are
-// secrets, too.
+// is a span for each. A secret with escapes in it is found as well.
 //
 // The time is linear in the length of the text: a pattern is matched where its keyword is,
 // and against a bounded piece of text.
-func Find(text []byte, strict bool) []Span {
-	found, _ := find(text, strict, nil) // nothing is charged
+func Find(text []byte, scope Scope) []Span {
+	found, _ := find(text, scope, nil) // nothing is charged
 	return found
 }
 
@@ -74,19 +82,19 @@ type Spend func(steps int64) error
 
 // find is Find that is charged: a nil spend charges nothing. The text is searched as it is and as decoders make it,
 // and what any of the searches finds is a secret.
-func find(text []byte, strict bool, spend Spend) ([]Span, error) {
+func find(text []byte, scope Scope, spend Spend) ([]Span, error) {
 	if HasMark(text) { // nothing is looked for in a mark
 		text = markPattern().ReplaceAllFunc(text, func(mark []byte) []byte {
 			return append([]byte("‹"), bytes.Repeat([]byte{1}, len(mark)-len("‹"))...)
 		})
 	}
-	found, err := search(text, strict, spend)
+	found, err := search(text, scope, spend)
 	if err != nil {
 		return nil, err
 	}
 	levels, without := levelsOf(text)
 	for _, l := range levels {
-		more, err := search(l.text, strict, spend)
+		more, err := search(l.text, scope, spend)
 		if err != nil {
 			return nil, err
 		}
@@ -114,12 +122,12 @@ func find(text []byte, strict bool, spend Spend) ([]Span, error) {
 
 // search returns the secrets of a text as it is, in order and without overlaps, those that are spelled otherwise than
 // they are with what they are.
-func search(text []byte, strict bool, spend Spend) ([]Span, error) {
+func search(text []byte, scope Scope, spend Spend) ([]Span, error) {
 	s := scan{text: text, spend: spend}
 	s.charge(len(text) / 16) // for all passes
 	s.keywords(secretWords())
 	s.encoded()
-	if strict {
+	if scope == SecretsAndNumbers {
 		s.numbers()
 	}
 	var all []Span

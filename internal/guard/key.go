@@ -70,10 +70,11 @@ func (s *scan) key(start int) {
 	first := true
 	for line := range bytes.Lines(rest[:end]) {
 		bare := bytes.TrimRight(line, "\r\n")
+		isCutRest := isCut && !first
 		switch {
 		case keyLine().Match(bare) && !first:
 			s.add(start, start+len(bare), "private-key")
-		case isCut && !s.continuesKey(bare, first):
+		case isCutRest && !s.continuesKey(bare):
 			s.keysEnd = start
 			return
 		default:
@@ -161,10 +162,10 @@ func (s *scan) runs(start int, line []byte, least int, isNext func(run []byte) b
 }
 
 // continuesKey reports whether a line can be a part of a key that was cut off.
-func (s *scan) continuesKey(line []byte, first bool) bool {
+func (s *scan) continuesKey(line []byte) bool {
 	trimmed := bytes.Trim(line, " \t>|`\"'")
 	isAbout := len(trimmed) == 0 || keyHeader().Match(line) || bytes.HasPrefix(trimmed, []byte("‹"))
-	if first || isAbout {
+	if isAbout {
 		return true
 	}
 	runs := slices.DeleteFunc(keyRun().FindAll(line, -1), func(run []byte) bool { return keyLayout().Match(run) })

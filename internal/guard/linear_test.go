@@ -31,7 +31,7 @@ func TestWorkGrowsWithTheText(t *testing.T) {
 		for _, line := range hostileLines {
 			steps := func(size int) (all int64) {
 				text := append([]byte(before), bytes.Repeat([]byte(line), size/len(line))...)
-				_, err := find(text, false, func(n int64) error { all += n; return nil })
+				_, err := find(text, Secrets, func(n int64) error { all += n; return nil })
 				assert.NoError(t, err)
 				return all
 			}

@@ -25,18 +25,20 @@ const Variable = "VAULTWICKET_REDACT"
 //
 // The nil Marker replaces nothing. A Marker is safe for concurrent use.
 type Marker struct {
-	key    []byte
-	strict bool
-	text   string // of String
+	key   []byte
+	scope Scope
+	text  string // of String
 }
 
-// NewMarker returns a marker with a key; strict is that of [Find].
+// NewMarker returns a marker with a key, of secrets or if it is strict of [SecretsAndNumbers].
 func NewMarker(key []byte, strict bool) *Marker {
+	scope := Secrets
 	mode := "redact:"
 	if strict {
+		scope = SecretsAndNumbers
 		mode = "strict:"
 	}
-	return &Marker{bytes.Clone(key), strict, mode + hex.EncodeToString(key)}
+	return &Marker{bytes.Clone(key), scope, mode + hex.EncodeToString(key)}
 }
 
 // ParseMarker reads what String has written. The marker of "" is nil.
@@ -143,7 +145,7 @@ func (m *Marker) RedactWithin(text []byte, spend Spend) ([]byte, error) {
 		return text, nil
 	}
 	if len(text) <= chunkSize {
-		found, err := find(text, m.strict, spend)
+		found, err := find(text, m.scope, spend)
 		if err != nil {
 			return nil, err
 		}
@@ -174,7 +176,7 @@ func (m *Marker) redactPieces(pieces []string, spend Spend) ([]string, error) {
 	if m == nil {
 		return pieces, nil
 	}
-	joined, err := find([]byte(strings.Join(pieces, "")), m.strict, spend)
+	joined, err := find([]byte(strings.Join(pieces, "")), m.scope, spend)
 	if err != nil {
 		return nil, err
 	}
@@ -182,7 +184,7 @@ func (m *Marker) redactPieces(pieces []string, spend Spend) ([]string, error) {
 	start := 0
 	for i, piece := range pieces {
 		text := []byte(piece)
-		found, err := find(text, m.strict, spend)
+		found, err := find(text, m.scope, spend)
 		if err != nil {
 			return nil, err
 		}
@@ -342,7 +344,7 @@ func (r *redacting) next() error {
 	if !whole {
 		window = r.raw[:min(len(r.raw), end+lookAhead)]
 	}
-	found, err := find(window, r.m.strict, r.spend)
+	found, err := find(window, r.m.scope, r.spend)
 	if err != nil {
 		return err
 	}
@@ -435,7 +437,7 @@ func (s *secret) spelling(n, places int) []byte {
 func (m *Marker) secretsOf(texts [][]byte, spend Spend) (map[string]*secret, error) {
 	secrets := map[string]*secret{}
 	for i, text := range texts {
-		found, err := find(text, m.strict, spend)
+		found, err := find(text, m.scope, spend)
 		if err != nil {
 			return nil, err
 		}

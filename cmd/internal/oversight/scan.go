@@ -30,7 +30,7 @@ type foundSecret struct {
 // lookAtName adds what the name of a file or folder has. Answers show names as they are, because a path has to stay usable.
 func (s *scan) lookAtName(path string) {
 	name := path[1+strings.LastIndexByte(path, '/'):]
-	for _, found := range guard.Find([]byte(name), s.alsoNumbers) {
+	for _, found := range guard.Find([]byte(name), s.scope) {
 		s.rows = append(s.rows, foundSecret{Path: s.shortened(path), Kind: found.Kind, InName: true})
 	}
 }
@@ -39,7 +39,7 @@ func (s *scan) lookAtName(path string) {
 func (s *scan) shortened(path string) string {
 	names := strings.Split(path, "/")
 	for i, name := range names {
-		for _, found := range slices.Backward(guard.Find([]byte(name), s.alsoNumbers)) {
+		for _, found := range slices.Backward(guard.Find([]byte(name), s.scope)) {
 			names[i] = names[i][:found.Start] + "…" + names[i][found.End:]
 		}
 	}
@@ -55,8 +55,8 @@ func isSearched(path disk.Path) bool {
 
 // scan is a search for secrets in a vault.
 type scan struct {
-	// alsoNumbers says that what only may be a secret, such as a number, is one, see [guard.Find].
-	alsoNumbers bool
+	// scope says whether what only may be a secret, such as a number, is one.
+	scope guard.Scope
 
 	rows     []foundSecret
 	searched int
@@ -80,7 +80,7 @@ func (s *scan) of(ctx context.Context, folder *disk.Folder, count func(searched 
 		}
 		s.searched++
 		count(s.searched)
-		for _, found := range guard.Find(text, s.alsoNumbers) {
+		for _, found := range guard.Find(text, s.scope) {
 			line := 1 + bytes.Count(text[:found.Start], []byte("\n"))
 			s.rows = append(s.rows, foundSecret{Path: s.shortened(e.Path.String()), Line: line, Kind: found.Kind})
 		}
@@ -134,7 +134,10 @@ func Scan(ctx context.Context, std terminal.Streams, args []string) error {
 		)
 	}
 	defer folder.Close()
-	found := scan{rows: []foundSecret{}, alsoNumbers: o.Policy.Secrets == policy.SecretsStrict}
+	found := scan{rows: []foundSecret{}}
+	if o.Policy.Secrets == policy.SecretsStrict {
+		found.scope = guard.SecretsAndNumbers
+	}
 	progress := o.Progress("scan")
 	err = found.of(ctx, folder, func(searched int) {
 		progress.Count(sanitize.Counted(searched, "file"))

@@ -78,7 +78,7 @@ func (p *Proposal) findCarried(v *call.Vault, addresses protocol.Addresses) erro
 			if seen[a.Text] || before.have(a.Text) {
 				continue
 			}
-			if len(guard.Find([]byte(a.Text), false)) > 0 {
+			if len(guard.Find([]byte(a.Text), guard.Secrets)) > 0 {
 				p.carried = Carried{
 					"secret",
 					fmt.Sprintf("adds an address with a secret to %q", named(s.Path.String())),
