@@ -58,6 +58,10 @@ func (j *Journal) Each(ctx context.Context, f Filter, visit func(Entry) bool) (d
 		}
 	}
 	wanted := f.key()
+	read := v.read
+	if f.Undoable {
+		read = v.readUndoable
+	}
 	for i := from.segment; i >= 0; i-- {
 		s, err := v.visit(ctx, i, wanted, f.Since, f.Until)
 		if err != nil {
@@ -71,7 +75,7 @@ func (j *Journal) Each(ctx context.Context, f Filter, visit func(Entry) bool) (d
 			if !isBefore || !f.mayWant(s.entries[row]) {
 				continue
 			}
-			e, found, err := v.read(ctx, place{i, s, row}, f.Undoable)
+			e, found, err := read(ctx, place{i, s, row})
 			if err != nil {
 				return v.damage, err
 			}
@@ -120,7 +124,7 @@ func (j *Journal) Since(ctx context.Context, since Extent, most int) (entries []
 		if err != nil || at.summary == nil {
 			return nil, false, err
 		}
-		e, found, err := v.read(ctx, at, false)
+		e, found, err := v.read(ctx, at)
 		if err != nil || !found {
 			return nil, false, err
 		}
@@ -185,7 +189,7 @@ func (j *Journal) Entry(ctx context.Context, id string) (Entry, error) {
 		return Entry{}, err
 	}
 	if at.summary != nil {
-		e, found, err := v.read(ctx, at, false)
+		e, found, err := v.read(ctx, at)
 		if err != nil || found {
 			return e, err
 		}
@@ -253,7 +257,7 @@ func (j *Journal) Versions(ctx context.Context, path string, limit int) (version
 				break
 			}
 			before = rows[len(rows)-1]
-			e, found, err := v.read(ctx, place{i, s, before}, false)
+			e, found, err := v.read(ctx, place{i, s, before})
 			if err != nil {
 				return versions, err
 			}
@@ -381,7 +385,7 @@ func (r *segmentReader) add(line ownerfiles.Line) {
 	if line.Text == nil {
 		reason = "the line is too long"
 	}
-	r.addDamage(line.At, "", reason, !line.Whole)
+	r.addDamage(Damage{Offset: line.At, Reason: reason, Torn: !line.Whole})
 	salvage(line.Text, r.record)
 }
 
@@ -401,8 +405,9 @@ func (r *segmentReader) soFar() *summary {
 	return &s
 }
 
-func (r *segmentReader) addDamage(at int64, id, reason string, torn bool) {
-	r.damage = append(r.damage, Damage{r.name, at, id, reason, torn})
+func (r *segmentReader) addDamage(d Damage) {
+	d.File = r.name
+	r.damage = append(r.damage, d)
 }
 
 // record reads a record whose checksum is correct.
@@ -424,10 +429,10 @@ func (r *segmentReader) record(record []byte) {
 	case hasKey(record, segmentKey):
 		var s segmentRecord
 		if json.Unmarshal(record, &s) != nil || s.Version > formatVersion {
-			r.addDamage(r.line.at, "", "is of another version of the program", false)
+			r.addDamage(Damage{Offset: r.line.at, Reason: "is of another version of the program"})
 		}
 	default:
-		r.addDamage(r.line.at, "", "unknown record", false)
+		r.addDamage(Damage{Offset: r.line.at, Reason: "unknown record"})
 	}
 }
 
@@ -436,7 +441,7 @@ func (r *segmentReader) recordOfEntry(record []byte, key string, add func([]byte
 	id := record[len(key):]
 	id = id[:min(len(id), idLength)]
 	if !add(record) {
-		r.addDamage(r.line.at, string(id), "the record does not fit", false)
+		r.addDamage(Damage{Offset: r.line.at, ID: string(id), Reason: "the record does not fit"})
 	}
 }
 

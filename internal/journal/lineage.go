@@ -504,7 +504,7 @@ func (f *followed) follow(ctx context.Context, v *view, cleared []clearing, now 
 				if row < f.rows {
 					continue
 				}
-				e, found, err := v.read(ctx, place{i, s, row}, false)
+				e, found, err := v.read(ctx, place{i, s, row})
 				if err != nil {
 					return err
 				}

@@ -207,16 +207,30 @@ func (v *view) outcomes(ctx context.Context, at place) (ends []placedEnd, isAgai
 }
 
 // read reads the entry at a place with its outcomes. It is not found if it was begun again, or cannot be read, which is
-// damage, or with undoable set if it was undone.
-func (v *view) read(ctx context.Context, at place, undoable bool) (e Entry, found bool, err error) {
-	row := at.summary.entries[at.row]
+// damage.
+func (v *view) read(ctx context.Context, at place) (e Entry, found bool, err error) {
 	ends, isAgain, err := v.outcomes(ctx, at)
 	if err != nil || isAgain {
 		return Entry{}, false, err
 	}
-	if undoable && len(ends) > 0 && ends[len(ends)-1].state == Undone {
+	return v.readEnded(at, ends)
+}
+
+// readUndoable is read that does not find an entry that was undone.
+func (v *view) readUndoable(ctx context.Context, at place) (e Entry, found bool, err error) {
+	ends, isAgain, err := v.outcomes(ctx, at)
+	if err != nil || isAgain {
+		return Entry{}, false, err
+	}
+	if len(ends) > 0 && ends[len(ends)-1].state == Undone {
 		return Entry{}, false, nil
 	}
+	return v.readEnded(at, ends)
+}
+
+// readEnded reads the entry at a place that has these outcomes.
+func (v *view) readEnded(at place, ends []placedEnd) (e Entry, found bool, err error) {
+	row := at.summary.entries[at.row]
 	records, err := v.records(v.segments[at.segment], row.span)
 	if err != nil || records == nil {
 		return Entry{}, false, err
