@@ -170,6 +170,7 @@ type Table struct {
 	Columns []string
 	Rows    [][]string
 	Sparse  bool // cells without text are left out of JSON
+	Pairs   bool // rows that are added have a second cell
 }
 
 // Reply returns the table in one of its forms, see [Listing.Reply].
@@ -192,10 +193,10 @@ func (r Table) Print(form string) string {
 	return string(text)
 }
 
-// Add adds a row of a name and, if they are wanted, its count.
-func (r *Table) Add(counted bool, name, count string) {
-	if counted {
-		r.Rows = append(r.Rows, []string{name, count})
+// Add adds a row of a name and, in a table of pairs, what belongs to it.
+func (r *Table) Add(name, second string) {
+	if r.Pairs {
+		r.Rows = append(r.Rows, []string{name, second})
 		return
 	}
 	r.Rows = append(r.Rows, []string{name})

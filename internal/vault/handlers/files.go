@@ -283,9 +283,9 @@ func listVaults(v *call.Vault, p call.Values) (answer.Reply, error) {
 	if p.Has("total") {
 		return answer.Number(len(known)), nil
 	}
-	table := answer.Table{}
+	table := answer.Table{Pairs: p.Has("verbose")}
 	for _, r := range known {
-		table.Add(p.Has("verbose"), r.Name(), r.Folder)
+		table.Add(r.Name(), r.Folder)
 	}
 	return table.Reply(v.Disk, answer.FormatTSV), nil
 }

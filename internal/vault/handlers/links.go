@@ -31,9 +31,9 @@ func backlinks(v *call.Vault, p call.Values) (answer.Reply, error) {
 	if err != nil {
 		return answer.Reply{}, err
 	}
-	table := answer.Table{Columns: []string{"file", "count"}}
+	table := answer.Table{Columns: []string{"file", "count"}, Pairs: p.Has("counts")}
 	for _, source := range x.Graph().In(place) {
-		table.Add(p.Has("counts"), x.Files[source.Place].Path.String(), strconv.Itoa(int(source.Count)))
+		table.Add(x.Files[source.Place].Path.String(), strconv.Itoa(int(source.Count)))
 	}
 	none := answer.Nothing("No backlinks found.", "no file links to %s", answer.Place(x.Files[place].Path.String()))
 	return tabled(v, p, table, p["format"], none), nil

@@ -283,9 +283,9 @@ func aliases(v *call.Vault, p call.Values) (answer.Reply, error) {
 	} else {
 		uses = allAliases.Of(&v.Host.Memo, files)
 	}
-	table := answer.Table{}
+	table := answer.Table{Pairs: p.Has("verbose")}
 	for _, use := range uses {
-		table.Add(p.Has("verbose"), use.name, use.file.Path.String())
+		table.Add(use.name, use.file.Path.String())
 	}
 	none := answer.Nothing("No aliases found.", "%s has no aliases", answer.Place(p["file"]+p["path"]))
 	return tabled(v, p, table, answer.FormatTSV, none), nil

@@ -56,9 +56,9 @@ func tags(v *call.Vault, p call.Values) (answer.Reply, error) {
 		uses = slices.Clone(uses)
 		slices.SortStableFunc(uses, func(a, b tagUse) int { return cmp.Compare(b.count, a.count) })
 	}
-	rows := answer.Table{Columns: []string{"tag", "count"}}
+	rows := answer.Table{Columns: []string{"tag", "count"}, Pairs: p.Has("counts")}
 	for _, use := range uses {
-		rows.Add(p.Has("counts"), use.name, strconv.Itoa(use.count))
+		rows.Add(use.name, strconv.Itoa(use.count))
 	}
 	return rows.Reply(v.Disk, p["format"]), nil
 }
