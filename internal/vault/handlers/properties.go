@@ -30,8 +30,8 @@ func init() {
 		Command{Name: "property:read", Run: readProperty},
 		Command{Name: "aliases", OfIndex: true, Run: aliases},
 		Command{Name: "property:set", Plan: setProperty, Verify: meansSet},
-		Command{Name: "property:add", Plan: changeList("Added to ", true)},
-		Command{Name: "property:remove-item", Plan: changeList("Removed from ", false)},
+		Command{Name: "property:add", Plan: changeList(addsItems)},
+		Command{Name: "property:remove-item", Plan: changeList(removesItems)},
 		Command{
 			Name: "property:remove",
 			Plan: removeProperty,
@@ -627,10 +627,35 @@ func meansSet(v *call.Vault, p call.Values, c change.AppChange) (change.Verdict,
 	return change.Beyond(c.Before.Text.ForProgram(), c.Now.Text.ForProgram(), "", p["name"]), nil
 }
 
-// changeList returns the command that adds items to a list property or removes them, of one note or of several. A list is made
+// listChange is what is done to the items of a list property.
+type listChange struct {
+	said  string // what the answer begins with
+	items func(items, asked []frontmatter.Value) []frontmatter.Value
+	// already is said of a note in which nothing changes, with the name of the property and its path; alreadyAll of
+	// several, with the name and their number.
+	already, alreadyAll string
+}
+
+var addsItems = listChange{
+	said: "Added to ",
+	items: func(items, asked []frontmatter.Value) []frontmatter.Value {
+		return withItems(items, likeItems(items, asked))
+	},
+	already:    "the property %q of %q has each of these items already",
+	alreadyAll: "the property %q has each of these items already in all notes that are meant (%d)",
+}
+
+var removesItems = listChange{
+	said:       "Removed from ",
+	items:      withoutItems,
+	already:    "the property %q of %q has no such item",
+	alreadyAll: "the property %q has no such item in any note that is meant (%d)",
+}
+
+// changeList returns the command that changes the items of a list property, of one note or of several. A list is made
 // if it is missing, and stays without any item. What is not a list is refused, unless the vault has the name as that of a list:
 // then it is one of a single item.
-func changeList(said string, adds bool) func(*call.Vault, call.Values) (change.Proposal, error) {
+func changeList(how listChange) func(*call.Vault, call.Values) (change.Proposal, error) {
 	return func(v *call.Vault, p call.Values) (change.Proposal, error) {
 		asked, err := frontmatter.ParseValue(p["value"], frontmatter.TypeMultitext)
 		if err != nil {
@@ -648,7 +673,6 @@ func changeList(said string, adds bool) func(*call.Vault, call.Values) (change.P
 			}
 			old, _ := all.Lookup(p["name"])
 			items := slices.Clone(old.Value.List())
-			wanted := asked.List()
 			switch kind := old.Value.Kind(); {
 			case kind == frontmatter.List || kind == frontmatter.Null:
 			case as == frontmatter.TypeMultitext && kind != frontmatter.Map:
@@ -661,12 +685,7 @@ func changeList(said string, adds bool) func(*call.Vault, call.Values) (change.P
 					answer.Verbatim(at.String()),
 				)
 			}
-			var now []frontmatter.Value
-			if adds {
-				now = withItems(items, likeItems(items, wanted))
-			} else {
-				now = withoutItems(items, wanted)
-			}
+			now := how.items(items, asked.List())
 			if len(now) == len(items) {
 				return text, nil
 			}
@@ -683,37 +702,22 @@ func changeList(said string, adds bool) func(*call.Vault, call.Values) (change.P
 				t.Path,
 				text,
 				edited,
-				said+p["name"]+": "+itemsChanged(text, edited, p, asked.List()),
+				how.said+p["name"]+": "+itemsChanged(text, edited, p, asked.List()),
 			)
 			name := answer.Verbatim(p["name"])
 			note := answer.Verbatim(t.Path.String())
-			proposal.Already = fmt.Sprintf("the property %q of %q has no such item", name, note)
-			if adds {
-				proposal.Already = fmt.Sprintf("the property %q of %q has each of these items already", name, note)
-			}
+			proposal.Already = fmt.Sprintf(how.already, name, note)
 			return proposal, err
 		}
 		notes, err := severalNotes(v, p)
 		if err != nil {
 			return change.Proposal{}, err
 		}
-		all, err := editAll(v, notes, said+p["name"]+": "+p["value"], edit)
+		all, err := editAll(v, notes, how.said+p["name"]+": "+p["value"], edit)
 		all.Outdated = outdatedWhere(p, all)
-		switch name := answer.Verbatim(p["name"]); {
-		case len(notes) == 0:
-			all.Already = noneMeant
-		case adds:
-			all.Already = fmt.Sprintf(
-				"the property %q has each of these items already in all notes that are meant (%d)",
-				name,
-				len(notes),
-			)
-		default:
-			all.Already = fmt.Sprintf(
-				"the property %q has no such item in any note that is meant (%d)",
-				name,
-				len(notes),
-			)
+		all.Already = noneMeant
+		if len(notes) > 0 {
+			all.Already = fmt.Sprintf(how.alreadyAll, answer.Verbatim(p["name"]), len(notes))
 		}
 		return all, err
 	}
