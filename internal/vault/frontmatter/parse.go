@@ -55,7 +55,7 @@ func (p *Parser) Parse(block []byte) (Properties, error) {
 	if properties, ok := p.simple(block); ok {
 		return properties, nil
 	}
-	value, line, err := readBlock(block, false)
+	value, line, err := readBlock(block, builder{nodes: maxNodes})
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +74,7 @@ func ParseDocument(text []byte) (Value, error) {
 	if len(text) > maxSize {
 		return Value{}, &Malformed{Reason: fmt.Sprintf("longer than %d bytes", maxSize)}
 	}
-	value, _, err := readBlock(text, true)
+	value, _, err := readBlock(text, builder{nodes: maxNodes, lines: true})
 	if m, ok := errors.AsType[*Malformed](err); ok {
 		// A document that ends too early ends on the last line that is not empty, but for the
 		// library on the one below. In a note that is the line of the closing fence; a file
@@ -88,8 +88,8 @@ func ParseDocument(text []byte) (Value, error) {
 	return value, err
 }
 
-// readBlock returns the value of a text and the line on which it begins.
-func readBlock(text []byte, lines bool) (v Value, line int, err error) {
+// readBlock returns the value of a text, made by b, and the line on which it begins.
+func readBlock(text []byte, b builder) (v Value, line int, err error) {
 	hasContent := false // other than blank lines and comments
 	for line := range bytes.Lines(text) {
 		line = bytes.TrimLeft(line, " \t\r\n")
@@ -105,7 +105,6 @@ func readBlock(text []byte, lines bool) (v Value, line int, err error) {
 		return Value{}, 0, malformed(err)
 	}
 	root := document.Content[0]
-	b := builder{nodes: maxNodes, lines: lines}
 	v, err = b.value(root, MaxDepth)
 	return v, root.Line, err
 }

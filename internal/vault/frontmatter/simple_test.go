@@ -23,7 +23,7 @@ func agrees(t require.T, block []byte) bool {
 	if !ok {
 		return false
 	}
-	value, _, err := readBlock(block, false)
+	value, _, err := readBlock(block, builder{nodes: maxNodes})
 	require.That(t, err == nil, "%q is read as %v, and malformed to the library: %v", block, got, err)
 	want := value.Fields()
 	require.That(t, fmt.Sprintf("%#v", got) == fmt.Sprintf("%#v", want) || len(got)+len(want) == 0,
