@@ -54,7 +54,10 @@ func Insert(text []byte, where Where, t Target, content string) ([]byte, error) 
 			Instead: d.around(at, kind),
 		}
 	}
-	return d.insert(at, content, t.kind != someLines)
+	if t.kind == someLines {
+		return d.insert(at, content, asLines)
+	}
+	return d.insert(at, content, asBlock)
 }
 
 // AppendUnder returns the note with content at the end of the text under a heading, before
@@ -84,7 +87,7 @@ func AppendUnder(text []byte, heading, content string) ([]byte, error) {
 		}
 		at = next
 	}
-	return d.insert(end, content, true)
+	return d.insert(end, content, asBlock)
 }
 
 // The levels of headings, and that of a heading that is made and specifies none.
@@ -133,7 +136,7 @@ func AppendUnderMade(text []byte, heading, content string) ([]byte, error) {
 		}
 		lines += strings.Repeat("#", min(level+i, lowestLevel)) + " " + name + "\n"
 	}
-	if edited, err = d.insert(at, lines+content, true); err != nil {
+	if edited, err = d.insert(at, lines+content, asBlock); err != nil {
 		return nil, err
 	}
 	if _, err := FindHeading(markdown.Scan(edited), heading); err != nil {
@@ -147,12 +150,21 @@ func (d *doc) sectionEnd(i int) int {
 	return d.next(len(bytes.TrimRight(d.text[:d.found.Section(i).End], " \t\r\n")))
 }
 
-// insert puts content on lines of its own at at. If whole is set, the place must not be
-// inside code or the like, and nothing else may be read differently afterwards.
-func (d *doc) insert(at int, content string, whole bool) ([]byte, error) {
+// insertion says what content becomes that is put on lines of its own.
+type insertion int
+
+const (
+	asLines insertion = iota // lines of the text, of whatever kind
+	// asBlock: the place must not be inside code or the like, and nothing else may be read differently afterwards.
+	asBlock
+)
+
+// insert puts content on lines of its own at at.
+func (d *doc) insert(at int, content string, what insertion) ([]byte, error) {
 	if strings.Trim(content, "\r\n") == "" {
 		return nil, &Refusal{Line: d.line(at), Reason: "there is no text to put there"}
 	}
+	whole := what == asBlock
 	raw := d.isRaw(at)
 	if whole && raw {
 		return nil, &Refusal{
@@ -173,7 +185,7 @@ func (d *doc) insert(at int, content string, whole bool) ([]byte, error) {
 	}
 	tries := [][2]int{{0, 0}} // blank lines before and after content, best first; a line of code stays where it is put
 	if !raw {
-		// With whole, content does not become a part of an adjacent paragraph, and is separated from a heading
+		// As a block, content does not become a part of an adjacent paragraph, and is separated from a heading
 		// below it.
 		first := 0
 		last := 0
