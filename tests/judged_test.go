@@ -45,7 +45,7 @@ var opened = map[string]string{
 // replies are the functions among them, and among those that write texts, that make a reply from a string, too.
 var replies = map[string]string{
 	"internal/vault/call Narrowed":             "levels and paths, for the gateway",
-	"internal/vault/change end":                "numbers of lines, hashes and paths",
+	"internal/vault/change reply":              "numbers of lines, hashes and paths",
 	"internal/vault/handlers listBookmarks":    "what is judged of the bookmarks",
 	"internal/vault/handlers listJournal":      "numbers of lines and what the journal says of changes",
 	"internal/vault/handlers readAttachment":   "what is judged of a text, and an image in base64",

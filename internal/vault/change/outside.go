@@ -91,65 +91,100 @@ func end(v *call.Vault, row Command, values call.Values, how protocol.Write) (an
 	if err != nil {
 		return answer.Reply{}, answer.NotFound.Failure("Change %q not found.", answer.Verbatim(how.Entry))
 	}
+	found, err := lookAtEnd(v, j, row, values, e)
+	if err != nil {
+		return answer.Reply{}, err
+	}
+	reply, err := found.reply(v, j)
+	if err != nil {
+		return answer.Reply{}, err
+	}
+	if found.entry.State == journal.Begun && found.state != untouched {
+		if err := found.note(j); err != nil {
+			return answer.Reply{}, err
+		}
+	}
+	return reply, nil
+}
+
+// foundEnd is what was found of the files of an entry.
+type foundEnd struct {
+	entry  journal.Entry
+	seen   []traced
+	images []journal.Image // of the files as they are
+	state  string
+	moved  string // that the note is another one than the planned one, "" mostly
+}
+
+// lookAtEnd looks at the files of an entry, and for a note that the app may have made elsewhere.
+func lookAtEnd(
+	v *call.Vault, j *journal.Journal, row Command, values call.Values, e journal.Entry,
+) (found foundEnd, err error) {
 	look := lookBack
 	if mayBeWriting := e.Backend != embedded && e.State == journal.Begun; mayBeWriting {
 		look = settled
 	}
-	seen, err := look(v, j, row, values, e)
-	if err != nil {
-		return answer.Reply{}, err
+	if found.seen, err = look(v, j, row, values, e); err != nil {
+		return found, err
 	}
-	state := stateOf(seen)
-	moved := ""
-	if state == untouched && e.State == journal.Begun && row.Elsewhere != nil {
+	found.state = stateOf(found.seen)
+	if found.state == untouched && e.State == journal.Begun && row.Elsewhere != nil {
 		planned := e.Steps[0].Path
 		if e, err = followElsewhere(v, j, row, values, e); err != nil {
-			return answer.Reply{}, err
+			return found, err
 		}
-		if e.Steps[0].Path != planned {
-			if seen, err = settled(v, j, row, values, e); err != nil {
-				return answer.Reply{}, err
+		if made := e.Steps[0].Path; made != planned {
+			if found.seen, err = settled(v, j, row, values, e); err != nil {
+				return found, err
 			}
-			state = stateOf(seen)
-			moved = "the note is " + e.Steps[0].Path + " and not " + planned + ": time has passed until the app made it"
+			found.state = stateOf(found.seen)
+			found.moved = "the note is " + made + " and not " + planned + ": time has passed until the app made it"
 		}
 	}
 	if e.Backend == embedded {
-		state = endings[e.State]
+		found.state = endings[e.State]
 	}
-	verdict := struct {
-		State   string   `json:"state"`
-		Path    string   `json:"path,omitempty"` // of the first file, unless it is one of the settings of the app
-		Before  string   `json:"before,omitempty"`
-		After   string   `json:"after,omitempty"`
-		Notices []string `json:"notices,omitempty"`
-		// Made and Unmade are the files of a change that is made in part.
-		Made   []string `json:"made,omitempty"`
-		Unmade []string `json:"unmade,omitempty"`
-		// Added and Removed count lines.
-		Added   int `json:"added"`
-		Removed int `json:"removed"`
-	}{State: state}
-	if state == inPart {
-		verdict.Made, verdict.Unmade = sidesOf(v, j, e)
+	found.entry = e
+	found.images = answer.Map(found.seen, func(t traced) journal.Image { return ImageOf(t.now) })
+	return found, nil
+}
+
+// endVerdict is what the gateway is told of an end.
+type endVerdict struct {
+	State   string   `json:"state"`
+	Path    string   `json:"path,omitempty"` // of the first file, unless it is one of the settings of the app
+	Before  string   `json:"before,omitempty"`
+	After   string   `json:"after,omitempty"`
+	Notices []string `json:"notices,omitempty"`
+	// Made and Unmade are the files of a change that is made in part.
+	Made   []string `json:"made,omitempty"`
+	Unmade []string `json:"unmade,omitempty"`
+	// Added and Removed count lines.
+	Added   int `json:"added"`
+	Removed int `json:"removed"`
+}
+
+// reply returns the answer of end.
+func (f foundEnd) reply(v *call.Vault, j *journal.Journal) (answer.Reply, error) {
+	verdict := endVerdict{State: f.state}
+	if f.state == inPart {
+		verdict.Made, verdict.Unmade = sidesOf(v, j, f.entry)
 	}
-	if verdict.State == applied {
-		for _, t := range seen {
+	if f.state == applied {
+		for _, t := range f.seen {
 			if t.style != "" && !slices.Contains(verdict.Notices, t.style) {
 				verdict.Notices = append(verdict.Notices, t.style)
 			}
 		}
 	}
-	if moved != "" {
-		verdict.Notices = append(verdict.Notices, moved)
+	if f.moved != "" {
+		verdict.Notices = append(verdict.Notices, f.moved)
 	}
-	found := make([]journal.Image, len(seen))
-	for i, t := range seen {
-		found[i] = ImageOf(t.now)
+	for i, t := range f.seen {
 		was := t.now // also of a file that was moved as it was, of which nothing is kept
 		if !t.step.Before.Exists {
 			was = FileState{}
-		} else if t.step.Before != found[i] {
+		} else if t.step.Before != f.images[i] {
 			if text, err := j.Object(context.WithoutCancel(v.Ctx), t.step.Before.Hash); err == nil {
 				was = FileState{Exists: true, Text: text}
 			}
@@ -164,18 +199,21 @@ func end(v *call.Vault, row Command, values call.Values, how protocol.Write) (an
 			}
 		}
 	}
-	if e.State == journal.Begun && verdict.State != untouched {
-		for _, s := range seen[:min(len(seen), maxKept)] {
-			if image := ImageOf(s.now); s.now.Exists && image != s.step.Before {
-				_ = j.Put(e.Caller, s.step.Path, image, bytes.NewReader(s.now.Text.ForProgram()))
-			}
-		}
-		if err := j.End(e.ID, journal.Outcome{State: journal.Done, After: found}); err != nil {
-			return answer.Reply{}, unjournaled(err)
-		}
-	}
 	text, err := json.Marshal(verdict)
 	return answer.From(v.Disk, string(text)), err
+}
+
+// note writes to the journal that the entry is done, with the texts of its files.
+func (f foundEnd) note(j *journal.Journal) error {
+	for i, t := range f.seen[:min(len(f.seen), maxKept)] {
+		if t.now.Exists && f.images[i] != t.step.Before {
+			_ = j.Put(f.entry.Caller, t.step.Path, f.images[i], bytes.NewReader(t.now.Text.ForProgram()))
+		}
+	}
+	if err := j.End(f.entry.ID, journal.Outcome{State: journal.Done, After: f.images}); err != nil {
+		return unjournaled(err)
+	}
+	return nil
 }
 
 // followElsewhere looks for a new note that the app has made under another name than the planned one: where none was when
