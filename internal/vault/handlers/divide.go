@@ -179,7 +179,7 @@ func mergeNotes(v *call.Vault, p call.Values) (change.Proposal, error) {
 	message += remarks(into.Path, append(lost, more...))
 	changed := change.ProposeChange(into.Path, original, merged, message)
 	changed.Steps = append(changed.Steps, planned.Steps...)
-	err = changeLinks(v, &changed, m, others(x, m, from.Path, into.Path), true)
+	err = changeLinks(v, &changed, m, others(x, m, from.Path, into.Path), followLinks)
 	return d.checked(changed, err)
 }
 
@@ -346,38 +346,16 @@ func divide(
 		moves[s.to.String()] = m.At(s.to.String())
 	}
 	edited, _, lost := m.RewriteParts(text, note, func(at int) *relink.Move { return moves[d.part(note, at)] })
-	now := markdown.Scan(edited)
-	ends := sectionEnds(now)
-	var rest []byte
-	var contents [][]byte
-	at := 0
-	for _, s := range sections {
-		span := markdown.Span{Start: now.Headings[s.heading].At, End: ends[s.heading]}
-		content := string(edited[span.Start:span.End])
-		if bare := strings.TrimRight(content, "\r\n"); span.End < len(edited) { // else it ends as the note does
-			content = bare + content[len(bare):len(bare)+1+strings.Index(content[len(bare):], "\n")]
-		}
-		if err := budget.From(v.Ctx).Hold(int64(len(content))); err != nil {
-			return change.Proposal{}, err
-		}
-		contents = append(contents, []byte(content))
-		link := m.Wikilink(note, s.to.String())
+	parts, err := cutSections(v, edited, sections, func(to disk.Path) string {
 		if p.Has("embed") {
-			link = "!" + link
+			return "!" + m.Wikilink(note, to.String())
 		}
-		rest = append(rest, edited[at:span.Start]...)
-		endsWithBlankLine := bytes.HasSuffix(rest, []byte("\n\n")) || bytes.HasSuffix(rest, []byte("\n\r\n"))
-		isInBody := len(rest) > 0 && len(rest) > now.Body
-		if isInBody && !endsWithBlankLine {
-			rest = append(rest, '\n')
-		}
-		rest = append(rest, link+"\n"...)
-		if at = span.End; at < len(edited) {
-			rest = append(rest, '\n')
-		}
+		return m.Wikilink(note, to.String())
+	})
+	if err != nil {
+		return change.Proposal{}, err
 	}
-	rest = append(rest, edited[at:]...)
-	divided, carried := edit.DivideReferences(append(contents, rest), func(part int, definition []byte) []byte {
+	divided, carried := edit.DivideReferences(parts, func(part int, definition []byte) []byte {
 		if part == len(sections) {
 			return definition
 		}
@@ -385,11 +363,6 @@ func divide(
 		written, _, _ := moves[sections[part].to.String()].Rewrite(definition, note)
 		return written
 	})
-	var steps []change.Step
-	for i, s := range sections {
-		steps = append(steps, change.Step{Path: s.to, After: change.Existing(divided[i])})
-	}
-	unwritten := unwrittenIn(text, lost, func(at int) string { return d.part(note, at) }, sections, from.Path)
 	planned := change.ProposeChange(
 		from.Path,
 		text,
@@ -397,13 +370,54 @@ func divide(
 		fmt.Sprintf("%s: %s -> %s", said, note, strings.Join(made, ", ")),
 	)
 	planned.Keeps = true
-	planned.Steps = append(steps, planned.Steps...)
+	planned.Steps = append(stepsOfSections(sections, divided), planned.Steps...)
 	if len(carried) > 0 {
 		planned.Message += "\nDefinitions taken along: " + strings.Join(carried, ", ")
 	}
-	planned.Message += unwritten
-	err = changeLinks(v, &planned, m, others(x, m, from.Path), true)
+	planned.Message += unwrittenIn(text, lost, func(at int) string { return d.part(note, at) }, sections, from.Path)
+	err = changeLinks(v, &planned, m, others(x, m, from.Path), followLinks)
 	return d.checked(planned, err)
+}
+
+// cutSections returns the texts of the sections of a note, and at last what stays of it: with what link returns in place of
+// each section.
+func cutSections(
+	v *call.Vault, text []byte, sections []section, link func(to disk.Path) string,
+) (parts [][]byte, err error) {
+	found := markdown.Scan(text)
+	ends := sectionEnds(found)
+	var rest []byte
+	at := 0
+	for _, s := range sections {
+		span := markdown.Span{Start: found.Headings[s.heading].At, End: ends[s.heading]}
+		content := string(text[span.Start:span.End])
+		if bare := strings.TrimRight(content, "\r\n"); span.End < len(text) { // else it ends as the note does
+			content = bare + content[len(bare):len(bare)+1+strings.Index(content[len(bare):], "\n")]
+		}
+		if err := budget.From(v.Ctx).Hold(int64(len(content))); err != nil {
+			return nil, err
+		}
+		parts = append(parts, []byte(content))
+		rest = append(rest, text[at:span.Start]...)
+		endsWithBlankLine := bytes.HasSuffix(rest, []byte("\n\n")) || bytes.HasSuffix(rest, []byte("\n\r\n"))
+		isInBody := len(rest) > 0 && len(rest) > found.Body
+		if isInBody && !endsWithBlankLine {
+			rest = append(rest, '\n')
+		}
+		rest = append(rest, link(s.to)+"\n"...)
+		if at = span.End; at < len(text) {
+			rest = append(rest, '\n')
+		}
+	}
+	return append(parts, append(rest, text[at:]...)), nil
+}
+
+// stepsOfSections returns the steps that make the notes of sections.
+func stepsOfSections(sections []section, texts [][]byte) (steps []change.Step) {
+	for i, s := range sections {
+		steps = append(steps, change.Step{Path: s.to, After: change.Existing(texts[i])})
+	}
+	return steps
 }
 
 // divisionOf returns where the headings of a note go whose sections go to notes of their own, and the

@@ -413,7 +413,11 @@ func (r *relocation) relink() error {
 	if r.holds {
 		m = m.Holding()
 	}
-	if err := changeLinks(r.v, &r.planned, m, concerned(x, m, r.to), r.follow); err != nil {
+	links := countLinks
+	if r.follow {
+		links = followLinks
+	}
+	if err := changeLinks(r.v, &r.planned, m, concerned(x, m, r.to), links); err != nil {
 		return err
 	}
 	r.planned.Outdated = r.outdated(m)
@@ -568,7 +572,7 @@ func holding(v *call.Vault, p call.Values, planned change.Proposal) (change.Prop
 		return planned, err
 	}
 	m = m.Holding()
-	err = changeLinks(v, &planned, m, concerned(x, m, nil), true)
+	err = changeLinks(v, &planned, m, concerned(x, m, nil), followLinks)
 	return planned, err
 }
 
@@ -584,9 +588,19 @@ func newMove(v *call.Vault, to, folders map[string]string, appears, before, afte
 // readAhead is how many notes are read before their links are changed.
 const readAhead = 64
 
-// changeLinks adds to a proposal the changes of links in the files sources, or counts them if
-// they are not to follow. What a step of the proposal moves is changed in that step.
-func changeLinks(v *call.Vault, planned *change.Proposal, m *relink.Move, sources []disk.Path, follow bool) error {
+// linkRule says what happens to the links that a move breaks.
+type linkRule int
+
+const (
+	countLinks  linkRule = iota // they are counted, and stay as they are
+	followLinks                 // they are changed
+)
+
+// changeLinks adds to a proposal the changes of links in the files sources, or their number. What a step of the proposal
+// moves is changed in that step.
+func changeLinks(
+	v *call.Vault, planned *change.Proposal, m *relink.Move, sources []disk.Path, rule linkRule,
+) error {
 	moved := map[disk.Path]int{}
 	for i, s := range planned.Steps {
 		if s.IsMove() {
@@ -638,11 +652,11 @@ func changeLinks(v *call.Vault, planned *change.Proposal, m *relink.Move, source
 			s.Before = change.Existing(before)
 		}
 		after, changed, lost := m.Rewrite(s.Before.Text.ForProgram(), source.String())
-		stays := !follow || changed == 0
+		stays := rule == countLinks || changed == 0
 		if stays && moves && planned.Steps[at].Before.Image.Exists {
 			budget.From(v.Ctx).Release(int64(s.Before.Text.Len()))
 		}
-		if !follow {
+		if rule == countLinks {
 			// The links of other notes are counted when the change is judged, by where they lead then.
 			if moves || source.Ext() == "base" {
 				planned.Broken.Add(source, changed+len(lost))
