@@ -34,88 +34,100 @@ func (g *vaultGateway) change(ctx context.Context, r route) (exec.Outcome, error
 		Entry: id, Expect: r.expect, Approved: r.shown.Change, Caller: argument(r.caller), Client: audit.Name(r.client), Batch: r.batch, Grant: r.grant, Proposal: r.proposal, Alone: r.alone,
 		Sparing: r.policy.Confirm != policy.ConfirmNever && !r.approved, Addresses: r.addresses(),
 	}
-	if r.program.Backend() == string(Embedded) && r.planning != nil {
+	if r.program.Backend() == string(Embedded) {
+		return g.changeEmbedded(ctx, r, options)
+	}
+	own := g.embeddedProgram()
+	switch {
+	case own == nil:
+		return g.changeUnjournaled(ctx, r)
+	case r.restoresVersion():
+		return g.restore(ctx, r, *own, options)
+	}
+	return g.changeJournaled(ctx, r, *own, options)
+}
+
+// changeEmbedded has the embedded program make a change, or plan it for a batch.
+func (g *vaultGateway) changeEmbedded(ctx context.Context, r route, options protocol.Write) (exec.Outcome, error) {
+	if r.planning != nil {
 		out, err := r.planning.plan(ctx, g, r, r.program.WithOptions(options))
 		if mayHaveActed(err) { // it was only worked out
 			err = brokenOffUnmade(err)
 		}
 		return out, err
 	}
-	if r.program.Backend() == string(Embedded) {
-		out, err := g.runner.Run(ctx, r.permit, r.program.WithOptions(options))
-		if err != nil {
-			return g.settledOutcome(ctx, r, id, out, err)
-		}
-		if out.Partly != nil {
-			out.Change = id
-		}
-		return out, nil
+	out, err := g.runner.Run(ctx, r.permit, r.program.WithOptions(options))
+	if err != nil {
+		return g.settledOutcome(ctx, r, options.Entry, out, err)
 	}
-	own := g.embeddedProgram()
-	if own == nil {
-		if r.expect != "" {
-			return exec.Outcome{
-					ExitCode: -1,
-				}, failure.New(
-					failure.CodeVaultNotFound,
-					"the user can set vault to the folder of the vault",
-					"expectHash needs the folder of the vault, which is not known",
-				)
-		}
-		if kind := r.call.TextInto(); kind != "note" { // no one would look at what the file becomes
-			return exec.Outcome{
-					ExitCode: -1,
-				}, failure.New(
-					failure.CodeBadValue,
-					"the user can set vault to the folder of the vault; "+allowlist.ServesKind(kind),
-					"while the folder of the vault is not known, text is written into notes only",
-				)
-		}
-		out, err := g.perform(ctx, r)
-		err = unseen(err)
-		out.Notices = append(
-			out.Notices,
-			notKept+", because the folder of the vault is not known: undo cannot take it back",
+	if out.Partly != nil {
+		out.Change = options.Entry
+	}
+	return out, nil
+}
+
+// changeUnjournaled has the app make a change in a vault whose folder is not known.
+func (g *vaultGateway) changeUnjournaled(ctx context.Context, r route) (exec.Outcome, error) {
+	if r.expect != "" {
+		return exec.Outcome{ExitCode: -1}, failure.New(
+			failure.CodeVaultNotFound,
+			"the user can set vault to the folder of the vault",
+			"expectHash needs the folder of the vault, which is not known",
 		)
-		return out, err
 	}
-	if r.restoresVersion() {
-		return g.restore(ctx, r, *own, options)
+	if kind := r.call.TextInto(); kind != "note" { // no one would look at what the file becomes
+		return exec.Outcome{ExitCode: -1}, failure.New(
+			failure.CodeBadValue,
+			"the user can set vault to the folder of the vault; "+allowlist.ServesKind(kind),
+			"while the folder of the vault is not known, text is written into notes only",
+		)
 	}
-	unlock := func() {}
+	return g.performUnseen(ctx, r, "because the folder of the vault is not known")
+}
+
+// performUnseen has the app make a change that is not in the journal.
+func (g *vaultGateway) performUnseen(ctx context.Context, r route, why string) (exec.Outcome, error) {
+	out, err := g.perform(ctx, r)
+	out.Notices = append(out.Notices, notKept+", "+why+": undo cannot take it back")
+	return out, unseen(err)
+}
+
+// lockVault waits until no other program changes the vault. Of a call that is alone in it the batch has the lock.
+func (g *vaultGateway) lockVault(ctx context.Context, r route) (unlock func(), err error) {
+	if r.alone {
+		return func() {}, nil
+	}
+	kept, err := g.journal(g.target().Folder)
+	if err != nil {
+		return nil, err
+	}
+	unlock, err = kept.Lock(ctx)
+	if err != nil {
+		return nil, failure.New(failure.CodeConflict, "try again", "another program changes the vault: %v", err)
+	}
+	return unlock, nil
+}
+
+// changeJournaled has the app make a change that the embedded program journals before and verifies afterwards.
+func (g *vaultGateway) changeJournaled(
+	ctx context.Context, r route, own exec.Program, options protocol.Write,
+) (exec.Outcome, error) {
+	id := options.Entry
+	unlock, err := g.lockVault(ctx, r)
+	if err != nil {
+		return exec.Outcome{ExitCode: -1}, err
+	}
 	defer func() { unlock() }()
-	if !r.alone {
-		kept, err := g.journal(g.target().Folder)
-		if err != nil {
-			return exec.Outcome{ExitCode: -1}, err
-		}
-		if unlock, err = kept.Lock(ctx); err != nil {
-			unlock = func() {}
-			return exec.Outcome{
-					ExitCode: -1,
-				}, failure.New(
-					failure.CodeConflict,
-					"try again",
-					"another program changes the vault: %v",
-					err,
-				)
-		}
-	}
 	options.Task = protocol.Begin
 	begun, err := g.runner.Run(ctx, r.permit, own.WithOptions(options))
+	needsApp := begun.Failure != nil && begun.Failure.Code() == failure.CodeNeedsApp
 	switch {
 	case err != nil:
 		return begun, err
-	case r.isHidden() && (begun.Failure == nil || begun.Failure.Code() == failure.CodeNeedsApp):
+	case r.isHidden() && (begun.Failure == nil || needsApp):
 		return exec.Missing(r.call), nil // no rule lets it come here
-	case begun.Failure != nil && begun.Failure.Code() == failure.CodeNeedsApp:
-		out, err := g.perform(ctx, r)
-		err = unseen(err)
-		out.Notices = append(
-			out.Notices,
-			notKept+", because only the app knows what it changes: undo cannot take it back",
-		)
-		return out, err
+	case needsApp:
+		return g.performUnseen(ctx, r, "because only the app knows what it changes")
 	case begun.Failure != nil:
 		return nothingRan(begun), begun.Failure
 	}
@@ -128,28 +140,33 @@ func (g *vaultGateway) change(ctx context.Context, r route) (exec.Outcome, error
 	defer cancel()
 	out, err := g.perform(limited, r)
 	if err == nil {
-		return g.verified(ctx, r, *own, id, begun, out)
+		return g.verified(ctx, r, own, id, begun, out)
 	}
 	if !mayHaveActed(err) {
 		return out, err
 	}
-	found, isKnown := g.pollOutcome(r, *own, id, answerBy(ctx))
-	switch {
-	case isKnown && found.State == stateApplied:
-		found.note(&out, id)
-		out.Notices = append(out.Notices, "the call was broken off ("+err.Error()+"), and the change is made")
-		return out, nil
-	case isKnown:
-		found.note(&out, id)
-		return out, unexpectedState(id, "the call was broken off (%v)", err)
-	case found.State == stateUntouched:
+	found, isKnown := g.pollOutcome(r, own, id, answerBy(ctx))
+	if isKnown {
+		return found.afterBreak(out, id, err)
+	}
+	if found.State == stateUntouched {
 		out.Notices = append(out.Notices, "when the call was answered the note was as before it")
 	}
 	if !r.alone {
-		g.watchOn(r, *own, id, unlock)
-		unlock = func() {}
+		g.watchOn(r, own, id, unlock)
+		unlock = func() {} // the watch unlocks
 	}
 	return out, err
+}
+
+// afterBreak returns the outcome of a call that was broken off, of which the state of the change is known.
+func (s changeState) afterBreak(out exec.Outcome, id string, cause error) (exec.Outcome, error) {
+	s.note(&out, id)
+	if s.State == stateApplied {
+		out.Notices = append(out.Notices, "the call was broken off ("+cause.Error()+"), and the change is made")
+		return out, nil
+	}
+	return out, unexpectedState(id, "the call was broken off (%v)", cause)
 }
 
 // changesNothing reports whether a change that is begun would change no byte.
