@@ -139,6 +139,11 @@ func (s *scan) has(kind string) bool {
 
 // signRules are tried at their keywords until one of the kind has matched.
 func signRules() []rule {
+	return slices.Concat(takeoverRules(), requestRules(), foreignRules(), hiddenRules(), markupRules())
+}
+
+// takeoverRules find orders that set aside the instructions or the user of a model, or give it another role.
+func takeoverRules() []rule {
 	return []rule{
 		order(
 			within(160, "instruction", "prompt", "direction", "directive", "guideline", "guardrail", "programming"),
@@ -212,6 +217,12 @@ func signRules() []rule {
 			"dan mode",
 		),
 		order(need{}, `from now on,? you (?:will|must|are|have to|only)\b`, "from now on"),
+	}
+}
+
+// requestRules find what is addressed to a model, and orders about its tools, the notes and the user.
+func requestRules() []rule {
+	return []rule{
 		order(
 			within(60, " ai", "llm", "assistant", "language model", "artificial intelligence"),
 			`(?:if you are|you are|attention|note (?:to|for)|message (?:to|for)|instructions? (?:to|for)|dear|hey|addressed to)[:,]? (?:an? |the |any |all |every )?(?:ai|llms?|language models?|artificial intelligence|assistants?|ai assistants?|ai agents?|ai models?)\b[^\n]{0,160}?(?:must|should|please|ignore|do not|don't|have to|need to|call|use|send|delete|publish|append|write|add|include|say|run|read)\b`,
@@ -295,6 +306,12 @@ func signRules() []rule {
 			"while summari",
 			"after summari",
 		),
+	}
+}
+
+// foreignRules find orders in other languages than English.
+func foreignRules() []rule {
+	return []rule{
 		order(
 			within(160, "anweisung", "instruktion", "befehl", "vorgaben"),
 			`(?:ignorier\w*|missacht\w*|vergiss\w*|vergesse\w*)\W+(?:\w+\W+){0,4}?(?:vorherig\w*|bisherig\w*|vorangegangen\w*|früher\w*|obig\w*|deine|alle)\W+(?:\w+\W+){0,2}?(?:anweisung\w*|instruktion\w*|befehl\w*|vorgaben)`,
@@ -328,7 +345,12 @@ func signRules() []rule {
 			"Забудь",
 			"забудь",
 		),
+	}
+}
 
+// hiddenRules find text that a reader does not see.
+func hiddenRules() []rule {
+	return []rule{
 		sign(
 			"hidden",
 			0,
@@ -347,7 +369,6 @@ func signRules() []rule {
 		{kind: "hidden", keywords: []string{"<!--"}, by: comment("-->")},
 		{kind: "hidden", keywords: []string{"%%"}, by: comment("%%")},
 		{kind: "hidden", keywords: []string{"[//]: #", "[comment]: #", "[//]:#"}, by: comment("\n")},
-
 		{
 			kind: "invisible",
 			keywords: []string{
@@ -367,7 +388,12 @@ func signRules() []rule {
 			},
 			by: (*scan).invisible,
 		},
+	}
+}
 
+// markupRules find marks of the parts of a prompt, and addresses that carry text.
+func markupRules() []rule {
+	return []rule{
 		sign(
 			"delimiter",
 			0,
@@ -417,7 +443,6 @@ func signRules() []rule {
 			"[system]:",
 			"[assistant]:",
 		),
-
 		sign(
 			"carrier",
 			0,
