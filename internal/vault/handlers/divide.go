@@ -340,22 +340,71 @@ func divide(
 	if p["links"] == holdLinks {
 		m = m.Holding()
 	}
+	divided, err := divideText(v, d, m, note, text, sections, linksFor(p, m))
+	if err != nil {
+		return change.Proposal{}, err
+	}
+	message := fmt.Sprintf("%s: %s -> %s", said, note, strings.Join(made, ", "))
+	planned := divided.proposal(from.Path, text, sections, message)
+	partOf := func(at int) string { return d.part(note, at) }
+	planned.Message += unwrittenIn(text, divided.lost, partOf, sections, from.Path)
+	err = changeLinks(v, &planned, m, others(x, m, from.Path), followLinks)
+	return d.checked(planned, err)
+}
+
+// linksFor returns what writes a link in place of a section, or an embed.
+func linksFor(p call.Values, m *relink.Move) func(source, target string) string {
+	if p.Has("embed") {
+		return func(source, target string) string { return "!" + m.Wikilink(source, target) }
+	}
+	return m.Wikilink
+}
+
+// dividedText is the text of a note that was divided.
+type dividedText struct {
+	parts   [][]byte // those of the sections, and at last what stays of the note
+	carried []string // definitions that were taken along
+	lost    []relink.Left
+}
+
+// proposal returns the change that makes the notes of the sections and leaves the rest in the note.
+func (t dividedText) proposal(from disk.Path, text []byte, sections []section, message string) change.Proposal {
+	planned := change.ProposeChange(from, text, t.parts[len(sections)], message)
+	planned.Keeps = true
+	var made []change.Step
+	for i, s := range sections {
+		made = append(made, change.Step{Path: s.to, After: change.Existing(t.parts[i])})
+	}
+	planned.Steps = append(made, planned.Steps...)
+	if len(t.carried) > 0 {
+		planned.Message += "\nDefinitions taken along: " + strings.Join(t.carried, ", ")
+	}
+	return planned
+}
+
+// divideText divides the text of a note, with what link returns in place of each section.
+func divideText(
+	v *call.Vault,
+	d *division,
+	m *relink.Move,
+	note string,
+	text []byte,
+	sections []section,
+	link func(source, target string) string,
+) (divided dividedText, err error) {
 	// Each link is rewritten for the note in which it is afterwards.
 	moves := map[string]*relink.Move{note: m.At(note)}
 	for _, s := range sections {
 		moves[s.to.String()] = m.At(s.to.String())
 	}
 	edited, _, lost := m.RewriteParts(text, note, func(at int) *relink.Move { return moves[d.part(note, at)] })
-	parts, err := cutSections(v, edited, sections, func(to disk.Path) string {
-		if p.Has("embed") {
-			return "!" + m.Wikilink(note, to.String())
-		}
-		return m.Wikilink(note, to.String())
-	})
+	divided.lost = lost
+	linkTo := func(to disk.Path) string { return link(note, to.String()) }
+	parts, err := cutSections(v, edited, sections, linkTo)
 	if err != nil {
-		return change.Proposal{}, err
+		return divided, err
 	}
-	divided, carried := edit.DivideReferences(parts, func(part int, definition []byte) []byte {
+	divided.parts, divided.carried = edit.DivideReferences(parts, func(part int, definition []byte) []byte {
 		if part == len(sections) {
 			return definition
 		}
@@ -363,20 +412,7 @@ func divide(
 		written, _, _ := moves[sections[part].to.String()].Rewrite(definition, note)
 		return written
 	})
-	planned := change.ProposeChange(
-		from.Path,
-		text,
-		divided[len(sections)],
-		fmt.Sprintf("%s: %s -> %s", said, note, strings.Join(made, ", ")),
-	)
-	planned.Keeps = true
-	planned.Steps = append(stepsOfSections(sections, divided), planned.Steps...)
-	if len(carried) > 0 {
-		planned.Message += "\nDefinitions taken along: " + strings.Join(carried, ", ")
-	}
-	planned.Message += unwrittenIn(text, lost, func(at int) string { return d.part(note, at) }, sections, from.Path)
-	err = changeLinks(v, &planned, m, others(x, m, from.Path), followLinks)
-	return d.checked(planned, err)
+	return divided, nil
 }
 
 // cutSections returns the texts of the sections of a note, and at last what stays of it: with what link returns in place of
@@ -410,14 +446,6 @@ func cutSections(
 		}
 	}
 	return append(parts, append(rest, text[at:]...)), nil
-}
-
-// stepsOfSections returns the steps that make the notes of sections.
-func stepsOfSections(sections []section, texts [][]byte) (steps []change.Step) {
-	for i, s := range sections {
-		steps = append(steps, change.Step{Path: s.to, After: change.Existing(texts[i])})
-	}
-	return steps
 }
 
 // divisionOf returns where the headings of a note go whose sections go to notes of their own, and the
